@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The trace clock: one for a load of the module, chosen when it is loaded.
+ */
+#ifndef _KT_CLOCK_H
+#define _KT_CLOCK_H
+
+#include "compat.h"
+
+#ifdef __KERNEL__
+#include <linux/jump_label.h>
+#include <linux/ktime.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
+
+DECLARE_STATIC_KEY_FALSE(kt_clock_is_mono);
+
+/**
+ * kt_clock() - read the trace clock
+ *
+ * Not ordered with the instructions around it: an interrupt orders by itself,
+ * and within one context the order of reading is the program's.
+ *
+ * Return: ticks. Context: any, NMI included.
+ */
+static __always_inline u64 kt_clock(void)
+{
+	if (static_branch_unlikely(&kt_clock_is_mono))
+		return ktime_get_mono_fast_ns();
+	return get_cycles();
+}
+
+/**
+ * struct kt_moment - one moment on all clocks
+ * @clock: trace clock, ticks
+ * @mono: CLOCK_MONOTONIC, ns
+ * @boot: CLOCK_BOOTTIME, ns
+ * @real: CLOCK_REALTIME, ns
+ */
+struct kt_moment {
+	u64 clock;
+	u64 mono;
+	u64 boot;
+	u64 real;
+};
+
+int kt_clock_init(const char *wish);
+u64 kt_clock_hz(void);
+bool kt_clock_stable(void);
+u32 kt_clock_id(void);
+const char *kt_clock_name(void);
+void kt_clock_moment(struct kt_moment *m);
+#endif
+
+#endif /* _KT_CLOCK_H */

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The slow paths of the ring: opening blocks, time extension, loss.
+ *
+ * A block is opened by the writer whose record no longer fits.  Its
+ * reservation covers the rest of the old block, the header of the new one and
+ * the record, so that opening is nothing but a larger record:
+ *
+ *        old block                      new block
+ *   ... | record | padding             | header | record | ...
+ *                ^ w = write                             ^ end
+ *
+ * Races that this file answers (the fast ones are answered in ring.h):
+ *   R3 lapping	a nested context may not open a block that an outer one still
+ *		has a record open in: drop, counted as nested
+ *   R4 closing	the opener may be interrupted before it wrote the header, and
+ *		the nested context may fill and close that block: the members
+ *		that closing writes are never written at opening
+ *   R6 exact fill	w == end of a block: the new block starts at w
+ *   R7 tail	moves on, by maximum, before the reservation and not after it
+ *   R8 ts_hi, desc	an outer context may store them late; a stale value only
+ *		costs a further trip through here
+ *   R9 retries	nothing long happens between loading write and the cmpxchg
+ */
+#include "ring.h"
+
+/* What one pass through the slow path wants to do. */
+struct kt_plan {
+	unsigned long write;	/* where the reservation starts ... */
+	unsigned long end;	/* ... and ends */
+	unsigned long block;	/* position of the block of the record */
+	unsigned long record;	/* position of the record */
+	u64 ts;
+	bool open;		/* a block is opened */
+	bool first;		/* there is no block before it */
+	bool extend;		/* a time extension precedes the record */
+};
+
+/**
+ * kt_ring_init() - put a ring together
+ * @r: zeroed by the caller
+ * @config: what it is made of; the arrays and pages stay the caller's
+ *
+ * Context: any; nobody may write to the ring yet.
+ */
+void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
+{
+	r->block_size = config->block_size;
+	r->block_shift = __ffs(config->block_size);
+	r->nr_blocks = config->nr_blocks;
+	r->size = config->block_size * config->nr_blocks;
+	r->mode = config->mode;
+	r->cpu = config->cpu;
+	r->kind = config->kind;
+	r->page = config->page;
+	r->blocks = config->blocks;
+	r->base = config->base;
+	r->owner = config->owner;
+	r->write = config->start;
+	r->committed = config->start;
+	r->lapped = config->start != 0;
+	r->stop.end = config->start;
+	r->desc = &r->stop;
+	*kt_word(&r->page->commit) = config->start;
+	*kt_word(&r->page->tail) = config->start;
+	*kt_word(&r->page->floor) = config->start;
+	*kt_word(&r->page->consumer) = config->start;
+}
+
+static u64 sum(const u64 *counts)
+{
+	u64 total = 0;
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_CLASSES; i++)
+		total += READ_ONCE(counts[i]);
+	return total;
+}
+
+/**
+ * kt_ring_lost() - events lost for one reason, over all classes
+ * @page: control page of the ring
+ * @reason: enum ktape_lost
+ *
+ * Return: the count. Context: any.
+ */
+u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason)
+{
+	return sum(page->lost[reason]);
+}
+
+/**
+ * kt_ring_emitted() - events that had their bit set, over all classes
+ * @page: control page of the ring
+ *
+ * Return: the count. Context: any.
+ */
+u64 kt_ring_emitted(const struct ktape_ring_page *page)
+{
+	return sum(page->emitted);
+}
+
+/**
+ * kt_ring_filtered() - events held back by filters, over all classes
+ * @page: control page of the ring
+ *
+ * Return: the count. Context: any.
+ */
+u64 kt_ring_filtered(const struct ktape_ring_page *page)
+{
+	return sum(page->filtered);
+}
+
+/**
+ * kt_ring_publish_slow() - publish what nested while we were publishing
+ * @r: the ring
+ *
+ * write is loaded before committed: if committed has caught up with it, they
+ * were equal at the first load, and whoever came later published himself.
+ *
+ * Context: as kt_ring_publish().
+ */
+noinline void kt_ring_publish_slow(struct kt_ring *r)
+{
+	for (;;) {
+		unsigned long w = READ_ONCE(r->write);
+
+		barrier();
+		if (!kt_before(READ_ONCE(r->committed), w))
+			return;
+		/* Pairs with the acquire of commit in every reader. */
+		smp_store_release(kt_word(&r->page->commit), w);
+		barrier();
+		WRITE_ONCE(r->committed, w);
+		barrier();
+	}
+}
+
+static unsigned int block_index(const struct kt_ring *r, unsigned long pos)
+{
+	return (pos >> r->block_shift) & (r->nr_blocks - 1);
+}
+
+static void *address(const struct kt_ring *r, unsigned long pos)
+{
+	return r->base[block_index(r, pos)] + (pos & (r->block_size - 1));
+}
+
+/*
+ * Make room for the block at @block.  Return: 0, or 1 + the reason of loss.
+ */
+static int make_room(struct kt_ring *r, unsigned long block)
+{
+	unsigned long limit = block + r->block_size - r->size;
+	unsigned long tail;
+
+	if (!r->lapped && block < r->size)
+		return 0;
+	if (kt_before(READ_ONCE(r->committed), limit))
+		return 1 + KTAPE_LOST_NESTED;
+	/*
+	 * Pairs with the release of consumer in control: what the consumers
+	 * have read was read before it is overwritten.
+	 */
+	if (r->mode == KTAPE_MODE_DISCARD &&
+	    kt_before(smp_load_acquire(kt_word(&r->page->consumer)), limit))
+		return 1 + KTAPE_LOST_FULL;
+
+	tail = READ_ONCE(*kt_word(&r->page->tail));
+	while (kt_before(tail, limit) &&
+	       !kt_try_cmpxchg_local(kt_word(&r->page->tail), &tail, limit))
+		;
+	/*
+	 * Pairs with the read barrier between a reader's copy and its second
+	 * look at tail: a reader that saw any of our stores sees the tail.
+	 */
+	smp_wmb();
+	return 0;
+}
+
+/* Where does a record of @len bytes go, now?  Return: as make_room(). */
+static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
+		bool flush)
+{
+	unsigned long off;
+
+	p->write = READ_ONCE(r->write);
+	barrier();	/* the time is read after write: it cannot go back */
+	p->ts = kt_clock();
+	off = p->write & (r->block_size - 1);
+	p->first = off == 0 && !r->lapped && p->write == 0;
+	p->extend = (u32)(p->ts >> 32) != READ_ONCE(r->ts_hi);
+	p->open = off == 0 || flush ||
+		  off + (p->extend ? KTAPE_TIME_EXTEND_SIZE : 0) + len >
+			  r->block_size;
+	if (!p->open) {
+		p->block = p->write - off;
+		p->record = p->write +
+			    (p->extend ? KTAPE_TIME_EXTEND_SIZE : 0);
+		p->end = p->record + len;
+		return 0;
+	}
+	p->extend = false;	/* the header has the whole time */
+	p->block = off == 0 ? p->write : p->write - off + r->block_size;
+	p->record = p->block + KTAPE_BLOCK_HEADER;
+	p->end = p->record + len;
+	return make_room(r, p->block);
+}
+
+/* Write the members of the block before @p->block that tell how it ended. */
+static void close_block(struct kt_ring *r, const struct kt_plan *p)
+{
+	unsigned long start = p->block - r->block_size;
+	struct ktape_block *b = address(r, start);
+	unsigned int i;
+	u64 lost = 0;
+
+	b->content_bits = (u64)(p->write - start) * 8;
+	b->ts_end = p->ts;
+	b->emitted = kt_ring_emitted(r->page);
+	b->filtered = kt_ring_filtered(r->page);
+	for (i = 0; i < KTAPE_LOST_REASONS; i++) {
+		b->lost[i] = kt_ring_lost(r->page, i);
+		lost += b->lost[i];
+	}
+	b->discarded = lost;
+}
+
+/* Write the members that are known now; never those of close_block() (R4). */
+static void open_block(struct kt_ring *r, const struct kt_plan *p)
+{
+	struct ktape_block *b = address(r, p->block);
+	struct kt_desc *d = &r->blocks[block_index(r, p->block)];
+
+	b->magic = KTAPE_BLOCK_MAGIC;
+	b->stream_id = 0;
+	b->instance = (u64)r->kind << 32 | r->cpu;
+	b->reserved0 = 0;
+	b->flags = 0;
+	b->crc32c = 0;
+	b->reserved1 = 0;
+	b->ts_begin = p->ts;
+	b->packet_bits = (u64)r->block_size * 8;
+	b->seq = (u64)(p->block >> r->block_shift) + 1;
+	b->cpu = r->cpu;
+	b->kind = r->kind;
+	b->reserved2 = 0;
+	kt_ring_opening(r, b, p->ts);
+
+	/* A nested context that finds the new end finds the new bias as well. */
+	WRITE_ONCE(d->bias, (unsigned long)b - p->block);
+	barrier();
+	WRITE_ONCE(d->end, p->block + r->block_size);
+	barrier();
+	WRITE_ONCE(r->desc, d);
+	if (p->block + r->block_size - r->size == 0)
+		WRITE_ONCE(r->lapped, 1);
+}
+
+static void put_words(u32 *to, const struct kt_record *rec, u32 ts)
+{
+	u32 i;
+
+	to[0] = ts;
+	to[1] = rec->code;
+	to += 2;
+	for (i = 0; i < rec->nargs; i++)
+		to[i] = rec->args[i];
+	if (rec->blob) {
+		char *bytes = (char *)&to[i + 1];
+		u32 whole = ALIGN(rec->nargs * 4 + 4 + rec->size,
+				  KTAPE_RECORD_ALIGN);
+
+		to[i] = rec->size;
+		memcpy(bytes, rec->blob, rec->size);
+		memset(bytes + rec->size, 0,
+		       whole - rec->nargs * 4 - 4 - rec->size);
+	} else if (i & 1) {
+		to[i] = 0;
+	}
+}
+
+static void put_extend(struct kt_ring *r, const struct kt_plan *p)
+{
+	u32 *to = address(r, p->write);
+
+	to[0] = (u32)p->ts;
+	to[1] = KT_CODE(KTAPE_TIME_EXTEND, 0, 0, 4);
+	to[2] = (u32)p->ts;
+	to[3] = (u32)(p->ts >> 32);
+	to[4] = 0;
+	to[5] = 0;
+}
+
+static unsigned long record_size(const struct kt_record *rec)
+{
+	unsigned long len;
+
+	if (!rec)
+		return 0;
+	len = 8 + rec->nargs * 4;
+	if (rec->blob)
+		len += 4 + (unsigned long)rec->size;
+	return ALIGN(len, KTAPE_RECORD_ALIGN);
+}
+
+static void drop(struct kt_ring *r, const struct kt_record *rec,
+		 unsigned int reason)
+{
+	if (rec)
+		kt_count(&r->page->lost[reason][rec->class]);
+}
+
+/*
+ * Write @rec, or with no @rec close the block that is being filled.
+ * Return: 0, or 1 + the reason of loss.
+ */
+static int put(struct kt_ring *r, const struct kt_record *rec)
+{
+	unsigned long len = record_size(rec);
+	struct kt_desc *d;
+	struct kt_plan p;
+	int full;
+
+	if (unlikely(READ_ONCE(r->page->flags) & KT_RING_STOPPED)) {
+		drop(r, rec, KTAPE_LOST_FULL);
+		return 1 + KTAPE_LOST_FULL;
+	}
+	if (unlikely(len > r->block_size - KTAPE_BLOCK_HEADER)) {
+		drop(r, rec, KTAPE_LOST_TOO_BIG);
+		return 1 + KTAPE_LOST_TOO_BIG;
+	}
+	do {
+		full = plan(r, &p, len, !rec);
+		if (unlikely(full)) {
+			drop(r, rec, full - 1);
+			return full;
+		}
+	} while (!kt_try_cmpxchg_local(&r->write, &p.write, p.end));
+
+	/* [p.write, p.end) is ours. */
+	WRITE_ONCE(r->ts_hi, (u32)(p.ts >> 32));
+	if (p.open) {
+		if (!p.first)
+			close_block(r, &p);
+		open_block(r, &p);
+	} else {
+		if (p.extend)
+			put_extend(r, &p);
+		/* Mend a descriptor that an outer context stored late (R8). */
+		d = &r->blocks[block_index(r, p.block)];
+		if (READ_ONCE(d->end) == p.block + r->block_size)
+			WRITE_ONCE(r->desc, d);
+	}
+	if (rec)
+		put_words(address(r, p.record), rec, (u32)p.ts);
+	kt_ring_publish(r, p.write, p.end);
+	if (p.open)
+		kt_ring_opened(r);
+	return 0;
+}
+
+/**
+ * kt_ring_write() - record an event of any shape
+ * @r: the ring
+ * @rec: the record
+ *
+ * Context: any, on the owning CPU with preemption disabled.
+ */
+void kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
+{
+	put(r, rec);
+}
+
+/**
+ * kt_ring_slow() - the rest of kt_ring_put()
+ * @r: the ring
+ * @code: from KT_CODE(), nargs included
+ * @class: its event class
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ *
+ * Context: as kt_ring_put().
+ */
+noinline void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0,
+			   u32 a1, u32 a2)
+{
+	const u32 args[] = { a0, a1, a2 };
+	const struct kt_record rec = {
+		.code = code,
+		.class = class,
+		.nargs = code >> 29,
+		.args = args,
+	};
+
+	put(r, &rec);
+}
+
+/**
+ * kt_ring_flush() - close the block that is being filled
+ * @r: the ring
+ *
+ * An empty block stays open.
+ *
+ * Context: on the owning CPU with interrupts disabled.
+ * Return: 0, or -EAGAIN when there is no room for another block.
+ */
+int kt_ring_flush(struct kt_ring *r)
+{
+	unsigned long off = r->write & (r->block_size - 1);
+
+	if (off == KTAPE_BLOCK_HEADER || (off == 0 && r->write == 0))
+		return 0;
+	return put(r, NULL) ? -EAGAIN : 0;
+}
+
+/**
+ * kt_ring_halt() - send all further writers into the slow path
+ * @r: the ring
+ *
+ * Context: on the owning CPU, or with no writer left.
+ */
+void kt_ring_halt(struct kt_ring *r)
+{
+	r->stop.end = r->write;
+	r->desc = &r->stop;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One CPU's lock-free ring: reserve, store, publish.
+ *
+ * The same source is compiled into the module and, with a small shim instead of
+ * the kernel's headers, into the native tests and benchmarks.
+ *
+ * Every word has one writing CPU.  The CPU that owns the ring, in any of its
+ * contexts, writes all of struct kt_ring and the commit, tail and count words
+ * of the control page; control paths on other CPUs write floor, consumer and
+ * flags.  Callers have preemption disabled on the owning CPU, so that writers
+ * nest strictly: task, softirq, irq, nmi.
+ *
+ * Words and who may see them torn:
+ *   write      moved on by cmpxchg only; [committed, write) is reserved
+ *   committed  private copy of commit; whoever reserved at committed owns it and
+ *              publishes for everybody who nested on top
+ *   desc       one pointer, so that a nested context cannot tear {end, bias}
+ */
+#ifndef _KT_RING_H
+#define _KT_RING_H
+
+#include "clock.h"
+#include "compat.h"
+
+#include <ktape/abi.h>
+
+/**
+ * struct kt_desc - where the records of one block go in its present lap
+ * @end: position of the block's end
+ * @bias: address of a record minus its position
+ *
+ * Rewritten only by the opener of the block's next lap, after the lapping
+ * check: until then no context can hold a reservation in the former lap.
+ */
+struct kt_desc {
+	unsigned long end;
+	unsigned long bias;
+};
+
+/**
+ * struct kt_ring - one CPU's ring of one kind in one session
+ * @write: position of the next reservation
+ * @desc: descriptor of the block that is being filled, or @stop
+ * @committed: private copy of @page's commit
+ * @ts_hi: upper half of the trace clock at the last slow path
+ * @lapped: the ring was filled once
+ * @page: control page, mapped by readers
+ * @size: bytes of all blocks, a power of two
+ * @block_size: bytes of a block, a power of two
+ * @block_shift: its logarithm
+ * @nr_blocks: @size / @block_size
+ * @mode: enum ktape_mode
+ * @cpu: owning CPU
+ * @kind: enum ktape_ring_kind
+ * @stop: a descriptor that sends every writer into the slow path
+ * @blocks: descriptor of each block
+ * @base: address of each block
+ * @owner: of the user of the ring, who is told about opened blocks
+ */
+struct kt_ring {
+	unsigned long write;
+	struct kt_desc *desc;
+	unsigned long committed;
+	u32 ts_hi;
+	u32 lapped;
+	struct ktape_ring_page *page;
+
+	unsigned long size ____cacheline_aligned;
+	unsigned long block_size;
+	unsigned int block_shift;
+	unsigned int nr_blocks;
+	unsigned int mode;
+	unsigned int cpu;
+	unsigned int kind;
+	struct kt_desc stop;
+	struct kt_desc *blocks;
+	void **base;
+	void *owner;
+};
+
+/* Flags in the control page. */
+#define KT_RING_STOPPED		1ULL
+
+/**
+ * struct kt_record - a record for the paths that are not inlined
+ * @code: opcode | dat20 << 8 | p << 28 | nargs << 29
+ * @class: its event class, for the counts
+ * @nargs: argument words
+ * @size: bytes at @blob
+ * @args: the argument words
+ * @blob: what follows the arguments when p is set
+ */
+struct kt_record {
+	u32 code;
+	u32 class;
+	u32 nargs;
+	u32 size;
+	const u32 *args;
+	const void *blob;
+};
+
+#define KT_CODE(opcode, dat20, p, nargs)				\
+	((u32)(opcode) | ((u32)(dat20) & KTAPE_DAT20_MASK) << 8 |	\
+	 (u32)(p) << 28 | (u32)(nargs) << 29)
+
+/* Bytes of blobs that fit with any arguments into a block of @block_size. */
+#define KT_BLOB_MAX(block_size) \
+	((block_size) - KTAPE_BLOCK_HEADER - KTAPE_RECORD_SIZE(8))
+
+/**
+ * struct kt_ring_config - what a ring is made of
+ * @block_size: power of two of at least 4096
+ * @nr_blocks: power of two of at least 4
+ * @mode: enum ktape_mode
+ * @cpu: owning CPU
+ * @kind: enum ktape_ring_kind
+ * @start: first position, a multiple of the ring's size (tests of wrapping)
+ * @page: zeroed control page
+ * @blocks: room for @nr_blocks descriptors
+ * @base: addresses of the @nr_blocks blocks
+ * @owner: for kt_ring_opened()
+ */
+struct kt_ring_config {
+	unsigned long block_size;
+	unsigned int nr_blocks;
+	unsigned int mode;
+	unsigned int cpu;
+	unsigned int kind;
+	unsigned long start;
+	struct ktape_ring_page *page;
+	struct kt_desc *blocks;
+	void **base;
+	void *owner;
+};
+
+void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
+void kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
+int kt_ring_flush(struct kt_ring *r);
+void kt_ring_halt(struct kt_ring *r);
+void kt_ring_publish_slow(struct kt_ring *r);
+void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
+		  u32 a2);
+u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason);
+u64 kt_ring_emitted(const struct ktape_ring_page *page);
+u64 kt_ring_filtered(const struct ktape_ring_page *page);
+
+/*
+ * Given by the user of the ring.  Both run on the owning CPU in the context of
+ * the writer, possibly an NMI.
+ */
+void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts);
+void kt_ring_opened(struct kt_ring *r);
+
+/* Positions only grow; with 32 bits they wrap, so compare by difference. */
+static inline bool kt_before(unsigned long a, unsigned long b)
+{
+	return (long)(a - b) < 0;
+}
+
+/*
+ * A position in the control page is a u64 of which 32-bit kernels use the low
+ * half, so that storing it is one instruction everywhere.
+ */
+static inline unsigned long *kt_word(u64 *p)
+{
+	return (unsigned long *)p;
+}
+
+static __always_inline void kt_count(u64 *p)
+{
+	/* One instruction on the owning CPU (race R5), never a load and a store. */
+	kt_local_inc(p);
+}
+
+/**
+ * kt_ring_publish() - make a stored record visible, or leave it to the owner
+ * @r: the ring
+ * @start: begin of the caller's reservation
+ * @end: end of the caller's reservation
+ *
+ * The context whose reservation starts at committed owns publication.  As long
+ * as committed < write every other start lies above it, so nobody else
+ * publishes; contexts that nested on top have finished by now (strict nesting)
+ * and only left their end in write.
+ *
+ * The shared commit goes first and the private copy second: giving up
+ * ownership before the store would let a nested context publish a newer value
+ * that we then turn back (race R1).  After giving up, write is looked at again,
+ * because a context may have nested between our load of committed and the
+ * store (race R2).
+ */
+static __always_inline void kt_ring_publish(struct kt_ring *r,
+					    unsigned long start,
+					    unsigned long end)
+{
+	barrier();	/* the record is stored before ownership is looked at */
+	if (r->committed != start)
+		return;
+	/* Pairs with the acquire of commit in every reader. */
+	smp_store_release(kt_word(&r->page->commit), end);
+	barrier();
+	r->committed = end;
+	barrier();
+	if (unlikely(r->write != end))
+		kt_ring_publish_slow(r);
+}
+
+/**
+ * kt_ring_put() - record an event with up to three argument words
+ * @r: the ring
+ * @code: from KT_CODE(), nargs included
+ * @class: its event class, for counting it if it is lost
+ * @nargs: constant, 0 to 3
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ *
+ * Context: any, on the owning CPU with preemption disabled.
+ */
+static __always_inline void kt_ring_put(struct kt_ring *r, u32 code, u32 class,
+					const unsigned int nargs, u32 a0,
+					u32 a1, u32 a2)
+{
+	const unsigned long len = KTAPE_RECORD_SIZE(nargs);
+	unsigned long w, end;
+	struct kt_desc *d;
+	u32 *p;
+	u64 ts;
+
+	do {
+		w = r->write;
+		barrier();	/* the time is read after write: it cannot go back */
+		d = r->desc;
+		end = w + len;
+		ts = kt_clock();
+		if (unlikely((u32)(ts >> 32) != r->ts_hi ||
+			     kt_before(d->end, end)))
+			return kt_ring_slow(r, code, class, a0, a1, a2);
+		/*
+		 * If a nested context reserved since write was loaded, this
+		 * fails; if not, the descriptor is still that of w's block.
+		 */
+	} while (unlikely(!kt_try_cmpxchg_local(&r->write, &w, end)));
+
+	p = (u32 *)(d->bias + w);
+	p[0] = (u32)ts;
+	p[1] = code;
+	if (nargs > 0) {
+		p[2] = a0;
+		p[3] = nargs > 1 ? a1 : 0;
+	}
+	if (nargs > 2) {
+		p[4] = a2;
+		p[5] = 0;
+	}
+	kt_ring_publish(r, w, end);
+}
+
+#endif /* _KT_RING_H */
