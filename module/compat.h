@@ -16,12 +16,22 @@
 #include <asm/local.h>
 #include <linux/build_bug.h>
 #include <linux/cache.h>
+#include <linux/compat.h>
 #include <linux/compiler.h>
 #include <linux/crc32.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/version.h>
+
+#if defined(CONFIG_X86)
+#include <asm/cpufeature.h>
+#include <asm/tsc.h>
+#elif defined(CONFIG_ARM64)
+#include <asm/arch_timer.h>
+#elif defined(CONFIG_RISCV)
+#include <asm/timex.h>
+#endif
 
 #ifdef __BIG_ENDIAN
 #error "ktape writes little-endian records; big-endian kernels are not supported"
@@ -48,6 +58,26 @@
 /* Counts in control pages are u64; 32-bit kernels use the low half. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
 
+/*
+ * Ticks per second of the counter behind get_cycles(), or 0 where there is none
+ * or the kernel does not trust it across CPUs and idle states.
+ */
+static inline u64 kt_cycles_hz(void)
+{
+#if defined(CONFIG_X86_TSC)
+	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) ||
+	    !boot_cpu_has(X86_FEATURE_NONSTOP_TSC) || check_tsc_unstable())
+		return 0;
+	return (u64)tsc_khz * 1000;
+#elif defined(CONFIG_ARM64)
+	return arch_timer_get_cntfrq();
+#elif defined(CONFIG_RISCV)
+	return riscv_timebase;
+#else
+	return 0;
+#endif
+}
+
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #include <linux/crc32c.h>
 #define kt_crc32c(crc, p, len)	crc32c(crc, p, len)
@@ -69,11 +99,43 @@ static inline void kt_vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 }
 #endif
 
+/* Largest order of a page allocation. */
+#ifdef MAX_PAGE_ORDER
+#define KT_ORDER_MAX		MAX_PAGE_ORDER
+#else
+#define KT_ORDER_MAX		(MAX_ORDER - 1)
+#endif
+
 /* The callback that may refuse to split a mapping was renamed in 5.11. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
 #define KT_VM_MAY_SPLIT		may_split
 #else
 #define KT_VM_MAY_SPLIT		split
+#endif
+
+/* State of a thread that is switched out, for tracepoints that do not tell. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
+#define kt_task_state(p)	READ_ONCE((p)->__state)
+#else
+#define kt_task_state(p)	READ_ONCE((p)->state)
+#endif
+
+/* Which table does the number of the running system call belong to? */
+#if defined(CONFIG_X86_64)
+#define kt_syscall_is_compat()	in_ia32_syscall()
+#elif defined(CONFIG_COMPAT)
+#define kt_syscall_is_compat()	in_compat_syscall()
+#else
+#define kt_syscall_is_compat()	false
+#endif
+
+#if defined(CONFIG_X86_64)
+#define KT_X32_BIT		0x40000000L
+#define kt_syscall_is_x32(nr)	((nr) > 0 && ((nr) & KT_X32_BIT))
+#define kt_syscall_x32_nr(nr)	((nr) & ~KT_X32_BIT)
+#else
+#define kt_syscall_is_x32(nr)	false
+#define kt_syscall_x32_nr(nr)	(nr)
 #endif
 
 #endif /* __KERNEL__ */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes control records: each CPU writes its own, in an interrupt.
+ *
+ * The want bits have no part in it: control records mark the very moments at
+ * which those change.  A ring is still written by its own CPU alone.
+ */
+#include <linux/atomic.h>
+#include <linux/smp.h>
+
+#include "control.h"
+#include "session.h"
+
+/* Reasons of clock_sync, see uapi/ktape/events.h. */
+enum {
+	SYNC_START = 0,
+	SYNC_STOP = 1,
+	SYNC_RESUME = 2,
+	SYNC_CPU = 4,
+};
+
+/* What an interrupt on each CPU is to write. */
+struct kt_order {
+	struct kt_session *s;
+	void (*write)(const struct kt_order *order, unsigned int cpu);
+	const u64 *mask;
+	u32 phase;
+	u32 reason;
+	atomic_t *failed;
+};
+
+static void write_record(struct kt_session *s, unsigned int cpu,
+			 const struct kt_record *rec)
+{
+	struct kt_ring *r = kt_session_ring(s, cpu, KTAPE_RING_CONTROL);
+
+	if (!r)
+		return;
+	kt_count(&r->page->emitted[rec->class]);
+	kt_ring_write(r, rec);
+}
+
+static void write_sync(struct kt_session *s, unsigned int cpu, u32 reason)
+{
+	struct kt_moment m;
+	u32 args[6];
+	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_CLOCK_SYNC,
+				kt_clock_stable() | reason << 1, 0,
+				ARRAY_SIZE(args)),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+	};
+
+	kt_clock_moment(&m);
+	args[0] = (u32)m.mono;
+	args[1] = (u32)(m.mono >> 32);
+	args[2] = (u32)m.boot;
+	args[3] = (u32)(m.boot >> 32);
+	args[4] = (u32)m.real;
+	args[5] = (u32)(m.real >> 32);
+	write_record(s, cpu, &rec);
+}
+
+static void write_session(const struct kt_order *order, unsigned int cpu)
+{
+	u32 args[] = { order->s->id, order->s->mode };
+	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_SESSION, order->phase, 0,
+				ARRAY_SIZE(args)),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+	};
+
+	write_record(order->s, cpu, &rec);
+	write_sync(order->s, cpu, order->reason);
+}
+
+static void write_profile(const struct kt_order *order, unsigned int cpu)
+{
+	u32 generation = order->s->owner.generation;
+	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_PROFILE, order->phase, 1, 1),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = 1,
+		.size = KTAPE_MASK_WORDS * sizeof(u64),
+		.args = &generation,
+		.blob = order->mask,
+	};
+
+	write_record(order->s, cpu, &rec);
+}
+
+static void write_ledger_of(struct kt_session *s, unsigned int cpu,
+			    unsigned int kind)
+{
+	struct kt_ring *r = kt_session_ring(s, cpu, kind);
+	u64 counts[2 + KTAPE_LOST_REASONS];
+	unsigned int class, i;
+	struct kt_record rec = {
+		.class = KTAPE_CLASS_CONTROL,
+		.size = sizeof(counts),
+		.blob = counts,
+	};
+
+	for (class = 0; r && class < KTAPE_CLASSES; class++) {
+		counts[0] = r->page->emitted[class];
+		if (!counts[0])
+			continue;
+		counts[1] = r->page->filtered[class];
+		for (i = 0; i < KTAPE_LOST_REASONS; i++)
+			counts[2 + i] = r->page->lost[i][class];
+		rec.code = KT_CODE(KTAPE_EV_LEDGER, class | kind << 5, 1, 0);
+		write_record(s, cpu, &rec);
+	}
+}
+
+static void write_ledger(const struct kt_order *order, unsigned int cpu)
+{
+	write_ledger_of(order->s, cpu, KTAPE_RING_EVENT);
+	write_ledger_of(order->s, cpu, KTAPE_RING_CONTROL);
+}
+
+static void write_cpu(const struct kt_order *order, unsigned int cpu)
+{
+	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_CPU, order->phase, 0, 1),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = 1,
+		.args = &cpu,
+	};
+
+	write_record(order->s, cpu, &rec);
+	write_sync(order->s, cpu, order->reason);
+}
+
+static void write_resume(const struct kt_order *order, unsigned int cpu)
+{
+	write_sync(order->s, cpu, order->reason);
+}
+
+static void write_flush(const struct kt_order *order, unsigned int cpu)
+{
+	unsigned int kind;
+	struct kt_ring *r;
+
+	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+		r = kt_session_ring(order->s, cpu, kind);
+		if (r && kt_ring_flush(r))
+			atomic_inc(order->failed);
+	}
+}
+
+static void on_cpu(void *info)
+{
+	const struct kt_order *order = info;
+
+	order->write(order, smp_processor_id());
+}
+
+static void everywhere(struct kt_order *order)
+{
+	lockdep_assert_held(&kt_session_lock);
+	on_each_cpu(on_cpu, order, 1);
+}
+
+/**
+ * kt_control_session() - mark start or stop on every online CPU
+ * @s: the session
+ * @phase: enum ktape_phase
+ *
+ * Context: process context with cpus_read_lock() and kt_session_lock, as for
+ * all functions of this file.
+ */
+void kt_control_session(struct kt_session *s, u32 phase)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_session,
+		.phase = phase,
+		.reason = phase == KTAPE_PHASE_ON ? SYNC_START : SYNC_STOP,
+	};
+
+	everywhere(&order);
+}
+
+/**
+ * kt_control_profile() - mark a change of the profile on every online CPU
+ * @s: the session
+ * @phase: ON: all of @mask is recorded from here; OFF: nothing else is
+ * @mask: the profile
+ */
+void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_profile,
+		.phase = phase,
+		.mask = mask,
+	};
+
+	everywhere(&order);
+}
+
+/**
+ * kt_control_ledger() - write the exact counts of every online CPU
+ * @s: the session; nothing but control records is written to its rings now
+ */
+void kt_control_ledger(struct kt_session *s)
+{
+	struct kt_order order = { .s = s, .write = write_ledger };
+
+	everywhere(&order);
+}
+
+/**
+ * kt_control_cpu() - mark that a CPU came or goes
+ * @s: the session
+ * @cpu: the CPU on which this runs
+ * @online: it came
+ *
+ * Context: on the CPU itself, process context.
+ */
+void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_cpu,
+		.phase = online,
+		.reason = SYNC_CPU,
+	};
+	struct kt_order profile = {
+		.s = s,
+		.write = write_profile,
+		.phase = KTAPE_PHASE_ON,
+		.mask = s->mask,
+	};
+	unsigned long flags;
+
+	local_irq_save(flags);
+	on_cpu(&order);
+	if (online)
+		on_cpu(&profile);
+	local_irq_restore(flags);
+}
+
+/**
+ * kt_control_resume() - relate the clocks anew on every online CPU
+ * @s: the session
+ */
+void kt_control_resume(struct kt_session *s)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_resume,
+		.reason = SYNC_RESUME,
+	};
+
+	everywhere(&order);
+}
+
+/**
+ * kt_control_flush() - close the open blocks of every online CPU
+ * @s: the session
+ *
+ * Return: 0, or -EAGAIN when a ring had no room for another block.
+ */
+int kt_control_flush(struct kt_session *s)
+{
+	atomic_t failed = ATOMIC_INIT(0);
+	struct kt_order order = {
+		.s = s,
+		.write = write_flush,
+		.failed = &failed,
+	};
+
+	everywhere(&order);
+	return atomic_read(&failed) ? -EAGAIN : 0;
+}

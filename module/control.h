@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records that say what the tracer itself did, on every CPU's control ring. */
+#ifndef _KT_CONTROL_H
+#define _KT_CONTROL_H
+
+#include <linux/types.h>
+
+struct kt_session;
+
+void kt_control_session(struct kt_session *s, u32 phase);
+void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask);
+void kt_control_ledger(struct kt_session *s);
+void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
+void kt_control_resume(struct kt_session *s);
+int kt_control_flush(struct kt_session *s);
+
+#endif /* _KT_CONTROL_H */

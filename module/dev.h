@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The character device. */
+#ifndef _KT_DEV_H
+#define _KT_DEV_H
+
+#include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+
+#include "session.h"
+
+/**
+ * struct kt_file - an open descriptor
+ * @session: the session that it stands for
+ * @own: the session ends with this file
+ * @reader: the file as the session sees it
+ * @lock: serialises read(); taken before all other locks
+ * @watermark: unread bytes in one ring that make poll() return; 0: a block
+ * @polled: it has called poll() and counts as waiting
+ * @phase: what read() delivers now, see dev_read.c
+ * @slot: next registry entry
+ * @registry_seq: number of the last registry packet
+ * @next_ring: ring at which read() looks first
+ * @buf: bounce buffer, one packet
+ * @buf_size: bytes of @buf
+ * @len: bytes in @buf
+ * @off: bytes of them that were delivered
+ */
+struct kt_file {
+	struct kt_session *session;
+	bool own;
+	struct kt_reader reader;
+	struct mutex lock;
+	u64 watermark;
+	u32 polled;
+	unsigned int phase;
+	unsigned int slot;
+	u64 registry_seq;
+	unsigned int next_ring;
+	void *buf;
+	size_t buf_size;
+	size_t len;
+	size_t off;
+};
+
+int kt_dev_init(struct kt_session *session0);
+void kt_dev_exit(void);
+struct file *kt_dev_open_session(struct kt_session *s);
+extern const struct file_operations kt_dev_fops;
+
+int kt_dev_mmap(struct file *file, struct vm_area_struct *vma);
+u64 kt_dev_region(const struct kt_session *s, unsigned int index);
+unsigned int kt_dev_regions(void);
+
+ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
+		    loff_t *pos);
+__poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait);
+
+long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+#endif /* _KT_DEV_H */

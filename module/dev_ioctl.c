@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ioctls: a table says of each what it takes and who may call it.
+ *
+ * Arguments are copied once and checked in the copy.
+ */
+#include <linux/capability.h>
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/user_namespace.h>
+
+#include "dev.h"
+#include "metadata.h"
+#include "probe.h"
+#include "registry.h"
+
+/* Largest argument structure, for the copy. */
+union kt_arg {
+	u32 size;
+	struct ktape_features features;
+	struct ktape_layout layout;
+	struct ktape_profile profile;
+	struct ktape_command command;
+	struct ktape_stats stats;
+	struct ktape_consumer consumer;
+	struct ktape_event_info event_info;
+	struct ktape_metadata metadata;
+	struct ktape_watermark watermark;
+	struct ktape_create create;
+};
+
+/**
+ * struct kt_ioctl - one command
+ * @cmd: its number
+ * @size: of its structure
+ * @write: it needs a descriptor opened for writing
+ * @result: the structure goes back to the caller, also after -EMSGSIZE
+ * @call: what it does
+ */
+struct kt_ioctl {
+	unsigned int cmd;
+	u32 size;
+	bool write;
+	bool result;
+	long (*call)(struct file *file, union kt_arg *arg);
+};
+
+static struct kt_file *file_of(struct file *file)
+{
+	return file->private_data;
+}
+
+static bool may_control(struct file *file)
+{
+	/* Of the opener, so that a descriptor handed on does not gain rights. */
+	return (file->f_mode & FMODE_WRITE) &&
+	       (file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
+		file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN));
+}
+
+static long features(struct file *file, union kt_arg *arg)
+{
+	struct ktape_features *f = &arg->features;
+
+	f->clock = kt_clock_id();
+	f->features = KTAPE_FEATURE_MMAP | KTAPE_FEATURE_CREATE |
+		      KTAPE_FEATURE_DISCARD;
+	if (IS_ENABLED(CONFIG_TRACEPOINTS))
+		f->features |= KTAPE_FEATURE_TRACEPOINTS;
+	if (!IS_ENABLED(CONFIG_64BIT))
+		f->features |= KTAPE_FEATURE_POS32;
+	f->clock_hz = kt_clock_hz();
+	f->page_size = PAGE_SIZE;
+	f->sessions_max = KT_SESSIONS;
+	f->cpus = nr_cpu_ids;
+	f->registry_entries = kt_registry_entries();
+	f->table_hash = kt_metadata_hash();
+	memcpy(f->uuid, kt_uuid, sizeof(f->uuid));
+	return 0;
+}
+
+static void describe_ring(const struct kt_session *s, unsigned int index,
+			  const struct kt_ring *r, struct ktape_layout_entry *e)
+{
+	e->cpu = r->cpu;
+	e->kind = r->kind;
+	e->offset = kt_dev_region(s, index);
+	e->ctl_size = PAGE_SIZE;
+	e->block_size = r->block_size;
+	e->data_size = r->size;
+}
+
+static long layout(struct file *file, union kt_arg *arg)
+{
+	struct ktape_layout *l = &arg->layout;
+	struct kt_session *s = file_of(file)->session;
+	struct ktape_layout_entry __user *to = u64_to_user_ptr(l->entries);
+	unsigned int i, found = 0;
+	struct kt_ring *r;
+
+	for (i = 0; i < kt_dev_regions(); i++) {
+		struct ktape_layout_entry e = {};
+
+		r = kt_session_ring(s, i / KTAPE_RINGS_PER_CPU,
+				    i % KTAPE_RINGS_PER_CPU);
+		if (r) {
+			describe_ring(s, i, r, &e);
+		} else if (i == kt_dev_regions() - 1) {
+			e.cpu = -1;
+			e.kind = KTAPE_RING_REGISTRY;
+			e.offset = kt_dev_region(s, i);
+			e.data_size = (u64)kt_registry_entries() *
+				      sizeof(struct ktape_object_entry);
+		} else {
+			continue;
+		}
+		if (found < l->nr && copy_to_user(to + found, &e, sizeof(e)))
+			return -EFAULT;
+		found++;
+	}
+	l->nr = found;
+	l->session = s->id;
+	l->mode = s->mode;
+	l->running = READ_ONCE(s->running);
+	l->generation = READ_ONCE(s->owner.generation);
+	return 0;
+}
+
+static long set_profile(struct kt_session *s, const struct ktape_profile *p)
+{
+	u64 mask[KTAPE_MASK_WORDS];
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
+		if (p->op == KTAPE_PROFILE_SET)
+			mask[i] = p->mask[i];
+		else if (p->op == KTAPE_PROFILE_OR)
+			mask[i] = s->mask[i] | p->mask[i];
+		else
+			mask[i] = s->mask[i] & ~p->mask[i];
+	}
+	return kt_session_profile(s, mask,
+				  p->op == KTAPE_PROFILE_SET ? p->flags :
+							       s->flags);
+}
+
+static long profile(struct file *file, union kt_arg *arg)
+{
+	struct ktape_profile *p = &arg->profile;
+	struct kt_session *s = file_of(file)->session;
+	long ret = 0;
+
+	if (p->op > KTAPE_PROFILE_ANDNOT || p->generation ||
+	    (p->flags & ~KTAPE_PROFILE_NO_CONTEXT) ||
+	    (p->flags && p->op != KTAPE_PROFILE_SET))
+		return -EINVAL;
+	if (p->op != KTAPE_PROFILE_GET) {
+		if (!may_control(file))
+			return -EPERM;
+		if (!kt_session_mask_ok(p->mask))
+			return -EINVAL;
+	}
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+	if (p->op != KTAPE_PROFILE_GET)
+		ret = set_profile(s, p);
+	p->flags = s->flags;
+	p->generation = s->owner.generation;
+	memcpy(p->mask, s->mask, sizeof(p->mask));
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
+	return ret;
+}
+
+static long start(struct file *file, union kt_arg *arg)
+{
+	return arg->command.flags ? -EINVAL :
+				    kt_session_start(file_of(file)->session);
+}
+
+static long stop(struct file *file, union kt_arg *arg)
+{
+	if (arg->command.flags)
+		return -EINVAL;
+	kt_session_stop(file_of(file)->session);
+	return 0;
+}
+
+static long clear(struct file *file, union kt_arg *arg)
+{
+	if (arg->command.flags)
+		return -EINVAL;
+	kt_session_clear(file_of(file)->session);
+	return 0;
+}
+
+static long flush(struct file *file, union kt_arg *arg)
+{
+	return arg->command.flags ? -EINVAL :
+				    kt_session_flush(file_of(file)->session);
+}
+
+static long stats(struct file *file, union kt_arg *arg)
+{
+	struct ktape_stats *st = &arg->stats;
+	const struct ktape_ring_page *page;
+	struct kt_ring *r;
+
+	if (st->flags)
+		return -EINVAL;
+	r = kt_session_ring(file_of(file)->session,
+			    array_index_nospec(min(st->cpu, nr_cpu_ids),
+					       nr_cpu_ids + 1),
+			    st->kind);
+	if (!r)
+		return -ENXIO;
+	page = r->page;
+	st->commit = kt_ring_commit(r);
+	st->tail = READ_ONCE(page->tail);
+	st->floor = READ_ONCE(page->floor);
+	st->consumer = READ_ONCE(page->consumer);
+	memcpy(st->emitted, page->emitted, sizeof(st->emitted));
+	memcpy(st->filtered, page->filtered, sizeof(st->filtered));
+	memcpy(st->lost, page->lost, sizeof(st->lost));
+	return 0;
+}
+
+static bool position_ok(const struct kt_file *kf,
+			const struct ktape_position *p)
+{
+	struct kt_ring *r = kt_session_ring(kf->session, p->cpu, p->kind);
+	unsigned long pos = p->position, commit;
+
+	if (!r || pos != p->position)
+		return false;
+	commit = kt_ring_commit(r);
+	if (kt_before(commit, pos) ||
+	    kt_before(pos, kt_reader_cursor(&kf->reader, p->cpu, p->kind)->pos))
+		return false;
+	return pos == commit || !(pos & (r->block_size - 1));
+}
+
+static long positions(struct kt_file *kf, const struct ktape_consumer *c)
+{
+	struct ktape_position *p;
+	long ret = -EINVAL;
+	u32 i;
+
+	if (!c->nr || c->nr > nr_cpu_ids * KTAPE_RINGS_PER_CPU)
+		return -EINVAL;
+	p = memdup_user(u64_to_user_ptr(c->positions),
+			array_size(c->nr, sizeof(*p)));
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	mutex_lock(&kf->lock);	/* read() moves the cursors as well */
+	for (i = 0; i < c->nr; i++)
+		if (!position_ok(kf, &p[i]))
+			goto out;
+	for (i = 0; i < c->nr; i++)
+		kt_reader_moved(&kf->reader, kf->session, p[i].cpu, p[i].kind,
+				p[i].position);
+	ret = 0;
+out:
+	mutex_unlock(&kf->lock);
+	kfree(p);
+	return ret;
+}
+
+static long consumer(struct file *file, union kt_arg *arg)
+{
+	const struct ktape_consumer *c = &arg->consumer;
+	struct kt_file *kf = file_of(file);
+
+	if (c->flags || c->op > KTAPE_CONSUMER_POSITION)
+		return -EINVAL;
+	if (c->op == KTAPE_CONSUMER_POSITION)
+		return positions(kf, c);
+	if (c->nr || c->positions)
+		return -EINVAL;
+	if (!may_control(file))
+		return -EPERM;
+	mutex_lock(&kf->lock);
+	kt_reader_register(&kf->reader, kf->session,
+			   c->op == KTAPE_CONSUMER_REGISTER);
+	mutex_unlock(&kf->lock);
+	return 0;
+}
+
+static const char *const reasons[] = {
+	[KTAPE_EVENT_UNKNOWN] = "no such event",
+	[KTAPE_EVENT_AVAILABLE] = "",
+	[KTAPE_EVENT_NO_TRACEPOINT] = "the kernel has no such tracepoint",
+	[KTAPE_EVENT_PROTOTYPE] = "the tracepoint has an unknown prototype",
+	[KTAPE_EVENT_NO_CONFIG] = "the kernel was built without tracepoints",
+	[KTAPE_EVENT_FAILED] = "the probe could not be attached",
+};
+
+static long event_info(struct file *file, union kt_arg *arg)
+{
+	struct ktape_event_info *e = &arg->event_info;
+	bool attached;
+	u32 opcode = e->opcode;
+
+	if (opcode >= KTAPE_OPCODES || e->state || e->error || e->attached ||
+	    e->reserved || memchr_inv(e->reason, 0, sizeof(e->reason)))
+		return -EINVAL;
+	e->state = KTAPE_EVENT_UNKNOWN;
+	if (kt_event_opcode_exists(opcode) || opcode == KTAPE_TIME_EXTEND) {
+		e->state = kt_probe_state(opcode, &e->error, &attached);
+		e->attached = attached;
+	}
+	strscpy(e->reason, reasons[e->state], sizeof(e->reason));
+	return 0;
+}
+
+static long metadata(struct file *file, union kt_arg *arg)
+{
+	struct ktape_metadata *m = &arg->metadata;
+	u64 room = m->length;
+	size_t length;
+	const char *text = kt_metadata_text(&length);
+
+	if (m->flags)
+		return -EINVAL;
+	m->length = length;
+	if (room < length)
+		return -EMSGSIZE;
+	if (copy_to_user(u64_to_user_ptr(m->text), text, length))
+		return -EFAULT;
+	return 0;
+}
+
+static long watermark(struct file *file, union kt_arg *arg)
+{
+	struct kt_file *kf = file_of(file);
+
+	if (arg->watermark.flags ||
+	    arg->watermark.bytes > kf->session->size[KTAPE_RING_EVENT])
+		return -EINVAL;
+	WRITE_ONCE(kf->watermark, arg->watermark.bytes);
+	return 0;
+}
+
+static long create(struct file *file, union kt_arg *arg)
+{
+	const struct ktape_create *c = &arg->create;
+	const struct kt_session_config config = {
+		.mode = c->mode,
+		.ring_size = c->ring_size,
+		.block_size = c->block_size,
+		.control_size = c->control_size,
+		.account = true,
+	};
+	struct kt_session *s;
+	struct file *new;
+	int fd;
+
+	if (c->flags || c->reserved)
+		return -EINVAL;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	s = kt_session_create(&config);
+	new = IS_ERR(s) ? ERR_CAST(s) : kt_dev_open_session(s);
+	if (IS_ERR(new)) {
+		put_unused_fd(fd);
+		return PTR_ERR(new);
+	}
+	fd_install(fd, new);
+	return fd;
+}
+
+#define COMMAND(NAME, member, wr, res, fn) \
+	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
+
+static const struct kt_ioctl commands[] = {
+	COMMAND(FEATURES, features, false, true, features),
+	COMMAND(LAYOUT, layout, false, true, layout),
+	COMMAND(PROFILE, profile, false, true, profile),
+	COMMAND(START, command, true, false, start),
+	COMMAND(STOP, command, true, false, stop),
+	COMMAND(CLEAR, command, true, false, clear),
+	COMMAND(FLUSH, command, true, false, flush),
+	COMMAND(STATS, stats, false, true, stats),
+	COMMAND(CONSUMER, consumer, false, false, consumer),
+	COMMAND(EVENT_INFO, event_info, false, true, event_info),
+	COMMAND(METADATA, metadata, false, true, metadata),
+	COMMAND(WATERMARK, watermark, false, false, watermark),
+	COMMAND(CREATE, create, true, false, create),
+};
+
+static const struct kt_ioctl *find(unsigned int cmd)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].cmd == cmd)
+			return &commands[i];
+	return NULL;
+}
+
+/* Copy the argument in; what the caller's structure does not have is zero. */
+static int get_arg(const struct kt_ioctl *c, void __user *from,
+		   union kt_arg *arg, u32 *size)
+{
+	int ret;
+
+	if (get_user(*size, (u32 __user *)from))
+		return -EFAULT;
+	if (*size < sizeof(u32) * 2)
+		return -EINVAL;
+	if (*size > PAGE_SIZE)
+		return -E2BIG;
+	memset(arg, 0, sizeof(*arg));
+	ret = copy_struct_from_user(arg, c->size, from, *size);
+	if (ret)
+		return ret;
+	/* The size that was checked, not the one that was copied. */
+	arg->size = *size;
+	return 0;
+}
+
+static int put_arg(const struct kt_ioctl *c, void __user *to,
+		   union kt_arg *arg, u32 size)
+{
+	arg->size = min(size, c->size);
+	return copy_to_user(to, arg, arg->size) ? -EFAULT : 0;
+}
+
+/**
+ * kt_dev_ioctl() - the commands of uapi/ktape/abi.h
+ * @file: the device
+ * @cmd: the command
+ * @arg: pointer to its structure
+ *
+ * Context: process context, may sleep.
+ * Return: what the command returns; -ENOTTY: unknown; -EPERM: not by this
+ * descriptor; -EFAULT, -EINVAL, -E2BIG: the structure.
+ */
+long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	const struct kt_ioctl *c = find(cmd);
+	void __user *user = (void __user *)arg;
+	union kt_arg *copy;
+	u32 size;
+	long ret;
+
+	if (!c)
+		return -ENOTTY;
+	if (c->write && !may_control(file))
+		return -EPERM;
+	copy = kmalloc(sizeof(*copy), GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	ret = get_arg(c, user, copy, &size);
+	if (!ret) {
+		ret = c->call(file, copy);
+		if (c->result && (!ret || ret == -EMSGSIZE) &&
+		    put_arg(c, user, copy, size))
+			ret = -EFAULT;
+	}
+	kfree(copy);
+	return ret;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mapping of rings and registry: shared, read-only, one region at a time.
+ *
+ * Pages come by .fault and each mapping holds a reference to each page that it
+ * has touched, so that zapping a page brings it back at the next access and
+ * freeing a ring never frees a mapped page.
+ */
+#include <linux/mm.h>
+
+#include "compat.h"
+#include "dev.h"
+#include "registry.h"
+#include "ring_mem.h"
+
+/**
+ * kt_dev_regions() - how many regions a session can have
+ *
+ * Regions are the rings, at cpu * KTAPE_RINGS_PER_CPU + kind, and the registry.
+ *
+ * Return: their number. Context: any.
+ */
+unsigned int kt_dev_regions(void)
+{
+	return nr_cpu_ids * KTAPE_RINGS_PER_CPU + 1;
+}
+
+/* All regions are as far apart as the largest of them needs. */
+static unsigned long region_pages(const struct kt_session *s)
+{
+	unsigned long ring = max(s->size[0], s->size[1]) >> PAGE_SHIFT;
+	unsigned long registry = DIV_ROUND_UP(
+		kt_registry_entries() * sizeof(struct ktape_object_entry),
+		PAGE_SIZE);
+
+	return 1 + max(ring, registry);
+}
+
+/**
+ * kt_dev_region() - file offset of a region
+ * @s: the session
+ * @index: which region
+ *
+ * Return: bytes. Context: any.
+ */
+u64 kt_dev_region(const struct kt_session *s, unsigned int index)
+{
+	return ((u64)region_pages(s) * index) << PAGE_SHIFT;
+}
+
+/* The page at a page offset of the file, or NULL. */
+static struct page *page_at(const struct kt_session *s, unsigned long pgoff)
+{
+	unsigned long pages = region_pages(s);
+	unsigned long index = pgoff / pages;
+	struct kt_ring *r;
+
+	if (index == nr_cpu_ids * KTAPE_RINGS_PER_CPU)
+		return kt_registry_page_at(pgoff % pages);
+	if (index > nr_cpu_ids * KTAPE_RINGS_PER_CPU)
+		return NULL;
+	r = kt_session_ring(s, index / KTAPE_RINGS_PER_CPU,
+			    index % KTAPE_RINGS_PER_CPU);
+	return r ? kt_ring_page_at(r, pgoff % pages) : NULL;
+}
+
+static vm_fault_t fault(struct vm_fault *vmf)
+{
+	struct kt_file *kf = vmf->vma->vm_file->private_data;
+	struct page *page = page_at(kf->session, vmf->pgoff);
+
+	if (!page)
+		return VM_FAULT_SIGBUS;
+	get_page(page);
+	vmf->page = page;
+	return 0;
+}
+
+static int refuse_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct vm_ops = {
+	.fault = fault,
+	.KT_VM_MAY_SPLIT = refuse_split,
+};
+
+/**
+ * kt_dev_mmap() - map a region or a part of one
+ * @file: the device
+ * @vma: what is wanted
+ *
+ * The file cannot go while the mapping is there, nor the session before the
+ * file, so there is nothing to count in .open and .close, whoever forks.
+ *
+ * Context: process context with the mmap lock; takes no lock of ours.
+ * Return: 0; -EPERM: writable or executable; -EINVAL: private, or not within
+ * one region.
+ */
+int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct kt_file *kf = file->private_data;
+	unsigned long pages = region_pages(kf->session);
+	unsigned long count = vma_pages(vma);
+	unsigned long first = vma->vm_pgoff % pages;
+
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EPERM;
+	if (!(vma->vm_flags & VM_SHARED) && !(vma->vm_flags & VM_MAYSHARE))
+		return -EINVAL;
+	if (count > pages - first)
+		return -EINVAL;
+	if (!page_at(kf->session, vma->vm_pgoff) ||
+	    !page_at(kf->session, vma->vm_pgoff + count - 1))
+		return -EINVAL;
+	kt_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY,
+			VM_MAYWRITE | VM_MAYEXEC);
+	vma->vm_ops = &vm_ops;
+	return 0;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * read(): metadata, registry, then the packets of all rings; and poll().
+ *
+ * What is delivered was copied into the file's bounce buffer and checked
+ * against the tail, so it is never torn.  While the session records, open
+ * blocks are delivered in parts, and only when nothing else came for a while:
+ * a part is a packet of its own, which says that it continues the one before.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "dev.h"
+#include "metadata.h"
+#include "packet.h"
+#include "registry.h"
+
+/* How long read() waits for a full block before it takes what there is. */
+#define PATIENCE	(HZ / 4)
+
+enum { PHASE_METADATA, PHASE_REGISTRY, PHASE_DATA };
+
+static size_t refill_metadata(struct kt_file *kf)
+{
+	size_t length;
+	const void *packet = kt_metadata_packet(&length);
+
+	/* The packet is larger than the buffer: slot is how far we are. */
+	length = min(length - kf->slot, kf->buf_size);
+	memcpy(kf->buf, packet + kf->slot, length);
+	kf->slot += length;
+	if (!length) {
+		kf->phase = PHASE_REGISTRY;
+		kf->slot = 0;
+	}
+	return length;
+}
+
+static size_t refill_registry(struct kt_file *kf)
+{
+	size_t length = kt_packet_registry(kf->buf, kf->buf_size, &kf->slot,
+					   &kf->registry_seq);
+
+	if (!length)
+		kf->phase = PHASE_DATA;
+	return length;
+}
+
+/* Take a packet from any ring, in turn. */
+static size_t refill_data(struct kt_file *kf, bool parts)
+{
+	unsigned int nr = nr_cpu_ids * KTAPE_RINGS_PER_CPU;
+	struct kt_session *s = kf->session;
+	unsigned int i, at, cpu, kind;
+	struct kt_cursor *c;
+	struct kt_ring *r;
+	unsigned long pos;
+	size_t length;
+
+	for (i = 0; i < nr; i++) {
+		at = (kf->next_ring + i) % nr;
+		cpu = at / KTAPE_RINGS_PER_CPU;
+		kind = at % KTAPE_RINGS_PER_CPU;
+		r = kt_session_ring(s, cpu, kind);
+		if (!r)
+			continue;
+		c = kt_reader_cursor(&kf->reader, cpu, kind);
+		pos = c->pos;
+		length = kt_packet_copy(r, c, &pos, kf->buf, parts);
+		if (pos != c->pos)
+			kt_reader_moved(&kf->reader, s, cpu, kind, pos);
+		if (!length)
+			continue;
+		kf->next_ring = (at + 1) % nr;
+		return length;
+	}
+	return 0;
+}
+
+static bool closed_block(const struct kt_file *kf, u64 bytes)
+{
+	const struct kt_session *s = kf->session;
+	unsigned int cpu, kind;
+	unsigned long unread;
+	struct kt_ring *r;
+	u64 enough;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			r = kt_session_ring(s, cpu, kind);
+			if (!r)
+				continue;
+			unread = kt_ring_commit(r) -
+				 kt_reader_cursor(&kf->reader, cpu, kind)->pos;
+			enough = bytes ?: r->block_size;
+			if ((long)unread > 0 && unread >= enough)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Wait for a full block or the end of recording.
+ * Return: 0, 1 when it took too long, -ERESTARTSYS.
+ */
+static int wait_for_data(struct kt_file *kf)
+{
+	struct kt_owner *owner = &kf->session->owner;
+	long left;
+
+	atomic_inc(&owner->waiting);
+	/* Pairs with the barrier in kt_ring_opened(). */
+	smp_mb__after_atomic();
+	left = wait_event_interruptible_timeout(
+		owner->wait,
+		closed_block(kf, 0) || !READ_ONCE(kf->session->running),
+		PATIENCE);
+	atomic_dec(&owner->waiting);
+	if (left < 0)
+		return left;
+	return left == 0;
+}
+
+/*
+ * Fill the bounce buffer.
+ * Return: bytes, 0 at the end, -EAGAIN, -ERESTARTSYS.
+ */
+static ssize_t refill(struct kt_file *kf, bool block)
+{
+	bool parts = !block, running;
+	size_t length;
+	int ret;
+
+	kf->off = 0;
+	if (kf->phase == PHASE_METADATA) {
+		length = refill_metadata(kf);
+		if (length)
+			return length;
+	}
+	if (kf->phase == PHASE_REGISTRY) {
+		length = refill_registry(kf);
+		if (length)
+			return length;
+	}
+	for (;;) {
+		/* Looked at first: what stop() left is seen afterwards. */
+		running = READ_ONCE(kf->session->running);
+		/* Pairs with the store of running before the last records. */
+		smp_rmb();
+		length = refill_data(kf, parts || !running);
+		if (length || !running)
+			return length;
+		if (!block)
+			return -EAGAIN;
+		ret = wait_for_data(kf);
+		if (ret < 0)
+			return ret;
+		parts = ret;
+	}
+}
+
+static int make_buffer(struct kt_file *kf)
+{
+	struct kt_session *s = kf->session;
+
+	if (kf->buf)
+		return 0;
+	kf->buf_size = max(s->block_size[0], s->block_size[1]);
+	kf->buf = kvzalloc(kf->buf_size, GFP_KERNEL_ACCOUNT);
+	if (!kf->buf)
+		return -ENOMEM;
+	/* From now on a discard session waits for us, if for nobody better. */
+	spin_lock(&s->reader_lock);
+	kf->reader.reads = true;
+	spin_unlock(&s->reader_lock);
+	return 0;
+}
+
+static ssize_t read_some(struct kt_file *kf, char __user *to, size_t count,
+			 bool block)
+{
+	ssize_t length;
+	size_t done = 0, n;
+
+	while (done < count) {
+		if (kf->off == kf->len) {
+			/* What we have is delivered before we wait for more. */
+			length = refill(kf, block && !done);
+			kf->len = max_t(ssize_t, length, 0);
+			if (length <= 0)
+				return done ? done : length;
+		}
+		n = min(count - done, kf->len - kf->off);
+		if (copy_to_user(to + done, kf->buf + kf->off, n))
+			return done ? done : -EFAULT;
+		kf->off += n;
+		done += n;
+	}
+	return done;
+}
+
+/**
+ * kt_dev_read() - deliver the trace as a stream of packets
+ * @file: the device
+ * @to: where to
+ * @count: room, any number
+ * @pos: not used: there is nothing to seek
+ *
+ * Context: process context, may sleep.
+ * Return: bytes; 0 when the session is stopped and everything was read;
+ * -EAGAIN, -EFAULT, -ENOMEM, -ERESTARTSYS.
+ */
+ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
+		    loff_t *pos)
+{
+	struct kt_file *kf = file->private_data;
+	ssize_t ret;
+
+	if (mutex_lock_interruptible(&kf->lock))
+		return -ERESTARTSYS;
+	ret = make_buffer(kf);
+	if (!ret)
+		ret = read_some(kf, to, count,
+				!(file->f_flags & O_NONBLOCK));
+	mutex_unlock(&kf->lock);
+	return ret;
+}
+
+/**
+ * kt_dev_poll() - is there enough to read?
+ * @file: the device
+ * @wait: poll table
+ *
+ * Context: process context.
+ * Return: EPOLLIN when a ring holds as many unread bytes as the watermark says;
+ * EPOLLIN | EPOLLHUP when the session does not record.
+ */
+__poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct kt_file *kf = file->private_data;
+	struct kt_session *s = kf->session;
+
+	poll_wait(file, &s->owner.wait, wait);
+	/* A file that has polled once is woken for as long as it is open. */
+	if (!READ_ONCE(kf->polled) && !xchg(&kf->polled, 1))
+		atomic_inc(&s->owner.waiting);
+	/* Pairs with the barrier in kt_ring_opened(). */
+	smp_mb__after_atomic();
+	if (!READ_ONCE(s->running))
+		return EPOLLIN | EPOLLRDNORM | EPOLLHUP;
+	if (closed_block(kf, READ_ONCE(kf->watermark)))
+		return EPOLLIN | EPOLLRDNORM;
+	return 0;
+}

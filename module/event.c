@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The per-CPU want bytes, records of any shape, and what a ring tells us. */
+#include <linux/hardirq.h>
+#include <linux/sched.h>
+
+#include "event.h"
+
+DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
+
+u8 kt_uuid[16];
+
+static const struct {
+	const char *name;
+	u8 class;
+} events[KTAPE_OPCODES] = {
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
+	[opcode] = { #name, KTAPE_CLASS_##CLASS },
+#include <ktape/events.h>
+};
+
+/**
+ * kt_event_opcode_exists() - is there an event with this opcode?
+ * @opcode: any number
+ *
+ * Return: true or false. Context: any.
+ */
+bool kt_event_opcode_exists(unsigned int opcode)
+{
+	return opcode < KTAPE_OPCODES && events[opcode].name;
+}
+
+/**
+ * kt_event_name() - name of an event
+ * @opcode: any number
+ *
+ * Return: the name, or NULL. Context: any.
+ */
+const char *kt_event_name(unsigned int opcode)
+{
+	return opcode < KTAPE_OPCODES ? events[opcode].name : NULL;
+}
+
+/**
+ * kt_event_class() - class of an event
+ * @opcode: of an event that exists
+ *
+ * Return: enum ktape_class. Context: any.
+ */
+unsigned int kt_event_class(unsigned int opcode)
+{
+	return events[opcode].class;
+}
+
+/**
+ * kt_event_record() - record an event of any shape
+ * @opcode: its opcode
+ * @kind: enum ktape_ring_kind
+ * @rec: the record
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec)
+{
+	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
+	unsigned int want = READ_ONCE(cpu->want[opcode]);
+
+	while (want) {
+		struct kt_ring *r = cpu->ring[kind][__ffs(want)];
+
+		want &= want - 1;
+		kt_count(&r->page->emitted[rec->class]);
+		if (unlikely(kt_nmi_unsafe()))
+			kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec->class]);
+		else
+			kt_ring_write(r, rec);
+	}
+}
+
+static u8 context(void)
+{
+	if (in_nmi())
+		return KTAPE_CTX_NMI;
+	if (in_hardirq())
+		return KTAPE_CTX_IRQ;
+	if (in_serving_softirq())
+		return KTAPE_CTX_SOFTIRQ;
+	if (system_state < SYSTEM_RUNNING)
+		return KTAPE_CTX_INIT;
+	return KTAPE_CTX_TASK;
+}
+
+/**
+ * kt_ring_opening() - fill in the head of a block that is being opened
+ * @r: the ring
+ * @block: the head
+ * @ts: trace clock of its first record
+ *
+ * Context: the writer's.
+ */
+void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
+{
+	struct kt_owner *owner = r->owner;
+
+	memcpy(block->uuid, kt_uuid, sizeof(block->uuid));
+	block->sync_clock = ts;
+	block->sync_mono_ns = ktime_get_mono_fast_ns();
+	block->generation = READ_ONCE(owner->generation);
+	block->tid = current->pid;
+	block->prio = (u8)current->prio;
+	block->context = context();
+}
+
+/**
+ * kt_ring_opened() - a block was closed and the next one opened
+ * @r: the ring
+ *
+ * Context: the writer's; waking happens in irq_work.
+ */
+void kt_ring_opened(struct kt_ring *r)
+{
+	struct kt_owner *owner = r->owner;
+
+	/*
+	 * The commit is published before waiting is looked at.  Pairs with the
+	 * barrier between adding to waiting and looking at commit in
+	 * kt_file_wait() and kt_dev_poll().
+	 */
+	smp_mb();
+	if (atomic_read(&owner->waiting))
+		irq_work_queue(&owner->wake);
+}
+
+static void wake(struct irq_work *work)
+{
+	struct kt_owner *owner = container_of(work, struct kt_owner, wake);
+
+	wake_up_all(&owner->wait);
+}
+
+/**
+ * kt_owner_init() - prepare what the rings of a session know of it
+ * @owner: zeroed
+ *
+ * Context: process context.
+ */
+void kt_owner_init(struct kt_owner *owner)
+{
+	atomic_set(&owner->waiting, 0);
+	init_waitqueue_head(&owner->wait);
+	init_irq_work(&owner->wake, wake);
+}
+
+/**
+ * kt_owner_exit() - wait for the last waking
+ * @owner: no ring with it has a writer any more
+ *
+ * Context: process context, may sleep.
+ */
+void kt_owner_exit(struct kt_owner *owner)
+{
+	irq_work_sync(&owner->wake);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From a probe to the rings of the sessions that want the event.
+ *
+ * Each CPU has one want byte an opcode, one bit a session.  Recording, profile,
+ * stop and CPU mask of all sessions are in these bits and nowhere else on the
+ * way of an event.
+ */
+#ifndef _KT_EVENT_H
+#define _KT_EVENT_H
+
+#include <linux/irq_work.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/wait.h>
+
+#include "ring.h"
+
+#define KT_SESSIONS		8
+
+/* Class of each opcode and ring of each class, as constants. */
+enum {
+#define KTAPE_CLASS(number, NAME, name, ring, priority, help) \
+	KT_RING_OF_##NAME = KTAPE_RING_##ring,
+#include <ktape/events.h>
+};
+
+enum {
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
+	KT_CLASS_OF_##NAME = KTAPE_CLASS_##CLASS,
+#include <ktape/events.h>
+};
+
+enum {
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
+	KT_EVENT_RING_##NAME = KT_RING_OF_##CLASS,
+#include <ktape/events.h>
+};
+
+/**
+ * struct kt_cpu - what an event needs to know of its CPU
+ * @want: per opcode, bit n set: session n records it
+ * @ring: per kind and session; set before any want bit of that session
+ */
+struct kt_cpu {
+	u8 want[KTAPE_OPCODES];
+	struct kt_ring *ring[KTAPE_RINGS_PER_CPU][KT_SESSIONS];
+};
+
+DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
+
+/**
+ * struct kt_owner - what the rings of a session know of it
+ * @generation: of its profile
+ * @waiting: readers that want to be woken
+ * @wait: where they wait
+ * @wake: wakes them outside the writer's context
+ */
+struct kt_owner {
+	u32 generation;
+	atomic_t waiting;
+	wait_queue_head_t wait;
+	struct irq_work wake;
+};
+
+extern u8 kt_uuid[16];
+
+void kt_owner_init(struct kt_owner *owner);
+void kt_owner_exit(struct kt_owner *owner);
+void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec);
+bool kt_event_opcode_exists(unsigned int opcode);
+const char *kt_event_name(unsigned int opcode);
+unsigned int kt_event_class(unsigned int opcode);
+
+static __always_inline bool kt_nmi_unsafe(void)
+{
+	return !IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && in_nmi();
+}
+
+/**
+ * kt_event() - record an event with up to three argument words
+ * @opcode: constant
+ * @class: constant, its class
+ * @kind: constant, enum ktape_ring_kind
+ * @dat20: 20 bits
+ * @nargs: constant, 0 to 3
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ *
+ * Reading the ring's pointer depends on the want bit by address, which orders
+ * it after the bit.  Pairs with the barrier in kt_want_set().
+ *
+ * Context: any, preemption disabled.
+ */
+static __always_inline void kt_event(const u32 opcode, const u32 class,
+				     const u32 kind, u32 dat20,
+				     const u32 nargs, u32 a0, u32 a1, u32 a2)
+{
+	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
+	unsigned int want = READ_ONCE(cpu->want[opcode]);
+
+	while (want) {
+		struct kt_ring *r = cpu->ring[kind][__ffs(want)];
+
+		want &= want - 1;
+		kt_count(&r->page->emitted[class]);
+		if (unlikely(kt_nmi_unsafe())) {
+			kt_count(&r->page->lost[KTAPE_LOST_NESTED][class]);
+			continue;
+		}
+		kt_ring_put(r, KT_CODE(opcode, dat20, 0, nargs), class, nargs,
+			    a0, a1, a2);
+	}
+}
+
+#define KT_EVENT(NAME, dat20, nargs, a0, a1, a2)			\
+	kt_event(KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,			\
+		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2)
+
+#define KT_EVENT0(NAME, dat20)		KT_EVENT(NAME, dat20, 0, 0, 0, 0)
+#define KT_EVENT1(NAME, dat20, a0)	KT_EVENT(NAME, dat20, 1, a0, 0, 0)
+#define KT_EVENT2(NAME, dat20, a0, a1)	KT_EVENT(NAME, dat20, 2, a0, a1, 0)
+#define KT_EVENT3(NAME, dat20, a0, a1, a2) KT_EVENT(NAME, dat20, 3, a0, a1, a2)
+
+/* Does any session want this event on this CPU?  Preemption disabled. */
+#define KT_WANTED(NAME) \
+	(READ_ONCE(this_cpu_ptr(&kt_cpus)->want[KTAPE_EV_##NAME]))
+
+#endif /* _KT_EVENT_H */

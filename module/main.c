@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Load and unload: what exists, in which order, and session 0. */
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/suspend.h>
+
+#include "control.h"
+#include "dev.h"
+#include "metadata.h"
+#include "probe.h"
+#include "registry.h"
+
+static char *size = "1M";
+module_param(size, charp, 0444);
+MODULE_PARM_DESC(size, "session 0: bytes of each CPU's event ring (1M)");
+
+static char *block = "0";
+module_param(block, charp, 0444);
+MODULE_PARM_DESC(block, "session 0: bytes of a block (64K, less in small rings)");
+
+static char *mode = "overwrite";
+module_param(mode, charp, 0444);
+MODULE_PARM_DESC(mode, "session 0: overwrite or discard (overwrite)");
+
+static char *profile = "default";
+module_param(profile, charp, 0444);
+MODULE_PARM_DESC(profile, "session 0: none, default, all or a mask in hex");
+
+static char *clock = "auto";
+module_param(clock, charp, 0444);
+MODULE_PARM_DESC(clock, "trace clock: cycles, mono or auto");
+
+static unsigned int registry = 4096;
+module_param(registry, uint, 0444);
+MODULE_PARM_DESC(registry, "how many objects can have a name (4096)");
+
+#define REGISTRY_MIN	64
+#define REGISTRY_MAX	(1U << 20)
+
+static struct kt_session *session0;
+
+static int parse_size(const char *what, const char *text, u64 *to)
+{
+	char *end;
+
+	*to = memparse(text, &end);
+	if (end == text || *end) {
+		pr_err("%s=%s is no size\n", what, text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int parse_config(struct kt_session_config *c, u64 *mask)
+{
+	if (parse_size("size", size, &c->ring_size) ||
+	    parse_size("block", block, &c->block_size))
+		return -EINVAL;
+	if (!strcmp(mode, "discard")) {
+		c->mode = KTAPE_MODE_DISCARD;
+	} else if (strcmp(mode, "overwrite")) {
+		pr_err("mode=%s is not overwrite or discard\n", mode);
+		return -EINVAL;
+	}
+	if (kt_session_parse_profile(profile, mask)) {
+		pr_err("profile=%s is not none, default, all or a mask of events that exist\n",
+		       profile);
+		return -EINVAL;
+	}
+	if (registry < REGISTRY_MIN || registry > REGISTRY_MAX) {
+		pr_err("registry=%u is not from %u to %u\n", registry,
+		       REGISTRY_MIN, REGISTRY_MAX);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The session that records from now on. */
+static int make_session0(const struct kt_session_config *c, const u64 *mask)
+{
+	session0 = kt_session_create(c);
+	if (IS_ERR(session0)) {
+		pr_err("no session with size=%s block=%s: error %ld\n", size,
+		       block, PTR_ERR(session0));
+		return PTR_ERR(session0);
+	}
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+	kt_session_profile(session0, mask, 0);
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
+	return kt_session_start(session0);
+}
+
+static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	if (event == PM_POST_SUSPEND || event == PM_POST_HIBERNATION)
+		kt_session_resumed();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block pm_notifier = { .notifier_call = pm_event };
+
+static int __init ktape_init(void)
+{
+	struct kt_session_config config = {};
+	u64 mask[KTAPE_MASK_WORDS];
+	int ret;
+
+	ret = parse_config(&config, mask);
+	if (ret)
+		return ret;
+	ret = kt_clock_init(clock);
+	if (ret) {
+		pr_err("clock=%s is %s\n", clock,
+		       ret == -ENODEV ? "not to be trusted on this machine" :
+					"not cycles, mono or auto");
+		return ret;
+	}
+	ret = kt_metadata_init();
+	if (ret)
+		return ret;
+	ret = kt_registry_init(registry);
+	if (ret)
+		goto err_metadata;
+	ret = kt_probe_init();
+	if (ret)
+		goto err_probe;
+	kt_registry_walk();
+	ret = kt_session_hotplug_init();
+	if (ret)
+		goto err_probe;
+	ret = make_session0(&config, mask);
+	if (ret)
+		goto err_session;
+	ret = register_pm_notifier(&pm_notifier);
+	if (ret)
+		goto err_session;
+	ret = kt_dev_init(session0);
+	if (ret)
+		goto err_pm;
+	return 0;
+
+err_pm:
+	unregister_pm_notifier(&pm_notifier);
+err_session:
+	kt_session_destroy(session0);
+	kt_session_hotplug_exit();
+err_probe:
+	kt_probe_exit();
+	kt_registry_exit();
+err_metadata:
+	kt_metadata_exit();
+	return ret;
+}
+
+static void __exit ktape_exit(void)
+{
+	kt_dev_exit();
+	unregister_pm_notifier(&pm_notifier);
+	kt_session_destroy(session0);
+	kt_session_hotplug_exit();
+	kt_probe_exit();
+	kt_registry_exit();
+	kt_metadata_exit();
+}
+
+module_init(ktape_init);
+module_exit(ktape_exit);
+
+MODULE_DESCRIPTION("trace events of the kernel into per-CPU rings");
+MODULE_AUTHOR("the ktape developers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

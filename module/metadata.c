@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes the CTF 1.8 metadata once, when the module is loaded: the text for the
+ * ioctl and the packet that read() begins with.
+ */
+#include <linux/ctype.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/utsname.h>
+#include <linux/uuid.h>
+
+#include <ktape/ctf.h>
+
+#include "event.h"
+#include "metadata.h"
+
+static const char event_text[] =
+#define KTAPE_EVENT KTAPE_CTF_EVENT
+#define KTAPE_BITS KTAPE_CTF_BITS
+#define KTAPE_VARARGS KTAPE_CTF_VARARGS
+#define KTAPE_ARGS KTAPE_CTF_ARGS
+#define KTAPE_ARG KTAPE_CTF_ARG
+#define KTAPE_REST KTAPE_CTF_REST
+#define KTAPE_BLOB KTAPE_CTF_BLOB
+#define KTAPE_ARRAY KTAPE_CTF_ARRAY
+#define KTAPE_TEXT KTAPE_CTF_TEXT
+#define KTAPE_END KTAPE_CTF_END
+#include <ktape/events.h>
+	;
+
+#define ROOM		(128UL << 10)
+
+/* The packet's header and, right behind it, the text. */
+static char *packet;
+static size_t text_length, packet_length;
+
+/**
+ * kt_metadata_hash() - hash of the event table
+ *
+ * FNV-1a with 64 bits over the CTF text of the events, so that it changes with
+ * whatever a decoder has to know.
+ *
+ * Return: the hash. Context: any.
+ */
+u64 kt_metadata_hash(void)
+{
+	u64 hash = 0xcbf29ce484222325ULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(event_text) - 1; i++)
+		hash = (hash ^ (u8)event_text[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* Host names may hold anything; a CTF string may not. */
+static void plain(char *to, const char *from, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size - 1 && from[i]; i++)
+		to[i] = isalnum(from[i]) || strchr(".-_", from[i]) ? from[i] :
+								     '_';
+	to[i] = '\0';
+}
+
+/* Ticks of the trace clock in @ns. */
+static u64 to_ticks(u64 ns)
+{
+	u32 rest;
+	u64 s = div_u64_rem(ns, NSEC_PER_SEC, &rest);
+
+	return s * kt_clock_hz() +
+	       div_u64((u64)rest * kt_clock_hz(), NSEC_PER_SEC);
+}
+
+static u64 to_ns(u64 ticks)
+{
+	u64 s = div64_u64(ticks, kt_clock_hz());
+	u64 rest = ticks - s * kt_clock_hz();
+
+	return s * NSEC_PER_SEC + div64_u64(rest * NSEC_PER_SEC, kt_clock_hz());
+}
+
+static size_t head_text(char *to, size_t room)
+{
+	char node[__NEW_UTS_LEN + 1], release[__NEW_UTS_LEN + 1];
+	char machine[__NEW_UTS_LEN + 1], uuid[UUID_STRING_LEN + 1];
+	struct kt_moment m;
+	u64 ns, offset, offset_s;
+
+	plain(node, init_utsname()->nodename, sizeof(node));
+	plain(release, init_utsname()->release, sizeof(release));
+	plain(machine, init_utsname()->machine, sizeof(machine));
+	snprintf(uuid, sizeof(uuid), "%pUb", kt_uuid);
+	kt_clock_moment(&m);
+	ns = to_ns(m.clock);
+	offset = to_ticks(m.real) - m.clock;
+	offset_s = div64_u64(offset, kt_clock_hz());
+	return scnprintf(to, room, KTAPE_CTF_HEAD, uuid, kt_metadata_hash(),
+			 kt_clock_name(), (s64)(m.mono - ns),
+			 (s64)(m.boot - ns), (s64)(m.real - ns), node, release,
+			 machine, kt_clock_name(), uuid, kt_clock_hz(),
+			 (s64)offset_s, offset - offset_s * kt_clock_hz(),
+			 kt_clock_name(), kt_clock_name());
+}
+
+/**
+ * kt_metadata_init() - make text and packet
+ *
+ * Context: module load, after the clock was chosen.
+ * Return: 0 or -ENOMEM.
+ */
+int kt_metadata_init(void)
+{
+	struct ktape_metadata_packet *head;
+	size_t n = sizeof(*head), room;
+	unsigned int i;
+
+	generate_random_uuid(kt_uuid);
+	packet = kvzalloc(ROOM, GFP_KERNEL);
+	if (!packet)
+		return -ENOMEM;
+	room = ROOM - KTAPE_RECORD_ALIGN;
+	n += head_text(packet + n, room - n);
+	n += scnprintf(packet + n, room - n, "%s", event_text);
+	for (i = 0; i < KTAPE_TIME_EXTEND; i++)
+		if (!kt_event_opcode_exists(i))
+			n += scnprintf(packet + n, room - n, KTAPE_CTF_UNKNOWN,
+				       i, i);
+	/* scnprintf() stops one short of the room: then it did not fit. */
+	if (WARN_ON(n + 1 >= room)) {
+		kt_metadata_exit();
+		return -ENOMEM;
+	}
+	text_length = n - sizeof(*head);
+	packet_length = ALIGN(n, KTAPE_RECORD_ALIGN);
+	head = (struct ktape_metadata_packet *)packet;
+	head->magic = KTAPE_METADATA_MAGIC;
+	memcpy(head->uuid, kt_uuid, sizeof(head->uuid));
+	head->content_bits = n * 8;
+	head->packet_bits = packet_length * 8;
+	head->major = 1;
+	head->minor = 8;
+	return 0;
+}
+
+/**
+ * kt_metadata_exit() - free text and packet
+ *
+ * Context: module unload.
+ */
+void kt_metadata_exit(void)
+{
+	kvfree(packet);
+	packet = NULL;
+}
+
+/**
+ * kt_metadata_text() - the text
+ * @length: out: its length in bytes, without a NUL
+ *
+ * Context: any.
+ * Return: the text.
+ */
+const char *kt_metadata_text(size_t *length)
+{
+	*length = text_length;
+	return packet + sizeof(struct ktape_metadata_packet);
+}
+
+/**
+ * kt_metadata_packet() - the text as a CTF metadata packet
+ * @length: out: its length in bytes
+ *
+ * Context: any.
+ * Return: the packet.
+ */
+const void *kt_metadata_packet(size_t *length)
+{
+	*length = packet_length;
+	return packet;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Copies a block, or what of it is there, into a packet that stands alone.
+ *
+ * The copy is walked record by record: an open block has no end time yet, and
+ * one that is delivered in parts needs the whole time at each part's begin.
+ */
+#include "packet.h"
+#include "registry.h"
+#include "session.h"
+
+/* What a walk over the records of a copy finds. */
+struct kt_walk {
+	u64 ts;		/* whole time of the last record */
+	u64 ts_at;	/* whole time before the record at the position asked */
+	u64 events;	/* records, without time extensions, from there on */
+};
+
+static size_t record_length(const u32 *word, size_t left)
+{
+	size_t nargs = word[1] >> 29;
+	size_t length = 8 + nargs * 4;
+
+	if (word[1] & BIT(28)) {
+		if (left < length + 4)
+			return 0;
+		length += 4 + (size_t)word[2 + nargs];
+	}
+	length = ALIGN(length, KTAPE_RECORD_ALIGN);
+	return length <= left ? length : 0;
+}
+
+/*
+ * Walk [KTAPE_BLOCK_HEADER, @end) of a copied block.
+ * Return: whether the records fill it exactly.
+ */
+static bool walk(const void *buf, size_t from, size_t end, struct kt_walk *w)
+{
+	const struct ktape_block *b = buf;
+	size_t at = KTAPE_BLOCK_HEADER, length;
+	const u32 *word;
+	u32 delta;
+
+	w->ts = b->ts_begin;
+	w->ts_at = b->ts_begin;
+	w->events = 0;
+	while (at < end) {
+		word = buf + at;
+		length = record_length(word, end - at);
+		if (!length)
+			return false;
+		if (at == from)
+			w->ts_at = w->ts;
+		if ((word[1] & 0xff) == KTAPE_TIME_EXTEND) {
+			w->ts = word[2] | (u64)word[3] << 32;
+		} else {
+			delta = word[0] - (u32)w->ts;
+			w->ts += delta;
+			w->events += at >= from;
+		}
+		at += length;
+	}
+	if (at == from)
+		w->ts_at = w->ts;
+	return true;
+}
+
+/* Counts of an open block: those of the ring, now. */
+static void counts_now(struct ktape_block *b, const struct kt_ring *r)
+{
+	unsigned int i;
+
+	b->emitted = kt_ring_emitted(r->page);
+	b->filtered = kt_ring_filtered(r->page);
+	b->discarded = 0;
+	for (i = 0; i < KTAPE_LOST_REASONS; i++) {
+		b->lost[i] = kt_ring_lost(r->page, i);
+		b->discarded += b->lost[i];
+	}
+}
+
+/*
+ * Events that were in the ring when the block was closed.  The one that opened
+ * the next block is counted as emitted already.
+ */
+static u64 stored(const struct ktape_block *b, bool closed)
+{
+	return b->emitted - b->filtered - b->discarded - closed;
+}
+
+/* Number packets and losses as this reader has seen them. */
+static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
+		     bool closed)
+{
+	u64 now = stored(b, closed);
+	u64 lost = b->discarded;
+
+	if (!c->begun) {
+		c->begun = true;
+		c->discarded = b->seq == 1 ? 0 : lost;
+		c->seq = b->seq - 1;
+		c->gap = false;
+	} else if (c->gap && (s64)(now - c->stored - events) > 0) {
+		c->lapped += now - c->stored - events;
+	}
+	if (c->gap)
+		b->flags |= KTAPE_BLOCK_GAP;
+	c->gap = false;
+	c->stored = closed ? now : c->stored + events;
+	b->seq = ++c->seq;
+	b->discarded = lost - c->discarded + c->lapped;
+}
+
+static void seal(struct ktape_block *b, size_t length)
+{
+	b->content_bits = (u64)length * 8;
+	b->packet_bits = (u64)length * 8;
+	b->flags |= KTAPE_BLOCK_CRC;
+	b->crc32c = 0;
+	b->crc32c = ~kt_crc32c(~0U, (const void *)b, length);
+}
+
+/* Move on over what was overwritten or cleared. */
+static void skip_lost(const struct kt_ring *r, struct kt_cursor *c,
+		      unsigned long *pos)
+{
+	unsigned long oldest = kt_ring_oldest(r);
+
+	if (!kt_before(*pos, oldest))
+		return;
+	if (c->begun)
+		c->seq += (oldest >> r->block_shift) - (*pos >> r->block_shift);
+	c->gap = true;
+	*pos = oldest;
+}
+
+/*
+ * Copy the block of @pos.
+ * Return: bytes of content, 0 when it was overwritten meanwhile.
+ */
+static size_t copy_block(const struct kt_ring *r, unsigned long pos,
+			 unsigned long commit, void *buf, bool *closed)
+{
+	unsigned long start = pos & ~(r->block_size - 1);
+	const struct ktape_block *b;
+	size_t content = min(commit - start, r->block_size);
+
+	b = r->base[(pos >> r->block_shift) & (r->nr_blocks - 1)];
+	/* The closing members count once the next block is published. */
+	*closed = commit - start > r->block_size;
+	if (*closed)
+		content = min_t(u64, READ_ONCE(b->content_bits) / 8,
+				r->block_size);
+	memcpy(buf, b, content);
+	/* Pairs with the write barrier after tail in make_room(). */
+	smp_rmb();
+	if (kt_before(start, READ_ONCE(*kt_word(&r->page->tail))))
+		return 0;
+	return content;
+}
+
+/**
+ * kt_packet_copy() - the next packet of a ring
+ * @r: the ring
+ * @c: the reader's cursor; its counts are brought up to date
+ * @pos: in: the cursor's position; out: where to go on
+ * @buf: room for a block
+ * @parts: take open blocks as well
+ *
+ * Context: process context.
+ * Return: bytes in @buf, 0 if there is nothing.
+ */
+size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
+		      unsigned long *pos, void *buf, bool parts)
+{
+	struct ktape_block *b = buf;
+	unsigned long commit, start;
+	size_t content, from;
+	struct kt_walk w;
+	bool closed;
+
+	for (;;) {
+		skip_lost(r, c, pos);
+		commit = kt_ring_commit(r);
+		if (!kt_before(*pos, commit))
+			return 0;
+		start = *pos & ~(r->block_size - 1);
+		if (!parts && commit - start <= r->block_size)
+			return 0;
+		content = copy_block(r, *pos, commit, buf, &closed);
+		if (!content)
+			continue;
+		from = max_t(size_t, *pos - start, KTAPE_BLOCK_HEADER);
+		if (from < content || (closed && *pos == start))
+			break;
+		if (!closed)
+			return 0;
+		*pos = start + r->block_size;
+	}
+	*pos = closed ? start + r->block_size : commit;
+	if (WARN_ON_ONCE(!walk(buf, from, content, &w)))
+		return 0;
+	if (!closed) {
+		counts_now(b, r);
+		b->ts_end = w.ts;
+		b->flags |= KTAPE_BLOCK_OPEN;
+	}
+	if (from > KTAPE_BLOCK_HEADER) {
+		b->ts_begin = w.ts_at;
+		b->context = c->gap ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_CONTINUED;
+		memmove(buf + KTAPE_BLOCK_HEADER, buf + from, content - from);
+		content -= from - KTAPE_BLOCK_HEADER;
+	}
+	renumber(b, c, w.events, closed);
+	seal(b, content);
+	return content;
+}
+
+static size_t put_entry(void *to, const struct ktape_object_entry *e, u64 ts)
+{
+	u32 size = strnlen(e->name, sizeof(e->name));
+	u32 *word = to;
+
+	word[0] = (u32)ts;
+	word[1] = KT_CODE(KTAPE_EV_REGISTRY,
+			  e->type | (u32)(e->died != 0) << 8, 1, 7);
+	word[2] = e->id;
+	word[3] = e->param1;
+	word[4] = e->param2;
+	word[5] = (u32)e->born;
+	word[6] = (u32)(e->born >> 32);
+	word[7] = (u32)e->died;
+	word[8] = (u32)(e->died >> 32);
+	word[9] = size;
+	memcpy(&word[10], e->name, size);
+	return ALIGN(40 + size, KTAPE_RECORD_ALIGN);
+}
+
+/**
+ * kt_packet_registry() - the next packet of a checkpoint of the registry
+ * @buf: where to
+ * @room: bytes, at least a page
+ * @slot: next entry, moved on
+ * @seq: number of the last packet, moved on
+ *
+ * Context: process context.
+ * Return: bytes in @buf, 0 at the end.
+ */
+size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq)
+{
+	const size_t largest = 40 + KTAPE_NAME_SIZE;
+	struct ktape_block *b = buf;
+	size_t at = KTAPE_BLOCK_HEADER;
+	struct ktape_object_entry e;
+	struct kt_moment m;
+
+	if (*slot >= kt_registry_entries())
+		return 0;
+	kt_clock_moment(&m);
+	memset(buf, 0, room);
+	b->magic = KTAPE_BLOCK_MAGIC;
+	memcpy(b->uuid, kt_uuid, sizeof(b->uuid));
+	b->instance = (u64)KTAPE_RING_REGISTRY << 32;
+	b->kind = KTAPE_RING_REGISTRY;
+	b->sync_clock = m.clock;
+	b->sync_mono_ns = m.mono;
+	b->ts_begin = m.clock;
+	b->ts_end = m.clock;
+	b->context = KTAPE_CTX_UNKNOWN;
+	for (; *slot < kt_registry_entries() && at + largest <= room; ++*slot)
+		if (kt_registry_copy(*slot, &e))
+			at += put_entry(buf + at, &e, m.clock);
+	if (at == KTAPE_BLOCK_HEADER)
+		return 0;
+	b->seq = ++*seq;
+	seal(b, at);
+	return at;
+}

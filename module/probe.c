@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds tracepoints, attaches the probes that somebody wants, detaches the
+ * others a second later.
+ *
+ * Attaching and detaching patch the kernel's text and wait for other CPUs, so
+ * a profile change that turns an event off and on again should not pay twice.
+ */
+#include <linux/bitmap.h>
+#include <linux/jiffies.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+#include "probe.h"
+
+#define DETACH_DELAY	HZ
+
+static struct kt_probe *const tables[] = {
+	kt_probes_sched,
+	kt_probes_process,
+	kt_probes_irq,
+	kt_probes_syscall,
+};
+
+/* Protects the probes and what is wanted of them. */
+static DEFINE_MUTEX(probe_lock);
+static u64 wanted[KTAPE_MASK_WORDS];
+
+#define for_each_probe(p, i)						\
+	for ((i) = 0; (i) < ARRAY_SIZE(tables); (i)++)			\
+		for ((p) = tables[i]; (p)->name; (p)++)
+
+static bool is_wanted(const struct kt_probe *p)
+{
+	unsigned int i;
+
+	if (p->always)
+		return true;
+	for (i = 0; i < KT_PROBE_EVENTS && p->events[i]; i++)
+		if (wanted[p->events[i] / 64] & BIT_ULL(p->events[i] % 64))
+			return true;
+	return false;
+}
+
+static int attach(struct kt_probe *p)
+{
+	if (p->attached || !p->tp || !p->func)
+		return 0;
+	p->error = tracepoint_probe_register(p->tp, p->func, NULL);
+	p->attached = !p->error;
+	return p->error;
+}
+
+static void detach(struct kt_probe *p)
+{
+	if (!p->attached)
+		return;
+	tracepoint_probe_unregister(p->tp, p->func, NULL);
+	p->attached = false;
+}
+
+static void detach_unwanted(struct work_struct *work)
+{
+	struct kt_probe *p;
+	unsigned int i;
+
+	mutex_lock(&probe_lock);
+	for_each_probe(p, i)
+		if (!is_wanted(p))
+			detach(p);
+	mutex_unlock(&probe_lock);
+}
+
+static DECLARE_DELAYED_WORK(detach_work, detach_unwanted);
+
+static void match(struct tracepoint *tp, void *unused)
+{
+	struct kt_probe *p;
+	unsigned int i;
+
+	for_each_probe(p, i)
+		if (!strcmp(p->name, tp->name))
+			p->tp = tp;
+}
+
+/**
+ * kt_probe_want() - attach what is wanted now
+ * @mask: union of the sessions' profiles, bit n is opcode n
+ *
+ * A probe that cannot be attached is reported by kt_probe_state(); the others
+ * are attached all the same.
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or the error of the last probe that could not be attached.
+ */
+int kt_probe_want(const u64 *mask)
+{
+	struct kt_probe *p;
+	unsigned int i;
+	int ret = 0;
+
+	mutex_lock(&probe_lock);
+	memcpy(wanted, mask, sizeof(wanted));
+	for_each_probe(p, i)
+		if (is_wanted(p) && attach(p))
+			ret = p->error;
+	mutex_unlock(&probe_lock);
+	mod_delayed_work(system_wq, &detach_work, DETACH_DELAY);
+	return ret;
+}
+
+/**
+ * kt_probe_state() - can an event be recorded?
+ * @opcode: of an event that exists
+ * @error: out: with KTAPE_EVENT_FAILED the reason
+ * @attached: out: a probe for it is attached
+ *
+ * Context: process context, may sleep.
+ * Return: enum ktape_event_state.
+ */
+u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
+{
+	u32 state = KTAPE_EVENT_AVAILABLE;	/* events without a probe */
+	struct kt_probe *p;
+	unsigned int i, j;
+
+	*error = 0;
+	*attached = false;
+	mutex_lock(&probe_lock);
+	for_each_probe(p, i) {
+		for (j = 0; j < KT_PROBE_EVENTS && p->events[j]; j++)
+			if (p->events[j] == opcode)
+				break;
+		if (j == KT_PROBE_EVENTS || !p->events[j])
+			continue;
+		*attached |= p->attached;
+		*error = p->error;
+		if (!p->tp)
+			state = KTAPE_EVENT_NO_TRACEPOINT;
+		else if (!p->func)
+			state = KTAPE_EVENT_PROTOTYPE;
+		else if (p->error)
+			state = KTAPE_EVENT_FAILED;
+	}
+	mutex_unlock(&probe_lock);
+	return state;
+}
+
+/**
+ * kt_probe_init() - find the tracepoints, attach those that are always needed
+ *
+ * Context: module load.
+ * Return: 0 or the error of attaching.
+ */
+int kt_probe_init(void)
+{
+	static const u64 nothing[KTAPE_MASK_WORDS];
+
+	for_each_kernel_tracepoint(match, NULL);
+	return kt_probe_want(nothing);
+}
+
+/**
+ * kt_probe_exit() - detach everything and wait until no callback runs
+ *
+ * Context: module unload, may sleep.
+ */
+void kt_probe_exit(void)
+{
+	struct kt_probe *p;
+	unsigned int i;
+
+	cancel_delayed_work_sync(&detach_work);
+	mutex_lock(&probe_lock);
+	for_each_probe(p, i)
+		detach(p);
+	mutex_unlock(&probe_lock);
+	tracepoint_synchronize_unregister();
+	/* Our sections disable preemption, whatever the tracepoint's do. */
+	synchronize_rcu();
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Probes: one exact-typed callback a tracepoint, found by name.
+ *
+ * The prototype is chosen at compile time from the type of the tracepoint's own
+ * check function, which every tracepoint header has, never from a version.
+ */
+#ifndef _KT_PROBE_H
+#define _KT_PROBE_H
+
+#include <linux/preempt.h>
+#include <linux/types.h>
+
+#include <ktape/abi.h>
+
+struct tracepoint;
+
+#define KT_PROBE_EVENTS		4
+
+/**
+ * struct kt_probe - a callback and the tracepoint that it belongs to
+ * @name: of the tracepoint
+ * @func: the callback, NULL when the prototype is not known
+ * @always: attached as long as the module is loaded
+ * @events: opcodes that it records, 0 ends the list
+ * @tp: the tracepoint, NULL when the kernel does not have it
+ * @attached: it is registered
+ * @error: of the last try to register it
+ */
+struct kt_probe {
+	const char *name;
+	void *func;
+	bool always;
+	u8 events[KT_PROBE_EVENTS];
+	struct tracepoint *tp;
+	bool attached;
+	int error;
+};
+
+/**
+ * KT_TP_IS() - does a tracepoint have this prototype?
+ * @tp: name of the tracepoint
+ *
+ * The further arguments are the types after the data pointer.
+ */
+#define KT_TP_IS(tp, ...)						\
+	__builtin_types_compatible_p(					\
+		typeof(&check_trace_callback_type_##tp),		\
+		void (*)(void (*)(void *, ##__VA_ARGS__)))
+
+/* func if the tracepoint has this prototype, otherwise what comes first. */
+#define KT_PROBE_FUNC(otherwise, func, tp, ...)				\
+	__builtin_choose_expr(KT_TP_IS(tp, ##__VA_ARGS__),		\
+			      (void *)(func), otherwise)
+
+/*
+ * Callbacks run with preemption enabled on newer kernels and must be stopped
+ * from moving to another CPU.  synchronize_rcu() waits for such sections.
+ */
+#define kt_probe_enter()	preempt_disable_notrace()
+#define kt_probe_leave()	preempt_enable_notrace()
+
+extern struct kt_probe kt_probes_sched[], kt_probes_process[];
+extern struct kt_probe kt_probes_irq[], kt_probes_syscall[];
+
+int kt_probe_init(void);
+void kt_probe_exit(void);
+int kt_probe_want(const u64 *mask);
+u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
+
+#endif /* _KT_PROBE_H */

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Hard and soft interrupts. */
+#include <linux/interrupt.h>
+#include <trace/events/irq.h>
+
+#include "../event.h"
+#include "../probe.h"
+
+#define IRQ_BITS	18
+#define IRQ_MASK	((1U << IRQ_BITS) - 1)
+
+static void notrace probe_irq_handler_entry(void *data, int irq,
+					    struct irqaction *action)
+{
+	kt_probe_enter();
+	KT_EVENT0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
+	kt_probe_leave();
+}
+
+static void notrace probe_irq_handler_exit(void *data, int irq,
+					   struct irqaction *action, int ret)
+{
+	kt_probe_enter();
+	KT_EVENT0(IRQ_HANDLER_EXIT,
+		  (irq & IRQ_MASK) | ((u32)ret & 3) << IRQ_BITS);
+	kt_probe_leave();
+}
+
+static void notrace probe_softirq_raise(void *data, unsigned int vec)
+{
+	kt_probe_enter();
+	KT_EVENT0(SOFTIRQ_RAISE, vec);
+	kt_probe_leave();
+}
+
+static void notrace probe_softirq_entry(void *data, unsigned int vec)
+{
+	kt_probe_enter();
+	KT_EVENT0(SOFTIRQ_ENTRY, vec);
+	kt_probe_leave();
+}
+
+static void notrace probe_softirq_exit(void *data, unsigned int vec)
+{
+	kt_probe_enter();
+	KT_EVENT0(SOFTIRQ_EXIT, vec);
+	kt_probe_leave();
+}
+
+struct kt_probe kt_probes_irq[] = {
+	{
+		.name = "irq_handler_entry",
+		.func = KT_PROBE_FUNC(NULL, probe_irq_handler_entry,
+				      irq_handler_entry, int,
+				      struct irqaction *),
+		.events = { KTAPE_EV_IRQ_HANDLER_ENTRY },
+	}, {
+		.name = "irq_handler_exit",
+		.func = KT_PROBE_FUNC(NULL, probe_irq_handler_exit,
+				      irq_handler_exit, int, struct irqaction *,
+				      int),
+		.events = { KTAPE_EV_IRQ_HANDLER_EXIT },
+	}, {
+		.name = "softirq_raise",
+		.func = KT_PROBE_FUNC(NULL, probe_softirq_raise, softirq_raise,
+				      unsigned int),
+		.events = { KTAPE_EV_SOFTIRQ_RAISE },
+	}, {
+		.name = "softirq_entry",
+		.func = KT_PROBE_FUNC(NULL, probe_softirq_entry, softirq_entry,
+				      unsigned int),
+		.events = { KTAPE_EV_SOFTIRQ_ENTRY },
+	}, {
+		.name = "softirq_exit",
+		.func = KT_PROBE_FUNC(NULL, probe_softirq_exit, softirq_exit,
+				      unsigned int),
+		.events = { KTAPE_EV_SOFTIRQ_EXIT },
+	},
+	{}
+};

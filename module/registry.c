@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The registry: who is thread 1234?
+ *
+ * A fixed table that readers map.  Entries are written in task context under
+ * one lock and read without it: seq is odd while an entry changes, as in
+ * uapi/ktape/abi.h.  Each change is a record on the control ring as well, so
+ * that a saved trace is a checkpoint plus the changes.
+ *
+ * Entries of dead threads keep their names until the table is full; then the
+ * one that died first is used again.
+ */
+#include <linux/err.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/vmalloc.h>
+
+#include "event.h"
+#include "registry.h"
+
+#define HASH_BITS	10
+#define NONE		U32_MAX
+
+/* All of it is protected by lock, but for the entries that readers see. */
+static struct {
+	raw_spinlock_t lock;
+	struct ktape_object_entry *entries;
+	u32 *next;		/* of an entry in its hash chain or its queue */
+	u32 nr;
+	u32 fresh;		/* entries from here on were never used */
+	u32 dead_first;		/* queue of dead entries, oldest first */
+	u32 dead_last;
+	u32 chain[1 << HASH_BITS];
+	u64 dropped;		/* names that found no room */
+} reg;
+
+/**
+ * kt_registry_init() - make the table
+ * @entries: how many; rounded up to whole pages
+ *
+ * Context: module load.
+ * Return: 0 or -ENOMEM.
+ */
+int kt_registry_init(unsigned int entries)
+{
+	size_t size = PAGE_ALIGN(array_size(entries, sizeof(*reg.entries)));
+	unsigned int i;
+
+	raw_spin_lock_init(&reg.lock);
+	reg.nr = size / sizeof(*reg.entries);
+	reg.dead_first = NONE;
+	reg.dead_last = NONE;
+	for (i = 0; i < ARRAY_SIZE(reg.chain); i++)
+		reg.chain[i] = NONE;
+	reg.entries = vzalloc(size);
+	reg.next = kvcalloc(reg.nr, sizeof(*reg.next), GFP_KERNEL);
+	if (!reg.entries || !reg.next) {
+		kt_registry_exit();
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * kt_registry_exit() - free the table
+ *
+ * Context: module unload; no probe and no mapping is left.
+ */
+void kt_registry_exit(void)
+{
+	vfree(reg.entries);
+	kvfree(reg.next);
+	reg.entries = NULL;
+	reg.next = NULL;
+}
+
+static u32 *chain_of(u32 id)
+{
+	return &reg.chain[hash_32(id, HASH_BITS)];
+}
+
+static u32 find(u32 id)
+{
+	u32 slot = *chain_of(id);
+
+	while (slot != NONE && reg.entries[slot].id != id)
+		slot = reg.next[slot];
+	return slot;
+}
+
+static void unchain(u32 slot)
+{
+	u32 *link = chain_of(reg.entries[slot].id);
+
+	while (*link != slot)
+		link = &reg.next[*link];
+	*link = reg.next[slot];
+}
+
+/* A free entry, or the one that has been dead for longest. */
+static u32 take_slot(void)
+{
+	u32 slot = reg.dead_first;
+
+	if (reg.fresh < reg.nr)
+		return reg.fresh++;
+	if (slot == NONE) {
+		reg.dropped++;
+		return NONE;
+	}
+	reg.dead_first = reg.next[slot];
+	if (reg.dead_first == NONE)
+		reg.dead_last = NONE;
+	return slot;
+}
+
+static void begin_write(struct ktape_object_entry *e)
+{
+	WRITE_ONCE(e->seq, e->seq + 1);
+	/* Pairs with the read barriers of readers: seq is odd before the rest. */
+	smp_wmb();
+}
+
+static void end_write(struct ktape_object_entry *e)
+{
+	/* Pairs with the read barriers of readers: seq is even after the rest. */
+	smp_wmb();
+	WRITE_ONCE(e->seq, e->seq + 1);
+}
+
+static void announce(const struct ktape_object_entry *e)
+{
+	const u32 args[] = {
+		e->id, e->param1, e->param2,
+		(u32)e->born, (u32)(e->born >> 32),
+		(u32)e->died, (u32)(e->died >> 32),
+	};
+	const struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_REGISTRY,
+				e->type | (u32)(e->died != 0) << 8, 1,
+				ARRAY_SIZE(args)),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(args),
+		.size = strnlen(e->name, sizeof(e->name)),
+		.args = args,
+		.blob = e->name,
+	};
+
+	kt_event_record(KTAPE_EV_REGISTRY, KTAPE_RING_CONTROL, &rec);
+}
+
+static u32 thread_param(const struct task_struct *p)
+{
+	return (u8)p->prio | (p->policy & 0xff) << 8 |
+	       !!(p->flags & PF_KTHREAD) << 16;
+}
+
+static void set_name(struct ktape_object_entry *e, const char *name)
+{
+	memset(e->name, 0, sizeof(e->name));
+	memcpy(e->name, name, strnlen(name, TASK_COMM_LEN - 1));
+}
+
+static void add_thread(struct task_struct *p, const char *name, u64 born)
+{
+	struct ktape_object_entry *e;
+	u32 slot = find(p->pid);
+
+	if (slot == NONE) {
+		slot = take_slot();
+		if (slot == NONE)
+			return;
+		e = &reg.entries[slot];
+		begin_write(e);
+		e->type = KTAPE_OBJ_THREAD;
+		e->id = p->pid;
+		e->born = born;
+		e->died = 0;
+		reg.next[slot] = *chain_of(e->id);
+		*chain_of(e->id) = slot;
+	} else {
+		e = &reg.entries[slot];
+		begin_write(e);
+	}
+	e->param1 = p->tgid;
+	e->param2 = thread_param(p);
+	set_name(e, name);
+	end_write(e);
+	announce(e);
+}
+
+/**
+ * kt_registry_thread() - a thread is new or has a new name
+ * @p: the thread
+ * @name: its name, at most TASK_COMM_LEN with the NUL
+ *
+ * Context: task context, preemption disabled.
+ */
+void kt_registry_thread(struct task_struct *p, const char *name)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&reg.lock, flags);
+	add_thread(p, name, kt_clock());
+	raw_spin_unlock_irqrestore(&reg.lock, flags);
+}
+
+/**
+ * kt_registry_thread_exit() - a thread ends
+ * @p: the thread
+ *
+ * Context: task context, preemption disabled.
+ */
+void kt_registry_thread_exit(struct task_struct *p)
+{
+	struct ktape_object_entry *e;
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(&reg.lock, flags);
+	slot = find(p->pid);
+	if (slot != NONE) {
+		e = &reg.entries[slot];
+		unchain(slot);
+		begin_write(e);
+		e->died = kt_clock();
+		end_write(e);
+		reg.next[slot] = NONE;
+		if (reg.dead_last == NONE)
+			reg.dead_first = slot;
+		else
+			reg.next[reg.dead_last] = slot;
+		reg.dead_last = slot;
+		announce(e);
+	}
+	raw_spin_unlock_irqrestore(&reg.lock, flags);
+}
+
+/* The name of another thread may change under us: take bytes, end them. */
+static void read_comm(char *to, const struct task_struct *p)
+{
+	memcpy(to, p->comm, TASK_COMM_LEN);
+	to[TASK_COMM_LEN - 1] = '\0';
+}
+
+static void walk_one(struct task_struct *p)
+{
+	char name[TASK_COMM_LEN];
+	unsigned long flags;
+
+	read_comm(name, p);
+	raw_spin_lock_irqsave(&reg.lock, flags);
+	/* What a probe entered meanwhile is newer than what we read. */
+	if (find(p->pid) == NONE && !(p->flags & PF_EXITING))
+		add_thread(p, name, 0);
+	raw_spin_unlock_irqrestore(&reg.lock, flags);
+}
+
+/**
+ * kt_registry_walk() - enter the threads that are there
+ *
+ * The probes that keep the table are attached by now.  A thread that ends
+ * between our look and its entry stays in the table as alive until its number
+ * is used again.
+ *
+ * Context: process context.
+ */
+void kt_registry_walk(void)
+{
+	struct task_struct *process, *thread;
+
+	walk_one(&init_task);
+	rcu_read_lock();
+	for_each_process_thread(process, thread)
+		walk_one(thread);
+	rcu_read_unlock();
+}
+
+/**
+ * kt_registry_entries() - capacity of the table
+ *
+ * Return: number of entries. Context: any.
+ */
+unsigned int kt_registry_entries(void)
+{
+	return reg.nr;
+}
+
+/**
+ * kt_registry_dropped() - names that found no room
+ *
+ * Return: how many since the module was loaded. Context: any.
+ */
+u64 kt_registry_dropped(void)
+{
+	return READ_ONCE(reg.dropped);
+}
+
+/**
+ * kt_registry_copy() - take a consistent copy of one entry
+ * @slot: below kt_registry_entries()
+ * @to: where to
+ *
+ * Context: process context.
+ * Return: whether the entry is in use.
+ */
+bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&reg.lock, flags);
+	*to = reg.entries[slot];
+	raw_spin_unlock_irqrestore(&reg.lock, flags);
+	return to->type != KTAPE_OBJ_FREE;
+}
+
+/**
+ * kt_registry_page_at() - find a page of the table
+ * @page: which
+ *
+ * Context: any.
+ * Return: the page without a reference, or NULL past the end.
+ */
+struct page *kt_registry_page_at(unsigned long page)
+{
+	if (page >= ((unsigned long)reg.nr * sizeof(*reg.entries)) >> PAGE_SHIFT)
+		return NULL;
+	return vmalloc_to_page((char *)reg.entries + (page << PAGE_SHIFT));
+}

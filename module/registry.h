@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table of named objects: threads for now, one entry each. */
+#ifndef _KT_REGISTRY_H
+#define _KT_REGISTRY_H
+
+#include <linux/types.h>
+
+struct ktape_object_entry;
+struct page;
+struct task_struct;
+
+int kt_registry_init(unsigned int entries);
+void kt_registry_exit(void);
+void kt_registry_walk(void);
+void kt_registry_thread(struct task_struct *p, const char *name);
+void kt_registry_thread_exit(struct task_struct *p);
+unsigned int kt_registry_entries(void);
+u64 kt_registry_dropped(void);
+bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
+struct page *kt_registry_page_at(unsigned long page);
+
+#endif /* _KT_REGISTRY_H */

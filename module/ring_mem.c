@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Allocates rings and finds their pages for mappings.
+ *
+ * A block is contiguous in the direct map, so that its records have addresses
+ * without a page table walk, and then split into single pages: each page lives
+ * by its own reference count.  Without the split a mapped page of a higher
+ * order would go back to the allocator while a reader still has it.
+ */
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+
+#include "ring_mem.h"
+
+static void free_block(void *base, unsigned long size)
+{
+	unsigned long i;
+
+	for (i = 0; base && i < size; i += PAGE_SIZE)
+		put_page(virt_to_page(base + i));
+}
+
+static void *alloc_block(const struct kt_ring_spec *spec)
+{
+	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY;
+	unsigned int order = get_order(spec->block_size);
+	struct page *page;
+
+	if (spec->account)
+		gfp |= __GFP_ACCOUNT;
+	page = alloc_pages_node(cpu_to_node(spec->cpu), gfp, order);
+	if (!page)
+		return NULL;
+	if (order)
+		split_page(page, order);
+	return page_address(page);
+}
+
+/**
+ * kt_ring_alloc() - make a ring
+ * @spec: what is wanted
+ *
+ * Context: process context, may sleep.
+ * Return: the ring, or ERR_PTR(-ENOMEM).
+ */
+struct kt_ring *kt_ring_alloc(const struct kt_ring_spec *spec)
+{
+	unsigned int nr = spec->size / spec->block_size;
+	struct kt_ring_config config = {
+		.block_size = spec->block_size,
+		.nr_blocks = nr,
+		.mode = spec->mode,
+		.cpu = spec->cpu,
+		.kind = spec->kind,
+		.owner = spec->owner,
+	};
+	int node = cpu_to_node(spec->cpu);
+	struct kt_ring *r;
+	unsigned int i;
+
+	r = kzalloc_node(sizeof(*r), GFP_KERNEL, node);
+	if (!r)
+		return ERR_PTR(-ENOMEM);
+	r->block_size = spec->block_size;
+	r->blocks = kvcalloc(nr, sizeof(*r->blocks), GFP_KERNEL);
+	r->base = kvcalloc(nr, sizeof(*r->base), GFP_KERNEL);
+	r->page = (void *)get_zeroed_page(GFP_KERNEL);
+	if (!r->blocks || !r->base || !r->page)
+		goto err;
+	r->nr_blocks = nr;
+	for (i = 0; i < nr; i++) {
+		r->base[i] = alloc_block(spec);
+		if (!r->base[i])
+			goto err;
+	}
+	config.page = r->page;
+	config.blocks = r->blocks;
+	config.base = r->base;
+	kt_ring_init(r, &config);
+	return r;
+err:
+	kt_ring_free(r);
+	return ERR_PTR(-ENOMEM);
+}
+
+/**
+ * kt_ring_free() - give back a ring
+ * @r: the ring, NULL is nothing
+ *
+ * Pages that are still mapped live on until they are unmapped.
+ *
+ * Context: process context; no writer and no new mapping is possible any more.
+ */
+void kt_ring_free(struct kt_ring *r)
+{
+	unsigned int i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->nr_blocks; i++)
+		free_block(r->base[i], r->block_size);
+	if (r->page)
+		put_page(virt_to_page(r->page));
+	kvfree(r->base);
+	kvfree(r->blocks);
+	kfree(r);
+}
+
+/**
+ * kt_ring_page_at() - find a page of a ring's mapping
+ * @r: the ring
+ * @page: 0 is the control page, the data follow
+ *
+ * Context: any.
+ * Return: the page without a reference, or NULL past the end.
+ */
+struct page *kt_ring_page_at(const struct kt_ring *r, unsigned long page)
+{
+	unsigned long pages = r->block_size >> PAGE_SHIFT;
+	unsigned long block;
+
+	if (!page)
+		return virt_to_page(r->page);
+	block = (page - 1) / pages;
+	if (block >= r->nr_blocks)
+		return NULL;
+	return virt_to_page(r->base[block] +
+			    (((page - 1) % pages) << PAGE_SHIFT));
+}

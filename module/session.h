@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sessions: rings, profile and readers that belong together. */
+#ifndef _KT_SESSION_H
+#define _KT_SESSION_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+
+#include "event.h"
+
+/**
+ * struct kt_session_config - what a session is made of
+ * @mode: enum ktape_mode
+ * @ring_size: bytes of an event ring, rounded up; 0: the default
+ * @block_size: bytes of a block, rounded up; 0: the default
+ * @control_size: bytes of a control ring, rounded up; 0: the default
+ * @account: charge the memory to the caller's cgroup
+ */
+struct kt_session_config {
+	u32 mode;
+	u64 ring_size;
+	u64 block_size;
+	u64 control_size;
+	bool account;
+};
+
+/**
+ * struct kt_rings - the rings of one CPU in a session
+ * @ring: per kind
+ */
+struct kt_rings {
+	struct kt_ring *ring[KTAPE_RINGS_PER_CPU];
+};
+
+/**
+ * struct kt_session - rings, profile and readers that belong together
+ * @owner: what the rings know of it
+ * @id: number, the bit in the want bytes
+ * @mode: enum ktape_mode
+ * @size: bytes of a ring, per kind
+ * @block_size: bytes of a block, per kind
+ * @account: charge the memory to the creator's cgroup
+ * @active: its want bits are to be set
+ * @running: it records; false when the last record was written
+ * @flags: KTAPE_PROFILE_*
+ * @mask: the profile, bit n is opcode n
+ * @reader_lock: protects @readers and the consumer words of the rings
+ * @readers: open files, struct kt_reader
+ * @rings: per possible CPU; set once, with release
+ *
+ * All but @readers is protected by kt_session_lock; @running and @rings are
+ * also read without it.
+ */
+struct kt_session {
+	struct kt_owner owner;
+	u32 id;
+	u32 mode;
+	unsigned long size[KTAPE_RINGS_PER_CPU];
+	unsigned long block_size[KTAPE_RINGS_PER_CPU];
+	bool account;
+	bool active;
+	bool running;
+	u32 flags;
+	u64 mask[KTAPE_MASK_WORDS];
+	spinlock_t reader_lock;
+	struct list_head readers;
+	struct kt_rings *rings[];
+};
+
+/**
+ * struct kt_cursor - how far a reader has read one ring
+ * @pos: next byte
+ * @seq: number of the last packet that read() delivered
+ * @discarded: total of lost events that counts as zero for this reader
+ * @stored: events that were in the ring up to the last closed block
+ * @lapped: events in blocks that were overwritten before they were read
+ * @begun: a packet was delivered
+ * @gap: blocks were lost since
+ */
+struct kt_cursor {
+	unsigned long pos;
+	u64 seq;
+	u64 discarded;
+	u64 stored;
+	u64 lapped;
+	bool begun;
+	bool gap;
+};
+
+/**
+ * struct kt_reader - an open file as the session sees it
+ * @node: in the session's readers
+ * @registered: the session waits for it, in discard mode
+ * @reads: it has called read(); the session waits for such readers as long as
+ *	nobody is registered
+ * @cursor: per CPU and kind, at cpu * KTAPE_RINGS_PER_CPU + kind
+ */
+struct kt_reader {
+	struct list_head node;
+	bool registered;
+	bool reads;
+	struct kt_cursor *cursor;
+};
+
+/*
+ * Order of locks: cpu hotplug, kt_session_lock, reader_lock.  Mapping and page
+ * faults take none of them, so user memory may be touched under
+ * kt_session_lock.
+ */
+extern struct mutex kt_session_lock;
+
+struct kt_session *kt_session_create(const struct kt_session_config *config);
+void kt_session_destroy(struct kt_session *s);
+int kt_session_start(struct kt_session *s);
+void kt_session_stop(struct kt_session *s);
+void kt_session_clear(struct kt_session *s);
+int kt_session_flush(struct kt_session *s);
+void kt_session_resumed(void);
+int kt_session_profile(struct kt_session *s, const u64 *mask, u32 flags);
+int kt_session_parse_profile(const char *text, u64 *mask);
+bool kt_session_mask_ok(const u64 *mask);
+struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
+				unsigned int kind);
+int kt_session_hotplug_init(void);
+void kt_session_hotplug_exit(void);
+
+int kt_reader_init(struct kt_reader *rd, struct kt_session *s);
+void kt_reader_exit(struct kt_reader *rd, struct kt_session *s);
+void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on);
+void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
+		     unsigned int cpu, unsigned int kind, unsigned long pos);
+struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
+				   unsigned int kind);
+
+static inline unsigned long kt_ring_commit(const struct kt_ring *r)
+{
+	/* Pairs with the release of commit in kt_ring_publish(). */
+	return smp_load_acquire(kt_word(&r->page->commit));
+}
+
+static inline unsigned long kt_ring_oldest(const struct kt_ring *r)
+{
+	unsigned long tail = READ_ONCE(*kt_word(&r->page->tail));
+	unsigned long floor = READ_ONCE(*kt_word(&r->page->floor));
+
+	return kt_before(tail, floor) ? floor : tail;
+}
+
+#endif /* _KT_SESSION_H */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Readers of a session: their cursors, and how far a discard session may go.
+ *
+ * The consumer word of a ring is the least position of those for whom the
+ * session waits: the registered readers, or, as long as there are none, the
+ * files that call read().  It only grows.
+ */
+#include <linux/slab.h>
+
+#include "session.h"
+
+/**
+ * kt_reader_cursor() - a reader's cursor in one ring
+ * @rd: the reader
+ * @cpu: below nr_cpu_ids
+ * @kind: below KTAPE_RINGS_PER_CPU
+ *
+ * Context: any.
+ * Return: the cursor.
+ */
+struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
+				   unsigned int kind)
+{
+	return &rd->cursor[cpu * KTAPE_RINGS_PER_CPU + kind];
+}
+
+/**
+ * kt_reader_init() - a file of the session was opened
+ * @rd: zeroed
+ * @s: the session
+ *
+ * Context: process context.
+ * Return: 0 or -ENOMEM.
+ */
+int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
+{
+	rd->cursor = kvcalloc(nr_cpu_ids * KTAPE_RINGS_PER_CPU,
+			      sizeof(*rd->cursor), GFP_KERNEL_ACCOUNT);
+	if (!rd->cursor)
+		return -ENOMEM;
+	spin_lock(&s->reader_lock);
+	list_add_tail(&rd->node, &s->readers);
+	spin_unlock(&s->reader_lock);
+	return 0;
+}
+
+static bool waited_for(const struct kt_reader *rd, bool registered)
+{
+	return registered ? rd->registered : rd->reads;
+}
+
+static bool any_registered(const struct kt_session *s)
+{
+	const struct kt_reader *rd;
+
+	list_for_each_entry(rd, &s->readers, node)
+		if (rd->registered)
+			return true;
+	return false;
+}
+
+/* Recompute the consumer word of one ring.  Called with reader_lock. */
+static void update(struct kt_session *s, unsigned int cpu, unsigned int kind,
+		   bool registered)
+{
+	struct kt_ring *r = kt_session_ring(s, cpu, kind);
+	const struct kt_reader *rd;
+	unsigned long least = 0, pos;
+	bool found = false;
+
+	if (!r)
+		return;
+	list_for_each_entry(rd, &s->readers, node) {
+		if (!waited_for(rd, registered))
+			continue;
+		pos = kt_reader_cursor(rd, cpu, kind)->pos;
+		if (!found || kt_before(pos, least))
+			least = pos;
+		found = true;
+	}
+	if (found && kt_before(*kt_word(&r->page->consumer), least))
+		/*
+		 * Pairs with the acquire of consumer in make_room(): what was
+		 * read was read before it may be overwritten.
+		 */
+		smp_store_release(kt_word(&r->page->consumer), least);
+}
+
+static void update_all(struct kt_session *s)
+{
+	bool registered = any_registered(s);
+	unsigned int cpu, kind;
+
+	for_each_possible_cpu(cpu)
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+			update(s, cpu, kind, registered);
+}
+
+/**
+ * kt_reader_exit() - a file of the session is closed
+ * @rd: the reader
+ * @s: the session
+ *
+ * Context: process context.
+ */
+void kt_reader_exit(struct kt_reader *rd, struct kt_session *s)
+{
+	spin_lock(&s->reader_lock);
+	list_del(&rd->node);
+	update_all(s);
+	spin_unlock(&s->reader_lock);
+	kvfree(rd->cursor);
+}
+
+/* A reader begins at the oldest data that it was not ahead of already. */
+static void begin_at_oldest(struct kt_reader *rd, const struct kt_session *s)
+{
+	unsigned int cpu, kind;
+	struct kt_cursor *c;
+	struct kt_ring *r;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			r = kt_session_ring(s, cpu, kind);
+			c = kt_reader_cursor(rd, cpu, kind);
+			if (r && kt_before(c->pos, kt_ring_oldest(r)))
+				c->pos = kt_ring_oldest(r);
+		}
+	}
+}
+
+/**
+ * kt_reader_register() - wait for a reader, or no longer
+ * @rd: the reader
+ * @s: the session
+ * @on: which
+ *
+ * Context: process context.
+ */
+void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on)
+{
+	spin_lock(&s->reader_lock);
+	if (on && !rd->registered)
+		begin_at_oldest(rd, s);
+	rd->registered = on;
+	update_all(s);
+	spin_unlock(&s->reader_lock);
+}
+
+/**
+ * kt_reader_moved() - a reader has read up to here
+ * @rd: the reader
+ * @s: the session
+ * @cpu: of the ring
+ * @kind: of the ring
+ * @pos: next byte that it wants
+ *
+ * Context: process context.
+ */
+void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
+		     unsigned int cpu, unsigned int kind, unsigned long pos)
+{
+	spin_lock(&s->reader_lock);
+	kt_reader_cursor(rd, cpu, kind)->pos = pos;
+	if (s->mode == KTAPE_MODE_DISCARD)
+		update(s, cpu, kind, any_registered(s));
+	spin_unlock(&s->reader_lock);
+}
