@@ -69,7 +69,7 @@
 "	} align(1024);\n" \
 "};\n" \
 "event { name = \"time_extend\"; id = 255; stream_id = 0;\n" \
-"	fields := struct { struct { } align(64) _end; }; };\n"
+"	fields := struct { u64 _reserved; struct { } align(64) _end; }; };\n"
 
 #define KTAPE_CTF_UNKNOWN \
 "event { name = \"opcode_%u\"; id = %u; stream_id = 0; fields := struct { " \
