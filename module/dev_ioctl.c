@@ -5,7 +5,6 @@
  * Arguments are copied once and checked in the copy.
  */
 #include <linux/capability.h>
-#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/nospec.h>
@@ -130,29 +129,9 @@ static long layout(struct file *file, union kt_arg *arg)
 	return 0;
 }
 
-static long set_profile(struct kt_session *s, const struct ktape_profile *p)
-{
-	u64 mask[KTAPE_MASK_WORDS];
-	unsigned int i;
-
-	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
-		if (p->op == KTAPE_PROFILE_SET)
-			mask[i] = p->mask[i];
-		else if (p->op == KTAPE_PROFILE_OR)
-			mask[i] = s->mask[i] | p->mask[i];
-		else
-			mask[i] = s->mask[i] & ~p->mask[i];
-	}
-	return kt_session_profile(s, mask,
-				  p->op == KTAPE_PROFILE_SET ? p->flags :
-							       s->flags);
-}
-
 static long profile(struct file *file, union kt_arg *arg)
 {
 	struct ktape_profile *p = &arg->profile;
-	struct kt_session *s = file_of(file)->session;
-	long ret = 0;
 
 	if (p->op > KTAPE_PROFILE_ANDNOT || p->generation ||
 	    (p->flags & ~KTAPE_PROFILE_NO_CONTEXT) ||
@@ -164,22 +143,16 @@ static long profile(struct file *file, union kt_arg *arg)
 		if (!kt_session_mask_ok(p->mask))
 			return -EINVAL;
 	}
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
-	if (p->op != KTAPE_PROFILE_GET)
-		ret = set_profile(s, p);
-	p->flags = s->flags;
-	p->generation = s->owner.generation;
-	memcpy(p->mask, s->mask, sizeof(p->mask));
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-	return ret;
+	kt_session_profile(file_of(file)->session, p);
+	return 0;
 }
 
 static long start(struct file *file, union kt_arg *arg)
 {
-	return arg->command.flags ? -EINVAL :
-				    kt_session_start(file_of(file)->session);
+	if (arg->command.flags)
+		return -EINVAL;
+	kt_session_start(file_of(file)->session);
+	return 0;
 }
 
 static long stop(struct file *file, union kt_arg *arg)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Load and unload: what exists, in which order, and session 0. */
-#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -81,18 +80,18 @@ static int parse_config(struct kt_session_config *c, u64 *mask)
 /* The session that records from now on. */
 static int make_session0(const struct kt_session_config *c, const u64 *mask)
 {
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
+
 	session0 = kt_session_create(c);
 	if (IS_ERR(session0)) {
 		pr_err("no session with size=%s block=%s: error %ld\n", size,
 		       block, PTR_ERR(session0));
 		return PTR_ERR(session0);
 	}
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
-	kt_session_profile(session0, mask, 0);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-	return kt_session_start(session0);
+	memcpy(p.mask, mask, sizeof(p.mask));
+	kt_session_profile(session0, &p);
+	kt_session_start(session0);
+	return 0;
 }
 
 static int pm_event(struct notifier_block *nb, unsigned long event, void *data)

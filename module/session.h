@@ -49,8 +49,8 @@ struct kt_rings {
  * @readers: open files, struct kt_reader
  * @rings: per possible CPU; set once, with release
  *
- * All but @readers is protected by kt_session_lock; @running and @rings are
- * also read without it.
+ * All but @readers is changed with kt_session_control and kt_session_lock held;
+ * @running and @rings are also read without them.
  */
 struct kt_session {
 	struct kt_owner owner;
@@ -104,22 +104,31 @@ struct kt_reader {
 };
 
 /*
- * Order of locks: cpu hotplug, kt_session_lock, reader_lock.  Mapping and page
- * faults take none of them, so user memory may be touched under
- * kt_session_lock.
+ * Order of locks: kt_session_control, then either those of the probes or CPU
+ * hotplug, kt_session_lock, reader_lock.  Mapping and page faults take none of
+ * them.
+ *
+ * kt_session_control serialises control: create, destroy, start, stop, profile.
+ * kt_session_lock protects the sessions against CPUs that come and go.
  */
+extern struct mutex kt_session_control;
 extern struct mutex kt_session_lock;
+extern struct kt_session *kt_sessions[KT_SESSIONS];
 
 struct kt_session *kt_session_create(const struct kt_session_config *config);
 void kt_session_destroy(struct kt_session *s);
-int kt_session_start(struct kt_session *s);
+void kt_session_start(struct kt_session *s);
 void kt_session_stop(struct kt_session *s);
 void kt_session_clear(struct kt_session *s);
 int kt_session_flush(struct kt_session *s);
 void kt_session_resumed(void);
-int kt_session_profile(struct kt_session *s, const u64 *mask, u32 flags);
+void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
 int kt_session_parse_profile(const char *text, u64 *mask);
 bool kt_session_mask_ok(const u64 *mask);
+void kt_mask_normalise(u64 *mask);
+void kt_want_set(const struct kt_session *s, unsigned int cpu);
+int kt_session_make_rings(struct kt_session *s, unsigned int cpu);
+void kt_session_remove_rings(struct kt_session *s);
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 				unsigned int kind);
 int kt_session_hotplug_init(void);
@@ -132,6 +141,21 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);
+
+static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)
+{
+	return mask[opcode / 64] & BIT_ULL(opcode % 64);
+}
+
+static inline void kt_mask_set(u64 *mask, unsigned int opcode)
+{
+	mask[opcode / 64] |= BIT_ULL(opcode % 64);
+}
+
+static inline void kt_mask_clear(u64 *mask, unsigned int opcode)
+{
+	mask[opcode / 64] &= ~BIT_ULL(opcode % 64);
+}
 
 static inline unsigned long kt_ring_commit(const struct kt_ring *r)
 {

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rings of a session, CPU by CPU, as CPUs come and go.
+ *
+ * Rings are made when a CPU comes for the first time and stay until the session
+ * ends: those of a CPU that is offline can be read on.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "control.h"
+#include "ring_mem.h"
+#include "session.h"
+
+/**
+ * kt_session_ring() - a ring of a session
+ * @s: the session
+ * @cpu: any number
+ * @kind: any number
+ *
+ * Context: any.
+ * Return: the ring, or NULL if there is none.
+ */
+struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
+				unsigned int kind)
+{
+	const struct kt_rings *rings;
+
+	if (cpu >= nr_cpu_ids || kind >= KTAPE_RINGS_PER_CPU)
+		return NULL;
+	/* Pairs with the release in kt_session_make_rings(). */
+	rings = smp_load_acquire(&s->rings[cpu]);
+	return rings ? rings->ring[kind] : NULL;
+}
+
+static void free_rings(struct kt_rings *rings)
+{
+	unsigned int kind;
+
+	for (kind = 0; rings && kind < KTAPE_RINGS_PER_CPU; kind++)
+		kt_ring_free(rings->ring[kind]);
+	kfree(rings);
+}
+
+/**
+ * kt_session_make_rings() - give a CPU its rings
+ * @s: the session
+ * @cpu: the CPU; nothing happens if it has them
+ *
+ * Context: process context with kt_session_lock, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int kt_session_make_rings(struct kt_session *s, unsigned int cpu)
+{
+	struct kt_ring_spec spec = {
+		.mode = s->mode,
+		.cpu = cpu,
+		.account = s->account,
+		.owner = &s->owner,
+	};
+	struct kt_rings *rings;
+	struct kt_ring *r;
+
+	if (s->rings[cpu])
+		return 0;
+	rings = kzalloc(sizeof(*rings), GFP_KERNEL);
+	if (!rings)
+		return -ENOMEM;
+	for (; spec.kind < KTAPE_RINGS_PER_CPU; spec.kind++) {
+		spec.size = s->size[spec.kind];
+		spec.block_size = s->block_size[spec.kind];
+		r = kt_ring_alloc(&spec);
+		if (IS_ERR(r)) {
+			free_rings(rings);
+			return PTR_ERR(r);
+		}
+		WRITE_ONCE(r->page->flags, s->running ? 0 : KT_RING_STOPPED);
+		rings->ring[spec.kind] = r;
+		per_cpu_ptr(&kt_cpus, cpu)->ring[spec.kind][s->id] = r;
+	}
+	/* Pairs with the acquire in kt_session_ring(). */
+	smp_store_release(&s->rings[cpu], rings);
+	return 0;
+}
+
+/**
+ * kt_session_remove_rings() - free all rings
+ * @s: the session; none of its want bits has been set for a grace period
+ *
+ * Context: process context with kt_session_lock.
+ */
+void kt_session_remove_rings(struct kt_session *s)
+{
+	unsigned int cpu, kind;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+			per_cpu_ptr(&kt_cpus, cpu)->ring[kind][s->id] = NULL;
+		free_rings(s->rings[cpu]);
+		s->rings[cpu] = NULL;
+	}
+}
+
+static int cpuhp_state_prepare, cpuhp_state_online;
+
+/* On another CPU, before @cpu runs: a CPU without memory goes unrecorded. */
+static int cpu_prepare(unsigned int cpu)
+{
+	unsigned int i;
+
+	mutex_lock(&kt_session_lock);
+	for (i = 0; i < KT_SESSIONS; i++) {
+		if (!kt_sessions[i])
+			continue;
+		if (kt_session_make_rings(kt_sessions[i], cpu))
+			pr_warn_once("no memory for the rings of CPU %u\n",
+				     cpu);
+		kt_want_set(kt_sessions[i], cpu);
+	}
+	mutex_unlock(&kt_session_lock);
+	return 0;
+}
+
+static int cpu_change(unsigned int cpu, bool online)
+{
+	unsigned int i;
+
+	mutex_lock(&kt_session_lock);
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (kt_sessions[i] && kt_sessions[i]->running)
+			kt_control_cpu(kt_sessions[i], cpu, online);
+	mutex_unlock(&kt_session_lock);
+	return 0;
+}
+
+static int cpu_online_cb(unsigned int cpu)
+{
+	return cpu_change(cpu, true);
+}
+
+static int cpu_offline_cb(unsigned int cpu)
+{
+	return cpu_change(cpu, false);
+}
+
+/**
+ * kt_session_hotplug_init() - follow CPUs as they come and go
+ *
+ * Context: module load, before the first session.
+ * Return: 0 or a negative errno.
+ */
+int kt_session_hotplug_init(void)
+{
+	int ret;
+
+	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "ktape:prepare",
+					cpu_prepare, NULL);
+	if (ret < 0)
+		return ret;
+	cpuhp_state_prepare = ret;
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "ktape:online",
+					cpu_online_cb, cpu_offline_cb);
+	if (ret < 0) {
+		cpuhp_remove_state_nocalls(cpuhp_state_prepare);
+		return ret;
+	}
+	cpuhp_state_online = ret;
+	return 0;
+}
+
+/**
+ * kt_session_hotplug_exit() - no longer follow CPUs
+ *
+ * Context: module unload, after the last session.
+ */
+void kt_session_hotplug_exit(void)
+{
+	cpuhp_remove_state_nocalls(cpuhp_state_online);
+	cpuhp_remove_state_nocalls(cpuhp_state_prepare);
+}

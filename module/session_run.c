@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starts and stops sessions and changes their profiles.
+ *
+ * What a session records is said by the want bytes alone (event.h).  Orders:
+ *
+ *   on		want bits, probes, synchronize_rcu(), on-markers
+ *   off	off-markers, want bits, synchronize_rcu(), probes
+ *
+ * A probe is a section with preemption disabled, so after synchronize_rcu()
+ * nobody writes who has not seen the change, and commit == write once the want
+ * bits of a session are clear.
+ *
+ * Probes are attached and detached with kt_session_control held and none of the
+ * inner locks, because the kernel takes the CPU hotplug lock inside.
+ */
+#include <linux/cpu.h>
+#include <linux/kernel.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+
+#include "control.h"
+#include "probe.h"
+#include "session.h"
+
+/**
+ * kt_session_mask_ok() - are there events for all bits of a mask?
+ * @mask: bit n is opcode n
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+bool kt_session_mask_ok(const u64 *mask)
+{
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_OPCODES; i++)
+		if (kt_mask_has(mask, i) && !kt_event_opcode_exists(i))
+			return false;
+	return true;
+}
+
+/**
+ * kt_mask_normalise() - bring a profile into the form in which it is kept
+ * @mask: bit n is opcode n
+ *
+ * Context: any.
+ */
+void kt_mask_normalise(u64 *mask)
+{
+	unsigned int i;
+
+	for (i = KTAPE_OP_CONTROL; i < KTAPE_OP_EXCEPTION; i++)
+		if (kt_event_opcode_exists(i))
+			kt_mask_set(mask, i);
+	/* The wide forms take the place of the fast ones. */
+	if (kt_mask_has(mask, KTAPE_EV_SYS_ENTER_WIDE))
+		kt_mask_clear(mask, KTAPE_EV_SYS_ENTER);
+	if (kt_mask_has(mask, KTAPE_EV_SYS_EXIT_WIDE))
+		kt_mask_clear(mask, KTAPE_EV_SYS_EXIT);
+}
+
+/*
+ * Context records stand for sched_switch: they are wanted when the session
+ * records anything else into event rings, unless it was told to omit them.
+ */
+static bool wants_context(const struct kt_session *s)
+{
+	unsigned int i;
+
+	if (kt_mask_has(s->mask, KTAPE_EV_SCHED_SWITCH) ||
+	    (s->flags & KTAPE_PROFILE_NO_CONTEXT))
+		return false;
+	for (i = KTAPE_OP_EXCEPTION + 1; i < KTAPE_OPCODES; i++)
+		if (kt_mask_has(s->mask, i))
+			return true;
+	return false;
+}
+
+static bool wants(const struct kt_session *s, unsigned int opcode)
+{
+	if (!s->active)
+		return false;
+	if (opcode == KTAPE_EV_CONTEXT)
+		return wants_context(s);
+	return kt_mask_has(s->mask, opcode);
+}
+
+/**
+ * kt_want_set() - set and clear the want bits of a session on one CPU
+ * @s: the session
+ * @cpu: the CPU; without rings nothing happens
+ *
+ * Context: process context with kt_session_lock.
+ */
+void kt_want_set(const struct kt_session *s, unsigned int cpu)
+{
+	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+	unsigned int i;
+	u8 old, new;
+
+	if (!kt_session_ring(s, cpu, 0))
+		return;
+	/*
+	 * The pointers to the rings come before the bits.  Pairs with the
+	 * address dependency from the bit to the pointer in kt_event().
+	 */
+	smp_wmb();
+	for (i = 0; i < KTAPE_OPCODES; i++) {
+		old = READ_ONCE(c->want[i]);
+		new = wants(s, i) ? old | BIT(s->id) : old & ~BIT(s->id);
+		if (new != old)
+			WRITE_ONCE(c->want[i], new);
+	}
+}
+
+static void want_everywhere(const struct kt_session *s)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		kt_want_set(s, cpu);
+}
+
+/* Attach the probes that any session wants.  With kt_session_control only. */
+static void update_probes(void)
+{
+	u64 mask[KTAPE_MASK_WORDS] = {};
+	unsigned int i, j;
+
+	for (i = 0; i < KT_SESSIONS; i++) {
+		for (j = 0; kt_sessions[i] && j < KTAPE_OPCODES; j++)
+			if (wants(kt_sessions[i], j))
+				kt_mask_set(mask, j);
+	}
+	/* A probe that fails is told by the event's state, the others go on. */
+	kt_probe_want(mask);
+}
+
+static void set_flags(struct kt_session *s, u64 flags)
+{
+	unsigned int cpu, kind;
+	struct kt_ring *r;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			r = kt_session_ring(s, cpu, kind);
+			if (r)
+				WRITE_ONCE(r->page->flags, flags);
+		}
+	}
+}
+
+static void lock(void)
+{
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+}
+
+static void unlock(void)
+{
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
+}
+
+/**
+ * kt_session_start() - record
+ * @s: the session
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_start(struct kt_session *s)
+{
+	mutex_lock(&kt_session_control);
+	if (s->running)
+		goto out;
+	lock();
+	set_flags(s, 0);
+	s->owner.generation++;
+	s->active = true;
+	WRITE_ONCE(s->running, true);
+	want_everywhere(s);
+	unlock();
+	update_probes();
+	lock();
+	synchronize_rcu();
+	kt_control_session(s, KTAPE_PHASE_ON);
+	kt_control_profile(s, KTAPE_PHASE_ON, s->mask);
+	unlock();
+out:
+	mutex_unlock(&kt_session_control);
+}
+
+/* Stop recording.  Called with kt_session_control. */
+static void stop(struct kt_session *s)
+{
+	static const u64 nothing[KTAPE_MASK_WORDS];
+
+	lock();
+	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
+	s->active = false;
+	want_everywhere(s);
+	synchronize_rcu();
+	kt_control_ledger(s);
+	kt_control_session(s, KTAPE_PHASE_OFF);
+	set_flags(s, KT_RING_STOPPED);
+	unlock();
+	update_probes();
+	/* Pairs with the read barrier in refill(): nothing comes any more. */
+	smp_store_release(&s->running, false);
+	wake_up_all(&s->owner.wait);
+}
+
+/**
+ * kt_session_stop() - stop recording
+ * @s: the session
+ *
+ * Afterwards commit == write in all rings and the counts are exact.
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_stop(struct kt_session *s)
+{
+	mutex_lock(&kt_session_control);
+	if (s->running)
+		stop(s);
+	mutex_unlock(&kt_session_control);
+}
+
+/* Change the profile with its markers.  Called with kt_session_control. */
+static void change(struct kt_session *s, const u64 *mask, u32 flags)
+{
+	u64 added = 0, removed = 0;
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
+		added |= mask[i] & ~s->mask[i];
+		removed |= s->mask[i] & ~mask[i];
+	}
+	lock();
+	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
+	if (s->running && removed)
+		kt_control_profile(s, KTAPE_PHASE_OFF, mask);
+	memcpy(s->mask, mask, sizeof(s->mask));
+	s->flags = flags;
+	want_everywhere(s);
+	unlock();
+	if (!s->running)
+		return;
+	update_probes();
+	lock();
+	synchronize_rcu();
+	if (added)
+		kt_control_profile(s, KTAPE_PHASE_ON, mask);
+	unlock();
+}
+
+/**
+ * kt_session_profile() - change or tell the profile
+ * @s: the session
+ * @p: operation, flags and operand, checked; receives what is in force
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_profile(struct kt_session *s, struct ktape_profile *p)
+{
+	u64 mask[KTAPE_MASK_WORDS];
+	unsigned int i;
+
+	mutex_lock(&kt_session_control);
+	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
+		if (p->op == KTAPE_PROFILE_SET)
+			mask[i] = p->mask[i];
+		else if (p->op == KTAPE_PROFILE_OR)
+			mask[i] = s->mask[i] | p->mask[i];
+		else
+			mask[i] = s->mask[i] & ~p->mask[i];
+	}
+	if (p->op != KTAPE_PROFILE_GET) {
+		kt_mask_normalise(mask);
+		change(s, mask,
+		       p->op == KTAPE_PROFILE_SET ? p->flags : s->flags);
+	}
+	p->flags = s->flags;
+	p->generation = s->owner.generation;
+	memcpy(p->mask, s->mask, sizeof(p->mask));
+	mutex_unlock(&kt_session_control);
+}
+
+/**
+ * kt_session_parse_profile() - a profile from a module parameter
+ * @text: none, default, all, or up to 64 hexadecimal digits
+ * @mask: where to
+ *
+ * Context: any.
+ * Return: 0 or -EINVAL.
+ */
+int kt_session_parse_profile(const char *text, u64 *mask)
+{
+	static const u32 in_default =
+		BIT(KTAPE_CLASS_EXCEPTION) | BIT(KTAPE_CLASS_USER) |
+		BIT(KTAPE_CLASS_SCHED) | BIT(KTAPE_CLASS_PROCESS) |
+		BIT(KTAPE_CLASS_IRQ) | BIT(KTAPE_CLASS_SOFTIRQ);
+	bool all = !strcmp(text, "all"), def = !strcmp(text, "default");
+	unsigned int i, len;
+	int digit;
+
+	memset(mask, 0, KTAPE_MASK_WORDS * sizeof(*mask));
+	if (all || def || !strcmp(text, "none")) {
+		for (i = 0; i < KTAPE_OPCODES; i++)
+			if (kt_event_opcode_exists(i) &&
+			    i != KTAPE_EV_SYS_ENTER_WIDE &&
+			    i != KTAPE_EV_SYS_EXIT_WIDE &&
+			    (all || (def && BIT(kt_event_class(i)) & in_default)))
+				kt_mask_set(mask, i);
+		return 0;
+	}
+	if (text[0] == '0' && (text[1] | 0x20) == 'x')
+		text += 2;
+	len = strlen(text);
+	if (!len || len > KTAPE_OPCODES / 4)
+		return -EINVAL;
+	for (i = 0; i < len; i++) {
+		digit = hex_to_bin(text[len - 1 - i]);
+		if (digit < 0)
+			return -EINVAL;
+		mask[i / 16] |= (u64)digit << (i % 16 * 4);
+	}
+	return kt_session_mask_ok(mask) ? 0 : -EINVAL;
+}
