@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The front door: what each target does is in its "## " comment (make help).
+
+PREFIX ?= /usr/local
+OUT ?= $(CURDIR)/out
+DESTDIR ?=
+export OUT
+
+KDIR ?= $(shell bash -c '. scripts/lib.sh && default_kdir')
+
+.DEFAULT_GOAL := all
+.PHONY: all modules tools demo check check-debug lint selftests bench \
+	install clean help
+
+all: modules tools ## build the module and the tools (the default)
+
+# No vmlinux in Debian's headers, hence no BTF for modules.
+modules: ## build ktape.ko in the tree, for KDIR (V= W= C= pass through)
+	@test -d "$(KDIR)" || { \
+		echo "no kernel headers: run scripts/deps, or set KDIR"; exit 2; }
+	+$(MAKE) -C $(KDIR) M=$(CURDIR) CONFIG_DEBUG_INFO_BTF_MODULES= modules
+
+tools: ## build the ktape command and libktape below out/user
+	+$(MAKE) -C userspace OUT=$(OUT)/user
+
+demo: ## record a real workload in a guest, leave the trace in out/demo
+	scripts/demo
+
+check: ## everything that must hold: lint, builds, unit tests, guest, demo
+	selftests/run check
+
+check-debug: ## the guest tests on a kernel with KASAN, lockdep, kmemleak
+	selftests/run check-debug
+
+lint: ## static checks: layers, shellcheck, format, sparse, sizes, headers
+	scripts/lint
+
+selftests: ## only the guest tests, on Debian's kernel
+	selftests/run guest
+
+bench: ## measure cost and size of events, and print the ratios
+	selftests/bench/run
+
+install: all ## install tool, man pages, header and module (DESTDIR, PREFIX)
+	install -D -m 755 $(OUT)/user/ktape $(DESTDIR)$(PREFIX)/bin/ktape
+	for f in uapi/ktape/*.h; do install -D -m 644 "$$f" \
+		"$(DESTDIR)$(PREFIX)/include/ktape/$${f##*/}" || exit; done
+	for f in userspace/man/*.[1-8]; do [ ! -e "$$f" ] || \
+		install -D -m 644 "$$f" \
+		"$(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}" || \
+		exit; done
+	+$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
+		CONFIG_MODULE_SIG_ALL= \
+		$(if $(DESTDIR),DEPMOD=true) modules_install
+
+clean: ## remove everything that was built
+	rm -rf $(OUT)
+	+[ ! -e Kbuild ] || [ ! -d "$(KDIR)" ] || \
+		$(MAKE) -C $(KDIR) M=$(CURDIR) clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' \
+		$(firstword $(MAKEFILE_LIST))

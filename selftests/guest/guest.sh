@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Shared by the guest's init and its test runner: judging the kernel's log.
+# shellcheck shell=dash
+
+# What no run may leave in the log.  A checker that gave up (lockdep after its
+# first report) shows here too, because the report itself does.
+klog_pattern='BUG|WARNING|KASAN|KCSAN|UBSAN|DEBUG_LOCKS_WARN'
+klog_pattern="$klog_pattern|INFO: (rcu|task|possible|suspicious|trying)"
+klog_pattern="$klog_pattern|(possible|inconsistent|bad) (lock|circular|unlock)"
+klog_pattern="$klog_pattern|Bad page|general protection|Oops|Kernel panic"
+klog_pattern="$klog_pattern|blocked for more than|rcu:.*(stall|starved)"
+klog_pattern="$klog_pattern|refcount_t:|sysfs: cannot|kmemleak: [1-9]"
+klog_pattern="$klog_pattern|unreferenced object|ODEBUG|list_(add|del) corruption"
+klog_pattern="$klog_pattern|scheduling while atomic|(sleeping|invalid) function"
+
+# Lines that match and mean nothing here, each with its reason:
+#   ktape-guest:	our own marks carry program names
+klog_benign='ktape-guest:'
+
+# klog_mark NAME: leaves a line that klog_since finds again.
+klog_mark()
+{
+	echo "<5>ktape-guest: $1" >/dev/kmsg
+}
+
+# klog_since NAME: the log after the latest mark of that name.
+klog_since()
+{
+	dmesg | awk -v mark="ktape-guest: $1" '
+		index($0, mark) &&
+		substr($0, index($0, mark)) == mark { n = 0; next }
+		{ line[n++] = $0 }
+		END { for (i = 0; i < n; i++) print line[i] }'
+}
+
+# kmemleak_scan: reports memory that nothing points to any more.  A block must
+# be 5 s old to be reported, and the first scan may still see stale pointers.
+kmemleak_scan()
+{
+	[ -w /sys/kernel/debug/kmemleak ] || return 0
+	sleep 6
+	echo scan >/sys/kernel/debug/kmemleak
+	sleep 1
+	echo scan >/sys/kernel/debug/kmemleak
+	cat /sys/kernel/debug/kmemleak
+}
+
+# klog_verdict NAME FILE: one test line; the offending lines and what follows
+# them as comments.
+klog_verdict()
+{
+	if ! grep -vE "$klog_benign" "$2" | grep -qE "$klog_pattern"; then
+		echo "ok $1"
+		return 0
+	fi
+	echo "not ok $1"
+	grep -vE "$klog_benign" "$2" | grep -E -A 60 "$klog_pattern" |
+		head -n 200 | sed 's/^/# /'
+	return 1
+}
