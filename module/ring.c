@@ -146,6 +146,15 @@ static void *address(const struct kt_ring *r, unsigned long pos)
 	return r->base[block_index(r, pos)] + (pos & (r->block_size - 1));
 }
 
+static unsigned long consumed(const struct kt_ring *r)
+{
+	/*
+	 * Pairs with the release of consumer in session_reader.c and
+	 * kt_session_clear(): what was read was read before it is overwritten.
+	 */
+	return smp_load_acquire(kt_word(&r->page->consumer));
+}
+
 /*
  * Make room for the block at @block.  Return: 0, or 1 + the reason of loss.
  */
@@ -158,12 +167,7 @@ static int make_room(struct kt_ring *r, unsigned long block)
 		return 0;
 	if (kt_before(READ_ONCE(r->committed), limit))
 		return 1 + KTAPE_LOST_NESTED;
-	/*
-	 * Pairs with the release of consumer in control: what the consumers
-	 * have read was read before it is overwritten.
-	 */
-	if (r->mode == KTAPE_MODE_DISCARD &&
-	    kt_before(smp_load_acquire(kt_word(&r->page->consumer)), limit))
+	if (r->mode == KTAPE_MODE_DISCARD && kt_before(consumed(r), limit))
 		return 1 + KTAPE_LOST_FULL;
 
 	tail = READ_ONCE(*kt_word(&r->page->tail));

@@ -184,8 +184,8 @@ void kt_session_clear(struct kt_session *s)
 			commit = kt_ring_commit(r);
 			WRITE_ONCE(*kt_word(&r->page->floor), commit);
 			spin_lock(&s->reader_lock);
-			/* Pairs with the acquire of consumer in make_room(). */
 			if (kt_before(*kt_word(&r->page->consumer), commit))
+				/* Pairs with the acquire in consumed(). */
 				smp_store_release(kt_word(&r->page->consumer),
 						  commit);
 			spin_unlock(&s->reader_lock);

@@ -81,7 +81,7 @@ static void update(struct kt_session *s, unsigned int cpu, unsigned int kind,
 	}
 	if (found && kt_before(*kt_word(&r->page->consumer), least))
 		/*
-		 * Pairs with the acquire of consumer in make_room(): what was
+		 * Pairs with the acquire of consumer in consumed(): what was
 		 * read was read before it may be overwritten.
 		 */
 		smp_store_release(kt_word(&r->page->consumer), least);

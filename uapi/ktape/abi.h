@@ -136,6 +136,7 @@ enum ktape_mode {
  * @KTAPE_LOST_TOO_BIG: it is larger than a block
  * @KTAPE_LOST_SHED: its class has a low priority and the ring was filling up
  * @KTAPE_LOST_RATE: it came more often than its rate limit allows
+ * @KTAPE_LOST_REASONS: how many reasons there are
  */
 enum ktape_lost {
 	KTAPE_LOST_FULL = 0,
