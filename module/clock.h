@@ -31,6 +31,41 @@ static __always_inline u64 kt_clock(void)
 }
 
 /**
+ * kt_clock_by_call() - does reading the clock take a function call?
+ *
+ * Return: true or false, patched into the code. Context: any.
+ */
+static __always_inline bool kt_clock_by_call(void)
+{
+	return static_branch_unlikely(&kt_clock_is_mono);
+}
+
+/**
+ * kt_clock_halves() - read the trace clock in two halves
+ * @lo: receives the lower half
+ * @hi: receives the upper half
+ * @by_call: constant, what kt_clock_by_call() says
+ *
+ * The fast path stores one half and compares the other; putting them together
+ * and apart again would be a quarter of its instructions.
+ *
+ * Context: as kt_clock().
+ */
+static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
+					    const bool by_call)
+{
+	u64 ns;
+
+	if (by_call) {
+		ns = ktime_get_mono_fast_ns();
+		*lo = (u32)ns;
+		*hi = (u32)(ns >> 32);
+	} else {
+		kt_get_cycles_halves(lo, hi);
+	}
+}
+
+/**
  * struct kt_moment - one moment on all clocks
  * @clock: trace clock, ticks
  * @mono: CLOCK_MONOTONIC, ns
@@ -50,6 +85,22 @@ bool kt_clock_stable(void);
 u32 kt_clock_id(void);
 const char *kt_clock_name(void);
 void kt_clock_moment(struct kt_moment *m);
-#endif
+
+#else
+
+/* The shim has kt_clock(), which is inline. */
+#define kt_clock_by_call()	false
+
+static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
+					    const bool by_call)
+{
+	u64 ts = kt_clock();
+
+	(void)by_call;
+	*lo = (u32)ts;
+	*hi = (u32)(ts >> 32);
+}
+
+#endif /* __KERNEL__ */
 
 #endif /* _KT_CLOCK_H */

@@ -19,8 +19,10 @@
 #include <linux/compat.h>
 #include <linux/compiler.h>
 #include <linux/crc32.h>
+#include <linux/hardirq.h>
 #include <linux/mm.h>
 #include <linux/string.h>
+#include <linux/timex.h>
 #include <linux/types.h>
 #include <linux/version.h>
 
@@ -57,6 +59,19 @@
 
 /* Counts in control pages are u64; 32-bit kernels use the low half. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
+
+/* get_cycles() in the halves in which x86 delivers it. */
+static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)
+{
+#if defined(CONFIG_X86_TSC)
+	asm volatile("rdtsc" : "=a" (*lo), "=d" (*hi));
+#else
+	u64 cycles = get_cycles();
+
+	*lo = (u32)cycles;
+	*hi = (u32)(cycles >> 32);
+#endif
+}
 
 /*
  * Ticks per second of the counter behind get_cycles(), or 0 where there is none
@@ -111,6 +126,11 @@ static inline void kt_vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 #define KT_VM_MAY_SPLIT		may_split
 #else
 #define KT_VM_MAY_SPLIT		split
+#endif
+
+/* Was in_irq() until 5.11. */
+#ifndef in_hardirq
+#define in_hardirq()		(hardirq_count())
 #endif
 
 /* State of a thread that is switched out, for tracepoints that do not tell. */

@@ -76,6 +76,31 @@ void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec)
 	}
 }
 
+/**
+ * kt_event_many() - kt_event() for more than one session
+ * @code: from KT_CODE()
+ * @class: its class
+ * @kind: enum ktape_ring_kind
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ *
+ * Context: as kt_event().
+ */
+noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
+			    u32 a2)
+{
+	const u32 args[] = { a0, a1, a2 };
+	const struct kt_record rec = {
+		.code = code,
+		.class = class,
+		.nargs = code >> 29,
+		.args = args,
+	};
+
+	kt_event_record(code & 0xff, kind, &rec);
+}
+
 static u8 context(void)
 {
 	if (in_nmi())

@@ -67,6 +67,7 @@ extern u8 kt_uuid[16];
 
 void kt_owner_init(struct kt_owner *owner);
 void kt_owner_exit(struct kt_owner *owner);
+void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2);
 void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
@@ -97,21 +98,19 @@ static __always_inline void kt_event(const u32 opcode, const u32 class,
 				     const u32 kind, u32 dat20,
 				     const u32 nargs, u32 a0, u32 a1, u32 a2)
 {
-	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
-	unsigned int want = READ_ONCE(cpu->want[opcode]);
+	unsigned int want = __this_cpu_read(kt_cpus.want[opcode]);
+	u32 code = KT_CODE(opcode, dat20, 0, nargs);
+	struct kt_ring *r;
 
-	while (want) {
-		struct kt_ring *r = cpu->ring[kind][__ffs(want)];
-
-		want &= want - 1;
-		kt_count(&r->page->emitted[class]);
-		if (unlikely(kt_nmi_unsafe())) {
-			kt_count(&r->page->lost[KTAPE_LOST_NESTED][class]);
-			continue;
-		}
-		kt_ring_put(r, KT_CODE(opcode, dat20, 0, nargs), class, nargs,
-			    a0, a1, a2);
+	if (!want)
+		return;
+	if (unlikely((want & (want - 1)) || kt_nmi_unsafe())) {
+		kt_event_many(code, class, kind, a0, a1, a2);
+		return;
 	}
+	r = __this_cpu_read(kt_cpus.ring[kind][__ffs(want)]);
+	kt_count(&r->page->emitted[class]);
+	kt_ring_put(r, code, class, nargs, a0, a1, a2);
 }
 
 #define KT_EVENT(NAME, dat20, nargs, a0, a1, a2)			\
@@ -125,6 +124,6 @@ static __always_inline void kt_event(const u32 opcode, const u32 class,
 
 /* Does any session want this event on this CPU?  Preemption disabled. */
 #define KT_WANTED(NAME) \
-	(READ_ONCE(this_cpu_ptr(&kt_cpus)->want[KTAPE_EV_##NAME]))
+	(__this_cpu_read(kt_cpus.want[KTAPE_EV_##NAME]))
 
 #endif /* _KT_EVENT_H */

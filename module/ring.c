@@ -402,6 +402,32 @@ noinline void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0,
 }
 
 /**
+ * kt_ring_put_called() - kt_ring_put() with a clock that takes a call
+ * @r: the ring
+ * @code: from KT_CODE(), nargs included
+ * @class: its event class
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ *
+ * Context: as kt_ring_put().
+ */
+noinline void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class,
+				 u32 a0, u32 a1, u32 a2)
+{
+	switch (code >> 29) {
+	case 0:
+		return kt_ring_put_clock(r, code, class, 0, a0, a1, a2, true);
+	case 1:
+		return kt_ring_put_clock(r, code, class, 1, a0, a1, a2, true);
+	case 2:
+		return kt_ring_put_clock(r, code, class, 2, a0, a1, a2, true);
+	case 3:
+		return kt_ring_put_clock(r, code, class, 3, a0, a1, a2, true);
+	}
+}
+
+/**
  * kt_ring_flush() - close the block that is being filled
  * @r: the ring
  *

@@ -141,6 +141,8 @@ void kt_ring_halt(struct kt_ring *r);
 void kt_ring_publish_slow(struct kt_ring *r);
 void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
 		  u32 a2);
+void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
+			u32 a2);
 u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason);
 u64 kt_ring_emitted(const struct ktape_ring_page *page);
 u64 kt_ring_filtered(const struct ktape_ring_page *page);
@@ -206,36 +208,25 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
 		kt_ring_publish_slow(r);
 }
 
-/**
- * kt_ring_put() - record an event with up to three argument words
- * @r: the ring
- * @code: from KT_CODE(), nargs included
- * @class: its event class, for counting it if it is lost
- * @nargs: constant, 0 to 3
- * @a0: argument word
- * @a1: argument word
- * @a2: argument word
- *
- * Context: any, on the owning CPU with preemption disabled.
- */
-static __always_inline void kt_ring_put(struct kt_ring *r, u32 code, u32 class,
-					const unsigned int nargs, u32 a0,
-					u32 a1, u32 a2)
+/* kt_ring_put() for one of the two ways to read the clock. */
+static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
+					      u32 class,
+					      const unsigned int nargs, u32 a0,
+					      u32 a1, u32 a2,
+					      const bool by_call)
 {
 	const unsigned long len = KTAPE_RECORD_SIZE(nargs);
 	unsigned long w, end;
 	struct kt_desc *d;
-	u32 *p;
-	u64 ts;
+	u32 *p, lo, hi;
 
 	do {
 		w = r->write;
 		barrier();	/* the time is read after write: it cannot go back */
 		d = r->desc;
 		end = w + len;
-		ts = kt_clock();
-		if (unlikely((u32)(ts >> 32) != r->ts_hi ||
-			     kt_before(d->end, end)))
+		kt_clock_halves(&lo, &hi, by_call);
+		if (unlikely(hi != r->ts_hi || kt_before(d->end, end)))
 			return kt_ring_slow(r, code, class, a0, a1, a2);
 		/*
 		 * If a nested context reserved since write was loaded, this
@@ -244,7 +235,7 @@ static __always_inline void kt_ring_put(struct kt_ring *r, u32 code, u32 class,
 	} while (unlikely(!kt_try_cmpxchg_local(&r->write, &w, end)));
 
 	p = (u32 *)(d->bias + w);
-	p[0] = (u32)ts;
+	p[0] = lo;
 	p[1] = code;
 	if (nargs > 0) {
 		p[2] = a0;
@@ -255,6 +246,31 @@ static __always_inline void kt_ring_put(struct kt_ring *r, u32 code, u32 class,
 		p[5] = 0;
 	}
 	kt_ring_publish(r, w, end);
+}
+
+/**
+ * kt_ring_put() - record an event with up to three argument words
+ * @r: the ring
+ * @code: from KT_CODE(), nargs included
+ * @class: its event class, for counting it if it is lost
+ * @nargs: constant, 0 to 3
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ *
+ * A clock that takes a call would have the compiler keep everything in
+ * registers that calls preserve, so that way is out of line.
+ *
+ * Context: any, on the owning CPU with preemption disabled.
+ */
+static __always_inline void kt_ring_put(struct kt_ring *r, u32 code, u32 class,
+					const unsigned int nargs, u32 a0,
+					u32 a1, u32 a2)
+{
+	if (kt_clock_by_call())
+		kt_ring_put_called(r, code, class, a0, a1, a2);
+	else
+		kt_ring_put_clock(r, code, class, nargs, a0, a1, a2, false);
 }
 
 #endif /* _KT_RING_H */

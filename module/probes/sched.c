@@ -29,16 +29,38 @@ static __always_inline void sched_switch(bool preempt, struct task_struct *prev,
 					 unsigned int state)
 {
 	kt_probe_enter();
-	if (likely(KT_WANTED(SCHED_SWITCH)))
-		KT_EVENT2(SCHED_SWITCH,
-			  (u8)prev->prio | (u8)next->prio << 8 |
-				  leave_state(preempt, prev, state) << 16,
-			  prev->pid, next->pid);
-	/* For sessions that do not record the above; see kt_want_set(). */
-	if (unlikely(KT_WANTED(CONTEXT)))
-		kt_event(KTAPE_EV_CONTEXT, KTAPE_CLASS_CONTROL,
-			 KTAPE_RING_EVENT, (u8)next->prio, 1, next->pid, 0, 0);
+	KT_EVENT2(SCHED_SWITCH,
+		  (u8)prev->prio | (u8)next->prio << 8 |
+			  leave_state(preempt, prev, state) << 16,
+		  prev->pid, next->pid);
 	kt_probe_leave();
+}
+
+/*
+ * For sessions that do not record sched_switch.  A probe of its own, attached
+ * only when such a session is there, costs the others nothing.
+ */
+static __always_inline void context(struct task_struct *next)
+{
+	kt_probe_enter();
+	kt_event(KTAPE_EV_CONTEXT, KTAPE_CLASS_CONTROL, KTAPE_RING_EVENT,
+		 (u8)next->prio, 1, next->pid, 0, 0);
+	kt_probe_leave();
+}
+
+static void notrace probe_context(void *data, bool preempt,
+				  struct task_struct *prev,
+				  struct task_struct *next,
+				  unsigned int prev_state)
+{
+	context(next);
+}
+
+static void notrace probe_context3(void *data, bool preempt,
+				   struct task_struct *prev,
+				   struct task_struct *next)
+{
+	context(next);
 }
 
 static void notrace probe_sched_switch(void *data, bool preempt,
@@ -97,7 +119,16 @@ struct kt_probe kt_probes_sched[] = {
 			probe_sched_switch, sched_switch, bool,
 			struct task_struct *, struct task_struct *,
 			unsigned int),
-		.events = { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_CONTEXT },
+		.events = { KTAPE_EV_SCHED_SWITCH },
+	}, {
+		.name = "sched_switch",
+		.func = KT_PROBE_FUNC(
+			KT_PROBE_FUNC(NULL, probe_context3, sched_switch, bool,
+				      struct task_struct *,
+				      struct task_struct *),
+			probe_context, sched_switch, bool, struct task_struct *,
+			struct task_struct *, unsigned int),
+		.events = { KTAPE_EV_CONTEXT },
 	}, {
 		.name = "sched_waking",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_waking, sched_waking,
