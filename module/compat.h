@@ -27,7 +27,6 @@
 #include <linux/version.h>
 
 #if defined(CONFIG_X86)
-#include <asm/cpufeature.h>
 #include <asm/tsc.h>
 #elif defined(CONFIG_ARM64)
 #include <asm/arch_timer.h>
@@ -80,10 +79,8 @@ static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)
 static inline u64 kt_cycles_hz(void)
 {
 #if defined(CONFIG_X86_TSC)
-	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) ||
-	    !boot_cpu_has(X86_FEATURE_NONSTOP_TSC) || check_tsc_unstable())
-		return 0;
-	return (u64)tsc_khz * 1000;
+	/* Set when it varies, halts in idle or differs between CPUs. */
+	return check_tsc_unstable() ? 0 : (u64)tsc_khz * 1000;
 #elif defined(CONFIG_ARM64)
 	return arch_timer_get_cntfrq();
 #elif defined(CONFIG_RISCV)
