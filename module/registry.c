@@ -210,19 +210,19 @@ void kt_registry_thread(struct task_struct *p, const char *name)
 }
 
 /**
- * kt_registry_thread_exit() - a thread ends
- * @p: the thread
+ * kt_registry_thread_exit() - a thread ends, or gives up its number
+ * @tid: its number
  *
  * Context: task context, preemption disabled.
  */
-void kt_registry_thread_exit(struct task_struct *p)
+void kt_registry_thread_exit(pid_t tid)
 {
 	struct ktape_object_entry *e;
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(&reg.lock, flags);
-	slot = find(p->pid);
+	slot = find(tid);
 	if (slot != NONE) {
 		e = &reg.entries[slot];
 		unchain(slot);

@@ -13,7 +13,7 @@ int kt_registry_init(unsigned int entries);
 void kt_registry_exit(void);
 void kt_registry_walk(void);
 void kt_registry_thread(struct task_struct *p, const char *name);
-void kt_registry_thread_exit(struct task_struct *p);
+void kt_registry_thread_exit(pid_t tid);
 unsigned int kt_registry_entries(void);
 u64 kt_registry_dropped(void);
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
