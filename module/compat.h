@@ -21,6 +21,7 @@
 #include <linux/crc32.h>
 #include <linux/hardirq.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/timex.h>
 #include <linux/types.h>
@@ -58,6 +59,16 @@
 
 /* Counts in control pages are u64; 32-bit kernels use the low half. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
+
+/*
+ * A member of this CPU's variable, read once, with preemption disabled: one
+ * instruction where the architecture has one for it.
+ */
+#ifdef CONFIG_X86
+#define kt_cpu_read(var)	this_cpu_read(var)
+#else
+#define kt_cpu_read(var)	READ_ONCE(*raw_cpu_ptr(&(var)))
+#endif
 
 /* get_cycles() in the halves in which x86 delivers it. */
 static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)

@@ -5,7 +5,9 @@
 
 #include "event.h"
 
-DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
+DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
+	.route = { [0 ... KTAPE_OPCODES - 1] = KT_ROUTE_MANY },
+};
 
 u8 kt_uuid[16];
 
@@ -77,7 +79,7 @@ void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec)
 }
 
 /**
- * kt_event_many() - kt_event() for more than one session
+ * kt_event_many() - kt_event() for any number of sessions
  * @code: from KT_CODE()
  * @class: its class
  * @kind: enum ktape_ring_kind
@@ -90,15 +92,18 @@ void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec)
 noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 			    u32 a2)
 {
-	const u32 args[] = { a0, a1, a2 };
-	const struct kt_record rec = {
-		.code = code,
-		.class = class,
-		.nargs = code >> 29,
-		.args = args,
-	};
+	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
+	unsigned int want = READ_ONCE(cpu->want[code & (KTAPE_OPCODES - 1)]);
 
-	kt_event_record(code & 0xff, kind, &rec);
+	for (; want; want &= want - 1) {
+		struct kt_ring *r = cpu->ring[kind][__ffs(want)];
+
+		kt_count(&r->page->emitted[class]);
+		if (unlikely(kt_nmi_unsafe()))
+			kt_count(&r->page->lost[KTAPE_LOST_NESTED][class]);
+		else
+			kt_ring_put(r, code, class, code >> 29, a0, a1, a2);
+	}
 }
 
 static u8 context(void)

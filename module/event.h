@@ -37,14 +37,23 @@ enum {
 #include <ktape/events.h>
 };
 
+/* Route of an event that no or several sessions record. */
+#define KT_ROUTE_MANY		KT_SESSIONS
+
 /**
  * struct kt_cpu - what an event needs to know of its CPU
+ * @route: per opcode: the only session that records it, or KT_ROUTE_MANY
  * @want: per opcode, bit n set: session n records it
- * @ring: per kind and session; set before any want bit of that session
+ * @ring: per kind and session; set before any want bit of that session.  That
+ *	of KT_ROUTE_MANY is always NULL
+ *
+ * @route says nothing that @want does not: it spares the usual case the search
+ * for the bit.
  */
 struct kt_cpu {
+	u8 route[KTAPE_OPCODES];
 	u8 want[KTAPE_OPCODES];
-	struct kt_ring *ring[KTAPE_RINGS_PER_CPU][KT_SESSIONS];
+	struct kt_ring *ring[KTAPE_RINGS_PER_CPU][KT_SESSIONS + 1];
 };
 
 DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
@@ -89,8 +98,8 @@ static __always_inline bool kt_nmi_unsafe(void)
  * @a1: argument word
  * @a2: argument word
  *
- * Reading the ring's pointer depends on the want bit by address, which orders
- * it after the bit.  Pairs with the barrier in kt_want_set().
+ * Reading the ring's pointer depends on the route by address, which orders it
+ * after the route.  Pairs with the barrier in kt_want_set().
  *
  * Context: any, preemption disabled.
  */
@@ -98,17 +107,14 @@ static __always_inline void kt_event(const u32 opcode, const u32 class,
 				     const u32 kind, u32 dat20,
 				     const u32 nargs, u32 a0, u32 a1, u32 a2)
 {
-	unsigned int want = __this_cpu_read(kt_cpus.want[opcode]);
+	unsigned long route = kt_cpu_read(kt_cpus.route[opcode]);
+	struct kt_ring *r = kt_cpu_read(kt_cpus.ring[kind][route]);
 	u32 code = KT_CODE(opcode, dat20, 0, nargs);
-	struct kt_ring *r;
 
-	if (!want)
-		return;
-	if (unlikely((want & (want - 1)) || kt_nmi_unsafe())) {
+	if (unlikely(!r || kt_nmi_unsafe())) {
 		kt_event_many(code, class, kind, a0, a1, a2);
 		return;
 	}
-	r = __this_cpu_read(kt_cpus.ring[kind][__ffs(want)]);
 	kt_count(&r->page->emitted[class]);
 	kt_ring_put(r, code, class, nargs, a0, a1, a2);
 }
@@ -124,6 +130,6 @@ static __always_inline void kt_event(const u32 opcode, const u32 class,
 
 /* Does any session want this event on this CPU?  Preemption disabled. */
 #define KT_WANTED(NAME) \
-	(__this_cpu_read(kt_cpus.want[KTAPE_EV_##NAME]))
+	(kt_cpu_read(kt_cpus.want[KTAPE_EV_##NAME]))
 
 #endif /* _KT_EVENT_H */

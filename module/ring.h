@@ -253,7 +253,7 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
  * @r: the ring
  * @code: from KT_CODE(), nargs included
  * @class: its event class, for counting it if it is lost
- * @nargs: constant, 0 to 3
+ * @nargs: 0 to 3, a constant where time matters
  * @a0: argument word
  * @a1: argument word
  * @a2: argument word

@@ -16,6 +16,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
@@ -86,6 +87,15 @@ static bool wants(const struct kt_session *s, unsigned int opcode)
 	return kt_mask_has(s->mask, opcode);
 }
 
+static void set_route(struct kt_cpu *c, unsigned int opcode)
+{
+	u8 want = c->want[opcode];
+	u8 route = is_power_of_2(want) ? __ffs(want) : KT_ROUTE_MANY;
+
+	if (c->route[opcode] != route)
+		WRITE_ONCE(c->route[opcode], route);
+}
+
 /**
  * kt_want_set() - set and clear the want bits of a session on one CPU
  * @s: the session
@@ -102,8 +112,9 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	if (!kt_session_ring(s, cpu, 0))
 		return;
 	/*
-	 * The pointers to the rings come before the bits.  Pairs with the
-	 * address dependency from the bit to the pointer in kt_event().
+	 * The pointers to the rings come before the bits and routes.  Pairs
+	 * with the address dependencies from them to the pointers in kt_event()
+	 * and kt_event_record().
 	 */
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
@@ -111,6 +122,7 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 		new = wants(s, i) ? old | BIT(s->id) : old & ~BIT(s->id);
 		if (new != old)
 			WRITE_ONCE(c->want[i], new);
+		set_route(c, i);
 	}
 }
 

@@ -15,6 +15,12 @@ static __always_inline u32 leave_state(bool preempt, struct task_struct *prev,
 
 	if (preempt)
 		return KTAPE_STATE_PREEMPTED;
+	/* Nearly all are in one of these, whose numbers are the same. */
+	BUILD_BUG_ON(TASK_INTERRUPTIBLE != KTAPE_STATE_S ||
+		     TASK_UNINTERRUPTIBLE != KTAPE_STATE_D);
+	if (likely(state == TASK_INTERRUPTIBLE ||
+		   state == TASK_UNINTERRUPTIBLE))
+		return state;
 	if (!state && !prev->exit_state)
 		return KTAPE_STATE_R;
 	if ((state & TASK_IDLE) == TASK_IDLE)

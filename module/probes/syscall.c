@@ -73,29 +73,67 @@ static noinline void notrace exit_wide(struct pt_regs *regs, long nr, long ret,
 	kt_event_record(KTAPE_EV_SYS_EXIT_WIDE, KTAPE_RING_EVENT, &rec);
 }
 
-static void notrace probe_sys_enter(void *data, struct pt_regs *regs, long nr)
+/* Then dat20 is the number and nothing else. */
+static __always_inline bool is_plain(long nr)
+{
+	return (unsigned long)nr < NR_LARGE && !kt_syscall_is_compat();
+}
+
+static noinline void notrace enter_odd(long nr)
 {
 	u32 dat20 = number(nr);
 
-	kt_probe_enter();
-	if (unlikely(dat20 & FLAG_LARGE))
+	if (dat20 & FLAG_LARGE)
 		KT_EVENT1(SYS_ENTER, dat20, (u32)nr);
 	else
 		KT_EVENT0(SYS_ENTER, dat20);
-	if (unlikely(KT_WANTED(SYS_ENTER_WIDE)))
-		enter_wide(regs, nr, dat20);
+}
+
+static noinline void notrace exit_odd(long nr, long ret)
+{
+	KT_EVENT2(SYS_EXIT, number(nr), (u32)ret, (u32)((s64)ret >> 32));
+}
+
+static void notrace probe_sys_enter(void *data, struct pt_regs *regs, long nr)
+{
+	kt_probe_enter();
+	if (likely(is_plain(nr)))
+		KT_EVENT0(SYS_ENTER, (u16)nr);
+	else
+		enter_odd(nr);
 	kt_probe_leave();
 }
 
 static void notrace probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
 	long nr = syscall_get_nr(current, regs);	/* -1 after rt_sigreturn */
-	u32 dat20 = number(nr);
 
 	kt_probe_enter();
-	KT_EVENT2(SYS_EXIT, dat20, (u32)ret, (u32)((s64)ret >> 32));
-	if (unlikely(KT_WANTED(SYS_EXIT_WIDE)))
-		exit_wide(regs, nr, ret, dat20);
+	if (likely(is_plain(nr)))
+		KT_EVENT2(SYS_EXIT, (u16)nr, (u32)ret, (u32)((s64)ret >> 32));
+	else
+		exit_odd(nr, ret);
+	kt_probe_leave();
+}
+
+/* Probes of their own: those of the fast forms then need not ask. */
+static void notrace probe_sys_enter_wide(void *data, struct pt_regs *regs,
+					 long nr)
+{
+	kt_probe_enter();
+	if (KT_WANTED(SYS_ENTER_WIDE))
+		enter_wide(regs, nr, number(nr));
+	kt_probe_leave();
+}
+
+static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs,
+					long ret)
+{
+	long nr = syscall_get_nr(current, regs);
+
+	kt_probe_enter();
+	if (KT_WANTED(SYS_EXIT_WIDE))
+		exit_wide(regs, nr, ret, number(nr));
 	kt_probe_leave();
 }
 
@@ -104,12 +142,22 @@ struct kt_probe kt_probes_syscall[] = {
 		.name = "sys_enter",
 		.func = KT_PROBE_FUNC(NULL, probe_sys_enter, sys_enter,
 				      struct pt_regs *, long),
-		.events = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_ENTER_WIDE },
+		.events = { KTAPE_EV_SYS_ENTER },
 	}, {
 		.name = "sys_exit",
 		.func = KT_PROBE_FUNC(NULL, probe_sys_exit, sys_exit,
 				      struct pt_regs *, long),
-		.events = { KTAPE_EV_SYS_EXIT, KTAPE_EV_SYS_EXIT_WIDE },
+		.events = { KTAPE_EV_SYS_EXIT },
+	}, {
+		.name = "sys_enter",
+		.func = KT_PROBE_FUNC(NULL, probe_sys_enter_wide, sys_enter,
+				      struct pt_regs *, long),
+		.events = { KTAPE_EV_SYS_ENTER_WIDE },
+	}, {
+		.name = "sys_exit",
+		.func = KT_PROBE_FUNC(NULL, probe_sys_exit_wide, sys_exit,
+				      struct pt_regs *, long),
+		.events = { KTAPE_EV_SYS_EXIT_WIDE },
 	},
 	{}
 };
