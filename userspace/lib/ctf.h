@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A CTF directory that is being written. */
+#ifndef _KT_CTF_H
+#define _KT_CTF_H
+
+#include <sys/uio.h>
+
+#include "internal.h"
+
+/* Direct writes are multiples of this, from memory aligned to it. */
+#define KT_DIRECT_ALIGN	4096U
+
+/**
+ * struct kt_ctf_file - one stream
+ * @kind: enum ktape_ring_kind
+ * @cpu: its CPU
+ * @fd: its file
+ * @direct: written past the page cache
+ * @size: where the next packet goes
+ */
+struct kt_ctf_file {
+	uint32_t kind;
+	uint32_t cpu;
+	int fd;
+	bool direct;
+	uint64_t size;
+};
+
+struct ktape_ctf {
+	int dir;
+	unsigned int flags;
+	struct kt_ctf_file **files;
+	unsigned int nr_files;
+	uint8_t *bounce;
+	size_t bounce_size;
+	uint64_t first_ts;
+	int plain;		/* why writes are not direct, or 0 */
+	int error;
+};
+
+int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
+		struct kt_ctf_file **file);
+int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
+		 struct iovec *iov, unsigned int nr, uint64_t offset);
+void kt_ctf_cut(struct ktape_ctf *ctf);
+
+#endif /* _KT_CTF_H */

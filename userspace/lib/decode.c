@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which thread was it?  A CPU's thread is told by the head of each packet and
+ * changed by switches and context records; in between every event is its.
+ */
+#include "internal.h"
+
+struct ktape_decoder {
+	const struct ktape_info *info;
+	int32_t tid[KT_CPUS_MAX];
+};
+
+int ktape_decoder_new(const struct ktape_info *info,
+		      struct ktape_decoder **decoder)
+{
+	struct ktape_decoder *d = malloc(sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->info = info;
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
+		d->tid[i] = -1;
+	*decoder = d;
+	return 0;
+}
+
+void ktape_decoder_free(struct ktape_decoder *decoder)
+{
+	free(decoder);
+}
+
+/* The first record of a packet comes next. */
+void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
+{
+	uint8_t context = head[offsetof(struct ktape_block, context)];
+	uint32_t cpu = KT_HEAD32(head, cpu);
+
+	if (KT_HEAD32(head, kind) == KTAPE_RING_REGISTRY ||
+	    cpu >= KT_CPUS_MAX || context == KTAPE_CTX_CONTINUED)
+		return;
+	if (context == KTAPE_CTX_UNKNOWN)
+		d->tid[cpu] = -1;
+	else
+		d->tid[cpu] = (int32_t)KT_HEAD32(head, tid);
+}
+
+/* Say whose event it is, and follow it if it changes the thread. */
+void kt_decoder_event(struct ktape_decoder *d, struct ktape_event *event)
+{
+	int32_t *tid = &d->tid[event->cpu];
+
+	event->known = kt_mask_has(d->info->known, event->opcode);
+	if (event->kind == KTAPE_RING_REGISTRY)
+		return;
+	event->tid = *tid;
+	if (!event->known)
+		return;
+	if (event->opcode == KTAPE_EV_SCHED_SWITCH && event->nargs == 2) {
+		event->tid = (int32_t)ktape_event_arg(event, 0);
+		*tid = (int32_t)ktape_event_arg(event, 1);
+	} else if (event->opcode == KTAPE_EV_CONTEXT && event->nargs == 1) {
+		*tid = (int32_t)ktape_event_arg(event, 0);
+	}
+}
+
+int ktape_decode_packet(const void *data, size_t len,
+			struct ktape_decoder *decoder,
+			int (*fn)(void *arg, const struct ktape_event *event),
+			void *arg, struct ktape_error *error)
+{
+	struct ktape_packet packet;
+	struct ktape_event event;
+	int ret;
+
+	ret = ktape_packet_open(&packet, data, len, decoder->info->uuid, error);
+	if (ret)
+		return ret;
+	kt_decoder_packet(decoder, data);
+	while ((ret = ktape_packet_next(&packet, &event, error)) > 0) {
+		kt_decoder_event(decoder, &event);
+		ret = fn(arg, &event);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}

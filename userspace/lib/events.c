@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The event table as data: events, classes, field types. */
+#include "util/bits.h"
+
+#include "fields.h"
+
+enum {
+#define KTAPE_TYPE(NAME, words, help) WORDS_##NAME = (words),
+#include <ktape/events.h>
+};
+
+static const char *const type_names[KTAPE_TYPES] = {
+#define KTAPE_TYPE(NAME, words, help) [KTAPE_TYPE_##NAME] = #NAME,
+#include <ktape/events.h>
+};
+
+static const uint8_t type_words[KTAPE_TYPES] = {
+#define KTAPE_TYPE(NAME, words, help) [KTAPE_TYPE_##NAME] = WORDS_##NAME,
+#include <ktape/events.h>
+};
+
+static const struct ktape_class_desc classes[KTAPE_CLASSES] = {
+#define KTAPE_CLASS(number, NAME, name, ring, priority, help) \
+	[number] = { #name, help, KTAPE_RING_##ring, priority },
+#include <ktape/events.h>
+};
+
+/* clang-format off */
+
+/* An array of fields for each event. */
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
+	static const struct ktape_field fields_##NAME[] = {
+#define KTAPE_BITS(TYPE, field, width, help) \
+	{ #field, help, KTAPE_TYPE_##TYPE, KTAPE_PLACE_BITS, width },
+#define KTAPE_ARG(TYPE, field, help) \
+	{ #field, help, KTAPE_TYPE_##TYPE, KTAPE_PLACE_ARG, WORDS_##TYPE },
+#define KTAPE_REST(TYPE, field, help) \
+	{ #field, help, KTAPE_TYPE_##TYPE, KTAPE_PLACE_REST, 0 },
+#define KTAPE_BLOB() \
+	{ "", "", KTAPE_TYPE_U32, KTAPE_PLACE_BLOB, 0 },
+#define KTAPE_ARRAY(TYPE, field, count, help) \
+	{ #field, help, KTAPE_TYPE_##TYPE, KTAPE_PLACE_ARRAY, count },
+#define KTAPE_TEXT(field, help) \
+	{ #field, help, KTAPE_TYPE_U32, KTAPE_PLACE_TEXT, 0 },
+#define KTAPE_END(NAME) \
+	};
+#include <ktape/events.h>
+
+/*
+ * The descriptors.  KTAPE_ARGS() begins the sum of the argument words, and
+ * KTAPE_BLOB() ends it and begins that of the blob's.
+ */
+static const struct ktape_event_desc events[KTAPE_OPCODES] = {
+#define KTAPE_EVENT(op, NAME, text, CLASS, about) \
+	[op] = { \
+		.name = #text, \
+		.help = about, \
+		.fields = fields_##NAME, \
+		.nr_fields = KT_ARRAY_SIZE(fields_##NAME), \
+		.opcode = op, \
+		.event_class = KTAPE_CLASS_##CLASS
+#define KTAPE_VARARGS(spare) \
+		, .varargs = true
+#define KTAPE_ARGS() \
+		, .nargs = 0
+#define KTAPE_ARG(TYPE, field, help) \
+		+ WORDS_##TYPE
+#define KTAPE_BLOB() \
+		, .has_blob = true, .blob_words = 0
+#define KTAPE_ARRAY(TYPE, field, count, help) \
+		+ WORDS_##TYPE * (count)
+#define KTAPE_END(NAME) \
+	},
+#include <ktape/events.h>
+	[KTAPE_TIME_EXTEND] = {
+		.name = "time_extend",
+		.help = "the clock moved on by more than its low half can tell",
+		.opcode = KTAPE_TIME_EXTEND,
+		.event_class = KTAPE_CLASS_CONTROL,
+		.nargs = 4,
+	},
+};
+
+/* clang-format on */
+
+const struct ktape_event_desc *ktape_event_desc(unsigned int opcode)
+{
+	if (opcode >= KTAPE_OPCODES || !events[opcode].name)
+		return NULL;
+	return &events[opcode];
+}
+
+const struct ktape_event_desc *ktape_event_find(const char *name)
+{
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		if (events[i].name && !strcmp(events[i].name, name))
+			return &events[i];
+	}
+	return NULL;
+}
+
+const struct ktape_class_desc *ktape_class_desc(unsigned int event_class)
+{
+	if (event_class >= KTAPE_CLASSES || !classes[event_class].name)
+		return NULL;
+	return &classes[event_class];
+}
+
+const char *ktape_type_name(unsigned int type)
+{
+	return type < KTAPE_TYPES ? type_names[type] : NULL;
+}
+
+const uint8_t *kt_type_words(void)
+{
+	return type_words;
+}
+
+/* Is the record as its descriptor says, so that its fields can be read? */
+bool kt_event_fits(const struct ktape_event_desc *desc,
+		   const struct ktape_event *event)
+{
+	if (!desc || !event->known)
+		return false;
+	if (!desc->varargs && event->nargs != desc->nargs)
+		return false;
+	return desc->has_blob == !!event->blob &&
+	       event->blob_size / 4 >= desc->blob_words;
+}
+
+uint32_t ktape_event_arg(const struct ktape_event *event, unsigned int i)
+{
+	if (i >= event->nargs)
+		return 0;
+	return kt_get32((const char *)event->args + i * 4);
+}
+
+int ktape_event_field(const struct ktape_event *event, const char *name,
+		      uint64_t *value)
+{
+	const struct ktape_event_desc *desc = ktape_event_desc(event->opcode);
+	const struct ktape_field *f;
+	struct kt_fields at;
+
+	if (!kt_event_fits(desc, event))
+		return -EINVAL;
+	kt_fields_begin(&at, desc, event);
+	while ((f = kt_fields_next(&at))) {
+		if (at.count || strcmp(f->name, name) ||
+		    (f->place == KTAPE_PLACE_REST && !event->nargs))
+			continue;
+		*value = at.value;
+		return 0;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libktape: the device, its mapped rings, recording.  Included by ktape.h. */
+#ifndef _KTAPE_DEVICE_H
+#define _KTAPE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ktape/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the device ------------------------------------------------------- */
+
+#define KTAPE_DEVICE_PATH	"/dev/ktape"
+#define KTAPE_BLOCK_MAX		(64U << 20)	/* bytes; readers take no more */
+
+/**
+ * struct ktape_device - an open session: session 0 or one of one's own
+ */
+struct ktape_device;
+
+/**
+ * ktape_device_open() - open the device, and with it session 0
+ * @path: NULL for KTAPE_DEVICE_PATH
+ * @writable: also to control it
+ * @device: set; ends with ktape_device_close()
+ *
+ * Return: 0 or the errno of open(2) or of the features ioctl.
+ */
+int ktape_device_open(const char *path, bool writable,
+		      struct ktape_device **device);
+
+/**
+ * ktape_device_create() - make a session
+ * @device: opened for writing
+ * @create: what it shall be; its size member is filled here
+ * @session: set; ends with ktape_device_close()
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_create(struct ktape_device *device,
+			const struct ktape_create *create,
+			struct ktape_device **session);
+
+/**
+ * ktape_device_close() - close a session
+ * @device: or NULL
+ */
+void ktape_device_close(struct ktape_device *device);
+
+/**
+ * ktape_device_fd() - descriptor, to poll
+ * @device: the session
+ *
+ * Return: the descriptor, which stays the device's.
+ */
+int ktape_device_fd(const struct ktape_device *device);
+
+/**
+ * ktape_device_features() - what the module can do
+ * @device: any session
+ *
+ * Return: as long as the device is open.
+ */
+const struct ktape_features *
+ktape_device_features(const struct ktape_device *device);
+
+/**
+ * ktape_device_layout() - the regions of a session
+ * @device: the session
+ * @layout: filled, its pointer member is 0
+ * @entries: set to layout->nr entries that the caller frees
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_layout(struct ktape_device *device,
+			struct ktape_layout *layout,
+			struct ktape_layout_entry **entries);
+
+/**
+ * ktape_device_profile() - read or change the profile
+ * @device: the session, writable for everything but KTAPE_PROFILE_GET
+ * @op: enum ktape_profile_op
+ * @profile: @flags and @mask are used; filled with what is now in force
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_profile(struct ktape_device *device, unsigned int op,
+			 struct ktape_profile *profile);
+
+/**
+ * ktape_device_start() - record
+ * @device: a writable session
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_start(struct ktape_device *device);
+
+/**
+ * ktape_device_stop() - stop recording; afterwards all counts are exact
+ * @device: a writable session
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_stop(struct ktape_device *device);
+
+/**
+ * ktape_device_clear() - forget what was recorded so far
+ * @device: a writable session
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_clear(struct ktape_device *device);
+
+/**
+ * ktape_device_flush() - close the open blocks of a discard session
+ * @device: a writable session
+ *
+ * Return: 0, -EOPNOTSUPP, or -EAGAIN when a ring has no room.
+ */
+int ktape_device_flush(struct ktape_device *device);
+
+/**
+ * ktape_device_stats() - counts of one ring
+ * @device: the session
+ * @cpu: which CPU
+ * @kind: which of its rings
+ * @stats: filled
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,
+		       struct ktape_stats *stats);
+
+/**
+ * ktape_device_consumer() - be a consumer, or no longer
+ * @device: a writable session
+ * @on: true to register
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_consumer(struct ktape_device *device, bool on);
+
+/**
+ * ktape_device_position() - tell how far rings were read
+ * @device: the session
+ * @positions: of the rings
+ * @nr: how many
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_position(struct ktape_device *device,
+			  const struct ktape_position *positions,
+			  unsigned int nr);
+
+/**
+ * ktape_device_event_info() - can this event be recorded?
+ * @device: any session
+ * @opcode: which event
+ * @info: filled
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
+			    struct ktape_event_info *info);
+
+/**
+ * ktape_device_metadata() - CTF metadata of this load of the module
+ * @device: any session
+ * @text: set to text that the caller frees
+ * @len: set to its length without the NUL
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_metadata(struct ktape_device *device, char **text,
+			  size_t *len);
+
+/**
+ * ktape_device_watermark() - when poll(2) shall report
+ * @device: the session
+ * @bytes: unread in any one ring; 0 is one block
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_watermark(struct ktape_device *device, uint64_t bytes);
+
+/* ---- reading rings through mmap --------------------------------------- */
+
+/**
+ * struct ktape_reader - own cursors in the mapped rings of a session
+ */
+struct ktape_reader;
+
+/**
+ * struct ktape_ring_info - one ring and how far it was read
+ * @cpu: its CPU
+ * @kind: enum ktape_ring_kind
+ * @block_size: of its blocks
+ * @data_size: of the ring
+ * @position: of the cursor
+ * @commit: published so far
+ * @emitted: events that had their bit set
+ * @filtered: of these, held back by filters
+ * @lost: of these, lost by the ring
+ * @records: delivered by this reader
+ * @missed: overwritten before this reader came
+ */
+struct ktape_ring_info {
+	uint32_t cpu;
+	uint32_t kind;
+	uint32_t block_size;
+	uint64_t data_size;
+	uint64_t position;
+	uint64_t commit;
+	uint64_t emitted;
+	uint64_t filtered;
+	uint64_t lost;
+	uint64_t records;
+	uint64_t missed;
+};
+
+/**
+ * ktape_reader_open() - map the rings of a session
+ * @device: the session; has to stay
+ * @reader: set; ends with ktape_reader_close()
+ *
+ * Cursors start at the oldest data.
+ *
+ * Return: 0 or the errno of the failed call.
+ */
+int ktape_reader_open(struct ktape_device *device,
+		      struct ktape_reader **reader);
+
+/**
+ * ktape_reader_close() - unmap everything
+ * @reader: or NULL
+ */
+void ktape_reader_close(struct ktape_reader *reader);
+
+/**
+ * ktape_reader_refresh() - map rings that came since
+ * @reader: the reader
+ *
+ * Return: number of rings, or the errno of the failed call.
+ */
+int ktape_reader_refresh(struct ktape_reader *reader);
+
+/**
+ * ktape_reader_ring() - look at one ring
+ * @reader: the reader
+ * @ring: from 0
+ * @info: filled
+ *
+ * Return: 0, or -ENOENT when there are not that many.
+ */
+int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
+		      struct ktape_ring_info *info);
+
+/* Flags of ktape_reader_read(). */
+#define KTAPE_READ_OPEN		(1U << 0)	/* also what is in an open block */
+#define KTAPE_READ_STOPPED	(1U << 1)	/* the session is stopped: counts
+						 * are exact */
+
+/**
+ * ktape_reader_read() - copy the next packet of a ring
+ * @reader: the reader
+ * @ring: from 0
+ * @flags: KTAPE_READ_*
+ * @packet: room for it; the packet comes out checked, numbered, with its losses
+ *	since this reader began, and with its checksum
+ * @size: room, at least a block
+ *
+ * Return: bytes, 0 if there is nothing now, -ENOENT if there are not that many
+ * rings, -ENOBUFS if the room is too small, -EBADMSG if the block cannot be
+ * read.
+ */
+int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
+			  unsigned int flags, void *packet, size_t size);
+
+/**
+ * ktape_reader_checkpoint() - copy the names of all objects
+ * @reader: the reader
+ * @entries: set to entries that the caller frees
+ *
+ * Return: how many entries, with those of type KTAPE_OBJ_FREE in between, or
+ * negative errno.
+ */
+int ktape_reader_checkpoint(struct ktape_reader *reader,
+			    struct ktape_object_entry **entries);
+
+/* ---- recording -------------------------------------------------------- */
+
+/**
+ * struct ktape_recorder - moves a session's rings into a trace
+ */
+struct ktape_recorder;
+
+/* Flags of struct ktape_recorder_options. */
+#define KTAPE_RECORD_FORCE	(1U << 0)	/* replace a trace */
+#define KTAPE_RECORD_NO_URING	(1U << 1)	/* only plain writes */
+
+/**
+ * struct ktape_recorder_options - where to and how
+ * @dir: CTF directory to make, or NULL for a pipe form on @fd
+ * @fd: descriptor for the pipe form
+ * @flags: KTAPE_RECORD_*
+ */
+struct ktape_recorder_options {
+	const char *dir;
+	int fd;
+	unsigned int flags;
+};
+
+/**
+ * struct ktape_recorder_stats - how it goes
+ * @records: events written
+ * @bytes: written
+ * @emitted: events that had their bit set
+ * @filtered: of these, held back by filters
+ * @lost: of these, lost by the rings
+ * @missed: of these, overwritten before they could be read
+ * @rings: how many rings there are
+ * @plain_writes: why io_uring or O_DIRECT is not in use (negative errno), or 0
+ */
+struct ktape_recorder_stats {
+	uint64_t records;
+	uint64_t bytes;
+	uint64_t emitted;
+	uint64_t filtered;
+	uint64_t lost;
+	uint64_t missed;
+	unsigned int rings;
+	int plain_writes;
+};
+
+/**
+ * ktape_recorder_open() - get ready; nothing is recorded yet
+ * @device: the session, stopped; in discard mode a consumer; has to stay
+ * @options: where to and how
+ * @recorder: set; ends with ktape_recorder_close()
+ *
+ * Return: 0, -ENOTEMPTY if the directory has something in it, or the errno of
+ * the failed call.
+ */
+int ktape_recorder_open(struct ktape_device *device,
+			const struct ktape_recorder_options *options,
+			struct ktape_recorder **recorder);
+
+/**
+ * ktape_recorder_step() - write what is ready
+ * @recorder: the recorder
+ *
+ * Return: 1 if writes are under way, so that it should be called again without
+ * a wait for the device, 0 if not, or the errno of the failed call.
+ */
+int ktape_recorder_step(struct ktape_recorder *recorder);
+
+/**
+ * ktape_recorder_refresh() - look for rings of CPUs that came
+ * @recorder: the recorder
+ *
+ * Return: 0 or the errno of the failed call.
+ */
+int ktape_recorder_refresh(struct ktape_recorder *recorder);
+
+/**
+ * ktape_recorder_finish() - write everything that is left
+ * @recorder: the recorder, whose session is stopped
+ *
+ * After an error of writing, what was written before it is kept and readable.
+ *
+ * Return: 0 or the first error.
+ */
+int ktape_recorder_finish(struct ktape_recorder *recorder);
+
+/**
+ * ktape_recorder_stats() - counts so far; exact after finish
+ * @recorder: the recorder
+ * @stats: filled
+ */
+void ktape_recorder_stats(struct ktape_recorder *recorder,
+			  struct ktape_recorder_stats *stats);
+
+/**
+ * ktape_recorder_close() - the end of recording
+ * @recorder: or NULL
+ */
+void ktape_recorder_close(struct ktape_recorder *recorder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* _KTAPE_DEVICE_H */

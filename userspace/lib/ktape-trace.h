@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libktape: reading, showing and writing traces.  Included by ktape.h. */
+#ifndef _KTAPE_TRACE_H
+#define _KTAPE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ktape/abi.h>
+
+#include "ktape-event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- names of threads ------------------------------------------------- */
+
+/**
+ * struct ktape_registry - names of objects at any time
+ */
+struct ktape_registry;
+
+/**
+ * struct ktape_thread - what is known of a thread at one moment
+ * @name: ends in NUL
+ * @name_len: its length
+ * @plain: neither text nor JSON needs an escape in it
+ * @tgid: process of the thread
+ * @param2: priority | policy << 8 | kernel thread << 16
+ * @born: when it came into being
+ * @died: when it went, or 0
+ */
+struct ktape_thread {
+	char name[KTAPE_NAME_SIZE + 1];
+	uint8_t name_len;
+	bool plain;
+	uint32_t tgid;
+	uint32_t param2;
+	uint64_t born;
+	uint64_t died;
+};
+
+/**
+ * ktape_registry_new() - a registry that knows nothing
+ * @hz: of the trace clock
+ * @registry: set; ends with ktape_registry_free()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ktape_registry_new(uint64_t hz, struct ktape_registry **registry);
+
+/**
+ * ktape_registry_free() - the end of a registry
+ * @registry: or NULL
+ */
+void ktape_registry_free(struct ktape_registry *registry);
+
+/**
+ * ktape_registry_add() - learn from a registry event
+ * @registry: where to
+ * @event: other events are ignored
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ktape_registry_add(struct ktape_registry *registry,
+		       const struct ktape_event *event);
+
+/**
+ * ktape_registry_thread() - who had this id then?
+ * @registry: where to look
+ * @tid: thread id
+ * @ts: when
+ *
+ * Return: the thread, or NULL; good until the next ktape_registry_add().
+ */
+const struct ktape_thread *
+ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
+		      uint64_t ts);
+
+/* ---- reading a trace -------------------------------------------------- */
+
+/**
+ * enum ktape_notice_kind - what a reader of a trace should be told
+ * @KTAPE_NOTICE_LOST: @count events are missing between @from and @to, or with
+ *	@count 0 an unknown number
+ * @KTAPE_NOTICE_TRUNCATED: the file ends in the middle of a packet
+ * @KTAPE_NOTICE_CORRUPT: something could not be read
+ * @KTAPE_NOTICE_TABLE: recorded with another event table
+ * @KTAPE_NOTICE_LATE: @count events of a live stream came too late to be sorted
+ */
+enum ktape_notice_kind {
+	KTAPE_NOTICE_LOST,
+	KTAPE_NOTICE_TRUNCATED,
+	KTAPE_NOTICE_CORRUPT,
+	KTAPE_NOTICE_TABLE,
+	KTAPE_NOTICE_LATE
+};
+
+/**
+ * struct ktape_notice - something about the trace
+ * @kind: enum ktape_notice_kind
+ * @cpu: CPU of the stream
+ * @ring: enum ktape_ring_kind of the stream
+ * @count: events
+ * @packets: packets that are missing as well (LOST)
+ * @from: time
+ * @to: time
+ * @error: what and where (TRUNCATED, CORRUPT, TABLE)
+ */
+struct ktape_notice {
+	uint32_t kind;
+	uint32_t cpu;
+	uint32_t ring;
+	uint64_t count;
+	uint64_t packets;
+	uint64_t from;
+	uint64_t to;
+	struct ktape_error error;
+};
+
+/**
+ * struct ktape_trace - a trace that is being read
+ */
+struct ktape_trace;
+
+/**
+ * struct ktape_trace_options - how to read it
+ * @notice: called when there is something to tell, may be NULL
+ * @idle: called before a live stream is waited for, may be NULL
+ * @arg: for @notice and @idle
+ * @window: bytes of a live stream that are held back to be sorted; 0: 64 MiB
+ */
+struct ktape_trace_options {
+	void (*notice)(void *arg, const struct ktape_notice *notice);
+	void (*idle)(void *arg);
+	void *arg;
+	uint64_t window;
+};
+
+/**
+ * ktape_trace_open() - open a trace
+ * @path: a CTF directory, a pipe-form file, one stream file beside its
+ *	metadata, or "-" for a pipe form on standard input
+ * @options: may be NULL
+ * @trace: set; ends with ktape_trace_close()
+ * @error: filled on -EBADMSG, may be NULL
+ *
+ * Return: 0, -EBADMSG if it is no trace, or the errno of the failed call.
+ */
+int ktape_trace_open(const char *path,
+		     const struct ktape_trace_options *options,
+		     struct ktape_trace **trace, struct ktape_error *error);
+
+/**
+ * ktape_trace_next() - the next event in order of time
+ * @trace: the trace
+ * @event: set; good until the next call
+ *
+ * Return: 1, 0 at the end, or negative errno.
+ */
+int ktape_trace_next(struct ktape_trace *trace,
+		     const struct ktape_event **event);
+
+/**
+ * ktape_trace_info() - what the metadata tells
+ * @trace: the trace
+ *
+ * Return: as long as the trace is open.
+ */
+const struct ktape_info *ktape_trace_info(const struct ktape_trace *trace);
+
+/**
+ * ktape_trace_registry() - names that are known so far
+ * @trace: the trace
+ *
+ * Return: as long as the trace is open.
+ */
+const struct ktape_registry *
+ktape_trace_registry(const struct ktape_trace *trace);
+
+/**
+ * ktape_trace_close() - the end of reading
+ * @trace: or NULL
+ */
+void ktape_trace_close(struct ktape_trace *trace);
+
+/**
+ * ktape_split() - turn a pipe form into a CTF directory
+ * @path: a pipe-form file, or "-"
+ * @dir: where to
+ * @force: replace a trace that is there
+ * @options: may be NULL; only @notice is used
+ * @error: filled on -EBADMSG, may be NULL
+ *
+ * Return: 0, -ENOTEMPTY if @dir has something in it, -EBADMSG if @path is no
+ * pipe form, or the errno of the failed call.
+ */
+int ktape_split(const char *path, const char *dir, bool force,
+		const struct ktape_trace_options *options,
+		struct ktape_error *error);
+
+/* ---- events as text --------------------------------------------------- */
+
+/**
+ * ktape_format_bound() - room that a line can take
+ * @event: the event
+ *
+ * Return: bytes.
+ */
+size_t ktape_format_bound(const struct ktape_event *event);
+
+/**
+ * ktape_format_text() - an event as a line of text
+ * @info: of the trace
+ * @registry: names
+ * @event: the event
+ * @to: room for ktape_format_bound() bytes
+ *
+ * Return: bytes, the newline included; there is no NUL.
+ */
+size_t ktape_format_text(const struct ktape_info *info,
+			 const struct ktape_registry *registry,
+			 const struct ktape_event *event, char *to);
+
+/**
+ * ktape_format_json() - an event as a line of JSON
+ * @info: of the trace
+ * @registry: names
+ * @event: the event
+ * @to: room for ktape_format_bound() bytes
+ *
+ * Return: bytes, the newline included; there is no NUL.
+ */
+size_t ktape_format_json(const struct ktape_info *info,
+			 const struct ktape_registry *registry,
+			 const struct ktape_event *event, char *to);
+
+/* ---- writing a trace -------------------------------------------------- */
+
+/**
+ * struct ktape_ctf - a CTF directory that is being written
+ */
+struct ktape_ctf;
+
+/* Flags of ktape_ctf_create(). */
+#define KTAPE_CTF_FORCE		(1U << 0)	/* replace a trace */
+#define KTAPE_CTF_DIRECT	(1U << 1)	/* past the page cache */
+
+/**
+ * ktape_ctf_create() - make a CTF directory
+ * @dir: where
+ * @flags: KTAPE_CTF_*
+ * @metadata: text
+ * @len: its length
+ * @ctf: set; ends with ktape_ctf_close()
+ *
+ * Return: 0, -ENOTEMPTY if @dir has something in it, or the errno of the failed
+ * call.
+ */
+int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
+		     size_t len, struct ktape_ctf **ctf);
+
+/**
+ * ktape_ctf_append() - add a packet to its stream
+ * @ctf: the trace
+ * @packet: whole packet
+ * @len: its bytes
+ *
+ * Before a stream's first packet an empty one is written, so that readers can
+ * tell exactly what was lost before the first one ended.
+ *
+ * Return: 0, -EINVAL if it is no packet, or the errno of the failed write.
+ */
+int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len);
+
+/**
+ * ktape_ctf_close() - close all files
+ * @ctf: or NULL
+ *
+ * Return: 0 or the first error.
+ */
+int ktape_ctf_close(struct ktape_ctf *ctf);
+
+/**
+ * ktape_pipe_metadata() - begin a pipe form
+ * @fd: where to
+ * @uuid: of the trace
+ * @metadata: text
+ * @len: its length
+ *
+ * Return: 0 or the errno of the failed write.
+ */
+int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
+			size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* _KTAPE_TRACE_H */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* From names of events, classes and presets to a mask. */
+#include <fnmatch.h>
+
+#include "util/bits.h"
+#include "util/parse.h"
+
+#include "internal.h"
+
+#define NAME_MAX_LEN	127
+
+static const uint8_t default_classes[] = {
+	KTAPE_CLASS_SCHED,   KTAPE_CLASS_PROCESS,   KTAPE_CLASS_IRQ,
+	KTAPE_CLASS_SOFTIRQ, KTAPE_CLASS_EXCEPTION, KTAPE_CLASS_USER,
+	KTAPE_CLASS_CONTROL,
+};
+
+/* Wide forms take the place of others, so they have to be asked for. */
+static bool is_wide(const struct ktape_event_desc *desc)
+{
+	size_t len = strlen(desc->name);
+
+	return len > 5 && !strcmp(desc->name + len - 5, "_wide");
+}
+
+static void add_class(uint64_t *mask, unsigned int event_class)
+{
+	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (d && d->event_class == event_class && !is_wide(d))
+			kt_mask_add(mask, i);
+	}
+}
+
+static bool add_preset(uint64_t *mask, const char *name)
+{
+	if (!strcmp(name, "none"))
+		return true;
+	if (!strcmp(name, "default")) {
+		for (size_t i = 0; i < KT_ARRAY_SIZE(default_classes); i++)
+			add_class(mask, default_classes[i]);
+		return true;
+	}
+	if (!strcmp(name, "all")) {
+		for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+			add_class(mask, i);
+		return true;
+	}
+	return false;
+}
+
+static bool add_named_class(uint64_t *mask, const char *name)
+{
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		const struct ktape_class_desc *c = ktape_class_desc(i);
+
+		if (c && !strcmp(c->name, name)) {
+			add_class(mask, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool add_matching(uint64_t *mask, const char *glob)
+{
+	bool wide = strstr(glob, "wide");
+	bool found = false;
+
+	if (!strpbrk(glob, "*?["))
+		return false;
+	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (!d || fnmatch(glob, d->name, 0))
+			continue;
+		found = true;
+		if (wide || !is_wide(d))
+			kt_mask_add(mask, i);
+	}
+	return found;
+}
+
+static bool add_name(uint64_t *mask, const char *name)
+{
+	const struct ktape_event_desc *d = ktape_event_find(name);
+
+	if (d) {
+		kt_mask_add(mask, d->opcode);
+		return true;
+	}
+	return add_preset(mask, name) || add_named_class(mask, name) ||
+	       !kt_parse_mask(name, mask) || add_matching(mask, name);
+}
+
+int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
+		     const char **bad)
+{
+	const char *part = list;
+
+	memset(mask, 0, KTAPE_MASK_WORDS * sizeof(*mask));
+	while (*part) {
+		uint64_t these[KTAPE_MASK_WORDS] = { 0 };
+		size_t len = strcspn(part, ",");
+		bool without = *part == '!';
+		char name[NAME_MAX_LEN + 1];
+
+		if (bad)
+			*bad = part;
+		if (len - without > NAME_MAX_LEN)
+			return -ENOENT;
+		memcpy(name, part + without, len - without);
+		name[len - without] = '\0';
+		if (*name && !add_name(these, name))
+			return -ENOENT;
+		/* "!this" alone means everything but this. */
+		if (without && part == list)
+			add_preset(mask, "all");
+		for (size_t i = 0; i < KTAPE_MASK_WORDS; i++) {
+			if (without)
+				mask[i] &= ~these[i];
+			else
+				mask[i] |= these[i];
+		}
+		part += len;
+		part += *part == ',';
+	}
+	return 0;
+}

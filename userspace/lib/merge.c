@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * All streams in order of time: a heap of streams by their next event.
+ *
+ * The stream whose event was delivered stays on top; at the next call it goes
+ * on by one event and sinks to its place, which is the top again most of the
+ * time.
+ */
+#include "trace.h"
+
+/* At the same time: names first, then control, then the others by CPU. */
+static bool is_before(const struct kt_stream *a, const struct kt_stream *b)
+{
+	if (a->event.ts != b->event.ts)
+		return a->event.ts < b->event.ts;
+	if (a->kind != b->kind)
+		return a->kind > b->kind;
+	return a->cpu < b->cpu;
+}
+
+static void sink(struct ktape_trace *t, size_t at)
+{
+	struct kt_stream *s = t->heap[at];
+	size_t child;
+
+	while ((child = at * 2 + 1) < t->nr_heap) {
+		if (child + 1 < t->nr_heap &&
+		    is_before(t->heap[child + 1], t->heap[child]))
+			child++;
+		if (!is_before(t->heap[child], s))
+			break;
+		t->heap[at] = t->heap[child];
+		at = child;
+	}
+	t->heap[at] = s;
+}
+
+static void rise(struct ktape_trace *t, size_t at)
+{
+	struct kt_stream *s = t->heap[at];
+
+	while (at && is_before(s, t->heap[(at - 1) / 2])) {
+		t->heap[at] = t->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	t->heap[at] = s;
+}
+
+/* Load a stream that is not in the heap.  Return: 0 or negative errno. */
+int kt_merge_add(struct ktape_trace *t, struct kt_stream *s)
+{
+	int ret = kt_stream_load(t, s);
+
+	if (ret <= 0)
+		return ret;
+	s->in_heap = true;
+	t->heap[t->nr_heap] = s;
+	rise(t, t->nr_heap++);
+	return 0;
+}
+
+/* Go on by one event in the stream on top. */
+static int advance(struct ktape_trace *t)
+{
+	struct kt_stream *s = t->current;
+	struct ktape_error error;
+	int ret;
+
+	t->current = NULL;
+	ret = ktape_packet_next(&s->packet, &s->event, &error);
+	if (ret < 0) {
+		error.offset += s->offset;
+		kt_notice(t, KTAPE_NOTICE_CORRUPT, s, &error);
+	}
+	if (ret <= 0)
+		ret = kt_stream_load(t, s);
+	if (ret <= 0) {
+		s->in_heap = false;
+		t->heap[0] = t->heap[--t->nr_heap];
+	}
+	if (ret >= 0 && t->nr_heap)
+		sink(t, 0);
+	return ret < 0 ? ret : 0;
+}
+
+static void tell_late(struct ktape_trace *t)
+{
+	struct ktape_notice n = { .kind = KTAPE_NOTICE_LATE, .count = t->late };
+
+	if (t->late && t->options.notice)
+		t->options.notice(t->options.arg, &n);
+	t->late = 0;
+}
+
+int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
+{
+	struct kt_stream *s;
+	int err = 0;
+
+	if (t->current)
+		err = advance(t);
+	while (!err && t->live && kt_live_wait(t))
+		err = kt_live_pump(t);
+	if (err)
+		return err;
+	if (!t->nr_heap) {
+		tell_late(t);
+		return 0;
+	}
+	s = t->heap[0];
+	if (s->fresh) {
+		s->fresh = false;
+		kt_decoder_packet(t->decoder, s->packet.data);
+	}
+	kt_decoder_event(t->decoder, &s->event);
+	t->late += s->event.ts < t->last_ts;
+	t->last_ts = s->event.ts;
+	t->current = s;
+	*event = &s->event;
+	return 1;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* CTF metadata made from the event table, its hash, and clock arithmetic. */
+#include "util/bits.h"
+
+#include <ktape/ctf.h>
+
+#include "internal.h"
+
+#define FNV_OFFSET	0xcbf29ce484222325ULL
+#define FNV_PRIME	0x100000001b3ULL
+#define NS_PER_S	1000000000ULL
+
+struct event_text {
+	uint8_t opcode;
+	const char *text;
+};
+
+/* In the order of the table, so that all in a row are what the module hashes. */
+/* clang-format off */
+static const struct event_text event_texts[] = {
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
+	{ opcode, KTAPE_CTF_EVENT(opcode, NAME, name, CLASS, help)
+#define KTAPE_BITS KTAPE_CTF_BITS
+#define KTAPE_VARARGS KTAPE_CTF_VARARGS
+#define KTAPE_ARGS KTAPE_CTF_ARGS
+#define KTAPE_ARG KTAPE_CTF_ARG
+#define KTAPE_REST KTAPE_CTF_REST
+#define KTAPE_BLOB KTAPE_CTF_BLOB
+#define KTAPE_ARRAY KTAPE_CTF_ARRAY
+#define KTAPE_TEXT KTAPE_CTF_TEXT
+#define KTAPE_END(NAME) KTAPE_CTF_END(NAME) },
+#include <ktape/events.h>
+};
+/* clang-format on */
+
+/* How an event of the table is described; NULL if there is none. */
+const char *kt_event_metadata(unsigned int opcode, size_t *len)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(event_texts); i++) {
+		if (event_texts[i].opcode == opcode) {
+			*len = strlen(event_texts[i].text);
+			return event_texts[i].text;
+		}
+	}
+	return NULL;
+}
+
+uint64_t ktape_table_hash(void)
+{
+	uint64_t hash = FNV_OFFSET;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(event_texts); i++) {
+		const char *p = event_texts[i].text;
+
+		for (; *p; p++)
+			hash = (hash ^ (uint8_t)*p) * FNV_PRIME;
+	}
+	return hash;
+}
+
+void kt_uuid_text(const uint8_t *uuid, char text[KT_UUID_TEXT])
+{
+	static const char hex[] = "0123456789abcdef";
+
+	for (unsigned int i = 0; i < 16; i++) {
+		*text++ = hex[uuid[i] >> 4];
+		*text++ = hex[uuid[i] & 15];
+		if (i == 3 || i == 5 || i == 7 || i == 9)
+			*text++ = '-';
+	}
+	*text = '\0';
+}
+
+/* What stands between quotes, without what would end them. */
+static void clean(char *to, const char *from, size_t size)
+{
+	size_t i = 0;
+
+	for (; from[i] && i + 1 < size; i++) {
+		unsigned char c = (unsigned char)from[i];
+
+		to[i] = c < ' ' || c == '"' || c == '\\' ? '_' : from[i];
+	}
+	to[i] = '\0';
+}
+
+static void put_head(FILE *out, const struct ktape_info *info)
+{
+	char hostname[sizeof(info->hostname)];
+	char release[sizeof(info->release)];
+	char machine[sizeof(info->machine)];
+	char clock[sizeof(info->clock)];
+	char uuid[KT_UUID_TEXT];
+
+	clean(hostname, info->hostname, sizeof(hostname));
+	clean(release, info->release, sizeof(release));
+	clean(machine, info->machine, sizeof(machine));
+	clean(clock, info->clock, sizeof(clock));
+	kt_uuid_text(info->uuid, uuid);
+	fprintf(out, KTAPE_CTF_HEAD, uuid,
+		(unsigned long long)ktape_table_hash(), clock,
+		(long long)info->mono_offset_ns,
+		(long long)info->boot_offset_ns,
+		(long long)info->real_offset_ns, hostname, release, machine,
+		clock, uuid, (unsigned long long)info->freq,
+		(long long)info->offset_s, (unsigned long long)info->offset,
+		clock, clock);
+}
+
+int ktape_metadata_format(const struct ktape_info *info, char **text,
+			  size_t *len)
+{
+	FILE *out = open_memstream(text, len);
+	int err;
+
+	if (!out)
+		return -errno;
+	put_head(out, info);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(event_texts); i++)
+		fputs(event_texts[i].text, out);
+	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
+		if (!ktape_event_desc(i))
+			fprintf(out, KTAPE_CTF_UNKNOWN, i, i);
+	}
+	err = ferror(out) ? -ENOMEM : 0;
+	if (fclose(out) && !err)
+		err = -ENOMEM;
+	if (err) {
+		free(*text);
+		*text = NULL;
+	}
+	return err;
+}
+
+uint64_t ktape_ticks_to_ns(const struct ktape_info *info, uint64_t ticks)
+{
+	uint64_t seconds, rest;
+
+	if (info->freq == NS_PER_S)
+		return ticks;
+	seconds = ticks / info->freq;
+	rest = ticks % info->freq;
+	return seconds * NS_PER_S + rest * NS_PER_S / info->freq;
+}
+
+int64_t ktape_epoch_ns(const struct ktape_info *info, uint64_t ts)
+{
+	return (int64_t)((uint64_t)info->offset_s * NS_PER_S +
+			 ktape_ticks_to_ns(info, ts + info->offset));
+}
+
+int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts)
+{
+	return (int64_t)(ktape_ticks_to_ns(info, ts) +
+			 (uint64_t)info->mono_offset_ns);
+}

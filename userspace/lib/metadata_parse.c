@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading CTF metadata: as much of it as a trace of ktape needs.
+ *
+ * One pass over the tokens.  What counts is "key = value" directly inside a
+ * block ("trace { ... }", "env { ... }"); everything nested deeper is skipped.
+ */
+#include <ctype.h>
+
+#include "util/bits.h"
+
+#include "internal.h"
+
+enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SIGN };
+
+struct token {
+	enum token_kind kind;
+	const char *text;
+	size_t len;
+};
+
+/* Where we are: which block, how deep, and the last words of a statement. */
+struct parser {
+	const char *at;
+	const char *end;
+	unsigned int depth;
+	struct token block;
+	struct token key;
+	char name[KTAPE_EVENT_NAME_SIZE];
+	int64_t id;
+	bool is_ktape;
+	struct ktape_info *info;
+};
+
+static void skip_blanks(struct parser *p)
+{
+	while (p->at < p->end) {
+		if (isspace((unsigned char)*p->at)) {
+			p->at++;
+		} else if (p->end - p->at > 3 && p->at[0] == '/' &&
+			   p->at[1] == '*') {
+			p->at += 2;
+			while (p->end - p->at > 1 &&
+			       !(p->at[0] == '*' && p->at[1] == '/'))
+				p->at++;
+			p->at += p->end - p->at > 1 ? 2 : 1;
+		} else {
+			return;
+		}
+	}
+}
+
+static bool in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+static struct token next_token(struct parser *p)
+{
+	struct token t = { .kind = TOKEN_END };
+
+	skip_blanks(p);
+	if (p->at >= p->end)
+		return t;
+	t.text = p->at;
+	if (*p->at == '"') {
+		t.kind = TOKEN_STRING;
+		t.text = ++p->at;
+		while (p->at < p->end && *p->at != '"')
+			p->at++;
+		t.len = (size_t)(p->at - t.text);
+		p->at += p->at < p->end;
+		return t;
+	}
+	if (isdigit((unsigned char)*p->at) || *p->at == '-')
+		t.kind = TOKEN_NUMBER;
+	else if (in_word(*p->at))
+		t.kind = TOKEN_WORD;
+	else
+		t.kind = TOKEN_SIGN;
+	p->at++;
+	if (t.kind != TOKEN_SIGN) {
+		while (p->at < p->end && in_word(*p->at))
+			p->at++;
+	}
+	t.len = (size_t)(p->at - t.text);
+	return t;
+}
+
+static bool is(const struct token *t, const char *text)
+{
+	return t->len == strlen(text) && !memcmp(t->text, text, t->len);
+}
+
+static void copy_text(char *to, size_t size, const struct token *t)
+{
+	size_t len = kt_min(t->len, size - 1);
+
+	memcpy(to, t->text, len);
+	to[len] = '\0';
+}
+
+static uint64_t number(const struct token *t, unsigned int base)
+{
+	bool negative = t->len && t->text[0] == '-';
+	uint64_t v = 0;
+
+	for (size_t i = negative; i < t->len; i++) {
+		int c = tolower((unsigned char)t->text[i]);
+		unsigned int digit = isdigit(c) ? (unsigned int)(c - '0')
+						: (unsigned int)(c - 'a' + 10);
+
+		if (!isxdigit(c) || digit >= base)
+			break;
+		v = v * base + digit;
+	}
+	return negative ? 0 - v : v;
+}
+
+static int hex_digit(char c)
+{
+	if (!isxdigit((unsigned char)c))
+		return -1;
+	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+static void read_uuid(uint8_t *uuid, const struct token *t)
+{
+	unsigned int digits = 0;
+
+	memset(uuid, 0, 16);
+	for (size_t i = 0; i < t->len && digits < 32; i++) {
+		int digit = hex_digit(t->text[i]);
+
+		if (digit < 0)
+			continue;
+		uuid[digits / 2] = (uint8_t)(uuid[digits / 2] << 4 | digit);
+		digits++;
+	}
+}
+
+enum value_type { VALUE_NUMBER, VALUE_HEX, VALUE_TEXT, VALUE_UUID };
+
+static const struct value {
+	const char *block;
+	const char *key;
+	enum value_type type;
+	size_t offset;
+	size_t size;
+} values[] = {
+#define VALUE(block, key, type, member) \
+	{ block, key, type, offsetof(struct ktape_info, member), \
+	  sizeof(((struct ktape_info *)0)->member) }
+	VALUE("trace", "uuid", VALUE_UUID, uuid),
+	VALUE("env", "table_hash", VALUE_HEX, table_hash),
+	VALUE("env", "trace_clock", VALUE_TEXT, clock),
+	VALUE("env", "mono_offset_ns", VALUE_NUMBER, mono_offset_ns),
+	VALUE("env", "boot_offset_ns", VALUE_NUMBER, boot_offset_ns),
+	VALUE("env", "real_offset_ns", VALUE_NUMBER, real_offset_ns),
+	VALUE("env", "hostname", VALUE_TEXT, hostname),
+	VALUE("env", "release", VALUE_TEXT, release),
+	VALUE("env", "machine", VALUE_TEXT, machine),
+	VALUE("clock", "freq", VALUE_NUMBER, freq),
+	VALUE("clock", "offset_s", VALUE_NUMBER, offset_s),
+	VALUE("clock", "offset", VALUE_NUMBER, offset),
+#undef VALUE
+};
+
+static void take_event(struct parser *p, const struct token *value)
+{
+	if (is(&p->key, "name"))
+		copy_text(p->name, sizeof(p->name), value);
+	else if (is(&p->key, "id"))
+		p->id = (int64_t)number(value, 10);
+}
+
+/* "key = value" directly inside a block. */
+static void take(struct parser *p, const struct token *value)
+{
+	if (is(&p->block, "event"))
+		return take_event(p, value);
+	if (is(&p->block, "env") && is(&p->key, "tracer_name"))
+		p->is_ktape = is(value, "ktape");
+	for (size_t i = 0; i < KT_ARRAY_SIZE(values); i++) {
+		const struct value *v = &values[i];
+		char *to = (char *)p->info + v->offset;
+		uint64_t n;
+
+		if (!is(&p->block, v->block) || !is(&p->key, v->key))
+			continue;
+		if (v->type == VALUE_TEXT) {
+			copy_text(to, v->size, value);
+		} else if (v->type == VALUE_UUID) {
+			read_uuid((uint8_t *)to, value);
+		} else {
+			n = number(value, v->type == VALUE_HEX ? 16 : 10);
+			memcpy(to, &n, sizeof(n));
+		}
+	}
+}
+
+/* An event's block from @begin to where we are: is it as in our table? */
+static void end_event(struct parser *p, const char *begin)
+{
+	size_t there = (size_t)(p->at - begin);
+	const char *ours;
+	size_t len;
+
+	if (p->id < 0 || p->id >= KTAPE_OPCODES)
+		return;
+	memcpy(p->info->names[p->id], p->name, sizeof(p->name));
+	ours = kt_event_metadata((unsigned int)p->id, &len);
+	/* Ours ends in ";\n", theirs here in "}". */
+	if ((ours && len == there + 2 && !memcmp(ours, begin, there)) ||
+	    p->id == KTAPE_TIME_EXTEND)
+		kt_mask_add(p->info->known, (unsigned int)p->id);
+}
+
+static void walk(struct parser *p)
+{
+	struct token before = { .kind = TOKEN_END }, t;
+
+	while ((t = next_token(p)).kind != TOKEN_END) {
+		if (t.kind == TOKEN_SIGN && *t.text == '{') {
+			if (p->depth++ == 0) {
+				p->block = before;
+				p->id = -1;
+				p->name[0] = '\0';
+			}
+		} else if (t.kind == TOKEN_SIGN && *t.text == '}') {
+			if (p->depth && --p->depth == 0 &&
+			    is(&p->block, "event"))
+				end_event(p, p->block.text);
+		} else if (t.kind == TOKEN_SIGN && *t.text == '=') {
+			p->key = before;
+		} else if (t.kind == TOKEN_SIGN && *t.text == ';') {
+			if (p->depth == 1 && p->key.len && before.text &&
+			    before.kind != TOKEN_SIGN)
+				take(p, &before);
+			p->key.len = 0;
+		}
+		before = t;
+	}
+}
+
+/* Metadata in packets: put the texts together. */
+int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
+		       size_t *text_len, struct ktape_error *error)
+{
+	const size_t head = sizeof(struct ktape_metadata_packet);
+	size_t at = 0;
+
+	*text = malloc(len);
+	*text_len = 0;
+	if (!*text)
+		return -ENOMEM;
+	while (at < len) {
+		struct ktape_metadata_packet m;
+		uint64_t content, size;
+
+		if (len - at < head)
+			break;
+		memcpy(&m, data + at, head);
+		content = le32toh(m.content_bits) / 8;
+		size = le32toh(m.packet_bits) / 8;
+		if (le32toh(m.magic) != KTAPE_METADATA_MAGIC ||
+		    content < head || content > size || size > len - at) {
+			free(*text);
+			return kt_error(error, at, "bad metadata packet");
+		}
+		memcpy(*text + *text_len, data + at + head, content - head);
+		*text_len += content - head;
+		at += size;
+	}
+	return 0;
+}
+
+static int check(const struct parser *p, struct ktape_error *error)
+{
+	if (!p->is_ktape)
+		return kt_error(error, 0, "metadata is not of a ktape trace");
+	if (!p->info->freq)
+		return kt_error(error, 0, "metadata tells no clock frequency");
+	if (p->info->freq > UINT64_MAX / 1000000000)
+		return kt_error(error, 0, "clock frequency is out of range");
+	return 0;
+}
+
+int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
+			 struct ktape_error *error)
+{
+	struct parser p = { .info = info };
+	char *copy = NULL;
+	int err;
+
+	memset(info, 0, sizeof(*info));
+	if (len >= 4 && kt_get32(text) == KTAPE_METADATA_MAGIC) {
+		err = kt_metadata_unpack(text, len, &copy, &len, error);
+		if (err)
+			return err;
+		text = copy;
+	}
+	p.at = text;
+	p.end = p.at + len;
+	walk(&p);
+	free(copy);
+	return check(&p, error);
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Packets and their records, read from memory that nobody vouches for.
+ *
+ * Nothing outside [data, data + len) is read, whatever the bytes say; every
+ * word of a record is loaded once and the copy is checked, because the memory
+ * may be a ring that is being overwritten.
+ */
+#include <stdarg.h>
+
+#include "internal.h"
+
+#define CRC_OFFSET	offsetof(struct ktape_block, crc32c)
+
+_Static_assert(sizeof(struct ktape_block) == KTAPE_BLOCK_HEADER,
+	       "the header has the size that the contract tells");
+
+int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
+	     ...)
+{
+	va_list args;
+
+	if (!error)
+		return -EBADMSG;
+	error->offset = offset;
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return -EBADMSG;
+}
+
+/* Bytes of the record at @p, 0 if it is longer than @room (at least 8). */
+static inline uint64_t record_length(const uint8_t *p, uint64_t word,
+				     uint64_t room)
+{
+	uint64_t len = 8 + (word >> KTAPE_NARGS_SHIFT) * 4;
+
+	if (word >> KTAPE_P_SHIFT & 1) {
+		if (len + 4 > room)
+			return 0;
+		len += 4 + (uint64_t)kt_get32(p + len);
+	}
+	len = kt_align(len, KTAPE_RECORD_ALIGN);
+	return len <= room ? len : 0;
+}
+
+/* Records in a part of a block, time extensions left out. */
+uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to)
+{
+	uint64_t nr = 0;
+
+	while (from < to) {
+		uint64_t word = kt_get64(data + from);
+		uint64_t len = record_length(data + from, word, to - from);
+
+		if (!len)
+			break;
+		nr += (uint8_t)(word >> KTAPE_OPCODE_SHIFT) !=
+		      KTAPE_TIME_EXTEND;
+		from += len;
+	}
+	return nr;
+}
+
+/*
+ * Checksum of a packet's content in two parts, the header in the first, with
+ * the member for it taken as zero.
+ */
+uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
+		       size_t rest_len)
+{
+	static const uint8_t zero[4];
+	const uint8_t *p = first;
+	uint32_t crc;
+
+	crc = kt_crc32c(0, p, CRC_OFFSET);
+	crc = kt_crc32c(crc, zero, sizeof(zero));
+	crc = kt_crc32c(crc, p + CRC_OFFSET + sizeof(zero),
+			first_len - CRC_OFFSET - sizeof(zero));
+	return kt_crc32c(crc, rest, rest_len);
+}
+
+void ktape_packet_seal(void *packet)
+{
+	uint32_t flags = KT_HEAD32(packet, flags) | KTAPE_BLOCK_CRC;
+	uint64_t content = KT_HEAD64(packet, content_bits) / 8;
+
+	KT_HEAD_SET32(packet, flags, flags);
+	KT_HEAD_SET32(packet, crc32c, kt_packet_crc(packet, content, NULL, 0));
+}
+
+/* Bytes of a packet by its head of KTAPE_BLOCK_HEADER bytes; 0 if it is bad. */
+uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error)
+{
+	uint64_t content = KT_HEAD64(head, content_bits);
+	uint64_t size = KT_HEAD64(head, packet_bits);
+
+	if (KT_HEAD32(head, magic) != KTAPE_BLOCK_MAGIC)
+		kt_error(error, 0, "no packet here: bad magic");
+	else if (KT_HEAD32(head, stream_id))
+		kt_error(error, 0, "unknown stream class");
+	else if (size % 64 || size / 8 > KT_PACKET_MAX)
+		kt_error(error, 0, "bad packet size of %llu bits",
+			 (unsigned long long)size);
+	else if (content % 64 || content > size ||
+		 content < KTAPE_BLOCK_HEADER * 8)
+		kt_error(error, 0, "bad content size of %llu bits",
+			 (unsigned long long)content);
+	else if (KT_HEAD32(head, kind) > KTAPE_RING_REGISTRY)
+		kt_error(error, 0, "unknown kind of stream");
+	else if (KT_HEAD32(head, cpu) >= KT_CPUS_MAX)
+		kt_error(error, 0, "CPU number %u is out of range",
+			 KT_HEAD32(head, cpu));
+	else
+		return size / 8;
+	return 0;
+}
+
+int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
+		      const uint8_t *uuid, struct ktape_error *error)
+{
+	const uint8_t *head = data;
+	uint64_t size;
+
+	if (len < KTAPE_BLOCK_HEADER)
+		return kt_error(error, 0, "packet is cut off in its header");
+	size = kt_packet_size(head, error);
+	if (!size)
+		return -EBADMSG;
+	if (uuid && memcmp(head + offsetof(struct ktape_block, uuid), uuid, 16))
+		return kt_error(error, 0, "packet is of another trace");
+
+	packet->data = head;
+	packet->content = KT_HEAD64(head, content_bits) / 8;
+	packet->at = KTAPE_BLOCK_HEADER;
+	packet->ts = KT_HEAD64(head, ts_begin);
+	packet->cpu = KT_HEAD32(head, cpu);
+	packet->kind = KT_HEAD32(head, kind);
+	packet->truncated = size > len;
+	if (packet->content > len) {
+		packet->content = len & ~(size_t)7;
+		return 0;
+	}
+	if ((KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) &&
+	    kt_packet_crc(head, packet->content, NULL, 0) !=
+		    KT_HEAD32(head, crc32c))
+		return kt_error(error, 0, "checksum is wrong");
+	return 0;
+}
+
+/* Whole time of a record, from the time before and its low half. */
+static int whole_time(const struct ktape_packet *p, const uint8_t *record,
+		      uint64_t word, uint64_t *ts)
+{
+	const uint64_t low = 0xffffffff;
+
+	if ((uint8_t)(word >> KTAPE_OPCODE_SHIFT) == KTAPE_TIME_EXTEND) {
+		if (word >> KTAPE_P_SHIFT != 4U << 1)
+			return -EBADMSG;
+		*ts = kt_get64(record + 8);
+		return (*ts & low) == (word & low) && *ts >= p->ts ? 0
+								   : -EBADMSG;
+	}
+	*ts = (p->ts & ~low) | (word & low);
+	if (*ts < p->ts)
+		*ts += low + 1;
+	return 0;
+}
+
+int ktape_packet_next(struct ktape_packet *p, struct ktape_event *event,
+		      struct ktape_error *error)
+{
+	const uint8_t *record = p->data + p->at;
+	uint64_t room = p->content - p->at;
+	uint64_t word, len, args;
+
+	if (!room)
+		return 0;
+	word = kt_get64(record);
+	len = record_length(record, word, room);
+	if (!len) {
+		if (p->truncated)
+			return 0;
+		return kt_error(error, p->at, "record is longer than its packet");
+	}
+	event->opcode = (uint8_t)(word >> KTAPE_OPCODE_SHIFT);
+	if (!event->opcode)
+		return kt_error(error, p->at, "record without an opcode");
+	if (whole_time(p, record, word, &event->ts))
+		return kt_error(error, p->at, "bad time extension");
+
+	event->nargs = (uint8_t)(word >> KTAPE_NARGS_SHIFT);
+	event->dat20 = (uint32_t)(word >> KTAPE_DAT20_SHIFT) & KTAPE_DAT20_MASK;
+	event->args = record + 8;
+	args = 8 + event->nargs * 4U;
+	event->blob = NULL;
+	event->blob_size = 0;
+	if (word >> KTAPE_P_SHIFT & 1) {
+		event->blob = record + args + 4;
+		event->blob_size = (uint32_t)kt_min(kt_get32(record + args),
+						    len - args - 4);
+	}
+	event->offset = (uint32_t)p->at;
+	event->size = (uint32_t)len;
+	event->cpu = p->cpu;
+	event->kind = (uint8_t)p->kind;
+	event->tid = -1;
+	event->known = true;
+	p->ts = event->ts;
+	p->at += len;
+	return 1;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Mapping the rings and the registry of a session. */
+#include <sys/mman.h>
+
+#include "ring.h"
+
+#define CHECKPOINT_TRIES	1000
+
+struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring)
+{
+	return ring < reader->nr_rings ? reader->rings[ring] : NULL;
+}
+
+static void *map(struct ktape_device *device, uint64_t offset, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ, MAP_SHARED,
+		       ktape_device_fd(device), (off_t)offset);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Geometry is taken from the kernel, but arithmetic with it has to be safe. */
+static bool is_sound(const struct ktape_layout_entry *e)
+{
+	return e->cpu >= 0 && (uint32_t)e->cpu < KT_CPUS_MAX &&
+	       e->block_size >= 4096 && e->block_size <= KT_PACKET_MAX &&
+	       e->data_size && e->data_size % e->block_size == 0 &&
+	       e->ctl_size >= sizeof(struct ktape_ring_page) &&
+	       e->data_size < SIZE_MAX - e->ctl_size;
+}
+
+static int map_ring(struct ktape_reader *reader,
+		    const struct ktape_layout_entry *e)
+{
+	size_t size = (reader->nr_rings + 1) * sizeof(*reader->rings);
+	struct kt_ring **rings = realloc(reader->rings, size);
+	const struct ktape_features *features;
+	struct kt_ring *r;
+
+	if (!rings)
+		return -ENOMEM;
+	reader->rings = rings;
+	if (!is_sound(e))
+		return -EPROTO;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	features = ktape_device_features(reader->device);
+	r->cpu = (uint32_t)e->cpu;
+	r->kind = e->kind;
+	r->block_size = e->block_size;
+	r->data_size = e->data_size;
+	r->offset = e->offset;
+	r->pos32 = features->features & KTAPE_FEATURE_POS32;
+	r->map_size = e->ctl_size + e->data_size;
+	r->page = map(reader->device, e->offset, r->map_size);
+	if (!r->page) {
+		free(r);
+		return -errno;
+	}
+	r->data = (const uint8_t *)r->page + e->ctl_size;
+	kt_ring_begin(r);
+	rings[reader->nr_rings++] = r;
+	return 0;
+}
+
+static bool is_mapped(const struct ktape_reader *reader,
+		      const struct ktape_layout_entry *e)
+{
+	for (unsigned int i = 0; i < reader->nr_rings; i++) {
+		const struct kt_ring *r = reader->rings[i];
+
+		if (r->cpu == (uint32_t)e->cpu && r->kind == e->kind)
+			return true;
+	}
+	return false;
+}
+
+static int map_registry(struct ktape_reader *reader,
+			const struct ktape_layout_entry *e)
+{
+	if (reader->registry || !e->data_size || e->data_size > SIZE_MAX)
+		return 0;
+	reader->registry = map(reader->device, e->offset, (size_t)e->data_size);
+	reader->registry_size = (size_t)e->data_size;
+	return reader->registry ? 0 : -errno;
+}
+
+int ktape_reader_refresh(struct ktape_reader *reader)
+{
+	struct ktape_layout_entry *entries = NULL;
+	struct ktape_layout layout;
+	int err;
+
+	err = ktape_device_layout(reader->device, &layout, &entries);
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < layout.nr && !err; i++) {
+		const struct ktape_layout_entry *e = &entries[i];
+
+		if (e->kind == KTAPE_RING_REGISTRY)
+			err = map_registry(reader, e);
+		else if (e->kind < KTAPE_RING_REGISTRY && !is_mapped(reader, e))
+			err = map_ring(reader, e);
+	}
+	free(entries);
+	return err ? err : (int)reader->nr_rings;
+}
+
+int ktape_reader_open(struct ktape_device *device, struct ktape_reader **reader)
+{
+	struct ktape_reader *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (!r)
+		return -ENOMEM;
+	r->device = device;
+	ret = ktape_reader_refresh(r);
+	if (ret < 0) {
+		ktape_reader_close(r);
+		return ret;
+	}
+	*reader = r;
+	return 0;
+}
+
+void ktape_reader_close(struct ktape_reader *reader)
+{
+	if (!reader)
+		return;
+	for (unsigned int i = 0; i < reader->nr_rings; i++) {
+		munmap((void *)reader->rings[i]->page,
+		       reader->rings[i]->map_size);
+		free(reader->rings[i]);
+	}
+	if (reader->registry)
+		munmap((void *)reader->registry, reader->registry_size);
+	free(reader->rings);
+	free(reader);
+}
+
+int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
+		      struct ktape_ring_info *info)
+{
+	const struct kt_ring *r = kt_reader_ring(reader, ring);
+
+	if (!r)
+		return -ENOENT;
+	info->cpu = r->cpu;
+	info->kind = r->kind;
+	info->block_size = r->block_size;
+	info->data_size = r->data_size;
+	info->position = r->pos;
+	info->commit = kt_ring_commit(r);
+	info->emitted = kt_ring_sum(r->page->emitted);
+	info->filtered = kt_ring_sum(r->page->filtered);
+	info->lost = kt_ring_page_lost(r);
+	info->records = r->records;
+	info->missed = r->missed;
+	return 0;
+}
+
+/*
+ * One entry as it was at one moment.  Pairs with the writer, which makes seq
+ * odd before and even after it writes.
+ */
+static bool copy_entry(const struct ktape_object_entry *from,
+		       struct ktape_object_entry *to)
+{
+	for (unsigned int i = 0; i < CHECKPOINT_TRIES; i++) {
+		uint16_t seq = __atomic_load_n(&from->seq, __ATOMIC_ACQUIRE);
+
+		*to = *(const volatile struct ktape_object_entry *)from;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!(seq & 1) &&
+		    __atomic_load_n(&from->seq, __ATOMIC_RELAXED) == seq) {
+			to->seq = seq;
+			return true;
+		}
+	}
+	return false;
+}
+
+int ktape_reader_checkpoint(struct ktape_reader *reader,
+			    struct ktape_object_entry **entries)
+{
+	size_t nr = reader->registry_size / sizeof(**entries);
+	struct ktape_object_entry *to = calloc(nr + 1, sizeof(*to));
+
+	if (!to)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		if (!copy_entry(&reader->registry[i], &to[i]))
+			to[i].type = KTAPE_OBJ_FREE;
+	}
+	*entries = to;
+	return (int)nr;
+}

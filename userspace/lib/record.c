@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The recorder: rings and registry of a session into a directory or a pipe. */
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "record.h"
+
+#define WAIT_MS		20
+#define NAMES_PACKET	(64U << 10)
+
+/* Make room for what depends on how many rings there are. */
+static int adopt_rings(struct ktape_recorder *rec)
+{
+	unsigned int nr = rec->reader->nr_rings;
+	struct ktape_position *positions;
+	struct kt_out *outs;
+	void *block;
+
+	if (nr == rec->nr_outs)
+		return 0;
+	outs = realloc(rec->outs, nr * sizeof(*outs));
+	if (!outs)
+		return -ENOMEM;
+	rec->outs = outs;
+	positions = realloc(rec->positions, nr * sizeof(*positions));
+	if (!positions)
+		return -ENOMEM;
+	rec->positions = positions;
+	for (; rec->nr_outs < nr; rec->nr_outs++) {
+		const struct kt_ring *r = rec->reader->rings[rec->nr_outs];
+		size_t size = kt_max(r->block_size, NAMES_PACKET);
+
+		memset(&outs[rec->nr_outs], 0, sizeof(*outs));
+		if (rec->block_size >= size)
+			continue;
+		if (posix_memalign(&block, KT_DIRECT_ALIGN, size))
+			return -ENOMEM;
+		free(rec->block);
+		rec->block = block;
+		rec->block_size = size;
+	}
+	return 0;
+}
+
+/* A copied packet goes out. */
+int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
+		     size_t len)
+{
+	int err = kt_record_start(rec, packet);
+
+	if (!err)
+		err = rec->ctf ? ktape_ctf_append(rec->ctf, packet, len)
+			       : kt_write_all(rec->fd, packet, len);
+	if (!err)
+		rec->bytes += len;
+	return err;
+}
+
+static int end_names(struct ktape_recorder *rec, struct ktape_builder *b,
+		     uint64_t ts)
+{
+	size_t len;
+
+	if (!b->records)
+		return 0;
+	len = ktape_build_end(b, ts, 0);
+	return kt_record_packet(rec, b->data, len);
+}
+
+static int add_name(struct ktape_builder *b,
+		    const struct ktape_object_entry *e, uint64_t ts)
+{
+	const uint32_t args[] = {
+		e->id,
+		e->param1,
+		e->param2,
+		(uint32_t)e->born,
+		(uint32_t)(e->born >> 32),
+		(uint32_t)e->died,
+		(uint32_t)(e->died >> 32),
+	};
+	const struct ktape_record record = {
+		.ts = ts,
+		.args = args,
+		.nargs = KT_ARRAY_SIZE(args),
+		.opcode = KTAPE_EV_REGISTRY,
+		.dat20 = e->type | (e->died ? 1U << 8 : 0),
+		.blob = e->name,
+		.blob_size = (uint32_t)strnlen(e->name, sizeof(e->name)),
+	};
+
+	return ktape_build_add(b, &record);
+}
+
+/* Save names as they were at @ts, without those that are the same in @known. */
+static int write_names(struct ktape_recorder *rec, uint64_t ts,
+		       const struct ktape_object_entry *names, int nr,
+		       const struct ktape_object_entry *known)
+{
+	struct ktape_block head = {
+		.kind = KTAPE_RING_REGISTRY,
+		.context = KTAPE_CTX_CONTINUED,
+		.tid = -1,
+		.ts_begin = ts,
+	};
+	struct ktape_builder b = { .records = 0 };
+	uint8_t *packet = malloc(NAMES_PACKET);
+	int err = packet ? 0 : -ENOMEM;
+
+	memcpy(head.uuid, ktape_device_features(rec->device)->uuid, 16);
+	for (int i = 0; i < nr && !err; i++) {
+		if (names[i].type == KTAPE_OBJ_FREE ||
+		    (known && !memcmp(&known[i], &names[i], sizeof(*names))))
+			continue;
+		err = b.data ? add_name(&b, &names[i], ts) : -ENOSPC;
+		if (err != -ENOSPC)
+			continue;
+		err = end_names(rec, &b, ts);
+		head.seq = ++rec->names_seq;
+		ktape_build_begin(&b, packet, NAMES_PACKET, &head);
+		if (!err)
+			err = add_name(&b, &names[i], ts);
+	}
+	if (!err)
+		err = end_names(rec, &b, ts);
+	free(packet);
+	return err;
+}
+
+/* Before the first packet: who was there when it began. */
+int kt_record_start(struct ktape_recorder *rec, const uint8_t *head)
+{
+	if (rec->names_written)
+		return 0;
+	rec->names_written = true;
+	return write_names(rec, KT_HEAD64(head, ts_begin), rec->names,
+			   rec->nr_names, NULL);
+}
+
+static int open_output(struct ktape_recorder *rec,
+		       const struct ktape_recorder_options *o)
+{
+	unsigned int flags = KTAPE_CTF_DIRECT;
+	const uint8_t *uuid = ktape_device_features(rec->device)->uuid;
+	char *text;
+	size_t len;
+	int err;
+
+	err = ktape_device_metadata(rec->device, &text, &len);
+	if (err)
+		return err;
+	if (o->flags & KTAPE_RECORD_FORCE)
+		flags |= KTAPE_CTF_FORCE;
+	if (o->dir)
+		err = ktape_ctf_create(o->dir, flags, text, len, &rec->ctf);
+	else
+		err = ktape_pipe_metadata(o->fd, uuid, text, len);
+	free(text);
+	return err;
+}
+
+int ktape_recorder_open(struct ktape_device *device,
+			const struct ktape_recorder_options *options,
+			struct ktape_recorder **recorder)
+{
+	struct ktape_recorder *rec = calloc(1, sizeof(*rec));
+	int err;
+
+	if (!rec)
+		return -ENOMEM;
+	rec->device = device;
+	rec->fd = options->fd;
+	kt_queue_open(&rec->queue, options->dir &&
+		      !(options->flags & KTAPE_RECORD_NO_URING));
+	err = ktape_reader_open(device, &rec->reader);
+	if (!err)
+		err = adopt_rings(rec);
+	if (!err) {
+		rec->nr_names = ktape_reader_checkpoint(rec->reader,
+							&rec->names);
+		err = rec->nr_names < 0 ? rec->nr_names : 0;
+	}
+	if (!err)
+		err = open_output(rec, options);
+	if (!err)
+		err = kt_record_alloc(rec);
+	if (err) {
+		ktape_recorder_close(rec);
+		return err;
+	}
+	*recorder = rec;
+	return 0;
+}
+
+/* Copy one packet out.  Return: as ktape_reader_read(), or a failed write. */
+static int64_t copy_packet(struct ktape_recorder *rec, unsigned int ring,
+			   unsigned int flags)
+{
+	int64_t len = ktape_reader_read(rec->reader, ring, flags, rec->block,
+					rec->block_size);
+	int err = len > 0 ? kt_record_packet(rec, rec->block, (size_t)len) : 0;
+
+	return err ? err : len;
+}
+
+/*
+ * A pipe gets the closed blocks, and now and then one part of the open one:
+ * writing makes events, so there may always be more.
+ */
+static void drain_pipe(struct ktape_recorder *rec, unsigned int ring)
+{
+	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
+	uint64_t blocks = r->data_size / r->block_size;
+	int64_t len = 1;
+
+	for (; len > 0 && blocks; blocks--) {
+		len = copy_packet(rec, ring, 0);
+		rec->progress |= len > 0;
+	}
+	if (!len && rec->parts)
+		len = copy_packet(rec, ring, KTAPE_READ_OPEN);
+	rec->outs[ring].position = r->pos - r->pos % r->block_size;
+	if (len < 0)
+		kt_record_fail(rec, (int)len);
+}
+
+/* Tell the session what need not be kept for us. */
+static void report(struct ktape_recorder *rec)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
+		struct kt_out *out = &rec->outs[i];
+
+		if (out->position == out->reported)
+			continue;
+		out->reported = out->position;
+		rec->positions[nr].cpu = r->cpu;
+		rec->positions[nr].kind = r->kind;
+		rec->positions[nr++].position = out->position;
+	}
+	/* In overwrite mode this only moves poll(), and may come too late. */
+	if (nr)
+		ktape_device_position(rec->device, rec->positions, nr);
+}
+
+static void step(struct ktape_recorder *rec, unsigned int wait_ms)
+{
+	rec->progress = false;
+	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
+		if (rec->ctf)
+			kt_record_drain(rec, i);
+		else
+			drain_pipe(rec, i);
+	}
+	rec->parts = false;
+	kt_queue_reap(&rec->queue, rec->progress ? 0 : wait_ms);
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		kt_record_complete(rec, i);
+	report(rec);
+}
+
+int ktape_recorder_step(struct ktape_recorder *recorder)
+{
+	step(recorder, WAIT_MS);
+	if (recorder->error)
+		return recorder->error;
+	return recorder->progress || recorder->queue.in_flight;
+}
+
+int ktape_recorder_refresh(struct ktape_recorder *recorder)
+{
+	int ret = ktape_reader_refresh(recorder->reader);
+
+	recorder->parts = true;
+	return ret < 0 ? ret : adopt_rings(recorder);
+}
+
+/* What is left in open blocks, and losses that nothing told. */
+static void drain_open(struct ktape_recorder *rec)
+{
+	const unsigned int flags = KTAPE_READ_OPEN | KTAPE_READ_STOPPED;
+	int64_t len;
+
+	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
+		do {
+			len = copy_packet(rec, i, flags);
+		} while (len > 0);
+		if (len < 0)
+			kt_record_fail(rec, (int)len);
+	}
+}
+
+static void write_last_names(struct ktape_recorder *rec)
+{
+	struct ktape_object_entry *names;
+	int nr = ktape_reader_checkpoint(rec->reader, &names);
+	int err;
+
+	if (nr < 0) {
+		kt_record_fail(rec, nr);
+		return;
+	}
+	/* A session without a single record has no packets at all. */
+	err = rec->names_written
+		      ? write_names(rec, rec->reader->latest, names, nr,
+				    nr == rec->nr_names ? rec->names : NULL)
+		      : 0;
+	free(names);
+	if (err)
+		kt_record_fail(rec, err);
+}
+
+int ktape_recorder_finish(struct ktape_recorder *recorder)
+{
+	struct ktape_recorder *rec = recorder;
+	int err = ktape_recorder_refresh(rec);
+
+	if (err)
+		kt_record_fail(rec, err);
+	rec->parts = false;
+	do {
+		step(rec, WAIT_MS);
+	} while (rec->queue.in_flight || (rec->progress && !rec->error));
+	if (!rec->error)
+		drain_open(rec);
+	if (!rec->error)
+		write_last_names(rec);
+	report(rec);
+	if (rec->error && rec->ctf)
+		kt_ctf_cut(rec->ctf);
+	if (rec->ctf) {
+		rec->plain = rec->ctf->plain;
+		err = ktape_ctf_close(rec->ctf);
+		rec->ctf = NULL;
+		if (err)
+			kt_record_fail(rec, err);
+	}
+	return rec->error;
+}
+
+void ktape_recorder_stats(struct ktape_recorder *recorder,
+			  struct ktape_recorder_stats *stats)
+{
+	struct ktape_ring_info info;
+
+	memset(stats, 0, sizeof(*stats));
+	while (!ktape_reader_ring(recorder->reader, stats->rings, &info)) {
+		stats->rings++;
+		stats->records += info.records;
+		stats->emitted += info.emitted;
+		stats->filtered += info.filtered;
+		stats->lost += info.lost;
+		stats->missed += info.missed;
+	}
+	stats->bytes = recorder->bytes;
+	stats->plain_writes = recorder->plain;
+	if (recorder->ctf)
+		stats->plain_writes = recorder->ctf->plain;
+	if (!stats->plain_writes)
+		stats->plain_writes = recorder->queue.plain;
+}
+
+void ktape_recorder_close(struct ktape_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	while (recorder->queue.in_flight)
+		kt_queue_reap(&recorder->queue, WAIT_MS);
+	kt_queue_close(&recorder->queue);
+	ktape_ctf_close(recorder->ctf);
+	kt_record_free(recorder);
+	ktape_reader_close(recorder->reader);
+	free(recorder);
+}

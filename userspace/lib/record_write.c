@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Closed blocks from the mapping into files.
+ *
+ * Of each block the first page is copied and patched; the rest is written from
+ * where it is.  In overwrite mode it can be overwritten before the write is
+ * over.  Then its place in the file becomes an empty packet that tells the
+ * loss, and the packets behind it, which were numbered without knowing, are
+ * made to tell it too.
+ */
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "record.h"
+
+int kt_record_alloc(struct ktape_recorder *rec)
+{
+	size_t page = ktape_device_features(rec->device)->page_size;
+	void *p;
+
+	rec->page_size = page;
+	if (page < KT_DIRECT_ALIGN || page > KT_PACKET_MAX || page & (page - 1))
+		return -EPROTO;
+	if (!rec->ctf)
+		return 0;
+	rec->batches = calloc(KT_WRITES, sizeof(*rec->batches));
+	if (!rec->batches)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < KT_WRITES; i++) {
+		struct kt_batch *b = &rec->batches[i];
+
+		if (posix_memalign(&p, page, page * KT_BATCH_BLOCKS))
+			return -ENOMEM;
+		b->pages = p;
+		b->next = rec->free;
+		rec->free = b;
+	}
+	return 0;
+}
+
+void kt_record_free(struct ktape_recorder *rec)
+{
+	for (unsigned int i = 0; rec->batches && i < KT_WRITES; i++)
+		free(rec->batches[i].pages);
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		free(rec->outs[i].holes);
+	free(rec->batches);
+	free(rec->outs);
+	free(rec->block);
+	free(rec->positions);
+	free(rec->names);
+}
+
+void kt_record_fail(struct ktape_recorder *rec, int err)
+{
+	if (!rec->error)
+		rec->error = err;
+}
+
+static void add_piece(struct kt_write *w, const void *data, size_t len)
+{
+	if (!len)
+		return;
+	w->iov[w->nr].iov_base = (void *)data;
+	w->iov[w->nr].iov_len = len;
+	w->nr++;
+	w->size += len;
+}
+
+/* As many closed blocks as there are and as one write takes. */
+static int fill(struct ktape_recorder *rec, struct kt_ring *r,
+		struct kt_batch *b)
+{
+	int ret = 0;
+
+	b->nr = 0;
+	b->write.iov = b->iov;
+	b->write.nr = 0;
+	b->write.size = 0;
+	while (b->nr < KT_BATCH_BLOCKS &&
+	       (!b->nr || b->write.size + r->block_size <= KT_BATCH_BYTES)) {
+		uint8_t *page = b->pages + b->nr * rec->page_size;
+
+		ret = kt_ring_view(rec->reader, r, page, rec->page_size,
+				   &b->views[b->nr]);
+		if (ret <= 0)
+			break;
+		add_piece(&b->write, page, rec->page_size);
+		add_piece(&b->write, b->views[b->nr].rest,
+			  b->views[b->nr].rest_len);
+		b->nr++;
+	}
+	return b->nr ? 1 : ret;
+}
+
+static int submit(struct ktape_recorder *rec, struct kt_out *out,
+		  struct kt_batch *b)
+{
+	int err = 0;
+
+	if (!out->file) {
+		err = kt_record_start(rec, b->pages);
+		if (!err)
+			err = kt_ctf_file(rec->ctf, b->pages, &out->file);
+		if (err)
+			return err;
+	}
+	b->offset = out->file->size;
+	b->write.offset = b->offset;
+	b->write.fd = out->file->fd;
+	out->file->size += b->write.size;
+	b->next = NULL;
+	if (out->first)
+		out->last->next = b;
+	else
+		out->first = b;
+	out->last = b;
+	if (rec->ctf->flags & KTAPE_CTF_DIRECT && !out->file->direct) {
+		/* Told to do without: the page cache takes it at once. */
+		b->write.result = kt_ctf_write(rec->ctf, out->file,
+					       b->write.iov, b->write.nr,
+					       b->offset);
+		b->write.done = true;
+		return 0;
+	}
+	kt_queue_submit(&rec->queue, &b->write);
+	return 0;
+}
+
+/* Copy what the view of a ring cannot give: a block that is not whole. */
+static int copy_one(struct ktape_recorder *rec, unsigned int ring)
+{
+	struct kt_out *out = &rec->outs[ring];
+	int64_t len;
+
+	if (out->first)
+		return 0;
+	len = ktape_reader_read(rec->reader, ring, 0, rec->block,
+				rec->block_size);
+	if (len <= 0)
+		return (int)len;
+	rec->progress = true;
+	return kt_record_packet(rec, rec->block, (size_t)len);
+}
+
+/* Begin to write all closed blocks of a ring. */
+void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
+{
+	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
+	struct kt_out *out = &rec->outs[ring];
+	int ret = 0;
+
+	while (rec->free && !out->nr_holes && !rec->error) {
+		struct kt_batch *b = rec->free;
+
+		ret = fill(rec, r, b);
+		if (ret == -EAGAIN)
+			ret = copy_one(rec, ring);
+		if (ret <= 0 || !b->nr)
+			break;
+		rec->free = b->next;
+		rec->progress = true;
+		ret = submit(rec, out, b);
+		if (ret) {
+			b->next = rec->free;
+			rec->free = b;
+		}
+	}
+	if (ret < 0)
+		kt_record_fail(rec, ret);
+}
+
+static int add_hole(struct kt_out *out, uint64_t offset, uint64_t share)
+{
+	size_t size = (out->nr_holes + 1) * sizeof(*out->holes);
+	struct kt_hole *more = realloc(out->holes, size);
+
+	if (!more)
+		return -ENOMEM;
+	out->holes = more;
+	out->holes[out->nr_holes].offset = offset;
+	out->holes[out->nr_holes].share = share;
+	out->nr_holes++;
+	return 0;
+}
+
+/* A write is over: is what it wrote what the ring held? */
+static void check(struct ktape_recorder *rec, struct kt_ring *r,
+		  struct kt_out *out, const struct kt_batch *b)
+{
+	int err;
+
+	for (unsigned int i = 0; i < b->nr; i++) {
+		const struct kt_view *v = &b->views[i];
+
+		if (kt_ring_intact(r, v->block))
+			continue;
+		kt_ring_unview(r, v);
+		err = add_hole(out, b->offset + (uint64_t)i * r->block_size,
+			       v->share);
+		if (err)
+			kt_record_fail(rec, err);
+	}
+	out->position = b->views[b->nr - 1].block + r->block_size;
+	rec->bytes += (uint64_t)b->nr * r->block_size;
+}
+
+/* Rewrite one block of a file, telling @raise more losses. */
+static int rewrite(struct ktape_recorder *rec, struct kt_out *out,
+		   uint64_t offset, size_t size, uint64_t raise, bool empty)
+{
+	struct iovec iov = { .iov_base = rec->block, .iov_len = size };
+	ssize_t len = kt_pread_all(out->file->fd, rec->block, size, offset);
+
+	if (len < 0 || (size_t)len < size)
+		return len < 0 ? (int)len : -EIO;
+	if (empty) {
+		memset(rec->block + KTAPE_BLOCK_HEADER, 0,
+		       size - KTAPE_BLOCK_HEADER);
+		KT_HEAD_SET64(rec->block, content_bits,
+			      KTAPE_BLOCK_HEADER * 8ULL);
+	}
+	KT_HEAD_SET64(rec->block, discarded,
+		      KT_HEAD64(rec->block, discarded) + raise);
+	ktape_packet_seal(rec->block);
+	return kt_ctf_write(rec->ctf, out->file, &iov, 1, offset);
+}
+
+/* Nothing of the ring is under way: mend its holes and what is behind them. */
+static void mend(struct ktape_recorder *rec, struct kt_ring *r,
+		 struct kt_out *out)
+{
+	uint64_t at = out->holes[0].offset, raise = 0;
+	size_t i = 0;
+	int err = 0;
+
+	for (; at < out->file->size && !err; at += r->block_size) {
+		bool hole = i < out->nr_holes && out->holes[i].offset == at;
+
+		if (hole)
+			raise += out->holes[i++].share;
+		err = rewrite(rec, out, at, r->block_size, raise, hole);
+	}
+	out->nr_holes = 0;
+	if (err)
+		kt_record_fail(rec, err);
+}
+
+/* Take the writes of a ring that are over, in order. */
+void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
+{
+	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
+	struct kt_out *out = &rec->outs[ring];
+
+	while (out->first && out->first->write.done) {
+		struct kt_batch *b = out->first;
+
+		out->first = b->next;
+		b->next = rec->free;
+		rec->free = b;
+		if (b->write.result && !out->failed) {
+			kt_record_fail(rec, b->write.result);
+			out->failed = true;
+			out->file->size = b->offset;
+		}
+		if (!out->failed)
+			check(rec, r, out, b);
+		rec->progress = true;
+	}
+	if (!out->first && out->nr_holes)
+		mend(rec, r, out);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading a mapped ring that goes on being written.
+ *
+ * The writer stores commit with release after a record and moves tail on before
+ * it reuses a block.  A reader loads commit with acquire, copies, and after a
+ * read barrier looks at tail: what lies below it by then was overwritten during
+ * the copy and is thrown away.
+ */
+#include "ring.h"
+
+/* A position in the control page; with 32 bits it is the nearest to ours. */
+static uint64_t load(const struct kt_ring *r, const __u64 *word)
+{
+	uint64_t v;
+
+	if (!r->pos32)
+		return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	v = __atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE);
+	return r->pos + (uint64_t)(int64_t)(int32_t)((uint32_t)v -
+						     (uint32_t)r->pos);
+}
+
+uint64_t kt_ring_commit(const struct kt_ring *r)
+{
+	/* Pairs with the release in the writer's publication. */
+	return load(r, &r->page->commit);
+}
+
+static uint64_t lowest(const struct kt_ring *r)
+{
+	return kt_max(load(r, &r->page->tail), load(r, &r->page->floor));
+}
+
+/* Is what was copied from this block what the ring held? */
+bool kt_ring_intact(const struct kt_ring *r, uint64_t block)
+{
+	/* Pairs with the barrier between moving tail on and writing. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return load(r, &r->page->tail) <= block;
+}
+
+uint64_t kt_ring_sum(const __u64 *counts)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+		sum += __atomic_load_n(&counts[i], __ATOMIC_RELAXED);
+	return sum;
+}
+
+uint64_t kt_ring_page_lost(const struct kt_ring *r)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		sum += kt_ring_sum(r->page->lost[i]);
+	return sum;
+}
+
+/* Records that the ring took; exact while the session is stopped. */
+uint64_t kt_ring_page_count(const struct kt_ring *r)
+{
+	return kt_ring_sum(r->page->emitted) - kt_ring_sum(r->page->filtered) -
+	       kt_ring_page_lost(r);
+}
+
+/*
+ * Records that the ring had taken when a block was closed.  The event that
+ * opened the next block was counted as emitted and is not in this one.
+ */
+static uint64_t head_count(const uint8_t *head)
+{
+	uint64_t count = KT_HEAD64(head, emitted) - KT_HEAD64(head, filtered);
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		count -= KT_HEAD64(head, lost[i]);
+	return count - 1;
+}
+
+/* Start at the oldest data. */
+void kt_ring_begin(struct kt_ring *r)
+{
+	r->pos = lowest(r);
+	r->seq = r->pos / r->block_size + 1;
+	if (r->pos) {
+		r->base_lost = kt_ring_page_lost(r);
+		return;
+	}
+	r->base_known = true;
+}
+
+/* Leave behind what was overwritten or cleared. */
+void kt_ring_skip(struct kt_ring *r)
+{
+	uint64_t low = lowest(r);
+
+	if (low <= r->pos)
+		return;
+	r->seq += low / r->block_size - r->pos / r->block_size;
+	r->pos = low;
+	r->part = false;
+	r->gap = true;
+}
+
+/* A closed block with @records records not delivered before goes out. */
+void kt_ring_account(struct kt_ring *r, const uint8_t *head, uint64_t records)
+{
+	uint64_t count = head_count(head);
+	int64_t missed;
+
+	r->records += records;
+	if (!r->base_known) {
+		r->base_known = true;
+		r->base_count = count - r->records;
+	}
+	/* What the ring took and did not come out; nesting can blur it. */
+	missed = (int64_t)(count - r->base_count - r->records);
+	if (r->gap && missed > (int64_t)r->missed)
+		r->missed = (uint64_t)missed;
+	r->count = count;
+}
+
+/* Losses that a packet tells when the ring's own are @lost. */
+uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
+{
+	uint64_t own = lost > r->base_lost ? lost - r->base_lost : 0;
+
+	return kt_max(r->told, own + r->missed);
+}
+
+static bool has_sound_content(const struct kt_ring *r, const uint8_t *head)
+{
+	uint64_t bits = KT_HEAD64(head, content_bits);
+
+	return KT_HEAD32(head, magic) == KTAPE_BLOCK_MAGIC && bits % 64 == 0 &&
+	       bits >= KTAPE_BLOCK_HEADER * 8 && bits / 8 <= r->block_size;
+}
+
+/* Number the first page's head, tell losses, compute the checksum. */
+static void patch(struct kt_ring *r, uint8_t *first, size_t page_size,
+		  const uint8_t *block)
+{
+	uint64_t content = KT_HEAD64(first, content_bits) / 8;
+	uint64_t here = kt_min(content, page_size);
+
+	r->told = kt_ring_discarded(r, KT_HEAD64(first, discarded));
+	KT_HEAD_SET64(first, discarded, r->told);
+	KT_HEAD_SET64(first, seq, r->seq);
+	KT_HEAD_SET64(first, packet_bits, (uint64_t)r->block_size * 8);
+	KT_HEAD_SET32(first, flags,
+		      KTAPE_BLOCK_CRC | (r->gap ? KTAPE_BLOCK_GAP : 0));
+	KT_HEAD_SET32(first, crc32c,
+		      kt_packet_crc(first, here, block + here, content - here));
+	r->gap = false;
+	r->seq++;
+}
+
+/*
+ * The next closed block, where it is; only its first page is copied, and comes
+ * out as it is to be saved.  Whether the rest stayed intact is to be asked when
+ * it was used.
+ *
+ * Return: 1, 0 if there is none, -EAGAIN if it has to be copied by
+ * ktape_reader_read(), -EBADMSG.
+ */
+int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
+		 size_t page_size, struct kt_view *view)
+{
+	const uint8_t *block;
+	uint64_t content;
+
+	do {
+		kt_ring_skip(r);
+		if (r->pos % r->block_size)
+			return -EAGAIN;
+		if (kt_ring_commit(r) <= r->pos + r->block_size)
+			return 0;
+		block = r->data + r->pos % r->data_size;
+		memcpy(first, block, page_size);
+	} while (!kt_ring_intact(r, r->pos));
+	if (!has_sound_content(r, first))
+		return -EBADMSG;
+
+	content = KT_HEAD64(first, content_bits) / 8;
+	view->block = r->pos;
+	view->rest = block + page_size;
+	view->rest_len = r->block_size - page_size;
+	view->records = kt_records_count(block, KTAPE_BLOCK_HEADER, content);
+	view->share = r->base_known && !r->gap ? head_count(first) - r->count
+					       : view->records;
+	kt_ring_account(r, first, view->records);
+	patch(r, first, page_size, block);
+	r->ts = KT_HEAD64(first, ts_end);
+	reader->latest = kt_max(reader->latest, r->ts);
+	r->part = false;
+	r->pos += r->block_size;
+	return 1;
+}
+
+/* The block of a view was overwritten before it was saved. */
+void kt_ring_unview(struct kt_ring *r, const struct kt_view *view)
+{
+	r->records -= view->records;
+	r->missed += view->share;
+}

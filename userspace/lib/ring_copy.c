@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Copying packets out of a mapped ring, open blocks in parts as well. */
+#include "ring.h"
+
+/* A block, or as much of it as is there, in the caller's memory. */
+struct copy {
+	struct kt_ring *ring;
+	uint8_t *data;
+	uint64_t block;		/* position */
+	uint64_t end;		/* bytes, header included */
+	unsigned int flags;
+	bool closed;
+};
+
+/* Return: 1, or 0 if the block was overwritten meanwhile. */
+static int copy_block(struct copy *c)
+{
+	const struct kt_ring *r = c->ring;
+	const uint8_t *from = r->data + c->block % r->data_size;
+	uint64_t bits;
+
+	memcpy(c->data, from, KTAPE_BLOCK_HEADER);
+	if (c->closed) {
+		bits = KT_HEAD64(c->data, content_bits);
+		c->end = bits % 64 ? 0 : bits / 8;
+		if (c->end > r->block_size || c->end < KTAPE_BLOCK_HEADER)
+			c->end = 0;
+	}
+	if (c->end)
+		memcpy(c->data + KTAPE_BLOCK_HEADER, from + KTAPE_BLOCK_HEADER,
+		       c->end - KTAPE_BLOCK_HEADER);
+	return kt_ring_intact(r, c->block);
+}
+
+/*
+ * Leave out what was delivered before or cleared.
+ * Return: offset of what remains; @p is there.
+ */
+static uint64_t leave_out(struct copy *c, struct ktape_packet *p)
+{
+	struct kt_ring *r = c->ring;
+	uint64_t from = r->pos - c->block;
+	struct ktape_event event;
+
+	if (from <= KTAPE_BLOCK_HEADER)
+		return KTAPE_BLOCK_HEADER;
+	if (r->part) {
+		p->at = kt_min(from, p->content);
+		p->ts = r->ts;
+		c->data[offsetof(struct ktape_block, context)] =
+			KTAPE_CTX_CONTINUED;
+	} else {
+		while (p->at < from && ktape_packet_next(p, &event, NULL) > 0)
+			;
+		c->data[offsetof(struct ktape_block, context)] =
+			KTAPE_CTX_UNKNOWN;
+	}
+	KT_HEAD_SET64(c->data, ts_begin, p->ts);
+	return p->at;
+}
+
+/* Members that closing writes, for a block that is not closed. */
+static void close_head(struct copy *c, uint64_t ts)
+{
+	const struct ktape_ring_page *page = c->ring->page;
+	size_t at = offsetof(struct ktape_block, lost);
+
+	KT_HEAD_SET64(c->data, emitted, kt_ring_sum(page->emitted));
+	KT_HEAD_SET64(c->data, filtered, kt_ring_sum(page->filtered));
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++, at += 8)
+		kt_set64(c->data + at, kt_ring_sum(page->lost[i]));
+	KT_HEAD_SET64(c->data, discarded, kt_ring_page_lost(c->ring));
+	KT_HEAD_SET64(c->data, ts_end, ts);
+}
+
+/* With the session stopped the counts are exact, and so is what is missing. */
+static void settle(struct kt_ring *r)
+{
+	int64_t missed = (int64_t)(kt_ring_page_count(r) - r->base_count -
+				   r->records);
+
+	if (r->base_known && missed > (int64_t)r->missed)
+		r->missed = (uint64_t)missed;
+}
+
+/* Number the packet, tell losses, finish it.  Return: its bytes. */
+static int64_t finish(struct copy *c, uint64_t len)
+{
+	struct kt_ring *r = c->ring;
+
+	r->told = kt_ring_discarded(r, KT_HEAD64(c->data, discarded));
+	KT_HEAD_SET64(c->data, discarded, r->told);
+	KT_HEAD_SET64(c->data, seq, r->seq);
+	KT_HEAD_SET64(c->data, content_bits, len * 8);
+	KT_HEAD_SET64(c->data, packet_bits, len * 8);
+	KT_HEAD_SET32(c->data, flags,
+		      (c->closed ? 0 : KTAPE_BLOCK_OPEN) |
+			      (r->gap ? KTAPE_BLOCK_GAP : 0));
+	ktape_packet_seal(c->data);
+	r->gap = false;
+	r->seq++;
+	return (int64_t)len;
+}
+
+/* Make a packet of the copy.  Return: bytes, 0 if nothing is new in it. */
+static int64_t deliver(struct ktape_reader *reader, struct copy *c)
+{
+	struct kt_ring *r = c->ring;
+	struct ktape_packet p = {
+		.data = c->data,
+		.content = c->end,
+		.at = KTAPE_BLOCK_HEADER,
+		.ts = KT_HEAD64(c->data, ts_begin),
+	};
+	uint64_t from, records = 0;
+	struct ktape_event event;
+	int ret;
+
+	from = leave_out(c, &p);
+	while ((ret = ktape_packet_next(&p, &event, NULL)) > 0)
+		records += event.opcode != KTAPE_TIME_EXTEND;
+	r->pos = c->closed ? c->block + r->block_size : c->block + c->end;
+	r->part = !c->closed && r->pos % r->block_size;
+	if (ret < 0)
+		return ret;
+	if (c->closed) {
+		kt_ring_account(r, c->data, records);
+		r->ts = kt_max(p.ts, KT_HEAD64(c->data, ts_end));
+		KT_HEAD_SET64(c->data, ts_end, r->ts);
+	} else {
+		r->records += records;
+		if (c->flags & KTAPE_READ_STOPPED)
+			settle(r);
+		r->ts = p.ts;
+		close_head(c, r->ts);
+	}
+	reader->latest = kt_max(reader->latest, r->ts);
+	if (from >= c->end)
+		return 0;
+	memmove(c->data + KTAPE_BLOCK_HEADER, c->data + from, c->end - from);
+	return finish(c, KTAPE_BLOCK_HEADER + c->end - from);
+}
+
+/* Nothing is left but losses that no packet has told: an empty one does. */
+static int64_t tell_losses(struct ktape_reader *reader, struct copy *c)
+{
+	struct kt_ring *r = c->ring;
+	const struct ktape_features *f = ktape_device_features(reader->device);
+	struct ktape_block head = {
+		.cpu = r->cpu,
+		.kind = r->kind,
+		.context = KTAPE_CTX_CONTINUED,
+		.ts_begin = kt_max(r->ts, reader->latest),
+	};
+	struct ktape_builder b;
+
+	settle(r);
+	if (kt_ring_discarded(r, kt_ring_page_lost(r)) <= r->told)
+		return 0;
+	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);
+	r->ts = head.ts_begin;
+	close_head(c, r->ts);
+	return finish(c, KTAPE_BLOCK_HEADER);
+}
+
+int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
+			  unsigned int flags, void *packet, size_t size)
+{
+	struct kt_ring *r = kt_reader_ring(reader, ring);
+	struct copy c = { .ring = r, .data = packet, .flags = flags };
+	uint64_t commit;
+	int64_t len;
+
+	if (!r)
+		return -ENOENT;
+	if (size < r->block_size)
+		return -ENOBUFS;
+	for (;;) {
+		kt_ring_skip(r);
+		commit = kt_ring_commit(r);
+		if (r->pos >= commit)
+			break;
+		c.block = r->pos - r->pos % r->block_size;
+		c.closed = commit > c.block + r->block_size;
+		if (!c.closed && !(flags & KTAPE_READ_OPEN))
+			return 0;
+		c.end = commit - c.block;
+		if (!copy_block(&c))
+			continue;
+		if (!c.end) {
+			r->pos = c.block + r->block_size;
+			return -EBADMSG;
+		}
+		len = deliver(reader, &c);
+		if (len)
+			return len;
+	}
+	return flags & KTAPE_READ_STOPPED ? tell_losses(reader, &c) : 0;
+}

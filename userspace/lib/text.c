@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Events as lines of text for people and grep. */
+#include "util/put.h"
+
+#include "fields.h"
+
+#define NS_PER_S	1000000000ULL
+#define LINE_MAX_FIXED	4096	/* all names and numbers of any event */
+#define LINE_PER_BYTE	8	/* more than any form of a blob's byte takes */
+
+/* What a line is made of. */
+struct line {
+	const struct ktape_info *info;
+	const struct ktape_registry *registry;
+	const struct ktape_event *event;
+};
+
+size_t ktape_format_bound(const struct ktape_event *event)
+{
+	return LINE_MAX_FIXED + (size_t)event->size * LINE_PER_BYTE;
+}
+
+static char *put_name(char *p, const struct line *l, int32_t tid)
+{
+	const struct ktape_thread *t;
+
+	if (!tid)
+		return kt_put_mem(p, "swapper", 7);
+	t = ktape_registry_thread(l->registry, tid, l->event->ts);
+	if (t && t->plain)
+		return kt_put_mem(p, t->name, t->name_len);
+	if (t)
+		return kt_put_escaped(p, t->name, t->name_len);
+	return kt_put_char(p, '?');
+}
+
+static char *put_time(char *p, int64_t ns)
+{
+	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	p = kt_put_char(p, '[');
+	if (ns < 0)
+		p = kt_put_char(p, '-');
+	p = kt_put_u64(p, v / NS_PER_S);
+	p = kt_put_char(p, '.');
+	p = kt_put_fixed(p, (uint32_t)(v % NS_PER_S), 9);
+	return kt_put_mem(p, "] cpu ", 6);
+}
+
+static char *put_head(char *p, const struct line *l, const char *name)
+{
+	const struct ktape_event *e = l->event;
+
+	p = put_time(p, ktape_mono_ns(l->info, e->ts));
+	p = kt_put_u64(p, e->cpu);
+	p = kt_put_char(p, ' ');
+	if (e->tid < 0) {
+		p = kt_put_char(p, '-');
+	} else {
+		p = put_name(p, l, e->tid);
+		p = kt_put_char(p, '-');
+		p = kt_put_u64(p, (uint32_t)e->tid);
+	}
+	p = kt_put_char(p, ' ');
+	if (name && *name) {
+		p = kt_put_escaped(p, name, strlen(name));
+	} else {
+		p = kt_put_str(p, "opcode_");
+		p = kt_put_u64(p, e->opcode);
+	}
+	return kt_put_char(p, ':');
+}
+
+static char *put_syscall(char *p, const struct line *l, uint64_t nr)
+{
+	bool native = !(l->event->dat20 >> 16 & 7);
+	const char *name = NULL;
+
+	p = kt_put_u64(p, nr);
+	if (native)
+		name = ktape_syscall_name(l->info->machine, (unsigned int)nr);
+	if (!name)
+		return p;
+	p = kt_put_mem(p, " (", 2);
+	p = kt_put_str(p, name);
+	return kt_put_char(p, ')');
+}
+
+static char *put_value(char *p, const struct line *l, unsigned int type,
+		       uint64_t value)
+{
+	const char *name;
+
+	switch (type) {
+	case KTAPE_TYPE_X32:
+	case KTAPE_TYPE_X64:
+		return kt_put_hex(p, value);
+	case KTAPE_TYPE_S32:
+	case KTAPE_TYPE_S64:
+		return kt_put_s64(p, (int64_t)value);
+	case KTAPE_TYPE_TID:
+		p = kt_put_s64(p, (int64_t)value);
+		p = kt_put_mem(p, " (", 2);
+		p = put_name(p, l, (int32_t)value);
+		return kt_put_char(p, ')');
+	case KTAPE_TYPE_SYSCALL:
+		return put_syscall(p, l, value);
+	default:
+		name = ktape_value_name(type, value);
+		return name ? kt_put_str(p, name) : kt_put_u64(p, value);
+	}
+}
+
+static char *put_array(char *p, const struct line *l,
+		       const struct ktape_field *f, const struct kt_fields *at)
+{
+	unsigned int words = kt_type_words()[f->type];
+
+	p = kt_put_char(p, '[');
+	for (uint32_t i = 0; i < at->count; i++) {
+		if (i)
+			p = kt_put_char(p, ' ');
+		p = put_value(p, l, f->type,
+			      kt_field_value(f->type, at->data + i * words * 4,
+					     words));
+	}
+	return kt_put_char(p, ']');
+}
+
+static char *put_fields(char *p, const struct line *l,
+			const struct ktape_event_desc *desc)
+{
+	const struct ktape_field *f;
+	struct kt_fields at;
+
+	kt_fields_begin(&at, desc, l->event);
+	while ((f = kt_fields_next(&at))) {
+		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
+			continue;
+		p = kt_put_char(p, ' ');
+		p = kt_put_str(p, f->name);
+		p = kt_put_char(p, '=');
+		if (f->place == KTAPE_PLACE_TEXT)
+			p = kt_put_escaped(p, (const char *)at.data, at.count);
+		else if (at.count)
+			p = put_array(p, l, f, &at);
+		else
+			p = put_value(p, l, f->type, at.value);
+	}
+	return p;
+}
+
+/* An event that is not as in the table. */
+static char *put_words(char *p, const struct ktape_event *e)
+{
+	const uint8_t *blob = e->blob;
+
+	p = kt_put_str(p, " dat20=");
+	p = kt_put_hex(p, e->dat20);
+	p = kt_put_str(p, " args=[");
+	for (unsigned int i = 0; i < e->nargs; i++) {
+		if (i)
+			p = kt_put_char(p, ' ');
+		p = kt_put_hex(p, ktape_event_arg(e, i));
+	}
+	p = kt_put_char(p, ']');
+	if (!blob)
+		return p;
+	p = kt_put_str(p, " bytes=");
+	for (uint32_t i = 0; i < e->blob_size; i++) {
+		p = kt_put_char(p, "0123456789abcdef"[blob[i] >> 4]);
+		p = kt_put_char(p, "0123456789abcdef"[blob[i] & 15]);
+	}
+	return p;
+}
+
+size_t ktape_format_text(const struct ktape_info *info,
+			 const struct ktape_registry *registry,
+			 const struct ktape_event *event, char *to)
+{
+	const struct ktape_event_desc *desc = ktape_event_desc(event->opcode);
+	const struct line l = { info, registry, event };
+	char *p;
+
+	if (event->opcode == KTAPE_TIME_EXTEND) {
+		p = put_head(to, &l, desc->name);
+	} else if (kt_event_fits(desc, event)) {
+		p = put_head(to, &l, desc->name);
+		p = put_fields(p, &l, desc);
+	} else {
+		p = put_head(to, &l, info->names[event->opcode]);
+		p = put_words(p, event);
+	}
+	return (size_t)(kt_put_char(p, '\n') - to);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A trace that is being read: streams, where their packets come from. */
+#ifndef _KT_TRACE_H
+#define _KT_TRACE_H
+
+#include "internal.h"
+#include "scan.h"
+
+/* Where a stream's packets come from. */
+enum kt_source {
+	KT_SOURCE_FILE,		/* a file of its own */
+	KT_SOURCE_LIST,		/* places in a file of many streams */
+	KT_SOURCE_QUEUE		/* memory, filled from a pipe */
+};
+
+struct kt_place {
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct kt_queued {
+	struct kt_queued *next;
+	uint64_t offset;
+	size_t size;
+	uint8_t data[];
+};
+
+/**
+ * struct kt_stream - packets of one ring in order
+ * @source: where they come from
+ * @kind: enum ktape_ring_kind
+ * @cpu: its CPU
+ * @scan: the file (FILE)
+ * @taken: bytes at the head of @scan that are in use
+ * @places: of the packets (LIST)
+ * @nr_places: how many
+ * @next_place: the next one
+ * @buf: its packet (LIST)
+ * @first: packets (QUEUE), the one in use first
+ * @last: the last one
+ * @in_use: the first one is being read
+ * @queued_until: time until which packets came
+ * @received: bytes that had come in all when the last packet came
+ * @packet: the packet that is being read
+ * @event: its next record
+ * @offset: of the packet
+ * @fresh: none of its records was delivered
+ * @in_heap: it has an event
+ * @begun: a packet came before, of which the members below tell
+ * @seq: its number
+ * @discarded: its count of losses
+ * @ts_end: its end
+ */
+struct kt_stream {
+	enum kt_source source;
+	uint32_t kind;
+	uint32_t cpu;
+
+	struct kt_scan scan;
+	uint64_t taken;
+
+	struct kt_place *places;
+	size_t nr_places;
+	size_t next_place;
+	uint8_t *buf;
+
+	struct kt_queued *first;
+	struct kt_queued *last;
+	bool in_use;
+	uint64_t queued_until;
+	uint64_t received;
+
+	struct ktape_packet packet;
+	struct ktape_event event;
+	uint64_t offset;
+	bool fresh;
+	bool in_heap;
+
+	bool begun;
+	uint64_t seq;
+	uint64_t discarded;
+	uint64_t ts_end;
+};
+
+/**
+ * struct ktape_trace - a trace that is being read
+ * @options: of the caller
+ * @info: from the metadata
+ * @decoder: threads of all CPUs
+ * @registry: names
+ * @input: the pipe-form file or stream
+ * @live: @input cannot be read twice
+ * @streams: all of them
+ * @nr_streams: how many
+ * @heap: those with an event, the earliest first
+ * @nr_heap: how many
+ * @current: the stream whose event was delivered last
+ * @last_ts: time of that event
+ * @limit: live: events up to here are in order
+ * @received: live: bytes that came
+ * @buffered: live: bytes in queues
+ * @ended: live: nothing more will come
+ * @idle: live: nothing came for a while
+ * @late: live: events that came too late
+ */
+struct ktape_trace {
+	struct ktape_trace_options options;
+	struct ktape_info info;
+	struct ktape_decoder *decoder;
+	struct ktape_registry *registry;
+	struct kt_scan input;
+	bool live;
+	struct kt_stream **streams;
+	size_t nr_streams;
+	struct kt_stream **heap;
+	size_t nr_heap;
+	struct kt_stream *current;
+	uint64_t last_ts;
+	uint64_t limit;
+	uint64_t received;
+	uint64_t buffered;
+	bool ended;
+	bool idle;
+	uint64_t late;
+};
+
+/* stream.c */
+struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
+				uint32_t kind, uint32_t cpu);
+struct kt_stream *kt_stream_find(const struct ktape_trace *t, uint32_t kind,
+				 uint32_t cpu);
+void kt_stream_free(struct kt_stream *s);
+int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size);
+int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
+		    const uint8_t *data, size_t size, uint64_t offset);
+int kt_stream_load(struct ktape_trace *t, struct kt_stream *s);
+void kt_stream_forget(struct kt_stream *s);
+void kt_notice(struct ktape_trace *t, unsigned int kind,
+	       const struct kt_stream *s, const struct ktape_error *error);
+
+/* merge.c */
+int kt_merge_add(struct ktape_trace *t, struct kt_stream *s);
+
+/* live.c */
+int kt_live_pump(struct ktape_trace *t);
+bool kt_live_wait(struct ktape_trace *t);
+
+#endif /* _KT_TRACE_H */

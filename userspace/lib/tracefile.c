@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Opening traces: CTF directories, pipe forms, single streams. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "trace.h"
+
+/* Read a whole file.  Return: its length or negative errno. */
+static int64_t slurp(int dir, const char *name, uint8_t **data)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || st.st_size > KT_METADATA_MAX) {
+		close(fd);
+		return -EFBIG;
+	}
+	*data = malloc((size_t)st.st_size + 1);
+	len = *data ? kt_pread_all(fd, *data, (size_t)st.st_size, 0) : -ENOMEM;
+	close(fd);
+	if (len < 0)
+		free(*data);
+	return len;
+}
+
+/* What can be set up once the metadata is there. */
+static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
+		   struct ktape_error *error)
+{
+	struct ktape_error note;
+	int err;
+
+	err = ktape_metadata_parse(metadata, len, &t->info, error);
+	if (!err)
+		err = ktape_decoder_new(&t->info, &t->decoder);
+	if (!err)
+		err = ktape_registry_new(t->info.freq, &t->registry);
+	if (!err && t->info.table_hash != ktape_table_hash()) {
+		kt_error(&note, 0, "recorded with another event table: events that differ are shown as words");
+		kt_notice(t, KTAPE_NOTICE_TABLE, NULL, &note);
+	}
+	return err;
+}
+
+static int read_metadata(struct ktape_trace *t, int dir,
+			 struct ktape_error *error)
+{
+	uint8_t *data = NULL;
+	int64_t len = slurp(dir, "metadata", &data);
+	int err;
+
+	if (len < 0)
+		return (int)len;
+	err = prepare(t, data, (size_t)len, error);
+	free(data);
+	return err;
+}
+
+/* Learn the names of a whole stream, then begin it again. */
+static int learn(struct ktape_trace *t, struct kt_stream *s)
+{
+	struct ktape_trace_options options = t->options;
+	int ret;
+
+	if (s->kind == KTAPE_RING_EVENT ||
+	    !kt_mask_has(t->info.known, KTAPE_EV_REGISTRY))
+		return 0;
+	t->options.notice = NULL;	/* comes when it is read in earnest */
+	while ((ret = kt_stream_load(t, s)) > 0) {
+		do {
+			ret = ktape_registry_add(t->registry, &s->event);
+			if (ret)
+				break;
+			ret = ktape_packet_next(&s->packet, &s->event, NULL);
+		} while (ret > 0);
+		if (ret == -ENOMEM)
+			break;
+	}
+	t->options = options;
+	kt_stream_forget(s);
+	return ret;
+}
+
+static int start(struct ktape_trace *t)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr_streams && !err; i++)
+		err = learn(t, t->streams[i]);
+	for (size_t i = 0; i < t->nr_streams && !err; i++)
+		err = kt_merge_add(t, t->streams[i]);
+	return err;
+}
+
+/* Find out which stream a file holds. */
+static int identify(struct kt_stream *s)
+{
+	uint8_t head[KTAPE_BLOCK_HEADER];
+	ssize_t len = kt_pread_all(s->scan.fd, head, sizeof(head), 0);
+
+	if (len < 0)
+		return (int)len;
+	if (len == sizeof(head) && kt_packet_size(head, NULL)) {
+		s->kind = KT_HEAD32(head, kind);
+		s->cpu = KT_HEAD32(head, cpu);
+	}
+	return 0;
+}
+
+static int add_file(struct ktape_trace *t, int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct kt_stream *s;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return 0;
+	}
+	s = kt_stream_add(t, KT_SOURCE_FILE, KTAPE_RING_EVENT, 0);
+	if (!s) {
+		close(fd);
+		return -ENOMEM;
+	}
+	kt_scan_init(&s->scan, fd);
+	return identify(s);
+}
+
+static int open_directory(struct ktape_trace *t, int fd,
+			  struct ktape_error *error)
+{
+	struct dirent *entry;
+	int err, copy;
+	DIR *dir;
+
+	err = read_metadata(t, fd, error);
+	if (err == -ENOENT)
+		return kt_error(error, 0, "no metadata in this directory");
+	if (err)
+		return err;
+	copy = dup(fd);
+	dir = copy < 0 ? NULL : fdopendir(copy);
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' &&
+		    strcmp(entry->d_name, "metadata"))
+			err = add_file(t, fd, entry->d_name);
+	}
+	closedir(dir);
+	return err ? err : start(t);
+}
+
+/*
+ * One stream: the others of its directory are looked at for names and then left
+ * out again.
+ */
+static int open_stream(struct ktape_trace *t, const char *path,
+		       struct ktape_error *error)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1)
+			     : strdup(".");
+	struct kt_stream *mine;
+	int dir, err;
+
+	if (!parent)
+		return -ENOMEM;
+	dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(parent);
+	if (dir < 0)
+		return -errno;
+	err = read_metadata(t, dir, error);
+	if (err == -ENOENT)
+		err = kt_error(error, 0, "a stream without its metadata file");
+	if (!err)
+		err = add_file(t, AT_FDCWD, path);
+	mine = err || !t->nr_streams ? NULL : t->streams[0];
+	if (mine && mine->kind != KTAPE_RING_REGISTRY &&
+	    !add_file(t, dir, "registry") && t->nr_streams > 1)
+		err = learn(t, t->streams[1]);
+	while (t->nr_streams > 1)
+		kt_stream_free(t->streams[--t->nr_streams]);
+	close(dir);
+	return err ? err : start(t);
+}
+
+/* List the places of all packets of a file that can be read twice. */
+static int list_packets(struct ktape_trace *t)
+{
+	struct ktape_error error;
+	struct kt_stream *s;
+	struct kt_found found;
+	int ret;
+
+	while ((ret = kt_scan_packet(&t->input, &found, &error)) != 0) {
+		const uint8_t *head = kt_scan_head(&t->input);
+
+		if (ret < 0 && ret != -EBADMSG)
+			return ret;
+		if (ret < 0) {
+			kt_notice(t, t->input.eof ? KTAPE_NOTICE_TRUNCATED
+						  : KTAPE_NOTICE_CORRUPT,
+				  NULL, &error);
+			ret = kt_scan_resync(&t->input, t->info.uuid);
+			if (ret < 0)
+				return ret;
+			continue;
+		}
+		if (!found.metadata) {
+			s = kt_stream_find(t, KT_HEAD32(head, kind),
+					   KT_HEAD32(head, cpu));
+			if (!s)
+				s = kt_stream_add(t, KT_SOURCE_LIST,
+						  KT_HEAD32(head, kind),
+						  KT_HEAD32(head, cpu));
+			if (!s || kt_stream_place(s, found.offset, found.size))
+				return -ENOMEM;
+		}
+		ret = kt_scan_skip(&t->input, found.size);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
+{
+	uint8_t *data;
+	size_t len;
+	int err;
+
+	err = kt_scan_metadata(&t->input, &data, &len, error);
+	if (err)
+		return err;
+	err = prepare(t, data, len, error);
+	free(data);
+	if (err)
+		return err;
+	if (!t->input.seekable) {
+		t->live = true;
+		return 0;
+	}
+	err = list_packets(t);
+	return err ? err : start(t);
+}
+
+static int open_path(struct ktape_trace *t, const char *path,
+		     struct ktape_error *error)
+{
+	struct stat st;
+	int64_t there;
+	int fd;
+
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return -errno;
+	kt_scan_init(&t->input, fd);
+	if (fstat(fd, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return open_directory(t, fd, error);
+	there = kt_scan_need(&t->input, 4);
+	if (there < 0)
+		return (int)there;
+	if (there < 4)
+		return kt_error(error, 0, "there is nothing in it");
+	if (kt_get32(kt_scan_head(&t->input)) == KTAPE_BLOCK_MAGIC &&
+	    t->input.seekable)
+		return open_stream(t, path, error);
+	return open_pipe(t, error);
+}
+
+int ktape_trace_open(const char *path,
+		     const struct ktape_trace_options *options,
+		     struct ktape_trace **trace, struct ktape_error *error)
+{
+	struct ktape_trace *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	if (options)
+		t->options = *options;
+	t->input.fd = -1;
+	err = open_path(t, path, error);
+	if (err) {
+		ktape_trace_close(t);
+		return err;
+	}
+	*trace = t;
+	return 0;
+}
+
+const struct ktape_info *ktape_trace_info(const struct ktape_trace *trace)
+{
+	return &trace->info;
+}
+
+const struct ktape_registry *
+ktape_trace_registry(const struct ktape_trace *trace)
+{
+	return trace->registry;
+}
+
+void ktape_trace_close(struct ktape_trace *trace)
+{
+	if (!trace)
+		return;
+	for (size_t i = 0; i < trace->nr_streams; i++)
+		kt_stream_free(trace->streams[i]);
+	free(trace->streams);
+	free(trace->heap);
+	kt_scan_free(&trace->input);
+	if (trace->input.fd >= 0)
+		close(trace->input.fd);
+	ktape_decoder_free(trace->decoder);
+	ktape_registry_free(trace->registry);
+	free(trace);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Writing CTF directories: files, first packets, alignment. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "ctf.h"
+
+#define MODE_DIR	0777
+#define MODE_FILE	0666
+#define NAME_SIZE	32
+
+static const char *const prefixes[] = {
+	[KTAPE_RING_EVENT] = "cpu",
+	[KTAPE_RING_CONTROL] = "control",
+};
+
+/* Is this a file of a trace, as we write it? */
+static bool is_ours(const char *name)
+{
+	if (!strcmp(name, "metadata") || !strcmp(name, "registry"))
+		return true;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(prefixes); i++) {
+		size_t len = strlen(prefixes[i]);
+
+		if (!strncmp(name, prefixes[i], len) && name[len] &&
+		    strspn(name + len, "0123456789") == strlen(name + len))
+			return true;
+	}
+	return false;
+}
+
+/* Only an empty directory will do, or one whose trace may be replaced. */
+static int make_empty(int fd, bool force)
+{
+	int copy = dup(fd), err = 0;
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (!force || !is_ours(entry->d_name))
+			err = -ENOTEMPTY;
+		else if (unlinkat(fd, entry->d_name, 0))
+			err = -errno;
+	}
+	closedir(dir);
+	return err;
+}
+
+static int write_metadata(int dir, const char *metadata, size_t len)
+{
+	int fd = openat(dir, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			MODE_FILE);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = kt_write_all(fd, metadata, len);
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
+		     size_t len, struct ktape_ctf **ctf)
+{
+	struct ktape_ctf *c = calloc(1, sizeof(*c));
+	int err = 0;
+
+	if (!c)
+		return -ENOMEM;
+	c->flags = flags;
+	c->first_ts = UINT64_MAX;
+	c->dir = -1;
+	if (mkdir(dir, MODE_DIR) && errno != EEXIST)
+		err = -errno;
+	if (!err) {
+		c->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		err = c->dir < 0 ? -errno : 0;
+	}
+	if (!err)
+		err = make_empty(c->dir, flags & KTAPE_CTF_FORCE);
+	if (!err)
+		err = write_metadata(c->dir, metadata, len);
+	if (err) {
+		ktape_ctf_close(c);
+		return err;
+	}
+	*ctf = c;
+	return 0;
+}
+
+static void name_file(const struct kt_ctf_file *f, char name[NAME_SIZE])
+{
+	if (f->kind < KT_ARRAY_SIZE(prefixes))
+		snprintf(name, NAME_SIZE, "%s%u", prefixes[f->kind], f->cpu);
+	else
+		snprintf(name, NAME_SIZE, "registry");
+}
+
+static int open_file(struct ktape_ctf *ctf, struct kt_ctf_file *f)
+{
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+	char name[NAME_SIZE];
+
+	name_file(f, name);
+	f->direct = (ctf->flags & KTAPE_CTF_DIRECT) && !ctf->plain;
+	f->fd = openat(ctf->dir, name, flags | (f->direct ? O_DIRECT : 0),
+		       MODE_FILE);
+	if (f->fd < 0 && f->direct && errno == EINVAL) {
+		ctf->plain = -EINVAL;
+		f->direct = false;
+		unlinkat(ctf->dir, name, 0);
+		f->fd = openat(ctf->dir, name, flags, MODE_FILE);
+	}
+	return f->fd < 0 ? -errno : 0;
+}
+
+static int bounce(struct ktape_ctf *ctf, size_t size)
+{
+	void *p;
+
+	if (ctf->bounce_size >= size)
+		return 0;
+	if (posix_memalign(&p, KT_DIRECT_ALIGN, size))
+		return -ENOMEM;
+	free(ctf->bounce);
+	ctf->bounce = p;
+	ctf->bounce_size = size;
+	return 0;
+}
+
+/* Write pieces; where direct writes turn out not to work, go on without. */
+int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
+		 struct iovec *iov, unsigned int nr, uint64_t offset)
+{
+	int err = kt_pwritev_all(file->fd, iov, nr, offset);
+
+	if (err != -EINVAL || !file->direct)
+		return err;
+	file->direct = false;
+	ctf->plain = err;
+	if (fcntl(file->fd, F_SETFL, 0))
+		return -errno;
+	return kt_pwritev_all(file->fd, iov, nr, offset);
+}
+
+/* Add a packet at the end; where it has to be aligned, its filling grows. */
+static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
+		  const void *packet, size_t len)
+{
+	bool aligned = ctf->flags & KTAPE_CTF_DIRECT;
+	size_t size = aligned ? kt_align(len, KT_DIRECT_ALIGN) : len;
+	struct iovec iov = { .iov_len = size };
+	int err = bounce(ctf, size);
+
+	if (err)
+		return err;
+	memcpy(ctf->bounce, packet, len);
+	memset(ctf->bounce + len, 0, size - len);
+	if (size != len) {
+		KT_HEAD_SET64(ctf->bounce, packet_bits, (uint64_t)size * 8);
+		ktape_packet_seal(ctf->bounce);
+	}
+	iov.iov_base = ctf->bounce;
+	err = kt_ctf_write(ctf, f, &iov, 1, f->size);
+	if (!err) {
+		f->size += size;
+		return 0;
+	}
+	/* What was written before stays readable. */
+	if (ftruncate(f->fd, (off_t)f->size))
+		return -errno;
+	return err;
+}
+
+/* The empty packet before the first, from which losses are counted. */
+static int begin_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
+		      const uint8_t *head)
+{
+	uint8_t packet[KTAPE_BLOCK_HEADER];
+	struct ktape_block h = {
+		.context = KTAPE_CTX_CONTINUED,
+		.seq = KT_HEAD64(head, seq) - 1,
+		.cpu = f->cpu,
+		.kind = f->kind,
+	};
+	struct ktape_builder b;
+	size_t len;
+
+	ctf->first_ts = kt_min(ctf->first_ts, KT_HEAD64(head, ts_begin));
+	if (!KT_HEAD64(head, seq) ||
+	    (!KT_HEAD64(head, discarded) &&
+	     KT_HEAD64(head, content_bits) == KTAPE_BLOCK_HEADER * 8))
+		return 0;
+	memcpy(h.uuid, head + offsetof(struct ktape_block, uuid),
+	       sizeof(h.uuid));
+	h.ts_begin = ctf->first_ts;
+	ktape_build_begin(&b, packet, sizeof(packet), &h);
+	len = ktape_build_end(&b, h.ts_begin, 0);
+	return append(ctf, f, packet, len);
+}
+
+/* Find the file for a packet; a new one is begun. */
+int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
+		struct kt_ctf_file **file)
+{
+	uint32_t kind = KT_HEAD32(head, kind), cpu = KT_HEAD32(head, cpu);
+	struct kt_ctf_file **more, *f;
+	int err;
+
+	for (unsigned int i = 0; i < ctf->nr_files; i++) {
+		*file = ctf->files[i];
+		if ((*file)->kind == kind && (*file)->cpu == cpu)
+			return 0;
+	}
+	more = realloc(ctf->files, (ctf->nr_files + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	ctf->files = more;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->kind = kind;
+	f->cpu = cpu;
+	err = open_file(ctf, f);
+	if (err) {
+		free(f);
+		return err;
+	}
+	ctf->files[ctf->nr_files++] = f;
+	*file = f;
+	return begin_file(ctf, f, head);
+}
+
+int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len)
+{
+	struct kt_ctf_file *f;
+	int err;
+
+	if (len < KTAPE_BLOCK_HEADER || kt_packet_size(packet, NULL) != len)
+		return -EINVAL;
+	err = kt_ctf_file(ctf, packet, &f);
+	if (!err)
+		err = append(ctf, f, packet, len);
+	if (err && !ctf->error)
+		ctf->error = err;
+	return err;
+}
+
+/* After an error: what is behind the last good packet of each file goes. */
+void kt_ctf_cut(struct ktape_ctf *ctf)
+{
+	char name[NAME_SIZE];
+
+	for (unsigned int i = 0; i < ctf->nr_files; i++) {
+		const struct kt_ctf_file *f = ctf->files[i];
+
+		if (ftruncate(f->fd, (off_t)f->size) && !ctf->error)
+			ctf->error = -errno;
+		name_file(f, name);
+		if (!f->size)
+			unlinkat(ctf->dir, name, 0);
+	}
+}
+
+int ktape_ctf_close(struct ktape_ctf *ctf)
+{
+	int err;
+
+	if (!ctf)
+		return 0;
+	err = ctf->error;
+	for (unsigned int i = 0; i < ctf->nr_files; i++) {
+		if (close(ctf->files[i]->fd) && !err)
+			err = -errno;
+		free(ctf->files[i]);
+	}
+	if (ctf->dir >= 0)
+		close(ctf->dir);
+	free(ctf->files);
+	free(ctf->bounce);
+	free(ctf);
+	return err;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Pipe forms: how one begins, and how one becomes a CTF directory. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "scan.h"
+
+#define METADATA_CHUNK	(64U << 10)
+
+struct split {
+	struct ktape_trace_options options;
+	struct kt_scan input;
+	struct ktape_info info;
+	struct ktape_ctf *ctf;
+};
+
+int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
+			size_t len)
+{
+	struct ktape_metadata_packet m = {
+		.magic = htole32(KTAPE_METADATA_MAGIC),
+		.major = 1,
+		.minor = 8,
+	};
+	int err = 0;
+
+	memcpy(m.uuid, uuid, sizeof(m.uuid));
+	while (len && !err) {
+		size_t part = kt_min(len, METADATA_CHUNK);
+		uint32_t bits = (uint32_t)(sizeof(m) + part) * 8;
+
+		m.content_bits = htole32(bits);
+		m.packet_bits = htole32(bits);
+		err = kt_write_all(fd, &m, sizeof(m));
+		if (!err)
+			err = kt_write_all(fd, metadata, part);
+		metadata += part;
+		len -= part;
+	}
+	return err;
+}
+
+static void tell(struct split *s, unsigned int kind,
+		 const struct ktape_error *error)
+{
+	struct ktape_notice n = { .kind = kind, .error = *error };
+
+	if (s->options.notice)
+		s->options.notice(s->options.arg, &n);
+}
+
+/* Keep the whole records of a packet that is cut off. */
+static size_t mend(uint8_t *data, struct ktape_packet *p)
+{
+	struct ktape_event event;
+	uint32_t flags = KT_HEAD32(data, flags);
+
+	while (ktape_packet_next(p, &event, NULL) > 0)
+		;
+	KT_HEAD_SET64(data, ts_end, p->ts);
+	KT_HEAD_SET64(data, content_bits, p->at * 8);
+	KT_HEAD_SET64(data, packet_bits, p->at * 8);
+	KT_HEAD_SET32(data, flags, flags | KTAPE_BLOCK_OPEN);
+	ktape_packet_seal(data);
+	return p->at;
+}
+
+static int split_packet(struct split *s, const struct kt_found *found)
+{
+	int64_t there = kt_scan_need(&s->input, found->size);
+	struct ktape_error error;
+	struct ktape_packet p;
+	uint8_t *data;
+	size_t len;
+
+	if (there < 0)
+		return (int)there;
+	len = kt_min((uint64_t)there, found->size);
+	data = s->input.buf + s->input.head;
+	if (ktape_packet_open(&p, data, len, s->info.uuid, &error)) {
+		error.offset += found->offset;
+		tell(s, KTAPE_NOTICE_CORRUPT, &error);
+		return 0;
+	}
+	if (p.truncated) {
+		kt_error(&error, found->offset + len,
+			 "the last packet is cut off");
+		tell(s, KTAPE_NOTICE_TRUNCATED, &error);
+		len = mend(data, &p);
+	}
+	return ktape_ctf_append(s->ctf, data, len);
+}
+
+static int split_all(struct split *s)
+{
+	struct ktape_error error;
+	struct kt_found found;
+	int ret;
+
+	while ((ret = kt_scan_packet(&s->input, &found, &error)) != 0) {
+		if (ret == -EBADMSG) {
+			tell(s, s->input.eof ? KTAPE_NOTICE_TRUNCATED
+					     : KTAPE_NOTICE_CORRUPT, &error);
+			ret = kt_scan_resync(&s->input, s->info.uuid);
+			if (ret > 0)
+				continue;
+		} else if (ret > 0) {
+			ret = found.metadata ? 0 : split_packet(s, &found);
+			if (!ret)
+				ret = kt_scan_skip(&s->input, found.size);
+			if (!ret)
+				continue;
+		}
+		break;
+	}
+	return ret;
+}
+
+static int begin(struct split *s, const char *dir, bool force,
+		 struct ktape_error *error)
+{
+	char *text = NULL;
+	uint8_t *data;
+	size_t len;
+	int err;
+
+	err = kt_scan_metadata(&s->input, &data, &len, error);
+	if (err)
+		return err;
+	err = ktape_metadata_parse(data, len, &s->info, error);
+	if (!err)
+		err = kt_metadata_unpack(data, len, &text, &len, error);
+	if (!err)
+		err = ktape_ctf_create(dir, force ? KTAPE_CTF_FORCE : 0, text,
+				       len, &s->ctf);
+	free(data);
+	free(text);
+	return err;
+}
+
+int ktape_split(const char *path, const char *dir, bool force,
+		const struct ktape_trace_options *options,
+		struct ktape_error *error)
+{
+	struct split *s = calloc(1, sizeof(*s));
+	int fd, err, closed;
+
+	if (!s)
+		return -ENOMEM;
+	if (options)
+		s->options = *options;
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	err = fd < 0 ? -errno : 0;
+	if (!err) {
+		kt_scan_init(&s->input, fd);
+		err = begin(s, dir, force, error);
+	}
+	if (!err)
+		err = split_all(s);
+	closed = ktape_ctf_close(s->ctf);
+	kt_scan_free(&s->input);
+	if (fd >= 0)
+		close(fd);
+	free(s);
+	return err ? err : closed;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The command that is recorded: started early, let go when all is ready. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "child.h"
+
+static void be_child(char **argv, int go, int trouble)
+{
+	sigset_t none;
+	char byte;
+	int err;
+
+	if (kt_read_some(go, &byte, 1) != 1)
+		_exit(0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], argv);
+	err = errno;
+	kt_write_all(trouble, &err, sizeof(err));
+	_exit(127);
+}
+
+/**
+ * child_prepare() - make the process, which waits
+ * @c: filled
+ * @argv: the command, ends in NULL
+ *
+ * Return: 0 or negative errno.
+ */
+int child_prepare(struct child *c, char **argv)
+{
+	int go[2], trouble[2], err;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(trouble, O_CLOEXEC)) {
+		err = -errno;
+		goto err_go;
+	}
+	c->pid = fork();
+	if (c->pid < 0) {
+		err = -errno;
+		c->pid = 0;
+		goto err_trouble;
+	}
+	if (!c->pid) {
+		close(go[1]);
+		be_child(argv, go[0], trouble[1]);
+	}
+	close(go[0]);
+	close(trouble[1]);
+	c->go = go[1];
+	c->trouble = trouble[0];
+	return 0;
+
+err_trouble:
+	close(trouble[0]);
+	close(trouble[1]);
+err_go:
+	close(go[0]);
+	close(go[1]);
+	return err;
+}
+
+/**
+ * child_begin() - let the command begin
+ * @c: from child_prepare()
+ *
+ * Return: 0, or the negative errno with which it could not.
+ */
+int child_begin(struct child *c)
+{
+	int err = 0;
+
+	if (kt_write_all(c->go, "", 1))
+		return -ECHILD;
+	if (kt_read_some(c->trouble, &err, sizeof(err)) == sizeof(err))
+		return -err;
+	return 0;
+}
+
+/**
+ * child_signal() - pass a signal on
+ * @c: the command
+ * @number: of the signal
+ */
+void child_signal(const struct child *c, int number)
+{
+	if (c->pid && !c->ended)
+		kill(c->pid, number);
+}
+
+/**
+ * child_reap() - see whether it is over
+ * @c: the command
+ */
+void child_reap(struct child *c)
+{
+	if (c->pid && !c->ended &&
+	    waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+		c->ended = true;
+}
+
+/**
+ * child_end() - leave nothing behind
+ * @c: the command; if it has not begun it goes
+ */
+void child_end(struct child *c)
+{
+	if (!c->pid)
+		return;
+	close(c->go);
+	close(c->trouble);
+	child_reap(c);
+	c->pid = 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command that is recorded. */
+#ifndef _KT_CHILD_H
+#define _KT_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/**
+ * struct child - a command that waits for the recording to begin
+ * @pid: its process, 0 if there is none
+ * @go: writing end: one byte lets it begin
+ * @trouble: reading end: errno of execvp(3), or its end
+ * @ended: it is over
+ * @status: as from waitpid(2)
+ */
+struct child {
+	pid_t pid;
+	int go;
+	int trouble;
+	bool ended;
+	int status;
+};
+
+int child_prepare(struct child *c, char **argv);
+int child_begin(struct child *c);
+void child_signal(const struct child *c, int number);
+void child_reap(struct child *c);
+void child_end(struct child *c);
+
+#endif /* _KT_CHILD_H */

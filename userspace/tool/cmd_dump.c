@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape dump: a trace as text or JSON, one line a record. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+#include "util/file.h"
+#include "util/parse.h"
+
+#include "opt.h"
+#include "tool.h"
+
+#define BUFFER		(1U << 20)
+#define GAPS_SHOWN	20U
+#define NS_PER_S	1000000000LL
+
+struct dump_options {
+	bool json;
+	bool strict;
+	const char *events;
+	const char *from;
+	const char *to;
+	uint64_t cpu;
+	uint64_t count;
+};
+
+#define OPT(member) offsetof(struct dump_options, member)
+
+static const struct kt_option options[] = {
+	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "lines of JSON" },
+	{ "events", 'e', KT_OPT_TEXT, OPT(events), "LIST",
+	  "only these events, classes, globs" },
+	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only this CPU" },
+	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME",
+	  "from here: seconds as in the text, or ns as in JSON" },
+	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "until before here" },
+	{ "count", 'n', KT_OPT_NUMBER, OPT(count), "N", "at most N lines" },
+	{ "strict", 0, KT_OPT_FLAG, OPT(strict), NULL,
+	  "a trace that is cut off is an error" },
+	{ .name = NULL },
+};
+
+/* A limit of time: on the clock of the text or on that of JSON. */
+struct moment {
+	bool given;
+	bool mono;
+	int64_t ns;
+};
+
+struct dump {
+	struct dump_options o;
+	uint64_t mask[KTAPE_MASK_WORDS];
+	struct moment from;
+	struct moment to;
+	struct ktape_trace *trace;
+	const struct ktape_info *info;
+	char *buf;
+	size_t cap;
+	size_t len;
+	int error;
+	bool corrupt;
+	bool truncated;
+	uint64_t lost;
+	uint64_t late;
+	unsigned int gaps;
+	struct ktape_notice shown[GAPS_SHOWN];
+};
+
+static void flush(struct dump *d)
+{
+	if (d->len && !d->error)
+		d->error = kt_write_all(STDOUT_FILENO, d->buf, d->len);
+	d->len = 0;
+}
+
+static void flush_idle(void *arg)
+{
+	flush(arg);
+}
+
+/* Gaps are told at the end, so that they do not tear lines on a terminal. */
+static void take_notice(void *arg, const struct ktape_notice *n)
+{
+	struct dump *d = arg;
+
+	switch (n->kind) {
+	case KTAPE_NOTICE_LOST:
+		if (d->gaps < GAPS_SHOWN)
+			d->shown[d->gaps] = *n;
+		d->gaps++;
+		d->lost += n->count;
+		return;
+	case KTAPE_NOTICE_LATE:
+		d->late += n->count;
+		return;
+	case KTAPE_NOTICE_TRUNCATED:
+		d->truncated = true;
+		break;
+	case KTAPE_NOTICE_CORRUPT:
+		d->corrupt = true;
+		break;
+	default:
+		break;
+	}
+	flush(d);
+	if (n->kind == KTAPE_NOTICE_TABLE)
+		note("%s", n->error.text);
+	else
+		note("at byte %llu: %s", (unsigned long long)n->error.offset,
+		     n->error.text);
+}
+
+static void tell_gap(const struct dump *d, const struct ktape_notice *n)
+{
+	static const char *const rings[] = { "cpu", "control", "registry" };
+	int64_t from = ktape_mono_ns(d->info, n->from);
+	int64_t to = ktape_mono_ns(d->info, n->to);
+	char packets[48] = "";
+
+	if (n->packets)
+		snprintf(packets, sizeof(packets), ", %llu packets missing",
+			 (unsigned long long)n->packets);
+	note("%s%u: %llu events lost between [%lld.%09lld] and [%lld.%09lld]%s",
+	     rings[n->ring], n->cpu, (unsigned long long)n->count,
+	     (long long)(from / NS_PER_S), (long long)llabs(from % NS_PER_S),
+	     (long long)(to / NS_PER_S), (long long)llabs(to % NS_PER_S),
+	     packets);
+}
+
+static int finish(struct dump *d, int ret)
+{
+	flush(d);
+	for (unsigned int i = 0; i < d->gaps && i < GAPS_SHOWN; i++)
+		tell_gap(d, &d->shown[i]);
+	if (d->gaps > 1)
+		note("%llu events lost in %u gaps", (unsigned long long)d->lost,
+		     d->gaps);
+	if (d->late)
+		note("%llu events came too late to be sorted",
+		     (unsigned long long)d->late);
+	if (d->error && d->error != -EPIPE)
+		return fail("standard output: %s", strerror(-d->error));
+	if (ret < 0)
+		return fail("reading: %s", strerror(-ret));
+	return d->corrupt || (d->truncated && d->o.strict) ? EXIT_FAILED
+							   : EXIT_OK;
+}
+
+static int64_t on_clock(const struct dump *d, const struct moment *m,
+			uint64_t ts)
+{
+	return m->mono ? ktape_mono_ns(d->info, ts)
+		       : ktape_epoch_ns(d->info, ts);
+}
+
+static bool is_wanted(const struct dump *d, const struct ktape_event *e)
+{
+	if (!kt_mask_has(d->mask, e->opcode))
+		return false;
+	if (d->o.cpu != UINT64_MAX && e->cpu != d->o.cpu)
+		return false;
+	if (d->from.given && on_clock(d, &d->from, e->ts) < d->from.ns)
+		return false;
+	return !d->to.given || on_clock(d, &d->to, e->ts) < d->to.ns;
+}
+
+static int make_room(struct dump *d, size_t need)
+{
+	char *more;
+
+	if (d->cap - d->len >= need)
+		return 0;
+	flush(d);
+	if (d->cap >= need)
+		return 0;
+	more = realloc(d->buf, need);
+	if (!more)
+		return -ENOMEM;
+	d->buf = more;
+	d->cap = need;
+	return 0;
+}
+
+static int dump_all(struct dump *d)
+{
+	const struct ktape_registry *names = ktape_trace_registry(d->trace);
+	const struct ktape_event *e;
+	uint64_t nr = 0;
+	int ret = 0;
+
+	while (nr < d->o.count && !d->error &&
+	       (ret = ktape_trace_next(d->trace, &e)) > 0) {
+		if (!is_wanted(d, e))
+			continue;
+		ret = make_room(d, ktape_format_bound(e));
+		if (ret)
+			break;
+		d->len += d->o.json ? ktape_format_json(d->info, names, e,
+							d->buf + d->len)
+				    : ktape_format_text(d->info, names, e,
+							d->buf + d->len);
+		nr++;
+	}
+	return ret;
+}
+
+/* Seconds with a point as the text has them, or nanoseconds as JSON has them. */
+static int parse_moment(const char *text, struct moment *m)
+{
+	uint64_t v;
+	int err;
+
+	if (!text)
+		return 0;
+	m->given = true;
+	m->mono = strchr(text, '.');
+	err = m->mono ? kt_parse_time(text, &v) : kt_parse_u64(text, &v);
+	m->ns = (int64_t)v;
+	return err ? err : v > INT64_MAX ? -ERANGE : 0;
+}
+
+static int prepare(struct dump *d)
+{
+	memset(d->mask, 0xff, sizeof(d->mask));
+	if (d->o.events && parse_events(&command_dump, d->o.events, d->mask))
+		return EXIT_USAGE;
+	if (parse_moment(d->o.from, &d->from) || parse_moment(d->o.to, &d->to))
+		return misuse(&command_dump, "--from and --to take seconds with a point or nanoseconds");
+	d->cap = BUFFER;
+	d->buf = malloc(BUFFER);
+	return d->buf ? 0 : fail("%s", strerror(ENOMEM));
+}
+
+static int run(int argc, char **argv)
+{
+	struct dump d = { .o = { .cpu = UINT64_MAX, .count = UINT64_MAX } };
+	const struct ktape_trace_options how = {
+		.notice = take_notice,
+		.idle = flush_idle,
+		.arg = &d,
+	};
+	struct ktape_error error = { .text = "" };
+	int first, ret;
+
+	ret = kt_options(&command_dump, argc, argv, &d.o, &first);
+	if (ret >= 0)
+		return ret;
+	if (argc - first != 1)
+		return misuse(&command_dump, "one trace, please");
+	ret = prepare(&d);
+	if (ret)
+		return ret;
+	ret = ktape_trace_open(argv[first], &how, &d.trace, &error);
+	if (ret == -EBADMSG) {
+		ret = fail("%s: %s", argv[first], error.text);
+	} else if (ret) {
+		ret = fail("%s: %s", argv[first], strerror(-ret));
+	} else {
+		d.info = ktape_trace_info(d.trace);
+		ret = finish(&d, dump_all(&d));
+	}
+	ktape_trace_close(d.trace);
+	free(d.buf);
+	return ret;
+}
+
+const struct kt_command command_dump = {
+	.name = "dump",
+	.operands = "DIR|FILE|-",
+	.help = "show a trace as text or JSON, one line a record",
+	.options = options,
+	.run = run,
+};

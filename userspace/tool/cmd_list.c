@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape list: every event, its fields, and whether it can be recorded here. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "opt.h"
+#include "tool.h"
+
+struct list_options {
+	bool json;
+	bool fields;
+	const char *device;
+};
+
+static const struct kt_option options[] = {
+	{ "json", 'j', KT_OPT_FLAG, offsetof(struct list_options, json), NULL,
+	  "a JSON array" },
+	{ "fields", 'f', KT_OPT_FLAG, offsetof(struct list_options, fields),
+	  NULL, "the fields of each event as well" },
+	{ "device", 0, KT_OPT_TEXT, offsetof(struct list_options, device),
+	  "PATH", "instead of " KTAPE_DEVICE_PATH },
+	{ .name = NULL },
+};
+
+struct availability {
+	bool known;
+	bool available;
+	bool attached;
+	const char *reason;
+	struct ktape_event_info info;
+};
+
+static void look(struct ktape_device *device, unsigned int opcode,
+		 struct availability *a)
+{
+	int err;
+
+	memset(a, 0, sizeof(*a));
+	a->reason = "device not open";
+	if (!device)
+		return;
+	err = ktape_device_event_info(device, opcode, &a->info);
+	if (err) {
+		a->reason = strerror(-err);
+		return;
+	}
+	a->known = true;
+	a->available = a->info.state == KTAPE_EVENT_AVAILABLE;
+	a->attached = a->info.attached;
+	a->reason = a->info.reason;
+}
+
+static void print_fields(const struct ktape_event_desc *d)
+{
+	for (unsigned int i = 0; i < d->nr_fields; i++) {
+		const struct ktape_field *f = &d->fields[i];
+
+		if (f->place != KTAPE_PLACE_BLOB)
+			printf("        %-14s %s\n", f->name, f->help);
+	}
+}
+
+static void print_text(const struct ktape_event_desc *d,
+		       const struct availability *a, bool fields)
+{
+	printf("%3u %-19s %-9s %-4s %s", d->opcode, d->name,
+	       ktape_class_desc(d->event_class)->name,
+	       !a->known ? "?" : a->available ? "yes" : "no", d->help);
+	if (!a->available)
+		printf(" [%s]", a->reason);
+	putchar('\n');
+	if (fields)
+		print_fields(d);
+}
+
+static void print_member(const char *name, const char *text)
+{
+	printf(",\"%s\":", name);
+	put_json_text(text);
+}
+
+static const char *type_of(const struct ktape_field *f)
+{
+	return f->place == KTAPE_PLACE_TEXT ? "text" : ktape_type_name(f->type);
+}
+
+static void print_json(const struct ktape_event_desc *d,
+		       const struct availability *a)
+{
+	const char *comma = "";
+
+	printf("{\"opcode\":%u", d->opcode);
+	print_member("name", d->name);
+	print_member("class", ktape_class_desc(d->event_class)->name);
+	print_member("help", d->help);
+	printf(",\"available\":%s",
+	       !a->known ? "null" : a->available ? "true" : "false");
+	printf(",\"attached\":%s",
+	       !a->known ? "null" : a->attached ? "true" : "false");
+	print_member("reason", a->available ? "" : a->reason);
+	printf(",\"fields\":[");
+	for (unsigned int i = 0; i < d->nr_fields; i++) {
+		const struct ktape_field *f = &d->fields[i];
+
+		if (f->place == KTAPE_PLACE_BLOB)
+			continue;
+		printf("%s{\"name\":", comma);
+		put_json_text(f->name);
+		print_member("type", type_of(f));
+		print_member("help", f->help);
+		putchar('}');
+		comma = ",";
+	}
+	printf("]}");
+}
+
+static int run(int argc, char **argv)
+{
+	struct list_options o = { .json = false };
+	struct ktape_device *device = NULL;
+	struct availability a;
+	const char *comma = "[\n";
+	int first, ret;
+
+	ret = kt_options(&command_list, argc, argv, &o, &first);
+	if (ret >= 0)
+		return ret;
+	if (first != argc)
+		return misuse(&command_list, "it takes no operands");
+	if (o.device && open_device(o.device, false, &device))
+		return EXIT_FAILED;
+	if (!o.device && ktape_device_open(NULL, false, &device))
+		device = NULL;
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (!d || i == KTAPE_TIME_EXTEND)
+			continue;
+		look(device, i, &a);
+		if (o.json) {
+			fputs(comma, stdout);
+			print_json(d, &a);
+			comma = ",\n";
+		} else {
+			print_text(d, &a, o.fields);
+		}
+	}
+	if (o.json)
+		puts("\n]");
+	ktape_device_close(device);
+	return finish_stdout();
+}
+
+const struct kt_command command_list = {
+	.name = "list",
+	.operands = "",
+	.help = "list the events, and whether they can be recorded here",
+	.options = options,
+	.run = run,
+};

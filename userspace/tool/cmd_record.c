@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape record: a session of its own into a directory or a pipe. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+
+#include "opt.h"
+#include "record.h"
+
+#define RING_SIZE	(4ULL << 20)
+#define BLOCK_SIZE	(64ULL << 10)
+
+#define OPT(member) offsetof(struct record_options, member)
+
+static const struct kt_option options[] = {
+	{ "events", 'e', KT_OPT_TEXT, OPT(events), "LIST",
+	  "events, classes, globs, comma separated" },
+	{ "profile", 'p', KT_OPT_TEXT, OPT(profile), "MASK",
+	  "preset (none, default, all) or 0x mask; default if no -e" },
+	{ "mode", 'm', KT_OPT_TEXT, OPT(mode), "MODE",
+	  "discard (the default) or overwrite" },
+	{ "buffer", 'b', KT_OPT_SIZE, OPT(ring_size), "SIZE",
+	  "ring of each CPU, 4M" },
+	{ "block", 'B', KT_OPT_SIZE, OPT(block_size), "SIZE", "block, 64K" },
+	{ "duration", 'd', KT_OPT_TIME, OPT(time), "TIME",
+	  "stop after it: 10s, 500ms" },
+	{ "output", 'o', KT_OPT_TEXT, OPT(output), "DIR|-",
+	  "CTF directory to make, or a pipe form to standard output" },
+	{ "split", 0, KT_OPT_TEXT, OPT(split), "FILE|-",
+	  "make the directory from a pipe form; record nothing" },
+	{ "force", 'f', KT_OPT_FLAG, OPT(force), NULL,
+	  "replace the trace in DIR" },
+	{ "no-uring", 0, KT_OPT_FLAG, OPT(no_uring), NULL,
+	  "write without io_uring" },
+	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
+	  "no progress, no summary" },
+	{ "device", 0, KT_OPT_TEXT, OPT(device), "PATH",
+	  "instead of " KTAPE_DEVICE_PATH },
+	{ .name = NULL },
+};
+
+static void take_notice(void *arg, const struct ktape_notice *n)
+{
+	(void)arg;
+	if (n->kind == KTAPE_NOTICE_TRUNCATED || n->kind == KTAPE_NOTICE_CORRUPT)
+		note("at byte %llu: %s", (unsigned long long)n->error.offset,
+		     n->error.text);
+}
+
+static int split(const struct record_options *o)
+{
+	const struct ktape_trace_options how = { .notice = take_notice };
+	struct ktape_error error = { .text = "" };
+	int err = ktape_split(o->split, o->output, o->force, &how, &error);
+
+	if (err == -ENOTEMPTY)
+		return fail("%s is not empty (see --force)", o->output);
+	if (err == -EBADMSG)
+		return fail("%s: %s", o->split, error.text);
+	if (err)
+		return fail("%s to %s: %s", o->split, o->output,
+			    strerror(-err));
+	return EXIT_OK;
+}
+
+/* Events that were asked for by name and cannot be had. */
+static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
+{
+	struct ktape_event_info info;
+
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		if (!kt_mask_has(mask, i) ||
+		    ktape_device_event_info(device, i, &info))
+			continue;
+		if (info.state != KTAPE_EVENT_AVAILABLE)
+			note("%s cannot be recorded here: %s",
+			     ktape_event_desc(i) ? ktape_event_desc(i)->name
+						 : "an opcode",
+			     info.reason);
+	}
+}
+
+/* Return: 0 or the exit code. */
+static int set_profile(struct record *r)
+{
+	uint64_t events[KTAPE_MASK_WORDS] = { 0 };
+	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
+	const char *preset = r->o.profile;
+	struct ktape_profile p = { .flags = 0 };
+	int err;
+
+	if (!preset)
+		preset = r->o.events ? "none" : "default";
+	if (parse_events(&command_record, preset, mask) ||
+	    (r->o.events && parse_events(&command_record, r->o.events, events)))
+		return EXIT_USAGE;
+	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
+		p.mask[i] = mask[i] | events[i];
+	if (r->o.events)
+		tell_unavailable(r->session, events);
+	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
+	return err ? fail("profile: %s", strerror(-err)) : 0;
+}
+
+/* Return: 0 or the exit code. */
+static int open_session(struct record *r)
+{
+	struct ktape_create create = {
+		.mode = r->discard ? KTAPE_MODE_DISCARD : KTAPE_MODE_OVERWRITE,
+		.ring_size = r->o.ring_size,
+		.block_size = (uint32_t)r->o.block_size,
+	};
+	struct ktape_device *device;
+	int err;
+
+	if (open_device(r->o.device, true, &device))
+		return EXIT_FAILED;
+	err = ktape_device_create(device, &create, &r->session);
+	ktape_device_close(device);
+	if (err)
+		return fail("no session of %llu bytes a CPU: %s",
+			    (unsigned long long)r->o.ring_size, strerror(-err));
+	if (r->discard)
+		err = ktape_device_consumer(r->session, true);
+	if (!err)
+		err = ktape_device_watermark(r->session,
+					     kt_max(r->o.block_size * 2,
+						    r->o.ring_size / 8));
+	if (err)
+		return fail("session: %s", strerror(-err));
+	return set_profile(r);
+}
+
+/* Return: 0 or the exit code. */
+static int open_recorder(struct record *r)
+{
+	const struct ktape_recorder_options how = {
+		.dir = strcmp(r->o.output, "-") ? r->o.output : NULL,
+		.fd = STDOUT_FILENO,
+		.flags = (r->o.force ? KTAPE_RECORD_FORCE : 0U) |
+			 (r->o.no_uring ? KTAPE_RECORD_NO_URING : 0U),
+	};
+	int err;
+
+	if (!how.dir && isatty(STDOUT_FILENO))
+		return fail("standard output is a terminal: a trace is not for reading");
+	err = ktape_recorder_open(r->session, &how, &r->recorder);
+	if (err == -ENOTEMPTY)
+		return fail("%s is not empty (see --force)", r->o.output);
+	if (err)
+		return fail("%s: %s", r->o.output, strerror(-err));
+	return 0;
+}
+
+static void tell_summary(const struct record *r,
+			 const struct ktape_recorder_stats *s)
+{
+	char size[16];
+
+	if (r->o.quiet)
+		return;
+	put_human(size, sizeof(size), s->bytes);
+	note("%llu events, %s, %llu lost, %llu filtered, %.2f s: %s",
+	     (unsigned long long)s->records, size,
+	     (unsigned long long)(s->lost + s->missed),
+	     (unsigned long long)s->filtered, r->seconds, r->o.output);
+	if (s->plain_writes && strcmp(r->o.output, "-") && !r->o.no_uring)
+		note("written without io_uring or past the page cache: %s",
+		     strerror(-s->plain_writes));
+}
+
+static bool is_disconnected(const struct record *r, int err)
+{
+	return err == -EPIPE && !strcmp(r->o.output, "-");
+}
+
+/* What became of it?  Return: the exit code. */
+static int tell_end(struct record *r, int err)
+{
+	struct ktape_recorder_stats s;
+	int status = r->child.status;
+
+	ktape_recorder_stats(r->recorder, &s);
+	tell_summary(r, &s);
+	if (r->child.ended && !r->o.quiet && status)
+		note("the command %s %d",
+		     WIFSIGNALED(status) ? "was ended by signal"
+					 : "exited with status",
+		     WIFSIGNALED(status) ? WTERMSIG(status)
+					 : WEXITSTATUS(status));
+	if (is_disconnected(r, err))
+		return EXIT_OK;
+	if (err)
+		return fail("%s: %s; what was written before is kept",
+			    r->o.output, strerror(-err));
+	if (r->discard && s.records + s.filtered + s.lost != s.emitted)
+		return fail("the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
+			    (unsigned long long)s.records,
+			    (unsigned long long)s.filtered,
+			    (unsigned long long)s.lost,
+			    (unsigned long long)s.emitted);
+	return EXIT_OK;
+}
+
+static int record(struct record *r)
+{
+	int ret, err;
+
+	signal(SIGPIPE, SIG_IGN);
+	ret = open_session(r);
+	if (!ret)
+		ret = open_recorder(r);
+	if (!ret) {
+		err = record_loop(r);
+		ret = ktape_recorder_finish(r->recorder);
+		ret = tell_end(r, err ? err : ret);
+	}
+	ktape_recorder_close(r->recorder);
+	ktape_device_close(r->session);
+	child_end(&r->child);
+	return ret;
+}
+
+/* Return: 0 or the exit code. */
+static int check(struct record *r, int operands)
+{
+	const struct record_options *o = &r->o;
+
+	if (!o->output)
+		return misuse(&command_record, "where to? (-o DIR or -o -)");
+	if (o->split && (operands || !strcmp(o->output, "-")))
+		return misuse(&command_record, "--split takes -o DIR and no command");
+	if (o->mode && strcmp(o->mode, "overwrite") &&
+	    strcmp(o->mode, "discard"))
+		return misuse(&command_record, "-m takes discard or overwrite");
+	if (o->block_size > KTAPE_BLOCK_MAX)
+		return misuse(&command_record, "-B takes up to %u bytes",
+			      KTAPE_BLOCK_MAX);
+	r->discard = !o->mode || !strcmp(o->mode, "discard");
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct record r = {
+		.o = { .ring_size = RING_SIZE, .block_size = BLOCK_SIZE },
+	};
+	int first, ret;
+
+	ret = kt_options(&command_record, argc, argv, &r.o, &first);
+	if (ret >= 0)
+		return ret;
+	ret = check(&r, argc - first);
+	if (ret)
+		return ret;
+	if (r.o.split)
+		return split(&r.o);
+	if (first < argc) {
+		ret = child_prepare(&r.child, argv + first);
+		if (ret)
+			return fail("fork: %s", strerror(-ret));
+	}
+	return record(&r);
+}
+
+const struct kt_command command_record = {
+	.name = "record",
+	.operands = "-o DIR|- [--] [COMMAND...]",
+	.help = "record until the time, the command or Ctrl-C ends it",
+	.options = options,
+	.in_order = 1,
+	.run = run,
+};

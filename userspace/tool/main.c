@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The ktape command: which subcommand is it? */
+#include <stdio.h>
+#include <string.h>
+
+#include "opt.h"
+#include "tool.h"
+
+static const struct kt_command *const commands[] = {
+	&command_record, &command_dump,	 &command_list,	  &command_profile,
+	&command_status, &command_start, &command_stop,	  &command_clear,
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *out)
+{
+	fputs("usage: ktape COMMAND [options] [operands]\n"
+	      "Record and read traces of the ktape kernel module.\n\n", out);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-9s %s\n", commands[i]->name,
+			commands[i]->help);
+	fputs("  help      show this, or the help of a command\n"
+	      "  version   show the version\n\n"
+	      "ktape COMMAND --help has the options of a command.\n"
+	      "exit: 0 ok, 1 failed, 2 usage\n", out);
+}
+
+static const struct kt_command *find(const char *name)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	}
+	return NULL;
+}
+
+static int help(int argc, char **argv)
+{
+	const struct kt_command *c = argc > 2 ? find(argv[2]) : NULL;
+	char option[] = "--help";
+	char *args[] = { argv[0], option, NULL };
+
+	if (c)
+		return c->run(2, args);
+	if (argc > 2) {
+		fail("there is no command \"%s\"", argv[2]);
+		return EXIT_USAGE;
+	}
+	print_help(stdout);
+	return finish_stdout();
+}
+
+static bool is_any(const char *text, const char *a, const char *b)
+{
+	return !strcmp(text, a) || !strcmp(text, b);
+}
+
+int main(int argc, char **argv)
+{
+	const struct kt_command *c;
+
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	c = find(argv[1]);
+	if (c)
+		return c->run(argc - 1, argv + 1);
+	if (is_any(argv[1], "help", "--help") || !strcmp(argv[1], "-h"))
+		return help(argc, argv);
+	if (is_any(argv[1], "version", "--version")) {
+		printf("ktape %s, event table %016llx\n", KTAPE_VERSION,
+		       (unsigned long long)ktape_table_hash());
+		return finish_stdout();
+	}
+	fail("there is no command \"%s\" (see ktape help)", argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Options by table: getopt_long(3), values by type, --help. */
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/parse.h"
+
+#include "opt.h"
+#include "tool.h"
+
+#define OPTIONS_MAX	32
+#define LONG_ONLY	256
+#define HELP_COLUMN	28
+
+static void print_option(const struct kt_option *o)
+{
+	char text[80];
+	int len;
+
+	len = snprintf(text, sizeof(text), "  %c%c%s--%s%s%s",
+		       o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+		       o->letter ? ", " : "  ", o->name, o->arg ? " " : "",
+		       o->arg ? o->arg : "");
+	if (len >= HELP_COLUMN)
+		printf("%s\n%*s%s\n", text, HELP_COLUMN, "", o->help);
+	else
+		printf("%-*s%s\n", HELP_COLUMN, text, o->help);
+}
+
+static void print_help(const struct kt_command *c)
+{
+	static const struct kt_option help = {
+		.name = "help", .letter = 'h', .help = "show this",
+	};
+
+	printf("usage: ktape %s [options]%s%s\n%s\n\n", c->name,
+	       *c->operands ? " " : "", c->operands, c->help);
+	for (const struct kt_option *o = c->options; o->name; o++)
+		print_option(o);
+	print_option(&help);
+	if (c->more)
+		printf("\n%s", c->more);
+}
+
+static int take(const struct kt_option *o, void *values, const char *text)
+{
+	char *to = (char *)values + o->offset;
+
+	switch (o->kind) {
+	case KT_OPT_FLAG:
+		*(bool *)to = true;
+		return 0;
+	case KT_OPT_TEXT:
+		*(const char **)to = text;
+		return 0;
+	case KT_OPT_NUMBER:
+		return kt_parse_u64(text, (uint64_t *)to);
+	case KT_OPT_SIZE:
+		return kt_parse_size(text, (uint64_t *)to);
+	case KT_OPT_TIME:
+		return kt_parse_time(text, (uint64_t *)to);
+	}
+	return -1;
+}
+
+/* The tables that getopt_long() wants. */
+static void translate(const struct kt_command *c, struct option *longs,
+		      char *shorts)
+{
+	size_t i = 0;
+
+	if (c->in_order)
+		*shorts++ = '+';
+	*shorts++ = 'h';
+	for (; c->options[i].name && i < OPTIONS_MAX; i++) {
+		const struct kt_option *o = &c->options[i];
+
+		longs[i].name = o->name;
+		longs[i].has_arg = o->kind == KT_OPT_FLAG ? no_argument
+							  : required_argument;
+		longs[i].flag = NULL;
+		longs[i].val = LONG_ONLY + (int)i;
+		if (!o->letter)
+			continue;
+		*shorts++ = o->letter;
+		if (o->kind != KT_OPT_FLAG)
+			*shorts++ = ':';
+	}
+	longs[i++] = (struct option){ "help", no_argument, NULL, 'h' };
+	longs[i] = (struct option){ NULL, 0, NULL, 0 };
+	*shorts = '\0';
+}
+
+static const struct kt_option *find(const struct kt_command *c, int val)
+{
+	const struct kt_option *o = c->options;
+
+	if (val >= LONG_ONLY)
+		return &o[val - LONG_ONLY];
+	while (o->name && o->letter != val)
+		o++;
+	return o->name ? o : NULL;
+}
+
+/**
+ * kt_options() - read the options of a subcommand
+ * @command: the subcommand
+ * @argc: from its name on
+ * @argv: from its name on
+ * @values: its structure
+ * @first: set to the index of the first operand
+ *
+ * Return: -1 to go on, or the exit code.
+ */
+int kt_options(const struct kt_command *command, int argc, char **argv,
+	       void *values, int *first)
+{
+	struct option longs[OPTIONS_MAX + 2];
+	char shorts[2 * OPTIONS_MAX + 4];
+	const struct kt_option *o;
+	int val;
+
+	translate(command, longs, shorts);
+	optind = 1;
+	opterr = 0;
+	while ((val = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (val == 'h') {
+			print_help(command);
+			return finish_stdout();
+		}
+		o = val == '?' ? NULL : find(command, val);
+		if (!o && optopt && optopt < LONG_ONLY)
+			return misuse(command, "option -%c: unknown, or its argument is missing",
+				      optopt);
+		if (!o)
+			return misuse(command, "option %s: unknown, or its argument is missing or too much",
+				      argv[optind - 1]);
+		if (take(o, values, optarg))
+			return misuse(command, "--%s: \"%s\" is not a valid value",
+				      o->name, optarg);
+	}
+	*first = optind;
+	return -1;
+}

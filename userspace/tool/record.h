@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ktape record: what the command line and the loop share. */
+#ifndef _KT_TOOL_RECORD_H
+#define _KT_TOOL_RECORD_H
+
+#include "child.h"
+#include "tool.h"
+
+/**
+ * struct record_options - the command line
+ * @events: -e
+ * @profile: -p
+ * @mode: -m
+ * @output: -o
+ * @split: --split
+ * @device: --device
+ * @ring_size: -b
+ * @block_size: -B
+ * @time: -d in nanoseconds, 0: no limit
+ * @no_uring: --no-uring
+ * @force: --force
+ * @quiet: -q
+ */
+struct record_options {
+	const char *events;
+	const char *profile;
+	const char *mode;
+	const char *output;
+	const char *split;
+	const char *device;
+	uint64_t ring_size;
+	uint64_t block_size;
+	uint64_t time;
+	bool no_uring;
+	bool force;
+	bool quiet;
+};
+
+/**
+ * struct record - a recording
+ * @o: the command line
+ * @session: our own
+ * @recorder: moves its rings into the trace
+ * @child: the command
+ * @discard: the session is in discard mode
+ * @seconds: how long it took
+ */
+struct record {
+	struct record_options o;
+	struct ktape_device *session;
+	struct ktape_recorder *recorder;
+	struct child child;
+	bool discard;
+	double seconds;
+};
+
+int record_loop(struct record *r);
+
+#endif /* _KT_TOOL_RECORD_H */

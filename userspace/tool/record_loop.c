@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The time of recording: wait for rings, the end, signals; show progress.
+ *
+ * Rings wake us at a watermark, a timer ten times a second; nothing wakes us
+ * for an event.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+#include "util/file.h"
+
+#include "record.h"
+
+#define NS_PER_S	1000000000ULL
+#define TICK_NS		(NS_PER_S / 10)
+#define TICKS_PER_S	10U
+#define REST_MS		10	/* when the device is ready but there is
+				 * nothing whole to take */
+
+enum { FD_SIGNAL, FD_TIMER, FD_DEVICE, NR_FDS };
+
+struct loop {
+	struct record *r;
+	struct pollfd fds[NR_FDS];
+	uint64_t began;
+	uint64_t last_second;
+	uint64_t last_records;
+	unsigned int ticks;
+	unsigned int signals;
+	bool tty;
+	bool done;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static int open_fds(struct loop *l)
+{
+	const struct itimerspec tick = {
+		.it_value.tv_nsec = TICK_NS,
+		.it_interval.tv_nsec = TICK_NS,
+	};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	l->fds[FD_SIGNAL].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	l->fds[FD_TIMER].fd = timerfd_create(CLOCK_MONOTONIC,
+					     TFD_NONBLOCK | TFD_CLOEXEC);
+	l->fds[FD_DEVICE].fd = ktape_device_fd(l->r->session);
+	for (unsigned int i = 0; i < NR_FDS; i++)
+		l->fds[i].events = POLLIN;
+	if (l->fds[FD_SIGNAL].fd < 0 || l->fds[FD_TIMER].fd < 0 ||
+	    timerfd_settime(l->fds[FD_TIMER].fd, 0, &tick, NULL))
+		return -errno;
+	return 0;
+}
+
+static void close_fds(const struct loop *l)
+{
+	for (unsigned int i = 0; i < FD_DEVICE; i++) {
+		if (l->fds[i].fd >= 0)
+			close(l->fds[i].fd);
+	}
+}
+
+static void show_progress(struct loop *l, uint64_t now)
+{
+	struct ktape_recorder_stats s;
+	uint64_t records;
+	double seconds;
+	char size[16];
+
+	ktape_recorder_stats(l->r->recorder, &s);
+	/* What is on its way counts as well. */
+	records = s.emitted - s.filtered - s.lost - s.missed;
+	seconds = (double)(now - l->last_second) / NS_PER_S;
+	put_human(size, sizeof(size), s.bytes);
+	fprintf(stderr,
+		"\r%7.1f s  %llu events  %s  %llu lost  %.0f events/s\033[K",
+		(double)(now - l->began) / NS_PER_S,
+		(unsigned long long)records, size,
+		(unsigned long long)(s.lost + s.missed),
+		seconds > 0 ? (double)(records - l->last_records) / seconds
+			    : 0.0);
+	l->last_records = records;
+	l->last_second = now;
+}
+
+/* Once a second: new CPUs, progress. */
+static int every_second(struct loop *l, uint64_t now)
+{
+	int err = ktape_recorder_refresh(l->r->recorder);
+
+	if (l->tty)
+		show_progress(l, now);
+	return err;
+}
+
+static int take_ticks(struct loop *l)
+{
+	uint64_t expired, now = now_ns();
+
+	if (kt_read_some(l->fds[FD_TIMER].fd, &expired, sizeof(expired)) <= 0)
+		return 0;
+	if (l->r->o.time && now - l->began >= l->r->o.time) {
+		l->done = true;
+		return 0;
+	}
+	l->ticks++;
+	return l->ticks % TICKS_PER_S ? 0 : every_second(l, now);
+}
+
+/*
+ * With a command the first signal is the command's, and its end is ours; the
+ * second one ends the recording whatever the command does.
+ */
+static void take_signals(struct loop *l)
+{
+	struct signalfd_siginfo info;
+
+	while (kt_read_some(l->fds[FD_SIGNAL].fd, &info, sizeof(info)) ==
+	       sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			child_reap(&l->r->child);
+			l->done |= l->r->child.ended;
+			continue;
+		}
+		child_signal(&l->r->child, (int)info.ssi_signo);
+		if (l->signals++ || !l->r->child.pid)
+			l->done = true;
+	}
+}
+
+/* The last moments before -d ends are waited for exactly. */
+static int patience_ms(const struct loop *l, bool busy)
+{
+	uint64_t gone;
+
+	if (busy)
+		return 0;
+	if (!l->r->o.time)
+		return -1;
+	gone = now_ns() - l->began;
+	if (gone >= l->r->o.time)
+		return 0;
+	return (int)kt_min((l->r->o.time - gone + 999999) / 1000000, 1000);
+}
+
+static int wait(struct loop *l, bool busy)
+{
+	bool rest = l->fds[FD_DEVICE].revents && !busy;
+	int ms = patience_ms(l, busy);
+
+	/* It was ready, but there was no whole block: not at once again. */
+	if (rest)
+		ms = ms < 0 || ms > REST_MS ? REST_MS : ms;
+	l->fds[FD_DEVICE].revents = 0;
+	if (poll(l->fds, rest ? FD_DEVICE : NR_FDS, ms) < 0 && errno != EINTR)
+		return -errno;
+	if (l->fds[FD_SIGNAL].revents)
+		take_signals(l);
+	if (l->r->o.time && now_ns() - l->began >= l->r->o.time)
+		l->done = true;
+	return l->fds[FD_TIMER].revents ? take_ticks(l) : 0;
+}
+
+static int work(struct loop *l)
+{
+	int ret = 0;
+
+	while (!l->done && ret >= 0) {
+		ret = wait(l, ret > 0);
+		if (ret < 0)
+			break;
+		ret = ktape_recorder_step(l->r->recorder);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/**
+ * record_loop() - record until the time, the command or a signal ends it
+ * @r: ready to start
+ *
+ * Return: 0 or negative errno; the session is stopped in both cases.
+ */
+int record_loop(struct record *r)
+{
+	struct loop l = { .r = r };
+	int err, stop;
+
+	l.tty = !r->o.quiet && isatty(STDERR_FILENO);
+	err = open_fds(&l);
+	if (!err)
+		err = ktape_device_start(r->session);
+	l.began = now_ns();
+	l.last_second = l.began;
+	if (!err && r->child.pid) {
+		err = child_begin(&r->child);
+		if (err)
+			note("the command could not be run: %s",
+			     strerror(-err));
+	}
+	if (!err)
+		err = work(&l);
+	stop = ktape_device_stop(r->session);
+	r->seconds = (double)(now_ns() - l.began) / NS_PER_S;
+	if (l.tty)
+		fputs("\r\033[K", stderr);
+	close_fds(&l);
+	return err ? err : stop;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages, the device, and small output helpers of the subcommands. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/put.h"
+
+#include "opt.h"
+#include "tool.h"
+
+#define JSON_TEXT_MAX	1024
+
+static void say(const char *format, va_list args)
+{
+	fputs("ktape: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+/**
+ * fail() - tell what went wrong
+ * @format: as in printf(3)
+ *
+ * Return: the exit code for it.
+ */
+int fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return EXIT_FAILED;
+}
+
+/**
+ * note() - tell what should be known
+ * @format: as in printf(3)
+ */
+void note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+/**
+ * misuse() - tell what was wrong with the command line
+ * @command: the subcommand
+ * @format: as in printf(3)
+ *
+ * Return: the exit code for it.
+ */
+int misuse(const struct kt_command *command, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	fprintf(stderr, "usage: ktape %s [options]%s%s\n", command->name,
+		*command->operands ? " " : "", command->operands);
+	return EXIT_USAGE;
+}
+
+/**
+ * open_device() - open the device, or say why not
+ * @path: NULL for the usual one
+ * @writable: also to control it
+ * @device: set
+ *
+ * Return: 0 or negative errno, which was told.
+ */
+int open_device(const char *path, bool writable, struct ktape_device **device)
+{
+	int err = ktape_device_open(path, writable, device);
+
+	if (!path)
+		path = KTAPE_DEVICE_PATH;
+	if (err == -ENOENT)
+		fail("%s is not there: is the module loaded (modprobe ktape)?",
+		     path);
+	else if (err == -EPERM || err == -EACCES)
+		fail("%s: %s (it takes CAP_PERFMON or CAP_SYS_ADMIN)", path,
+		     strerror(-err));
+	else if (err == -ENOTTY)
+		fail("%s is not a ktape device", path);
+	else if (err)
+		fail("%s: %s", path, strerror(-err));
+	return err;
+}
+
+/**
+ * parse_events() - names of events to a mask, or say which is unknown
+ * @command: the subcommand
+ * @list: comma separated
+ * @mask: filled
+ *
+ * Return: 0 or the exit code.
+ */
+int parse_events(const struct kt_command *command, const char *list,
+		 uint64_t mask[KTAPE_MASK_WORDS])
+{
+	const char *bad = list;
+
+	if (!ktape_mask_parse(list, mask, &bad))
+		return 0;
+	return misuse(command, "\"%.*s\" is no event, class, preset, glob or mask (see ktape list)",
+		      (int)strcspn(bad, ","), bad);
+}
+
+/**
+ * put_json_text() - print a JSON string
+ * @text: up to about a thousand bytes
+ */
+void put_json_text(const char *text)
+{
+	char line[JSON_TEXT_MAX * 6 + 2];
+	size_t len = strnlen(text, JSON_TEXT_MAX);
+
+	fwrite(line, 1, (size_t)(kt_put_json(line, text, len) - line), stdout);
+}
+
+/**
+ * put_human() - bytes for people
+ * @to: where to
+ * @size: room
+ * @bytes: how many
+ */
+void put_human(char *to, size_t size, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	double v = (double)bytes;
+	unsigned int i = 0;
+
+	for (; v >= 1000 && i < 4; i++)
+		v /= 1000;
+	snprintf(to, size, "%.*f %s", i ? 1 : 0, v, units[i]);
+}
+
+/**
+ * finish_stdout() - was everything printed?
+ *
+ * Return: the exit code.
+ */
+int finish_stdout(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return fail("standard output: %s", strerror(errno));
+	return EXIT_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the subcommands share: exit codes, messages, the device. */
+#ifndef _KT_TOOL_H
+#define _KT_TOOL_H
+
+#include "lib/ktape.h"
+
+#ifndef KTAPE_VERSION
+#define KTAPE_VERSION "unknown"
+#endif
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct kt_command;
+
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int misuse(const struct kt_command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int open_device(const char *path, bool writable, struct ktape_device **device);
+int parse_events(const struct kt_command *command, const char *list,
+		 uint64_t mask[KTAPE_MASK_WORDS]);
+void put_json_text(const char *text);
+void put_human(char *to, size_t size, uint64_t bytes);
+int finish_stdout(void);
+
+extern const struct kt_command command_clear;
+extern const struct kt_command command_dump;
+extern const struct kt_command command_list;
+extern const struct kt_command command_profile;
+extern const struct kt_command command_record;
+extern const struct kt_command command_start;
+extern const struct kt_command command_status;
+extern const struct kt_command command_stop;
+
+#endif /* _KT_TOOL_H */

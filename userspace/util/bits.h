@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Numbers in memory: little-endian access without alignment, small helpers. */
+#ifndef _KT_BITS_H
+#define _KT_BITS_H
+
+#include <endian.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KT_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+static inline uint32_t kt_get32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+static inline uint64_t kt_get64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+static inline void kt_set32(void *p, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void kt_set64(void *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline uint64_t kt_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t kt_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* @to is a power of two. */
+static inline uint64_t kt_align(uint64_t v, uint64_t to)
+{
+	return (v + to - 1) & ~(to - 1);
+}
+
+static inline int kt_mask_has(const uint64_t *mask, unsigned int bit)
+{
+	return mask[bit >> 6] >> (bit & 63) & 1;
+}
+
+static inline void kt_mask_add(uint64_t *mask, unsigned int bit)
+{
+	mask[bit >> 6] |= 1ULL << (bit & 63);
+}
+
+#endif /* _KT_BITS_H */

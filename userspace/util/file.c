@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Whole reads and writes, over interruptions and short counts. */
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "file.h"
+
+/* A pipe or terminal that somebody set non-blocking. */
+static int wait_writable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	if (poll(&p, 1, -1) < 0 && errno != EINTR)
+		return -errno;
+	return 0;
+}
+
+/**
+ * kt_write_all() - write to wherever the descriptor stands
+ * @fd: where to
+ * @data: what
+ * @len: bytes
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_write_all(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+	int err;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n > 0) {
+			p += n;
+			len -= (size_t)n;
+			continue;
+		}
+		if (n == 0)
+			return -EIO;
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return -errno;
+		err = wait_writable(fd);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * kt_pwritev_all() - write pieces to an offset
+ * @fd: where to
+ * @iov: the pieces; changed
+ * @nr: how many
+ * @offset: in bytes
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_pwritev_all(int fd, struct iovec *iov, unsigned int nr, uint64_t offset)
+{
+	while (nr) {
+		ssize_t n = pwritev(fd, iov, (int)nr, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		offset += (uint64_t)n;
+		while (nr && (size_t)n >= iov->iov_len) {
+			n -= (ssize_t)iov->iov_len;
+			iov++;
+			nr--;
+		}
+		if (nr && n) {
+			iov->iov_base = (char *)iov->iov_base + n;
+			iov->iov_len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/**
+ * kt_pwrite_all() - write to an offset
+ * @fd: where to
+ * @data: what
+ * @len: bytes
+ * @offset: in bytes
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_pwrite_all(int fd, const void *data, size_t len, uint64_t offset)
+{
+	struct iovec iov = { .iov_base = (void *)data, .iov_len = len };
+
+	return len ? kt_pwritev_all(fd, &iov, 1, offset) : 0;
+}
+
+/**
+ * kt_read_some() - one read
+ * @fd: where from
+ * @data: where to
+ * @len: room in bytes
+ *
+ * Return: bytes, 0 at the end, or negative errno.
+ */
+ssize_t kt_read_some(int fd, void *data, size_t len)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, data, len);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/**
+ * kt_pread_all() - read from an offset
+ * @fd: where from
+ * @data: where to
+ * @len: bytes
+ * @offset: in bytes
+ *
+ * Return: bytes, fewer than @len only at the end of the file, or negative
+ * errno.
+ */
+ssize_t kt_pread_all(int fd, void *data, size_t len, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(fd, (char *)data + done, len - done,
+				  (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whole reads and writes: 0 or a count, or negative errno. */
+#ifndef _KT_FILE_H
+#define _KT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+int kt_write_all(int fd, const void *data, size_t len);
+int kt_pwrite_all(int fd, const void *data, size_t len, uint64_t offset);
+int kt_pwritev_all(int fd, struct iovec *iov, unsigned int nr, uint64_t offset);
+ssize_t kt_read_some(int fd, void *data, size_t len);
+ssize_t kt_pread_all(int fd, void *data, size_t len, uint64_t offset);
+
+#endif /* _KT_FILE_H */
