@@ -63,6 +63,18 @@ static void write_sync(struct kt_session *s, unsigned int cpu, u32 reason)
 	write_record(s, cpu, &rec);
 }
 
+static void halt_rings(struct kt_session *s, unsigned int cpu)
+{
+	unsigned int kind;
+	struct kt_ring *r;
+
+	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+		r = kt_session_ring(s, cpu, kind);
+		if (r)
+			kt_ring_halt(r);
+	}
+}
+
 static void write_session(const struct kt_order *order, unsigned int cpu)
 {
 	u32 args[] = { order->s->id, order->s->mode };
@@ -76,6 +88,9 @@ static void write_session(const struct kt_order *order, unsigned int cpu)
 
 	write_record(order->s, cpu, &rec);
 	write_sync(order->s, cpu, order->reason);
+	/* Nobody writes any more; whoever did would meet the stopped flag. */
+	if (order->phase == KTAPE_PHASE_OFF)
+		halt_rings(order->s, cpu);
 }
 
 static void write_profile(const struct kt_order *order, unsigned int cpu)

@@ -50,13 +50,14 @@ static char *put_head(char *p, const struct line *l, const char *name)
 	p = kt_put_mem(p, ",\"comm\":", 8);
 	p = put_name(p, l);
 	p = kt_put_mem(p, ",\"event\":", 9);
-	if (name && *name) {
-		p = kt_put_json(p, name, strlen(name));
+	p = kt_put_char(p, '"');
+	if (*name) {
+		p = kt_put_str(p, name);
 	} else {
-		p = kt_put_str(p, "\"opcode_");
+		p = kt_put_str(p, "opcode_");
 		p = kt_put_u64(p, e->opcode);
-		p = kt_put_char(p, '"');
 	}
+	p = kt_put_char(p, '"');
 	return kt_put_mem(p, ",\"fields\":{", 11);
 }
 
@@ -72,6 +73,12 @@ static char *put_value(char *p, unsigned int type, uint64_t value)
 	const char *name;
 
 	switch (type) {
+	case KTAPE_TYPE_U32:
+	case KTAPE_TYPE_CPU:
+	case KTAPE_TYPE_PRIO:
+	case KTAPE_TYPE_IRQ:
+	case KTAPE_TYPE_SYSCALL:
+		return kt_put_u64(p, value);
 	case KTAPE_TYPE_X32:
 	case KTAPE_TYPE_X64:
 		return put_quoted_hex(p, value);

@@ -132,7 +132,7 @@ const struct ktape_event_desc *ktape_event_find(const char *name);
 const struct ktape_class_desc *ktape_class_desc(unsigned int event_class);
 
 /**
- * ktape_type_name() - name of a field type in lower case
+ * ktape_type_name() - name of a field type, as in the table
  * @type: enum ktape_field_type
  *
  * Return: the name, or NULL.

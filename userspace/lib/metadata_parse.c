@@ -208,6 +208,9 @@ static void end_event(struct parser *p, const char *begin)
 
 	if (p->id < 0 || p->id >= KTAPE_OPCODES)
 		return;
+	/* They are printed as they are. */
+	if (p->name[strspn(p->name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+		p->name[0] = '\0';
 	memcpy(p->info->names[p->id], p->name, sizeof(p->name));
 	ours = kt_event_metadata((unsigned int)p->id, &len);
 	/* Ours ends in ";\n", theirs here in "}". */

@@ -247,6 +247,13 @@ static void mend(struct ktape_recorder *rec, struct kt_ring *r,
 		kt_record_fail(rec, err);
 }
 
+/* What could not be written was not delivered. */
+static void forget(struct kt_ring *r, const struct kt_batch *b)
+{
+	for (unsigned int i = 0; i < b->nr; i++)
+		r->records -= b->views[i].records;
+}
+
 /* Take the writes of a ring that are over, in order. */
 void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 {
@@ -266,6 +273,8 @@ void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 		}
 		if (!out->failed)
 			check(rec, r, out, b);
+		else
+			forget(r, b);
 		rec->progress = true;
 	}
 	if (!out->first && out->nr_holes)

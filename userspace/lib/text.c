@@ -62,8 +62,8 @@ static char *put_head(char *p, const struct line *l, const char *name)
 		p = kt_put_u64(p, (uint32_t)e->tid);
 	}
 	p = kt_put_char(p, ' ');
-	if (name && *name) {
-		p = kt_put_escaped(p, name, strlen(name));
+	if (*name) {
+		p = kt_put_str(p, name);
 	} else {
 		p = kt_put_str(p, "opcode_");
 		p = kt_put_u64(p, e->opcode);
@@ -92,6 +92,12 @@ static char *put_value(char *p, const struct line *l, unsigned int type,
 	const char *name;
 
 	switch (type) {
+	case KTAPE_TYPE_U32:
+	case KTAPE_TYPE_BOOL:
+	case KTAPE_TYPE_CPU:
+	case KTAPE_TYPE_PRIO:
+	case KTAPE_TYPE_IRQ:
+		return kt_put_u64(p, value);
 	case KTAPE_TYPE_X32:
 	case KTAPE_TYPE_X64:
 		return kt_put_hex(p, value);

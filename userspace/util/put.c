@@ -54,15 +54,14 @@ char *kt_put_fixed(char *p, uint32_t v, unsigned int digits)
 /* With 0x, without leading zeros. */
 char *kt_put_hex(char *p, uint64_t v)
 {
-	unsigned int digits = 1;
+	unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
+	unsigned int digits = (bits + 3) / 4;
 
-	while (digits < 16 && v >> (digits * 4))
-		digits++;
 	*p++ = '0';
 	*p++ = 'x';
-	while (digits--)
-		*p++ = hex[v >> (digits * 4) & 15];
-	return p;
+	for (unsigned int i = digits; i--; v >>= 4)
+		p[i] = hex[v & 15];
+	return p + digits;
 }
 
 /* Text that stays on its line: at most 4 bytes for each of @len. */
