@@ -233,9 +233,12 @@ static long positions(struct kt_file *kf, const struct ktape_consumer *c)
 	for (i = 0; i < c->nr; i++)
 		if (!position_ok(kf, &p[i]))
 			goto out;
-	for (i = 0; i < c->nr; i++)
+	for (i = 0; i < c->nr; i++) {
+		kt_reader_skips(&kf->reader, kf->session, p[i].cpu, p[i].kind,
+				p[i].position);
 		kt_reader_moved(&kf->reader, kf->session, p[i].cpu, p[i].kind,
 				p[i].position);
+	}
 	ret = 0;
 out:
 	mutex_unlock(&kf->lock);

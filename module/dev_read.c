@@ -83,19 +83,21 @@ static bool closed_block(const struct kt_file *kf, u64 bytes)
 {
 	const struct kt_session *s = kf->session;
 	unsigned int cpu, kind;
-	unsigned long unread;
+	unsigned long unread, pos;
 	struct kt_ring *r;
-	u64 enough;
 
 	for_each_possible_cpu(cpu) {
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			r = kt_session_ring(s, cpu, kind);
 			if (!r)
 				continue;
-			unread = kt_ring_commit(r) -
-				 kt_reader_cursor(&kf->reader, cpu, kind)->pos;
-			enough = bytes ?: r->block_size;
-			if ((long)unread > 0 && unread >= enough)
+			pos = kt_reader_cursor(&kf->reader, cpu, kind)->pos;
+			/* The same that kt_packet_copy() takes for closed. */
+			if (!bytes)
+				pos = (pos & ~(r->block_size - 1)) +
+				      r->block_size + 1;
+			unread = kt_ring_commit(r) - pos;
+			if ((long)unread >= 0 && unread >= bytes)
 				return true;
 		}
 	}

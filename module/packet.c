@@ -88,9 +88,13 @@ static u64 stored(const struct ktape_block *b, bool closed)
 	return b->emitted - b->filtered - b->discarded - closed;
 }
 
-/* Number packets and losses as this reader has seen them. */
+/*
+ * Number packets and losses as this reader has seen them.  How many events were
+ * overwritten is known when the counts are @exact: at the end of a block, and
+ * when nothing is recorded any more.
+ */
 static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
-		     bool closed)
+		     bool closed, bool exact)
 {
 	u64 now = stored(b, closed);
 	u64 lost = b->discarded;
@@ -99,16 +103,31 @@ static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
 		c->begun = true;
 		c->discarded = b->seq == 1 ? 0 : lost;
 		c->seq = b->seq - 1;
+		c->stored = b->seq == 1 ? 0 : now - events;
 		c->gap = false;
-	} else if (c->gap && (s64)(now - c->stored - events) > 0) {
-		c->lapped += now - c->stored - events;
 	}
-	if (c->gap)
+	if (c->gap) {
 		b->flags |= KTAPE_BLOCK_GAP;
+		c->lapping = true;
+	}
 	c->gap = false;
-	c->stored = closed ? now : c->stored + events;
+	c->events += events;
+	if (exact) {
+		if (c->lapping && (s64)(now - c->stored - c->events) > 0)
+			c->lapped += now - c->stored - c->events;
+		c->lapping = false;
+		c->stored = now;
+		c->events = 0;
+	}
 	b->seq = ++c->seq;
-	b->discarded = lost - c->discarded + c->lapped;
+	/*
+	 * A part has the counts of the moment of its copy, which may be after
+	 * the block was closed: the rest of the block must not go back.
+	 */
+	c->emitted = max(b->emitted, c->emitted);
+	c->told = max(lost - c->discarded + c->lapped, c->told);
+	b->emitted = c->emitted;
+	b->discarded = c->told;
 }
 
 static void seal(struct ktape_block *b, size_t length)
@@ -177,10 +196,13 @@ size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 	unsigned long commit, start;
 	size_t content, from;
 	struct kt_walk w;
-	bool closed;
+	bool closed, final;
 
 	for (;;) {
 		skip_lost(r, c, pos);
+		final = READ_ONCE(r->page->flags) & KT_RING_STOPPED;
+		/* Pairs with the grace period in stop(): then this is all. */
+		smp_rmb();
 		commit = kt_ring_commit(r);
 		if (!kt_before(*pos, commit))
 			return 0;
@@ -211,7 +233,7 @@ size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		memmove(buf + KTAPE_BLOCK_HEADER, buf + from, content - from);
 		content -= from - KTAPE_BLOCK_HEADER;
 	}
-	renumber(b, c, w.events, closed);
+	renumber(b, c, w.events, closed, closed || final);
 	seal(b, content);
 	return content;
 }

@@ -34,6 +34,9 @@ struct kt_plan {
 	bool open;		/* a block is opened */
 	bool first;		/* there is no block before it */
 	bool extend;		/* a time extension precedes the record */
+	u64 emitted;		/* counts for the block that is closed */
+	u64 filtered;
+	u64 lost[KTAPE_LOST_REASONS];
 };
 
 /**
@@ -182,11 +185,27 @@ static int make_room(struct kt_ring *r, unsigned long block)
 	return 0;
 }
 
+/*
+ * The counts that close a block are taken before the reservation: taken after
+ * it they could be those of a time when a nested context has closed the next
+ * block already, and counts would go back from block to block.
+ */
+static void take_counts(const struct kt_ring *r, struct kt_plan *p)
+{
+	unsigned int i;
+
+	p->emitted = kt_ring_emitted(r->page);
+	p->filtered = kt_ring_filtered(r->page);
+	for (i = 0; i < KTAPE_LOST_REASONS; i++)
+		p->lost[i] = kt_ring_lost(r->page, i);
+}
+
 /* Where does a record of @len bytes go, now?  Return: as make_room(). */
 static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 		bool flush)
 {
 	unsigned long off;
+	int full;
 
 	p->write = READ_ONCE(r->write);
 	barrier();	/* the time is read after write: it cannot go back */
@@ -208,7 +227,10 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	p->block = off == 0 ? p->write : p->write - off + r->block_size;
 	p->record = p->block + KTAPE_BLOCK_HEADER;
 	p->end = p->record + len;
-	return make_room(r, p->block);
+	full = make_room(r, p->block);
+	if (!full && !p->first)
+		take_counts(r, p);
+	return full;
 }
 
 /* Write the members of the block before @p->block that tell how it ended. */
@@ -221,10 +243,10 @@ static void close_block(struct kt_ring *r, const struct kt_plan *p)
 
 	b->content_bits = (u64)(p->write - start) * 8;
 	b->ts_end = p->ts;
-	b->emitted = kt_ring_emitted(r->page);
-	b->filtered = kt_ring_filtered(r->page);
+	b->emitted = p->emitted;
+	b->filtered = p->filtered;
 	for (i = 0; i < KTAPE_LOST_REASONS; i++) {
-		b->lost[i] = kt_ring_lost(r->page, i);
+		b->lost[i] = p->lost[i];
 		lost += b->lost[i];
 	}
 	b->discarded = lost;

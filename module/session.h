@@ -74,7 +74,11 @@ struct kt_session {
  * @seq: number of the last packet that read() delivered
  * @discarded: total of lost events that counts as zero for this reader
  * @stored: events that were in the ring up to the last closed block
+ * @events: delivered since
  * @lapped: events in blocks that were overwritten before they were read
+ * @lapping: there are some that are not in @lapped yet
+ * @emitted: of the last packet
+ * @told: its count of lost events
  * @begun: a packet was delivered
  * @gap: blocks were lost since
  */
@@ -83,7 +87,11 @@ struct kt_cursor {
 	u64 seq;
 	u64 discarded;
 	u64 stored;
+	u64 events;
 	u64 lapped;
+	u64 emitted;
+	u64 told;
+	bool lapping;
 	bool begun;
 	bool gap;
 };
@@ -138,6 +146,8 @@ int kt_reader_init(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_exit(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on);
 void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
+		     unsigned int cpu, unsigned int kind, unsigned long pos);
+void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);

@@ -167,3 +167,25 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 		update(s, cpu, kind, any_registered(s));
 	spin_unlock(&s->reader_lock);
 }
+
+/**
+ * kt_reader_skips() - what lies before @pos does not come by read()
+ * @rd: the reader, locked against read()
+ * @s: the session
+ * @cpu: of the ring
+ * @kind: of the ring
+ * @pos: where it goes on
+ *
+ * Context: process context.
+ */
+void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
+		     unsigned int cpu, unsigned int kind, unsigned long pos)
+{
+	struct kt_cursor *c = kt_reader_cursor(rd, cpu, kind);
+	struct kt_ring *r = kt_session_ring(s, cpu, kind);
+
+	if (!r || pos == c->pos)
+		return;
+	c->seq += (pos >> r->block_shift) - (c->pos >> r->block_shift);
+	c->gap = true;
+}
