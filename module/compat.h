@@ -94,7 +94,7 @@ static inline u64 kt_cycles_hz(void)
 	return check_tsc_unstable() ? 0 : (u64)tsc_khz * 1000;
 #elif defined(CONFIG_ARM64)
 	return arch_timer_get_cntfrq();
-#elif defined(CONFIG_RISCV)
+#elif defined(CONFIG_RISCV) && defined(CONFIG_64BIT)
 	return riscv_timebase;
 #else
 	return 0;

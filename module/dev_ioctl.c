@@ -7,7 +7,7 @@
 #include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/file.h>
-#include <linux/nospec.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
@@ -185,10 +185,7 @@ static long stats(struct file *file, union kt_arg *arg)
 
 	if (st->flags)
 		return -EINVAL;
-	r = kt_session_ring(file_of(file)->session,
-			    array_index_nospec(min(st->cpu, nr_cpu_ids),
-					       nr_cpu_ids + 1),
-			    st->kind);
+	r = kt_session_ring(file_of(file)->session, st->cpu, st->kind);
 	if (!r)
 		return -ENXIO;
 	page = r->page;
@@ -229,11 +226,18 @@ static long positions(struct kt_file *kf, const struct ktape_consumer *c)
 			array_size(c->nr, sizeof(*p)));
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	mutex_lock(&kf->lock);	/* read() moves the cursors as well */
+	/* read() moves the cursors as well; it may be waiting. */
+	if (mutex_lock_interruptible(&kf->lock)) {
+		kfree(p);
+		return -ERESTARTSYS;
+	}
 	for (i = 0; i < c->nr; i++)
 		if (!position_ok(kf, &p[i]))
 			goto out;
 	for (i = 0; i < c->nr; i++) {
+		/* Of several for one ring the furthest counts. */
+		if (!position_ok(kf, &p[i]))
+			continue;
 		kt_reader_skips(&kf->reader, kf->session, p[i].cpu, p[i].kind,
 				p[i].position);
 		kt_reader_moved(&kf->reader, kf->session, p[i].cpu, p[i].kind,
@@ -259,7 +263,8 @@ static long consumer(struct file *file, union kt_arg *arg)
 		return -EINVAL;
 	if (!may_control(file))
 		return -EPERM;
-	mutex_lock(&kf->lock);
+	if (mutex_lock_interruptible(&kf->lock))
+		return -ERESTARTSYS;
 	kt_reader_register(&kf->reader, kf->session,
 			   c->op == KTAPE_CONSUMER_REGISTER);
 	mutex_unlock(&kf->lock);
@@ -337,6 +342,9 @@ static long create(struct file *file, union kt_arg *arg)
 
 	if (c->flags || c->reserved)
 		return -EINVAL;
+	fd = security_locked_down(LOCKDOWN_TRACEFS);
+	if (fd)
+		return fd;
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0)
 		return fd;

@@ -19,6 +19,8 @@
 
 /* How long read() waits for a full block before it takes what there is. */
 #define PATIENCE	(HZ / 4)
+/* How long poll() with a watermark below a block sleeps at a time. */
+#define LOOK_AGAIN	max(HZ / 10, 1)
 
 enum { PHASE_METADATA, PHASE_REGISTRY, PHASE_DATA };
 
@@ -79,11 +81,12 @@ static size_t refill_data(struct kt_file *kf, bool parts)
 	return 0;
 }
 
-static bool closed_block(const struct kt_file *kf, u64 bytes)
+/* Unread bytes in any one ring; with 0: what kt_packet_copy() takes whole. */
+static bool enough_unread(const struct kt_file *kf, u64 bytes)
 {
 	const struct kt_session *s = kf->session;
 	unsigned int cpu, kind;
-	unsigned long unread, pos;
+	unsigned long commit, pos;
 	struct kt_ring *r;
 
 	for_each_possible_cpu(cpu) {
@@ -91,13 +94,14 @@ static bool closed_block(const struct kt_file *kf, u64 bytes)
 			r = kt_session_ring(s, cpu, kind);
 			if (!r)
 				continue;
-			pos = kt_reader_cursor(&kf->reader, cpu, kind)->pos;
-			/* The same that kt_packet_copy() takes for closed. */
+			commit = kt_ring_commit(r);
+			pos = READ_ONCE(kt_reader_cursor(&kf->reader, cpu,
+							 kind)->pos);
+			if (!kt_before(pos, commit))
+				continue;
 			if (!bytes)
-				pos = (pos & ~(r->block_size - 1)) +
-				      r->block_size + 1;
-			unread = kt_ring_commit(r) - pos;
-			if ((long)unread >= 0 && unread >= bytes)
+				pos &= ~(r->block_size - 1);
+			if (commit - pos >= (bytes ?: r->block_size + 1))
 				return true;
 		}
 	}
@@ -118,7 +122,7 @@ static int wait_for_data(struct kt_file *kf)
 	smp_mb__after_atomic();
 	left = wait_event_interruptible_timeout(
 		owner->wait,
-		closed_block(kf, 0) || !READ_ONCE(kf->session->running),
+		enough_unread(kf, 0) || !READ_ONCE(kf->session->running),
 		PATIENCE);
 	atomic_dec(&owner->waiting);
 	if (left < 0)
@@ -127,12 +131,12 @@ static int wait_for_data(struct kt_file *kf)
 }
 
 /*
- * Fill the bounce buffer.
+ * Fill the bounce buffer, if need be after waiting, if allowed with parts.
  * Return: bytes, 0 at the end, -EAGAIN, -ERESTARTSYS.
  */
-static ssize_t refill(struct kt_file *kf, bool block)
+static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
 {
-	bool parts = !block, running;
+	bool running;
 	size_t length;
 	int ret;
 
@@ -150,13 +154,16 @@ static ssize_t refill(struct kt_file *kf, bool block)
 	for (;;) {
 		/* Looked at first: what stop() left is seen afterwards. */
 		running = READ_ONCE(kf->session->running);
-		/* Pairs with the store of running before the last records. */
+		/* Pairs with the release of running after the last records. */
 		smp_rmb();
 		length = refill_data(kf, parts || !running);
 		if (length || !running)
 			return length;
-		if (!block)
+		if (!wait)
 			return -EAGAIN;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		cond_resched();
 		ret = wait_for_data(kf);
 		if (ret < 0)
 			return ret;
@@ -190,7 +197,7 @@ static ssize_t read_some(struct kt_file *kf, char __user *to, size_t count,
 	while (done < count) {
 		if (kf->off == kf->len) {
 			/* What we have is delivered before we wait for more. */
-			length = refill(kf, block && !done);
+			length = refill(kf, block && !done, !block);
 			kf->len = max_t(ssize_t, length, 0);
 			if (length <= 0)
 				return done ? done : length;
@@ -244,16 +251,23 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 {
 	struct kt_file *kf = file->private_data;
 	struct kt_session *s = kf->session;
+	u64 mark = READ_ONCE(kf->watermark);
 
 	poll_wait(file, &s->owner.wait, wait);
 	/* A file that has polled once is woken for as long as it is open. */
-	if (!READ_ONCE(kf->polled) && !xchg(&kf->polled, 1))
+	if (!READ_ONCE(kf->polled)) {
 		atomic_inc(&s->owner.waiting);
+		if (xchg(&kf->polled, 1))
+			atomic_dec(&s->owner.waiting);
+	}
 	/* Pairs with the barrier in kt_ring_opened(). */
-	smp_mb__after_atomic();
+	smp_mb();
 	if (!READ_ONCE(s->running))
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP;
-	if (closed_block(kf, READ_ONCE(kf->watermark)))
+	if (enough_unread(kf, mark))
 		return EPOLLIN | EPOLLRDNORM;
+	/* Writers tell of full blocks only; for less somebody has to look. */
+	if (mark && mark < max(s->block_size[0], s->block_size[1]))
+		schedule_delayed_work(&s->look, LOOK_AGAIN);
 	return 0;
 }

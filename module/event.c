@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The per-CPU want bytes, records of any shape, and what a ring tells us. */
 #include <linux/hardirq.h>
+#include <linux/irqflags.h>
 #include <linux/sched.h>
 
 #include "event.h"
@@ -130,10 +131,14 @@ static u8 context(void)
 void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 {
 	struct kt_owner *owner = r->owner;
+	unsigned long flags;
 
 	memcpy(block->uuid, kt_uuid, sizeof(block->uuid));
-	block->sync_clock = ts;
+	/* Of one moment, but for an NMI in between; ts may be older. */
+	local_irq_save(flags);
+	block->sync_clock = kt_clock();
 	block->sync_mono_ns = ktime_get_mono_fast_ns();
+	local_irq_restore(flags);
 	block->generation = READ_ONCE(owner->generation);
 	block->tid = current->pid;
 	block->prio = (u8)current->prio;
@@ -153,7 +158,7 @@ void kt_ring_opened(struct kt_ring *r)
 	/*
 	 * The commit is published before waiting is looked at.  Pairs with the
 	 * barrier between adding to waiting and looking at commit in
-	 * kt_file_wait() and kt_dev_poll().
+	 * wait_for_data() and kt_dev_poll().
 	 */
 	smp_mb();
 	if (atomic_read(&owner->waiting))

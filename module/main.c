@@ -88,6 +88,13 @@ static int make_session0(const struct kt_session_config *c, const u64 *mask)
 		       block, PTR_ERR(session0));
 		return PTR_ERR(session0);
 	}
+	if (c->ring_size != session0->size[KTAPE_RING_EVENT])
+		pr_info("size=%s: rings have %lu bytes\n", size,
+			session0->size[KTAPE_RING_EVENT]);
+	if (c->block_size &&
+	    c->block_size != session0->block_size[KTAPE_RING_EVENT])
+		pr_info("block=%s: blocks have %lu bytes\n", block,
+			session0->block_size[KTAPE_RING_EVENT]);
 	memcpy(p.mask, mask, sizeof(p.mask));
 	kt_session_profile(session0, &p);
 	kt_session_start(session0);

@@ -59,8 +59,9 @@ static void plain(char *to, const char *from, size_t size)
 	size_t i;
 
 	for (i = 0; i < size - 1 && from[i]; i++)
-		to[i] = isalnum(from[i]) || strchr(".-_", from[i]) ? from[i] :
-								     '_';
+		to[i] = isascii(from[i]) && (isalnum(from[i]) ||
+					     strchr(".-_", from[i])) ?
+				from[i] : '_';
 	to[i] = '\0';
 }
 
@@ -87,7 +88,9 @@ static size_t head_text(char *to, size_t room)
 	char node[__NEW_UTS_LEN + 1], release[__NEW_UTS_LEN + 1];
 	char machine[__NEW_UTS_LEN + 1], uuid[UUID_STRING_LEN + 1];
 	struct kt_moment m;
-	u64 ns, offset, offset_s;
+	s64 offset_s;
+	s32 rest;
+	u64 ns;
 
 	plain(node, init_utsname()->nodename, sizeof(node));
 	plain(release, init_utsname()->release, sizeof(release));
@@ -95,13 +98,17 @@ static size_t head_text(char *to, size_t room)
 	snprintf(uuid, sizeof(uuid), "%pUb", kt_uuid);
 	kt_clock_moment(&m);
 	ns = to_ns(m.clock);
-	offset = to_ticks(m.real) - m.clock;
-	offset_s = div64_u64(offset, kt_clock_hz());
+	/* Negative where the wall clock is behind the counter. */
+	offset_s = div_s64_rem((s64)(m.real - ns), NSEC_PER_SEC, &rest);
+	if (rest < 0) {
+		rest += NSEC_PER_SEC;
+		offset_s--;
+	}
 	return scnprintf(to, room, KTAPE_CTF_HEAD, uuid, kt_metadata_hash(),
 			 kt_clock_name(), (s64)(m.mono - ns),
 			 (s64)(m.boot - ns), (s64)(m.real - ns), node, release,
 			 machine, kt_clock_name(), uuid, kt_clock_hz(),
-			 (s64)offset_s, offset - offset_s * kt_clock_hz(),
+			 offset_s, to_ticks(rest),
 			 kt_clock_name(), kt_clock_name());
 }
 

@@ -79,13 +79,10 @@ static void counts_now(struct ktape_block *b, const struct kt_ring *r)
 	}
 }
 
-/*
- * Events that were in the ring when the block was closed.  The one that opened
- * the next block is counted as emitted already.
- */
-static u64 stored(const struct ktape_block *b, bool closed)
+/* Events that were in the ring at the end of the block, overwritten or not. */
+static u64 stored(const struct ktape_block *b)
 {
-	return b->emitted - b->filtered - b->discarded - closed;
+	return b->emitted - b->filtered - b->discarded;
 }
 
 /*
@@ -94,9 +91,9 @@ static u64 stored(const struct ktape_block *b, bool closed)
  * when nothing is recorded any more.
  */
 static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
-		     bool closed, bool exact)
+		     bool exact)
 {
-	u64 now = stored(b, closed);
+	u64 now = stored(b);
 	u64 lost = b->discarded;
 
 	if (!c->begun) {
@@ -148,7 +145,8 @@ static void skip_lost(const struct kt_ring *r, struct kt_cursor *c,
 	if (!kt_before(*pos, oldest))
 		return;
 	if (c->begun)
-		c->seq += (oldest >> r->block_shift) - (*pos >> r->block_shift);
+		c->seq += ((oldest & ~(r->block_size - 1)) -
+			   (*pos & ~(r->block_size - 1))) >> r->block_shift;
 	c->gap = true;
 	*pos = oldest;
 }
@@ -229,11 +227,12 @@ size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 	}
 	if (from > KTAPE_BLOCK_HEADER) {
 		b->ts_begin = w.ts_at;
-		b->context = c->gap ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_CONTINUED;
+		b->context = c->gap || !c->begun ? KTAPE_CTX_UNKNOWN :
+						   KTAPE_CTX_CONTINUED;
 		memmove(buf + KTAPE_BLOCK_HEADER, buf + from, content - from);
 		content -= from - KTAPE_BLOCK_HEADER;
 	}
-	renumber(b, c, w.events, closed, closed || final);
+	renumber(b, c, w.events, closed || final);
 	seal(b, content);
 	return content;
 }
@@ -276,7 +275,7 @@ size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq)
 	struct ktape_object_entry e;
 	struct kt_moment m;
 
-	if (*slot >= kt_registry_entries())
+	if (*slot >= kt_registry_used())
 		return 0;
 	kt_clock_moment(&m);
 	memset(buf, 0, room);
@@ -289,7 +288,7 @@ size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq)
 	b->ts_begin = m.clock;
 	b->ts_end = m.clock;
 	b->context = KTAPE_CTX_UNKNOWN;
-	for (; *slot < kt_registry_entries() && at + largest <= room; ++*slot)
+	for (; *slot < kt_registry_used() && at + largest <= room; ++*slot)
 		if (kt_registry_copy(*slot, &e))
 			at += put_entry(buf + at, &e, m.clock);
 	if (at == KTAPE_BLOCK_HEADER)

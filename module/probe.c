@@ -138,7 +138,9 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 			continue;
 		*attached |= p->attached;
 		*error = p->error;
-		if (!p->tp)
+		if (!IS_ENABLED(CONFIG_TRACEPOINTS))
+			state = KTAPE_EVENT_NO_CONFIG;
+		else if (!p->tp)
 			state = KTAPE_EVENT_NO_TRACEPOINT;
 		else if (!p->func)
 			state = KTAPE_EVENT_PROTOTYPE;
@@ -159,7 +161,8 @@ int kt_probe_init(void)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];
 
-	for_each_kernel_tracepoint(match, NULL);
+	if (IS_ENABLED(CONFIG_TRACEPOINTS))
+		for_each_kernel_tracepoint(match, NULL);
 	return kt_probe_want(nothing);
 }
 

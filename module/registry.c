@@ -171,6 +171,9 @@ static void add_thread(struct task_struct *p, const char *name, u64 born)
 	u32 slot = find(p->pid);
 
 	if (slot == NONE) {
+		/* It has ended; exit set the flag before it took our lock. */
+		if (p->flags & PF_EXITING)
+			return;
 		slot = take_slot();
 		if (slot == NONE)
 			return;
@@ -212,10 +215,11 @@ void kt_registry_thread(struct task_struct *p, const char *name)
 /**
  * kt_registry_thread_exit() - a thread ends, or gives up its number
  * @tid: its number
+ * @tgid: its process; the number may be another one's by now
  *
  * Context: task context, preemption disabled.
  */
-void kt_registry_thread_exit(pid_t tid)
+void kt_registry_thread_exit(pid_t tid, pid_t tgid)
 {
 	struct ktape_object_entry *e;
 	unsigned long flags;
@@ -223,7 +227,7 @@ void kt_registry_thread_exit(pid_t tid)
 
 	raw_spin_lock_irqsave(&reg.lock, flags);
 	slot = find(tid);
-	if (slot != NONE) {
+	if (slot != NONE && reg.entries[slot].param1 == tgid) {
 		e = &reg.entries[slot];
 		unchain(slot);
 		begin_write(e);
@@ -255,7 +259,7 @@ static void walk_one(struct task_struct *p)
 	read_comm(name, p);
 	raw_spin_lock_irqsave(&reg.lock, flags);
 	/* What a probe entered meanwhile is newer than what we read. */
-	if (find(p->pid) == NONE && !(p->flags & PF_EXITING))
+	if (find(p->pid) == NONE)
 		add_thread(p, name, 0);
 	raw_spin_unlock_irqrestore(&reg.lock, flags);
 }
@@ -263,9 +267,8 @@ static void walk_one(struct task_struct *p)
 /**
  * kt_registry_walk() - enter the threads that are there
  *
- * The probes that keep the table are attached by now.  A thread that ends
- * between our look and its entry stays in the table as alive until its number
- * is used again.
+ * The probes that keep the table are attached by now: a thread that ends
+ * meanwhile is not entered, or its entry ends with it.
  *
  * Context: process context.
  */
@@ -288,6 +291,16 @@ void kt_registry_walk(void)
 unsigned int kt_registry_entries(void)
 {
 	return reg.nr;
+}
+
+/**
+ * kt_registry_used() - entries that were ever used
+ *
+ * Return: number of entries, those in use are below it. Context: any.
+ */
+unsigned int kt_registry_used(void)
+{
+	return READ_ONCE(reg.fresh);
 }
 
 /**

@@ -190,14 +190,23 @@ static int make_room(struct kt_ring *r, unsigned long block)
  * it they could be those of a time when a nested context has closed the next
  * block already, and counts would go back from block to block.
  */
-static void take_counts(const struct kt_ring *r, struct kt_plan *p)
+static void take_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 {
 	unsigned int i;
 
-	p->emitted = kt_ring_emitted(r->page);
+	/* The event that opens the next block is counted already. */
+	p->emitted = kt_ring_emitted(r->page) - !flush;
 	p->filtered = kt_ring_filtered(r->page);
 	for (i = 0; i < KTAPE_LOST_REASONS; i++)
 		p->lost[i] = kt_ring_lost(r->page, i);
+}
+
+/* See kt_ring_put_clock(): a clock read by a call may step back a little. */
+static u64 not_before(const struct kt_ring *r, u64 ts)
+{
+	u64 last = (u64)READ_ONCE(r->ts_hi) << 32 | READ_ONCE(r->ts_lo);
+
+	return kt_clock_by_call() && ts < last ? last : ts;
 }
 
 /* Where does a record of @len bytes go, now?  Return: as make_room(). */
@@ -209,7 +218,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 
 	p->write = READ_ONCE(r->write);
 	barrier();	/* the time is read after write: it cannot go back */
-	p->ts = kt_clock();
+	p->ts = not_before(r, kt_clock());
 	off = p->write & (r->block_size - 1);
 	p->first = off == 0 && !r->lapped && p->write == 0;
 	p->extend = (u32)(p->ts >> 32) != READ_ONCE(r->ts_hi);
@@ -229,7 +238,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	p->end = p->record + len;
 	full = make_room(r, p->block);
 	if (!full && !p->first)
-		take_counts(r, p);
+		take_counts(r, p, flush);
 	return full;
 }
 
@@ -366,6 +375,7 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 
 	/* [p.write, p.end) is ours. */
 	WRITE_ONCE(r->ts_hi, (u32)(p.ts >> 32));
+	WRITE_ONCE(r->ts_lo, (u32)p.ts);
 	if (p.open) {
 		if (!p.first)
 			close_block(r, &p);

@@ -44,6 +44,7 @@ struct kt_desc {
  * @desc: descriptor of the block that is being filled, or @stop
  * @committed: private copy of @page's commit
  * @ts_hi: upper half of the trace clock at the last slow path
+ * @ts_lo: lower half at the last record, kept with a clock that may step back
  * @lapped: the ring was filled once
  * @page: control page, mapped by readers
  * @size: bytes of all blocks, a power of two
@@ -65,6 +66,7 @@ struct kt_ring {
 	u32 ts_hi;
 	u32 lapped;
 	struct ktape_ring_page *page;
+	u32 ts_lo;
 
 	unsigned long size ____cacheline_aligned;
 	unsigned long block_size;
@@ -226,6 +228,12 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		d = r->desc;
 		end = w + len;
 		kt_clock_halves(&lo, &hi, by_call);
+		/*
+		 * The kernel's fast clock may step back by a few ns while it is
+		 * adjusted.  In 32 bits that would read as a step of 2^32.
+		 */
+		if (by_call && hi == r->ts_hi && lo < r->ts_lo)
+			lo = r->ts_lo;
 		if (unlikely(hi != r->ts_hi || kt_before(d->end, end)))
 			return kt_ring_slow(r, code, class, a0, a1, a2);
 		/*
@@ -234,6 +242,8 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		 */
 	} while (unlikely(!kt_try_cmpxchg_local(&r->write, &w, end)));
 
+	if (by_call)
+		r->ts_lo = lo;
 	p = (u32 *)(d->bias + w);
 	p[0] = lo;
 	p[1] = code;

@@ -10,6 +10,7 @@
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 
@@ -57,24 +58,26 @@ struct kt_ring *kt_ring_alloc(const struct kt_ring_spec *spec)
 		.kind = spec->kind,
 		.owner = spec->owner,
 	};
+	gfp_t gfp = spec->account ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
 	int node = cpu_to_node(spec->cpu);
 	struct kt_ring *r;
 	unsigned int i;
 
-	r = kzalloc_node(sizeof(*r), GFP_KERNEL, node);
+	r = kzalloc_node(sizeof(*r), gfp, node);
 	if (!r)
 		return ERR_PTR(-ENOMEM);
 	r->block_size = spec->block_size;
-	r->blocks = kvcalloc(nr, sizeof(*r->blocks), GFP_KERNEL);
-	r->base = kvcalloc(nr, sizeof(*r->base), GFP_KERNEL);
-	r->page = (void *)get_zeroed_page(GFP_KERNEL);
+	r->blocks = kvcalloc(nr, sizeof(*r->blocks), gfp);
+	r->base = kvcalloc(nr, sizeof(*r->base), gfp);
+	r->page = (void *)get_zeroed_page(gfp);
 	if (!r->blocks || !r->base || !r->page)
 		goto err;
 	r->nr_blocks = nr;
 	for (i = 0; i < nr; i++) {
 		r->base[i] = alloc_block(spec);
-		if (!r->base[i])
+		if (!r->base[i] || fatal_signal_pending(current))
 			goto err;
+		cond_resched();
 	}
 	config.page = r->page;
 	config.blocks = r->blocks;
@@ -100,8 +103,10 @@ void kt_ring_free(struct kt_ring *r)
 
 	if (!r)
 		return;
-	for (i = 0; i < r->nr_blocks; i++)
+	for (i = 0; i < r->nr_blocks; i++) {
 		free_block(r->base[i], r->block_size);
+		cond_resched();
+	}
 	if (r->page)
 		put_page(virt_to_page(r->page));
 	kvfree(r->base);

@@ -28,6 +28,24 @@ DEFINE_MUTEX(kt_session_control);
 DEFINE_MUTEX(kt_session_lock);
 struct kt_session *kt_sessions[KT_SESSIONS];
 
+static u64 ring_bytes(const struct kt_session *s)
+{
+	return ((u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL]) *
+	       num_online_cpus();
+}
+
+/* All sessions together take at most half of the memory. */
+static bool too_much(const struct kt_session *s)
+{
+	u64 all = ring_bytes(s);
+	unsigned int i;
+
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (kt_sessions[i])
+			all += ring_bytes(kt_sessions[i]);
+	return all > (u64)totalram_pages() * PAGE_SIZE / 2;
+}
+
 static int set_sizes(struct kt_session *s, const struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
@@ -52,10 +70,7 @@ static int set_sizes(struct kt_session *s, const struct kt_session_config *c)
 	s->size[KTAPE_RING_CONTROL] =
 		max_t(u64, roundup_pow_of_two(max_t(u64, control, 1)),
 		      block * RING_BLOCKS_MIN);
-	if (s->size[KTAPE_RING_EVENT] > RING_MAX ||
-	    ((u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL]) *
-			    num_online_cpus() >
-		    (u64)totalram_pages() * PAGE_SIZE / 2)
+	if (s->size[KTAPE_RING_EVENT] > RING_MAX || too_much(s))
 		return -ENOMEM;
 	return 0;
 }
@@ -97,6 +112,14 @@ static int set_up(struct kt_session *s)
 	return ret;
 }
 
+/* Whoever still waits arms it again through poll(). */
+static void look(struct work_struct *work)
+{
+	struct kt_session *s = container_of(work, struct kt_session, look.work);
+
+	wake_up_all(&s->owner.wait);
+}
+
 /**
  * kt_session_create() - make a session, stopped and with an empty profile
  * @config: what it is made of
@@ -119,16 +142,21 @@ struct kt_session *kt_session_create(const struct kt_session_config *config)
 	s->account = config->account;
 	spin_lock_init(&s->reader_lock);
 	INIT_LIST_HEAD(&s->readers);
+	INIT_DELAYED_WORK(&s->look, look);
 	kt_owner_init(&s->owner);
 	kt_mask_normalise(s->mask);
 	mutex_lock(&kt_session_control);
-	ret = set_sizes(s, config) ?: set_up(s);
+	ret = set_sizes(s, config);
+	if (ret)
+		goto out;
+	ret = set_up(s);
 	/* Memory may be too fragmented for blocks of the default size. */
 	while (ret == -ENOMEM && !config->block_size &&
 	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
 		s->block_size[KTAPE_RING_EVENT] /= 2;
 		ret = set_up(s);
 	}
+out:
 	mutex_unlock(&kt_session_control);
 	if (ret) {
 		kfree(s);
@@ -148,6 +176,7 @@ void kt_session_destroy(struct kt_session *s)
 	if (IS_ERR_OR_NULL(s))
 		return;
 	kt_session_stop(s);
+	cancel_delayed_work_sync(&s->look);
 	mutex_lock(&kt_session_control);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
@@ -210,7 +239,8 @@ int kt_session_flush(struct kt_session *s)
 		return -EOPNOTSUPP;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	ret = kt_control_flush(s);
+	/* A stopped session has nothing to close: readers close it for themselves. */
+	ret = s->active ? kt_control_flush(s) : 0;
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	return ret;

@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "event.h"
 
@@ -47,6 +48,7 @@ struct kt_rings {
  * @mask: the profile, bit n is opcode n
  * @reader_lock: protects @readers and the consumer words of the rings
  * @readers: open files, struct kt_reader
+ * @look: wakes those who poll with a watermark below a block
  * @rings: per possible CPU; set once, with release
  *
  * All but @readers is changed with kt_session_control and kt_session_lock held;
@@ -65,6 +67,7 @@ struct kt_session {
 	u64 mask[KTAPE_MASK_WORDS];
 	spinlock_t reader_lock;
 	struct list_head readers;
+	struct delayed_work look;
 	struct kt_rings *rings[];
 };
 
@@ -177,8 +180,10 @@ static inline unsigned long kt_ring_oldest(const struct kt_ring *r)
 {
 	unsigned long tail = READ_ONCE(*kt_word(&r->page->tail));
 	unsigned long floor = READ_ONCE(*kt_word(&r->page->floor));
+	unsigned long commit = kt_ring_commit(r);
 
-	return kt_before(tail, floor) ? floor : tail;
+	/* The nearer one; a floor of long ago may have wrapped on 32 bits. */
+	return commit - floor < commit - tail ? floor : tail;
 }
 
 #endif /* _KT_SESSION_H */

@@ -8,6 +8,7 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "control.h"
@@ -30,6 +31,8 @@ struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 
 	if (cpu >= nr_cpu_ids || kind >= KTAPE_RINGS_PER_CPU)
 		return NULL;
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	kind = array_index_nospec(kind, KTAPE_RINGS_PER_CPU);
 	/* Pairs with the release in kt_session_make_rings(). */
 	rings = smp_load_acquire(&s->rings[cpu]);
 	return rings ? rings->ring[kind] : NULL;

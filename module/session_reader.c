@@ -25,6 +25,32 @@ struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 	return &rd->cursor[cpu * KTAPE_RINGS_PER_CPU + kind];
 }
 
+/* A reader begins at the oldest data that it was not ahead of already. */
+static void begin_at_oldest(struct kt_reader *rd, const struct kt_session *s,
+			    bool first)
+{
+	unsigned int cpu, kind;
+	unsigned long pos;
+	struct kt_cursor *c;
+	struct kt_ring *r;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			r = kt_session_ring(s, cpu, kind);
+			c = kt_reader_cursor(rd, cpu, kind);
+			if (!r)
+				continue;
+			pos = kt_ring_oldest(r);
+			/* What the session no longer waits for may go. */
+			if (!first && s->mode == KTAPE_MODE_DISCARD &&
+			    kt_before(pos, *kt_word(&r->page->consumer)))
+				pos = *kt_word(&r->page->consumer);
+			if (first || kt_before(c->pos, pos))
+				c->pos = pos;
+		}
+	}
+}
+
 /**
  * kt_reader_init() - a file of the session was opened
  * @rd: zeroed
@@ -40,6 +66,7 @@ int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
 	if (!rd->cursor)
 		return -ENOMEM;
 	spin_lock(&s->reader_lock);
+	begin_at_oldest(rd, s, true);
 	list_add_tail(&rd->node, &s->readers);
 	spin_unlock(&s->reader_lock);
 	return 0;
@@ -108,26 +135,10 @@ void kt_reader_exit(struct kt_reader *rd, struct kt_session *s)
 {
 	spin_lock(&s->reader_lock);
 	list_del(&rd->node);
-	update_all(s);
+	if (s->mode == KTAPE_MODE_DISCARD)
+		update_all(s);
 	spin_unlock(&s->reader_lock);
 	kvfree(rd->cursor);
-}
-
-/* A reader begins at the oldest data that it was not ahead of already. */
-static void begin_at_oldest(struct kt_reader *rd, const struct kt_session *s)
-{
-	unsigned int cpu, kind;
-	struct kt_cursor *c;
-	struct kt_ring *r;
-
-	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			r = kt_session_ring(s, cpu, kind);
-			c = kt_reader_cursor(rd, cpu, kind);
-			if (r && kt_before(c->pos, kt_ring_oldest(r)))
-				c->pos = kt_ring_oldest(r);
-		}
-	}
 }
 
 /**
@@ -142,7 +153,7 @@ void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on)
 {
 	spin_lock(&s->reader_lock);
 	if (on && !rd->registered)
-		begin_at_oldest(rd, s);
+		begin_at_oldest(rd, s, false);
 	rd->registered = on;
 	update_all(s);
 	spin_unlock(&s->reader_lock);
@@ -162,7 +173,7 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos)
 {
 	spin_lock(&s->reader_lock);
-	kt_reader_cursor(rd, cpu, kind)->pos = pos;
+	WRITE_ONCE(kt_reader_cursor(rd, cpu, kind)->pos, pos);
 	if (s->mode == KTAPE_MODE_DISCARD)
 		update(s, cpu, kind, any_registered(s));
 	spin_unlock(&s->reader_lock);

@@ -188,7 +188,7 @@ void kt_session_start(struct kt_session *s)
 		goto out;
 	lock();
 	set_flags(s, 0);
-	s->owner.generation++;
+	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	s->active = true;
 	WRITE_ONCE(s->running, true);
 	want_everywhere(s);
@@ -216,10 +216,10 @@ static void stop(struct kt_session *s)
 	kt_control_ledger(s);
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	set_flags(s, KT_RING_STOPPED);
-	unlock();
-	update_probes();
 	/* Pairs with the read barrier in refill(): nothing comes any more. */
 	smp_store_release(&s->running, false);
+	unlock();
+	update_probes();
 	wake_up_all(&s->owner.wait);
 }
 

@@ -29,7 +29,7 @@ static void notrace probe_sched_process_exec(void *data, struct task_struct *p,
 	KT_EVENT2(PROCESS_EXEC, 0, p->pid, old_pid);
 	/* It took over its leader's number; nobody exits with the old one. */
 	if (old_pid != p->pid)
-		kt_registry_thread_exit(old_pid);
+		kt_registry_thread_exit(old_pid, p->tgid);
 	kt_probe_leave();
 }
 
@@ -37,7 +37,7 @@ static __always_inline void process_exit(struct task_struct *p)
 {
 	kt_probe_enter();
 	KT_EVENT3(PROCESS_EXIT, (u8)p->prio, p->pid, p->tgid, p->exit_code);
-	kt_registry_thread_exit(p->pid);
+	kt_registry_thread_exit(p->pid, p->tgid);
 	kt_probe_leave();
 }
 

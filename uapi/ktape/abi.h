@@ -183,7 +183,8 @@ enum ktape_context {
  * @instance: CTF stream instance: kind << 32 | cpu
  * @sync_clock: trace clock ...
  * @sync_mono_ns: ... and CLOCK_MONOTONIC at one moment
- * @emitted: events so far that had their bit set [C]
+ * @emitted: events so far that had their bit set, without the one that opens
+ *	the next block [C]
  * @filtered: of these, held back by filters [C]
  * @lost: of these, lost, by enum ktape_lost [C]
  * @generation: of the session's profile
