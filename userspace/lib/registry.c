@@ -11,8 +11,9 @@
 
 #define VERSIONS_MAX	(1U << 22)	/* in all */
 #define LIST_MAX	1024U		/* of one id; the oldest go */
-#define SLACK_PER_S	20	/* a thread is seen this fraction of a second
-				 * before its birth and after its death */
+#define EARLY_PER_S	20	/* a thread is seen up to this fraction of a
+				 * second before its birth ... */
+#define LATE_S		10	/* ... and until it has left the CPU for good */
 
 struct version {
 	uint64_t since;
@@ -27,7 +28,8 @@ struct thread_list {
 };
 
 struct ktape_registry {
-	uint64_t slack;
+	uint64_t early;
+	uint64_t late;
 	size_t total;
 	size_t used;
 	size_t size;
@@ -40,7 +42,8 @@ int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 
 	if (!r)
 		return -ENOMEM;
-	r->slack = hz / SLACK_PER_S;
+	r->early = hz / EARLY_PER_S;
+	r->late = hz * LATE_S;
 	r->size = 1024;
 	r->lists = calloc(r->size, sizeof(*r->lists));
 	if (!r->lists) {
@@ -199,13 +202,14 @@ int ktape_registry_add(struct ktape_registry *registry,
 	return add_version(registry, (int32_t)kt_get32(words), &v);
 }
 
-/* How far @ts is from the life of @t, 0 inside it. */
-static uint64_t distance(const struct ktape_thread *t, uint64_t ts)
+/* How far @ts is from the life of @t: 0 inside it, UINT64_MAX too far. */
+static uint64_t distance(const struct ktape_registry *r,
+			 const struct ktape_thread *t, uint64_t ts)
 {
 	if (ts < t->born)
-		return t->born - ts;
+		return t->born - ts <= r->early ? t->born - ts : UINT64_MAX;
 	if (t->died && ts > t->died)
-		return ts - t->died;
+		return ts - t->died <= r->late ? ts - t->died : UINT64_MAX;
 	return 0;
 }
 
@@ -215,11 +219,11 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 {
 	const struct thread_list *list = find(registry, tid);
 	const struct version *best = NULL;
-	uint64_t best_distance = registry->slack + 1;
+	uint64_t best_distance = UINT64_MAX - 1;
 
 	for (unsigned int i = 0; i < list->nr; i++) {
 		const struct version *v = &list->versions[i];
-		uint64_t d = distance(&v->thread, ts);
+		uint64_t d = distance(registry, &v->thread, ts);
 
 		if (d > best_distance)
 			continue;
@@ -229,5 +233,5 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 		best = v;
 		best_distance = d;
 	}
-	return best && best_distance <= registry->slack ? &best->thread : NULL;
+	return best ? &best->thread : NULL;
 }

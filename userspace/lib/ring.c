@@ -65,17 +65,14 @@ uint64_t kt_ring_page_count(const struct kt_ring *r)
 	       kt_ring_page_lost(r);
 }
 
-/*
- * Records that the ring had taken when a block was closed.  The event that
- * opened the next block was counted as emitted and is not in this one.
- */
+/* Records that the ring had taken when a block was closed. */
 static uint64_t head_count(const uint8_t *head)
 {
 	uint64_t count = KT_HEAD64(head, emitted) - KT_HEAD64(head, filtered);
 
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
 		count -= KT_HEAD64(head, lost[i]);
-	return count - 1;
+	return count;
 }
 
 /* Start at the oldest data. */

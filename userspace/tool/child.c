@@ -110,14 +110,15 @@ void child_reap(struct child *c)
 
 /**
  * child_end() - leave nothing behind
- * @c: the command; if it has not begun it goes
+ * @c: the command; if it has not ended it is asked to
  */
 void child_end(struct child *c)
 {
 	if (!c->pid)
 		return;
+	child_reap(c);
+	child_signal(c, SIGTERM);
 	close(c->go);
 	close(c->trouble);
-	child_reap(c);
 	c->pid = 0;
 }

@@ -11,6 +11,7 @@
  * @pid: its process, 0 if there is none
  * @go: writing end: one byte lets it begin
  * @trouble: reading end: errno of execvp(3), or its end
+ * @trouble_errno: negative errno with which it could not be run, or 0
  * @ended: it is over
  * @status: as from waitpid(2)
  */
@@ -18,6 +19,7 @@ struct child {
 	pid_t pid;
 	int go;
 	int trouble;
+	int trouble_errno;
 	bool ended;
 	int status;
 };

@@ -179,6 +179,18 @@ static bool is_disconnected(const struct record *r, int err)
 	return err == -EPIPE && !strcmp(r->o.output, "-");
 }
 
+/* In discard mode every event is accounted for.  Return: the exit code. */
+static int check_counts(const struct ktape_recorder_stats *s)
+{
+	if (s->records + s->filtered + s->lost == s->emitted)
+		return EXIT_OK;
+	return fail("the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
+		    (unsigned long long)s->records,
+		    (unsigned long long)s->filtered,
+		    (unsigned long long)s->lost,
+		    (unsigned long long)s->emitted);
+}
+
 /* What became of it?  Return: the exit code. */
 static int tell_end(struct record *r, int err)
 {
@@ -187,6 +199,9 @@ static int tell_end(struct record *r, int err)
 
 	ktape_recorder_stats(r->recorder, &s);
 	tell_summary(r, &s);
+	if (r->child.trouble_errno)
+		return fail("the command could not be run: %s",
+			    strerror(-r->child.trouble_errno));
 	if (r->child.ended && !r->o.quiet && status)
 		note("the command %s %d",
 		     WIFSIGNALED(status) ? "was ended by signal"
@@ -198,13 +213,7 @@ static int tell_end(struct record *r, int err)
 	if (err)
 		return fail("%s: %s; what was written before is kept",
 			    r->o.output, strerror(-err));
-	if (r->discard && s.records + s.filtered + s.lost != s.emitted)
-		return fail("the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
-			    (unsigned long long)s.records,
-			    (unsigned long long)s.filtered,
-			    (unsigned long long)s.lost,
-			    (unsigned long long)s.emitted);
-	return EXIT_OK;
+	return r->discard ? check_counts(&s) : EXIT_OK;
 }
 
 static int record(struct record *r)

@@ -23,6 +23,7 @@
 #define NS_PER_S	1000000000ULL
 #define TICK_NS		(NS_PER_S / 10)
 #define TICKS_PER_S	10U
+#define GRACE_NS	NS_PER_S	/* for a command that got a signal */
 #define REST_MS		10	/* when the device is ready but there is
 				 * nothing whole to take */
 
@@ -34,6 +35,7 @@ struct loop {
 	uint64_t began;
 	uint64_t last_second;
 	uint64_t last_records;
+	uint64_t grace_ends;
 	unsigned int ticks;
 	unsigned int signals;
 	bool tty;
@@ -121,17 +123,15 @@ static int take_ticks(struct loop *l)
 
 	if (kt_read_some(l->fds[FD_TIMER].fd, &expired, sizeof(expired)) <= 0)
 		return 0;
-	if (l->r->o.time && now - l->began >= l->r->o.time) {
+	if (l->grace_ends && now >= l->grace_ends)
 		l->done = true;
-		return 0;
-	}
 	l->ticks++;
 	return l->ticks % TICKS_PER_S ? 0 : every_second(l, now);
 }
 
 /*
- * With a command the first signal is the command's, and its end is ours; the
- * second one ends the recording whatever the command does.
+ * A signal goes to the command, whose end is ours; if it takes too long, or at
+ * a second signal, the recording ends whatever the command does.
  */
 static void take_signals(struct loop *l)
 {
@@ -145,6 +145,7 @@ static void take_signals(struct loop *l)
 			continue;
 		}
 		child_signal(&l->r->child, (int)info.ssi_signo);
+		l->grace_ends = now_ns() + GRACE_NS;
 		if (l->signals++ || !l->r->child.pid)
 			l->done = true;
 	}
@@ -214,10 +215,8 @@ int record_loop(struct record *r)
 	l.began = now_ns();
 	l.last_second = l.began;
 	if (!err && r->child.pid) {
-		err = child_begin(&r->child);
-		if (err)
-			note("the command could not be run: %s",
-			     strerror(-err));
+		r->child.trouble_errno = child_begin(&r->child);
+		l.done = r->child.trouble_errno;
 	}
 	if (!err)
 		err = work(&l);
