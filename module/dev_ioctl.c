@@ -4,6 +4,7 @@
  *
  * Arguments are copied once and checked in the copy.
  */
+#include <linux/bitmap.h>
 #include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/file.h>
@@ -214,6 +215,23 @@ static bool position_ok(const struct kt_file *kf,
 	return pos == commit || !(pos & (r->block_size - 1));
 }
 
+/* All of them, before any is taken; each ring at most once. */
+static bool positions_ok(const struct kt_file *kf,
+			 const struct ktape_position *p, u32 nr)
+{
+	unsigned int rings = nr_cpu_ids * KTAPE_RINGS_PER_CPU;
+	unsigned long *seen = bitmap_zalloc(rings, GFP_KERNEL);
+	bool ok = seen;
+	u32 i;
+
+	for (i = 0; ok && i < nr; i++)
+		ok = position_ok(kf, &p[i]) &&
+		     !test_and_set_bit(p[i].cpu * KTAPE_RINGS_PER_CPU +
+					       p[i].kind, seen);
+	bitmap_free(seen);
+	return ok;
+}
+
 static long positions(struct kt_file *kf, const struct ktape_consumer *c)
 {
 	struct ktape_position *p;
@@ -231,13 +249,9 @@ static long positions(struct kt_file *kf, const struct ktape_consumer *c)
 		kfree(p);
 		return -ERESTARTSYS;
 	}
-	for (i = 0; i < c->nr; i++)
-		if (!position_ok(kf, &p[i]))
-			goto out;
+	if (!positions_ok(kf, p, c->nr))
+		goto out;
 	for (i = 0; i < c->nr; i++) {
-		/* Of several for one ring the furthest counts. */
-		if (!position_ok(kf, &p[i]))
-			continue;
 		kt_reader_skips(&kf->reader, kf->session, p[i].cpu, p[i].kind,
 				p[i].position);
 		kt_reader_moved(&kf->reader, kf->session, p[i].cpu, p[i].kind,

@@ -560,8 +560,8 @@ struct ktape_position {
  * @flags: zero
  * @positions: pointer to struct ktape_position[]
  *
- * Positions are checked before any is taken (EINVAL: out of range, EINVAL:
- * going back).  They also move the cursor of read() and poll().
+ * Positions are checked before any is taken (EINVAL: out of range, going back,
+ * or one ring twice).  They also move the cursor of read() and poll().
  */
 struct ktape_consumer {
 	__u32 size;
