@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring alone, natively.
+ *
+ *   native			nanoseconds by arguments: minimum and 10th
+ *				percentile of floor, floor with cmpxchg, ring
+ *   native VARIANT NARGS N	N events and nothing else, for callgrind
+ *
+ * Time: rdtsc around chunks of 4000 events; rounds of each alternate,
+ * and of all chunks the minimum and the 10th percentile are taken.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "put.h"
+
+#define BLOCK_SIZE	(64UL << 10)
+#define BLOCKS		16
+#define CHUNK		4000
+#define CHUNKS		60
+#define ROUNDS		25
+
+static struct kt_ring ring;
+static struct kt_desc descs[BLOCKS];
+static void *base[BLOCKS];
+
+static void *memory(size_t size)
+{
+	void *p = aligned_alloc(4096, size);
+
+	if (!p)
+		exit(2);
+	return memset(p, 0, size);
+}
+
+static void setup(void)
+{
+	struct kt_ring_config config = {
+		.block_size = BLOCK_SIZE,
+		.nr_blocks = BLOCKS,
+		.mode = KTAPE_MODE_OVERWRITE,
+		.page = memory(8192),
+		.blocks = descs,
+		.base = base,
+	};
+	int i;
+
+	for (i = 0; i < BLOCKS; i++)
+		base[i] = memory(BLOCK_SIZE);
+	kt_ring_init(&ring, &config);
+	floor_use(memory(BLOCK_SIZE * BLOCKS));
+}
+
+static noinline void events(put_t *put, unsigned int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < number; i++)
+		put(&ring, i, i, i);
+}
+
+static u64 chunk(put_t *put)
+{
+	u64 from = kt_clock();
+
+	events(put, CHUNK);
+	return kt_clock() - from;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+struct cost {
+	double min, p10;
+};
+
+static struct cost cost_of(u64 *ticks, double ns)
+{
+	size_t number = (size_t)CHUNKS * ROUNDS;
+
+	qsort(ticks, number, sizeof(*ticks), by_size);
+	return (struct cost){
+		.min = (double)ticks[0] / CHUNK * ns,
+		.p10 = (double)ticks[number / 10] / CHUNK * ns,
+	};
+}
+
+/* Nanoseconds of a tick. */
+static double tick(void)
+{
+	struct timespec from, to;
+	u64 begin, ns;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &from);
+	begin = kt_clock();
+	do {
+		clock_gettime(CLOCK_MONOTONIC_RAW, &to);
+		ns = (u64)(to.tv_sec - from.tv_sec) * 1000000000 +
+		     (u64)to.tv_nsec - (u64)from.tv_nsec;
+	} while (ns < 100000000);
+	return (double)ns / (double)(kt_clock() - begin);
+}
+
+static void measure(unsigned int nargs, double ns)
+{
+	static u64 ticks[3][CHUNKS * ROUNDS];
+	put_t *const puts[3] = {
+		puts_floor[nargs], puts_cmpxchg[nargs], puts_ring[nargs],
+	};
+	struct cost c[3];
+	int round, which, i;
+
+	for (round = 0; round < ROUNDS; round++)
+		for (which = 0; which < 3; which++)
+			for (i = 0; i < CHUNKS; i++)
+				ticks[which][round * CHUNKS + i] =
+					chunk(puts[which]);
+	for (which = 0; which < 3; which++)
+		c[which] = cost_of(ticks[which], ns);
+	printf("%u %.2f %.2f %.2f %.2f %.2f %.2f\n", nargs, c[0].min, c[0].p10,
+	       c[1].min, c[1].p10, c[2].min, c[2].p10);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int nargs;
+
+	setup();
+	if (argc == 4) {
+		nargs = (unsigned int)atoi(argv[2]) & 3;
+		events(argv[1][0] == 'r' ? puts_ring[nargs] :
+		       argv[1][0] == 'f' ? puts_floor[nargs] :
+		       argv[1][0] == 'c' ? puts_cmpxchg[nargs] : put_nothing,
+		       (unsigned int)atoi(argv[3]));
+		return 0;
+	}
+	for (nargs = 0; nargs < 4; nargs++)
+		measure(nargs, tick());
+	return 0;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Are the times of a trace right?  For t_clock.sh, which loads the module with
+ * each clock: records calls of all CPUs between two readings of CLOCK_MONOTONIC
+ * and relates the trace clock to it in the three ways that a trace offers.
+ *
+ * Prints "mono" or "cycles" and numbers, or what is wrong, and exits with 0 or 1.
+ */
+#include <time.h>
+
+#include "kt_ledger.h"
+#include "kt_load.h"
+
+#define CPUS_MAX	16
+#define CALLS		3000
+#define ROUNDS		3
+
+/* A clock is read after the other; a virtual CPU may lose its CPU between. */
+#define PAIR_SLACK_NS	100e6
+#define FAST_SLACK_NS	20e3
+#define DRIFT		1e-4
+
+struct calls {
+	uint64_t begin[CALLS], end[CALLS], ts[CALLS];
+	int nr;
+};
+
+/* A moment on the trace clock and on CLOCK_MONOTONIC. */
+struct pair {
+	uint64_t clock;
+	int64_t mono;
+};
+
+static struct {
+	struct calls cpu[CPUS_MAX];
+	struct pair syncs[CPUS_MAX * ROUNDS * 2 + 64], blocks[4096];
+	int nr_syncs, nr_blocks;
+	double ns;
+	int64_t offset_ns;
+	bool mono;
+} c;
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void timed(uint64_t n)
+{
+	int cpu = sched_getcpu();
+	struct calls *s = &c.cpu[cpu];
+
+	if (s->nr == CALLS)
+		return;
+	s->begin[s->nr] = now_ns();
+	kt_marked(s->nr);
+	s->end[s->nr++] = now_ns();
+}
+
+static void on_packet(const struct ktape_block *b, void *arg)
+{
+	if (b->kind < KTAPE_RINGS_PER_CPU && c.nr_blocks < 4096)
+		c.blocks[c.nr_blocks++] = (struct pair){ b->sync_clock,
+							 b->sync_mono_ns };
+}
+
+static void on_record(const struct ktape_block *b, const struct kt_rec *r,
+		      void *arg)
+{
+	int most = sizeof(c.syncs) / sizeof(c.syncs[0]);
+	uint64_t n, mono;
+
+	if (r->op == KTAPE_EV_CLOCK_SYNC && c.nr_syncs < most) {
+		mono = r->args[0] | (uint64_t)r->args[1] << 32;
+		c.syncs[c.nr_syncs++] = (struct pair){ r->ts, mono };
+	}
+	if (kt_is_marked(r->op, r->blob, &n) && b->cpu < CPUS_MAX && n < CALLS)
+		c.cpu[b->cpu].ts[n] = r->ts;
+}
+
+static int wrong(const char *what, double a, double b)
+{
+	printf("%s: %.0f and %.0f\n", what, a, b);
+	return 1;
+}
+
+/* What the metadata say of the clock. */
+static int read_metadata(int fd)
+{
+	struct ktape_metadata m = { .size = sizeof(m) };
+	unsigned long long freq = 0;
+	struct ktape_features f;
+	long long offset = 0;
+	char *text, *p;
+
+	if (kt_features(fd, &f) ||
+	    kt_ioctl(fd, KTAPE_IOC_METADATA, &m) != -EMSGSIZE)
+		return wrong("ioctl", 0, 0);
+	text = calloc(1, m.length + 1);
+	m.text = (uintptr_t)text;
+	if (!text || kt_ioctl(fd, KTAPE_IOC_METADATA, &m))
+		return wrong("metadata", 0, 0);
+	p = strstr(text, "mono_offset_ns = ");
+	if (!p || sscanf(p, "mono_offset_ns = %lld", &offset) != 1)
+		return wrong("mono_offset_ns", 0, 0);
+	p = strstr(text, "freq = ");
+	if (!p || sscanf(p, "freq = %llu", &freq) != 1 || freq != f.clock_hz)
+		return wrong("freq", freq, f.clock_hz);
+	c.mono = f.clock == KTAPE_CLOCK_MONO;
+	if (!strstr(text, c.mono ? "trace_clock = \"mono\"" :
+				   "trace_clock = \"cycles\""))
+		return wrong("trace_clock", f.clock, 0);
+	if (c.mono && (freq != 1000000000 || llabs(offset) > PAIR_SLACK_NS))
+		return wrong("mono: freq, offset", freq, offset);
+	c.ns = 1e9 / freq;
+	c.offset_ns = offset;
+	free(text);
+	return 0;
+}
+
+/* CLOCK_MONOTONIC of a time, by the reference @p. */
+static double to_mono(uint64_t ts, const struct pair *p)
+{
+	return p->mono + ((double)(int64_t)(ts - p->clock)) * c.ns;
+}
+
+/* All calls against one reference that is wrong by @slack at most. */
+static int check_calls(const char *what, const struct pair *p, double slack)
+{
+	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
+		const struct calls *s = &c.cpu[cpu];
+
+		for (int i = 0; i < s->nr; i++) {
+			double at = to_mono(s->ts[i], p), far;
+
+			far = at > p->mono ? at - p->mono : p->mono - at;
+			if (!s->ts[i])
+				return wrong("call without a record", cpu, i);
+			if (at + slack + far * DRIFT < s->begin[i])
+				return wrong(what, at, s->begin[i]);
+			if (at - slack - far * DRIFT > s->end[i])
+				return wrong(what, at, s->end[i]);
+			if (i && s->ts[i] < s->ts[i - 1])
+				return wrong("time goes back", s->ts[i],
+					     s->ts[i - 1]);
+		}
+	}
+	return 0;
+}
+
+/* Pairs are off one way only: the second clock is read later. */
+static int check_pairs(const char *what, const struct pair *p, int nr)
+{
+	double best = 1e18, off;
+
+	for (int i = 0; i < nr; i++) {
+		off = c.mono ? (double)p[i].mono - p[i].clock :
+			       to_mono(p[i].clock, &c.syncs[0]) - p[i].mono;
+		if (off < 0)
+			off = -off;
+		if (off > PAIR_SLACK_NS + (c.mono ? 0 : 10e9 * DRIFT))
+			return wrong(what, p[i].clock, p[i].mono);
+		if (off < best)
+			best = off;
+	}
+	printf("%s: %d pairs, the best within %.0f ns\n", what, nr, best);
+	return nr == 0;
+}
+
+static int record(int fd)
+{
+	struct kt_load load[CPUS_MAX];
+	struct kt_ledger *l = kt_ledger_new();
+	struct kt_buf b = {};
+	int cpus = kt_cpus();
+
+	l->next = on_record;
+	l->t.packet = on_packet;
+	/* Pauses of seconds, so that the low half of any clock wraps. */
+	for (int i = 0; i < ROUNDS; i++) {
+		if (kt_command(fd, KTAPE_IOC_START) ||
+		    kt_loads_start(load, cpus, CALLS / ROUNDS, timed))
+			return wrong("start", 0, 0);
+		kt_loads_wait(load, cpus);
+		if (i < ROUNDS - 1)
+			sleep(2);
+		kt_command(fd, KTAPE_IOC_STOP);
+	}
+	l->t.arg = l;
+	if (kt_follow_all(&l->t, &b, fd) || l->t.error[0]) {
+		printf("%s\n", l->t.error);
+		return 1;
+	}
+	free(l);
+	kt_buf_free(&b);
+	return 0;
+}
+
+int main(void)
+{
+	int fd = kt_session(KTAPE_MODE_OVERWRITE, 1 << 20, 4096,
+			    KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
+	struct pair load;
+	double slack;
+
+	if (fd < 0 || kt_cpus() > CPUS_MAX)
+		return wrong("session", fd, 0);
+	if (read_metadata(fd) || record(fd))
+		return 1;
+	printf("%s, %.6f ns a tick\n", c.mono ? "mono" : "cycles", c.ns);
+	/* With clock=mono the clocks are one, whatever was read at load. */
+	load = (struct pair){ 0, c.mono ? 0 : c.offset_ns };
+	slack = c.mono ? FAST_SLACK_NS : PAIR_SLACK_NS;
+	return check_calls("metadata", &load, slack) || !c.nr_syncs ||
+	       check_calls("clock_sync", &c.syncs[0], PAIR_SLACK_NS) ||
+	       check_pairs("clock_sync", c.syncs, c.nr_syncs) ||
+	       check_pairs("block", c.blocks, c.nr_blocks);
+}

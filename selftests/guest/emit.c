@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events of all kinds from all CPUs, without a rest but leaving time to others,
+ * until it is killed.  For t_load.sh.
+ */
+#include <sys/wait.h>
+
+#include "kt_load.h"
+
+#define CPUS_MAX	64
+
+static void turn(uint64_t n)
+{
+	kt_getppids(100);
+	sched_yield();
+	if (n % 64 == 0) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	if (n % 16 == 0)
+		kt_rename(n);
+	usleep(1000);
+}
+
+int main(void)
+{
+	static struct kt_load load[CPUS_MAX];
+	int cpus = kt_cpus();
+
+	if (cpus > CPUS_MAX || kt_loads_start(load, cpus, 0, turn))
+		return 1;
+	kt_loads_wait(load, cpus);
+	return 0;
+}

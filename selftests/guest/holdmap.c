@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keeps a mapping of /dev/ktape and no descriptor until it is killed, for
+ * t_load.sh.  Says "mapped" when it is so far.
+ */
+#include "kt_ring.h"
+
+int main(void)
+{
+	int fd = kt_open(O_RDONLY);
+	struct kt_map m;
+
+	if (fd < 0 || kt_map(fd, 0, KTAPE_RING_EVENT, &m)) {
+		perror("holdmap");
+		return 1;
+	}
+	close(fd);
+	/* A page that was touched, and others that were not. */
+	if (m.page->flags)
+		return 1;
+	puts("mapped");
+	fflush(stdout);
+	pause();
+	return 0;
+}

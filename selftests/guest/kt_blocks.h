@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Blocks as a reader got them, from a mapping or from read(), to be compared
+ * with those of another reader.
+ */
+#ifndef _KT_BLOCKS_H
+#define _KT_BLOCKS_H
+
+#include <stddef.h>
+
+#include "kt_ring.h"
+
+/**
+ * struct kt_got - one block as a reader has it
+ * @cpu: of its ring
+ * @kind: of its ring
+ * @block: trace clock at its opening, which no two blocks of a ring share
+ * @whole: nothing is missing
+ * @len: bytes at @bytes
+ * @bytes: header and records
+ */
+struct kt_got {
+	uint32_t cpu, kind;
+	uint64_t block;
+	bool whole;
+	size_t len;
+	char *bytes;
+};
+
+struct kt_gots {
+	struct kt_got *v;
+	size_t nr, room;
+};
+
+static inline struct kt_got *kt_got_new(struct kt_gots *g, const void *head)
+{
+	const struct ktape_block *b = head;
+
+	if (g->nr == g->room) {
+		g->room = g->room * 2 + 64;
+		g->v = realloc(g->v, g->room * sizeof(*g->v));
+		if (!g->v)
+			abort();
+	}
+	g->v[g->nr] = (struct kt_got){ .cpu = b->cpu, .kind = b->kind,
+				       .block = b->sync_clock };
+	return &g->v[g->nr++];
+}
+
+static inline void kt_got_add(struct kt_got *got, const void *bytes, size_t n)
+{
+	got->bytes = realloc(got->bytes, got->len + n);
+	if (!got->bytes)
+		abort();
+	memcpy(got->bytes + got->len, bytes, n);
+	got->len += n;
+}
+
+static inline void kt_gots_free(struct kt_gots *g)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		free(g->v[i].bytes);
+	free(g->v);
+	memset(g, 0, sizeof(*g));
+}
+
+/* ---- from a mapping ------------------------------------------------------ */
+
+/*
+ * Copy the block that begins at @pos, up to @commit, and look whether it was
+ * overwritten meanwhile. Return: bytes of content, 0 if it was.
+ */
+static inline size_t kt_copy_block(const struct kt_map *m, uint64_t pos,
+				   uint64_t commit, void *to)
+{
+	const char *from = m->data + pos % m->e.data_size;
+	uint64_t size = m->e.block_size, n = commit - pos;
+
+	/* The members that closing writes hold from the next block on. */
+	if (n > size)
+		n = ((const struct ktape_block *)from)->content_bits / 8;
+	if (n > size)
+		n = size;	/* torn: tail tells */
+	memcpy(to, from, n);
+	/* Pairs with the writer's barrier between tail and the first store. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return kt_load(&m->page->tail) > pos ? 0 : n;
+}
+
+/*
+ * Take the blocks from *@pos on; open ones, too, if @last.
+ * Return: bytes overwritten before they were taken.
+ */
+static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
+				      bool last, struct kt_gots *g)
+{
+	uint64_t size = m->e.block_size, lapped = 0, commit, tail;
+	char *copy = malloc(size);
+	struct kt_got *got;
+	size_t n;
+
+	for (;;) {
+		tail = kt_load(&m->page->tail);
+		commit = kt_load(&m->page->commit);
+		if (*pos < tail) {
+			lapped += tail - *pos;
+			*pos = tail;
+		}
+		if (*pos >= commit || (!last && commit - *pos <= size))
+			break;
+		n = kt_copy_block(m, *pos, commit, copy);
+		if (!n)
+			continue;
+		got = kt_got_new(g, copy);
+		kt_got_add(got, copy, n);
+		got->whole = true;
+		*pos += size;
+	}
+	free(copy);
+	return lapped;
+}
+
+/* ---- from read() --------------------------------------------------------- */
+
+/* Callback for struct kts: a part is put behind the one before it. */
+static inline void kt_take_packet(const struct ktape_block *b, struct kt_gots *g)
+{
+	size_t n = b->content_bits / 8;
+	struct kt_got *got = NULL;
+
+	if (b->kind >= KTAPE_RINGS_PER_CPU)
+		return;
+	for (size_t i = g->nr; b->context == KTAPE_CTX_CONTINUED && i-- > 0;)
+		if (g->v[i].cpu == b->cpu && g->v[i].kind == b->kind) {
+			got = &g->v[i];
+			break;
+		}
+	if (got && got->block == b->sync_clock) {
+		kt_got_add(got, (const char *)b + KTAPE_BLOCK_HEADER,
+			   n - KTAPE_BLOCK_HEADER);
+	} else {
+		got = kt_got_new(g, b);
+		kt_got_add(got, b, n);
+	}
+	got->whole = !(b->flags & KTAPE_BLOCK_OPEN);
+}
+
+/* ---- comparing ------------------------------------------------------------ */
+
+static inline int kt_got_order(const void *a, const void *b)
+{
+	const struct kt_got *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->block > y->block) - (x->block < y->block);
+}
+
+static inline void kt_gots_sort(struct kt_gots *g)
+{
+	qsort(g->v, g->nr, sizeof(*g->v), kt_got_order);
+}
+
+/* Members of the header that no reader changes. */
+static inline bool kt_same_head(const void *a, const void *b)
+{
+	const struct ktape_block *x = a, *y = b;
+	size_t fixed = offsetof(struct ktape_block, emitted);
+
+	return !memcmp(x, y, fixed) && x->generation == y->generation &&
+	       x->tid == y->tid && x->prio == y->prio &&
+	       x->context == y->context && x->ts_begin == y->ts_begin;
+}
+
+/*
+ * Compare what both sorted lists have: whole blocks to the last byte, of others
+ * the beginning.
+ * Return: number of blocks that are whole in both, -1 - i: @a's block i differs.
+ */
+static inline long kt_gots_compare(const struct kt_gots *a,
+				   const struct kt_gots *b)
+{
+	long same = 0;
+
+	for (size_t i = 0, j = 0; i < a->nr && j < b->nr;) {
+		const struct kt_got *x = &a->v[i], *y = &b->v[j];
+		int order = kt_got_order(x, y);
+		size_t n = x->len < y->len ? x->len : y->len;
+
+		if (order) {
+			i += order < 0;
+			j += order > 0;
+			continue;
+		}
+		if (!kt_same_head(x->bytes, y->bytes) ||
+		    memcmp(x->bytes + KTAPE_BLOCK_HEADER,
+			   y->bytes + KTAPE_BLOCK_HEADER,
+			   n - KTAPE_BLOCK_HEADER) ||
+		    (x->whole && y->whole && x->len != y->len))
+			return -1 - (long)i;
+		same += x->whole && y->whole;
+		i++;
+		j++;
+	}
+	return same;
+}
+
+#endif /* _KT_BLOCKS_H */

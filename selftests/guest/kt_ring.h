@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A mapped ring in a guest test, and a walk over its records. */
+#ifndef _KT_RING_H
+#define _KT_RING_H
+
+#include <sys/mman.h>
+
+#include "kt.h"
+
+/* ---- a mapped ring ----------------------------------------------------- */
+
+/**
+ * struct kt_map - a ring in this process
+ * @e: its region
+ * @page: its control page
+ * @data: its blocks
+ * @size: bytes of the mapping, control page included
+ */
+struct kt_map {
+	struct ktape_layout_entry e;
+	struct ktape_ring_page *page;
+	char *data;
+	size_t size;
+};
+
+/* The region of a ring; kind KTAPE_RING_REGISTRY: cpu is -1. */
+static inline int kt_region(int fd, int cpu, uint32_t kind,
+			    struct ktape_layout_entry *e)
+{
+	struct ktape_layout_entry all[129];
+	struct ktape_layout l;
+	int ret = kt_layout(fd, &l, all, 129);
+
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < l.nr && i < 129; i++)
+		if (all[i].cpu == cpu && all[i].kind == kind) {
+			*e = all[i];
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static inline int kt_map(int fd, int cpu, uint32_t kind, struct kt_map *m)
+{
+	void *p;
+	int ret;
+
+	memset(m, 0, sizeof(*m));
+	ret = kt_region(fd, cpu, kind, &m->e);
+	if (ret)
+		return ret;
+	m->size = m->e.ctl_size + m->e.data_size;
+	p = mmap(NULL, m->size, PROT_READ, MAP_SHARED, fd, m->e.offset);
+	if (p == MAP_FAILED)
+		return -errno;
+	m->page = p;
+	m->data = (char *)p + m->e.ctl_size;
+	return 0;
+}
+
+static inline void kt_unmap(struct kt_map *m)
+{
+	munmap(m->page, m->size);
+}
+
+static inline uint64_t kt_load(const __u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t kt_oldest(const struct kt_map *m)
+{
+	uint64_t tail = kt_load(&m->page->tail), floor = kt_load(&m->page->floor);
+
+	return tail > floor ? tail : floor;
+}
+
+/* ---- records ----------------------------------------------------------- */
+
+/**
+ * struct kt_rec - a record in a mapped ring
+ * @ts: whole time
+ * @pos: its position
+ * @op: opcode
+ * @dat20: 20 bits
+ * @nargs: words in @args
+ * @args: argument words
+ * @blob: what follows them, or NULL
+ * @size: bytes at @blob
+ */
+struct kt_rec {
+	uint64_t ts, pos;
+	uint32_t op, dat20, nargs, size;
+	const uint32_t *args;
+	const char *blob;
+};
+
+/* Take the record at @p apart. Return: its length, 0 if it exceeds @left. */
+static inline size_t kt_decode(const uint32_t *p, size_t left, struct kt_rec *r)
+{
+	size_t len;
+
+	if (left < 8)
+		return 0;
+	r->op = p[1] & 0xff;
+	r->dat20 = p[1] >> 8 & KTAPE_DAT20_MASK;
+	r->nargs = p[1] >> 29;
+	r->args = p + 2;
+	r->blob = NULL;
+	r->size = 0;
+	len = 8 + r->nargs * 4;
+	if (p[1] >> 28 & 1) {
+		if (left < len + 4)
+			return 0;
+		r->size = p[2 + r->nargs];
+		r->blob = (const char *)(p + 3 + r->nargs);
+		len += 4 + (size_t)r->size;
+	}
+	len = (len + 7) & ~(size_t)7;
+	if (len > left)
+		return 0;
+	if (r->op == KTAPE_TIME_EXTEND)
+		r->ts = p[2] | (uint64_t)p[3] << 32;
+	else
+		r->ts += p[0] - (uint32_t)r->ts;
+	return len;
+}
+
+/*
+ * Call @fn for each record of a ring that nobody writes to, time extensions
+ * included. Return: how many, or -EBADMSG if block or record cannot be.
+ */
+static inline long kt_walk(const struct kt_map *m,
+			   void (*fn)(const struct kt_rec *r, void *arg),
+			   void *arg)
+{
+	uint64_t pos = kt_oldest(m), commit = kt_load(&m->page->commit), end;
+	uint64_t from = pos, at, size = m->e.block_size;
+	struct kt_rec r;
+	size_t len;
+	long n = 0;
+
+	for (pos -= pos % size; pos < commit; pos += size) {
+		const char *block = m->data + pos % m->e.data_size;
+		const struct ktape_block *b = (const void *)block;
+
+		end = commit - pos > size ? b->content_bits / 8 : commit - pos;
+		if (b->magic != KTAPE_BLOCK_MAGIC || b->seq != pos / size + 1 ||
+		    (int)b->cpu != m->e.cpu || b->kind != m->e.kind ||
+		    end > size)
+			return -EBADMSG;
+		r.ts = b->ts_begin;
+		for (at = KTAPE_BLOCK_HEADER; at < end; at += len) {
+			len = kt_decode((const void *)(block + at), end - at, &r);
+			r.pos = pos + at;
+			if (!len || !r.op)
+				return -EBADMSG;
+			if (r.pos < from)
+				continue;
+			n++;
+			if (fn)
+				fn(&r, arg);
+		}
+	}
+	return n;
+}
+
+#endif /* _KT_RING_H */

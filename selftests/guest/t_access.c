@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who may open the device, and what a descriptor may do and can become. */
+#include <linux/capability.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ring.h"
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON	38
+#endif
+
+#define ALL		(~0ULL)
+#define CAP(n)		(1ULL << (n))
+
+static int set_caps(uint64_t caps)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct now[2], data[2] = {};
+
+	if (syscall(SYS_capget, &head, now))
+		return -errno;
+	for (int i = 0; i < 2; i++) {
+		data[i].permitted = now[i].permitted & caps >> 32 * i;
+		data[i].effective = data[i].permitted;
+	}
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+FIXTURE(open)
+{
+};
+
+FIXTURE_VARIANT(open)
+{
+	uint64_t caps;
+	uid_t uid;
+	bool userns;
+	int want;
+};
+
+FIXTURE_VARIANT_ADD(open, root) { .caps = ALL };
+FIXTURE_VARIANT_ADD(open, perfmon) { .caps = CAP(CAP_PERFMON) };
+FIXTURE_VARIANT_ADD(open, sys_admin) { .caps = CAP(CAP_SYS_ADMIN) };
+FIXTURE_VARIANT_ADD(open, no_capability) { .caps = 0, .want = -EPERM };
+FIXTURE_VARIANT_ADD(open, all_others)
+{
+	.caps = ALL & ~CAP(CAP_PERFMON) & ~CAP(CAP_SYS_ADMIN), .want = -EPERM,
+};
+FIXTURE_VARIANT_ADD(open, tracers)
+{
+	.caps = CAP(CAP_SYS_PTRACE) | CAP(CAP_SYSLOG) | CAP(CAP_SYS_MODULE) |
+		CAP(CAP_DAC_OVERRIDE), .want = -EPERM,
+};
+FIXTURE_VARIANT_ADD(open, nobody) { .uid = 65534, .want = -EACCES };
+FIXTURE_VARIANT_ADD(open, user_namespace_root)
+{
+	.caps = ALL, .userns = true, .want = -EPERM,
+};
+
+FIXTURE_SETUP(open)
+{
+	ASSERT_EQ(0, kt_pin(0));
+}
+
+FIXTURE_TEARDOWN(open)
+{
+}
+
+TEST_F(open, as)
+{
+	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR,
+				     O_RDONLY | O_NONBLOCK,
+				     O_WRONLY | O_TRUNC };
+
+	if (variant->userns) {
+		if (unshare(CLONE_NEWUSER))
+			SKIP(return, "no user namespaces");
+		ASSERT_EQ(0, write_text("/proc/self/setgroups", "deny"));
+		ASSERT_EQ(0, write_text("/proc/self/uid_map", "0 0 1"));
+		ASSERT_EQ(0, write_text("/proc/self/gid_map", "0 0 1"));
+		ASSERT_EQ(0, getuid());
+	}
+	if (variant->uid) {
+		ASSERT_EQ(0, setuid(variant->uid));
+	} else {
+		ASSERT_EQ(0, set_caps(variant->caps));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		int fd = kt_open(flags[i]);
+
+		EXPECT_EQ(variant->want, fd < 0 ? fd : 0)
+		{
+			TH_LOG("flags %#x", flags[i]);
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+TEST(mode_of_the_device)
+{
+	struct stat st;
+
+	ASSERT_EQ(0, stat(KT_DEVICE, &st));
+	EXPECT_TRUE(S_ISCHR(st.st_mode));
+	EXPECT_EQ(0600, st.st_mode & 07777);
+	EXPECT_EQ(0, st.st_uid);
+}
+
+/* ---- descriptors ------------------------------------------------------- */
+
+union any {
+	__u32 size;
+	struct ktape_features features;
+	struct ktape_layout layout;
+	struct ktape_profile profile;
+	struct ktape_command command;
+	struct ktape_stats stats;
+	struct ktape_consumer consumer;
+	struct ktape_event_info event_info;
+	struct ktape_metadata metadata;
+	struct ktape_watermark watermark;
+	struct ktape_create create;
+};
+
+#define RIGHT(NAME, member, op, write, want)			\
+	{ #NAME " " #op, KTAPE_IOC_##NAME,			\
+	  sizeof(((union any *)0)->member), op, write, want }
+
+/* What needs a descriptor that is open for writing; the order matters. */
+static const struct {
+	const char *name;
+	unsigned long cmd;
+	size_t size;
+	__u32 op;	/* second word */
+	bool write;
+	int want;	/* if it may; CREATE: a descriptor */
+} rights[] = {
+	RIGHT(FEATURES, features, 0, false, 0),
+	RIGHT(LAYOUT, layout, 0, false, 0),
+	RIGHT(PROFILE, profile, KTAPE_PROFILE_GET, false, 0),
+	RIGHT(STATS, stats, 0, false, 0),
+	RIGHT(EVENT_INFO, event_info, 0, false, 0),
+	RIGHT(METADATA, metadata, 0, false, -EMSGSIZE),
+	RIGHT(WATERMARK, watermark, 0, false, 0),
+	RIGHT(CONSUMER, consumer, KTAPE_CONSUMER_POSITION, false, -EINVAL),
+	RIGHT(PROFILE, profile, KTAPE_PROFILE_SET, true, 0),
+	RIGHT(PROFILE, profile, KTAPE_PROFILE_OR, true, 0),
+	RIGHT(PROFILE, profile, KTAPE_PROFILE_ANDNOT, true, 0),
+	RIGHT(START, command, 0, true, 0),
+	RIGHT(STOP, command, 0, true, 0),
+	RIGHT(CLEAR, command, 0, true, 0),
+	RIGHT(FLUSH, command, 0, true, -EOPNOTSUPP),
+	RIGHT(CONSUMER, consumer, KTAPE_CONSUMER_REGISTER, true, 0),
+	RIGHT(CONSUMER, consumer, KTAPE_CONSUMER_UNREGISTER, true, 0),
+	RIGHT(CREATE, create, 0, true, 0),
+};
+
+static void check_rights(struct __test_metadata *_metadata, int fd, bool write)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rights); i++) {
+		union any a = { .size = rights[i].size };
+		int ret;
+
+		((__u32 *)&a)[1] = rights[i].op;
+		ret = kt_ioctl(fd, rights[i].cmd, &a);
+		if (rights[i].cmd == KTAPE_IOC_CREATE && ret > 0)
+			ret = close(ret);
+		EXPECT_EQ(rights[i].write && !write ? -EPERM : rights[i].want,
+			  ret)
+		{
+			TH_LOG("%s", rights[i].name);
+		}
+	}
+	/* Rights come first: nothing is told of the argument. */
+	if (!write)
+		EXPECT_EQ(-EPERM, kt_ioctl(fd, KTAPE_IOC_CREATE, NULL));
+}
+
+FIXTURE(rights)
+{
+	int control;	/* session 0, for us to look */
+};
+
+FIXTURE_SETUP(rights)
+{
+	self->control = kt_open(O_RDWR);
+	ASSERT_LE(0, self->control);
+}
+
+FIXTURE_TEARDOWN(rights)
+{
+	close(self->control);
+}
+
+static struct ktape_layout state(int fd)
+{
+	struct ktape_layout l;
+
+	kt_layout(fd, &l, NULL, 0);
+	return l;
+}
+
+TEST_F(rights, read_only)
+{
+	int fd = kt_open(O_RDONLY | O_NONBLOCK);
+	struct ktape_layout before, after;
+	struct pollfd pfd = { fd, POLLIN };
+	struct kt_map m;
+	uint64_t floor;
+	char byte;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	floor = m.page->floor;
+	before = state(fd);
+	check_rights(_metadata, fd, false);
+	after = state(fd);
+	EXPECT_EQ(1, after.running);
+	EXPECT_EQ(before.generation, after.generation);
+	EXPECT_EQ(floor, m.page->floor);
+	EXPECT_EQ(1, read(fd, &byte, 1));
+	EXPECT_LE(0, poll(&pfd, 1, 0));
+	EXPECT_EQ(-1, mprotect(m.page, m.size, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				   MAP_SHARED, fd, m.e.offset));
+	/* It does not become another one. */
+	fcntl(fd, F_SETFL, O_RDWR);
+	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EPERM, kt_command(dup(fd), KTAPE_IOC_STOP));
+	EXPECT_EQ(1, state(fd).running);
+}
+
+TEST_F(rights, write_only)
+{
+	int fd = kt_open(O_WRONLY);
+	char byte;
+
+	ASSERT_LE(0, fd);
+	check_rights(_metadata, fd, true);
+	EXPECT_EQ(-1, read(fd, &byte, 1));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(-1, write(fd, "x", 1));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+}
+
+/* A process of its own opens, drops its rights, and passes the descriptor. */
+static void pass(int to, int flags)
+{
+	int fd = kt_open(flags);
+	char control[CMSG_SPACE(sizeof(int))] = {};
+	struct iovec iov = { "x", 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	_exit(fd < 0 || set_caps(0) || sendmsg(to, &msg, 0) != 1);
+}
+
+static int receive(int from)
+{
+	char control[CMSG_SPACE(sizeof(int))], byte;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	int fd = -1;
+
+	if (recvmsg(from, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	return fd;
+}
+
+TEST_F(rights, passed_on)
+{
+	static const int flags[] = { O_RDONLY, O_RDWR };
+	int pair[2], status, fd;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	for (int i = 0; i < 2; i++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (pid == 0)
+			pass(pair[1], flags[i]);
+		fd = receive(pair[0]);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status);
+		/* We have all rights, the descriptor has those it had. */
+		check_rights(_metadata, fd, flags[i] == O_RDWR);
+		close(fd);
+	}
+}
+
+/* Losing rights later takes nothing from a descriptor, and opens nothing. */
+TEST_F(rights, kept_but_not_renewed)
+{
+	int rd = kt_open(O_RDONLY), own = kt_create(self->control, 0, 1, 0);
+	char path[2][32];
+
+	ASSERT_LE(0, rd);
+	ASSERT_LE(0, own);
+	snprintf(path[0], sizeof(path[0]), "/proc/self/fd/%d", rd);
+	snprintf(path[1], sizeof(path[1]), "/proc/self/fd/%d", own);
+	/* A session has no name to open it by. */
+	EXPECT_EQ(-1, open(path[1], O_RDWR));
+	ASSERT_EQ(0, set_caps(0));
+	check_rights(_metadata, rd, false);
+	check_rights(_metadata, own, true);
+	EXPECT_EQ(-1, open(path[0], O_RDWR));
+	EXPECT_EQ(EPERM, errno);
+	EXPECT_EQ(-1, open(path[0], O_RDONLY));
+	EXPECT_EQ(EPERM, errno);
+}
+
+TEST_F(rights, truncation_clears)
+{
+	static const struct {
+		int flags;
+		bool clears;
+	} vector[] = {
+		{ O_RDONLY, false },
+		{ O_RDWR, false },
+		{ O_WRONLY, false },
+		{ O_RDONLY | O_TRUNC, false },
+		{ O_WRONLY | O_TRUNC, true },
+		{ O_RDWR | O_TRUNC, true },
+		{ O_WRONLY | O_CREAT | O_TRUNC, true },
+	};
+	struct kt_map m;
+	int fd;
+
+	ASSERT_EQ(0, kt_map(self->control, 0, KTAPE_RING_CONTROL, &m));
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_command(self->control, KTAPE_IOC_STOP));
+		ASSERT_LT(kt_oldest(&m), m.page->commit);
+		fd = kt_open(vector[i].flags);
+		ASSERT_LE(0, fd);
+		EXPECT_EQ(vector[i].clears, m.page->floor == m.page->commit)
+		{
+			TH_LOG("flags %#x", vector[i].flags);
+		}
+		EXPECT_EQ(-1, ftruncate(fd, 0));
+		close(fd);
+	}
+	EXPECT_EQ(-1, truncate(KT_DEVICE, 0));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,63 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# Each trace clock tells right times, or the module says why it cannot.
+
+clocks="mono cycles auto"
+n=0
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+	fi
+}
+
+skip()
+{
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+last_words()
+{
+	dmesg | grep 'ktape:' | tail -n 1
+}
+
+check()
+{
+	if ! insmod "$KTAPE_MODULE" clock="$1" 2>/tmp/test/insmod; then
+		[ "$1" = cycles ]
+		result $? "clock=$1 loads, or may refuse"
+		last_words | grep -q 'clock=cycles is not to be trusted'
+		result $? "clock=$1 says why it is refused"
+		skip "clock=$1 tells right times" "$(last_words)"
+		return
+	fi
+	result 0 "clock=$1 loads"
+	clockcheck >/tmp/test/clock 2>&1
+	result $? "clock=$1 tells right times"
+	sed 's/^/# /' /tmp/test/clock
+	case $1 in
+	auto) grep -qE '^(mono|cycles),' /tmp/test/clock ;;
+	*) grep -q "^$1," /tmp/test/clock ;;
+	esac
+	result $? "clock=$1 is what is used"
+	rmmod ktape
+}
+
+echo "TAP version 13"
+for clock in $clocks; do
+	check "$clock"
+done
+if insmod "$KTAPE_MODULE" clock=sundial 2>/dev/null; then
+	result 1 "an unknown clock is refused"
+	rmmod ktape
+else
+	last_words | grep -q 'clock=sundial is not cycles, mono or auto'
+	result $? "an unknown clock is refused"
+fi
+echo "1..$n"

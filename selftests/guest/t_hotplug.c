@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that go and come while a session records: their rings stay readable,
+ * every event is in the ledger, and what a CPU does after it came is recorded.
+ */
+#include <time.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ledger.h"
+#include "kt_load.h"
+
+#define CPUS_MAX	16
+#define ROUNDS		10
+
+static int set_online(int cpu, bool on)
+{
+	char path[80];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
+		 cpu);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, on ? "1" : "0", 1) == 1 ? 0 : -errno;
+	close(fd);
+	return ret;
+}
+
+/* Wherever the kernel lets it run. */
+static void wander(uint64_t n)
+{
+	kt_getppids(10);
+	usleep(2000 + n % 7 * 100);
+}
+
+struct load {
+	pthread_t thread;
+	bool stop;
+};
+
+static void *wander_main(void *arg)
+{
+	struct load *l = arg;
+
+	for (uint64_t n = 0; !__atomic_load_n(&l->stop, __ATOMIC_RELAXED); n++)
+		wander(n);
+	return NULL;
+}
+
+/* What a stream tells of CPUs: per CPU how often it came and went. */
+struct seen {
+	int came[CPUS_MAX], went[CPUS_MAX], wrong;
+	uint64_t marked[CPUS_MAX];
+};
+
+static void on_record(const struct ktape_block *b, const struct kt_rec *r,
+		      void *arg)
+{
+	struct seen *s = arg;
+	uint64_t n;
+
+	if (b->cpu >= CPUS_MAX)
+		return;
+	if (kt_is_marked(r->op, r->blob, &n))
+		s->marked[b->cpu]++;
+	if (r->op != KTAPE_EV_CPU)
+		return;
+	s->wrong += r->args[0] != b->cpu;
+	if (r->dat20)
+		s->came[b->cpu]++;
+	else
+		s->went[b->cpu]++;
+	/* Off and on take turns. */
+	s->wrong += s->came[b->cpu] > s->went[b->cpu] ||
+		    s->went[b->cpu] > s->came[b->cpu] + 1;
+}
+
+FIXTURE(hotplug) {
+	int fd, cpus;
+	struct kt_ledger *l;
+	struct kt_buf b;
+	struct seen seen;
+	struct load load[CPUS_MAX];
+};
+
+FIXTURE_SETUP(hotplug)
+{
+	self->fd = -1;
+	self->cpus = kt_cpus();
+	if (self->cpus < 2 || self->cpus > CPUS_MAX)
+		SKIP(return, "needs 2 to %d CPUs", CPUS_MAX);
+	if (access("/sys/devices/system/cpu/cpu1/online", W_OK))
+		SKIP(return, "CPU 1 cannot be turned off");
+	self->l = kt_ledger_new();
+	self->l->next = on_record;
+	self->l->arg = &self->seen;
+	for (int i = 0; i < self->cpus; i++)
+		ASSERT_EQ(0, pthread_create(&self->load[i].thread, NULL,
+					    wander_main, &self->load[i]));
+}
+
+static void stop_loads(FIXTURE_DATA(hotplug) *self)
+{
+	for (int i = 0; i < self->cpus; i++)
+		__atomic_store_n(&self->load[i].stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < self->cpus; i++)
+		if (self->load[i].thread)
+			pthread_join(self->load[i].thread, NULL);
+	memset(self->load, 0, sizeof(self->load));
+}
+
+FIXTURE_TEARDOWN(hotplug)
+{
+	if (!self->l)
+		return;
+	stop_loads(self);
+	for (int cpu = 1; cpu < self->cpus; cpu++)
+		set_online(cpu, true);
+	if (self->fd >= 0)
+		close(self->fd);
+	kt_buf_free(&self->b);
+	free(self->l);
+}
+
+static void *marked_main(void *arg)
+{
+	if (kt_pin(*(int *)arg))
+		return arg;
+	for (int i = 0; i < 10; i++)
+		kt_marked(i);
+	return NULL;
+}
+
+/* Ten marked calls on a CPU. Return: 0 if it could run there. */
+static int call_on(int cpu)
+{
+	pthread_t thread;
+	void *ret;
+
+	if (pthread_create(&thread, NULL, marked_main, &cpu))
+		return -1;
+	pthread_join(thread, &ret);
+	return ret ? -1 : 0;
+}
+
+static int new_session(uint32_t mode, uint64_t ring)
+{
+	return kt_session(mode, ring, 16384,
+			  KT_OPS(KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SYS_ENTER_WIDE,
+				 KTAPE_EV_IRQ_HANDLER_ENTRY,
+				 KTAPE_EV_SCHED_MIGRATE_TASK));
+}
+
+/* Each CPU but the first, often, in no order; what is read is all there is. */
+TEST_F_TIMEOUT(hotplug, off_and_on, 600)
+{
+	int rounds = ROUNDS * (self->cpus - 1) / (kt_scale() > 1 ? 3 : 1);
+	uint64_t before[CPUS_MAX] = {};
+	int turns[CPUS_MAX] = {};
+	unsigned int seed = time(NULL);
+	ssize_t n;
+
+	TH_LOG("seed %u", seed);
+	self->fd = new_session(KTAPE_MODE_DISCARD, 4 << 20);
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_nonblock(self->fd, true);
+	for (int i = 0; i < rounds; i++) {
+		int cpu = 1 + (i < self->cpus - 1 ? i : rand_r(&seed)) %
+				      (self->cpus - 1);
+
+		ASSERT_EQ(0, set_online(cpu, false));
+		usleep(20000);
+		n = kt_follow(&self->l->t, &self->b, self->fd, 4 << 20);
+		ASSERT_LT(0, n);
+		ASSERT_STREQ("", self->l->t.error);
+		ASSERT_EQ(0, set_online(cpu, true));
+		ASSERT_EQ(0, call_on(cpu));
+		turns[cpu]++;
+		n = kt_follow(&self->l->t, &self->b, self->fd, 4 << 20);
+		ASSERT_LT(0, n);
+		ASSERT_STREQ("", self->l->t.error);
+		before[cpu] += 10;
+	}
+	stop_loads(self);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
+	EXPECT_STREQ("", self->l->t.error);
+	EXPECT_EQ(0, self->seen.wrong);
+	for (int cpu = 1; cpu < self->cpus; cpu++) {
+		EXPECT_EQ(turns[cpu], self->seen.came[cpu]);
+		EXPECT_EQ(turns[cpu], self->seen.went[cpu]);
+		EXPECT_EQ(before[cpu], self->seen.marked[cpu]);
+	}
+}
+
+/* Stopped while a CPU is away: its ring is readable, and goes on later. */
+TEST_F_TIMEOUT(hotplug, stopped_while_away, 300)
+{
+	int away = self->cpus - 1;
+	struct ktape_stats st;
+
+	self->fd = new_session(KTAPE_MODE_DISCARD, 1 << 20);
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	ASSERT_STREQ("", self->l->t.error);
+	EXPECT_EQ(10, self->seen.marked[away]);
+	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
+	EXPECT_STREQ("", self->l->t.error);
+
+	/* Comes while the session is stopped: nothing is recorded. */
+	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
+	ASSERT_EQ(0, set_online(away, true));
+	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_EQ(10, self->seen.marked[away]);
+
+	/* Away again while it starts. */
+	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, set_online(away, true));
+	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	EXPECT_EQ(20, self->seen.marked[away]);
+	stop_loads(self);
+	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
+	EXPECT_STREQ("", self->l->t.error);
+}
+
+static int rings_of(int fd, int cpu)
+{
+	struct ktape_layout_entry e[CPUS_MAX * 2 + 1];
+	struct ktape_layout l;
+	int n = 0;
+
+	if (kt_layout(fd, &l, e, CPUS_MAX * 2 + 1))
+		return -1;
+	for (uint32_t i = 0; i < l.nr; i++)
+		n += e[i].cpu == cpu && e[i].data_size > 0;
+	return n;
+}
+
+/* A session that is made while a CPU is away: the CPU brings its rings. */
+TEST_F_TIMEOUT(hotplug, created_while_away, 300)
+{
+	int away = self->cpus - 1;
+	struct ktape_stats st;
+	struct kt_map m;
+
+	ASSERT_EQ(0, set_online(away, false));
+	self->fd = new_session(KTAPE_MODE_OVERWRITE, 1 << 20);
+	ASSERT_GE(self->fd, 0);
+	EXPECT_EQ(0, rings_of(self->fd, away));
+	EXPECT_EQ(-ENXIO, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_nonblock(self->fd, true);
+	ASSERT_LT(0, kt_follow(&self->l->t, &self->b, self->fd, 400000));
+	ASSERT_EQ(0, set_online(away, true));
+	EXPECT_EQ(2, rings_of(self->fd, away));
+	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, kt_map(self->fd, away, KTAPE_RING_EVENT, &m));
+	EXPECT_LT(0, kt_load(&m.page->commit));
+	kt_unmap(&m);
+	stop_loads(self);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	EXPECT_EQ(1, self->seen.came[away]);
+	EXPECT_EQ(10, self->seen.marked[away]);
+}
+
+TEST_HARNESS_MAIN

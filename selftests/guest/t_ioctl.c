@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What every ioctl has in common: numbers, pointers, sizes, members that must
+ * be zero, results.  A variant a command, with signals every 100 us all along.
+ */
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "kselftest_harness.h"
+
+#include "kt.h"
+
+#define PAGE		4096
+#define COMMANDS	13
+#define TEXT_ROOM	(256 << 10)
+#define POISON		0xa5
+
+union any {
+	__u32 size;
+	struct ktape_features features;
+	struct ktape_layout layout;
+	struct ktape_profile profile;
+	struct ktape_command command;
+	struct ktape_stats stats;
+	struct ktape_consumer consumer;
+	struct ktape_event_info event_info;
+	struct ktape_metadata metadata;
+	struct ktape_watermark watermark;
+	struct ktape_create create;
+};
+
+static char text[TEXT_ROOM];
+
+/* Arguments with which each command succeeds; the rest is zero. */
+static void fill(unsigned long cmd, union any *a)
+{
+	switch (cmd) {
+	case KTAPE_IOC_EVENT_INFO:
+		a->event_info.opcode = KTAPE_EV_SYS_ENTER;
+		break;
+	case KTAPE_IOC_METADATA:
+		a->metadata.length = sizeof(text);
+		a->metadata.text = (uintptr_t)text;
+		break;
+	case KTAPE_IOC_CONSUMER:
+		a->consumer.op = KTAPE_CONSUMER_UNREGISTER;
+		break;
+	case KTAPE_IOC_WATERMARK:
+		a->watermark.bytes = PAGE;
+		break;
+	case KTAPE_IOC_CREATE:
+		a->create.ring_size = 4 * PAGE;
+		a->create.block_size = PAGE;
+		a->create.control_size = 4 * PAGE;
+		break;
+	}
+}
+
+/* Bytes of a structure. */
+struct range {
+	size_t off, len;
+};
+
+#define MEMBER(type, m) { offsetof(type, m), sizeof(((type *)0)->m) }
+#define FROM(type, m)	{ offsetof(type, m), sizeof(type) - offsetof(type, m) }
+
+FIXTURE(command)
+{
+	int main;	/* session 0 */
+	int fd;		/* a session of our own, discard mode */
+	char *end;	/* of two writable pages, before one that is not there */
+};
+
+/**
+ * @cmd: the command
+ * @size: of its structure
+ * @result: the structure comes back
+ * @zero: members that must be zero in fill()'s argument
+ * @out: members that the kernel fills whatever they hold
+ */
+FIXTURE_VARIANT(command)
+{
+	unsigned long cmd;
+	size_t size;
+	bool result;
+	struct range zero[3];
+	struct range out;
+};
+
+#define COMMAND(NAME, type, ...)				\
+	FIXTURE_VARIANT_ADD(command, NAME) {			\
+		.cmd = KTAPE_IOC_##NAME, .size = sizeof(type),	\
+		__VA_ARGS__					\
+	}
+
+COMMAND(FEATURES, struct ktape_features, .result = true,
+	.out = FROM(struct ktape_features, clock));
+COMMAND(LAYOUT, struct ktape_layout, .result = true,
+	.out = FROM(struct ktape_layout, session));
+COMMAND(PROFILE, struct ktape_profile, .result = true,
+	.zero = { MEMBER(struct ktape_profile, flags),
+		  MEMBER(struct ktape_profile, generation) },
+	.out = MEMBER(struct ktape_profile, mask));
+COMMAND(START, struct ktape_command,
+	.zero = { MEMBER(struct ktape_command, flags) });
+COMMAND(STOP, struct ktape_command,
+	.zero = { MEMBER(struct ktape_command, flags) });
+COMMAND(CLEAR, struct ktape_command,
+	.zero = { MEMBER(struct ktape_command, flags) });
+COMMAND(FLUSH, struct ktape_command,
+	.zero = { MEMBER(struct ktape_command, flags) });
+COMMAND(STATS, struct ktape_stats, .result = true,
+	.zero = { MEMBER(struct ktape_stats, flags) },
+	.out = FROM(struct ktape_stats, commit));
+COMMAND(CONSUMER, struct ktape_consumer,
+	.zero = { FROM(struct ktape_consumer, nr) });
+COMMAND(EVENT_INFO, struct ktape_event_info, .result = true,
+	.zero = { FROM(struct ktape_event_info, state) });
+COMMAND(METADATA, struct ktape_metadata, .result = true,
+	.zero = { MEMBER(struct ktape_metadata, flags) });
+COMMAND(WATERMARK, struct ktape_watermark,
+	.zero = { MEMBER(struct ktape_watermark, flags) });
+COMMAND(CREATE, struct ktape_create,
+	.zero = { FROM(struct ktape_create, flags) });
+
+FIXTURE_SETUP(command)
+{
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+	self->fd = kt_create(self->main, KTAPE_MODE_DISCARD, 16 * PAGE, PAGE);
+	ASSERT_LE(0, self->fd);
+	self->end = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->end);
+	self->end += 2 * PAGE;
+	ASSERT_EQ(0, mprotect(self->end, PAGE, PROT_NONE));
+	kt_alarms(100);
+}
+
+FIXTURE_TEARDOWN(command)
+{
+	kt_alarms(0);
+	close(self->fd);
+	close(self->main);
+}
+
+/* Call; a new session is closed at once and reported as 0. */
+static int call(int fd, unsigned long cmd, void *arg)
+{
+	int ret = kt_ioctl(fd, cmd, arg);
+
+	if (cmd == KTAPE_IOC_CREATE && ret > 2) {
+		close(ret);
+		return 0;
+	}
+	/* START and STOP of one test can fill a small control ring. */
+	if (cmd == KTAPE_IOC_FLUSH && ret == -EAGAIN)
+		return kt_command(fd, KTAPE_IOC_CLEAR);
+	return ret;
+}
+
+TEST_F(command, numbers)
+{
+	const struct ktape_command empty = { .size = 0 };
+	struct ktape_command c;
+	unsigned long cmd;
+
+	for (unsigned int bit = 0; bit < 32; bit++) {
+		cmd = variant->cmd ^ 1UL << bit;
+		c = empty;
+		if (bit < _IOC_TYPESHIFT && _IOC_NR(cmd) < COMMANDS)
+			continue;	/* may be another command */
+		EXPECT_EQ(-ENOTTY, kt_ioctl(self->fd, cmd, &c));
+	}
+	for (unsigned int size = 0; size < 1 << _IOC_SIZEBITS;
+	     size += 1 + size / 16) {
+		cmd = _IOC(_IOC_DIR(variant->cmd), KTAPE_IOC_MAGIC,
+			   _IOC_NR(variant->cmd), size);
+		EXPECT_EQ(cmd == variant->cmd ? -EINVAL : -ENOTTY,
+			  kt_ioctl(self->fd, cmd, &c));
+	}
+	for (unsigned int nr = COMMANDS; nr < 256; nr++)
+		for (unsigned int dir = 0; dir < 4; dir++)
+			EXPECT_EQ(-ENOTTY, kt_ioctl(self->fd,
+						    _IOC(dir, KTAPE_IOC_MAGIC,
+							 nr, 4), &c));
+}
+
+TEST_F(command, pointers)
+{
+	static const unsigned long bad[] = {
+		0, 1, PAGE - 4, 1UL << 47, (1UL << 47) - 4, 0x8000000000000000,
+		0xffffffff81000000, 0xffff888000000000, -8UL, -4UL, -1UL,
+	};
+	union any a = { .size = variant->size };
+	char *at;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		EXPECT_EQ(-EFAULT, kt_ioctl(self->fd, variant->cmd,
+					    (void *)bad[i]));
+	EXPECT_EQ(-EFAULT, kt_ioctl(self->fd, variant->cmd, self->end));
+	/* The structure's end is missing, byte by byte. */
+	fill(variant->cmd, &a);
+	for (size_t have = 4; have < variant->size; have++) {
+		at = memcpy(self->end - have, &a, have);
+		EXPECT_EQ(-EFAULT, call(self->fd, variant->cmd, at));
+	}
+	/* All of it is there, at every address that an allocator never gives. */
+	for (size_t off = 0; off < 8; off++) {
+		at = memcpy(self->end - variant->size - off, &a, variant->size);
+		EXPECT_EQ(0, call(self->fd, variant->cmd, at));
+	}
+	/* The kernel writes where it promised to, and nowhere else. */
+	at = self->end - PAGE;
+	memcpy(at, &a, variant->size);
+	ASSERT_EQ(0, mprotect(at, PAGE, PROT_READ));
+	EXPECT_EQ(variant->result ? -EFAULT : 0,
+		  call(self->fd, variant->cmd, at));
+}
+
+TEST_F(command, sizes_refused)
+{
+	static const struct {
+		__u32 size;
+		int want;
+	} vector[] = {
+		{ 0, -EINVAL }, { 1, -EINVAL }, { 4, -EINVAL }, { 7, -EINVAL },
+		{ PAGE + 1, -E2BIG }, { 2 * PAGE, -E2BIG },
+		{ 0x7fffffff, -E2BIG }, { 0x80000000, -E2BIG },
+		{ 0xffffffff, -E2BIG },
+	};
+	char *at = self->end - 2 * PAGE;
+
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		memset(at, 0, 2 * PAGE);
+		fill(variant->cmd, (union any *)at);
+		memcpy(at, &vector[i].size, 4);
+		EXPECT_EQ(vector[i].want, kt_ioctl(self->fd, variant->cmd, at))
+		{
+			TH_LOG("size %u", vector[i].size);
+		}
+		/* Four bytes are enough to tell, and to be told. */
+		memcpy(self->end - 4, &vector[i].size, 4);
+		EXPECT_EQ(vector[i].want,
+			  kt_ioctl(self->fd, variant->cmd, self->end - 4));
+	}
+}
+
+/* A shorter structure means zeros, and what it lacks is not written. */
+TEST_F(command, sizes_shorter)
+{
+	unsigned char whole[sizeof(union any)], part[sizeof(union any)];
+	int want;
+
+	for (size_t size = 8; size <= variant->size; size++) {
+		memset(whole, 0, sizeof(whole));
+		memset(part, POISON, sizeof(part));
+		fill(variant->cmd, (union any *)whole);
+		memset(whole + size, 0, sizeof(whole) - size);
+		memcpy(part, whole, size);
+		((union any *)whole)->size = variant->size;
+		((union any *)part)->size = size;
+		want = call(self->fd, variant->cmd, whole);
+		ASSERT_EQ(want, call(self->fd, variant->cmd, part))
+		{
+			TH_LOG("size %zu", size);
+		}
+		EXPECT_EQ(size, ((union any *)part)->size);
+		EXPECT_EQ(0, memcmp(whole + 4, part + 4, size - 4));
+		for (size_t i = size; i < sizeof(part); i++)
+			ASSERT_EQ(POISON, part[i]);
+	}
+}
+
+TEST_F(command, sizes_longer)
+{
+	static const size_t longer[] = { 1, 3, 4, 8, 100, PAGE };
+	unsigned char *at = (unsigned char *)self->end - 2 * PAGE;
+	size_t size;
+
+	for (size_t i = 0; i < ARRAY_SIZE(longer); i++) {
+		size = longer[i] == PAGE ? PAGE : variant->size + longer[i];
+		memset(at, 0, 2 * PAGE);
+		memset(at + size, POISON, 2 * PAGE - size);
+		fill(variant->cmd, (union any *)at);
+		((union any *)at)->size = size;
+		EXPECT_EQ(0, call(self->fd, variant->cmd, at));
+		if (variant->result)
+			EXPECT_EQ(variant->size, ((union any *)at)->size);
+		for (size_t j = variant->size; j < size; j++)
+			ASSERT_EQ(0, at[j]);
+		for (size_t j = size; j < 2 * PAGE; j++)
+			ASSERT_EQ(POISON, at[j]);
+		/* A member that this kernel does not know, anywhere. */
+		for (size_t j = variant->size; j < size; j += 1 + j / 64) {
+			memset(at, 0, size);
+			fill(variant->cmd, (union any *)at);
+			((union any *)at)->size = size;
+			at[j] = 1 << j % 8;
+			EXPECT_EQ(-E2BIG, call(self->fd, variant->cmd, at));
+		}
+	}
+}
+
+TEST_F(command, members_must_be_zero)
+{
+	union any a, before;
+
+	for (size_t i = 0; i < ARRAY_SIZE(variant->zero); i++) {
+		const struct range *r = &variant->zero[i];
+
+		for (size_t bit = 0; bit < r->len * 8; bit++) {
+			memset(&a, 0, sizeof(a));
+			a.size = variant->size;
+			fill(variant->cmd, &a);
+			((unsigned char *)&a)[r->off + bit / 8] ^= 1 << bit % 8;
+			before = a;
+			EXPECT_EQ(-EINVAL, call(self->fd, variant->cmd, &a))
+			{
+				TH_LOG("byte %zu bit %zu", r->off + bit / 8,
+				       bit % 8);
+			}
+			EXPECT_EQ(0, memcmp(&a, &before, sizeof(a)));
+		}
+	}
+}
+
+/* What comes back does not depend on what was there, nor holds any of it. */
+TEST_F(command, results)
+{
+	const struct range *r = &variant->out;
+	union any a[2];
+
+	for (int i = 0; i < 2; i++) {
+		memset(&a[i], 0, sizeof(a[i]));
+		a[i].size = variant->size;
+		fill(variant->cmd, &a[i]);
+		memset((char *)&a[i] + r->off, i ? POISON : ~POISON, r->len);
+		EXPECT_EQ(0, call(self->fd, variant->cmd, &a[i]));
+	}
+	EXPECT_EQ(0, memcmp((char *)&a[0] + r->off, (char *)&a[1] + r->off,
+			    r->len));
+	if (variant->result) {
+		EXPECT_EQ(variant->size, a[0].size);
+		return;
+	}
+	memset(&a[1], 0, sizeof(a[1]));
+	a[1].size = variant->size;
+	fill(variant->cmd, &a[1]);
+	EXPECT_EQ(0, memcmp(&a[0], &a[1], sizeof(a[0])));
+}
+
+#ifdef __x86_64__
+
+/* The 32-bit entry: the same numbers and structures. */
+static int ioctl32(int fd, unsigned long cmd, void *arg)
+{
+	int ret;
+
+	asm volatile("int $0x80" : "=a"(ret)
+		     : "a"(54), "b"(fd), "c"(cmd), "d"(arg)
+		     : "memory", "r8", "r9", "r10", "r11");
+	return ret;
+}
+
+TEST_F(command, compat)
+{
+	union any *low = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	union any a = { .size = variant->size };
+	int want, got;
+
+	/* Where there is no such entry the instruction is a fault. */
+	if (access("/proc/sys/abi/vsyscall32", F_OK))
+		SKIP(return, "kernel without 32-bit system calls");
+	ASSERT_NE(MAP_FAILED, low);
+	fill(variant->cmd, &a);
+	*low = a;
+	want = call(self->fd, variant->cmd, &a);
+	got = ioctl32(self->fd, variant->cmd, low);
+	if (variant->cmd == KTAPE_IOC_CREATE && got > 2)
+		got = close(got);
+	if (variant->cmd == KTAPE_IOC_FLUSH && got == -EAGAIN)
+		got = 0;
+	EXPECT_EQ(want, got);
+	EXPECT_EQ(0, memcmp(&a, low, variant->size));
+	memset(low, 0, PAGE);
+	EXPECT_EQ(-EINVAL, ioctl32(self->fd, variant->cmd, low));
+	EXPECT_EQ(-EFAULT, ioctl32(self->fd, variant->cmd, NULL));
+	EXPECT_EQ(-ENOTTY, ioctl32(self->fd, variant->cmd ^ 0x10000, low));
+}
+
+#endif
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CONSUMER: which positions are taken, and how far they let the writer go.
+ * Session 0 is in discard mode here (tests.conf), so that there can be two
+ * descriptors of one session.
+ */
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ring.h"
+
+#define PAGE		4096
+#define POSITIONS	128
+
+FIXTURE(consumer)
+{
+	int fd[2];		/* two readers of session 0 */
+	struct kt_map ring;	/* event ring of CPU 0 */
+	uint64_t base;		/* oldest data */
+	uint64_t block;
+	uint64_t commit;
+};
+
+/* A stopped session with some blocks in CPU 0's event ring. */
+FIXTURE_SETUP(consumer)
+{
+	for (int i = 0; i < 2; i++) {
+		self->fd[i] = kt_open(O_RDWR);
+		ASSERT_LE(0, self->fd[i]);
+	}
+	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map(self->fd[0], 0, KTAPE_RING_EVENT, &self->ring));
+	ASSERT_EQ(0, kt_profile_ops(self->fd[0], KTAPE_PROFILE_SET,
+				    KTAPE_EV_SYS_ENTER, 0, 0));
+	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_CLEAR));
+	self->base = kt_oldest(&self->ring);
+	self->block = self->ring.e.block_size;
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
+	kt_getppids(5 * self->block / 8);
+	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+	self->commit = self->ring.page->commit;
+	ASSERT_LT(self->base + 4 * self->block, self->commit);
+	ASSERT_NE(0, self->commit % self->block);
+	kt_alarms(100);
+}
+
+FIXTURE_TEARDOWN(consumer)
+{
+	kt_alarms(0);
+	for (int i = 0; i < 2; i++)
+		close(self->fd[i]);
+}
+
+static int reg(int fd, uint32_t op)
+{
+	struct ktape_consumer c = { .size = sizeof(c), .op = op };
+
+	return kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c);
+}
+
+static int report(int fd, const struct ktape_position *p, uint32_t nr)
+{
+	struct ktape_consumer c = { .size = sizeof(c), .nr = nr,
+				    .op = KTAPE_CONSUMER_POSITION,
+				    .positions = (uintptr_t)p };
+
+	return kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c);
+}
+
+static int report_one(int fd, uint64_t position)
+{
+	struct ktape_position p = { .position = position };
+
+	return report(fd, &p, 1);
+}
+
+/* The first block boundary that is not below @n blocks from the base. */
+static uint64_t boundary(uint64_t base, uint64_t block, unsigned int n)
+{
+	return (base + block - 1) / block * block + n * block;
+}
+
+TEST_F(consumer, one_position)
+{
+	const uint64_t at = boundary(self->base, self->block, 1);
+	const uint64_t end = self->commit;
+	const struct {
+		uint64_t position;
+		int want;
+		uint64_t consumer;	/* afterwards */
+	} vector[] = {
+		{ at, 0, at },
+		{ at, 0, at },
+		{ at - self->block, -EINVAL, at },
+		{ at + 8, -EINVAL, at },
+		{ at + 1, -EINVAL, at },
+		{ at - 1, -EINVAL, at },
+		{ at + self->block, 0, at + self->block },
+		{ at, -EINVAL, at + self->block },
+		{ end - 8, -EINVAL, at + self->block },
+		{ end + 8, -EINVAL, at + self->block },
+		{ boundary(end, self->block, 0), -EINVAL, at + self->block },
+		{ 1ULL << 31, -EINVAL, at + self->block },
+		{ 1ULL << 32, -EINVAL, at + self->block },
+		{ 1ULL << 63, -EINVAL, at + self->block },
+		{ -self->block, -EINVAL, at + self->block },
+		{ ~0ULL, -EINVAL, at + self->block },
+		{ end, 0, end },
+		{ end, 0, end },
+		{ end - end % self->block, -EINVAL, end },
+		{ 0, -EINVAL, end },
+	};
+
+	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	EXPECT_EQ(self->base, self->ring.page->consumer);
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		EXPECT_EQ(vector[i].want,
+			  report_one(self->fd[0], vector[i].position))
+		{
+			TH_LOG("vector %zu", i);
+		}
+		EXPECT_EQ(vector[i].consumer, self->ring.page->consumer)
+		{
+			TH_LOG("vector %zu", i);
+		}
+	}
+}
+
+/* All positions of a call are taken or none. */
+TEST_F(consumer, batch)
+{
+	const uint64_t at = boundary(self->base, self->block, 1);
+	const struct ktape_position good = { .position = at };
+	const struct ktape_position bad[] = {
+		{ .cpu = 1, .position = ~0ULL },
+		{ .kind = KTAPE_RING_CONTROL, .position = 1ULL << 40 },
+		{ .kind = KTAPE_RING_REGISTRY },
+		{ .kind = ~0U },
+		{ .cpu = POSITIONS },
+		{ .cpu = ~0U },
+		{ .cpu = 1U << 31 },
+		{ .position = at - self->block },	/* the same ring, back */
+	};
+	struct ktape_position p[POSITIONS];
+
+	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		p[0] = good;
+		p[1] = bad[i];
+		EXPECT_EQ(-EINVAL, report(self->fd[0], p, 2))
+		{
+			TH_LOG("vector %zu", i);
+		}
+		EXPECT_EQ(self->base, self->ring.page->consumer)
+		{
+			TH_LOG("vector %zu", i);
+		}
+	}
+	p[0] = good;
+	p[1] = good;
+	EXPECT_EQ(0, report(self->fd[0], p, 2));
+	EXPECT_EQ(at, self->ring.page->consumer);
+}
+
+TEST_F(consumer, batch_sizes)
+{
+	char *end = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t at = boundary(self->base, self->block, 0);
+	struct ktape_position p[POSITIONS + 1], *last;
+	struct ktape_features f;
+
+	ASSERT_NE(MAP_FAILED, end);
+	end += PAGE;
+	ASSERT_EQ(0, mprotect(end, PAGE, PROT_NONE));
+	ASSERT_EQ(0, kt_features(self->fd[0], &f));
+	ASSERT_GE(POSITIONS, f.cpus * KTAPE_RINGS_PER_CPU);
+	for (int i = 0; i <= POSITIONS; i++)
+		p[i] = (struct ktape_position){ .position = at };
+	EXPECT_EQ(-EINVAL, report(self->fd[0], p, 0));
+	EXPECT_EQ(0, report(self->fd[0], p, f.cpus * KTAPE_RINGS_PER_CPU));
+	EXPECT_EQ(-EINVAL,
+		  report(self->fd[0], p, f.cpus * KTAPE_RINGS_PER_CPU + 1));
+	EXPECT_EQ(-EINVAL, report(self->fd[0], p, 0x10000001));
+	EXPECT_EQ(-EINVAL, report(self->fd[0], p, 0x80000000));
+	EXPECT_EQ(-EINVAL, report(self->fd[0], p, ~0U));
+	EXPECT_EQ(-EFAULT, report(self->fd[0], NULL, 1));
+	EXPECT_EQ(-EFAULT, report(self->fd[0], (void *)-16UL, 1));
+
+	/* The second of two is not there: the first is not taken either. */
+	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	last = (void *)(end - sizeof(*last));
+	*last = (struct ktape_position){ .position = at + self->block };
+	EXPECT_EQ(-EFAULT, report(self->fd[0], last, 2));
+	EXPECT_EQ(at, self->ring.page->consumer);
+	EXPECT_EQ(0, report(self->fd[0], last, 1));
+	EXPECT_EQ(at + self->block, self->ring.page->consumer);
+}
+
+/* The slowest of those that are registered decides; who leaves is forgotten. */
+TEST_F(consumer, slowest_decides)
+{
+	const uint64_t at = boundary(self->base, self->block, 0);
+
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, reg(self->fd[i], KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, report_one(self->fd[1], at + 2 * self->block));
+	EXPECT_EQ(self->base, self->ring.page->consumer);
+	ASSERT_EQ(0, report_one(self->fd[0], at + self->block));
+	EXPECT_EQ(at + self->block, self->ring.page->consumer);
+	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_UNREGISTER));
+	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
+	/* Reporting without being registered moves one's own cursor alone. */
+	ASSERT_EQ(0, report_one(self->fd[0], at + 3 * self->block));
+	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
+	/* Coming back does not take back what was given free. */
+	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
+	close(self->fd[1]);
+	EXPECT_EQ(at + 3 * self->block, self->ring.page->consumer);
+}
+
+/* What nobody has read is not overwritten; what was read is. */
+TEST_F(consumer, holds_the_writer)
+{
+	const uint64_t size = self->ring.e.data_size;
+	uint64_t at;
+
+	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
+	for (int round = 0; round < 3; round++) {
+		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
+		kt_getppids(2 * size / 8);
+		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
+		at = self->ring.page->commit;
+		EXPECT_LE(at, self->ring.page->consumer + size);
+		EXPECT_LE(self->ring.page->tail, self->ring.page->consumer);
+		EXPECT_LT(self->commit, at);
+		EXPECT_NE(0, self->ring.page->lost[KTAPE_LOST_FULL]
+						  [KTAPE_CLASS_SYSCALL]);
+		EXPECT_LT(0, kt_walk(&self->ring, NULL, NULL));
+		self->commit = at;
+		ASSERT_EQ(0, report_one(self->fd[0], at));
+		EXPECT_EQ(at, self->ring.page->consumer);
+	}
+}
+
+static void on_alarm(int sig)
+{
+}
+
+/* A process that shares the descriptor waits in read() for data. */
+static pid_t reader(int fd)
+{
+	static char buf[1 << 20];
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			if (read(fd, buf, sizeof(buf)) <= 0)
+				_exit(0);
+	return pid;
+}
+
+/*
+ * A quiet session must not keep anybody uninterruptibly.  The caller is there
+ * before the reader waits, because a new thread's name is an event as well.
+ */
+TEST_F_TIMEOUT(consumer, while_a_reader_waits, 60)
+{
+	struct sigaction sa = { .sa_handler = on_alarm };
+	pid_t waits, calls;
+	int status = 0, ended = 0;
+	int fd = kt_create(self->fd[0], KTAPE_MODE_DISCARD, 0, 0);
+
+	kt_alarms(0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	calls = fork();
+	ASSERT_LE(0, calls);
+	if (calls == 0) {
+		sigaction(SIGALRM, &sa, NULL);
+		sleep(2 * kt_scale());
+		alarm(1);
+		status = reg(fd, KTAPE_CONSUMER_REGISTER);
+		_exit(status && status != -EINTR);
+	}
+	waits = reader(fd);
+	ASSERT_LT(0, waits);
+	sleep(3 * kt_scale());
+	for (int i = 0; i < 30 * kt_scale() && !ended; i++) {
+		usleep(100000);
+		ended = waitpid(calls, &status, WNOHANG);
+	}
+	EXPECT_EQ(calls, ended)
+	{
+		TH_LOG("CONSUMER waits for read() in another process");
+	}
+	EXPECT_EQ(0, status);
+	kill(waits, SIGKILL);
+	kill(calls, SIGKILL);
+	EXPECT_EQ(waits, waitpid(waits, NULL, 0));
+	if (!ended)
+		waitpid(calls, NULL, 0);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads call everything with anything, on shared sessions and their own,
+ * while another one changes the arguments under them; afterwards all is well.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ring.h"
+
+#define THREADS		8
+#define SECONDS		4
+#define COMMANDS	13
+#define SHARED		2
+#define ARG_SIZE	4096
+#define GUARD		64
+#define POISON		0x5a
+
+static const unsigned long commands[COMMANDS] = {
+	KTAPE_IOC_FEATURES, KTAPE_IOC_LAYOUT, KTAPE_IOC_PROFILE,
+	KTAPE_IOC_START, KTAPE_IOC_STOP, KTAPE_IOC_CLEAR, KTAPE_IOC_FLUSH,
+	KTAPE_IOC_STATS, KTAPE_IOC_CONSUMER, KTAPE_IOC_EVENT_INFO,
+	KTAPE_IOC_METADATA, KTAPE_IOC_WATERMARK, KTAPE_IOC_CREATE,
+};
+
+/* Arguments that pass the first checks often enough. */
+static const uint64_t numbers[] = {
+	0, 1, 2, 3, 4, 60, 61, 255, 256, 4095, 4096, 4097, 8192, 65536,
+	0x7fffffff, 0x80000000, 0xffffffff, 1ULL << 32, 1ULL << 63, ~0ULL,
+};
+
+/* What a thread and the one that disturbs it share. */
+struct slot {
+	char arg[ARG_SIZE];
+	char guard[GUARD];
+	char out[16384];
+};
+
+static struct slot *slots;
+static int shared[1 + SHARED];
+static atomic_bool ends;
+static atomic_long calls, passed, broken;
+
+static uint32_t next(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *seed >> 33;
+}
+
+static uint64_t any_number(uint64_t *seed)
+{
+	return numbers[next(seed) % ARRAY_SIZE(numbers)];
+}
+
+/* Changes that wait for all CPUs are rare, or nothing else would happen. */
+static unsigned long any_command(uint64_t *seed)
+{
+	unsigned long cmd = commands[next(seed) % COMMANDS];
+	bool slow = cmd == KTAPE_IOC_START || cmd == KTAPE_IOC_STOP;
+
+	return slow && next(seed) % 16 ? KTAPE_IOC_STATS : cmd;
+}
+
+/* Sizes of sessions stay small or impossible, that memory does not run out. */
+static void make_create(uint64_t *seed, struct ktape_create *c)
+{
+	static const uint64_t sizes[] = { 0, 1, 65536, 1ULL << 32, ~0ULL };
+
+	c->mode = next(seed) % 3;
+	c->ring_size = sizes[next(seed) % ARRAY_SIZE(sizes)];
+	c->control_size = sizes[next(seed) % ARRAY_SIZE(sizes)];
+	c->block_size = next(seed) % 2 ? 4096 : 0;
+	c->flags = next(seed) % 8 == 0;
+	c->reserved = 0;
+}
+
+static void make(uint64_t *seed, unsigned long cmd, struct slot *s)
+{
+	struct ktape_profile *p = (void *)s->arg;
+	uint32_t *word = (uint32_t *)s->arg;
+
+	memset(s->arg, 0, 512);
+	for (int i = 1; i < 8; i++)
+		if (next(seed) % 4 == 0)
+			word[i] = any_number(seed);
+	word[0] = next(seed) % 8 ? 400 : any_number(seed);
+	switch (cmd) {
+	case KTAPE_IOC_PROFILE:
+		p->size = sizeof(*p);
+		p->op = next(seed) % 16 ? KTAPE_PROFILE_GET : next(seed) % 4;
+		break;
+	case KTAPE_IOC_METADATA:
+	case KTAPE_IOC_LAYOUT:
+		*(uint64_t *)(s->arg + 8) = (uintptr_t)s->out;
+		if (cmd == KTAPE_IOC_LAYOUT)
+			break;
+		*(uint64_t *)(s->arg + 8) = sizeof(s->out);
+		*(uint64_t *)(s->arg + 16) = (uintptr_t)s->out;
+		break;
+	case KTAPE_IOC_CONSUMER:
+		*(uint64_t *)(s->arg + 16) = (uintptr_t)s->out;
+		for (int i = 0; i < 32; i++)
+			((uint64_t *)s->out)[i] = any_number(seed);
+		break;
+	case KTAPE_IOC_CREATE:
+		make_create(seed, (void *)s->arg);
+		break;
+	}
+}
+
+static bool guard_whole(const struct slot *s)
+{
+	for (int i = 0; i < GUARD; i++)
+		if (s->guard[i] != POISON)
+			return false;
+	return true;
+}
+
+static void *hammer(void *arg)
+{
+	struct slot *s = arg;
+	uint64_t seed = 12345 + (s - slots);
+	int own = -1, fd, ret;
+	unsigned long cmd;
+
+	while (!atomic_load(&ends)) {
+		if (own < 0)
+			own = kt_create(shared[0], next(&seed) % 2, 65536, 0);
+		fd = shared[next(&seed) % ARRAY_SIZE(shared)];
+		if (own >= 0 && next(&seed) % 2)
+			fd = own;
+		cmd = any_command(&seed);
+		if (next(&seed) % 64 == 0)
+			cmd ^= 1UL << next(&seed) % 32;
+		make(&seed, cmd, s);
+		ret = kt_ioctl(fd, cmd, s->arg);
+		atomic_fetch_add(&calls, 1);
+		atomic_fetch_add(&passed, ret >= 0);
+		if (cmd == KTAPE_IOC_CREATE && ret > 2)
+			close(ret);
+		if (!guard_whole(s) ||
+		    (ret < 0 && ret != -EINVAL && ret != -EFAULT &&
+		     ret != -ENOTTY && ret != -E2BIG && ret != -ENXIO &&
+		     ret != -EMSGSIZE && ret != -EMFILE && ret != -ENOMEM &&
+		     ret != -EOPNOTSUPP && ret != -EAGAIN))
+			atomic_fetch_add(&broken, 1);
+		if (own >= 0 && next(&seed) % 512 == 0) {
+			close(own);
+			own = -1;
+		}
+	}
+	if (own >= 0)
+		close(own);
+	return NULL;
+}
+
+/* What was checked must be what is used: the size above all. */
+static void *disturb(void *unused)
+{
+	uint64_t seed = 1;
+
+	while (!atomic_load(&ends)) {
+		struct slot *s = &slots[next(&seed) % (THREADS / 2)];
+		volatile uint32_t *word = (uint32_t *)s->arg;
+
+		/* Never what a CREATE would take as a large ring. */
+		word[0] = next(&seed) % 2 ? 8 : 400;
+		word[1] = next(&seed) % 4;
+	}
+	return NULL;
+}
+
+static void check_session(struct __test_metadata *_metadata, int fd)
+{
+	struct ktape_layout_entry e[64];
+	struct ktape_stats st;
+	struct ktape_layout l;
+	struct kt_map m;
+
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_layout(fd, &l, e, 64));
+	EXPECT_EQ(0, l.running);
+	for (__u32 i = 0; i < l.nr; i++) {
+		if (e[i].kind == KTAPE_RING_REGISTRY)
+			continue;
+		ASSERT_EQ(0, kt_stats(fd, e[i].cpu, e[i].kind, &st));
+		ASSERT_EQ(0, kt_map(fd, e[i].cpu, e[i].kind, &m));
+		EXPECT_EQ(0, memcmp(st.emitted, m.page->emitted,
+				    sizeof(st.emitted)));
+		EXPECT_LE(0, kt_walk(&m, NULL, NULL));
+		kt_unmap(&m);
+	}
+}
+
+TEST(storm)
+{
+	pthread_t thread[THREADS + 1];
+
+	slots = mmap(NULL, THREADS * sizeof(*slots), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, slots);
+	shared[0] = kt_open(O_RDWR);
+	ASSERT_LE(0, shared[0]);
+	for (int i = 1; i <= SHARED; i++) {
+		shared[i] = kt_create(shared[0], i % 2, 65536, 4096);
+		ASSERT_LE(0, shared[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		memset(slots[i].guard, POISON, GUARD);
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, hammer,
+					    &slots[i]));
+	}
+	ASSERT_EQ(0, pthread_create(&thread[THREADS], NULL, disturb, NULL));
+	kt_alarms(100);
+	/* Signals end a sleep early. */
+	for (time_t end = time(NULL) + SECONDS; time(NULL) < end;)
+		usleep(10000);
+	atomic_store(&ends, true);
+	for (int i = 0; i <= THREADS; i++)
+		pthread_join(thread[i], NULL);
+	kt_alarms(0);
+	TH_LOG("%ld calls, %ld of them succeeded", calls, passed);
+	EXPECT_EQ(0, broken);
+	EXPECT_LT(100, calls);
+	EXPECT_LT(0, passed);
+	for (int i = 0; i <= SHARED; i++)
+		check_session(_metadata, shared[i]);
+}
+
+TEST_HARNESS_MAIN

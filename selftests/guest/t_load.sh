@@ -1,0 +1,211 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# The module comes and goes under load and leaves nothing behind; it stays as
+# long as somebody uses it; it refuses what it cannot do and says why.
+
+cycles=$((100 / ${KTAPE_SCALE:-1}))
+most_kib=1024
+n=0
+
+# Parameters that are refused, each with what the log must say of it.
+refused='
+size=banana		size=banana is no size
+size=			size= is no size
+size=1M5		size=1M5 is no size
+size=-1			no session with size=-1
+size=1T			no session with size=1T
+size=512M		no session with size=512M
+block=3X		block=3X is no size
+block=64M		no session with
+mode=sideways		mode=sideways is not overwrite or discard
+profile=everything	profile=everything is not
+profile=0x1		profile=0x1 is not
+profile=0x		profile=0x is not
+registry=1		registry=1 is not
+registry=99999999	registry=99999999 is not
+registry=-1		registry
+clock=sundial		clock=sundial is not
+'
+
+# Odd ones that are rounded and taken.
+taken='size=1 size=100K,block=5000 size=16M,block=4M block=1
+profile=none profile=all profile=0x100000000 mode=discard
+registry=64 registry=100000'
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+	fi
+}
+
+loaded()
+{
+	grep -q '^ktape ' /proc/modules
+}
+
+# residue: 0 if there is none
+residue()
+{
+	! loaded && [ ! -e /dev/ktape ] && [ ! -e /sys/class/misc/ktape ] &&
+		! grep -q ktape /sys/devices/system/cpu/hotplug/states
+}
+
+log_mark()
+{
+	echo "t_load: $1" >/dev/kmsg
+}
+
+log_since()
+{
+	dmesg | awk -v mark="t_load: $1" '
+		index($0, mark) { on = 1; next }
+		on'
+}
+
+start_load()
+{
+	emit &
+	load=$!
+}
+
+stop_load()
+{
+	kill -9 $load
+	wait $load 2>/dev/null
+}
+
+# free_kib: what is free when nothing is cached
+free_kib()
+{
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '$1 == "MemFree:" { print $2 }' /proc/meminfo
+}
+
+# cycle TIMES: how many of them failed
+cycle()
+{
+	bad=0
+	i=0
+	begin=$(cut -d. -f1 /proc/uptime)
+	while [ $i -lt "$1" ]; do
+		i=$((i + 1))
+		insmod "$KTAPE_MODULE" profile=all || bad=$((bad + 1))
+		# Now and then somebody reads.
+		[ $((i % 10)) != 0 ] ||
+			timeout 1 dd if=/dev/ktape of=/dev/null bs=64k count=20 \
+				2>/dev/null
+		rmmod ktape || bad=$((bad + 1))
+	done
+	echo "# $1 times in $(($(cut -d. -f1 /proc/uptime) - begin)) s: $bad failed"
+	[ $bad = 0 ]
+}
+
+test_cycles()
+{
+	# What the kernel allocates once and keeps.
+	start_load
+	cycle 5 >/dev/null
+	stop_load
+	sleep 1
+	before=$(free_kib)
+
+	start_load
+	cycle $cycles
+	result $? "$cycles times in and out while all CPUs emit"
+	stop_load
+	left=$most_kib
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ "$left" -ge $most_kib ] || break
+		sleep 1
+		left=$((before - $(free_kib)))
+	done
+	echo "# $before KiB free before, $left KiB less afterwards"
+	[ "$left" -lt $most_kib ]
+	result $? "memory is back"
+	residue
+	result $? "nothing is left"
+}
+
+# in_use NAME: rmmod must fail, and say that it is in use
+in_use()
+{
+	rmmod ktape 2>/tmp/test/rmmod
+	rc=$?
+	sed 's/^/# /' /tmp/test/rmmod
+	[ $rc != 0 ] && loaded && [ -e /dev/ktape ] &&
+		grep -qE 'busy|unavailable|in use' /tmp/test/rmmod
+	result $? "rmmod is refused while $1"
+}
+
+test_in_use()
+{
+	insmod "$KTAPE_MODULE"
+	exec 7</dev/ktape
+	in_use "a file is open"
+	exec 7<&-
+
+	holdmap >/tmp/test/holdmap &
+	holder=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		grep -q mapped /tmp/test/holdmap && break
+		sleep 0.5
+	done
+	in_use "only a mapping is left"
+	kill -9 $holder
+	wait $holder 2>/dev/null
+	rmmod ktape
+	result $? "rmmod works when the mapping is gone"
+	residue
+	result $? "nothing is left"
+}
+
+test_refused()
+{
+	echo "$refused" | while read -r parameter words; do
+		[ -n "$parameter" ] || continue
+		log_mark "$parameter"
+		if insmod "$KTAPE_MODULE" "$parameter" 2>/dev/null; then
+			echo "# $parameter is taken"
+			echo bad
+			rmmod ktape
+		elif ! log_since "$parameter" | grep -q "ktape:.*$words"; then
+			echo "# $parameter: the log does not say '$words'"
+			log_since "$parameter" | sed 's/^/# log: /'
+			echo bad
+		elif ! residue; then
+			echo "# $parameter leaves something"
+			echo bad
+		fi
+	done >/tmp/test/refused
+	grep '^#' /tmp/test/refused
+	! grep -q '^bad' /tmp/test/refused
+	result $? "bad parameters are refused, with the reason in the log"
+
+	for parameters in $taken; do
+		# shellcheck disable=SC2046	# parameters are words
+		if insmod "$KTAPE_MODULE" $(echo "$parameters" | tr , ' '); then
+			dd if=/dev/ktape of=/dev/null bs=64k count=1 2>/dev/null ||
+				echo "bad: $parameters cannot be read"
+			rmmod ktape || echo "bad: $parameters stays"
+		else
+			echo "bad: $parameters is refused"
+		fi
+	done >/tmp/test/taken 2>&1
+	sed 's/^/# /' /tmp/test/taken
+	[ ! -s /tmp/test/taken ]
+	result $? "odd sizes are rounded and taken"
+	residue
+	result $? "nothing is left"
+}
+
+echo "TAP version 13"
+test_cycles
+test_in_use
+test_refused
+echo "1..$n"

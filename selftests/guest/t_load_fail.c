@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Allocations that fail: loading the module and making a session either work or
+ * fail with the error and leave nothing, whichever of them it was.
+ */
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_load.h"
+
+#define FAIL_NTH	"/proc/self/fail-nth"
+#define CGROUP		"/sys/fs/cgroup/ktape-test"
+#define NTH_MAX		5000
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static int load(const char *parameters)
+{
+	const char *path = getenv("KTAPE_MODULE");
+	int fd = open(path ? path : "/ktape.ko", O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "ktape", O_NONBLOCK) ? -errno : 0;
+}
+
+/* Let the @nth allocation of this thread from here on fail; 0: none. */
+static int fail_nth(int nth)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", nth);
+	return write_text(FAIL_NTH, text);
+}
+
+/* Did the call get by without reaching the allocation that was to fail? */
+static bool not_reached(void)
+{
+	char text[16] = "";
+	int fd = open(FAIL_NTH, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		return true;
+	close(fd);
+	return atoi(text) > 0;
+}
+
+static bool can_inject(void)
+{
+	if (access(FAIL_NTH, W_OK))
+		return false;
+	/* Also allocations that may wait, of pages as well as of slabs. */
+	write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	write_text("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	write_text("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+	return true;
+}
+
+TEST(baseline)
+{
+	ASSERT_EQ(0, load("size=64K"));
+	EXPECT_EQ(-EEXIST, load("size=64K"));
+	ASSERT_EQ(0, unload());
+	EXPECT_EQ(-EINVAL, load("mode=7"));
+	EXPECT_EQ(-ENOENT, unload());
+}
+
+FIXTURE(fail) {
+};
+
+FIXTURE_SETUP(fail)
+{
+}
+
+FIXTURE_TEARDOWN(fail)
+{
+	unload();
+}
+
+TEST_F_TIMEOUT(fail, each_of_insmod, 600)
+{
+	int nth, ret, failed = 0;
+
+	if (!can_inject())
+		SKIP(return, "kernel without CONFIG_FAULT_INJECTION");
+	for (nth = 1; nth < NTH_MAX; nth++) {
+		bool over;
+
+		ASSERT_EQ(0, fail_nth(nth));
+		ret = load("size=64K");
+		over = not_reached();
+		fail_nth(0);
+		/* Some may fail without harm, like those of sysfs or a log. */
+		if (!ret) {
+			ASSERT_EQ(0, unload());
+		} else {
+			ASSERT_TRUE(ret == -ENOMEM || ret == -EEXIST) {
+				TH_LOG("allocation %d: %d", nth, ret);
+			}
+		}
+		failed += ret != 0;
+		if (over)
+			break;
+	}
+	TH_LOG("%d allocations, %d of them needed", nth - 1, failed);
+	EXPECT_LT(nth, NTH_MAX);
+	EXPECT_LT(0, failed);
+}
+
+TEST_F_TIMEOUT(fail, each_of_create, 600)
+{
+	int nth, dev, fd, failed = 0;
+
+	if (!can_inject())
+		SKIP(return, "kernel without CONFIG_FAULT_INJECTION");
+	ASSERT_EQ(0, load("size=64K"));
+	dev = kt_open(O_RDWR);
+	ASSERT_GE(dev, 0);
+	for (nth = 1; nth < NTH_MAX; nth++) {
+		bool over;
+
+		ASSERT_EQ(0, fail_nth(nth));
+		fd = kt_create(dev, KTAPE_MODE_OVERWRITE, 65536, 4096);
+		over = not_reached();
+		fail_nth(0);
+		if (fd >= 0) {
+			close(fd);
+		} else {
+			ASSERT_EQ(-ENOMEM, fd);
+		}
+		failed += fd < 0;
+		if (over)
+			break;
+	}
+	TH_LOG("%d allocations, %d of them needed", nth - 1, failed);
+	close(dev);
+	EXPECT_LT(nth, NTH_MAX);
+	EXPECT_LT(0, failed);
+	EXPECT_EQ(0, unload());
+}
+
+/* In a memory cgroup that is too small. Return: what CREATE says. */
+static int create_in_cgroup(const char *limit, uint64_t ring)
+{
+	int status, dev;
+	pid_t pid;
+
+	if (write_text(CGROUP "/memory.max", limit))
+		return -EOPNOTSUPP;
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (!pid) {
+		dev = kt_open(O_RDWR);
+		if (dev < 0 || write_text(CGROUP "/cgroup.procs", "0"))
+			_exit(255);
+		status = kt_create(dev, KTAPE_MODE_OVERWRITE, ring, 0);
+		_exit(status < 0 ? -status : 0);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -ECHILD;
+	return -WEXITSTATUS(status);
+}
+
+/* Memory that runs out in the midst of making a session is all given back. */
+TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
+{
+	long before, after;
+
+	ASSERT_EQ(0, load("size=64K"));
+	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	if (access(CGROUP "/memory.max", W_OK)) {
+		rmdir(CGROUP);
+		unload();
+		SKIP(return, "no memory cgroups");
+	}
+	/* What the first of all costs once. */
+	EXPECT_EQ(-ENOMEM, create_in_cgroup("6M", 8 << 20));
+	before = kt_meminfo("MemFree");
+	for (int i = 0; i < 5; i++)
+		EXPECT_EQ(-ENOMEM, create_in_cgroup("6M", 8 << 20));
+	EXPECT_EQ(0, create_in_cgroup("80M", 8 << 20));
+	for (int i = 0; i < 20; i++) {
+		after = kt_meminfo("MemFree");
+		if (before - after < 4096)
+			break;
+		usleep(500000);
+	}
+	TH_LOG("%ld KiB free before, %ld after", before, after);
+	EXPECT_GT(4096, before - after);
+	rmdir(CGROUP);
+	EXPECT_EQ(0, unload());
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mappings: what is refused when mapping and afterwards, what forks inherit,
+ * that they hold session and module.
+ */
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ring.h"
+
+#define PAGE		4096UL
+#define RING		(16 * PAGE)
+#define ENTRIES		129
+#define CHILDREN	200
+
+FIXTURE(mapping)
+{
+	int main;
+	int fd;
+	struct ktape_layout l;
+	struct ktape_layout_entry e[ENTRIES];
+	struct kt_map m;	/* event ring of CPU 0, with records */
+};
+
+FIXTURE_SETUP(mapping)
+{
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+	self->fd = kt_create(self->main, 0, RING, PAGE);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_layout(self->fd, &self->l, self->e, ENTRIES));
+	ASSERT_EQ(0, kt_map(self->fd, 0, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
+				    KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, 0));
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_getppids(1000);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_LT(0, kt_walk(&self->m, NULL, NULL));
+}
+
+FIXTURE_TEARDOWN(mapping)
+{
+	close(self->fd);
+	close(self->main);
+}
+
+static int try_map(int fd, uint64_t off, size_t len, int prot, int flags)
+{
+	void *p = mmap(NULL, len, prot, flags, fd, off);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	munmap(p, len);
+	return 0;
+}
+
+/* ---- mapping ----------------------------------------------------------- */
+
+TEST_F(mapping, kinds)
+{
+	static const struct {
+		int prot, flags, want;
+	} vector[] = {
+		{ PROT_READ, MAP_SHARED, 0 },
+		{ PROT_READ, MAP_SHARED | MAP_POPULATE, 0 },
+		{ PROT_READ, MAP_SHARED_VALIDATE, 0 },
+		{ PROT_NONE, MAP_SHARED, 0 },
+		{ PROT_WRITE, MAP_SHARED, -EPERM },
+		{ PROT_EXEC, MAP_SHARED, -EPERM },
+		{ PROT_READ | PROT_WRITE, MAP_SHARED, -EPERM },
+		{ PROT_READ | PROT_EXEC, MAP_SHARED, -EPERM },
+		{ PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, -EPERM },
+		{ PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE, -EPERM },
+		{ PROT_READ, MAP_PRIVATE, -EINVAL },
+		{ PROT_NONE, MAP_PRIVATE, -EINVAL },
+		{ PROT_READ | PROT_WRITE, MAP_PRIVATE, -EPERM },
+		{ PROT_READ, MAP_SHARED_VALIDATE | MAP_SYNC, -EOPNOTSUPP },
+	};
+
+	for (__u32 r = 0; r < self->l.nr; r++) {
+		const struct ktape_layout_entry *e = &self->e[r];
+
+		for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+			EXPECT_EQ(vector[i].want,
+				  try_map(self->fd, e->offset,
+					  e->ctl_size + e->data_size,
+					  vector[i].prot, vector[i].flags))
+			{
+				TH_LOG("region %u vector %zu", r, i);
+			}
+		}
+	}
+}
+
+/* Is [first, first + count) within one region? In pages of the file. */
+static bool inside(const struct ktape_layout *l,
+		   const struct ktape_layout_entry *e, uint64_t first,
+		   uint64_t count)
+{
+	for (__u32 r = 0; r < l->nr; r++) {
+		uint64_t begin = e[r].offset / PAGE;
+		uint64_t end = begin + (e[r].ctl_size + e[r].data_size) / PAGE;
+
+		if (first >= begin && first < end && count <= end - first)
+			return true;
+	}
+	return false;
+}
+
+/* Every part of a region can be mapped, and nothing else. */
+TEST_F(mapping, every_offset_and_length)
+{
+	const struct ktape_layout_entry *last = &self->e[self->l.nr - 1];
+	uint64_t end = (last->offset + last->data_size) / PAGE + 3;
+	int want;
+
+	for (uint64_t off = 0; off < end; off++) {
+		for (uint64_t len = 1; len < 70; len += 1 + len / 18) {
+			want = inside(&self->l, self->e, off, len) ? 0 :
+								     -EINVAL;
+			EXPECT_EQ(want, try_map(self->fd, off * PAGE,
+						len * PAGE, PROT_READ,
+						MAP_SHARED))
+			{
+				TH_LOG("page %lu, %lu pages", off, len);
+			}
+		}
+	}
+}
+
+TEST_F(mapping, far_offsets_and_lengths)
+{
+	static const uint64_t far[] = {
+		1ULL << 31, 1ULL << 32, 1ULL << 44, 1ULL << 52, 1ULL << 62,
+		0x7fffffff00000000, 0x7ffffffffffff000, 1ULL << 63,
+		0xffffffff00000000, 0xfffffffffffff000,
+	};
+	static const size_t lengths[] = { PAGE, 2 * PAGE, 1UL << 30,
+					  1UL << 46 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(far); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++)
+			EXPECT_GT(0, try_map(self->fd, far[i], lengths[j],
+					     PROT_READ, MAP_SHARED));
+	for (size_t j = 2; j < ARRAY_SIZE(lengths); j++)
+		EXPECT_GT(0, try_map(self->fd, 0, lengths[j], PROT_READ,
+				     MAP_SHARED));
+	EXPECT_EQ(-EINVAL, try_map(self->fd, 0, 0, PROT_READ, MAP_SHARED));
+	EXPECT_EQ(-EINVAL, try_map(self->fd, 1, PAGE, PROT_READ, MAP_SHARED));
+	/* Just over the end of each region, and into the one behind. */
+	for (__u32 r = 0; r < self->l.nr; r++) {
+		const struct ktape_layout_entry *e = &self->e[r];
+		size_t size = e->ctl_size + e->data_size;
+
+		EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset, size + 1,
+					   PROT_READ, MAP_SHARED));
+		EXPECT_EQ(-EINVAL, try_map(self->fd, e->offset + size, PAGE,
+					   PROT_READ, MAP_SHARED));
+		if (r + 1 < self->l.nr)
+			EXPECT_EQ(-EINVAL,
+				  try_map(self->fd, e->offset,
+					  e[1].offset - e->offset + PAGE,
+					  PROT_READ, MAP_SHARED));
+	}
+}
+
+/* ---- with a mapping ---------------------------------------------------- */
+
+TEST_F(mapping, stays_as_it_is)
+{
+	char *page = (char *)self->m.page;
+	size_t size = self->m.size;
+	const struct {
+		size_t off, len;
+		int prot;
+		int want;
+	} vector[] = {
+		{ 0, size, PROT_READ | PROT_WRITE, EACCES },
+		{ 0, size, PROT_WRITE, EACCES },
+		{ 0, size, PROT_READ | PROT_EXEC, EACCES },
+		{ 0, size, PROT_EXEC, EACCES },
+		{ 0, PAGE, PROT_READ | PROT_WRITE, EACCES },
+		{ PAGE, PAGE, PROT_READ | PROT_EXEC, EACCES },
+		{ 0, PAGE, PROT_NONE, EINVAL },
+		{ PAGE, PAGE, PROT_NONE, EINVAL },
+		{ size - PAGE, PAGE, PROT_NONE, EINVAL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		EXPECT_EQ(-1, mprotect(page + vector[i].off, vector[i].len,
+				       vector[i].prot))
+		{
+			TH_LOG("vector %zu", i);
+		}
+		EXPECT_EQ(vector[i].want, errno);
+	}
+	EXPECT_EQ(0, mprotect(page, size, PROT_NONE));
+	EXPECT_EQ(0, mprotect(page, size, PROT_READ));
+	EXPECT_LT(0, kt_walk(&self->m, NULL, NULL));
+}
+
+/* The ways around the protection that a debugger has. */
+TEST_F(mapping, no_writing_around)
+{
+	struct ktape_ring_page before = *self->m.page;
+	struct iovec from = { &before, 64 }, to = { self->m.page, 64 };
+	char junk[64] = "junk";
+	int status, mem = open("/proc/self/mem", O_RDWR);
+	pid_t pid;
+
+	ASSERT_LE(0, mem);
+	for (size_t off = 0; off < self->m.size; off += PAGE)
+		EXPECT_EQ(-1, pwrite(mem, junk, sizeof(junk),
+				     (uintptr_t)self->m.page + off));
+	close(mem);
+	from.iov_base = junk;
+	EXPECT_EQ(-1, process_vm_writev(getpid(), &from, 1, &to, 1, 0));
+	/* A process of its own, traced. */
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (pid == 0) {
+		struct kt_map m;
+
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		if (kt_map(self->fd, 0, KTAPE_RING_EVENT, &m))
+			_exit(1);
+		*(struct ktape_ring_page **)junk = m.page;
+		raise(SIGSTOP);
+		_exit(memcmp(m.page, &before, sizeof(before)) != 0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_TRUE(WIFSTOPPED(status));
+	errno = 0;
+	to.iov_base = (void *)ptrace(PTRACE_PEEKDATA, pid, junk, 0);
+	EXPECT_EQ(0, errno);
+	EXPECT_EQ(-1, ptrace(PTRACE_POKEDATA, pid, to.iov_base, 0x1234));
+	EXPECT_EQ(0, ptrace(PTRACE_CONT, pid, 0, 0));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, memcmp(self->m.page, &before, sizeof(before)));
+}
+
+TEST_F(mapping, is_not_split)
+{
+	char *page = (char *)self->m.page;
+	size_t size = self->m.size;
+	void *over;
+
+	for (size_t off = 0; off < size; off += PAGE)
+		EXPECT_EQ(-1, munmap(page + off, PAGE));
+	EXPECT_EQ(-1, munmap(page + PAGE, size - PAGE));
+	EXPECT_EQ(-1, munmap(page, size - PAGE));
+	EXPECT_EQ(MAP_FAILED, mremap(page, size, 2 * size, 0));
+	EXPECT_EQ(MAP_FAILED, mremap(page, size, 2 * size, MREMAP_MAYMOVE));
+	EXPECT_EQ(MAP_FAILED, mremap(page, size, size - PAGE, 0));
+	EXPECT_EQ(MAP_FAILED, mremap(page, size, PAGE, MREMAP_MAYMOVE));
+	EXPECT_EQ(MAP_FAILED, mremap(page, 0, size, MREMAP_MAYMOVE));
+	EXPECT_EQ(MAP_FAILED, mremap(page + PAGE, PAGE, PAGE,
+				     MREMAP_MAYMOVE | MREMAP_FIXED,
+				     page + size + (1 << 20)));
+	over = mmap(page + PAGE, PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	EXPECT_EQ(MAP_FAILED, over);
+	EXPECT_EQ(-1, madvise(page + PAGE, PAGE, MADV_RANDOM));
+	EXPECT_LT(0, kt_walk(&self->m, NULL, NULL));
+}
+
+TEST_F(mapping, moves)
+{
+	size_t size = self->m.size;
+	long n = kt_walk(&self->m, NULL, NULL);
+	char *to = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+	void *from = self->m.page;
+
+	ASSERT_NE(MAP_FAILED, to);
+	ASSERT_EQ(to, mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
+			     to));
+	self->m.page = (void *)to;
+	self->m.data = to + PAGE;
+	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
+	EXPECT_EQ(-1, mprotect(to, size, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(-1, munmap(to + PAGE, PAGE));
+	EXPECT_EQ(0, munmap(to, size));
+}
+
+/* Advice is refused or harmless. */
+TEST_F(mapping, advice)
+{
+	long n = kt_walk(&self->m, NULL, NULL);
+	const int refused[] = { MADV_FREE, MADV_REMOVE, MADV_DODUMP,
+				MADV_POPULATE_WRITE, MADV_WIPEONFORK };
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		EXPECT_EQ(-1, madvise(self->m.page, self->m.size, refused[i]))
+		{
+			TH_LOG("advice %d", refused[i]);
+		}
+	}
+	for (int advice = 0; advice < 26; advice++) {
+		if (advice == MADV_DODUMP || advice == MADV_DOFORK)
+			continue;
+		madvise(self->m.page, self->m.size, advice);
+		ASSERT_EQ(n, kt_walk(&self->m, NULL, NULL))
+		{
+			TH_LOG("advice %d", advice);
+		}
+	}
+	EXPECT_EQ(0, mlock(self->m.page, self->m.size));
+	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
+	EXPECT_EQ(0, munlock(self->m.page, self->m.size));
+	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
+}
+
+/* Neither dumped nor inherited, and never writable. */
+TEST_F(mapping, flags)
+{
+	static const char *const want[] = { " rd ", " sh ", " dd ", " de ",
+					    " dc " };
+	static const char *const not[] = { " wr ", " mw ", " ex ", " me ",
+					   " io ", " pf " };
+	FILE *f = fopen("/proc/self/smaps", "r");
+	char line[512], range[40];
+	bool ours = false;
+
+	ASSERT_NE(NULL, f);
+	snprintf(range, sizeof(range), "%lx-", (unsigned long)self->m.page);
+	while (fgets(line, sizeof(line), f)) {
+		if (strstr(line, range) == line)
+			ours = true;
+		if (ours && !strncmp(line, "VmFlags:", 8))
+			break;
+	}
+	fclose(f);
+	ASSERT_EQ(0, strncmp(line, "VmFlags:", 8));
+	line[strcspn(line, "\n")] = ' ';
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		EXPECT_NE(NULL, strstr(line, want[i]))
+		{
+			TH_LOG("%s", line);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(not); i++) {
+		EXPECT_EQ(NULL, strstr(line, not[i]))
+		{
+			TH_LOG("%s", line);
+		}
+	}
+}
+
+/* ---- who holds what ---------------------------------------------------- */
+
+static long module_users(void)
+{
+	FILE *f = fopen("/sys/module/ktape/refcnt", "r");
+	long n = -1;
+
+	if (f && fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void be_child(struct kt_map *m, long n, int how)
+{
+	if (kt_walk(m, NULL, NULL) != n)
+		_exit(1);
+	if (how % 4 == 0)
+		kt_unmap(m);
+	if (how % 4 == 1)
+		madvise(m->page, m->size, MADV_DONTNEED);
+	if (how % 4 == 2)
+		execl("/bin/true", "true", NULL);
+	if (how % 4 == 3)
+		raise(SIGKILL);
+	_exit(0);
+}
+
+TEST_F_TIMEOUT(mapping, forks, 120)
+{
+	long users = module_users(), n = kt_walk(&self->m, NULL, NULL);
+	unsigned char vec[64];
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (pid == 0)
+		_exit(mincore(self->m.page, PAGE, vec) == 0 ||
+		      errno != ENOMEM);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	if (madvise(self->m.page, self->m.size, MADV_DOFORK))
+		SKIP(return, "this kernel refuses MADV_DOFORK");
+	for (int i = 0; i < CHILDREN / kt_scale(); i++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (pid == 0)
+			be_child(&self->m, n, i);
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(i % 4 == 3 ? SIGKILL : 0, status);
+	}
+	EXPECT_EQ(users, module_users());
+	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
+}
+
+TEST_F(mapping, holds_session_and_module)
+{
+	long n = kt_walk(&self->m, NULL, NULL);
+
+	close(self->main);
+	close(self->fd);
+	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
+	/* Pages come back although nobody has a descriptor. */
+	EXPECT_EQ(0, madvise(self->m.page, self->m.size, MADV_DONTNEED));
+	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
+	EXPECT_LT(0, module_users());
+	EXPECT_EQ(-1, syscall(SYS_delete_module, "ktape", O_NONBLOCK));
+	EXPECT_EQ(EAGAIN, errno);
+	kt_unmap(&self->m);
+	EXPECT_EQ(0, module_users());
+}
+
+TEST_HARNESS_MAIN

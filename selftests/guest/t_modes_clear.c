@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Flush, clear and the smallest rings, all of it while recording. */
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_blocks.h"
+#include "kt_ledger.h"
+#include "kt_load.h"
+
+#define CPUS_MAX	16
+#define BLOCK		4096
+
+/* ---- flush ----------------------------------------------------------------- */
+
+static size_t closed_blocks(int fd, uint64_t *pos, struct kt_gots *g)
+{
+	struct kt_map m;
+	size_t before = g->nr;
+
+	if (kt_map(fd, 0, KTAPE_RING_EVENT, &m))
+		return -1;
+	kt_take_blocks(&m, pos, false, g);
+	kt_unmap(&m);
+	return g->nr - before;
+}
+
+TEST(flush_closes_blocks)
+{
+	struct kt_gots g = {};
+	uint64_t pos = 0;
+	int fd;
+
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_DISCARD, 4 * BLOCK, BLOCK,
+			KT_OPS(KTAPE_EV_PROCESS_RENAME));
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
+	kt_rename(1);
+	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
+	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(1, closed_blocks(fd, &pos, &g));
+	EXPECT_EQ(KTAPE_BLOCK_HEADER + 16, g.v[0].len);
+	/* An empty block stays open. */
+	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
+	/* No room for another block: nobody has taken the first. */
+	for (int i = 0; i < 2; i++) {
+		kt_rename(1);
+		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
+	}
+	kt_rename(1);
+	EXPECT_EQ(-EAGAIN, kt_command(fd, KTAPE_IOC_FLUSH));
+	EXPECT_EQ(2, closed_blocks(fd, &pos, &g));
+	kt_gots_free(&g);
+	close(fd);
+}
+
+TEST(flush_needs_discard)
+{
+	int fd = kt_session(KTAPE_MODE_OVERWRITE, 4 * BLOCK, BLOCK,
+			    KT_OPS(KTAPE_EV_PROCESS_RENAME));
+
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(-EOPNOTSUPP, kt_command(fd, KTAPE_IOC_FLUSH));
+	close(fd);
+}
+
+/* ---- while all CPUs record -------------------------------------------------- */
+
+/* Marked calls must not go back, whatever was cleared between them. */
+struct order {
+	uint64_t next[CPUS_MAX];
+	uint64_t back, nr;
+};
+
+static void on_record(const struct ktape_block *b, const struct kt_rec *r,
+		      void *arg)
+{
+	struct order *o = arg;
+	uint64_t n;
+
+	if (!kt_is_marked(r->op, r->blob, &n))
+		return;
+	o->back += n < o->next[b->cpu];
+	o->next[b->cpu] = n + 1;
+	o->nr++;
+}
+
+FIXTURE(storm) {
+	int fd, cpus;
+	struct order order;
+	struct kt_ledger *l;
+	struct kt_buf b;
+	struct kt_load load[CPUS_MAX];
+};
+
+FIXTURE_VARIANT(storm) {
+	uint32_t mode;
+};
+
+FIXTURE_VARIANT_ADD(storm, overwrite) {
+	.mode = KTAPE_MODE_OVERWRITE,
+};
+
+FIXTURE_VARIANT_ADD(storm, discard) {
+	.mode = KTAPE_MODE_DISCARD,
+};
+
+FIXTURE_SETUP(storm)
+{
+	self->cpus = kt_cpus();
+	ASSERT_LE(self->cpus, CPUS_MAX);
+	self->l = kt_ledger_new();
+	self->l->next = on_record;
+	self->l->arg = &self->order;
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	close(self->fd);
+	kt_buf_free(&self->b);
+	free(self->l);
+}
+
+/* Events that every reader misses are counted in what it reads. */
+static uint64_t missing(FIXTURE_DATA(storm) *self, int cpu, int kind)
+{
+	const struct kts_stream *s = &self->l->t.stream[cpu][kind];
+	struct ktape_stats st;
+
+	if (kt_stats(self->fd, cpu, kind, &st))
+		return -1;
+	return kt_sum(st.emitted) - s->records - s->discarded;
+}
+
+/*
+ * Losses count from a reader's first packet of a ring on, so all rings get an
+ * event and it is read.
+ */
+static int begin(FIXTURE_DATA(storm) *self)
+{
+	ssize_t n;
+
+	if (kt_command(self->fd, KTAPE_IOC_START) ||
+	    kt_loads_start(self->load, self->cpus, 5, kt_marked))
+		return -1;
+	kt_loads_wait(self->load, self->cpus);
+	kt_nonblock(self->fd, true);
+	for (int i = 0; i < 20; i++) {
+		n = kt_follow(&self->l->t, &self->b, self->fd, 65536);
+		if (n <= 0)
+			return n == -EAGAIN ? 0 : -1;
+	}
+	memset(&self->order, 0, sizeof(self->order));
+	return 0;
+}
+
+/*
+ * Clears, and in a discard session flushes, between reads: what was cleared is
+ * missing and counted.  System calls do not nest, so the counts are exact, but
+ * for a flush: it closes a block with no event that opens the next, which a
+ * header does not tell.
+ */
+TEST_F_TIMEOUT(storm, clear_and_flush, 240)
+{
+	int flushes = 0;
+	ssize_t n;
+
+	self->fd = kt_session(variant->mode, 32 * BLOCK, BLOCK,
+			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, begin(self));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, kt_marked));
+	for (int i = 0; i < 500 / kt_scale(); i++) {
+		n = kt_follow(&self->l->t, &self->b, self->fd, 40000);
+		ASSERT_LT(0, n);
+		ASSERT_STREQ("", self->l->t.error);
+		if (i % 5 == 0)
+			ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+		if (i % 7 == 0 && variant->mode == KTAPE_MODE_DISCARD &&
+		    !kt_command(self->fd, KTAPE_IOC_FLUSH))
+			flushes++;
+	}
+	kt_loads_stop(self->load, self->cpus);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	EXPECT_EQ(0, self->order.back);
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		struct kts_stream *s = &self->l->t.stream[cpu][0];
+
+		int64_t off = missing(self, cpu, KTAPE_RING_EVENT);
+
+		EXPECT_LE(llabs(off), flushes) {
+			TH_LOG("cpu %d: %llu records, %llu discarded, %llu gaps",
+			       cpu, (unsigned long long)s->records,
+			       (unsigned long long)s->discarded,
+			       (unsigned long long)s->gaps);
+		}
+		EXPECT_LT(0, s->gaps);
+		EXPECT_LT(0, s->records);
+	}
+}
+
+static void nested(uint64_t n)
+{
+	syscall(SYS_getppid);
+	if (n % 4 == 0)
+		sched_yield();
+	if (n % 128 == 0)
+		usleep(1);
+}
+
+static int all_events(int fd)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
+
+	for (int op = 1; op < KTAPE_TIME_EXTEND; op++)
+		if (kts_shapes[op].name)
+			kt_mask_add(p.mask, op);
+	return kt_profile(fd, &p);
+}
+
+/* A header is counted before the contexts below it have stored their events. */
+#define DEPTH	4
+
+/* Four blocks of a page, every event there is, timers and interrupts on top. */
+TEST_F_TIMEOUT(storm, smallest_rings, 240)
+{
+	struct timespec since, now;
+	ssize_t n;
+
+	self->fd = kt_session(variant->mode, 4 * BLOCK, BLOCK,
+			      KT_OPS(KTAPE_EV_SCHED_SWITCH));
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, all_events(self->fd));
+	ASSERT_EQ(0, begin(self));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 40000 / kt_scale(),
+				    nested));
+	clock_gettime(CLOCK_MONOTONIC, &since);
+	do {
+		n = kt_follow(&self->l->t, &self->b, self->fd, 30000);
+		ASSERT_LT(0, n);
+		ASSERT_STREQ("", self->l->t.error);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec - since.tv_sec < 3);
+	kt_loads_wait(self->load, self->cpus);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	if (variant->mode == KTAPE_MODE_DISCARD) {
+		EXPECT_LE(0, kt_ledger_check(self->l, self->fd, self->cpus));
+		EXPECT_STREQ("", self->l->t.error);
+		return;
+	}
+	for (int i = 0; i < self->cpus * 2; i++) {
+		struct kts_stream *s = &self->l->t.stream[i / 2][i % 2];
+		int64_t off = missing(self, i / 2, i % 2);
+
+		EXPECT_LE(llabs(off), (long long)(DEPTH * s->gaps)) {
+			TH_LOG("cpu %d kind %d: %llu gaps", i / 2, i % 2,
+			       (unsigned long long)s->gaps);
+		}
+	}
+}
+
+/* ---- open with O_TRUNC ------------------------------------------------------ */
+
+TEST(truncate_clears)
+{
+	int control = kt_open(O_RDWR), fd;
+	struct kt_ledger *l = kt_ledger_new();
+	struct order order = {};
+	struct kt_buf b = {};
+
+	kt_pin(0);
+	l->next = on_record;
+	l->arg = &order;
+	ASSERT_GE(control, 0);
+	ASSERT_EQ(0, kt_profile_ops(control, KTAPE_PROFILE_OR,
+				    KTAPE_EV_SYS_ENTER_WIDE, 0, 0));
+	for (int i = 0; i < 100; i++)
+		kt_marked(i);
+	/* ": > /dev/ktape" of a shell. */
+	fd = open("/dev/ktape", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	ASSERT_GE(fd, 0);
+	close(fd);
+	for (int i = 100; i < 150; i++)
+		kt_marked(i);
+	ASSERT_EQ(0, kt_command(control, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&l->t, &b, control));
+	EXPECT_STREQ("", l->t.error);
+	EXPECT_EQ(150, order.next[0]);
+	EXPECT_EQ(50, order.nr);
+	ASSERT_EQ(0, kt_command(control, KTAPE_IOC_START));
+	kt_buf_free(&b);
+	free(l);
+	close(control);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Discard with live consumers: a million events of all kinds from all CPUs,
+ * nested as they come, and at stop records + lost = emitted, exactly, by class,
+ * whoever counts.
+ */
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_blocks.h"
+#include "kt_ledger.h"
+#include "kt_load.h"
+
+/* Session 0 is a discard session with small rings here (tests.conf). */
+#define CPUS_MAX	16
+
+static void storm(uint64_t n)
+{
+	syscall(SYS_getppid);
+	if (n % 8 == 0)
+		sched_yield();
+	if (n % 1024 == 0)
+		usleep(1);
+	if (n % 16384 == 0) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static uint64_t emitted(int fd, int cpus)
+{
+	struct ktape_stats st;
+	uint64_t n = 0;
+
+	for (int i = 0; i < cpus * 2; i++)
+		if (!kt_stats(fd, i / 2, i % 2, &st))
+			n += kt_sum(st.emitted);
+	return n;
+}
+
+FIXTURE(live) {
+	int fd, cpus;
+	uint64_t enough;
+	struct kt_load load[CPUS_MAX];
+};
+
+FIXTURE_SETUP(live)
+{
+	self->cpus = kt_cpus();
+	ASSERT_LE(self->cpus, CPUS_MAX);
+	self->enough = 1000000 / kt_scale();
+}
+
+FIXTURE_TEARDOWN(live)
+{
+	close(self->fd);
+}
+
+/* Everything but the wide forms, which take the place of the fast ones. */
+static int all_events(int fd)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
+
+	for (int op = 1; op < KTAPE_TIME_EXTEND; op++)
+		if (kts_shapes[op].name && op != KTAPE_EV_SYS_ENTER_WIDE &&
+		    op != KTAPE_EV_SYS_EXIT_WIDE)
+			kt_mask_add(p.mask, op);
+	return kt_profile(fd, &p);
+}
+
+/* Run the storm until there are enough events, then stop. */
+static int blow(FIXTURE_DATA(live) *self)
+{
+	uint64_t begin = emitted(self->fd, self->cpus);
+
+	if (kt_loads_start(self->load, self->cpus, 0, storm))
+		return -1;
+	while (emitted(self->fd, self->cpus) - begin < self->enough)
+		usleep(20000);
+	kt_loads_stop(self->load, self->cpus);
+	return kt_command(self->fd, KTAPE_IOC_STOP);
+}
+
+struct consumer {
+	pthread_t thread;
+	int fd;
+	ssize_t last;
+	struct kt_ledger *l;
+};
+
+/* Reads at its own pace, with a rest now and then in which rings fill. */
+static void *consume(void *arg)
+{
+	struct consumer *c = arg;
+	struct kt_buf b = {};
+	int n = 0;
+
+	do {
+		c->last = kt_follow(&c->l->t, &b, c->fd, 50000);
+		if (++n % 100 == 0)
+			usleep(30000);
+	} while (c->last > 0 && !c->l->t.error[0]);
+	if (b.len)
+		kts_bad(&c->l->t, "%zu bytes are no packet", b.len);
+	kt_buf_free(&b);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(live, read_conserves, 400)
+{
+	struct consumer c = { .l = kt_ledger_new() };
+	int64_t lost;
+
+	self->fd = kt_session(KTAPE_MODE_DISCARD, 262144, 4096,
+			      KT_OPS(KTAPE_EV_SCHED_SWITCH));
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, all_events(self->fd));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	c.fd = self->fd;
+	ASSERT_EQ(0, pthread_create(&c.thread, NULL, consume, &c));
+	ASSERT_EQ(0, blow(self));
+	pthread_join(c.thread, NULL);
+	EXPECT_EQ(0, c.last);
+	EXPECT_STREQ("", c.l->t.error);
+	lost = kt_ledger_check(c.l, self->fd, self->cpus);
+	EXPECT_STREQ("", c.l->t.error);
+	for (int cpu = 0; cpu < self->cpus; cpu++)
+		EXPECT_LT(0, c.l->nr[cpu]);
+	TH_LOG("%llu events, %lld lost",
+	       (unsigned long long)emitted(self->fd, self->cpus),
+	       (long long)lost);
+	EXPECT_LT(0, lost);
+	EXPECT_LT(lost, emitted(self->fd, self->cpus));
+	free(c.l);
+}
+
+struct mapped {
+	pthread_t thread;
+	int fd, cpus, pause_us, error;
+	bool stopped;
+	uint64_t pos[CPUS_MAX * 2], lapped;
+	struct kt_gots got;
+};
+
+static int report(struct mapped *r)
+{
+	struct ktape_position pos[CPUS_MAX * 2];
+	struct ktape_consumer c = { .size = sizeof(c), .nr = r->cpus * 2,
+				    .op = KTAPE_CONSUMER_POSITION,
+				    .positions = (uintptr_t)pos };
+
+	for (int i = 0; i < r->cpus * 2; i++)
+		pos[i] = (struct ktape_position){ .cpu = i / 2, .kind = i % 2,
+						  .position = r->pos[i] };
+	return kt_ioctl(r->fd, KTAPE_IOC_CONSUMER, &c);
+}
+
+static void *map_main(void *arg)
+{
+	struct mapped *r = arg;
+	struct kt_map m[CPUS_MAX * 2];
+	bool last;
+	int i;
+
+	for (i = 0; i < r->cpus * 2; i++)
+		if (kt_map(r->fd, i / 2, i % 2, &m[i]))
+			r->error = -1;
+	while (!r->error) {
+		last = __atomic_load_n(&r->stopped, __ATOMIC_ACQUIRE);
+		for (i = 0; i < r->cpus * 2; i++)
+			r->lapped += kt_take_blocks(&m[i], &r->pos[i], last,
+						    &r->got);
+		if (last)
+			break;
+		r->error = report(r);
+		usleep(r->pause_us);
+	}
+	for (i = 0; i < r->cpus * 2; i++)
+		kt_unmap(&m[i]);
+	return NULL;
+}
+
+/* Records by ring and class in what was taken. */
+static int count(const struct kt_gots *g, uint64_t n[CPUS_MAX][2][KTAPE_CLASSES])
+{
+	for (size_t i = 0; i < g->nr; i++) {
+		const struct kt_got *got = &g->v[i];
+		struct kt_rec r = {};
+		size_t at, len;
+
+		for (at = KTAPE_BLOCK_HEADER; at < got->len; at += len) {
+			len = kt_decode((const void *)(got->bytes + at),
+					got->len - at, &r);
+			if (!len)
+				return -1;
+			if (r.op != KTAPE_TIME_EXTEND)
+				n[got->cpu][got->kind][kts_shapes[r.op].class]++;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Two mapped consumers of which one is slow: neither is overtaken.  Session 0
+ * counts since the module was loaded, and nothing was consumed until now.
+ */
+TEST_F_TIMEOUT(live, mapped_conserve, 400)
+{
+	static uint64_t n[CPUS_MAX][2][KTAPE_CLASSES];
+	struct ktape_consumer c = { .size = sizeof(c),
+				    .op = KTAPE_CONSUMER_REGISTER };
+	struct mapped *r = calloc(2, sizeof(*r));
+	struct ktape_stats st;
+	uint64_t lost = 0;
+
+	for (int i = 0; i < 2; i++) {
+		r[i].cpus = self->cpus;
+		r[i].pause_us = i ? 10000 : 500;
+		r[i].fd = kt_open(O_RDWR);
+		ASSERT_GE(r[i].fd, 0);
+		ASSERT_EQ(0, kt_ioctl(r[i].fd, KTAPE_IOC_CONSUMER, &c));
+	}
+	self->fd = kt_open(O_RDWR);
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, all_events(self->fd));
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, map_main,
+					    &r[i]));
+	ASSERT_EQ(0, blow(self));
+	for (int i = 0; i < 2; i++) {
+		__atomic_store_n(&r[i].stopped, true, __ATOMIC_RELEASE);
+		pthread_join(r[i].thread, NULL);
+		EXPECT_EQ(0, r[i].error);
+		EXPECT_EQ(0, r[i].lapped);
+		kt_gots_sort(&r[i].got);
+	}
+	EXPECT_EQ(r[0].got.nr, r[1].got.nr);
+	EXPECT_EQ(r[0].got.nr, kt_gots_compare(&r[0].got, &r[1].got));
+	ASSERT_EQ(0, count(&r[0].got, n));
+	for (int i = 0; i < self->cpus * 2; i++) {
+		ASSERT_EQ(0, kt_stats(self->fd, i / 2, i % 2, &st));
+		for (int class = 0; class < KTAPE_CLASSES; class++) {
+			uint64_t gone = 0;
+
+			for (int why = 0; why < KTAPE_LOST_REASONS; why++)
+				gone += st.lost[why][class];
+			lost += gone;
+			EXPECT_EQ(st.emitted[class],
+				  n[i / 2][i % 2][class] + gone) {
+				TH_LOG("cpu %d kind %d class %d", i / 2, i % 2,
+				       class);
+			}
+		}
+	}
+	TH_LOG("%zu blocks each, %llu events lost", r[0].got.nr,
+	       (unsigned long long)lost);
+	EXPECT_LT(0, lost);
+	for (int i = 0; i < 2; i++) {
+		kt_gots_free(&r[i].got);
+		close(r[i].fd);
+	}
+	free(r);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* poll(): watermarks, waking, the end. */
+#include <poll.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_load.h"
+
+#define BLOCK	4096
+#define RING	(16 * BLOCK)
+#define IN	(POLLIN | POLLRDNORM)
+
+/*
+ * Renames on CPU 0 fill its event ring, and its control ring with the names.
+ * What a reader has not read is counted from where the rings stood.
+ */
+struct mark {
+	uint64_t commit[KTAPE_RINGS_PER_CPU];
+};
+
+static void here(int fd, struct mark *m)
+{
+	struct ktape_stats st;
+
+	for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+		m->commit[kind] = kt_stats(fd, 0, kind, &st) ? 0 : st.commit;
+}
+
+/* The most in any one ring. */
+static uint64_t unread(int fd, const struct mark *since)
+{
+	struct mark now;
+	uint64_t most = 0;
+
+	here(fd, &now);
+	for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+		if (now.commit[kind] - since->commit[kind] > most)
+			most = now.commit[kind] - since->commit[kind];
+	return most;
+}
+
+static void emit(int fd, const struct mark *since, uint64_t bytes)
+{
+	while (unread(fd, since) < bytes)
+		kt_rename(1);
+}
+
+static int look(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = IN };
+
+	return poll(&p, 1, 0) < 0 ? -errno : p.revents;
+}
+
+FIXTURE(poll) {
+	int fd;
+};
+
+/*
+ * Wait for longer than any machine needs.  poll() looks once more when its
+ * time is over, so that this alone would not tell that nobody woke it.
+ * Return: revents, 0 when nobody did.
+ */
+static int wait_for(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = IN };
+	int seconds = 10 * kt_scale();
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	if (poll(&p, 1, seconds * 1000) < 0)
+		return -errno;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	return end.tv_sec - begin.tv_sec >= seconds ? 0 : p.revents;
+}
+
+FIXTURE_SETUP(poll)
+{
+	ASSERT_EQ(0, kt_pin(0));
+	self->fd = kt_session(KTAPE_MODE_OVERWRITE, RING, BLOCK,
+			      KT_OPS(KTAPE_EV_PROCESS_RENAME));
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+}
+
+FIXTURE_TEARDOWN(poll)
+{
+	close(self->fd);
+}
+
+static int watermark(int fd, uint64_t bytes)
+{
+	struct ktape_watermark w = { .size = sizeof(w), .bytes = bytes };
+
+	return kt_ioctl(fd, KTAPE_IOC_WATERMARK, &w);
+}
+
+/* Read what there is; what is read is no longer counted. */
+static void drain(int fd)
+{
+	static char buf[65536];
+
+	kt_nonblock(fd, true);
+	while (read(fd, buf, sizeof(buf)) > 0)
+		;
+}
+
+TEST_F(poll, a_block_is_enough)
+{
+	struct mark begin = {};
+
+	drain(self->fd);
+	EXPECT_EQ(0, look(self->fd));
+	emit(self->fd, &begin, BLOCK / 2);
+	EXPECT_EQ(0, look(self->fd));
+	emit(self->fd, &begin, BLOCK + 1);
+	EXPECT_EQ(IN, look(self->fd));
+	drain(self->fd);
+	EXPECT_EQ(0, look(self->fd));
+}
+
+TEST_F(poll, watermark_is_kept)
+{
+	static const uint64_t marks[] = { 1, 100, BLOCK, 3 * BLOCK, 8 * BLOCK };
+	struct mark begin;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(marks); i++) {
+		drain(self->fd);
+		here(self->fd, &begin);
+		ASSERT_EQ(0, watermark(self->fd, marks[i]));
+		EXPECT_EQ(0, look(self->fd));
+		if (marks[i] > 1000) {
+			emit(self->fd, &begin, marks[i] - 1000);
+			EXPECT_EQ(0, look(self->fd));
+		}
+		emit(self->fd, &begin, marks[i]);
+		EXPECT_EQ(IN, look(self->fd)) {
+			TH_LOG("watermark %llu", (unsigned long long)marks[i]);
+		}
+	}
+	/* And back to a block. */
+	drain(self->fd);
+	ASSERT_EQ(0, watermark(self->fd, 0));
+	kt_rename(1);
+	EXPECT_EQ(0, look(self->fd));
+}
+
+struct emitter {
+	int fd;
+	uint64_t bytes;
+};
+
+static void *emit_later(void *arg)
+{
+	const struct emitter *e = arg;
+	struct mark begin;
+
+	kt_pin(0);
+	usleep(300000);
+	here(e->fd, &begin);
+	emit(e->fd, &begin, e->bytes);
+	return NULL;
+}
+
+static void *stop_later(void *arg)
+{
+	usleep(300000);
+	kt_command(*(int *)arg, KTAPE_IOC_STOP);
+	return NULL;
+}
+
+/* The data come while the reader sleeps. */
+TEST_F_TIMEOUT(poll, wakes_at_a_block, 300)
+{
+	struct emitter e = { self->fd, BLOCK + 64 };
+	pthread_t thread;
+
+	drain(self->fd);
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, pthread_create(&thread, NULL, emit_later, &e));
+		EXPECT_EQ(IN, wait_for(self->fd));
+		pthread_join(thread, NULL);
+		drain(self->fd);
+	}
+}
+
+TEST_F_TIMEOUT(poll, wakes_at_a_large_watermark, 300)
+{
+	struct emitter e = { self->fd, 6 * BLOCK };
+	struct mark begin;
+	pthread_t thread;
+
+	drain(self->fd);
+	here(self->fd, &begin);
+	ASSERT_EQ(0, watermark(self->fd, 4 * BLOCK));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, emit_later, &e));
+	EXPECT_EQ(IN, wait_for(self->fd));
+	EXPECT_LE(4 * BLOCK, unread(self->fd, &begin));
+	pthread_join(thread, NULL);
+}
+
+/* Less than a block was asked for, so less than a block has to wake. */
+TEST_F_TIMEOUT(poll, wakes_at_a_small_watermark, 300)
+{
+	struct emitter e = { self->fd, 200 };
+	pthread_t thread;
+
+	/* Not the record that opens a block: that wakes anyhow. */
+	kt_rename(1);
+	drain(self->fd);
+	ASSERT_EQ(0, watermark(self->fd, 100));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, emit_later, &e));
+	EXPECT_EQ(IN, wait_for(self->fd));
+	pthread_join(thread, NULL);
+}
+
+TEST_F_TIMEOUT(poll, stop_hangs_up, 300)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->fd));
+	EXPECT_EQ(IN | POLLHUP, wait_for(self->fd));
+	pthread_join(thread, NULL);
+	/* Also when everything was read: then read() gives 0 at once. */
+	drain(self->fd);
+	EXPECT_EQ(IN | POLLHUP, look(self->fd));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(0, look(self->fd));
+}
+
+/* Two files of session 0: each has its own watermark and position. */
+TEST_F(poll, readers_do_not_disturb_each_other)
+{
+	int a = kt_open(O_RDONLY), b = kt_open(O_RDONLY);
+	int session0 = kt_open(O_RDWR);
+
+	ASSERT_GE(a, 0);
+	ASSERT_GE(b, 0);
+	ASSERT_GE(session0, 0);
+	ASSERT_EQ(0, kt_command(session0, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_profile_only(session0,
+				     KT_OPS(KTAPE_EV_PROCESS_RENAME)));
+	ASSERT_EQ(0, kt_command(session0, KTAPE_IOC_START));
+	drain(a);
+	drain(b);
+	EXPECT_EQ(0, look(a));
+	ASSERT_EQ(0, watermark(b, 1));
+	kt_rename(1);
+	EXPECT_EQ(0, look(a));
+	EXPECT_EQ(IN, look(b));
+	drain(b);
+	EXPECT_EQ(0, look(b));
+	ASSERT_EQ(0, watermark(a, 1));
+	EXPECT_EQ(IN, look(a));
+	close(a);
+	close(b);
+	close(session0);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Profile changes while events come: markers on every CPU, nothing missing
+ * between them, nothing recorded while an event is off; context records;
+ * probes that nobody wants.
+ *
+ * A marker says what can be relied on: an on-marker comes after the first CPU
+ * began to record, an off-marker before the last one stops.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ring.h"
+
+#define LOAD_CPU	1
+#define CONTROL_CPU	0
+#define FLIPS		1000
+#define RING		(32UL << 20)
+#define BURST		32
+#define NAPS		200
+
+FIXTURE(live)
+{
+	int main;
+	int fd;
+};
+
+FIXTURE_SETUP(live)
+{
+	struct ktape_create c = { .size = sizeof(c), .ring_size = RING,
+				  .control_size = 1 << 20 };
+
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+	self->fd = kt_ioctl(self->main, KTAPE_IOC_CREATE, &c);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_pin(CONTROL_CPU));
+}
+
+FIXTURE_TEARDOWN(live)
+{
+	close(self->fd);
+	close(self->main);
+}
+
+/* ---- markers ----------------------------------------------------------- */
+
+#define MARKERS		(2 * FLIPS + 16)
+
+struct marker {
+	uint64_t ts;
+	uint32_t phase, generation;
+	__u64 mask[KTAPE_MASK_WORDS];
+};
+
+struct markers {
+	long n, sessions, syncs, wrong;
+	struct marker m[MARKERS];
+};
+
+static void take_marker(const struct kt_rec *r, void *arg)
+{
+	struct markers *all = arg;
+	struct marker *m = &all->m[all->n];
+
+	all->sessions += r->op == KTAPE_EV_SESSION;
+	all->syncs += r->op == KTAPE_EV_CLOCK_SYNC;
+	if (r->op != KTAPE_EV_PROFILE)
+		return;
+	if (all->n == MARKERS || r->nargs != 1 || r->size != sizeof(m->mask)) {
+		all->wrong++;
+		return;
+	}
+	m->ts = r->ts;
+	m->phase = r->dat20;
+	m->generation = r->args[0];
+	memcpy(m->mask, r->blob, sizeof(m->mask));
+	all->n++;
+}
+
+/* The profile's markers on one CPU; the session is stopped. */
+static struct markers *markers_of(int fd, int cpu)
+{
+	struct markers *all = calloc(1, sizeof(*all));
+	struct kt_map m;
+
+	if (kt_map(fd, cpu, KTAPE_RING_CONTROL, &m)) {
+		all->wrong = -1;
+		return all;
+	}
+	if (kt_walk(&m, take_marker, all) < 0)
+		all->wrong++;
+	kt_unmap(&m);
+	return all;
+}
+
+/* What each change writes: op, opcodes, then on or off or both. */
+static const struct change {
+	__u32 op;
+	unsigned int a, b;
+	bool off, on;
+} changes[] = {
+	{ KTAPE_PROFILE_OR, KTAPE_EV_SYS_ENTER, 0, false, true },
+	{ KTAPE_PROFILE_OR, KTAPE_EV_SYS_ENTER, 0, false, false },
+	{ KTAPE_PROFILE_OR, KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH, false,
+	  true },
+	{ KTAPE_PROFILE_ANDNOT, KTAPE_EV_SYS_EXIT, 0, true, false },
+	{ KTAPE_PROFILE_ANDNOT, KTAPE_EV_PROCESS_FORK, 0, false, false },
+	{ KTAPE_PROFILE_SET, KTAPE_EV_SYS_EXIT, KTAPE_EV_SYS_ENTER, true, true },
+	{ KTAPE_PROFILE_SET, KTAPE_EV_SYS_ENTER_WIDE, 0, true, true },
+	{ KTAPE_PROFILE_SET, 0, 0, true, false },
+};
+
+TEST_F(live, markers_on_every_cpu)
+{
+	struct ktape_profile after[ARRAY_SIZE(changes) + 1] = {};
+	struct markers *all;
+	long k;
+
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_profile(self->fd, &after[0]));
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		struct ktape_profile *p = &after[i + 1];
+
+		p->op = changes[i].op;
+		kt_mask_add(p->mask, changes[i].a);
+		kt_mask_add(p->mask, changes[i].b);
+		p->mask[0] &= ~1ULL;
+		ASSERT_EQ(0, kt_profile(self->fd, p));
+	}
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+		all = markers_of(self->fd, cpu);
+		EXPECT_EQ(0, all->wrong);
+		EXPECT_EQ(2, all->sessions);
+		EXPECT_EQ(2, all->syncs);
+		EXPECT_EQ(KTAPE_PHASE_ON, all->m[0].phase);
+		EXPECT_EQ(0, memcmp(after[0].mask, all->m[0].mask,
+				    sizeof(after[0].mask)));
+		EXPECT_EQ(after[0].generation, all->m[0].generation);
+		k = 1;
+		for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+			const __u32 phases[] = { KTAPE_PHASE_OFF,
+						 KTAPE_PHASE_ON };
+			const bool there[] = { changes[i].off, changes[i].on };
+
+			for (int j = 0; j < 2; j++) {
+				const struct marker *m = &all->m[k];
+
+				if (!there[j])
+					continue;
+				k++;
+				EXPECT_EQ(phases[j], m->phase);
+				EXPECT_EQ(after[i + 1].generation,
+					  m->generation);
+				EXPECT_EQ(0, memcmp(after[i + 1].mask, m->mask,
+						    sizeof(m->mask)))
+				{
+					TH_LOG("cpu %d change %zu", cpu, i);
+				}
+				EXPECT_LE(m[-1].ts, m->ts);
+			}
+		}
+		ASSERT_EQ(k + 1, all->n);
+		EXPECT_EQ(KTAPE_PHASE_OFF, all->m[k].phase);
+		EXPECT_EQ(0, all->m[k].mask[0] | all->m[k].mask[1] |
+				     all->m[k].mask[2] | all->m[k].mask[3]);
+		free(all);
+	}
+}
+
+/* ---- a thousand changes under load ------------------------------------- */
+
+static atomic_long next_number;
+static atomic_bool load_ends;
+
+/* Time without system calls. */
+static void spin(void)
+{
+	for (volatile int i = 0; i < 20000; i++)
+		;
+}
+
+/* System calls that return 0, 1, 2, ... in bursts, or no ring would do. */
+static void *load(void *unused)
+{
+	int fd = syscall(SYS_memfd_create, "load", 0);
+
+	kt_pin(LOAD_CPU);
+	while (!atomic_load(&load_ends)) {
+		long n = atomic_fetch_add(&next_number, 1);
+
+		if (syscall(SYS_lseek, fd, n, SEEK_SET) != n)
+			return (void *)1;
+		if (n % BURST == 0)
+			spin();
+	}
+	close(fd);
+	return NULL;
+}
+
+/* Where the load was around each change. */
+struct window {
+	long before_on, after_on, before_off, after_off;
+};
+
+struct found {
+	char *seen;		/* per number: recorded */
+	uint64_t *ts;		/* per number: when */
+	long max, unknown;
+};
+
+static void take_exit(const struct kt_rec *r, void *arg)
+{
+	struct found *f = arg;
+	int64_t n;
+
+	if (r->op != KTAPE_EV_SYS_EXIT || (r->dat20 & 0xffff) != SYS_lseek)
+		return;
+	memcpy(&n, r->args, sizeof(n));
+	if (n < 0 || n >= f->max) {
+		f->unknown++;
+		return;
+	}
+	f->seen[n]++;
+	f->ts[n] = r->ts;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static void check_window(struct __test_metadata *_metadata,
+			 const struct found *f, const struct window *w,
+			 long on_again)
+{
+	/* A call that was under way at a change may be there or not. */
+	for (long n = w->after_on + 1; n < w->before_off - 1; n++) {
+		ASSERT_EQ(1, f->seen[n])
+		{
+			TH_LOG("%ld from %ld to %ld", n, w->after_on,
+			       w->before_off);
+		}
+	}
+	for (long n = w->after_off + 1; n < on_again - 1; n++) {
+		ASSERT_EQ(0, f->seen[n])
+		{
+			TH_LOG("%ld from %ld to %ld", n, w->after_off,
+			       on_again);
+		}
+	}
+}
+
+/* From each on-marker to the off-marker after it, no number is missing. */
+static void check_markers(struct __test_metadata *_metadata,
+			  const struct markers *all, const struct found *f)
+{
+	long k = 1, last = -1, gaps = 0;
+
+	for (long n = 0; n < f->max; n++) {
+		if (!f->seen[n])
+			continue;
+		while (k < all->n && all->m[k].ts < f->ts[n])
+			k++;
+		/* Inside if the marker before is an on-marker for it. */
+		gaps += last >= 0 && n != last + 1 &&
+			kt_mask_has(all->m[k - 1].mask, KTAPE_EV_SYS_EXIT) &&
+			all->m[k - 1].phase == KTAPE_PHASE_ON &&
+			f->ts[last] > all->m[k - 1].ts;
+		last = n;
+	}
+	EXPECT_EQ(0, gaps);
+}
+
+static long now(void)
+{
+	return atomic_load(&next_number);
+}
+
+TEST_F_TIMEOUT(live, flips_under_load, 150)
+{
+	const int pairs = FLIPS / 2 / kt_scale();
+	struct window *w = calloc(pairs, sizeof(*w));
+	struct ktape_stats st;
+	struct markers *all;
+	struct found f = {};
+	pthread_t thread;
+	struct kt_map m;
+	void *ret;
+
+	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
+	/* Grace periods of milliseconds: a thousand changes in seconds. */
+	write_file("/sys/kernel/rcu_expedited", "1");
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, load, NULL));
+	while (now() < 1000)
+		usleep(1000);
+	for (int i = 0; i < pairs; i++) {
+		w[i].before_on = now();
+		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+					    KTAPE_EV_SYS_EXIT, 0, 0));
+		w[i].after_on = now();
+		usleep(i % 8 * 100);
+		w[i].before_off = now();
+		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
+					    KTAPE_EV_SYS_EXIT, 0, 0));
+		w[i].after_off = now();
+		usleep(i % 5 * 100);
+	}
+	atomic_store(&load_ends, true);
+	pthread_join(thread, &ret);
+	ASSERT_EQ(NULL, ret);
+	write_file("/sys/kernel/rcu_expedited", "0");
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+
+	ASSERT_EQ(0, kt_stats(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &st));
+	ASSERT_EQ(0, st.tail)
+	{
+		TH_LOG("ring too small for this machine");
+	}
+	f.max = now();
+	f.seen = calloc(f.max, sizeof(*f.seen));
+	f.ts = calloc(f.max, sizeof(*f.ts));
+	ASSERT_LT(0, kt_walk(&m, take_exit, &f));
+	EXPECT_EQ(0, f.unknown);
+	for (int i = 0; i < pairs; i++)
+		check_window(_metadata, &f, &w[i],
+			     i + 1 < pairs ? w[i + 1].before_on : f.max);
+	all = markers_of(self->fd, LOAD_CPU);
+	EXPECT_EQ(0, all->wrong);
+	EXPECT_EQ(2 * pairs + 2, all->n);
+	check_markers(_metadata, all, &f);
+}
+
+/* ---- context records --------------------------------------------------- */
+
+struct contexts {
+	long mine, all;
+	uint32_t tid;
+};
+
+static void take_context(const struct kt_rec *r, void *arg)
+{
+	struct contexts *c = arg;
+
+	if (r->op != KTAPE_EV_CONTEXT)
+		return;
+	c->all++;
+	c->mine += r->args[0] == c->tid;
+}
+
+static const struct context_vector {
+	const char *name;
+	unsigned int a, b;
+	__u32 flags;
+	bool want;
+} context_vectors[] = {
+	{ "sys_enter", KTAPE_EV_SYS_ENTER, 0, 0, true },
+	{ "irq", KTAPE_EV_IRQ_HANDLER_ENTRY, 0, 0, true },
+	{ "nothing", 0, 0, 0, false },
+	{ "sched_switch", KTAPE_EV_SCHED_SWITCH, 0, 0, false },
+	{ "both", KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SYS_ENTER, 0, false },
+	{ "no context", KTAPE_EV_SYS_ENTER, 0, KTAPE_PROFILE_NO_CONTEXT, false },
+};
+
+TEST_F(live, context_records)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(context_vectors); i++) {
+		const struct context_vector *v = &context_vectors[i];
+		struct ktape_profile p = { .op = KTAPE_PROFILE_SET,
+					   .flags = v->flags };
+		struct contexts c = { .tid = gettid() };
+		struct kt_map m;
+
+		kt_mask_add(p.mask, v->a);
+		kt_mask_add(p.mask, v->b);
+		p.mask[0] &= ~1ULL;
+		ASSERT_EQ(0, kt_profile(self->fd, &p));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		for (int nap = 0; nap < NAPS; nap++)
+			usleep(100);
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		for (__u32 kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			ASSERT_EQ(0, kt_map(self->fd, CONTROL_CPU, kind, &m));
+			ASSERT_LE(0, kt_walk(&m, take_context, &c));
+			kt_unmap(&m);
+		}
+		/* Back from each nap, but the timer can win. */
+		EXPECT_EQ(v->want, c.mine >= NAPS / 2)
+		{
+			TH_LOG("%s: %ld of %ld", v->name, c.mine, c.all);
+		}
+		EXPECT_EQ(v->want, c.all > 0);
+	}
+}
+
+/* ---- probes ------------------------------------------------------------ */
+
+static int attached(int fd, unsigned int opcode)
+{
+	struct ktape_event_info e = { .size = sizeof(e), .opcode = opcode };
+	int ret = kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &e);
+
+	return ret ? ret : (int)e.attached;
+}
+
+/* Nobody else uses system call events; it takes as long as it takes. */
+static int wait_detached(int fd)
+{
+	int left = 100 * kt_scale();
+
+	while (left-- && attached(fd, KTAPE_EV_SYS_ENTER) == 1)
+		usleep(100000);
+	return attached(fd, KTAPE_EV_SYS_ENTER);
+}
+
+TEST_F_TIMEOUT(live, probes_come_and_go, 120)
+{
+	int other = kt_create(self->main, 0, 1 << 16, 0);
+
+	ASSERT_EQ(0, wait_detached(self->fd));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+				    KTAPE_EV_SYS_ENTER, 0, 0));
+	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_ENTER));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
+	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_EXIT));
+	/* Two want it; it stays until neither does. */
+	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET,
+				    KTAPE_EV_SYS_ENTER_WIDE, 0, 0));
+	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
+				    KTAPE_EV_SYS_ENTER, 0, 0));
+	sleep(2);
+	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
+	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, wait_detached(self->fd));
+	/* Off and on again is not an end; a session's end is. */
+	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	sleep(2);
+	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
+	close(other);
+	EXPECT_EQ(0, wait_detached(self->fd));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* read(): order, buffer sizes, waiting, the end; two threads on one file. */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_load.h"
+#include "kt_stream.h"
+
+/* Session 0 has small rings here (tests.conf): reads of 1 byte take time. */
+#define EVENTS		2000
+
+static int stopped_session0(int events)
+{
+	int fd = kt_open(O_RDWR);
+
+	if (fd < 0 || kt_command(fd, KTAPE_IOC_START))
+		return -1;
+	for (int i = 0; i < events; i++) {
+		kt_rename(i);
+		sched_yield();
+	}
+	return kt_command(fd, KTAPE_IOC_STOP) ? -1 : fd;
+}
+
+/* Where the packets of the rings begin. */
+static size_t data_begin(const struct kt_buf *b)
+{
+	size_t at = 0;
+
+	while (at < b->len) {
+		const struct ktape_block *p = (const void *)(b->p + at);
+
+		if (p->magic == KTAPE_BLOCK_MAGIC &&
+		    p->kind != KTAPE_RING_REGISTRY)
+			break;
+		at += kts_packet_size(p, b->len - at);
+	}
+	return at;
+}
+
+/* The session is stopped: whatever the buffer, the data are the same bytes. */
+TEST(buffer_sizes)
+{
+	static const size_t sizes[] = { 1 << 20, 1, 3, 7, 4095, 4096, 65536 };
+	struct kt_buf first = {}, b = {};
+	int control = stopped_session0(EVENTS), fd;
+	size_t begin, data;
+
+	ASSERT_GE(control, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct kts t = {};
+
+		fd = kt_open(O_RDONLY);
+		ASSERT_GE(fd, 0);
+		ASSERT_EQ(0, kt_slurp(&b, fd, sizes[i]));
+		ASSERT_EQ(0, kt_buf_read(&b, fd, sizes[i]));
+		EXPECT_EQ(b.len, kts_feed(&t, b.p, b.len));
+		ASSERT_STREQ("", t.error) {
+			TH_LOG("%zu bytes a read", sizes[i]);
+		}
+		close(fd);
+		begin = data_begin(&b);
+		ASSERT_LT(begin, b.len);
+		if (!i) {
+			first = b;
+			b = (struct kt_buf){};
+			continue;
+		}
+		data = first.len - data_begin(&first);
+		ASSERT_EQ(data, b.len - begin);
+		ASSERT_EQ(0, memcmp(first.p + data_begin(&first), b.p + begin,
+				    data)) {
+			TH_LOG("%zu bytes a read: other bytes", sizes[i]);
+		}
+		kt_buf_free(&b);
+	}
+	kt_buf_free(&first);
+	EXPECT_EQ(0, kt_command(control, KTAPE_IOC_START));
+	close(control);
+}
+
+TEST(metadata_first_then_registry)
+{
+	struct ktape_metadata m = { .size = sizeof(m) };
+	struct kts_stream *registry;
+	struct kt_buf b = {};
+	struct kts t = {};
+	int fd = stopped_session0(10);
+	char *text;
+
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(-EMSGSIZE, kt_ioctl(fd, KTAPE_IOC_METADATA, &m));
+	text = malloc(m.length);
+	ASSERT_NE(NULL, text);
+	m.text = (uintptr_t)text;
+	ASSERT_EQ(0, kt_ioctl(fd, KTAPE_IOC_METADATA, &m));
+
+	ASSERT_EQ(0, kt_slurp(&b, fd, 65536));
+	EXPECT_EQ(b.len, kts_feed(&t, b.p, b.len));
+	EXPECT_STREQ("", t.error);
+	EXPECT_EQ(m.length, t.metadata);
+	EXPECT_EQ(0, memcmp(text, b.p + sizeof(struct ktape_metadata_packet),
+			    m.length));
+	registry = &t.stream[0][KTAPE_RING_REGISTRY];
+	EXPECT_GE(registry->packets, 1);
+	EXPECT_GE(registry->records, 5);
+	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		EXPECT_GE(t.stream[cpu][KTAPE_RING_EVENT].packets, 1);
+		EXPECT_GE(t.stream[cpu][KTAPE_RING_CONTROL].packets, 1);
+	}
+	free(text);
+	kt_buf_free(&b);
+	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	close(fd);
+}
+
+/* A session in which nothing happens but what we do, drained. */
+FIXTURE(quiet) {
+	int fd;
+	struct kt_buf b;
+	struct kts t;
+	size_t fed;
+};
+
+static void on_signal(int sig)
+{
+}
+
+FIXTURE_SETUP(quiet)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGUSR1, &sa, NULL);
+	sigaction(SIGALRM, &sa, NULL);
+	kt_pin(0);
+	self->fd = kt_session(KTAPE_MODE_OVERWRITE, 65536, 4096,
+			      KT_OPS(KTAPE_EV_PROCESS_RENAME));
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_nonblock(self->fd, true);
+	ASSERT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 65536));
+	kt_nonblock(self->fd, false);
+}
+
+FIXTURE_TEARDOWN(quiet)
+{
+	close(self->fd);
+	kt_buf_free(&self->b);
+}
+
+static uint64_t parsed(FIXTURE_DATA(quiet) *self)
+{
+	self->fed += kts_feed(&self->t, self->b.p + self->fed,
+			      self->b.len - self->fed);
+	return self->t.stream[0][KTAPE_RING_EVENT].class[KTAPE_CLASS_PROCESS];
+}
+
+TEST_F(quiet, eagain_when_drained)
+{
+	kt_nonblock(self->fd, true);
+	EXPECT_EQ(-EAGAIN, kt_buf_read(&self->b, self->fd, 4096));
+	kt_rename(1);
+	EXPECT_LT(0, kt_buf_read(&self->b, self->fd, 65536));
+	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 65536));
+	EXPECT_EQ(1, parsed(self));
+	EXPECT_STREQ("", self->t.error);
+}
+
+TEST_F(quiet, nothing_wanted_nothing_given)
+{
+	char byte;
+
+	EXPECT_EQ(0, read(self->fd, &byte, 0));
+}
+
+/* Far less than a block, and then nothing: it comes all the same. */
+TEST_F_TIMEOUT(quiet, part_of_a_block_comes, 180)
+{
+	for (int i = 1; i <= 3; i++) {
+		kt_rename(i);
+		alarm(20 * kt_scale());
+		while (parsed(self) < (uint64_t)i && !self->t.error[0])
+			ASSERT_LT(0, kt_buf_read(&self->b, self->fd, 65536));
+		alarm(0);
+		ASSERT_STREQ("", self->t.error);
+		EXPECT_EQ(i, parsed(self));
+	}
+	EXPECT_LT(0, self->t.stream[0][KTAPE_RING_EVENT].parts);
+}
+
+/* Names of threads that come and go may still be given, but that ends. */
+TEST_F_TIMEOUT(quiet, signal_interrupts, 180)
+{
+	struct itimerval every = { { 0, 400000 }, { 0, 400000 } };
+
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(-EINTR, kt_slurp(&self->b, self->fd, 65536));
+}
+
+static void *stop_later(void *arg)
+{
+	usleep(600000);
+	return kt_command(*(int *)arg, KTAPE_IOC_STOP) ? arg : NULL;
+}
+
+TEST_F_TIMEOUT(quiet, stop_ends_a_waiting_read, 180)
+{
+	pthread_t thread;
+
+	kt_rename(7);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->fd));
+	ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 65536));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, kt_buf_read(&self->b, self->fd, 1));
+	EXPECT_EQ(1, parsed(self));
+	EXPECT_EQ(self->b.len, self->fed);
+	EXPECT_STREQ("", self->t.error);
+	/* The last records of all are those of the stop. */
+	EXPECT_LT(4, self->t.stream[0][KTAPE_RING_CONTROL].records);
+}
+
+/* A stopped session that goes on: read() goes on where it was. */
+TEST_F(quiet, start_again_goes_on)
+{
+	struct kts_stream *s = &self->t.stream[0][KTAPE_RING_EVENT];
+
+	for (int i = 1; i <= 3; i++) {
+		kt_rename(i);
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		kt_rename(i);
+		ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 4096));
+		EXPECT_EQ(i, parsed(self));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	}
+	EXPECT_STREQ("", self->t.error);
+	EXPECT_EQ(2, s->parts);
+}
+
+TEST_F(quiet, bad_buffer)
+{
+	char *volatile nowhere = (char *)8;
+
+	kt_rename(1);
+	EXPECT_EQ(-1, read(self->fd, nowhere, 4096));
+	EXPECT_EQ(EFAULT, errno);
+	/* Nothing was lost by that. */
+	kt_nonblock(self->fd, true);
+	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 4096));
+	EXPECT_EQ(1, parsed(self));
+	EXPECT_STREQ("", self->t.error);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Open blocks that read() delivers in parts: every record once, whatever the
+ * pace and the number of readers of the descriptor; and where blocks end.
+ */
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_load.h"
+#include "kt_stream.h"
+
+#define CPUS_MAX	16
+
+/* Marked calls as they come out of a stream. */
+struct seen {
+	uint64_t next[CPUS_MAX];
+	uint64_t wrong;
+	char first[100];
+};
+
+static void on_record(const struct ktape_block *b, const struct kt_rec *r,
+		      void *arg)
+{
+	struct seen *s = arg;
+	uint64_t n;
+
+	if (!kt_is_marked(r->op, r->blob, &n) || b->cpu >= CPUS_MAX)
+		return;
+	if (n != s->next[b->cpu] && !s->wrong++)
+		snprintf(s->first, sizeof(s->first), "cpu %u: %llu not %llu",
+			 b->cpu, (unsigned long long)n,
+			 (unsigned long long)s->next[b->cpu]);
+	s->next[b->cpu] = n + 1;
+}
+
+static uint64_t parts(const struct kts *t)
+{
+	uint64_t n = 0;
+
+	for (int cpu = 0; cpu < CPUS_MAX; cpu++)
+		n += t->stream[cpu][KTAPE_RING_EVENT].parts;
+	return n;
+}
+
+FIXTURE(parts) {
+	int fd, cpus;
+	uint64_t calls;
+	struct kt_buf b;
+	struct kts *t;
+	struct seen seen;
+	struct kt_load load[CPUS_MAX];
+};
+
+FIXTURE_SETUP(parts)
+{
+	self->cpus = kt_cpus();
+	ASSERT_LE(self->cpus, CPUS_MAX);
+	self->calls = 10000 / kt_scale();
+	self->t = calloc(1, sizeof(*self->t));
+	ASSERT_NE(NULL, self->t);
+	self->t->record = on_record;
+	self->t->arg = &self->seen;
+	/* Room for all: discarding would be told by the stream. */
+	self->fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 16384,
+			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+}
+
+FIXTURE_TEARDOWN(parts)
+{
+	close(self->fd);
+	kt_buf_free(&self->b);
+	free(self->t);
+}
+
+#define EXPECT_ALL_SEEN()						\
+	do {								\
+		EXPECT_STREQ("", self->t->error);			\
+		EXPECT_STREQ("", self->seen.first);			\
+		EXPECT_EQ(0, self->seen.wrong);				\
+		for (int i = 0; i < self->cpus; i++)			\
+			EXPECT_EQ(self->calls, self->seen.next[i]);	\
+		EXPECT_LT(0, parts(self->t));				\
+	} while (0)
+
+/* Non-blocking reads of any size while all CPUs record. */
+TEST_F_TIMEOUT(parts, each_record_once, 180)
+{
+	unsigned int seed = 1;
+	size_t fed = 0;
+	ssize_t n;
+
+	kt_nonblock(self->fd, true);
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls,
+				    kt_marked));
+	for (int i = 0; i < 20000 / kt_scale(); i++) {
+		n = kt_buf_read(&self->b, self->fd, 1 + rand_r(&seed) % 3000);
+		if (n == -EAGAIN)
+			sched_yield();
+		else
+			ASSERT_LT(0, n);
+	}
+	kt_loads_wait(self->load, self->cpus);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_slurp(&self->b, self->fd, 65536));
+	fed = kts_feed(self->t, self->b.p, self->b.len);
+	EXPECT_EQ(self->b.len, fed);
+	EXPECT_ALL_SEEN();
+}
+
+/* What one thread got, in order. */
+struct reader {
+	pthread_t thread;
+	int fd;
+	unsigned int seed;
+	struct kt_buf b;
+	size_t *ends, nr, at;
+	ssize_t last;
+};
+
+/* More than the metadata and any packet: a read is never within one. */
+#define READ_MIN	(160 << 10)
+#define READS_MAX	10000
+
+static void *read_all(void *arg)
+{
+	struct reader *r = arg;
+
+	do {
+		r->last = kt_buf_read(&r->b, r->fd,
+				      READ_MIN + rand_r(&r->seed) % 8000);
+		if (r->last > 0)
+			r->ends[r->nr++] = r->b.len;
+	} while (r->last > 0 && r->nr < READS_MAX);
+	return NULL;
+}
+
+static size_t chunk(const struct reader *r, const char **p)
+{
+	size_t begin = r->at ? r->ends[r->at - 1] : 0;
+
+	*p = r->b.p + begin;
+	return r->at < r->nr ? r->ends[r->at] - begin : 0;
+}
+
+/*
+ * Put what is left of two readers behind @to so that the stream, parsed as @t
+ * so far, holds together to its end.  At a packet's end the choice may be free
+ * or may turn out wrong later: then it is taken back.
+ */
+static bool merge(const struct kts *t, struct reader *r, struct kt_buf *to)
+{
+	struct kts *next = malloc(sizeof(*next));
+	size_t n, len = to->len;
+	bool ok = r[0].at == r[0].nr && r[1].at == r[1].nr &&
+		  t->offset == len;
+	const char *p;
+
+	for (int i = 0; i < 2 && !ok && next; i++) {
+		n = chunk(&r[i], &p);
+		if (!n)
+			continue;
+		memcpy(to->p + len, p, n);
+		to->len = len + n;
+		*next = *t;
+		kts_feed(next, to->p + t->offset, to->len - t->offset);
+		r[i].at++;
+		ok = !next->error[0] && merge(next, r, to);
+		if (!ok)
+			r[i].at--;
+	}
+	free(next);
+	return ok;
+}
+
+/*
+ * Two threads share a descriptor: no byte is given twice and none is missing.
+ * Their pieces have one order in which packets are whole and follow each other.
+ */
+TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
+{
+	struct reader r[2] = { { .fd = self->fd, .seed = 1 },
+			       { .fd = self->fd, .seed = 2 } };
+	static const struct kts nothing;
+
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, self->calls,
+				    kt_marked));
+	for (int i = 0; i < 2; i++) {
+		r[i].ends = calloc(READS_MAX, sizeof(size_t));
+		ASSERT_NE(NULL, r[i].ends);
+		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, read_all,
+					    &r[i]));
+	}
+	kt_loads_wait(self->load, self->cpus);
+	/* The readers' own calls are events too: both wait for parts by now. */
+	usleep(600000);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	for (int i = 0; i < 2; i++) {
+		pthread_join(r[i].thread, NULL);
+		EXPECT_EQ(0, r[i].last);
+		EXPECT_LT(0, r[i].nr);
+	}
+	self->b.p = malloc(r[0].b.len + r[1].b.len);
+	ASSERT_NE(NULL, self->b.p);
+	EXPECT_TRUE(merge(&nothing, r, &self->b));
+	EXPECT_EQ(self->b.len, kts_feed(self->t, self->b.p, self->b.len));
+	EXPECT_ALL_SEEN();
+	for (int i = 0; i < 2; i++) {
+		kt_buf_free(&r[i].b);
+		free(r[i].ends);
+	}
+}
+
+/* ---- where a block ends --------------------------------------------------- */
+
+#define BLOCK	4096
+
+static int at_end_state;	/* 1: fill, 2: filled, 3: one more, 4: failed */
+
+static void state(int s)
+{
+	__atomic_store_n(&at_end_state, s, __ATOMIC_SEQ_CST);
+}
+
+static void wait_state(int s)
+{
+	while (__atomic_load_n(&at_end_state, __ATOMIC_SEQ_CST) != s)
+		;
+}
+
+/* Fills a block of CPU 2 to its last byte: sys_enter takes 8 bytes. */
+static void *fill_block(void *arg)
+{
+	kt_pin(2);
+	state(1);
+	wait_state(0);
+	kt_getppids((BLOCK - KTAPE_BLOCK_HEADER) / 8);
+	state(2);
+	wait_state(3);
+	syscall(SYS_getppid);
+	return NULL;
+}
+
+FIXTURE(ends) {
+};
+
+FIXTURE_SETUP(ends)
+{
+}
+
+FIXTURE_TEARDOWN(ends)
+{
+}
+
+/*
+ * A block that is full to its last byte while the next one is not begun: no
+ * closed block, but no reason to turn round and round either.  A reader waits
+ * for it as for any other open block.
+ */
+TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
+{
+	struct ktape_stats st;
+	struct kt_buf b = {};
+	int fd, status, waited;
+	pthread_t thread;
+	pid_t pid;
+
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_OVERWRITE, 16 * BLOCK, BLOCK,
+			KT_OPS(KTAPE_EV_SYS_ENTER));
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, fill_block, NULL));
+	wait_state(1);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	kt_nonblock(fd, true);
+	/* Our own reads are events: what comes by itself is read, no more. */
+	for (int i = 0; i < 10; i++)
+		ASSERT_LT(0, kt_buf_read(&b, fd, 65536));
+	state(0);
+	wait_state(2);
+	ASSERT_EQ(0, kt_stats(fd, 2, KTAPE_RING_EVENT, &st));
+	if (st.commit != BLOCK) {
+		state(3);
+		pthread_join(thread, NULL);
+		close(fd);
+		SKIP(return, "another program's call was on CPU 2");
+	}
+	kt_nonblock(fd, false);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		_exit(kt_buf_read(&b, fd, 65536) > 0 ? 0 : 1);
+	for (waited = 0; waited < 50 * kt_scale(); waited++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			break;
+		usleep(100000);
+	}
+	EXPECT_GT(50 * kt_scale(), waited) {
+		TH_LOG("read() does not come back");
+	}
+	state(3);
+	pthread_join(thread, NULL);
+	if (waited == 50 * kt_scale())
+		waitpid(pid, &status, 0);
+	EXPECT_EQ(0, status);
+	kt_buf_free(&b);
+	close(fd);
+}
+
+/* A reader that says that it has read further: no packet pretends to go on. */
+TEST_F(ends, position_moves_on)
+{
+	struct ktape_position pos[2] = { { .cpu = 0 }, { .cpu = 0, .kind = 1 } };
+	struct ktape_consumer c = { .size = sizeof(c), .nr = 2,
+				    .op = KTAPE_CONSUMER_POSITION,
+				    .positions = (uintptr_t)pos };
+	struct ktape_stats st;
+	struct kt_buf b = {};
+	struct kts t = {};
+	int fd;
+
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_OVERWRITE, 65536, 4096,
+			KT_OPS(KTAPE_EV_PROCESS_RENAME));
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	kt_nonblock(fd, true);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 5 + 200 * round; i++)
+			kt_rename(i);
+		for (int kind = 0; kind < 2; kind++) {
+			ASSERT_EQ(0, kt_stats(fd, 0, kind, &st));
+			pos[kind].position = st.commit;
+		}
+		ASSERT_EQ(0, kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c));
+		for (int i = 0; i < 5; i++)
+			kt_rename(i);
+		ASSERT_EQ(-EAGAIN, kt_slurp(&b, fd, 65536));
+		EXPECT_EQ(b.len, kts_feed(&t, b.p, b.len));
+		ASSERT_STREQ("", t.error);
+		EXPECT_EQ(5 * (round + 1), t.stream[0][0].class[
+						KTAPE_CLASS_PROCESS]);
+		memset(&t, 0, sizeof(t));
+	}
+	kt_buf_free(&b);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lockdown=confidentiality closes the device.  There is no way back before the
+ * next boot, and unsigned modules cannot be loaded any more: the last program.
+ */
+#include "kselftest_harness.h"
+
+#include "kt.h"
+
+#define LOCKDOWN	"/sys/kernel/security/lockdown"
+
+TEST(confidentiality)
+{
+	static const int flags[] = { O_RDONLY, O_WRONLY, O_RDWR,
+				     O_WRONLY | O_TRUNC };
+	int lockdown = open(LOCKDOWN, O_WRONLY);
+	int fd = kt_open(O_RDWR);
+
+	if (lockdown < 0)
+		SKIP(return, "no " LOCKDOWN);
+	if (access("/sys/kernel/debug/kmemleak", F_OK) == 0)
+		SKIP(return, "would end the search for leaks at the end");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(15, write(lockdown, "confidentiality", 15));
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		EXPECT_EQ(-EPERM, kt_open(flags[i]));
+	/* Who was in can end what he began. */
+	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_CLEAR));
+}
+
+TEST_HARNESS_MAIN

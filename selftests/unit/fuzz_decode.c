@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libFuzzer target: a packet, or metadata where the input begins with 'm'.
+ * Checksums are made right first, or the fuzzer would not get past them.
+ */
+#include "lib_feed.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void fuzz_packet(const uint8_t *data, size_t len)
+{
+	struct feed feed;
+	uint8_t *copy = malloc(len);
+	uint64_t content = 0;
+
+	assert(copy);
+	memcpy(copy, data, len);
+	if (len >= KTAPE_BLOCK_HEADER) {
+		memcpy(&content, copy + offsetof(struct ktape_block,
+						 content_bits), 8);
+		if (content / 8 >= KTAPE_BLOCK_HEADER && content / 8 <= len &&
+		    data[len - 1] & 1)
+			ktape_packet_seal(copy);
+	}
+	if (!feed_start(&feed)) {
+		feed_packet(&feed, copy, len);
+		/* Once more, with what is known by now. */
+		feed_packet(&feed, copy, len);
+	}
+	feed_end(&feed);
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct ktape_info info;
+	struct ktape_error error;
+
+	if (len && data[0] == 'm')
+		ktape_metadata_parse(data + 1, len - 1, &info, &error);
+	else if (len)
+		fuzz_packet(data, len);
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What module/ring.c needs of the kernel, for x86-64 user space.  compat.h
+ * includes this file where there is no kernel.
+ *
+ * The clock is the cycle counter as in the module, unless a test asks for
+ *   KT_SHIM_SHIFT=n	the cycle counter times 2^n: the low half wraps sooner
+ *   KT_SHIM_CLOCK	kt_shim_time, which the test moves on
+ */
+#ifndef _KTAPE_SHIM_H
+#define _KTAPE_SHIM_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <linux/types.h>
+
+typedef __u8 u8;
+typedef __u32 u32;
+typedef __u64 u64;
+
+#undef __always_inline
+#define __always_inline		inline __attribute__((always_inline))
+#define noinline		__attribute__((noinline))
+#define ____cacheline_aligned	__attribute__((aligned(64)))
+
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+
+#define barrier()		__asm__ __volatile__("" : : : "memory")
+#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+
+/* x86-64 keeps stores in order, and loads in order: only the compiler moves. */
+#define smp_wmb()		barrier()
+#define smp_rmb()		barrier()
+#define smp_store_release(p, v)			\
+do {						\
+	barrier();				\
+	WRITE_ONCE(*(p), v);			\
+} while (0)
+#define smp_load_acquire(p)			\
+({						\
+	__typeof__(*(p)) __v = READ_ONCE(*(p));	\
+	barrier();				\
+	__v;					\
+})
+
+#define ALIGN(x, a)		(((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
+#define __ffs(x)		((unsigned int)__builtin_ctzl(x))
+
+/* As the kernel's __raw_try_cmpxchg() without the lock prefix. */
+#define kt_try_cmpxchg_local(ptr, old, new)				\
+({									\
+	bool __ok;							\
+	unsigned long __old = *(old);					\
+									\
+	__asm__ __volatile__("cmpxchgq %[n], %[p]"			\
+			     : "=@ccz" (__ok), [p] "+m" (*(ptr)),	\
+			       "+a" (__old)				\
+			     : [n] "r" ((unsigned long)(new))		\
+			     : "memory");				\
+	if (unlikely(!__ok))						\
+		*(old) = __old;						\
+	likely(__ok);							\
+})
+
+#define kt_local_inc(p)		__asm__ __volatile__("incq %0" : "+m" (*(p)))
+
+#ifdef KT_SHIM_CLOCK
+
+extern u64 kt_shim_time;
+
+static __always_inline u64 kt_clock(void)
+{
+	return READ_ONCE(kt_shim_time);
+}
+
+#else
+
+#ifndef KT_SHIM_SHIFT
+#define KT_SHIM_SHIFT 0
+#endif
+
+static __always_inline u64 kt_clock(void)
+{
+	unsigned long lo, hi;
+
+	__asm__ __volatile__("rdtsc" : "=a" (lo), "=d" (hi));
+	return (hi << 32 | lo) << KT_SHIM_SHIFT;
+}
+
+#endif
+#endif /* _KTAPE_SHIM_H */

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "step.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#define EFLAGS_TF	0x100
+#define INT3		0xcc
+
+extern char __executable_start, etext;
+
+struct run {
+	struct step *step;
+	unsigned int number;	/* instructions stepped through */
+	unsigned char byte;	/* under the breakpoint */
+	bool armed;
+	uintptr_t *where;	/* trace: room for addresses ... */
+	size_t room, traced;	/* ... and how many there are */
+};
+
+unsigned long step_count;
+static struct run *current;
+
+static bool ours(uintptr_t address)
+{
+	return address >= (uintptr_t)&__executable_start &&
+	       address < (uintptr_t)&etext;
+}
+
+static void poke(uintptr_t address, unsigned char byte)
+{
+	*(volatile unsigned char *)address = byte;
+}
+
+static void set_tf(ucontext_t *uc, bool on)
+{
+	if (on)
+		uc->uc_mcontext.gregs[REG_EFL] |= EFLAGS_TF;
+	else
+		uc->uc_mcontext.gregs[REG_EFL] &= ~EFLAGS_TF;
+}
+
+/* What runs inside may stop and step in its turn. */
+static void call_stopped(struct run *run)
+{
+	run->step->hit = true;
+	current = NULL;
+	run->step->stopped(run->step->arg);
+	current = run;
+}
+
+static void on_breakpoint(struct run *run, ucontext_t *uc)
+{
+	uintptr_t at = run->step->at;
+
+	poke(at, run->byte);
+	run->armed = false;
+	uc->uc_mcontext.gregs[REG_RIP] = (greg_t)at;
+	call_stopped(run);
+	set_tf(uc, run->step->after > 0);
+}
+
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	struct run *run = current;
+	uintptr_t rip = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+
+	(void)signal;
+	if (!run) {	/* the last instructions of leaving */
+		set_tf(uc, false);
+		return;
+	}
+	step_count++;
+	if (run->where) {
+		if (ours(rip) && run->traced < run->room)
+			run->where[run->traced++] = rip;
+		return;
+	}
+	if (info->si_code != TRAP_TRACE && run->armed &&
+	    rip == run->step->at + 1) {
+		on_breakpoint(run, uc);
+		return;
+	}
+	run->number++;
+	current = NULL;
+	if (run->step->each)
+		run->step->each(run->step->arg, run->number);
+	current = run;
+	if (run->number >= run->step->after)
+		set_tf(uc, false);
+}
+
+/* TF on or off for the caller, from the next instruction but one on. */
+static inline __attribute__((always_inline)) void trap_flag(bool on)
+{
+	if (on)
+		__asm__ __volatile__("subq $128, %%rsp\n\t"	/* red zone */
+				     "pushfq\n\t"
+				     "orq $0x100, (%%rsp)\n\t"
+				     "popfq\n\t"
+				     "leaq 128(%%rsp), %%rsp"
+				     : : : "memory", "cc");
+	else
+		__asm__ __volatile__("subq $128, %%rsp\n\t"
+				     "pushfq\n\t"
+				     "andq $~0x100, (%%rsp)\n\t"
+				     "popfq\n\t"
+				     "leaq 128(%%rsp), %%rsp"
+				     : : : "memory", "cc");
+}
+
+static volatile unsigned int probe_stops;
+
+static void probe_stopped(void *arg)
+{
+	(void)arg;
+	probe_stops++;
+}
+
+static void probe(void *arg)
+{
+	*(volatile int *)arg = 1;
+}
+
+/**
+ * step_init() - get ready, and try whether this machine can do it
+ *
+ * Return: false where single steps or breakpoints do not come.
+ */
+bool step_init(void)
+{
+	struct sigaction action = {
+		.sa_sigaction = on_trap,
+		.sa_flags = SA_SIGINFO | SA_NODEFER,
+	};
+	uintptr_t from = (uintptr_t)&__executable_start & ~4095UL;
+	uintptr_t where[64];
+	struct step step = { .stopped = probe_stopped };
+	int sink;
+
+	if (sigaction(SIGTRAP, &action, NULL) ||
+	    mprotect((void *)from, (uintptr_t)&etext - from,
+		     PROT_READ | PROT_WRITE | PROT_EXEC))
+		return false;
+	if (step_trace(probe, &sink, where, 64) < 2)
+		return false;
+	step.at = (uintptr_t)probe;
+	step_run(probe, &sink, &step);
+	return probe_stops == 1;
+}
+
+/**
+ * step_trace() - run a function and note its instructions
+ * @function: what to run
+ * @arg: for it
+ * @where: for the addresses; those outside this program are left out
+ * @room: of @where
+ *
+ * Return: number of addresses.
+ */
+size_t step_trace(void (*function)(void *), void *arg, uintptr_t *where,
+		  size_t room)
+{
+	struct run run = { .where = where, .room = room };
+	struct run *outer = current;
+
+	current = &run;
+	trap_flag(true);
+	function(arg);
+	trap_flag(false);
+	current = outer;
+	return run.traced;
+}
+
+/**
+ * step_run() - run a function and stop it once
+ * @function: what to run
+ * @arg: for it
+ * @step: where to stop and what to do
+ */
+void step_run(void (*function)(void *), void *arg, struct step *step)
+{
+	struct run run = { .step = step };
+	struct run *outer = current;
+
+	step->hit = false;
+	if (step->at) {
+		run.byte = *(unsigned char *)step->at;
+		poke(step->at, INT3);
+		run.armed = true;
+		current = &run;
+		function(arg);
+		trap_flag(false);
+		if (run.armed)
+			poke(step->at, run.byte);
+	} else {
+		current = &run;
+		trap_flag(true);
+		function(arg);
+		trap_flag(false);
+	}
+	current = outer;
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libktape against the contract: packets written by hand from abi.h, byte by
+ * byte, and blocks that the real ring wrote.
+ */
+#include <ktape.h>
+
+#include "rig.h"
+#include "tap.h"
+
+#define BLOCK_SIZE	4096UL
+#define BLOCKS		4
+
+/* A packet of CPU 2, begun at 0x5_00000010, with these records. */
+static const unsigned char records[] = {
+	/* sched_switch: 120, 98, S; 1234 -> 0 */
+	0x10, 0, 0, 0, 0x20, 0x78, 0x62, 0x41,
+	0xd2, 0x04, 0, 0, 0, 0, 0, 0,
+	/* softirq_entry: RCU-1 (7) */
+	0x20, 0, 0, 0, 0x35, 0x07, 0, 0,
+	/* sys_exit: getpid (39) -> -2, two argument words are one value */
+	0xff, 0xff, 0xff, 0xff, 0x3d, 0x27, 0, 0x40,
+	0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	/* time_extend: 0x7_00000003 */
+	0x03, 0, 0, 0, 0xff, 0, 0, 0x80,
+	0x03, 0, 0, 0, 0x07, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	/* sys_enter with a number beyond 16 bits: one argument of varargs */
+	0x04, 0, 0, 0, 0x3c, 0xff, 0xff, 0x24,
+	0x78, 0x56, 0x34, 0x12, 0, 0, 0, 0,
+	/* registry: thread 77 of process 70 is "init2", 7 words and a blob */
+	0x05, 0, 0, 0, 0x05, 0x01, 0, 0xf0,
+	77, 0, 0, 0, 70, 0, 0, 0, 120, 0, 1, 0,
+	0x01, 0, 0, 0, 0x05, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	5, 0, 0, 0, 'i', 'n', 'i', 't', '2', 0, 0, 0,
+	/* an opcode that no table has, with one argument and 3 bytes */
+	0x06, 0, 0, 0, 0xc8, 0xef, 0xcd, 0x3b,
+	0x2a, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0,
+};
+
+static const struct {
+	uint64_t ts;
+	unsigned int opcode, dat20, nargs, blob;
+	unsigned int arg[2];
+} golden[] = {
+	{ 0x500000010, 32, 0x16278, 2, 0, { 1234, 0 } },
+	{ 0x500000020, 53, 7, 0, 0, { 0 } },
+	{ 0x5ffffffff, 61, 39, 2, 0, { 0xfffffffe, 0xffffffff } },
+	{ 0x700000003, 255, 0, 4, 0, { 3, 7 } },
+	{ 0x700000004, 60, 0x4ffff, 1, 0, { 0x12345678 } },
+	{ 0x700000005, 5, 1, 7, 5, { 77, 70 } },
+	{ 0x700000006, 200, 0xbcdef, 1, 3, { 42 } },
+};
+
+static unsigned char packet[1024];
+
+static void put32(size_t at, uint32_t value)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		packet[at + i] = (unsigned char)(value >> 8 * i);
+}
+
+static void put64(size_t at, uint64_t value)
+{
+	put32(at, (uint32_t)value);
+	put32(at + 4, (uint32_t)(value >> 32));
+}
+
+/* The header by offsets.  Return: bytes of the packet. */
+static size_t make_packet(void)
+{
+	const size_t content = 192 + sizeof(records);
+
+	memset(packet, 0, sizeof(packet));
+	put32(0, 0xc1fc1fc1);
+	memset(packet + 4, 0x11, 16);	/* uuid */
+	put64(24, 2);			/* instance: event ring of CPU 2 */
+	put64(128, 0x500000010);	/* begin */
+	put64(136, 0x700000009);	/* end */
+	put64(144, content * 8);
+	put64(152, sizeof(packet) * 8);
+	put64(160, 1);			/* seq */
+	put32(176, 2);			/* cpu */
+	memcpy(packet + 192, records, sizeof(records));
+	return sizeof(packet);
+}
+
+static void test_golden(void)
+{
+	struct ktape_error error = {};
+	struct ktape_packet p;
+	struct ktape_event e;
+	size_t len = make_packet(), i, at = 192;
+
+	check(!ktape_packet_open(&p, packet, len, NULL, &error), "%s",
+	      error.text);
+	check_equal(p.cpu, 2);
+	check_equal(p.kind, 0);
+	check(!p.truncated, "truncated");
+	for (i = 0; i < ARRAY_SIZE(golden); i++) {
+		check(ktape_packet_next(&p, &e, &error) == 1, "record %zu: %s",
+		      i, error.text);
+		check_equal(e.ts, golden[i].ts);
+		check_equal(e.opcode, golden[i].opcode);
+		check_equal(e.dat20, golden[i].dat20);
+		check_equal(e.nargs, golden[i].nargs);
+		check_equal(e.blob_size, golden[i].blob);
+		check_equal(!e.blob, !golden[i].blob);
+		check_equal(ktape_event_arg(&e, 0), golden[i].arg[0]);
+		check_equal(ktape_event_arg(&e, 1), golden[i].arg[1]);
+		check_equal(e.offset, at);
+		at += e.size;
+		check_equal(e.cpu, 2);
+	}
+	check_equal(at, 192 + sizeof(records));
+	check_equal((u64)ktape_packet_next(&p, &e, &error), 0);
+}
+
+static void test_fields(void)
+{
+	static const struct {
+		unsigned int record;
+		const char *field;
+		uint64_t value;
+	} fields[] = {
+		{ 0, "prev_prio", 120 }, { 0, "next_prio", 98 },
+		{ 0, "prev_state", 1 }, { 0, "prev_tid", 1234 },
+		{ 0, "next_tid", 0 }, { 1, "vec", 7 }, { 2, "nr", 39 },
+		{ 2, "compat", 0 }, { 2, "large", 0 },
+		{ 2, "ret", 0xfffffffffffffffeULL }, { 4, "nr", 0xffff },
+		{ 4, "large", 1 }, { 4, "full", 0x12345678 },
+		{ 5, "type", 1 }, { 5, "dead", 0 }, { 5, "id", 77 },
+		{ 5, "param1", 70 }, { 5, "param2", 0x10078 },
+		{ 5, "born", 0x500000001 }, { 5, "died", 0 },
+	};
+	struct ktape_packet p;
+	struct ktape_event e;
+	unsigned int at = ~0U, i;
+	uint64_t value;
+
+	make_packet();
+	check(!ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL),
+	      "refused");
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		while (at != fields[i].record) {
+			check(ktape_packet_next(&p, &e, NULL) == 1, "no record");
+			at++;
+		}
+		check(!ktape_event_field(&e, fields[i].field, &value), "%s",
+		      fields[i].field);
+		check(value == fields[i].value, "%s is %#llx",
+		      fields[i].field, (unsigned long long)value);
+	}
+	check_equal((u64)ktape_event_field(&e, "no_such", &value),
+		    (u64)-ENOENT);
+}
+
+static void test_refused(void)
+{
+	static const struct {
+		const char *what;
+		size_t at;
+		uint64_t value;
+	} bad[] = {
+		{ "magic", 0, 0xc1fc1fc0 },
+		{ "content below the header", 144, 191 * 8 },
+		{ "content beyond the packet", 144, 1032 * 8 },
+		{ "content that is no whole word", 144, 193 * 8 },
+		{ "kind", 180, 3 },
+		{ "stream class", 20, 1 },
+	};
+	struct ktape_packet p;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		make_packet();
+		if (bad[i].at == 144)
+			put64(bad[i].at, bad[i].value);
+		else
+			put32(bad[i].at, (uint32_t)bad[i].value);
+		check(ktape_packet_open(&p, packet, sizeof(packet), NULL,
+					NULL) == -EBADMSG, "%s", bad[i].what);
+	}
+	make_packet();
+	packet[5] ^= 1;
+	check(ktape_packet_open(&p, packet, sizeof(packet), packet + 6, NULL) ==
+	      -EBADMSG, "another trace's packet");
+}
+
+/* CRC32C of the contract: the usual check value, and a packet's. */
+static void test_checksum(void)
+{
+	struct ktape_packet p;
+	uint32_t crc = ~0U, want;
+	size_t i, content = 192 + sizeof(records);
+	int bit;
+
+	make_packet();
+	ktape_packet_seal(packet);
+	check_equal(packet[116], KTAPE_BLOCK_CRC);
+	memcpy(&want, packet + 120, 4);
+	put32(120, 0);
+	for (i = 0; i < content; i++) {
+		crc ^= packet[i];
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+	}
+	check_equal(~crc & 0xffffffff, want);
+	put32(120, want);
+	check(!ktape_packet_open(&p, packet, sizeof(packet), NULL, NULL),
+	      "good checksum");
+	for (i = 0; i < content; i++) {
+		packet[i] ^= 4;
+		check(i == 116 || ktape_packet_open(&p, packet, sizeof(packet),
+						    NULL, NULL) == -EBADMSG,
+		      "byte %zu may change", i);
+		packet[i] ^= 4;
+	}
+}
+
+/* ---- what the ring wrote ---------------------------------------------------- */
+
+static struct rig rig;
+
+struct expected {
+	u64 time;
+	unsigned int shape;
+};
+
+/* Does the library tell of a record what the writer put into it? */
+static bool same(const struct ktape_event *e, const struct expected *want,
+		 u32 seq)
+{
+	u32 tag = rig_hash(0, seq, want->shape) & 0x3ffff;
+
+	if (e->ts != want->time || e->opcode != RIG_OPCODE + want->shape ||
+	    e->nargs != (want->shape & 7) || e->cpu != 3)
+		return false;
+	if (want->shape == 0)
+		return e->dat20 == (seq & 0x3ffff);
+	return e->dat20 == tag && ktape_event_arg(e, 0) == seq &&
+	       (want->shape < RIG_BLOB ||
+		e->blob_size == rig_blob_size(0, seq));
+}
+
+static void test_round_trip(void)
+{
+	static struct expected want[2000];
+	static unsigned char copy[BLOCK_SIZE];
+	struct ktape_error error = {};
+	struct ktape_packet p;
+	struct ktape_event e;
+	unsigned int n = 0, block, blocks;
+	u32 seq = 0;
+	int got;
+
+	kt_shim_time = 0x7fffffffff000000ULL;
+	rig_make(&rig, BLOCK_SIZE, BLOCKS, KTAPE_MODE_DISCARD, 0);
+	while (rig.ring.write < BLOCK_SIZE * (BLOCKS - 2)) {
+		unsigned int shape = n % RIG_SHAPES;
+
+		/* Now and then a pause that the low half cannot tell. */
+		kt_shim_time += n % 37 ? n * 1000003ULL % 5000 : 1ULL << 34;
+		want[n] = (struct expected){ kt_shim_time,
+					     shape == RIG_BLOB ? 0 : shape };
+		rig_emit(&rig, 0, want[n++].shape);
+	}
+	check_equal(kt_ring_flush(&rig.ring), 0);
+	blocks = (unsigned int)(rig.ring.write / BLOCK_SIZE);
+	for (block = 0; block < blocks; block++) {
+		memcpy(copy, rig.base[block], sizeof(copy));
+		check(!ktape_packet_open(&p, copy, sizeof(copy), NULL, &error),
+		      "block %u: %s", block, error.text);
+		while ((got = ktape_packet_next(&p, &e, &error)) == 1) {
+			if (e.opcode == KTAPE_TIME_EXTEND)
+				continue;
+			check(seq < n && same(&e, &want[seq], seq),
+			      "record %u of block %u, time %#llx", seq, block,
+			      (unsigned long long)e.ts);
+			seq++;
+		}
+		check(got == 0, "block %u: %s", block, error.text);
+	}
+	check_equal(seq, n);
+	tap_tell("%u records in %u blocks", n, blocks);
+	rig_free(&rig);
+}
+
+/* The library's own writer, read back. */
+static void test_builder(void)
+{
+	static unsigned char data[2048];
+	struct ktape_block head = { .cpu = 1, .seq = 9, .ts_begin = 1000 };
+	struct ktape_builder b;
+	struct ktape_packet p;
+	struct ktape_event e;
+	uint32_t args[7] = { 0, 1, 2, 3, 4, 5, 6 };
+	uint64_t ts = 1000;
+	unsigned int i, n = 0;
+
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	for (i = 0;; i++) {
+		struct ktape_record record = {
+			.ts = ts += i % 5 ? 17 : 3ULL << 32,
+			.args = args,
+			.nargs = i % 8,
+			.opcode = (uint8_t)(32 + i % 5),
+			.dat20 = i,
+			.blob = i % 3 ? NULL : "0123456789",
+			.blob_size = i % 3 ? 0 : i % 11,
+		};
+
+		args[0] = i;
+		if (ktape_build_add(&b, &record))
+			break;
+	}
+	check(i > 30, "only %u records", i);
+	check(ktape_build_end(&b, ts, 0) <= sizeof(data), "too long");
+	check(!ktape_packet_open(&p, data, sizeof(data), NULL, NULL),
+	      "refused");
+	for (ts = 1000; ktape_packet_next(&p, &e, NULL) == 1;) {
+		if (e.opcode == KTAPE_TIME_EXTEND)
+			continue;
+		ts += n % 5 ? 17 : 3ULL << 32;
+		check_equal(e.ts, ts);
+		check_equal(e.nargs, n % 8);
+		check_equal(e.dat20, n);
+		check(!e.nargs || ktape_event_arg(&e, 0) == n, "record %u", n);
+		check_equal(e.blob_size, n % 3 ? 0 : n % 11);
+		n++;
+	}
+	check_equal(n, i);
+}
+
+static const struct tap_test tests[] = {
+	{ "golden packet, record by record", test_golden },
+	{ "golden packet, field by field", test_fields },
+	{ "bad headers are refused", test_refused },
+	{ "checksum", test_checksum },
+	{ "round trip: the ring writes, the library reads", test_round_trip },
+	{ "round trip: the library writes and reads", test_builder },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

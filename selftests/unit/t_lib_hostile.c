@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libktape with input that lies, under AddressSanitizer and UBSan: every buffer
+ * is an allocation of its own size, so that one byte too far is told.
+ */
+#include "lib_feed.h"
+#include "tap.h"
+
+#define ROOM	4096
+
+static unsigned char packet[ROOM];
+static size_t packet_len;
+static struct feed feed;
+static uint32_t luck = 12345;
+
+static uint32_t roll(void)
+{
+	luck = luck * 1664525 + 1013904223;
+	return luck >> 8;
+}
+
+/* Every event of the table twice, and one that it does not have. */
+static void make_packet(void)
+{
+	static const char blob[64] = "a name \"\\\n\x01\xff of a thread";
+	struct ktape_block head = { .ts_begin = 1000, .seq = 1, .tid = 5 };
+	struct ktape_builder b;
+	uint32_t args[7], i;
+	uint64_t ts = 1000;
+
+	memset(packet, 0, sizeof(packet));
+	ktape_build_begin(&b, packet, sizeof(packet), &head);
+	for (i = 0; i < 7; i++)
+		args[i] = i + 1;
+	for (i = 1; i < 2 * 254; i++) {
+		const struct ktape_event_desc *desc = ktape_event_desc(i % 254);
+		struct ktape_record record = {
+			.ts = ts += i < 254 ? 3 : 1ULL << 31,
+			.args = args,
+			.opcode = (uint8_t)(i % 254),
+			.dat20 = 0x51 * i & 0xfffff,
+			.nargs = desc ? desc->nargs & 7 : 2,
+		};
+
+		if (!desc && i % 254 != 200)
+			continue;
+		if (desc && desc->has_blob) {
+			record.blob = blob;
+			record.blob_size = desc->blob_words ?
+					   desc->blob_words * 4 : 27;
+		}
+		assert(ktape_build_add(&b, &record) == 0);
+	}
+	packet_len = ktape_build_end(&b, ts, 3);
+}
+
+/* Decodes a copy that is exactly so long. */
+static int decode(const void *data, size_t len)
+{
+	void *copy = malloc(len ? len : 1);
+	int err;
+
+	memcpy(copy, data, len);
+	err = feed_packet(&feed, copy, len);
+	free(copy);
+	return err;
+}
+
+static void test_whole(void)
+{
+	feed.events = 0;
+	check(!decode(packet, packet_len), "refused");
+	check(feed.events >= 50, "only %llu events",
+	      (unsigned long long)feed.events);
+}
+
+static void test_truncated(void)
+{
+	uint64_t before = feed.events, whole;
+	size_t len;
+	int err;
+
+	check(!decode(packet, packet_len), "refused");
+	whole = feed.events - before;
+	for (len = 0; len < packet_len; len++) {
+		before = feed.events;
+		err = decode(packet, len);
+		check(err == 0 || err == -EBADMSG, "%zu bytes: %d", len, err);
+		check(len >= KTAPE_BLOCK_HEADER || err, "%zu bytes pass", len);
+		check(feed.events - before <= whole, "more events than whole");
+	}
+	tap_tell("%zu lengths", len);
+}
+
+/* Each bit on its own, without a checksum and then with one. */
+static void test_bits(void)
+{
+	size_t content = packet_len, bit, caught = 0;
+	int err;
+
+	for (bit = 0; bit < content * 8; bit++) {
+		packet[bit / 8] ^= 1U << bit % 8;
+		err = decode(packet, packet_len);
+		packet[bit / 8] ^= 1U << bit % 8;
+		check(err == 0 || err == -EBADMSG, "bit %zu: %d", bit, err);
+	}
+	ktape_packet_seal(packet);
+	memcpy(&content, packet + 144, 8);
+	content /= 8;
+	for (bit = 0; bit < content * 8; bit++) {
+		packet[bit / 8] ^= 1U << bit % 8;
+		err = decode(packet, packet_len);
+		packet[bit / 8] ^= 1U << bit % 8;
+		/* But for the bit that says that there is a checksum. */
+		check(err || bit == 116 * 8, "bit %zu is not noticed", bit);
+		caught += !!err;
+	}
+	make_packet();
+	tap_tell("%zu bits, with checksum %zu of %zu caught", packet_len * 8,
+		 caught, bit);
+}
+
+/* Words that decoders like to believe, at every place. */
+static void test_words(void)
+{
+	static const uint32_t words[] = {
+		0, 0xffffffff, 0x7fffffff, 0x80000000, 0xfffffff8, 0xf00000ff,
+		0x800000ff, 1, 0xffff,
+	};
+	uint32_t saved;
+	size_t at, i;
+	int err;
+
+	for (at = 0; at + 4 <= packet_len; at += 4) {
+		memcpy(&saved, packet + at, 4);
+		for (i = 0; i < ARRAY_SIZE(words); i++) {
+			memcpy(packet + at, &words[i], 4);
+			err = decode(packet, packet_len);
+			check(err == 0 || err == -EBADMSG, "word at %zu", at);
+		}
+		memcpy(packet + at, &saved, 4);
+	}
+}
+
+static void test_garbage(void)
+{
+	unsigned char bytes[1024];
+	unsigned int i, n;
+	int err;
+
+	for (n = 0; n < 4000; n++) {
+		size_t len = 192 + roll() % 600;
+
+		for (i = 0; i < len; i++)
+			bytes[i] = (unsigned char)roll();
+		if (n % 4)	/* a good header, then garbage */
+			memcpy(bytes, packet, 192);
+		if (n % 4 == 2) {	/* that tells its true length */
+			uint64_t bits = (len & ~7UL) * 8;
+
+			memcpy(bytes + 144, &bits, 8);
+			memcpy(bytes + 152, &bits, 8);
+		}
+		err = decode(bytes, len);
+		check(err == 0 || err == -EBADMSG, "%d", err);
+	}
+}
+
+/* ---- metadata ------------------------------------------------------------------ */
+
+static char *text;
+static size_t text_len;
+
+static int parse(const void *data, size_t len, struct ktape_info *info)
+{
+	struct ktape_error error;
+	void *copy = malloc(len ? len : 1);
+	int err;
+
+	memcpy(copy, data, len);
+	err = ktape_metadata_parse(copy, len, info, &error);
+	free(copy);
+	return err;
+}
+
+static void make_metadata(void)
+{
+	static const struct ktape_info info = {
+		.uuid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+		.freq = 2700000000ULL,
+		.offset_s = 1700000000,
+		.offset = 12345,
+		.mono_offset_ns = -77,
+		.boot_offset_ns = 1LL << 40,
+		.real_offset_ns = 1,
+		.clock = "cycles",
+		.hostname = "board",
+		.release = "6.1.0",
+		.machine = "x86_64",
+	};
+
+	if (ktape_metadata_format(&info, &text, &text_len))
+		abort();
+}
+
+static void test_metadata(void)
+{
+	struct ktape_info info;
+
+	check(!parse(text, text_len, &info), "refused");
+	check_equal(info.uuid[14], 15);
+	check_equal(info.freq, 2700000000ULL);
+	check_equal((uint64_t)info.offset_s, 1700000000);
+	check_equal(info.offset, 12345);
+	check_equal((uint64_t)info.mono_offset_ns, (uint64_t)-77);
+	check_equal((uint64_t)info.boot_offset_ns, 1ULL << 40);
+	check(!strcmp(info.clock, "cycles"), "%s", info.clock);
+	check(!strcmp(info.hostname, "board"), "%s", info.hostname);
+	check(!strcmp(info.names[32], "sched_switch"), "%s", info.names[32]);
+	check_equal(info.table_hash, ktape_table_hash());
+	check_equal(info.known[0] >> 32 & 1, 1);
+}
+
+/* The same in packets, cut anywhere. */
+static void test_metadata_packets(void)
+{
+	static const size_t parts[] = { 1, 7, 100, 4000, 1 << 20 };
+	struct ktape_info info;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		size_t from = 0, at = 0, part = parts[i];
+		unsigned char *bytes =
+			calloc(1, text_len + (text_len / part + 1) * 48);
+
+		for (; from < text_len; from += part) {
+			struct ktape_metadata_packet head = {
+				.magic = KTAPE_METADATA_MAGIC,
+				.major = 1,
+				.minor = 8,
+			};
+			size_t n = text_len - from < part ? text_len - from
+							  : part;
+
+			memcpy(head.uuid, "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17", 16);
+			head.content_bits = (uint32_t)(sizeof(head) + n) * 8;
+			head.packet_bits = head.content_bits;
+			memcpy(bytes + at, &head, sizeof(head));
+			memcpy(bytes + at + sizeof(head), text + from, n);
+			at += sizeof(head) + n;
+		}
+		check(!parse(bytes, at, &info), "packets of %zu", part);
+		check_equal(info.offset, 12345);
+		for (from = 0; from < at && from < 300; from++)
+			parse(bytes, from, &info);
+		for (from = 0; from < 300; from++) {
+			bytes[from] ^= 0x81;
+			parse(bytes, at, &info);
+			bytes[from] ^= 0x81;
+		}
+		free(bytes);
+	}
+}
+
+static void test_metadata_hostile(void)
+{
+	static const char spice[] = "{}();:=[]\"\\<>/*,.\n\0\xff" "0";
+	struct ktape_info info;
+	size_t len, at;
+	unsigned int n;
+	char saved;
+	int err;
+
+	for (len = 0; len < text_len; len += 1 + len / 300) {
+		err = parse(text, len, &info);
+		check(err == 0 || err == -EBADMSG, "%zu bytes: %d", len, err);
+	}
+	for (n = 0; n < 4000; n++) {
+		at = n < 3000 ? n : roll() % text_len;
+		saved = text[at];
+		text[at] = spice[roll() % sizeof(spice)];
+		err = parse(text, text_len, &info);
+		text[at] = saved;
+		check(err == 0 || err == -EBADMSG, "byte %zu: %d", at, err);
+	}
+	check(parse("", 0, &info) == -EBADMSG, "nothing passes");
+	check(parse("/* CTF 1.8 */", 13, &info) == -EBADMSG, "signature only");
+}
+
+static const struct tap_test tests[] = {
+	{ "a packet with every event", test_whole },
+	{ "packet: every truncation", test_truncated },
+	{ "packet: every bit", test_bits },
+	{ "packet: bad words everywhere", test_words },
+	{ "packet: garbage", test_garbage },
+	{ "metadata", test_metadata },
+	{ "metadata in packets", test_metadata_packets },
+	{ "metadata: truncations and changes", test_metadata_hostile },
+};
+
+static int seed(const char *dir, const char *name, const void *data,
+		size_t len)
+{
+	char path[4096];
+	FILE *f;
+	bool whole;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "wb");
+	if (!f)
+		return 1;
+	whole = fwrite(data, 1, len, f) == len;
+	return fclose(f) || !whole;
+}
+
+/* What fuzz_decode.c begins with. */
+static int seeds(const char *dir)
+{
+	char *metadata = malloc(text_len + 1);
+	int err;
+
+	metadata[0] = 'm';
+	memcpy(metadata + 1, text, text_len);
+	err = seed(dir, "packet", packet, packet_len) ||
+	      seed(dir, "metadata", metadata, text_len + 1);
+	free(metadata);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	if (feed_start(&feed))
+		return 2;
+	make_packet();
+	make_metadata();
+	if (argc == 3 && !strcmp(argv[1], "--seeds"))
+		status = seeds(argv[2]);
+	else
+		status = tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+	feed_end(&feed);
+	free(text);
+	return status;
+}

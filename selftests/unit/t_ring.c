@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring by itself, one context, with a clock that the test sets.
+ */
+#include "reader.h"
+#include "tap.h"
+
+#define BLOCK_SIZE	4096UL
+#define BLOCKS		4
+#define SIZE		(BLOCK_SIZE * BLOCKS)
+#define TURN		(1ULL << 32)	/* of the low half of the clock */
+
+static struct rig rig;
+static struct reader reader;
+
+static struct ktape_block *block_at(u64 position)
+{
+	return rig.base[(position / BLOCK_SIZE) & (BLOCKS - 1)];
+}
+
+static void begin(unsigned int mode, unsigned long start)
+{
+	kt_shim_time = 1000;
+	rig_again(&rig, mode, start);
+	reader_start(&reader, &rig);
+}
+
+static void emit(unsigned int shape, unsigned int number)
+{
+	while (number--) {
+		kt_shim_time++;
+		rig_emit(&rig, 0, shape);
+	}
+}
+
+/* 8-byte records until so much room is left in the block. */
+static void emit_until(unsigned long room)
+{
+	do
+		emit(0, 1);
+	while (rig_room(&rig) != room);
+}
+
+/* The checks that hold at the end of each test. */
+static void settle(void)
+{
+	const struct kt_ring *r = &rig.ring;
+
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(rig.page->commit, r->write);
+	check_equal(r->committed, r->write);
+	check_equal(reader.position, r->write);
+	check_equal(rig.opened, rig.opening);
+	check_equal(kt_ring_emitted(rig.page), rig_written(&rig));
+	check(rig_guards_hold(&rig), "written outside the blocks");
+}
+
+static void settle_all_read(void)
+{
+	settle();
+	if (tap_why[0])
+		return;
+	check_equal(reader.records + rig_lost(&rig), rig_written(&rig));
+	check_equal(reader.skipped, 0);
+}
+
+static void test_empty(void)
+{
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	check_equal(rig.page->commit, 0);
+	check_equal(rig.page->tail, 0);
+	check_equal(kt_ring_flush(&rig.ring), 0);
+	check_equal(rig.opening, 0);
+	settle_all_read();
+}
+
+static void test_header(void)
+{
+	const struct ktape_block *b = block_at(0);
+	const u32 *rec = (const u32 *)(b + 1);
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	kt_shim_time = 0x123456789aULL;
+	rig_emit(&rig, 2, 3);
+	check_equal(rig.page->commit, KTAPE_BLOCK_HEADER + 24);
+	check_equal(b->magic, KTAPE_BLOCK_MAGIC);
+	check_equal(b->stream_id, 0);
+	check_equal(b->instance, 3);
+	check_equal(b->flags, 0);
+	check_equal(b->crc32c, 0);
+	check_equal(b->reserved0 + b->reserved1 + b->reserved2, 0);
+	check_equal(b->ts_begin, 0x123456789aULL);
+	check_equal(b->packet_bits, BLOCK_SIZE * 8);
+	check_equal(b->seq, 1);
+	check_equal(b->cpu, 3);
+	check_equal(b->kind, KTAPE_RING_EVENT);
+	check_equal(b->sync_clock, b->ts_begin);
+	check_equal(b->content_bits, 0xa5a5a5a5a5a5a5a5ULL);
+	check_equal(rec[0], 0x3456789a);
+	check_equal(rec[1] & 0xff, RIG_OPCODE + 3);
+	check_equal(rec[1] >> 26 & 3, 2);
+	check_equal(rec[1] >> 29, 3);
+	check_equal(rec[2], 0);
+	check_equal(rec[5], 0);
+	settle_all_read();
+}
+
+static void test_exact_fill(void)
+{
+	unsigned int shape;
+
+	for (shape = 0; shape < 8; shape++) {
+		unsigned long len = KTAPE_RECORD_SIZE(shape);
+
+		begin(KTAPE_MODE_OVERWRITE, 0);
+		emit_until(len);
+		emit(shape, 1);
+		check_equal(rig.ring.write, BLOCK_SIZE);
+		check_equal(rig.page->commit, BLOCK_SIZE);
+		check_equal(rig.opening, 1);
+		check(reader_poll(&reader), "%s", reader.error);
+		emit(shape, 1);
+		check_equal(rig.opening, 2);
+		check_equal(rig.ring.write,
+			    BLOCK_SIZE + KTAPE_BLOCK_HEADER + len);
+		check_equal(block_at(0)->content_bits, BLOCK_SIZE * 8);
+		settle_all_read();
+	}
+}
+
+static void test_block_change(void)
+{
+	unsigned long before;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	emit_until(16);
+	before = rig.ring.write;
+	kt_shim_time = 50000;
+	rig_emit(&rig, 0, 3);
+	check_equal(block_at(0)->content_bits, before * 8);
+	check_equal(block_at(0)->ts_end, 50000);
+	check_equal(block_at(0)->discarded, 0);
+	/* The event that opens a block is not of the one before. */
+	check_equal(block_at(0)->emitted, rig_written(&rig) - 1);
+	check_equal(block_at(BLOCK_SIZE)->ts_begin, 50000);
+	check_equal(block_at(BLOCK_SIZE)->seq, 2);
+	check_equal(rig.ring.write, BLOCK_SIZE + KTAPE_BLOCK_HEADER + 24);
+	settle_all_read();
+	check_equal(reader.closed, 1);
+}
+
+/* The clock goes on by more than its low half tells, once and many times. */
+static void test_time_extension(void)
+{
+	static const u64 jumps[] = {
+		TURN, TURN - 1, TURN + 1, 2 * TURN, 5 * TURN + 3, TURN << 20, 1,
+		TURN / 2, TURN / 2, TURN / 2,
+	};
+	unsigned int shape, i;
+
+	for (shape = 0; shape < RIG_SHAPES; shape++) {
+		if (shape == RIG_BLOB)
+			continue;
+		begin(KTAPE_MODE_OVERWRITE, 0);
+		for (i = 0; i < 40; i++) {
+			u64 extends = reader.extends, opened = rig.opened;
+			u64 before = kt_shim_time, now;
+
+			now = before + jumps[i % ARRAY_SIZE(jumps)];
+			kt_shim_time = now;
+			rig_emit(&rig, 0, shape);
+			check(reader_poll(&reader), "%s", reader.error);
+			check_equal(reader.time, now);
+			check_equal(reader.extends - extends,
+				    rig.opened == opened &&
+					    now >> 32 != before >> 32);
+			emit(1, 1);
+			check(reader_poll(&reader), "%s", reader.error);
+			check_equal(reader.time, kt_shim_time);
+		}
+		settle_all_read();
+	}
+}
+
+/* A jump when so many bytes are left in the block, for each number. */
+static void test_time_extension_at_end(void)
+{
+	unsigned long room;
+	unsigned int shape;
+
+	for (shape = 0; shape < 8; shape++) {
+		unsigned long len = KTAPE_RECORD_SIZE(shape);
+
+		for (room = 0; room <= 120; room += 8) {
+			bool opens = room < len + KTAPE_TIME_EXTEND_SIZE;
+
+			begin(KTAPE_MODE_OVERWRITE, 0);
+			emit_until(room);
+			kt_shim_time += TURN + 5;
+			rig_emit(&rig, 0, shape);
+			check_equal(rig.opening, opens ? 2 : 1);
+			check(reader_poll(&reader), "%s", reader.error);
+			check_equal(reader.time, kt_shim_time);
+			check_equal(reader.extends, opens ? 0 : 1);
+			emit(shape, 3);
+			settle_all_read();
+		}
+	}
+}
+
+static void test_too_big(void)
+{
+	static char bytes[BLOCK_SIZE];
+	struct kt_record rec = { .class = 5, .blob = bytes };
+	const unsigned long room = BLOCK_SIZE - KTAPE_BLOCK_HEADER;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	rec.code = KT_CODE(7, 0, 1, 0);
+	rec.size = (u32)room - 12;	/* word, size, bytes: just fits */
+	kt_ring_write(&rig.ring, &rec);
+	check_equal(rig.ring.write, BLOCK_SIZE);
+	check_equal(rig_lost(&rig), 0);
+	rec.size++;
+	kt_ring_write(&rig.ring, &rec);
+	rec.size = ~0U;
+	kt_ring_write(&rig.ring, &rec);
+	check_equal(rig.ring.write, BLOCK_SIZE);
+	check_equal(rig.page->lost[KTAPE_LOST_TOO_BIG][5], 2);
+	check_equal(rig_lost(&rig), 2);
+	check_equal(rig.page->commit, rig.ring.write);
+	check_equal(KT_BLOB_MAX(BLOCK_SIZE), room - 40);
+}
+
+/* Discard: exactly what does not fit is lost, and counted by reason. */
+static void test_discard(void)
+{
+	u64 lost;
+
+	begin(KTAPE_MODE_DISCARD, 0);
+	emit(1, 5000);
+	lost = kt_ring_lost(rig.page, KTAPE_LOST_FULL);
+	check(lost > 0, "nothing was lost");
+	check_equal(rig.page->tail, 0);
+	check_equal(rig.opening, BLOCKS);
+	check_equal(5000 - lost, BLOCKS *
+		    ((BLOCK_SIZE - KTAPE_BLOCK_HEADER) / 16));
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(reader.records, 5000 - lost);
+
+	/* Nothing is overwritten before a whole block is given back. */
+	rig.page->consumer = BLOCK_SIZE - 1;
+	emit(1, 1);
+	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_FULL), lost + 1);
+	rig.page->consumer = BLOCK_SIZE;
+	emit(1, 1);
+	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_FULL), lost + 1);
+	check_equal(rig.page->tail, BLOCK_SIZE);
+	check_equal(rig.opening, BLOCKS + 1);
+	check_equal(block_at(SIZE - BLOCK_SIZE)->discarded, lost + 1);
+	check_equal(block_at(SIZE - BLOCK_SIZE)->lost[KTAPE_LOST_FULL],
+		    lost + 1);
+	settle_all_read();
+}
+
+/* A consumer that keeps up loses nothing, and one that lags a countable lot. */
+static void test_discard_consumer(void)
+{
+	unsigned int i;
+
+	begin(KTAPE_MODE_DISCARD, 0);
+	for (i = 0; i < 20000; i++) {
+		emit(i % 8, 1);
+		if (i % 50 == 0) {
+			check(reader_poll(&reader), "%s", reader.error);
+			rig.page->consumer =
+				reader.position & ~(BLOCK_SIZE - 1);
+		}
+	}
+	check_equal(rig_lost(&rig), 0);
+	for (i = 0; i < 20000; i++) {
+		emit(i % 8, 1);
+		if (i % 1500 == 0) {
+			check(reader_poll(&reader), "%s", reader.error);
+			rig.page->consumer =
+				reader.position & ~(BLOCK_SIZE - 1);
+		}
+	}
+	check(rig_lost(&rig) > 1000, "only %llu lost", rig_lost(&rig));
+	settle_all_read();
+	check(reader.missing <= rig_lost(&rig), "more missing than lost");
+}
+
+/* Overwrite: tail is the oldest block that survives, to the byte. */
+static void test_overwrite(void)
+{
+	struct reader late = {};
+	u64 block;
+	unsigned int i;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	reader_start(&late, &rig);
+	for (i = 0; i < 20000; i++) {
+		emit(i % 8, 1);
+		block = (rig.ring.write - 1) & ~(BLOCK_SIZE - 1);
+		check_equal(rig.page->tail, block + BLOCK_SIZE < SIZE ? 0 :
+			    block + BLOCK_SIZE - SIZE);
+	}
+	check_equal(rig_lost(&rig), 0);
+	check(reader_poll(&late), "%s", late.error);
+	check_equal(late.skipped, rig.page->tail);
+	check_equal(late.position, rig.ring.write);
+	check_equal(late.next[0], rig.seq[0]);
+	reader_free(&late);
+	settle();
+}
+
+static void test_flush(void)
+{
+	unsigned int shape;
+	u64 write;
+
+	for (shape = 0; shape < 8; shape++) {
+		begin(KTAPE_MODE_DISCARD, 0);
+		emit(shape, 3);
+		write = rig.ring.write;
+		check_equal(kt_ring_flush(&rig.ring), 0);
+		check_equal(rig.page->commit, BLOCK_SIZE + KTAPE_BLOCK_HEADER);
+		check_equal(block_at(0)->content_bits, write * 8);
+		check_equal(block_at(0)->ts_end, kt_shim_time);
+		/* An empty block stays open. */
+		check_equal(kt_ring_flush(&rig.ring), 0);
+		check_equal(rig.page->commit, BLOCK_SIZE + KTAPE_BLOCK_HEADER);
+		emit(shape, 2);
+		settle_all_read();
+	}
+	/* After 2^32 ticks in an empty block, and at the end of a full one. */
+	kt_ring_flush(&rig.ring);
+	kt_shim_time += TURN;
+	emit(3, 1);
+	emit_until(0);
+	check_equal(kt_ring_flush(&rig.ring), 0);
+	check_equal(rig.ring.write & (BLOCK_SIZE - 1), KTAPE_BLOCK_HEADER);
+	settle_all_read();
+	emit(1, 5000);
+	settle_all_read();
+	check_equal((u64)kt_ring_flush(&rig.ring), (u64)-EAGAIN);
+	settle_all_read();
+}
+
+static void test_stop(void)
+{
+	u64 write;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	emit(2, 10);
+	write = rig.ring.write;
+	rig.page->flags = KT_RING_STOPPED;
+	kt_ring_halt(&rig.ring);
+	emit(0, 5);
+	emit(7, 5);
+	check_equal(rig.ring.write, write);
+	check_equal((u64)kt_ring_flush(&rig.ring), (u64)-EAGAIN);
+	check_equal(rig_lost(&rig), 10);
+	settle_all_read();
+	rig.page->flags = 0;
+	emit(1, 5);
+	check_equal(rig.opening, 1);
+	check_equal(rig_lost(&rig), 10);
+	check(rig.ring.desc != &rig.ring.stop, "still halted");
+	settle_all_read();
+}
+
+/* As a nested context would find it: an outer one has the oldest block open. */
+static void test_lapping(void)
+{
+	u64 owned;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	emit_until(1000);
+	check(reader_poll(&reader), "%s", reader.error);
+	owned = rig.ring.write;
+	rig.ring.committed = owned - 8;	/* somebody's record is not finished */
+	rig.page->commit = owned - 8;
+	emit(1, 2000);
+	check_equal(rig.page->commit, owned - 8);
+	check(kt_ring_lost(rig.page, KTAPE_LOST_NESTED) > 0, "no refusal");
+	check_equal(rig.opening, BLOCKS);
+	check(rig.page->tail <= owned - 8, "tail went past the open record");
+	/* He comes back. */
+	kt_ring_publish(&rig.ring, owned - 8, owned);
+	reader.commit = owned - 8;
+	settle_all_read();
+}
+
+static void put_blob(u32 size, u32 seq, const unsigned char *bytes)
+{
+	const struct kt_record rec = {
+		.code = KT_CODE(9, seq, 1, 1),
+		.class = 1,
+		.nargs = 1,
+		.size = size,
+		.args = &seq,
+		.blob = bytes,
+	};
+
+	kt_shim_time++;
+	kt_ring_write(&rig.ring, &rec);
+}
+
+/* Return: is the blob that ends at write whole, and its padding zero? */
+static bool blob_is(u32 size, u32 seq, const unsigned char *bytes)
+{
+	u64 len = ALIGN(16 + (u64)size, 8), at = rig.ring.write - len;
+	const u32 *rec = (const void *)((const char *)block_at(at) +
+					at % BLOCK_SIZE);
+	const unsigned char *blob = (const unsigned char *)&rec[4];
+	u64 i;
+
+	if (rec[1] != KT_CODE(9, seq, 1, 1) || rec[2] != seq || rec[3] != size)
+		return false;
+	for (i = size; i < len - 16; i++)
+		if (blob[i])
+			return false;
+	return !memcmp(blob, bytes, size);
+}
+
+/* Each size of a blob at each distance from the end of a block. */
+static void test_blobs(void)
+{
+	static unsigned char bytes[BLOCK_SIZE];
+	const unsigned long most = BLOCK_SIZE - KTAPE_BLOCK_HEADER - 16;
+	unsigned long size, room, step;
+	u32 seq = 0;
+
+	for (size = 0; size < sizeof(bytes); size++)
+		bytes[size] = (unsigned char)(size * 7 + 1);
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	for (size = 0; size <= most; size++) {
+		unsigned long len = ALIGN(16 + size, 8);
+
+		/* All near distances for small ones, some for large ones. */
+		step = size < 100 ? 8 : len > 400 ? len / 3 & ~7UL : 40;
+		for (room = 0; room <= len + 32 && room < 3800; room += step) {
+			u64 opening;
+			bool fits = room >= len;
+
+			emit_until(room);
+			opening = rig.opening;
+			put_blob((u32)size, seq, bytes);
+			check_equal(rig.opening - opening, !fits);
+			check(blob_is((u32)size, seq, bytes),
+			      "size %lu, room %lu", size, room);
+			seq++;
+		}
+	}
+	check(seq > 10000, "only %u", seq);
+	check_equal(rig.page->commit, rig.ring.write);
+	check(rig_guards_hold(&rig), "written outside the blocks");
+	tap_tell("%u records", seq);
+}
+
+/* Positions that wrap, where 32 and 64 bits end. */
+static void test_wrap(void)
+{
+	/* The last one begins early enough to have been round the ring once. */
+	static const u64 starts[] = {
+		(1ULL << 31) - 2 * SIZE, (1ULL << 32) - 2 * SIZE,
+		(1ULL << 63) - 2 * SIZE, 0 - 2 * SIZE,
+	};
+	unsigned int i, n, mode;
+
+	for (i = 0; i < ARRAY_SIZE(starts); i++) {
+		for (mode = 0; mode < 2; mode++) {
+			begin(mode, starts[i]);
+			for (n = 0; n < 20000; n++) {
+				emit(n % 8, 1);
+				if (n % 64)
+					continue;
+				check(reader_poll(&reader), "%s", reader.error);
+				rig.page->consumer =
+					reader.position & ~(BLOCK_SIZE - 1);
+			}
+			check_equal(rig_lost(&rig), 0);
+			check_equal(rig.page->tail,
+				    (rig.ring.write & ~(BLOCK_SIZE - 1)) +
+					    BLOCK_SIZE - SIZE);
+			settle_all_read();
+		}
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "empty ring", test_empty },
+	{ "header and first record, member by member", test_header },
+	{ "exact fill of a block by each number of arguments", test_exact_fill },
+	{ "block change and closing members", test_block_change },
+	{ "time extension", test_time_extension },
+	{ "time extension near the end of a block", test_time_extension_at_end },
+	{ "too big a record", test_too_big },
+	{ "discard counts exactly", test_discard },
+	{ "discard with a consumer", test_discard_consumer },
+	{ "overwrite: exact tail", test_overwrite },
+	{ "flush", test_flush },
+	{ "stop and halt", test_stop },
+	{ "lapping is refused", test_lapping },
+	{ "blobs of every size near a block's end", test_blobs },
+	{ "wrapping positions", test_wrap },
+};
+
+int main(int argc, char **argv)
+{
+	rig_make(&rig, BLOCK_SIZE, BLOCKS, KTAPE_MODE_OVERWRITE, 0);
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nested writers at every instruction.  A record is written in a scene (in the
+ * middle of a block, opening one, ...), stopped before each of its instructions
+ * in turn, and there a burst of records comes from a higher context, as from an
+ * interrupt.  Readers look at the ring at the stop, after each nested record,
+ * and while single steps lead on from the stop.
+ *
+ * The live reader misses nothing: what is not published cannot be overwritten,
+ * and what is published it has read.  So in every mode each record is either
+ * read or counted as lost.
+ */
+#include "reader.h"
+#include "step.h"
+#include "tap.h"
+
+#define BLOCK_SIZE	512UL
+#define BLOCKS		4
+#define SIZE		(BLOCK_SIZE * BLOCKS)
+#define ROOM		4096
+#define WINDOW		1024	/* of the times that are remembered */
+#define JUMP		((1ULL << 32) + 7)
+#define FLUSH		100	/* instead of a shape */
+
+/* How far the clock goes back when an interrupt comes; see by_call.h. */
+#ifndef STEP_BACK
+#define STEP_BACK	0
+#endif
+#define SLACK		(STEP_BACK * 8)	/* by which times may be wrong then */
+
+enum burst { ONE, DEEP, FEW, FILL, FILL_LOSE, LAP, LATE, BURSTS };
+
+static const char *const burst_names[BURSTS] = {
+	"one record", "one record that is interrupted", "three records",
+	"a block of records", "a block of records and a loss",
+	"a ring of records", "records after 2^32 ticks",
+};
+
+struct scene {
+	unsigned int shape;	/* of the record, or FLUSH */
+	unsigned int mode;
+	unsigned int room;	/* left in the block before it */
+	bool fresh;		/* in a ring that was never written to */
+	bool late;		/* 2^32 ticks after the last */
+	bool stopped;		/* while recording is stopped */
+	unsigned int free;	/* discard: blocks that may still be opened */
+};
+
+static struct {
+	struct rig rig;
+	struct reader live, walk;
+	const struct scene *scene;
+	unsigned int level;
+	enum burst burst;
+	uintptr_t deep;		/* where the interrupted burst is stopped */
+	unsigned int second, third;	/* further bursts, in steps */
+	unsigned int odds, left;	/* random bursts */
+	unsigned int random;
+	u64 stopped;		/* write when recording was stopped */
+	u64 before[RIG_CONTEXTS][WINDOW], after[RIG_CONTEXTS][WINDOW];
+	unsigned long injected, nested_deep, runs;
+} w;
+
+static unsigned int roll(void)
+{
+	w.random = w.random * 1664525 + 1013904223;
+	return w.random >> 16;
+}
+
+/* The time of each record must be what the clock showed while it was written. */
+static void check_time(struct reader *rd, const u32 *rec, u64 time)
+{
+	unsigned int context = rec[1] >> 26 & 3;
+	u32 seq = rd->next[context] - 1;
+
+	if (!rd->known[context] || rd->error[0])
+		return;
+	if (time + SLACK < w.before[context][seq % WINDOW] ||
+	    time - SLACK > w.after[context][seq % WINDOW])
+		snprintf(rd->error, sizeof(rd->error),
+			 "context %u number %u: time %#llx is not of [%#llx, %#llx]",
+			 context, seq, time,
+			 w.before[context][seq % WINDOW],
+			 w.after[context][seq % WINDOW]);
+}
+
+static void emit(unsigned int shape)
+{
+	u32 seq = w.rig.seq[w.level] % WINDOW;
+
+	w.before[w.level][seq] = kt_shim_time;
+	w.after[w.level][seq] = ~0ULL;
+	rig_emit(&w.rig, w.level, shape);
+	w.after[w.level][seq] = kt_shim_time;
+}
+
+static void look(void)
+{
+	reader_poll(&w.live);
+	if (w.live.error[0])
+		return;
+	reader_walk(&w.walk);
+}
+
+static void nested(unsigned int records)
+{
+	unsigned int i;
+
+	w.level++;
+	for (i = 0; i < records; i++) {
+		kt_shim_time++;
+		emit(1 + i % 3);
+		if (records < 8 || i % 8 == 0)
+			look();
+		else
+			reader_poll(&w.live);
+	}
+	w.level--;
+}
+
+static void nested_one(void *arg)
+{
+	(void)arg;
+	nested(1);
+}
+
+static void nested_deeper(void *arg)
+{
+	(void)arg;
+	w.nested_deep++;
+	w.level++;
+	nested(1);
+	w.level--;
+}
+
+static void inject(void *arg)
+{
+	struct step step = { .at = w.deep, .stopped = nested_deeper };
+
+	(void)arg;
+	w.injected++;
+	kt_shim_time += STEP_BACK ? -STEP_BACK : 1;
+	look();
+	switch (w.burst) {
+	case ONE:
+		nested(1);
+		break;
+	case DEEP:
+		step_run(nested_one, NULL, &step);
+		break;
+	case FEW:
+		nested(3);
+		break;
+	case FILL:
+		nested(24);
+		break;
+	case FILL_LOSE:
+		nested(24);
+		rig_emit_too_big(&w.rig, w.level + 1);
+		break;
+	case LAP:
+		nested(110);
+		break;
+	default:
+		kt_shim_time += JUMP;
+		nested(2);
+	}
+	look();
+}
+
+static void each(void *arg, unsigned int number)
+{
+	kt_shim_time++;
+	if (w.odds && w.left && roll() % w.odds == 0) {
+		w.left--;
+		w.burst = roll() % 4 ? ONE : FEW;
+		inject(arg);
+	} else if (number == w.second || number == w.third) {
+		inject(arg);
+	} else {
+		reader_poll(&w.live);
+		if (number % 4 == 0)
+			look();
+	}
+}
+
+static void operation(void *arg)
+{
+	(void)arg;
+	if (w.scene->shape == FLUSH)
+		kt_ring_flush(&w.rig.ring);
+	else
+		emit(w.scene->shape);
+}
+
+/* In discard mode the consumer follows the live reader. */
+static void consume(void)
+{
+	w.rig.page->consumer = w.live.position & ~(BLOCK_SIZE - 1);
+}
+
+/* Writes one record at least, until there is so much room left in a block. */
+static void write_until(unsigned int room)
+{
+	do {
+		unsigned long left = rig_room(&w.rig) - room;
+
+		kt_shim_time++;
+		emit(left > 24 && left < BLOCK_SIZE ? 3 : 0);
+		reader_poll(&w.live);
+		consume();
+	} while (rig_room(&w.rig) != room);
+}
+
+/* Brings the ring to where the scene begins. */
+static void prepare(const struct scene *scene)
+{
+	unsigned int i, blocks = BLOCKS + 2;
+
+	w.scene = scene;
+	kt_shim_time = 0x1000;
+	rig_again(&w.rig, scene->mode, 0);
+	reader_start(&w.live, &w.rig);
+	reader_start(&w.walk, &w.rig);
+	w.live.on_record = check_time;
+	for (i = 0; i < blocks && !scene->fresh; i++)
+		write_until(16);
+	if (!scene->fresh)
+		write_until(scene->room);
+	if (scene->mode == KTAPE_MODE_DISCARD && !scene->fresh)
+		w.rig.page->consumer =
+			((w.rig.ring.write - 1) & ~(BLOCK_SIZE - 1)) +
+			BLOCK_SIZE * (scene->free + 1) - SIZE;
+	if (scene->stopped) {
+		w.rig.page->flags = KT_RING_STOPPED;
+		kt_ring_halt(&w.rig.ring);
+		w.stopped = w.rig.ring.write;
+	}
+	if (scene->late)
+		kt_shim_time += JUMP;
+	w.second = w.third = w.odds = w.left = 0;
+	w.runs++;
+}
+
+/* Return: what does not hold after the operation, or NULL. */
+static const char *judge(void)
+{
+	const struct kt_ring *r = &w.rig.ring;
+	const struct ktape_ring_page *page = w.rig.page;
+
+	look();
+	if (w.live.error[0])
+		return w.live.error;
+	if (w.walk.error[0])
+		return w.walk.error;
+	if (r->committed != r->write || page->commit != r->write)
+		return "a record was never published";
+	if (w.live.skipped || w.live.rejected)
+		return "records were overwritten before they could be read";
+	if (w.live.records + rig_lost(&w.rig) != rig_written(&w.rig))
+		return "records are neither read nor counted as lost";
+	if (kt_ring_emitted(page) != rig_written(&w.rig))
+		return "records are not all counted";
+	if (w.scene->mode == KTAPE_MODE_DISCARD && page->consumer < page->tail)
+		return "blocks were overwritten before they were consumed";
+	if (w.scene->stopped && r->write != w.stopped)
+		return "something was recorded while recording was stopped";
+	if (w.live.position != r->write)
+		return "the reader did not come to the end";
+	if (w.rig.opening != w.rig.opened)
+		return "an opened block was not told";
+	if (!rig_guards_hold(&w.rig))
+		return "something was written outside the blocks";
+	return NULL;
+}
+
+static size_t boundaries(const struct scene *scene, uintptr_t *where)
+{
+	size_t number, i, j, unique = 0;
+
+	prepare(scene);
+	number = step_trace(operation, NULL, where, ROOM);
+	for (i = 0; i < number; i++) {
+		for (j = 0; j < unique && where[j] != where[i]; j++)
+			;
+		if (j == unique)
+			where[unique++] = where[i];
+	}
+	return unique;
+}
+
+static bool run_one(struct step *step, const char *what, size_t i, size_t of)
+{
+	const char *why;
+
+	step_run(operation, NULL, step);
+	why = judge();
+	if (why)
+		tap_fail("%s, then at instruction %zu of %zu %s (%u, %u): %s",
+			 what, i, of, burst_names[w.burst], w.second, w.third,
+			 why);
+	return !why;
+}
+
+/* Each burst at each instruction. */
+static bool sweep(const struct scene *scene)
+{
+	static uintptr_t where[ROOM];
+	size_t number = boundaries(scene, where), i;
+
+	for (w.burst = ONE; w.burst < BURSTS; w.burst++) {
+		if (w.burst == DEEP)
+			continue;
+		for (i = 0; i < number; i++) {
+			struct step step = {
+				.at = where[i],
+				.stopped = inject,
+				.after = number - i < 60 ? 50 : 4,
+				.each = each,
+			};
+
+			prepare(scene);
+			if (!run_one(&step, "sweep", i, number))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* At each instruction a record that is interrupted at each of its own. */
+static bool sweep_deep(const struct scene *scene)
+{
+	static const struct scene plain = { .shape = 1, .room = 200 };
+	static uintptr_t where[ROOM], deep[ROOM];
+	size_t number = boundaries(scene, where);
+	size_t deeper = boundaries(&plain, deep), i, j;
+
+	w.burst = DEEP;
+	for (i = 0; i < number; i++) {
+		for (j = 0; j < deeper; j++) {
+			struct step step = {
+				.at = where[i],
+				.stopped = inject,
+			};
+
+			prepare(scene);
+			w.deep = deep[j];
+			if (!run_one(&step, "sweep of two levels", i, number))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Bursts of one record at two and three instructions. */
+static bool sweep_pairs(const struct scene *scene)
+{
+	static uintptr_t where[ROOM];
+	size_t number = boundaries(scene, where), i, j;
+
+	w.burst = ONE;
+	for (i = 0; i < number; i++) {
+		for (j = 1; j < number - i + 30 && j < 70; j++) {
+			struct step step = {
+				.at = where[i],
+				.stopped = inject,
+				.after = j + 12,
+				.each = each,
+			};
+
+			prepare(scene);
+			w.second = j;
+			w.third = j + 1 + (i + j) % 11;
+			if (!run_one(&step, "pairs", i, number))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Bursts at random, up to 6 in one record. */
+static bool sweep_random(const struct scene *scene, unsigned int runs)
+{
+	unsigned int i;
+
+	for (i = 0; i < runs; i++) {
+		struct step step = { .after = 100000, .each = each };
+
+		w.random = i * 7919 + 17;
+		prepare(scene);
+		w.odds = 3 + i % 12;
+		w.left = 6;
+		if (!run_one(&step, "random", i, runs))
+			return false;
+	}
+	return true;
+}
+
+/* @injected: before; of the first call in a test, if there are several. */
+static void tell(unsigned long injected)
+{
+	static unsigned int test;
+	static unsigned long first;
+
+	if (test != tap_number + 1)
+		first = injected;
+	test = tap_number + 1;
+	tap_tell("%lu injected", w.injected - first);
+}
+
+static void play(const struct scene *scene)
+{
+	unsigned long injected = w.injected;
+
+	if (sweep(scene) && sweep_deep(scene))
+		tell(injected);
+}
+
+/* Opcode by opcode: the inlined path. */
+static void test_put(void)
+{
+	struct scene scene = { .room = 200 };
+	unsigned long injected = w.injected;
+
+	for (scene.shape = 0; scene.shape < 4; scene.shape++)
+		if (!sweep(&scene) || !sweep_deep(&scene))
+			return;
+	tell(injected);
+}
+
+static void test_pairs(void)
+{
+	static const struct scene scene = { .shape = 1, .room = 200 };
+	unsigned long injected = w.injected;
+
+	if (sweep_pairs(&scene) && sweep_random(&scene, 400))
+		tell(injected);
+}
+
+static void test_open(void)
+{
+	static const struct scene scene = { .shape = 2, .room = 8 };
+	unsigned long injected = w.injected;
+
+	play(&scene);
+	if (!tap_why[0] && sweep_random(&scene, 20))
+		tell(injected);
+}
+
+static void test_exact(void)
+{
+	static const struct scene full = { .shape = 1, .room = 0 };
+	static const struct scene filling = { .shape = 2, .room = 16 };
+
+	play(&full);
+	if (!tap_why[0])
+		play(&filling);
+}
+
+static void test_first(void)
+{
+	static const struct scene scene = { .shape = 3, .fresh = true };
+
+	play(&scene);
+}
+
+static void test_late(void)
+{
+	static const struct scene scene = {
+		.shape = 1, .room = 200, .late = true,
+	};
+	static const struct scene opening = {
+		.shape = 1, .room = 24, .late = true,
+	};
+
+	play(&scene);
+	if (!tap_why[0])
+		play(&opening);
+}
+
+static void test_blob(void)
+{
+	static const struct scene scene = {
+		.shape = RIG_BLOB + 3, .room = 200,
+	};
+	static const struct scene opening = { .shape = 7, .room = 32 };
+
+	play(&scene);
+	if (!tap_why[0])
+		play(&opening);
+}
+
+static void test_discard(void)
+{
+	static const struct scene room = {
+		.shape = 2, .room = 8, .mode = KTAPE_MODE_DISCARD, .free = 2,
+	};
+	static const struct scene last = {
+		.shape = 2, .room = 8, .mode = KTAPE_MODE_DISCARD, .free = 1,
+	};
+	static const struct scene full = {
+		.shape = 2, .room = 8, .mode = KTAPE_MODE_DISCARD,
+	};
+
+	play(&room);
+	if (!tap_why[0])
+		play(&last);
+	if (!tap_why[0])
+		play(&full);
+}
+
+static void test_flush(void)
+{
+	static const struct scene scene = {
+		.shape = FLUSH, .room = 200, .mode = KTAPE_MODE_DISCARD,
+		.free = 2,
+	};
+
+	play(&scene);
+}
+
+static void test_stopped(void)
+{
+	static const struct scene scene = {
+		.shape = 1, .room = 200, .stopped = true,
+	};
+
+	play(&scene);
+}
+
+static void test_sum(void)
+{
+	tap_tell("%lu injected, %lu on two levels, %lu runs, %lu stops",
+		 w.injected, w.nested_deep, w.runs, step_count);
+}
+
+static const struct tap_test tests[] = {
+	{ "put: inlined, in the middle of a block", test_put },
+	{ "pairs: bursts at two and more places of one record", test_pairs },
+	{ "open: the record opens a block", test_open },
+	{ "exact: the block is full to the last byte", test_exact },
+	{ "first: the first record of a ring", test_first },
+	{ "late: 2^32 ticks after the last record", test_late },
+	{ "blob: records that are not inlined", test_blob },
+	{ "discard: with room, with the last block, without", test_discard },
+	{ "flush: closing a block before it is full", test_flush },
+	{ "stopped: writers after halt", test_stopped },
+	{ "sum", test_sum },
+};
+
+int main(int argc, char **argv)
+{
+	if (!step_init()) {
+		printf("TAP version 13\n1..0 # SKIP no single steps here\n");
+		return 0;
+	}
+	rig_make(&w.rig, BLOCK_SIZE, BLOCKS, KTAPE_MODE_OVERWRITE, 0);
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A writer that timer signals interrupt on three levels, as softirq, irq and
+ * nmi interrupt a thread, and a reader on another CPU that judges every record
+ * it can get.
+ *
+ * KTAPE_STRESS_RECORDS: how many records to write in all
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader.h"
+#include "tap.h"
+
+#ifndef STRESS_RECORDS
+#define STRESS_RECORDS	120000000ULL
+#endif
+
+#define LEVELS		3
+#define PERIOD		150000	/* ns between signals of a level */
+#define PATIENCE	60	/* s that a plan may take on a busy machine */
+
+struct plan {
+	unsigned long block_size;
+	unsigned int blocks;
+	unsigned int mode;
+	unsigned int percent;	/* of all records */
+	unsigned int rings;	/* written before the reader is waited for */
+	bool to_read;		/* the share is of records read, not written */
+};
+
+/* On a busy machine little is left of a small ring when the reader gets at it. */
+static const struct plan plans[] = {
+	{ 64 << 10, 16, KTAPE_MODE_OVERWRITE, 60, 2, true },
+	{ 4096, 4, KTAPE_MODE_OVERWRITE, 10, 100, false },
+	{ 1024, 4, KTAPE_MODE_OVERWRITE, 3, 400, false },
+	{ 64 << 10, 16, KTAPE_MODE_DISCARD, 25, 1, true },
+	{ 4096, 4, KTAPE_MODE_DISCARD, 2, 4, true },
+};
+
+static struct rig rig;
+static struct reader reader;
+static volatile unsigned int level, inside;
+static volatile bool done;
+static unsigned int luck = 1;
+static u64 target;
+
+static struct {
+	u64 written, lost, read, skipped, nested, interrupted, deep, rejected;
+	u64 extends;
+} total;
+
+/* Mostly small records, as in life. */
+static unsigned int shape_of(u32 number)
+{
+	static const u8 shapes[] = {
+		2, 0, 1, 2, 3, 0, 2, 1, 5, 2, 0, 3, 1, 2, 2, 0, 1, 9, 2, 3, 0,
+		2, 7, 1, 0, 2, 2, 3, 1, 0, 11, 2, 1,
+	};
+
+	return shapes[number % sizeof(shapes)];
+}
+
+static inline void emit(unsigned int context, u32 number)
+{
+	inside = 1;
+	rig_emit(&rig, context, shape_of(number));
+	inside = 0;
+}
+
+/* A signal of level n comes on top of levels below n only. */
+static void on_signal(int signal)
+{
+	unsigned int mine = (unsigned int)(signal - SIGRTMIN) + 1, i, burst;
+	unsigned int outer = level, was_inside = inside;
+
+	level = mine;
+	total.interrupted += was_inside;
+	total.deep += outer > 0;
+	luck = luck * 1664525 + 1013904223;
+	burst = luck >> 24;
+	/* Mostly a few; sometimes more than a small ring holds. */
+	burst = burst < 250 ? 1 + burst % 4 : 200;
+	for (i = 0; i < burst; i++)
+		emit(mine, rig.seq[mine]);
+	total.nested += burst;
+	if (burst == 4)
+		rig_emit_too_big(&rig, mine);
+	level = outer;
+	inside = was_inside;
+}
+
+static void handle_signals(void)
+{
+	int n, below;
+
+	for (n = 0; n < LEVELS; n++) {
+		struct sigaction action = { .sa_handler = on_signal };
+
+		sigemptyset(&action.sa_mask);
+		for (below = 0; below <= n; below++)
+			sigaddset(&action.sa_mask, SIGRTMIN + below);
+		sigaction(SIGRTMIN + n, &action, NULL);
+	}
+}
+
+static bool start_timers(timer_t *timers)
+{
+	int n;
+
+	for (n = 0; n < LEVELS; n++) {
+		struct sigevent event = {
+			.sigev_notify = SIGEV_THREAD_ID,
+			.sigev_signo = SIGRTMIN + n,
+		};
+		struct itimerspec when = {
+			.it_interval.tv_nsec = PERIOD + 13700 * n,
+			.it_value.tv_nsec = PERIOD,
+		};
+
+		event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+		if (timer_create(CLOCK_MONOTONIC, &event, &timers[n]) ||
+		    timer_settime(timers[n], 0, &when, NULL))
+			return false;
+	}
+	return true;
+}
+
+/* The writer stays on one CPU, as the ring demands; the reader goes anywhere. */
+static void settle_down(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *read_all(void *arg)
+{
+	bool last;
+
+	(void)arg;
+	do {
+		last = done;
+		barrier();
+		if (!reader_poll(&reader))
+			break;
+		smp_store_release(&rig.page->consumer,
+				  reader.position & ~(rig.block_size - 1));
+	} while (!last);
+	return NULL;
+}
+
+static u64 accepted(void)
+{
+	return rig_written(&rig) - rig_lost(&rig);
+}
+
+/*
+ * Writes in bursts, some rings long, at full speed; in between the reader may
+ * come to the end, or most of what it is to judge would be gone.
+ */
+static void write_all(const struct plan *plan, u64 records)
+{
+	u64 burst = plan->rings * plan->blocks * plan->block_size / 17, i;
+	time_t end = time(NULL) + PATIENCE;
+
+	while ((plan->to_read ? READ_ONCE(reader.records) : accepted()) <
+		       records &&
+	       !READ_ONCE(reader.error[0]) && time(NULL) < end) {
+		for (i = 0; i < burst; i++)
+			emit(0, rig.seq[0]);
+		while (READ_ONCE(reader.position) != READ_ONCE(rig.ring.write) &&
+		       !READ_ONCE(reader.error[0]))
+			usleep(10);
+	}
+}
+
+static void judge(const struct plan *plan)
+{
+	u64 lost = rig_lost(&rig), written = rig_written(&rig);
+	unsigned int i;
+
+	check(!reader.error[0], "%s", reader.error);
+	check_equal(rig.page->commit, rig.ring.write);
+	check_equal(rig.ring.committed, rig.ring.write);
+	check_equal(reader.position, rig.ring.write);
+	check_equal(rig.opened, rig.opening);
+	check_equal(kt_ring_emitted(rig.page), written);
+	check(rig_guards_hold(&rig), "written outside the blocks");
+	if (plan->mode == KTAPE_MODE_DISCARD) {
+		check_equal(reader.records + lost, written);
+		check_equal(reader.skipped, 0);
+	}
+	check(reader.missing <= lost, "%llu records are missing, %llu lost",
+	      reader.missing, lost);
+	for (i = 0; i < RIG_CONTEXTS && !lost; i++)
+		check(!reader.known[i] || reader.next[i] == rig.seq[i],
+		      "context %u ends with %u, not %u", i, reader.next[i],
+		      rig.seq[i]);
+}
+
+static void run_plan(const struct plan *plan)
+{
+	timer_t timers[LEVELS];
+	pthread_t thread;
+	cpu_set_t before;
+	int n;
+
+	rig_make(&rig, plan->block_size, plan->blocks, plan->mode, 0);
+	reader_start(&reader, &rig);
+	done = false;
+	check(!pthread_create(&thread, NULL, read_all, NULL), "no thread");
+	sched_getaffinity(0, sizeof(before), &before);
+	settle_down();
+	check(start_timers(timers), "no timers: %s", strerror(errno));
+	write_all(plan, target * plan->percent / 100);
+	for (n = 0; n < LEVELS; n++)
+		timer_delete(timers[n]);
+	done = true;
+	sched_setaffinity(0, sizeof(before), &before);
+	pthread_join(thread, NULL);
+	judge(plan);
+	total.written += accepted();
+	total.lost += rig_lost(&rig);
+	total.read += reader.records;
+	total.skipped += reader.skipped;
+	total.rejected += reader.rejected;
+	total.extends += reader.extends;
+	tap_tell("%llu written, %llu lost, %llu read", accepted(),
+		 rig_lost(&rig), reader.records);
+	reader_free(&reader);
+	rig_free(&rig);
+}
+
+static void test_overwrite_large(void)
+{
+	run_plan(&plans[0]);
+}
+
+static void test_overwrite(void)
+{
+	run_plan(&plans[1]);
+}
+
+static void test_overwrite_small(void)
+{
+	run_plan(&plans[2]);
+}
+
+static void test_discard_large(void)
+{
+	run_plan(&plans[3]);
+}
+
+static void test_discard(void)
+{
+	run_plan(&plans[4]);
+}
+
+static void test_sum(void)
+{
+	tap_tell("%llu written, %llu read and checked, %llu lost, %llu nested, %llu times inside the ring, %llu on two levels, %llu time extensions, %llu copies rejected",
+		 total.written, total.read, total.lost, total.nested,
+		 total.interrupted, total.deep, total.extends, total.rejected);
+	check(total.written >= target / 20 * 19, "only %llu written",
+	      total.written);
+	check(total.nested > 0 && total.interrupted > 0, "nothing nested");
+}
+
+static const struct tap_test tests[] = {
+	{ "overwrite, 16 blocks of 64 KiB", test_overwrite_large },
+	{ "overwrite, 4 blocks of 4 KiB", test_overwrite },
+	{ "overwrite, 4 blocks of 1 KiB", test_overwrite_small },
+	{ "discard, 16 blocks of 64 KiB", test_discard_large },
+	{ "discard, 4 blocks of 4 KiB", test_discard },
+	{ "sum", test_sum },
+};
+
+int main(int argc, char **argv)
+{
+	const char *records = getenv("KTAPE_STRESS_RECORDS");
+
+	target = records ? strtoull(records, NULL, 0) : STRESS_RECORDS;
+	handle_signals();
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
