@@ -201,12 +201,15 @@ static void take_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 		p->lost[i] = kt_ring_lost(r->page, i);
 }
 
-/* See kt_ring_put_clock(): a clock read by a call may step back a little. */
-static u64 not_before(const struct kt_ring *r, u64 ts)
+static u64 clock_not_back(struct kt_ring *r)
 {
-	u64 last = (u64)READ_ONCE(r->ts_hi) << 32 | READ_ONCE(r->ts_lo);
+	u64 ts = kt_clock();
+	u32 lo = (u32)ts, hi = (u32)(ts >> 32);
 
-	return kt_clock_by_call() && ts < last ? last : ts;
+	if (!kt_clock_by_call())
+		return ts;
+	kt_ring_not_back(r, &lo, &hi);
+	return (u64)hi << 32 | lo;
 }
 
 /* Where does a record of @len bytes go, now?  Return: as make_room(). */
@@ -218,7 +221,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 
 	p->write = READ_ONCE(r->write);
 	barrier();	/* the time is read after write: it cannot go back */
-	p->ts = not_before(r, kt_clock());
+	p->ts = clock_not_back(r);
 	off = p->write & (r->block_size - 1);
 	p->first = off == 0 && !r->lapped && p->write == 0;
 	p->extend = (u32)(p->ts >> 32) != READ_ONCE(r->ts_hi);
@@ -375,7 +378,6 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 
 	/* [p.write, p.end) is ours. */
 	WRITE_ONCE(r->ts_hi, (u32)(p.ts >> 32));
-	WRITE_ONCE(r->ts_lo, (u32)p.ts);
 	if (p.open) {
 		if (!p.first)
 			close_block(r, &p);

@@ -44,7 +44,7 @@ struct kt_desc {
  * @desc: descriptor of the block that is being filled, or @stop
  * @committed: private copy of @page's commit
  * @ts_hi: upper half of the trace clock at the last slow path
- * @ts_lo: lower half at the last record, kept with a clock that may step back
+ * @latest: the latest time taken, kept with a clock that may step back
  * @lapped: the ring was filled once
  * @page: control page, mapped by readers
  * @size: bytes of all blocks, a power of two
@@ -66,7 +66,7 @@ struct kt_ring {
 	u32 ts_hi;
 	u32 lapped;
 	struct ktape_ring_page *page;
-	u32 ts_lo;
+	unsigned long latest;
 
 	unsigned long size ____cacheline_aligned;
 	unsigned long block_size;
@@ -210,6 +210,33 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
 		kt_ring_publish_slow(r);
 }
 
+/*
+ * The kernel's fast clock may step back by a few ns while it is adjusted, and
+ * in 32 bits that would read as a step of 2^32.  The latest time is moved on
+ * before the reservation: stored after it, a nested context would miss it.
+ * 32-bit kernels keep the lower half, and only look at it in the same turn.
+ */
+static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
+					     u32 *hi)
+{
+	const bool whole = sizeof(long) == 8;
+	unsigned long ts = (unsigned long)((u64)*hi << 32 | *lo);
+	unsigned long latest = READ_ONCE(r->latest);
+
+	if (!whole && *hi != r->ts_hi) {
+		WRITE_ONCE(r->latest, ts);
+		return;
+	}
+	do {
+		if (latest >= ts) {
+			*lo = (u32)latest;
+			if (whole)
+				*hi = (u32)((u64)latest >> 32);
+			return;
+		}
+	} while (!kt_try_cmpxchg_local(&r->latest, &latest, ts));
+}
+
 /* kt_ring_put() for one of the two ways to read the clock. */
 static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 					      u32 class,
@@ -228,12 +255,8 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		d = r->desc;
 		end = w + len;
 		kt_clock_halves(&lo, &hi, by_call);
-		/*
-		 * The kernel's fast clock may step back by a few ns while it is
-		 * adjusted.  In 32 bits that would read as a step of 2^32.
-		 */
-		if (by_call && hi == r->ts_hi && lo < r->ts_lo)
-			lo = r->ts_lo;
+		if (by_call)
+			kt_ring_not_back(r, &lo, &hi);
 		if (unlikely(hi != r->ts_hi || kt_before(d->end, end)))
 			return kt_ring_slow(r, code, class, a0, a1, a2);
 		/*
@@ -242,8 +265,6 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		 */
 	} while (unlikely(!kt_try_cmpxchg_local(&r->write, &w, end)));
 
-	if (by_call)
-		r->ts_lo = lo;
 	p = (u32 *)(d->bias + w);
 	p[0] = lo;
 	p[1] = code;

@@ -24,6 +24,7 @@ TEST(confidentiality)
 	ASSERT_EQ(15, write(lockdown, "confidentiality", 15));
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		EXPECT_EQ(-EPERM, kt_open(flags[i]));
+	EXPECT_EQ(-EPERM, kt_create(fd, 0, 0, 0));
 	/* Who was in can end what he began. */
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_CLEAR));
