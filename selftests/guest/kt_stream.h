@@ -39,6 +39,7 @@ struct kts_shape {
 	int class, bits, nargs, blob;
 };
 
+/* clang-format off */
 static const struct kts_shape kts_shapes[KTAPE_OPCODES] = {
 #define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
 	[opcode] = { #name, KTAPE_CLASS_##CLASS, 0
@@ -52,6 +53,7 @@ static const struct kts_shape kts_shapes[KTAPE_OPCODES] = {
 #define KTAPE_END(NAME)				},
 #include <ktape/events.h>
 };
+/* clang-format on */
 
 /* ---- the state of a parse ---------------------------------------------- */
 

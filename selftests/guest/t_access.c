@@ -59,6 +59,7 @@ FIXTURE_VARIANT(open)
 	int want;
 };
 
+/* clang-format off */
 FIXTURE_VARIANT_ADD(open, root) { .caps = ALL };
 FIXTURE_VARIANT_ADD(open, perfmon) { .caps = CAP(CAP_PERFMON) };
 FIXTURE_VARIANT_ADD(open, sys_admin) { .caps = CAP(CAP_SYS_ADMIN) };
@@ -77,6 +78,7 @@ FIXTURE_VARIANT_ADD(open, user_namespace_root)
 {
 	.caps = ALL, .userns = true, .want = -EPERM,
 };
+/* clang-format on */
 
 FIXTURE_SETUP(open)
 {
