@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of all kinds from all CPUs, without a rest but leaving time to others,
- * until it is killed.  For t_load.sh.
+ * Events of all kinds from all CPUs, without a rest but leaving time to others.
+ * For shell tests.
+ *
+ * usage: emit [SECONDS]	(default: until it is killed)
  */
 #include <sys/wait.h>
 
@@ -11,7 +13,7 @@
 
 static void turn(uint64_t n)
 {
-	kt_getppids(100);
+	kt_getppids(50);
 	sched_yield();
 	if (n % 64 == 0) {
 		pid_t pid = fork();
@@ -22,16 +24,21 @@ static void turn(uint64_t n)
 	}
 	if (n % 16 == 0)
 		kt_rename(n);
-	usleep(1000);
+	usleep(2000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static struct kt_load load[CPUS_MAX];
 	int cpus = kt_cpus();
 
 	if (cpus > CPUS_MAX || kt_loads_start(load, cpus, 0, turn))
 		return 1;
-	kt_loads_wait(load, cpus);
+	if (argc > 1) {
+		sleep(strtol(argv[1], NULL, 10));
+		kt_loads_stop(load, cpus);
+	} else {
+		kt_loads_wait(load, cpus);
+	}
 	return 0;
 }

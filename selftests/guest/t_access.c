@@ -49,6 +49,7 @@ static int write_text(const char *path, const char *text)
 
 FIXTURE(open)
 {
+	int fd;
 };
 
 FIXTURE_VARIANT(open)
@@ -109,14 +110,13 @@ TEST_F(open, as)
 		ASSERT_EQ(0, set_caps(variant->caps));
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
-		int fd = kt_open(flags[i]);
-
-		EXPECT_EQ(variant->want, fd < 0 ? fd : 0)
+		self->fd = kt_open(flags[i]);
+		EXPECT_EQ(variant->want, self->fd < 0 ? self->fd : 0)
 		{
 			TH_LOG("flags %#x", flags[i]);
 		}
-		if (fd >= 0)
-			close(fd);
+		if (self->fd >= 0)
+			close(self->fd);
 	}
 }
 

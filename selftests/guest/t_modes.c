@@ -75,8 +75,8 @@ FIXTURE_TEARDOWN(modes)
 }
 
 /*
- * Each block tells how many events there were when it was closed, the one that
- * opened the next block included: that is a chain without a missing link.
+ * Each block tells how many events there were when it was closed: that is a
+ * chain without a missing link.
  * Return: events before the oldest block, by the chain; -1: it is broken.
  */
 static long chain(const struct kt_map *m, uint64_t records, uint64_t emitted)
@@ -99,7 +99,7 @@ static long chain(const struct kt_map *m, uint64_t records, uint64_t emitted)
 			in_block += r.op != KTAPE_TIME_EXTEND;
 		}
 		if (before < 0)
-			before = b->emitted - b->discarded - 1 - in_block;
+			before = b->emitted - b->discarded - in_block;
 		else if (b->emitted - b->discarded - last != in_block)
 			return -1;
 		last = b->emitted - b->discarded;

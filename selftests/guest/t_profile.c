@@ -255,6 +255,7 @@ FIXTURE_VARIANT(counts)
 	long enter, exit, enter_wide, exit_wide;
 };
 
+/* clang-format off */
 FIXTURE_VARIANT_ADD(counts, none) { 0, 0 };
 FIXTURE_VARIANT_ADD(counts, enter) { KTAPE_EV_SYS_ENTER, 0, 1, 0, 0, 0 };
 FIXTURE_VARIANT_ADD(counts, exit) { KTAPE_EV_SYS_EXIT, 0, 0, 1, 0, 0 };
@@ -274,6 +275,7 @@ FIXTURE_VARIANT_ADD(counts, enter_over_wide)
 {
 	KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_ENTER_WIDE, 0, 0, 1, 0
 };
+/* clang-format on */
 
 FIXTURE_SETUP(counts)
 {
