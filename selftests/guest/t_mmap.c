@@ -321,8 +321,8 @@ TEST_F(mapping, flags)
 {
 	static const char *const want[] = { " rd ", " sh ", " dd ", " de ",
 					    " dc " };
-	static const char *const not[] = { " wr ", " mw ", " ex ", " me ",
-					   " io ", " pf " };
+	static const char *const without[] = { " wr ", " mw ", " ex ",
+					       " me ", " io ", " pf " };
 	FILE *f = fopen("/proc/self/smaps", "r");
 	char line[512], range[40];
 	bool ours = false;
@@ -344,8 +344,8 @@ TEST_F(mapping, flags)
 			TH_LOG("%s", line);
 		}
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(not); i++) {
-		EXPECT_EQ(NULL, strstr(line, not[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(without); i++) {
+		EXPECT_EQ(NULL, strstr(line, without[i]))
 		{
 			TH_LOG("%s", line);
 		}

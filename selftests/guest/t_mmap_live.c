@@ -20,7 +20,6 @@
 #define BLOCK		(64UL << 10)
 #define MAX_CPUS	16
 #define REMAPS		1000
-#define ROUNDS		2
 #define KEEP_KIB	(96L << 10)
 #define SCRIBBLE	0xdeadbeefdeadbeefULL
 #define STRIDE		8	/* words: a line of the cache */
@@ -79,7 +78,7 @@ FIXTURE_TEARDOWN(live)
 }
 
 /* Not before all of each event ring was written, or nothing was tested. */
-static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(live) *self)
+static void stop(struct __test_metadata *_metadata, struct _test_data_live *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		while (kt_load(&self->m[cpu][0].page->commit) <= RING)
@@ -91,7 +90,7 @@ static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(live) *self)
 }
 
 /* Every block and record of every ring is one. */
-static void check(struct __test_metadata *_metadata, FIXTURE_DATA(live) *self)
+static void check(struct __test_metadata *_metadata, struct _test_data_live *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
@@ -219,7 +218,7 @@ static int check_page_flags(const struct kt_map *m)
 }
 
 /* All pages have been mapped: they still are, or were dropped, or unmapped. */
-static int map_once(FIXTURE_DATA(live) *self, int cpu, int kind, int how)
+static int map_once(struct _test_data_live *self, int cpu, int kind, int how)
 {
 	struct kt_map *m = &self->m[cpu][kind];
 
@@ -238,25 +237,22 @@ TEST_F_TIMEOUT(live, memory_pressure, 200)
 	pid_t pid;
 	long kib;
 
-	for (int round = 0; round < (kt_scale() > 1 ? 1 : ROUNDS); round++) {
-		for (int cpu = 0; cpu < self->cpus; cpu++)
-			for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
-				ASSERT_EQ(0, map_once(self, cpu, kind,
-						      (cpu + round) % 3));
-		kib = kt_meminfo("MemAvailable") - KEEP_KIB;
-		/* What was freed last is given first; all takes minutes. */
-		if (kt_scale() > 1)
-			kib /= 4;
-		ASSERT_LT(0, kib);
-		pid = fork();
-		ASSERT_LE(0, pid);
-		if (pid == 0)
-			_exit(take_memory(kib));
-		ASSERT_EQ(pid, waitpid(pid, &status, 0));
-		EXPECT_EQ(0, status)
-		{
-			TH_LOG("round %d: %ld KiB", round, kib);
-		}
+	for (int cpu = 0; cpu < self->cpus; cpu++)
+		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+			ASSERT_EQ(0, map_once(self, cpu, kind, cpu % 3));
+	kib = kt_meminfo("MemAvailable") - KEEP_KIB;
+	/* What was freed last is given first; all takes minutes. */
+	if (kt_scale() > 1)
+		kib /= 4;
+	ASSERT_LT(0, kib);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (pid == 0)
+		_exit(take_memory(kib));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status)
+	{
+		TH_LOG("%ld KiB", kib);
 	}
 	stop(_metadata, self);
 	check(_metadata, self);
@@ -295,7 +291,7 @@ TEST(memory_comes_back)
 
 /* ---- the same bytes ---------------------------------------------------- */
 
-static const struct kt_map *ring_of(FIXTURE_DATA(live) *self,
+static const struct kt_map *ring_of(struct _test_data_live *self,
 				    const struct ktape_block *b)
 {
 	if ((int)b->cpu >= self->cpus || b->kind >= KTAPE_RINGS_PER_CPU)
@@ -308,7 +304,7 @@ static const struct kt_map *ring_of(FIXTURE_DATA(live) *self,
  * numbered from the first one that this reader saw.
  * Return: bytes that are equal, -1 if some are not.
  */
-static long compare(FIXTURE_DATA(live) *self, const struct ktape_block *b,
+static long compare(struct _test_data_live *self, const struct ktape_block *b,
 		    uint64_t *first)
 {
 	const struct kt_map *m = ring_of(self, b);
