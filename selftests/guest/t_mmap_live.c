@@ -16,7 +16,7 @@
 #include "kt_ring.h"
 
 #define PAGE		4096UL
-#define RING		(512UL << 10)
+#define RING		(256UL << 10)
 #define BLOCK		(64UL << 10)
 #define MAX_CPUS	16
 #define REMAPS		1000
@@ -41,8 +41,8 @@ static void *emit(void *cpu)
 {
 	kt_pin((long)cpu);
 	while (!atomic_load(&ends)) {
-		kt_getppids(500);
-		usleep(200 * kt_scale());
+		kt_getppids(200);
+		usleep(500 * kt_scale());
 	}
 	return NULL;
 }
