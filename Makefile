@@ -43,8 +43,8 @@ bench: ## measure cost and size of events, and print the ratios
 
 install: all ## install tool, man pages, header and module (DESTDIR, PREFIX)
 	install -D -m 755 $(OUT)/user/ktape $(DESTDIR)$(PREFIX)/bin/ktape
-	for f in uapi/ktape/*.h; do install -D -m 644 "$$f" \
-		"$(DESTDIR)$(PREFIX)/include/ktape/$${f##*/}" || exit; done
+	for f in uapi/ktape/*.h uapi/ktape/*/*.h; do install -D -m 644 "$$f" \
+		"$(DESTDIR)$(PREFIX)/include/$${f#uapi/}" || exit; done
 	for f in userspace/man/*.[1-8]; do [ ! -e "$$f" ] || \
 		install -D -m 644 "$$f" \
 		"$(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}" || \

@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 
 #include "event.h"
+#include "filter.h"
 
 DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
 	.route = { [0 ... KTAPE_OPCODES - 1] = KT_ROUTE_MANY },
@@ -54,33 +55,86 @@ unsigned int kt_event_class(unsigned int opcode)
 	return events[opcode].class;
 }
 
+/*
+ * Record an event in one session, if its filters let it through.  Events that
+ * are @brief have no blob and room for three arguments.
+ */
+static __always_inline void put(unsigned int session, struct kt_ring *r,
+				const struct kt_record *rec,
+				struct task_struct *other, const bool brief)
+{
+	const struct kt_filters *f = rcu_dereference_sched(kt_filters[session]);
+
+	kt_count(&r->page->emitted[rec->class]);
+	if (unlikely(f) && !kt_filter_pass(f, r, rec, other))
+		return;
+	if (unlikely(kt_nmi_unsafe())) {
+		kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec->class]);
+		return;
+	}
+	if (brief)
+		kt_ring_put(r, rec->code, rec->class, rec->nargs, rec->args[0],
+			    rec->args[1], rec->args[2]);
+	else
+		kt_ring_write(r, rec);
+	if (unlikely(f))
+		kt_filter_passed(f, r, rec);
+}
+
+static __always_inline void deliver(u32 kind, const struct kt_record *rec,
+				    struct task_struct *other, const bool brief)
+{
+	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+	unsigned int want = READ_ONCE(cpu->want[opcode]);
+
+	for (; want; want &= want - 1)
+		put(__ffs(want), cpu->ring[kind][__ffs(want)], rec, other,
+		    brief);
+	if (unlikely(kt_sink_wants(opcode)))
+		kt_sink_call(rec);
+}
+
 /**
  * kt_event_record() - record an event of any shape
- * @opcode: its opcode
  * @kind: enum ktape_ring_kind
  * @rec: the record
  *
  * Context: any, preemption disabled.
  */
-void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec)
+void kt_event_record(u32 kind, const struct kt_record *rec)
 {
-	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
-	unsigned int want = READ_ONCE(cpu->want[opcode]);
-
-	while (want) {
-		struct kt_ring *r = cpu->ring[kind][__ffs(want)];
-
-		want &= want - 1;
-		kt_count(&r->page->emitted[rec->class]);
-		if (unlikely(kt_nmi_unsafe()))
-			kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec->class]);
-		else
-			kt_ring_write(r, rec);
-	}
+	deliver(kind, rec, NULL, false);
 }
 
 /**
- * kt_event_many() - kt_event() for any number of sessions
+ * kt_event_other() - kt_event() for any number of sessions
+ * @code: from KT_CODE()
+ * @class: its class
+ * @kind: enum ktape_ring_kind
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ * @other: a thread that the event is about besides the one that runs, or NULL
+ *
+ * Context: as kt_event().
+ */
+noinline void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
+			     u32 a2, struct task_struct *other)
+{
+	const u32 args[] = { a0, a1, a2 };
+	const struct kt_record rec = {
+		.code = code,
+		.class = class,
+		.nargs = code >> 29,
+		.args = args,
+	};
+
+	deliver(kind, &rec, other, true);
+}
+
+/**
+ * kt_event_many() - kt_event_other() about no other thread
  * @code: from KT_CODE()
  * @class: its class
  * @kind: enum ktape_ring_kind
@@ -93,18 +147,7 @@ void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec)
 noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 			    u32 a2)
 {
-	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
-	unsigned int want = READ_ONCE(cpu->want[code & (KTAPE_OPCODES - 1)]);
-
-	for (; want; want &= want - 1) {
-		struct kt_ring *r = cpu->ring[kind][__ffs(want)];
-
-		kt_count(&r->page->emitted[class]);
-		if (unlikely(kt_nmi_unsafe()))
-			kt_count(&r->page->lost[KTAPE_LOST_NESTED][class]);
-		else
-			kt_ring_put(r, code, class, code >> 29, a0, a1, a2);
-	}
+	kt_event_other(code, class, kind, a0, a1, a2, NULL);
 }
 
 static u8 context(void)

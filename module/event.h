@@ -15,6 +15,7 @@
 #include <linux/wait.h>
 
 #include "ring.h"
+#include "sink.h"
 
 #define KT_SESSIONS		8
 
@@ -37,7 +38,7 @@ enum {
 #include <ktape/events.h>
 };
 
-/* Route of an event that no or several sessions record. */
+/* Route of an event that no or several sessions record, filter or pass on. */
 #define KT_ROUTE_MANY		KT_SESSIONS
 
 /**
@@ -47,8 +48,8 @@ enum {
  * @ring: per kind and session; set before any want bit of that session.  That
  *	of KT_ROUTE_MANY is always NULL
  *
- * @route says nothing that @want does not: it spares the usual case the search
- * for the bit.
+ * @route says nothing that @want does not: it spares the usual case, one session
+ * without filters and no sink, the search for the bit.
  */
 struct kt_cpu {
 	u8 route[KTAPE_OPCODES];
@@ -77,7 +78,9 @@ extern u8 kt_uuid[16];
 void kt_owner_init(struct kt_owner *owner);
 void kt_owner_exit(struct kt_owner *owner);
 void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2);
-void kt_event_record(u32 opcode, u32 kind, const struct kt_record *rec);
+void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2,
+		    struct task_struct *other);
+void kt_event_record(u32 kind, const struct kt_record *rec);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
 unsigned int kt_event_class(unsigned int opcode);
@@ -97,6 +100,7 @@ static __always_inline bool kt_nmi_unsafe(void)
  * @a0: argument word
  * @a1: argument word
  * @a2: argument word
+ * @other: a thread that the event is about besides the one that runs, or NULL
  *
  * Reading the ring's pointer depends on the route by address, which orders it
  * after the route.  Pairs with the barrier in kt_want_set().
@@ -105,31 +109,64 @@ static __always_inline bool kt_nmi_unsafe(void)
  */
 static __always_inline void kt_event(const u32 opcode, const u32 class,
 				     const u32 kind, u32 dat20,
-				     const u32 nargs, u32 a0, u32 a1, u32 a2)
+				     const u32 nargs, u32 a0, u32 a1, u32 a2,
+				     struct task_struct *other)
 {
 	unsigned long route = kt_cpu_read(kt_cpus.route[opcode]);
 	struct kt_ring *r = kt_cpu_read(kt_cpus.ring[kind][route]);
 	u32 code = KT_CODE(opcode, dat20, 0, nargs);
 
 	if (unlikely(!r || kt_nmi_unsafe())) {
-		kt_event_many(code, class, kind, a0, a1, a2);
+		if (__builtin_constant_p(other))
+			kt_event_many(code, class, kind, a0, a1, a2);
+		else
+			kt_event_other(code, class, kind, a0, a1, a2, other);
 		return;
 	}
 	kt_count(&r->page->emitted[class]);
 	kt_ring_put(r, code, class, nargs, a0, a1, a2);
 }
 
-#define KT_EVENT(NAME, dat20, nargs, a0, a1, a2)			\
+#define KT_EVENT(NAME, dat20, nargs, a0, a1, a2, other)			\
 	kt_event(KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,			\
-		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2)
+		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other)
 
-#define KT_EVENT0(NAME, dat20)		KT_EVENT(NAME, dat20, 0, 0, 0, 0)
-#define KT_EVENT1(NAME, dat20, a0)	KT_EVENT(NAME, dat20, 1, a0, 0, 0)
-#define KT_EVENT2(NAME, dat20, a0, a1)	KT_EVENT(NAME, dat20, 2, a0, a1, 0)
-#define KT_EVENT3(NAME, dat20, a0, a1, a2) KT_EVENT(NAME, dat20, 3, a0, a1, a2)
+#define KT_EVENT0(NAME, dat20)		KT_EVENT(NAME, dat20, 0, 0, 0, 0, NULL)
+#define KT_EVENT1(NAME, dat20, a0)	KT_EVENT(NAME, dat20, 1, a0, 0, 0, NULL)
+#define KT_EVENT2(NAME, dat20, a0, a1)	KT_EVENT(NAME, dat20, 2, a0, a1, 0, NULL)
+#define KT_EVENT3(NAME, dat20, a0, a1, a2) \
+	KT_EVENT(NAME, dat20, 3, a0, a1, a2, NULL)
 
-/* Does any session want this event on this CPU?  Preemption disabled. */
+/* The same of events about another thread than the one that runs. */
+#define KT_EVENT1_OF(NAME, other, dat20, a0) \
+	KT_EVENT(NAME, dat20, 1, a0, 0, 0, other)
+#define KT_EVENT2_OF(NAME, other, dat20, a0, a1) \
+	KT_EVENT(NAME, dat20, 2, a0, a1, 0, other)
+#define KT_EVENT3_OF(NAME, other, dat20, a0, a1, a2) \
+	KT_EVENT(NAME, dat20, 3, a0, a1, a2, other)
+
+/*
+ * Events with more argument words, or with a blob (bytes at data; NULL and 0 if
+ * the event has none).  They take a little longer.
+ */
+#define KT_EVENT_LONG(NAME, dat20, words, data, bytes)			\
+do {									\
+	const struct kt_record __rec = {				\
+		.code = KT_CODE(KTAPE_EV_##NAME, dat20, !!(data),	\
+				ARRAY_SIZE(words)),			\
+		.class = KT_CLASS_OF_##NAME,				\
+		.nargs = ARRAY_SIZE(words),				\
+		.size = bytes,						\
+		.args = words,						\
+		.blob = data,						\
+	};								\
+									\
+	kt_event_record(KT_EVENT_RING_##NAME, &__rec);			\
+} while (0)
+
+/* Does anybody want this event on this CPU?  Preemption disabled. */
 #define KT_WANTED(NAME) \
-	(kt_cpu_read(kt_cpus.want[KTAPE_EV_##NAME]))
+	(kt_cpu_read(kt_cpus.want[KTAPE_EV_##NAME]) || \
+	 kt_sink_wants(KTAPE_EV_##NAME))
 
 #endif /* _KT_EVENT_H */

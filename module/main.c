@@ -11,6 +11,8 @@
 #include "metadata.h"
 #include "probe.h"
 #include "registry.h"
+#include "sink.h"
+#include "token.h"
 
 static char *size = "1M";
 module_param(size, charp, 0444);
@@ -32,9 +34,9 @@ static char *clock = "auto";
 module_param(clock, charp, 0444);
 MODULE_PARM_DESC(clock, "trace clock: cycles, mono or auto");
 
-static unsigned int registry = 4096;
+static unsigned int registry = 8192;
 module_param(registry, uint, 0444);
-MODULE_PARM_DESC(registry, "how many objects can have a name (4096)");
+MODULE_PARM_DESC(registry, "how many objects can have a name (8192)");
 
 #define REGISTRY_MIN	64
 #define REGISTRY_MAX	(1U << 20)
@@ -132,13 +134,17 @@ static int __init ktape_init(void)
 	ret = kt_registry_init(registry);
 	if (ret)
 		goto err_metadata;
+	kt_token_init();
 	ret = kt_probe_init();
 	if (ret)
 		goto err_probe;
 	kt_registry_walk();
-	ret = kt_session_hotplug_init();
+	ret = kt_sink_init(kt_session_sinks);
 	if (ret)
 		goto err_probe;
+	ret = kt_session_hotplug_init();
+	if (ret)
+		goto err_sink;
 	ret = make_session0(&config, mask);
 	if (ret)
 		goto err_session;
@@ -155,8 +161,11 @@ err_pm:
 err_session:
 	kt_session_destroy(session0);
 	kt_session_hotplug_exit();
+err_sink:
+	kt_sink_exit();
 err_probe:
 	kt_probe_exit();
+	kt_token_exit();
 	kt_registry_exit();
 err_metadata:
 	kt_metadata_exit();
@@ -169,7 +178,9 @@ static void __exit ktape_exit(void)
 	unregister_pm_notifier(&pm_notifier);
 	kt_session_destroy(session0);
 	kt_session_hotplug_exit();
+	kt_sink_exit();
 	kt_probe_exit();
+	kt_token_exit();
 	kt_registry_exit();
 	kt_metadata_exit();
 }

@@ -15,7 +15,8 @@
 #include "event.h"
 #include "metadata.h"
 
-static const char event_text[] =
+/* A string an event. */
+static const char *const event_text[] = {
 #define KTAPE_EVENT KTAPE_CTF_EVENT
 #define KTAPE_BITS KTAPE_CTF_BITS
 #define KTAPE_VARARGS KTAPE_CTF_VARARGS
@@ -25,9 +26,11 @@ static const char event_text[] =
 #define KTAPE_BLOB KTAPE_CTF_BLOB
 #define KTAPE_ARRAY KTAPE_CTF_ARRAY
 #define KTAPE_TEXT KTAPE_CTF_TEXT
-#define KTAPE_END KTAPE_CTF_END
+#define KTAPE_BYTES KTAPE_CTF_BYTES
+#define KTAPE_LIST KTAPE_CTF_LIST
+#define KTAPE_END(NAME) KTAPE_CTF_END(NAME),
 #include <ktape/events.h>
-	;
+};
 
 #define ROOM		(128UL << 10)
 
@@ -46,10 +49,12 @@ static size_t text_length, packet_length;
 u64 kt_metadata_hash(void)
 {
 	u64 hash = 0xcbf29ce484222325ULL;
+	const char *p;
 	size_t i;
 
-	for (i = 0; i < sizeof(event_text) - 1; i++)
-		hash = (hash ^ (u8)event_text[i]) * 0x100000001b3ULL;
+	for (i = 0; i < ARRAY_SIZE(event_text); i++)
+		for (p = event_text[i]; *p; p++)
+			hash = (hash ^ (u8)*p) * 0x100000001b3ULL;
 	return hash;
 }
 
@@ -130,7 +135,8 @@ int kt_metadata_init(void)
 		return -ENOMEM;
 	room = ROOM - KTAPE_RECORD_ALIGN;
 	n += head_text(packet + n, room - n);
-	n += scnprintf(packet + n, room - n, "%s", event_text);
+	for (i = 0; i < ARRAY_SIZE(event_text); i++)
+		n += scnprintf(packet + n, room - n, "%s", event_text[i]);
 	for (i = 0; i < KTAPE_TIME_EXTEND; i++)
 		if (!kt_event_opcode_exists(i))
 			n += scnprintf(packet + n, room - n, KTAPE_CTF_UNKNOWN,

@@ -112,40 +112,59 @@ int kt_probe_want(const u64 *mask)
 	return ret;
 }
 
+static bool records(const struct kt_probe *p, unsigned int opcode)
+{
+	unsigned int i;
+
+	for (i = 0; i < KT_PROBE_EVENTS && p->events[i]; i++)
+		if (p->events[i] == opcode)
+			return true;
+	return false;
+}
+
+static u32 state_of(const struct kt_probe *p)
+{
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS))
+		return KTAPE_EVENT_NO_CONFIG;
+	if (!p->tp)
+		return KTAPE_EVENT_NO_TRACEPOINT;
+	if (!p->func)
+		return KTAPE_EVENT_PROTOTYPE;
+	return p->error ? KTAPE_EVENT_FAILED : KTAPE_EVENT_AVAILABLE;
+}
+
 /**
  * kt_probe_state() - can an event be recorded?
  * @opcode: of an event that exists
  * @error: out: with KTAPE_EVENT_FAILED the reason
  * @attached: out: a probe for it is attached
  *
+ * Of several probes for one event the best one counts; an event without a
+ * probe is available.
+ *
  * Context: process context, may sleep.
  * Return: enum ktape_event_state.
  */
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 {
-	u32 state = KTAPE_EVENT_AVAILABLE;	/* events without a probe */
+	u32 state = KTAPE_EVENT_AVAILABLE, this;
+	bool found = false;
 	struct kt_probe *p;
-	unsigned int i, j;
+	unsigned int i;
 
 	*error = 0;
 	*attached = false;
 	mutex_lock(&probe_lock);
 	for_each_probe(p, i) {
-		for (j = 0; j < KT_PROBE_EVENTS && p->events[j]; j++)
-			if (p->events[j] == opcode)
-				break;
-		if (j == KT_PROBE_EVENTS || !p->events[j])
+		if (!records(p, opcode))
 			continue;
+		this = state_of(p);
+		if (!found || this == KTAPE_EVENT_AVAILABLE) {
+			state = this;
+			*error = p->error;
+		}
+		found = true;
 		*attached |= p->attached;
-		*error = p->error;
-		if (!IS_ENABLED(CONFIG_TRACEPOINTS))
-			state = KTAPE_EVENT_NO_CONFIG;
-		else if (!p->tp)
-			state = KTAPE_EVENT_NO_TRACEPOINT;
-		else if (!p->func)
-			state = KTAPE_EVENT_PROTOTYPE;
-		else if (p->error)
-			state = KTAPE_EVENT_FAILED;
 	}
 	mutex_unlock(&probe_lock);
 	return state;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The registry: who is thread 1234?
+ * The registry: who is thread 1234, and what is marker 7?
  *
  * A fixed table that readers map.  Entries are written in task context under
  * one lock and read without it: seq is odd while an entry changes, as in
  * uapi/ktape/abi.h.  Each change is a record on the control ring as well, so
  * that a saved trace is a checkpoint plus the changes.
  *
- * Entries of dead threads keep their names until the table is full; then the
+ * Entries of dead objects keep their names until the table is full; then the
  * one that died first is used again.
  */
 #include <linux/err.h>
 #include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -22,7 +23,6 @@
 #include "event.h"
 #include "registry.h"
 
-#define HASH_BITS	10
 #define NONE		U32_MAX
 
 /* All of it is protected by lock, but for the entries that readers see. */
@@ -34,8 +34,10 @@ static struct {
 	u32 fresh;		/* entries from here on were never used */
 	u32 dead_first;		/* queue of dead entries, oldest first */
 	u32 dead_last;
-	u32 chain[1 << HASH_BITS];
+	u32 *chain;		/* by hash of type and id */
+	u32 chain_bits;
 	u64 dropped;		/* names that found no room */
+	u64 reused;		/* entries of the dead that were used again */
 } reg;
 
 /**
@@ -54,14 +56,17 @@ int kt_registry_init(unsigned int entries)
 	reg.nr = size / sizeof(*reg.entries);
 	reg.dead_first = NONE;
 	reg.dead_last = NONE;
-	for (i = 0; i < ARRAY_SIZE(reg.chain); i++)
-		reg.chain[i] = NONE;
+	reg.chain_bits = ilog2(roundup_pow_of_two(reg.nr));
 	reg.entries = vzalloc(size);
 	reg.next = kvcalloc(reg.nr, sizeof(*reg.next), GFP_KERNEL);
-	if (!reg.entries || !reg.next) {
+	reg.chain = kvcalloc(1U << reg.chain_bits, sizeof(*reg.chain),
+			     GFP_KERNEL);
+	if (!reg.entries || !reg.next || !reg.chain) {
 		kt_registry_exit();
 		return -ENOMEM;
 	}
+	for (i = 0; i < 1U << reg.chain_bits; i++)
+		reg.chain[i] = NONE;
 	return 0;
 }
 
@@ -74,27 +79,66 @@ void kt_registry_exit(void)
 {
 	vfree(reg.entries);
 	kvfree(reg.next);
+	kvfree(reg.chain);
 	reg.entries = NULL;
 	reg.next = NULL;
+	reg.chain = NULL;
 }
 
-static u32 *chain_of(u32 id)
+/**
+ * struct kt_key - what tells an object from all others
+ * @type: enum ktape_object
+ * @id: within the type
+ * @param1: of a type whose ids are counted by CPU; zero for others
+ */
+struct kt_key {
+	u32 type;
+	u32 id;
+	u32 param1;
+};
+
+/* An interrupt routine is one of its CPU, a cgroup's number has 64 bits. */
+static bool param1_is_key(u32 type)
 {
-	return &reg.chain[hash_32(id, HASH_BITS)];
+	return type == KTAPE_OBJ_ISR || type == KTAPE_OBJ_CGROUP ||
+	       type == KTAPE_OBJ_SYSCALL;
 }
 
-static u32 find(u32 id)
+static struct kt_key key_of(u32 type, u32 id, u32 param1)
 {
-	u32 slot = *chain_of(id);
+	return (struct kt_key){ type, id, param1_is_key(type) ? param1 : 0 };
+}
 
-	while (slot != NONE && reg.entries[slot].id != id)
+static u32 *chain_of(struct kt_key k)
+{
+	return &reg.chain[hash_32(k.id ^ k.type << 24 ^ k.param1 << 12,
+				  reg.chain_bits)];
+}
+
+static bool has_key(const struct ktape_object_entry *e, struct kt_key k)
+{
+	return e->id == k.id && e->type == k.type &&
+	       (!param1_is_key(k.type) || e->param1 == k.param1);
+}
+
+static u32 find(struct kt_key k)
+{
+	u32 slot = *chain_of(k);
+
+	while (slot != NONE && !has_key(&reg.entries[slot], k))
 		slot = reg.next[slot];
 	return slot;
 }
 
+static u32 find_thread(pid_t tid)
+{
+	return find(key_of(KTAPE_OBJ_THREAD, tid, 0));
+}
+
 static void unchain(u32 slot)
 {
-	u32 *link = chain_of(reg.entries[slot].id);
+	const struct ktape_object_entry *e = &reg.entries[slot];
+	u32 *link = chain_of(key_of(e->type, e->id, e->param1));
 
 	while (*link != slot)
 		link = &reg.next[*link];
@@ -112,6 +156,7 @@ static u32 take_slot(void)
 		reg.dropped++;
 		return NONE;
 	}
+	reg.reused++;
 	reg.dead_first = reg.next[slot];
 	if (reg.dead_first == NONE)
 		reg.dead_last = NONE;
@@ -150,7 +195,7 @@ static void announce(const struct ktape_object_entry *e)
 		.blob = e->name,
 	};
 
-	kt_event_record(KTAPE_EV_REGISTRY, KTAPE_RING_CONTROL, &rec);
+	kt_event_record(KTAPE_RING_CONTROL, &rec);
 }
 
 static u32 thread_param(const struct task_struct *p)
@@ -162,38 +207,136 @@ static u32 thread_param(const struct task_struct *p)
 static void set_name(struct ktape_object_entry *e, const char *name)
 {
 	memset(e->name, 0, sizeof(e->name));
-	memcpy(e->name, name, strnlen(name, TASK_COMM_LEN - 1));
+	memcpy(e->name, name, strnlen(name, sizeof(e->name) - 1));
+}
+
+/*
+ * The entry of a key for writing, made if it is not there yet.
+ * Return: the entry between begin_write() and end_write(), or NULL.
+ */
+static struct ktape_object_entry *open_entry(struct kt_key k, u64 born)
+{
+	struct ktape_object_entry *e;
+	u32 slot = find(k);
+
+	if (slot != NONE) {
+		begin_write(&reg.entries[slot]);
+		return &reg.entries[slot];
+	}
+	slot = take_slot();
+	if (slot == NONE)
+		return NULL;
+	e = &reg.entries[slot];
+	begin_write(e);
+	e->type = k.type;
+	e->id = k.id;
+	e->born = born;
+	e->died = 0;
+	reg.next[slot] = *chain_of(k);
+	*chain_of(k) = slot;
+	return e;
+}
+
+static void set_entry(struct kt_key k, u64 born, u32 param1, u32 param2,
+		      const char *name)
+{
+	struct ktape_object_entry *e = open_entry(k, born);
+
+	if (!e)
+		return;
+	e->param1 = param1;
+	e->param2 = param2;
+	set_name(e, name);
+	end_write(e);
+	announce(e);
+}
+
+/* It is gone; its name stays until the entry is needed. */
+static void bury(u32 slot)
+{
+	struct ktape_object_entry *e = &reg.entries[slot];
+
+	unchain(slot);
+	begin_write(e);
+	e->died = kt_clock();
+	end_write(e);
+	reg.next[slot] = NONE;
+	if (reg.dead_last == NONE)
+		reg.dead_first = slot;
+	else
+		reg.next[reg.dead_last] = slot;
+	reg.dead_last = slot;
+	announce(e);
+}
+
+/**
+ * kt_registry_set() - an object is new, or has a new name or parameters
+ * @type: enum ktape_object
+ * @id: within the type
+ * @param1: by type
+ * @param2: by type
+ * @name: its name; what is longer than an entry has room for is cut
+ *
+ * Context: task context.
+ */
+void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
+		     const char *name)
+{
+	struct kt_key k = key_of(type, id, param1);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&reg.lock, flags);
+	set_entry(k, kt_clock(), param1, param2, name);
+	raw_spin_unlock_irqrestore(&reg.lock, flags);
+}
+
+/**
+ * kt_registry_gone() - an object is gone
+ * @type: enum ktape_object
+ * @id: within the type
+ * @param1: of a type whose ids are counted by CPU
+ *
+ * Context: task context.
+ */
+void kt_registry_gone(u32 type, u32 id, u32 param1)
+{
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(&reg.lock, flags);
+	slot = find(key_of(type, id, param1));
+	if (slot != NONE)
+		bury(slot);
+	raw_spin_unlock_irqrestore(&reg.lock, flags);
+}
+
+/**
+ * kt_registry_has() - is there a living object?
+ * @type: enum ktape_object
+ * @id: within the type
+ * @param1: of a type whose ids are counted by CPU
+ *
+ * Context: task context.
+ * Return: true or false.
+ */
+bool kt_registry_has(u32 type, u32 id, u32 param1)
+{
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(&reg.lock, flags);
+	slot = find(key_of(type, id, param1));
+	raw_spin_unlock_irqrestore(&reg.lock, flags);
+	return slot != NONE;
 }
 
 static void add_thread(struct task_struct *p, const char *name, u64 born)
 {
-	struct ktape_object_entry *e;
-	u32 slot = find(p->pid);
-
-	if (slot == NONE) {
-		/* It has ended; exit set the flag before it took our lock. */
-		if (p->flags & PF_EXITING)
-			return;
-		slot = take_slot();
-		if (slot == NONE)
-			return;
-		e = &reg.entries[slot];
-		begin_write(e);
-		e->type = KTAPE_OBJ_THREAD;
-		e->id = p->pid;
-		e->born = born;
-		e->died = 0;
-		reg.next[slot] = *chain_of(e->id);
-		*chain_of(e->id) = slot;
-	} else {
-		e = &reg.entries[slot];
-		begin_write(e);
-	}
-	e->param1 = p->tgid;
-	e->param2 = thread_param(p);
-	set_name(e, name);
-	end_write(e);
-	announce(e);
+	/* It has ended; exit set the flag before it took our lock. */
+	if (p->flags & PF_EXITING && find_thread(p->pid) == NONE)
+		return;
+	set_entry(key_of(KTAPE_OBJ_THREAD, p->pid, 0), born, p->tgid,
+		  thread_param(p), name);
 }
 
 /**
@@ -221,26 +364,13 @@ void kt_registry_thread(struct task_struct *p, const char *name)
  */
 void kt_registry_thread_exit(pid_t tid, pid_t tgid)
 {
-	struct ktape_object_entry *e;
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(&reg.lock, flags);
-	slot = find(tid);
-	if (slot != NONE && reg.entries[slot].param1 == tgid) {
-		e = &reg.entries[slot];
-		unchain(slot);
-		begin_write(e);
-		e->died = kt_clock();
-		end_write(e);
-		reg.next[slot] = NONE;
-		if (reg.dead_last == NONE)
-			reg.dead_first = slot;
-		else
-			reg.next[reg.dead_last] = slot;
-		reg.dead_last = slot;
-		announce(e);
-	}
+	slot = find_thread(tid);
+	if (slot != NONE && reg.entries[slot].param1 == tgid)
+		bury(slot);
 	raw_spin_unlock_irqrestore(&reg.lock, flags);
 }
 
@@ -259,7 +389,7 @@ static void walk_one(struct task_struct *p)
 	read_comm(name, p);
 	raw_spin_lock_irqsave(&reg.lock, flags);
 	/* What a probe entered meanwhile is newer than what we read. */
-	if (find(p->pid) == NONE)
+	if (find_thread(p->pid) == NONE)
 		add_thread(p, name, 0);
 	raw_spin_unlock_irqrestore(&reg.lock, flags);
 }
@@ -311,6 +441,16 @@ unsigned int kt_registry_used(void)
 u64 kt_registry_dropped(void)
 {
 	return READ_ONCE(reg.dropped);
+}
+
+/**
+ * kt_registry_reused() - entries of dead objects that were used again
+ *
+ * Return: how many since the module was loaded. Context: any.
+ */
+u64 kt_registry_reused(void)
+{
+	return READ_ONCE(reg.reused);
 }
 
 /**

@@ -133,6 +133,7 @@ void kt_session_stop(struct kt_session *s);
 void kt_session_clear(struct kt_session *s);
 int kt_session_flush(struct kt_session *s);
 void kt_session_resumed(void);
+void kt_session_sinks(void);
 void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
 int kt_session_parse_profile(const char *text, u64 *mask);
 bool kt_session_mask_ok(const u64 *mask);

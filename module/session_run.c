@@ -21,6 +21,7 @@
 #include <linux/string.h>
 
 #include "control.h"
+#include "filter.h"
 #include "probe.h"
 #include "session.h"
 
@@ -41,6 +42,18 @@ bool kt_session_mask_ok(const u64 *mask)
 	return true;
 }
 
+/* They come with other events and have no bit of their own. */
+static const u8 implied[] = {
+#define KTAPE_IMPLIED(NAME) KTAPE_EV_##NAME,
+#include <ktape/events.h>
+};
+
+/* Frequent or large: no preset has them. */
+static const u8 on_request[] = {
+#define KTAPE_ON_REQUEST(NAME) KTAPE_EV_##NAME,
+#include <ktape/events.h>
+};
+
 /**
  * kt_mask_normalise() - bring a profile into the form in which it is kept
  * @mask: bit n is opcode n
@@ -54,6 +67,8 @@ void kt_mask_normalise(u64 *mask)
 	for (i = KTAPE_OP_CONTROL; i < KTAPE_OP_EXCEPTION; i++)
 		if (kt_event_opcode_exists(i))
 			kt_mask_set(mask, i);
+	for (i = 0; i < ARRAY_SIZE(implied); i++)
+		kt_mask_clear(mask, implied[i]);
 	/* The wide forms take the place of the fast ones. */
 	if (kt_mask_has(mask, KTAPE_EV_SYS_ENTER_WIDE))
 		kt_mask_clear(mask, KTAPE_EV_SYS_ENTER);
@@ -87,11 +102,22 @@ static bool wants(const struct kt_session *s, unsigned int opcode)
 	return kt_mask_has(s->mask, opcode);
 }
 
+/* Filters may come after the want bit: with kt_session_control both change. */
+static bool is_filtered(unsigned int session, unsigned int opcode)
+{
+	const struct kt_filters *f = rcu_dereference_protected(
+		kt_filters[session], lockdep_is_held(&kt_session_lock));
+
+	return f && kt_mask_has(f->applies, opcode);
+}
+
 static void set_route(struct kt_cpu *c, unsigned int opcode)
 {
-	u8 want = c->want[opcode];
-	u8 route = is_power_of_2(want) ? __ffs(want) : KT_ROUTE_MANY;
+	u8 want = c->want[opcode], route = KT_ROUTE_MANY;
 
+	if (is_power_of_2(want) && !kt_sink_wants(opcode) &&
+	    !is_filtered(__ffs(want), opcode))
+		route = __ffs(want);
 	if (c->route[opcode] != route)
 		WRITE_ONCE(c->route[opcode], route);
 }
@@ -134,7 +160,7 @@ static void want_everywhere(const struct kt_session *s)
 		kt_want_set(s, cpu);
 }
 
-/* Attach the probes that any session wants.  With kt_session_control only. */
+/* Attach the probes that anybody wants.  With kt_session_control only. */
 static void update_probes(void)
 {
 	u64 mask[KTAPE_MASK_WORDS] = {};
@@ -145,6 +171,8 @@ static void update_probes(void)
 			if (wants(kt_sessions[i], j))
 				kt_mask_set(mask, j);
 	}
+	for (i = 0; i < KTAPE_MASK_WORDS; i++)
+		mask[i] |= READ_ONCE(kt_sink_mask[i]);
 	/* A probe that fails is told by the event's state, the others go on. */
 	kt_probe_want(mask);
 }
@@ -173,6 +201,25 @@ static void unlock(void)
 {
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
+}
+
+/**
+ * kt_session_sinks() - what the sinks want has changed
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_sinks(void)
+{
+	unsigned int cpu, i;
+
+	mutex_lock(&kt_session_control);
+	lock();
+	for_each_possible_cpu(cpu)
+		for (i = 0; i < KTAPE_OPCODES; i++)
+			set_route(per_cpu_ptr(&kt_cpus, cpu), i);
+	unlock();
+	update_probes();
+	mutex_unlock(&kt_session_control);
 }
 
 /**
@@ -321,8 +368,8 @@ int kt_session_parse_profile(const char *text, u64 *mask)
 	if (all || def || !strcmp(text, "none")) {
 		for (i = 0; i < KTAPE_OPCODES; i++)
 			if (kt_event_opcode_exists(i) &&
-			    i != KTAPE_EV_SYS_ENTER_WIDE &&
-			    i != KTAPE_EV_SYS_EXIT_WIDE &&
+			    !memchr(on_request, i, sizeof(on_request)) &&
+			    i < KTAPE_OP_PROBE &&
 			    (all || (def && BIT(kt_event_class(i)) & in_default)))
 				kt_mask_set(mask, i);
 		return 0;

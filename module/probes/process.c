@@ -16,8 +16,8 @@ static void notrace probe_sched_process_fork(void *data,
 {
 	kt_probe_enter();
 	kt_registry_thread(child, child->comm);
-	KT_EVENT3(PROCESS_FORK, child->tgid == parent->tgid, parent->pid,
-		  child->pid, child->tgid);
+	KT_EVENT3_OF(PROCESS_FORK, child, child->tgid == parent->tgid,
+		     parent->pid, child->pid, child->tgid);
 	kt_probe_leave();
 }
 

@@ -35,7 +35,7 @@ static __always_inline void sched_switch(bool preempt, struct task_struct *prev,
 					 unsigned int state)
 {
 	kt_probe_enter();
-	KT_EVENT2(SCHED_SWITCH,
+	KT_EVENT2_OF(SCHED_SWITCH, next,
 		  (u8)prev->prio | (u8)next->prio << 8 |
 			  leave_state(preempt, prev, state) << 16,
 		  prev->pid, next->pid);
@@ -50,7 +50,7 @@ static __always_inline void context(struct task_struct *next)
 {
 	kt_probe_enter();
 	kt_event(KTAPE_EV_CONTEXT, KTAPE_CLASS_CONTROL, KTAPE_RING_EVENT,
-		 (u8)next->prio, 1, next->pid, 0, 0);
+		 (u8)next->prio, 1, next->pid, 0, 0, NULL);
 	kt_probe_leave();
 }
 
@@ -88,21 +88,21 @@ static void notrace probe_sched_switch3(void *data, bool preempt,
 static void notrace probe_sched_waking(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_EVENT1(SCHED_WAKING, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_EVENT1_OF(SCHED_WAKING, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
 static void notrace probe_sched_wakeup(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_EVENT1(SCHED_WAKEUP, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_EVENT1_OF(SCHED_WAKEUP, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
 static void notrace probe_sched_wakeup_new(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_EVENT1(SCHED_WAKEUP_NEW, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_EVENT1_OF(SCHED_WAKEUP_NEW, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
@@ -110,8 +110,8 @@ static void notrace probe_sched_migrate_task(void *data, struct task_struct *p,
 					     int dest_cpu)
 {
 	kt_probe_enter();
-	KT_EVENT2(SCHED_MIGRATE_TASK, (u8)p->prio | (u32)dest_cpu << 8, p->pid,
-		  task_cpu(p));
+	KT_EVENT2_OF(SCHED_MIGRATE_TASK, p,
+		     (u8)p->prio | (u32)dest_cpu << 8, p->pid, task_cpu(p));
 	kt_probe_leave();
 }
 

@@ -47,7 +47,7 @@ static noinline void notrace enter_wide(struct pt_regs *regs, long nr,
 	syscall_get_arguments(current, regs, got);
 	for (i = 0; i < ARRAY_SIZE(args); i++)
 		args[i] = got[i];
-	kt_event_record(KTAPE_EV_SYS_ENTER_WIDE, KTAPE_RING_EVENT, &rec);
+	kt_event_record(KTAPE_RING_EVENT, &rec);
 }
 
 static noinline void notrace exit_wide(struct pt_regs *regs, long nr, long ret,
@@ -70,7 +70,7 @@ static noinline void notrace exit_wide(struct pt_regs *regs, long nr, long ret,
 	values[0] = (s64)ret;
 	for (i = 0; i < ARRAY_SIZE(got); i++)
 		values[i + 1] = got[i];
-	kt_event_record(KTAPE_EV_SYS_EXIT_WIDE, KTAPE_RING_EVENT, &rec);
+	kt_event_record(KTAPE_RING_EVENT, &rec);
 }
 
 /* Then dat20 is the number and nothing else. */

@@ -50,6 +50,8 @@ static const struct kts_shape kts_shapes[KTAPE_OPCODES] = {
 #define KTAPE_BLOB()				, KTS_BLOB
 #define KTAPE_ARRAY(TYPE, field, count, help)	+ KTS_WORDS_##TYPE * (count)
 #define KTAPE_TEXT(field, help)			+ KTS_TEXT
+#define KTAPE_BYTES(field, help)		+ KTS_TEXT
+#define KTAPE_LIST(TYPE, number, field, help)	+ KTS_TEXT
 #define KTAPE_END(NAME)				},
 #include <ktape/events.h>
 };

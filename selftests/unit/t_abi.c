@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 #include <ktape/abi.h>
+#include <ktape/filter.h>
+#include <ktape/mark.h>
 
 #include "tap.h"
 
@@ -108,6 +110,25 @@ static const struct size sizes[] = {
 	SIZE(ktape_create, 40),
 	OFFSET(ktape_create, control_size, 16),
 	OFFSET(ktape_create, block_size, 24),
+
+	SIZE(ktape_filter_pid, 8),
+	SIZE(ktape_filter_gate, 16),
+	OFFSET(ktape_filter_gate, ns, 8),
+	SIZE(ktape_filter_rate, 8),
+	SIZE(ktape_filter, 40),
+	OFFSET(ktape_filter, entries, 16),
+	OFFSET(ktape_filter, collisions, 32),
+	SIZE(ktape_probe, 112),
+	OFFSET(ktape_probe, offset, 24),
+	OFFSET(ktape_probe, symbol, 48),
+	SIZE(ktape_mark, 40),
+	OFFSET(ktape_mark, value, 16),
+	OFFSET(ktape_mark, message, 24),
+	SIZE(ktape_trace, 64),
+	OFFSET(ktape_trace, args, 24),
+	OFFSET(ktape_trace, buffer, 56),
+	SIZE(ktape_name, 56),
+	OFFSET(ktape_name, name, 24),
 };
 
 static void test_sizes(void)
@@ -208,6 +229,22 @@ static const struct number numbers[] = {
 	IS(KTAPE_IOC_METADATA, 0xc004e90a),
 	IS(KTAPE_IOC_WATERMARK, 0x4004e90b),
 	IS(KTAPE_IOC_CREATE, 0x4004e90c),
+	IS(KTAPE_IOC_FILTER, 0xc004e90d),
+	IS(KTAPE_IOC_PROBE, 0xc004e90e),
+	IS(KTAPE_MARK_IOC_MARK, 0x4004e940),
+	IS(KTAPE_MARK_IOC_TRACE, 0x4004e941),
+	IS(KTAPE_MARK_IOC_NAME, 0x4004e942),
+	IS(KTAPE_FILTER_CPU, 0),
+	IS(KTAPE_FILTER_STACK, 11),
+	IS(KTAPE_FILTER_KINDS, 12),
+	IS(KTAPE_GATE_WORK, 5),
+	IS(KTAPE_OBJ_SYSCALL, 14),
+	IS(KTAPE_OBJ_USER, 64),
+	IS(KTAPE_USER_UDP_SOCKET, 14),
+	IS(KTAPE_HW_SEVERITY3, 7),
+	IS(KTAPE_EXC_CODE(0xffff00, 0x1ff), 0xffff00ff),
+	IS(KTAPE_IPI_TIMER, 6),
+	IS(KTAPE_FORMAT_SIGNAL, 11),
 };
 
 static void test_numbers(void)
@@ -234,24 +271,134 @@ static const struct frozen opcodes[] = {
 	{ 5, "registry" },
 	{ 6, "context" },
 	{ 7, "session" },
+	{ 8, "filter" },
+	{ 16, "exception" },
+	{ 17, "mark" },
+	{ 18, "mark_begin" },
+	{ 19, "mark_end" },
+	{ 20, "mark_value" },
+	{ 21, "isr_enter" },
+	{ 22, "isr_exit" },
+	{ 23, "user_event" },
+	{ 24, "text" },
+	{ 25, "trace_event" },
 	{ 32, "sched_switch" },
 	{ 33, "sched_waking" },
 	{ 34, "sched_wakeup" },
 	{ 35, "sched_wakeup_new" },
 	{ 36, "sched_migrate_task" },
+	{ 37, "sched_pi_setprio" },
+	{ 38, "sched_process_wait" },
+	{ 39, "sched_stat_runtime" },
 	{ 40, "process_fork" },
 	{ 41, "process_exec" },
 	{ 42, "process_exit" },
 	{ 43, "process_rename" },
+	{ 44, "process_free" },
+	{ 45, "sched_blocked" },
 	{ 48, "irq_handler_entry" },
 	{ 49, "irq_handler_exit" },
+	{ 50, "irq_span" },
 	{ 52, "softirq_raise" },
 	{ 53, "softirq_entry" },
 	{ 54, "softirq_exit" },
+	{ 55, "softirq_span" },
+	{ 56, "tasklet_entry" },
+	{ 57, "tasklet_exit" },
 	{ 60, "sys_enter" },
 	{ 61, "sys_exit" },
 	{ 62, "sys_enter_wide" },
 	{ 63, "sys_exit_wide" },
+	{ 64, "sys_path" },
+	{ 65, "sys_span" },
+	{ 68, "local_timer_exit" },
+	{ 70, "ipi_raise" },
+	{ 71, "ipi_entry" },
+	{ 72, "ipi_exit" },
+	{ 73, "ipi_send_cpu" },
+	{ 74, "ipi_send_cpumask" },
+	{ 75, "local_timer_entry" },
+	{ 76, "timer_init" },
+	{ 77, "timer_start" },
+	{ 78, "timer_expire_entry" },
+	{ 79, "timer_expire_exit" },
+	{ 80, "timer_cancel" },
+	{ 81, "itimer_state" },
+	{ 82, "itimer_expire" },
+	{ 83, "tick_stop" },
+	{ 84, "timer_base_idle" },
+	{ 85, "timer_span" },
+	{ 88, "hrtimer_init" },
+	{ 89, "hrtimer_start" },
+	{ 90, "hrtimer_expire_entry" },
+	{ 91, "hrtimer_expire_exit" },
+	{ 92, "hrtimer_cancel" },
+	{ 93, "hrtimer_span" },
+	{ 96, "workqueue_queue_work" },
+	{ 97, "workqueue_activate_work" },
+	{ 98, "workqueue_execute_start" },
+	{ 99, "workqueue_execute_end" },
+	{ 100, "work_span" },
+	{ 104, "signal_generate" },
+	{ 105, "signal_deliver" },
+	{ 108, "page_fault_user" },
+	{ 109, "page_fault_kernel" },
+	{ 110, "mm_page_alloc" },
+	{ 111, "mm_page_free" },
+	{ 112, "kmalloc" },
+	{ 113, "kfree" },
+	{ 114, "kmem_cache_alloc" },
+	{ 115, "kmem_cache_free" },
+	{ 120, "block_rq_insert" },
+	{ 121, "block_rq_issue" },
+	{ 122, "block_rq_complete" },
+	{ 123, "block_rq_requeue" },
+	{ 124, "block_bio_queue" },
+	{ 125, "block_bio_complete" },
+	{ 126, "block_rq_merge" },
+	{ 132, "net_dev_queue" },
+	{ 133, "net_dev_start_xmit" },
+	{ 134, "net_dev_xmit" },
+	{ 135, "netif_receive_skb" },
+	{ 136, "netif_rx" },
+	{ 137, "napi_poll" },
+	{ 138, "kfree_skb" },
+	{ 139, "consume_skb" },
+	{ 144, "cpu_idle" },
+	{ 145, "cpu_idle_miss" },
+	{ 146, "cpu_frequency" },
+	{ 147, "suspend_resume" },
+	{ 148, "rpm_suspend" },
+	{ 149, "rpm_resume" },
+	{ 150, "rpm_idle" },
+	{ 151, "rpm_return_int" },
+	{ 152, "wakeup_source_activate" },
+	{ 153, "wakeup_source_deactivate" },
+	{ 156, "contention_begin" },
+	{ 157, "contention_end" },
+	{ 160, "console" },
+	{ 164, "module_load" },
+	{ 165, "module_free" },
+	{ 166, "module_get" },
+	{ 167, "module_put" },
+	{ 168, "cpuhp_enter" },
+	{ 169, "cpuhp_exit" },
+	{ 172, "kernel_stack" },
+	{ 240, "probe_0" },
+	{ 241, "probe_1" },
+	{ 242, "probe_2" },
+	{ 243, "probe_3" },
+	{ 244, "probe_4" },
+	{ 245, "probe_5" },
+	{ 246, "probe_6" },
+	{ 247, "probe_7" },
+	{ 248, "probe_8" },
+	{ 249, "probe_9" },
+	{ 250, "probe_10" },
+	{ 251, "probe_11" },
+	{ 252, "probe_12" },
+	{ 253, "probe_13" },
+	{ 254, "probe_14" },
 };
 
 static const struct frozen classes[] = {
@@ -276,11 +423,14 @@ static const struct frozen classes[] = {
 	{ 18, "console" },
 	{ 19, "module" },
 	{ 20, "kprobe" },
+	{ 21, "stack" },
 };
 
 /* ---- the table, as a list of what it says -------------------------------- */
 
-enum what { EVENT, BITS, VARARGS, ARGS, ARG, REST, BLOB, ARRAY, TEXT, END };
+enum what {
+	EVENT, BITS, VARARGS, ARGS, ARG, REST, BLOB, ARRAY, TEXT, BYTES, LIST, END
+};
 
 struct item {
 	enum what what;
@@ -309,6 +459,9 @@ static const struct item items[] = {
 #define KTAPE_ARRAY(TYPE, field, count, help) \
 	{ ARRAY, #field, WORDS_##TYPE * count, 0, help },
 #define KTAPE_TEXT(field, help)		{ TEXT, #field, 0, 0, help },
+#define KTAPE_BYTES(field, help)	{ BYTES, #field, 0, 0, help },
+#define KTAPE_LIST(TYPE, number, field, help) \
+	{ ARG, #number, 1, 0, help }, { LIST, #field, WORDS_##TYPE, 0, help },
 #define KTAPE_END(NAME)			{ END, "", 0, 0, "" },
 #include <ktape/events.h>
 };
@@ -325,20 +478,29 @@ static const struct class table_classes[] = {
 #include <ktape/events.h>
 };
 
+static const struct frozen *frozen_as(unsigned int opcode)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++)
+		if (opcodes[i].number == opcode)
+			return &opcodes[i];
+	return NULL;
+}
+
 static void test_opcodes(void)
 {
 	const struct item *item;
+	const struct frozen *f;
 	size_t n = 0;
 
 	for (item = items; item < items + ARRAY_SIZE(items); item++) {
 		if (item->what != EVENT)
 			continue;
-		check(n < ARRAY_SIZE(opcodes), "%s is new: freeze it here",
-		      item->name);
-		check(item->number == opcodes[n].number &&
-		      !strcmp(item->name, opcodes[n].name),
-		      "%u is %s, was %u %s", item->number, item->name,
-		      opcodes[n].number, opcodes[n].name);
+		f = frozen_as(item->number);
+		check(f, "%s is new: freeze it here", item->name);
+		check(!strcmp(item->name, f->name), "%u is %s, was %s",
+		      item->number, item->name, f->name);
 		n++;
 	}
 	check_equal(n, ARRAY_SIZE(opcodes));
@@ -371,15 +533,15 @@ static void test_classes(void)
 static void test_ranges(void)
 {
 	const struct item *item;
-	unsigned int previous = 0;
+	bool seen[KTAPE_OPCODES] = { false };
 
 	for (item = items; item < items + ARRAY_SIZE(items); item++) {
 		unsigned int op = item->number, class = item->class;
 
 		if (item->what != EVENT)
 			continue;
-		check(op > previous && op < 255, "%s: %u", item->name, op);
-		previous = op;
+		check(op && op < 255 && !seen[op], "%s: %u", item->name, op);
+		seen[op] = true;
 		check((op < KTAPE_OP_EXCEPTION) ==
 		      (class == KTAPE_CLASS_CONTROL), "%s", item->name);
 		check((op == KTAPE_OP_EXCEPTION) ==
@@ -396,7 +558,7 @@ static const struct item *check_event(const struct item *item)
 {
 	const char *event = item->name;
 	unsigned int bits = 0, words = 0, rest = 0;
-	bool varargs = false, blob = false, text = false;
+	bool varargs = false, blob = false, last = false;
 
 	for (item++; item->what != END; item++) {
 		bits += item->what == BITS || item->what == VARARGS ?
@@ -405,10 +567,10 @@ static const struct item *check_event(const struct item *item)
 		words += item->what == ARG && !blob ? item->number : 0;
 		rest += item->what == REST;
 		blob |= item->what == BLOB;
-		if (text)
-			tap_fail("%s: %s after text", event, item->name);
-		text |= item->what == TEXT;
-		if ((item->what == ARRAY || item->what == TEXT) && !blob)
+		if (last)
+			tap_fail("%s: %s after the last", event, item->name);
+		last |= item->what >= TEXT && item->what <= LIST;
+		if (item->what >= ARRAY && item->what <= LIST && !blob)
 			tap_fail("%s: %s outside a blob", event, item->name);
 	}
 	if (bits > 20 || (varargs && bits != 20))

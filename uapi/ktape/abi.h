@@ -12,6 +12,8 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#include <ktape/objects.h>
+
 /* ---- records ---------------------------------------------------------- */
 
 /*
@@ -101,6 +103,59 @@ enum ktape_task_state {
 enum ktape_phase {
 	KTAPE_PHASE_OFF = 0,
 	KTAPE_PHASE_ON = 1
+};
+
+/**
+ * enum ktape_severity - how bad an exception is (QNX Neutrino's _TRACE_*)
+ * @KTAPE_SW_SEVERITY0: software: for information or testing
+ * @KTAPE_SW_SEVERITY1: software: an expected error
+ * @KTAPE_SW_SEVERITY2: software: an unexpected fault, recovered
+ * @KTAPE_SW_SEVERITY3: software: an unexpected fault, not recovered
+ * @KTAPE_HW_SEVERITY0: hardware, likewise
+ * @KTAPE_HW_SEVERITY1: hardware, likewise
+ * @KTAPE_HW_SEVERITY2: hardware, likewise
+ * @KTAPE_HW_SEVERITY3: hardware, likewise
+ */
+enum ktape_severity {
+	KTAPE_SW_SEVERITY0 = 0,
+	KTAPE_SW_SEVERITY1 = 1,
+	KTAPE_SW_SEVERITY2 = 2,
+	KTAPE_SW_SEVERITY3 = 3,
+	KTAPE_HW_SEVERITY0 = 4,
+	KTAPE_HW_SEVERITY1 = 5,
+	KTAPE_HW_SEVERITY2 = 6,
+	KTAPE_HW_SEVERITY3 = 7
+};
+
+/* An exception's code: 24 bits say whose it is, 8 bits which one. */
+#define KTAPE_EXC_CODE(major, minor)	((__u32)(major) << 8 | ((minor) & 0xffU))
+
+/* Majors of the kernel's own exceptions; the others are for everybody. */
+#define KTAPE_MAJOR_KERNEL	0xffff00U	/* die, panic, hang, out of memory */
+#define KTAPE_MAJOR_REPORT	0xffff01U	/* sanitizers and warnings */
+#define KTAPE_MAJOR_RAS		0xffff02U	/* memory, bus and machine checks */
+#define KTAPE_MAJOR_BLOCK	0xffff03U	/* block and SCSI errors */
+#define KTAPE_MAJOR_NET		0xffff04U	/* transmit timeouts */
+#define KTAPE_MAJOR_THERMAL	0xffff05U	/* thermal trips */
+
+/**
+ * enum ktape_ipi - why a CPU interrupts another
+ * @KTAPE_IPI_OTHER: none of these
+ * @KTAPE_IPI_RESCHEDULE: it has something to run
+ * @KTAPE_IPI_CALL: it is to call a function
+ * @KTAPE_IPI_CALL_SINGLE: it alone is to call a function
+ * @KTAPE_IPI_IRQ_WORK: it has irq_work
+ * @KTAPE_IPI_STOP: it is to stop
+ * @KTAPE_IPI_TIMER: a timer tick is passed on
+ */
+enum ktape_ipi {
+	KTAPE_IPI_OTHER = 0,
+	KTAPE_IPI_RESCHEDULE = 1,
+	KTAPE_IPI_CALL = 2,
+	KTAPE_IPI_CALL_SINGLE = 3,
+	KTAPE_IPI_IRQ_WORK = 4,
+	KTAPE_IPI_STOP = 5,
+	KTAPE_IPI_TIMER = 6
 };
 
 /* ---- rings and blocks ------------------------------------------------- */
@@ -315,17 +370,7 @@ struct ktape_ring_page {
 
 /* ---- registry --------------------------------------------------------- */
 
-/**
- * enum ktape_object - types of registry entries
- * @KTAPE_OBJ_FREE: no entry
- * @KTAPE_OBJ_THREAD: id tid, param1 tgid, param2 priority | policy << 8 |
- *	kernel thread << 16, name as in /proc/PID/comm
- */
-enum ktape_object {
-	KTAPE_OBJ_FREE = 0,
-	KTAPE_OBJ_THREAD = 1
-};
-
+/* Types of objects and what their parameters hold: ktape/objects.h. */
 #define KTAPE_NAME_SIZE		32
 
 /**
@@ -333,7 +378,7 @@ enum ktape_object {
  * @seq: odd while it is being written; a reader takes it before and after
  * @type: enum ktape_object
  * @flags: zero
- * @id: number within the type
+ * @id: number within the type (of an ISR: within its CPU)
  * @param1: by type
  * @param2: by type
  * @born: trace clock when it came; 0 when it was there before the module
@@ -371,6 +416,10 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_DISCARD	(1ULL << 2)	/* discard mode and consumers */
 #define KTAPE_FEATURE_TRACEPOINTS (1ULL << 3)	/* kernel has tracepoints */
 #define KTAPE_FEATURE_POS32	(1ULL << 4)	/* positions have 32 bits */
+#define KTAPE_FEATURE_FILTER	(1ULL << 5)	/* ktape/filter.h */
+#define KTAPE_FEATURE_KPROBE	(1ULL << 6)	/* probes at run time */
+#define KTAPE_FEATURE_STACK	(1ULL << 7)	/* call stacks */
+#define KTAPE_FEATURE_CGROUP	(1ULL << 8)	/* filter by cgroup */
 
 /**
  * enum ktape_clock - the trace clock of this load of the module
@@ -473,7 +522,8 @@ enum ktape_profile_op {
  * @mask: in: operand, bit n is opcode n; out: the profile now in force
  *
  * Control records are always recorded; their bits read as 1.  Bits of opcodes
- * that do not exist: EINVAL, and nothing changes.
+ * that do not exist: EINVAL, and nothing changes.  Bits of spans and call stacks
+ * read as 0: those come by gates and on request (ktape/filter.h).
  */
 struct ktape_profile {
 	__u32 size;

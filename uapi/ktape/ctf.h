@@ -96,6 +96,17 @@
 #define KTAPE_CTF_PHASE		"u32"
 #define KTAPE_CTF_NS		"u64"
 #define KTAPE_CTF_TICKS		"u64"
+#define KTAPE_CTF_PTR		"x32"
+#define KTAPE_CTF_FUNC		"x32"
+#define KTAPE_CTF_SIGNAL	"u32"
+#define KTAPE_CTF_SEVERITY	"u32"
+#define KTAPE_CTF_MARKER	"u32"
+#define KTAPE_CTF_VALUEID	"u32"
+#define KTAPE_CTF_ISRID		"u32"
+#define KTAPE_CTF_DEV		"u32"
+#define KTAPE_CTF_NETDEV	"u32"
+#define KTAPE_CTF_IPI		"u32"
+#define KTAPE_CTF_FILTER	"u32"
 
 /* Types in dat20: what stands before and after "integer { ... }". */
 #define KTAPE_CTF_PLAIN(width) \
@@ -117,7 +128,21 @@
 	"NET_RX = 3, BLOCK = 4, IRQ_POLL = 5, TASKLET = 6, SCHED = 7, " \
 	"HRTIMER = 8, RCU = 9 }"
 #define KTAPE_CTF_BITS_OBJECT(width) \
-	"enum : " KTAPE_CTF_PLAIN(width) " { free = 0, thread = 1 }"
+	"enum : " KTAPE_CTF_PLAIN(width) " { free = 0, thread = 1, irq = 2, " \
+	"softirq = 3, function = 4, marker = 5, value = 6, isr = 7, " \
+	"exception = 8, user_event = 9, block_device = 10, net_device = 11, " \
+	"cgroup = 12, probe = 13, syscall = 14, user = 64 ... 255 }"
+#define KTAPE_CTF_BITS_SIGNAL(width)	KTAPE_CTF_PLAIN(width)
+#define KTAPE_CTF_BITS_SEVERITY(width) \
+	"enum : " KTAPE_CTF_PLAIN(width) " { SW0 = 0, SW1 = 1, SW2 = 2, " \
+	"SW3 = 3, HW0 = 4, HW1 = 5, HW2 = 6, HW3 = 7 }"
+#define KTAPE_CTF_BITS_IPI(width) \
+	"enum : " KTAPE_CTF_PLAIN(width) " { other = 0, reschedule = 1, " \
+	"call = 2, call_single = 3, irq_work = 4, stop = 5, timer = 6 }"
+#define KTAPE_CTF_BITS_FILTER(width) \
+	"enum : " KTAPE_CTF_PLAIN(width) " { cpu = 0, syscall = 1, irq = 2, " \
+	"softirq = 3, signal = 4, pid = 5, cgroup = 6, uid = 7, severity = 8, " \
+	"gate = 9, rate = 10, stack = 11 }"
 #define KTAPE_CTF_BITS_PHASE(width) \
 	"enum : " KTAPE_CTF_PLAIN(width) " { off = 0, on = 1 }"
 
@@ -137,6 +162,9 @@
 #define KTAPE_CTF_ARRAY(TYPE, field, count, help) \
 	KTAPE_CTF_##TYPE " _" #field "[" #count "]; "
 #define KTAPE_CTF_TEXT(field, help) "utf8 _" #field "[_size]; "
+#define KTAPE_CTF_BYTES(field, help) "u8 _" #field "[_size]; "
+#define KTAPE_CTF_LIST(TYPE, number, field, help) \
+	"u32 _" #number "; " KTAPE_CTF_##TYPE " _" #field "[_" #number "]; "
 #define KTAPE_CTF_END(NAME) "struct { } align(64) _end; }; };\n"
 
 #endif /* _KTAPE_CTF_H */
@@ -146,5 +174,5 @@
  * initializer after:
  *
  *	#define KTAPE_EVENT KTAPE_CTF_EVENT
- *	... and so on for BITS VARARGS ARGS ARG REST BLOB ARRAY TEXT END
+ *	... and so on for BITS VARARGS ARGS ARG REST BLOB ARRAY TEXT BYTES LIST END
  */

@@ -60,8 +60,20 @@
 #ifndef KTAPE_TEXT
 #define KTAPE_TEXT(field, help)
 #endif
+#ifndef KTAPE_BYTES
+#define KTAPE_BYTES(field, help)
+#endif
+#ifndef KTAPE_LIST
+#define KTAPE_LIST(TYPE, number, field, help)
+#endif
 #ifndef KTAPE_END
 #define KTAPE_END(NAME)
+#endif
+#ifndef KTAPE_ON_REQUEST
+#define KTAPE_ON_REQUEST(NAME)
+#endif
+#ifndef KTAPE_IMPLIED
+#define KTAPE_IMPLIED(NAME)
 #endif
 
 /* ---- classes ---------------------------------------------------------- */
@@ -87,6 +99,7 @@ KTAPE_CLASS(17, LOCK, lock, EVENT, 0, "lock contention")
 KTAPE_CLASS(18, CONSOLE, console, EVENT, 1, "kernel log lines")
 KTAPE_CLASS(19, MODULE, module, EVENT, 2, "kernel modules")
 KTAPE_CLASS(20, KPROBE, kprobe, EVENT, 1, "probes added at run time")
+KTAPE_CLASS(21, STACK, stack, EVENT, 0, "call stacks of other events")
 
 /* ---- field types ------------------------------------------------------ */
 
@@ -109,232 +122,55 @@ KTAPE_TYPE(OBJECT, 1, "registry type, enum ktape_object")
 KTAPE_TYPE(PHASE, 1, "enum ktape_phase")
 KTAPE_TYPE(NS, 2, "nanoseconds")
 KTAPE_TYPE(TICKS, 2, "ticks of the trace clock")
+KTAPE_TYPE(PTR, 1, "an object's address as a token, keyed anew at each load")
+KTAPE_TYPE(FUNC, 1, "a code address as such a token; its symbol is in the registry")
+KTAPE_TYPE(SIGNAL, 1, "signal number")
+KTAPE_TYPE(SEVERITY, 1, "enum ktape_severity")
+KTAPE_TYPE(MARKER, 1, "id of a marker, KTAPE_OBJ_MARKER")
+KTAPE_TYPE(VALUEID, 1, "id of a value, KTAPE_OBJ_VALUE")
+KTAPE_TYPE(ISRID, 1, "id of an interrupt routine, KTAPE_OBJ_ISR")
+KTAPE_TYPE(DEV, 1, "block device, major << 20 | minor")
+KTAPE_TYPE(NETDEV, 1, "index of a network device")
+KTAPE_TYPE(IPI, 1, "enum ktape_ipi")
+KTAPE_TYPE(FILTER, 1, "enum ktape_filter_kind")
 
-/* ---- control: 1 to 15 ------------------------------------------------- */
+/* ---- events ------------------------------------------------------------ */
 
-KTAPE_EVENT(1, CLOCK_SYNC, clock_sync, CONTROL,
-	    "one moment on the trace clock and on the system clocks")
-	KTAPE_BITS(BOOL, stable, 1, "the kernel trusts the trace clock")
-	KTAPE_BITS(U32, reason, 4, "0 start, 1 stop, 2 resume, 3 periodic, 4 CPU")
-KTAPE_ARGS()
-	KTAPE_ARG(NS, mono, "CLOCK_MONOTONIC")
-	KTAPE_ARG(NS, boot, "CLOCK_BOOTTIME")
-	KTAPE_ARG(NS, real, "CLOCK_REALTIME")
-KTAPE_END(CLOCK_SYNC)
+#include <ktape/events/control.h>
+#include <ktape/events/emit.h>
+#include <ktape/events/task.h>
+#include <ktape/events/irq.h>
+#include <ktape/events/syscall.h>
+#include <ktape/events/timer.h>
+#include <ktape/events/memory.h>
+#include <ktape/events/io.h>
+#include <ktape/events/system.h>
+#include <ktape/events/probe.h>
 
-KTAPE_EVENT(2, PROFILE, profile, CONTROL,
-	    "the session's profile on this CPU, from now on or until now")
-	KTAPE_BITS(PHASE, phase, 2, "on: these events are recorded from here")
-KTAPE_ARGS()
-	KTAPE_ARG(U32, generation, "counts the changes of the profile")
-	KTAPE_BLOB()
-	KTAPE_ARRAY(X64, mask, 4, "bit n is opcode n")
-KTAPE_END(PROFILE)
+/* ---- events that presets leave out --------------------------------------- */
 
-KTAPE_EVENT(3, CPU, cpu, CONTROL, "this CPU came or is about to go")
-	KTAPE_BITS(BOOL, online, 1, "1 it came, 0 it goes")
-KTAPE_ARGS()
-	KTAPE_ARG(CPU, cpu, "the CPU")
-KTAPE_END(CPU)
+KTAPE_ON_REQUEST(SYS_ENTER_WIDE)
+KTAPE_ON_REQUEST(SYS_EXIT_WIDE)
+KTAPE_ON_REQUEST(SYS_PATH)
+KTAPE_ON_REQUEST(SCHED_STAT_RUNTIME)
+KTAPE_ON_REQUEST(SCHED_BLOCKED)
+KTAPE_ON_REQUEST(MM_PAGE_ALLOC)
+KTAPE_ON_REQUEST(MM_PAGE_FREE)
+KTAPE_ON_REQUEST(KMALLOC)
+KTAPE_ON_REQUEST(KFREE)
+KTAPE_ON_REQUEST(KMEM_CACHE_ALLOC)
+KTAPE_ON_REQUEST(KMEM_CACHE_FREE)
+KTAPE_ON_REQUEST(CONSUME_SKB)
+KTAPE_ON_REQUEST(MODULE_GET)
+KTAPE_ON_REQUEST(MODULE_PUT)
 
-KTAPE_EVENT(4, LEDGER, ledger, CONTROL,
-	    "exact counts of one class in one ring at a quiesced moment")
-	KTAPE_BITS(CLASSID, class, 5, "the class")
-	KTAPE_BITS(U32, ring, 3, "enum ktape_ring_kind")
-KTAPE_ARGS()
-	KTAPE_BLOB()
-	KTAPE_ARG(U64, emitted, "events that had their bit set")
-	KTAPE_ARG(U64, filtered, "held back by a filter")
-	KTAPE_ARG(U64, full, "lost: no room")
-	KTAPE_ARG(U64, nested, "lost: contexts nested deeper than the ring")
-	KTAPE_ARG(U64, too_big, "lost: larger than a block")
-	KTAPE_ARG(U64, shed, "lost: low priority above the watermark")
-	KTAPE_ARG(U64, rate, "lost: above the event's rate limit")
-KTAPE_END(LEDGER)
-
-KTAPE_EVENT(5, REGISTRY, registry, CONTROL, "an object got or lost its name")
-	KTAPE_BITS(OBJECT, type, 8, "kind of object")
-	KTAPE_BITS(BOOL, dead, 1, "it is gone")
-KTAPE_ARGS()
-	KTAPE_ARG(U32, id, "its number within the type")
-	KTAPE_ARG(U32, param1, "thread: tgid")
-	KTAPE_ARG(X32, param2, "thread: priority | policy << 8 | kernel << 16")
-	KTAPE_ARG(TICKS, born, "when it came into being")
-	KTAPE_ARG(TICKS, died, "when it went, or 0")
-	KTAPE_BLOB()
-	KTAPE_TEXT(name, "its name")
-KTAPE_END(REGISTRY)
-
-KTAPE_EVENT(6, CONTEXT, context, CONTROL,
-	    "the CPU changes to this thread while sched_switch is not recorded")
-	KTAPE_BITS(PRIO, prio, 8, "its priority")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread that runs from here")
-KTAPE_END(CONTEXT)
-
-KTAPE_EVENT(7, SESSION, session, CONTROL, "the session started or stopped")
-	KTAPE_BITS(PHASE, phase, 2, "on or off")
-KTAPE_ARGS()
-	KTAPE_ARG(U32, session, "its number")
-	KTAPE_ARG(U32, mode, "enum ktape_mode")
-KTAPE_END(SESSION)
-
-/* ---- sched: 32 to 39 -------------------------------------------------- */
-
-KTAPE_EVENT(32, SCHED_SWITCH, sched_switch, SCHED,
-	    "the CPU goes from one thread to another")
-	KTAPE_BITS(PRIO, prev_prio, 8, "priority of the thread that leaves")
-	KTAPE_BITS(PRIO, next_prio, 8, "priority of the thread that comes")
-	KTAPE_BITS(STATE, prev_state, 4, "state in which the first leaves")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, prev_tid, "the thread that leaves")
-	KTAPE_ARG(TID, next_tid, "the thread that comes")
-KTAPE_END(SCHED_SWITCH)
-
-KTAPE_EVENT(33, SCHED_WAKING, sched_waking, SCHED,
-	    "a thread is being woken, seen in the context of the waker")
-	KTAPE_BITS(PRIO, prio, 8, "its priority")
-	KTAPE_BITS(CPU, target_cpu, 12, "the CPU where it last ran")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread")
-KTAPE_END(SCHED_WAKING)
-
-KTAPE_EVENT(34, SCHED_WAKEUP, sched_wakeup, SCHED,
-	    "a woken thread stands in a run queue")
-	KTAPE_BITS(PRIO, prio, 8, "its priority")
-	KTAPE_BITS(CPU, target_cpu, 12, "the CPU of the run queue")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread")
-KTAPE_END(SCHED_WAKEUP)
-
-KTAPE_EVENT(35, SCHED_WAKEUP_NEW, sched_wakeup_new, SCHED,
-	    "a new thread stands in a run queue for the first time")
-	KTAPE_BITS(PRIO, prio, 8, "its priority")
-	KTAPE_BITS(CPU, target_cpu, 12, "the CPU of the run queue")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread")
-KTAPE_END(SCHED_WAKEUP_NEW)
-
-KTAPE_EVENT(36, SCHED_MIGRATE_TASK, sched_migrate_task, SCHED,
-	    "a thread moves to another CPU")
-	KTAPE_BITS(PRIO, prio, 8, "its priority")
-	KTAPE_BITS(CPU, dest_cpu, 12, "where it goes")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread")
-	KTAPE_ARG(CPU, orig_cpu, "where it was")
-KTAPE_END(SCHED_MIGRATE_TASK)
-
-/* ---- process: 40 to 47 ------------------------------------------------ */
-
-KTAPE_EVENT(40, PROCESS_FORK, process_fork, PROCESS,
-	    "a process or thread was made; its name is in the registry")
-	KTAPE_BITS(BOOL, thread, 1, "the child is a thread of its maker's process")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, parent_tid, "the maker")
-	KTAPE_ARG(TID, child_tid, "the new thread")
-	KTAPE_ARG(TID, child_tgid, "the process of the new thread")
-KTAPE_END(PROCESS_FORK)
-
-KTAPE_EVENT(41, PROCESS_EXEC, process_exec, PROCESS,
-	    "a process started another program; its name is in the registry")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread")
-	KTAPE_ARG(TID, old_tid, "its id before, when another thread called exec")
-KTAPE_END(PROCESS_EXEC)
-
-KTAPE_EVENT(42, PROCESS_EXIT, process_exit, PROCESS, "a thread ends")
-	KTAPE_BITS(PRIO, prio, 8, "its priority")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread")
-	KTAPE_ARG(TID, tgid, "its process")
-	KTAPE_ARG(X32, code, "status << 8 | signal")
-KTAPE_END(PROCESS_EXIT)
-
-KTAPE_EVENT(43, PROCESS_RENAME, process_rename, PROCESS,
-	    "a thread changed its name; the new one is in the registry")
-KTAPE_ARGS()
-	KTAPE_ARG(TID, tid, "the thread")
-	KTAPE_ARG(TID, tgid, "its process")
-KTAPE_END(PROCESS_RENAME)
-
-/* ---- irq and softirq: 48 to 59 ---------------------------------------- */
-
-KTAPE_EVENT(48, IRQ_HANDLER_ENTRY, irq_handler_entry, IRQ,
-	    "an interrupt handler starts")
-	KTAPE_BITS(IRQ, irq, 18, "the interrupt")
-KTAPE_ARGS()
-KTAPE_END(IRQ_HANDLER_ENTRY)
-
-KTAPE_EVENT(49, IRQ_HANDLER_EXIT, irq_handler_exit, IRQ,
-	    "an interrupt handler returns")
-	KTAPE_BITS(IRQ, irq, 18, "the interrupt")
-	KTAPE_BITS(U32, ret, 2, "bit 0 handled, bit 1 wake the handler's thread")
-KTAPE_ARGS()
-KTAPE_END(IRQ_HANDLER_EXIT)
-
-KTAPE_EVENT(52, SOFTIRQ_RAISE, softirq_raise, SOFTIRQ,
-	    "a soft interrupt is asked for")
-	KTAPE_BITS(SOFTIRQ, vec, 8, "the vector")
-KTAPE_ARGS()
-KTAPE_END(SOFTIRQ_RAISE)
-
-KTAPE_EVENT(53, SOFTIRQ_ENTRY, softirq_entry, SOFTIRQ,
-	    "a soft interrupt starts")
-	KTAPE_BITS(SOFTIRQ, vec, 8, "the vector")
-KTAPE_ARGS()
-KTAPE_END(SOFTIRQ_ENTRY)
-
-KTAPE_EVENT(54, SOFTIRQ_EXIT, softirq_exit, SOFTIRQ,
-	    "a soft interrupt is done")
-	KTAPE_BITS(SOFTIRQ, vec, 8, "the vector")
-KTAPE_ARGS()
-KTAPE_END(SOFTIRQ_EXIT)
-
-/* ---- syscall: 60 to 69 ------------------------------------------------ */
-
-KTAPE_EVENT(60, SYS_ENTER, sys_enter, SYSCALL, "a system call starts")
-	KTAPE_BITS(SYSCALL, nr, 16, "its number")
-	KTAPE_BITS(BOOL, compat, 1, "by the 32-bit table")
-	KTAPE_BITS(BOOL, x32, 1, "by the x32 table")
-	KTAPE_BITS(BOOL, large, 1, "the number has no 16 bits: see full")
-	KTAPE_VARARGS(1)
-KTAPE_ARGS()
-	KTAPE_REST(S32, full, "the whole number, if large is set")
-KTAPE_END(SYS_ENTER)
-
-KTAPE_EVENT(61, SYS_EXIT, sys_exit, SYSCALL, "a system call returns")
-	KTAPE_BITS(SYSCALL, nr, 16, "its number")
-	KTAPE_BITS(BOOL, compat, 1, "by the 32-bit table")
-	KTAPE_BITS(BOOL, x32, 1, "by the x32 table")
-	KTAPE_BITS(BOOL, large, 1, "the number has no 16 bits")
-KTAPE_ARGS()
-	KTAPE_ARG(S64, ret, "what it returned, or -errno")
-KTAPE_END(SYS_EXIT)
-
-KTAPE_EVENT(62, SYS_ENTER_WIDE, sys_enter_wide, SYSCALL,
-	    "a system call starts, with its arguments; takes sys_enter's place")
-	KTAPE_BITS(SYSCALL, nr, 16, "its number")
-	KTAPE_BITS(BOOL, compat, 1, "by the 32-bit table")
-	KTAPE_BITS(BOOL, x32, 1, "by the x32 table")
-	KTAPE_BITS(BOOL, large, 1, "the number has no 16 bits: see full")
-KTAPE_ARGS()
-	KTAPE_ARG(S32, full, "the whole number")
-	KTAPE_BLOB()
-	KTAPE_ARRAY(X64, args, 6, "its arguments")
-KTAPE_END(SYS_ENTER_WIDE)
-
-KTAPE_EVENT(63, SYS_EXIT_WIDE, sys_exit_wide, SYSCALL,
-	    "a system call returns, with its arguments; takes sys_exit's place")
-	KTAPE_BITS(SYSCALL, nr, 16, "its number")
-	KTAPE_BITS(BOOL, compat, 1, "by the 32-bit table")
-	KTAPE_BITS(BOOL, x32, 1, "by the x32 table")
-	KTAPE_BITS(BOOL, large, 1, "the number has no 16 bits: see full")
-KTAPE_ARGS()
-	KTAPE_ARG(S32, full, "the whole number")
-	KTAPE_BLOB()
-	KTAPE_ARG(S64, ret, "what it returned, or -errno")
-	KTAPE_ARRAY(X64, args, 6, "its arguments as they are at the end")
-KTAPE_END(SYS_EXIT_WIDE)
+KTAPE_IMPLIED(IRQ_SPAN)
+KTAPE_IMPLIED(SOFTIRQ_SPAN)
+KTAPE_IMPLIED(SYS_SPAN)
+KTAPE_IMPLIED(TIMER_SPAN)
+KTAPE_IMPLIED(HRTIMER_SPAN)
+KTAPE_IMPLIED(WORK_SPAN)
+KTAPE_IMPLIED(KERNEL_STACK)
 
 #undef KTAPE_CLASS
 #undef KTAPE_TYPE
@@ -347,4 +183,8 @@ KTAPE_END(SYS_EXIT_WIDE)
 #undef KTAPE_BLOB
 #undef KTAPE_ARRAY
 #undef KTAPE_TEXT
+#undef KTAPE_BYTES
+#undef KTAPE_LIST
 #undef KTAPE_END
+#undef KTAPE_ON_REQUEST
+#undef KTAPE_IMPLIED

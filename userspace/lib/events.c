@@ -42,6 +42,10 @@ static const struct ktape_class_desc classes[KTAPE_CLASSES] = {
 	{ #field, help, KTAPE_TYPE_##TYPE, KTAPE_PLACE_ARRAY, count },
 #define KTAPE_TEXT(field, help) \
 	{ #field, help, KTAPE_TYPE_U32, KTAPE_PLACE_TEXT, 0 },
+#define KTAPE_BYTES(field, help) \
+	{ #field, help, KTAPE_TYPE_X32, KTAPE_PLACE_BYTES, 0 },
+#define KTAPE_LIST(TYPE, number, field, help) \
+	{ #field, help, KTAPE_TYPE_##TYPE, KTAPE_PLACE_LIST, 0 },
 #define KTAPE_END(NAME) \
 	};
 #include <ktape/events.h>
@@ -69,6 +73,8 @@ static const struct ktape_event_desc events[KTAPE_OPCODES] = {
 		, .has_blob = true, .blob_words = 0
 #define KTAPE_ARRAY(TYPE, field, count, help) \
 		+ WORDS_##TYPE * (count)
+#define KTAPE_LIST(TYPE, number, field, help) \
+		+ 1
 #define KTAPE_END(NAME) \
 	},
 #include <ktape/events.h>
@@ -147,6 +153,7 @@ int ktape_event_field(const struct ktape_event *event, const char *name,
 	kt_fields_begin(&at, desc, event);
 	while ((f = kt_fields_next(&at))) {
 		if (at.count || strcmp(f->name, name) ||
+		    f->place > KTAPE_PLACE_REST ||
 		    (f->place == KTAPE_PLACE_REST && !event->nargs))
 			continue;
 		*value = at.value;

@@ -93,6 +93,13 @@ static inline const struct ktape_field *kt_fields_next(struct kt_fields *at)
 		at->count = f->count;
 		at->words += f->count * kt_type_words()[f->type] * 4U;
 		break;
+	case KTAPE_PLACE_LIST:
+		/* Not more than there are, whatever the count says. */
+		at->data = at->words + 4;
+		at->count = kt_min(kt_get32(at->words),
+				   (at->event->blob_size - 4U) / 4 /
+					   kt_type_words()[f->type]);
+		break;
 	default:
 		at->data = at->event->blob;
 		at->count = at->event->blob_size;

@@ -79,6 +79,8 @@ static char *put_value(char *p, unsigned int type, uint64_t value)
 	case KTAPE_TYPE_IRQ:
 	case KTAPE_TYPE_SYSCALL:
 		return kt_put_u64(p, value);
+	case KTAPE_TYPE_PTR:
+	case KTAPE_TYPE_FUNC:
 	case KTAPE_TYPE_X32:
 	case KTAPE_TYPE_X64:
 		return put_quoted_hex(p, value);
@@ -114,6 +116,13 @@ static char *put_array(char *p, const struct ktape_field *f,
 	return kt_put_char(p, ']');
 }
 
+static char *put_quoted_bytes(char *p, const struct kt_fields *at)
+{
+	p = kt_put_char(p, '"');
+	p = kt_put_bytes(p, at->data, at->count);
+	return kt_put_char(p, '"');
+}
+
 static char *put_fields(char *p, const struct line *l,
 			const struct ktape_event_desc *desc)
 {
@@ -132,7 +141,9 @@ static char *put_fields(char *p, const struct line *l,
 		p = kt_put_mem(p, "\":", 2);
 		if (f->place == KTAPE_PLACE_TEXT)
 			p = kt_put_json(p, (const char *)at.data, at.count);
-		else if (at.count)
+		else if (f->place == KTAPE_PLACE_BYTES)
+			p = put_quoted_bytes(p, &at);
+		else if (at.count || f->place == KTAPE_PLACE_LIST)
 			p = put_array(p, f, &at);
 		else
 			p = put_value(p, f->type, at.value);
@@ -143,7 +154,6 @@ static char *put_fields(char *p, const struct line *l,
 /* An event that is not as in the table. */
 static char *put_words(char *p, const struct ktape_event *e)
 {
-	const uint8_t *blob = e->blob;
 
 	p = kt_put_str(p, "\"dat20\":");
 	p = kt_put_u64(p, e->dat20);
@@ -154,13 +164,10 @@ static char *put_words(char *p, const struct ktape_event *e)
 		p = kt_put_u64(p, ktape_event_arg(e, i));
 	}
 	p = kt_put_char(p, ']');
-	if (!blob)
+	if (!e->blob)
 		return p;
 	p = kt_put_str(p, ",\"bytes\":\"");
-	for (uint32_t i = 0; i < e->blob_size; i++) {
-		p = kt_put_char(p, "0123456789abcdef"[blob[i] >> 4]);
-		p = kt_put_char(p, "0123456789abcdef"[blob[i] & 15]);
-	}
+	p = kt_put_bytes(p, e->blob, e->blob_size);
 	return kt_put_char(p, '"');
 }
 

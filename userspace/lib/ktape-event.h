@@ -40,7 +40,9 @@ enum ktape_field_type {
  * @KTAPE_PLACE_REST: all argument words
  * @KTAPE_PLACE_BLOB: no field: what follows is in the blob
  * @KTAPE_PLACE_ARRAY: @count values in the blob
- * @KTAPE_PLACE_TEXT: the whole blob
+ * @KTAPE_PLACE_TEXT: the whole blob, as text
+ * @KTAPE_PLACE_BYTES: the whole blob, as bytes
+ * @KTAPE_PLACE_LIST: a count in the blob, then so many values
  */
 enum ktape_place {
 	KTAPE_PLACE_BITS,
@@ -48,7 +50,9 @@ enum ktape_place {
 	KTAPE_PLACE_REST,
 	KTAPE_PLACE_BLOB,
 	KTAPE_PLACE_ARRAY,
-	KTAPE_PLACE_TEXT
+	KTAPE_PLACE_TEXT,
+	KTAPE_PLACE_BYTES,
+	KTAPE_PLACE_LIST
 };
 
 /**
@@ -167,8 +171,9 @@ uint64_t ktape_table_hash(void);
 /**
  * ktape_mask_parse() - turn names of events into a mask
  * @list: comma separated: events, classes, presets (none, default, all), globs
- *	("sys_*"), masks ("0x1f"); "!" before one takes it away.  Classes and
- *	globs leave out the wide forms unless the glob has "wide" in it.
+ *	("sys_*"), masks ("0x1f"); "!" before one takes it away.  Events
+ *	on request (frequent or large ones) have to be named; a glob takes them
+ *	if it matches nothing else.
  * @mask: bit n is opcode n
  * @bad: if not NULL, set to the part of @list that was not understood
  *

@@ -15,12 +15,28 @@ static const uint8_t default_classes[] = {
 	KTAPE_CLASS_CONTROL,
 };
 
-/* Wide forms take the place of others, so they have to be asked for. */
-static bool is_wide(const struct ktape_event_desc *desc)
-{
-	size_t len = strlen(desc->name);
+/* Frequent or large: they have to be named. */
+static const uint8_t on_request[] = {
+#define KTAPE_ON_REQUEST(NAME) KTAPE_EV_##NAME,
+#include <ktape/events.h>
+};
 
-	return len > 5 && !strcmp(desc->name + len - 5, "_wide");
+/* They come with others and have no bit. */
+static const uint8_t implied[] = {
+#define KTAPE_IMPLIED(NAME) KTAPE_EV_##NAME,
+#include <ktape/events.h>
+};
+
+static bool is_one_of(unsigned int opcode, const uint8_t *list, size_t nr)
+{
+	return memchr(list, (int)opcode, nr);
+}
+
+static bool is_usual(unsigned int opcode)
+{
+	return !is_one_of(opcode, on_request, sizeof(on_request)) &&
+	       !is_one_of(opcode, implied, sizeof(implied)) &&
+	       opcode < KTAPE_OP_PROBE;
 }
 
 static void add_class(uint64_t *mask, unsigned int event_class)
@@ -28,7 +44,7 @@ static void add_class(uint64_t *mask, unsigned int event_class)
 	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
-		if (d && d->event_class == event_class && !is_wide(d))
+		if (d && d->event_class == event_class && is_usual(i))
 			kt_mask_add(mask, i);
 	}
 }
@@ -63,22 +79,26 @@ static bool add_named_class(uint64_t *mask, const char *name)
 	return false;
 }
 
+/* What the glob matches; events on request only if it matches nothing else. */
 static bool add_matching(uint64_t *mask, const char *glob)
 {
-	bool wide = strstr(glob, "wide");
-	bool found = false;
+	uint64_t asked[KTAPE_MASK_WORDS] = { 0 };
+	bool usual = false, found = false;
 
 	if (!strpbrk(glob, "*?["))
 		return false;
 	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
-		if (!d || fnmatch(glob, d->name, 0))
+		if (!d || is_one_of(i, implied, sizeof(implied)) ||
+		    fnmatch(glob, d->name, 0))
 			continue;
 		found = true;
-		if (wide || !is_wide(d))
-			kt_mask_add(mask, i);
+		usual |= is_usual(i);
+		kt_mask_add(is_usual(i) ? mask : asked, i);
 	}
+	for (size_t i = 0; !usual && i < KTAPE_MASK_WORDS; i++)
+		mask[i] |= asked[i];
 	return found;
 }
 

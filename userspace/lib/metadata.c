@@ -28,6 +28,8 @@ static const struct event_text event_texts[] = {
 #define KTAPE_BLOB KTAPE_CTF_BLOB
 #define KTAPE_ARRAY KTAPE_CTF_ARRAY
 #define KTAPE_TEXT KTAPE_CTF_TEXT
+#define KTAPE_BYTES KTAPE_CTF_BYTES
+#define KTAPE_LIST KTAPE_CTF_LIST
 #define KTAPE_END(NAME) KTAPE_CTF_END(NAME) },
 #include <ktape/events.h>
 };

@@ -2,6 +2,8 @@
 /* Names of values: thread states, soft interrupts, system calls. */
 #include "util/bits.h"
 
+#include <ktape/filter.h>
+
 #include "ktape.h"
 
 struct names {
@@ -25,6 +27,51 @@ static const char *const vectors[] = {
 static const char *const objects[] = {
 	[KTAPE_OBJ_FREE] = "free",
 	[KTAPE_OBJ_THREAD] = "thread",
+	[KTAPE_OBJ_IRQ] = "irq",
+	[KTAPE_OBJ_SOFTIRQ] = "softirq",
+	[KTAPE_OBJ_FUNCTION] = "function",
+	[KTAPE_OBJ_MARKER] = "marker",
+	[KTAPE_OBJ_VALUE] = "value",
+	[KTAPE_OBJ_ISR] = "isr",
+	[KTAPE_OBJ_EXCEPTION] = "exception",
+	[KTAPE_OBJ_USER_EVENT] = "user_event",
+	[KTAPE_OBJ_BLOCK_DEVICE] = "block_device",
+	[KTAPE_OBJ_NET_DEVICE] = "net_device",
+	[KTAPE_OBJ_CGROUP] = "cgroup",
+	[KTAPE_OBJ_PROBE] = "probe",
+	[KTAPE_OBJ_SYSCALL] = "syscall",
+};
+
+static const char *const severities[] = {
+	[KTAPE_SW_SEVERITY0] = "SW0", [KTAPE_SW_SEVERITY1] = "SW1",
+	[KTAPE_SW_SEVERITY2] = "SW2", [KTAPE_SW_SEVERITY3] = "SW3",
+	[KTAPE_HW_SEVERITY0] = "HW0", [KTAPE_HW_SEVERITY1] = "HW1",
+	[KTAPE_HW_SEVERITY2] = "HW2", [KTAPE_HW_SEVERITY3] = "HW3",
+};
+
+static const char *const ipis[] = {
+	[KTAPE_IPI_OTHER] = "other",
+	[KTAPE_IPI_RESCHEDULE] = "reschedule",
+	[KTAPE_IPI_CALL] = "call",
+	[KTAPE_IPI_CALL_SINGLE] = "call_single",
+	[KTAPE_IPI_IRQ_WORK] = "irq_work",
+	[KTAPE_IPI_STOP] = "stop",
+	[KTAPE_IPI_TIMER] = "timer",
+};
+
+static const char *const filters[] = {
+	[KTAPE_FILTER_CPU] = "cpu",
+	[KTAPE_FILTER_SYSCALL] = "syscall",
+	[KTAPE_FILTER_IRQ] = "irq",
+	[KTAPE_FILTER_SOFTIRQ] = "softirq",
+	[KTAPE_FILTER_SIGNAL] = "signal",
+	[KTAPE_FILTER_PID] = "pid",
+	[KTAPE_FILTER_CGROUP] = "cgroup",
+	[KTAPE_FILTER_UID] = "uid",
+	[KTAPE_FILTER_SEVERITY] = "severity",
+	[KTAPE_FILTER_GATE] = "gate",
+	[KTAPE_FILTER_RATE] = "rate",
+	[KTAPE_FILTER_STACK] = "stack",
 };
 
 static const char *const phases[] = {
@@ -39,6 +86,9 @@ static const struct names names[KTAPE_TYPES] = {
 	[KTAPE_TYPE_SOFTIRQ] = NAMES(vectors),
 	[KTAPE_TYPE_OBJECT] = NAMES(objects),
 	[KTAPE_TYPE_PHASE] = NAMES(phases),
+	[KTAPE_TYPE_SEVERITY] = NAMES(severities),
+	[KTAPE_TYPE_IPI] = NAMES(ipis),
+	[KTAPE_TYPE_FILTER] = NAMES(filters),
 };
 
 /* From the C library's header, at build time; empty where it has none. */

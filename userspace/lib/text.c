@@ -98,6 +98,8 @@ static char *put_value(char *p, const struct line *l, unsigned int type,
 	case KTAPE_TYPE_PRIO:
 	case KTAPE_TYPE_IRQ:
 		return kt_put_u64(p, value);
+	case KTAPE_TYPE_PTR:
+	case KTAPE_TYPE_FUNC:
 	case KTAPE_TYPE_X32:
 	case KTAPE_TYPE_X64:
 		return kt_put_hex(p, value);
@@ -148,7 +150,9 @@ static char *put_fields(char *p, const struct line *l,
 		p = kt_put_char(p, '=');
 		if (f->place == KTAPE_PLACE_TEXT)
 			p = kt_put_escaped(p, (const char *)at.data, at.count);
-		else if (at.count)
+		else if (f->place == KTAPE_PLACE_BYTES)
+			p = kt_put_bytes(p, at.data, at.count);
+		else if (at.count || f->place == KTAPE_PLACE_LIST)
 			p = put_array(p, l, f, &at);
 		else
 			p = put_value(p, l, f->type, at.value);
@@ -159,8 +163,6 @@ static char *put_fields(char *p, const struct line *l,
 /* An event that is not as in the table. */
 static char *put_words(char *p, const struct ktape_event *e)
 {
-	const uint8_t *blob = e->blob;
-
 	p = kt_put_str(p, " dat20=");
 	p = kt_put_hex(p, e->dat20);
 	p = kt_put_str(p, " args=[");
@@ -170,14 +172,10 @@ static char *put_words(char *p, const struct ktape_event *e)
 		p = kt_put_hex(p, ktape_event_arg(e, i));
 	}
 	p = kt_put_char(p, ']');
-	if (!blob)
+	if (!e->blob)
 		return p;
 	p = kt_put_str(p, " bytes=");
-	for (uint32_t i = 0; i < e->blob_size; i++) {
-		p = kt_put_char(p, "0123456789abcdef"[blob[i] >> 4]);
-		p = kt_put_char(p, "0123456789abcdef"[blob[i] & 15]);
-	}
-	return p;
+	return kt_put_bytes(p, e->blob, e->blob_size);
 }
 
 size_t ktape_format_text(const struct ktape_info *info,

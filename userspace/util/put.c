@@ -64,6 +64,18 @@ char *kt_put_hex(char *p, uint64_t v)
 	return p + digits;
 }
 
+/* Two digits a byte, without 0x. */
+char *kt_put_bytes(char *p, const void *data, size_t len)
+{
+	const uint8_t *b = data;
+
+	for (size_t i = 0; i < len; i++) {
+		*p++ = hex[b[i] >> 4];
+		*p++ = hex[b[i] & 15];
+	}
+	return p;
+}
+
 /* Text that stays on its line: at most 4 bytes for each of @len. */
 char *kt_put_escaped(char *p, const char *text, size_t len)
 {

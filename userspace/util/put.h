@@ -15,6 +15,7 @@
 char *kt_put_digits(char *p, uint64_t v);
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits);
 char *kt_put_hex(char *p, uint64_t v);
+char *kt_put_bytes(char *p, const void *data, size_t len);
 char *kt_put_escaped(char *p, const char *text, size_t len);
 char *kt_put_json(char *p, const char *text, size_t len);
 

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does an event pass the filters of a session?
+ *
+ * A table says of each opcode which bitmap has to do with it and where its
+ * number is.  The order is that of rising cost: bitmaps, severity, thread.
+ */
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/sched.h>
+#include <linux/uidgid.h>
+
+#include "event.h"
+#include "filter.h"
+
+struct kt_filters __rcu *kt_filters[KT_SESSIONS];
+
+#define SYSCALL_COMPAT		(1U << 16)
+#define SYSCALL_COMPAT_FIRST	512U
+#define SEVERITY_LEVEL		3U	/* without the bit for hardware */
+
+/**
+ * struct kt_number - the number that a bitmap looks at
+ * @kind: enum ktape_filter_kind
+ * @bits: its width in dat20, from bit 0
+ */
+struct kt_number {
+	u8 kind;
+	u8 bits;
+};
+
+static const struct kt_number numbers[KTAPE_OPCODES] = {
+	[KTAPE_EV_SYS_ENTER] = { KTAPE_FILTER_SYSCALL, 16 },
+	[KTAPE_EV_SYS_EXIT] = { KTAPE_FILTER_SYSCALL, 16 },
+	[KTAPE_EV_SYS_ENTER_WIDE] = { KTAPE_FILTER_SYSCALL, 16 },
+	[KTAPE_EV_SYS_EXIT_WIDE] = { KTAPE_FILTER_SYSCALL, 16 },
+	[KTAPE_EV_SYS_PATH] = { KTAPE_FILTER_SYSCALL, 16 },
+	[KTAPE_EV_IRQ_HANDLER_ENTRY] = { KTAPE_FILTER_IRQ, 18 },
+	[KTAPE_EV_IRQ_HANDLER_EXIT] = { KTAPE_FILTER_IRQ, 18 },
+	[KTAPE_EV_SOFTIRQ_RAISE] = { KTAPE_FILTER_SOFTIRQ, 8 },
+	[KTAPE_EV_SOFTIRQ_ENTRY] = { KTAPE_FILTER_SOFTIRQ, 8 },
+	[KTAPE_EV_SOFTIRQ_EXIT] = { KTAPE_FILTER_SOFTIRQ, 8 },
+	[KTAPE_EV_SIGNAL_GENERATE] = { KTAPE_FILTER_SIGNAL, 7 },
+	[KTAPE_EV_SIGNAL_DELIVER] = { KTAPE_FILTER_SIGNAL, 7 },
+};
+
+static bool in_force(const struct kt_filters *f, unsigned int kind)
+{
+	return f->kinds & BIT(kind);
+}
+
+/* Numbers beyond the bitmap pass. */
+static bool in_map(const u64 *map, unsigned int words, unsigned int n)
+{
+	return n >= words * 64 || map[n / 64] >> (n % 64) & 1;
+}
+
+static bool pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
+{
+	if (nr >= SYSCALL_COMPAT_FIRST)
+		return true;
+	if (dat20 & SYSCALL_COMPAT)
+		nr += SYSCALL_COMPAT_FIRST;
+	return in_map(f->syscalls, ARRAY_SIZE(f->syscalls), nr);
+}
+
+static bool pass_number(const struct kt_filters *f, u32 opcode, u32 dat20)
+{
+	const struct kt_number *n = &numbers[opcode];
+	u32 nr = dat20 & (BIT(n->bits) - 1);
+
+	if (!n->bits || !in_force(f, n->kind))
+		return true;
+	switch (n->kind) {
+	case KTAPE_FILTER_SYSCALL:
+		return pass_syscall(f, dat20, nr);
+	case KTAPE_FILTER_IRQ:
+		return in_map(f->irqs, ARRAY_SIZE(f->irqs), nr);
+	case KTAPE_FILTER_SOFTIRQ:
+		return in_map(&f->softirqs, 1, nr);
+	default:
+		return in_map(&f->signals, 1, nr - 1);
+	}
+}
+
+static bool pass_uid(const struct kt_filters *f, struct task_struct *p)
+{
+	uid_t uid = from_kuid(&init_user_ns, task_uid(p));
+	unsigned int i;
+
+	for (i = 0; i < f->nr_uids; i++)
+		if (f->uids[i] == uid)
+			return true;
+	return false;
+}
+
+#ifdef CONFIG_CGROUPS
+static bool pass_cgroup(const struct kt_filters *f, struct task_struct *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->nr_cgroups; i++)
+		if (cgroup_is_descendant(task_dfl_cgroup(p), f->cgroups[i]))
+			return true;
+	return false;
+}
+#else
+static bool pass_cgroup(const struct kt_filters *f, struct task_struct *p)
+{
+	return true;
+}
+#endif
+
+static bool pass_thread(const struct kt_filters *f, struct task_struct *p)
+{
+	if (in_force(f, KTAPE_FILTER_UID) && !pass_uid(f, p))
+		return false;
+	return !in_force(f, KTAPE_FILTER_CGROUP) || pass_cgroup(f, p);
+}
+
+#define THREAD_KINDS \
+	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | BIT(KTAPE_FILTER_UID))
+
+/**
+ * kt_filter_pass() - is an event to be recorded?
+ * @f: the session's filters
+ * @r: the session's ring, for its counts
+ * @rec: the event
+ * @other: the thread that the event is about besides the one that runs, or NULL
+ *
+ * Context: any, preemption disabled.
+ * Return: true; else it was counted as filtered, or as lost to a rate limit.
+ */
+bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
+		    const struct kt_record *rec, struct task_struct *other)
+{
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+	const u32 dat20 = rec->code >> 8 & KTAPE_DAT20_MASK;
+
+	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1))
+		return true;
+	if (!pass_number(f, opcode, dat20))
+		goto filtered;
+	if (opcode == KTAPE_EV_EXCEPTION &&
+	    in_force(f, KTAPE_FILTER_SEVERITY) &&
+	    (dat20 & SEVERITY_LEVEL) < f->severity)
+		goto filtered;
+	if (f->kinds & THREAD_KINDS && !pass_thread(f, current) &&
+	    !(other && pass_thread(f, other)))
+		goto filtered;
+	return true;
+
+filtered:
+	kt_count(&r->page->filtered[rec->class]);
+	return false;
+}
+
+/**
+ * kt_filter_passed() - an event was recorded: what comes with it?
+ * @f: the session's filters
+ * @r: the ring that it went to
+ * @rec: the event
+ *
+ * Context: as kt_filter_pass().
+ */
+void kt_filter_passed(const struct kt_filters *f, struct kt_ring *r,
+		      const struct kt_record *rec)
+{
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Addresses as 32-bit tokens.
+ *
+ * Records tell objects and functions apart without telling where they are: a
+ * token is a keyed mixture of the address, with a new key at each load.  It
+ * keeps addresses out of traces that are passed around; it is no cipher.
+ */
+#ifndef _KT_TOKEN_H
+#define _KT_TOKEN_H
+
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+/* Tokens whose symbols were asked for lately, by their low bits. */
+#define KT_SYMBOLS_SEEN		4096
+
+extern u64 kt_token_key[3];
+extern u32 kt_symbols_seen[KT_SYMBOLS_SEEN];
+
+void kt_token_init(void);
+void kt_token_exit(void);
+void kt_symbol_note(unsigned long address, u32 token);
+
+/**
+ * kt_token() - an object's address as a token
+ * @p: address, may be NULL
+ *
+ * Context: any.
+ * Return: the token, 0 for NULL only.
+ */
+static __always_inline u32 kt_token(const void *p)
+{
+	u64 x = (unsigned long)p ^ kt_token_key[0];
+	u32 token;
+
+	x *= kt_token_key[1];
+	x ^= x >> 32;
+	x *= kt_token_key[2];
+	token = (u32)(x >> 32);
+	return p ? token ?: 1 : 0;
+}
+
+/**
+ * kt_token_func() - a code address as a token whose symbol gets a name
+ * @address: in the kernel or a module, may be 0
+ *
+ * Context: any, preemption disabled.
+ * Return: the token.
+ */
+static __always_inline u32 kt_token_func(unsigned long address)
+{
+	u32 token = kt_token((const void *)address);
+
+	if (unlikely(READ_ONCE(kt_symbols_seen[token % KT_SYMBOLS_SEEN]) !=
+		     token))
+		kt_symbol_note(address, token);
+	return token;
+}
+
+#endif /* _KT_TOKEN_H */

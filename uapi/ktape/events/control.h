@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* Control: opcodes 1 to 15.  Included by ktape/events.h. */
+
+KTAPE_EVENT(1, CLOCK_SYNC, clock_sync, CONTROL,
+	    "one moment on the trace clock and on the system clocks")
+	KTAPE_BITS(BOOL, stable, 1, "the kernel trusts the trace clock")
+	KTAPE_BITS(U32, reason, 4, "0 start, 1 stop, 2 resume, 3 periodic, 4 CPU")
+KTAPE_ARGS()
+	KTAPE_ARG(NS, mono, "CLOCK_MONOTONIC")
+	KTAPE_ARG(NS, boot, "CLOCK_BOOTTIME")
+	KTAPE_ARG(NS, real, "CLOCK_REALTIME")
+KTAPE_END(CLOCK_SYNC)
+
+KTAPE_EVENT(2, PROFILE, profile, CONTROL,
+	    "the session's profile on this CPU, from now on or until now")
+	KTAPE_BITS(PHASE, phase, 2, "on: these events are recorded from here")
+KTAPE_ARGS()
+	KTAPE_ARG(U32, generation, "counts the changes of the profile")
+	KTAPE_BLOB()
+	KTAPE_ARRAY(X64, mask, 4, "bit n is opcode n")
+KTAPE_END(PROFILE)
+
+KTAPE_EVENT(3, CPU, cpu, CONTROL, "this CPU came or is about to go")
+	KTAPE_BITS(BOOL, online, 1, "1 it came, 0 it goes")
+KTAPE_ARGS()
+	KTAPE_ARG(CPU, cpu, "the CPU")
+KTAPE_END(CPU)
+
+KTAPE_EVENT(4, LEDGER, ledger, CONTROL,
+	    "exact counts of one class in one ring at a quiesced moment")
+	KTAPE_BITS(CLASSID, class, 5, "the class")
+	KTAPE_BITS(U32, ring, 3, "enum ktape_ring_kind")
+KTAPE_ARGS()
+	KTAPE_BLOB()
+	KTAPE_ARG(U64, emitted, "events that had their bit set")
+	KTAPE_ARG(U64, filtered, "held back by a filter")
+	KTAPE_ARG(U64, full, "lost: no room")
+	KTAPE_ARG(U64, nested, "lost: contexts nested deeper than the ring")
+	KTAPE_ARG(U64, too_big, "lost: larger than a block")
+	KTAPE_ARG(U64, shed, "lost: low priority above the watermark")
+	KTAPE_ARG(U64, rate, "lost: above the event's rate limit")
+KTAPE_END(LEDGER)
+
+KTAPE_EVENT(5, REGISTRY, registry, CONTROL, "an object got or lost its name")
+	KTAPE_BITS(OBJECT, type, 8, "kind of object")
+	KTAPE_BITS(BOOL, dead, 1, "it is gone")
+KTAPE_ARGS()
+	KTAPE_ARG(U32, id, "its number within the type")
+	KTAPE_ARG(U32, param1, "thread: tgid")
+	KTAPE_ARG(X32, param2, "thread: priority | policy << 8 | kernel << 16")
+	KTAPE_ARG(TICKS, born, "when it came into being")
+	KTAPE_ARG(TICKS, died, "when it went, or 0")
+	KTAPE_BLOB()
+	KTAPE_TEXT(name, "its name")
+KTAPE_END(REGISTRY)
+
+KTAPE_EVENT(6, CONTEXT, context, CONTROL,
+	    "the CPU changes to this thread while sched_switch is not recorded")
+	KTAPE_BITS(PRIO, prio, 8, "its priority")
+KTAPE_ARGS()
+	KTAPE_ARG(TID, tid, "the thread that runs from here")
+KTAPE_END(CONTEXT)
+
+KTAPE_EVENT(7, SESSION, session, CONTROL, "the session started or stopped")
+	KTAPE_BITS(PHASE, phase, 2, "on or off")
+KTAPE_ARGS()
+	KTAPE_ARG(U32, session, "its number")
+	KTAPE_ARG(U32, mode, "enum ktape_mode")
+KTAPE_END(SESSION)
+
+KTAPE_EVENT(8, FILTER, filter, CONTROL,
+	    "the session's filter of this kind, from now on or until now")
+	KTAPE_BITS(FILTER, kind, 5, "which kind of filter")
+	KTAPE_BITS(PHASE, phase, 2, "on: it is in force from here")
+KTAPE_ARGS()
+	KTAPE_ARG(U32, generation, "counts the changes of profile and filters")
+	KTAPE_ARG(U32, entries, "how many entries it has")
+KTAPE_END(FILTER)
