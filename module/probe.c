@@ -108,7 +108,9 @@ int kt_probe_want(const u64 *mask)
 		if (is_wanted(p) && attach(p))
 			ret = p->error;
 	mutex_unlock(&probe_lock);
-	mod_delayed_work(system_wq, &detach_work, DETACH_DELAY);
+	/* Later than the last change, which mod_delayed_work() would say. */
+	cancel_delayed_work(&detach_work);
+	schedule_delayed_work(&detach_work, DETACH_DELAY);
 	return ret;
 }
 
@@ -168,6 +170,25 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 	}
 	mutex_unlock(&probe_lock);
 	return state;
+}
+
+/**
+ * kt_probe_available() - take events away that cannot be recorded
+ * @mask: bit n is opcode n
+ *
+ * Context: process context, may sleep.
+ */
+void kt_probe_available(u64 *mask)
+{
+	unsigned int i;
+	bool attached;
+	int error;
+
+	for (i = 0; i < KTAPE_OPCODES; i++)
+		if (mask[i / 64] & BIT_ULL(i % 64) &&
+		    kt_probe_state(i, &error, &attached) !=
+			    KTAPE_EVENT_AVAILABLE)
+			mask[i / 64] &= ~BIT_ULL(i % 64);
 }
 
 /**

@@ -66,6 +66,7 @@ extern struct kt_probe kt_probes_irq[], kt_probes_syscall[];
 int kt_probe_init(void);
 void kt_probe_exit(void);
 int kt_probe_want(const u64 *mask);
+void kt_probe_available(u64 *mask);
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
 
 #endif /* _KT_PROBE_H */

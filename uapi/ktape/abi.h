@@ -330,6 +330,9 @@ struct ktape_metadata_packet {
 	__u8 minor;
 } __attribute__((packed));
 
+/* Flags of struct ktape_ring_page. */
+#define KTAPE_RING_FLAG_STOPPED	(1ULL << 0)	/* nothing is recorded */
+
 /**
  * struct ktape_ring_page - control page of a ring, mapped read-only
  * @commit: bytes written and published since the session began; the CPU that
@@ -340,7 +343,7 @@ struct ktape_metadata_packet {
  * @floor: everything below was cleared; stored by control
  * @consumer: discard mode: everything below may be overwritten; stored by
  *	control from what the consumers report
- * @flags: KTAPE_RING_*; stored by control
+ * @flags: KTAPE_RING_FLAG_*; stored by control
  * @pad2: zero
  * @emitted: per class, events that had their bit set
  * @filtered: per class, held back by filters
