@@ -23,6 +23,7 @@
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
+#include <linux/syscore_ops.h>
 #include <linux/timex.h>
 #include <linux/types.h>
 #include <linux/version.h>
@@ -120,6 +121,37 @@ static inline void kt_vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 {
 	vm_flags_mod(vma, set, clear);
 }
+#endif
+
+/*
+ * Callbacks for the moments at which the system falls asleep and wakes up, with
+ * one CPU and interrupts off.  They got an argument after 6.17; Kbuild looks.
+ */
+#ifdef KT_HAVE_SYSCORE_DATA
+#define KT_SYSCORE(name, on_suspend, on_resume)				\
+static int name##_suspend(void *data)					\
+{									\
+	return on_suspend();						\
+}									\
+static void name##_resume(void *data)					\
+{									\
+	on_resume();							\
+}									\
+static const struct syscore_ops name##_ops = {				\
+	.suspend = name##_suspend,					\
+	.resume = name##_resume,					\
+};									\
+static struct syscore name = { .ops = &name##_ops }
+#define kt_syscore_register(s)		register_syscore(s)
+#define kt_syscore_unregister(s)	unregister_syscore(s)
+#else
+#define KT_SYSCORE(name, on_suspend, on_resume)				\
+static struct syscore_ops name = {					\
+	.suspend = on_suspend,						\
+	.resume = on_resume,						\
+}
+#define kt_syscore_register(s)		register_syscore_ops(s)
+#define kt_syscore_unregister(s)	unregister_syscore_ops(s)
 #endif
 
 /* Largest order of a page allocation. */

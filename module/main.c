@@ -105,8 +105,18 @@ static int make_session0(const struct kt_session_config *c, const u64 *mask)
 
 static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
 {
-	if (event == PM_POST_SUSPEND || event == PM_POST_HIBERNATION)
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		kt_clock_may_stop();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
 		kt_session_resumed();
+		break;
+	}
 	return NOTIFY_DONE;
 }
 
@@ -130,7 +140,7 @@ static int __init ktape_init(void)
 	}
 	ret = kt_metadata_init();
 	if (ret)
-		return ret;
+		goto err_clock;
 	ret = kt_registry_init(registry);
 	if (ret)
 		goto err_metadata;
@@ -169,6 +179,8 @@ err_probe:
 	kt_registry_exit();
 err_metadata:
 	kt_metadata_exit();
+err_clock:
+	kt_clock_exit();
 	return ret;
 }
 
@@ -183,6 +195,7 @@ static void __exit ktape_exit(void)
 	kt_token_exit();
 	kt_registry_exit();
 	kt_metadata_exit();
+	kt_clock_exit();
 }
 
 module_init(ktape_init);
