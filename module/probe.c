@@ -23,6 +23,15 @@ static struct kt_probe *const tables[] = {
 	kt_probes_process,
 	kt_probes_irq,
 	kt_probes_syscall,
+	kt_probes_blocked,
+	kt_probes_hrtimer,
+	kt_probes_ipi,
+	kt_probes_ipi_x86,
+	kt_probes_itimer,
+	kt_probes_signal,
+	kt_probes_tasklet,
+	kt_probes_timer,
+	kt_probes_work,
 };
 
 /* Protects the probes and what is wanted of them. */
@@ -47,7 +56,7 @@ static bool is_wanted(const struct kt_probe *p)
 
 static int attach(struct kt_probe *p)
 {
-	if (p->attached || !p->tp || !p->func)
+	if (p->attached || !p->tp || !p->func || p->silent)
 		return 0;
 	p->error = tracepoint_probe_register(p->tp, p->func, NULL);
 	p->attached = !p->error;
@@ -128,7 +137,7 @@ static u32 state_of(const struct kt_probe *p)
 {
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS))
 		return KTAPE_EVENT_NO_CONFIG;
-	if (!p->tp)
+	if (!p->tp || p->silent)
 		return KTAPE_EVENT_NO_TRACEPOINT;
 	if (!p->func)
 		return KTAPE_EVENT_PROTOTYPE;

@@ -22,6 +22,8 @@ struct tracepoint;
  * @name: of the tracepoint
  * @func: the callback, NULL when the prototype is not known
  * @always: attached as long as the module is loaded
+ * @silent: the kernel may have the tracepoint, but this architecture never
+ *	calls it
  * @events: opcodes that it records, 0 ends the list
  * @tp: the tracepoint, NULL when the kernel does not have it
  * @attached: it is registered
@@ -31,6 +33,7 @@ struct kt_probe {
 	const char *name;
 	void *func;
 	bool always;
+	bool silent;
 	u8 events[KT_PROBE_EVENTS];
 	struct tracepoint *tp;
 	bool attached;
@@ -48,10 +51,26 @@ struct kt_probe {
 		typeof(&check_trace_callback_type_##tp),		\
 		void (*)(void (*)(void *, ##__VA_ARGS__)))
 
+/*
+ * A tracepoint that is not in this kernel's headers gets a check function that
+ * no prototype fits.  Whether it is there is told by the configuration or by
+ * Kbuild, which looks for it in the header (KT_HAVE_TP_name).
+ */
+#define KT_TP_MISSING(tp)						\
+	void check_trace_callback_type_##tp(const struct kt_probe *none)
+
 /* func if the tracepoint has this prototype, otherwise what comes first. */
 #define KT_PROBE_FUNC(otherwise, func, tp, ...)				\
 	__builtin_choose_expr(KT_TP_IS(tp, ##__VA_ARGS__),		\
 			      (void *)(func), otherwise)
+
+/* Of a table of probes: one event, one prototype. */
+#define KT_PROBE(tp, NAME, callback, ...)				\
+	{								\
+		.name = #tp,						\
+		.func = KT_PROBE_FUNC(NULL, callback, tp, ##__VA_ARGS__), \
+		.events = { KTAPE_EV_##NAME },				\
+	}
 
 /*
  * Callbacks run with preemption enabled on newer kernels and must be stopped
@@ -62,6 +81,15 @@ struct kt_probe {
 
 extern struct kt_probe kt_probes_sched[], kt_probes_process[];
 extern struct kt_probe kt_probes_irq[], kt_probes_syscall[];
+extern struct kt_probe kt_probes_blocked[];
+extern struct kt_probe kt_probes_hrtimer[];
+extern struct kt_probe kt_probes_ipi[];
+extern struct kt_probe kt_probes_ipi_x86[];
+extern struct kt_probe kt_probes_itimer[];
+extern struct kt_probe kt_probes_signal[];
+extern struct kt_probe kt_probes_tasklet[];
+extern struct kt_probe kt_probes_timer[];
+extern struct kt_probe kt_probes_work[];
 
 int kt_probe_init(void);
 void kt_probe_exit(void);
