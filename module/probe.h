@@ -17,12 +17,16 @@ struct tracepoint;
 
 #define KT_PROBE_EVENTS		4
 
+/* Bytes of a text in an event; what is longer is cut. */
+#define KT_TEXT_MAX		1024
+
 /**
  * struct kt_probe - a callback and the tracepoint that it belongs to
  * @name: of the tracepoint
  * @func: the callback, NULL when the prototype is not known
  * @always: attached as long as the module is loaded
  * @events: opcodes that it records, 0 ends the list
+ * @module: that may have the tracepoint, NULL: it is in the kernel itself
  * @tp: the tracepoint, NULL when the kernel does not have it
  * @attached: it is registered
  * @error: of the last try to register it
@@ -32,6 +36,7 @@ struct kt_probe {
 	void *func;
 	bool always;
 	u8 events[KT_PROBE_EVENTS];
+	const char *module;
 	struct tracepoint *tp;
 	bool attached;
 	int error;
@@ -53,6 +58,21 @@ struct kt_probe {
 	__builtin_choose_expr(KT_TP_IS(tp, ##__VA_ARGS__),		\
 			      (void *)(func), otherwise)
 
+/* A row of a table: a tracepoint of one prototype and the event NAME. */
+#define KT_PROBE_OF(tp, func_, NAME, ...)				\
+	{								\
+		.name = #tp,						\
+		.func = KT_PROBE_FUNC(NULL, func_, tp, ##__VA_ARGS__),	\
+		.events = { KTAPE_EV_##NAME },				\
+	}
+
+/* A row for what the kernel's headers do not have. */
+#define KT_PROBE_NONE(tp, NAME)						\
+	{								\
+		.name = #tp,						\
+		.events = { KTAPE_EV_##NAME },				\
+	}
+
 /*
  * Callbacks run with preemption enabled on newer kernels and must be stopped
  * from moving to another CPU.  synchronize_rcu() waits for such sections.
@@ -62,6 +82,12 @@ struct kt_probe {
 
 extern struct kt_probe kt_probes_sched[], kt_probes_process[];
 extern struct kt_probe kt_probes_irq[], kt_probes_syscall[];
+
+extern struct kt_probe kt_probes_memory[], kt_probes_lock[];
+extern struct kt_probe kt_probes_block[], kt_probes_net[];
+extern struct kt_probe kt_probes_power[], kt_probes_cpuhp[];
+extern struct kt_probe kt_probes_console[], kt_probes_module[];
+extern struct kt_probe kt_probes_exception[];
 
 int kt_probe_init(void);
 void kt_probe_exit(void);
