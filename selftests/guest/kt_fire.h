@@ -6,6 +6,7 @@
 #ifndef _KT_FIRE_H
 #define _KT_FIRE_H
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include "kt_load.h"
@@ -13,6 +14,7 @@
 
 /* ---- the helper ---------------------------------------------------------- */
 
+#define KT_MODULES	"/lib/test-modules"
 #define KT_FIRE_PATH	"/sys/module/kt_fire/parameters/fire"
 
 static inline int kt_insmod(const char *path)
@@ -38,6 +40,27 @@ static inline int kt_fire_load(void)
 
 	snprintf(path, sizeof(path), "%s/kt_fire.ko", tests ? tests : "/tests");
 	return kt_insmod(path);
+}
+
+/*
+ * Load a module of the kernel's from where the guest has it, with what it needs,
+ * by a part of its file's name.  Return: 0 or -errno, -ENOENT: there is none.
+ */
+static inline int kt_modprobe(const char *part)
+{
+	struct dirent **all;
+	int nr = scandir(KT_MODULES, &all, NULL, alphasort), ret = -ENOENT;
+	char path[300];
+
+	for (int i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), KT_MODULES "/%s", all[i]->d_name);
+		if (strstr(all[i]->d_name, part))
+			ret = kt_insmod(path);
+		free(all[i]);
+	}
+	if (nr >= 0)
+		free(all);
+	return ret;
 }
 
 /* Cause an event @n times. Return: 0 or -errno, -ENOENT: there is none. */

@@ -3,7 +3,6 @@
  * Exceptions that the kernel raises by itself: each source once and with the
  * fields of the table in uapi/README.md; the out-of-memory killer for real.
  */
-#include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -120,7 +119,9 @@ static int check_all(struct __test_metadata *_metadata, struct kt_hits *h,
 		ret = kt_fire(s->name, TIMES);
 		if (kt_recorded(h, fd))
 			return -1;
-		if (ret == -EINVAL || ret == -ENOENT) {
+		/* Debian's 6.1 has all of them. */
+		if ((ret == -EINVAL || ret == -ENOENT) &&
+		    strcmp(getenv("KTAPE_KERNEL") ?: "", "stock")) {
 			TH_LOG("%s: this kernel has no such source", s->name);
 			continue;
 		}
@@ -175,30 +176,6 @@ TEST_F(exception, majors_have_names)
 
 /* ---- tracepoints of a module ------------------------------------------------ */
 
-#define MODULES	"/lib/test-modules"
-
-static int by_name(const struct dirent *d)
-{
-	return strstr(d->d_name, "scsi_") != NULL;
-}
-
-/* Load scsi_mod and what it needs. Return: 0 or -errno. */
-static int load_scsi(void)
-{
-	struct dirent **all;
-	int nr = scandir(MODULES, &all, by_name, alphasort), ret = -ENOENT;
-	char path[300];
-
-	for (int i = 0; i < nr; i++) {
-		snprintf(path, sizeof(path), MODULES "/%s", all[i]->d_name);
-		ret = kt_insmod(path);
-		free(all[i]);
-	}
-	if (nr >= 0)
-		free(all);
-	return ret;
-}
-
 static int unload_scsi(void)
 {
 	int ret = kt_rmmod("scsi_mod");
@@ -214,7 +191,7 @@ TEST_F(exception, module_comes_and_goes)
 
 	ASSERT_GE(want, 0);
 	for (int round = 0; round < 3; round++) {
-		ret = load_scsi();
+		ret = kt_modprobe("scsi_");
 		if (ret == -ENOENT)
 			SKIP(goto out, "no scsi_mod to load");
 		ASSERT_EQ(0, ret);
@@ -229,7 +206,7 @@ out:
 /* It is there before a session wants its events. */
 TEST_F(exception, module_is_there)
 {
-	int ret = load_scsi();
+	int ret = kt_modprobe("scsi_");
 
 	if (ret == -ENOENT)
 		SKIP(return, "no scsi_mod to load");

@@ -112,6 +112,17 @@ static int fire_suspend(void)
 		    bool);
 }
 
+/* A line that is longer than any that is recorded. */
+static int fire_console(void)
+{
+	static char text[1500];
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "kt-long", 7);
+	text[sizeof(text) - 1] = '\n';
+	return FIRE(console, (text, sizeof(text)), const char *, size_t);
+}
+
 static struct platform_device *device;
 
 /* Resumed, idle, suspended. */
@@ -197,6 +208,7 @@ static const struct fire fires[] = {
 	{ "idle_miss", fire_idle_miss },
 	{ "frequency", fire_frequency },
 	{ "suspend", fire_suspend },
+	{ "console", fire_console },
 	{ "rpm", fire_rpm },
 	{ "wakeup", fire_wakeup },
 	{ "requeue", fire_requeue },
