@@ -180,6 +180,25 @@ static struct syscore_ops name = {					\
 #define kt_task_state(p)	READ_ONCE((p)->state)
 #endif
 
+/* The highest address of any program, told by all kernels since 5.18. */
+#ifndef TASK_SIZE_MAX
+#define TASK_SIZE_MAX		TASK_SIZE
+#endif
+
+/* The disk of a request, NULL if it has none. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 17, 0)
+#define kt_rq_disk(rq)		((rq)->q->disk)
+#else
+#define kt_rq_disk(rq)		((rq)->rq_disk)
+#endif
+
+/* Name of the device, a partition's where the kernel can tell it easily. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 12, 0)
+#define kt_bio_disk_name(bio)	dev_name(&(bio)->bi_bdev->bd_device)
+#else
+#define kt_bio_disk_name(bio)	((bio)->bi_disk->disk_name)
+#endif
+
 /* Which table does the number of the running system call belong to? */
 #if defined(CONFIG_X86_64)
 #define kt_syscall_is_compat()	in_ia32_syscall()

@@ -9,6 +9,7 @@
 #include "control.h"
 #include "dev.h"
 #include "metadata.h"
+#include "names.h"
 #include "probe.h"
 #include "registry.h"
 #include "sink.h"
@@ -145,9 +146,10 @@ static int __init ktape_init(void)
 	if (ret)
 		goto err_metadata;
 	kt_token_init();
+	kt_names_init();
 	ret = kt_probe_init();
 	if (ret)
-		goto err_probe;
+		goto err_token;
 	kt_registry_walk();
 	ret = kt_sink_init(kt_session_sinks);
 	if (ret)
@@ -175,6 +177,8 @@ err_sink:
 	kt_sink_exit();
 err_probe:
 	kt_probe_exit();
+err_token:
+	kt_names_exit();
 	kt_token_exit();
 	kt_registry_exit();
 err_metadata:
@@ -192,6 +196,7 @@ static void __exit ktape_exit(void)
 	kt_session_hotplug_exit();
 	kt_sink_exit();
 	kt_probe_exit();
+	kt_names_exit();
 	kt_token_exit();
 	kt_registry_exit();
 	kt_metadata_exit();

@@ -17,6 +17,9 @@ struct tracepoint;
 
 #define KT_PROBE_EVENTS		4
 
+/* Bytes of a text in an event; what is longer is cut. */
+#define KT_TEXT_MAX		1024
+
 /**
  * struct kt_probe - a callback and the tracepoint that it belongs to
  * @name: of the tracepoint
@@ -25,6 +28,7 @@ struct tracepoint;
  * @silent: the kernel may have the tracepoint, but this architecture never
  *	calls it
  * @events: opcodes that it records, 0 ends the list
+ * @module: that may have the tracepoint, NULL: it is in the kernel itself
  * @tp: the tracepoint, NULL when the kernel does not have it
  * @attached: it is registered
  * @error: of the last try to register it
@@ -35,6 +39,7 @@ struct kt_probe {
 	bool always;
 	bool silent;
 	u8 events[KT_PROBE_EVENTS];
+	const char *module;
 	struct tracepoint *tp;
 	bool attached;
 	int error;
@@ -69,6 +74,18 @@ struct kt_probe {
 	{								\
 		.name = #tp,						\
 		.func = KT_PROBE_FUNC(NULL, callback, tp, ##__VA_ARGS__), \
+/* A row of a table: a tracepoint of one prototype and the event NAME. */
+#define KT_PROBE_OF(tp, func_, NAME, ...)				\
+	{								\
+		.name = #tp,						\
+		.func = KT_PROBE_FUNC(NULL, func_, tp, ##__VA_ARGS__),	\
+		.events = { KTAPE_EV_##NAME },				\
+	}
+
+/* A row for what the kernel's headers do not have. */
+#define KT_PROBE_NONE(tp, NAME)						\
+	{								\
+		.name = #tp,						\
 		.events = { KTAPE_EV_##NAME },				\
 	}
 
@@ -90,6 +107,12 @@ extern struct kt_probe kt_probes_signal[];
 extern struct kt_probe kt_probes_tasklet[];
 extern struct kt_probe kt_probes_timer[];
 extern struct kt_probe kt_probes_work[];
+
+extern struct kt_probe kt_probes_memory[], kt_probes_lock[];
+extern struct kt_probe kt_probes_block[], kt_probes_net[];
+extern struct kt_probe kt_probes_power[], kt_probes_cpuhp[];
+extern struct kt_probe kt_probes_console[], kt_probes_module[];
+extern struct kt_probe kt_probes_exception[];
 
 int kt_probe_init(void);
 void kt_probe_exit(void);
