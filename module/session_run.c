@@ -21,6 +21,7 @@
 #include <linux/string.h>
 
 #include "control.h"
+#include "emit.h"
 #include "filter.h"
 #include "probe.h"
 #include "session.h"
@@ -173,6 +174,7 @@ static void update_probes(void)
 	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++)
 		mask[i] |= READ_ONCE(kt_sink_mask[i]);
+	kt_emit_want(mask);
 	/* A probe that fails is told by the event's state, the others go on. */
 	kt_probe_want(mask);
 }
