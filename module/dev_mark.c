@@ -18,10 +18,9 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include <ktape/trace.h>
-
 #include "dev_mark.h"
 #include "emit.h"
+#include "exception.h"
 
 #define BUCKET_BITS	8
 
@@ -227,9 +226,8 @@ static long trace(const struct file *file, const union kt_mark_arg *arg)
 	if (ret)
 		goto out;
 	if (exception)
-		ktape_emit_exception(t->severity, t->code, t->args, t->nargs,
-				     buffer.p, t->length,
-				     t->flags & KTAPE_TRACE_BUFFER);
+		kt_exception(t->severity, t->code, t->args, t->nargs, buffer.p,
+			     t->length, t->flags & KTAPE_TRACE_BUFFER);
 	else
 		ktape_emit_user(t->flags & KTAPE_TRACE_TASK, t->code, t->args,
 				t->nargs, buffer.p, t->length);
