@@ -242,7 +242,8 @@ static long name(const struct file *file, const union kt_mark_arg *arg)
 
 	if (n->flags || strnlen(n->name, sizeof(n->name)) == sizeof(n->name))
 		return -EINVAL;
-	if (n->type == KTAPE_OBJ_EXCEPTION && n->id >= MAJOR_OF_KERNEL)
+	if (n->type == KTAPE_OBJ_EXCEPTION && n->id >= MAJOR_OF_KERNEL &&
+	    n->id < 1U << 24)
 		return -EPERM;
 	if (is_privileged(file))
 		return kt_emit_name(n, NULL);
