@@ -156,8 +156,8 @@ test_refused()
 	done
 	result $bad "wrong parameters are refused"
 	insmod "$KTAPE_MODULE" mark_rate=0 mark_mode=0666 max_str=0
-	su nobody -c 'echo text >/dev/ktape_mark' 2>$dir/err
-	[ $? != 0 ] && grep -q busy $dir/err
+	! su nobody -c 'echo text >/dev/ktape_mark' 2>$dir/err &&
+		grep -q busy $dir/err
 	result $? "mark_rate=0 keeps users without rights out" $dir/err
 	ktape mark instant 1 message
 	timeout 5 cat /dev/ktape | ktape dump - 2>/dev/null |
