@@ -47,7 +47,8 @@ static bool is_wanted(const struct kt_probe *p)
 
 static int attach(struct kt_probe *p)
 {
-	if (p->attached || !p->tp || !p->func)
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
+	    !p->func)
 		return 0;
 	p->error = tracepoint_probe_register(p->tp, p->func, NULL);
 	p->attached = !p->error;
@@ -56,7 +57,7 @@ static int attach(struct kt_probe *p)
 
 static void detach(struct kt_probe *p)
 {
-	if (!p->attached)
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || !p->attached)
 		return;
 	tracepoint_probe_unregister(p->tp, p->func, NULL);
 	p->attached = false;

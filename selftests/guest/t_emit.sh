@@ -96,6 +96,26 @@ test_forms()
 	result $? "dump shows what the module emitted" $dir/module
 }
 
+# state EVENT: whether it can be recorded, or why not
+state()
+{
+	ktape list --json | grep "\"name\":\"$1\""
+}
+
+test_list()
+{
+	state mark | grep -q '"available":true' &&
+		state exception | grep -q '"available":true'
+	result $? "markers and exceptions are available on any kernel"
+	if [ "$KTAPE_KERNEL" = notp ]; then
+		state sched_switch | grep '"available":false' |
+			grep -q '"the kernel was built without tracepoints"'
+	else
+		state sched_switch | grep -q '"available":true'
+	fi
+	result $? "list says whether there are tracepoints"
+}
+
 test_wrong()
 {
 	bad=0
@@ -170,6 +190,7 @@ echo "TAP version 13"
 need_ktape
 test_parameters
 test_forms
+test_list
 test_wrong
 rmmod ktape
 test_refused
