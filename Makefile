@@ -41,10 +41,12 @@ selftests: ## only the guest tests, on Debian's kernel
 bench: ## measure cost and size of events, and print the ratios
 	selftests/bench/run
 
-install: all ## install tool, man pages, header and module (DESTDIR, PREFIX)
+install: all ## install tool, man pages, headers and module (DESTDIR, PREFIX)
 	install -D -m 755 $(OUT)/user/ktape $(DESTDIR)$(PREFIX)/bin/ktape
 	for f in uapi/ktape/*.h uapi/ktape/*/*.h; do install -D -m 644 "$$f" \
 		"$(DESTDIR)$(PREFIX)/include/$${f#uapi/}" || exit; done
+	install -D -m 644 userspace/lib/ktape_mark.h \
+		$(DESTDIR)$(PREFIX)/include/ktape_mark.h
 	for f in userspace/man/*.[1-8]; do [ ! -e "$$f" ] || \
 		install -D -m 644 "$$f" \
 		"$(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}" || \

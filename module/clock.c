@@ -46,7 +46,7 @@ static void wakes_up(void)
 		bias += asleep_at - now;
 }
 
-KT_SYSCORE(syscore, falls_asleep, wakes_up);
+KT_SYSCORE(clock_sleep, falls_asleep, wakes_up);
 
 /**
  * kt_clock_may_stop() - the system is about to be suspended
@@ -83,7 +83,7 @@ int kt_clock_init(const char *wish)
 		static_branch_enable(&kt_clock_called);
 	else
 		hz = cycles_hz;
-	kt_syscore_register(&syscore);
+	kt_syscore_register(&clock_sleep);
 	return 0;
 }
 
@@ -94,7 +94,7 @@ int kt_clock_init(const char *wish)
  */
 void kt_clock_exit(void)
 {
-	kt_syscore_unregister(&syscore);
+	kt_syscore_unregister(&clock_sleep);
 }
 
 /**

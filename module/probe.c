@@ -67,7 +67,8 @@ static bool is_wanted(const struct kt_probe *p)
 
 static int attach(struct kt_probe *p)
 {
-	if (p->attached || !p->tp || !p->func || p->silent)
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
+	    !p->func || p->silent)
 		return 0;
 	p->error = tracepoint_probe_register(p->tp, p->func, NULL);
 	p->attached = !p->error;
@@ -76,7 +77,7 @@ static int attach(struct kt_probe *p)
 
 static void detach(struct kt_probe *p)
 {
-	if (!p->attached)
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || !p->attached)
 		return;
 	tracepoint_probe_unregister(p->tp, p->func, NULL);
 	p->attached = false;

@@ -69,16 +69,11 @@ struct kt_probe {
 	__builtin_choose_expr(KT_TP_IS(tp, ##__VA_ARGS__),		\
 			      (void *)(func), otherwise)
 
-/* Of a table of probes: one event, one prototype. */
+/* A row of a table: a tracepoint of one prototype and the event NAME. */
 #define KT_PROBE(tp, NAME, callback, ...)				\
 	{								\
 		.name = #tp,						\
 		.func = KT_PROBE_FUNC(NULL, callback, tp, ##__VA_ARGS__), \
-/* A row of a table: a tracepoint of one prototype and the event NAME. */
-#define KT_PROBE_OF(tp, func_, NAME, ...)				\
-	{								\
-		.name = #tp,						\
-		.func = KT_PROBE_FUNC(NULL, func_, tp, ##__VA_ARGS__),	\
 		.events = { KTAPE_EV_##NAME },				\
 	}
 

@@ -21,6 +21,7 @@
 #include <linux/string.h>
 
 #include "control.h"
+#include "emit.h"
 #include "filter.h"
 #include "probe.h"
 #include "session.h"
@@ -176,6 +177,7 @@ static void update_probes(const u64 *extra)
 	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++)
 		mask[i] |= READ_ONCE(kt_sink_mask[i]) | (extra ? extra[i] : 0);
+	kt_emit_want(mask);
 	/* A probe that fails is told by the event's state, the others go on. */
 	kt_probe_want(mask);
 }

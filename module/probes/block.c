@@ -217,7 +217,7 @@ struct kt_probe kt_probes_block[] = {
 			probe_block_bio_queue, block_bio_queue, struct bio *),
 		.events = { KTAPE_EV_BLOCK_BIO_QUEUE },
 	},
-	KT_PROBE_OF(block_bio_complete, probe_block_bio_complete,
-		    BLOCK_BIO_COMPLETE, struct request_queue *, struct bio *),
+	KT_PROBE(block_bio_complete, BLOCK_BIO_COMPLETE,
+		    probe_block_bio_complete, struct request_queue *, struct bio *),
 	{}
 };

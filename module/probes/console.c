@@ -25,6 +25,6 @@ static void notrace probe_console(void *data, const char *text, size_t len)
 }
 
 struct kt_probe kt_probes_console[] = {
-	KT_PROBE_OF(console, probe_console, CONSOLE, const char *, size_t),
+	KT_PROBE(console, CONSOLE, probe_console, const char *, size_t),
 	{}
 };

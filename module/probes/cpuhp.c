@@ -44,13 +44,13 @@ static void notrace probe_cpuhp_exit(void *data, unsigned int cpu, int state,
 }
 
 struct kt_probe kt_probes_cpuhp[] = {
-	KT_PROBE_OF(cpuhp_enter, probe_cpuhp_enter, CPUHP_ENTER, unsigned int,
+	KT_PROBE(cpuhp_enter, CPUHP_ENTER, probe_cpuhp_enter, unsigned int,
 		    int, int, int (*)(unsigned int)),
-	KT_PROBE_OF(cpuhp_multi_enter, probe_cpuhp_multi_enter, CPUHP_ENTER,
+	KT_PROBE(cpuhp_multi_enter, CPUHP_ENTER, probe_cpuhp_multi_enter,
 		    unsigned int, int, int,
 		    int (*)(unsigned int, struct hlist_node *),
 		    struct hlist_node *),
-	KT_PROBE_OF(cpuhp_exit, probe_cpuhp_exit, CPUHP_EXIT, unsigned int, int,
+	KT_PROBE(cpuhp_exit, CPUHP_EXIT, probe_cpuhp_exit, unsigned int, int,
 		    int, int),
 	{}
 };

@@ -288,7 +288,7 @@ struct kt_probe kt_probes_exception[] = {
 			probe_aer_event, aer_event, AER, struct pcie_tlp_log *),
 		.events = { KTAPE_EV_EXCEPTION },
 	},
-	KT_PROBE_OF(mc_event, probe_mc_event, EXCEPTION, unsigned int,
+	KT_PROBE(mc_event, EXCEPTION, probe_mc_event, unsigned int,
 		    const char *, const char *, int, u8, s8, s8, s8,
 		    unsigned long, u8, unsigned long, const char *),
 #ifdef CONFIG_X86_MCE
@@ -299,22 +299,22 @@ struct kt_probe kt_probes_exception[] = {
 	},
 #endif
 #ifdef CONFIG_DETECT_HUNG_TASK
-	KT_PROBE_OF(sched_process_hang, probe_sched_process_hang, EXCEPTION,
+	KT_PROBE(sched_process_hang, EXCEPTION, probe_sched_process_hang,
 		    struct task_struct *),
 #endif
 #ifdef KT_HAVE_ERROR_REPORT
-	KT_PROBE_OF(error_report_end, probe_error_report_end, EXCEPTION,
+	KT_PROBE(error_report_end, EXCEPTION, probe_error_report_end,
 		    enum error_detector, unsigned long),
 #endif
 #ifdef KT_HAVE_THERMAL
-	KT_PROBE_OF(thermal_zone_trip, probe_thermal_zone_trip, EXCEPTION,
+	KT_PROBE(thermal_zone_trip, EXCEPTION, probe_thermal_zone_trip,
 		    struct thermal_zone_device *, int, enum thermal_trip_type),
 #endif
 #ifdef KT_HAVE_BLOCK_RQ_ERROR
-	KT_PROBE_OF(block_rq_error, probe_block_rq_error, EXCEPTION,
+	KT_PROBE(block_rq_error, EXCEPTION, probe_block_rq_error,
 		    struct request *, blk_status_t, unsigned int),
 #endif
-	KT_PROBE_OF(net_dev_xmit_timeout, probe_net_dev_xmit_timeout, EXCEPTION,
+	KT_PROBE(net_dev_xmit_timeout, EXCEPTION, probe_net_dev_xmit_timeout,
 		    struct net_device *, int),
 	{
 		.name = "scsi_dispatch_cmd_error",

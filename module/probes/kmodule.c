@@ -60,14 +60,14 @@ static void notrace probe_module_put(void *data, struct module *mod,
 #endif
 
 struct kt_probe kt_probes_module[] = {
-	KT_PROBE_OF(module_load, probe_module_load, MODULE_LOAD,
+	KT_PROBE(module_load, MODULE_LOAD, probe_module_load,
 		    struct module *),
-	KT_PROBE_OF(module_free, probe_module_free, MODULE_FREE,
+	KT_PROBE(module_free, MODULE_FREE, probe_module_free,
 		    struct module *),
 #ifdef CONFIG_MODULE_UNLOAD
-	KT_PROBE_OF(module_get, probe_module_get, MODULE_GET, struct module *,
+	KT_PROBE(module_get, MODULE_GET, probe_module_get, struct module *,
 		    unsigned long),
-	KT_PROBE_OF(module_put, probe_module_put, MODULE_PUT, struct module *,
+	KT_PROBE(module_put, MODULE_PUT, probe_module_put, struct module *,
 		    unsigned long),
 #else
 	KT_PROBE_NONE(module_get, MODULE_GET),

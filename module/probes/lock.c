@@ -27,9 +27,9 @@ static void notrace probe_contention_end(void *data, void *lock, int ret)
 }
 
 struct kt_probe kt_probes_lock[] = {
-	KT_PROBE_OF(contention_begin, probe_contention_begin, CONTENTION_BEGIN,
+	KT_PROBE(contention_begin, CONTENTION_BEGIN, probe_contention_begin,
 		    void *, unsigned int),
-	KT_PROBE_OF(contention_end, probe_contention_end, CONTENTION_END,
+	KT_PROBE(contention_end, CONTENTION_END, probe_contention_end,
 		    void *, int),
 	{}
 };

@@ -251,18 +251,18 @@ static void notrace probe_kmem_cache_free2(void *data, unsigned long caller,
 
 struct kt_probe kt_probes_memory[] = {
 #ifdef KT_HAVE_PAGE_FAULT
-	KT_PROBE_OF(page_fault_user, probe_page_fault_user, PAGE_FAULT_USER,
+	KT_PROBE(page_fault_user, PAGE_FAULT_USER, probe_page_fault_user,
 		    unsigned long, struct pt_regs *, unsigned long),
-	KT_PROBE_OF(page_fault_kernel, probe_page_fault_kernel,
-		    PAGE_FAULT_KERNEL, unsigned long, struct pt_regs *,
+	KT_PROBE(page_fault_kernel, PAGE_FAULT_KERNEL,
+		    probe_page_fault_kernel, unsigned long, struct pt_regs *,
 		    unsigned long),
 #else
 	KT_PROBE_NONE(page_fault_user, PAGE_FAULT_USER),
 	KT_PROBE_NONE(page_fault_kernel, PAGE_FAULT_KERNEL),
 #endif
-	KT_PROBE_OF(mm_page_alloc, probe_mm_page_alloc, MM_PAGE_ALLOC,
+	KT_PROBE(mm_page_alloc, MM_PAGE_ALLOC, probe_mm_page_alloc,
 		    struct page *, unsigned int, gfp_t, int),
-	KT_PROBE_OF(mm_page_free, probe_mm_page_free, MM_PAGE_FREE,
+	KT_PROBE(mm_page_free, MM_PAGE_FREE, probe_mm_page_free,
 		    struct page *, unsigned int),
 	{
 		.name = "kmalloc",
@@ -286,7 +286,7 @@ struct kt_probe kt_probes_memory[] = {
 		.events = { KTAPE_EV_KMEM_CACHE_ALLOC },
 	},
 #endif
-	KT_PROBE_OF(kfree, probe_kfree, KFREE, unsigned long, const void *),
+	KT_PROBE(kfree, KFREE, probe_kfree, unsigned long, const void *),
 	{
 		.name = "kmem_cache_free",
 		.func = KT_PROBE_FUNC(

@@ -141,17 +141,17 @@ static void notrace probe_consume_skb1(void *data, struct sk_buff *skb)
 }
 
 struct kt_probe kt_probes_net[] = {
-	KT_PROBE_OF(net_dev_queue, probe_net_dev_queue, NET_DEV_QUEUE,
+	KT_PROBE(net_dev_queue, NET_DEV_QUEUE, probe_net_dev_queue,
 		    struct sk_buff *),
-	KT_PROBE_OF(net_dev_start_xmit, probe_net_dev_start_xmit,
-		    NET_DEV_START_XMIT, const struct sk_buff *,
+	KT_PROBE(net_dev_start_xmit, NET_DEV_START_XMIT,
+		    probe_net_dev_start_xmit, const struct sk_buff *,
 		    const struct net_device *),
-	KT_PROBE_OF(net_dev_xmit, probe_net_dev_xmit, NET_DEV_XMIT,
+	KT_PROBE(net_dev_xmit, NET_DEV_XMIT, probe_net_dev_xmit,
 		    struct sk_buff *, int, struct net_device *, unsigned int),
-	KT_PROBE_OF(netif_receive_skb, probe_netif_receive_skb,
-		    NETIF_RECEIVE_SKB, struct sk_buff *),
-	KT_PROBE_OF(netif_rx, probe_netif_rx, NETIF_RX, struct sk_buff *),
-	KT_PROBE_OF(napi_poll, probe_napi_poll, NAPI_POLL, struct napi_struct *,
+	KT_PROBE(netif_receive_skb, NETIF_RECEIVE_SKB,
+		    probe_netif_receive_skb, struct sk_buff *),
+	KT_PROBE(netif_rx, NETIF_RX, probe_netif_rx, struct sk_buff *),
+	KT_PROBE(napi_poll, NAPI_POLL, probe_napi_poll, struct napi_struct *,
 		    int, int),
 	{
 		.name = "kfree_skb",

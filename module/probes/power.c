@@ -101,28 +101,28 @@ static void notrace probe_wakeup_source_deactivate(void *data, const char *name,
 }
 
 struct kt_probe kt_probes_power[] = {
-	KT_PROBE_OF(cpu_idle, probe_cpu_idle, CPU_IDLE, unsigned int,
+	KT_PROBE(cpu_idle, CPU_IDLE, probe_cpu_idle, unsigned int,
 		    unsigned int),
 #ifdef KT_HAVE_CPU_IDLE_MISS
-	KT_PROBE_OF(cpu_idle_miss, probe_cpu_idle_miss, CPU_IDLE_MISS,
+	KT_PROBE(cpu_idle_miss, CPU_IDLE_MISS, probe_cpu_idle_miss,
 		    unsigned int, unsigned int, bool),
 #else
 	KT_PROBE_NONE(cpu_idle_miss, CPU_IDLE_MISS),
 #endif
-	KT_PROBE_OF(cpu_frequency, probe_cpu_frequency, CPU_FREQUENCY,
+	KT_PROBE(cpu_frequency, CPU_FREQUENCY, probe_cpu_frequency,
 		    unsigned int, unsigned int),
-	KT_PROBE_OF(suspend_resume, probe_suspend_resume, SUSPEND_RESUME,
+	KT_PROBE(suspend_resume, SUSPEND_RESUME, probe_suspend_resume,
 		    const char *, int, bool),
-	KT_PROBE_OF(rpm_suspend, probe_rpm_suspend, RPM_SUSPEND,
+	KT_PROBE(rpm_suspend, RPM_SUSPEND, probe_rpm_suspend,
 		    struct device *, int),
-	KT_PROBE_OF(rpm_resume, probe_rpm_resume, RPM_RESUME, struct device *,
+	KT_PROBE(rpm_resume, RPM_RESUME, probe_rpm_resume, struct device *,
 		    int),
-	KT_PROBE_OF(rpm_idle, probe_rpm_idle, RPM_IDLE, struct device *, int),
-	KT_PROBE_OF(rpm_return_int, probe_rpm_return_int, RPM_RETURN_INT,
+	KT_PROBE(rpm_idle, RPM_IDLE, probe_rpm_idle, struct device *, int),
+	KT_PROBE(rpm_return_int, RPM_RETURN_INT, probe_rpm_return_int,
 		    struct device *, unsigned long, int),
-	KT_PROBE_OF(wakeup_source_activate, probe_wakeup_source_activate,
-		    WAKEUP_SOURCE_ACTIVATE, const char *, unsigned int),
-	KT_PROBE_OF(wakeup_source_deactivate, probe_wakeup_source_deactivate,
-		    WAKEUP_SOURCE_DEACTIVATE, const char *, unsigned int),
+	KT_PROBE(wakeup_source_activate, WAKEUP_SOURCE_ACTIVATE,
+		    probe_wakeup_source_activate, const char *, unsigned int),
+	KT_PROBE(wakeup_source_deactivate, WAKEUP_SOURCE_DEACTIVATE,
+		    probe_wakeup_source_deactivate, const char *, unsigned int),
 	{}
 };

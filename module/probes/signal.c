@@ -34,7 +34,7 @@ static void notrace probe_signal_generate(void *data, int sig,
 {
 	kt_probe_enter();
 	KT_EVENT3_OF(SIGNAL_GENERATE, p,
-		     (sig & SIGNAL_MASK) | (u32)!!group << SIGNAL_BITS |
+		     (sig & SIGNAL_MASK) | (group ? 1U << SIGNAL_BITS : 0) |
 			     (u32)(result & RESULT_MASK) << (SIGNAL_BITS + 1),
 		     p->pid, code_of(info), errno_of(info));
 	kt_probe_leave();
