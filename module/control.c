@@ -9,6 +9,7 @@
 #include <linux/smp.h>
 
 #include "control.h"
+#include "filter.h"
 #include "session.h"
 
 /* Reasons of clock_sync, see uapi/ktape/events.h. */
@@ -24,6 +25,8 @@ struct kt_order {
 	struct kt_session *s;
 	void (*write)(const struct kt_order *order, unsigned int cpu);
 	const u64 *mask;
+	const struct kt_filters *filters;
+	u32 kinds;
 	u32 phase;
 	u32 reason;
 	atomic_t *failed;
@@ -106,6 +109,25 @@ static void write_profile(const struct kt_order *order, unsigned int cpu)
 	};
 
 	write_record(order->s, cpu, &rec);
+}
+
+static void write_filters(const struct kt_order *order, unsigned int cpu)
+{
+	u32 args[] = { order->s->owner.generation, 0 };
+	struct kt_record rec = {
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+	};
+	u32 kinds, kind;
+
+	for (kinds = order->kinds; kinds; kinds &= kinds - 1) {
+		kind = __ffs(kinds);
+		args[1] = order->filters->nr[kind];
+		rec.code = KT_CODE(KTAPE_EV_FILTER, kind | order->phase << 5, 0,
+				   ARRAY_SIZE(args));
+		write_record(order->s, cpu, &rec);
+	}
 }
 
 static void write_ledger_of(struct kt_session *s, unsigned int cpu,
@@ -220,6 +242,27 @@ void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
 }
 
 /**
+ * kt_control_filters() - mark that filters come or went on every online CPU
+ * @s: the session
+ * @phase: ON: they may hold events back from here; OFF: no longer
+ * @f: the filters, for how many entries they have
+ * @kinds: bit n: enum ktape_filter_kind n
+ */
+void kt_control_filters(struct kt_session *s, u32 phase,
+			const struct kt_filters *f, u32 kinds)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_filters,
+		.phase = phase,
+		.filters = f,
+		.kinds = kinds,
+	};
+
+	everywhere(&order);
+}
+
+/**
  * kt_control_ledger() - write the exact counts of every online CPU
  * @s: the session; nothing but control records is written to its rings now
  */
@@ -252,12 +295,22 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 		.phase = KTAPE_PHASE_ON,
 		.mask = s->mask,
 	};
+	const struct kt_filters *f = kt_session_filters(s);
+	struct kt_order filters = {
+		.s = s,
+		.write = write_filters,
+		.phase = KTAPE_PHASE_ON,
+		.filters = f,
+		.kinds = f ? f->kinds : 0,
+	};
 	unsigned long flags;
 
 	local_irq_save(flags);
 	on_cpu(&order);
-	if (online)
+	if (online) {
+		on_cpu(&filters);
 		on_cpu(&profile);
+	}
 	local_irq_restore(flags);
 }
 

@@ -13,6 +13,7 @@
 #include "registry.h"
 #include "sink.h"
 #include "token.h"
+#include "track.h"
 
 static char *size = "1M";
 module_param(size, charp, 0444);
@@ -165,6 +166,7 @@ err_sink:
 	kt_sink_exit();
 err_probe:
 	kt_probe_exit();
+	kt_track_exit();
 	kt_token_exit();
 	kt_registry_exit();
 err_metadata:
@@ -180,6 +182,7 @@ static void __exit ktape_exit(void)
 	kt_session_hotplug_exit();
 	kt_sink_exit();
 	kt_probe_exit();
+	kt_track_exit();
 	kt_token_exit();
 	kt_registry_exit();
 	kt_metadata_exit();

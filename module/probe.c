@@ -23,6 +23,7 @@ static struct kt_probe *const tables[] = {
 	kt_probes_process,
 	kt_probes_irq,
 	kt_probes_syscall,
+	kt_probes_signal,
 };
 
 /* Protects the probes and what is wanted of them. */

@@ -62,6 +62,7 @@ struct kt_probe {
 
 extern struct kt_probe kt_probes_sched[], kt_probes_process[];
 extern struct kt_probe kt_probes_irq[], kt_probes_syscall[];
+extern struct kt_probe kt_probes_signal[];
 
 int kt_probe_init(void);
 void kt_probe_exit(void);

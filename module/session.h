@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 
 #include "event.h"
+#include "filter.h"
 
 /**
  * struct kt_session_config - what a session is made of
@@ -119,7 +120,8 @@ struct kt_reader {
  * hotplug, kt_session_lock, reader_lock.  Mapping and page faults take none of
  * them.
  *
- * kt_session_control serialises control: create, destroy, start, stop, profile.
+ * kt_session_control serialises control: create, destroy, start, stop, profile,
+ * filters.
  * kt_session_lock protects the sessions against CPUs that come and go.
  */
 extern struct mutex kt_session_control;
@@ -139,6 +141,7 @@ int kt_session_parse_profile(const char *text, u64 *mask);
 bool kt_session_mask_ok(const u64 *mask);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
+void kt_want_everywhere(const struct kt_session *s);
 int kt_session_make_rings(struct kt_session *s, unsigned int cpu);
 void kt_session_remove_rings(struct kt_session *s);
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
@@ -155,6 +158,14 @@ void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);
+
+/* The filters of a session, or NULL.  With kt_session_lock. */
+static inline const struct kt_filters *
+kt_session_filters(const struct kt_session *s)
+{
+	return rcu_dereference_protected(kt_filters[s->id],
+					 lockdep_is_held(&kt_session_lock));
+}
 
 static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)
 {

@@ -93,6 +93,7 @@ static bool wants_context(const struct kt_session *s)
 	return false;
 }
 
+/* On which CPU is said by the CPU filter. */
 static bool wants(const struct kt_session *s, unsigned int opcode)
 {
 	if (!s->active)
@@ -109,6 +110,14 @@ static bool is_filtered(unsigned int session, unsigned int opcode)
 		kt_filters[session], lockdep_is_held(&kt_session_lock));
 
 	return f && kt_mask_has(f->applies, opcode);
+}
+
+static bool records_on(const struct kt_session *s, unsigned int cpu)
+{
+	const struct kt_filters *f = kt_session_filters(s);
+
+	return !f || !kt_filter_in_force(f, KTAPE_FILTER_CPU) ||
+	       test_bit(cpu, f->cpus);
 }
 
 static void set_route(struct kt_cpu *c, unsigned int opcode)
@@ -132,6 +141,7 @@ static void set_route(struct kt_cpu *c, unsigned int opcode)
 void kt_want_set(const struct kt_session *s, unsigned int cpu)
 {
 	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+	bool here = records_on(s, cpu);
 	unsigned int i;
 	u8 old, new;
 
@@ -145,14 +155,20 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		old = READ_ONCE(c->want[i]);
-		new = wants(s, i) ? old | BIT(s->id) : old & ~BIT(s->id);
+		new = here && wants(s, i) ? old | BIT(s->id) : old & ~BIT(s->id);
 		if (new != old)
 			WRITE_ONCE(c->want[i], new);
 		set_route(c, i);
 	}
 }
 
-static void want_everywhere(const struct kt_session *s)
+/**
+ * kt_want_everywhere() - kt_want_set() on all CPUs
+ * @s: the session
+ *
+ * Context: process context with kt_session_lock.
+ */
+void kt_want_everywhere(const struct kt_session *s)
 {
 	unsigned int cpu;
 
@@ -230,6 +246,8 @@ void kt_session_sinks(void)
  */
 void kt_session_start(struct kt_session *s)
 {
+	const struct kt_filters *f;
+
 	mutex_lock(&kt_session_control);
 	if (s->running)
 		goto out;
@@ -238,12 +256,15 @@ void kt_session_start(struct kt_session *s)
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	s->active = true;
 	WRITE_ONCE(s->running, true);
-	want_everywhere(s);
+	kt_want_everywhere(s);
 	unlock();
 	update_probes();
 	lock();
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
+	f = kt_session_filters(s);
+	if (f)
+		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
 	kt_control_profile(s, KTAPE_PHASE_ON, s->mask);
 	unlock();
 out:
@@ -258,7 +279,7 @@ static void stop(struct kt_session *s)
 	lock();
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	s->active = false;
-	want_everywhere(s);
+	kt_want_everywhere(s);
 	synchronize_rcu();
 	kt_control_ledger(s);
 	kt_control_session(s, KTAPE_PHASE_OFF);
@@ -302,7 +323,7 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 		kt_control_profile(s, KTAPE_PHASE_OFF, mask);
 	memcpy(s->mask, mask, sizeof(s->mask));
 	s->flags = flags;
-	want_everywhere(s);
+	kt_want_everywhere(s);
 	unlock();
 	if (!s->running)
 		return;
