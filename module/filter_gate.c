@@ -209,7 +209,7 @@ enum kt_gate_verdict kt_gates_pass(struct kt_gates *t,
 	if (!slot)
 		return KT_GATE_PASS;
 	start = slot->start;
-	/* Whoever takes the slot next stores after that. */
+	/* Pairs with the cmpxchg() in take(): start was read before. */
 	smp_store_release(&slot->key, 0);
 	now = kt_clock();
 	/* The clocks of two CPUs may differ by a little. */
@@ -230,9 +230,8 @@ void kt_gates_thread_exits(struct kt_gates *t, const struct task_struct *p)
 {
 	struct kt_gate_slot *slot = find(t, thread_key(p));
 
-	/* As in kt_gates_pass(). */
 	if (slot)
-		smp_store_release(&slot->key, 0);
+		WRITE_ONCE(slot->key, 0);
 }
 
 /**

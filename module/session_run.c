@@ -155,7 +155,10 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		old = READ_ONCE(c->want[i]);
-		new = here && wants(s, i) ? old | BIT(s->id) : old & ~BIT(s->id);
+		if (here && wants(s, i))
+			new = old | BIT(s->id);
+		else
+			new = old & ~BIT(s->id);
 		if (new != old)
 			WRITE_ONCE(c->want[i], new);
 		set_route(c, i);

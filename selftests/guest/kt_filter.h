@@ -62,6 +62,23 @@ static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
 	return kt_filter_set(fd, kind, map, words);
 }
 
+/* A session for many threads, each of which has a name in the control ring. */
+static inline int kt_session_names(uint64_t ring, uint64_t control,
+				   const unsigned char *ops)
+{
+	struct ktape_create c = { .size = sizeof(c), .ring_size = ring,
+				  .control_size = control };
+	int dev = kt_open(O_RDWR), fd;
+
+	fd = kt_ioctl(dev, KTAPE_IOC_CREATE, &c);
+	close(dev);
+	if (fd >= 0 && kt_profile_only(fd, ops)) {
+		close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
 /* ---- what a stopped session holds ------------------------------------------ */
 
 /**
