@@ -11,6 +11,7 @@
 #include <linux/smp.h>
 
 #include "control.h"
+#include "filter.h"
 #include "session.h"
 
 /* Reasons of clock_sync, see uapi/ktape/events.h. */
@@ -26,6 +27,8 @@ struct kt_order {
 	struct kt_session *s;
 	void (*write)(const struct kt_order *order, unsigned int cpu);
 	const u64 *mask;
+	const struct kt_filters *filters;
+	u32 kinds;
 	u32 phase;
 	u32 reason;
 	atomic_t *failed;
@@ -124,7 +127,8 @@ static void write_context(struct kt_session *s, unsigned int cpu)
 static void write_want(const struct kt_order *order, unsigned int cpu)
 {
 	kt_want_set(order->s, cpu);
-	write_context(order->s, cpu);
+	if (kt_session_records_on(order->s, cpu))
+		write_context(order->s, cpu);
 }
 
 static void write_profile(const struct kt_order *order, unsigned int cpu)
@@ -140,6 +144,25 @@ static void write_profile(const struct kt_order *order, unsigned int cpu)
 	};
 
 	write_record(order->s, cpu, &rec);
+}
+
+static void write_filters(const struct kt_order *order, unsigned int cpu)
+{
+	u32 args[] = { order->s->owner.generation, 0 };
+	struct kt_record rec = {
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+	};
+	u32 kinds, kind;
+
+	for (kinds = order->kinds; kinds; kinds &= kinds - 1) {
+		kind = __ffs(kinds);
+		args[1] = order->filters->nr[kind];
+		rec.code = KT_CODE(KTAPE_EV_FILTER, kind | order->phase << 5, 0,
+				   ARRAY_SIZE(args));
+		write_record(order->s, cpu, &rec);
+	}
 }
 
 static void write_ledger_of(struct kt_session *s, unsigned int cpu,
@@ -272,6 +295,27 @@ void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
 }
 
 /**
+ * kt_control_filters() - mark that filters come or went on every online CPU
+ * @s: the session
+ * @phase: ON: they may hold events back from here; OFF: no longer
+ * @f: the filters, for how many entries they have
+ * @kinds: bit n: enum ktape_filter_kind n
+ */
+void kt_control_filters(struct kt_session *s, u32 phase,
+			const struct kt_filters *f, u32 kinds)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_filters,
+		.phase = phase,
+		.filters = f,
+		.kinds = kinds,
+	};
+
+	everywhere(&order);
+}
+
+/**
  * kt_control_ledger() - write the exact counts of every online CPU
  * @s: the session; nothing but control records is written to its rings now
  */
@@ -304,12 +348,21 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 		.phase = KTAPE_PHASE_ON,
 		.mask = s->told,
 	};
+	const struct kt_filters *f = kt_session_filters(s);
+	struct kt_order filters = {
+		.s = s,
+		.write = write_filters,
+		.phase = KTAPE_PHASE_ON,
+		.filters = f,
+		.kinds = f ? f->kinds : 0,
+	};
 	unsigned long flags;
 
 	local_irq_save(flags);
 	on_cpu(&order);
 	if (online) {
 		write_context(s, cpu);
+		on_cpu(&filters);
 		on_cpu(&profile);
 	}
 	local_irq_restore(flags);

@@ -32,6 +32,7 @@ union kt_arg {
 	struct ktape_metadata metadata;
 	struct ktape_watermark watermark;
 	struct ktape_create create;
+	struct ktape_filter filter;
 };
 
 /**
@@ -69,7 +70,9 @@ static long features(struct file *file, union kt_arg *arg)
 
 	f->clock = kt_clock_id();
 	f->features = KTAPE_FEATURE_MMAP | KTAPE_FEATURE_CREATE |
-		      KTAPE_FEATURE_DISCARD;
+		      KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_FILTER;
+	if (IS_ENABLED(CONFIG_CGROUPS))
+		f->features |= KTAPE_FEATURE_CGROUP;
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
 		f->features |= KTAPE_FEATURE_TRACEPOINTS;
 	if (!IS_ENABLED(CONFIG_64BIT))
@@ -376,6 +379,13 @@ static long create(struct file *file, union kt_arg *arg)
 	return fd;
 }
 
+static long filter(struct file *file, union kt_arg *arg)
+{
+	if (arg->filter.op != KTAPE_FILTER_GET && !may_control(file))
+		return -EPERM;
+	return kt_dev_filter(file_of(file)->session, &arg->filter);
+}
+
 #define COMMAND(NAME, member, wr, res, fn) \
 	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
 
@@ -393,6 +403,7 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(METADATA, metadata, false, true, metadata),
 	COMMAND(WATERMARK, watermark, false, false, watermark),
 	COMMAND(CREATE, create, true, false, create),
+	COMMAND(FILTER, filter, false, true, filter),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)

@@ -16,6 +16,7 @@
 #include "registry.h"
 #include "sink.h"
 #include "token.h"
+#include "track.h"
 
 static char *size = "1M";
 module_param(size, charp, 0444);
@@ -217,6 +218,7 @@ err_probe:
 	kt_probe_exit();
 err_token:
 	kt_names_exit();
+	kt_track_exit();
 	kt_token_exit();
 	kt_registry_exit();
 err_metadata:
@@ -237,6 +239,7 @@ static void __exit ktape_exit(void)
 	kt_sink_exit();
 	kt_probe_exit();
 	kt_names_exit();
+	kt_track_exit();
 	kt_token_exit();
 	kt_registry_exit();
 	kt_metadata_exit();

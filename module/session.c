@@ -16,6 +16,7 @@
 #include "probe.h"
 #include "ring_mem.h"
 #include "session.h"
+#include "session_filter.h"
 
 #define DEFAULT_RING		(1UL << 20)
 #define DEFAULT_BLOCK		(64UL << 10)
@@ -185,6 +186,7 @@ void kt_session_destroy(struct kt_session *s)
 	kt_session_stop(s);
 	cancel_delayed_work_sync(&s->look);
 	mutex_lock(&kt_session_control);
+	kt_session_filters_exit(s);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	kt_sessions[s->id] = NULL;

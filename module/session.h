@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 
 #include "event.h"
+#include "filter.h"
 
 /**
  * struct kt_session_config - what a session is made of
@@ -124,7 +125,8 @@ struct kt_reader {
  * hotplug, kt_session_lock, reader_lock.  Mapping and page faults take none of
  * them.
  *
- * kt_session_control serialises control: create, destroy, start, stop, profile.
+ * kt_session_control serialises control: create, destroy, start, stop, profile,
+ * filters.
  * kt_session_lock protects the sessions against CPUs that come and go.
  */
 extern struct mutex kt_session_control;
@@ -145,6 +147,9 @@ bool kt_session_mask_ok(const u64 *mask);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
 bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus);
+bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
+void kt_session_want(struct kt_session *s);
+void kt_session_probes(const u64 *extra);
 int kt_session_make_rings(struct kt_session *s, unsigned int cpu);
 void kt_session_remove_rings(struct kt_session *s);
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
@@ -162,6 +167,14 @@ void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);
+
+/* The filters of a session, or NULL.  With kt_session_lock. */
+static inline const struct kt_filters *
+kt_session_filters(const struct kt_session *s)
+{
+	return rcu_dereference_protected(kt_filters[s->id],
+					 lockdep_is_held(&kt_session_lock));
+}
 
 static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)
 {
