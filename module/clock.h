@@ -10,10 +10,12 @@
 #ifdef __KERNEL__
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
+#include <linux/percpu.h>
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
 DECLARE_STATIC_KEY_FALSE(kt_clock_is_mono);
+DECLARE_PER_CPU(unsigned int, kt_clock_reading);
 
 /**
  * kt_clock() - read the trace clock
@@ -49,7 +51,7 @@ static __always_inline bool kt_clock_by_call(void)
  * The fast path stores one half and compares the other; putting them together
  * and apart again would be a quarter of its instructions.
  *
- * Context: as kt_clock().
+ * Context: any, preemption disabled.
  */
 static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 					    const bool by_call)
@@ -57,12 +59,30 @@ static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 	u64 ns;
 
 	if (by_call) {
+		/* Contexts that come in between leave it as they found it. */
+		raw_cpu_inc(kt_clock_reading);
+		barrier();
 		ns = ktime_get_mono_fast_ns();
+		barrier();
+		raw_cpu_dec(kt_clock_reading);
 		*lo = (u32)ns;
 		*hi = (u32)(ns >> 32);
 	} else {
 		kt_get_cycles_halves(lo, hi);
 	}
+}
+
+/**
+ * kt_clock_is_being_read() - does a writer of this CPU read the clock just now?
+ *
+ * For probes that may be hit by reading it.
+ *
+ * Context: any, preemption disabled.
+ * Return: true or false; never true when it takes no function call.
+ */
+static __always_inline bool kt_clock_is_being_read(void)
+{
+	return raw_cpu_read(kt_clock_reading);
 }
 
 /**

@@ -7,6 +7,8 @@
 #include <linux/mutex.h>
 #include <linux/poll.h>
 
+#include <ktape/filter.h>
+
 #include "session.h"
 
 /**
@@ -57,5 +59,7 @@ ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait);
 
 long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+long kt_dev_probe(struct ktape_probe *p);
 
 #endif /* _KT_DEV_H */

@@ -31,6 +31,7 @@ union kt_arg {
 	struct ktape_metadata metadata;
 	struct ktape_watermark watermark;
 	struct ktape_create create;
+	struct ktape_probe probe;
 };
 
 /**
@@ -71,6 +72,10 @@ static long features(struct file *file, union kt_arg *arg)
 		      KTAPE_FEATURE_DISCARD;
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
 		f->features |= KTAPE_FEATURE_TRACEPOINTS;
+	if (IS_ENABLED(CONFIG_KPROBES))
+		f->features |= KTAPE_FEATURE_KPROBE;
+	if (IS_ENABLED(CONFIG_STACKTRACE))
+		f->features |= KTAPE_FEATURE_STACK;
 	if (!IS_ENABLED(CONFIG_64BIT))
 		f->features |= KTAPE_FEATURE_POS32;
 	f->clock_hz = kt_clock_hz();
@@ -290,8 +295,10 @@ static const char *const reasons[] = {
 	[KTAPE_EVENT_AVAILABLE] = "",
 	[KTAPE_EVENT_NO_TRACEPOINT] = "the kernel has no such tracepoint",
 	[KTAPE_EVENT_PROTOTYPE] = "the tracepoint has an unknown prototype",
-	[KTAPE_EVENT_NO_CONFIG] = "the kernel was built without tracepoints",
+	[KTAPE_EVENT_NO_CONFIG] = "the kernel was built without it",
 	[KTAPE_EVENT_FAILED] = "the probe could not be attached",
+	[KTAPE_EVENT_FREE_SLOT] = "a free slot: add a probe to it",
+	[KTAPE_EVENT_GONE] = "the probed function's module was unloaded",
 };
 
 static long event_info(struct file *file, union kt_arg *arg)
@@ -372,6 +379,13 @@ static long create(struct file *file, union kt_arg *arg)
 	return fd;
 }
 
+static long probe(struct file *file, union kt_arg *arg)
+{
+	if (arg->probe.op != KTAPE_PROBE_GET && !may_control(file))
+		return -EPERM;
+	return kt_dev_probe(&arg->probe);
+}
+
 #define COMMAND(NAME, member, wr, res, fn) \
 	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
 
@@ -389,6 +403,7 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(METADATA, metadata, false, true, metadata),
 	COMMAND(WATERMARK, watermark, false, false, watermark),
 	COMMAND(CREATE, create, true, false, create),
+	COMMAND(PROBE, probe, false, true, probe),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)

@@ -12,6 +12,7 @@
 
 #include "event.h"
 #include "filter.h"
+#include "stack.h"
 
 struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
@@ -166,4 +167,8 @@ filtered:
 void kt_filter_passed(const struct kt_filters *f, struct kt_ring *r,
 		      const struct kt_record *rec)
 {
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+
+	if (f->stacks[opcode / 64] >> (opcode % 64) & 1)
+		kt_stack_record(r, rec);
 }

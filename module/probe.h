@@ -22,6 +22,7 @@ struct tracepoint;
  * @name: of the tracepoint
  * @func: the callback, NULL when the prototype is not known
  * @always: attached as long as the module is loaded
+ * @early: it is called before the other probes of its tracepoint
  * @events: opcodes that it records, 0 ends the list
  * @tp: the tracepoint, NULL when the kernel does not have it
  * @attached: it is registered
@@ -31,6 +32,7 @@ struct kt_probe {
 	const char *name;
 	void *func;
 	bool always;
+	bool early;
 	u8 events[KT_PROBE_EVENTS];
 	struct tracepoint *tp;
 	bool attached;
@@ -62,6 +64,7 @@ struct kt_probe {
 
 extern struct kt_probe kt_probes_sched[], kt_probes_process[];
 extern struct kt_probe kt_probes_irq[], kt_probes_syscall[];
+extern struct kt_probe kt_probes_path[];
 
 int kt_probe_init(void);
 void kt_probe_exit(void);
