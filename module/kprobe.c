@@ -230,13 +230,13 @@ static int fill(struct kt_slot *slot, const struct ktape_probe *p)
 		memset(slot, 0, sizeof(*slot));
 		return ret;
 	}
-	kt_registry_set(KTAPE_OBJ_PROBE, KTAPE_OP_PROBE + i, is_return(slot),
-			0, slot->symbol);
 	/* What it calls on the way of a record would be hit by that record. */
 	if (within_module((unsigned long)slot->rp.kp.addr, THIS_MODULE)) {
 		unregister(slot);
 		return -EINVAL;
 	}
+	kt_registry_set(KTAPE_OBJ_PROBE, KTAPE_OP_PROBE + i, is_return(slot),
+			0, slot->symbol);
 	if (wanted & BIT(i))
 		enable(slot);
 	return 0;

@@ -77,8 +77,8 @@ static inline int kt_target_calls(long n)
 }
 
 /*
- * Copy the entry of an object out of a mapped registry; symbols are entered a
- * moment after their first record. Return: is it there?
+ * Copy the latest entry of an object out of a mapped registry; symbols are
+ * entered a moment after their first record. Return: is it there?
  */
 static inline bool kt_object(const struct kt_map *m, uint32_t type, uint32_t id,
 			     struct ktape_object_entry *to)
@@ -86,26 +86,33 @@ static inline bool kt_object(const struct kt_map *m, uint32_t type, uint32_t id,
 	const struct ktape_object_entry *e = (const void *)m->data;
 	size_t nr = m->e.data_size / sizeof(*e);
 
-	for (int tries = 0; tries < 20; tries++) {
-		for (size_t i = 0; i < nr; i++) {
-			memcpy(to, &e[i], sizeof(*to));
-			if (to->type == type && to->id == id &&
-			    !(to->seq & 1))
-				return true;
-		}
-		usleep(20000);
+	to->seq = 0;
+	for (int tries = 0; tries < 20 && !to->seq; tries++) {
+		for (size_t i = 0; i < nr; i++)
+			if (e[i].type == type && e[i].id == id &&
+			    (!to->seq || e[i].born > to->born))
+				*to = e[i];
+		if (!to->seq)
+			usleep(20000);
 	}
-	return false;
+	return to->seq;
 }
 
-/* Is the function of a token this one? */
+/*
+ * Does the name of a token's function end like this?  A system call has several
+ * names, of which the kernel tells any.
+ */
 static inline bool kt_is_function(const struct kt_map *registry, uint32_t token,
-				  const char *name)
+				  const char *end)
 {
 	struct ktape_object_entry e;
+	size_t len;
 
-	return kt_object(registry, KTAPE_OBJ_FUNCTION, token, &e) &&
-	       !strncmp(e.name, name, sizeof(e.name));
+	if (!kt_object(registry, KTAPE_OBJ_FUNCTION, token, &e))
+		return false;
+	len = strnlen(e.name, sizeof(e.name));
+	return len >= strlen(end) &&
+	       !strncmp(e.name + len - strlen(end), end, strlen(end));
 }
 
 #endif /* _KT_PROBE_H */

@@ -33,6 +33,9 @@ FIXTURE_SETUP(kprobe)
 
 FIXTURE_TEARDOWN(kprobe)
 {
+	/* A mapping keeps the session, and that the probe. */
+	kt_unmap(&self->events);
+	kt_unmap(&self->registry);
 	close(self->fd);
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		kt_probe_remove(self->main, SLOT(i));
@@ -318,7 +321,7 @@ FIXTURE(values)
 
 FIXTURE_VARIANT(values)
 {
-	const char *symbol;
+	const char *symbol, *function;
 	uint32_t flags, nargs;
 	int (*expect)(long n, uint64_t *values);
 	void (*call)(void);
@@ -327,23 +330,24 @@ FIXTURE_VARIANT(values)
 /* clang-format off */
 FIXTURE_VARIANT_ADD(values, entry_of_a_system_call)
 {
-	GETPPID, 0, 0, no_values, getppids
+	GETPPID, "sys_getppid", 0, 0, no_values, getppids
 };
 FIXTURE_VARIANT_ADD(values, return_of_a_system_call)
 {
-	GETPPID, KTAPE_PROBE_RETURN, 1, parent, getppids
+	GETPPID, "sys_getppid", KTAPE_PROBE_RETURN, 1, parent, getppids
 };
 FIXTURE_VARIANT_ADD(values, arguments)
 {
-	"ktape_target", 0, 4, arguments, targets
+	"ktape_target", "ktape_target", 0, 4, arguments, targets
 };
 FIXTURE_VARIANT_ADD(values, result)
 {
-	"ktape_target", KTAPE_PROBE_RETURN, 1, sum, targets
+	"ktape_target", "ktape_target", KTAPE_PROBE_RETURN, 1, sum, targets
 };
 FIXTURE_VARIANT_ADD(values, return_alone)
 {
-	"ktape_target", KTAPE_PROBE_RETURN, 0, no_values, targets
+	"ktape_target", "ktape_target", KTAPE_PROBE_RETURN, 0, no_values,
+	targets
 };
 /* clang-format on */
 
@@ -379,7 +383,7 @@ TEST_F(values, exact)
 	EXPECT_EQ(0, s.wrong);
 	EXPECT_EQ(0, s.other);
 	EXPECT_TRUE(kt_is_function(&self->k.registry, s.token,
-				   variant->symbol));
+				   variant->function));
 	p = kt_probe_get(self->k.main, SLOT(0));
 	EXPECT_EQ(CALLS, p.hits);
 	EXPECT_EQ(0, p.missed);

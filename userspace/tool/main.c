@@ -8,7 +8,8 @@
 
 static const struct kt_command *const commands[] = {
 	&command_record, &command_dump,	 &command_list,	  &command_profile,
-	&command_status, &command_start, &command_stop,	  &command_clear,
+	&command_probe,	 &command_status, &command_start, &command_stop,
+	&command_clear,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
