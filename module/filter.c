@@ -169,6 +169,7 @@ void kt_filter_passed(const struct kt_filters *f, struct kt_ring *r,
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 
-	if (f->stacks[opcode / 64] >> (opcode % 64) & 1)
+	if (f->kinds & BIT(KTAPE_FILTER_STACK) &&
+	    f->stacks[opcode / 64] >> (opcode % 64) & 1)
 		kt_stack_record(r, rec);
 }

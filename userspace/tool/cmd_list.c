@@ -84,8 +84,10 @@ static void print_fields(const struct ktape_event_desc *d)
 static void print_text(const struct ktape_event_desc *d,
 		       const struct availability *a, bool fields)
 {
-	printf("%3u %-19s %-9s %-4s %s", d->opcode, d->name,
-	       ktape_class_desc(d->event_class)->name,
+	const struct ktape_class_desc *c = ktape_class_desc(d->event_class);
+
+	printf("%3u %-19s %-9s %u %-4s %s", d->opcode, d->name, c->name,
+	       c->priority,
 	       !a->known ? "?" : a->available ? "yes" : "no", d->help);
 	if (!a->available)
 		printf(" [%s]", a->reason);
