@@ -44,13 +44,13 @@ struct kt_slot {
 };
 
 /**
- * struct kt_hits - what one CPU has seen of a slot
- * @hits: recorded
- * @missed: not recorded because we were reading the clock
+ * struct kt_hits - what one CPU has seen of each slot
+ * @recorded: how many
+ * @missed: how many were not, because we were reading the clock
  */
 struct kt_hits {
-	unsigned long hits;
-	unsigned long missed;
+	unsigned long recorded[KTAPE_PROBES];
+	unsigned long missed[KTAPE_PROBES];
 };
 
 /* Protects the slots and what is wanted of them; inside probe_lock. */
@@ -58,7 +58,7 @@ static DEFINE_MUTEX(kprobe_lock);
 static struct kt_slot slots[KTAPE_PROBES];
 static u32 wanted;	/* bit n: slot n */
 
-static DEFINE_PER_CPU(struct kt_hits [KTAPE_PROBES], slot_hits);
+static DEFINE_PER_CPU(struct kt_hits, slot_hits);
 
 static nokprobe_inline void record(const struct kt_slot *slot,
 				   const u64 *values)
@@ -90,22 +90,22 @@ static nokprobe_inline void record(const struct kt_slot *slot,
  */
 static nokprobe_inline void hit(const struct kt_slot *slot, const u64 *values)
 {
-	const u32 opcode = KTAPE_OP_PROBE + (slot - slots);
+	const unsigned int i = slot - slots;
 	struct kt_hits *h;
 
 	kt_probe_enter();
-	h = this_cpu_ptr(&slot_hits[slot - slots]);
+	h = this_cpu_ptr(&slot_hits);
 	/* It is disarmed a second after the last one wanted it. */
-	if (!kt_cpu_read(kt_cpus.want[opcode]) && !kt_sink_wants(opcode)) {
-		kt_probe_leave();
-		return;
-	}
+	if (!kt_cpu_read(kt_cpus.want[KTAPE_OP_PROBE + i]) &&
+	    !kt_sink_wants(KTAPE_OP_PROBE + i))
+		goto out;
 	if (kt_clock_is_being_read()) {
-		kt_count_long(&h->missed);
-	} else {
-		record(slot, values);
-		kt_count_long(&h->hits);
+		kt_count_long(&h->missed[i]);
+		goto out;
 	}
+	record(slot, values);
+	kt_count_long(&h->recorded[i]);
+out:
 	kt_probe_leave();
 }
 
@@ -218,9 +218,10 @@ static int fill(struct kt_slot *slot, const struct ktape_probe *p)
 	unsigned int i = slot - slots, cpu;
 	int ret;
 
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(&slot_hits[i], cpu), 0,
-		       sizeof(struct kt_hits));
+	for_each_possible_cpu(cpu) {
+		per_cpu(slot_hits, cpu).recorded[i] = 0;
+		per_cpu(slot_hits, cpu).missed[i] = 0;
+	}
 	strscpy(slot->symbol, p->symbol, sizeof(slot->symbol));
 	slot->flags = p->flags;
 	slot->nargs = p->nargs;
@@ -299,7 +300,6 @@ int kt_kprobe_get(struct ktape_probe *p)
 {
 	const unsigned int i = p->opcode - KTAPE_OP_PROBE;
 	const struct kt_slot *slot = &slots[i];
-	const struct kt_hits *h;
 	unsigned int cpu;
 
 	mutex_lock(&kprobe_lock);
@@ -310,9 +310,10 @@ int kt_kprobe_get(struct ktape_probe *p)
 	p->missed = slot->rp.kp.nmissed + slot->rp.nmissed;
 	p->hits = 0;
 	for_each_possible_cpu(cpu) {
-		h = per_cpu_ptr(&slot_hits[i], cpu);
-		p->hits += *slot->symbol ? READ_ONCE(h->hits) : 0;
-		p->missed += *slot->symbol ? READ_ONCE(h->missed) : 0;
+		if (!*slot->symbol)
+			break;
+		p->hits += READ_ONCE(per_cpu(slot_hits, cpu).recorded[i]);
+		p->missed += READ_ONCE(per_cpu(slot_hits, cpu).missed[i]);
 	}
 	mutex_unlock(&kprobe_lock);
 	return 0;
