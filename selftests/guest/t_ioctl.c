@@ -8,10 +8,12 @@
 
 #include "kselftest_harness.h"
 
+#include <ktape/filter.h>
+
 #include "kt.h"
 
 #define PAGE		4096
-#define COMMANDS	13
+#define COMMANDS	15
 #define TEXT_ROOM	(256 << 10)
 #define POISON		0xa5
 
@@ -27,6 +29,7 @@ union any {
 	struct ktape_metadata metadata;
 	struct ktape_watermark watermark;
 	struct ktape_create create;
+	struct ktape_probe probe;
 };
 
 static char text[TEXT_ROOM];
@@ -37,6 +40,9 @@ static void fill(unsigned long cmd, union any *a)
 	switch (cmd) {
 	case KTAPE_IOC_EVENT_INFO:
 		a->event_info.opcode = KTAPE_EV_SYS_ENTER;
+		break;
+	case KTAPE_IOC_PROBE:
+		a->probe.opcode = KTAPE_OP_PROBE;
 		break;
 	case KTAPE_IOC_METADATA:
 		a->metadata.length = sizeof(text);
@@ -122,6 +128,8 @@ COMMAND(WATERMARK, struct ktape_watermark,
 	.zero = { MEMBER(struct ktape_watermark, flags) });
 COMMAND(CREATE, struct ktape_create,
 	.zero = { FROM(struct ktape_create, flags) });
+COMMAND(PROBE, struct ktape_probe, .result = true,
+	.zero = { FROM(struct ktape_probe, flags) });
 
 FIXTURE_SETUP(command)
 {
