@@ -60,6 +60,7 @@
 
 /* Counts in control pages are u64; 32-bit kernels use the low half. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
+#define kt_count_long(p)	local_inc((local_t *)(p))
 
 /*
  * A member of this CPU's variable, read once, with preemption disabled: one
@@ -166,6 +167,24 @@ static struct syscore_ops name = {					\
 #define KT_VM_MAY_SPLIT		may_split
 #else
 #define KT_VM_MAY_SPLIT		split
+#endif
+
+/* Arguments of a function at whose entry @regs were taken. */
+#ifdef CONFIG_HAVE_FUNCTION_ARG_ACCESS_API
+#define KT_FUNCTION_ARGUMENTS	4
+#define kt_function_argument(regs, n)	regs_get_kernel_argument(regs, n)
+#else
+#define KT_FUNCTION_ARGUMENTS	0
+#define kt_function_argument(regs, n)	0
+#endif
+
+/* The probe of a return that is being handled, NULL if it goes right now. */
+#ifndef CONFIG_KRETPROBES
+#define kt_kretprobe_of(ri)	((struct kretprobe *)NULL)
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
+#define kt_kretprobe_of(ri)	get_kretprobe(ri)
+#else
+#define kt_kretprobe_of(ri)	READ_ONCE((ri)->rp)
 #endif
 
 /* Was in_irq() until 5.11. */
