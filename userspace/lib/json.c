@@ -19,7 +19,7 @@ static const char *const rings[] = {
 static char *put_name(char *p, const struct line *l)
 {
 	const struct ktape_event *e = l->event;
-	const struct ktape_thread *t;
+	const struct ktape_object_info *t;
 
 	if (!e->tid)
 		return kt_put_mem(p, "\"swapper\"", 9);

@@ -22,7 +22,7 @@ size_t ktape_format_bound(const struct ktape_event *event)
 
 static char *put_name(char *p, const struct line *l, int32_t tid)
 {
-	const struct ktape_thread *t;
+	const struct ktape_object_info *t;
 
 	if (!tid)
 		return kt_put_mem(p, "swapper", 7);
