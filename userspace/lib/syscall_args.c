@@ -300,10 +300,8 @@ static char *put_octal(char *p, uint32_t value)
 	char digits[16];
 	char *at = digits + sizeof(digits);
 
-	do {
+	for (; value; value >>= 3)
 		*--at = (char)('0' + (value & 7));
-		value >>= 3;
-	} while (value);
 	p = kt_put_char(p, '0');
 	return kt_put_mem(p, at, (size_t)(digits + sizeof(digits) - at));
 }

@@ -12,9 +12,6 @@
 #include "opt.h"
 #include "record.h"
 
-#define RING_SIZE	(4ULL << 20)
-#define BLOCK_SIZE	(64ULL << 10)
-
 #define OPT(member) offsetof(struct record_options, member)
 
 static const struct kt_option options[] = {
@@ -33,6 +30,11 @@ static const struct kt_option options[] = {
 	  "CTF directory to make, or a pipe form to standard output" },
 	{ "split", 0, KT_OPT_TEXT, OPT(split), "FILE|-",
 	  "make the directory from a pipe form; record nothing" },
+	{ "config", 'C', KT_OPT_TEXT, OPT(config), "FILE",
+	  "take the session from it; options change it" },
+	{ "save", 0, KT_OPT_TEXT, OPT(save), "FILE",
+	  "write the session to it; without -o record nothing" },
+	FILTER_OPTIONS(struct record_options, filters),
 	{ "force", 'f', KT_OPT_FLAG, OPT(force), NULL,
 	  "replace the trace in DIR" },
 	{ "no-uring", 0, KT_OPT_FLAG, OPT(no_uring), NULL,
@@ -88,20 +90,17 @@ static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
 /* Return: 0 or the exit code. */
 static int set_profile(struct record *r)
 {
-	uint64_t events[KTAPE_MASK_WORDS] = { 0 };
-	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
-	const char *preset = r->o.profile;
+	const struct ktape_config *c = &r->config;
+	uint64_t events[KTAPE_MASK_WORDS];
 	struct ktape_profile p = { .flags = 0 };
 	int err;
 
-	if (!preset)
-		preset = r->o.events ? "none" : "default";
-	if (parse_events(&command_record, preset, mask) ||
-	    (r->o.events && parse_events(&command_record, r->o.events, events)))
-		return EXIT_USAGE;
-	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
-		p.mask[i] = mask[i] | events[i];
-	if (r->o.events)
+	if (filters_apply(r->session, c, false))
+		return EXIT_FAILED;
+	memcpy(p.mask, c->mask, sizeof(p.mask));
+	if (c->given & KTAPE_CONFIG_CONTEXT && !c->context)
+		p.flags = KTAPE_PROFILE_NO_CONTEXT;
+	if (r->o.events && !ktape_mask_parse(r->o.events, events, NULL))
 		tell_unavailable(r->session, events);
 	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
 	return err ? fail("profile: %s", strerror(-err)) : 0;
@@ -240,41 +239,37 @@ static int check(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
 
+	if (!o->output && o->save && !o->split)
+		return record_configure(r);
 	if (!o->output)
 		return misuse(&command_record, "where to? (-o DIR or -o -)");
 	if (o->split && (operands || !strcmp(o->output, "-")))
 		return misuse(&command_record, "--split takes -o DIR and no command");
-	if (o->mode && strcmp(o->mode, "overwrite") &&
-	    strcmp(o->mode, "discard"))
-		return misuse(&command_record, "-m takes discard or overwrite");
-	if (o->block_size > KTAPE_BLOCK_MAX)
-		return misuse(&command_record, "-B takes up to %u bytes",
-			      KTAPE_BLOCK_MAX);
-	r->discard = !o->mode || !strcmp(o->mode, "discard");
-	return 0;
+	return o->split ? 0 : record_configure(r);
+}
+
+static int prepare_and_record(struct record *r, int argc, char **argv)
+{
+	int ret = argc ? child_prepare(&r->child, argv) : 0;
+
+	return ret ? fail("fork: %s", strerror(-ret)) : record(r);
 }
 
 static int run(int argc, char **argv)
 {
-	struct record r = {
-		.o = { .ring_size = RING_SIZE, .block_size = BLOCK_SIZE },
-	};
+	struct record r = { .o = { .events = NULL } };
 	int first, ret;
 
 	ret = kt_options(&command_record, argc, argv, &r.o, &first);
 	if (ret >= 0)
 		return ret;
 	ret = check(&r, argc - first);
-	if (ret)
-		return ret;
-	if (r.o.split)
-		return split(&r.o);
-	if (first < argc) {
-		ret = child_prepare(&r.child, argv + first);
-		if (ret)
-			return fail("fork: %s", strerror(-ret));
-	}
-	return record(&r);
+	if (!ret && r.o.split)
+		ret = split(&r.o);
+	else if (!ret && r.o.output)
+		ret = prepare_and_record(&r, argc - first, argv + first);
+	ktape_config_release(&r.config);
+	return ret;
 }
 
 const struct kt_command command_record = {

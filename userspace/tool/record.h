@@ -4,6 +4,7 @@
 #define _KT_TOOL_RECORD_H
 
 #include "child.h"
+#include "filters.h"
 #include "tool.h"
 
 /**
@@ -14,6 +15,9 @@
  * @output: -o
  * @split: --split
  * @device: --device
+ * @config: --config
+ * @save: --save
+ * @filters: --pid and the like
  * @ring_size: -b
  * @block_size: -B
  * @time: -d in nanoseconds, 0: no limit
@@ -28,6 +32,9 @@ struct record_options {
 	const char *output;
 	const char *split;
 	const char *device;
+	const char *config;
+	const char *save;
+	struct filter_options filters;
 	uint64_t ring_size;
 	uint64_t block_size;
 	uint64_t time;
@@ -42,6 +49,7 @@ struct record_options {
  * @session: our own
  * @recorder: moves its rings into the trace
  * @child: the command
+ * @config: of the session: from a file, then from the command line
  * @discard: the session is in discard mode
  * @seconds: how long it took
  */
@@ -50,10 +58,15 @@ struct record {
 	struct ktape_device *session;
 	struct ktape_recorder *recorder;
 	struct child child;
+	struct ktape_config config;
 	bool discard;
 	double seconds;
 };
 
+/* record_config.c */
+int record_configure(struct record *r);
+
+/* record_loop.c */
 int record_loop(struct record *r);
 
 #endif /* _KT_TOOL_RECORD_H */
