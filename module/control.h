@@ -8,6 +8,7 @@
 struct kt_session;
 
 void kt_control_session(struct kt_session *s, u32 phase);
+void kt_control_want(struct kt_session *s);
 void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask);
 void kt_control_ledger(struct kt_session *s);
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);

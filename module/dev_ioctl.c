@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/nospec.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -204,13 +205,15 @@ static bool position_ok(const struct kt_file *kf,
 			const struct ktape_position *p)
 {
 	struct kt_ring *r = kt_session_ring(kf->session, p->cpu, p->kind);
+	unsigned int cpu = array_index_nospec(p->cpu, nr_cpu_ids);
+	unsigned int kind = array_index_nospec(p->kind, KTAPE_RINGS_PER_CPU);
 	unsigned long pos = p->position, commit;
 
 	if (!r || pos != p->position)
 		return false;
 	commit = kt_ring_commit(r);
 	if (kt_before(commit, pos) ||
-	    kt_before(pos, kt_reader_cursor(&kf->reader, p->cpu, p->kind)->pos))
+	    kt_before(pos, kt_reader_cursor(&kf->reader, cpu, kind)->pos))
 		return false;
 	return pos == commit || !(pos & (r->block_size - 1));
 }
@@ -303,6 +306,7 @@ static long event_info(struct file *file, union kt_arg *arg)
 	if (opcode >= KTAPE_OPCODES || e->state || e->error || e->attached ||
 	    e->reserved || memchr_inv(e->reason, 0, sizeof(e->reason)))
 		return -EINVAL;
+	opcode = array_index_nospec(opcode, KTAPE_OPCODES);
 	e->state = KTAPE_EVENT_UNKNOWN;
 	if (kt_event_opcode_exists(opcode) || opcode == KTAPE_TIME_EXTEND) {
 		e->state = kt_probe_state(opcode, &e->error, &attached);

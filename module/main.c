@@ -9,6 +9,7 @@
 #include "control.h"
 #include "dev.h"
 #include "metadata.h"
+#include "names.h"
 #include "probe.h"
 #include "registry.h"
 #include "sink.h"
@@ -105,8 +106,18 @@ static int make_session0(const struct kt_session_config *c, const u64 *mask)
 
 static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
 {
-	if (event == PM_POST_SUSPEND || event == PM_POST_HIBERNATION)
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		kt_clock_may_stop();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
 		kt_session_resumed();
+		break;
+	}
 	return NOTIFY_DONE;
 }
 
@@ -130,14 +141,15 @@ static int __init ktape_init(void)
 	}
 	ret = kt_metadata_init();
 	if (ret)
-		return ret;
+		goto err_clock;
 	ret = kt_registry_init(registry);
 	if (ret)
 		goto err_metadata;
 	kt_token_init();
+	kt_names_init();
 	ret = kt_probe_init();
 	if (ret)
-		goto err_probe;
+		goto err_token;
 	kt_registry_walk();
 	ret = kt_sink_init(kt_session_sinks);
 	if (ret)
@@ -165,10 +177,14 @@ err_sink:
 	kt_sink_exit();
 err_probe:
 	kt_probe_exit();
+err_token:
+	kt_names_exit();
 	kt_token_exit();
 	kt_registry_exit();
 err_metadata:
 	kt_metadata_exit();
+err_clock:
+	kt_clock_exit();
 	return ret;
 }
 
@@ -180,9 +196,11 @@ static void __exit ktape_exit(void)
 	kt_session_hotplug_exit();
 	kt_sink_exit();
 	kt_probe_exit();
+	kt_names_exit();
 	kt_token_exit();
 	kt_registry_exit();
 	kt_metadata_exit();
+	kt_clock_exit();
 }
 
 module_init(ktape_init);

@@ -4,7 +4,7 @@
  *
  * What a session records is said by the want bytes alone (event.h).  Orders:
  *
- *   on		want bits, probes, synchronize_rcu(), on-markers
+ *   on		probes, want bits, synchronize_rcu(), on-markers
  *   off	off-markers, want bits, synchronize_rcu(), probes
  *
  * A probe is a section with preemption disabled, so after synchronize_rcu()
@@ -105,8 +105,8 @@ static bool wants(const struct kt_session *s, unsigned int opcode)
 /* Filters may come after the want bit: with kt_session_control both change. */
 static bool is_filtered(unsigned int session, unsigned int opcode)
 {
-	const struct kt_filters *f = rcu_dereference_protected(
-		kt_filters[session], lockdep_is_held(&kt_session_lock));
+	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[session]);
 
 	return f && kt_mask_has(f->applies, opcode);
 }
@@ -127,7 +127,7 @@ static void set_route(struct kt_cpu *c, unsigned int opcode)
  * @s: the session
  * @cpu: the CPU; without rings nothing happens
  *
- * Context: process context with kt_session_lock.
+ * Context: process context with kt_session_lock, or on behalf of it an interrupt.
  */
 void kt_want_set(const struct kt_session *s, unsigned int cpu)
 {
@@ -160,8 +160,11 @@ static void want_everywhere(const struct kt_session *s)
 		kt_want_set(s, cpu);
 }
 
-/* Attach the probes that anybody wants.  With kt_session_control only. */
-static void update_probes(void)
+/*
+ * Attach the probes that anybody wants, and those for @extra, which may be NULL.
+ * What nobody wants is detached later.  With kt_session_control only.
+ */
+static void update_probes(const u64 *extra)
 {
 	u64 mask[KTAPE_MASK_WORDS] = {};
 	unsigned int i, j;
@@ -172,9 +175,24 @@ static void update_probes(void)
 				kt_mask_set(mask, j);
 	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++)
-		mask[i] |= READ_ONCE(kt_sink_mask[i]);
+		mask[i] |= READ_ONCE(kt_sink_mask[i]) | (extra ? extra[i] : 0);
 	/* A probe that fails is told by the event's state, the others go on. */
 	kt_probe_want(mask);
+}
+
+/*
+ * Get ready to record @mask: probes, and what of it can be recorded at all, for
+ * the markers.  Context records may be wanted with it.
+ */
+static void prepare(struct kt_session *s, const u64 *mask)
+{
+	u64 extra[KTAPE_MASK_WORDS];
+
+	memcpy(extra, mask, sizeof(extra));
+	kt_mask_set(extra, KTAPE_EV_CONTEXT);
+	update_probes(extra);
+	memcpy(s->told, mask, sizeof(s->told));
+	kt_probe_available(s->told);
 }
 
 static void set_flags(struct kt_session *s, u64 flags)
@@ -218,7 +236,7 @@ void kt_session_sinks(void)
 		for (i = 0; i < KTAPE_OPCODES; i++)
 			set_route(per_cpu_ptr(&kt_cpus, cpu), i);
 	unlock();
-	update_probes();
+	update_probes(NULL);
 	mutex_unlock(&kt_session_control);
 }
 
@@ -233,19 +251,19 @@ void kt_session_start(struct kt_session *s)
 	mutex_lock(&kt_session_control);
 	if (s->running)
 		goto out;
+	prepare(s, s->mask);
 	lock();
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	s->active = true;
 	WRITE_ONCE(s->running, true);
-	want_everywhere(s);
-	unlock();
-	update_probes();
-	lock();
+	kt_control_want(s);
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
-	kt_control_profile(s, KTAPE_PHASE_ON, s->mask);
+	kt_control_profile(s, KTAPE_PHASE_ON, s->told);
 	unlock();
+	/* Context records may turn out not to be wanted. */
+	update_probes(NULL);
 out:
 	mutex_unlock(&kt_session_control);
 }
@@ -262,11 +280,11 @@ static void stop(struct kt_session *s)
 	synchronize_rcu();
 	kt_control_ledger(s);
 	kt_control_session(s, KTAPE_PHASE_OFF);
-	set_flags(s, KT_RING_STOPPED);
+	set_flags(s, KTAPE_RING_FLAG_STOPPED);
 	/* Pairs with the read barrier in refill(): nothing comes any more. */
 	smp_store_release(&s->running, false);
 	unlock();
-	update_probes();
+	update_probes(NULL);
 	wake_up_all(&s->owner.wait);
 }
 
@@ -296,22 +314,26 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 		added |= mask[i] & ~s->mask[i];
 		removed |= s->mask[i] & ~mask[i];
 	}
+	if (s->running)
+		prepare(s, mask);
 	lock();
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && removed)
 		kt_control_profile(s, KTAPE_PHASE_OFF, mask);
 	memcpy(s->mask, mask, sizeof(s->mask));
 	s->flags = flags;
-	want_everywhere(s);
+	WRITE_ONCE(s->owner.no_context,
+		   flags & KTAPE_PROFILE_NO_CONTEXT &&
+			   !kt_mask_has(mask, KTAPE_EV_SCHED_SWITCH));
+	if (s->running) {
+		kt_control_want(s);
+		synchronize_rcu();
+		if (added)
+			kt_control_profile(s, KTAPE_PHASE_ON, s->told);
+	}
 	unlock();
-	if (!s->running)
-		return;
-	update_probes();
-	lock();
-	synchronize_rcu();
-	if (added)
-		kt_control_profile(s, KTAPE_PHASE_ON, mask);
-	unlock();
+	if (s->running)
+		update_probes(NULL);
 }
 
 /**

@@ -53,6 +53,14 @@ static void notrace probe_sched_process_exit2(void *data,
 	process_exit(p);
 }
 
+/* Of RCU, after the last reference: nobody can find the thread any more. */
+static void notrace probe_sched_process_free(void *data, struct task_struct *p)
+{
+	kt_probe_enter();
+	KT_EVENT2_OF(PROCESS_FREE, p, 0, p->pid, p->tgid);
+	kt_probe_leave();
+}
+
 static void notrace probe_task_rename(void *data, struct task_struct *p,
 				      const char *name)
 {
@@ -87,6 +95,13 @@ struct kt_probe kt_probes_process[] = {
 			struct task_struct *),
 		.always = true,
 		.events = { KTAPE_EV_PROCESS_EXIT },
+	}, {
+		.name = "sched_process_free",
+		.func = KT_PROBE_FUNC(NULL, probe_sched_process_free,
+				      sched_process_free,
+				      struct task_struct *),
+		.always = true,
+		.events = { KTAPE_EV_PROCESS_FREE },
 	}, {
 		.name = "task_rename",
 		.func = KT_PROBE_FUNC(NULL, probe_task_rename, task_rename,
