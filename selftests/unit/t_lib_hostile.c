@@ -6,7 +6,7 @@
 #include "lib_feed.h"
 #include "tap.h"
 
-#define ROOM	4096
+#define ROOM	16384
 
 static unsigned char packet[ROOM];
 static size_t packet_len;
