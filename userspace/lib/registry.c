@@ -115,12 +115,18 @@ static bool same(const struct ktape_thread *a, const struct ktape_thread *b)
 	       a->param2 == b->param2 && !strcmp(a->name, b->name);
 }
 
-/* A death counts for all versions of that thread. */
-static void bury(struct thread_list *list, const struct ktape_thread *t)
+/* A death counts for all versions of that thread, whichever came first. */
+static void bury(struct thread_list *list, struct ktape_thread *t)
 {
 	for (unsigned int i = 0; i < list->nr; i++) {
-		if (list->versions[i].thread.born == t->born && t->died)
-			list->versions[i].thread.died = t->died;
+		struct ktape_thread *other = &list->versions[i].thread;
+
+		if (other->born != t->born)
+			continue;
+		if (t->died)
+			other->died = t->died;
+		else
+			t->died = other->died;
 	}
 }
 
@@ -139,8 +145,7 @@ static int make_room(struct thread_list *list)
 	return 0;
 }
 
-static int add_version(struct ktape_registry *r, int32_t tid,
-		       const struct version *v)
+static int add_version(struct ktape_registry *r, int32_t tid, struct version *v)
 {
 	struct thread_list *list = find(r, tid);
 	unsigned int at = list->nr;
