@@ -335,7 +335,7 @@ int ktape_event_field(const struct ktape_event *event, const char *name,
  * @ts: time of the record before
  * @cpu: where it was recorded
  * @kind: enum ktape_ring_kind
- * @truncated: the packet is longer than what is there
+ * @truncated: its records are cut off: there are fewer bytes than its content
  */
 struct ktape_packet {
 	const uint8_t *data;
@@ -355,7 +355,7 @@ struct ktape_packet {
  * @uuid: of the trace, or NULL to take any
  * @error: filled on -EBADMSG, may be NULL
  *
- * The checksum is checked if the packet has one and is whole.
+ * The checksum is checked if the packet has one and its content is there.
  *
  * Return: 0, or -EBADMSG.
  */

@@ -46,7 +46,9 @@ static const struct kt_option options[] = {
 
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
-	(void)arg;
+	bool *damaged = arg;
+
+	*damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
 	if (n->kind == KTAPE_NOTICE_TRUNCATED || n->kind == KTAPE_NOTICE_CORRUPT)
 		note("at byte %llu: %s", (unsigned long long)n->error.offset,
 		     n->error.text);
@@ -54,7 +56,11 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 
 static int split(const struct record_options *o)
 {
-	const struct ktape_trace_options how = { .notice = take_notice };
+	bool damaged = false;
+	const struct ktape_trace_options how = {
+		.notice = take_notice,
+		.arg = &damaged,
+	};
 	struct ktape_error error = { .text = "" };
 	int err = ktape_split(o->split, o->output, o->force, &how, &error);
 
@@ -65,6 +71,8 @@ static int split(const struct record_options *o)
 	if (err)
 		return fail("%s to %s: %s", o->split, o->output,
 			    strerror(-err));
+	if (damaged)
+		return fail("%s: what was damaged is left out", o->split);
 	return EXIT_OK;
 }
 

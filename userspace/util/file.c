@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Whole reads and writes, over interruptions and short counts. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "file.h"
@@ -145,4 +148,46 @@ ssize_t kt_pread_all(int fd, void *data, size_t len, uint64_t offset)
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
+}
+
+/* The whole of an open file, which is closed. */
+static ssize_t take_file(int fd, size_t max, uint8_t **data)
+{
+	ssize_t len = -EINVAL;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		len = -errno;
+	else if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
+		len = -EFBIG;
+	else if (S_ISREG(st.st_mode)) {
+		*data = malloc((size_t)st.st_size + 1);
+		len = *data ? kt_pread_all(fd, *data, (size_t)st.st_size, 0)
+			    : -ENOMEM;
+	}
+	close(fd);
+	if (len < 0) {
+		free(*data);
+		*data = NULL;
+	}
+	return len;
+}
+
+/**
+ * kt_read_file() - read a whole file
+ * @dir: where it is
+ * @name: its name there
+ * @max: bytes that it may have
+ * @data: set to its content, which the caller frees, or NULL
+ *
+ * Return: its length, -EINVAL if it is no regular file, -EFBIG, or the negative
+ * errno of the failed call.
+ */
+ssize_t kt_read_file(int dir, const char *name, size_t max, uint8_t **data)
+{
+	/* Nobody may be at the other end of a pipe with that name. */
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	*data = NULL;
+	return fd < 0 ? -errno : take_file(fd, max, data);
 }

@@ -12,6 +12,7 @@ int kt_write_all(int fd, const void *data, size_t len);
 int kt_pwrite_all(int fd, const void *data, size_t len, uint64_t offset);
 int kt_pwritev_all(int fd, struct iovec *iov, unsigned int nr, uint64_t offset);
 ssize_t kt_read_some(int fd, void *data, size_t len);
+ssize_t kt_read_file(int dir, const char *name, size_t max, uint8_t **data);
 ssize_t kt_pread_all(int fd, void *data, size_t len, uint64_t offset);
 
 #endif /* _KT_FILE_H */
