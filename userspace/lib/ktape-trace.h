@@ -136,7 +136,8 @@ struct ktape_trace;
  * @arg: for @notice and @idle
  * @window: bytes of a live stream that are held back to be sorted; 0: 64 MiB
  * @memory: bytes of files' packets that may be held; 0: KTAPE_TRACE_HELD_MAX
- * @wake: descriptor; a live stream ends when it becomes readable; 0: none
+ * @wake: descriptor; when it becomes readable a live stream ends at the next
+ *	pause, or a second later; 0: none
  */
 struct ktape_trace_options {
 	void (*notice)(void *arg, const struct ktape_notice *notice);

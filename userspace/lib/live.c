@@ -19,6 +19,7 @@
 #define WINDOW		(64ULL << 20)
 #define IDLE_MS		250
 #define AGE_MS		500
+#define END_MS		1000	/* to go on with what comes after a wake */
 
 static uint64_t window(const struct ktape_trace *t)
 {
@@ -70,29 +71,33 @@ static bool can_deliver(const struct ktape_trace *t)
 }
 
 /*
- * Wait for something to come, but with events in hand only for a while.
+ * Wait for something to come, but with events in hand only for a while.  After
+ * a wake whoever sends may be ending too: a pause ends it, or END_MS.
  * Return: 1, 0 if nothing came, or negative errno.
  */
 static int wait_input(struct ktape_trace *t)
 {
+	bool wakes = t->options.wake && !t->woken_at;
 	struct pollfd fds[2] = {
 		{ .fd = t->input.fd, .events = POLLIN },
-		{ .fd = t->options.wake ? t->options.wake : -1,
-		  .events = POLLIN },
+		{ .fd = wakes ? t->options.wake : -1, .events = POLLIN },
 	};
 	int ret = poll(fds, 2, 0);
 
 	if (!ret && t->options.idle)
 		t->options.idle(t->options.arg);
 	while (ret <= 0) {
-		ret = poll(fds, 2, t->nr_heap ? IDLE_MS : -1);
-		if (!ret)
-			return 0;
+		ret = poll(fds, 2, t->nr_heap || t->woken_at ? IDLE_MS : -1);
 		if (ret < 0 && errno != EINTR)
 			return -errno;
+		if (!ret)
+			break;
 	}
-	t->ended = fds[1].revents;
-	return 1;
+	if (t->woken_at)
+		t->ended = !ret || now_ms() - t->woken_at > END_MS;
+	else if (fds[1].revents)
+		t->woken_at = now_ms();
+	return fds[0].revents != 0;
 }
 
 /*
@@ -117,7 +122,8 @@ int kt_live_wait(struct ktape_trace *t)
 			return ret;
 		t->idle = !ret;
 		if (ret && !t->ended)
-			ret = kt_scan_more(&t->input, t->want);
+			ret = kt_scan_more(&t->input,
+					   kt_max(t->want, t->room));
 		if (ret < 0)
 			return ret;
 	}
@@ -167,7 +173,18 @@ static int take(struct ktape_trace *t, const struct kt_found *found)
 	return err;
 }
 
-/* The packet at the head is there; go on behind what can be believed of it. */
+/* Does another packet begin in what has come of the one at the head? */
+static bool runs_on(struct ktape_trace *t)
+{
+	uint64_t there = kt_scan_there(&t->input);
+	bool found;
+
+	found = kt_scan_find(&t->input, kt_max(t->probed, 4));
+	t->probed = there - KT_PATTERN_SIZE + 1;
+	return found;
+}
+
+/* The content of the packet at the head is there, or the input has ended. */
 static int take_packet(struct ktape_trace *t, struct kt_found *found,
 		       struct ktape_error *error)
 {
@@ -181,60 +198,86 @@ static int take_packet(struct ktape_trace *t, struct kt_found *found,
 		kt_notice(t, KTAPE_NOTICE_TRUNCATED, NULL, error);
 	}
 	ret = found->metadata ? 0 : take(t, found);
-	if (ret)
-		return ret;
-	t->hunting = !found->metadata && !found->checked && !found->cut;
-	t->hunt_end = found->offset + found->size;
-	ret = kt_scan_skip(&t->input,
-			   t->hunting ? found->content : found->size);
-	if (!ret && !t->hunting && !found->cut)
-		kt_scan_judge(&t->input, t->hunt_end, false);
-	return ret;
+	t->next_at = found->offset + (found->cut ? found->content
+						 : found->size);
+	t->step = found->metadata || found->checked || found->cut
+			  ? KT_STEP_PASS
+			  : KT_STEP_HUNT;
+	return ret ? ret : kt_scan_skip(&t->input, found->content);
+}
+
+/* What fills a packet up comes and goes. */
+static void pass(struct ktape_trace *t)
+{
+	struct kt_scan *s = &t->input;
+
+	kt_scan_skip(s, kt_min(kt_scan_there(s), t->next_at - s->offset));
+	if (s->offset < t->next_at && !s->eof) {
+		t->want = 1;
+		return;
+	}
+	kt_scan_judge(s, t->next_at, false);
+	t->step = KT_STEP_PACKET;
+	t->want = KTAPE_BLOCK_HEADER;
 }
 
 /* Where does the next packet begin? */
 static void hunt(struct ktape_trace *t)
 {
-	t->hunting = !kt_scan_hunt(&t->input);
-	t->want = t->hunting ? KT_PATTERN_SIZE : KTAPE_BLOCK_HEADER;
-	t->ended = t->hunting && t->input.eof;
-	if (t->hunt_end && (t->ended || !t->hunting))
-		kt_scan_judge(&t->input, t->hunt_end, !t->hunting);
+	bool found = kt_scan_hunt(&t->input);
+
+	t->ended = !found && t->input.eof;
+	if (t->next_at && (t->ended || found))
+		kt_scan_judge(&t->input, t->next_at, found);
+	t->step = found ? KT_STEP_PACKET : KT_STEP_HUNT;
+	t->want = found ? KTAPE_BLOCK_HEADER : KT_PATTERN_SIZE;
 }
 
-/*
- * One step: a packet, or where the next one begins.  What is wanted for the
- * step is there, or the input has ended.
- * Return: 0, also at the end, or negative errno.
- */
-int kt_live_pump(struct ktape_trace *t)
+static int read_packet(struct ktape_trace *t)
 {
 	uint64_t there = kt_scan_there(&t->input);
 	struct ktape_error error;
 	struct kt_found found;
 	int ret;
 
-	if (t->input.eof && !there) {
-		t->ended = true;
-		return 0;
-	}
-	if (t->hunting) {
-		hunt(t);
-		return 0;
-	}
-	t->want = KTAPE_BLOCK_HEADER;
 	ret = kt_scan_packet(&t->input, &found, &error);
-	if (ret > 0 && there < found.size && !t->input.eof) {
-		t->want = found.size;
-		return 0;
-	}
-	if (ret > 0)
+	if (ret > 0 && there < found.content && !t->input.eof) {
+		t->want = there + 1;
+		t->room = found.content;
+		if (found.metadata || !runs_on(t))
+			return 0;
+		ret = kt_error(&error, found.offset,
+			       "packet runs into the next one");
+	} else if (ret > 0) {
 		ret = take_packet(t, &found, &error);
+	}
+	t->probed = 0;
+	t->room = 0;
+	t->want = 0;
+	t->ended = !ret && t->input.eof && !there;
 	if (ret != -EBADMSG)
-		return ret < 0 ? ret : 0;
+		return ret;
 	kt_notice(t, found.cut ? KTAPE_NOTICE_TRUNCATED : KTAPE_NOTICE_CORRUPT,
 		  NULL, &error);
-	t->hunting = true;
-	t->hunt_end = 0;	/* it was told already */
+	t->step = KT_STEP_HUNT;
+	t->next_at = 0;	/* it was told already */
 	return kt_scan_skip(&t->input, 1);
+}
+
+/*
+ * One step of reading.  What it wants is there, or the input has ended.
+ * Return: 0, also at the end, or negative errno.
+ */
+int kt_live_pump(struct ktape_trace *t)
+{
+	switch (t->step) {
+	case KT_STEP_PASS:
+		pass(t);
+		return 0;
+	case KT_STEP_HUNT:
+		hunt(t);
+		return 0;
+	default:
+		return read_packet(t);
+	}
 }

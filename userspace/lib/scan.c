@@ -188,11 +188,18 @@ int kt_scan_packet(struct kt_scan *s, struct kt_found *found,
 	return -EBADMSG;
 }
 
-static void make_pattern(const struct kt_scan *s,
-			 uint8_t pattern[KT_PATTERN_SIZE])
+/* A head of a packet in what was read, @from there on, or NULL. */
+const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from)
 {
+	uint64_t there = kt_scan_there(s);
+	uint8_t pattern[KT_PATTERN_SIZE];
+
+	if (there < from)
+		return NULL;
 	kt_set32(pattern, KTAPE_BLOCK_MAGIC);
 	memcpy(pattern + 4, s->uuid, 16);
+	return memmem(kt_scan_head(s) + from, there - from, pattern,
+		      sizeof(pattern));
 }
 
 /*
@@ -205,12 +212,11 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 {
 	int64_t there = kt_scan_need(s, found->content);
 	const uint8_t *head = kt_scan_head(s);
-	uint8_t pattern[KT_PATTERN_SIZE];
+	const uint8_t *next;
 
 	if (there < 0)
 		return (int)there;
-	make_pattern(s, pattern);
-	if (memcmp(head, pattern, sizeof(pattern)))
+	if (memcmp(head + offsetof(struct ktape_block, uuid), s->uuid, 16))
 		return kt_error(error, s->offset, "packet is of another trace");
 	found->cut = (uint64_t)there < found->content;
 	if (!found->cut && KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) {
@@ -221,7 +227,8 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 						 "checksum is wrong");
 	}
 	found->content = kt_min(found->content, (uint64_t)there & ~7ULL);
-	if (!memmem(head + 4, found->content - 4, pattern, sizeof(pattern)))
+	next = kt_scan_find(s, 4);
+	if (!next || next >= head + found->content)
 		return 1;
 	found->cut = false;
 	return kt_error(error, s->offset, "packet runs into the next one");
@@ -275,16 +282,12 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 /* Go on to what looks like the head of a packet, as far as it was read. */
 bool kt_scan_hunt(struct kt_scan *s)
 {
-	uint64_t there = kt_scan_there(s);
-	uint8_t pattern[KT_PATTERN_SIZE];
-	const uint8_t *at;
+	const uint8_t *at = kt_scan_find(s, 0);
 
-	if (there < sizeof(pattern))
-		return false;
-	make_pattern(s, pattern);
-	at = memmem(kt_scan_head(s), there, pattern, sizeof(pattern));
-	kt_scan_skip(s, at ? (uint64_t)(at - kt_scan_head(s))
-			   : there - sizeof(pattern) + 1);
+	if (at)
+		kt_scan_skip(s, (uint64_t)(at - kt_scan_head(s)));
+	else if (kt_scan_there(s) >= KT_PATTERN_SIZE)
+		kt_scan_skip(s, kt_scan_there(s) - KT_PATTERN_SIZE + 1);
 	return at;
 }
 

@@ -80,6 +80,7 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 		  struct ktape_error *error);
 int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 		     struct ktape_error *error);
+const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from);
 bool kt_scan_hunt(struct kt_scan *s);
 int kt_scan_next(struct kt_scan *s, struct kt_found *found);
 void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found);

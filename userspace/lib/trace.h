@@ -16,6 +16,13 @@ enum kt_source {
 	KT_SOURCE_QUEUE		/* memory, filled from a pipe */
 };
 
+/* What is to be read of a live stream. */
+enum kt_step {
+	KT_STEP_PACKET,		/* a packet */
+	KT_STEP_PASS,		/* what fills one up */
+	KT_STEP_HUNT		/* where the next one begins */
+};
+
 /* Content of a packet: header and records. */
 struct kt_place {
 	uint64_t offset;
@@ -112,10 +119,13 @@ struct kt_stream {
  * @received: live: bytes that came
  * @buffered: live: bytes in queues
  * @want: live: bytes that have to be there for the next step
- * @hunting: live: the next packet has to be found
- * @hunt_end: live: where it should begin, or 0
+ * @room: live: bytes that the buffer should have room for
+ * @probed: live: bytes of the packet at the head that no other begins in
+ * @step: live: what that step is
+ * @next_at: live: where the next packet should begin, or 0
  * @came: live: until when packets had come, now and each half second before
  * @aged_at: live: when @came moved on, in ms
+ * @woken_at: live: when the caller wanted it to end, in ms, or 0
  * @ended: live: nothing more will come
  * @idle: live: nothing came for a while
  * @late: live: events that came too late
@@ -138,10 +148,13 @@ struct ktape_trace {
 	uint64_t received;
 	uint64_t buffered;
 	uint64_t want;
-	bool hunting;
-	uint64_t hunt_end;
+	uint64_t room;
+	uint64_t probed;
+	enum kt_step step;
+	uint64_t next_at;
 	uint64_t came[KT_AGES];
 	uint64_t aged_at;
+	uint64_t woken_at;
 	bool ended;
 	bool idle;
 	uint64_t late;
