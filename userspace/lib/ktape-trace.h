@@ -213,8 +213,8 @@ void ktape_trace_close(struct ktape_trace *trace);
  * @options: may be NULL; only @notice is used
  * @error: filled on -EBADMSG, may be NULL
  *
- * Return: 0, -ENOTEMPTY if @dir has something in it, -EBADMSG if @path is no
- * pipe form, or the errno of the failed call.
+ * Return: 0, -ENOTEMPTY or -EEXIST as from ktape_ctf_create(), -EBADMSG if @path
+ * is no pipe form, or the errno of the failed call.
  */
 int ktape_split(const char *path, const char *dir, bool force,
 		const struct ktape_trace_options *options,
@@ -275,8 +275,8 @@ struct ktape_ctf;
  * @len: its length
  * @ctf: set; ends with ktape_ctf_close()
  *
- * Return: 0, -ENOTEMPTY if @dir has something in it, or the errno of the failed
- * call.
+ * Return: 0, -ENOTEMPTY if @dir has something in it, -EEXIST if that is not only
+ * a trace that may be replaced, or the errno of the failed call.
  */
 int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 		     size_t len, struct ktape_ctf **ctf);
