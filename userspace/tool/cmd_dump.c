@@ -261,9 +261,11 @@ static int parse_moment(const char *text, struct moment *m)
 
 static int prepare(struct dump *d)
 {
+	const char *bad = d->o.events;
+
 	memset(d->mask, 0xff, sizeof(d->mask));
-	if (d->o.events && parse_events(&command_dump, d->o.events, d->mask))
-		return EXIT_USAGE;
+	if (bad && ktape_mask_parse_shown(bad, d->mask, &bad))
+		return unknown_event(&command_dump, bad);
 	if (parse_moment(d->o.from, &d->from) || parse_moment(d->o.to, &d->to))
 		return misuse(&command_dump, "--from and --to take seconds with a point or nanoseconds");
 	d->cap = BUFFER;

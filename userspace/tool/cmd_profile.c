@@ -8,6 +8,8 @@
 #include "opt.h"
 #include "tool.h"
 
+#define LIST_MAX	16384
+
 struct profile_options {
 	bool json;
 	bool no_context;
@@ -42,7 +44,9 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 			 struct ktape_profile *p)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
-	int i = 0, ret;
+	char list[LIST_MAX] = "";
+	size_t len = 0;
+	int i = 0;
 
 	*op = argc ? KTAPE_PROFILE_SET : KTAPE_PROFILE_GET;
 	for (size_t k = 0; argc && k < KT_ARRAY_SIZE(operations); k++) {
@@ -53,13 +57,16 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 	}
 	if (i == 1 && argc == 1)
 		return misuse(&command_profile, "%s what?", argv[0]);
+	/* One list: "!" takes away from what came before it. */
 	for (; i < argc; i++) {
-		ret = parse_events(&command_profile, argv[i], mask);
-		if (ret)
-			return ret;
-		for (size_t k = 0; k < KTAPE_MASK_WORDS; k++)
-			p->mask[k] |= mask[k];
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+					len ? "," : "", argv[i]);
+		if (len >= sizeof(list))
+			return misuse(&command_profile, "too many names");
 	}
+	if (parse_events(&command_profile, list, mask))
+		return EXIT_USAGE;
+	memcpy(p->mask, mask, sizeof(mask));
 	return 0;
 }
 
@@ -105,6 +112,7 @@ static int run(int argc, char **argv)
 {
 	struct profile_options o = { .json = false };
 	struct ktape_profile p = { .flags = 0 };
+	uint64_t mask[KTAPE_MASK_WORDS];
 	struct ktape_device *device;
 	unsigned int op;
 	int first, ret;
@@ -121,10 +129,13 @@ static int run(int argc, char **argv)
 		p.flags = KTAPE_PROFILE_NO_CONTEXT;
 	if (open_device(o.device, op != KTAPE_PROFILE_GET, &device))
 		return EXIT_FAILED;
+	memcpy(mask, p.mask, sizeof(mask));
 	ret = ktape_device_profile(device, op, &p);
+	if (ret)
+		ret = profile_failed(device, mask, ret);
 	ktape_device_close(device);
 	if (ret)
-		return fail("profile: %s", strerror(-ret));
+		return ret;
 	if (o.json)
 		print_json(&p);
 	else if (op == KTAPE_PROFILE_GET)

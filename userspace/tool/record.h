@@ -6,6 +6,8 @@
 #include "child.h"
 #include "tool.h"
 
+#define NOT_GIVEN	UINT64_MAX	/* of a number */
+
 /**
  * struct record_options - the command line
  * @events: -e
@@ -16,7 +18,7 @@
  * @device: --device
  * @ring_size: -b
  * @block_size: -B
- * @time: -d in nanoseconds, 0: no limit
+ * @time: -d in nanoseconds
  * @no_uring: --no-uring
  * @force: --force
  * @quiet: -q
@@ -36,6 +38,8 @@ struct record_options {
 	bool quiet;
 };
 
+struct loop;
+
 /**
  * struct record - a recording
  * @o: the command line
@@ -43,6 +47,10 @@ struct record_options {
  * @recorder: moves its rings into the trace
  * @child: the command
  * @discard: the session is in discard mode
+ * @began: the session was started, and the command if there is one
+ * @loop: the time of recording
+ * @pipe: where a pipe form goes
+ * @pipe_flags: what standard output's have to be again, or -1
  * @seconds: how long it took
  */
 struct record {
@@ -51,9 +59,14 @@ struct record {
 	struct ktape_recorder *recorder;
 	struct child child;
 	bool discard;
+	bool began;
+	struct loop *loop;
+	int pipe;
+	int pipe_flags;
 	double seconds;
 };
 
 int record_loop(struct record *r);
+int record_wait(void *arg);
 
 #endif /* _KT_TOOL_RECORD_H */
