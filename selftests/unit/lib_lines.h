@@ -63,6 +63,7 @@ static const char *lines_show(struct lines *l, const struct one *one)
 		.opcode = (uint8_t)one->opcode,
 		.nargs = (uint8_t)one->nargs,
 	};
+	const struct ktape_visitor visitor = { .event = lines_take, .arg = l };
 	struct ktape_builder b;
 	char *from, *end;
 	size_t len;
@@ -72,7 +73,7 @@ static const char *lines_show(struct lines *l, const struct one *one)
 	assert(!ktape_build_add(&b, &record));
 	len = ktape_build_end(&b, one->ts, 0);
 	l->text[0] = '\0';
-	assert(!ktape_decode_packet(packet, len, l->feed.decoder, lines_take, l,
+	assert(!ktape_decode_packet(packet, len, l->feed.decoder, &visitor,
 				    NULL));
 	if (!l->json) {
 		from = strstr(l->text, ": ");

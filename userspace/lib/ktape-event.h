@@ -216,6 +216,18 @@ uint64_t ktape_table_hash(void);
 int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		     const char **bad);
 
+/**
+ * ktape_mask_parse_shown() - the same for events that were recorded
+ * @list: as above, but classes, globs and "all" take events on request, too, and
+ *	"opcode_200" is one that the table does not have
+ * @mask: bit n is opcode n
+ * @bad: as above
+ *
+ * Return: 0, or -ENOENT if a name is not known.
+ */
+int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
+			   const char **bad);
+
 /* ---- metadata --------------------------------------------------------- */
 
 #define KTAPE_EVENT_NAME_SIZE	32
@@ -369,7 +381,7 @@ int ktape_event_field(const struct ktape_event *event, const char *name,
  * @ts: time of the record before
  * @cpu: where it was recorded
  * @kind: enum ktape_ring_kind
- * @truncated: the packet is longer than what is there
+ * @truncated: its records are cut off: there are fewer bytes than its content
  */
 struct ktape_packet {
 	const uint8_t *data;
@@ -389,7 +401,7 @@ struct ktape_packet {
  * @uuid: of the trace, or NULL to take any
  * @error: filled on -EBADMSG, may be NULL
  *
- * The checksum is checked if the packet has one and is whole.
+ * The checksum is checked if the packet has one and its content is there.
  *
  * Return: 0, or -EBADMSG.
  */
@@ -429,20 +441,29 @@ int ktape_decoder_new(const struct ktape_info *info,
 void ktape_decoder_free(struct ktape_decoder *decoder);
 
 /**
+ * struct ktape_visitor - who takes events
+ * @event: called for each; what it returns, if not 0, ends the walk
+ * @arg: for @event
+ */
+struct ktape_visitor {
+	int (*event)(void *arg, const struct ktape_event *event);
+	void *arg;
+};
+
+/**
  * ktape_decode_packet() - decode one packet from memory
  * @data: the packet
  * @len: how many bytes of it there are
  * @decoder: knows the threads
- * @fn: called for each event; what it returns, if not 0, ends the call
- * @arg: for @fn
+ * @visitor: gets the events
  * @error: filled on -EBADMSG, may be NULL
  *
- * Return: 0, -EBADMSG, or what @fn returned.
+ * Return: 0, -EBADMSG, or what @visitor returned.
  */
 int ktape_decode_packet(const void *data, size_t len,
 			struct ktape_decoder *decoder,
-			int (*fn)(void *arg, const struct ktape_event *event),
-			void *arg, struct ktape_error *error);
+			const struct ktape_visitor *visitor,
+			struct ktape_error *error);
 
 /**
  * struct ktape_builder - a packet that is being made

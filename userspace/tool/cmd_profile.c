@@ -7,6 +7,8 @@
 
 #include "filters.h"
 
+#define LIST_MAX	16384
+
 struct profile_options {
 	bool json;
 	bool no_context;
@@ -60,7 +62,9 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 			 struct ktape_profile *p)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
-	int i = 0, ret;
+	char list[LIST_MAX] = "";
+	size_t len = 0;
+	int i = 0;
 
 	*op = argc ? KTAPE_PROFILE_SET : KTAPE_PROFILE_GET;
 	for (size_t k = 0; argc && k < KT_ARRAY_SIZE(operations); k++) {
@@ -71,13 +75,16 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 	}
 	if (i == 1 && argc == 1)
 		return misuse(&command_profile, "%s what?", argv[0]);
+	/* One list: "!" takes away from what came before it. */
 	for (; i < argc; i++) {
-		ret = parse_events(&command_profile, argv[i], mask);
-		if (ret)
-			return ret;
-		for (size_t k = 0; k < KTAPE_MASK_WORDS; k++)
-			p->mask[k] |= mask[k];
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+					len ? "," : "", argv[i]);
+		if (len >= sizeof(list))
+			return misuse(&command_profile, "too many names");
 	}
+	if (parse_events(&command_profile, list, mask))
+		return EXIT_USAGE;
+	memcpy(p->mask, mask, sizeof(mask));
 	return 0;
 }
 
@@ -180,6 +187,7 @@ static int use_current(struct profile *r)
 /* Return: 0 or the exit code. */
 static int change(struct profile *r)
 {
+	uint64_t mask[KTAPE_MASK_WORDS];
 	int ret = 0, err;
 
 	if (r->o.filters.rkh.nr ||
@@ -189,9 +197,10 @@ static int change(struct profile *r)
 		ret = filters_apply(r->device, &r->config, r->o.load);
 	if (ret)
 		return ret;
+	memcpy(mask, r->p.mask, sizeof(mask));
 	err = ktape_device_profile(r->device, r->op, &r->p);
 	if (err)
-		return fail("profile: %s", strerror(-err));
+		return profile_failed(r->device, mask, err);
 	ret = filters_get(r->device, &r->config);
 	memcpy(r->config.mask, r->p.mask, sizeof(r->config.mask));
 	r->config.context = !(r->p.flags & KTAPE_PROFILE_NO_CONTEXT);

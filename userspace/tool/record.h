@@ -7,6 +7,8 @@
 #include "filters.h"
 #include "tool.h"
 
+#define NOT_GIVEN	UINT64_MAX	/* of a number */
+
 /**
  * struct record_options - the command line
  * @events: -e
@@ -20,7 +22,7 @@
  * @filters: --pid and the like
  * @ring_size: -b
  * @block_size: -B
- * @time: -d in nanoseconds, 0: no limit
+ * @time: -d in nanoseconds
  * @no_uring: --no-uring
  * @force: --force
  * @quiet: -q
@@ -43,6 +45,8 @@ struct record_options {
 	bool quiet;
 };
 
+struct loop;
+
 /**
  * struct record - a recording
  * @o: the command line
@@ -51,6 +55,10 @@ struct record_options {
  * @child: the command
  * @config: of the session: from a file, then from the command line
  * @discard: the session is in discard mode
+ * @began: the session was started, and the command if there is one
+ * @loop: the time of recording
+ * @pipe: where a pipe form goes
+ * @pipe_flags: what standard output's have to be again, or -1
  * @seconds: how long it took
  */
 struct record {
@@ -60,6 +68,10 @@ struct record {
 	struct child child;
 	struct ktape_config config;
 	bool discard;
+	bool began;
+	struct loop *loop;
+	int pipe;
+	int pipe_flags;
 	double seconds;
 };
 
@@ -68,5 +80,6 @@ int record_configure(struct record *r);
 
 /* record_loop.c */
 int record_loop(struct record *r);
+int record_wait(void *arg);
 
 #endif /* _KT_TOOL_RECORD_H */

@@ -33,13 +33,12 @@ static int take_events(struct record *r)
 static void settle(struct record *r, uint32_t what, uint64_t *option,
 		   uint64_t *value, uint64_t usual)
 {
-	if (*option)
-		*value = *option;
-	else if (!(r->config.given & what))
-		*value = usual;
-	*option = *value;
-	if (*value)
-		r->config.given |= what;
+	if (*option == NOT_GIVEN)
+		*option = r->config.given & what ? *value : usual;
+	if (*option == NOT_GIVEN)
+		return;
+	*value = *option;
+	r->config.given |= what;
 }
 
 static int take_mode(struct record *r)
@@ -84,9 +83,10 @@ int record_configure(struct record *r)
 		return ret;
 	settle(r, KTAPE_CONFIG_BUFFER, &o->ring_size, &c->buffer, RING_SIZE);
 	settle(r, KTAPE_CONFIG_BLOCK, &o->block_size, &c->block, BLOCK_SIZE);
-	settle(r, KTAPE_CONFIG_DURATION, &o->time, &c->duration, 0);
-	if (o->block_size > KTAPE_BLOCK_MAX)
-		return misuse(&command_record, "-B takes up to %u bytes",
+	settle(r, KTAPE_CONFIG_DURATION, &o->time, &c->duration,
+	       NOT_GIVEN);
+	if (!o->ring_size || !o->block_size || o->block_size > KTAPE_BLOCK_MAX)
+		return misuse(&command_record, "-b takes at least a byte, -B up to %u",
 			      KTAPE_BLOCK_MAX);
 	return o->save ? config_save(o->save, c) : 0;
 }
