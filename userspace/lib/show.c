@@ -219,6 +219,8 @@ static char *put_probe(char *p, const struct kt_line *l)
 						     o->plain, 0 });
 }
 
+/* clang-format off */
+
 const struct kt_show kt_shows[KTAPE_OPCODES] = {
 	[KTAPE_EV_EXCEPTION] = { .own = put_exception },
 	[KTAPE_EV_USER_EVENT] = { .own = kt_show_user_event },
