@@ -85,9 +85,10 @@ static struct key key_of(uint32_t type, uint32_t id, uint32_t param1)
 
 static size_t hash(struct key k, size_t size)
 {
-	uint32_t v = k.id ^ k.type << 24 ^ k.param1 << 12;
+	uint64_t v = k.id ^ (uint64_t)k.type << 32 ^ (uint64_t)k.param1 << 40;
 
-	return (size_t)(v * 0x9e3779b1U) & (size - 1);
+	/* The upper half of the product: the lower one knows no types. */
+	return (size_t)(v * 0x9e3779b97f4a7c15ULL >> 32) & (size - 1);
 }
 
 static bool is_of(const struct list *list, struct key k)
@@ -265,6 +266,12 @@ at_time(const struct ktape_registry *r, const struct list *list, uint64_t ts)
 	const struct version *best = NULL;
 	uint64_t best_distance = UINT64_MAX - 1;
 
+	/* Most have one. */
+	if (list->nr == 1) {
+		best = list->versions;
+		return distance(r, list->key.type, &best->object, ts) ==
+		       UINT64_MAX ? NULL : &best->object;
+	}
 	for (unsigned int i = 0; i < list->nr; i++) {
 		const struct version *v = &list->versions[i];
 		uint64_t d = distance(r, list->key.type, &v->object, ts);
