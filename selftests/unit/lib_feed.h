@@ -63,12 +63,13 @@ static int feed_event(void *arg, const struct ktape_event *event)
 }
 
 /* Return: as ktape_decode_packet(). */
+__attribute__((unused))
 static int feed_packet(struct feed *feed, const void *data, size_t len)
 {
+	const struct ktape_visitor visitor = { feed_event, feed };
 	struct ktape_error error;
 
-	return ktape_decode_packet(data, len, feed->decoder, feed_event, feed,
-				   &error);
+	return ktape_decode_packet(data, len, feed->decoder, &visitor, &error);
 }
 
 #endif /* _LIB_FEED_H */

@@ -3,7 +3,7 @@
 #ifndef _KT_CTF_H
 #define _KT_CTF_H
 
-#include <sys/uio.h>
+#include "util/file.h"
 
 #include "internal.h"
 
@@ -27,6 +27,9 @@ struct kt_ctf_file {
 };
 
 struct ktape_ctf {
+	char *path;
+	bool made;		/* the directory, by us */
+	bool described;		/* it has our metadata */
 	int dir;
 	unsigned int flags;
 	struct kt_ctf_file **files;
@@ -41,7 +44,8 @@ struct ktape_ctf {
 int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 		struct kt_ctf_file **file);
 int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
-		 struct iovec *iov, unsigned int nr, uint64_t offset);
+		 struct kt_pieces *pieces);
 void kt_ctf_cut(struct ktape_ctf *ctf);
+void kt_ctf_discard(struct ktape_ctf *ctf);
 
 #endif /* _KT_CTF_H */

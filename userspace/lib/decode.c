@@ -65,8 +65,8 @@ void kt_decoder_event(struct ktape_decoder *d, struct ktape_event *event)
 
 int ktape_decode_packet(const void *data, size_t len,
 			struct ktape_decoder *decoder,
-			int (*fn)(void *arg, const struct ktape_event *event),
-			void *arg, struct ktape_error *error)
+			const struct ktape_visitor *visitor,
+			struct ktape_error *error)
 {
 	struct ktape_packet packet;
 	struct ktape_event event;
@@ -78,7 +78,7 @@ int ktape_decode_packet(const void *data, size_t len,
 	kt_decoder_packet(decoder, data);
 	while ((ret = ktape_packet_next(&packet, &event, error)) > 0) {
 		kt_decoder_event(decoder, &event);
-		ret = fn(arg, &event);
+		ret = visitor->event(visitor->arg, &event);
 		if (ret)
 			return ret;
 	}

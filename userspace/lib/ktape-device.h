@@ -321,11 +321,16 @@ struct ktape_recorder;
  * @dir: CTF directory to make, or NULL for a pipe form on @fd
  * @fd: descriptor for the pipe form
  * @flags: KTAPE_RECORD_*
+ * @wait: if not NULL and @fd is non-blocking, called when @fd takes nothing now:
+ *	0 to try again, or a negative errno with which the recording fails
+ * @arg: for @wait
  */
 struct ktape_recorder_options {
 	const char *dir;
 	int fd;
 	unsigned int flags;
+	int (*wait)(void *arg);
+	void *arg;
 };
 
 /**
@@ -356,7 +361,7 @@ struct ktape_recorder_stats {
  * @options: where to and how
  * @recorder: set; ends with ktape_recorder_close()
  *
- * Return: 0, -ENOTEMPTY if the directory has something in it, or the errno of
+ * Return: 0, -ENOTEMPTY or -EEXIST as from ktape_ctf_create(), or the errno of
  * the failed call.
  */
 int ktape_recorder_open(struct ktape_device *device,
@@ -397,6 +402,12 @@ int ktape_recorder_finish(struct ktape_recorder *recorder);
  */
 void ktape_recorder_stats(struct ktape_recorder *recorder,
 			  struct ktape_recorder_stats *stats);
+
+/**
+ * ktape_recorder_cancel() - the end, and nothing is left of what was written
+ * @recorder: not finished
+ */
+void ktape_recorder_cancel(struct ktape_recorder *recorder);
 
 /**
  * ktape_recorder_close() - the end of recording

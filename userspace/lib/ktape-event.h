@@ -153,13 +153,47 @@ const char *ktape_type_name(unsigned int type);
 const char *ktape_value_name(unsigned int type, uint64_t value);
 
 /**
+ * enum ktape_abi - by which table of its machine a system call was called
+ * @KTAPE_ABI_NATIVE: the machine's own
+ * @KTAPE_ABI_COMPAT: the one of 32-bit programs
+ * @KTAPE_ABI_X32: x32 (numbers without their high bit)
+ * @KTAPE_ABIS: how many there are
+ */
+enum ktape_abi {
+	KTAPE_ABI_NATIVE,
+	KTAPE_ABI_COMPAT,
+	KTAPE_ABI_X32,
+	KTAPE_ABIS
+};
+
+/**
  * ktape_syscall_name() - name of a system call
- * @machine: as from uname(2); only x86_64 is known
- * @nr: its number in the 64-bit table
+ * @machine: as from uname(2): x86_64, i386 to i686, aarch64, riscv64,
+ *	loongarch64
+ * @nr: its number in the machine's own table
  *
  * Return: the name, or NULL.
  */
 const char *ktape_syscall_name(const char *machine, unsigned int nr);
+
+/**
+ * ktape_syscall_abi_name() - name of a system call of any table
+ * @machine: as from uname(2)
+ * @abi: enum ktape_abi
+ * @nr: its number in that table
+ *
+ * Return: the name, or NULL.
+ */
+const char *ktape_syscall_abi_name(const char *machine, unsigned int abi,
+				   unsigned int nr);
+
+/**
+ * ktape_errno_name() - name of an error
+ * @number: positive
+ *
+ * Return: the name ("ENOENT"), or NULL.
+ */
+const char *ktape_errno_name(int number);
 
 /**
  * ktape_table_hash() - FNV-1a of the event table as CTF metadata
@@ -181,6 +215,18 @@ uint64_t ktape_table_hash(void);
  */
 int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		     const char **bad);
+
+/**
+ * ktape_mask_parse_shown() - the same for events that were recorded
+ * @list: as above, but classes, globs and "all" take events on request, too, and
+ *	"opcode_200" is one that the table does not have
+ * @mask: bit n is opcode n
+ * @bad: as above
+ *
+ * Return: 0, or -ENOENT if a name is not known.
+ */
+int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
+			   const char **bad);
 
 /* ---- metadata --------------------------------------------------------- */
 
@@ -335,7 +381,7 @@ int ktape_event_field(const struct ktape_event *event, const char *name,
  * @ts: time of the record before
  * @cpu: where it was recorded
  * @kind: enum ktape_ring_kind
- * @truncated: the packet is longer than what is there
+ * @truncated: its records are cut off: there are fewer bytes than its content
  */
 struct ktape_packet {
 	const uint8_t *data;
@@ -355,7 +401,7 @@ struct ktape_packet {
  * @uuid: of the trace, or NULL to take any
  * @error: filled on -EBADMSG, may be NULL
  *
- * The checksum is checked if the packet has one and is whole.
+ * The checksum is checked if the packet has one and its content is there.
  *
  * Return: 0, or -EBADMSG.
  */
@@ -395,20 +441,29 @@ int ktape_decoder_new(const struct ktape_info *info,
 void ktape_decoder_free(struct ktape_decoder *decoder);
 
 /**
+ * struct ktape_visitor - who takes events
+ * @event: called for each; what it returns, if not 0, ends the walk
+ * @arg: for @event
+ */
+struct ktape_visitor {
+	int (*event)(void *arg, const struct ktape_event *event);
+	void *arg;
+};
+
+/**
  * ktape_decode_packet() - decode one packet from memory
  * @data: the packet
  * @len: how many bytes of it there are
  * @decoder: knows the threads
- * @fn: called for each event; what it returns, if not 0, ends the call
- * @arg: for @fn
+ * @visitor: gets the events
  * @error: filled on -EBADMSG, may be NULL
  *
- * Return: 0, -EBADMSG, or what @fn returned.
+ * Return: 0, -EBADMSG, or what @visitor returned.
  */
 int ktape_decode_packet(const void *data, size_t len,
 			struct ktape_decoder *decoder,
-			int (*fn)(void *arg, const struct ktape_event *event),
-			void *arg, struct ktape_error *error);
+			const struct ktape_visitor *visitor,
+			struct ktape_error *error);
 
 /**
  * struct ktape_builder - a packet that is being made

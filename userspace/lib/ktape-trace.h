@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* ---- names of threads ------------------------------------------------- */
+/* ---- names of objects ------------------------------------------------- */
 
 /**
  * struct ktape_registry - names of objects at any time
@@ -23,20 +23,20 @@ extern "C" {
 struct ktape_registry;
 
 /**
- * struct ktape_thread - what is known of a thread at one moment
+ * struct ktape_object_info - what is known of an object at one moment
  * @name: ends in NUL
  * @name_len: its length
  * @plain: neither text nor JSON needs an escape in it
- * @tgid: process of the thread
- * @param2: priority | policy << 8 | kernel thread << 16
+ * @param1: by type (ktape/objects.h); thread: its process
+ * @param2: by type; thread: priority | policy << 8 | kernel thread << 16
  * @born: when it came into being
  * @died: when it went, or 0
  */
-struct ktape_thread {
+struct ktape_object_info {
 	char name[KTAPE_NAME_SIZE + 1];
 	uint8_t name_len;
 	bool plain;
-	uint32_t tgid;
+	uint32_t param1;
 	uint32_t param2;
 	uint64_t born;
 	uint64_t died;
@@ -68,6 +68,23 @@ int ktape_registry_add(struct ktape_registry *registry,
 		       const struct ktape_event *event);
 
 /**
+ * ktape_registry_object() - which object had this id then?
+ * @registry: where to look
+ * @type: enum ktape_object
+ * @id: its number within the type
+ * @param1: where ids are not enough: ISR, CGROUP, SYSCALL; of others ignored
+ * @ts: when
+ *
+ * An object that is no thread may also have been named later, or have gone
+ * before.
+ *
+ * Return: the object, or NULL; good until the next ktape_registry_add().
+ */
+const struct ktape_object_info *
+ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
+		      uint32_t id, uint32_t param1, uint64_t ts);
+
+/**
  * ktape_registry_thread() - who had this id then?
  * @registry: where to look
  * @tid: thread id
@@ -75,7 +92,7 @@ int ktape_registry_add(struct ktape_registry *registry,
  *
  * Return: the thread, or NULL; good until the next ktape_registry_add().
  */
-const struct ktape_thread *
+const struct ktape_object_info *
 ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 		      uint64_t ts);
 
@@ -101,8 +118,9 @@ enum ktape_notice_kind {
 /**
  * struct ktape_notice - something about the trace
  * @kind: enum ktape_notice_kind
- * @cpu: CPU of the stream
- * @ring: enum ktape_ring_kind of the stream
+ * @stream: it is about one stream
+ * @cpu: its CPU
+ * @ring: its enum ktape_ring_kind
  * @count: events
  * @packets: packets that are missing as well (LOST)
  * @from: time
@@ -111,6 +129,7 @@ enum ktape_notice_kind {
  */
 struct ktape_notice {
 	uint32_t kind;
+	bool stream;
 	uint32_t cpu;
 	uint32_t ring;
 	uint64_t count;
@@ -119,6 +138,8 @@ struct ktape_notice {
 	uint64_t to;
 	struct ktape_error error;
 };
+
+#define KTAPE_TRACE_HELD_MAX	(1ULL << 30)	/* bytes */
 
 /**
  * struct ktape_trace - a trace that is being read
@@ -131,12 +152,17 @@ struct ktape_trace;
  * @idle: called before a live stream is waited for, may be NULL
  * @arg: for @notice and @idle
  * @window: bytes of a live stream that are held back to be sorted; 0: 64 MiB
+ * @memory: bytes of files' packets that may be held; 0: KTAPE_TRACE_HELD_MAX
+ * @wake: descriptor; when it becomes readable a live stream ends at the next
+ *	pause, or a second later; 0: none
  */
 struct ktape_trace_options {
 	void (*notice)(void *arg, const struct ktape_notice *notice);
 	void (*idle)(void *arg);
 	void *arg;
 	uint64_t window;
+	uint64_t memory;
+	int wake;
 };
 
 /**
@@ -145,9 +171,11 @@ struct ktape_trace_options {
  *	metadata, or "-" for a pipe form on standard input
  * @options: may be NULL
  * @trace: set; ends with ktape_trace_close()
- * @error: filled on -EBADMSG, may be NULL
+ * @error: filled on -EBADMSG; else its text is empty, or the file of the
+ *	directory that could not be read; may be NULL
  *
- * Return: 0, -EBADMSG if it is no trace, or the errno of the failed call.
+ * Return: 0, -EBADMSG if it is no trace, -ENOBUFS if its packets take more
+ * memory than they may, or the errno of the failed call.
  */
 int ktape_trace_open(const char *path,
 		     const struct ktape_trace_options *options,
@@ -158,10 +186,18 @@ int ktape_trace_open(const char *path,
  * @trace: the trace
  * @event: set; good until the next call
  *
- * Return: 1, 0 at the end, or negative errno.
+ * Return: 1, 0 at the end, -ENOBUFS as above, or another negative errno.
  */
 int ktape_trace_next(struct ktape_trace *trace,
 		     const struct ktape_event **event);
+
+/**
+ * ktape_trace_is_live() - does it come in only once, as from a pipe?
+ * @trace: the trace
+ *
+ * Return: true if it does, and is sorted only within a window.
+ */
+bool ktape_trace_is_live(const struct ktape_trace *trace);
 
 /**
  * ktape_trace_info() - what the metadata tells
@@ -194,8 +230,8 @@ void ktape_trace_close(struct ktape_trace *trace);
  * @options: may be NULL; only @notice is used
  * @error: filled on -EBADMSG, may be NULL
  *
- * Return: 0, -ENOTEMPTY if @dir has something in it, -EBADMSG if @path is no
- * pipe form, or the errno of the failed call.
+ * Return: 0, -ENOTEMPTY or -EEXIST as from ktape_ctf_create(), -EBADMSG if @path
+ * is no pipe form, or the errno of the failed call.
  */
 int ktape_split(const char *path, const char *dir, bool force,
 		const struct ktape_trace_options *options,
@@ -256,8 +292,8 @@ struct ktape_ctf;
  * @len: its length
  * @ctf: set; ends with ktape_ctf_close()
  *
- * Return: 0, -ENOTEMPTY if @dir has something in it, or the errno of the failed
- * call.
+ * Return: 0, -ENOTEMPTY if @dir has something in it, -EEXIST if that is not only
+ * a trace that may be replaced, or the errno of the failed call.
  */
 int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 		     size_t len, struct ktape_ctf **ctf);

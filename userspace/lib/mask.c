@@ -8,6 +8,7 @@
 #include "internal.h"
 
 #define NAME_MAX_LEN	127
+#define OPCODE_PREFIX	"opcode_"
 
 static const uint8_t default_classes[] = {
 	KTAPE_CLASS_SCHED,   KTAPE_CLASS_PROCESS,   KTAPE_CLASS_IRQ,
@@ -39,70 +40,110 @@ static bool is_usual(unsigned int opcode)
 	       opcode < KTAPE_OP_PROBE;
 }
 
-static void add_class(uint64_t *mask, unsigned int event_class)
-{
-	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
-		const struct ktape_event_desc *d = ktape_event_desc(i);
+/* What a list is for. */
+enum purpose {
+	TO_RECORD,	/* what has to be named comes only by its name */
+	TO_SHOW		/* everything counts, whether the table has it or not */
+};
 
-		if (d && d->event_class == event_class && is_usual(i))
+/* A time extension can only be shown. */
+static unsigned int nr_opcodes(enum purpose purpose)
+{
+	return purpose == TO_SHOW ? KTAPE_OPCODES : KTAPE_TIME_EXTEND;
+}
+
+static bool comes_by_itself(unsigned int opcode, enum purpose purpose)
+{
+	return purpose == TO_SHOW || is_usual(opcode);
+}
+
+static void add_all(uint64_t *mask, enum purpose purpose)
+{
+	for (unsigned int i = 0; i < nr_opcodes(purpose); i++) {
+		if (purpose == TO_SHOW || (ktape_event_desc(i) && is_usual(i)))
 			kt_mask_add(mask, i);
 	}
 }
 
-static bool add_preset(uint64_t *mask, const char *name)
+static void add_class(uint64_t *mask, unsigned int event_class,
+		      enum purpose purpose)
+{
+	for (unsigned int i = 0; i < nr_opcodes(purpose); i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (d && d->event_class == event_class &&
+		    comes_by_itself(i, purpose))
+			kt_mask_add(mask, i);
+	}
+}
+
+static bool add_preset(uint64_t *mask, const char *name, enum purpose purpose)
 {
 	if (!strcmp(name, "none"))
 		return true;
 	if (!strcmp(name, "default")) {
 		for (size_t i = 0; i < KT_ARRAY_SIZE(default_classes); i++)
-			add_class(mask, default_classes[i]);
+			add_class(mask, default_classes[i], purpose);
 		return true;
 	}
-	if (!strcmp(name, "all")) {
-		for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
-			add_class(mask, i);
-		return true;
-	}
-	return false;
+	if (strcmp(name, "all"))
+		return false;
+	add_all(mask, purpose);
+	return true;
 }
 
-static bool add_named_class(uint64_t *mask, const char *name)
+static bool add_named_class(uint64_t *mask, const char *name,
+			    enum purpose purpose)
 {
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 		const struct ktape_class_desc *c = ktape_class_desc(i);
 
 		if (c && !strcmp(c->name, name)) {
-			add_class(mask, i);
+			add_class(mask, i, purpose);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* What the glob matches; events on request only if it matches nothing else. */
-static bool add_matching(uint64_t *mask, const char *glob)
+/* What the glob matches; to be recorded on request only if nothing else does. */
+static bool add_matching(uint64_t *mask, const char *glob, enum purpose purpose)
 {
 	uint64_t asked[KTAPE_MASK_WORDS] = { 0 };
 	bool usual = false, found = false;
 
 	if (!strpbrk(glob, "*?["))
 		return false;
-	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
+	for (unsigned int i = 0; i < nr_opcodes(purpose); i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
+		bool itself = comes_by_itself(i, purpose);
 
-		if (!d || is_one_of(i, implied, sizeof(implied)) ||
-		    fnmatch(glob, d->name, 0))
+		if (!d || fnmatch(glob, d->name, 0) ||
+		    (!itself && is_one_of(i, implied, sizeof(implied))))
 			continue;
 		found = true;
-		usual |= is_usual(i);
-		kt_mask_add(is_usual(i) ? mask : asked, i);
+		usual |= itself;
+		kt_mask_add(itself ? mask : asked, i);
 	}
 	for (size_t i = 0; !usual && i < KTAPE_MASK_WORDS; i++)
 		mask[i] |= asked[i];
 	return found;
 }
 
-static bool add_name(uint64_t *mask, const char *name)
+/* As an event is shown that the table does not have. */
+static bool add_number(uint64_t *mask, const char *name)
+{
+	const size_t len = strlen(OPCODE_PREFIX);
+	uint64_t opcode;
+
+	if (strncmp(name, OPCODE_PREFIX, len) ||
+	    kt_parse_u64(name + len, &opcode) || opcode >= KTAPE_OPCODES)
+		return false;
+	kt_mask_add(mask, (unsigned int)opcode);
+	return true;
+}
+
+static bool add_name(uint64_t *mask, const char *name, enum purpose purpose)
 {
 	const struct ktape_event_desc *d = ktape_event_find(name);
 
@@ -110,12 +151,15 @@ static bool add_name(uint64_t *mask, const char *name)
 		kt_mask_add(mask, d->opcode);
 		return true;
 	}
-	return add_preset(mask, name) || add_named_class(mask, name) ||
-	       !kt_parse_mask(name, mask) || add_matching(mask, name);
+	return add_preset(mask, name, purpose) ||
+	       add_named_class(mask, name, purpose) ||
+	       !kt_parse_mask(name, mask) ||
+	       add_matching(mask, name, purpose) ||
+	       (purpose == TO_SHOW && add_number(mask, name));
 }
 
-int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
-		     const char **bad)
+static int parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
+		 const char **bad, enum purpose purpose)
 {
 	const char *part = list;
 
@@ -132,11 +176,11 @@ int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 			return -ENOENT;
 		memcpy(name, part + without, len - without);
 		name[len - without] = '\0';
-		if (*name && !add_name(these, name))
+		if (*name && !add_name(these, name, purpose))
 			return -ENOENT;
 		/* "!this" alone means everything but this. */
 		if (without && part == list)
-			add_preset(mask, "all");
+			add_all(mask, purpose);
 		for (size_t i = 0; i < KTAPE_MASK_WORDS; i++) {
 			if (without)
 				mask[i] &= ~these[i];
@@ -147,4 +191,16 @@ int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		part += *part == ',';
 	}
 	return 0;
+}
+
+int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
+		     const char **bad)
+{
+	return parse(list, mask, bad, TO_RECORD);
+}
+
+int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
+			   const char **bad)
+{
+	return parse(list, mask, bad, TO_SHOW);
 }

@@ -99,7 +99,7 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 
 	if (t->current)
 		err = advance(t);
-	while (!err && t->live && kt_live_wait(t))
+	while (!err && t->live && (err = kt_live_wait(t)) > 0)
 		err = kt_live_pump(t);
 	if (err)
 		return err;

@@ -116,16 +116,15 @@ uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error)
 	return 0;
 }
 
-int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
-		      const uint8_t *uuid, struct ktape_error *error)
+/* As ktape_packet_open(), of a packet whose checksum was seen to be right. */
+int kt_packet_begin(struct ktape_packet *packet, const void *data, size_t len,
+		    const uint8_t *uuid, struct ktape_error *error)
 {
 	const uint8_t *head = data;
-	uint64_t size;
 
 	if (len < KTAPE_BLOCK_HEADER)
 		return kt_error(error, 0, "packet is cut off in its header");
-	size = kt_packet_size(head, error);
-	if (!size)
+	if (!kt_packet_size(head, error))
 		return -EBADMSG;
 	if (uuid && memcmp(head + offsetof(struct ktape_block, uuid), uuid, 16))
 		return kt_error(error, 0, "packet is of another trace");
@@ -136,11 +135,20 @@ int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
 	packet->ts = KT_HEAD64(head, ts_begin);
 	packet->cpu = KT_HEAD32(head, cpu);
 	packet->kind = KT_HEAD32(head, kind);
-	packet->truncated = size > len;
-	if (packet->content > len) {
+	packet->truncated = packet->content > len;
+	if (packet->truncated)
 		packet->content = len & ~(size_t)7;
-		return 0;
-	}
+	return 0;
+}
+
+int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
+		      const uint8_t *uuid, struct ktape_error *error)
+{
+	int err = kt_packet_begin(packet, data, len, uuid, error);
+	const uint8_t *head = data;
+
+	if (err || packet->truncated)
+		return err;
 	if ((KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) &&
 	    kt_packet_crc(head, packet->content, NULL, 0) !=
 		    KT_HEAD32(head, crc32c))

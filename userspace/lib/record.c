@@ -43,6 +43,26 @@ static int adopt_rings(struct ktape_recorder *rec)
 	return 0;
 }
 
+static int write_pipe(struct ktape_recorder *rec, const uint8_t *data,
+		      size_t len)
+{
+	int err = 0;
+
+	if (!rec->wait)
+		return kt_write_all(rec->fd, data, len);
+	while (len && !err) {
+		ssize_t n = kt_write_some(rec->fd, data, len);
+
+		if (n < 0)
+			return (int)n;
+		data += n;
+		len -= (size_t)n;
+		if (!n)
+			err = rec->wait(rec->arg);
+	}
+	return err;
+}
+
 /* A copied packet goes out. */
 int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 		     size_t len)
@@ -51,7 +71,7 @@ int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 
 	if (!err)
 		err = rec->ctf ? ktape_ctf_append(rec->ctf, packet, len)
-			       : kt_write_all(rec->fd, packet, len);
+			       : write_pipe(rec, packet, len);
 	if (!err)
 		rec->bytes += len;
 	return err;
@@ -171,6 +191,9 @@ int ktape_recorder_open(struct ktape_device *device,
 		return -ENOMEM;
 	rec->device = device;
 	rec->fd = options->fd;
+	rec->pipe = !options->dir;
+	rec->wait = options->wait;
+	rec->arg = options->arg;
 	kt_queue_open(&rec->queue, options->dir &&
 		      !(options->flags & KTAPE_RECORD_NO_URING));
 	err = ktape_reader_open(device, &rec->reader);
@@ -182,9 +205,10 @@ int ktape_recorder_open(struct ktape_device *device,
 		err = rec->nr_names < 0 ? rec->nr_names : 0;
 	}
 	if (!err)
-		err = open_output(rec, options);
-	if (!err)
 		err = kt_record_alloc(rec);
+	/* Last, because it may replace a trace. */
+	if (!err)
+		err = open_output(rec, options);
 	if (err) {
 		ktape_recorder_close(rec);
 		return err;
@@ -194,13 +218,18 @@ int ktape_recorder_open(struct ktape_device *device,
 }
 
 /* Copy one packet out.  Return: as ktape_reader_read(), or a failed write. */
-static int64_t copy_packet(struct ktape_recorder *rec, unsigned int ring,
-			   unsigned int flags)
+int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
+		       unsigned int flags)
 {
+	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
+	uint64_t records = r->records;
 	int64_t len = ktape_reader_read(rec->reader, ring, flags, rec->block,
 					rec->block_size);
 	int err = len > 0 ? kt_record_packet(rec, rec->block, (size_t)len) : 0;
 
+	/* What could not be written was not delivered. */
+	if (err)
+		r->records = records;
 	return err ? err : len;
 }
 
@@ -215,11 +244,11 @@ static void drain_pipe(struct ktape_recorder *rec, unsigned int ring)
 	int64_t len = 1;
 
 	for (; len > 0 && blocks; blocks--) {
-		len = copy_packet(rec, ring, 0);
+		len = kt_record_copy(rec, ring, 0);
 		rec->progress |= len > 0;
 	}
 	if (!len && rec->parts)
-		len = copy_packet(rec, ring, KTAPE_READ_OPEN);
+		len = kt_record_copy(rec, ring, KTAPE_READ_OPEN);
 	rec->outs[ring].position = r->pos - r->pos % r->block_size;
 	if (len < 0)
 		kt_record_fail(rec, (int)len);
@@ -286,7 +315,7 @@ static void drain_open(struct ktape_recorder *rec)
 
 	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
 		do {
-			len = copy_packet(rec, i, flags);
+			len = kt_record_copy(rec, i, flags);
 		} while (len > 0);
 		if (len < 0)
 			kt_record_fail(rec, (int)len);
@@ -361,6 +390,18 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 		stats->plain_writes = recorder->ctf->plain;
 	if (!stats->plain_writes)
 		stats->plain_writes = recorder->queue.plain;
+}
+
+void ktape_recorder_cancel(struct ktape_recorder *recorder)
+{
+	struct ktape_ctf *ctf = recorder->ctf;
+
+	while (recorder->queue.in_flight)
+		kt_queue_reap(&recorder->queue, WAIT_MS);
+	recorder->ctf = NULL;
+	if (ctf)
+		kt_ctf_discard(ctf);
+	ktape_recorder_close(recorder);
 }
 
 void ktape_recorder_close(struct ktape_recorder *recorder)

@@ -63,6 +63,9 @@ struct ktape_recorder {
 	struct ktape_reader *reader;
 	struct ktape_ctf *ctf;		/* NULL: pipe form */
 	int fd;
+	bool pipe;
+	int (*wait)(void *arg);	/* for the reader of the pipe, or NULL */
+	void *arg;
 	struct kt_out *outs;
 	unsigned int nr_outs;
 	struct kt_queue queue;
@@ -93,6 +96,8 @@ void kt_record_fail(struct ktape_recorder *rec, int err);
 /* record.c */
 int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 		     size_t len);
+int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
+		       unsigned int flags);
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head);
 
 #endif /* _KT_RECORD_H */

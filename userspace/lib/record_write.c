@@ -22,7 +22,7 @@ int kt_record_alloc(struct ktape_recorder *rec)
 	rec->page_size = page;
 	if (page < KT_DIRECT_ALIGN || page > KT_PACKET_MAX || page & (page - 1))
 		return -EPROTO;
-	if (!rec->ctf)
+	if (rec->pipe)
 		return 0;
 	rec->batches = calloc(KT_WRITES, sizeof(*rec->batches));
 	if (!rec->batches)
@@ -62,9 +62,9 @@ static void add_piece(struct kt_write *w, const void *data, size_t len)
 {
 	if (!len)
 		return;
-	w->iov[w->nr].iov_base = (void *)data;
-	w->iov[w->nr].iov_len = len;
-	w->nr++;
+	w->left.iov[w->left.nr].iov_base = (void *)data;
+	w->left.iov[w->left.nr].iov_len = len;
+	w->left.nr++;
 	w->size += len;
 }
 
@@ -75,8 +75,8 @@ static int fill(struct ktape_recorder *rec, struct kt_ring *r,
 	int ret = 0;
 
 	b->nr = 0;
-	b->write.iov = b->iov;
-	b->write.nr = 0;
+	b->write.left.iov = b->iov;
+	b->write.left.nr = 0;
 	b->write.size = 0;
 	while (b->nr < KT_BATCH_BLOCKS &&
 	       (!b->nr || b->write.size + r->block_size <= KT_BATCH_BYTES)) {
@@ -107,7 +107,7 @@ static int submit(struct ktape_recorder *rec, struct kt_out *out,
 			return err;
 	}
 	b->offset = out->file->size;
-	b->write.offset = b->offset;
+	b->write.left.offset = b->offset;
 	b->write.fd = out->file->fd;
 	out->file->size += b->write.size;
 	b->next = NULL;
@@ -119,8 +119,7 @@ static int submit(struct ktape_recorder *rec, struct kt_out *out,
 	if (rec->ctf->flags & KTAPE_CTF_DIRECT && !out->file->direct) {
 		/* Told to do without: the page cache takes it at once. */
 		b->write.result = kt_ctf_write(rec->ctf, out->file,
-					       b->write.iov, b->write.nr,
-					       b->offset);
+					       &b->write.left);
 		b->write.done = true;
 		return 0;
 	}
@@ -131,17 +130,20 @@ static int submit(struct ktape_recorder *rec, struct kt_out *out,
 /* Copy what the view of a ring cannot give: a block that is not whole. */
 static int copy_one(struct ktape_recorder *rec, unsigned int ring)
 {
-	struct kt_out *out = &rec->outs[ring];
 	int64_t len;
 
-	if (out->first)
+	if (rec->outs[ring].first)
 		return 0;
-	len = ktape_reader_read(rec->reader, ring, 0, rec->block,
-				rec->block_size);
-	if (len <= 0)
-		return (int)len;
-	rec->progress = true;
-	return kt_record_packet(rec, rec->block, (size_t)len);
+	len = kt_record_copy(rec, ring, 0);
+	rec->progress |= len > 0;
+	return len > 0 ? 0 : (int)len;
+}
+
+/* What could not be written was not delivered. */
+static void forget(struct kt_ring *r, const struct kt_batch *b)
+{
+	for (unsigned int i = 0; i < b->nr; i++)
+		r->records -= b->views[i].records;
 }
 
 /* Begin to write all closed blocks of a ring. */
@@ -163,6 +165,7 @@ void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 		rec->progress = true;
 		ret = submit(rec, out, b);
 		if (ret) {
+			forget(r, b);
 			b->next = rec->free;
 			rec->free = b;
 		}
@@ -206,52 +209,57 @@ static void check(struct ktape_recorder *rec, struct kt_ring *r,
 	rec->bytes += (uint64_t)b->nr * r->block_size;
 }
 
-/* Rewrite one block of a file, telling @raise more losses. */
-static int rewrite(struct ktape_recorder *rec, struct kt_out *out,
-		   uint64_t offset, size_t size, uint64_t raise, bool empty)
-{
-	struct iovec iov = { .iov_base = rec->block, .iov_len = size };
-	ssize_t len = kt_pread_all(out->file->fd, rec->block, size, offset);
+/* A block of a file that has to tell @raise more losses, or nothing else. */
+struct patch {
+	uint64_t offset;
+	size_t size;
+	uint64_t raise;
+	bool empty;
+};
 
-	if (len < 0 || (size_t)len < size)
+static int rewrite(struct ktape_recorder *rec, struct kt_out *out,
+		   const struct patch *p)
+{
+	struct iovec iov = { .iov_base = rec->block, .iov_len = p->size };
+	struct kt_pieces pieces = { &iov, 1, p->offset };
+	ssize_t len = kt_pread_all(out->file->fd, rec->block, p->size,
+				   p->offset);
+
+	if (len < 0 || (size_t)len < p->size)
 		return len < 0 ? (int)len : -EIO;
-	if (empty) {
+	if (p->empty) {
 		memset(rec->block + KTAPE_BLOCK_HEADER, 0,
-		       size - KTAPE_BLOCK_HEADER);
+		       p->size - KTAPE_BLOCK_HEADER);
 		KT_HEAD_SET64(rec->block, content_bits,
 			      KTAPE_BLOCK_HEADER * 8ULL);
 	}
 	KT_HEAD_SET64(rec->block, discarded,
-		      KT_HEAD64(rec->block, discarded) + raise);
+		      KT_HEAD64(rec->block, discarded) + p->raise);
 	ktape_packet_seal(rec->block);
-	return kt_ctf_write(rec->ctf, out->file, &iov, 1, offset);
+	return kt_ctf_write(rec->ctf, out->file, &pieces);
 }
 
 /* Nothing of the ring is under way: mend its holes and what is behind them. */
 static void mend(struct ktape_recorder *rec, struct kt_ring *r,
 		 struct kt_out *out)
 {
-	uint64_t at = out->holes[0].offset, raise = 0;
+	struct patch p = {
+		.offset = out->holes[0].offset,
+		.size = r->block_size,
+	};
 	size_t i = 0;
 	int err = 0;
 
-	for (; at < out->file->size && !err; at += r->block_size) {
-		bool hole = i < out->nr_holes && out->holes[i].offset == at;
-
-		if (hole)
-			raise += out->holes[i++].share;
-		err = rewrite(rec, out, at, r->block_size, raise, hole);
+	for (; p.offset < out->file->size && !err; p.offset += p.size) {
+		p.empty = i < out->nr_holes &&
+			  out->holes[i].offset == p.offset;
+		if (p.empty)
+			p.raise += out->holes[i++].share;
+		err = rewrite(rec, out, &p);
 	}
 	out->nr_holes = 0;
 	if (err)
 		kt_record_fail(rec, err);
-}
-
-/* What could not be written was not delivered. */
-static void forget(struct kt_ring *r, const struct kt_batch *b)
-{
-	for (unsigned int i = 0; i < b->nr; i++)
-		r->records -= b->views[i].records;
 }
 
 /* Take the writes of a ring that are over, in order. */
@@ -266,6 +274,10 @@ void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 		out->first = b->next;
 		b->next = rec->free;
 		rec->free = b;
+		/* The rest of a short direct write may be no direct one. */
+		if (b->write.result == -EINVAL && out->file->direct)
+			b->write.result = kt_ctf_write(rec->ctf, out->file,
+						       &b->write.left);
 		if (b->write.result && !out->failed) {
 			kt_record_fail(rec, b->write.result);
 			out->failed = true;

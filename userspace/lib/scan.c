@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Packet after packet from a file or a pipe, through one buffer. */
+/*
+ * Packet after packet from a file or a pipe, through one buffer.
+ *
+ * Only content comes into memory.  The size that a head tells is believed when
+ * the checksum is right; else the next packet is looked for, so that a bad bit
+ * costs one packet.
+ */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,8 +29,18 @@ void kt_scan_init(struct kt_scan *s, int fd)
 
 void kt_scan_free(struct kt_scan *s)
 {
+	if (s->budget)
+		s->budget->used -= s->cap;
 	free(s->buf);
 	s->buf = NULL;
+	s->cap = 0;
+}
+
+void kt_scan_tell(const struct kt_scan *s, unsigned int kind,
+		  const struct ktape_error *error)
+{
+	if (s->tell)
+		s->tell(s->arg, kind, error);
 }
 
 static int make_room(struct kt_scan *s, size_t n)
@@ -39,11 +55,36 @@ static int make_room(struct kt_scan *s, size_t n)
 	}
 	if (s->cap >= cap)
 		return 0;
+	if (s->budget && s->budget->used + cap - s->cap > s->budget->max)
+		return -ENOBUFS;
 	buf = realloc(s->buf, cap);
 	if (!buf)
 		return -ENOMEM;
+	if (s->budget)
+		s->budget->used += cap - s->cap;
 	s->buf = buf;
 	s->cap = cap;
+	return 0;
+}
+
+/* One read into room for @n bytes at the head.  Return: 0 or negative errno. */
+int kt_scan_more(struct kt_scan *s, uint64_t n)
+{
+	int err = make_room(s, n);
+	uint8_t *to = s->buf + s->len;
+	size_t room = s->cap - s->len;
+	ssize_t got;
+
+	if (err)
+		return err;
+	if (s->seekable)
+		got = kt_pread_all(s->fd, to, room, s->offset + s->len);
+	else
+		got = kt_read_some(s->fd, to, room);
+	if (got < 0)
+		return (int)got;
+	s->len += (size_t)got;
+	s->eof = !got || (s->seekable && (size_t)got < room);
 	return 0;
 }
 
@@ -53,50 +94,40 @@ static int make_room(struct kt_scan *s, size_t n)
  */
 int64_t kt_scan_need(struct kt_scan *s, uint64_t n)
 {
-	ssize_t got;
-	int err;
+	int err = 0;
 
-	if (s->len - s->head >= n || s->eof)
-		return (int64_t)(s->len - s->head);
-	err = make_room(s, n);
-	if (err)
-		return err;
-	while (s->len < n) {
-		uint8_t *to = s->buf + s->len;
-		size_t room = s->cap - s->len;
-
-		if (s->seekable)
-			got = kt_pread_all(s->fd, to, room, s->offset + s->len);
-		else
-			got = kt_read_some(s->fd, to, room);
-		if (got < 0)
-			return got;
-		s->len += (size_t)got;
-		if (!got || (s->seekable && (size_t)got < room)) {
-			s->eof = true;
-			break;
-		}
-	}
-	return (int64_t)s->len;
+	while (!err && kt_scan_there(s) < n && !s->eof)
+		err = kt_scan_more(s, n);
+	return err ? err : (int64_t)kt_scan_there(s);
 }
 
-/* Go on by @n bytes, perhaps to the end. */
+/* Go on where nothing has to be read.  Return: 0 or negative errno. */
+static int seek(struct kt_scan *s, uint64_t n)
+{
+	struct stat st;
+
+	if (fstat(s->fd, &st))
+		return -errno;
+	s->eof = s->offset + n > (uint64_t)st.st_size;
+	s->offset = s->eof ? kt_max(s->offset, (uint64_t)st.st_size)
+			   : s->offset + n;
+	return 0;
+}
+
+/* Go on by @n bytes, perhaps only to the end: @offset tells. */
 int kt_scan_skip(struct kt_scan *s, uint64_t n)
 {
 	int64_t there;
 
-	while (n > s->len - s->head) {
-		there = (int64_t)(s->len - s->head);
-		n -= (uint64_t)there;
-		s->offset += (uint64_t)there;
+	while (n > kt_scan_there(s)) {
+		n -= kt_scan_there(s);
+		s->offset += kt_scan_there(s);
 		s->head = 0;
 		s->len = 0;
 		if (s->eof)
 			return 0;
-		if (s->seekable) {
-			s->offset += n;
-			return 0;
-		}
+		if (s->seekable)
+			return seek(s, n);
 		there = kt_scan_need(s, 1);
 		if (there < 0)
 			return (int)there;
@@ -132,22 +163,75 @@ int kt_scan_packet(struct kt_scan *s, struct kt_found *found,
 	const uint8_t *head = kt_scan_head(s);
 	size_t least;
 
+	memset(found, 0, sizeof(*found));
 	if (there <= 0)
 		return (int)there;
 	found->offset = s->offset;
 	found->metadata = there >= 4 && kt_get32(head) == KTAPE_METADATA_MAGIC;
 	least = found->metadata ? sizeof(struct ktape_metadata_packet)
 				: KTAPE_BLOCK_HEADER;
-	if ((size_t)there < least)
+	if ((size_t)there < least) {
+		found->cut = true;
 		return kt_error(error, s->offset,
 				"cut off in the header of a packet");
+	}
 	found->size = found->metadata ? metadata_size(head, error)
 				      : kt_packet_size(head, error);
-	if (found->size)
+	if (found->size) {
+		found->content = found->metadata
+					 ? found->size
+					 : KT_HEAD64(head, content_bits) / 8;
 		return 1;
+	}
 	if (error)
 		error->offset = s->offset;
 	return -EBADMSG;
+}
+
+/* A head of a packet in what was read, @from there on, or NULL. */
+const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from)
+{
+	uint64_t there = kt_scan_there(s);
+	uint8_t pattern[KT_PATTERN_SIZE];
+
+	if (there < from)
+		return NULL;
+	kt_set32(pattern, KTAPE_BLOCK_MAGIC);
+	memcpy(pattern + 4, s->uuid, 16);
+	return memmem(kt_scan_head(s) + from, there - from, pattern,
+		      sizeof(pattern));
+}
+
+/*
+ * Have the content of the packet at the head, which is no metadata, and check
+ * it.  If its size cannot be believed, no other packet may begin in it.
+ * Return: 1, -EBADMSG, or negative errno.
+ */
+int kt_scan_check(struct kt_scan *s, struct kt_found *found,
+		  struct ktape_error *error)
+{
+	int64_t there = kt_scan_need(s, found->content);
+	const uint8_t *head = kt_scan_head(s);
+	const uint8_t *next;
+
+	if (there < 0)
+		return (int)there;
+	if (memcmp(head + offsetof(struct ktape_block, uuid), s->uuid, 16))
+		return kt_error(error, s->offset, "packet is of another trace");
+	found->cut = (uint64_t)there < found->content;
+	if (!found->cut && KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) {
+		found->checked = kt_packet_crc(head, found->content, NULL, 0) ==
+				 KT_HEAD32(head, crc32c);
+		return found->checked ? 1
+				      : kt_error(error, s->offset,
+						 "checksum is wrong");
+	}
+	found->content = kt_min(found->content, (uint64_t)there & ~7ULL);
+	next = kt_scan_find(s, 4);
+	if (!next || next >= head + found->content)
+		return 1;
+	found->cut = false;
+	return kt_error(error, s->offset, "packet runs into the next one");
 }
 
 /*
@@ -166,14 +250,23 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 	*len = 0;
 	while ((ret = kt_scan_packet(s, &found, error)) > 0 && found.metadata) {
 		there = kt_scan_need(s, found.size);
-		ret = there < 0 ? (int)there : 0;
-		if (ret || (uint64_t)there < found.size ||
-		    *len + found.size > KT_METADATA_MAX)
+		if (there < 0) {
+			ret = (int)there;
 			break;
+		}
+		if ((uint64_t)there < found.size ||
+		    *len + found.size > KT_METADATA_MAX) {
+			free(*data);
+			return kt_error(error, s->offset, "the metadata %s",
+					(uint64_t)there < found.size
+						? "is cut off"
+						: "is too long");
+		}
 		more = realloc(*data, *len + found.size);
-		ret = more ? 0 : -ENOMEM;
-		if (ret)
+		if (!more) {
+			ret = -ENOMEM;
 			break;
+		}
 		memcpy(more + *len, kt_scan_head(s), found.size);
 		*data = more;
 		*len += found.size;
@@ -186,32 +279,100 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 	return ret < 0 ? ret : kt_error(error, 0, "no metadata at the beginning");
 }
 
+/* Go on to what looks like the head of a packet, as far as it was read. */
+bool kt_scan_hunt(struct kt_scan *s)
+{
+	const uint8_t *at = kt_scan_find(s, 0);
+
+	if (at)
+		kt_scan_skip(s, (uint64_t)(at - kt_scan_head(s)));
+	else if (kt_scan_there(s) >= KT_PATTERN_SIZE)
+		kt_scan_skip(s, kt_scan_there(s) - KT_PATTERN_SIZE + 1);
+	return at;
+}
+
+/* The same to the end.  Return: 1, 0 at the end, or negative errno. */
+static int hunt(struct kt_scan *s)
+{
+	int64_t there;
+
+	do {
+		there = kt_scan_need(s, KT_PATTERN_SIZE);
+		if (there < (int64_t)KT_PATTERN_SIZE)
+			return there < 0 ? (int)there : 0;
+	} while (!kt_scan_hunt(s));
+	return 1;
+}
+
 /*
- * Go on to what looks like the head of a packet, not the one here.
+ * Go on to the next packet that can be read, and have its content; what is
+ * wrong before it is told.
  * Return: 1, 0 at the end, or negative errno.
  */
-int kt_scan_resync(struct kt_scan *s, const uint8_t *uuid)
+int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 {
-	uint8_t pattern[20];
-	const uint8_t *at;
-	int64_t there;
-	int err;
+	struct ktape_error error;
+	int ret;
 
-	kt_set32(pattern, KTAPE_BLOCK_MAGIC);
-	memcpy(pattern + 4, uuid, 16);
-	err = kt_scan_skip(s, 1);
 	for (;;) {
-		if (err)
-			return err;
-		there = kt_scan_need(s, CHUNK);
-		if (there < (int64_t)sizeof(pattern))
-			return there < 0 ? (int)there : 0;
-		at = memmem(kt_scan_head(s), (size_t)there, pattern,
-			    sizeof(pattern));
-		if (at) {
-			err = kt_scan_skip(s, (uint64_t)(at - kt_scan_head(s)));
-			return err ? err : 1;
+		ret = kt_scan_packet(s, found, &error);
+		if (ret > 0 && !found->metadata)
+			ret = kt_scan_check(s, found, &error);
+		if (ret > 0 && found->cut) {
+			kt_error(&error, s->offset + kt_scan_there(s),
+				 "the last packet is cut off");
+			kt_scan_tell(s, KTAPE_NOTICE_TRUNCATED, &error);
 		}
-		err = kt_scan_skip(s, (uint64_t)there - sizeof(pattern) + 1);
+		if (ret != -EBADMSG)
+			return ret;
+		kt_scan_tell(s, found->cut ? KTAPE_NOTICE_TRUNCATED
+					   : KTAPE_NOTICE_CORRUPT,
+			     &error);
+		ret = kt_scan_skip(s, 1);
+		if (!ret)
+			ret = hunt(s);
+		if (ret <= 0)
+			return ret;
 	}
+}
+
+/*
+ * A packet should have ended at @end, and we went on to where another one
+ * begins (@found) or to the end.  Tell what is wrong about it.
+ */
+void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found)
+{
+	uint64_t last = s->offset + kt_scan_there(s);
+	struct ktape_error error;
+
+	if (found && s->offset != end) {
+		kt_error(&error, s->offset, "a packet before has a wrong size");
+		kt_scan_tell(s, KTAPE_NOTICE_CORRUPT, &error);
+	} else if (!found && last < end) {
+		kt_error(&error, last, "the last packet is cut off");
+		kt_scan_tell(s, KTAPE_NOTICE_TRUNCATED, &error);
+	}
+	/* What remains has filled it up. */
+	if (!found && last <= end)
+		kt_scan_skip(s, kt_scan_there(s));
+}
+
+/*
+ * Go on behind the packet at the head; without a checksum to where the next one
+ * really begins.
+ * Return: 0 or negative errno.
+ */
+int kt_scan_leave(struct kt_scan *s, const struct kt_found *found)
+{
+	bool believed = found->checked || found->cut;
+	int ret;
+
+	ret = kt_scan_skip(s, believed	      ? found->size
+			      : found->metadata ? 4
+						: found->content);
+	if (!ret && !believed)
+		ret = hunt(s);
+	if (ret >= 0 && !found->metadata && !found->cut)
+		kt_scan_judge(s, found->offset + found->size, ret);
+	return ret < 0 ? ret : 0;
 }

@@ -16,6 +16,14 @@ struct kt_stream *kt_stream_find(const struct ktape_trace *t, uint32_t kind,
 	return NULL;
 }
 
+void kt_stream_tell(void *arg, unsigned int kind,
+		    const struct ktape_error *error)
+{
+	const struct kt_stream *s = arg;
+
+	kt_notice(s->trace, kind, s, error);
+}
+
 /* Return: the stream, or NULL when there is no memory. */
 struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
 				uint32_t kind, uint32_t cpu)
@@ -37,9 +45,20 @@ struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
 	s->source = source;
 	s->kind = kind;
 	s->cpu = cpu;
+	s->trace = t;
 	s->scan.fd = -1;
 	t->streams[t->nr_streams++] = s;
 	return s;
+}
+
+/* The file of a stream, which gets the descriptor. */
+void kt_stream_file(struct kt_stream *s, int fd)
+{
+	kt_scan_init(&s->scan, fd);
+	s->scan.uuid = s->trace->info.uuid;
+	s->scan.budget = &s->trace->budget;
+	s->scan.tell = kt_stream_tell;
+	s->scan.arg = s;
 }
 
 void kt_stream_free(struct kt_stream *s)
@@ -53,6 +72,7 @@ void kt_stream_free(struct kt_stream *s)
 	kt_scan_free(&s->scan);
 	if (s->scan.fd >= 0)
 		close(s->scan.fd);
+	s->trace->budget.used -= s->buf_size;
 	free(s->places);
 	free(s->buf);
 	free(s);
@@ -62,7 +82,7 @@ void kt_stream_free(struct kt_stream *s)
 void kt_stream_forget(struct kt_stream *s)
 {
 	s->next_place = 0;
-	s->taken = 0;
+	s->taken = false;
 	s->scan.offset = 0;
 	s->scan.head = 0;
 	s->scan.len = 0;
@@ -115,6 +135,7 @@ void kt_notice(struct ktape_trace *t, unsigned int kind,
 	if (!t->options.notice)
 		return;
 	if (s) {
+		n.stream = true;
 		n.cpu = s->cpu;
 		n.ring = s->kind;
 	}
@@ -128,61 +149,67 @@ void kt_notice(struct ktape_trace *t, unsigned int kind,
 static int fetch_file(struct ktape_trace *t, struct kt_stream *s,
 		      const uint8_t **data, size_t *len)
 {
+	struct kt_found *found = &s->found;
 	struct ktape_error error;
-	struct kt_found found;
-	int64_t there;
-	int ret;
+	int ret = 0;
 
-	ret = kt_scan_skip(&s->scan, s->taken);
-	s->taken = 0;
+	if (s->taken)
+		ret = kt_scan_leave(&s->scan, found);
+	s->taken = false;
 	if (ret)
 		return ret;
-	while ((ret = kt_scan_packet(&s->scan, &found, &error)) != 1 ||
-	       found.metadata) {
-		if (!ret)
-			return 0;
-		if (ret < 0 && ret != -EBADMSG)
-			return ret;
-		if (ret > 0)
-			kt_error(&error, found.offset, "metadata in a stream");
-		kt_notice(t, s->scan.eof && s->scan.len - s->scan.head <
-						    KTAPE_BLOCK_HEADER
-				     ? KTAPE_NOTICE_TRUNCATED
-				     : KTAPE_NOTICE_CORRUPT,
-			  s, &error);
-		ret = kt_scan_resync(&s->scan, t->info.uuid);
-		if (ret <= 0)
+	while ((ret = kt_scan_next(&s->scan, found)) > 0 && found->metadata) {
+		kt_error(&error, found->offset, "metadata in a stream");
+		kt_notice(t, KTAPE_NOTICE_CORRUPT, s, &error);
+		ret = kt_scan_leave(&s->scan, found);
+		if (ret)
 			return ret;
 	}
-	there = kt_scan_need(&s->scan, found.size);
-	if (there < 0)
-		return (int)there;
-	s->offset = found.offset;
-	s->taken = kt_min((uint64_t)there, found.size);
+	if (ret <= 0)
+		return ret;
+	s->offset = found->offset;
+	s->taken = true;
 	*data = kt_scan_head(&s->scan);
-	*len = s->taken;
+	*len = found->content;
 	return 1;
+}
+
+static int make_room(struct ktape_trace *t, struct kt_stream *s, uint64_t size)
+{
+	uint64_t used = t->budget.used - s->buf_size + size;
+	uint8_t *buf;
+
+	if (size <= s->buf_size)
+		return 0;
+	if (used > t->budget.max)
+		return -ENOBUFS;
+	buf = realloc(s->buf, size);
+	if (!buf)
+		return -ENOMEM;
+	t->budget.used = used;
+	s->buf = buf;
+	s->buf_size = size;
+	return 0;
 }
 
 static int fetch_list(struct ktape_trace *t, struct kt_stream *s,
 		      const uint8_t **data, size_t *len)
 {
 	const struct kt_place *p = &s->places[s->next_place];
-	uint8_t *buf;
 	ssize_t got;
+	int err;
 
 	if (s->next_place == s->nr_places)
 		return 0;
 	s->next_place++;
-	buf = realloc(s->buf, p->size);
-	if (!buf)
-		return -ENOMEM;
-	s->buf = buf;
-	got = kt_pread_all(t->input.fd, buf, p->size, p->offset);
+	err = make_room(t, s, p->size);
+	if (err)
+		return err;
+	got = kt_pread_all(t->input.fd, s->buf, p->size, p->offset);
 	if (got < 0)
 		return (int)got;
 	s->offset = p->offset;
-	*data = buf;
+	*data = s->buf;
 	*len = (size_t)got;
 	return 1;
 }
@@ -227,6 +254,7 @@ static void account(struct ktape_trace *t, struct kt_stream *s,
 {
 	struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_LOST,
+		.stream = true,
 		.cpu = s->cpu,
 		.ring = s->kind,
 		.from = KT_HEAD64(head, ts_begin),
@@ -262,18 +290,13 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 	int ret;
 
 	while ((ret = fetch(t, s, &data, &len)) > 0) {
-		ret = ktape_packet_open(&s->packet, data, len, t->info.uuid,
-					&error);
+		ret = kt_packet_begin(&s->packet, data, len, t->info.uuid,
+				      &error);
 		if (!ret) {
 			s->kind = s->packet.kind;
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
 			account(t, s, data);
-			if (s->packet.truncated) {
-				kt_error(&error, len, "the last packet is cut off");
-				error.offset += s->offset;
-				kt_notice(t, KTAPE_NOTICE_TRUNCATED, s, &error);
-			}
 			ret = ktape_packet_next(&s->packet, &s->event, &error);
 		}
 		if (ret > 0)

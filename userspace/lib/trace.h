@@ -6,6 +6,9 @@
 #include "internal.h"
 #include "scan.h"
 
+/* After so many half seconds an event is not held back any more. */
+#define KT_AGES		5
+
 /* Where a stream's packets come from. */
 enum kt_source {
 	KT_SOURCE_FILE,		/* a file of its own */
@@ -13,11 +16,20 @@ enum kt_source {
 	KT_SOURCE_QUEUE		/* memory, filled from a pipe */
 };
 
+/* What is to be read of a live stream. */
+enum kt_step {
+	KT_STEP_PACKET,		/* a packet */
+	KT_STEP_PASS,		/* what fills one up */
+	KT_STEP_HUNT		/* where the next one begins */
+};
+
+/* Content of a packet: header and records. */
 struct kt_place {
 	uint64_t offset;
 	uint64_t size;
 };
 
+/* The same in memory. */
 struct kt_queued {
 	struct kt_queued *next;
 	uint64_t offset;
@@ -30,12 +42,15 @@ struct kt_queued {
  * @source: where they come from
  * @kind: enum ktape_ring_kind
  * @cpu: its CPU
+ * @trace: that it belongs to
  * @scan: the file (FILE)
- * @taken: bytes at the head of @scan that are in use
+ * @found: the packet at the head of @scan
+ * @taken: it is in use
  * @places: of the packets (LIST)
  * @nr_places: how many
  * @next_place: the next one
  * @buf: its packet (LIST)
+ * @buf_size: room there
  * @first: packets (QUEUE), the one in use first
  * @last: the last one
  * @in_use: the first one is being read
@@ -55,14 +70,17 @@ struct kt_stream {
 	enum kt_source source;
 	uint32_t kind;
 	uint32_t cpu;
+	struct ktape_trace *trace;
 
 	struct kt_scan scan;
-	uint64_t taken;
+	struct kt_found found;
+	bool taken;
 
 	struct kt_place *places;
 	size_t nr_places;
 	size_t next_place;
 	uint8_t *buf;
+	uint64_t buf_size;
 
 	struct kt_queued *first;
 	struct kt_queued *last;
@@ -89,6 +107,7 @@ struct kt_stream {
  * @decoder: threads of all CPUs
  * @registry: names
  * @input: the pipe-form file or stream
+ * @budget: memory for packets of files
  * @live: @input cannot be read twice
  * @streams: all of them
  * @nr_streams: how many
@@ -99,6 +118,14 @@ struct kt_stream {
  * @limit: live: events up to here are in order
  * @received: live: bytes that came
  * @buffered: live: bytes in queues
+ * @want: live: bytes that have to be there for the next step
+ * @room: live: bytes that the buffer should have room for
+ * @probed: live: bytes of the packet at the head that no other begins in
+ * @step: live: what that step is
+ * @next_at: live: where the next packet should begin, or 0
+ * @came: live: until when packets had come, now and each half second before
+ * @aged_at: live: when @came moved on, in ms
+ * @woken_at: live: when the caller wanted it to end, in ms, or 0
  * @ended: live: nothing more will come
  * @idle: live: nothing came for a while
  * @late: live: events that came too late
@@ -109,6 +136,7 @@ struct ktape_trace {
 	struct ktape_decoder *decoder;
 	struct ktape_registry *registry;
 	struct kt_scan input;
+	struct kt_budget budget;
 	bool live;
 	struct kt_stream **streams;
 	size_t nr_streams;
@@ -119,6 +147,14 @@ struct ktape_trace {
 	uint64_t limit;
 	uint64_t received;
 	uint64_t buffered;
+	uint64_t want;
+	uint64_t room;
+	uint64_t probed;
+	enum kt_step step;
+	uint64_t next_at;
+	uint64_t came[KT_AGES];
+	uint64_t aged_at;
+	uint64_t woken_at;
 	bool ended;
 	bool idle;
 	uint64_t late;
@@ -129,6 +165,9 @@ struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
 				uint32_t kind, uint32_t cpu);
 struct kt_stream *kt_stream_find(const struct ktape_trace *t, uint32_t kind,
 				 uint32_t cpu);
+void kt_stream_file(struct kt_stream *s, int fd);
+void kt_stream_tell(void *arg, unsigned int kind,
+		    const struct ktape_error *error);
 void kt_stream_free(struct kt_stream *s);
 int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size);
 int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
@@ -143,6 +182,6 @@ int kt_merge_add(struct ktape_trace *t, struct kt_stream *s);
 
 /* live.c */
 int kt_live_pump(struct ktape_trace *t);
-bool kt_live_wait(struct ktape_trace *t);
+int kt_live_wait(struct ktape_trace *t);
 
 #endif /* _KT_TRACE_H */

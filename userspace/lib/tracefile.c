@@ -9,25 +9,16 @@
 
 #include "trace.h"
 
-/* Read a whole file.  Return: its length or negative errno. */
-static int64_t slurp(int dir, const char *name, uint8_t **data)
+/* Keep for the error which file of a directory it was.  Return: @err. */
+static int name_it(struct ktape_error *error, const char *name, int err)
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	ssize_t len;
+	kt_error(error, 0, "%s", name);
+	return err;
+}
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || st.st_size > KT_METADATA_MAX) {
-		close(fd);
-		return -EFBIG;
-	}
-	*data = malloc((size_t)st.st_size + 1);
-	len = *data ? kt_pread_all(fd, *data, (size_t)st.st_size, 0) : -ENOMEM;
-	close(fd);
-	if (len < 0)
-		free(*data);
-	return len;
+static void tell(void *arg, unsigned int kind, const struct ktape_error *error)
+{
+	kt_notice(arg, kind, NULL, error);
 }
 
 /* What can be set up once the metadata is there. */
@@ -53,11 +44,13 @@ static int read_metadata(struct ktape_trace *t, int dir,
 			 struct ktape_error *error)
 {
 	uint8_t *data = NULL;
-	int64_t len = slurp(dir, "metadata", &data);
+	ssize_t len = kt_read_file(dir, "metadata", KT_METADATA_MAX, &data);
 	int err;
 
+	if (len == -EINVAL)
+		return kt_error(error, 0, "metadata is no regular file");
 	if (len < 0)
-		return (int)len;
+		return name_it(error, "metadata", (int)len);
 	err = prepare(t, data, (size_t)len, error);
 	free(data);
 	return err;
@@ -99,29 +92,38 @@ static int start(struct ktape_trace *t)
 	return err;
 }
 
-/* Find out which stream a file holds. */
+/* Which stream does a file hold?  Its first sound packet tells. */
 static int identify(struct kt_stream *s)
 {
-	uint8_t head[KTAPE_BLOCK_HEADER];
-	ssize_t len = kt_pread_all(s->scan.fd, head, sizeof(head), 0);
+	struct kt_scan *scan = &s->scan;
+	struct kt_found found;
+	int ret;
 
-	if (len < 0)
-		return (int)len;
-	if (len == sizeof(head) && kt_packet_size(head, NULL)) {
-		s->kind = KT_HEAD32(head, kind);
-		s->cpu = KT_HEAD32(head, cpu);
+	scan->tell = NULL;	/* comes when it is read in earnest */
+	while ((ret = kt_scan_next(scan, &found)) > 0 && found.metadata) {
+		ret = kt_scan_leave(scan, &found);
+		if (ret)
+			break;
 	}
-	return 0;
+	if (ret > 0) {
+		s->kind = KT_HEAD32(kt_scan_head(scan), kind);
+		s->cpu = KT_HEAD32(kt_scan_head(scan), cpu);
+	}
+	kt_stream_forget(s);
+	scan->tell = kt_stream_tell;
+	return ret < 0 ? ret : 0;
 }
 
-static int add_file(struct ktape_trace *t, int dir, const char *name)
+static int add_file(struct ktape_trace *t, int dir, const char *name,
+		    struct ktape_error *error)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct kt_stream *s;
 	struct stat st;
+	int err;
 
 	if (fd < 0)
-		return -errno;
+		return name_it(error, name, -errno);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
@@ -131,8 +133,9 @@ static int add_file(struct ktape_trace *t, int dir, const char *name)
 		close(fd);
 		return -ENOMEM;
 	}
-	kt_scan_init(&s->scan, fd);
-	return identify(s);
+	kt_stream_file(s, fd);
+	err = identify(s);
+	return err ? name_it(error, name, err) : 0;
 }
 
 static int open_directory(struct ktape_trace *t, int fd,
@@ -154,7 +157,7 @@ static int open_directory(struct ktape_trace *t, int fd,
 	while (!err && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.' &&
 		    strcmp(entry->d_name, "metadata"))
-			err = add_file(t, fd, entry->d_name);
+			err = add_file(t, fd, entry->d_name, error);
 	}
 	closedir(dir);
 	return err ? err : start(t);
@@ -183,10 +186,10 @@ static int open_stream(struct ktape_trace *t, const char *path,
 	if (err == -ENOENT)
 		err = kt_error(error, 0, "a stream without its metadata file");
 	if (!err)
-		err = add_file(t, AT_FDCWD, path);
+		err = add_file(t, AT_FDCWD, path, NULL);
 	mine = err || !t->nr_streams ? NULL : t->streams[0];
 	if (mine && mine->kind != KTAPE_RING_REGISTRY &&
-	    !add_file(t, dir, "registry") && t->nr_streams > 1)
+	    !add_file(t, dir, "registry", NULL) && t->nr_streams > 1)
 		err = learn(t, t->streams[1]);
 	while (t->nr_streams > 1)
 		kt_stream_free(t->streams[--t->nr_streams]);
@@ -197,25 +200,13 @@ static int open_stream(struct ktape_trace *t, const char *path,
 /* List the places of all packets of a file that can be read twice. */
 static int list_packets(struct ktape_trace *t)
 {
-	struct ktape_error error;
-	struct kt_stream *s;
 	struct kt_found found;
+	struct kt_stream *s;
 	int ret;
 
-	while ((ret = kt_scan_packet(&t->input, &found, &error)) != 0) {
+	while ((ret = kt_scan_next(&t->input, &found)) > 0) {
 		const uint8_t *head = kt_scan_head(&t->input);
 
-		if (ret < 0 && ret != -EBADMSG)
-			return ret;
-		if (ret < 0) {
-			kt_notice(t, t->input.eof ? KTAPE_NOTICE_TRUNCATED
-						  : KTAPE_NOTICE_CORRUPT,
-				  NULL, &error);
-			ret = kt_scan_resync(&t->input, t->info.uuid);
-			if (ret < 0)
-				return ret;
-			continue;
-		}
 		if (!found.metadata) {
 			s = kt_stream_find(t, KT_HEAD32(head, kind),
 					   KT_HEAD32(head, cpu));
@@ -223,14 +214,16 @@ static int list_packets(struct ktape_trace *t)
 				s = kt_stream_add(t, KT_SOURCE_LIST,
 						  KT_HEAD32(head, kind),
 						  KT_HEAD32(head, cpu));
-			if (!s || kt_stream_place(s, found.offset, found.size))
+			if (!s ||
+			    kt_stream_place(s, found.offset, found.content))
 				return -ENOMEM;
 		}
-		ret = kt_scan_skip(&t->input, found.size);
+		ret = kt_scan_leave(&t->input, &found);
 		if (ret)
 			return ret;
 	}
-	return 0;
+	kt_scan_free(&t->input);
+	return ret;
 }
 
 static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
@@ -248,6 +241,7 @@ static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
 		return err;
 	if (!t->input.seekable) {
 		t->live = true;
+		t->want = KTAPE_BLOCK_HEADER;
 		return 0;
 	}
 	err = list_packets(t);
@@ -266,6 +260,10 @@ static int open_path(struct ktape_trace *t, const char *path,
 	if (fd < 0)
 		return -errno;
 	kt_scan_init(&t->input, fd);
+	t->input.uuid = t->info.uuid;
+	t->input.budget = &t->budget;
+	t->input.tell = tell;
+	t->input.arg = t;
 	if (fstat(fd, &st))
 		return -errno;
 	if (S_ISDIR(st.st_mode))
@@ -292,7 +290,11 @@ int ktape_trace_open(const char *path,
 		return -ENOMEM;
 	if (options)
 		t->options = *options;
+	if (error)
+		memset(error, 0, sizeof(*error));
 	t->input.fd = -1;
+	t->budget.max = t->options.memory ? t->options.memory
+					  : KTAPE_TRACE_HELD_MAX;
 	err = open_path(t, path, error);
 	if (err) {
 		ktape_trace_close(t);
@@ -300,6 +302,11 @@ int ktape_trace_open(const char *path,
 	}
 	*trace = t;
 	return 0;
+}
+
+bool ktape_trace_is_live(const struct ktape_trace *trace)
+{
+	return trace->live;
 }
 
 const struct ktape_info *ktape_trace_info(const struct ktape_trace *trace)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writes that are under way: by io_uring, or one by one where it is missing. */
-#include "util/file.h"
-
 #include "uring.h"
 
 void kt_queue_open(struct kt_queue *q, bool uring)
@@ -21,7 +19,7 @@ void kt_queue_close(struct kt_queue *q)
 
 static void write_now(struct kt_write *w)
 {
-	w->result = kt_pwritev_all(w->fd, w->iov, w->nr, w->offset);
+	w->result = kt_pwritev_all(w->fd, &w->left);
 	w->done = true;
 }
 
@@ -35,7 +33,8 @@ void kt_queue_submit(struct kt_queue *q, struct kt_write *w)
 		write_now(w);
 		return;
 	}
-	io_uring_prep_writev(sqe, w->fd, w->iov, w->nr, w->offset);
+	io_uring_prep_writev(sqe, w->fd, w->left.iov, w->left.nr,
+			     w->left.offset);
 	io_uring_sqe_set_data(sqe, w);
 	q->in_flight++;
 	/* What is not taken now goes with the next one, or when reaping. */
@@ -45,20 +44,7 @@ void kt_queue_submit(struct kt_queue *q, struct kt_write *w)
 /* A write ended with @res; what is missing is written the plain way. */
 static void finish(struct kt_write *w, int res)
 {
-	uint64_t done = res > 0 ? (uint64_t)res : 0;
-	unsigned int i = 0;
-
-	w->done = true;
-	w->result = 0;
-	if (done == w->size)
-		return;
-	while (done >= w->iov[i].iov_len)
-		done -= w->iov[i++].iov_len;
-	w->iov[i].iov_base = (char *)w->iov[i].iov_base + done;
-	w->iov[i].iov_len -= done;
-	w->offset += res > 0 ? (uint64_t)res : 0;
-	w->iov += i;
-	w->nr -= i;
+	kt_pieces_pass(&w->left, res > 0 ? (uint64_t)res : 0);
 	write_now(w);
 }
 

@@ -5,6 +5,8 @@
 
 #include <liburing.h>
 
+#include "util/file.h"
+
 #include "internal.h"
 
 /* Writes under way at a time. */
@@ -13,19 +15,15 @@
 /**
  * struct kt_write - a write
  * @fd: where to
- * @iov: the pieces; changed
- * @nr: how many
+ * @left: what is to be written
  * @size: bytes in all
- * @offset: where to
  * @done: it is over
  * @result: 0 or negative errno
  */
 struct kt_write {
 	int fd;
-	struct iovec *iov;
-	unsigned int nr;
+	struct kt_pieces left;
 	uint64_t size;
-	uint64_t offset;
 	bool done;
 	int result;
 };

@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/file.h"
-
 #include "ctf.h"
 
 #define MODE_DIR	0777
@@ -33,35 +31,93 @@ static bool is_ours(const char *name)
 	return false;
 }
 
-/* Only an empty directory will do, or one whose trace may be replaced. */
-static int make_empty(int fd, bool force)
+static int is_replaceable(int dir, const char *name)
 {
-	int copy = dup(fd), err = 0;
+	struct stat st;
+
+	if (!is_ours(name))
+		return -EEXIST;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
+}
+
+/* Metadata is removed at the end, so that what remains can be read. */
+static int remove_stream(int dir, const char *name)
+{
+	if (strcmp(name, "metadata") && unlinkat(dir, name, 0))
+		return -errno;
+	return 0;
+}
+
+/* Return: the sum of what @act returned, or the first negative errno. */
+static int for_each_entry(int fd, int (*act)(int dir, const char *name))
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *entry;
+	int err = 0, nr = 0;
 
 	if (!dir)
 		return -errno;
 	while (!err && (entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		if (!force || !is_ours(entry->d_name))
-			err = -ENOTEMPTY;
-		else if (unlinkat(fd, entry->d_name, 0))
-			err = -errno;
+		err = act(fd, entry->d_name);
+		nr++;
 	}
 	closedir(dir);
-	return err;
+	return err ? err : nr;
 }
 
-static int write_metadata(int dir, const char *metadata, size_t len)
+static int refuse(int dir, const char *name)
 {
-	int fd = openat(dir, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			MODE_FILE);
+	(void)dir;
+	(void)name;
+	return -ENOTEMPTY;
+}
+
+static bool has_our_metadata(int dir)
+{
+	struct ktape_info info;
+	uint8_t *data;
+	ssize_t len = kt_read_file(dir, "metadata", KT_METADATA_MAX, &data);
+	bool ours;
+
+	ours = len >= 0 &&
+	       !ktape_metadata_parse(data, (size_t)len, &info, NULL);
+	free(data);
+	return ours;
+}
+
+/*
+ * Only an empty directory will do, or one whose trace may be replaced.  All is
+ * looked at before anything is removed.
+ */
+static int make_empty(int fd, bool force)
+{
+	int ret = for_each_entry(fd, force ? is_replaceable : refuse);
+
+	if (ret <= 0)
+		return ret;
+	if (!has_our_metadata(fd))
+		return -EEXIST;
+	ret = for_each_entry(fd, remove_stream);
+	if (ret < 0)
+		return ret;
+	return unlinkat(fd, "metadata", 0) ? -errno : 0;
+}
+
+static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
+			  size_t len)
+{
+	int fd = openat(ctf->dir, "metadata",
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE_FILE);
 	int err;
 
 	if (fd < 0)
 		return -errno;
+	ctf->described = true;
 	err = kt_write_all(fd, metadata, len);
 	if (close(fd) && !err)
 		err = -errno;
@@ -79,7 +135,9 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 	c->flags = flags;
 	c->first_ts = UINT64_MAX;
 	c->dir = -1;
-	if (mkdir(dir, MODE_DIR) && errno != EEXIST)
+	c->path = strdup(dir);
+	c->made = c->path && !mkdir(dir, MODE_DIR);
+	if (!c->path || (!c->made && errno != EEXIST))
 		err = -errno;
 	if (!err) {
 		c->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -88,9 +146,9 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 	if (!err)
 		err = make_empty(c->dir, flags & KTAPE_CTF_FORCE);
 	if (!err)
-		err = write_metadata(c->dir, metadata, len);
+		err = write_metadata(c, metadata, len);
 	if (err) {
-		ktape_ctf_close(c);
+		kt_ctf_discard(c);
 		return err;
 	}
 	*ctf = c;
@@ -139,9 +197,9 @@ static int bounce(struct ktape_ctf *ctf, size_t size)
 
 /* Write pieces; where direct writes turn out not to work, go on without. */
 int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
-		 struct iovec *iov, unsigned int nr, uint64_t offset)
+		 struct kt_pieces *pieces)
 {
-	int err = kt_pwritev_all(file->fd, iov, nr, offset);
+	int err = kt_pwritev_all(file->fd, pieces);
 
 	if (err != -EINVAL || !file->direct)
 		return err;
@@ -149,7 +207,7 @@ int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
 	ctf->plain = err;
 	if (fcntl(file->fd, F_SETFL, 0))
 		return -errno;
-	return kt_pwritev_all(file->fd, iov, nr, offset);
+	return kt_pwritev_all(file->fd, pieces);
 }
 
 /* Add a packet at the end; where it has to be aligned, its filling grows. */
@@ -159,6 +217,7 @@ static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 	bool aligned = ctf->flags & KTAPE_CTF_DIRECT;
 	size_t size = aligned ? kt_align(len, KT_DIRECT_ALIGN) : len;
 	struct iovec iov = { .iov_len = size };
+	struct kt_pieces pieces = { &iov, 1, f->size };
 	int err = bounce(ctf, size);
 
 	if (err)
@@ -170,7 +229,7 @@ static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 		ktape_packet_seal(ctf->bounce);
 	}
 	iov.iov_base = ctf->bounce;
-	err = kt_ctf_write(ctf, f, &iov, 1, f->size);
+	err = kt_ctf_write(ctf, f, &pieces);
 	if (!err) {
 		f->size += size;
 		return 0;
@@ -287,6 +346,23 @@ int ktape_ctf_close(struct ktape_ctf *ctf)
 		close(ctf->dir);
 	free(ctf->files);
 	free(ctf->bounce);
+	free(ctf->path);
 	free(ctf);
 	return err;
+}
+
+/* The end, and nothing is left of it. */
+void kt_ctf_discard(struct ktape_ctf *ctf)
+{
+	char name[NAME_SIZE];
+
+	for (unsigned int i = 0; i < ctf->nr_files; i++) {
+		name_file(ctf->files[i], name);
+		unlinkat(ctf->dir, name, 0);
+	}
+	if (ctf->described)
+		unlinkat(ctf->dir, "metadata", 0);
+	if (ctf->made)
+		rmdir(ctf->path);
+	ktape_ctf_close(ctf);
 }

@@ -42,17 +42,17 @@ int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
 	return err;
 }
 
-static void tell(struct split *s, unsigned int kind,
-		 const struct ktape_error *error)
+static void tell(void *arg, unsigned int kind, const struct ktape_error *error)
 {
 	struct ktape_notice n = { .kind = kind, .error = *error };
+	const struct split *s = arg;
 
 	if (s->options.notice)
 		s->options.notice(s->options.arg, &n);
 }
 
 /* Keep the whole records of a packet that is cut off. */
-static size_t mend(uint8_t *data, struct ktape_packet *p)
+static void mend(uint8_t *data, struct ktape_packet *p)
 {
 	struct ktape_event event;
 	uint32_t flags = KT_HEAD32(data, flags);
@@ -61,59 +61,39 @@ static size_t mend(uint8_t *data, struct ktape_packet *p)
 		;
 	KT_HEAD_SET64(data, ts_end, p->ts);
 	KT_HEAD_SET64(data, content_bits, p->at * 8);
-	KT_HEAD_SET64(data, packet_bits, p->at * 8);
 	KT_HEAD_SET32(data, flags, flags | KTAPE_BLOCK_OPEN);
-	ktape_packet_seal(data);
-	return p->at;
 }
 
+/* A packet goes out without what fills it up. */
 static int split_packet(struct split *s, const struct kt_found *found)
 {
-	int64_t there = kt_scan_need(&s->input, found->size);
-	struct ktape_error error;
+	uint8_t *data = s->input.buf + s->input.head;
+	uint64_t size = found->content;
 	struct ktape_packet p;
-	uint8_t *data;
-	size_t len;
 
-	if (there < 0)
-		return (int)there;
-	len = kt_min((uint64_t)there, found->size);
-	data = s->input.buf + s->input.head;
-	if (ktape_packet_open(&p, data, len, s->info.uuid, &error)) {
-		error.offset += found->offset;
-		tell(s, KTAPE_NOTICE_CORRUPT, &error);
-		return 0;
+	if (found->cut) {
+		kt_packet_begin(&p, data, size, NULL, NULL);
+		mend(data, &p);
+		size = p.at;
 	}
-	if (p.truncated) {
-		kt_error(&error, found->offset + len,
-			 "the last packet is cut off");
-		tell(s, KTAPE_NOTICE_TRUNCATED, &error);
-		len = mend(data, &p);
+	if (size != found->size) {
+		KT_HEAD_SET64(data, packet_bits, size * 8);
+		ktape_packet_seal(data);
 	}
-	return ktape_ctf_append(s->ctf, data, len);
+	return ktape_ctf_append(s->ctf, data, size);
 }
 
 static int split_all(struct split *s)
 {
-	struct ktape_error error;
 	struct kt_found found;
 	int ret;
 
-	while ((ret = kt_scan_packet(&s->input, &found, &error)) != 0) {
-		if (ret == -EBADMSG) {
-			tell(s, s->input.eof ? KTAPE_NOTICE_TRUNCATED
-					     : KTAPE_NOTICE_CORRUPT, &error);
-			ret = kt_scan_resync(&s->input, s->info.uuid);
-			if (ret > 0)
-				continue;
-		} else if (ret > 0) {
-			ret = found.metadata ? 0 : split_packet(s, &found);
-			if (!ret)
-				ret = kt_scan_skip(&s->input, found.size);
-			if (!ret)
-				continue;
-		}
-		break;
+	while ((ret = kt_scan_next(&s->input, &found)) > 0) {
+		ret = found.metadata ? 0 : split_packet(s, &found);
+		if (!ret)
+			ret = kt_scan_leave(&s->input, &found);
+		if (ret)
+			break;
 	}
 	return ret;
 }
@@ -156,6 +136,9 @@ int ktape_split(const char *path, const char *dir, bool force,
 	err = fd < 0 ? -errno : 0;
 	if (!err) {
 		kt_scan_init(&s->input, fd);
+		s->input.uuid = s->info.uuid;
+		s->input.tell = tell;
+		s->input.arg = s;
 		err = begin(s, dir, force, error);
 	}
 	if (!err)

@@ -2,15 +2,21 @@
 /* The command that is recorded: started early, let go when all is ready. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/file.h"
 
 #include "child.h"
+#include "tool.h"
 
-static void be_child(char **argv, int go, int trouble)
+static void be_child(const struct child *c, char **argv, int go, int trouble)
 {
 	sigset_t none;
 	char byte;
@@ -21,23 +27,65 @@ static void be_child(char **argv, int go, int trouble)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	restore_files_limit();
+	if (c->no_stdout)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	execvp(argv[0], argv);
 	err = errno;
 	kt_write_all(trouble, &err, sizeof(err));
 	_exit(127);
 }
 
+static int can_run(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || access(path, X_OK))
+		return -errno;
+	return S_ISREG(st.st_mode) ? 0 : -EACCES;
+}
+
+/* Is there such a command?  As execvp(3) looks for it. */
+static int look_for(const char *name)
+{
+	const char *path = getenv("PATH");
+	int err = -ENOENT, ret;
+	char file[PATH_MAX];
+
+	if (strchr(name, '/') || !path)
+		return strchr(name, '/') ? can_run(name) : 0;
+	for (;;) {
+		size_t len = strcspn(path, ":");
+
+		snprintf(file, sizeof(file), "%.*s%s%s", (int)len, path,
+			 len ? "/" : "", name);
+		ret = can_run(file);
+		if (!ret)
+			return 0;
+		if (ret == -EACCES)
+			err = ret;
+		path += len;
+		if (!*path++)
+			return err;
+	}
+}
+
 /**
  * child_prepare() - make the process, which waits
- * @c: filled
+ * @c: its no_stdout is used, the rest is filled
  * @argv: the command, ends in NULL
  *
- * Return: 0 or negative errno.
+ * Return: 0 or negative errno, with trouble_errno set if it cannot be run.
  */
 int child_prepare(struct child *c, char **argv)
 {
 	int go[2], trouble[2], err;
 
+	c->name = argv[0];
+	c->trouble_errno = look_for(argv[0]);
+	if (c->trouble_errno)
+		return c->trouble_errno;
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
 	if (pipe2(trouble, O_CLOEXEC)) {
@@ -52,7 +100,7 @@ int child_prepare(struct child *c, char **argv)
 	}
 	if (!c->pid) {
 		close(go[1]);
-		be_child(argv, go[0], trouble[1]);
+		be_child(c, argv, go[0], trouble[1]);
 	}
 	close(go[0]);
 	close(trouble[1]);

@@ -8,6 +8,8 @@
 
 /**
  * struct child - a command that waits for the recording to begin
+ * @name: of the command
+ * @no_stdout: its standard output is our standard error
  * @pid: its process, 0 if there is none
  * @go: writing end: one byte lets it begin
  * @trouble: reading end: errno of execvp(3), or its end
@@ -16,6 +18,8 @@
  * @status: as from waitpid(2)
  */
 struct child {
+	const char *name;
+	bool no_stdout;
 	pid_t pid;
 	int go;
 	int trouble;

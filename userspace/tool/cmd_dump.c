@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape dump: a trace as text or JSON, one line a record. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "tool.h"
 
 #define BUFFER		(1U << 20)
+#define STREAM_NAME	24
 #define GAPS_SHOWN	20U
 #define NS_PER_S	1000000000LL
 
@@ -64,10 +67,40 @@ struct dump {
 	bool corrupt;
 	bool truncated;
 	uint64_t lost;
+	bool unknown;
 	uint64_t late;
 	unsigned int gaps;
 	struct ktape_notice shown[GAPS_SHOWN];
 };
+
+/* For signal handlers: what is written comes out at the other end. */
+static int wake[2];
+
+static const char *read_error(int err)
+{
+	return err == -ENOBUFS ? "packets take more than 1 GiB of memory"
+			       : strerror(-err);
+}
+
+static const char *stream_name(const struct ktape_notice *n,
+			       char name[STREAM_NAME])
+{
+	static const char *const rings[] = { "cpu", "control" };
+
+	if (n->ring == KTAPE_RING_REGISTRY)
+		return "registry";
+	snprintf(name, STREAM_NAME, "%s%u", rings[n->ring], n->cpu);
+	return name;
+}
+
+static void tell_damage(const struct ktape_notice *n)
+{
+	char name[STREAM_NAME];
+
+	note("%s%sat byte %llu: %s", n->stream ? stream_name(n, name) : "",
+	     n->stream ? ": " : "", (unsigned long long)n->error.offset,
+	     n->error.text);
+}
 
 static void flush(struct dump *d)
 {
@@ -92,6 +125,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 			d->shown[d->gaps] = *n;
 		d->gaps++;
 		d->lost += n->count;
+		d->unknown |= !n->count;
 		return;
 	case KTAPE_NOTICE_LATE:
 		d->late += n->count;
@@ -109,22 +143,24 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	if (n->kind == KTAPE_NOTICE_TABLE)
 		note("%s", n->error.text);
 	else
-		note("at byte %llu: %s", (unsigned long long)n->error.offset,
-		     n->error.text);
+		tell_damage(n);
 }
 
 static void tell_gap(const struct dump *d, const struct ktape_notice *n)
 {
-	static const char *const rings[] = { "cpu", "control", "registry" };
 	int64_t from = ktape_mono_ns(d->info, n->from);
 	int64_t to = ktape_mono_ns(d->info, n->to);
-	char packets[48] = "";
+	char count[24] = "an unknown number of", packets[48] = "";
+	char name[STREAM_NAME];
 
+	if (n->count)
+		snprintf(count, sizeof(count), "%llu",
+			 (unsigned long long)n->count);
 	if (n->packets)
 		snprintf(packets, sizeof(packets), ", %llu packets missing",
 			 (unsigned long long)n->packets);
-	note("%s%u: %llu events lost between [%lld.%09lld] and [%lld.%09lld]%s",
-	     rings[n->ring], n->cpu, (unsigned long long)n->count,
+	note("%s: %s events lost between [%lld.%09lld] and [%lld.%09lld]%s",
+	     stream_name(n, name), count,
 	     (long long)(from / NS_PER_S), (long long)llabs(from % NS_PER_S),
 	     (long long)(to / NS_PER_S), (long long)llabs(to % NS_PER_S),
 	     packets);
@@ -136,15 +172,16 @@ static int finish(struct dump *d, int ret)
 	for (unsigned int i = 0; i < d->gaps && i < GAPS_SHOWN; i++)
 		tell_gap(d, &d->shown[i]);
 	if (d->gaps > 1)
-		note("%llu events lost in %u gaps", (unsigned long long)d->lost,
-		     d->gaps);
+		note("%llu events lost in %u gaps%s",
+		     (unsigned long long)d->lost, d->gaps,
+		     d->unknown ? ", and an unknown number besides" : "");
 	if (d->late)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)d->late);
 	if (d->error && d->error != -EPIPE)
 		return fail("standard output: %s", strerror(-d->error));
 	if (ret < 0)
-		return fail("reading: %s", strerror(-ret));
+		return fail("reading: %s", read_error(ret));
 	return d->corrupt || (d->truncated && d->o.strict) ? EXIT_FAILED
 							   : EXIT_OK;
 }
@@ -224,9 +261,11 @@ static int parse_moment(const char *text, struct moment *m)
 
 static int prepare(struct dump *d)
 {
+	const char *bad = d->o.events;
+
 	memset(d->mask, 0xff, sizeof(d->mask));
-	if (d->o.events && parse_events(&command_dump, d->o.events, d->mask))
-		return EXIT_USAGE;
+	if (bad && ktape_mask_parse_shown(bad, d->mask, &bad))
+		return unknown_event(&command_dump, bad);
 	if (parse_moment(d->o.from, &d->from) || parse_moment(d->o.to, &d->to))
 		return misuse(&command_dump, "--from and --to take seconds with a point or nanoseconds");
 	d->cap = BUFFER;
@@ -234,10 +273,45 @@ static int prepare(struct dump *d)
 	return d->buf ? 0 : fail("%s", strerror(ENOMEM));
 }
 
+static void take_signal(int number)
+{
+	int saved = errno;
+
+	(void)number;
+	kt_write_all(wake[1], "", 1);
+	errno = saved;
+}
+
+/*
+ * A signal ends a live stream: what came is shown, and losses are told.  The
+ * second one ends us.
+ */
+static void catch_signals(void)
+{
+	const struct sigaction action = {
+		.sa_handler = take_signal,
+		.sa_flags = SA_RESETHAND,
+	};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static int tell_unopened(const char *path, int err,
+			 const struct ktape_error *error)
+{
+	if (err == -EBADMSG)
+		return fail("%s: %s", path, error->text);
+	if (*error->text)
+		return fail("%s: %s: %s", path, error->text, read_error(err));
+	return fail("%s: %s", path, read_error(err));
+}
+
 static int run(int argc, char **argv)
 {
 	struct dump d = { .o = { .cpu = UINT64_MAX, .count = UINT64_MAX } };
-	const struct ktape_trace_options how = {
+	struct ktape_trace_options how = {
 		.notice = take_notice,
 		.idle = flush_idle,
 		.arg = &d,
@@ -253,12 +327,15 @@ static int run(int argc, char **argv)
 	ret = prepare(&d);
 	if (ret)
 		return ret;
+	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
+		return fail("pipe: %s", strerror(errno));
+	how.wake = wake[0];
 	ret = ktape_trace_open(argv[first], &how, &d.trace, &error);
-	if (ret == -EBADMSG) {
-		ret = fail("%s: %s", argv[first], error.text);
-	} else if (ret) {
-		ret = fail("%s: %s", argv[first], strerror(-ret));
+	if (ret) {
+		ret = tell_unopened(argv[first], ret, &error);
 	} else {
+		if (ktape_trace_is_live(d.trace))
+			catch_signals();
 		d.info = ktape_trace_info(d.trace);
 		ret = finish(&d, dump_all(&d));
 	}

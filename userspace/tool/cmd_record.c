@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape record: a session of its own into a directory or a pipe. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,9 +13,6 @@
 
 #include "opt.h"
 #include "record.h"
-
-#define RING_SIZE	(4ULL << 20)
-#define BLOCK_SIZE	(64ULL << 10)
 
 #define OPT(member) offsetof(struct record_options, member)
 
@@ -33,6 +32,11 @@ static const struct kt_option options[] = {
 	  "CTF directory to make, or a pipe form to standard output" },
 	{ "split", 0, KT_OPT_TEXT, OPT(split), "FILE|-",
 	  "make the directory from a pipe form; record nothing" },
+	{ "config", 'C', KT_OPT_TEXT, OPT(config), "FILE",
+	  "take the session from it; options change it" },
+	{ "save", 0, KT_OPT_TEXT, OPT(save), "FILE",
+	  "write the session to it; without -o record nothing" },
+	FILTER_OPTIONS(struct record_options, filters),
 	{ "force", 'f', KT_OPT_FLAG, OPT(force), NULL,
 	  "replace the trace in DIR" },
 	{ "no-uring", 0, KT_OPT_FLAG, OPT(no_uring), NULL,
@@ -46,25 +50,41 @@ static const struct kt_option options[] = {
 
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
-	(void)arg;
+	bool *damaged = arg;
+
+	*damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
 	if (n->kind == KTAPE_NOTICE_TRUNCATED || n->kind == KTAPE_NOTICE_CORRUPT)
 		note("at byte %llu: %s", (unsigned long long)n->error.offset,
 		     n->error.text);
 }
 
+static int tell_occupied(const char *dir, int err)
+{
+	if (err == -ENOTEMPTY)
+		return fail("%s is not empty (see --force)", dir);
+	return fail("%s has something in it that is no trace of ktape: nothing was removed",
+		    dir);
+}
+
 static int split(const struct record_options *o)
 {
-	const struct ktape_trace_options how = { .notice = take_notice };
+	bool damaged = false;
+	const struct ktape_trace_options how = {
+		.notice = take_notice,
+		.arg = &damaged,
+	};
 	struct ktape_error error = { .text = "" };
 	int err = ktape_split(o->split, o->output, o->force, &how, &error);
 
-	if (err == -ENOTEMPTY)
-		return fail("%s is not empty (see --force)", o->output);
+	if (err == -ENOTEMPTY || err == -EEXIST)
+		return tell_occupied(o->output, err);
 	if (err == -EBADMSG)
 		return fail("%s: %s", o->split, error.text);
 	if (err)
 		return fail("%s to %s: %s", o->split, o->output,
 			    strerror(-err));
+	if (damaged)
+		return fail("%s: what was damaged is left out", o->split);
 	return EXIT_OK;
 }
 
@@ -88,23 +108,35 @@ static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
 /* Return: 0 or the exit code. */
 static int set_profile(struct record *r)
 {
-	uint64_t events[KTAPE_MASK_WORDS] = { 0 };
-	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
-	const char *preset = r->o.profile;
+	const struct ktape_config *c = &r->config;
+	uint64_t events[KTAPE_MASK_WORDS];
 	struct ktape_profile p = { .flags = 0 };
 	int err;
 
-	if (!preset)
-		preset = r->o.events ? "none" : "default";
-	if (parse_events(&command_record, preset, mask) ||
-	    (r->o.events && parse_events(&command_record, r->o.events, events)))
-		return EXIT_USAGE;
-	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
-		p.mask[i] = mask[i] | events[i];
-	if (r->o.events)
+	if (filters_apply(r->session, c, false))
+		return EXIT_FAILED;
+	memcpy(p.mask, c->mask, sizeof(p.mask));
+	if (c->given & KTAPE_CONFIG_CONTEXT && !c->context)
+		p.flags = KTAPE_PROFILE_NO_CONTEXT;
+	if (r->o.events && !ktape_mask_parse(r->o.events, events, NULL))
 		tell_unavailable(r->session, events);
 	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
-	return err ? fail("profile: %s", strerror(-err)) : 0;
+	return err ? profile_failed(r->session, c->mask, err) : 0;
+}
+
+/* Why is there no session?  Return: the exit code. */
+static int refused(const struct record *r, const struct ktape_device *device,
+		   int err)
+{
+	if (err == -EMFILE)
+		return fail("no session is free: the module has %u",
+			    ktape_device_features(device)->sessions_max);
+	if (err == -EINVAL)
+		return fail("-b %llu -B %llu: the module does not take such sizes",
+			    (unsigned long long)r->o.ring_size,
+			    (unsigned long long)r->o.block_size);
+	return fail("no session of %llu bytes a CPU: %s",
+		    (unsigned long long)r->o.ring_size, strerror(-err));
 }
 
 /* Return: 0 or the exit code. */
@@ -121,10 +153,11 @@ static int open_session(struct record *r)
 	if (open_device(r->o.device, true, &device))
 		return EXIT_FAILED;
 	err = ktape_device_create(device, &create, &r->session);
+	if (err)
+		err = refused(r, device, err);
 	ktape_device_close(device);
 	if (err)
-		return fail("no session of %llu bytes a CPU: %s",
-			    (unsigned long long)r->o.ring_size, strerror(-err));
+		return err;
 	if (r->discard)
 		err = ktape_device_consumer(r->session, true);
 	if (!err)
@@ -136,12 +169,43 @@ static int open_session(struct record *r)
 	return set_profile(r);
 }
 
+static bool to_pipe(const struct record *r)
+{
+	return !strcmp(r->o.output, "-");
+}
+
+/*
+ * The reader of a pipe may stop reading: we must not.  A pipe is opened anew,
+ * since others may share the description that we were given.
+ */
+static void open_pipe(struct record *r)
+{
+	struct stat st;
+	int flags, fd = -1;
+
+	r->pipe = STDOUT_FILENO;
+	if (fstat(STDOUT_FILENO, &st))
+		return;
+	if (S_ISFIFO(st.st_mode))
+		fd = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0) {
+		r->pipe = fd;
+		return;
+	}
+	flags = fcntl(STDOUT_FILENO, F_GETFL);
+	if ((S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) && flags >= 0) {
+		fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
+		r->pipe_flags = flags;
+	}
+}
+
 /* Return: 0 or the exit code. */
 static int open_recorder(struct record *r)
 {
-	const struct ktape_recorder_options how = {
-		.dir = strcmp(r->o.output, "-") ? r->o.output : NULL,
-		.fd = STDOUT_FILENO,
+	struct ktape_recorder_options how = {
+		.dir = to_pipe(r) ? NULL : r->o.output,
+		.wait = record_wait,
+		.arg = r,
 		.flags = (r->o.force ? KTAPE_RECORD_FORCE : 0U) |
 			 (r->o.no_uring ? KTAPE_RECORD_NO_URING : 0U),
 	};
@@ -149,9 +213,12 @@ static int open_recorder(struct record *r)
 
 	if (!how.dir && isatty(STDOUT_FILENO))
 		return fail("standard output is a terminal: a trace is not for reading");
+	if (!how.dir)
+		open_pipe(r);
+	how.fd = r->pipe;
 	err = ktape_recorder_open(r->session, &how, &r->recorder);
-	if (err == -ENOTEMPTY)
-		return fail("%s is not empty (see --force)", r->o.output);
+	if (err == -ENOTEMPTY || err == -EEXIST)
+		return tell_occupied(r->o.output, err);
 	if (err)
 		return fail("%s: %s", r->o.output, strerror(-err));
 	return 0;
@@ -169,14 +236,14 @@ static void tell_summary(const struct record *r,
 	     (unsigned long long)s->records, size,
 	     (unsigned long long)(s->lost + s->missed),
 	     (unsigned long long)s->filtered, r->seconds, r->o.output);
-	if (s->plain_writes && strcmp(r->o.output, "-") && !r->o.no_uring)
-		note("written without io_uring or past the page cache: %s",
-		     strerror(-s->plain_writes));
 }
 
-static bool is_disconnected(const struct record *r, int err)
+static void tell_plain(const struct record *r,
+		       const struct ktape_recorder_stats *s)
 {
-	return err == -EPIPE && !strcmp(r->o.output, "-");
+	if (s->plain_writes && !to_pipe(r) && !r->o.no_uring)
+		note("plain writes: io_uring or O_DIRECT is not to be had: %s",
+		     strerror(-s->plain_writes));
 }
 
 /* In discard mode every event is accounted for.  Return: the exit code. */
@@ -199,21 +266,37 @@ static int tell_end(struct record *r, int err)
 
 	ktape_recorder_stats(r->recorder, &s);
 	tell_summary(r, &s);
-	if (r->child.trouble_errno)
-		return fail("the command could not be run: %s",
-			    strerror(-r->child.trouble_errno));
+	tell_plain(r, &s);
 	if (r->child.ended && !r->o.quiet && status)
 		note("the command %s %d",
 		     WIFSIGNALED(status) ? "was ended by signal"
 					 : "exited with status",
 		     WIFSIGNALED(status) ? WTERMSIG(status)
 					 : WEXITSTATUS(status));
-	if (is_disconnected(r, err))
+	if (err == -EPIPE && to_pipe(r))
 		return EXIT_OK;
+	if (err == -ECANCELED && to_pipe(r))
+		return fail("the reader takes nothing: what it got is cut off");
 	if (err)
 		return fail("%s: %s; what was written before is kept",
 			    r->o.output, strerror(-err));
 	return r->discard ? check_counts(&s) : EXIT_OK;
+}
+
+static int tell_no_command(const struct child *c)
+{
+	return fail("%s cannot be run: %s", c->name,
+		    strerror(-c->trouble_errno));
+}
+
+/* Nothing was recorded: nothing is left behind. */
+static int cancel(struct record *r, int err)
+{
+	ktape_recorder_cancel(r->recorder);
+	r->recorder = NULL;
+	if (r->child.trouble_errno)
+		return tell_no_command(&r->child);
+	return fail("it cannot be started: %s", strerror(-err));
 }
 
 static int record(struct record *r)
@@ -226,13 +309,23 @@ static int record(struct record *r)
 		ret = open_recorder(r);
 	if (!ret) {
 		err = record_loop(r);
-		ret = ktape_recorder_finish(r->recorder);
-		ret = tell_end(r, err ? err : ret);
+		ret = r->began ? tell_end(r, err) : cancel(r, err);
 	}
 	ktape_recorder_close(r->recorder);
 	ktape_device_close(r->session);
 	child_end(&r->child);
+	if (r->pipe_flags >= 0)
+		fcntl(STDOUT_FILENO, F_SETFL, r->pipe_flags);
 	return ret;
+}
+
+/* Is there an option of how to record? */
+static bool gives_how(const struct record_options *o)
+{
+	return o->events || o->profile || o->mode || o->device || o->no_uring ||
+	       o->config || o->save || filter_options_given(&o->filters) ||
+	       o->ring_size != NOT_GIVEN || o->block_size != NOT_GIVEN ||
+	       o->time != NOT_GIVEN;
 }
 
 /* Return: 0 or the exit code. */
@@ -240,24 +333,38 @@ static int check(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
 
-	if (!o->output)
+	if (!o->output && (!o->save || o->split))
 		return misuse(&command_record, "where to? (-o DIR or -o -)");
-	if (o->split && (operands || !strcmp(o->output, "-")))
-		return misuse(&command_record, "--split takes -o DIR and no command");
-	if (o->mode && strcmp(o->mode, "overwrite") &&
-	    strcmp(o->mode, "discard"))
-		return misuse(&command_record, "-m takes discard or overwrite");
-	if (o->block_size > KTAPE_BLOCK_MAX)
-		return misuse(&command_record, "-B takes up to %u bytes",
-			      KTAPE_BLOCK_MAX);
-	r->discard = !o->mode || !strcmp(o->mode, "discard");
-	return 0;
+	if (o->split && (operands || to_pipe(r) || gives_how(o)))
+		return misuse(&command_record, "--split takes -o DIR and -f, no other option and no command");
+	return o->split ? 0 : record_configure(r);
+}
+
+static int record_as_asked(struct record *r, int argc, char **argv)
+{
+	int ret;
+
+	if (argc) {
+		/* It may write, but not into the trace. */
+		r->child.no_stdout = to_pipe(r);
+		ret = child_prepare(&r->child, argv);
+		if (r->child.trouble_errno)
+			return tell_no_command(&r->child);
+		if (ret)
+			return fail("fork: %s", strerror(-ret));
+	}
+	return record(r);
 }
 
 static int run(int argc, char **argv)
 {
 	struct record r = {
-		.o = { .ring_size = RING_SIZE, .block_size = BLOCK_SIZE },
+		.o = {
+			.ring_size = NOT_GIVEN,
+			.block_size = NOT_GIVEN,
+			.time = NOT_GIVEN,
+		},
+		.pipe_flags = -1,
 	};
 	int first, ret;
 
@@ -265,16 +372,12 @@ static int run(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	ret = check(&r, argc - first);
-	if (ret)
-		return ret;
-	if (r.o.split)
-		return split(&r.o);
-	if (first < argc) {
-		ret = child_prepare(&r.child, argv + first);
-		if (ret)
-			return fail("fork: %s", strerror(-ret));
-	}
-	return record(&r);
+	if (!ret && r.o.split)
+		ret = split(&r.o);
+	else if (!ret && r.o.output)
+		ret = record_as_asked(&r, argc - first, argv + first);
+	ktape_config_release(&r.config);
+	return ret;
 }
 
 const struct kt_command command_record = {

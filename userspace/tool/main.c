@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The ktape command: which subcommand is it? */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "opt.h"
 #include "tool.h"
@@ -57,10 +61,32 @@ static bool is_any(const char *text, const char *a, const char *b)
 	return !strcmp(text, a) || !strcmp(text, b);
 }
 
+/*
+ * What is closed must not become a file of a trace, and what we get from others
+ * must not end us or hide the end of a command.
+ */
+static int settle(void)
+{
+	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+		/* In the wrong direction: using it is an error. */
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", modes[fd]) != fd)
+			return -errno;
+	}
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGXFSZ, SIG_IGN);
+	raise_files_limit();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct kt_command *c;
 
+	if (settle())
+		return EXIT_FAILED;
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;

@@ -4,7 +4,10 @@
 #define _KT_TOOL_RECORD_H
 
 #include "child.h"
+#include "filters.h"
 #include "tool.h"
+
+#define NOT_GIVEN	UINT64_MAX	/* of a number */
 
 /**
  * struct record_options - the command line
@@ -14,9 +17,12 @@
  * @output: -o
  * @split: --split
  * @device: --device
+ * @config: --config
+ * @save: --save
+ * @filters: --pid and the like
  * @ring_size: -b
  * @block_size: -B
- * @time: -d in nanoseconds, 0: no limit
+ * @time: -d in nanoseconds
  * @no_uring: --no-uring
  * @force: --force
  * @quiet: -q
@@ -28,6 +34,9 @@ struct record_options {
 	const char *output;
 	const char *split;
 	const char *device;
+	const char *config;
+	const char *save;
+	struct filter_options filters;
 	uint64_t ring_size;
 	uint64_t block_size;
 	uint64_t time;
@@ -36,13 +45,20 @@ struct record_options {
 	bool quiet;
 };
 
+struct loop;
+
 /**
  * struct record - a recording
  * @o: the command line
  * @session: our own
  * @recorder: moves its rings into the trace
  * @child: the command
+ * @config: of the session: from a file, then from the command line
  * @discard: the session is in discard mode
+ * @began: the session was started, and the command if there is one
+ * @loop: the time of recording
+ * @pipe: where a pipe form goes
+ * @pipe_flags: what standard output's have to be again, or -1
  * @seconds: how long it took
  */
 struct record {
@@ -50,10 +66,20 @@ struct record {
 	struct ktape_device *session;
 	struct ktape_recorder *recorder;
 	struct child child;
+	struct ktape_config config;
 	bool discard;
+	bool began;
+	struct loop *loop;
+	int pipe;
+	int pipe_flags;
 	double seconds;
 };
 
+/* record_config.c */
+int record_configure(struct record *r);
+
+/* record_loop.c */
 int record_loop(struct record *r);
+int record_wait(void *arg);
 
 #endif /* _KT_TOOL_RECORD_H */

@@ -22,6 +22,7 @@
 
 #define NS_PER_S	1000000000ULL
 #define TICK_NS		(NS_PER_S / 10)
+#define TICK_MS		100
 #define TICKS_PER_S	10U
 #define GRACE_NS	NS_PER_S	/* for a command that got a signal */
 #define REST_MS		10	/* when the device is ready but there is
@@ -40,6 +41,7 @@ struct loop {
 	unsigned int signals;
 	bool tty;
 	bool done;
+	bool stopped;
 };
 
 static uint64_t now_ns(void)
@@ -158,12 +160,18 @@ static int patience_ms(const struct loop *l, bool busy)
 
 	if (busy)
 		return 0;
-	if (!l->r->o.time)
+	if (l->r->o.time == NOT_GIVEN)
 		return -1;
 	gone = now_ns() - l->began;
 	if (gone >= l->r->o.time)
 		return 0;
-	return (int)kt_min((l->r->o.time - gone + 999999) / 1000000, 1000);
+	return (int)kt_min((l->r->o.time - gone) / 1000000 + 1, 1000);
+}
+
+static bool is_over(const struct loop *l)
+{
+	return l->r->o.time != NOT_GIVEN &&
+	       now_ns() - l->began >= l->r->o.time;
 }
 
 static int wait(struct loop *l, bool busy)
@@ -179,8 +187,7 @@ static int wait(struct loop *l, bool busy)
 		return -errno;
 	if (l->fds[FD_SIGNAL].revents)
 		take_signals(l);
-	if (l->r->o.time && now_ns() - l->began >= l->r->o.time)
-		l->done = true;
+	l->done |= is_over(l);
 	return l->fds[FD_TIMER].revents ? take_ticks(l) : 0;
 }
 
@@ -197,33 +204,100 @@ static int work(struct loop *l)
 	return ret < 0 ? ret : 0;
 }
 
+/* Nothing more is recorded; what is there is still to be written. */
+static int stop(struct loop *l)
+{
+	if (l->stopped)
+		return 0;
+	l->done = true;
+	l->stopped = true;
+	l->r->seconds = (double)(now_ns() - l->began) / NS_PER_S;
+	return ktape_device_stop(l->r->session);
+}
+
+/**
+ * record_wait() - wait until the reader of our pipe takes more
+ * @arg: the recording
+ *
+ * Meanwhile the recording ends when it is time.  After a signal a reader that
+ * takes nothing is not waited for any longer.
+ *
+ * Return: 0 to try again, -ECANCELED, or another negative errno.
+ */
+int record_wait(void *arg)
+{
+	struct record *r = arg;
+	struct loop *l = r->loop;
+	uint64_t since = now_ns();
+	struct pollfd fds[] = {
+		{ .fd = r->pipe, .events = POLLOUT },
+		{ .fd = l->fds[FD_SIGNAL].fd, .events = POLLIN },
+	};
+
+	for (;;) {
+		if (poll(fds, 2, TICK_MS) < 0 && errno != EINTR)
+			return -errno;
+		if (fds[1].revents)
+			take_signals(l);
+		if (fds[0].revents)
+			return 0;
+		l->done |= is_over(l) ||
+			   (l->grace_ends && now_ns() >= l->grace_ends);
+		if (!l->done)
+			continue;
+		if (!l->stopped) {
+			stop(l);
+			child_signal(&r->child, SIGTERM);
+		}
+		if (l->signals > 1 ||
+		    (l->signals && now_ns() - since >= GRACE_NS))
+			return -ECANCELED;
+	}
+}
+
+static int begin(struct loop *l)
+{
+	struct record *r = l->r;
+	int err = open_fds(l);
+
+	if (!err)
+		err = ktape_device_start(r->session);
+	l->began = now_ns();
+	l->last_second = l->began;
+	if (!err && r->child.pid) {
+		r->child.trouble_errno = child_begin(&r->child);
+		err = r->child.trouble_errno;
+	}
+	return err;
+}
+
 /**
  * record_loop() - record until the time, the command or a signal ends it
  * @r: ready to start
  *
- * Return: 0 or negative errno; the session is stopped in both cases.
+ * Return: 0 or negative errno; the session is stopped in both cases, and all
+ * that was recorded is written.
  */
 int record_loop(struct record *r)
 {
 	struct loop l = { .r = r };
-	int err, stop;
+	int err, ret;
 
+	r->loop = &l;
 	l.tty = !r->o.quiet && isatty(STDERR_FILENO);
-	err = open_fds(&l);
-	if (!err)
-		err = ktape_device_start(r->session);
-	l.began = now_ns();
-	l.last_second = l.began;
-	if (!err && r->child.pid) {
-		r->child.trouble_errno = child_begin(&r->child);
-		l.done = r->child.trouble_errno;
-	}
+	err = begin(&l);
+	r->began = !err;
 	if (!err)
 		err = work(&l);
-	stop = ktape_device_stop(r->session);
-	r->seconds = (double)(now_ns() - l.began) / NS_PER_S;
+	ret = stop(&l);
+	err = err ? err : ret;
 	if (l.tty)
 		fputs("\r\033[K", stderr);
+	if (r->began) {
+		ret = ktape_recorder_finish(r->recorder);
+		err = err ? err : ret;
+	}
 	close_fds(&l);
-	return err ? err : stop;
+	r->loop = NULL;
+	return err;
 }

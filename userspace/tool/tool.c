@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "util/bits.h"
 #include "util/put.h"
 
 #include "opt.h"
@@ -109,8 +111,71 @@ int parse_events(const struct kt_command *command, const char *list,
 
 	if (!ktape_mask_parse(list, mask, &bad))
 		return 0;
+	return unknown_event(command, bad);
+}
+
+/**
+ * unknown_event() - say that a name in a list is not known
+ * @command: the subcommand
+ * @bad: where the name is in the list
+ *
+ * Return: the exit code for it.
+ */
+int unknown_event(const struct kt_command *command, const char *bad)
+{
 	return misuse(command, "\"%.*s\" is no event, class, preset, glob or mask (see ktape list)",
 		      (int)strcspn(bad, ","), bad);
+}
+
+/**
+ * profile_failed() - say why a profile was refused
+ * @device: the session
+ * @mask: what it should be
+ * @err: negative errno
+ *
+ * Return: the exit code for it.
+ */
+int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
+{
+	struct ktape_event_info info;
+
+	for (unsigned int i = 0; err == -EINVAL && i < KTAPE_OPCODES; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (!kt_mask_has(mask, i) ||
+		    ktape_device_event_info(device, i, &info) != -EINVAL)
+			continue;
+		if (d)
+			return fail("profile: the module has no bit for %s",
+				    d->name);
+		return fail("profile: the module has no opcode %u", i);
+	}
+	return fail("profile: %s", strerror(-err));
+}
+
+static struct rlimit files_limit;
+
+/**
+ * raise_files_limit() - a trace has a file for each ring
+ */
+void raise_files_limit(void)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_NOFILE, &files_limit))
+		return;
+	most = files_limit;
+	most.rlim_cur = most.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &most);
+}
+
+/**
+ * restore_files_limit() - as it was: for commands that are run
+ */
+void restore_files_limit(void)
+{
+	if (files_limit.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files_limit);
 }
 
 /**

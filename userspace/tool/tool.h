@@ -20,6 +20,10 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,
 		 uint64_t mask[KTAPE_MASK_WORDS]);
+int unknown_event(const struct kt_command *command, const char *bad);
+int profile_failed(struct ktape_device *device, const uint64_t *mask, int err);
+void raise_files_limit(void);
+void restore_files_limit(void);
 void put_json_text(const char *text);
 void put_human(char *to, size_t size, uint64_t bytes);
 int finish_stdout(void);

@@ -8,10 +8,25 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+/**
+ * struct kt_pieces - what is still to be written, and where to
+ * @iov: the pieces
+ * @nr: how many
+ * @offset: in the file
+ */
+struct kt_pieces {
+	struct iovec *iov;
+	unsigned int nr;
+	uint64_t offset;
+};
+
 int kt_write_all(int fd, const void *data, size_t len);
+ssize_t kt_write_some(int fd, const void *data, size_t len);
 int kt_pwrite_all(int fd, const void *data, size_t len, uint64_t offset);
-int kt_pwritev_all(int fd, struct iovec *iov, unsigned int nr, uint64_t offset);
+void kt_pieces_pass(struct kt_pieces *p, uint64_t n);
+int kt_pwritev_all(int fd, struct kt_pieces *p);
 ssize_t kt_read_some(int fd, void *data, size_t len);
+ssize_t kt_read_file(int dir, const char *name, size_t max, uint8_t **data);
 ssize_t kt_pread_all(int fd, void *data, size_t len, uint64_t offset);
 
 #endif /* _KT_FILE_H */

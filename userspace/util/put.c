@@ -76,28 +76,6 @@ char *kt_put_bytes(char *p, const void *data, size_t len)
 	return p;
 }
 
-/* Text that stays on its line: at most 4 bytes for each of @len. */
-char *kt_put_escaped(char *p, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c >= ' ' && c != 0x7f && c != '\\') {
-			*p++ = (char)c;
-			continue;
-		}
-		*p++ = '\\';
-		if (c == '\\') {
-			*p++ = '\\';
-			continue;
-		}
-		*p++ = 'x';
-		*p++ = hex[c >> 4];
-		*p++ = hex[c & 15];
-	}
-	return p;
-}
-
 /* How many bytes of valid UTF-8 stand at @s, 0 if they are not valid? */
 static size_t utf8_length(const unsigned char *s, size_t len)
 {
@@ -119,6 +97,44 @@ static size_t utf8_length(const unsigned char *s, size_t len)
 }
 
 /*
+ * How many bytes stand at @s that a terminal only shows, 0 if it would do
+ * something or they are no text?  U+0080 to U+009F are controls, too.
+ */
+static size_t harmless(const unsigned char *s, size_t len)
+{
+	size_t n;
+
+	if (s[0] < 0x80)
+		return s[0] >= ' ' && s[0] != 0x7f;
+	n = utf8_length(s, len);
+	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n;
+}
+
+/*
+ * Text that stays on its line and does nothing to a terminal: at most 4 bytes
+ * for each of @len.
+ */
+char *kt_put_escaped(char *p, const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n;
+
+	for (size_t i = 0; i < len; i += n ? n : 1) {
+		n = harmless(s + i, len - i);
+		if (s[i] == '\\')
+			*p++ = '\\';
+		if (n) {
+			p = kt_put_mem(p, text + i, n);
+			continue;
+		}
+		p = kt_put_str(p, "\\x");
+		*p++ = hex[s[i] >> 4];
+		*p++ = hex[s[i] & 15];
+	}
+	return p;
+}
+
+/*
  * A JSON string with its quotes: at most 6 bytes for each of @len.  A byte that
  * is no UTF-8 becomes the code point with its number.
  */
@@ -128,29 +144,20 @@ char *kt_put_json(char *p, const char *text, size_t len)
 	size_t n;
 
 	*p++ = '"';
-	for (size_t i = 0; i < len; i += n) {
-		unsigned char c = s[i];
-
-		n = 1;
-		if (c >= 0x80) {
-			n = utf8_length(s + i, len - i);
-			if (n) {
-				p = kt_put_mem(p, text + i, n);
-				continue;
-			}
-			n = 1;
-		} else if (c >= ' ' && c != '"' && c != '\\' && c != 0x7f) {
-			*p++ = (char)c;
-			continue;
-		}
-		if (c == '"' || c == '\\') {
+	for (size_t i = 0; i < len; i += n ? n : 1) {
+		n = harmless(s + i, len - i);
+		if (s[i] == '"' || s[i] == '\\')
 			*p++ = '\\';
-			*p++ = (char)c;
+		if (n) {
+			p = kt_put_mem(p, text + i, n);
 			continue;
 		}
+		/* The second byte of U+0080 to U+009F is its number. */
+		if (s[i] == 0xc2 && utf8_length(s + i, len - i))
+			i++;
 		p = kt_put_str(p, "\\u00");
-		*p++ = hex[c >> 4];
-		*p++ = hex[c & 15];
+		*p++ = hex[s[i] >> 4];
+		*p++ = hex[s[i] & 15];
 	}
 	*p++ = '"';
 	return p;

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Live streams: what has come is delivered though the sender goes on, stops in
+ * the middle of a packet, or sends damage.  A test that waits for good dies of
+ * SIGALRM.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "lib_trace.h"
+
+#define PATIENCE	20	/* seconds that any test may take */
+
+/* A sender on standard input, which goes on when it is told to. */
+struct sender {
+	pid_t pid;
+	int go;
+	int saved;
+};
+
+static int out, told;	/* in the sender */
+
+static void send_packet(uint64_t seq, size_t from, size_t to)
+{
+	const struct trace_packet p = { .seq = seq, .ts = 1000 + seq * 100 };
+	unsigned char data[TRACE_PACKET];
+	size_t len = trace_packet(data, &p);
+
+	if (to > len)
+		to = len;
+	if (write(out, data + from, to - from) < 0)
+		_exit(1);
+}
+
+/* Of the whole, or of the content as well. */
+static size_t bad_size;
+
+static void send_bad_size(uint64_t seq)
+{
+	const struct trace_packet p = { .seq = seq, .ts = 1000 + seq * 100 };
+	unsigned char data[TRACE_PACKET];
+	size_t len = trace_packet(data, &p);
+
+	data[AT_PACKET_BITS + 3] ^= 0x10;
+	data[bad_size + 3] |= 0x10;
+	if (write(out, data, len) < 0)
+		_exit(1);
+}
+
+static void wait_for_go(void)
+{
+	char byte;
+
+	if (read(told, &byte, 1) != 1)
+		_exit(1);
+}
+
+static void start(struct sender *s, void (*send)(void))
+{
+	int data[2], go[2];
+
+	if (pipe(data) || pipe(go))
+		abort();
+	alarm(PATIENCE);
+	s->pid = fork();
+	if (!s->pid) {
+		alarm(PATIENCE);
+		close(data[0]);
+		close(go[1]);
+		out = data[1];
+		told = go[0];
+		trace_begin_pipe(out);
+		send();
+		_exit(0);
+	}
+	close(data[1]);
+	close(go[0]);
+	s->go = go[1];
+	s->saved = dup(STDIN_FILENO);
+	dup2(data[0], STDIN_FILENO);
+	close(data[0]);
+}
+
+static void go(const struct sender *s)
+{
+	if (write(s->go, "", 1) != 1)
+		abort();
+}
+
+static void end(const struct sender *s)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+	close(s->go);
+	dup2(s->saved, STDIN_FILENO);
+	close(s->saved);
+	alarm(0);
+}
+
+/* Return: how many events came, up to @wanted. */
+static unsigned int take(struct ktape_trace *t, unsigned int wanted)
+{
+	const struct ktape_event *e;
+	unsigned int n = 0;
+
+	while (n < wanted && ktape_trace_next(t, &e) > 0)
+		n++;
+	return n;
+}
+
+static void send_on_and_on(void)
+{
+	uint64_t seq = 1;
+
+	for (;; seq++) {
+		send_packet(seq, 0, TRACE_PACKET);
+		usleep(5000);
+	}
+}
+
+static void test_continuous(void)
+{
+	struct ktape_trace *t;
+	unsigned int n = 0;
+	struct sender s;
+	int err;
+
+	start(&s, send_on_and_on);
+	err = ktape_trace_open("-", NULL, &t, NULL);
+	if (!err) {
+		n = take(t, 100);
+		ktape_trace_close(t);
+	}
+	end(&s);
+	check(!err && n == 100, "open: %d, %u events", err, n);
+}
+
+/* Three packets and a piece of the fourth, which comes when those were seen. */
+static size_t piece;
+
+static void send_in_pieces(void)
+{
+	uint64_t seq;
+
+	for (seq = 1; seq <= 3; seq++)
+		send_packet(seq, 0, TRACE_PACKET);
+	send_packet(4, 0, piece);
+	wait_for_go();
+	send_packet(4, piece, TRACE_PACKET);
+}
+
+static void test_stall(void)
+{
+	static const size_t pieces[] = { 0, 1, 100, 192, 220 };
+	unsigned int before, after;
+	struct ktape_trace *t;
+	struct sender s;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
+		piece = pieces[i];
+		start(&s, send_in_pieces);
+		check(!ktape_trace_open("-", NULL, &t, NULL), "open");
+		before = take(t, 3 * TRACE_RECORDS);
+		go(&s);
+		after = take(t, TRACE_RECORDS + 1);
+		ktape_trace_close(t);
+		end(&s);
+		check(before == 3 * TRACE_RECORDS && after == TRACE_RECORDS,
+		      "piece of %zu: %u, then %u events", piece, before,
+		      after);
+	}
+}
+
+static void send_damage(void)
+{
+	send_packet(1, 0, TRACE_PACKET);
+	send_bad_size(2);
+	send_packet(3, 0, TRACE_PACKET);
+	wait_for_go();
+	send_packet(4, 0, TRACE_PACKET);
+}
+
+static void test_damage(void)
+{
+	static const size_t members[] = { AT_PACKET_BITS, AT_CONTENT_BITS };
+	struct trace_result r;
+	const struct ktape_trace_options how = {
+		.notice = trace_notice,
+		.arg = &r,
+	};
+	unsigned int before, after;
+	struct ktape_trace *t;
+	struct sender s;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(members); i++) {
+		bad_size = members[i];
+		memset(&r, 0, sizeof(r));
+		start(&s, send_damage);
+		check(!ktape_trace_open("-", &how, &t, NULL), "open");
+		before = take(t, 2 * TRACE_RECORDS);
+		go(&s);
+		after = take(t, TRACE_RECORDS + 1);
+		ktape_trace_close(t);
+		end(&s);
+		check(before == 2 * TRACE_RECORDS && after == TRACE_RECORDS,
+		      "%zu: %u, then %u events", i, before, after);
+		check(r.corrupt == 1 && !r.truncated && r.packets == 1,
+		      "%zu: corrupt %u, truncated %u, %llu packets missing", i,
+		      r.corrupt, r.truncated, (unsigned long long)r.packets);
+	}
+}
+
+/* What had come is delivered, though nobody ends the stream. */
+static void test_wake(void)
+{
+	struct ktape_trace_options how = { .window = 0 };
+	struct ktape_trace *t;
+	struct sender s;
+	unsigned int n;
+	int wake[2];
+
+	check(!pipe(wake) && write(wake[1], "", 1) == 1, "pipe");
+	how.wake = wake[0];
+	piece = 200;
+	start(&s, send_in_pieces);
+	check(!ktape_trace_open("-", &how, &t, NULL), "open");
+	n = take(t, 4 * TRACE_RECORDS);
+	ktape_trace_close(t);
+	end(&s);
+	close(wake[0]);
+	close(wake[1]);
+	check(n == 3 * TRACE_RECORDS, "%u events", n);
+	/* Nor does one that never pauses. */
+	check(!pipe(wake) && write(wake[1], "", 1) == 1, "pipe");
+	how.wake = wake[0];
+	start(&s, send_on_and_on);
+	check(!ktape_trace_open("-", &how, &t, NULL), "open");
+	n = take(t, UINT32_MAX);
+	ktape_trace_close(t);
+	end(&s);
+	close(wake[0]);
+	close(wake[1]);
+	check(n, "no events");
+}
+
+static const struct tap_test tests[] = {
+	{ "a stream without a pause is delivered", test_continuous },
+	{ "a pause in the middle of a packet", test_stall },
+	{ "damage keeps nothing back", test_damage },
+	{ "a wake ends the stream", test_wake },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Traces that are damaged, cut off or too large: what can be read is read, what
+ * is wrong is told as what it is.  Under AddressSanitizer and UBSan.
+ */
+#include "lib_trace.h"
+
+#define PACKETS		8U
+#define ALL		(PACKETS * TRACE_RECORDS)
+
+static char dir[400];		/* a trace as a folder: one stream */
+static char stream[420];	/* its stream */
+static char pipe_form[420];	/* the same as a pipe form ... */
+static uint64_t pipe_begin;	/* ... whose packets begin here */
+
+/* Both forms of a trace of PACKETS packets, each filled up to TRACE_PACKET. */
+static void make_trace(bool sealed)
+{
+	unsigned char data[TRACE_PACKET];
+	unsigned int i;
+	int fd;
+
+	trace_remove(dir);
+	if (mkdir(dir, 0777))
+		abort();
+	trace_metadata(dir);
+	unlink(pipe_form);
+	fd = open(pipe_form, O_WRONLY | O_CREAT | O_APPEND, 0666);
+	trace_begin_pipe(fd);
+	pipe_begin = (uint64_t)lseek(fd, 0, SEEK_END);
+	for (i = 0; i < PACKETS; i++) {
+		struct trace_packet p = { .seq = i + 1, .ts = 1000 + i * 100 };
+
+		trace_packet(data, &p);
+		trace_fill(data, TRACE_PACKET);
+		if (!sealed)
+			trace_unseal(data);
+		trace_write(dir, "cpu0", data, sizeof(data));
+		if (write(fd, data, sizeof(data)) != sizeof(data))
+			abort();
+	}
+	close(fd);
+}
+
+static void flip_both(uint64_t offset, unsigned char bits)
+{
+	trace_flip(stream, offset, bits);
+	trace_flip(pipe_form, pipe_begin + offset, bits);
+}
+
+static void cut_both(uint64_t size)
+{
+	if (truncate(stream, (off_t)size) ||
+	    truncate(pipe_form, (off_t)(pipe_begin + size)))
+		abort();
+}
+
+/* A pipe form through a real pipe. */
+static void read_live(struct trace_result *r)
+{
+	char command[500];
+	int saved = dup(STDIN_FILENO);
+	FILE *f;
+
+	snprintf(command, sizeof(command), "cat '%s'", pipe_form);
+	f = popen(command, "r");
+	if (!f || dup2(fileno(f), STDIN_FILENO) < 0)
+		abort();
+	trace_read("-", 0, r);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	pclose(f);
+}
+
+/* The same split, and what the folder then holds; notices are the split's. */
+static void read_split(struct trace_result *r)
+{
+	struct trace_result split = { .opened = 0 };
+	const struct ktape_trace_options how = {
+		.notice = trace_notice,
+		.arg = &split,
+	};
+	char to[420];
+	int err;
+
+	snprintf(to, sizeof(to), "%s.split", dir);
+	trace_remove(to);
+	err = ktape_split(pipe_form, to, false, &how, &split.error);
+	trace_read(to, 0, r);
+	r->corrupt += split.corrupt;
+	r->truncated += split.truncated;
+	if (err)
+		r->opened = err;
+}
+
+static const struct {
+	const char *name;
+	void (*read)(struct trace_result *r);
+} live_forms[] = {
+	{ "a pipe", read_live },
+	{ "split", read_split },
+};
+
+/* What every form has to give, told by check(). */
+struct want {
+	unsigned int events;
+	unsigned int corrupt;
+	unsigned int truncated;
+};
+
+static bool differs(const char *form, const struct trace_result *r,
+		    const struct want *want)
+{
+	if (!r->opened && !r->ended && r->events == want->events &&
+	    r->corrupt == want->corrupt && r->truncated == want->truncated)
+		return false;
+	tap_fail("%s: opened %d, ended %d, %u events for %u, corrupt %u for %u, truncated %u for %u: %s",
+		 form, r->opened, r->ended, r->events, want->events, r->corrupt,
+		 want->corrupt, r->truncated, want->truncated,
+		 r->last.error.text);
+	return true;
+}
+
+static void expect(unsigned int events, unsigned int corrupt,
+		   unsigned int truncated)
+{
+	const struct want want = { events, corrupt, truncated };
+	struct trace_result r;
+	size_t i;
+
+	trace_read(dir, 0, &r);
+	if (differs("folder", &r, &want))
+		return;
+	trace_read(stream, 0, &r);
+	if (differs("stream", &r, &want))
+		return;
+	trace_read(pipe_form, 0, &r);
+	if (differs("pipe form", &r, &want))
+		return;
+	for (i = 0; i < ARRAY_SIZE(live_forms); i++) {
+		live_forms[i].read(&r);
+		if (differs(live_forms[i].name, &r, &want))
+			return;
+	}
+}
+
+static void test_whole(void)
+{
+	make_trace(true);
+	expect(ALL, 0, 0);
+	make_trace(false);
+	expect(ALL, 0, 0);
+}
+
+/* A size of 32 MiB in one packet costs that packet. */
+static void test_bad_size(void)
+{
+	make_trace(true);
+	flip_both(3 * TRACE_PACKET + AT_PACKET_BITS + 3, 0x10);
+	expect(ALL - TRACE_RECORDS, 1, 0);
+}
+
+/* Without a checksum not even that: where the next one begins can be seen. */
+static void test_bad_size_unsealed(void)
+{
+	make_trace(false);
+	flip_both(3 * TRACE_PACKET + AT_PACKET_BITS + 3, 0x10);
+	expect(ALL, 1, 0);
+	make_trace(false);
+	flip_both(3 * TRACE_PACKET + AT_PACKET_BITS + 3, 0x10);
+	flip_both(3 * TRACE_PACKET + AT_CONTENT_BITS + 3, 0x10);
+	expect(ALL - TRACE_RECORDS, 1, 0);
+}
+
+/* Each byte of a head, one bit: never more than that packet. */
+static void test_bad_heads(void)
+{
+	struct trace_result r;
+	unsigned int at;
+
+	make_trace(true);
+	for (at = 0; at < KTAPE_BLOCK_HEADER; at++) {
+		if (at == AT_FLAGS)
+			continue;	/* takes the checksum away */
+		flip_both(2 * TRACE_PACKET + at, 1U << at % 8);
+		trace_read(dir, 0, &r);
+		check(!r.opened && r.events == ALL - TRACE_RECORDS &&
+		      r.corrupt == 1 && !r.truncated,
+		      "folder, byte %u: %u events, corrupt %u, truncated %u",
+		      at, r.events, r.corrupt, r.truncated);
+		trace_read(pipe_form, 0, &r);
+		check(!r.opened && r.events == ALL - TRACE_RECORDS &&
+		      r.corrupt == 1 && !r.truncated,
+		      "pipe form, byte %u: %u events, corrupt %u, truncated %u",
+		      at, r.events, r.corrupt, r.truncated);
+		flip_both(2 * TRACE_PACKET + at, 1U << at % 8);
+	}
+	tap_tell("%u bytes", at);
+}
+
+/* Near the end of a file it is damage all the same. */
+static void test_bad_end(void)
+{
+	make_trace(true);
+	flip_both((PACKETS - 1) * TRACE_PACKET + 1, 1);
+	expect(ALL - TRACE_RECORDS, 1, 0);
+	make_trace(true);
+	flip_both((PACKETS - 1) * TRACE_PACKET + KTAPE_BLOCK_HEADER + 9, 1);
+	expect(ALL - TRACE_RECORDS, 1, 0);
+	make_trace(true);
+	flip_both((PACKETS - 1) * TRACE_PACKET + AT_PACKET_BITS + 3, 0x10);
+	expect(ALL - TRACE_RECORDS, 1, 0);
+}
+
+static void test_cut(void)
+{
+	const uint64_t last = (PACKETS - 1) * TRACE_PACKET;
+
+	make_trace(true);
+	cut_both(last + KTAPE_BLOCK_HEADER + 40);	/* 16 bytes a record */
+	expect(ALL - 2, 0, 1);
+	make_trace(true);
+	cut_both(last + KTAPE_BLOCK_HEADER - 1);
+	expect(ALL - TRACE_RECORDS, 0, 1);
+	make_trace(true);
+	cut_both(last + 1);
+	expect(ALL - TRACE_RECORDS, 0, 1);
+	make_trace(true);
+	cut_both(last + TRACE_PACKET - 1);	/* in what fills it up */
+	expect(ALL, 0, 1);
+	make_trace(true);
+	cut_both(last);
+	expect(ALL - TRACE_RECORDS, 0, 0);
+}
+
+/* Which stream it was. */
+static void test_named(void)
+{
+	struct trace_result r;
+	char path[420];
+
+	make_trace(true);
+	flip_both(TRACE_PACKET + KTAPE_BLOCK_HEADER, 1);
+	trace_read(dir, 0, &r);
+	check(r.corrupt == 1 && r.last.stream && r.last.cpu == 0, "corrupt %u",
+	      r.corrupt);
+	trace_read(pipe_form, 0, &r);
+	check(r.corrupt == 1 && !r.last.stream, "corrupt %u", r.corrupt);
+	snprintf(path, sizeof(path), "%s/cpu1", dir);
+	check(!symlink("cpu1", path), "symlink");
+	trace_read(dir, 0, &r);
+	check(r.opened == -ELOOP && !strcmp(r.error.text, "cpu1"), "%d: %s",
+	      r.opened, r.error.text);
+}
+
+/* A metadata packet, whole or not, and one that nobody ends. */
+static void test_metadata_cut(void)
+{
+	struct trace_result r;
+	char path[420];
+
+	make_trace(true);
+	check(!truncate(pipe_form, (off_t)pipe_begin - 1), "truncate");
+	trace_read(pipe_form, 0, &r);
+	check(r.opened == -EBADMSG && strstr(r.error.text, "cut off"),
+	      "%d: %s", r.opened, r.error.text);
+	make_trace(true);
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	unlink(path);
+	check(!mkfifo(path, 0666), "mkfifo");
+	alarm(20);
+	trace_read(dir, 0, &r);
+	alarm(0);
+	check(r.opened == -EBADMSG, "a pipe as metadata: %d", r.opened);
+}
+
+/* ---- memory --------------------------------------------------------------- */
+
+/* Filling does not count, content does. */
+static void test_memory(void)
+{
+	const uint64_t size = 32U << 20;
+	unsigned char data[TRACE_PACKET];
+	struct trace_result r;
+	uint64_t bits;
+	char name[16];
+	unsigned int i;
+
+	trace_remove(dir);
+	check(!mkdir(dir, 0777), "mkdir");
+	trace_metadata(dir);
+	for (i = 0; i < 8; i++) {
+		struct trace_packet p = { .cpu = i, .seq = 1, .ts = 1000 };
+		char path[440];
+
+		trace_packet(data, &p);
+		trace_fill(data, size);
+		snprintf(name, sizeof(name), "cpu%u", i);
+		trace_write(dir, name, data, sizeof(data));
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		check(!truncate(path, (off_t)size), "truncate");
+	}
+	trace_read(dir, 1 << 20, &r);
+	check(!r.opened && !r.ended && r.events == 8 * TRACE_RECORDS &&
+	      !r.corrupt && !r.truncated, "%d, %d: %u events", r.opened,
+	      r.ended, r.events);
+	bits = size * 8;
+	memcpy(data + AT_CONTENT_BITS, &bits, sizeof(bits));
+	trace_unseal(data);
+	for (i = 0; i < 8; i++) {
+		uint32_t cpu = i;
+		char path[440];
+
+		memcpy(data + 176, &cpu, sizeof(cpu));
+		snprintf(name, sizeof(name), "cpu%u", i);
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		check(!truncate(path, 0), "truncate");
+		trace_write(dir, name, data, sizeof(data));
+		check(!truncate(path, (off_t)size), "truncate");
+	}
+	trace_read(dir, 1 << 20, &r);
+	check(r.opened == -ENOBUFS || r.ended == -ENOBUFS, "%d, %d", r.opened,
+	      r.ended);
+}
+
+/* ---- names ---------------------------------------------------------------- */
+
+static void name_record(struct ktape_builder *b, uint64_t ts, uint64_t born,
+			uint64_t died)
+{
+	const uint32_t args[7] = {
+		77, 70, 120, (uint32_t)born, (uint32_t)(born >> 32),
+		(uint32_t)died, (uint32_t)(died >> 32),
+	};
+	const struct ktape_record record = {
+		.ts = ts,
+		.args = args,
+		.nargs = 7,
+		.opcode = KTAPE_EV_REGISTRY,
+		.dat20 = KTAPE_OBJ_THREAD | (died ? 1U << 8 : 0),
+		.blob = "init2",
+		.blob_size = 5,
+	};
+
+	if (ktape_build_add(b, &record))
+		abort();
+}
+
+static void learn(struct ktape_registry *registry, uint64_t ts, uint64_t born,
+		  uint64_t died)
+{
+	struct ktape_block head = {
+		.kind = KTAPE_RING_REGISTRY,
+		.ts_begin = ts,
+	};
+	unsigned char data[TRACE_PACKET];
+	struct ktape_builder b;
+	struct ktape_packet p;
+	struct ktape_event e;
+
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	name_record(&b, ts, born, died);
+	if (ktape_packet_open(&p, data, ktape_build_end(&b, ts, 0), NULL,
+			      NULL) ||
+	    ktape_packet_next(&p, &e, NULL) != 1 ||
+	    ktape_registry_add(registry, &e))
+		abort();
+}
+
+/* A death counts, whichever stream tells it first. */
+static void test_death_first(void)
+{
+	const uint64_t s = 1000000000;
+	struct ktape_registry *registry;
+	bool alive, dead;
+	int order;
+
+	for (order = 0; order < 2; order++) {
+		check(!ktape_registry_new(s, &registry), "no memory");
+		if (order)
+			learn(registry, 50 * s, 10 * s, 20 * s);
+		learn(registry, 11 * s, 10 * s, 0);
+		if (!order)
+			learn(registry, 50 * s, 10 * s, 20 * s);
+		alive = ktape_registry_thread(registry, 77, 15 * s);
+		dead = !ktape_registry_thread(registry, 77, 45 * s);
+		ktape_registry_free(registry);
+		check(alive && dead, "order %d: alive %d, dead %d", order,
+		      alive, dead);
+	}
+}
+
+/* One bad bit in the first head of the registry costs that packet's names. */
+static void test_registry_damaged(void)
+{
+	unsigned char data[TRACE_PACKET];
+	const struct ktape_event *e;
+	struct ktape_builder b;
+	struct ktape_trace *t;
+	unsigned int at, i;
+	char path[420];
+	size_t len;
+
+	make_trace(true);
+	for (i = 0; i < 2; i++) {
+		struct ktape_block head = {
+			.kind = KTAPE_RING_REGISTRY,
+			.seq = i + 1,
+			.context = KTAPE_CTX_CONTINUED,
+		};
+
+		memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+		ktape_build_begin(&b, data, sizeof(data), &head);
+		name_record(&b, 5000 + i, 1, 0);
+		len = ktape_build_end(&b, 5000 + i, 0);
+		trace_write(dir, "registry", data, len);
+	}
+	snprintf(path, sizeof(path), "%s/registry", dir);
+	for (at = 0; at < KTAPE_BLOCK_HEADER; at++) {
+		trace_flip(path, at, 2);
+		check(!ktape_trace_open(dir, NULL, &t, NULL), "byte %u", at);
+		check(ktape_trace_next(t, &e) == 1, "byte %u", at);
+		check(ktape_registry_thread(ktape_trace_registry(t), 77, 1000),
+		      "no name, byte %u", at);
+		ktape_trace_close(t);
+		trace_flip(path, at, 2);
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "a whole trace", test_whole },
+	{ "a bad size costs one packet", test_bad_size },
+	{ "a bad size without a checksum", test_bad_size_unsealed },
+	{ "a bad bit in any byte of a head", test_bad_heads },
+	{ "damage at the end is damage", test_bad_end },
+	{ "a file that is cut off", test_cut },
+	{ "who it is about", test_named },
+	{ "metadata that does not end", test_metadata_cut },
+	{ "memory for content alone, and bounded", test_memory },
+	{ "names: a death that is told first", test_death_first },
+	{ "names: a damaged registry", test_registry_damaged },
+};
+
+int main(int argc, char **argv)
+{
+	const char *folder = trace_folder();
+	int status;
+
+	snprintf(dir, sizeof(dir), "%s/trace", folder);
+	snprintf(stream, sizeof(stream), "%s/cpu0", dir);
+	snprintf(pipe_form, sizeof(pipe_form), "%s/pipe", folder);
+	status = tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+	trace_remove(folder);
+	return status;
+}

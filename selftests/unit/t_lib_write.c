@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writing traces: what is replaced and what is not, the recorder on a device of
+ * memory, and writes that fail, end early or refuse to be direct.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "lib_trace.h"
+
+static char dir[400];
+
+/* ---- directories ---------------------------------------------------------- */
+
+static int create(unsigned int flags)
+{
+	struct ktape_ctf *ctf;
+	size_t len;
+	char *text;
+	int err;
+
+	if (ktape_metadata_format(&trace_info, &text, &len))
+		abort();
+	err = ktape_ctf_create(dir, flags, text, len, &ctf);
+	free(text);
+	return err ? err : ktape_ctf_close(ctf);
+}
+
+static bool has(const char *name)
+{
+	struct stat st;
+	char path[500];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return !lstat(path, &st);
+}
+
+static void begin_folder(void)
+{
+	trace_remove(dir);
+	if (mkdir(dir, 0777))
+		abort();
+}
+
+static void test_replace(void)
+{
+	begin_folder();
+	check(!create(0), "an empty folder");
+	trace_write(dir, "cpu0", "x", 1);
+	trace_write(dir, "control12", "x", 1);
+	check(create(0) == -ENOTEMPTY && has("cpu0"), "without force");
+	check(!create(KTAPE_CTF_FORCE), "with force");
+	check(has("metadata") && !has("cpu0") && !has("control12"),
+	      "what is left");
+	trace_remove(dir);
+	check(!create(KTAPE_CTF_FORCE), "no folder");
+}
+
+/* Of what is not ours nothing goes, nor of what stands beside it. */
+static void test_foreign(void)
+{
+	static const char lttng[] =
+		"/* CTF 1.8 */ trace { major = 1; };\n"
+		"env { tracer_name = \"lttng-modules\"; };\n";
+	char path[500];
+
+	begin_folder();
+	trace_metadata(dir);
+	trace_write(dir, "cpu0", "x", 1);
+	trace_write(dir, "control0", "x", 1);
+	trace_write(dir, "registry", "x", 1);
+	trace_write(dir, "zoo", "x", 1);
+	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a foreign file");
+	check(has("metadata") && has("cpu0") && has("control0") &&
+	      has("registry") && has("zoo"), "something went");
+
+	begin_folder();
+	trace_write(dir, "metadata", lttng, sizeof(lttng) - 1);
+	trace_write(dir, "cpu0", "x", 1);
+	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a trace of others");
+	check(has("metadata") && has("cpu0"), "something went");
+
+	begin_folder();
+	trace_write(dir, "cpu0", "x", 1);
+	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a file of that name");
+	check(has("cpu0"), "it went");
+
+	begin_folder();
+	trace_metadata(dir);
+	trace_write(dir, "cpu0", "x", 1);
+	snprintf(path, sizeof(path), "%s/cpu1", dir);
+	check(!mkdir(path, 0777), "mkdir");
+	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a folder of that name");
+	check(has("metadata") && has("cpu0") && has("cpu1"), "something went");
+
+	begin_folder();
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	check(!mkfifo(path, 0666), "mkfifo");
+	alarm(20);
+	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a pipe of that name");
+	alarm(0);
+}
+
+/* ---- a device of memory --------------------------------------------------- */
+
+#define RINGS		2U
+#define BLOCKS		16U
+#define BLOCK		8192U
+#define CONTROL_PAGE	4096U
+#define RING_BYTES	(CONTROL_PAGE + BLOCKS * BLOCK)
+
+/* It is only known here: the library has pointers to it. */
+struct ktape_device {
+	int fd;
+	struct ktape_features features;
+};
+
+static struct ktape_device device = { .fd = -1 };
+static unsigned int emitted;
+
+int ktape_device_fd(const struct ktape_device *d)
+{
+	return d->fd;
+}
+
+const struct ktape_features *
+ktape_device_features(const struct ktape_device *d)
+{
+	return &d->features;
+}
+
+int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
+			struct ktape_layout_entry **entries)
+{
+	struct ktape_layout_entry *e = calloc(RINGS, sizeof(*e));
+	unsigned int i;
+
+	(void)d;
+	memset(layout, 0, sizeof(*layout));
+	layout->nr = RINGS;
+	for (i = 0; i < RINGS; i++) {
+		e[i].cpu = (int)i;
+		e[i].kind = KTAPE_RING_EVENT;
+		e[i].ctl_size = CONTROL_PAGE;
+		e[i].block_size = BLOCK;
+		e[i].data_size = BLOCKS * BLOCK;
+		e[i].offset = i * RING_BYTES;
+	}
+	*entries = e;
+	return 0;
+}
+
+int ktape_device_metadata(struct ktape_device *d, char **text, size_t *len)
+{
+	(void)d;
+	return ktape_metadata_format(&trace_info, text, len);
+}
+
+int ktape_device_position(struct ktape_device *d,
+			  const struct ktape_position *positions,
+			  unsigned int nr)
+{
+	(void)d;
+	(void)positions;
+	(void)nr;
+	return 0;
+}
+
+/* One closed block of records.  Return: how many. */
+static unsigned int fill_block(unsigned char *data, unsigned int cpu,
+			       uint64_t seq, unsigned int before)
+{
+	struct ktape_block head = {
+		.cpu = cpu,
+		.seq = seq,
+		.ts_begin = seq * 100000,
+	};
+	const uint64_t bits = BLOCK * 8;
+	struct ktape_record record = {
+		.ts = seq * 100000,
+		.opcode = TRACE_OPCODE,
+	};
+	uint64_t count;
+	struct ktape_builder b;
+	unsigned int n = 0;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, data, BLOCK, &head);
+	while (!ktape_build_add(&b, &record)) {
+		record.ts += 7;
+		n++;
+	}
+	ktape_build_end(&b, record.ts, 0);
+	memcpy(data + AT_PACKET_BITS, &bits, sizeof(bits));
+	count = before + n;
+	memcpy(data + offsetof(struct ktape_block, emitted), &count,
+	       sizeof(count));
+	return n;
+}
+
+/* Each ring has all blocks but one closed, and the last one just begun. */
+static void make_device(void)
+{
+	unsigned char *memory;
+	unsigned int i, k;
+
+	if (device.fd >= 0)
+		close(device.fd);
+	memcpy(device.features.uuid, trace_info.uuid, 16);
+	device.features.page_size = 4096;
+	device.fd = memfd_create("rings", 0);
+	if (device.fd < 0 || ftruncate(device.fd, RINGS * RING_BYTES))
+		abort();
+	memory = mmap(NULL, RINGS * RING_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_SHARED, device.fd, 0);
+	if (memory == MAP_FAILED)
+		abort();
+	emitted = 0;
+	for (i = 0; i < RINGS; i++) {
+		unsigned char *ring = memory + i * RING_BYTES;
+		struct ktape_ring_page *page = (void *)ring;
+		unsigned int n = 0;
+
+		for (k = 0; k < BLOCKS; k++)
+			n += fill_block(ring + CONTROL_PAGE + k * BLOCK, i,
+					k + 1, n) * (k < BLOCKS - 1);
+		page->emitted[0] = n;
+		page->commit = (BLOCKS - 1) * BLOCK + KTAPE_BLOCK_HEADER;
+		emitted += n;
+	}
+	munmap(memory, RINGS * RING_BYTES);
+}
+
+/* A recording whose writes may fail from the moment when it is open. */
+static int record(const struct ktape_recorder_options *how,
+		  struct ktape_recorder_stats *stats, uint64_t limit)
+{
+	struct rlimit least, most;
+	struct ktape_recorder *r;
+	int err;
+
+	err = ktape_recorder_open(&device, how, &r);
+	if (err)
+		return err;
+	getrlimit(RLIMIT_FSIZE, &most);
+	least = most;
+	if (limit)
+		least.rlim_cur = limit;
+	setrlimit(RLIMIT_FSIZE, &least);
+	do {
+		err = ktape_recorder_step(r);
+	} while (err > 0);
+	err = ktape_recorder_finish(r);
+	setrlimit(RLIMIT_FSIZE, &most);
+	ktape_recorder_stats(r, stats);
+	ktape_recorder_close(r);
+	return err;
+}
+
+static void test_record(void)
+{
+	struct ktape_recorder_options how = { .dir = dir };
+	struct ktape_recorder_stats stats;
+	struct trace_result r;
+
+	for (how.flags = 0; how.flags <= KTAPE_RECORD_NO_URING;
+	     how.flags += KTAPE_RECORD_NO_URING) {
+		trace_remove(dir);
+		make_device();
+		check(!record(&how, &stats, 0), "record");
+		check_equal(stats.records, emitted);
+		check_equal(stats.emitted, emitted);
+		trace_read(dir, 0, &r);
+		check(r.events == emitted && !r.corrupt && !r.truncated &&
+		      !r.lost, "%u events of %u", r.events, emitted);
+	}
+	tap_tell("%u events", emitted);
+}
+
+/* What is told to be written is what can be read. */
+static void test_failed_writes(void)
+{
+	static const uint64_t limits[] = {
+		1, 191, 192, 4096, 5000, 8192, 4096 + 8192, 60000, 100000,
+	};
+	struct ktape_recorder_options how = { .dir = dir };
+	struct ktape_recorder_stats stats;
+	struct trace_result r;
+	size_t i;
+	int err;
+
+	signal(SIGXFSZ, SIG_IGN);
+	for (i = 0; i < 2 * ARRAY_SIZE(limits); i++) {
+		uint64_t limit = limits[i / 2];
+
+		how.flags = i % 2 ? KTAPE_RECORD_NO_URING : 0;
+		trace_remove(dir);
+		make_device();
+		err = record(&how, &stats, limit);
+		check(err == -EFBIG, "limit %llu: %d",
+		      (unsigned long long)limit, err);
+		trace_read(dir, 0, &r);
+		check(!r.opened && !r.corrupt && !r.truncated, "limit %llu: %s",
+		      (unsigned long long)limit, r.last.error.text);
+		check(r.events == stats.records && r.events < emitted,
+		      "limit %llu: %u read, %llu told",
+		      (unsigned long long)limit, r.events,
+		      (unsigned long long)stats.records);
+	}
+}
+
+static void test_failed_pipe(void)
+{
+	struct ktape_recorder_options how = { .dir = NULL };
+	struct ktape_recorder_stats stats;
+	int ends[2], err;
+
+	signal(SIGPIPE, SIG_IGN);
+	check(!pipe(ends), "pipe");
+	fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+	make_device();
+	{
+		struct ktape_recorder *r;
+
+		how.fd = ends[1];
+		err = ktape_recorder_open(&device, &how, &r);
+		check(!err, "open: %d", err);
+		close(ends[0]);
+		err = ktape_recorder_step(r);
+		ktape_recorder_finish(r);
+		ktape_recorder_stats(r, &stats);
+		ktape_recorder_close(r);
+	}
+	close(ends[1]);
+	check(err == -EPIPE, "%d", err);
+	check_equal(stats.records, 0);
+}
+
+static int waits;
+
+static int give_up(void *arg)
+{
+	(void)arg;
+	return ++waits < 3 ? 0 : -ECANCELED;
+}
+
+/* A reader that takes nothing is waited for by the caller's rules. */
+static void test_stuck_pipe(void)
+{
+	struct ktape_recorder_options how = { .wait = give_up };
+	struct ktape_recorder_stats stats;
+	int ends[2], err;
+
+	check(!pipe2(ends, O_NONBLOCK), "pipe");
+	fcntl(ends[1], F_SETPIPE_SZ, 128 << 10);
+	make_device();
+	waits = 0;
+	how.fd = ends[1];
+	alarm(20);
+	err = record(&how, &stats, 0);
+	alarm(0);
+	close(ends[0]);
+	close(ends[1]);
+	check(err == -ECANCELED && waits == 3, "%d after %d waits", err, waits);
+	check(stats.records && stats.records < emitted, "%llu of %u records",
+	      (unsigned long long)stats.records, emitted);
+}
+
+static void test_cancel(void)
+{
+	struct ktape_recorder_options how = { .dir = dir };
+	struct ktape_recorder *r;
+
+	trace_remove(dir);
+	make_device();
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	check(has("metadata"), "nothing there");
+	ktape_recorder_step(r);
+	ktape_recorder_cancel(r);
+	check(access(dir, F_OK) && errno == ENOENT, "the folder is there");
+	begin_folder();
+	make_device();
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	ktape_recorder_cancel(r);
+	check(!access(dir, F_OK) && !has("metadata"), "an empty folder");
+}
+
+/* ---- direct writes -------------------------------------------------------- */
+
+ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset);
+
+/* After some, so many direct writes stop early, the last of them is refused. */
+static int whole_writes, short_writes;
+
+ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset)
+{
+	struct iovec part = { .iov_base = iov->iov_base, .iov_len = 1000 };
+	int flags = fcntl(fd, F_GETFL);
+	ssize_t n;
+
+	if (!(flags & O_DIRECT) || !short_writes || whole_writes-- > 0)
+		return syscall(SYS_pwritev, fd, iov, nr, offset, 0);
+	if (short_writes-- == 1) {
+		errno = EINVAL;
+		return -1;
+	}
+	fcntl(fd, F_SETFL, flags & ~O_DIRECT);
+	n = syscall(SYS_pwritev, fd, &part, 1, offset, 0);
+	fcntl(fd, F_SETFL, flags);
+	return n;
+}
+
+static void test_short_direct(void)
+{
+	struct ktape_recorder_options how = {
+		.dir = dir,
+		.flags = KTAPE_RECORD_NO_URING,
+	};
+	struct ktape_recorder_stats stats;
+	struct trace_result r;
+	int i;
+
+	for (i = 0; i < 9; i++) {
+		trace_remove(dir);
+		make_device();
+		whole_writes = i / 3;
+		short_writes = 2 + i % 3;
+		check(!record(&how, &stats, 0), "case %d", i);
+		if (short_writes) {
+			tap_skip("no direct writes below $TMPDIR");
+			return;
+		}
+		check_equal(stats.records, emitted);
+		trace_read(dir, 0, &r);
+		check(r.events == emitted && !r.corrupt && !r.truncated,
+		      "case %d: %u events of %u, corrupt %u", i, r.events,
+		      emitted, r.corrupt);
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "a trace is replaced when it may be", test_replace },
+	{ "what is no trace of ours stays whole", test_foreign },
+	{ "the recorder", test_record },
+	{ "the recorder: failed writes are not counted", test_failed_writes },
+	{ "the recorder: a reader that goes", test_failed_pipe },
+	{ "the recorder: a reader that takes nothing", test_stuck_pipe },
+	{ "the recorder: nothing is left when cancelled", test_cancel },
+	{ "direct writes that end early", test_short_direct },
+};
+
+int main(int argc, char **argv)
+{
+	const char *folder = trace_folder();
+	int status;
+
+	snprintf(dir, sizeof(dir), "%s/trace", folder);
+	status = tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+	trace_remove(folder);
+	return status;
+}
