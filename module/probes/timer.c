@@ -82,7 +82,7 @@ static void notrace probe_tick_stop(void *data, int success, int dependency)
 	const u32 bits = dependency & (BIT(DEPENDENCY_BITS) - 1);
 
 	kt_probe_enter();
-	KT_EVENT0(TICK_STOP, (u32)!!success | bits << 1);
+	KT_EVENT0(TICK_STOP, (success ? 1 : 0) | bits << 1);
 	kt_probe_leave();
 }
 

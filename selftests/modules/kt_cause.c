@@ -31,6 +31,7 @@ void kt_cause_timer_fn(struct timer_list *t);
 void kt_cause_work_fn(struct work_struct *work);
 void kt_cause_mutex_fn(struct work_struct *work);
 void kt_cause_tasklet_fn(struct tasklet_struct *t);
+void kt_cause_irq_fn(struct irq_work *work);
 void kt_cause_io_sleep(void);
 
 void kt_cause_timer_fn(struct timer_list *t)
@@ -94,7 +95,7 @@ static void nothing(void *arg)
 {
 }
 
-static void irq_nothing(struct irq_work *irq)
+void kt_cause_irq_fn(struct irq_work *work)
 {
 }
 
@@ -180,7 +181,7 @@ MODULE_PARM_DESC(run, "what to cause, and how often");
 
 static int __init kt_cause_init(void)
 {
-	init_irq_work(&irq, irq_nothing);
+	init_irq_work(&irq, kt_cause_irq_fn);
 	return 0;
 }
 
