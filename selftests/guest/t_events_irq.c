@@ -120,7 +120,8 @@ static bool is_between(const struct bracket *b, int cpu, uint64_t n)
 static bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
 		    uint32_t dat20, uint32_t cpu)
 {
-	bool ended = false, last_was_in = false, bad = false, twice;
+	bool ended = false, odd = false;
+	uint32_t last = 0;
 
 	for (size_t i = 0; i < e->nr; i++) {
 		const struct kt_ev *v = &e->v[i];
@@ -128,15 +129,12 @@ static bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
 		if (v->cpu != cpu || v->dat20 != dat20 ||
 		    (v->op != in && v->op != out))
 			continue;
-		twice = ended && last_was_in == (v->op == in);
 		/* Two ends in a row matter if a beginning follows. */
-		if (v->op == in && bad)
+		if (v->op == in && (odd || (ended && last == in)))
 			return false;
-		if (v->op == in && twice)
-			return false;
-		bad |= v->op == out && twice;
+		odd |= v->op == out && last == out;
 		ended |= v->op == out;
-		last_was_in = v->op == in;
+		last = v->op;
 	}
 	return true;
 }
