@@ -22,6 +22,8 @@
 
 #define LONG_JIFFIES	100
 #define SHORT_JIFFIES	2
+/* So long that no timer expires before its thread has gone to sleep. */
+#define SLEEP_MS	50
 
 static DECLARE_COMPLETION(done);
 static DEFINE_MUTEX(contended);
@@ -119,13 +121,13 @@ static void cause_call(void)
 
 static void cause_sleep(void)
 {
-	msleep(1);
+	msleep(SLEEP_MS);
 }
 
 noinline void kt_cause_io_sleep(void)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
-	io_schedule_timeout(1);
+	io_schedule_timeout(msecs_to_jiffies(SLEEP_MS));
 	/* So that the call above is none in the tail. */
 	barrier();
 }
@@ -135,7 +137,7 @@ static void cause_mutex(void)
 {
 	mutex_lock(&contended);
 	queue_work(system_wq, &mutex_work);
-	msleep(20);
+	msleep(SLEEP_MS);
 	mutex_unlock(&contended);
 	wait_for_completion(&done);
 	flush_work(&mutex_work);
