@@ -48,7 +48,19 @@ static int filters(int fd, int row, pid_t other)
 			     row & NUMBER);
 }
 
-TEST(all_sixteen)
+FIXTURE(truth)
+{
+};
+
+FIXTURE_SETUP(truth)
+{
+}
+
+FIXTURE_TEARDOWN(truth)
+{
+}
+
+TEST_F_TIMEOUT(truth, all_sixteen, 120)
 {
 	pid_t other = fork();
 
