@@ -20,6 +20,18 @@
 
 static struct kt_seens seen;
 
+FIXTURE(mark)
+{
+};
+
+FIXTURE_SETUP(mark)
+{
+}
+
+FIXTURE_TEARDOWN(mark)
+{
+}
+
 /* ---- the structures --------------------------------------------------------- */
 
 union any {
@@ -115,7 +127,7 @@ static const struct {
 	{ -ENOTTY, KTAPE_IOC_PROFILE, { .size = 64 } },
 };
 
-TEST(values)
+TEST_F_TIMEOUT(mark, values, 60)
 {
 	int m = ktape_mark_open();
 
@@ -132,7 +144,7 @@ TEST(values)
 	close(m);
 }
 
-TEST(sizes)
+TEST_F_TIMEOUT(mark, sizes, 60)
 {
 	static const unsigned long cmds[] = { KTAPE_MARK_IOC_MARK,
 		KTAPE_MARK_IOC_TRACE, KTAPE_MARK_IOC_NAME };
@@ -182,7 +194,7 @@ TEST(sizes)
 
 /* ---- text --------------------------------------------------------------------- */
 
-TEST(text)
+TEST_F_TIMEOUT(mark, text, 60)
 {
 	static char text[5000];
 	struct iovec v[2] = { { "in two ", 7 }, { "parts\n", 6 } };
@@ -191,7 +203,7 @@ TEST(text)
 	ASSERT_LE(0, m);
 	ASSERT_EQ(0, kt_pin(0));
 	memset(text, 'x', sizeof(text));
-	fd = kt_emit_session(1 << 20);
+	fd = kt_emit_session(256 << 10);
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(1024, write(m, text, 1024));
 	EXPECT_EQ(1025, write(m, text, 1025));
@@ -225,7 +237,7 @@ TEST(text)
 
 /* ---- rights --------------------------------------------------------------------- */
 
-TEST(who_may_open)
+TEST_F_TIMEOUT(mark, who_may_open, 60)
 {
 	struct stat st;
 
@@ -248,7 +260,7 @@ static int name(int m, uint32_t type, uint32_t id, const char *text)
 	return ret;
 }
 
-TEST(without_rights)
+TEST_F_TIMEOUT(mark, without_rights, 60)
 {
 	struct ktape_object_entry e;
 	int root = ktape_mark_open(), dev = kt_open(O_RDWR), m, fd;
@@ -256,7 +268,7 @@ TEST(without_rights)
 	ASSERT_LE(0, root);
 	ASSERT_EQ(0, chmod(KTAPE_MARK_PATH, 0666));
 	ASSERT_EQ(0, ktape_name_marker(root, 5000, "of root"));
-	fd = kt_emit_session(1 << 20);
+	fd = kt_emit_session(256 << 10);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, setuid(NOBODY));
 	m = ktape_mark_open();
@@ -309,19 +321,7 @@ static int names_as(uid_t uid, uint32_t first)
 	_exit(ret == -ENOSPC ? n : 253);
 }
 
-FIXTURE(limits)
-{
-};
-
-FIXTURE_SETUP(limits)
-{
-}
-
-FIXTURE_TEARDOWN(limits)
-{
-}
-
-TEST_F_TIMEOUT(limits, names_of_one_user, 60)
+TEST_F_TIMEOUT(mark, names_of_one_user, 60)
 {
 	int m;
 
@@ -350,14 +350,14 @@ static void try_mark(uint64_t n)
 			   __ATOMIC_RELAXED);
 }
 
-TEST_F_TIMEOUT(limits, rate_is_exact, 60)
+TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 {
 	struct kt_load load[64];
 	uint64_t emitted, rate;
 	int fd, cpus = kt_cpus();
 
 	ASSERT_EQ(0, chmod(KTAPE_MARK_PATH, 0666));
-	fd = kt_emit_session(1 << 20);
+	fd = kt_emit_session(256 << 10);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, setresuid(-1, NOBODY, -1));
 	without = ktape_mark_open();

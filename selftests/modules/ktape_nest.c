@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Not an example: emits in tasks and in interrupts on top of them, once. */
+#include <linux/module.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include <ktape/kernel.h>
+
+#define TASKS		300	/* a CPU */
+#define INTERRUPTS	300
+
+static int in_tasks, in_interrupts;
+module_param(in_tasks, int, 0444);
+MODULE_PARM_DESC(in_tasks, "events that tasks emitted");
+module_param(in_interrupts, int, 0444);
+MODULE_PARM_DESC(in_interrupts, "events that interrupts emitted");
+
+/* All its words are the same, so that a mixture shows. */
+static void emit(u32 opcode, int *count)
+{
+	u32 n = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	const u32 buf[] = { n, n, n, n, n, n, n, n };
+
+	TraceEvent(KTAPE_TRACE_CODE(opcode, 0, 1, 7), n, n, n, n, n, n, n, buf,
+		   sizeof(buf));
+}
+
+static void interrupt(void *unused)
+{
+	emit(202, &in_interrupts);
+}
+
+static void tasks(struct work_struct *work)
+{
+	int i;
+
+	for (i = 0; i < TASKS; i++)
+		emit(201, &in_tasks);
+}
+
+static void all_tasks(struct work_struct *work)
+{
+	schedule_on_each_cpu(tasks);
+}
+
+static DECLARE_WORK(work, all_tasks);
+
+static int __init nest_init(void)
+{
+	int i;
+
+	schedule_work(&work);
+	for (i = 0; i < INTERRUPTS; i++)
+		on_each_cpu(interrupt, NULL, 1);
+	flush_work(&work);
+	return 0;
+}
+module_init(nest_init);
+
+static void __exit nest_exit(void)
+{
+}
+module_exit(nest_exit);
+
+MODULE_DESCRIPTION("emits into ktape in contexts that nest");
+MODULE_LICENSE("GPL");
