@@ -77,7 +77,7 @@ TEST_F_TIMEOUT(sink, misses_nothing_on_any_cpu, 120)
 
 TEST_F_TIMEOUT(sink, beside_a_session, 120)
 {
-	const int each = 500;
+	const int each = 500 / kt_scale();
 	int fd = kt_emit_session(1 << 20);
 
 	ASSERT_LE(0, fd);
@@ -109,7 +109,7 @@ TEST_F_TIMEOUT(sink, the_module_below_stays, 120)
 /* With and without a word, while events come from all CPUs. */
 TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 {
-	const int turns = 8;
+	const int turns = 8 / kt_scale() + 2;
 
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark));
 	for (int i = 0; i < turns; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Not an example: emits in tasks and in interrupts on top of them, once. */
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
@@ -38,21 +39,20 @@ static void tasks(struct work_struct *work)
 		emit(201, &in_tasks);
 }
 
-static void all_tasks(struct work_struct *work)
-{
-	schedule_on_each_cpu(tasks);
-}
-
-static DECLARE_WORK(work, all_tasks);
+static DEFINE_PER_CPU(struct work_struct, works);
 
 static int __init nest_init(void)
 {
-	int i;
+	int cpu, i;
 
-	schedule_work(&work);
+	for_each_online_cpu(cpu) {
+		INIT_WORK(per_cpu_ptr(&works, cpu), tasks);
+		schedule_work_on(cpu, per_cpu_ptr(&works, cpu));
+	}
 	for (i = 0; i < INTERRUPTS; i++)
 		on_each_cpu(interrupt, NULL, 1);
-	flush_work(&work);
+	for_each_online_cpu(cpu)
+		flush_work(per_cpu_ptr(&works, cpu));
 	return 0;
 }
 module_init(nest_init);
