@@ -235,7 +235,10 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 {
 	const uint32_t task = 201U | 1U << 28 | 7U << 29;
 	const uint32_t irq = 202U | 1U << 28 | 7U << 29;
+	const uint32_t sink = 203U | 1U << 28 | 7U << 29;
 	int fd = kt_emit_session(256 << 10), tasks, irqs;
+	struct ktape_stats st;
+	uint64_t nested = 0;
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_insmod("/tests/ktape_nest.ko", ""));
@@ -243,10 +246,19 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 	ASSERT_STREQ("", seen.error);
 	tasks = kt_parameter("ktape_nest", "in_tasks");
 	irqs = kt_parameter("ktape_nest", "in_interrupts");
+	EXPECT_EQ(0, kt_parameter("ktape_nest", "torn"));
+	/* Four nest, the fifth is counted as lost and so ends it. */
+	EXPECT_EQ(5, kt_parameter("ktape_nest", "in_sinks"));
+	EXPECT_EQ(4, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, sink));
+	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		ASSERT_EQ(0, kt_stats(fd, cpu, KTAPE_RING_EVENT, &st));
+		nested += st.lost[KTAPE_LOST_NESTED][KTAPE_CLASS_USER];
+	}
+	EXPECT_EQ(1, nested);
 	EXPECT_EQ(0, kt_rmmod("ktape_nest"));
 	EXPECT_LE(300 * kt_cpus(), tasks);
 	EXPECT_LE(300 * kt_cpus(), irqs);
-	EXPECT_EQ(tasks + irqs, (int)seen.nr);
+	EXPECT_EQ(tasks + irqs + 4, (int)seen.nr);
 	EXPECT_EQ(tasks, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, task));
 	EXPECT_EQ(irqs, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, irq));
 	for (size_t i = 0; i < seen.nr; i++)
