@@ -30,7 +30,7 @@ FIXTURE_VARIANT(self)
 	const char *symbol;
 };
 
-/* The clock, waking, copying, what these call, and what finds symbols. */
+/* The clock, waking, what these call, and what finds symbols. */
 #define VARIANT(symbol) FIXTURE_VARIANT_ADD(self, symbol) { #symbol }
 /* clang-format off */
 VARIANT(ktime_get_mono_fast_ns);
@@ -39,7 +39,6 @@ VARIANT(read_hpet);
 VARIANT(acpi_pm_read);
 VARIANT(irq_work_queue);
 VARIANT(__irq_work_queue_local);
-VARIANT(memcpy);
 VARIANT(__wake_up);
 VARIANT(_raw_spin_lock_irqsave);
 VARIANT(__rcu_read_lock);
