@@ -22,6 +22,24 @@ test_cat()
 	result $? "cat has read at least 1000 events"
 	[ "$names" -ge 5 ]
 	result $? "at least 5 threads have names"
+	# Far less than a block: it is shown all the same.
+	ktape profile process
+	ktape clear
+	ktape dump -e process /dev/ktape >$dir/text 2>$dir/err &
+	reader=$!
+	for _ in $(seq 10); do
+		sleep 1
+		[ ! -s $dir/text ] || break
+		/bin/busybox true
+	done
+	lines=$(wc -l <$dir/text)
+	echo "# $lines lines of a slow session"
+	[ "$lines" -ge 1 ]
+	result $? "the device is shown while little happens" $dir/err
+	kill -TERM $reader
+	wait $reader
+	result $? "until a signal" $dir/err
+	ktape profile default
 	rm -f $dir/f $dir/text
 }
 
