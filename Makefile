@@ -41,16 +41,9 @@ selftests: ## only the guest tests, on Debian's kernel
 bench: ## measure cost and size of events, and print the ratios
 	selftests/bench/run
 
-install: all ## install tool, man pages, headers and module (DESTDIR, PREFIX)
-	install -D -m 755 $(OUT)/user/ktape $(DESTDIR)$(PREFIX)/bin/ktape
-	for f in uapi/ktape/*.h uapi/ktape/*/*.h; do install -D -m 644 "$$f" \
-		"$(DESTDIR)$(PREFIX)/include/$${f#uapi/}" || exit; done
-	install -D -m 644 userspace/lib/ktape_mark.h \
-		$(DESTDIR)$(PREFIX)/include/ktape_mark.h
-	for f in userspace/man/*.[1-8]; do [ ! -e "$$f" ] || \
-		install -D -m 644 "$$f" \
-		"$(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}" || \
-		exit; done
+install: all ## install tool, library, man pages, module (DESTDIR, PREFIX)
+	+$(MAKE) -C userspace OUT=$(OUT)/user DESTDIR=$(DESTDIR) \
+		PREFIX=$(PREFIX) install
 	+$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
 		CONFIG_MODULE_SIG_ALL= \
 		$(if $(DESTDIR),DEPMOD=true) modules_install

@@ -126,8 +126,7 @@ int ktape_device_fd(const struct ktape_device *d)
 	return d->fd;
 }
 
-const struct ktape_features *
-ktape_device_features(const struct ktape_device *d)
+const struct ktape_features *ktape_device_features(const struct ktape_device *d)
 {
 	return &d->features;
 }

@@ -19,9 +19,7 @@ extern "C" {
 #define KTAPE_DEVICE_PATH	"/dev/ktape"
 #define KTAPE_BLOCK_MAX		(64U << 20)	/* bytes; readers take no more */
 
-/**
- * struct ktape_device - an open session: session 0 or one of one's own
- */
+/* An open session: session 0 or one of one's own. */
 struct ktape_device;
 
 /**
@@ -203,9 +201,7 @@ int ktape_device_probe(struct ktape_device *device, unsigned int op,
 
 /* ---- reading rings through mmap --------------------------------------- */
 
-/**
- * struct ktape_reader - own cursors in the mapped rings of a session
- */
+/* Own cursors in the mapped rings of a session. */
 struct ktape_reader;
 
 /**
@@ -307,9 +303,7 @@ int ktape_reader_checkpoint(struct ktape_reader *reader,
 
 /* ---- recording -------------------------------------------------------- */
 
-/**
- * struct ktape_recorder - moves a session's rings into a trace
- */
+/* Moves a session's rings into a trace. */
 struct ktape_recorder;
 
 /* Flags of struct ktape_recorder_options. */

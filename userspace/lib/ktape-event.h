@@ -419,9 +419,7 @@ int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
 int ktape_packet_next(struct ktape_packet *packet, struct ktape_event *event,
 		      struct ktape_error *error);
 
-/**
- * struct ktape_decoder - follows the threads of all CPUs, decodes packets
- */
+/* Follows the threads of all CPUs, decodes packets. */
 struct ktape_decoder;
 
 /**

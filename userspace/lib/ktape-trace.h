@@ -17,9 +17,7 @@ extern "C" {
 
 /* ---- names of objects ------------------------------------------------- */
 
-/**
- * struct ktape_registry - names of objects at any time
- */
+/* Names of objects at any time. */
 struct ktape_registry;
 
 /**
@@ -141,9 +139,7 @@ struct ktape_notice {
 
 #define KTAPE_TRACE_HELD_MAX	(1ULL << 30)	/* bytes */
 
-/**
- * struct ktape_trace - a trace that is being read
- */
+/* A trace that is being read. */
 struct ktape_trace;
 
 /**
@@ -275,9 +271,7 @@ size_t ktape_format_json(const struct ktape_info *info,
 
 /* ---- writing a trace -------------------------------------------------- */
 
-/**
- * struct ktape_ctf - a CTF directory that is being written
- */
+/* A CTF directory that is being written. */
 struct ktape_ctf;
 
 /* Flags of ktape_ctf_create(). */

@@ -12,6 +12,7 @@
  * sends may stop anywhere.
  */
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 #include "trace.h"
@@ -32,6 +33,17 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Begin to read: a ring's device shall tell of less than a whole block. */
+void kt_live_begin(struct ktape_trace *t)
+{
+	struct ktape_watermark w = { .size = sizeof(w), .bytes = 1 };
+
+	t->live = true;
+	t->want = KTAPE_BLOCK_HEADER;
+	/* Others do not know what that is. */
+	ioctl(t->input.fd, KTAPE_IOC_WATERMARK, &w);
 }
 
 /* Until when has everything come? */

@@ -181,6 +181,7 @@ void kt_notice(struct ktape_trace *t, unsigned int kind,
 int kt_merge_add(struct ktape_trace *t, struct kt_stream *s);
 
 /* live.c */
+void kt_live_begin(struct ktape_trace *t);
 int kt_live_pump(struct ktape_trace *t);
 int kt_live_wait(struct ktape_trace *t);
 

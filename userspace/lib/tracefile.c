@@ -240,8 +240,7 @@ static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
 	if (err)
 		return err;
 	if (!t->input.seekable) {
-		t->live = true;
-		t->want = KTAPE_BLOCK_HEADER;
+		kt_live_begin(t);
 		return 0;
 	}
 	err = list_packets(t);

@@ -288,14 +288,18 @@ static void take_signal(int number)
  */
 static void catch_signals(void)
 {
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	const struct sigaction action = {
 		.sa_handler = take_signal,
 		.sa_flags = SA_RESETHAND,
 	};
+	struct sigaction before;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
+		if (!sigaction(numbers[i], NULL, &before) &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
 }
 
 static int tell_unopened(const char *path, int err,

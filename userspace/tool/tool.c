@@ -143,7 +143,9 @@ int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
 		if (!kt_mask_has(mask, i) ||
-		    ktape_device_event_info(device, i, &info) != -EINVAL)
+		    (i != KTAPE_TIME_EXTEND &&
+		     (ktape_device_event_info(device, i, &info) ||
+		      info.state != KTAPE_EVENT_UNKNOWN)))
 			continue;
 		if (d)
 			return fail("profile: the module has no bit for %s",

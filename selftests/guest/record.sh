@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# Shared by the tests of ktape record: what was recorded, and by whose count.
+
+n=0
+dir=/tmp/test
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		[ -z "${3:-}" ] || sed 's/^/# /' "$3" | head -n 20
+	fi
+}
+
+# records TRACE: lines without the checkpoint of the registry, and without time
+# extensions, which are no events
+records()
+{
+	ktape dump --json "$1" 2>>$dir/dump.err |
+		grep -vcE '"ring":"registry"|"event":"time_extend"'
+}
+
+# summary LOG: events that the recorder says it has written
+summary()
+{
+	sed -n 's/.*ktape: \([0-9]*\) events, .* lost, .*/\1/p' "$1"
+}
+
+# ledger TRACE: what the event rings should hold by their ledger, and hold
+ledger()
+{
+	ktape dump --json "$1" 2>>$dir/dump.err | awk '
+		function field(name,  text) {
+			if (!match($0, "\"" name "\":[0-9]+"))
+				return 0
+			text = substr($0, RSTART, RLENGTH)
+			sub(/.*:/, "", text)
+			return text
+		}
+		/"event":"time_extend"/ { next }
+		/"ring":"event"/ { held++ }
+		/"event":"ledger"/ && /"fields":.*"ring":(0|"event")/ {
+			said += field("emitted") - field("filtered")
+			said -= field("full") + field("nested")
+			said -= field("too_big") + field("shed") + field("rate")
+			nr++
+		}
+		END { print said + 0, held + 0, nr + 0 }'
+}
+
+# agrees NAME TRACE LOG: reader, recorder and kernel count the same
+agrees()
+{
+	: >$dir/dump.err
+	read -r said held nr <<-EOT
+	$(ledger "$2")
+	EOT
+	found=$(records "$2")
+	echo "# $1: $(summary "$3") recorded, $found read; event rings: $said by $nr ledger records, $held read"
+	[ "$nr" -gt 0 ] && [ "$said" = "$held" ] && [ "$held" -ge 1000 ] &&
+		[ "$found" = "$(summary "$3")" ]
+	result $? "$1: reader, recorder and ledger agree" $dir/dump.err
+}
+
+need_ktape()
+{
+	ktape version >/dev/null 2>&1 && return
+	echo "1..0 # SKIP no ktape command"
+	exit 4
+}
+
+# ended PID SECONDS: does it end by itself?
+ended()
+{
+	for _ in $(seq $(($2 * 5 * ${KTAPE_SCALE:-1}))); do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.2
+	done
+	return 1
+}

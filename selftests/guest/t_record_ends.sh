@@ -1,0 +1,167 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# How recordings end, and how they do not begin: what was recorded stays, the
+# command ends too, nobody can keep it from ending, and the reason is told.
+
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
+
+test_signals()
+{
+	# Not a job of this shell: for those busybox ignores SIGINT.
+	emit 3 &
+	setsid sh -c 'trap - INT; exec ktape record -o '$dir'/int -- sleep 1000' \
+		2>$dir/log &
+	recorder=$!
+	sleep 2
+	kill -INT $recorder
+	ended $recorder 10
+	result $? "SIGINT ends the recording" $dir/log
+	wait $recorder
+	result $? "SIGINT is no failure" $dir/log
+	wait
+	agrees "after SIGINT" $dir/int $dir/log
+	! pidof sleep >/dev/null
+	result $? "the command ended, too"
+
+	emit 3 &
+	ktape record -p all -B 4K -o $dir/kill 2>$dir/log &
+	recorder=$!
+	sleep 1
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	wait
+	found=$(records $dir/kill)
+	echo "# $found records after SIGKILL"
+	[ "$found" -ge 1 ]
+	result $? "what was written before SIGKILL can be read" $dir/dump.err
+	rmmod ktape 2>$dir/err
+	result $? "SIGKILL leaves no session and no user" $dir/err
+	insmod "$KTAPE_MODULE"
+	rm -rf $dir/int $dir/kill
+}
+
+test_disk_full()
+{
+	mkdir $dir/full
+	mount -t tmpfs -o size=1M tmpfs $dir/full
+	timeout 60 ktape record -p all -o $dir/full/trace -- \
+		emit 3 2>$dir/log
+	rc=$?
+	tail -n 1 $dir/log | sed 's/^/# /'
+	[ $rc = 1 ] && grep -q 'No space left' $dir/log
+	result $? "a full disk is told" $dir/log
+	found=$(records $dir/full/trace)
+	echo "# $found records on the full disk"
+	[ "$found" -ge 1000 ]
+	result $? "what was written before can be read" $dir/dump.err
+	umount $dir/full
+	rmdir $dir/full
+	ktape record -q -d 100ms -o $dir/after 2>$dir/log
+	result $? "another recording works" $dir/log
+	rm -rf $dir/after
+}
+
+# What the command prints is not for the trace.
+test_output()
+{
+	ktape record -o - -- sh -c 'echo hello; emit 1' >$dir/pipe 2>$dir/log
+	result $? "a command that prints, into a pipe form" $dir/log
+	grep -qx hello $dir/log
+	result $? "what it prints comes on standard error" $dir/log
+	agrees "beside what it prints" $dir/pipe $dir/log
+	rm -f $dir/pipe
+}
+
+# stuck OPTION...: record for a reader that takes nothing, and is sent a signal
+stuck()
+{
+	mkfifo $dir/fifo
+	sh -c 'head -c 60000 >/dev/null; exec sleep 1000' <$dir/fifo &
+	reader=$!
+	emit 6 &
+	ktape record -p all "$@" -o - 2>$dir/log >$dir/fifo &
+	recorder=$!
+	sleep 4
+	kill -TERM $recorder
+	ended $recorder 10
+	result $? "a reader that takes nothing, $*: a signal ends the recording" \
+		$dir/log
+	kill -KILL $recorder 2>/dev/null
+	wait $recorder
+	[ $? = 1 ] && grep -q 'reader takes nothing' $dir/log
+	result $? "and that is told" $dir/log
+	kill $reader
+	wait
+	rm $dir/fifo
+}
+
+test_stuck()
+{
+	stuck -q
+	stuck -d 1s
+	seconds=$(sed -n 's/.* filtered, \([0-9]*\)\..* s: .*/\1/p' $dir/log)
+	echo "# recorded for $seconds s"
+	[ "${seconds:-99}" -lt 3 ]
+	result $? "a reader that takes nothing does not make it longer" $dir/log
+}
+
+test_inherited()
+{
+	timeout 60 sh -c "trap '' CHLD; exec ktape record -o $dir/chld -- emit 1" \
+		2>$dir/log
+	result $? "an ignored SIGCHLD does not hide the end" $dir/log
+	(
+		ulimit -f 400	# of 512 bytes
+		timeout 60 ktape record -p all -o $dir/limit -- emit 3 2>$dir/log
+	)
+	[ $? = 1 ] && grep -q 'File too large' $dir/log
+	result $? "a file size limit is told" $dir/log
+	found=$(records $dir/limit)
+	echo "# $found records within the limit, $(summary $dir/log) told"
+	[ "$found" = "$(summary $dir/log)" ] && ! pidof emit >/dev/null
+	result $? "what was written can be read, and the command has ended" \
+		$dir/dump.err
+	rm -rf $dir/chld $dir/limit
+}
+
+# refused STATUS TEXT ARGUMENT...: says why, and leaves nothing behind
+refused()
+{
+	want=$1
+	text=$2
+	shift 2
+	timeout 20 ktape record -o $dir/none "$@" 2>$dir/log
+	[ $? = "$want" ] && grep -qF -- "$text" $dir/log && [ ! -e $dir/none ]
+	result $? "record $*: $text" $dir/log
+}
+
+test_refused()
+{
+	printf '#!/no/such\n' >$dir/script
+	chmod +x $dir/script
+	refused 1 "script cannot be run: No such file" -- $dir/script
+	refused 1 "no bit for time_extend" -e sched,time_extend
+	refused 1 "no opcode 239" -p "0x8$(printf '%059d' 0)"
+	refused 1 "does not take such sizes" -B 64M
+	refused 1 "does not take such sizes" -b 64G
+	timeout 20 ktape record -q -d 0 -o $dir/zero 2>$dir/log
+	result $? "no time at all is a time" $dir/log
+	ktape profile set sched '!sched_switch' 2>$dir/log &&
+		ktape profile >$dir/text &&
+		grep -q '^sched_' $dir/text && ! grep -qx sched_switch $dir/text
+	result $? "profile: one operand takes away from another" $dir/text
+	ktape profile default
+	rm -rf $dir/zero $dir/script $dir/text
+}
+
+echo "TAP version 13"
+need_ktape
+test_signals
+test_disk_full
+test_output
+test_stuck
+test_inherited
+test_refused
+echo "1..$n"

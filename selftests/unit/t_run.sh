@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The runner of the stages: its budgets hold, and nothing of a stage is left.
+set -u
+
+run=$(cd "$(dirname "$0")/.." && pwd)/run
+work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-run.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export OUT=$work/out
+
+n=0
+failed=0
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+		return
+	fi
+	failed=1
+	echo "not ok $n - $2"
+	sed 's/^/# /' "$work/log" | head -n 20
+}
+
+# stage SCRIPT: one that is run with a budget of 2 s
+stage()
+{
+	printf '%s\n' '#!/bin/bash' "$1" >"$work/stage"
+	chmod +x "$work/stage"
+	export KTAPE_STAGES="set	stage	2	$work/stage"
+}
+
+# Lives: this process, which the stage wrote down, is there.
+lives()
+{
+	local state
+	state=$(sed 's/.*) //; s/ .*//' "/proc/$(cat "$work/pid")/stat" 2>&1)
+	[ "$state" = S ] || [ "$state" = R ]
+}
+
+# ends STATUS WHAT: it ends, and by itself
+ends()
+{
+	timeout -k 1 60 "$run" set >"$work/log" 2>&1
+	[ $? = "$1" ]
+	result $? "$2"
+}
+
+keep="sleep 600 & echo \$! >$work/pid"
+
+stage "echo ok 1; $keep; exit 0"
+ends 0 "a stage that leaves a process with its output behind"
+! lives
+result $? "which is ended"
+
+stage "echo ok 1; $keep; trap '' TERM; wait; sleep 600"
+ends 1 "a stage that does not end and takes no notice"
+grep -q 'took more than 2 s' "$work/log"
+result $? "which is told"
+! lives
+result $? "and ended with its children"
+
+stage "echo ok 1; setsid sleep 600 & echo \$! >$work/pid; exit 0"
+ends 0 "a stage whose process is in a session of its own"
+kill "$(cat "$work/pid")"
+
+stage "echo not ok 1; exit 1"
+ends 1 "a stage that fails"
+
+stage "echo ok 1; $keep; wait"
+export KTAPE_STAGES=${KTAPE_STAGES/2/600}
+"$run" set >"$work/log" 2>&1 &
+pid=$!
+rm -f "$work/pid"
+for _ in $(seq 100); do
+	[ ! -s "$work/pid" ] || break
+	sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+[ $? = 130 ]
+result $? "a run that is interrupted"
+! lives
+result $? "ends its stage"
+
+echo "1..$n"
+exit $failed
