@@ -38,6 +38,8 @@ static inline int kt_fire_load(void)
 	const char *tests = getenv("KTAPE_TESTS");
 	char path[200];
 
+	/* What a test that died left behind. */
+	syscall(SYS_delete_module, "kt_fire", O_NONBLOCK);
 	snprintf(path, sizeof(path), "%s/kt_fire.ko", tests ? tests : "/tests");
 	return kt_insmod(path);
 }
@@ -237,34 +239,43 @@ static inline int kt_event_state(unsigned int opcode)
 
 /* ---- the registry ---------------------------------------------------------- */
 
+/* The entries, mapped once a process. */
+static inline const struct ktape_object_entry *kt_objects(size_t *nr)
+{
+	static const struct ktape_object_entry *all;
+	static struct ktape_layout_entry l;
+	int fd = all ? -1 : kt_open(O_RDONLY);
+	void *p;
+
+	if (!all && fd >= 0 && !kt_region(fd, -1, KTAPE_RING_REGISTRY, &l)) {
+		p = mmap(NULL, l.data_size, PROT_READ, MAP_SHARED, fd,
+			 l.offset);
+		if (p != MAP_FAILED)
+			all = p;
+	}
+	if (fd >= 0)
+		close(fd);
+	*nr = all ? l.data_size / sizeof(*all) : 0;
+	return all;
+}
+
 /* Name of a living object; waits until it is there. Return: 0 or -errno. */
 static inline int kt_object_name(unsigned int type, uint32_t id, char *name)
 {
-	int fd = kt_open(O_RDONLY), ret = -ENOENT;
 	const struct ktape_object_entry *e;
-	struct ktape_layout_entry l;
+	size_t nr;
 
-	if (fd < 0)
-		return fd;
-	if (kt_region(fd, -1, KTAPE_RING_REGISTRY, &l))
-		goto out;
-	e = mmap(NULL, l.data_size, PROT_READ, MAP_SHARED, fd, l.offset);
-	if (e == MAP_FAILED)
-		goto out;
-	for (int tries = 0; ret && tries < 100 * kt_scale(); tries++) {
-		for (size_t i = 0; i < l.data_size / sizeof(*e); i++)
+	for (int tries = 0; tries < 100 * kt_scale(); tries++) {
+		e = kt_objects(&nr);
+		for (size_t i = 0; i < nr; i++)
 			if (e[i].type == type && e[i].id == id && !e[i].died &&
 			    !(e[i].seq & 1)) {
 				memcpy(name, e[i].name, KTAPE_NAME_SIZE);
-				ret = 0;
+				return 0;
 			}
-		if (ret)
-			usleep(20000);
+		usleep(20000);
 	}
-	munmap((void *)e, l.data_size);
-out:
-	close(fd);
-	return ret;
+	return -ENOENT;
 }
 
 #endif /* _KT_FIRE_H */

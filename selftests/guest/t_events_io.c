@@ -92,7 +92,7 @@ static int set_scheduler(const char *disk, const char *name)
 	return ret;
 }
 
-TEST_F(io, block_requests)
+TEST_F_TIMEOUT(io, block_requests, 200)
 {
 	uint32_t dev = device_of("/dev/vdb");
 	char name[KTAPE_NAME_SIZE];
@@ -125,7 +125,7 @@ TEST_F(io, block_requests)
 }
 
 /* A driver without requests, whose operations complete by themselves. */
-TEST_F(io, block_operations)
+TEST_F_TIMEOUT(io, block_operations, 200)
 {
 	char name[KTAPE_NAME_SIZE];
 	uint32_t dev;
@@ -151,7 +151,7 @@ TEST_F(io, block_operations)
 }
 
 /* What a guest's disk does not do: by the helper. */
-TEST_F(io, block_requeue_and_merge)
+TEST_F_TIMEOUT(io, block_requeue_and_merge, 200)
 {
 	static const uint8_t ops[] = { KTAPE_EV_BLOCK_RQ_REQUEUE,
 				       KTAPE_EV_BLOCK_RQ_MERGE };
@@ -198,7 +198,7 @@ static bool in_proc(uint32_t irq, const char *name)
 	return found;
 }
 
-TEST_F(io, interrupts_have_names)
+TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 {
 	char name[KTAPE_NAME_SIZE];
 	int fd, named = 0;
@@ -277,7 +277,7 @@ static int count_packets(const struct kt_hits *h, uint32_t op, uint32_t len,
 	return nr;
 }
 
-TEST_F(io, net_packets)
+TEST_F_TIMEOUT(io, net_packets, 200)
 {
 	const uint32_t frame = IP_BYTES + 14;
 	int fd, polls = 0, consumed = 0;
@@ -318,7 +318,7 @@ TEST_F(io, net_packets)
 }
 
 /* Nobody listens: each packet is dropped, once, and where is told. */
-TEST_F(io, net_drops)
+TEST_F_TIMEOUT(io, net_drops, 200)
 {
 	uint32_t skbs[TIMES] = {};
 	char name[KTAPE_NAME_SIZE];
@@ -369,7 +369,7 @@ static int rename_device(const char *from, const char *to)
 }
 
 /* Names of devices follow; those of another name space do not count. */
-TEST_F(io, net_names)
+TEST_F_TIMEOUT(io, net_names, 200)
 {
 	char name[KTAPE_NAME_SIZE];
 	int status = -1;

@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(memory)
 }
 
 /* One fault a page, at the address and with the bits that are known. */
-TEST_F(memory, page_fault_user)
+TEST_F_TIMEOUT(memory, page_fault_user, 120)
 {
 	char *p = mmap(NULL, TIMES * PAGE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -67,7 +67,7 @@ TEST_F(memory, page_fault_user)
 }
 
 /* The kernel touches pages of ours; where it does is a function. */
-TEST_F(memory, page_fault_kernel)
+TEST_F_TIMEOUT(memory, page_fault_kernel, 120)
 {
 	char *p = mmap(NULL, TIMES * PAGE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -103,7 +103,7 @@ TEST_F(memory, page_fault_kernel)
 	munmap(p, TIMES * PAGE);
 }
 
-TEST_F(memory, pages)
+TEST_F_TIMEOUT(memory, pages, 120)
 {
 	unsigned long long pfn[TIMES];
 	int fd, allocs = 0, frees = 0;
@@ -135,7 +135,7 @@ TEST_F(memory, pages)
 	EXPECT_EQ(TIMES, frees);
 }
 
-TEST_F(memory, kmalloc)
+TEST_F_TIMEOUT(memory, kmalloc, 120)
 {
 	char name[KTAPE_NAME_SIZE];
 	int fd, allocs = 0, frees = 0;
@@ -172,7 +172,7 @@ TEST_F(memory, kmalloc)
 	EXPECT_EQ(TIMES, frees);
 }
 
-TEST_F(memory, kmem_cache)
+TEST_F_TIMEOUT(memory, kmem_cache, 120)
 {
 	int fd, allocs = 0, frees = 0;
 	char name[KTAPE_NAME_SIZE];
@@ -206,12 +206,61 @@ TEST_F(memory, kmem_cache)
 
 /* ---- locks ---------------------------------------------------------------- */
 
-#define WAITS	5
+#define WAITS	7
 
-static void *hold(void *arg)
+/**
+ * struct writer - a thread that writes to the helper
+ * @thread: the thread
+ * @what: what it writes
+ * @tid: its number, once it is about to write
+ * @ret: what came of it
+ */
+struct writer {
+	pthread_t thread;
+	const char *what;
+	int tid, ret;
+};
+
+static void *writer_main(void *arg)
 {
-	*(int *)arg = kt_fire("hold", 1);
+	struct writer *w = arg;
+
+	__atomic_store_n(&w->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
+	w->ret = kt_fire(w->what, 1);
 	return NULL;
+}
+
+static char state_of(int tid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (f)
+		fclose(f);
+	return state;
+}
+
+/* Start it and wait until it is in a state. Return: 0, or -1: it never was. */
+static int start_writer(struct writer *w, const char *what, char state)
+{
+	*w = (struct writer){ .what = what };
+	if (pthread_create(&w->thread, NULL, writer_main, w))
+		return -1;
+	for (int i = 0; i < 500 * kt_scale(); i++) {
+		usleep(10000);
+		if (__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE) &&
+		    state_of(w->tid) == state)
+			return 0;
+	}
+	return -1;
+}
+
+static void on_signal(int sig)
+{
 }
 
 /* Of the mutex of the helper's parameters: what of it was recorded. */
@@ -235,11 +284,12 @@ static void count_lock(const struct kt_hits *h, uint32_t lock, int *begins,
  * One thread holds the mutex of the helper's parameters while it sleeps, another
  * one waits for it.  Nobody else waits for any mutex just as often.
  */
-TEST_F(memory, contention)
+TEST_F_TIMEOUT(memory, contention, 120)
 {
-	int fd, held = -1, begins, ends, locks = 0;
+	struct sigaction sa = { .sa_handler = on_signal };
+	int fd, begins, ends, locks = 0;
+	struct writer holder, waiter;
 	uint32_t known[64] = {};
-	pthread_t thread;
 	unsigned int nr = 0;
 
 	if (kt_event_state(KTAPE_EV_CONTENTION_BEGIN) != KTAPE_EVENT_AVAILABLE)
@@ -247,12 +297,15 @@ TEST_F(memory, contention)
 	fd = kt_record(KT_OPS(KTAPE_EV_CONTENTION_BEGIN,
 			      KTAPE_EV_CONTENTION_END));
 	ASSERT_GE(fd, 0);
+	sigaction(SIGUSR1, &sa, NULL);
 	for (int i = 0; i < WAITS; i++) {
-		ASSERT_EQ(0, pthread_create(&thread, NULL, hold, &held));
-		usleep(40000);
-		ASSERT_EQ(0, kt_fire("nothing", 1));
-		pthread_join(thread, NULL);
-		ASSERT_EQ(0, held);
+		ASSERT_EQ(0, start_writer(&holder, "hold", 'S'));
+		ASSERT_EQ(0, start_writer(&waiter, "nothing", 'D'));
+		pthread_kill(holder.thread, SIGUSR1);
+		pthread_join(holder.thread, NULL);
+		pthread_join(waiter.thread, NULL);
+		ASSERT_EQ(0, holder.ret);
+		ASSERT_EQ(0, waiter.ret);
 	}
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);

@@ -136,13 +136,13 @@ static int check_all(struct __test_metadata *_metadata, struct kt_hits *h,
 	return bad;
 }
 
-TEST_F(exception, each_source)
+TEST_F_TIMEOUT(exception, each_source, 200)
 {
 	EXPECT_EQ(0, check_all(_metadata, &self->h, sources,
 			       sizeof(sources) / sizeof(sources[0])));
 }
 
-TEST_F(exception, hang_names_the_thread)
+TEST_F_TIMEOUT(exception, hang_names_the_thread, 200)
 {
 	struct source s = { "hang", KTAPE_EXC_HANG, KTAPE_SW_SEVERITY2, 1,
 			    { syscall(SYS_gettid) }, "kt-hangs" };
@@ -152,7 +152,7 @@ TEST_F(exception, hang_names_the_thread)
 }
 
 /* A breakpoint goes through the same chain as a death. */
-TEST_F(exception, trap_is_no_death)
+TEST_F_TIMEOUT(exception, trap_is_no_death, 200)
 {
 	int fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
 
@@ -162,7 +162,7 @@ TEST_F(exception, trap_is_no_death)
 	EXPECT_EQ(0, self->h.nr);
 }
 
-TEST_F(exception, majors_have_names)
+TEST_F_TIMEOUT(exception, majors_have_names, 200)
 {
 	char name[KTAPE_NAME_SIZE] = "";
 
@@ -185,7 +185,7 @@ static int unload_scsi(void)
 }
 
 /* It comes and goes while a session wants its events: attached each time. */
-TEST_F(exception, module_comes_and_goes)
+TEST_F_TIMEOUT(exception, module_comes_and_goes, 200)
 {
 	int want = kt_record(KT_OPS(KTAPE_EV_EXCEPTION)), ret;
 
@@ -204,7 +204,7 @@ out:
 }
 
 /* It is there before a session wants its events. */
-TEST_F(exception, module_is_there)
+TEST_F_TIMEOUT(exception, module_is_there, 200)
 {
 	int ret = kt_modprobe("scsi_");
 
@@ -248,7 +248,7 @@ static pid_t glutton(void)
 	_exit(0);
 }
 
-TEST_F(exception, out_of_memory)
+TEST_F_TIMEOUT(exception, out_of_memory, 200)
 {
 	int fd, status = 0;
 	pid_t pid;

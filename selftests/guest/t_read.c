@@ -236,7 +236,9 @@ TEST_F(quiet, start_again_goes_on)
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	}
 	EXPECT_STREQ("", self->t.error);
-	EXPECT_EQ(2, s->parts);
+	/* One more if the first packet was read before the first rename. */
+	EXPECT_LE(2, s->parts);
+	EXPECT_GE(3, s->parts);
 }
 
 TEST_F(quiet, bad_buffer)

@@ -16,6 +16,7 @@
 #define KMALLOC_BYTES	12345
 #define OBJECT_BYTES	3333
 #define PAGE_ORDER	3
+#define HOLD_MS		20000
 
 u64 fire_number;
 
@@ -75,10 +76,10 @@ static int fire_pages(void)
 	return 0;
 }
 
-/* The writer holds the lock of this module's parameters meanwhile. */
+/* The writer holds the lock of this module's parameters, until a signal. */
 static int fire_hold(void)
 {
-	msleep(100);
+	msleep_interruptible(HOLD_MS);
 	return 0;
 }
 
