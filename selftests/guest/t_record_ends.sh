@@ -45,7 +45,7 @@ test_signals()
 test_disk_full()
 {
 	mkdir $dir/full
-	mount -t tmpfs -o size=1M tmpfs $dir/full
+	mount -t tmpfs -o size=512K tmpfs $dir/full
 	timeout 60 ktape record -p all -o $dir/full/trace -- \
 		emit 3 2>$dir/log
 	rc=$?
