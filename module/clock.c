@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Chooses the trace clock and relates it to the system's clocks. */
+/*
+ * Chooses the trace clock and relates it to the system's clocks.
+ *
+ * A suspend may set the cycle counter back.  Before the first one the way
+ * through kt_clock_slow() is patched in; when the system wakes up, with one CPU
+ * and no interrupts, a counter that is behind gets a bias.
+ */
 #include <linux/irqflags.h>
 #include <linux/printk.h>
 #include <linux/string.h>
@@ -8,9 +14,49 @@
 
 #include "clock.h"
 
-DEFINE_STATIC_KEY_FALSE(kt_clock_is_mono);
+DEFINE_STATIC_KEY_FALSE(kt_clock_called);
 
 static u64 hz = NSEC_PER_SEC;
+static bool is_mono;
+
+/* Written with one CPU running and interrupts off. */
+static u64 bias, asleep_at;
+
+/**
+ * kt_clock_slow() - read a clock that takes more than an instruction
+ *
+ * Return: ticks. Context: any, NMI included.
+ */
+u64 notrace kt_clock_slow(void)
+{
+	return is_mono ? ktime_get_mono_fast_ns() : get_cycles() + bias;
+}
+
+static int falls_asleep(void)
+{
+	asleep_at = kt_clock();
+	return 0;
+}
+
+static void wakes_up(void)
+{
+	u64 now = kt_clock();
+
+	if ((s64)(now - asleep_at) < 0)
+		bias += asleep_at - now;
+}
+
+KT_SYSCORE(clock_sleep, falls_asleep, wakes_up);
+
+/**
+ * kt_clock_may_stop() - the system is about to be suspended
+ *
+ * Context: process context, may sleep; everything still runs.
+ */
+void kt_clock_may_stop(void)
+{
+	static_branch_enable(&kt_clock_called);
+}
 
 /**
  * kt_clock_init() - choose the trace clock
@@ -32,11 +78,23 @@ int kt_clock_init(const char *wish)
 		return -ENODEV;
 	else if (strcmp(wish, "cycles") && strcmp(wish, "auto"))
 		return -EINVAL;
-	if (cycles_hz)
-		hz = cycles_hz;
+	is_mono = !cycles_hz;
+	if (is_mono)
+		static_branch_enable(&kt_clock_called);
 	else
-		static_branch_enable(&kt_clock_is_mono);
+		hz = cycles_hz;
+	kt_syscore_register(&clock_sleep);
 	return 0;
+}
+
+/**
+ * kt_clock_exit() - no longer care for suspends
+ *
+ * Context: module unload.
+ */
+void kt_clock_exit(void)
+{
+	kt_syscore_unregister(&clock_sleep);
 }
 
 /**
@@ -56,8 +114,7 @@ u64 kt_clock_hz(void)
  */
 u32 kt_clock_id(void)
 {
-	return static_key_enabled(&kt_clock_is_mono) ? KTAPE_CLOCK_MONO :
-						       KTAPE_CLOCK_CYCLES;
+	return is_mono ? KTAPE_CLOCK_MONO : KTAPE_CLOCK_CYCLES;
 }
 
 /**

@@ -13,7 +13,9 @@
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
-DECLARE_STATIC_KEY_FALSE(kt_clock_is_mono);
+DECLARE_STATIC_KEY_FALSE(kt_clock_called);
+
+u64 kt_clock_slow(void);
 
 /**
  * kt_clock() - read the trace clock
@@ -25,8 +27,8 @@ DECLARE_STATIC_KEY_FALSE(kt_clock_is_mono);
  */
 static __always_inline u64 kt_clock(void)
 {
-	if (static_branch_unlikely(&kt_clock_is_mono))
-		return ktime_get_mono_fast_ns();
+	if (static_branch_unlikely(&kt_clock_called))
+		return kt_clock_slow();
 	return get_cycles();
 }
 
@@ -37,7 +39,7 @@ static __always_inline u64 kt_clock(void)
  */
 static __always_inline bool kt_clock_by_call(void)
 {
-	return static_branch_unlikely(&kt_clock_is_mono);
+	return static_branch_unlikely(&kt_clock_called);
 }
 
 /**
@@ -54,12 +56,12 @@ static __always_inline bool kt_clock_by_call(void)
 static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 					    const bool by_call)
 {
-	u64 ns;
+	u64 ts;
 
 	if (by_call) {
-		ns = ktime_get_mono_fast_ns();
-		*lo = (u32)ns;
-		*hi = (u32)(ns >> 32);
+		ts = kt_clock_slow();
+		*lo = (u32)ts;
+		*hi = (u32)(ts >> 32);
 	} else {
 		kt_get_cycles_halves(lo, hi);
 	}
@@ -80,6 +82,8 @@ struct kt_moment {
 };
 
 int kt_clock_init(const char *wish);
+void kt_clock_exit(void);
+void kt_clock_may_stop(void);
 u64 kt_clock_hz(void);
 bool kt_clock_stable(void);
 u32 kt_clock_id(void);

@@ -23,6 +23,7 @@
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
+#include <linux/syscore_ops.h>
 #include <linux/timex.h>
 #include <linux/types.h>
 #include <linux/version.h>
@@ -122,6 +123,37 @@ static inline void kt_vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 }
 #endif
 
+/*
+ * Callbacks for the moments at which the system falls asleep and wakes up, with
+ * one CPU and interrupts off.  They got an argument after 6.17; Kbuild looks.
+ */
+#ifdef KT_HAVE_SYSCORE_DATA
+#define KT_SYSCORE(name, on_suspend, on_resume)				\
+static int name##_suspend(void *data)					\
+{									\
+	return on_suspend();						\
+}									\
+static void name##_resume(void *data)					\
+{									\
+	on_resume();							\
+}									\
+static const struct syscore_ops name##_ops = {				\
+	.suspend = name##_suspend,					\
+	.resume = name##_resume,					\
+};									\
+static struct syscore name = { .ops = &name##_ops }
+#define kt_syscore_register(s)		register_syscore(s)
+#define kt_syscore_unregister(s)	unregister_syscore(s)
+#else
+#define KT_SYSCORE(name, on_suspend, on_resume)				\
+static struct syscore_ops name = {					\
+	.suspend = on_suspend,						\
+	.resume = on_resume,						\
+}
+#define kt_syscore_register(s)		register_syscore_ops(s)
+#define kt_syscore_unregister(s)	unregister_syscore_ops(s)
+#endif
+
 /* Largest order of a page allocation. */
 #ifdef MAX_PAGE_ORDER
 #define KT_ORDER_MAX		MAX_PAGE_ORDER
@@ -146,6 +178,25 @@ static inline void kt_vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 #define kt_task_state(p)	READ_ONCE((p)->__state)
 #else
 #define kt_task_state(p)	READ_ONCE((p)->state)
+#endif
+
+/* The highest address of any program, told by all kernels since 5.18. */
+#ifndef TASK_SIZE_MAX
+#define TASK_SIZE_MAX		TASK_SIZE
+#endif
+
+/* The disk of a request, NULL if it has none. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 17, 0)
+#define kt_rq_disk(rq)		((rq)->q->disk)
+#else
+#define kt_rq_disk(rq)		((rq)->rq_disk)
+#endif
+
+/* Name of the device, a partition's where the kernel can tell it easily. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 12, 0)
+#define kt_bio_disk_name(bio)	dev_name(&(bio)->bi_bdev->bd_device)
+#else
+#define kt_bio_disk_name(bio)	((bio)->bi_disk->disk_name)
 #endif
 
 /* Which table does the number of the running system call belong to? */

@@ -2,13 +2,16 @@
 /*
  * Writes control records: each CPU writes its own, in an interrupt.
  *
- * The want bits have no part in it: control records mark the very moments at
+ * The want bits do not hold them back: control records mark the very moments at
  * which those change.  A ring is still written by its own CPU alone.
  */
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 
 #include "control.h"
+#include "filter.h"
 #include "session.h"
 
 /* Reasons of clock_sync, see uapi/ktape/events.h. */
@@ -24,6 +27,8 @@ struct kt_order {
 	struct kt_session *s;
 	void (*write)(const struct kt_order *order, unsigned int cpu);
 	const u64 *mask;
+	const struct kt_filters *filters;
+	u32 kinds;
 	u32 phase;
 	u32 reason;
 	atomic_t *failed;
@@ -43,7 +48,7 @@ static void write_record(struct kt_session *s, unsigned int cpu,
 static void write_sync(struct kt_session *s, unsigned int cpu, u32 reason)
 {
 	struct kt_moment m;
-	u32 args[6];
+	u32 args[7];
 	struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_CLOCK_SYNC,
 				kt_clock_stable() | reason << 1, 0,
@@ -60,6 +65,8 @@ static void write_sync(struct kt_session *s, unsigned int cpu, u32 reason)
 	args[3] = (u32)(m.boot >> 32);
 	args[4] = (u32)m.real;
 	args[5] = (u32)(m.real >> 32);
+	/* The record gets a time of its own, which may be later. */
+	args[6] = (u32)m.clock;
 	write_record(s, cpu, &rec);
 }
 
@@ -93,6 +100,37 @@ static void write_session(const struct kt_order *order, unsigned int cpu)
 		halt_rings(order->s, cpu);
 }
 
+/*
+ * Which thread runs here?  A reader knows it from the last switch, but some may
+ * have happened while the session did not record them.
+ */
+static void write_context(struct kt_session *s, unsigned int cpu)
+{
+	struct kt_ring *r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
+	bool known = !s->owner.no_context;
+	u32 tid = known ? current->pid : -1;
+	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_CONTEXT,
+				known ? (u8)current->prio : 0, 0, 1),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = 1,
+		.args = &tid,
+	};
+
+	if (!r)
+		return;
+	kt_count(&r->page->emitted[rec.class]);
+	kt_ring_write(r, &rec);
+}
+
+/* In one interrupt, so that no switch comes between. */
+static void write_want(const struct kt_order *order, unsigned int cpu)
+{
+	kt_want_set(order->s, cpu);
+	if (kt_session_records_on(order->s, cpu))
+		write_context(order->s, cpu);
+}
+
 static void write_profile(const struct kt_order *order, unsigned int cpu)
 {
 	u32 generation = order->s->owner.generation;
@@ -106,6 +144,25 @@ static void write_profile(const struct kt_order *order, unsigned int cpu)
 	};
 
 	write_record(order->s, cpu, &rec);
+}
+
+static void write_filters(const struct kt_order *order, unsigned int cpu)
+{
+	u32 args[] = { order->s->owner.generation, 0 };
+	struct kt_record rec = {
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+	};
+	u32 kinds, kind;
+
+	for (kinds = order->kinds; kinds; kinds &= kinds - 1) {
+		kind = __ffs(kinds);
+		args[1] = order->filters->nr[kind];
+		rec.code = KT_CODE(KTAPE_EV_FILTER, kind | order->phase << 5, 0,
+				   ARRAY_SIZE(args));
+		write_record(order->s, cpu, &rec);
+	}
 }
 
 static void write_ledger_of(struct kt_session *s, unsigned int cpu,
@@ -202,6 +259,24 @@ void kt_control_session(struct kt_session *s, u32 phase)
 }
 
 /**
+ * kt_control_want() - set and clear the want bits of a session on every CPU
+ * @s: the session
+ *
+ * Each online CPU changes its own and says which thread it runs, so that events
+ * are not taken for those of a thread that ran there before.
+ */
+void kt_control_want(struct kt_session *s)
+{
+	struct kt_order order = { .s = s, .write = write_want };
+	unsigned int cpu;
+
+	everywhere(&order);
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			kt_want_set(s, cpu);
+}
+
+/**
  * kt_control_profile() - mark a change of the profile on every online CPU
  * @s: the session
  * @phase: ON: all of @mask is recorded from here; OFF: nothing else is
@@ -214,6 +289,27 @@ void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
 		.write = write_profile,
 		.phase = phase,
 		.mask = mask,
+	};
+
+	everywhere(&order);
+}
+
+/**
+ * kt_control_filters() - mark that filters come or went on every online CPU
+ * @s: the session
+ * @phase: ON: they may hold events back from here; OFF: no longer
+ * @f: the filters, for how many entries they have
+ * @kinds: bit n: enum ktape_filter_kind n
+ */
+void kt_control_filters(struct kt_session *s, u32 phase,
+			const struct kt_filters *f, u32 kinds)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_filters,
+		.phase = phase,
+		.filters = f,
+		.kinds = kinds,
 	};
 
 	everywhere(&order);
@@ -250,14 +346,25 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 		.s = s,
 		.write = write_profile,
 		.phase = KTAPE_PHASE_ON,
-		.mask = s->mask,
+		.mask = s->told,
+	};
+	const struct kt_filters *f = kt_session_filters(s);
+	struct kt_order filters = {
+		.s = s,
+		.write = write_filters,
+		.phase = KTAPE_PHASE_ON,
+		.filters = f,
+		.kinds = f ? f->kinds : 0,
 	};
 	unsigned long flags;
 
 	local_irq_save(flags);
 	on_cpu(&order);
-	if (online)
+	if (online) {
+		write_context(s, cpu);
+		on_cpu(&filters);
 		on_cpu(&profile);
+	}
 	local_irq_restore(flags);
 }
 

@@ -56,6 +56,7 @@ ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 		    loff_t *pos);
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait);
 
+long kt_dev_filter(struct kt_session *s, struct ktape_filter *f);
 long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 #endif /* _KT_DEV_H */

@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/nospec.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -31,6 +32,7 @@ union kt_arg {
 	struct ktape_metadata metadata;
 	struct ktape_watermark watermark;
 	struct ktape_create create;
+	struct ktape_filter filter;
 };
 
 /**
@@ -68,7 +70,9 @@ static long features(struct file *file, union kt_arg *arg)
 
 	f->clock = kt_clock_id();
 	f->features = KTAPE_FEATURE_MMAP | KTAPE_FEATURE_CREATE |
-		      KTAPE_FEATURE_DISCARD;
+		      KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_FILTER;
+	if (IS_ENABLED(CONFIG_CGROUPS))
+		f->features |= KTAPE_FEATURE_CGROUP;
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
 		f->features |= KTAPE_FEATURE_TRACEPOINTS;
 	if (!IS_ENABLED(CONFIG_64BIT))
@@ -204,13 +208,15 @@ static bool position_ok(const struct kt_file *kf,
 			const struct ktape_position *p)
 {
 	struct kt_ring *r = kt_session_ring(kf->session, p->cpu, p->kind);
+	unsigned int cpu = array_index_nospec(p->cpu, nr_cpu_ids);
+	unsigned int kind = array_index_nospec(p->kind, KTAPE_RINGS_PER_CPU);
 	unsigned long pos = p->position, commit;
 
 	if (!r || pos != p->position)
 		return false;
 	commit = kt_ring_commit(r);
 	if (kt_before(commit, pos) ||
-	    kt_before(pos, kt_reader_cursor(&kf->reader, p->cpu, p->kind)->pos))
+	    kt_before(pos, kt_reader_cursor(&kf->reader, cpu, kind)->pos))
 		return false;
 	return pos == commit || !(pos & (r->block_size - 1));
 }
@@ -303,6 +309,7 @@ static long event_info(struct file *file, union kt_arg *arg)
 	if (opcode >= KTAPE_OPCODES || e->state || e->error || e->attached ||
 	    e->reserved || memchr_inv(e->reason, 0, sizeof(e->reason)))
 		return -EINVAL;
+	opcode = array_index_nospec(opcode, KTAPE_OPCODES);
 	e->state = KTAPE_EVENT_UNKNOWN;
 	if (kt_event_opcode_exists(opcode) || opcode == KTAPE_TIME_EXTEND) {
 		e->state = kt_probe_state(opcode, &e->error, &attached);
@@ -372,6 +379,13 @@ static long create(struct file *file, union kt_arg *arg)
 	return fd;
 }
 
+static long filter(struct file *file, union kt_arg *arg)
+{
+	if (arg->filter.op != KTAPE_FILTER_GET && !may_control(file))
+		return -EPERM;
+	return kt_dev_filter(file_of(file)->session, &arg->filter);
+}
+
 #define COMMAND(NAME, member, wr, res, fn) \
 	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
 
@@ -389,6 +403,7 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(METADATA, metadata, false, true, metadata),
 	COMMAND(WATERMARK, watermark, false, false, watermark),
 	COMMAND(CREATE, create, true, false, create),
+	COMMAND(FILTER, filter, false, true, filter),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)

@@ -81,27 +81,37 @@ static size_t refill_data(struct kt_file *kf, bool parts)
 	return 0;
 }
 
-/* Unread bytes in any one ring; with 0: what kt_packet_copy() takes whole. */
+/*
+ * Unread bytes in one ring; with 0: what kt_packet_copy() takes whole.  A discard
+ * ring whose last free block is in use opens no more, so that nobody would tell
+ * of more: that is enough, too.
+ */
+static bool enough_in(const struct kt_ring *r, unsigned long pos, u64 bytes)
+{
+	unsigned long commit = kt_ring_commit(r);
+	unsigned long start = pos & ~(r->block_size - 1);
+
+	if (!kt_before(pos, commit))
+		return false;
+	if (r->mode == KTAPE_MODE_DISCARD &&
+	    commit - start > r->size - r->block_size)
+		return true;
+	return bytes ? commit - pos >= bytes : commit - start > r->block_size;
+}
+
 static bool enough_unread(const struct kt_file *kf, u64 bytes)
 {
 	const struct kt_session *s = kf->session;
 	unsigned int cpu, kind;
-	unsigned long commit, pos;
+	unsigned long pos;
 	struct kt_ring *r;
 
 	for_each_possible_cpu(cpu) {
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			r = kt_session_ring(s, cpu, kind);
-			if (!r)
-				continue;
-			commit = kt_ring_commit(r);
 			pos = READ_ONCE(kt_reader_cursor(&kf->reader, cpu,
 							 kind)->pos);
-			if (!kt_before(pos, commit))
-				continue;
-			if (!bytes)
-				pos &= ~(r->block_size - 1);
-			if (commit - pos >= (bytes ?: r->block_size + 1))
+			if (r && enough_in(r, pos, bytes))
 				return true;
 		}
 	}
@@ -182,9 +192,7 @@ static int make_buffer(struct kt_file *kf)
 	if (!kf->buf)
 		return -ENOMEM;
 	/* From now on a discard session waits for us, if for nobody better. */
-	spin_lock(&s->reader_lock);
-	kf->reader.reads = true;
-	spin_unlock(&s->reader_lock);
+	kt_reader_reads(&kf->reader, s);
 	return 0;
 }
 
@@ -195,6 +203,10 @@ static ssize_t read_some(struct kt_file *kf, char __user *to, size_t count,
 	size_t done = 0, n;
 
 	while (done < count) {
+		/* With much to read and many writers this may take long. */
+		if (done && signal_pending(current))
+			return done;
+		cond_resched();
 		if (kf->off == kf->len) {
 			/* What we have is delivered before we wait for more. */
 			length = refill(kf, block && !done, !block);

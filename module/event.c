@@ -183,6 +183,13 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 	block->sync_mono_ns = ktime_get_mono_fast_ns();
 	local_irq_restore(flags);
 	block->generation = READ_ONCE(owner->generation);
+	if (READ_ONCE(owner->no_context)) {
+		/* Right for the first record, and wrong for who knows which. */
+		block->tid = -1;
+		block->prio = 0;
+		block->context = KTAPE_CTX_UNKNOWN;
+		return;
+	}
 	block->tid = current->pid;
 	block->prio = (u8)current->prio;
 	block->context = context();

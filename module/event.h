@@ -62,12 +62,14 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
 /**
  * struct kt_owner - what the rings of a session know of it
  * @generation: of its profile
+ * @no_context: it is not recorded which thread runs
  * @waiting: readers that want to be woken
  * @wait: where they wait
  * @wake: wakes them outside the writer's context
  */
 struct kt_owner {
 	u32 generation;
+	bool no_context;
 	atomic_t waiting;
 	wait_queue_head_t wait;
 	struct irq_work wake;

@@ -3,7 +3,7 @@
  * Does an event pass the filters of a session?
  *
  * A table says of each opcode which bitmap has to do with it and where its
- * number is.  The order is that of rising cost: bitmaps, severity, thread.
+ * number is.  The order: bitmaps, thread, severity, gate, rate.
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -12,6 +12,7 @@
 
 #include "event.h"
 #include "filter.h"
+#include "track.h"
 
 struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
@@ -44,11 +45,6 @@ static const struct kt_number numbers[KTAPE_OPCODES] = {
 	[KTAPE_EV_SIGNAL_DELIVER] = { KTAPE_FILTER_SIGNAL, 7 },
 };
 
-static bool in_force(const struct kt_filters *f, unsigned int kind)
-{
-	return f->kinds & BIT(kind);
-}
-
 /* Numbers beyond the bitmap pass. */
 static bool in_map(const u64 *map, unsigned int words, unsigned int n)
 {
@@ -69,7 +65,7 @@ static bool pass_number(const struct kt_filters *f, u32 opcode, u32 dat20)
 	const struct kt_number *n = &numbers[opcode];
 	u32 nr = dat20 & (BIT(n->bits) - 1);
 
-	if (!n->bits || !in_force(f, n->kind))
+	if (!n->bits || !kt_filter_in_force(f, n->kind))
 		return true;
 	switch (n->kind) {
 	case KTAPE_FILTER_SYSCALL:
@@ -88,7 +84,7 @@ static bool pass_uid(const struct kt_filters *f, struct task_struct *p)
 	uid_t uid = from_kuid(&init_user_ns, task_uid(p));
 	unsigned int i;
 
-	for (i = 0; i < f->nr_uids; i++)
+	for (i = 0; i < f->nr[KTAPE_FILTER_UID]; i++)
 		if (f->uids[i] == uid)
 			return true;
 	return false;
@@ -99,7 +95,7 @@ static bool pass_cgroup(const struct kt_filters *f, struct task_struct *p)
 {
 	unsigned int i;
 
-	for (i = 0; i < f->nr_cgroups; i++)
+	for (i = 0; i < f->nr[KTAPE_FILTER_CGROUP]; i++)
 		if (cgroup_is_descendant(task_dfl_cgroup(p), f->cgroups[i]))
 			return true;
 	return false;
@@ -113,13 +109,55 @@ static bool pass_cgroup(const struct kt_filters *f, struct task_struct *p)
 
 static bool pass_thread(const struct kt_filters *f, struct task_struct *p)
 {
-	if (in_force(f, KTAPE_FILTER_UID) && !pass_uid(f, p))
+	if (kt_filter_in_force(f, KTAPE_FILTER_PID) &&
+	    !kt_track_has(p, f->pid_set))
 		return false;
-	return !in_force(f, KTAPE_FILTER_CGROUP) || pass_cgroup(f, p);
+	if (kt_filter_in_force(f, KTAPE_FILTER_UID) && !pass_uid(f, p))
+		return false;
+	return !kt_filter_in_force(f, KTAPE_FILTER_CGROUP) || pass_cgroup(f, p);
 }
 
 #define THREAD_KINDS \
 	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | BIT(KTAPE_FILTER_UID))
+
+/* A limit that is exceeded is a loss, not a filter. */
+static bool pass_rate(const struct kt_filters *f, struct kt_ring *r,
+		      const struct kt_record *rec)
+{
+	if (!kt_filter_in_force(f, KTAPE_FILTER_RATE) ||
+	    kt_rates_pass(f->rates, rec->code & (KTAPE_OPCODES - 1)))
+		return true;
+	kt_count(&r->page->lost[KTAPE_LOST_RATE][rec->class]);
+	return false;
+}
+
+/* The end of a pair is counted as emitted; its span is what is recorded. */
+static void put_span(const struct kt_filters *f, struct kt_ring *r,
+		     const struct kt_record *rec)
+{
+	if (!pass_rate(f, r, rec))
+		return;
+	if (unlikely(kt_nmi_unsafe())) {
+		kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec->class]);
+		return;
+	}
+	kt_ring_write(r, rec);
+	kt_filter_passed(f, r, rec);
+}
+
+/* The filters without a state. */
+static bool pass_all(const struct kt_filters *f, u32 opcode, u32 dat20,
+		     struct task_struct *other)
+{
+	if (!pass_number(f, opcode, dat20))
+		return false;
+	if (f->kinds & THREAD_KINDS && !pass_thread(f, current) &&
+	    !(other && pass_thread(f, other)))
+		return false;
+	return opcode != KTAPE_EV_EXCEPTION ||
+	       !kt_filter_in_force(f, KTAPE_FILTER_SEVERITY) ||
+	       (dat20 & SEVERITY_LEVEL) >= f->severity;
+}
 
 /**
  * kt_filter_pass() - is an event to be recorded?
@@ -128,30 +166,32 @@ static bool pass_thread(const struct kt_filters *f, struct task_struct *p)
  * @rec: the event
  * @other: the thread that the event is about besides the one that runs, or NULL
  *
+ * In an interrupt the thread that runs is the one that was interrupted.
+ *
  * Context: any, preemption disabled.
- * Return: true; else it was counted as filtered, or as lost to a rate limit.
+ * Return: true; else it was counted as filtered, as lost to a rate limit, or a
+ * span was recorded in its place.
  */
 bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 		    const struct kt_record *rec, struct task_struct *other)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	const u32 dat20 = rec->code >> 8 & KTAPE_DAT20_MASK;
+	enum kt_gate_verdict verdict = KT_GATE_PASS;
+	struct kt_span span;
 
 	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1))
 		return true;
-	if (!pass_number(f, opcode, dat20))
-		goto filtered;
-	if (opcode == KTAPE_EV_EXCEPTION &&
-	    in_force(f, KTAPE_FILTER_SEVERITY) &&
-	    (dat20 & SEVERITY_LEVEL) < f->severity)
-		goto filtered;
-	if (f->kinds & THREAD_KINDS && !pass_thread(f, current) &&
-	    !(other && pass_thread(f, other)))
-		goto filtered;
-	return true;
-
-filtered:
-	kt_count(&r->page->filtered[rec->class]);
+	if (!pass_all(f, opcode, dat20, other))
+		verdict = KT_GATE_HOLD;
+	else if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
+		verdict = kt_gates_pass(f->gates, rec, &span);
+	if (likely(verdict == KT_GATE_PASS))
+		return pass_rate(f, r, rec);
+	if (verdict == KT_GATE_HOLD)
+		kt_count(&r->page->filtered[rec->class]);
+	else
+		put_span(f, r, &span.rec);
 	return false;
 }
 
@@ -166,4 +206,62 @@ filtered:
 void kt_filter_passed(const struct kt_filters *f, struct kt_ring *r,
 		      const struct kt_record *rec)
 {
+}
+
+static bool applies(const struct kt_filters *f, unsigned int opcode)
+{
+	const struct kt_number *n = &numbers[opcode];
+
+	if (f->kinds & THREAD_KINDS)
+		return true;
+	if (n->bits && kt_filter_in_force(f, n->kind))
+		return true;
+	if (opcode == KTAPE_EV_EXCEPTION &&
+	    kt_filter_in_force(f, KTAPE_FILTER_SEVERITY))
+		return true;
+	if (kt_filter_in_force(f, KTAPE_FILTER_GATE) &&
+	    kt_gates_have(f->gates, opcode))
+		return true;
+	if (kt_filter_in_force(f, KTAPE_FILTER_RATE) &&
+	    kt_rates_have(f->rates, opcode))
+		return true;
+	return kt_filter_in_force(f, KTAPE_FILTER_STACK) &&
+	       f->stacks[opcode / 64] >> (opcode % 64) & 1;
+}
+
+/**
+ * kt_filter_applies() - find the events to which any of the filters applies
+ * @f: the filters, not in force yet; @f->applies is set
+ *
+ * Control records pass always: without context records nobody would know which
+ * thread runs.
+ *
+ * Context: any.
+ */
+void kt_filter_applies(struct kt_filters *f)
+{
+	unsigned int i;
+
+	memset(f->applies, 0, sizeof(f->applies));
+	for (i = KTAPE_OP_EXCEPTION; i < KTAPE_TIME_EXTEND; i++)
+		if (kt_event_opcode_exists(i) && applies(f, i))
+			f->applies[i / 64] |= BIT_ULL(i % 64);
+}
+
+/**
+ * kt_filter_thread_exits() - a thread ends, maybe within a system call
+ * @p: the thread that runs
+ *
+ * Context: the probe of sched_process_exit, preemption disabled.
+ */
+void kt_filter_thread_exits(const struct task_struct *p)
+{
+	const struct kt_filters *f;
+	unsigned int i;
+
+	for (i = 0; i < KT_SESSIONS; i++) {
+		f = rcu_dereference_sched(kt_filters[i]);
+		if (f && kt_filter_in_force(f, KTAPE_FILTER_GATE))
+			kt_gates_thread_exits(f->gates, p);
+	}
 }

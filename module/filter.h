@@ -16,40 +16,49 @@
 #include "ring.h"
 
 struct cgroup;
+struct kt_gates;
+struct kt_rates;
 struct task_struct;
 
 /**
  * struct kt_filters - all filters of a session, replaced as a whole
  * @kinds: bit n: enum ktape_filter_kind n is in force
- * @session: number of the session
+ * @pid_set: the set of followed threads that pass, see track.h
+ * @severity: exceptions below this level are held back
  * @applies: bit n: opcode n has to be looked at
- * @syscalls: bit n: system call n passes, 512 + n: of the 32-bit table
- * @irqs: bit n: interrupt n passes
+ * @stacks: bit n: event n is followed by a call stack
  * @softirqs: bit n: vector n passes
  * @signals: bit n - 1: signal n passes
- * @severity: exceptions below this level are held back
- * @nr_uids: entries of @uids
+ * @syscalls: bit n: system call n passes, 512 + n: of the 32-bit table
+ * @irqs: bit n: interrupt n passes
  * @uids: real uids as of the initial user name space
- * @nr_cgroups: entries of @cgroups
  * @cgroups: each with a reference
- * @stacks: bit n: event n is followed by a call stack
+ * @gates: gates and pairs that have begun; NULL: none
+ * @rates: limits and what has passed
+ * @nr: per kind how many entries it was given
+ * @cpus: CPUs that record, a part of the want bits
+ * @pids: the entries of the pid filter as of the initial name space
  *
- * Changed by control as a copy; read in probes, with preemption disabled.
+ * Changed by control as a copy; read in probes, with preemption disabled.  A
+ * copy shares what the pointers lead to; a kind's goes when the kind is changed.
  */
 struct kt_filters {
 	u32 kinds;
-	u32 session;
+	u16 pid_set;
+	u16 severity;
 	u64 applies[KTAPE_MASK_WORDS];
-	u64 syscalls[KTAPE_FILTER_SYSCALL_WORDS];
-	u64 irqs[KTAPE_FILTER_IRQ_WORDS];
+	u64 stacks[KTAPE_MASK_WORDS];
 	u64 softirqs;
 	u64 signals;
-	u32 severity;
-	u32 nr_uids;
-	u32 uids[KTAPE_FILTER_UIDS];
-	u32 nr_cgroups;
+	u64 syscalls[KTAPE_FILTER_SYSCALL_WORDS];
+	u64 irqs[KTAPE_FILTER_IRQ_WORDS];
+	uid_t uids[KTAPE_FILTER_UIDS];
 	struct cgroup *cgroups[KTAPE_FILTER_CGROUPS];
-	u64 stacks[KTAPE_MASK_WORDS];
+	struct kt_gates *gates;
+	struct kt_rates *rates;
+	u16 nr[KTAPE_FILTER_KINDS];
+	unsigned long *cpus;
+	struct ktape_filter_pid *pids;
 };
 
 /* Per session, NULL: none.  Written with kt_session_control. */
@@ -59,5 +68,58 @@ bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 		    const struct kt_record *rec, struct task_struct *other);
 void kt_filter_passed(const struct kt_filters *f, struct kt_ring *r,
 		      const struct kt_record *rec);
+void kt_filter_applies(struct kt_filters *f);
+void kt_filter_thread_exits(const struct task_struct *p);
+
+static inline bool kt_filter_in_force(const struct kt_filters *f,
+				      unsigned int kind)
+{
+	return f->kinds & BIT(kind);
+}
+
+/* ---- duration gates: filter_gate.c --------------------------------------- */
+
+/**
+ * struct kt_span - a span record that takes a pair's place
+ * @rec: the record
+ * @args: its arguments
+ */
+struct kt_span {
+	struct kt_record rec;
+	u32 args[4];
+};
+
+/**
+ * enum kt_gate_verdict - what becomes of an event of a pair
+ * @KT_GATE_PASS: it is recorded as it is
+ * @KT_GATE_HOLD: it is filtered
+ * @KT_GATE_SPAN: a span takes its place
+ */
+enum kt_gate_verdict {
+	KT_GATE_PASS,
+	KT_GATE_HOLD,
+	KT_GATE_SPAN,
+};
+
+struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries,
+				u32 nr);
+void kt_gates_free(struct kt_gates *gates);
+void kt_gates_tell(const struct kt_gates *gates, struct ktape_filter_gate *to);
+u64 kt_gates_collisions(const struct kt_gates *gates);
+bool kt_gates_have(const struct kt_gates *gates, u32 opcode);
+enum kt_gate_verdict kt_gates_pass(struct kt_gates *gates,
+				   const struct kt_record *rec,
+				   struct kt_span *span);
+void kt_gates_thread_exits(struct kt_gates *gates,
+			   const struct task_struct *p);
+
+/* ---- rate limits: filter_rate.c ------------------------------------------ */
+
+struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries,
+				u32 nr);
+void kt_rates_free(struct kt_rates *rates);
+void kt_rates_tell(const struct kt_rates *rates, struct ktape_filter_rate *to);
+bool kt_rates_have(const struct kt_rates *rates, u32 opcode);
+bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
 
 #endif /* _KT_FILTER_H */

@@ -8,11 +8,15 @@
 
 #include "control.h"
 #include "dev.h"
+#include "dev_mark.h"
+#include "emit.h"
 #include "metadata.h"
+#include "names.h"
 #include "probe.h"
 #include "registry.h"
 #include "sink.h"
 #include "token.h"
+#include "track.h"
 
 static char *size = "1M";
 module_param(size, charp, 0444);
@@ -38,6 +42,18 @@ static unsigned int registry = 8192;
 module_param(registry, uint, 0444);
 MODULE_PARM_DESC(registry, "how many objects can have a name (8192)");
 
+static unsigned int max_str = KTAPE_MARK_TEXT_MAX;
+module_param(max_str, uint, 0444);
+MODULE_PARM_DESC(max_str, "bytes of a marker's message that are recorded (1024)");
+
+static ushort mark_mode = 0600;
+module_param(mark_mode, ushort, 0444);
+MODULE_PARM_DESC(mark_mode, "permissions of /dev/ktape_mark (0600)");
+
+static unsigned int mark_rate = 10000;
+module_param(mark_rate, uint, 0444);
+MODULE_PARM_DESC(mark_rate, "events a second of a user without rights (10000)");
+
 #define REGISTRY_MIN	64
 #define REGISTRY_MAX	(1U << 20)
 
@@ -50,6 +66,20 @@ static int parse_size(const char *what, const char *text, u64 *to)
 	*to = memparse(text, &end);
 	if (end == text || *end) {
 		pr_err("%s=%s is no size\n", what, text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int parse_emit(void)
+{
+	if (max_str > KTAPE_MARK_TEXT_MAX) {
+		pr_err("max_str=%u is above %u\n", max_str,
+		       KTAPE_MARK_TEXT_MAX);
+		return -EINVAL;
+	}
+	if (mark_mode & ~0777) {
+		pr_err("mark_mode=0%o is above 0777\n", mark_mode);
 		return -EINVAL;
 	}
 	return 0;
@@ -76,7 +106,7 @@ static int parse_config(struct kt_session_config *c, u64 *mask)
 		       REGISTRY_MIN, REGISTRY_MAX);
 		return -EINVAL;
 	}
-	return 0;
+	return parse_emit();
 }
 
 /* The session that records from now on. */
@@ -105,8 +135,18 @@ static int make_session0(const struct kt_session_config *c, const u64 *mask)
 
 static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
 {
-	if (event == PM_POST_SUSPEND || event == PM_POST_HIBERNATION)
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		kt_clock_may_stop();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
 		kt_session_resumed();
+		break;
+	}
 	return NOTIFY_DONE;
 }
 
@@ -130,21 +170,25 @@ static int __init ktape_init(void)
 	}
 	ret = kt_metadata_init();
 	if (ret)
-		return ret;
+		goto err_clock;
 	ret = kt_registry_init(registry);
 	if (ret)
 		goto err_metadata;
 	kt_token_init();
+	kt_names_init();
 	ret = kt_probe_init();
 	if (ret)
-		goto err_probe;
+		goto err_token;
 	kt_registry_walk();
 	ret = kt_sink_init(kt_session_sinks);
 	if (ret)
 		goto err_probe;
-	ret = kt_session_hotplug_init();
+	ret = kt_emit_init(max_str);
 	if (ret)
 		goto err_sink;
+	ret = kt_session_hotplug_init();
+	if (ret)
+		goto err_emit;
 	ret = make_session0(&config, mask);
 	if (ret)
 		goto err_session;
@@ -154,35 +198,52 @@ static int __init ktape_init(void)
 	ret = kt_dev_init(session0);
 	if (ret)
 		goto err_pm;
+	ret = kt_dev_mark_init(mark_mode, mark_rate);
+	if (ret)
+		goto err_dev;
 	return 0;
 
+err_dev:
+	kt_dev_exit();
 err_pm:
 	unregister_pm_notifier(&pm_notifier);
 err_session:
 	kt_session_destroy(session0);
 	kt_session_hotplug_exit();
+err_emit:
+	kt_emit_exit();
 err_sink:
 	kt_sink_exit();
 err_probe:
 	kt_probe_exit();
+err_token:
+	kt_names_exit();
+	kt_track_exit();
 	kt_token_exit();
 	kt_registry_exit();
 err_metadata:
 	kt_metadata_exit();
+err_clock:
+	kt_clock_exit();
 	return ret;
 }
 
 static void __exit ktape_exit(void)
 {
+	kt_dev_mark_exit();
 	kt_dev_exit();
 	unregister_pm_notifier(&pm_notifier);
 	kt_session_destroy(session0);
 	kt_session_hotplug_exit();
+	kt_emit_exit();
 	kt_sink_exit();
 	kt_probe_exit();
+	kt_names_exit();
+	kt_track_exit();
 	kt_token_exit();
 	kt_registry_exit();
 	kt_metadata_exit();
+	kt_clock_exit();
 }
 
 module_init(ktape_init);

@@ -198,7 +198,7 @@ size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 
 	for (;;) {
 		skip_lost(r, c, pos);
-		final = READ_ONCE(r->page->flags) & KT_RING_STOPPED;
+		final = READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED;
 		/* Pairs with the grace period in stop(): then this is all. */
 		smp_rmb();
 		commit = kt_ring_commit(r);

@@ -9,11 +9,13 @@
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
+#include "notify.h"
 #include "probe.h"
 
 #define DETACH_DELAY	HZ
@@ -23,6 +25,24 @@ static struct kt_probe *const tables[] = {
 	kt_probes_process,
 	kt_probes_irq,
 	kt_probes_syscall,
+	kt_probes_blocked,
+	kt_probes_hrtimer,
+	kt_probes_ipi,
+	kt_probes_ipi_x86,
+	kt_probes_itimer,
+	kt_probes_signal,
+	kt_probes_tasklet,
+	kt_probes_timer,
+	kt_probes_work,
+	kt_probes_memory,
+	kt_probes_lock,
+	kt_probes_block,
+	kt_probes_net,
+	kt_probes_power,
+	kt_probes_cpuhp,
+	kt_probes_console,
+	kt_probes_module,
+	kt_probes_exception,
 };
 
 /* Protects the probes and what is wanted of them. */
@@ -47,7 +67,8 @@ static bool is_wanted(const struct kt_probe *p)
 
 static int attach(struct kt_probe *p)
 {
-	if (p->attached || !p->tp || !p->func)
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
+	    !p->func || p->silent)
 		return 0;
 	p->error = tracepoint_probe_register(p->tp, p->func, NULL);
 	p->attached = !p->error;
@@ -56,7 +77,7 @@ static int attach(struct kt_probe *p)
 
 static void detach(struct kt_probe *p)
 {
-	if (!p->attached)
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || !p->attached)
 		return;
 	tracepoint_probe_unregister(p->tp, p->func, NULL);
 	p->attached = false;
@@ -86,6 +107,86 @@ static void match(struct tracepoint *tp, void *unused)
 			p->tp = tp;
 }
 
+#if defined(CONFIG_MODULES) && defined(CONFIG_TRACEPOINTS)
+
+/*
+ * Probes that name a module look for their tracepoints in it, too, and in no
+ * other: somebody else's tracepoint of the same name may have another prototype.
+ */
+static struct tracepoint *find_in(const struct module *mod, const char *name)
+{
+	struct tracepoint *tp;
+	unsigned int i;
+
+	for (i = 0; i < mod->num_tracepoints; i++) {
+		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
+		if (!strcmp(tp->name, name))
+			return tp;
+	}
+	return NULL;
+}
+
+/*
+ * Called with the kernel's lock of the list of modules, within which probe_lock
+ * is taken; whoever has probe_lock must not ask for that one.  A module that goes
+ * must find its tracepoints without probes.
+ */
+static int module_event(struct notifier_block *nb, unsigned long event,
+			void *data)
+{
+	const struct module *mod = ((struct tp_module *)data)->mod;
+	struct tracepoint *tp;
+	struct kt_probe *p;
+	unsigned int i;
+
+	mutex_lock(&probe_lock);
+	for_each_probe(p, i) {
+		if (!p->module || strcmp(p->module, mod->name))
+			continue;
+		tp = find_in(mod, p->name);
+		if (event == MODULE_STATE_COMING && tp && !p->tp) {
+			p->tp = tp;
+			if (is_wanted(p))
+				attach(p);
+		} else if (event == MODULE_STATE_GOING && tp && p->tp == tp) {
+			detach(p);
+			p->tp = NULL;
+			p->error = 0;
+		}
+	}
+	mutex_unlock(&probe_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_notifier = {
+	.notifier_call = module_event,
+};
+
+/* Modules that are there are told at once. */
+static int watch_modules(void)
+{
+	return register_tracepoint_module_notifier(&module_notifier);
+}
+
+/* Modules that are there are told to be going. */
+static void unwatch_modules(void)
+{
+	unregister_tracepoint_module_notifier(&module_notifier);
+}
+
+#else
+
+static int watch_modules(void)
+{
+	return 0;
+}
+
+static void unwatch_modules(void)
+{
+}
+
+#endif
+
 /**
  * kt_probe_want() - attach what is wanted now
  * @mask: union of the sessions' profiles, bit n is opcode n
@@ -108,7 +209,9 @@ int kt_probe_want(const u64 *mask)
 		if (is_wanted(p) && attach(p))
 			ret = p->error;
 	mutex_unlock(&probe_lock);
-	mod_delayed_work(system_wq, &detach_work, DETACH_DELAY);
+	/* Later than the last change, which mod_delayed_work() would say. */
+	cancel_delayed_work(&detach_work);
+	schedule_delayed_work(&detach_work, DETACH_DELAY);
 	return ret;
 }
 
@@ -126,7 +229,7 @@ static u32 state_of(const struct kt_probe *p)
 {
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS))
 		return KTAPE_EVENT_NO_CONFIG;
-	if (!p->tp)
+	if (!p->tp || p->silent)
 		return KTAPE_EVENT_NO_TRACEPOINT;
 	if (!p->func)
 		return KTAPE_EVENT_PROTOTYPE;
@@ -171,6 +274,25 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 }
 
 /**
+ * kt_probe_available() - take events away that cannot be recorded
+ * @mask: bit n is opcode n
+ *
+ * Context: process context, may sleep.
+ */
+void kt_probe_available(u64 *mask)
+{
+	unsigned int i;
+	bool attached;
+	int error;
+
+	for (i = 0; i < KTAPE_OPCODES; i++)
+		if (mask[i / 64] & BIT_ULL(i % 64) &&
+		    kt_probe_state(i, &error, &attached) !=
+			    KTAPE_EVENT_AVAILABLE)
+			mask[i / 64] &= ~BIT_ULL(i % 64);
+}
+
+/**
  * kt_probe_init() - find the tracepoints, attach those that are always needed
  *
  * Context: module load.
@@ -179,10 +301,25 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 int kt_probe_init(void)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];
+	int ret;
 
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
 		for_each_kernel_tracepoint(match, NULL);
-	return kt_probe_want(nothing);
+	ret = kt_notify_init();
+	if (ret)
+		return ret;
+	ret = watch_modules();
+	if (ret)
+		goto err_notify;
+	ret = kt_probe_want(nothing);
+	if (!ret)
+		return 0;
+	kt_probe_exit();
+	return ret;
+
+err_notify:
+	kt_notify_exit();
+	return ret;
 }
 
 /**
@@ -196,6 +333,8 @@ void kt_probe_exit(void)
 	unsigned int i;
 
 	cancel_delayed_work_sync(&detach_work);
+	unwatch_modules();
+	kt_notify_exit();
 	mutex_lock(&probe_lock);
 	for_each_probe(p, i)
 		detach(p);

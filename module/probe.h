@@ -17,12 +17,18 @@ struct tracepoint;
 
 #define KT_PROBE_EVENTS		4
 
+/* Bytes of a text in an event; what is longer is cut. */
+#define KT_TEXT_MAX		1024
+
 /**
  * struct kt_probe - a callback and the tracepoint that it belongs to
  * @name: of the tracepoint
  * @func: the callback, NULL when the prototype is not known
  * @always: attached as long as the module is loaded
+ * @silent: the kernel may have the tracepoint, but this architecture never
+ *	calls it
  * @events: opcodes that it records, 0 ends the list
+ * @module: that may have the tracepoint, NULL: it is in the kernel itself
  * @tp: the tracepoint, NULL when the kernel does not have it
  * @attached: it is registered
  * @error: of the last try to register it
@@ -31,7 +37,9 @@ struct kt_probe {
 	const char *name;
 	void *func;
 	bool always;
+	bool silent;
 	u8 events[KT_PROBE_EVENTS];
+	const char *module;
 	struct tracepoint *tp;
 	bool attached;
 	int error;
@@ -48,10 +56,33 @@ struct kt_probe {
 		typeof(&check_trace_callback_type_##tp),		\
 		void (*)(void (*)(void *, ##__VA_ARGS__)))
 
+/*
+ * A tracepoint that is not in this kernel's headers gets a check function that
+ * no prototype fits.  Whether it is there is told by the configuration or by
+ * Kbuild, which looks for it in the header (KT_HAVE_TP_name).
+ */
+#define KT_TP_MISSING(tp)						\
+	void check_trace_callback_type_##tp(const struct kt_probe *none)
+
 /* func if the tracepoint has this prototype, otherwise what comes first. */
 #define KT_PROBE_FUNC(otherwise, func, tp, ...)				\
 	__builtin_choose_expr(KT_TP_IS(tp, ##__VA_ARGS__),		\
 			      (void *)(func), otherwise)
+
+/* A row of a table: a tracepoint of one prototype and the event NAME. */
+#define KT_PROBE(tp, NAME, callback, ...)				\
+	{								\
+		.name = #tp,						\
+		.func = KT_PROBE_FUNC(NULL, callback, tp, ##__VA_ARGS__), \
+		.events = { KTAPE_EV_##NAME },				\
+	}
+
+/* A row for what the kernel's headers do not have. */
+#define KT_PROBE_NONE(tp, NAME)						\
+	{								\
+		.name = #tp,						\
+		.events = { KTAPE_EV_##NAME },				\
+	}
 
 /*
  * Callbacks run with preemption enabled on newer kernels and must be stopped
@@ -62,10 +93,26 @@ struct kt_probe {
 
 extern struct kt_probe kt_probes_sched[], kt_probes_process[];
 extern struct kt_probe kt_probes_irq[], kt_probes_syscall[];
+extern struct kt_probe kt_probes_blocked[];
+extern struct kt_probe kt_probes_hrtimer[];
+extern struct kt_probe kt_probes_ipi[];
+extern struct kt_probe kt_probes_ipi_x86[];
+extern struct kt_probe kt_probes_itimer[];
+extern struct kt_probe kt_probes_signal[];
+extern struct kt_probe kt_probes_tasklet[];
+extern struct kt_probe kt_probes_timer[];
+extern struct kt_probe kt_probes_work[];
+
+extern struct kt_probe kt_probes_memory[], kt_probes_lock[];
+extern struct kt_probe kt_probes_block[], kt_probes_net[];
+extern struct kt_probe kt_probes_power[], kt_probes_cpuhp[];
+extern struct kt_probe kt_probes_console[], kt_probes_module[];
+extern struct kt_probe kt_probes_exception[];
 
 int kt_probe_init(void);
 void kt_probe_exit(void);
 int kt_probe_want(const u64 *mask);
+void kt_probe_available(u64 *mask);
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
 
 #endif /* _KT_PROBE_H */

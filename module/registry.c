@@ -330,6 +330,29 @@ bool kt_registry_has(u32 type, u32 id, u32 param1)
 	return slot != NONE;
 }
 
+/**
+ * kt_registry_named() - is there a living object of this name?
+ * @type: enum ktape_object, one that param1 does not tell apart
+ * @id: within the type
+ * @name: the name
+ *
+ * Context: task context.
+ * Return: true or false.
+ */
+bool kt_registry_named(u32 type, u32 id, const char *name)
+{
+	unsigned long flags;
+	bool named;
+	u32 slot;
+
+	raw_spin_lock_irqsave(&reg.lock, flags);
+	slot = find(key_of(type, id, 0));
+	named = slot != NONE && !strncmp(reg.entries[slot].name, name,
+					 sizeof(reg.entries[slot].name));
+	raw_spin_unlock_irqrestore(&reg.lock, flags);
+	return named;
+}
+
 static void add_thread(struct task_struct *p, const char *name, u64 born)
 {
 	/* It has ended; exit set the flag before it took our lock. */

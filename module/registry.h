@@ -16,6 +16,7 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 		     const char *name);
 void kt_registry_gone(u32 type, u32 id, u32 param1);
 bool kt_registry_has(u32 type, u32 id, u32 param1);
+bool kt_registry_named(u32 type, u32 id, const char *name);
 void kt_registry_thread(struct task_struct *p, const char *name);
 void kt_registry_thread_exit(pid_t tid, pid_t tgid);
 unsigned int kt_registry_entries(void);

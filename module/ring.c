@@ -121,22 +121,30 @@ u64 kt_ring_filtered(const struct ktape_ring_page *page)
  * write is loaded before committed: if committed has caught up with it, they
  * were equal at the first load, and whoever came later published himself.
  *
+ * kt_ring_opened() wakes readers that look at commit.  A nested opener calls it
+ * before its block is published; it is called again here when it is.
+ *
  * Context: as kt_ring_publish().
  */
 noinline void kt_ring_publish_slow(struct kt_ring *r)
 {
+	unsigned long from = READ_ONCE(r->committed);
+
 	for (;;) {
 		unsigned long w = READ_ONCE(r->write);
 
 		barrier();
 		if (!kt_before(READ_ONCE(r->committed), w))
-			return;
+			break;
 		/* Pairs with the acquire of commit in every reader. */
 		smp_store_release(kt_word(&r->page->commit), w);
 		barrier();
 		WRITE_ONCE(r->committed, w);
 		barrier();
 	}
+	/* A nested context that opened a block told of it too early. */
+	if (((from - 1) ^ (READ_ONCE(r->committed) - 1)) >> r->block_shift)
+		kt_ring_opened(r);
 }
 
 static unsigned int block_index(const struct kt_ring *r, unsigned long pos)
@@ -350,6 +358,22 @@ static void drop(struct kt_ring *r, const struct kt_record *rec,
 }
 
 /*
+ * Names come as often as processes do, and a trace without them can be read; one
+ * without the ledger and the markers of its end cannot be checked.  So the last
+ * free block of a discard session's control ring is not for names.
+ */
+static bool keeps_out(const struct kt_ring *r, const struct kt_record *rec)
+{
+	unsigned long used;
+
+	if ((u8)rec->code != KTAPE_EV_REGISTRY ||
+	    r->mode != KTAPE_MODE_DISCARD)
+		return false;
+	used = READ_ONCE(r->write) - (consumed(r) & ~(r->block_size - 1));
+	return used >= r->size - r->block_size;
+}
+
+/*
  * Write @rec, or with no @rec close the block that is being filled.
  * Return: 0, or 1 + the reason of loss.
  */
@@ -360,7 +384,11 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 	struct kt_plan p;
 	int full;
 
-	if (unlikely(READ_ONCE(r->page->flags) & KT_RING_STOPPED)) {
+	if (unlikely(READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED)) {
+		drop(r, rec, KTAPE_LOST_FULL);
+		return 1 + KTAPE_LOST_FULL;
+	}
+	if (unlikely(rec && keeps_out(r, rec))) {
 		drop(r, rec, KTAPE_LOST_FULL);
 		return 1 + KTAPE_LOST_FULL;
 	}

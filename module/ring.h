@@ -81,9 +81,6 @@ struct kt_ring {
 	void *owner;
 };
 
-/* Flags in the control page. */
-#define KT_RING_STOPPED		1ULL
-
 /**
  * struct kt_record - a record for the paths that are not inlined
  * @code: opcode | dat20 << 8 | p << 28 | nargs << 29
@@ -224,7 +221,13 @@ static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
 	unsigned long latest = READ_ONCE(r->latest);
 
 	if (!whole && *hi != r->ts_hi) {
-		WRITE_ONCE(r->latest, ts);
+		/* Forward into the next turn, or back out of this one. */
+		if ((int)(*hi - r->ts_hi) > 0) {
+			WRITE_ONCE(r->latest, ts);
+			return;
+		}
+		*hi = r->ts_hi;
+		*lo = (u32)latest;
 		return;
 	}
 	do {

@@ -16,6 +16,7 @@
 #include "probe.h"
 #include "ring_mem.h"
 #include "session.h"
+#include "session_filter.h"
 
 #define DEFAULT_RING		(1UL << 20)
 #define DEFAULT_BLOCK		(64UL << 10)
@@ -28,22 +29,28 @@ DEFINE_MUTEX(kt_session_control);
 DEFINE_MUTEX(kt_session_lock);
 struct kt_session *kt_sessions[KT_SESSIONS];
 
-static u64 ring_bytes(const struct kt_session *s)
+static u64 cpu_bytes(const struct kt_session *s)
 {
-	return ((u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL]) *
-	       num_online_cpus();
+	return s ? (u64)s->size[KTAPE_RING_EVENT] +
+			   s->size[KTAPE_RING_CONTROL] : 0;
 }
 
-/* All sessions together take at most half of the memory. */
-static bool too_much(const struct kt_session *s)
+/**
+ * kt_session_too_much() - would the rings take more than half of the memory?
+ * @extra: a session that is not there yet, or NULL
+ * @cpus: how many CPUs have rings
+ *
+ * Context: process context, kt_session_control or kt_session_lock.
+ * Return: true or false.
+ */
+bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus)
 {
-	u64 all = ring_bytes(s);
+	u64 all = cpu_bytes(extra);
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++)
-		if (kt_sessions[i])
-			all += ring_bytes(kt_sessions[i]);
-	return all > (u64)totalram_pages() * PAGE_SIZE / 2;
+		all += cpu_bytes(kt_sessions[i]);
+	return all > (u64)totalram_pages() * PAGE_SIZE / 2 / cpus;
 }
 
 static int set_sizes(struct kt_session *s, const struct kt_session_config *c)
@@ -70,7 +77,8 @@ static int set_sizes(struct kt_session *s, const struct kt_session_config *c)
 	s->size[KTAPE_RING_CONTROL] =
 		max_t(u64, roundup_pow_of_two(max_t(u64, control, 1)),
 		      block * RING_BLOCKS_MIN);
-	if (s->size[KTAPE_RING_EVENT] > RING_MAX || too_much(s))
+	if (s->size[KTAPE_RING_EVENT] > RING_MAX ||
+	    kt_session_too_much(s, num_online_cpus()))
 		return -ENOMEM;
 	return 0;
 }
@@ -178,6 +186,7 @@ void kt_session_destroy(struct kt_session *s)
 	kt_session_stop(s);
 	cancel_delayed_work_sync(&s->look);
 	mutex_lock(&kt_session_control);
+	kt_session_filters_exit(s);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	kt_sessions[s->id] = NULL;

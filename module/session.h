@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 
 #include "event.h"
+#include "filter.h"
 
 /**
  * struct kt_session_config - what a session is made of
@@ -41,17 +42,20 @@ struct kt_rings {
  * @mode: enum ktape_mode
  * @size: bytes of a ring, per kind
  * @block_size: bytes of a block, per kind
- * @account: charge the memory to the creator's cgroup
+ * @account: charge the memory to a cgroup: the creator's, and for a CPU that
+ *	comes later that of whoever brings it
  * @active: its want bits are to be set
  * @running: it records; false when the last record was written
  * @flags: KTAPE_PROFILE_*
  * @mask: the profile, bit n is opcode n
+ * @told: what of it can be recorded, as the last marker said
  * @reader_lock: protects @readers and the consumer words of the rings
- * @readers: open files, struct kt_reader
+ * @readers: open files for which it may have to wait, struct kt_reader
+ * @registered: how many of them are registered
  * @look: wakes those who poll with a watermark below a block
  * @rings: per possible CPU; set once, with release
  *
- * All but @readers is changed with kt_session_control and kt_session_lock held;
+ * All but @readers and @registered is changed with kt_session_control and kt_session_lock held;
  * @running and @rings are also read without them.
  */
 struct kt_session {
@@ -65,8 +69,10 @@ struct kt_session {
 	bool running;
 	u32 flags;
 	u64 mask[KTAPE_MASK_WORDS];
+	u64 told[KTAPE_MASK_WORDS];
 	spinlock_t reader_lock;
 	struct list_head readers;
+	unsigned int registered;
 	struct delayed_work look;
 	struct kt_rings *rings[];
 };
@@ -101,7 +107,7 @@ struct kt_cursor {
 
 /**
  * struct kt_reader - an open file as the session sees it
- * @node: in the session's readers
+ * @node: in the session's readers, if @registered or @reads
  * @registered: the session waits for it, in discard mode
  * @reads: it has called read(); the session waits for such readers as long as
  *	nobody is registered
@@ -119,7 +125,8 @@ struct kt_reader {
  * hotplug, kt_session_lock, reader_lock.  Mapping and page faults take none of
  * them.
  *
- * kt_session_control serialises control: create, destroy, start, stop, profile.
+ * kt_session_control serialises control: create, destroy, start, stop, profile,
+ * filters.
  * kt_session_lock protects the sessions against CPUs that come and go.
  */
 extern struct mutex kt_session_control;
@@ -139,6 +146,10 @@ int kt_session_parse_profile(const char *text, u64 *mask);
 bool kt_session_mask_ok(const u64 *mask);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
+bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus);
+bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
+void kt_session_want(struct kt_session *s);
+void kt_session_probes(const u64 *extra);
 int kt_session_make_rings(struct kt_session *s, unsigned int cpu);
 void kt_session_remove_rings(struct kt_session *s);
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
@@ -149,12 +160,21 @@ void kt_session_hotplug_exit(void);
 int kt_reader_init(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_exit(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on);
+void kt_reader_reads(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
 void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);
+
+/* The filters of a session, or NULL.  With kt_session_lock. */
+static inline const struct kt_filters *
+kt_session_filters(const struct kt_session *s)
+{
+	return rcu_dereference_protected(kt_filters[s->id],
+					 lockdep_is_held(&kt_session_lock));
+}
 
 static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)
 {

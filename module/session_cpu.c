@@ -79,7 +79,7 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu)
 			free_rings(rings);
 			return PTR_ERR(r);
 		}
-		WRITE_ONCE(r->page->flags, s->running ? 0 : KT_RING_STOPPED);
+		WRITE_ONCE(r->page->flags, s->running ? 0 : KTAPE_RING_FLAG_STOPPED);
 		rings->ring[spec.kind] = r;
 		per_cpu_ptr(&kt_cpus, cpu)->ring[spec.kind][s->id] = r;
 	}
@@ -112,12 +112,15 @@ static int cpuhp_state_prepare, cpuhp_state_online;
 static int cpu_prepare(unsigned int cpu)
 {
 	unsigned int i;
+	bool room;
 
 	mutex_lock(&kt_session_lock);
+	/* It is not online yet. */
+	room = !kt_session_too_much(NULL, num_online_cpus() + 1);
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i])
 			continue;
-		if (kt_session_make_rings(kt_sessions[i], cpu))
+		if (!room || kt_session_make_rings(kt_sessions[i], cpu))
 			pr_warn_once("no memory for the rings of CPU %u\n",
 				     cpu);
 		kt_want_set(kt_sessions[i], cpu);

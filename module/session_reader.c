@@ -26,7 +26,7 @@ struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 }
 
 /* A reader begins at the oldest data that it was not ahead of already. */
-static void begin_at_oldest(struct kt_reader *rd, const struct kt_session *s,
+static void begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 			    bool first)
 {
 	unsigned int cpu, kind;
@@ -45,8 +45,11 @@ static void begin_at_oldest(struct kt_reader *rd, const struct kt_session *s,
 			if (!first && s->mode == KTAPE_MODE_DISCARD &&
 			    kt_before(pos, *kt_word(&r->page->consumer)))
 				pos = *kt_word(&r->page->consumer);
-			if (first || kt_before(c->pos, pos))
-				c->pos = pos;
+			if (!first && !kt_before(c->pos, pos))
+				continue;
+			if (!first)
+				kt_reader_skips(rd, s, cpu, kind, pos);
+			c->pos = pos;
 		}
 	}
 }
@@ -67,29 +70,24 @@ int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
 		return -ENOMEM;
 	spin_lock(&s->reader_lock);
 	begin_at_oldest(rd, s, true);
-	list_add_tail(&rd->node, &s->readers);
+	INIT_LIST_HEAD(&rd->node);
 	spin_unlock(&s->reader_lock);
 	return 0;
 }
 
-static bool waited_for(const struct kt_reader *rd, bool registered)
+/* Keep the list of those for whom the session may have to wait. */
+static void list_waited(struct kt_reader *rd, struct kt_session *s)
 {
-	return registered ? rd->registered : rd->reads;
-}
+	bool waited = rd->registered || rd->reads;
 
-static bool any_registered(const struct kt_session *s)
-{
-	const struct kt_reader *rd;
-
-	list_for_each_entry(rd, &s->readers, node)
-		if (rd->registered)
-			return true;
-	return false;
+	if (waited && list_empty(&rd->node))
+		list_add_tail(&rd->node, &s->readers);
+	else if (!waited && !list_empty(&rd->node))
+		list_del_init(&rd->node);
 }
 
 /* Recompute the consumer word of one ring.  Called with reader_lock. */
-static void update(struct kt_session *s, unsigned int cpu, unsigned int kind,
-		   bool registered)
+static void update(struct kt_session *s, unsigned int cpu, unsigned int kind)
 {
 	struct kt_ring *r = kt_session_ring(s, cpu, kind);
 	const struct kt_reader *rd;
@@ -99,7 +97,7 @@ static void update(struct kt_session *s, unsigned int cpu, unsigned int kind,
 	if (!r)
 		return;
 	list_for_each_entry(rd, &s->readers, node) {
-		if (!waited_for(rd, registered))
+		if (s->registered && !rd->registered)
 			continue;
 		pos = kt_reader_cursor(rd, cpu, kind)->pos;
 		if (!found || kt_before(pos, least))
@@ -116,12 +114,11 @@ static void update(struct kt_session *s, unsigned int cpu, unsigned int kind,
 
 static void update_all(struct kt_session *s)
 {
-	bool registered = any_registered(s);
 	unsigned int cpu, kind;
 
 	for_each_possible_cpu(cpu)
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
-			update(s, cpu, kind, registered);
+			update(s, cpu, kind);
 }
 
 /**
@@ -134,9 +131,13 @@ static void update_all(struct kt_session *s)
 void kt_reader_exit(struct kt_reader *rd, struct kt_session *s)
 {
 	spin_lock(&s->reader_lock);
-	list_del(&rd->node);
-	if (s->mode == KTAPE_MODE_DISCARD)
+	s->registered -= rd->registered;
+	rd->registered = false;
+	rd->reads = false;
+	if (!list_empty(&rd->node)) {
+		list_waited(rd, s);
 		update_all(s);
+	}
 	spin_unlock(&s->reader_lock);
 	kvfree(rd->cursor);
 }
@@ -154,8 +155,25 @@ void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on)
 	spin_lock(&s->reader_lock);
 	if (on && !rd->registered)
 		begin_at_oldest(rd, s, false);
+	s->registered += on - rd->registered;
 	rd->registered = on;
+	list_waited(rd, s);
 	update_all(s);
+	spin_unlock(&s->reader_lock);
+}
+
+/**
+ * kt_reader_reads() - a file calls read(): it counts as long as nobody registers
+ * @rd: the reader
+ * @s: the session
+ *
+ * Context: process context.
+ */
+void kt_reader_reads(struct kt_reader *rd, struct kt_session *s)
+{
+	spin_lock(&s->reader_lock);
+	rd->reads = true;
+	list_waited(rd, s);
 	spin_unlock(&s->reader_lock);
 }
 
@@ -174,8 +192,8 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 {
 	spin_lock(&s->reader_lock);
 	WRITE_ONCE(kt_reader_cursor(rd, cpu, kind)->pos, pos);
-	if (s->mode == KTAPE_MODE_DISCARD)
-		update(s, cpu, kind, any_registered(s));
+	if (!list_empty(&rd->node))
+		update(s, cpu, kind);
 	spin_unlock(&s->reader_lock);
 }
 

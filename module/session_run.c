@@ -4,7 +4,7 @@
  *
  * What a session records is said by the want bytes alone (event.h).  Orders:
  *
- *   on		want bits, probes, synchronize_rcu(), on-markers
+ *   on		probes, want bits, synchronize_rcu(), on-markers
  *   off	off-markers, want bits, synchronize_rcu(), probes
  *
  * A probe is a section with preemption disabled, so after synchronize_rcu()
@@ -21,6 +21,7 @@
 #include <linux/string.h>
 
 #include "control.h"
+#include "emit.h"
 #include "filter.h"
 #include "probe.h"
 #include "session.h"
@@ -76,6 +77,22 @@ void kt_mask_normalise(u64 *mask)
 		kt_mask_clear(mask, KTAPE_EV_SYS_EXIT);
 }
 
+/* Filters may come after the want bit: with kt_session_control both change. */
+static bool is_filtered(unsigned int session, unsigned int opcode)
+{
+	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[session]);
+
+	return f && kt_mask_has(f->applies, opcode);
+}
+
+/* Does it record each switch, so that a reader knows who runs? */
+static bool sees_switches(const struct kt_session *s)
+{
+	return kt_mask_has(s->mask, KTAPE_EV_SCHED_SWITCH) &&
+	       !is_filtered(s->id, KTAPE_EV_SCHED_SWITCH);
+}
+
 /*
  * Context records stand for sched_switch: they are wanted when the session
  * records anything else into event rings, unless it was told to omit them.
@@ -84,8 +101,7 @@ static bool wants_context(const struct kt_session *s)
 {
 	unsigned int i;
 
-	if (kt_mask_has(s->mask, KTAPE_EV_SCHED_SWITCH) ||
-	    (s->flags & KTAPE_PROFILE_NO_CONTEXT))
+	if (sees_switches(s) || (s->flags & KTAPE_PROFILE_NO_CONTEXT))
 		return false;
 	for (i = KTAPE_OP_EXCEPTION + 1; i < KTAPE_OPCODES; i++)
 		if (kt_mask_has(s->mask, i))
@@ -93,6 +109,7 @@ static bool wants_context(const struct kt_session *s)
 	return false;
 }
 
+/* On which CPU is said by the CPU filter. */
 static bool wants(const struct kt_session *s, unsigned int opcode)
 {
 	if (!s->active)
@@ -102,13 +119,20 @@ static bool wants(const struct kt_session *s, unsigned int opcode)
 	return kt_mask_has(s->mask, opcode);
 }
 
-/* Filters may come after the want bit: with kt_session_control both change. */
-static bool is_filtered(unsigned int session, unsigned int opcode)
+/**
+ * kt_session_records_on() - may the session record on a CPU?
+ * @s: the session
+ * @cpu: the CPU
+ *
+ * Context: as kt_want_set().
+ * Return: what its CPU filter says.
+ */
+bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
 {
-	const struct kt_filters *f = rcu_dereference_protected(
-		kt_filters[session], lockdep_is_held(&kt_session_lock));
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
 
-	return f && kt_mask_has(f->applies, opcode);
+	return !f || !kt_filter_in_force(f, KTAPE_FILTER_CPU) ||
+	       test_bit(cpu, f->cpus);
 }
 
 static void set_route(struct kt_cpu *c, unsigned int opcode)
@@ -127,11 +151,12 @@ static void set_route(struct kt_cpu *c, unsigned int opcode)
  * @s: the session
  * @cpu: the CPU; without rings nothing happens
  *
- * Context: process context with kt_session_lock.
+ * Context: process context with kt_session_lock, or on behalf of it an interrupt.
  */
 void kt_want_set(const struct kt_session *s, unsigned int cpu)
 {
 	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+	bool here = kt_session_records_on(s, cpu);
 	unsigned int i;
 	u8 old, new;
 
@@ -145,7 +170,10 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		old = READ_ONCE(c->want[i]);
-		new = wants(s, i) ? old | BIT(s->id) : old & ~BIT(s->id);
+		if (here && wants(s, i))
+			new = old | BIT(s->id);
+		else
+			new = old & ~BIT(s->id);
 		if (new != old)
 			WRITE_ONCE(c->want[i], new);
 		set_route(c, i);
@@ -160,8 +188,28 @@ static void want_everywhere(const struct kt_session *s)
 		kt_want_set(s, cpu);
 }
 
-/* Attach the probes that anybody wants.  With kt_session_control only. */
-static void update_probes(void)
+/**
+ * kt_session_want() - a session's profile or filters have changed
+ * @s: the session, which records; the probes that it may want are attached
+ *
+ * Context: process context with cpus_read_lock() and kt_session_lock.
+ */
+void kt_session_want(struct kt_session *s)
+{
+	WRITE_ONCE(s->owner.no_context,
+		   s->flags & KTAPE_PROFILE_NO_CONTEXT && !sees_switches(s));
+	kt_control_want(s);
+}
+
+/**
+ * kt_session_probes() - attach the probes that anybody wants
+ * @extra: what may be wanted soon, bit n is opcode n, or NULL
+ *
+ * What nobody wants is detached later.
+ *
+ * Context: process context with kt_session_control and none of the inner locks.
+ */
+void kt_session_probes(const u64 *extra)
 {
 	u64 mask[KTAPE_MASK_WORDS] = {};
 	unsigned int i, j;
@@ -172,9 +220,25 @@ static void update_probes(void)
 				kt_mask_set(mask, j);
 	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++)
-		mask[i] |= READ_ONCE(kt_sink_mask[i]);
+		mask[i] |= READ_ONCE(kt_sink_mask[i]) | (extra ? extra[i] : 0);
+	kt_emit_want(mask);
 	/* A probe that fails is told by the event's state, the others go on. */
 	kt_probe_want(mask);
+}
+
+/*
+ * Get ready to record @mask: probes, and what of it can be recorded at all, for
+ * the markers.  Context records may be wanted with it.
+ */
+static void prepare(struct kt_session *s, const u64 *mask)
+{
+	u64 extra[KTAPE_MASK_WORDS];
+
+	memcpy(extra, mask, sizeof(extra));
+	kt_mask_set(extra, KTAPE_EV_CONTEXT);
+	kt_session_probes(extra);
+	memcpy(s->told, mask, sizeof(s->told));
+	kt_probe_available(s->told);
 }
 
 static void set_flags(struct kt_session *s, u64 flags)
@@ -218,7 +282,7 @@ void kt_session_sinks(void)
 		for (i = 0; i < KTAPE_OPCODES; i++)
 			set_route(per_cpu_ptr(&kt_cpus, cpu), i);
 	unlock();
-	update_probes();
+	kt_session_probes(NULL);
 	mutex_unlock(&kt_session_control);
 }
 
@@ -230,22 +294,27 @@ void kt_session_sinks(void)
  */
 void kt_session_start(struct kt_session *s)
 {
+	const struct kt_filters *f;
+
 	mutex_lock(&kt_session_control);
 	if (s->running)
 		goto out;
+	prepare(s, s->mask);
 	lock();
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	s->active = true;
 	WRITE_ONCE(s->running, true);
-	want_everywhere(s);
-	unlock();
-	update_probes();
-	lock();
+	kt_session_want(s);
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
-	kt_control_profile(s, KTAPE_PHASE_ON, s->mask);
+	f = kt_session_filters(s);
+	if (f)
+		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
+	kt_control_profile(s, KTAPE_PHASE_ON, s->told);
 	unlock();
+	/* Context records may turn out not to be wanted. */
+	kt_session_probes(NULL);
 out:
 	mutex_unlock(&kt_session_control);
 }
@@ -262,11 +331,11 @@ static void stop(struct kt_session *s)
 	synchronize_rcu();
 	kt_control_ledger(s);
 	kt_control_session(s, KTAPE_PHASE_OFF);
-	set_flags(s, KT_RING_STOPPED);
+	set_flags(s, KTAPE_RING_FLAG_STOPPED);
 	/* Pairs with the read barrier in refill(): nothing comes any more. */
 	smp_store_release(&s->running, false);
 	unlock();
-	update_probes();
+	kt_session_probes(NULL);
 	wake_up_all(&s->owner.wait);
 }
 
@@ -296,22 +365,23 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 		added |= mask[i] & ~s->mask[i];
 		removed |= s->mask[i] & ~mask[i];
 	}
+	if (s->running)
+		prepare(s, mask);
 	lock();
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && removed)
 		kt_control_profile(s, KTAPE_PHASE_OFF, mask);
 	memcpy(s->mask, mask, sizeof(s->mask));
 	s->flags = flags;
-	want_everywhere(s);
+	if (s->running) {
+		kt_session_want(s);
+		synchronize_rcu();
+		if (added)
+			kt_control_profile(s, KTAPE_PHASE_ON, s->told);
+	}
 	unlock();
-	if (!s->running)
-		return;
-	update_probes();
-	lock();
-	synchronize_rcu();
-	if (added)
-		kt_control_profile(s, KTAPE_PHASE_ON, mask);
-	unlock();
+	if (s->running)
+		kt_session_probes(NULL);
 }
 
 /**

@@ -17,12 +17,19 @@
 
 #define SINKS		8
 
+/*
+ * A sink that emits what it wants would be called without end.  Contexts nest
+ * less deep than this; what is deeper is such a sink.
+ */
+#define DEPTH		8
+
 u64 kt_sink_mask[KTAPE_MASK_WORDS];
 
 /* Protects the places and the mask against each other. */
 static DEFINE_MUTEX(sink_lock);
 static struct ktape_sink *sinks[SINKS];
 static void (*changed)(void);
+static DEFINE_PER_CPU(int, depth);
 
 static void update_mask(void)
 {
@@ -138,12 +145,16 @@ void kt_sink_call(const struct kt_record *rec)
 	struct ktape_sink *sink;
 	unsigned int i;
 
+	if (this_cpu_inc_return(depth) > DEPTH)
+		goto out;
 	for (i = 0; i < SINKS; i++) {
 		/* Pairs with the release in add(). */
 		sink = READ_ONCE(sinks[i]);
 		if (sink && sink->mask[opcode / 64] >> (opcode % 64) & 1)
 			sink->event(sink, &view);
 	}
+out:
+	this_cpu_dec(depth);
 }
 
 /* A module that goes without a word takes its sinks along. */

@@ -4,15 +4,33 @@
 #include <trace/events/irq.h>
 
 #include "../event.h"
+#include "../names.h"
 #include "../probe.h"
 
 #define IRQ_BITS	18
 #define IRQ_MASK	((1U << IRQ_BITS) - 1)
 
+/* Interrupts beyond these numbers remain without a name. */
+#define SEEN		4096U
+
+static u32 seen[SEEN];
+
+/* Of several handlers of one interrupt the first that comes gives the name. */
+static noinline void note_name(unsigned int irq, const struct irqaction *action)
+{
+	if (irq >= SEEN || !action->name ||
+	    (seen[irq] && action->flags & IRQF_SHARED))
+		return;
+	if (kt_name_note(KTAPE_OBJ_IRQ, irq, action->name))
+		WRITE_ONCE(seen[irq], (u32)(unsigned long)action);
+}
+
 static void notrace probe_irq_handler_entry(void *data, int irq,
 					    struct irqaction *action)
 {
 	kt_probe_enter();
+	if (unlikely(READ_ONCE(seen[irq % SEEN]) != (u32)(unsigned long)action))
+		note_name(irq, action);
 	KT_EVENT0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
 	kt_probe_leave();
 }

@@ -7,14 +7,17 @@
 #include <trace/events/task.h>
 
 #include "../event.h"
+#include "../filter.h"
 #include "../probe.h"
 #include "../registry.h"
+#include "../track.h"
 
 static void notrace probe_sched_process_fork(void *data,
 					     struct task_struct *parent,
 					     struct task_struct *child)
 {
 	kt_probe_enter();
+	kt_track_fork(parent, child);
 	kt_registry_thread(child, child->comm);
 	KT_EVENT3_OF(PROCESS_FORK, child, child->tgid == parent->tgid,
 		     parent->pid, child->pid, child->tgid);
@@ -38,6 +41,7 @@ static __always_inline void process_exit(struct task_struct *p)
 	kt_probe_enter();
 	KT_EVENT3(PROCESS_EXIT, (u8)p->prio, p->pid, p->tgid, p->exit_code);
 	kt_registry_thread_exit(p->pid, p->tgid);
+	kt_filter_thread_exits(p);
 	kt_probe_leave();
 }
 
@@ -51,6 +55,15 @@ static void notrace probe_sched_process_exit2(void *data,
 					      struct task_struct *p, bool last)
 {
 	process_exit(p);
+}
+
+/* Of RCU, after the last reference: nobody can find the thread any more. */
+static void notrace probe_sched_process_free(void *data, struct task_struct *p)
+{
+	kt_probe_enter();
+	KT_EVENT2_OF(PROCESS_FREE, p, 0, p->pid, p->tgid);
+	kt_track_free(p);
+	kt_probe_leave();
 }
 
 static void notrace probe_task_rename(void *data, struct task_struct *p,
@@ -87,6 +100,13 @@ struct kt_probe kt_probes_process[] = {
 			struct task_struct *),
 		.always = true,
 		.events = { KTAPE_EV_PROCESS_EXIT },
+	}, {
+		.name = "sched_process_free",
+		.func = KT_PROBE_FUNC(NULL, probe_sched_process_free,
+				      sched_process_free,
+				      struct task_struct *),
+		.always = true,
+		.events = { KTAPE_EV_PROCESS_FREE },
 	}, {
 		.name = "task_rename",
 		.func = KT_PROBE_FUNC(NULL, probe_task_rename, task_rename,

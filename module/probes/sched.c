@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Scheduler events: switch, wake up, migrate. */
+/* Scheduler events: switch, wake up, migrate, inherit a priority, run. */
 #include <linux/mm_types.h>
 #include <linux/sched.h>
 #include <trace/events/sched.h>
 
 #include "../event.h"
 #include "../probe.h"
-
-/* enum ktape_task_state of a thread that is switched out. */
-static __always_inline u32 leave_state(bool preempt, struct task_struct *prev,
-				       unsigned int state)
-{
-	unsigned int report;
-
-	if (preempt)
-		return KTAPE_STATE_PREEMPTED;
-	/* Nearly all are in one of these, whose numbers are the same. */
-	BUILD_BUG_ON(TASK_INTERRUPTIBLE != KTAPE_STATE_S ||
-		     TASK_UNINTERRUPTIBLE != KTAPE_STATE_D);
-	if (likely(state == TASK_INTERRUPTIBLE ||
-		   state == TASK_UNINTERRUPTIBLE))
-		return state;
-	if (!state && !prev->exit_state)
-		return KTAPE_STATE_R;
-	if ((state & TASK_IDLE) == TASK_IDLE)
-		return KTAPE_STATE_I;
-	report = (state | prev->exit_state) & TASK_REPORT;
-	/* What is left sleeps on an RT lock or is frozen: not interruptible. */
-	return report ? fls(report) : KTAPE_STATE_D;
-}
+#include "sched_state.h"
 
 static __always_inline void sched_switch(bool preempt, struct task_struct *prev,
 					 struct task_struct *next,
@@ -115,6 +93,49 @@ static void notrace probe_sched_migrate_task(void *data, struct task_struct *p,
 	kt_probe_leave();
 }
 
+/* The tracepoint comes before the priority is set. */
+static void notrace probe_sched_pi_setprio(void *data, struct task_struct *p,
+					   struct task_struct *donor)
+{
+	int prio = p->normal_prio;
+
+	kt_probe_enter();
+	if (donor)
+		prio = min(prio, donor->prio);
+	KT_EVENT2_OF(SCHED_PI_SETPRIO, p, (u8)p->prio | (u8)prio << 8, p->pid,
+		     donor ? donor->pid : 0);
+	kt_probe_leave();
+}
+
+static void notrace probe_sched_process_wait(void *data, struct pid *pid)
+{
+	kt_probe_enter();
+	KT_EVENT1(SCHED_PROCESS_WAIT, 0, pid_nr(pid));
+	kt_probe_leave();
+}
+
+static __always_inline void stat_runtime(struct task_struct *p, u64 runtime)
+{
+	kt_probe_enter();
+	KT_EVENT3_OF(SCHED_STAT_RUNTIME, p, 0, p->pid, (u32)runtime,
+		     (u32)(runtime >> 32));
+	kt_probe_leave();
+}
+
+static void notrace probe_sched_stat_runtime(void *data, struct task_struct *p,
+					     u64 runtime)
+{
+	stat_runtime(p, runtime);
+}
+
+/* Until 6.8, and until 6.6.66. */
+static void notrace probe_sched_stat_runtime3(void *data,
+					      struct task_struct *p,
+					      u64 runtime, u64 vruntime)
+{
+	stat_runtime(p, runtime);
+}
+
 struct kt_probe kt_probes_sched[] = {
 	{
 		.name = "sched_switch",
@@ -156,6 +177,19 @@ struct kt_probe kt_probes_sched[] = {
 				      sched_migrate_task, struct task_struct *,
 				      int),
 		.events = { KTAPE_EV_SCHED_MIGRATE_TASK },
+	}, {
+		.name = "sched_stat_runtime",
+		.func = KT_PROBE_FUNC(
+			KT_PROBE_FUNC(NULL, probe_sched_stat_runtime3,
+				      sched_stat_runtime, struct task_struct *,
+				      u64, u64),
+			probe_sched_stat_runtime, sched_stat_runtime,
+			struct task_struct *, u64),
+		.events = { KTAPE_EV_SCHED_STAT_RUNTIME },
 	},
+	KT_PROBE(sched_pi_setprio, SCHED_PI_SETPRIO, probe_sched_pi_setprio,
+		 struct task_struct *, struct task_struct *),
+	KT_PROBE(sched_process_wait, SCHED_PROCESS_WAIT,
+		 probe_sched_process_wait, struct pid *),
 	{}
 };

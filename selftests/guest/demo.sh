@@ -14,9 +14,24 @@ show()
 	"$@"
 }
 
+# The workload, then each form of what modules, programs and shells can emit.
+cat >/load <<'EOT'
+/bin/workload "$1" /scratch
+insmod /ktape_emit.ko
+echo text >/dev/ktape_mark
+ktape mark name marker 7 seven
+ktape mark begin 7 outer
+ktape mark -t instant 7
+ktape mark value 9 -5 'five less'
+ktape mark end 7 outer
+ktape mark exception _TRACE_HW_SEVERITY3 0x1234 1
+ktape mark -b buffer exception SW1 0x1234 2 1 2 3 4 5 6
+ktape mark event 1025 1 2 3 4 5 6 u8:200 string:text
+rmmod ktape_emit
+EOT
+
 show insmod /ktape.ko
-show ktape record -e '*' -b 4M -o /scratch/demo -- \
-	/bin/workload "$seconds" /scratch
+show ktape record -e '*' -b 4M -o /scratch/demo -- sh /load "$seconds"
 show ktape status
 echo
 echo '$ ktape dump /scratch/demo | head -n 30'

@@ -188,7 +188,9 @@ static inline bool kts_head(struct kts *t, const struct ktape_block *b)
 	KTS_CHECK(t, b->crc32c == kts_packet_crc(b, b->content_bits / 8),
 		  "CRC of packet %llu of cpu %u kind %u", b->seq, b->cpu,
 		  b->kind);
-	KTS_CHECK(t, b->context <= KTAPE_CTX_CONTINUED && b->tid >= 0,
+	KTS_CHECK(t, b->context <= KTAPE_CTX_CONTINUED &&
+		  (b->tid >= 0 ||
+		   (b->tid == -1 && b->context >= KTAPE_CTX_UNKNOWN)),
 		  "context %u tid %d", b->context, b->tid);
 	KTS_CHECK(t, b->ts_begin <= b->ts_end, "begins %llu ends %llu",
 		  b->ts_begin, b->ts_end);

@@ -8,10 +8,12 @@
 
 #include "kselftest_harness.h"
 
+#include <ktape/filter.h>
+
 #include "kt.h"
 
 #define PAGE		4096
-#define COMMANDS	13
+#define COMMANDS	15
 #define TEXT_ROOM	(256 << 10)
 #define POISON		0xa5
 
@@ -27,6 +29,7 @@ union any {
 	struct ktape_metadata metadata;
 	struct ktape_watermark watermark;
 	struct ktape_create create;
+	struct ktape_filter filter;
 };
 
 static char text[TEXT_ROOM];
@@ -122,6 +125,8 @@ COMMAND(WATERMARK, struct ktape_watermark,
 	.zero = { MEMBER(struct ktape_watermark, flags) });
 COMMAND(CREATE, struct ktape_create,
 	.zero = { FROM(struct ktape_create, flags) });
+COMMAND(FILTER, struct ktape_filter, .result = true,
+	.zero = { FROM(struct ktape_filter, active) });
 
 FIXTURE_SETUP(command)
 {

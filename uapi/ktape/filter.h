@@ -35,7 +35,9 @@
  *	recorded is followed by the kernel's call stack
  * @KTAPE_FILTER_KINDS: how many kinds there are
  *
- * PID, CGROUP and UID look at one thread: it has to pass all of them.
+ * Words that are not given are zero.  PID, CGROUP and UID look at one thread,
+ * which has to pass all of them: the one that runs (in an interrupt, whom that
+ * interrupted), or else the other one that the event is about.
  */
 enum ktape_filter_kind {
 	KTAPE_FILTER_CPU = 0,
@@ -68,7 +70,8 @@ enum ktape_filter_kind {
 /**
  * struct ktape_filter_pid - a thread of the pid filter
  * @pid: in the caller's pid name space; GET tells it as of the initial one
- * @flags: KTAPE_PID_*; threads and children that are there are taken as well
+ * @flags: KTAPE_PID_*; threads and children that are there are taken as well,
+ *	children with all their threads
  */
 struct ktape_filter_pid {
 	__s32 pid;
@@ -102,7 +105,8 @@ enum ktape_gate {
  * @ns: pairs that took at least so long become one span record at their end,
  *	shorter ones are filtered; at most an hour
  *
- * Both events of the pair have to be in the profile.
+ * Both events of the pair have to be in the profile.  A pair that was open when
+ * the gate was set or replaced is recorded as far as it is not over.
  */
 struct ktape_filter_gate {
 	__u32 gate;
@@ -139,12 +143,14 @@ enum ktape_filter_op {
  * @kind: enum ktape_filter_kind
  * @nr: SET: entries at @entries; GET: in: room there; out: how many there are
  * @entries: pointer to entries, by kind
- * @active: out: 1 while it is in force
- * @generation: out: counts the changes of profile and filters
- * @collisions: out: GATE: pairs that were recorded as pairs, because the table
- *	of open pairs had no room; PID: threads that could not be followed
+ * @active: in: zero; out: 1 while it is in force
+ * @generation: in: zero; out: counts the changes of profile and filters
+ * @collisions: in: zero; out: since SET: GATE: pairs that were recorded as pairs,
+ *	because the table of open pairs had no room; PID: threads that could not
+ *	be followed
  *
- * SET checks all entries before anything changes (EINVAL; ESRCH: no such
+ * OFF takes neither @nr nor @entries.  GET fills as many entries as there is room
+ * for.  SET checks all entries before anything changes (EINVAL; ESRCH: no such
  * process; EBADF, EOPNOTSUPP: no such cgroup).  A SET of no entries lets
  * nothing through that it looks at, but for GATE, RATE and STACK, for which it
  * is the same as OFF.

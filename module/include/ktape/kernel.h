@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ktape for other kernel modules: see what is recorded.
+ * ktape for other kernel modules: emit (ktape/emit.h, trace.h, typed.h), give
+ * names (name.h), and here: see what is recorded.
  *
- * Include it with -I.../uapi -I.../module/include.  A module that uses it
- * depends on ktape.ko, which therefore cannot be unloaded before it.
+ * Include it with -I.../uapi -I.../module/include, and build with ktape's
+ * Module.symvers in KBUILD_EXTRA_SYMBOLS.  A module that uses it depends on
+ * ktape.ko, which therefore cannot be unloaded before it.
  */
 #ifndef _KTAPE_KERNEL_H
 #define _KTAPE_KERNEL_H
@@ -11,6 +13,10 @@
 #include <linux/types.h>
 
 #include <ktape/abi.h>
+#include <ktape/emit.h>
+#include <ktape/name.h>
+#include <ktape/trace.h>
+#include <ktape/typed.h>
 
 struct module;
 

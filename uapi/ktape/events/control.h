@@ -9,6 +9,7 @@ KTAPE_ARGS()
 	KTAPE_ARG(NS, mono, "CLOCK_MONOTONIC")
 	KTAPE_ARG(NS, boot, "CLOCK_BOOTTIME")
 	KTAPE_ARG(NS, real, "CLOCK_REALTIME")
+	KTAPE_ARG(X32, clock, "low half of the trace clock at this moment")
 KTAPE_END(CLOCK_SYNC)
 
 KTAPE_EVENT(2, PROFILE, profile, CONTROL,

@@ -5,7 +5,8 @@ KTAPE_EVENT(108, PAGE_FAULT_USER, page_fault_user, MEMORY,
 	    "a program touched a page that was not there")
 	KTAPE_BITS(X32, error, 16, "bits of the architecture")
 KTAPE_ARGS()
-	KTAPE_ARG(X64, address, "what it touched")
+	KTAPE_ARG(X64, address,
+		  "what it touched; of a kernel address only the token")
 	KTAPE_ARG(PTR, ip, "where the program was")
 KTAPE_END(PAGE_FAULT_USER)
 

@@ -37,8 +37,8 @@ KTAPE_EVENT(81, ITIMER_STATE, itimer_state, TIMER,
 	    "setitimer() arms or disarms")
 	KTAPE_BITS(U32, which, 2, "0 real, 1 virtual, 2 prof")
 KTAPE_ARGS()
-	KTAPE_ARG(U64, expires, "in ns; 0 disarms")
-	KTAPE_ARG(NS, value, "time to the first expiry")
+	KTAPE_ARG(U64, expires, "in ns of CPU time; 0 with the real timer")
+	KTAPE_ARG(NS, value, "time to the first expiry, 0 disarms")
 	KTAPE_ARG(NS, interval, "time between expiries")
 KTAPE_END(ITIMER_STATE)
 
@@ -82,7 +82,7 @@ KTAPE_EVENT(89, HRTIMER_START, hrtimer_start, HRTIMER, "a timer is armed")
 	KTAPE_BITS(BOOL, was_armed, 1, "it was armed, where the kernel tells")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, timer, "the timer")
-	KTAPE_ARG(NS, expires, "on its clock")
+	KTAPE_ARG(NS, expires, "at the earliest, on its clock")
 KTAPE_END(HRTIMER_START)
 
 KTAPE_EVENT(90, HRTIMER_EXPIRE_ENTRY, hrtimer_expire_entry, HRTIMER,
@@ -90,7 +90,7 @@ KTAPE_EVENT(90, HRTIMER_EXPIRE_ENTRY, hrtimer_expire_entry, HRTIMER,
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, timer, "the timer")
 	KTAPE_ARG(FUNC, function, "what it runs")
-	KTAPE_ARG(S32, late_ns, "since it expired; ends at 2^31 - 1")
+	KTAPE_ARG(S32, late_ns, "since it could expire; ends at 2^31 - 1")
 KTAPE_END(HRTIMER_EXPIRE_ENTRY)
 
 KTAPE_EVENT(91, HRTIMER_EXPIRE_EXIT, hrtimer_expire_exit, HRTIMER,

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events that other modules and programs emit: markers, interrupt routines,
+ * user events, text, exceptions, and TraceEvents with any code word.
+ *
+ * A static key is on while somebody wants such events.  It decides nothing: it
+ * only spares callers in other modules the way here (module/include/ktape).
+ */
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+
+#include <ktape/trace.h>
+#include <ktape/typed.h>
+
+#include "emit.h"
+#include "event.h"
+#include "exception.h"
+#include "token.h"
+
+#define EMITTED_MASK	GENMASK_ULL(KTAPE_OP_KERNEL - 1, KTAPE_OP_EXCEPTION)
+
+/* Task, softirq, interrupt and NMI may be in it at the same time. */
+#define DEPTH		4
+#define SCRATCH_SIZE	(KTAPE_NARGS_MAX * sizeof(u32) + KTAPE_MARK_BYTES_MAX)
+
+/* Where arguments and buffer of a TraceEvent are put together, by depth. */
+struct kt_scratch {
+	int depth;
+	u8 bytes[DEPTH][SCRATCH_SIZE];
+};
+
+DEFINE_STATIC_KEY_FALSE(ktape_listening);
+EXPORT_SYMBOL_GPL(ktape_listening);
+
+static struct kt_scratch __percpu *scratch;
+static unsigned int message_max;
+
+/**
+ * kt_emit_init() - get ready to emit
+ * @max_str: bytes of a marker's message that are recorded
+ *
+ * Context: module load.
+ * Return: 0 or -ENOMEM.
+ */
+int kt_emit_init(unsigned int max_str)
+{
+	message_max = max_str;
+	scratch = alloc_percpu(struct kt_scratch);
+	return scratch ? 0 : -ENOMEM;
+}
+
+/**
+ * kt_emit_exit() - nobody emits any more
+ *
+ * Context: module unload; whoever emits holds the module.
+ */
+void kt_emit_exit(void)
+{
+	free_percpu(scratch);
+	scratch = NULL;
+}
+
+/**
+ * kt_emit_want() - somebody wants these events now
+ * @mask: union of what sessions and sinks want
+ *
+ * Context: process context, may sleep; takes the kernel's CPU hotplug lock.
+ */
+void kt_emit_want(const u64 *mask)
+{
+	bool on = mask[0] & EMITTED_MASK;
+
+	if (on == static_key_enabled(&ktape_listening))
+		return;
+	if (on)
+		static_branch_enable(&ktape_listening);
+	else
+		static_branch_disable(&ktape_listening);
+}
+
+static void notrace emit(const struct kt_record *rec)
+{
+	preempt_disable_notrace();
+	kt_event_record(KTAPE_RING_EVENT, rec);
+	preempt_enable_notrace();
+}
+
+/**
+ * kt_emit_mark() - record a marker or a value
+ * @opcode: KTAPE_EV_MARK, _MARK_BEGIN, _MARK_END, _MARK_VALUE
+ * @task: it belongs to the thread that runs
+ * @id: of the marker or value
+ * @value: of MARK_VALUE
+ * @message: bytes, not NULL
+ * @length: how many
+ *
+ * Context: any.
+ */
+void notrace kt_emit_mark(u32 opcode, bool task, u32 id, s64 value,
+			  const char *message, u32 length)
+{
+	const u32 args[] = { id, (u32)value, (u32)((u64)value >> 32) };
+	const u32 nargs = opcode == KTAPE_EV_MARK_VALUE ? 3 : 1;
+	const struct kt_record rec = {
+		.code = KT_CODE(opcode, task, 1, nargs),
+		.class = KTAPE_CLASS_USER,
+		.nargs = nargs,
+		.size = min(length, message_max),
+		.args = args,
+		.blob = message,
+	};
+
+	emit(&rec);
+}
+
+/**
+ * kt_emit_text() - record a text
+ * @text: bytes, not NULL
+ * @length: how many
+ * @cut: there were more
+ *
+ * Context: any.
+ */
+void notrace kt_emit_text(const char *text, u32 length, bool cut)
+{
+	const struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_TEXT, cut, 1, 0),
+		.class = KTAPE_CLASS_USER,
+		.size = length,
+		.blob = text,
+	};
+
+	emit(&rec);
+}
+
+/**
+ * kt_emit_lost() - count an event of the user that is not recorded
+ * @opcode: its opcode
+ * @reason: enum ktape_lost
+ *
+ * Every session that wants the event counts it as emitted and lost.
+ *
+ * Context: any.
+ */
+void notrace kt_emit_lost(u32 opcode, u32 reason)
+{
+	const struct kt_cpu *cpu;
+	struct kt_ring *r;
+	unsigned int want;
+
+	preempt_disable_notrace();
+	cpu = this_cpu_ptr(&kt_cpus);
+	for (want = READ_ONCE(cpu->want[opcode]); want; want &= want - 1) {
+		r = cpu->ring[KTAPE_RING_EVENT][__ffs(want)];
+		kt_count(&r->page->emitted[KTAPE_CLASS_USER]);
+		kt_count(&r->page->lost[reason][KTAPE_CLASS_USER]);
+	}
+	preempt_enable_notrace();
+}
+
+/**
+ * ktape_emit_mark() - what the functions of ktape/emit.h call
+ * @opcode: KTAPE_EV_MARK, _MARK_BEGIN, _MARK_END, _MARK_VALUE
+ * @task: it belongs to the thread that runs
+ * @id: of the marker or value
+ * @value: of MARK_VALUE
+ * @message: text, or NULL
+ *
+ * Context: any.
+ */
+void notrace ktape_emit_mark(u32 opcode, bool task, u32 id, s64 value,
+			     const char *message)
+{
+	if (!message)
+		message = "";
+	kt_emit_mark(opcode, task, id, value, message,
+		     (u32)strnlen(message, message_max));
+}
+EXPORT_SYMBOL_GPL(ktape_emit_mark);
+
+/**
+ * ktape_emit_isr() - an interrupt routine starts or returns
+ * @opcode: KTAPE_EV_ISR_ENTER, _ISR_EXIT
+ * @id: which one of this CPU
+ *
+ * Context: any.
+ */
+void notrace ktape_emit_isr(u32 opcode, u32 id)
+{
+	const struct kt_record rec = {
+		.code = KT_CODE(opcode, 0, 0, 1),
+		.class = KTAPE_CLASS_USER,
+		.nargs = 1,
+		.args = &id,
+	};
+
+	emit(&rec);
+}
+EXPORT_SYMBOL_GPL(ktape_emit_isr);
+
+/**
+ * ktape_emit_user() - record a user event
+ * @task: it belongs to the thread that runs
+ * @id: its id
+ * @args: further argument words
+ * @nargs: how many, at most 6; what is more is left out
+ * @typed: typed arguments, as of struct ktape_typed, or NULL
+ * @length: their bytes
+ *
+ * Context: any.
+ */
+void notrace ktape_emit_user(bool task, u32 id, const u32 *args,
+			     unsigned int nargs, const void *typed, u32 length)
+{
+	const u32 taken = min_t(u32, nargs, KTAPE_NARGS_MAX - 1);
+	u32 words[KTAPE_NARGS_MAX] = { id };
+	const struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_USER_EVENT, task, 1, 1 + taken),
+		.class = KTAPE_CLASS_USER,
+		.nargs = 1 + taken,
+		.size = typed ? length : 0,
+		.args = words,
+		.blob = typed ?: "",
+	};
+
+	if (taken)
+		memcpy(words + 1, args, taken * sizeof(*args));
+	emit(&rec);
+}
+EXPORT_SYMBOL_GPL(ktape_emit_user);
+
+/**
+ * ktape_emit_exception() - what Trace0 to Trace6b call
+ * @severity: enum ktape_severity
+ * @code: KTAPE_EXC_CODE(major, minor)
+ * @args: argument words
+ * @nargs: how many, at most 6; what is more is left out
+ * @buffer: what comes with it, or NULL
+ * @length: its bytes
+ * @has_buffer: it comes with a buffer, which may be empty
+ *
+ * Context: any.
+ */
+void notrace ktape_emit_exception(u32 severity, u32 code, const u32 *args,
+				  unsigned int nargs, const void *buffer,
+				  u32 length, bool has_buffer)
+{
+	kt_exception(severity, code, args, nargs, buffer, buffer ? length : 0,
+		     has_buffer);
+}
+EXPORT_SYMBOL_GPL(ktape_emit_exception);
+
+/*
+ * Keep a foreign TraceEvent: arguments and buffer in one piece.  A context that
+ * nests on top is done with its piece before we go on.
+ */
+static void notrace keep(u32 code, const u32 *args, const void *buffer,
+			 u32 length)
+{
+	const u32 words = (code >> 29) * sizeof(u32);
+	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_TRACE_EVENT, 0, 1, 1),
+		.class = KTAPE_CLASS_USER,
+		.nargs = 1,
+		.size = words + length,
+		.args = &code,
+	};
+	struct kt_scratch *s;
+	u8 *bytes;
+
+	if (length > KTAPE_MARK_BYTES_MAX) {
+		kt_emit_lost(KTAPE_EV_TRACE_EVENT, KTAPE_LOST_TOO_BIG);
+		return;
+	}
+	preempt_disable_notrace();
+	s = this_cpu_ptr(scratch);
+	if (s->depth == DEPTH) {
+		kt_emit_lost(KTAPE_EV_TRACE_EVENT, KTAPE_LOST_NESTED);
+		goto out;
+	}
+	bytes = s->bytes[s->depth];
+	WRITE_ONCE(s->depth, s->depth + 1);
+	barrier();	/* it is ours before it is written to */
+	memcpy(bytes, args, words);
+	if (length)
+		memcpy(bytes + words, buffer, length);
+	rec.blob = bytes;
+	kt_event_record(KTAPE_RING_EVENT, &rec);
+	barrier();	/* it was read before it is given back */
+	WRITE_ONCE(s->depth, s->depth - 1);
+out:
+	preempt_enable_notrace();
+}
+
+/**
+ * ktape_emit_trace_event() - what ktape_trace_event() calls
+ * @code: KTAPE_TRACE_CODE(opcode, dat20, p, nargs)
+ *
+ * As many u32 as nargs says follow, then, if p is set, a pointer and a u32
+ * size.  A buffer of an exception may be as long as a block has room, others
+ * KTAPE_MARK_BYTES_MAX; what is longer is counted as lost.
+ *
+ * Context: any.
+ */
+void notrace ktape_emit_trace_event(u32 code, ...)
+{
+	const u32 nargs = code >> 29;
+	const bool p = code >> 28 & 1;
+	const void *buffer = NULL;
+	u32 args[KTAPE_NARGS_MAX];
+	u32 length = 0, i;
+	va_list ap;
+
+	va_start(ap, code);
+	for (i = 0; i < nargs; i++)
+		args[i] = va_arg(ap, u32);
+	if (p) {
+		buffer = va_arg(ap, const void *);
+		length = va_arg(ap, u32);
+	}
+	va_end(ap);
+	if (!buffer)
+		length = 0;
+	if ((code & (KTAPE_OPCODES - 1)) == _TRACE_EXC && nargs)
+		kt_exception(code >> 8 & KTAPE_HW_SEVERITY3, args[0], args + 1,
+			     nargs - 1, buffer, length, p);
+	else
+		keep(code, args, buffer, length);
+}
+EXPORT_SYMBOL_GPL(ktape_emit_trace_event);
+
+/**
+ * ktape_token() - tells an object apart without telling where it is
+ * @object: address, may be NULL
+ *
+ * Context: any.
+ * Return: a number that is the same for the same address, 0 for NULL.
+ */
+u32 notrace ktape_token(const void *object)
+{
+	return kt_token(object);
+}
+EXPORT_SYMBOL_GPL(ktape_token);
+
+/**
+ * ktape_token_func() - the same of a function, whose symbol gets a name
+ * @function: address, may be NULL
+ *
+ * Context: any.
+ * Return: the token.
+ */
+u32 notrace ktape_token_func(const void *function)
+{
+	u32 token;
+
+	preempt_disable_notrace();
+	token = kt_token_func((unsigned long)function);
+	preempt_enable_notrace();
+	return token;
+}
+EXPORT_SYMBOL_GPL(ktape_token_func);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Trace exceptions: events with a severity, for the control ring. */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "event.h"
+#include "exception.h"
+
+#define HAS_BUFFER	(1U << 3)
+
+/**
+ * kt_exception() - record a trace exception in the sessions that want it
+ * @severity: enum ktape_severity
+ * @code: KTAPE_EXC_CODE(major, minor)
+ * @args: argument words
+ * @nargs: how many, at most KT_EXCEPTION_ARGS; the others are left out
+ * @buffer: what comes with it
+ * @length: its bytes
+ * @has_buffer: it comes with a buffer, which may be empty
+ *
+ * The record has a blob in any case, so that a reader finds one shape.
+ *
+ * Context: any, NMI included; preemption enabled or not.
+ */
+void notrace kt_exception(u32 severity, u32 code, const u32 *args,
+			  unsigned int nargs, const void *buffer, u32 length,
+			  bool has_buffer)
+{
+	const unsigned int taken =
+		min_t(unsigned int, nargs, KT_EXCEPTION_ARGS);
+	u32 words[KTAPE_NARGS_MAX] = { code };
+	const struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_EXCEPTION,
+				(severity & KTAPE_HW_SEVERITY3) |
+					(has_buffer ? HAS_BUFFER : 0),
+				1, 1 + taken),
+		.class = KTAPE_CLASS_EXCEPTION,
+		.nargs = 1 + taken,
+		.size = has_buffer ? length : 0,
+		.args = words,
+		.blob = has_buffer && length ? buffer : "",
+	};
+
+	if (taken)
+		memcpy(words + 1, args, taken * sizeof(*args));
+	preempt_disable_notrace();
+	kt_event_record(KT_EVENT_RING_EXCEPTION, &rec);
+	preempt_enable_notrace();
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Duration gates: of a pair of events only a long one is recorded, as one span.
+ *
+ * The first event of a pair is kept in a table of open pairs and counted as
+ * filtered.  The second takes it out again and becomes a span or is filtered
+ * too.  A pair that finds no room is recorded as two events.  So is a second
+ * event whose first one is not there: that came before the gate was set, or it
+ * was recorded for want of room, or a new thread returns from a call that it
+ * did not enter.
+ *
+ * A pair is opened and closed in one context: by the same thread, or on the
+ * same CPU.  Nobody else looks for its key, so only taking a slot needs care.
+ */
+#include <linux/atomic.h>
+#include <linux/hash.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "event.h"
+#include "filter.h"
+
+#define SLOT_BITS	12
+#define SLOTS		(1U << SLOT_BITS)
+#define PROBES		8U	/* slots in which a key may be */
+#define KEY_SHIFT	3	/* pairs are told apart below; threads are aligned */
+#define IRQ_BITS	18
+
+/**
+ * struct kt_gate_slot - an open pair
+ * @key: whose, 0: free
+ * @start: when it began
+ */
+struct kt_gate_slot {
+	unsigned long key;
+	u64 start;
+};
+
+/**
+ * struct kt_gates - the gates of a session and its open pairs
+ * @ticks: per gate the shortest pair that passes; 0: no gate
+ * @nr: entries that were given
+ * @entry: these
+ * @collisions: pairs that found no room
+ * @slot: hashed by key
+ */
+struct kt_gates {
+	u64 ticks[KTAPE_GATES];
+	u32 nr;
+	struct ktape_filter_gate entry[KTAPE_GATES];
+	atomic_long_t collisions;
+	struct kt_gate_slot slot[SLOTS];
+};
+
+/* What tells pairs of a kind apart. */
+enum {
+	BY_THREAD,
+	BY_IRQ,		/* CPU and number in dat20 */
+	BY_OBJECT,	/* token in the first argument */
+};
+
+/**
+ * struct kt_gate_event - an event of a pair
+ * @gate: enum ktape_gate + 1; 0: none
+ * @by: what tells pairs apart
+ * @span: second event: opcode of the span; 0: it is the first one
+ * @first: first argument that the span takes over
+ * @nr: how many it takes over
+ */
+struct kt_gate_event {
+	u8 gate;
+	u8 by;
+	u8 span;
+	u8 first;
+	u8 nr;
+};
+
+#define BEGIN(NAME, by)		{ KTAPE_GATE_##NAME + 1, by, 0, 0, 0 }
+#define END(NAME, by, SPAN, first, nr) \
+	{ KTAPE_GATE_##NAME + 1, by, KTAPE_EV_##SPAN, first, nr }
+
+static const struct kt_gate_event gate_events[KTAPE_OPCODES] = {
+	[KTAPE_EV_SYS_ENTER] = BEGIN(SYSCALL, BY_THREAD),
+	[KTAPE_EV_SYS_EXIT] = END(SYSCALL, BY_THREAD, SYS_SPAN, 0, 2),
+	[KTAPE_EV_IRQ_HANDLER_ENTRY] = BEGIN(IRQ, BY_IRQ),
+	[KTAPE_EV_IRQ_HANDLER_EXIT] = END(IRQ, BY_IRQ, IRQ_SPAN, 0, 0),
+	[KTAPE_EV_SOFTIRQ_ENTRY] = BEGIN(SOFTIRQ, BY_IRQ),
+	[KTAPE_EV_SOFTIRQ_EXIT] = END(SOFTIRQ, BY_IRQ, SOFTIRQ_SPAN, 0, 0),
+	[KTAPE_EV_TIMER_EXPIRE_ENTRY] = BEGIN(TIMER, BY_OBJECT),
+	[KTAPE_EV_TIMER_EXPIRE_EXIT] = END(TIMER, BY_OBJECT, TIMER_SPAN, 0, 1),
+	[KTAPE_EV_HRTIMER_EXPIRE_ENTRY] = BEGIN(HRTIMER, BY_OBJECT),
+	[KTAPE_EV_HRTIMER_EXPIRE_EXIT] =
+		END(HRTIMER, BY_OBJECT, HRTIMER_SPAN, 0, 1),
+	[KTAPE_EV_WORKQUEUE_EXECUTE_START] = BEGIN(WORK, BY_OBJECT),
+	/* The span has the function in place of the work item. */
+	[KTAPE_EV_WORKQUEUE_EXECUTE_END] = END(WORK, BY_OBJECT, WORK_SPAN, 1, 1),
+};
+
+static unsigned long thread_key(const struct task_struct *p)
+{
+	BUILD_BUG_ON(KTAPE_GATES >= 1 << KEY_SHIFT);
+	BUILD_BUG_ON(__alignof__(struct task_struct) < 1 << KEY_SHIFT);
+	return (unsigned long)p | (KTAPE_GATE_SYSCALL + 1);
+}
+
+static unsigned long key_of(const struct kt_gate_event *e,
+			    const struct kt_record *rec)
+{
+	unsigned long what;
+
+	if (e->by == BY_THREAD)
+		return thread_key(current);
+	if (e->by == BY_IRQ)
+		what = (unsigned long)smp_processor_id() << IRQ_BITS |
+		       (rec->code >> 8 & ((1U << IRQ_BITS) - 1));
+	else
+		what = rec->args[0];
+	return what << KEY_SHIFT | e->gate;
+}
+
+static struct kt_gate_slot *slot_at(struct kt_gates *t, unsigned long key,
+				    unsigned int i)
+{
+	return &t->slot[(hash_long(key, SLOT_BITS) + i) % SLOTS];
+}
+
+static struct kt_gate_slot *find(struct kt_gates *t, unsigned long key)
+{
+	struct kt_gate_slot *slot;
+	unsigned int i;
+
+	for (i = 0; i < PROBES; i++) {
+		slot = slot_at(t, key, i);
+		if (READ_ONCE(slot->key) == key)
+			return slot;
+	}
+	return NULL;
+}
+
+/* A slot of one's own, or NULL. */
+static struct kt_gate_slot *take(struct kt_gates *t, unsigned long key)
+{
+	struct kt_gate_slot *slot = find(t, key);
+	unsigned int i;
+
+	/* An earlier pair that had no end. */
+	if (slot)
+		return slot;
+	for (i = 0; i < PROBES; i++) {
+		slot = slot_at(t, key, i);
+		if (!READ_ONCE(slot->key) && !cmpxchg(&slot->key, 0, key))
+			return slot;
+	}
+	return NULL;
+}
+
+static void make_span(const struct kt_gate_event *e,
+		      const struct kt_record *rec, u64 start,
+		      struct kt_span *span)
+{
+	unsigned int nargs = e->nr + 2, i;
+
+	for (i = 0; i < e->nr; i++)
+		span->args[i] = rec->args[e->first + i];
+	span->args[i++] = (u32)start;
+	span->args[i] = (u32)(start >> 32);
+	span->rec = (struct kt_record){
+		.code = KT_CODE(e->span, rec->code >> 8, 0, nargs),
+		.class = rec->class,
+		.nargs = nargs,
+		.args = span->args,
+	};
+}
+
+/**
+ * kt_gates_pass() - what becomes of an event with a gate in force
+ * @t: the session's gates
+ * @rec: the event
+ * @span: receives the record that takes its place
+ *
+ * Context: any, preemption disabled.
+ * Return: enum kt_gate_verdict.
+ */
+enum kt_gate_verdict kt_gates_pass(struct kt_gates *t,
+				   const struct kt_record *rec,
+				   struct kt_span *span)
+{
+	const struct kt_gate_event *e =
+		&gate_events[rec->code & (KTAPE_OPCODES - 1)];
+	struct kt_gate_slot *slot;
+	unsigned long key;
+	u64 start, now;
+
+	if (!e->gate || !t->ticks[e->gate - 1])
+		return KT_GATE_PASS;
+	key = key_of(e, rec);
+	if (!e->span) {
+		slot = take(t, key);
+		if (!slot) {
+			atomic_long_inc(&t->collisions);
+			return KT_GATE_PASS;
+		}
+		slot->start = kt_clock();
+		return KT_GATE_HOLD;
+	}
+	slot = find(t, key);
+	if (!slot)
+		return KT_GATE_PASS;
+	start = slot->start;
+	/* Pairs with the cmpxchg() in take(): start was read before. */
+	smp_store_release(&slot->key, 0);
+	now = kt_clock();
+	/* The clocks of two CPUs may differ by a little. */
+	if ((s64)(now - start) < (s64)t->ticks[e->gate - 1])
+		return KT_GATE_HOLD;
+	make_span(e, rec, start, span);
+	return KT_GATE_SPAN;
+}
+
+/**
+ * kt_gates_thread_exits() - a thread does not return from its system call
+ * @t: the gates
+ * @p: the thread that runs
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_gates_thread_exits(struct kt_gates *t, const struct task_struct *p)
+{
+	struct kt_gate_slot *slot = find(t, thread_key(p));
+
+	if (slot)
+		WRITE_ONCE(slot->key, 0);
+}
+
+/**
+ * kt_gates_have() - is an event one of a pair with a gate?
+ * @t: the gates
+ * @opcode: below KTAPE_OPCODES
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+bool kt_gates_have(const struct kt_gates *t, u32 opcode)
+{
+	const struct kt_gate_event *e = &gate_events[opcode];
+
+	return e->gate && t->ticks[e->gate - 1];
+}
+
+/**
+ * kt_gates_collisions() - how many pairs found no room
+ * @t: the gates
+ *
+ * Context: any.
+ * Return: the number.
+ */
+u64 kt_gates_collisions(const struct kt_gates *t)
+{
+	return atomic_long_read(&t->collisions);
+}
+
+static u64 ticks_of(u64 ns)
+{
+	u64 hz = kt_clock_hz();
+	u32 rest;
+	u64 seconds = div_u64_rem(ns, NSEC_PER_SEC, &rest);
+
+	/* At least one, because 0 means that there is no gate. */
+	return (seconds * hz + div_u64(rest * hz, NSEC_PER_SEC)) ?: 1;
+}
+
+/**
+ * kt_gates_alloc() - make gates without open pairs
+ * @entries: each gate at most once, of at most an hour
+ * @nr: how many, at most KTAPE_GATES
+ *
+ * Context: process context, may sleep.
+ * Return: the gates or NULL.
+ */
+struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries, u32 nr)
+{
+	struct kt_gates *t = kvzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+	u32 i;
+
+	if (!t)
+		return NULL;
+	t->nr = nr;
+	for (i = 0; i < nr; i++) {
+		t->entry[i] = entries[i];
+		t->ticks[entries[i].gate] = ticks_of(entries[i].ns);
+	}
+	return t;
+}
+
+/**
+ * kt_gates_free() - free gates
+ * @t: nobody has them any more, may be NULL
+ *
+ * Context: process context.
+ */
+void kt_gates_free(struct kt_gates *t)
+{
+	kvfree(t);
+}
+
+/**
+ * kt_gates_tell() - what was given
+ * @t: the gates
+ * @to: room for the entries
+ *
+ * Context: any.
+ */
+void kt_gates_tell(const struct kt_gates *t, struct ktape_filter_gate *to)
+{
+	memcpy(to, t->entry, t->nr * sizeof(*to));
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Markers, values, interrupt routines and user events of other kernel modules.
+ *
+ * All emit in any context, NMI included.  While no session and no sink wants
+ * such events, each costs one jump that is never taken.
+ */
+#ifndef _KTAPE_EMIT_H
+#define _KTAPE_EMIT_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+#include <ktape/mark.h>
+
+DECLARE_STATIC_KEY_FALSE(ktape_listening);
+
+void ktape_emit_mark(u32 opcode, bool task, u32 id, s64 value,
+		     const char *message);
+void ktape_emit_isr(u32 opcode, u32 id);
+void ktape_emit_user(bool task, u32 id, const u32 *args, unsigned int nargs,
+		     const void *typed, u32 length);
+
+/* ---- markers: a message may be NULL; max_str= limits its bytes ----------- */
+
+/* A moment, the begin and the end of a span, a value; for all or ... */
+static inline void ktape_mark(u32 id, const char *message)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_mark(KTAPE_EV_MARK, false, id, 0, message);
+}
+
+static inline void ktape_begin(u32 id, const char *message)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_mark(KTAPE_EV_MARK_BEGIN, false, id, 0, message);
+}
+
+static inline void ktape_end(u32 id, const char *message)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_mark(KTAPE_EV_MARK_END, false, id, 0, message);
+}
+
+static inline void ktape_value(u32 id, s64 value, const char *message)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_mark(KTAPE_EV_MARK_VALUE, false, id, value, message);
+}
+
+/* ... of the thread that runs. */
+static inline void ktape_task_mark(u32 id, const char *message)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_mark(KTAPE_EV_MARK, true, id, 0, message);
+}
+
+static inline void ktape_task_begin(u32 id, const char *message)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_mark(KTAPE_EV_MARK_BEGIN, true, id, 0, message);
+}
+
+static inline void ktape_task_end(u32 id, const char *message)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_mark(KTAPE_EV_MARK_END, true, id, 0, message);
+}
+
+static inline void ktape_task_value(u32 id, s64 value, const char *message)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_mark(KTAPE_EV_MARK_VALUE, true, id, value, message);
+}
+
+/* ---- interrupt routines of this CPU -------------------------------------- */
+
+static inline void ktape_isr_enter(u32 id)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_isr(KTAPE_EV_ISR_ENTER, id);
+}
+
+static inline void ktape_isr_exit(u32 id)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_isr(KTAPE_EV_ISR_EXIT, id);
+}
+
+/* ---- user events: up to 6 words, and typed arguments (ktape/typed.h) ------ */
+
+static inline void ktape_user_event(u32 id, const u32 *args, unsigned int nargs,
+				    const void *typed, u32 length)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_user(false, id, args, nargs, typed, length);
+}
+
+static inline void ktape_task_user_event(u32 id, const u32 *args,
+					 unsigned int nargs, const void *typed,
+					 u32 length)
+{
+	if (static_branch_unlikely(&ktape_listening))
+		ktape_emit_user(true, id, args, nargs, typed, length);
+}
+
+#endif /* _KTAPE_EMIT_H */

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Exceptions that the kernel raises by itself.  What comes with each is in the
+ * table of uapi/README.md; die and panic are in module/notify.c.
+ */
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/cred.h>
+#include <linux/edac.h>
+#include <linux/mm.h>
+#include <linux/netdevice.h>
+#include <linux/oom.h>
+#include <linux/string.h>
+#include <scsi/scsi_cmnd.h>
+#include <scsi/scsi_device.h>
+#include <scsi/scsi_host.h>
+
+struct aer_header_log_regs;
+struct mce_hw_err;
+struct pcie_tlp_log;
+
+#include <ras/ras_event.h>
+#include <trace/events/block.h>
+#include <trace/events/net.h>
+#include <trace/events/oom.h>
+#include <trace/events/sched.h>
+#include <trace/events/scsi.h>
+
+#ifdef CONFIG_X86_MCE
+#include <asm/mce.h>
+#include <trace/events/mce.h>
+#endif
+#ifdef KT_HAVE_ERROR_REPORT
+#include <trace/events/error_report.h>
+#endif
+#ifdef KT_HAVE_THERMAL
+#include <trace/events/thermal.h>
+#endif
+
+#include "../event.h"
+#include "../exception.h"
+#include "../probe.h"
+#include "../token.h"
+
+/* Most come with words and a text, which may be missing. */
+static __always_inline void raise(u32 severity, u32 code, const u32 *args,
+				  unsigned int nargs, const char *text)
+{
+	kt_exception(severity, code, args, nargs, text,
+		     text ? strnlen(text, KT_TEXT_MAX) : 0, text);
+}
+
+/* ---- the kernel ---------------------------------------------------------- */
+
+static void notrace probe_mark_victim(void *data, struct task_struct *p,
+				      uid_t uid)
+{
+	const u32 args[] = { p->pid, uid };
+
+	raise(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args),
+	      p->comm);
+}
+
+/* On older kernels there is but the number. */
+static void notrace probe_mark_victim_pid(void *data, int pid)
+{
+	const u32 args[] = { pid, U32_MAX };
+
+	raise(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args), NULL);
+}
+
+#ifdef CONFIG_DETECT_HUNG_TASK
+static void notrace probe_sched_process_hang(void *data, struct task_struct *p)
+{
+	const u32 args[] = { p->pid };
+
+	raise(KTAPE_SW_SEVERITY2, KTAPE_EXC_HANG, args, ARRAY_SIZE(args),
+	      p->comm);
+}
+#endif
+
+#ifdef KT_HAVE_ERROR_REPORT
+#define DETECTOR_WARN	2	/* has no name in kernels that do not warn so */
+
+static void notrace probe_error_report_end(void *data,
+					   enum error_detector detector,
+					   unsigned long id)
+{
+	u32 token;
+
+	kt_probe_enter();
+	token = (u32)detector == DETECTOR_WARN ? kt_token_func(id) :
+						 kt_token((const void *)id);
+	kt_exception(KTAPE_SW_SEVERITY2,
+		     KTAPE_EXC_CODE(KTAPE_MAJOR_REPORT, detector), &token, 1,
+		     NULL, 0, false);
+	kt_probe_leave();
+}
+#endif
+
+/* ---- hardware ------------------------------------------------------------ */
+
+static u32 mc_severity(unsigned int type)
+{
+	switch (type) {
+	case HW_EVENT_ERR_INFO:
+		return KTAPE_HW_SEVERITY0;
+	case HW_EVENT_ERR_CORRECTED:
+		return KTAPE_HW_SEVERITY1;
+	case HW_EVENT_ERR_FATAL:
+		return KTAPE_HW_SEVERITY3;
+	default:
+		return KTAPE_HW_SEVERITY2;
+	}
+}
+
+static void notrace probe_mc_event(void *data, const unsigned int type,
+				   const char *msg, const char *label,
+				   const int count, const u8 controller,
+				   const s8 top, const s8 mid, const s8 low,
+				   unsigned long address, const u8 grain,
+				   unsigned long syndrome, const char *detail)
+{
+	const u32 args[] = {
+		type, count, controller,
+		(u8)top | (u8)mid << 8 | (u8)low << 16,
+		(u32)address, (u32)((u64)address >> 32),
+	};
+
+	raise(mc_severity(type), KTAPE_EXC_MEMORY, args, ARRAY_SIZE(args),
+	      label);
+}
+
+/* As in linux/aer.h, whose place has changed. */
+static const u32 aer_severity[] = {
+	KTAPE_HW_SEVERITY2,	/* not fatal */
+	KTAPE_HW_SEVERITY3,	/* fatal */
+	KTAPE_HW_SEVERITY1,	/* correctable */
+};
+
+static void aer(const char *device, u32 status, u8 severity)
+{
+	raise(severity < ARRAY_SIZE(aer_severity) ? aer_severity[severity] :
+						    KTAPE_HW_SEVERITY2,
+	      KTAPE_EXC_PCIE, &status, 1, device);
+}
+
+static void notrace probe_aer_event(void *data, const char *device,
+				    const u32 status, const u8 severity,
+				    const u8 valid, struct pcie_tlp_log *tlp)
+{
+	aer(device, status, severity);
+}
+
+static void notrace probe_aer_event_regs(void *data, const char *device,
+					 const u32 status, const u8 severity,
+					 const u8 valid,
+					 struct aer_header_log_regs *tlp)
+{
+	aer(device, status, severity);
+}
+
+#ifdef CONFIG_X86_MCE
+static __always_inline void machine_check(const struct mce *m)
+{
+	const u32 args[] = {
+		m->extcpu, m->bank,
+		(u32)m->status, (u32)(m->status >> 32),
+		(u32)m->addr, (u32)(m->addr >> 32),
+	};
+	u32 severity = KTAPE_HW_SEVERITY1;
+
+	if (m->status & MCI_STATUS_UC)
+		severity = m->status & MCI_STATUS_PCC ? KTAPE_HW_SEVERITY3 :
+							KTAPE_HW_SEVERITY2;
+	kt_exception(severity, KTAPE_EXC_MACHINE_CHECK, args, ARRAY_SIZE(args),
+		     NULL, 0, false);
+}
+
+#ifdef KT_HAVE_MCE_HW_ERR
+static void notrace probe_mce_record(void *data, struct mce_hw_err *err)
+{
+	machine_check(&err->m);
+}
+
+#define MCE_RECORD_FUNC \
+	KT_PROBE_FUNC(NULL, probe_mce_record, mce_record, struct mce_hw_err *)
+#else
+static void notrace probe_mce_record(void *data, struct mce *m)
+{
+	machine_check(m);
+}
+
+#define MCE_RECORD_FUNC \
+	KT_PROBE_FUNC(NULL, probe_mce_record, mce_record, struct mce *)
+#endif
+#endif /* CONFIG_X86_MCE */
+
+#ifdef KT_HAVE_THERMAL
+static void notrace probe_thermal_zone_trip(void *data,
+					    struct thermal_zone_device *tz,
+					    int trip,
+					    enum thermal_trip_type type)
+{
+	const u32 args[] = { tz->id, trip, type, tz->temperature };
+	u32 severity = KTAPE_HW_SEVERITY0;
+
+	if (type == THERMAL_TRIP_HOT)
+		severity = KTAPE_HW_SEVERITY1;
+	else if (type == THERMAL_TRIP_CRITICAL)
+		severity = KTAPE_HW_SEVERITY3;
+	raise(severity, KTAPE_EXC_TRIP, args, ARRAY_SIZE(args), tz->type);
+}
+#endif
+
+/* ---- devices ------------------------------------------------------------- */
+
+#ifdef KT_HAVE_BLOCK_RQ_ERROR
+static void notrace probe_block_rq_error(void *data, struct request *rq,
+					 blk_status_t status,
+					 unsigned int bytes)
+{
+	struct gendisk *disk = kt_rq_disk(rq);
+	u64 sector = blk_rq_is_passthrough(rq) ? 0 : blk_rq_pos(rq);
+	const u32 args[] = {
+		disk ? disk_devt(disk) : 0,
+		(u32)sector, (u32)(sector >> 32),
+		bytes, (__force u32)req_op(rq), (__force u32)status,
+	};
+
+	kt_exception(KTAPE_HW_SEVERITY1, KTAPE_EXC_BLOCK, args,
+		     ARRAY_SIZE(args), NULL, 0, false);
+}
+#endif
+
+static __always_inline void scsi(u32 severity, u32 code, struct scsi_cmnd *cmd,
+				 u32 result)
+{
+	const struct scsi_device *device = cmd->device;
+	const u32 args[] = { device->host->host_no, device->channel,
+			     device->id, (u32)device->lun, result };
+
+	kt_exception(severity, code, args, ARRAY_SIZE(args), cmd->cmnd,
+		     cmd->cmd_len, true);
+}
+
+static void notrace probe_scsi_dispatch_cmd_error(void *data,
+						  struct scsi_cmnd *cmd,
+						  int result)
+{
+	scsi(KTAPE_HW_SEVERITY1, KTAPE_EXC_SCSI_ERROR, cmd, result);
+}
+
+static void notrace probe_scsi_dispatch_cmd_timeout(void *data,
+						    struct scsi_cmnd *cmd)
+{
+	scsi(KTAPE_HW_SEVERITY2, KTAPE_EXC_SCSI_TIMEOUT, cmd, cmd->result);
+}
+
+static void notrace probe_net_dev_xmit_timeout(void *data,
+					       struct net_device *dev,
+					       int queue)
+{
+	const u32 args[] = { dev->ifindex, queue };
+
+	raise(KTAPE_HW_SEVERITY2, KTAPE_EXC_XMIT_TIMEOUT, args,
+	      ARRAY_SIZE(args), dev->name);
+}
+
+/* ---- table --------------------------------------------------------------- */
+
+#define AER		const char *, const u32, const u8, const u8
+
+struct kt_probe kt_probes_exception[] = {
+	{
+		.name = "mark_victim",
+		.func = KT_PROBE_FUNC(
+			KT_PROBE_FUNC(NULL, probe_mark_victim_pid, mark_victim,
+				      int),
+			probe_mark_victim, mark_victim, struct task_struct *,
+			uid_t),
+		.events = { KTAPE_EV_EXCEPTION },
+	}, {
+		.name = "aer_event",
+		.func = KT_PROBE_FUNC(
+			KT_PROBE_FUNC(NULL, probe_aer_event_regs, aer_event,
+				      AER, struct aer_header_log_regs *),
+			probe_aer_event, aer_event, AER, struct pcie_tlp_log *),
+		.events = { KTAPE_EV_EXCEPTION },
+	},
+	KT_PROBE(mc_event, EXCEPTION, probe_mc_event, unsigned int,
+		    const char *, const char *, int, u8, s8, s8, s8,
+		    unsigned long, u8, unsigned long, const char *),
+#ifdef CONFIG_X86_MCE
+	{
+		.name = "mce_record",
+		.func = MCE_RECORD_FUNC,
+		.events = { KTAPE_EV_EXCEPTION },
+	},
+#endif
+#ifdef CONFIG_DETECT_HUNG_TASK
+	KT_PROBE(sched_process_hang, EXCEPTION, probe_sched_process_hang,
+		    struct task_struct *),
+#endif
+#ifdef KT_HAVE_ERROR_REPORT
+	KT_PROBE(error_report_end, EXCEPTION, probe_error_report_end,
+		    enum error_detector, unsigned long),
+#endif
+#ifdef KT_HAVE_THERMAL
+	KT_PROBE(thermal_zone_trip, EXCEPTION, probe_thermal_zone_trip,
+		    struct thermal_zone_device *, int, enum thermal_trip_type),
+#endif
+#ifdef KT_HAVE_BLOCK_RQ_ERROR
+	KT_PROBE(block_rq_error, EXCEPTION, probe_block_rq_error,
+		    struct request *, blk_status_t, unsigned int),
+#endif
+	KT_PROBE(net_dev_xmit_timeout, EXCEPTION, probe_net_dev_xmit_timeout,
+		    struct net_device *, int),
+	{
+		.name = "scsi_dispatch_cmd_error",
+		.func = KT_PROBE_FUNC(NULL, probe_scsi_dispatch_cmd_error,
+				      scsi_dispatch_cmd_error,
+				      struct scsi_cmnd *, int),
+		.events = { KTAPE_EV_EXCEPTION },
+		.module = "scsi_mod",
+	}, {
+		.name = "scsi_dispatch_cmd_timeout",
+		.func = KT_PROBE_FUNC(NULL, probe_scsi_dispatch_cmd_timeout,
+				      scsi_dispatch_cmd_timeout,
+				      struct scsi_cmnd *),
+		.events = { KTAPE_EV_EXCEPTION },
+		.module = "scsi_mod",
+	},
+	{}
+};

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which threads are followed.
+ *
+ * The key is the thread's task_struct: a number may be given to another thread
+ * before the first one's last event.  The table is open-addressed and read
+ * without a lock.  Entries are changed with track_lock; whoever looks a thread
+ * up knows that it lives, so the entry that it looks for does not go meanwhile.
+ *
+ *   free	task NULL: ends a search
+ *   gone	task GONE: a search goes on; becomes free when the next one is free,
+ *		because then nobody's search leads over it
+ *   used	sets that it is in; of these, those whose threads and whose children
+ *		are taken as well
+ *
+ * A new member is entered before the walk over all threads, and a grace period
+ * lies in between: a fork whose probe did not see the member has its child in
+ * the list by then.
+ */
+#include <linux/atomic.h>
+#include <linux/err.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/spinlock.h>
+
+#include <ktape/filter.h>
+
+#include "track.h"
+
+#define SETS		16
+#define SLOTS		(1U << 15)
+#define SLOTS_USED_MAX	(SLOTS / 4 * 3)
+#define CHUNK		1024U		/* slots looked at with the lock held */
+#define GONE		((const struct task_struct *)1UL)
+
+/**
+ * struct kt_track - a slot of the table
+ * @task: whose, NULL or GONE; stored last, with release
+ * @in: sets that it is in
+ * @threads: sets for which new threads of its process are taken
+ * @children: sets for which the processes that it forks are taken
+ */
+struct kt_track {
+	const struct task_struct *task;
+	u16 in;
+	u16 threads;
+	u16 children;
+};
+
+static DEFINE_RAW_SPINLOCK(track_lock);
+static struct kt_track *table;
+static unsigned int used;	/* slots that are not free */
+static u16 live;		/* sets that are passed on */
+static atomic_long_t missed[SETS];
+
+static unsigned int slot_of(const struct task_struct *p)
+{
+	return hash_ptr(p, ilog2(SLOTS));
+}
+
+static struct kt_track *find(const struct task_struct *p)
+{
+	/* Pairs with the release in kt_track_init(). */
+	struct kt_track *t = smp_load_acquire(&table);
+	const struct task_struct *task;
+	unsigned int i, n;
+
+	if (!t)
+		return NULL;
+	for (i = slot_of(p), n = 0; n < SLOTS; i = (i + 1) % SLOTS, n++) {
+		/* Pairs with the release in enter(). */
+		task = smp_load_acquire(&t[i].task);
+		if (task == p)
+			return &t[i];
+		if (!task)
+			break;
+	}
+	return NULL;
+}
+
+/* The slot for a thread that has none yet. */
+static struct kt_track *place(const struct task_struct *p)
+{
+	unsigned int i = slot_of(p);
+
+	while (table[i].task && table[i].task != GONE)
+		i = (i + 1) % SLOTS;
+	if (!table[i].task) {
+		if (used >= SLOTS_USED_MAX)
+			return NULL;
+		used++;
+	}
+	return &table[i];
+}
+
+static void note_missed(u16 sets)
+{
+	for (; sets; sets &= sets - 1)
+		atomic_long_inc(&missed[__ffs(sets)]);
+}
+
+/* With track_lock.  Return: false if there is no room. */
+static bool enter(const struct task_struct *p, u16 in, u16 threads,
+		  u16 children)
+{
+	struct kt_track *t = find(p);
+
+	lockdep_assert_held(&track_lock);
+	if (t) {
+		t->threads |= threads;
+		t->children |= children;
+		WRITE_ONCE(t->in, t->in | in);
+		return true;
+	}
+	t = place(p);
+	if (!t) {
+		note_missed(in);
+		return false;
+	}
+	t->threads = threads;
+	t->children = children;
+	WRITE_ONCE(t->in, in);
+	/* Pairs with the acquire in find(): the sets come first. */
+	smp_store_release(&t->task, p);
+	return true;
+}
+
+/* With track_lock. */
+static void leave(struct kt_track *t)
+{
+	unsigned int i = t - table;
+
+	lockdep_assert_held(&track_lock);
+	t->in = 0;
+	WRITE_ONCE(t->task, GONE);
+	if (table[(i + 1) % SLOTS].task)
+		return;
+	for (; table[i].task == GONE; i = (i - 1) % SLOTS) {
+		WRITE_ONCE(table[i].task, NULL);
+		used--;
+	}
+}
+
+/**
+ * kt_track_has() - is a thread in a set?
+ * @p: a thread that lives
+ * @set: one bit
+ *
+ * Context: any, preemption disabled.
+ * Return: true or false.
+ */
+bool kt_track_has(const struct task_struct *p, u16 set)
+{
+	const struct kt_track *t = find(p);
+
+	return t && READ_ONCE(t->in) & set;
+}
+
+/**
+ * kt_track_fork() - a thread was made: is it to be followed?
+ * @parent: its maker
+ * @child: the thread, which has not run yet
+ *
+ * The children of a process are taken with all their threads.
+ *
+ * Context: the probe of sched_process_fork.
+ */
+void kt_track_fork(const struct task_struct *parent,
+		   const struct task_struct *child)
+{
+	const struct kt_track *t = find(parent);
+	unsigned long flags;
+	u16 in = 0, children = 0;
+
+	if (likely(!t))
+		return;
+	raw_spin_lock_irqsave(&track_lock, flags);
+	/* kt_track_close() may have been here. */
+	t = find(parent);
+	if (t && child->tgid == parent->tgid) {
+		in = t->in & t->threads & live;
+		children = t->children & in;
+	} else if (t) {
+		in = t->in & t->children & live;
+		children = in;
+	}
+	if (in)
+		enter(child, in, in, children);
+	raw_spin_unlock_irqrestore(&track_lock, flags);
+}
+
+/**
+ * kt_track_free() - the last that is left of a thread goes
+ * @p: the thread
+ *
+ * Context: the probe of sched_process_free.
+ */
+void kt_track_free(const struct task_struct *p)
+{
+	struct kt_track *t = find(p);
+	unsigned long flags;
+
+	if (likely(!t))
+		return;
+	raw_spin_lock_irqsave(&track_lock, flags);
+	/* kt_track_close() may have been here. */
+	t = find(p);
+	if (t)
+		leave(t);
+	raw_spin_unlock_irqrestore(&track_lock, flags);
+}
+
+/**
+ * kt_track_init() - make the table, if it is not there
+ *
+ * Context: process context with kt_session_control, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int kt_track_init(void)
+{
+	struct kt_track *t;
+
+	if (table)
+		return 0;
+	t = kvcalloc(SLOTS, sizeof(*t), GFP_KERNEL);
+	if (!t)
+		return -ENOMEM;
+	/* Pairs with the acquire in find(). */
+	smp_store_release(&table, t);
+	return 0;
+}
+
+/**
+ * kt_track_exit() - free the table
+ *
+ * Context: module unload, after the last probe.
+ */
+void kt_track_exit(void)
+{
+	kvfree(table);
+	table = NULL;
+}
+
+/**
+ * kt_track_open() - begin to follow threads in a set in which nobody is
+ *
+ * Context: process context with kt_session_control.
+ * Return: the set, one bit; to be given to kt_track_close().
+ */
+u16 kt_track_open(void)
+{
+	unsigned int n = ffz(live);
+	unsigned long flags;
+
+	/* A session has one, and another while it changes its filter. */
+	if (WARN_ON_ONCE(n >= SETS))
+		return 0;
+	atomic_long_set(&missed[n], 0);
+	raw_spin_lock_irqsave(&track_lock, flags);
+	live |= BIT(n);
+	raw_spin_unlock_irqrestore(&track_lock, flags);
+	return BIT(n);
+}
+
+/**
+ * kt_track_add() - put a thread into a set
+ * @set: one bit
+ * @nr: its number in the caller's pid name space
+ * @flags: KTAPE_PID_*
+ * @global: receives its number in the initial one
+ *
+ * What @flags ask for is found by kt_track_walk().
+ *
+ * Context: process context with kt_session_control.
+ * Return: 0; -ESRCH: there is no such thread.
+ */
+int kt_track_add(u16 set, s32 nr, u32 flags, s32 *global)
+{
+	struct task_struct *p;
+	unsigned long irq;
+
+	/* Its probe of sched_process_free waits for this section. */
+	rcu_read_lock();
+	p = pid_task(find_vpid(nr), PIDTYPE_PID);
+	if (p) {
+		*global = p->pid;
+		raw_spin_lock_irqsave(&track_lock, irq);
+		enter(p, set, flags & KTAPE_PID_THREADS ? set : 0,
+		      flags & KTAPE_PID_CHILDREN ? set : 0);
+		raw_spin_unlock_irqrestore(&track_lock, irq);
+	}
+	rcu_read_unlock();
+	return p ? 0 : -ESRCH;
+}
+
+/* The sets of new threads of process @leader, as enter() takes them. */
+static void inherited(const struct task_struct *leader, u16 set, u16 *threads,
+		      u16 *children)
+{
+	const struct task_struct *p;
+	const struct kt_track *t;
+
+	*threads = 0;
+	*children = 0;
+	t = find(rcu_dereference(leader->real_parent));
+	if (t && t->in & t->children & set) {
+		*threads = set;
+		*children = set;
+		return;
+	}
+	for_each_thread(leader, p) {
+		t = find(p);
+		if (!t || !(t->in & t->threads & set))
+			continue;
+		*threads |= set;
+		*children |= t->children & set;
+	}
+}
+
+/* Take the threads of one process.  Return: there was a new one. */
+static bool take_process(const struct task_struct *leader, u16 set)
+{
+	const struct task_struct *p;
+	u16 threads, children;
+	unsigned long flags;
+	bool taken = false;
+
+	inherited(leader, set, &threads, &children);
+	if (!threads)
+		return false;
+	for_each_thread(leader, p) {
+		if (kt_track_has(p, set))
+			continue;
+		raw_spin_lock_irqsave(&track_lock, flags);
+		taken |= enter(p, set, threads, children);
+		raw_spin_unlock_irqrestore(&track_lock, flags);
+	}
+	return taken;
+}
+
+/**
+ * kt_track_walk() - find the threads and children that are there
+ * @set: one bit, with the members of whom they are
+ *
+ * A child whose parent has gone is nobody's child any more and is not found.
+ *
+ * Context: process context with kt_session_control, may sleep.
+ */
+void kt_track_walk(u16 set)
+{
+	const struct task_struct *leader;
+	bool taken;
+
+	do {
+		taken = false;
+		/* Forks that did not see the members are in the list now. */
+		synchronize_rcu();
+		rcu_read_lock();
+		for_each_process(leader)
+			taken |= take_process(leader, set);
+		rcu_read_unlock();
+	} while (taken && !kt_track_missed(set));
+}
+
+/**
+ * kt_track_close() - nobody is in a set any more
+ * @set: one bit, no filter uses it
+ *
+ * Context: process context with kt_session_control, may sleep.
+ */
+void kt_track_close(u16 set)
+{
+	unsigned int i, end;
+	unsigned long flags;
+
+	/* From here on it is not passed on to slots that were looked at. */
+	raw_spin_lock_irqsave(&track_lock, flags);
+	live &= ~set;
+	raw_spin_unlock_irqrestore(&track_lock, flags);
+	for (i = 0; i < SLOTS; cond_resched()) {
+		raw_spin_lock_irqsave(&track_lock, flags);
+		for (end = i + CHUNK; i < end; i++) {
+			if (!(table[i].in & set))
+				continue;
+			WRITE_ONCE(table[i].in, table[i].in & ~set);
+			table[i].threads &= ~set;
+			table[i].children &= ~set;
+			if (!table[i].in)
+				leave(&table[i]);
+		}
+		raw_spin_unlock_irqrestore(&track_lock, flags);
+	}
+}
+
+/**
+ * kt_track_missed() - how many threads could not be followed
+ * @set: one bit
+ *
+ * Context: any.
+ * Return: how often the table was full.
+ */
+u64 kt_track_missed(u16 set)
+{
+	return atomic_long_read(&missed[__ffs(set)]);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Events in known numbers: the helper module kt_fire causes them, and what a
+ * session of one's own recorded of them is collected from all rings.
+ */
+#ifndef _KT_FIRE_H
+#define _KT_FIRE_H
+
+#include <dirent.h>
+#include <sys/types.h>
+
+#include "kt_load.h"
+#include "kt_ring.h"
+
+/* ---- the helper ---------------------------------------------------------- */
+
+#define KT_MODULES	"/lib/test-modules"
+#define KT_FIRE_PATH	"/sys/module/kt_fire/parameters/fire"
+
+static inline int kt_insmod(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static inline int kt_rmmod(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+}
+
+static inline int kt_fire_load(void)
+{
+	const char *tests = getenv("KTAPE_TESTS");
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/kt_fire.ko", tests ? tests : "/tests");
+	return kt_insmod(path);
+}
+
+/*
+ * Load a module of the kernel's from where the guest has it, with what it needs,
+ * by a part of its file's name.  Return: 0 or -errno, -ENOENT: there is none.
+ */
+static inline int kt_modprobe(const char *part)
+{
+	struct dirent **all;
+	int nr = scandir(KT_MODULES, &all, NULL, alphasort), ret = -ENOENT;
+	char path[300];
+
+	for (int i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), KT_MODULES "/%s", all[i]->d_name);
+		if (strstr(all[i]->d_name, part))
+			ret = kt_insmod(path);
+		free(all[i]);
+	}
+	if (nr >= 0)
+		free(all);
+	return ret;
+}
+
+/* Cause an event @n times. Return: 0 or -errno, -ENOENT: there is none. */
+static inline int kt_fire(const char *name, int n)
+{
+	int fd = open(KT_FIRE_PATH, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (n-- > 0 && !ret)
+		ret = pwrite(fd, name, strlen(name), 0) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* The number that the last event left. */
+static inline unsigned long long kt_fire_number(void)
+{
+	FILE *f = fopen(KT_FIRE_PATH, "r");
+	unsigned long long n = 0;
+
+	if (f && fscanf(f, "%llu", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* ---- what was recorded ---------------------------------------------------- */
+
+/**
+ * struct kt_hit - a copy of a record
+ * @ts: when
+ * @cpu: of its ring
+ * @kind: of its ring
+ * @op: opcode
+ * @dat20: 20 bits
+ * @nargs: words in @args
+ * @size: bytes of its blob, -1: it has none
+ * @args: argument words
+ * @text: the beginning of the blob, ends in NUL
+ */
+struct kt_hit {
+	uint64_t ts;
+	int cpu, kind;
+	uint32_t op, dat20, nargs;
+	int size;
+	uint32_t args[KTAPE_NARGS_MAX];
+	char text[1100];
+};
+
+/**
+ * struct kt_hits - records in the order of time, those of control left out
+ * @hit: the records
+ * @nr: how many
+ * @room: how many there can be
+ * @lost: events that are missing
+ * @cpu: of the ring that is being walked
+ * @kind: likewise
+ */
+struct kt_hits {
+	struct kt_hit *hit;
+	int nr, room;
+	uint64_t lost;
+	int cpu, kind;
+};
+
+static inline void kt_hits_add(const struct kt_rec *r, void *arg)
+{
+	struct kt_hits *h = arg;
+	struct kt_hit *hit;
+
+	if (r->op < KTAPE_EV_EXCEPTION || r->op == KTAPE_TIME_EXTEND)
+		return;
+	if (h->nr == h->room) {
+		h->room = h->room ? h->room * 2 : 256;
+		h->hit = realloc(h->hit, h->room * sizeof(*h->hit));
+	}
+	hit = &h->hit[h->nr++];
+	memset(hit, 0, sizeof(*hit));
+	hit->ts = r->ts;
+	hit->cpu = h->cpu;
+	hit->kind = h->kind;
+	hit->op = r->op;
+	hit->dat20 = r->dat20;
+	hit->nargs = r->nargs;
+	hit->size = r->blob ? (int)r->size : -1;
+	memcpy(hit->args, r->args, r->nargs * 4);
+	if (r->blob)
+		memcpy(hit->text, r->blob, r->size < sizeof(hit->text) ?
+				r->size : sizeof(hit->text) - 1);
+}
+
+static inline int kt_hits_by_time(const void *a, const void *b)
+{
+	const struct kt_hit *x = a, *y = b;
+
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+/* All records of a session that is stopped. Return: 0 or -errno. */
+static inline int kt_hits_take(struct kt_hits *h, int fd)
+{
+	struct kt_map m;
+	long ret;
+
+	memset(h, 0, sizeof(*h));
+	for (h->cpu = 0; h->cpu < 64; h->cpu++)
+		for (h->kind = 0; h->kind < 2; h->kind++) {
+			ret = kt_map(fd, h->cpu, h->kind, &m);
+			if (ret == -ENOENT)
+				continue;
+			if (ret)
+				return ret;
+			ret = kt_walk(&m, kt_hits_add, h);
+			for (int i = 0; i < KTAPE_LOST_REASONS; i++)
+				h->lost += kt_sum(m.page->lost[i]);
+			h->lost += m.page->tail != 0;
+			kt_unmap(&m);
+			if (ret < 0)
+				return ret;
+		}
+	qsort(h->hit, h->nr, sizeof(*h->hit), kt_hits_by_time);
+	return 0;
+}
+
+static inline void kt_hits_free(struct kt_hits *h)
+{
+	free(h->hit);
+	memset(h, 0, sizeof(*h));
+}
+
+/* A session with @ops that records from now on. */
+static inline int kt_record(const unsigned char *ops)
+{
+	int fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 65536, ops), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = kt_command(fd, KTAPE_IOC_START);
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+/* Stop it, take what it has, close it. */
+static inline int kt_recorded(struct kt_hits *h, int fd)
+{
+	int ret = kt_command(fd, KTAPE_IOC_STOP) ?: kt_hits_take(h, fd);
+
+	close(fd);
+	return ret;
+}
+
+/* The 64-bit value in two argument words. */
+static inline uint64_t kt_wide(const uint32_t *words)
+{
+	return words[0] | (uint64_t)words[1] << 32;
+}
+
+/* Can this kernel have it? enum ktape_event_state or -errno. */
+static inline int kt_event_state(unsigned int opcode)
+{
+	struct ktape_event_info e = { .size = sizeof(e), .opcode = opcode };
+	int fd = kt_open(O_RDONLY), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &e);
+	close(fd);
+	return ret ? ret : (int)e.state;
+}
+
+/* ---- the registry ---------------------------------------------------------- */
+
+/* Name of a living object; waits until it is there. Return: 0 or -errno. */
+static inline int kt_object_name(unsigned int type, uint32_t id, char *name)
+{
+	int fd = kt_open(O_RDONLY), ret = -ENOENT;
+	const struct ktape_object_entry *e;
+	struct ktape_layout_entry l;
+
+	if (fd < 0)
+		return fd;
+	if (kt_region(fd, -1, KTAPE_RING_REGISTRY, &l))
+		goto out;
+	e = mmap(NULL, l.data_size, PROT_READ, MAP_SHARED, fd, l.offset);
+	if (e == MAP_FAILED)
+		goto out;
+	for (int tries = 0; ret && tries < 100 * kt_scale(); tries++) {
+		for (size_t i = 0; i < l.data_size / sizeof(*e); i++)
+			if (e[i].type == type && e[i].id == id && !e[i].died &&
+			    !(e[i].seq & 1)) {
+				memcpy(name, e[i].name, KTAPE_NAME_SIZE);
+				ret = 0;
+			}
+		if (ret)
+			usleep(20000);
+	}
+	munmap((void *)e, l.data_size);
+out:
+	close(fd);
+	return ret;
+}
+
+#endif /* _KT_FIRE_H */

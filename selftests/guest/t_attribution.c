@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whose event is it?  A reader goes by block heads, switches and context
+ * records.  Two threads take turns on one CPU and tell who they are by their
+ * calls; sessions start, stop and change what they record in between.
+ */
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_load.h"
+#include "kt_ring.h"
+
+#define CPU		1
+#define RING		(4UL << 20)
+#define BLOCK		(64UL << 10)
+#define THREADS		2
+
+/* getpriority(PRIO_PROCESS, tid): each thread names itself in its calls. */
+static void call_out(void)
+{
+	syscall(SYS_getpriority, 0, gettid());
+	sched_yield();
+}
+
+static void *turns(void *arg)
+{
+	kt_pin(CPU);
+	while (!__atomic_load_n((int *)arg, __ATOMIC_RELAXED))
+		call_out();
+	return NULL;
+}
+
+/* What a reader believes, held against what the calls say. */
+struct belief {
+	int32_t tid;
+	long right, wrong, unknown;
+};
+
+static void take(const struct kt_rec *r, void *arg)
+{
+	const uint64_t *args = (const void *)r->blob;
+	struct belief *b = arg;
+
+	if (r->op == KTAPE_EV_SCHED_SWITCH)
+		b->tid = (int32_t)r->args[1];
+	if (r->op == KTAPE_EV_CONTEXT)
+		b->tid = (int32_t)r->args[0];
+	if (r->op != KTAPE_EV_SYS_ENTER_WIDE ||
+	    (r->dat20 & 0xffff) != SYS_getpriority)
+		return;
+	if (b->tid < 0)
+		b->unknown++;
+	else if (b->tid == (int32_t)args[1])
+		b->right++;
+	else
+		b->wrong++;
+}
+
+/* Like kt_walk(), but each block's head counts as well. */
+static void judge(int fd, struct belief *b)
+{
+	struct kt_map m;
+	uint64_t pos, commit;
+
+	if (kt_map(fd, CPU, KTAPE_RING_EVENT, &m))
+		return;
+	commit = kt_load(&m.page->commit);
+	for (pos = kt_oldest(&m); pos < commit; pos += BLOCK) {
+		const char *block = m.data + pos % RING;
+		const struct ktape_block *head = (const void *)block;
+		size_t end = commit - pos > BLOCK ? head->content_bits / 8
+						  : commit - pos;
+		struct kt_rec r = { .ts = head->ts_begin };
+		size_t at, len;
+
+		b->tid = head->context == KTAPE_CTX_UNKNOWN ? -1 : head->tid;
+		for (at = KTAPE_BLOCK_HEADER; at < end; at += len) {
+			len = kt_decode((const void *)(block + at), end - at,
+					&r);
+			if (!len)
+				break;
+			take(&r, b);
+		}
+	}
+	kt_unmap(&m);
+}
+
+FIXTURE(who) {
+	int fd, ends;
+	pthread_t thread[THREADS];
+	struct belief b;
+};
+
+FIXTURE_SETUP(who)
+{
+	int dev = kt_open(O_RDWR);
+
+	ASSERT_GE(dev, 0);
+	self->fd = kt_create(dev, KTAPE_MODE_OVERWRITE, RING, BLOCK);
+	ASSERT_GE(self->fd, 0);
+	close(dev);
+	for (int i = 0; i < THREADS; i++)
+		ASSERT_EQ(0, pthread_create(&self->thread[i], NULL, turns,
+					    &self->ends));
+	kt_pin(0);
+}
+
+static void finish(FIXTURE_DATA(who) *self)
+{
+	__atomic_store_n(&self->ends, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(self->thread[i], NULL);
+	kt_command(self->fd, KTAPE_IOC_STOP);
+	judge(self->fd, &self->b);
+}
+
+FIXTURE_TEARDOWN(who)
+{
+	close(self->fd);
+}
+
+static int set(int fd, unsigned int switches, __u32 flags)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET, .flags = flags };
+
+	kt_mask_add(p.mask, KTAPE_EV_SYS_ENTER_WIDE);
+	if (switches)
+		kt_mask_add(p.mask, KTAPE_EV_SCHED_SWITCH);
+	return kt_profile(fd, &p);
+}
+
+/* Switches of a pause are not recorded: START says who runs. */
+TEST_F_TIMEOUT(who, starts_again, 120)
+{
+	for (int i = 0; i < 20; i++) {
+		ASSERT_EQ(0, set(self->fd, i & 1, 0));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		usleep(3000 * kt_scale());
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		usleep(3000);
+	}
+	finish(self);
+	TH_LOG("%ld calls", self->b.right);
+	EXPECT_LT(20, self->b.right);
+	EXPECT_EQ(0, self->b.wrong);
+	EXPECT_EQ(0, self->b.unknown);
+}
+
+/* Context records and switches take each other's place without a gap. */
+TEST_F_TIMEOUT(who, changes_while_recording, 120)
+{
+	ASSERT_EQ(0, set(self->fd, 0, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < 12; i++) {
+		usleep(3000 * kt_scale());
+		ASSERT_EQ(0, set(self->fd, !(i & 1), 0));
+	}
+	finish(self);
+	TH_LOG("%ld calls", self->b.right);
+	EXPECT_LT(20, self->b.right);
+	EXPECT_EQ(0, self->b.wrong);
+	EXPECT_EQ(0, self->b.unknown);
+}
+
+/* Without both nobody can know, and nobody is made to guess. */
+TEST_F_TIMEOUT(who, never_guessed, 120)
+{
+	ASSERT_EQ(0, set(self->fd, 0, KTAPE_PROFILE_NO_CONTEXT));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	usleep(100000 * kt_scale());
+	ASSERT_EQ(0, set(self->fd, 1, KTAPE_PROFILE_NO_CONTEXT));
+	usleep(100000 * kt_scale());
+	finish(self);
+	TH_LOG("%ld calls unknown, %ld known", self->b.unknown, self->b.right);
+	EXPECT_LT(20, self->b.unknown);
+	EXPECT_LT(20, self->b.right);
+	EXPECT_EQ(0, self->b.wrong);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,197 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# What shells emit: "ktape mark" and echo, as "ktape dump" shows it; and the
+# module parameters of emitting.
+
+n=0
+dir=/tmp/test
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		[ -z "${3:-}" ] || sed 's/^/# /' "$3" | head -n 40
+	fi
+}
+
+need_ktape()
+{
+	ktape version >/dev/null 2>&1 && return
+	echo "1..0 # SKIP no ktape command"
+	exit 4
+}
+
+cat >$dir/emit <<'EOT'
+set -e
+echo text of echo >/dev/ktape_mark
+echo appended >>/dev/ktape_mark
+ktape mark text text of mark
+ktape mark name marker 7 seven
+ktape mark instant 7
+ktape mark instant 0xffffffff 'twenty bytes at most, not more'
+ktape mark -t instant 7 of-this-thread
+ktape mark begin 7 outer
+ktape mark --task begin 8
+ktape mark -t end 8
+ktape mark end 7 outer
+ktape mark value 9 -5
+ktape mark -t value 9 9223372036854775807 most
+ktape mark value 9 -9223372036854775808
+ktape mark exception _TRACE_HW_SEVERITY3 0x1234 1
+ktape mark exception HW_SEVERITY0 0x1234 2 1 2 3 4 5 6
+ktape mark exception SW3 0x1234 3 1
+ktape mark -b buffer exception 2 0x1234 4 0xffffffff
+ktape mark -b '' exception _TRACE_SW_SEVERITY1 0 0
+ktape mark event 1025 1 2 u8:200 string:text
+ktape mark -t event 1026
+insmod /tests/ktape_emit.ko
+rmmod ktape_emit
+EOT
+
+# What dump prints of these, without time, CPU and thread.
+cat >$dir/want <<'EOT'
+text: cut=0 text=text of echo
+text: cut=0 text=appended
+text: cut=0 text=text of mark
+mark: task=0 id=7 message=
+mark: task=0 id=4294967295 message=twenty bytes at most
+mark: task=1 id=7 message=of-this-thread
+mark_begin: task=0 id=7 message=outer
+mark_begin: task=1 id=8 message=
+mark_end: task=1 id=8 message=
+mark_end: task=0 id=7 message=outer
+mark_value: task=0 id=9 value=-5 message=
+mark_value: task=1 id=9 value=9223372036854775807 message=most
+mark_value: task=0 id=9 value=-9223372036854775808 message=
+exception: severity=HW3 buffer=0 args=0x123401 data=
+exception: severity=HW0 buffer=0 args=[0x123402 0x1 0x2 0x3 0x4 0x5 0x6] data=
+exception: severity=SW3 buffer=0 args=[0x123403 0x1] data=
+exception: severity=SW2 buffer=1 args=[0x123404 0xffffffff] data=627566666572
+exception: severity=SW1 buffer=1 args=0x0 data=
+user_event: task=0 args=[0x401 0x1 0x2] typed=01c8077465787400
+user_event: task=1 args=0x402 typed=
+EOT
+
+test_forms()
+{
+	sh $dir/emit 2>$dir/err
+	result $? "all forms are taken" $dir/err
+	ktape stop
+	timeout 20 cat /dev/ktape >$dir/stream
+	ktape dump $dir/stream 2>$dir/err |
+		sed -nE 's/^\[[0-9.]+\] cpu [0-9]+ [^ ]+ ((mark|text|exc|user_ev|isr|trace_ev)[a-z_]*: )/\1/p' \
+		>$dir/all
+	[ ! -s $dir/err ]
+	result $? "dump has nothing to say" $dir/err
+	# The lines of the shell, then those of the module.
+	head -n "$(wc -l <$dir/want)" $dir/all | diff $dir/want - >$dir/diff
+	result $? "dump shows what the shell emitted" $dir/diff
+	tail -n +$(($(wc -l <$dir/want) + 1)) $dir/all >$dir/module
+	[ "$(wc -l <$dir/module)" = 28 ] &&
+		[ "$(grep -c '^exception:' $dir/module)" = 15 ]
+	result $? "dump shows what the module emitted" $dir/module
+}
+
+# state EVENT: whether it can be recorded, or why not
+state()
+{
+	ktape list --json | grep "\"name\":\"$1\""
+}
+
+test_list()
+{
+	state mark | grep -q '"available":true' &&
+		state exception | grep -q '"available":true'
+	result $? "markers and exceptions are available on any kernel"
+	if [ "$KTAPE_KERNEL" = notp ]; then
+		state sched_switch | grep '"available":false' |
+			grep -q '"the kernel was built without tracepoints"'
+	else
+		state sched_switch | grep -q '"available":true'
+	fi
+	result $? "list says whether there are tracepoints"
+}
+
+test_wrong()
+{
+	bad=0
+	while read -r line; do
+		eval "ktape mark $line" >/dev/null 2>&1
+		[ $? = 2 ] || { bad=1; echo "# not refused: $line"; }
+	done <<-EOT
+
+	no such kind
+	instant
+	instant x
+	instant 0x100000000
+	instant 1 2 3
+	value 1
+	value 1 x
+	value 1 9223372036854775808
+	value 1 --5
+	exception
+	exception HW4 1 1
+	exception 8 1 1
+	exception _TRACE_HW_SEVERITY4 1 1
+	exception SW1 0x1000000 1
+	exception SW1 1 256
+	exception SW1 1 1 1 2 3 4 5 6 7
+	event 1 u8:256
+	event 1 s8:-129
+	event 1 no:1
+	event 1 1 2 3 4 5 6 7
+	name marker 1
+	name nothing 1 x
+	EOT
+	result $bad "wrong command lines are refused"
+	ktape mark name thread 1 x 2>/dev/null
+	[ $? = 2 ]
+	result $? "a type that users cannot name is no type"
+	ktape mark name 1 1 x 2>/dev/null
+	[ $? = 1 ]
+	result $? "nor by its number"
+}
+
+test_parameters()
+{
+	insmod "$KTAPE_MODULE" mark_mode=0622 max_str=20
+	result $? "module loads with mark_mode and max_str"
+	[ "$(stat -c %a /dev/ktape_mark)" = 622 ]
+	result $? "mark_mode is the device's mode"
+}
+
+test_refused()
+{
+	bad=0
+	for p in mark_mode=01777 mark_mode=07777 max_str=1025 mark_rate=-1; do
+		if insmod "$KTAPE_MODULE" $p 2>/dev/null; then
+			echo "# $p"
+			bad=1
+			rmmod ktape
+		fi
+	done
+	result $bad "wrong parameters are refused"
+	insmod "$KTAPE_MODULE" mark_rate=0 mark_mode=0666 max_str=0
+	! su nobody -c 'echo text >/dev/ktape_mark' 2>$dir/err &&
+		grep -q busy $dir/err
+	result $? "mark_rate=0 keeps users without rights out" $dir/err
+	ktape mark instant 1 message
+	timeout 5 cat /dev/ktape | ktape dump - 2>/dev/null |
+		grep -q 'mark: task=0 id=1 message=$'
+	result $? "max_str=0 leaves messages out"
+	rmmod ktape
+}
+
+echo "TAP version 13"
+need_ktape
+test_parameters
+test_forms
+test_list
+test_wrong
+rmmod ktape
+test_refused
+echo "1..$n"

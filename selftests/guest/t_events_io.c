@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Block and network devices: known numbers of events, names of the devices. */
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_fire.h"
+
+#define TIMES		20
+#define BYTES		4096
+#define SECTORS		(BYTES / 512)
+#define STRIDE		65536
+#define FIRST		(128ULL << 20)	/* nobody else reads there */
+#define OP_READ		0
+#define OP_WRITE	1
+
+FIXTURE(io) {
+	struct kt_hits h;
+	void *page;
+};
+
+FIXTURE_SETUP(io)
+{
+	ASSERT_EQ(0, posix_memalign(&self->page, 4096, BYTES));
+}
+
+FIXTURE_TEARDOWN(io)
+{
+	kt_hits_free(&self->h);
+	free(self->page);
+}
+
+/* ---- block ----------------------------------------------------------------- */
+
+static uint32_t device_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : major(st.st_rdev) << 20 | minor(st.st_rdev);
+}
+
+/* TIMES reads of BYTES each, past the cache. Return: 0 or -errno. */
+static int read_all(const char *path, uint64_t first, void *page)
+{
+	int fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (int i = 0; i < TIMES && !ret; i++)
+		if (pread(fd, page, BYTES, first + i * STRIDE) != BYTES)
+			ret = -EIO;
+	close(fd);
+	return ret;
+}
+
+/* Events of the reads that are right, each once; -1: one is not. */
+static int count_reads(const struct kt_hits *h, uint32_t op, uint32_t dev,
+		       uint64_t first)
+{
+	int seen[TIMES] = {}, nr = 0;
+
+	for (int i = 0; i < h->nr; i++) {
+		const struct kt_hit *hit = &h->hit[i];
+		uint64_t at = kt_wide(hit->args + 1) * 512 - first;
+
+		if (hit->op != op || hit->args[0] != dev ||
+		    at >= TIMES * STRIDE)
+			continue;
+		if (at % STRIDE || seen[at / STRIDE]++ || hit->dat20 ||
+		    hit->args[3] != BYTES)
+			return -1;
+		nr++;
+	}
+	return nr;
+}
+
+static int set_scheduler(const char *disk, const char *name)
+{
+	char path[100];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/queue/scheduler", disk);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, name, strlen(name)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+TEST_F(io, block_requests)
+{
+	uint32_t dev = device_of("/dev/vdb");
+	char name[KTAPE_NAME_SIZE];
+	int fd, inserts = 0;
+
+	if (!dev)
+		SKIP(return, "no /dev/vdb");
+	/* With a scheduler each request goes into its queue first. */
+	if (!set_scheduler("vdb", "mq-deadline"))
+		inserts = TIMES;
+	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_RQ_INSERT, KTAPE_EV_BLOCK_RQ_ISSUE,
+			      KTAPE_EV_BLOCK_RQ_COMPLETE,
+			      KTAPE_EV_BLOCK_BIO_QUEUE));
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(0, read_all("/dev/vdb", FIRST, self->page));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	set_scheduler("vdb", "none");
+	EXPECT_EQ(0, self->h.lost);
+	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev,
+				     FIRST));
+	EXPECT_EQ(inserts, count_reads(&self->h, KTAPE_EV_BLOCK_RQ_INSERT, dev,
+				       FIRST));
+	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_RQ_ISSUE, dev,
+				     FIRST));
+	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_RQ_COMPLETE, dev,
+				     FIRST));
+	TH_LOG("%d records, %d inserts", self->h.nr, inserts);
+	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	EXPECT_STREQ("vdb", name);
+}
+
+/* A driver without requests, whose operations complete by themselves. */
+TEST_F(io, block_operations)
+{
+	char name[KTAPE_NAME_SIZE];
+	uint32_t dev;
+	int fd, ret;
+
+	ret = kt_modprobe("brd");
+	if (ret == -ENOENT)
+		SKIP(return, "no brd to load");
+	ASSERT_EQ(0, ret);
+	dev = device_of("/dev/ram0");
+	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_BIO_QUEUE,
+			      KTAPE_EV_BLOCK_BIO_COMPLETE));
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(0, read_all("/dev/ram0", 0, self->page));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	EXPECT_EQ(0, kt_rmmod("brd"));
+	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_QUEUE, dev,
+				     0));
+	EXPECT_EQ(TIMES, count_reads(&self->h, KTAPE_EV_BLOCK_BIO_COMPLETE, dev,
+				     0));
+	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	EXPECT_STREQ("ram0", name);
+}
+
+/* What a guest's disk does not do: by the helper. */
+TEST_F(io, block_requeue_and_merge)
+{
+	static const uint8_t ops[] = { KTAPE_EV_BLOCK_RQ_REQUEUE,
+				       KTAPE_EV_BLOCK_RQ_MERGE };
+	const uint32_t dev = 300U << 20 | 5;
+	int fd, nr[2] = {}, n = 0;
+	char name[KTAPE_NAME_SIZE];
+
+	ASSERT_EQ(0, kt_fire_load());
+	fd = kt_record(KT_OPS(ops[0], ops[1]));
+	EXPECT_EQ(0, kt_fire("requeue", TIMES));
+	EXPECT_EQ(0, kt_fire("merge", TIMES + 1));
+	EXPECT_EQ(0, kt_rmmod("kt_fire"));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	for (int i = 0; i < self->h.nr; i++) {
+		const struct kt_hit *hit = &self->h.hit[i];
+
+		if (hit->args[0] != dev)
+			continue;
+		n++;
+		EXPECT_EQ(OP_WRITE, hit->dat20);
+		EXPECT_EQ(0x123456789aULL, kt_wide(hit->args + 1));
+		EXPECT_EQ(8192, hit->args[3]);
+		nr[hit->op == ops[1]]++;
+	}
+	EXPECT_EQ(TIMES, nr[0]);
+	EXPECT_EQ(TIMES + 1, nr[1]);
+	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_BLOCK_DEVICE, dev, name));
+	EXPECT_STREQ("kt-disk", name);
+}
+
+/* ---- interrupts -------------------------------------------------------------- */
+
+/* Does a line of /proc/interrupts have this number and end in this name? */
+static bool in_proc(uint32_t irq, const char *name)
+{
+	FILE *f = fopen("/proc/interrupts", "r");
+	bool found = false;
+	char line[512];
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strtoul(line, NULL, 10) == irq && strstr(line, name);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+TEST_F(io, interrupts_have_names)
+{
+	char name[KTAPE_NAME_SIZE];
+	int fd, named = 0;
+
+	if (!device_of("/dev/vdb"))
+		SKIP(return, "no /dev/vdb");
+	fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(0, read_all("/dev/vdb", FIRST, self->page));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	EXPECT_GE(self->h.nr, TIMES);
+	for (int i = 0; i < self->h.nr; i++) {
+		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_IRQ, self->h.hit[i].dat20,
+					    name));
+		EXPECT_TRUE(in_proc(self->h.hit[i].dat20, name));
+		named += strstr(name, "virtio") != NULL;
+	}
+	EXPECT_GE(named, TIMES);
+	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_SOFTIRQ, 3, name));
+	EXPECT_STREQ("NET_RX", name);
+}
+
+/* ---- network ------------------------------------------------------------------ */
+
+#define PAYLOAD		777
+#define IP_BYTES	(PAYLOAD + 28)	/* with the heads of IP and UDP */
+#define LO		1
+#define ETH_IP		0x0800
+
+/* Send TIMES packets to ourselves; @open: somebody listens. */
+static int send_all(bool open)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int in = socket(AF_INET, SOCK_DGRAM, 0), out, ret = -1;
+	socklen_t len = sizeof(to);
+	char data[PAYLOAD] = {};
+
+	if (bind(in, (void *)&to, len) || getsockname(in, (void *)&to, &len))
+		goto err;
+	out = socket(AF_INET, SOCK_DGRAM, 0);
+	if (!open)
+		close(in);
+	ret = 0;
+	for (int i = 0; i < TIMES && !ret; i++) {
+		if (sendto(out, data, PAYLOAD, 0, (void *)&to, len) != PAYLOAD)
+			ret = -errno;
+		if (open && recv(in, data, PAYLOAD, 0) != PAYLOAD)
+			ret = -errno;
+	}
+	close(out);
+	if (!open)
+		return ret;
+err:
+	close(in);
+	return ret;
+}
+
+/* Packets of ours at one place; @skbs: their tokens. -1: a field is wrong. */
+static int count_packets(const struct kt_hits *h, uint32_t op, uint32_t len,
+			 uint32_t dat20, uint32_t *skbs)
+{
+	int nr = 0;
+
+	for (int i = 0; i < h->nr; i++) {
+		const struct kt_hit *hit = &h->hit[i];
+
+		if (hit->op != op || hit->args[2] != len)
+			continue;
+		if (hit->args[0] != LO || hit->dat20 != dat20 || nr == TIMES)
+			return -1;
+		if (skbs[nr] && skbs[nr] != hit->args[1])
+			return -1;
+		skbs[nr++] = hit->args[1];
+	}
+	return nr;
+}
+
+TEST_F(io, net_packets)
+{
+	const uint32_t frame = IP_BYTES + 14;
+	int fd, polls = 0, consumed = 0;
+	uint32_t skbs[TIMES] = {};
+
+	fd = kt_record(KT_OPS(KTAPE_EV_NET_DEV_QUEUE,
+			      KTAPE_EV_NET_DEV_START_XMIT, KTAPE_EV_NET_DEV_XMIT,
+			      KTAPE_EV_NETIF_RX, KTAPE_EV_NETIF_RECEIVE_SKB,
+			      KTAPE_EV_NAPI_POLL, KTAPE_EV_CONSUME_SKB));
+	ASSERT_GE(fd, 0);
+	kt_pin(2);
+	EXPECT_EQ(0, send_all(true));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	EXPECT_EQ(0, self->h.lost);
+	/* The same packets, in the same order, at each place. */
+	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NET_DEV_QUEUE, frame,
+				       ETH_IP, skbs));
+	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NET_DEV_START_XMIT,
+				       frame, ETH_IP, skbs));
+	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NET_DEV_XMIT, frame,
+				       0, skbs));
+	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NETIF_RX, IP_BYTES,
+				       ETH_IP, skbs));
+	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NETIF_RECEIVE_SKB,
+				       IP_BYTES, ETH_IP, skbs));
+	for (int i = 0; i < self->h.nr; i++) {
+		const struct kt_hit *hit = &self->h.hit[i];
+
+		/* The backlog of a CPU belongs to no device. */
+		if (hit->op == KTAPE_EV_NAPI_POLL && !hit->args[0])
+			polls += hit->args[1] <= hit->args[2];
+		if (hit->op == KTAPE_EV_CONSUME_SKB && consumed < TIMES)
+			consumed += hit->args[0] == skbs[consumed];
+	}
+	TH_LOG("%d records, %d polls", self->h.nr, polls);
+	EXPECT_EQ(TIMES, polls);
+	EXPECT_EQ(TIMES, consumed);
+}
+
+/* Nobody listens: each packet is dropped, once, and where is told. */
+TEST_F(io, net_drops)
+{
+	uint32_t skbs[TIMES] = {};
+	char name[KTAPE_NAME_SIZE];
+	int fd, drops = 0;
+
+	fd = kt_record(KT_OPS(KTAPE_EV_NETIF_RECEIVE_SKB, KTAPE_EV_KFREE_SKB));
+	ASSERT_GE(fd, 0);
+	kt_pin(2);
+	EXPECT_EQ(0, send_all(false));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NETIF_RECEIVE_SKB,
+				       IP_BYTES, ETH_IP, skbs));
+	for (int i = 0; i < self->h.nr; i++) {
+		const struct kt_hit *hit = &self->h.hit[i];
+
+		if (hit->op != KTAPE_EV_KFREE_SKB || drops == TIMES ||
+		    hit->args[0] != skbs[drops])
+			continue;
+		drops++;
+		EXPECT_NE(0, hit->dat20);
+		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1],
+					    name));
+		EXPECT_NE(NULL, strstr(name, "udp"));
+	}
+	EXPECT_EQ(TIMES, drops);
+}
+
+static int rename_device(const char *from, const char *to)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), ret = 0;
+	struct ifreq r = {};
+
+	strcpy(r.ifr_name, from);
+	if (ioctl(fd, SIOCGIFFLAGS, &r))
+		ret = -errno;
+	r.ifr_flags &= ~IFF_UP;
+	if (!ret && ioctl(fd, SIOCSIFFLAGS, &r))
+		ret = -errno;
+	strcpy(r.ifr_newname, to);
+	if (!ret && ioctl(fd, SIOCSIFNAME, &r))
+		ret = -errno;
+	strcpy(r.ifr_name, to);
+	r.ifr_flags = IFF_UP;
+	if (!ret && ioctl(fd, SIOCSIFFLAGS, &r))
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* Names of devices follow; those of another name space do not count. */
+TEST_F(io, net_names)
+{
+	char name[KTAPE_NAME_SIZE];
+	int status = -1;
+	pid_t pid;
+
+	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	EXPECT_STREQ("lo", name);
+	EXPECT_EQ(0, rename_device("lo", "kt-lo"));
+	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	EXPECT_STREQ("kt-lo", name);
+	pid = fork();
+	if (!pid)
+		_exit(unshare(CLONE_NEWNET) ? errno : 0);
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	EXPECT_STREQ("kt-lo", name);
+	EXPECT_EQ(0, rename_device("kt-lo", "lo"));
+	ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_NET_DEVICE, LO, name));
+	EXPECT_STREQ("lo", name);
+}
+
+TEST_HARNESS_MAIN

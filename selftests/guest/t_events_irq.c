@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts of CPUs by CPUs, their own timers, soft interrupts, tasklets: as
+ * many as were caused, and as many as the kernel itself counted.
+ */
+#include "kselftest_harness.h"
+
+#include "kt_events.h"
+
+#define TIMES		50
+#define CPUS		16
+#define SPINNER		1
+#define LOCAL_TIMER	236
+
+FIXTURE(irqs) {
+	struct kt_events e;
+	int32_t tid;
+};
+
+FIXTURE_SETUP(irqs)
+{
+	self->tid = getpid();
+	ASSERT_LE(2, kt_cpus());
+	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_cause_load());
+}
+
+FIXTURE_TEARDOWN(irqs)
+{
+	kt_events_free(&self->e);
+	EXPECT_EQ(0, kt_cause_unload());
+}
+
+/* ---- what the kernel counts -------------------------------------------------- */
+
+struct counts {
+	uint64_t nr[CPUS];
+};
+
+/* The line "NAME: n n n ..." of a file, a number for each CPU. */
+static struct counts counts_of(const char *path, const char *name)
+{
+	struct counts c = {};
+	FILE *f = fopen(path, "r");
+	char line[1024], *p;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		p = line + strspn(line, " ");
+		if (strncmp(p, name, strlen(name)) || p[strlen(name)] != ':')
+			continue;
+		p += strlen(name) + 1;
+		for (int cpu = 0; cpu < kt_cpus(); cpu++)
+			c.nr[cpu] = strtoull(p, &p, 10);
+	}
+	if (f)
+		fclose(f);
+	return c;
+}
+
+/**
+ * struct bracket - a count before and after start and stop
+ * @path: where it is
+ * @name: its line
+ * @at: before START, after it, before STOP, after it
+ */
+struct bracket {
+	const char *path, *name;
+	struct counts at[4];
+};
+
+static void take(struct bracket *b, int nr, int at)
+{
+	for (int i = 0; i < nr; i++)
+		b[i].at[at] = counts_of(b[i].path, b[i].name);
+}
+
+/* Record @ops while @cause happens, with counts around both ends. */
+static const char *record(struct kt_events *e, const unsigned char *ops,
+			  struct bracket *b, int nr, int (*cause)(void))
+{
+	int ret;
+
+	take(b, nr, 0);
+	if (kt_events_start(e, ops))
+		return "START failed";
+	take(b, nr, 1);
+	ret = cause();
+	take(b, nr, 2);
+	if (ret || kt_command(e->fd, KTAPE_IOC_STOP))
+		return "cause or STOP failed";
+	take(b, nr, 3);
+	return kt_events_stop(e);
+}
+
+/* Records of @op with @dat20 on @cpu. */
+static uint64_t records(const struct kt_events *e, uint32_t op, uint32_t dat20,
+			uint32_t cpu)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < e->nr; i++)
+		n += e->v[i].op == op && e->v[i].dat20 == dat20 &&
+		     e->v[i].cpu == cpu;
+	return n;
+}
+
+/* Is @n what the kernel counted between the ends? */
+static bool is_between(const struct bracket *b, int cpu, uint64_t n)
+{
+	return b->at[2].nr[cpu] - b->at[1].nr[cpu] <= n &&
+	       n <= b->at[3].nr[cpu] - b->at[0].nr[cpu];
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* ---- soft interrupts ------------------------------------------------------------ */
+
+static const char *const vectors[] = { "HI", "TIMER", "NET_TX", "NET_RX",
+				       "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+				       "HRTIMER", "RCU" };
+
+static int cause_softirqs(void)
+{
+	int fd = open("/scratch/softirqs", O_CREAT | O_TRUNC | O_RDWR, 0600);
+	char block[4096] = {};
+
+	for (int i = 0; i < TIMES; i++) {
+		usleep(2000);
+		if (fd >= 0 && write(fd, block, sizeof(block)) > 0)
+			fsync(fd);
+	}
+	close(fd);
+	return kt_cause("tasklet", TIMES);
+}
+
+/* As in /proc/softirqs, and each that starts ends. */
+TEST_F_TIMEOUT(irqs, softirqs, 120)
+{
+	struct bracket b[ARRAY_SIZE(vectors)];
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
+		b[i] = (struct bracket){ "/proc/softirqs", vectors[i] };
+	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_SOFTIRQ_RAISE,
+						 KTAPE_EV_SOFTIRQ_ENTRY,
+						 KTAPE_EV_SOFTIRQ_EXIT),
+				b, ARRAY_SIZE(vectors), cause_softirqs));
+	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
+		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+			uint64_t in = records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY,
+					      i, cpu);
+			uint64_t out = records(&self->e, KTAPE_EV_SOFTIRQ_EXIT,
+					       i, cpu);
+
+			EXPECT_TRUE(is_between(&b[i], cpu, in)) {
+				TH_LOG("%s on CPU %d: %llu", vectors[i], cpu,
+				       (unsigned long long)in);
+			}
+			EXPECT_LE(distance(in, out), 1);
+			all += in;
+		}
+	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY, 6, 0));
+	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_SOFTIRQ_RAISE, 6, 0));
+	TH_LOG("%llu soft interrupts", (unsigned long long)all);
+}
+
+/* The helper's, by its function, where it was asked for, in its vector. */
+TEST_F_TIMEOUT(irqs, tasklets, 120)
+{
+	const struct kt_ev *in, *out;
+	bool serving = false;
+	int nr = 0;
+
+	if (!kt_available(KTAPE_EV_TASKLET_ENTRY))
+		SKIP(return, "the kernel has no tasklet_entry");
+	ASSERT_EQ(0, kt_events_start(&self->e,
+				     KT_OPS(KTAPE_EV_TASKLET_ENTRY,
+					    KTAPE_EV_TASKLET_EXIT,
+					    KTAPE_EV_SOFTIRQ_ENTRY,
+					    KTAPE_EV_SOFTIRQ_EXIT)));
+	ASSERT_EQ(0, kt_cause("tasklet", TIMES));
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	for (size_t i = 0; i < self->e.nr; i++) {
+		size_t at = i;
+
+		in = &self->e.v[i];
+		if (in->cpu == 0 && in->dat20 == 6)
+			serving = in->op == KTAPE_EV_SOFTIRQ_ENTRY;
+		if (in->op != KTAPE_EV_TASKLET_ENTRY ||
+		    !kt_is_symbol(&self->e, in->arg[1], "kt_cause_tasklet_fn"))
+			continue;
+		out = kt_next_with(&self->e, &at, KTAPE_EV_TASKLET_EXIT, 0,
+				   in->arg[0]);
+		ASSERT_NE(NULL, out);
+		EXPECT_EQ(in->arg[1], out->arg[1]);
+		EXPECT_EQ(0, in->cpu);
+		EXPECT_EQ(0, out->cpu);
+		EXPECT_TRUE(serving);
+		nr++;
+	}
+	EXPECT_EQ(TIMES, nr);
+}
+
+/* ---- a CPU's own timer ----------------------------------------------------------- */
+
+static int cause_ticks(void)
+{
+	for (int i = 0; i < TIMES; i++)
+		usleep(5000);
+	return 0;
+}
+
+TEST_F_TIMEOUT(irqs, local_timer, 120)
+{
+	struct bracket loc = { "/proc/interrupts", "LOC" };
+
+	if (!kt_available(KTAPE_EV_LOCAL_TIMER_ENTRY))
+		SKIP(return, "the kernel has no local_timer_entry");
+	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_LOCAL_TIMER_ENTRY,
+						 KTAPE_EV_LOCAL_TIMER_EXIT),
+				&loc, 1, cause_ticks));
+	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		uint64_t in = records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
+				      LOCAL_TIMER, cpu);
+		uint64_t out = records(&self->e, KTAPE_EV_LOCAL_TIMER_EXIT,
+				       LOCAL_TIMER, cpu);
+
+		EXPECT_TRUE(is_between(&loc, cpu, in)) {
+			TH_LOG("CPU %d: %llu", cpu, (unsigned long long)in);
+		}
+		EXPECT_LE(distance(in, out), 1);
+	}
+	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
+				 LOCAL_TIMER, 0));
+}
+
+/* ---- interrupts between CPUs ------------------------------------------------------ */
+
+/*
+ * Two threads of one CPU that never rest.  Whichever has the higher priority
+ * runs; the other CPU changes it, which is a reschedule interrupt each time.
+ */
+static struct {
+	pthread_t thread[2];
+	int32_t tid[2];
+	int running;
+	bool stop, ready[2];
+} spin;
+
+static int set_fifo(int32_t tid, int priority)
+{
+	struct sched_param prio = { .sched_priority = priority };
+
+	return sched_setscheduler(tid, SCHED_FIFO, &prio);
+}
+
+static void *spinner(void *arg)
+{
+	intptr_t me = (intptr_t)arg;
+
+	kt_pin(SPINNER);
+	spin.tid[me] = syscall(SYS_gettid);
+	__atomic_store_n(&spin.ready[me], true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&spin.stop, __ATOMIC_RELAXED))
+		__atomic_store_n(&spin.running, me, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static int start_spinners(int nr)
+{
+	memset(&spin, 0, sizeof(spin));
+	for (intptr_t i = 0; i < nr; i++) {
+		if (pthread_create(&spin.thread[i], NULL, spinner, (void *)i))
+			return -1;
+		while (!__atomic_load_n(&spin.ready[i], __ATOMIC_ACQUIRE))
+			usleep(1000);
+		if (set_fifo(spin.tid[i], i ? 5 : 10))
+			return -1;
+	}
+	return 0;
+}
+
+static void stop_spinners(int nr)
+{
+	spin.stop = true;
+	for (int i = 0; i < nr; i++)
+		pthread_join(spin.thread[i], NULL);
+}
+
+static int cause_reschedules(void)
+{
+	int ret = start_spinners(2);
+
+	for (int i = 0; i < TIMES && !ret; i++) {
+		/* The first is at 10; the second comes above, goes below. */
+		ret = set_fifo(spin.tid[1], i % 2 ? 5 : 20);
+		while (!ret && __atomic_load_n(&spin.running,
+					       __ATOMIC_RELAXED) != !(i % 2))
+			;
+	}
+	stop_spinners(2);
+	return ret;
+}
+
+static int cause_irq_work(void)
+{
+	return kt_cause("irq_work", TIMES);
+}
+
+static int cause_call(void)
+{
+	return kt_cause("call", TIMES);
+}
+
+static int cause_call_single(void)
+{
+	int ret = start_spinners(1);
+
+	/* An idle CPU might be polling and need no interrupt. */
+	ret = ret ? ret : kt_cause("call_single", TIMES);
+	stop_spinners(1);
+	return ret;
+}
+
+FIXTURE(ipi) {
+	struct kt_events e;
+};
+
+FIXTURE_VARIANT(ipi)
+{
+	const char *line;	/* of /proc/interrupts */
+	uint32_t reason, other;	/* the kernel counts both in that line */
+	int cpu;
+	int (*cause)(void);
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(ipi, reschedule)
+{
+	"RES", KTAPE_IPI_RESCHEDULE, 0, SPINNER, cause_reschedules
+};
+FIXTURE_VARIANT_ADD(ipi, irq_work)
+{
+	"IWI", KTAPE_IPI_IRQ_WORK, 0, 0, cause_irq_work
+};
+FIXTURE_VARIANT_ADD(ipi, call)
+{
+	"CAL", KTAPE_IPI_CALL, KTAPE_IPI_CALL_SINGLE, 2, cause_call
+};
+FIXTURE_VARIANT_ADD(ipi, call_single)
+{
+	"CAL", KTAPE_IPI_CALL_SINGLE, KTAPE_IPI_CALL, SPINNER,
+	cause_call_single
+};
+/* clang-format on */
+
+FIXTURE_SETUP(ipi)
+{
+	ASSERT_LE(3, kt_cpus());
+	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_cause_load());
+}
+
+FIXTURE_TEARDOWN(ipi)
+{
+	kt_events_free(&self->e);
+	EXPECT_EQ(0, kt_cause_unload());
+}
+
+TEST_F_TIMEOUT(ipi, counted, 120)
+{
+	struct bracket b = { "/proc/interrupts", variant->line };
+	uint64_t in, out, both;
+
+	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IPI_ENTRY,
+						 KTAPE_EV_IPI_EXIT),
+				&b, 1, variant->cause));
+	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
+			     cpu);
+		out = records(&self->e, KTAPE_EV_IPI_EXIT, variant->reason,
+			      cpu);
+		both = in;
+		if (variant->other)
+			both += records(&self->e, KTAPE_EV_IPI_ENTRY,
+					variant->other, cpu);
+		EXPECT_TRUE(is_between(&b, cpu, both)) {
+			TH_LOG("CPU %d: %llu", cpu, (unsigned long long)both);
+		}
+		EXPECT_LE(distance(in, out), 1);
+	}
+	in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
+		     variant->cpu);
+	EXPECT_LE(TIMES, in);
+	TH_LOG("%llu on CPU %d", (unsigned long long)in, variant->cpu);
+}
+
+TEST_HARNESS_MAIN

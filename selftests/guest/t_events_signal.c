@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Signals: each sender's code, target and result; who takes what and how. */
+#include <setjmp.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_events.h"
+
+#define TIMES		20
+#define ERRNO		77
+#define SA_RESTORER_	0x04000000
+
+#define OPS KT_OPS(KTAPE_EV_SIGNAL_GENERATE, KTAPE_EV_SIGNAL_DELIVER, \
+		   KTAPE_EV_SCHED_SWITCH)
+
+enum { DELIVERED, IGNORED, PENDING };
+
+FIXTURE(signals) {
+	struct kt_events e;
+	int32_t tid;
+};
+
+static volatile sig_atomic_t taken;
+static sigjmp_buf back;
+
+static void on_signal(int sig)
+{
+	taken++;
+}
+
+static void on_fault(int sig)
+{
+	siglongjmp(back, 1);
+}
+
+static void handle(int sig, void (*handler)(int), int flags)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = flags };
+
+	sigaction(sig, &sa, NULL);
+}
+
+FIXTURE_SETUP(signals)
+{
+	self->tid = getpid();
+	taken = 0;
+}
+
+FIXTURE_TEARDOWN(signals)
+{
+	kt_events_free(&self->e);
+}
+
+/* ---- what is expected ---------------------------------------------------- */
+
+static uint32_t bits(int sig, bool group, int result)
+{
+	return sig | group << 7 | result << 8;
+}
+
+/* How many signal_generate to @tid are exactly so. */
+static int generated(const struct kt_events *e, int32_t tid, uint32_t dat20,
+		     int code, int error)
+{
+	const struct kt_ev *v;
+	size_t at = 0;
+	int n = 0;
+
+	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
+		n += (int32_t)v->arg[0] == tid && v->dat20 == dat20 &&
+		     (int)v->arg[1] == code && (int)v->arg[2] == error;
+	return n;
+}
+
+/* How many of that signal went to @tid at all. */
+static int generated_at_all(const struct kt_events *e, int32_t tid, int sig)
+{
+	const struct kt_ev *v;
+	size_t at = 0;
+	int n = 0;
+
+	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_GENERATE)))
+		n += (int32_t)v->arg[0] == tid && (int)(v->dat20 & 127) == sig;
+	return n;
+}
+
+static int delivered(const struct kt_events *e, int32_t tid, int sig, int code,
+		     uint32_t flags)
+{
+	const struct kt_ev *v;
+	size_t at = 0;
+	int n = 0;
+
+	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_DELIVER)))
+		n += v->tid == tid && (int)v->dat20 == sig &&
+		     (int)v->arg[0] == code && v->arg[1] == flags;
+	return n;
+}
+
+/* Token of the handler of @sig, 0 if they differ. */
+static uint32_t handler_of(const struct kt_events *e, int32_t tid, int sig)
+{
+	const struct kt_ev *v;
+	uint32_t token = 0;
+	size_t at = 0;
+
+	while ((v = kt_next(e, &at, KTAPE_EV_SIGNAL_DELIVER))) {
+		if (v->tid != tid || (int)v->dat20 != sig)
+			continue;
+		if (token && v->arg[2] != token)
+			return 0;
+		token = v->arg[2];
+	}
+	return token;
+}
+
+/* ---- senders --------------------------------------------------------------- */
+
+static void by_kill(void)
+{
+	kill(getpid(), SIGUSR1);
+}
+
+static void by_tgkill(void)
+{
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1);
+}
+
+static void by_queue(void)
+{
+	siginfo_t info = { .si_signo = SIGUSR1, .si_code = SI_QUEUE,
+			   .si_errno = ERRNO };
+
+	syscall(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &info);
+}
+
+/* Comes as one of the two special values instead of a siginfo. */
+static void by_alarm(void)
+{
+	struct itimerval soon = { .it_value = { 0, 1000 } };
+	int before = taken;
+
+	setitimer(ITIMER_REAL, &soon, NULL);
+	while (taken == before)
+		usleep(1000);
+}
+
+/* Comes as the other one. */
+static void by_pipe(void)
+{
+	int fd[2];
+
+	if (pipe(fd))
+		return;
+	close(fd[0]);
+	if (write(fd[1], "x", 1) == 1)
+		abort();
+	close(fd[1]);
+}
+
+static void by_fault(void)
+{
+	volatile int *volatile nowhere = NULL;
+
+	if (!sigsetjmp(back, 1))
+		*nowhere = 0;
+}
+
+FIXTURE_VARIANT(signals)
+{
+	void (*send)(void);
+	void (*handler)(int);
+	int sig, code, error;
+	bool group;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(signals, kill)
+	{ by_kill, on_signal, SIGUSR1, SI_USER, 0, true };
+FIXTURE_VARIANT_ADD(signals, tgkill)
+	{ by_tgkill, on_signal, SIGUSR1, SI_TKILL, 0, false };
+FIXTURE_VARIANT_ADD(signals, queue)
+	{ by_queue, on_signal, SIGUSR1, SI_QUEUE, ERRNO, true };
+FIXTURE_VARIANT_ADD(signals, alarm)
+	{ by_alarm, on_signal, SIGALRM, SI_KERNEL, 0, true };
+FIXTURE_VARIANT_ADD(signals, pipe)
+	{ by_pipe, on_signal, SIGPIPE, SI_USER, 0, false };
+FIXTURE_VARIANT_ADD(signals, fault)
+	{ by_fault, on_fault, SIGSEGV, SEGV_MAPERR, 0, false };
+/* clang-format on */
+
+/* As many as were sent, to us, and taken by us with our handler. */
+TEST_F(signals, sent_and_taken)
+{
+	const int flags = SA_RESTART | SA_NODEFER;
+
+	handle(variant->sig, variant->handler, flags);
+	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
+	for (int i = 0; i < TIMES; i++)
+		variant->send();
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
+				   bits(variant->sig, variant->group,
+					DELIVERED),
+				   variant->code, variant->error));
+	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, variant->sig));
+	EXPECT_EQ(TIMES, delivered(&self->e, self->tid, variant->sig,
+				   variant->code, flags | SA_RESTORER_));
+	EXPECT_LT(1, handler_of(&self->e, self->tid, variant->sig));
+}
+
+FIXTURE(results) {
+	struct kt_events e;
+	int32_t tid;
+};
+
+FIXTURE_SETUP(results)
+{
+	self->tid = getpid();
+	taken = 0;
+}
+
+FIXTURE_TEARDOWN(results)
+{
+	kt_events_free(&self->e);
+}
+
+/* Sent and told so, but nobody takes it. */
+TEST_F(results, ignored)
+{
+	handle(SIGUSR2, SIG_IGN, 0);
+	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
+	for (int i = 0; i < TIMES; i++)
+		kill(self->tid, SIGUSR2);
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
+				   bits(SIGUSR2, true, IGNORED), SI_USER, 0));
+	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, SIGUSR2));
+	EXPECT_EQ(0, handler_of(&self->e, self->tid, SIGUSR2));
+}
+
+/* The first waits, the others are the same; it is taken once. */
+TEST_F(results, pending)
+{
+	sigset_t set;
+
+	handle(SIGUSR1, on_signal, 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (int i = 0; i < TIMES; i++)
+		kill(self->tid, SIGUSR1);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	EXPECT_EQ(1, taken);
+	EXPECT_EQ(1, generated(&self->e, self->tid,
+			       bits(SIGUSR1, true, DELIVERED), SI_USER, 0));
+	EXPECT_EQ(TIMES - 1, generated(&self->e, self->tid,
+				       bits(SIGUSR1, true, PENDING), SI_USER,
+				       0));
+	EXPECT_EQ(1, delivered(&self->e, self->tid, SIGUSR1, SI_USER,
+			       SA_RESTORER_));
+}
+
+/* Handlers that differ have tokens that differ; the default has none. */
+TEST_F(results, handlers)
+{
+	uint32_t one, two;
+
+	handle(SIGUSR1, on_signal, 0);
+	handle(SIGUSR2, on_fault, 0);
+	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
+	kill(self->tid, SIGUSR1);
+	if (!sigsetjmp(back, 1))
+		kill(self->tid, SIGUSR2);
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	one = handler_of(&self->e, self->tid, SIGUSR1);
+	two = handler_of(&self->e, self->tid, SIGUSR2);
+	EXPECT_LT(1, one);
+	EXPECT_LT(1, two);
+	EXPECT_NE(one, two);
+}
+
+/* The last signal of a process comes without a siginfo, to the handler 0. */
+TEST_F(results, killed)
+{
+	pid_t pid[TIMES];
+
+	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
+	for (int i = 0; i < TIMES; i++) {
+		pid[i] = fork();
+		ASSERT_LE(0, pid[i]);
+		while (!pid[i])
+			pause();
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	for (int i = 0; i < TIMES; i++) {
+		EXPECT_EQ(1, generated(&self->e, pid[i],
+				       bits(SIGKILL, true, DELIVERED), SI_USER,
+				       0));
+		EXPECT_EQ(1, delivered(&self->e, pid[i], SIGKILL, SI_USER, 0));
+		EXPECT_EQ(0, handler_of(&self->e, pid[i], SIGKILL));
+	}
+	/* Their ends were told to us. */
+	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, SIGCHLD));
+	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
+				   bits(SIGCHLD, true, IGNORED), CLD_KILLED,
+				   0));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Interval timers, high-resolution timers, the timer wheel, the tick. */
+#include <time.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_events.h"
+
+#define TIMES		20
+#define NS		1000000000ULL
+
+FIXTURE(timers) {
+	struct kt_events e;
+	int32_t tid;
+};
+
+static volatile sig_atomic_t expired;
+
+static void on_expiry(int sig)
+{
+	expired++;
+}
+
+FIXTURE_SETUP(timers)
+{
+	struct sigaction sa = { .sa_handler = on_expiry };
+
+	self->tid = getpid();
+	expired = 0;
+	sigaction(SIGALRM, &sa, NULL);
+	sigaction(SIGVTALRM, &sa, NULL);
+	sigaction(SIGPROF, &sa, NULL);
+	ASSERT_EQ(0, kt_pin(0));
+}
+
+FIXTURE_TEARDOWN(timers)
+{
+	kt_events_free(&self->e);
+}
+
+/* ---- setitimer() -------------------------------------------------------------- */
+
+/* Far away, each time another value, and off again. */
+static struct itimerval value_of(int i)
+{
+	const struct itimerval off = {};
+
+	if (i % 4 == 3)
+		return off;
+	return (struct itimerval){ .it_value = { 1000 + i, 10 * i },
+				   .it_interval = { i % 3, 7 } };
+}
+
+static uint64_t ns_of(struct timeval t)
+{
+	return t.tv_sec * NS + t.tv_usec * 1000ULL;
+}
+
+TEST_F(timers, itimer_state)
+{
+	const struct kt_ev *v;
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_ITIMER_STATE,
+						      KTAPE_EV_SCHED_SWITCH)));
+	for (int i = 0; i < 3 * TIMES; i++) {
+		struct itimerval value = value_of(i);
+
+		ASSERT_EQ(0, setitimer(i % 3, &value, NULL));
+	}
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	for (int i = 0; i < 3 * TIMES; i++) {
+		struct itimerval value = value_of(i);
+		uint64_t first = ns_of(value.it_value);
+
+		do {
+			v = kt_next(&self->e, &at, KTAPE_EV_ITIMER_STATE);
+			ASSERT_NE(NULL, v);
+		} while (v->tid != self->tid);
+		EXPECT_EQ(i % 3, v->dat20);
+		EXPECT_EQ(first, kt_u64(&v->arg[2]));
+		EXPECT_EQ(ns_of(value.it_interval), kt_u64(&v->arg[4]));
+		/* Of the CPU time when it expires; the real timer has none. */
+		if (i % 3 == ITIMER_REAL || !first) {
+			EXPECT_EQ(0, kt_u64(v->arg));
+		} else {
+			EXPECT_LT(first, kt_u64(v->arg));
+		}
+	}
+	while ((v = kt_next(&self->e, &at, KTAPE_EV_ITIMER_STATE)))
+		EXPECT_NE(self->tid, v->tid);
+}
+
+/* One after the other: as many as there were signals. */
+TEST_F_TIMEOUT(timers, itimer_expire, 120)
+{
+	const struct kt_ev *v;
+	int nr[3] = {};
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_start(&self->e,
+				     KT_OPS(KTAPE_EV_ITIMER_EXPIRE)));
+	for (int i = 0; i < 3 * TIMES; i++) {
+		struct itimerval soon = { .it_value = { 0, 1000 } };
+
+		ASSERT_EQ(0, setitimer(i % 3, &soon, NULL));
+		while (expired <= i)
+			if (i % 3 == ITIMER_REAL)
+				usleep(1000);
+	}
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	while ((v = kt_next_with(&self->e, &at, KTAPE_EV_ITIMER_EXPIRE, 0,
+				 self->tid))) {
+		ASSERT_LT(v->dat20, 3);
+		nr[v->dat20]++;
+	}
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(TIMES, nr[i]);
+}
+
+/* ---- high-resolution timers ----------------------------------------------------- */
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * NS + t.tv_nsec;
+}
+
+struct nap {
+	uint64_t before, after;		/* of which its expiry must lie between */
+};
+
+/* Relative to now, or until a time. */
+static struct nap nap(bool absolute, uint64_t ns)
+{
+	struct nap n = { .before = now(CLOCK_MONOTONIC) + ns };
+	uint64_t until = absolute ? n.before : ns;
+	const struct timespec t = { until / NS, until % NS };
+
+	clock_nanosleep(CLOCK_MONOTONIC, absolute ? TIMER_ABSTIME : 0, &t, NULL);
+	n.after = absolute ? n.before : now(CLOCK_MONOTONIC);
+	return n;
+}
+
+FIXTURE(naps) {
+	struct kt_events e;
+	int32_t tid;
+};
+
+FIXTURE_VARIANT(naps)
+{
+	bool absolute;
+};
+
+FIXTURE_VARIANT_ADD(naps, relative) { false };
+FIXTURE_VARIANT_ADD(naps, absolute) { true };
+
+FIXTURE_SETUP(naps)
+{
+	self->tid = getpid();
+	ASSERT_EQ(0, kt_pin(0));
+}
+
+FIXTURE_TEARDOWN(naps)
+{
+	kt_events_free(&self->e);
+}
+
+/* Whole life of the timer of a sleep: it is on our stack, so it is ours. */
+TEST_F_TIMEOUT(naps, nanosleep, 120)
+{
+	const uint32_t mode = !variant->absolute;
+	const struct kt_ev *v;
+	struct nap naps[TIMES];
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_start(&self->e,
+				     KT_OPS(KTAPE_EV_HRTIMER_INIT,
+					    KTAPE_EV_HRTIMER_START,
+					    KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
+					    KTAPE_EV_HRTIMER_EXPIRE_EXIT,
+					    KTAPE_EV_HRTIMER_CANCEL,
+					    KTAPE_EV_SCHED_SWITCH)));
+	for (int i = 0; i < TIMES; i++)
+		naps[i] = nap(variant->absolute, 1000000 + i);
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	for (int i = 0; i < TIMES; i++) {
+		uint64_t expires;
+		uint32_t token;
+
+		do {
+			v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_INIT);
+			ASSERT_NE(NULL, v);
+		} while (v->tid != self->tid);
+		EXPECT_EQ(CLOCK_MONOTONIC | mode << 5, v->dat20);
+		token = v->arg[0];
+		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_START, 0,
+				 token);
+		ASSERT_NE(NULL, v);
+		EXPECT_EQ(mode, v->dat20);
+		EXPECT_EQ(self->tid, v->tid);
+		expires = kt_u64(&v->arg[1]);
+		EXPECT_LE(naps[i].before, expires);
+		EXPECT_LE(expires, naps[i].after);
+		/* Disarmed when it expires. */
+		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_CANCEL, 0,
+				 token);
+		ASSERT_NE(NULL, v);
+		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
+				 0, token);
+		ASSERT_NE(NULL, v);
+		EXPECT_STREQ("hrtimer_wakeup", kt_symbol(&self->e, v->arg[1]));
+		EXPECT_LE(0, (int32_t)v->arg[2]);
+		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_EXPIRE_EXIT,
+				 0, token);
+		ASSERT_NE(NULL, v);
+		for (int op = KTAPE_EV_HRTIMER_INIT;
+		     i == 0 && op <= KTAPE_EV_HRTIMER_CANCEL; op++)
+			EXPECT_LE(1, kt_count_with(&self->e, op, 0, token));
+	}
+	while ((v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_INIT)))
+		EXPECT_NE(self->tid, v->tid);
+}
+
+/* ---- the wheel ------------------------------------------------------------------- */
+
+FIXTURE(wheel) {
+	struct kt_events e;
+	int32_t tid;
+};
+
+FIXTURE_SETUP(wheel)
+{
+	self->tid = getpid();
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_cause_load());
+}
+
+FIXTURE_TEARDOWN(wheel)
+{
+	kt_events_free(&self->e);
+	EXPECT_EQ(0, kt_cause_unload());
+}
+
+/* The timer of the helper module, by the function that it runs. */
+static uint32_t timer_of(const struct kt_events *e)
+{
+	const struct kt_ev *v;
+	size_t at = 0;
+
+	while ((v = kt_next(e, &at, KTAPE_EV_TIMER_START)))
+		if (kt_is_symbol(e, v->arg[1], "kt_cause_timer_fn"))
+			return v->arg[0];
+	return 0;
+}
+
+/* Each time prepared, armed twice, disarmed twice, expired. */
+TEST_F_TIMEOUT(wheel, timer, 120)
+{
+	static const struct {
+		unsigned int op;
+		int times;
+	} expected[] = {
+		{ KTAPE_EV_TIMER_INIT, 1 },
+		{ KTAPE_EV_TIMER_START, 2 },
+		{ KTAPE_EV_TIMER_CANCEL, 2 },
+		{ KTAPE_EV_TIMER_EXPIRE_ENTRY, 1 },
+		{ KTAPE_EV_TIMER_EXPIRE_EXIT, 1 },
+	};
+	const struct kt_ev *v;
+	uint32_t token;
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_start(&self->e,
+				     KT_OPS(KTAPE_EV_TIMER_INIT,
+					    KTAPE_EV_TIMER_START,
+					    KTAPE_EV_TIMER_EXPIRE_ENTRY,
+					    KTAPE_EV_TIMER_EXPIRE_EXIT,
+					    KTAPE_EV_TIMER_CANCEL)));
+	ASSERT_EQ(0, kt_cause("timer", TIMES));
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	token = timer_of(&self->e);
+	ASSERT_NE(0, token);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		EXPECT_EQ(expected[i].times * TIMES,
+			  kt_count_with(&self->e, expected[i].op, 0, token));
+	for (int i = 0; i < 2 * TIMES; i++) {
+		int in = i % 2 ? 2 : 100;
+
+		v = kt_next_with(&self->e, &at, KTAPE_EV_TIMER_START, 0, token);
+		ASSERT_NE(NULL, v);
+		/* Jiffies may pass between. */
+		EXPECT_LE((int32_t)v->arg[2], in);
+		EXPECT_LT(in / 2 - 2, (int32_t)v->arg[2]);
+		/* On our CPU, with no flags. */
+		EXPECT_EQ(0, v->dat20);
+		if (i % 2 == 0)
+			continue;
+		v = kt_next_with(&self->e, &at, KTAPE_EV_TIMER_EXPIRE_ENTRY, 0,
+				 token);
+		ASSERT_NE(NULL, v);
+		EXPECT_STREQ("kt_cause_timer_fn",
+			     kt_symbol(&self->e, v->arg[1]));
+		EXPECT_LE(0, (int32_t)v->arg[2]);
+		EXPECT_EQ(0, v->cpu);
+	}
+}
+
+/* Each of our naps stops the tick of a CPU that has nothing else to do. */
+TEST_F_TIMEOUT(wheel, tick_stop, 120)
+{
+	const struct kt_ev *v;
+	int stopped = 0;
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TICK_STOP)));
+	for (int i = 0; i < TIMES; i++)
+		nap(false, 50000000);
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	while ((v = kt_next(&self->e, &at, KTAPE_EV_TICK_STOP))) {
+		/* Either it was stopped, or something stands against it. */
+		EXPECT_EQ(v->dat20 & 1, !(v->dat20 >> 1));
+		stopped += v->cpu == 0 && v->dat20 == 1;
+	}
+	EXPECT_LE(TIMES, stopped);
+	TH_LOG("%d stops in %d naps", stopped, TIMES);
+}
+
+/* A CPU becomes idle and busy in turn. */
+TEST_F_TIMEOUT(wheel, timer_base_idle, 120)
+{
+	int last[KTS_CPUS], nr = 0;
+	const struct kt_ev *v;
+	size_t at = 0;
+
+	if (!kt_available(KTAPE_EV_TIMER_BASE_IDLE))
+		SKIP(return, "the kernel has no timer_base_idle");
+	for (int i = 0; i < KTS_CPUS; i++)
+		last[i] = -1;
+	ASSERT_EQ(0, kt_events_start(&self->e,
+				     KT_OPS(KTAPE_EV_TIMER_BASE_IDLE)));
+	for (int i = 0; i < TIMES; i++)
+		nap(false, 50000000);
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	while ((v = kt_next(&self->e, &at, KTAPE_EV_TIMER_BASE_IDLE))) {
+		uint32_t cpu = v->dat20 >> 1;
+
+		ASSERT_LT(cpu, (uint32_t)kt_cpus());
+		EXPECT_NE(last[cpu], (int)(v->dat20 & 1));
+		last[cpu] = v->dat20 & 1;
+		nr += cpu == 0;
+	}
+	EXPECT_LE(TIMES, nr);
+}
+
+/* ---- work ------------------------------------------------------------------------ */
+
+FIXTURE(work) {
+	struct kt_events e;
+};
+
+FIXTURE_VARIANT(work)
+{
+	const char *cause;
+	uint32_t cpu;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(work, anywhere) { "work", 65535 };
+FIXTURE_VARIANT_ADD(work, on_cpu_1) { "work_on", 1 };
+/* clang-format on */
+
+FIXTURE_SETUP(work)
+{
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_cause_load());
+}
+
+FIXTURE_TEARDOWN(work)
+{
+	kt_events_free(&self->e);
+	EXPECT_EQ(0, kt_cause_unload());
+}
+
+/* Queued, activated, started, done: four times the same item. */
+TEST_F_TIMEOUT(work, items, 120)
+{
+	const struct kt_ev *v;
+	uint32_t token = 0;
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_start(&self->e,
+				     KT_OPS(KTAPE_EV_WORKQUEUE_QUEUE_WORK,
+					    KTAPE_EV_WORKQUEUE_ACTIVATE_WORK,
+					    KTAPE_EV_WORKQUEUE_EXECUTE_START,
+					    KTAPE_EV_WORKQUEUE_EXECUTE_END)));
+	ASSERT_EQ(0, kt_cause(variant->cause, TIMES));
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	while (!token) {
+		v = kt_next(&self->e, &at, KTAPE_EV_WORKQUEUE_QUEUE_WORK);
+		ASSERT_NE(NULL, v);
+		if (kt_is_symbol(&self->e, v->arg[1], "kt_cause_work_fn"))
+			token = v->arg[0];
+	}
+	at = 0;
+	for (int i = 0; i < 4 * TIMES; i++) {
+		static const uint32_t op[] = {
+			KTAPE_EV_WORKQUEUE_QUEUE_WORK,
+			KTAPE_EV_WORKQUEUE_ACTIVATE_WORK,
+			KTAPE_EV_WORKQUEUE_EXECUTE_START,
+			KTAPE_EV_WORKQUEUE_EXECUTE_END,
+		};
+
+		v = kt_next_with(&self->e, &at, op[i % 4], 0, token);
+		ASSERT_NE(NULL, v);
+		if (i % 4 != 1) {
+			EXPECT_STREQ("kt_cause_work_fn",
+				     kt_symbol(&self->e, v->arg[1]));
+		}
+		EXPECT_EQ(i % 4 ? 0 : variant->cpu, v->dat20);
+		if (i % 4 >= 2) {
+			EXPECT_EQ(variant->cpu == 1, v->cpu);
+		}
+		EXPECT_EQ(TIMES, kt_count_with(&self->e, op[i % 4], 0, token));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Exceptions that the kernel raises by itself: each source once and with the
+ * fields of the table in uapi/README.md; the out-of-memory killer for real.
+ */
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_fire.h"
+
+#define HAS_BUFFER	8
+#define TIMES		3
+#define ANY		0xdeadbeefU
+#define DEV		(300U << 20 | 5)
+
+/**
+ * struct source - an exception and what comes with it
+ * @name: what the helper is told
+ * @code: its code
+ * @severity: its severity
+ * @nargs: argument words after the code
+ * @args: the words, ANY: a token
+ * @text: its buffer, NULL: it has none
+ * @symbol: name of the first word, which is a code address, or NULL
+ */
+struct source {
+	const char *name;
+	uint32_t code, severity, nargs;
+	uint32_t args[6];
+	const char *text;
+	const char *symbol;
+};
+
+static const struct source sources[] = {
+	{ "die", KTAPE_EXC_DIE, KTAPE_SW_SEVERITY3, 4, { ANY, 14, 0x77, 11 },
+	  "kt-oops", "fire_error_die" },
+	{ "panic", KTAPE_EXC_PANIC, KTAPE_SW_SEVERITY3, 0, {}, "kt-panic" },
+	{ "warn", KTAPE_EXC_WARN, KTAPE_SW_SEVERITY2, 1, { ANY }, NULL,
+	  "fire_error_warn" },
+	{ "kfence", KTAPE_EXC_KFENCE, KTAPE_SW_SEVERITY2, 1, { ANY } },
+	{ "memory", KTAPE_EXC_MEMORY, KTAPE_HW_SEVERITY2, 6,
+	  { 1, 5, 2, 0x03ff01, 0x22334455, 0x11 }, "kt-dimm" },
+	{ "pcie", KTAPE_EXC_PCIE, KTAPE_HW_SEVERITY3, 1, { 0x4000 },
+	  "kt:00.0" },
+	{ "mce", KTAPE_EXC_MACHINE_CHECK, KTAPE_HW_SEVERITY3, 6,
+	  { 3, 4, 9, 0xa2000000, 0x66778899, 0x55 } },
+	{ "trip", KTAPE_EXC_TRIP, KTAPE_HW_SEVERITY3, 4, { 6, 1, 3, 98765 },
+	  "kt-zone" },
+	{ "block_error", KTAPE_EXC_BLOCK, KTAPE_HW_SEVERITY1, 6,
+	  { DEV, 0x3456789a, 0x12, 512, 1, 10 } },
+	{ "xmit", KTAPE_EXC_XMIT_TIMEOUT, KTAPE_HW_SEVERITY2, 2, { 1, 3 },
+	  "lo" },
+};
+
+static const struct source scsi_sources[] = {
+	{ "scsi_error", KTAPE_EXC_SCSI_ERROR, KTAPE_HW_SEVERITY1, 5,
+	  { 9, 1, 2, 3, 0x1055 }, "\x08kt-cd" },
+	{ "scsi_timeout", KTAPE_EXC_SCSI_TIMEOUT, KTAPE_HW_SEVERITY2, 5,
+	  { 9, 1, 2, 3, 0x30000 }, "\x08kt-cd" },
+};
+
+FIXTURE(exception) {
+	struct kt_hits h;
+	int fire;
+};
+
+FIXTURE_SETUP(exception)
+{
+	self->fire = kt_fire_load();
+	ASSERT_EQ(0, self->fire);
+}
+
+FIXTURE_TEARDOWN(exception)
+{
+	kt_hits_free(&self->h);
+	if (!self->fire)
+		kt_rmmod("kt_fire");
+}
+
+/* Return: what is wrong with a record, NULL: nothing. */
+static const char *wrong(const struct kt_hit *hit, const struct source *s)
+{
+	char name[KTAPE_NAME_SIZE];
+
+	if (hit->op != KTAPE_EV_EXCEPTION || hit->kind != KTAPE_RING_CONTROL)
+		return "not an exception in the control ring";
+	if (hit->args[0] != s->code)
+		return "code";
+	if (hit->dat20 != (s->severity | (s->text ? HAS_BUFFER : 0)))
+		return "severity";
+	if (hit->nargs != 1 + s->nargs)
+		return "number of arguments";
+	for (uint32_t i = 0; i < s->nargs; i++)
+		if (s->args[i] == ANY ? !hit->args[1 + i] :
+					hit->args[1 + i] != s->args[i])
+			return "argument";
+	if (hit->size != (int)strlen(s->text ?: ""))
+		return "size of the buffer";
+	if (strcmp(hit->text, s->text ?: ""))
+		return "buffer";
+	if (s->symbol &&
+	    (kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[1], name) ||
+	     strcmp(name, s->symbol)))
+		return "symbol";
+	return NULL;
+}
+
+/* Cause each exception TIMES times. Return: how many are wrong. */
+static int check_all(struct __test_metadata *_metadata, struct kt_hits *h,
+		     const struct source *s, int nr)
+{
+	int bad = 0, ret, fd;
+	const char *why;
+
+	for (; nr > 0; nr--, s++) {
+		fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
+		ret = kt_fire(s->name, TIMES);
+		if (kt_recorded(h, fd))
+			return -1;
+		/* Debian's 6.1 has all of them. */
+		if ((ret == -EINVAL || ret == -ENOENT) &&
+		    strcmp(getenv("KTAPE_KERNEL") ?: "", "stock")) {
+			TH_LOG("%s: this kernel has no such source", s->name);
+			continue;
+		}
+		why = ret ? "could not be caused" :
+		      h->nr != TIMES || h->lost ? "number" : NULL;
+		for (int i = 0; !why && i < h->nr; i++)
+			why = wrong(&h->hit[i], s);
+		TH_LOG("%s: %d records, %s", s->name, h->nr, why ?: "right");
+		bad += !!why;
+		kt_hits_free(h);
+	}
+	return bad;
+}
+
+TEST_F(exception, each_source)
+{
+	EXPECT_EQ(0, check_all(_metadata, &self->h, sources,
+			       sizeof(sources) / sizeof(sources[0])));
+}
+
+TEST_F(exception, hang_names_the_thread)
+{
+	struct source s = { "hang", KTAPE_EXC_HANG, KTAPE_SW_SEVERITY2, 1,
+			    { syscall(SYS_gettid) }, "kt-hangs" };
+
+	prctl(PR_SET_NAME, "kt-hangs");
+	EXPECT_EQ(0, check_all(_metadata, &self->h, &s, 1));
+}
+
+/* A breakpoint goes through the same chain as a death. */
+TEST_F(exception, trap_is_no_death)
+{
+	int fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
+
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(0, kt_fire("trap", TIMES));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	EXPECT_EQ(0, self->h.nr);
+}
+
+TEST_F(exception, majors_have_names)
+{
+	char name[KTAPE_NAME_SIZE] = "";
+
+	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_KERNEL,
+				    name));
+	EXPECT_STREQ("kernel", name);
+	EXPECT_EQ(0, kt_object_name(KTAPE_OBJ_EXCEPTION, KTAPE_MAJOR_THERMAL,
+				    name));
+	EXPECT_STREQ("thermal", name);
+}
+
+/* ---- tracepoints of a module ------------------------------------------------ */
+
+static int unload_scsi(void)
+{
+	int ret = kt_rmmod("scsi_mod");
+
+	kt_rmmod("scsi_common");
+	return ret;
+}
+
+/* It comes and goes while a session wants its events: attached each time. */
+TEST_F(exception, module_comes_and_goes)
+{
+	int want = kt_record(KT_OPS(KTAPE_EV_EXCEPTION)), ret;
+
+	ASSERT_GE(want, 0);
+	for (int round = 0; round < 3; round++) {
+		ret = kt_modprobe("scsi_");
+		if (ret == -ENOENT)
+			SKIP(goto out, "no scsi_mod to load");
+		ASSERT_EQ(0, ret);
+		EXPECT_EQ(0, check_all(_metadata, &self->h, scsi_sources, 2));
+		EXPECT_EQ(0, unload_scsi());
+		EXPECT_EQ(-ENOENT, kt_fire("scsi_error", 1));
+	}
+out:
+	close(want);
+}
+
+/* It is there before a session wants its events. */
+TEST_F(exception, module_is_there)
+{
+	int ret = kt_modprobe("scsi_");
+
+	if (ret == -ENOENT)
+		SKIP(return, "no scsi_mod to load");
+	ASSERT_EQ(0, ret);
+	EXPECT_EQ(0, check_all(_metadata, &self->h, scsi_sources, 2));
+	EXPECT_EQ(0, unload_scsi());
+}
+
+/* ---- out of memory ----------------------------------------------------------- */
+
+#define GROUP	"/sys/fs/cgroup/kt-oom"
+
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* A child that takes more than its group has, until it is killed. */
+static pid_t glutton(void)
+{
+	const size_t size = 64 << 20;
+	pid_t pid = fork();
+	char *p;
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_NAME, "kt-glutton");
+	put(GROUP "/cgroup.procs", "0");
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p != MAP_FAILED)
+		memset(p, 1, size);
+	_exit(0);
+}
+
+TEST_F(exception, out_of_memory)
+{
+	int fd, status = 0;
+	pid_t pid;
+
+	put("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	if (mkdir(GROUP, 0755) || put(GROUP "/memory.max", "8M")) {
+		rmdir(GROUP);
+		SKIP(return, "no memory control group");
+	}
+	put(GROUP "/memory.swap.max", "0");
+	fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
+	ASSERT_GE(fd, 0);
+	pid = glutton();
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(SIGKILL, WTERMSIG(status));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	EXPECT_EQ(0, rmdir(GROUP));
+	ASSERT_EQ(1, self->h.nr);
+	EXPECT_EQ(KTAPE_EXC_OOM, self->h.hit[0].args[0]);
+	EXPECT_EQ(pid, self->h.hit[0].args[1]);
+	EXPECT_EQ(0, self->h.hit[0].args[2]);
+	EXPECT_EQ(KTAPE_SW_SEVERITY2 | HAS_BUFFER, self->h.hit[0].dat20);
+	EXPECT_STREQ("kt-glutton", self->h.hit[0].text);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Duration gates: long pairs become spans, short ones are filtered, and what
+ * cannot be paired is recorded as it is.  How long a call takes is nobody's
+ * promise but for one that sleeps.
+ */
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_filter.h"
+
+#define CALLS		200
+#define NAPS		8
+#define NAP_US		60000
+#define GATE_NS		30000000ULL
+#define HOUR_NS		(3600ULL * 1000000000)
+#define RING		(4U << 20)
+#define CONTROL		(1U << 20)
+#define CHILDREN	400
+#define CROWD		3200	/* of 4096 places */
+#define STACK		4096
+
+/**
+ * struct seen - what the trace has of the gated pairs
+ * @hz: of the clock
+ * @ns: the gate
+ * @enter: by number
+ * @exit: by number
+ * @span: by number
+ * @ret0: exits that returned 0, by number
+ * @sum: of what spans returned, by number
+ * @wrong: spans that are too short or end before they start
+ */
+struct seen {
+	uint64_t hz, ns;
+	uint64_t enter[512], exit[512], span[512], ret0[512], sum[512];
+	uint64_t wrong;
+};
+
+static void take(const struct kt_rec *r, struct kt_take *t)
+{
+	struct seen *s = t->arg;
+	uint32_t nr = r->dat20 & 511;
+	uint64_t start, ret;
+
+	switch (r->op) {
+	case KTAPE_EV_SYS_ENTER:
+		s->enter[nr]++;
+		break;
+	case KTAPE_EV_SYS_EXIT:
+		memcpy(&ret, r->args, sizeof(ret));
+		s->exit[nr]++;
+		s->ret0[nr] += !ret;
+		break;
+	case KTAPE_EV_SYS_SPAN:
+		memcpy(&ret, r->args, sizeof(ret));
+		memcpy(&start, r->args + 2, sizeof(start));
+		s->span[nr]++;
+		s->sum[nr] += ret;
+		/* The end is read a little later than the gate reads it. */
+		s->wrong += r->ts < start ||
+			    (double)(r->ts - start) / s->hz * 1e9 + 1 < s->ns;
+		break;
+	}
+}
+
+FIXTURE(gate)
+{
+	int fd;
+	struct seen *seen;
+	struct kt_take t;
+};
+
+FIXTURE_SETUP(gate)
+{
+	struct ktape_features f;
+
+	self->fd = kt_session_names(RING, CONTROL,
+				    KT_OPS(KTAPE_EV_SYS_ENTER,
+					   KTAPE_EV_SYS_EXIT));
+	ASSERT_LE(0, self->fd);
+	self->seen = calloc(1, sizeof(*self->seen));
+	ASSERT_EQ(0, kt_features(self->fd, &f));
+	self->seen->hz = f.clock_hz;
+}
+
+FIXTURE_TEARDOWN(gate)
+{
+	free(self->seen);
+	close(self->fd);
+}
+
+static int set_gate(int fd, uint32_t gate, uint64_t ns)
+{
+	const struct ktape_filter_gate g = { gate, 0, ns };
+
+	return kt_filter_set(fd, KTAPE_FILTER_GATE, &g, 1);
+}
+
+static uint64_t sum(const uint64_t *by_number)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < 512; i++)
+		n += by_number[i];
+	return n;
+}
+
+TEST_F(gate, above_and_below)
+{
+	struct seen *s = self->seen;
+	uint64_t short_ones;
+
+	s->ns = GATE_NS;
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, s->ns));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < NAPS; i++) {
+		usleep(NAP_US);
+		kt_getppids(CALLS / NAPS);
+	}
+	kt_take(&self->t, self->fd, take, s);
+	short_ones = s->span[SYS_getppid];
+	TH_LOG("%llu naps, %llu calls that were held up, %llu filtered",
+	       (unsigned long long)s->span[SYS_clock_nanosleep],
+	       (unsigned long long)short_ones,
+	       (unsigned long long)self->t.filtered[KTAPE_CLASS_SYSCALL]);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(0, s->wrong);
+	EXPECT_EQ(NAPS, s->span[SYS_clock_nanosleep]);
+	EXPECT_EQ(0, s->sum[SYS_clock_nanosleep]);
+	/* Not all of them can have been held up. */
+	EXPECT_GT(CALLS, short_ones);
+	/* The call that started the session had no begin. */
+	EXPECT_EQ(1, sum(s->exit));
+	EXPECT_EQ(1, s->exit[SYS_ioctl]);
+	EXPECT_EQ(0, sum(s->enter));
+	/* Both ends of what is short and the begin of what is long. */
+	EXPECT_EQ(self->t.emitted[KTAPE_CLASS_SYSCALL] - sum(s->span) - 1,
+		  self->t.filtered[KTAPE_CLASS_SYSCALL]);
+	EXPECT_LE(2 * (CALLS - short_ones) + short_ones + NAPS,
+		  self->t.filtered[KTAPE_CLASS_SYSCALL]);
+	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions);
+}
+
+/* The lowest gate lets everything through, the highest nothing. */
+TEST_F(gate, lowest_and_highest)
+{
+	struct seen *s = self->seen;
+
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_getppids(CALLS);
+	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
+	kt_getppids(CALLS);
+	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_GATE));
+	kt_getppids(CALLS);
+	kt_take(&self->t, self->fd, take, s);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(0, s->wrong);
+	EXPECT_EQ(CALLS, s->span[SYS_getppid]);
+	EXPECT_EQ((uint64_t)CALLS * getppid(), s->sum[SYS_getppid]);
+	EXPECT_EQ(CALLS, s->enter[SYS_getppid]);
+	EXPECT_EQ(CALLS, s->exit[SYS_getppid]);
+	EXPECT_LE(2 * CALLS, self->t.filtered[KTAPE_CLASS_SYSCALL]);
+}
+
+/*
+ * A thread that ends in a call leaves nothing behind: whoever gets its memory
+ * returns from clone(), which it did not enter, as an event of its own.
+ */
+TEST_F(gate, ends_in_a_call)
+{
+	int children = CHILDREN / kt_scale();
+	struct seen *s = self->seen;
+
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_CHILDREN));
+	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < children; i++) {
+		pid_t pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+		if (!pid) {
+			if (i % 2)
+				syscall(SYS_pause);
+			syscall(SYS_exit_group, 0);
+		}
+		/* Before or within its call. */
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	kt_take(&self->t, self->fd, take, s);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(children, s->exit[SYS_clone]);
+	EXPECT_EQ(children, s->ret0[SYS_clone]);
+	EXPECT_EQ(0, sum(s->span));
+	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions);
+}
+
+/* ---- more pairs than there is room for ------------------------------------------ */
+
+static void crowd_member(void)
+{
+	syscall(SYS_futex, &(int){ 0 }, 0, 0, NULL);
+	syscall(SYS_exit, 0);
+}
+
+/* Threads that sleep in a call, without a library; their stacks stay. */
+static pid_t crowd(int n, int done)
+{
+	pid_t pid = fork();
+	char *stacks;
+
+	if (pid)
+		return pid;
+	stacks = mmap(NULL, (size_t)n * STACK, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < n; i++) {
+		void *top = stacks + (i + 1) * STACK - 64;
+
+		if (clone((int (*)(void *))crowd_member, top,
+			  CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+			  CLONE_THREAD | CLONE_SYSVSEM, NULL) < 0)
+			_exit(1);
+	}
+	/* All of them have entered when each is asleep. */
+	sleep(1 + kt_scale());
+	if (write(done, &n, sizeof(n)) != sizeof(n))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+TEST_F_TIMEOUT(gate, collisions, 120)
+{
+	int n = CROWD / (kt_scale() > 1 ? 8 : 1), done[2], got = 0;
+	struct seen *s = self->seen;
+	uint64_t collisions;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(done));
+	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, HOUR_NS));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	pid = crowd(n, done[1]);
+	ASSERT_EQ(sizeof(got), read(done[0], &got, sizeof(got)));
+	ASSERT_EQ(n, got);
+	collisions = kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	kt_take(&self->t, self->fd, take, s);
+	TH_LOG("%d threads, %llu collisions, %llu of them sleep", n,
+	       (unsigned long long)collisions,
+	       (unsigned long long)s->enter[SYS_futex]);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(0, sum(s->span));
+	if (n == CROWD)
+		EXPECT_LT(0, collisions);
+	EXPECT_LE(collisions, sum(s->enter));
+	EXPECT_EQ(kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions,
+		  sum(s->enter));
+}
+
+/* ---- interrupts ------------------------------------------------------------------ */
+
+static void naps(void)
+{
+	for (int i = 0; i < 50; i++)
+		usleep(1000);
+}
+
+struct pairs {
+	const char *name;
+	uint32_t gate;
+	unsigned char enter, exit, span;
+	uint64_t hz, wrong;
+};
+
+static void take_pairs(const struct kt_rec *r, struct kt_take *t)
+{
+	struct pairs *p = t->arg;
+	uint64_t start;
+
+	if (r->op != p->span)
+		return;
+	memcpy(&start, r->args + r->nargs - 2, sizeof(start));
+	p->wrong += r->ts < start || (r->ts - start) / p->hz > 60;
+}
+
+/* How many pairs begin in a session without a gate. */
+static uint64_t ungated(const struct pairs *p)
+{
+	int fd = kt_session(0, RING, 0, KT_OPS(p->enter, p->exit));
+	struct kt_take t;
+
+	kt_command(fd, KTAPE_IOC_START);
+	naps();
+	kt_take(&t, fd, NULL, NULL);
+	close(fd);
+	return t.op[p->enter];
+}
+
+#define PAIRS(gate, enter, exit, span) \
+	{ #gate, KTAPE_GATE_##gate, KTAPE_EV_##enter, KTAPE_EV_##exit, \
+	  KTAPE_EV_##span, 0, 0 }
+
+TEST_F_TIMEOUT(gate, of_interrupts_timers_and_work, 60)
+{
+	struct pairs pairs[] = {
+		PAIRS(IRQ, IRQ_HANDLER_ENTRY, IRQ_HANDLER_EXIT, IRQ_SPAN),
+		PAIRS(SOFTIRQ, SOFTIRQ_ENTRY, SOFTIRQ_EXIT, SOFTIRQ_SPAN),
+		PAIRS(TIMER, TIMER_EXPIRE_ENTRY, TIMER_EXPIRE_EXIT,
+		      TIMER_SPAN),
+		PAIRS(HRTIMER, HRTIMER_EXPIRE_ENTRY, HRTIMER_EXPIRE_EXIT,
+		      HRTIMER_SPAN),
+		PAIRS(WORK, WORKQUEUE_EXECUTE_START, WORKQUEUE_EXECUTE_END,
+		      WORK_SPAN),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		struct pairs *p = &pairs[i];
+		uint64_t without = ungated(p);
+		int class = kts_shapes[p->span].class;
+		int fd = kt_session(0, RING, 0, KT_OPS(p->enter, p->exit));
+
+		p->hz = self->seen->hz;
+		ASSERT_EQ(0, set_gate(fd, p->gate, 0));
+		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		naps();
+		kt_take(&self->t, fd, take_pairs, p);
+		TH_LOG("%s: %llu spans, %llu begins and %llu ends alone, %llu filtered",
+		       p->name, (unsigned long long)self->t.op[p->span],
+		       (unsigned long long)self->t.op[p->enter],
+		       (unsigned long long)self->t.op[p->exit],
+		       (unsigned long long)self->t.filtered[class]);
+		EXPECT_EQ(0, self->t.wrong);
+		EXPECT_EQ(0, p->wrong);
+		EXPECT_EQ(0, self->t.op[p->enter]);
+		EXPECT_LE(self->t.op[p->span], self->t.filtered[class]);
+		/* Work sleeps; of the others one is open on a CPU at most. */
+		if (p->gate != KTAPE_GATE_WORK) {
+			EXPECT_GE(kt_cpus(), self->t.op[p->exit]);
+			EXPECT_GE(self->t.op[p->span] + kt_cpus(),
+				  self->t.filtered[class]);
+		}
+		/* Naps end by such a timer, where there is a probe for it. */
+		if (p->gate == KTAPE_GATE_SOFTIRQ ||
+		    (p->gate == KTAPE_GATE_HRTIMER && without))
+			EXPECT_LT(0, self->t.op[p->span]);
+		close(fd);
+	}
+}
+
+TEST_HARNESS_MAIN

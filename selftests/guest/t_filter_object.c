@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Filters by thread: pid with threads and children, in a child pid name space
+ * too, uid, cgroup.  Each actor makes its own system call, by which its records
+ * are told apart.
+ */
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_filter.h"
+
+#define CALLS		100
+#define RING		(1U << 20)
+#define NOBODY		65534
+#define CGROUPS		"/sys/fs/cgroup"
+
+/* The actors and their calls, which nobody else in the guest makes. */
+enum actor { MAIN, THREAD, LATE, CHILD, CHILDS_THREAD, GRANDCHILD, ACTORS };
+
+static const long calls[ACTORS] = {
+	SYS_getppid, SYS_getpgrp, SYS_getegid, SYS_geteuid, SYS_getgid,
+	SYS_sched_get_priority_min,
+};
+
+static void act(enum actor a)
+{
+	for (int i = 0; i < CALLS; i++)
+		syscall(calls[a], 0);
+}
+
+/* ---- threads and processes that act when they are told ---------------------- */
+
+/**
+ * struct cue - tells an actor to act, and us that it has
+ * @actor: which
+ * @tid: its number as it sees it
+ * @to: pipe to it; its end is the actor's end
+ * @from: pipe from it
+ */
+struct cue {
+	enum actor actor;
+	pid_t tid;
+	int to[2], from[2];
+};
+
+static int cue_init(struct cue *c, enum actor a)
+{
+	c->actor = a;
+	return pipe2(c->to, O_CLOEXEC) ?: pipe2(c->from, O_CLOEXEC);
+}
+
+/* The actor: says its number, then acts at each byte. */
+static void perform(struct cue *c)
+{
+	pid_t tid = syscall(SYS_gettid);
+	char byte;
+
+	if (write(c->from[1], &tid, sizeof(tid)) != sizeof(tid))
+		return;
+	while (read(c->to[0], &byte, 1) == 1 && byte) {
+		act(c->actor);
+		if (write(c->from[1], &byte, 1) != 1)
+			return;
+	}
+}
+
+static void *thread_main(void *arg)
+{
+	perform(arg);
+	return NULL;
+}
+
+static int cue_thread(struct cue *c)
+{
+	pthread_t t;
+
+	return pthread_create(&t, NULL, thread_main, c) ||
+	       pthread_detach(t) ||
+	       read(c->from[0], &c->tid, sizeof(c->tid)) != sizeof(c->tid);
+}
+
+static int cue_act(struct cue *c)
+{
+	char byte = 1;
+
+	return write(c->to[1], &byte, 1) != 1 || read(c->from[0], &byte, 1) != 1;
+}
+
+static void cue_end(struct cue *c)
+{
+	if (write(c->to[1], "", 1) != 1)
+		abort();
+}
+
+/* A child with a thread and a child of its own; their cues are ours as well. */
+static pid_t family(struct cue *c)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	pid = fork();
+	if (!pid) {
+		perform(&c[GRANDCHILD]);
+		_exit(0);
+	}
+	if (cue_thread(&c[CHILDS_THREAD]))
+		_exit(1);
+	perform(&c[CHILD]);
+	waitpid(pid, NULL, 0);
+	_exit(0);
+}
+
+static void count(const struct kt_rec *r, struct kt_take *t)
+{
+	uint64_t *n = t->arg;
+
+	for (int a = 0; a < ACTORS; a++)
+		n[a] += r->op == KTAPE_EV_SYS_ENTER &&
+			r->dat20 == (uint32_t)calls[a];
+}
+
+FIXTURE(object)
+{
+	int fd;
+	struct cue c[ACTORS];
+	uint64_t n[ACTORS];
+	struct kt_take t;
+};
+
+FIXTURE_SETUP(object)
+{
+	self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
+	ASSERT_LE(0, self->fd);
+	for (int a = 0; a < ACTORS; a++)
+		ASSERT_EQ(0, cue_init(&self->c[a], a));
+}
+
+FIXTURE_TEARDOWN(object)
+{
+	close(self->fd);
+}
+
+/* Which actors are recorded, as bits. */
+#define B(a)		(1U << (a))
+
+static unsigned int recorded(struct __test_metadata *_metadata,
+			     FIXTURE_DATA(object) *self, unsigned int all)
+{
+	unsigned int got = 0;
+
+	memset(self->n, 0, sizeof(self->n));
+	kt_take(&self->t, self->fd, count, self->n);
+	EXPECT_EQ(0, self->t.wrong);
+	for (int a = 0; a < ACTORS; a++) {
+		if (!(all & B(a)))
+			continue;
+		EXPECT_TRUE(self->n[a] == 0 || self->n[a] == CALLS)
+		{
+			TH_LOG("actor %d: %llu", a,
+			       (unsigned long long)self->n[a]);
+		}
+		got |= self->n[a] ? B(a) : 0;
+	}
+	return got;
+}
+
+/* ---- threads ------------------------------------------------------------------ */
+
+static int new_session(int *fd)
+{
+	close(*fd);
+	*fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
+	return *fd < 0 ? *fd : 0;
+}
+
+TEST_F(object, threads)
+{
+	const struct {
+		bool by_thread;
+		uint32_t flags;
+		unsigned int pass;
+	} vector[] = {
+		{ false, 0, B(MAIN) },
+		{ true, 0, B(THREAD) },
+		{ false, KTAPE_PID_THREADS, B(MAIN) | B(THREAD) | B(LATE) },
+		{ true, KTAPE_PID_THREADS, B(MAIN) | B(THREAD) | B(LATE) },
+		{ false, KTAPE_PID_CHILDREN, B(MAIN) },
+	};
+
+	ASSERT_EQ(0, cue_thread(&self->c[THREAD]));
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		pid_t tid = vector[i].by_thread ? self->c[THREAD].tid :
+						  getpid();
+
+		ASSERT_EQ(0, new_session(&self->fd));
+		ASSERT_EQ(0, kt_filter_pid(self->fd, tid, vector[i].flags));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		/* A thread that comes while the filter is in force. */
+		ASSERT_EQ(0, cue_thread(&self->c[LATE]));
+		act(MAIN);
+		ASSERT_EQ(0, cue_act(&self->c[THREAD]));
+		ASSERT_EQ(0, cue_act(&self->c[LATE]));
+		EXPECT_EQ(vector[i].pass,
+			  recorded(_metadata, self,
+				   B(MAIN) | B(THREAD) | B(LATE)))
+		{
+			TH_LOG("vector %zu", i);
+		}
+		cue_end(&self->c[LATE]);
+	}
+	cue_end(&self->c[THREAD]);
+}
+
+/* ---- children ------------------------------------------------------------------ */
+
+static int whole_family(FIXTURE_DATA(object) *self)
+{
+	act(MAIN);
+	return cue_act(&self->c[CHILD]) || cue_act(&self->c[CHILDS_THREAD]) ||
+	       cue_act(&self->c[GRANDCHILD]);
+}
+
+/* Those that are there already, and those that come. */
+TEST_F(object, children)
+{
+	const unsigned int heirs = B(CHILD) | B(CHILDS_THREAD) | B(GRANDCHILD);
+	const struct {
+		bool late;		/* they come after the filter */
+		uint32_t flags;
+		unsigned int pass;
+	} vector[] = {
+		{ false, 0, B(MAIN) },
+		{ false, KTAPE_PID_THREADS, B(MAIN) },
+		{ false, KTAPE_PID_CHILDREN, B(MAIN) | heirs },
+		{ true, 0, B(MAIN) },
+		{ true, KTAPE_PID_THREADS, B(MAIN) },
+		{ true, KTAPE_PID_CHILDREN, B(MAIN) | heirs },
+		{ true, KTAPE_PID_CHILDREN | KTAPE_PID_THREADS,
+		  B(MAIN) | heirs },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		pid_t pid = 0, tid;
+
+		ASSERT_EQ(0, new_session(&self->fd));
+		for (int late = 0; late < 2; late++) {
+			if (late == vector[i].late) {
+				pid = family(self->c);
+				/* The thread's number went to the child. */
+				for (int a = CHILD; a < ACTORS; a++)
+					if (a != CHILDS_THREAD)
+						read(self->c[a].from[0], &tid,
+						     sizeof(tid));
+			}
+			if (!late)
+				ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(),
+							   vector[i].flags));
+		}
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, whole_family(self));
+		EXPECT_EQ(vector[i].pass, recorded(_metadata, self,
+						   B(MAIN) | heirs))
+		{
+			TH_LOG("vector %zu", i);
+		}
+		EXPECT_EQ(0, kt_filter_get(self->fd,
+					   KTAPE_FILTER_PID).collisions);
+		for (int a = ACTORS - 1; a >= CHILD; a--)
+			cue_end(&self->c[a]);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* The new filter takes the old one's place; off lets everybody pass. */
+TEST_F(object, replaced)
+{
+	ASSERT_EQ(0, cue_thread(&self->c[THREAD]));
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_THREADS));
+	ASSERT_EQ(0, kt_filter_pid(self->fd, self->c[THREAD].tid, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	act(MAIN);
+	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
+	EXPECT_EQ(B(THREAD), recorded(_metadata, self, B(MAIN) | B(THREAD)));
+	ASSERT_EQ(0, new_session(&self->fd));
+	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_PID, NULL, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	act(MAIN);
+	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_PID));
+	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
+	EXPECT_EQ(B(THREAD), recorded(_metadata, self, B(MAIN) | B(THREAD)));
+	cue_end(&self->c[THREAD]);
+}
+
+/* ---- the other thread of an event ---------------------------------------------- */
+
+static void count_signals(const struct kt_rec *r, struct kt_take *t)
+{
+	uint64_t *n = t->arg;
+
+	if (r->op != KTAPE_EV_SIGNAL_GENERATE || (r->dat20 & 127) != SIGUSR1)
+		return;
+	n[(pid_t)r->args[0] != getpid()]++;
+}
+
+TEST_F(object, the_other_thread)
+{
+	uint64_t n[2] = {};
+	pid_t pid;
+
+	signal(SIGUSR1, kt_on_alarm);
+	pid = fork();
+	if (!pid)
+		for (;;)
+			pause();
+	ASSERT_EQ(0, kt_profile_only(self->fd,
+				     KT_OPS(KTAPE_EV_SIGNAL_GENERATE)));
+	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < CALLS; i++) {
+		kill(pid, SIGUSR1);
+		kill(getpid(), SIGUSR1);
+	}
+	kt_take(&self->t, self->fd, count_signals, n);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(CALLS, n[1]);
+	EXPECT_EQ(0, n[0]);
+	EXPECT_LE(CALLS, self->t.filtered[KTAPE_CLASS_SIGNAL]);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* ---- name spaces ------------------------------------------------------------------ */
+
+/* In a pid name space of its own the child is number 1, and means itself. */
+TEST_F(object, pid_name_space)
+{
+	struct ktape_filter_pid told;
+	struct ktape_filter f = { .kind = KTAPE_FILTER_PID, .nr = 1,
+				  .entries = (uintptr_t)&told };
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));
+	pid = fork();
+	if (!pid) {
+		if (getpid() != 1 || kt_filter_pid(self->fd, 1, 0) ||
+		    kt_filter_pid(self->fd, 2, 0) != -ESRCH ||
+		    kt_command(self->fd, KTAPE_IOC_START))
+			_exit(1);
+		act(CHILD);
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	act(MAIN);
+	EXPECT_EQ(B(CHILD), recorded(_metadata, self, B(MAIN) | B(CHILD)));
+	ASSERT_EQ(0, kt_filter(self->fd, &f));
+	EXPECT_EQ(pid, told.pid);
+}
+
+/* ---- users ------------------------------------------------------------------------ */
+
+TEST_F(object, uid)
+{
+	const struct {
+		uint32_t uids[2], nr;
+		bool self, main, child;
+	} vector[] = {
+		{ { 0 }, 1, false, true, false },
+		{ { NOBODY }, 1, false, false, true },
+		{ { NOBODY, 0 }, 2, false, true, true },
+		{ { 4711 }, 1, false, false, false },
+		/* One thread has to pass both. */
+		{ { 0 }, 1, true, true, false },
+		{ { NOBODY }, 1, true, false, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		pid_t pid, tid;
+
+		ASSERT_EQ(0, new_session(&self->fd));
+		ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_UID,
+					   vector[i].uids, vector[i].nr));
+		if (vector[i].self)
+			ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+		pid = fork();
+		if (!pid) {
+			if (setuid(NOBODY))
+				_exit(1);
+			perform(&self->c[CHILD]);
+			_exit(0);
+		}
+		ASSERT_EQ(sizeof(tid), read(self->c[CHILD].from[0], &tid,
+					    sizeof(tid)));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		act(MAIN);
+		ASSERT_EQ(0, cue_act(&self->c[CHILD]));
+		EXPECT_EQ((vector[i].main ? B(MAIN) : 0) |
+				  (vector[i].child ? B(CHILD) : 0),
+			  recorded(_metadata, self, B(MAIN) | B(CHILD)))
+		{
+			TH_LOG("vector %zu", i);
+		}
+		cue_end(&self->c[CHILD]);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* ---- control groups --------------------------------------------------------------- */
+
+static int enter_cgroup(const char *path)
+{
+	char file[128];
+	int fd, ret;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
+	fd = open(file, O_WRONLY | O_CLOEXEC);
+	ret = fd < 0 || write(fd, "0", 1) != 1 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+TEST_F(object, cgroup)
+{
+	const char *path[] = { CGROUPS "/kt_one", CGROUPS "/kt_one/below",
+			       CGROUPS "/kt_two" };
+	int32_t cgroup = -1, tmp = open("/tmp", O_RDONLY | O_DIRECTORY);
+	uint64_t id = 0;
+	struct ktape_filter f = { .kind = KTAPE_FILTER_CGROUP, .nr = 1,
+				  .entries = (uintptr_t)&id };
+	struct stat st;
+
+	EXPECT_EQ(-EBADF, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP, &tmp,
+					1));
+	close(tmp);
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(0, mkdir(path[i], 0700));
+	for (int i = 0; i < 3; i++) {
+		pid_t pid, tid;
+
+		ASSERT_EQ(0, new_session(&self->fd));
+		cgroup = open(path[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CGROUP,
+					   &cgroup, 1));
+		ASSERT_EQ(0, fstat(cgroup, &st));
+		close(cgroup);
+		pid = fork();
+		if (!pid) {
+			if (!enter_cgroup(path[i]))
+				perform(&self->c[CHILD]);
+			_exit(0);
+		}
+		ASSERT_EQ(sizeof(tid), read(self->c[CHILD].from[0], &tid,
+					    sizeof(tid)));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		act(MAIN);
+		ASSERT_EQ(0, cue_act(&self->c[CHILD]));
+		EXPECT_EQ(i < 2 ? B(CHILD) : 0,
+			  recorded(_metadata, self, B(MAIN) | B(CHILD)));
+		ASSERT_EQ(0, kt_filter(self->fd, &f));
+		EXPECT_EQ(st.st_ino, id);
+		f.active = f.generation = 0;
+		cue_end(&self->c[CHILD]);
+		waitpid(pid, NULL, 0);
+	}
+	for (int i = 2; i >= 0; i--)
+		EXPECT_EQ(0, rmdir(path[i]));
+}
+
+TEST_HARNESS_MAIN

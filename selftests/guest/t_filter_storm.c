@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A process is followed with its children through a storm of short processes,
+ * while another storm goes on: nothing of the others, nothing of ours missing.
+ */
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_filter.h"
+
+#define PROCESSES	5000
+#define OTHERS		5		/* one of others to so many of ours */
+#define AT_ONCE		16
+#define RING		(16U << 20)
+#define CONTROL		(2U << 20)	/* each process has a name */
+#define PIDS		(4 << 20)	/* as many as there can be */
+#define CALLS		3		/* of each process of ours */
+#define EXECS		10		/* one of so many starts a program */
+#define FORKS		7		/* one of so many has a child */
+#define WANTED		(1 << 1)
+#define GONE		(1 << 2)
+
+#define OURS		SYS_getppid
+#define THEIRS		SYS_getuid
+#define CHILD		"KT_STORM_CHILD"
+
+/* Only what is counted: glibc's fork() has calls of its own. */
+static pid_t plain_fork(void)
+{
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void call(long nr)
+{
+	for (int i = 0; i < CALLS; i++)
+		syscall(nr);
+}
+
+/* The program that is started: this one. */
+__attribute__((constructor)) static void child_main(void)
+{
+	if (!getenv(CHILD))
+		return;
+	call(OURS);
+	syscall(SYS_exit_group, 0);
+}
+
+static void ours(int n)
+{
+	char *argv[] = { "child", NULL }, *envp[] = { CHILD "=1", NULL };
+	pid_t pid;
+
+	call(OURS);
+	if (n % FORKS == 0) {
+		pid = plain_fork();
+		call(OURS);
+		if (pid)
+			waitpid(pid, NULL, 0);
+	}
+	if (n % EXECS == 0)
+		execve("/proc/self/exe", argv, envp);
+	syscall(SYS_exit_group, 0);
+}
+
+static void theirs(int n)
+{
+	call(THEIRS);
+	syscall(SYS_exit_group, n & 1);
+}
+
+static void storm(int n, void (*child)(int n))
+{
+	int alive = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (!plain_fork())
+			child(i);
+		if (++alive == AT_ONCE)
+			for (; alive; alive--)
+				wait(NULL);
+	}
+	for (; alive; alive--)
+		wait(NULL);
+}
+
+/**
+ * struct seen - what the trace has
+ * @state: per thread: WANTED since a fork of ours, GONE since its exit
+ * @mother: whom the filter has
+ * @strange: records of threads that are not ours
+ * @enter: by number
+ * @exit: by number
+ */
+struct seen {
+	unsigned char state[PIDS];
+	pid_t mother;
+	uint64_t strange, enter[512], exit[512];
+};
+
+/* Forks first: the rings of the CPUs are taken one after another. */
+static void take_forks(const struct kt_rec *r, struct kt_take *t)
+{
+	struct seen *s = t->arg;
+
+	if (r->op == KTAPE_EV_PROCESS_FORK)
+		s->state[r->args[1]] |= WANTED;
+}
+
+static void take_rest(const struct kt_rec *r, struct kt_take *t)
+{
+	uint32_t nr = r->dat20 & 511, tid = r->args[0];
+	struct seen *s = t->arg;
+
+	switch (r->op) {
+	case KTAPE_EV_PROCESS_FORK:
+		s->strange += (pid_t)tid != s->mother && !s->state[tid];
+		break;
+	case KTAPE_EV_PROCESS_EXIT:
+		s->strange += s->state[tid] != WANTED;
+		s->state[tid] |= GONE;
+		break;
+	case KTAPE_EV_PROCESS_EXEC:
+		s->strange += !s->state[tid];
+		break;
+	case KTAPE_EV_SYS_ENTER:
+		s->enter[nr]++;
+		break;
+	case KTAPE_EV_SYS_EXIT:
+		s->exit[nr]++;
+		break;
+	}
+}
+
+/* How many of n processes have a number that is divisible. */
+static uint64_t every(uint64_t n, uint64_t of)
+{
+	return (n + of - 1) / of;
+}
+
+FIXTURE(storm)
+{
+	int fd;
+	struct seen *seen;
+};
+
+FIXTURE_SETUP(storm)
+{
+	self->fd = kt_session_names(RING, CONTROL,
+				    KT_OPS(KTAPE_EV_PROCESS_FORK,
+					   KTAPE_EV_PROCESS_EXEC,
+					   KTAPE_EV_PROCESS_EXIT,
+					   KTAPE_EV_SYS_ENTER,
+					   KTAPE_EV_SYS_EXIT));
+	ASSERT_LE(0, self->fd);
+	self->seen = calloc(1, sizeof(*self->seen));
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	kill(self->seen->mother, SIGKILL);
+	close(self->fd);
+	free(self->seen);
+}
+
+/* Waits for a byte, makes the storm, and stays: her end is not counted. */
+static pid_t mother(int n, int go, int done)
+{
+	pid_t pid = fork();
+	char byte;
+
+	if (pid)
+		return pid;
+	if (read(go, &byte, 1) != 1)
+		_exit(1);
+	storm(n, ours);
+	if (write(done, &byte, 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+TEST_F_TIMEOUT(storm, nothing_of_others_nothing_missing, 300)
+{
+	int n = PROCESSES / kt_scale(), fd = self->fd, go[2], done[2], status;
+	struct seen *s = self->seen;
+	uint64_t execs, forks;
+	struct kt_take t;
+	pid_t other;
+	char byte;
+
+	ASSERT_EQ(0, pipe(go));
+	ASSERT_EQ(0, pipe(done));
+	s->mother = mother(n, go[0], done[1]);
+	ASSERT_EQ(0, kt_filter_pid(fd, s->mother, KTAPE_PID_CHILDREN));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	other = fork();
+	if (!other) {
+		storm(n / OTHERS, theirs);
+		_exit(0);
+	}
+	ASSERT_EQ(1, write(go[1], "x", 1));
+	ASSERT_EQ(other, waitpid(other, &status, 0));
+	ASSERT_EQ(1, read(done[0], &byte, 1));
+	kt_take(&t, fd, take_forks, s);
+	EXPECT_EQ(0, t.wrong);
+	kt_take(&t, fd, take_rest, s);
+	execs = every(n, EXECS) + every(n, EXECS * FORKS);
+	forks = n + every(n, FORKS);
+	TH_LOG("%llu forks, %llu execs, %llu exits, %llu calls; %llu filtered",
+	       (unsigned long long)t.op[KTAPE_EV_PROCESS_FORK],
+	       (unsigned long long)t.op[KTAPE_EV_PROCESS_EXEC],
+	       (unsigned long long)t.op[KTAPE_EV_PROCESS_EXIT],
+	       (unsigned long long)s->enter[OURS],
+	       (unsigned long long)(t.filtered[KTAPE_CLASS_PROCESS] +
+				    t.filtered[KTAPE_CLASS_SYSCALL]));
+	EXPECT_EQ(0, s->strange);
+	EXPECT_EQ(forks, t.op[KTAPE_EV_PROCESS_FORK]);
+	EXPECT_EQ(forks, t.op[KTAPE_EV_PROCESS_EXIT]);
+	EXPECT_EQ(execs, t.op[KTAPE_EV_PROCESS_EXEC]);
+	EXPECT_EQ(forks, s->enter[SYS_clone]);
+	EXPECT_EQ(2 * forks, s->exit[SYS_clone]);
+	EXPECT_EQ(forks, s->enter[SYS_exit_group]);
+	EXPECT_EQ(execs, s->enter[SYS_execve]);
+	/* Once each, once more after a fork on both sides, once in a program. */
+	EXPECT_EQ(CALLS * (n + 2 * every(n, FORKS) + execs), s->enter[OURS]);
+	EXPECT_EQ(s->enter[OURS], s->exit[OURS]);
+	EXPECT_EQ(0, s->enter[THEIRS] + s->exit[THEIRS]);
+	EXPECT_LE((uint64_t)2 * CALLS * (n / OTHERS),
+		  t.filtered[KTAPE_CLASS_SYSCALL]);
+	EXPECT_LE((uint64_t)2 * (n / OTHERS),
+		  t.filtered[KTAPE_CLASS_PROCESS]);
+	EXPECT_EQ(0, kt_filter_get(fd, KTAPE_FILTER_PID).collisions);
+}
+
+TEST_HARNESS_MAIN

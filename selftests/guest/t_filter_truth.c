@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The truth table of the four kinds of filters that RKH has, on one event: it is
+ * recorded if its group, itself, its object and its signal all pass.
+ */
+#include "kselftest_harness.h"
+
+#include "kt_filter.h"
+
+#define TIMES		25
+#define RING		(1U << 20)
+#define SIGNAL		SIGUSR1
+
+/* Bits of a row. */
+#define GROUP		1	/* the class is in the profile */
+#define EVENT		2	/* the opcode is */
+#define OBJECT		4	/* the pid filter has us, else another */
+#define NUMBER		8	/* the bitmap of signals has ours */
+#define ROWS		16
+
+static void count(const struct kt_rec *r, struct kt_take *t)
+{
+	uint64_t *n = t->arg;
+
+	*n += r->op == KTAPE_EV_SIGNAL_GENERATE &&
+	      (r->dat20 & 127) == SIGNAL && (pid_t)r->args[0] == getpid();
+}
+
+static int profile(int fd, int row)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET,
+				   .flags = KTAPE_PROFILE_NO_CONTEXT };
+
+	for (int op = KTAPE_OP_EXCEPTION; row & GROUP && op < 255; op++)
+		if (kts_shapes[op].name &&
+		    kts_shapes[op].class == KTAPE_CLASS_SIGNAL)
+			kt_mask_add(p.mask, op);
+	if (!(row & EVENT))
+		p.mask[KTAPE_EV_SIGNAL_GENERATE / 64] &=
+			~(1ULL << KTAPE_EV_SIGNAL_GENERATE % 64);
+	return kt_profile(fd, &p);
+}
+
+static int filters(int fd, int row, pid_t other)
+{
+	return kt_filter_pid(fd, row & OBJECT ? getpid() : other, 0) ?:
+	       kt_filter_bit(fd, KTAPE_FILTER_SIGNAL, 1, SIGNAL - 1,
+			     row & NUMBER);
+}
+
+TEST(all_sixteen)
+{
+	pid_t other = fork();
+
+	if (!other)
+		for (;;)
+			pause();
+	signal(SIGNAL, kt_on_alarm);
+	for (int row = 0; row < ROWS; row++) {
+		bool wanted = (row & (GROUP | EVENT)) == (GROUP | EVENT);
+		bool pass = row == ROWS - 1;
+		int fd = kt_session(0, RING, 0, KT_OPS(0));
+		uint64_t recorded = 0;
+		struct kt_take t;
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, profile(fd, row));
+		ASSERT_EQ(0, filters(fd, row, other));
+		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		for (int i = 0; i < TIMES; i++)
+			raise(SIGNAL);
+		kt_take(&t, fd, count, &recorded);
+		TH_LOG("group %d event %d object %d signal %d: %llu of %d",
+		       !!(row & GROUP), !!(row & EVENT), !!(row & OBJECT),
+		       !!(row & NUMBER), (unsigned long long)recorded, TIMES);
+		EXPECT_EQ(0, t.wrong);
+		EXPECT_EQ(pass ? TIMES : 0, recorded);
+		/* What the profile leaves out is not even counted. */
+		EXPECT_EQ(wanted && !pass,
+			  t.filtered[KTAPE_CLASS_SIGNAL] >= TIMES);
+		close(fd);
+	}
+	kill(other, SIGKILL);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/ktape_mark: what it takes, from whom, and how often.  Loaded with
+ * mark_rate=1000.
+ */
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_emit.h"
+
+#define NOBODY		65534
+#define OTHER		1234
+#define NAMES_OF_ONE	64	/* of module/emit_name.c */
+#define KERNEL_ADDRESS	0xffffffff81000000ULL
+
+static struct kt_seens seen;
+
+/* ---- the structures --------------------------------------------------------- */
+
+union any {
+	__u32 size;
+	struct ktape_mark mark;
+	struct ktape_trace trace;
+	struct ktape_name name;
+};
+
+#define MARK(...)	KTAPE_MARK_IOC_MARK, \
+	{ .mark = { sizeof(struct ktape_mark), __VA_ARGS__ } }
+#define TRACE(...)	KTAPE_MARK_IOC_TRACE, \
+	{ .trace = { sizeof(struct ktape_trace), __VA_ARGS__ } }
+#define NAME(...)	KTAPE_MARK_IOC_NAME, \
+	{ .name = { sizeof(struct ktape_name), __VA_ARGS__ } }
+#define EXC		KTAPE_EV_EXCEPTION
+#define USER		KTAPE_EV_USER_EVENT
+
+static const struct {
+	int want;
+	unsigned long cmd;
+	union any arg;
+} calls[] = {
+	{ 0, MARK(KTAPE_EV_MARK) },
+	{ 0, MARK(KTAPE_EV_MARK_VALUE, .value = -1) },
+	{ -EINVAL, MARK(0) },
+	{ -EINVAL, MARK(EXC) },
+	{ -EINVAL, MARK(KTAPE_EV_ISR_ENTER) },
+	{ -EINVAL, MARK(KTAPE_EV_TEXT) },
+	{ -EINVAL, MARK(KTAPE_EV_SCHED_SWITCH) },
+	{ -EINVAL, MARK(KTAPE_EV_MARK + 256) },
+	{ -EINVAL, MARK(KTAPE_EV_MARK, .flags = 2) },
+	{ -EINVAL, MARK(KTAPE_EV_MARK, .value = 1) },
+	{ -EINVAL, MARK(KTAPE_EV_MARK, .reserved = 1) },
+	{ -EINVAL, MARK(KTAPE_EV_MARK, .length = 1) },
+	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = 1, .message = 1) },
+	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = ~0U, .message = 1) },
+	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = 8,
+			.message = KERNEL_ADDRESS) },
+	{ -EFAULT, MARK(KTAPE_EV_MARK, .length = 8, .message = -4ULL) },
+	{ 0, TRACE(EXC, .nargs = 6, .args = { 1, 2, 3, 4, 5, 6 }) },
+	{ 0, TRACE(EXC, KTAPE_TRACE_BUFFER, .severity = 7) },
+	{ 0, TRACE(USER, KTAPE_TRACE_TASK, .code = ~0U) },
+	{ -EINVAL, TRACE(0) },
+	{ -EINVAL, TRACE(KTAPE_EV_MARK) },
+	{ -EINVAL, TRACE(KTAPE_EV_TRACE_EVENT) },
+	{ -EINVAL, TRACE(EXC, .severity = 8) },
+	{ -EINVAL, TRACE(USER, .severity = 1) },
+	{ -EINVAL, TRACE(EXC, KTAPE_TRACE_TASK) },
+	{ -EINVAL, TRACE(USER, 4) },
+	{ -EINVAL, TRACE(EXC, .nargs = 7) },
+	{ -EINVAL, TRACE(EXC, .nargs = ~0U) },
+	{ -EINVAL, TRACE(EXC, .nargs = 1, .args = { 0, 1 }) },
+	{ -EINVAL, TRACE(EXC, .reserved = 1) },
+	{ -EINVAL, TRACE(EXC, .length = 1) },
+	{ -EINVAL, TRACE(EXC, .buffer = 1) },
+	{ -E2BIG, TRACE(EXC, KTAPE_TRACE_BUFFER, .length = 1025) },
+	{ -E2BIG, TRACE(USER, KTAPE_TRACE_BUFFER, .length = ~0U) },
+	{ -EFAULT, TRACE(USER, KTAPE_TRACE_BUFFER, .length = 1) },
+	{ -EFAULT, TRACE(EXC, KTAPE_TRACE_BUFFER, .length = 1024,
+			 .buffer = KERNEL_ADDRESS) },
+	{ -EPERM, TRACE(EXC, .code = KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 0)) },
+	{ 0, NAME(KTAPE_OBJ_MARKER, .id = 1, .name = "one") },
+	{ 0, NAME(KTAPE_OBJ_MARKER, .id = 1, .name = "") },
+	{ 0, NAME(KTAPE_OBJ_VALUE, .id = 1, .name = "") },
+	{ 0, NAME(KTAPE_OBJ_ISR, .id = 1, .param1 = 1, .name = "isr") },
+	{ 0, NAME(KTAPE_OBJ_EXCEPTION, .id = 5, .name = "five") },
+	{ 0, NAME(KTAPE_OBJ_USER_EVENT, .id = 1, .param1 = 0x51, .param2 = 2,
+		  .name = "event") },
+	{ 0, NAME(KTAPE_OBJ_USER + KTAPE_USER_QUEUE, .param1 = 1, .param2 = 2,
+		  .name = "queue") },
+	{ -EINVAL, NAME(0, .name = "free") },
+	{ -EINVAL, NAME(KTAPE_OBJ_THREAD, .id = 1, .name = "not init") },
+	{ -EINVAL, NAME(KTAPE_OBJ_IRQ, .id = 1, .name = "irq") },
+	{ -EINVAL, NAME(KTAPE_OBJ_FUNCTION, .id = 1, .name = "func") },
+	{ -EINVAL, NAME(KTAPE_OBJ_CGROUP, .id = 1, .name = "cgroup") },
+	{ -EINVAL, NAME(256, .name = "type") },
+	{ -EINVAL, NAME(~0U, .name = "type") },
+	{ -EINVAL, NAME(KTAPE_OBJ_MARKER, .flags = 1, .name = "flags") },
+	{ -EINVAL, NAME(KTAPE_OBJ_MARKER, .param1 = 1, .name = "param") },
+	{ -EINVAL, NAME(KTAPE_OBJ_VALUE, .param2 = 1, .name = "param") },
+	{ -EINVAL, NAME(KTAPE_OBJ_ISR, .param1 = 1 << 20, .name = "cpu") },
+	{ -EINVAL, NAME(KTAPE_OBJ_EXCEPTION, .id = 1 << 24, .name = "id") },
+	{ -EINVAL, NAME(KTAPE_OBJ_USER_EVENT, .param2 = 9, .name = "nine") },
+	{ -EINVAL, NAME(KTAPE_OBJ_USER_EVENT, .param1 = 16, .param2 = 1,
+			.name = "more formats than arguments") },
+	{ -EINVAL, NAME(KTAPE_OBJ_MARKER,
+			.name = "0123456789012345678901234567890X") },
+	{ -EPERM, NAME(KTAPE_OBJ_EXCEPTION, .id = KTAPE_MAJOR_KERNEL,
+		       .name = "kernel") },
+	{ -ENOTTY, KTAPE_MARK_IOC_NAME + 1, { .size = 64 } },
+	{ -ENOTTY, KTAPE_IOC_START, { .size = 8 } },
+	{ -ENOTTY, KTAPE_IOC_PROFILE, { .size = 64 } },
+};
+
+TEST(values)
+{
+	int m = ktape_mark_open();
+
+	ASSERT_LE(0, m);
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		union any arg = calls[i].arg;
+
+		EXPECT_EQ(calls[i].want, kt_ioctl(m, calls[i].cmd, &arg))
+		{
+			TH_LOG("call %zu", i);
+		}
+		EXPECT_EQ(0, memcmp(&arg, &calls[i].arg, sizeof(arg)));
+	}
+	close(m);
+}
+
+TEST(sizes)
+{
+	static const unsigned long cmds[] = { KTAPE_MARK_IOC_MARK,
+		KTAPE_MARK_IOC_TRACE, KTAPE_MARK_IOC_NAME };
+	static const union any args[] = {
+		{ .mark = { 0, KTAPE_EV_MARK } },
+		{ .trace = { 0, KTAPE_EV_USER_EVENT } },
+		{ .name = { 0, KTAPE_OBJ_MARKER } },
+	};
+	static const uint32_t sizes[] = { sizeof(struct ktape_mark),
+		sizeof(struct ktape_trace), sizeof(struct ktape_name) };
+	int m = ktape_mark_open(), page = getpagesize();
+	char *p = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t *size = (uint32_t *)p;
+
+	ASSERT_LE(0, m);
+	ASSERT_NE(MAP_FAILED, p);
+	munmap(p + 2 * page, page);
+	for (int i = 0; i < 3; i++) {
+		memset(p, 0, 2 * page);
+		memcpy(p, &args[i], sizeof(args[i]));
+		for (*size = 0; *size < 8; ++*size)
+			EXPECT_EQ(-EINVAL, kt_ioctl(m, cmds[i], p));
+		for (; *size <= (uint32_t)page; *size += 4)
+			EXPECT_EQ(0, kt_ioctl(m, cmds[i], p));
+		EXPECT_EQ(-E2BIG, kt_ioctl(m, cmds[i], p));
+		*size = ~0U;
+		EXPECT_EQ(-E2BIG, kt_ioctl(m, cmds[i], p));
+		*size = sizes[i] + 8;
+		p[sizes[i] + 7] = 1;
+		EXPECT_EQ(-E2BIG, kt_ioctl(m, cmds[i], p));
+		EXPECT_EQ(-EFAULT, kt_ioctl(m, cmds[i], NULL));
+		EXPECT_EQ(-EFAULT, kt_ioctl(m, cmds[i],
+					    (void *)KERNEL_ADDRESS));
+		EXPECT_EQ(-EFAULT, kt_ioctl(m, cmds[i], p + 2 * page - 2));
+		size = (uint32_t *)(p + 2 * page - 8);
+		size[0] = 64;
+		size[1] = args[i].mark.opcode;
+		EXPECT_EQ(-EFAULT, kt_ioctl(m, cmds[i], size));
+		size[0] = 8;
+		EXPECT_EQ(0, kt_ioctl(m, cmds[i], size));
+		size = (uint32_t *)p;
+	}
+	munmap(p, 2 * page);
+	close(m);
+}
+
+/* ---- text --------------------------------------------------------------------- */
+
+TEST(text)
+{
+	static char text[5000];
+	struct iovec v[2] = { { "in two ", 7 }, { "parts\n", 6 } };
+	int m = ktape_mark_open(), fd;
+
+	ASSERT_LE(0, m);
+	ASSERT_EQ(0, kt_pin(0));
+	memset(text, 'x', sizeof(text));
+	fd = kt_emit_session(1 << 20);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(1024, write(m, text, 1024));
+	EXPECT_EQ(1025, write(m, text, 1025));
+	EXPECT_EQ(5000, write(m, text, 5000));
+	EXPECT_EQ(13, writev(m, v, 2));
+	EXPECT_EQ(0, write(m, text, 0));
+	EXPECT_EQ(-1, write(m, (void *)KERNEL_ADDRESS, 10));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(-1, pwrite(m, text, 10, 0));
+	EXPECT_EQ(ESPIPE, errno);
+	text[1024] = '\0';
+	EXPECT_EQ(0, ktape_mark(m, 1, text));
+	text[1024] = 'x';
+	text[4000] = '\0';
+	EXPECT_EQ(0, ktape_mark(m, 1, text));
+	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
+	EXPECT_STREQ("", seen.error);
+	ASSERT_EQ(7, seen.nr);
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(1024, seen.v[i].size);
+		EXPECT_EQ(i > 0, seen.v[i].dat20);
+		EXPECT_EQ(0, memcmp(seen.v[i].blob, text, 1024));
+	}
+	EXPECT_STREQ("in two parts", seen.v[3].blob);
+	EXPECT_EQ(0, seen.v[4].size);
+	EXPECT_EQ(1024, seen.v[5].size);
+	EXPECT_EQ(1024, seen.v[6].size);
+	close(fd);
+	close(m);
+}
+
+/* ---- rights --------------------------------------------------------------------- */
+
+TEST(who_may_open)
+{
+	struct stat st;
+
+	ASSERT_EQ(0, stat(KTAPE_MARK_PATH, &st));
+	EXPECT_TRUE(S_ISCHR(st.st_mode));
+	EXPECT_EQ(0600, st.st_mode & 07777);
+	EXPECT_EQ(-1, open(KTAPE_MARK_PATH, O_RDONLY));
+	EXPECT_EQ(EACCES, errno);
+	ASSERT_EQ(0, setuid(NOBODY));
+	EXPECT_EQ(-EACCES, ktape_mark_open());
+}
+
+static int name(int m, uint32_t type, uint32_t id, const char *text)
+{
+	int ret;
+
+	/* Names have a rate of their own. */
+	while ((ret = ktape_name(m, type, id, 0, 0, text)) == -EBUSY)
+		usleep(20000);
+	return ret;
+}
+
+TEST(without_rights)
+{
+	struct ktape_object_entry e;
+	int root = ktape_mark_open(), dev = kt_open(O_RDWR), m, fd;
+
+	ASSERT_LE(0, root);
+	ASSERT_EQ(0, chmod(KTAPE_MARK_PATH, 0666));
+	ASSERT_EQ(0, ktape_name_marker(root, 5000, "of root"));
+	fd = kt_emit_session(1 << 20);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, setuid(NOBODY));
+	m = ktape_mark_open();
+	ASSERT_LE(0, m);
+	EXPECT_EQ(0, ktape_mark(m, 1, NULL));
+	EXPECT_EQ(0, ktape_value(m, 1, 1, NULL));
+	EXPECT_EQ(0, ktape_text(m, "text"));
+	EXPECT_EQ(0, ktape_user_event(m, 0, 1,
+				      ktape_args(0, 0, 0, 0, 0, 0, 0), NULL));
+	EXPECT_EQ(-EPERM, Trace0(m, 0, KTAPE_EXC_CODE(1, 1)));
+	EXPECT_EQ(-EPERM, Trace0b(m, 7, KTAPE_EXC_CODE(1, 1), "b", 1));
+	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_EXCEPTION, 9, "mine"));
+	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_ISR, 9, "mine"));
+	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_MARKER, 5000, "mine"));
+	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_MARKER, 5000, ""));
+	EXPECT_EQ(0, name(m, KTAPE_OBJ_MARKER, 5001, "mine"));
+	/* Who gets the descriptor has the opener's rights, no more, no less. */
+	EXPECT_EQ(0, Trace0(root, 0, KTAPE_EXC_CODE(1, 2)));
+	EXPECT_EQ(0, ktape_name_marker(root, 5001, "taken"));
+	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_MARKER, 5001, "mine again"));
+	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
+	EXPECT_EQ(5, seen.nr);
+	EXPECT_EQ(1, kt_emit_count(&seen, KTAPE_EV_EXCEPTION, 0));
+	EXPECT_TRUE(kt_emit_name(dev, KTAPE_OBJ_MARKER, 5000, &e));
+	EXPECT_STREQ("of root", e.name);
+	EXPECT_TRUE(kt_emit_name(dev, KTAPE_OBJ_MARKER, 5001, &e));
+	EXPECT_STREQ("taken", e.name);
+	EXPECT_FALSE(kt_emit_name(dev, KTAPE_OBJ_EXCEPTION, 9, &e));
+	close(fd);
+}
+
+static int names_as(uid_t uid, uint32_t first)
+{
+	int status, n = 0, m, ret;
+	pid_t pid = fork();
+
+	if (pid) {
+		waitpid(pid, &status, 0);
+		return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	}
+	if (setuid(uid))
+		_exit(255);
+	m = ktape_mark_open();
+	while ((ret = name(m, KTAPE_OBJ_MARKER, first + n, "many")) == 0)
+		n++;
+	/* What is given back can be used again. */
+	if (name(m, KTAPE_OBJ_MARKER, first, "") ||
+	    name(m, KTAPE_OBJ_MARKER, first + 1000, "another"))
+		_exit(254);
+	_exit(ret == -ENOSPC ? n : 253);
+}
+
+FIXTURE(limits)
+{
+};
+
+FIXTURE_SETUP(limits)
+{
+}
+
+FIXTURE_TEARDOWN(limits)
+{
+}
+
+TEST_F_TIMEOUT(limits, names_of_one_user, 60)
+{
+	int m;
+
+	ASSERT_EQ(0, chmod(KTAPE_MARK_PATH, 0666));
+	EXPECT_EQ(NAMES_OF_ONE, names_as(OTHER, 10000));
+	EXPECT_EQ(NAMES_OF_ONE, names_as(OTHER + 1, 20000));
+	ASSERT_EQ(0, setuid(NOBODY));
+	m = ktape_mark_open();
+	ASSERT_LE(0, m);
+	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_MARKER, 10001, "not mine"));
+	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_MARKER, 10001, ""));
+}
+
+/* ---- the rate ------------------------------------------------------------------- */
+
+static int tried, accepted, busy, failed;
+static int without;
+
+static void try_mark(uint64_t n)
+{
+	int ret = n % 4 ? ktape_mark(without, 77, NULL) :
+			  ktape_text(without, "text");
+
+	__atomic_fetch_add(&tried, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(ret == -EBUSY ? &busy : ret ? &failed : &accepted, 1,
+			   __ATOMIC_RELAXED);
+}
+
+TEST_F_TIMEOUT(limits, rate_is_exact, 60)
+{
+	struct kt_load load[64];
+	uint64_t emitted, rate;
+	int fd, cpus = kt_cpus();
+
+	ASSERT_EQ(0, chmod(KTAPE_MARK_PATH, 0666));
+	fd = kt_emit_session(1 << 20);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, setresuid(-1, NOBODY, -1));
+	without = ktape_mark_open();
+	ASSERT_LE(0, without);
+	ASSERT_EQ(0, kt_loads_start(load, cpus, 3000, try_mark));
+	kt_loads_wait(load, cpus);
+	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
+	ASSERT_EQ(0, kt_emit_counts(fd, &emitted, &rate));
+	printf("# %d tried, %d accepted, %d busy; %zu recorded, %d emitted, %d lost\n",
+	       tried, accepted, busy, seen.nr, (int)emitted, (int)rate);
+	EXPECT_STREQ("", seen.error);
+	EXPECT_EQ(3000 * cpus, tried);
+	EXPECT_EQ(0, failed);
+	EXPECT_EQ(tried, accepted + busy);
+	EXPECT_LE(100, accepted);
+	EXPECT_LT(0, busy);
+	EXPECT_EQ(accepted, (int)seen.nr);
+	EXPECT_EQ(tried, (int)emitted);
+	EXPECT_EQ(busy, (int)rate);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

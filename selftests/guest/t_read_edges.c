@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Readers at the edges: a full ring that nobody will tell of any more, a reader
+ * that registers late, and names that must not push out the end of a trace.
+ */
+#include <poll.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ledger.h"
+#include "kt_load.h"
+
+#define BLOCK		4096
+#define SMALL		(4 * BLOCK)
+
+static uint64_t lost(int fd, uint32_t kind)
+{
+	struct ktape_stats st;
+
+	return kt_stats(fd, 0, kind, &st) ? 0 : kt_lost(&st);
+}
+
+/* The last free block is in use: nothing will be opened, so poll() returns. */
+TEST(full_ring_is_told)
+{
+	const __u64 marks[] = { 0, 1, 3 * BLOCK, SMALL };
+	struct ktape_watermark w = { .size = sizeof(w) };
+
+	kt_pin(0);
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		struct pollfd p = { .events = POLLIN };
+		unsigned int n = 0;
+
+		p.fd = kt_session(KTAPE_MODE_DISCARD, SMALL, BLOCK,
+				  KT_OPS(KTAPE_EV_PROCESS_RENAME));
+		ASSERT_GE(p.fd, 0);
+		w.bytes = marks[i];
+		ASSERT_EQ(0, kt_ioctl(p.fd, KTAPE_IOC_WATERMARK, &w));
+		ASSERT_EQ(0, kt_command(p.fd, KTAPE_IOC_START));
+		while (!lost(p.fd, KTAPE_RING_EVENT))
+			kt_rename(n++);
+		EXPECT_EQ(1, poll(&p, 1, 10000)) {
+			TH_LOG("watermark %llu", marks[i]);
+		}
+		EXPECT_EQ(POLLIN, p.revents);
+		close(p.fd);
+	}
+}
+
+static int drain(struct kts *t, int fd)
+{
+	struct kt_buf b = {};
+	size_t used;
+
+	while (kt_buf_read(&b, fd, 65536) > 0)
+		;
+	used = kts_feed(t, b.p, b.len);
+	kt_buf_free(&b);
+	return used ? 0 : -1;
+}
+
+/* What REGISTER skips is a gap like any other. */
+TEST(registering_tells_what_was_lost)
+{
+	struct ktape_consumer c = { .size = sizeof(c),
+				    .op = KTAPE_CONSUMER_REGISTER };
+	struct kts *t = calloc(1, sizeof(*t));
+	struct kts_stream *s = &t->stream[0][KTAPE_RING_EVENT];
+	struct ktape_stats st;
+	int fd;
+
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_OVERWRITE, SMALL, BLOCK,
+			KT_OPS(KTAPE_EV_PROCESS_RENAME));
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	kt_nonblock(fd, true);
+	for (unsigned int n = 0; n < 300; n++)
+		kt_rename(n);
+	ASSERT_EQ(0, drain(t, fd));
+	for (unsigned int n = 0; n < 5000; n++)
+		kt_rename(n);
+	ASSERT_EQ(0, kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, drain(t, fd));
+	EXPECT_STREQ("", t->error);
+	EXPECT_LE(1, s->gaps);
+	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_EVENT, &st));
+	EXPECT_EQ(kt_sum(st.emitted), s->records + s->discarded);
+	EXPECT_LT(3000, s->discarded);
+	close(fd);
+	free(t);
+}
+
+struct end {
+	long ledgers, offs, names;
+};
+
+static void take(const struct ktape_block *b, const struct kt_rec *r, void *arg)
+{
+	struct end *e = arg;
+
+	if (b->cpu || b->kind != KTAPE_RING_CONTROL)
+		return;
+	e->ledgers += r->op == KTAPE_EV_LEDGER;
+	e->names += r->op == KTAPE_EV_REGISTRY;
+	e->offs += r->op == KTAPE_EV_PROFILE &&
+		   (r->dat20 & 3) == KTAPE_PHASE_OFF;
+}
+
+/* More names than the control ring holds: ledger and markers come all the same. */
+TEST(names_leave_room_for_the_end)
+{
+	struct kts *t = calloc(1, sizeof(*t));
+	struct end e = {};
+	int fd;
+
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_DISCARD, SMALL, BLOCK,
+			KT_OPS(KTAPE_EV_PROCESS_FORK));
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	for (unsigned int n = 0; !lost(fd, KTAPE_RING_CONTROL); n++)
+		kt_rename(n);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	t->record = take;
+	t->arg = &e;
+	ASSERT_EQ(0, drain(t, fd));
+	EXPECT_STREQ("", t->error);
+	EXPECT_LT(10, e.names);
+	EXPECT_EQ(1, e.offs);
+	/* Of the control class, in both rings. */
+	EXPECT_LE(1, e.ledgers);
+	close(fd);
+	free(t);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sinks of other modules: they see what they want, whatever sessions record,
+ * and modules go in any order and at any time.
+ */
+#include "kselftest_harness.h"
+
+#include "kt_emit.h"
+
+#define SINK		"/tests/ktape_sink.ko"
+#define ECHO		"/tests/ktape_echo.ko"
+#define CPUS_MAX	64
+#define DEPTH		8	/* of module/sink.c */
+
+static struct kt_seens seen;
+static int marks;
+
+/* The counter of a helper module. */
+static int sink_seen(const char *module)
+{
+	char path[80], text[16] = "";
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/seen", module);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n < 0 ? -errno : atoi(text);
+}
+
+static void mark(uint64_t n)
+{
+	ktape_mark(marks, 1, "mark");
+}
+
+/* Nothing is wanted by session 0, so that only the sink listens. */
+FIXTURE(sink)
+{
+	int dev;
+	int cpus;
+	struct kt_load load[CPUS_MAX];
+};
+
+FIXTURE_SETUP(sink)
+{
+	self->cpus = kt_cpus();
+	ASSERT_GE(CPUS_MAX, self->cpus);
+	self->dev = kt_open(O_RDWR);
+	ASSERT_LE(0, self->dev);
+	ASSERT_EQ(0, kt_profile_only(self->dev, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
+	marks = ktape_mark_open();
+	ASSERT_LE(0, marks);
+}
+
+FIXTURE_TEARDOWN(sink)
+{
+	close(marks);
+	close(self->dev);
+}
+
+TEST_F(sink, sees_what_it_wants)
+{
+	ASSERT_EQ(0, kt_insmod(SINK, ""));
+	EXPECT_EQ(0, sink_seen("ktape_sink"));
+	for (int i = 0; i < 10; i++) {
+		EXPECT_EQ(0, ktape_mark(marks, 1, NULL));
+		EXPECT_EQ(0, Trace0(marks, 0, KTAPE_EXC_CODE(1, 1)));
+		EXPECT_EQ(0, ktape_begin(marks, 1, NULL));
+		EXPECT_EQ(0, ktape_value(marks, 1, 1, NULL));
+	}
+	EXPECT_EQ(20, sink_seen("ktape_sink"));
+	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
+}
+
+TEST_F(sink, misses_nothing_on_any_cpu)
+{
+	const int each = 2000 / kt_scale();
+
+	ASSERT_EQ(0, kt_insmod(SINK, ""));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, each, mark));
+	kt_loads_wait(self->load, self->cpus);
+	EXPECT_EQ(each * self->cpus, sink_seen("ktape_sink"));
+	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
+}
+
+TEST_F(sink, beside_a_session)
+{
+	const int each = 500;
+	int fd = kt_emit_session(1 << 20);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_insmod(SINK, ""));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, each, mark));
+	kt_loads_wait(self->load, self->cpus);
+	EXPECT_EQ(each * self->cpus, sink_seen("ktape_sink"));
+	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
+	ASSERT_EQ(0, kt_loads_start(self->load, 1, each, mark));
+	kt_loads_wait(self->load, 1);
+	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
+	EXPECT_STREQ("", seen.error);
+	EXPECT_EQ(each * (self->cpus + 1),
+		  kt_emit_count(&seen, KTAPE_EV_MARK, 1));
+	close(fd);
+}
+
+TEST_F(sink, the_module_below_stays)
+{
+	ASSERT_EQ(0, kt_insmod(SINK, ""));
+	close(self->dev);
+	close(marks);
+	EXPECT_EQ(-EWOULDBLOCK, kt_rmmod("ktape"));
+	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
+	self->dev = -1;
+	marks = -1;
+}
+
+/* With and without a word, while events come from all CPUs. */
+TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
+{
+	const int turns = 8;
+
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark));
+	for (int i = 0; i < turns; i++) {
+		EXPECT_EQ(0, kt_insmod(SINK, i % 2 ? "forget=1" : ""));
+		usleep(20000);
+		EXPECT_LT(0, sink_seen("ktape_sink"));
+		EXPECT_EQ(0, kt_rmmod("ktape_sink"));
+	}
+	kt_loads_stop(self->load, self->cpus);
+}
+
+/* Forgotten sinks give their places back: there are 8. */
+TEST_F_TIMEOUT(sink, places_come_back, 120)
+{
+	for (int i = 0; i < 10; i++) {
+		ASSERT_EQ(0, kt_insmod(SINK, "forget=1"));
+		ASSERT_EQ(0, kt_rmmod("ktape_sink"));
+	}
+	ASSERT_EQ(0, kt_insmod(SINK, ""));
+	EXPECT_EQ(0, ktape_mark(marks, 1, NULL));
+	EXPECT_EQ(1, sink_seen("ktape_sink"));
+	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
+}
+
+TEST_F(sink, that_emits_what_it_wants_ends)
+{
+	int fd = kt_emit_session(1 << 20);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_insmod(ECHO, ""));
+	EXPECT_EQ(0, ktape_mark(marks, 1, NULL));
+	EXPECT_EQ(DEPTH, sink_seen("ktape_echo"));
+	EXPECT_EQ(0, ktape_mark(marks, 1, NULL));
+	EXPECT_EQ(2 * DEPTH, sink_seen("ktape_echo"));
+	EXPECT_EQ(0, kt_rmmod("ktape_echo"));
+	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
+	EXPECT_EQ(2, kt_emit_count(&seen, KTAPE_EV_MARK, 1));
+	EXPECT_EQ(2 * DEPTH, kt_emit_count(&seen, KTAPE_EV_MARK, 0xec40));
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,60 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# Recording goes on over a suspend: the clocks are related anew, times do not go
+# back, and CPUs that were taken down record again.  The kernel's own test mode
+# stops before the machine is switched off, and wakes up 5 s later.
+
+trace=/tmp/test/trace
+n=0
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+	fi
+}
+
+finish()
+{
+	echo "1..$n"
+	exit 0
+}
+
+# sorted FILE: do its numbers go up?
+sorted()
+{
+	awk '$1 < last { exit 1 } { last = $1 }' "$1"
+}
+
+echo "TAP version 13"
+if ! { echo core >/sys/power/pm_test; } 2>/dev/null ||
+	! grep -q mem /sys/power/state; then
+	n=1
+	echo "ok 1 - suspend # SKIP the kernel has no test mode for it"
+	finish
+fi
+ktape record -q -e sched -o $trace -- \
+	sh -c 'echo mem >/sys/power/state; echo $? >/tmp/test/status; sleep 1'
+result $? "recording over a suspend"
+[ "$(cat /tmp/test/status)" = 0 ]
+result $? "the system was suspended"
+ktape dump --json $trace >/tmp/test/dump
+result $? "the trace is whole"
+syncs=$(grep '"event":"clock_sync"' /tmp/test/dump | grep -c '"reason":2')
+[ "$syncs" -ge "$(nproc)" ]
+result $? "clocks related anew on each CPU: $syncs"
+cpu=0
+while [ $cpu -lt "$(nproc)" ]; do
+	grep "\"cpu\":$cpu,\"ring\":\"event\"" /tmp/test/dump |
+		sed 's/^{"ts":\([0-9]*\),.*/\1/' >/tmp/test/times
+	sorted /tmp/test/times
+	result $? "times of CPU $cpu do not go back: $(wc -l </tmp/test/times)"
+	cpu=$((cpu + 1))
+done
+ktape dump $trace | grep -q "cpu: online=1"
+result $? "CPUs came back"
+finish

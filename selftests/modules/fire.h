@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Causes events that a guest cannot have otherwise, or not in known numbers.
+ * Writing a name to /sys/module/kt_fire/parameters/fire causes it once, in the
+ * writer's context; reading tells a number, by action.
+ */
+#ifndef _FIRE_H
+#define _FIRE_H
+
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/tracepoint.h>
+
+/**
+ * struct fire - something that can be caused
+ * @name: what is written
+ * @run: causes it; Return: 0 or -ENOENT: this kernel has no such thing
+ */
+struct fire {
+	const char *name;
+	int (*run)(void);
+};
+
+extern const struct fire fire_errors[];
+extern u64 fire_number;
+
+struct tracepoint *fire_find(const char *name);
+int fire_error_init(void);
+void fire_error_exit(void);
+
+/* What a tracepoint does, for those that nobody exports: call its probes. */
+#define FIRE(tp, args, ...)						\
+({									\
+	struct tracepoint *__tp = fire_find(#tp);			\
+	struct tracepoint_func *__f;					\
+									\
+	preempt_disable_notrace();					\
+	__f = __tp ? rcu_dereference_sched(__tp->funcs) : NULL;		\
+	for (; __f && __f->func; __f++)					\
+		((void (*)(void *, __VA_ARGS__))__f->func)(		\
+			__f->data, FIRE_ARGS args);			\
+	preempt_enable_notrace();					\
+	__tp ? 0 : -ENOENT;						\
+})
+#define FIRE_ARGS(...)	__VA_ARGS__
+
+#endif /* _FIRE_H */

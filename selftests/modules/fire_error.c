@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Errors that nothing suffers from: their sources' listeners are called. */
+#include <linux/edac.h>
+#include <linux/kallsyms.h>
+#include <linux/kdebug.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <net/net_namespace.h>
+#include <scsi/scsi_cmnd.h>
+#include <scsi/scsi_device.h>
+#include <scsi/scsi_host.h>
+#include <trace/events/error_report.h>
+
+#ifdef CONFIG_X86_MCE
+#include <asm/mce.h>
+#endif
+#ifdef KT_HAVE_THERMAL
+#include <linux/thermal.h>
+#endif
+
+#include "fire.h"
+
+/* Of a chain of notifiers only the one of ktape. */
+static int tell(struct notifier_block *nb, unsigned long event, void *data)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	for (; nb; nb = rcu_dereference_raw(nb->next)) {
+		sprint_symbol(name, (unsigned long)nb->notifier_call);
+		if (!strstr(name, "[ktape]"))
+			continue;
+		nb->notifier_call(nb, event, data);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int on_die(struct notifier_block *nb, unsigned long event, void *data)
+{
+	return NOTIFY_DONE;
+}
+
+/* The first of its chain, so that all others follow. */
+static struct notifier_block first_to_die = {
+	.notifier_call = on_die,
+	.priority = INT_MAX,
+};
+
+static int fire_error_die(void)
+{
+	struct pt_regs regs = {};
+	struct die_args die = {
+		.regs = &regs, .str = "kt-oops", .err = 0x77, .trapnr = 14,
+		.signr = 11,
+	};
+
+	instruction_pointer_set(&regs, (unsigned long)fire_error_die);
+	return tell(&first_to_die, DIE_OOPS, &die);
+}
+
+/* Not a death: a breakpoint. */
+static int fire_error_trap(void)
+{
+	struct pt_regs regs = {};
+	struct die_args die = { .regs = &regs, .str = "kt-trap" };
+
+	return tell(&first_to_die, DIE_OOPS + 1, &die);
+}
+
+static int fire_error_panic(void)
+{
+	return tell(rcu_dereference_raw(panic_notifier_list.head), 0,
+		    "kt-panic");
+}
+
+static int fire_error_hang(void)
+{
+	return FIRE(sched_process_hang, (current), struct task_struct *);
+}
+
+static int fire_error_warn(void)
+{
+	return FIRE(error_report_end,
+		    ((enum error_detector)2, (unsigned long)fire_error_warn),
+		    enum error_detector, unsigned long);
+}
+
+static int fire_error_kfence(void)
+{
+	return FIRE(error_report_end, (ERROR_DETECTOR_KFENCE, 0x1234),
+		    enum error_detector, unsigned long);
+}
+
+static int fire_error_memory(void)
+{
+	return FIRE(mc_event,
+		    (HW_EVENT_ERR_UNCORRECTED, "kt", "kt-dimm", 5, 2, 1, -1, 3,
+		     0x1122334455UL, 6, 7, "detail"),
+		    unsigned int, const char *, const char *, int, u8, s8, s8,
+		    s8, unsigned long, u8, unsigned long, const char *);
+}
+
+/* The last argument is a pointer to a structure whose name has changed. */
+static int fire_error_pcie(void)
+{
+	return FIRE(aer_event, ("kt:00.0", 0x4000, 1, 0, NULL), const char *,
+		    u32, u8, u8, void *);
+}
+
+#ifdef CONFIG_X86_MCE
+static int fire_error_mce(void)
+{
+	static struct mce m = {
+		.extcpu = 3, .bank = 4, .addr = 0x5566778899ULL,
+		.status = MCI_STATUS_VAL | MCI_STATUS_UC | MCI_STATUS_PCC | 9,
+	};
+
+	return FIRE(mce_record, (&m), struct mce *);
+}
+#endif
+
+#ifdef KT_HAVE_THERMAL
+static int fire_error_trip(void)
+{
+	static struct thermal_zone_device zone = {
+		.id = 6, .temperature = 98765, .type = "kt-zone",
+	};
+
+	return FIRE(thermal_zone_trip, (&zone, 1, THERMAL_TRIP_CRITICAL),
+		    struct thermal_zone_device *, int, enum thermal_trip_type);
+}
+#endif
+
+static int fire_error_xmit(void)
+{
+	return FIRE(net_dev_xmit_timeout, (init_net.loopback_dev, 3),
+		    struct net_device *, int);
+}
+
+/* ---- SCSI, whose tracepoints are in a module ------------------------------- */
+
+static struct tracepoint *scsi_error, *scsi_timeout;
+
+static int on_module(struct notifier_block *nb, unsigned long event, void *data)
+{
+	const struct module *mod = ((struct tp_module *)data)->mod;
+	struct tracepoint *tp;
+	unsigned int i;
+
+	for (i = 0; i < mod->num_tracepoints; i++) {
+		tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
+		if (!strcmp(tp->name, "scsi_dispatch_cmd_error"))
+			scsi_error = event == MODULE_STATE_COMING ? tp : NULL;
+		if (!strcmp(tp->name, "scsi_dispatch_cmd_timeout"))
+			scsi_timeout = event == MODULE_STATE_COMING ? tp : NULL;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block modules = { .notifier_call = on_module };
+
+static struct scsi_cmnd *command(void)
+{
+	static struct scsi_cmnd cmd = { .cmd_len = 6, .result = 0x30000 };
+	static struct scsi_device device = { .channel = 1, .id = 2, .lun = 3 };
+	static struct Scsi_Host host = { .host_no = 9 };
+
+	memcpy(cmd.cmnd, "\x08kt-cd", 6);
+	device.host = &host;
+	cmd.device = &device;
+	return &cmd;
+}
+
+static int fire_scsi(struct tracepoint *tp, bool timeout)
+{
+	struct tracepoint_func *f;
+
+	if (!tp)
+		return -ENOENT;
+	preempt_disable_notrace();
+	f = rcu_dereference_sched(tp->funcs);
+	for (; f && f->func; f++) {
+		if (timeout)
+			((void (*)(void *, struct scsi_cmnd *))f->func)(
+				f->data, command());
+		else
+			((void (*)(void *, struct scsi_cmnd *, int))f->func)(
+				f->data, command(), 0x1055);
+	}
+	preempt_enable_notrace();
+	return 0;
+}
+
+static int fire_error_scsi(void)
+{
+	return fire_scsi(scsi_error, false);
+}
+
+static int fire_error_scsi_timeout(void)
+{
+	return fire_scsi(scsi_timeout, true);
+}
+
+const struct fire fire_errors[] = {
+	{ "die", fire_error_die },
+	{ "trap", fire_error_trap },
+	{ "panic", fire_error_panic },
+	{ "hang", fire_error_hang },
+	{ "warn", fire_error_warn },
+	{ "kfence", fire_error_kfence },
+	{ "memory", fire_error_memory },
+	{ "pcie", fire_error_pcie },
+#ifdef CONFIG_X86_MCE
+	{ "mce", fire_error_mce },
+#endif
+#ifdef KT_HAVE_THERMAL
+	{ "trip", fire_error_trip },
+#endif
+	{ "xmit", fire_error_xmit },
+	{ "scsi_error", fire_error_scsi },
+	{ "scsi_timeout", fire_error_scsi_timeout },
+	{}
+};
+
+int fire_error_init(void)
+{
+	int ret = register_die_notifier(&first_to_die);
+
+	return ret ?: register_tracepoint_module_notifier(&modules);
+}
+
+void fire_error_exit(void)
+{
+	unregister_tracepoint_module_notifier(&modules);
+	unregister_die_notifier(&first_to_die);
+}

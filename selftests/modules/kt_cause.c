@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Causes kernel events a known number of times: timers, work, tasklets, calls
+ * of other CPUs, sleeps.  Their functions are known by name, so that a test can
+ * tell these events from all others.
+ *
+ * echo "WHAT NUMBER" >/sys/module/kt_cause/parameters/run
+ *
+ * The write returns when all of it has happened.
+ */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+
+#define LONG_JIFFIES	100
+#define SHORT_JIFFIES	2
+
+static DECLARE_COMPLETION(done);
+static DEFINE_MUTEX(contended);
+
+/* Not static: sure to be a symbol of its own, with one address. */
+void kt_cause_timer_fn(struct timer_list *t);
+void kt_cause_work_fn(struct work_struct *work);
+void kt_cause_mutex_fn(struct work_struct *work);
+void kt_cause_tasklet_fn(struct tasklet_struct *t);
+void kt_cause_io_sleep(void);
+
+void kt_cause_timer_fn(struct timer_list *t)
+{
+	complete(&done);
+}
+
+void kt_cause_work_fn(struct work_struct *work)
+{
+	complete(&done);
+}
+
+void kt_cause_mutex_fn(struct work_struct *work)
+{
+	mutex_lock(&contended);
+	mutex_unlock(&contended);
+	complete(&done);
+}
+
+void kt_cause_tasklet_fn(struct tasklet_struct *t)
+{
+	complete(&done);
+}
+
+static struct timer_list timer;
+static DECLARE_WORK(work, kt_cause_work_fn);
+static DECLARE_WORK(mutex_work, kt_cause_mutex_fn);
+static DECLARE_TASKLET(tasklet, kt_cause_tasklet_fn);
+
+/* Prepared, armed twice, and disarmed twice: by arming and by expiring. */
+static void cause_timer(void)
+{
+	timer_setup(&timer, kt_cause_timer_fn, 0);
+	mod_timer(&timer, jiffies + LONG_JIFFIES);
+	mod_timer(&timer, jiffies + SHORT_JIFFIES);
+	wait_for_completion(&done);
+}
+
+static void cause_work(void)
+{
+	queue_work(system_wq, &work);
+	wait_for_completion(&done);
+	flush_work(&work);
+}
+
+static void cause_work_on(void)
+{
+	queue_work_on(1, system_wq, &work);
+	wait_for_completion(&done);
+	flush_work(&work);
+}
+
+static void cause_tasklet(void)
+{
+	tasklet_schedule(&tasklet);
+	wait_for_completion(&done);
+	tasklet_unlock_wait(&tasklet);
+}
+
+static void nothing(void *arg)
+{
+}
+
+static void irq_nothing(struct irq_work *irq)
+{
+}
+
+static struct irq_work irq;
+
+static void cause_irq_work(void)
+{
+	irq_work_queue(&irq);
+	irq_work_sync(&irq);
+}
+
+static void cause_call_single(void)
+{
+	smp_call_function_single(1, nothing, NULL, 1);
+}
+
+static void cause_call(void)
+{
+	smp_call_function(nothing, NULL, 1);
+}
+
+static void cause_sleep(void)
+{
+	msleep(1);
+}
+
+noinline void kt_cause_io_sleep(void)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	io_schedule_timeout(1);
+	/* So that the call above is none in the tail. */
+	barrier();
+}
+
+/* Its worker sleeps once, because we are here with the lock for so long. */
+static void cause_mutex(void)
+{
+	mutex_lock(&contended);
+	queue_work(system_wq, &mutex_work);
+	msleep(20);
+	mutex_unlock(&contended);
+	wait_for_completion(&done);
+	flush_work(&mutex_work);
+}
+
+static const struct {
+	const char *name;
+	void (*cause)(void);
+} causes[] = {
+	{ "timer", cause_timer },
+	{ "work", cause_work },
+	{ "work_on", cause_work_on },
+	{ "tasklet", cause_tasklet },
+	{ "irq_work", cause_irq_work },
+	{ "call_single", cause_call_single },
+	{ "call", cause_call },
+	{ "sleep", cause_sleep },
+	{ "io_sleep", kt_cause_io_sleep },
+	{ "mutex", cause_mutex },
+};
+
+static int run(const char *text, const struct kernel_param *param)
+{
+	unsigned int n, i;
+	char what[16];
+
+	if (sscanf(text, "%15s %u", what, &n) != 2)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(causes); i++)
+		if (!strcmp(what, causes[i].name))
+			break;
+	if (i == ARRAY_SIZE(causes))
+		return -EINVAL;
+	while (n--)
+		causes[i].cause();
+	return 0;
+}
+
+static const struct kernel_param_ops run_ops = { .set = run };
+
+module_param_cb(run, &run_ops, NULL, 0200);
+MODULE_PARM_DESC(run, "what to cause, and how often");
+
+static int __init kt_cause_init(void)
+{
+	init_irq_work(&irq, irq_nothing);
+	return 0;
+}
+
+/* Nothing is left to be undone: a write returns when all has happened. */
+static void __exit kt_cause_exit(void)
+{
+	tasklet_kill(&tasklet);
+}
+
+module_init(kt_cause_init);
+module_exit(kt_cause_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("causes kernel events for the tests of ktape");

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* An example: counts markers and exceptions as they are made. */
+#include <linux/atomic.h>
+#include <linux/module.h>
+
+#include <ktape/kernel.h>
+
+static int seen;
+module_param(seen, int, 0444);
+MODULE_PARM_DESC(seen, "records so far");
+
+static bool forget;
+module_param(forget, bool, 0444);
+MODULE_PARM_DESC(forget, "do not unregister; ktape does it then");
+
+static void count(struct ktape_sink *sink, const struct ktape_record *rec)
+{
+	__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED);
+}
+
+static struct ktape_sink sink = { .owner = THIS_MODULE, .event = count };
+
+static int __init sink_init(void)
+{
+	sink.mask[0] = BIT_ULL(KTAPE_EV_MARK) | BIT_ULL(KTAPE_EV_EXCEPTION);
+	return ktape_sink_register(&sink);
+}
+module_init(sink_init);
+
+static void __exit sink_exit(void)
+{
+	if (!forget)
+		ktape_sink_unregister(&sink);
+}
+module_exit(sink_exit);
+
+MODULE_DESCRIPTION("an example of a sink of ktape");
+MODULE_LICENSE("GPL");
