@@ -16,6 +16,9 @@
 
 DEFINE_STATIC_KEY_FALSE(kt_clock_called);
 
+/* How many writers of this CPU, nested, are reading a clock that takes a call. */
+DEFINE_PER_CPU(unsigned int, kt_clock_reading);
+
 static u64 hz = NSEC_PER_SEC;
 static bool is_mono;
 

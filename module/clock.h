@@ -10,12 +10,14 @@
 #ifdef __KERNEL__
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
+#include <linux/percpu.h>
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
 DECLARE_STATIC_KEY_FALSE(kt_clock_called);
 
 u64 kt_clock_slow(void);
+DECLARE_PER_CPU(unsigned int, kt_clock_reading);
 
 /**
  * kt_clock() - read the trace clock
@@ -51,7 +53,7 @@ static __always_inline bool kt_clock_by_call(void)
  * The fast path stores one half and compares the other; putting them together
  * and apart again would be a quarter of its instructions.
  *
- * Context: as kt_clock().
+ * Context: any, preemption disabled.
  */
 static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 					    const bool by_call)
@@ -59,12 +61,30 @@ static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 	u64 ts;
 
 	if (by_call) {
+		/* Contexts that come in between leave it as they found it. */
+		raw_cpu_inc(kt_clock_reading);
+		barrier();
 		ts = kt_clock_slow();
+		barrier();
+		raw_cpu_dec(kt_clock_reading);
 		*lo = (u32)ts;
 		*hi = (u32)(ts >> 32);
 	} else {
 		kt_get_cycles_halves(lo, hi);
 	}
+}
+
+/**
+ * kt_clock_is_being_read() - does a writer of this CPU read the clock just now?
+ *
+ * For probes that may be hit by reading it.
+ *
+ * Context: any, preemption disabled.
+ * Return: true or false; never true when it takes no function call.
+ */
+static __always_inline bool kt_clock_is_being_read(void)
+{
+	return raw_cpu_read(kt_clock_reading);
 }
 
 /**

@@ -60,6 +60,7 @@
 
 /* Counts in control pages are u64; 32-bit kernels use the low half. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
+#define kt_count_long(p)	local_inc((local_t *)(p))
 
 /*
  * A member of this CPU's variable, read once, with preemption disabled: one
@@ -168,6 +169,24 @@ static struct syscore_ops name = {					\
 #define KT_VM_MAY_SPLIT		split
 #endif
 
+/* Arguments of a function at whose entry @regs were taken. */
+#ifdef CONFIG_HAVE_FUNCTION_ARG_ACCESS_API
+#define KT_FUNCTION_ARGUMENTS	4
+#define kt_function_argument(regs, n)	regs_get_kernel_argument(regs, n)
+#else
+#define KT_FUNCTION_ARGUMENTS	0
+#define kt_function_argument(regs, n)	0
+#endif
+
+/* The probe of a return that is being handled, NULL if it goes right now. */
+#ifndef CONFIG_KRETPROBES
+#define kt_kretprobe_of(ri)	((struct kretprobe *)NULL)
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
+#define kt_kretprobe_of(ri)	get_kretprobe(ri)
+#else
+#define kt_kretprobe_of(ri)	READ_ONCE((ri)->rp)
+#endif
+
 /* Was in_irq() until 5.11. */
 #ifndef in_hardirq
 #define in_hardirq()		(hardirq_count())
@@ -192,11 +211,13 @@ static struct syscore_ops name = {					\
 #define kt_rq_disk(rq)		((rq)->rq_disk)
 #endif
 
-/* Name of the device, a partition's where the kernel can tell it easily. */
+/* An operation's disk and device, a partition's where it is easily told. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 12, 0)
-#define kt_bio_disk_name(bio)	dev_name(&(bio)->bi_bdev->bd_device)
+#define kt_bio_disk(bio)	((bio)->bi_bdev->bd_disk)
+#define kt_bio_name(bio)	dev_name(&(bio)->bi_bdev->bd_device)
 #else
-#define kt_bio_disk_name(bio)	((bio)->bi_disk->disk_name)
+#define kt_bio_disk(bio)	((bio)->bi_disk)
+#define kt_bio_name(bio)	((bio)->bi_disk->disk_name)
 #endif
 
 /* Which table does the number of the running system call belong to? */

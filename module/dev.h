@@ -7,6 +7,8 @@
 #include <linux/mutex.h>
 #include <linux/poll.h>
 
+#include <ktape/filter.h>
+
 #include "session.h"
 
 /**
@@ -58,5 +60,7 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait);
 
 long kt_dev_filter(struct kt_session *s, struct ktape_filter *f);
 long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+long kt_dev_probe(struct ktape_probe *p);
 
 #endif /* _KT_DEV_H */

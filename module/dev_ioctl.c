@@ -33,6 +33,7 @@ union kt_arg {
 	struct ktape_watermark watermark;
 	struct ktape_create create;
 	struct ktape_filter filter;
+	struct ktape_probe probe;
 };
 
 /**
@@ -75,6 +76,10 @@ static long features(struct file *file, union kt_arg *arg)
 		f->features |= KTAPE_FEATURE_CGROUP;
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
 		f->features |= KTAPE_FEATURE_TRACEPOINTS;
+	if (IS_ENABLED(CONFIG_KPROBES))
+		f->features |= KTAPE_FEATURE_KPROBE;
+	if (IS_ENABLED(CONFIG_STACKTRACE))
+		f->features |= KTAPE_FEATURE_STACK;
 	if (!IS_ENABLED(CONFIG_64BIT))
 		f->features |= KTAPE_FEATURE_POS32;
 	f->clock_hz = kt_clock_hz();
@@ -296,8 +301,10 @@ static const char *const reasons[] = {
 	[KTAPE_EVENT_AVAILABLE] = "",
 	[KTAPE_EVENT_NO_TRACEPOINT] = "the kernel has no such tracepoint",
 	[KTAPE_EVENT_PROTOTYPE] = "the tracepoint has an unknown prototype",
-	[KTAPE_EVENT_NO_CONFIG] = "the kernel was built without tracepoints",
+	[KTAPE_EVENT_NO_CONFIG] = "the kernel was built without it",
 	[KTAPE_EVENT_FAILED] = "the probe could not be attached",
+	[KTAPE_EVENT_FREE_SLOT] = "a free slot: add a probe to it",
+	[KTAPE_EVENT_GONE] = "the probed function's module was unloaded",
 };
 
 static long event_info(struct file *file, union kt_arg *arg)
@@ -386,6 +393,13 @@ static long filter(struct file *file, union kt_arg *arg)
 	return kt_dev_filter(file_of(file)->session, &arg->filter);
 }
 
+static long probe(struct file *file, union kt_arg *arg)
+{
+	if (arg->probe.op != KTAPE_PROBE_GET && !may_control(file))
+		return -EPERM;
+	return kt_dev_probe(&arg->probe);
+}
+
 #define COMMAND(NAME, member, wr, res, fn) \
 	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
 
@@ -404,6 +418,7 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(WATERMARK, watermark, false, false, watermark),
 	COMMAND(CREATE, create, true, false, create),
 	COMMAND(FILTER, filter, false, true, filter),
+	COMMAND(PROBE, probe, false, true, probe),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)

@@ -13,6 +13,7 @@
 #include "event.h"
 #include "filter.h"
 #include "track.h"
+#include "stack.h"
 
 struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
@@ -206,6 +207,11 @@ bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 void kt_filter_passed(const struct kt_filters *f, struct kt_ring *r,
 		      const struct kt_record *rec)
 {
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+
+	if (f->kinds & BIT(KTAPE_FILTER_STACK) &&
+	    f->stacks[opcode / 64] >> (opcode % 64) & 1)
+		kt_stack_record(r, rec);
 }
 
 static bool applies(const struct kt_filters *f, unsigned int opcode)

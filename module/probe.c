@@ -16,7 +16,9 @@
 #include <linux/workqueue.h>
 
 #include "notify.h"
+#include "kprobe.h"
 #include "probe.h"
+#include "stack.h"
 
 #define DETACH_DELAY	HZ
 
@@ -43,6 +45,7 @@ static struct kt_probe *const tables[] = {
 	kt_probes_console,
 	kt_probes_module,
 	kt_probes_exception,
+	kt_probes_path,
 };
 
 /* Protects the probes and what is wanted of them. */
@@ -70,8 +73,12 @@ static int attach(struct kt_probe *p)
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
 	    !p->func || p->silent)
 		return 0;
-	p->error = tracepoint_probe_register(p->tp, p->func, NULL);
+	p->error = tracepoint_probe_register_prio(p->tp, p->func, NULL,
+						  TRACEPOINT_DEFAULT_PRIO +
+							  p->early);
 	p->attached = !p->error;
+	if (p->attached)
+		kt_stack_leave_out(p->tp->iterator);
 	return p->error;
 }
 
@@ -92,6 +99,7 @@ static void detach_unwanted(struct work_struct *work)
 	for_each_probe(p, i)
 		if (!is_wanted(p))
 			detach(p);
+	kt_kprobe_drop();
 	mutex_unlock(&probe_lock);
 }
 
@@ -208,6 +216,7 @@ int kt_probe_want(const u64 *mask)
 	for_each_probe(p, i)
 		if (is_wanted(p) && attach(p))
 			ret = p->error;
+	kt_kprobe_want(mask);
 	mutex_unlock(&probe_lock);
 	/* Later than the last change, which mod_delayed_work() would say. */
 	cancel_delayed_work(&detach_work);
@@ -255,6 +264,8 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 	struct kt_probe *p;
 	unsigned int i;
 
+	if (kt_kprobe_is_slot(opcode))
+		return kt_kprobe_state(opcode, error, attached);
 	*error = 0;
 	*attached = false;
 	mutex_lock(&probe_lock);
@@ -339,6 +350,7 @@ void kt_probe_exit(void)
 	for_each_probe(p, i)
 		detach(p);
 	mutex_unlock(&probe_lock);
+	kt_kprobe_exit();
 	tracepoint_synchronize_unregister();
 	/* Our sections disable preemption, whatever the tracepoint's do. */
 	synchronize_rcu();

@@ -27,6 +27,7 @@ struct tracepoint;
  * @always: attached as long as the module is loaded
  * @silent: the kernel may have the tracepoint, but this architecture never
  *	calls it
+ * @early: it is called before the other probes of its tracepoint
  * @events: opcodes that it records, 0 ends the list
  * @module: that may have the tracepoint, NULL: it is in the kernel itself
  * @tp: the tracepoint, NULL when the kernel does not have it
@@ -38,6 +39,7 @@ struct kt_probe {
 	void *func;
 	bool always;
 	bool silent;
+	bool early;
 	u8 events[KT_PROBE_EVENTS];
 	const char *module;
 	struct tracepoint *tp;
@@ -108,6 +110,7 @@ extern struct kt_probe kt_probes_block[], kt_probes_net[];
 extern struct kt_probe kt_probes_power[], kt_probes_cpuhp[];
 extern struct kt_probe kt_probes_console[], kt_probes_module[];
 extern struct kt_probe kt_probes_exception[];
+extern struct kt_probe kt_probes_path[];
 
 int kt_probe_init(void);
 void kt_probe_exit(void);

@@ -211,11 +211,11 @@ static void take_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 
 static u64 clock_not_back(struct kt_ring *r)
 {
-	u64 ts = kt_clock();
-	u32 lo = (u32)ts, hi = (u32)(ts >> 32);
+	u32 lo, hi;
 
 	if (!kt_clock_by_call())
-		return ts;
+		return kt_clock();
+	kt_clock_halves(&lo, &hi, true);
 	kt_ring_not_back(r, &lo, &hi);
 	return (u64)hi << 32 | lo;
 }

@@ -2,6 +2,7 @@
 /* Block devices: requests and the operations that they are made of. */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
+#include <linux/device.h>
 #include <linux/hash.h>
 #include <trace/events/block.h>
 
@@ -21,12 +22,12 @@ static noinline void note_name(u32 *place, u32 mark, dev_t dev,
 		WRITE_ONCE(*place, mark);
 }
 
-/* A number may be given to another device later: its address counts, too. */
-static __always_inline bool name_is_new(dev_t dev, const void *device,
+/* A number may be given to another disk later: its address counts, too. */
+static __always_inline bool name_is_new(dev_t dev, const struct gendisk *disk,
 					u32 **place, u32 *mark)
 {
 	*place = &seen[hash_32(dev, SEEN_BITS)];
-	*mark = (u32)((unsigned long)device >> 4) ^ dev;
+	*mark = (u32)((unsigned long)disk >> 4) ^ dev;
 	return unlikely(READ_ONCE(**place) != *mark);
 }
 
@@ -49,8 +50,8 @@ static __always_inline dev_t bio_device(struct bio *bio)
 	dev_t dev = bio_dev(bio);
 	u32 *place, mark;
 
-	if (name_is_new(dev, kt_bio_disk_name(bio), &place, &mark))
-		note_name(place, mark, dev, kt_bio_disk_name(bio));
+	if (name_is_new(dev, kt_bio_disk(bio), &place, &mark))
+		note_name(place, mark, dev, kt_bio_name(bio));
 	return dev;
 }
 

@@ -42,9 +42,9 @@ struct pcie_tlp_log;
 #include "../probe.h"
 #include "../token.h"
 
-/* Most come with words and a text, which may be missing. */
-static __always_inline void raise(u32 severity, u32 code, const u32 *args,
-				  unsigned int nargs, const char *text)
+/* Most come with words and a text, which ends in NUL and may be missing. */
+static noinline void raise(u32 severity, u32 code, const u32 *args,
+			   unsigned int nargs, const char *text)
 {
 	kt_exception(severity, code, args, nargs, text,
 		     text ? strnlen(text, KT_TEXT_MAX) : 0, text);

@@ -52,7 +52,7 @@ static u64 first_cpus(const struct cpumask *mask)
 	const unsigned long *bits = cpumask_bits(mask);
 	u64 cpus = bits[0];
 
-	if (BITS_PER_LONG == 32 && nr_cpumask_bits > 32)
+	if (BITS_PER_LONG == 32 && sizeof(*mask) > sizeof(*bits))
 		cpus |= (u64)bits[1] << 32;
 	return cpus;
 }

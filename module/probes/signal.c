@@ -10,6 +10,7 @@
 
 #define SIGNAL_BITS	7
 #define SIGNAL_MASK	((1U << SIGNAL_BITS) - 1)
+#define FLAG_GROUP	(1U << SIGNAL_BITS)
 #define RESULT_MASK	7
 
 /* What signals come with, or one of two small numbers that say: nothing. */
@@ -34,8 +35,8 @@ static void notrace probe_signal_generate(void *data, int sig,
 {
 	kt_probe_enter();
 	KT_EVENT3_OF(SIGNAL_GENERATE, p,
-		     (sig & SIGNAL_MASK) | (group ? 1U << SIGNAL_BITS : 0) |
-			     (u32)(result & RESULT_MASK) << (SIGNAL_BITS + 1),
+		     (sig & SIGNAL_MASK) | (group ? FLAG_GROUP : 0) |
+			     (result & RESULT_MASK) << (SIGNAL_BITS + 1),
 		     p->pid, code_of(info), errno_of(info));
 	kt_probe_leave();
 }

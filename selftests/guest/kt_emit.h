@@ -170,6 +170,22 @@ static inline int kt_rmmod(const char *name)
 	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }
 
+/* A number that a helper module shows, or a negative errno. */
+static inline int kt_parameter(const char *module, const char *name)
+{
+	char path[96], text[16] = "";
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", module,
+		 name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n < 0 ? -errno : atoi(text);
+}
+
 /* ---- names ------------------------------------------------------------------ */
 
 /* The living object's entry in the mapped registry, copied. */

@@ -8,7 +8,7 @@
 #include "kt_emit.h"
 
 #define MODULE		"/tests/ktape_emit.ko"
-#define SESSION_RING	(1 << 20)
+#define SESSION_RING	(64 << 10)
 #define CODE(minor)	KTAPE_EXC_CODE(0x1234, minor)
 #define HAS_BUFFER	8
 
@@ -104,7 +104,19 @@ static const struct kt_seen user_markers[] = {
 
 #define ENTRIES(table)	((int)ARRAY_SIZE(table) - 1)
 
-TEST(all_forms_of_a_module)
+FIXTURE(emit)
+{
+};
+
+FIXTURE_SETUP(emit)
+{
+}
+
+FIXTURE_TEARDOWN(emit)
+{
+}
+
+TEST_F_TIMEOUT(emit, all_forms_of_a_module, 120)
 {
 	struct ktape_object_entry e;
 	int fd;
@@ -174,7 +186,7 @@ static void emit_typed(int m, struct __test_metadata *_metadata)
 				      ktape_args(0, 0, 0, 0, 0, 0, 0), &t));
 }
 
-TEST(all_forms_of_a_program)
+TEST_F_TIMEOUT(emit, all_forms_of_a_program, 120)
 {
 	int fd, m = ktape_mark_open();
 
@@ -205,8 +217,57 @@ TEST(all_forms_of_a_program)
 	close(m);
 }
 
+/* Are all words of a kept TraceEvent the same? */
+static bool is_whole(const struct kt_seen *v)
+{
+	uint32_t words[15];
+
+	if (v->size != sizeof(words))
+		return false;
+	memcpy(words, v->blob, sizeof(words));
+	for (size_t i = 1; i < ARRAY_SIZE(words); i++)
+		if (words[i] != words[0])
+			return false;
+	return true;
+}
+
+TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
+{
+	const uint32_t task = 201U | 1U << 28 | 7U << 29;
+	const uint32_t irq = 202U | 1U << 28 | 7U << 29;
+	const uint32_t sink = 203U | 1U << 28 | 7U << 29;
+	int fd = kt_emit_session(256 << 10), tasks, irqs;
+	struct ktape_stats st;
+	uint64_t nested = 0;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_insmod("/tests/ktape_nest.ko", ""));
+	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
+	ASSERT_STREQ("", seen.error);
+	tasks = kt_parameter("ktape_nest", "in_tasks");
+	irqs = kt_parameter("ktape_nest", "in_interrupts");
+	EXPECT_EQ(0, kt_parameter("ktape_nest", "torn"));
+	/* Four nest, the fifth is counted as lost and so ends it. */
+	EXPECT_EQ(5, kt_parameter("ktape_nest", "in_sinks"));
+	EXPECT_EQ(4, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, sink));
+	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		ASSERT_EQ(0, kt_stats(fd, cpu, KTAPE_RING_EVENT, &st));
+		nested += st.lost[KTAPE_LOST_NESTED][KTAPE_CLASS_USER];
+	}
+	EXPECT_EQ(1, nested);
+	EXPECT_EQ(0, kt_rmmod("ktape_nest"));
+	EXPECT_LE(300 * kt_cpus(), tasks);
+	EXPECT_LE(300 * kt_cpus(), irqs);
+	EXPECT_EQ(tasks + irqs + 4, (int)seen.nr);
+	EXPECT_EQ(tasks, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, task));
+	EXPECT_EQ(irqs, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, irq));
+	for (size_t i = 0; i < seen.nr; i++)
+		ASSERT_TRUE(is_whole(&seen.v[i]));
+	close(fd);
+}
+
 /* Nobody listens: nothing is counted, and the callers do not mind. */
-TEST(nobody_listens)
+TEST_F_TIMEOUT(emit, nobody_listens, 120)
 {
 	int dev = kt_open(O_RDWR), m = ktape_mark_open(), i;
 	uint64_t before, after, rate;
@@ -234,7 +295,7 @@ TEST(nobody_listens)
 }
 
 /* Every profile bit is one event: the others are not recorded. */
-TEST(one_event_at_a_time)
+TEST_F_TIMEOUT(emit, one_event_at_a_time, 120)
 {
 	static const unsigned char ops[] = {
 		KTAPE_EV_EXCEPTION, KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN,

@@ -112,9 +112,31 @@ static bool is_between(const struct bracket *b, int cpu, uint64_t n)
 	       n <= b->at[3].nr[cpu] - b->at[0].nr[cpu];
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+/*
+ * Does each beginning have its end on @cpu?  Before the first end and after the
+ * last beginning only one of the two may be recorded, while START and STOP are
+ * at work.
+ */
+static bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
+		    uint32_t dat20, uint32_t cpu)
 {
-	return a > b ? a - b : b - a;
+	bool ended = false, odd = false;
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		const struct kt_ev *v = &e->v[i];
+
+		if (v->cpu != cpu || v->dat20 != dat20 ||
+		    (v->op != in && v->op != out))
+			continue;
+		/* Two ends in a row matter if a beginning follows. */
+		if (v->op == in && (odd || (ended && last == in)))
+			return false;
+		odd |= v->op == out && last == out;
+		ended |= v->op == out;
+		last = v->op;
+	}
+	return true;
 }
 
 /* ---- soft interrupts ------------------------------------------------------------ */
@@ -153,14 +175,13 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 			uint64_t in = records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY,
 					      i, cpu);
-			uint64_t out = records(&self->e, KTAPE_EV_SOFTIRQ_EXIT,
-					       i, cpu);
 
 			EXPECT_TRUE(is_between(&b[i], cpu, in)) {
 				TH_LOG("%s on CPU %d: %llu", vectors[i], cpu,
 				       (unsigned long long)in);
 			}
-			EXPECT_LE(distance(in, out), 1);
+			EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_SOFTIRQ_ENTRY,
+					    KTAPE_EV_SOFTIRQ_EXIT, i, cpu));
 			all += in;
 		}
 	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_SOFTIRQ_ENTRY, 6, 0));
@@ -226,13 +247,13 @@ TEST_F_TIMEOUT(irqs, local_timer, 120)
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		uint64_t in = records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
 				      LOCAL_TIMER, cpu);
-		uint64_t out = records(&self->e, KTAPE_EV_LOCAL_TIMER_EXIT,
-				       LOCAL_TIMER, cpu);
 
 		EXPECT_TRUE(is_between(&loc, cpu, in)) {
 			TH_LOG("CPU %d: %llu", cpu, (unsigned long long)in);
 		}
-		EXPECT_LE(distance(in, out), 1);
+		EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
+				    KTAPE_EV_LOCAL_TIMER_EXIT, LOCAL_TIMER,
+				    cpu));
 	}
 	EXPECT_LE(TIMES, records(&self->e, KTAPE_EV_LOCAL_TIMER_ENTRY,
 				 LOCAL_TIMER, 0));
@@ -375,7 +396,7 @@ FIXTURE_TEARDOWN(ipi)
 TEST_F_TIMEOUT(ipi, counted, 120)
 {
 	struct bracket b = { "/proc/interrupts", variant->line };
-	uint64_t in, out, both;
+	uint64_t in, both;
 
 	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IPI_ENTRY,
 						 KTAPE_EV_IPI_EXIT),
@@ -383,8 +404,6 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
 		in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
 			     cpu);
-		out = records(&self->e, KTAPE_EV_IPI_EXIT, variant->reason,
-			      cpu);
 		both = in;
 		if (variant->other)
 			both += records(&self->e, KTAPE_EV_IPI_ENTRY,
@@ -392,12 +411,72 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 		EXPECT_TRUE(is_between(&b, cpu, both)) {
 			TH_LOG("CPU %d: %llu", cpu, (unsigned long long)both);
 		}
-		EXPECT_LE(distance(in, out), 1);
+		EXPECT_TRUE(in_turn(&self->e, KTAPE_EV_IPI_ENTRY,
+				    KTAPE_EV_IPI_EXIT, variant->reason, cpu));
 	}
 	in = records(&self->e, KTAPE_EV_IPI_ENTRY, variant->reason,
 		     variant->cpu);
 	EXPECT_LE(TIMES, in);
 	TH_LOG("%llu on CPU %d", (unsigned long long)in, variant->cpu);
+}
+
+/* ---- senders ----------------------------------------------------------------------- */
+
+/*
+ * Sent by us with that callback to one CPU, or to these, between the first and
+ * the last event with the callback @mark.
+ */
+static int sent(const struct kt_events *e, const char *mark,
+		const char *callback, uint32_t op, uint64_t to)
+{
+	int word = op == KTAPE_EV_IPI_SEND_CPU ? 0 : 2;
+	int n = 0, n_at_mark = 0;
+	bool begun = false;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		const struct kt_ev *v = &e->v[i];
+		uint64_t cpus = word ? kt_u64(v->arg) : v->dat20;
+
+		if (v->op == KTAPE_EV_IPI_SEND_CPU &&
+		    kt_is_symbol(e, v->arg[1], mark)) {
+			begun = true;
+			n_at_mark = n + (mark == callback);
+		}
+		n += begun && v->op == op && v->tid == getpid() &&
+		     cpus == to && kt_symbol(e, v->arg[word])[0] &&
+		     kt_is_symbol(e, v->arg[word + 1], callback);
+	}
+	return n_at_mark;
+}
+
+/* START and STOP send as well: only what lies between our marks counts. */
+TEST_F_TIMEOUT(irqs, senders, 120)
+{
+	const char *const call = "generic_smp_call_function_singl";
+	const char *const mark = "kt_cause_irq_fn";
+	const uint64_t others = (1ULL << kt_cpus()) - 2;
+	int single;
+
+	if (!kt_available(KTAPE_EV_IPI_SEND_CPU))
+		SKIP(return, "the kernel has no ipi_send_cpu");
+	ASSERT_EQ(0, kt_events_start(&self->e,
+				     KT_OPS(KTAPE_EV_IPI_SEND_CPU,
+					    KTAPE_EV_IPI_SEND_CPUMASK,
+					    KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, cause_irq_work());
+	ASSERT_EQ(0, cause_call());
+	ASSERT_EQ(0, cause_call_single());
+	ASSERT_EQ(0, cause_irq_work());
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU,
+				  0));
+	EXPECT_EQ(TIMES, sent(&self->e, mark, call, KTAPE_EV_IPI_SEND_CPUMASK,
+			      others));
+	/* What wakes a thread there looks the same. */
+	single = sent(&self->e, mark, call, KTAPE_EV_IPI_SEND_CPU, SPINNER);
+	EXPECT_LE(TIMES, single);
+	EXPECT_LE(single, TIMES + 10);
+	TH_LOG("%d to CPU %d", single, SPINNER);
 }
 
 TEST_HARNESS_MAIN

@@ -94,7 +94,8 @@ TEST_F(memory, page_fault_kernel)
 					    name));
 		seen[at / PAGE]++;
 	}
-	EXPECT_NE(NULL, strstr(name, "clear_user"));
+	/* Its name depends on kernel and machine. */
+	EXPECT_TRUE(strstr(name, "clear") || strstr(name, "stos"));
 	TH_LOG("the kernel was in %s", name);
 	for (int i = 0; i < TIMES; i++)
 		EXPECT_EQ(1, seen[i]);

@@ -263,6 +263,13 @@ static const struct want {
 	{ "wakeup", KTAPE_EV_WAKEUP_SOURCE_DEACTIVATE, 1, 0, 0, "kt-fire" },
 };
 
+static bool on_debian(void)
+{
+	const char *kernel = getenv("KTAPE_KERNEL");
+
+	return kernel && strcmp(kernel, "debug");
+}
+
 static int count_wanted(const struct kt_hits *h, const struct want *w)
 {
 	int nr = 0;
@@ -285,11 +292,18 @@ TEST_F(system, power)
 {
 	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
 		const struct want *w = &wants[i];
-		int fd = kt_record(KT_OPS(w->op));
+		int fd = kt_record(KT_OPS(w->op)), ret;
 
 		ASSERT_GE(fd, 0);
-		EXPECT_EQ(0, kt_fire(w->fire, TIMES));
+		ret = kt_fire(w->fire, TIMES);
 		ASSERT_EQ(0, kt_recorded(&self->h, fd));
+		/* Debian's kernels have all of them. */
+		if (!on_debian() && (ret == -ENOENT ||
+		    kt_event_state(w->op) != KTAPE_EVENT_AVAILABLE)) {
+			TH_LOG("%s: not in this kernel", w->fire);
+			continue;
+		}
+		EXPECT_EQ(0, ret);
 		EXPECT_EQ(TIMES * w->times, count_wanted(&self->h, w));
 		TH_LOG("%s: %d records of opcode %u", w->fire, self->h.nr,
 		       w->op);

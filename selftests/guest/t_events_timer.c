@@ -144,6 +144,36 @@ static struct nap nap(bool absolute, uint64_t ns)
 	return n;
 }
 
+/* Armed for a time far away, and disarmed. */
+TEST_F(timers, cancel)
+{
+	const struct itimerval off = {};
+	const struct kt_ev *v;
+	uint32_t token = 0;
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_HRTIMER_START,
+						      KTAPE_EV_HRTIMER_CANCEL,
+						      KTAPE_EV_SCHED_SWITCH)));
+	for (int i = 0; i < TIMES; i++) {
+		const struct itimerval far = { .it_value = { 100000, i } };
+
+		ASSERT_EQ(0, setitimer(ITIMER_REAL, &far, NULL));
+		ASSERT_EQ(0, setitimer(ITIMER_REAL, &off, NULL));
+	}
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	while (!token) {
+		v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_START);
+		ASSERT_NE(NULL, v);
+		if (v->tid == self->tid && kt_u64(&v->arg[1]) > 100000 * NS)
+			token = v->arg[0];
+	}
+	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_HRTIMER_START, 0,
+				       token));
+	EXPECT_EQ(TIMES, kt_count_with(&self->e, KTAPE_EV_HRTIMER_CANCEL, 0,
+				       token));
+}
+
 FIXTURE(naps) {
 	struct kt_events e;
 	int32_t tid;
@@ -168,10 +198,27 @@ FIXTURE_TEARDOWN(naps)
 	kt_events_free(&self->e);
 }
 
+/* How many are about one of these timers. */
+static int count_any(const struct kt_events *e, uint32_t op,
+		     const uint32_t *tokens)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		int j = 0;
+
+		while (j < TIMES && e->v[i].arg[0] != tokens[j])
+			j++;
+		n += e->v[i].op == op && j < TIMES;
+	}
+	return n;
+}
+
 /* Whole life of the timer of a sleep: it is on our stack, so it is ours. */
 TEST_F_TIMEOUT(naps, nanosleep, 120)
 {
 	const uint32_t mode = !variant->absolute;
+	uint32_t tokens[TIMES];
 	const struct kt_ev *v;
 	struct nap naps[TIMES];
 	size_t at = 0;
@@ -204,10 +251,6 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 		expires = kt_u64(&v->arg[1]);
 		EXPECT_LE(naps[i].before, expires);
 		EXPECT_LE(expires, naps[i].after);
-		/* Disarmed when it expires. */
-		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_CANCEL, 0,
-				 token);
-		ASSERT_NE(NULL, v);
 		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
 				 0, token);
 		ASSERT_NE(NULL, v);
@@ -216,12 +259,11 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 		v = kt_next_with(&self->e, &at, KTAPE_EV_HRTIMER_EXPIRE_EXIT,
 				 0, token);
 		ASSERT_NE(NULL, v);
-		for (int op = KTAPE_EV_HRTIMER_INIT;
-		     i == 0 && op <= KTAPE_EV_HRTIMER_CANCEL; op++)
-			EXPECT_LE(1, kt_count_with(&self->e, op, 0, token));
+		tokens[i] = token;
 	}
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_INIT)))
-		EXPECT_NE(self->tid, v->tid);
+	for (int op = KTAPE_EV_HRTIMER_INIT; op < KTAPE_EV_HRTIMER_CANCEL; op++)
+		EXPECT_EQ(TIMES, count_any(&self->e, op, tokens));
+	EXPECT_EQ(0, count_any(&self->e, KTAPE_EV_HRTIMER_CANCEL, tokens));
 }
 
 /* ---- the wheel ------------------------------------------------------------------- */
@@ -304,11 +346,10 @@ TEST_F_TIMEOUT(wheel, timer, 120)
 		EXPECT_STREQ("kt_cause_timer_fn",
 			     kt_symbol(&self->e, v->arg[1]));
 		EXPECT_LE(0, (int32_t)v->arg[2]);
-		EXPECT_EQ(0, v->cpu);
 	}
 }
 
-/* Each of our naps stops the tick of a CPU that has nothing else to do. */
+/* Our naps stop the tick of a CPU, unless it has something else to do. */
 TEST_F_TIMEOUT(wheel, tick_stop, 120)
 {
 	const struct kt_ev *v;
@@ -324,7 +365,7 @@ TEST_F_TIMEOUT(wheel, tick_stop, 120)
 		EXPECT_EQ(v->dat20 & 1, !(v->dat20 >> 1));
 		stopped += v->cpu == 0 && v->dat20 == 1;
 	}
-	EXPECT_LE(TIMES, stopped);
+	EXPECT_LE(TIMES / 2, stopped);
 	TH_LOG("%d stops in %d naps", stopped, TIMES);
 }
 
@@ -352,7 +393,7 @@ TEST_F_TIMEOUT(wheel, timer_base_idle, 120)
 		last[cpu] = v->dat20 & 1;
 		nr += cpu == 0;
 	}
-	EXPECT_LE(TIMES, nr);
+	EXPECT_LE(TIMES / 2, nr);
 }
 
 /* ---- work ------------------------------------------------------------------------ */

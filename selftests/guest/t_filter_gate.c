@@ -107,7 +107,7 @@ static uint64_t sum(const uint64_t *by_number)
 	return n;
 }
 
-TEST_F(gate, above_and_below)
+TEST_F_TIMEOUT(gate, above_and_below, 60)
 {
 	struct seen *s = self->seen;
 	uint64_t short_ones;
@@ -171,7 +171,7 @@ TEST_F(gate, lowest_and_highest)
  * A thread that ends in a call leaves nothing behind: whoever gets its memory
  * returns from clone(), which it did not enter, as an event of its own.
  */
-TEST_F(gate, ends_in_a_call)
+TEST_F_TIMEOUT(gate, ends_in_a_call, 60)
 {
 	int children = CHILDREN / kt_scale();
 	struct seen *s = self->seen;
@@ -305,7 +305,7 @@ static uint64_t ungated(const struct pairs *p)
 	{ #gate, KTAPE_GATE_##gate, KTAPE_EV_##enter, KTAPE_EV_##exit, \
 	  KTAPE_EV_##span, 0, 0 }
 
-TEST_F_TIMEOUT(gate, of_interrupts_timers_and_work, 60)
+TEST_F_TIMEOUT(gate, of_interrupts_timers_and_work, 120)
 {
 	struct pairs pairs[] = {
 		PAIRS(IRQ, IRQ_HANDLER_ENTRY, IRQ_HANDLER_EXIT, IRQ_SPAN),

@@ -102,7 +102,7 @@ static const struct {
 };
 
 /* What is refused changes nothing: the filter and its generation stay. */
-TEST_F(ioctl, validation)
+TEST_F_TIMEOUT(ioctl, validation, 120)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
 		uint32_t kind = vectors[i].kind < KTAPE_FILTER_KINDS ?
@@ -150,7 +150,7 @@ TEST_F(ioctl, members_that_are_out)
 }
 
 /* What was set comes back, as far as there is room; nothing behind it. */
-TEST_F(ioctl, tells_what_was_set)
+TEST_F_TIMEOUT(ioctl, tells_what_was_set, 60)
 {
 	static const uint64_t map[] = { 5, 0, 1ULL << 40 };
 	static const uint64_t cpus[] = { 3 }, stacks[] = { 1ULL << 60 };
@@ -237,7 +237,7 @@ TEST_F(ioctl, readers_may_only_look)
 }
 
 /* A session takes its filters along; many come and go. */
-TEST_F_TIMEOUT(ioctl, come_and_go, 60)
+TEST_F_TIMEOUT(ioctl, come_and_go, 120)
 {
 	int rounds = 40 / kt_scale() + 3;
 

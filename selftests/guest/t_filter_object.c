@@ -177,7 +177,7 @@ static int new_session(int *fd)
 	return *fd < 0 ? *fd : 0;
 }
 
-TEST_F(object, threads)
+TEST_F_TIMEOUT(object, threads, 120)
 {
 	const struct {
 		bool by_thread;
@@ -225,7 +225,7 @@ static int whole_family(FIXTURE_DATA(object) *self)
 }
 
 /* Those that are there already, and those that come. */
-TEST_F(object, children)
+TEST_F_TIMEOUT(object, children, 120)
 {
 	const unsigned int heirs = B(CHILD) | B(CHILDS_THREAD) | B(GRANDCHILD);
 	const struct {
@@ -364,7 +364,7 @@ TEST_F(object, pid_name_space)
 
 /* ---- users ------------------------------------------------------------------------ */
 
-TEST_F(object, uid)
+TEST_F_TIMEOUT(object, uid, 120)
 {
 	const struct {
 		uint32_t uids[2], nr;
@@ -424,7 +424,7 @@ static int enter_cgroup(const char *path)
 	return ret;
 }
 
-TEST_F(object, cgroup)
+TEST_F_TIMEOUT(object, cgroup, 120)
 {
 	const char *path[] = { CGROUPS "/kt_one", CGROUPS "/kt_one/below",
 			       CGROUPS "/kt_two" };

@@ -30,6 +30,7 @@ union any {
 	struct ktape_watermark watermark;
 	struct ktape_create create;
 	struct ktape_filter filter;
+	struct ktape_probe probe;
 };
 
 static char text[TEXT_ROOM];
@@ -40,6 +41,9 @@ static void fill(unsigned long cmd, union any *a)
 	switch (cmd) {
 	case KTAPE_IOC_EVENT_INFO:
 		a->event_info.opcode = KTAPE_EV_SYS_ENTER;
+		break;
+	case KTAPE_IOC_PROBE:
+		a->probe.opcode = KTAPE_OP_PROBE;
 		break;
 	case KTAPE_IOC_METADATA:
 		a->metadata.length = sizeof(text);
@@ -127,6 +131,8 @@ COMMAND(CREATE, struct ktape_create,
 	.zero = { FROM(struct ktape_create, flags) });
 COMMAND(FILTER, struct ktape_filter, .result = true,
 	.zero = { FROM(struct ktape_filter, active) });
+COMMAND(PROBE, struct ktape_probe, .result = true,
+	.zero = { FROM(struct ktape_probe, flags) });
 
 FIXTURE_SETUP(command)
 {

@@ -15,19 +15,9 @@
 static struct kt_seens seen;
 static int marks;
 
-/* The counter of a helper module. */
 static int sink_seen(const char *module)
 {
-	char path[80], text[16] = "";
-	int fd, n;
-
-	snprintf(path, sizeof(path), "/sys/module/%s/parameters/seen", module);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	return n < 0 ? -errno : atoi(text);
+	return kt_parameter(module, "seen");
 }
 
 static void mark(uint64_t n)
@@ -60,7 +50,7 @@ FIXTURE_TEARDOWN(sink)
 	close(self->dev);
 }
 
-TEST_F(sink, sees_what_it_wants)
+TEST_F_TIMEOUT(sink, sees_what_it_wants, 120)
 {
 	ASSERT_EQ(0, kt_insmod(SINK, ""));
 	EXPECT_EQ(0, sink_seen("ktape_sink"));
@@ -74,7 +64,7 @@ TEST_F(sink, sees_what_it_wants)
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 }
 
-TEST_F(sink, misses_nothing_on_any_cpu)
+TEST_F_TIMEOUT(sink, misses_nothing_on_any_cpu, 120)
 {
 	const int each = 2000 / kt_scale();
 
@@ -85,9 +75,9 @@ TEST_F(sink, misses_nothing_on_any_cpu)
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 }
 
-TEST_F(sink, beside_a_session)
+TEST_F_TIMEOUT(sink, beside_a_session, 120)
 {
-	const int each = 500;
+	const int each = 500 / kt_scale();
 	int fd = kt_emit_session(1 << 20);
 
 	ASSERT_LE(0, fd);
@@ -105,7 +95,7 @@ TEST_F(sink, beside_a_session)
 	close(fd);
 }
 
-TEST_F(sink, the_module_below_stays)
+TEST_F_TIMEOUT(sink, the_module_below_stays, 120)
 {
 	ASSERT_EQ(0, kt_insmod(SINK, ""));
 	close(self->dev);
@@ -119,7 +109,7 @@ TEST_F(sink, the_module_below_stays)
 /* With and without a word, while events come from all CPUs. */
 TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 {
-	const int turns = 8;
+	const int turns = 8 / kt_scale() + 2;
 
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark));
 	for (int i = 0; i < turns; i++) {
@@ -144,7 +134,7 @@ TEST_F_TIMEOUT(sink, places_come_back, 120)
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 }
 
-TEST_F(sink, that_emits_what_it_wants_ends)
+TEST_F_TIMEOUT(sink, that_emits_what_it_wants_ends, 120)
 {
 	int fd = kt_emit_session(1 << 20);
 

@@ -5,7 +5,7 @@
  */
 #include "kselftest_harness.h"
 
-#include "kt.h"
+#include "kt_probe.h"
 
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 
@@ -21,10 +21,18 @@ TEST(confidentiality)
 	if (access("/sys/kernel/debug/kmemleak", F_OK) == 0)
 		SKIP(return, "would end the search for leaks at the end");
 	ASSERT_LE(0, fd);
+	ASSERT_EQ(KTAPE_OP_PROBE,
+		  kt_probe_add(fd, "__x64_sys_getppid", 0, 0));
 	ASSERT_EQ(15, write(lockdown, "confidentiality", 15));
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		EXPECT_EQ(-EPERM, kt_open(flags[i]));
 	EXPECT_EQ(-EPERM, kt_create(fd, 0, 0, 0));
+	/* Probes that are there stay, and can go. */
+	EXPECT_EQ(-EPERM, kt_probe_add(fd, "__x64_sys_getppid", 0, 0));
+	EXPECT_EQ(-EPERM, kt_probe_add(fd, "__x64_sys_getppid", 1, 1));
+	EXPECT_STREQ("__x64_sys_getppid",
+		     kt_probe_get(fd, KTAPE_OP_PROBE).symbol);
+	EXPECT_EQ(0, kt_probe_remove(fd, KTAPE_OP_PROBE));
 	/* Who was in can end what he began. */
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_CLEAR));

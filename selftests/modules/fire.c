@@ -137,6 +137,8 @@ static struct wakeup_source *source;
 
 static int fire_wakeup(void)
 {
+	if (!source)
+		return -ENOENT;
 	__pm_stay_awake(source);
 	__pm_relax(source);
 	return 0;
@@ -247,20 +249,36 @@ MODULE_PARM_DESC(fire, "name of the event to cause");
 
 static int __init fire_init(void)
 {
+	int ret = -ENOMEM;
+
 	cache = kmem_cache_create("kt_fire", OBJECT_BYTES, 8, 0, construct);
+	if (!cache)
+		return ret;
 	device = platform_device_register_simple(NAME, 0, NULL, 0);
-	source = wakeup_source_register(NULL, NAME);
-	if (!cache || IS_ERR(device) || !source)
-		return -ENOMEM;
+	if (IS_ERR(device)) {
+		ret = PTR_ERR(device);
+		goto err_cache;
+	}
+	ret = fire_error_init();
+	if (ret)
+		goto err_device;
 	pm_runtime_enable(&device->dev);
-	return fire_error_init();
+	/* NULL in kernels that do not sleep. */
+	source = wakeup_source_register(NULL, NAME);
+	return 0;
+
+err_device:
+	platform_device_unregister(device);
+err_cache:
+	kmem_cache_destroy(cache);
+	return ret;
 }
 
 static void __exit fire_exit(void)
 {
-	fire_error_exit();
-	pm_runtime_disable(&device->dev);
 	wakeup_source_unregister(source);
+	pm_runtime_disable(&device->dev);
+	fire_error_exit();
 	platform_device_unregister(device);
 	kmem_cache_destroy(cache);
 }

@@ -232,7 +232,12 @@ int fire_error_init(void)
 {
 	int ret = register_die_notifier(&first_to_die);
 
-	return ret ?: register_tracepoint_module_notifier(&modules);
+	if (ret)
+		return ret;
+	ret = register_tracepoint_module_notifier(&modules);
+	if (ret)
+		unregister_die_notifier(&first_to_die);
+	return ret;
 }
 
 void fire_error_exit(void)

@@ -22,6 +22,8 @@
 
 #define LONG_JIFFIES	100
 #define SHORT_JIFFIES	2
+/* So long that no timer expires before its thread has gone to sleep. */
+#define SLEEP_MS	50
 
 static DECLARE_COMPLETION(done);
 static DEFINE_MUTEX(contended);
@@ -31,6 +33,7 @@ void kt_cause_timer_fn(struct timer_list *t);
 void kt_cause_work_fn(struct work_struct *work);
 void kt_cause_mutex_fn(struct work_struct *work);
 void kt_cause_tasklet_fn(struct tasklet_struct *t);
+void kt_cause_irq_fn(struct irq_work *work);
 void kt_cause_io_sleep(void);
 
 void kt_cause_timer_fn(struct timer_list *t)
@@ -94,7 +97,7 @@ static void nothing(void *arg)
 {
 }
 
-static void irq_nothing(struct irq_work *irq)
+void kt_cause_irq_fn(struct irq_work *work)
 {
 }
 
@@ -118,13 +121,13 @@ static void cause_call(void)
 
 static void cause_sleep(void)
 {
-	msleep(1);
+	msleep(SLEEP_MS);
 }
 
 noinline void kt_cause_io_sleep(void)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
-	io_schedule_timeout(1);
+	io_schedule_timeout(msecs_to_jiffies(SLEEP_MS));
 	/* So that the call above is none in the tail. */
 	barrier();
 }
@@ -134,7 +137,7 @@ static void cause_mutex(void)
 {
 	mutex_lock(&contended);
 	queue_work(system_wq, &mutex_work);
-	msleep(20);
+	msleep(SLEEP_MS);
 	mutex_unlock(&contended);
 	wait_for_completion(&done);
 	flush_work(&mutex_work);
@@ -180,7 +183,7 @@ MODULE_PARM_DESC(run, "what to cause, and how often");
 
 static int __init kt_cause_init(void)
 {
-	init_irq_work(&irq, irq_nothing);
+	init_irq_work(&irq, kt_cause_irq_fn);
 	return 0;
 }
 

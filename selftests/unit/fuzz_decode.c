@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: a packet, or metadata where the input begins with 'm'.
+ * libFuzzer target: a packet, or metadata where the input begins with 'm', or a
+ * configuration where it begins with 'c'.
  * Checksums are made right first, or the fuzzer would not get past them.
  */
 #include "lib_feed.h"
@@ -31,6 +32,26 @@ static void fuzz_packet(const uint8_t *data, size_t len)
 	free(copy);
 }
 
+/* What was understood is understood again when it is written. */
+static void fuzz_config(const char *text, size_t len)
+{
+	struct ktape_config config, again;
+	struct ktape_error error;
+	char *first, *second;
+
+	if (!ktape_config_parse(text, len, &config, &error)) {
+		assert(!ktape_config_format(&config, &first));
+		assert(!ktape_config_parse(first, strlen(first), &again,
+					   &error));
+		assert(!ktape_config_format(&again, &second));
+		assert(!strcmp(first, second));
+		ktape_config_release(&again);
+		free(first);
+		free(second);
+	}
+	ktape_config_release(&config);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct ktape_info info;
@@ -38,6 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len && data[0] == 'm')
 		ktape_metadata_parse(data + 1, len - 1, &info, &error);
+	else if (len && data[0] == 'c')
+		fuzz_config((const char *)data + 1, len - 1);
 	else if (len)
 		fuzz_packet(data, len);
 	return 0;

@@ -63,6 +63,7 @@ static int feed_event(void *arg, const struct ktape_event *event)
 }
 
 /* Return: as ktape_decode_packet(). */
+__attribute__((unused))
 static int feed_packet(struct feed *feed, const void *data, size_t len)
 {
 	const struct ktape_visitor visitor = { feed_event, feed };

@@ -316,13 +316,22 @@ static int seed(const char *dir, const char *name, const void *data,
 /* What fuzz_decode.c begins with. */
 static int seeds(const char *dir)
 {
+	static const char config[] =
+		"cevents = sched,!sched_waking # comment\ncontext = no\n"
+		"mode = discard\nbuffer = 4M\nblock = 64K\nduration = 10s\n"
+		"cpu = 0-3,7\nsyscall = !futex,32:5,open*\nirq = 1-3\n"
+		"softirq = RCU\nsignal = KILL,SIGRTMIN+1,9-11\n"
+		"pid = 1:threads:children,2\ncgroup = /a,id:7\nuid = 0\n"
+		"severity = SW2\ngate = irq=10us,work=1.5ms\n"
+		"rate = sched_switch=100\nstack = sched_w*\n";
 	char *metadata = malloc(text_len + 1);
 	int err;
 
 	metadata[0] = 'm';
 	memcpy(metadata + 1, text, text_len);
 	err = seed(dir, "packet", packet, packet_len) ||
-	      seed(dir, "metadata", metadata, text_len + 1);
+	      seed(dir, "metadata", metadata, text_len + 1) ||
+	      seed(dir, "config", config, sizeof(config) - 1);
 	free(metadata);
 	return err;
 }

@@ -649,6 +649,8 @@ struct ktape_consumer {
  * @KTAPE_EVENT_PROTOTYPE: the tracepoint's prototype is not known
  * @KTAPE_EVENT_NO_CONFIG: the kernel was built without it
  * @KTAPE_EVENT_FAILED: attaching failed, see error
+ * @KTAPE_EVENT_FREE_SLOT: of a run-time probe that nobody has added
+ * @KTAPE_EVENT_GONE: of a run-time probe whose module was unloaded
  */
 enum ktape_event_state {
 	KTAPE_EVENT_UNKNOWN = 0,
@@ -656,7 +658,9 @@ enum ktape_event_state {
 	KTAPE_EVENT_NO_TRACEPOINT = 2,
 	KTAPE_EVENT_PROTOTYPE = 3,
 	KTAPE_EVENT_NO_CONFIG = 4,
-	KTAPE_EVENT_FAILED = 5
+	KTAPE_EVENT_FAILED = 5,
+	KTAPE_EVENT_FREE_SLOT = 6,
+	KTAPE_EVENT_GONE = 7
 };
 
 /**

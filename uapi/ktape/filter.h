@@ -192,15 +192,18 @@ enum ktape_probe_op {
  * @nargs: arguments to record, at most 4; of a return probe 0 or 1, the value
  * @reserved: zero
  * @offset: bytes from the symbol; zero for a return probe
- * @hits: out: how often it was hit
- * @missed: out: how often it could not be recorded
+ * @hits: out: how often it was hit and recorded, while any session wanted it
+ * @missed: out: how often it was hit and could not be recorded: within another
+ *	probe, within the reading of the trace clock, or at too many calls at once
  * @symbol: ends in NUL
  *
  * Probes are the module's, not the session's: they stay until they are removed
  * and are recorded by each session that has them in its profile.  ENOENT: no
  * such symbol; EINVAL: the kernel refuses a probe there; EPERM: locked down;
  * ENOSPC: no free slot; ENODEV: the kernel has no kprobes; EBUSY: REMOVE while
- * a session has it in its profile.
+ * a session has it in its profile; EOPNOTSUPP: arguments cannot be had on this
+ * architecture.  ADD takes zero as @opcode, GET and REMOVE take zero as all but
+ * @opcode; GET of a free slot tells an empty symbol, REMOVE of one is ENOENT.
  */
 struct ktape_probe {
 	__u32 size;

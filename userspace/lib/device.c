@@ -237,3 +237,11 @@ int ktape_device_watermark(struct ktape_device *device, uint64_t bytes)
 
 	return device_ioctl(device, KTAPE_IOC_WATERMARK, &w);
 }
+
+int ktape_device_probe(struct ktape_device *device, unsigned int op,
+		       struct ktape_probe *probe)
+{
+	probe->size = sizeof(*probe);
+	probe->op = op;
+	return device_ioctl(device, KTAPE_IOC_PROBE, probe);
+}

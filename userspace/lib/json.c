@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events as lines of JSON for programs. */
-#include "util/put.h"
-
-#include "fields.h"
-
-struct line {
-	const struct ktape_info *info;
-	const struct ktape_registry *registry;
-	const struct ktape_event *event;
-};
+#include "line.h"
 
 static const char *const rings[] = {
 	[KTAPE_RING_EVENT] = ",\"ring\":\"event\",\"tid\":",
@@ -16,10 +8,10 @@ static const char *const rings[] = {
 	[KTAPE_RING_REGISTRY] = ",\"ring\":\"registry\",\"tid\":",
 };
 
-static char *put_name(char *p, const struct line *l)
+static char *put_name(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
-	const struct ktape_thread *t;
+	const struct ktape_object_info *t;
 
 	if (!e->tid)
 		return kt_put_mem(p, "\"swapper\"", 9);
@@ -34,7 +26,7 @@ static char *put_name(char *p, const struct line *l)
 	return kt_put_char(p, '"');
 }
 
-static char *put_head(char *p, const struct line *l, const char *name)
+static char *put_head(char *p, const struct kt_line *l, const char *name)
 {
 	const struct ktape_event *e = l->event;
 
@@ -68,7 +60,31 @@ static char *put_quoted_hex(char *p, uint64_t value)
 	return kt_put_char(p, '"');
 }
 
-static char *put_value(char *p, unsigned int type, uint64_t value)
+/* "SYMBOL+OFFSET", or the token where that is not known. */
+static char *put_symbol(char *p, const struct kt_line *l, uint64_t value)
+{
+	struct kt_name name = kt_name_of(l, KTAPE_TYPE_FUNC, value);
+
+	if (!name.text)
+		return put_quoted_hex(p, value);
+	p = kt_show_name(p, l, &name);
+	if (!name.offset)
+		return p;
+	p[-1] = '+';
+	return kt_put_char(kt_put_hex(p, name.offset), '"');
+}
+
+static char *put_device(char *p, uint64_t value)
+{
+	p = kt_put_char(p, '"');
+	p = kt_put_u64(p, value >> 20);
+	p = kt_put_char(p, ':');
+	p = kt_put_u64(p, value & 0xfffff);
+	return kt_put_char(p, '"');
+}
+
+char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
+		    uint64_t value)
 {
 	const char *name;
 
@@ -78,12 +94,19 @@ static char *put_value(char *p, unsigned int type, uint64_t value)
 	case KTAPE_TYPE_PRIO:
 	case KTAPE_TYPE_IRQ:
 	case KTAPE_TYPE_SYSCALL:
+	case KTAPE_TYPE_MARKER:
+	case KTAPE_TYPE_VALUEID:
+	case KTAPE_TYPE_ISRID:
+	case KTAPE_TYPE_NETDEV:
 		return kt_put_u64(p, value);
 	case KTAPE_TYPE_PTR:
-	case KTAPE_TYPE_FUNC:
 	case KTAPE_TYPE_X32:
 	case KTAPE_TYPE_X64:
 		return put_quoted_hex(p, value);
+	case KTAPE_TYPE_FUNC:
+		return put_symbol(p, l, value);
+	case KTAPE_TYPE_DEV:
+		return put_device(p, value);
 	case KTAPE_TYPE_S32:
 	case KTAPE_TYPE_S64:
 	case KTAPE_TYPE_TID:
@@ -100,8 +123,32 @@ static char *put_value(char *p, unsigned int type, uint64_t value)
 	}
 }
 
-static char *put_array(char *p, const struct ktape_field *f,
-		       const struct kt_fields *at)
+/* What else is known of a number: its name, as a member of its own. */
+static char *put_field_name(char *p, const struct kt_line *l,
+			    const struct ktape_field *f, uint64_t value)
+{
+	struct kt_name name;
+
+	if (f->type == KTAPE_TYPE_FUNC)
+		return p;
+	name = kt_name_of(l, f->type, value);
+	if (!name.text)
+		return p;
+	p = kt_put_mem(p, ",\"", 2);
+	p = kt_put_str(p, f->name);
+	p = kt_put_mem(p, "_name\":", 7);
+	return kt_show_name(p, l, &name);
+}
+
+static char *put_number(char *p, const struct kt_line *l,
+			const struct ktape_field *f, uint64_t value)
+{
+	p = kt_json_value(p, l, f->type, value);
+	return put_field_name(p, l, f, value);
+}
+
+static char *put_array(char *p, const struct kt_line *l,
+		       const struct ktape_field *f, const struct kt_fields *at)
 {
 	unsigned int words = kt_type_words()[f->type];
 
@@ -109,7 +156,7 @@ static char *put_array(char *p, const struct ktape_field *f,
 	for (uint32_t i = 0; i < at->count; i++) {
 		if (i)
 			p = kt_put_char(p, ',');
-		p = put_value(p, f->type,
+		p = kt_json_value(p, l, f->type,
 			      kt_field_value(f->type, at->data + i * words * 4,
 					     words));
 	}
@@ -123,7 +170,7 @@ static char *put_quoted_bytes(char *p, const struct kt_fields *at)
 	return kt_put_char(p, '"');
 }
 
-static char *put_fields(char *p, const struct line *l,
+static char *put_fields(char *p, const struct kt_line *l,
 			const struct ktape_event_desc *desc)
 {
 	const struct ktape_field *f;
@@ -144,9 +191,9 @@ static char *put_fields(char *p, const struct line *l,
 		else if (f->place == KTAPE_PLACE_BYTES)
 			p = put_quoted_bytes(p, &at);
 		else if (at.count || f->place == KTAPE_PLACE_LIST)
-			p = put_array(p, f, &at);
+			p = put_array(p, l, f, &at);
 		else
-			p = put_value(p, f->type, at.value);
+			p = put_number(p, l, f, at.value);
 	}
 	return p;
 }
@@ -176,14 +223,17 @@ size_t ktape_format_json(const struct ktape_info *info,
 			 const struct ktape_event *event, char *to)
 {
 	const struct ktape_event_desc *desc = ktape_event_desc(event->opcode);
-	const struct line l = { info, registry, event };
+	const struct kt_line l = { info, registry, event, true };
+	const struct kt_show *show = &kt_shows[event->opcode];
 	char *p;
 
 	if (event->opcode == KTAPE_TIME_EXTEND) {
 		p = put_head(to, &l, desc->name);
 	} else if (kt_event_fits(desc, event)) {
 		p = put_head(to, &l, desc->name);
-		p = put_fields(p, &l, desc);
+		p = show->own ? show->own(p, &l) : put_fields(p, &l, desc);
+		if (show->extra)
+			p = show->extra(p, &l);
 	} else {
 		p = put_head(to, &l, info->names[event->opcode]);
 		p = put_words(p, event);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <ktape/abi.h>
+#include <ktape/filter.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -185,6 +186,18 @@ int ktape_device_metadata(struct ktape_device *device, char **text,
  * Return: 0 or the errno of the ioctl.
  */
 int ktape_device_watermark(struct ktape_device *device, uint64_t bytes);
+
+/**
+ * ktape_device_probe() - add, remove or tell a probe at a function of the kernel
+ * @device: any session, writable for everything but KTAPE_PROBE_GET
+ * @op: enum ktape_probe_op
+ * @probe: ADD: @flags, @nargs, @offset and @symbol are used, and @opcode is
+ *	filled; else @opcode is used, and with GET the rest is filled
+ *
+ * Return: 0 or the errno of the ioctl, as in ktape/filter.h.
+ */
+int ktape_device_probe(struct ktape_device *device, unsigned int op,
+		       struct ktape_probe *probe);
 
 /* ---- reading rings through mmap --------------------------------------- */
 

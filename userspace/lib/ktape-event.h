@@ -153,13 +153,47 @@ const char *ktape_type_name(unsigned int type);
 const char *ktape_value_name(unsigned int type, uint64_t value);
 
 /**
+ * enum ktape_abi - by which table of its machine a system call was called
+ * @KTAPE_ABI_NATIVE: the machine's own
+ * @KTAPE_ABI_COMPAT: the one of 32-bit programs
+ * @KTAPE_ABI_X32: x32 (numbers without their high bit)
+ * @KTAPE_ABIS: how many there are
+ */
+enum ktape_abi {
+	KTAPE_ABI_NATIVE,
+	KTAPE_ABI_COMPAT,
+	KTAPE_ABI_X32,
+	KTAPE_ABIS
+};
+
+/**
  * ktape_syscall_name() - name of a system call
- * @machine: as from uname(2); only x86_64 is known
- * @nr: its number in the 64-bit table
+ * @machine: as from uname(2): x86_64, i386 to i686, aarch64, riscv64,
+ *	loongarch64
+ * @nr: its number in the machine's own table
  *
  * Return: the name, or NULL.
  */
 const char *ktape_syscall_name(const char *machine, unsigned int nr);
+
+/**
+ * ktape_syscall_abi_name() - name of a system call of any table
+ * @machine: as from uname(2)
+ * @abi: enum ktape_abi
+ * @nr: its number in that table
+ *
+ * Return: the name, or NULL.
+ */
+const char *ktape_syscall_abi_name(const char *machine, unsigned int abi,
+				   unsigned int nr);
+
+/**
+ * ktape_errno_name() - name of an error
+ * @number: positive
+ *
+ * Return: the name ("ENOENT"), or NULL.
+ */
+const char *ktape_errno_name(int number);
 
 /**
  * ktape_table_hash() - FNV-1a of the event table as CTF metadata

@@ -15,26 +15,26 @@
 extern "C" {
 #endif
 
-/* ---- names of threads ------------------------------------------------- */
+/* ---- names of objects ------------------------------------------------- */
 
 /* Names of objects at any time. */
 struct ktape_registry;
 
 /**
- * struct ktape_thread - what is known of a thread at one moment
+ * struct ktape_object_info - what is known of an object at one moment
  * @name: ends in NUL
  * @name_len: its length
  * @plain: neither text nor JSON needs an escape in it
- * @tgid: process of the thread
- * @param2: priority | policy << 8 | kernel thread << 16
+ * @param1: by type (ktape/objects.h); thread: its process
+ * @param2: by type; thread: priority | policy << 8 | kernel thread << 16
  * @born: when it came into being
  * @died: when it went, or 0
  */
-struct ktape_thread {
+struct ktape_object_info {
 	char name[KTAPE_NAME_SIZE + 1];
 	uint8_t name_len;
 	bool plain;
-	uint32_t tgid;
+	uint32_t param1;
 	uint32_t param2;
 	uint64_t born;
 	uint64_t died;
@@ -66,6 +66,23 @@ int ktape_registry_add(struct ktape_registry *registry,
 		       const struct ktape_event *event);
 
 /**
+ * ktape_registry_object() - which object had this id then?
+ * @registry: where to look
+ * @type: enum ktape_object
+ * @id: its number within the type
+ * @param1: where ids are not enough: ISR, CGROUP, SYSCALL; of others ignored
+ * @ts: when
+ *
+ * An object that is no thread may also have been named later, or have gone
+ * before.
+ *
+ * Return: the object, or NULL; good until the next ktape_registry_add().
+ */
+const struct ktape_object_info *
+ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
+		      uint32_t id, uint32_t param1, uint64_t ts);
+
+/**
  * ktape_registry_thread() - who had this id then?
  * @registry: where to look
  * @tid: thread id
@@ -73,7 +90,7 @@ int ktape_registry_add(struct ktape_registry *registry,
  *
  * Return: the thread, or NULL; good until the next ktape_registry_add().
  */
-const struct ktape_thread *
+const struct ktape_object_info *
 ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 		      uint64_t ts);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names of values: thread states, soft interrupts, system calls. */
+/* Names of values: thread states, soft interrupts, signals and others. */
 #include "util/bits.h"
 
 #include <ktape/filter.h>
@@ -79,6 +79,23 @@ static const char *const phases[] = {
 	[KTAPE_PHASE_ON] = "on",
 };
 
+/* As the kernel numbers them on all but a few machines. */
+static const char *const signals[] = {
+	[1] = "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT",
+	"SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2",
+	"SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT",
+	"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU",
+	"SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR",
+	"SIGSYS", "SIG32", "SIG33", "SIGRTMIN", "SIGRTMIN+1", "SIGRTMIN+2",
+	"SIGRTMIN+3", "SIGRTMIN+4", "SIGRTMIN+5", "SIGRTMIN+6", "SIGRTMIN+7",
+	"SIGRTMIN+8", "SIGRTMIN+9", "SIGRTMIN+10", "SIGRTMIN+11", "SIGRTMIN+12",
+	"SIGRTMIN+13", "SIGRTMIN+14", "SIGRTMIN+15", "SIGRTMIN+16",
+	"SIGRTMIN+17", "SIGRTMIN+18", "SIGRTMIN+19", "SIGRTMIN+20",
+	"SIGRTMIN+21", "SIGRTMIN+22", "SIGRTMIN+23", "SIGRTMIN+24",
+	"SIGRTMIN+25", "SIGRTMIN+26", "SIGRTMIN+27", "SIGRTMIN+28",
+	"SIGRTMIN+29", "SIGRTMAX",
+};
+
 #define NAMES(array) { array, KT_ARRAY_SIZE(array) }
 
 static const struct names names[KTAPE_TYPES] = {
@@ -86,14 +103,10 @@ static const struct names names[KTAPE_TYPES] = {
 	[KTAPE_TYPE_SOFTIRQ] = NAMES(vectors),
 	[KTAPE_TYPE_OBJECT] = NAMES(objects),
 	[KTAPE_TYPE_PHASE] = NAMES(phases),
+	[KTAPE_TYPE_SIGNAL] = NAMES(signals),
 	[KTAPE_TYPE_SEVERITY] = NAMES(severities),
 	[KTAPE_TYPE_IPI] = NAMES(ipis),
 	[KTAPE_TYPE_FILTER] = NAMES(filters),
-};
-
-/* From the C library's header, at build time; empty where it has none. */
-static const char *const x86_64_syscalls[] = {
-#include "syscalls_x86_64.inc"
 };
 
 const char *ktape_value_name(unsigned int type, uint64_t value)
@@ -108,11 +121,4 @@ const char *ktape_value_name(unsigned int type, uint64_t value)
 	if (type >= KTAPE_TYPES || value >= names[type].nr)
 		return NULL;
 	return names[type].names[value];
-}
-
-const char *ktape_syscall_name(const char *machine, unsigned int nr)
-{
-	if (strcmp(machine, "x86_64") || nr >= KT_ARRAY_SIZE(x86_64_syscalls))
-		return NULL;
-	return x86_64_syscalls[nr];
 }

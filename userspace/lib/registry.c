@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names of threads at any time.
+ * Names of objects at any time.
  *
- * For each thread id there is a list of versions: what a registry record told,
- * and when.  All versions with the same birth are one thread.  Who had an id at
- * a time is the thread that lived then; its name is the one it had last been
- * told to have, or if it was told only later, the first one.
+ * For each id of a type there is a list of versions: what a registry record
+ * told, and when.  All versions with the same birth are one object.  Who had an
+ * id at a time is the object that lived then; its name is the one it had last
+ * been told to have, or if it was told only later, the first one.
  */
 #include "internal.h"
 
@@ -17,11 +17,18 @@
 
 struct version {
 	uint64_t since;
-	struct ktape_thread thread;
+	struct ktape_object_info object;
 };
 
-struct thread_list {
-	int32_t tid;
+/* What tells an object from all others; @param1 only where ids are not enough. */
+struct key {
+	uint32_t type;
+	uint32_t id;
+	uint32_t param1;
+};
+
+struct list {
+	struct key key;
 	unsigned int nr;
 	unsigned int room;
 	struct version *versions;
@@ -33,7 +40,7 @@ struct ktape_registry {
 	size_t total;
 	size_t used;
 	size_t size;
-	struct thread_list *lists;
+	struct list *lists;
 };
 
 int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
@@ -64,17 +71,38 @@ void ktape_registry_free(struct ktape_registry *registry)
 	free(registry);
 }
 
-static size_t hash(int32_t tid, size_t size)
+static struct key key_of(uint32_t type, uint32_t id, uint32_t param1)
 {
-	return (size_t)((uint32_t)tid * 0x9e3779b1U) & (size - 1);
+	switch (type) {
+	case KTAPE_OBJ_ISR:
+	case KTAPE_OBJ_CGROUP:
+	case KTAPE_OBJ_SYSCALL:
+		return (struct key){ type, id, param1 };
+	default:
+		return (struct key){ type, id, 0 };
+	}
 }
 
-/* The list of @tid, or the free place where it belongs. */
-static struct thread_list *find(const struct ktape_registry *r, int32_t tid)
+static size_t hash(struct key k, size_t size)
 {
-	size_t i = hash(tid, r->size);
+	uint64_t v = k.id ^ (uint64_t)k.type << 32 ^ (uint64_t)k.param1 << 40;
 
-	while (r->lists[i].nr && r->lists[i].tid != tid)
+	/* The upper half of the product: the lower one knows no types. */
+	return (size_t)(v * 0x9e3779b97f4a7c15ULL >> 32) & (size - 1);
+}
+
+static bool is_of(const struct list *list, struct key k)
+{
+	return list->key.id == k.id && list->key.type == k.type &&
+	       list->key.param1 == k.param1;
+}
+
+/* The list of @k, or the free place where it belongs. */
+static struct list *find(const struct ktape_registry *r, struct key k)
+{
+	size_t i = hash(k, r->size);
+
+	while (r->lists[i].nr && !is_of(&r->lists[i], k))
 		i = (i + 1) & (r->size - 1);
 	return &r->lists[i];
 }
@@ -88,7 +116,7 @@ static int grow(struct ktape_registry *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->size; i++) {
 		if (r->lists[i].nr)
-			*find(&wider, r->lists[i].tid) = r->lists[i];
+			*find(&wider, r->lists[i].key) = r->lists[i];
 		else
 			free(r->lists[i].versions);
 	}
@@ -109,28 +137,32 @@ static bool is_plain(const char *name, size_t len)
 	return true;
 }
 
-static bool same(const struct ktape_thread *a, const struct ktape_thread *b)
+static bool same(const struct ktape_object_info *a,
+		 const struct ktape_object_info *b)
 {
-	return a->born == b->born && a->tgid == b->tgid &&
+	return a->born == b->born && a->param1 == b->param1 &&
 	       a->param2 == b->param2 && !strcmp(a->name, b->name);
 }
 
-/* A death counts for all versions of that thread, whichever came first. */
-static void bury(struct thread_list *list, struct ktape_thread *t)
+/*
+ * A death counts for all versions of that object, for those that are known and
+ * for one that is learned after it.
+ */
+static void bury(struct list *list, struct ktape_object_info *o)
 {
 	for (unsigned int i = 0; i < list->nr; i++) {
-		struct ktape_thread *other = &list->versions[i].thread;
+		struct ktape_object_info *known = &list->versions[i].object;
 
-		if (other->born != t->born)
+		if (known->born != o->born)
 			continue;
-		if (t->died)
-			other->died = t->died;
+		if (o->died)
+			known->died = o->died;
 		else
-			t->died = other->died;
+			o->died = known->died;
 	}
 }
 
-static int make_room(struct thread_list *list)
+static int make_room(struct list *list)
 {
 	unsigned int room = list->room ? list->room * 2 : 1;
 	struct version *v;
@@ -145,16 +177,17 @@ static int make_room(struct thread_list *list)
 	return 0;
 }
 
-static int add_version(struct ktape_registry *r, int32_t tid, struct version *v)
+static int add_version(struct ktape_registry *r, struct key key,
+		       struct version *v)
 {
-	struct thread_list *list = find(r, tid);
+	struct list *list = find(r, key);
 	unsigned int at = list->nr;
 	int err;
 
-	bury(list, &v->thread);
+	bury(list, &v->object);
 	while (at && list->versions[at - 1].since > v->since)
 		at--;
-	if (at && same(&list->versions[at - 1].thread, &v->thread))
+	if (at && same(&list->versions[at - 1].object, &v->object))
 		return 0;
 	if (r->total >= VERSIONS_MAX)
 		return 0;
@@ -173,7 +206,7 @@ static int add_version(struct ktape_registry *r, int32_t tid, struct version *v)
 	memmove(&list->versions[at + 1], &list->versions[at],
 		(list->nr - at) * sizeof(*v));
 	list->versions[at] = *v;
-	list->tid = tid;
+	list->key = key;
 	r->total++;
 	if (list->nr++)
 		return 0;
@@ -186,49 +219,62 @@ int ktape_registry_add(struct ktape_registry *registry,
 {
 	const struct ktape_event_desc *desc;
 	struct version v = { .since = event->ts };
-	struct ktape_thread *t = &v.thread;
+	struct ktape_object_info *o = &v.object;
 	const char *words = event->args;
+	uint32_t type = event->dat20 & 0xff;
 	size_t len;
 
 	if (event->opcode != KTAPE_EV_REGISTRY)
 		return 0;
 	desc = ktape_event_desc(KTAPE_EV_REGISTRY);
-	if (!kt_event_fits(desc, event) ||
-	    (event->dat20 & 0xff) != KTAPE_OBJ_THREAD)
+	if (!kt_event_fits(desc, event) || type == KTAPE_OBJ_FREE)
 		return 0;
-	t->tgid = kt_get32(words + 4);
-	t->param2 = kt_get32(words + 8);
-	t->born = kt_get64(words + 12);
-	t->died = kt_get64(words + 20);
+	o->param1 = kt_get32(words + 4);
+	o->param2 = kt_get32(words + 8);
+	o->born = kt_get64(words + 12);
+	o->died = kt_get64(words + 20);
 	len = strnlen(event->blob, kt_min(event->blob_size, KTAPE_NAME_SIZE));
-	memcpy(t->name, event->blob, len);
-	t->name_len = (uint8_t)len;
-	t->plain = is_plain(t->name, len);
-	return add_version(registry, (int32_t)kt_get32(words), &v);
+	memcpy(o->name, event->blob, len);
+	o->name_len = (uint8_t)len;
+	o->plain = is_plain(o->name, len);
+	return add_version(registry, key_of(type, kt_get32(words), o->param1),
+			   &v);
 }
 
-/* How far @ts is from the life of @t: 0 inside it, UINT64_MAX too far. */
-static uint64_t distance(const struct ktape_registry *r,
-			 const struct ktape_thread *t, uint64_t ts)
+/*
+ * How far @ts is from the life of @o: 0 inside it, UINT64_MAX too far.  Threads
+ * alone have ids that soon are another's; a name of anything else may be told
+ * long after its first event.
+ */
+static uint64_t distance(const struct ktape_registry *r, uint32_t type,
+			 const struct ktape_object_info *o, uint64_t ts)
 {
-	if (ts < t->born)
-		return t->born - ts <= r->early ? t->born - ts : UINT64_MAX;
-	if (t->died && ts > t->died)
-		return ts - t->died <= r->late ? ts - t->died : UINT64_MAX;
+	bool any = type != KTAPE_OBJ_THREAD;
+
+	if (ts < o->born)
+		return any || o->born - ts <= r->early ? o->born - ts
+						       : UINT64_MAX;
+	if (o->died && ts > o->died)
+		return any || ts - o->died <= r->late ? ts - o->died
+						      : UINT64_MAX;
 	return 0;
 }
 
-const struct ktape_thread *
-ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
-		      uint64_t ts)
+static const struct ktape_object_info *
+at_time(const struct ktape_registry *r, const struct list *list, uint64_t ts)
 {
-	const struct thread_list *list = find(registry, tid);
 	const struct version *best = NULL;
 	uint64_t best_distance = UINT64_MAX - 1;
 
+	/* Most have one. */
+	if (list->nr == 1) {
+		best = list->versions;
+		return distance(r, list->key.type, &best->object, ts) ==
+		       UINT64_MAX ? NULL : &best->object;
+	}
 	for (unsigned int i = 0; i < list->nr; i++) {
 		const struct version *v = &list->versions[i];
-		uint64_t d = distance(registry, &v->thread, ts);
+		uint64_t d = distance(r, list->key.type, &v->object, ts);
 
 		if (d > best_distance)
 			continue;
@@ -238,5 +284,21 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 		best = v;
 		best_distance = d;
 	}
-	return best ? &best->thread : NULL;
+	return best ? &best->object : NULL;
+}
+
+const struct ktape_object_info *
+ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
+		      uint32_t id, uint32_t param1, uint64_t ts)
+{
+	return at_time(registry, find(registry, key_of(type, id, param1)), ts);
+}
+
+const struct ktape_object_info *
+ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
+		      uint64_t ts)
+{
+	const struct key k = { KTAPE_OBJ_THREAD, (uint32_t)tid, 0 };
+
+	return at_time(registry, find(registry, k), ts);
 }

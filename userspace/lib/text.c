@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events as lines of text for people and grep. */
-#include "util/put.h"
-
-#include "fields.h"
+#include "line.h"
 
 #define NS_PER_S	1000000000ULL
-#define LINE_MAX_FIXED	4096	/* all names and numbers of any event */
+#define LINE_MAX_FIXED	8192	/* all names and numbers of any event */
 #define LINE_PER_BYTE	8	/* more than any form of a blob's byte takes */
-
-/* What a line is made of. */
-struct line {
-	const struct ktape_info *info;
-	const struct ktape_registry *registry;
-	const struct ktape_event *event;
-};
+#define LINE_PER_SYMBOL	56	/* where 4 bytes are a symbol in JSON */
 
 size_t ktape_format_bound(const struct ktape_event *event)
 {
-	return LINE_MAX_FIXED + (size_t)event->size * LINE_PER_BYTE;
+	size_t per_byte = LINE_PER_BYTE;
+
+	if (event->opcode == KTAPE_EV_KERNEL_STACK ||
+	    event->opcode == KTAPE_EV_USER_EVENT)
+		per_byte = LINE_PER_SYMBOL;
+	return LINE_MAX_FIXED + (size_t)event->size * per_byte;
 }
 
-static char *put_name(char *p, const struct line *l, int32_t tid)
+static char *put_name(char *p, const struct kt_line *l, int32_t tid)
 {
-	const struct ktape_thread *t;
+	const struct ktape_object_info *t;
 
 	if (!tid)
 		return kt_put_mem(p, "swapper", 7);
@@ -47,7 +44,7 @@ static char *put_time(char *p, int64_t ns)
 	return kt_put_mem(p, "] cpu ", 6);
 }
 
-static char *put_head(char *p, const struct line *l, const char *name)
+static char *put_head(char *p, const struct kt_line *l, const char *name)
 {
 	const struct ktape_event *e = l->event;
 
@@ -71,23 +68,40 @@ static char *put_head(char *p, const struct line *l, const char *name)
 	return kt_put_char(p, ':');
 }
 
-static char *put_syscall(char *p, const struct line *l, uint64_t nr)
+/* NUMBER (NAME) */
+static char *put_named(char *p, const struct kt_line *l, unsigned int type,
+		       uint64_t value)
 {
-	bool native = !(l->event->dat20 >> 16 & 7);
-	const char *name = NULL;
+	struct kt_name name = kt_name_of(l, type, value);
 
-	p = kt_put_u64(p, nr);
-	if (native)
-		name = ktape_syscall_name(l->info->machine, (unsigned int)nr);
-	if (!name)
+	if (type == KTAPE_TYPE_DEV) {
+		p = kt_put_u64(p, value >> 20);
+		p = kt_put_char(p, ':');
+		p = kt_put_u64(p, value & 0xfffff);
+	} else {
+		p = kt_put_u64(p, value);
+	}
+	if (!name.text)
 		return p;
 	p = kt_put_mem(p, " (", 2);
-	p = kt_put_str(p, name);
-	return kt_put_char(p, ')');
+	return kt_put_char(kt_show_name(p, l, &name), ')');
 }
 
-static char *put_value(char *p, const struct line *l, unsigned int type,
-		       uint64_t value)
+/* SYMBOL+OFFSET, or the token where that is not known. */
+static char *put_symbol(char *p, const struct kt_line *l, uint64_t value)
+{
+	struct kt_name name = kt_name_of(l, KTAPE_TYPE_FUNC, value);
+
+	if (!name.text)
+		return kt_put_hex(p, value);
+	p = kt_show_name(p, l, &name);
+	if (!name.offset)
+		return p;
+	return kt_put_hex(kt_put_char(p, '+'), name.offset);
+}
+
+char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
+		    uint64_t value)
 {
 	const char *name;
 
@@ -96,10 +110,8 @@ static char *put_value(char *p, const struct line *l, unsigned int type,
 	case KTAPE_TYPE_BOOL:
 	case KTAPE_TYPE_CPU:
 	case KTAPE_TYPE_PRIO:
-	case KTAPE_TYPE_IRQ:
 		return kt_put_u64(p, value);
 	case KTAPE_TYPE_PTR:
-	case KTAPE_TYPE_FUNC:
 	case KTAPE_TYPE_X32:
 	case KTAPE_TYPE_X64:
 		return kt_put_hex(p, value);
@@ -111,15 +123,23 @@ static char *put_value(char *p, const struct line *l, unsigned int type,
 		p = kt_put_mem(p, " (", 2);
 		p = put_name(p, l, (int32_t)value);
 		return kt_put_char(p, ')');
+	case KTAPE_TYPE_FUNC:
+		return put_symbol(p, l, value);
 	case KTAPE_TYPE_SYSCALL:
-		return put_syscall(p, l, value);
+	case KTAPE_TYPE_IRQ:
+	case KTAPE_TYPE_MARKER:
+	case KTAPE_TYPE_VALUEID:
+	case KTAPE_TYPE_ISRID:
+	case KTAPE_TYPE_DEV:
+	case KTAPE_TYPE_NETDEV:
+		return put_named(p, l, type, value);
 	default:
 		name = ktape_value_name(type, value);
 		return name ? kt_put_str(p, name) : kt_put_u64(p, value);
 	}
 }
 
-static char *put_array(char *p, const struct line *l,
+static char *put_array(char *p, const struct kt_line *l,
 		       const struct ktape_field *f, const struct kt_fields *at)
 {
 	unsigned int words = kt_type_words()[f->type];
@@ -128,14 +148,14 @@ static char *put_array(char *p, const struct line *l,
 	for (uint32_t i = 0; i < at->count; i++) {
 		if (i)
 			p = kt_put_char(p, ' ');
-		p = put_value(p, l, f->type,
+		p = kt_text_value(p, l, f->type,
 			      kt_field_value(f->type, at->data + i * words * 4,
 					     words));
 	}
 	return kt_put_char(p, ']');
 }
 
-static char *put_fields(char *p, const struct line *l,
+static char *put_fields(char *p, const struct kt_line *l,
 			const struct ktape_event_desc *desc)
 {
 	const struct ktape_field *f;
@@ -155,7 +175,7 @@ static char *put_fields(char *p, const struct line *l,
 		else if (at.count || f->place == KTAPE_PLACE_LIST)
 			p = put_array(p, l, f, &at);
 		else
-			p = put_value(p, l, f->type, at.value);
+			p = kt_text_value(p, l, f->type, at.value);
 	}
 	return p;
 }
@@ -183,14 +203,17 @@ size_t ktape_format_text(const struct ktape_info *info,
 			 const struct ktape_event *event, char *to)
 {
 	const struct ktape_event_desc *desc = ktape_event_desc(event->opcode);
-	const struct line l = { info, registry, event };
+	const struct kt_line l = { info, registry, event, false };
+	const struct kt_show *show = &kt_shows[event->opcode];
 	char *p;
 
 	if (event->opcode == KTAPE_TIME_EXTEND) {
 		p = put_head(to, &l, desc->name);
 	} else if (kt_event_fits(desc, event)) {
 		p = put_head(to, &l, desc->name);
-		p = put_fields(p, &l, desc);
+		p = show->own ? show->own(p, &l) : put_fields(p, &l, desc);
+		if (show->extra)
+			p = show->extra(p, &l);
 	} else {
 		p = put_head(to, &l, info->names[event->opcode]);
 		p = put_words(p, event);

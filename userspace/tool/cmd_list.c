@@ -23,6 +23,26 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
+enum { ON_REQUEST = 1, IMPLIED = 2 };
+
+/* How an event comes into a profile. */
+static const unsigned char comes[KTAPE_OPCODES] = {
+#define KTAPE_ON_REQUEST(NAME) [KTAPE_EV_##NAME] = ON_REQUEST,
+#define KTAPE_IMPLIED(NAME) [KTAPE_EV_##NAME] = IMPLIED,
+#include <ktape/events.h>
+};
+
+/* So do the probes that were added, because others are free slots. */
+static bool is_on_request(unsigned int opcode)
+{
+	return comes[opcode] == ON_REQUEST || opcode >= KTAPE_OP_PROBE;
+}
+
+static const char *truth(bool value)
+{
+	return value ? "true" : "false";
+}
+
 struct availability {
 	bool known;
 	bool available;
@@ -64,8 +84,10 @@ static void print_fields(const struct ktape_event_desc *d)
 static void print_text(const struct ktape_event_desc *d,
 		       const struct availability *a, bool fields)
 {
-	printf("%3u %-19s %-9s %-4s %s", d->opcode, d->name,
-	       ktape_class_desc(d->event_class)->name,
+	const struct ktape_class_desc *c = ktape_class_desc(d->event_class);
+
+	printf("%3u %-19s %-9s %u %-4s %s", d->opcode, d->name, c->name,
+	       c->priority,
 	       !a->known ? "?" : a->available ? "yes" : "no", d->help);
 	if (!a->available)
 		printf(" [%s]", a->reason);
@@ -82,7 +104,14 @@ static void print_member(const char *name, const char *text)
 
 static const char *type_of(const struct ktape_field *f)
 {
-	return f->place == KTAPE_PLACE_TEXT ? "text" : ktape_type_name(f->type);
+	switch (f->place) {
+	case KTAPE_PLACE_TEXT:
+		return "text";
+	case KTAPE_PLACE_BYTES:
+		return "bytes";
+	default:
+		return ktape_type_name(f->type);
+	}
 }
 
 static void print_json(const struct ktape_event_desc *d,
@@ -93,11 +122,13 @@ static void print_json(const struct ktape_event_desc *d,
 	printf("{\"opcode\":%u", d->opcode);
 	print_member("name", d->name);
 	print_member("class", ktape_class_desc(d->event_class)->name);
+	printf(",\"priority\":%u", ktape_class_desc(d->event_class)->priority);
 	print_member("help", d->help);
-	printf(",\"available\":%s",
-	       !a->known ? "null" : a->available ? "true" : "false");
-	printf(",\"attached\":%s",
-	       !a->known ? "null" : a->attached ? "true" : "false");
+	printf(",\"on_request\":%s,\"implied\":%s",
+	       truth(is_on_request(d->opcode)),
+	       truth(comes[d->opcode] == IMPLIED));
+	printf(",\"available\":%s", a->known ? truth(a->available) : "null");
+	printf(",\"attached\":%s", a->known ? truth(a->attached) : "null");
 	print_member("reason", a->available ? "" : a->reason);
 	printf(",\"fields\":[");
 	for (unsigned int i = 0; i < d->nr_fields; i++) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape profile: which events session 0 records. */
+/* ktape profile: what session 0 records: events and filters. */
 #include <stdio.h>
 #include <string.h>
 
 #include "util/bits.h"
 
-#include "opt.h"
-#include "tool.h"
+#include "filters.h"
 
 #define LIST_MAX	16384
 
@@ -14,6 +13,20 @@ struct profile_options {
 	bool json;
 	bool no_context;
 	const char *device;
+	const char *load;
+	const char *save;
+	struct filter_options filters;
+};
+
+/* The command line, and what becomes of it. */
+struct profile {
+	struct profile_options o;
+	unsigned int op;
+	bool masked;		/* the mask shall be changed */
+	bool changed;		/* anything shall */
+	struct ktape_profile p;
+	struct ktape_config config;
+	struct ktape_device *device;
 };
 
 static const struct kt_option options[] = {
@@ -22,6 +35,11 @@ static const struct kt_option options[] = {
 	{ "no-context", 0, KT_OPT_FLAG,
 	  offsetof(struct profile_options, no_context), NULL,
 	  "with set: threads need not be known" },
+	{ "load", 'l', KT_OPT_TEXT, offsetof(struct profile_options, load),
+	  "FILE", "take events and all filters from it" },
+	{ "save", 's', KT_OPT_TEXT, offsetof(struct profile_options, save),
+	  "FILE|-", "write what is in force then" },
+	FILTER_OPTIONS(struct profile_options, filters),
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct profile_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
@@ -70,8 +88,9 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 	return 0;
 }
 
-static void print_json(const struct ktape_profile *p)
+static void print_json(const struct profile *r)
 {
+	const struct ktape_profile *p = &r->p;
 	const char *comma = "";
 
 	printf("{\"generation\":%u,\"context\":%s,\"mask\":\"0x%016llx%016llx%016llx%016llx\",\"events\":[",
@@ -81,74 +100,145 @@ static void print_json(const struct ktape_profile *p)
 	       (unsigned long long)p->mask[1], (unsigned long long)p->mask[0]);
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
-		uint64_t mask[KTAPE_MASK_WORDS];
 
-		memcpy(mask, p->mask, sizeof(mask));
-		if (!d || !kt_mask_has(mask, i))
+		if (!d || !kt_mask_has(r->config.mask, i))
 			continue;
 		fputs(comma, stdout);
 		put_json_text(d->name);
 		comma = ",";
 	}
-	puts("]}");
+	fputs("],\"filters\":{", stdout);
+	put_filters(&r->config, true);
+	puts("}}");
 }
 
-static void print_text(const struct ktape_profile *p)
+static void print_text(const struct profile *r)
 {
-	uint64_t mask[KTAPE_MASK_WORDS];
-
-	memcpy(mask, p->mask, sizeof(mask));
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
-		if (kt_mask_has(mask, i) && d)
+		if (kt_mask_has(r->config.mask, i) && d)
 			puts(d->name);
-		else if (kt_mask_has(mask, i))
+		else if (kt_mask_has(r->config.mask, i))
 			printf("opcode_%u\n", i);
 	}
+	put_filters(&r->config, false);
+}
+
+/* Everything that can be wrong without the module.  Return: 0 or the exit code. */
+static int prepare(struct profile *r, int argc, char **argv)
+{
+	const struct profile_options *o = &r->o;
+	int ret;
+
+	ret = read_operands(argc, argv, &r->op, &r->p);
+	if (ret)
+		return ret;
+	r->masked = r->op != KTAPE_PROFILE_GET;
+	if (o->load && r->masked)
+		return misuse(&command_profile, "--load or names, not both");
+	if (o->no_context && r->op != KTAPE_PROFILE_SET)
+		return misuse(&command_profile, "--no-context goes with set");
+	if (o->load) {
+		ret = config_load(o->load, &r->config);
+		if (ret)
+			return ret;
+		if (r->config.given & KTAPE_CONFIG_SESSION)
+			note("%s: mode, buffer, block and duration are for ktape record",
+			     o->load);
+		r->masked = r->config.given & KTAPE_CONFIG_EVENTS;
+		r->op = r->masked ? KTAPE_PROFILE_SET : KTAPE_PROFILE_GET;
+		memcpy(r->p.mask, r->config.mask, sizeof(r->p.mask));
+	}
+	if (o->no_context ||
+	    (r->config.given & KTAPE_CONFIG_CONTEXT && !r->config.context))
+		r->p.flags = KTAPE_PROFILE_NO_CONTEXT;
+	r->changed = r->masked || o->load || filter_options_given(&o->filters);
+	return filter_options_read(&command_profile, &o->filters, &r->config);
+}
+
+/* The profile as it shall be, where that depends on what it is. */
+static int use_current(struct profile *r)
+{
+	struct ktape_profile now = { .flags = 0 };
+	uint64_t mask[KTAPE_MASK_WORDS];
+	int err, ret;
+
+	err = ktape_device_profile(r->device, KTAPE_PROFILE_GET, &now);
+	if (err)
+		return fail("profile: %s", strerror(-err));
+	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++) {
+		if (r->op == KTAPE_PROFILE_ANDNOT)
+			r->p.mask[i] = now.mask[i] & ~r->p.mask[i];
+		else if (r->op != KTAPE_PROFILE_SET)
+			r->p.mask[i] |= now.mask[i];
+	}
+	if (r->op != KTAPE_PROFILE_SET &&
+	    !(r->config.given & KTAPE_CONFIG_CONTEXT))
+		r->p.flags = now.flags;
+	r->op = KTAPE_PROFILE_SET;
+	memcpy(mask, r->p.mask, sizeof(mask));
+	ret = rkh_apply(&command_profile, &r->o.filters.rkh, r->device, mask,
+			&r->config);
+	memcpy(r->p.mask, mask, sizeof(mask));
+	return ret;
+}
+
+/* Return: 0 or the exit code. */
+static int change(struct profile *r)
+{
+	uint64_t mask[KTAPE_MASK_WORDS];
+	int ret = 0, err;
+
+	if (r->o.filters.rkh.nr ||
+	    (r->config.given & KTAPE_CONFIG_CONTEXT && !r->masked))
+		ret = use_current(r);
+	if (!ret && r->changed)
+		ret = filters_apply(r->device, &r->config, r->o.load);
+	if (ret)
+		return ret;
+	memcpy(mask, r->p.mask, sizeof(mask));
+	err = ktape_device_profile(r->device, r->op, &r->p);
+	if (err)
+		return profile_failed(r->device, mask, err);
+	ret = filters_get(r->device, &r->config);
+	memcpy(r->config.mask, r->p.mask, sizeof(r->config.mask));
+	r->config.context = !(r->p.flags & KTAPE_PROFILE_NO_CONTEXT);
+	r->config.given = KTAPE_CONFIG_EVENTS | KTAPE_CONFIG_CONTEXT;
+	return ret;
 }
 
 static int run(int argc, char **argv)
 {
-	struct profile_options o = { .json = false };
-	struct ktape_profile p = { .flags = 0 };
-	uint64_t mask[KTAPE_MASK_WORDS];
-	struct ktape_device *device;
-	unsigned int op;
+	struct profile r = { .op = KTAPE_PROFILE_GET };
 	int first, ret;
 
-	ret = kt_options(&command_profile, argc, argv, &o, &first);
+	ret = kt_options(&command_profile, argc, argv, &r.o, &first);
 	if (ret >= 0)
 		return ret;
-	ret = read_operands(argc - first, argv + first, &op, &p);
-	if (ret)
-		return ret;
-	if (o.no_context && op != KTAPE_PROFILE_SET)
-		return misuse(&command_profile, "--no-context goes with set");
-	if (o.no_context)
-		p.flags = KTAPE_PROFILE_NO_CONTEXT;
-	if (open_device(o.device, op != KTAPE_PROFILE_GET, &device))
-		return EXIT_FAILED;
-	memcpy(mask, p.mask, sizeof(mask));
-	ret = ktape_device_profile(device, op, &p);
-	if (ret)
-		ret = profile_failed(device, mask, ret);
-	ktape_device_close(device);
-	if (ret)
-		return ret;
-	if (o.json)
-		print_json(&p);
-	else if (op == KTAPE_PROFILE_GET)
-		print_text(&p);
-	return finish_stdout();
+	ret = prepare(&r, argc - first, argv + first);
+	if (!ret && open_device(r.o.device, r.changed, &r.device))
+		ret = EXIT_FAILED;
+	if (!ret)
+		ret = change(&r);
+	if (!ret && r.o.save)
+		ret = config_save(r.o.save, &r.config);
+	if (!ret && r.o.json)
+		print_json(&r);
+	else if (!ret && !r.changed && !r.o.save)
+		print_text(&r);
+	ktape_device_close(r.device);
+	ktape_config_release(&r.config);
+	return ret ? ret : finish_stdout();
 }
 
 const struct kt_command command_profile = {
 	.name = "profile",
 	.operands = "[[set|or|andnot] NAMES...]",
-	.help = "show or change which events session 0 records",
+	.help = "show or change what session 0 records: events and filters",
 	.more = "NAMES are events, classes, globs, masks (0x...) or presets\n"
-		"(none, default, all); \"!\" before one takes it away.\n",
+		"(none, default, all); \"!\" before one takes it away, in the\n"
+		"lists of --cpu to --signal too.\n",
 	.options = options,
 	.run = run,
 };

@@ -14,9 +14,6 @@
 #include "opt.h"
 #include "record.h"
 
-#define RING_SIZE	(4ULL << 20)
-#define BLOCK_SIZE	(64ULL << 10)
-
 #define OPT(member) offsetof(struct record_options, member)
 
 static const struct kt_option options[] = {
@@ -35,6 +32,11 @@ static const struct kt_option options[] = {
 	  "CTF directory to make, or a pipe form to standard output" },
 	{ "split", 0, KT_OPT_TEXT, OPT(split), "FILE|-",
 	  "make the directory from a pipe form; record nothing" },
+	{ "config", 'C', KT_OPT_TEXT, OPT(config), "FILE",
+	  "take the session from it; options change it" },
+	{ "save", 0, KT_OPT_TEXT, OPT(save), "FILE",
+	  "write the session to it; without -o record nothing" },
+	FILTER_OPTIONS(struct record_options, filters),
 	{ "force", 'f', KT_OPT_FLAG, OPT(force), NULL,
 	  "replace the trace in DIR" },
 	{ "no-uring", 0, KT_OPT_FLAG, OPT(no_uring), NULL,
@@ -106,24 +108,20 @@ static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
 /* Return: 0 or the exit code. */
 static int set_profile(struct record *r)
 {
-	uint64_t events[KTAPE_MASK_WORDS] = { 0 };
-	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
-	const char *preset = r->o.profile;
+	const struct ktape_config *c = &r->config;
+	uint64_t events[KTAPE_MASK_WORDS];
 	struct ktape_profile p = { .flags = 0 };
 	int err;
 
-	if (!preset)
-		preset = r->o.events ? "none" : "default";
-	if (parse_events(&command_record, preset, mask) ||
-	    (r->o.events && parse_events(&command_record, r->o.events, events)))
-		return EXIT_USAGE;
-	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
-		p.mask[i] = mask[i] | events[i];
-	if (r->o.events)
+	if (filters_apply(r->session, c, false))
+		return EXIT_FAILED;
+	memcpy(p.mask, c->mask, sizeof(p.mask));
+	if (c->given & KTAPE_CONFIG_CONTEXT && !c->context)
+		p.flags = KTAPE_PROFILE_NO_CONTEXT;
+	if (r->o.events && !ktape_mask_parse(r->o.events, events, NULL))
 		tell_unavailable(r->session, events);
-	memcpy(mask, p.mask, sizeof(mask));
 	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
-	return err ? profile_failed(r->session, mask, err) : 0;
+	return err ? profile_failed(r->session, c->mask, err) : 0;
 }
 
 /* Why is there no session?  Return: the exit code. */
@@ -325,6 +323,7 @@ static int record(struct record *r)
 static bool gives_how(const struct record_options *o)
 {
 	return o->events || o->profile || o->mode || o->device || o->no_uring ||
+	       o->config || o->save || filter_options_given(&o->filters) ||
 	       o->ring_size != NOT_GIVEN || o->block_size != NOT_GIVEN ||
 	       o->time != NOT_GIVEN;
 }
@@ -334,19 +333,27 @@ static int check(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
 
-	if (!o->output)
+	if (!o->output && (!o->save || o->split))
 		return misuse(&command_record, "where to? (-o DIR or -o -)");
 	if (o->split && (operands || to_pipe(r) || gives_how(o)))
 		return misuse(&command_record, "--split takes -o DIR and -f, no other option and no command");
-	if (o->mode && strcmp(o->mode, "overwrite") &&
-	    strcmp(o->mode, "discard"))
-		return misuse(&command_record, "-m takes discard or overwrite");
-	if (!o->ring_size || !o->block_size ||
-	    (o->block_size > KTAPE_BLOCK_MAX && o->block_size != NOT_GIVEN))
-		return misuse(&command_record, "-b takes at least a byte, -B up to %u",
-			      KTAPE_BLOCK_MAX);
-	r->discard = !o->mode || !strcmp(o->mode, "discard");
-	return 0;
+	return o->split ? 0 : record_configure(r);
+}
+
+static int record_as_asked(struct record *r, int argc, char **argv)
+{
+	int ret;
+
+	if (argc) {
+		/* It may write, but not into the trace. */
+		r->child.no_stdout = to_pipe(r);
+		ret = child_prepare(&r->child, argv);
+		if (r->child.trouble_errno)
+			return tell_no_command(&r->child);
+		if (ret)
+			return fail("fork: %s", strerror(-ret));
+	}
+	return record(r);
 }
 
 static int run(int argc, char **argv)
@@ -365,24 +372,12 @@ static int run(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	ret = check(&r, argc - first);
-	if (ret)
-		return ret;
-	if (r.o.split)
-		return split(&r.o);
-	if (r.o.ring_size == NOT_GIVEN)
-		r.o.ring_size = RING_SIZE;
-	if (r.o.block_size == NOT_GIVEN)
-		r.o.block_size = BLOCK_SIZE;
-	if (first < argc) {
-		/* It may write, but not into the trace. */
-		r.child.no_stdout = to_pipe(&r);
-		ret = child_prepare(&r.child, argv + first);
-		if (r.child.trouble_errno)
-			return tell_no_command(&r.child);
-		if (ret)
-			return fail("fork: %s", strerror(-ret));
-	}
-	return record(&r);
+	if (!ret && r.o.split)
+		ret = split(&r.o);
+	else if (!ret && r.o.output)
+		ret = record_as_asked(&r, argc - first, argv + first);
+	ktape_config_release(&r.config);
+	return ret;
 }
 
 const struct kt_command command_record = {

@@ -10,7 +10,7 @@
 #include "opt.h"
 #include "tool.h"
 
-#define OPTIONS_MAX	32
+#define OPTIONS_MAX	64
 #define LONG_ONLY	256
 #define HELP_COLUMN	28
 
@@ -44,6 +44,16 @@ static void print_help(const struct kt_command *c)
 		printf("\n%s", c->more);
 }
 
+static int take_item(const struct kt_option *o, struct kt_opt_list *list,
+		     const char *text)
+{
+	if (list->nr == KT_OPT_LIST_MAX)
+		return -1;
+	list->items[list->nr].option = o;
+	list->items[list->nr++].text = text;
+	return 0;
+}
+
 static int take(const struct kt_option *o, void *values, const char *text)
 {
 	char *to = (char *)values + o->offset;
@@ -61,6 +71,8 @@ static int take(const struct kt_option *o, void *values, const char *text)
 		return kt_parse_size(text, (uint64_t *)to);
 	case KT_OPT_TIME:
 		return kt_parse_time(text, (uint64_t *)to);
+	case KT_OPT_LIST:
+		return take_item(o, (struct kt_opt_list *)to, text);
 	}
 	return -1;
 }

@@ -10,7 +10,23 @@ enum kt_opt_kind {
 	KT_OPT_TEXT,	/* const char * */
 	KT_OPT_NUMBER,	/* uint64_t */
 	KT_OPT_SIZE,	/* uint64_t, bytes */
-	KT_OPT_TIME	/* uint64_t, nanoseconds */
+	KT_OPT_TIME,	/* uint64_t, nanoseconds */
+	KT_OPT_LIST	/* struct kt_opt_list, may be given again */
+};
+
+#define KT_OPT_LIST_MAX	64
+
+/**
+ * struct kt_opt_list - options that count one by one, in their order
+ * @nr: how many
+ * @items: which option it was, and its argument
+ */
+struct kt_opt_list {
+	unsigned int nr;
+	struct {
+		const struct kt_option *option;
+		const char *text;
+	} items[KT_OPT_LIST_MAX];
 };
 
 /**

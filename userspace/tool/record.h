@@ -4,6 +4,7 @@
 #define _KT_TOOL_RECORD_H
 
 #include "child.h"
+#include "filters.h"
 #include "tool.h"
 
 #define NOT_GIVEN	UINT64_MAX	/* of a number */
@@ -16,6 +17,9 @@
  * @output: -o
  * @split: --split
  * @device: --device
+ * @config: --config
+ * @save: --save
+ * @filters: --pid and the like
  * @ring_size: -b
  * @block_size: -B
  * @time: -d in nanoseconds
@@ -30,6 +34,9 @@ struct record_options {
 	const char *output;
 	const char *split;
 	const char *device;
+	const char *config;
+	const char *save;
+	struct filter_options filters;
 	uint64_t ring_size;
 	uint64_t block_size;
 	uint64_t time;
@@ -46,6 +53,7 @@ struct loop;
  * @session: our own
  * @recorder: moves its rings into the trace
  * @child: the command
+ * @config: of the session: from a file, then from the command line
  * @discard: the session is in discard mode
  * @began: the session was started, and the command if there is one
  * @loop: the time of recording
@@ -58,6 +66,7 @@ struct record {
 	struct ktape_device *session;
 	struct ktape_recorder *recorder;
 	struct child child;
+	struct ktape_config config;
 	bool discard;
 	bool began;
 	struct loop *loop;
@@ -66,6 +75,10 @@ struct record {
 	double seconds;
 };
 
+/* record_config.c */
+int record_configure(struct record *r);
+
+/* record_loop.c */
 int record_loop(struct record *r);
 int record_wait(void *arg);
 

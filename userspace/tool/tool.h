@@ -32,6 +32,7 @@ extern const struct kt_command command_clear;
 extern const struct kt_command command_dump;
 extern const struct kt_command command_list;
 extern const struct kt_command command_mark;
+extern const struct kt_command command_probe;
 extern const struct kt_command command_profile;
 extern const struct kt_command command_record;
 extern const struct kt_command command_start;

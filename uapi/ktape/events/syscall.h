@@ -46,11 +46,11 @@ KTAPE_ARGS()
 KTAPE_END(SYS_EXIT_WIDE)
 
 KTAPE_EVENT(64, SYS_PATH, sys_path, SYSCALL,
-	    "the path that a system call was given; comes before sys_enter")
+	    "the path that a system call was given; comes before sys_enter.  Paths that are not in memory are empty and cut")
 	KTAPE_BITS(SYSCALL, nr, 16, "its number")
 	KTAPE_BITS(BOOL, compat, 1, "by the 32-bit table")
 	KTAPE_BITS(BOOL, x32, 1, "by the x32 table")
-	KTAPE_BITS(BOOL, cut, 1, "it was longer")
+	KTAPE_BITS(BOOL, cut, 1, "it is longer: over 256 bytes, or not in memory")
 KTAPE_ARGS()
 	KTAPE_BLOB()
 	KTAPE_TEXT(path, "the path")

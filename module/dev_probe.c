@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The ioctl for probes at run time: who may, when, and what is well formed. */
+#include <linux/security.h>
+#include <linux/string.h>
+
+#include "dev.h"
+#include "kprobe.h"
+
+static long add(struct ktape_probe *p)
+{
+	/* The kernel asks this of those who come through tracefs or perf. */
+	int ret = security_locked_down(LOCKDOWN_KPROBES);
+
+	return ret ?: kt_kprobe_add(p);
+}
+
+/* Nothing but the slot may be said. */
+static bool names_slot(const struct ktape_probe *p)
+{
+	return kt_kprobe_is_slot(p->opcode) && !p->flags && !p->nargs &&
+	       !p->reserved && !p->offset && !p->hits && !p->missed &&
+	       !memchr_inv(p->symbol, 0, sizeof(p->symbol));
+}
+
+static bool is_in_a_profile(unsigned int opcode)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&kt_session_control);
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (kt_sessions[i] && kt_mask_has(kt_sessions[i]->mask, opcode))
+			return true;
+	return false;
+}
+
+static long remove(unsigned int opcode)
+{
+	long ret = -EBUSY;
+
+	/* Held, so that nobody adds it to a profile meanwhile. */
+	mutex_lock(&kt_session_control);
+	if (!is_in_a_profile(opcode))
+		ret = kt_kprobe_remove(opcode);
+	mutex_unlock(&kt_session_control);
+	return ret;
+}
+
+/**
+ * kt_dev_probe() - add, remove or tell a probe at run time
+ * @p: as in uapi/ktape/filter.h; the caller may do it
+ *
+ * Context: process context, may sleep.
+ * Return: 0 or a negative errno as said there.
+ */
+long kt_dev_probe(struct ktape_probe *p)
+{
+	if (p->op == KTAPE_PROBE_ADD)
+		return add(p);
+	if (p->op > KTAPE_PROBE_REMOVE || !names_slot(p))
+		return -EINVAL;
+	return p->op == KTAPE_PROBE_GET ? kt_kprobe_get(p) : remove(p->opcode);
+}

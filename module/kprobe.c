@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Probes at functions of the kernel, added at run time: one slot an opcode.
+ *
+ * A probe is registered disabled and enabled while somebody wants its event, so
+ * that what nobody records costs nothing.  It may be hit anywhere, in the middle
+ * of our own work too: the rings take that for a nested context.  The kernel
+ * does not call a handler while another one runs on the same CPU; it counts
+ * such hits as missed.
+ */
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/ptrace.h>
+#include <linux/string.h>
+
+#include "event.h"
+#include "kprobe.h"
+#include "probe.h"
+#include "registry.h"
+#include "token.h"
+
+/* Calls of one function whose returns can be awaited at the same time. */
+#define RETURNS_MAX	256
+
+/**
+ * struct kt_slot - the probe of one opcode
+ * @rp: the kernel's part; of a probe at an entry only its kprobe is used
+ * @symbol: name of the function, empty: a free slot
+ * @flags: KTAPE_PROBE_*
+ * @nargs: how many arguments are recorded; of a return probe, values
+ * @enabled: it is armed
+ * @error: of the last try to enable it
+ */
+struct kt_slot {
+	struct kretprobe rp;
+	char symbol[KTAPE_PROBE_SYMBOL];
+	u32 flags;
+	u32 nargs;
+	bool enabled;
+	int error;
+};
+
+/**
+ * struct kt_hits - what one CPU has seen of each slot
+ * @recorded: how many
+ * @missed: how many were not, because we were reading the clock
+ */
+struct kt_hits {
+	unsigned long recorded[KTAPE_PROBES];
+	unsigned long missed[KTAPE_PROBES];
+};
+
+/* Protects the slots and what is wanted of them; inside probe_lock. */
+static DEFINE_MUTEX(kprobe_lock);
+static struct kt_slot slots[KTAPE_PROBES];
+static u32 wanted;	/* bit n: slot n */
+
+static DEFINE_PER_CPU(struct kt_hits, slot_hits);
+
+static nokprobe_inline void record(const struct kt_slot *slot,
+				   const u64 *values)
+{
+	const u32 opcode = KTAPE_OP_PROBE + (slot - slots);
+	const u32 ip = kt_token_func((unsigned long)slot->rp.kp.addr);
+	u32 blob[1 + 2 * KTAPE_PROBE_ARGS_MAX], i;
+	const struct kt_record rec = {
+		.code = KT_CODE(opcode, slot->flags & KTAPE_PROBE_RETURN, 1, 1),
+		.class = KTAPE_CLASS_KPROBE,
+		.nargs = 1,
+		.size = (1 + 2 * slot->nargs) * sizeof(*blob),
+		.args = &ip,
+		.blob = blob,
+	};
+
+	blob[0] = slot->nargs;
+	for (i = 0; i < slot->nargs; i++) {
+		blob[1 + 2 * i] = (u32)values[i];
+		blob[2 + 2 * i] = (u32)(values[i] >> 32);
+	}
+	kt_event_record(KTAPE_RING_EVENT, &rec);
+}
+
+/*
+ * A record that comes in while its own CPU reads the clock for another one makes
+ * that one read the clock again, where the same probe would be hit again, and
+ * so on without end.
+ */
+static nokprobe_inline void hit(const struct kt_slot *slot, const u64 *values)
+{
+	const unsigned int i = slot - slots;
+	struct kt_hits *h;
+
+	kt_probe_enter();
+	h = this_cpu_ptr(&slot_hits);
+	/* It is disarmed a second after the last one wanted it. */
+	if (!kt_cpu_read(kt_cpus.want[KTAPE_OP_PROBE + i]) &&
+	    !kt_sink_wants(KTAPE_OP_PROBE + i))
+		goto out;
+	if (kt_clock_is_being_read()) {
+		kt_count_long(&h->missed[i]);
+		goto out;
+	}
+	record(slot, values);
+	kt_count_long(&h->recorded[i]);
+out:
+	kt_probe_leave();
+}
+
+static int notrace on_entry(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct kt_slot *slot = container_of(kp, struct kt_slot, rp.kp);
+	u64 values[KTAPE_PROBE_ARGS_MAX];
+	u32 i;
+
+	for (i = 0; i < slot->nargs; i++)
+		values[i] = kt_function_argument(regs, i);
+	hit(slot, values);
+	return 0;
+}
+NOKPROBE_SYMBOL(on_entry);
+
+static int notrace on_return(struct kretprobe_instance *ri,
+			     struct pt_regs *regs)
+{
+	const struct kretprobe *rp = kt_kretprobe_of(ri);
+	const u64 value = regs_return_value(regs);
+
+	/* It is being unregistered: rp is gone. */
+	if (rp)
+		hit(container_of(rp, struct kt_slot, rp), &value);
+	return 0;
+}
+NOKPROBE_SYMBOL(on_return);
+
+static bool is_return(const struct kt_slot *slot)
+{
+	return slot->flags & KTAPE_PROBE_RETURN;
+}
+
+static void disable(struct kt_slot *slot)
+{
+	if (slot->enabled)
+		disable_kprobe(&slot->rp.kp);
+	slot->enabled = false;
+}
+
+static void enable(struct kt_slot *slot)
+{
+	if (slot->enabled || !*slot->symbol || kprobe_gone(&slot->rp.kp))
+		return;
+	slot->error = enable_kprobe(&slot->rp.kp);
+	slot->enabled = !slot->error;
+}
+
+static void unregister(struct kt_slot *slot)
+{
+	if (is_return(slot))
+		unregister_kretprobe(&slot->rp);
+	else
+		unregister_kprobe(&slot->rp.kp);
+	kt_registry_gone(KTAPE_OBJ_PROBE, KTAPE_OP_PROBE + (slot - slots), 0);
+	memset(slot, 0, sizeof(*slot));
+}
+
+/* The kernel has many words for "not there". */
+static int refusal(int error)
+{
+	return error == -ENOENT || error == -ENOMEM ? error : -EINVAL;
+}
+
+static int register_slot(struct kt_slot *slot)
+{
+	int ret;
+
+	slot->rp.kp.symbol_name = slot->symbol;
+	slot->rp.kp.flags = KPROBE_FLAG_DISABLED;
+	if (is_return(slot)) {
+		slot->rp.handler = on_return;
+		slot->rp.maxactive = RETURNS_MAX;
+		ret = register_kretprobe(&slot->rp);
+	} else {
+		slot->rp.kp.pre_handler = on_entry;
+		ret = register_kprobe(&slot->rp.kp);
+	}
+	return ret ? refusal(ret) : 0;
+}
+
+static int check(const struct ktape_probe *p)
+{
+	bool ret = p->flags & KTAPE_PROBE_RETURN;
+
+	if (p->opcode || p->hits || p->missed || p->reserved)
+		return -EINVAL;
+	if (p->flags & ~KTAPE_PROBE_RETURN || p->offset > UINT_MAX)
+		return -EINVAL;
+	if (!*p->symbol || !memchr(p->symbol, '\0', sizeof(p->symbol)))
+		return -EINVAL;
+	if (p->nargs > (ret ? 1 : KTAPE_PROBE_ARGS_MAX) || (ret && p->offset))
+		return -EINVAL;
+	return ret || p->nargs <= KT_FUNCTION_ARGUMENTS ? 0 : -EOPNOTSUPP;
+}
+
+static struct kt_slot *free_slot(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_PROBES; i++)
+		if (!*slots[i].symbol)
+			return &slots[i];
+	return NULL;
+}
+
+static int fill(struct kt_slot *slot, const struct ktape_probe *p)
+{
+	unsigned int i = slot - slots, cpu;
+	int ret;
+
+	for_each_possible_cpu(cpu) {
+		per_cpu(slot_hits, cpu).recorded[i] = 0;
+		per_cpu(slot_hits, cpu).missed[i] = 0;
+	}
+	strscpy(slot->symbol, p->symbol, sizeof(slot->symbol));
+	slot->flags = p->flags;
+	slot->nargs = p->nargs;
+	slot->rp.kp.offset = p->offset;
+	ret = register_slot(slot);
+	if (ret) {
+		memset(slot, 0, sizeof(*slot));
+		return ret;
+	}
+	/* What it calls on the way of a record would be hit by that record. */
+	if (within_module((unsigned long)slot->rp.kp.addr, THIS_MODULE)) {
+		unregister(slot);
+		return -EINVAL;
+	}
+	kt_registry_set(KTAPE_OBJ_PROBE, KTAPE_OP_PROBE + i, is_return(slot),
+			0, slot->symbol);
+	if (wanted & BIT(i))
+		enable(slot);
+	return 0;
+}
+
+/**
+ * kt_kprobe_add() - add a probe to a free slot
+ * @p: symbol, offset, flags, nargs; the others are zero.  Receives the opcode
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL: bad members, or the kernel refuses a probe there; -ENOENT:
+ * no such symbol; -ENOSPC: no free slot; -EOPNOTSUPP: no arguments to be had;
+ * -ENOMEM.
+ */
+int kt_kprobe_add(struct ktape_probe *p)
+{
+	struct kt_slot *slot;
+	int ret = check(p);
+
+	if (ret)
+		return ret;
+	mutex_lock(&kprobe_lock);
+	slot = free_slot();
+	ret = slot ? fill(slot, p) : -ENOSPC;
+	if (!ret)
+		p->opcode = KTAPE_OP_PROBE + (slot - slots);
+	mutex_unlock(&kprobe_lock);
+	return ret;
+}
+
+/**
+ * kt_kprobe_remove() - remove a probe
+ * @opcode: of a slot
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -ENOENT: the slot is free.
+ */
+int kt_kprobe_remove(unsigned int opcode)
+{
+	struct kt_slot *slot = &slots[opcode - KTAPE_OP_PROBE];
+	int ret = -ENOENT;
+
+	mutex_lock(&kprobe_lock);
+	if (*slot->symbol) {
+		unregister(slot);
+		ret = 0;
+	}
+	mutex_unlock(&kprobe_lock);
+	return ret;
+}
+
+/**
+ * kt_kprobe_get() - tell what a slot holds
+ * @p: opcode of a slot; the rest is filled, with an empty symbol for a free slot
+ *
+ * Context: process context, may sleep.
+ * Return: 0.
+ */
+int kt_kprobe_get(struct ktape_probe *p)
+{
+	const unsigned int i = p->opcode - KTAPE_OP_PROBE;
+	const struct kt_slot *slot = &slots[i];
+	unsigned int cpu;
+
+	mutex_lock(&kprobe_lock);
+	p->flags = slot->flags;
+	p->nargs = slot->nargs;
+	p->offset = slot->rp.kp.offset;
+	strscpy(p->symbol, slot->symbol, sizeof(p->symbol));
+	p->missed = slot->rp.kp.nmissed + slot->rp.nmissed;
+	p->hits = 0;
+	for_each_possible_cpu(cpu) {
+		if (!*slot->symbol)
+			break;
+		p->hits += READ_ONCE(per_cpu(slot_hits, cpu).recorded[i]);
+		p->missed += READ_ONCE(per_cpu(slot_hits, cpu).missed[i]);
+	}
+	mutex_unlock(&kprobe_lock);
+	return 0;
+}
+
+/**
+ * kt_kprobe_want() - enable what is wanted now
+ * @mask: union of the sessions' profiles, bit n is opcode n
+ *
+ * Context: process context, may sleep.
+ */
+void kt_kprobe_want(const u64 *mask)
+{
+	unsigned int i;
+
+	BUILD_BUG_ON(KTAPE_OP_PROBE % 64 + KTAPE_PROBES > 64);
+	mutex_lock(&kprobe_lock);
+	wanted = mask[KTAPE_OP_PROBE / 64] >> KTAPE_OP_PROBE % 64 &
+		 (BIT(KTAPE_PROBES) - 1);
+	for (i = 0; i < KTAPE_PROBES; i++)
+		if (wanted & BIT(i))
+			enable(&slots[i]);
+	mutex_unlock(&kprobe_lock);
+}
+
+/**
+ * kt_kprobe_drop() - disable what nobody wants
+ *
+ * Context: process context, may sleep.
+ */
+void kt_kprobe_drop(void)
+{
+	unsigned int i;
+
+	mutex_lock(&kprobe_lock);
+	for (i = 0; i < KTAPE_PROBES; i++)
+		if (!(wanted & BIT(i)))
+			disable(&slots[i]);
+	mutex_unlock(&kprobe_lock);
+}
+
+/**
+ * kt_kprobe_state() - can the event of a slot be recorded?
+ * @opcode: of a slot
+ * @error: out: with KTAPE_EVENT_FAILED the reason
+ * @attached: out: the probe is armed
+ *
+ * Context: process context, may sleep.
+ * Return: enum ktape_event_state.
+ */
+u32 kt_kprobe_state(unsigned int opcode, int *error, bool *attached)
+{
+	const struct kt_slot *slot = &slots[opcode - KTAPE_OP_PROBE];
+	u32 state = KTAPE_EVENT_AVAILABLE;
+
+	mutex_lock(&kprobe_lock);
+	*error = slot->error;
+	*attached = slot->enabled && !kprobe_gone((struct kprobe *)&slot->rp.kp);
+	if (!*slot->symbol)
+		state = KTAPE_EVENT_FREE_SLOT;
+	else if (kprobe_gone((struct kprobe *)&slot->rp.kp))
+		state = KTAPE_EVENT_GONE;
+	else if (slot->error)
+		state = KTAPE_EVENT_FAILED;
+	mutex_unlock(&kprobe_lock);
+	return state;
+}
+
+/**
+ * kt_kprobe_exit() - remove all probes and wait until no handler runs
+ *
+ * Context: module unload, may sleep.
+ */
+void kt_kprobe_exit(void)
+{
+	unsigned int i;
+
+	mutex_lock(&kprobe_lock);
+	for (i = 0; i < KTAPE_PROBES; i++)
+		if (*slots[i].symbol)
+			unregister(&slots[i]);
+	mutex_unlock(&kprobe_lock);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Paths that system calls are given.
+ *
+ * A probe cannot wait for a page to be read in: a path that is not in memory,
+ * wholly or in part, is cut where it is missing.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+#include <trace/events/syscalls.h>
+
+#include "../event.h"
+#include "../probe.h"
+
+#define PATH_BYTES	256
+#define FLAG_COMPAT	(1U << 16)
+#define FLAG_X32	(1U << 17)
+#define FLAG_CUT	(1U << 18)
+
+/**
+ * struct kt_path_call - a system call that is given a path
+ * @nr: its number
+ * @arg: which argument is the path
+ */
+struct kt_path_call {
+	u16 nr;
+	u16 arg;
+};
+
+/* Not every architecture has the older ones. */
+static const struct kt_path_call native[] = {
+	{ __NR_execve, 0 },
+	{ __NR_execveat, 1 },
+	{ __NR_openat, 1 },
+	{ __NR_openat2, 1 },
+#ifdef __NR_open
+	{ __NR_open, 0 },
+#endif
+#ifdef __NR_creat
+	{ __NR_creat, 0 },
+#endif
+};
+
+/* The numbers of x32 that differ. */
+static const struct kt_path_call x32[] = {
+	{ 520, 0 },	/* execve */
+	{ 545, 1 },	/* execveat */
+};
+
+/* The 32-bit tables of x86 and arm differ in what came after 2.4 only. */
+static const struct kt_path_call compat[] = {
+	{ 5, 0 },	/* open */
+	{ 8, 0 },	/* creat */
+	{ 11, 0 },	/* execve */
+	{ 437, 1 },	/* openat2 */
+#if defined(CONFIG_X86)
+	{ 295, 1 },	/* openat */
+	{ 358, 1 },	/* execveat */
+#elif defined(CONFIG_ARM64)
+	{ 322, 1 },	/* openat */
+	{ 387, 1 },	/* execveat */
+#endif
+};
+
+/* Return: the path's argument, or -1. */
+static __always_inline int find(const struct kt_path_call *calls,
+				unsigned int n, long nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (calls[i].nr == nr)
+			return calls[i].arg;
+	return -1;
+}
+
+/* Which argument of this system call is a path?  Fills in dat20. */
+static int path_argument(long nr, u32 *dat20)
+{
+	int arg = -1;
+
+	if (kt_syscall_is_compat()) {
+		*dat20 = FLAG_COMPAT | (u16)nr;
+		return find(compat, ARRAY_SIZE(compat), nr);
+	}
+	if (kt_syscall_is_x32(nr)) {
+		nr = kt_syscall_x32_nr(nr);
+		*dat20 = FLAG_X32 | (u16)nr;
+		arg = find(x32, ARRAY_SIZE(x32), nr);
+	} else {
+		*dat20 = (u16)nr;
+	}
+	return arg >= 0 ? arg : find(native, ARRAY_SIZE(native), nr);
+}
+
+/*
+ * Copy up to the NUL or the end of the room, page by page: what comes after the
+ * NUL may be missing.  Return: bytes without the NUL.
+ */
+static u32 copy_path(char *to, unsigned long from, bool *cut)
+{
+	u32 len = 0, piece, part;
+
+	*cut = false;
+	while (len < PATH_BYTES) {
+		piece = min_t(u32, PATH_BYTES - len,
+			      PAGE_SIZE - offset_in_page(from + len));
+		if (copy_from_user_nofault(to + len, (void __user *)(from + len),
+					   piece))
+			break;
+		part = strnlen(to + len, piece);
+		len += part;
+		if (part < piece)
+			return len;
+	}
+	*cut = true;
+	return len;
+}
+
+static noinline void notrace sys_path(struct pt_regs *regs, int arg, u32 dat20)
+{
+	unsigned long args[6];
+	char path[PATH_BYTES];
+	struct kt_record rec = {
+		.class = KTAPE_CLASS_SYSCALL,
+		.blob = path,
+	};
+	bool cut;
+
+	syscall_get_arguments(current, regs, args);
+	rec.size = copy_path(path, args[arg], &cut);
+	rec.code = KT_CODE(KTAPE_EV_SYS_PATH, dat20 | (cut ? FLAG_CUT : 0), 1,
+			   0);
+	kt_event_record(KTAPE_RING_EVENT, &rec);
+}
+
+static void notrace probe_sys_enter_path(void *data, struct pt_regs *regs,
+					 long nr)
+{
+	u32 dat20;
+	int arg;
+
+	kt_probe_enter();
+	if (KT_WANTED(SYS_PATH)) {
+		arg = path_argument(nr, &dat20);
+		if (arg >= 0)
+			sys_path(regs, arg, dat20);
+	}
+	kt_probe_leave();
+}
+
+struct kt_probe kt_probes_path[] = {
+	{
+		.name = "sys_enter",
+		.func = KT_PROBE_FUNC(NULL, probe_sys_enter_path, sys_enter,
+				      struct pt_regs *, long),
+		.early = true,
+		.events = { KTAPE_EV_SYS_PATH },
+	},
+	{}
+};

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Call stacks that follow the events for which they were asked.
+ *
+ * Everything is on the stack of the event's own context, so that contexts may
+ * nest.  A stack begins at the code that the event is about: our own frames go,
+ * and so do those of the kernel between that code and us.
+ */
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+
+#include <ktape/filter.h>
+
+#include "event.h"
+#include "stack.h"
+#include "token.h"
+
+/* Frames between the event and what it is about, at most. */
+#define FRAMES_ABOVE	16
+
+/* Bytes from a probed address to where its frame goes on, at most. */
+#define PROBE_SPAN	8
+
+/* Functions by which tracepoints call their probes. */
+#define GLUE_MAX	512
+
+static struct {
+	unsigned long start;
+	unsigned long size;
+} glue[GLUE_MAX];
+
+static unsigned int nr_glue;
+static DEFINE_MUTEX(glue_lock);
+
+static bool is_glue(unsigned long address)
+{
+	/* Pairs with the release in kt_stack_leave_out(). */
+	unsigned int i, nr = smp_load_acquire(&nr_glue);
+
+	for (i = 0; i < nr; i++)
+		if (address - glue[i].start < glue[i].size)
+			return true;
+	return false;
+}
+
+static unsigned long size_of(unsigned long function)
+{
+	char text[KSYM_SYMBOL_LEN], *plus;
+	unsigned long offset, size;
+
+	sprint_symbol(text, function);
+	plus = strstr(text, "+0x");
+	if (!plus || sscanf(plus, "+0x%lx/0x%lx", &offset, &size) != 2)
+		return 0;
+	return size - offset;
+}
+
+/**
+ * kt_stack_leave_out() - a function that only stands between event and probe
+ * @function: its begin, or NULL
+ *
+ * Context: process context, may sleep.
+ */
+void kt_stack_leave_out(const void *function)
+{
+	unsigned long start = (unsigned long)function;
+
+	mutex_lock(&glue_lock);
+	if (start && nr_glue < GLUE_MAX && !is_glue(start)) {
+		glue[nr_glue].start = start;
+		glue[nr_glue].size = size_of(start);
+		/* Pairs with the acquire in is_glue(). */
+		smp_store_release(&nr_glue, nr_glue + 1);
+	}
+	mutex_unlock(&glue_lock);
+}
+
+/* Is it the probed address, or that behind its breakpoint or call? */
+static bool is_probed(unsigned long frame, u32 token)
+{
+	unsigned int i;
+
+	for (i = 0; i <= PROBE_SPAN; i++)
+		if (kt_token((void *)(frame - i)) == token)
+			return true;
+	return false;
+}
+
+/* Which frame is the first that the event is about? */
+static unsigned int first_frame(const unsigned long *frames, unsigned int nr,
+				const struct kt_record *event)
+{
+	unsigned int own = 0, i;
+
+	while (own < nr && within_module(frames[own], THIS_MODULE))
+		own++;
+	while (own < nr && is_glue(frames[own]))
+		own++;
+	if (event->class != KTAPE_CLASS_KPROBE)
+		return own;
+	/* Breakpoint, trampoline and so on: how many depends on the probe. */
+	for (i = own; i < nr; i++)
+		if (is_probed(frames[i], event->args[0]))
+			return i;
+	return own;
+}
+
+/**
+ * kt_stack_record() - record the call stack behind an event
+ * @r: the ring in which the event is
+ * @event: the event
+ *
+ * Context: that of the event, preemption disabled.
+ */
+noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
+{
+	unsigned long frames[FRAMES_ABOVE + KTAPE_STACK_FRAMES];
+	u32 blob[1 + KTAPE_STACK_FRAMES];
+	unsigned int nr, first, i;
+	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_KERNEL_STACK,
+				event->code & (KTAPE_OPCODES - 1), 1, 0),
+		.class = KTAPE_CLASS_STACK,
+		.blob = blob,
+	};
+
+	kt_count(&r->page->emitted[rec.class]);
+	/* Older ways to unwind take locks. */
+	if (kt_nmi_unsafe() ||
+	    (!IS_ENABLED(CONFIG_ARCH_STACKWALK) && in_nmi())) {
+		kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec.class]);
+		return;
+	}
+	nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
+	first = first_frame(frames, nr, event);
+	nr = min_t(unsigned int, nr - first, KTAPE_STACK_FRAMES);
+	blob[0] = nr;
+	for (i = 0; i < nr; i++)
+		blob[1 + i] = kt_token_func(frames[first + i]);
+	rec.size = (1 + nr) * sizeof(*blob);
+	kt_ring_write(r, &rec);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Run-time probes and the names of functions, for guest tests. */
+#ifndef _KT_PROBE_H
+#define _KT_PROBE_H
+
+#include <ktape/filter.h>
+
+#include "kt_ring.h"
+
+#define KT_TARGET	"/tests/ktape_target.ko"
+#define KT_TARGET_CALLS	"/sys/module/ktape_target/parameters/calls"
+
+static inline int kt_probe_op(int fd, uint32_t op, struct ktape_probe *p)
+{
+	p->size = sizeof(*p);
+	p->op = op;
+	return kt_ioctl(fd, KTAPE_IOC_PROBE, p);
+}
+
+/* Return: its opcode, or a negative errno. */
+static inline int kt_probe_add(int fd, const char *symbol, uint32_t flags,
+			       uint32_t nargs)
+{
+	struct ktape_probe p = { .flags = flags, .nargs = nargs };
+	int ret;
+
+	snprintf(p.symbol, sizeof(p.symbol), "%s", symbol);
+	ret = kt_probe_op(fd, KTAPE_PROBE_ADD, &p);
+	return ret ? ret : (int)p.opcode;
+}
+
+static inline int kt_probe_remove(int fd, unsigned int opcode)
+{
+	struct ktape_probe p = { .opcode = opcode };
+
+	return kt_probe_op(fd, KTAPE_PROBE_REMOVE, &p);
+}
+
+static inline struct ktape_probe kt_probe_get(int fd, unsigned int opcode)
+{
+	struct ktape_probe p = { .opcode = opcode };
+
+	if (kt_probe_op(fd, KTAPE_PROBE_GET, &p))
+		strcpy(p.symbol, "?");
+	return p;
+}
+
+static inline int kt_target_load(void)
+{
+	int fd = open(KT_TARGET, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static inline int kt_target_unload(void)
+{
+	return syscall(SYS_delete_module, "ktape_target", O_NONBLOCK) ? -errno :
+									 0;
+}
+
+static inline int kt_target_calls(long n)
+{
+	int fd = open(KT_TARGET_CALLS, O_WRONLY | O_CLOEXEC), ret;
+	char text[24];
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, snprintf(text, sizeof(text), "%ld", n)) < 0 ?
+		      -errno :
+		      0;
+	close(fd);
+	return ret;
+}
+
+/*
+ * Copy the latest entry of an object out of a mapped registry; symbols are
+ * entered a moment after their first record. Return: is it there?
+ */
+static inline bool kt_object(const struct kt_map *m, uint32_t type, uint32_t id,
+			     struct ktape_object_entry *to)
+{
+	const struct ktape_object_entry *e = (const void *)m->data;
+	size_t nr = m->e.data_size / sizeof(*e);
+
+	to->seq = 0;
+	for (int tries = 0; tries < 20 && !to->seq; tries++) {
+		for (size_t i = 0; i < nr; i++)
+			if (e[i].type == type && e[i].id == id &&
+			    (!to->seq || e[i].born > to->born))
+				*to = e[i];
+		if (!to->seq)
+			usleep(20000);
+	}
+	return to->seq;
+}
+
+/*
+ * Does the name of a token's function end like this?  A system call has several
+ * names, of which the kernel tells any.
+ */
+static inline bool kt_is_function(const struct kt_map *registry, uint32_t token,
+				  const char *end)
+{
+	struct ktape_object_entry e;
+	size_t len;
+
+	if (!kt_object(registry, KTAPE_OBJ_FUNCTION, token, &e))
+		return false;
+	len = strnlen(e.name, sizeof(e.name));
+	return len >= strlen(end) &&
+	       !strncmp(e.name + len - strlen(end), end, strlen(end));
+}
+
+#endif /* _KT_PROBE_H */

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Probes at run time: what is refused, slots, exact counts, arguments, states. */
+#include "kselftest_harness.h"
+
+#include "kt_probe.h"
+
+#define LOAD_CPU	0
+#define CALLS		500
+#define GETPPID		"__x64_sys_getppid"
+#define SLOT(n)		(KTAPE_OP_PROBE + (n))
+
+FIXTURE(kprobe)
+{
+	int main;
+	int fd;			/* a session of our own */
+	struct kt_map events;	/* of LOAD_CPU, where we are */
+	struct kt_map registry;
+};
+
+FIXTURE_SETUP(kprobe)
+{
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
+			    &self->events));
+	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY,
+			    &self->registry));
+	ASSERT_EQ(0, kt_pin(LOAD_CPU));
+	ASSERT_EQ(0, kt_target_load());
+}
+
+FIXTURE_TEARDOWN(kprobe)
+{
+	/* A mapping keeps the session, and that the probe. */
+	kt_unmap(&self->events);
+	kt_unmap(&self->registry);
+	close(self->fd);
+	for (int i = 0; i < KTAPE_PROBES; i++)
+		kt_probe_remove(self->main, SLOT(i));
+	EXPECT_EQ(0, kt_target_unload());
+	close(self->main);
+}
+
+/* ---- what is refused --------------------------------------------------- */
+
+TEST_F(kprobe, refused)
+{
+	static const struct {
+		struct ktape_probe p;
+		int error;
+	} vector[] = {
+		{ { .symbol = "" }, -EINVAL },
+		{ { .symbol = "ktape_no_such_function" }, -ENOENT },
+		{ { .symbol = "ktape_no_such_function", .flags = 1 }, -ENOENT },
+		{ { .symbol = "exc_int3" }, -EINVAL },
+		{ { .symbol = "exc_int3", .flags = 1 }, -EINVAL },
+		{ { .symbol = "kprobe_int3_handler" }, -EINVAL },
+		{ { .symbol = "kt_event_record" }, -EINVAL },
+		{ { .symbol = "kt_event_record", .flags = 1 }, -EINVAL },
+		{ { .symbol = "ktape_target", .flags = 2 }, -EINVAL },
+		{ { .symbol = "ktape_target", .flags = 1U << 31 }, -EINVAL },
+		{ { .symbol = "ktape_target", .nargs = 5 }, -EINVAL },
+		{ { .symbol = "ktape_target", .nargs = -1U }, -EINVAL },
+		{ { .symbol = "ktape_target", .flags = 1, .nargs = 2 },
+		  -EINVAL },
+		{ { .symbol = "ktape_target", .flags = 1, .offset = 5 },
+		  -EINVAL },
+		/* The middle of an instruction. */
+		{ { .symbol = "ktape_target", .offset = 1 }, -EINVAL },
+		{ { .symbol = "ktape_target", .offset = 1ULL << 32 }, -EINVAL },
+		{ { .symbol = "ktape_target", .offset = -1ULL }, -EINVAL },
+		{ { .symbol = "ktape_target", .opcode = SLOT(0) }, -EINVAL },
+		{ { .symbol = "ktape_target", .reserved = 1 }, -EINVAL },
+		{ { .symbol = "ktape_target", .hits = 1 }, -EINVAL },
+		{ { .symbol = "ktape_target", .missed = 1 }, -EINVAL },
+	};
+	struct ktape_probe p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		p = vector[i].p;
+		EXPECT_EQ(vector[i].error,
+			  kt_probe_op(self->main, KTAPE_PROBE_ADD, &p))
+		{
+			TH_LOG("vector %zu", i);
+		}
+	}
+	memset(&p, 0, sizeof(p));
+	memset(p.symbol, 'a', sizeof(p.symbol));
+	EXPECT_EQ(-EINVAL, kt_probe_op(self->main, KTAPE_PROBE_ADD, &p));
+	for (uint32_t op = KTAPE_PROBE_REMOVE + 1; op; op <<= 1) {
+		p = (struct ktape_probe){ .opcode = SLOT(0) };
+		EXPECT_EQ(-EINVAL, kt_probe_op(self->main, op, &p));
+	}
+	/* None of them left anything. */
+	for (int i = 0; i < KTAPE_PROBES; i++)
+		EXPECT_STREQ("", kt_probe_get(self->main, SLOT(i)).symbol);
+}
+
+TEST_F(kprobe, get_and_remove_take_the_slot_alone)
+{
+	static const struct ktape_probe bad[] = {
+		{ .opcode = SLOT(-1) },
+		{ .opcode = KTAPE_TIME_EXTEND },
+		{ .opcode = SLOT(256) },
+		{ .opcode = SLOT(0), .flags = 1 },
+		{ .opcode = SLOT(0), .nargs = 1 },
+		{ .opcode = SLOT(0), .reserved = 1 },
+		{ .opcode = SLOT(0), .offset = 1 },
+		{ .opcode = SLOT(0), .hits = 1 },
+		{ .opcode = SLOT(0), .missed = 1 },
+		{ .opcode = SLOT(0), .symbol = "x" },
+	};
+	struct ktape_probe p;
+
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, GETPPID, 0, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		p = bad[i];
+		EXPECT_EQ(-EINVAL, kt_probe_op(self->main, KTAPE_PROBE_GET,
+					       &p));
+		p = bad[i];
+		EXPECT_EQ(-EINVAL, kt_probe_op(self->main, KTAPE_PROBE_REMOVE,
+					       &p));
+	}
+	EXPECT_EQ(-ENOENT, kt_probe_remove(self->main, SLOT(1)));
+	EXPECT_EQ(0, kt_probe_remove(self->main, SLOT(0)));
+	EXPECT_EQ(-ENOENT, kt_probe_remove(self->main, SLOT(0)));
+}
+
+TEST_F(kprobe, rights)
+{
+	int fd = kt_open(O_RDONLY);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-EPERM, kt_probe_add(fd, GETPPID, 0, 0));
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, GETPPID, 0, 0));
+	EXPECT_EQ(-EPERM, kt_probe_remove(fd, SLOT(0)));
+	EXPECT_STREQ(GETPPID, kt_probe_get(fd, SLOT(0)).symbol);
+	close(fd);
+}
+
+TEST_F(kprobe, slots)
+{
+	struct ktape_object_entry e;
+	struct ktape_probe p;
+
+	for (int i = 0; i < KTAPE_PROBES; i++)
+		EXPECT_EQ(SLOT(i), kt_probe_add(self->main, "ktape_target",
+						i & 1, i % 2 ? 1 : i % 5));
+	EXPECT_EQ(-ENOSPC, kt_probe_add(self->main, GETPPID, 0, 0));
+	for (int i = 0; i < KTAPE_PROBES; i++) {
+		p = kt_probe_get(self->main, SLOT(i));
+		EXPECT_STREQ("ktape_target", p.symbol);
+		EXPECT_EQ(i & 1, p.flags);
+		EXPECT_EQ(i % 2 ? 1 : i % 5, p.nargs);
+		ASSERT_TRUE(kt_object(&self->registry, KTAPE_OBJ_PROBE, SLOT(i),
+				      &e));
+		EXPECT_STREQ("ktape_target", e.name);
+		EXPECT_EQ(i & 1, e.param1);
+		EXPECT_EQ(0, e.died);
+	}
+	EXPECT_EQ(0, kt_probe_remove(self->main, SLOT(7)));
+	ASSERT_TRUE(kt_object(&self->registry, KTAPE_OBJ_PROBE, SLOT(7), &e));
+	EXPECT_NE(0, e.died);
+	EXPECT_EQ(SLOT(7), kt_probe_add(self->main, GETPPID, 0, 0));
+	EXPECT_STREQ(GETPPID, kt_probe_get(self->main, SLOT(7)).symbol);
+}
+
+TEST_F(kprobe, busy_while_in_a_profile)
+{
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, GETPPID, 0, 0));
+	/* Whether it records or not. */
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
+	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT, SLOT(0), 0,
+				    0));
+	EXPECT_EQ(0, kt_probe_remove(self->main, SLOT(0)));
+}
+
+/* ---- states ------------------------------------------------------------ */
+
+static struct ktape_event_info info(int fd, unsigned int opcode)
+{
+	struct ktape_event_info e = { .size = sizeof(e), .opcode = opcode };
+
+	if (kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &e))
+		e.state = -1U;
+	return e;
+}
+
+static void wait_for_detaching(void)
+{
+	usleep(2500000 + 500000 * kt_scale());
+}
+
+TEST_F_TIMEOUT(kprobe, states, 120)
+{
+	struct ktape_event_info e = info(self->main, SLOT(0));
+
+	EXPECT_EQ(KTAPE_EVENT_FREE_SLOT, e.state);
+	EXPECT_NE('\0', e.reason[0]);
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 0));
+	e = info(self->main, SLOT(0));
+	EXPECT_EQ(KTAPE_EVENT_AVAILABLE, e.state);
+	EXPECT_EQ(0, e.attached);
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
+	EXPECT_EQ(0, info(self->main, SLOT(0)).attached);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(1, info(self->main, SLOT(0)).attached);
+	ASSERT_EQ(0, kt_target_calls(CALLS));
+	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_target_calls(CALLS));
+	wait_for_detaching();
+	EXPECT_EQ(0, info(self->main, SLOT(0)).attached);
+	ASSERT_EQ(0, kt_target_calls(CALLS));
+	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
+}
+
+TEST_F(kprobe, module_goes)
+{
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
+	ASSERT_EQ(SLOT(1), kt_probe_add(self->main, "ktape_target", 1, 1));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0),
+				    SLOT(1), 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_target_calls(1));
+	ASSERT_EQ(0, kt_target_unload());
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(KTAPE_EVENT_GONE, info(self->main, SLOT(i)).state);
+		EXPECT_EQ(0, info(self->main, SLOT(i)).attached);
+		EXPECT_EQ(1, kt_probe_get(self->main, SLOT(i)).hits);
+	}
+	/* Coming back does not bring it back. */
+	ASSERT_EQ(0, kt_target_load());
+	ASSERT_EQ(0, kt_target_calls(1));
+	EXPECT_EQ(1, kt_probe_get(self->main, SLOT(0)).hits);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	EXPECT_EQ(KTAPE_EVENT_GONE, info(self->main, SLOT(0)).state);
+}
+
+/* ---- records ----------------------------------------------------------- */
+
+struct seen {
+	long records, other, wrong;
+	unsigned int opcode;
+	uint32_t token;
+	/* the values that record n has to have */
+	int (*expect)(long n, uint64_t *values);
+};
+
+static void look(const struct kt_rec *r, void *arg)
+{
+	struct seen *s = arg;
+	uint64_t must[4], is;
+	uint32_t count;
+	int n;
+
+	if (r->op != s->opcode) {
+		s->other += r->op != KTAPE_TIME_EXTEND &&
+			    r->op != KTAPE_EV_CONTEXT;
+		return;
+	}
+	n = s->expect(s->records++, must);
+	s->token = r->args[0];
+	memcpy(&count, r->blob, sizeof(count));
+	s->wrong += (int)count != n || r->size != 4 + 8 * (uint32_t)n;
+	for (int i = 0; i < n && i < (int)count; i++) {
+		memcpy(&is, r->blob + 4 + 8 * i, sizeof(is));
+		s->wrong += is != must[i];
+	}
+}
+
+static int no_values(long n, uint64_t *values)
+{
+	return 0;
+}
+
+static int arguments(long n, uint64_t *values)
+{
+	values[0] = n;
+	values[1] = 0x2222222222222222;
+	values[2] = 0x3333;
+	values[3] = -4ULL;
+	return 4;
+}
+
+static int sum(long n, uint64_t *values)
+{
+	uint64_t v[4];
+
+	arguments(n, v);
+	values[0] = v[0] + v[1] + v[2] + v[3];
+	return 1;
+}
+
+static int parent(long n, uint64_t *values)
+{
+	values[0] = getppid();
+	return 1;
+}
+
+static void getppids(void)
+{
+	kt_getppids(CALLS);
+}
+
+static void targets(void)
+{
+	kt_target_calls(CALLS);
+}
+
+FIXTURE(values)
+{
+	FIXTURE_DATA(kprobe) k;
+};
+
+FIXTURE_VARIANT(values)
+{
+	const char *symbol, *function;
+	uint32_t flags, nargs;
+	int (*expect)(long n, uint64_t *values);
+	void (*call)(void);
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(values, entry_of_a_system_call)
+{
+	GETPPID, "sys_getppid", 0, 0, no_values, getppids
+};
+FIXTURE_VARIANT_ADD(values, return_of_a_system_call)
+{
+	GETPPID, "sys_getppid", KTAPE_PROBE_RETURN, 1, parent, getppids
+};
+FIXTURE_VARIANT_ADD(values, arguments)
+{
+	"ktape_target", "ktape_target", 0, 4, arguments, targets
+};
+FIXTURE_VARIANT_ADD(values, result)
+{
+	"ktape_target", "ktape_target", KTAPE_PROBE_RETURN, 1, sum, targets
+};
+FIXTURE_VARIANT_ADD(values, return_alone)
+{
+	"ktape_target", "ktape_target", KTAPE_PROBE_RETURN, 0, no_values,
+	targets
+};
+/* clang-format on */
+
+FIXTURE_SETUP(values)
+{
+	kprobe_setup(_metadata, &self->k, NULL);
+}
+
+FIXTURE_TEARDOWN(values)
+{
+	kprobe_teardown(_metadata, &self->k, NULL);
+}
+
+/* Before it is in the profile and afterwards, nothing is recorded. */
+TEST_F(values, exact)
+{
+	struct seen s = { .opcode = SLOT(0), .expect = variant->expect };
+	struct ktape_probe p;
+
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->k.main, variant->symbol,
+					variant->flags, variant->nargs));
+	ASSERT_EQ(0, kt_command(self->k.fd, KTAPE_IOC_START));
+	variant->call();
+	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_OR, SLOT(0), 0,
+				    0));
+	variant->call();
+	ASSERT_EQ(0, kt_profile_ops(self->k.fd, KTAPE_PROFILE_ANDNOT, SLOT(0),
+				    0, 0));
+	variant->call();
+	ASSERT_EQ(0, kt_command(self->k.fd, KTAPE_IOC_STOP));
+	EXPECT_LE(0, kt_walk(&self->k.events, look, &s));
+	EXPECT_EQ(CALLS, s.records);
+	EXPECT_EQ(0, s.wrong);
+	EXPECT_EQ(0, s.other);
+	EXPECT_TRUE(kt_is_function(&self->k.registry, s.token,
+				   variant->function));
+	p = kt_probe_get(self->k.main, SLOT(0));
+	EXPECT_EQ(CALLS, p.hits);
+	EXPECT_EQ(0, p.missed);
+}
+
+TEST_HARNESS_MAIN

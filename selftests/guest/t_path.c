@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Paths of system calls: each of them, by both tables, whole, cut, not there. */
+#include "kselftest_harness.h"
+
+#include <linux/openat2.h>
+#include <sys/wait.h>
+
+#include "kt_ring.h"
+
+#define LOAD_CPU	0
+#define OURS		"/ktape-path/"	/* no such folder */
+#define PATH_BYTES	256
+#define COMPAT		(1U << 16)
+#define CUT		(1U << 18)
+#define PATHS_MAX	256
+#define TIMES		5
+
+/**
+ * struct path - a record
+ * @dat20: its bits
+ * @enter: bits of the sys_enter that comes next
+ * @len: of the path
+ * @text: the path
+ */
+struct path {
+	uint32_t dat20, enter, len;
+	char text[PATH_BYTES + 1];
+};
+
+/* What system calls read, below 4 GiB for the 32-bit ones. */
+struct low {
+	char path[2 * 4096];	/* the second page can be taken away */
+	uint32_t argv[4];	/* 0 and 1, 2 and 3: a pointer and NULL */
+	struct open_how how;
+};
+
+struct call {
+	long nr;
+	bool compat;
+	int arg;	/* which one is the path */
+	enum { MODE, HOW, ARGV } next;
+};
+
+static const struct call calls[] = {
+	{ SYS_open, false, 0, MODE },	{ SYS_creat, false, 0, MODE },
+	{ SYS_openat, false, 1, MODE }, { SYS_openat2, false, 1, HOW },
+	{ SYS_execve, false, 0, ARGV }, { SYS_execveat, false, 1, ARGV },
+	{ 5, true, 0, MODE },		{ 8, true, 0, MODE },
+	{ 295, true, 1, MODE },		{ 437, true, 1, HOW },
+	{ 11, true, 0, ARGV },		{ 358, true, 1, ARGV },
+};
+
+FIXTURE(path)
+{
+	int main, fd;
+	struct kt_map m;
+	struct low *low;
+	struct path *paths;
+	long nr, pending;
+};
+
+FIXTURE_SETUP(path)
+{
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, 0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &self->m));
+	ASSERT_EQ(0, kt_pin(LOAD_CPU));
+	self->low = mmap(NULL, sizeof(*self->low), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT |
+				 MAP_POPULATE, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->low);
+	self->low->argv[0] = (uint32_t)(uintptr_t)self->low->path;
+	self->paths = calloc(PATHS_MAX, sizeof(*self->paths));
+	ASSERT_NE(NULL, self->paths);
+	/* The path's probe is attached after that of sys_enter. */
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
+				    KTAPE_EV_SYS_ENTER, 0, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+				    KTAPE_EV_SYS_PATH, 0, 0));
+}
+
+FIXTURE_TEARDOWN(path)
+{
+	free(self->paths);
+	close(self->fd);
+	close(self->main);
+}
+
+static long call32(const struct call *c, const struct low *low, const void *p)
+{
+	uint32_t args[5] = {}, path = (uint32_t)(uintptr_t)p;
+	uint32_t how = (uint32_t)(uintptr_t)&low->how;
+	uint32_t argv = (uint32_t)(uintptr_t)low->argv;
+	long ret = c->nr;
+
+	args[0] = (uint32_t)AT_FDCWD;
+	args[c->arg] = path;
+	args[c->arg + 1] = c->next == HOW ? how : c->next == ARGV ? argv : 0;
+	args[c->arg + 2] = c->next == HOW ? sizeof(low->how) : 0;
+	__asm__ volatile("int $0x80"
+			 : "+a" (ret)
+			 : "b" (args[0]), "c" (args[1]), "d" (args[2]),
+			   "S" (args[3]), "D" (args[4])
+			 : "memory", "r8", "r9", "r10", "r11");
+	return ret;
+}
+
+static long call64(const struct call *c, const struct low *low, const void *p)
+{
+	char *argv[] = { (char *)low->path, NULL }, *env[] = { NULL };
+	long args[5] = {};
+
+	args[0] = AT_FDCWD;
+	args[c->arg] = (long)p;
+	args[c->arg + 1] = c->next == HOW ? (long)&low->how :
+			   c->next == ARGV ? (long)argv : 0;
+	args[c->arg + 2] = c->next == HOW ? (long)sizeof(low->how) :
+			   c->next == ARGV ? (long)env : 0;
+	return syscall(c->nr, args[0], args[1], args[2], args[3], args[4]);
+}
+
+static void call(const struct call *c, const struct low *low, const void *p)
+{
+	if (c->compat)
+		call32(c, low, p);
+	else
+		call64(c, low, p);
+}
+
+static uint32_t bits(const struct call *c)
+{
+	return (uint32_t)c->nr | (c->compat ? COMPAT : 0);
+}
+
+/* Keep what may be ours. */
+static void keep(const struct kt_rec *r, void *arg)
+{
+	FIXTURE_DATA(path) *self = arg;
+	struct path *p = &self->paths[self->nr];
+
+	if (r->op == KTAPE_EV_SYS_ENTER && self->pending >= 0) {
+		self->paths[self->pending].enter = r->dat20;
+		self->pending = -1;
+	}
+	if (r->op != KTAPE_EV_SYS_PATH || self->nr == PATHS_MAX ||
+	    r->size > PATH_BYTES)
+		return;
+	p->dat20 = r->dat20;
+	p->len = r->size;
+	memcpy(p->text, r->blob, r->size);
+	if (r->size && strncmp(p->text, OURS, strlen(OURS)) &&
+	    p->text[0] != 'a')
+		return;
+	self->pending = self->nr++;
+}
+
+static void collect(struct __test_metadata *_metadata, FIXTURE_DATA(path) *self)
+{
+	self->nr = 0;
+	self->pending = -1;
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, self->m.page->tail);
+	ASSERT_LE(0, kt_walk(&self->m, keep, self));
+}
+
+TEST_F(path, each_call_by_both_tables)
+{
+	char must[64];
+
+	for (int n = 0; n < TIMES; n++)
+		for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+			sprintf(self->low->path, OURS "%d/%zu", n, i);
+			call(&calls[i], self->low, self->low->path);
+			/* No path. */
+			syscall(SYS_getppid);
+			syscall(SYS_access, self->low->path, 0);
+		}
+	collect(_metadata, self);
+	ASSERT_EQ(TIMES * ARRAY_SIZE(calls), self->nr);
+	for (long i = 0; i < self->nr; i++) {
+		const struct path *p = &self->paths[i];
+		const struct call *c = &calls[i % ARRAY_SIZE(calls)];
+
+		sprintf(must, OURS "%ld/%ld", i / (long)ARRAY_SIZE(calls),
+			i % (long)ARRAY_SIZE(calls));
+		EXPECT_STREQ(must, p->text);
+		EXPECT_EQ(bits(c), p->dat20);
+		EXPECT_EQ(bits(c), p->enter);
+	}
+}
+
+TEST_F(path, lengths)
+{
+	static const unsigned int len[] = { 1, 2, 7, 254, 255, 256, 257, 4000 };
+	const struct call *c = &calls[3];
+
+	for (size_t i = 0; i < ARRAY_SIZE(len); i++) {
+		memset(self->low->path, 'a', len[i]);
+		self->low->path[len[i]] = '\0';
+		call(c, self->low, self->low->path);
+	}
+	collect(_metadata, self);
+	ASSERT_EQ(ARRAY_SIZE(len), self->nr);
+	for (size_t i = 0; i < ARRAY_SIZE(len); i++) {
+		const struct path *p = &self->paths[i];
+		bool cut = len[i] >= PATH_BYTES;
+
+		EXPECT_EQ(cut ? PATH_BYTES : len[i], p->len);
+		EXPECT_EQ(p->len, strspn(p->text, "a"));
+		EXPECT_EQ(bits(c) | (cut ? CUT : 0), p->dat20);
+	}
+}
+
+/* At the end of a page: the next one is there, or is not. */
+TEST_F(path, end_of_a_page)
+{
+	static const unsigned int before[] = { 1, 7, 8, 200, 255, 256, 257 };
+	char *second = self->low->path + 4096;
+	const struct call *c = &calls[3];
+	size_t n = ARRAY_SIZE(before);
+
+	memset(self->low->path, 'a', sizeof(self->low->path));
+	second[3] = '\0';
+	for (size_t i = 0; i < n; i++)
+		call(c, self->low, second - before[i]);
+	second[-1] = '\0';
+	for (int round = 0; round < 2; round++) {
+		ASSERT_EQ(0, mprotect(second, 4096, PROT_NONE));
+		for (size_t i = 0; i < n; i++)
+			call(c, self->low, second - before[i]);
+		second[-1] = 'a';
+	}
+	collect(_metadata, self);
+	/* Among them one without a byte, which is whole. */
+	ASSERT_EQ(3 * n, self->nr);
+	for (size_t i = 0; i < 3 * n; i++) {
+		const unsigned int b = before[i % n];
+		const unsigned int there = i < n ? b + 3 :
+					   i < 2 * n ? b - 1 : b;
+		const bool cut = i < 2 * n ? there >= PATH_BYTES : true;
+		const struct path *p = &self->paths[i];
+
+		EXPECT_EQ(there < PATH_BYTES ? there : PATH_BYTES, p->len)
+		{
+			TH_LOG("%zu: %u bytes before the end", i, b);
+		}
+		EXPECT_EQ(p->len, strspn(p->text, "a"));
+		EXPECT_EQ(bits(c) | (cut ? CUT : 0), p->dat20);
+	}
+}
+
+TEST_F(path, not_there)
+{
+	const void *fresh = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE |
+				 MAP_ANONYMOUS, -1, 0);
+	const void *bad[] = { NULL, (void *)1, (void *)-1L, (void *)-4096L,
+			      (void *)(1UL << 63), (void *)0x7ffffffff000,
+			      fresh };
+	const struct call *c = &calls[3];
+
+	ASSERT_NE(MAP_FAILED, fresh);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		call(c, self->low, bad[i]);
+	collect(_metadata, self);
+	ASSERT_EQ(ARRAY_SIZE(bad), self->nr);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(0, self->paths[i].len);
+		EXPECT_EQ(bits(c) | CUT, self->paths[i].dat20);
+	}
+}
+
+/* A program that really starts. */
+TEST_F(path, exec)
+{
+	static const char shell[] = "/bin/sh";
+	char path[] = OURS "../bin/sh";
+	int status;
+	pid_t pid;
+
+	for (int i = 0; i < TIMES; i++) {
+		pid = fork();
+		if (!pid) {
+			char *argv[] = { path, "-c", "exit 7", NULL };
+
+			execve(path, argv, NULL);
+			execve(shell, argv, NULL);
+			_exit(1);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_EQ(7, WEXITSTATUS(status));
+	}
+	collect(_metadata, self);
+	ASSERT_EQ(TIMES, self->nr);
+	for (int i = 0; i < TIMES; i++) {
+		EXPECT_STREQ(path, self->paths[i].text);
+		EXPECT_EQ(SYS_execve, self->paths[i].dat20);
+		EXPECT_EQ(SYS_execve, self->paths[i].enter);
+	}
+}
+
+TEST_HARNESS_MAIN

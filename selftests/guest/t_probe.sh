@@ -1,0 +1,79 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# ktape probe: what it adds is listed, recorded by its name, and removed.
+
+n=0
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		[ ! -s "${3:-}" ] || sed 's/^/# /' "$3" | head -n 20
+	fi
+}
+
+# exits STATUS NAME COMMAND...
+exits()
+{
+	want=$1 name=$2
+	shift 2
+	"$@" >out 2>&1
+	[ $? = "$want" ]
+	result $? "$name" out
+}
+
+insmod /tests/ktape_target.ko
+
+ktape list >out
+grep 'probe_0 .* kprobe .* no .*\[a free slot' out >/dev/null
+result $? "a free slot says so" out
+
+[ "$(ktape probe add --args 4 ktape_target)" = probe_0 ] &&
+	[ "$(ktape probe add -r -a 1 ktape_target)" = probe_1 ]
+result $? "add tells the name"
+
+exits 1 "no such function" ktape probe add ktape_no_such_function
+exits 1 "a refused function" ktape probe add exc_int3
+exits 2 "too many arguments" ktape probe add -a 5 ktape_target
+exits 2 "more than one value" ktape probe add -r -a 2 ktape_target
+exits 2 "no function" ktape probe add
+exits 2 "no action" ktape probe
+exits 2 "remove what is no probe" ktape probe remove sched_switch
+exits 1 "remove what is not there" ktape probe remove probe_5
+
+ktape record -q -e probe_0,probe_1 -o t -- \
+	sh -c 'echo 3 >/sys/module/ktape_target/parameters/calls' >out 2>&1
+result $? "records" out
+
+ktape dump -e probe_0,probe_1 t >out
+[ "$(grep -c ' probe_0: .*0x2222222222222222.*0x3333.*0xfffffffffffffffc' out)" = 3 ]
+result $? "dump shows the arguments" out
+[ "$(grep -c ' probe_1: .*0x2222222222225551' out)" = 1 ] &&
+	[ "$(grep -c ' probe_1: ' out)" = 3 ]
+result $? "dump shows the results" out
+
+ktape probe list >out
+grep 'probe_0 .*ktape_target .*entry .*args 4, hits 3, missed 0' out >/dev/null &&
+	grep 'probe_1 .*ktape_target .*return .*args 1, hits 3' out >/dev/null &&
+	[ "$(wc -l <out)" = 2 ]
+result $? "list" out
+
+ktape probe list --json >out
+[ "$(grep -c '"symbol":"ktape_target","offset":0,' out)" = 2 ] &&
+	grep '"return":true,"args":1,"hits":3,"missed":0' out >/dev/null
+result $? "list as JSON" out
+
+ktape profile or probe_1
+exits 1 "remove what a session has" ktape probe remove probe_1
+ktape profile andnot probe_1
+exits 0 "remove" ktape probe remove probe_0 probe_1
+[ -z "$(ktape probe list)" ]
+result $? "nothing is left"
+
+rmmod ktape_target
+result $? "its module goes"
+echo "1..$n"

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Call stacks on request: one behind each event, with the right functions. */
+#include "kselftest_harness.h"
+
+#include "kt_probe.h"
+
+#define LOAD_CPU	0
+#define CALLS		300
+#define NESTED_MAX	64
+
+/**
+ * struct seen - what was found in a ring
+ * @events: of those that have stacks
+ * @stacks: how many
+ * @wrong: stacks that belong to no event before them, or have odd sizes
+ * @nested: events that wait for their stacks, the latest last
+ * @nr: how many
+ * @opcode: keep the frames of the latest stack of this event, of the 10th on
+ * @frames: of that, innermost first
+ * @nr_frames: how many
+ */
+struct seen {
+	const __u64 *mask;
+	long events, stacks, wrong;
+	unsigned int nested[NESTED_MAX];
+	int nr;
+	uint32_t frames[KTAPE_STACK_FRAMES], nr_frames;
+};
+
+static void look(const struct kt_rec *r, void *arg)
+{
+	struct seen *s = arg;
+	uint32_t n;
+
+	if (r->op != KTAPE_EV_KERNEL_STACK) {
+		if (!kt_mask_has(s->mask, r->op))
+			return;
+		s->events++;
+		if (s->nr < NESTED_MAX)
+			s->nested[s->nr++] = r->op;
+		return;
+	}
+	s->stacks++;
+	memcpy(&n, r->blob, sizeof(n));
+	if (!s->nr || s->nested[--s->nr] != r->dat20 || !n ||
+	    n > KTAPE_STACK_FRAMES || r->size != 4 + 4 * n) {
+		s->wrong++;
+		return;
+	}
+	s->nr_frames = n;
+	memcpy(s->frames, r->blob + 4, 4 * n);
+}
+
+static int stacks_of(int fd, uint32_t op, const __u64 *mask)
+{
+	struct ktape_filter f = { .size = sizeof(f), .op = op,
+				  .kind = KTAPE_FILTER_STACK };
+
+	if (op == KTAPE_FILTER_SET) {
+		f.nr = KTAPE_MASK_WORDS;
+		f.entries = (uintptr_t)mask;
+	}
+	return kt_ioctl(fd, KTAPE_IOC_FILTER, &f);
+}
+
+FIXTURE(stack)
+{
+	int main, fd;
+	struct kt_map events, registry;
+	__u64 mask[KTAPE_MASK_WORDS];
+	struct seen seen;
+};
+
+FIXTURE_SETUP(stack)
+{
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+	self->fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 4 << 20, 0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT,
+			    &self->events));
+	ASSERT_EQ(0, kt_map(self->fd, -1, KTAPE_RING_REGISTRY,
+			    &self->registry));
+	ASSERT_EQ(0, kt_pin(LOAD_CPU));
+	ASSERT_EQ(0, kt_target_load());
+	self->seen.mask = self->mask;
+}
+
+FIXTURE_TEARDOWN(stack)
+{
+	kt_unmap(&self->events);
+	kt_unmap(&self->registry);
+	close(self->fd);
+	for (int i = 0; i < KTAPE_PROBES; i++)
+		kt_probe_remove(self->main, KTAPE_OP_PROBE + i);
+	EXPECT_EQ(0, kt_target_unload());
+	close(self->main);
+}
+
+/* The profile, and stacks for all of it. */
+static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self,
+		  unsigned int a, unsigned int b)
+{
+	kt_mask_add(self->mask, a);
+	if (b)
+		kt_mask_add(self->mask, b);
+	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, a, b, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+}
+
+static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
+{
+	struct ktape_stats st;
+
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, self->events.page->tail);
+	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	EXPECT_EQ(0, self->seen.wrong);
+	EXPECT_EQ(0, self->seen.nr);
+	EXPECT_EQ(self->seen.events, self->seen.stacks);
+	ASSERT_EQ(0, kt_stats(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &st));
+	EXPECT_EQ(self->seen.stacks, st.emitted[KTAPE_CLASS_STACK]);
+}
+
+/* At which frame of the kept stack is a function of such a name? -1: none. */
+static int frame_of(FIXTURE_DATA(stack) *self, const char *name)
+{
+	struct ktape_object_entry e;
+
+	for (uint32_t i = 0; i < self->seen.nr_frames; i++)
+		if (kt_object(&self->registry, KTAPE_OBJ_FUNCTION,
+			      self->seen.frames[i], &e) &&
+		    strstr(e.name, name))
+			return (int)i;
+	return -1;
+}
+
+static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
+{
+	struct ktape_object_entry e;
+
+	for (uint32_t i = 0; i < self->seen.nr_frames; i++)
+		TH_LOG("%u: %.32s", i,
+		       kt_object(&self->registry, KTAPE_OBJ_FUNCTION,
+				 self->seen.frames[i], &e) ? e.name : "?");
+}
+
+/* The frames of a system call's tracepoint, with nothing of ours or its glue. */
+static void check_enter(struct __test_metadata *_metadata,
+			FIXTURE_DATA(stack) *self)
+{
+	EXPECT_LE(CALLS, self->seen.events);
+	EXPECT_EQ(0, frame_of(self, "enter"));
+	EXPECT_LT(0, frame_of(self, "do_syscall_64"));
+	EXPECT_EQ(-1, frame_of(self, "__traceiter"));
+	EXPECT_EQ(-1, frame_of(self, "probe_"));
+	EXPECT_EQ(-1, frame_of(self, "kt_"));
+}
+
+TEST_F(stack, system_calls)
+{
+	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	kt_getppids(CALLS);
+	stop(_metadata, self);
+	show(_metadata, self);
+	check_enter(_metadata, self);
+}
+
+/* Two probes at one tracepoint: the kernel calls them in a loop. */
+TEST_F(stack, two_probes_at_one_tracepoint)
+{
+	int other = kt_create(self->main, 0, 1 << 16, 0);
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET, KTAPE_EV_SYS_PATH,
+				    KTAPE_EV_SYS_ENTER_WIDE, 0));
+	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
+	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	kt_getppids(CALLS);
+	stop(_metadata, self);
+	show(_metadata, self);
+	check_enter(_metadata, self);
+	close(other);
+}
+
+TEST_F(stack, only_what_was_asked)
+{
+	__u64 none[KTAPE_MASK_WORDS] = {};
+
+	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+				    KTAPE_EV_SYS_EXIT, 0, 0));
+	kt_getppids(CALLS);
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_ANDNOT,
+				    KTAPE_EV_SYS_ENTER, 0, 0));
+	kt_getppids(CALLS);
+	stop(_metadata, self);
+	EXPECT_LE(CALLS, self->seen.stacks);
+	EXPECT_GT(2 * CALLS, self->seen.stacks);
+	(void)none;
+}
+
+TEST_F(stack, off)
+{
+	start(_metadata, self, KTAPE_EV_SYS_ENTER, 0);
+	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_OFF, NULL));
+	kt_getppids(CALLS);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_LE(0, kt_walk(&self->events, look, &self->seen));
+	EXPECT_LE(CALLS, self->seen.events);
+	EXPECT_GT(CALLS, self->seen.stacks);
+}
+
+/* Contexts nest, and their stacks with them. */
+TEST_F(stack, contexts)
+{
+	start(_metadata, self, KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SOFTIRQ_ENTRY);
+	kt_alarms(1000);
+	for (int i = 0; i < 50; i++) {
+		usleep(2000);
+		kt_getppids(100);
+	}
+	kt_alarms(0);
+	stop(_metadata, self);
+	EXPECT_LE(50, self->seen.events);
+	show(_metadata, self);
+}
+
+FIXTURE(probes)
+{
+	FIXTURE_DATA(stack) s;
+};
+
+FIXTURE_VARIANT(probes)
+{
+	uint32_t flags, offset;
+};
+
+/* clang-format off */
+/* By the tracer's call at the entry, by a breakpoint, by a replaced return. */
+FIXTURE_VARIANT_ADD(probes, entry) { 0, 0 };
+FIXTURE_VARIANT_ADD(probes, breakpoint) { 0, 5 };
+FIXTURE_VARIANT_ADD(probes, leave) { KTAPE_PROBE_RETURN, 0 };
+/* clang-format on */
+
+FIXTURE_SETUP(probes)
+{
+	stack_setup(_metadata, &self->s, NULL);
+}
+
+FIXTURE_TEARDOWN(probes)
+{
+	stack_teardown(_metadata, &self->s, NULL);
+}
+
+TEST_F(probes, frames)
+{
+	struct ktape_probe p = { .flags = variant->flags,
+				 .offset = variant->offset,
+				 .symbol = "ktape_target" };
+	int at;
+
+	ASSERT_EQ(0, kt_probe_op(self->s.main, KTAPE_PROBE_ADD, &p));
+	start(_metadata, &self->s, p.opcode, 0);
+	ASSERT_EQ(0, kt_target_calls(CALLS));
+	stop(_metadata, &self->s);
+	show(_metadata, &self->s);
+	EXPECT_EQ(CALLS, self->s.seen.stacks);
+	at = frame_of(&self->s, "ktape_target");
+	EXPECT_EQ(variant->flags ? -1 : 0, at);
+	EXPECT_LE(at + 1, frame_of(&self->s, "set_calls"));
+	EXPECT_LT(frame_of(&self->s, "set_calls"),
+		  frame_of(&self->s, "param_attr_store"));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Not an example: emits in tasks and in interrupts on top of them, and in a
+ * sink that is called while the event outside is not done, once.
+ */
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include <ktape/kernel.h>
+
+#define TASKS		300	/* a CPU */
+#define INTERRUPTS	300
+
+static int in_tasks, in_interrupts, in_sinks, torn;
+module_param(in_tasks, int, 0444);
+MODULE_PARM_DESC(in_tasks, "events that tasks emitted");
+module_param(in_interrupts, int, 0444);
+MODULE_PARM_DESC(in_interrupts, "events that interrupts emitted");
+
+module_param(in_sinks, int, 0444);
+MODULE_PARM_DESC(in_sinks, "events around and inside of a sink");
+module_param(torn, int, 0444);
+MODULE_PARM_DESC(torn, "events that changed while another was emitted");
+
+/* All its words are the same, so that a mixture shows. */
+static void emit(u32 opcode, int *count)
+{
+	u32 n = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	const u32 buf[] = { n, n, n, n, n, n, n, n };
+
+	TraceEvent(KTAPE_TRACE_CODE(opcode, 0, 1, 7), n, n, n, n, n, n, n, buf,
+		   sizeof(buf));
+}
+
+static void interrupt(void *unused)
+{
+	emit(202, &in_interrupts);
+}
+
+static void tasks(struct work_struct *work)
+{
+	int i;
+
+	for (i = 0; i < TASKS; i++)
+		emit(201, &in_tasks);
+}
+
+static DEFINE_PER_CPU(struct work_struct, works);
+
+static void nest(struct ktape_sink *sink, const struct ktape_record *rec)
+{
+	const u32 *words = rec->blob, first = words[0];
+	u32 i;
+
+	emit(203, &in_sinks);
+	for (i = 0; i < rec->size / sizeof(*words); i++)
+		torn += words[i] != first;
+}
+
+static struct ktape_sink sink = { .owner = THIS_MODULE, .event = nest };
+
+static int __init nest_init(void)
+{
+	int cpu, i;
+
+	for_each_online_cpu(cpu) {
+		INIT_WORK(per_cpu_ptr(&works, cpu), tasks);
+		schedule_work_on(cpu, per_cpu_ptr(&works, cpu));
+	}
+	for (i = 0; i < INTERRUPTS; i++)
+		on_each_cpu(interrupt, NULL, 1);
+	for_each_online_cpu(cpu)
+		flush_work(per_cpu_ptr(&works, cpu));
+	sink.mask[0] = BIT_ULL(KTAPE_EV_TRACE_EVENT);
+	i = ktape_sink_register(&sink);
+	if (i)
+		return i;
+	emit(203, &in_sinks);
+	ktape_sink_unregister(&sink);
+	return 0;
+}
+module_init(nest_init);
+
+static void __exit nest_exit(void)
+{
+}
+module_exit(nest_exit);
+
+MODULE_DESCRIPTION("emits into ktape in contexts that nest");
+MODULE_LICENSE("GPL");

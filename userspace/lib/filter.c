@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Filters of a session: the ioctl. */
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "filter.h"
+
+#define GET_TRIES	8
+
+/* Bytes of an entry as GET tells it. */
+static const uint8_t told[KTAPE_FILTER_KINDS] = {
+	[KTAPE_FILTER_CPU] = 8,
+	[KTAPE_FILTER_SYSCALL] = 8,
+	[KTAPE_FILTER_IRQ] = 8,
+	[KTAPE_FILTER_SOFTIRQ] = 8,
+	[KTAPE_FILTER_SIGNAL] = 8,
+	[KTAPE_FILTER_PID] = sizeof(struct ktape_filter_pid),
+	[KTAPE_FILTER_CGROUP] = 8,
+	[KTAPE_FILTER_UID] = 4,
+	[KTAPE_FILTER_SEVERITY] = 4,
+	[KTAPE_FILTER_GATE] = sizeof(struct ktape_filter_gate),
+	[KTAPE_FILTER_RATE] = sizeof(struct ktape_filter_rate),
+	[KTAPE_FILTER_STACK] = 8,
+};
+
+static int filter_ioctl(const struct ktape_device *device,
+			struct ktape_filter *f)
+{
+	int ret;
+
+	f->size = sizeof(*f);
+	do {
+		ret = ioctl(ktape_device_fd(device), KTAPE_IOC_FILTER, f);
+	} while (ret < 0 && errno == EINTR);
+	return ret < 0 ? -errno : 0;
+}
+
+/* Ask until there is room for all.  Return: 0 or negative errno. */
+static int get(const struct ktape_device *device, unsigned int kind,
+	       struct ktape_filter *f, void **entries)
+{
+	void *room = NULL, *more;
+	uint32_t nr = 0;
+	int err;
+
+	for (unsigned int i = 0; i < GET_TRIES; i++) {
+		*f = (struct ktape_filter){
+			.op = KTAPE_FILTER_GET,
+			.kind = kind,
+			.nr = nr,
+			.entries = (uintptr_t)room,
+		};
+		err = filter_ioctl(device, f);
+		if (err)
+			break;
+		if (f->nr <= nr) {
+			*entries = room;
+			return 0;
+		}
+		nr = f->nr;
+		more = realloc(room, (size_t)nr * told[kind]);
+		err = -ENOMEM;
+		if (!more)
+			break;
+		room = more;
+		err = -EAGAIN;
+	}
+	free(room);
+	return err;
+}
+
+/* Numbers of cgroups to their names. */
+static int name_cgroups(struct ktape_filter_value *v, const uint64_t *ids,
+			uint32_t nr)
+{
+	char name[KT_PATH_MAX], *to;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (kt_cgroup_name(ids[i], name))
+			snprintf(name, sizeof(name), "id:%llu",
+				 (unsigned long long)ids[i]);
+		to = kt_filter_add(v, strlen(name) + 1);
+		if (!to)
+			return -ENOMEM;
+		strcpy(to, name);
+	}
+	return 0;
+}
+
+int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
+			    struct ktape_filter_value *value)
+{
+	struct ktape_filter f;
+	void *entries = NULL;
+	int err;
+
+	*value = (struct ktape_filter_value){ .kind = kind };
+	if (kind >= KTAPE_FILTER_KINDS)
+		return -EINVAL;
+	err = get(device, kind, &f, &entries);
+	if (err)
+		return err;
+	value->active = f.active;
+	value->collisions = f.collisions;
+	if (kind == KTAPE_FILTER_CGROUP) {
+		err = name_cgroups(value, entries, f.nr);
+		free(entries);
+		if (err)
+			ktape_filter_release(value);
+		return err;
+	}
+	value->nr = f.nr;
+	value->size = (size_t)f.nr * told[kind];
+	value->entries = entries;
+	return 0;
+}
+
+static int set_cgroups(struct ktape_device *device, struct ktape_filter *f,
+		       const struct ktape_filter_value *value)
+{
+	int32_t fds[KTAPE_FILTER_CGROUPS];
+	const char *name = value->entries;
+	uint32_t nr = 0;
+	int err = 0;
+
+	for (; nr < value->nr && nr < KTAPE_FILTER_CGROUPS; nr++) {
+		fds[nr] = kt_cgroup_open(name);
+		if (fds[nr] < 0) {
+			err = fds[nr];
+			break;
+		}
+		name += strlen(name) + 1;
+	}
+	f->entries = (uintptr_t)fds;
+	if (!err)
+		err = filter_ioctl(device, f);
+	while (nr--)
+		close(fds[nr]);
+	return err;
+}
+
+int ktape_device_filter_set(struct ktape_device *device,
+			    const struct ktape_filter_value *value)
+{
+	struct ktape_filter f = {
+		.op = KTAPE_FILTER_SET,
+		.kind = value->kind,
+		.nr = value->nr,
+		.entries = (uintptr_t)value->entries,
+	};
+
+	if (!value->active)
+		return ktape_device_filter_off(device, value->kind);
+	if (value->kind == KTAPE_FILTER_CGROUP)
+		return set_cgroups(device, &f, value);
+	return filter_ioctl(device, &f);
+}
+
+int ktape_device_filter_off(struct ktape_device *device, unsigned int kind)
+{
+	struct ktape_filter f = { .op = KTAPE_FILTER_OFF, .kind = kind };
+
+	return filter_ioctl(device, &f);
+}

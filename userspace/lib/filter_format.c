@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Filters as text that can be read back. */
+#include "filter.h"
+
+/* A bitmap's filter with zeros up to its full length. */
+struct bitmap {
+	const struct kt_bits *bits;
+	unsigned int nr;
+	uint64_t words[KT_CPUS_MAX / 64];
+};
+
+static const char *const duration_units[] = { "ns", "us", "ms", "s" };
+
+static unsigned int count(const struct bitmap *b)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < b->nr; i++)
+		nr += (unsigned int)kt_mask_has(b->words, i);
+	return nr;
+}
+
+/* What goes before an item. */
+static void begin(FILE *f, bool *first, bool without)
+{
+	fputs(*first ? "" : ",", f);
+	fputs(without ? "!" : "", f);
+	*first = false;
+}
+
+static void put_ranges(FILE *f, const struct bitmap *b, bool without)
+{
+	bool first = true;
+
+	for (unsigned int i = 0, from; i < b->nr; i++) {
+		if (!kt_mask_has(b->words, i))
+			continue;
+		for (from = i; i + 1 < b->nr && kt_mask_has(b->words, i + 1);)
+			i++;
+		begin(f, &first, without);
+		fprintf(f, "%u", from + b->bits->first);
+		if (i > from)
+			fprintf(f, "-%u", i + b->bits->first);
+	}
+}
+
+static void put_names(FILE *f, const struct bitmap *b, bool without)
+{
+	bool first = true;
+	const char *name;
+
+	for (unsigned int i = 0; i < b->nr; i++) {
+		if (!kt_mask_has(b->words, i))
+			continue;
+		begin(f, &first, without);
+		name = ktape_value_name(b->bits->names, i + b->bits->first);
+		if (name)
+			fputs(name, f);
+		else
+			fprintf(f, "%u", i + b->bits->first);
+	}
+}
+
+/* Number of a call in a table, or KT_SYSCALLS. */
+static unsigned int find_call(unsigned int abi, const char *name)
+{
+	const char *machine = kt_this_machine(), *known;
+
+	for (unsigned int i = 0; i < KT_SYSCALLS; i++) {
+		known = ktape_syscall_abi_name(machine, abi, i);
+		if (known && !strcmp(known, name))
+			return i;
+	}
+	return KT_SYSCALLS;
+}
+
+/* One bit of the two tables, which may stand for the same call of the other. */
+static void put_call(FILE *f, const struct bitmap *b, unsigned int bit,
+		     bool *first, bool without)
+{
+	bool compat = bit >= KT_SYSCALLS;
+	unsigned int nr = bit % KT_SYSCALLS, other;
+	const char *name;
+
+	name = ktape_syscall_abi_name(kt_this_machine(),
+				      compat ? KTAPE_ABI_COMPAT
+					     : KTAPE_ABI_NATIVE, nr);
+	if (!name) {
+		begin(f, first, without);
+		fprintf(f, "%s:%u", compat ? "32" : "64", nr);
+		return;
+	}
+	other = find_call(compat ? KTAPE_ABI_NATIVE : KTAPE_ABI_COMPAT, name);
+	if (other < KT_SYSCALLS &&
+	    !kt_mask_has(b->words, other + (compat ? 0 : KT_SYSCALLS))) {
+		begin(f, first, without);
+		fprintf(f, "%s:%s", compat ? "32" : "64", name);
+		return;
+	}
+	/* Of both tables: told once. */
+	if (compat && other < KT_SYSCALLS)
+		return;
+	begin(f, first, without);
+	fputs(name, f);
+}
+
+static void put_calls(FILE *f, const struct bitmap *b, bool without)
+{
+	bool first = true;
+
+	for (unsigned int i = 0; i < b->nr; i++) {
+		if (kt_mask_has(b->words, i))
+			put_call(f, b, i, &first, without);
+	}
+}
+
+static void put_bits(FILE *f, const struct ktape_filter_value *v)
+{
+	struct bitmap b = { .bits = &kt_filter_bits[v->kind] };
+	bool without;
+
+	b.nr = kt_bits_in_use(v->kind);
+	if (v->size)
+		memcpy(b.words, v->entries,
+		       kt_min(v->size, b.bits->words * sizeof(uint64_t)));
+	/* CPUs beyond those that there seem to be. */
+	for (unsigned int i = b.bits->bits; i > b.nr; i--) {
+		if (kt_mask_has(b.words, i - 1))
+			b.nr = i;
+	}
+	without = v->kind != KTAPE_FILTER_CPU && count(&b) * 2 > b.nr;
+	for (unsigned int i = 0; without && i < b.bits->words; i++)
+		b.words[i] = ~b.words[i];
+	if (!count(&b))
+		fputs(without ? "all" : "none", f);
+	else if (v->kind == KTAPE_FILTER_SYSCALL)
+		put_calls(f, &b, without);
+	else if (b.bits->names == KTAPE_TYPES)
+		put_ranges(f, &b, without);
+	else
+		put_names(f, &b, without);
+}
+
+static void put_pid(FILE *f, const void *entry)
+{
+	const struct ktape_filter_pid *p = entry;
+
+	fprintf(f, "%d%s%s", p->pid,
+		p->flags & KTAPE_PID_THREADS ? ":threads" : "",
+		p->flags & KTAPE_PID_CHILDREN ? ":children" : "");
+}
+
+static void put_number(FILE *f, const void *entry)
+{
+	fprintf(f, "%u", *(const uint32_t *)entry);
+}
+
+/* In the largest unit in which it is a whole number. */
+void kt_put_duration(FILE *f, uint64_t ns)
+{
+	unsigned int unit = 0;
+
+	while (ns && ns % 1000 == 0 && unit < 3) {
+		ns /= 1000;
+		unit++;
+	}
+	fprintf(f, "%llu%s", (unsigned long long)ns, duration_units[unit]);
+}
+
+static void put_gate(FILE *f, const void *entry)
+{
+	const struct ktape_filter_gate *g = entry;
+	const char *name = kt_gate_name(g->gate);
+
+	fprintf(f, "%s=", name ? name : "?");
+	kt_put_duration(f, g->ns);
+}
+
+static void put_rate(FILE *f, const void *entry)
+{
+	const struct ktape_filter_rate *r = entry;
+	const struct ktape_event_desc *d = ktape_event_desc(r->opcode);
+
+	fprintf(f, "%s=%u", d ? d->name : "?", r->per_second);
+}
+
+static const struct {
+	size_t size;
+	void (*put)(FILE *f, const void *entry);
+} kinds[KTAPE_FILTER_KINDS] = {
+	[KTAPE_FILTER_PID] = { sizeof(struct ktape_filter_pid), put_pid },
+	[KTAPE_FILTER_UID] = { sizeof(uint32_t), put_number },
+	[KTAPE_FILTER_SEVERITY] = { sizeof(uint32_t), put_number },
+	[KTAPE_FILTER_GATE] = { sizeof(struct ktape_filter_gate), put_gate },
+	[KTAPE_FILTER_RATE] = { sizeof(struct ktape_filter_rate), put_rate },
+};
+
+static void put_entries(FILE *f, const struct ktape_filter_value *v)
+{
+	const char *at = v->entries;
+
+	if (!v->nr)
+		fputs("none", f);
+	for (uint32_t i = 0; i < v->nr; i++) {
+		fputs(i ? "," : "", f);
+		if (v->kind == KTAPE_FILTER_CGROUP) {
+			fputs(at, f);
+			at += strlen(at) + 1;
+		} else {
+			kinds[v->kind].put(f, at);
+			at += kinds[v->kind].size;
+		}
+	}
+}
+
+static void put_events(FILE *f, const struct ktape_filter_value *v)
+{
+	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
+	bool first = true;
+
+	if (v->size)
+		memcpy(mask, v->entries, kt_min(v->size, sizeof(mask)));
+	kt_put_mask(f, mask, &first);
+	if (first)
+		fputs("none", f);
+}
+
+/* Names of events, comma separated. */
+void kt_put_mask(FILE *f, const uint64_t *mask, bool *first)
+{
+	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (!d || !kt_mask_has(mask, i))
+			continue;
+		begin(f, first, false);
+		fputs(d->name, f);
+	}
+}
+
+int ktape_filter_format(const struct ktape_filter_value *value, char **text)
+{
+	char *buf = NULL;
+	size_t len;
+	FILE *f = open_memstream(&buf, &len);
+
+	if (!f)
+		return -ENOMEM;
+	if (!value->active || value->kind >= KTAPE_FILTER_KINDS)
+		fputs("off", f);
+	else if (kt_filter_bits[value->kind].bits)
+		put_bits(f, value);
+	else if (value->kind == KTAPE_FILTER_STACK)
+		put_events(f, value);
+	else
+		put_entries(f, value);
+	if (fclose(f)) {
+		free(buf);
+		return -ENOMEM;
+	}
+	*text = buf;
+	return 0;
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Filters from text. */
+#include "util/parse.h"
+
+#include "filter.h"
+
+#define ITEM_MAX	(KT_PATH_MAX - 1)
+#define GATE_MAX_NS	3600000000000ULL
+#define LEVELS		4
+
+/* One of the items of a list. */
+struct item {
+	const char *list;
+	const char *at;
+	size_t len;
+	struct ktape_error *error;
+	char text[ITEM_MAX + 1];
+};
+
+static const char *const gates[] = {
+	[KTAPE_GATE_SYSCALL] = "syscall", [KTAPE_GATE_IRQ] = "irq",
+	[KTAPE_GATE_SOFTIRQ] = "softirq", [KTAPE_GATE_TIMER] = "timer",
+	[KTAPE_GATE_HRTIMER] = "hrtimer", [KTAPE_GATE_WORK] = "work",
+};
+
+const char *kt_gate_name(unsigned int gate)
+{
+	return gate < KT_ARRAY_SIZE(gates) ? gates[gate] : NULL;
+}
+
+int ktape_filter_kind(const char *name)
+{
+	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
+		if (!strcmp(ktape_value_name(KTAPE_TYPE_FILTER, i), name))
+			return (int)i;
+	}
+	return -ENOENT;
+}
+
+/* Room for one more entry, zeroed, or NULL. */
+void *kt_filter_add(struct ktape_filter_value *v, size_t size)
+{
+	char *more = realloc(v->entries, v->size + size);
+
+	if (!more)
+		return NULL;
+	v->entries = more;
+	more += v->size;
+	memset(more, 0, size);
+	v->size += size;
+	v->nr++;
+	return more;
+}
+
+static int bad(const struct item *it, const char *what)
+{
+	return kt_error(it->error, (uint64_t)(it->at - it->list),
+			"\"%.40s\" is no %s", it->text, what);
+}
+
+static int too_many(const struct item *it, unsigned int most)
+{
+	return kt_error(it->error, (uint64_t)(it->at - it->list),
+			"more than %u entries", most);
+}
+
+/* Cut NAME=VALUE.  Return: VALUE or NULL. */
+static char *cut(struct item *it)
+{
+	char *value = strchr(it->text, '=');
+
+	if (!value)
+		return NULL;
+	*value = '\0';
+	return value + 1;
+}
+
+/* "123", "123:threads", "123:children", both. */
+static int add_pid(struct ktape_filter_value *v, struct item *it)
+{
+	struct ktape_filter_pid *pid;
+	char *flag = strchr(it->text, ':'), *next;
+	uint32_t flags = 0;
+	uint64_t nr;
+
+	for (; flag; flag = next) {
+		*flag++ = '\0';
+		next = strchr(flag, ':');
+		if (next)
+			*next = '\0';
+		if (!strcmp(flag, "threads"))
+			flags |= KTAPE_PID_THREADS;
+		else if (!strcmp(flag, "children"))
+			flags |= KTAPE_PID_CHILDREN;
+		else
+			return bad(it, "thread with :threads, :children");
+		if (next)
+			*next = ':';
+	}
+	if (kt_parse_u64(it->text, &nr) || !nr || nr > INT32_MAX)
+		return bad(it, "thread id");
+	if (v->nr == KTAPE_FILTER_PIDS)
+		return too_many(it, KTAPE_FILTER_PIDS);
+	pid = kt_filter_add(v, sizeof(*pid));
+	if (!pid)
+		return -ENOMEM;
+	pid->pid = (int32_t)nr;
+	pid->flags = flags;
+	return 0;
+}
+
+static int add_cgroup(struct ktape_filter_value *v, struct item *it)
+{
+	char *name;
+
+	if (v->nr == KTAPE_FILTER_CGROUPS)
+		return too_many(it, KTAPE_FILTER_CGROUPS);
+	name = kt_filter_add(v, strlen(it->text) + 1);
+	if (!name)
+		return -ENOMEM;
+	strcpy(name, it->text);
+	return 0;
+}
+
+/* Its uid, or -1. */
+static int64_t find_user(const char *name)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	size_t room = 0, len = strlen(name);
+	int64_t uid = -1;
+	char *line = NULL, *p;
+
+	while (f && uid < 0 && getline(&line, &room, f) > 0) {
+		if (strncmp(line, name, len) || line[len] != ':')
+			continue;
+		p = strchr(line + len + 1, ':');
+		if (p)
+			uid = (int64_t)strtoul(p + 1, NULL, 10);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return uid;
+}
+
+static int add_uid(struct ktape_filter_value *v, struct item *it)
+{
+	uint32_t *to;
+	uint64_t uid;
+
+	if (kt_parse_u64(it->text, &uid))
+		uid = (uint64_t)find_user(it->text);
+	if (uid >= UINT32_MAX)
+		return bad(it, "user");
+	if (v->nr == KTAPE_FILTER_UIDS)
+		return too_many(it, KTAPE_FILTER_UIDS);
+	to = kt_filter_add(v, sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	*to = (uint32_t)uid;
+	return 0;
+}
+
+/* A level, or a name that ends in one: SW2, _TRACE_HW_SEVERITY2. */
+static int add_severity(struct ktape_filter_value *v, struct item *it)
+{
+	static const char *const before[] = {
+		"", "SW", "HW", "_TRACE_SW_SEVERITY", "_TRACE_HW_SEVERITY",
+		"KTAPE_SW_SEVERITY", "KTAPE_HW_SEVERITY",
+	};
+	size_t len = strlen(it->text);
+	uint32_t *to;
+	char digit;
+
+	if (v->nr)
+		return too_many(it, 1);
+	digit = len ? it->text[len - 1] : '\0';
+	for (size_t i = 0; i < KT_ARRAY_SIZE(before); i++) {
+		if (strlen(before[i]) != len - 1 || digit < '0' ||
+		    digit >= '0' + LEVELS ||
+		    strncmp(before[i], it->text, len - 1))
+			continue;
+		to = kt_filter_add(v, sizeof(*to));
+		if (!to)
+			return -ENOMEM;
+		*to = (uint32_t)(digit - '0');
+		return 0;
+	}
+	return bad(it, "severity (0 to 3, SW2, _TRACE_SW_SEVERITY2)");
+}
+
+static int add_gate(struct ktape_filter_value *v, struct item *it)
+{
+	const struct ktape_filter_gate *known = v->entries;
+	struct ktape_filter_gate *to;
+	char *value = cut(it);
+	unsigned int gate = 0;
+	uint64_t ns;
+
+	while (gate < KTAPE_GATES && strcmp(gates[gate], it->text))
+		gate++;
+	if (gate == KTAPE_GATES || !value)
+		return bad(it, "PAIR=DURATION (syscall, irq, softirq, timer, hrtimer, work)");
+	if (kt_parse_time(value, &ns) || ns > GATE_MAX_NS)
+		return kt_error(it->error, (uint64_t)(it->at - it->list),
+				"\"%.40s\" is no duration up to an hour (10us, 2ms)",
+				value);
+	for (uint32_t i = 0; i < v->nr; i++) {
+		if (known[i].gate == gate)
+			return bad(it, "gate that was not given before");
+	}
+	to = kt_filter_add(v, sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	to->gate = gate;
+	to->ns = ns;
+	return 0;
+}
+
+/* One event's limit; one that was given before is replaced. */
+static int add_limit(struct ktape_filter_value *v, const struct item *it,
+		     unsigned int opcode, uint32_t limit)
+{
+	struct ktape_filter_rate *known = v->entries, *to = NULL;
+
+	for (uint32_t i = 0; i < v->nr; i++) {
+		if (known[i].opcode == opcode)
+			to = &known[i];
+	}
+	if (!to && v->nr == KTAPE_FILTER_RATES)
+		return too_many(it, KTAPE_FILTER_RATES);
+	if (!to)
+		to = kt_filter_add(v, sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	to->opcode = opcode;
+	to->per_second = limit;
+	return 0;
+}
+
+static int add_rate(struct ktape_filter_value *v, struct item *it)
+{
+	uint64_t mask[KTAPE_MASK_WORDS], limit;
+	char *value = cut(it);
+	int err = 0;
+
+	if (!value || !*it->text || ktape_mask_parse(it->text, mask, NULL))
+		return bad(it, "EVENT=N");
+	if (kt_parse_u64(value, &limit) || limit > UINT32_MAX)
+		return kt_error(it->error, (uint64_t)(it->at - it->list),
+				"\"%.40s\" is no number of events a second",
+				value);
+	for (unsigned int i = 0; i < KTAPE_OPCODES && !err; i++) {
+		if (kt_mask_has(mask, i))
+			err = add_limit(v, it, i, (uint32_t)limit);
+	}
+	return err;
+}
+
+static int (*const adders[KTAPE_FILTER_KINDS])(struct ktape_filter_value *v,
+					       struct item *it) = {
+	[KTAPE_FILTER_PID] = add_pid,
+	[KTAPE_FILTER_CGROUP] = add_cgroup,
+	[KTAPE_FILTER_UID] = add_uid,
+	[KTAPE_FILTER_SEVERITY] = add_severity,
+	[KTAPE_FILTER_GATE] = add_gate,
+	[KTAPE_FILTER_RATE] = add_rate,
+};
+
+/* The next item, which is not empty.  Return: 1, 0 at the end, or an error. */
+static int next_item(struct item *it)
+{
+	it->at += it->len;
+	it->at += strspn(it->at, ", \t");
+	it->len = strcspn(it->at, ",");
+	while (it->len && (it->at[it->len - 1] == ' ' ||
+			   it->at[it->len - 1] == '\t'))
+		it->len--;
+	if (!it->len)
+		return 0;
+	if (it->len > ITEM_MAX)
+		return kt_error(it->error, (uint64_t)(it->at - it->list),
+				"an entry is too long");
+	memcpy(it->text, it->at, it->len);
+	it->text[it->len] = '\0';
+	return 1;
+}
+
+static void set_all(unsigned int kind, uint64_t *bits)
+{
+	for (unsigned int i = kt_bits_in_use(kind); i--;)
+		kt_mask_add(bits, i);
+}
+
+/* Bits of an item into @bits or, with "!" before it, out of them. */
+static int take_bits(const struct kt_bits *b, unsigned int kind,
+		     struct item *it, uint64_t *bits, bool first)
+{
+	uint64_t these[KT_CPUS_MAX / 64] = { 0 };
+	bool without = it->text[0] == '!';
+
+	if (without && first)
+		set_all(kind, bits);
+	if (!strcmp(it->text + without, "all"))
+		set_all(kind, these);
+	else if (strcmp(it->text + without, "none") &&
+		 !b->add(b, it->text + without, these))
+		return bad(it, ktape_value_name(KTAPE_TYPE_FILTER, kind));
+	for (unsigned int i = 0; i < b->words; i++) {
+		if (without)
+			bits[i] &= ~these[i];
+		else
+			bits[i] |= these[i];
+	}
+	return 0;
+}
+
+static int parse_bits(struct ktape_filter_value *v, struct item *it)
+{
+	const struct kt_bits *b = &kt_filter_bits[v->kind];
+	uint64_t bits[KT_CPUS_MAX / 64] = { 0 };
+	unsigned int words = b->words;
+	bool first = true;
+	uint64_t *to;
+	int ret;
+
+	while ((ret = next_item(it)) > 0) {
+		ret = take_bits(b, v->kind, it, bits, first);
+		if (ret)
+			return ret;
+		first = false;
+	}
+	/* CPUs that cannot be are refused, so no more words than it takes. */
+	while (v->kind == KTAPE_FILTER_CPU && words > 1 && !bits[words - 1])
+		words--;
+	for (unsigned int i = 0; i < words && !ret; i++) {
+		to = kt_filter_add(v, sizeof(*to));
+		if (!to)
+			return -ENOMEM;
+		*to = bits[i];
+	}
+	return ret;
+}
+
+static int parse_mask(struct ktape_filter_value *v, const struct item *it)
+{
+	uint64_t mask[KTAPE_MASK_WORDS], *to;
+	const char *wrong = it->list;
+
+	if (ktape_mask_parse(it->list, mask, &wrong))
+		return kt_error(it->error, (uint64_t)(wrong - it->list),
+				"\"%.*s\" is no event",
+				(int)kt_min(strcspn(wrong, ","), 40), wrong);
+	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
+		to = kt_filter_add(v, sizeof(*to));
+		if (!to)
+			return -ENOMEM;
+		*to = mask[i];
+	}
+	return 0;
+}
+
+static int parse_entries(struct ktape_filter_value *v, struct item *it)
+{
+	int ret;
+
+	if (!strcmp(it->list, "none"))
+		return 0;
+	while ((ret = next_item(it)) > 0) {
+		ret = adders[v->kind](v, it);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}
+
+int ktape_filter_parse(unsigned int kind, const char *text,
+		       struct ktape_filter_value *value,
+		       struct ktape_error *error)
+{
+	struct item it = { .list = text, .at = text, .error = error };
+	int ret;
+
+	*value = (struct ktape_filter_value){ .kind = kind, .active = true };
+	if (kind >= KTAPE_FILTER_KINDS)
+		return -EINVAL;
+	if (!strcmp(text, "off")) {
+		value->active = false;
+		return 0;
+	}
+	if (!text[strspn(text, ", \t")])
+		return kt_error(error, 0, "there is nothing (none?)");
+	if (kt_filter_bits[kind].bits)
+		ret = parse_bits(value, &it);
+	else if (kind == KTAPE_FILTER_STACK)
+		ret = parse_mask(value, &it);
+	else
+		ret = parse_entries(value, &it);
+	if (ret)
+		ktape_filter_release(value);
+	return ret;
+}
+
+void ktape_filter_release(struct ktape_filter_value *value)
+{
+	free(value->entries);
+	*value = (struct ktape_filter_value){ .kind = value->kind };
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the text and the JSON form of an event have in common. */
+#ifndef _KT_LINE_H
+#define _KT_LINE_H
+
+#include "util/put.h"
+
+#include "fields.h"
+
+/**
+ * struct kt_line - what a line is made of
+ * @info: of the trace
+ * @registry: names
+ * @event: the event
+ * @json: true: JSON, false: text
+ */
+struct kt_line {
+	const struct ktape_info *info;
+	const struct ktape_registry *registry;
+	const struct ktape_event *event;
+	bool json;
+};
+
+/**
+ * struct kt_name - name of a value
+ * @text: the name, or NULL
+ * @len: its length
+ * @plain: neither text nor JSON needs an escape in it
+ * @offset: FUNC: how far behind its symbol
+ */
+struct kt_name {
+	const char *text;
+	size_t len;
+	bool plain;
+	uint32_t offset;
+};
+
+/**
+ * struct kt_show - how an event is shown that takes more than its fields
+ * @own: instead of the fields, or NULL
+ * @extra: after the fields, or NULL
+ */
+struct kt_show {
+	char *(*own)(char *p, const struct kt_line *l);
+	char *(*extra)(char *p, const struct kt_line *l);
+};
+
+/* names_at.c */
+struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
+			  uint64_t value);
+const char *kt_syscall_of(const struct kt_line *l, unsigned int nr);
+
+/* text.c, json.c */
+char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
+		    uint64_t value);
+char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
+		    uint64_t value);
+
+/* show.c */
+extern const struct kt_show kt_shows[KTAPE_OPCODES];
+char *kt_show_key(char *p, const struct kt_line *l, const char *key);
+char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n);
+char *kt_show_error(char *p, const struct kt_line *l, int64_t ret);
+
+/* show_user.c */
+char *kt_show_user_event(char *p, const struct kt_line *l);
+char *kt_show_trace_event(char *p, const struct kt_line *l);
+
+/* syscall_args.c */
+char *kt_show_call(char *p, const struct kt_line *l);
+
+static inline char *kt_show_value(char *p, const struct kt_line *l,
+				  unsigned int type, uint64_t value)
+{
+	return l->json ? kt_json_value(p, l, type, value)
+		       : kt_text_value(p, l, type, value);
+}
+
+/* What stands between two values of an array. */
+static inline char *kt_show_comma(char *p, const struct kt_line *l)
+{
+	return kt_put_char(p, l->json ? ',' : ' ');
+}
+
+#endif /* _KT_LINE_H */

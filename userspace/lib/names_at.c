@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Names that values had at the time of an event. */
+#include "line.h"
+
+/* The registry's type of a field type that has one; else KTAPE_OBJ_FREE. */
+static const uint8_t object_types[KTAPE_TYPES] = {
+	[KTAPE_TYPE_TID] = KTAPE_OBJ_THREAD,
+	[KTAPE_TYPE_IRQ] = KTAPE_OBJ_IRQ,
+	[KTAPE_TYPE_FUNC] = KTAPE_OBJ_FUNCTION,
+	[KTAPE_TYPE_MARKER] = KTAPE_OBJ_MARKER,
+	[KTAPE_TYPE_VALUEID] = KTAPE_OBJ_VALUE,
+	[KTAPE_TYPE_ISRID] = KTAPE_OBJ_ISR,
+	[KTAPE_TYPE_DEV] = KTAPE_OBJ_BLOCK_DEVICE,
+	[KTAPE_TYPE_NETDEV] = KTAPE_OBJ_NET_DEVICE,
+};
+
+/* AUDIT_ARCH_* of the tables that are known by name; compat: of the second. */
+static const struct {
+	const char *machine;
+	uint32_t native;
+	uint32_t compat;
+} archs[] = {
+	{ "x86_64", 0xc000003e, 0x40000003 },
+	{ "aarch64", 0xc00000b7, 0x40000028 },
+	{ "riscv64", 0xc00000f3, 0x400000f3 },
+};
+
+/* An event that names a system call begins with its number and these bits. */
+#define SYS_COMPAT	(1U << 16)
+#define SYS_X32		(1U << 17)
+#define SYS_LARGE	(1U << 18)
+
+static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
+{
+	const struct ktape_object_info *o;
+	uint32_t arch = 0;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(archs); i++) {
+		if (!strcmp(archs[i].machine, l->info->machine))
+			arch = l->event->dat20 & SYS_COMPAT ? archs[i].compat
+							    : archs[i].native;
+	}
+	o = ktape_registry_object(l->registry, KTAPE_OBJ_SYSCALL, nr, arch,
+				  l->event->ts);
+	return o && o->plain ? o->name : NULL;
+}
+
+/* The system call of this event, or NULL. */
+const char *kt_syscall_of(const struct kt_line *l, unsigned int nr)
+{
+	uint32_t bits = l->event->dat20;
+	unsigned int abi = KTAPE_ABI_NATIVE;
+	const char *name;
+
+	if (bits & SYS_COMPAT)
+		abi = KTAPE_ABI_COMPAT;
+	else if (bits & SYS_X32)
+		abi = KTAPE_ABI_X32;
+	/* The path of a system call has another bit in that place. */
+	if (bits & SYS_LARGE && l->event->opcode != KTAPE_EV_SYS_PATH)
+		return NULL;
+	name = ktape_syscall_abi_name(l->info->machine, abi, nr);
+	return name ? name : registered_syscall(l, nr);
+}
+
+static struct kt_name of_object(const struct ktape_object_info *o)
+{
+	if (!o)
+		return (struct kt_name){ .text = NULL };
+	return (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+}
+
+static struct kt_name of_text(const char *text)
+{
+	return (struct kt_name){ text, text ? strlen(text) : 0, true, 0 };
+}
+
+/*
+ * Name of a value that is a number with a name, not one of an enumeration.
+ * Return: its text is NULL if it has none.
+ */
+struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
+			  uint64_t value)
+{
+	const struct ktape_event *e = l->event;
+	const struct ktape_object_info *o;
+	struct kt_name name;
+
+	if (type == KTAPE_TYPE_SYSCALL)
+		return of_text(kt_syscall_of(l, (unsigned int)value));
+	if (type == KTAPE_TYPE_TID && !value)
+		return of_text("swapper");
+	if (!object_types[type])
+		return of_text(NULL);
+	o = ktape_registry_object(l->registry, object_types[type],
+				  (uint32_t)value,
+				  type == KTAPE_TYPE_ISRID ? e->cpu + 1 : 0,
+				  e->ts);
+	/* An interrupt routine may have one name for all CPUs. */
+	if (!o && type == KTAPE_TYPE_ISRID)
+		o = ktape_registry_object(l->registry, KTAPE_OBJ_ISR,
+					  (uint32_t)value, 0, e->ts);
+	name = of_object(o);
+	if (o && type == KTAPE_TYPE_FUNC)
+		name.offset = o->param1;
+	return name;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Names of system calls and of errors. */
+#include "util/bits.h"
+
+#include "internal.h"
+
+/* From the C library's and the kernel's headers, at build time. */
+static const char *const x86_64_calls[] = {
+#include "syscalls_x86_64.inc"
+};
+
+static const char *const x32_calls[] = {
+#include "syscalls_x32.inc"
+};
+
+static const char *const i386_calls[] = {
+#include "syscalls_i386.inc"
+};
+
+static const char *const generic_calls[] = {
+#include "syscalls_generic.inc"
+};
+
+static const char *const errors[] = {
+#include "errno.inc"
+};
+
+struct table {
+	const char *const *names;
+	size_t nr;
+};
+
+#define TABLE(array) { array, KT_ARRAY_SIZE(array) }
+
+/* A machine's tables by enum ktape_abi. */
+static const struct {
+	const char *machine;
+	struct table tables[KTAPE_ABIS];
+} machines[] = {
+	{ "x86_64",
+	  { TABLE(x86_64_calls), TABLE(i386_calls), TABLE(x32_calls) } },
+	{ "aarch64", { TABLE(generic_calls) } },
+	{ "riscv64", { TABLE(generic_calls) } },
+	{ "loongarch64", { TABLE(generic_calls) } },
+	{ "i386", { TABLE(i386_calls) } },
+	{ "i486", { TABLE(i386_calls) } },
+	{ "i586", { TABLE(i386_calls) } },
+	{ "i686", { TABLE(i386_calls) } },
+};
+
+const char *ktape_syscall_abi_name(const char *machine, unsigned int abi,
+				   unsigned int nr)
+{
+	if (abi >= KTAPE_ABIS)
+		return NULL;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(machines); i++) {
+		const struct table *t = &machines[i].tables[abi];
+
+		if (strcmp(machines[i].machine, machine))
+			continue;
+		return nr < t->nr ? t->names[nr] : NULL;
+	}
+	return NULL;
+}
+
+const char *ktape_syscall_name(const char *machine, unsigned int nr)
+{
+	return ktape_syscall_abi_name(machine, KTAPE_ABI_NATIVE, nr);
+}
+
+const char *ktape_errno_name(int number)
+{
+	if (number < 0 || (size_t)number >= KT_ARRAY_SIZE(errors))
+		return NULL;
+	return errors[number];
+}

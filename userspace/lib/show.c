@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Events that take more than their fields one after the other, in text and in
+ * JSON: exceptions, user events, call stacks, spans, results of system calls.
+ */
+#include "line.h"
+
+#define SEVERITY_BITS	3
+#define BUFFER_BIT	(1U << SEVERITY_BITS)
+
+/* Majors of the kernel's own exceptions, which need not be registered. */
+static const struct {
+	uint32_t major;
+	const char *name;
+} majors[] = {
+	{ KTAPE_MAJOR_KERNEL, "kernel" },   { KTAPE_MAJOR_REPORT, "report" },
+	{ KTAPE_MAJOR_RAS, "ras" },	    { KTAPE_MAJOR_BLOCK, "block" },
+	{ KTAPE_MAJOR_NET, "net" },	    { KTAPE_MAJOR_THERMAL, "thermal" },
+};
+
+/* What goes before a value: its name. */
+char *kt_show_key(char *p, const struct kt_line *l, const char *key)
+{
+	if (!l->json) {
+		p = kt_put_char(p, ' ');
+		p = kt_put_str(p, key);
+		return kt_put_char(p, '=');
+	}
+	if (p[-1] != '{')
+		p = kt_put_char(p, ',');
+	p = kt_put_char(p, '"');
+	p = kt_put_str(p, key);
+	return kt_put_mem(p, "\":", 2);
+}
+
+/* In JSON a string. */
+char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n)
+{
+	if (l->json && !n->plain)
+		return kt_put_json(p, n->text, n->len);
+	if (l->json)
+		p = kt_put_char(p, '"');
+	p = n->plain ? kt_put_mem(p, n->text, n->len)
+		     : kt_put_escaped(p, n->text, n->len);
+	return l->json ? kt_put_char(p, '"') : p;
+}
+
+static char *put_words(char *p, const struct kt_line *l, unsigned int from)
+{
+	const struct ktape_event *e = l->event;
+
+	p = kt_show_key(p, l, "args");
+	p = kt_put_char(p, '[');
+	for (unsigned int i = from; i < e->nargs; i++) {
+		if (i > from)
+			p = kt_show_comma(p, l);
+		p = kt_show_value(p, l, KTAPE_TYPE_X32, ktape_event_arg(e, i));
+	}
+	return kt_put_char(p, ']');
+}
+
+static char *put_data(char *p, const struct kt_line *l, const void *data,
+		      size_t len)
+{
+	p = kt_show_key(p, l, "data");
+	if (l->json)
+		p = kt_put_char(p, '"');
+	p = kt_put_bytes(p, data, len);
+	return l->json ? kt_put_char(p, '"') : p;
+}
+
+static struct kt_name major_name(const struct kt_line *l, uint32_t major)
+{
+	const struct ktape_object_info *o =
+		ktape_registry_object(l->registry, KTAPE_OBJ_EXCEPTION, major,
+				      0, l->event->ts);
+
+	if (o)
+		return (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+	for (size_t i = 0; i < KT_ARRAY_SIZE(majors); i++) {
+		if (majors[i].major == major)
+			return (struct kt_name){ majors[i].name,
+						 strlen(majors[i].name), true,
+						 0 };
+	}
+	return (struct kt_name){ .text = NULL };
+}
+
+/* MAJOR.MINOR (NAME) */
+static char *put_code(char *p, const struct kt_line *l, uint32_t code)
+{
+	struct kt_name name = major_name(l, code >> 8);
+
+	if (l->json) {
+		p = kt_show_key(p, l, "major");
+		p = kt_put_u64(p, code >> 8);
+		p = kt_show_key(p, l, "minor");
+		p = kt_put_u64(p, code & 0xff);
+		if (!name.text)
+			return p;
+		p = kt_show_key(p, l, "major_name");
+		return kt_show_name(p, l, &name);
+	}
+	p = kt_show_key(p, l, "code");
+	p = kt_put_hex(p, code >> 8);
+	p = kt_put_char(p, '.');
+	p = kt_put_u64(p, code & 0xff);
+	if (!name.text)
+		return p;
+	p = kt_put_mem(p, " (", 2);
+	p = kt_show_name(p, l, &name);
+	return kt_put_char(p, ')');
+}
+
+static char *put_exception(char *p, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+
+	p = kt_show_key(p, l, "severity");
+	p = kt_show_value(p, l, KTAPE_TYPE_SEVERITY,
+			  e->dat20 & ((1U << SEVERITY_BITS) - 1));
+	if (e->nargs)
+		p = put_code(p, l, ktape_event_arg(e, 0));
+	p = put_words(p, l, 1);
+	if (e->dat20 & BUFFER_BIT || e->blob_size)
+		p = put_data(p, l, e->blob, e->blob_size);
+	return p;
+}
+
+/* The event that it belongs to, and all frames on one line. */
+static char *put_stack(char *p, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	const struct ktape_event_desc *of = ktape_event_desc(e->dat20 & 0xff);
+	const uint8_t *frames = (const uint8_t *)e->blob + 4;
+	uint32_t nr = (uint32_t)kt_min(kt_get32(e->blob),
+				       (e->blob_size - 4) / 4);
+
+	p = kt_show_key(p, l, "event");
+	if (l->json)
+		p = kt_put_char(p, '"');
+	p = of ? kt_put_str(p, of->name) : kt_put_u64(p, e->dat20 & 0xff);
+	if (l->json)
+		p = kt_put_char(p, '"');
+	p = kt_show_key(p, l, "frames");
+	p = kt_put_char(p, '[');
+	for (uint32_t i = 0; i < nr; i++) {
+		if (i)
+			p = kt_show_comma(p, l);
+		p = kt_show_value(p, l, KTAPE_TYPE_FUNC,
+				  kt_get32(frames + i * 4));
+	}
+	return kt_put_char(p, ']');
+}
+
+/* The name of a result that is -errno. */
+char *kt_show_error(char *p, const struct kt_line *l, int64_t ret)
+{
+	const char *name = NULL;
+
+	if (ret < 0 && ret > -4096)
+		name = ktape_errno_name((int)-ret);
+	if (!name)
+		return p;
+	p = kt_show_key(p, l, "error");
+	return kt_show_name(p, l, &(struct kt_name){ name, strlen(name), true,
+						     0 });
+}
+
+static int64_t field(const struct kt_line *l, const char *name)
+{
+	uint64_t value = 0;
+
+	ktape_event_field(l->event, name, &value);
+	return (int64_t)value;
+}
+
+static char *put_sys_exit(char *p, const struct kt_line *l)
+{
+	return kt_show_error(p, l, (int64_t)kt_get64(l->event->args));
+}
+
+static char *put_sys_exit_wide(char *p, const struct kt_line *l)
+{
+	p = kt_show_error(p, l, (int64_t)kt_get64(l->event->blob));
+	return kt_show_call(p, l);
+}
+
+static char *put_span(char *p, const struct kt_line *l)
+{
+	uint64_t start = (uint64_t)field(l, "start");
+
+	if (start > l->event->ts)
+		return p;
+	p = kt_show_key(p, l, "duration_ns");
+	return kt_put_u64(p, ktape_ticks_to_ns(l->info,
+					       l->event->ts - start));
+}
+
+static char *put_sys_span(char *p, const struct kt_line *l)
+{
+	return put_span(kt_show_error(p, l, field(l, "ret")), l);
+}
+
+/* Where the symbol of the address is not known, the probe's own may be. */
+static char *put_probe(char *p, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	const struct ktape_object_info *o;
+
+	if (kt_name_of(l, KTAPE_TYPE_FUNC, ktape_event_arg(e, 0)).text)
+		return p;
+	o = ktape_registry_object(l->registry, KTAPE_OBJ_PROBE, e->opcode, 0,
+				  e->ts);
+	if (!o)
+		return p;
+	p = kt_show_key(p, l, "probe");
+	return kt_show_name(p, l, &(struct kt_name){ o->name, o->name_len,
+						     o->plain, 0 });
+}
+
+/* clang-format off */
+
+const struct kt_show kt_shows[KTAPE_OPCODES] = {
+	[KTAPE_EV_EXCEPTION] = { .own = put_exception },
+	[KTAPE_EV_USER_EVENT] = { .own = kt_show_user_event },
+	[KTAPE_EV_TRACE_EVENT] = { .own = kt_show_trace_event },
+	[KTAPE_EV_KERNEL_STACK] = { .own = put_stack },
+	[KTAPE_EV_SYS_EXIT] = { .extra = put_sys_exit },
+	[KTAPE_EV_SYS_ENTER_WIDE] = { .extra = kt_show_call },
+	[KTAPE_EV_SYS_EXIT_WIDE] = { .extra = put_sys_exit_wide },
+	[KTAPE_EV_SYS_SPAN] = { .extra = put_sys_span },
+	[KTAPE_EV_IRQ_SPAN] = { .extra = put_span },
+	[KTAPE_EV_SOFTIRQ_SPAN] = { .extra = put_span },
+	[KTAPE_EV_TIMER_SPAN] = { .extra = put_span },
+	[KTAPE_EV_HRTIMER_SPAN] = { .extra = put_span },
+	[KTAPE_EV_WORK_SPAN] = { .extra = put_span },
+	[KTAPE_OP_PROBE ... KTAPE_TIME_EXTEND - 1] = { .extra = put_probe },
+};

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* User events: arguments by their formats; and code words of TraceEvent. */
+#include <ktape/mark.h>
+
+#include "line.h"
+
+#define FORMAT_BITS	4
+#define FORMATS_MAX	8
+
+/* A typed argument in memory: how many bytes, 0 if it is told elsewhere. */
+static const uint8_t sizes[16] = {
+	[KTAPE_FORMAT_S8] = 1,	   [KTAPE_FORMAT_U8] = 1,
+	[KTAPE_FORMAT_S16] = 2,	   [KTAPE_FORMAT_U16] = 2,
+	[KTAPE_FORMAT_S32] = 4,	   [KTAPE_FORMAT_U32] = 4,
+	[KTAPE_FORMAT_X32] = 4,	   [KTAPE_FORMAT_OBJECT] = 8,
+	[KTAPE_FORMAT_FUNCTION] = 8, [KTAPE_FORMAT_SIGNAL] = 4,
+};
+
+static char *put_hex_width(char *p, const struct kt_line *l, uint32_t value,
+			   unsigned int width)
+{
+	char digits[16];
+	size_t len = (size_t)(kt_put_hex(digits, value) - digits);
+
+	if (l->json)
+		p = kt_put_char(p, '"');
+	p = kt_put_mem(p, "0x", 2);
+	for (size_t i = len - 2; i < width && !l->json; i++)
+		p = kt_put_char(p, '0');
+	p = kt_put_mem(p, digits + 2, len - 2);
+	return l->json ? kt_put_char(p, '"') : p;
+}
+
+static char *put_decimal(char *p, const struct kt_line *l, int64_t value,
+			 unsigned int width)
+{
+	char digits[24];
+	size_t len = (size_t)(kt_put_s64(digits, value) - digits);
+
+	for (size_t i = len; i < width && !l->json; i++)
+		p = kt_put_char(p, ' ');
+	return kt_put_mem(p, digits, len);
+}
+
+/* A number of at most 64 bits in one of the formats that have one. */
+static char *put_number(char *p, const struct kt_line *l, unsigned int format,
+			unsigned int width, uint64_t v)
+{
+	switch (format) {
+	case KTAPE_FORMAT_S8:
+		return put_decimal(p, l, (int8_t)v, width);
+	case KTAPE_FORMAT_U8:
+		return put_decimal(p, l, (uint8_t)v, width);
+	case KTAPE_FORMAT_S16:
+		return put_decimal(p, l, (int16_t)v, width);
+	case KTAPE_FORMAT_U16:
+		return put_decimal(p, l, (uint16_t)v, width);
+	case KTAPE_FORMAT_S32:
+		return put_decimal(p, l, (int32_t)v, width);
+	case KTAPE_FORMAT_U32:
+	case KTAPE_FORMAT_SIGNAL:
+		return put_decimal(p, l, (uint32_t)v, width);
+	case KTAPE_FORMAT_X32:
+		return put_hex_width(p, l, (uint32_t)v, width);
+	case KTAPE_FORMAT_FUNCTION:
+		if (v <= UINT32_MAX)
+			return kt_show_value(p, l, KTAPE_TYPE_FUNC, v);
+		return kt_show_value(p, l, KTAPE_TYPE_X64, v);
+	default:
+		return kt_show_value(p, l, KTAPE_TYPE_X64, v);
+	}
+}
+
+static char *put_memory(char *p, const struct kt_line *l, const uint8_t *data,
+			size_t len)
+{
+	if (l->json)
+		p = kt_put_char(p, '"');
+	p = kt_put_bytes(p, data, len);
+	return l->json ? kt_put_char(p, '"') : p;
+}
+
+/*
+ * One typed argument at @*at, which moves on.  What is cut off or has no known
+ * format is shown as bytes up to the end.
+ */
+static char *put_typed(char *p, const struct kt_line *l, const uint8_t **at,
+		       const uint8_t *end)
+{
+	unsigned int format = **at & 15, width = **at >> FORMAT_BITS;
+	const uint8_t *data = *at + 1, *nul;
+	size_t room = (size_t)(end - data);
+	uint64_t v = 0;
+
+	if (sizes[format] && sizes[format] <= room) {
+		for (unsigned int i = sizes[format]; i--;)
+			v = v << 8 | data[i];
+		*at = data + sizes[format];
+		return put_number(p, l, format, width, v);
+	}
+	nul = memchr(data, 0, room);
+	if (format == KTAPE_FORMAT_STRING && nul) {
+		*at = nul + 1;
+		return kt_put_json(p, (const char *)data, (size_t)(nul - data));
+	}
+	if (format == KTAPE_FORMAT_MEMORY && room && *data < room) {
+		*at = data + 1 + *data;
+		return put_memory(p, l, data + 1, *data);
+	}
+	nul = *at;
+	*at = end;
+	return put_memory(p, l, nul, (size_t)(end - nul));
+}
+
+static char *put_args(char *p, const struct kt_line *l,
+		      const struct ktape_object_info *o)
+{
+	const struct ktape_event *e = l->event;
+	unsigned int known = 0;
+
+	if (o)
+		known = (unsigned int)kt_min(o->param2, FORMATS_MAX);
+	p = kt_show_key(p, l, "args");
+	p = kt_put_char(p, '[');
+	for (unsigned int i = 1; i < e->nargs; i++) {
+		uint32_t v = ktape_event_arg(e, i);
+
+		if (i > 1)
+			p = kt_show_comma(p, l);
+		if (i <= known)
+			p = put_number(p, l,
+				       o->param1 >> (i - 1) * FORMAT_BITS & 15,
+				       0, v);
+		else
+			p = kt_show_value(p, l, KTAPE_TYPE_X32, v);
+	}
+	return kt_put_char(p, ']');
+}
+
+static char *put_id(char *p, const struct kt_line *l,
+		    const struct ktape_object_info *o)
+{
+	struct kt_name name;
+
+	p = kt_show_key(p, l, "id");
+	p = kt_put_u64(p, ktape_event_arg(l->event, 0));
+	if (!o)
+		return p;
+	name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+	if (l->json)
+		return kt_show_name(kt_show_key(p, l, "id_name"), l, &name);
+	p = kt_put_mem(p, " (", 2);
+	return kt_put_char(kt_show_name(p, l, &name), ')');
+}
+
+char *kt_show_user_event(char *p, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	const struct ktape_object_info *o = NULL;
+	const uint8_t *at = e->blob, *end = at + e->blob_size;
+
+	p = kt_show_key(p, l, "task");
+	p = kt_show_value(p, l, KTAPE_TYPE_BOOL, e->dat20 & 1);
+	if (e->nargs) {
+		o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT,
+					  ktape_event_arg(e, 0), 0, e->ts);
+		p = put_id(p, l, o);
+	}
+	p = put_args(p, l, o);
+	if (at == end)
+		return p;
+	p = kt_show_key(p, l, "typed");
+	p = kt_put_char(p, '[');
+	for (bool first = true; at < end; first = false) {
+		if (!first)
+			p = kt_show_comma(p, l);
+		p = put_typed(p, l, &at, end);
+	}
+	return kt_put_char(p, ']');
+}
+
+/*
+ * The upper half of a record's first word (ktape/abi.h); its arguments and its
+ * buffer are in the blob.
+ */
+char *kt_show_trace_event(char *p, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	uint32_t code = ktape_event_arg(e, 0);
+	uint32_t nargs = code >> (KTAPE_NARGS_SHIFT - 32);
+	const uint8_t *data = e->blob;
+	uint32_t words = (uint32_t)kt_min(nargs, e->blob_size / 4);
+
+	p = kt_show_key(p, l, "code");
+	p = kt_show_value(p, l, KTAPE_TYPE_X32, code);
+	p = kt_show_key(p, l, "opcode");
+	p = kt_put_u64(p, code & 0xff);
+	p = kt_show_key(p, l, "dat20");
+	p = kt_show_value(p, l, KTAPE_TYPE_X32,
+			  code >> (KTAPE_DAT20_SHIFT - 32) & KTAPE_DAT20_MASK);
+	p = kt_show_key(p, l, "args");
+	p = kt_put_char(p, '[');
+	for (uint32_t i = 0; i < words; i++) {
+		if (i)
+			p = kt_show_comma(p, l);
+		p = kt_show_value(p, l, KTAPE_TYPE_X32, kt_get32(data + i * 4));
+	}
+	p = kt_put_char(p, ']');
+	if (!(code >> (KTAPE_P_SHIFT - 32) & 1) && e->blob_size == words * 4)
+		return p;
+	p = kt_show_key(p, l, "data");
+	return put_memory(p, l, data + words * 4, e->blob_size - words * 4);
+}

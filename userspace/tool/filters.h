@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Filters and configurations on command lines. */
+#ifndef _KT_TOOL_FILTERS_H
+#define _KT_TOOL_FILTERS_H
+
+#include "opt.h"
+#include "tool.h"
+
+/**
+ * struct filter_options - what a command line says of filters
+ * @text: by kind, NULL: nothing
+ * @off: by kind: take it away
+ * @threads: --threads, for all of --pid
+ * @children: --children
+ * @rkh: --suppress and --pass
+ */
+struct filter_options {
+	const char *text[KTAPE_FILTER_KINDS];
+	bool off[KTAPE_FILTER_KINDS];
+	bool threads;
+	bool children;
+	struct kt_opt_list rkh;
+};
+
+#define FILTER_OPTION(type, member, KIND, kind, arg, help) \
+	{ #kind, 0, KT_OPT_TEXT, \
+	  offsetof(type, member.text[KTAPE_FILTER_##KIND]), arg, help }, \
+	{ "no-" #kind, 0, KT_OPT_FLAG, \
+	  offsetof(type, member.off[KTAPE_FILTER_##KIND]), NULL, \
+	  "without this filter" }
+
+/* For the options of a command; its structure has filter_options as @member. */
+#define FILTER_OPTIONS(type, member) \
+	FILTER_OPTION(type, member, CPU, cpu, "LIST", "only these CPUs: 0-3,5"), \
+	FILTER_OPTION(type, member, SYSCALL, syscall, "LIST", \
+		      "only these system calls, by name, glob or number"), \
+	FILTER_OPTION(type, member, IRQ, irq, "LIST", "only these interrupts"), \
+	FILTER_OPTION(type, member, SOFTIRQ, softirq, "LIST", \
+		      "only these soft interrupts: RCU,TIMER"), \
+	FILTER_OPTION(type, member, SIGNAL, signal, "LIST", \
+		      "only these signals: KILL,SEGV"), \
+	FILTER_OPTION(type, member, PID, pid, "LIST", "only these threads"), \
+	{ "threads", 0, KT_OPT_FLAG, offsetof(type, member.threads), NULL, \
+	  "with --pid: and all threads of their processes" }, \
+	{ "children", 0, KT_OPT_FLAG, offsetof(type, member.children), NULL, \
+	  "with --pid: and what they fork" }, \
+	FILTER_OPTION(type, member, CGROUP, cgroup, "PATHS", \
+		      "only threads in these cgroups or below"), \
+	FILTER_OPTION(type, member, UID, uid, "USERS", \
+		      "only threads of these users"), \
+	FILTER_OPTION(type, member, SEVERITY, severity, "N", \
+		      "only exceptions of this level (0 to 3) and above"), \
+	FILTER_OPTION(type, member, GATE, gate, "PAIR=TIME,...", \
+		      "only pairs that take so long: irq=10us"), \
+	FILTER_OPTION(type, member, RATE, rate, "EVENT=N,...", \
+		      "at most N of it in a second of each CPU"), \
+	FILTER_OPTION(type, member, STACK, stack, "EVENTS", \
+		      "with the kernel's call stack"), \
+	{ "suppress", 0, KT_OPT_LIST, offsetof(type, member.rkh), "KIND:NAME", \
+	  "as RKH's FILTER_ON: group, event, object or signal" }, \
+	{ "pass", 0, KT_OPT_LIST, offsetof(type, member.rkh), "KIND:NAME", \
+	  "as RKH's FILTER_OFF" }
+
+/* filters.c */
+bool filter_options_given(const struct filter_options *o);
+int filter_options_read(const struct kt_command *command,
+			const struct filter_options *o,
+			struct ktape_config *config);
+int filters_apply(struct ktape_device *device,
+		  const struct ktape_config *config, bool whole);
+int filters_get(struct ktape_device *device, struct ktape_config *config);
+int config_load(const char *path, struct ktape_config *config);
+int config_save(const char *path, const struct ktape_config *config);
+void put_filters(const struct ktape_config *config, bool json);
+
+/* rkh.c */
+int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
+	      struct ktape_device *device, uint64_t mask[KTAPE_MASK_WORDS],
+	      struct ktape_config *config);
+
+#endif /* _KT_TOOL_FILTERS_H */

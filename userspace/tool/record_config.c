@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape record: the session from a file and from the command line. */
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "record.h"
+
+#define RING_SIZE	(4ULL << 20)
+#define BLOCK_SIZE	(64ULL << 10)
+
+/* The events of -p and -e, in place of those of the file. */
+static int take_events(struct record *r)
+{
+	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
+	const char *preset = r->o.profile;
+
+	if (!preset && !r->o.events &&
+	    r->config.given & KTAPE_CONFIG_EVENTS)
+		return 0;
+	if (!preset)
+		preset = r->o.events ? "none" : "default";
+	if (parse_events(&command_record, preset, r->config.mask) ||
+	    (r->o.events && parse_events(&command_record, r->o.events, mask)))
+		return EXIT_USAGE;
+	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
+		r->config.mask[i] |= mask[i];
+	r->config.given |= KTAPE_CONFIG_EVENTS;
+	return 0;
+}
+
+/* A number that the command line has, or else the file, or else nobody. */
+static void settle(struct record *r, uint32_t what, uint64_t *option,
+		   uint64_t *value, uint64_t usual)
+{
+	if (*option == NOT_GIVEN)
+		*option = r->config.given & what ? *value : usual;
+	if (*option == NOT_GIVEN)
+		return;
+	*value = *option;
+	r->config.given |= what;
+}
+
+static int take_mode(struct record *r)
+{
+	struct ktape_config *c = &r->config;
+	const char *mode = r->o.mode;
+
+	if (mode && strcmp(mode, "overwrite") && strcmp(mode, "discard"))
+		return misuse(&command_record, "-m takes discard or overwrite");
+	if (mode)
+		c->mode = strcmp(mode, "overwrite") ? KTAPE_MODE_DISCARD
+						    : KTAPE_MODE_OVERWRITE;
+	else if (!(c->given & KTAPE_CONFIG_MODE))
+		c->mode = KTAPE_MODE_DISCARD;
+	c->given |= KTAPE_CONFIG_MODE;
+	r->discard = c->mode == KTAPE_MODE_DISCARD;
+	return 0;
+}
+
+/**
+ * record_configure() - what the session shall be
+ * @r: the command line; its configuration is filled and has to be released
+ *
+ * Return: 0 or the exit code.
+ */
+int record_configure(struct record *r)
+{
+	struct record_options *o = &r->o;
+	struct ktape_config *c = &r->config;
+	int ret = o->config ? config_load(o->config, c) : 0;
+
+	if (!ret)
+		ret = take_mode(r);
+	if (!ret)
+		ret = take_events(r);
+	if (!ret)
+		ret = filter_options_read(&command_record, &o->filters, c);
+	if (!ret)
+		ret = rkh_apply(&command_record, &o->filters.rkh, NULL, c->mask,
+				c);
+	if (ret)
+		return ret;
+	settle(r, KTAPE_CONFIG_BUFFER, &o->ring_size, &c->buffer, RING_SIZE);
+	settle(r, KTAPE_CONFIG_BLOCK, &o->block_size, &c->block, BLOCK_SIZE);
+	settle(r, KTAPE_CONFIG_DURATION, &o->time, &c->duration,
+	       NOT_GIVEN);
+	if (!o->ring_size || !o->block_size || o->block_size > KTAPE_BLOCK_MAX)
+		return misuse(&command_record, "-b takes at least a byte, -B up to %u",
+			      KTAPE_BLOCK_MAX);
+	return o->save ? config_save(o->save, c) : 0;
+}

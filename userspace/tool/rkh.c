@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RKH's filters with their own polarity: FILTER_ON suppresses, FILTER_OFF lets
+ * through, and in the beginning everything passes.
+ *
+ *	group	a class: the bits of its events
+ *	event	the bit of an opcode
+ *	object	a thread: the filter by thread
+ *	signal	the filter by signal
+ *
+ * An event passes if its group, its event, its object and its signal do.  An
+ * event that was suppressed by itself stays so when its group passes again.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bits.h"
+#include "util/parse.h"
+
+#include "filters.h"
+
+/* What is being changed. */
+struct rkh {
+	const struct kt_command *command;
+	struct ktape_device *device;
+	uint64_t *mask;
+	uint64_t suppressed[KTAPE_MASK_WORDS];
+	struct ktape_config *config;
+};
+
+/* One --suppress or --pass. */
+struct order {
+	const char *text;
+	const char *name;
+	bool pass;
+};
+
+static int bad(const struct rkh *r, const struct order *o, const char *what)
+{
+	return misuse(r->command, "--%s %s: \"%s\" is no %s",
+		      o->pass ? "pass" : "suppress", o->text, o->name, what);
+}
+
+/* All events of a class, or of each one: not only the usual ones. */
+static bool class_mask(const char *name, uint64_t mask[KTAPE_MASK_WORDS])
+{
+	bool all = !strcmp(name, "all"), found = all;
+
+	memset(mask, 0, KTAPE_MASK_WORDS * sizeof(*mask));
+	for (unsigned int i = KTAPE_OP_EXCEPTION; i < KTAPE_TIME_EXTEND; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+		const struct ktape_class_desc *c;
+
+		c = d ? ktape_class_desc(d->event_class) : NULL;
+		if (!c || (!all && strcmp(c->name, name)))
+			continue;
+		kt_mask_add(mask, i);
+		found = true;
+	}
+	return found;
+}
+
+static int take_group(struct rkh *r, const struct order *o)
+{
+	uint64_t every[KTAPE_MASK_WORDS], usual[KTAPE_MASK_WORDS];
+
+	if (!class_mask(o->name, every) ||
+	    ktape_mask_parse(o->name, usual, NULL))
+		return bad(r, o, "class");
+	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
+		if (o->pass)
+			r->mask[i] |= usual[i] & ~r->suppressed[i];
+		else
+			r->mask[i] &= ~every[i];
+	}
+	return 0;
+}
+
+static int take_event(struct rkh *r, const struct order *o)
+{
+	uint64_t these[KTAPE_MASK_WORDS];
+
+	if (!*o->name || ktape_mask_parse(o->name, these, NULL))
+		return bad(r, o, "event");
+	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
+		if (o->pass) {
+			r->mask[i] |= these[i];
+			r->suppressed[i] &= ~these[i];
+		} else {
+			r->mask[i] &= ~these[i];
+			r->suppressed[i] |= these[i];
+		}
+	}
+	return 0;
+}
+
+/* The filter to be changed: as it was given, or as it is in force. */
+static int current(struct rkh *r, unsigned int kind,
+		   struct ktape_filter_value **value)
+{
+	struct ktape_filter_value *v = &r->config->filters[kind];
+	int err = 0;
+
+	*value = v;
+	v->kind = kind;
+	if (!(r->config->filters_given >> kind & 1) && r->device)
+		err = ktape_device_filter_get(r->device, kind, v);
+	r->config->filters_given |= 1U << kind;
+	if (err && err != -ENOTTY)
+		return fail("%s", strerror(-err));
+	return 0;
+}
+
+static int take_signal(struct rkh *r, const struct order *o)
+{
+	struct ktape_filter_value *v, one;
+	uint64_t *bits, these;
+	int ret = current(r, KTAPE_FILTER_SIGNAL, &v);
+
+	if (ret)
+		return ret;
+	if (!v->active && ktape_filter_parse(v->kind, "all", v, NULL))
+		return fail("%s", strerror(ENOMEM));
+	if (!*o->name || strchr(o->name, '!') ||
+	    ktape_filter_parse(v->kind, o->name, &one, NULL))
+		return bad(r, o, "signal");
+	these = one.entries ? *(uint64_t *)one.entries : 0;
+	ktape_filter_release(&one);
+	bits = v->entries;
+	if (!bits)
+		return bad(r, o, "signal");
+	*bits = o->pass ? *bits | these : *bits & ~these;
+	if (*bits == UINT64_MAX)
+		ktape_filter_release(v);
+	return 0;
+}
+
+static int add_pid(struct ktape_filter_value *v, int32_t pid, uint32_t flags)
+{
+	struct ktape_filter_pid *pids;
+
+	if (v->nr == KTAPE_FILTER_PIDS)
+		return fail("object: there are more than %u processes to name",
+			    KTAPE_FILTER_PIDS);
+	pids = realloc(v->entries, (v->nr + 1) * sizeof(*pids));
+	if (!pids)
+		return fail("%s", strerror(ENOMEM));
+	pids[v->nr].pid = pid;
+	pids[v->nr++].flags = flags;
+	v->entries = pids;
+	v->size = v->nr * sizeof(*pids);
+	return 0;
+}
+
+static void remove_pid(struct ktape_filter_value *v, int32_t pid)
+{
+	struct ktape_filter_pid *pids = v->entries;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < v->nr; i++) {
+		if (pids[i].pid != pid)
+			pids[kept++] = pids[i];
+	}
+	v->nr = kept;
+	v->size = kept * sizeof(*pids);
+}
+
+/* The filter names what passes, so that all others have to be named. */
+static int add_others(struct ktape_filter_value *v, int32_t pid)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int ret = 0;
+
+	if (!proc)
+		return fail("/proc: %s", strerror(errno));
+	while (!ret && (entry = readdir(proc))) {
+		int32_t other = atoi(entry->d_name);
+
+		if (isdigit((unsigned char)entry->d_name[0]) && other != pid)
+			ret = add_pid(v, other, KTAPE_PID_THREADS);
+	}
+	closedir(proc);
+	v->active = true;
+	return ret;
+}
+
+static int take_object(struct rkh *r, const struct order *o)
+{
+	struct ktape_filter_value *v;
+	int ret = current(r, KTAPE_FILTER_PID, &v);
+	uint64_t pid;
+
+	if (ret)
+		return ret;
+	if (!strcmp(o->name, "all")) {
+		ktape_filter_release(v);
+		v->active = !o->pass;
+		return 0;
+	}
+	if (kt_parse_u64(o->name, &pid) || !pid || pid > INT32_MAX)
+		return bad(r, o, "thread id");
+	if (!v->active)		/* all pass, it too */
+		return o->pass ? 0 : add_others(v, (int32_t)pid);
+	remove_pid(v, (int32_t)pid);
+	return o->pass ? add_pid(v, (int32_t)pid, 0) : 0;
+}
+
+static const struct {
+	const char *name;
+	int (*take)(struct rkh *r, const struct order *o);
+} kinds[] = {
+	{ "group:", take_group },
+	{ "event:", take_event },
+	{ "object:", take_object },
+	{ "signal:", take_signal },
+};
+
+/**
+ * rkh_apply() - turn --suppress and --pass into a mask and filters
+ * @command: the subcommand
+ * @list: the options in their order
+ * @device: whose filters are changed, or NULL: there are none yet
+ * @mask: the profile to be changed
+ * @config: the filters that have to be changed are put here
+ *
+ * Return: 0 or the exit code.
+ */
+int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
+	      struct ktape_device *device, uint64_t mask[KTAPE_MASK_WORDS],
+	      struct ktape_config *config)
+{
+	struct rkh r = {
+		.command = command,
+		.device = device,
+		.mask = mask,
+		.config = config,
+	};
+
+	for (unsigned int i = 0; i < list->nr; i++) {
+		struct order o = { .text = list->items[i].text };
+		size_t len = 0, k;
+		int ret;
+
+		o.pass = !strcmp(list->items[i].option->name, "pass");
+		for (k = 0; k < KT_ARRAY_SIZE(kinds); k++) {
+			len = strlen(kinds[k].name);
+			if (!strncmp(o.text, kinds[k].name, len))
+				break;
+		}
+		if (k == KT_ARRAY_SIZE(kinds))
+			return misuse(command, "--%s takes group:, event:, object: or signal: and a name",
+				      list->items[i].option->name);
+		o.name = o.text + len;
+		ret = kinds[k].take(&r, &o);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
