@@ -45,7 +45,7 @@ test_signals()
 test_disk_full()
 {
 	mkdir $dir/full
-	mount -t tmpfs -o size=1M tmpfs $dir/full
+	mount -t tmpfs -o size=512K tmpfs $dir/full
 	timeout 60 ktape record -p all -o $dir/full/trace -- \
 		emit 3 2>$dir/log
 	rc=$?
@@ -74,15 +74,32 @@ test_output()
 	rm -f $dir/pipe
 }
 
-# stuck OPTION...: record for a reader that takes nothing, and is sent a signal
+# Nobody reads: a further byte does not find room.
+wait_until_full()
+{
+	for _ in $(seq 60); do
+		timeout 1 sh -c "echo >$dir/fifo" || return 0
+		sleep 0.2
+	done
+	echo "# the pipe does not get full"
+}
+
+# stuck OPTION...: record for a reader that takes nothing, then send a signal
 stuck()
 {
 	mkfifo $dir/fifo
-	sh -c 'head -c 60000 >/dev/null; exec sleep 1000' <$dir/fifo &
+	sh -c 'head -c 80000 >/dev/null; : >'$dir'/read; exec sleep 1000' \
+		<$dir/fifo &
 	reader=$!
-	emit 6 &
+	emit 60 &
+	emitter=$!
 	ktape record -p all "$@" -o - 2>$dir/log >$dir/fifo &
 	recorder=$!
+	for _ in $(seq 60); do
+		[ ! -e $dir/read ] || break
+		sleep 0.5
+	done
+	wait_until_full
 	sleep 4
 	kill -TERM $recorder
 	ended $recorder 10
@@ -92,18 +109,18 @@ stuck()
 	wait $recorder
 	[ $? = 1 ] && grep -q 'reader takes nothing' $dir/log
 	result $? "and that is told" $dir/log
-	kill $reader
+	kill $reader $emitter
 	wait
-	rm $dir/fifo
+	rm $dir/fifo $dir/read
 }
 
 test_stuck()
 {
 	stuck -q
-	stuck -d 1s
+	stuck -d 2s
 	seconds=$(sed -n 's/.* filtered, \([0-9]*\)\..* s: .*/\1/p' $dir/log)
 	echo "# recorded for $seconds s"
-	[ "${seconds:-99}" -lt 3 ]
+	[ "${seconds:-99}" -lt 4 ]
 	result $? "a reader that takes nothing does not make it longer" $dir/log
 }
 

@@ -198,6 +198,40 @@ static void test_bad_heads(void)
 	tap_tell("%u bytes", at);
 }
 
+/* Any bit anywhere, in a file and in a pipe: at most one packet is lost. */
+static void test_random_bits(void)
+{
+	const uint64_t size = PACKETS * TRACE_PACKET;
+	struct trace_result r;
+	unsigned int i;
+
+	make_trace(true);
+	srand(1);
+	for (i = 0; i < 400; i++) {
+		uint64_t at = (uint64_t)rand() % size;
+		unsigned char bits = (unsigned char)(1U << rand() % 8);
+
+		/* Most of a packet fills it up: not there. */
+		if (i % 8)
+			at = at / TRACE_PACKET * TRACE_PACKET + at % 256;
+		flip_both(at, bits);
+		trace_read(dir, 0, &r);
+		check(!r.opened && !r.ended && r.events <= ALL &&
+		      r.events >= ALL - TRACE_RECORDS && !r.truncated,
+		      "folder, byte %llu: %u events",
+		      (unsigned long long)at, r.events);
+		if (i % 4)
+			trace_read(pipe_form, 0, &r);
+		else
+			read_live(&r);
+		check(!r.opened && !r.ended && r.events <= ALL &&
+		      r.events >= ALL - TRACE_RECORDS && !r.truncated,
+		      "pipe form, byte %llu: %u events",
+		      (unsigned long long)at, r.events);
+		flip_both(at, bits);
+	}
+}
+
 /* Near the end of a file it is damage all the same. */
 static void test_bad_end(void)
 {
@@ -432,6 +466,7 @@ static const struct tap_test tests[] = {
 	{ "a bad size costs one packet", test_bad_size },
 	{ "a bad size without a checksum", test_bad_size_unsealed },
 	{ "a bad bit in any byte of a head", test_bad_heads },
+	{ "a bad bit anywhere", test_random_bits },
 	{ "damage at the end is damage", test_bad_end },
 	{ "a file that is cut off", test_cut },
 	{ "who it is about", test_named },

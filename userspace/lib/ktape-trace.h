@@ -145,7 +145,8 @@ struct ktape_trace;
 /**
  * struct ktape_trace_options - how to read it
  * @notice: called when there is something to tell, may be NULL
- * @idle: called before a live stream is waited for, may be NULL
+ * @idle: called before a live stream is waited for, and twice a second; may be
+ *	NULL
  * @arg: for @notice and @idle
  * @window: bytes of a live stream that are held back to be sorted; 0: 64 MiB
  * @memory: bytes of files' packets that may be held; 0: KTAPE_TRACE_HELD_MAX

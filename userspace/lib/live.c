@@ -64,7 +64,7 @@ static uint64_t sorted_until(const struct ktape_trace *t)
 	return until;
 }
 
-/* Twice a second: what had come by when? */
+/* Twice a second: what had come by when?  And what was delivered is shown. */
 static void grow_old(struct ktape_trace *t)
 {
 	uint64_t now = now_ms();
@@ -74,6 +74,8 @@ static void grow_old(struct ktape_trace *t)
 	t->aged_at = now;
 	memmove(t->came + 1, t->came, (KT_AGES - 1) * sizeof(*t->came));
 	t->limit = kt_max(t->limit, t->came[KT_AGES - 1]);
+	if (t->options.idle)
+		t->options.idle(t->options.arg);
 }
 
 static bool can_deliver(const struct ktape_trace *t)
