@@ -17,12 +17,10 @@
 
 FIXTURE(spans) {
 	struct kt_events e;
-	int32_t tid;
 };
 
 FIXTURE_SETUP(spans)
 {
-	self->tid = getpid();
 	ASSERT_GE(CPUS, kt_cpus());
 	ASSERT_EQ(0, kt_pin(0));
 	ASSERT_EQ(0, kt_cause_load());
@@ -228,36 +226,49 @@ TEST_F_TIMEOUT(spans, timer, 120)
 				   token));
 }
 
-/* Of one nap after the other; their timers are on our stack, at one place. */
+/* Sleep until then; long enough for the last one's function to have returned. */
+static uint64_t nap(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += 20000000;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* Their timers are on our stack, at one place, known by the time of each. */
 TEST_F_TIMEOUT(spans, hrtimer, 120)
 {
-	/* Long enough for the function of one to return before the next runs. */
-	const struct timespec nap = { 0, 20000000 };
 	const struct kt_ev *v;
+	uint64_t until[TIMES];
 	uint32_t token = 0;
 	int started = 0;
 	size_t at = 0;
 
 	ASSERT_EQ(0, kt_events_open(&self->e,
-				    KT_OPS(KTAPE_EV_HRTIMER_INIT,
+				    KT_OPS(KTAPE_EV_HRTIMER_START,
 					   KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
-					   KTAPE_EV_HRTIMER_EXPIRE_EXIT,
-					   KTAPE_EV_SCHED_SWITCH)));
+					   KTAPE_EV_HRTIMER_EXPIRE_EXIT)));
 	ASSERT_EQ(0, gate_all(self->e.fd));
 	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
 	for (int i = 0; i < TIMES; i++)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
-	usleep(20000 * kt_scale());
+		until[i] = nap();
+	/* One more, so that the others' functions have returned. */
+	nap();
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	/* One more than our naps: that of usleep(). */
-	while ((v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_INIT))) {
-		if (v->tid != self->tid || (token && token != v->arg[0]))
+	while ((v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_START))) {
+		if (started == TIMES || kt_u64(&v->arg[1]) != until[started])
 			continue;
-		token = v->arg[0];
-		started++;
+		token = started++ ? token : v->arg[0];
+		EXPECT_EQ(token, v->arg[0]);
 	}
-	ASSERT_LE(TIMES, started);
-	EXPECT_EQ(started, ended(&self->e, KTAPE_EV_HRTIMER_SPAN, token));
+	ASSERT_EQ(TIMES, started);
+	started = kt_count_with(&self->e, KTAPE_EV_HRTIMER_START, 0, token);
+	EXPECT_LE(started - 1, ended(&self->e, KTAPE_EV_HRTIMER_SPAN, token));
+	EXPECT_GE(started, ended(&self->e, KTAPE_EV_HRTIMER_SPAN, token));
 }
 
 TEST_F_TIMEOUT(spans, work, 120)
