@@ -15,6 +15,7 @@
 #include <linux/user_namespace.h>
 
 #include "dev.h"
+#include "kprobe.h"
 #include "metadata.h"
 #include "probe.h"
 #include "registry.h"
@@ -301,11 +302,20 @@ static const char *const reasons[] = {
 	[KTAPE_EVENT_AVAILABLE] = "",
 	[KTAPE_EVENT_NO_TRACEPOINT] = "the kernel has no such tracepoint",
 	[KTAPE_EVENT_PROTOTYPE] = "the tracepoint has an unknown prototype",
-	[KTAPE_EVENT_NO_CONFIG] = "the kernel was built without it",
+	[KTAPE_EVENT_NO_CONFIG] = "the kernel was built without tracepoints",
 	[KTAPE_EVENT_FAILED] = "the probe could not be attached",
 	[KTAPE_EVENT_FREE_SLOT] = "a free slot: add a probe to it",
 	[KTAPE_EVENT_GONE] = "the probed function's module was unloaded",
 };
+
+static const char *reason_of(u32 opcode, u32 state)
+{
+	if (state == KTAPE_EVENT_NO_CONFIG && kt_kprobe_is_slot(opcode))
+		return "the kernel was built without kprobes";
+	if (state == KTAPE_EVENT_NO_CONFIG && opcode == KTAPE_EV_KERNEL_STACK)
+		return "the kernel was built without call stacks";
+	return reasons[state];
+}
 
 static long event_info(struct file *file, union kt_arg *arg)
 {
@@ -322,7 +332,7 @@ static long event_info(struct file *file, union kt_arg *arg)
 		e->state = kt_probe_state(opcode, &e->error, &attached);
 		e->attached = attached;
 	}
-	strscpy(e->reason, reasons[e->state], sizeof(e->reason));
+	strscpy(e->reason, reason_of(opcode, e->state), sizeof(e->reason));
 	return 0;
 }
 

@@ -108,10 +108,16 @@ static bool pass_cgroup(const struct kt_filters *f, struct task_struct *p)
 }
 #endif
 
+static bool pass_pid(const struct kt_filters *f, const struct task_struct *p)
+{
+	u32 sets = kt_track_sets(p);
+
+	return (!f->pid_set || sets & f->pid_set) && !(sets & f->pid_except);
+}
+
 static bool pass_thread(const struct kt_filters *f, struct task_struct *p)
 {
-	if (kt_filter_in_force(f, KTAPE_FILTER_PID) &&
-	    !kt_track_has(p, f->pid_set))
+	if (kt_filter_in_force(f, KTAPE_FILTER_PID) && !pass_pid(f, p))
 		return false;
 	if (kt_filter_in_force(f, KTAPE_FILTER_UID) && !pass_uid(f, p))
 		return false;

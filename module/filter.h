@@ -23,7 +23,8 @@ struct task_struct;
 /**
  * struct kt_filters - all filters of a session, replaced as a whole
  * @kinds: bit n: enum ktape_filter_kind n is in force
- * @pid_set: the set of followed threads that pass, see track.h
+ * @pid_set: the set of followed threads that pass, see track.h; 0: all do
+ * @pid_except: the set of those that do not; 0: none
  * @severity: exceptions below this level are held back
  * @applies: bit n: opcode n has to be looked at
  * @stacks: bit n: event n is followed by a call stack
@@ -44,7 +45,8 @@ struct task_struct;
  */
 struct kt_filters {
 	u32 kinds;
-	u16 pid_set;
+	u32 pid_set;
+	u32 pid_except;
 	u16 severity;
 	u64 applies[KTAPE_MASK_WORDS];
 	u64 stacks[KTAPE_MASK_WORDS];
@@ -107,6 +109,7 @@ void kt_gates_free(struct kt_gates *gates);
 void kt_gates_tell(const struct kt_gates *gates, struct ktape_filter_gate *to);
 u64 kt_gates_collisions(const struct kt_gates *gates);
 bool kt_gates_have(const struct kt_gates *gates, u32 opcode);
+u32 kt_gates_end_of(u32 opcode);
 enum kt_gate_verdict kt_gates_pass(struct kt_gates *gates,
 				   const struct kt_record *rec,
 				   struct kt_span *span);

@@ -250,6 +250,23 @@ bool kt_gates_have(const struct kt_gates *t, u32 opcode)
 }
 
 /**
+ * kt_gates_end_of() - the event in whose place a span is recorded
+ * @opcode: of any event
+ *
+ * Context: any.
+ * Return: the second event of the pair if @opcode is a span, else @opcode.
+ */
+u32 kt_gates_end_of(u32 opcode)
+{
+	u32 i;
+
+	for (i = 0; i < KTAPE_OPCODES && opcode; i++)
+		if (gate_events[i].span == opcode)
+			return i;
+	return opcode;
+}
+
+/**
  * kt_gates_collisions() - how many pairs found no room
  * @t: the gates
  *

@@ -15,8 +15,9 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
-#include "notify.h"
+#include "filter.h"
 #include "kprobe.h"
+#include "notify.h"
 #include "probe.h"
 #include "stack.h"
 
@@ -252,7 +253,7 @@ static u32 state_of(const struct kt_probe *p)
  * @attached: out: a probe for it is attached
  *
  * Of several probes for one event the best one counts; an event without a
- * probe is available.
+ * probe is available.  A span needs the end of its pair.
  *
  * Context: process context, may sleep.
  * Return: enum ktape_event_state.
@@ -268,6 +269,9 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 		return kt_kprobe_state(opcode, error, attached);
 	*error = 0;
 	*attached = false;
+	if (opcode == KTAPE_EV_KERNEL_STACK && !IS_ENABLED(CONFIG_STACKTRACE))
+		return KTAPE_EVENT_NO_CONFIG;
+	opcode = kt_gates_end_of(opcode);
 	mutex_lock(&probe_lock);
 	for_each_probe(p, i) {
 		if (!records(p, opcode))

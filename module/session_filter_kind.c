@@ -103,17 +103,57 @@ static void drop_cpus(struct kt_filters *f)
 
 /* ---- threads ------------------------------------------------------------- */
 
+#define PID_FLAGS	(KTAPE_PID_THREADS | KTAPE_PID_CHILDREN | \
+			 KTAPE_PID_EXCEPT)
+
+/* Are there threads that are let through, or that are not? */
+static bool names(const struct ktape_filter_pid *pids, u32 nr, u32 except)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if ((pids[i].flags & KTAPE_PID_EXCEPT) == except)
+			return true;
+	return false;
+}
+
+static void close_set(u32 set)
+{
+	if (set)
+		kt_track_close(set);
+}
+
+/* Put the threads into sets.  Return: 0 or -ESRCH. */
+static int follow(const struct ktape_filter_pid *from, u32 nr, u32 pass,
+		  u32 except, struct ktape_filter_pid *to)
+{
+	int ret;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		to[i].flags = from[i].flags;
+		ret = kt_track_add(from[i].flags & KTAPE_PID_EXCEPT ? except
+								    : pass,
+				   from[i].pid, from[i].flags, &to[i].pid);
+		if (ret)
+			return ret;
+	}
+	if (pass)
+		kt_track_walk(pass);
+	if (except)
+		kt_track_walk(except);
+	return 0;
+}
+
 static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 {
 	const struct ktape_filter_pid *from = entries;
 	struct ktape_filter_pid *pids;
+	u32 i, pass = 0, except = 0;
 	int ret;
-	u32 i;
-	u16 set;
 
 	for (i = 0; i < nr; i++)
-		if (from[i].pid <= 0 ||
-		    from[i].flags & ~(KTAPE_PID_THREADS | KTAPE_PID_CHILDREN))
+		if (from[i].pid <= 0 || from[i].flags & ~PID_FLAGS)
 			return -EINVAL;
 	ret = kt_track_init();
 	if (ret)
@@ -121,20 +161,20 @@ static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 	pids = kvmalloc_array(nr + 1, sizeof(*pids), GFP_KERNEL_ACCOUNT);
 	if (!pids)
 		return -ENOMEM;
-	/* A new set: the one that is in force goes when this one is. */
-	set = kt_track_open();
-	for (i = 0; i < nr && !ret; i++) {
-		pids[i].flags = from[i].flags;
-		ret = kt_track_add(set, from[i].pid, from[i].flags,
-				   &pids[i].pid);
-	}
+	/* New sets: those that are in force go when these are. */
+	if (names(from, nr, KTAPE_PID_EXCEPT))
+		except = kt_track_open();
+	if (!except || names(from, nr, 0))
+		pass = kt_track_open();
+	ret = follow(from, nr, pass, except, pids);
 	if (ret) {
-		kt_track_close(set);
+		close_set(pass);
+		close_set(except);
 		kvfree(pids);
 		return ret;
 	}
-	kt_track_walk(set);
-	f->pid_set = set;
+	f->pid_set = pass;
+	f->pid_except = except;
 	f->pids = pids;
 	return 0;
 }
@@ -146,13 +186,15 @@ static void tell_pids(const struct kt_filters *f, void *to)
 
 static void drop_pids(struct kt_filters *f)
 {
-	kt_track_close(f->pid_set);
+	close_set(f->pid_set);
+	close_set(f->pid_except);
 	kvfree(f->pids);
 }
 
 static u64 missed_pids(const struct kt_filters *f)
 {
-	return kt_track_missed(f->pid_set);
+	return (f->pid_set ? kt_track_missed(f->pid_set) : 0) +
+	       (f->pid_except ? kt_track_missed(f->pid_except) : 0);
 }
 
 #ifdef CONFIG_CGROUPS

@@ -32,7 +32,7 @@
 
 #include "track.h"
 
-#define SETS		16
+#define SETS		32
 #define SLOTS		(1U << 15)
 #define SLOTS_USED_MAX	(SLOTS / 4 * 3)
 #define CHUNK		1024U		/* slots looked at with the lock held */
@@ -47,15 +47,15 @@
  */
 struct kt_track {
 	const struct task_struct *task;
-	u16 in;
-	u16 threads;
-	u16 children;
+	u32 in;
+	u32 threads;
+	u32 children;
 };
 
 static DEFINE_RAW_SPINLOCK(track_lock);
 static struct kt_track *table;
 static unsigned int used;	/* slots that are not free */
-static u16 live;		/* sets that are passed on */
+static u32 live;		/* sets that are passed on */
 static atomic_long_t missed[SETS];
 
 static unsigned int slot_of(const struct task_struct *p)
@@ -98,15 +98,15 @@ static struct kt_track *place(const struct task_struct *p)
 	return &table[i];
 }
 
-static void note_missed(u16 sets)
+static void note_missed(u32 sets)
 {
 	for (; sets; sets &= sets - 1)
 		atomic_long_inc(&missed[__ffs(sets)]);
 }
 
 /* With track_lock.  Return: false if there is no room. */
-static bool enter(const struct task_struct *p, u16 in, u16 threads,
-		  u16 children)
+static bool enter(const struct task_struct *p, u32 in, u32 threads,
+		  u32 children)
 {
 	struct kt_track *t = find(p);
 
@@ -147,18 +147,17 @@ static void leave(struct kt_track *t)
 }
 
 /**
- * kt_track_has() - is a thread in a set?
+ * kt_track_sets() - in which sets is a thread?
  * @p: a thread that lives
- * @set: one bit
  *
  * Context: any, preemption disabled.
- * Return: true or false.
+ * Return: a bit for each of them.
  */
-bool kt_track_has(const struct task_struct *p, u16 set)
+u32 kt_track_sets(const struct task_struct *p)
 {
 	const struct kt_track *t = find(p);
 
-	return t && READ_ONCE(t->in) & set;
+	return t ? READ_ONCE(t->in) : 0;
 }
 
 /**
@@ -175,7 +174,7 @@ void kt_track_fork(const struct task_struct *parent,
 {
 	const struct kt_track *t = find(parent);
 	unsigned long flags;
-	u16 in = 0, children = 0;
+	u32 in = 0, children = 0;
 
 	if (likely(!t))
 		return;
@@ -252,12 +251,12 @@ void kt_track_exit(void)
  * Context: process context with kt_session_control.
  * Return: the set, one bit; to be given to kt_track_close().
  */
-u16 kt_track_open(void)
+u32 kt_track_open(void)
 {
 	unsigned int n = ffz(live);
 	unsigned long flags;
 
-	/* A session has one, and another while it changes its filter. */
+	/* A session has two, and two more while it changes its filter. */
 	if (WARN_ON_ONCE(n >= SETS))
 		return 0;
 	atomic_long_set(&missed[n], 0);
@@ -279,7 +278,7 @@ u16 kt_track_open(void)
  * Context: process context with kt_session_control.
  * Return: 0; -ESRCH: there is no such thread.
  */
-int kt_track_add(u16 set, s32 nr, u32 flags, s32 *global)
+int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
 {
 	struct task_struct *p;
 	unsigned long irq;
@@ -299,8 +298,8 @@ int kt_track_add(u16 set, s32 nr, u32 flags, s32 *global)
 }
 
 /* The sets of new threads of process @leader, as enter() takes them. */
-static void inherited(const struct task_struct *leader, u16 set, u16 *threads,
-		      u16 *children)
+static void inherited(const struct task_struct *leader, u32 set, u32 *threads,
+		      u32 *children)
 {
 	const struct task_struct *p;
 	const struct kt_track *t;
@@ -323,10 +322,10 @@ static void inherited(const struct task_struct *leader, u16 set, u16 *threads,
 }
 
 /* Take the threads of one process.  Return: there was a new one. */
-static bool take_process(const struct task_struct *leader, u16 set)
+static bool take_process(const struct task_struct *leader, u32 set)
 {
 	const struct task_struct *p;
-	u16 threads, children;
+	u32 threads, children;
 	unsigned long flags;
 	bool taken = false;
 
@@ -334,7 +333,7 @@ static bool take_process(const struct task_struct *leader, u16 set)
 	if (!threads)
 		return false;
 	for_each_thread(leader, p) {
-		if (kt_track_has(p, set))
+		if (kt_track_sets(p) & set)
 			continue;
 		raw_spin_lock_irqsave(&track_lock, flags);
 		taken |= enter(p, set, threads, children);
@@ -351,7 +350,7 @@ static bool take_process(const struct task_struct *leader, u16 set)
  *
  * Context: process context with kt_session_control, may sleep.
  */
-void kt_track_walk(u16 set)
+void kt_track_walk(u32 set)
 {
 	const struct task_struct *leader;
 	bool taken;
@@ -373,7 +372,7 @@ void kt_track_walk(u16 set)
  *
  * Context: process context with kt_session_control, may sleep.
  */
-void kt_track_close(u16 set)
+void kt_track_close(u32 set)
 {
 	unsigned int i, end;
 	unsigned long flags;
@@ -404,7 +403,7 @@ void kt_track_close(u16 set)
  * Context: any.
  * Return: how often the table was full.
  */
-u64 kt_track_missed(u16 set)
+u64 kt_track_missed(u32 set)
 {
 	return atomic_long_read(&missed[__ffs(set)]);
 }

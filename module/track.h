@@ -2,8 +2,9 @@
 /*
  * Threads that filters follow, with their threads and children.
  *
- * A set is one bit.  There are two for each session, so that a filter can be
- * replaced by another at one moment.
+ * A set is one bit.  A filter has up to two, and beside those of all sessions
+ * there is room for those of one filter more, so that it can take another's
+ * place at one moment.
  */
 #ifndef _KT_TRACK_H
 #define _KT_TRACK_H
@@ -14,12 +15,12 @@ struct task_struct;
 
 int kt_track_init(void);
 void kt_track_exit(void);
-u16 kt_track_open(void);
-int kt_track_add(u16 set, s32 nr, u32 flags, s32 *global);
-void kt_track_walk(u16 set);
-void kt_track_close(u16 set);
-u64 kt_track_missed(u16 set);
-bool kt_track_has(const struct task_struct *p, u16 set);
+u32 kt_track_open(void);
+int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global);
+void kt_track_walk(u32 set);
+void kt_track_close(u32 set);
+u64 kt_track_missed(u32 set);
+u32 kt_track_sets(const struct task_struct *p);
 void kt_track_fork(const struct task_struct *parent,
 		   const struct task_struct *child);
 void kt_track_free(const struct task_struct *p);

@@ -71,7 +71,7 @@ static void notrace probe_task_rename(void *data, struct task_struct *p,
 {
 	kt_probe_enter();
 	kt_registry_thread(p, name);
-	KT_EVENT2(PROCESS_RENAME, 0, p->pid, p->tgid);
+	KT_EVENT2_OF(PROCESS_RENAME, p, 0, p->pid, p->tgid);
 	kt_probe_leave();
 }
 

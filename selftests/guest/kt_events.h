@@ -101,8 +101,8 @@ static inline void kt_events_record(const struct ktape_block *b,
 		e->running[b->cpu] = r->args[1];
 }
 
-/* Record @ops, which ends in 0, from now on. Return: 0 or an error. */
-static inline int kt_events_start(struct kt_events *e, const unsigned char *ops)
+/* A session that will record @ops, which ends in 0. Return: 0 or an error. */
+static inline int kt_events_open(struct kt_events *e, const unsigned char *ops)
 {
 	memset(e, 0, sizeof(*e));
 	e->ledger = kt_ledger_new();
@@ -110,7 +110,15 @@ static inline int kt_events_start(struct kt_events *e, const unsigned char *ops)
 	e->ledger->arg = e;
 	e->ledger->t.packet = kt_events_packet;
 	e->fd = kt_session(KTAPE_MODE_DISCARD, KT_RING_SIZE, 16384, ops);
-	return e->fd < 0 ? e->fd : kt_command(e->fd, KTAPE_IOC_START);
+	return e->fd < 0 ? e->fd : 0;
+}
+
+/* The same, and it records from now on. */
+static inline int kt_events_start(struct kt_events *e, const unsigned char *ops)
+{
+	int ret = kt_events_open(e, ops);
+
+	return ret ? ret : kt_command(e->fd, KTAPE_IOC_START);
 }
 
 static inline int kt_events_order(const void *a, const void *b)

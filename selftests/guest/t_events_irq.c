@@ -5,10 +5,9 @@
  */
 #include "kselftest_harness.h"
 
-#include "kt_events.h"
+#include "kt_bracket.h"
 
 #define TIMES		50
-#define CPUS		16
 #define SPINNER		1
 #define LOCAL_TIMER	236
 /* As long as a name in the registry can be. */
@@ -32,113 +31,6 @@ FIXTURE_TEARDOWN(irqs)
 {
 	kt_events_free(&self->e);
 	EXPECT_EQ(0, kt_cause_unload());
-}
-
-/* ---- what the kernel counts -------------------------------------------------- */
-
-struct counts {
-	uint64_t nr[CPUS];
-};
-
-/* The line "NAME: n n n ..." of a file, a number for each CPU. */
-static struct counts counts_of(const char *path, const char *name)
-{
-	struct counts c = {};
-	FILE *f = fopen(path, "r");
-	char line[1024], *p;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		p = line + strspn(line, " ");
-		if (strncmp(p, name, strlen(name)) || p[strlen(name)] != ':')
-			continue;
-		p += strlen(name) + 1;
-		for (int cpu = 0; cpu < kt_cpus(); cpu++)
-			c.nr[cpu] = strtoull(p, &p, 10);
-	}
-	if (f)
-		fclose(f);
-	return c;
-}
-
-/**
- * struct bracket - a count before and after start and stop
- * @path: where it is
- * @name: its line
- * @at: before START, after it, before STOP, after it
- */
-struct bracket {
-	const char *path, *name;
-	struct counts at[4];
-};
-
-static void take(struct bracket *b, int nr, int at)
-{
-	for (int i = 0; i < nr; i++)
-		b[i].at[at] = counts_of(b[i].path, b[i].name);
-}
-
-/* Record @ops while @cause happens, with counts around both ends. */
-static const char *record(struct kt_events *e, const unsigned char *ops,
-			  struct bracket *b, int nr, int (*cause)(void))
-{
-	int ret;
-
-	take(b, nr, 0);
-	if (kt_events_start(e, ops))
-		return "START failed";
-	take(b, nr, 1);
-	ret = cause();
-	take(b, nr, 2);
-	if (ret || kt_command(e->fd, KTAPE_IOC_STOP))
-		return "cause or STOP failed";
-	take(b, nr, 3);
-	return kt_events_stop(e);
-}
-
-/* Records of @op with @dat20 on @cpu. */
-static uint64_t records(const struct kt_events *e, uint32_t op, uint32_t dat20,
-			uint32_t cpu)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < e->nr; i++)
-		n += e->v[i].op == op && e->v[i].dat20 == dat20 &&
-		     e->v[i].cpu == cpu;
-	return n;
-}
-
-/* Is @n what the kernel counted between the ends? */
-static bool is_between(const struct bracket *b, int cpu, uint64_t n)
-{
-	return b->at[2].nr[cpu] - b->at[1].nr[cpu] <= n &&
-	       n <= b->at[3].nr[cpu] - b->at[0].nr[cpu];
-}
-
-/*
- * Does each beginning have its end on @cpu?  Before the first end and after the
- * last beginning only one of the two may be recorded, while START and STOP are
- * at work.
- */
-static bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
-		    uint32_t dat20, uint32_t cpu)
-{
-	bool ended = false, odd = false;
-	uint32_t last = 0;
-
-	for (size_t i = 0; i < e->nr; i++) {
-		const struct kt_ev *v = &e->v[i];
-
-		if (v->cpu != cpu || v->dat20 != dat20 ||
-		    (v->op != in && v->op != out))
-			continue;
-		/* Two ends in a row matter if a beginning follows. */
-		if (v->op == in && (odd || (ended && last == in)))
-			return false;
-		odd |= v->op == out && last == out;
-		ended |= v->op == out;
-		last = v->op;
-	}
-	return true;
 }
 
 /* ---- soft interrupts ------------------------------------------------------------ */

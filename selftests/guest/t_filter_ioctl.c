@@ -38,7 +38,7 @@ static const struct ktape_filter_pid self_pid[KTAPE_FILTER_PIDS + 1] = {
 static const struct ktape_filter_pid no_pid[] = { { 1, 0 }, { 4194303, 0 } };
 static const struct ktape_filter_pid zero_pid[] = { { 0, 0 } };
 static const struct ktape_filter_pid negative_pid[] = { { -1, 0 } };
-static const struct ktape_filter_pid odd_pid[] = { { 1, 4 } };
+static const struct ktape_filter_pid odd_pid[] = { { 1, 8 } };
 static const int32_t no_fd[] = { -1 };
 static const uint32_t bad_uid[] = { 0, -1 };
 static const uint32_t severity[] = { 3, 4 };
@@ -155,7 +155,8 @@ TEST_F_TIMEOUT(ioctl, tells_what_was_set, 60)
 	static const uint64_t map[] = { 5, 0, 1ULL << 40 };
 	static const uint64_t cpus[] = { 3 }, stacks[] = { 1ULL << 60 };
 	const struct ktape_filter_pid pid[] = {
-		{ getpid(), KTAPE_PID_THREADS }, { 1, KTAPE_PID_CHILDREN },
+		{ getpid(), KTAPE_PID_THREADS },
+		{ 1, KTAPE_PID_CHILDREN | KTAPE_PID_EXCEPT },
 	};
 	const uint32_t uids[] = { 7, 0 };
 	const struct {

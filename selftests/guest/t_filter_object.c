@@ -4,124 +4,14 @@
  * too, uid, cgroup.  Each actor makes its own system call, by which its records
  * are told apart.
  */
-#include <pthread.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 
-#include "kt_filter.h"
+#include "kt_cue.h"
 
-#define CALLS		100
-#define RING		(1U << 20)
 #define NOBODY		65534
 #define CGROUPS		"/sys/fs/cgroup"
-
-/* The actors and their calls, which nobody else in the guest makes. */
-enum actor { MAIN, THREAD, LATE, CHILD, CHILDS_THREAD, GRANDCHILD, ACTORS };
-
-static const long calls[ACTORS] = {
-	SYS_getppid, SYS_getpgrp, SYS_getegid, SYS_geteuid, SYS_getgid,
-	SYS_sched_get_priority_min,
-};
-
-static void act(enum actor a)
-{
-	for (int i = 0; i < CALLS; i++)
-		syscall(calls[a], 0);
-}
-
-/* ---- threads and processes that act when they are told ---------------------- */
-
-/**
- * struct cue - tells an actor to act, and us that it has
- * @actor: which
- * @tid: its number as it sees it
- * @to: pipe to it; its end is the actor's end
- * @from: pipe from it
- */
-struct cue {
-	enum actor actor;
-	pid_t tid;
-	int to[2], from[2];
-};
-
-static int cue_init(struct cue *c, enum actor a)
-{
-	c->actor = a;
-	return pipe2(c->to, O_CLOEXEC) ?: pipe2(c->from, O_CLOEXEC);
-}
-
-/* The actor: says its number, then acts at each byte. */
-static void perform(struct cue *c)
-{
-	pid_t tid = syscall(SYS_gettid);
-	char byte;
-
-	if (write(c->from[1], &tid, sizeof(tid)) != sizeof(tid))
-		return;
-	while (read(c->to[0], &byte, 1) == 1 && byte) {
-		act(c->actor);
-		if (write(c->from[1], &byte, 1) != 1)
-			return;
-	}
-}
-
-static void *thread_main(void *arg)
-{
-	perform(arg);
-	return NULL;
-}
-
-static int cue_thread(struct cue *c)
-{
-	pthread_t t;
-
-	return pthread_create(&t, NULL, thread_main, c) ||
-	       pthread_detach(t) ||
-	       read(c->from[0], &c->tid, sizeof(c->tid)) != sizeof(c->tid);
-}
-
-static int cue_act(struct cue *c)
-{
-	char byte = 1;
-
-	return write(c->to[1], &byte, 1) != 1 || read(c->from[0], &byte, 1) != 1;
-}
-
-static void cue_end(struct cue *c)
-{
-	if (write(c->to[1], "", 1) != 1)
-		abort();
-}
-
-/* A child with a thread and a child of its own; their cues are ours as well. */
-static pid_t family(struct cue *c)
-{
-	pid_t pid = fork();
-
-	if (pid)
-		return pid;
-	pid = fork();
-	if (!pid) {
-		perform(&c[GRANDCHILD]);
-		_exit(0);
-	}
-	if (cue_thread(&c[CHILDS_THREAD]))
-		_exit(1);
-	perform(&c[CHILD]);
-	waitpid(pid, NULL, 0);
-	_exit(0);
-}
-
-static void count(const struct kt_rec *r, struct kt_take *t)
-{
-	uint64_t *n = t->arg;
-
-	for (int a = 0; a < ACTORS; a++)
-		n[a] += r->op == KTAPE_EV_SYS_ENTER &&
-			r->dat20 == (uint32_t)calls[a];
-}
 
 FIXTURE(object)
 {
@@ -145,8 +35,6 @@ FIXTURE_TEARDOWN(object)
 }
 
 /* Which actors are recorded, as bits. */
-#define B(a)		(1U << (a))
-
 static unsigned int recorded(struct __test_metadata *_metadata,
 			     FIXTURE_DATA(object) *self, unsigned int all)
 {

@@ -389,4 +389,44 @@ TEST_F(values, exact)
 	EXPECT_EQ(0, p.missed);
 }
 
+/* All slots at once, each with its own number of arguments. */
+struct slots {
+	int nr[KTAPE_PROBES], wrong;
+};
+
+static void look_at_slots(const struct kt_rec *r, void *arg)
+{
+	int slot = (int)r->op - KTAPE_OP_PROBE;
+	struct slots *s = arg;
+	uint64_t must[4];
+	uint32_t count;
+
+	if (slot < 0 || slot >= KTAPE_PROBES)
+		return;
+	memcpy(&count, r->blob, sizeof(count));
+	arguments(s->nr[slot]++, must);
+	s->wrong += (int)count != slot % 5 || r->size != 4 + 8 * count ||
+		    memcmp(r->blob + 4, must, 8 * count);
+}
+
+TEST_F(kprobe, each_slot_records)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
+	struct slots s = {};
+
+	for (int i = 0; i < KTAPE_PROBES; i++) {
+		ASSERT_EQ(SLOT(i), kt_probe_add(self->main, "ktape_target", 0,
+						i % 5));
+		kt_mask_add(p.mask, SLOT(i));
+	}
+	ASSERT_EQ(0, kt_profile(self->fd, &p));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_target_calls(CALLS));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	EXPECT_LE(0, kt_walk(&self->events, look_at_slots, &s));
+	for (int i = 0; i < KTAPE_PROBES; i++)
+		EXPECT_EQ(CALLS, s.nr[i]);
+	EXPECT_EQ(0, s.wrong);
+}
+
 TEST_HARNESS_MAIN

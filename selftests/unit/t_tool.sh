@@ -251,6 +251,35 @@ test_record()
 	result $? "record: no device"
 }
 
+# What RKH's filters by object become: the options, then the filter by thread.
+test_objects()
+{
+	fresh
+	bad=0
+	while IFS='|' read -r pid options; do
+		# shellcheck disable=SC2086	# words
+		run 0 record $options --save - &&
+			grep -qxF "pid = $pid" text && continue
+		bad=1
+		echo "$options: no \"pid = $pid\"" >>told
+	done <<-EOT
+	7:except|--suppress object:7
+	7:except,8:except|--suppress object:7 --suppress object:8
+	7:except|--suppress object:7 --pass object:8
+	off|--suppress object:7 --pass object:7
+	none|--suppress object:all
+	5|--suppress object:all --pass object:5
+	none|--suppress object:all --pass object:5 --suppress object:5
+	off|--suppress object:all --pass object:all
+	7:threads,9:except|--pid 7 --threads --suppress object:9
+	7:threads,9|--pid 7 --threads --suppress object:9 --pass object:9
+	8,7:except|--pid 7,8 --suppress object:7
+	none|--pid 9:except --suppress object:all --suppress object:4
+	EOT
+	cat told >log 2>/dev/null
+	result $bad "record: objects are suppressed and let through"
+}
+
 echo "TAP version 13"
 test_dump
 test_filter
@@ -259,5 +288,6 @@ test_stdio
 test_split
 test_limits
 test_record
+test_objects
 echo "1..$n"
 exit $failed

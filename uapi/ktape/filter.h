@@ -22,7 +22,8 @@
  * @KTAPE_FILTER_SOFTIRQ: __u64[1], bit n is vector n
  * @KTAPE_FILTER_SIGNAL: __u64[1], bit n - 1 is signal n
  * @KTAPE_FILTER_PID: struct ktape_filter_pid[], at most KTAPE_FILTER_PIDS: the
- *	thread that runs is one of these, or the other thread of the event is
+ *	thread that runs passes, or the other thread of the event does: it is one
+ *	of these, if there are any but exceptions, and it is no exception
  * @KTAPE_FILTER_CGROUP: __s32[], at most 8 descriptors of cgroup v2 folders: the
  *	thread is in one of them or below; GET tells their numbers as __u64[]
  * @KTAPE_FILTER_UID: __u32[], at most 16: the thread's real uid in the caller's
@@ -66,12 +67,16 @@ enum ktape_filter_kind {
 /* Flags of struct ktape_filter_pid. */
 #define KTAPE_PID_THREADS	(1U << 0)	/* all threads of its process */
 #define KTAPE_PID_CHILDREN	(1U << 1)	/* what these fork, and so on */
+#define KTAPE_PID_EXCEPT	(1U << 2)	/* these do not pass */
 
 /**
  * struct ktape_filter_pid - a thread of the pid filter
  * @pid: in the caller's pid name space; GET tells it as of the initial one
  * @flags: KTAPE_PID_*; threads and children that are there are taken as well,
  *	children with all their threads
+ *
+ * A thread that KTAPE_PID_EXCEPT names is held back whatever else names it.  If
+ * all entries are such, every other thread passes, idle CPUs too.
  */
 struct ktape_filter_pid {
 	__s32 pid;

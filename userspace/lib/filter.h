@@ -31,6 +31,7 @@ const char *kt_this_machine(void);
 
 /* filter_parse.c */
 void *kt_filter_add(struct ktape_filter_value *v, size_t size);
+extern const char *const kt_pid_flags[];
 const char *kt_gate_name(unsigned int gate);
 
 /* filter_format.c */

@@ -145,9 +145,11 @@ static void put_pid(FILE *f, const void *entry)
 {
 	const struct ktape_filter_pid *p = entry;
 
-	fprintf(f, "%d%s%s", p->pid,
-		p->flags & KTAPE_PID_THREADS ? ":threads" : "",
-		p->flags & KTAPE_PID_CHILDREN ? ":children" : "");
+	fprintf(f, "%d", p->pid);
+	for (uint32_t i = 0; kt_pid_flags[i]; i++) {
+		if (p->flags >> i & 1)
+			fprintf(f, ":%s", kt_pid_flags[i]);
+	}
 }
 
 static void put_number(FILE *f, const void *entry)

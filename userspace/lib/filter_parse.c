@@ -23,6 +23,9 @@ static const char *const gates[] = {
 	[KTAPE_GATE_HRTIMER] = "hrtimer", [KTAPE_GATE_WORK] = "work",
 };
 
+/* By bit of KTAPE_PID_*. */
+const char *const kt_pid_flags[] = { "threads", "children", "except", NULL };
+
 const char *kt_gate_name(unsigned int gate)
 {
 	return gate < KT_ARRAY_SIZE(gates) ? gates[gate] : NULL;
@@ -75,25 +78,33 @@ static char *cut(struct item *it)
 	return value + 1;
 }
 
-/* "123", "123:threads", "123:children", both. */
+/* KTAPE_PID_* by name, or 0. */
+static uint32_t pid_flag(const char *name)
+{
+	for (uint32_t i = 0; kt_pid_flags[i]; i++) {
+		if (!strcmp(kt_pid_flags[i], name))
+			return 1U << i;
+	}
+	return 0;
+}
+
+/* "123", "123:threads", "123:children:except". */
 static int add_pid(struct ktape_filter_value *v, struct item *it)
 {
 	struct ktape_filter_pid *pid;
-	char *flag = strchr(it->text, ':'), *next;
-	uint32_t flags = 0;
+	char *name = strchr(it->text, ':'), *next;
+	uint32_t flags = 0, flag;
 	uint64_t nr;
 
-	for (; flag; flag = next) {
-		*flag++ = '\0';
-		next = strchr(flag, ':');
+	for (; name; name = next) {
+		*name++ = '\0';
+		next = strchr(name, ':');
 		if (next)
 			*next = '\0';
-		if (!strcmp(flag, "threads"))
-			flags |= KTAPE_PID_THREADS;
-		else if (!strcmp(flag, "children"))
-			flags |= KTAPE_PID_CHILDREN;
-		else
-			return bad(it, "thread with :threads, :children");
+		flag = pid_flag(name);
+		if (!flag)
+			return bad(it, "thread with :threads, :children, :except");
+		flags |= flag;
 		if (next)
 			*next = ':';
 	}

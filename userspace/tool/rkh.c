@@ -11,8 +11,6 @@
  * An event passes if its group, its event, its object and its signal do.  An
  * event that was suppressed by itself stays so when its group passes again.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,54 +136,97 @@ static int take_signal(struct rkh *r, const struct order *o)
 	return 0;
 }
 
-static int add_pid(struct ktape_filter_value *v, int32_t pid, uint32_t flags)
+/* An entry that names it so: to pass, or as an exception. */
+static bool is_named(const struct ktape_filter_pid *entry, int32_t pid,
+		     uint32_t except)
 {
-	struct ktape_filter_pid *pids;
+	return entry->pid == pid && (entry->flags & KTAPE_PID_EXCEPT) == except;
+}
 
+static int add_pid(struct ktape_filter_value *v, int32_t pid, uint32_t except)
+{
+	struct ktape_filter_pid *pids = v->entries;
+
+	for (uint32_t i = 0; i < v->nr; i++) {
+		if (is_named(&pids[i], pid, except))
+			return 0;
+	}
 	if (v->nr == KTAPE_FILTER_PIDS)
-		return fail("object: there are more than %u processes to name",
+		return fail("object: there are more than %u threads to name",
 			    KTAPE_FILTER_PIDS);
 	pids = realloc(v->entries, (v->nr + 1) * sizeof(*pids));
 	if (!pids)
 		return fail("%s", strerror(ENOMEM));
 	pids[v->nr].pid = pid;
-	pids[v->nr++].flags = flags;
+	pids[v->nr++].flags = except;
 	v->entries = pids;
 	v->size = v->nr * sizeof(*pids);
 	return 0;
 }
 
-static void remove_pid(struct ktape_filter_value *v, int32_t pid)
+static void remove_pid(struct ktape_filter_value *v, int32_t pid,
+		       uint32_t except)
 {
 	struct ktape_filter_pid *pids = v->entries;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < v->nr; i++) {
-		if (pids[i].pid != pid)
+		if (!is_named(&pids[i], pid, except))
 			pids[kept++] = pids[i];
 	}
 	v->nr = kept;
 	v->size = kept * sizeof(*pids);
 }
 
-/* The filter names what passes, so that all others have to be named. */
-static int add_others(struct ktape_filter_value *v, int32_t pid)
+/* How many entries name what passes. */
+static uint32_t passing(const struct ktape_filter_value *v)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	int ret = 0;
+	const struct ktape_filter_pid *pids = v->entries;
+	uint32_t nr = 0;
 
-	if (!proc)
-		return fail("/proc: %s", strerror(errno));
-	while (!ret && (entry = readdir(proc))) {
-		int32_t other = atoi(entry->d_name);
+	for (uint32_t i = 0; i < v->nr; i++)
+		nr += !(pids[i].flags & KTAPE_PID_EXCEPT);
+	return nr;
+}
 
-		if (isdigit((unsigned char)entry->d_name[0]) && other != pid)
-			ret = add_pid(v, other, KTAPE_PID_THREADS);
-	}
-	closedir(proc);
+static void all_objects(struct ktape_filter_value *v, bool pass)
+{
+	ktape_filter_release(v);
+	v->active = !pass;
+}
+
+/*
+ * A filter names what passes, or only exceptions, or nothing: then nobody
+ * passes.  One that names what passes has the exception too, because others may
+ * name the thread as one of theirs.
+ */
+static int suppress_object(struct ktape_filter_value *v, int32_t pid)
+{
+	uint32_t before = passing(v);
+
+	if (v->active && !v->nr)
+		return 0;
+	remove_pid(v, pid, 0);
 	v->active = true;
-	return ret;
+	if (before && !passing(v)) {
+		all_objects(v, false);
+		return 0;
+	}
+	return add_pid(v, pid, KTAPE_PID_EXCEPT);
+}
+
+static int pass_object(struct ktape_filter_value *v, int32_t pid)
+{
+	bool exceptions_only = v->nr && !passing(v);
+
+	if (!v->active)
+		return 0;
+	remove_pid(v, pid, KTAPE_PID_EXCEPT);
+	if (!exceptions_only)
+		return add_pid(v, pid, 0);
+	if (!v->nr)
+		all_objects(v, true);
+	return 0;
 }
 
 static int take_object(struct rkh *r, const struct order *o)
@@ -197,16 +238,13 @@ static int take_object(struct rkh *r, const struct order *o)
 	if (ret)
 		return ret;
 	if (!strcmp(o->name, "all")) {
-		ktape_filter_release(v);
-		v->active = !o->pass;
+		all_objects(v, o->pass);
 		return 0;
 	}
 	if (kt_parse_u64(o->name, &pid) || !pid || pid > INT32_MAX)
 		return bad(r, o, "thread id");
-	if (!v->active)		/* all pass, it too */
-		return o->pass ? 0 : add_others(v, (int32_t)pid);
-	remove_pid(v, (int32_t)pid);
-	return o->pass ? add_pid(v, (int32_t)pid, 0) : 0;
+	return o->pass ? pass_object(v, (int32_t)pid)
+		       : suppress_object(v, (int32_t)pid);
 }
 
 static const struct {

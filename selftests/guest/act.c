@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does what it is told, one step after the other, so that a script knows how
+ * many events it causes.
+ *
+ * usage: act STEP...
+ *   getppid N, getpgrp N, getuid N	so many calls
+ *   child N, thread N	getppid() by a child or a thread, which then ends
+ *   signal SIG N	to itself
+ *   nap N MS		sleeps of so many milliseconds
+ *   disk N		blocks read from /dev/vdb, past the page cache
+ *   cpu N		goes there
+ *   uid N		becomes that user
+ *   cgroup FOLDER	goes there
+ *   wait FILE		writes its number to FILE, waits until that is gone
+ */
+#include <sys/wait.h>
+
+#include "kt_load.h"
+
+#define BLOCK		4096
+
+static int fail(const char *what)
+{
+	perror(what);
+	return -1;
+}
+
+static int calls(long nr, char **arg)
+{
+	for (long n = atol(arg[0]); n > 0; n--)
+		syscall(nr);
+	return 0;
+}
+
+static int act_getppid(char **arg)
+{
+	return calls(SYS_getppid, arg);
+}
+
+static int act_getpgrp(char **arg)
+{
+	return calls(SYS_getpgrp, arg);
+}
+
+static int act_getuid(char **arg)
+{
+	return calls(SYS_getuid, arg);
+}
+
+static int act_child(char **arg)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		act_getppid(arg);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		return fail("child");
+	return 0;
+}
+
+static void *thread_main(void *arg)
+{
+	act_getppid(arg);
+	return NULL;
+}
+
+static int act_thread(char **arg)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, thread_main, arg))
+		return fail("thread");
+	return pthread_join(t, NULL);
+}
+
+static int act_signal(char **arg)
+{
+	int number = atoi(arg[0]);
+
+	signal(number, kt_on_alarm);
+	for (int n = atoi(arg[1]); n > 0; n--)
+		if (kill(getpid(), number))
+			return fail("kill");
+	return 0;
+}
+
+static int act_nap(char **arg)
+{
+	for (int n = atoi(arg[0]); n > 0; n--)
+		usleep(atoi(arg[1]) * 1000);
+	return 0;
+}
+
+static int act_disk(char **arg)
+{
+	static char block[BLOCK] __attribute__((aligned(BLOCK)));
+	int fd = open("/dev/vdb", O_RDONLY | O_DIRECT | O_CLOEXEC);
+
+	for (int n = 0; n < atoi(arg[0]); n++)
+		if (pread(fd, block, BLOCK, n * BLOCK) != BLOCK)
+			return fail("/dev/vdb");
+	return close(fd);
+}
+
+static int act_cpu(char **arg)
+{
+	return kt_pin(atoi(arg[0]));
+}
+
+static int act_uid(char **arg)
+{
+	return setuid(atoi(arg[0])) ? fail("setuid") : 0;
+}
+
+static int write_number(const char *path, int number)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		return fail(path);
+	fprintf(f, "%d\n", number);
+	return fclose(f);
+}
+
+static int act_cgroup(char **arg)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", arg[0]);
+	return write_number(path, 0);
+}
+
+/* As a whole at once: whoever sees the file sees the number. */
+static int act_wait(char **arg)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s.new", arg[0]);
+	if (write_number(path, getpid()) || rename(path, arg[0]))
+		return fail(arg[0]);
+	while (!access(arg[0], F_OK))
+		usleep(5000);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int nargs;
+	int (*act)(char **arg);
+} steps[] = {
+	{ "getppid", 1, act_getppid }, { "getpgrp", 1, act_getpgrp },
+	{ "getuid", 1, act_getuid },   { "child", 1, act_child },
+	{ "thread", 1, act_thread },   { "signal", 2, act_signal },
+	{ "nap", 2, act_nap },	       { "disk", 1, act_disk },
+	{ "cpu", 1, act_cpu },	       { "uid", 1, act_uid },
+	{ "cgroup", 1, act_cgroup },   { "wait", 1, act_wait },
+};
+
+int main(int argc, char **argv)
+{
+	const size_t nr = sizeof(steps) / sizeof(steps[0]);
+
+	for (int i = 1; i < argc;) {
+		size_t s = 0;
+
+		while (s < nr && strcmp(steps[s].name, argv[i]))
+			s++;
+		if (s == nr || i + steps[s].nargs >= argc) {
+			fprintf(stderr, "act: %s: no step, or half of one\n",
+				argv[i]);
+			return 2;
+		}
+		if (steps[s].act(&argv[i + 1]))
+			return 1;
+		i += 1 + steps[s].nargs;
+	}
+	return 0;
+}

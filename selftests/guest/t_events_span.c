@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Handlers of interrupts as often as the kernel counted them, and what a gate
+ * makes of pairs: a span for each, of what was caused a known number of times.
+ */
+#include <time.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_bracket.h"
+#include "kt_filter.h"
+
+#define TIMES		20
+#define IRQS		64
+#define TASKLET		6
+#define HANDLED		1
+
+FIXTURE(spans) {
+	struct kt_events e;
+};
+
+FIXTURE_SETUP(spans)
+{
+	ASSERT_GE(CPUS, kt_cpus());
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_cause_load());
+}
+
+FIXTURE_TEARDOWN(spans)
+{
+	kt_events_free(&self->e);
+	EXPECT_EQ(0, kt_cause_unload());
+}
+
+/* ---- interrupts of devices ----------------------------------------------------------- */
+
+/* The lines of interrupts that have one handler each. */
+static int lines_of_irqs(struct bracket *b, char names[IRQS][12])
+{
+	FILE *f = fopen("/proc/interrupts", "r");
+	char line[1024];
+	int nr = 0, irq;
+
+	while (f && nr < IRQS && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " %d:", &irq) != 1 || strchr(line, ','))
+			continue;
+		snprintf(names[nr], sizeof(names[nr]), "%d", irq);
+		b[nr] = (struct bracket){ "/proc/interrupts", names[nr] };
+		nr++;
+	}
+	if (f)
+		fclose(f);
+	return nr;
+}
+
+/* A block of the disk each time. */
+static int use_disk(void)
+{
+	static char block[4096] __attribute__((aligned(4096)));
+	int fd = open("/dev/vdb", O_RDONLY | O_DIRECT | O_CLOEXEC), n = 0;
+
+	while (n < TIMES && pread(fd, block, sizeof(block),
+				  n * sizeof(block)) == sizeof(block))
+		n++;
+	close(fd);
+	return n - TIMES;
+}
+
+static uint64_t exits(const struct kt_events *e, uint32_t irq, uint32_t cpu)
+{
+	return records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq | HANDLED << 18, cpu) +
+	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq, cpu);
+}
+
+/* As in /proc/interrupts, and each that starts ends. */
+TEST_F_TIMEOUT(spans, handlers, 120)
+{
+	struct bracket b[IRQS];
+	char names[IRQS][12];
+	uint64_t all = 0;
+	int nr;
+
+	if (access("/dev/vdb", R_OK))
+		SKIP(return, "no /dev/vdb");
+	nr = lines_of_irqs(b, names);
+	ASSERT_STREQ("", record(&self->e, KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY,
+						 KTAPE_EV_IRQ_HANDLER_EXIT),
+				b, nr, use_disk));
+	for (int i = 0; i < nr; i++)
+		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+			uint32_t irq = atoi(names[i]);
+			uint64_t in = records(&self->e,
+					      KTAPE_EV_IRQ_HANDLER_ENTRY, irq,
+					      cpu);
+			uint64_t out = exits(&self->e, irq, cpu);
+
+			EXPECT_TRUE(is_between(&b[i], cpu, in)) {
+				TH_LOG("interrupt %u on CPU %d: %llu", irq, cpu,
+				       (unsigned long long)in);
+			}
+			/* START and STOP may come between the two. */
+			EXPECT_TRUE(in <= out + 1 && out <= in + 1);
+			all += in;
+		}
+	EXPECT_LE(TIMES, all);
+	TH_LOG("%llu interrupts", (unsigned long long)all);
+}
+
+/* ---- spans ----------------------------------------------------------------------------- */
+
+static int gate_all(int fd)
+{
+	struct ktape_filter_gate g[KTAPE_GATES] = {};
+
+	for (int i = 0; i < KTAPE_GATES; i++)
+		g[i].gate = i;
+	return kt_filter_set(fd, KTAPE_FILTER_GATE, g, KTAPE_GATES);
+}
+
+static uint64_t spans(const struct kt_events *e, uint32_t op, uint32_t nr,
+		      uint32_t bits, uint32_t cpu)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < e->nr; i++)
+		n += e->v[i].op == op && e->v[i].cpu == cpu &&
+		     (e->v[i].dat20 & ((1U << bits) - 1)) == nr;
+	return n;
+}
+
+/*
+ * A handler that ran at START has an end and no span, one at STOP neither: the
+ * bracket is as much wider.
+ */
+static bool is_about(const struct bracket *b, int cpu, uint64_t n)
+{
+	return b->at[2].nr[cpu] - b->at[1].nr[cpu] <= n + 2 &&
+	       n <= b->at[3].nr[cpu] - b->at[0].nr[cpu];
+}
+
+TEST_F_TIMEOUT(spans, irq, 120)
+{
+	struct bracket b[IRQS];
+	char names[IRQS][12];
+	uint64_t all = 0;
+	int nr;
+
+	if (access("/dev/vdb", R_OK))
+		SKIP(return, "no /dev/vdb");
+	nr = lines_of_irqs(b, names);
+	ASSERT_STREQ("", record_prepared(&self->e,
+					 KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY,
+						KTAPE_EV_IRQ_HANDLER_EXIT),
+					 gate_all, b, nr, use_disk));
+	for (int i = 0; i < nr; i++)
+		for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+			uint64_t n = spans(&self->e, KTAPE_EV_IRQ_SPAN,
+					   atoi(names[i]), 18, cpu);
+
+			EXPECT_TRUE(is_about(&b[i], cpu, n)) {
+				TH_LOG("interrupt %s on CPU %d: %llu", names[i],
+				       cpu, (unsigned long long)n);
+			}
+			all += n;
+		}
+	EXPECT_LE(TIMES, all + 2 * kt_cpus());
+}
+
+static int cause_tasklets(void)
+{
+	return kt_cause("tasklet", TIMES);
+}
+
+TEST_F_TIMEOUT(spans, softirq, 120)
+{
+	struct bracket b = { "/proc/softirqs", "TASKLET" };
+
+	ASSERT_STREQ("", record_prepared(&self->e,
+					 KT_OPS(KTAPE_EV_SOFTIRQ_ENTRY,
+						KTAPE_EV_SOFTIRQ_EXIT),
+					 gate_all, &b, 1, cause_tasklets));
+	for (int cpu = 0; cpu < kt_cpus(); cpu++)
+		EXPECT_TRUE(is_about(&b, cpu,
+				     spans(&self->e, KTAPE_EV_SOFTIRQ_SPAN,
+					   TASKLET, 8, cpu)));
+	EXPECT_LE(TIMES, spans(&self->e, KTAPE_EV_SOFTIRQ_SPAN, TASKLET, 8, 0));
+}
+
+/* Spans whose argument is @value; each ends after it starts. */
+static int ended(const struct kt_events *e, uint32_t op, uint32_t value)
+{
+	const struct kt_ev *v;
+	size_t at = 0;
+	int n = 0;
+
+	while ((v = kt_next_with(e, &at, op, 0, value)))
+		n += kt_u64(&v->arg[1]) <= v->ts;
+	return n;
+}
+
+/* The helper's timer, by the function with which it was armed. */
+TEST_F_TIMEOUT(spans, timer, 120)
+{
+	const struct kt_ev *v;
+	uint32_t token = 0;
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_open(&self->e,
+				    KT_OPS(KTAPE_EV_TIMER_START,
+					   KTAPE_EV_TIMER_EXPIRE_ENTRY,
+					   KTAPE_EV_TIMER_EXPIRE_EXIT)));
+	ASSERT_EQ(0, gate_all(self->e.fd));
+	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_cause("timer", TIMES));
+	/* The last one's function may not have returned yet. */
+	usleep(20000 * kt_scale());
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	while (!token && (v = kt_next(&self->e, &at, KTAPE_EV_TIMER_START)))
+		if (kt_is_symbol(&self->e, v->arg[1], "kt_cause_timer_fn"))
+			token = v->arg[0];
+	ASSERT_NE(0, token);
+	EXPECT_EQ(TIMES, ended(&self->e, KTAPE_EV_TIMER_SPAN, token));
+	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_ENTRY, 0,
+				   token));
+	EXPECT_EQ(0, kt_count_with(&self->e, KTAPE_EV_TIMER_EXPIRE_EXIT, 0,
+				   token));
+}
+
+/* Sleep until then; long enough for the last one's function to have returned. */
+static uint64_t nap(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += 20000000;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* Their timers are on our stack, at one place, known by the time of each. */
+TEST_F_TIMEOUT(spans, hrtimer, 120)
+{
+	const struct kt_ev *v;
+	uint64_t until[TIMES];
+	uint32_t token = 0;
+	int started = 0;
+	size_t at = 0;
+
+	ASSERT_EQ(0, kt_events_open(&self->e,
+				    KT_OPS(KTAPE_EV_HRTIMER_START,
+					   KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
+					   KTAPE_EV_HRTIMER_EXPIRE_EXIT)));
+	ASSERT_EQ(0, gate_all(self->e.fd));
+	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
+	for (int i = 0; i < TIMES; i++)
+		until[i] = nap();
+	/* One more, so that the others' functions have returned. */
+	nap();
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	while ((v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_START))) {
+		if (started == TIMES || kt_u64(&v->arg[1]) != until[started])
+			continue;
+		token = started++ ? token : v->arg[0];
+		EXPECT_EQ(token, v->arg[0]);
+	}
+	ASSERT_EQ(TIMES, started);
+	started = kt_count_with(&self->e, KTAPE_EV_HRTIMER_START, 0, token);
+	EXPECT_LE(started - 1, ended(&self->e, KTAPE_EV_HRTIMER_SPAN, token));
+	EXPECT_GE(started, ended(&self->e, KTAPE_EV_HRTIMER_SPAN, token));
+}
+
+TEST_F_TIMEOUT(spans, work, 120)
+{
+	const struct kt_ev *v;
+	size_t at = 0;
+	int nr = 0;
+
+	ASSERT_EQ(0, kt_events_open(&self->e,
+				    KT_OPS(KTAPE_EV_WORKQUEUE_EXECUTE_START,
+					   KTAPE_EV_WORKQUEUE_EXECUTE_END)));
+	ASSERT_EQ(0, gate_all(self->e.fd));
+	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_cause("work", TIMES));
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	while ((v = kt_next(&self->e, &at, KTAPE_EV_WORK_SPAN)))
+		nr += kt_is_symbol(&self->e, v->arg[0], "kt_cause_work_fn") &&
+		      kt_u64(&v->arg[1]) <= v->ts;
+	EXPECT_EQ(TIMES, nr);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,172 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash disable=SC2317	# functions are called by their names
+# The filters of RKH on the command line, with their polarity, and a session that
+# is configured by a file as a whole.
+
+# shellcheck source=selftests/guest/filters.sh
+. "${0%/*}/filters.sh"
+
+# ---- --suppress and --pass -------------------------------------------------------
+
+do_mix()
+{
+	act getppid 30 signal 10 20 signal 12 7 && go
+}
+
+# mix CALLS SIGNALS-10 SIGNALS-12 HELD: what is recorded, HELD by the other one
+mix()
+{
+	recording do_mix || { echo "failed"; cat $dir/log; return 1; }
+	is "$4" "$(grep -cE "${tab}tid=$pid${tab}.*event=sys_enter.*=getpgrp" \
+		$dir/lines)" "calls of the object" &&
+		is "$1" "$(calls_ours getppid)" "calls" &&
+		is "$2" "$(ours signal_generate fields.sig=SIGUSR1)" "SIGUSR1" &&
+		is "$3" "$(ours signal_generate fields.sig=SIGUSR2)" "SIGUSR2"
+}
+
+# One change of what is in force after the other:
+# options; what is recorded then, as of mix
+test_steps()
+{
+	# shellcheck disable=SC2046	# words
+	hold $(for _ in $(seq 14); do echo getpgrp 40 wait $dir/gate; done)
+	ktape profile --load $dir/base
+	while read -r want options; do
+		[ -n "$want" ] || continue
+		words=$(echo "$options" | sed "s/PID/$pid/g")
+		# shellcheck disable=SC2046,SC2086	# words
+		{ ktape profile $words &&
+			mix $(echo "$want" | tr , ' '); } >$dir/out 2>&1
+		result $? "$options" $dir/out
+	done <<-EOT
+	30,20,7,40	--pass event:sys_enter
+	0,20,7,0	--suppress event:sys_enter
+	30,20,7,40	--pass event:sys_enter
+	30,0,0,40	--suppress group:signal
+	30,20,7,40	--pass group:signal
+	30,0,7,40	--suppress signal:USR1
+	30,0,0,40	--suppress signal:USR2
+	30,20,7,40	--pass signal:all
+	30,20,7,0	--suppress object:PID
+	30,20,7,40	--pass object:PID
+	0,0,0,40	--suppress object:all --pass object:PID
+	0,0,0,0	--suppress object:PID
+	30,20,7,40	--pass object:all
+	EOT
+	ktape profile --suppress "object:$pid" &&
+		shown "pid = $pid:except" >$dir/out 2>&1 && kept >$dir/out 2>&1
+	result $? "one object that is held back is saved and loaded" $dir/out
+	mix 30 20 7 0 >$dir/out 2>&1
+	result $? "and held back then" $dir/out
+	let_go
+	ktape profile --load $dir/base
+}
+
+test_wrong()
+{
+	bad=0
+	for what in group:no event:no object:x object:0 object:-1 signal:no \
+		thing:1 event group:; do
+		ktape profile --suppress $what >$dir/out 2>&1
+		[ $? = 2 ] || { bad=1; echo "# not refused: $what"; }
+	done
+	result $bad "what is none of them is refused"
+	ktape profile --pid 4194304:except >$dir/out 2>&1
+	[ $? = 1 ] && grep -q 'no such thread' $dir/out
+	result $? "nor is a thread that is not there taken" $dir/out
+}
+
+# ---- a session from a file ----------------------------------------------------------
+
+cat >$dir/session <<'EOT'
+events = sys_enter,sys_exit,signal_generate
+context = no
+mode = overwrite
+buffer = 512K
+block = 32K
+syscall = getppid
+signal = SIGUSR2
+uid = 65534
+rate = sys_exit=10
+EOT
+
+# The largest packet of a stream: a block.
+largest()
+{
+	at=0 most=0 size=$(stat -c %s "$1")
+	while [ $at -lt "$size" ]; do
+		bits=$(od -An -tu8 -j $((at + 152)) -N 8 "$1" | tr -d ' ')
+		[ "$bits" -gt 0 ] || return 1
+		[ $((bits / 8)) -le $most ] || most=$((bits / 8))
+		at=$((at + bits / 8))
+	done
+	echo $most
+}
+
+test_config()
+{
+	ktape record -q --config $dir/session -o $dir/t -- act cpu 0 \
+		getpgrp 40 uid 65534 getppid 5000 getuid 30 signal 10 5 \
+		signal 12 6 >$dir/out 2>&1
+	result $? "a session is configured by a file" $dir/out
+	lines_of $dir/t
+	{
+		is 5000 "$(calls_ours getppid)" "getppid" &&
+			is 0 "$(calls '(getpgrp|getuid|setuid)')" "others" &&
+			at_least 10 "$(ours sys_exit)" "exits" &&
+			at_most 4000 "$(ours sys_exit)" "exits" &&
+			is 0 "$(nr signal_generate fields.sig=SIGUSR1)" USR1 &&
+			is 6 "$(ours signal_generate fields.sig=SIGUSR2)" USR2
+	} >$dir/out
+	result $? "its events and filters are in force" $dir/out
+	{
+		at_least 1 "$(nr session fields.mode=0)" "overwrite" &&
+			is 32768 "$(largest $dir/t/cpu0)" "bytes of a block"
+	} >$dir/out
+	result $? "its mode and its block as well" $dir/out
+	ktape record --config $dir/session --save $dir/saved >$dir/out 2>&1 &&
+		cmp $dir/session $dir/saved >$dir/out 2>&1
+	result $? "it is saved as it was" $dir/out
+	rm -rf $dir/t
+}
+
+# What the command line says takes the place of what the file says.
+test_options()
+{
+	ktape record -q --config $dir/session -m discard --no-uid \
+		--syscall getpgrp --no-rate -o $dir/t -- act cpu 0 getpgrp 40 \
+		getppid 30 >$dir/out 2>&1
+	lines_of $dir/t
+	{
+		is 40 "$(calls_ours getpgrp)" "getpgrp" &&
+			is 0 "$(calls getppid)" "getppid" &&
+			at_least 1 "$(nr session fields.mode=1)" "discard"
+	} >>$dir/out
+	result $? "options take the place of the file" $dir/out
+	rm -rf $dir/t
+}
+
+test_duration()
+{
+	{ cat $dir/session; echo "duration = 1s"; } >$dir/short
+	before=$(date +%s)
+	timeout 60 ktape record -q --config $dir/short -o $dir/t >$dir/out 2>&1
+	result $? "its duration ends it" $dir/out
+	[ $(($(date +%s) - before)) -ge 1 ]
+	result $? "and no earlier"
+	rm -rf $dir/t
+	{ cat $dir/session; echo "buffers = 4M"; } >$dir/wrong
+	ktape record -q --config $dir/wrong -o $dir/t >$dir/out 2>&1
+	[ $? = 1 ] && grep -q 'wrong:10: .*buffers' $dir/out && [ ! -e $dir/t ]
+	result $? "a file that is wrong is told, and where" $dir/out
+}
+
+echo "TAP version 13"
+need_ktape
+test_steps
+test_wrong
+test_config
+test_options
+test_duration
+echo "1..$n"

@@ -1,0 +1,170 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# ktape list: which events there are, which of them this kernel has, why not the
+# others, and whether a test proves each one that there is.
+
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
+
+tests=${0%/*}
+
+# What has to be there at least, without control and slots for probes:
+# kernel	events	available
+wanted='
+stock	80	70
+debug	80	70
+notp	80	9
+*	80	70
+'
+
+# is CONDITION...: of the events, as awk has it, prints those that fulfil it.
+# f["name"] is a member.
+is()
+{
+	awk -F '\t' -v OFS=' ' '
+		function load(  i, n) {
+			for (i in f)
+				delete f[i]
+			for (i = 1; i <= NF; i++) {
+				n = index($i, "=")
+				f[substr($i, 1, n - 1)] = substr($i, n + 1)
+			}
+		}
+		{ load() }
+		'"$1"' { print f["name"], f["reason"] }' $dir/events
+}
+
+# none NAME CONDITION: no event fulfils it
+none()
+{
+	is "$2" >$dir/which
+	[ ! -s $dir/which ]
+	result $? "$1" $dir/which
+}
+
+recorded='f["class"] != "control" && f["class"] != "kprobe"'
+
+test_json()
+{
+	ktape list --json >$dir/list 2>$dir/err
+	result $? "list --json works" $dir/err
+	json <$dir/list >$dir/events 2>$dir/err
+	result $? "what it prints is JSON" $dir/err
+	# A line each, so that a shell can take it apart.
+	sed -e '/^[][]$/d' -e 's/,$//' $dir/list | json 2>$dir/err |
+		cmp -s - $dir/events
+	result $? "and so is each of its lines" $dir/err
+}
+
+test_members()
+{
+	none "each event has a name, a class and help" \
+		'f["name"] !~ /^[a-z0-9_]+$/ || f["class"] == "" || f["help"] == ""'
+	none "each has an opcode, once" \
+		'f["opcode"] + 0 < 1 || f["opcode"] + 0 > 254 || n[f["opcode"]]++'
+	none "each has its name alone" 'n[f["name"]]++'
+	none "priorities are 0 to 3" 'f["priority"] !~ /^[0-3]$/'
+	none "whether it is available is known" \
+		'f["available"] != "true" && f["available"] != "false"'
+	none "one that is not available says why" \
+		'f["available"] == "false" && f["reason"] !~ /[a-z]/'
+	none "one that is says nothing" \
+		'f["available"] == "true" && f["reason"] != ""'
+	none "each field has a type and help" \
+		'{ for (i = 0; ("fields[" i "].name") in f; i++)
+			if (f["fields[" i "].type"] !~ /^[A-Za-z0-9]+$/ ||
+			    f["fields[" i "].help"] == "") bad = 1 }
+		 bad-- > 0'
+}
+
+test_numbers()
+{
+	read -r _ events available <<-EOT
+	$(echo "$wanted" | awk -v k="$KTAPE_KERNEL" '
+		$1 == k || ($1 == "*" && !found) { line = $0; found = $1 == k }
+		END { print line }')
+	EOT
+	all=$(is "$recorded" | wc -l)
+	here=$(is "$recorded && f[\"available\"] == \"true\"" | wc -l)
+	echo "# $all events, $here available"
+	is "$recorded && f[\"available\"] == \"false\"" | sed 's/^/# not here: /'
+	[ "$all" -ge "$events" ]
+	result $? "there are at least $events events"
+	[ "$here" -ge "$available" ]
+	result $? "at least $available of them are available"
+}
+
+# The list for people says the same.
+test_text()
+{
+	ktape list >$dir/text
+	awk '{ print $2, $5 }' $dir/text >$dir/a
+	awk -F '\t' '{
+		name = have = ""
+		for (i = 1; i <= NF; i++) {
+			if ($i ~ /^name=/)
+				name = substr($i, 6)
+			if ($i ~ /^available=/)
+				have = $i ~ /true/ ? "yes" : "no"
+		}
+		print name, have
+	}' $dir/events >$dir/b
+	cmp $dir/a $dir/b >$dir/err 2>&1
+	result $? "the list for people says the same" $dir/err
+}
+
+# Each available event is in the table, with a program that is there.
+test_proofs()
+{
+	grep -v '^#' "$tests/events.conf" >$dir/proofs
+	is 'f["available"] == "true" || f["class"] == "kprobe"' |
+		while read -r name _; do
+			program=$(awk -v e="$name" '$1 == e { print $2 }' \
+				$dir/proofs)
+			[ -n "$program" ] && [ -x "$tests/$program" ] ||
+				echo "$name: no program (\"$program\")"
+		done >$dir/err
+	[ ! -s $dir/err ]
+	result $? "a program proves each event that is available" $dir/err
+	is 1 | awk 'NR == FNR { have[$1]; next }
+		!($1 in have) { print $1 ": there is no such event" }' \
+		- $dir/proofs >$dir/err
+	[ ! -s $dir/err ]
+	result $? "there is each event that a program proves" $dir/err
+}
+
+# A kernel without tracepoints: what is left, and why the rest is not there.
+test_without()
+{
+	none "what comes from programs and modules is available" \
+		'(f["class"] == "user" || f["class"] == "exception") &&
+		 f["available"] != "true"'
+	none "what comes from the kernel is not" \
+		'f["available"] == "true" &&
+		 f["class"] !~ /^(user|exception|control|stack)$/'
+	none "what is missing is missing for want of tracepoints" \
+		'f["available"] == "false" && f["class"] != "kprobe" &&
+		 f["reason"] !~ /without tracepoints/'
+	none "probes are missing for want of kprobes" \
+		'f["class"] == "kprobe" && f["reason"] !~ /kprobes/'
+}
+
+test_unloaded()
+{
+	rmmod ktape
+	ktape list --json | json >$dir/events
+	none "without the module nothing is known of them" \
+		'f["available"] != "null" || f["reason"] == ""'
+}
+
+echo "TAP version 13"
+need_ktape
+test_json
+test_members
+test_numbers
+test_text
+test_proofs
+[ "$KTAPE_KERNEL" != notp ] || test_without
+test_unloaded
+echo "1..$n"

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_proofs.sh FOLDER: every event is in selftests/guest/events.conf, and the
+# program that shall prove it looks at it.
+set -u
+
+out=$1
+guest=$(cd "$(dirname "$0")/../guest" && pwd)
+n=0
+failed=0
+
+result()
+{
+	n=$((n + 1))
+	if [ -z "$1" ]; then
+		echo "ok $n - $2"
+		return
+	fi
+	failed=1
+	echo "not ok $n - $2"
+	printf '%s\n' "$1" | sed 's/^/# /'
+}
+
+# sources PROGRAM: its source, and the headers of ours that it includes
+sources()
+{
+	local file=$guest/$1
+	[ -e "$file" ] || file+=.c
+	[ -e "$file" ] || return
+	cat "$file"
+	sed -n 's/^#include "\(kt_.*\.h\)"$/\1/p' "$file" | while read -r h; do
+		sources "$h"
+	done
+}
+
+# word EVENT: what stands for it in a program
+word()
+{
+	case $1 in
+	probe_*) echo KTAPE_OP_PROBE ;;
+	*) echo "KTAPE_EV_${1^^}" ;;
+	esac
+}
+
+events=$("$out/user-asan/ktape" list --json | grep -o '"opcode":[0-9]*,"name":"[a-z0-9_]*"' |
+	sed 's/.*"name":"\(.*\)"/\1/' | sort)
+proofs=$(grep -v '^#' "$guest/events.conf" | sort)
+
+echo "TAP version 13"
+echo "1..3"
+result "$(diff <(cut -f1 <<<"$proofs") <(echo "$events"))" \
+	"the table has every event once and no other"
+bad=$(while read -r event program; do
+	[ "$program" != - ] && [ ! -e "$guest/$program" ] &&
+		[ ! -e "$guest/$program.c" ] && echo "$event: no $program"
+done <<<"$proofs")
+result "$bad" "the programs exist"
+bad=$(while read -r event program; do
+	[ "$program" = - ] || sources "$program" | grep -qw "$(word "$event")" ||
+		echo "$program does not look at $event"
+done <<<"$proofs")
+result "$bad" "the programs look at their events"
+exit $failed
