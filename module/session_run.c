@@ -109,7 +109,10 @@ static bool wants_context(const struct kt_session *s)
 	return false;
 }
 
-/* On which CPU is said by the CPU filter. */
+/*
+ * On which CPU is said by the CPU filter, but for names: a thread may be made on
+ * one CPU and run on another.
+ */
 static bool wants(const struct kt_session *s, unsigned int opcode)
 {
 	if (!s->active)
@@ -170,7 +173,7 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		old = READ_ONCE(c->want[i]);
-		if (here && wants(s, i))
+		if ((here || i == KTAPE_EV_REGISTRY) && wants(s, i))
 			new = old | BIT(s->id);
 		else
 			new = old & ~BIT(s->id);
