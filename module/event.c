@@ -97,7 +97,7 @@ static __always_inline void deliver(u32 kind, const struct kt_record *rec,
 
 /**
  * kt_event_record() - record an event of any shape
- * @kind: enum ktape_ring_kind
+ * @kind: enum ktape_ring_kind, or KT_RING_NAMES
  * @rec: the record
  *
  * Context: any, preemption disabled.

@@ -4,8 +4,8 @@
  *
  * A fixed table that readers map.  Entries are written in task context under
  * one lock and read without it: seq is odd while an entry changes, as in
- * uapi/ktape/abi.h.  Each change is a record on the control ring as well, so
- * that a saved trace is a checkpoint plus the changes.
+ * uapi/ktape/abi.h.  Each change is a record as well (KT_RING_NAMES), so that a
+ * saved trace is a checkpoint plus the changes.
  *
  * Entries of dead objects keep their names until the table is full; then the
  * one that died first is used again.
@@ -195,7 +195,7 @@ static void announce(const struct ktape_object_entry *e)
 		.blob = e->name,
 	};
 
-	kt_event_record(KTAPE_RING_CONTROL, &rec);
+	kt_event_record(KT_RING_NAMES, &rec);
 }
 
 static u32 thread_param(const struct task_struct *p)
