@@ -237,11 +237,27 @@ static struct ktape_object_entry *open_entry(struct kt_key k, u64 born)
 	return e;
 }
 
+/* What is known already is no news. */
+static bool is_same(struct kt_key k, u32 param1, u32 param2, const char *name)
+{
+	const struct ktape_object_entry *e;
+	u32 slot = find(k);
+
+	if (slot == NONE)
+		return false;
+	e = &reg.entries[slot];
+	return e->param1 == param1 && e->param2 == param2 &&
+	       !strncmp(e->name, name, sizeof(e->name) - 1);
+}
+
 static void set_entry(struct kt_key k, u64 born, u32 param1, u32 param2,
 		      const char *name)
 {
-	struct ktape_object_entry *e = open_entry(k, born);
+	struct ktape_object_entry *e;
 
+	if (is_same(k, param1, param2, name))
+		return;
+	e = open_entry(k, born);
 	if (!e)
 		return;
 	e->param1 = param1;

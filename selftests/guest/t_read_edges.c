@@ -143,6 +143,33 @@ TEST(names_leave_room_for_the_end)
 	free(t);
 }
 
+/* Who keeps his name is no news. */
+TEST(a_name_is_told_once)
+{
+	struct kts *t = calloc(1, sizeof(*t));
+	struct end e = {};
+	int fd;
+
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_DISCARD, 16 * BLOCK, BLOCK, KT_OPS(0));
+	ASSERT_GE(fd, 0);
+	kt_rename(1);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	for (unsigned int n = 0; n < 100; n++)
+		kt_rename(1);
+	kt_rename(2);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	t->record = take;
+	t->arg = &e;
+	ASSERT_EQ(0, drain(t, fd));
+	EXPECT_STREQ("", t->error);
+	EXPECT_LE(1, e.names);
+	/* There may be a few of others. */
+	EXPECT_GT(80, e.names);
+	close(fd);
+	free(t);
+}
+
 /* A flight recorder keeps what stands beside the names, whatever they are. */
 TEST(names_push_nothing_out)
 {
