@@ -122,6 +122,8 @@ static bool enter(const struct task_struct *p, u16 in, u16 threads,
 		note_missed(in);
 		return false;
 	}
+	/* The slot is nobody's before it has sets of another one. */
+	smp_wmb();
 	t->threads = threads;
 	t->children = children;
 	WRITE_ONCE(t->in, in);
@@ -156,9 +158,18 @@ static void leave(struct kt_track *t)
  */
 bool kt_track_has(const struct task_struct *p, u16 set)
 {
-	const struct kt_track *t = find(p);
+	const struct kt_track *t;
+	u16 in;
 
-	return t && READ_ONCE(t->in) & set;
+	do {
+		t = find(p);
+		if (!t)
+			return false;
+		in = READ_ONCE(t->in);
+		/* Pairs with smp_wmb() in enter(): the sets are those of @p. */
+		smp_rmb();
+	} while (READ_ONCE(t->task) != p);
+	return in & set;
 }
 
 /**
