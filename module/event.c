@@ -108,6 +108,20 @@ void kt_event_record(u32 kind, const struct kt_record *rec)
 }
 
 /**
+ * kt_event_record_of() - kt_event_record() about another thread
+ * @kind: enum ktape_ring_kind
+ * @rec: the record
+ * @other: a thread that the event is about besides the one that runs, or NULL
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_event_record_of(u32 kind, const struct kt_record *rec,
+			struct task_struct *other)
+{
+	deliver(kind, rec, other, false);
+}
+
+/**
  * kt_event_other() - kt_event() for any number of sessions
  * @code: from KT_CODE()
  * @class: its class

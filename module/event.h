@@ -91,6 +91,8 @@ void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2);
 void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2,
 		    struct task_struct *other);
 void kt_event_record(u32 kind, const struct kt_record *rec);
+void kt_event_record_of(u32 kind, const struct kt_record *rec,
+			struct task_struct *other);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
 unsigned int kt_event_class(unsigned int opcode);
