@@ -121,6 +121,27 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 	free(b);
 }
 
+/* A return from a signal handler has no number: it is not what was asked for. */
+TEST_F(filter, number_that_is_lost)
+{
+	struct by_number *b = calloc(1, sizeof(*b));
+	struct kt_take t;
+
+	signal(SIGUSR1, kt_on_alarm);
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
+						      KTAPE_EV_SYS_EXIT)));
+	ASSERT_EQ(0, kt_filter_bit(self->fd, KTAPE_FILTER_SYSCALL,
+				   KTAPE_FILTER_SYSCALL_WORDS, NATIVE, true));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < CALLS; i++)
+		raise(SIGUSR1);
+	kt_take(&t, self->fd, by_number, b);
+	EXPECT_EQ(0, t.wrong);
+	EXPECT_EQ(0, t.op[KTAPE_EV_SYS_EXIT] - b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
+	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SYSCALL]);
+	free(b);
+}
+
 /* A session without filters beside it, and the same one after OFF. */
 TEST_F(filter, only_this_session_until_off)
 {
