@@ -97,7 +97,7 @@ static __always_inline void deliver(u32 kind, const struct kt_record *rec,
 
 /**
  * kt_event_record() - record an event of any shape
- * @kind: enum ktape_ring_kind
+ * @kind: enum ktape_ring_kind, or KT_RING_NAMES
  * @rec: the record
  *
  * Context: any, preemption disabled.
@@ -105,6 +105,20 @@ static __always_inline void deliver(u32 kind, const struct kt_record *rec,
 void kt_event_record(u32 kind, const struct kt_record *rec)
 {
 	deliver(kind, rec, NULL, false);
+}
+
+/**
+ * kt_event_record_of() - kt_event_record() about another thread
+ * @kind: enum ktape_ring_kind
+ * @rec: the record
+ * @other: a thread that the event is about besides the one that runs, or NULL
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_event_record_of(u32 kind, const struct kt_record *rec,
+			struct task_struct *other)
+{
+	deliver(kind, rec, other, false);
 }
 
 /**

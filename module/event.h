@@ -38,6 +38,14 @@ enum {
 #include <ktape/events.h>
 };
 
+/*
+ * Where names go besides the rings: in a discard session the control ring, which
+ * waits for its reader; else the event ring, because names come as often as
+ * processes do and would push exceptions out of the control ring.
+ */
+#define KT_RING_NAMES		KTAPE_RINGS_PER_CPU
+#define KT_RING_KINDS		(KT_RING_NAMES + 1)
+
 /* Route of an event that no or several sessions record, filter or pass on. */
 #define KT_ROUTE_MANY		KT_SESSIONS
 
@@ -45,8 +53,8 @@ enum {
  * struct kt_cpu - what an event needs to know of its CPU
  * @route: per opcode: the only session that records it, or KT_ROUTE_MANY
  * @want: per opcode, bit n set: session n records it
- * @ring: per kind and session; set before any want bit of that session.  That
- *	of KT_ROUTE_MANY is always NULL
+ * @ring: per kind, KT_RING_NAMES included, and session; set before any want bit
+ *	of that session.  That of KT_ROUTE_MANY is always NULL
  *
  * @route says nothing that @want does not: it spares the usual case, one session
  * without filters and no sink, the search for the bit.
@@ -54,7 +62,7 @@ enum {
 struct kt_cpu {
 	u8 route[KTAPE_OPCODES];
 	u8 want[KTAPE_OPCODES];
-	struct kt_ring *ring[KTAPE_RINGS_PER_CPU][KT_SESSIONS + 1];
+	struct kt_ring *ring[KT_RING_KINDS][KT_SESSIONS + 1];
 };
 
 DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
@@ -83,6 +91,8 @@ void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2);
 void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2,
 		    struct task_struct *other);
 void kt_event_record(u32 kind, const struct kt_record *rec);
+void kt_event_record_of(u32 kind, const struct kt_record *rec,
+			struct task_struct *other);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
 unsigned int kt_event_class(unsigned int opcode);

@@ -9,7 +9,7 @@
 #define HAS_BUFFER	(1U << 3)
 
 /**
- * kt_exception() - record a trace exception in the sessions that want it
+ * kt_exception_of() - record a trace exception in the sessions that want it
  * @severity: enum ktape_severity
  * @code: KTAPE_EXC_CODE(major, minor)
  * @args: argument words
@@ -17,14 +17,15 @@
  * @buffer: what comes with it
  * @length: its bytes
  * @has_buffer: it comes with a buffer, which may be empty
+ * @other: a thread that it is about besides the one that runs, or NULL
  *
  * The record has a blob in any case, so that a reader finds one shape.
  *
  * Context: any, NMI included; preemption enabled or not.
  */
-void notrace kt_exception(u32 severity, u32 code, const u32 *args,
-			  unsigned int nargs, const void *buffer, u32 length,
-			  bool has_buffer)
+void notrace kt_exception_of(u32 severity, u32 code, const u32 *args,
+			     unsigned int nargs, const void *buffer, u32 length,
+			     bool has_buffer, struct task_struct *other)
 {
 	const unsigned int taken =
 		min_t(unsigned int, nargs, KT_EXCEPTION_ARGS);
@@ -44,6 +45,6 @@ void notrace kt_exception(u32 severity, u32 code, const u32 *args,
 	if (taken)
 		memcpy(words + 1, args, taken * sizeof(*args));
 	preempt_disable_notrace();
-	kt_event_record(KT_EVENT_RING_EXCEPTION, &rec);
+	kt_event_record_of(KT_EVENT_RING_EXCEPTION, &rec, other);
 	preempt_enable_notrace();
 }

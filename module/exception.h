@@ -9,7 +9,19 @@
 
 #define KT_EXCEPTION_ARGS	(KTAPE_NARGS_MAX - 1)
 
-void kt_exception(u32 severity, u32 code, const u32 *args, unsigned int nargs,
-		  const void *buffer, u32 length, bool has_buffer);
+struct task_struct;
+
+void kt_exception_of(u32 severity, u32 code, const u32 *args,
+		     unsigned int nargs, const void *buffer, u32 length,
+		     bool has_buffer, struct task_struct *other);
+
+/* One that is about no other thread. */
+static inline void kt_exception(u32 severity, u32 code, const u32 *args,
+				unsigned int nargs, const void *buffer,
+				u32 length, bool has_buffer)
+{
+	kt_exception_of(severity, code, args, nargs, buffer, length, has_buffer,
+			NULL);
+}
 
 #endif /* _KT_EXCEPTION_H */

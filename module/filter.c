@@ -19,6 +19,7 @@ struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
 #define SYSCALL_COMPAT		(1U << 16)
 #define SYSCALL_COMPAT_FIRST	512U
+#define SYSCALL_NONE		0xffffU
 #define SEVERITY_LEVEL		3U	/* without the bit for hardware */
 
 /**
@@ -54,6 +55,9 @@ static bool in_map(const u64 *map, unsigned int words, unsigned int n)
 
 static bool pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
 {
+	/* Lost, as that of a return from a signal handler, or no call's. */
+	if (nr == SYSCALL_NONE)
+		return false;
 	if (nr >= SYSCALL_COMPAT_FIRST)
 		return true;
 	if (dat20 & SYSCALL_COMPAT)
@@ -152,6 +156,16 @@ static void put_span(const struct kt_filters *f, struct kt_ring *r,
 	kt_filter_passed(f, r, rec);
 }
 
+/*
+ * Others than pairs with a gate are not even wanted on CPUs that are left out;
+ * of these the end has to be seen wherever it comes.
+ */
+static bool pass_cpu(const struct kt_filters *f)
+{
+	return !kt_filter_in_force(f, KTAPE_FILTER_CPU) ||
+	       test_bit(smp_processor_id(), f->cpus);
+}
+
 /* The filters without a state. */
 static bool pass_all(const struct kt_filters *f, u32 opcode, u32 dat20,
 		     struct task_struct *other)
@@ -189,10 +203,13 @@ bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 
 	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1))
 		return true;
-	if (!pass_all(f, opcode, dat20, other))
+	if (!pass_cpu(f) || !pass_all(f, opcode, dat20, other)) {
 		verdict = KT_GATE_HOLD;
-	else if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
+		if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
+			kt_gates_held(f->gates, rec);
+	} else if (kt_filter_in_force(f, KTAPE_FILTER_GATE)) {
 		verdict = kt_gates_pass(f->gates, rec, &span);
+	}
 	if (likely(verdict == KT_GATE_PASS))
 		return pass_rate(f, r, rec);
 	if (verdict == KT_GATE_HOLD)

@@ -113,6 +113,14 @@ u32 kt_gates_end_of(u32 opcode);
 enum kt_gate_verdict kt_gates_pass(struct kt_gates *gates,
 				   const struct kt_record *rec,
 				   struct kt_span *span);
+void kt_gates_held(struct kt_gates *t, const struct kt_record *rec);
+void kt_gates_renew(struct kt_gates *t);
+static inline void kt_filters_renew_gates(const struct kt_filters *f)
+{
+	if (f && kt_filter_in_force(f, KTAPE_FILTER_GATE))
+		kt_gates_renew(f->gates);
+}
+
 void kt_gates_thread_exits(struct kt_gates *gates,
 			   const struct task_struct *p);
 

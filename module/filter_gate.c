@@ -9,8 +9,13 @@
  * was recorded for want of room, or a new thread returns from a call that it
  * did not enter.
  *
+ * Nobody may see the end of a pair: the session stops, the profile changes, the
+ * thread is held back by a filter.  What began in an earlier epoch therefore has
+ * no end any more, and its slot may be taken.
+ *
  * A pair is opened and closed in one context: by the same thread, or on the
- * same CPU.  Nobody else looks for its key, so only taking a slot needs care.
+ * same CPU.  Nobody else looks for its key, but a slot of an earlier epoch may be
+ * taken by anybody: whoever sets its epoch to 0 owns it.
  */
 #include <linux/atomic.h>
 #include <linux/hash.h>
@@ -32,10 +37,14 @@
  * struct kt_gate_slot - an open pair
  * @key: whose, 0: free
  * @start: when it began
+ * @epoch: in which it began, stored last; 0: free, or somebody is at it
+ * @dat20: of its first event
  */
 struct kt_gate_slot {
 	unsigned long key;
 	u64 start;
+	u32 epoch;
+	u32 dat20;
 };
 
 /**
@@ -44,6 +53,7 @@ struct kt_gate_slot {
  * @nr: entries that were given
  * @entry: these
  * @collisions: pairs that found no room
+ * @epoch: the present one, never 0
  * @slot: hashed by key
  */
 struct kt_gates {
@@ -51,6 +61,7 @@ struct kt_gates {
 	u32 nr;
 	struct ktape_filter_gate entry[KTAPE_GATES];
 	atomic_long_t collisions;
+	u32 epoch;
 	struct kt_gate_slot slot[SLOTS];
 };
 
@@ -139,25 +150,92 @@ static struct kt_gate_slot *find(struct kt_gates *t, unsigned long key)
 	return NULL;
 }
 
+/* Own a slot of this epoch; afterwards it is free() or begin(). */
+static bool own(struct kt_gate_slot *slot, u32 epoch)
+{
+	/* Pairs with the release in begin(); orders what follows after it. */
+	return epoch && cmpxchg(&slot->epoch, epoch, 0) == epoch;
+}
+
+static void free_slot(struct kt_gate_slot *slot)
+{
+	/* Pairs with the cmpxchg() in take(): what we read was read before. */
+	smp_store_release(&slot->key, 0);
+}
+
 /* A slot of one's own, or NULL. */
 static struct kt_gate_slot *take(struct kt_gates *t, unsigned long key)
 {
 	struct kt_gate_slot *slot = find(t, key);
 	unsigned int i;
+	u32 epoch;
 
 	/* An earlier pair that had no end. */
-	if (slot)
+	if (slot && own(slot, READ_ONCE(slot->epoch)))
 		return slot;
 	for (i = 0; i < PROBES; i++) {
 		slot = slot_at(t, key, i);
 		if (!READ_ONCE(slot->key) && !cmpxchg(&slot->key, 0, key))
 			return slot;
+		epoch = READ_ONCE(slot->epoch);
+		if (epoch != READ_ONCE(t->epoch) && own(slot, epoch)) {
+			WRITE_ONCE(slot->key, key);
+			return slot;
+		}
 	}
 	return NULL;
 }
 
+static bool begin(struct kt_gates *t, unsigned long key, u32 dat20)
+{
+	struct kt_gate_slot *slot = take(t, key);
+
+	if (!slot) {
+		atomic_long_inc(&t->collisions);
+		return false;
+	}
+	slot->start = kt_clock();
+	slot->dat20 = dat20;
+	/* Pairs with the cmpxchg() in own(). */
+	smp_store_release(&slot->epoch, READ_ONCE(t->epoch));
+	return true;
+}
+
+#define SYSCALL_NR	0xffffU
+
+/*
+ * Is the end that of this call?  A return from a signal handler has lost its
+ * number: it gets that of its begin.
+ */
+static bool is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
+{
+	u32 nr = *dat20 & SYSCALL_NR;
+
+	if (e->by != BY_THREAD || nr == (begun & SYSCALL_NR))
+		return true;
+	if (nr != SYSCALL_NR)
+		return false;
+	*dat20 = begun;
+	return true;
+}
+
+/* Take a pair out of the table. Return: whether it is that of this end. */
+static bool end(struct kt_gates *t, const struct kt_gate_event *e,
+		unsigned long key, u64 *start, u32 *dat20)
+{
+	struct kt_gate_slot *slot = find(t, key);
+	u32 epoch = slot ? READ_ONCE(slot->epoch) : 0, begun;
+
+	if (!slot || !own(slot, epoch))
+		return false;
+	*start = slot->start;
+	begun = slot->dat20;
+	free_slot(slot);
+	return epoch == READ_ONCE(t->epoch) && is_end_of(e, begun, dat20);
+}
+
 static void make_span(const struct kt_gate_event *e,
-		      const struct kt_record *rec, u64 start,
+		      const struct kt_record *rec, u64 start, u32 dat20,
 		      struct kt_span *span)
 {
 	unsigned int nargs = e->nr + 2, i;
@@ -167,7 +245,7 @@ static void make_span(const struct kt_gate_event *e,
 	span->args[i++] = (u32)start;
 	span->args[i] = (u32)(start >> 32);
 	span->rec = (struct kt_record){
-		.code = KT_CODE(e->span, rec->code >> 8, 0, nargs),
+		.code = KT_CODE(e->span, dat20, 0, nargs),
 		.class = rec->class,
 		.nargs = nargs,
 		.args = span->args,
@@ -189,34 +267,58 @@ enum kt_gate_verdict kt_gates_pass(struct kt_gates *t,
 {
 	const struct kt_gate_event *e =
 		&gate_events[rec->code & (KTAPE_OPCODES - 1)];
-	struct kt_gate_slot *slot;
+	u32 dat20 = rec->code >> 8 & KTAPE_DAT20_MASK;
 	unsigned long key;
 	u64 start, now;
 
 	if (!e->gate || !t->ticks[e->gate - 1])
 		return KT_GATE_PASS;
 	key = key_of(e, rec);
-	if (!e->span) {
-		slot = take(t, key);
-		if (!slot) {
-			atomic_long_inc(&t->collisions);
-			return KT_GATE_PASS;
-		}
-		slot->start = kt_clock();
-		return KT_GATE_HOLD;
-	}
-	slot = find(t, key);
-	if (!slot)
+	if (!e->span)
+		return begin(t, key, dat20) ? KT_GATE_HOLD : KT_GATE_PASS;
+	if (!end(t, e, key, &start, &dat20))
 		return KT_GATE_PASS;
-	start = slot->start;
-	/* Pairs with the cmpxchg() in take(): start was read before. */
-	smp_store_release(&slot->key, 0);
 	now = kt_clock();
 	/* The clocks of two CPUs may differ by a little. */
 	if ((s64)(now - start) < (s64)t->ticks[e->gate - 1])
 		return KT_GATE_HOLD;
-	make_span(e, rec, start, span);
+	make_span(e, rec, start, dat20, span);
 	return KT_GATE_SPAN;
+}
+
+static void forget(struct kt_gates *t, unsigned long key)
+{
+	struct kt_gate_slot *slot = find(t, key);
+
+	if (slot && own(slot, READ_ONCE(slot->epoch)))
+		free_slot(slot);
+}
+
+/**
+ * kt_gates_held() - an event of a pair is held back by another filter
+ * @t: the session's gates
+ * @rec: the event
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_gates_held(struct kt_gates *t, const struct kt_record *rec)
+{
+	const struct kt_gate_event *e =
+		&gate_events[rec->code & (KTAPE_OPCODES - 1)];
+
+	if (e->gate && t->ticks[e->gate - 1])
+		forget(t, key_of(e, rec));
+}
+
+/**
+ * kt_gates_renew() - pairs that are open now have no end
+ * @t: the gates
+ *
+ * Context: process context with kt_session_control.
+ */
+void kt_gates_renew(struct kt_gates *t)
+{
+	WRITE_ONCE(t->epoch, t->epoch + 1 ?: 1);
 }
 
 /**
@@ -228,10 +330,7 @@ enum kt_gate_verdict kt_gates_pass(struct kt_gates *t,
  */
 void kt_gates_thread_exits(struct kt_gates *t, const struct task_struct *p)
 {
-	struct kt_gate_slot *slot = find(t, thread_key(p));
-
-	if (slot)
-		WRITE_ONCE(slot->key, 0);
+	forget(t, thread_key(p));
 }
 
 /**
@@ -304,6 +403,7 @@ struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries, u32 nr)
 	if (!t)
 		return NULL;
 	t->nr = nr;
+	t->epoch = 1;
 	for (i = 0; i < nr; i++) {
 		t->entry[i] = entries[i];
 		t->ticks[entries[i].gate] = ticks_of(entries[i].ns);

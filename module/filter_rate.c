@@ -4,8 +4,9 @@
  *
  * A second begins with the first event after the last one ended.  Contexts nest
  * on a CPU, so whoever moves the window on sets the count back; another that
- * comes in between counts in the old second and may be refused, but never lets
- * more through than the limit.
+ * comes in between counts in the old second, where it may be refused.  If it is
+ * not, that second has one more than the new one: at a change of seconds the limit
+ * may be exceeded by as many events as contexts nest.
  */
 #include <linux/percpu.h>
 #include <linux/slab.h>

@@ -200,6 +200,9 @@ static int check(const struct ktape_probe *p)
 		return -EINVAL;
 	if (p->nargs > (ret ? 1 : KTAPE_PROBE_ARGS_MAX) || (ret && p->offset))
 		return -EINVAL;
+	/* Within a function the registers are no arguments any more. */
+	if (p->offset && p->nargs)
+		return -EINVAL;
 	return ret || p->nargs <= KT_FUNCTION_ARGUMENTS ? 0 : -EOPNOTSUPP;
 }
 

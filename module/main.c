@@ -174,7 +174,9 @@ static int __init ktape_init(void)
 	ret = kt_registry_init(registry);
 	if (ret)
 		goto err_metadata;
-	kt_token_init();
+	ret = kt_token_init();
+	if (ret)
+		goto err_registry;
 	kt_names_init();
 	ret = kt_probe_init();
 	if (ret)
@@ -220,6 +222,7 @@ err_token:
 	kt_names_exit();
 	kt_track_exit();
 	kt_token_exit();
+err_registry:
 	kt_registry_exit();
 err_metadata:
 	kt_metadata_exit();

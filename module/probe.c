@@ -57,6 +57,23 @@ static u64 wanted[KTAPE_MASK_WORDS];
 	for ((i) = 0; (i) < ARRAY_SIZE(tables); (i)++)			\
 		for ((p) = tables[i]; (p)->name; (p)++)
 
+/* It is wanted no longer, or again.  With probe_lock. */
+static void note_time(struct kt_probe *p, bool want)
+{
+	if (want || !p->attached)
+		p->idle = 0;
+	else if (!p->idle)
+		p->idle = jiffies ?: 1;
+}
+
+/* With probe_lock. Return: for how long it has to stay on. */
+static unsigned long stays(const struct kt_probe *p)
+{
+	unsigned long since = jiffies - p->idle;
+
+	return since < DETACH_DELAY ? DETACH_DELAY - since : 0;
+}
+
 static bool is_wanted(const struct kt_probe *p)
 {
 	unsigned int i;
@@ -89,18 +106,27 @@ static void detach(struct kt_probe *p)
 		return;
 	tracepoint_probe_unregister(p->tp, p->func, NULL);
 	p->attached = false;
+	p->idle = 0;
 }
 
 static void detach_unwanted(struct work_struct *work)
 {
+	unsigned long again = 0;
 	struct kt_probe *p;
 	unsigned int i;
 
 	mutex_lock(&probe_lock);
-	for_each_probe(p, i)
-		if (!is_wanted(p))
+	for_each_probe(p, i) {
+		if (!p->idle)
+			continue;
+		if (stays(p))
+			again = max(again, stays(p));
+		else
 			detach(p);
+	}
 	kt_kprobe_drop();
+	if (again)
+		schedule_delayed_work(to_delayed_work(work), again);
 	mutex_unlock(&probe_lock);
 }
 
@@ -214,13 +240,14 @@ int kt_probe_want(const u64 *mask)
 
 	mutex_lock(&probe_lock);
 	memcpy(wanted, mask, sizeof(wanted));
-	for_each_probe(p, i)
+	for_each_probe(p, i) {
 		if (is_wanted(p) && attach(p))
 			ret = p->error;
+		note_time(p, is_wanted(p));
+	}
 	kt_kprobe_want(mask);
 	mutex_unlock(&probe_lock);
-	/* Later than the last change, which mod_delayed_work() would say. */
-	cancel_delayed_work(&detach_work);
+	/* If it is on its way it looks at the time of each probe. */
 	schedule_delayed_work(&detach_work, DETACH_DELAY);
 	return ret;
 }

@@ -33,6 +33,7 @@ struct tracepoint;
  * @tp: the tracepoint, NULL when the kernel does not have it
  * @attached: it is registered
  * @error: of the last try to register it
+ * @idle: since when nobody wants it, in jiffies; 0: somebody does
  */
 struct kt_probe {
 	const char *name;
@@ -45,6 +46,7 @@ struct kt_probe {
 	struct tracepoint *tp;
 	bool attached;
 	int error;
+	unsigned long idle;
 };
 
 /**

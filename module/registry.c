@@ -4,8 +4,8 @@
  *
  * A fixed table that readers map.  Entries are written in task context under
  * one lock and read without it: seq is odd while an entry changes, as in
- * uapi/ktape/abi.h.  Each change is a record on the control ring as well, so
- * that a saved trace is a checkpoint plus the changes.
+ * uapi/ktape/abi.h.  Each change is a record as well (KT_RING_NAMES), so that a
+ * saved trace is a checkpoint plus the changes.
  *
  * Entries of dead objects keep their names until the table is full; then the
  * one that died first is used again.
@@ -195,7 +195,7 @@ static void announce(const struct ktape_object_entry *e)
 		.blob = e->name,
 	};
 
-	kt_event_record(KTAPE_RING_CONTROL, &rec);
+	kt_event_record(KT_RING_NAMES, &rec);
 }
 
 static u32 thread_param(const struct task_struct *p)
@@ -237,11 +237,27 @@ static struct ktape_object_entry *open_entry(struct kt_key k, u64 born)
 	return e;
 }
 
+/* What is known already is no news. */
+static bool is_same(struct kt_key k, u32 param1, u32 param2, const char *name)
+{
+	const struct ktape_object_entry *e;
+	u32 slot = find(k);
+
+	if (slot == NONE)
+		return false;
+	e = &reg.entries[slot];
+	return e->param1 == param1 && e->param2 == param2 &&
+	       !strncmp(e->name, name, sizeof(e->name) - 1);
+}
+
 static void set_entry(struct kt_key k, u64 born, u32 param1, u32 param2,
 		      const char *name)
 {
-	struct ktape_object_entry *e = open_entry(k, born);
+	struct ktape_object_entry *e;
 
+	if (is_same(k, param1, param2, name))
+		return;
+	e = open_entry(k, born);
 	if (!e)
 		return;
 	e->param1 = param1;

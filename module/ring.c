@@ -360,7 +360,8 @@ static void drop(struct kt_ring *r, const struct kt_record *rec,
 /*
  * Names come as often as processes do, and a trace without them can be read; one
  * without the ledger and the markers of its end cannot be checked.  So the last
- * free block of a discard session's control ring is not for names.
+ * free block of a discard session's control ring is not for names.  Those of
+ * other sessions are in event rings.
  */
 static bool keeps_out(const struct kt_ring *r, const struct kt_record *rec)
 {

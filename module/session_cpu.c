@@ -63,8 +63,10 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu)
 		.account = s->account,
 		.owner = &s->owner,
 	};
+	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
 	struct kt_rings *rings;
 	struct kt_ring *r;
+	unsigned int names;
 
 	if (s->rings[cpu])
 		return 0;
@@ -81,8 +83,11 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu)
 		}
 		WRITE_ONCE(r->page->flags, s->running ? 0 : KTAPE_RING_FLAG_STOPPED);
 		rings->ring[spec.kind] = r;
-		per_cpu_ptr(&kt_cpus, cpu)->ring[spec.kind][s->id] = r;
+		c->ring[spec.kind][s->id] = r;
 	}
+	names = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL :
+						KTAPE_RING_EVENT;
+	c->ring[KT_RING_NAMES][s->id] = rings->ring[names];
 	/* Pairs with the acquire in kt_session_ring(). */
 	smp_store_release(&s->rings[cpu], rings);
 	return 0;
@@ -99,7 +104,7 @@ void kt_session_remove_rings(struct kt_session *s)
 	unsigned int cpu, kind;
 
 	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+		for (kind = 0; kind < KT_RING_KINDS; kind++)
 			per_cpu_ptr(&kt_cpus, cpu)->ring[kind][s->id] = NULL;
 		free_rings(s->rings[cpu]);
 		s->rings[cpu] = NULL;

@@ -47,6 +47,7 @@ static void publish(struct kt_session *s, struct kt_filters *new,
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && on)
 		kt_control_filters(s, phase, new, BIT(kind));
+	kt_filters_renew_gates(new);
 	rcu_assign_pointer(kt_filters[s->id], new);
 	if (s->running)
 		kt_session_want(s);

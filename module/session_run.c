@@ -109,7 +109,10 @@ static bool wants_context(const struct kt_session *s)
 	return false;
 }
 
-/* On which CPU is said by the CPU filter. */
+/*
+ * On which CPU is said by the CPU filter, but for names: a thread may be made on
+ * one CPU and run on another.
+ */
 static bool wants(const struct kt_session *s, unsigned int opcode)
 {
 	if (!s->active)
@@ -133,6 +136,16 @@ bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
 
 	return !f || !kt_filter_in_force(f, KTAPE_FILTER_CPU) ||
 	       test_bit(cpu, f->cpus);
+}
+
+/* Is it to be looked at on CPUs that the CPU filter leaves out as well? */
+static bool everywhere(const struct kt_session *s, unsigned int opcode)
+{
+	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
+
+	return opcode == KTAPE_EV_REGISTRY ||
+	       (f && kt_filter_in_force(f, KTAPE_FILTER_GATE) &&
+		kt_gates_have(f->gates, opcode));
 }
 
 static void set_route(struct kt_cpu *c, unsigned int opcode)
@@ -170,7 +183,7 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		old = READ_ONCE(c->want[i]);
-		if (here && wants(s, i))
+		if ((here || everywhere(s, i)) && wants(s, i))
 			new = old | BIT(s->id);
 		else
 			new = old & ~BIT(s->id);
@@ -305,10 +318,11 @@ void kt_session_start(struct kt_session *s)
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	s->active = true;
 	WRITE_ONCE(s->running, true);
+	f = kt_session_filters(s);
+	kt_filters_renew_gates(f);
 	kt_session_want(s);
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
-	f = kt_session_filters(s);
 	if (f)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
 	kt_control_profile(s, KTAPE_PHASE_ON, s->told);
@@ -374,6 +388,8 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 	memcpy(s->mask, mask, sizeof(s->mask));
 	s->flags = flags;
 	if (s->running) {
+		if (added || removed)
+			kt_filters_renew_gates(kt_session_filters(s));
 		kt_session_want(s);
 		synchronize_rcu();
 		if (added)

@@ -25,12 +25,12 @@
 /* Bytes from a probed address to where its frame goes on, at most. */
 #define PROBE_SPAN	8
 
-/* Functions by which tracepoints call their probes. */
+/* Functions by which tracepoints call their probes; size 0: none (any more). */
 #define GLUE_MAX	512
 
 static struct {
 	unsigned long start;
-	unsigned long size;
+	unsigned long size;	/* stored last, with release */
 } glue[GLUE_MAX];
 
 static unsigned int nr_glue;
@@ -40,10 +40,14 @@ static bool is_glue(unsigned long address)
 {
 	/* Pairs with the release in kt_stack_leave_out(). */
 	unsigned int i, nr = smp_load_acquire(&nr_glue);
+	unsigned long size;
 
-	for (i = 0; i < nr; i++)
-		if (address - glue[i].start < glue[i].size)
+	for (i = 0; i < nr; i++) {
+		/* Pairs with the release in kt_stack_leave_out(). */
+		size = smp_load_acquire(&glue[i].size);
+		if (address - READ_ONCE(glue[i].start) < size)
 			return true;
+	}
 	return false;
 }
 
@@ -68,14 +72,35 @@ static unsigned long size_of(unsigned long function)
 void kt_stack_leave_out(const void *function)
 {
 	unsigned long start = (unsigned long)function;
+	unsigned int i;
 
 	mutex_lock(&glue_lock);
-	if (start && nr_glue < GLUE_MAX && !is_glue(start)) {
-		glue[nr_glue].start = start;
-		glue[nr_glue].size = size_of(start);
+	for (i = 0; i < nr_glue && glue[i].size; i++)
+		;
+	if (start && i < GLUE_MAX && !is_glue(start)) {
+		WRITE_ONCE(glue[i].start, start);
 		/* Pairs with the acquire in is_glue(). */
-		smp_store_release(&nr_glue, nr_glue + 1);
+		smp_store_release(&glue[i].size, size_of(start));
+		/* Pairs with the acquire in is_glue(). */
+		smp_store_release(&nr_glue, max(nr_glue, i + 1));
 	}
+	mutex_unlock(&glue_lock);
+}
+
+/**
+ * kt_stack_module() - functions of a module are no longer what they were
+ * @mod: the module that comes or goes
+ *
+ * Context: process context, may sleep.
+ */
+void kt_stack_module(const struct module *mod)
+{
+	unsigned int i;
+
+	mutex_lock(&glue_lock);
+	for (i = 0; i < nr_glue; i++)
+		if (within_module(glue[i].start, mod))
+			WRITE_ONCE(glue[i].size, 0);
 	mutex_unlock(&glue_lock);
 }
 

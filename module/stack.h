@@ -5,10 +5,13 @@
 
 #include "ring.h"
 
+struct module;
+
 #ifdef CONFIG_STACKTRACE
 
 void kt_stack_record(struct kt_ring *r, const struct kt_record *event);
 void kt_stack_leave_out(const void *function);
+void kt_stack_module(const struct module *mod);
 
 #else
 
@@ -18,6 +21,10 @@ static inline void kt_stack_record(struct kt_ring *r,
 }
 
 static inline void kt_stack_leave_out(const void *function)
+{
+}
+
+static inline void kt_stack_module(const struct module *mod)
 {
 }
 

@@ -13,13 +13,16 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-/* Tokens whose symbols were asked for lately, by their low bits. */
-#define KT_SYMBOLS_SEEN		4096
+/*
+ * Code addresses whose symbols were looked up.  One is in its place, by the low
+ * bits of its token, or near it.
+ */
+#define KT_SYMBOLS_SEEN		16384
 
 extern u64 kt_token_key[3];
-extern u32 kt_symbols_seen[KT_SYMBOLS_SEEN];
+extern unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
 
-void kt_token_init(void);
+int kt_token_init(void);
 void kt_token_exit(void);
 void kt_symbol_note(unsigned long address, u32 token);
 
@@ -54,7 +57,7 @@ static __always_inline u32 kt_token_func(unsigned long address)
 	u32 token = kt_token((const void *)address);
 
 	if (unlikely(READ_ONCE(kt_symbols_seen[token % KT_SYMBOLS_SEEN]) !=
-		     token))
+		     address))
 		kt_symbol_note(address, token);
 	return token;
 }

@@ -122,6 +122,8 @@ static bool enter(const struct task_struct *p, u32 in, u32 threads,
 		note_missed(in);
 		return false;
 	}
+	/* The slot is nobody's before it has sets of another one. */
+	smp_wmb();
 	t->threads = threads;
 	t->children = children;
 	WRITE_ONCE(t->in, in);
@@ -155,9 +157,18 @@ static void leave(struct kt_track *t)
  */
 u32 kt_track_sets(const struct task_struct *p)
 {
-	const struct kt_track *t = find(p);
+	const struct kt_track *t;
+	u16 in;
 
-	return t ? READ_ONCE(t->in) : 0;
+	do {
+		t = find(p);
+		if (!t)
+			return 0;
+		in = READ_ONCE(t->in);
+		/* Pairs with smp_wmb() in enter(): the sets are those of @p. */
+		smp_rmb();
+	} while (READ_ONCE(t->task) != p);
+	return in;
 }
 
 /**

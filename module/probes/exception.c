@@ -10,6 +10,9 @@
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <linux/oom.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <scsi/scsi_cmnd.h>
 #include <scsi/scsi_device.h>
@@ -43,11 +46,18 @@ struct pcie_tlp_log;
 #include "../token.h"
 
 /* Most come with words and a text, which ends in NUL and may be missing. */
-static noinline void raise(u32 severity, u32 code, const u32 *args,
-			   unsigned int nargs, const char *text)
+static noinline void raise_of(u32 severity, u32 code, const u32 *args,
+			      unsigned int nargs, const char *text,
+			      struct task_struct *other)
 {
-	kt_exception(severity, code, args, nargs, text,
-		     text ? strnlen(text, KT_TEXT_MAX) : 0, text);
+	kt_exception_of(severity, code, args, nargs, text,
+			text ? strnlen(text, KT_TEXT_MAX) : 0, text, other);
+}
+
+static void raise(u32 severity, u32 code, const u32 *args, unsigned int nargs,
+		  const char *text)
+{
+	raise_of(severity, code, args, nargs, text, NULL);
 }
 
 /* ---- the kernel ---------------------------------------------------------- */
@@ -57,8 +67,8 @@ static void notrace probe_mark_victim(void *data, struct task_struct *p,
 {
 	const u32 args[] = { p->pid, uid };
 
-	raise(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args),
-	      p->comm);
+	raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args),
+		 p->comm, p);
 }
 
 /* On older kernels there is but the number. */
@@ -66,7 +76,10 @@ static void notrace probe_mark_victim_pid(void *data, int pid)
 {
 	const u32 args[] = { pid, U32_MAX };
 
-	raise(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args), NULL);
+	rcu_read_lock();
+	raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args),
+		 NULL, pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID));
+	rcu_read_unlock();
 }
 
 #ifdef CONFIG_DETECT_HUNG_TASK
@@ -74,8 +87,8 @@ static void notrace probe_sched_process_hang(void *data, struct task_struct *p)
 {
 	const u32 args[] = { p->pid };
 
-	raise(KTAPE_SW_SEVERITY2, KTAPE_EXC_HANG, args, ARRAY_SIZE(args),
-	      p->comm);
+	raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_HANG, args, ARRAY_SIZE(args),
+		 p->comm, p);
 }
 #endif
 

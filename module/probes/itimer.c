@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Interval timers of processes: setitimer(). */
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/time64.h>
 #include <linux/timer.h>
 #include <trace/events/timer.h>
@@ -31,7 +32,10 @@ static void notrace probe_itimer_expire(void *data, int which, struct pid *pid,
 					unsigned long long now)
 {
 	kt_probe_enter();
-	KT_EVENT1(ITIMER_EXPIRE, which & WHICH_MASK, pid_nr(pid));
+	rcu_read_lock();
+	KT_EVENT1_OF(ITIMER_EXPIRE, pid_task(pid, PIDTYPE_TGID),
+		     which & WHICH_MASK, pid_nr(pid));
+	rcu_read_unlock();
 	kt_probe_leave();
 }
 

@@ -12,13 +12,53 @@
 #include "../registry.h"
 #include "../track.h"
 
+/*
+ * Every thread comes by here, those of io_uring and vhost too, when its making
+ * can no longer fail and before it runs.
+ */
+static __always_inline void newtask(struct task_struct *child)
+{
+	/* A CPU's idle thread has the number of all of them. */
+	if (!child->pid)
+		return;
+	kt_probe_enter();
+	kt_track_fork(current, child);
+	kt_registry_thread(child, child->comm);
+	kt_probe_leave();
+}
+
+static void notrace probe_task_newtask(void *data, struct task_struct *child,
+				       unsigned long flags)
+{
+	newtask(child);
+}
+
+/* From 6.18 on the flags have 64 bits everywhere. */
+static void notrace probe_task_newtask64(void *data, struct task_struct *child,
+					 u64 flags)
+{
+	newtask(child);
+}
+
+#define HAS_NEWTASK \
+	(KT_TP_IS(task_newtask, struct task_struct *, unsigned long) ||	\
+	 KT_TP_IS(task_newtask, struct task_struct *, u64))
+
+#define NEWTASK_FUNC							\
+	KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_task_newtask64,		\
+				    task_newtask, struct task_struct *, u64), \
+		      probe_task_newtask, task_newtask,			\
+		      struct task_struct *, unsigned long)
+
 static void notrace probe_sched_process_fork(void *data,
 					     struct task_struct *parent,
 					     struct task_struct *child)
 {
 	kt_probe_enter();
-	kt_track_fork(parent, child);
-	kt_registry_thread(child, child->comm);
+	if (!HAS_NEWTASK) {
+		kt_track_fork(parent, child);
+		kt_registry_thread(child, child->comm);
+	}
 	KT_EVENT3_OF(PROCESS_FORK, child, child->tgid == parent->tgid,
 		     parent->pid, child->pid, child->tgid);
 	kt_probe_leave();
@@ -77,6 +117,10 @@ static void notrace probe_task_rename(void *data, struct task_struct *p,
 
 struct kt_probe kt_probes_process[] = {
 	{
+		.name = "task_newtask",
+		.func = NEWTASK_FUNC,
+		.always = true,
+	}, {
 		.name = "sched_process_fork",
 		.func = KT_PROBE_FUNC(NULL, probe_sched_process_fork,
 				      sched_process_fork, struct task_struct *,

@@ -121,6 +121,27 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 	free(b);
 }
 
+/* A return from a signal handler has no number: it is not what was asked for. */
+TEST_F(filter, number_that_is_lost)
+{
+	struct by_number *b = calloc(1, sizeof(*b));
+	struct kt_take t;
+
+	signal(SIGUSR1, kt_on_alarm);
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
+						      KTAPE_EV_SYS_EXIT)));
+	ASSERT_EQ(0, kt_filter_bit(self->fd, KTAPE_FILTER_SYSCALL,
+				   KTAPE_FILTER_SYSCALL_WORDS, NATIVE, true));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < CALLS; i++)
+		raise(SIGUSR1);
+	kt_take(&t, self->fd, by_number, b);
+	EXPECT_EQ(0, t.wrong);
+	EXPECT_EQ(0, t.op[KTAPE_EV_SYS_EXIT] - b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
+	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SYSCALL]);
+	free(b);
+}
+
 /* A session without filters beside it, and the same one after OFF. */
 TEST_F(filter, only_this_session_until_off)
 {
@@ -271,7 +292,7 @@ TEST_F_TIMEOUT(filter, softirq, 120)
 /* ---- CPUs ------------------------------------------------------------------- */
 
 struct cpus {
-	uint64_t calls[64];
+	uint64_t calls[64], named[64];
 };
 
 static void by_cpu(const struct kt_rec *r, struct kt_take *t)
@@ -280,9 +301,12 @@ static void by_cpu(const struct kt_rec *r, struct kt_take *t)
 
 	if (r->op == KTAPE_EV_SYS_ENTER && (r->dat20 & 0xffff) == NATIVE)
 		c->calls[t->cpu]++;
+	if (r->op == KTAPE_EV_REGISTRY && r->size == strlen("elsewhere") &&
+	    !memcmp(r->blob, "elsewhere", r->size))
+		c->named[t->cpu]++;
 }
 
-/* Events of other CPUs are not even emitted. */
+/* Events of other CPUs are not even emitted; names are, of threads anywhere. */
 TEST_F_TIMEOUT(filter, cpu, 60)
 {
 	const struct {
@@ -311,8 +335,10 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		kt_getppids(CALLS);
 		ASSERT_EQ(0, kt_pin(OTHER_CPU));
 		kt_getppids(CALLS);
+		ASSERT_EQ(0, prctl(PR_SET_NAME, "elsewhere"));
 		ASSERT_EQ(0, kt_pin(LOAD_CPU));
 		kt_take(&t, fd, by_cpu, &c);
+		EXPECT_EQ(1, c.named[OTHER_CPU]);
 		EXPECT_EQ(0, t.wrong);
 		EXPECT_EQ(vector[i].load ? CALLS : 0, c.calls[LOAD_CPU]);
 		EXPECT_EQ(vector[i].other ? CALLS : 0, c.calls[OTHER_CPU]);
@@ -320,7 +346,8 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		for (int cpu = 0; cpu < kt_cpus() && !vector[i].off; cpu++) {
 			ASSERT_EQ(0, kt_stats(fd, cpu, 0, &st));
 			if (!(vector[i].mask >> cpu & 1))
-				EXPECT_EQ(0, kt_sum(st.emitted));
+				EXPECT_EQ(st.emitted[KTAPE_CLASS_CONTROL],
+					  kt_sum(st.emitted));
 		}
 		close(fd);
 	}

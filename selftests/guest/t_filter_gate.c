@@ -167,6 +167,45 @@ TEST_F(gate, lowest_and_highest)
 	EXPECT_LE(2 * CALLS, self->t.filtered[KTAPE_CLASS_SYSCALL]);
 }
 
+/* Nobody sees how the call ends that stops the session: it has no span. */
+TEST_F(gate, stopped_in_between)
+{
+	struct seen *s = self->seen;
+
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		usleep(NAP_US);
+	}
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_take(&self->t, self->fd, take, s);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(0, sum(s->span));
+	EXPECT_EQ(4, s->exit[SYS_ioctl]);
+}
+
+/* A call that ends on a CPU that is left out, and one that begins there. */
+TEST_F(gate, elsewhere_in_between)
+{
+	struct seen *s = self->seen;
+	const uint64_t here = 1;
+
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_CPU, &here, 1));
+	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, GATE_NS));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_pin(1));
+	usleep(NAP_US);
+	ASSERT_EQ(0, kt_pin(0));
+	kt_take(&self->t, self->fd, take, s);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(0, sum(s->span));
+	EXPECT_EQ(1, s->exit[SYS_sched_setaffinity]);
+}
+
 /*
  * A thread that ends in a call leaves nothing behind: whoever gets its memory
  * returns from clone(), which it did not enter, as an event of its own.

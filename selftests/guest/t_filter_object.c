@@ -4,6 +4,9 @@
  * too, uid, cgroup.  Each actor makes its own system call, by which its records
  * are told apart.
  */
+#include <dirent.h>
+#include <linux/io_uring.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "kselftest_harness.h"
@@ -219,6 +222,92 @@ TEST_F(object, the_other_thread)
 	EXPECT_LE(CALLS, self->t.filtered[KTAPE_CLASS_SIGNAL]);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+/* A thread's name may be set by another one of its process. */
+static void *rename_it(void *arg)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", getpid());
+	fd = open(path, O_WRONLY);
+	for (int i = 0; i < CALLS; i++)
+		if (pwrite(fd, i & 1 ? "one" : "two", 3, 0) != 3)
+			break;
+	close(fd);
+	return NULL;
+}
+
+TEST_F(object, named_by_another)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, kt_profile_only(self->fd,
+				     KT_OPS(KTAPE_EV_PROCESS_RENAME)));
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, rename_it, NULL));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	kt_take(&self->t, self->fd, NULL, NULL);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(CALLS, self->t.op[KTAPE_EV_PROCESS_RENAME]);
+}
+
+/* ---- a thread that is made without fork ---------------------------------------------- */
+
+struct poller {
+	pid_t tid;
+	uint64_t switches, names;
+};
+
+static void take_poller(const struct kt_rec *r, struct kt_take *t)
+{
+	struct poller *p = t->arg;
+
+	if (r->op == KTAPE_EV_SCHED_SWITCH)
+		p->switches += (pid_t)r->args[0] == p->tid;
+	if (r->op == KTAPE_EV_REGISTRY && (pid_t)r->args[0] == p->tid)
+		p->names += r->size > 7 && !memcmp(r->blob, "iou-sqp", 7);
+}
+
+/* The thread of our process that is not this one. */
+static pid_t other_thread(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	pid_t tid = 0;
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)))
+		if (atoi(d->d_name) && atoi(d->d_name) != getpid())
+			tid = atoi(d->d_name);
+	if (dir)
+		closedir(dir);
+	return tid;
+}
+
+TEST_F(object, thread_of_io_uring)
+{
+	struct io_uring_params params = { .flags = IORING_SETUP_SQPOLL,
+					  .sq_thread_idle = 1 };
+	struct poller p = {};
+	int ring;
+
+	ASSERT_EQ(0, kt_profile_only(self->fd,
+				     KT_OPS(KTAPE_EV_SCHED_SWITCH)));
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), KTAPE_PID_THREADS));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ring = syscall(SYS_io_uring_setup, 4, &params);
+	if (ring < 0)
+		SKIP(return, "no io_uring with a thread that polls");
+	p.tid = other_thread();
+	ASSERT_NE(0, p.tid);
+	usleep(100000);
+	kt_take(&self->t, self->fd, take_poller, &p);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_LE(1, p.switches);
+	EXPECT_LE(1, p.names);
+	close(ring);
 }
 
 /* ---- name spaces ------------------------------------------------------------------ */

@@ -67,6 +67,13 @@ TEST_F(kprobe, refused)
 		  -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 1, .offset = 5 },
 		  -EINVAL },
+		/* One of these begins an instruction. */
+		{ { .symbol = "ktape_target", .offset = 4, .nargs = 1 },
+		  -EINVAL },
+		{ { .symbol = "ktape_target", .offset = 5, .nargs = 1 },
+		  -EINVAL },
+		{ { .symbol = "ktape_target", .offset = 9, .nargs = 1 },
+		  -EINVAL },
 		/* The middle of an instruction. */
 		{ { .symbol = "ktape_target", .offset = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 1ULL << 32 }, -EINVAL },
@@ -220,6 +227,19 @@ TEST_F_TIMEOUT(kprobe, states, 120)
 	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
 }
 
+/* Is there a living function of this name? */
+static bool is_named(const struct kt_map *registry, const char *name)
+{
+	const struct ktape_object_entry *e = (const void *)registry->data;
+	size_t nr = registry->e.data_size / sizeof(*e);
+
+	for (size_t i = 0; i < nr; i++)
+		if (e[i].type == KTAPE_OBJ_FUNCTION && !e[i].died &&
+		    !strncmp(e[i].name, name, sizeof(e[i].name)))
+			return true;
+	return false;
+}
+
 TEST_F(kprobe, module_goes)
 {
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
@@ -228,7 +248,12 @@ TEST_F(kprobe, module_goes)
 				    SLOT(1), 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_target_calls(1));
+	for (int i = 0; i < 100 && !is_named(&self->registry, "ktape_target");
+	     i++)
+		usleep(20000);
+	EXPECT_TRUE(is_named(&self->registry, "ktape_target"));
 	ASSERT_EQ(0, kt_target_unload());
+	EXPECT_FALSE(is_named(&self->registry, "ktape_target"));
 	for (int i = 0; i < 2; i++) {
 		EXPECT_EQ(KTAPE_EVENT_GONE, info(self->main, SLOT(i)).state);
 		EXPECT_EQ(0, info(self->main, SLOT(i)).attached);

@@ -7,6 +7,7 @@
 
 #include "kselftest_harness.h"
 
+#include "kt_emit.h"
 #include "kt_ledger.h"
 #include "kt_load.h"
 
@@ -93,15 +94,22 @@ TEST(registering_tells_what_was_lost)
 }
 
 struct end {
-	long ledgers, offs, names;
+	long ledgers, offs, ons, names, exceptions, event_names;
 };
 
 static void take(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 {
 	struct end *e = arg;
 
-	if (b->cpu || b->kind != KTAPE_RING_CONTROL)
+	if (b->cpu)
 		return;
+	if (b->kind == KTAPE_RING_EVENT)
+		e->event_names += r->op == KTAPE_EV_REGISTRY;
+	if (b->kind != KTAPE_RING_CONTROL)
+		return;
+	e->exceptions += r->op == KTAPE_EV_EXCEPTION;
+	e->ons += r->op == KTAPE_EV_PROFILE &&
+		  (r->dat20 & 3) == KTAPE_PHASE_ON;
 	e->ledgers += r->op == KTAPE_EV_LEDGER;
 	e->names += r->op == KTAPE_EV_REGISTRY;
 	e->offs += r->op == KTAPE_EV_PROFILE &&
@@ -132,6 +140,68 @@ TEST(names_leave_room_for_the_end)
 	/* Of the control class, in both rings. */
 	EXPECT_LE(1, e.ledgers);
 	close(fd);
+	free(t);
+}
+
+/* Who keeps his name is no news. */
+TEST(a_name_is_told_once)
+{
+	struct kts *t = calloc(1, sizeof(*t));
+	struct end e = {};
+	int fd;
+
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_DISCARD, 16 * BLOCK, BLOCK, KT_OPS(0));
+	ASSERT_GE(fd, 0);
+	kt_rename(1);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	for (unsigned int n = 0; n < 100; n++)
+		kt_rename(1);
+	kt_rename(2);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	t->record = take;
+	t->arg = &e;
+	ASSERT_EQ(0, drain(t, fd));
+	EXPECT_STREQ("", t->error);
+	EXPECT_LE(1, e.names);
+	/* There may be a few of others. */
+	EXPECT_GT(80, e.names);
+	close(fd);
+	free(t);
+}
+
+/* A flight recorder keeps what stands beside the names, whatever they are. */
+TEST(names_push_nothing_out)
+{
+	struct kts *t = calloc(1, sizeof(*t));
+	int fd, mark = ktape_mark_open();
+	struct ktape_stats st;
+	struct end e = {};
+
+	ASSERT_LE(0, mark);
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_OVERWRITE, SMALL, BLOCK,
+			KT_OPS(KTAPE_EV_EXCEPTION));
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, Trace1(mark, KTAPE_SW_SEVERITY2, 0x77, 1));
+	/* Ten times what the control ring holds. */
+	for (unsigned int n = 0; n < 10000; n++)
+		kt_rename(n);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_CONTROL, &st));
+	EXPECT_EQ(0, st.tail);
+	t->record = take;
+	t->arg = &e;
+	ASSERT_EQ(0, drain(t, fd));
+	EXPECT_STREQ("", t->error);
+	EXPECT_EQ(1, e.exceptions);
+	EXPECT_EQ(1, e.ons);
+	EXPECT_EQ(1, e.offs);
+	EXPECT_EQ(0, e.names);
+	EXPECT_LT(10, e.event_names);
+	close(fd);
+	close(mark);
 	free(t);
 }
 

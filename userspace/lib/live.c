@@ -175,11 +175,9 @@ static int take(struct ktape_trace *t, const struct kt_found *found)
 	s->received = t->received;
 	s->queued_until = kt_max(s->queued_until, KT_HEAD64(data, ts_end));
 	t->came[0] = kt_max(t->came[0], s->queued_until);
-	if (kind != KTAPE_RING_EVENT) {
-		err = learn(t, data, size);
-		if (err)
-			return err;
-	}
+	err = learn(t, data, size);
+	if (err)
+		return err;
 	err = kt_stream_queue(t, s, data, size, found->offset);
 	if (!err && !s->in_heap)
 		err = kt_merge_add(t, s);

@@ -113,6 +113,13 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 		kt_decoder_packet(t->decoder, s->packet.data);
 	}
 	kt_decoder_event(t->decoder, &s->event);
+	/* The other rings' names are learned before all events. */
+	if (s->event.opcode == KTAPE_EV_REGISTRY &&
+	    s->kind == KTAPE_RING_EVENT && s->event.known) {
+		err = ktape_registry_add(t->registry, &s->event);
+		if (err)
+			return err;
+	}
 	t->late += s->event.ts < t->last_ts;
 	t->last_ts = s->event.ts;
 	t->current = s;
