@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_filter.sh FOLDER: what options of filters become, as a configuration
+# that is saved before a device is needed.
+# shellcheck source=selftests/unit/tool.sh
+. "${0%/*}/tool.sh" "$1"
+
+# saves OPTION...: the configuration goes to text, nothing is recorded
+saves()
+{
+	run 0 record "$@" --save -
+}
+
+# has LINE: the configuration has it
+has()
+{
+	grep -qxF -- "$1" text ||
+		{ echo "no line: $1"; cat text; } >>log
+	grep -qxF -- "$1" text
+}
+
+# event NAME: it is in the configuration
+event()
+{
+	sed -n 's/^events = //p' text | tr , '\n' | grep -qxF "$1"
+}
+
+# Each of group, event, object and signal suppressed or not, in both orders.
+test_rkh()
+{
+	for n16 in $(seq 0 15); do
+		what=(group:sched event:sched_switch object:all signal:USR1)
+		there=() back=() wrong=
+		for i in 0 1 2 3; do
+			word=--pass
+			[ $((n16 >> i & 1)) = 0 ] || word=--suppress
+			there+=("$word" "${what[i]}")
+			back=("$word" "${what[i]}" "${back[@]}")
+		done
+		for order in there back; do
+			declare -n list=$order
+			saves -e sched,sched_stat_runtime,irq "${list[@]}" &&
+				truth "$n16" || wrong+=" $order"
+		done
+		[ -z "$wrong" ]
+		result $? "rkh: ${there[*]}$wrong"
+	done
+}
+
+# truth BITS: 1 group, 2 event, 4 object, 8 signal is suppressed
+truth()
+{
+	local group=$(($1 & 1)) both=$(($1 & 3)) pid=off signal=off
+
+	[ $(($1 & 4)) = 0 ] || pid=none
+	[ $(($1 & 8)) = 0 ] || signal='!SIGUSR1'
+	event irq_handler_entry && ! event sched_blocked_reason &&
+		[ "$(event sched_stat_runtime; echo $?)" = $group ] &&
+		[ "$(event sched_wakeup; echo $?)" = $group ] &&
+		{ event sched_switch; [ $? = $((both > 0)) ]; } &&
+		has "pid = $pid" && has "signal = $signal"
+}
+
+# Group and event: what is left of -p PROFILE -e EVENTS.
+test_masks()
+{
+	while IFS='|' read -r options events; do
+		# shellcheck disable=SC2086	# words
+		saves $options && has "events = $events"
+		result $? "rkh: $options"
+	done <<-EOT
+	-e sched_switch,sched_stat_runtime --suppress group:sched --pass group:sched|sched_switch,sched_stat_runtime
+	-e sched_switch --pass group:sched|sched_switch
+	-e mark --pass event:sched_switch|mark,sched_switch
+	-e mark --pass event:sched_switch --suppress group:sched|mark
+	-e mark --suppress group:sched --pass event:sched_switch|mark
+	-e mark --pass group:ipi --suppress event:ipi_send*|mark,ipi_raise,ipi_entry,ipi_exit
+	-e mark --suppress event:ipi_send* --pass group:ipi|mark,ipi_raise,ipi_entry,ipi_exit
+	-e mark --suppress event:mark|none
+	-e mark,text,irq --suppress group:all --pass group:user|mark,text
+	EOT
+	for what in group:no event:no object:x signal:no signal:off signal:\!INT \
+		group: event: thing:1; do
+		run 2 record --device x --suppress $what
+		result $? "rkh: $what is refused"
+	done
+}
+
+echo "TAP version 13"
+test_rkh
+test_masks
+echo "1..$n"
+exit $failed
