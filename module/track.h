@@ -16,6 +16,7 @@ int kt_track_init(void);
 void kt_track_exit(void);
 u16 kt_track_open(void);
 int kt_track_add(u16 set, s32 nr, u32 flags, s32 *global);
+s32 kt_track_number(s32 global);
 void kt_track_walk(u16 set);
 void kt_track_close(u16 set);
 u64 kt_track_missed(u16 set);

@@ -77,7 +77,8 @@ void ktape_filter_release(struct ktape_filter_value *value);
  * ktape_device_filter_get() - the filter of a kind
  * @device: the session
  * @kind: enum ktape_filter_kind
- * @value: filled; ends with ktape_filter_release()
+ * @value: filled; ends with ktape_filter_release().  PID: threads that have ended
+ *	or have no number here have the number 0, which cannot be set
  *
  * Return: 0, or the errno of the ioctl: -ENOTTY if there are no filters.
  */

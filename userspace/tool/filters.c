@@ -130,6 +130,41 @@ int filters_apply(struct ktape_device *device,
 	return 0;
 }
 
+/* Threads without a number, of whom no more can be said. */
+static void drop_unknown(struct ktape_filter_value *v)
+{
+	struct ktape_filter_pid *pids = v->entries;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < v->nr; i++) {
+		if (pids[i].pid)
+			pids[kept++] = pids[i];
+	}
+	if (kept < v->nr)
+		note("pid: left out: %u threads that have ended or are not to be seen from here; what they made is recorded still",
+		     v->nr - kept);
+	v->nr = kept;
+	v->size = kept * sizeof(*pids);
+}
+
+/**
+ * filter_get() - one filter that is in force
+ * @device: the session
+ * @kind: enum ktape_filter_kind
+ * @v: filled; of threads only those that can be named
+ *
+ * Return: 0 or negative errno.
+ */
+int filter_get(struct ktape_device *device, unsigned int kind,
+	       struct ktape_filter_value *v)
+{
+	int err = ktape_device_filter_get(device, kind, v);
+
+	if (!err && kind == KTAPE_FILTER_PID)
+		drop_unknown(v);
+	return err;
+}
+
 /**
  * filters_get() - the filters that are in force
  * @device: the session
@@ -146,7 +181,7 @@ int filters_get(struct ktape_device *device, struct ktape_config *config)
 		v->kind = i;
 		ktape_filter_release(v);
 		config->filters_given &= ~(1U << i);
-		err = ktape_device_filter_get(device, i, v);
+		err = filter_get(device, i, v);
 		if (err == -ENOTTY)
 			return 0;
 		if (err)

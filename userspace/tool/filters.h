@@ -68,6 +68,8 @@ int filter_options_read(const struct kt_command *command,
 			struct ktape_config *config);
 int filters_apply(struct ktape_device *device,
 		  const struct ktape_config *config, bool whole);
+int filter_get(struct ktape_device *device, unsigned int kind,
+	       struct ktape_filter_value *v);
 int filters_get(struct ktape_device *device, struct ktape_config *config);
 int config_load(const char *path, struct ktape_config *config);
 int config_save(const char *path, const struct ktape_config *config);

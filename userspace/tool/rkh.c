@@ -147,7 +147,7 @@ static int current(struct rkh *r, unsigned int kind,
 	*value = v;
 	v->kind = kind;
 	if (!(r->config->filters_given >> kind & 1) && r->device)
-		err = ktape_device_filter_get(r->device, kind, v);
+		err = filter_get(r->device, kind, v);
 	r->config->filters_given |= 1U << kind;
 	if (err && err != -ENOTTY)
 		return fail("%s", strerror(-err));
