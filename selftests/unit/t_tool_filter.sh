@@ -86,8 +86,40 @@ test_masks()
 	done
 }
 
+test_save()
+{
+	saves -e mark && cp text want
+	run 0 record -e mark --save new && cmp -s new want &&
+		[ "$(stat -c %a new)" = $(printf %o $((0666 & ~$(umask)))) ]
+	result $? "save: a new file"
+	echo "events = irq" >old
+	chmod 640 old
+	ln -s old link
+	run 0 record -e mark --save link && cmp -s old want && [ -L link ] &&
+		[ "$(stat -c %a old)" = 640 ]
+	result $? "save: an old file, by a link to it"
+	echo "events = irq" >old
+	(
+		ulimit -f 1
+		trap "" XFSZ
+		run 1 record -e all --save old && says "old: File too large"
+	)
+	result $? "save: a full disk is told"
+	[ "$(cat old)" = "events = irq" ] && [ "$(ls old*)" = old ]
+	result $? "save: the old file stays then, and nothing else"
+	run 0 record -e mark --save /dev/null && [ -c /dev/null ]
+	result $? "save: a device stays one"
+	run 1 record -e mark --save no/file && says "no/file: No such file"
+	result $? "save: no folder"
+	run 2 record -e mark --save - -o - --device x && lines 0
+	result $? "save: not into the trace"
+	run 2 profile --json --save - --device x && lines 0
+	result $? "save: not into JSON"
+}
+
 echo "TAP version 13"
 test_rkh
 test_masks
+test_save
 echo "1..$n"
 exit $failed

@@ -104,6 +104,15 @@ int ktape_device_filter_set(struct ktape_device *device,
  */
 int ktape_device_filter_off(struct ktape_device *device, unsigned int kind);
 
+/**
+ * ktape_cgroup_check() - is there a cgroup of version 2 of that name?
+ * @name: an entry of the filter by cgroup: a folder's path, its path below the
+ *	root, or "id:" and its number
+ *
+ * Return: 0; -EMEDIUMTYPE: it is another folder; or the errno of opening it.
+ */
+int ktape_cgroup_check(const char *name);
+
 /* ---- configurations ---------------------------------------------------- */
 
 /* What of struct ktape_config is given. */
