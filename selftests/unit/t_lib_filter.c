@@ -85,6 +85,8 @@ static const struct pair pairs[] = {
 	  "ipi_raise=9,ipi_entry=5,ipi_exit=5,ipi_send_cpu=5,ipi_send_cpumask=5" },
 	{ KTAPE_FILTER_STACK, "sched_switch,!exception,kfree_skb",
 	  "sched_switch,kfree_skb" },
+	{ KTAPE_FILTER_STACK, " mark , !mark,\tirq_handler_entry ",
+	  "irq_handler_entry" },
 	{ KTAPE_FILTER_STACK, "none", "none" },
 };
 
@@ -216,10 +218,14 @@ static const struct {
 	{ KTAPE_FILTER_GATE, "irq=fast", 0 },
 	{ KTAPE_FILTER_RATE, "sched_switch", 0 },
 	{ KTAPE_FILTER_RATE, "=5", 0 },
+	{ KTAPE_FILTER_RATE, "none=5", 0 },
+	{ KTAPE_FILTER_RATE, "mark=5, none=5", 8 },
 	{ KTAPE_FILTER_RATE, "no_event=5", 0 },
 	{ KTAPE_FILTER_RATE, "sched_switch=4294967296", 0 },
 	{ KTAPE_FILTER_RATE, "all=5", 0 },	/* more than there can be */
 	{ KTAPE_FILTER_STACK, "sched_switch,no_event", 13 },
+	{ KTAPE_FILTER_STACK, "sched_switch, no_event ", 14 },
+	{ KTAPE_FILTER_STACK, "mark irq", 0 },
 };
 
 static void test_refused(void)

@@ -117,7 +117,31 @@ test_save()
 	result $? "save: not into JSON"
 }
 
+test_words()
+{
+	saves -e ' mark , irq_handler_entry' && has "events = mark,irq_handler_entry"
+	result $? "blanks around commas"
+	run 2 record -e mark --rate none=5 --save - && says '"none=5" is no EVENT=N'
+	result $? "rate: of no event"
+	for typed in object:0x8000000000000000 function:18446744073709551615 \
+		s8:-128 u32:4294967295; do
+		run 1 mark --device /dev/null event 1 $typed && says ioctl
+		result $? "mark: $typed"
+	done
+	for typed in object:-1 s8:-129 s8:128 u8:256 u16:-1 u32:4294967296; do
+		run 2 mark --device /dev/null event 1 $typed && says "is no "
+		result $? "mark: $typed is refused"
+	done
+	run 1 mark --device /dev/null event 1 "memory:$(printf %0256d 1)" &&
+		says "has no room"
+	result $? "mark: what has no room is told"
+	run 1 mark --device /dev/null name marker 1 "$(printf %032d 1)" &&
+		says "name: cut to 31 bytes: 0000000000000000000000000000000"
+	result $? "mark: a name that is cut is told"
+}
+
 echo "TAP version 13"
+test_words
 test_rkh
 test_masks
 test_save

@@ -272,11 +272,13 @@ static int add_limit(struct ktape_filter_value *v, const struct item *it,
 
 static int add_rate(struct ktape_filter_value *v, struct item *it)
 {
+	static const uint64_t none[KTAPE_MASK_WORDS];
 	uint64_t mask[KTAPE_MASK_WORDS], limit;
 	char *value = cut(it);
 	int err = 0;
 
-	if (!value || !*it->text || ktape_mask_parse(it->text, mask, NULL))
+	if (!value || !*it->text || ktape_mask_parse(it->text, mask, NULL) ||
+	    !memcmp(mask, none, sizeof(mask)))
 		return bad(it, "EVENT=N");
 	if (kt_parse_u64(value, &limit) || limit > UINT32_MAX)
 		return kt_error(it->error, (uint64_t)(it->at - it->list),

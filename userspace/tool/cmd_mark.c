@@ -286,6 +286,9 @@ static int put_name(const struct mark *m)
 	for (int i = 4; i < m->argc; i++)
 		if (take_u32("parameter", m->argv[i], &param[i - 4]))
 			return EXIT_USAGE;
+	if (strlen(m->argv[3]) >= KTAPE_NAME_SIZE)
+		note("name: cut to %d bytes: %.*s", KTAPE_NAME_SIZE - 1,
+		     KTAPE_NAME_SIZE - 1, m->argv[3]);
 	return say("name", ktape_name(m->fd, type, id, param[0], param[1],
 				      m->argv[3]));
 }
