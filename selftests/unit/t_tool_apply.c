@@ -2,9 +2,24 @@
 /* Filters put in force on a device that refuses some of them. */
 #include <errno.h>
 
-#include "tool/filters.h"
+#include <ktape.h>
 
 #include "tap.h"
+
+#define EXIT_FAILED	1
+
+/* What it has of the command, as tool/filters.h and tool/tool.h say. */
+int filters_apply(struct ktape_device *device,
+		  const struct ktape_config *config, bool whole);
+int filters_get(struct ktape_device *device, struct ktape_config *config);
+void filters_put_back(struct ktape_device *device,
+		      const struct ktape_config *before);
+void filter_drop_unknown(struct ktape_filter_value *v);
+int filter_get(struct ktape_device *device, unsigned int kind,
+	       struct ktape_filter_value *v);
+const char *kind_name(unsigned int kind);
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What the device has, by kind; NULL: off. */
 static char *in_force[KTAPE_FILTER_KINDS];

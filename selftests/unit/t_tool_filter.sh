@@ -90,7 +90,7 @@ test_save()
 {
 	saves -e mark && cp text want
 	run 0 record -e mark --save new && cmp -s new want &&
-		[ "$(stat -c %a new)" = $(printf %o $((0666 & ~$(umask)))) ]
+		[ "$(stat -c %a new)" = "$(printf %o $((0666 & ~$(umask))))" ]
 	result $? "save: a new file"
 	echo "events = irq" >old
 	chmod 640 old
@@ -121,7 +121,7 @@ test_words()
 {
 	saves -e ' mark , irq_handler_entry' && has "events = mark,irq_handler_entry"
 	result $? "blanks around commas"
-	run 2 record -e mark --rate none=5 --save - && says '"none=5" is no EVENT=N'
+	run 2 record -e mark --rate none=5 --save - && says '"none" is no EVENT=N'
 	result $? "rate: of no event"
 	for typed in object:0x8000000000000000 function:18446744073709551615 \
 		s8:-128 u32:4294967295; do

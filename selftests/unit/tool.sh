@@ -22,6 +22,7 @@ result()
 		echo "ok $n - $2"
 		return
 	fi
+	# shellcheck disable=SC2034	# the caller ends with it
 	failed=1
 	echo "not ok $n - $2"
 	sed 's/^/# /' log | head -n 20
