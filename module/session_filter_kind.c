@@ -181,7 +181,13 @@ static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 
 static void tell_pids(const struct kt_filters *f, void *to)
 {
-	memcpy(to, f->pids, f->nr[KTAPE_FILTER_PID] * sizeof(*f->pids));
+	struct ktape_filter_pid *pids = to;
+	u32 i;
+
+	for (i = 0; i < f->nr[KTAPE_FILTER_PID]; i++) {
+		pids[i].pid = kt_track_number(f->pids[i].pid);
+		pids[i].flags = f->pids[i].flags;
+	}
 }
 
 static void drop_pids(struct kt_filters *f)

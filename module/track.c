@@ -23,6 +23,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -306,6 +307,30 @@ int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
 	}
 	rcu_read_unlock();
 	return p ? 0 : -ESRCH;
+}
+
+/**
+ * kt_track_number() - the number of a thread that is followed
+ * @global: its number in the initial pid name space
+ *
+ * Context: process context.
+ * Return: its number in the caller's pid name space; 0: it has none there, or
+ * it is gone.
+ */
+s32 kt_track_number(s32 global)
+{
+	const struct task_struct *p;
+	struct pid *pid;
+	s32 nr = 0;
+
+	rcu_read_lock();
+	pid = find_pid_ns(global, &init_pid_ns);
+	p = pid_task(pid, PIDTYPE_PID);
+	/* By now it may be the number of one that nobody follows. */
+	if (p && find(p))
+		nr = pid_vnr(pid);
+	rcu_read_unlock();
+	return nr;
 }
 
 /* The sets of new threads of process @leader, as enter() takes them. */

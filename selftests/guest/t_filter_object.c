@@ -312,12 +312,22 @@ TEST_F(object, thread_of_io_uring)
 
 /* ---- name spaces ------------------------------------------------------------------ */
 
-/* In a pid name space of its own the child is number 1, and means itself. */
+/* The number of the only thread of the filter, as we know it; -1: failed. */
+static pid_t told(int fd)
+{
+	struct ktape_filter_pid entry = { .pid = -1 };
+	struct ktape_filter f = { .kind = KTAPE_FILTER_PID, .nr = 1,
+				  .entries = (uintptr_t)&entry };
+
+	return kt_filter(fd, &f) || f.nr != 1 ? -1 : entry.pid;
+}
+
+/*
+ * In a pid name space of its own the child is number 1, and means itself; for us
+ * it has another number, as long as it is there.
+ */
 TEST_F(object, pid_name_space)
 {
-	struct ktape_filter_pid told;
-	struct ktape_filter f = { .kind = KTAPE_FILTER_PID, .nr = 1,
-				  .entries = (uintptr_t)&told };
 	int status;
 	pid_t pid;
 
@@ -326,17 +336,39 @@ TEST_F(object, pid_name_space)
 	if (!pid) {
 		if (getpid() != 1 || kt_filter_pid(self->fd, 1, 0) ||
 		    kt_filter_pid(self->fd, 2, 0) != -ESRCH ||
+		    told(self->fd) != 1 ||
 		    kt_command(self->fd, KTAPE_IOC_START))
 			_exit(1);
 		act(CHILD);
+		perform(&self->c[CHILD]);
 		_exit(0);
 	}
+	close(self->c[CHILD].from[1]);
+	ASSERT_EQ(sizeof(status), read(self->c[CHILD].from[0], &status,
+				       sizeof(status)));
+	EXPECT_EQ(pid, told(self->fd));
+	cue_end(&self->c[CHILD]);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
 	act(MAIN);
 	EXPECT_EQ(B(CHILD), recorded(_metadata, self, B(MAIN) | B(CHILD)));
-	ASSERT_EQ(0, kt_filter(self->fd, &f));
-	EXPECT_EQ(pid, told.pid);
+	EXPECT_EQ(0, told(self->fd));
+}
+
+/* A thread that has no number there is told as 0. */
+TEST_F(object, pid_from_outside)
+{
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	EXPECT_EQ(getpid(), told(self->fd));
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));
+	pid = fork();
+	if (!pid)
+		_exit(told(self->fd) != 0);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
 }
 
 /* ---- users ------------------------------------------------------------------------ */

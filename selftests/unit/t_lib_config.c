@@ -80,6 +80,56 @@ static void test_whole(void)
 	free(out);
 }
 
+/* Names of cgroups that are hard to write down. */
+static const char *const names[] = {
+	"/a#b", "/c=d", "# e", "/f # g", "/h,i", ",", "/j\nevents = all",
+	"\r", " /k ", "\t", " ", "/l\\", "\\x41", "\\", "off", "none", "all",
+	"o\\ff", "/m n", "!all", "id:5", "/\xc3\xa9\xff\x01\x7f",
+};
+
+/* Each alone, and as many as there can be. */
+static void check_names(unsigned int from, unsigned int to)
+{
+	struct ktape_config c = {
+		.filters_given = 1 << KTAPE_FILTER_CGROUP,
+	}, got;
+	struct ktape_filter_value *v = &c.filters[KTAPE_FILTER_CGROUP];
+	struct ktape_error error = { .text = "" };
+	char *out, *at;
+	unsigned int i;
+	bool same;
+
+	v->kind = KTAPE_FILTER_CGROUP;
+	v->active = true;
+	v->nr = to - from;
+	for (i = from; i < to; i++)
+		v->size += strlen(names[i]) + 1;
+	v->entries = at = malloc(v->size);
+	for (i = from; i < to; i++)
+		at = stpcpy(at, names[i]) + 1;
+	check(!ktape_config_format(&c, &out), "format");
+	check(!parse(out, strlen(out), &got, &error), "%s: %s", out,
+	      error.text);
+	same = got.given == 0 && got.filters_given == c.filters_given &&
+	       got.filters[v->kind].active &&
+	       got.filters[v->kind].nr == v->nr &&
+	       got.filters[v->kind].size == v->size &&
+	       !memcmp(got.filters[v->kind].entries, v->entries, v->size);
+	check(same, "%s", out);
+	free(out);
+	ktape_config_release(&c);
+	ktape_config_release(&got);
+}
+
+static void test_names(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+		check_names(i, i + 1);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names) - KTAPE_FILTER_CGROUPS; i++)
+		check_names(i, i + KTAPE_FILTER_CGROUPS);
+	tap_tell("%zu names", ARRAY_SIZE(names));
+}
+
 static const struct {
 	const char *text;
 	unsigned int line;
@@ -102,6 +152,8 @@ static const struct {
 	{ "duration = soon\n", 1, "duration" },
 	{ "gate = irq=2h\n", 1, "gate: \"2h\"" },
 	{ "Events = all\n", 1, "no key \"Events\"" },
+	{ "events = irq#all\n", 1, "\"irq#all\"" },
+	{ "cgroup = /a\\\n", 1, "cgroup: \"/a\\\"" },
 };
 
 static void test_wrong(void)
@@ -176,6 +228,7 @@ static void test_hostile(void)
 
 static const struct tap_test tests[] = {
 	{ "configuration: text, values and text again", test_whole },
+	{ "configuration: any name of a cgroup", test_names },
 	{ "configuration: what is wrong in which line", test_wrong },
 	{ "configuration: long lines", test_long },
 	{ "configuration: truncations and changes", test_hostile },

@@ -70,6 +70,10 @@ static const struct pair pairs[] = {
 	  "7:except,8:children:except,9" },
 	{ KTAPE_FILTER_PID, "none", "none" },
 	{ KTAPE_FILTER_CGROUP, "/user.slice,id:77", "/user.slice,id:77" },
+	{ KTAPE_FILTER_CGROUP, "/a\\,b, /c d\\#\\e ,\\x0a\\ ,/f\\x23\\xff",
+	  "/a\\,b,/c d\\#e,\\x0a\\x20,/f\\#\xff" },
+	{ KTAPE_FILTER_CGROUP, "\\off", "\\off" },
+	{ KTAPE_FILTER_CGROUP, "\\none,all,nones", "\\none,\\all,nones" },
 	{ KTAPE_FILTER_UID, "root,1000", "0,1000" },
 	{ KTAPE_FILTER_SEVERITY, "3", "3" },
 	{ KTAPE_FILTER_SEVERITY, "SW1", "1" },
@@ -83,6 +87,8 @@ static const struct pair pairs[] = {
 	  "ipi_raise=9,ipi_entry=5,ipi_exit=5,ipi_send_cpu=5,ipi_send_cpumask=5" },
 	{ KTAPE_FILTER_STACK, "sched_switch,!exception,kfree_skb",
 	  "sched_switch,kfree_skb" },
+	{ KTAPE_FILTER_STACK, " mark , !mark,\tirq_handler_entry ",
+	  "irq_handler_entry" },
 	{ KTAPE_FILTER_STACK, "none", "none" },
 };
 
@@ -198,6 +204,11 @@ static const struct {
 	{ KTAPE_FILTER_PID, "1:parents", 0 },
 	{ KTAPE_FILTER_PID, "1:except:", 0 },
 	{ KTAPE_FILTER_PID, "2147483648", 0 },
+	{ KTAPE_FILTER_CGROUP, "/a,/b\\", 3 },
+	{ KTAPE_FILTER_CGROUP, "/a\\x0", 0 },
+	{ KTAPE_FILTER_CGROUP, "/a\\x", 0 },
+	{ KTAPE_FILTER_CGROUP, "/a\\x00b", 0 },
+	{ KTAPE_FILTER_CGROUP, "/a\\xg0b", 0 },
 	{ KTAPE_FILTER_UID, "no such user", 0 },
 	{ KTAPE_FILTER_UID, "4294967295", 0 },
 	{ KTAPE_FILTER_SEVERITY, "4", 0 },
@@ -210,10 +221,14 @@ static const struct {
 	{ KTAPE_FILTER_GATE, "irq=fast", 0 },
 	{ KTAPE_FILTER_RATE, "sched_switch", 0 },
 	{ KTAPE_FILTER_RATE, "=5", 0 },
+	{ KTAPE_FILTER_RATE, "none=5", 0 },
+	{ KTAPE_FILTER_RATE, "mark=5, none=5", 8 },
 	{ KTAPE_FILTER_RATE, "no_event=5", 0 },
 	{ KTAPE_FILTER_RATE, "sched_switch=4294967296", 0 },
 	{ KTAPE_FILTER_RATE, "all=5", 0 },	/* more than there can be */
 	{ KTAPE_FILTER_STACK, "sched_switch,no_event", 13 },
+	{ KTAPE_FILTER_STACK, "sched_switch, no_event ", 14 },
+	{ KTAPE_FILTER_STACK, "mark irq", 0 },
 };
 
 static void test_refused(void)

@@ -71,7 +71,8 @@ enum ktape_filter_kind {
 
 /**
  * struct ktape_filter_pid - a thread of the pid filter
- * @pid: in the caller's pid name space; GET tells it as of the initial one
+ * @pid: in the caller's pid name space; GET tells 0 for a thread that has ended
+ *	or has no number there
  * @flags: KTAPE_PID_*; threads and children that are there are taken as well,
  *	children with all their threads
  *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Configurations: lines "key = value", "#" begins a comment. */
+/* Configurations: lines "key = value", "#" after a blank begins a comment. */
 #include "util/parse.h"
 
 #include "filter.h"
@@ -192,13 +192,24 @@ static char *trim(char *text)
 	return text;
 }
 
+/* A comment begins with the line or after a blank: a name may have a "#". */
+static void cut_comment(char *text)
+{
+	char *hash = text;
+
+	while ((hash = strchr(hash, '#'))) {
+		if (hash == text || hash[-1] == ' ' || hash[-1] == '\t') {
+			*hash = '\0';
+			return;
+		}
+		hash++;
+	}
+}
+
 /* One line, which ends in NUL. */
 static int take_line(struct ktape_config *c, struct line *line, char *text)
 {
-	char *hash = strchr(text, '#');
-
-	if (hash)
-		*hash = '\0';
+	cut_comment(text);
 	line->key = trim(text);
 	if (!*line->key)
 		return 0;

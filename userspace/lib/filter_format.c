@@ -197,6 +197,31 @@ static const struct {
 	[KTAPE_FILTER_RATE] = { sizeof(struct ktape_filter_rate), put_rate },
 };
 
+/*
+ * A name, so that it is read back as one: without what ends an entry, a line or
+ * a value, and not as a word that has a meaning of its own.
+ */
+static void put_escaped(FILE *f, const char *name)
+{
+	static const char *const words[] = { "all", "none", "off" };
+	size_t last = strlen(name) - 1;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(words); i++) {
+		if (!strcmp(words[i], name))
+			fputc('\\', f);
+	}
+	for (size_t i = 0; name[i]; i++) {
+		unsigned char c = (unsigned char)name[i];
+
+		if (c < ' ' || c == 0x7f || (c == ' ' && (!i || i == last)))
+			fprintf(f, "\\x%02x", c);
+		else if (c == ',' || c == '#' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else
+			fputc(c, f);
+	}
+}
+
 static void put_entries(FILE *f, const struct ktape_filter_value *v)
 {
 	const char *at = v->entries;
@@ -206,7 +231,7 @@ static void put_entries(FILE *f, const struct ktape_filter_value *v)
 	for (uint32_t i = 0; i < v->nr; i++) {
 		fputs(i ? "," : "", f);
 		if (v->kind == KTAPE_FILTER_CGROUP) {
-			fputs(at, f);
+			put_escaped(f, at);
 			at += strlen(at) + 1;
 		} else {
 			kinds[v->kind].put(f, at);

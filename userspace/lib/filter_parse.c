@@ -120,12 +120,44 @@ static int add_pid(struct ktape_filter_value *v, struct item *it)
 	return 0;
 }
 
+/*
+ * "\x" and two digits is that byte, "\" before any other one is that one.
+ * Return: false if that is none.
+ */
+static bool unescape(char *text)
+{
+	char *to = text, byte[5] = "0x";
+	uint64_t value;
+
+	for (; *text; text++) {
+		if (*text != '\\') {
+			*to++ = *text;
+		} else if (*++text == 'x') {
+			memcpy(byte + 2, text + 1, strnlen(text + 1, 2) + 1);
+			byte[4] = '\0';
+			if (strlen(byte) != 4 || kt_parse_u64(byte, &value) ||
+			    !value)
+				return false;
+			*to++ = (char)value;
+			text += 2;
+		} else if (*text) {
+			*to++ = *text;
+		} else {
+			return false;
+		}
+	}
+	*to = '\0';
+	return true;
+}
+
 static int add_cgroup(struct ktape_filter_value *v, struct item *it)
 {
 	char *name;
 
 	if (v->nr == KTAPE_FILTER_CGROUPS)
 		return too_many(it, KTAPE_FILTER_CGROUPS);
+	if (!unescape(it->text))
+		return bad(it, "name: \\ goes before a character or xHH");
 	name = kt_filter_add(v, strlen(it->text) + 1);
 	if (!name)
 		return -ENOMEM;
@@ -251,11 +283,13 @@ static int add_limit(struct ktape_filter_value *v, const struct item *it,
 
 static int add_rate(struct ktape_filter_value *v, struct item *it)
 {
+	static const uint64_t none[KTAPE_MASK_WORDS];
 	uint64_t mask[KTAPE_MASK_WORDS], limit;
 	char *value = cut(it);
 	int err = 0;
 
-	if (!value || !*it->text || ktape_mask_parse(it->text, mask, NULL))
+	if (!value || !*it->text || ktape_mask_parse(it->text, mask, NULL) ||
+	    !memcmp(mask, none, sizeof(mask)))
 		return bad(it, "EVENT=N");
 	if (kt_parse_u64(value, &limit) || limit > UINT32_MAX)
 		return kt_error(it->error, (uint64_t)(it->at - it->list),
@@ -278,15 +312,27 @@ static int (*const adders[KTAPE_FILTER_KINDS])(struct ktape_filter_value *v,
 	[KTAPE_FILTER_RATE] = add_rate,
 };
 
+/* Up to a comma, without blanks at the end; "\" keeps what follows it. */
+static size_t item_length(const char *text)
+{
+	size_t len = 0, at = 0;
+
+	for (; text[at] && text[at] != ','; at++) {
+		if (text[at] == '\\' && text[at + 1])
+			at++;
+		else if (text[at] == ' ' || text[at] == '\t')
+			continue;
+		len = at + 1;
+	}
+	return len;
+}
+
 /* The next item, which is not empty.  Return: 1, 0 at the end, or an error. */
 static int next_item(struct item *it)
 {
 	it->at += it->len;
 	it->at += strspn(it->at, ", \t");
-	it->len = strcspn(it->at, ",");
-	while (it->len && (it->at[it->len - 1] == ' ' ||
-			   it->at[it->len - 1] == '\t'))
-		it->len--;
+	it->len = item_length(it->at);
 	if (!it->len)
 		return 0;
 	if (it->len > ITEM_MAX)

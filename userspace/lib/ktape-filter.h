@@ -77,7 +77,8 @@ void ktape_filter_release(struct ktape_filter_value *value);
  * ktape_device_filter_get() - the filter of a kind
  * @device: the session
  * @kind: enum ktape_filter_kind
- * @value: filled; ends with ktape_filter_release()
+ * @value: filled; ends with ktape_filter_release().  PID: threads that have ended
+ *	or have no number here have the number 0, which cannot be set
  *
  * Return: 0, or the errno of the ioctl: -ENOTTY if there are no filters.
  */
@@ -102,6 +103,15 @@ int ktape_device_filter_set(struct ktape_device *device,
  * Return: 0 or the errno of the ioctl.
  */
 int ktape_device_filter_off(struct ktape_device *device, unsigned int kind);
+
+/**
+ * ktape_cgroup_check() - is there a cgroup of version 2 of that name?
+ * @name: an entry of the filter by cgroup: a folder's path, its path below the
+ *	root, or "id:" and its number
+ *
+ * Return: 0; -EMEDIUMTYPE: it is another folder; or the errno of opening it.
+ */
+int ktape_cgroup_check(const char *name);
 
 /* ---- configurations ---------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Events of your own in ktape's traces.  This header and <ktape/mark.h> are all
- * that it takes: C99 or C++, no library.
+ * that it takes: C99 or C++11 and what is later, no library.
  *
  *	int fd = ktape_mark_open();
  *
@@ -29,6 +29,21 @@
 
 #define KTAPE_MARK_PATH		"/dev/ktape_mark"
 
+/* -std=c99 and the like hide the first. */
+#if defined O_CLOEXEC
+#define KTAPE_MARK_CLOEXEC	O_CLOEXEC
+#elif defined __O_CLOEXEC
+#define KTAPE_MARK_CLOEXEC	__O_CLOEXEC
+#else
+#define KTAPE_MARK_CLOEXEC	02000000
+#endif
+
+/* In C++ a structure and a function of one name are no mistake here. */
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 /**
  * ktape_mark_open() - open the device
  *
@@ -37,7 +52,8 @@
 static inline int ktape_mark_open(void)
 {
 	int old = errno;
-	int fd = open(KTAPE_MARK_PATH, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int fd = open(KTAPE_MARK_PATH,
+		      O_WRONLY | O_APPEND | KTAPE_MARK_CLOEXEC);
 	int ret = fd < 0 ? -errno : fd;
 
 	errno = old;
@@ -292,24 +308,33 @@ static inline void ktape_typed_string(struct ktape_typed *t, const char *text)
 	ktape_typed_put(t, KTAPE_FORMAT_STRING, 0, text, strlen(text) + 1);
 }
 
-/* Up to 255 bytes. */
+/* Up to 255 bytes; more are none that fits. */
 static inline void ktape_typed_memory(struct ktape_typed *t, const void *data,
 				      size_t size)
 {
 	uint8_t bytes[256];
 
-	bytes[0] = (uint8_t)(size < 255 ? size : 255);
+	if (size > 255) {
+		t->full = 1;
+		return;
+	}
+	bytes[0] = (uint8_t)size;
 	memcpy(bytes + 1, data, bytes[0]);
 	ktape_typed_put(t, KTAPE_FORMAT_MEMORY, 0, bytes, 1U + bytes[0]);
 }
 
-/* flags: 0 or KTAPE_TRACE_TASK; typed may be NULL. */
+/*
+ * flags: 0 or KTAPE_TRACE_TASK; typed may be NULL.  -E2BIG: not all of its
+ * arguments had room, nothing was emitted.
+ */
 static inline int ktape_user_event(int fd, uint32_t flags, uint32_t id,
 				   struct ktape_args args,
 				   const struct ktape_typed *typed)
 {
 	struct ktape_trace t;
 
+	if (fd >= 0 && typed && typed->full)
+		return -E2BIG;
 	memset(&t, 0, sizeof(t));
 	t.opcode = KTAPE_EV_USER_EVENT;
 	t.flags = flags;
@@ -348,5 +373,9 @@ static inline int ktape_name_value(int fd, uint32_t id, const char *name)
 {
 	return ktape_name(fd, KTAPE_OBJ_VALUE, id, 0, 0, name);
 }
+
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* _KTAPE_MARK_USER_H */

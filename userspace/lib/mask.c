@@ -162,14 +162,20 @@ static int parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		 const char **bad, enum purpose purpose)
 {
 	const char *part = list;
+	bool first = true;
 
 	memset(mask, 0, KTAPE_MASK_WORDS * sizeof(*mask));
 	while (*part) {
 		uint64_t these[KTAPE_MASK_WORDS] = { 0 };
-		size_t len = strcspn(part, ",");
-		bool without = *part == '!';
+		size_t skip = strspn(part, " \t");
+		size_t len = strcspn(part + skip, ","), end = len;
 		char name[NAME_MAX_LEN + 1];
+		bool without;
 
+		part += skip;
+		while (len && (part[len - 1] == ' ' || part[len - 1] == '\t'))
+			len--;
+		without = *part == '!';
 		if (bad)
 			*bad = part;
 		if (len - without > NAME_MAX_LEN)
@@ -179,15 +185,16 @@ static int parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		if (*name && !add_name(these, name, purpose))
 			return -ENOENT;
 		/* "!this" alone means everything but this. */
-		if (without && part == list)
+		if (without && first)
 			add_all(mask, purpose);
+		first = false;
 		for (size_t i = 0; i < KTAPE_MASK_WORDS; i++) {
 			if (without)
 				mask[i] &= ~these[i];
 			else
 				mask[i] |= these[i];
 		}
-		part += len;
+		part += end;
 		part += *part == ',';
 	}
 	return 0;

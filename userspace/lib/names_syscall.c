@@ -4,25 +4,29 @@
 
 #include "internal.h"
 
-/* From the C library's and the kernel's headers, at build time. */
+/* The same wherever this is built: see scripts/gen-names. */
 static const char *const x86_64_calls[] = {
-#include "syscalls_x86_64.inc"
+#include "names_syscalls_x86_64.inc"
 };
 
 static const char *const x32_calls[] = {
-#include "syscalls_x32.inc"
+#include "names_syscalls_x32.inc"
 };
 
 static const char *const i386_calls[] = {
-#include "syscalls_i386.inc"
+#include "names_syscalls_i386.inc"
 };
 
 static const char *const generic_calls[] = {
-#include "syscalls_generic.inc"
+#include "names_syscalls_generic.inc"
 };
 
 static const char *const errors[] = {
-#include "errno.inc"
+#include "names_errors.inc"
+	/* What a program does not see but a tracer does. */
+	[512] = "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
+	"ENOIOCTLCMD", "ERESTART_RESTARTBLOCK", "EPROBE_DEFER", "EOPENSTALE",
+	"ENOPARAM", [524] = "ENOTSUPP", [529] = "EIOCBQUEUED",
 };
 
 struct table {

@@ -7,6 +7,8 @@
  * id at a time is the object that lived then; its name is the one it had last
  * been told to have, or if it was told only later, the first one.
  */
+#include <sys/random.h>
+
 #include "internal.h"
 
 #define VERSIONS_MAX	(1U << 22)	/* in all */
@@ -35,6 +37,7 @@ struct list {
 };
 
 struct ktape_registry {
+	uint64_t seed;
 	uint64_t early;
 	uint64_t late;
 	size_t total;
@@ -42,6 +45,16 @@ struct ktape_registry {
 	size_t size;
 	struct list *lists;
 };
+
+/* Without random numbers, where the memory happens to be. */
+static uint64_t random_seed(const void *memory)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = (uintptr_t)memory;
+	return seed;
+}
 
 int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 {
@@ -51,6 +64,7 @@ int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 		return -ENOMEM;
 	r->early = hz / EARLY_PER_S;
 	r->late = hz * LATE_S;
+	r->seed = random_seed(r);
 	r->size = 1024;
 	r->lists = calloc(r->size, sizeof(*r->lists));
 	if (!r->lists) {
@@ -83,12 +97,20 @@ static struct key key_of(uint32_t type, uint32_t id, uint32_t param1)
 	}
 }
 
-static size_t hash(struct key k, size_t size)
+/* Each bit of @v changes half of those of the result. */
+static uint64_t mix(uint64_t v)
 {
-	uint64_t v = k.id ^ (uint64_t)k.type << 32 ^ (uint64_t)k.param1 << 40;
+	v = (v ^ v >> 32) * 0xd6e8feb86659fd93ULL;
+	v = (v ^ v >> 29) * 0x9e3779b97f4a7c15ULL;
+	return v ^ v >> 32;
+}
 
-	/* The upper half of the product: the lower one knows no types. */
-	return (size_t)(v * 0x9e3779b97f4a7c15ULL >> 32) & (size - 1);
+/* Whoever made the trace chose the keys, and does not know the seed. */
+static size_t hash(const struct ktape_registry *r, struct key k)
+{
+	uint64_t v = mix(r->seed ^ (k.id | (uint64_t)k.type << 32));
+
+	return (size_t)mix(v + k.param1) & (r->size - 1);
 }
 
 static bool is_of(const struct list *list, struct key k)
@@ -100,7 +122,7 @@ static bool is_of(const struct list *list, struct key k)
 /* The list of @k, or the free place where it belongs. */
 static struct list *find(const struct ktape_registry *r, struct key k)
 {
-	size_t i = hash(k, r->size);
+	size_t i = hash(r, k);
 
 	while (r->lists[i].nr && !is_of(&r->lists[i], k))
 		i = (i + 1) & (r->size - 1);
@@ -109,7 +131,10 @@ static struct list *find(const struct ktape_registry *r, struct key k)
 
 static int grow(struct ktape_registry *r)
 {
-	struct ktape_registry wider = { .size = r->size * 2 };
+	struct ktape_registry wider = {
+		.size = r->size * 2,
+		.seed = r->seed,
+	};
 
 	wider.lists = calloc(wider.size, sizeof(*wider.lists));
 	if (!wider.lists)

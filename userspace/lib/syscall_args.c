@@ -2,211 +2,47 @@
 /*
  * Arguments of system calls with their names and flags.
  *
- * A call is a line of words NAME:KIND.  Kinds: d number with a sign, u without,
- * x bits, p pointer, m mode in octal, D directory, S signal; the others are
- * sets of flags.
+ * A call is a line of words NAME:KIND.  Kinds of numbers: d int, U unsigned int,
+ * o loff_t or long with a sign, u without, x bits and X 32 of them, p pointer, m
+ * mode in octal, D directory, S signal, 1 option of a socket.  The others are
+ * sets of flags: see sets[].
  */
 #include "line.h"
+#include "syscall_calls.h"
 #include "syscall_flags.h"
+#include "syscall_flags_more.h"
+#include "syscall_options.h"
 
 #define ARGS		6
 #define FLAGS_MAX	24	/* names of one value; the rest is a number */
 #define AT_FDCWD_VALUE	(-100)
 
-struct call {
-	const char *name;
-	const char *args;
+/*
+ * What 32-bit programs call otherwise: i386 as given; what other machines do
+ * with halves of 64-bit values is theirs, so that nothing is told of them there.
+ */
+static const struct call narrow_calls[] = {
+	{ "fadvise64", "fd:d offset_low:X offset_high:X len:u advice:v" },
+	{ "fadvise64_64",
+	  "fd:d offset_low:X offset_high:X len_low:X len_high:X advice:v" },
+	{ "fallocate",
+	  "fd:d mode:K offset_low:X offset_high:X len_low:X len_high:X" },
+	{ "fanotify_mark",
+	  "fd:d flags:X mask_low:X mask_high:X dfd:D pathname:p" },
+	{ "ftruncate64", "fd:d length_low:X length_high:X" },
+	{ "lookup_dcookie", "cookie_low:X cookie_high:X buf:p len:u" },
+	{ "mmap", "args:p" },
+	{ "pread64", "fd:d buf:p count:u pos_low:X pos_high:X" },
+	{ "pwrite64", "fd:d buf:p count:u pos_low:X pos_high:X" },
+	{ "readahead", "fd:d offset_low:X offset_high:X count:u" },
+	{ "select", "args:p" },
+	{ "sync_file_range",
+	  "fd:d offset_low:X offset_high:X len_low:X len_high:X flags:|" },
+	{ "truncate64", "path:p length_low:X length_high:X" },
 };
 
-/* Ordered by name. */
-static const struct call calls[] = {
-	{ "accept", "fd:d addr:p addrlen:p" },
-	{ "accept4", "fd:d addr:p addrlen:p flags:T" },
-	{ "access", "filename:p mode:r" },
-	{ "alarm", "seconds:u" },
-	{ "bind", "fd:d addr:p addrlen:u" },
-	{ "bpf", "cmd:d attr:p size:u" },
-	{ "brk", "brk:p" },
-	{ "capget", "header:p data:p" },
-	{ "capset", "header:p data:p" },
-	{ "chdir", "filename:p" },
-	{ "chmod", "filename:p mode:m" },
-	{ "chown", "filename:p uid:d gid:d" },
-	{ "chroot", "filename:p" },
-	{ "clock_getres", "clock:c tp:p" },
-	{ "clock_gettime", "clock:c tp:p" },
-	{ "clock_nanosleep", "clock:c flags:t request:p remain:p" },
-	{ "clock_settime", "clock:c tp:p" },
-	{ "clone", "flags:C newsp:p parent_tid:p child_tid:p tls:p" },
-	{ "clone3", "args:p size:u" },
-	{ "close", "fd:d" },
-	{ "close_range", "first:u last:u flags:x" },
-	{ "connect", "fd:d addr:p addrlen:u" },
-	{ "copy_file_range",
-	  "fd_in:d off_in:p fd_out:d off_out:p len:u flags:x" },
-	{ "creat", "filename:p mode:m" },
-	{ "dup", "fd:d" },
-	{ "dup2", "oldfd:d newfd:d" },
-	{ "dup3", "oldfd:d newfd:d flags:O" },
-	{ "epoll_create", "size:d" },
-	{ "epoll_create1", "flags:O" },
-	{ "epoll_ctl", "epfd:d op:e fd:d event:p" },
-	{ "epoll_pwait",
-	  "epfd:d events:p maxevents:d timeout:d sigmask:p size:u" },
-	{ "epoll_wait", "epfd:d events:p maxevents:d timeout:d" },
-	{ "eventfd", "count:u" },
-	{ "eventfd2", "count:u flags:V" },
-	{ "execve", "filename:p argv:p envp:p" },
-	{ "execveat", "dfd:D filename:p argv:p envp:p flags:A" },
-	{ "exit", "status:d" },
-	{ "exit_group", "status:d" },
-	{ "faccessat", "dfd:D filename:p mode:r" },
-	{ "faccessat2", "dfd:D filename:p mode:r flags:A" },
-	{ "fadvise64", "fd:d offset:u len:u advice:d" },
-	{ "fallocate", "fd:d mode:x offset:u len:u" },
-	{ "fchdir", "fd:d" },
-	{ "fchmod", "fd:d mode:m" },
-	{ "fchmodat", "dfd:D filename:p mode:m" },
-	{ "fchown", "fd:d uid:d gid:d" },
-	{ "fchownat", "dfd:D filename:p uid:d gid:d flags:A" },
-	{ "fcntl", "fd:d cmd:n arg:x" },
-	{ "fdatasync", "fd:d" },
-	{ "finit_module", "fd:d args:p flags:x" },
-	{ "flock", "fd:d operation:l" },
-	{ "fstat", "fd:d statbuf:p" },
-	{ "fstatfs", "fd:d buf:p" },
-	{ "fsync", "fd:d" },
-	{ "ftruncate", "fd:d length:u" },
-	{ "futex", "uaddr:p op:f val:u timeout:p uaddr2:p val3:u" },
-	{ "getcwd", "buf:p size:u" },
-	{ "getdents", "fd:d dirent:p count:u" },
-	{ "getdents64", "fd:d dirent:p count:u" },
-	{ "getitimer", "which:i value:p" },
-	{ "getpeername", "fd:d addr:p addrlen:p" },
-	{ "getpgid", "pid:d" },
-	{ "getpriority", "which:d who:d" },
-	{ "getrandom", "buf:p count:u flags:G" },
-	{ "getrlimit", "resource:L rlim:p" },
-	{ "getrusage", "who:d usage:p" },
-	{ "getsockname", "fd:d addr:p addrlen:p" },
-	{ "getsockopt", "fd:d level:d optname:d optval:p optlen:p" },
-	{ "gettimeofday", "tv:p tz:p" },
-	{ "getxattr", "path:p name:p value:p size:u" },
-	{ "inotify_add_watch", "fd:d path:p mask:x" },
-	{ "inotify_init1", "flags:O" },
-	{ "io_uring_enter",
-	  "fd:d to_submit:u min_complete:u flags:x sig:p size:u" },
-	{ "io_uring_register", "fd:d opcode:d arg:p nr_args:u" },
-	{ "io_uring_setup", "entries:u params:p" },
-	{ "ioctl", "fd:d cmd:x arg:x" },
-	{ "kill", "pid:d sig:S" },
-	{ "lchown", "filename:p uid:d gid:d" },
-	{ "link", "oldname:p newname:p" },
-	{ "linkat", "olddfd:D oldname:p newdfd:D newname:p flags:A" },
-	{ "listen", "fd:d backlog:d" },
-	{ "lseek", "fd:d offset:d whence:w" },
-	{ "lstat", "filename:p statbuf:p" },
-	{ "madvise", "start:p len:u advice:a" },
-	{ "membarrier", "cmd:d flags:x cpu:d" },
-	{ "memfd_create", "name:p flags:Q" },
-	{ "mincore", "start:p len:u vec:p" },
-	{ "mkdir", "pathname:p mode:m" },
-	{ "mkdirat", "dfd:D pathname:p mode:m" },
-	{ "mknod", "filename:p mode:m dev:u" },
-	{ "mknodat", "dfd:D filename:p mode:m dev:u" },
-	{ "mlock", "start:p len:u" },
-	{ "mmap", "addr:p len:u prot:P flags:M fd:d off:x" },
-	{ "mmap2", "addr:p len:u prot:P flags:M fd:d pgoff:x" },
-	{ "mount", "dev:p dir:p type:p flags:x data:p" },
-	{ "mprotect", "start:p len:u prot:P" },
-	{ "mremap", "addr:p old_len:u new_len:u flags:R new_addr:p" },
-	{ "msync", "start:p len:u flags:Y" },
-	{ "munlock", "start:p len:u" },
-	{ "munmap", "addr:p len:u" },
-	{ "nanosleep", "request:p remain:p" },
-	{ "newfstatat", "dfd:D filename:p statbuf:p flags:A" },
-	{ "open", "filename:p flags:O mode:m" },
-	{ "openat", "dfd:D filename:p flags:O mode:m" },
-	{ "openat2", "dfd:D filename:p how:p size:u" },
-	{ "perf_event_open", "attr:p pid:d cpu:d group_fd:d flags:x" },
-	{ "pidfd_open", "pid:d flags:O" },
-	{ "pidfd_send_signal", "pidfd:d sig:S info:p flags:x" },
-	{ "pipe", "fds:p" },
-	{ "pipe2", "fds:p flags:O" },
-	{ "poll", "fds:p nfds:u timeout:d" },
-	{ "ppoll", "fds:p nfds:u timeout:p sigmask:p size:u" },
-	{ "prctl", "option:d arg2:x arg3:x arg4:x arg5:x" },
-	{ "pread64", "fd:d buf:p count:u pos:u" },
-	{ "preadv", "fd:d vec:p vlen:u pos_low:u pos_high:u" },
-	{ "prlimit64", "pid:d resource:L new_rlim:p old_rlim:p" },
-	{ "pselect6", "n:d in:p out:p ex:p timeout:p sig:p" },
-	{ "ptrace", "request:d pid:d addr:x data:x" },
-	{ "pwrite64", "fd:d buf:p count:u pos:u" },
-	{ "pwritev", "fd:d vec:p vlen:u pos_low:u pos_high:u" },
-	{ "read", "fd:d buf:p count:u" },
-	{ "readahead", "fd:d offset:u count:u" },
-	{ "readlink", "path:p buf:p size:d" },
-	{ "readlinkat", "dfd:D path:p buf:p size:d" },
-	{ "readv", "fd:d vec:p vlen:u" },
-	{ "reboot", "magic1:x magic2:x cmd:x arg:p" },
-	{ "recvfrom", "fd:d buf:p size:u flags:B addr:p addrlen:p" },
-	{ "recvmmsg", "fd:d msgs:p vlen:u flags:B timeout:p" },
-	{ "recvmsg", "fd:d msg:p flags:B" },
-	{ "rename", "oldname:p newname:p" },
-	{ "renameat", "olddfd:D oldname:p newdfd:D newname:p" },
-	{ "renameat2", "olddfd:D oldname:p newdfd:D newname:p flags:x" },
-	{ "rmdir", "pathname:p" },
-	{ "rt_sigaction", "sig:S act:p oact:p size:u" },
-	{ "rt_sigpending", "set:p size:u" },
-	{ "rt_sigprocmask", "how:h set:p oset:p size:u" },
-	{ "rt_sigqueueinfo", "pid:d sig:S info:p" },
-	{ "rt_sigsuspend", "set:p size:u" },
-	{ "rt_sigtimedwait", "set:p info:p timeout:p size:u" },
-	{ "rt_tgsigqueueinfo", "tgid:d pid:d sig:S info:p" },
-	{ "sched_getaffinity", "pid:d len:u mask:p" },
-	{ "sched_setaffinity", "pid:d len:u mask:p" },
-	{ "sched_setscheduler", "pid:d policy:s param:p" },
-	{ "select", "n:d in:p out:p ex:p timeout:p" },
-	{ "sendfile", "out_fd:d in_fd:d offset:p count:u" },
-	{ "sendmmsg", "fd:d msgs:p vlen:u flags:B" },
-	{ "sendmsg", "fd:d msg:p flags:B" },
-	{ "sendto", "fd:d buf:p size:u flags:B addr:p addrlen:u" },
-	{ "setitimer", "which:i value:p ovalue:p" },
-	{ "setpgid", "pid:d pgid:d" },
-	{ "setpriority", "which:d who:d nice:d" },
-	{ "setrlimit", "resource:L rlim:p" },
-	{ "setsockopt", "fd:d level:d optname:d optval:p optlen:u" },
-	{ "setuid", "uid:d" },
-	{ "shutdown", "fd:d how:H" },
-	{ "sigaltstack", "ss:p oss:p" },
-	{ "signalfd4", "fd:d mask:p size:u flags:O" },
-	{ "socket", "domain:F type:T protocol:d" },
-	{ "socketpair", "domain:F type:T protocol:d fds:p" },
-	{ "splice", "fd_in:d off_in:p fd_out:d off_out:p len:u flags:x" },
-	{ "stat", "filename:p statbuf:p" },
-	{ "statfs", "path:p buf:p" },
-	{ "statx", "dfd:D filename:p flags:A mask:x buf:p" },
-	{ "symlink", "oldname:p newname:p" },
-	{ "symlinkat", "oldname:p newdfd:D newname:p" },
-	{ "tgkill", "tgid:d pid:d sig:S" },
-	{ "timer_create", "clock:c event:p id:p" },
-	{ "timer_settime", "id:d flags:t new:p old:p" },
-	{ "timerfd_create", "clock:c flags:O" },
-	{ "timerfd_settime", "fd:d flags:t new:p old:p" },
-	{ "tkill", "pid:d sig:S" },
-	{ "truncate", "path:p length:u" },
-	{ "umask", "mask:m" },
-	{ "umount2", "name:p flags:x" },
-	{ "uname", "name:p" },
-	{ "unlink", "pathname:p" },
-	{ "unlinkat", "dfd:D pathname:p flags:A" },
-	{ "unshare", "flags:C" },
-	{ "utimensat", "dfd:D filename:p times:p flags:A" },
-	{ "wait4", "pid:d status:p options:W rusage:p" },
-	{ "waitid", "which:I id:d info:p options:W rusage:p" },
-	{ "write", "fd:d buf:p count:u" },
-	{ "writev", "fd:d vec:p vlen:u" },
-};
+/* Endings of names of calls that take what those without them do. */
+static const char *const endings[] = { "_time64", "64", "32" };
 
 struct set {
 	const struct flag *flags;
@@ -246,29 +82,123 @@ static const struct set sets[128] = {
 	['G'] = SET(random_flags),
 	['Q'] = SET(memfd_flags),
 	['s'] = SET(policies),
+	['E'] = SET(cloexec_flags),
+	['/'] = SET(timerfd_flags),
+	['~'] = SET(timerfd_settings),
+	[';'] = SET(epoll_flags),
+	['['] = SET(signalfd_flags),
+	[']'] = SET(inotify_flags),
+	['<'] = SET(pidfd_flags),
+	['b'] = SET(access_flags),
+	['{'] = SET(name_space_flags),
+	['g'] = SET(mount_flags),
+	['y'] = SET(umount_flags),
+	['j'] = SET(rename_flags),
+	['_'] = SET(splice_flags),
+	['z'] = SET(close_range_flags),
+	['J'] = SET(statx_mask),
+	['K'] = SET(fallocate_modes),
+	['v'] = SET(file_advices),
+	['|'] = SET(range_flags),
+	['-'] = SET(io_flags),
+	['+'] = SET(lock_flags),
+	[','] = SET(lock_all_flags),
+	['='] = SET(mem_policies),
+	['#'] = SET(module_flags),
+	[')'] = SET(fs_flags),
+	['('] = SET(fs_mount_flags),
+	['5'] = SET(mount_attributes),
+	['6'] = SET(fs_commands),
+	['8'] = SET(xattr_flags),
+	['@'] = SET(inotify_mask),
+	['9'] = SET(who_kinds),
+	['!'] = SET(usages),
+	['7'] = SET(barriers),
+	['%'] = SET(ipc_commands),
+	['?'] = SET(compare_types),
+	['$'] = SET(perf_flags),
+	['2'] = SET(seccomp_operations),
+	['"'] = SET(seccomp_flags),
+	['4'] = SET(rule_types),
+	['k'] = SET(keyrings),
+	['3'] = SET(key_operations),
+	['&'] = SET(ring_enter_flags),
+	['*'] = SET(ring_operations),
+	['^'] = SET(arch_options),
+	['N'] = SET(prctl_options),
+	['q'] = SET(trace_requests),
+	['`'] = SET(bpf_commands),
+	['Z'] = SET(socket_levels),
+	['}'] = SET(socket_calls),
 };
 
 static const struct set open_arm = SET(open_flags_arm);
+
+/* Options by level. */
+static const struct {
+	uint32_t level;
+	struct set set;
+} levels[] = {
+	{ 0, SET(ip_options) },
+	{ 1, SET(socket_options) },
+	{ 6, SET(tcp_options) },
+	{ 41, SET(ipv6_options) },
+};
+
+/* A call whose 6 arguments are at @values. */
+struct made {
+	const struct kt_line *l;
+	const char *spec;
+	const uint8_t *values;
+	bool narrow;
+};
 
 static int compare(const void *name, const void *call)
 {
 	return strcmp(name, ((const struct call *)call)->name);
 }
 
-/* The line of a call, or NULL. */
-static const char *args_of(const struct kt_line *l, const char *name, bool i386)
+static const char *find(const struct call *list, size_t nr, const char *name)
 {
-	bool x86 = !strcmp(l->info->machine, "x86_64") && !i386;
-	const struct call *c;
+	const struct call *c = bsearch(name, list, nr, sizeof(*list), compare);
 
-	/* The first mmap() of i386 took a structure. */
-	if (i386 && !strcmp(name, "mmap"))
-		return "args:p";
-	if (!x86 && !strcmp(name, "clone"))
-		return "flags:C newsp:p parent_tid:p tls:p child_tid:p";
-	c = bsearch(name, calls, KT_ARRAY_SIZE(calls), sizeof(calls[0]),
-		    compare);
 	return c ? c->args : NULL;
+}
+
+/* The line of a call that 32-bit programs make, by the name it has here. */
+static const char *without_ending(const char *name)
+{
+	size_t len = strlen(name), end;
+	char plain[64];
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(endings); i++) {
+		end = strlen(endings[i]);
+		if (len <= end || len - end >= sizeof(plain) ||
+		    strcmp(name + len - end, endings[i]))
+			continue;
+		memcpy(plain, name, len - end);
+		plain[len - end] = '\0';
+		return find(calls, KT_ARRAY_SIZE(calls), plain);
+	}
+	return NULL;
+}
+
+/* The line of a call, or NULL. */
+static const char *args_of(const struct kt_line *l, const char *name,
+			   bool compat)
+{
+	bool x86_64 = !strcmp(l->info->machine, "x86_64");
+	bool i386 = x86_64 ? compat : l->info->machine[0] == 'i';
+	const char *spec = NULL;
+
+	if (compat || i386)
+		spec = find(narrow_calls, KT_ARRAY_SIZE(narrow_calls), name);
+	if (spec)
+		return i386 ? spec : NULL;
+	if ((!x86_64 || compat) && !strcmp(name, "clone"))
+		return "flags:C newsp:p parent_tid:p tls:p child_tid:p";
+	spec = find(calls, KT_ARRAY_SIZE(calls), name);
+	return spec || !(compat || i386) ? spec : without_ending(name);
 }
 
 static char *put_flags(char *p, const struct set *set, uint32_t value)
@@ -319,8 +249,11 @@ static char *put_word(char *p, char kind, uint64_t value)
 			return kt_put_str(p, "AT_FDCWD");
 		return kt_put_s64(p, (int32_t)value);
 	case 'S':
-		name = ktape_value_name(KTAPE_TYPE_SIGNAL, value);
-		return name ? kt_put_str(p, name) : kt_put_u64(p, value);
+		name = ktape_value_name(KTAPE_TYPE_SIGNAL, (uint32_t)value);
+		return name ? kt_put_str(p, name)
+			    : kt_put_s64(p, (int32_t)value);
+	case 'X':
+		return kt_put_hex(p, (uint32_t)value);
 	case 'p':
 		return value ? kt_put_hex(p, value) : kt_put_str(p, "NULL");
 	default:
@@ -328,49 +261,78 @@ static char *put_word(char *p, char kind, uint64_t value)
 	}
 }
 
-static char *put_arg(char *p, const struct kt_line *l, char kind,
-		     uint64_t value, bool narrow)
+/* The names of the option in argument @nr: the level is the one before it. */
+static const struct set *options_of(const struct made *m, unsigned int nr)
+{
+	uint32_t level = nr ? kt_get32(m->values + (nr - 1) * 8) : UINT32_MAX;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(levels); i++) {
+		if (levels[i].level == level)
+			return &levels[i].set;
+	}
+	return NULL;
+}
+
+/* A plain number, or NULL. */
+static char *put_number(char *p, char kind, uint64_t value, bool narrow)
+{
+	switch (kind) {
+	case 'd':
+		return kt_put_s64(p, (int32_t)value);
+	case 'o':
+		return kt_put_s64(p, narrow ? (int32_t)value : (int64_t)value);
+	case 'U':
+		return kt_put_u64(p, (uint32_t)value);
+	case 'u':
+		return kt_put_u64(p, narrow ? (uint32_t)value : value);
+	default:
+		return NULL;
+	}
+}
+
+static char *put_arg(char *p, const struct made *m, char kind, unsigned int nr)
 {
 	const struct set *set = &sets[(unsigned char)kind & 127];
+	uint64_t value = kt_get64(m->values + nr * 8);
+	char *end = put_number(p, kind, value, m->narrow);
 
-	/* Offsets have 64 bits, descriptors and the like have 32. */
-	if (kind == 'd' && (narrow || value >> 31 == 1 ||
-			    value >> 32 == UINT32_MAX))
-		return kt_put_s64(p, (int32_t)value);
-	if (kind == 'd')
-		return kt_put_s64(p, (int64_t)value);
-	if (kind == 'u')
-		return kt_put_u64(p, value);
-	if (kind == 'O' && !strcmp(l->info->machine, "aarch64"))
+	if (end)
+		return end;
+	if (kind == 'O' && !strcmp(m->l->info->machine, "aarch64"))
 		set = &open_arm;
-	if (l->json)
+	if (kind == '1')
+		set = options_of(m, nr);
+	/* An option of an unknown level. */
+	if (!set)
+		return kt_put_s64(p, (int32_t)value);
+	if (m->l->json)
 		p = kt_put_char(p, '"');
 	p = set->nr ? put_flags(p, set, (uint32_t)value)
 		    : put_word(p, kind, value);
-	return l->json ? kt_put_char(p, '"') : p;
+	return m->l->json ? kt_put_char(p, '"') : p;
 }
 
-/* All arguments of @spec; @values are 6 of 64 bits. */
-static char *put_args(char *p, const struct kt_line *l, const char *spec,
-		      const uint8_t *values, bool narrow)
+/* All arguments of @m. */
+static char *put_args(char *p, const struct made *m)
 {
-	p = kt_put_char(p, l->json ? '{' : '(');
+	const char *spec = m->spec;
+	bool json = m->l->json;
+
+	p = kt_put_char(p, json ? '{' : '(');
 	for (unsigned int i = 0; i < ARGS && *spec; i++) {
 		size_t len = strcspn(spec, ":");
 
 		if (i)
-			p = l->json ? kt_put_char(p, ',')
-				    : kt_put_mem(p, ", ", 2);
-		if (l->json)
+			p = json ? kt_put_char(p, ',') : kt_put_mem(p, ", ", 2);
+		if (json)
 			p = kt_put_char(p, '"');
 		p = kt_put_mem(p, spec, len);
-		p = l->json ? kt_put_mem(p, "\":", 2) : kt_put_char(p, '=');
-		p = put_arg(p, l, spec[len + 1], kt_get64(values + i * 8),
-			    narrow);
+		p = json ? kt_put_mem(p, "\":", 2) : kt_put_char(p, '=');
+		p = put_arg(p, m, spec[len + 1], i);
 		spec += len + 2;
 		spec += *spec == ' ';
 	}
-	return kt_put_char(p, l->json ? '}' : ')');
+	return kt_put_char(p, json ? '}' : ')');
 }
 
 /*
@@ -383,17 +345,19 @@ char *kt_show_call(char *p, const struct kt_line *l)
 	size_t skip = e->opcode == KTAPE_EV_SYS_EXIT_WIDE ? 8 : 0;
 	const char *name = kt_syscall_of(l, e->dat20 & 0xffff);
 	bool compat = e->dat20 >> 16 & 1;
-	const char *spec;
-	bool i386;
+	struct made m = {
+		.l = l,
+		.values = (const uint8_t *)e->blob + skip,
+		.narrow = compat || l->info->machine[0] == 'i',
+	};
 
 	if (!name)
 		return p;
-	i386 = compat && !strcmp(l->info->machine, "x86_64");
-	spec = args_of(l, name, i386 || l->info->machine[0] == 'i');
-	if (!spec)
+	m.spec = args_of(l, name, compat);
+	if (!m.spec)
 		return p;
 	p = kt_show_key(p, l, "call");
 	if (!l->json)
 		p = kt_put_str(p, name);
-	return put_args(p, l, spec, (const uint8_t *)e->blob + skip, compat);
+	return put_args(p, &m);
 }

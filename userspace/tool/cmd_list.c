@@ -51,13 +51,16 @@ struct availability {
 	struct ktape_event_info info;
 };
 
-static void look(struct ktape_device *device, unsigned int opcode,
-		 struct availability *a)
+/* @no_device: why there is none. */
+static void look(struct ktape_device *device, int no_device,
+		 unsigned int opcode, struct availability *a)
 {
 	int err;
 
 	memset(a, 0, sizeof(*a));
-	a->reason = "device not open";
+	a->reason = strerror(-no_device);
+	if (no_device == -ENOENT)
+		a->reason = "the module is not loaded";
 	if (!device)
 		return;
 	err = ktape_device_event_info(device, opcode, &a->info);
@@ -152,7 +155,7 @@ static int run(int argc, char **argv)
 	struct ktape_device *device = NULL;
 	struct availability a;
 	const char *comma = "[\n";
-	int first, ret;
+	int first, no_device = 0, ret;
 
 	ret = kt_options(&command_list, argc, argv, &o, &first);
 	if (ret >= 0)
@@ -161,14 +164,19 @@ static int run(int argc, char **argv)
 		return misuse(&command_list, "it takes no operands");
 	if (o.device && open_device(o.device, false, &device))
 		return EXIT_FAILED;
-	if (!o.device && ktape_device_open(NULL, false, &device))
+	if (!o.device)
+		no_device = ktape_device_open(NULL, false, &device);
+	if (no_device)
 		device = NULL;
+	if (no_device && no_device != -ENOENT)
+		note("%s: %s: what can be recorded is not known",
+		     KTAPE_DEVICE_PATH, strerror(-no_device));
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
 		if (!d || i == KTAPE_TIME_EXTEND)
 			continue;
-		look(device, i, &a);
+		look(device, no_device, i, &a);
 		if (o.json) {
 			fputs(comma, stdout);
 			print_json(d, &a);

@@ -187,12 +187,21 @@ static const struct {
 	{ "signal", KTAPE_FORMAT_SIGNAL, 4, false },
 };
 
-static bool fits(int64_t value, unsigned int size, bool is_signed)
+/* What is signed has at most 32 bits.  Return: 0 or the exit code. */
+static int take_number(const char *text, unsigned int size, bool is_signed,
+		       uint64_t *value)
 {
-	int64_t most = size == 8 ? INT64_MAX :
-				   (1LL << (8 * size - is_signed)) - 1;
+	const int64_t most = (1LL << (8 * (size & 7) - is_signed)) - 1;
+	int64_t v;
 
-	return value <= most && (is_signed ? value >= -most - 1 : value >= 0);
+	if (size == 8)
+		return kt_parse_u64(text, value) ? bad("number", text) : 0;
+	if (take_s64("number", text, &v))
+		return EXIT_USAGE;
+	*value = (uint64_t)v;
+	if (v > most || v < (is_signed ? -most - 1 : 0))
+		return bad("value of its type", text);
+	return 0;
 }
 
 /* "u16:7"; plain numbers are words. */
@@ -200,7 +209,7 @@ static int take_typed(struct ktape_typed *t, const char *text)
 {
 	size_t n = strcspn(text, ":"), i;
 	const char *operand = text + n + 1;
-	int64_t value;
+	uint64_t value;
 
 	for (i = 0; i < KT_ARRAY_SIZE(formats); i++)
 		if (strlen(formats[i].name) == n &&
@@ -213,13 +222,15 @@ static int take_typed(struct ktape_typed *t, const char *text)
 	} else if (formats[i].format == KTAPE_FORMAT_MEMORY) {
 		ktape_typed_memory(t, operand, strlen(operand));
 	} else {
-		if (take_s64("number", operand, &value))
+		if (take_number(operand, formats[i].size, formats[i].is_signed,
+				&value))
 			return EXIT_USAGE;
-		if (!fits(value, formats[i].size, formats[i].is_signed))
-			return bad("value of its type", text);
-		ktape_typed_number(t, formats[i].format, 0, (uint64_t)value,
+		ktape_typed_number(t, formats[i].format, 0, value,
 				   formats[i].size);
 	}
+	if (t->full)
+		return fail("event: \"%.40s\" has no room: memory takes 255 bytes, all arguments together %u",
+			    text, KTAPE_MARK_BYTES_MAX);
 	return 0;
 }
 
@@ -233,8 +244,10 @@ static int put_event(const struct mark *m)
 		return EXIT_USAGE;
 	for (int i = 2; i < m->argc; i++) {
 		if (strchr(m->argv[i], ':')) {
-			if (take_typed(&typed, m->argv[i]))
-				return EXIT_USAGE;
+			int ret = take_typed(&typed, m->argv[i]);
+
+			if (ret)
+				return ret;
 			continue;
 		}
 		if (args.nr == KTAPE_TRACE_ARGS)
@@ -243,8 +256,6 @@ static int put_event(const struct mark *m)
 		if (take_u32("argument", m->argv[i], &args.word[args.nr++]))
 			return EXIT_USAGE;
 	}
-	if (typed.full)
-		return fail("event: its typed arguments are too long");
 	return say("event",
 		   ktape_user_event(m->fd, m->o->task ? KTAPE_TRACE_TASK : 0,
 				    id, args, &typed));
@@ -275,6 +286,9 @@ static int put_name(const struct mark *m)
 	for (int i = 4; i < m->argc; i++)
 		if (take_u32("parameter", m->argv[i], &param[i - 4]))
 			return EXIT_USAGE;
+	if (strlen(m->argv[3]) >= KTAPE_NAME_SIZE)
+		note("name: cut to %d bytes: %.*s", KTAPE_NAME_SIZE - 1,
+		     KTAPE_NAME_SIZE - 1, m->argv[3]);
 	return say("name", ktape_name(m->fd, type, id, param[0], param[1],
 				      m->argv[3]));
 }

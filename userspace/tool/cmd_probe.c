@@ -157,30 +157,35 @@ static void print_json(const struct ktape_probe *p,
 static int list(struct ktape_device *device, const struct probe_options *o,
 		int argc, char **argv)
 {
-	struct ktape_event_info info;
+	struct ktape_event_info info[KTAPE_PROBES];
+	struct ktape_probe p[KTAPE_PROBES];
 	const char *comma = "";
 	int ret;
 
 	(void)argv;
 	if (argc)
 		return misuse(&command_probe, "list takes no operands");
+	/* All of them or none: half a list is no JSON. */
+	for (unsigned int i = 0; i < KTAPE_PROBES; i++) {
+		p[i] = (struct ktape_probe){ .opcode = KTAPE_OP_PROBE + i };
+		ret = ktape_device_probe(device, KTAPE_PROBE_GET, &p[i]);
+		if (!ret)
+			ret = ktape_device_event_info(device, p[i].opcode,
+						      &info[i]);
+		if (ret)
+			return fail("%s: %s", name_of(p[i].opcode),
+				    meaning(ret));
+	}
 	if (o->json)
 		putchar('[');
 	for (unsigned int i = 0; i < KTAPE_PROBES; i++) {
-		struct ktape_probe p = { .opcode = KTAPE_OP_PROBE + i };
-
-		ret = ktape_device_probe(device, KTAPE_PROBE_GET, &p);
-		if (!ret)
-			ret = ktape_device_event_info(device, p.opcode, &info);
-		if (ret)
-			return fail("%s: %s", name_of(p.opcode), meaning(ret));
-		if (!*p.symbol)
+		if (!*p[i].symbol)
 			continue;
 		if (o->json) {
 			printf("%s\n", comma);
-			print_json(&p, &info);
+			print_json(&p[i], &info[i]);
 		} else {
-			print_text(&p, &info);
+			print_text(&p[i], &info[i]);
 		}
 		comma = ",";
 	}

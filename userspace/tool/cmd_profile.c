@@ -135,6 +135,8 @@ static int prepare(struct profile *r, int argc, char **argv)
 	if (ret)
 		return ret;
 	r->masked = r->op != KTAPE_PROFILE_GET;
+	if (o->json && o->save && !strcmp(o->save, "-"))
+		return misuse(&command_profile, "--save - or --json, not both on standard output");
 	if (o->load && r->masked)
 		return misuse(&command_profile, "--load or names, not both");
 	if (o->no_context && r->op != KTAPE_PROFILE_SET)
@@ -184,23 +186,47 @@ static int use_current(struct profile *r)
 	return ret;
 }
 
+static int change_mask(struct profile *r)
+{
+	uint64_t mask[KTAPE_MASK_WORDS];
+	int err;
+
+	memcpy(mask, r->p.mask, sizeof(mask));
+	err = ktape_device_profile(r->device, r->op, &r->p);
+	return err ? profile_failed(r->device, mask, err) : 0;
+}
+
+/* Filters and mask, or none of them. */
+static int change_all(struct profile *r)
+{
+	struct ktape_config before = { .given = 0 };
+	int ret = filters_get(r->device, &before);
+
+	if (!ret) {
+		ret = filters_apply(r->device, &r->config, r->o.load);
+		if (!ret)
+			ret = change_mask(r);
+		if (ret)
+			filters_put_back(r->device, &before);
+	}
+	ktape_config_release(&before);
+	return ret;
+}
+
 /* Return: 0 or the exit code. */
 static int change(struct profile *r)
 {
-	uint64_t mask[KTAPE_MASK_WORDS];
-	int ret = 0, err;
+	int ret = 0;
 
 	if (r->o.filters.rkh.nr ||
 	    (r->config.given & KTAPE_CONFIG_CONTEXT && !r->masked))
 		ret = use_current(r);
 	if (!ret && r->changed)
-		ret = filters_apply(r->device, &r->config, r->o.load);
+		ret = change_all(r);
+	else if (!ret)
+		ret = change_mask(r);
 	if (ret)
 		return ret;
-	memcpy(mask, r->p.mask, sizeof(mask));
-	err = ktape_device_profile(r->device, r->op, &r->p);
-	if (err)
-		return profile_failed(r->device, mask, err);
 	ret = filters_get(r->device, &r->config);
 	memcpy(r->config.mask, r->p.mask, sizeof(r->config.mask));
 	r->config.context = !(r->p.flags & KTAPE_PROFILE_NO_CONTEXT);

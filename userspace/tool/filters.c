@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Filters and configurations: command line, device, files, output. */
+/* Filters: command line and output. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,7 @@
 
 #include "filters.h"
 
-#define CONFIG_MAX	(1U << 20)
-
-static const char *kind_name(unsigned int kind)
+const char *kind_name(unsigned int kind)
 {
 	return ktape_value_name(KTAPE_TYPE_FILTER, kind);
 }
@@ -90,131 +88,6 @@ int filter_options_read(const struct kt_command *command,
 		config->filters_given |= 1U << i;
 	}
 	return 0;
-}
-
-static int tell_trouble(unsigned int kind, int err)
-{
-	if (err == -ENOTTY)
-		return fail("%s: this module has no filters", kind_name(kind));
-	if (err == -ESRCH)
-		return fail("%s: there is no such thread", kind_name(kind));
-	if (err == -EINVAL)
-		return fail("%s: the module refuses that", kind_name(kind));
-	return fail("%s: %s", kind_name(kind), strerror(-err));
-}
-
-/**
- * filters_apply() - put filters in force
- * @device: a writable session
- * @config: those that are given
- * @whole: the others are taken away
- *
- * Return: 0 or the exit code.
- */
-int filters_apply(struct ktape_device *device,
-		  const struct ktape_config *config, bool whole)
-{
-	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
-		const struct ktape_filter_value *v = &config->filters[i];
-		int err = 0;
-
-		if (config->filters_given >> i & 1)
-			err = ktape_device_filter_set(device, v);
-		else if (whole)
-			err = ktape_device_filter_off(device, i);
-		if (err == -ENOTTY && !v->active)
-			continue;
-		if (err)
-			return tell_trouble(i, err);
-	}
-	return 0;
-}
-
-/**
- * filters_get() - the filters that are in force
- * @device: the session
- * @config: they are put here; without filters in the module there are none
- *
- * Return: 0 or the exit code.
- */
-int filters_get(struct ktape_device *device, struct ktape_config *config)
-{
-	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
-		struct ktape_filter_value *v = &config->filters[i];
-		int err;
-
-		v->kind = i;
-		ktape_filter_release(v);
-		config->filters_given &= ~(1U << i);
-		err = ktape_device_filter_get(device, i, v);
-		if (err == -ENOTTY)
-			return 0;
-		if (err)
-			return tell_trouble(i, err);
-		if (v->active)
-			config->filters_given |= 1U << i;
-	}
-	return 0;
-}
-
-/**
- * config_load() - read a configuration from a file
- * @path: the file
- * @config: filled; ends with ktape_config_release(), after an error too
- *
- * Return: 0 or the exit code.
- */
-int config_load(const char *path, struct ktape_config *config)
-{
-	struct ktape_error error = { .text = "" };
-	FILE *f = fopen(path, "re");
-	char *text;
-	size_t len;
-	int err;
-
-	memset(config, 0, sizeof(*config));
-	if (!f)
-		return fail("%s: %s", path, strerror(errno));
-	text = malloc(CONFIG_MAX);
-	len = text ? fread(text, 1, CONFIG_MAX, f) : 0;
-	err = !text || ferror(f) ? -EIO : len == CONFIG_MAX ? -EFBIG : 0;
-	fclose(f);
-	if (!err)
-		err = ktape_config_parse(text, len, config, &error);
-	free(text);
-	if (err == -EBADMSG)
-		return fail("%s:%llu: %s", path,
-			    (unsigned long long)error.offset, error.text);
-	return err ? fail("%s: %s", path, strerror(-err)) : 0;
-}
-
-/**
- * config_save() - write a configuration to a file
- * @path: the file, or "-"
- * @config: what is given of it
- *
- * Return: 0 or the exit code.
- */
-int config_save(const char *path, const struct ktape_config *config)
-{
-	struct ktape_config named = *config;
-	bool out = !strcmp(path, "-");
-	char *text = NULL;
-	FILE *f;
-	int err;
-
-	/* Control events are always there and need not be named. */
-	for (unsigned int i = 0; i < KTAPE_OP_EXCEPTION; i++)
-		named.mask[0] &= ~(1ULL << i);
-	err = ktape_config_format(&named, &text);
-	if (err)
-		return fail("%s", strerror(-err));
-	f = out ? stdout : fopen(path, "we");
-	err = !f || fputs(text, f) < 0 || fflush(f) ? errno : 0;
-	if (f && !out && fclose(f) && !err)
-		err = errno;
-	free(text);
-	return err ? fail("%s: %s", path, strerror(err)) : 0;
 }
 
 static void put_filter_json(const struct ktape_filter_value *v,

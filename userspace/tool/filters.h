@@ -62,16 +62,26 @@ struct filter_options {
 	  "as RKH's FILTER_OFF" }
 
 /* filters.c */
+void put_filters(const struct ktape_config *config, bool json);
+const char *kind_name(unsigned int kind);
 bool filter_options_given(const struct filter_options *o);
 int filter_options_read(const struct kt_command *command,
 			const struct filter_options *o,
 			struct ktape_config *config);
+
+/* filters_apply.c */
 int filters_apply(struct ktape_device *device,
 		  const struct ktape_config *config, bool whole);
+void filters_put_back(struct ktape_device *device,
+		      const struct ktape_config *before);
+void filter_drop_unknown(struct ktape_filter_value *v);
+int filter_get(struct ktape_device *device, unsigned int kind,
+	       struct ktape_filter_value *v);
 int filters_get(struct ktape_device *device, struct ktape_config *config);
+
+/* config_file.c */
 int config_load(const char *path, struct ktape_config *config);
 int config_save(const char *path, const struct ktape_config *config);
-void put_filters(const struct ktape_config *config, bool json);
 
 /* rkh.c */
 int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,

@@ -68,8 +68,12 @@ int record_configure(struct record *r)
 {
 	struct record_options *o = &r->o;
 	struct ktape_config *c = &r->config;
-	int ret = o->config ? config_load(o->config, c) : 0;
+	int ret;
 
+	if (o->save && !strcmp(o->save, "-") && o->output &&
+	    !strcmp(o->output, "-"))
+		return misuse(&command_record, "--save - or -o -, not both on standard output");
+	ret = o->config ? config_load(o->config, c) : 0;
 	if (!ret)
 		ret = take_mode(r);
 	if (!ret)

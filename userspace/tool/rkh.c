@@ -8,8 +8,14 @@
  *	object	a thread: the filter by thread
  *	signal	the filter by signal
  *
- * An event passes if its group, its event, its object and its signal do.  An
- * event that was suppressed by itself stays so when its group passes again.
+ * An event passes if its group, its event, its object and its signal do, in
+ * whatever order that was said.
+ *
+ * The module has one mask, so that which of the two holds an event back is read
+ * from that: a class of which an event is recorded passes as a group, and what
+ * else of it is missing is suppressed by event.  A class of which nothing is
+ * recorded is suppressed as a group, and its usual events pass, if anything is
+ * said of that group; else its events are suppressed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,8 +30,8 @@
 struct rkh {
 	const struct kt_command *command;
 	struct ktape_device *device;
-	uint64_t *mask;
-	uint64_t suppressed[KTAPE_MASK_WORDS];
+	uint64_t groups[KTAPE_MASK_WORDS];
+	uint64_t events[KTAPE_MASK_WORDS];
 	struct ktape_config *config;
 };
 
@@ -61,19 +67,61 @@ static bool class_mask(const char *name, uint64_t mask[KTAPE_MASK_WORDS])
 	return found;
 }
 
-static int take_group(struct rkh *r, const struct order *o)
+static void change(uint64_t *mask, const uint64_t *these, bool pass)
+{
+	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
+		if (pass)
+			mask[i] |= these[i];
+		else
+			mask[i] &= ~these[i];
+	}
+}
+
+/* Both masks of a class, if nothing of it is recorded. */
+static void begin_class(struct rkh *r, const char *name, bool named)
 {
 	uint64_t every[KTAPE_MASK_WORDS], usual[KTAPE_MASK_WORDS];
 
-	if (!class_mask(o->name, every) ||
-	    ktape_mask_parse(o->name, usual, NULL))
-		return bad(r, o, "class");
+	class_mask(name, every);
 	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
-		if (o->pass)
-			r->mask[i] |= usual[i] & ~r->suppressed[i];
-		else
-			r->mask[i] &= ~every[i];
+		if (every[i] & r->events[i])
+			return;
 	}
+	if (!named || ktape_mask_parse(name, usual, NULL))
+		return;
+	change(r->events, usual, true);
+	change(r->groups, every, false);
+}
+
+/* Both masks, as what is recorded tells them. */
+static void begin(struct rkh *r, const struct kt_opt_list *list,
+		  const uint64_t *mask)
+{
+	memcpy(r->events, mask, sizeof(r->events));
+	memset(r->groups, 0xff, sizeof(r->groups));
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		const struct ktape_class_desc *c = ktape_class_desc(i);
+		bool named = false;
+
+		for (unsigned int k = 0; c && k < list->nr; k++) {
+			const char *text = list->items[k].text;
+
+			named |= !strncmp(text, "group:", 6) &&
+				 (!strcmp(text + 6, c->name) ||
+				  !strcmp(text + 6, "all"));
+		}
+		if (c)
+			begin_class(r, c->name, named);
+	}
+}
+
+static int take_group(struct rkh *r, const struct order *o)
+{
+	uint64_t every[KTAPE_MASK_WORDS];
+
+	if (!class_mask(o->name, every))
+		return bad(r, o, "class");
+	change(r->groups, every, o->pass);
 	return 0;
 }
 
@@ -83,15 +131,7 @@ static int take_event(struct rkh *r, const struct order *o)
 
 	if (!*o->name || ktape_mask_parse(o->name, these, NULL))
 		return bad(r, o, "event");
-	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
-		if (o->pass) {
-			r->mask[i] |= these[i];
-			r->suppressed[i] &= ~these[i];
-		} else {
-			r->mask[i] &= ~these[i];
-			r->suppressed[i] |= these[i];
-		}
-	}
+	change(r->events, these, o->pass);
 	return 0;
 }
 
@@ -105,7 +145,7 @@ static int current(struct rkh *r, unsigned int kind,
 	*value = v;
 	v->kind = kind;
 	if (!(r->config->filters_given >> kind & 1) && r->device)
-		err = ktape_device_filter_get(r->device, kind, v);
+		err = filter_get(r->device, kind, v);
 	r->config->filters_given |= 1U << kind;
 	if (err && err != -ENOTTY)
 		return fail("%s", strerror(-err));
@@ -122,7 +162,7 @@ static int take_signal(struct rkh *r, const struct order *o)
 		return ret;
 	if (!v->active && ktape_filter_parse(v->kind, "all", v, NULL))
 		return fail("%s", strerror(ENOMEM));
-	if (!*o->name || strchr(o->name, '!') ||
+	if (!*o->name || strchr(o->name, '!') || !strcmp(o->name, "off") ||
 	    ktape_filter_parse(v->kind, o->name, &one, NULL))
 		return bad(r, o, "signal");
 	these = one.entries ? *(uint64_t *)one.entries : 0;
@@ -274,10 +314,10 @@ int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
 	struct rkh r = {
 		.command = command,
 		.device = device,
-		.mask = mask,
 		.config = config,
 	};
 
+	begin(&r, list, mask);
 	for (unsigned int i = 0; i < list->nr; i++) {
 		struct order o = { .text = list->items[i].text };
 		size_t len = 0, k;
@@ -297,5 +337,7 @@ int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
 		if (ret)
 			return ret;
 	}
+	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++)
+		mask[i] = r.groups[i] & r.events[i];
 	return 0;
 }

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Filters put in force on a device that refuses some of them. */
+#include <errno.h>
+
+#include <ktape.h>
+
+#include "tap.h"
+
+#define EXIT_FAILED	1
+
+/* What it has of the command, as tool/filters.h and tool/tool.h say. */
+int filters_apply(struct ktape_device *device,
+		  const struct ktape_config *config, bool whole);
+int filters_get(struct ktape_device *device, struct ktape_config *config);
+void filters_put_back(struct ktape_device *device,
+		      const struct ktape_config *before);
+void filter_drop_unknown(struct ktape_filter_value *v);
+int filter_get(struct ktape_device *device, unsigned int kind,
+	       struct ktape_filter_value *v);
+const char *kind_name(unsigned int kind);
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What the device has, by kind; NULL: off. */
+static char *in_force[KTAPE_FILTER_KINDS];
+static int refuse[KTAPE_FILTER_KINDS];	/* this error, at SET */
+static unsigned int calls;
+static char told[300];
+
+/* ---- the device, and what the command tells ---------------------------------- */
+
+int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
+			    struct ktape_filter_value *value)
+{
+	(void)device;
+	if (ktape_filter_parse(kind, in_force[kind] ? in_force[kind] : "off",
+			       value, NULL))
+		abort();
+	return 0;
+}
+
+int ktape_device_filter_set(struct ktape_device *device,
+			    const struct ktape_filter_value *value)
+{
+	if (!value->active)
+		return ktape_device_filter_off(device, value->kind);
+	calls++;
+	if (refuse[value->kind])
+		return refuse[value->kind];
+	free(in_force[value->kind]);
+	return ktape_filter_format(value, &in_force[value->kind]);
+}
+
+int ktape_device_filter_off(struct ktape_device *device, unsigned int kind)
+{
+	(void)device;
+	calls++;
+	free(in_force[kind]);
+	in_force[kind] = NULL;
+	return 0;
+}
+
+static void tell(const char *format, va_list args)
+{
+	size_t len = strlen(told);
+
+	vsnprintf(told + len, sizeof(told) - len, format, args);
+	strncat(told, "\n", sizeof(told) - strlen(told) - 1);
+}
+
+int fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	tell(format, args);
+	va_end(args);
+	return EXIT_FAILED;
+}
+
+void note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	tell(format, args);
+	va_end(args);
+}
+
+const char *kind_name(unsigned int kind)
+{
+	return ktape_value_name(KTAPE_TYPE_FILTER, kind);
+}
+
+/* ---- tests -------------------------------------------------------------------- */
+
+static void start(void)
+{
+	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
+		free(in_force[i]);
+		in_force[i] = NULL;
+		refuse[i] = 0;
+	}
+	calls = 0;
+	told[0] = '\0';
+}
+
+/* Change to @text as "ktape profile --load" does. */
+static int change(const char *text)
+{
+	struct ktape_config before = { .given = 0 }, config;
+	int ret;
+
+	if (ktape_config_parse(text, strlen(text), &config, NULL))
+		abort();
+	ret = filters_get(NULL, &before);
+	if (!ret)
+		ret = filters_apply(NULL, &config, true);
+	if (ret)
+		filters_put_back(NULL, &before);
+	ktape_config_release(&before);
+	ktape_config_release(&config);
+	return ret;
+}
+
+#define check_force(kind, want)						\
+	check(in_force[kind] && !strcmp(in_force[kind], want), "%s",	\
+	      in_force[kind] ? in_force[kind] : "off")
+
+static void test_put_back(void)
+{
+	start();
+	check(!change("cpu = 0\nirq = 7\npid = 1:children\n"), "%s", told);
+	check_force(KTAPE_FILTER_PID, "1:children");
+	check(!told[0], "%s", told);
+	/* The last kind of all; those before it are in force by then. */
+	refuse[KTAPE_FILTER_STACK] = -EINVAL;
+	check(change("irq = 9\nuid = 5\nstack = mark\n") == EXIT_FAILED,
+	      "passes");
+	check_force(KTAPE_FILTER_CPU, "0");
+	check_force(KTAPE_FILTER_IRQ, "7");
+	check_force(KTAPE_FILTER_PID, "1:children");
+	check(!in_force[KTAPE_FILTER_UID], "uid");
+	check(!strcmp(told, "stack: the module refuses that\n"
+			    "the filters are as they were before\n"), "%s",
+	      told);
+	/* What was in force is refused now. */
+	start();
+	check(!change("cpu = 0\nirq = 7\n"), "%s", told);
+	refuse[KTAPE_FILTER_STACK] = refuse[KTAPE_FILTER_IRQ] = -ENOMEM;
+	check(change("stack = mark\n") == EXIT_FAILED, "passes");
+	check_force(KTAPE_FILTER_CPU, "0");
+	check(strstr(told, "irq: what was in force before could not be put back: Cannot allocate memory"),
+	      "%s", told);
+	check(!strstr(told, "as they were"), "%s", told);
+	start();
+}
+
+static void test_which(void)
+{
+	start();
+	refuse[KTAPE_FILTER_PID] = -ESRCH;
+	check(change("pid = 1,2147483647:threads,2147483646\n"), "passes");
+	check(strstr(told, "no such thread: 2147483647\n"), "%s", told);
+	start();
+	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
+	check(change("cgroup = /no/such\n"), "passes");
+	check(strstr(told, "cgroup: /no/such: there is no such cgroup\n"),
+	      "%s", told);
+	start();
+	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
+	check(change("cgroup = /proc/self\n"), "passes");
+	check(strstr(told, "cgroup: /proc/self: no folder of cgroup version 2"),
+	      "%s", told);
+	check(ktape_cgroup_check("id:18446744073709551615") == -ENOENT, "id");
+	start();
+}
+
+/* Threads that are told without a number cannot be set again. */
+static void test_unknown(void)
+{
+	struct ktape_filter_pid pids[] = { { 5, 1 }, { 0, 2 }, { 7, 0 } };
+	struct ktape_filter_value v = {
+		.kind = KTAPE_FILTER_PID, .nr = 3, .size = sizeof(pids),
+		.entries = pids, .active = true,
+	}, got;
+
+	start();
+	check(!ktape_filter_format(&v, &in_force[v.kind]), "format");
+	check(!strcmp(in_force[v.kind], "5:threads,0:children,7"), "%s",
+	      in_force[v.kind]);
+	filter_drop_unknown(&v);
+	check_equal(v.nr, 2);
+	check_equal(v.size, 2 * sizeof(*pids));
+	check_equal((unsigned int)pids[1].pid, 7);
+	check(strstr(told, "left out: 1 thread"), "%s", told);
+	free(in_force[v.kind]);
+	in_force[v.kind] = strdup("5");
+	told[0] = '\0';
+	check(!filter_get(NULL, v.kind, &got), "get");
+	check(got.nr == 1 && !told[0], "%s", told);
+	ktape_filter_release(&got);
+	start();
+}
+
+static const struct tap_test tests[] = {
+	{ "filters: a change that fails changes nothing", test_put_back },
+	{ "filters: which thread or cgroup it is", test_which },
+	{ "filters: threads without a number", test_unknown },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

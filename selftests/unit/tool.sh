@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# For scripts that run the command: . tool.sh FOLDER
+set -u
+
+out=$(cd "$1" && pwd) || exit
+# What a command gets that is not to be told apart from success.
+export ASAN_OPTIONS=exitcode=99
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-tool.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit
+
+n=0
+failed=0
+
+# result STATUS NAME: the log goes with a failure.
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+		return
+	fi
+	# shellcheck disable=SC2034	# the caller ends with it
+	failed=1
+	echo "not ok $n - $2"
+	sed 's/^/# /' log | head -n 20
+}
+
+# run STATUS ARGUMENT...: standard output in text, standard error in log
+run()
+{
+	want=$1
+	shift
+	timeout 60 "$out/user-asan/ktape" "$@" >text 2>log
+	got=$?
+	[ $got = "$want" ] || echo "exit status $got, not $want: $*" >>log
+	[ $got = "$want" ]
+}
+
+# lines N: so many were printed
+lines()
+{
+	[ "$(wc -l <text)" = "$1" ] ||
+		{ echo "$(wc -l <text) lines, not $1" >>log; return 1; }
+}
+
+# says TEXT, does_not_say TEXT: on standard error
+says()
+{
+	grep -qF -- "$1" log || { echo "does not say: $1" >>log; return 1; }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Filters of a session: taken from it, put in force, and back after an error. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "filters.h"
+
+/* The first of the threads that is not there, or 0. */
+static int32_t missing_pid(const struct ktape_filter_value *v)
+{
+	const struct ktape_filter_pid *pids = v->entries;
+	struct stat st;
+	char path[32];
+
+	for (uint32_t i = 0; i < v->nr; i++) {
+		snprintf(path, sizeof(path), "/proc/%d", pids[i].pid);
+		if (stat(path, &st) && errno == ENOENT)
+			return pids[i].pid;
+	}
+	return 0;
+}
+
+/* Say which of the cgroups is none.  Return: false if all are. */
+static bool tell_cgroup(const struct ktape_filter_value *v)
+{
+	const char *name = v->entries;
+
+	for (uint32_t i = 0; i < v->nr; i++, name += strlen(name) + 1) {
+		int err = ktape_cgroup_check(name);
+
+		if (!err)
+			continue;
+		fail("cgroup: %s: %s", name,
+		     err == -ENOENT ? "there is no such cgroup" :
+		     err == -EMEDIUMTYPE ? "no folder of cgroup version 2" :
+					   strerror(-err));
+		return true;
+	}
+	return false;
+}
+
+static int tell_trouble(const struct ktape_filter_value *v, int err)
+{
+	const char *name = kind_name(v->kind);
+	int32_t pid;
+
+	if (err == -ENOTTY)
+		return fail("%s: this module has no filters", name);
+	if (v->kind == KTAPE_FILTER_CGROUP && tell_cgroup(v))
+		return EXIT_FAILED;
+	if (err == -ESRCH) {
+		pid = missing_pid(v);
+		if (pid)
+			return fail("%s: there is no such thread: %d", name,
+				    pid);
+		return fail("%s: there is no such thread", name);
+	}
+	if (err == -EINVAL)
+		return fail("%s: the module refuses that", name);
+	return fail("%s: %s", name, strerror(-err));
+}
+
+static int apply_one(struct ktape_device *device,
+		     const struct ktape_config *config, unsigned int kind,
+		     bool whole)
+{
+	const struct ktape_filter_value *v = &config->filters[kind];
+	int err = 0;
+
+	if (config->filters_given >> kind & 1)
+		err = ktape_device_filter_set(device, v);
+	else if (whole)
+		err = ktape_device_filter_off(device, kind);
+	return err == -ENOTTY && !v->active ? 0 : err;
+}
+
+/**
+ * filters_apply() - put filters in force
+ * @device: a writable session
+ * @config: those that are given
+ * @whole: the others are taken away
+ *
+ * Return: 0 or the exit code.
+ */
+int filters_apply(struct ktape_device *device,
+		  const struct ktape_config *config, bool whole)
+{
+	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
+		struct ktape_filter_value none = { .kind = i };
+		int err = apply_one(device, config, i, whole);
+
+		if (err)
+			return tell_trouble(config->filters_given >> i & 1
+					    ? &config->filters[i] : &none, err);
+	}
+	return 0;
+}
+
+/**
+ * filters_put_back() - what was in force before a change that failed
+ * @device: a writable session
+ * @before: from filters_get()
+ *
+ * Says what is in force then.
+ */
+void filters_put_back(struct ktape_device *device,
+		      const struct ktape_config *before)
+{
+	bool all = true;
+
+	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
+		int err = apply_one(device, before, i, true);
+
+		if (err)
+			note("%s: what was in force before could not be put back: %s",
+			     kind_name(i), strerror(-err));
+		all &= !err;
+	}
+	if (all)
+		note("the filters are as they were before");
+}
+
+/**
+ * filter_drop_unknown() - leave out threads that have no number, and say so
+ * @v: a filter by thread, as the device tells it
+ */
+void filter_drop_unknown(struct ktape_filter_value *v)
+{
+	struct ktape_filter_pid *pids = v->entries;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < v->nr; i++) {
+		if (pids[i].pid)
+			pids[kept++] = pids[i];
+	}
+	if (kept < v->nr)
+		note("pid: left out: %u threads that have ended or are not to be seen from here; what they made is recorded still",
+		     v->nr - kept);
+	v->nr = kept;
+	v->size = kept * sizeof(*pids);
+}
+
+/**
+ * filter_get() - one filter that is in force
+ * @device: the session
+ * @kind: enum ktape_filter_kind
+ * @v: filled; of threads only those that can be named
+ *
+ * Return: 0 or negative errno.
+ */
+int filter_get(struct ktape_device *device, unsigned int kind,
+	       struct ktape_filter_value *v)
+{
+	int err = ktape_device_filter_get(device, kind, v);
+
+	if (!err && kind == KTAPE_FILTER_PID)
+		filter_drop_unknown(v);
+	return err;
+}
+
+/**
+ * filters_get() - the filters that are in force
+ * @device: the session
+ * @config: they are put here; without filters in the module there are none
+ *
+ * Return: 0 or the exit code.
+ */
+int filters_get(struct ktape_device *device, struct ktape_config *config)
+{
+	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
+		struct ktape_filter_value *v = &config->filters[i];
+		int err;
+
+		v->kind = i;
+		ktape_filter_release(v);
+		config->filters_given &= ~(1U << i);
+		err = filter_get(device, i, v);
+		if (err == -ENOTTY)
+			return 0;
+		if (err)
+			return tell_trouble(v, err);
+		if (v->active)
+			config->filters_given |= 1U << i;
+	}
+	return 0;
+}
+
