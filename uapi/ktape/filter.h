@@ -16,7 +16,9 @@
  * @KTAPE_FILTER_CPU: __u64 words, bit n is CPU n.  Part of the want bits: events
  *	of other CPUs are not even counted
  * @KTAPE_FILTER_SYSCALL: __u64[KTAPE_FILTER_SYSCALL_WORDS], bit n is system call
- *	n, bit 512 + n is n of the 32-bit table; higher numbers pass
+ *	n, bit 512 + n is n of the 32-bit table; higher numbers pass, but
+ *	not 0xffff: a number that is lost, as that of a return from a signal
+ *	handler
  * @KTAPE_FILTER_IRQ: __u64[KTAPE_FILTER_IRQ_WORDS], bit n is interrupt n; higher
  *	numbers pass
  * @KTAPE_FILTER_SOFTIRQ: __u64[1], bit n is vector n
