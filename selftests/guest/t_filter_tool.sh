@@ -83,7 +83,7 @@ by_number()
 {
 	insmod /tests/kt_cause.ko
 	prove cpu "cpu = 1" --cpu 1
-	prove syscall "syscall = getppid,getuid" --syscall getppid,getuid
+	prove syscall "syscall = getuid,getppid" --syscall getppid,getuid
 	if [ -n "$(disk_irq)" ]; then
 		prove irq "irq = $(disk_irq)" --irq "$(disk_irq)"
 	else
