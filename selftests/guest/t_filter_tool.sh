@@ -198,7 +198,7 @@ do_stack()
 check_stack()
 {
 	is 30 "$(calls_ours getppid)" "calls" &&
-		is 30 "$(ours kernel_stack fields.event=60)" "stacks"
+		is 30 "$(ours kernel_stack fields.event=sys_enter)" "stacks"
 }
 
 by_the_rest()
