@@ -81,7 +81,7 @@ test_wrong()
 
 cat >$dir/session <<'EOT'
 events = sys_enter,sys_exit,signal_generate
-context = no
+context = yes
 mode = overwrite
 buffer = 512K
 block = 32K

@@ -83,7 +83,7 @@ by_number()
 {
 	insmod /tests/kt_cause.ko
 	prove cpu "cpu = 1" --cpu 1
-	prove syscall "syscall = getppid,getuid" --syscall getppid,getuid
+	prove syscall "syscall = getuid,getppid" --syscall getppid,getuid
 	if [ -n "$(disk_irq)" ]; then
 		prove irq "irq = $(disk_irq)" --irq "$(disk_irq)"
 	else
@@ -198,7 +198,7 @@ do_stack()
 check_stack()
 {
 	is 30 "$(calls_ours getppid)" "calls" &&
-		is 30 "$(ours kernel_stack fields.event=60)" "stacks"
+		is 30 "$(ours kernel_stack fields.event=sys_enter)" "stacks"
 }
 
 by_the_rest()
