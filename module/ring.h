@@ -159,6 +159,28 @@ void kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
 int kt_ring_flush(struct kt_ring *r);
 void kt_ring_halt(struct kt_ring *r);
 void kt_ring_cut(struct kt_ring *r, unsigned long position);
+
+/**
+ * struct kt_cut - where a ring is cut, and what that takes away
+ * @ring: the ring
+ * @time: what has this time or a later one goes
+ * @oldest: position of its oldest data
+ * @start: block to look at next
+ * @position: where to cut
+ * @events: records that go, per opcode
+ */
+struct kt_cut {
+	struct kt_ring *ring;
+	u64 time;
+	unsigned long oldest;
+	unsigned long start;
+	unsigned long position;
+	u32 events[KTAPE_OPCODES];
+};
+
+void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest,
+		  u64 time);
+bool kt_cut_step(struct kt_cut *c);
 void kt_ring_publish_slow(struct kt_ring *r);
 void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
 		  u32 a2);

@@ -19,98 +19,26 @@
 #include "control.h"
 #include "session.h"
 
-/* Where a ring is cut, and how many events of each class that takes away. */
-struct kt_cut {
-	struct kt_ring *ring;
-	unsigned long position;
-	unsigned long events[KTAPE_CLASSES];
-};
-
-static const struct ktape_block *block_at(const struct kt_ring *r,
-					  unsigned long start)
-{
-	return r->base[(start >> r->block_shift) & (r->nr_blocks - 1)];
-}
-
-static unsigned long content(const struct kt_ring *r, unsigned long start)
-{
-	unsigned long left = *kt_word(&r->page->commit) - start;
-
-	if (left <= r->block_size)
-		return left;
-	return min_t(u64, block_at(r, start)->content_bits / 8, r->block_size);
-}
-
-/*
- * Count the records of a block from @time and @oldest on.
- * Return: the position of the first of them, or where the block's content ends.
- */
-static unsigned long count_from(struct kt_cut *c, unsigned long start,
-				unsigned long oldest, u64 time)
-{
-	const struct ktape_block *b = block_at(c->ring, start);
-	unsigned long end = content(c->ring, start);
-	unsigned long at = KTAPE_BLOCK_HEADER, found = end;
-	u64 ts = b->ts_begin;
-	const u32 *word;
-	size_t length;
-	u8 opcode;
-
-	for (; at < end; at += length) {
-		word = (const void *)b + at;
-		length = kt_record_length(word, end - at);
-		if (WARN_ON_ONCE(!length))
-			break;
-		opcode = word[1];
-		if (opcode == KTAPE_TIME_EXTEND)
-			ts = word[2] | (u64)word[3] << 32;
-		else
-			ts += (u32)(word[0] - (u32)ts);
-		if (ts < time || kt_before(start + at, oldest))
-			continue;
-		found = min(found, at);
-		if (opcode != KTAPE_TIME_EXTEND)
-			c->events[kt_event_class(opcode)]++;
-	}
-	return start + found;
-}
-
-/* From the newest block back to the one that holds the moment. */
-static void find_cut(struct kt_cut *c, u64 time)
-{
-	const struct kt_ring *r = c->ring;
-	unsigned long commit = *kt_word(&r->page->commit);
-	unsigned long oldest = kt_ring_oldest(r);
-	unsigned long start = (commit - 1) & ~(r->block_size - 1);
-
-	c->position = commit;
-	while (kt_before(oldest, c->position)) {
-		c->position = count_from(c, start, oldest, time);
-		if (block_at(r, start)->ts_begin < time)
-			return;
-		/* All of it: it goes, and with it its head. */
-		c->position = kt_before(start, oldest) ? oldest : start;
-		start -= r->block_size;
-		cond_resched();
-	}
-}
-
 static void cut(void *info)
 {
 	const struct kt_cut *c = info;
-	unsigned int class;
+	u64 *emitted = c->ring->page->emitted;
+	unsigned int i;
 
 	kt_ring_cut(c->ring, c->position);
-	for (class = 0; class < KTAPE_CLASSES; class++)
-		*kt_word(&c->ring->page->emitted[class]) -= c->events[class];
+	for (i = 0; i < KTAPE_OPCODES; i++)
+		if (c->events[i])
+			*kt_word(&emitted[kt_event_class(i)]) -= c->events[i];
 }
 
 /* The rings' words are written by their CPU, or by us if it is not there. */
 static void cut_ring(struct kt_ring *r, u64 time)
 {
-	struct kt_cut c = { .ring = r };
+	struct kt_cut c = {};
 
-	find_cut(&c, time);
+	kt_cut_begin(&c, r, kt_ring_oldest(r), time);
+	while (kt_cut_step(&c))
+		cond_resched();
 	if (smp_call_function_single(r->cpu, cut, &c, 1))
 		cut(&c);
 	WRITE_ONCE(r->page->frozen, time);

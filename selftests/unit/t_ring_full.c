@@ -247,6 +247,71 @@ static void test_cut_extension(void)
 	check_equal(reader.time, kt_shim_time);
 }
 
+/* Where the moment is, for many moments in rings of every shape. */
+static void test_cut_found(void)
+{
+	static u64 times[4096];
+	unsigned int round, nr, kept, i;
+	unsigned long oldest;
+	struct kt_cut c;
+	u64 moment, events;
+
+	for (round = 0; round < 2000 && !tap_why[0]; round++) {
+		begin(KTAPE_MODE_SNAPSHOT, 0);
+		nr = 1 + round * 37 % 3500;
+		for (i = 0; i < nr; i++) {
+			/* Several of one time, some after a whole turn. */
+			kt_shim_time += (i * 7 + round) % 3;
+			if ((i + round) % 997 == 5)
+				kt_shim_time += TURN;
+			times[i] = kt_shim_time;
+			rig_emit(&rig, NEVER, 1);
+		}
+		check_equal(rig.filled, 0);
+		moment = times[(u64)round * 7919 % nr] + round % 2;
+		for (kept = 0; kept < nr && times[kept] < moment; kept++)
+			;
+		oldest = 0;
+		memset(&c, 0, sizeof(c));
+		kt_cut_begin(&c, &rig.ring, oldest, moment);
+		while (kt_cut_step(&c))
+			;
+		for (events = 0, i = 0; i < KTAPE_OPCODES; i++)
+			events += c.events[i];
+		check_equal(events, nr - kept);
+		check_equal(events, c.events[RIG_OPCODE + 1]);
+		cut(nr - kept, c.position);
+		check(reader_poll(&reader), "%s", reader.error);
+		check_equal(reader.records, kept);
+		check(!kept || reader.time < moment, "a later record is left");
+		kt_shim_time += TURN * (round % 2);
+		emit(NEVER, 300);
+		settle();
+		check_equal(reader.records, kept + 300);
+	}
+}
+
+/* What was cleared is neither counted nor brought back. */
+static void test_cut_cleared(void)
+{
+	unsigned long floor;
+	struct kt_cut c;
+	u64 moment;
+
+	begin(KTAPE_MODE_SNAPSHOT, 0);
+	emit(NEVER, 100);
+	moment = kt_shim_time;
+	emit(NEVER, 400);
+	floor = rig.ring.write;
+	emit(NEVER, 500);
+	memset(&c, 0, sizeof(c));
+	kt_cut_begin(&c, &rig.ring, floor, moment);
+	while (kt_cut_step(&c))
+		;
+	check_equal(c.position, floor);
+	check_equal(c.events[RIG_OPCODE + 1], 500);
+}
+
 static const struct tap_test tests[] = {
 	{ "shed: the least important first", test_shed },
 	{ "shed: each class to its mark", test_shed_marks },
@@ -257,6 +322,8 @@ static const struct tap_test tests[] = {
 	{ "snapshot: room again after clearing", test_snapshot_again },
 	{ "cut: records go on behind it", test_cut },
 	{ "cut: with a time extension", test_cut_extension },
+	{ "cut: found where the moment is", test_cut_found },
+	{ "cut: not below what was cleared", test_cut_cleared },
 };
 
 int main(int argc, char **argv)
