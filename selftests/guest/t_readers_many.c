@@ -42,7 +42,8 @@ static void judge(struct reader *r, const struct kt_rec *rec)
 static void on_record(const struct ktape_block *b, const struct kt_rec *rec,
 		      void *arg)
 {
-	if (!b->cpu && b->kind == KTAPE_RING_EVENT)
+	if (!b->cpu && b->kind == KTAPE_RING_EVENT &&
+	    rec->op != KTAPE_TIME_EXTEND)
 		judge(arg, rec);
 }
 
@@ -200,7 +201,9 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_nonblock(slow, true);
 	for (int i = 0; i < 3; i++) {
-		kt_slurp(&b, slow, 65536);
+		/* Our own calls go on meanwhile: it would never end. */
+		for (int k = 0; k < 10; k++)
+			kt_buf_read(&b, slow, 65536);
 		kt_getppids(10000);
 	}
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
@@ -358,11 +361,11 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		for (int i = 0; i < 3; i++)
 			ASSERT_EQ(0, kt_stats(fd[i], cpu, 0, &st[i]));
-		/* Each its own classes, and no other. */
+		/* Each its own classes, who ran at first, and no other. */
 		EXPECT_EQ(kt_sum(st[0].emitted),
-			  st[0].emitted[KTAPE_CLASS_SYSCALL]);
+			  1 + st[0].emitted[KTAPE_CLASS_SYSCALL]);
 		EXPECT_EQ(kt_sum(st[1].emitted),
-			  st[1].emitted[KTAPE_CLASS_SYSCALL] +
+			  1 + st[1].emitted[KTAPE_CLASS_SYSCALL] +
 				  st[1].emitted[KTAPE_CLASS_SCHED]);
 		EXPECT_LE(2 * calls, st[0].emitted[KTAPE_CLASS_SYSCALL]);
 		EXPECT_LE(calls, st[1].emitted[KTAPE_CLASS_SYSCALL]);

@@ -87,6 +87,13 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 	judge(_metadata, self->fd, self->cpus);
 }
 
+/* Our own calls go on meanwhile: there would be no end. */
+static void drain(struct kt_buf *b, int fd)
+{
+	for (int i = 0; i < 20; i++)
+		kt_buf_read(b, fd, 65536);
+}
+
 /* A reader that keeps up loses nothing, and the fast path is back. */
 TEST_F_TIMEOUT(shed, ends, 60)
 {
@@ -99,7 +106,7 @@ TEST_F_TIMEOUT(shed, ends, 60)
 	kt_nonblock(self->fd, true);
 	for (int round = 0; round < 5; round++) {
 		kt_getppids(8000);
-		kt_slurp(&b, self->fd, 65536);
+		drain(&b, self->fd);
 		kt_buf_free(&b);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		EXPECT_LT(0, kt_sum(before.lost[KTAPE_LOST_SHED]));
@@ -259,7 +266,7 @@ TEST_F_TIMEOUT(shed, killed_reader, 60)
 	kt_nonblock(self->fd, true);
 	for (int i = 0; i < 2; i++) {
 		kt_getppids(20000);
-		kt_slurp(&b, self->fd, 65536);
+		drain(&b, self->fd);
 		kt_buf_free(&b);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		kt_getppids(100);
