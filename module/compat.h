@@ -60,6 +60,7 @@
 
 /* Counts in control pages are u64; 32-bit kernels use the low half. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
+#define kt_local_dec(p)		local_dec((local_t *)(p))
 #define kt_count_long(p)	local_inc((local_t *)(p))
 
 /*

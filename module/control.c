@@ -32,6 +32,8 @@ struct kt_order {
 	u32 phase;
 	u32 reason;
 	atomic_t *failed;
+	u32 opcode;
+	u32 args[3];
 };
 
 static void write_record(struct kt_session *s, unsigned int cpu,
@@ -211,6 +213,19 @@ static void write_cpu(const struct kt_order *order, unsigned int cpu)
 static void write_resume(const struct kt_order *order, unsigned int cpu)
 {
 	write_sync(order->s, cpu, order->reason);
+}
+
+/* A record without bits, with three words. */
+static void write_words(const struct kt_order *order, unsigned int cpu)
+{
+	struct kt_record rec = {
+		.code = KT_CODE(order->opcode, 0, 0, ARRAY_SIZE(order->args)),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(order->args),
+		.args = order->args,
+	};
+
+	write_record(order->s, cpu, &rec);
 }
 
 static void write_flush(const struct kt_order *order, unsigned int cpu)
@@ -400,4 +415,41 @@ int kt_control_flush(struct kt_session *s)
 
 	everywhere(&order);
 	return atomic_read(&failed) ? -EAGAIN : 0;
+}
+
+/**
+ * kt_control_freeze() - mark on every online CPU where a full snapshot ends
+ * @s: the session
+ * @time: trace clock
+ * @cpu: whose ring was full first
+ */
+void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_words,
+		.opcode = KTAPE_EV_FREEZE,
+		.args = { (u32)time, (u32)(time >> 32), cpu },
+	};
+
+	everywhere(&order);
+}
+
+/**
+ * kt_control_evict() - mark on every online CPU that a reader was evicted
+ * @s: the session
+ * @id: number of the reader
+ * @pid: of its process
+ * @ms: for how long it had not moved
+ */
+void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_words,
+		.opcode = KTAPE_EV_EVICT,
+		.args = { id, pid, ms },
+	};
+
+	everywhere(&order);
 }

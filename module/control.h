@@ -17,5 +17,7 @@ void kt_control_ledger(struct kt_session *s);
 void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
 void kt_control_resume(struct kt_session *s);
 int kt_control_flush(struct kt_session *s);
+void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu);
+void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms);
 
 #endif /* _KT_CONTROL_H */

@@ -18,39 +18,60 @@ static void free_file(struct kt_file *kf)
 	kt_reader_exit(&kf->reader, kf->session);
 	if (kf->polled)
 		atomic_dec(&kf->session->owner.waiting);
-	if (kf->own)
-		kt_session_destroy(kf->session);
+	atomic_dec(&kf->session->files);
+	kt_session_put(kf->session);
 	kvfree(kf->buf);
 	kfree(kf);
 }
 
+/* Of a session of which the caller is a user: that is the file's from now on. */
 static struct kt_file *make_file(struct kt_session *s)
 {
 	struct kt_file *kf = kzalloc(sizeof(*kf), GFP_KERNEL_ACCOUNT);
-	int ret;
 
 	if (!kf)
-		return ERR_PTR(-ENOMEM);
+		goto err;
 	kf->session = s;
 	mutex_init(&kf->lock);
-	ret = kt_reader_init(&kf->reader, s);
-	if (ret) {
-		kfree(kf);
-		return ERR_PTR(ret);
-	}
+	if (kt_reader_init(&kf->reader, s))
+		goto err;
+	atomic_inc(&s->files);
 	return kf;
+err:
+	kfree(kf);
+	kt_session_put(s);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* Packets follow each other; the only places to seek are both ends. */
+static int open_stream(struct inode *inode, struct file *file)
+{
+	int ret = stream_open(inode, file);
+
+	file->f_mode |= FMODE_LSEEK;
+	return ret;
+}
+
+/**
+ * kt_dev_allowed() - may the caller open a session?
+ *
+ * Context: process context.
+ * Return: 0, -EPERM, or what lockdown says.
+ */
+int kt_dev_allowed(void)
+{
+	return perfmon_capable() ? security_locked_down(LOCKDOWN_TRACEFS) :
+				   -EPERM;
 }
 
 static int kt_dev_open(struct inode *inode, struct file *file)
 {
 	struct kt_file *kf;
-	int ret;
+	int ret = kt_dev_allowed();
 
-	if (!perfmon_capable())
-		return -EPERM;
-	ret = security_locked_down(LOCKDOWN_TRACEFS);
 	if (ret)
 		return ret;
+	refcount_inc(&main_session->users);
 	kf = make_file(main_session);
 	if (IS_ERR(kf))
 		return PTR_ERR(kf);
@@ -58,7 +79,7 @@ static int kt_dev_open(struct inode *inode, struct file *file)
 	if ((file->f_flags & O_TRUNC) && (file->f_mode & FMODE_WRITE))
 		kt_session_clear(main_session);
 	file->private_data = kf;
-	return stream_open(inode, file);
+	return open_stream(inode, file);
 }
 
 static int kt_dev_release(struct inode *inode, struct file *file)
@@ -68,26 +89,27 @@ static int kt_dev_release(struct inode *inode, struct file *file)
 }
 
 /**
- * kt_dev_open_session() - a file for a session of its own
- * @s: the session; the file owns it from now on, also when this fails
+ * kt_dev_open_session() - a file for a session
+ * @s: the session, of which the caller is a user; that is the file's from now
+ *	on, also when this fails
+ * @flags: O_RDWR or O_RDONLY
  *
  * Context: process context, may sleep.
  * Return: the file, or ERR_PTR.
  */
-struct file *kt_dev_open_session(struct kt_session *s)
+struct file *kt_dev_open_session(struct kt_session *s, int flags)
 {
 	struct kt_file *kf = make_file(s);
 	struct file *file;
 
-	if (IS_ERR(kf)) {
-		kt_session_destroy(s);
+	if (IS_ERR(kf))
 		return ERR_CAST(kf);
-	}
-	kf->own = true;
 	file = anon_inode_getfile("[ktape]", &kt_dev_fops, kf,
-				  O_RDWR | O_CLOEXEC);
+				  flags | O_CLOEXEC);
 	if (IS_ERR(file))
 		free_file(kf);
+	else
+		open_stream(file_inode(file), file);
 	return file;
 }
 
@@ -100,7 +122,7 @@ const struct file_operations kt_dev_fops = {
 	.mmap = kt_dev_mmap,
 	.unlocked_ioctl = kt_dev_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.llseek = noop_llseek,
+	.llseek = kt_dev_llseek,
 };
 
 static struct miscdevice device = {

@@ -14,7 +14,6 @@
 /**
  * struct kt_file - an open descriptor
  * @session: the session that it stands for
- * @own: the session ends with this file
  * @reader: the file as the session sees it
  * @lock: serialises read(); taken before all other locks
  * @watermark: unread bytes in one ring that make poll() return; 0: a block
@@ -30,7 +29,6 @@
  */
 struct kt_file {
 	struct kt_session *session;
-	bool own;
 	struct kt_reader reader;
 	struct mutex lock;
 	u64 watermark;
@@ -47,7 +45,8 @@ struct kt_file {
 
 int kt_dev_init(struct kt_session *session0);
 void kt_dev_exit(void);
-struct file *kt_dev_open_session(struct kt_session *s);
+struct file *kt_dev_open_session(struct kt_session *s, int flags);
+int kt_dev_allowed(void);
 extern const struct file_operations kt_dev_fops;
 
 int kt_dev_mmap(struct file *file, struct vm_area_struct *vma);
@@ -56,10 +55,19 @@ unsigned int kt_dev_regions(void);
 
 ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 		    loff_t *pos);
+loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence);
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait);
 
 long kt_dev_filter(struct kt_session *s, struct ktape_filter *f);
 long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+/* dev_session.c */
+long kt_dev_create(struct ktape_create *c);
+long kt_dev_sessions(struct ktape_session_list *l);
+long kt_dev_open_ref(const struct ktape_session_ref *ref, bool control);
+long kt_dev_destroy(const struct ktape_session_ref *ref);
+long kt_dev_policy(struct kt_session *s, struct ktape_policy *p);
+long kt_dev_reader(struct kt_file *kf, struct ktape_reader_info *info);
 
 long kt_dev_probe(struct ktape_probe *p);
 

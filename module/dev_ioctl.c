@@ -7,9 +7,7 @@
 #include <linux/bitmap.h>
 #include <linux/capability.h>
 #include <linux/err.h>
-#include <linux/file.h>
 #include <linux/nospec.h>
-#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
@@ -33,6 +31,10 @@ union kt_arg {
 	struct ktape_metadata metadata;
 	struct ktape_watermark watermark;
 	struct ktape_create create;
+	struct ktape_session_list sessions;
+	struct ktape_session_ref ref;
+	struct ktape_policy policy;
+	struct ktape_reader_info reader;
 	struct ktape_filter filter;
 	struct ktape_probe probe;
 };
@@ -72,7 +74,8 @@ static long features(struct file *file, union kt_arg *arg)
 
 	f->clock = kt_clock_id();
 	f->features = KTAPE_FEATURE_MMAP | KTAPE_FEATURE_CREATE |
-		      KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_FILTER;
+		      KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_FILTER |
+		      KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT;
 	if (IS_ENABLED(CONFIG_CGROUPS))
 		f->features |= KTAPE_FEATURE_CGROUP;
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
@@ -162,8 +165,7 @@ static long start(struct file *file, union kt_arg *arg)
 {
 	if (arg->command.flags)
 		return -EINVAL;
-	kt_session_start(file_of(file)->session);
-	return 0;
+	return kt_session_start(file_of(file)->session);
 }
 
 static long stop(struct file *file, union kt_arg *arg)
@@ -261,7 +263,9 @@ static long positions(struct kt_file *kf, const struct ktape_consumer *c)
 		kfree(p);
 		return -ERESTARTSYS;
 	}
-	if (!positions_ok(kf, p, c->nr))
+	/* A snapshot that is not over may end before what is there now. */
+	if (kt_session_holds_back(kf->session) ||
+	    !positions_ok(kf, p, c->nr))
 		goto out;
 	for (i = 0; i < c->nr; i++) {
 		kt_reader_skips(&kf->reader, kf->session, p[i].cpu, p[i].kind,
@@ -366,34 +370,34 @@ static long watermark(struct file *file, union kt_arg *arg)
 
 static long create(struct file *file, union kt_arg *arg)
 {
-	const struct ktape_create *c = &arg->create;
-	const struct kt_session_config config = {
-		.mode = c->mode,
-		.ring_size = c->ring_size,
-		.block_size = c->block_size,
-		.control_size = c->control_size,
-		.account = true,
-	};
-	struct kt_session *s;
-	struct file *new;
-	int fd;
+	return kt_dev_create(&arg->create);
+}
 
-	if (c->flags || c->reserved)
-		return -EINVAL;
-	fd = security_locked_down(LOCKDOWN_TRACEFS);
-	if (fd)
-		return fd;
-	fd = get_unused_fd_flags(O_CLOEXEC);
-	if (fd < 0)
-		return fd;
-	s = kt_session_create(&config);
-	new = IS_ERR(s) ? ERR_CAST(s) : kt_dev_open_session(s);
-	if (IS_ERR(new)) {
-		put_unused_fd(fd);
-		return PTR_ERR(new);
-	}
-	fd_install(fd, new);
-	return fd;
+static long sessions(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_sessions(&arg->sessions);
+}
+
+static long open_ref(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_open_ref(&arg->ref, may_control(file));
+}
+
+static long destroy(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_destroy(&arg->ref);
+}
+
+static long policy(struct file *file, union kt_arg *arg)
+{
+	if (arg->policy.op != KTAPE_POLICY_GET && !may_control(file))
+		return -EPERM;
+	return kt_dev_policy(file_of(file)->session, &arg->policy);
+}
+
+static long reader(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_reader(file_of(file), &arg->reader);
 }
 
 static long filter(struct file *file, union kt_arg *arg)
@@ -427,6 +431,11 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(METADATA, metadata, false, true, metadata),
 	COMMAND(WATERMARK, watermark, false, false, watermark),
 	COMMAND(CREATE, create, true, false, create),
+	COMMAND(SESSIONS, sessions, false, true, sessions),
+	COMMAND(OPEN, ref, false, false, open_ref),
+	COMMAND(DESTROY, ref, true, false, destroy),
+	COMMAND(POLICY, policy, false, true, policy),
+	COMMAND(READER, reader, false, true, reader),
 	COMMAND(FILTER, filter, false, true, filter),
 	COMMAND(PROBE, probe, false, true, probe),
 };
@@ -460,6 +469,15 @@ static int get_arg(const struct kt_ioctl *c, void __user *from,
 	/* The size that was checked, not the one that was copied. */
 	arg->size = *size;
 	return 0;
+}
+
+/* Does the structure go back?  A failed CREATE says so where there is room. */
+static bool has_result(const struct kt_ioctl *c, long ret, u32 size)
+{
+	if (c->call == create)
+		return ret == -ENOMEM &&
+		       size > offsetof(struct ktape_create, failed_cpu);
+	return c->result && (!ret || ret == -EMSGSIZE);
 }
 
 static int put_arg(const struct kt_ioctl *c, void __user *to,
@@ -497,8 +515,7 @@ long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	ret = get_arg(c, user, copy, &size);
 	if (!ret) {
 		ret = c->call(file, copy);
-		if (c->result && (!ret || ret == -EMSGSIZE) &&
-		    put_arg(c, user, copy, size))
+		if (has_result(c, ret, size) && put_arg(c, user, copy, size))
 			ret = -EFAULT;
 	}
 	kfree(copy);

@@ -61,7 +61,7 @@ static size_t refill_data(struct kt_file *kf, bool parts)
 	unsigned long pos;
 	size_t length;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && !kt_session_holds_back(s); i++) {
 		at = (kf->next_ring + i) % nr;
 		cpu = at / KTAPE_RINGS_PER_CPU;
 		kind = at % KTAPE_RINGS_PER_CPU;
@@ -106,6 +106,8 @@ static bool enough_unread(const struct kt_file *kf, u64 bytes)
 	unsigned long pos;
 	struct kt_ring *r;
 
+	if (kt_session_holds_back(s))
+		return false;
 	for_each_possible_cpu(cpu) {
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			r = kt_session_ring(s, cpu, kind);
@@ -251,13 +253,44 @@ ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 }
 
 /**
+ * kt_dev_llseek() - go to the oldest data or to the newest
+ * @file: the device
+ * @offset: zero
+ * @whence: SEEK_SET or SEEK_END
+ *
+ * The stream begins anew there, with metadata and registry, whatever of it was
+ * read before.
+ *
+ * Context: process context.
+ * Return: 0; -EINVAL; -ERESTARTSYS.
+ */
+loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
+{
+	struct kt_file *kf = file->private_data;
+
+	if (offset || (whence != SEEK_SET && whence != SEEK_END))
+		return -EINVAL;
+	if (mutex_lock_interruptible(&kf->lock))
+		return -ERESTARTSYS;
+	kf->phase = PHASE_METADATA;
+	kf->slot = 0;
+	kf->registry_seq = 0;
+	kf->len = 0;
+	kf->off = 0;
+	kt_reader_seek(&kf->reader, kf->session, whence == SEEK_END);
+	mutex_unlock(&kf->lock);
+	return 0;
+}
+
+/**
  * kt_dev_poll() - is there enough to read?
  * @file: the device
  * @wait: poll table
  *
  * Context: process context.
  * Return: EPOLLIN when a ring holds as many unread bytes as the watermark says;
- * EPOLLIN | EPOLLHUP when the session does not record.
+ * EPOLLIN | EPOLLHUP when the session does not record, and with EPOLLPRI when it
+ * is a snapshot that was full.
  */
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 {
@@ -274,8 +307,10 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 	}
 	/* Pairs with the barrier in kt_ring_opened(). */
 	smp_mb();
-	if (!READ_ONCE(s->running))
-		return EPOLLIN | EPOLLRDNORM | EPOLLHUP;
+	/* Pairs with the release in stop(): frozen is known. */
+	if (!smp_load_acquire(&s->running))
+		return EPOLLIN | EPOLLRDNORM | EPOLLHUP |
+		       (READ_ONCE(s->frozen) ? EPOLLPRI : 0);
 	if (enough_unread(kf, mark))
 		return EPOLLIN | EPOLLRDNORM;
 	/* Writers tell of full blocks only; for less somebody has to look. */

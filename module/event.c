@@ -229,6 +229,22 @@ void kt_ring_opened(struct kt_ring *r)
 		irq_work_queue(&owner->wake);
 }
 
+/**
+ * kt_ring_filled() - a record of a snapshot found no room
+ * @r: the ring
+ *
+ * Context: the writer's; the session is stopped elsewhere.
+ */
+void kt_ring_filled(struct kt_ring *r)
+{
+	struct kt_owner *owner = r->owner;
+
+	if (READ_ONCE(owner->filled_told))
+		return;
+	WRITE_ONCE(owner->filled_told, true);
+	irq_work_queue(&owner->filled);
+}
+
 static void wake(struct irq_work *work)
 {
 	struct kt_owner *owner = container_of(work, struct kt_owner, wake);

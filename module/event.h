@@ -74,6 +74,8 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
  * @waiting: readers that want to be woken
  * @wait: where they wait
  * @wake: wakes them outside the writer's context
+ * @filled: ends a full snapshot outside the writer's context
+ * @filled_told: it was queued
  */
 struct kt_owner {
 	u32 generation;
@@ -81,6 +83,8 @@ struct kt_owner {
 	atomic_t waiting;
 	wait_queue_head_t wait;
 	struct irq_work wake;
+	struct irq_work filled;
+	bool filled_told;
 };
 
 extern u8 kt_uuid[16];

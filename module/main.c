@@ -28,7 +28,7 @@ MODULE_PARM_DESC(block, "session 0: bytes of a block (64K, less in small rings)"
 
 static char *mode = "overwrite";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "session 0: overwrite or discard (overwrite)");
+MODULE_PARM_DESC(mode, "session 0: overwrite, discard or snapshot (overwrite)");
 
 static char *profile = "default";
 module_param(profile, charp, 0444);
@@ -92,8 +92,10 @@ static int parse_config(struct kt_session_config *c, u64 *mask)
 		return -EINVAL;
 	if (!strcmp(mode, "discard")) {
 		c->mode = KTAPE_MODE_DISCARD;
+	} else if (!strcmp(mode, "snapshot")) {
+		c->mode = KTAPE_MODE_SNAPSHOT;
 	} else if (strcmp(mode, "overwrite")) {
-		pr_err("mode=%s is not overwrite or discard\n", mode);
+		pr_err("mode=%s is not overwrite, discard or snapshot\n", mode);
 		return -EINVAL;
 	}
 	if (kt_session_parse_profile(profile, mask)) {
@@ -110,7 +112,7 @@ static int parse_config(struct kt_session_config *c, u64 *mask)
 }
 
 /* The session that records from now on. */
-static int make_session0(const struct kt_session_config *c, const u64 *mask)
+static int make_session0(struct kt_session_config *c, const u64 *mask)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
 
@@ -118,6 +120,9 @@ static int make_session0(const struct kt_session_config *c, const u64 *mask)
 	if (IS_ERR(session0)) {
 		pr_err("no session with size=%s block=%s: error %ld\n", size,
 		       block, PTR_ERR(session0));
+		if (PTR_ERR(session0) == -ENOMEM)
+			pr_err("CPU %d: %llu bytes wanted, there were %llu\n",
+			       c->failed_cpu, c->failed_asked, c->failed_had);
 		return PTR_ERR(session0);
 	}
 	if (c->ring_size != session0->size[KTAPE_RING_EVENT])
@@ -210,7 +215,7 @@ err_dev:
 err_pm:
 	unregister_pm_notifier(&pm_notifier);
 err_session:
-	kt_session_destroy(session0);
+	kt_session_end_all();
 	kt_session_hotplug_exit();
 err_emit:
 	kt_emit_exit();
@@ -236,7 +241,7 @@ static void __exit ktape_exit(void)
 	kt_dev_mark_exit();
 	kt_dev_exit();
 	unregister_pm_notifier(&pm_notifier);
-	kt_session_destroy(session0);
+	kt_session_end_all();
 	kt_session_hotplug_exit();
 	kt_emit_exit();
 	kt_sink_exit();

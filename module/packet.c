@@ -16,20 +16,6 @@ struct kt_walk {
 	u64 events;	/* records, without time extensions, from there on */
 };
 
-static size_t record_length(const u32 *word, size_t left)
-{
-	size_t nargs = word[1] >> 29;
-	size_t length = 8 + nargs * 4;
-
-	if (word[1] & BIT(28)) {
-		if (left < length + 4)
-			return 0;
-		length += 4 + (size_t)word[2 + nargs];
-	}
-	length = ALIGN(length, KTAPE_RECORD_ALIGN);
-	return length <= left ? length : 0;
-}
-
 /*
  * Walk [KTAPE_BLOCK_HEADER, @end) of a copied block.
  * Return: whether the records fill it exactly.
@@ -46,7 +32,7 @@ static bool walk(const void *buf, size_t from, size_t end, struct kt_walk *w)
 	w->events = 0;
 	while (at < end) {
 		word = buf + at;
-		length = record_length(word, end - at);
+		length = kt_record_length(word, end - at);
 		if (!length)
 			return false;
 		if (at == from)
@@ -109,6 +95,7 @@ static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
 	}
 	c->gap = false;
 	c->events += events;
+	c->records += events;
 	if (exact) {
 		if (c->lapping && (s64)(now - c->stored - c->events) > 0)
 			c->lapped += now - c->stored - c->events;

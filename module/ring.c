@@ -24,6 +24,15 @@
  */
 #include "ring.h"
 
+/* Beside the reasons of loss: a snapshot is full, and what comes is not in it. */
+#define BEYOND	KTAPE_LOST_REASONS
+
+static const u8 priority[KTAPE_CLASSES] = {
+#define KTAPE_CLASS(number, NAME, name, ring, priority, help) \
+	[number] = priority,
+#include <ktape/events.h>
+};
+
 /* What one pass through the slow path wants to do. */
 struct kt_plan {
 	unsigned long write;	/* where the reservation starts ... */
@@ -63,6 +72,8 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 	r->committed = config->start;
 	r->lapped = config->start != 0;
 	r->stop.end = config->start;
+	r->shed_at[0] = ~0UL;
+	r->shed_at[1] = ~0UL;
 	r->desc = &r->stop;
 	*kt_word(&r->page->commit) = config->start;
 	*kt_word(&r->page->tail) = config->start;
@@ -176,6 +187,9 @@ static int make_room(struct kt_ring *r, unsigned long block)
 
 	if (!r->lapped && block < r->size)
 		return 0;
+	if (r->mode == KTAPE_MODE_SNAPSHOT &&
+	    kt_before(READ_ONCE(*kt_word(&r->page->floor)), limit))
+		return 1 + BEYOND;
 	if (kt_before(READ_ONCE(r->committed), limit))
 		return 1 + KTAPE_LOST_NESTED;
 	if (r->mode == KTAPE_MODE_DISCARD && kt_before(consumed(r), limit))
@@ -253,6 +267,38 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	return full;
 }
 
+/* Bytes in use up to @position, in whole blocks from the oldest one on. */
+static unsigned long in_use(const struct kt_ring *r, unsigned long position)
+{
+	return position - (consumed(r) & ~(r->block_size - 1));
+}
+
+/*
+ * May classes be shed in this block?  Then its writers take the slow path, where
+ * it is looked at for each record: no other block pays for it.
+ */
+static bool is_guarded(const struct kt_ring *r, unsigned long block)
+{
+	return r->mode == KTAPE_MODE_DISCARD &&
+	       in_use(r, block + r->block_size) > READ_ONCE(r->shed_at[0]);
+}
+
+/* Lead writers to a block, or past the descriptor into the slow path. */
+static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
+{
+	if (!is_guarded(r, block)) {
+		WRITE_ONCE(r->desc, d);
+		return;
+	}
+	/*
+	 * Not after any position that a writer may still try to reserve: with
+	 * 32 bits an end of long ago would be one of the future.
+	 */
+	WRITE_ONCE(r->stop.end, block);
+	barrier();
+	WRITE_ONCE(r->desc, &r->stop);
+}
+
 /* Write the members of the block before @p->block that tell how it ended. */
 static void close_block(struct kt_ring *r, const struct kt_plan *p)
 {
@@ -298,7 +344,7 @@ static void open_block(struct kt_ring *r, const struct kt_plan *p)
 	barrier();
 	WRITE_ONCE(d->end, p->block + r->block_size);
 	barrier();
-	WRITE_ONCE(r->desc, d);
+	lead_to(r, d, p->block);
 	if (p->block + r->block_size - r->size == 0)
 		WRITE_ONCE(r->lapped, 1);
 }
@@ -353,8 +399,34 @@ static unsigned long record_size(const struct kt_record *rec)
 static void drop(struct kt_ring *r, const struct kt_record *rec,
 		 unsigned int reason)
 {
-	if (rec)
+	if (!rec)
+		return;
+	if (reason == BEYOND)
+		kt_local_dec(&r->page->emitted[rec->class]);
+	else
 		kt_count(&r->page->lost[reason][rec->class]);
+}
+
+/*
+ * A snapshot ends when the first of its rings is full.  What comes after that
+ * moment is not in it, neither as a record nor as a loss, but for what this
+ * CPU could not know yet: kt_ring_cut() takes that away.
+ *
+ * Whoever interrupts us here has a later time: it leaves what we are about to
+ * write, and we overwrite what it wrote before we began.
+ */
+static void fill(struct kt_ring *r, u64 ts)
+{
+	u32 filling = READ_ONCE(r->filling);
+
+	if (filling == KT_ROOM || (filling == KT_FILLED && ts < r->full)) {
+		WRITE_ONCE(r->filling, KT_FILLING);
+		barrier();
+		r->full = ts;
+		barrier();
+		WRITE_ONCE(r->filling, KT_FILLED);
+	}
+	kt_ring_filled(r);
 }
 
 /*
@@ -365,13 +437,31 @@ static void drop(struct kt_ring *r, const struct kt_record *rec,
  */
 static bool keeps_out(const struct kt_ring *r, const struct kt_record *rec)
 {
-	unsigned long used;
+	return (u8)rec->code == KTAPE_EV_REGISTRY &&
+	       r->mode == KTAPE_MODE_DISCARD &&
+	       in_use(r, READ_ONCE(r->write)) >= r->size - r->block_size;
+}
 
-	if ((u8)rec->code != KTAPE_EV_REGISTRY ||
-	    r->mode != KTAPE_MODE_DISCARD)
-		return false;
-	used = READ_ONCE(r->write) - (consumed(r) & ~(r->block_size - 1));
-	return used >= r->size - r->block_size;
+/* So much is unread that records of less important classes give way. */
+static bool sheds(const struct kt_ring *r, const struct kt_record *rec)
+{
+	unsigned int level = priority[rec->class];
+
+	return r->mode == KTAPE_MODE_DISCARD && level < KT_SHED_LEVELS &&
+	       in_use(r, READ_ONCE(r->write)) > READ_ONCE(r->shed_at[level]);
+}
+
+/* Is there a reason not even to look for room?  Return: as make_room(). */
+static int refuse(const struct kt_ring *r, const struct kt_record *rec,
+		  unsigned long len)
+{
+	if (READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED)
+		return 1 + KTAPE_LOST_FULL;
+	if (rec && keeps_out(r, rec))
+		return 1 + KTAPE_LOST_FULL;
+	if (len > r->block_size - KTAPE_BLOCK_HEADER)
+		return 1 + KTAPE_LOST_TOO_BIG;
+	return rec && sheds(r, rec) ? 1 + KTAPE_LOST_SHED : 0;
 }
 
 /*
@@ -383,23 +473,17 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 	unsigned long len = record_size(rec);
 	struct kt_desc *d;
 	struct kt_plan p;
-	int full;
+	int full = refuse(r, rec, len);
 
-	if (unlikely(READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED)) {
-		drop(r, rec, KTAPE_LOST_FULL);
-		return 1 + KTAPE_LOST_FULL;
-	}
-	if (unlikely(rec && keeps_out(r, rec))) {
-		drop(r, rec, KTAPE_LOST_FULL);
-		return 1 + KTAPE_LOST_FULL;
-	}
-	if (unlikely(len > r->block_size - KTAPE_BLOCK_HEADER)) {
-		drop(r, rec, KTAPE_LOST_TOO_BIG);
-		return 1 + KTAPE_LOST_TOO_BIG;
+	if (unlikely(full)) {
+		drop(r, rec, full - 1);
+		return full;
 	}
 	do {
 		full = plan(r, &p, len, !rec);
 		if (unlikely(full)) {
+			if (full == 1 + BEYOND)
+				fill(r, p.ts);
 			drop(r, rec, full - 1);
 			return full;
 		}
@@ -417,7 +501,7 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 		/* Mend a descriptor that an outer context stored late (R8). */
 		d = &r->blocks[block_index(r, p.block)];
 		if (READ_ONCE(d->end) == p.block + r->block_size)
-			WRITE_ONCE(r->desc, d);
+			lead_to(r, d, p.block);
 	}
 	if (rec)
 		put_words(address(r, p.record), rec, (u32)p.ts);
@@ -518,4 +602,24 @@ void kt_ring_halt(struct kt_ring *r)
 {
 	r->stop.end = r->write;
 	r->desc = &r->stop;
+}
+
+/**
+ * kt_ring_cut() - end a full snapshot at an earlier position
+ * @r: the ring, halted
+ * @position: where a record begins, within the newest blocks that survive, or
+ *	the end of the last one of a block
+ *
+ * Context: on the owning CPU, or with no writer left; nobody reads yet.
+ */
+void kt_ring_cut(struct kt_ring *r, unsigned long position)
+{
+	r->write = position;
+	r->committed = position;
+	/* Pairs with the acquire of commit in every reader. */
+	smp_store_release(kt_word(&r->page->commit), position);
+	/* A time extension may be gone: the next record gets another. */
+	r->ts_hi = ~0U;
+	r->filling = KT_ROOM;
+	kt_ring_halt(r);
 }

@@ -39,6 +39,20 @@ struct kt_desc {
 };
 
 /**
+ * enum kt_filling - did a record of a snapshot find no room?
+ * @KT_ROOM: no
+ * @KT_FILLING: yes, and the time is being written
+ * @KT_FILLED: yes, and the time is there
+ */
+enum kt_filling {
+	KT_ROOM,
+	KT_FILLING,
+	KT_FILLED,
+};
+
+#define KT_SHED_LEVELS	2	/* classes of higher priority are never shed */
+
+/**
  * struct kt_ring - one CPU's ring of one kind in one session
  * @write: position of the next reservation
  * @desc: descriptor of the block that is being filled, or @stop
@@ -55,6 +69,10 @@ struct kt_desc {
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
  * @stop: a descriptor that sends every writer into the slow path
+ * @filling: snapshot mode: enum kt_filling, of @full
+ * @full: trace clock of the first record without room
+ * @shed_at: discard mode: bytes in use above which classes of priority 0, and
+ *	of priority 1, are dropped; stored by control
  * @blocks: descriptor of each block
  * @base: address of each block
  * @owner: of the user of the ring, who is told about opened blocks
@@ -76,6 +94,9 @@ struct kt_ring {
 	unsigned int cpu;
 	unsigned int kind;
 	struct kt_desc stop;
+	u32 filling;
+	u64 full;
+	unsigned long shed_at[KT_SHED_LEVELS];
 	struct kt_desc *blocks;
 	void **base;
 	void *owner;
@@ -137,6 +158,29 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
 void kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
 int kt_ring_flush(struct kt_ring *r);
 void kt_ring_halt(struct kt_ring *r);
+void kt_ring_cut(struct kt_ring *r, unsigned long position);
+
+/**
+ * struct kt_cut - where a ring is cut, and what that takes away
+ * @ring: the ring
+ * @time: what has this time or a later one goes
+ * @oldest: position of its oldest data
+ * @start: block to look at next
+ * @position: where to cut
+ * @events: records that go, per opcode
+ */
+struct kt_cut {
+	struct kt_ring *ring;
+	u64 time;
+	unsigned long oldest;
+	unsigned long start;
+	unsigned long position;
+	u32 events[KTAPE_OPCODES];
+};
+
+void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest,
+		  u64 time);
+bool kt_cut_step(struct kt_cut *c);
 void kt_ring_publish_slow(struct kt_ring *r);
 void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
 		  u32 a2);
@@ -147,11 +191,12 @@ u64 kt_ring_emitted(const struct ktape_ring_page *page);
 u64 kt_ring_filtered(const struct ktape_ring_page *page);
 
 /*
- * Given by the user of the ring.  Both run on the owning CPU in the context of
+ * Given by the user of the ring.  All run on the owning CPU in the context of
  * the writer, possibly an NMI.
  */
 void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts);
 void kt_ring_opened(struct kt_ring *r);
+void kt_ring_filled(struct kt_ring *r);
 
 /* Positions only grow; with 32 bits they wrap, so compare by difference. */
 static inline bool kt_before(unsigned long a, unsigned long b)
@@ -166,6 +211,27 @@ static inline bool kt_before(unsigned long a, unsigned long b)
 static inline unsigned long *kt_word(u64 *p)
 {
 	return (unsigned long *)p;
+}
+
+/**
+ * kt_record_length() - bytes of a record
+ * @word: its first words
+ * @left: bytes that there are
+ *
+ * Return: the length, 0 if it exceeds @left. Context: any.
+ */
+static inline size_t kt_record_length(const u32 *word, size_t left)
+{
+	size_t nargs = word[1] >> 29;
+	size_t length = 8 + nargs * 4;
+
+	if (word[1] & KT_CODE(0, 0, 1, 0)) {
+		if (left < length + 4)
+			return 0;
+		length += 4 + (size_t)word[2 + nargs];
+	}
+	length = ALIGN(length, KTAPE_RECORD_ALIGN);
+	return length <= left ? length : 0;
 }
 
 static __always_inline void kt_count(u64 *p)

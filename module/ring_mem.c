@@ -42,12 +42,12 @@ static void *alloc_block(const struct kt_ring_spec *spec)
 
 /**
  * kt_ring_alloc() - make a ring
- * @spec: what is wanted
+ * @spec: what is wanted; filled with what there was
  *
  * Context: process context, may sleep.
  * Return: the ring, or ERR_PTR(-ENOMEM).
  */
-struct kt_ring *kt_ring_alloc(const struct kt_ring_spec *spec)
+struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 {
 	unsigned int nr = spec->size / spec->block_size;
 	struct kt_ring_config config = {
@@ -63,6 +63,7 @@ struct kt_ring *kt_ring_alloc(const struct kt_ring_spec *spec)
 	struct kt_ring *r;
 	unsigned int i;
 
+	spec->had = 0;
 	r = kzalloc_node(sizeof(*r), gfp, node);
 	if (!r)
 		return ERR_PTR(-ENOMEM);
@@ -77,6 +78,7 @@ struct kt_ring *kt_ring_alloc(const struct kt_ring_spec *spec)
 		r->base[i] = alloc_block(spec);
 		if (!r->base[i] || fatal_signal_pending(current))
 			goto err;
+		spec->had += spec->block_size;
 		cond_resched();
 	}
 	config.page = r->page;

@@ -16,6 +16,7 @@ struct page;
  * @kind: enum ktape_ring_kind
  * @account: charge the memory to the caller's cgroup
  * @owner: for kt_ring_opened()
+ * @had: out: bytes of @size for which there was memory
  */
 struct kt_ring_spec {
 	unsigned long size;
@@ -25,9 +26,10 @@ struct kt_ring_spec {
 	unsigned int kind;
 	bool account;
 	void *owner;
+	unsigned long had;
 };
 
-struct kt_ring *kt_ring_alloc(const struct kt_ring_spec *spec);
+struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec);
 void kt_ring_free(struct kt_ring *r);
 struct page *kt_ring_page_at(const struct kt_ring *r, unsigned long page);
 

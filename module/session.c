@@ -6,8 +6,10 @@
  *   destroy	want bits, synchronize_rcu(), irq_work_sync(), rings
  */
 #include <linux/cpu.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/log2.h>
+#include <linux/math64.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -35,6 +37,22 @@ static u64 cpu_bytes(const struct kt_session *s)
 			   s->size[KTAPE_RING_CONTROL] : 0;
 }
 
+/* Of one CPU in all sessions. */
+static u64 all_bytes(void)
+{
+	u64 all = 0;
+	unsigned int i;
+
+	for (i = 0; i < KT_SESSIONS; i++)
+		all += cpu_bytes(kt_sessions[i]);
+	return all;
+}
+
+static u64 bytes_allowed(unsigned int cpus)
+{
+	return div_u64((u64)totalram_pages() * PAGE_SIZE / 2, cpus);
+}
+
 /**
  * kt_session_too_much() - would the rings take more than half of the memory?
  * @extra: a session that is not there yet, or NULL
@@ -45,15 +63,17 @@ static u64 cpu_bytes(const struct kt_session *s)
  */
 bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus)
 {
-	u64 all = cpu_bytes(extra);
-	unsigned int i;
-
-	for (i = 0; i < KT_SESSIONS; i++)
-		all += cpu_bytes(kt_sessions[i]);
-	return all > (u64)totalram_pages() * PAGE_SIZE / 2 / cpus;
+	return cpu_bytes(extra) + all_bytes() > bytes_allowed(cpus);
 }
 
-static int set_sizes(struct kt_session *s, const struct kt_session_config *c)
+static u64 bytes_left(void)
+{
+	u64 allowed = bytes_allowed(num_online_cpus()), all = all_bytes();
+
+	return allowed > all ? allowed - all : 0;
+}
+
+static int set_sizes(struct kt_session *s, struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
 	u64 size = c->ring_size ?: DEFAULT_RING;
@@ -77,19 +97,22 @@ static int set_sizes(struct kt_session *s, const struct kt_session_config *c)
 	s->size[KTAPE_RING_CONTROL] =
 		max_t(u64, roundup_pow_of_two(max_t(u64, control, 1)),
 		      block * RING_BLOCKS_MIN);
-	if (s->size[KTAPE_RING_EVENT] > RING_MAX ||
-	    kt_session_too_much(s, num_online_cpus()))
-		return -ENOMEM;
-	return 0;
+	if (s->size[KTAPE_RING_EVENT] <= RING_MAX &&
+	    !kt_session_too_much(s, num_online_cpus()))
+		return 0;
+	c->failed_cpu = -1;
+	c->failed_asked = cpu_bytes(s) * num_online_cpus();
+	c->failed_had = bytes_left() * num_online_cpus();
+	return -ENOMEM;
 }
 
-static int add_online_cpus(struct kt_session *s)
+static int add_online_cpus(struct kt_session *s, struct kt_session_config *c)
 {
 	unsigned int cpu;
 	int ret;
 
 	for_each_online_cpu(cpu) {
-		ret = kt_session_make_rings(s, cpu);
+		ret = kt_session_make_rings(s, cpu, c);
 		if (ret)
 			return ret;
 	}
@@ -97,7 +120,7 @@ static int add_online_cpus(struct kt_session *s)
 }
 
 /* Find a number and make the rings. */
-static int set_up(struct kt_session *s)
+static int set_up(struct kt_session *s, struct kt_session_config *c)
 {
 	unsigned int id;
 	int ret;
@@ -110,7 +133,7 @@ static int set_up(struct kt_session *s)
 	s->id = id;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	ret = add_online_cpus(s);
+	ret = add_online_cpus(s, c);
 	if (ret)
 		kt_session_remove_rings(s);
 	else
@@ -130,39 +153,48 @@ static void look(struct work_struct *work)
 
 /**
  * kt_session_create() - make a session, stopped and with an empty profile
- * @config: what it is made of
+ * @config: what it is made of; filled with what failed
  *
  * Context: process context, may sleep.
- * Return: the session; ERR_PTR of -EINVAL (mode, sizes), -EMFILE (too many
- * sessions), -ENOMEM.
+ * Return: the session with one user, and one more if it lingers; ERR_PTR of
+ * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM.
  */
-struct kt_session *kt_session_create(const struct kt_session_config *config)
+struct kt_session *kt_session_create(struct kt_session_config *config)
 {
 	struct kt_session *s;
 	int ret;
 
-	if (config->mode > KTAPE_MODE_DISCARD)
+	if (config->mode > KTAPE_MODE_SNAPSHOT)
 		return ERR_PTR(-EINVAL);
 	s = kzalloc(struct_size(s, rings, nr_cpu_ids), GFP_KERNEL);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	s->mode = config->mode;
 	s->account = config->account;
+	s->lingers = config->lingers;
+	s->uid = current_uid();
+	if (config->name)
+		strscpy(s->name, config->name, sizeof(s->name));
+	refcount_set(&s->users, 1 + s->lingers);
 	spin_lock_init(&s->reader_lock);
 	INIT_LIST_HEAD(&s->readers);
 	INIT_DELAYED_WORK(&s->look, look);
 	kt_owner_init(&s->owner);
+	kt_session_freeze_init(s);
+	kt_session_policy_init(s);
 	kt_mask_normalise(s->mask);
 	mutex_lock(&kt_session_control);
-	ret = set_sizes(s, config);
+	ret = s->name[0] && kt_session_named(s->name) ? -EEXIST : 0;
+	if (!ret)
+		ret = set_sizes(s, config);
 	if (ret)
 		goto out;
-	ret = set_up(s);
+	ret = set_up(s, config);
 	/* Memory may be too fragmented for blocks of the default size. */
 	while (ret == -ENOMEM && !config->block_size &&
 	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
 		s->block_size[KTAPE_RING_EVENT] /= 2;
-		ret = set_up(s);
+		ret = set_up(s, config);
 	}
 out:
 	mutex_unlock(&kt_session_control);
@@ -175,7 +207,7 @@ out:
 
 /**
  * kt_session_destroy() - end a session and free it
- * @s: the session, ERR_PTR and NULL are nothing; no file has it open
+ * @s: the session, ERR_PTR and NULL are nothing; it has no users
  *
  * Context: process context, may sleep.
  */
@@ -185,6 +217,8 @@ void kt_session_destroy(struct kt_session *s)
 		return;
 	kt_session_stop(s);
 	cancel_delayed_work_sync(&s->look);
+	cancel_delayed_work_sync(&s->watch);
+	kt_session_freeze_exit(s);
 	mutex_lock(&kt_session_control);
 	kt_session_filters_exit(s);
 	cpus_read_lock();
@@ -209,11 +243,23 @@ void kt_session_destroy(struct kt_session *s)
  */
 void kt_session_clear(struct kt_session *s)
 {
+	mutex_lock(&kt_session_lock);
+	kt_session_forget(s);
+	mutex_unlock(&kt_session_lock);
+}
+
+/**
+ * kt_session_forget() - kt_session_clear() within the lock
+ * @s: the session
+ *
+ * Context: process context with kt_session_lock.
+ */
+void kt_session_forget(struct kt_session *s)
+{
 	unsigned int cpu, kind;
 	unsigned long commit;
 	struct kt_ring *r;
 
-	mutex_lock(&kt_session_lock);
 	for_each_possible_cpu(cpu) {
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			r = kt_session_ring(s, cpu, kind);
@@ -229,7 +275,6 @@ void kt_session_clear(struct kt_session *s)
 			spin_unlock(&s->reader_lock);
 		}
 	}
-	mutex_unlock(&kt_session_lock);
 }
 
 /**

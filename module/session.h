@@ -5,8 +5,12 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
+#include <linux/uidgid.h>
 #include <linux/workqueue.h>
+
+#include <ktape/session.h>
 
 #include "event.h"
 #include "filter.h"
@@ -18,6 +22,12 @@
  * @block_size: bytes of a block, rounded up; 0: the default
  * @control_size: bytes of a control ring, rounded up; 0: the default
  * @account: charge the memory to the caller's cgroup
+ * @lingers: it outlives its files
+ * @name: checked, or NULL
+ * @failed_cpu: out, after -ENOMEM: whose ring could not be made, or -1
+ * @failed_kind: out: which ring of it
+ * @failed_asked: out: bytes that were wanted
+ * @failed_had: out: bytes of them that there were
  */
 struct kt_session_config {
 	u32 mode;
@@ -25,6 +35,12 @@ struct kt_session_config {
 	u64 block_size;
 	u64 control_size;
 	bool account;
+	bool lingers;
+	const char *name;
+	int failed_cpu;
+	u32 failed_kind;
+	u64 failed_asked;
+	u64 failed_had;
 };
 
 /**
@@ -39,6 +55,12 @@ struct kt_rings {
  * struct kt_session - rings, profile and readers that belong together
  * @owner: what the rings know of it
  * @id: number, the bit in the want bytes
+ * @users: open files, and one for who keeps it: the module or its name
+ * @files: open files
+ * @lingers: its name keeps it
+ * @gone: destroyed; it only stays for those who have it open
+ * @name: or empty
+ * @uid: who made it
  * @mode: enum ktape_mode
  * @size: bytes of a ring, per kind
  * @block_size: bytes of a block, per kind
@@ -46,13 +68,20 @@ struct kt_rings {
  *	comes later that of whoever brings it
  * @active: its want bits are to be set
  * @running: it records; false when the last record was written
+ * @frozen: trace clock at which a full snapshot ends, else 0
+ * @shed_percent: of the policy, see uapi/ktape/session.h
+ * @stall_ms: of the policy
+ * @evicted: how many readers were
  * @flags: KTAPE_PROFILE_*
  * @mask: the profile, bit n is opcode n
  * @told: what of it can be recorded, as the last marker said
  * @reader_lock: protects @readers and the consumer words of the rings
  * @readers: open files for which it may have to wait, struct kt_reader
  * @registered: how many of them are registered
+ * @reader_ids: the last one given
  * @look: wakes those who poll with a watermark below a block
+ * @watch: looks for readers that stall
+ * @freeze: ends a full snapshot
  * @rings: per possible CPU; set once, with release
  *
  * All but @readers and @registered is changed with kt_session_control and kt_session_lock held;
@@ -62,18 +91,31 @@ struct kt_session {
 	struct kt_owner owner;
 	u32 id;
 	u32 mode;
+	refcount_t users;
+	atomic_t files;
+	bool lingers;
+	bool gone;
+	char name[KTAPE_SESSION_NAME];
+	kuid_t uid;
 	unsigned long size[KTAPE_RINGS_PER_CPU];
 	unsigned long block_size[KTAPE_RINGS_PER_CPU];
 	bool account;
 	bool active;
 	bool running;
+	u64 frozen;
+	u32 shed_percent;
+	u32 stall_ms;
+	u64 evicted;
 	u32 flags;
 	u64 mask[KTAPE_MASK_WORDS];
 	u64 told[KTAPE_MASK_WORDS];
 	spinlock_t reader_lock;
 	struct list_head readers;
 	unsigned int registered;
+	u32 reader_ids;
 	struct delayed_work look;
+	struct delayed_work watch;
+	struct work_struct freeze;
 	struct kt_rings *rings[];
 };
 
@@ -84,7 +126,11 @@ struct kt_session {
  * @discarded: total of lost events that counts as zero for this reader
  * @stored: events that were in the ring up to the last closed block
  * @events: delivered since
+ * @records: delivered by read()
  * @lapped: events in blocks that were overwritten before they were read
+ * @stuck_at: where it stood when the ring was found full because of it
+ * @stuck: jiffies of that
+ * @is_stuck: it still stands there
  * @lapping: there are some that are not in @lapped yet
  * @emitted: of the last packet
  * @told: its count of lost events
@@ -97,9 +143,13 @@ struct kt_cursor {
 	u64 discarded;
 	u64 stored;
 	u64 events;
+	u64 records;
 	u64 lapped;
 	u64 emitted;
 	u64 told;
+	unsigned long stuck_at;
+	unsigned long stuck;
+	bool is_stuck;
 	bool lapping;
 	bool begun;
 	bool gap;
@@ -111,12 +161,18 @@ struct kt_cursor {
  * @registered: the session waits for it, in discard mode
  * @reads: it has called read(); the session waits for such readers as long as
  *	nobody is registered
+ * @evicted: the session waited for it and it stalled
+ * @id: its number in the session
+ * @pid: process that made the session wait for it, as in the initial name space
  * @cursor: per CPU and kind, at cpu * KTAPE_RINGS_PER_CPU + kind
  */
 struct kt_reader {
 	struct list_head node;
 	bool registered;
 	bool reads;
+	bool evicted;
+	u32 id;
+	pid_t pid;
 	struct kt_cursor *cursor;
 };
 
@@ -133,11 +189,12 @@ extern struct mutex kt_session_control;
 extern struct mutex kt_session_lock;
 extern struct kt_session *kt_sessions[KT_SESSIONS];
 
-struct kt_session *kt_session_create(const struct kt_session_config *config);
+struct kt_session *kt_session_create(struct kt_session_config *config);
 void kt_session_destroy(struct kt_session *s);
-void kt_session_start(struct kt_session *s);
+int kt_session_start(struct kt_session *s);
 void kt_session_stop(struct kt_session *s);
 void kt_session_clear(struct kt_session *s);
+void kt_session_forget(struct kt_session *s);
 int kt_session_flush(struct kt_session *s);
 void kt_session_resumed(void);
 void kt_session_sinks(void);
@@ -150,12 +207,46 @@ bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus);
 bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
 void kt_session_want(struct kt_session *s);
 void kt_session_probes(const u64 *extra);
-int kt_session_make_rings(struct kt_session *s, unsigned int cpu);
+int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
+			  struct kt_session_config *config);
 void kt_session_remove_rings(struct kt_session *s);
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 				unsigned int kind);
 int kt_session_hotplug_init(void);
 void kt_session_hotplug_exit(void);
+
+/* session_name.c */
+bool kt_session_name_ok(const char *name);
+struct kt_session *kt_session_named(const char *name);
+struct kt_session *kt_session_find(const struct ktape_session_ref *ref);
+void kt_session_put(struct kt_session *s);
+int kt_session_end(struct kt_session *s);
+void kt_session_end_all(void);
+void kt_session_tell(unsigned int id, struct ktape_session_info *to);
+
+/**
+ * struct kt_stalled - a reader that the session no longer waits for
+ * @id: its number in the session
+ * @pid: process that made the session wait for it, as in the initial name space
+ * @ms: for how long it had not moved
+ */
+struct kt_stalled {
+	u32 id;
+	pid_t pid;
+	u32 ms;
+};
+
+/* session_freeze.c */
+void kt_session_freeze_init(struct kt_session *s);
+void kt_session_freeze_exit(struct kt_session *s);
+void kt_session_freeze_cut(struct kt_session *s);
+void kt_session_arm(struct kt_session *s);
+
+/* session_policy.c */
+void kt_session_policy_init(struct kt_session *s);
+void kt_session_policy(struct kt_session *s, struct ktape_policy *p);
+void kt_session_sheds(struct kt_session *s);
+void kt_session_watch(struct kt_session *s);
 
 int kt_reader_init(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_exit(struct kt_reader *rd, struct kt_session *s);
@@ -165,6 +256,9 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
 void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
+bool kt_reader_evict(struct kt_session *s, unsigned long timeout,
+		     struct kt_stalled *who);
+void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);
 
@@ -195,6 +289,13 @@ static inline unsigned long kt_ring_commit(const struct kt_ring *r)
 {
 	/* Pairs with the release of commit in kt_ring_publish(). */
 	return smp_load_acquire(kt_word(&r->page->commit));
+}
+
+/* Nobody knows yet where a snapshot ends. */
+static inline bool kt_session_holds_back(const struct kt_session *s)
+{
+	/* Pairs with the release in stop(): then commit is where it ends. */
+	return s->mode == KTAPE_MODE_SNAPSHOT && smp_load_acquire(&s->running);
 }
 
 static inline unsigned long kt_ring_oldest(const struct kt_ring *r)

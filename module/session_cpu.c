@@ -47,15 +47,26 @@ static void free_rings(struct kt_rings *rings)
 	kfree(rings);
 }
 
+static void tell_failed(struct kt_session_config *config,
+			const struct kt_ring_spec *spec)
+{
+	config->failed_cpu = spec->cpu;
+	config->failed_kind = spec->kind;
+	config->failed_asked = spec->size;
+	config->failed_had = spec->had;
+}
+
 /**
  * kt_session_make_rings() - give a CPU its rings
  * @s: the session
  * @cpu: the CPU; nothing happens if it has them
+ * @config: filled with what failed, or NULL
  *
  * Context: process context with kt_session_lock, may sleep.
  * Return: 0 or -ENOMEM.
  */
-int kt_session_make_rings(struct kt_session *s, unsigned int cpu)
+int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
+			  struct kt_session_config *config)
 {
 	struct kt_ring_spec spec = {
 		.mode = s->mode,
@@ -76,8 +87,14 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu)
 	for (; spec.kind < KTAPE_RINGS_PER_CPU; spec.kind++) {
 		spec.size = s->size[spec.kind];
 		spec.block_size = s->block_size[spec.kind];
+		/* The control ring of a snapshot keeps how it began. */
+		if (s->mode == KTAPE_MODE_SNAPSHOT &&
+		    spec.kind == KTAPE_RING_CONTROL)
+			spec.mode = KTAPE_MODE_DISCARD;
 		r = kt_ring_alloc(&spec);
 		if (IS_ERR(r)) {
+			if (config)
+				tell_failed(config, &spec);
 			free_rings(rings);
 			return PTR_ERR(r);
 		}
@@ -125,9 +142,10 @@ static int cpu_prepare(unsigned int cpu)
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i])
 			continue;
-		if (!room || kt_session_make_rings(kt_sessions[i], cpu))
+		if (!room || kt_session_make_rings(kt_sessions[i], cpu, NULL))
 			pr_warn_once("no memory for the rings of CPU %u\n",
 				     cpu);
+		kt_session_sheds(kt_sessions[i]);
 		kt_want_set(kt_sessions[i], cpu);
 	}
 	mutex_unlock(&kt_session_lock);

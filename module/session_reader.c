@@ -6,6 +6,8 @@
  * session waits: the registered readers, or, as long as there are none, the
  * files that call read().  It only grows.
  */
+#include <linux/jiffies.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "session.h"
@@ -69,6 +71,7 @@ int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
 	if (!rd->cursor)
 		return -ENOMEM;
 	spin_lock(&s->reader_lock);
+	rd->id = ++s->reader_ids;
 	begin_at_oldest(rd, s, true);
 	INIT_LIST_HEAD(&rd->node);
 	spin_unlock(&s->reader_lock);
@@ -155,6 +158,10 @@ void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on)
 	spin_lock(&s->reader_lock);
 	if (on && !rd->registered)
 		begin_at_oldest(rd, s, false);
+	if (on) {
+		rd->evicted = false;
+		rd->pid = task_tgid_nr(current);
+	}
 	s->registered += on - rd->registered;
 	rd->registered = on;
 	list_waited(rd, s);
@@ -173,6 +180,8 @@ void kt_reader_reads(struct kt_reader *rd, struct kt_session *s)
 {
 	spin_lock(&s->reader_lock);
 	rd->reads = true;
+	if (!rd->pid)
+		rd->pid = task_tgid_nr(current);
 	list_waited(rd, s);
 	spin_unlock(&s->reader_lock);
 }
@@ -217,4 +226,131 @@ void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 		return;
 	c->seq += (pos >> r->block_shift) - (c->pos >> r->block_shift);
 	c->gap = true;
+}
+
+/* Does the session wait for it now? */
+static bool is_waited(const struct kt_session *s, const struct kt_reader *rd)
+{
+	return rd->registered || !s->registered;
+}
+
+static bool others_wait(const struct kt_session *s)
+{
+	const struct kt_reader *rd;
+	unsigned int n = 0;
+
+	list_for_each_entry(rd, &s->readers, node)
+		n += is_waited(s, rd);
+	return n > 1;
+}
+
+/*
+ * Is a ring full because of a reader that has stood there for so long?  Looked
+ * at several times within @timeout.
+ */
+static bool stalls(const struct kt_ring *r, struct kt_cursor *c,
+		   unsigned long timeout)
+{
+	unsigned long start = c->pos & ~(r->block_size - 1);
+
+	if (kt_ring_commit(r) - start <= r->size - r->block_size) {
+		c->is_stuck = false;
+		return false;
+	}
+	if (!c->is_stuck || c->stuck_at != c->pos) {
+		c->is_stuck = true;
+		c->stuck_at = c->pos;
+		c->stuck = jiffies;
+		return false;
+	}
+	return time_after_eq(jiffies, c->stuck + timeout);
+}
+
+/* Return: the cursor of the ring that it holds up, or NULL. */
+static struct kt_cursor *stalled(const struct kt_session *s,
+				 struct kt_reader *rd, unsigned long timeout)
+{
+	unsigned int cpu, kind;
+	struct kt_cursor *c, *found = NULL;
+	struct kt_ring *r;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			r = kt_session_ring(s, cpu, kind);
+			c = kt_reader_cursor(rd, cpu, kind);
+			if (r && stalls(r, c, timeout))
+				found = c;
+		}
+	}
+	return found;
+}
+
+/**
+ * kt_reader_evict() - no longer wait for one reader that stalls
+ * @s: the session
+ * @timeout: for how long it must not have moved, jiffies
+ * @who: filled with who it was
+ *
+ * The last one that is waited for is never evicted: that would help nobody.
+ *
+ * Context: process context.
+ * Return: was there one?
+ */
+bool kt_reader_evict(struct kt_session *s, unsigned long timeout,
+		     struct kt_stalled *who)
+{
+	const struct kt_cursor *c = NULL;
+	struct kt_reader *rd;
+
+	spin_lock(&s->reader_lock);
+	list_for_each_entry(rd, &s->readers, node) {
+		if (!is_waited(s, rd) || !others_wait(s))
+			continue;
+		c = stalled(s, rd, timeout);
+		if (c)
+			break;
+	}
+	if (c) {
+		who->id = rd->id;
+		who->pid = rd->pid;
+		who->ms = jiffies_to_msecs(jiffies - c->stuck);
+		s->registered -= rd->registered;
+		rd->registered = false;
+		rd->reads = false;
+		rd->evicted = true;
+		list_waited(rd, s);
+		update_all(s);
+	}
+	spin_unlock(&s->reader_lock);
+	return c;
+}
+
+/**
+ * kt_reader_seek() - go to one end of what there is, and begin anew there
+ * @rd: the reader, locked against read()
+ * @s: the session
+ * @newest: to the end; else to the oldest data
+ *
+ * Context: process context.
+ */
+void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest)
+{
+	unsigned int cpu, kind;
+	struct kt_cursor *c;
+	struct kt_ring *r;
+
+	spin_lock(&s->reader_lock);
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			r = kt_session_ring(s, cpu, kind);
+			c = kt_reader_cursor(rd, cpu, kind);
+			memset(c, 0, sizeof(*c));
+			if (r)
+				WRITE_ONCE(c->pos, newest ? kt_ring_commit(r) :
+							    kt_ring_oldest(r));
+		}
+	}
+	if (!list_empty(&rd->node))
+		update_all(s);
+	spin_unlock(&s->reader_lock);
 }

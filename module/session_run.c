@@ -209,6 +209,7 @@ static void want_everywhere(const struct kt_session *s)
  */
 void kt_session_want(struct kt_session *s)
 {
+	kt_session_sheds(s);
 	WRITE_ONCE(s->owner.no_context,
 		   s->flags & KTAPE_PROFILE_NO_CONTEXT && !sees_switches(s));
 	kt_control_want(s);
@@ -262,8 +263,10 @@ static void set_flags(struct kt_session *s, u64 flags)
 	for_each_possible_cpu(cpu) {
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			r = kt_session_ring(s, cpu, kind);
-			if (r)
-				WRITE_ONCE(r->page->flags, flags);
+			if (!r)
+				continue;
+			/* Pairs with readers of snapshots: then commit. */
+			smp_store_release(kt_word(&r->page->flags), flags);
 		}
 	}
 }
@@ -304,16 +307,20 @@ void kt_session_sinks(void)
  * @s: the session
  *
  * Context: process context, may sleep.
+ * Return: 0, or -ENODEV if it was destroyed.
  */
-void kt_session_start(struct kt_session *s)
+int kt_session_start(struct kt_session *s)
 {
 	const struct kt_filters *f;
+	int ret;
 
 	mutex_lock(&kt_session_control);
-	if (s->running)
+	ret = s->gone ? -ENODEV : 0;
+	if (s->running || ret)
 		goto out;
 	prepare(s, s->mask);
 	lock();
+	kt_session_arm(s);
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	s->active = true;
@@ -329,8 +336,10 @@ void kt_session_start(struct kt_session *s)
 	unlock();
 	/* Context records may turn out not to be wanted. */
 	kt_session_probes(NULL);
+	kt_session_watch(s);
 out:
 	mutex_unlock(&kt_session_control);
+	return ret;
 }
 
 /* Stop recording.  Called with kt_session_control. */
@@ -343,9 +352,11 @@ static void stop(struct kt_session *s)
 	s->active = false;
 	want_everywhere(s);
 	synchronize_rcu();
+	kt_session_freeze_cut(s);
 	kt_control_ledger(s);
 	kt_control_session(s, KTAPE_PHASE_OFF);
-	set_flags(s, KTAPE_RING_FLAG_STOPPED);
+	set_flags(s, KTAPE_RING_FLAG_STOPPED |
+			     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
 	/* Pairs with the read barrier in refill(): nothing comes any more. */
 	smp_store_release(&s->running, false);
 	unlock();
@@ -456,7 +467,8 @@ int kt_session_parse_profile(const char *text, u64 *mask)
 			if (kt_event_opcode_exists(i) &&
 			    !memchr(on_request, i, sizeof(on_request)) &&
 			    i < KTAPE_OP_PROBE &&
-			    (all || (def && BIT(kt_event_class(i)) & in_default)))
+			    (all ||
+			     (def && BIT(kt_event_class(i)) & in_default)))
 				kt_mask_set(mask, i);
 		return 0;
 	}

@@ -9,6 +9,8 @@
 
 #include "kselftest_harness.h"
 
+#include <ktape/session.h>
+
 #include "kt_ring.h"
 
 #ifndef CAP_PERFMON
@@ -144,6 +146,9 @@ union any {
 	struct ktape_metadata metadata;
 	struct ktape_watermark watermark;
 	struct ktape_create create;
+	struct ktape_session_ref ref;
+	struct ktape_policy policy;
+	struct ktape_reader_info reader;
 };
 
 #define RIGHT(NAME, member, op, write, want)			\
@@ -177,6 +182,10 @@ static const struct {
 	RIGHT(CONSUMER, consumer, KTAPE_CONSUMER_REGISTER, true, 0),
 	RIGHT(CONSUMER, consumer, KTAPE_CONSUMER_UNREGISTER, true, 0),
 	RIGHT(CREATE, create, 0, true, 0),
+	RIGHT(POLICY, policy, KTAPE_POLICY_GET, false, 0),
+	RIGHT(READER, reader, 0, false, 0),
+	RIGHT(POLICY, policy, KTAPE_POLICY_SET, true, 0),
+	RIGHT(DESTROY, ref, 0, true, -EBUSY),
 };
 
 static void check_rights(struct __test_metadata *_metadata, int fd, bool write)

@@ -9,11 +9,12 @@
 #include "kselftest_harness.h"
 
 #include <ktape/filter.h>
+#include <ktape/session.h>
 
 #include "kt.h"
 
 #define PAGE		4096
-#define COMMANDS	15
+#define COMMANDS	20
 #define TEXT_ROOM	(256 << 10)
 #define POISON		0xa5
 
@@ -29,6 +30,10 @@ union any {
 	struct ktape_metadata metadata;
 	struct ktape_watermark watermark;
 	struct ktape_create create;
+	struct ktape_session_list sessions;
+	struct ktape_session_ref ref;
+	struct ktape_policy policy;
+	struct ktape_reader_info reader;
 	struct ktape_filter filter;
 	struct ktape_probe probe;
 };
@@ -54,6 +59,9 @@ static void fill(unsigned long cmd, union any *a)
 		break;
 	case KTAPE_IOC_WATERMARK:
 		a->watermark.bytes = PAGE;
+		break;
+	case KTAPE_IOC_SESSIONS:
+		a->sessions.entry_size = sizeof(struct ktape_session_info);
 		break;
 	case KTAPE_IOC_CREATE:
 		a->create.ring_size = 4 * PAGE;
@@ -129,6 +137,18 @@ COMMAND(WATERMARK, struct ktape_watermark,
 	.zero = { MEMBER(struct ktape_watermark, flags) });
 COMMAND(CREATE, struct ktape_create,
 	.zero = { FROM(struct ktape_create, flags) });
+COMMAND(SESSIONS, struct ktape_session_list, .result = true,
+	.zero = { MEMBER(struct ktape_session_list, reserved) });
+COMMAND(OPEN, struct ktape_session_ref,
+	.zero = { FROM(struct ktape_session_ref, reserved) });
+COMMAND(POLICY, struct ktape_policy, .result = true,
+	.zero = { MEMBER(struct ktape_policy, flags),
+		  FROM(struct ktape_policy, reserved) });
+COMMAND(READER, struct ktape_reader_info, .result = true,
+	.zero = { MEMBER(struct ktape_reader_info, flags),
+		  MEMBER(struct ktape_reader_info, id),
+		  MEMBER(struct ktape_reader_info, reserved) },
+	.out = FROM(struct ktape_reader_info, position));
 COMMAND(FILTER, struct ktape_filter, .result = true,
 	.zero = { FROM(struct ktape_filter, active) });
 COMMAND(PROBE, struct ktape_probe, .result = true,
@@ -160,7 +180,7 @@ static int call(int fd, unsigned long cmd, void *arg)
 {
 	int ret = kt_ioctl(fd, cmd, arg);
 
-	if (cmd == KTAPE_IOC_CREATE && ret > 2) {
+	if ((cmd == KTAPE_IOC_CREATE || cmd == KTAPE_IOC_OPEN) && ret > 2) {
 		close(ret);
 		return 0;
 	}
@@ -389,7 +409,8 @@ TEST_F(command, compat)
 	*low = a;
 	want = call(self->fd, variant->cmd, &a);
 	got = ioctl32(self->fd, variant->cmd, low);
-	if (variant->cmd == KTAPE_IOC_CREATE && got > 2)
+	if ((variant->cmd == KTAPE_IOC_CREATE ||
+	     variant->cmd == KTAPE_IOC_OPEN) && got > 2)
 		got = close(got);
 	if (variant->cmd == KTAPE_IOC_FLUSH && got == -EAGAIN)
 		got = 0;

@@ -68,6 +68,7 @@ do {						\
 })
 
 #define kt_local_inc(p)		__asm__ __volatile__("incq %0" : "+m" (*(p)))
+#define kt_local_dec(p)		__asm__ __volatile__("decq %0" : "+m" (*(p)))
 
 #ifdef KT_SHIM_CLOCK
 

@@ -37,6 +37,13 @@ void kt_ring_opened(struct kt_ring *r)
 		;
 }
 
+void kt_ring_filled(struct kt_ring *r)
+{
+	struct rig *rig = r->owner;
+
+	kt_local_inc(&rig->filled);
+}
+
 /* Puts the blocks anywhere but one after the other, with guards between. */
 static void place_blocks(struct rig *rig)
 {
@@ -113,6 +120,7 @@ void rig_again(struct rig *rig, unsigned int mode, unsigned long start)
 	rig->opening = 0;
 	rig->opened = 0;
 	rig->told = 0;
+	rig->filled = 0;
 	kt_ring_init(&rig->ring, &config);
 }
 

@@ -8,6 +8,7 @@
 #include <ktape/abi.h>
 #include <ktape/filter.h>
 #include <ktape/mark.h>
+#include <ktape/session.h>
 
 #include "tap.h"
 
@@ -63,6 +64,7 @@ static const struct size sizes[] = {
 	OFFSET(ktape_ring_page, floor, 128),
 	OFFSET(ktape_ring_page, consumer, 136),
 	OFFSET(ktape_ring_page, flags, 144),
+	OFFSET(ktape_ring_page, frozen, 152),
 	OFFSET(ktape_ring_page, emitted, 192),
 	OFFSET(ktape_ring_page, filtered, 448),
 	OFFSET(ktape_ring_page, lost, 704),
@@ -107,9 +109,26 @@ static const struct size sizes[] = {
 	SIZE(ktape_metadata, 24),
 	OFFSET(ktape_metadata, text, 16),
 	SIZE(ktape_watermark, 16),
-	SIZE(ktape_create, 40),
+	SIZE(ktape_create, 96),
 	OFFSET(ktape_create, control_size, 16),
 	OFFSET(ktape_create, block_size, 24),
+	OFFSET(ktape_create, name, 40),
+	OFFSET(ktape_create, failed_cpu, 72),
+	OFFSET(ktape_create, failed_asked, 80),
+
+	SIZE(ktape_session_info, 96),
+	OFFSET(ktape_session_info, ring_size, 24),
+	OFFSET(ktape_session_info, block_size, 40),
+	OFFSET(ktape_session_info, frozen, 48),
+	OFFSET(ktape_session_info, name, 64),
+	SIZE(ktape_session_list, 24),
+	OFFSET(ktape_session_list, entries, 16),
+	SIZE(ktape_session_ref, 48),
+	OFFSET(ktape_session_ref, name, 16),
+	SIZE(ktape_policy, 32),
+	OFFSET(ktape_policy, evicted, 24),
+	SIZE(ktape_reader_info, 56),
+	OFFSET(ktape_reader_info, position, 24),
 
 	SIZE(ktape_filter_pid, 8),
 	SIZE(ktape_filter_gate, 16),
@@ -178,6 +197,7 @@ static const struct number numbers[] = {
 	IS(KTAPE_RINGS_PER_CPU, 2),
 	IS(KTAPE_MODE_OVERWRITE, 0),
 	IS(KTAPE_MODE_DISCARD, 1),
+	IS(KTAPE_MODE_SNAPSHOT, 2),
 	IS(KTAPE_LOST_FULL, 0),
 	IS(KTAPE_LOST_NESTED, 1),
 	IS(KTAPE_LOST_TOO_BIG, 2),
@@ -231,6 +251,16 @@ static const struct number numbers[] = {
 	IS(KTAPE_IOC_METADATA, 0xc004e90a),
 	IS(KTAPE_IOC_WATERMARK, 0x4004e90b),
 	IS(KTAPE_IOC_CREATE, 0x4004e90c),
+	IS(KTAPE_IOC_SESSIONS, 0xc004e90f),
+	IS(KTAPE_IOC_OPEN, 0x4004e910),
+	IS(KTAPE_IOC_DESTROY, 0x4004e911),
+	IS(KTAPE_IOC_POLICY, 0xc004e912),
+	IS(KTAPE_IOC_READER, 0xc004e913),
+	IS(KTAPE_RING_FLAG_FROZEN, 2),
+	IS(KTAPE_CREATE_LINGER, 1),
+	IS(KTAPE_OPEN_READONLY, 1),
+	IS(KTAPE_SESSION_GONE, 8),
+	IS(KTAPE_READER_EVICTED, 4),
 	IS(KTAPE_IOC_FILTER, 0xc004e90d),
 	IS(KTAPE_IOC_PROBE, 0xc004e90e),
 	IS(KTAPE_MARK_IOC_MARK, 0x4004e940),
@@ -274,6 +304,8 @@ static const struct frozen opcodes[] = {
 	{ 6, "context" },
 	{ 7, "session" },
 	{ 8, "filter" },
+	{ 14, "evict" },
+	{ 15, "freeze" },
 	{ 16, "exception" },
 	{ 17, "mark" },
 	{ 18, "mark_begin" },

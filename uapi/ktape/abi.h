@@ -194,10 +194,15 @@ enum ktape_ring_kind {
  * enum ktape_mode - what happens when a ring is full
  * @KTAPE_MODE_OVERWRITE: the oldest block goes
  * @KTAPE_MODE_DISCARD: new events are dropped and counted
+ * @KTAPE_MODE_SNAPSHOT: recording ends on all CPUs, as of one moment
+ *
+ * A snapshot session has nothing to read before it is stopped, by itself or by
+ * STOP: until then nobody knows where it ends.
  */
 enum ktape_mode {
 	KTAPE_MODE_OVERWRITE = 0,
-	KTAPE_MODE_DISCARD = 1
+	KTAPE_MODE_DISCARD = 1,
+	KTAPE_MODE_SNAPSHOT = 2
 };
 
 /**
@@ -349,6 +354,7 @@ struct ktape_metadata_packet {
 
 /* Flags of struct ktape_ring_page. */
 #define KTAPE_RING_FLAG_STOPPED	(1ULL << 0)	/* nothing is recorded */
+#define KTAPE_RING_FLAG_FROZEN	(1ULL << 1)	/* a snapshot that is full */
 
 /**
  * struct ktape_ring_page - control page of a ring, mapped read-only
@@ -361,6 +367,8 @@ struct ktape_metadata_packet {
  * @consumer: discard mode: everything below may be overwritten; stored by
  *	control from what the consumers report
  * @flags: KTAPE_RING_FLAG_*; stored by control
+ * @frozen: trace clock at which a full snapshot ends: records of this time and
+ *	later are not in the event rings; stored by control before @flags
  * @pad2: zero
  * @emitted: per class, events that had their bit set
  * @filtered: per class, held back by filters
@@ -372,7 +380,9 @@ struct ktape_metadata_packet {
  *
  * Reading: load commit with acquire; everything in [max(tail, floor), commit)
  * may be copied; after the copy a read barrier, and what now lies below tail
- * was overwritten meanwhile and has to be thrown away.
+ * was overwritten meanwhile and has to be thrown away.  In snapshot mode this
+ * holds while STOPPED is set; before, commit may still go back to the moment at
+ * which the snapshot ends.
  */
 struct ktape_ring_page {
 	__u64 commit;
@@ -382,7 +392,8 @@ struct ktape_ring_page {
 	__u64 floor;
 	__u64 consumer;
 	__u64 flags;
-	__u64 pad2[5];
+	__u64 frozen;
+	__u64 pad2[4];
 	__u64 emitted[KTAPE_CLASSES];
 	__u64 filtered[KTAPE_CLASSES];
 	__u64 lost[KTAPE_LOST_REASONS][KTAPE_CLASSES];
@@ -440,6 +451,8 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_KPROBE	(1ULL << 6)	/* probes at run time */
 #define KTAPE_FEATURE_STACK	(1ULL << 7)	/* call stacks */
 #define KTAPE_FEATURE_CGROUP	(1ULL << 8)	/* filter by cgroup */
+#define KTAPE_FEATURE_NAMES	(1ULL << 9)	/* ktape/session.h */
+#define KTAPE_FEATURE_SNAPSHOT	(1ULL << 10)	/* snapshot mode */
 
 /**
  * enum ktape_clock - the trace clock of this load of the module
@@ -559,7 +572,9 @@ struct ktape_profile {
  * @flags: zero
  *
  * START and STOP do nothing when the session is in that state already.  After
- * STOP every ring has commit == write and its counts are exact.  FLUSH closes
+ * STOP every ring has commit == write and its counts are exact.  START of a
+ * snapshot session that is frozen forgets the snapshot, as CLEAR does; ENODEV:
+ * the session was destroyed.  FLUSH closes
  * the open blocks of a discard session (EOPNOTSUPP otherwise; EAGAIN when a
  * ring has no room).
  */
@@ -710,21 +725,36 @@ struct ktape_watermark {
 	__u64 bytes;
 };
 
+#define KTAPE_SESSION_NAME	32	/* bytes of a name, NUL included */
+
+/* Flags of struct ktape_create. */
+#define KTAPE_CREATE_LINGER	(1U << 0)	/* it outlives its descriptors */
+
 /**
  * struct ktape_create - a session of one's own [W]
  * @size: of the structure
  * @mode: enum ktape_mode
  * @ring_size: bytes of each event ring; rounded up to a power of two of at
- *	least 4 blocks; 0 is the module's default
+ *	least 4 blocks, at most 2 GiB (1 GiB on 32 bits); 0 is the module's
+ *	default
+ * @control_size: bytes of each control ring, likewise
  * @block_size: bytes of a block; rounded up to a power of two of at least a
  *	page; 0 is the module's default
- * @control_size: bytes of each control ring, likewise
- * @flags: zero
+ * @flags: KTAPE_CREATE_*; LINGER takes a name
  * @reserved: zero
+ * @name: letters, digits, "_", "-", "." after a letter or "_", and NUL; empty:
+ *	nobody else finds it
+ * @failed_cpu: out, after ENOMEM: the CPU whose ring could not be made, or -1:
+ *	all rings together would take more than half of the memory
+ * @failed_kind: out: enum ktape_ring_kind of that ring
+ * @failed_asked: out: bytes that were wanted, of that ring or all together
+ * @failed_had: out: bytes of them that there were
  *
  * Returns a new descriptor (close-on-exec) for which everything said of
  * session 0 holds.  The session begins stopped, with an empty profile, and
- * ends with its last descriptor and mapping.
+ * ends with its last descriptor and mapping; one that lingers ends with
+ * DESTROY (ktape/session.h).  EEXIST: another session has that name; EMFILE:
+ * there are as many sessions as there can be; ENOMEM.
  */
 struct ktape_create {
 	__u32 size;
@@ -734,6 +764,11 @@ struct ktape_create {
 	__u32 block_size;
 	__u32 flags;
 	__u64 reserved;
+	char name[KTAPE_SESSION_NAME];
+	__s32 failed_cpu;
+	__u32 failed_kind;
+	__u64 failed_asked;
+	__u64 failed_had;
 };
 
 #define KTAPE_IOC_FEATURES	_IOWR(KTAPE_IOC_MAGIC, 0, __u32)

@@ -45,13 +45,20 @@ static int parse_context(struct ktape_config *c, const struct line *line)
 		       ? 0 : bad(line, "yes or no");
 }
 
+static const char *const modes[] = {
+	[KTAPE_MODE_OVERWRITE] = "overwrite",
+	[KTAPE_MODE_DISCARD] = "discard",
+	[KTAPE_MODE_SNAPSHOT] = "snapshot",
+};
+
 static int parse_mode(struct ktape_config *c, const struct line *line)
 {
-	c->mode = !strcmp(line->value, "discard") ? KTAPE_MODE_DISCARD
-						  : KTAPE_MODE_OVERWRITE;
-	if (c->mode == KTAPE_MODE_DISCARD || !strcmp(line->value, "overwrite"))
-		return 0;
-	return bad(line, "mode (discard, overwrite)");
+	for (size_t i = 0; i < KT_ARRAY_SIZE(modes); i++) {
+		c->mode = (uint32_t)i;
+		if (!strcmp(line->value, modes[i]))
+			return 0;
+	}
+	return bad(line, "mode (discard, overwrite, snapshot)");
 }
 
 static int parse_buffer(struct ktape_config *c, const struct line *line)
@@ -89,7 +96,7 @@ static void put_context(FILE *f, const struct ktape_config *c)
 
 static void put_mode(FILE *f, const struct ktape_config *c)
 {
-	fputs(c->mode == KTAPE_MODE_DISCARD ? "discard" : "overwrite", f);
+	fputs(modes[c->mode < KT_ARRAY_SIZE(modes) ? c->mode : 0], f);
 }
 
 static void put_size(FILE *f, uint64_t bytes)

@@ -13,8 +13,8 @@ struct ktape_device {
 	struct ktape_features features;
 };
 
-static int device_ioctl(const struct ktape_device *device,
-			unsigned long command, void *arg)
+int kt_device_ioctl(const struct ktape_device *device, unsigned long command,
+		    void *arg)
 {
 	int ret;
 
@@ -24,7 +24,8 @@ static int device_ioctl(const struct ktape_device *device,
 	return ret < 0 ? -errno : ret;
 }
 
-static int adopt(int fd, struct ktape_device **device)
+/* A device for a descriptor, which is closed if there is none. */
+int kt_device_adopt(int fd, struct ktape_device **device)
 {
 	struct ktape_device *d = calloc(1, sizeof(*d));
 	int err;
@@ -35,7 +36,7 @@ static int adopt(int fd, struct ktape_device **device)
 	}
 	d->fd = fd;
 	d->features.size = sizeof(d->features);
-	err = device_ioctl(d, KTAPE_IOC_FEATURES, &d->features);
+	err = kt_device_ioctl(d, KTAPE_IOC_FEATURES, &d->features);
 	if (err) {
 		ktape_device_close(d);
 		return err;
@@ -50,19 +51,18 @@ int ktape_device_open(const char *path, bool writable,
 	int fd = open(path ? path : KTAPE_DEVICE_PATH,
 		      (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 
-	return fd < 0 ? -errno : adopt(fd, device);
+	return fd < 0 ? -errno : kt_device_adopt(fd, device);
 }
 
 int ktape_device_create(struct ktape_device *device,
-			const struct ktape_create *create,
+			struct ktape_create *create,
 			struct ktape_device **session)
 {
-	struct ktape_create c = *create;
 	int fd;
 
-	c.size = sizeof(c);
-	fd = device_ioctl(device, KTAPE_IOC_CREATE, &c);
-	return fd < 0 ? fd : adopt(fd, session);
+	create->size = sizeof(*create);
+	fd = kt_device_ioctl(device, KTAPE_IOC_CREATE, create);
+	return fd < 0 ? fd : kt_device_adopt(fd, session);
 }
 
 void ktape_device_close(struct ktape_device *device)
@@ -98,7 +98,7 @@ int ktape_device_layout(struct ktape_device *device,
 		layout->size = sizeof(*layout);
 		layout->nr = nr;
 		layout->entries = (uintptr_t)room;
-		err = device_ioctl(device, KTAPE_IOC_LAYOUT, layout);
+		err = kt_device_ioctl(device, KTAPE_IOC_LAYOUT, layout);
 		if (err)
 			break;
 		if (layout->nr <= nr) {
@@ -124,14 +124,14 @@ int ktape_device_profile(struct ktape_device *device, unsigned int op,
 	profile->size = sizeof(*profile);
 	profile->op = op;
 	profile->generation = 0;
-	return device_ioctl(device, KTAPE_IOC_PROFILE, profile);
+	return kt_device_ioctl(device, KTAPE_IOC_PROFILE, profile);
 }
 
 static int command(struct ktape_device *device, unsigned long number)
 {
 	struct ktape_command c = { .size = sizeof(c) };
 
-	return device_ioctl(device, number, &c);
+	return kt_device_ioctl(device, number, &c);
 }
 
 int ktape_device_start(struct ktape_device *device)
@@ -161,7 +161,7 @@ int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,
 	stats->size = sizeof(*stats);
 	stats->cpu = cpu;
 	stats->kind = kind;
-	return device_ioctl(device, KTAPE_IOC_STATS, stats);
+	return kt_device_ioctl(device, KTAPE_IOC_STATS, stats);
 }
 
 int ktape_device_consumer(struct ktape_device *device, bool on)
@@ -171,7 +171,7 @@ int ktape_device_consumer(struct ktape_device *device, bool on)
 		.op = on ? KTAPE_CONSUMER_REGISTER : KTAPE_CONSUMER_UNREGISTER,
 	};
 
-	return device_ioctl(device, KTAPE_IOC_CONSUMER, &c);
+	return kt_device_ioctl(device, KTAPE_IOC_CONSUMER, &c);
 }
 
 int ktape_device_position(struct ktape_device *device,
@@ -185,7 +185,7 @@ int ktape_device_position(struct ktape_device *device,
 		.positions = (uintptr_t)positions,
 	};
 
-	return device_ioctl(device, KTAPE_IOC_CONSUMER, &c);
+	return kt_device_ioctl(device, KTAPE_IOC_CONSUMER, &c);
 }
 
 int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
@@ -196,7 +196,7 @@ int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
 	info->opcode = opcode;
-	err = device_ioctl(device, KTAPE_IOC_EVENT_INFO, info);
+	err = kt_device_ioctl(device, KTAPE_IOC_EVENT_INFO, info);
 	info->reason[sizeof(info->reason) - 1] = '\0';
 	return err;
 }
@@ -208,7 +208,7 @@ int ktape_device_metadata(struct ktape_device *device, char **text, size_t *len)
 	int err;
 
 	do {
-		err = device_ioctl(device, KTAPE_IOC_METADATA, &m);
+		err = kt_device_ioctl(device, KTAPE_IOC_METADATA, &m);
 		if (err != -EMSGSIZE || m.length > KT_METADATA_MAX)
 			break;
 		more = realloc(room, m.length);
@@ -235,7 +235,7 @@ int ktape_device_watermark(struct ktape_device *device, uint64_t bytes)
 {
 	struct ktape_watermark w = { .size = sizeof(w), .bytes = bytes };
 
-	return device_ioctl(device, KTAPE_IOC_WATERMARK, &w);
+	return kt_device_ioctl(device, KTAPE_IOC_WATERMARK, &w);
 }
 
 int ktape_device_probe(struct ktape_device *device, unsigned int op,
@@ -243,5 +243,5 @@ int ktape_device_probe(struct ktape_device *device, unsigned int op,
 {
 	probe->size = sizeof(*probe);
 	probe->op = op;
-	return device_ioctl(device, KTAPE_IOC_PROBE, probe);
+	return kt_device_ioctl(device, KTAPE_IOC_PROBE, probe);
 }

@@ -52,6 +52,11 @@ uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to);
 uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
 		       size_t rest_len);
 
+/* device.c */
+int kt_device_ioctl(const struct ktape_device *device, unsigned long command,
+		    void *arg);
+int kt_device_adopt(int fd, struct ktape_device **device);
+
 /* decode.c */
 void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head);
 void kt_decoder_event(struct ktape_decoder *d, struct ktape_event *event);

@@ -9,6 +9,7 @@
 
 #include <ktape/abi.h>
 #include <ktape/filter.h>
+#include <ktape/session.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +20,7 @@ extern "C" {
 #define KTAPE_DEVICE_PATH	"/dev/ktape"
 #define KTAPE_BLOCK_MAX		(64U << 20)	/* bytes; readers take no more */
 
-/* An open session: session 0 or one of one's own. */
+/* An open session: session 0, one of one's own or one with a name. */
 struct ktape_device;
 
 /**
@@ -36,14 +37,71 @@ int ktape_device_open(const char *path, bool writable,
 /**
  * ktape_device_create() - make a session
  * @device: opened for writing
- * @create: what it shall be; its size member is filled here
+ * @create: what it shall be; its size member is filled here, those that tell
+ *	what failed by the module
  * @session: set; ends with ktape_device_close()
  *
  * Return: 0 or the errno of the ioctl.
  */
 int ktape_device_create(struct ktape_device *device,
-			const struct ktape_create *create,
+			struct ktape_create *create,
 			struct ktape_device **session);
+
+/**
+ * ktape_device_sessions() - all sessions of the module
+ * @device: any session
+ * @sessions: set to entries that the caller frees
+ *
+ * Return: how many entries, or the errno of the ioctl.
+ */
+int ktape_device_sessions(struct ktape_device *device,
+			  struct ktape_session_info **sessions);
+
+/**
+ * ktape_device_attach() - open a session that somebody else made
+ * @device: any session; opened for writing if @writable
+ * @name: its name, or its number in digits
+ * @writable: also to control it
+ * @session: set; ends with ktape_device_close()
+ *
+ * Return: 0, -EINVAL: this cannot be a name, -ENOENT: there is no such session,
+ * or the errno of the ioctl.
+ */
+int ktape_device_attach(struct ktape_device *device, const char *name,
+			bool writable, struct ktape_device **session);
+
+/**
+ * ktape_device_destroy() - stop a session and take its name away
+ * @device: any session, opened for writing
+ * @name: as for ktape_device_attach()
+ *
+ * Return: 0, -EINVAL, -ENOENT, -EBUSY: it is session 0.
+ */
+int ktape_device_destroy(struct ktape_device *device, const char *name);
+
+/**
+ * ktape_device_policy() - what a discard session does when nobody keeps up
+ * @device: the session, writable for KTAPE_POLICY_SET
+ * @op: enum ktape_policy_op
+ * @policy: SET: @shed_percent and @stall_ms are used; filled with what is in
+ *	force
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_policy(struct ktape_device *device, unsigned int op,
+			struct ktape_policy *policy);
+
+/**
+ * ktape_device_reader() - this descriptor as a reader of one ring
+ * @device: the session
+ * @cpu: which CPU
+ * @kind: which of its rings
+ * @info: filled; its losses are those of read(2), not of mappings
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_reader(struct ktape_device *device, uint32_t cpu,
+			uint32_t kind, struct ktape_reader_info *info);
 
 /**
  * ktape_device_close() - close a session
@@ -309,6 +367,7 @@ struct ktape_recorder;
 /* Flags of struct ktape_recorder_options. */
 #define KTAPE_RECORD_FORCE	(1U << 0)	/* replace a trace */
 #define KTAPE_RECORD_NO_URING	(1U << 1)	/* only plain writes */
+#define KTAPE_RECORD_ATTACHED	(1U << 2)	/* the session may go on without us */
 
 /**
  * struct ktape_recorder_options - where to and how
@@ -351,7 +410,8 @@ struct ktape_recorder_stats {
 
 /**
  * ktape_recorder_open() - get ready; nothing is recorded yet
- * @device: the session, stopped; in discard mode a consumer; has to stay
+ * @device: the session, stopped unless ATTACHED; in discard mode a consumer; has
+ *	to stay
  * @options: where to and how
  * @recorder: set; ends with ktape_recorder_close()
  *
@@ -381,7 +441,8 @@ int ktape_recorder_refresh(struct ktape_recorder *recorder);
 
 /**
  * ktape_recorder_finish() - write everything that is left
- * @recorder: the recorder, whose session is stopped
+ * @recorder: the recorder, whose session is stopped; of one that is ATTACHED and
+ *	goes on, what was there at this moment is written
  *
  * After an error of writing, what was written before it is kept and readable.
  *

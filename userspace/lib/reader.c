@@ -30,7 +30,7 @@ static bool is_sound(const struct ktape_layout_entry *e)
 }
 
 static int map_ring(struct ktape_reader *reader,
-		    const struct ktape_layout_entry *e)
+		    const struct ktape_layout_entry *e, uint32_t mode)
 {
 	size_t size = (reader->nr_rings + 1) * sizeof(*reader->rings);
 	struct kt_ring **rings = realloc(reader->rings, size);
@@ -51,6 +51,7 @@ static int map_ring(struct ktape_reader *reader,
 	r->block_size = e->block_size;
 	r->data_size = e->data_size;
 	r->offset = e->offset;
+	r->held = mode == KTAPE_MODE_SNAPSHOT;
 	r->pos32 = features->features & KTAPE_FEATURE_POS32;
 	r->map_size = e->ctl_size + e->data_size;
 	r->page = map(reader->device, e->offset, r->map_size);
@@ -101,7 +102,7 @@ int ktape_reader_refresh(struct ktape_reader *reader)
 		if (e->kind == KTAPE_RING_REGISTRY)
 			err = map_registry(reader, e);
 		else if (e->kind < KTAPE_RING_REGISTRY && !is_mapped(reader, e))
-			err = map_ring(reader, e);
+			err = map_ring(reader, e, layout.mode);
 	}
 	free(entries);
 	return err ? err : (int)reader->nr_rings;

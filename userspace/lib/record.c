@@ -192,6 +192,7 @@ int ktape_recorder_open(struct ktape_device *device,
 	rec->device = device;
 	rec->fd = options->fd;
 	rec->pipe = !options->dir;
+	rec->attached = options->flags & KTAPE_RECORD_ATTACHED;
 	rec->wait = options->wait;
 	rec->arg = options->arg;
 	kt_queue_open(&rec->queue, options->dir &&
@@ -308,9 +309,10 @@ int ktape_recorder_refresh(struct ktape_recorder *recorder)
 }
 
 /* What is left in open blocks, and losses that nothing told. */
-static void drain_open(struct ktape_recorder *rec)
+static void drain_open(struct ktape_recorder *rec, bool stopped)
 {
-	const unsigned int flags = KTAPE_READ_OPEN | KTAPE_READ_STOPPED;
+	const unsigned int flags = KTAPE_READ_OPEN |
+				   (stopped ? KTAPE_READ_STOPPED : 0);
 	int64_t len;
 
 	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
@@ -342,10 +344,31 @@ static void write_last_names(struct ktape_recorder *rec)
 		kt_record_fail(rec, err);
 }
 
+/* A session that goes on ends here for us.  Return: has it stopped? */
+static bool leave(struct ktape_recorder *rec)
+{
+	struct ktape_layout_entry *entries = NULL;
+	struct ktape_layout layout;
+	int err;
+
+	if (!rec->attached)
+		return true;
+	err = ktape_device_layout(rec->device, &layout, &entries);
+	free(entries);
+	if (err)
+		kt_record_fail(rec, err);
+	if (!err && !layout.running)
+		return true;
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		kt_ring_end_here(kt_reader_ring(rec->reader, i));
+	return false;
+}
+
 int ktape_recorder_finish(struct ktape_recorder *recorder)
 {
 	struct ktape_recorder *rec = recorder;
 	int err = ktape_recorder_refresh(rec);
+	bool stopped = leave(rec);
 
 	if (err)
 		kt_record_fail(rec, err);
@@ -354,7 +377,7 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 		step(rec, WAIT_MS);
 	} while (rec->queue.in_flight || (rec->progress && !rec->error));
 	if (!rec->error)
-		drain_open(rec);
+		drain_open(rec, stopped);
 	if (!rec->error)
 		write_last_names(rec);
 	report(rec);

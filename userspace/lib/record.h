@@ -64,6 +64,7 @@ struct ktape_recorder {
 	struct ktape_ctf *ctf;		/* NULL: pipe form */
 	int fd;
 	bool pipe;
+	bool attached;
 	int (*wait)(void *arg);	/* for the reader of the pipe, or NULL */
 	void *arg;
 	struct kt_out *outs;

@@ -21,10 +21,25 @@ static uint64_t load(const struct kt_ring *r, const __u64 *word)
 						     (uint32_t)r->pos);
 }
 
+/* How far it may be read now. */
 uint64_t kt_ring_commit(const struct kt_ring *r)
 {
+	uint64_t commit;
+
+	/* Pairs with the release of flags: then commit is where it ends. */
+	if (r->held && !(__atomic_load_n(&r->page->flags, __ATOMIC_ACQUIRE) &
+			 KTAPE_RING_FLAG_STOPPED))
+		return r->pos;
 	/* Pairs with the release in the writer's publication. */
-	return load(r, &r->page->commit);
+	commit = load(r, &r->page->commit);
+	return r->limited ? kt_min(commit, r->limit) : commit;
+}
+
+/* What comes from now on is not read. */
+void kt_ring_end_here(struct kt_ring *r)
+{
+	r->limit = kt_ring_commit(r);
+	r->limited = true;
 }
 
 static uint64_t lowest(const struct kt_ring *r)

@@ -16,6 +16,9 @@
  * @page: control page
  * @data: blocks
  * @pos32: positions in the control page have 32 bits
+ * @held: of a snapshot session, of which nothing is read before it is stopped
+ * @limited: nothing is read from @limit on
+ * @limit: a position
  * @pos: next byte to be delivered
  * @part: a part of the block at @pos was delivered, until @ts
  * @gap: blocks before @pos were lost
@@ -39,6 +42,9 @@ struct kt_ring {
 	const struct ktape_ring_page *page;
 	const uint8_t *data;
 	bool pos32;
+	bool held;
+	bool limited;
+	uint64_t limit;
 
 	uint64_t pos;
 	bool part;
@@ -89,6 +95,7 @@ uint64_t kt_ring_sum(const __u64 *counts);
 uint64_t kt_ring_page_lost(const struct kt_ring *r);
 uint64_t kt_ring_page_count(const struct kt_ring *r);
 void kt_ring_begin(struct kt_ring *r);
+void kt_ring_end_here(struct kt_ring *r);
 void kt_ring_skip(struct kt_ring *r);
 int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 		 size_t page_size, struct kt_view *view);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape start, stop, clear: session 0. */
+/* ktape stop, clear, destroy. */
+#include <errno.h>
 #include <string.h>
 
 #include "opt.h"
-#include "tool.h"
+#include "session.h"
 
 struct control_options {
 	const char *device;
@@ -25,20 +26,16 @@ static int control(const struct kt_command *command, int argc, char **argv,
 	ret = kt_options(command, argc, argv, &o, &first);
 	if (ret >= 0)
 		return ret;
-	if (first != argc)
-		return misuse(command, "it takes no operands");
-	if (open_device(o.device, true, &device))
+	if (argc - first > 1)
+		return misuse(command, "it takes one NAME");
+	if (open_named(o.device, first < argc ? argv[first] : NULL, true,
+		       &device))
 		return EXIT_FAILED;
 	ret = act(device);
 	ktape_device_close(device);
 	if (ret)
 		return fail("%s: %s", command->name, strerror(-ret));
 	return EXIT_OK;
-}
-
-static int start(int argc, char **argv)
-{
-	return control(&command_start, argc, argv, ktape_device_start);
 }
 
 static int stop(int argc, char **argv)
@@ -51,26 +48,53 @@ static int clear(int argc, char **argv)
 	return control(&command_clear, argc, argv, ktape_device_clear);
 }
 
-const struct kt_command command_start = {
-	.name = "start",
-	.operands = "",
-	.help = "let session 0 record",
-	.options = options,
-	.run = start,
-};
+static int destroy(int argc, char **argv)
+{
+	struct control_options o = { .device = NULL };
+	struct ktape_device *device;
+	const char *name;
+	int first, ret;
+
+	ret = kt_options(&command_destroy, argc, argv, &o, &first);
+	if (ret >= 0)
+		return ret;
+	if (argc - first != 1)
+		return misuse(&command_destroy, "which session?");
+	name = argv[first];
+	if (open_device(o.device, true, &device))
+		return EXIT_FAILED;
+	ret = ktape_device_destroy(device, name);
+	ktape_device_close(device);
+	if (ret == -ENOENT)
+		return fail("there is no session \"%s\" (see ktape status)",
+			    name);
+	if (ret == -EBUSY)
+		return fail("session 0 lasts as long as the module");
+	if (ret)
+		return fail("session %s: %s", name, strerror(-ret));
+	return EXIT_OK;
+}
 
 const struct kt_command command_stop = {
 	.name = "stop",
-	.operands = "",
-	.help = "stop session 0; what it recorded stays",
+	.operands = "[NAME]",
+	.help = "stop a session, or session 0; what it recorded stays",
 	.options = options,
 	.run = stop,
 };
 
 const struct kt_command command_clear = {
 	.name = "clear",
-	.operands = "",
-	.help = "forget what session 0 has recorded",
+	.operands = "[NAME]",
+	.help = "forget what a session, or session 0, has recorded",
 	.options = options,
 	.run = clear,
+};
+
+const struct kt_command command_destroy = {
+	.name = "destroy",
+	.operands = "NAME",
+	.help = "stop a session and let go of what it recorded",
+	.options = options,
+	.run = destroy,
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape profile: what session 0 records: events and filters. */
+/* ktape profile: what a session records: events and filters. */
 #include <stdio.h>
 #include <string.h>
 
 #include "util/bits.h"
 
 #include "filters.h"
+#include "session.h"
 
 #define LIST_MAX	16384
 
@@ -13,6 +14,7 @@ struct profile_options {
 	bool json;
 	bool no_context;
 	const char *device;
+	const char *session;
 	const char *load;
 	const char *save;
 	struct filter_options filters;
@@ -39,6 +41,7 @@ static const struct kt_option options[] = {
 	  "FILE", "take events and all filters from it" },
 	{ "save", 's', KT_OPT_TEXT, offsetof(struct profile_options, save),
 	  "FILE|-", "write what is in force then" },
+	SESSION_OPTION(struct profile_options, session),
 	FILTER_OPTIONS(struct profile_options, filters),
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct profile_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
@@ -243,7 +246,7 @@ static int run(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	ret = prepare(&r, argc - first, argv + first);
-	if (!ret && open_device(r.o.device, r.changed, &r.device))
+	if (!ret && open_named(r.o.device, r.o.session, r.changed, &r.device))
 		ret = EXIT_FAILED;
 	if (!ret)
 		ret = change(&r);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 
 #include "opt.h"
 #include "record.h"
+#include "session.h"
 
 #define OPT(member) offsetof(struct record_options, member)
 
@@ -22,7 +24,8 @@ static const struct kt_option options[] = {
 	{ "profile", 'p', KT_OPT_TEXT, OPT(profile), "MASK",
 	  "preset (none, default, all) or 0x mask; default if no -e" },
 	{ "mode", 'm', KT_OPT_TEXT, OPT(mode), "MODE",
-	  "discard (the default) or overwrite" },
+	  "discard (the default), overwrite or snapshot" },
+	SESSION_OPTION(struct record_options, session),
 	{ "buffer", 'b', KT_OPT_SIZE, OPT(ring_size), "SIZE",
 	  "ring of each CPU, 4M" },
 	{ "block", 'B', KT_OPT_SIZE, OPT(block_size), "SIZE", "block, 64K" },
@@ -124,26 +127,11 @@ static int set_profile(struct record *r)
 	return err ? profile_failed(r->session, c->mask, err) : 0;
 }
 
-/* Why is there no session?  Return: the exit code. */
-static int refused(const struct record *r, const struct ktape_device *device,
-		   int err)
-{
-	if (err == -EMFILE)
-		return fail("no session is free: the module has %u",
-			    ktape_device_features(device)->sessions_max);
-	if (err == -EINVAL)
-		return fail("-b %llu -B %llu: the module does not take such sizes",
-			    (unsigned long long)r->o.ring_size,
-			    (unsigned long long)r->o.block_size);
-	return fail("no session of %llu bytes a CPU: %s",
-		    (unsigned long long)r->o.ring_size, strerror(-err));
-}
-
-/* Return: 0 or the exit code. */
-static int open_session(struct record *r)
+/* A session of our own.  Return: 0 or the exit code. */
+static int make_session(struct record *r)
 {
 	struct ktape_create create = {
-		.mode = r->discard ? KTAPE_MODE_DISCARD : KTAPE_MODE_OVERWRITE,
+		.mode = r->config.mode,
 		.ring_size = r->o.ring_size,
 		.block_size = (uint32_t)r->o.block_size,
 	};
@@ -154,19 +142,52 @@ static int open_session(struct record *r)
 		return EXIT_FAILED;
 	err = ktape_device_create(device, &create, &r->session);
 	if (err)
-		err = refused(r, device, err);
+		err = session_refused(device, &create, err);
+	else
+		tell_sizes(r->session, &create);
 	ktape_device_close(device);
+	return err ? err : set_profile(r);
+}
+
+/* That of -S.  Return: 0 or the exit code. */
+static int attach_session(struct record *r)
+{
+	struct ktape_layout_entry *entries = NULL;
+	struct ktape_layout layout;
+	int err;
+
+	if (open_named(r->o.device, r->o.session, true, &r->session))
+		return EXIT_FAILED;
+	err = ktape_device_layout(r->session, &layout, &entries);
+	for (unsigned int i = 0; !err && i < layout.nr; i++) {
+		if (entries[i].kind != KTAPE_RING_EVENT)
+			continue;
+		r->o.ring_size = entries[i].data_size;
+		r->o.block_size = entries[i].block_size;
+		break;
+	}
+	free(entries);
+	if (err)
+		return fail("layout: %s", strerror(-err));
+	r->discard = layout.mode == KTAPE_MODE_DISCARD;
+	return 0;
+}
+
+/* Return: 0 or the exit code. */
+static int open_session(struct record *r)
+{
+	int err = r->o.session ? attach_session(r) : make_session(r);
+
 	if (err)
 		return err;
 	if (r->discard)
 		err = ktape_device_consumer(r->session, true);
 	if (!err)
 		err = ktape_device_watermark(r->session,
-					     kt_max(r->o.block_size * 2,
-						    r->o.ring_size / 8));
-	if (err)
-		return fail("session: %s", strerror(-err));
-	return set_profile(r);
+					     kt_min(kt_max(r->o.block_size * 2,
+							   r->o.ring_size / 8),
+						    r->o.ring_size));
+	return err ? fail("session: %s", strerror(-err)) : 0;
 }
 
 static bool to_pipe(const struct record *r)
@@ -207,6 +228,7 @@ static int open_recorder(struct record *r)
 		.wait = record_wait,
 		.arg = r,
 		.flags = (r->o.force ? KTAPE_RECORD_FORCE : 0U) |
+			 (r->o.session ? KTAPE_RECORD_ATTACHED : 0U) |
 			 (r->o.no_uring ? KTAPE_RECORD_NO_URING : 0U),
 	};
 	int err;
@@ -246,7 +268,7 @@ static void tell_plain(const struct record *r,
 		     strerror(-s->plain_writes));
 }
 
-/* In discard mode every event is accounted for.  Return: the exit code. */
+/* Where nothing is overwritten every event is accounted for.  Return: the exit code. */
 static int check_counts(const struct ktape_recorder_stats *s)
 {
 	if (s->records + s->filtered + s->lost == s->emitted)
@@ -280,7 +302,10 @@ static int tell_end(struct record *r, int err)
 	if (err)
 		return fail("%s: %s; what was written before is kept",
 			    r->o.output, strerror(-err));
-	return r->discard ? check_counts(&s) : EXIT_OK;
+	/* Of a session that is not ours, others know where it began. */
+	if (r->o.session || r->config.mode == KTAPE_MODE_OVERWRITE)
+		return EXIT_OK;
+	return check_counts(&s);
 }
 
 static int tell_no_command(const struct child *c)
@@ -319,12 +344,18 @@ static int record(struct record *r)
 	return ret;
 }
 
+/* Is there an option of what the session is to be? */
+static bool gives_session(const struct record_options *o)
+{
+	return o->events || o->profile || o->mode || o->config || o->save ||
+	       filter_options_given(&o->filters) ||
+	       o->ring_size != NOT_GIVEN || o->block_size != NOT_GIVEN;
+}
+
 /* Is there an option of how to record? */
 static bool gives_how(const struct record_options *o)
 {
-	return o->events || o->profile || o->mode || o->device || o->no_uring ||
-	       o->config || o->save || filter_options_given(&o->filters) ||
-	       o->ring_size != NOT_GIVEN || o->block_size != NOT_GIVEN ||
+	return gives_session(o) || o->session || o->device || o->no_uring ||
 	       o->time != NOT_GIVEN;
 }
 
@@ -335,6 +366,8 @@ static int check(struct record *r, int operands)
 
 	if (!o->output && (!o->save || o->split))
 		return misuse(&command_record, "where to? (-o DIR or -o -)");
+	if (o->session && gives_session(o))
+		return misuse(&command_record, "-S records a session as it is: no other option of a session goes with it");
 	if (o->split && (operands || to_pipe(r) || gives_how(o)))
 		return misuse(&command_record, "--split takes -o DIR and -f, no other option and no command");
 	return o->split ? 0 : record_configure(r);

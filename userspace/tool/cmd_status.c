@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape status: the module, session 0 and its rings. */
+/* ktape status: the module, its sessions, the rings of one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "util/bits.h"
 
 #include "opt.h"
-#include "tool.h"
+#include "session.h"
 
 struct status_options {
 	bool json;
@@ -37,6 +37,8 @@ static const struct {
 	{ "discard", KTAPE_FEATURE_DISCARD },
 	{ "tracepoints", KTAPE_FEATURE_TRACEPOINTS },
 	{ "pos32", KTAPE_FEATURE_POS32 },
+	{ "names", KTAPE_FEATURE_NAMES },
+	{ "snapshot", KTAPE_FEATURE_SNAPSHOT },
 };
 
 static const char *const kinds[] = { "event", "control", "registry" };
@@ -46,6 +48,8 @@ struct status {
 	const struct ktape_features *f;
 	struct ktape_layout layout;
 	struct ktape_layout_entry *entries;
+	struct ktape_session_info *sessions;
+	int nr_sessions;
 };
 
 static uint64_t sum(const __u64 *counts)
@@ -62,13 +66,6 @@ static const char *clock_name(uint32_t clock)
 	return clock == KTAPE_CLOCK_MONO     ? "mono"
 	       : clock == KTAPE_CLOCK_CYCLES ? "cycles"
 					     : "unknown";
-}
-
-static const char *mode_name(uint32_t mode)
-{
-	return mode == KTAPE_MODE_OVERWRITE ? "overwrite"
-	       : mode == KTAPE_MODE_DISCARD ? "discard"
-					    : "unknown";
 }
 
 static void print_head(const struct status *s)
@@ -147,6 +144,52 @@ static void print_json_ring(const struct ktape_layout_entry *e,
 	printf("}}");
 }
 
+static const char *state_name(const struct ktape_session_info *i)
+{
+	return i->flags & KTAPE_SESSION_GONE	  ? "destroyed"
+	       : i->flags & KTAPE_SESSION_RUNNING ? "running"
+	       : i->flags & KTAPE_SESSION_FROZEN  ? "frozen"
+						  : "stopped";
+}
+
+static void print_sessions(const struct status *s)
+{
+	char ring[16], control[16];
+
+	printf("%-3s %-16s %-10s %-9s %10s %10s %6s %5s %7s\n", "id", "name",
+	       "mode", "state", "ring", "control", "uid", "files", "evicted");
+	for (int i = 0; i < s->nr_sessions; i++) {
+		const struct ktape_session_info *n = &s->sessions[i];
+
+		put_human(ring, sizeof(ring), n->ring_size);
+		put_human(control, sizeof(control), n->control_size);
+		printf("%-3u %-16s %-10s %-9s %10s %10s %6u %5u %7llu%s\n",
+		       n->id, n->name[0] ? n->name : "-", mode_name(n->mode),
+		       state_name(n), ring, control, n->uid, n->files,
+		       (unsigned long long)n->evicted,
+		       n->flags & KTAPE_SESSION_LINGERS ? "  stays" : "");
+	}
+}
+
+static void print_json_sessions(const struct status *s)
+{
+	fputs("\n],\"sessions\":[", stdout);
+	for (int i = 0; i < s->nr_sessions; i++) {
+		const struct ktape_session_info *n = &s->sessions[i];
+
+		printf("%s\n{\"id\":%u,\"name\":", i ? "," : "", n->id);
+		put_json_text(n->name);
+		printf(",\"mode\":\"%s\",\"state\":\"%s\",\"lingers\":%s,\"uid\":%u,\"files\":%u,\"ring_size\":%llu,\"control_size\":%llu,\"block_size\":%u,\"frozen\":%llu,\"evicted\":%llu}",
+		       mode_name(n->mode), state_name(n),
+		       n->flags & KTAPE_SESSION_LINGERS ? "true" : "false",
+		       n->uid, n->files, (unsigned long long)n->ring_size,
+		       (unsigned long long)n->control_size, n->block_size,
+		       (unsigned long long)n->frozen,
+		       (unsigned long long)n->evicted);
+	}
+	puts("\n]}");
+}
+
 static int print(const struct status *s, bool json)
 {
 	struct ktape_stats st;
@@ -174,7 +217,9 @@ static int print(const struct status *s, bool json)
 		first = false;
 	}
 	if (json)
-		puts("\n]}");
+		print_json_sessions(s);
+	else
+		print_sessions(s);
 	return finish_stdout();
 }
 
@@ -187,16 +232,22 @@ static int run(int argc, char **argv)
 	ret = kt_options(&command_status, argc, argv, &o, &first);
 	if (ret >= 0)
 		return ret;
-	if (first != argc)
-		return misuse(&command_status, "it takes no operands");
-	if (open_device(o.device, false, &s.device))
+	if (argc - first > 1)
+		return misuse(&command_status, "it takes one NAME");
+	if (open_named(o.device, first < argc ? argv[first] : NULL, false,
+		       &s.device))
 		return EXIT_FAILED;
 	s.f = ktape_device_features(s.device);
 	ret = ktape_device_layout(s.device, &s.layout, &s.entries);
+	if (!ret) {
+		s.nr_sessions = ktape_device_sessions(s.device, &s.sessions);
+		ret = s.nr_sessions < 0 ? s.nr_sessions : 0;
+	}
 	if (ret)
 		ret = fail("layout: %s", strerror(-ret));
 	else
 		ret = print(&s, o.json);
+	free(s.sessions);
 	free(s.entries);
 	ktape_device_close(s.device);
 	return ret;
@@ -204,8 +255,8 @@ static int run(int argc, char **argv)
 
 const struct kt_command command_status = {
 	.name = "status",
-	.operands = "",
-	.help = "show the module, session 0 and the counts of its rings",
+	.operands = "[NAME]",
+	.help = "show the module, its sessions and the counts of one's rings",
 	.options = options,
 	.run = run,
 };

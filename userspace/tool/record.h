@@ -17,6 +17,7 @@
  * @output: -o
  * @split: --split
  * @device: --device
+ * @session: -S
  * @config: --config
  * @save: --save
  * @filters: --pid and the like
@@ -34,6 +35,7 @@ struct record_options {
 	const char *output;
 	const char *split;
 	const char *device;
+	const char *session;
 	const char *config;
 	const char *save;
 	struct filter_options filters;
@@ -50,7 +52,7 @@ struct loop;
 /**
  * struct record - a recording
  * @o: the command line
- * @session: our own
+ * @session: our own, or that of -S
  * @recorder: moves its rings into the trace
  * @child: the command
  * @config: of the session: from a file, then from the command line

@@ -5,6 +5,7 @@
 #include "util/bits.h"
 
 #include "record.h"
+#include "session.h"
 
 #define RING_SIZE	(4ULL << 20)
 #define BLOCK_SIZE	(64ULL << 10)
@@ -44,13 +45,12 @@ static void settle(struct record *r, uint32_t what, uint64_t *option,
 static int take_mode(struct record *r)
 {
 	struct ktape_config *c = &r->config;
-	const char *mode = r->o.mode;
+	int mode = r->o.mode ? mode_parse(r->o.mode) : 0;
 
-	if (mode && strcmp(mode, "overwrite") && strcmp(mode, "discard"))
-		return misuse(&command_record, "-m takes discard or overwrite");
-	if (mode)
-		c->mode = strcmp(mode, "overwrite") ? KTAPE_MODE_DISCARD
-						    : KTAPE_MODE_OVERWRITE;
+	if (mode < 0)
+		return misuse(&command_record, "-m takes discard, overwrite or snapshot");
+	if (r->o.mode)
+		c->mode = (uint32_t)mode;
 	else if (!(c->given & KTAPE_CONFIG_MODE))
 		c->mode = KTAPE_MODE_DISCARD;
 	c->given |= KTAPE_CONFIG_MODE;

@@ -187,6 +187,9 @@ static int wait(struct loop *l, bool busy)
 		return -errno;
 	if (l->fds[FD_SIGNAL].revents)
 		take_signals(l);
+	/* It was stopped: by itself, if it is a snapshot, or by others. */
+	if (l->fds[FD_DEVICE].revents & POLLHUP)
+		l->done = true;
 	l->done |= is_over(l);
 	return l->fds[FD_TIMER].revents ? take_ticks(l) : 0;
 }
@@ -212,7 +215,8 @@ static int stop(struct loop *l)
 	l->done = true;
 	l->stopped = true;
 	l->r->seconds = (double)(now_ns() - l->began) / NS_PER_S;
-	return ktape_device_stop(l->r->session);
+	/* One that is not ours goes on. */
+	return l->r->o.session ? 0 : ktape_device_stop(l->r->session);
 }
 
 /**
@@ -260,7 +264,7 @@ static int begin(struct loop *l)
 	struct record *r = l->r;
 	int err = open_fds(l);
 
-	if (!err)
+	if (!err && !r->o.session)
 		err = ktape_device_start(r->session);
 	l->began = now_ns();
 	l->last_second = l->began;

@@ -77,3 +77,18 @@ KTAPE_ARGS()
 	KTAPE_ARG(U32, generation, "counts the changes of profile and filters")
 	KTAPE_ARG(U32, entries, "how many entries it has")
 KTAPE_END(FILTER)
+
+KTAPE_EVENT(14, EVICT, evict, CONTROL,
+	    "the session no longer waits for a reader that stalled")
+KTAPE_ARGS()
+	KTAPE_ARG(U32, reader, "its number in the session")
+	KTAPE_ARG(TID, tid, "the process that made the session wait for it")
+	KTAPE_ARG(U32, ms, "for how long it had not moved")
+KTAPE_END(EVICT)
+
+KTAPE_EVENT(15, FREEZE, freeze, CONTROL,
+	    "a snapshot session was full: its event rings end here")
+KTAPE_ARGS()
+	KTAPE_ARG(TICKS, time, "from then on nothing is in the event rings")
+	KTAPE_ARG(CPU, cpu, "whose ring was full first")
+KTAPE_END(FREEZE)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds the moment at which a full snapshot ends in a ring that nobody writes:
+ * from the newest block back to the one that holds it.
+ */
+#include "ring.h"
+
+static const struct ktape_block *block_at(const struct kt_ring *r,
+					  unsigned long start)
+{
+	return r->base[(start >> r->block_shift) & (r->nr_blocks - 1)];
+}
+
+/* Bytes of a block, header included. */
+static unsigned long content(const struct kt_ring *r, unsigned long start)
+{
+	unsigned long left = *kt_word(&r->page->commit) - start;
+
+	/* The closing members count once the next block is published. */
+	if (left <= r->block_size)
+		return left;
+	return (unsigned long)(block_at(r, start)->content_bits / 8);
+}
+
+/* Count what goes of a block.  Return: where that begins, or its content ends. */
+static unsigned long count_from(struct kt_cut *c)
+{
+	const struct ktape_block *b = block_at(c->ring, c->start);
+	unsigned long end = content(c->ring, c->start);
+	unsigned long at = KTAPE_BLOCK_HEADER, found = end;
+	u64 ts = b->ts_begin;
+	const u32 *word;
+	size_t length;
+	u8 opcode;
+
+	for (; at < end; at += length) {
+		word = (const void *)((const char *)b + at);
+		length = kt_record_length(word, end - at);
+		if (!length)
+			break;
+		opcode = (u8)word[1];
+		if (opcode == KTAPE_TIME_EXTEND)
+			ts = word[2] | (u64)word[3] << 32;
+		else
+			ts += (u32)(word[0] - (u32)ts);
+		if (ts < c->time || kt_before(c->start + at, c->oldest))
+			continue;
+		if (found == end)
+			found = at;
+		if (opcode != KTAPE_TIME_EXTEND)
+			c->events[opcode]++;
+	}
+	return c->start + found;
+}
+
+/**
+ * kt_cut_begin() - look for a moment
+ * @c: zeroed
+ * @r: the ring
+ * @oldest: position of its oldest data
+ * @time: what has this time or a later one goes
+ *
+ * Context: any; nobody writes to the ring.
+ */
+void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest,
+		  u64 time)
+{
+	c->ring = r;
+	c->time = time;
+	c->oldest = oldest;
+	c->position = *kt_word(&r->page->commit);
+	c->start = (c->position - 1) & ~(r->block_size - 1);
+}
+
+/**
+ * kt_cut_step() - look at one more block
+ * @c: from kt_cut_begin()
+ *
+ * Context: as kt_cut_begin().
+ * Return: false when @c->position is where the ring is to be cut.
+ */
+bool kt_cut_step(struct kt_cut *c)
+{
+	if (!kt_before(c->oldest, c->position))
+		return false;
+	c->position = count_from(c);
+	if (block_at(c->ring, c->start)->ts_begin < c->time)
+		return false;
+	/* All of it goes, and with it its head. */
+	c->position = kt_before(c->start, c->oldest) ? c->oldest : c->start;
+	c->start -= c->ring->block_size;
+	return true;
+}

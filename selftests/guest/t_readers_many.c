@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * 32 readers of one ring at once, half of them mapped, while two writers flood:
+ * each judges at least 10^5 records and knows what it missed. And three sessions
+ * of different profiles and modes at once, each right.
+ */
+#include "kselftest_harness.h"
+
+#include "kt_ledger.h"
+#include "kt_ring.h"
+#include "kt_session.h"
+
+#define CPUS_MAX	16
+#define READERS		32
+#define RING		(1 << 20)
+#define BLOCK		65536
+
+/* What one reader knows of the ring of CPU 0. */
+struct reader {
+	pthread_t thread;
+	int fd;
+	bool maps, stopped;
+	uint64_t enough, records, lapped, next, ts, bad;
+	struct kts *t;
+	char error[200];
+};
+
+/* Calls of the writer are numbered: the numbers only grow. */
+static void judge(struct reader *r, const struct kt_rec *rec)
+{
+	uint64_t n;
+
+	r->bad += rec->ts < r->ts;
+	r->ts = rec->ts;
+	r->records++;
+	if (!kt_is_marked(rec->op, rec->blob, &n))
+		return;
+	r->bad += r->next && n < r->next;
+	r->next = n + 1;
+}
+
+static void on_record(const struct ktape_block *b, const struct kt_rec *rec,
+		      void *arg)
+{
+	if (!b->cpu && b->kind == KTAPE_RING_EVENT &&
+	    rec->op != KTAPE_TIME_EXTEND)
+		judge(arg, rec);
+}
+
+static void *read_main(void *arg)
+{
+	struct reader *r = arg;
+	struct kt_buf b = {};
+	ssize_t n;
+
+	r->t->record = on_record;
+	r->t->arg = r;
+	do {
+		n = kt_follow(r->t, &b, r->fd, 65536);
+	} while (n > 0 && !r->t->error[0] && r->records < r->enough);
+	snprintf(r->error, sizeof(r->error), "%s", r->t->error);
+	kt_buf_free(&b);
+	return NULL;
+}
+
+/* Copy a block, look at tail again, judge what is whole. */
+static bool take_block(struct reader *r, const struct kt_map *m, uint64_t *pos,
+		       char *copy)
+{
+	uint64_t size = m->e.block_size, commit = kt_load(&m->page->commit), at;
+	const struct ktape_block *b = (const void *)copy;
+	struct kt_rec rec;
+	size_t len;
+
+	if (*pos < kt_oldest(m)) {
+		r->lapped += kt_oldest(m) - *pos;
+		*pos = kt_oldest(m);
+	}
+	if (commit <= *pos + size)
+		return false;
+	memcpy(copy, m->data + *pos % m->e.data_size, size);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (kt_load(&m->page->tail) > *pos)
+		return true;
+	r->bad += b->magic != KTAPE_BLOCK_MAGIC || b->seq != *pos / size + 1;
+	rec.ts = b->ts_begin;
+	for (at = KTAPE_BLOCK_HEADER; at < b->content_bits / 8; at += len) {
+		len = kt_decode((const void *)(copy + at),
+				b->content_bits / 8 - at, &rec);
+		if (!len) {
+			r->bad++;
+			break;
+		}
+		if (rec.op != KTAPE_TIME_EXTEND)
+			judge(r, &rec);
+	}
+	*pos += size;
+	return true;
+}
+
+static void *map_main(void *arg)
+{
+	struct reader *r = arg;
+	char *copy = malloc(BLOCK);
+	uint64_t pos = 0;
+	struct kt_map m;
+
+	if (kt_map(r->fd, 0, KTAPE_RING_EVENT, &m)) {
+		snprintf(r->error, sizeof(r->error), "no mapping");
+		return NULL;
+	}
+	while (r->records < r->enough)
+		if (!take_block(r, &m, &pos, copy))
+			usleep(2000);
+	kt_unmap(&m);
+	free(copy);
+	return NULL;
+}
+
+FIXTURE(many) {
+	int main, fd;
+	struct kt_load load[CPUS_MAX];
+	struct reader r[READERS];
+};
+
+FIXTURE_SETUP(many)
+{
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+}
+
+FIXTURE_TEARDOWN(many)
+{
+	close(self->main);
+}
+
+TEST_F_TIMEOUT(many, readers, 280)
+{
+	uint64_t lapped = 0, records = 0;
+
+	self->fd = kt_named(self->main, "many", 0, RING, BLOCK, 0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_profile_only(self->fd,
+				     KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
+					    KTAPE_EV_SYS_EXIT)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_loads_start(self->load, 2, 0, kt_marked));
+	for (int i = 0; i < READERS; i++) {
+		struct reader *r = &self->r[i];
+
+		r->maps = i % 2;
+		r->enough = 100000 / kt_scale();
+		r->t = calloc(1, sizeof(*r->t));
+		r->fd = kt_attach(self->main, "many", KTAPE_OPEN_READONLY);
+		ASSERT_LE(0, r->fd);
+		ASSERT_EQ(0, pthread_create(&r->thread, NULL,
+					    r->maps ? map_main : read_main, r));
+	}
+	for (int i = 0; i < READERS; i++) {
+		struct reader *r = &self->r[i];
+		struct ktape_reader_info info;
+
+		pthread_join(r->thread, NULL);
+		EXPECT_STREQ("", r->error);
+		EXPECT_EQ(0, r->bad)
+		{
+			TH_LOG("reader %d", i);
+		}
+		EXPECT_LE(r->enough, r->records);
+		ASSERT_EQ(0, kt_reader_info(r->fd, 0, KTAPE_RING_EVENT, &info));
+		/* A column of its own: of read(), or of the mapping's owner. */
+		if (!r->maps) {
+			EXPECT_LE(r->records, info.records);
+		} else {
+			EXPECT_EQ(0, info.records + info.lapped);
+		}
+		lapped += r->maps ? r->lapped / 32 : info.lapped;
+		records += r->records;
+		close(r->fd);
+		free(r->t);
+	}
+	kt_loads_stop(self->load, 2);
+	TH_LOG("%llu records judged, about %llu lapped",
+	       (unsigned long long)records, (unsigned long long)lapped);
+	close(self->fd);
+}
+
+/* One that fell behind and read to the end: what it got and lost is all. */
+TEST_F_TIMEOUT(many, own_loss, 60)
+{
+	struct ktape_reader_info info;
+	struct ktape_stats st;
+	struct kt_buf b = {};
+	int slow;
+
+	self->fd = kt_named(self->main, "loss", 0, 16384, 4096, 0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
+	ASSERT_EQ(0, kt_pin(0));
+	slow = kt_attach(self->main, "loss", KTAPE_OPEN_READONLY);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_nonblock(slow, true);
+	for (int i = 0; i < 3; i++) {
+		/* Our own calls go on meanwhile: it would never end. */
+		for (int k = 0; k < 10; k++)
+			kt_buf_read(&b, slow, 65536);
+		kt_getppids(10000);
+	}
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_slurp(&b, slow, 65536));
+	ASSERT_EQ(0, kt_stats(slow, 0, KTAPE_RING_EVENT, &st));
+	ASSERT_EQ(0, kt_reader_info(slow, 0, KTAPE_RING_EVENT, &info));
+	EXPECT_EQ(KTAPE_READER_READS, info.flags);
+	EXPECT_EQ(st.commit, info.position);
+	EXPECT_EQ(0, info.unread);
+	EXPECT_LT(15000, info.lapped);
+	EXPECT_EQ(kt_sum(st.emitted), info.records + info.lapped);
+	EXPECT_EQ(0, kt_lost(&st));
+	/* Another one has a column of its own. */
+	ASSERT_EQ(0, kt_reader_info(self->fd, 0, KTAPE_RING_EVENT, &info));
+	EXPECT_EQ(0, info.records + info.lapped + info.position);
+	EXPECT_EQ(st.commit, info.unread);
+	EXPECT_EQ(-ENXIO, kt_reader_info(slow, 4096, 0, &info));
+	EXPECT_EQ(-ENXIO, kt_reader_info(slow, 0, 2, &info));
+	kt_buf_free(&b);
+	close(slow);
+	close(self->fd);
+}
+
+/* Numbers of marked calls in what a descriptor delivers from here to its end. */
+struct span {
+	struct kts *t;
+	uint64_t first, last, records;
+};
+
+static void on_span(const struct ktape_block *b, const struct kt_rec *rec,
+		    void *arg)
+{
+	struct span *s = arg;
+	uint64_t n;
+
+	s->records += b->kind == KTAPE_RING_EVENT;
+	if (!kt_is_marked(rec->op, rec->blob, &n))
+		return;
+	if (!s->last)
+		s->first = n;
+	s->last = n;
+}
+
+static struct span rest(int fd)
+{
+	struct span s = { .t = calloc(1, sizeof(*s.t)) };
+	struct kt_buf b = {};
+
+	s.t->record = on_span;
+	s.t->arg = &s;
+	if (kt_follow_all(s.t, &b, fd) || s.t->error[0])
+		s.records = -1;
+	kt_buf_free(&b);
+	free(s.t);
+	return s;
+}
+
+TEST_F(many, seek)
+{
+	struct span s;
+
+	self->fd = kt_named(self->main, "seek", 0, RING, BLOCK, 0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER_WIDE)));
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int n = 1; n <= 500; n++)
+		kt_marked(n);
+	/* To the newest: what came before is not delivered. */
+	EXPECT_EQ(0, lseek(self->fd, 0, SEEK_END));
+	for (int n = 501; n <= 1000; n++)
+		kt_marked(n);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	s = rest(self->fd);
+	EXPECT_EQ(501, s.first);
+	EXPECT_EQ(1000, s.last);
+	/* Back to the oldest: a whole stream, and once more from its middle. */
+	for (int i = 0; i < 2; i++) {
+		char some[1000];
+
+		EXPECT_EQ(0, lseek(self->fd, 0, SEEK_SET));
+		EXPECT_EQ(1000, read(self->fd, some, sizeof(some)));
+		EXPECT_EQ(0, lseek(self->fd, 0, SEEK_SET));
+		s = rest(self->fd);
+		EXPECT_EQ(1, s.first);
+		EXPECT_EQ(1000, s.last);
+	}
+	EXPECT_EQ(0, lseek(self->fd, 0, SEEK_END));
+	s = rest(self->fd);
+	EXPECT_EQ(0, s.records);
+	EXPECT_EQ(-1, lseek(self->fd, 1, SEEK_SET));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, lseek(self->fd, 0, SEEK_CUR));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, pread(self->fd, &s, 1, 0));
+	EXPECT_EQ(ESPIPE, errno);
+	close(self->fd);
+}
+
+/* ---- three sessions ------------------------------------------------------ */
+
+static void everything(uint64_t n)
+{
+	kt_marked(n);
+	if (n % 8 == 0)
+		sched_yield();
+}
+
+static void end(struct __test_metadata *_metadata, int fd, bool whole, int cpus)
+{
+	struct kt_ledger *l = kt_ledger_new();
+	struct kt_buf b = {};
+
+	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
+	if (whole) {
+		EXPECT_LE(0, kt_ledger_check(l, fd, cpus));
+	}
+	EXPECT_STREQ("", l->t.error);
+	kt_buf_free(&b);
+	free(l);
+}
+
+TEST_F_TIMEOUT(many, three_sessions, 120)
+{
+	static const struct {
+		const char *name;
+		uint32_t mode;
+		unsigned char ops[4];
+	} plan[] = {
+		{ "calls", KTAPE_MODE_OVERWRITE,
+		  { KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT } },
+		{ "sched", KTAPE_MODE_DISCARD,
+		  { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SYS_ENTER } },
+		{ "snap", KTAPE_MODE_SNAPSHOT,
+		  { KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SCHED_WAKEUP,
+		    KTAPE_EV_SYS_EXIT } },
+	};
+	int cpus = kt_cpus(), fd[3];
+	uint64_t calls = 20000 / kt_scale(), switches[2] = {}, enters[2] = {};
+	struct ktape_session_info info;
+	struct ktape_stats st[3];
+
+	ASSERT_LE(cpus, CPUS_MAX);
+	for (int i = 0; i < 3; i++) {
+		fd[i] = kt_named(self->main, plan[i].name, plan[i].mode, 1 << 18,
+				 4096, 0);
+		ASSERT_LE(0, fd[i]);
+		ASSERT_EQ(0, kt_profile_only(fd[i], plan[i].ops));
+		ASSERT_EQ(0, kt_command(fd[i], KTAPE_IOC_START));
+	}
+	ASSERT_EQ(0, kt_loads_start(self->load, cpus, calls, everything));
+	kt_loads_wait(self->load, cpus);
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(0, kt_command(fd[i], KTAPE_IOC_STOP));
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		for (int i = 0; i < 3; i++)
+			ASSERT_EQ(0, kt_stats(fd[i], cpu, 0, &st[i]));
+		/* Each its own classes, who ran at first, and no other. */
+		EXPECT_EQ(kt_sum(st[0].emitted),
+			  1 + st[0].emitted[KTAPE_CLASS_SYSCALL]);
+		EXPECT_EQ(kt_sum(st[1].emitted),
+			  1 + st[1].emitted[KTAPE_CLASS_SYSCALL] +
+				  st[1].emitted[KTAPE_CLASS_SCHED]);
+		EXPECT_LE(2 * calls, st[0].emitted[KTAPE_CLASS_SYSCALL]);
+		EXPECT_LE(calls, st[1].emitted[KTAPE_CLASS_SYSCALL]);
+		EXPECT_EQ(0, kt_lost(&st[0]));
+		EXPECT_EQ(0, kt_lost(&st[2]));
+		switches[0] += st[1].emitted[KTAPE_CLASS_SCHED];
+		switches[1] += st[2].emitted[KTAPE_CLASS_SCHED];
+		enters[0] += st[0].emitted[KTAPE_CLASS_SYSCALL];
+		enters[1] += st[1].emitted[KTAPE_CLASS_SYSCALL];
+	}
+	EXPECT_LT(0, switches[0]);
+	EXPECT_LT(0, switches[1]);
+	EXPECT_LT(enters[1], enters[0]);
+	ASSERT_EQ(0, kt_session_info(self->main, "snap", &info));
+	EXPECT_NE(0, info.frozen);
+	for (int i = 0; i < 3; i++) {
+		end(_metadata, fd[i], i, cpus);
+		close(fd[i]);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions by name: who finds them, how long they last, what is left for those
+ * who have one open; and that they come and go under load.
+ */
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ledger.h"
+#include "kt_ring.h"
+#include "kt_session.h"
+
+#define RING	65536
+#define BLOCK	4096
+#define LINGER	KTAPE_CREATE_LINGER
+
+FIXTURE(session) {
+	int main;
+};
+
+FIXTURE_SETUP(session)
+{
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+}
+
+FIXTURE_TEARDOWN(session)
+{
+	struct ktape_session_info all[8];
+	int nr = kt_sessions(self->main, all);
+
+	for (int i = 0; i < nr; i++)
+		if (all[i].name[0])
+			kt_destroy(self->main, all[i].name);
+	EXPECT_EQ(1, kt_sessions(self->main, all));
+	close(self->main);
+}
+
+TEST_F(session, names)
+{
+	static const char *const good[] = { "a", "_", "Z9_.-", "x.y",
+					    "abcdefghijklmnopqrstuvwxyz01234" };
+	static const char *const bad[] = { "1", "-a", ".a", "a b", "a/b",
+					   "a\n", "\xc3\xa4", "a\xff" };
+	struct ktape_create c = { .size = sizeof(c), .ring_size = RING,
+				  .flags = LINGER };
+	int fd;
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		fd = kt_named(self->main, good[i], 0, RING, BLOCK, 0);
+		ASSERT_LE(0, fd)
+		{
+			TH_LOG("%s: %d", good[i], fd);
+		}
+		EXPECT_EQ(-EEXIST,
+			  kt_named(self->main, good[i], 0, RING, BLOCK, 0));
+		close(fd);
+		EXPECT_EQ(-ENOENT, kt_attach(self->main, good[i], 0));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(-EINVAL,
+			  kt_named(self->main, bad[i], 0, RING, BLOCK, 0));
+		EXPECT_EQ(-EINVAL, kt_attach(self->main, bad[i], 0));
+		EXPECT_EQ(-EINVAL, kt_destroy(self->main, bad[i]));
+	}
+	/* Without a NUL, with bytes behind it, lingering without a name. */
+	memset(c.name, 'a', sizeof(c.name));
+	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
+	memset(c.name, 0, sizeof(c.name));
+	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
+	c.name[0] = 'a';
+	c.name[9] = 'b';
+	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
+	/* What only comes out. */
+	c.name[9] = 0;
+	c.failed_had = 1;
+	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
+}
+
+/* The structure as it was before there were names. */
+TEST_F(session, old_size)
+{
+	struct ktape_create c = { .size = 40, .ring_size = 1ULL << 31 };
+	int fd;
+
+	memset(c.name, 'x', sizeof(c.name));
+	EXPECT_EQ(-ENOMEM, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
+	EXPECT_EQ('x', c.name[0]);
+	c.ring_size = RING;
+	fd = kt_ioctl(self->main, KTAPE_IOC_CREATE, &c);
+	EXPECT_LE(0, fd);
+	close(fd);
+}
+
+/* What failed: all together, or the ring of one CPU. */
+TEST_F(session, no_memory)
+{
+	struct ktape_create c = { .size = sizeof(c), .ring_size = 1ULL << 31 };
+
+	EXPECT_EQ(-ENOMEM, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
+	EXPECT_EQ(-1, c.failed_cpu);
+	EXPECT_LE((uint64_t)kt_cpus() << 31, c.failed_asked);
+	EXPECT_LT(0, c.failed_had);
+	EXPECT_LE(c.failed_had, (uint64_t)kt_meminfo("MemTotal") * 512);
+}
+
+TEST_F(session, list)
+{
+	struct ktape_session_info all[8], i;
+	struct ktape_session_list l = { .size = sizeof(l), .nr = 1 };
+	int a = kt_named(self->main, "a", KTAPE_MODE_DISCARD, 100000, 5000, 0);
+	int b = kt_named(self->main, "b", KTAPE_MODE_SNAPSHOT, RING, BLOCK,
+			 LINGER);
+
+	ASSERT_LE(0, a);
+	ASSERT_LE(0, b);
+	ASSERT_EQ(3, kt_sessions(self->main, all));
+	EXPECT_EQ(0, all[0].id);
+	EXPECT_EQ(KTAPE_SESSION_RUNNING, all[0].flags);
+	EXPECT_STREQ("", all[0].name);
+	ASSERT_EQ(0, kt_session_info(self->main, "a", &i));
+	EXPECT_EQ(KTAPE_MODE_DISCARD, i.mode);
+	EXPECT_EQ(0, i.flags);
+	EXPECT_EQ(getuid(), i.uid);
+	EXPECT_EQ(1, i.files);
+	EXPECT_EQ(131072, i.ring_size);
+	EXPECT_EQ(8192, i.block_size);
+	ASSERT_EQ(0, kt_session_info(self->main, "b", &i));
+	EXPECT_EQ(KTAPE_SESSION_LINGERS, i.flags);
+	EXPECT_EQ(0, i.frozen);
+	close(b);
+	ASSERT_EQ(0, kt_session_info(self->main, "b", &i));
+	EXPECT_EQ(0, i.files);
+	close(a);
+	EXPECT_EQ(-ENOENT, kt_session_info(self->main, "a", &i));
+	/* Room for one of two; entries that are too small or too large. */
+	l.entry_size = sizeof(i);
+	l.entries = (uintptr_t)all;
+	memset(all, 0x5a, sizeof(all));
+	EXPECT_EQ(0, kt_ioctl(self->main, KTAPE_IOC_SESSIONS, &l));
+	EXPECT_EQ(2, l.nr);
+	EXPECT_EQ(0x5a5a5a5a, all[1].id);
+	l.nr = 1;
+	l.entry_size--;
+	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_SESSIONS, &l));
+	l.entry_size = 8192;
+	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_SESSIONS, &l));
+	l.entry_size = sizeof(all[0]) + 8;
+	EXPECT_EQ(0, kt_ioctl(self->main, KTAPE_IOC_SESSIONS, &l));
+	EXPECT_EQ(0, all[1].id);
+	EXPECT_EQ(0, all[1].mode);
+}
+
+/* By name and number, with a cursor of its own and no more rights than asked. */
+TEST_F(session, attach)
+{
+	struct ktape_layout l, m;
+	int a = kt_named(self->main, "a", 0, RING, BLOCK, 0), b, c, ro;
+
+	ASSERT_LE(0, a);
+	b = kt_attach(self->main, "a", 0);
+	ASSERT_LE(0, b);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(b, F_GETFD));
+	EXPECT_EQ(O_RDWR, fcntl(b, F_GETFL) & O_ACCMODE);
+	ASSERT_EQ(0, kt_layout(a, &l, NULL, 0));
+	ASSERT_EQ(0, kt_layout(b, &m, NULL, 0));
+	EXPECT_EQ(l.session, m.session);
+	c = kt_attach_id(self->main, l.session);
+	ASSERT_LE(0, c);
+	EXPECT_EQ(0, kt_command(c, KTAPE_IOC_START));
+	close(c);
+	c = kt_attach(self->main, "a", KTAPE_OPEN_READONLY);
+	ASSERT_LE(0, c);
+	EXPECT_EQ(-EPERM, kt_command(c, KTAPE_IOC_STOP));
+	/* Through a descriptor that may not control, one gets none that may. */
+	ro = kt_open(O_RDONLY);
+	b = kt_attach(ro, "a", 0);
+	ASSERT_LE(0, b);
+	EXPECT_EQ(O_RDONLY, fcntl(b, F_GETFL) & O_ACCMODE);
+	EXPECT_EQ(-EPERM, kt_command(b, KTAPE_IOC_STOP));
+	EXPECT_EQ(-EPERM, kt_destroy(ro, "a"));
+	EXPECT_EQ(-EPERM, kt_named(ro, "b", 0, RING, BLOCK, 0));
+	EXPECT_EQ(-ENOENT, kt_attach(ro, "b", 0));
+	EXPECT_EQ(-ENOENT, kt_attach_id(ro, 7));
+	EXPECT_EQ(-ENOENT, kt_attach_id(ro, 8));
+	EXPECT_EQ(-ENOENT, kt_attach_id(ro, ~0U - 1));
+	/* It lasts until the last of them is closed. */
+	close(a);
+	EXPECT_EQ(0, kt_layout(c, &l, NULL, 0));
+	EXPECT_EQ(1, l.running);
+}
+
+/* One without rights gets nowhere, whatever descriptor it was handed. */
+TEST_F(session, no_rights)
+{
+	int a = kt_named(self->main, "a", 0, RING, BLOCK, 0), status;
+	pid_t pid;
+
+	ASSERT_LE(0, a);
+	pid = fork();
+	if (!pid) {
+		if (setuid(12345))
+			_exit(1);
+		_exit(kt_attach(self->main, "a", 0) == -EPERM ? 0 : 2);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+TEST_F(session, destroy)
+{
+	struct ktape_session_ref zero = { .size = sizeof(zero) };
+	struct ktape_session_info all[8];
+	struct ktape_layout l;
+	struct kt_map m;
+	uint64_t commit;
+	int a = kt_named(self->main, "a", 0, RING, BLOCK, LINGER);
+
+	ASSERT_LE(0, a);
+	ASSERT_EQ(0, kt_profile_only(a, KT_OPS(KTAPE_EV_SYS_ENTER)));
+	ASSERT_EQ(0, kt_command(a, KTAPE_IOC_START));
+	kt_getppids(1000);
+	ASSERT_EQ(0, kt_destroy(self->main, "a"));
+	EXPECT_EQ(-ENOENT, kt_destroy(self->main, "a"));
+	EXPECT_EQ(-ENOENT, kt_attach(self->main, "a", 0));
+	EXPECT_EQ(-ENODEV, kt_command(a, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_layout(a, &l, NULL, 0));
+	EXPECT_EQ(0, l.running);
+	/* Its memory is there for who has it, its number is taken. */
+	ASSERT_EQ(0, kt_map(a, 0, KTAPE_RING_EVENT, &m));
+	commit = kt_load(&m.page->commit);
+	kt_getppids(100);
+	EXPECT_EQ(commit, kt_load(&m.page->commit));
+	EXPECT_LE(0, kt_walk(&m, NULL, NULL));
+	ASSERT_EQ(2, kt_sessions(self->main, all));
+	EXPECT_EQ(KTAPE_SESSION_GONE, all[1].flags & KTAPE_SESSION_GONE);
+	kt_unmap(&m);
+	/* The name is free again at once. */
+	EXPECT_LE(0, kt_named(self->main, "a", 0, RING, BLOCK, LINGER));
+	close(a);
+	EXPECT_EQ(-EBUSY, kt_ioctl(self->main, KTAPE_IOC_DESTROY, &zero));
+	zero.flags = 1;
+	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_DESTROY, &zero));
+}
+
+/* One that lingers records on when its maker was killed. */
+TEST_F(session, outlives_its_maker)
+{
+	struct ktape_stats before, after;
+	int status, fd;
+	pid_t pid = fork();
+
+	if (!pid) {
+		fd = kt_named(self->main, "a", 0, RING, BLOCK, LINGER);
+		if (fd < 0 || kt_named(self->main, "b", 0, RING, BLOCK, 0) < 0)
+			_exit(1);
+		if (kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER)) ||
+		    kt_command(fd, KTAPE_IOC_START))
+			_exit(2);
+		kill(getpid(), SIGKILL);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(SIGKILL, status);
+	EXPECT_EQ(-ENOENT, kt_attach(self->main, "b", 0));
+	fd = kt_attach(self->main, "a", 0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_EVENT, &before));
+	kt_getppids(100);
+	ASSERT_EQ(0, kt_stats(fd, 0, KTAPE_RING_EVENT, &after));
+	EXPECT_LE(100, kt_sum(after.emitted) - kt_sum(before.emitted));
+	close(fd);
+}
+
+/* ---- under load --------------------------------------------------------- */
+
+#define CPUS_MAX	16
+#define MAKERS		3
+
+struct maker {
+	pthread_t thread;
+	int main, number, rounds, failed;
+};
+
+static int one_round(const struct maker *m, int round)
+{
+	uint32_t mode = (m->number + round) % 3;
+	struct kt_ledger *l;
+	struct kt_buf b = {};
+	char name[16];
+	int fd, other, ret = 1;
+
+	snprintf(name, sizeof(name), "maker%d", m->number);
+	fd = kt_named(m->main, name, mode, RING, BLOCK, LINGER);
+	if (fd < 0)
+		return fd;
+	if (kt_profile_only(fd, KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
+				       KTAPE_EV_SCHED_SWITCH)) ||
+	    kt_command(fd, KTAPE_IOC_START))
+		goto out;
+	usleep(round % 4 * 2000);
+	other = kt_attach(m->main, name, KTAPE_OPEN_READONLY);
+	if (other < 0)
+		goto out;
+	ret = kt_destroy(m->main, name);
+	/* What there is can be read, and adds up unless it was overwritten. */
+	l = kt_ledger_new();
+	if (!ret && kt_follow_all(&l->t, &b, other))
+		ret = 2;
+	if (!ret && mode && kt_ledger_check(l, other, kt_cpus()) < 0)
+		ret = 3;
+	if (!ret && l->t.error[0]) {
+		printf("# %s, mode %u: %s\n", name, mode, l->t.error);
+		ret = 4;
+	}
+	kt_buf_free(&b);
+	free(l);
+	close(other);
+out:
+	kt_destroy(m->main, name);
+	close(fd);
+	return ret;
+}
+
+static void *maker_main(void *arg)
+{
+	struct maker *m = arg;
+
+	for (int i = 0; i < m->rounds && !m->failed; i++)
+		m->failed = one_round(m, i);
+	return NULL;
+}
+
+static void call(uint64_t n)
+{
+	syscall(SYS_getppid);
+	if (n % 64 == 0)
+		sched_yield();
+}
+
+/* Made, destroyed, opened and read by several at once while all CPUs record. */
+TEST_F_TIMEOUT(session, come_and_go_under_load, 240)
+{
+	struct kt_load load[CPUS_MAX] = {};
+	struct maker m[MAKERS] = {};
+	int cpus = kt_cpus();
+
+	ASSERT_EQ(0, kt_loads_start(load, cpus, 0, call));
+	for (int i = 0; i < MAKERS; i++) {
+		m[i] = (struct maker){ .main = self->main, .number = i,
+				       .rounds = 24 / kt_scale() + 2 };
+		ASSERT_EQ(0, pthread_create(&m[i].thread, NULL, maker_main,
+					    &m[i]));
+	}
+	for (int i = 0; i < MAKERS; i++) {
+		pthread_join(m[i].thread, NULL);
+		EXPECT_EQ(0, m[i].failed);
+	}
+	kt_loads_stop(load, cpus);
+}
+
+/* ---- who holds a session ------------------------------------------------- */
+
+static int pass(int socket, int fd)
+{
+	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {};
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(socket, &msg, 0) == 1 ? 0 : -errno;
+}
+
+static int take(int socket)
+{
+	char byte, control[CMSG_SPACE(sizeof(int))] = {};
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	int fd;
+
+	if (recvmsg(socket, &msg, 0) != 1 || !CMSG_FIRSTHDR(&msg))
+		return -1;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	return fd;
+}
+
+/* A session in flight between processes, its maker dead, is still a session. */
+TEST_F(session, passed_on)
+{
+	int pair[2], fd, status;
+	struct ktape_layout l;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	pid = fork();
+	if (!pid) {
+		fd = kt_named(self->main, "p", 0, RING, BLOCK, 0);
+		if (fd < 0 || kt_command(fd, KTAPE_IOC_START) ||
+		    pass(pair[1], fd))
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(SIGKILL, status);
+	fd = kt_attach(self->main, "p", KTAPE_OPEN_READONLY);
+	EXPECT_LE(0, fd);
+	close(fd);
+	fd = take(pair[0]);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_layout(fd, &l, NULL, 0));
+	EXPECT_EQ(1, l.running);
+	close(fd);
+	EXPECT_EQ(-ENOENT, kt_attach(self->main, "p", 0));
+	close(pair[0]);
+	close(pair[1]);
+}
+
+/* A child has the descriptor and not the mapping; a program has neither. */
+TEST_F(session, fork_and_exec)
+{
+	int fd = kt_named(self->main, "f", 0, RING, BLOCK, 0), status, go[2];
+	struct kt_map m;
+	pid_t pid;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	if (!pid) {
+		char byte;
+
+		if (!mincore(m.page, 4096, (void *)&byte))
+			_exit(1);
+		close(go[1]);
+		if (read(go[0], &byte, 1) != 0 ||
+		    kt_command(fd, KTAPE_IOC_START))
+			_exit(2);
+		execl("/bin/busybox", "sh", "-c",
+		      "for f in /proc/self/fd/*; do readlink $f; done | grep -q ktape && exit 3; exit 0",
+		      NULL);
+		_exit(4);
+	}
+	kt_unmap(&m);
+	close(fd);
+	/* The child alone keeps it, until it becomes another program. */
+	fd = kt_attach(self->main, "f", KTAPE_OPEN_READONLY);
+	EXPECT_LE(0, fd);
+	close(fd);
+	close(go[0]);
+	close(go[1]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(-ENOENT, kt_attach(self->main, "f", 0));
+}
+
+TEST_HARNESS_MAIN

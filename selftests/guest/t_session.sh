@@ -1,0 +1,111 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# Sessions by name from the command line: made, recorded from, ended.
+
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
+
+# state NAME: what status says of a session
+state()
+{
+	ktape status | awk -v name="$1" '$2 == name { print $4 }'
+}
+
+# refused WHAT CODE COMMAND...: it fails with CODE and says why
+refused()
+{
+	what=$1 code=$2
+	shift 2
+	"$@" >$dir/out 2>$dir/log
+	[ $? = "$code" ] && [ -s $dir/log ]
+	result $? "$what: $(head -n 1 $dir/log)" $dir/log
+}
+
+test_life()
+{
+	ktape start calls -m discard -e syscall -b 256K >$dir/log 2>&1
+	result $? "a session is made and records" $dir/log
+	[ "$(state calls)" = running ]
+	result $? "status lists it"
+	ktape status calls --json >$dir/out
+	grep -q '"mode":"discard","running":true' $dir/out &&
+		grep -q '"name":"calls"' $dir/out
+	result $? "status --json tells of its rings" $dir/out
+	ktape profile -S calls or sched_switch && ktape profile -S calls |
+		grep -qx sched_switch
+	result $? "its profile can be changed"
+	! ktape profile | grep -qx sys_enter
+	result $? "and that of session 0 is not"
+	refused "made twice" 1 ktape start calls -m overwrite
+	refused "stopped by a wrong name" 1 ktape stop nobody
+	refused "a name that is none" 1 ktape start 'a b'
+	refused "session 0 destroyed" 1 ktape destroy 0
+	refused "a mode that is none" 2 ktape start x -m tape
+	refused "options for session 0" 2 ktape start -m discard
+	refused "too large" 1 ktape start huge -b 2G
+	grep -q 'half of the memory' $dir/log
+	result $? "and how much there was"
+	ktape stop calls && [ "$(state calls)" = stopped ]
+	result $? "stop"
+	ktape start calls && [ "$(state calls)" = running ]
+	result $? "start again"
+	ktape clear calls
+	result $? "clear"
+	ktape destroy calls && [ -z "$(state calls)" ]
+	result $? "destroy"
+}
+
+test_record()
+{
+	ktape start flight -e sched,syscall -b 1M
+	emit 1
+	ktape record -S flight -d 1 -o $dir/live 2>$dir/log
+	result $? "a session that goes on is recorded" $dir/log
+	[ "$(state flight)" = running ]
+	result $? "and goes on"
+	[ "$(records $dir/live)" -ge 1000 ]
+	result $? "with what was there before"
+	ktape stop flight
+	ktape record -S flight -o $dir/held 2>$dir/log
+	result $? "what a stopped one holds is saved" $dir/log
+	agrees "a stopped session" $dir/held $dir/log
+	refused "-S with another mode" 2 ktape record -S flight -m discard -o x
+	ktape destroy flight
+}
+
+test_snapshot()
+{
+	ktape record -m snapshot -e syscall -b 64K -o $dir/snap -- \
+		emit 20 2>$dir/log
+	result $? "a snapshot ends when it is full" $dir/log
+	agrees "snapshot" $dir/snap $dir/log
+	ktape dump $dir/snap | grep -q ' freeze: '
+	result $? "and tells when"
+	ktape start once -m snapshot -e syscall -b 16K
+	emit 1
+	[ "$(state once)" = frozen ]
+	result $? "status tells that it is frozen"
+	ktape start once && ktape stop once && [ "$(state once)" != frozen ]
+	result $? "start arms it again"
+	ktape destroy once
+}
+
+test_sizes()
+{
+	ktape start tiny -b 1K -B 512 --control 1K >$dir/out 2>$dir/log
+	result $? "the smallest rings"
+	grep -q 'rings have 16384 bytes, not 1024' $dir/log &&
+		grep -q 'blocks have 4096 bytes, not 512' $dir/log &&
+		grep -q 'control rings have 16384 bytes, not 1024' $dir/log
+	result $? "are rounded up, and it says so" $dir/log
+	ktape destroy tiny
+}
+
+need_ktape
+mkdir -p $dir
+test_life
+test_record
+test_snapshot
+test_sizes
+echo "1..$n"

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A discard session that nobody reads: the least important classes go first, are
+ * counted as shed, and the ledger agrees. Readers that stall are evicted. The
+ * smallest rings keep an exception.
+ */
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ledger.h"
+#include "kt_ring.h"
+#include "kt_session.h"
+
+#define CPUS_MAX	16
+#define RING		65536
+#define BLOCK		4096
+
+static const unsigned char mixed_ops[] = {
+	KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH, 0
+};
+
+/* Calls of priority 0 and switches of priority 2. */
+static void mixed(uint64_t n)
+{
+	syscall(SYS_getppid);
+	if (n % 4 == 0)
+		sched_yield();
+}
+
+FIXTURE(shed) {
+	int main, fd, cpus;
+	struct kt_load load[CPUS_MAX];
+};
+
+FIXTURE_SETUP(shed)
+{
+	self->cpus = kt_cpus();
+	ASSERT_LE(self->cpus, CPUS_MAX);
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+	self->fd = kt_named(self->main, "shed", KTAPE_MODE_DISCARD, RING, BLOCK,
+			    0);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(shed)
+{
+	close(self->fd);
+	close(self->main);
+}
+
+static void judge(struct __test_metadata *_metadata, int fd, int cpus)
+{
+	struct kt_ledger *l = kt_ledger_new();
+	struct kt_buf b = {};
+
+	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
+	EXPECT_LE(0, kt_ledger_check(l, fd, cpus));
+	EXPECT_STREQ("", l->t.error);
+	kt_buf_free(&b);
+	free(l);
+}
+
+TEST_F_TIMEOUT(shed, least_important_first, 120)
+{
+	struct ktape_stats st;
+	uint64_t shed, syscalls;
+
+	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus,
+				    20000 / kt_scale(), mixed));
+	kt_loads_wait(self->load, self->cpus);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
+		shed = st.lost[KTAPE_LOST_SHED][KTAPE_CLASS_SYSCALL];
+		syscalls = st.emitted[KTAPE_CLASS_SYSCALL];
+		EXPECT_LT(0, shed);
+		EXPECT_EQ(kt_sum(st.lost[KTAPE_LOST_SHED]), shed);
+		EXPECT_EQ(0, st.lost[KTAPE_LOST_FULL][KTAPE_CLASS_SYSCALL]);
+		/* Calls have three quarters, and switches all the rest. */
+		EXPECT_LT(0, syscalls - shed);
+		EXPECT_LE(RING * 3 / 4, st.commit);
+	}
+	judge(_metadata, self->fd, self->cpus);
+}
+
+/* Our own calls go on meanwhile: there would be no end. */
+static void drain(struct kt_buf *b, int fd)
+{
+	for (int i = 0; i < 20; i++)
+		kt_buf_read(b, fd, 65536);
+}
+
+/* A reader that keeps up loses nothing, and the fast path is back. */
+TEST_F_TIMEOUT(shed, ends, 60)
+{
+	struct ktape_stats before, after;
+	struct kt_buf b = {};
+
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_nonblock(self->fd, true);
+	for (int round = 0; round < 5; round++) {
+		kt_getppids(8000);
+		drain(&b, self->fd);
+		kt_buf_free(&b);
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
+		EXPECT_LT(0, kt_sum(before.lost[KTAPE_LOST_SHED]));
+		kt_getppids(100);
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
+		EXPECT_EQ(kt_lost(&before), kt_lost(&after));
+	}
+}
+
+/* The policy, and that one class alone is not shed: for whom? */
+TEST_F_TIMEOUT(shed, policy, 60)
+{
+	struct ktape_policy p;
+	struct ktape_stats st;
+	int ro;
+
+	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
+	EXPECT_EQ(75, p.shed_percent);
+	EXPECT_EQ(0, p.stall_ms);
+	EXPECT_EQ(-EINVAL, kt_policy(self->fd, KTAPE_POLICY_SET, 100, 0, &p));
+	EXPECT_EQ(-EINVAL, kt_policy(self->fd, KTAPE_POLICY_GET, 1, 0, &p));
+	EXPECT_EQ(-EINVAL, kt_policy(self->fd, 2, 0, 0, &p));
+	ro = kt_attach(self->main, "shed", KTAPE_OPEN_READONLY);
+	EXPECT_EQ(-EPERM, kt_policy(ro, KTAPE_POLICY_SET, 50, 0, &p));
+	EXPECT_EQ(0, kt_policy(ro, KTAPE_POLICY_GET, 0, 0, &p));
+	close(ro);
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_getppids(20000);
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+	EXPECT_EQ(0, kt_sum(st.lost[KTAPE_LOST_SHED]));
+	EXPECT_LT(0, kt_sum(st.lost[KTAPE_LOST_FULL]));
+	/* Off for a profile of both. */
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, 0, &p));
+	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
+	kt_getppids(20000);
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+	EXPECT_EQ(0, kt_sum(st.lost[KTAPE_LOST_SHED]));
+	/* At a tenth, and then back to where it was. */
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 10, 0, &p));
+	kt_getppids(1000);
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+	EXPECT_LT(0, kt_sum(st.lost[KTAPE_LOST_SHED]));
+}
+
+/* ---- readers that stall --------------------------------------------------- */
+
+struct told {
+	uint32_t nr, reader, tid;
+};
+
+static void on_evict(const struct ktape_block *b, const struct kt_rec *r,
+		     void *arg)
+{
+	struct told *t = arg;
+
+	if (r->op != KTAPE_EV_EVICT)
+		return;
+	t->nr++;
+	t->reader = r->args[0];
+	t->tid = r->args[1];
+}
+
+static int consumer(int fd, uint32_t op)
+{
+	struct ktape_consumer c = { .size = sizeof(c), .op = op };
+
+	return kt_ioctl(fd, KTAPE_IOC_CONSUMER, &c);
+}
+
+/*
+ * Of two consumers the one that never reads is evicted when a ring is full
+ * because of it, and is told of; the last one never is.
+ */
+TEST_F_TIMEOUT(shed, stalled_reader, 120)
+{
+	struct kt_ledger *l = kt_ledger_new();
+	struct ktape_reader_info info;
+	struct told told = {};
+	struct kt_buf b = {};
+	struct ktape_policy p;
+	int slow = kt_attach(self->main, "shed", 0);
+	uint32_t id;
+
+	l->next = on_evict;
+	l->arg = &told;
+	ASSERT_LE(0, slow);
+	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, 200, &p));
+	ASSERT_EQ(0, consumer(self->fd, KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, consumer(slow, KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, kt_reader_info(slow, 0, 0, &info));
+	EXPECT_EQ(KTAPE_READER_REGISTERED, info.flags);
+	id = info.id;
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	/* Not because it is slow: the rings have room. */
+	usleep(500000 * kt_scale());
+	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
+	EXPECT_EQ(0, p.evicted);
+	kt_nonblock(self->fd, true);
+	for (int i = 0; i < 600 && !p.evicted; i++) {
+		kt_getppids(2000);
+		kt_follow(&l->t, &b, self->fd, 65536);
+		usleep(20000);
+		ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
+	}
+	EXPECT_EQ(1, p.evicted);
+	ASSERT_EQ(0, kt_reader_info(slow, 0, 0, &info));
+	EXPECT_EQ(KTAPE_READER_EVICTED, info.flags);
+	ASSERT_EQ(0, kt_reader_info(self->fd, 0, 0, &info));
+	EXPECT_EQ(KTAPE_READER_REGISTERED | KTAPE_READER_READS, info.flags);
+	/* The last one may sleep as long as it likes. */
+	kt_getppids(20000);
+	usleep(800000 * kt_scale());
+	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
+	EXPECT_EQ(1, p.evicted);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&l->t, &b, self->fd));
+	EXPECT_LE(0, kt_ledger_check(l, self->fd, self->cpus));
+	EXPECT_STREQ("", l->t.error);
+	EXPECT_EQ(self->cpus, told.nr);
+	EXPECT_EQ(id, told.reader);
+	EXPECT_EQ(getpid(), told.tid);
+	/* And it may come back. */
+	EXPECT_EQ(0, consumer(slow, KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, kt_reader_info(slow, 0, 0, &info));
+	EXPECT_EQ(KTAPE_READER_REGISTERED, info.flags);
+	close(slow);
+	kt_buf_free(&b);
+	free(l);
+}
+
+/* A consumer that is killed is waited for no longer. */
+TEST_F_TIMEOUT(shed, killed_reader, 60)
+{
+	struct ktape_stats before, after;
+	struct kt_buf b = {};
+	int status, fd;
+	pid_t pid = fork();
+
+	if (!pid) {
+		fd = kt_attach(self->main, "shed", 0);
+		if (consumer(fd, KTAPE_CONSUMER_REGISTER))
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(2);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
+	ASSERT_EQ(true, WIFSTOPPED(status));
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, consumer(self->fd, KTAPE_CONSUMER_REGISTER));
+	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_nonblock(self->fd, true);
+	for (int i = 0; i < 2; i++) {
+		kt_getppids(20000);
+		drain(&b, self->fd);
+		kt_buf_free(&b);
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
+		kt_getppids(100);
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
+		/* It holds the ring up; then it does no longer. */
+		if (i == 0) {
+			EXPECT_LT(kt_lost(&before), kt_lost(&after));
+		} else {
+			EXPECT_EQ(kt_lost(&before), kt_lost(&after));
+		}
+		if (i == 0) {
+			kill(pid, SIGKILL);
+			ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		}
+	}
+}
+
+/* ---- what a flood cannot push out ----------------------------------------- */
+
+struct found {
+	int nr;
+};
+
+static void on_exception(const struct kt_rec *r, void *arg)
+{
+	struct found *f = arg;
+
+	f->nr += r->op == KTAPE_EV_EXCEPTION && r->nargs == 2 &&
+		 r->args[0] == KTAPE_EXC_CODE(0x4711, 7) && r->args[1] == 42;
+}
+
+static int load_flood(long events)
+{
+	int fd = open("/tests/ktape_flood.ko", O_RDONLY | O_CLOEXEC), ret;
+	char params[32];
+
+	snprintf(params, sizeof(params), "events=%ld", events);
+	ret = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* 10^7 profile events after it, in the smallest rings that there can be. */
+TEST_F_TIMEOUT(shed, exception_survives, 240)
+{
+	struct ktape_create c = { .size = sizeof(c), .ring_size = 1024,
+				  .control_size = 1024 };
+	const long events = 10000000 / kt_scale();
+	uint64_t marks = 0, lost = 0, lapped = 0;
+	struct found found = {};
+	struct ktape_stats st;
+	struct kt_map m;
+	int fd = kt_ioctl(self->main, KTAPE_IOC_CREATE, &c);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_EXCEPTION,
+						KTAPE_EV_MARK)));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, load_flood(events));
+	ASSERT_EQ(0, syscall(SYS_delete_module, "ktape_flood", O_NONBLOCK));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		ASSERT_EQ(0, kt_map(fd, cpu, KTAPE_RING_CONTROL, &m));
+		EXPECT_EQ(16384, m.e.data_size);
+		ASSERT_LE(0, kt_walk(&m, on_exception, &found));
+		kt_unmap(&m);
+		ASSERT_EQ(0, kt_stats(fd, cpu, KTAPE_RING_EVENT, &st));
+		marks += st.emitted[KTAPE_CLASS_USER];
+		lost += kt_lost(&st);
+		lapped += st.tail;
+	}
+	EXPECT_EQ(1, found.nr);
+	EXPECT_EQ(events, marks);
+	EXPECT_EQ(0, lost);
+	EXPECT_LT(events * 8, lapped + 16384 * self->cpus);
+	TH_LOG("%ld markers, %llu MiB overwritten", events,
+	       (unsigned long long)lapped >> 20);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

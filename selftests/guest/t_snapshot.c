@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Snapshot mode: when one CPU's ring is full, all stop, as of one moment. What is
+ * there is what was recorded up to then, the counts agree, nothing is lost.
+ */
+#include <poll.h>
+
+#include "kselftest_harness.h"
+
+#include "kt_ledger.h"
+#include "kt_ring.h"
+#include "kt_session.h"
+
+#define CPUS_MAX	16
+#define RING		65536
+#define BLOCK		4096
+
+FIXTURE(snapshot) {
+	int main, fd, cpus;
+	struct kt_load load[CPUS_MAX];
+};
+
+FIXTURE_SETUP(snapshot)
+{
+	self->cpus = kt_cpus();
+	ASSERT_LE(self->cpus, CPUS_MAX);
+	self->main = kt_open(O_RDWR);
+	ASSERT_LE(0, self->main);
+	self->fd = kt_named(self->main, "snap", KTAPE_MODE_SNAPSHOT, RING,
+			    BLOCK, 0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_profile_only(self->fd,
+				     KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
+					    KTAPE_EV_SYS_EXIT,
+					    KTAPE_EV_SCHED_SWITCH)));
+}
+
+FIXTURE_TEARDOWN(snapshot)
+{
+	close(self->fd);
+	close(self->main);
+}
+
+static uint64_t frozen(int main)
+{
+	struct ktape_session_info i;
+
+	return kt_session_info(main, "snap", &i) ? 0 : i.frozen;
+}
+
+/* CPU 0 calls much more often than the others. */
+static void call(uint64_t n)
+{
+	kt_marked(n);
+	if (sched_getcpu())
+		usleep(500);
+}
+
+static int wait_full(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN | POLLPRI };
+
+	return poll(&p, 1, 20000 * kt_scale()) == 1 ? p.revents : -1;
+}
+
+/* What was in the event rings, and the record that tells where they end. */
+struct seen {
+	uint64_t time, first, latest, late, freezes, first_cpu;
+	uint64_t next[CPUS_MAX], holes;
+	uint64_t events[CPUS_MAX];
+};
+
+static void on_record(const struct ktape_block *b, const struct kt_rec *r,
+		      void *arg)
+{
+	struct seen *s = arg;
+	uint64_t n;
+
+	if (b->kind == KTAPE_RING_CONTROL && r->op == KTAPE_EV_FREEZE) {
+		s->time = r->args[0] | (uint64_t)r->args[1] << 32;
+		s->first_cpu = r->args[2];
+		s->freezes++;
+	}
+	if (b->kind != KTAPE_RING_EVENT || r->op == KTAPE_TIME_EXTEND)
+		return;
+	s->events[b->cpu]++;
+	if (r->ts > s->latest)
+		s->latest = r->ts;
+	if (kt_is_marked(r->op, r->blob, &n)) {
+		s->holes += s->next[b->cpu] && n != s->next[b->cpu];
+		s->next[b->cpu] = n + 1;
+	}
+}
+
+/* Read all of it and hold it against the counts. */
+static void judge(struct __test_metadata *_metadata, int fd, int cpus,
+		  struct seen *seen)
+{
+	struct kt_ledger *l = kt_ledger_new();
+	struct kt_buf b = {};
+
+	memset(seen, 0, sizeof(*seen));
+	l->next = on_record;
+	l->arg = seen;
+	ASSERT_EQ(0, kt_follow_all(&l->t, &b, fd));
+	EXPECT_EQ(0, kt_ledger_check(l, fd, cpus));
+	EXPECT_STREQ("", l->t.error);
+	EXPECT_EQ(0, seen->holes);
+	kt_buf_free(&b);
+	free(l);
+}
+
+TEST_F_TIMEOUT(snapshot, full_once, 120)
+{
+	struct ktape_stats st, again;
+	struct seen seen;
+	struct kt_map m;
+	char some[4096];
+
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_nonblock(self->fd, true);
+	/* No data to read before it is over. */
+	EXPECT_EQ(0, frozen(self->main));
+	while (read(self->fd, some, sizeof(some)) > 0)
+		;
+	EXPECT_EQ(EAGAIN, errno);
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call));
+	EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
+	kt_loads_stop(self->load, self->cpus);
+	lseek(self->fd, 0, SEEK_SET);
+	judge(_metadata, self->fd, self->cpus, &seen);
+	EXPECT_EQ(self->cpus, seen.freezes);
+	EXPECT_NE(0, seen.time);
+	EXPECT_EQ(frozen(self->main), seen.time);
+	EXPECT_LT(seen.latest, seen.time);
+	for (int cpu = 0; cpu < self->cpus; cpu++) {
+		EXPECT_LT(10, seen.events[cpu]);
+		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
+		EXPECT_EQ(0, kt_lost(&st));
+		EXPECT_EQ(seen.events[cpu], kt_sum(st.emitted));
+		EXPECT_EQ(0, st.tail);
+		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
+		EXPECT_EQ(seen.time, kt_load(&m.page->frozen));
+		EXPECT_EQ(KTAPE_RING_FLAG_STOPPED | KTAPE_RING_FLAG_FROZEN,
+			  kt_load(&m.page->flags));
+		if (cpu == (int)seen.first_cpu) {
+			EXPECT_LE(RING - BLOCK, st.commit);
+		}
+		kt_unmap(&m);
+	}
+	/* And nothing comes any more. */
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+	kt_getppids(100);
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &again));
+	EXPECT_EQ(0, memcmp(&st, &again, sizeof(st)));
+}
+
+/* START arms it again; each snapshot is one by itself. */
+TEST_F_TIMEOUT(snapshot, again, 240)
+{
+	struct ktape_stats before, after;
+	uint64_t last = 0;
+
+	for (int round = 0; round < 6; round++) {
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		EXPECT_EQ(0, frozen(self->main));
+		ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, call));
+		ASSERT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));
+		kt_loads_stop(self->load, self->cpus);
+		EXPECT_LT(last, frozen(self->main));
+		last = frozen(self->main);
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
+		EXPECT_EQ(before.commit, after.floor);
+		EXPECT_EQ(0, kt_lost(&after));
+	}
+}
+
+/* Stopped before it is full: not frozen, and it goes on where it was. */
+TEST_F(snapshot, stopped_by_hand)
+{
+	struct pollfd p = { .fd = self->fd, .events = POLLIN | POLLPRI };
+	struct ktape_stats before, after;
+
+	ASSERT_EQ(0, kt_pin(0));
+	for (int round = 0; round < 3; round++) {
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		for (int n = 0; n < 20; n++)
+			kt_marked(n);
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
+		EXPECT_LT(before.commit, after.commit);
+		EXPECT_EQ(0, after.floor);
+	}
+	EXPECT_EQ(0, frozen(self->main));
+	ASSERT_EQ(1, poll(&p, 1, 0));
+	EXPECT_EQ(POLLIN | POLLHUP, p.revents);
+}
+
+/* Readers and control may not get at what may still be taken back. */
+TEST_F(snapshot, nothing_before)
+{
+	struct ktape_position pos = { .cpu = 0, .kind = KTAPE_RING_EVENT };
+	struct ktape_consumer c = { .size = sizeof(c), .nr = 1,
+				    .op = KTAPE_CONSUMER_POSITION,
+				    .positions = (uintptr_t)&pos };
+	struct pollfd p = { .fd = self->fd, .events = POLLIN };
+
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	kt_getppids(50);
+	EXPECT_EQ(-EINVAL, kt_ioctl(self->fd, KTAPE_IOC_CONSUMER, &c));
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	EXPECT_EQ(-EOPNOTSUPP, kt_command(self->fd, KTAPE_IOC_FLUSH));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	EXPECT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_CONSUMER, &c));
+}
+
+/* All CPUs at full speed, stopped by hand about when it is full, many times. */
+TEST_F_TIMEOUT(snapshot, races, 240)
+{
+	int rounds = 60 / kt_scale() + 4, was_full = 0;
+	struct seen seen;
+	int fd;
+
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, kt_marked));
+	for (int round = 0; round < rounds; round++) {
+		fd = kt_named(self->main, "race", KTAPE_MODE_SNAPSHOT, 4 * BLOCK,
+			      BLOCK, 0);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, kt_profile_only(fd,
+					     KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
+						    KTAPE_EV_SYS_EXIT,
+						    KTAPE_EV_IRQ_HANDLER_ENTRY,
+						    KTAPE_EV_SCHED_SWITCH)));
+		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		usleep(round % 8 * 300);
+		if (round % 3 == 0)
+			kt_command(fd, KTAPE_IOC_CLEAR);
+		if (round % 2) {
+			ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+		} else {
+			ASSERT_LT(0, wait_full(fd));
+		}
+		if (round % 3) {
+			judge(_metadata, fd, self->cpus, &seen);
+			was_full += seen.freezes != 0;
+			EXPECT_EQ(true, !seen.freezes || seen.latest < seen.time);
+		}
+		close(fd);
+	}
+	kt_loads_stop(self->load, self->cpus);
+	TH_LOG("%d rounds, %d of those read were full", rounds, was_full);
+	EXPECT_LT(0, was_full);
+}
+
+static int set_online(int cpu, bool on)
+{
+	char path[64];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
+		 cpu);
+	fd = open(path, O_WRONLY);
+	ret = write(fd, on ? "1" : "0", 1) == 1 ? 0 : -errno;
+	close(fd);
+	return ret;
+}
+
+/* A CPU that is gone when it ends is cut as well, and comes back to it. */
+TEST_F_TIMEOUT(snapshot, hotplug, 120)
+{
+	struct seen seen;
+
+	if (self->cpus < 2)
+		SKIP(return, "needs two CPUs");
+	for (int round = 0; round < 4; round++) {
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_pin(self->cpus - 1));
+		kt_getppids(20);
+		ASSERT_EQ(0, kt_pin(0));
+		ASSERT_EQ(0, set_online(self->cpus - 1, false));
+		for (int n = 0; !frozen(self->main) && n < 100000; n++)
+			kt_marked(n);
+		EXPECT_NE(0, frozen(self->main));
+		if (!round) {
+			judge(_metadata, self->fd, self->cpus - 1, &seen);
+			EXPECT_LT(20, seen.events[self->cpus - 1]);
+		}
+		ASSERT_EQ(0, set_online(self->cpus - 1, true));
+	}
+}
+
+TEST_HARNESS_MAIN

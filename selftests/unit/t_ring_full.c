@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A ring that fills up: discard mode sheds the least important classes first,
+ * a snapshot ends at one moment and is cut there.
+ */
+#include "reader.h"
+#include "tap.h"
+
+#define BLOCK_SIZE	4096UL
+#define BLOCKS		16
+#define SIZE		(BLOCK_SIZE * BLOCKS)
+#define TURN		(1ULL << 32)	/* of the low half of the clock */
+
+/* Contexts of the rig by the priority of their classes. */
+enum { NEVER = 0, PRIORITY1 = 2, PRIORITY0 = 3 };
+
+static struct rig rig;
+static struct reader reader;
+
+static void begin(unsigned int mode, unsigned long start)
+{
+	kt_shim_time = 1000;
+	rig_again(&rig, mode, start);
+	reader_start(&reader, &rig);
+	rig.ring.shed_at[0] = SIZE / 4 * 3;
+	rig.ring.shed_at[1] = SIZE / 8 * 7;
+}
+
+static void emit(unsigned int context, unsigned int number)
+{
+	while (number--) {
+		kt_shim_time++;
+		rig_emit(&rig, context, 1);
+	}
+}
+
+static u64 shed(unsigned int context)
+{
+	return rig.page->lost[KTAPE_LOST_SHED][rig_class(context)];
+}
+
+static void settle(void)
+{
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(rig.page->commit, rig.ring.write);
+	check_equal(reader.position, rig.ring.write);
+	check_equal(kt_ring_emitted(rig.page), rig_written(&rig));
+	check_equal(reader.records + rig_lost(&rig), rig_written(&rig));
+	check(rig_guards_hold(&rig), "written outside the blocks");
+}
+
+/* Each class stops where it must, and what is shed is counted as that. */
+static void test_shed(void)
+{
+	unsigned int mix;
+
+	begin(KTAPE_MODE_DISCARD, 0);
+	for (mix = 0; mix < 9000; mix++) {
+		emit(PRIORITY0, 1);
+		if (shed(PRIORITY0) == 1 && !tap_why[0])
+			check(rig.ring.write > SIZE / 4 * 3 &&
+			      rig.ring.write <= SIZE / 4 * 3 +
+						KTAPE_BLOCK_HEADER + 64,
+			      "priority 0 went at %lu", rig.ring.write);
+		emit(PRIORITY1, 1);
+		emit(NEVER, 1);
+	}
+	check(shed(PRIORITY0) > shed(PRIORITY1), "not the least important first");
+	check(shed(PRIORITY1) > 0, "priority 1 was not shed");
+	check_equal(shed(NEVER), 0);
+	check_equal(rig.page->commit, SIZE);
+	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_FULL),
+		    rig.page->lost[KTAPE_LOST_FULL][rig_class(NEVER)]);
+	check(kt_ring_lost(rig.page, KTAPE_LOST_FULL) > 0, "it was not full");
+	settle();
+}
+
+/* One class alone reaches its own mark and no further. */
+static void test_shed_marks(void)
+{
+	static const struct {
+		unsigned int context;
+		unsigned long most;
+	} marks[] = {
+		{ PRIORITY0, SIZE / 4 * 3 },
+		{ PRIORITY1, SIZE / 8 * 7 },
+		{ NEVER, SIZE },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(marks); i++) {
+		begin(KTAPE_MODE_DISCARD, 0);
+		emit(marks[i].context, 6000);
+		check(rig.page->commit >= marks[i].most &&
+		      rig.page->commit <= marks[i].most + 4096 / 16,
+		      "priority %u ends at %llu", i, rig.page->commit);
+		check(shed(marks[i].context) == rig_lost(&rig) ||
+		      marks[i].context == NEVER, "lost for another reason");
+		settle();
+	}
+}
+
+/* When readers catch up, nothing is shed and the fast path is back. */
+static void test_shed_ends(void)
+{
+	u64 lost;
+	unsigned int round;
+
+	begin(KTAPE_MODE_DISCARD, 0);
+	for (round = 0; round < 20; round++) {
+		emit(PRIORITY0, 6000);
+		lost = rig_lost(&rig);
+		check(lost > 0, "nothing was shed in round %u", round);
+		check(reader_poll(&reader), "%s", reader.error);
+		rig.page->consumer = reader.position & ~(BLOCK_SIZE - 1);
+		emit(PRIORITY0, 100);
+		check_equal(rig_lost(&rig), lost);
+		check(rig.ring.desc != &rig.ring.stop, "still guarded");
+	}
+	settle();
+}
+
+/* Off, and in other modes, there is no mark. */
+static void test_shed_never(void)
+{
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	emit(PRIORITY0, 20000);
+	check_equal(rig_lost(&rig), 0);
+	check(rig.ring.desc != &rig.ring.stop, "overwrite is guarded");
+	begin(KTAPE_MODE_DISCARD, 0);
+	rig.ring.shed_at[0] = ~0UL;
+	rig.ring.shed_at[1] = ~0UL;
+	emit(PRIORITY0, 20000);
+	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_SHED), 0);
+	check_equal(rig.page->commit, SIZE);
+	check_equal(rig.opening, BLOCKS);
+	settle();
+}
+
+/* The end that guards a block is never one of long ago. */
+static void test_shed_old_end(void)
+{
+	begin(KTAPE_MODE_DISCARD, 0);
+	emit(PRIORITY0, 1000);
+	/* As with positions of 32 bits, half a turn later. */
+	rig.ring.stop.end = rig.ring.write + (1UL << 62);
+	emit(PRIORITY0, 6000);
+	check(shed(PRIORITY0) > 0, "nothing was shed");
+	settle();
+}
+
+/* The first record without room tells when; it and what follows never were. */
+static void test_snapshot(void)
+{
+	u64 written, full;
+
+	begin(KTAPE_MODE_SNAPSHOT, 0);
+	do {
+		emit(NEVER, 1);
+	} while (!rig.filled);
+	full = kt_shim_time;
+	check_equal(rig.ring.filling, KT_FILLED);
+	check_equal(rig.ring.full, full);
+	written = rig_written(&rig) - 1;
+	check_equal(kt_ring_emitted(rig.page), written);
+	emit(PRIORITY0, 500);
+	check_equal(rig.ring.full, full);
+	check_equal(rig_lost(&rig), 0);
+	check_equal(kt_ring_emitted(rig.page), written);
+	check_equal(rig.page->tail, 0);
+	check_equal(rig.opening, BLOCKS);
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(reader.records, written);
+	/* As if a later context had come first: an outer one has an earlier time. */
+	kt_shim_time = full - 500;
+	rig_emit(&rig, NEVER, 1);
+	check_equal(rig.ring.full, full - 500);
+	/* As if an outer context were just writing its time. */
+	rig.ring.filling = KT_FILLING;
+	rig.ring.full = 7;
+	emit(NEVER, 1);
+	check_equal(rig.ring.full, 7);
+}
+
+/* Clearing makes room: the floor is where it begins anew. */
+static void test_snapshot_again(void)
+{
+	u64 commit;
+
+	begin(KTAPE_MODE_SNAPSHOT, 0);
+	emit(NEVER, 1000);
+	commit = rig.page->commit;
+	rig.page->floor = commit;
+	while (!rig.filled)
+		emit(NEVER, 1);
+	check(rig.page->commit >= commit + SIZE - 2 * BLOCK_SIZE,
+	      "full at %llu", rig.page->commit);
+	check(rig.page->commit <= commit + SIZE, "beyond the floor");
+	check(rig.page->tail <= commit, "the snapshot was overwritten");
+}
+
+/* Take the last @number 16-byte records of context NEVER away. */
+static void cut(unsigned int number, unsigned long position)
+{
+	rig.seq[NEVER] -= number;
+	rig.page->emitted[rig_class(NEVER)] -= number;
+	kt_ring_halt(&rig.ring);
+	kt_ring_cut(&rig.ring, position);
+}
+
+/* What follows a cut follows what is left, in the same block or the next. */
+static void test_cut(void)
+{
+	unsigned int before, gone;
+	unsigned long position;
+
+	for (before = 1; before < 600; before += 7) {
+		for (gone = 0; gone < 600; gone += 67) {
+			begin(KTAPE_MODE_SNAPSHOT, 0);
+			emit(NEVER, before);
+			position = rig.ring.write;
+			emit(NEVER, gone);
+			cut(gone, position);
+			check_equal(rig.page->commit, position);
+			check_equal(rig.ring.write, position);
+			emit(NEVER, 700);
+			settle();
+			check_equal(reader.records, before + 700);
+		}
+	}
+}
+
+/* A cut takes a time extension away: the next record brings another. */
+static void test_cut_extension(void)
+{
+	unsigned long position;
+
+	begin(KTAPE_MODE_SNAPSHOT, 0);
+	emit(NEVER, 10);
+	position = rig.ring.write;
+	kt_shim_time += TURN;
+	emit(NEVER, 1);
+	cut(1, position);
+	emit(NEVER, 1);
+	settle();
+	check_equal(reader.extends, 1);
+	check_equal(reader.time, kt_shim_time);
+}
+
+/* Where the moment is, for many moments in rings of every shape. */
+static void test_cut_found(void)
+{
+	static u64 times[4096];
+	unsigned int round, nr, kept, i;
+	unsigned long oldest;
+	struct kt_cut c;
+	u64 moment, events;
+
+	for (round = 0; round < 2000 && !tap_why[0]; round++) {
+		begin(KTAPE_MODE_SNAPSHOT, 0);
+		nr = 1 + round * 37 % 3500;
+		for (i = 0; i < nr; i++) {
+			/* Several of one time, some after a whole turn. */
+			kt_shim_time += (i * 7 + round) % 3;
+			if ((i + round) % 997 == 5)
+				kt_shim_time += TURN;
+			times[i] = kt_shim_time;
+			rig_emit(&rig, NEVER, 1);
+		}
+		check_equal(rig.filled, 0);
+		moment = times[(u64)round * 7919 % nr] + round % 2;
+		for (kept = 0; kept < nr && times[kept] < moment; kept++)
+			;
+		oldest = 0;
+		memset(&c, 0, sizeof(c));
+		kt_cut_begin(&c, &rig.ring, oldest, moment);
+		while (kt_cut_step(&c))
+			;
+		for (events = 0, i = 0; i < KTAPE_OPCODES; i++)
+			events += c.events[i];
+		check_equal(events, nr - kept);
+		check_equal(events, c.events[RIG_OPCODE + 1]);
+		cut(nr - kept, c.position);
+		check(reader_poll(&reader), "%s", reader.error);
+		check_equal(reader.records, kept);
+		check(!kept || reader.time < moment, "a later record is left");
+		kt_shim_time += TURN * (round % 2);
+		emit(NEVER, 300);
+		settle();
+		check_equal(reader.records, kept + 300);
+	}
+}
+
+/* What was cleared is neither counted nor brought back. */
+static void test_cut_cleared(void)
+{
+	unsigned long floor;
+	struct kt_cut c;
+	u64 moment;
+
+	begin(KTAPE_MODE_SNAPSHOT, 0);
+	emit(NEVER, 100);
+	moment = kt_shim_time;
+	emit(NEVER, 400);
+	floor = rig.ring.write;
+	emit(NEVER, 500);
+	memset(&c, 0, sizeof(c));
+	kt_cut_begin(&c, &rig.ring, floor, moment);
+	while (kt_cut_step(&c))
+		;
+	check_equal(c.position, floor);
+	check_equal(c.events[RIG_OPCODE + 1], 500);
+}
+
+static const struct tap_test tests[] = {
+	{ "shed: the least important first", test_shed },
+	{ "shed: each class to its mark", test_shed_marks },
+	{ "shed: ends when readers catch up", test_shed_ends },
+	{ "shed: not in other modes, nor when off", test_shed_never },
+	{ "shed: no end of long ago", test_shed_old_end },
+	{ "snapshot: full once, at the earliest time", test_snapshot },
+	{ "snapshot: room again after clearing", test_snapshot_again },
+	{ "cut: records go on behind it", test_cut },
+	{ "cut: with a time extension", test_cut_extension },
+	{ "cut: found where the moment is", test_cut_found },
+	{ "cut: not below what was cleared", test_cut_cleared },
+};
+
+int main(int argc, char **argv)
+{
+	rig_make(&rig, BLOCK_SIZE, BLOCKS, KTAPE_MODE_OVERWRITE, 0);
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape start: let a session record, and make it if it is not there. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "filters.h"
+#include "session.h"
+
+struct start_options {
+	const char *device;
+	const char *mode;
+	const char *profile;
+	const char *events;
+	uint64_t ring_size;
+	uint64_t block_size;
+	uint64_t control_size;
+	uint64_t stall;
+	struct filter_options filters;
+};
+
+#define OPT(member) offsetof(struct start_options, member)
+
+static const struct kt_option options[] = {
+	{ "mode", 'm', KT_OPT_TEXT, OPT(mode), "MODE",
+	  "overwrite (the default), discard or snapshot" },
+	{ "profile", 'p', KT_OPT_TEXT, OPT(profile), "MASK",
+	  "preset (none, default, all) or 0x mask; default if no -e" },
+	{ "events", 'e', KT_OPT_TEXT, OPT(events), "LIST",
+	  "events, classes, globs, comma separated" },
+	{ "size", 'b', KT_OPT_SIZE, OPT(ring_size), "SIZE",
+	  "ring of each CPU, 1M" },
+	{ "block", 'B', KT_OPT_SIZE, OPT(block_size), "SIZE",
+	  "block, 64K, less in small rings" },
+	{ "control", 0, KT_OPT_SIZE, OPT(control_size), "SIZE",
+	  "control ring of each CPU, 64K" },
+	{ "stall", 0, KT_OPT_TIME, OPT(stall), "TIME",
+	  "discard: do not wait longer for a reader that stalls" },
+	FILTER_OPTIONS(struct start_options, filters),
+	{ "device", 0, KT_OPT_TEXT, OPT(device), "PATH",
+	  "instead of " KTAPE_DEVICE_PATH },
+	{ .name = NULL },
+};
+
+/* A session to be made. */
+struct start {
+	struct start_options o;
+	struct ktape_create create;
+	struct ktape_config config;
+	struct ktape_profile profile;
+	struct ktape_device *session;
+};
+
+static bool gives_how(const struct start_options *o)
+{
+	return o->mode || o->profile || o->events || o->ring_size ||
+	       o->block_size || o->control_size || o->stall ||
+	       filter_options_given(&o->filters);
+}
+
+/* What can be wrong without the module.  Return: 0 or the exit code. */
+static int read_options(struct start *s, const char *name)
+{
+	const struct start_options *o = &s->o;
+	uint64_t mask[KTAPE_MASK_WORDS] = { 0 }, more[KTAPE_MASK_WORDS] = { 0 };
+	int mode = o->mode ? mode_parse(o->mode) : KTAPE_MODE_OVERWRITE;
+	int ret;
+
+	if (mode < 0)
+		return misuse(&command_start, "-m takes overwrite, discard or snapshot");
+	if (strlen(name) >= sizeof(s->create.name))
+		return misuse(&command_start, "\"%s\" is too long for a name",
+			      name);
+	if (o->block_size > KTAPE_BLOCK_MAX)
+		return misuse(&command_start, "-B takes up to %u",
+			      KTAPE_BLOCK_MAX);
+	s->create.mode = (uint32_t)mode;
+	s->create.ring_size = o->ring_size;
+	s->create.block_size = (uint32_t)o->block_size;
+	s->create.control_size = o->control_size;
+	s->create.flags = KTAPE_CREATE_LINGER;
+	snprintf(s->create.name, sizeof(s->create.name), "%s", name);
+	if (parse_events(&command_start,
+			 o->profile  ? o->profile
+			 : o->events ? "none"
+				     : "default",
+			 mask) ||
+	    (o->events && parse_events(&command_start, o->events, more)))
+		return EXIT_USAGE;
+	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++)
+		mask[i] |= more[i];
+	ret = filter_options_read(&command_start, &o->filters, &s->config);
+	if (!ret)
+		ret = rkh_apply(&command_start, &o->filters.rkh, NULL, mask,
+				&s->config);
+	memcpy(s->profile.mask, mask, sizeof(mask));
+	memcpy(s->config.mask, mask, sizeof(mask));
+	return ret;
+}
+
+/* Return: 0 or the exit code; then nothing is left of it. */
+static int set_up(struct start *s)
+{
+	struct ktape_policy policy;
+	int err = 0;
+
+	if (filters_apply(s->session, &s->config, false))
+		return EXIT_FAILED;
+	if (s->o.stall) {
+		err = ktape_device_policy(s->session, KTAPE_POLICY_GET,
+					  &policy);
+		policy.stall_ms = (uint32_t)kt_max(s->o.stall / 1000000, 1);
+		if (!err)
+			err = ktape_device_policy(s->session, KTAPE_POLICY_SET,
+						  &policy);
+		if (err)
+			return fail("--stall: %s", strerror(-err));
+	}
+	err = ktape_device_profile(s->session, KTAPE_PROFILE_SET, &s->profile);
+	if (err)
+		return profile_failed(s->session, s->config.mask, err);
+	err = ktape_device_start(s->session);
+	return err ? fail("start: %s", strerror(-err)) : 0;
+}
+
+static int make(struct start *s, struct ktape_device *device)
+{
+	int ret, err = ktape_device_create(device, &s->create, &s->session);
+
+	if (err)
+		return session_refused(device, &s->create, err);
+	tell_sizes(s->session, &s->create);
+	ret = set_up(s);
+	if (ret)
+		ktape_device_destroy(device, s->create.name);
+	return ret;
+}
+
+static int start_named(struct start *s, const char *name)
+{
+	struct ktape_device *device;
+	int err, ret;
+
+	if (open_device(s->o.device, true, &device))
+		return EXIT_FAILED;
+	err = ktape_device_attach(device, name, true, &s->session);
+	if (err == -ENOENT && name[strspn(name, "0123456789")]) {
+		ret = make(s, device);
+	} else if (err) {
+		ret = fail("session %s: %s", name, strerror(-err));
+	} else if (gives_how(&s->o)) {
+		ret = fail("there is a session \"%s\" already: ktape profile -S %s changes what it records",
+			   name, name);
+	} else {
+		err = ktape_device_start(s->session);
+		ret = err ? fail("start: %s", strerror(-err)) : EXIT_OK;
+	}
+	ktape_device_close(device);
+	return ret;
+}
+
+static int start_main(struct start *s)
+{
+	int err;
+
+	if (gives_how(&s->o))
+		return misuse(&command_start, "options are for a new session: it takes a NAME");
+	if (open_device(s->o.device, true, &s->session))
+		return EXIT_FAILED;
+	err = ktape_device_start(s->session);
+	return err ? fail("start: %s", strerror(-err)) : EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct start s = { .session = NULL };
+	int first, ret;
+
+	ret = kt_options(&command_start, argc, argv, &s.o, &first);
+	if (ret >= 0)
+		return ret;
+	if (argc - first > 1)
+		return misuse(&command_start, "it takes one NAME");
+	if (first == argc) {
+		ret = start_main(&s);
+	} else {
+		ret = read_options(&s, argv[first]);
+		if (!ret)
+			ret = start_named(&s, argv[first]);
+	}
+	ktape_device_close(s.session);
+	ktape_config_release(&s.config);
+	return ret;
+}
+
+const struct kt_command command_start = {
+	.name = "start",
+	.operands = "[NAME]",
+	.help = "let a session record, and make it if it is not there",
+	.more = "Without NAME it is session 0.  A session that was made stays until\n"
+		"ktape destroy, whoever made it.\n",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sessions by name: opening and making them, and saying why not. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "session.h"
+
+static const char *const modes[] = {
+	[KTAPE_MODE_OVERWRITE] = "overwrite",
+	[KTAPE_MODE_DISCARD] = "discard",
+	[KTAPE_MODE_SNAPSHOT] = "snapshot",
+};
+
+/**
+ * mode_name() - name of a mode
+ * @mode: any number
+ *
+ * Return: the name, or "unknown".
+ */
+const char *mode_name(uint32_t mode)
+{
+	return mode < KT_ARRAY_SIZE(modes) ? modes[mode] : "unknown";
+}
+
+/**
+ * mode_parse() - a mode by name
+ * @name: any text
+ *
+ * Return: enum ktape_mode or -EINVAL.
+ */
+int mode_parse(const char *name)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(modes); i++) {
+		if (!strcmp(modes[i], name))
+			return (int)i;
+	}
+	return -EINVAL;
+}
+
+/**
+ * open_named() - open a session, or say why not
+ * @path: of the device, NULL for the usual one
+ * @name: of the session or its number, NULL: session 0
+ * @writable: also to control it
+ * @session: set
+ *
+ * Return: 0 or negative errno, which was told.
+ */
+int open_named(const char *path, const char *name, bool writable,
+	       struct ktape_device **session)
+{
+	struct ktape_device *device;
+	int err = open_device(path, writable, name ? &device : session);
+
+	if (err || !name)
+		return err;
+	err = ktape_device_attach(device, name, writable, session);
+	ktape_device_close(device);
+	if (err == -ENOENT)
+		fail("there is no session \"%s\" (see ktape status)", name);
+	else if (err == -EINVAL)
+		fail("\"%s\" cannot be the name of a session", name);
+	else if (err)
+		fail("session %s: %s", name, strerror(-err));
+	return err;
+}
+
+static int no_memory(const struct ktape_create *c)
+{
+	unsigned long long asked = c->failed_asked, had = c->failed_had;
+
+	if (!asked)
+		return fail("no session of %llu bytes a CPU: %s",
+			    (unsigned long long)c->ring_size,
+			    strerror(ENOMEM));
+	if (c->failed_cpu < 0)
+		return fail("no session of %llu bytes a CPU: it takes %llu bytes in all, and %llu are left of the half of the memory that sessions may have",
+			    (unsigned long long)c->ring_size, asked, had);
+	return fail("no memory for the %s ring of CPU %d: it takes %llu bytes, and there were %llu",
+		    c->failed_kind == KTAPE_RING_CONTROL ? "control" : "event",
+		    c->failed_cpu, asked, had);
+}
+
+/**
+ * session_refused() - say why a session was not made
+ * @device: who was asked
+ * @create: what was asked, and what failed
+ * @err: negative errno
+ *
+ * Return: the exit code for it.
+ */
+int session_refused(const struct ktape_device *device,
+		    const struct ktape_create *create, int err)
+{
+	if (err == -EMFILE)
+		return fail("no session is free: the module has %u",
+			    ktape_device_features(device)->sessions_max);
+	if (err == -ENOMEM)
+		return no_memory(create);
+	if (err == -EEXIST)
+		return fail("there is a session \"%s\" already", create->name);
+	if (err == -EINVAL)
+		return fail("mode %s, -b %llu -B %llu: the module does not take this mode or such sizes",
+			    mode_name(create->mode),
+			    (unsigned long long)create->ring_size,
+			    (unsigned long long)create->block_size);
+	return fail("no session of %llu bytes a CPU: %s",
+		    (unsigned long long)create->ring_size, strerror(-err));
+}
+
+static void tell_size(const char *what, uint64_t asked, uint64_t is)
+{
+	if (asked && asked != is)
+		note("%s have %llu bytes, not %llu", what,
+		     (unsigned long long)is, (unsigned long long)asked);
+}
+
+/**
+ * tell_sizes() - say what was rounded
+ * @session: as it was made
+ * @create: as it was asked for
+ */
+void tell_sizes(struct ktape_device *session, const struct ktape_create *create)
+{
+	struct ktape_layout_entry *entries = NULL;
+	struct ktape_layout layout;
+	bool told[KTAPE_RINGS_PER_CPU] = { false };
+
+	if (ktape_device_layout(session, &layout, &entries))
+		return;
+	for (unsigned int i = 0; i < layout.nr; i++) {
+		const struct ktape_layout_entry *e = &entries[i];
+
+		if (e->kind >= KTAPE_RINGS_PER_CPU || told[e->kind])
+			continue;
+		told[e->kind] = true;
+		if (e->kind == KTAPE_RING_CONTROL) {
+			tell_size("control rings", create->control_size,
+				  e->data_size);
+			continue;
+		}
+		tell_size("rings", create->ring_size, e->data_size);
+		tell_size("blocks", create->block_size, e->block_size);
+	}
+	free(entries);
+}

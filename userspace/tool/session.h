@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sessions by name: opening and making them, and saying why not. */
+#ifndef _KT_TOOL_SESSION_H
+#define _KT_TOOL_SESSION_H
+
+#include "tool.h"
+
+/* For the options of a command, @member being a const char *. */
+#define SESSION_OPTION(type, member) \
+	{ "session", 'S', KT_OPT_TEXT, offsetof(type, member), "NAME", \
+	  "this session, by name or number; else session 0" }
+
+int open_named(const char *path, const char *name, bool writable,
+	       struct ktape_device **session);
+int session_refused(const struct ktape_device *device,
+		    const struct ktape_create *create, int err);
+void tell_sizes(struct ktape_device *session,
+		const struct ktape_create *create);
+int mode_parse(const char *name);
+const char *mode_name(uint32_t mode);
+
+#endif /* _KT_TOOL_SESSION_H */
