@@ -41,6 +41,11 @@ struct ktape_ctf {
 	int error;
 };
 
+/* ctf_replace.c */
+const char *kt_ctf_prefix(uint32_t kind);
+int kt_ctf_make_empty(int fd, bool force);
+
+/* write_ctf.c */
 int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 		struct kt_ctf_file **file);
 int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writing CTF directories: files, first packets, alignment. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,103 +9,6 @@
 #define MODE_DIR	0777
 #define MODE_FILE	0666
 #define NAME_SIZE	32
-
-static const char *const prefixes[] = {
-	[KTAPE_RING_EVENT] = "cpu",
-	[KTAPE_RING_CONTROL] = "control",
-};
-
-/* Is this a file of a trace, as we write it? */
-static bool is_ours(const char *name)
-{
-	if (!strcmp(name, "metadata") || !strcmp(name, "registry"))
-		return true;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(prefixes); i++) {
-		size_t len = strlen(prefixes[i]);
-
-		if (!strncmp(name, prefixes[i], len) && name[len] &&
-		    strspn(name + len, "0123456789") == strlen(name + len))
-			return true;
-	}
-	return false;
-}
-
-static int is_replaceable(int dir, const char *name)
-{
-	struct stat st;
-
-	if (!is_ours(name))
-		return -EEXIST;
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
-		return -errno;
-	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
-}
-
-/* Metadata is removed at the end, so that what remains can be read. */
-static int remove_stream(int dir, const char *name)
-{
-	if (strcmp(name, "metadata") && unlinkat(dir, name, 0))
-		return -errno;
-	return 0;
-}
-
-/* Return: the sum of what @act returned, or the first negative errno. */
-static int for_each_entry(int fd, int (*act)(int dir, const char *name))
-{
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *entry;
-	int err = 0, nr = 0;
-
-	if (!dir)
-		return -errno;
-	while (!err && (entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		err = act(fd, entry->d_name);
-		nr++;
-	}
-	closedir(dir);
-	return err ? err : nr;
-}
-
-static int refuse(int dir, const char *name)
-{
-	(void)dir;
-	(void)name;
-	return -ENOTEMPTY;
-}
-
-static bool has_our_metadata(int dir)
-{
-	struct ktape_info info;
-	uint8_t *data;
-	ssize_t len = kt_read_file(dir, "metadata", KT_METADATA_MAX, &data);
-	bool ours;
-
-	ours = len >= 0 &&
-	       !ktape_metadata_parse(data, (size_t)len, &info, NULL);
-	free(data);
-	return ours;
-}
-
-/*
- * Only an empty directory will do, or one whose trace may be replaced.  All is
- * looked at before anything is removed.
- */
-static int make_empty(int fd, bool force)
-{
-	int ret = for_each_entry(fd, force ? is_replaceable : refuse);
-
-	if (ret <= 0)
-		return ret;
-	if (!has_our_metadata(fd))
-		return -EEXIST;
-	ret = for_each_entry(fd, remove_stream);
-	if (ret < 0)
-		return ret;
-	return unlinkat(fd, "metadata", 0) ? -errno : 0;
-}
 
 static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
 			  size_t len)
@@ -144,7 +46,7 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 		err = c->dir < 0 ? -errno : 0;
 	}
 	if (!err)
-		err = make_empty(c->dir, flags & KTAPE_CTF_FORCE);
+		err = kt_ctf_make_empty(c->dir, flags & KTAPE_CTF_FORCE);
 	if (!err)
 		err = write_metadata(c, metadata, len);
 	if (err) {
@@ -157,8 +59,10 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 
 static void name_file(const struct kt_ctf_file *f, char name[NAME_SIZE])
 {
-	if (f->kind < KT_ARRAY_SIZE(prefixes))
-		snprintf(name, NAME_SIZE, "%s%u", prefixes[f->kind], f->cpu);
+	const char *prefix = kt_ctf_prefix(f->kind);
+
+	if (prefix)
+		snprintf(name, NAME_SIZE, "%s%u", prefix, f->cpu);
 	else
 		snprintf(name, NAME_SIZE, "registry");
 }
