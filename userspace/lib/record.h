@@ -10,6 +10,8 @@
 #define KT_BATCH_BLOCKS	64U		/* of one write ... */
 #define KT_BATCH_BYTES	(1U << 20)	/* ... and unless a block is larger */
 
+#define KT_NAMES_PACKET	(64U << 10)
+
 /**
  * struct kt_batch - neighbouring blocks in one write
  * @write: the write
@@ -98,6 +100,9 @@ int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 		     size_t len);
 int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 		       unsigned int flags);
+
+/* record_names.c */
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head);
+void kt_record_last_names(struct ktape_recorder *rec);
 
 #endif /* _KT_RECORD_H */
