@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ctf.h"
+#include "scan.h"
 
 static const char *const prefixes[] = {
 	[KTAPE_RING_EVENT] = "cpu",
@@ -21,13 +22,19 @@ const char *kt_ctf_prefix(uint32_t kind)
 /* Is this a file of a trace, as we write it? */
 static bool is_ours(const char *name)
 {
-	if (!strcmp(name, "metadata") || !strcmp(name, "registry"))
+	size_t whole = strlen(name), end = strlen(KT_CTF_PACKED);
+
+	if (!strcmp(name, "metadata"))
+		return true;
+	if (whole > end && !strcmp(name + whole - end, KT_CTF_PACKED))
+		whole -= end;
+	if (whole == strlen("registry") && !strncmp(name, "registry", whole))
 		return true;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(prefixes); i++) {
 		size_t len = strlen(prefixes[i]);
 
-		if (!strncmp(name, prefixes[i], len) && name[len] &&
-		    strspn(name + len, "0123456789") == strlen(name + len))
+		if (!strncmp(name, prefixes[i], len) && whole > len &&
+		    strspn(name + len, "0123456789") == whole - len)
 			return true;
 	}
 	return false;
@@ -108,4 +115,100 @@ int kt_ctf_make_empty(int fd, bool force)
 	if (ret < 0)
 		return ret;
 	return unlinkat(fd, "metadata", 0) ? -errno : 0;
+}
+
+/* The metadata of a trace.  Return: 0 or negative errno, -EBADMSG: it is none. */
+static int read_metadata(const char *path, uint8_t **data, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct kt_scan scan;
+	struct stat st;
+	ssize_t n = 0;
+	int err = 0;
+
+	*data = NULL;
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st)) {
+		err = -errno;
+	} else if (S_ISREG(st.st_mode)) {
+		kt_scan_init(&scan, fd);
+		err = kt_scan_metadata(&scan, data, len, NULL);
+		kt_scan_free(&scan);
+		*data = err ? NULL : *data;
+	} else if (S_ISDIR(st.st_mode)) {
+		n = kt_read_file(fd, "metadata", KT_METADATA_MAX, data);
+		*len = (size_t)n;
+		err = n == -ENOENT ? -EBADMSG : n < 0 ? (int)n : 0;
+	} else {
+		err = -EBADMSG;
+	}
+	close(fd);
+	return err;
+}
+
+/* Only text of the tracer itself. */
+static int check_metadata(const char *path, char **text, size_t *len)
+{
+	struct ktape_info info;
+	uint8_t *data;
+	size_t size;
+	int err;
+
+	err = read_metadata(path, &data, &size);
+	if (!err)
+		err = ktape_metadata_parse(data, size, &info, NULL);
+	if (!err && size >= 4 && kt_get32(data) == KTAPE_METADATA_MAGIC) {
+		err = kt_metadata_unpack(data, size, text, len, NULL);
+	} else if (!err) {
+		*text = (char *)data;
+		*len = size;
+		data = NULL;
+	}
+	free(data);
+	return err;
+}
+
+int ktape_piece_remark(const char *path, char **remark)
+{
+	char *text = NULL, *at = NULL, *from;
+	size_t len;
+	int err;
+
+	err = check_metadata(path, &text, &len);
+	if (err)
+		return err;
+	if (len > 4 && !memcmp(text + len - 4, " */\n", 4)) {
+		text[len - 4] = '\0';
+		for (from = text; (from = strstr(from, "\n/* ")); from++)
+			at = from + 4;
+	}
+	*remark = at && !strstr(at, "*/") ? strdup(at) : NULL;
+	free(text);
+	return *remark ? 0 : at ? -ENOMEM : -ENOENT;
+}
+
+int ktape_piece_remove(const char *path)
+{
+	struct stat st;
+	char *text;
+	size_t len;
+	int fd, err;
+
+	err = check_metadata(path, &text, &len);
+	if (err)
+		return err == -EBADMSG ? -EEXIST : err;
+	free(text);
+	if (lstat(path, &st))
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		return unlink(path) ? -errno : 0;
+	if (!S_ISDIR(st.st_mode))
+		return -EEXIST;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = kt_ctf_make_empty(fd, true);
+	close(fd);
+	return err ? err : rmdir(path) ? -errno : 0;
 }

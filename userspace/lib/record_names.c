@@ -99,7 +99,68 @@ void kt_record_last_names(struct ktape_recorder *rec)
 		      ? write_names(rec, rec->reader->latest, names, nr,
 				    nr == rec->nr_names ? rec->names : NULL)
 		      : 0;
-	free(names);
+	/* The next piece begins with these. */
+	free(rec->names);
+	rec->names = names;
+	rec->nr_names = nr;
 	if (err)
 		kt_record_fail(rec, err);
+}
+
+/* What is in force on all CPUs, or NULL: that is not guessed. */
+static const struct kt_state *common_state(const struct ktape_recorder *rec)
+{
+	const struct kt_state *state = NULL;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
+
+		if (r->kind != KTAPE_RING_CONTROL || !r->ts)
+			continue;
+		if (state && !kt_state_equal(state, &rec->outs[i].state))
+			return NULL;
+		state = &rec->outs[i].state;
+	}
+	return state;
+}
+
+/* When the first ring of the new piece begins. */
+static uint64_t piece_begins(const struct ktape_recorder *rec)
+{
+	uint64_t ts = rec->reader->latest;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
+
+		if (r->ts)
+			ts = kt_min(ts, r->ts);
+	}
+	return ts;
+}
+
+/* A new piece begins: what is in force, then all names. */
+int kt_record_restate(struct ktape_recorder *rec)
+{
+	const struct kt_state *state = common_state(rec);
+	uint64_t ts = piece_begins(rec);
+	struct ktape_block head = {
+		.kind = KTAPE_RING_REGISTRY,
+		.context = KTAPE_CTX_CONTINUED,
+		.tid = -1,
+		.ts_begin = ts,
+	};
+	struct ktape_builder b;
+	int err = 0;
+
+	rec->names_written = true;
+	if (state) {
+		head.seq = ++rec->names_seq;
+		memcpy(head.uuid, ktape_device_features(rec->device)->uuid, 16);
+		ktape_build_begin(&b, rec->block, KT_NAMES_PACKET, &head);
+		err = kt_state_write(state, &b, ts);
+		if (!err)
+			err = end_names(rec, &b, ts);
+	}
+	return err ? err : write_names(rec, rec->reader->latest, rec->names,
+				       rec->nr_names, NULL);
 }
