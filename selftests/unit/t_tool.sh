@@ -251,6 +251,74 @@ test_record()
 	result $? "record: no device"
 }
 
+test_log()
+{
+	while IFS='|' read -r options text; do
+		# shellcheck disable=SC2086	# words
+		run 2 record --device x $options && says "$text" && [ ! -e pieces ]
+		result $? "record $options: misuse"
+	done <<-EOT
+	-l pieces -o to|without -o
+	-l pieces -f|without -o
+	-l pieces --split p|without -o
+	-l pieces --keep 0|at least 1
+	-l pieces --rotate 5|size
+	-l pieces --rotate x|size
+	-l pieces --rotate 0M|size
+	-l pieces --rotate 3x|size
+	-l pieces --daemon -- true|without a command
+	-o to --rotate 1s|go with -l
+	-o to --keep 3|go with -l
+	-o to --daemon|go with -l
+	-o to --pidfile p|go with -l
+	-o - --zstd|takes a directory
+	EOT
+	run 1 record --device x -l pieces --daemon && says "x is not there" &&
+		[ ! -e pieces ]
+	result $? "record --daemon: what goes wrong first is told to the caller"
+	run 1 record --device x -l pieces --daemon --pidfile no/such &&
+		says "no/such: No such file"
+	result $? "record --pidfile: no folder"
+	exec 7>pid
+	echo 4711 >&7
+	flock -x 7
+	run 1 record --device x -l pieces --daemon --pidfile pid &&
+		says "process 4711 runs already" && grep -qx 4711 pid
+	result $? "record --pidfile: of a process that runs"
+	exec 7>&-
+	run 1 record --device x -l pieces --daemon --pidfile pid &&
+		says "x is not there" && [ ! -e pid ]
+	result $? "record --pidfile: of a process that is dead"
+	run 1 record --device x -l 'a*/b' && says "not possible"
+	result $? "record -l: a name that would end a comment"
+}
+
+# What others have compressed, and what is damaged.
+test_zstd()
+{
+	command -v zstd >/dev/null || return 0
+	fresh
+	zstd -q p && zstd -q -r --rm t
+	run 0 dump t && lines 96
+	result $? "dump: a folder whose files were all compressed"
+	run 0 dump t/cpu1.zst && lines 32
+	result $? "dump: one stream of it"
+	run 0 dump p.zst && lines 96
+	result $? "dump: a compressed pipe form"
+	zstd -qc p | run 0 dump - && lines 96
+	result $? "dump: a compressed pipe"
+	run 0 record --split p.zst -o to && run 0 dump to && lines 96
+	result $? "split: a compressed pipe form"
+	truncate -s -100 p.zst
+	run 0 dump p.zst && says "compressed data is cut off"
+	result $? "dump: a compressed file that is cut off"
+	run 1 dump --strict p.zst
+	result $? "dump: with --strict it is an error"
+	head -c 300M /dev/zero | cat p - | zstd -qc -1 --long=28 >w.zst
+	run 1 dump w.zst && says "window of more than 128 MiB"
+	result $? "dump: a window that is too wide"
+}
+
 echo "TAP version 13"
 test_dump
 test_filter
@@ -259,5 +327,7 @@ test_stdio
 test_split
 test_limits
 test_record
+test_log
+test_zstd
 echo "1..$n"
 exit $failed
