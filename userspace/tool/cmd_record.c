@@ -231,9 +231,9 @@ static int open_recorder(struct record *r)
 	};
 	int err;
 
-	if (!how.dir && isatty(STDOUT_FILENO))
+	if (to_pipe(r) && isatty(STDOUT_FILENO))
 		return fail("standard output is a terminal: a trace is not for reading");
-	if (!how.dir)
+	if (to_pipe(r))
 		open_pipe(r);
 	how.fd = r->pipe;
 	if (r->o.log)
