@@ -69,6 +69,8 @@ int log_prepare(struct log *log, const char *pattern, bool zstd)
 	if (!whole)
 		return fail("-l \"%s\": %s", pattern, strerror(errno));
 	if (is_folder(pattern)) {
+		for (len = strlen(whole); len && whole[len - 1] == '/';)
+			whole[--len] = '\0';
 		if (asprintf(&log->pattern, "%s/%s", whole, USUAL_NAME) < 0)
 			log->pattern = NULL;
 		free(whole);
