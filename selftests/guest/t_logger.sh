@@ -64,15 +64,23 @@ balance()
 		END { print said + 0, held + 0 }' $dir/all.json
 }
 
+# test_size SIZE OPTION
 test_size()
 {
 	mkdir /scratch/size
+	cat >$dir/load <<-'EOT'
 	emit 4 &
-	mark 1 300 &
-	ktape record -p default -l /scratch/size/%H -b 256K -B 16K \
-		--rotate 96K "$@" -- sleep 5 2>$dir/log
-	result $? "a log is recorded, $*" $dir/log
+	i=1
+	while [ $i -le 300 ]; do
+		echo "mark-$i-" >/dev/ktape_mark
+		[ $((i % 30)) != 0 ] || sleep 0.4
+		i=$((i + 1))
+	done
 	wait
+	EOT
+	ktape record -p default -l /scratch/size/%H -b 256K -B 16K \
+		--rotate "$@" -- sh $dir/load 2>$dir/log
+	result $? "a log is recorded, $*" $dir/log
 	read_pieces /scratch/size
 	found=$(wc -l <$dir/all.json)
 	read -r kinds nr <<-EOT
@@ -193,8 +201,9 @@ test_time()
 
 echo "TAP version 13"
 need_ktape
-test_size --zstd
-test_size --no-uring
+# With metadata of 57 KiB in each piece.
+test_size 64K --zstd
+test_size 100K --no-uring
 test_daemon
 test_time
 echo "1..$n"
