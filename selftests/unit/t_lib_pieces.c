@@ -214,6 +214,9 @@ static void test_refused(void)
 	for (k = 0; k < ARRAY_SIZE(forms); k++) {
 		begin(&forms[k]);
 		r = open_log(&forms[k]);
+		device_grow(0, 3);
+		ktape_recorder_stats(r, &stats);
+		check_equal(stats.piece_records, emitted);
 		device_grow(2, 3);
 		check(ktape_recorder_rotate(r, piece[0]) == -EEXIST, "itself");
 		snprintf(path, sizeof(path), "%s/none/%s", folder, "x.ktape");

@@ -345,7 +345,7 @@ struct ktape_recorder_options {
  * @missed: of these, overwritten before they could be read
  * @rings: how many rings there are
  * @plain_writes: why io_uring or O_DIRECT is not in use (negative errno), or 0
- * @piece_records: events in this piece
+ * @piece_records: events in this piece, or on their way there
  * @piece_bytes: its bytes
  */
 struct ktape_recorder_stats {

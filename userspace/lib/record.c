@@ -365,6 +365,7 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 			  struct ktape_recorder_stats *stats)
 {
 	struct ktape_ring_info info;
+	int64_t records;
 
 	memset(stats, 0, sizeof(*stats));
 	while (!ktape_reader_ring(recorder->reader, stats->rings, &info)) {
@@ -376,7 +377,10 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 		stats->missed += info.missed;
 	}
 	stats->bytes = recorder->bytes;
-	stats->piece_records = stats->records - recorder->piece_records;
+	/* What is on its way will be in it as well. */
+	records = (int64_t)(stats->emitted - stats->filtered - stats->lost -
+			    stats->missed - recorder->piece_records);
+	stats->piece_records = records > 0 ? (uint64_t)records : 0;
 	stats->piece_bytes = recorder->ctf ? recorder->ctf->written : 0;
 	stats->plain_writes = recorder->plain;
 	if (recorder->ctf)
