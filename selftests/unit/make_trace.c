@@ -5,6 +5,7 @@
  *   make_trace folder DIR CPUS	8 packets of 4 records a CPU, each of 4096 bytes
  *   make_trace pipe CPUS	the same as a pipe form on standard output
  *   make_trace kinds DIR	one packet with records of several kinds
+ *   make_trace emitted DIR	exceptions, user events, signals, with their names
  */
 #include "lib_trace.h"
 
@@ -69,6 +70,64 @@ static void make_kinds(const char *dir)
 	trace_write(dir, "cpu0", data, ktape_build_end(&b, b.ts, 0));
 }
 
+static void add_name(struct ktape_builder *b, unsigned int type, uint32_t id,
+		     uint32_t param1, const char *name)
+{
+	const uint32_t args[7] = { id, param1 };
+	const struct ktape_record record = {
+		.ts = 1, .opcode = KTAPE_EV_REGISTRY, .nargs = 7,
+		.args = args, .dat20 = type, .blob = name,
+		.blob_size = (uint32_t)strlen(name),
+	};
+
+	add(b, &record);
+}
+
+/* Of CPU 2, where thread 12 of process 10 runs. */
+static void make_emitted(const char *dir)
+{
+	static const uint32_t full[] = { 0x1234 << 8 | 1, 7, 0xfffffff9, 3, 1 };
+	static const uint32_t other[] = { 0x1234 << 8 | 200, 5 };
+	static const uint32_t foreign[] = { 0x777 << 8 };
+	static const uint32_t user[] = { 1025, 42 };
+	static const unsigned char typed[] =
+		"\x04\xfe\xff\xff\xff" "\x07hello\0" "\x08\x02\xab\xcd";
+	static const uint32_t signal[3];
+	const struct ktape_record records[] = {
+		{ .ts = 10, .opcode = KTAPE_EV_EXCEPTION, .nargs = 5,
+		  .args = full, .dat20 = 6 | 1 << 3, .blob = "disk\"\x1b",
+		  .blob_size = 6 },
+		{ .ts = 20, .opcode = KTAPE_EV_EXCEPTION, .nargs = 2,
+		  .args = other, .dat20 = 1, .blob = "", .blob_size = 0 },
+		{ .ts = 30, .opcode = KTAPE_EV_EXCEPTION, .nargs = 1,
+		  .args = foreign, .dat20 = 3, .blob = "", .blob_size = 0 },
+		{ .ts = 40, .opcode = KTAPE_EV_USER_EVENT, .nargs = 2,
+		  .args = user, .blob = typed, .blob_size = sizeof(typed) - 1 },
+		{ .ts = 50, .opcode = KTAPE_EV_IRQ_HANDLER_EXIT, .dat20 = 24 },
+		{ .ts = 60, .opcode = KTAPE_EV_SIGNAL_DELIVER, .nargs = 3,
+		  .args = signal, .dat20 = 15 },
+	};
+	struct ktape_block head = {
+		.ts_begin = 1, .seq = 1, .tid = 12, .cpu = 2,
+	};
+	struct ktape_block names = { .kind = KTAPE_RING_REGISTRY, .seq = 1 };
+	unsigned char data[TRACE_PACKET];
+	struct ktape_builder b;
+	size_t i;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	memcpy(names.uuid, trace_info.uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, data, sizeof(data), &names);
+	add_name(&b, KTAPE_OBJ_THREAD, 12, 10, "worker");
+	add_name(&b, KTAPE_OBJ_IRQ, 24, 0, "ahci");
+	add_name(&b, KTAPE_OBJ_EXCEPTION, 0x1234, 0, "driver");
+	trace_write(dir, "registry", data, ktape_build_end(&b, b.ts, 0));
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	for (i = 0; i < ARRAY_SIZE(records); i++)
+		add(&b, &records[i]);
+	trace_write(dir, "cpu2", data, ktape_build_end(&b, b.ts, 0));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "pipe")) {
@@ -83,6 +142,8 @@ int main(int argc, char **argv)
 		make_cpus(argv[2], (unsigned int)atoi(argv[3]));
 	else if (argc == 3 && !strcmp(argv[1], "kinds"))
 		make_kinds(argv[2]);
+	else if (argc == 3 && !strcmp(argv[1], "emitted"))
+		make_emitted(argv[2]);
 	else
 		return 2;
 	return 0;

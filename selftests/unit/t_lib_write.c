@@ -4,12 +4,11 @@
  * memory, and writes that fail, end early or refuse to be direct.
  */
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "lib_trace.h"
+#include "lib_device.h"
 
 static char dir[400];
 
@@ -104,133 +103,11 @@ static void test_foreign(void)
 	alarm(0);
 }
 
-/* ---- a device of memory --------------------------------------------------- */
-
-#define RINGS		2U
-#define BLOCKS		16U
-#define BLOCK		8192U
-#define CONTROL_PAGE	4096U
-#define RING_BYTES	(CONTROL_PAGE + BLOCKS * BLOCK)
-
-/* It is only known here: the library has pointers to it. */
-struct ktape_device {
-	int fd;
-	struct ktape_features features;
-};
-
-static struct ktape_device device = { .fd = -1 };
-static unsigned int emitted;
-
-int ktape_device_fd(const struct ktape_device *d)
-{
-	return d->fd;
-}
-
-const struct ktape_features *ktape_device_features(const struct ktape_device *d)
-{
-	return &d->features;
-}
-
-int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
-			struct ktape_layout_entry **entries)
-{
-	struct ktape_layout_entry *e = calloc(RINGS, sizeof(*e));
-	unsigned int i;
-
-	(void)d;
-	memset(layout, 0, sizeof(*layout));
-	layout->nr = RINGS;
-	for (i = 0; i < RINGS; i++) {
-		e[i].cpu = (int)i;
-		e[i].kind = KTAPE_RING_EVENT;
-		e[i].ctl_size = CONTROL_PAGE;
-		e[i].block_size = BLOCK;
-		e[i].data_size = BLOCKS * BLOCK;
-		e[i].offset = i * RING_BYTES;
-	}
-	*entries = e;
-	return 0;
-}
-
-int ktape_device_metadata(struct ktape_device *d, char **text, size_t *len)
-{
-	(void)d;
-	return ktape_metadata_format(&trace_info, text, len);
-}
-
-int ktape_device_position(struct ktape_device *d,
-			  const struct ktape_position *positions,
-			  unsigned int nr)
-{
-	(void)d;
-	(void)positions;
-	(void)nr;
-	return 0;
-}
-
-/* One closed block of records.  Return: how many. */
-static unsigned int fill_block(unsigned char *data, unsigned int cpu,
-			       uint64_t seq, unsigned int before)
-{
-	struct ktape_block head = {
-		.cpu = cpu,
-		.seq = seq,
-		.ts_begin = seq * 100000,
-	};
-	const uint64_t bits = BLOCK * 8;
-	struct ktape_record record = {
-		.ts = seq * 100000,
-		.opcode = TRACE_OPCODE,
-	};
-	uint64_t count;
-	struct ktape_builder b;
-	unsigned int n = 0;
-
-	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
-	ktape_build_begin(&b, data, BLOCK, &head);
-	while (!ktape_build_add(&b, &record)) {
-		record.ts += 7;
-		n++;
-	}
-	ktape_build_end(&b, record.ts, 0);
-	memcpy(data + AT_PACKET_BITS, &bits, sizeof(bits));
-	count = before + n;
-	memcpy(data + offsetof(struct ktape_block, emitted), &count,
-	       sizeof(count));
-	return n;
-}
-
 /* Each ring has all blocks but one closed, and the last one just begun. */
 static void make_device(void)
 {
-	unsigned char *memory;
-	unsigned int i, k;
-
-	if (device.fd >= 0)
-		close(device.fd);
-	memcpy(device.features.uuid, trace_info.uuid, 16);
-	device.features.page_size = 4096;
-	device.fd = memfd_create("rings", 0);
-	if (device.fd < 0 || ftruncate(device.fd, RINGS * RING_BYTES))
-		abort();
-	memory = mmap(NULL, RINGS * RING_BYTES, PROT_READ | PROT_WRITE,
-		      MAP_SHARED, device.fd, 0);
-	if (memory == MAP_FAILED)
-		abort();
-	emitted = 0;
-	for (i = 0; i < RINGS; i++) {
-		unsigned char *ring = memory + i * RING_BYTES;
-		struct ktape_ring_page *page = (void *)ring;
-		unsigned int n = 0;
-
-		for (k = 0; k < BLOCKS; k++)
-			n += fill_block(ring + CONTROL_PAGE + k * BLOCK, i,
-					k + 1, n) * (k < BLOCKS - 1);
-		page->emitted[0] = n;
-		page->commit = (BLOCKS - 1) * BLOCK + KTAPE_BLOCK_HEADER;
-		emitted += n;
-	}
-	munmap(memory, RINGS * RING_BYTES);
+	device_begin();
+	device_grow(BLOCKS - 1, 0);
 }
 
 /* A recording whose writes may fail from the moment when it is open. */

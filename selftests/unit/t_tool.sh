@@ -233,6 +233,191 @@ test_objects()
 	result $bad "record: objects are suppressed and let through"
 }
 
+test_select()
+{
+	rm -rf k
+	"$make_trace" emitted k
+	while IFS='|' read -r options count; do
+		# shellcheck disable=SC2086	# words
+		run 0 dump $options k && lines "$count"
+		result $? "dump $options: $count"
+	done <<-EOT
+	--severity 2|2
+	--severity SW1|3
+	-s 3|1
+	--major 0x1234|2
+	-M 0x777,0x1234|3
+	-M 0x1234 --minor 200|1
+	--minor 0-1|2
+	-M 1|0
+	--group exception|3
+	-g exception,user -e user|1
+	-e exception -e signal_deliver|4
+	-e none|0
+	--signal TERM|1
+	--signal KILL|0
+	--cpu 2|6
+	-C 0-1,3|3
+	--pid 10|6
+	--pid 12|6
+	--tid 10|0
+	--tid 12|6
+	--object irq:24|1
+	--object irq:ahci|1
+	--object ahci|1
+	--object irq:25|0
+	--object exception:driver|2
+	--object exception:0x777,irq:a*|2
+	--object user_event:1025|1
+	--object thread:worker|6
+	EOT
+	while read -r options; do
+		# shellcheck disable=SC2086	# words
+		run 2 dump $options k
+		result $? "dump $options: misuse"
+	done <<-EOT
+	--severity 4
+	--major 0x1000000
+	--minor 256
+	--group bogus
+	--signal BOGUS
+	--cpu x
+	--cpu 3-1
+	--cpu 0-100
+	--pid -1
+	--object bogus:1
+	--object irq:
+	EOT
+	run 1 dump --now --clear x && says "x is not there"
+	result $? "dump --clear: no device"
+}
+
+test_formats()
+{
+	rm -rf k fmt
+	"$make_trace" emitted k
+	mkdir fmt
+	cat >a.fmt <<-'EOT'
+	# texts of a driver
+	exception 0x1234.* other "code %M.%m, %d of %2$d%%"
+	exception 0x1234.1 disk "%d %d %u %{0=off,1=on} <%-7s> %5$b %1$04d %9$d"
+	event 1025 hello "%5d|%d|%3$s|%4$b|%1$x|%2$x|%2$-4d|%9$s"
+	EOT
+	cat >fmt/z.fmt <<-'EOT'
+	exception 0x777 "from a \\ \"folder\""
+	EOT
+	export KTAPE_FMT=fmt
+	run 0 dump -e a.fmt k &&
+		grep -qF 'name=disk message="7 -7 3 on <disk\"\u001b > 6469736b221b 0007 ?"' text
+	result $? "dump -e FILE.fmt: an exception with a buffer"
+	cat text >>log
+	grep -qF 'name=other message="code 1234.c8, 5 of ?%"' text
+	result $? "dump -e FILE.fmt: all minors of a major"
+	grep -qF 'name=hello message="   42|-2|hello|abcd|2a|fffffffe|-2  |?"' text
+	result $? "dump -e FILE.fmt: typed arguments"
+	grep -qF ' message="from a \\ \"folder\""' text
+	result $? "dump: texts of the system"
+	run 0 dump -j -e a.fmt -e exception k && lines 3 &&
+		grep -qF '"name":"disk","message":"7 -7 3 on <disk\"\u001b > 6469736b221b 0007 ?"}' text
+	result $? "dump --json: texts"
+	while IFS='#' read -r line text; do
+		printf '\n%s\n' "$line" >bad.fmt
+		run 1 dump -e bad.fmt k && says "bad.fmt:2: $text"
+		result $? "dump -e FILE.fmt: $line: $text"
+	done <<-'EOT'
+	exceptional 1 "x"#a line begins
+	exception#which event?
+	exception 0x1000000 "x"#the major is
+	exception 1.256 "x"#the minor is
+	exception 1 x#the text is in quotes
+	exception 1 na/me "x"#a name has
+	exception 1 "x#the text does not end
+	exception 1 "x" y#there is something
+	event x "y"#the id is
+	event 1 "%y"#an unknown conversion
+	event 1 "%0$d"#there is no such
+	event 1 "%100$d"#there is no such
+	event 1 "%65d"#the width is
+	event 1 "%{1=a"#"{" without
+	event 1 "%{a}"#a list is
+	event 1 "%"#an unknown conversion
+	EOT
+	run 1 dump -e none.fmt k && says "none.fmt: No such file"
+	result $? "dump -e FILE.fmt: no file"
+	cp bad.fmt fmt
+	run 0 dump k && says "fmt/bad.fmt:2:" && lines 9
+	result $? "dump: bad texts of the system are told"
+	unset KTAPE_FMT
+}
+
+test_log()
+{
+	while IFS='|' read -r options text; do
+		# shellcheck disable=SC2086	# words
+		run 2 record --device x $options && says "$text" && [ ! -e pieces ]
+		result $? "record $options: misuse"
+	done <<-EOT
+	-l pieces -o to|without -o
+	-l pieces -f|without -o
+	-l pieces --split p|without -o
+	-l pieces --keep 0|at least 1
+	-l pieces --rotate 5|size
+	-l pieces --rotate x|size
+	-l pieces --rotate 0M|size
+	-l pieces --rotate 3x|size
+	-l pieces --daemon -- true|without a command
+	-o to --rotate 1s|go with -l
+	-o to --keep 3|go with -l
+	-o to --daemon|go with -l
+	-o to --pidfile p|go with -l
+	-o - --zstd|takes a directory
+	EOT
+	run 1 record --device x -l pieces --daemon && says "x is not there" &&
+		[ ! -e pieces ]
+	result $? "record --daemon: what goes wrong first is told to the caller"
+	run 1 record --device x -l pieces --daemon --pidfile no/such &&
+		says "no/such: No such file"
+	result $? "record --pidfile: no folder"
+	exec 7>pid
+	echo 4711 >&7
+	flock -x 7
+	run 1 record --device x -l pieces --daemon --pidfile pid &&
+		says "process 4711 runs already" && grep -qx 4711 pid
+	result $? "record --pidfile: of a process that runs"
+	exec 7>&-
+	run 1 record --device x -l pieces --daemon --pidfile pid &&
+		says "x is not there" && [ ! -e pid ]
+	result $? "record --pidfile: of a process that is dead"
+	run 1 record --device x -l 'a*/b' && says "not possible"
+	result $? "record -l: a name that would end a comment"
+}
+
+# What others have compressed, and what is damaged.
+test_zstd()
+{
+	command -v zstd >/dev/null || return 0
+	fresh
+	zstd -q p && zstd -q -r --rm t
+	run 0 dump t && lines 96
+	result $? "dump: a folder whose files were all compressed"
+	run 0 dump t/cpu1.zst && lines 32
+	result $? "dump: one stream of it"
+	run 0 dump p.zst && lines 96
+	result $? "dump: a compressed pipe form"
+	zstd -qc p | run 0 dump - && lines 96
+	result $? "dump: a compressed pipe"
+	run 0 record --split p.zst -o to && run 0 dump to && lines 96
+	result $? "split: a compressed pipe form"
+	truncate -s -100 p.zst
+	run 0 dump p.zst && says "compressed data is cut off"
+	result $? "dump: a compressed file that is cut off"
+	run 1 dump --strict p.zst
+	result $? "dump: with --strict it is an error"
+	head -c 300M /dev/zero | cat p - | zstd -qc -1 --long=28 >w.zst
+	run 1 dump w.zst && says "window of more than 128 MiB"
+	result $? "dump: a window that is too wide"
+}
+
 echo "TAP version 13"
 test_dump
 test_filter
@@ -242,5 +427,9 @@ test_split
 test_limits
 test_record
 test_objects
+test_select
+test_formats
+test_log
+test_zstd
 echo "1..$n"
 exit $failed

@@ -3,9 +3,13 @@
 #ifndef _KT_CTF_H
 #define _KT_CTF_H
 
+#include <zstd.h>
+
 #include "util/file.h"
 
 #include "internal.h"
+
+#define KT_CTF_PACKED	".zst"	/* ends names of compressed files */
 
 /* Direct writes are multiples of this, from memory aligned to it. */
 #define KT_DIRECT_ALIGN	4096U
@@ -28,12 +32,15 @@ struct kt_ctf_file {
 
 struct ktape_ctf {
 	char *path;
-	bool made;		/* the directory, by us */
+	bool made;		/* the directory or file, by us */
 	bool described;		/* it has our metadata */
-	int dir;
+	int dir;		/* -1: one file */
 	unsigned int flags;
+	uint8_t uuid[16];	/* of a file's metadata packets */
 	struct kt_ctf_file **files;
 	unsigned int nr_files;
+	uint64_t written;	/* bytes, in all files */
+	ZSTD_CCtx *pack;	/* or NULL */
 	uint8_t *bounce;
 	size_t bounce_size;
 	uint64_t first_ts;
@@ -41,10 +48,20 @@ struct ktape_ctf {
 	int error;
 };
 
+/* ctf_replace.c */
+const char *kt_ctf_prefix(uint32_t kind);
+int kt_ctf_make_empty(int fd, bool force);
+
+/* write_pipe.c */
+int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
+		     uint8_t **packets, size_t *size);
+
+/* write_ctf.c */
 int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 		struct kt_ctf_file **file);
 int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
 		 struct kt_pieces *pieces);
+int kt_ctf_sync(struct ktape_ctf *ctf);
 void kt_ctf_cut(struct ktape_ctf *ctf);
 void kt_ctf_discard(struct ktape_ctf *ctf);
 

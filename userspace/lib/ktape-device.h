@@ -367,16 +367,23 @@ struct ktape_recorder;
 /* Flags of struct ktape_recorder_options. */
 #define KTAPE_RECORD_FORCE	(1U << 0)	/* replace a trace */
 #define KTAPE_RECORD_NO_URING	(1U << 1)	/* only plain writes */
-#define KTAPE_RECORD_ATTACHED	(1U << 2)	/* the session may go on without us */
+#define KTAPE_RECORD_PIECES	(1U << 2)	/* @dir is the first piece of a log:
+						 * ktape_recorder_rotate() */
+#define KTAPE_RECORD_FILE	(1U << 3)	/* @dir is a file: a pipe form */
+#define KTAPE_RECORD_ZSTD	(1U << 4)	/* compressed */
+#define KTAPE_RECORD_ATTACHED	(1U << 5)	/* the session may go on without us */
 
 /**
  * struct ktape_recorder_options - where to and how
- * @dir: CTF directory to make, or NULL for a pipe form on @fd
+ * @dir: CTF directory to make, or NULL for a pipe form on @fd; with
+ *	KTAPE_RECORD_PIECES or KTAPE_RECORD_FILE it must not exist
  * @fd: descriptor for the pipe form
  * @flags: KTAPE_RECORD_*
  * @wait: if not NULL and @fd is non-blocking, called when @fd takes nothing now:
  *	0 to try again, or a negative errno with which the recording fails
  * @arg: for @wait
+ * @remark: a comment for the metadata of each piece, without an end of a comment
+ *	in it, or NULL
  */
 struct ktape_recorder_options {
 	const char *dir;
@@ -384,6 +391,7 @@ struct ktape_recorder_options {
 	unsigned int flags;
 	int (*wait)(void *arg);
 	void *arg;
+	const char *remark;
 };
 
 /**
@@ -396,6 +404,8 @@ struct ktape_recorder_options {
  * @missed: of these, overwritten before they could be read
  * @rings: how many rings there are
  * @plain_writes: why io_uring or O_DIRECT is not in use (negative errno), or 0
+ * @piece_records: events in this piece, or on their way there
+ * @piece_bytes: its bytes
  */
 struct ktape_recorder_stats {
 	uint64_t records;
@@ -406,6 +416,8 @@ struct ktape_recorder_stats {
 	uint64_t missed;
 	unsigned int rings;
 	int plain_writes;
+	uint64_t piece_records;
+	uint64_t piece_bytes;
 };
 
 /**
@@ -438,6 +450,30 @@ int ktape_recorder_step(struct ktape_recorder *recorder);
  * Return: 0 or the errno of the failed call.
  */
 int ktape_recorder_refresh(struct ktape_recorder *recorder);
+
+/**
+ * ktape_recorder_flush() - have everything on the disk
+ * @recorder: the recorder
+ *
+ * Whatever was recorded before the call is in the trace, and that of a directory
+ * or file is on its disk.
+ *
+ * Return: 0 or the first error.
+ */
+int ktape_recorder_flush(struct ktape_recorder *recorder);
+
+/**
+ * ktape_recorder_rotate() - go on in another piece
+ * @recorder: opened with KTAPE_RECORD_PIECES
+ * @path: the piece, which must not exist
+ *
+ * Each event is in one piece; each piece can be read without the others.
+ *
+ * Return: 0; -EINVAL if there are no pieces; or the errno of the failed call:
+ * when @path could not be made, the recording goes on in the old piece, else it
+ * has failed, and the next step tells so.
+ */
+int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path);
 
 /**
  * ktape_recorder_finish() - write everything that is left

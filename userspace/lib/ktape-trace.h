@@ -278,17 +278,25 @@ struct ktape_ctf;
 /* Flags of ktape_ctf_create(). */
 #define KTAPE_CTF_FORCE		(1U << 0)	/* replace a trace */
 #define KTAPE_CTF_DIRECT	(1U << 1)	/* past the page cache */
+#define KTAPE_CTF_NEW		(1U << 2)	/* it must not exist */
+#define KTAPE_CTF_FILE		(1U << 3)	/* a file: a pipe form */
+#define KTAPE_CTF_ZSTD		(1U << 4)	/* each packet compressed; not with
+						 * KTAPE_CTF_DIRECT */
 
 /**
- * ktape_ctf_create() - make a CTF directory
- * @dir: where
+ * ktape_ctf_create() - make a CTF directory, or a pipe-form file
+ * @dir: where; a file must not exist
  * @flags: KTAPE_CTF_*
  * @metadata: text
  * @len: its length
  * @ctf: set; ends with ktape_ctf_close()
  *
+ * The metadata of a directory is never compressed; the names of its other files
+ * end in ".zst" when they are.
+ *
  * Return: 0, -ENOTEMPTY if @dir has something in it, -EEXIST if that is not only
- * a trace that may be replaced, or the errno of the failed call.
+ * a trace that may be replaced or if @dir must not exist, or the errno of the
+ * failed call.
  */
 int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 		     size_t len, struct ktape_ctf **ctf);
@@ -313,6 +321,25 @@ int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len);
  * Return: 0 or the first error.
  */
 int ktape_ctf_close(struct ktape_ctf *ctf);
+
+/**
+ * ktape_piece_remark() - the comment at the end of a trace's metadata
+ * @path: a CTF directory, or a pipe-form file, compressed or not
+ * @remark: set to the text of the comment, which the caller frees
+ *
+ * Return: 0, -ENOENT if there is none, -EBADMSG if @path is no trace of ours, or
+ * the errno of the failed call.
+ */
+int ktape_piece_remark(const char *path, char **remark);
+
+/**
+ * ktape_piece_remove() - remove a trace
+ * @path: a CTF directory, or a pipe-form file, compressed or not
+ *
+ * Return: 0, -EEXIST if there is anything in it that is not a trace of ours, in
+ * which case nothing is removed, or the errno of the failed call.
+ */
+int ktape_piece_remove(const char *path);
 
 /**
  * ktape_pipe_metadata() - begin a pipe form

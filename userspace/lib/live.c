@@ -131,7 +131,7 @@ int kt_live_wait(struct ktape_trace *t)
 			return 0;
 		if (t->input.eof || kt_scan_there(&t->input) >= t->want)
 			return 1;
-		ret = wait_input(t);
+		ret = kt_scan_pending(&t->input) ? 1 : wait_input(t);
 		if (ret < 0)
 			return ret;
 		t->idle = !ret;

@@ -269,6 +269,7 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 		if (le32toh(m.magic) != KTAPE_METADATA_MAGIC ||
 		    content < head || content > size || size > len - at) {
 			free(*text);
+			*text = NULL;
 			return kt_error(error, at, "bad metadata packet");
 		}
 		memcpy(*text + *text_len, data + at + head, content - head);

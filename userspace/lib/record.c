@@ -7,7 +7,6 @@
 #include "record.h"
 
 #define WAIT_MS		20
-#define NAMES_PACKET	(64U << 10)
 
 /* Make room for what depends on how many rings there are. */
 static int adopt_rings(struct ktape_recorder *rec)
@@ -29,7 +28,7 @@ static int adopt_rings(struct ktape_recorder *rec)
 	rec->positions = positions;
 	for (; rec->nr_outs < nr; rec->nr_outs++) {
 		const struct kt_ring *r = rec->reader->rings[rec->nr_outs];
-		size_t size = kt_max(r->block_size, NAMES_PACKET);
+		size_t size = kt_max(r->block_size, KT_NAMES_PACKET);
 
 		memset(&outs[rec->nr_outs], 0, sizeof(*outs));
 		if (rec->block_size >= size)
@@ -68,116 +67,109 @@ int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 		     size_t len)
 {
 	int err = kt_record_start(rec, packet);
+	uint64_t before;
 
-	if (!err)
-		err = rec->ctf ? ktape_ctf_append(rec->ctf, packet, len)
-			       : write_pipe(rec, packet, len);
-	if (!err)
-		rec->bytes += len;
-	return err;
-}
-
-static int end_names(struct ktape_recorder *rec, struct ktape_builder *b,
-		     uint64_t ts)
-{
-	size_t len;
-
-	if (!b->records)
-		return 0;
-	len = ktape_build_end(b, ts, 0);
-	return kt_record_packet(rec, b->data, len);
-}
-
-static int add_name(struct ktape_builder *b,
-		    const struct ktape_object_entry *e, uint64_t ts)
-{
-	const uint32_t args[] = {
-		e->id,
-		e->param1,
-		e->param2,
-		(uint32_t)e->born,
-		(uint32_t)(e->born >> 32),
-		(uint32_t)e->died,
-		(uint32_t)(e->died >> 32),
-	};
-	const struct ktape_record record = {
-		.ts = ts,
-		.args = args,
-		.nargs = KT_ARRAY_SIZE(args),
-		.opcode = KTAPE_EV_REGISTRY,
-		.dat20 = e->type | (e->died ? 1U << 8 : 0),
-		.blob = e->name,
-		.blob_size = (uint32_t)strnlen(e->name, sizeof(e->name)),
-	};
-
-	return ktape_build_add(b, &record);
-}
-
-/* Save names as they were at @ts, without those that are the same in @known. */
-static int write_names(struct ktape_recorder *rec, uint64_t ts,
-		       const struct ktape_object_entry *names, int nr,
-		       const struct ktape_object_entry *known)
-{
-	struct ktape_block head = {
-		.kind = KTAPE_RING_REGISTRY,
-		.context = KTAPE_CTX_CONTINUED,
-		.tid = -1,
-		.ts_begin = ts,
-	};
-	struct ktape_builder b = { .records = 0 };
-	uint8_t *packet = malloc(NAMES_PACKET);
-	int err = packet ? 0 : -ENOMEM;
-
-	memcpy(head.uuid, ktape_device_features(rec->device)->uuid, 16);
-	for (int i = 0; i < nr && !err; i++) {
-		if (names[i].type == KTAPE_OBJ_FREE ||
-		    (known && !memcmp(&known[i], &names[i], sizeof(*names))))
-			continue;
-		err = b.data ? add_name(&b, &names[i], ts) : -ENOSPC;
-		if (err != -ENOSPC)
-			continue;
-		err = end_names(rec, &b, ts);
-		head.seq = ++rec->names_seq;
-		ktape_build_begin(&b, packet, NAMES_PACKET, &head);
-		if (!err)
-			err = add_name(&b, &names[i], ts);
+	if (err)
+		return err;
+	if (rec->ctf) {
+		before = rec->ctf->written;
+		err = ktape_ctf_append(rec->ctf, packet, len);
+		rec->bytes += rec->ctf->written - before;
+	} else {
+		err = write_pipe(rec, packet, len);
+		rec->bytes += err ? 0 : len;
 	}
-	if (!err)
-		err = end_names(rec, &b, ts);
-	free(packet);
 	return err;
 }
 
-/* Before the first packet: who was there when it began. */
-int kt_record_start(struct ktape_recorder *rec, const uint8_t *head)
+/* The metadata, with the remark.  Return: 0 or negative errno. */
+static int describe(struct ktape_recorder *rec, char **text, size_t *len)
 {
-	if (rec->names_written)
-		return 0;
-	rec->names_written = true;
-	return write_names(rec, KT_HEAD64(head, ts_begin), rec->names,
-			   rec->nr_names, NULL);
+	size_t more = rec->remark ? strlen(rec->remark) + 8 : 0;
+	int err = ktape_device_metadata(rec->device, text, len);
+	char *longer;
+
+	if (err || !more)
+		return err;
+	longer = realloc(*text, *len + more);
+	if (!longer) {
+		free(*text);
+		return -ENOMEM;
+	}
+	*text = longer;
+	*len += (size_t)snprintf(longer + *len, more, "/* %s */\n",
+				 rec->remark);
+	return 0;
+}
+
+/* A trace, or the next piece of one.  Return: as ktape_ctf_create(). */
+int kt_record_create(struct ktape_recorder *rec, const char *path,
+		     struct ktape_ctf **ctf)
+{
+	static const struct {
+		unsigned int ours;
+		unsigned int theirs;
+	} flags[] = {
+		{ KTAPE_RECORD_FORCE, KTAPE_CTF_FORCE },
+		{ KTAPE_RECORD_PIECES, KTAPE_CTF_NEW },
+		{ KTAPE_RECORD_FILE, KTAPE_CTF_FILE },
+		{ KTAPE_RECORD_ZSTD, KTAPE_CTF_ZSTD },
+	};
+	unsigned int how = KTAPE_CTF_DIRECT;
+	char *text;
+	size_t len;
+	int err;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(flags); i++)
+		how |= rec->flags & flags[i].ours ? flags[i].theirs : 0;
+	if (how & (KTAPE_CTF_FILE | KTAPE_CTF_ZSTD))
+		how &= ~KTAPE_CTF_DIRECT;
+	err = describe(rec, &text, &len);
+	if (err)
+		return err;
+	err = ktape_ctf_create(path, how, text, len, ctf);
+	free(text);
+	return err;
 }
 
 static int open_output(struct ktape_recorder *rec,
 		       const struct ktape_recorder_options *o)
 {
-	unsigned int flags = KTAPE_CTF_DIRECT;
 	const uint8_t *uuid = ktape_device_features(rec->device)->uuid;
 	char *text;
 	size_t len;
 	int err;
 
+	if (o->dir)
+		return kt_record_create(rec, o->dir, &rec->ctf);
 	err = ktape_device_metadata(rec->device, &text, &len);
 	if (err)
 		return err;
-	if (o->flags & KTAPE_RECORD_FORCE)
-		flags |= KTAPE_CTF_FORCE;
-	if (o->dir)
-		err = ktape_ctf_create(o->dir, flags, text, len, &rec->ctf);
-	else
-		err = ktape_pipe_metadata(o->fd, uuid, text, len);
+	err = ktape_pipe_metadata(o->fd, uuid, text, len);
 	free(text);
 	return err;
+}
+
+/*
+ * Must it be copied?  What is compressed or put into one file with others, and
+ * control records of a log, whose state is followed.
+ */
+bool kt_record_copies(const struct ktape_recorder *rec, unsigned int ring)
+{
+	const struct kt_ring *r = kt_reader_ring(rec->reader, ring);
+
+	return rec->flags & (KTAPE_RECORD_FILE | KTAPE_RECORD_ZSTD) ||
+	       (rec->flags & KTAPE_RECORD_PIECES &&
+		r->kind == KTAPE_RING_CONTROL);
+}
+
+uint64_t kt_record_count(struct ktape_recorder *rec)
+{
+	uint64_t nr = 0;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		nr += kt_reader_ring(rec->reader, i)->records;
+	return nr;
 }
 
 int ktape_recorder_open(struct ktape_device *device,
@@ -185,11 +177,12 @@ int ktape_recorder_open(struct ktape_device *device,
 			struct ktape_recorder **recorder)
 {
 	struct ktape_recorder *rec = calloc(1, sizeof(*rec));
-	int err;
+	int err = 0;
 
 	if (!rec)
 		return -ENOMEM;
 	rec->device = device;
+	rec->flags = options->flags;
 	rec->fd = options->fd;
 	rec->pipe = !options->dir;
 	rec->attached = options->flags & KTAPE_RECORD_ATTACHED;
@@ -197,7 +190,12 @@ int ktape_recorder_open(struct ktape_device *device,
 	rec->arg = options->arg;
 	kt_queue_open(&rec->queue, options->dir &&
 		      !(options->flags & KTAPE_RECORD_NO_URING));
-	err = ktape_reader_open(device, &rec->reader);
+	if (options->remark) {
+		rec->remark = strdup(options->remark);
+		err = rec->remark ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = ktape_reader_open(device, &rec->reader);
 	if (!err)
 		err = adopt_rings(rec);
 	if (!err) {
@@ -231,6 +229,8 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 	/* What could not be written was not delivered. */
 	if (err)
 		r->records = records;
+	else if (len > 0 && r->kind == KTAPE_RING_CONTROL)
+		kt_state_learn(&rec->outs[ring].state, rec->block, (size_t)len);
 	return err ? err : len;
 }
 
@@ -238,7 +238,7 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
  * A pipe gets the closed blocks, and now and then one part of the open one:
  * writing makes events, so there may always be more.
  */
-static void drain_pipe(struct ktape_recorder *rec, unsigned int ring)
+static void drain_copies(struct ktape_recorder *rec, unsigned int ring)
 {
 	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
 	uint64_t blocks = r->data_size / r->block_size;
@@ -276,17 +276,28 @@ static void report(struct ktape_recorder *rec)
 		ktape_device_position(rec->device, rec->positions, nr);
 }
 
-static void step(struct ktape_recorder *rec, unsigned int wait_ms)
+/* Begin to write what is ready, and take what was written. */
+void kt_record_step(struct ktape_recorder *rec)
 {
 	rec->progress = false;
 	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
-		if (rec->ctf)
+		if (rec->ctf && !kt_record_copies(rec, i))
 			kt_record_drain(rec, i);
 		else
-			drain_pipe(rec, i);
+			drain_copies(rec, i);
 	}
 	rec->parts = false;
-	kt_queue_reap(&rec->queue, rec->progress ? 0 : wait_ms);
+	kt_queue_reap(&rec->queue, rec->progress ? 0 : WAIT_MS);
+	for (unsigned int i = 0; i < rec->nr_outs; i++)
+		kt_record_complete(rec, i);
+	report(rec);
+}
+
+/* See all writes that are under way to their end. */
+void kt_record_settle(struct ktape_recorder *rec)
+{
+	while (rec->queue.in_flight)
+		kt_queue_reap(&rec->queue, WAIT_MS);
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_record_complete(rec, i);
 	report(rec);
@@ -294,7 +305,7 @@ static void step(struct ktape_recorder *rec, unsigned int wait_ms)
 
 int ktape_recorder_step(struct ktape_recorder *recorder)
 {
-	step(recorder, WAIT_MS);
+	kt_record_step(recorder);
 	if (recorder->error)
 		return recorder->error;
 	return recorder->progress || recorder->queue.in_flight;
@@ -304,7 +315,7 @@ int ktape_recorder_refresh(struct ktape_recorder *recorder)
 {
 	int ret = ktape_reader_refresh(recorder->reader);
 
-	recorder->parts = true;
+	recorder->parts = recorder->pipe;
 	return ret < 0 ? ret : adopt_rings(recorder);
 }
 
@@ -322,26 +333,6 @@ static void drain_open(struct ktape_recorder *rec, bool stopped)
 		if (len < 0)
 			kt_record_fail(rec, (int)len);
 	}
-}
-
-static void write_last_names(struct ktape_recorder *rec)
-{
-	struct ktape_object_entry *names;
-	int nr = ktape_reader_checkpoint(rec->reader, &names);
-	int err;
-
-	if (nr < 0) {
-		kt_record_fail(rec, nr);
-		return;
-	}
-	/* A session without a single record has no packets at all. */
-	err = rec->names_written
-		      ? write_names(rec, rec->reader->latest, names, nr,
-				    nr == rec->nr_names ? rec->names : NULL)
-		      : 0;
-	free(names);
-	if (err)
-		kt_record_fail(rec, err);
 }
 
 /* A session that goes on ends here for us.  Return: has it stopped? */
@@ -374,12 +365,12 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 		kt_record_fail(rec, err);
 	rec->parts = false;
 	do {
-		step(rec, WAIT_MS);
+		kt_record_step(rec);
 	} while (rec->queue.in_flight || (rec->progress && !rec->error));
 	if (!rec->error)
 		drain_open(rec, stopped);
 	if (!rec->error)
-		write_last_names(rec);
+		kt_record_last_names(rec);
 	report(rec);
 	if (rec->error && rec->ctf)
 		kt_ctf_cut(rec->ctf);
@@ -397,6 +388,7 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 			  struct ktape_recorder_stats *stats)
 {
 	struct ktape_ring_info info;
+	int64_t records;
 
 	memset(stats, 0, sizeof(*stats));
 	while (!ktape_reader_ring(recorder->reader, stats->rings, &info)) {
@@ -408,6 +400,11 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 		stats->missed += info.missed;
 	}
 	stats->bytes = recorder->bytes;
+	/* What is on its way will be in it as well. */
+	records = (int64_t)(stats->emitted - stats->filtered - stats->lost -
+			    stats->missed - recorder->piece_records);
+	stats->piece_records = records > 0 ? (uint64_t)records : 0;
+	stats->piece_bytes = recorder->ctf ? recorder->ctf->written : 0;
 	stats->plain_writes = recorder->plain;
 	if (recorder->ctf)
 		stats->plain_writes = recorder->ctf->plain;

@@ -5,10 +5,13 @@
 
 #include "ctf.h"
 #include "ring.h"
+#include "state.h"
 #include "uring.h"
 
 #define KT_BATCH_BLOCKS	64U		/* of one write ... */
 #define KT_BATCH_BYTES	(1U << 20)	/* ... and unless a block is larger */
+
+#define KT_NAMES_PACKET	(64U << 10)
 
 /**
  * struct kt_batch - neighbouring blocks in one write
@@ -46,6 +49,8 @@ struct kt_hole {
  * @failed: a write failed; what is behind it is not kept
  * @position: up to which everything was written
  * @reported: up to which the session knows of it
+ * @goal: up to which everything is wanted now
+ * @state: of a control ring of a log: what is in force
  */
 struct kt_out {
 	struct kt_ctf_file *file;
@@ -56,12 +61,16 @@ struct kt_out {
 	bool failed;
 	uint64_t position;
 	uint64_t reported;
+	uint64_t goal;
+	struct kt_state state;
 };
 
 struct ktape_recorder {
 	struct ktape_device *device;
 	struct ktape_reader *reader;
 	struct ktape_ctf *ctf;		/* NULL: pipe form */
+	unsigned int flags;	/* KTAPE_RECORD_* */
+	char *remark;		/* in the metadata of each piece, or NULL */
 	int fd;
 	bool pipe;
 	bool attached;
@@ -83,6 +92,7 @@ struct ktape_recorder {
 	bool parts;			/* pipe: open blocks as well, once */
 	bool progress;
 	uint64_t bytes;
+	uint64_t piece_records;		/* before this piece */
 	int plain;			/* of @ctf, when it is closed */
 	int error;
 };
@@ -95,10 +105,20 @@ void kt_record_complete(struct ktape_recorder *rec, unsigned int ring);
 void kt_record_fail(struct ktape_recorder *rec, int err);
 
 /* record.c */
+int kt_record_create(struct ktape_recorder *rec, const char *path,
+		     struct ktape_ctf **ctf);
+bool kt_record_copies(const struct ktape_recorder *rec, unsigned int ring);
+uint64_t kt_record_count(struct ktape_recorder *rec);
+void kt_record_step(struct ktape_recorder *rec);
+void kt_record_settle(struct ktape_recorder *rec);
 int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 		     size_t len);
 int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 		       unsigned int flags);
+
+/* record_names.c */
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head);
+void kt_record_last_names(struct ktape_recorder *rec);
+int kt_record_restate(struct ktape_recorder *rec);
 
 #endif /* _KT_RECORD_H */

@@ -50,6 +50,7 @@ void kt_record_free(struct ktape_recorder *rec)
 	free(rec->block);
 	free(rec->positions);
 	free(rec->names);
+	free(rec->remark);
 }
 
 void kt_record_fail(struct ktape_recorder *rec, int err)
@@ -110,6 +111,7 @@ static int submit(struct ktape_recorder *rec, struct kt_out *out,
 	b->write.left.offset = b->offset;
 	b->write.fd = out->file->fd;
 	out->file->size += b->write.size;
+	rec->ctf->written += b->write.size;
 	b->next = NULL;
 	if (out->first)
 		out->last->next = b;
@@ -258,6 +260,7 @@ static void mend(struct ktape_recorder *rec, struct kt_ring *r,
 		err = rewrite(rec, out, &p);
 	}
 	out->nr_holes = 0;
+	r->told += p.raise;
 	if (err)
 		kt_record_fail(rec, err);
 }

@@ -157,7 +157,7 @@ static void patch(struct kt_ring *r, uint8_t *first, size_t page_size,
 	uint64_t here = kt_min(content, page_size);
 
 	r->told = kt_ring_discarded(r, KT_HEAD64(first, discarded));
-	KT_HEAD_SET64(first, discarded, r->told);
+	KT_HEAD_SET64(first, discarded, r->told - r->told_before);
 	KT_HEAD_SET64(first, seq, r->seq);
 	KT_HEAD_SET64(first, packet_bits, (uint64_t)r->block_size * 8);
 	KT_HEAD_SET32(first, flags,

@@ -31,6 +31,7 @@
  * @records: delivered
  * @missed: overwritten before they could be delivered
  * @told: losses that packets told so far
+ * @told_before: of these, in earlier pieces of the log
  */
 struct kt_ring {
 	uint32_t cpu;
@@ -58,6 +59,7 @@ struct kt_ring {
 	uint64_t records;
 	uint64_t missed;
 	uint64_t told;
+	uint64_t told_before;
 };
 
 /**

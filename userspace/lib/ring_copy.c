@@ -89,7 +89,7 @@ static int64_t finish(struct copy *c, uint64_t len)
 	struct kt_ring *r = c->ring;
 
 	r->told = kt_ring_discarded(r, KT_HEAD64(c->data, discarded));
-	KT_HEAD_SET64(c->data, discarded, r->told);
+	KT_HEAD_SET64(c->data, discarded, r->told - r->told_before);
 	KT_HEAD_SET64(c->data, seq, r->seq);
 	KT_HEAD_SET64(c->data, content_bits, len * 8);
 	KT_HEAD_SET64(c->data, packet_bits, len * 8);

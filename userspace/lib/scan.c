@@ -27,10 +27,36 @@ void kt_scan_init(struct kt_scan *s, int fd)
 	s->offset = s->seekable ? (uint64_t)at : 0;
 }
 
+/* Begin again; only of a file. */
+void kt_scan_rewind(struct kt_scan *s)
+{
+	if (s->z)
+		kt_zin_rewind(s->z);
+	s->offset = 0;
+	s->head = 0;
+	s->len = 0;
+	s->eof = false;
+}
+
+/* Can it be read twice, though perhaps not from anywhere? */
+bool kt_scan_again(const struct kt_scan *s)
+{
+	return s->seekable || (s->z && kt_zin_again(s->z));
+}
+
+/* Is there more that takes no read? */
+bool kt_scan_pending(const struct kt_scan *s)
+{
+	return s->z && kt_zin_pending(s->z);
+}
+
 void kt_scan_free(struct kt_scan *s)
 {
 	if (s->budget)
-		s->budget->used -= s->cap;
+		s->budget->used -= s->cap + s->z_memory;
+	kt_zin_free(s->z);
+	s->z = NULL;
+	s->z_memory = 0;
 	free(s->buf);
 	s->buf = NULL;
 	s->cap = 0;
@@ -67,6 +93,54 @@ static int make_room(struct kt_scan *s, size_t n)
 	return 0;
 }
 
+/* What was read is the beginning of something compressed. */
+static int unpack(struct kt_scan *s)
+{
+	s->z = kt_zin_new(s->fd, s->seekable, s->buf + s->head,
+			  s->seekable ? 0 : kt_scan_there(s));
+	if (!s->z)
+		return -ENOMEM;
+	s->seekable = false;
+	s->head = 0;
+	s->len = 0;
+	s->eof = false;
+	return 0;
+}
+
+/* The first bytes are there: is it compressed?  Return: 0 or negative errno. */
+static int probe(struct kt_scan *s)
+{
+	if (s->probed || (kt_scan_there(s) < KT_ZIN_MARK && !s->eof))
+		return 0;
+	s->probed = true;
+	if (s->offset || kt_scan_there(s) < KT_ZIN_MARK ||
+	    !kt_zin_is(kt_scan_head(s)))
+		return 0;
+	return unpack(s);
+}
+
+/* Return: bytes, 0 at the end, -EAGAIN, or another negative errno. */
+static ssize_t read_packed(struct kt_scan *s, uint8_t *to, size_t room)
+{
+	struct kt_zin_trouble trouble = { .text = NULL };
+	ssize_t got = kt_zin_read(s->z, to, room, &trouble);
+	size_t memory = kt_zin_memory(s->z);
+	struct ktape_error error;
+
+	if (trouble.text) {
+		kt_error(&error, trouble.offset, "%s", trouble.text);
+		kt_scan_tell(s,
+			     trouble.cut ? KTAPE_NOTICE_TRUNCATED :
+					   KTAPE_NOTICE_CORRUPT,
+			     &error);
+	}
+	if (!s->budget)
+		return got;
+	s->budget->used += memory - s->z_memory;
+	s->z_memory = memory;
+	return s->budget->used > s->budget->max ? -ENOBUFS : got;
+}
+
 /* One read into room for @n bytes at the head.  Return: 0 or negative errno. */
 int kt_scan_more(struct kt_scan *s, uint64_t n)
 {
@@ -77,7 +151,11 @@ int kt_scan_more(struct kt_scan *s, uint64_t n)
 
 	if (err)
 		return err;
-	if (s->seekable)
+	if (s->z) {
+		got = read_packed(s, to, room);
+		if (got == -EAGAIN)
+			return 0;
+	} else if (s->seekable)
 		got = kt_pread_all(s->fd, to, room, s->offset + s->len);
 	else
 		got = kt_read_some(s->fd, to, room);
@@ -85,7 +163,7 @@ int kt_scan_more(struct kt_scan *s, uint64_t n)
 		return (int)got;
 	s->len += (size_t)got;
 	s->eof = !got || (s->seekable && (size_t)got < room);
-	return 0;
+	return probe(s);
 }
 
 /*
@@ -109,8 +187,8 @@ static int seek(struct kt_scan *s, uint64_t n)
 	if (fstat(s->fd, &st))
 		return -errno;
 	s->eof = s->offset + n > (uint64_t)st.st_size;
-	s->offset = s->eof ? kt_max(s->offset, (uint64_t)st.st_size)
-			   : s->offset + n;
+	s->offset = s->eof ? kt_max(s->offset, (uint64_t)st.st_size) :
+			     s->offset + n;
 	return 0;
 }
 
@@ -168,19 +246,19 @@ int kt_scan_packet(struct kt_scan *s, struct kt_found *found,
 		return (int)there;
 	found->offset = s->offset;
 	found->metadata = there >= 4 && kt_get32(head) == KTAPE_METADATA_MAGIC;
-	least = found->metadata ? sizeof(struct ktape_metadata_packet)
-				: KTAPE_BLOCK_HEADER;
+	least = found->metadata ? sizeof(struct ktape_metadata_packet) :
+				  KTAPE_BLOCK_HEADER;
 	if ((size_t)there < least) {
 		found->cut = true;
 		return kt_error(error, s->offset,
 				"cut off in the header of a packet");
 	}
-	found->size = found->metadata ? metadata_size(head, error)
-				      : kt_packet_size(head, error);
+	found->size = found->metadata ? metadata_size(head, error) :
+					kt_packet_size(head, error);
 	if (found->size) {
-		found->content = found->metadata
-					 ? found->size
-					 : KT_HEAD64(head, content_bits) / 8;
+		found->content = found->metadata ?
+					 found->size :
+					 KT_HEAD64(head, content_bits) / 8;
 		return 1;
 	}
 	if (error)
@@ -222,9 +300,9 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 	if (!found->cut && KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) {
 		found->checked = kt_packet_crc(head, found->content, NULL, 0) ==
 				 KT_HEAD32(head, crc32c);
-		return found->checked ? 1
-				      : kt_error(error, s->offset,
-						 "checksum is wrong");
+		return found->checked ?
+			       1 :
+			       kt_error(error, s->offset, "checksum is wrong");
 	}
 	found->content = kt_min(found->content, (uint64_t)there & ~7ULL);
 	next = kt_scan_find(s, 4);
@@ -258,9 +336,9 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 		    *len + found.size > KT_METADATA_MAX) {
 			free(*data);
 			return kt_error(error, s->offset, "the metadata %s",
-					(uint64_t)there < found.size
-						? "is cut off"
-						: "is too long");
+					(uint64_t)there < found.size ?
+						"is cut off" :
+						"is too long");
 		}
 		more = realloc(*data, *len + found.size);
 		if (!more) {
@@ -276,7 +354,8 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 	if (*len && (ret >= 0 || ret == -EBADMSG))
 		return 0;
 	free(*data);
-	return ret < 0 ? ret : kt_error(error, 0, "no metadata at the beginning");
+	return ret < 0 ? ret :
+			 kt_error(error, 0, "no metadata at the beginning");
 }
 
 /* Go on to what looks like the head of a packet, as far as it was read. */
@@ -325,8 +404,9 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 		}
 		if (ret != -EBADMSG)
 			return ret;
-		kt_scan_tell(s, found->cut ? KTAPE_NOTICE_TRUNCATED
-					   : KTAPE_NOTICE_CORRUPT,
+		kt_scan_tell(s,
+			     found->cut ? KTAPE_NOTICE_TRUNCATED :
+					  KTAPE_NOTICE_CORRUPT,
 			     &error);
 		ret = kt_scan_skip(s, 1);
 		if (!ret)
@@ -367,9 +447,9 @@ int kt_scan_leave(struct kt_scan *s, const struct kt_found *found)
 	bool believed = found->checked || found->cut;
 	int ret;
 
-	ret = kt_scan_skip(s, believed	      ? found->size
-			      : found->metadata ? 4
-						: found->content);
+	ret = kt_scan_skip(s, believed	      ? found->size :
+			      found->metadata ? 4 :
+						found->content);
 	if (!ret && !believed)
 		ret = hunt(s);
 	if (ret >= 0 && !found->metadata && !found->cut)

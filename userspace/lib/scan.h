@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "internal.h"
+#include "zin.h"
 
 /* What the head of a packet of a trace looks like: magic and uuid. */
 #define KT_PATTERN_SIZE	20U
@@ -27,6 +28,9 @@ struct kt_budget {
  * @budget: that @buf counts in, or NULL
  * @tell: called with a KTAPE_NOTICE_* when something is wrong, or NULL
  * @arg: for @tell
+ * @z: it is compressed; offsets are those of what was, or NULL
+ * @z_memory: of @budget for @z
+ * @probed: it was seen whether it is
  * @seekable: by offset, so that the descriptor can be shared
  * @eof: there is no more than what is in the buffer
  * @offset: of the byte at @head
@@ -42,6 +46,9 @@ struct kt_scan {
 	void (*tell)(void *arg, unsigned int kind,
 		     const struct ktape_error *error);
 	void *arg;
+	struct kt_zin *z;
+	size_t z_memory;
+	bool probed;
 	bool seekable;
 	bool eof;
 	uint64_t offset;
@@ -71,6 +78,9 @@ struct kt_found {
 
 void kt_scan_init(struct kt_scan *s, int fd);
 void kt_scan_free(struct kt_scan *s);
+void kt_scan_rewind(struct kt_scan *s);
+bool kt_scan_pending(const struct kt_scan *s);
+bool kt_scan_again(const struct kt_scan *s);
 int64_t kt_scan_need(struct kt_scan *s, uint64_t n);
 int kt_scan_more(struct kt_scan *s, uint64_t n);
 int kt_scan_skip(struct kt_scan *s, uint64_t n);

@@ -3,18 +3,10 @@
 #include <ktape/mark.h>
 
 #include "line.h"
+#include "typed.h"
 
 #define FORMAT_BITS	4
 #define FORMATS_MAX	8
-
-/* A typed argument in memory: how many bytes, 0 if it is told elsewhere. */
-static const uint8_t sizes[16] = {
-	[KTAPE_FORMAT_S8] = 1,	   [KTAPE_FORMAT_U8] = 1,
-	[KTAPE_FORMAT_S16] = 2,	   [KTAPE_FORMAT_U16] = 2,
-	[KTAPE_FORMAT_S32] = 4,	   [KTAPE_FORMAT_U32] = 4,
-	[KTAPE_FORMAT_X32] = 4,	   [KTAPE_FORMAT_OBJECT] = 8,
-	[KTAPE_FORMAT_FUNCTION] = 8, [KTAPE_FORMAT_SIGNAL] = 4,
-};
 
 static char *put_hex_width(char *p, const struct kt_line *l, uint32_t value,
 			   unsigned int width)
@@ -80,36 +72,14 @@ static char *put_memory(char *p, const struct kt_line *l, const uint8_t *data,
 	return l->json ? kt_put_char(p, '"') : p;
 }
 
-/*
- * One typed argument at @*at, which moves on.  What is cut off or has no known
- * format is shown as bytes up to the end.
- */
-static char *put_typed(char *p, const struct kt_line *l, const uint8_t **at,
-		       const uint8_t *end)
+static char *put_typed(char *p, const struct kt_line *l,
+		       const struct kt_typed *t)
 {
-	unsigned int format = **at & 15, width = **at >> FORMAT_BITS;
-	const uint8_t *data = *at + 1, *nul;
-	size_t room = (size_t)(end - data);
-	uint64_t v = 0;
-
-	if (sizes[format] && sizes[format] <= room) {
-		for (unsigned int i = sizes[format]; i--;)
-			v = v << 8 | data[i];
-		*at = data + sizes[format];
-		return put_number(p, l, format, width, v);
-	}
-	nul = memchr(data, 0, room);
-	if (format == KTAPE_FORMAT_STRING && nul) {
-		*at = nul + 1;
-		return kt_put_json(p, (const char *)data, (size_t)(nul - data));
-	}
-	if (format == KTAPE_FORMAT_MEMORY && room && *data < room) {
-		*at = data + 1 + *data;
-		return put_memory(p, l, data + 1, *data);
-	}
-	nul = *at;
-	*at = end;
-	return put_memory(p, l, nul, (size_t)(end - nul));
+	if (t->kind == KT_TYPED_NUMBER)
+		return put_number(p, l, t->format, t->width, t->value);
+	if (t->kind == KT_TYPED_STRING)
+		return kt_put_json(p, (const char *)t->data, t->len);
+	return put_memory(p, l, t->data, t->len);
 }
 
 static char *put_args(char *p, const struct kt_line *l,
@@ -158,6 +128,7 @@ char *kt_show_user_event(char *p, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 	const struct ktape_object_info *o = NULL;
 	const uint8_t *at = e->blob, *end = at + e->blob_size;
+	struct kt_typed typed;
 
 	p = kt_show_key(p, l, "task");
 	p = kt_show_value(p, l, KTAPE_TYPE_BOOL, e->dat20 & 1);
@@ -174,7 +145,8 @@ char *kt_show_user_event(char *p, const struct kt_line *l)
 	for (bool first = true; at < end; first = false) {
 		if (!first)
 			p = kt_show_comma(p, l);
-		p = put_typed(p, l, &at, end);
+		kt_typed_next(&at, end, &typed);
+		p = put_typed(p, l, &typed);
 	}
 	return kt_put_char(p, ']');
 }

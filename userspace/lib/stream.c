@@ -83,10 +83,7 @@ void kt_stream_forget(struct kt_stream *s)
 {
 	s->next_place = 0;
 	s->taken = false;
-	s->scan.offset = 0;
-	s->scan.head = 0;
-	s->scan.len = 0;
-	s->scan.eof = false;
+	kt_scan_rewind(&s->scan);
 	s->begun = false;
 }
 

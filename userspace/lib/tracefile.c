@@ -47,6 +47,10 @@ static int read_metadata(struct ktape_trace *t, int dir,
 	ssize_t len = kt_read_file(dir, "metadata", KT_METADATA_MAX, &data);
 	int err;
 
+	if (len == -ENOENT)
+		len = kt_zin_file(dir, "metadata.zst", KT_METADATA_MAX, &data);
+	if (len == -EBADMSG)
+		return kt_error(error, 0, "metadata.zst is damaged");
 	if (len == -EINVAL)
 		return kt_error(error, 0, "metadata is no regular file");
 	if (len < 0)
@@ -156,7 +160,8 @@ static int open_directory(struct ktape_trace *t, int fd,
 		return -errno;
 	while (!err && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.' &&
-		    strcmp(entry->d_name, "metadata"))
+		    strcmp(entry->d_name, "metadata") &&
+		    strcmp(entry->d_name, "metadata.zst"))
 			err = add_file(t, fd, entry->d_name, error);
 	}
 	closedir(dir);
@@ -189,7 +194,9 @@ static int open_stream(struct ktape_trace *t, const char *path,
 		err = add_file(t, AT_FDCWD, path, NULL);
 	mine = err || !t->nr_streams ? NULL : t->streams[0];
 	if (mine && mine->kind != KTAPE_RING_REGISTRY &&
-	    !add_file(t, dir, "registry", NULL) && t->nr_streams > 1)
+	    (!add_file(t, dir, "registry", NULL) ||
+	     !add_file(t, dir, "registry.zst", NULL)) &&
+	    t->nr_streams > 1)
 		err = learn(t, t->streams[1]);
 	while (t->nr_streams > 1)
 		kt_stream_free(t->streams[--t->nr_streams]);
@@ -273,7 +280,7 @@ static int open_path(struct ktape_trace *t, const char *path,
 	if (there < 4)
 		return kt_error(error, 0, "there is nothing in it");
 	if (kt_get32(kt_scan_head(&t->input)) == KTAPE_BLOCK_MAGIC &&
-	    t->input.seekable)
+	    kt_scan_again(&t->input))
 		return open_stream(t, path, error);
 	return open_pipe(t, error);
 }

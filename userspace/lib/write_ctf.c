@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing CTF directories: files, first packets, alignment. */
-#include <dirent.h>
+/* Writing traces: files, first packets, alignment, compression. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,103 +9,7 @@
 #define MODE_DIR	0777
 #define MODE_FILE	0666
 #define NAME_SIZE	32
-
-static const char *const prefixes[] = {
-	[KTAPE_RING_EVENT] = "cpu",
-	[KTAPE_RING_CONTROL] = "control",
-};
-
-/* Is this a file of a trace, as we write it? */
-static bool is_ours(const char *name)
-{
-	if (!strcmp(name, "metadata") || !strcmp(name, "registry"))
-		return true;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(prefixes); i++) {
-		size_t len = strlen(prefixes[i]);
-
-		if (!strncmp(name, prefixes[i], len) && name[len] &&
-		    strspn(name + len, "0123456789") == strlen(name + len))
-			return true;
-	}
-	return false;
-}
-
-static int is_replaceable(int dir, const char *name)
-{
-	struct stat st;
-
-	if (!is_ours(name))
-		return -EEXIST;
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
-		return -errno;
-	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
-}
-
-/* Metadata is removed at the end, so that what remains can be read. */
-static int remove_stream(int dir, const char *name)
-{
-	if (strcmp(name, "metadata") && unlinkat(dir, name, 0))
-		return -errno;
-	return 0;
-}
-
-/* Return: the sum of what @act returned, or the first negative errno. */
-static int for_each_entry(int fd, int (*act)(int dir, const char *name))
-{
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *entry;
-	int err = 0, nr = 0;
-
-	if (!dir)
-		return -errno;
-	while (!err && (entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		err = act(fd, entry->d_name);
-		nr++;
-	}
-	closedir(dir);
-	return err ? err : nr;
-}
-
-static int refuse(int dir, const char *name)
-{
-	(void)dir;
-	(void)name;
-	return -ENOTEMPTY;
-}
-
-static bool has_our_metadata(int dir)
-{
-	struct ktape_info info;
-	uint8_t *data;
-	ssize_t len = kt_read_file(dir, "metadata", KT_METADATA_MAX, &data);
-	bool ours;
-
-	ours = len >= 0 &&
-	       !ktape_metadata_parse(data, (size_t)len, &info, NULL);
-	free(data);
-	return ours;
-}
-
-/*
- * Only an empty directory will do, or one whose trace may be replaced.  All is
- * looked at before anything is removed.
- */
-static int make_empty(int fd, bool force)
-{
-	int ret = for_each_entry(fd, force ? is_replaceable : refuse);
-
-	if (ret <= 0)
-		return ret;
-	if (!has_our_metadata(fd))
-		return -EEXIST;
-	ret = for_each_entry(fd, remove_stream);
-	if (ret < 0)
-		return ret;
-	return unlinkat(fd, "metadata", 0) ? -errno : 0;
-}
+#define LEVEL		3	/* of compression */
 
 static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
 			  size_t len)
@@ -124,43 +27,16 @@ static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
 	return err;
 }
 
-int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
-		     size_t len, struct ktape_ctf **ctf)
+static void name_file(const struct kt_ctf_file *f, bool packed,
+		      char name[NAME_SIZE])
 {
-	struct ktape_ctf *c = calloc(1, sizeof(*c));
-	int err = 0;
+	const char *prefix = kt_ctf_prefix(f->kind);
+	const char *end = packed ? KT_CTF_PACKED : "";
 
-	if (!c)
-		return -ENOMEM;
-	c->flags = flags;
-	c->first_ts = UINT64_MAX;
-	c->dir = -1;
-	c->path = strdup(dir);
-	c->made = c->path && !mkdir(dir, MODE_DIR);
-	if (!c->path || (!c->made && errno != EEXIST))
-		err = -errno;
-	if (!err) {
-		c->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		err = c->dir < 0 ? -errno : 0;
-	}
-	if (!err)
-		err = make_empty(c->dir, flags & KTAPE_CTF_FORCE);
-	if (!err)
-		err = write_metadata(c, metadata, len);
-	if (err) {
-		kt_ctf_discard(c);
-		return err;
-	}
-	*ctf = c;
-	return 0;
-}
-
-static void name_file(const struct kt_ctf_file *f, char name[NAME_SIZE])
-{
-	if (f->kind < KT_ARRAY_SIZE(prefixes))
-		snprintf(name, NAME_SIZE, "%s%u", prefixes[f->kind], f->cpu);
+	if (prefix)
+		snprintf(name, NAME_SIZE, "%s%u%s", prefix, f->cpu, end);
 	else
-		snprintf(name, NAME_SIZE, "registry");
+		snprintf(name, NAME_SIZE, "registry%s", end);
 }
 
 static int open_file(struct ktape_ctf *ctf, struct kt_ctf_file *f)
@@ -168,7 +44,7 @@ static int open_file(struct ktape_ctf *ctf, struct kt_ctf_file *f)
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
 	char name[NAME_SIZE];
 
-	name_file(f, name);
+	name_file(f, ctf->pack, name);
 	f->direct = (ctf->flags & KTAPE_CTF_DIRECT) && !ctf->plain;
 	f->fd = openat(ctf->dir, name, flags | (f->direct ? O_DIRECT : 0),
 		       MODE_FILE);
@@ -210,14 +86,24 @@ int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
 	return kt_pwritev_all(file->fd, pieces);
 }
 
-/* Add a packet at the end; where it has to be aligned, its filling grows. */
-static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
-		  const void *packet, size_t len)
+/* Compress a packet as one frame.  Return: its bytes, or negative errno. */
+static int64_t pack(struct ktape_ctf *ctf, const void *packet, size_t len)
+{
+	size_t size = ZSTD_compressBound(len);
+	int err = bounce(ctf, size);
+
+	if (err)
+		return err;
+	size = ZSTD_compress2(ctf->pack, ctf->bounce, ctf->bounce_size, packet,
+			      len);
+	return ZSTD_isError(size) ? -ENOMEM : (int64_t)size;
+}
+
+/* Copy a packet; where it has to be aligned, its filling grows. */
+static int64_t copy(struct ktape_ctf *ctf, const void *packet, size_t len)
 {
 	bool aligned = ctf->flags & KTAPE_CTF_DIRECT;
 	size_t size = aligned ? kt_align(len, KT_DIRECT_ALIGN) : len;
-	struct iovec iov = { .iov_len = size };
-	struct kt_pieces pieces = { &iov, 1, f->size };
 	int err = bounce(ctf, size);
 
 	if (err)
@@ -228,10 +114,26 @@ static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 		KT_HEAD_SET64(ctf->bounce, packet_bits, (uint64_t)size * 8);
 		ktape_packet_seal(ctf->bounce);
 	}
-	iov.iov_base = ctf->bounce;
+	return (int64_t)size;
+}
+
+/* Add a packet at the end. */
+static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
+		  const void *packet, size_t len)
+{
+	int64_t size = ctf->pack ? pack(ctf, packet, len)
+				 : copy(ctf, packet, len);
+	struct iovec iov = { .iov_base = ctf->bounce };
+	struct kt_pieces pieces = { &iov, 1, f->size };
+	int err;
+
+	if (size < 0)
+		return (int)size;
+	iov.iov_len = (size_t)size;
 	err = kt_ctf_write(ctf, f, &pieces);
 	if (!err) {
-		f->size += size;
+		f->size += (uint64_t)size;
+		ctf->written += (uint64_t)size;
 		return 0;
 	}
 	/* What was written before stays readable. */
@@ -277,7 +179,8 @@ int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {
 		*file = ctf->files[i];
-		if ((*file)->kind == kind && (*file)->cpu == cpu)
+		if (ctf->dir < 0 ||
+		    ((*file)->kind == kind && (*file)->cpu == cpu))
 			return 0;
 	}
 	more = realloc(ctf->files, (ctf->nr_files + 1) * sizeof(*more));
@@ -299,6 +202,97 @@ int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 	return begin_file(ctf, f, head);
 }
 
+static int make_directory(struct ktape_ctf *c, const char *metadata, size_t len)
+{
+	int err;
+
+	c->made = !mkdir(c->path, MODE_DIR);
+	if (!c->made && (errno != EEXIST || c->flags & KTAPE_CTF_NEW))
+		return -errno;
+	c->dir = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->dir < 0)
+		return -errno;
+	err = kt_ctf_make_empty(c->dir, c->flags & KTAPE_CTF_FORCE);
+	if (!err)
+		err = write_metadata(c, metadata, len);
+	c->written = len;
+	return err;
+}
+
+/* The one file of a pipe form, with its metadata packets. */
+static int make_file(struct ktape_ctf *c, const char *metadata, size_t len)
+{
+	uint8_t *packets;
+	size_t size;
+	int err;
+
+	c->files = calloc(1, sizeof(*c->files));
+	if (!c->files)
+		return -ENOMEM;
+	c->files[0] = calloc(1, sizeof(**c->files));
+	if (!c->files[0])
+		return -ENOMEM;
+	c->files[0]->fd = open(c->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+			       MODE_FILE);
+	if (c->files[0]->fd < 0) {
+		free(c->files[0]);
+		return -errno;
+	}
+	c->nr_files = 1;
+	c->made = true;
+	err = kt_pipe_metadata(c->uuid, metadata, len, &packets, &size);
+	if (err)
+		return err;
+	err = append(c, c->files[0], packets, size);
+	free(packets);
+	return err;
+}
+
+static int start_packing(struct ktape_ctf *c)
+{
+	size_t ret = 0;
+
+	c->pack = ZSTD_createCCtx();
+	if (!c->pack)
+		return -ENOMEM;
+	ret = ZSTD_CCtx_setParameter(c->pack, ZSTD_c_compressionLevel, LEVEL);
+	if (!ZSTD_isError(ret))
+		ret = ZSTD_CCtx_setParameter(c->pack, ZSTD_c_checksumFlag, 1);
+	return ZSTD_isError(ret) ? -EINVAL : 0;
+}
+
+int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
+		     size_t len, struct ktape_ctf **ctf)
+{
+	struct ktape_ctf *c = calloc(1, sizeof(*c));
+	struct ktape_info info;
+	int err = 0;
+
+	if (!c)
+		return -ENOMEM;
+	c->flags = flags;
+	c->first_ts = UINT64_MAX;
+	c->dir = -1;
+	c->path = strdup(dir);
+	if (!c->path)
+		err = -ENOMEM;
+	if (!err && flags & KTAPE_CTF_ZSTD)
+		err = start_packing(c);
+	if (!err && flags & KTAPE_CTF_FILE) {
+		err = ktape_metadata_parse(metadata, len, &info, NULL);
+		memcpy(c->uuid, info.uuid, sizeof(c->uuid));
+	}
+	if (!err)
+		err = flags & KTAPE_CTF_FILE ? make_file(c, metadata, len)
+					     : make_directory(c, metadata, len);
+	if (err) {
+		kt_ctf_discard(c);
+		return err;
+	}
+	*ctf = c;
+	return 0;
+}
+
 int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len)
 {
 	struct kt_ctf_file *f;
@@ -314,20 +308,45 @@ int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len)
 	return err;
 }
 
-/* After an error: what is behind the last good packet of each file goes. */
-void kt_ctf_cut(struct ktape_ctf *ctf)
+static void unlink_file(const struct ktape_ctf *ctf,
+			const struct kt_ctf_file *f)
 {
 	char name[NAME_SIZE];
 
+	if (ctf->dir < 0) {
+		unlink(ctf->path);
+		return;
+	}
+	name_file(f, ctf->pack, name);
+	unlinkat(ctf->dir, name, 0);
+}
+
+/* After an error: what is behind the last good packet of each file goes. */
+void kt_ctf_cut(struct ktape_ctf *ctf)
+{
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {
 		const struct kt_ctf_file *f = ctf->files[i];
 
 		if (ftruncate(f->fd, (off_t)f->size) && !ctf->error)
 			ctf->error = -errno;
-		name_file(f, name);
 		if (!f->size)
-			unlinkat(ctf->dir, name, 0);
+			unlink_file(ctf, f);
 	}
+}
+
+/* Onto the disk.  Return: 0 or the first error. */
+int kt_ctf_sync(struct ktape_ctf *ctf)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < ctf->nr_files; i++) {
+		if (fsync(ctf->files[i]->fd) && !err)
+			err = -errno;
+	}
+	if (ctf->dir >= 0 && fsync(ctf->dir) && !err)
+		err = -errno;
+	/* Not every file system and file knows how. */
+	return err == -EINVAL ? 0 : err;
 }
 
 int ktape_ctf_close(struct ktape_ctf *ctf)
@@ -344,6 +363,7 @@ int ktape_ctf_close(struct ktape_ctf *ctf)
 	}
 	if (ctf->dir >= 0)
 		close(ctf->dir);
+	ZSTD_freeCCtx(ctf->pack);
 	free(ctf->files);
 	free(ctf->bounce);
 	free(ctf->path);
@@ -354,15 +374,11 @@ int ktape_ctf_close(struct ktape_ctf *ctf)
 /* The end, and nothing is left of it. */
 void kt_ctf_discard(struct ktape_ctf *ctf)
 {
-	char name[NAME_SIZE];
-
-	for (unsigned int i = 0; i < ctf->nr_files; i++) {
-		name_file(ctf->files[i], name);
-		unlinkat(ctf->dir, name, 0);
-	}
+	for (unsigned int i = 0; i < ctf->nr_files; i++)
+		unlink_file(ctf, ctf->files[i]);
 	if (ctf->described)
 		unlinkat(ctf->dir, "metadata", 0);
-	if (ctf->made)
+	if (ctf->made && ctf->dir >= 0)
 		rmdir(ctf->path);
 	ktape_ctf_close(ctf);
 }

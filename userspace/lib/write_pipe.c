@@ -5,6 +5,7 @@
 
 #include "util/file.h"
 
+#include "ctf.h"
 #include "scan.h"
 
 #define METADATA_CHUNK	(64U << 10)
@@ -16,29 +17,50 @@ struct split {
 	struct ktape_ctf *ctf;
 };
 
-int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
-			size_t len)
+/* Metadata packets, in memory that the caller frees. */
+int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
+		     uint8_t **packets, size_t *size)
 {
+	size_t nr = (len + METADATA_CHUNK - 1) / METADATA_CHUNK;
 	struct ktape_metadata_packet m = {
 		.magic = htole32(KTAPE_METADATA_MAGIC),
 		.major = 1,
 		.minor = 8,
 	};
-	int err = 0;
+	uint8_t *p = malloc(len + nr * sizeof(m) + 1);
 
+	if (!p)
+		return -ENOMEM;
+	*packets = p;
+	*size = len + nr * sizeof(m);
 	memcpy(m.uuid, uuid, sizeof(m.uuid));
-	while (len && !err) {
+	while (len) {
 		size_t part = kt_min(len, METADATA_CHUNK);
 		uint32_t bits = (uint32_t)(sizeof(m) + part) * 8;
 
 		m.content_bits = htole32(bits);
 		m.packet_bits = htole32(bits);
-		err = kt_write_all(fd, &m, sizeof(m));
-		if (!err)
-			err = kt_write_all(fd, metadata, part);
+		memcpy(p, &m, sizeof(m));
+		memcpy(p + sizeof(m), metadata, part);
+		p += sizeof(m) + part;
 		metadata += part;
 		len -= part;
 	}
+	return 0;
+}
+
+int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
+			size_t len)
+{
+	uint8_t *packets;
+	size_t size;
+	int err;
+
+	err = kt_pipe_metadata(uuid, metadata, len, &packets, &size);
+	if (err)
+		return err;
+	err = kt_write_all(fd, packets, size);
+	free(packets);
 	return err;
 }
 

@@ -12,31 +12,53 @@
 #include "util/file.h"
 #include "util/parse.h"
 
-#include "opt.h"
-#include "tool.h"
+#include "dump.h"
 
 #define BUFFER		(1U << 20)
 #define STREAM_NAME	24
 #define GAPS_SHOWN	20U
 #define NS_PER_S	1000000000LL
+#define MESSAGE_ROOM	(8U * KTAPE_MESSAGE_MAX)
 
 struct dump_options {
 	bool json;
 	bool strict;
-	const char *events;
+	bool clear;
+	bool now;
 	const char *from;
 	const char *to;
-	uint64_t cpu;
 	uint64_t count;
+	struct select_options select;
 };
 
 #define OPT(member) offsetof(struct dump_options, member)
 
 static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "lines of JSON" },
-	{ "events", 'e', KT_OPT_TEXT, OPT(events), "LIST",
-	  "only these events, classes, globs" },
-	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only this CPU" },
+	{ "events", 'e', KT_OPT_LIST, OPT(select.events), "LIST|FILE",
+	  "only these events, classes, globs; or texts for events: FILE.fmt" },
+	{ "group", 'g', KT_OPT_TEXT, OPT(select.groups), "LIST",
+	  "and only of these classes" },
+	{ "cpu", 'C', KT_OPT_TEXT, OPT(select.cpus), "LIST",
+	  "only these CPUs" },
+	{ "pid", 'p', KT_OPT_TEXT, OPT(select.pids), "LIST",
+	  "only threads of these processes" },
+	{ "tid", 0, KT_OPT_TEXT, OPT(select.tids), "LIST",
+	  "only these threads" },
+	{ "object", 0, KT_OPT_TEXT, OPT(select.objects), "LIST",
+	  "only about these: TYPE:NUMBER, TYPE:NAME, NAME" },
+	{ "signal", 0, KT_OPT_TEXT, OPT(select.signals), "LIST",
+	  "only about these signals: KILL,SEGV" },
+	{ "severity", 's', KT_OPT_TEXT, OPT(select.severity), "N",
+	  "only exceptions of this level (0 to 3) and above" },
+	{ "major", 'M', KT_OPT_TEXT, OPT(select.majors), "LIST",
+	  "only exceptions with these codes" },
+	{ "minor", 'm', KT_OPT_TEXT, OPT(select.minors), "LIST",
+	  "only exceptions with these minor codes" },
+	{ "now", 0, KT_OPT_FLAG, OPT(now), NULL,
+	  "of a device: what it has now, without waiting for more" },
+	{ "clear", 'c', KT_OPT_FLAG, OPT(clear), NULL,
+	  "of a device: the same, then clear it" },
 	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME",
 	  "from here: seconds as in the text, or ns as in JSON" },
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "until before here" },
@@ -55,7 +77,8 @@ struct moment {
 
 struct dump {
 	struct dump_options o;
-	uint64_t mask[KTAPE_MASK_WORDS];
+	struct select select;
+	struct ktape_formats *formats;
 	struct moment from;
 	struct moment to;
 	struct ktape_trace *trace;
@@ -195,13 +218,11 @@ static int64_t on_clock(const struct dump *d, const struct moment *m,
 
 static bool is_wanted(const struct dump *d, const struct ktape_event *e)
 {
-	if (!kt_mask_has(d->mask, e->opcode))
-		return false;
-	if (d->o.cpu != UINT64_MAX && e->cpu != d->o.cpu)
-		return false;
 	if (d->from.given && on_clock(d, &d->from, e->ts) < d->from.ns)
 		return false;
-	return !d->to.given || on_clock(d, &d->to, e->ts) < d->to.ns;
+	if (d->to.given && on_clock(d, &d->to, e->ts) >= d->to.ns)
+		return false;
+	return select_takes(&d->select, ktape_trace_registry(d->trace), e);
 }
 
 static int make_room(struct dump *d, size_t need)
@@ -227,18 +248,20 @@ static int dump_all(struct dump *d)
 	const struct ktape_event *e;
 	uint64_t nr = 0;
 	int ret = 0;
+	size_t len;
+	char *line;
 
 	while (nr < d->o.count && !d->error &&
 	       (ret = ktape_trace_next(d->trace, &e)) > 0) {
 		if (!is_wanted(d, e))
 			continue;
-		ret = make_room(d, ktape_format_bound(e));
+		ret = make_room(d, ktape_format_bound(e) + MESSAGE_ROOM);
 		if (ret)
 			break;
-		d->len += d->o.json ? ktape_format_json(d->info, names, e,
-							d->buf + d->len)
-				    : ktape_format_text(d->info, names, e,
-							d->buf + d->len);
+		line = d->buf + d->len;
+		len = d->o.json ? ktape_format_json(d->info, names, e, line)
+				: ktape_format_text(d->info, names, e, line);
+		d->len += formats_append(d->formats, e, d->o.json, line, len);
 		nr++;
 	}
 	return ret;
@@ -261,11 +284,12 @@ static int parse_moment(const char *text, struct moment *m)
 
 static int prepare(struct dump *d)
 {
-	const char *bad = d->o.events;
+	int ret = select_read(&d->o.select, &d->select);
 
-	memset(d->mask, 0xff, sizeof(d->mask));
-	if (bad && ktape_mask_parse_shown(bad, d->mask, &bad))
-		return unknown_event(&command_dump, bad);
+	if (!ret)
+		ret = formats_load(&d->o.select, &d->formats);
+	if (ret)
+		return ret;
 	if (parse_moment(d->o.from, &d->from) || parse_moment(d->o.to, &d->to))
 		return misuse(&command_dump, "--from and --to take seconds with a point or nanoseconds");
 	d->cap = BUFFER;
@@ -312,15 +336,58 @@ static int tell_unopened(const char *path, int err,
 	return fail("%s: %s", path, read_error(err));
 }
 
-static int run(int argc, char **argv)
+static int dump(struct dump *d, const char *path)
 {
-	struct dump d = { .o = { .cpu = UINT64_MAX, .count = UINT64_MAX } };
 	struct ktape_trace_options how = {
 		.notice = take_notice,
 		.idle = flush_idle,
-		.arg = &d,
+		.arg = d,
 	};
 	struct ktape_error error = { .text = "" };
+	int ret;
+
+	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
+		return fail("pipe: %s", strerror(errno));
+	how.wake = wake[0];
+	ret = ktape_trace_open(path, &how, &d->trace, &error);
+	if (ret)
+		return tell_unopened(path, ret, &error);
+	if (ktape_trace_is_live(d->trace))
+		catch_signals();
+	d->info = ktape_trace_info(d->trace);
+	ret = finish(d, dump_all(d));
+	ktape_trace_close(d->trace);
+	return ret;
+}
+
+/* What a device has now.  It is cleared only when all of that was shown. */
+static int dump_now(struct dump *d, const char *path)
+{
+	struct ktape_device *device = NULL;
+	char copy[32];
+	int fd = -1, ret, err;
+
+	ret = device_copy(path, &device, &fd);
+	if (!ret) {
+		snprintf(copy, sizeof(copy), "/proc/self/fd/%d", fd);
+		ret = lseek(fd, 0, SEEK_SET) ? fail("%s", strerror(errno))
+					     : dump(d, copy);
+	}
+	if (!ret && d->o.clear) {
+		err = ktape_device_clear(device);
+		if (err)
+			ret = fail("%s: cannot be cleared: %s", path,
+				   strerror(-err));
+	}
+	ktape_device_close(device);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int run(int argc, char **argv)
+{
+	struct dump d = { .o = { .count = UINT64_MAX } };
 	int first, ret;
 
 	ret = kt_options(&command_dump, argc, argv, &d.o, &first);
@@ -329,21 +396,12 @@ static int run(int argc, char **argv)
 	if (argc - first != 1)
 		return misuse(&command_dump, "one trace, please");
 	ret = prepare(&d);
-	if (ret)
-		return ret;
-	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
-		return fail("pipe: %s", strerror(errno));
-	how.wake = wake[0];
-	ret = ktape_trace_open(argv[first], &how, &d.trace, &error);
-	if (ret) {
-		ret = tell_unopened(argv[first], ret, &error);
-	} else {
-		if (ktape_trace_is_live(d.trace))
-			catch_signals();
-		d.info = ktape_trace_info(d.trace);
-		ret = finish(&d, dump_all(&d));
-	}
-	ktape_trace_close(d.trace);
+	if (!ret && (d.o.now || d.o.clear))
+		ret = dump_now(&d, argv[first]);
+	else if (!ret)
+		ret = dump(&d, argv[first]);
+	ktape_formats_free(d.formats);
+	select_release(&d.select);
 	free(d.buf);
 	return ret;
 }

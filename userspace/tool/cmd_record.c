@@ -33,6 +33,19 @@ static const struct kt_option options[] = {
 	  "stop after it: 10s, 500ms" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(output), "DIR|-",
 	  "CTF directory to make, or a pipe form to standard output" },
+	{ "log", 'l', KT_OPT_TEXT, OPT(log), "DIR|NAME",
+	  "instead of -o: in pieces, named as by strftime(3)" },
+	{ "rotate", 0, KT_OPT_TEXT, OPT(rotate), "SIZE|TIME",
+	  "-l: a piece ends after it: 100M, 1h" },
+	{ "keep", 0, KT_OPT_NUMBER, OPT(keep), "N",
+	  "-l: at most N pieces, the oldest go" },
+	{ "zstd", 0, KT_OPT_FLAG, OPT(zstd), NULL, "compress" },
+	{ "daemon", 0, KT_OPT_FLAG, OPT(daemon), NULL,
+	  "-l: in the background" },
+	{ "pidfile", 0, KT_OPT_TEXT, OPT(pidfile), "FILE",
+	  "-l: process id, while it runs" },
+	{ "logfile", 0, KT_OPT_TEXT, OPT(logfile), "FILE",
+	  "-l: messages go there; of --daemon else to syslog" },
 	{ "split", 0, KT_OPT_TEXT, OPT(split), "FILE|-",
 	  "make the directory from a pipe form; record nothing" },
 	{ "config", 'C', KT_OPT_TEXT, OPT(config), "FILE",
@@ -192,7 +205,13 @@ static int open_session(struct record *r)
 
 static bool to_pipe(const struct record *r)
 {
-	return !strcmp(r->o.output, "-");
+	return r->o.output && !strcmp(r->o.output, "-");
+}
+
+/* For messages: what is being written. */
+static const char *target(const struct record *r)
+{
+	return r->o.log ? log_current(&r->log) : r->o.output;
 }
 
 /*
@@ -229,41 +248,66 @@ static int open_recorder(struct record *r)
 		.arg = r,
 		.flags = (r->o.force ? KTAPE_RECORD_FORCE : 0U) |
 			 (r->o.session ? KTAPE_RECORD_ATTACHED : 0U) |
-			 (r->o.no_uring ? KTAPE_RECORD_NO_URING : 0U),
+			 (r->o.no_uring ? KTAPE_RECORD_NO_URING : 0U) |
+			 (r->o.zstd ? KTAPE_RECORD_ZSTD : 0U),
 	};
 	int err;
 
-	if (!how.dir && isatty(STDOUT_FILENO))
+	if (to_pipe(r) && isatty(STDOUT_FILENO))
 		return fail("standard output is a terminal: a trace is not for reading");
-	if (!how.dir)
+	if (to_pipe(r))
 		open_pipe(r);
 	how.fd = r->pipe;
-	err = ktape_recorder_open(r->session, &how, &r->recorder);
-	if (err == -ENOTEMPTY || err == -EEXIST)
+	if (r->o.log)
+		err = record_first_piece(r);
+	else
+		err = ktape_recorder_open(r->session, &how, &r->recorder);
+	if (err == -ENOTEMPTY || (err == -EEXIST && r->o.output))
 		return tell_occupied(r->o.output, err);
 	if (err)
-		return fail("%s: %s", r->o.output, strerror(-err));
+		return fail("%s: %s", r->o.log ? r->log.pattern : r->o.output,
+			    strerror(-err));
+	return 0;
+}
+
+/**
+ * record_ready() - it records: whoever waits for that can go
+ * @r: the recording
+ *
+ * Return: 0, or -ECANCELED, which was told.
+ */
+int record_ready(struct record *r)
+{
+	if (!r->o.log || !(r->daemon.on || r->o.logfile))
+		return 0;
+	if (daemon_detach(&r->daemon, r->o.logfile))
+		return -ECANCELED;
+	note("recording into %s", log_current(&r->log));
 	return 0;
 }
 
 static void tell_summary(const struct record *r,
 			 const struct ktape_recorder_stats *s)
 {
-	char size[16];
+	char size[16], pieces[48] = "";
 
 	if (r->o.quiet)
 		return;
 	put_human(size, sizeof(size), s->bytes);
-	note("%llu events, %s, %llu lost, %llu filtered, %.2f s: %s",
+	if (r->o.log && r->log.made > 1)
+		snprintf(pieces, sizeof(pieces), " the last of %llu pieces is",
+			 (unsigned long long)r->log.made);
+	note("%llu events, %s, %llu lost, %llu filtered, %.2f s:%s %s",
 	     (unsigned long long)s->records, size,
 	     (unsigned long long)(s->lost + s->missed),
-	     (unsigned long long)s->filtered, r->seconds, r->o.output);
+	     (unsigned long long)s->filtered, r->seconds, pieces, target(r));
 }
 
 static void tell_plain(const struct record *r,
 		       const struct ktape_recorder_stats *s)
 {
-	if (s->plain_writes && !to_pipe(r) && !r->o.no_uring)
+	if (s->plain_writes && !to_pipe(r) && !r->o.no_uring && !r->o.zstd &&
+	    !r->log.file)
 		note("plain writes: io_uring or O_DIRECT is not to be had: %s",
 		     strerror(-s->plain_writes));
 }
@@ -301,11 +345,9 @@ static int tell_end(struct record *r, int err)
 		return fail("the reader takes nothing: what it got is cut off");
 	if (err)
 		return fail("%s: %s; what was written before is kept",
-			    r->o.output, strerror(-err));
+			    target(r), strerror(-err));
 	/* Of a session that is not ours, others know where it began. */
-	if (r->o.session || r->config.mode == KTAPE_MODE_OVERWRITE)
-		return EXIT_OK;
-	return check_counts(&s);
+	return r->discard && !r->o.session ? check_counts(&s) : EXIT_OK;
 }
 
 static int tell_no_command(const struct child *c)
@@ -329,7 +371,9 @@ static int record(struct record *r)
 	int ret, err;
 
 	signal(SIGPIPE, SIG_IGN);
-	ret = open_session(r);
+	ret = r->o.pidfile ? daemon_pidfile(&r->daemon, r->o.pidfile) : 0;
+	if (!ret)
+		ret = open_session(r);
 	if (!ret)
 		ret = open_recorder(r);
 	if (!ret) {
@@ -356,16 +400,46 @@ static bool gives_session(const struct record_options *o)
 static bool gives_how(const struct record_options *o)
 {
 	return gives_session(o) || o->session || o->device || o->no_uring ||
+	       o->zstd ||
 	       o->time != NOT_GIVEN;
+}
+
+/* The options of -l.  Return: 0 or the exit code. */
+static int check_log(struct record *r, int operands)
+{
+	const struct record_options *o = &r->o;
+
+	if (!o->log && (o->rotate || o->keep != NOT_GIVEN || o->daemon ||
+			o->pidfile || o->logfile))
+		return misuse(&command_record, "--rotate, --keep, --daemon, --pidfile and --logfile go with -l");
+	if (o->zstd && to_pipe(r))
+		return misuse(&command_record, "--zstd takes a directory: pipes go through zstd(1)");
+	if (!o->log)
+		return 0;
+	if (o->output || o->split || o->force)
+		return misuse(&command_record, "-l goes without -o, --split and -f");
+	if (o->daemon && operands)
+		return misuse(&command_record, "--daemon goes without a command");
+	if (!o->keep)
+		return misuse(&command_record, "--keep takes at least 1");
+	if (o->rotate && log_parse_rotate(&r->log, o->rotate))
+		return misuse(&command_record, "--rotate takes a size (100M) or a time (1h)");
+	if (o->keep != NOT_GIVEN)
+		r->log.keep = o->keep;
+	r->daemon.on = o->daemon;
+	return log_prepare(&r->log, o->log, o->zstd);
 }
 
 /* Return: 0 or the exit code. */
 static int check(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
+	int ret = check_log(r, operands);
 
-	if (!o->output && (!o->save || o->split))
-		return misuse(&command_record, "where to? (-o DIR or -o -)");
+	if (ret)
+		return ret;
+	if (!o->output && !o->log && (!o->save || o->split))
+		return misuse(&command_record, "where to? (-o DIR, -o - or -l NAME)");
 	if (o->session && gives_session(o))
 		return misuse(&command_record, "-S records a session as it is: no other option of a session goes with it");
 	if (o->split && (operands || to_pipe(r) || gives_how(o)))
@@ -375,8 +449,11 @@ static int check(struct record *r, int operands)
 
 static int record_as_asked(struct record *r, int argc, char **argv)
 {
-	int ret;
+	int ret, code;
 
+	ret = daemon_begin(&r->daemon, &code);
+	if (ret)
+		return ret < 0 ? fail("fork: %s", strerror(-ret)) : code;
 	if (argc) {
 		/* It may write, but not into the trace. */
 		r->child.no_stdout = to_pipe(r);
@@ -386,7 +463,9 @@ static int record_as_asked(struct record *r, int argc, char **argv)
 		if (ret)
 			return fail("fork: %s", strerror(-ret));
 	}
-	return record(r);
+	ret = record(r);
+	daemon_end(&r->daemon, ret);
+	return ret;
 }
 
 static int run(int argc, char **argv)
@@ -396,7 +475,9 @@ static int run(int argc, char **argv)
 			.ring_size = NOT_GIVEN,
 			.block_size = NOT_GIVEN,
 			.time = NOT_GIVEN,
+			.keep = NOT_GIVEN,
 		},
+		.daemon = { .ready = -1, .pid_fd = -1 },
 		.pipe_flags = -1,
 	};
 	int first, ret;
@@ -407,15 +488,16 @@ static int run(int argc, char **argv)
 	ret = check(&r, argc - first);
 	if (!ret && r.o.split)
 		ret = split(&r.o);
-	else if (!ret && r.o.output)
+	else if (!ret && (r.o.output || r.o.log))
 		ret = record_as_asked(&r, argc - first, argv + first);
 	ktape_config_release(&r.config);
+	log_release(&r.log);
 	return ret;
 }
 
 const struct kt_command command_record = {
 	.name = "record",
-	.operands = "-o DIR|- [--] [COMMAND...]",
+	.operands = "-o DIR|- | -l NAME [--] [COMMAND...]",
 	.help = "record until the time, the command or Ctrl-C ends it",
 	.options = options,
 	.in_order = 1,

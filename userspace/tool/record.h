@@ -4,7 +4,9 @@
 #define _KT_TOOL_RECORD_H
 
 #include "child.h"
+#include "daemon.h"
 #include "filters.h"
+#include "log.h"
 #include "tool.h"
 
 #define NOT_GIVEN	UINT64_MAX	/* of a number */
@@ -16,6 +18,13 @@
  * @mode: -m
  * @output: -o
  * @split: --split
+ * @log: -l
+ * @rotate: --rotate
+ * @pidfile: --pidfile
+ * @logfile: --logfile
+ * @keep: --keep
+ * @zstd: --zstd
+ * @daemon: --daemon
  * @device: --device
  * @session: -S
  * @config: --config
@@ -34,6 +43,13 @@ struct record_options {
 	const char *mode;
 	const char *output;
 	const char *split;
+	const char *log;
+	const char *rotate;
+	const char *pidfile;
+	const char *logfile;
+	uint64_t keep;
+	bool zstd;
+	bool daemon;
 	const char *device;
 	const char *session;
 	const char *config;
@@ -55,6 +71,8 @@ struct loop;
  * @session: our own, or that of -S
  * @recorder: moves its rings into the trace
  * @child: the command
+ * @log: pieces, with -l
+ * @daemon: in the background
  * @config: of the session: from a file, then from the command line
  * @discard: the session is in discard mode
  * @began: the session was started, and the command if there is one
@@ -68,6 +86,8 @@ struct record {
 	struct ktape_device *session;
 	struct ktape_recorder *recorder;
 	struct child child;
+	struct log log;
+	struct daemon daemon;
 	struct ktape_config config;
 	bool discard;
 	bool began;
@@ -79,6 +99,14 @@ struct record {
 
 /* record_config.c */
 int record_configure(struct record *r);
+
+/* cmd_record.c */
+int record_ready(struct record *r);
+
+/* record_log.c */
+int record_first_piece(struct record *r);
+void record_next_piece(struct record *r, uint64_t now);
+bool record_is_full(struct record *r, uint64_t now);
 
 /* record_loop.c */
 int record_loop(struct record *r);

@@ -40,6 +40,8 @@ struct loop {
 	unsigned int ticks;
 	unsigned int signals;
 	bool tty;
+	bool flush;
+	bool rotate;
 	bool done;
 	bool stopped;
 };
@@ -64,6 +66,7 @@ static int open_fds(struct loop *l)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	l->fds[FD_SIGNAL].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -99,12 +102,14 @@ static void show_progress(struct loop *l, uint64_t now)
 	seconds = (double)(now - l->last_second) / NS_PER_S;
 	put_human(size, sizeof(size), s.bytes);
 	fprintf(stderr,
-		"\r%7.1f s  %llu events  %s  %llu lost  %.0f events/s\033[K",
+		"\r%7.1f s  %llu events  %s  %llu lost  %.0f events/s%s%.0llu\033[K",
 		(double)(now - l->began) / NS_PER_S,
 		(unsigned long long)records, size,
 		(unsigned long long)(s.lost + s.missed),
 		seconds > 0 ? (double)(records - l->last_records) / seconds
-			    : 0.0);
+			    : 0.0,
+		l->r->o.log ? "  piece " : "",
+		(unsigned long long)l->r->log.made);
 	l->last_records = records;
 	l->last_second = now;
 }
@@ -133,7 +138,8 @@ static int take_ticks(struct loop *l)
 
 /*
  * A signal goes to the command, whose end is ours; if it takes too long, or at
- * a second signal, the recording ends whatever the command does.
+ * a second signal, the recording ends whatever the command does.  Two signals
+ * end nothing: one flushes, the other one begins a piece of a log.
  */
 static void take_signals(struct loop *l)
 {
@@ -144,6 +150,14 @@ static void take_signals(struct loop *l)
 		if (info.ssi_signo == SIGCHLD) {
 			child_reap(&l->r->child);
 			l->done |= l->r->child.ended;
+			continue;
+		}
+		if (info.ssi_signo == SIGUSR1) {
+			l->flush = true;
+			continue;
+		}
+		if (info.ssi_signo == SIGHUP && l->r->o.log) {
+			l->rotate = true;
 			continue;
 		}
 		child_signal(&l->r->child, (int)info.ssi_signo);
@@ -194,15 +208,33 @@ static int wait(struct loop *l, bool busy)
 	return l->fds[FD_TIMER].revents ? take_ticks(l) : 0;
 }
 
+/* What signals, size or time ask for.  Return: 0 or negative errno. */
+static int look_after(struct loop *l)
+{
+	uint64_t now = now_ns();
+	int err = 0;
+
+	if (l->flush)
+		err = ktape_recorder_flush(l->r->recorder);
+	l->flush = false;
+	if (!err && l->r->o.log && (l->rotate || record_is_full(l->r, now)))
+		record_next_piece(l->r, now);
+	l->rotate = false;
+	return err;
+}
+
 static int work(struct loop *l)
 {
-	int ret = 0;
+	int ret = 0, err = 0;
 
 	while (!l->done && ret >= 0) {
 		ret = wait(l, ret > 0);
 		if (ret < 0)
 			break;
 		ret = ktape_recorder_step(l->r->recorder);
+		if (ret >= 0)
+			err = look_after(l);
+		ret = err ? err : ret;
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -268,6 +300,7 @@ static int begin(struct loop *l)
 		err = ktape_device_start(r->session);
 	l->began = now_ns();
 	l->last_second = l->began;
+	r->log.began = l->began;
 	if (!err && r->child.pid) {
 		r->child.trouble_errno = child_begin(&r->child);
 		err = r->child.trouble_errno;
@@ -288,9 +321,11 @@ int record_loop(struct record *r)
 	int err, ret;
 
 	r->loop = &l;
-	l.tty = !r->o.quiet && isatty(STDERR_FILENO);
+	l.tty = !r->o.quiet && !r->daemon.on && isatty(STDERR_FILENO);
 	err = begin(&l);
 	r->began = !err;
+	if (!err)
+		err = record_ready(r);
 	if (!err)
 		err = work(&l);
 	ret = stop(&l);

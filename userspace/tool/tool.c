@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Messages, the device, and small output helpers of the subcommands. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "util/bits.h"
 #include "util/put.h"
@@ -13,12 +17,62 @@
 #include "tool.h"
 
 #define JSON_TEXT_MAX	1024
+#define TIME_TEXT	32
 
-static void say(const char *format, va_list args)
+/* Where messages go: standard error, a file, the system log. */
+static enum { TO_STDERR, TO_FILE, TO_SYSLOG } said_to;
+static FILE *log_stream;
+
+static void say_to_file(const char *format, va_list args)
 {
+	char when[TIME_TEXT] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S%z", &tm);
+	fprintf(log_stream, "%s ktape[%ld]: ", when, (long)getpid());
+	vfprintf(log_stream, format, args);
+	fputc('\n', log_stream);
+	fflush(log_stream);
+}
+
+static void say(int priority, const char *format, va_list args)
+{
+	if (said_to == TO_SYSLOG) {
+		vsyslog(priority, format, args);
+		return;
+	}
+	if (said_to == TO_FILE) {
+		say_to_file(format, args);
+		return;
+	}
 	fputs("ktape: ", stderr);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
+}
+
+/**
+ * say_to() - messages go elsewhere from now on
+ * @logfile: to this file, which is added to; NULL: to the system log
+ *
+ * Return: 0 or the exit code.
+ */
+int say_to(const char *logfile)
+{
+	int fd;
+
+	if (!logfile) {
+		openlog("ktape", LOG_PID, LOG_DAEMON);
+		said_to = TO_SYSLOG;
+		return 0;
+	}
+	fd = open(logfile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	log_stream = fd < 0 ? NULL : fdopen(fd, "a");
+	if (!log_stream)
+		return fail("%s: %s", logfile, strerror(errno));
+	said_to = TO_FILE;
+	return 0;
 }
 
 /**
@@ -32,7 +86,7 @@ int fail(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	say(LOG_ERR, format, args);
 	va_end(args);
 	return EXIT_FAILED;
 }
@@ -46,7 +100,7 @@ void note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	say(LOG_NOTICE, format, args);
 	va_end(args);
 }
 
@@ -62,7 +116,7 @@ int misuse(const struct kt_command *command, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	say(LOG_ERR, format, args);
 	va_end(args);
 	fprintf(stderr, "usage: ktape %s [options]%s%s\n", command->name,
 		*command->operands ? " " : "", command->operands);

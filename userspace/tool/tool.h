@@ -16,6 +16,7 @@ struct kt_command;
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int misuse(const struct kt_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+int say_to(const char *logfile);
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A device of memory, on which a recorder works: what the module does to its
+ * rings is done by calls.  Every record has a number of its own.
+ */
+#ifndef _LIB_DEVICE_H
+#define _LIB_DEVICE_H
+
+#include <sys/mman.h>
+
+#include "lib_trace.h"
+
+#define RINGS		3U
+#define EVENT_RINGS	2U		/* the last one is a control ring */
+#define BLOCKS		16U
+#define BLOCK		8192U
+#define CONTROL_PAGE	4096U
+#define RING_BYTES	(CONTROL_PAGE + BLOCKS * BLOCK)
+#define GENERATION	77U		/* of its profile */
+
+/* It is only known here: the library has pointers to it. */
+struct ktape_device {
+	int fd;
+	struct ktape_features features;
+};
+
+static struct ktape_device device = { .fd = -1 };
+static unsigned char *memory;
+static unsigned int emitted;		/* in the rings */
+static bool closes = true;		/* flush closes open blocks */
+
+static struct {
+	uint64_t block;			/* that is open */
+	uint64_t records;		/* in closed blocks */
+	uint64_t lost;
+} rings[RINGS];
+
+int ktape_device_fd(const struct ktape_device *d)
+{
+	return d->fd;
+}
+
+const struct ktape_features *ktape_device_features(const struct ktape_device *d)
+{
+	return &d->features;
+}
+
+int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
+			struct ktape_layout_entry **entries)
+{
+	struct ktape_layout_entry *e = calloc(RINGS, sizeof(*e));
+	unsigned int i;
+
+	(void)d;
+	memset(layout, 0, sizeof(*layout));
+	layout->nr = RINGS;
+	for (i = 0; i < RINGS; i++) {
+		e[i].cpu = (int)(i % EVENT_RINGS);
+		e[i].kind = i < EVENT_RINGS ? KTAPE_RING_EVENT
+					    : KTAPE_RING_CONTROL;
+		e[i].ctl_size = CONTROL_PAGE;
+		e[i].block_size = BLOCK;
+		e[i].data_size = BLOCKS * BLOCK;
+		e[i].offset = i * RING_BYTES;
+	}
+	*entries = e;
+	return 0;
+}
+
+int ktape_device_metadata(struct ktape_device *d, char **text, size_t *len)
+{
+	(void)d;
+	return ktape_metadata_format(&trace_info, text, len);
+}
+
+int ktape_device_position(struct ktape_device *d,
+			  const struct ktape_position *positions,
+			  unsigned int nr)
+{
+	(void)d;
+	(void)positions;
+	(void)nr;
+	return 0;
+}
+
+static struct ktape_ring_page *device_page(unsigned int ring)
+{
+	return (void *)(memory + ring * RING_BYTES);
+}
+
+static void device_control(struct ktape_builder *b, uint64_t ts)
+{
+	static const uint32_t generation = GENERATION, session[2] = { 1, 1 };
+	static const uint32_t filter[2] = { GENERATION, 3 };
+	static const uint64_t mask[KTAPE_MASK_WORDS] = { 0xabcd };
+	const struct ktape_record records[] = {
+		{ .ts = ts, .opcode = KTAPE_EV_SESSION, .nargs = 2,
+		  .args = session, .dat20 = KTAPE_PHASE_ON },
+		{ .ts = ts, .opcode = KTAPE_EV_PROFILE, .nargs = 1,
+		  .args = &generation, .dat20 = KTAPE_PHASE_ON, .blob = mask,
+		  .blob_size = sizeof(mask) },
+		{ .ts = ts, .opcode = KTAPE_EV_FILTER, .nargs = 2,
+		  .args = filter, .dat20 = 4 | KTAPE_PHASE_ON << 5 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(records); i++)
+		if (ktape_build_add(b, &records[i]))
+			abort();
+}
+
+/* The open block, with @most records at least.  Return: how many. */
+static unsigned int device_block(unsigned int ring, unsigned int most)
+{
+	uint64_t block = rings[ring].block, ts = (block + 1) * 100000;
+	unsigned char *data = (unsigned char *)device_page(ring) +
+			      CONTROL_PAGE + block % BLOCKS * BLOCK;
+	struct ktape_block head = {
+		.cpu = ring % EVENT_RINGS,
+		.kind = ring < EVENT_RINGS ? KTAPE_RING_EVENT
+					   : KTAPE_RING_CONTROL,
+		.seq = block + 1,
+		.ts_begin = ts,
+		.tid = 1000 + (int)ring,
+	};
+	const uint64_t bits = BLOCK * 8;
+	struct ktape_builder b;
+	unsigned int n = 0;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, data, BLOCK, &head);
+	if (head.kind == KTAPE_RING_CONTROL && !block) {
+		device_control(&b, ts);
+		n = b.records;
+	}
+	for (; n < most; n++) {
+		const uint32_t args[2] = { ring, (uint32_t)rings[ring].records + n };
+		struct ktape_record record = {
+			.ts = ts + n * 7,
+			.opcode = TRACE_OPCODE,
+			.nargs = 2,
+			.args = args,
+		};
+
+		if (ktape_build_add(&b, &record))
+			break;
+	}
+	ktape_build_end(&b, b.ts, rings[ring].lost);
+	memcpy(data + AT_PACKET_BITS, &bits, sizeof(bits));
+	device_page(ring)->commit = block * BLOCK + b.at;
+	return n;
+}
+
+static void device_count(unsigned int ring, unsigned int n)
+{
+	struct ktape_ring_page *page = device_page(ring);
+
+	page->emitted[0] = rings[ring].records + n + rings[ring].lost;
+	page->lost[KTAPE_LOST_FULL][0] = rings[ring].lost;
+}
+
+/* The open block gets full, and the next one is begun. */
+static void device_close(unsigned int ring, unsigned int most)
+{
+	unsigned int n = device_block(ring, most);
+	unsigned char *data = (unsigned char *)device_page(ring) +
+			      CONTROL_PAGE + rings[ring].block % BLOCKS * BLOCK;
+	uint64_t count;
+
+	device_count(ring, n);
+	count = device_page(ring)->emitted[0];
+	memcpy(data + offsetof(struct ktape_block, emitted), &count,
+	       sizeof(count));
+	count = rings[ring].lost;
+	memcpy(data + offsetof(struct ktape_block, lost), &count,
+	       sizeof(count));
+	rings[ring].records += n;
+	rings[ring].block++;
+	device_page(ring)->commit = rings[ring].block * BLOCK +
+				    KTAPE_BLOCK_HEADER;
+	device_block(ring, 0);
+}
+
+/* Of each ring so many blocks get full, and a part of the next one. */
+__attribute__((unused))
+static void device_grow(unsigned int blocks, unsigned int part)
+{
+	unsigned int i, k;
+
+	emitted = 0;
+	for (i = 0; i < RINGS; i++) {
+		for (k = 0; k < blocks; k++)
+			device_close(i, UINT32_MAX);
+		device_count(i, device_block(i, part));
+		emitted += device_page(i)->emitted[0] - rings[i].lost;
+	}
+}
+
+int ktape_device_flush(struct ktape_device *d)
+{
+	unsigned int i, k;
+
+	(void)d;
+	for (i = 0; closes && i < RINGS; i++) {
+		k = (unsigned int)(device_page(i)->emitted[0] -
+				   rings[i].records - rings[i].lost);
+		if (k)
+			device_close(i, k);
+	}
+	return closes ? 0 : -EOPNOTSUPP;
+}
+
+/* Nothing was recorded yet. */
+static void device_begin(void)
+{
+	unsigned int i;
+
+	if (device.fd >= 0) {
+		munmap(memory, RINGS * RING_BYTES);
+		close(device.fd);
+	}
+	memcpy(device.features.uuid, trace_info.uuid, 16);
+	device.features.page_size = 4096;
+	device.fd = memfd_create("rings", 0);
+	if (device.fd < 0 || ftruncate(device.fd, RINGS * RING_BYTES))
+		abort();
+	memory = mmap(NULL, RINGS * RING_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_SHARED, device.fd, 0);
+	if (memory == MAP_FAILED)
+		abort();
+	memset(rings, 0, sizeof(rings));
+	for (i = 0; i < RINGS; i++)
+		device_block(i, 0);
+}
+
+#endif /* _LIB_DEVICE_H */

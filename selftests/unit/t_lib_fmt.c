@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Texts for events: what files may hold and events may lack, with sanitizers;
+ * the texts themselves are tested by t_tool.sh.
+ */
+#include "lib_trace.h"
+
+static const char sample[] =
+	"# a file\n"
+	"exception 0x1234.1 disk \"%d %-7s %5$b %{0=off,1=on} %04lx%% %M.%m\"\n"
+	"exception 0x1234.* \"%c%c%.3s%.2b%lu%ld%o%X\"\n"
+	"event 1025 hello \"%5d|%3$s|%b|%99$d|%64u\\\"\\\\\"\n";
+
+static uint32_t seed = 1;
+
+static uint32_t any(uint32_t below)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % below;
+}
+
+/* Every number of arguments, every cut of the bytes. */
+static void show_all(const struct ktape_formats *f)
+{
+	static const unsigned char blob[] =
+		"\x04\xfe\xff\xff\xff" "\x07hello\0" "\x08\x02\xab\xcd" "\x0b";
+	static const uint32_t firsts[] = { 0x123401, 0x1234ff, 1025, 7 };
+	struct ktape_message m;
+	unsigned char *copy;
+	uint32_t args[7];
+	unsigned int i, k, n;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(firsts); i++) {
+		for (k = 0; k < 8; k++) {
+			for (n = 0; n < sizeof(blob); n++) {
+				struct ktape_event e = {
+					.args = args,
+					.nargs = (unsigned char)k,
+					.opcode = i % 2 ? KTAPE_EV_EXCEPTION
+							: KTAPE_EV_USER_EVENT,
+					.known = true,
+					.blob_size = n,
+				};
+
+				memset(args, 0xa5, sizeof(args));
+				args[0] = firsts[i / 2];
+				copy = malloc(n + !n);
+				memcpy(copy, blob, n);
+				e.blob = n ? copy : NULL;
+				if (ktape_formats_message(f, &e, &m) &&
+				    m.len > sizeof(m.text))
+					abort();
+				free(copy);
+			}
+		}
+	}
+}
+
+static void test_missing(void)
+{
+	struct ktape_formats *f;
+	struct ktape_error error;
+	int err;
+
+	check(!ktape_formats_new(&f), "new");
+	err = ktape_formats_parse(f, sample, sizeof(sample) - 1, &error);
+	if (!err)
+		show_all(f);
+	ktape_formats_free(f);
+	check(!err, "line %llu: %s", (unsigned long long)error.offset,
+	      error.text);
+}
+
+static void test_damaged(void)
+{
+	unsigned int i, k, bad = 0;
+
+	for (i = 0; i < 3000; i++) {
+		char *copy = malloc(sizeof(sample));
+		struct ktape_error error = { .text = "" };
+		struct ktape_formats *f;
+		size_t len = any(2) ? sizeof(sample) - 1
+				    : any(sizeof(sample) - 1);
+		int err;
+
+		memcpy(copy, sample, sizeof(sample));
+		for (k = any(4); k; k--)
+			copy[any(sizeof(sample) - 1)] =
+				any(2) ? (char)any(256)
+				       : "%$\"{}=,.\\0l\n"[any(13)];
+		check(!ktape_formats_new(&f), "new");
+		err = ktape_formats_parse(f, copy, len, &error);
+		if (i % 16 == 0)
+			show_all(f);
+		ktape_formats_free(f);
+		free(copy);
+		bad += !!err;
+		check(!err || (err == -EBADMSG && error.offset && *error.text),
+		      "%u: %d", i, err);
+	}
+	tap_tell("%u of %u refused", bad, i);
+	check(bad > 100 && bad < 2900, "%u refused", bad);
+}
+
+/* A long text is cut, the last of two counts, there is an end to how many. */
+static void test_limits(void)
+{
+	static char line[4096];
+	static const uint32_t args[2] = { 3, 0 };
+	const struct ktape_event e = {
+		.args = args, .nargs = 2, .known = true,
+		.opcode = KTAPE_EV_USER_EVENT,
+	};
+	struct ktape_message m;
+	struct ktape_formats *f;
+	struct ktape_error error;
+	unsigned int i;
+	int err = 0;
+
+	check(!ktape_formats_new(&f), "new");
+	strcpy(line, "event 3 \"");
+	for (i = 0; i < 300; i++)
+		strcat(line, "%1$64d");
+	strcat(line, "\"");
+	err = ktape_formats_parse(f, line, strlen(line), &error);
+	check(!err && ktape_formats_message(f, &e, &m) && m.cut &&
+	      m.len == KTAPE_MESSAGE_MAX, "%d: %zu bytes", err, m.len);
+	err = ktape_formats_parse(f, "event 3 \"a\"\nevent 3 n \"b\"", 25, &error);
+	check(!err && ktape_formats_message(f, &e, &m) && m.len == 1 &&
+	      *m.text == 'b' && !strcmp(m.name, "n") && !m.cut, "the last");
+	memset(line, ' ', sizeof(line));
+	check(ktape_formats_parse(f, line, sizeof(line), &error) == -EBADMSG &&
+	      error.offset == 1, "a long line");
+	for (i = 0; i < 20000 && !err; i++) {
+		snprintf(line, sizeof(line), "event %u \"x\"\n", 40000 - i);
+		err = ktape_formats_parse(f, line, strlen(line), &error);
+	}
+	check(err == -EBADMSG && strstr(error.text, "too many"),
+	      "%u formats, %d", i, err);
+	ktape_formats_free(f);
+}
+
+static const struct tap_test tests[] = {
+	{ "what an event does not have", test_missing },
+	{ "files that are damaged", test_damaged },
+	{ "limits", test_limits },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which files are those of a trace, and which trace may go for another one. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctf.h"
+#include "scan.h"
+
+static const char *const prefixes[] = {
+	[KTAPE_RING_EVENT] = "cpu",
+	[KTAPE_RING_CONTROL] = "control",
+};
+
+/* How names of stream files of this kind begin, or NULL. */
+const char *kt_ctf_prefix(uint32_t kind)
+{
+	return kind < KT_ARRAY_SIZE(prefixes) ? prefixes[kind] : NULL;
+}
+
+/* Is this a file of a trace, as we write it? */
+static bool is_ours(const char *name)
+{
+	size_t whole = strlen(name), end = strlen(KT_CTF_PACKED);
+
+	if (!strcmp(name, "metadata"))
+		return true;
+	if (whole > end && !strcmp(name + whole - end, KT_CTF_PACKED))
+		whole -= end;
+	if (whole == strlen("registry") && !strncmp(name, "registry", whole))
+		return true;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(prefixes); i++) {
+		size_t len = strlen(prefixes[i]);
+
+		if (!strncmp(name, prefixes[i], len) && whole > len &&
+		    strspn(name + len, "0123456789") == whole - len)
+			return true;
+	}
+	return false;
+}
+
+static int is_replaceable(int dir, const char *name)
+{
+	struct stat st;
+
+	if (!is_ours(name))
+		return -EEXIST;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
+}
+
+/* Metadata is removed at the end, so that what remains can be read. */
+static int remove_stream(int dir, const char *name)
+{
+	if (strcmp(name, "metadata") && unlinkat(dir, name, 0))
+		return -errno;
+	return 0;
+}
+
+/* Return: the sum of what @act returned, or the first negative errno. */
+static int for_each_entry(int fd, int (*act)(int dir, const char *name))
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+	int err = 0, nr = 0;
+
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		err = act(fd, entry->d_name);
+		nr++;
+	}
+	closedir(dir);
+	return err ? err : nr;
+}
+
+static int refuse(int dir, const char *name)
+{
+	(void)dir;
+	(void)name;
+	return -ENOTEMPTY;
+}
+
+static bool has_our_metadata(int dir)
+{
+	struct ktape_info info;
+	uint8_t *data;
+	ssize_t len = kt_read_file(dir, "metadata", KT_METADATA_MAX, &data);
+	bool ours;
+
+	ours = len >= 0 &&
+	       !ktape_metadata_parse(data, (size_t)len, &info, NULL);
+	free(data);
+	return ours;
+}
+
+/*
+ * Only an empty directory will do, or one whose trace may be replaced.  All is
+ * looked at before anything is removed.
+ */
+int kt_ctf_make_empty(int fd, bool force)
+{
+	int ret = for_each_entry(fd, force ? is_replaceable : refuse);
+
+	if (ret <= 0)
+		return ret;
+	if (!has_our_metadata(fd))
+		return -EEXIST;
+	ret = for_each_entry(fd, remove_stream);
+	if (ret < 0)
+		return ret;
+	return unlinkat(fd, "metadata", 0) ? -errno : 0;
+}
+
+/* The metadata of a trace.  Return: 0 or negative errno, -EBADMSG: it is none. */
+static int read_metadata(const char *path, uint8_t **data, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct kt_scan scan;
+	struct stat st;
+	ssize_t n = 0;
+	int err = 0;
+
+	*data = NULL;
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st)) {
+		err = -errno;
+	} else if (S_ISREG(st.st_mode)) {
+		kt_scan_init(&scan, fd);
+		err = kt_scan_metadata(&scan, data, len, NULL);
+		kt_scan_free(&scan);
+		*data = err ? NULL : *data;
+	} else if (S_ISDIR(st.st_mode)) {
+		n = kt_read_file(fd, "metadata", KT_METADATA_MAX, data);
+		*len = (size_t)n;
+		err = n == -ENOENT ? -EBADMSG : n < 0 ? (int)n : 0;
+	} else {
+		err = -EBADMSG;
+	}
+	close(fd);
+	return err;
+}
+
+/* Only text of the tracer itself. */
+static int check_metadata(const char *path, char **text, size_t *len)
+{
+	struct ktape_info info;
+	uint8_t *data;
+	size_t size;
+	int err;
+
+	err = read_metadata(path, &data, &size);
+	if (!err)
+		err = ktape_metadata_parse(data, size, &info, NULL);
+	if (!err && size >= 4 && kt_get32(data) == KTAPE_METADATA_MAGIC) {
+		err = kt_metadata_unpack(data, size, text, len, NULL);
+	} else if (!err) {
+		*text = (char *)data;
+		*len = size;
+		data = NULL;
+	}
+	free(data);
+	return err;
+}
+
+int ktape_piece_remark(const char *path, char **remark)
+{
+	char *text = NULL, *at = NULL, *from;
+	size_t len;
+	int err;
+
+	err = check_metadata(path, &text, &len);
+	if (err)
+		return err;
+	if (len > 4 && !memcmp(text + len - 4, " */\n", 4)) {
+		text[len - 4] = '\0';
+		for (from = text; (from = strstr(from, "\n/* ")); from++)
+			at = from + 4;
+	}
+	*remark = at && !strstr(at, "*/") ? strdup(at) : NULL;
+	free(text);
+	return *remark ? 0 : at ? -ENOMEM : -ENOENT;
+}
+
+int ktape_piece_remove(const char *path)
+{
+	struct stat st;
+	char *text;
+	size_t len;
+	int fd, err;
+
+	err = check_metadata(path, &text, &len);
+	if (err)
+		return err == -EBADMSG ? -EEXIST : err;
+	free(text);
+	if (lstat(path, &st))
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		return unlink(path) ? -errno : 0;
+	if (!S_ISDIR(st.st_mode))
+		return -EEXIST;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = kt_ctf_make_empty(fd, true);
+	close(fd);
+	return err ? err : rmdir(path) ? -errno : 0;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Texts for exceptions and user events of others: .fmt files, ktape-fmt(5).
+ *
+ *   exception MAJOR[.MINOR|.*] [NAME] "FORMAT"
+ *   event ID [NAME] "FORMAT"
+ */
+#include "util/parse.h"
+
+#include "fmt.h"
+
+#define FORMATS_MAX	16384U
+#define LINE_MAX	2048U
+#define NUMBER_MAX	32U
+#define MAJOR_MAX	0xffffffU
+#define MINOR_MAX	0xffU
+#define ARGS_MAX	99U
+
+static unsigned int take_number(const char **at, unsigned int max)
+{
+	unsigned int v = 0;
+
+	for (; **at >= '0' && **at <= '9'; (*at)++) {
+		if (v <= max)
+			v = v * 10 + (unsigned int)(**at - '0');
+	}
+	return v;
+}
+
+/* "{0=off,1=on}": numbers with names. */
+static const char *take_list(const char **at, struct kt_fmt_piece *piece)
+{
+	const char *end = strchr(*at, '}');
+
+	if (!end)
+		return "\"{\" without \"}\"";
+	piece->text = *at;
+	piece->len = (size_t)(end - *at);
+	if (!memchr(piece->text, '=', piece->len))
+		return "a list is NUMBER=TEXT,...";
+	*at = end + 1;
+	return NULL;
+}
+
+static const char *take_conversion(const char **at, struct kt_fmt_piece *piece)
+{
+	const char *digits = *at;
+	unsigned int number = take_number(at, ARGS_MAX);
+
+	if (*at != digits && **at == '$') {
+		if (!number || number > ARGS_MAX)
+			return "there is no such argument";
+		piece->arg = number;
+		(*at)++;
+	} else {
+		*at = digits;
+	}
+	for (; **at == '-' || **at == '0'; (*at)++) {
+		piece->left |= **at == '-';
+		piece->zero |= **at == '0';
+	}
+	piece->width = take_number(at, KT_FMT_WIDTH_MAX);
+	if (**at == '.') {
+		(*at)++;
+		piece->precision = take_number(at, UINT16_MAX);
+	}
+	if (piece->width > KT_FMT_WIDTH_MAX)
+		return "the width is too large";
+	if (**at == 'l') {
+		piece->wide = true;
+		(*at)++;
+	}
+	if (!**at || !strchr("diuxXocsbMm{", **at))
+		return "an unknown conversion";
+	piece->conversion = *(*at)++;
+	return piece->conversion == '{' ? take_list(at, piece) : NULL;
+}
+
+/*
+ * The next piece at @*at, which moves on; at the end its length is 0 and it is
+ * no conversion.
+ * Return: NULL, or what is wrong.
+ */
+const char *kt_fmt_next(const char **at, struct kt_fmt_piece *piece)
+{
+	memset(piece, 0, sizeof(*piece));
+	piece->precision = UINT32_MAX;
+	piece->text = *at;
+	if (**at == '%' && (*at)[1] != '%') {
+		(*at)++;
+		return take_conversion(at, piece);
+	}
+	if (**at == '%') {
+		piece->len = 1;
+		*at += 2;
+		return NULL;
+	}
+	piece->len = strcspn(*at, "%");
+	*at += piece->len;
+	return NULL;
+}
+
+static const char *check_format(const char *format)
+{
+	struct kt_fmt_piece piece;
+	const char *wrong;
+
+	do {
+		wrong = kt_fmt_next(&format, &piece);
+	} while (!wrong && (piece.conversion || piece.len));
+	return wrong;
+}
+
+static int compare(const struct kt_fmt *f, uint32_t kind, uint32_t key)
+{
+	if (f->kind != kind)
+		return f->kind < kind ? -1 : 1;
+	return f->key < key ? -1 : f->key > key;
+}
+
+/* Where it is, or belongs. */
+static size_t place(const struct ktape_formats *f, uint32_t kind, uint32_t key)
+{
+	size_t low = 0, high = f->nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (compare(&f->formats[middle], kind, key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct kt_fmt *kt_fmt_find(const struct ktape_formats *formats,
+				 uint32_t kind, uint32_t key)
+{
+	size_t at = place(formats, kind, key);
+
+	if (at == formats->nr || compare(&formats->formats[at], kind, key))
+		return NULL;
+	return &formats->formats[at];
+}
+
+static int make_room(struct ktape_formats *f)
+{
+	size_t room = f->room ? f->room * 2 : 16;
+	struct kt_fmt *more;
+
+	if (f->nr < f->room)
+		return 0;
+	more = realloc(f->formats, room * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	f->formats = more;
+	f->room = room;
+	return 0;
+}
+
+/* The last one for an event counts.  Its strings are taken over. */
+static int add(struct ktape_formats *f, const struct kt_fmt *fmt)
+{
+	size_t at = place(f, fmt->kind, fmt->key);
+	int err;
+
+	if (at < f->nr && !compare(&f->formats[at], fmt->kind, fmt->key)) {
+		free(f->formats[at].name);
+		free(f->formats[at].format);
+		f->formats[at] = *fmt;
+		return 0;
+	}
+	if (f->nr == FORMATS_MAX)
+		return -ENOSPC;
+	err = make_room(f);
+	if (err)
+		return err;
+	memmove(&f->formats[at + 1], &f->formats[at],
+		(f->nr - at) * sizeof(*fmt));
+	f->formats[at] = *fmt;
+	f->nr++;
+	return 0;
+}
+
+/* A word of the line at @*at, which moves on; NULL if there is none. */
+static char *take_word(char **at)
+{
+	char *word = *at + strspn(*at, " \t");
+	size_t len = strcspn(word, " \t\"");
+
+	if (!len)
+		return NULL;
+	*at = word + len;
+	if (**at == ' ' || **at == '\t')
+		*(*at)++ = '\0';
+	else if (**at)
+		return NULL;
+	return word;
+}
+
+static bool parse_number(const char *text, uint32_t max, uint32_t *value)
+{
+	uint64_t v;
+
+	if (kt_parse_u64(text, &v) || v > max)
+		return false;
+	*value = (uint32_t)v;
+	return true;
+}
+
+static const char *take_key(char **at, struct kt_fmt *fmt)
+{
+	char *word = take_word(at), *minor;
+	uint32_t number;
+
+	if (!word)
+		return "which event?";
+	if (fmt->kind == KT_FMT_EVENT)
+		return parse_number(word, UINT32_MAX, &fmt->key)
+			       ? NULL : "the id is a number";
+	minor = strchr(word, '.');
+	if (minor)
+		*minor++ = '\0';
+	if (!parse_number(word, MAJOR_MAX, &fmt->key))
+		return "the major is a number of 24 bits";
+	if (!minor || !strcmp(minor, "*"))
+		return NULL;
+	if (!parse_number(minor, MINOR_MAX, &number))
+		return "the minor is a number of 8 bits, or *";
+	fmt->kind = KT_FMT_EXCEPTION;
+	fmt->key = fmt->key << 8 | number;
+	return NULL;
+}
+
+static const char *take_name(char **at, char **name)
+{
+	char *word = *at + strspn(*at, " \t");
+
+	if (*word == '"') {
+		*at = word;
+		word = NULL;
+	} else {
+		word = take_word(at);
+		if (!word)
+			return "the text is in quotes";
+		if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.-")])
+			return "a name has letters, digits, _ . -";
+	}
+	*name = strdup(word ? word : "");
+	return NULL;
+}
+
+/* What stands in quotes, with \" and \\ in it, and nothing behind. */
+static const char *take_text(char *at, char **text)
+{
+	char *to = at, *from = at + strspn(at, " \t");
+	size_t len = 0;
+
+	if (*from++ != '"')
+		return "the text is in quotes";
+	for (; *from && *from != '"'; from++) {
+		if (*from == '\\' && (from[1] == '"' || from[1] == '\\'))
+			from++;
+		to[len++] = *from;
+	}
+	if (*from != '"')
+		return "the text does not end";
+	from++;
+	from += strspn(from, " \t\r");
+	if (*from && *from != '#')
+		return "there is something behind the text";
+	to[len] = '\0';
+	*text = strdup(to);
+	return NULL;
+}
+
+static const char *take_kind(char **at, struct kt_fmt *fmt)
+{
+	char *word = take_word(at);
+
+	if (word && !strcmp(word, "exception"))
+		fmt->kind = KT_FMT_MAJOR;
+	else if (word && !strcmp(word, "event"))
+		fmt->kind = KT_FMT_EVENT;
+	else
+		return "a line begins with exception or event";
+	return NULL;
+}
+
+/* Return: NULL, or what is wrong; -> err if it is none of the text's faults. */
+static const char *parse_line(struct ktape_formats *f, char *line, int *err)
+{
+	struct kt_fmt fmt = { .name = NULL };
+	const char *wrong = take_kind(&line, &fmt);
+
+	if (!wrong)
+		wrong = take_key(&line, &fmt);
+	if (!wrong)
+		wrong = take_name(&line, &fmt.name);
+	if (!wrong)
+		wrong = take_text(line, &fmt.format);
+	if (!wrong && (!fmt.name || !fmt.format))
+		*err = -ENOMEM;
+	else if (!wrong)
+		wrong = check_format(fmt.format);
+	if (!wrong && !*err)
+		*err = add(f, &fmt);
+	if (*err == -ENOSPC)
+		wrong = "there are too many";
+	if (wrong || *err) {
+		free(fmt.name);
+		free(fmt.format);
+	}
+	return wrong;
+}
+
+int ktape_formats_new(struct ktape_formats **formats)
+{
+	*formats = calloc(1, sizeof(**formats));
+	return *formats ? 0 : -ENOMEM;
+}
+
+void ktape_formats_free(struct ktape_formats *formats)
+{
+	if (!formats)
+		return;
+	for (size_t i = 0; i < formats->nr; i++) {
+		free(formats->formats[i].name);
+		free(formats->formats[i].format);
+	}
+	free(formats->formats);
+	free(formats);
+}
+
+int ktape_formats_parse(struct ktape_formats *formats, const char *text,
+			size_t len, struct ktape_error *error)
+{
+	const char *end = text + len, *wrong;
+	char line[LINE_MAX];
+	uint64_t nr = 0;
+	int err = 0;
+
+	while (text < end && !err) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text));
+		size_t n = (size_t)((eol ? eol : end) - text);
+
+		nr++;
+		if (n >= sizeof(line) || memchr(text, 0, n))
+			return kt_error(error, nr, "the line is too long or no text");
+		memcpy(line, text, n);
+		line[n] = '\0';
+		text += n + 1;
+		n = strspn(line, " \t\r");
+		if (!line[n] || line[n] == '#')
+			continue;
+		wrong = parse_line(formats, line, &err);
+		if (wrong)
+			return kt_error(error, nr, "%s", wrong);
+	}
+	return err;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The registry of a recording: names at its beginning and at its end. */
+#include "record.h"
+
+static int end_names(struct ktape_recorder *rec, struct ktape_builder *b,
+		     uint64_t ts)
+{
+	size_t len;
+
+	if (!b->records)
+		return 0;
+	len = ktape_build_end(b, ts, 0);
+	return kt_record_packet(rec, b->data, len);
+}
+
+static int add_name(struct ktape_builder *b,
+		    const struct ktape_object_entry *e, uint64_t ts)
+{
+	const uint32_t args[] = {
+		e->id,
+		e->param1,
+		e->param2,
+		(uint32_t)e->born,
+		(uint32_t)(e->born >> 32),
+		(uint32_t)e->died,
+		(uint32_t)(e->died >> 32),
+	};
+	const struct ktape_record record = {
+		.ts = ts,
+		.args = args,
+		.nargs = KT_ARRAY_SIZE(args),
+		.opcode = KTAPE_EV_REGISTRY,
+		.dat20 = e->type | (e->died ? 1U << 8 : 0),
+		.blob = e->name,
+		.blob_size = (uint32_t)strnlen(e->name, sizeof(e->name)),
+	};
+
+	return ktape_build_add(b, &record);
+}
+
+/* Save names as they were at @ts, without those that are the same in @known. */
+static int write_names(struct ktape_recorder *rec, uint64_t ts,
+		       const struct ktape_object_entry *names, int nr,
+		       const struct ktape_object_entry *known)
+{
+	struct ktape_block head = {
+		.kind = KTAPE_RING_REGISTRY,
+		.context = KTAPE_CTX_CONTINUED,
+		.tid = -1,
+		.ts_begin = ts,
+	};
+	struct ktape_builder b = { .records = 0 };
+	uint8_t *packet = malloc(KT_NAMES_PACKET);
+	int err = packet ? 0 : -ENOMEM;
+
+	memcpy(head.uuid, ktape_device_features(rec->device)->uuid, 16);
+	for (int i = 0; i < nr && !err; i++) {
+		if (names[i].type == KTAPE_OBJ_FREE ||
+		    (known && !memcmp(&known[i], &names[i], sizeof(*names))))
+			continue;
+		err = b.data ? add_name(&b, &names[i], ts) : -ENOSPC;
+		if (err != -ENOSPC)
+			continue;
+		err = end_names(rec, &b, ts);
+		head.seq = ++rec->names_seq;
+		ktape_build_begin(&b, packet, KT_NAMES_PACKET, &head);
+		if (!err)
+			err = add_name(&b, &names[i], ts);
+	}
+	if (!err)
+		err = end_names(rec, &b, ts);
+	free(packet);
+	return err;
+}
+
+/* Before the first packet: who was there when it began. */
+int kt_record_start(struct ktape_recorder *rec, const uint8_t *head)
+{
+	if (rec->names_written)
+		return 0;
+	rec->names_written = true;
+	return write_names(rec, KT_HEAD64(head, ts_begin), rec->names,
+			   rec->nr_names, NULL);
+}
+
+/* At the end: names that are others than at the beginning. */
+void kt_record_last_names(struct ktape_recorder *rec)
+{
+	struct ktape_object_entry *names;
+	int nr = ktape_reader_checkpoint(rec->reader, &names);
+	int err;
+
+	if (nr < 0) {
+		kt_record_fail(rec, nr);
+		return;
+	}
+	/* A session without a single record has no packets at all. */
+	err = rec->names_written
+		      ? write_names(rec, rec->reader->latest, names, nr,
+				    nr == rec->nr_names ? rec->names : NULL)
+		      : 0;
+	/* The next piece begins with these. */
+	free(rec->names);
+	rec->names = names;
+	rec->nr_names = nr;
+	if (err)
+		kt_record_fail(rec, err);
+}
+
+/* What is in force on all CPUs, or NULL: that is not guessed. */
+static const struct kt_state *common_state(const struct ktape_recorder *rec)
+{
+	const struct kt_state *state = NULL;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
+
+		if (r->kind != KTAPE_RING_CONTROL || !r->ts)
+			continue;
+		if (state && !kt_state_equal(state, &rec->outs[i].state))
+			return NULL;
+		state = &rec->outs[i].state;
+	}
+	return state;
+}
+
+/* When the first ring of the new piece begins. */
+static uint64_t piece_begins(const struct ktape_recorder *rec)
+{
+	uint64_t ts = rec->reader->latest;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
+
+		if (r->ts)
+			ts = kt_min(ts, r->ts);
+	}
+	return ts;
+}
+
+/* A new piece begins: what is in force, then all names. */
+int kt_record_restate(struct ktape_recorder *rec)
+{
+	const struct kt_state *state = common_state(rec);
+	uint64_t ts = piece_begins(rec);
+	struct ktape_block head = {
+		.kind = KTAPE_RING_REGISTRY,
+		.context = KTAPE_CTX_CONTINUED,
+		.tid = -1,
+		.ts_begin = ts,
+	};
+	struct ktape_builder b;
+	int err = 0;
+
+	rec->names_written = true;
+	if (state) {
+		head.seq = ++rec->names_seq;
+		memcpy(head.uuid, ktape_device_features(rec->device)->uuid, 16);
+		ktape_build_begin(&b, rec->block, KT_NAMES_PACKET, &head);
+		err = kt_state_write(state, &b, ts);
+		if (!err)
+			err = end_names(rec, &b, ts);
+	}
+	return err ? err : write_names(rec, rec->reader->latest, rec->names,
+				       rec->nr_names, NULL);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Going into the background.
+ *
+ * The process that works is made first, and whoever called waits until it is
+ * ready: what goes wrong before comes on standard error, with the exit status.
+ * Afterwards there is the system log, or a file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "daemon.h"
+#include "tool.h"
+
+/* Wait for what the daemon has to say.  Return: the exit code. */
+static int wait_for(int fd)
+{
+	unsigned char code;
+
+	return kt_read_some(fd, &code, 1) == 1 ? code : EXIT_FAILED;
+}
+
+/* Neither a session nor a terminal of its own can come back to us. */
+static int leave(int ready[2])
+{
+	pid_t pid;
+
+	close(ready[0]);
+	if (setsid() < 0)
+		return -errno;
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid)
+		_exit(0);
+	return 0;
+}
+
+/**
+ * daemon_begin() - make the process
+ * @d: nothing happens if it is not @on
+ * @code: set to the exit code, in the caller's process
+ *
+ * Return: 0 in the process that works, 1 in the caller's, or negative errno.
+ */
+int daemon_begin(struct daemon *d, int *code)
+{
+	int ready[2], err;
+	pid_t pid;
+
+	if (!d->on)
+		return 0;
+	if (pipe2(ready, O_CLOEXEC))
+		return -errno;
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0) {
+		err = -errno;
+		close(ready[0]);
+		close(ready[1]);
+		return err;
+	}
+	d->ready = ready[1];
+	if (!pid)
+		return leave(ready);
+	close(ready[1]);
+	d->ready = -1;
+	waitpid(pid, NULL, 0);
+	*code = wait_for(ready[0]);
+	close(ready[0]);
+	return 1;
+}
+
+static int tell_taken(int fd, const char *path)
+{
+	char text[24] = "";
+
+	if (kt_pread_all(fd, text, sizeof(text) - 1, 0) < 0)
+		text[0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return fail("%s: process %s runs already", path, text);
+}
+
+/**
+ * daemon_pidfile() - tell who we are, and that there is nobody else
+ * @d: the process
+ * @path: of the file; one that a dead process has left is taken over
+ *
+ * Return: 0 or the exit code.
+ */
+int daemon_pidfile(struct daemon *d, const char *path)
+{
+	char text[24], whole[PATH_MAX] = "";
+	int fd, len;
+
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return fail("%s: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		len = errno == EWOULDBLOCK ? tell_taken(fd, path)
+					   : fail("%s: %s", path,
+						  strerror(errno));
+		close(fd);
+		return len;
+	}
+	len = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+	if (ftruncate(fd, 0) || kt_write_all(fd, text, (size_t)len)) {
+		close(fd);
+		return fail("%s: %s", path, strerror(errno));
+	}
+	d->pid_fd = fd;
+	d->pidfile = realpath(path, whole) ? strdup(whole) : NULL;
+	return 0;
+}
+
+/**
+ * daemon_detach() - ready: let the caller go
+ * @d: nothing happens if it is not @on
+ * @logfile: where messages go, or NULL: to the system log
+ *
+ * Return: 0 or the exit code.
+ */
+int daemon_detach(struct daemon *d, const char *logfile)
+{
+	const unsigned char code = EXIT_OK;
+	int null;
+
+	if (!d->on)
+		return logfile ? say_to(logfile) : 0;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0 || chdir("/"))
+		return fail("/dev/null or /: %s", strerror(errno));
+	if (say_to(logfile))
+		return EXIT_FAILED;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	close(null);
+	kt_write_all(d->ready, &code, 1);
+	close(d->ready);
+	d->ready = -1;
+	return 0;
+}
+
+/**
+ * daemon_end() - the end
+ * @d: the process
+ * @code: for who still waits
+ */
+void daemon_end(struct daemon *d, int code)
+{
+	const unsigned char byte = (unsigned char)code;
+
+	if (d->ready >= 0) {
+		kt_write_all(d->ready, &byte, 1);
+		close(d->ready);
+	}
+	/* It is still ours: the lock says so. */
+	if (d->pidfile)
+		unlink(d->pidfile);
+	if (d->pid_fd >= 0)
+		close(d->pid_fd);
+	free(d->pidfile);
+	d->pidfile = NULL;
+	d->ready = -1;
+	d->pid_fd = -1;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape dump: what a device has in memory at one moment. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dump.h"
+
+/* A file without a name, below $TMPDIR, or in memory. */
+static int nameless(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	int fd = open(tmp ? tmp : "/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+
+	return fd < 0 ? memfd_create("ktape", MFD_CLOEXEC) : fd;
+}
+
+static int copy(struct ktape_device *device, int fd)
+{
+	const struct ktape_recorder_options how = { .fd = fd };
+	struct ktape_recorder *r;
+	int err = ktape_recorder_open(device, &how, &r);
+
+	if (err)
+		return err;
+	err = ktape_recorder_flush(r);
+	ktape_recorder_close(r);
+	return err;
+}
+
+/**
+ * device_copy() - copy what was recorded so far
+ * @path: the device
+ * @device: it, open for writing; to be closed
+ * @fd: set to a pipe-form file
+ *
+ * Return: 0 or the exit code.
+ */
+int device_copy(const char *path, struct ktape_device **device, int *fd)
+{
+	int err;
+
+	if (open_device(path, true, device))
+		return EXIT_FAILED;
+	*fd = nameless();
+	err = *fd < 0 ? -errno : copy(*device, *fd);
+	return err ? fail("%s: %s", path, strerror(-err)) : 0;
+}

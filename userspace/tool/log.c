@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ktape record -l: names of the pieces of a log, and which of them are kept.
+ *
+ * A piece is known by a remark in its metadata, which names the log.  Only such
+ * traces are removed, and only if there is nothing else in them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+#include "util/parse.h"
+
+#include "log.h"
+#include "tool.h"
+
+#define USUAL_NAME	"ktape-%Y%m%d-%H%M%S"
+#define FILE_END	".ktape"
+#define ZSTD_END	".zst"
+#define REMARK		"a piece of the log "
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len > n && !strcmp(text + len - n, end);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return path[strlen(path) - 1] == '/' ||
+	       (!stat(path, &st) && S_ISDIR(st.st_mode));
+}
+
+/* The whole path, so that it stays when we leave the folder. */
+static char *whole_path(const char *name)
+{
+	char here[PATH_MAX], *path;
+
+	if (*name == '/')
+		return strdup(name);
+	if (!getcwd(here, sizeof(here)))
+		return NULL;
+	return asprintf(&path, "%s/%s", here, name) < 0 ? NULL : path;
+}
+
+/**
+ * log_prepare() - which names, and what they name
+ * @log: filled, but for what log_parse_rotate() fills and @keep
+ * @pattern: a folder, or names as in strftime(3)
+ * @zstd: pieces are compressed
+ *
+ * Return: 0 or the exit code.
+ */
+int log_prepare(struct log *log, const char *pattern, bool zstd)
+{
+	char *whole = *pattern ? whole_path(pattern) : NULL;
+	size_t len;
+
+	if (!whole)
+		return fail("-l \"%s\": %s", pattern, strerror(errno));
+	if (is_folder(pattern)) {
+		for (len = strlen(whole); len && whole[len - 1] == '/';)
+			whole[--len] = '\0';
+		if (asprintf(&log->pattern, "%s/%s", whole, USUAL_NAME) < 0)
+			log->pattern = NULL;
+		free(whole);
+	} else {
+		log->pattern = whole;
+	}
+	if (!log->pattern)
+		return fail("%s", strerror(ENOMEM));
+	len = strlen(log->pattern);
+	if (ends_in(log->pattern, FILE_END ZSTD_END)) {
+		log->pattern[len - strlen(ZSTD_END)] = '\0';
+		zstd = true;
+	}
+	log->file = ends_in(log->pattern, FILE_END);
+	log->zstd = zstd;
+	/* It becomes a comment. */
+	if (strstr(log->pattern, "*/") || strpbrk(log->pattern, "\r\n"))
+		return fail("-l: such a name is not possible");
+	if (asprintf(&log->remark, "%s%s", REMARK, log->pattern) < 0) {
+		log->remark = NULL;
+		return fail("%s", strerror(ENOMEM));
+	}
+	return 0;
+}
+
+/**
+ * log_parse_rotate() - when a piece ends
+ * @log: its @bytes or @time is filled
+ * @text: a size with K, M or G, or a time with a unit
+ *
+ * Return: 0 or -EINVAL.
+ */
+int log_parse_rotate(struct log *log, const char *text)
+{
+	size_t digits = strspn(text, "0123456789.");
+	bool size = text[digits] && strchr("KMGk", text[digits]);
+
+	/* A number alone could be either. */
+	if (!digits || !text[digits])
+		return -EINVAL;
+	if (size)
+		return kt_parse_size(text, &log->bytes) || !log->bytes
+			       ? -EINVAL : 0;
+	return kt_parse_time(text, &log->time) || !log->time ? -EINVAL : 0;
+}
+
+/* Folders that a name has and that are not there. */
+static void make_folders(char *path)
+{
+	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		mkdir(path, 0777);
+		*p = '/';
+	}
+}
+
+/**
+ * log_name() - a name for the next piece
+ * @log: the log
+ * @attempt: 0, or how often the name before was taken already
+ *
+ * Return: the path, to be freed, or NULL when there is no such name.
+ */
+char *log_name(const struct log *log, unsigned int attempt)
+{
+	size_t cut = log->file ? strlen(FILE_END) : 0;
+	time_t now = time(NULL);
+	char text[PATH_MAX], suffix[16] = "";
+	struct tm tm;
+	char *path;
+	size_t len;
+
+	if (!localtime_r(&now, &tm))
+		return NULL;
+	len = strftime(text, sizeof(text), log->pattern, &tm);
+	if (len <= cut)
+		return NULL;
+	if (attempt)
+		snprintf(suffix, sizeof(suffix), "-%u", attempt);
+	if (asprintf(&path, "%.*s%s%s%s", (int)(len - cut), text, suffix,
+		     log->file ? FILE_END : "",
+		     log->file && log->zstd ? ZSTD_END : "") < 0)
+		return NULL;
+	make_folders(path);
+	return path;
+}
+
+static int add(struct log *log, char *path, int64_t age)
+{
+	size_t size = (log->nr_pieces + 1) * sizeof(*log->pieces);
+	struct log_piece *more = realloc(log->pieces, size);
+
+	if (!more)
+		return -ENOMEM;
+	log->pieces = more;
+	more[log->nr_pieces].path = path;
+	more[log->nr_pieces++].age = age;
+	return 0;
+}
+
+/**
+ * log_add() - a piece was begun
+ * @log: the log
+ * @path: of it, which is taken over
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int log_add(struct log *log, char *path)
+{
+	log->made++;
+	return add(log, path, INT64_MAX);
+}
+
+/**
+ * log_current() - the piece that is being written
+ * @log: the log
+ *
+ * Return: its path.
+ */
+const char *log_current(const struct log *log)
+{
+	return log->nr_pieces ? log->pieces[log->nr_pieces - 1].path
+			      : log->pattern;
+}
+
+static bool is_piece(const struct log *log, const char *path)
+{
+	char *remark;
+	bool ours;
+
+	if (ktape_piece_remark(path, &remark))
+		return false;
+	ours = !strcmp(remark, log->remark);
+	free(remark);
+	return ours;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct log_piece *one = a, *other = b;
+
+	if (one->age != other->age)
+		return one->age < other->age ? -1 : 1;
+	return strcmp(one->path, other->path);
+}
+
+/* When it was begun: nothing in a directory changes its metadata later. */
+static int64_t age_of(const char *path)
+{
+	char metadata[PATH_MAX];
+	struct stat st;
+
+	snprintf(metadata, sizeof(metadata), "%s/metadata", path);
+	if (stat(metadata, &st) && stat(path, &st))
+		return 0;
+	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
+/**
+ * log_find_earlier() - pieces of the same log that earlier runs have left
+ * @log: without pieces
+ *
+ * They are looked for only where the folder of all pieces is the same.
+ */
+void log_find_earlier(struct log *log)
+{
+	char *slash = strrchr(log->pattern, '/'), *path;
+	struct dirent *entry;
+	DIR *dir;
+
+	*slash = '\0';
+	dir = strchr(log->pattern, '%') ? NULL
+					: opendir(slash == log->pattern
+							  ? "/" : log->pattern);
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' ||
+		    asprintf(&path, "%s/%s", log->pattern, entry->d_name) < 0)
+			continue;
+		*slash = '/';
+		if (!is_piece(log, path) || add(log, path, age_of(path)))
+			free(path);
+		*slash = '\0';
+	}
+	*slash = '/';
+	if (dir)
+		closedir(dir);
+	if (log->nr_pieces)
+		qsort(log->pieces, log->nr_pieces, sizeof(*log->pieces),
+		      compare);
+}
+
+/**
+ * log_expire() - remove the oldest pieces that are too many
+ * @log: the log
+ *
+ * What is there under the name of a piece and is none stays.
+ */
+void log_expire(struct log *log)
+{
+	unsigned int gone = 0;
+
+	while (log->keep && log->nr_pieces - gone > log->keep) {
+		char *path = log->pieces[gone++].path;
+		int err = is_piece(log, path) ? ktape_piece_remove(path)
+					      : -EEXIST;
+
+		if (err == -EEXIST && !access(path, F_OK))
+			note("%s is no piece of this log alone: it is kept",
+			     path);
+		else if (err && err != -EEXIST && err != -ENOENT)
+			note("%s: cannot be removed: %s", path, strerror(-err));
+		free(path);
+	}
+	log->nr_pieces -= gone;
+	if (gone)
+		memmove(log->pieces, log->pieces + gone,
+			log->nr_pieces * sizeof(*log->pieces));
+}
+
+/**
+ * log_release() - free what it has
+ * @log: the log
+ */
+void log_release(struct log *log)
+{
+	for (unsigned int i = 0; i < log->nr_pieces; i++)
+		free(log->pieces[i].path);
+	free(log->pieces);
+	free(log->pattern);
+	free(log->remark);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape record -l: when a piece ends, and how the next one begins. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+
+#define NAMES_MAX	10000U		/* that may be taken already */
+#define RETRY_NS	10000000000ULL	/* after a piece could not be made */
+
+/* Make a piece under a name that is free.  Return: 0 or negative errno. */
+static int make_piece(struct record *r,
+		      int (*make)(struct record *r, const char *path))
+{
+	int err = -EEXIST;
+
+	for (unsigned int i = 0; i < NAMES_MAX && err == -EEXIST; i++) {
+		char *path = log_name(&r->log, i);
+
+		if (!path)
+			return -ENAMETOOLONG;
+		err = make(r, path);
+		if (!err)
+			return log_add(&r->log, path);
+		free(path);
+	}
+	return err;
+}
+
+static int open_first(struct record *r, const char *path)
+{
+	struct ktape_recorder_options how = {
+		.dir = path,
+		.remark = r->log.remark,
+		.flags = KTAPE_RECORD_PIECES |
+			 (r->o.no_uring ? KTAPE_RECORD_NO_URING : 0U) |
+			 (r->log.file ? KTAPE_RECORD_FILE : 0U) |
+			 (r->log.zstd ? KTAPE_RECORD_ZSTD : 0U),
+	};
+
+	return ktape_recorder_open(r->session, &how, &r->recorder);
+}
+
+static int open_next(struct record *r, const char *path)
+{
+	return ktape_recorder_rotate(r->recorder, path);
+}
+
+/**
+ * record_first_piece() - begin a log
+ * @r: its session is there
+ *
+ * Return: 0 or negative errno.
+ */
+int record_first_piece(struct record *r)
+{
+	int err;
+
+	if (r->log.keep)
+		log_find_earlier(&r->log);
+	err = make_piece(r, open_first);
+	if (!err)
+		log_expire(&r->log);
+	return err;
+}
+
+/**
+ * record_next_piece() - go on in the next piece, if this one is not empty
+ * @r: the recording
+ * @now: on the clock of the loop
+ *
+ * A piece that cannot be made is told once; it is tried again later.
+ */
+void record_next_piece(struct record *r, uint64_t now)
+{
+	struct log *log = &r->log;
+	struct ktape_recorder_stats s;
+	int err;
+
+	ktape_recorder_stats(r->recorder, &s);
+	if (!s.piece_records)
+		return;
+	err = make_piece(r, open_next);
+	log->retry = err ? now + RETRY_NS : 0;
+	if (!err) {
+		log->began = now;
+		log->told = false;
+		log_expire(log);
+	} else if (!log->told) {
+		log->told = true;
+		note("the next piece of %s: %s; the recording goes on in %s",
+		     log->pattern, strerror(-err), log_current(log));
+	}
+}
+
+/**
+ * record_is_full() - is it time for another piece?
+ * @r: the recording
+ * @now: on the clock of the loop
+ *
+ * Return: true if it is.
+ */
+bool record_is_full(struct record *r, uint64_t now)
+{
+	const struct log *log = &r->log;
+	struct ktape_recorder_stats s;
+
+	if (now < log->retry)
+		return false;
+	if (log->time && now - log->began >= log->time)
+		return true;
+	if (!log->bytes)
+		return false;
+	ktape_recorder_stats(r->recorder, &s);
+	return s.piece_bytes >= log->bytes;
+}
