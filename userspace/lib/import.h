@@ -75,6 +75,7 @@ struct kt_fifo {
  * @registry: names so far
  * @state: of the codec
  * @error: why open() or next() failed
+ * @memo: what the codec keeps from the first pass to the second
  * @learning: a first pass for names: notices are held back
  * @trace: whose callbacks get the notices
  * @window: sorted: bytes that may be held back; 0: not sorted
@@ -101,6 +102,7 @@ struct kt_import {
 	struct ktape_registry *registry;
 	void *state;
 	struct ktape_error error;
+	uint64_t memo;
 	bool learning;
 	struct ktape_trace *trace;
 	uint64_t window;
@@ -128,6 +130,7 @@ void kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
 		    uint64_t from, uint64_t to);
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 		   ...) __attribute__((format(printf, 3, 4)));
+void kt_import_truncated(struct kt_import *s, const struct ktape_error *error);
 void kt_import_note(struct kt_import *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,

@@ -263,6 +263,20 @@ void kt_import_tell_bad(struct kt_import *s)
 }
 
 /**
+ * kt_import_truncated() - tell that the input ends in the middle of something
+ * @s: the trace
+ * @error: where and what
+ */
+void kt_import_truncated(struct kt_import *s, const struct ktape_error *error)
+{
+	const struct ktape_notice n = {
+		.kind = KTAPE_NOTICE_TRUNCATED, .error = *error,
+	};
+
+	tell(s, &n);
+}
+
+/**
  * kt_import_note() - tell what had to be assumed
  * @s: the trace
  * @format: what
