@@ -5,7 +5,8 @@
 static const struct ktape_codec codecs[] = {
 	{ "native", "CTF 1.8 as the module writes it: a directory or a pipe form",
 	  NULL, &kt_native_out },
-	{ "tband", "Tonbandgeraet: COBS frames", &kt_tband_in, NULL },
+	{ "tband", "Tonbandgeraet: COBS frames", &kt_tband_in,
+	  &kt_tband_out },
 	{ "jsonl", "lines of JSON, as ktape dump --json", NULL, &kt_jsonl_out },
 	{ "csv", "comma separated values, one line an event", NULL,
 	  &kt_csv_out },

@@ -107,6 +107,7 @@ extern const struct kt_codec_out kt_csv_out;
 extern const struct kt_codec_out kt_jsonl_out;
 extern const struct kt_codec_out kt_native_out;
 extern const struct kt_codec_in kt_tband_in;
+extern const struct kt_codec_out kt_tband_out;
 extern const struct kt_codec_out kt_text_out;
 
 #endif /* _KT_CODEC_H */

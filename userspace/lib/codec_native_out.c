@@ -103,8 +103,10 @@ static struct stream *stream_of(struct native *n, unsigned int kind,
 
 	if (kind >= KINDS || cpu >= KT_CPUS_MAX)
 		return NULL;
+	if (kind == KTAPE_RING_REGISTRY)	/* there is one for all CPUs */
+		nr = 1;
 	if (nr <= n->nr[kind])
-		return &n->streams[kind][cpu];
+		return &n->streams[kind][nr - 1];
 	more = realloc(n->streams[kind], nr * sizeof(*more));
 	if (!more)
 		return NULL;
@@ -112,7 +114,7 @@ static struct stream *stream_of(struct native *n, unsigned int kind,
 		more[i] = (struct stream){ .tid = TID_NONE };
 	n->streams[kind] = more;
 	n->nr[kind] = nr;
-	return &more[cpu];
+	return &more[nr - 1];
 }
 
 static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
@@ -139,7 +141,7 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 		.ts_begin = e ? e->ts : st->ts,
 		.seq = st->seq,
 		.discarded = st->discarded,
-		.cpu = cpu,
+		.cpu = kind == KTAPE_RING_REGISTRY ? 0 : cpu,
 		.kind = kind,
 		.context = KTAPE_CTX_CONTINUED,
 	};

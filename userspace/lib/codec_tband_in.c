@@ -371,6 +371,8 @@ static int emit_isr(struct kt_import *s, struct kt_foreign *f,
 typedef int emit_fn(struct kt_import *s, struct kt_foreign *f,
 		    const struct kt_tband_event *e);
 
+/* clang-format off */
+
 /* Who makes a record of an event; all others are user events. */
 static emit_fn *const emits[KT_TBAND_IDS] = {
 	[KT_TBAND_ISR_NAME] = emit_name,
@@ -391,6 +393,8 @@ static emit_fn *const emits[KT_TBAND_IDS] = {
 	[KT_TBAND_TASK_VALMARKER_NAME] = emit_name,
 	[KT_TBAND_TASK_VALMARKER] = emit_marker,
 };
+
+/* clang-format on */
 
 /* A task whose number is no thread id stays in a user event. */
 static bool is_thread(const struct kt_tband_event *e)
@@ -426,15 +430,15 @@ static int change_core(struct kt_import *s, uint64_t core)
 }
 
 /* Their counter is of all cores and wraps. */
-static void count_dropped(struct kt_import *s, const struct kt_foreign *f,
-			  uint32_t count)
+static int count_dropped(struct kt_import *s, const struct kt_foreign *f,
+			 uint32_t count)
 {
 	struct tband *t = s->state;
+	uint32_t lost = count - t->dropped;
 
-	if (count != t->dropped)
-		kt_import_lost(s, f->cpu, count - t->dropped,
-			       t->cores[f->cpu].ts, f->ts);
 	t->dropped = count;
+	return lost ? kt_import_lost(s, f->cpu, lost, t->cores[f->cpu].ts,
+				     f->ts) : 0;
 }
 
 /* The state in which the task leaves that does this to itself. */
@@ -495,8 +499,10 @@ static int take_event(struct kt_import *s, const struct kt_tband_event *e,
 		t->last_ts = e->ts;
 		t->timed = true;
 	}
-	if (e->id == KT_TBAND_DROPPED)
-		count_dropped(s, &f, (uint32_t)e->values[0]);
+	err = e->id == KT_TBAND_DROPPED ?
+	      count_dropped(s, &f, (uint32_t)e->values[0]) : 0;
+	if (err)
+		return err;
 	c->ts = f.ts;
 	if (emits[e->id] && is_thread(e))
 		err = emits[e->id](s, &f, e);

@@ -135,18 +135,38 @@ int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
 	return err;
 }
 
-/* The queue whose first record is the earliest, or NULL. */
-static struct kt_fifo *earliest(const struct kt_import *s)
+static bool is_empty(const struct kt_fifo *f)
+{
+	return f->head == f->len;
+}
+
+/*
+ * The queue whose first record is the earliest, or NULL.  At equal times the one
+ * of the lowest CPU; only queues from the first to the last that hold something
+ * are looked at.
+ */
+static struct kt_fifo *earliest(struct kt_import *s)
 {
 	struct kt_fifo *best = NULL;
+	uint64_t best_ts = 0;
 
-	for (size_t i = 0; i < s->nr_fifos; i++) {
+	while (s->last_fifo > s->first_fifo &&
+	       is_empty(&s->fifos[s->last_fifo - 1]))
+		s->last_fifo--;
+	while (s->first_fifo < s->last_fifo &&
+	       is_empty(&s->fifos[s->first_fifo]))
+		s->first_fifo++;
+	for (size_t i = s->first_fifo; i < s->last_fifo; i++) {
 		struct kt_fifo *f = &s->fifos[i];
+		uint64_t ts;
 
-		if (f->head == f->len)
+		if (is_empty(f))
 			continue;
-		if (!best || kt_fifo_ts(f) < kt_fifo_ts(best))
-			best = f;
+		ts = kt_fifo_ts(f);
+		if (best && ts >= best_ts)
+			continue;
+		best = f;
+		best_ts = ts;
 	}
 	return best;
 }
@@ -181,12 +201,11 @@ static void tell_end(struct kt_import *s)
 	s->late = 0;
 }
 
-int kt_import_next(struct kt_import *s, const struct ktape_event **event)
+/* Let the codec fill the queues.  Return: 0 or negative errno. */
+static int fill(struct kt_import *s)
 {
-	struct kt_fifo *f;
 	int ret;
 
-	drop_current(s);
 	while (!s->ended && (s->window ? s->held < s->window : !s->held)) {
 		ret = s->codec->next(s);
 		if (ret == -EBADMSG)
@@ -195,17 +214,34 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event)
 			return ret;
 		s->ended = !ret;
 	}
-	f = earliest(s);
-	if (!f) {
-		tell_end(s);
-		return 0;
+	return 0;
+}
+
+int kt_import_next(struct kt_import *s, const struct ktape_event **event)
+{
+	struct kt_fifo *f;
+	int err;
+
+	for (;;) {
+		drop_current(s);
+		err = fill(s);
+		if (err)
+			return err;
+		f = earliest(s);
+		if (!f) {
+			tell_end(s);
+			return 0;
+		}
+		kt_fifo_take(s, f);
+		if (s->event.opcode != KT_IMPORT_LOST)
+			break;
+		kt_import_tell_lost(s);
 	}
-	kt_fifo_take(s, f);
 	s->late += s->window && s->event.ts < s->last_ts;
 	s->last_ts = s->event.ts;
-	ret = ktape_registry_add(s->registry, &s->event);
+	err = ktape_registry_add(s->registry, &s->event);
 	*event = &s->event;
-	return ret ? ret : 1;
+	return err ? err : 1;
 }
 
 /* The event that was delivered last in the words of its format, or NULL. */

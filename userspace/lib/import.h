@@ -81,6 +81,8 @@ struct kt_fifo {
  * @window: sorted: bytes that may be held back; 0: not sorted
  * @fifos: sorted: one a CPU, else only the first
  * @nr_fifos: how many
+ * @first_fifo: those before it are empty
+ * @last_fifo: those from it on are empty
  * @held: bytes in them
  * @current: where the event that was delivered is, or NULL
  * @taken: its bytes
@@ -108,6 +110,8 @@ struct kt_import {
 	uint64_t window;
 	struct kt_fifo *fifos;
 	size_t nr_fifos;
+	size_t first_fifo;
+	size_t last_fifo;
 	uint64_t held;
 	struct kt_fifo *current;
 	size_t taken;
@@ -126,8 +130,8 @@ struct kt_import {
 int kt_import_emit(struct kt_import *s, const struct kt_foreign *f);
 int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 		   const struct kt_named *n);
-void kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
-		    uint64_t from, uint64_t to);
+int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
+		   uint64_t from, uint64_t to);
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 		   ...) __attribute__((format(printf, 3, 4)));
 void kt_import_truncated(struct kt_import *s, const struct ktape_error *error);
@@ -144,9 +148,12 @@ const char *kt_import_json(struct kt_import *s, size_t *len);
 void kt_import_close(struct kt_import *s);
 
 /* import_emit.c, for import.c */
+#define KT_IMPORT_LOST	0	/* opcode of a loss that waits in a queue */
+
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo);
 uint64_t kt_fifo_ts(const struct kt_fifo *fifo);
+void kt_import_tell_lost(struct kt_import *s);
 void kt_import_tell_bad(struct kt_import *s);
 
 #endif /* _KT_IMPORT_H */

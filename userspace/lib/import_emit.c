@@ -63,6 +63,17 @@ static struct kt_fifo *fifo_of(struct kt_import *s, uint32_t cpu)
 	return &more[nr - 1];
 }
 
+/* Something comes into this queue. */
+static void note_fifo(struct kt_import *s, size_t nr)
+{
+	if (s->first_fifo == s->last_fifo) {
+		s->first_fifo = nr;
+		s->last_fifo = nr + 1;
+	}
+	s->first_fifo = (size_t)kt_min(s->first_fifo, nr);
+	s->last_fifo = (size_t)kt_max(s->last_fifo, nr + 1);
+}
+
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 {
 	struct entry e = {
@@ -97,6 +108,7 @@ int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 		memcpy(p, f->blob, e.blob_size);
 	if (e.raw_size)
 		memcpy(p + blob, f->raw, e.raw_size);
+	note_fifo(s, (size_t)(fifo - s->fifos));
 	fifo->len += size;
 	fifo->last_ts = f->ts;
 	fifo->begun = true;
@@ -212,15 +224,35 @@ static void tell(struct kt_import *s, const struct ktape_notice *n)
  * @cpu: where
  * @count: how many, 0: not known
  * @from: time
- * @to: time
+ * @to: time: that of the next event there
+ *
+ * It is told in its place among the records.
+ *
+ * Return: as kt_import_emit().
  */
-void kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
-		    uint64_t from, uint64_t to)
+int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
+		   uint64_t from, uint64_t to)
 {
+	const struct kt_foreign f = {
+		.ts = to, .cpu = cpu, .opcode = KT_IMPORT_LOST, .nargs = 4,
+		.args = {
+			(uint32_t)count, (uint32_t)(count >> 32),
+			(uint32_t)from, (uint32_t)(from >> 32),
+		},
+	};
+
+	return kt_import_emit(s, &f);
+}
+
+/* The record that was taken is a loss. */
+void kt_import_tell_lost(struct kt_import *s)
+{
+	const uint8_t *words = s->event.args;
 	const struct ktape_notice n = {
-		.kind = KTAPE_NOTICE_LOST, .stream = true, .cpu = cpu,
-		.ring = KTAPE_RING_EVENT, .count = count, .from = from,
-		.to = to,
+		.kind = KTAPE_NOTICE_LOST, .stream = true,
+		.cpu = s->event.cpu, .ring = KTAPE_RING_EVENT,
+		.count = kt_get64(words), .from = kt_get64(words + 8),
+		.to = s->event.ts,
 	};
 
 	tell(s, &n);

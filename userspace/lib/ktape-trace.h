@@ -70,7 +70,8 @@ int ktape_registry_add(struct ktape_registry *registry,
  * @registry: where to look
  * @type: enum ktape_object
  * @id: its number within the type
- * @param1: where ids are not enough: ISR, CGROUP, SYSCALL; of others ignored
+ * @param1: where ids are not enough: MARKER, VALUE, ISR, CGROUP, SYSCALL; of
+ *	others ignored
  * @ts: when
  *
  * An object that is no thread may also have been named later, or have gone

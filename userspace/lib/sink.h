@@ -5,7 +5,7 @@
 
 #include "codec.h"
 
-#define KT_SINK_MISSES	64
+#define KT_SINK_MISSES	320	/* more than there are events */
 
 /**
  * struct kt_sink - what a codec sees of what it writes
