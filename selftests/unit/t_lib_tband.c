@@ -399,6 +399,7 @@ static void options(void)
 	char path[CODEC_PATH];
 	struct ktape_error error;
 	struct ktape_trace *t;
+	uint8_t uuid[16];
 	int fd;
 
 	stream_all(&stream);
@@ -413,8 +414,14 @@ static void options(void)
 
 		check(err == tries[i].err, "%zu: %d %s", i, err, error.text);
 		check(!err || *error.text, "%zu", i);
-		if (!err)
-			ktape_trace_close(t);
+		if (err)
+			continue;
+		/* However it was found, it is the same trace. */
+		if (!i)
+			memcpy(uuid, ktape_trace_info(t)->uuid, sizeof(uuid));
+		check(!memcmp(uuid, ktape_trace_info(t)->uuid, sizeof(uuid)),
+		      "%zu", i);
+		ktape_trace_close(t);
 	}
 	close(fd);
 	fd = codec_file(path, "no trace at all\n", 16);

@@ -106,6 +106,7 @@ int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
 		   struct ktape_error *error)
 {
 	struct kt_import *s = calloc(1, sizeof(*s));
+	int64_t there;
 	int err;
 
 	if (!s)
@@ -123,6 +124,9 @@ int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
 				     s->codec->options, format->name, error);
 	if (err)
 		return err;
+	there = kt_scan_need(s->in, s->in->seekable ? UUID_BYTES : 1);
+	if (there < 0)
+		return (int)there;
 	make_info(s);
 	err = ktape_registry_new(t->info.freq, &t->registry);
 	s->registry = t->registry;
@@ -135,55 +139,75 @@ int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
 	return err;
 }
 
-static bool is_empty(const struct kt_fifo *f)
+/* At equal times the lowest CPU first. */
+static bool is_before(const struct kt_import *s, uint32_t a, uint32_t b)
 {
-	return f->head == f->len;
+	uint64_t ts_a = kt_fifo_ts(&s->fifos[a]);
+	uint64_t ts_b = kt_fifo_ts(&s->fifos[b]);
+
+	return ts_a != ts_b ? ts_a < ts_b : a < b;
 }
 
-/*
- * The queue whose first record is the earliest, or NULL.  At equal times the one
- * of the lowest CPU; only queues from the first to the last that hold something
- * are looked at.
- */
+/* A queue holds something from now on.  Return: 0 or -ENOMEM. */
+int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo)
+{
+	uint32_t nr = (uint32_t)(fifo - s->fifos), *more;
+	size_t at = s->nr_heap;
+
+	if (at == s->heap_room) {
+		more = realloc(s->heap, (at * 2 + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->heap = more;
+		s->heap_room = at * 2 + 1;
+	}
+	s->nr_heap++;
+	for (; at && is_before(s, nr, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		s->heap[at] = s->heap[(at - 1) / 2];
+	s->heap[at] = nr;
+	fifo->queued = true;
+	return 0;
+}
+
+/* The queue whose first record is the earliest leaves the heap; or NULL. */
 static struct kt_fifo *earliest(struct kt_import *s)
 {
-	struct kt_fifo *best = NULL;
-	uint64_t best_ts = 0;
+	uint32_t first, last;
+	size_t at = 0, child;
 
-	while (s->last_fifo > s->first_fifo &&
-	       is_empty(&s->fifos[s->last_fifo - 1]))
-		s->last_fifo--;
-	while (s->first_fifo < s->last_fifo &&
-	       is_empty(&s->fifos[s->first_fifo]))
-		s->first_fifo++;
-	for (size_t i = s->first_fifo; i < s->last_fifo; i++) {
-		struct kt_fifo *f = &s->fifos[i];
-		uint64_t ts;
-
-		if (is_empty(f))
-			continue;
-		ts = kt_fifo_ts(f);
-		if (best && ts >= best_ts)
-			continue;
-		best = f;
-		best_ts = ts;
+	if (!s->nr_heap)
+		return NULL;
+	first = s->heap[0];
+	last = s->heap[--s->nr_heap];
+	while ((child = at * 2 + 1) < s->nr_heap) {
+		if (child + 1 < s->nr_heap &&
+		    is_before(s, s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!is_before(s, s->heap[child], last))
+			break;
+		s->heap[at] = s->heap[child];
+		at = child;
 	}
-	return best;
+	s->heap[at] = last;
+	s->fifos[first].queued = false;
+	return &s->fifos[first];
 }
 
-static void drop_current(struct kt_import *s)
+/* The record that was delivered goes.  Return: 0 or -ENOMEM. */
+static int drop_current(struct kt_import *s)
 {
 	struct kt_fifo *f = s->current;
 
 	if (!f)
-		return;
+		return 0;
 	f->head += s->taken;
 	s->held -= s->taken;
 	s->current = NULL;
-	if (f->head == f->len) {
-		f->head = 0;
-		f->len = 0;
-	}
+	if (f->head != f->len)
+		return kt_fifo_queue(s, f);
+	f->head = 0;
+	f->len = 0;
+	return 0;
 }
 
 static void tell_failure(struct kt_import *s)
@@ -223,8 +247,9 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event)
 	int err;
 
 	for (;;) {
-		drop_current(s);
-		err = fill(s);
+		err = drop_current(s);
+		if (!err)
+			err = fill(s);
 		if (err)
 			return err;
 		f = earliest(s);
@@ -273,6 +298,7 @@ void kt_import_close(struct kt_import *s)
 	for (size_t i = 0; i < s->nr_fifos; i++)
 		free(s->fifos[i].buf);
 	free(s->fifos);
+	free(s->heap);
 	free(s->text);
 	free(s);
 }

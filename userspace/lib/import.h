@@ -64,6 +64,7 @@ struct kt_fifo {
 	size_t cap;
 	uint64_t last_ts;
 	bool begun;
+	bool queued;
 };
 
 /**
@@ -81,8 +82,10 @@ struct kt_fifo {
  * @window: sorted: bytes that may be held back; 0: not sorted
  * @fifos: sorted: one a CPU, else only the first
  * @nr_fifos: how many
- * @first_fifo: those before it are empty
- * @last_fifo: those from it on are empty
+ * @heap: numbers of those that hold something, the earliest first; but not that
+ *	of @current
+ * @nr_heap: how many
+ * @heap_room: room for so many
  * @held: bytes in them
  * @current: where the event that was delivered is, or NULL
  * @taken: its bytes
@@ -110,8 +113,9 @@ struct kt_import {
 	uint64_t window;
 	struct kt_fifo *fifos;
 	size_t nr_fifos;
-	size_t first_fifo;
-	size_t last_fifo;
+	uint32_t *heap;
+	size_t nr_heap;
+	size_t heap_room;
 	uint64_t held;
 	struct kt_fifo *current;
 	size_t taken;
@@ -146,6 +150,9 @@ int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
 int kt_import_next(struct kt_import *s, const struct ktape_event **event);
 const char *kt_import_json(struct kt_import *s, size_t *len);
 void kt_import_close(struct kt_import *s);
+
+/* import.c, for import_emit.c */
+int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
 
 /* import_emit.c, for import.c */
 #define KT_IMPORT_LOST	0	/* opcode of a loss that waits in a queue */

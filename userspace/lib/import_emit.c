@@ -63,17 +63,6 @@ static struct kt_fifo *fifo_of(struct kt_import *s, uint32_t cpu)
 	return &more[nr - 1];
 }
 
-/* Something comes into this queue. */
-static void note_fifo(struct kt_import *s, size_t nr)
-{
-	if (s->first_fifo == s->last_fifo) {
-		s->first_fifo = nr;
-		s->last_fifo = nr + 1;
-	}
-	s->first_fifo = (size_t)kt_min(s->first_fifo, nr);
-	s->last_fifo = (size_t)kt_max(s->last_fifo, nr + 1);
-}
-
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 {
 	struct entry e = {
@@ -108,12 +97,11 @@ int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 		memcpy(p, f->blob, e.blob_size);
 	if (e.raw_size)
 		memcpy(p + blob, f->raw, e.raw_size);
-	note_fifo(s, (size_t)(fifo - s->fifos));
 	fifo->len += size;
 	fifo->last_ts = f->ts;
 	fifo->begun = true;
 	s->held += size;
-	return 0;
+	return fifo->queued ? 0 : kt_fifo_queue(s, fifo);
 }
 
 /* Time of the first one in the queue. */
