@@ -7,6 +7,8 @@
  * in one queue a CPU, and the earliest goes when the queues hold more than the
  * window, or at the end of the input.
  */
+#include <poll.h>
+
 #include "import.h"
 #include "trace.h"
 
@@ -102,6 +104,24 @@ static int learn(struct kt_import *s)
 	return ret == -ENOMEM ? ret : 0;
 }
 
+/* Wait for an input that comes only once.  Return: 0: the caller wants the end. */
+static int wait_input(void *arg)
+{
+	struct kt_import *s = arg;
+	const struct ktape_trace_options *o = &s->trace->options;
+	struct pollfd fds[] = {
+		{ .fd = s->in->fd, .events = POLLIN },
+		{ .fd = o->wake ? o->wake : -1, .events = POLLIN },
+	};
+	int ret = poll(fds, KT_ARRAY_SIZE(fds), 0);
+
+	if (!ret && o->idle)
+		o->idle(o->arg);
+	while (!ret || (ret < 0 && errno == EINTR))
+		ret = poll(fds, KT_ARRAY_SIZE(fds), -1);
+	return !fds[1].revents;
+}
+
 int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
 		   struct ktape_error *error)
 {
@@ -117,6 +137,8 @@ int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
 	s->codec = format->in;
 	s->in = &t->input;
 	s->begin = s->in->offset;
+	s->in->wait = wait_input;
+	s->in->wait_arg = s;
 	s->info = &t->info;
 	if (t->options.flags & KTAPE_TRACE_SORTED)
 		s->window = t->options.window ? t->options.window : WINDOW;

@@ -27,6 +27,8 @@ struct kt_budget {
  * @budget: that @buf counts in, or NULL
  * @tell: called with a KTAPE_NOTICE_* when something is wrong, or NULL
  * @arg: for @tell
+ * @wait: called before a read that could block, or NULL; 0 ends the input
+ * @wait_arg: for @wait
  * @seekable: by offset, so that the descriptor can be shared
  * @eof: there is no more than what is in the buffer
  * @offset: of the byte at @head
@@ -42,6 +44,8 @@ struct kt_scan {
 	void (*tell)(void *arg, unsigned int kind,
 		     const struct ktape_error *error);
 	void *arg;
+	int (*wait)(void *arg);
+	void *wait_arg;
 	bool seekable;
 	bool eof;
 	uint64_t offset;

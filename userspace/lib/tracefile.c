@@ -342,7 +342,7 @@ int ktape_trace_open(const char *path,
 
 bool ktape_trace_is_live(const struct ktape_trace *trace)
 {
-	return trace->live;
+	return trace->live || (trace->import && !trace->input.seekable);
 }
 
 const char *ktape_trace_format(const struct ktape_trace *trace)

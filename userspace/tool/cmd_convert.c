@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape convert: traces from any format into any other. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/bits.h"
+#include "util/file.h"
 
 #include "convert.h"
 #include "input.h"
@@ -46,10 +48,17 @@ static const struct kt_option options[] = {
 
 static volatile sig_atomic_t stopped;
 
+/* For inputs that are waited for: what is written comes out at the other end. */
+static int wake[2];
+
 static void take_signal(int number)
 {
+	int saved = errno;
+
 	(void)number;
 	stopped = 1;
+	kt_write_all(wake[1], "", 1);
+	errno = saved;
 }
 
 /* The first signal ends the conversion in order, the second at once. */
@@ -115,7 +124,6 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		c->late += n->count;
 		return;
 	case KTAPE_NOTICE_CORRUPT:
-	case KTAPE_NOTICE_TRUNCATED:
 		c->damaged = true;
 		break;
 	default:
@@ -129,7 +137,8 @@ static int write_all(struct convert *c)
 	const struct ktape_event *e;
 	int ret = 0;
 
-	while (!stopped && !c->error && (ret = convert_next(c, &e)) > 0) {
+	/* An input that is waited for ends, and what has come of it is written. */
+	while (!(stopped && !c->live) && !c->error && (ret = convert_next(c, &e)) > 0) {
 		ret = convert_event(c, e);
 		if (ret)
 			break;
@@ -183,6 +192,7 @@ static int open_inputs(struct convert *c, int nr, char **paths)
 {
 	struct ktape_trace_options how = {
 		.notice = take_notice, .flags = KTAPE_TRACE_SORTED,
+		.wake = wake[0],
 	};
 	int ret;
 
@@ -200,6 +210,7 @@ static int open_inputs(struct convert *c, int nr, char **paths)
 		if (ret)
 			return ret;
 		in->info = ktape_trace_info(in->trace);
+		c->live |= ktape_trace_is_live(in->trace);
 		c->nr_inputs++;
 	}
 	return convert_join(c);
@@ -296,6 +307,9 @@ static int convert(struct convert *c, int nr, char **paths)
 {
 	int ret = convert_prepare(c);
 
+	if (!ret && pipe2(wake, O_CLOEXEC | O_NONBLOCK))
+		return fail("pipe: %s", strerror(errno));
+	catch_signals();
 	if (!ret)
 		ret = open_inputs(c, nr, paths);
 	if (!ret)
@@ -303,7 +317,6 @@ static int convert(struct convert *c, int nr, char **paths)
 	if (ret)
 		return ret;
 	c->progress = !c->o.quiet && isatty(STDERR_FILENO);
-	catch_signals();
 	return finish(c, write_all(c));
 }
 

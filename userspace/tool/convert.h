@@ -66,6 +66,7 @@ struct cut;
  * @gaps: in how many places
  * @unknown: and more that nobody counted
  * @late: events out of order
+ * @live: an input comes in only once
  * @damaged: a part of the input could not be read
  * @progress: it is shown
  * @shown_at: when it was shown last
@@ -91,6 +92,7 @@ struct convert {
 	unsigned int gaps;
 	bool unknown;
 	uint64_t late;
+	bool live;
 	bool damaged;
 	bool progress;
 	uint64_t shown_at;
