@@ -67,10 +67,20 @@ static int open_pipe(struct kt_sink *s, const char *text, size_t len)
 	return err;
 }
 
+static int open_output(struct kt_sink *s, bool pipe, const char *text,
+		       size_t len)
+{
+	struct native *n = s->state;
+
+	if (pipe)
+		return open_pipe(s, text, len);
+	return ktape_ctf_create(s->path, s->flags & KTAPE_SINK_FORCE ?
+				KTAPE_CTF_FORCE : 0, text, len, &n->ctf);
+}
+
 static int begin(struct kt_sink *s)
 {
 	const char *form = kt_codec_option(&s->options, "form");
-	struct native *n = s->state;
 	bool pipe = !strcmp(s->path, "-");
 	char *text;
 	size_t len;
@@ -82,15 +92,12 @@ static int begin(struct kt_sink *s)
 		return kt_sink_fail(s, "form is dir or pipe");
 	else if (form && pipe)
 		return kt_sink_fail(s, "a directory cannot go to standard output");
+	if (s->metadata)
+		return open_output(s, pipe, s->metadata, s->metadata_len);
 	err = ktape_metadata_format(s->info, &text, &len);
 	if (err)
 		return err;
-	if (pipe)
-		err = open_pipe(s, text, len);
-	else
-		err = ktape_ctf_create(s->path,
-				       s->flags & KTAPE_SINK_FORCE ?
-				       KTAPE_CTF_FORCE : 0, text, len, &n->ctf);
+	err = open_output(s, pipe, text, len);
 	free(text);
 	return err;
 }
@@ -231,9 +238,15 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 		return -ENOMEM;
 	if (e->opcode == KTAPE_TIME_EXTEND)	/* made anew where needed */
 		return 0;
-	if (e->ts < st->ts)
-		return kt_sink_fail(s, "Trace event time stamps for core %u are out of order",
-				    e->cpu);
+	/* Ours would describe it wrongly. */
+	if (!e->known && !s->metadata && ktape_event_desc(e->opcode)) {
+		kt_sink_miss(s, "events that another table describes", 1);
+		return 0;
+	}
+	if (e->ts < st->ts) {
+		kt_sink_miss(s, "events whose time goes back", 1);
+		return 0;
+	}
 	for (unsigned int i = 0; i < e->nargs; i++)
 		args[i] = ktape_event_arg(e, i);
 	/* A switch and a context record tell it themselves. */

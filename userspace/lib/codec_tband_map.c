@@ -43,8 +43,9 @@ static struct kt_tband_cpu *cpu_at(struct kt_tband_sink *t, uint32_t cpu)
 		return NULL;
 	t->cpus = more;
 	while (t->nr_cpus <= cpu)
-		t->cpus[t->nr_cpus++].tid = TID_UNKNOWN;
-	more[cpu].left = false;
+		t->cpus[t->nr_cpus++] = (struct kt_tband_cpu){
+			.tid = TID_UNKNOWN,
+		};
 	return &more[cpu];
 }
 
@@ -360,6 +361,12 @@ int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 			kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
 		return 0;
 	}
+	if (e->kind == KTAPE_RING_EVENT && e->ts < c->ts) {
+		kt_sink_miss(s, "events whose time goes back", 1);
+		return 0;
+	}
+	if (e->kind == KTAPE_RING_EVENT)
+		c->ts = e->ts;
 	err = maps[e->opcode] == map_context ? 0 : follow(s, e, c);
 	return err ? err : maps[e->opcode](s, e);
 }

@@ -6,8 +6,12 @@
 #include "codec_tband.h"
 #include "sink.h"
 
-/* A CPU: who runs there as the stream tells, and whether it tells how it leaves. */
+/*
+ * A CPU: its time, who runs there as the stream tells, and whether it tells how
+ * that one leaves.
+ */
 struct kt_tband_cpu {
+	uint64_t ts;
 	int32_t tid;
 	bool left;
 };

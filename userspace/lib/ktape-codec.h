@@ -89,6 +89,9 @@ struct ktape_sink;
  * @flags: KTAPE_SINK_*
  * @info: of the trace; has to stay
  * @registry: names; has to stay
+ * @metadata: text of the metadata of a native trace, where all events come from
+ *	it; NULL: made from @info
+ * @metadata_len: bytes of it
  */
 struct ktape_sink_options {
 	const char *format;
@@ -97,6 +100,8 @@ struct ktape_sink_options {
 	uint32_t flags;
 	const struct ktape_info *info;
 	const struct ktape_registry *registry;
+	const char *metadata;
+	size_t metadata_len;
 };
 
 /**

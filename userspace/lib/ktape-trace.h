@@ -214,6 +214,16 @@ int ktape_trace_next(struct ktape_trace *trace,
 bool ktape_trace_is_live(const struct ktape_trace *trace);
 
 /**
+ * ktape_trace_metadata() - text of the metadata
+ * @trace: the trace
+ * @len: set to its bytes
+ *
+ * Return: the text without a NUL, as long as the trace is open; NULL if it is in
+ * a format of others.
+ */
+const char *ktape_trace_metadata(const struct ktape_trace *trace, size_t *len);
+
+/**
  * ktape_trace_format() - name of the format of others that it is in
  * @trace: the trace
  *

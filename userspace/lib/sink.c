@@ -163,6 +163,8 @@ static int setup(struct kt_sink *s, const struct ktape_sink_options *o,
 	s->codec = c->out;
 	s->info = o->info;
 	s->registry = o->registry;
+	s->metadata = o->metadata;
+	s->metadata_len = o->metadata_len;
 	s->path = o->path;
 	s->flags = o->flags;
 	err = kt_codec_options_parse(&s->options, o->options, s->codec->options,

@@ -13,6 +13,8 @@
  * @options: what it was told, see kt_codec_option()
  * @info: of the trace
  * @registry: names
+ * @metadata: of a native trace where all events come from, or NULL
+ * @metadata_len: bytes of it
  * @path: where to, for codecs with @own_files
  * @flags: KTAPE_SINK_*
  * @state: of the codec
@@ -34,6 +36,8 @@ struct kt_sink {
 	struct kt_codec_options options;
 	const struct ktape_info *info;
 	const struct ktape_registry *registry;
+	const char *metadata;
+	size_t metadata_len;
 	const char *path;
 	uint32_t flags;
 	void *state;

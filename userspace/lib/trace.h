@@ -106,6 +106,8 @@ struct kt_import;
  * struct ktape_trace - a trace that is being read
  * @options: of the caller
  * @info: from the metadata
+ * @metadata: its text
+ * @metadata_len: bytes of it
  * @decoder: threads of all CPUs
  * @registry: names
  * @input: the pipe-form file or stream
@@ -136,6 +138,8 @@ struct kt_import;
 struct ktape_trace {
 	struct ktape_trace_options options;
 	struct ktape_info info;
+	char *metadata;
+	size_t metadata_len;
 	struct ktape_decoder *decoder;
 	struct ktape_registry *registry;
 	struct kt_scan input;

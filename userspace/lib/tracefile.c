@@ -22,6 +22,21 @@ static void tell(void *arg, unsigned int kind, const struct ktape_error *error)
 	kt_notice(arg, kind, NULL, error);
 }
 
+/* Keep its text, for those who write the same trace again. */
+static int keep(struct ktape_trace *t, const void *metadata, size_t len,
+		struct ktape_error *error)
+{
+	if (len >= 4 && kt_get32(metadata) == KTAPE_METADATA_MAGIC)
+		return kt_metadata_unpack(metadata, len, &t->metadata,
+					  &t->metadata_len, error);
+	t->metadata = malloc(len);
+	if (!t->metadata)
+		return -ENOMEM;
+	memcpy(t->metadata, metadata, len);
+	t->metadata_len = len;
+	return 0;
+}
+
 /* What can be set up once the metadata is there. */
 static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
 		   struct ktape_error *error)
@@ -30,6 +45,8 @@ static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
 	int err;
 
 	err = ktape_metadata_parse(metadata, len, &t->info, error);
+	if (!err)
+		err = keep(t, metadata, len, error);
 	if (!err)
 		err = ktape_decoder_new(&t->info, &t->decoder);
 	if (!err)
@@ -345,6 +362,12 @@ bool ktape_trace_is_live(const struct ktape_trace *trace)
 	return trace->live || (trace->import && !trace->input.seekable);
 }
 
+const char *ktape_trace_metadata(const struct ktape_trace *trace, size_t *len)
+{
+	*len = trace->metadata_len;
+	return trace->metadata;
+}
+
 const char *ktape_trace_format(const struct ktape_trace *trace)
 {
 	return trace->import ? trace->import->format->name : NULL;
@@ -374,6 +397,7 @@ void ktape_trace_close(struct ktape_trace *trace)
 		kt_stream_free(trace->streams[i]);
 	free(trace->streams);
 	free(trace->heap);
+	free(trace->metadata);
 	kt_import_close(trace->import);
 	kt_scan_free(&trace->input);
 	if (trace->input.fd >= 0)

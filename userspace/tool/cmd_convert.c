@@ -245,6 +245,10 @@ static int open_output(struct convert *c)
 		*colon = '\0';
 		how.options = colon + 1;
 	}
+	/* One native trace stays described as it was. */
+	if (c->nr_inputs == 1)
+		how.metadata = ktape_trace_metadata(c->inputs[0].trace,
+						    &how.metadata_len);
 	if (is_input(c))
 		return fail("%s is an input as well", c->o.out);
 	err = ktape_sink_open(&how, &c->sink, &error);
