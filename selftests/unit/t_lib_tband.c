@@ -424,6 +424,12 @@ static void options(void)
 		ktape_trace_close(t);
 	}
 	close(fd);
+	/* Found by fuzzing: nothing was read yet when the format was named. */
+	fd = codec_file(path, "", 0);
+	read_all(path, "tband", 0, &told);
+	read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
+	check_equal(ktape_trace_open(path, NULL, &t, &error), -EBADMSG);
+	close(fd);
 	fd = codec_file(path, "no trace at all\n", 16);
 	check_equal(ktape_trace_open(path, NULL, &t, &error), -EBADMSG);
 	close(fd);
