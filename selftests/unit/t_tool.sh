@@ -418,8 +418,93 @@ test_zstd()
 	result $? "dump: a window that is too wide"
 }
 
+# Bytes of Tonbandgeraet: core 0, 1 us a tick, task 1 "main", it runs at 10, an
+# interrupt from 20 to 40, a span from 30 on, the task waits at 50.
+tband()
+{
+	printf '\1\1\1\1\0\4\2\350\7\0\7\137\1main\0'
+	printf '\4\124\12\1\0\4\4\24\7\0\4\10\36\1\0\4\5\50\7\0'
+	printf '\4\131\62\5\0\4\124\62\2\0\4\11\74\1\0'
+}
+
+test_convert()
+{
+	fresh
+	tband >s.tband
+	run 0 dump s.tband && lines 10 &&
+		grep -q 'main-1 mark_begin: task=0 id=1' text
+	result $? "dump: another format is found by its bytes"
+	run 0 dump --from tband --json s.tband && lines 10 &&
+		grep -qF '"source":{"FreeRTOS":{"ts":10,"kind":{"TaskSwitchedIn":{"task_id":1}}}}}' text
+	result $? "dump --json: the event in the words of its format"
+	run 0 dump - <s.tband && lines 10
+	result $? "dump: another format on standard input"
+	od -An -v -tx1 s.tband >s.hex
+	run 0 dump --from tband:format=hex s.hex && lines 10 &&
+		run 0 dump --format hex --mode free-rtos --core-count 1 s.hex &&
+		lines 10 && run 0 dump s.hex && lines 10
+	result $? "dump: hexadecimal, told or found"
+	run 2 dump --from tband:format=oct s.hex && says "format is bin or hex"
+	result $? "dump: a value that an option does not have"
+	run 2 dump --from bogus s.hex && says 'no format "bogus"'
+	result $? "dump: a format that is not known"
+	run 0 dump --from 0.000030 s.tband && lines 5
+	result $? "dump: --from may still be a time"
+
+	run 0 convert -t native -o u t && says "15 events were lost in 3 gaps" &&
+		run 0 dump t && mv text want && run 0 dump u &&
+		cmp text want >>log && says "15 events lost in 3 gaps"
+	result $? "convert: native stays what it is, gaps too"
+	run 1 convert -t native -o u t && says "u: Directory not empty" &&
+		run 0 convert -t native --force -o u t
+	result $? "convert: a directory is replaced only with --force"
+	run 0 convert -t native -o - p && cp text q && run 0 dump q && lines 96
+	result $? "convert: a pipe form to standard output"
+	run 0 convert -t tband -o v t && says "tband cannot hold" &&
+		run 0 dump v && says ": 15 events lost"
+	result $? "convert: what a format cannot hold is told, losses go along"
+	run 0 convert -t text -o w s.tband && run 0 dump s.tband && sort text >want &&
+		sort w | cmp - want >>log
+	result $? "convert: text is what dump prints"
+	run 0 convert -t csv -o - s.tband && lines 11 &&
+		grep -q '^50000,0,event,1,"main",sched_switch,"{""prev_prio""' text
+	result $? "convert: csv"
+	run 0 convert -t jsonl -c 1 -o - t && lines 32
+	result $? "convert: one CPU"
+	run 0 convert -t jsonl -e mark_begin,mark_end -p 1 -o - s.tband && lines 2
+	result $? "convert: one thread's events of a kind and names"
+	run 0 convert -t text --from-time 0.000035 --to-time 0.000055 \
+		-o - s.tband && lines 7 &&
+		grep -q '^.0.000035000. cpu 0 main-1 context: .*tid=1' text &&
+		grep -q '^.0.000035000. cpu 0 main-1 isr_enter: id=7' text &&
+		grep -q '^.0.000035000. cpu 0 main-1 mark_begin: task=0 id=1' text
+	result $? "convert: what was open at a cut is at its beginning"
+	cp s.tband s0
+	printf '\4\2\350\7\0\4\4\31\11\0' >s1
+	run 0 convert -t text -o - s0@0 s1@1 && lines 12 &&
+		grep -q '^.0.000025000. cpu 1 ' text
+	result $? "convert: FILE@CORE"
+	{ tband; printf '\4\4\1\7\0'; } >back
+	run 1 convert -t jsonl -o - back && says "core 0 are out of order" &&
+		run 0 dump back && lines 11
+	result $? "convert: a time that goes back is an error, but can be shown"
+	run 1 convert -t jsonl -o s0 s0 && says "s0 is an input as well" &&
+		cmp s0 s.tband >>log
+	result $? "convert: not onto its own input"
+	run 0 convert --list && grep -q '^tband *in *out' text &&
+		run 0 convert --list --json && grep -q '"name":"native","in":true' text
+	result $? "convert --list"
+	for wrong in "-t jsonl s0" "-o - s0" "-t bogus -o - s0" "-t jsonl -o -" \
+		"-t jsonl:x=1 -o - s0" "-t native:form=tar -o - s0" "--list s0"; do
+		# shellcheck disable=SC2086	# words
+		run 2 convert $wrong
+		result $? "convert $wrong: usage"
+	done
+}
+
 echo "TAP version 13"
 test_dump
+test_convert
 test_filter
 test_live
 test_stdio

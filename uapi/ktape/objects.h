@@ -15,8 +15,8 @@
  * @KTAPE_OBJ_SOFTIRQ: id vector; name as in /proc/softirqs
  * @KTAPE_OBJ_FUNCTION: id token (KTAPE_TYPE FUNC); param1 offset in the function;
  *	param2 length of the function; name its symbol
- * @KTAPE_OBJ_MARKER: id of a marker
- * @KTAPE_OBJ_VALUE: id of a value
+ * @KTAPE_OBJ_MARKER: id of a marker; param1 the thread whose own it is, or 0
+ * @KTAPE_OBJ_VALUE: id of a value; param1 as of a marker
  * @KTAPE_OBJ_ISR: id of an interrupt routine; param1 CPU + 1, or 0: all CPUs
  * @KTAPE_OBJ_EXCEPTION: id major code of exceptions
  * @KTAPE_OBJ_USER_EVENT: id of a user event; param1 formats of its arguments,

@@ -70,7 +70,8 @@ int ktape_registry_add(struct ktape_registry *registry,
  * @registry: where to look
  * @type: enum ktape_object
  * @id: its number within the type
- * @param1: where ids are not enough: ISR, CGROUP, SYSCALL; of others ignored
+ * @param1: where ids are not enough: MARKER, VALUE, ISR, CGROUP, SYSCALL; of
+ *	others ignored
  * @ts: when
  *
  * An object that is no thread may also have been named later, or have gone
@@ -104,13 +105,16 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
  * @KTAPE_NOTICE_CORRUPT: something could not be read
  * @KTAPE_NOTICE_TABLE: recorded with another event table
  * @KTAPE_NOTICE_LATE: @count events of a live stream came too late to be sorted
+ * @KTAPE_NOTICE_ASSUMED: the format of others does not tell something, and what
+ *	was taken instead
  */
 enum ktape_notice_kind {
 	KTAPE_NOTICE_LOST,
 	KTAPE_NOTICE_TRUNCATED,
 	KTAPE_NOTICE_CORRUPT,
 	KTAPE_NOTICE_TABLE,
-	KTAPE_NOTICE_LATE
+	KTAPE_NOTICE_LATE,
+	KTAPE_NOTICE_ASSUMED
 };
 
 /**
@@ -123,7 +127,7 @@ enum ktape_notice_kind {
  * @packets: packets that are missing as well (LOST)
  * @from: time
  * @to: time
- * @error: what and where (TRUNCATED, CORRUPT, TABLE)
+ * @error: what and where (TRUNCATED, CORRUPT, TABLE, ASSUMED)
  */
 struct ktape_notice {
 	uint32_t kind;
@@ -139,6 +143,9 @@ struct ktape_notice {
 
 #define KTAPE_TRACE_HELD_MAX	(1ULL << 30)	/* bytes */
 
+/* Flags of struct ktape_trace_options. */
+#define KTAPE_TRACE_SORTED	(1U << 0)	/* see @flags */
+
 /* A trace that is being read. */
 struct ktape_trace;
 
@@ -148,30 +155,40 @@ struct ktape_trace;
  * @idle: called before a live stream is waited for, and twice a second; may be
  *	NULL
  * @arg: for @notice and @idle
+ * @format: name of the format (ktape-codec.h); NULL: what its bytes look like
+ * @format_options: "key=value,..." for the format, or NULL
  * @window: bytes of a live stream that are held back to be sorted; 0: 64 MiB
  * @memory: bytes of files' packets that may be held; 0: KTAPE_TRACE_HELD_MAX
  * @wake: descriptor; when it becomes readable a live stream ends at the next
  *	pause, or a second later; 0: none
+ * @flags: KTAPE_TRACE_*.  SORTED: events of a format of others come in the order
+ *	of time within @window, and it is -EBADMSG when those of a CPU are not;
+ *	else they come as they stand in the input
  */
 struct ktape_trace_options {
 	void (*notice)(void *arg, const struct ktape_notice *notice);
 	void (*idle)(void *arg);
 	void *arg;
+	const char *format;
+	const char *format_options;
 	uint64_t window;
 	uint64_t memory;
 	int wake;
+	uint32_t flags;
 };
 
 /**
  * ktape_trace_open() - open a trace
  * @path: a CTF directory, a pipe-form file, one stream file beside its
- *	metadata, or "-" for a pipe form on standard input
+ *	metadata, or "-" for a pipe form on standard input; or a file, or "-", in
+ *	a format of others
  * @options: may be NULL
  * @trace: set; ends with ktape_trace_close()
  * @error: filled on -EBADMSG; else its text is empty, or the file of the
  *	directory that could not be read; may be NULL
  *
- * Return: 0, -EBADMSG if it is no trace, -ENOBUFS if its packets take more
+ * Return: 0, -EBADMSG if it is no trace, -EINVAL if @options name a format or an
+ * option that is not known (told in @error), -ENOBUFS if its packets take more
  * memory than they may, or the errno of the failed call.
  */
 int ktape_trace_open(const char *path,
@@ -195,6 +212,34 @@ int ktape_trace_next(struct ktape_trace *trace,
  * Return: true if it does, and is sorted only within a window.
  */
 bool ktape_trace_is_live(const struct ktape_trace *trace);
+
+/**
+ * ktape_trace_metadata() - text of the metadata
+ * @trace: the trace
+ * @len: set to its bytes
+ *
+ * Return: the text without a NUL, as long as the trace is open; NULL if it is in
+ * a format of others.
+ */
+const char *ktape_trace_metadata(const struct ktape_trace *trace, size_t *len);
+
+/**
+ * ktape_trace_format() - name of the format of others that it is in
+ * @trace: the trace
+ *
+ * Return: the name, or NULL: it is native.
+ */
+const char *ktape_trace_format(const struct ktape_trace *trace);
+
+/**
+ * ktape_trace_source() - the last event in the words of the format it came in
+ * @trace: the trace
+ * @len: set to the bytes of it
+ *
+ * Return: a JSON value without a NUL, good until the next call; or NULL, if it is
+ * native or its format has none.
+ */
+const char *ktape_trace_source(struct ktape_trace *trace, size_t *len);
 
 /**
  * ktape_trace_info() - what the metadata tells

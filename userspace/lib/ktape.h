@@ -10,6 +10,7 @@
 #ifndef _KTAPE_H
 #define _KTAPE_H
 
+#include "ktape-codec.h"
 #include "ktape-device.h"
 #include "ktape-event.h"
 #include "ktape-filter.h"

@@ -6,6 +6,7 @@
  * on by one event and sinks to its place, which is the top again most of the
  * time.
  */
+#include "import.h"
 #include "trace.h"
 
 /* At the same time: names first, then control, then the others by CPU. */
@@ -97,6 +98,8 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 	struct kt_stream *s;
 	int err = 0;
 
+	if (t->import)
+		return kt_import_next(t->import, event);
 	if (t->current)
 		err = advance(t);
 	while (!err && t->live && (err = kt_live_wait(t)) > 0)

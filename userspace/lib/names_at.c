@@ -76,6 +76,19 @@ static struct kt_name of_text(const char *text)
 }
 
 /*
+ * What tells one object from others of its id: the CPU of an interrupt routine,
+ * the thread whose marker it is.  0: it is one of all.
+ */
+static uint32_t owner_of(const struct ktape_event *e, unsigned int type)
+{
+	if (type == KTAPE_TYPE_ISRID)
+		return e->cpu + 1;
+	if (type != KTAPE_TYPE_MARKER && type != KTAPE_TYPE_VALUEID)
+		return 0;
+	return e->dat20 & 1 && e->tid > 0 ? (uint32_t)e->tid : 0;
+}
+
+/*
  * Name of a value that is a number with a name, not one of an enumeration.
  * Return: its text is NULL if it has none.
  */
@@ -85,6 +98,7 @@ struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 	const struct ktape_event *e = l->event;
 	const struct ktape_object_info *o;
 	struct kt_name name;
+	uint32_t owner;
 
 	if (type == KTAPE_TYPE_SYSCALL)
 		return of_text(kt_syscall_of(l, (unsigned int)value));
@@ -92,13 +106,12 @@ struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 		return of_text("swapper");
 	if (!object_types[type])
 		return of_text(NULL);
+	owner = owner_of(e, type);
 	o = ktape_registry_object(l->registry, object_types[type],
-				  (uint32_t)value,
-				  type == KTAPE_TYPE_ISRID ? e->cpu + 1 : 0,
-				  e->ts);
-	/* An interrupt routine may have one name for all CPUs. */
-	if (!o && type == KTAPE_TYPE_ISRID)
-		o = ktape_registry_object(l->registry, KTAPE_OBJ_ISR,
+				  (uint32_t)value, owner, e->ts);
+	/* It may have one name for all. */
+	if (!o && owner)
+		o = ktape_registry_object(l->registry, object_types[type],
 					  (uint32_t)value, 0, e->ts);
 	name = of_object(o);
 	if (o && type == KTAPE_TYPE_FUNC)

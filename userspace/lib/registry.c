@@ -88,6 +88,8 @@ void ktape_registry_free(struct ktape_registry *registry)
 static struct key key_of(uint32_t type, uint32_t id, uint32_t param1)
 {
 	switch (type) {
+	case KTAPE_OBJ_MARKER:
+	case KTAPE_OBJ_VALUE:
 	case KTAPE_OBJ_ISR:
 	case KTAPE_OBJ_CGROUP:
 	case KTAPE_OBJ_SYSCALL:

@@ -157,6 +157,8 @@ int kt_scan_more(struct kt_scan *s, uint64_t n)
 			return 0;
 	} else if (s->seekable)
 		got = kt_pread_all(s->fd, to, room, s->offset + s->len);
+	else if (s->wait && !s->wait(s->wait_arg))
+		got = 0;
 	else
 		got = kt_read_some(s->fd, to, room);
 	if (got < 0)

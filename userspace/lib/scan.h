@@ -31,6 +31,8 @@ struct kt_budget {
  * @z: it is compressed; offsets are those of what was, or NULL
  * @z_memory: of @budget for @z
  * @probed: it was seen whether it is
+ * @wait: called before a read that could block, or NULL; 0 ends the input
+ * @wait_arg: for @wait
  * @seekable: by offset, so that the descriptor can be shared
  * @eof: there is no more than what is in the buffer
  * @offset: of the byte at @head
@@ -49,6 +51,8 @@ struct kt_scan {
 	struct kt_zin *z;
 	size_t z_memory;
 	bool probed;
+	int (*wait)(void *arg);
+	void *wait_arg;
 	bool seekable;
 	bool eof;
 	uint64_t offset;

@@ -2,6 +2,7 @@
 /* User events: arguments by their formats; and code words of TraceEvent. */
 #include <ktape/mark.h>
 
+#include "codec.h"
 #include "line.h"
 #include "typed.h"
 
@@ -110,13 +111,18 @@ static char *put_args(char *p, const struct kt_line *l,
 static char *put_id(char *p, const struct kt_line *l,
 		    const struct ktape_object_info *o)
 {
+	uint32_t id = ktape_event_arg(l->event, 0);
+	const char *known = o ? NULL : kt_codec_user_name(id);
 	struct kt_name name;
 
 	p = kt_show_key(p, l, "id");
-	p = kt_put_u64(p, ktape_event_arg(l->event, 0));
-	if (!o)
+	p = kt_put_u64(p, id);
+	if (o)
+		name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+	else if (known)
+		name = (struct kt_name){ known, strlen(known), true, 0 };
+	else
 		return p;
-	name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
 	if (l->json)
 		return kt_show_name(kt_show_key(p, l, "id_name"), l, &name);
 	p = kt_put_mem(p, " (", 2);

@@ -100,10 +100,14 @@ struct kt_stream {
 	uint64_t ts_end;
 };
 
+struct kt_import;
+
 /**
  * struct ktape_trace - a trace that is being read
  * @options: of the caller
  * @info: from the metadata
+ * @metadata: its text
+ * @metadata_len: bytes of it
  * @decoder: threads of all CPUs
  * @registry: names
  * @input: the pipe-form file or stream
@@ -113,6 +117,7 @@ struct kt_stream {
  * @nr_streams: how many
  * @heap: those with an event, the earliest first
  * @nr_heap: how many
+ * @import: it is in a format of others, or NULL
  * @current: the stream whose event was delivered last
  * @last_ts: time of that event
  * @limit: live: events up to here are in order
@@ -133,9 +138,12 @@ struct kt_stream {
 struct ktape_trace {
 	struct ktape_trace_options options;
 	struct ktape_info info;
+	char *metadata;
+	size_t metadata_len;
 	struct ktape_decoder *decoder;
 	struct ktape_registry *registry;
 	struct kt_scan input;
+	struct kt_import *import;
 	struct kt_budget budget;
 	bool live;
 	struct kt_stream **streams;

@@ -7,6 +7,7 @@
 
 #include "util/file.h"
 
+#include "import.h"
 #include "trace.h"
 
 /* Keep for the error which file of a directory it was.  Return: @err. */
@@ -21,6 +22,21 @@ static void tell(void *arg, unsigned int kind, const struct ktape_error *error)
 	kt_notice(arg, kind, NULL, error);
 }
 
+/* Keep its text, for those who write the same trace again. */
+static int keep(struct ktape_trace *t, const void *metadata, size_t len,
+		struct ktape_error *error)
+{
+	if (len >= 4 && kt_get32(metadata) == KTAPE_METADATA_MAGIC)
+		return kt_metadata_unpack(metadata, len, &t->metadata,
+					  &t->metadata_len, error);
+	t->metadata = malloc(len);
+	if (!t->metadata)
+		return -ENOMEM;
+	memcpy(t->metadata, metadata, len);
+	t->metadata_len = len;
+	return 0;
+}
+
 /* What can be set up once the metadata is there. */
 static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
 		   struct ktape_error *error)
@@ -29,6 +45,8 @@ static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
 	int err;
 
 	err = ktape_metadata_parse(metadata, len, &t->info, error);
+	if (!err)
+		err = keep(t, metadata, len, error);
 	if (!err)
 		err = ktape_decoder_new(&t->info, &t->decoder);
 	if (!err)
@@ -254,12 +272,45 @@ static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
 	return err ? err : start(t);
 }
 
+/* Which format of others is it?  Return: NULL: it can only be a native one. */
+static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
+		       struct ktape_error *error)
+{
+	const char *name = t->options.format;
+	uint32_t magic;
+	int64_t there;
+
+	*format = NULL;
+	if (name) {
+		*format = ktape_codec_find(name);
+		if (*format && ktape_codec_reads(*format)) {
+			if (!(*format)->in)
+				*format = NULL;
+			return 0;
+		}
+		kt_error(error, 0, "no format \"%.40s\" that could be read",
+			 name);
+		return -EINVAL;
+	}
+	there = kt_scan_need(&t->input,
+			     t->input.seekable ? KT_CODEC_PROBE : 4);
+	if (there < 4)
+		return there < 0 ? (int)there : 0;
+	magic = kt_get32(kt_scan_head(&t->input));
+	if (magic != KTAPE_BLOCK_MAGIC && magic != KTAPE_METADATA_MAGIC)
+		*format = kt_codec_probe(kt_scan_head(&t->input),
+					 kt_scan_there(&t->input),
+					 t->input.eof);
+	return 0;
+}
+
 static int open_path(struct ktape_trace *t, const char *path,
 		     struct ktape_error *error)
 {
+	const struct ktape_codec *format;
 	struct stat st;
 	int64_t there;
-	int fd;
+	int fd, err;
 
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
 			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -274,6 +325,9 @@ static int open_path(struct ktape_trace *t, const char *path,
 		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return open_directory(t, fd, error);
+	err = find_format(t, &format, error);
+	if (err || format)
+		return err ? err : kt_import_open(t, format, error);
 	there = kt_scan_need(&t->input, 4);
 	if (there < 0)
 		return (int)there;
@@ -312,7 +366,23 @@ int ktape_trace_open(const char *path,
 
 bool ktape_trace_is_live(const struct ktape_trace *trace)
 {
-	return trace->live;
+	return trace->live || (trace->import && !trace->input.seekable);
+}
+
+const char *ktape_trace_metadata(const struct ktape_trace *trace, size_t *len)
+{
+	*len = trace->metadata_len;
+	return trace->metadata;
+}
+
+const char *ktape_trace_format(const struct ktape_trace *trace)
+{
+	return trace->import ? trace->import->format->name : NULL;
+}
+
+const char *ktape_trace_source(struct ktape_trace *trace, size_t *len)
+{
+	return trace->import ? kt_import_json(trace->import, len) : NULL;
 }
 
 const struct ktape_info *ktape_trace_info(const struct ktape_trace *trace)
@@ -334,6 +404,8 @@ void ktape_trace_close(struct ktape_trace *trace)
 		kt_stream_free(trace->streams[i]);
 	free(trace->streams);
 	free(trace->heap);
+	free(trace->metadata);
+	kt_import_close(trace->import);
 	kt_scan_free(&trace->input);
 	if (trace->input.fd >= 0)
 		close(trace->input.fd);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape dump: a trace as text or JSON, one line a record. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,21 +11,23 @@
 
 #include "util/bits.h"
 #include "util/file.h"
-#include "util/parse.h"
+#include "util/put.h"
 
 #include "dump.h"
+#include "input.h"
 
 #define BUFFER		(1U << 20)
-#define STREAM_NAME	24
 #define GAPS_SHOWN	20U
 #define NS_PER_S	1000000000LL
 #define MESSAGE_ROOM	(8U * KTAPE_MESSAGE_MAX)
+#define SOURCE_ROOM	16U
 
 struct dump_options {
 	bool json;
 	bool strict;
 	bool clear;
 	bool now;
+	struct input_options in;
 	const char *from;
 	const char *to;
 	uint64_t count;
@@ -59,20 +62,17 @@ static const struct kt_option options[] = {
 	  "of a device: what it has now, without waiting for more" },
 	{ "clear", 'c', KT_OPT_FLAG, OPT(clear), NULL,
 	  "of a device: the same, then clear it" },
-	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME",
+	{ "from", 0, KT_OPT_TEXT, OPT(in.from), "TIME|FORMAT[:KEY=VALUE,...]",
+	  "as --from-time; or the format of the input" },
+	{ "from-time", 0, KT_OPT_TEXT, OPT(from), "TIME",
 	  "from here: seconds as in the text, or ns as in JSON" },
-	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "until before here" },
+	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "as --to-time" },
+	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", "until before here" },
+	INPUT_OPTIONS(OPT(in.more)),
 	{ "count", 'n', KT_OPT_NUMBER, OPT(count), "N", "at most N lines" },
 	{ "strict", 0, KT_OPT_FLAG, OPT(strict), NULL,
 	  "a trace that is cut off is an error" },
 	{ .name = NULL },
-};
-
-/* A limit of time: on the clock of the text or on that of JSON. */
-struct moment {
-	bool given;
-	bool mono;
-	int64_t ns;
 };
 
 struct dump {
@@ -98,32 +98,6 @@ struct dump {
 
 /* For signal handlers: what is written comes out at the other end. */
 static int wake[2];
-
-static const char *read_error(int err)
-{
-	return err == -ENOBUFS ? "packets take more than 1 GiB of memory"
-			       : strerror(-err);
-}
-
-static const char *stream_name(const struct ktape_notice *n,
-			       char name[STREAM_NAME])
-{
-	static const char *const rings[] = { "cpu", "control" };
-
-	if (n->ring == KTAPE_RING_REGISTRY)
-		return "registry";
-	snprintf(name, STREAM_NAME, "%s%u", rings[n->ring], n->cpu);
-	return name;
-}
-
-static void tell_damage(const struct ktape_notice *n)
-{
-	char name[STREAM_NAME];
-
-	note("%s%sat byte %llu: %s", n->stream ? stream_name(n, name) : "",
-	     n->stream ? ": " : "", (unsigned long long)n->error.offset,
-	     n->error.text);
-}
 
 static void flush(struct dump *d)
 {
@@ -163,10 +137,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		break;
 	}
 	flush(d);
-	if (n->kind == KTAPE_NOTICE_TABLE)
-		note("%s", n->error.text);
-	else
-		tell_damage(n);
+	tell_damage(n);
 }
 
 static void tell_gap(const struct dump *d, const struct ktape_notice *n)
@@ -209,18 +180,11 @@ static int finish(struct dump *d, int ret)
 							   : EXIT_OK;
 }
 
-static int64_t on_clock(const struct dump *d, const struct moment *m,
-			uint64_t ts)
-{
-	return m->mono ? ktape_mono_ns(d->info, ts)
-		       : ktape_epoch_ns(d->info, ts);
-}
-
 static bool is_wanted(const struct dump *d, const struct ktape_event *e)
 {
-	if (d->from.given && on_clock(d, &d->from, e->ts) < d->from.ns)
+	if (d->from.given && is_before(&d->from, d->info, e->ts))
 		return false;
-	if (d->to.given && on_clock(d, &d->to, e->ts) >= d->to.ns)
+	if (d->to.given && !is_before(&d->to, d->info, e->ts))
 		return false;
 	return select_takes(&d->select, ktape_trace_registry(d->trace), e);
 }
@@ -242,56 +206,71 @@ static int make_room(struct dump *d, size_t need)
 	return 0;
 }
 
-static int dump_all(struct dump *d)
+/* A line of JSON gets what its format says, before its closing brace. */
+static char *put_source(char *p, const char *source, size_t len)
+{
+	p = kt_put_str(p - 2, ",\"source\":");
+	p = kt_put_mem(p, source, len);
+	return kt_put_mem(p, "}\n", 2);
+}
+
+static int put_line(struct dump *d, const struct ktape_event *e)
 {
 	const struct ktape_registry *names = ktape_trace_registry(d->trace);
+	const char *source = NULL;
+	size_t len = 0, line;
+	char *p;
+	int err;
+
+	if (d->o.json)
+		source = ktape_trace_source(d->trace, &len);
+	err = make_room(d, ktape_format_bound(e) + MESSAGE_ROOM + len +
+				   SOURCE_ROOM);
+	if (err)
+		return err;
+	p = d->buf + d->len;
+	line = d->o.json ? ktape_format_json(d->info, names, e, p)
+			 : ktape_format_text(d->info, names, e, p);
+	p += formats_append(d->formats, e, d->o.json, p, line);
+	if (source)
+		p = put_source(p, source, len);
+	d->len = (size_t)(p - d->buf);
+	return 0;
+}
+
+static int dump_all(struct dump *d)
+{
 	const struct ktape_event *e;
 	uint64_t nr = 0;
 	int ret = 0;
-	size_t len;
-	char *line;
 
 	while (nr < d->o.count && !d->error &&
 	       (ret = ktape_trace_next(d->trace, &e)) > 0) {
 		if (!is_wanted(d, e))
 			continue;
-		ret = make_room(d, ktape_format_bound(e) + MESSAGE_ROOM);
+		ret = put_line(d, e);
 		if (ret)
 			break;
-		line = d->buf + d->len;
-		len = d->o.json ? ktape_format_json(d->info, names, e, line)
-				: ktape_format_text(d->info, names, e, line);
-		d->len += formats_append(d->formats, e, d->o.json, line, len);
 		nr++;
 	}
 	return ret;
-}
-
-/* Seconds with a point as the text has them, or nanoseconds as JSON has them. */
-static int parse_moment(const char *text, struct moment *m)
-{
-	uint64_t v;
-	int err;
-
-	if (!text)
-		return 0;
-	m->given = true;
-	m->mono = strchr(text, '.');
-	err = m->mono ? kt_parse_time(text, &v) : kt_parse_u64(text, &v);
-	m->ns = (int64_t)v;
-	return err ? err : v > INT64_MAX ? -ERANGE : 0;
 }
 
 static int prepare(struct dump *d)
 {
 	int ret = select_read(&d->o.select, &d->select);
 
+	/* --from was a time before there were formats. */
+	if (d->o.in.from && isdigit((unsigned char)*d->o.in.from)) {
+		d->o.from = d->o.in.from;
+		d->o.in.from = NULL;
+	}
 	if (!ret)
 		ret = formats_load(&d->o.select, &d->formats);
 	if (ret)
 		return ret;
 	if (parse_moment(d->o.from, &d->from) || parse_moment(d->o.to, &d->to))
-		return misuse(&command_dump, "--from and --to take seconds with a point or nanoseconds");
+		return misuse(&command_dump, "--from-time and --to-time take seconds with a point or nanoseconds");
 	d->cap = BUFFER;
 	d->buf = malloc(BUFFER);
 	return d->buf ? 0 : fail("%s", strerror(ENOMEM));
@@ -326,16 +305,6 @@ static void catch_signals(void)
 	}
 }
 
-static int tell_unopened(const char *path, int err,
-			 const struct ktape_error *error)
-{
-	if (err == -EBADMSG)
-		return fail("%s: %s", path, error->text);
-	if (*error->text)
-		return fail("%s: %s: %s", path, error->text, read_error(err));
-	return fail("%s: %s", path, read_error(err));
-}
-
 static int dump(struct dump *d, const char *path)
 {
 	struct ktape_trace_options how = {
@@ -343,15 +312,14 @@ static int dump(struct dump *d, const char *path)
 		.idle = flush_idle,
 		.arg = d,
 	};
-	struct ktape_error error = { .text = "" };
 	int ret;
 
 	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
 		return fail("pipe: %s", strerror(errno));
 	how.wake = wake[0];
-	ret = ktape_trace_open(path, &how, &d->trace, &error);
+	ret = input_open(&command_dump, &d->o.in, path, &how, &d->trace);
 	if (ret)
-		return tell_unopened(path, ret, &error);
+		return ret;
 	if (ktape_trace_is_live(d->trace))
 		catch_signals();
 	d->info = ktape_trace_info(d->trace);

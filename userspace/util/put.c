@@ -96,6 +96,14 @@ static size_t utf8_length(const unsigned char *s, size_t len)
 	return n;
 }
 
+/* How many bytes does the character at @text take, 0 if it is no UTF-8? */
+size_t kt_utf8_length(const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	return *s < 0x80 ? 1 : utf8_length(s, len);
+}
+
 /*
  * How many bytes stand at @s that a terminal only shows, 0 if it would do
  * something or they are no text?  U+0080 to U+009F are controls, too.

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libFuzzer target: a trace in a format of others.  The first byte says which
+ * format (0: found by itself), and whether it is sorted and what it is written
+ * as; all that follows is the trace.
+ */
+#include <assert.h>
+#include <fcntl.h>
+
+#include "lib_codec.h"
+
+#define FORMATS		16	/* the low bits of the first byte */
+#define SORTED		16
+#define OUTPUTS		4	/* its high bits, from here */
+#define OUTPUT_SHIFT	5
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+/* The n-th format that can be read and is not native, or NULL. */
+static const char *input_name(unsigned int n)
+{
+	const struct ktape_codec *codec;
+
+	for (unsigned int i = 0; (codec = ktape_codec(i)); i++) {
+		if (codec->in && n-- == 1)
+			return codec->name;
+	}
+	return NULL;
+}
+
+/* The n-th that can be written to a file, round and round. */
+static const char *output_name(unsigned int n)
+{
+	const struct ktape_codec *codec;
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; (codec = ktape_codec(i)); i++)
+		nr += codec->out != NULL;
+	n %= nr;
+	for (unsigned int i = 0; (codec = ktape_codec(i)); i++) {
+		if (codec->out && !n--)
+			return codec->name;
+	}
+	return NULL;
+}
+
+static void take(struct ktape_trace *t, const struct ktape_event *e)
+{
+	size_t room = ktape_format_bound(e), len;
+	char *line = malloc(room);
+	const char *source;
+
+	assert(line);
+	assert(ktape_format_text(ktape_trace_info(t), ktape_trace_registry(t),
+				 e, line) <= room);
+	assert(ktape_format_json(ktape_trace_info(t), ktape_trace_registry(t),
+				 e, line) <= room);
+	source = ktape_trace_source(t, &len);
+	assert(!source || (len && source[0] == '{' && source[len - 1] == '}'));
+	free(line);
+}
+
+static void convert(struct ktape_trace *t, const char *to)
+{
+	const struct ktape_sink_options how = {
+		.format = to, .path = "/dev/null",
+		.options = !strcmp(to, "native") ? "form=pipe" : NULL,
+		.info = ktape_trace_info(t),
+		.registry = ktape_trace_registry(t),
+	};
+	struct ktape_sink *sink = NULL;
+	const struct ktape_event *e;
+	int err;
+
+	err = ktape_sink_open(&how, &sink, NULL);
+	while (ktape_trace_next(t, &e) > 0) {
+		take(t, e);
+		if (!err)
+			err = ktape_sink_event(sink, e);
+	}
+	if (sink)
+		ktape_sink_finish(sink);
+	ktape_sink_close(sink);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct ktape_trace_options how = { .window = 4096 };
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	int fd;
+
+	if (len < 2)
+		return 0;
+	how.format = input_name(data[0] % FORMATS);
+	how.flags = data[0] & SORTED ? KTAPE_TRACE_SORTED : 0;
+	fd = codec_file(path, data + 1, len - 1);
+	if (!ktape_trace_open(path, &how, &t, NULL)) {
+		convert(t, output_name((data[0] >> OUTPUT_SHIFT) +
+				       data[len - 1] % OUTPUTS));
+		ktape_trace_close(t);
+	}
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tonbandgeraet in and out: bytes, frames, what becomes of each event, and back.
+ * Vectors are made from its specification; streams of its own encoder are read
+ * from ../shared/golden where that is.
+ */
+#include "lib_codec.h"
+#include "lib_tband.h"
+#include "tap.h"
+
+#define GOLDEN	"../../../shared/golden/"
+
+static struct stream stream;
+
+/* ---- bytes -------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	const char *frame;	/* without its zero */
+	size_t len;
+	const char *json;	/* or NULL: it is none */
+} vectors[] = {
+	{ "core 0", "\1\1\1\1", 4, "{\"Base\":{\"ts\":0,\"kind\":{\"CoreId\":{\"core_id\":0}}}}" },
+	{ "resolution", "\3\2\xa", 3, "{\"BaseMetadata\":{\"TsResolutionNs\":{\"ns_per_ts\":10}}}" },
+	{ "u32 max", "\x8\5\x54\xff\xff\xff\xff\xf", 8, "{\"Base\":{\"ts\":84,\"kind\":{\"IsrExit\":{\"isr_id\":4294967295}}}}" },
+	{ "u32 beyond 32 bits", "\x8\5\x54\xff\xff\xff\xff\x1f", 8, NULL },
+	{ "u32 of 6 bytes", "\x9\5\x54\xff\xff\xff\xff\x8f\1", 9, NULL },
+	{ "u32 cut off", "\5\5\x54\xff\xff", 5, NULL },
+	{ "u64 max", "\xd\4\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\3", 13, "{\"Base\":{\"ts\":18446744073709551615,\"kind\":{\"IsrEnter\":{\"isr_id\":3}}}}" },
+	{ "u64 beyond 64 bits", "\xd\4\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\3", 13, NULL },
+	{ "minus zero", "\5\xb\1\2\1", 5, "{\"Base\":{\"ts\":1,\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":-9223372036854775808}}}}" },
+	{ "minus one", "\5\xb\1\2\3", 5, "{\"Base\":{\"ts\":1,\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":-1}}}}" },
+	{ "s64 max", "\xe\xb\1\2\xfe\xff\xff\xff\xff\xff\xff\xff\xff\1", 14, "{\"Base\":{\"ts\":1,\"kind\":{\"Valmarker\":{\"valmarker_id\":2,\"val\":9223372036854775807}}}}" },
+	{ "loose bytes", "\5\4\1\2\3", 5, NULL },
+	{ "no fields", "\2\4", 2, NULL },
+	{ "id of no event", "\3\x28\1", 3, NULL },
+	{ "id above 127", "\3\x80\1", 3, NULL },
+	{ "kind of queue", "\4\x65\5\4", 4, "{\"FreeRTOSMetadata\":{\"QueueKind\":{\"queue_id\":5,\"kind\":\"FrqkRecursiveMutex\"}}}" },
+	{ "unknown kind of queue", "\4\x65\5\6", 4, NULL },
+	{ "text", "\6\x5f\1\x61\x22\x62", 6, "{\"FreeRTOSMetadata\":{\"TaskName\":{\"task_id\":1,\"name\":\"a\\\"b\"}}}" },
+	{ "to ready", "\x8\x55\xa3\x8d\xe3\4\xab\4", 8, "{\"FreeRTOS\":{\"ts\":10012323,\"kind\":{\"TaskToRdyState\":{\"task_id\":555}}}}" },
+	{ "pointer beyond the frame", "\6\4\1\2", 4, NULL },
+};
+
+static void bytes(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
+		const uint8_t *frame = (const uint8_t *)vectors[i].frame;
+		uint8_t plain[64], again[64], back[64];
+		char why[KT_TBAND_WHY] = "", json[512] = "";
+		struct kt_tband_event e;
+		int64_t len;
+
+		len = kt_cobs_decode(plain, frame, vectors[i].len);
+		if (len >= 0 && kt_tband_decode(&e, plain, (size_t)len, why))
+			len = -1;
+		check((len >= 0) == !!vectors[i].json, "%s: %s",
+		      vectors[i].name, why);
+		if (len < 0)
+			continue;
+		*kt_tband_json(json, &e) = '\0';
+		check(!strcmp(json, vectors[i].json), "%s: %s",
+		      vectors[i].name, json);
+		check(kt_tband_encode(&e, again) == (size_t)len &&
+		      !memcmp(again, plain, (size_t)len), "%s",
+		      vectors[i].name);
+		check(kt_cobs_encode(back, again, (size_t)len) ==
+		      vectors[i].len + 1 &&
+		      !memcmp(back, frame, vectors[i].len) &&
+		      !back[vectors[i].len], "%s", vectors[i].name);
+	}
+}
+
+/* All lengths around a full run, with a zero at each place or none. */
+static void frames(void)
+{
+	uint8_t plain[600], frame[700], back[700];
+
+	for (size_t len = 1; len < 520; len += len < 250 || len > 260 ? 7 : 1) {
+		for (size_t zero = 0; zero <= len; zero++) {
+			size_t size;
+
+			memset(plain, 0x55, len);
+			if (zero < len)
+				plain[zero] = 0;
+			size = kt_cobs_encode(frame, plain, len);
+			check(size <= 1 + (len + 253) / 254 + len, "%zu", len);
+			check(memchr(frame, 0, size) == frame + size - 1,
+			      "%zu %zu", len, zero);
+			check_equal(kt_cobs_decode(back, frame, size - 1), len);
+			check(!memcmp(back, plain, len), "%zu %zu", len, zero);
+		}
+	}
+}
+
+/* ---- events --------------------------------------------------------------------- */
+
+/* What stream_all() is in text, in the order of the stream. */
+static const char *const lines[] = {
+	"[0.000000000] cpu 0 - user_event: task=0 id=4043309056 (core_id) args=[0x0]",
+	"[0.000000000] cpu 0 - user_event: task=0 id=4043309058 (ts_resolution_ns) args=[0x3e8 0x0]",
+	"[0.000000000] cpu 0 - registry: type=isr dead=0 id=7 param1=1 param2=0x0 born=0 died=0 name=uart",
+	"[0.000000000] cpu 0 - registry: type=marker dead=0 id=1 param1=0 param2=0x0 born=0 died=0 name=loop",
+	"[0.000000000] cpu 0 - registry: type=value dead=0 id=2 param1=0 param2=0x0 born=0 died=0 name=level",
+	"[0.000000000] cpu 0 - registry: type=thread dead=0 id=1 param1=1 param2=0x0 born=0 died=0 name=main",
+	"[0.000000000] cpu 0 - registry: type=thread dead=0 id=2 param1=2 param2=0x0 born=0 died=0 name=idle",
+	"[0.000000000] cpu 0 - user_event: task=0 id=4043309152 (task_is_idle_task) args=[0x2 0x0]",
+	"[0.000000000] cpu 0 - user_event: task=0 id=4043309153 (task_is_timer_task) args=[0x3]",
+	"[0.000010000] cpu 0 - process_fork: thread=0 parent_tid=0 (swapper) child_tid=1 (main) child_tgid=1 (main)",
+	"[0.000011000] cpu 0 - user_event: task=0 id=4043309147 (task_priority_set) args=[0x1 0x3]",
+	"[0.000012000] cpu 0 - sched_switch: prev_prio=120 next_prio=95 prev_state=R+ prev_tid=-1 (?) next_tid=1 (main)",
+	"[0.000013000] cpu 0 main-1 user_event: task=0 id=4043309155 (queue_created) args=[0x5]",
+};
+
+static void events(void)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	size_t n = 0, frames_nr = 0;
+	int fd, ret;
+
+	stream_all(&stream);
+	for (size_t i = 0; i < stream.len; i++)
+		frames_nr += !stream.data[i];
+	fd = codec_file(path, stream.data, stream.len);
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	check(!strcmp(ktape_trace_format(t), "tband"), "it is found");
+	check_equal(ktape_trace_info(t)->freq, 1000000);
+	while ((ret = ktape_trace_next(t, &e)) > 0) {
+		char *line = codec_line(t, e);
+		bool same = n >= ARRAY_SIZE(lines) || !strcmp(line, lines[n]);
+
+		if (!same)
+			printf("# %s\n", line);
+		free(line);
+		check(same, "line %zu", n);
+		n++;
+	}
+	check_equal(ret, 0);
+	check_equal(n, frames_nr);
+	check_equal(told.lost, 3);
+	check_equal(told.corrupt + told.truncated + told.assumed, 0);
+	ktape_trace_close(t);
+	close(fd);
+}
+
+/* Cores one after the other come out by time; a core back in time does not. */
+static void order(void)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told,
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	uint64_t last = 0;
+	unsigned int changes = 0;
+	uint32_t cpu = 0;
+	int fd, ret;
+
+	stream_all(&stream);
+	fd = codec_file(path, stream.data, stream.len);
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while ((ret = ktape_trace_next(t, &e)) > 0) {
+		check(e->ts >= last, "%llu after %llu",
+		      (unsigned long long)e->ts, (unsigned long long)last);
+		last = e->ts;
+		changes += e->cpu != cpu;
+		cpu = e->cpu;
+	}
+	check_equal(ret, 0);
+	check(changes >= 4, "%u changes of the core", changes);
+	ktape_trace_close(t);
+	close(fd);
+
+	stream_add(&stream, 4, 44, 7, 0, NULL);
+	fd = codec_file(path, stream.data, stream.len);
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while ((ret = ktape_trace_next(t, &e)) > 0)
+		;
+	check_equal(ret, -EBADMSG);
+	check(!strcmp(told.text, "Trace event time stamps for core 1 are out of order"),
+	      "%s", told.text);
+	ktape_trace_close(t);
+	close(fd);
+}
+
+/* ---- there and back ---------------------------------------------------------------- */
+
+#define KEPT_MAX	256
+
+/* Lines of a trace, those left out that the format makes anew. */
+static unsigned int gather(const char *path, char *kept[KEPT_MAX],
+			   uint64_t *lost)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told,
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	unsigned int n = 0;
+
+	if (ktape_trace_open(path, &how, &t, NULL))
+		return 0;
+	while (ktape_trace_next(t, &e) > 0 && n < KEPT_MAX) {
+		bool user = e->opcode == KTAPE_EV_USER_EVENT;
+		uint32_t id = user ? ktape_event_arg(e, 0) & 0xffffff : 3;
+		char *line;
+
+		if (id < 3 || e->opcode == KTAPE_TIME_EXTEND)
+			continue;
+		line = codec_line(t, e);
+		/* Names have no time, and are in one ring of all CPUs. */
+		if (e->opcode == KTAPE_EV_REGISTRY)
+			memset(line, '.',
+			       (size_t)(strstr(line, "registry") - line));
+		kept[n++] = line;
+	}
+	ktape_trace_close(t);
+	*lost = told.lost;
+	return n;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void same_events(const char *a, const char *b)
+{
+	char *first[KEPT_MAX], *second[KEPT_MAX];
+	uint64_t lost_a = 0, lost_b = 0;
+	unsigned int n = gather(a, first, &lost_a);
+	unsigned int m = gather(b, second, &lost_b);
+
+	qsort(first, n, sizeof(*first), by_text);
+	qsort(second, m, sizeof(*second), by_text);
+	for (unsigned int i = 0; i < n && i < m; i++)
+		check(!strcmp(first[i], second[i]), "%.150s, not %.150s",
+		      second[i], first[i]);
+	check_equal(m, n);
+	check_equal(lost_b, lost_a);
+	for (unsigned int i = 0; i < n; i++) {
+		free(first[i]);
+		free(second[i]);
+	}
+}
+
+static void there_and_back(const void *data, size_t len)
+{
+	char path[CODEC_PATH], native[CODEC_PATH], tband[CODEC_PATH];
+	struct codec_told told;
+	int in, one, two, three;
+
+	in = codec_file(path, data, len);
+	one = codec_convert(path, "native", "form=pipe", &told);
+	check(one >= 0, "%d %s", one, told.text);
+	snprintf(native, sizeof(native), "/proc/self/fd/%d", one);
+	two = codec_convert(native, "tband", "drop-every=0", &told);
+	check(two >= 0, "%d %s", two, told.text);
+	snprintf(tband, sizeof(tband), "/proc/self/fd/%d", two);
+	three = codec_convert(tband, "native", "form=pipe", &told);
+	check(three >= 0, "%d %s", three, told.text);
+	same_events(path, native);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
+	same_events(native, path);
+	/* In hexadecimal, too. */
+	close(two);
+	two = codec_convert(native, "tband", "drop-every=0,format=hex", &told);
+	check(two >= 0, "%d %s", two, told.text);
+	snprintf(tband, sizeof(tband), "/proc/self/fd/%d", two);
+	same_events(native, tband);
+	close(in);
+	close(one);
+	close(two);
+	close(three);
+}
+
+static void round_trip(void)
+{
+	stream_all(&stream);
+	there_and_back(stream.data, stream.len);
+}
+
+/* The count of losses on change and every so often, and in the right place. */
+static void losses(void)
+{
+	struct codec_told told;
+	unsigned int counts = 0, zeros = 0, threes = 0;
+	char path[CODEC_PATH], *text;
+	size_t len;
+	int in, out;
+
+	stream_all(&stream);
+	in = codec_file(path, stream.data, stream.len);
+	out = codec_convert(path, "tband", "drop-every=10", &told);
+	check(out >= 0, "%d", out);
+	close(in);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
+	in = codec_convert(path, "jsonl", NULL, &told);
+	check(in >= 0, "%d", in);
+	check_equal(told.lost, 3);
+	text = codec_content(in, &len);
+	for (char *p = text; (p = strstr(p, "\"dropped_evt_cnt\"")); p++) {
+		char *args = strstr(p, "\"args\":[\"0x");
+
+		counts++;
+		zeros += args && args[11] == '0';
+		threes += args && args[11] == '3';
+	}
+	check(counts >= 4 && counts <= 6, "%u", counts);
+	check(zeros + threes == counts && zeros && threes, "%u %u", zeros,
+	      threes);
+	free(text);
+	close(in);
+	close(out);
+}
+
+/* ---- what is wrong ------------------------------------------------------------------- */
+
+static void read_all(const char *path, const char *format, uint32_t flags,
+		     struct codec_told *told)
+{
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = told, .format = format,
+		.flags = flags,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	size_t len;
+
+	memset(told, 0, sizeof(*told));
+	if (ktape_trace_open(path, &how, &t, NULL))
+		return;
+	while (ktape_trace_next(t, &e) > 0) {
+		free(codec_line(t, e));
+		ktape_trace_source(t, &len);
+	}
+	ktape_trace_close(t);
+}
+
+/* Cut anywhere, every byte changed: never more than the frame is lost. */
+static void damages(void)
+{
+	struct codec_told told;
+	char path[CODEC_PATH];
+	int fd;
+
+	stream_all(&stream);
+	for (size_t i = 1; i < stream.len; i++) {
+		fd = codec_file(path, stream.data, i);
+		read_all(path, "tband", 0, &told);
+		check(told.truncated == (stream.data[i - 1] != 0), "%zu", i);
+		close(fd);
+	}
+	for (size_t i = 0; i < stream.len; i++) {
+		for (unsigned int bit = 0; bit < 8; bit += 3) {
+			stream.data[i] ^= (uint8_t)(1U << bit);
+			fd = codec_file(path, stream.data, stream.len);
+			read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
+			read_all(path, "tband", 0, &told);
+			check(told.corrupt <= 2, "byte %zu: %u", i,
+			      told.corrupt);
+			close(fd);
+			stream.data[i] ^= (uint8_t)(1U << bit);
+		}
+	}
+}
+
+static void options(void)
+{
+	static const struct {
+		const char *format;
+		const char *options;
+		int err;
+	} tries[] = {
+		{ "tband", "core-count=2", 0 },
+		{ "tband", "mode=bare-metal,format=bin", 0 },
+		{ "tband", "core=8191", 0 },
+		{ "tband", "core=8192", -EINVAL },
+		{ "tband", "core", -EINVAL },
+		{ "tband", "mode=linux", -EINVAL },
+		{ "tband", "color=red", -EINVAL },
+		{ "nothing", NULL, -EINVAL },
+		{ "jsonl", NULL, -EINVAL },
+		{ "native", NULL, -EBADMSG },
+		{ NULL, "core=1", 0 },
+	};
+	struct codec_told told = { 0 };
+	char path[CODEC_PATH];
+	struct ktape_error error;
+	struct ktape_trace *t;
+	uint8_t uuid[16];
+	int fd;
+
+	stream_all(&stream);
+	fd = codec_file(path, stream.data, stream.len);
+	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
+		struct ktape_trace_options how = {
+			.notice = codec_notice, .arg = &told,
+			.format = tries[i].format,
+			.format_options = tries[i].options,
+		};
+		int err = ktape_trace_open(path, &how, &t, &error);
+
+		check(err == tries[i].err, "%zu: %d %s", i, err, error.text);
+		check(!err || *error.text, "%zu", i);
+		if (err)
+			continue;
+		/* However it was found, it is the same trace. */
+		if (!i)
+			memcpy(uuid, ktape_trace_info(t)->uuid, sizeof(uuid));
+		check(!memcmp(uuid, ktape_trace_info(t)->uuid, sizeof(uuid)),
+		      "%zu", i);
+		ktape_trace_close(t);
+	}
+	close(fd);
+	/* Found by fuzzing: nothing was read yet when the format was named. */
+	fd = codec_file(path, "", 0);
+	read_all(path, "tband", 0, &told);
+	read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
+	check_equal(ktape_trace_open(path, NULL, &t, &error), -EBADMSG);
+	close(fd);
+	fd = codec_file(path, "no trace at all\n", 16);
+	check_equal(ktape_trace_open(path, NULL, &t, &error), -EBADMSG);
+	close(fd);
+}
+
+/* Bare metal has no tasks: they are frames that are no events. */
+static void bare_metal(void)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told, .format = "tband",
+		.format_options = "mode=bare-metal,core-count=1",
+	};
+	const struct ktape_event *e;
+	unsigned int cpus = 0, n = 0;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	int fd;
+
+	stream_all(&stream);
+	fd = codec_file(path, stream.data, stream.len);
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while (ktape_trace_next(t, &e) > 0) {
+		cpus += e->cpu != 0;
+		n += e->opcode == KTAPE_EV_SCHED_SWITCH;
+	}
+	check_equal(cpus, 0);
+	check_equal(n, 0);
+	check(told.corrupt > 20, "%u", told.corrupt);
+	ktape_trace_close(t);
+	close(fd);
+}
+
+/* ---- streams of its own encoder -------------------------------------------------------- */
+
+/* Each line of what its own decoder prints is the source of one of ours. */
+static void compare_golden(const char *stem)
+{
+	struct ktape_trace_options how = { .format = "tband" };
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char path[256], line[4096];
+	unsigned int n = 0;
+	FILE *want;
+
+	snprintf(path, sizeof(path), GOLDEN "%s.dump.jsonl", stem);
+	want = fopen(path, "r");
+	check(want, "%s", path);
+	snprintf(path, sizeof(path), GOLDEN "%s.bin", stem);
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while (ktape_trace_next(t, &e) > 0) {
+		size_t len;
+		const char *source = ktape_trace_source(t, &len);
+
+		n++;
+		check(fgets(line, sizeof(line), want), "%s: line %u", stem, n);
+		check(source && strlen(line) == len + 1 &&
+		      !memcmp(source, line, len), "%s: line %u: %s", stem, n,
+		      line);
+	}
+	check(n && !fgets(line, sizeof(line), want), "%s: more than %u lines",
+	      stem, n);
+	ktape_trace_close(t);
+	fclose(want);
+}
+
+static const char *const stems[] = {
+	"tband_stream_bare", "tband_stream_edge_ts", "tband_snapshot_bare",
+	"tband_snapshot_full_200b",
+};
+
+static void golden(void)
+{
+	if (access(GOLDEN, F_OK)) {
+		tap_skip("there is no ../shared/golden beside the project");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(stems); i++)
+		compare_golden(stems[i]);
+}
+
+static void golden_back(void)
+{
+	struct codec_told told;
+	char path[256], *data;
+	size_t len;
+	int fd;
+
+	if (access(GOLDEN, F_OK)) {
+		tap_skip("there is no ../shared/golden beside the project");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
+		snprintf(path, sizeof(path), GOLDEN "%s.bin", stems[i]);
+		if (strstr(stems[i], "edge_ts")) {
+			check_equal(codec_convert(path, "tband", NULL, &told),
+				    -EBADMSG);
+			check(strstr(told.text, "out of order"), "%s",
+			      told.text);
+			continue;
+		}
+		fd = open(path, O_RDONLY);
+		check(fd >= 0, "%s", path);
+		data = codec_content(fd, &len);
+		there_and_back(data, len);
+		free(data);
+		close(fd);
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "bytes of events", bytes },
+	{ "frames", frames },
+	{ "what becomes of events", events },
+	{ "order of cores", order },
+	{ "there and back", round_trip },
+	{ "losses", losses },
+	{ "damages", damages },
+	{ "options", options },
+	{ "bare metal", bare_metal },
+	{ "what its own decoder prints", golden },
+	{ "its own streams there and back", golden_back },
+};
+
+/* What fuzzing begins with: a byte for the format, then a stream. */
+static int write_seeds(const char *dir)
+{
+	static const unsigned char first[] = { 0, 1, 0x11, 0x31, 0x51 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
+		char path[512];
+		FILE *f;
+
+		stream_all(&stream);
+		snprintf(path, sizeof(path), "%s/tband-%zu", dir, i);
+		f = fopen(path, "w");
+		if (!f || fputc(first[i], f) == EOF ||
+		    fwrite(stream.data, stream.len, 1, f) != 1 || fclose(f))
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "--seeds"))
+		return write_seeds(argv[2]);
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

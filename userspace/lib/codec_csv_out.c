@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Comma separated values (RFC 4180): a head line, then a line an event.
+ *
+ *	ts_ns,cpu,ring,tid,comm,event,fields
+ *
+ * fields is the JSON object that lines of JSON have, so that no column depends
+ * on the event.
+ */
+#include "sink.h"
+
+struct csv {
+	char *line;
+	size_t cap;
+};
+
+static const char *const rings[] = {
+	[KTAPE_RING_EVENT] = "event",
+	[KTAPE_RING_CONTROL] = "control",
+	[KTAPE_RING_REGISTRY] = "registry",
+};
+
+static int begin(struct kt_sink *s)
+{
+	static const char head[] = "ts_ns,cpu,ring,tid,comm,event,fields\r\n";
+
+	return kt_sink_put(s, head, sizeof(head) - 1);
+}
+
+/* In quotes, each of its own twice. */
+static char *put_quoted(char *p, const char *text, size_t len)
+{
+	p = kt_put_char(p, '"');
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '"')
+			p = kt_put_char(p, '"');
+		p = kt_put_char(p, text[i]);
+	}
+	return kt_put_char(p, '"');
+}
+
+static char *put_comm(char *p, const struct kt_sink *s,
+		      const struct ktape_event *e)
+{
+	const struct ktape_object_info *o;
+
+	if (!e->tid)
+		return kt_put_str(p, "swapper");
+	o = e->tid < 0 ? NULL
+		       : ktape_registry_thread(s->registry, e->tid, e->ts);
+	return o ? put_quoted(p, o->name, o->name_len) : p;
+}
+
+/* The object behind "fields": in the line of JSON. */
+static char *put_fields(char *p, struct csv *c, const struct kt_sink *s,
+			const struct ktape_event *e)
+{
+	static const char key[] = "\"fields\":";
+	size_t len = ktape_format_json(s->info, s->registry, e, c->line);
+	const char *at = memmem(c->line, len, key, sizeof(key) - 1);
+	const char *end = c->line + len - 2;	/* "}\n" */
+
+	if (!at)
+		return p;
+	at += sizeof(key) - 1;
+	return put_quoted(p, at, (size_t)(end - at));
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
+	size_t bound = ktape_format_bound(e);
+	struct csv *c = s->state;
+	char *line, *p;
+
+	if (c->cap < bound) {
+		line = realloc(c->line, bound);
+		if (!line)
+			return -ENOMEM;
+		c->line = line;
+		c->cap = bound;
+	}
+	p = kt_sink_room(s, bound * 2);
+	if (!p)
+		return s->error;
+	p = kt_put_s64(p, ktape_epoch_ns(s->info, e->ts));
+	p = kt_put_char(p, ',');
+	p = kt_put_u64(p, e->cpu);
+	p = kt_put_char(p, ',');
+	p = kt_put_str(p, rings[e->kind]);
+	p = kt_put_char(p, ',');
+	if (e->tid >= 0)
+		p = kt_put_u64(p, (uint32_t)e->tid);
+	p = kt_put_char(p, ',');
+	p = put_comm(p, s, e);
+	p = kt_put_char(p, ',');
+	if (d)
+		p = kt_put_str(p, d->name);
+	else
+		p = kt_put_u64(kt_put_str(p, "opcode_"), e->opcode);
+	p = kt_put_char(p, ',');
+	p = put_fields(p, c, s, e);
+	return kt_sink_done(s, kt_put_mem(p, "\r\n", 2));
+}
+
+static int end(struct kt_sink *s)
+{
+	(void)s;
+	return 0;
+}
+
+static void close_csv(struct kt_sink *s)
+{
+	struct csv *c = s->state;
+
+	free(c->line);
+}
+
+const struct kt_codec_out kt_csv_out = {
+	.size = sizeof(struct csv),
+	.begin = begin,
+	.event = event,
+	.end = end,
+	.close = close_csv,
+};

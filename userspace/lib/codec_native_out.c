@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The native format: packets of each ring, in a directory or as a pipe form.
+ *
+ * Every event keeps its thread: where the stream before it does not tell who
+ * ran (switches were left out), a context record is put in.
+ */
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "sink.h"
+
+#define PACKET		(64U << 10)
+#define RECORD_EXTRA	(KTAPE_TIME_EXTEND_SIZE + 16)
+#define KINDS		3
+#define TID_NONE	INT32_MIN	/* nothing was told yet */
+
+/**
+ * struct stream - packets of one ring
+ * @b: the packet
+ * @size: room for it
+ * @open: one is begun
+ * @seq: number of the next one
+ * @discarded: events lost so far
+ * @tid: the thread as a reader knows it
+ */
+struct stream {
+	struct ktape_builder b;
+	size_t size;
+	bool open;
+	uint64_t seq;
+	uint64_t discarded;
+	uint64_t ts;
+	int32_t tid;
+};
+
+struct native {
+	struct ktape_ctf *ctf;		/* or NULL: a pipe form */
+	struct stream *streams[KINDS];
+	size_t nr[KINDS];
+};
+
+static const struct ktape_codec_option options[] = {
+	{ "form", "dir|pipe", "a directory, or one file; - is always a pipe form" },
+	{ .key = NULL },
+};
+
+static int open_pipe(struct kt_sink *s, const char *text, size_t len)
+{
+	int err;
+
+	s->owned = strcmp(s->path, "-");
+	s->fd = STDOUT_FILENO;
+	if (s->owned) {
+		FILE *f = fopen(s->path, "we");
+
+		if (!f)
+			return -errno;
+		s->fd = dup(fileno(f));
+		fclose(f);
+		if (s->fd < 0)
+			return -errno;
+	}
+	err = ktape_pipe_metadata(s->fd, s->info->uuid, text, len);
+	s->offset += len;
+	return err;
+}
+
+static int open_output(struct kt_sink *s, bool pipe, const char *text,
+		       size_t len)
+{
+	struct native *n = s->state;
+
+	if (pipe)
+		return open_pipe(s, text, len);
+	return ktape_ctf_create(s->path, s->flags & KTAPE_SINK_FORCE ?
+				KTAPE_CTF_FORCE : 0, text, len, &n->ctf);
+}
+
+static int begin(struct kt_sink *s)
+{
+	const char *form = kt_codec_option(&s->options, "form");
+	bool pipe = !strcmp(s->path, "-");
+	char *text;
+	size_t len;
+	int err;
+
+	if (form && !strcmp(form, "pipe"))
+		pipe = true;
+	else if (form && strcmp(form, "dir"))
+		return kt_sink_fail(s, "form is dir or pipe");
+	else if (form && pipe)
+		return kt_sink_fail(s, "a directory cannot go to standard output");
+	if (s->metadata)
+		return open_output(s, pipe, s->metadata, s->metadata_len);
+	err = ktape_metadata_format(s->info, &text, &len);
+	if (err)
+		return err;
+	err = open_output(s, pipe, text, len);
+	free(text);
+	return err;
+}
+
+static struct stream *stream_of(struct native *n, unsigned int kind,
+				uint32_t cpu)
+{
+	size_t nr = (size_t)cpu + 1;
+	struct stream *more;
+
+	if (kind >= KINDS || cpu >= KT_CPUS_MAX)
+		return NULL;
+	if (kind == KTAPE_RING_REGISTRY)	/* there is one for all CPUs */
+		nr = 1;
+	if (nr <= n->nr[kind])
+		return &n->streams[kind][nr - 1];
+	more = realloc(n->streams[kind], nr * sizeof(*more));
+	if (!more)
+		return NULL;
+	for (size_t i = n->nr[kind]; i < nr; i++)
+		more[i] = (struct stream){ .tid = TID_NONE };
+	n->streams[kind] = more;
+	n->nr[kind] = nr;
+	return &more[nr - 1];
+}
+
+static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
+{
+	struct native *n = s->state;
+	size_t len;
+
+	if (!st->open)
+		return 0;
+	len = ktape_build_end(&st->b, ts_end, st->discarded);
+	st->open = false;
+	st->seq++;
+	s->offset += len;
+	return n->ctf ? ktape_ctf_append(n->ctf, st->b.data, len)
+		      : kt_write_all(s->fd, st->b.data, len);
+}
+
+/* Begin a packet with room for a record of @need bytes. */
+static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
+		       uint32_t cpu, const struct ktape_event *e, size_t need)
+{
+	size_t size = kt_max(PACKET, kt_align(KTAPE_BLOCK_HEADER + need, 8));
+	struct ktape_block head = {
+		.ts_begin = e ? e->ts : st->ts,
+		.seq = st->seq,
+		.discarded = st->discarded,
+		.cpu = kind == KTAPE_RING_REGISTRY ? 0 : cpu,
+		.kind = kind,
+		.context = KTAPE_CTX_CONTINUED,
+	};
+	uint8_t *data = st->b.data;
+
+	if (st->size < size) {
+		data = realloc(data, size);
+		if (!data)
+			return -ENOMEM;
+		st->size = size;
+	}
+	memcpy(head.uuid, s->info->uuid, sizeof(head.uuid));
+	if (kind != KTAPE_RING_REGISTRY && e) {
+		head.tid = e->tid;
+		head.context = e->tid < 0 ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_TASK;
+		st->tid = e->tid;
+	}
+	ktape_build_begin(&st->b, data, st->size, &head);
+	st->b.data = data;
+	st->open = true;
+	return 0;
+}
+
+static int add(struct kt_sink *s, struct stream *st,
+	       const struct ktape_event *e, const struct ktape_record *r)
+{
+	size_t need = 8 + r->nargs * 4U + RECORD_EXTRA +
+		      (r->blob ? 4 + (size_t)r->blob_size : 0);
+	int err;
+
+	if (need > KT_PACKET_MAX - KTAPE_BLOCK_HEADER)
+		return kt_sink_fail(s, "a record is larger than a packet may be");
+	if (st->open && st->b.size - st->b.at < need) {
+		err = write_packet(s, st, e->ts);
+		if (err)
+			return err;
+	}
+	if (!st->open) {
+		err = open_packet(s, st, e->kind, e->cpu, e, need);
+		if (err)
+			return err;
+	}
+	err = ktape_build_add(&st->b, r);
+	st->ts = r->ts;
+	return err;
+}
+
+/* Tell the reader who runs, where it would think that it is another. */
+static int tell_thread(struct kt_sink *s, struct stream *st,
+		       const struct ktape_event *e)
+{
+	const uint32_t args[] = { (uint32_t)e->tid };
+	const struct ktape_record r = {
+		.ts = e->ts, .opcode = KTAPE_EV_CONTEXT, .nargs = 1,
+		.args = args, .dat20 = 0xff,
+	};
+	int err;
+
+	if (!st->open || e->kind != KTAPE_RING_EVENT || e->tid == st->tid)
+		return 0;
+	err = add(s, st, e, &r);
+	st->tid = e->tid;
+	return err;
+}
+
+/* Who runs after this event. */
+static void follow(struct stream *st, const struct ktape_event *e)
+{
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2)
+		st->tid = (int32_t)ktape_event_arg(e, 1);
+	else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1)
+		st->tid = (int32_t)ktape_event_arg(e, 0);
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	uint32_t args[KTAPE_NARGS_MAX];
+	struct ktape_record r = {
+		.ts = e->ts, .args = args, .blob = e->blob,
+		.blob_size = e->blob_size, .dat20 = e->dat20,
+		.opcode = e->opcode, .nargs = e->nargs,
+	};
+	struct stream *st = stream_of(s->state, e->kind, e->cpu);
+	int err;
+
+	if (!st)
+		return -ENOMEM;
+	if (e->opcode == KTAPE_TIME_EXTEND)	/* made anew where needed */
+		return 0;
+	/* Ours would describe it wrongly. */
+	if (!e->known && !s->metadata && ktape_event_desc(e->opcode)) {
+		kt_sink_miss(s, "events that another table describes", 1);
+		return 0;
+	}
+	if (e->ts < st->ts) {
+		kt_sink_miss(s, "events whose time goes back", 1);
+		return 0;
+	}
+	for (unsigned int i = 0; i < e->nargs; i++)
+		args[i] = ktape_event_arg(e, i);
+	/* A switch and a context record tell it themselves. */
+	err = e->opcode == KTAPE_EV_CONTEXT ? 0 : tell_thread(s, st, e);
+	if (!err)
+		err = add(s, st, e, &r);
+	if (!err)
+		follow(st, e);
+	return err;
+}
+
+/*
+ * The packet before the gap ends, the count goes into the next one; where
+ * nobody knows how many, a packet is missing.
+ */
+static int notice(struct kt_sink *s, const struct ktape_notice *n)
+{
+	struct stream *st = stream_of(s->state, n->ring, n->cpu);
+	int err;
+
+	if (!st)
+		return 0;
+	if (!st->open && !st->seq) {	/* a gap in front of all */
+		st->ts = kt_max(st->ts, n->from);
+		err = open_packet(s, st, n->ring, n->cpu, NULL, 0);
+		if (err)
+			return err;
+	}
+	err = write_packet(s, st, st->ts);
+	st->discarded += n->count;
+	st->seq += n->count ? 0 : 1;
+	return err;
+}
+
+static int end(struct kt_sink *s)
+{
+	struct native *n = s->state;
+	int err = 0, first = 0;
+
+	for (unsigned int kind = KINDS; kind--;) {
+		for (size_t cpu = 0; cpu < n->nr[kind]; cpu++) {
+			struct stream *st = &n->streams[kind][cpu];
+
+			err = write_packet(s, st, st->ts);
+			first = first ? first : err;
+		}
+	}
+	err = ktape_ctf_close(n->ctf);
+	n->ctf = NULL;
+	return first ? first : err;
+}
+
+static void close_native(struct kt_sink *s)
+{
+	struct native *n = s->state;
+
+	for (unsigned int kind = 0; kind < KINDS; kind++) {
+		for (size_t cpu = 0; cpu < n->nr[kind]; cpu++)
+			free(n->streams[kind][cpu].b.data);
+		free(n->streams[kind]);
+	}
+	ktape_ctf_close(n->ctf);
+}
+
+const struct kt_codec_out kt_native_out = {
+	.options = options,
+	.size = sizeof(struct native),
+	.own_files = true,
+	.begin = begin,
+	.event = event,
+	.notice = notice,
+	.end = end,
+	.close = close_native,
+};

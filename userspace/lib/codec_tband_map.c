@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which event of Tonbandgeraet does a native event become? */
+#include <ktape/formats.h>
+#include <ktape/mark.h>
+
+#include "codec_tband_out.h"
+
+#define NAMED_SIZE	8192U		/* interrupts whose names are written */
+#define IRQ_SOFT	0x01000000U	/* id of soft interrupts: this + vector */
+#define RT_PRIO_MAX	98U
+#define TID_UNKNOWN	INT32_MIN
+
+static int put1(struct kt_sink *s, const struct ktape_event *e, unsigned int id,
+		uint64_t value)
+{
+	const struct kt_tband_event out = {
+		.id = (uint8_t)id, .values = { value },
+	};
+
+	return kt_tband_put(s, &out, e->cpu, e->ts);
+}
+
+static int put_text(struct kt_sink *s, const struct ktape_event *e,
+		    unsigned int id, uint64_t first, uint64_t second,
+		    const void *text, size_t len)
+{
+	const struct kt_tband_event out = {
+		.id = (uint8_t)id, .values = { first, second }, .text = text,
+		.len = len,
+	};
+
+	return kt_tband_put(s, &out, e->cpu, e->ts);
+}
+
+static struct kt_tband_cpu *cpu_at(struct kt_tband_sink *t, uint32_t cpu)
+{
+	struct kt_tband_cpu *more;
+
+	if (cpu < t->nr_cpus)
+		return &t->cpus[cpu];
+	more = realloc(t->cpus, ((size_t)cpu + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	t->cpus = more;
+	while (t->nr_cpus <= cpu)
+		t->cpus[t->nr_cpus++] = (struct kt_tband_cpu){
+			.tid = TID_UNKNOWN,
+		};
+	return &more[cpu];
+}
+
+/* ---- names --------------------------------------------------------------------- */
+
+static int map_registry(struct kt_sink *s, const struct ktape_event *e)
+{
+	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0);
+	uint32_t param1 = ktape_event_arg(e, 1);
+	struct ktape_event at = *e;
+	size_t len = strnlen(e->blob, e->blob_size);
+
+	if (e->dat20 >> 8 & 1)		/* there is no end of a name */
+		return 0;
+	switch (type) {
+	case KTAPE_OBJ_THREAD:
+		return put_text(s, e, KT_TBAND_TASK_NAME, id, 0, e->blob, len);
+	case KTAPE_OBJ_MARKER:
+		return put_text(s, e, param1 ? KT_TBAND_TASK_EVTMARKER_NAME :
+				KT_TBAND_EVTMARKER_NAME, id, param1, e->blob,
+				len);
+	case KTAPE_OBJ_VALUE:
+		return put_text(s, e, param1 ? KT_TBAND_TASK_VALMARKER_NAME :
+				KT_TBAND_VALMARKER_NAME, id, param1, e->blob,
+				len);
+	case KTAPE_OBJ_ISR:
+		if (param1)
+			at.cpu = param1 - 1;
+		return put_text(s, &at, KT_TBAND_ISR_NAME, id, 0, e->blob, len);
+	case KTAPE_OBJ_IRQ:		/* when they come first on a core */
+	case KTAPE_OBJ_SOFTIRQ:
+		return 0;
+	case KTAPE_OBJ_USER + KTAPE_USER_QUEUE:
+		return put_text(s, e, KT_TBAND_QUEUE_NAME, id, 0, e->blob, len);
+	default:
+		kt_sink_miss(s, "names of other objects", 1);
+		return 0;
+	}
+}
+
+/* Is it the first time?  When the table is half full it always is. */
+static bool is_new(struct kt_tband_sink *t, uint32_t cpu, uint32_t id)
+{
+	uint64_t key = ((uint64_t)cpu << 32 | id) + 1;
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % NAMED_SIZE;
+
+	if (!t->named)
+		t->named = calloc(NAMED_SIZE, sizeof(*t->named));
+	if (!t->named)
+		return false;
+	for (; t->named[at] && t->named[at] != key; at = (at + 1) % NAMED_SIZE)
+		;
+	if (t->named[at] || t->nr_named >= NAMED_SIZE / 2)
+		return false;
+	t->named[at] = key;
+	t->nr_named++;
+	return true;
+}
+
+/* Names of interrupts are of one core. */
+static int name_irq(struct kt_sink *s, const struct ktape_event *e,
+		    unsigned int type, uint32_t nr, uint32_t id)
+{
+	const struct ktape_object_info *o;
+	const char *name = NULL;
+
+	if (!is_new(s->state, e->cpu, id))
+		return 0;
+	o = ktape_registry_object(s->registry, type, nr, 0, e->ts);
+	if (o)
+		name = o->name;
+	else if (type == KTAPE_OBJ_SOFTIRQ)
+		name = ktape_value_name(KTAPE_TYPE_SOFTIRQ, nr);
+	return name ? put_text(s, e, KT_TBAND_ISR_NAME, id, 0, name,
+			       strlen(name)) : 0;
+}
+
+/* ---- threads -------------------------------------------------------------------- */
+
+static int name_idle(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_tband_sink *t = s->state;
+	int err;
+
+	if (t->idle_named)
+		return 0;
+	t->idle_named = true;
+	err = put_text(s, e, KT_TBAND_TASK_NAME, 0, 0, "swapper", 7);
+	return err ? err : put1(s, e, KT_TBAND_TASK_IS_IDLE, 0);
+}
+
+static int switch_to(struct kt_sink *s, const struct ktape_event *e,
+		     struct kt_tband_cpu *c, int32_t tid)
+{
+	int err = tid ? 0 : name_idle(s, e);
+
+	c->tid = tid;
+	c->left = false;
+	return err ? err : put1(s, e, KT_TBAND_SWITCHED_IN, (uint32_t)tid);
+}
+
+/* The stream has to know who runs before an event that is its. */
+static int follow(struct kt_sink *s, const struct ktape_event *e,
+		  struct kt_tband_cpu *c)
+{
+	struct kt_tband_sink *t = s->state;
+
+	if (t->bare || e->tid == c->tid || e->tid < 0 ||
+	    e->kind != KTAPE_RING_EVENT)
+		return 0;
+	return switch_to(s, e, c, e->tid);
+}
+
+/* How the thread leaves, where no event of its own has told it. */
+static int leave(struct kt_sink *s, const struct ktape_event *e,
+		 struct kt_tband_cpu *c)
+{
+	uint32_t state = e->dat20 >> 16 & 15;
+
+	if (c->left || c->tid < 0)
+		return 0;
+	switch (state) {
+	case KTAPE_STATE_S:
+	case KTAPE_STATE_D:
+	case KTAPE_STATE_I:
+		return put1(s, e, KT_TBAND_DELAY, 0);
+	case KTAPE_STATE_T:
+	case KTAPE_STATE_TRACED:
+	case KTAPE_STATE_P:
+		return put1(s, e, KT_TBAND_SUSPENDED, (uint32_t)c->tid);
+	default:
+		return 0;
+	}
+}
+
+static int map_switch(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
+	int err = leave(s, e, c);
+
+	return err ? err : switch_to(s, e, c, (int32_t)ktape_event_arg(e, 1));
+}
+
+static int map_context(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
+	int32_t tid = (int32_t)ktape_event_arg(e, 0);
+
+	return tid < 0 || tid == c->tid ? 0 : switch_to(s, e, c, tid);
+}
+
+static int map_wakeup(struct kt_sink *s, const struct ktape_event *e)
+{
+	return put1(s, e, KT_TBAND_TO_READY, ktape_event_arg(e, 0));
+}
+
+static int map_fork(struct kt_sink *s, const struct ktape_event *e)
+{
+	return put1(s, e, KT_TBAND_TASK_CREATED, ktape_event_arg(e, 1));
+}
+
+static int map_exit(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
+
+	c->left |= c->tid == (int32_t)ktape_event_arg(e, 0);
+	return put1(s, e, KT_TBAND_TASK_DELETED, ktape_event_arg(e, 0));
+}
+
+/* Theirs grow with importance, the kernel's shrink; others than real time are 0. */
+static int map_inherit(struct kt_sink *s, const struct ktape_event *e)
+{
+	uint32_t prio = e->dat20 >> 8 & 0xff;
+	const struct kt_tband_event out = {
+		.id = ktape_event_arg(e, 1) ? KT_TBAND_PRIO_INHERIT
+					    : KT_TBAND_PRIO_DISINHERIT,
+		.values = { ktape_event_arg(e, 0),
+			    prio < RT_PRIO_MAX ? RT_PRIO_MAX - prio : 0 },
+	};
+
+	return kt_tband_put(s, &out, e->cpu, e->ts);
+}
+
+/* ---- interrupts and markers -------------------------------------------------------- */
+
+static int map_isr(struct kt_sink *s, const struct ktape_event *e)
+{
+	return put1(s, e, e->opcode == KTAPE_EV_ISR_ENTER ? KT_TBAND_ISR_ENTER
+							  : KT_TBAND_ISR_EXIT,
+		    ktape_event_arg(e, 0));
+}
+
+static int map_irq(struct kt_sink *s, const struct ktape_event *e)
+{
+	bool enter = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY;
+	uint64_t irq = 0;
+	int err;
+
+	ktape_event_field(e, "irq", &irq);
+	err = name_irq(s, e, KTAPE_OBJ_IRQ, (uint32_t)irq, (uint32_t)irq);
+	return err ? err : put1(s, e, enter ? KT_TBAND_ISR_ENTER
+					    : KT_TBAND_ISR_EXIT, irq);
+}
+
+static int map_softirq(struct kt_sink *s, const struct ktape_event *e)
+{
+	bool enter = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY;
+	uint64_t vec = 0;
+	int err;
+
+	ktape_event_field(e, "vec", &vec);
+	err = name_irq(s, e, KTAPE_OBJ_SOFTIRQ, (uint32_t)vec,
+		       IRQ_SOFT + (uint32_t)vec);
+	return err ? err : put1(s, e, enter ? KT_TBAND_ISR_ENTER
+					    : KT_TBAND_ISR_EXIT, IRQ_SOFT + vec);
+}
+
+static int map_mark(struct kt_sink *s, const struct ktape_event *e)
+{
+	unsigned int base = e->dat20 & 1 ? KT_TBAND_TASK_EVTMARKER
+					 : KT_TBAND_EVTMARKER;
+	unsigned int id = base + e->opcode - KTAPE_EV_MARK;
+	uint64_t value = (uint64_t)ktape_event_arg(e, 2) << 32 |
+			 ktape_event_arg(e, 1);
+	bool value_marker = e->opcode == KTAPE_EV_MARK_VALUE;
+
+	if (value_marker)
+		id = e->dat20 & 1 ? KT_TBAND_TASK_VALMARKER
+				  : KT_TBAND_VALMARKER;
+	if (e->blob_size && (value_marker || e->opcode == KTAPE_EV_MARK_END))
+		kt_sink_miss(s, "messages of values and of ends", 1);
+	return put_text(s, e, id, ktape_event_arg(e, 0),
+			value_marker ? value : 0, e->blob, e->blob_size);
+}
+
+/* ---- events that came from this format ---------------------------------------------- */
+
+/* The text of such an event: its first typed argument. */
+static void typed_text(const struct ktape_event *e, struct kt_tband_event *out)
+{
+	const uint8_t *p = e->blob;
+
+	if (e->blob_size < 2 || (p[0] & 15) != KTAPE_FORMAT_STRING)
+		return;
+	out->text = p + 1;
+	out->len = strnlen((const char *)p + 1, e->blob_size - 1);
+}
+
+static bool leaves(unsigned int id)
+{
+	return (id >= KT_TBAND_SUSPENDED && id <= KT_TBAND_DELAY_UNTIL) ||
+	       (id >= KT_TBAND_BLOCK_PEEK && id <= KT_TBAND_BLOCK_RECEIVE);
+}
+
+static int map_user(struct kt_sink *s, const struct ktape_event *e)
+{
+	uint32_t id = ktape_event_arg(e, 0);
+	const struct kt_tband_kind *k = kt_tband_kind(id & ~KTAPE_FORMAT_ID_MASK);
+	struct kt_tband_event out = { .id = (uint8_t)id };
+	unsigned int arg = 1;
+
+	if ((id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND || !k) {
+		kt_sink_miss(s, "user events", 1);
+		return 0;
+	}
+	/* Made anew: from CPUs, the clock, losses. */
+	if (out.id <= KT_TBAND_RESOLUTION)
+		return 0;
+	for (unsigned int i = 0; i < KT_TBAND_FIELDS && k->types[i]; i++) {
+		out.values[i] = ktape_event_arg(e, arg++);
+		if (k->types[i] >= KT_TBAND_U64)
+			out.values[i] |= (uint64_t)ktape_event_arg(e, arg++)
+					 << 32;
+	}
+	if (k->text)
+		typed_text(e, &out);
+	if (leaves(out.id))
+		cpu_at(s->state, e->cpu)->left = true;
+	return kt_tband_put(s, &out, e->cpu, e->ts);
+}
+
+typedef int map_fn(struct kt_sink *s, const struct ktape_event *e);
+
+/* clang-format off */
+
+static map_fn *const maps[KTAPE_OPCODES] = {
+	[KTAPE_EV_REGISTRY] = map_registry,
+	[KTAPE_EV_CONTEXT] = map_context,
+	[KTAPE_EV_MARK ... KTAPE_EV_MARK_VALUE] = map_mark,
+	[KTAPE_EV_ISR_ENTER ... KTAPE_EV_ISR_EXIT] = map_isr,
+	[KTAPE_EV_USER_EVENT] = map_user,
+	[KTAPE_EV_SCHED_SWITCH] = map_switch,
+	[KTAPE_EV_SCHED_WAKEUP ... KTAPE_EV_SCHED_WAKEUP_NEW] = map_wakeup,
+	[KTAPE_EV_SCHED_PI_SETPRIO] = map_inherit,
+	[KTAPE_EV_PROCESS_FORK] = map_fork,
+	[KTAPE_EV_PROCESS_EXIT] = map_exit,
+	[KTAPE_EV_IRQ_HANDLER_ENTRY ... KTAPE_EV_IRQ_HANDLER_EXIT] = map_irq,
+	[KTAPE_EV_SOFTIRQ_ENTRY ... KTAPE_EV_SOFTIRQ_EXIT] = map_softirq,
+};
+
+/* clang-format on */
+
+int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
+	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	if (!maps[e->opcode] || !kt_event_fits(d, e)) {
+		if (e->opcode != KTAPE_TIME_EXTEND)
+			kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
+		return 0;
+	}
+	if (e->kind == KTAPE_RING_EVENT && e->ts < c->ts) {
+		kt_sink_miss(s, "events whose time goes back", 1);
+		return 0;
+	}
+	if (e->kind == KTAPE_RING_EVENT)
+		c->ts = e->ts;
+	err = maps[e->opcode] == map_context ? 0 : follow(s, e, c);
+	return err ? err : maps[e->opcode](s, e);
+}

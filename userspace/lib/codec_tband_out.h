@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the two files share that write Tonbandgeraet. */
+#ifndef _KT_CODEC_TBAND_OUT_H
+#define _KT_CODEC_TBAND_OUT_H
+
+#include "codec_tband.h"
+#include "sink.h"
+
+/*
+ * A CPU: its time, who runs there as the stream tells, and whether it tells how
+ * that one leaves.
+ */
+struct kt_tband_cpu {
+	uint64_t ts;
+	int32_t tid;
+	bool left;
+};
+
+/**
+ * struct kt_tband_sink - a stream that is being written
+ * @hex: in hexadecimal
+ * @bare: without threads
+ * @raw_time: ticks as they are, else nanoseconds
+ * @begun: the first core and the resolution were told
+ * @core: the one whose events come
+ * @drop_every: the count of losses comes at least every so many events
+ * @max_text: bytes of a text
+ * @since: events since it came
+ * @pending: losses that are not in the count
+ * @dropped: the count
+ * @last_ts: of the last event
+ * @plain: room for an event and for its frame, @room bytes each
+ * @room: see @plain
+ * @text: room for a text
+ * @text_room: its size
+ * @cpus: all so far
+ * @nr_cpus: how many
+ * @named: interrupts whose names were written, a table of hashes
+ * @nr_named: how many
+ * @idle_named: the idle threads' name was written
+ */
+struct kt_tband_sink {
+	bool hex;
+	bool bare;
+	bool raw_time;
+	bool begun;
+	uint32_t core;
+	uint64_t drop_every;
+	uint64_t max_text;
+	uint64_t since;
+	uint64_t pending;
+	uint32_t dropped;
+	uint64_t last_ts;
+	uint8_t *plain;
+	size_t room;
+	uint8_t *text;
+	size_t text_room;
+	struct kt_tband_cpu *cpus;
+	size_t nr_cpus;
+	uint64_t *named;
+	size_t nr_named;
+	bool idle_named;
+};
+
+/* codec_tband_out.c */
+int kt_tband_put(struct kt_sink *s, const struct kt_tband_event *e,
+		 uint32_t cpu, uint64_t ts);
+
+/* codec_tband_map.c */
+int kt_tband_map(struct kt_sink *s, const struct ktape_event *e);
+
+#endif /* _KT_CODEC_TBAND_OUT_H */

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Lines of text, and lines of JSON, as ktape dump prints them. */
+#include "sink.h"
+
+static int begin(struct kt_sink *s)
+{
+	(void)s;
+	return 0;
+}
+
+static int put_text(struct kt_sink *s, const struct ktape_event *e)
+{
+	char *p = kt_sink_room(s, ktape_format_bound(e));
+
+	if (!p)
+		return s->error;
+	return kt_sink_done(s, p + ktape_format_text(s->info, s->registry, e,
+						     p));
+}
+
+static int put_json(struct kt_sink *s, const struct ktape_event *e)
+{
+	char *p = kt_sink_room(s, ktape_format_bound(e));
+
+	if (!p)
+		return s->error;
+	return kt_sink_done(s, p + ktape_format_json(s->info, s->registry, e,
+						     p));
+}
+
+const struct kt_codec_out kt_text_out = {
+	.begin = begin,
+	.event = put_text,
+	.end = begin,
+};
+
+const struct kt_codec_out kt_jsonl_out = {
+	.begin = begin,
+	.event = put_json,
+	.end = begin,
+};

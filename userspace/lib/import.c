@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Traces in formats of others, seen as native ones.
+ *
+ * A codec turns pieces of the input into records.  They are delivered in the
+ * order of the input; or sorted, when each CPU's are in order: then they wait
+ * in one queue a CPU, and the earliest goes when the queues hold more than the
+ * window, or at the end of the input.
+ */
+#include <poll.h>
+
+#include "import.h"
+#include "trace.h"
+
+#define UUID_BYTES	(64U << 10)	/* of the input that make its uuid */
+#define FNV_BASIS	0xcbf29ce484222325ULL
+#define FNV_PRIME	0x100000001b3ULL
+#define WINDOW		(64ULL << 20)
+
+static uint64_t fnv(uint64_t hash, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	while (len--)
+		hash = (hash ^ *p++) * FNV_PRIME;
+	return hash;
+}
+
+/* The same input has the same uuid. */
+static void make_uuid(struct kt_import *s)
+{
+	size_t len = (size_t)kt_min(kt_scan_there(s->in), UUID_BYTES);
+	const uint8_t *head = kt_scan_head(s->in);
+	const char *name = s->format->name;
+	uint64_t low, high;
+
+	low = fnv(fnv(FNV_BASIS, name, strlen(name)), head, len);
+	high = fnv(low, head, len / 2);
+	kt_set64(s->info->uuid, low);
+	kt_set64(s->info->uuid + 8, high);
+	s->info->uuid[6] = (s->info->uuid[6] & 0x0f) | 0x80;	/* version 8 */
+	s->info->uuid[8] = (s->info->uuid[8] & 0x3f) | 0x80;
+}
+
+/* What a foreign trace says of itself when its codec says nothing. */
+static void make_info(struct kt_import *s)
+{
+	struct ktape_info *info = s->info;
+
+	memset(info, 0, sizeof(*info));
+	make_uuid(s);
+	info->table_hash = ktape_table_hash();
+	info->freq = 1000000000;
+	snprintf(info->clock, sizeof(info->clock), "%s", s->format->name);
+	snprintf(info->machine, sizeof(info->machine), "%s", s->format->name);
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		const struct ktape_event_desc *d = ktape_event_desc(i);
+
+		if (!d)
+			continue;
+		kt_mask_add(info->known, i);
+		snprintf(info->names[i], sizeof(info->names[i]), "%s", d->name);
+	}
+}
+
+static void forget_state(struct kt_import *s)
+{
+	if (s->state && s->codec->close)
+		s->codec->close(s);
+	free(s->state);
+	s->state = NULL;
+}
+
+/* From the beginning of the input. */
+static int begin(struct kt_import *s)
+{
+	forget_state(s);
+	s->state = calloc(1, kt_max(s->codec->size, 1));
+	if (!s->state)
+		return -ENOMEM;
+	return s->codec->open(s);
+}
+
+static void rewind_input(struct kt_import *s)
+{
+	s->in->head = 0;
+	s->in->len = 0;
+	s->in->eof = false;
+	s->in->offset = s->begin;
+}
+
+/* A first pass over an input that can be read twice. */
+static int learn(struct kt_import *s)
+{
+	int ret;
+
+	s->learning = true;
+	ret = begin(s);
+	while (!ret && (ret = s->codec->next(s)) > 0)
+		ret = 0;
+	s->learning = false;
+	rewind_input(s);
+	/* What is wrong is told in the second pass. */
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/* Wait for an input that comes only once.  Return: 0: the caller wants the end. */
+static int wait_input(void *arg)
+{
+	struct kt_import *s = arg;
+	const struct ktape_trace_options *o = &s->trace->options;
+	struct pollfd fds[] = {
+		{ .fd = s->in->fd, .events = POLLIN },
+		{ .fd = o->wake ? o->wake : -1, .events = POLLIN },
+	};
+	int ret = poll(fds, KT_ARRAY_SIZE(fds), 0);
+
+	if (!ret && o->idle)
+		o->idle(o->arg);
+	while (!ret || (ret < 0 && errno == EINTR))
+		ret = poll(fds, KT_ARRAY_SIZE(fds), -1);
+	return !fds[1].revents;
+}
+
+int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
+		   struct ktape_error *error)
+{
+	struct kt_import *s = calloc(1, sizeof(*s));
+	int64_t there;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	t->import = s;
+	s->trace = t;
+	s->format = format;
+	s->codec = format->in;
+	s->in = &t->input;
+	s->begin = s->in->offset;
+	s->in->wait = wait_input;
+	s->in->wait_arg = s;
+	s->info = &t->info;
+	if (t->options.flags & KTAPE_TRACE_SORTED)
+		s->window = t->options.window ? t->options.window : WINDOW;
+	err = kt_codec_options_parse(&s->options, t->options.format_options,
+				     s->codec->options, format->name, error);
+	if (err)
+		return err;
+	there = kt_scan_need(s->in, s->in->seekable ? UUID_BYTES : 1);
+	if (there < 0)
+		return (int)there;
+	make_info(s);
+	err = ktape_registry_new(t->info.freq, &t->registry);
+	s->registry = t->registry;
+	if (!err && s->codec->names_late && s->in->seekable)
+		err = learn(s);
+	if (!err)
+		err = begin(s);
+	if ((err == -EBADMSG || err == -EINVAL) && error)
+		*error = s->error;
+	return err;
+}
+
+/* At equal times the lowest CPU first. */
+static bool is_before(const struct kt_import *s, uint32_t a, uint32_t b)
+{
+	uint64_t ts_a = kt_fifo_ts(&s->fifos[a]);
+	uint64_t ts_b = kt_fifo_ts(&s->fifos[b]);
+
+	return ts_a != ts_b ? ts_a < ts_b : a < b;
+}
+
+/* A queue holds something from now on.  Return: 0 or -ENOMEM. */
+int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo)
+{
+	uint32_t nr = (uint32_t)(fifo - s->fifos), *more;
+	size_t at = s->nr_heap;
+
+	if (at == s->heap_room) {
+		more = realloc(s->heap, (at * 2 + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->heap = more;
+		s->heap_room = at * 2 + 1;
+	}
+	s->nr_heap++;
+	for (; at && is_before(s, nr, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		s->heap[at] = s->heap[(at - 1) / 2];
+	s->heap[at] = nr;
+	fifo->queued = true;
+	return 0;
+}
+
+/* The queue whose first record is the earliest leaves the heap; or NULL. */
+static struct kt_fifo *earliest(struct kt_import *s)
+{
+	uint32_t first, last;
+	size_t at = 0, child;
+
+	if (!s->nr_heap)
+		return NULL;
+	first = s->heap[0];
+	last = s->heap[--s->nr_heap];
+	while ((child = at * 2 + 1) < s->nr_heap) {
+		if (child + 1 < s->nr_heap &&
+		    is_before(s, s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!is_before(s, s->heap[child], last))
+			break;
+		s->heap[at] = s->heap[child];
+		at = child;
+	}
+	s->heap[at] = last;
+	s->fifos[first].queued = false;
+	return &s->fifos[first];
+}
+
+/* The record that was delivered goes.  Return: 0 or -ENOMEM. */
+static int drop_current(struct kt_import *s)
+{
+	struct kt_fifo *f = s->current;
+
+	if (!f)
+		return 0;
+	f->head += s->taken;
+	s->held -= s->taken;
+	s->current = NULL;
+	if (f->head != f->len)
+		return kt_fifo_queue(s, f);
+	f->head = 0;
+	f->len = 0;
+	return 0;
+}
+
+static void tell_failure(struct kt_import *s)
+{
+	kt_notice(s->trace, KTAPE_NOTICE_CORRUPT, NULL, &s->error);
+}
+
+static void tell_end(struct kt_import *s)
+{
+	struct ktape_notice n = { .kind = KTAPE_NOTICE_LATE, .count = s->late };
+
+	kt_import_tell_bad(s);
+	if (s->late && s->trace->options.notice)
+		s->trace->options.notice(s->trace->options.arg, &n);
+	s->late = 0;
+}
+
+/* Let the codec fill the queues.  Return: 0 or negative errno. */
+static int fill(struct kt_import *s)
+{
+	int ret;
+
+	while (!s->ended && (s->window ? s->held < s->window : !s->held)) {
+		ret = s->codec->next(s);
+		if (ret == -EBADMSG)
+			tell_failure(s);
+		if (ret < 0)
+			return ret;
+		s->ended = !ret;
+	}
+	return 0;
+}
+
+int kt_import_next(struct kt_import *s, const struct ktape_event **event)
+{
+	struct kt_fifo *f;
+	int err;
+
+	for (;;) {
+		err = drop_current(s);
+		if (!err)
+			err = fill(s);
+		if (err)
+			return err;
+		f = earliest(s);
+		if (!f) {
+			tell_end(s);
+			return 0;
+		}
+		kt_fifo_take(s, f);
+		if (s->event.opcode != KT_IMPORT_LOST)
+			break;
+		kt_import_tell_lost(s);
+	}
+	s->late += s->window && s->event.ts < s->last_ts;
+	s->last_ts = s->event.ts;
+	err = ktape_registry_add(s->registry, &s->event);
+	*event = &s->event;
+	return err ? err : 1;
+}
+
+/* The event that was delivered last in the words of its format, or NULL. */
+const char *kt_import_json(struct kt_import *s, size_t *len)
+{
+	size_t need = KT_IMPORT_JSON_FIXED + s->raw_size * KT_IMPORT_JSON_BYTE;
+	char *text, *end;
+
+	if (!s->current || !s->codec->json || !s->raw_size)
+		return NULL;
+	if (s->text_cap < need) {
+		text = realloc(s->text, need);
+		if (!text)
+			return NULL;
+		s->text = text;
+		s->text_cap = need;
+	}
+	end = s->codec->json(s->text, s->raw, s->raw_size);
+	*len = (size_t)(end - s->text);
+	return s->text;
+}
+
+void kt_import_close(struct kt_import *s)
+{
+	if (!s)
+		return;
+	forget_state(s);
+	kt_codec_options_free(&s->options);
+	for (size_t i = 0; i < s->nr_fifos; i++)
+		free(s->fifos[i].buf);
+	free(s->fifos);
+	free(s->heap);
+	free(s->text);
+	free(s);
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Writing a trace in any format: buffer, file, what was missed. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "sink.h"
+
+#define BUFFER		(1U << 20)
+#define MODE_FILE	0666
+
+/* The public name of it. */
+struct ktape_sink {
+	struct kt_sink s;
+};
+
+/**
+ * kt_sink_flush() - write what is in the buffer
+ * @s: where to
+ *
+ * Return: 0 or the errno of the first write that failed.
+ */
+int kt_sink_flush(struct kt_sink *s)
+{
+	if (s->len && !s->error)
+		s->error = kt_write_all(s->fd, s->buf, s->len);
+	s->offset += s->len;
+	s->len = 0;
+	return s->error;
+}
+
+/**
+ * kt_sink_room() - room at the end of the output
+ * @s: where to
+ * @n: bytes; what is used of them ends with kt_sink_done()
+ *
+ * Return: the place, or NULL with @s->error set.
+ */
+char *kt_sink_room(struct kt_sink *s, size_t n)
+{
+	size_t cap = kt_max(n, BUFFER);
+	char *buf;
+
+	if (s->cap - s->len < n && kt_sink_flush(s))
+		return NULL;
+	if (s->cap >= n)
+		return s->buf + s->len;
+	buf = realloc(s->buf, cap);
+	if (!buf) {
+		s->error = -ENOMEM;
+		return NULL;
+	}
+	s->buf = buf;
+	s->cap = cap;
+	return s->buf + s->len;
+}
+
+/**
+ * kt_sink_put() - write bytes
+ * @s: where to
+ * @data: the bytes
+ * @len: how many
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_sink_put(struct kt_sink *s, const void *data, size_t len)
+{
+	char *to = kt_sink_room(s, len);
+
+	if (!to)
+		return s->error;
+	memcpy(to, data, len);
+	s->len += len;
+	return 0;
+}
+
+/**
+ * kt_sink_patch() - write over what was written
+ * @s: where to, @s->seekable
+ * @offset: of the file
+ * @data: the bytes
+ * @len: how many
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data,
+		  size_t len)
+{
+	int err = kt_sink_flush(s);
+
+	if (!err)
+		err = kt_pwrite_all(s->fd, data, len, offset);
+	if (err && !s->error)
+		s->error = err;
+	return err;
+}
+
+/**
+ * kt_sink_fail() - say why it cannot go on
+ * @s: where to
+ * @format: what is wrong
+ *
+ * Return: -EBADMSG, to be returned.
+ */
+int kt_sink_fail(struct kt_sink *s, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(s->why.text, sizeof(s->why.text), format, args);
+	va_end(args);
+	return -EBADMSG;
+}
+
+/**
+ * kt_sink_miss() - count what the format cannot hold
+ * @s: where to
+ * @what: a sentence's subject that stays, such as "names longer than 20 bytes"
+ * @count: how many
+ */
+void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count)
+{
+	unsigned int i = 0;
+
+	while (i < s->nr_misses && strcmp(s->misses[i].what, what))
+		i++;
+	if (i == KT_SINK_MISSES)
+		return;
+	if (i == s->nr_misses)
+		s->misses[s->nr_misses++].what = what;
+	s->misses[i].count += count;
+}
+
+static int open_file(struct kt_sink *s)
+{
+	struct stat st;
+
+	s->owned = strcmp(s->path, "-");
+	s->fd = s->owned ? open(s->path, O_WRONLY | O_CREAT | O_TRUNC |
+					 O_CLOEXEC, MODE_FILE)
+			 : STDOUT_FILENO;
+	if (s->fd < 0 || fstat(s->fd, &st))
+		return -errno;
+	/* Standard output may be appended to, or shared. */
+	s->seekable = s->owned && S_ISREG(st.st_mode);
+	return 0;
+}
+
+static int setup(struct kt_sink *s, const struct ktape_sink_options *o,
+		 struct ktape_error *error)
+{
+	const struct ktape_codec *c = ktape_codec_find(o->format);
+	int err;
+
+	if (!c || !c->out) {
+		kt_error(error, 0, "no format \"%.40s\" that could be written",
+			 o->format);
+		return -EINVAL;
+	}
+	s->codec = c->out;
+	s->info = o->info;
+	s->registry = o->registry;
+	s->metadata = o->metadata;
+	s->metadata_len = o->metadata_len;
+	s->path = o->path;
+	s->flags = o->flags;
+	err = kt_codec_options_parse(&s->options, o->options, s->codec->options,
+				     o->format, error);
+	if (err)
+		return err;
+	s->state = calloc(1, kt_max(s->codec->size, 1));
+	if (!s->state)
+		return -ENOMEM;
+	if (!s->codec->own_files)
+		err = open_file(s);
+	if (!err)
+		err = s->codec->begin(s);
+	if (err && error && *s->why.text) {
+		*error = s->why;
+		return err == -EBADMSG ? -EINVAL : err;
+	}
+	return err;
+}
+
+int ktape_sink_open(const struct ktape_sink_options *options,
+		    struct ktape_sink **sink, struct ktape_error *error)
+{
+	struct ktape_sink *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	if (error)
+		memset(error, 0, sizeof(*error));
+	s->s.fd = -1;
+	err = setup(&s->s, options, error);
+	if (err) {
+		ktape_sink_close(s);
+		return err;
+	}
+	*sink = s;
+	return 0;
+}
+
+int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)
+{
+	struct kt_sink *s = &sink->s;
+	int err = s->error ? s->error : s->codec->event(s, event);
+
+	return err ? err : s->error;
+}
+
+int ktape_sink_notice(struct ktape_sink *sink,
+		      const struct ktape_notice *notice)
+{
+	struct kt_sink *s = &sink->s;
+	int err = s->error;
+
+	if (notice->kind != KTAPE_NOTICE_LOST || err)
+		return err;
+	if (s->codec->notice)
+		return s->codec->notice(s, notice);
+	kt_sink_miss(s, "gaps where events were lost", 1);
+	return 0;
+}
+
+const char *ktape_sink_error(const struct ktape_sink *sink)
+{
+	return sink->s.why.text;
+}
+
+uint64_t ktape_sink_missed(const struct ktape_sink *sink, unsigned int i,
+			   const char **what)
+{
+	if (i >= sink->s.nr_misses)
+		return 0;
+	*what = sink->s.misses[i].what;
+	return sink->s.misses[i].count;
+}
+
+uint64_t ktape_sink_bytes(const struct ktape_sink *sink)
+{
+	return kt_sink_at(&sink->s);
+}
+
+int ktape_sink_finish(struct ktape_sink *sink)
+{
+	struct kt_sink *s = &sink->s;
+	int err = 0;
+
+	if (!s->finished)
+		err = s->codec->end(s);
+	s->finished = true;
+	if (!err && !s->codec->own_files)
+		err = kt_sink_flush(s);
+	if (!err)
+		err = s->error;
+	if (s->owned && s->fd >= 0) {
+		if (close(s->fd) && !err)
+			err = -errno;
+		s->fd = -1;
+	}
+	return err;
+}
+
+void ktape_sink_close(struct ktape_sink *sink)
+{
+	struct kt_sink *s;
+
+	if (!sink)
+		return;
+	s = &sink->s;
+	if (s->state && s->codec->close)
+		s->codec->close(s);
+	if (s->owned && s->fd >= 0)
+		close(s->fd);
+	kt_codec_options_free(&s->options);
+	free(s->state);
+	free(s->buf);
+	free(sink);
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape convert: traces from any format into any other. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+#include "util/file.h"
+
+#include "convert.h"
+#include "input.h"
+
+#define PROGRESS_EVENTS	65536		/* between two looks at the clock */
+#define PROGRESS_NS	500000000ULL
+
+#define OPT(member) offsetof(struct convert_options, member)
+
+static const struct kt_option options[] = {
+	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
+	  "format of the input (default: what it looks like)" },
+	{ "to", 't', KT_OPT_TEXT, OPT(to), "FORMAT[:KEY=VALUE,...]",
+	  "format of the output" },
+	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
+	  "file or directory to write; - is standard output" },
+	{ "from-time", 0, KT_OPT_TEXT, OPT(from_time), "TIME",
+	  "from here: seconds as in the text, or ns as in JSON" },
+	{ "to-time", 0, KT_OPT_TEXT, OPT(to_time), "TIME",
+	  "until before here" },
+	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only this CPU" },
+	{ "event", 'e', KT_OPT_TEXT, OPT(events), "LIST",
+	  "only these events, classes, globs" },
+	{ "pid", 'p', KT_OPT_NUMBER, OPT(pid), "PID",
+	  "only this thread, or the threads of this process" },
+	INPUT_OPTIONS(OPT(in.more)),
+	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
+	  "replace a trace's directory" },
+	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL, "no progress" },
+	{ "list", 'l', KT_OPT_FLAG, OPT(list), NULL, "show the formats" },
+	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "the list as JSON" },
+	{ .name = NULL },
+};
+
+static volatile sig_atomic_t stopped;
+
+/* For inputs that are waited for: what is written comes out at the other end. */
+static int wake[2];
+
+static void take_signal(int number)
+{
+	int saved = errno;
+
+	(void)number;
+	stopped = 1;
+	kt_write_all(wake[1], "", 1);
+	errno = saved;
+}
+
+/* The first signal ends the conversion in order, the second at once. */
+static void catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	const struct sigaction action = {
+		.sa_handler = take_signal,
+		.sa_flags = (int)SA_RESETHAND,
+	};
+	struct sigaction before;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
+		if (!sigaction(numbers[i], NULL, &before) &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void show_progress(struct convert *c, bool last)
+{
+	uint64_t now;
+	char bytes[16];
+
+	if (!c->progress || (!last && c->events % PROGRESS_EVENTS))
+		return;
+	now = now_ns();
+	if (!last && now - c->shown_at < PROGRESS_NS)
+		return;
+	if (last && !c->shown_at)
+		return;
+	c->shown_at = now;
+	put_human(bytes, sizeof(bytes), ktape_sink_bytes(c->sink));
+	fprintf(stderr, "\rktape: %llu events, %s written%s",
+		(unsigned long long)c->events, bytes, last ? "\n" : "");
+}
+
+static void take_notice(void *arg, const struct ktape_notice *n)
+{
+	struct convert_input *in = arg;
+	struct convert *c = in->convert;
+	struct ktape_notice moved = *n;
+
+	switch (n->kind) {
+	case KTAPE_NOTICE_LOST:
+		c->lost += n->count;
+		c->gaps++;
+		c->unknown |= !n->count;
+		moved.from = convert_ts(c, in, n->from);
+		moved.to = convert_ts(c, in, n->to);
+		if (c->sink && !c->error && convert_wants_gap(c, &moved))
+			c->error = ktape_sink_notice(c->sink, &moved);
+		return;
+	case KTAPE_NOTICE_LATE:
+		c->late += n->count;
+		return;
+	case KTAPE_NOTICE_CORRUPT:
+		c->damaged = true;
+		break;
+	default:
+		break;
+	}
+	tell_damage(n);
+}
+
+static int write_all(struct convert *c)
+{
+	const struct ktape_event *e;
+	int ret = 0;
+
+	/* An input that is waited for ends, and what has come of it is written. */
+	while (!(stopped && !c->live) && !c->error && (ret = convert_next(c, &e)) > 0) {
+		ret = convert_event(c, e);
+		if (ret)
+			break;
+		show_progress(c, false);
+	}
+	return ret;
+}
+
+static void tell_results(struct convert *c)
+{
+	const char *what;
+	uint64_t count;
+
+	for (unsigned int i = 0;
+	     (count = ktape_sink_missed(c->sink, i, &what)); i++)
+		note("%s cannot hold %s: %llu", c->to_name, what,
+		     (unsigned long long)count);
+	if (c->gaps)
+		note("%llu events were lost in %u gaps of the input%s",
+		     (unsigned long long)c->lost, c->gaps,
+		     c->unknown ? ", and an unknown number besides" : "");
+	if (c->late)
+		note("%llu events came too late to be sorted",
+		     (unsigned long long)c->late);
+	if (stopped)
+		note("stopped: what was written is whole up to there");
+}
+
+static int finish(struct convert *c, int ret)
+{
+	int err;
+
+	show_progress(c, true);
+	if (!ret)
+		ret = c->error;
+	err = ktape_sink_finish(c->sink);
+	if (!ret)
+		ret = err;
+	if (ret == -EPIPE)
+		ret = 0;
+	tell_results(c);
+	if (ret && *ktape_sink_error(c->sink))
+		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
+	if (ret)
+		return fail("%s", ret == -EBADMSG ? "the input cannot be converted"
+						  : read_error(ret));
+	return c->damaged ? EXIT_FAILED : EXIT_OK;
+}
+
+static int open_inputs(struct convert *c, int nr, char **paths)
+{
+	struct ktape_trace_options how = {
+		.notice = take_notice, .flags = KTAPE_TRACE_SORTED,
+		.wake = wake[0],
+	};
+	int ret;
+
+	c->inputs = calloc((size_t)nr, sizeof(*c->inputs));
+	if (!c->inputs)
+		return fail("%s", strerror(ENOMEM));
+	for (int i = 0; i < nr; i++) {
+		struct convert_input *in = &c->inputs[i];
+
+		in->convert = c;
+		in->path = paths[i];
+		how.arg = in;
+		ret = input_open(&command_convert, &c->o.in, paths[i], &how,
+				 &in->trace);
+		if (ret)
+			return ret;
+		in->info = ktape_trace_info(in->trace);
+		c->live |= ktape_trace_is_live(in->trace);
+		c->nr_inputs++;
+	}
+	return convert_join(c);
+}
+
+static bool is_input(const struct convert *c)
+{
+	struct stat out, in;
+
+	if (stat(c->o.out, &out) || S_ISCHR(out.st_mode))
+		return false;
+	for (size_t i = 0; i < c->nr_inputs; i++) {
+		if (!stat(c->inputs[i].path, &in) && in.st_dev == out.st_dev &&
+		    in.st_ino == out.st_ino)
+			return true;
+	}
+	return false;
+}
+
+static int open_output(struct convert *c)
+{
+	struct ktape_sink_options how = {
+		.format = c->to_name, .path = c->o.out,
+		.flags = c->o.force ? KTAPE_SINK_FORCE : 0,
+		.info = c->info, .registry = c->registry,
+	};
+	char *colon = strchr(c->to_name, ':');
+	struct ktape_error error;
+	int err;
+
+	if (colon) {
+		*colon = '\0';
+		how.options = colon + 1;
+	}
+	/* One native trace stays described as it was. */
+	if (c->nr_inputs == 1)
+		how.metadata = ktape_trace_metadata(c->inputs[0].trace,
+						    &how.metadata_len);
+	if (is_input(c))
+		return fail("%s is an input as well", c->o.out);
+	err = ktape_sink_open(&how, &c->sink, &error);
+	if (err == -EINVAL)
+		return misuse(&command_convert, "%s", error.text);
+	if (err)
+		return fail("%s: %s", c->o.out, *error.text ? error.text
+							    : strerror(-err));
+	return 0;
+}
+
+static void put_options(const struct ktape_codec *codec, bool out, bool json)
+{
+	const struct ktape_codec_option *o = ktape_codec_options(codec, out);
+
+	for (bool first = true; o && o->key; o++, first = false) {
+		if (!json) {
+			printf("%12s%s %s=%s: %s\n", "", out ? "to" : "from",
+			       o->key, o->arg, o->help);
+			continue;
+		}
+		printf("%s{\"key\":", first ? "" : ",");
+		put_json_text(o->key);
+		printf(",\"value\":");
+		put_json_text(o->arg);
+		printf(",\"help\":");
+		put_json_text(o->help);
+		putchar('}');
+	}
+}
+
+static int list_codecs(bool json)
+{
+	const struct ktape_codec *codec;
+
+	for (unsigned int i = 0; (codec = ktape_codec(i)); i++) {
+		bool in = ktape_codec_reads(codec), out = codec->out;
+
+		if (!json) {
+			printf("%-10s %-3s %-4s %s\n", codec->name,
+			       in ? "in" : "", out ? "out" : "", codec->help);
+			put_options(codec, false, false);
+			put_options(codec, true, false);
+			continue;
+		}
+		printf("{\"name\":\"%s\",\"in\":%s,\"out\":%s,\"help\":",
+		       codec->name, in ? "true" : "false",
+		       out ? "true" : "false");
+		put_json_text(codec->help);
+		printf(",\"in_options\":[");
+		put_options(codec, false, true);
+		printf("],\"out_options\":[");
+		put_options(codec, true, true);
+		printf("]}\n");
+	}
+	return finish_stdout();
+}
+
+static int convert(struct convert *c, int nr, char **paths)
+{
+	int ret = convert_prepare(c);
+
+	if (!ret && pipe2(wake, O_CLOEXEC | O_NONBLOCK))
+		return fail("pipe: %s", strerror(errno));
+	catch_signals();
+	if (!ret)
+		ret = open_inputs(c, nr, paths);
+	if (!ret)
+		ret = open_output(c);
+	if (ret)
+		return ret;
+	c->progress = !c->o.quiet && isatty(STDERR_FILENO);
+	return finish(c, write_all(c));
+}
+
+static int run(int argc, char **argv)
+{
+	struct convert c = { .o = { .cpu = UINT64_MAX, .pid = UINT64_MAX } };
+	int first, ret;
+
+	ret = kt_options(&command_convert, argc, argv, &c.o, &first);
+	if (ret >= 0)
+		return ret;
+	if (c.o.list)
+		return argc == first ? list_codecs(c.o.json)
+				     : misuse(&command_convert, "--list takes no operands");
+	if (!c.o.to || !c.o.out || argc == first)
+		return misuse(&command_convert, "it takes --to, -o and at least one input");
+	c.to_name = strdup(c.o.to);
+	ret = c.to_name ? convert(&c, argc - first, argv + first)
+			: fail("%s", strerror(ENOMEM));
+	ktape_sink_close(c.sink);
+	convert_release(&c);
+	free(c.to_name);
+	return ret;
+}
+
+const struct kt_command command_convert = {
+	.name = "convert",
+	.operands = "IN...",
+	.help = "turn traces into another format",
+	.more = "exit: 0 converted, 1 failed or the input is damaged, 2 usage\n",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Several inputs as one, and which of their events are wanted. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "convert.h"
+
+#define NS_PER_S	1000000000ULL
+
+/**
+ * convert_prepare() - understand the options
+ * @c: the conversion
+ *
+ * Return: 0 or the exit code.
+ */
+int convert_prepare(struct convert *c)
+{
+	const char *bad = c->o.events;
+
+	memset(c->mask, 0xff, sizeof(c->mask));
+	if (bad && ktape_mask_parse_shown(bad, c->mask, &bad))
+		return unknown_event(&command_convert, bad);
+	if (parse_moment(c->o.from_time, &c->from) ||
+	    parse_moment(c->o.to_time, &c->to))
+		return misuse(&command_convert, "--from-time and --to-time take seconds with a point or nanoseconds");
+	if (c->from.given && cut_begin(&c->cut))
+		return fail("%s", strerror(ENOMEM));
+	return 0;
+}
+
+/**
+ * convert_join() - the inputs are open: find their common clock and names
+ * @c: the conversion
+ *
+ * The output has the clock of the first input.
+ *
+ * Return: 0 or the exit code.
+ */
+int convert_join(struct convert *c)
+{
+	int err;
+
+	c->info = c->inputs[0].info;
+	if (c->nr_inputs == 1) {
+		c->registry = ktape_trace_registry(c->inputs[0].trace);
+		return 0;
+	}
+	err = ktape_registry_new(c->info->freq, &c->own_registry);
+	if (err)
+		return fail("%s", strerror(-err));
+	c->registry = c->own_registry;
+	return 0;
+}
+
+static bool same_clock(const struct ktape_info *a, const struct ktape_info *b)
+{
+	return a == b || (a->freq == b->freq && a->offset_s == b->offset_s &&
+			  a->offset == b->offset);
+}
+
+/**
+ * convert_ts() - a time on the clock of the output
+ * @c: the conversion
+ * @in: whose time it is
+ * @ts: the time
+ *
+ * Return: its ticks; 0 if it lies before the first.
+ */
+uint64_t convert_ts(const struct convert *c, const struct convert_input *in,
+		    uint64_t ts)
+{
+	const struct ktape_info *to = c->info;
+	__int128 ticks;
+
+	if (!to || same_clock(to, in->info))
+		return ts;
+	ticks = (__int128)ktape_epoch_ns(in->info, ts) -
+		(__int128)to->offset_s * NS_PER_S;
+	ticks = ticks * (__int128)to->freq / (__int128)NS_PER_S -
+		(__int128)to->offset;
+	return ticks < 0 ? 0 : (uint64_t)ticks;
+}
+
+static int load(struct convert *c, struct convert_input *in)
+{
+	int ret = ktape_trace_next(in->trace, &in->event);
+
+	in->begun = true;
+	if (ret <= 0)
+		in->event = NULL;
+	else
+		in->ts = convert_ts(c, in, in->event->ts);
+	if (ret > 0 && c->own_registry) {
+		struct ktape_event e = *in->event;
+
+		e.ts = in->ts;
+		ret = ktape_registry_add(c->own_registry, &e);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/**
+ * convert_next() - the next event of all inputs
+ * @c: the conversion
+ * @event: set; good until the next call
+ *
+ * Return: 1, 0 at the end, or negative errno.
+ */
+int convert_next(struct convert *c, const struct ktape_event **event)
+{
+	struct convert_input *best = NULL;
+	int err;
+
+	for (size_t i = 0; i < c->nr_inputs; i++) {
+		struct convert_input *in = &c->inputs[i];
+
+		if (!in->begun || in == c->current) {
+			err = load(c, in);
+			if (err)
+				return err;
+		}
+		if (in->event && (!best || in->ts < best->ts))
+			best = in;
+	}
+	c->current = best;
+	if (!best)
+		return 0;
+	*event = best->event;
+	if (best->ts != best->event->ts) {
+		c->moved = *best->event;
+		c->moved.ts = best->ts;
+		*event = &c->moved;
+	}
+	return 1;
+}
+
+static bool is_of_pid(const struct convert *c, int32_t tid, uint64_t ts)
+{
+	const struct ktape_object_info *o;
+
+	if (tid < 0)
+		return false;
+	if ((uint32_t)tid == c->o.pid)
+		return true;
+	o = ktape_registry_thread(c->registry, tid, ts);
+	return o && o->param1 == c->o.pid;
+}
+
+/* A switch belongs to both threads. */
+static bool is_wanted_thread(const struct convert *c,
+			     const struct ktape_event *e)
+{
+	if (c->o.pid == UINT64_MAX || is_of_pid(c, e->tid, e->ts))
+		return true;
+	return e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2 &&
+	       is_of_pid(c, (int32_t)ktape_event_arg(e, 1), e->ts);
+}
+
+/* Names are always wanted. */
+static bool is_wanted(const struct convert *c, const struct ktape_event *e)
+{
+	if (e->opcode == KTAPE_EV_REGISTRY)
+		return true;
+	if (!kt_mask_has(c->mask, e->opcode))
+		return false;
+	if (c->o.cpu != UINT64_MAX && e->cpu != c->o.cpu)
+		return false;
+	return is_wanted_thread(c, e);
+}
+
+static int write_event(struct convert *c, const struct ktape_event *e)
+{
+	if (!is_wanted(c, e))
+		return 0;
+	c->events++;
+	return ktape_sink_event(c->sink, e);
+}
+
+/**
+ * convert_wants_gap() - does a loss touch what is converted?
+ * @c: the conversion
+ * @n: on the clock of the output
+ *
+ * Return: true if it does.
+ */
+bool convert_wants_gap(const struct convert *c, const struct ktape_notice *n)
+{
+	if (c->o.cpu != UINT64_MAX && n->cpu != c->o.cpu)
+		return false;
+	if (c->from.given && is_before(&c->from, c->info, n->to))
+		return false;
+	return !c->to.given || is_before(&c->to, c->info, n->from);
+}
+
+/**
+ * convert_event() - write an event, if it is wanted
+ * @c: the conversion
+ * @e: the event
+ *
+ * Return: 0 or negative errno.
+ */
+int convert_event(struct convert *c, const struct ktape_event *e)
+{
+	int err = 0;
+
+	if (c->to.given && !is_before(&c->to, c->info, e->ts))
+		return e->opcode == KTAPE_EV_REGISTRY ? write_event(c, e) : 0;
+	if (c->cut && is_before(&c->from, c->info, e->ts))
+		return e->opcode == KTAPE_EV_REGISTRY ? write_event(c, e)
+						      : cut_learn(c->cut, e);
+	if (c->cut) {
+		err = cut_write(c->cut, c, e, write_event);
+		cut_free(c->cut);
+		c->cut = NULL;
+	}
+	return err ? err : write_event(c, e);
+}
+
+/**
+ * convert_release() - free all of it
+ * @c: the conversion
+ */
+void convert_release(struct convert *c)
+{
+	for (size_t i = 0; i < c->nr_inputs; i++)
+		ktape_trace_close(c->inputs[i].trace);
+	free(c->inputs);
+	ktape_registry_free(c->own_registry);
+	cut_free(c->cut);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What was open when a cut begins: the thread of each CPU, and slices that
+ * began and did not end.  They are written at the time of the cut, so that what
+ * follows can be understood.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert.h"
+
+#define CPUS_MAX	8192U
+#define BUCKETS		1024U
+#define SLICES_MAX	65536U
+#define TID_NONE	INT32_MIN
+
+enum scope { SCOPE_CPU, SCOPE_THREAD, SCOPE_MARK };
+
+/* What begins a slice, what ends it, and whose it is. */
+static const struct pair {
+	uint8_t begin;
+	uint8_t end;
+	uint8_t scope;
+	bool by_id;		/* the first argument has to be the same */
+} pairs[] = {
+	{ KTAPE_EV_MARK_BEGIN, KTAPE_EV_MARK_END, SCOPE_MARK, true },
+	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, SCOPE_CPU, true },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, SCOPE_CPU,
+	  false },
+	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, SCOPE_CPU, false },
+	{ KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, SCOPE_THREAD, false },
+	{ KTAPE_EV_SYS_ENTER_WIDE, KTAPE_EV_SYS_EXIT_WIDE, SCOPE_THREAD,
+	  false },
+	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, KTAPE_EV_TIMER_EXPIRE_EXIT, SCOPE_CPU,
+	  true },
+	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, KTAPE_EV_HRTIMER_EXPIRE_EXIT,
+	  SCOPE_CPU, true },
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_START, KTAPE_EV_WORKQUEUE_EXECUTE_END,
+	  SCOPE_THREAD, true },
+};
+
+/* A slice that is open. */
+struct slice {
+	struct slice *next;	/* of its bucket, the latest first */
+	struct slice *older;	/* of all */
+	struct slice *newer;
+	uint8_t end;
+	uint32_t owner;
+	uint32_t id;
+	struct ktape_event event;
+	uint8_t data[];
+};
+
+struct cut {
+	int32_t tid[CPUS_MAX];
+	uint64_t last_ts;
+	struct slice *buckets[BUCKETS];
+	struct slice *oldest;
+	struct slice *newest;
+	unsigned int nr;
+	uint64_t dropped;
+};
+
+/**
+ * cut_begin() - nothing is known
+ * @cut: set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int cut_begin(struct cut **cut)
+{
+	struct cut *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < CPUS_MAX; i++)
+		c->tid[i] = TID_NONE;
+	*cut = c;
+	return 0;
+}
+
+static uint32_t owner_of(const struct pair *p, const struct ktape_event *e)
+{
+	if (p->scope == SCOPE_CPU)
+		return e->cpu;
+	if (p->scope == SCOPE_MARK && !(e->dat20 & 1))
+		return UINT32_MAX;
+	return (uint32_t)e->tid;
+}
+
+static struct slice **bucket(struct cut *c, uint8_t end, uint32_t owner)
+{
+	return &c->buckets[(owner * 31U + end) % BUCKETS];
+}
+
+static void unlink_slice(struct cut *c, struct slice *s)
+{
+	*(s->older ? &s->older->newer : &c->oldest) = s->newer;
+	*(s->newer ? &s->newer->older : &c->newest) = s->older;
+	c->nr--;
+	free(s);
+}
+
+static int open_slice(struct cut *c, const struct pair *p,
+		      const struct ktape_event *e)
+{
+	struct slice **head = bucket(c, p->end, owner_of(p, e));
+	size_t args = e->nargs * 4U;
+	struct slice *s;
+
+	if (c->nr == SLICES_MAX) {
+		c->dropped++;
+		return 0;
+	}
+	s = calloc(1, sizeof(*s) + args + e->blob_size);
+	if (!s)
+		return -ENOMEM;
+	s->end = p->end;
+	s->owner = owner_of(p, e);
+	s->id = p->by_id ? ktape_event_arg(e, 0) : 0;
+	s->event = *e;
+	if (args)
+		memcpy(s->data, e->args, args);
+	if (e->blob_size)
+		memcpy(s->data + args, e->blob, e->blob_size);
+	s->event.args = s->data;
+	s->event.blob = e->blob ? s->data + args : NULL;
+	s->next = *head;
+	*head = s;
+	s->older = c->newest;
+	*(c->newest ? &c->newest->newer : &c->oldest) = s;
+	c->newest = s;
+	c->nr++;
+	return 0;
+}
+
+static void close_slice(struct cut *c, const struct pair *p,
+			const struct ktape_event *e)
+{
+	uint32_t owner = owner_of(p, e);
+	uint32_t id = p->by_id ? ktape_event_arg(e, 0) : 0;
+	struct slice **at = bucket(c, p->end, owner), *s;
+
+	for (; (s = *at); at = &s->next) {
+		if (s->end != p->end || s->owner != owner || s->id != id)
+			continue;
+		*at = s->next;
+		unlink_slice(c, s);
+		return;
+	}
+}
+
+/* A thread that ends does not return from what it called. */
+static void close_thread(struct cut *c, int32_t tid)
+{
+	const struct ktape_event gone = { .tid = tid };
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		if (pairs[i].scope == SCOPE_THREAD && !pairs[i].by_id)
+			close_slice(c, &pairs[i], &gone);
+	}
+}
+
+/**
+ * cut_learn() - an event before the cut
+ * @cut: what is open
+ * @e: the event
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int cut_learn(struct cut *cut, const struct ktape_event *e)
+{
+	cut->last_ts = e->ts;
+	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= CPUS_MAX || !e->known)
+		return 0;
+	cut->tid[e->cpu] = e->tid;
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2)
+		cut->tid[e->cpu] = (int32_t)ktape_event_arg(e, 1);
+	else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1)
+		cut->tid[e->cpu] = (int32_t)ktape_event_arg(e, 0);
+	else if (e->opcode == KTAPE_EV_PROCESS_EXIT)
+		close_thread(cut, (int32_t)ktape_event_arg(e, 0));
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		if (pairs[i].begin == e->opcode)
+			return open_slice(cut, &pairs[i], e);
+		if (pairs[i].end == e->opcode)
+			close_slice(cut, &pairs[i], e);
+	}
+	return 0;
+}
+
+/* The first tick that is not before the cut. */
+static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
+		       uint64_t first)
+{
+	uint64_t low = cut->last_ts, high = first;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (is_before(&c->from, c->info, mid))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return high;
+}
+
+/**
+ * cut_write() - write what is open
+ * @cut: what is open
+ * @c: the conversion
+ * @first: the first event that is not before the cut
+ * @write: takes events
+ *
+ * Return: 0 or negative errno.
+ */
+int cut_write(struct cut *cut, struct convert *c,
+	      const struct ktape_event *first,
+	      int (*write)(struct convert *c, const struct ktape_event *e))
+{
+	struct ktape_event e = {
+		.ts = cut_ts(cut, c, first->ts), .opcode = KTAPE_EV_CONTEXT,
+		.kind = KTAPE_RING_EVENT, .nargs = 1, .size = 16,
+		.dat20 = 0xff, .known = true,
+	};
+	int err = 0;
+
+	for (e.cpu = 0; e.cpu < CPUS_MAX && !err; e.cpu++) {
+		uint32_t tid = htole32((uint32_t)cut->tid[e.cpu]);
+
+		e.tid = cut->tid[e.cpu];
+		e.args = &tid;
+		if (e.tid != TID_NONE && e.tid >= 0)
+			err = write(c, &e);
+	}
+	for (struct slice *s = cut->oldest; s && !err; s = s->newer) {
+		s->event.ts = e.ts;
+		err = write(c, &s->event);
+	}
+	if (cut->dropped)
+		note("%llu slices that were open at the cut are left out: more than %u were",
+		     (unsigned long long)cut->dropped, SLICES_MAX);
+	return err;
+}
+
+/**
+ * cut_free() - forget it
+ * @cut: or NULL
+ */
+void cut_free(struct cut *cut)
+{
+	struct slice *s, *next;
+
+	if (!cut)
+		return;
+	for (s = cut->oldest; s; s = next) {
+		next = s->newer;
+		free(s);
+	}
+	free(cut);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Opening traces in any format, and what is told of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/parse.h"
+
+#include "input.h"
+
+#define TEXT_MAX	4096
+
+/**
+ * read_error() - what went wrong while reading
+ * @err: negative errno
+ *
+ * Return: a sentence.
+ */
+const char *read_error(int err)
+{
+	return err == -ENOBUFS ? "packets take more than 1 GiB of memory"
+			       : strerror(-err);
+}
+
+/**
+ * stream_name() - the file of a stream
+ * @n: a notice about it
+ * @name: room for it
+ *
+ * Return: the name.
+ */
+const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME])
+{
+	static const char *const rings[] = { "cpu", "control" };
+
+	if (n->ring == KTAPE_RING_REGISTRY)
+		return "registry";
+	snprintf(name, STREAM_NAME, "%s%u", rings[n->ring], n->cpu);
+	return name;
+}
+
+/**
+ * tell_damage() - print a notice about bytes
+ * @n: the notice
+ */
+void tell_damage(const struct ktape_notice *n)
+{
+	char name[STREAM_NAME];
+
+	if (n->kind == KTAPE_NOTICE_TABLE || n->kind == KTAPE_NOTICE_ASSUMED)
+		note("%s", n->error.text);
+	else
+		note("%s%sat byte %llu: %s",
+		     n->stream ? stream_name(n, name) : "",
+		     n->stream ? ": " : "", (unsigned long long)n->error.offset,
+		     n->error.text);
+}
+
+/**
+ * parse_moment() - a time on the command line
+ * @text: seconds with a point as in text, nanoseconds as in JSON, or NULL
+ * @m: filled
+ *
+ * Return: 0 or negative errno.
+ */
+int parse_moment(const char *text, struct moment *m)
+{
+	uint64_t v;
+	int err;
+
+	if (!text)
+		return 0;
+	m->given = true;
+	m->mono = strchr(text, '.');
+	err = m->mono ? kt_parse_time(text, &v) : kt_parse_u64(text, &v);
+	m->ns = (int64_t)v;
+	return err ? err : v > INT64_MAX ? -ERANGE : 0;
+}
+
+/**
+ * is_before() - does a time lie before a moment?
+ * @m: the moment
+ * @info: of the trace
+ * @ts: its time
+ *
+ * Return: true if it does.
+ */
+bool is_before(const struct moment *m, const struct ktape_info *info,
+	       uint64_t ts)
+{
+	return (m->mono ? ktape_mono_ns(info, ts) : ktape_epoch_ns(info, ts)) <
+	       m->ns;
+}
+
+static int add(char text[TEXT_MAX], const char *key, const char *value)
+{
+	size_t len = strlen(text);
+	int n;
+
+	n = snprintf(text + len, TEXT_MAX - len, "%s%s%s%s", len ? "," : "",
+		     key, value ? "=" : "", value ? value : "");
+	return n < 0 || (size_t)n >= TEXT_MAX - len ? -E2BIG : 0;
+}
+
+/* FILE@CORE, where there is no file of that name. */
+static int take_core(char *path, char text[TEXT_MAX])
+{
+	char *at = strrchr(path, '@');
+
+	if (!at || !at[1] || at[1 + strspn(at + 1, "0123456789")] ||
+	    !access(path, F_OK))
+		return 0;
+	*at = '\0';
+	return add(text, "core", at + 1);
+}
+
+static int tell_unopened(const char *path, int err,
+			 const struct ktape_error *error)
+{
+	if (*error->text && err == -EBADMSG && error->offset)
+		return fail("%s: at byte %llu: %s", path,
+			    (unsigned long long)error->offset, error->text);
+	if (*error->text && (err == -EBADMSG || err == -EINVAL))
+		return fail("%s: %s", path, error->text);
+	if (*error->text)
+		return fail("%s: %s: %s", path, error->text, read_error(err));
+	return fail("%s: %s", path, read_error(err));
+}
+
+/* "NAME:key=value,..." and the options that are keys. */
+static int gather(const struct input_options *o, char *from,
+		  char text[TEXT_MAX])
+{
+	char *colon = strchr(from, ':');
+	int err = 0;
+
+	if (colon) {
+		*colon = '\0';
+		err = add(text, colon + 1, NULL);
+	}
+	for (unsigned int i = 0; i < o->more.nr && !err; i++) {
+		const char *name = o->more.items[i].option->name;
+
+		if (!strcmp(name, "in-option"))
+			err = add(text, o->more.items[i].text, NULL);
+		else
+			err = add(text, name, o->more.items[i].text);
+	}
+	return err;
+}
+
+/**
+ * input_open() - open a trace in any format, or say why not
+ * @command: the subcommand
+ * @o: what was told about the format
+ * @operand: as on the command line
+ * @how: callbacks and flags; the format is filled in
+ * @trace: set
+ *
+ * Return: 0 or the exit code.
+ */
+int input_open(const struct kt_command *command, const struct input_options *o,
+	       const char *operand, struct ktape_trace_options *how,
+	       struct ktape_trace **trace)
+{
+	struct ktape_error error = { .text = "" };
+	char *from = strdup(o->from ? o->from : "");
+	char *path = strdup(operand);
+	char text[TEXT_MAX] = "";
+	int err;
+
+	err = from && path ? gather(o, from, text) : -ENOMEM;
+	if (!err)
+		err = take_core(path, text);
+	if (!err) {
+		how->format = *from && strcmp(from, "auto") ? from : NULL;
+		how->format_options = *text ? text : NULL;
+		err = ktape_trace_open(path, how, trace, &error);
+		how->format = NULL;
+		how->format_options = NULL;
+	}
+	if (err == -EINVAL && *error.text)
+		err = misuse(command, "%s: %s", operand, error.text);
+	else if (err)
+		err = tell_unopened(path ? path : operand, err, &error);
+	free(from);
+	free(path);
+	return err;
+}

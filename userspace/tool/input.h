@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Traces that a subcommand reads: their format, moments of their time. */
+#ifndef _KT_INPUT_H
+#define _KT_INPUT_H
+
+#include "opt.h"
+#include "tool.h"
+
+/**
+ * struct input_options - how to read them
+ * @from: format, perhaps with ":key=value,..."; NULL: what it looks like
+ * @more: options with the name of a key, and --in-option KEY=VALUE
+ */
+struct input_options {
+	const char *from;
+	struct kt_opt_list more;
+};
+
+/* Entries of the table of options of a subcommand, @offset is that of @more. */
+#define INPUT_OPTIONS(offset) \
+	{ "in-option", 'I', KT_OPT_LIST, offset, "KEY=VALUE", \
+	  "tell the input's format something" }, \
+	{ "format", 0, KT_OPT_LIST, offset, "bin|hex", \
+	  "the input's bytes as they are, or in hexadecimal" }, \
+	{ "mode", 0, KT_OPT_LIST, offset, "bare-metal|free-rtos", \
+	  "tband: which events there are" }, \
+	{ "core-count", 0, KT_OPT_LIST, offset, "N", \
+	  "tband: how many cores there are" }, \
+	{ "id-width", 0, KT_OPT_LIST, offset, "1|2|4", \
+	  "rkh: bytes of an event's id" }
+
+/**
+ * struct moment - a limit of time, on the clock of the text or on that of JSON
+ * @given: there is one
+ * @mono: seconds with a point, CLOCK_MONOTONIC; else nanoseconds of the epoch
+ * @ns: when
+ */
+struct moment {
+	bool given;
+	bool mono;
+	int64_t ns;
+};
+
+int input_open(const struct kt_command *command, const struct input_options *o,
+	       const char *operand, struct ktape_trace_options *how,
+	       struct ktape_trace **trace);
+int parse_moment(const char *text, struct moment *m);
+bool is_before(const struct moment *m, const struct ktape_info *info,
+	       uint64_t ts);
+const char *read_error(int err);
+
+#define STREAM_NAME	24
+
+const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME]);
+void tell_damage(const struct ktape_notice *n);
+
+#endif /* _KT_INPUT_H */
