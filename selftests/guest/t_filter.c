@@ -335,6 +335,8 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		kt_getppids(CALLS);
 		ASSERT_EQ(0, kt_pin(OTHER_CPU));
 		kt_getppids(CALLS);
+		/* A name that does not change is not told again. */
+		ASSERT_EQ(0, prctl(PR_SET_NAME, "here"));
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "elsewhere"));
 		ASSERT_EQ(0, kt_pin(LOAD_CPU));
 		kt_take(&t, fd, by_cpu, &c);

@@ -10,6 +10,8 @@ static const struct ktape_codec codecs[] = {
 	{ "jsonl", "lines of JSON, as ktape dump --json", NULL, &kt_jsonl_out },
 	{ "csv", "comma separated values, one line an event", NULL,
 	  &kt_csv_out },
+	{ "perfetto", "protobuf for ui.perfetto.dev and trace_processor", NULL,
+	  &kt_perfetto_out },
 	{ "text", "lines of text, as ktape dump", NULL, &kt_text_out },
 };
 

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * For Perfetto: events of the kernel as ftrace has them, in bundles a CPU, so
+ * that the viewer's own tables of scheduling, interrupts and system calls are
+ * filled; markers, spans and exceptions on tracks; all others as generic events.
+ * Times are those of CLOCK_BOOTTIME.
+ *
+ * What was lost is told three ways: by the bundle after it, in the statistics,
+ * and as slices on a track.
+ */
+#include "perfetto.h"
+
+#define HEADS_MAX	64	/* bytes around a bundle's events */
+
+/**
+ * pf_time() - a time as Perfetto takes it
+ * @pf: the trace
+ * @ts: trace clock
+ *
+ * Return: nanoseconds of CLOCK_BOOTTIME.
+ */
+uint64_t pf_time(const struct perfetto *pf, uint64_t ts)
+{
+	return ktape_ticks_to_ns(pf->s->info, ts) +
+	       (uint64_t)pf->s->info->boot_offset_ns;
+}
+
+static char *sequence(struct perfetto *pf, char *p, uint32_t sequence)
+{
+	uint32_t flags = PF_SEQ_NEEDED;
+
+	p = pf_number(p, PF_PACKET_SEQUENCE_ID, sequence);
+	if (sequence != PF_SEQUENCE_FTRACE)
+		return p;
+	if (!pf->begun)
+		flags = PF_SEQ_CLEARED;
+	pf->begun = true;
+	return pf_number(p, PF_PACKET_SEQUENCE_FLAGS, flags);
+}
+
+/**
+ * pf_packet() - begin a small packet
+ * @pf: the trace
+ * @sequence_id: PF_SEQUENCE_*
+ * @room: bytes that its fields may take, less than PF_MESSAGE_MAX
+ *
+ * One at a time: @pf->packet is where it begins.
+ *
+ * Return: where its fields go, or NULL.
+ */
+char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room)
+{
+	char *p = kt_sink_room(pf->s, room + HEADS_MAX);
+
+	if (!p)
+		return NULL;
+	pf->packet = pf_open(p, PF_TRACE_PACKET);
+	return sequence(pf, pf->packet, sequence_id);
+}
+
+/**
+ * pf_packet_done() - the end of a small packet
+ * @pf: the trace
+ * @p: behind its last field
+ */
+void pf_packet_done(struct perfetto *pf, char *p)
+{
+	kt_sink_done(pf->s, pf_close(pf->packet, p));
+}
+
+/* ---- bundles ----------------------------------------------------------- */
+
+static void flush(struct perfetto *pf, uint32_t cpu)
+{
+	struct pf_cpu *c = pf->cpus[cpu];
+	char heads[HEADS_MAX], *p = heads, *to;
+	size_t head, bundle;
+
+	if (!c->len && !c->gap)
+		return;
+	p = pf_number(p, PF_BUNDLE_CPU, cpu);
+	if (c->gap)
+		p = pf_number(p, PF_BUNDLE_LOST, 1);
+	head = (size_t)(p - heads);
+	bundle = head + c->len;
+	to = kt_sink_room(pf->s, bundle + 2 * HEADS_MAX);
+	if (!to)
+		return;
+	/* Its sequence comes first; lengths are known but for that. */
+	p = sequence(pf, heads + head, PF_SEQUENCE_FTRACE);
+	p = pf_varint(p, PF_PACKET_FTRACE_EVENTS << 3 | 2);
+	p = pf_varint(p, bundle);
+	to = pf_varint(to, PF_TRACE_PACKET << 3 | 2);
+	to = pf_varint(to, (size_t)(p - heads) + c->len);
+	to = kt_put_mem(to, heads + head, (size_t)(p - heads) - head);
+	to = kt_put_mem(to, heads, head);
+	to = kt_put_mem(to, c->buf, c->len);
+	kt_sink_done(pf->s, to);
+	c->len = 0;
+	c->gap = false;
+}
+
+static struct pf_cpu *cpu_of(struct perfetto *pf, uint32_t cpu)
+{
+	struct pf_cpu *c;
+
+	if (cpu >= PF_CPUS) {
+		kt_sink_miss(pf->s, "events of CPUs above 1023", 1);
+		return NULL;
+	}
+	if (pf->cpus[cpu])
+		return pf->cpus[cpu];
+	c = calloc(1, sizeof(*c));
+	if (c)
+		c->buf = malloc(PF_BUNDLE_BYTES);
+	if (!c || !c->buf) {
+		free(c);
+		pf->s->error = -ENOMEM;
+		return NULL;
+	}
+	pf->cpus[cpu] = c;
+	return c;
+}
+
+/**
+ * pf_event_room() - room in the bundle of a CPU
+ * @pf: the trace
+ * @cpu: the CPU
+ * @n: bytes, less than PF_MESSAGE_MAX; what is used of them is added to its len
+ *
+ * Return: the place, or NULL.
+ */
+char *pf_event_room(struct perfetto *pf, uint32_t cpu, size_t n)
+{
+	struct pf_cpu *c = cpu_of(pf, cpu);
+
+	if (!c)
+		return NULL;
+	if (c->len + n > PF_BUNDLE_BYTES)
+		flush(pf, cpu);
+	return c->buf + c->len;
+}
+
+/* ---- what stands around the events ------------------------------------- */
+
+static uint64_t get_be64(const uint8_t *p)
+{
+	uint64_t v = 0;
+
+	for (unsigned int i = 0; i < 8; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+static char *put_clock(char *p, uint32_t id, uint64_t ns)
+{
+	char *m = pf_open(p, PF_SNAPSHOT_CLOCK);
+
+	p = pf_number(m, PF_CLOCK_ID, id);
+	return pf_close(m, pf_number(p, PF_CLOCK_TIMESTAMP, ns));
+}
+
+/* All clocks as they stood when the trace clock was zero, and one later. */
+static char *put_clocks(const struct perfetto *pf, char *p)
+{
+	const struct ktape_info *i = pf->s->info;
+	const uint64_t at = i->freq;
+	const uint64_t ns = ktape_ticks_to_ns(i, at);
+	char *m = pf_open(p, PF_PACKET_CLOCK_SNAPSHOT);
+
+	p = put_clock(m, PF_CLOCK_BOOTTIME, ns + (uint64_t)i->boot_offset_ns);
+	p = put_clock(p, PF_CLOCK_MONOTONIC, ns + (uint64_t)i->mono_offset_ns);
+	p = put_clock(p, PF_CLOCK_REALTIME, (uint64_t)ktape_epoch_ns(i, at));
+	return pf_close(m, p);
+}
+
+static char *put_system(const struct perfetto *pf, char *p)
+{
+	const struct ktape_info *i = pf->s->info;
+	char *m = pf_open(p, PF_PACKET_SYSTEM_INFO);
+	char *uts = pf_open(m, PF_SYSTEM_UTSNAME);
+
+	p = pf_text(uts, PF_UTSNAME_SYSNAME, "Linux");
+	p = pf_text(p, PF_UTSNAME_RELEASE, i->release);
+	/* Without the machine system calls would have no names. */
+	p = pf_text(p, PF_UTSNAME_MACHINE, i->machine);
+	return pf_close(m, pf_close(uts, p));
+}
+
+static int heads(struct perfetto *pf)
+{
+	const uint8_t *uuid = pf->s->info->uuid;
+	char *p = pf_packet(pf, PF_SEQUENCE_FTRACE, 128), *m;
+
+	if (!p)
+		return pf->s->error;
+	m = pf_open(p, PF_PACKET_TRACE_UUID);
+	p = pf_number(m, PF_UUID_MSB, get_be64(uuid));
+	p = pf_number(p, PF_UUID_LSB, get_be64(uuid + 8));
+	pf_packet_done(pf, pf_close(m, p));
+	p = pf_packet(pf, PF_SEQUENCE_FTRACE, 128);
+	if (!p)
+		return pf->s->error;
+	pf_packet_done(pf, put_clocks(pf, p));
+	p = pf_packet(pf, PF_SEQUENCE_FTRACE, 512);
+	if (!p)
+		return pf->s->error;
+	pf_packet_done(pf, put_system(pf, p));
+	return 0;
+}
+
+/* At the start nothing was lost, at the end what each CPU has lost. */
+static void statistics(struct perfetto *pf, uint32_t phase)
+{
+	char *p, *m, *stats;
+
+	for (uint32_t cpu = 0; cpu < PF_CPUS; cpu++) {
+		const struct pf_cpu *c = pf->cpus[cpu];
+		bool end = phase == PF_PHASE_END;
+
+		if (!c)
+			continue;
+		p = pf_packet(pf, PF_SEQUENCE_FTRACE, 128);
+		if (!p)
+			return;
+		m = pf_open(p, PF_PACKET_FTRACE_STATS);
+		p = pf_number(m, PF_STATS_PHASE, phase);
+		stats = pf_open(p, PF_STATS_CPU);
+		p = pf_number(stats, PF_CPU_STATS_CPU, cpu);
+		p = pf_number(p, PF_CPU_STATS_ENTRIES, end ? c->entries : 0);
+		p = pf_number(p, PF_CPU_STATS_OVERRUN, 0);
+		p = pf_number(p, PF_CPU_STATS_DROPPED, end ? c->lost : 0);
+		pf_packet_done(pf, pf_close(m, pf_close(stats, p)));
+	}
+}
+
+/* ---- the codec --------------------------------------------------------- */
+
+static int begin(struct kt_sink *s)
+{
+	struct perfetto *pf = s->state;
+	int err;
+
+	pf->s = s;
+	pf->turn = 1;
+	err = pf_plans(pf);
+	if (!err)
+		err = heads(pf);
+	return err ? err : pf_generic_descriptors(pf);
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct perfetto *pf = s->state;
+	struct pf_cpu *c;
+
+	if (e->opcode == KTAPE_EV_REGISTRY) {
+		pf->turn++;
+		return 0;
+	}
+	if (e->kind == KTAPE_RING_REGISTRY)
+		return 0;
+	c = cpu_of(pf, e->cpu);
+	if (!c)
+		return s->error;
+	c->entries++;
+	if (e->tid > 0)
+		pf_thread(pf, e->tid, e->ts);
+	if (!e->known || !kt_event_fits(ktape_event_desc(e->opcode), e)) {
+		kt_sink_miss(s, "events that are not as in the table", 1);
+		return s->error;
+	}
+	if (!pf_mapped(pf, e) && !pf_track(pf, e))
+		pf_generic(pf, e);
+	return s->error;
+}
+
+static int notice(struct kt_sink *s, const struct ktape_notice *n)
+{
+	struct perfetto *pf = s->state;
+	struct pf_cpu *c = cpu_of(pf, n->cpu);
+
+	if (n->kind != KTAPE_NOTICE_LOST || !c)
+		return s->error;
+	flush(pf, n->cpu);
+	c->gap = true;
+	c->lost += n->count;
+	pf_track_lost(pf, n);
+	return s->error;
+}
+
+static int end(struct kt_sink *s)
+{
+	struct perfetto *pf = s->state;
+
+	for (uint32_t cpu = 0; cpu < PF_CPUS; cpu++) {
+		if (pf->cpus[cpu])
+			flush(pf, cpu);
+	}
+	statistics(pf, PF_PHASE_START);
+	statistics(pf, PF_PHASE_END);
+	return s->error;
+}
+
+static void close_perfetto(struct kt_sink *s)
+{
+	struct perfetto *pf = s->state;
+
+	for (uint32_t cpu = 0; cpu < PF_CPUS; cpu++) {
+		if (pf->cpus[cpu])
+			free(pf->cpus[cpu]->buf);
+		free(pf->cpus[cpu]);
+	}
+	pf_plans_free(pf);
+	pf_names_free(pf);
+}
+
+const struct kt_codec_out kt_perfetto_out = {
+	.size = sizeof(struct perfetto),
+	.begin = begin,
+	.event = event,
+	.notice = notice,
+	.end = end,
+	.close = close_perfetto,
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files share that write a trace for Perfetto. */
+#ifndef _KT_PERFETTO_H
+#define _KT_PERFETTO_H
+
+#include "perfetto_proto.h"
+#include "sink.h"
+
+#define PF_CPUS			1024U	/* the viewer refuses a trace with more */
+#define PF_BUNDLE_BYTES		(48U << 10)
+#define PF_SEQUENCE_FTRACE	1	/* packets with events of the kernel */
+#define PF_SEQUENCE_TRACKS	2	/* packets with markers */
+
+/**
+ * struct pf_thread - what is known of a thread
+ * @tid: its id; -1: the slot is free
+ * @known: the registry had it
+ * @told: it is in the process tree
+ * @turn: struct perfetto.turn when it was looked up
+ * @tgid: its process
+ * @born: which of those that had this id
+ * @len: of @name
+ * @name: its name
+ */
+struct pf_thread {
+	int32_t tid;
+	bool known;
+	bool told;
+	uint32_t turn;
+	uint32_t tgid;
+	uint64_t born;
+	uint32_t len;
+	char name[KTAPE_NAME_SIZE + 1];
+};
+
+/**
+ * struct pf_set - numbers that were met
+ * @keys: never 0; 0: the slot is free
+ * @nr: how many
+ * @room: slots, a power of two, at least half of them free
+ */
+struct pf_set {
+	uint64_t *keys;
+	uint32_t nr;
+	uint32_t room;
+};
+
+/**
+ * struct pf_cpu - the bundle of a CPU that is being filled
+ * @buf: its events
+ * @len: bytes of them
+ * @entries: events so far
+ * @lost: events lost so far
+ * @gap: the next bundle comes after a loss
+ * @blocked: a sched_blocked that waits for its switch
+ * @blocked_tid: of whom; 0: none waits
+ * @blocked_caller: by whom, interned
+ * @blocked_io: for input or output
+ */
+struct pf_cpu {
+	char *buf;
+	uint32_t len;
+	uint64_t entries;
+	uint64_t lost;
+	bool gap;
+	bool blocked_io;
+	int32_t blocked_tid;
+	uint64_t blocked_caller;
+};
+
+struct pf_plan;
+
+/**
+ * struct perfetto - a trace that is being written
+ * @s: where to
+ * @cpus: of the CPUs that were seen
+ * @threads: open hash
+ * @nr_threads: how many
+ * @room: slots of @threads, a power of two
+ * @turn: counts the changes of the registry
+ * @symbols: interned functions
+ * @tracks: tracks that were described
+ * @plans: per opcode how it becomes an event of ftrace; NULL: a generic one
+ * @packet: where the packet begins that is being written
+ * @begun: the first packet of the kernel's sequence was written
+ */
+struct perfetto {
+	struct kt_sink *s;
+	struct pf_cpu *cpus[PF_CPUS];
+	struct pf_thread *threads;
+	uint32_t nr_threads;
+	uint32_t room;
+	uint32_t turn;
+	struct pf_set symbols;
+	struct pf_set tracks;
+	struct pf_plan *plans[KTAPE_OPCODES];
+	char *packet;
+	bool begun;
+};
+
+/* codec_perfetto_out.c */
+uint64_t pf_time(const struct perfetto *pf, uint64_t ts);
+char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room);
+void pf_packet_done(struct perfetto *pf, char *p);
+char *pf_event_room(struct perfetto *pf, uint32_t cpu, size_t n);
+
+/* perfetto_names.c */
+bool pf_set_add(struct pf_set *set, uint64_t key);
+const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid,
+				  uint64_t ts);
+uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts);
+void pf_names_free(struct perfetto *pf);
+
+/* perfetto_map.c */
+int pf_plans(struct perfetto *pf);
+void pf_plans_free(struct perfetto *pf);
+bool pf_mapped(struct perfetto *pf, const struct ktape_event *e);
+
+/* perfetto_generic.c */
+int pf_generic_descriptors(struct perfetto *pf);
+void pf_generic(struct perfetto *pf, const struct ktape_event *e);
+
+/* perfetto_track.c */
+bool pf_track(struct perfetto *pf, const struct ktape_event *e);
+void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n);
+
+#endif /* _KT_PERFETTO_H */

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Events that ftrace does not have: described by the event table once, then
+ * written by it.  They are rows of the viewer's ftrace_event with their
+ * arguments.
+ */
+#include "fields.h"
+#include "perfetto.h"
+
+#define NAME_MAX_BYTES	64
+#define LABEL_OPTIONAL	1
+#define LIST_SHOWN	64U	/* words of a list, bytes of a buffer */
+#define TEXT_SHOWN	1024U
+
+static uint32_t type_of(const struct ktape_field *f)
+{
+	switch (f->place) {
+	case KTAPE_PLACE_BITS:
+	case KTAPE_PLACE_ARG:
+		break;
+	default:
+		return PF_TYPE_STRING;
+	}
+	switch (f->type) {
+	case KTAPE_TYPE_FUNC:
+		return PF_TYPE_STRING;
+	case KTAPE_TYPE_S32:
+	case KTAPE_TYPE_S64:
+	case KTAPE_TYPE_TID:
+		return PF_TYPE_INT64;
+	default:
+		return PF_TYPE_UINT64;
+	}
+}
+
+/* Numbers of fields begin with 1 and do not count places that are none. */
+static char *put_fields(char *p, const struct ktape_event_desc *d)
+{
+	uint32_t number = 0;
+	char *m;
+
+	for (unsigned int i = 0; i < d->nr_fields; i++) {
+		const struct ktape_field *f = &d->fields[i];
+
+		if (f->place == KTAPE_PLACE_BLOB)
+			continue;
+		m = pf_open(p, PF_DESCRIPTOR_FIELD);
+		p = pf_text(m, PF_FIELD_NAME, f->name);
+		p = pf_number(p, PF_FIELD_NUMBER, ++number);
+		p = pf_number(p, PF_FIELD_LABEL, LABEL_OPTIONAL);
+		p = pf_close(m, pf_number(p, PF_FIELD_TYPE, type_of(f)));
+	}
+	return p;
+}
+
+/**
+ * pf_generic_descriptors() - describe the events of the table
+ * @pf: the trace
+ *
+ * Return: 0 or negative errno.
+ */
+int pf_generic_descriptors(struct perfetto *pf)
+{
+	for (unsigned int op = 0; op < KTAPE_OPCODES; op++) {
+		const struct ktape_event_desc *d = ktape_event_desc(op);
+		char *p, *bundle, *generic, *m;
+
+		if (!d || pf->plans[op])
+			continue;
+		p = pf_packet(pf, PF_SEQUENCE_FTRACE, 2048);
+		if (!p)
+			return pf->s->error;
+		bundle = pf_open(p, PF_PACKET_FTRACE_EVENTS);
+		p = pf_number(bundle, PF_BUNDLE_CPU, 0);
+		generic = pf_open(p, PF_BUNDLE_GENERIC);
+		p = pf_number(generic, PF_GENERIC_ID, PF_GENERIC_FIRST + op);
+		m = pf_open(p, PF_GENERIC_DESCRIPTOR);
+		p = pf_text(m, PF_DESCRIPTOR_NAME, d->name);
+		p = pf_close(m, put_fields(p, d));
+		p = pf_text(p, PF_GENERIC_GROUP, "ktape");
+		pf_packet_done(pf, pf_close(bundle, pf_close(generic, p)));
+	}
+	return 0;
+}
+
+static char *put_function(struct perfetto *pf, char *p, uint32_t number,
+			  uint64_t token, uint64_t ts)
+{
+	const struct ktape_object_info *o;
+	char hex[2 * sizeof(token)];
+
+	o = ktape_registry_object(pf->s->registry, KTAPE_OBJ_FUNCTION,
+				  (uint32_t)token, 0, ts);
+	if (o)
+		return pf_bytes(p, number, o->name, o->name_len);
+	return pf_bytes(p, number, hex, (size_t)(kt_put_hex(hex, token) - hex));
+}
+
+/* Text of the trace may be any bytes; a string of protobuf may not. */
+static char *put_text(char *p, uint32_t number, const struct kt_fields *at)
+{
+	size_t len = kt_min(at->count, TEXT_SHOWN);
+	char text[TEXT_SHOWN * 4];
+	char *end = kt_put_escaped(text, (const char *)at->data, len);
+
+	return pf_bytes(p, number, text, (size_t)(end - text));
+}
+
+static char *put_list(char *p, uint32_t number, const struct ktape_field *f,
+		      const struct kt_fields *at)
+{
+	unsigned int words = kt_type_words()[f->type];
+	char text[LIST_SHOWN * (KT_PUT_U64_MAX + 1)], *to = text;
+	uint32_t count = (uint32_t)kt_min(at->count, LIST_SHOWN);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
+			to = kt_put_char(to, ' ');
+		to = kt_put_hex(to, kt_field_value(f->type,
+						   at->data + i * words * 4,
+						   words));
+	}
+	return pf_bytes(p, number, text, (size_t)(to - text));
+}
+
+static char *put_value(struct perfetto *pf, char *p, uint32_t number,
+		       const struct ktape_field *f, const struct kt_fields *at,
+		       uint64_t ts)
+{
+	char hex[LIST_SHOWN * 2];
+	uint64_t n;
+
+	switch (f->place) {
+	case KTAPE_PLACE_TEXT:
+		return put_text(p, number, at);
+	case KTAPE_PLACE_BYTES:
+		n = kt_min(at->count, LIST_SHOWN);
+		return pf_bytes(p, number, hex,
+				(size_t)(kt_put_bytes(hex, at->data, n) - hex));
+	case KTAPE_PLACE_ARRAY:
+	case KTAPE_PLACE_LIST:
+		return put_list(p, number, f, at);
+	case KTAPE_PLACE_REST:
+		if (at->count)
+			return put_list(p, number, f, at);
+		n = (uint64_t)(kt_put_hex(hex, at->value) - hex);
+		return pf_bytes(p, number, hex, n);
+	default:
+		if (f->type == KTAPE_TYPE_FUNC)
+			return put_function(pf, p, number, at->value, ts);
+		return pf_number(p, number, at->value);
+	}
+}
+
+/**
+ * pf_generic() - write an event by the table
+ * @pf: the trace, with the bundle of the event's CPU
+ * @e: the event, as in the table
+ */
+void pf_generic(struct perfetto *pf, const struct ktape_event *e)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
+	const struct ktape_field *f;
+	struct kt_fields at;
+	uint32_t number = 0;
+	char *start, *p, *m, *inner;
+
+	start = pf_event_room(pf, e->cpu, PF_MESSAGE_MAX);
+	if (!start)
+		return;
+	m = pf_open(start, PF_BUNDLE_EVENT);
+	p = pf_number(m, PF_FTRACE_TIMESTAMP, pf_time(pf, e->ts));
+	p = pf_number(p, PF_FTRACE_PID, e->tid < 0 ? 0 : (uint32_t)e->tid);
+	inner = pf_open(p, PF_GENERIC_FIRST + e->opcode);
+	p = inner;
+	kt_fields_begin(&at, d, e);
+	while ((f = kt_fields_next(&at)))
+		p = put_value(pf, p, ++number, f, &at, e->ts);
+	p = pf_close(m, pf_close(inner, p));
+	pf->cpus[e->cpu]->len += (uint32_t)(p - start);
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Events of ours as events of ftrace: one table.  A row is resolved once, into
+ * where in a record each value is; then an event is a walk over its values.
+ */
+#include "perfetto.h"
+
+#define FIELDS_MAX	8
+#define EVENT_MAX	1024U	/* bytes of the largest event */
+#define SYSCALL_ARGS	6
+#define CLONE_THREAD	0x10100	/* with the memory that is shared then */
+#define DEADLINE_PRIO	255
+#define IDLE_EXIT	255
+#define TABLE_32	(3U << 16)	/* compat or x32, in dat20 */
+#define LARGE		(1U << 18)
+
+/* How a value of ours becomes one of ftrace. */
+enum how {
+	NUMBER,		/* as it is */
+	CONST,		/* always 1 */
+	COMM,		/* a thread's name */
+	STATE,		/* enum ktape_task_state */
+	PRIO,		/* 255 is the deadline class */
+	SYMBOL,		/* a function's id */
+	VALUE,		/* the name of a value of its type */
+	IRQ,		/* the name of an interrupt */
+	NR,		/* number of a system call */
+	ARGS,		/* its arguments, in the blob */
+	THREAD,		/* flags of clone() */
+	IDLE,		/* idle state; 255 is none */
+};
+
+struct map {
+	const char *from;
+	uint8_t to;
+	uint8_t how;
+};
+
+struct row {
+	uint8_t opcode;
+	uint16_t field;
+	struct map map[FIELDS_MAX];
+};
+
+static const struct row rows[] = {
+	{ KTAPE_EV_SCHED_SWITCH, 4,
+	  { { "prev_tid", 1, COMM }, { "prev_tid", 2, NUMBER },
+	    { "prev_prio", 3, PRIO }, { "prev_state", 4, STATE },
+	    { "next_tid", 5, COMM }, { "next_tid", 6, NUMBER },
+	    { "next_prio", 7, PRIO } } },
+	{ KTAPE_EV_SCHED_WAKING, 20,
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "prio", 3, PRIO },
+	    { "tid", 4, CONST }, { "target_cpu", 5, NUMBER } } },
+	{ KTAPE_EV_SCHED_WAKEUP, 17,
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "prio", 3, PRIO },
+	    { "tid", 4, CONST }, { "target_cpu", 5, NUMBER } } },
+	{ KTAPE_EV_SCHED_WAKEUP_NEW, 114,
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "prio", 3, PRIO },
+	    { "tid", 4, CONST }, { "target_cpu", 5, NUMBER } } },
+	{ KTAPE_EV_SCHED_MIGRATE_TASK, 491,
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "prio", 3, PRIO },
+	    { "orig_cpu", 4, NUMBER }, { "dest_cpu", 5, NUMBER } } },
+	{ KTAPE_EV_SCHED_BLOCKED, 18,
+	  { { "tid", 1, NUMBER }, { "caller", 2, SYMBOL },
+	    { "io", 3, NUMBER } } },
+	{ KTAPE_EV_SCHED_PROCESS_WAIT, 242,
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER } } },
+	{ KTAPE_EV_PROCESS_FORK, 235,
+	  { { "child_tid", 1, NUMBER }, { "child_tid", 2, COMM },
+	    { "thread", 3, THREAD } } },
+	{ KTAPE_EV_PROCESS_EXEC, 237,
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER },
+	    { "old_tid", 3, NUMBER } } },
+	{ KTAPE_EV_PROCESS_EXIT, 238,
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "tgid", 3, NUMBER },
+	    { "prio", 4, PRIO } } },
+	{ KTAPE_EV_PROCESS_RENAME, 236,
+	  { { "tid", 1, NUMBER }, { "tid", 3, COMM } } },
+	{ KTAPE_EV_PROCESS_FREE, 240,
+	  { { "tid", 1, COMM }, { "tid", 2, NUMBER } } },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, 36,
+	  { { "irq", 1, NUMBER }, { "irq", 2, IRQ } } },
+	{ KTAPE_EV_IRQ_HANDLER_EXIT, 37,
+	  { { "irq", 1, NUMBER }, { "ret", 2, NUMBER } } },
+	{ KTAPE_EV_SOFTIRQ_ENTRY, 24, { { "vec", 1, NUMBER } } },
+	{ KTAPE_EV_SOFTIRQ_EXIT, 25, { { "vec", 1, NUMBER } } },
+	{ KTAPE_EV_SOFTIRQ_RAISE, 26, { { "vec", 1, NUMBER } } },
+	{ KTAPE_EV_IPI_ENTRY, 21, { { "reason", 1, VALUE } } },
+	{ KTAPE_EV_IPI_EXIT, 22, { { "reason", 1, VALUE } } },
+	{ KTAPE_EV_IPI_RAISE, 23,
+	  { { "cpus", 1, NUMBER }, { "reason", 2, VALUE } } },
+	{ KTAPE_EV_LOCAL_TIMER_ENTRY, 559, { { "vector", 1, NUMBER } } },
+	{ KTAPE_EV_LOCAL_TIMER_EXIT, 560, { { "vector", 1, NUMBER } } },
+	{ KTAPE_EV_SYS_ENTER, 329, { { "nr", 1, NR } } },
+	{ KTAPE_EV_SYS_ENTER_WIDE, 329, { { "nr", 1, NR }, { "nr", 2, ARGS } } },
+	{ KTAPE_EV_SYS_EXIT, 330, { { "nr", 1, NR }, { "ret", 2, NUMBER } } },
+	{ KTAPE_EV_HRTIMER_START, 551,
+	  { { "timer", 1, NUMBER }, { "expires", 3, NUMBER },
+	    { "mode", 5, NUMBER } } },
+	{ KTAPE_EV_HRTIMER_CANCEL, 552, { { "timer", 1, NUMBER } } },
+	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, 553,
+	  { { "timer", 1, NUMBER }, { "function", 3, SYMBOL } } },
+	{ KTAPE_EV_HRTIMER_EXPIRE_EXIT, 554, { { "timer", 1, NUMBER } } },
+	{ KTAPE_EV_TIMER_START, 555,
+	  { { "timer", 1, NUMBER }, { "function", 2, SYMBOL } } },
+	{ KTAPE_EV_TIMER_CANCEL, 556, { { "timer", 1, NUMBER } } },
+	{ KTAPE_EV_CPU_IDLE, 13,
+	  { { "state", 1, IDLE }, { "cpu", 2, NUMBER } } },
+	{ KTAPE_EV_CPU_FREQUENCY, 11,
+	  { { "khz", 1, NUMBER }, { "cpu", 2, NUMBER } } },
+	{ KTAPE_EV_WORKQUEUE_ACTIVATE_WORK, 56, { { "work", 1, NUMBER } } },
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_END, 57,
+	  { { "work", 1, NUMBER }, { "function", 2, SYMBOL } } },
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_START, 58,
+	  { { "work", 1, NUMBER }, { "function", 2, SYMBOL } } },
+	{ KTAPE_EV_WORKQUEUE_QUEUE_WORK, 59,
+	  { { "work", 1, NUMBER }, { "function", 2, SYMBOL } } },
+};
+
+/* A value of a record: bits of dat20, or @words from @words of arguments on. */
+struct step {
+	uint8_t to;
+	uint8_t how;
+	uint8_t type;
+	uint8_t words;
+	uint8_t at;
+	uint32_t mask;
+};
+
+struct pf_plan {
+	uint16_t field;
+	uint8_t nr;
+	uint8_t nargs;
+	struct step steps[FIELDS_MAX];
+};
+
+/* Where the field of that name is.  Return: false if there is none. */
+static bool place(const struct ktape_event_desc *d, const char *name,
+		  struct step *step)
+{
+	unsigned int bit = 0, word = 0;
+
+	for (unsigned int i = 0; i < d->nr_fields; i++) {
+		const struct ktape_field *f = &d->fields[i];
+		bool bits = f->place == KTAPE_PLACE_BITS;
+
+		if (!bits && f->place != KTAPE_PLACE_ARG)
+			return false;
+		if (!strcmp(f->name, name)) {
+			step->type = f->type;
+			step->words = bits ? 0 : (uint8_t)f->count;
+			step->at = (uint8_t)(bits ? bit : word);
+			step->mask = bits ? (1U << f->count) - 1 : 0;
+			return true;
+		}
+		if (bits)
+			bit += f->count;
+		else
+			word += f->count;
+	}
+	return false;
+}
+
+static int plan(struct perfetto *pf, const struct row *row)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(row->opcode);
+	struct pf_plan *to = calloc(1, sizeof(*to));
+
+	if (!to)
+		return -ENOMEM;
+	pf->plans[row->opcode] = to;
+	to->field = row->field;
+	to->nargs = d->varargs ? 0 : d->nargs;
+	for (; to->nr < FIELDS_MAX && row->map[to->nr].from; to->nr++) {
+		const struct map *m = &row->map[to->nr];
+		struct step *step = &to->steps[to->nr];
+
+		step->to = m->to;
+		step->how = m->how;
+		if (!place(d, m->from, step))
+			return kt_sink_fail(pf->s, "%s has no %s", d->name,
+					    m->from);
+	}
+	return 0;
+}
+
+/**
+ * pf_plans() - resolve the table
+ * @pf: the trace
+ *
+ * Return: 0 or negative errno.
+ */
+int pf_plans(struct perfetto *pf)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(rows) && !err; i++)
+		err = plan(pf, &rows[i]);
+	return err;
+}
+
+void pf_plans_free(struct perfetto *pf)
+{
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
+		free(pf->plans[i]);
+}
+
+static const uint16_t states[] = {
+	[KTAPE_STATE_R] = 0,
+	[KTAPE_STATE_S] = 1,
+	[KTAPE_STATE_D] = 2,
+	[KTAPE_STATE_T] = 4,
+	[KTAPE_STATE_TRACED] = 8,
+	[KTAPE_STATE_X] = 0x10,
+	[KTAPE_STATE_Z] = 0x20,
+	[KTAPE_STATE_P] = 0x40,
+	[KTAPE_STATE_I] = 0x80,
+	[KTAPE_STATE_PREEMPTED] = 0x100,
+};
+
+static uint64_t value_of(const struct step *step, const struct ktape_event *e)
+{
+	const uint8_t *at = (const uint8_t *)e->args + step->at * 4U;
+
+	if (!step->words)
+		return e->dat20 >> step->at & step->mask;
+	if (step->words == 2)
+		return kt_get64(at);
+	if (step->type == KTAPE_TYPE_TID || step->type == KTAPE_TYPE_S32)
+		return (uint64_t)(int64_t)(int32_t)kt_get32(at);
+	return kt_get32(at);
+}
+
+static char *put_comm(struct perfetto *pf, char *p, uint32_t field, uint64_t tid,
+		      uint64_t ts)
+{
+	const struct pf_thread *t;
+
+	if (!tid)
+		return pf_text(p, field, "swapper");
+	if (tid > INT32_MAX)
+		return p;
+	t = pf_thread(pf, (int32_t)tid, ts);
+	return t ? pf_bytes(p, field, t->name, t->len) : p;
+}
+
+static char *put_irq(struct perfetto *pf, char *p, uint32_t field, uint32_t irq,
+		     uint64_t ts)
+{
+	const struct ktape_object_info *o;
+
+	o = ktape_registry_object(pf->s->registry, KTAPE_OBJ_IRQ, irq, 0, ts);
+	return o ? pf_bytes(p, field, o->name, o->name_len) : p;
+}
+
+static char *put_args(char *p, uint32_t field, const struct ktape_event *e)
+{
+	for (unsigned int i = 0; i < SYSCALL_ARGS; i++)
+		p = pf_number(p, field,
+			      kt_get64((const uint8_t *)e->blob + i * 8));
+	return p;
+}
+
+static char *put_step(struct perfetto *pf, char *p, const struct step *step,
+		      const struct ktape_event *e)
+{
+	uint64_t v = value_of(step, e);
+	const char *name;
+
+	switch (step->how) {
+	case CONST:
+		return pf_number(p, step->to, 1);
+	case COMM:
+		return put_comm(pf, p, step->to, v, e->ts);
+	case STATE:
+		return pf_number(p, step->to,
+				 v < KT_ARRAY_SIZE(states) ? states[v] : 0);
+	case PRIO:
+		return pf_number(p, step->to,
+				 v == DEADLINE_PRIO ? (uint64_t)-1 : v);
+	case SYMBOL:
+		return pf_number(p, step->to,
+				 pf_symbol(pf, (uint32_t)v, e->ts));
+	case VALUE:
+		name = ktape_value_name(step->type, v);
+		return name ? pf_text(p, step->to, name) : p;
+	case IRQ:
+		return put_irq(pf, p, step->to, (uint32_t)v, e->ts);
+	case NR:
+		if (e->dat20 & LARGE)
+			v = (uint64_t)-1;
+		return pf_number(p, step->to, v);
+	case ARGS:
+		return put_args(p, step->to, e);
+	case THREAD:
+		return pf_number(p, step->to, v ? CLONE_THREAD : 0);
+	case IDLE:
+		return pf_number(p, step->to, v == IDLE_EXIT ? UINT32_MAX : v);
+	default:
+		return pf_number(p, step->to, v);
+	}
+}
+
+static char *head(struct perfetto *pf, char *p, const struct ktape_event *e)
+{
+	p = pf_number(p, PF_FTRACE_TIMESTAMP, pf_time(pf, e->ts));
+	/* Without a thread the viewer would drop it. */
+	return pf_number(p, PF_FTRACE_PID, e->tid < 0 ? 0 : (uint32_t)e->tid);
+}
+
+static void put(struct perfetto *pf, const struct pf_plan *plan,
+		const struct ktape_event *e)
+{
+	char *start = pf_event_room(pf, e->cpu, EVENT_MAX), *p, *m, *inner;
+
+	if (!start)
+		return;
+	m = pf_open(start, PF_BUNDLE_EVENT);
+	p = head(pf, m, e);
+	inner = pf_open(p, plan->field);
+	p = inner;
+	for (unsigned int i = 0; i < plan->nr; i++)
+		p = put_step(pf, p, &plan->steps[i], e);
+	p = pf_close(m, pf_close(inner, p));
+	pf->cpus[e->cpu]->len += (uint32_t)(p - start);
+}
+
+/* It belongs between the thread's leaving and its coming back. */
+static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
+{
+	struct pf_cpu *c = pf->cpus[e->cpu];
+	char *start = pf_event_room(pf, e->cpu, EVENT_MAX), *p, *m, *inner;
+
+	if (!start)
+		return;
+	m = pf_open(start, PF_BUNDLE_EVENT);
+	p = head(pf, m, e);
+	inner = pf_open(p, pf->plans[KTAPE_EV_SCHED_BLOCKED]->field);
+	p = pf_number(inner, 1, (uint32_t)c->blocked_tid);
+	p = pf_number(p, 2, c->blocked_caller);
+	p = pf_number(p, 3, c->blocked_io);
+	c->blocked_tid = 0;
+	p = pf_close(m, pf_close(inner, p));
+	c->len += (uint32_t)(p - start);
+}
+
+static bool waits_for_switch(struct perfetto *pf, const struct ktape_event *e)
+{
+	struct pf_cpu *c = pf->cpus[e->cpu];
+	int32_t tid = (int32_t)ktape_event_arg(e, 0);
+
+	if (tid <= 0 || tid != e->tid)
+		return false;
+	c->blocked_tid = tid;
+	c->blocked_caller = pf_symbol(pf, ktape_event_arg(e, 1), e->ts);
+	c->blocked_io = e->dat20 & 1;
+	return true;
+}
+
+/**
+ * pf_mapped() - write an event that ftrace has, too
+ * @pf: the trace, with the bundle of the event's CPU
+ * @e: the event, as in the table
+ *
+ * Return: false if it is none.
+ */
+bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
+{
+	const struct pf_plan *plan = pf->plans[e->opcode];
+	struct pf_cpu *c = pf->cpus[e->cpu];
+
+	if (!plan || e->nargs < plan->nargs)
+		return false;
+	if ((plan->field == 329 || plan->field == 330) &&
+	    e->dat20 & TABLE_32) {
+		kt_sink_miss(pf->s, "system calls of another table than the "
+				    "machine's, kept as events without slices",
+			     1);
+		return false;
+	}
+	if (e->opcode == KTAPE_EV_SCHED_BLOCKED && waits_for_switch(pf, e))
+		return true;
+	put(pf, plan, e);
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH && c->blocked_tid &&
+	    c->blocked_tid == e->tid)
+		put_blocked(pf, e);
+	return true;
+}

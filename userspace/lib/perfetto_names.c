@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Threads for Perfetto's process tree, and functions by their interned names.
+ * Each is told when an event first needs it, and again when its number has come
+ * to another one.
+ */
+#include "perfetto.h"
+
+#define FIRST_ROOM	256U
+#define HASH		0x9e3779b97f4a7c15ULL
+#define KTHREAD		(1U << 16)	/* in param2 of a thread */
+#define KTHREADD	2
+#define NAMED		(1ULL << 32)	/* ids of functions with a name */
+
+static uint32_t slot_of(uint64_t key, uint32_t room)
+{
+	return (uint32_t)(key * HASH >> 32) & (room - 1);
+}
+
+static bool set_grow(struct pf_set *set)
+{
+	uint32_t room = set->room ? set->room * 2 : FIRST_ROOM, i, at;
+	uint64_t *keys = calloc(room, sizeof(*keys));
+
+	if (!keys)
+		return false;
+	for (i = 0; i < set->room; i++) {
+		if (!set->keys[i])
+			continue;
+		at = slot_of(set->keys[i], room);
+		while (keys[at])
+			at = (at + 1) & (room - 1);
+		keys[at] = set->keys[i];
+	}
+	free(set->keys);
+	set->keys = keys;
+	set->room = room;
+	return true;
+}
+
+/**
+ * pf_set_add() - remember a number
+ * @set: where
+ * @key: not 0
+ *
+ * Return: true if it is new.  Without memory it is new each time.
+ */
+bool pf_set_add(struct pf_set *set, uint64_t key)
+{
+	uint32_t at;
+
+	if (set->nr * 2 >= set->room && !set_grow(set))
+		return true;
+	at = slot_of(key, set->room);
+	while (set->keys[at]) {
+		if (set->keys[at] == key)
+			return false;
+		at = (at + 1) & (set->room - 1);
+	}
+	set->keys[at] = key;
+	set->nr++;
+	return true;
+}
+
+/* ---- threads ---------------------------------------------------------- */
+
+static bool threads_grow(struct perfetto *pf)
+{
+	uint32_t room = pf->room ? pf->room * 2 : FIRST_ROOM, i, at;
+	struct pf_thread *to = malloc(room * sizeof(*to));
+
+	if (!to)
+		return false;
+	for (i = 0; i < room; i++)
+		to[i].tid = -1;
+	for (i = 0; i < pf->room; i++) {
+		if (pf->threads[i].tid < 0)
+			continue;
+		at = slot_of((uint32_t)pf->threads[i].tid, room);
+		while (to[at].tid >= 0)
+			at = (at + 1) & (room - 1);
+		to[at] = pf->threads[i];
+	}
+	free(pf->threads);
+	pf->threads = to;
+	pf->room = room;
+	return true;
+}
+
+static struct pf_thread *find(struct perfetto *pf, int32_t tid)
+{
+	struct pf_thread *t;
+	uint32_t at;
+
+	if (pf->nr_threads * 2 >= pf->room && !threads_grow(pf))
+		return NULL;
+	at = slot_of((uint32_t)tid, pf->room);
+	while (pf->threads[at].tid >= 0 && pf->threads[at].tid != tid)
+		at = (at + 1) & (pf->room - 1);
+	t = &pf->threads[at];
+	if (t->tid < 0) {
+		memset(t, 0, sizeof(*t));
+		t->tid = tid;
+		t->turn = pf->turn - 1;
+		pf->nr_threads++;
+	}
+	return t;
+}
+
+static char *put_process(char *p, const struct pf_thread *t, bool kernel)
+{
+	char *m = pf_open(p, PF_TREE_PROCESS);
+
+	p = pf_number(m, PF_PROCESS_PID, (uint32_t)t->tid);
+	if (kernel && t->tid != KTHREADD)
+		p = pf_number(p, PF_PROCESS_PPID, KTHREADD);
+	p = pf_bytes(p, PF_PROCESS_CMDLINE, t->name, t->len);
+	if (kernel)
+		p = pf_number(p, PF_PROCESS_IS_KTHREAD, 1);
+	p = pf_number(p, PF_PROCESS_CMDLINE_IS_COMM, 1);
+	return pf_close(m, p);
+}
+
+static char *put_thread(char *p, const struct pf_thread *t)
+{
+	char *m = pf_open(p, PF_TREE_THREAD);
+
+	p = pf_number(m, PF_THREAD_TID, (uint32_t)t->tid);
+	p = pf_bytes(p, PF_THREAD_NAME, t->name, t->len);
+	p = pf_number(p, PF_THREAD_TGID, t->tgid);
+	return pf_close(m, p);
+}
+
+static void tell(struct perfetto *pf, const struct pf_thread *t, bool kernel,
+		 uint64_t ts)
+{
+	char *p = pf_packet(pf, PF_SEQUENCE_FTRACE, 256), *tree;
+
+	if (!p)
+		return;
+	p = pf_number(p, PF_PACKET_TIMESTAMP, pf_time(pf, ts));
+	tree = pf_open(p, PF_PACKET_PROCESS_TREE);
+	p = (uint32_t)t->tid == t->tgid ? put_process(tree, t, kernel)
+					: put_thread(tree, t);
+	pf_packet_done(pf, pf_close(tree, p));
+}
+
+static void look_up(struct perfetto *pf, struct pf_thread *t, uint64_t ts)
+{
+	const struct ktape_object_info *o;
+	bool kernel;
+
+	t->turn = pf->turn;
+	o = ktape_registry_thread(pf->s->registry, t->tid, ts);
+	if (!o) {
+		t->known = false;
+		t->len = 0;
+		return;
+	}
+	t->told = t->told && t->known && t->born == o->born;
+	t->known = true;
+	t->tgid = o->param1;
+	t->born = o->born;
+	t->len = o->name_len;
+	memcpy(t->name, o->name, o->name_len);
+	if (t->told || !t->tid)
+		return;
+	t->told = true;
+	kernel = o->param2 & KTHREAD;
+	tell(pf, t, kernel, ts);
+}
+
+/**
+ * pf_thread() - a thread at some time, told to the viewer
+ * @pf: the trace
+ * @tid: its id, not negative
+ * @ts: when
+ *
+ * Return: the thread until the next call; without memory NULL.
+ */
+const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
+{
+	struct pf_thread *t = find(pf, tid);
+	uint32_t tgid;
+
+	if (!t || t->turn == pf->turn)
+		return t;
+	look_up(pf, t, ts);
+	tgid = t->tgid;
+	if (!t->known || tgid == (uint32_t)tid || tgid > INT32_MAX)
+		return t;
+	/* Its process has a name as well; the table may move. */
+	t = find(pf, (int32_t)tgid);
+	if (t && t->turn != pf->turn)
+		look_up(pf, t, ts);
+	return find(pf, tid);
+}
+
+/* ---- functions --------------------------------------------------------- */
+
+/**
+ * pf_symbol() - the id of a function
+ * @pf: the trace
+ * @token: of the function
+ * @ts: when
+ *
+ * Return: an id that is interned if the function's name is known.
+ */
+uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts)
+{
+	const struct ktape_object_info *o;
+	char *p, *interned, *symbol;
+
+	o = ktape_registry_object(pf->s->registry, KTAPE_OBJ_FUNCTION, token, 0,
+				  ts);
+	if (!o || !token)
+		return token;
+	if (!pf_set_add(&pf->symbols, token | NAMED))
+		return token | NAMED;
+	p = pf_packet(pf, PF_SEQUENCE_FTRACE, 256);
+	if (!p)
+		return token;
+	interned = pf_open(p, PF_PACKET_INTERNED);
+	symbol = pf_open(interned, PF_INTERNED_SYMBOLS);
+	p = pf_number(symbol, PF_SYMBOL_IID, token | NAMED);
+	p = pf_bytes(p, PF_SYMBOL_TEXT, o->name, o->name_len);
+	pf_packet_done(pf, pf_close(interned, pf_close(symbol, p)));
+	return token | NAMED;
+}
+
+void pf_names_free(struct perfetto *pf)
+{
+	free(pf->threads);
+	free(pf->symbols.keys);
+	free(pf->tracks.keys);
+}

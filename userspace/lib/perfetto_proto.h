@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Perfetto's trace as bytes: protobuf put down by hand, and the numbers of the
+ * fields that we write (perfetto_trace.proto).
+ *
+ * A message within a message gets two bytes for its length, filled in when it
+ * is closed, so that nothing is computed twice or moved.
+ */
+#ifndef _KT_PERFETTO_PROTO_H
+#define _KT_PERFETTO_PROTO_H
+
+#include "util/put.h"
+
+#include "internal.h"
+
+/* Trace, and what a packet holds. */
+#define PF_TRACE_PACKET			1
+#define PF_PACKET_FTRACE_EVENTS		1
+#define PF_PACKET_PROCESS_TREE		2
+#define PF_PACKET_CLOCK_SNAPSHOT	6
+#define PF_PACKET_TIMESTAMP		8
+#define PF_PACKET_SEQUENCE_ID		10
+#define PF_PACKET_TRACK_EVENT		11
+#define PF_PACKET_INTERNED		12
+#define PF_PACKET_SEQUENCE_FLAGS	13
+#define PF_PACKET_FTRACE_STATS		34
+#define PF_PACKET_SYSTEM_INFO		45
+#define PF_PACKET_TRACK_DESCRIPTOR	60
+#define PF_PACKET_TRACE_UUID		89
+
+#define PF_UUID_MSB			1
+#define PF_UUID_LSB			2
+#define PF_SNAPSHOT_CLOCK		1
+#define PF_CLOCK_ID			1
+#define PF_CLOCK_TIMESTAMP		2
+#define PF_CLOCK_REALTIME		1
+#define PF_CLOCK_MONOTONIC		3
+#define PF_CLOCK_BOOTTIME		6
+
+#define PF_SYSTEM_UTSNAME		1
+#define PF_UTSNAME_SYSNAME		1
+#define PF_UTSNAME_VERSION		2
+#define PF_UTSNAME_RELEASE		3
+#define PF_UTSNAME_MACHINE		4
+
+#define PF_TREE_PROCESS			1
+#define PF_TREE_THREAD			2
+#define PF_PROCESS_PID			1
+#define PF_PROCESS_PPID			2
+#define PF_PROCESS_CMDLINE		3
+#define PF_PROCESS_IS_KTHREAD		8
+#define PF_PROCESS_CMDLINE_IS_COMM	9
+#define PF_THREAD_TID			1
+#define PF_THREAD_NAME			2
+#define PF_THREAD_TGID			3
+
+#define PF_INTERNED_SYMBOLS		26
+#define PF_SYMBOL_IID			1
+#define PF_SYMBOL_TEXT			2
+
+#define PF_BUNDLE_CPU			1
+#define PF_BUNDLE_EVENT			2
+#define PF_BUNDLE_LOST			3
+#define PF_BUNDLE_GENERIC		11
+#define PF_GENERIC_ID			1
+#define PF_GENERIC_DESCRIPTOR		2
+#define PF_GENERIC_GROUP		3
+#define PF_GENERIC_FIRST		65536	/* ids of events of our own */
+#define PF_DESCRIPTOR_NAME		1
+#define PF_DESCRIPTOR_FIELD		2
+#define PF_FIELD_NAME			1
+#define PF_FIELD_NUMBER			3
+#define PF_FIELD_LABEL			4
+#define PF_FIELD_TYPE			5
+#define PF_TYPE_INT64			3
+#define PF_TYPE_UINT64			4
+#define PF_TYPE_STRING			9
+
+#define PF_FTRACE_TIMESTAMP		1
+#define PF_FTRACE_PID			2
+
+#define PF_STATS_PHASE			1
+#define PF_STATS_CPU			2
+#define PF_PHASE_START			1
+#define PF_PHASE_END			2
+#define PF_CPU_STATS_CPU		1
+#define PF_CPU_STATS_ENTRIES		2
+#define PF_CPU_STATS_OVERRUN		3
+#define PF_CPU_STATS_DROPPED		8
+
+#define PF_TRACK_UUID			1
+#define PF_TRACK_NAME			2
+#define PF_TRACK_THREAD			4
+#define PF_TRACK_COUNTER		8
+#define PF_TRACK_THREAD_PID		1
+#define PF_TRACK_THREAD_TID		2
+#define PF_EVENT_TYPE			9
+#define PF_EVENT_TRACK			11
+#define PF_EVENT_NAME			23
+#define PF_EVENT_COUNTER		30
+#define PF_EVENT_BEGIN			1
+#define PF_EVENT_END			2
+#define PF_EVENT_INSTANT		3
+#define PF_EVENT_VALUE			4
+
+#define PF_SEQ_CLEARED			1
+#define PF_SEQ_NEEDED			2
+
+#define PF_VARINT_MAX			10	/* bytes of a number */
+#define PF_NUMBER_MAX			(5 + PF_VARINT_MAX)
+#define PF_MESSAGE_MAX			((1U << 14) - 1)
+
+static inline char *pf_varint(char *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (char)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (char)v;
+	return p;
+}
+
+/* A number; one with a sign is extended to 64 bits. */
+static inline char *pf_number(char *p, uint32_t field, uint64_t v)
+{
+	return pf_varint(pf_varint(p, (uint64_t)field << 3), v);
+}
+
+static inline char *pf_bytes(char *p, uint32_t field, const char *data,
+			     size_t len)
+{
+	p = pf_varint(pf_varint(p, (uint64_t)field << 3 | 2), len);
+	return kt_put_mem(p, data, len);
+}
+
+static inline char *pf_text(char *p, uint32_t field, const char *text)
+{
+	return pf_bytes(p, field, text, strlen(text));
+}
+
+/* A message of at most PF_MESSAGE_MAX bytes: @p is where it begins. */
+static inline char *pf_open(char *p, uint32_t field)
+{
+	return pf_varint(p, (uint64_t)field << 3 | 2) + 2;
+}
+
+/* @start as pf_open() returned it, @p its end. */
+static inline char *pf_close(char *start, char *p)
+{
+	size_t len = (size_t)(p - start);
+
+	start[-2] = (char)(len | 0x80);
+	start[-1] = (char)(len >> 7);
+	return p;
+}
+
+#endif /* _KT_PERFETTO_PROTO_H */

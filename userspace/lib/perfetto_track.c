@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Tracks of the viewer: markers and values, routines of interrupts, spans of
+ * gates, exceptions, and where something was lost.
+ *
+ * A track's id has its kind in the upper byte, the CPU or thread in the middle
+ * and the marker below, so that spans on one track nest or follow each other.
+ */
+#include "perfetto.h"
+
+#define NAME_BYTES	256U
+
+enum track {
+	TRACK_LOST = 1,
+	TRACK_MARKER,
+	TRACK_VALUE,
+	TRACK_ISR,
+	TRACK_EXCEPTION,
+	TRACK_TEXT,
+	TRACK_SPAN,	/* and from here on one for each kind of span */
+};
+
+static uint64_t track_id(unsigned int kind, uint32_t whose, uint32_t id)
+{
+	return (uint64_t)kind << 56 | (uint64_t)(whose & 0xffffff) << 32 | id;
+}
+
+/**
+ * struct place - the track of an event
+ * @kind: enum track
+ * @tid: the thread whose track it is, or -1; values of threads have tracks of
+ *	their own, with the thread in the name
+ * @whose: CPU or thread, part of its id
+ * @id: of the marker, part of its id
+ * @counter: it has values
+ */
+struct place {
+	unsigned int kind;
+	int32_t tid;
+	uint32_t whose;
+	uint32_t id;
+	bool counter;
+};
+
+/* Return: the track's id, described if it is new. */
+static uint64_t describe(struct perfetto *pf, const struct place *at,
+			 const char *name, size_t len, uint64_t ts)
+{
+	uint64_t uuid = track_id(at->kind, at->whose, at->id);
+	const struct pf_thread *t = NULL;
+	char *p, *m, *inner;
+
+	if (!pf_set_add(&pf->tracks, uuid))
+		return uuid;
+	if (at->tid > 0)
+		t = pf_thread(pf, at->tid, ts);
+	p = pf_packet(pf, PF_SEQUENCE_TRACKS, NAME_BYTES + 128);
+	if (!p)
+		return uuid;
+	m = pf_open(p, PF_PACKET_TRACK_DESCRIPTOR);
+	p = pf_number(m, PF_TRACK_UUID, uuid);
+	p = pf_bytes(p, PF_TRACK_NAME, name, kt_min(len, NAME_BYTES));
+	if (t && t->known) {
+		inner = pf_open(p, PF_TRACK_THREAD);
+		p = pf_number(inner, PF_TRACK_THREAD_PID, t->tgid);
+		p = pf_number(p, PF_TRACK_THREAD_TID, (uint32_t)t->tid);
+		p = pf_close(inner, p);
+	}
+	if (at->counter) {
+		inner = pf_open(p, PF_TRACK_COUNTER);
+		p = pf_close(inner, inner);
+	}
+	pf_packet_done(pf, pf_close(m, p));
+	return uuid;
+}
+
+static void put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
+		      unsigned int type, const char *name, size_t len,
+		      int64_t value)
+{
+	char *p = pf_packet(pf, PF_SEQUENCE_TRACKS, NAME_BYTES + 128), *m;
+
+	if (!p)
+		return;
+	p = pf_number(p, PF_PACKET_TIMESTAMP, pf_time(pf, ts));
+	m = pf_open(p, PF_PACKET_TRACK_EVENT);
+	p = pf_number(m, PF_EVENT_TYPE, type);
+	p = pf_number(p, PF_EVENT_TRACK, uuid);
+	if (type == PF_EVENT_VALUE)
+		p = pf_number(p, PF_EVENT_COUNTER, (uint64_t)value);
+	else if (type != PF_EVENT_END)
+		p = pf_bytes(p, PF_EVENT_NAME, name, kt_min(len, NAME_BYTES));
+	pf_packet_done(pf, pf_close(m, p));
+}
+
+/* The registered name, or the kind and the number. */
+static size_t name_of(struct perfetto *pf, char *name, unsigned int type,
+		      const char *kind, uint32_t id, uint32_t param,
+		      uint64_t ts)
+{
+	const struct ktape_object_info *o;
+
+	o = ktape_registry_object(pf->s->registry, type, id, param, ts);
+	if (o)
+		return (size_t)(kt_put_mem(name, o->name, o->name_len) - name);
+	return (size_t)snprintf(name, NAME_BYTES, "%s %u", kind, id);
+}
+
+static void marker(struct perfetto *pf, const struct ktape_event *e)
+{
+	static const uint8_t types[] = {
+		[KTAPE_EV_MARK - KTAPE_EV_MARK] = PF_EVENT_INSTANT,
+		[KTAPE_EV_MARK_BEGIN - KTAPE_EV_MARK] = PF_EVENT_BEGIN,
+		[KTAPE_EV_MARK_END - KTAPE_EV_MARK] = PF_EVENT_END,
+		[KTAPE_EV_MARK_VALUE - KTAPE_EV_MARK] = PF_EVENT_VALUE,
+	};
+	const uint32_t id = ktape_event_arg(e, 0);
+	const bool value = e->opcode == KTAPE_EV_MARK_VALUE;
+	const bool task = e->dat20 & 1 && e->tid >= 0;
+	const struct place at = {
+		.kind = value ? TRACK_VALUE : TRACK_MARKER,
+		.tid = task && !value ? e->tid : -1,
+		.whose = task ? (uint32_t)e->tid + 1 : 0,
+		.id = id,
+		.counter = value,
+	};
+	uint64_t number = (uint64_t)ktape_event_arg(e, 2) << 32 |
+			  ktape_event_arg(e, 1);
+	char name[NAME_BYTES], text[4 * NAME_BYTES], *end;
+	size_t len = name_of(pf, name,
+			     value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER,
+			     value ? "value" : "marker", id, 0, e->ts);
+	uint64_t uuid;
+
+	if (task && value)
+		len += (size_t)snprintf(name + len, sizeof(name) - len,
+					", thread %d", e->tid);
+	uuid = describe(pf, &at, name, len, e->ts);
+	if (e->blob_size) {
+		end = kt_put_escaped(text, e->blob,
+				     kt_min(e->blob_size, NAME_BYTES));
+		put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK],
+			  text, (size_t)(end - text), (int64_t)number);
+		return;
+	}
+	put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK], name, len,
+		  (int64_t)number);
+}
+
+static void isr(struct perfetto *pf, const struct ktape_event *e)
+{
+	const uint32_t id = ktape_event_arg(e, 0);
+	const struct place at = {
+		.kind = TRACK_ISR, .tid = -1, .whose = e->cpu,
+	};
+	char title[NAME_BYTES], name[NAME_BYTES];
+	int n = snprintf(title, sizeof(title), "Interrupt routines CPU %u",
+			 e->cpu);
+	size_t len = name_of(pf, name, KTAPE_OBJ_ISR, "isr", id, e->cpu + 1,
+			     e->ts);
+
+	put_event(pf, describe(pf, &at, title, (size_t)n, e->ts), e->ts,
+		  e->opcode == KTAPE_EV_ISR_ENTER ? PF_EVENT_BEGIN
+						  : PF_EVENT_END,
+		  name, len, 0);
+}
+
+static void exception(struct perfetto *pf, const struct ktape_event *e)
+{
+	static const char title[] = "Exceptions";
+	const struct place at = { .kind = TRACK_EXCEPTION, .tid = -1 };
+	uint32_t code = ktape_event_arg(e, 0);
+	const char *severity;
+	char name[NAME_BYTES + 64], major[NAME_BYTES];
+	size_t len = name_of(pf, major, KTAPE_OBJ_EXCEPTION, "major", code >> 8,
+			     0, e->ts);
+	int n;
+
+	severity = ktape_value_name(KTAPE_TYPE_SEVERITY, e->dat20 & 7);
+	n = snprintf(name, sizeof(name), "%.*s.%u %s", (int)len, major,
+		     code & 0xff, severity ? severity : "");
+	put_event(pf, describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
+		  PF_EVENT_INSTANT, name, (size_t)n, 0);
+}
+
+static void text(struct perfetto *pf, const struct ktape_event *e)
+{
+	static const char title[] = "Text";
+	const struct place at = {
+		.kind = TRACK_TEXT,
+		.tid = e->tid,
+		.whose = (uint32_t)e->tid + 1,
+	};
+	char line[4 * NAME_BYTES], *end;
+
+	end = kt_put_escaped(line, e->blob, kt_min(e->blob_size, NAME_BYTES));
+	put_event(pf, describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
+		  PF_EVENT_INSTANT, line, (size_t)(end - line), 0);
+}
+
+/* Spans of gates: of calls and work a track a thread, else one a CPU. */
+static const struct {
+	uint8_t opcode;
+	bool task;
+	const char *title;
+} spans[] = {
+	{ KTAPE_EV_SYS_SPAN, true, "Long system calls" },
+	{ KTAPE_EV_IRQ_SPAN, false, "Long interrupts" },
+	{ KTAPE_EV_SOFTIRQ_SPAN, false, "Long soft interrupts" },
+	{ KTAPE_EV_TIMER_SPAN, false, "Long timers" },
+	{ KTAPE_EV_HRTIMER_SPAN, false, "Long high-resolution timers" },
+	{ KTAPE_EV_WORK_SPAN, true, "Long work" },
+};
+
+static size_t span_name(struct perfetto *pf, const struct ktape_event *e,
+			char *name)
+{
+	const char *call;
+	uint64_t v = 0;
+
+	if (e->opcode == KTAPE_EV_IRQ_SPAN)
+		return name_of(pf, name, KTAPE_OBJ_IRQ, "irq",
+			       e->dat20 & 0x3ffff, 0, e->ts);
+	if (e->opcode == KTAPE_EV_SOFTIRQ_SPAN)
+		return name_of(pf, name, KTAPE_OBJ_SOFTIRQ, "vector",
+			       e->dat20 & 0xff, 0, e->ts);
+	if (e->opcode == KTAPE_EV_SYS_SPAN) {
+		call = ktape_syscall_name(pf->s->info->machine,
+					  e->dat20 & 0xffff);
+		return (size_t)snprintf(name, NAME_BYTES, "%s",
+					call ? call : "system call");
+	}
+	if (!ktape_event_field(e, "function", &v))
+		return name_of(pf, name, KTAPE_OBJ_FUNCTION, "function",
+			       (uint32_t)v, 0, e->ts);
+	return (size_t)snprintf(name, NAME_BYTES, "timer");
+}
+
+static bool span(struct perfetto *pf, const struct ktape_event *e)
+{
+	struct place at = { .tid = -1 };
+	char name[NAME_BYTES];
+	uint64_t start, uuid;
+	unsigned int i = 0;
+
+	while (i < KT_ARRAY_SIZE(spans) && spans[i].opcode != e->opcode)
+		i++;
+	if (i == KT_ARRAY_SIZE(spans) || ktape_event_field(e, "start", &start))
+		return false;
+	at.kind = TRACK_SPAN + i;
+	at.tid = spans[i].task ? e->tid : -1;
+	at.whose = spans[i].task ? (uint32_t)e->tid + 1 : e->cpu;
+	uuid = describe(pf, &at, spans[i].title, strlen(spans[i].title), e->ts);
+	put_event(pf, uuid, start, PF_EVENT_BEGIN, name, span_name(pf, e, name),
+		  0);
+	put_event(pf, uuid, e->ts, PF_EVENT_END, NULL, 0, 0);
+	return true;
+}
+
+/**
+ * pf_track() - put an event on a track
+ * @pf: the trace
+ * @e: the event, as in the table
+ *
+ * Return: true if the track has all of it.
+ */
+bool pf_track(struct perfetto *pf, const struct ktape_event *e)
+{
+	switch (e->opcode) {
+	case KTAPE_EV_MARK:
+	case KTAPE_EV_MARK_BEGIN:
+	case KTAPE_EV_MARK_END:
+	case KTAPE_EV_MARK_VALUE:
+		marker(pf, e);
+		return true;
+	case KTAPE_EV_ISR_ENTER:
+	case KTAPE_EV_ISR_EXIT:
+		isr(pf, e);
+		return true;
+	case KTAPE_EV_EXCEPTION:
+		exception(pf, e);
+		return false;
+	case KTAPE_EV_TEXT:
+		text(pf, e);
+		return true;
+	default:
+		return span(pf, e);
+	}
+}
+
+/**
+ * pf_track_lost() - show where events were lost
+ * @pf: the trace
+ * @n: the notice
+ */
+void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n)
+{
+	const struct place at = {
+		.kind = TRACK_LOST, .tid = -1, .whose = n->cpu, .id = n->ring,
+	};
+	char title[NAME_BYTES], name[NAME_BYTES];
+	int t = snprintf(title, sizeof(title), "Lost data CPU %u%s", n->cpu,
+			 n->ring == KTAPE_RING_CONTROL ? " (control)" : "");
+	int len = n->count ? snprintf(name, sizeof(name), "%llu events",
+				      (unsigned long long)n->count)
+			   : snprintf(name, sizeof(name), "unknown number");
+	uint64_t uuid = describe(pf, &at, title, (size_t)t, n->from);
+
+	put_event(pf, uuid, n->from, PF_EVENT_BEGIN, name, (size_t)len, 0);
+	put_event(pf, uuid, n->to, PF_EVENT_END, NULL, 0, 0);
+}
