@@ -102,7 +102,7 @@ static const struct {
 	IN(WATERMARK, watermark, bytes, 1ULL << 32, -EINVAL),
 	IN(WATERMARK, watermark, bytes, 1ULL << 63, -EINVAL),
 	IN(WATERMARK, watermark, bytes, ~0ULL, -EINVAL),
-	IN(CREATE, create, mode, 2, -EINVAL),
+	IN(CREATE, create, mode, 4, -EINVAL),
 	IN(CREATE, create, mode, 0x80000000, -EINVAL),
 	IN(CREATE, create, mode, 0xffffffff, -EINVAL),
 };
@@ -171,7 +171,8 @@ TEST_F(value, features_and_layout_agree)
 	EXPECT_EQ(KTAPE_FEATURE_MMAP | KTAPE_FEATURE_CREATE |
 			  KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_TRACEPOINTS |
 			  KTAPE_FEATURE_FILTER | KTAPE_FEATURE_CGROUP |
-			  KTAPE_FEATURE_KPROBE | KTAPE_FEATURE_STACK,
+			  KTAPE_FEATURE_KPROBE | KTAPE_FEATURE_STACK |
+			  KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT,
 		  f.features & ~KTAPE_FEATURE_POS32);
 	EXPECT_EQ(sizeof(long) == 4, !!(f.features & KTAPE_FEATURE_POS32));
 

@@ -361,11 +361,13 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		for (int i = 0; i < 3; i++)
 			ASSERT_EQ(0, kt_stats(fd[i], cpu, 0, &st[i]));
-		/* Each its own classes, who ran at first, and no other. */
+		/* Each its own classes, who ran and names, and no other. */
 		EXPECT_EQ(kt_sum(st[0].emitted),
-			  1 + st[0].emitted[KTAPE_CLASS_SYSCALL]);
+			  st[0].emitted[KTAPE_CLASS_CONTROL] +
+				  st[0].emitted[KTAPE_CLASS_SYSCALL]);
 		EXPECT_EQ(kt_sum(st[1].emitted),
-			  1 + st[1].emitted[KTAPE_CLASS_SYSCALL] +
+			  st[1].emitted[KTAPE_CLASS_CONTROL] +
+				  st[1].emitted[KTAPE_CLASS_SYSCALL] +
 				  st[1].emitted[KTAPE_CLASS_SCHED]);
 		EXPECT_LE(2 * calls, st[0].emitted[KTAPE_CLASS_SYSCALL]);
 		EXPECT_LE(calls, st[1].emitted[KTAPE_CLASS_SYSCALL]);

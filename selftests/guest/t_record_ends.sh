@@ -161,8 +161,8 @@ test_refused()
 	refused 1 "script cannot be run: No such file" -- $dir/script
 	refused 1 "no bit for time_extend" -e sched,time_extend
 	refused 1 "no opcode 239" -p "0x8$(printf '%059d' 0)"
-	refused 1 "does not take such sizes" -B 64M
-	refused 1 "does not take such sizes" -b 64G
+	refused 1 "or such sizes" -B 64M
+	refused 1 "or such sizes" -b 64G
 	timeout 20 ktape record -q -d 0 -o $dir/zero 2>$dir/log
 	result $? "no time at all is a time" $dir/log
 	ktape profile set sched '!sched_switch' 2>$dir/log &&

@@ -16,6 +16,7 @@
 #define RING	65536
 #define BLOCK	4096
 #define LINGER	KTAPE_CREATE_LINGER
+#define FDS	64	/* more than a test opens */
 
 FIXTURE(session) {
 	int main;
@@ -35,6 +36,9 @@ FIXTURE_TEARDOWN(session)
 	for (int i = 0; i < nr; i++)
 		if (all[i].name[0])
 			kt_destroy(self->main, all[i].name);
+	/* A destroyed one is there as long as it is open. */
+	for (int fd = self->main + 1; fd < FDS; fd++)
+		close(fd);
 	EXPECT_EQ(1, kt_sessions(self->main, all));
 	close(self->main);
 }
