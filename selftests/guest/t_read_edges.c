@@ -76,7 +76,7 @@ TEST(registering_tells_what_was_lost)
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
-	for (unsigned int n = 0; n < 300; n++)
+	for (unsigned int n = 0; n < 100; n++)
 		kt_rename(n);
 	ASSERT_EQ(0, drain(t, fd));
 	for (unsigned int n = 0; n < 5000; n++)
