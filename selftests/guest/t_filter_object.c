@@ -233,7 +233,7 @@ static void *rename_it(void *arg)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", getpid());
 	fd = open(path, O_WRONLY);
 	for (int i = 0; i < CALLS; i++)
-		if (pwrite(fd, i & 1 ? "one" : "two", 3, 0) != 3)
+		if (write(fd, i & 1 ? "one" : "two", 3) != 3)
 			break;
 	close(fd);
 	return NULL;
