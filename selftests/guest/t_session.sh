@@ -58,7 +58,7 @@ test_life()
 
 test_record()
 {
-	ktape start flight -e sched,syscall -b 1M
+	ktape start flight -e sched -b 1M
 	emit 1
 	ktape record -S flight -d 1 -o $dir/live 2>$dir/log
 	result $? "a session that goes on is recorded" $dir/log
