@@ -18,7 +18,7 @@ check_cpu()
 {
 	is 40 "$(calls_ours getppid)" "calls" &&
 		is 0 "$(grep "${tab}ring=event${tab}" $dir/lines |
-			grep -vE "${tab}event=(registry|context)${tab}" |
+			grep -vE "${tab}event=(registry|context|time_extend)${tab}" |
 			grep -vc "${tab}cpu=1${tab}")" "events of other CPUs"
 }
 

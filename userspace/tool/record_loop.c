@@ -214,7 +214,8 @@ static int look_after(struct loop *l)
 	uint64_t now = now_ns();
 	int err = 0;
 
-	if (l->flush)
+	/* A piece whose events are all in open blocks is not empty. */
+	if (l->flush || l->rotate)
 		err = ktape_recorder_flush(l->r->recorder);
 	l->flush = false;
 	if (!err && l->r->o.log && (l->rotate || record_is_full(l->r, now)))
