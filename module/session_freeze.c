@@ -34,8 +34,11 @@ static void cut(void *info)
 /* The rings' words are written by their CPU, or by us if it is not there. */
 static void cut_ring(struct kt_ring *r, u64 time)
 {
-	struct kt_cut c = {};
+	/* Too large for a stack, and stopping must not fail. */
+	static struct kt_cut c;
 
+	lockdep_assert_held(&kt_session_lock);
+	memset(&c, 0, sizeof(c));
 	kt_cut_begin(&c, r, kt_ring_oldest(r), time);
 	while (kt_cut_step(&c))
 		cond_resched();
