@@ -70,28 +70,42 @@ static const struct {
 	{ KT_RKH_ACTOR, KTAPE_OBJ_USER + KTAPE_USER_RKH_ACTOR, 0 },
 };
 
+static const struct {
+	uint32_t base;
+	uint8_t type;
+	bool pair;	/* there is param1, too */
+} objects[] = {
+	{ KT_OURS_THREAD, KTAPE_OBJ_THREAD, false },
+	{ KT_OURS_IRQ, KTAPE_OBJ_IRQ, false },
+	{ KT_OURS_SOFTIRQ, KTAPE_OBJ_SOFTIRQ, false },
+	{ KT_OURS_ISR, KTAPE_OBJ_ISR, true },
+	{ KT_OURS_MARKER, KTAPE_OBJ_MARKER, true },
+	{ KT_OURS_VALUE, KTAPE_OBJ_VALUE, true },
+};
+
 /* Of a trace of ours: what the writer made of Linux' objects.  False: none. */
 static bool name_of_ours(const struct kt_rkh_event *e, struct kt_named *n)
 {
-	switch (n->id & KT_OURS_TYPE) {
-	case KT_OURS_THREAD:
-		n->type = KTAPE_OBJ_THREAD;
-		n->param1 = n->id & KT_OURS_ID;
-		break;
-	case KT_OURS_IRQ:
-		n->type = KTAPE_OBJ_IRQ;
-		break;
-	case KT_OURS_SOFTIRQ:
-		n->type = KTAPE_OBJ_SOFTIRQ;
-		break;
-	case KT_OURS_ISR:
-		n->type = KTAPE_OBJ_ISR;
-		break;
-	default:
-		return e->id != KT_RKH_TUSR || n->id < KT_OURS_EVENT;
+	uint32_t id = n->id & KT_OURS_ID;
+
+	if (e->id == KT_RKH_TUSR)
+		return n->id < KT_OURS_EVENT;
+	if (e->id != KT_RKH_AO && e->id != KT_RKH_OBJ && e->id != KT_RKH_ACTOR)
+		return true;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(objects); i++) {
+		if (objects[i].base != (n->id & KT_OURS_TYPE))
+			continue;
+		n->type = objects[i].type;
+		n->param1 = n->type == KTAPE_OBJ_THREAD ? id : 0;
+		if (objects[i].pair) {
+			n->param1 = id >> KT_OURS_PAIR_SHIFT;
+			id &= KT_OURS_PAIR_MAX;
+		}
+		n->id = id;
+		/* Of threads there is one as AO, too. */
+		return n->type != KTAPE_OBJ_THREAD || e->id == KT_RKH_AO;
 	}
-	n->id &= KT_OURS_ID;
-	return e->id != KT_RKH_OBJ;
+	return true;
 }
 
 static int emit_name(struct kt_import *s, const struct kt_rkh_event *e,

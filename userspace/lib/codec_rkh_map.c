@@ -44,7 +44,10 @@ static const struct {
 	{ KTAPE_OBJ_THREAD, KT_RKH_AO, KT_RKH_OBJ, KT_OURS_THREAD, KT_OURS_ID },
 	{ KTAPE_OBJ_IRQ, KT_RKH_ACTOR, 0, KT_OURS_IRQ, KT_OURS_ID },
 	{ KTAPE_OBJ_SOFTIRQ, KT_RKH_ACTOR, 0, KT_OURS_SOFTIRQ, KT_OURS_ID },
-	{ KTAPE_OBJ_ISR, KT_RKH_ACTOR, 0, KT_OURS_ISR, KT_OURS_ID },
+	{ KTAPE_OBJ_ISR, KT_RKH_ACTOR, 0, KT_OURS_ISR,
+	  KT_OURS_PAIR_MAX },
+	{ KTAPE_OBJ_MARKER, KT_RKH_OBJ, 0, KT_OURS_MARKER, KT_OURS_PAIR_MAX },
+	{ KTAPE_OBJ_VALUE, KT_RKH_OBJ, 0, KT_OURS_VALUE, KT_OURS_PAIR_MAX },
 	{ KTAPE_OBJ_USER_EVENT, KT_RKH_TUSR, 0, 0, KT_OURS_EVENT - 1 },
 	{ KTAPE_OBJ_FUNCTION, KT_RKH_FUN, 0, 0, 0 },
 	{ KTAPE_OBJ_USER + KTAPE_USER_THREAD, KT_RKH_AO, 0, 0, 0 },
@@ -61,6 +64,7 @@ static const struct {
 static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0);
+	uint32_t param1 = ktape_event_arg(e, 1), address;
 	size_t len = strnlen(e->blob, e->blob_size);
 
 	if (e->dat20 >> 8 & 1)		/* there is no end of a name */
@@ -72,12 +76,18 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 			continue;
 		if (names[i].max && id > names[i].max)
 			break;
-		err = kt_rkh_name(s, e->ts, names[i].id, names[i].base | id,
-				  e->blob, len);
+		address = names[i].base | id;
+		if (names[i].max == KT_OURS_PAIR_MAX) {
+			if (param1 > KT_OURS_PAIR_MAX)
+				break;
+			address |= param1 << KT_OURS_PAIR_SHIFT;
+		}
+		err = kt_rkh_name(s, e->ts, names[i].id, address, e->blob,
+				  len);
 		if (err || !names[i].also)
 			return err;
-		return kt_rkh_name(s, e->ts, names[i].also, names[i].base | id,
-				   e->blob, len);
+		return kt_rkh_name(s, e->ts, names[i].also, address, e->blob,
+				   len);
 	}
 	kt_sink_miss(s, "names of other objects", 1);
 	return 0;

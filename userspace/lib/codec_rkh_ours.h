@@ -23,6 +23,10 @@
 #define KT_OURS_THREAD		0x40000000U
 #define KT_OURS_IRQ		0x20000000U
 #define KT_OURS_SOFTIRQ		0x21000000U
-#define KT_OURS_ISR		0x22000000U
+#define KT_OURS_ISR		0x22000000U	/* these: param1 * 4096 + id */
+#define KT_OURS_MARKER		0x23000000U
+#define KT_OURS_VALUE		0x24000000U
+#define KT_OURS_PAIR_SHIFT	12
+#define KT_OURS_PAIR_MAX	0xfffU	/* of either */
 
 #endif /* _KT_CODEC_RKH_OURS_H */
