@@ -67,6 +67,11 @@ enum ktape_object {
  * @KTAPE_USER_UDP_SOCKET: param1 IP address, param2 maximum of the queue
  * @KTAPE_USER_USB: first of eight USB types: host stack device, interface,
  *	endpoint, class, then the same of the device side; no parameters
+ * @KTAPE_USER_RKH_OBJECT: object of RKH without a type of its own; of this and
+ *	of the following the id is an address, and there are no parameters
+ * @KTAPE_USER_RKH_SIGNAL: id of a signal
+ * @KTAPE_USER_RKH_STATE: state or pseudostate
+ * @KTAPE_USER_RKH_ACTOR: actor: who sends
  */
 enum ktape_user_object {
 	KTAPE_USER_THREAD = 1,
@@ -83,7 +88,11 @@ enum ktape_user_object {
 	KTAPE_USER_PACKET_POOL = 12,
 	KTAPE_USER_TCP_SOCKET = 13,
 	KTAPE_USER_UDP_SOCKET = 14,
-	KTAPE_USER_USB = 21
+	KTAPE_USER_USB = 21,
+	KTAPE_USER_RKH_OBJECT = 32,
+	KTAPE_USER_RKH_SIGNAL = 33,
+	KTAPE_USER_RKH_STATE = 34,
+	KTAPE_USER_RKH_ACTOR = 35
 };
 
 #endif /* _KTAPE_OBJECTS_H */

@@ -7,6 +7,7 @@ static const struct ktape_codec codecs[] = {
 	  NULL, &kt_native_out },
 	{ "tband", "Tonbandgeraet: COBS frames", &kt_tband_in,
 	  &kt_tband_out },
+	{ "rkh", "RKH trace: frames between 0x7E", &kt_rkh_in, &kt_rkh_out },
 	{ "jsonl", "lines of JSON, as ktape dump --json", NULL, &kt_jsonl_out },
 	{ "csv", "comma separated values, one line an event", NULL,
 	  &kt_csv_out },

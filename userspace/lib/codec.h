@@ -107,6 +107,8 @@ extern const struct kt_codec_out kt_csv_out;
 extern const struct kt_codec_out kt_jsonl_out;
 extern const struct kt_codec_out kt_native_out;
 extern const struct kt_codec_out kt_perfetto_out;
+extern const struct kt_codec_in kt_rkh_in;
+extern const struct kt_codec_out kt_rkh_out;
 extern const struct kt_codec_in kt_tband_in;
 extern const struct kt_codec_out kt_tband_out;
 extern const struct kt_codec_out kt_text_out;

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What RKH's own decoder says of a stream, line by line against ours.
+ *
+ * The normaliser: groups RQ and TIM are QUE and TMR; numbers are compared as
+ * numbers, whatever their digits; "?" and "static" are 0; a name is that of the
+ * address or signal that ours has, by the symbols that came so far, without a
+ * leading &; a target state of 0 is the source; rt and nseq, which it measures,
+ * are left out, as is the .c that it adds to files of assertions, and what it
+ * says of the configuration.
+ */
+#ifndef _LIB_RKH_GOLDEN_H
+#define _LIB_RKH_GOLDEN_H
+
+#include "lib_codec.h"
+#include "tap.h"
+
+#define SYMBOLS		256
+#define VALUE		256
+
+struct symbol {
+	char kind;		/* as the table it is in: o, s, u */
+	unsigned long long id;
+	char name[64];
+};
+
+static struct symbol symbols[SYMBOLS];
+static unsigned int nr_symbols;
+
+/* The text of a member of a flat object.  Return: false: there is none. */
+static bool member(const char *json, const char *key, char value[VALUE])
+{
+	char quoted[64];
+	const char *p;
+	size_t len;
+
+	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+	p = strstr(json, quoted);
+	if (!p)
+		return false;
+	p += strlen(quoted);
+	if (*p == '[') {
+		len = strcspn(++p, "]");
+	} else if (*p == '"') {
+		len = strcspn(++p, "\"");
+	} else {
+		len = strcspn(p, ",}");
+	}
+	snprintf(value, VALUE, "%.*s", (int)len, p);
+	return true;
+}
+
+static const char *symbol(char kind, unsigned long long id)
+{
+	for (unsigned int i = nr_symbols; i--;) {
+		if (symbols[i].kind == kind && symbols[i].id == id)
+			return symbols[i].name;
+	}
+	return "";
+}
+
+static void learn(const char *json)
+{
+	static const char *const keys[] = { "obj", "fn", "sig", "ut" };
+	char name[VALUE], id[VALUE];
+
+	if (!member(json, "nm", name) || nr_symbols == SYMBOLS)
+		return;
+	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++) {
+		struct symbol *s = &symbols[nr_symbols];
+
+		if (!member(json, keys[i], id))
+			continue;
+		s->kind = i < 2 ? 'o' : *keys[i];
+		s->id = strtoull(id, NULL, 0);
+		snprintf(s->name, sizeof(s->name), "%.63s",
+			 name + (*name == '&'));
+		nr_symbols++;
+		return;
+	}
+}
+
+/* Is what they print the value of ours? */
+static bool same_value(const char *theirs, const char *ours, bool signal)
+{
+	unsigned long long v = strtoull(ours, NULL, 0);
+	bool hex = *theirs == '0' && (theirs[1] | 32) == 'x';
+	char *end;
+
+	if (!strcmp(theirs, "?") || !strcmp(theirs, "static"))
+		return !v;
+	if ((unsigned long long)strtoll(theirs, &end, hex ? 16 : 10) ==
+	    (unsigned long long)strtoll(ours, NULL, 0) && !*end)
+		return true;
+	return !strcmp(theirs, ours) ||
+	       (*ours == '&' && !strcmp(theirs, ours + 1)) ||
+	       !strcmp(theirs, symbol(signal ? 's' : 'o', v));
+}
+
+static void same_field(const char *key, const char *value, const char *json,
+		       const char *line)
+{
+	char ours[VALUE] = "", source[VALUE];
+
+	if (!strcmp(key, "rt") || (!strcmp(key, "nseq") && strstr(line, "SMA")))
+		return;
+	check(member(json, key, ours), "%.120s: no %.120s in %.120s", line, key, json);
+	if (!strcmp(key, "tst") && !strtoull(ours, NULL, 0) &&
+	    member(json, "sst", source))
+		memcpy(ours, source, sizeof(ours));
+	check(same_value(value, ours, !strcmp(key, "sig")), "%.120s: %.120s is %.120s",
+	      line, key, ours);
+}
+
+/* Fields "key=value, ..." behind the colon. */
+static void same_fields(char *fields, const char *json, const char *line)
+{
+	char text[VALUE], number[VALUE], *part;
+
+	if (strstr(json, "\"ASSERT\"") && member(json, "file", text) &&
+	    member(json, "line", number)) {
+		char want[VALUE * 2 + 16];
+
+		snprintf(want, sizeof(want), "(%s), %s.c", number, text);
+		check(!strcmp(fields, want), "%.120s: %.120s", line, json);
+		return;
+	}
+	while ((part = strsep(&fields, ","))) {
+		char *value = strchr(part, '=');
+
+		part += strspn(part, " ");
+		if (value)
+			*value++ = '\0';
+		if (value)
+			same_field(part, value, json, line);
+		else if (*part)
+			same_field("act", part, json, line);
+	}
+}
+
+/* "SMA | FIFO       : ..." behind time and sequence number. */
+static void same_event(const char *line, const char *json)
+{
+	char copy[1024], group[VALUE], event[VALUE], *p = copy, *bar, *colon;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	colon = strstr(copy, " : ");
+	bar = colon;
+	while (bar > copy && *bar != '|')
+		bar--;
+	check(colon && bar > copy, "%.120s", line);
+	*colon = '\0';
+	bar[-1] = '\0';
+	p = strrchr(copy, '|') ? strrchr(copy, '|') + 1 : copy;
+	p += strspn(p, " ");
+	p[strcspn(p, " ")] = '\0';
+	bar += 2;
+	bar[strcspn(bar, " ")] = '\0';
+	check(member(json, "group", group) && member(json, "event", event),
+	      "%.120s", json);
+	check(!strcmp(group, !strcmp(p, "RQ") ? "QUE" :
+		      !strcmp(p, "TIM") ? "TMR" : p), "%.120s: %.120s", line, json);
+	if (!strcmp(group, "USR")) {
+		check(!strcmp(bar, symbol('u', strtoull(event, NULL, 0))),
+		      "%.120s: %.120s", line, json);
+		return;
+	}
+	check(!strcmp(bar, event), "%.120s: %.120s", line, json);
+	if (strcmp(event, "TCFG"))
+		same_fields(colon + 3, json, line);
+}
+
+/* An argument of a user event, on a line of its own. */
+static void same_argument(const char *line, char **args)
+{
+	char *ours = strsep(args, ","), theirs[VALUE];
+	const char *p = strchr(line, '|') + 2;
+	size_t n = 0;
+
+	check(ours, "%.120s", line);
+	if (strchr(p, '='))
+		p = strchr(p, '=') + 1;
+	for (; *p && n < VALUE - 1; p++) {
+		if (!strchr("[]", *p) && !(*p == ' ' && strchr(line, '[')))
+			theirs[n++] = *p;
+	}
+	theirs[n] = '\0';
+	ours += *ours == '"';
+	ours[strcspn(ours, "\"")] = '\0';
+	check(!strcasecmp(theirs, ours) || same_value(theirs, ours, false),
+	      "%.120s: %.120s", line, ours);
+}
+
+static const char *next_source(struct ktape_trace *t)
+{
+	static char text[4096];
+	const struct ktape_event *e;
+	const char *source;
+	size_t len;
+
+	while (ktape_trace_next(t, &e) > 0) {
+		source = ktape_trace_source(t, &len);
+		if (e->opcode != KTAPE_EV_USER_EVENT || !source)
+			continue;
+		snprintf(text, sizeof(text), "%.*s", (int)len, source);
+		return text;
+	}
+	return NULL;
+}
+
+static void compare_lines(struct ktape_trace *t, FILE *f, unsigned int *n,
+			  unsigned int *errors, unsigned int *gaps)
+{
+	char line[1024], list[VALUE], *args = NULL;
+	bool begun = false;
+
+	while (fgets(line, sizeof(line), f)) {
+		const char *json;
+
+		line[strcspn(line, "\n")] = '\0';
+		*errors += strstr(line, "Checksum Error") != NULL;
+		*gaps += strstr(line, "not correlatives") != NULL;
+		begun |= strstr(line, "Parsing trace stream") != NULL;
+		if (!begun || !strchr(line, '|'))
+			continue;
+		if (strspn(line, " ") > 20) {
+			if (args)
+				same_argument(line, &args);
+			continue;
+		}
+		check(!args || !*args, "%.120s: arguments are left", line);
+		json = next_source(t);
+		check(json, "%.120s: there is no more", line);
+		same_event(line, json);
+		learn(json);
+		args = member(json, "args", list) ? list : NULL;
+		++*n;
+	}
+}
+
+/* Their text and ours, and the same number of damages and gaps. */
+__attribute__((unused))
+static void compare_golden(const char *stem, unsigned int errors,
+			   unsigned int gaps)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.format = "rkh", .notice = codec_notice, .arg = &told,
+	};
+	unsigned int errors_nr = 0, gaps_nr = 0, n = 0;
+	struct ktape_trace *t;
+	char path[256];
+	FILE *f;
+
+	nr_symbols = 0;
+	snprintf(path, sizeof(path), "%s.trazer.txt", stem);
+	f = fopen(path, "r");
+	check(f, "%.120s", path);
+	snprintf(path, sizeof(path), "%s.bin", stem);
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	compare_lines(t, f, &n, &errors_nr, &gaps_nr);
+	check(n > 60, "%.120s: %u events", stem, n);
+	check(!next_source(t), "%.120s: more than %u events", stem, n);
+	check(errors_nr == errors && told.corrupt == errors, "%.120s: %u damages",
+	      stem, told.corrupt);
+	check(gaps_nr == gaps && told.gaps == gaps && told.lost == gaps,
+	      "%.120s: %u gaps, %llu lost", stem, told.gaps,
+	      (unsigned long long)told.lost);
+	ktape_trace_close(t);
+	fclose(f);
+}
+
+#endif /* _LIB_RKH_GOLDEN_H */

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RKH trace in and out: bytes, frames, losses, there and back.  Vectors are made
+ * from its specification; streams of its own encoder are read from
+ * ../shared/golden where that is, and compared with what its own decoder says.
+ */
+#include "lib_codec.h"
+#include "lib_rkh.h"
+#include "lib_rkh_golden.h"
+#include "lib_tband.h"
+#include "tap.h"
+
+static struct rkh_stream stream;
+
+#define GOLDEN	"../../../shared/golden/"
+
+/* ---- bytes -------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	const char *frame;	/* with its flag */
+	size_t len;
+	const char *json;
+} vectors[] = {
+	{ "stuffing in time", "\0\0\x11\0\x7d\x5e\x7d\x5d\0\x30\0\x20\x10\x20\x74\x7e", 16,
+	  "{\"group\":\"MP\",\"event\":\"INIT\",\"nseq\":0,\"ts\":2105409553,\"mp\":\"0x20003000\",\"nb\":16,\"bs\":32}" },
+	{ "a pool less one", "\xa5\0\1\0\0\0\3\1\1\0\x0e\0\x40\0\x20\xe7\x7e", 17,
+	  "{\"group\":\"FWK\",\"event\":\"GCR\",\"nseq\":0,\"ts\":1,\"sig\":3,\"pid\":2,\"rc\":1,\"nb\":0,\"nmin\":14,\"actor\":\"0x20004000\"}" },
+	{ "stuffed checksum", "\xa0\1\2\0\0\0\x5d\x7e", 8, "{\"group\":\"FWK\",\"event\":\"EN\",\"nseq\":1,\"ts\":2}" },
+	{ "stuffed checksum again", "\xa0\1\xe2\0\0\0\x7d\x5d\x7e", 9, "{\"group\":\"FWK\",\"event\":\"EN\",\"nseq\":1,\"ts\":226}" },
+	{ "text, then a number", "\xad\2\3\0\0\0m\0\x34\x12\x9b\x7e", 12, "{\"group\":\"FWK\",\"event\":\"ASSERT\",\"nseq\":2,\"ts\":3,\"file\":\"m\",\"line\":4660}" },
+	{ "a user's event", "\xc5\3\4\0\0\0\x21\xff\x7e", 9, NULL },
+};
+
+static void bytes(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
+		uint8_t plain[64], again[64], back[64];
+		uint8_t raw[KT_RKH_RAW_HEAD + 256] = { 0 };
+		const uint8_t *frame = (const uint8_t *)vectors[i].frame;
+		char why[KT_RKH_WHY] = "", json[1024] = "";
+		struct kt_rkh_event e;
+		int64_t len;
+		size_t size;
+
+		len = kt_rkh_unframe(plain, frame, vectors[i].len - 1);
+		check(len > 0, "%s", vectors[i].name);
+		if (!vectors[i].json)
+			continue;
+		check_equal(kt_rkh_decode(&usual, &e, plain, (size_t)len, why),
+			    0);
+		check(!*why, "%s: %s", vectors[i].name, why);
+		raw[0] = e.id;
+		raw[1] = e.seq;
+		memcpy(raw + 4, &usual.flags, 4);
+		memcpy(raw + 8, &e.ts, 4);
+		size = kt_rkh_to_typed(&usual, &e, raw + KT_RKH_RAW_HEAD);
+		*kt_rkh_json(json, raw, KT_RKH_RAW_HEAD + size) = '\0';
+		check(!strcmp(json, vectors[i].json), "%s: %s",
+		      vectors[i].name, json);
+		check(kt_rkh_encode(&usual, &e, again) == (size_t)len &&
+		      !memcmp(again, plain, (size_t)len), "%s",
+		      vectors[i].name);
+		check(kt_rkh_frame(back, again, (size_t)len) ==
+		      vectors[i].len && !memcmp(back, frame, vectors[i].len),
+		      "%s", vectors[i].name);
+	}
+}
+
+static void escapes(void)
+{
+	static const struct {
+		const char *data;
+		size_t len;
+		int64_t size;
+	} tries[] = {
+		{ "a}]b}^", 6, 4 }, { "a}", 2, -EBADMSG },
+		{ "}a", 2, -EBADMSG }, { "}}", 2, -EBADMSG },
+		{ "a~", 2, -EBADMSG }, { "", 0, 0 },
+	};
+	uint8_t to[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
+		check(kt_rkh_unframe(to, (const uint8_t *)tries[i].data,
+				     tries[i].len) == tries[i].size, "%zu", i);
+}
+
+/* ---- there and back ------------------------------------------------------------ */
+
+/* What a stream becomes when it is written again, directly or by native. */
+static void check_back(const void *data, size_t len, const char *what)
+{
+	char path[CODEC_PATH], native[CODEC_PATH];
+	struct codec_told told;
+	int in = codec_file(path, data, len), one, two, three;
+	char *back;
+	size_t size;
+
+	one = codec_convert(path, "rkh", NULL, &told);
+	check(one >= 0, "%s: %d %s", what, one, told.text);
+	check(!told.corrupt && !told.truncated, "%s: %s", what, told.text);
+	back = codec_content(one, &size);
+	check(size == len && !memcmp(back, data, len), "%s: %zu, not %zu bytes",
+	      what, size, len);
+	free(back);
+	two = codec_convert(path, "native", "form=pipe", &told);
+	check(two >= 0, "%s: %d", what, two);
+	snprintf(native, sizeof(native), "/proc/self/fd/%d", two);
+	three = codec_convert(native, "rkh", NULL, &told);
+	check(three >= 0, "%s: %d", what, three);
+	back = codec_content(three, &size);
+	check(size == len && !memcmp(back, data, len),
+	      "%s: by native %zu, not %zu bytes", what, size, len);
+	free(back);
+	close(in);
+	close(one);
+	close(two);
+	close(three);
+}
+
+/* All events in all widths, with and without each part. */
+static void widths(void)
+{
+	static const uint32_t flags[] = {
+		KT_RKH_ALL, 0x7fff, KT_RKH_ALL & ~KT_RKH_SENDER,
+		KT_RKH_ALL & ~KT_RKH_QUE_LOW, KT_RKH_ALL & ~KT_RKH_MP_LOW,
+		KT_RKH_ALL & ~KT_RKH_SEQ, KT_RKH_ALL & ~KT_RKH_CHECK,
+	};
+	char what[64];
+
+	for (unsigned int i = 0; i < 24; i++) {
+		struct kt_rkh_config c = usual;
+
+		c.id = (uint8_t)(1U << i % 3);
+		c.sig = (uint8_t)(1U << (i + 1) % 3);
+		c.ptr = (uint8_t)(1U << i % 4);
+		c.ntimer = (uint8_t)(1U << (i + 2) % 3);
+		c.nblock = (uint8_t)(1U << (i / 2) % 3);
+		c.nelem = (uint8_t)(1U << (i / 3) % 3);
+		c.esize = (uint8_t)(1U << (i / 4) % 3);
+		c.bsize = (uint8_t)(1U << (i / 5) % 3);
+		c.ts = (uint8_t)(1U << i % 3);
+		c.flags = flags[i % ARRAY_SIZE(flags)];
+		snprintf(what, sizeof(what), "config %u", i);
+		rkh_all(&stream, &c, true);
+		check_back(stream.data, stream.len, what);
+	}
+}
+
+/* Time stamps of one byte go round; a stream may begin at any number. */
+static void wraps(void)
+{
+	struct kt_rkh_config c = usual;
+
+	c.ts = 1;
+	rkh_begin(&stream, &c, true);
+	stream.seq = 200;
+	for (unsigned int i = 0; i < 400; i++) {
+		stream.ts += 100;
+		rkh_add(&stream, 0xa0, 0, NULL, 0);
+	}
+	check_back(stream.data, stream.len, "time of one byte");
+	rkh_all(&stream, &usual, false);
+	check_back(stream.data, stream.len, "no record");
+}
+
+/* ---- losses ---------------------------------------------------------------------- */
+
+static void read_all(const void *data, size_t len, const char *format,
+		     uint32_t flags, struct codec_told *told, unsigned int *nr)
+{
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = told, .format = format,
+		.flags = flags,
+	};
+	const struct ktape_event *e;
+	char path[CODEC_PATH];
+	int fd = codec_file(path, data, len);
+	struct ktape_trace *t;
+	size_t size;
+
+	memset(told, 0, sizeof(*told));
+	*nr = 0;
+	if (!ktape_trace_open(path, &how, &t, NULL)) {
+		while (ktape_trace_next(t, &e) > 0) {
+			free(codec_line(t, e));
+			*nr += ktape_trace_source(t, &size) &&
+			       e->opcode == KTAPE_EV_USER_EVENT;
+		}
+		ktape_trace_close(t);
+	}
+	close(fd);
+}
+
+/* Each bit of a frame changed, each frame taken out: that is what is lost. */
+static void losses(void)
+{
+	struct codec_told told;
+	unsigned int all, nr;
+
+	rkh_all(&stream, &usual, true);
+	read_all(stream.data, stream.len, NULL, 0, &told, &all);
+	check_equal(all, stream.nr);
+	check_equal(told.lost + told.corrupt + told.assumed, 0);
+	for (size_t i = stream.ends[9]; i < stream.ends[12]; i++) {
+		for (unsigned int bit = 0; bit < 8; bit++) {
+			uint64_t lost = i == stream.ends[10] - 1 ||
+					i == stream.ends[11] - 1 ||
+					i == stream.ends[12] - 1 ? 2 : 1;
+
+			stream.data[i] ^= (uint8_t)(1U << bit);
+			read_all(stream.data, stream.len, "rkh", 0, &told, &nr);
+			check(told.lost == lost && nr == all - lost &&
+			      told.corrupt >= 1 && told.corrupt <= 2,
+			      "byte %zu bit %u: %llu lost, %u left, %u bad", i,
+			      bit, (unsigned long long)told.lost, nr,
+			      told.corrupt);
+			stream.data[i] ^= (uint8_t)(1U << bit);
+		}
+	}
+	for (unsigned int i = 1; i < stream.nr - 2; i++) {
+		uint8_t copy[RKH_STREAM];
+		size_t head = stream.ends[i], tail = stream.ends[i + 1];
+
+		memcpy(copy, stream.data, head);
+		memcpy(copy + head, stream.data + tail, stream.len - tail);
+		read_all(copy, stream.len - (tail - head), "rkh",
+			 KTAPE_TRACE_SORTED, &told, &nr);
+		check(told.lost == 1 && told.gaps == 1 && !told.corrupt &&
+		      nr == all - 1, "frame %u: %llu lost", i,
+		      (unsigned long long)told.lost);
+	}
+}
+
+/* Cut anywhere, bytes changed, put in and taken out anywhere. */
+static void damages(void)
+{
+	struct codec_told told;
+	unsigned int nr, seed = 1;
+	uint8_t copy[RKH_STREAM];
+
+	rkh_all(&stream, &usual, true);
+	for (size_t i = 2; i < stream.len; i++) {
+		read_all(stream.data, i, "rkh", 0, &told, &nr);
+		check(told.truncated == (stream.data[i - 1] != KT_RKH_FLAG),
+		      "%zu", i);
+	}
+	for (unsigned int i = 0; i < 3000; i++) {
+		size_t len = stream.len;
+
+		memcpy(copy, stream.data, len);
+		for (unsigned int n = 0; n <= i % 8; n++) {
+			size_t at = (size_t)rand_r(&seed) % (len - 1);
+
+			switch (rand_r(&seed) % 3) {
+			case 0:
+				copy[at] = (uint8_t)rand_r(&seed);
+				break;
+			case 1:
+				memmove(copy + at, copy + at + 1, --len - at);
+				break;
+			default:
+				memmove(copy + at + 1, copy + at, len++ - at);
+				break;
+			}
+		}
+		read_all(copy, len, "rkh", i & 1 ? KTAPE_TRACE_SORTED : 0,
+			 &told, &nr);
+		check(nr <= stream.nr + 10, "%u", nr);
+	}
+}
+
+/* ---- a trace of Linux -------------------------------------------------------------- */
+
+#define KEPT_MAX	2048
+
+static unsigned int gather(const char *path, char *kept[KEPT_MAX],
+			   uint64_t *lost)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told,
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	unsigned int n = 0;
+
+	if (ktape_trace_open(path, &how, &t, NULL))
+		return 0;
+	while (n < KEPT_MAX && ktape_trace_next(t, &e) > 0) {
+		char *line;
+
+		if (e->opcode == KTAPE_TIME_EXTEND ||
+		    e->opcode == KTAPE_EV_REGISTRY)
+			continue;
+		line = codec_line(t, e);
+		/* Time has another unit. */
+		kept[n] = strdup(strchr(line, ']'));
+		free(line);
+		n++;
+	}
+	ktape_trace_close(t);
+	*lost = told.lost;
+	return n;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Events but for their times and names, and losses, stay what they are. */
+static void linux_trace(void)
+{
+	static char *first[KEPT_MAX], *second[KEPT_MAX];
+	static struct stream source;
+	char path[CODEC_PATH], native[CODEC_PATH], rkh[CODEC_PATH];
+	uint64_t lost_a = 0, lost_b = 0;
+	struct codec_told told;
+	unsigned int n, m;
+	int in, one, two, three;
+
+	stream_all(&source);
+	in = codec_file(path, source.data, source.len);
+	one = codec_convert(path, "native", "form=pipe", &told);
+	snprintf(native, sizeof(native), "/proc/self/fd/%d", one);
+	two = codec_convert(native, "rkh", NULL, &told);
+	check(two >= 0, "%d %s", two, told.text);
+	snprintf(rkh, sizeof(rkh), "/proc/self/fd/%d", two);
+	three = codec_convert(rkh, "native", "form=pipe", &told);
+	check(three >= 0, "%d %s", three, told.text);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
+	n = gather(native, first, &lost_a);
+	m = gather(path, second, &lost_b);
+	check(n > 30 && lost_a == 3, "%u events", n);
+	check_equal(m, n);
+	check_equal(lost_b, lost_a);
+	/* In one tick the order of CPUs is any. */
+	qsort(first, n, sizeof(*first), by_text);
+	qsort(second, m, sizeof(*second), by_text);
+	for (unsigned int i = 0; i < n && i < m; i++)
+		check(!strcmp(first[i], second[i]), "%.150s, not %.150s",
+		      second[i], first[i]);
+	for (unsigned int i = 0; i < n; i++)
+		free(first[i]);
+	for (unsigned int i = 0; i < m; i++)
+		free(second[i]);
+	close(in);
+	close(one);
+	close(two);
+	close(three);
+}
+
+/* ---- options ------------------------------------------------------------------------ */
+
+static void options(void)
+{
+	static const struct {
+		const char *options;
+		int err;
+	} tries[] = {
+		{ "id-width=2,ptr-width=8", 0 }, { "id-width=3", -EINVAL },
+		{ "id-width", -EINVAL }, { "ptr-width=16", -EINVAL },
+		{ "seq=2", -EINVAL }, { "tick-hz=0", -EINVAL },
+		{ "tick-hz=65536", -EINVAL }, { "color=red", -EINVAL },
+		{ "seq=0,time=0,check=0,tick-hz=65535", 0 },
+	};
+	struct ktape_error error;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	int fd;
+
+	rkh_all(&stream, &usual, true);
+	fd = codec_file(path, stream.data, stream.len);
+	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
+		struct ktape_trace_options how = {
+			.format = "rkh", .format_options = tries[i].options,
+		};
+		int err = ktape_trace_open(path, &how, &t, &error);
+
+		check(err == tries[i].err, "%zu: %d %s", i, err, error.text);
+		if (!err)
+			ktape_trace_close(t);
+	}
+	close(fd);
+}
+
+static void golden(void)
+{
+	if (access(GOLDEN, F_OK)) {
+		tap_skip("there is no ../shared/golden beside the project");
+		return;
+	}
+	compare_golden(GOLDEN "rkh_ahsm", 0, 0);
+	compare_golden(GOLDEN "rkh_ahsm_corrupt", 1, 2);
+	compare_golden(GOLDEN "rkh_allevents", 0, 0);
+	compare_golden(GOLDEN "rkh_allevents_min", 0, 0);
+}
+
+static void golden_back(void)
+{
+	static const char *const stems[] = {
+		"rkh_ahsm", "rkh_allevents", "rkh_allevents_min",
+	};
+
+	if (access(GOLDEN, F_OK)) {
+		tap_skip("there is no ../shared/golden beside the project");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
+		char path[256], *data;
+		size_t len;
+		int fd;
+
+		snprintf(path, sizeof(path), GOLDEN "%s.bin", stems[i]);
+		fd = open(path, O_RDONLY);
+		check(fd >= 0, "%s", path);
+		data = codec_content(fd, &len);
+		check_back(data, len, stems[i]);
+		free(data);
+		close(fd);
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "bytes of events", bytes },
+	{ "escapes", escapes },
+	{ "all widths there and back", widths },
+	{ "numbers that go round", wraps },
+	{ "losses", losses },
+	{ "damages", damages },
+	{ "a trace of Linux", linux_trace },
+	{ "options", options },
+	{ "what its own decoder prints", golden },
+	{ "its own streams there and back", golden_back },
+};
+
+/* What fuzzing begins with: a byte for the format, then a stream. */
+static int write_seeds(const char *dir)
+{
+	static const unsigned char first[] = { 0, 2, 0x12, 0x32, 0x52 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
+		char path[512];
+		FILE *f;
+
+		rkh_all(&stream, &usual, i != 1);
+		snprintf(path, sizeof(path), "%s/rkh-%zu", dir, i);
+		f = fopen(path, "w");
+		if (!f || fputc(first[i], f) == EOF ||
+		    fwrite(stream.data, stream.len, 1, f) != 1 || fclose(f))
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "--seeds"))
+		return write_seeds(argv[2]);
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

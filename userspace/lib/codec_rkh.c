@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * RKH trace: bytes and frames.
+ *
+ * A frame is an id, a sequence number, a time stamp, fields and a checksum,
+ * little-endian, each where the configuration has it; a flag ends it, and flags
+ * and escapes in it are escaped.  All bytes with the checksum sum up to zero.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "util/put.h"
+
+#include "internal.h"
+#include "codec_rkh.h"
+
+/*
+ * The content of a frame without its flag; @to has room for @len bytes.
+ * Return: how many, or -EBADMSG.
+ */
+int64_t kt_rkh_unframe(uint8_t *to, const uint8_t *data, size_t len)
+{
+	uint8_t *out = to;
+
+	for (size_t i = 0; i < len; i++) {
+		uint8_t byte = data[i];
+
+		if (byte == KT_RKH_FLAG)
+			return -EBADMSG;
+		if (byte == KT_RKH_ESCAPE) {
+			if (++i == len)
+				return -EBADMSG;
+			byte = data[i] ^ KT_RKH_FLIP;
+			if (byte != KT_RKH_FLAG && byte != KT_RKH_ESCAPE)
+				return -EBADMSG;
+		}
+		*out++ = byte;
+	}
+	return out - to;
+}
+
+/* A frame with its flag; @to has room for KT_RKH_FRAMED(@len).  Return: bytes. */
+size_t kt_rkh_frame(uint8_t *to, const uint8_t *data, size_t len)
+{
+	uint8_t *out = to;
+
+	for (size_t i = 0; i < len; i++) {
+		if (data[i] == KT_RKH_FLAG || data[i] == KT_RKH_ESCAPE) {
+			*out++ = KT_RKH_ESCAPE;
+			*out++ = data[i] ^ KT_RKH_FLIP;
+		} else {
+			*out++ = data[i];
+		}
+	}
+	*out++ = KT_RKH_FLAG;
+	return (size_t)(out - to);
+}
+
+/* Is the last byte the checksum of all? */
+bool kt_rkh_checked(const uint8_t *data, size_t len)
+{
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum = (uint8_t)(sum + data[i]);
+	return len && !sum;
+}
+
+/* ---- fields ------------------------------------------------------------- */
+
+/* Is a field of this type in the stream? */
+bool kt_rkh_has(const struct kt_rkh_config *c, char type)
+{
+	switch (type) {
+	case 'S':
+		return c->flags & KT_RKH_SENDER;
+	case 'N':
+		return c->flags & KT_RKH_QUE_LOW;
+	case 'B':
+		return c->flags & KT_RKH_MP_LOW;
+	default:
+		return true;
+	}
+}
+
+/* Its bytes; 0: it has no fixed number. */
+unsigned int kt_rkh_width(const struct kt_rkh_config *c, char type)
+{
+	switch (type) {
+	case 's':
+	case 'S':
+	case 'f':
+		return c->ptr;
+	case 'g':
+		return c->sig;
+	case 'n':
+	case 'N':
+		return c->nelem;
+	case 'b':
+	case 'B':
+		return c->nblock;
+	case 'z':
+		return c->bsize;
+	case 'e':
+		return c->esize;
+	case 't':
+		return c->ntimer;
+	case '2':
+	case '4':
+		return (unsigned int)(type - '0');
+	case '1':
+	case 'p':
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static const uint8_t *get(const uint8_t *p, const uint8_t *end,
+			  unsigned int width, uint64_t *value)
+{
+	if ((size_t)(end - p) < width)
+		return NULL;
+	*value = 0;
+	for (unsigned int i = width; i--;)
+		*value = *value << 8 | p[i];
+	return p + width;
+}
+
+static uint8_t *put(uint8_t *p, unsigned int width, uint64_t value)
+{
+	for (unsigned int i = 0; i < width; i++, value >>= 8)
+		*p++ = (uint8_t)value;
+	return p;
+}
+
+static const uint8_t *get_text(struct kt_rkh_event *e, char type,
+			       const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *nul;
+
+	e->text = p;
+	e->len = (size_t)(end - p);
+	if (type != 'Z')
+		return end;
+	nul = memchr(p, 0, e->len);
+	if (!nul)
+		return NULL;
+	e->len = (size_t)(nul - p);
+	return nul + 1;
+}
+
+static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
+		      const uint8_t *p, const uint8_t *end,
+		      char why[KT_RKH_WHY])
+{
+	const struct kt_rkh_kind *k = kt_rkh_kind(e->id);
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; k->types[i]; i++) {
+		unsigned int width = kt_rkh_width(c, k->types[i]);
+
+		if (!kt_rkh_has(c, k->types[i]))
+			continue;
+		p = width ? get(p, end, width, &e->values[n++])
+			  : get_text(e, k->types[i], p, end);
+		if (p)
+			continue;
+		snprintf(why, KT_RKH_WHY, "%s ends in its field %s", k->name,
+			 k->fields[i]);
+		return -EBADMSG;
+	}
+	if (p == end)
+		return 0;
+	snprintf(why, KT_RKH_WHY, "%s with %zu loose bytes", k->name,
+		 (size_t)(end - p));
+	return -EBADMSG;
+}
+
+/* Wider ids have a whole byte for the number within the group. */
+static bool narrow_id(const struct kt_rkh_config *c, uint64_t *id)
+{
+	uint64_t number = *id & 0xff, group = *id >> 8;
+
+	if (c->id == 1)
+		return true;
+	*id = group << 5 | number;
+	return group < 8 && number < 32;
+}
+
+/*
+ * An event from the content of a frame, which @e->text points into.
+ * Return: 0, or -EBADMSG with @why filled.
+ */
+int kt_rkh_decode(const struct kt_rkh_config *c, struct kt_rkh_event *e,
+		  const uint8_t *data, size_t len, char why[KT_RKH_WHY])
+{
+	const uint8_t *p = data, *end = data + len;
+	uint64_t id = 0, seq = 0, ts = 0;
+
+	memset(e, 0, sizeof(*e));
+	if (c->flags & KT_RKH_CHECK) {
+		if (!kt_rkh_checked(data, len)) {
+			snprintf(why, KT_RKH_WHY, "the checksum is wrong");
+			return -EBADMSG;
+		}
+		end--;
+	}
+	p = get(p, end, c->id, &id);
+	if (p && (!narrow_id(c, &id) || !kt_rkh_kind((unsigned int)id))) {
+		snprintf(why, KT_RKH_WHY, "unknown event");
+		return -EBADMSG;
+	}
+	if (p && c->flags & KT_RKH_SEQ)
+		p = get(p, end, 1, &seq);
+	if (p && c->flags & KT_RKH_TIME)
+		p = get(p, end, c->ts, &ts);
+	if (!p) {
+		snprintf(why, KT_RKH_WHY, "a frame of %zu bytes is too short",
+			 len);
+		return -EBADMSG;
+	}
+	e->id = (uint8_t)id;
+	e->seq = (uint8_t)seq;
+	e->ts = (uint32_t)ts;
+	return get_fields(c, e, p, end, why);
+}
+
+/* Return: bytes at @to, which has room for KT_RKH_FRAME_MAX. */
+size_t kt_rkh_encode(const struct kt_rkh_config *c,
+		     const struct kt_rkh_event *e, uint8_t *to)
+{
+	const struct kt_rkh_kind *k = kt_rkh_kind(e->id);
+	uint8_t *p = to, sum = 0;
+	unsigned int n = 0;
+
+	p = put(p, c->id, c->id == 1 ? e->id
+				     : (e->id & 0xe0U) << 3 | (e->id & 0x1fU));
+	if (c->flags & KT_RKH_SEQ)
+		*p++ = e->seq;
+	if (c->flags & KT_RKH_TIME)
+		p = put(p, c->ts, e->ts);
+	for (const char *t = k->types; *t; t++) {
+		unsigned int width = kt_rkh_width(c, *t);
+
+		if (!kt_rkh_has(c, *t))
+			continue;
+		if (width) {
+			p = put(p, width, e->values[n++]);
+			continue;
+		}
+		if (e->len)
+			memcpy(p, e->text, e->len);
+		p += e->len;
+		if (*t == 'Z')
+			*p++ = 0;
+	}
+	if (c->flags & KT_RKH_CHECK) {
+		for (const uint8_t *b = to; b < p; b++)
+			sum = (uint8_t)(sum + *b);
+		*p++ = (uint8_t)-sum;
+	}
+	return (size_t)(p - to);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* RKH trace: its configuration, from its record, from options, in words. */
+#include "util/parse.h"
+
+#include "internal.h"
+#include "codec.h"
+#include "codec_rkh.h"
+
+#define BODY		13U	/* of the record, behind its id */
+
+/* What a stream without a record of its own is taken for. */
+static const struct kt_rkh_config usual = {
+	.flags = KT_RKH_ALL, .version = 0x3400, .hz = 1000, .id = 1, .sig = 1,
+	.ts = 4, .ptr = 4, .ntimer = 2, .nblock = 1, .nelem = 1, .esize = 2,
+	.bsize = 1, .pools = 4,
+};
+
+static bool is_width(unsigned int n, unsigned int max)
+{
+	return (n == 1 || n == 2 || n == 4 || n == 8) && n <= max;
+}
+
+static bool is_good(const struct kt_rkh_config *c)
+{
+	return is_width(c->id, 4) && is_width(c->sig, 4) &&
+	       is_width(c->ts, 4) && is_width(c->ptr, 8) &&
+	       is_width(c->ntimer, 4) && is_width(c->nblock, 4) &&
+	       is_width(c->nelem, 4) && is_width(c->esize, 4) &&
+	       is_width(c->bsize, 4);
+}
+
+/*
+ * Is this the configuration?  It has neither sequence number nor time, and a
+ * checksum if it says so itself.  @c has the width of ids.
+ */
+bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
+{
+	uint32_t id = c->id == 1 ? KT_RKH_TCFG : 0x50c;
+	struct kt_rkh_config n = { .id = c->id };
+	const uint8_t *p = data + c->id;
+
+	if (len < c->id + BODY || len > c->id + BODY + 1U)
+		return false;
+	for (unsigned int i = 0; i < c->id; i++, id >>= 8) {
+		if (data[i] != (id & 0xff))
+			return false;
+	}
+	n.version = (uint16_t)(p[0] | p[1] << 8);
+	n.flags = kt_get32(p + 2);
+	n.sig = p[6] >> 4;
+	n.ts = p[6] & 15;
+	n.ptr = p[7] >> 4;
+	n.ntimer = p[7] & 15;
+	n.nblock = p[8] >> 4;
+	n.nelem = p[8] & 15;
+	n.esize = p[9];
+	n.bsize = p[10] >> 4;
+	n.pools = p[10] & 15;
+	n.hz = (uint16_t)(p[11] | p[12] << 8);
+	if (!is_good(&n) || (len > c->id + BODY) != !!(n.flags & KT_RKH_CHECK))
+		return false;
+	if (n.flags & KT_RKH_CHECK && !kt_rkh_checked(data, len))
+		return false;
+	*c = n;
+	return true;
+}
+
+/* Return: bytes at @to, which has room for KT_RKH_CONFIG_FRAME. */
+size_t kt_rkh_put_config(const struct kt_rkh_config *c, uint8_t *to)
+{
+	uint32_t id = c->id == 1 ? KT_RKH_TCFG : 0x50c;
+	uint8_t *p = to, sum = 0;
+
+	for (unsigned int i = 0; i < c->id; i++, id >>= 8)
+		*p++ = (uint8_t)id;
+	*p++ = (uint8_t)c->version;
+	*p++ = (uint8_t)(c->version >> 8);
+	kt_set32(p, c->flags);
+	p += 4;
+	*p++ = (uint8_t)(c->sig << 4 | c->ts);
+	*p++ = (uint8_t)(c->ptr << 4 | c->ntimer);
+	*p++ = (uint8_t)(c->nblock << 4 | c->nelem);
+	*p++ = c->esize;
+	*p++ = (uint8_t)(c->bsize << 4 | c->pools);
+	*p++ = (uint8_t)c->hz;
+	*p++ = (uint8_t)(c->hz >> 8);
+	if (c->flags & KT_RKH_CHECK) {
+		for (const uint8_t *b = to; b < p; b++)
+			sum = (uint8_t)(sum + *b);
+		*p++ = (uint8_t)-sum;
+	}
+	return (size_t)(p - to);
+}
+
+/* As arguments of the user event that stands for it. */
+void kt_rkh_pack(const struct kt_rkh_config *c,
+		 uint32_t words[KT_RKH_CONFIG_WORDS])
+{
+	words[0] = c->flags;
+	words[1] = (uint32_t)c->hz << 16 | c->version;
+	words[2] = (uint32_t)c->sig << 28 | (uint32_t)c->ts << 24 |
+		   (uint32_t)c->ptr << 20 | (uint32_t)c->ntimer << 16 |
+		   (uint32_t)c->nblock << 12 | (uint32_t)c->nelem << 8 |
+		   (uint32_t)c->bsize << 4 | c->pools;
+	words[3] = (uint32_t)c->id << 8 | c->esize;
+}
+
+bool kt_rkh_unpack(struct kt_rkh_config *c,
+		   const uint32_t words[KT_RKH_CONFIG_WORDS])
+{
+	const struct kt_rkh_config n = {
+		.flags = words[0], .hz = (uint16_t)(words[1] >> 16),
+		.version = (uint16_t)words[1], .sig = words[2] >> 28 & 15,
+		.ts = words[2] >> 24 & 15, .ptr = words[2] >> 20 & 15,
+		.ntimer = words[2] >> 16 & 15, .nblock = words[2] >> 12 & 15,
+		.nelem = words[2] >> 8 & 15, .bsize = words[2] >> 4 & 15,
+		.pools = words[2] & 15, .id = (uint8_t)(words[3] >> 8),
+		.esize = (uint8_t)words[3],
+	};
+
+	if (!is_good(&n))
+		return false;
+	*c = n;
+	return true;
+}
+
+static const struct {
+	const char *key;
+	size_t offset;
+} widths[] = {
+	{ "id-width", offsetof(struct kt_rkh_config, id) },
+	{ "sig-width", offsetof(struct kt_rkh_config, sig) },
+	{ "time-width", offsetof(struct kt_rkh_config, ts) },
+	{ "ptr-width", offsetof(struct kt_rkh_config, ptr) },
+	{ "ntimer-width", offsetof(struct kt_rkh_config, ntimer) },
+	{ "nblock-width", offsetof(struct kt_rkh_config, nblock) },
+	{ "nelem-width", offsetof(struct kt_rkh_config, nelem) },
+	{ "esize-width", offsetof(struct kt_rkh_config, esize) },
+	{ "bsize-width", offsetof(struct kt_rkh_config, bsize) },
+};
+
+static const struct {
+	const char *key;
+	uint32_t flag;
+} switches[] = {
+	{ "seq", KT_RKH_SEQ },	     { "time", KT_RKH_TIME },
+	{ "check", KT_RKH_CHECK },   { "sender", KT_RKH_SENDER },
+	{ "que-low", KT_RKH_QUE_LOW }, { "mp-low", KT_RKH_MP_LOW },
+};
+
+/*
+ * The usual configuration as options change it.
+ * Return: NULL, or the key whose value is none.
+ */
+const char *kt_rkh_options(struct kt_rkh_config *c,
+			   const struct kt_codec_options *options)
+{
+	const char *text;
+	uint64_t v;
+
+	*c = usual;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(widths); i++) {
+		text = kt_codec_option(options, widths[i].key);
+		if (!text)
+			continue;
+		if (kt_parse_u64(text, &v) || v > 8)
+			return widths[i].key;
+		*((uint8_t *)c + widths[i].offset) = (uint8_t)v;
+		if (!is_good(c))
+			return widths[i].key;
+	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(switches); i++) {
+		text = kt_codec_option(options, switches[i].key);
+		if (!text)
+			continue;
+		if (kt_parse_u64(text, &v) || v > 1)
+			return switches[i].key;
+		c->flags = v ? c->flags | switches[i].flag
+			     : c->flags & ~switches[i].flag;
+	}
+	text = kt_codec_option(options, "tick-hz");
+	if (text && (kt_parse_u64(text, &v) || !v || v > UINT16_MAX))
+		return "tick-hz";
+	if (text)
+		c->hz = (uint16_t)v;
+	return NULL;
+}

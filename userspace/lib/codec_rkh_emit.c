@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Reading RKH trace: what becomes of each event. */
+#include <ktape/formats.h>
+#include <ktape/mark.h>
+
+#include "codec_rkh_in.h"
+#include "codec_rkh_ours.h"
+
+#define OURS_FIXED	4	/* arguments in front of an event's own */
+
+static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
+		    const struct kt_rkh_event *e, size_t size)
+{
+	memset(t->raw, 0, KT_RKH_RAW_HEAD);
+	t->raw[0] = e->id;
+	t->raw[1] = e->seq;
+	kt_set32(t->raw + 4, t->config.flags);
+	kt_set32(t->raw + 8, e->ts);
+	if (size)
+		memcpy(t->raw + KT_RKH_RAW_HEAD, t->typed, size);
+	f->raw = t->raw;
+	f->raw_size = (uint32_t)(KT_RKH_RAW_HEAD + size);
+}
+
+/**
+ * kt_rkh_emit_config() - the configuration as a user event
+ * @s: the trace
+ * @ts: when
+ * @seq: sequence number of the first event, if no record told the
+ *	configuration; else -1
+ *
+ * Return: as kt_import_emit().
+ */
+int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
+{
+	struct kt_foreign f = {
+		.ts = ts, .tid = -1, .opcode = KTAPE_EV_USER_EVENT, .nargs = 6,
+		.args = { KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG }, .blob = "",
+	};
+	const struct kt_rkh_event e = { .id = KT_RKH_TCFG };
+	struct kt_rkh_import *t = s->state;
+
+	if (t->config.flags & KT_RKH_OURS)
+		return 0;
+	kt_rkh_pack(&t->config, f.args + 1);
+	f.args[5] = seq < 0 ? 0 : 1U << 8 | (uint32_t)seq;
+	for (unsigned int i = 0; i < KT_RKH_CONFIG_WORDS; i++)
+		kt_set32(t->typed + i * 4, f.args[1 + i]);
+	set_raw(t, &f, &e, KT_RKH_CONFIG_WORDS * 4);
+	return kt_import_emit(s, &f);
+}
+
+/* ---- names -------------------------------------------------------------- */
+
+static const struct {
+	uint8_t id;
+	uint8_t type;
+	uint8_t at;	/* which field is the id */
+} symbols[] = {
+	{ KT_RKH_OBJ, KTAPE_OBJ_USER + KTAPE_USER_RKH_OBJECT, 0 },
+	{ KT_RKH_SIG, KTAPE_OBJ_USER + KTAPE_USER_RKH_SIGNAL, 0 },
+	{ KT_RKH_FUN, KTAPE_OBJ_FUNCTION, 0 },
+	{ KT_RKH_TUSR, KTAPE_OBJ_USER_EVENT, 0 },
+	{ KT_RKH_AO, KTAPE_OBJ_USER + KTAPE_USER_THREAD, 0 },
+	{ KT_RKH_STATE, KTAPE_OBJ_USER + KTAPE_USER_RKH_STATE, 1 },
+	{ KT_RKH_PSTATE, KTAPE_OBJ_USER + KTAPE_USER_RKH_STATE, 1 },
+	{ KT_RKH_TIMER, KTAPE_OBJ_USER + KTAPE_USER_TIMER, 0 },
+	{ KT_RKH_EPOOL, KTAPE_OBJ_USER + KTAPE_USER_BLOCK_POOL, 0 },
+	{ KT_RKH_QUEUE, KTAPE_OBJ_USER + KTAPE_USER_QUEUE, 0 },
+	{ KT_RKH_ACTOR, KTAPE_OBJ_USER + KTAPE_USER_RKH_ACTOR, 0 },
+};
+
+static const struct {
+	uint32_t base;
+	uint8_t type;
+	bool pair;	/* there is param1, too */
+} objects[] = {
+	{ KT_OURS_THREAD, KTAPE_OBJ_THREAD, false },
+	{ KT_OURS_IRQ, KTAPE_OBJ_IRQ, false },
+	{ KT_OURS_SOFTIRQ, KTAPE_OBJ_SOFTIRQ, false },
+	{ KT_OURS_ISR, KTAPE_OBJ_ISR, true },
+	{ KT_OURS_MARKER, KTAPE_OBJ_MARKER, true },
+	{ KT_OURS_VALUE, KTAPE_OBJ_VALUE, true },
+};
+
+/* Of a trace of ours: what the writer made of Linux' objects.  False: none. */
+static bool name_of_ours(const struct kt_rkh_event *e, struct kt_named *n)
+{
+	uint32_t id = n->id & KT_OURS_ID;
+
+	if (e->id == KT_RKH_TUSR)
+		return n->id < KT_OURS_EVENT;
+	if (e->id != KT_RKH_AO && e->id != KT_RKH_OBJ && e->id != KT_RKH_ACTOR)
+		return true;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(objects); i++) {
+		if (objects[i].base != (n->id & KT_OURS_TYPE))
+			continue;
+		n->type = objects[i].type;
+		n->param1 = n->type == KTAPE_OBJ_THREAD ? id : 0;
+		if (objects[i].pair) {
+			n->param1 = id >> KT_OURS_PAIR_SHIFT;
+			id &= KT_OURS_PAIR_MAX;
+		}
+		n->id = id;
+		/* Of threads there is one as AO, too. */
+		return n->type != KTAPE_OBJ_THREAD || e->id == KT_RKH_AO;
+	}
+	return true;
+}
+
+static int emit_name(struct kt_import *s, const struct kt_rkh_event *e,
+		     uint64_t ts, size_t i)
+{
+	struct kt_foreign f = { .ts = ts };
+	struct kt_rkh_import *t = s->state;
+	struct kt_named n = {
+		.type = symbols[i].type,
+		.id = (uint32_t)e->values[symbols[i].at],
+		.name = e->text, .len = e->len,
+	};
+
+	if (t->config.flags & KT_RKH_OURS) {
+		if (!name_of_ours(e, &n))
+			return 0;
+		if (n.type < KTAPE_OBJ_USER)
+			return kt_import_name(s, &f, &n);
+	}
+	if (e->len > KTAPE_NAME_SIZE && !t->cut_names) {
+		t->cut_names = true;
+		kt_import_note(s, "names longer than %u bytes are cut",
+			       KTAPE_NAME_SIZE);
+	}
+	return kt_import_name(s, &f, &n);
+}
+
+static int emit_names(struct kt_import *s, const struct kt_rkh_event *e,
+		      uint64_t ts)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(symbols); i++) {
+		if (symbols[i].id == e->id)
+			return emit_name(s, e, ts, i);
+	}
+	return 0;
+}
+
+/* ---- events of Linux ---------------------------------------------------------- */
+
+static const uint8_t fixed[OURS_FIXED] = {
+	KTAPE_FORMAT_U8, KTAPE_FORMAT_U16, KTAPE_FORMAT_OBJECT, KTAPE_FORMAT_X32,
+};
+
+/* Take the four that stand in front of all.  Return: behind them, or NULL. */
+static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
+				const uint8_t *end)
+{
+	uint64_t v[OURS_FIXED];
+	unsigned int format;
+
+	for (unsigned int i = 0; i < OURS_FIXED; i++) {
+		p = kt_rkh_get_typed(p, end, &format, &v[i]);
+		if (!p || format != fixed[i])
+			return NULL;
+	}
+	f->opcode = (uint8_t)v[0];
+	f->cpu = (uint32_t)v[1];
+	f->tid = v[2] ? (int32_t)(v[2] & KT_OURS_ID) : -1;
+	f->dat20 = (uint32_t)v[3];
+	return f->cpu < KT_CPUS_MAX && f->dat20 <= KTAPE_DAT20_MASK ? p : NULL;
+}
+
+/* Arguments and buffer, which is put together at @room. */
+static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
+		     uint8_t *room)
+{
+	unsigned int format;
+	uint64_t v;
+
+	while (p < end) {
+		const uint8_t *next = kt_rkh_get_typed(p, end, &format, &v);
+
+		if (!next)
+			return false;
+		if (format == KTAPE_FORMAT_X32 && !f->blob) {
+			if (f->nargs == KTAPE_NARGS_MAX)
+				return false;
+			f->args[f->nargs++] = (uint32_t)v;
+		} else if (format == KTAPE_FORMAT_MEMORY) {
+			f->blob = room;
+			memcpy(room + f->blob_size, p + 2, p[1]);
+			f->blob_size += p[1];
+		} else {
+			return false;
+		}
+		p = next;
+	}
+	return true;
+}
+
+/* Return: 0, negative errno, or 1: it is not one of these. */
+static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
+		     struct kt_foreign *f)
+{
+	struct kt_rkh_import *t = s->state;
+	struct kt_foreign o = { .ts = f->ts, .raw = f->raw,
+				.raw_size = f->raw_size };
+	const uint8_t *end = t->typed + size;
+	const uint8_t *p = get_fixed(&o, t->typed, end);
+
+	/* The bytes are in raw, too, so that they can be put together here. */
+	if (!p || !get_rest(&o, p, end, t->plain))
+		return 1;
+	if (user == KT_OURS_LOSS)
+		return kt_import_lost(s, o.cpu,
+				      (uint64_t)o.args[1] << 32 | o.args[0],
+				      o.ts, o.ts);
+	if (!ktape_event_desc(o.opcode) || o.opcode == KTAPE_EV_REGISTRY ||
+	    o.opcode == KTAPE_TIME_EXTEND)
+		return 1;
+	return kt_import_emit(s, &o);
+}
+
+/**
+ * kt_rkh_emit() - deliver an event
+ * @s: the trace
+ * @e: the event
+ * @ts: its time in the trace
+ *
+ * Return: as kt_import_emit().
+ */
+int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
+{
+	struct kt_rkh_import *t = s->state;
+	bool user = *kt_rkh_kind(e->id)->types == 'U';
+	size_t size = kt_rkh_to_typed(&t->config, e, t->typed);
+	struct kt_foreign f = {
+		.ts = ts, .tid = -1, .opcode = KTAPE_EV_USER_EVENT, .nargs = 1,
+		.args = { user ? e->id - (uint32_t)KT_RKH_USER
+			       : KTAPE_FORMAT_ID_RKH | e->id },
+		.blob = t->typed, .blob_size = (uint32_t)size,
+	};
+	bool ours = t->config.flags & KT_RKH_OURS;
+	int err = emit_names(s, e, ts);
+
+	if (err)
+		return err;
+	set_raw(t, &f, e, size);
+	if (ours && user && f.args[0] >= KT_OURS_EVENT) {
+		err = emit_ours(s, f.args[0], size, &f);
+		if (err <= 0)
+			return err;
+	}
+	for (size_t i = 0; ours && i < KT_ARRAY_SIZE(symbols); i++) {
+		if (symbols[i].id == e->id)
+			return 0;
+	}
+	return kt_import_emit(s, &f);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Reading RKH trace: frames, sequence, time, the configuration. */
+#include <ktape/formats.h>
+
+#include "codec_rkh_in.h"
+
+#define BACK_PART	8	/* of the range of time stamps: time goes back */
+#define PROBE_FRAMES	4
+#define FRAMES_MAX	KT_RKH_FRAMED(KT_RKH_FRAME_MAX)
+
+static const struct ktape_codec_option options[] = {
+	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
+	{ "sig-width", "1|2|4", "bytes of a signal (default 1); this and the following count until a configuration record comes" },
+	{ "time-width", "1|2|4", "bytes of a time stamp (default 4)" },
+	{ "ptr-width", "1|2|4|8", "bytes of an address (default 4)" },
+	{ "ntimer-width", "1|2|4", "bytes of timer ticks (default 2)" },
+	{ "nblock-width", "1|2|4", "bytes of a number of blocks (default 1)" },
+	{ "nelem-width", "1|2|4", "bytes of a number of elements (default 1)" },
+	{ "esize-width", "1|2|4", "bytes of the size of an event (default 2)" },
+	{ "bsize-width", "1|2|4", "bytes of the size of a block (default 1)" },
+	{ "seq", "0|1", "frames have a sequence number (default 1)" },
+	{ "time", "0|1", "frames have a time stamp (default 1)" },
+	{ "check", "0|1", "frames have a checksum (default 1)" },
+	{ "sender", "0|1", "events tell their sender (default 1)" },
+	{ "que-low", "0|1", "events tell the low mark of queues (default 1)" },
+	{ "mp-low", "0|1", "events tell the low mark of pools (default 1)" },
+	{ "tick-hz", "HZ", "time stamps a second (default 1000)" },
+	{ .key = NULL },
+};
+
+/* ---- frames -------------------------------------------------------------- */
+
+/*
+ * The next frame without its flag.
+ * Return: its bytes, one of these, or negative errno.
+ */
+enum {
+	FRAME_END = -1000,	/* there is none */
+	FRAME_LONG = -1001,	/* it was too long, a part of it was left out */
+	FRAME_CUT = -1002	/* the input ends in it */
+};
+
+static int64_t next_frame(struct kt_import *s, const uint8_t **frame)
+{
+	struct kt_rkh_import *t = s->state;
+	uint64_t seen = 0;
+	const uint8_t *flag;
+	int64_t there;
+	bool cut;
+
+	t->offset = s->in->offset;
+	do {
+		there = kt_scan_need(s->in, seen + 1);
+		if (there < 0)
+			return there;
+		if ((uint64_t)there <= seen)
+			break;
+		flag = memchr(kt_scan_head(s->in) + seen, KT_RKH_FLAG,
+			      (size_t)there - seen);
+		if (flag && (uint64_t)(flag - kt_scan_head(s->in)) <= FRAMES_MAX) {
+			*frame = kt_scan_head(s->in);
+			return flag - *frame;
+		}
+		seen = (uint64_t)there;
+	} while (seen <= FRAMES_MAX);
+	cut = (uint64_t)there <= seen && seen <= FRAMES_MAX && s->in->eof;
+	there = kt_scan_skip(s->in, kt_min(seen, FRAMES_MAX));
+	if (there < 0)
+		return there;
+	return cut ? seen ? FRAME_CUT : FRAME_END : FRAME_LONG;
+}
+
+/* ---- time and sequence ---------------------------------------------------- */
+
+/* Time goes on over the end of the stamps' range. */
+static uint64_t time_of(struct kt_import *s, uint32_t stamp)
+{
+	struct kt_rkh_import *t = s->state;
+	uint32_t mask = t->config.ts == 4 ? UINT32_MAX
+					  : (1U << t->config.ts * 8) - 1;
+	uint32_t step = (stamp - t->stamp) & mask;
+
+	if (!(t->config.flags & KT_RKH_TIME))
+		return t->ts + 1;
+	if (!t->timed) {
+		t->stamp = stamp;
+		t->timed = true;
+		return stamp;
+	}
+	if (step > mask - mask / BACK_PART) {
+		if (!t->back)
+			kt_import_note(s, "where time goes back, that of the event before is taken");
+		t->back = true;
+		return t->ts;
+	}
+	t->stamp = stamp;
+	return t->ts + step;
+}
+
+/* What the sequence number says is missing in front of an event. */
+static int follow_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
+{
+	struct kt_rkh_import *t = s->state;
+	uint8_t lost = (uint8_t)(seq - t->seq - 1);
+	bool known = t->seq_known;
+
+	if (!(t->config.flags & KT_RKH_SEQ))
+		return 0;
+	t->seq = seq;
+	t->seq_known = true;
+	return known && lost ? kt_import_lost(s, 0, lost, t->ts, ts) : 0;
+}
+
+/* ---- pieces --------------------------------------------------------------- */
+
+/* A record came: that is what holds from here on. */
+static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
+{
+	struct kt_rkh_import *t = s->state;
+	uint16_t hz = (uint16_t)kt_min(s->info->freq, UINT16_MAX);
+	int err = t->record && !t->told ?
+		  kt_rkh_emit_config(s, t->ts, -1) : 0;
+
+	t->config = *c;
+	t->record = true;
+	t->told = false;
+	t->good++;
+	if (!s->memo && c->hz)
+		s->memo = c->hz;
+	if (c->hz && c->hz != hz && !t->hz) {
+		kt_import_note(s, "a configuration of %u Hz where time has %u",
+			       c->hz, hz);
+		t->hz = true;
+	}
+	return err;
+}
+
+/* The configuration comes as an event of the tick before the next one. */
+static int tell_config(struct kt_import *s, const struct kt_rkh_event *e,
+		       uint64_t ts)
+{
+	struct kt_rkh_import *t = s->state;
+	bool odd = t->config.flags & KT_RKH_SEQ && !t->seq_known && e->seq;
+	int err;
+
+	if (t->told)
+		return 0;
+	t->told = true;
+	ts = kt_max(t->ts, ts ? ts - 1 : 0);
+	err = t->record ? kt_rkh_emit_config(s, ts, -1) : 0;
+	if (!err && (!t->record || odd))
+		err = kt_rkh_emit_config(s, ts, e->seq);
+	return err;
+}
+
+/* A frame that is no event.  What it was, only a sequence number can tell. */
+static int take_bad(struct kt_import *s, const char *why)
+{
+	struct kt_rkh_import *t = s->state;
+
+	if (!t->begun && !t->good) {
+		kt_import_note(s, "the input begins in the middle of a frame");
+		return 0;
+	}
+	kt_import_bad(s, t->offset, "%s", why);
+	return t->config.flags & KT_RKH_SEQ
+		? 0 : kt_import_lost(s, 0, 0, t->ts, t->ts);
+}
+
+static int take_event(struct kt_import *s, const struct kt_rkh_event *e)
+{
+	struct kt_rkh_import *t = s->state;
+	uint64_t ts = time_of(s, e->ts);
+	int err = tell_config(s, e, ts);
+
+	if (!err)
+		err = follow_seq(s, e->seq, ts);
+	t->ts = ts;
+	t->good++;
+	return err ? err : kt_rkh_emit(s, e, ts);
+}
+
+static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
+{
+	struct kt_rkh_import *t = s->state;
+	struct kt_rkh_config c = t->config;
+	char why[KT_RKH_WHY];
+	struct kt_rkh_event e;
+	int64_t size = kt_rkh_unframe(t->plain, frame, len);
+
+	if (size < 0)
+		return take_bad(s, "a bad escape");
+	if (size > KT_RKH_FRAME_MAX)
+		return take_bad(s, "the frame is too long");
+	if (kt_rkh_get_config(&c, t->plain, (size_t)size))
+		return take_config(s, &c);
+	if (kt_rkh_decode(&t->config, &e, t->plain, (size_t)size, why))
+		return take_bad(s, why);
+	if (*kt_rkh_kind(e.id)->types == 'U' && e.len &&
+	    !kt_rkh_to_typed(&t->config, &e, t->typed))
+		return take_bad(s, "a user event with bad arguments");
+	return take_event(s, &e);
+}
+
+static void tell_cut(struct kt_import *s)
+{
+	const struct kt_rkh_import *t = s->state;
+	struct ktape_error error;
+
+	kt_error(&error, t->offset, "the last frame is cut off");
+	kt_import_truncated(s, &error);
+}
+
+static int end(struct kt_import *s)
+{
+	struct kt_rkh_import *t = s->state;
+	bool tell = t->record && !t->told;
+
+	t->told = true;
+	return tell ? kt_rkh_emit_config(s, t->ts, -1) : 0;
+}
+
+static int next(struct kt_import *s)
+{
+	struct kt_rkh_import *t = s->state;
+	const uint8_t *frame = NULL;
+	int64_t len = next_frame(s, &frame);
+	int err = 0;
+
+	if (len == FRAME_LONG) {
+		kt_import_bad(s, t->offset, "a frame of more than %u bytes",
+			      FRAMES_MAX);
+		return 1;
+	}
+	if (len == FRAME_CUT)
+		tell_cut(s);
+	if (len == FRAME_CUT || len == FRAME_END)
+		return end(s);
+	if (len < 0)
+		return (int)len;
+	if (len)
+		err = take_frame(s, frame, (size_t)len);
+	t->begun = true;
+	if (!err)
+		err = kt_scan_skip(s->in, (uint64_t)len + 1);
+	return err ? err : 1;
+}
+
+/* ---- begin ---------------------------------------------------------------- */
+
+/*
+ * Look for a configuration in what has come.
+ * Return: true, and @c is it.
+ */
+static bool find_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
+{
+	const uint8_t *p = data, *end = data + len, *flag;
+	uint8_t plain[KT_RKH_CONFIG_FRAME * 2];
+
+	for (; (flag = memchr(p, KT_RKH_FLAG, (size_t)(end - p))); p = flag + 1) {
+		size_t frame = (size_t)(flag - p);
+		int64_t size = frame > sizeof(plain) ? -1 :
+			       kt_rkh_unframe(plain, p, frame);
+
+		if (size > 0 && kt_rkh_get_config(c, plain, (size_t)size))
+			return true;
+	}
+	return false;
+}
+
+/* Nobody has to tell the width of ids where there is a record. */
+static bool find_width(const struct kt_import *s, struct kt_rkh_config *c,
+		       size_t len)
+{
+	bool given = kt_codec_option(&s->options, "id-width");
+
+	if (find_config(c, kt_scan_head(s->in), len))
+		return true;
+	for (uint8_t id = 1; id <= 4 && !given; id = (uint8_t)(id * 2)) {
+		struct kt_rkh_config other = { .id = id };
+
+		if (!find_config(&other, kt_scan_head(s->in), len))
+			continue;
+		*c = other;
+		return true;
+	}
+	return false;
+}
+
+static int begin(struct kt_import *s)
+{
+	struct kt_rkh_import *t = s->state;
+	struct kt_rkh_config c;
+	const char *bad = kt_rkh_options(&t->config, &s->options);
+	int64_t there;
+
+	if (bad) {
+		kt_import_fail(s, 0, "%s has no such value", bad);
+		return -EINVAL;
+	}
+	there = kt_scan_need(s->in, s->in->seekable ? KT_CODEC_PROBE : 1);
+	if (there < 0)
+		return (int)there;
+	c = t->config;
+	if (there && find_width(s, &c, (size_t)there)) {
+		t->config.id = c.id;
+		s->memo = s->memo ? s->memo : c.hz;
+	} else if (!s->memo) {
+		kt_import_note(s, "the trace does not tell its configuration: the usual one is taken");
+	}
+	s->info->freq = s->memo ? s->memo : t->config.hz;
+	if (!(c.flags & KT_RKH_TIME))
+		kt_import_note(s, "the trace has no time: its events are counted");
+	return 0;
+}
+
+/* A configuration, or some frames with right checksums and known events. */
+static int probe(const uint8_t *data, size_t len, bool whole)
+{
+	const uint8_t *p = data, *end = data + len, *flag;
+	unsigned int good = 0, bad = 0;
+	uint8_t plain[1024];
+
+	(void)whole;
+	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
+		struct kt_rkh_config c = { .id = id };
+
+		if (find_config(&c, data, len))
+			return 95;
+	}
+	for (; (flag = memchr(p, KT_RKH_FLAG, (size_t)(end - p))); p = flag + 1) {
+		size_t frame = (size_t)(flag - p);
+		int64_t size = frame > sizeof(plain) ? -1 :
+			       kt_rkh_unframe(plain, p, frame);
+
+		if (!frame || p == data)
+			continue;
+		if (size > 1 && kt_rkh_checked(plain, (size_t)size) &&
+		    kt_rkh_kind(plain[0]))
+			good++;
+		else
+			bad++;
+	}
+	return good >= PROBE_FRAMES && bad * 10 <= good ? 60 : 0;
+}
+
+static char *json(char *p, const void *raw, size_t size)
+{
+	return kt_rkh_json(p, raw, size);
+}
+
+static const char *user_name(uint32_t id)
+{
+	const struct kt_rkh_kind *k = kt_rkh_kind(id);
+
+	return k ? k->name : NULL;
+}
+
+const struct kt_codec_in kt_rkh_in = {
+	.options = options,
+	.size = sizeof(struct kt_rkh_import),
+	.names_late = true,
+	.user_ids = KTAPE_FORMAT_ID_RKH,
+	.user_name = user_name,
+	.probe = probe,
+	.open = begin,
+	.next = next,
+	.json = json,
+};

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which event of RKH does a native event become? */
+#include <ktape/formats.h>
+#include <ktape/mark.h>
+
+#include "codec_rkh_ours.h"
+#include "codec_rkh_out.h"
+
+/* ---- names ---------------------------------------------------------------- */
+
+/**
+ * kt_rkh_name() - write an entry of the symbol table
+ * @s: where to
+ * @ts: when
+ * @id: which table, KT_RKH_*
+ * @value: the object
+ * @name: its name
+ * @len: bytes of @name
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_rkh_name(struct kt_sink *s, uint64_t ts, unsigned int id, uint64_t value,
+		const char *name, size_t len)
+{
+	struct kt_rkh_event e = {
+		.id = (uint8_t)id, .values = { value },
+		.text = (const uint8_t *)name, .len = len,
+	};
+
+	if (id == KT_RKH_STATE) {	/* of an object that is not known */
+		e.values[0] = 0;
+		e.values[1] = value;
+	}
+	return kt_rkh_put(s, &e, ts);
+}
+
+static const struct {
+	uint8_t type;
+	uint8_t id;
+	uint8_t also;		/* a second table */
+	uint32_t base;		/* of the address */
+	uint32_t max;		/* greatest id, 0: any */
+} names[] = {
+	{ KTAPE_OBJ_THREAD, KT_RKH_AO, KT_RKH_OBJ, KT_OURS_THREAD, KT_OURS_ID },
+	{ KTAPE_OBJ_IRQ, KT_RKH_ACTOR, 0, KT_OURS_IRQ, KT_OURS_ID },
+	{ KTAPE_OBJ_SOFTIRQ, KT_RKH_ACTOR, 0, KT_OURS_SOFTIRQ, KT_OURS_ID },
+	{ KTAPE_OBJ_ISR, KT_RKH_ACTOR, 0, KT_OURS_ISR,
+	  KT_OURS_PAIR_MAX },
+	{ KTAPE_OBJ_MARKER, KT_RKH_OBJ, 0, KT_OURS_MARKER, KT_OURS_PAIR_MAX },
+	{ KTAPE_OBJ_VALUE, KT_RKH_OBJ, 0, KT_OURS_VALUE, KT_OURS_PAIR_MAX },
+	{ KTAPE_OBJ_USER_EVENT, KT_RKH_TUSR, 0, 0, KT_OURS_EVENT - 1 },
+	{ KTAPE_OBJ_FUNCTION, KT_RKH_FUN, 0, 0, 0 },
+	{ KTAPE_OBJ_USER + KTAPE_USER_THREAD, KT_RKH_AO, 0, 0, 0 },
+	{ KTAPE_OBJ_USER + KTAPE_USER_TIMER, KT_RKH_TIMER, 0, 0, 0 },
+	{ KTAPE_OBJ_USER + KTAPE_USER_QUEUE, KT_RKH_QUEUE, 0, 0, 0 },
+	{ KTAPE_OBJ_USER + KTAPE_USER_BLOCK_POOL, KT_RKH_EPOOL, 0, 0,
+	  UINT8_MAX },
+	{ KTAPE_OBJ_USER + KTAPE_USER_RKH_OBJECT, KT_RKH_OBJ, 0, 0, 0 },
+	{ KTAPE_OBJ_USER + KTAPE_USER_RKH_SIGNAL, KT_RKH_SIG, 0, 0, 0 },
+	{ KTAPE_OBJ_USER + KTAPE_USER_RKH_STATE, KT_RKH_STATE, 0, 0, 0 },
+	{ KTAPE_OBJ_USER + KTAPE_USER_RKH_ACTOR, KT_RKH_ACTOR, 0, 0, 0 },
+};
+
+static int map_registry(struct kt_sink *s, const struct ktape_event *e)
+{
+	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0);
+	uint32_t param1 = ktape_event_arg(e, 1), address;
+	size_t len = strnlen(e->blob, e->blob_size);
+
+	if (e->dat20 >> 8 & 1)		/* there is no end of a name */
+		return 0;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
+		int err;
+
+		if (names[i].type != type)
+			continue;
+		if (names[i].max && id > names[i].max)
+			break;
+		address = names[i].base | id;
+		if (names[i].max == KT_OURS_PAIR_MAX) {
+			if (param1 > KT_OURS_PAIR_MAX)
+				break;
+			address |= param1 << KT_OURS_PAIR_SHIFT;
+		}
+		err = kt_rkh_name(s, e->ts, names[i].id, address, e->blob,
+				  len);
+		if (err || !names[i].also)
+			return err;
+		return kt_rkh_name(s, e->ts, names[i].also, address, e->blob,
+				   len);
+	}
+	kt_sink_miss(s, "names of other objects", 1);
+	return 0;
+}
+
+/* ---- events of Linux ---------------------------------------------------------- */
+
+static uint8_t *put_word(uint8_t *p, unsigned int format, unsigned int size,
+			 uint64_t v)
+{
+	*p++ = (uint8_t)format;
+	for (unsigned int i = 0; i < size; i++, v >>= 8)
+		*p++ = (uint8_t)v;
+	return p;
+}
+
+static uint8_t *put_head(uint8_t *p, unsigned int opcode, uint32_t cpu,
+			 int32_t tid, uint32_t dat20)
+{
+	p = put_word(p, KTAPE_FORMAT_U8, 1, opcode);
+	p = put_word(p, KTAPE_FORMAT_U16, 2, cpu);
+	p = put_word(p, KTAPE_FORMAT_OBJECT, 8,
+		     tid < 0 ? 0 : KT_OURS_THREAD | (uint32_t)tid);
+	return put_word(p, KTAPE_FORMAT_X32, 4, dat20);
+}
+
+static uint8_t *put_memory(struct kt_sink *s, uint8_t *p,
+			   const struct ktape_event *e)
+{
+	size_t left = (size_t)kt_min(e->blob_size, KT_OURS_BLOB);
+	const uint8_t *data = e->blob;
+
+	if (left < e->blob_size)
+		kt_sink_miss(s, "ends of buffers beyond 2048 bytes", 1);
+	if (!data)
+		return p;
+	do {
+		size_t part = (size_t)kt_min(left, UINT8_MAX);
+
+		*p++ = KTAPE_FORMAT_MEMORY;
+		*p++ = (uint8_t)part;
+		if (part)
+			memcpy(p, data, part);
+		p += part;
+		data += part;
+		left -= part;
+	} while (left);
+	return p;
+}
+
+static int put_user(struct kt_sink *s, unsigned int user, const uint8_t *end,
+		    uint64_t ts)
+{
+	struct kt_rkh_sink *t = s->state;
+	struct kt_rkh_event e = { .id = (uint8_t)(KT_RKH_USER + user) };
+	int err = kt_rkh_from_typed(&t->config, &e, t->typed,
+				    (size_t)(end - t->typed), t->room);
+
+	return err < 0 ? err : kt_rkh_put(s, &e, ts);
+}
+
+/* The user event of a kind of events gets its name where it comes first. */
+static int user_of(struct kt_sink *s, const struct ktape_event *e,
+		   unsigned int *user)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
+	struct kt_rkh_sink *t = s->state;
+	char name[KTAPE_NAME_SIZE + sizeof(KT_OURS_PREFIX)];
+	size_t len;
+
+	*user = t->users[e->opcode] ? t->users[e->opcode] : KT_OURS_EVENT;
+	if (t->users[e->opcode] || KT_OURS_FIRST + t->nr_users >= KT_RKH_USERS)
+		return 0;
+	*user = KT_OURS_FIRST + t->nr_users++;
+	t->users[e->opcode] = (uint8_t)*user;
+	len = sizeof(KT_OURS_PREFIX) - 1;
+	memcpy(name, KT_OURS_PREFIX, len);
+	memcpy(name + len, d->name, strnlen(d->name, KTAPE_NAME_SIZE));
+	len += strnlen(d->name, KTAPE_NAME_SIZE);
+	return kt_rkh_name(s, e->ts, KT_RKH_TUSR, *user, name, len);
+}
+
+static int map_any(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_rkh_sink *t = s->state;
+	unsigned int user;
+	int err = user_of(s, e, &user);
+	uint8_t *p;
+
+	if (err)
+		return err;
+	p = put_head(t->typed, e->opcode, e->cpu, e->tid, e->dat20);
+	for (unsigned int i = 0; i < e->nargs; i++)
+		p = put_word(p, KTAPE_FORMAT_X32, 4, ktape_event_arg(e, i));
+	return put_user(s, user, put_memory(s, p, e), e->ts);
+}
+
+/**
+ * kt_rkh_map_lost() - write a loss of ours
+ * @s: where to
+ * @n: the loss
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_rkh_map_lost(struct kt_sink *s, const struct ktape_notice *n)
+{
+	struct kt_rkh_sink *t = s->state;
+	uint8_t *p = put_head(t->typed, 0, n->cpu, -1, 0);
+
+	p = put_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)n->count);
+	p = put_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)(n->count >> 32));
+	return put_user(s, KT_OURS_LOSS, p, n->to > t->last_ts ? n->to
+							       : t->last_ts);
+}
+
+/* ---- user events -------------------------------------------------------------- */
+
+/* A user event that keeps its number; words come first.  -EBADMSG: it cannot. */
+static int map_numbered(struct kt_sink *s, const struct ktape_event *e,
+			uint32_t id)
+{
+	struct kt_rkh_sink *t = s->state;
+	uint8_t *p = t->typed;
+
+	if (e->blob_size > KT_OURS_BLOB && !t->theirs)
+		return -EBADMSG;
+	if (e->blob_size > KT_RKH_FRAME_MAX / 2)
+		return -EBADMSG;
+	for (unsigned int i = 1; i < e->nargs; i++)
+		p = put_word(p, KTAPE_FORMAT_X32, 4, ktape_event_arg(e, i));
+	if (e->blob_size)
+		memcpy(p, e->blob, e->blob_size);
+	return put_user(s, id, p + e->blob_size, e->ts);
+}
+
+/* An event of such a stream. */
+static int map_theirs(struct kt_sink *s, const struct ktape_event *e,
+		      unsigned int id)
+{
+	struct kt_rkh_sink *t = s->state;
+	struct kt_rkh_event out = { .id = (uint8_t)id };
+	int err = -EBADMSG;
+
+	if (kt_rkh_kind(id) && id != KT_RKH_TCFG &&
+	    e->blob_size < KT_RKH_FRAME_MAX / 2)
+		err = kt_rkh_from_typed(&t->config, &out, e->blob, e->blob_size,
+					t->room);
+	if (err < 0) {
+		kt_sink_miss(s, "events of RKH that do not fit the configuration", 1);
+		return 0;
+	}
+	if (err)
+		kt_sink_miss(s, "upper bytes of numbers", 1);
+	return kt_rkh_put(s, &out, e->ts);
+}
+
+static int map_user(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_rkh_sink *t = s->state;
+	uint32_t id = ktape_event_arg(e, 0);
+	int err = -EBADMSG;
+
+	if (e->nargs && (id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_RKH)
+		return map_theirs(s, e, id & ~KTAPE_FORMAT_ID_MASK);
+	if (e->nargs && id < (t->theirs ? KT_RKH_USERS : KT_OURS_EVENT))
+		err = map_numbered(s, e, id);
+	if (err != -EBADMSG)
+		return err;
+	if (!t->theirs)
+		return map_any(s, e);
+	kt_sink_miss(s, "user events", 1);
+	return 0;
+}
+
+int kt_rkh_map(struct kt_sink *s, const struct ktape_event *e)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
+	struct kt_rkh_sink *t = s->state;
+
+	if (e->opcode == KTAPE_TIME_EXTEND)
+		return 0;
+	if (!d || !kt_event_fits(d, e)) {
+		kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
+		return 0;
+	}
+	/* The events that told these names are there. */
+	if (e->opcode == KTAPE_EV_REGISTRY)
+		return t->theirs ? 0 : map_registry(s, e);
+	if (e->opcode == KTAPE_EV_USER_EVENT)
+		return map_user(s, e);
+	if (!t->theirs)
+		return map_any(s, e);
+	kt_sink_miss(s, d->name, 1);
+	return 0;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Writing RKH trace: frames, time, losses, what the stream is made of. */
+#include <ktape/formats.h>
+
+#include "codec_rkh_out.h"
+#include "codec_rkh_ours.h"
+
+#define NS_PER_S	1000000000U
+#define OURS_HZ		50000U	/* 32 bits of it are a day */
+
+static const struct ktape_codec_option options[] = {
+	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
+	{ "sig-width", "1|2|4", "bytes of a signal (default 1)" },
+	{ "time-width", "1|2|4", "bytes of a time stamp (default 4)" },
+	{ "ptr-width", "4|8", "bytes of an address (default 4)" },
+	{ "seq", "0|1", "frames have a sequence number (default 1)" },
+	{ "time", "0|1", "frames have a time stamp (default 1)" },
+	{ "check", "0|1", "frames have a checksum (default 1)" },
+	{ "tick-hz", "HZ", "time stamps a second, at most 65535 (default 50000)" },
+	{ .key = NULL },
+};
+
+static int put_frame(struct kt_sink *s, size_t len)
+{
+	struct kt_rkh_sink *t = s->state;
+	uint8_t *p = (uint8_t *)kt_sink_room(s, KT_RKH_FRAMED(len));
+
+	if (!p)
+		return s->error;
+	return kt_sink_done(s, (char *)p + kt_rkh_frame(p, t->plain, len));
+}
+
+static uint32_t stamp_of(const struct kt_sink *s, uint64_t ts)
+{
+	const struct kt_rkh_sink *t = s->state;
+
+	if (s->info->freq == t->config.hz)
+		return (uint32_t)ts;
+	return (uint32_t)((unsigned __int128)ktape_ticks_to_ns(s->info, ts) *
+			  t->config.hz / NS_PER_S);
+}
+
+/**
+ * kt_rkh_put() - write an event
+ * @s: where to
+ * @e: the event but its time and sequence number
+ * @ts: when, on the trace clock
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_rkh_put(struct kt_sink *s, struct kt_rkh_event *e, uint64_t ts)
+{
+	struct kt_rkh_sink *t = s->state;
+
+	e->ts = stamp_of(s, ts);
+	e->seq = t->seq++;
+	return put_frame(s, kt_rkh_encode(&t->config, e, t->plain));
+}
+
+static int put_config(struct kt_sink *s)
+{
+	struct kt_rkh_sink *t = s->state;
+
+	return put_frame(s, kt_rkh_put_config(&t->config, t->plain));
+}
+
+static int put_flag(struct kt_sink *s)
+{
+	const uint8_t flag = KT_RKH_FLAG;
+
+	return kt_sink_put(s, &flag, 1);
+}
+
+/* A stream of ours: its configuration, and what its user events are. */
+static int begin_ours(struct kt_sink *s, uint64_t ts)
+{
+	struct kt_rkh_sink *t = s->state;
+	int err = put_flag(s);
+
+	t->begun = true;
+	if (!err)
+		err = put_config(s);
+	if (!err)
+		err = kt_rkh_name(s, ts, KT_RKH_TUSR, KT_OURS_EVENT,
+				  KT_OURS_PREFIX "event", 8);
+	return err ? err : kt_rkh_name(s, ts, KT_RKH_TUSR, KT_OURS_LOSS,
+				       KT_OURS_PREFIX "lost", 7);
+}
+
+/* Is it the user event that tells the configuration? */
+static bool is_config(const struct ktape_event *e)
+{
+	return e->kind == KTAPE_RING_EVENT &&
+	       e->opcode == KTAPE_EV_USER_EVENT && e->nargs >= 6 &&
+	       ktape_event_arg(e, 0) == (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG);
+}
+
+/* The stream that this was goes on as it was. */
+static int follow_config(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_rkh_sink *t = s->state;
+	uint32_t words[KT_RKH_CONFIG_WORDS];
+	uint32_t first = ktape_event_arg(e, 1 + KT_RKH_CONFIG_WORDS);
+	int err = 0;
+
+	for (unsigned int i = 0; i < KT_RKH_CONFIG_WORDS; i++)
+		words[i] = ktape_event_arg(e, 1 + i);
+	if ((t->begun && !t->theirs) || !kt_rkh_unpack(&t->config, words)) {
+		kt_sink_miss(s, "other configurations of RKH", 1);
+		return 0;
+	}
+	t->config.flags &= ~KT_RKH_OURS;
+	t->theirs = true;
+	if (!t->begun)
+		err = put_flag(s);
+	t->begun = true;
+	if (!(first >> 8))
+		return err ? err : put_config(s);
+	t->seq = (uint8_t)first;
+	return err;
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_rkh_sink *t = s->state;
+	int err = 0;
+
+	t->last_ts = e->ts;
+	if (is_config(e))
+		return follow_config(s, e);
+	if (!t->begun)
+		err = begin_ours(s, e->ts);
+	return err ? err : kt_rkh_map(s, e);
+}
+
+static int notice(struct kt_sink *s, const struct ktape_notice *n)
+{
+	struct kt_rkh_sink *t = s->state;
+	int err = t->begun ? 0 : begin_ours(s, n->to);
+
+	if (err)
+		return err;
+	if (!t->theirs)
+		return kt_rkh_map_lost(s, n);
+	t->seq = (uint8_t)(t->seq + n->count);
+	if (!n->count)
+		kt_sink_miss(s, "gaps in which nobody knows how many events were lost", 1);
+	if (n->count > UINT8_MAX)
+		kt_sink_miss(s, "losses of more than 255 events at once", 1);
+	return 0;
+}
+
+static int begin(struct kt_sink *s)
+{
+	struct kt_rkh_sink *t = s->state;
+	const char *bad = kt_rkh_options(&t->config, &s->options);
+
+	if (bad)
+		return kt_sink_fail(s, "%s has no such value", bad);
+	if (t->config.ptr < 4)
+		return kt_sink_fail(s, "ptr-width is 4 or 8");
+	if (!kt_codec_option(&s->options, "tick-hz"))
+		t->config.hz = s->info->freq && s->info->freq < OURS_HZ
+				       ? (uint16_t)s->info->freq : OURS_HZ;
+	t->config.flags |= KT_RKH_OURS;
+	return 0;
+}
+
+static int end(struct kt_sink *s)
+{
+	struct kt_rkh_sink *t = s->state;
+
+	return t->begun ? 0 : begin_ours(s, t->last_ts);
+}
+
+const struct kt_codec_out kt_rkh_out = {
+	.options = options,
+	.size = sizeof(struct kt_rkh_sink),
+	.begin = begin,
+	.event = event,
+	.notice = notice,
+	.end = end,
+};
