@@ -109,5 +109,7 @@ extern const struct kt_codec_out kt_native_out;
 extern const struct kt_codec_in kt_tband_in;
 extern const struct kt_codec_out kt_tband_out;
 extern const struct kt_codec_out kt_text_out;
+extern const struct kt_codec_in kt_tracex_in;
+extern const struct kt_codec_out kt_tracex_out;
 
 #endif /* _KT_CODEC_H */

@@ -14,6 +14,7 @@
 #include "ktape-device.h"
 #include "ktape-event.h"
 #include "ktape-filter.h"
+#include "ktape-stats.h"
 #include "ktape-trace.h"
 
 #endif /* _KTAPE_H */
