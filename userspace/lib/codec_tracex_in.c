@@ -346,7 +346,7 @@ static int emit_entry(struct kt_import *s, const struct kt_tracex_entry *e)
 			KTAPE_FORMAT_ID_TRACEX | e->id, e->info[0], e->info[1],
 			e->info[2], e->info[3], e->context, e->prio,
 		},
-		.raw = t->raw, .raw_size = make_raw(t, e),
+		.blob = "", .raw = t->raw, .raw_size = make_raw(t, e),
 	};
 	int err = kt_import_emit(s, &f);
 
@@ -380,7 +380,7 @@ static int emit_header(struct kt_import *s)
 	const struct tracex *t = s->state;
 	const struct kt_foreign f = {
 		.opcode = KTAPE_EV_USER_EVENT, .tid = -1, .nargs = 5,
-		.args = {
+		.blob = "", .args = {
 			KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_HEADER,
 			t->head.mask, t->head.decreasing, t->head.first,
 			t->head.name_size,
@@ -479,9 +479,11 @@ static int next_custom(struct kt_import *s)
 	return err ? err : 1;
 }
 
+typedef int next_fn(struct kt_import *s);
+
 static int next(struct kt_import *s)
 {
-	static int (*const nexts[])(struct kt_import *s) = {
+	static next_fn *const nexts[] = {
 		[OBJECTS] = next_object, [CUSTOMS] = next_custom,
 		[ENTRIES] = next_entry,
 	};

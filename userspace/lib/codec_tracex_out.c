@@ -251,6 +251,9 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (!t->nr && kt_tracex_take_head(&t->head, e)) {
 		t->foreign = true;
+		/* Its own entries tell all that names told so far. */
+		t->nr_objects = 0;
+		memset(t->table, 0, TABLE * sizeof(*t->table));
 		t->head.name_size = (uint32_t)kt_min(t->head.name_size,
 						     KT_TRACEX_NAME_MAX);
 		return 0;

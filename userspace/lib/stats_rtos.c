@@ -208,6 +208,17 @@ static int take_native(struct ktape_rtos *r, const struct ktape_event *e)
 	return nr < 0 ? nr : err;
 }
 
+/* Names of a native trace may come first; TraceX's own entries tell all. */
+static void forget(struct ktape_rtos *r)
+{
+	r->nr_threads = 0;
+	r->totals.objects = 0;
+	r->raw.nr = 0;
+	r->cores = 0;
+	if (r->table_size)
+		memset(r->table, 0, r->table_size * sizeof(*r->table));
+}
+
 int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	struct kt_tracex_entry x;
@@ -216,8 +227,9 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 		return -EINVAL;
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return take_registry(r, e);
-	if (kt_tracex_take_head(&r->head, e)) {
+	if (!r->foreign && kt_tracex_take_head(&r->head, e)) {
 		r->foreign = true;
+		forget(r);
 		return 0;
 	}
 	if (!r->foreign)
