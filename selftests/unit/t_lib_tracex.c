@@ -7,6 +7,7 @@
 #include <ktape/formats.h>
 
 #include "lib_codec.h"
+#include "lib_tband.h"
 #include "tap.h"
 
 #define GOLDEN	"../../../shared/golden/"
@@ -271,6 +272,43 @@ static void custom(void)
 	close(fd);
 }
 
+/* Events of other formats count the same when they are read back. */
+static void exported(void)
+{
+	static struct stream stream;
+	char path[CODEC_PATH], again[CODEC_PATH];
+	const struct ktape_rtos_totals *x, *y;
+	struct ktape_rtos *a, *b;
+	struct codec_told told;
+	int in, out, result;
+
+	stream_all(&stream);
+	in = codec_file(path, stream.data, stream.len);
+	a = stats_of(path, NULL, &result);
+	check(!result, "%d", result);
+	out = codec_convert(path, "tracex", "hz=1000000", &told);
+	check(out >= 0, "%d %s", out, told.text);
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", out);
+	b = stats_of(again, NULL, &result);
+	check(!result, "%d", result);
+	x = ktape_rtos_totals(a);
+	y = ktape_rtos_totals(b);
+	check(x->context_switches && x->suspensions && x->resumptions &&
+	      x->interrupts, "nothing to count");
+	check_equal(y->events, x->events);
+	check_equal(y->context_switches, x->context_switches);
+	check_equal(y->preemptions, x->preemptions);
+	check_equal(y->suspensions, x->suspensions);
+	check_equal(y->resumptions, x->resumptions);
+	check_equal(y->interrupts, x->interrupts);
+	check_equal(y->interrupt_ticks, x->interrupt_ticks);
+	check_equal(y->idle_ticks, x->idle_ticks);
+	ktape_rtos_free(a);
+	ktape_rtos_free(b);
+	close(in);
+	close(out);
+}
+
 /* ---- inversions ----------------------------------------------------------------------- */
 
 static void inversions(void)
@@ -397,6 +435,7 @@ static void golden(void)
 static const struct tap_test tests[] = {
 	{ "byte orders, masks, directions", orders },
 	{ "there and back", round_trip },
+	{ "exported and read back", exported },
 	{ "Intel HEX and S-records", records },
 	{ "names of users' events", custom },
 	{ "priority inversions", inversions },

@@ -175,31 +175,35 @@ static int leave(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
+typedef int edge_fn(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		    struct kt_tracex_entry *x, uint32_t irq);
+
 static int map_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		   struct kt_tracex_entry *x)
 {
-	return (e->opcode == KTAPE_EV_ISR_ENTER ? enter : leave)
-		(c, e, x, ktape_event_arg(e, 0));
+	edge_fn *edge = e->opcode == KTAPE_EV_ISR_ENTER ? enter : leave;
+
+	return edge(c, e, x, ktape_event_arg(e, 0));
 }
 
 static int map_irq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		   struct kt_tracex_entry *x)
 {
+	edge_fn *edge = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter : leave;
 	uint64_t irq = 0;
 
 	ktape_event_field(e, "irq", &irq);
-	return (e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter : leave)
-		(c, e, x, (uint32_t)irq);
+	return edge(c, e, x, (uint32_t)irq);
 }
 
 static int map_softirq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		       struct kt_tracex_entry *x)
 {
+	edge_fn *edge = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY ? enter : leave;
 	uint64_t vec = 0;
 
 	ktape_event_field(e, "vec", &vec);
-	return (e->opcode == KTAPE_EV_SOFTIRQ_ENTRY ? enter : leave)
-		(c, e, x, IRQ_SOFT + (uint32_t)vec);
+	return edge(c, e, x, IRQ_SOFT + (uint32_t)vec);
 }
 
 /* Their words as far as there is room. */
