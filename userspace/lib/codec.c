@@ -8,6 +8,8 @@ static const struct ktape_codec codecs[] = {
 	{ "tband", "Tonbandgeraet: COBS frames", &kt_tband_in,
 	  &kt_tband_out },
 	{ "rkh", "RKH trace: frames between 0x7E", &kt_rkh_in, &kt_rkh_out },
+	{ "tracex", "ThreadX TraceX: .trx; in also Intel HEX and S-records",
+	  &kt_tracex_in, &kt_tracex_out },
 	{ "jsonl", "lines of JSON, as ktape dump --json", NULL, &kt_jsonl_out },
 	{ "csv", "comma separated values, one line an event", NULL,
 	  &kt_csv_out },

@@ -112,5 +112,7 @@ extern const struct kt_codec_out kt_rkh_out;
 extern const struct kt_codec_in kt_tband_in;
 extern const struct kt_codec_out kt_tband_out;
 extern const struct kt_codec_out kt_text_out;
+extern const struct kt_codec_in kt_tracex_in;
+extern const struct kt_codec_out kt_tracex_out;
 
 #endif /* _KT_CODEC_H */

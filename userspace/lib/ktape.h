@@ -15,6 +15,7 @@
 #include "ktape-event.h"
 #include "ktape-filter.h"
 #include "ktape-format.h"
+#include "ktape-stats.h"
 #include "ktape-trace.h"
 
 #endif /* _KTAPE_H */

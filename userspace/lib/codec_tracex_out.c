@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writing TraceX.  Header and registry stand in front of the events, but are
+ * known only at the end, so that events wait in a file without a name.
+ */
+#include <ktape/formats.h>
+#include <ktape/mark.h>
+
+#include "util/parse.h"
+
+#include "sink.h"
+#include "tracex.h"
+#include "tracex_map.h"
+
+#define NAME_SIZE	32U
+#define HZ		10000000ULL
+#define HZ_MAX		1000000000000ULL
+#define OBJECTS_MAX	65536U
+#define TABLE		(OBJECTS_MAX * 2)
+#define BASE		0x10000U	/* address of the first byte */
+#define ENTRIES_MAX	((UINT32_MAX - (64U << 20)) / KT_TRACEX_ENTRY)
+#define COPY		65536U
+#define WHAT_LONG	"gaps of time that are longer than its clock's period"
+
+/* An object of the registry. */
+struct object {
+	uint8_t head[4];
+	uint32_t words[3];
+	char name[KT_TRACEX_NAME_MAX + 1];
+};
+
+/**
+ * struct tracex_sink - what is being written
+ * @big: in big endian byte order
+ * @foreign: the trace came from TraceX: all but its own events was derived
+ * @head: what the output is like
+ * @hz: ticks in a second
+ * @map: of native events
+ * @spool: events
+ * @nr: how many
+ * @last: time of the last one
+ * @begun: there was one
+ * @objects: registry
+ * @nr_objects: how many
+ * @table: their numbers + 1 by type and address
+ */
+struct tracex_sink {
+	bool big;
+	bool foreign;
+	struct kt_tracex_head head;
+	uint64_t hz;
+	struct kt_tracex_map map;
+	FILE *spool;
+	uint64_t nr;
+	uint64_t last;
+	bool begun;
+	struct object *objects;
+	uint32_t nr_objects;
+	uint32_t room;
+	uint32_t *table;
+};
+
+static const struct ktape_codec_option options[] = {
+	{ "endian", "little|big", "byte order (default little)" },
+	{ "hz", "N", "ticks in a second (default 10000000), not for what came from TraceX" },
+	{ .key = NULL },
+};
+
+static uint8_t *put32(const struct tracex_sink *t, uint8_t *p, uint32_t v)
+{
+	kt_set32(p, t->big ? __builtin_bswap32(v) : v);
+	return p + 4;
+}
+
+/* ---- registry -------------------------------------------------------------------- */
+
+/* The object of this type and address, made if there is none; or NULL. */
+static struct object *object_at(struct kt_sink *s, uint8_t type, uint32_t id)
+{
+	struct tracex_sink *t = s->state;
+	uint32_t at = ((id ^ (uint32_t)type << 24) * 0x9e3779b1U >> 7) % TABLE;
+	struct object *more;
+
+	for (; t->table[at]; at = (at + 1) % TABLE) {
+		more = &t->objects[t->table[at] - 1];
+		if (more->head[1] == type && more->words[0] == id)
+			return more;
+	}
+	if (t->nr_objects == OBJECTS_MAX) {
+		kt_sink_miss(s, "objects beyond 65536", 1);
+		return NULL;
+	}
+	if (t->nr_objects == t->room) {
+		uint32_t room = t->room ? t->room * 2 : 64;
+
+		more = realloc(t->objects, room * sizeof(*more));
+		if (!more)
+			return NULL;
+		t->objects = more;
+		t->room = room;
+	}
+	more = &t->objects[t->nr_objects++];
+	memset(more, 0, sizeof(*more));
+	more->head[1] = type;
+	more->words[0] = id;
+	t->table[at] = t->nr_objects;
+	return more;
+}
+
+static void set_name(struct kt_sink *s, struct object *o, const void *name,
+		     size_t len)
+{
+	const struct tracex_sink *t = s->state;
+	size_t size = t->head.name_size;
+
+	len = strnlen(name, len);
+	if (len >= size) {
+		kt_sink_miss(s, "ends of names", 1);
+		len = size ? size - 1 : 0;
+	}
+	memset(o->name, 0, sizeof(o->name));
+	memcpy(o->name, name, len);
+}
+
+/* As it stood in a trace of TraceX. */
+static void take_object(struct kt_sink *s, const struct ktape_event *e)
+{
+	uint32_t bytes = ktape_event_arg(e, 1);
+	struct object *o = object_at(s, (uint8_t)(bytes >> 16),
+				     ktape_event_arg(e, 2));
+
+	if (!o)
+		return;
+	for (unsigned int i = 0; i < 4; i++)
+		o->head[i] = (uint8_t)(bytes >> (24 - 8 * i));
+	o->words[1] = ktape_event_arg(e, 3);
+	o->words[2] = ktape_event_arg(e, 4);
+	if (e->blob_size > 1)
+		set_name(s, o, (const uint8_t *)e->blob + 1, e->blob_size - 1);
+}
+
+static void take_registry(struct kt_sink *s, const struct ktape_event *e)
+{
+	const struct tracex_sink *t = s->state;
+	unsigned int type = e->dat20 & 0xff;
+	bool gone = e->dat20 >> 8 & 1;
+	struct object *o;
+
+	if (t->foreign || e->nargs < 3)
+		return;
+	if (type == KTAPE_OBJ_THREAD && !ktape_event_arg(e, 0))
+		return;		/* idle threads are none */
+	if (type != KTAPE_OBJ_THREAD && type <= KTAPE_OBJ_USER) {
+		kt_sink_miss(s, "names of other objects", 1);
+		return;
+	}
+	o = object_at(s, type == KTAPE_OBJ_THREAD ? KT_TRACEX_THREAD
+			 : (uint8_t)(type - KTAPE_OBJ_USER),
+		      ktape_event_arg(e, 0));
+	if (!o)
+		return;
+	o->head[0] = gone;
+	if (type == KTAPE_OBJ_THREAD) {
+		o->head[2] = 0x80;
+		o->head[3] = ktape_event_arg(e, 2) & 0xff;
+	} else {
+		o->words[1] = ktape_event_arg(e, 1);
+		o->words[2] = ktape_event_arg(e, 2);
+	}
+	if (e->blob_size)
+		set_name(s, o, e->blob, e->blob_size);
+}
+
+/* ---- events ------------------------------------------------------------------------ */
+
+static uint64_t to_ticks(const struct kt_sink *s, uint64_t ts)
+{
+	const struct tracex_sink *t = s->state;
+
+	return (uint64_t)((unsigned __int128)ts * t->hz / s->info->freq);
+}
+
+static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)
+{
+	struct tracex_sink *t = s->state;
+	uint8_t bytes[KT_TRACEX_ENTRY], *p = bytes;
+	uint64_t ticks = t->foreign ? e->ticks : to_ticks(s, e->ticks);
+
+	if (t->nr == ENTRIES_MAX) {
+		kt_sink_miss(s, "events beyond 4 GiB", 1);
+		return 0;
+	}
+	if (e->core > 255) {
+		kt_sink_miss(s, "events of CPUs above 255", 1);
+		return 0;
+	}
+	if (t->begun && ticks - t->last > t->head.mask)
+		kt_sink_miss(s, WHAT_LONG, 1);
+	t->last = ticks;
+	t->begun = true;
+	p = put32(t, p, e->context);
+	p = put32(t, p, e->prio);
+	p = put32(t, p, e->id | e->core << KT_TRACEX_CORE_SHIFT);
+	p = put32(t, p, kt_tracex_stamp(&t->head, ticks));
+	for (unsigned int i = 0; i < 4; i++)
+		p = put32(t, p, e->info[i]);
+	t->nr++;
+	return fwrite(bytes, sizeof(bytes), 1, t->spool) ? 0 : -errno;
+}
+
+static int take_foreign(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct tracex_sink *t = s->state;
+	struct kt_tracex_entry x;
+
+	if (e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
+	    ktape_event_arg(e, 0) ==
+	    (KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_OBJECT)) {
+		take_object(s, e);
+		return 0;
+	}
+	return kt_tracex_take(&x, &t->head, e) ? put_entry(s, &x) : 0;
+}
+
+/* The thread has to be in the registry. */
+static void know_thread(struct kt_sink *s, const struct kt_tracex_entry *e)
+{
+	const struct ktape_object_info *o;
+	struct object *own;
+
+	if (!kt_tracex_is_thread(e->context))
+		return;
+	own = object_at(s, KT_TRACEX_THREAD, e->context);
+	if (!own || own->name[0])
+		return;
+	o = ktape_registry_thread(s->registry, (int32_t)e->context, e->ticks);
+	if (o)
+		set_name(s, own, o->name, o->name_len);
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT];
+	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
+	struct tracex_sink *t = s->state;
+	int nr, err = 0;
+
+	if (e->opcode == KTAPE_EV_REGISTRY) {
+		take_registry(s, e);
+		return 0;
+	}
+	if (!t->nr && kt_tracex_take_head(&t->head, e)) {
+		t->foreign = true;
+		/* Its own entries tell all that names told so far. */
+		t->nr_objects = 0;
+		memset(t->table, 0, TABLE * sizeof(*t->table));
+		t->head.name_size = (uint32_t)kt_min(t->head.name_size,
+						     KT_TRACEX_NAME_MAX);
+		return 0;
+	}
+	if (t->foreign)
+		return take_foreign(s, e);
+	nr = kt_tracex_map(&t->map, e, entries);
+	if (nr == -ENOTSUP) {
+		if (e->opcode != KTAPE_TIME_EXTEND)
+			kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
+		return 0;
+	}
+	if (e->nargs > 4 || e->blob_size)
+		kt_sink_miss(s, "words beyond four, and texts", 1);
+	for (int i = 0; !err && i < nr; i++) {
+		know_thread(s, &entries[i]);
+		err = put_entry(s, &entries[i]);
+	}
+	return nr < 0 ? nr : err;
+}
+
+/* ---- begin and end ------------------------------------------------------------------ */
+
+static int put_object(struct kt_sink *s, const struct object *o)
+{
+	struct tracex_sink *t = s->state;
+	uint8_t bytes[KT_TRACEX_OBJECT + KT_TRACEX_NAME_MAX] = { 0 };
+	uint8_t *p = bytes + 4;
+
+	memcpy(bytes, o->head, 4);
+	for (unsigned int i = 0; i < 3; i++)
+		p = put32(t, p, o->words[i]);
+	memcpy(p, o->name, t->head.name_size);
+	return kt_sink_put(s, bytes, KT_TRACEX_OBJECT + t->head.name_size);
+}
+
+/* A registry and a buffer have at least one place. */
+static int put_header(struct kt_sink *s, uint32_t objects, uint64_t entries)
+{
+	struct tracex_sink *t = s->state;
+	uint32_t size = t->head.name_size;
+	uint32_t registry = BASE + KT_TRACEX_HEADER;
+	uint32_t buffer = registry + objects * (KT_TRACEX_OBJECT + size);
+	uint8_t bytes[KT_TRACEX_HEADER], *p = bytes;
+	uint32_t end = buffer + (uint32_t)(entries * KT_TRACEX_ENTRY);
+	const uint32_t words[] = {
+		KT_TRACEX_MAGIC, t->head.mask, BASE, registry,
+		t->big ? size : size << 16, buffer, buffer, end, buffer,
+		0xaaaaaaaaU, 0xbbbbbbbbU, 0xccccccccU,
+	};
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(words); i++)
+		p = put32(t, p, words[i]);
+	return kt_sink_put(s, bytes, sizeof(bytes));
+}
+
+static int copy_spool(struct kt_sink *s)
+{
+	struct tracex_sink *t = s->state;
+	static const uint8_t none[KT_TRACEX_ENTRY];
+	char *buf = malloc(COPY);
+	int err = buf ? 0 : -ENOMEM;
+	size_t n;
+
+	if (!err && (fflush(t->spool) || fseek(t->spool, 0, SEEK_SET)))
+		err = -errno;
+	while (!err && (n = fread(buf, 1, COPY, t->spool)))
+		err = kt_sink_put(s, buf, n);
+	if (!err && ferror(t->spool))
+		err = -EIO;
+	free(buf);
+	return err || t->nr ? err : kt_sink_put(s, none, sizeof(none));
+}
+
+static int end(struct kt_sink *s)
+{
+	static const struct object nothing = { .head = { 1 } };
+	struct tracex_sink *t = s->state;
+	uint32_t objects = (uint32_t)kt_max(t->nr_objects, 1);
+	int err = put_header(s, objects, kt_max(t->nr, 1));
+
+	for (uint32_t i = 0; !err && i < t->nr_objects; i++)
+		err = put_object(s, &t->objects[i]);
+	if (!err && !t->nr_objects)
+		err = put_object(s, &nothing);
+	return err ? err : copy_spool(s);
+}
+
+static int begin(struct kt_sink *s)
+{
+	const char *endian = kt_codec_option(&s->options, "endian");
+	const char *hz = kt_codec_option(&s->options, "hz");
+	struct tracex_sink *t = s->state;
+
+	t->big = endian && !strcmp(endian, "big");
+	if (endian && !t->big && strcmp(endian, "little"))
+		return kt_sink_fail(s, "endian is little or big");
+	t->hz = HZ;
+	if (hz && (kt_parse_u64(hz, &t->hz) || !t->hz || t->hz > HZ_MAX))
+		return kt_sink_fail(s, "hz is a number from 1 to %llu", HZ_MAX);
+	t->head = (struct kt_tracex_head){
+		.mask = UINT32_MAX, .name_size = NAME_SIZE,
+	};
+	t->table = calloc(TABLE, sizeof(*t->table));
+	t->spool = tmpfile();
+	if (!t->table)
+		return -ENOMEM;
+	return t->spool ? 0 : kt_sink_fail(s, "no file for events that wait: %s",
+					   strerror(errno));
+}
+
+static void close_tracex(struct kt_sink *s)
+{
+	struct tracex_sink *t = s->state;
+
+	if (t->spool)
+		fclose(t->spool);
+	kt_tracex_map_free(&t->map);
+	free(t->objects);
+	free(t->table);
+}
+
+const struct kt_codec_out kt_tracex_out = {
+	.options = options,
+	.size = sizeof(struct tracex_sink),
+	.begin = begin,
+	.event = event,
+	.end = end,
+	.close = close_tracex,
+};

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Counting what threads and interrupts did, and the stack that they used. */
+#include "stats_rtos.h"
+
+/* Which word of an event is the stack pointer, + 1; 0: none. */
+static const uint8_t stack_words[] = {
+	[1] = 3,   [2] = 3,   [3] = 1,	 [4] = 1,   [12] = 2,  [16] = 3,
+	[17] = 4,  [21] = 4,  [22] = 2,	 [26] = 3,  [30] = 2,  [31] = 2,
+	[40] = 2,  [50] = 3,  [51] = 2,	 [56] = 3,  [57] = 4,  [61] = 2,
+	[62] = 2,  [67] = 3,  [81] = 3,	 [82] = 2,  [83] = 4,  [87] = 3,
+	[88] = 4,  [100] = 3, [101] = 2, [102] = 3, [109] = 1, [111] = 3,
+	[112] = 3, [114] = 3, [115] = 3, [117] = 3, [120] = 2, [125] = 2,
+	[127] = 2,
+};
+
+static void count_stack(struct kt_rtos_thread *t,
+			const struct ktape_rtos_event *e, uint64_t nr)
+{
+	uint32_t word = e->id < KT_ARRAY_SIZE(stack_words) ? stack_words[e->id]
+							   : 0;
+	uint32_t sp, left;
+
+	if (!word)
+		return;
+	sp = e->info[word - 1];
+	left = sp < t->t.stack_start ? 0 : sp - t->t.stack_start;
+	/* A pointer below the stack is told each time. */
+	if (sp >= t->t.stack_start && left >= t->t.stack_min)
+		return;
+	t->t.stack_min = left;
+	t->t.stack_event = nr;
+}
+
+static void count_thread(struct ktape_rtos *r, const struct ktape_rtos_event *e,
+			 uint64_t nr)
+{
+	struct kt_rtos_thread *t = kt_rtos_find(r, e->context);
+
+	r->totals.suspensions += e->id == KT_TRACEX_SUSPEND;
+	r->totals.resumptions += e->id == KT_TRACEX_RESUME;
+	r->totals.time_slices += e->id == KT_TRACEX_TIME_SLICE;
+	if (!t || !kt_rtos_runs(e->context))
+		return;
+	t->t.events++;
+	t->t.suspensions += e->id == KT_TRACEX_SUSPEND;
+	t->t.resumptions += e->id == KT_TRACEX_RESUME;
+	count_stack(t, e, nr);
+}
+
+static void count_ticks(struct ktape_rtos *r, uint32_t context, uint64_t ticks)
+{
+	struct kt_rtos_thread *t;
+
+	if (context == KT_TRACEX_ISR) {
+		r->totals.interrupt_ticks += ticks;
+	} else if (!context) {
+		r->totals.idle_ticks += ticks;
+	} else {
+		t = kt_rtos_find(r, context);
+		if (t)
+			t->t.ticks += ticks;
+	}
+}
+
+static void count_switches(struct ktape_rtos *r,
+			   const struct kt_rtos_event *list, uint64_t nr)
+{
+	uint32_t current = 0;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		const struct ktape_rtos_event *e = &list[i].e;
+
+		if (!current && kt_rtos_runs(e->context))
+			current = e->context;
+		if (!kt_rtos_runs(e->next))
+			continue;
+		r->totals.context_switches += current && current != e->next;
+		current = e->next ? e->next : current;
+	}
+}
+
+/* What runs next, past idle and interrupts; @at only grows. */
+static uint32_t next_running(const struct kt_rtos_event *list, uint64_t nr,
+			     uint64_t i, uint64_t *at)
+{
+	if (*at <= i)
+		*at = i + 1;
+	while (*at < nr && (!list[*at].e.next ||
+			    !kt_rtos_runs(list[*at].e.next)))
+		(*at)++;
+	if (*at < nr)
+		return list[*at].e.next;
+	/* None: the last one that was looked at stands. */
+	return i + 1 < nr ? list[nr - 1].e.next : 0;
+}
+
+static void count_preemptions(struct ktape_rtos *r,
+			      const struct kt_rtos_event *list, uint64_t nr)
+{
+	uint32_t current = 0;
+	uint64_t at = 0;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		const struct ktape_rtos_event *e = &list[i].e;
+		uint32_t next = e->next;
+
+		if (e->id == KT_TRACEX_RESUME)
+			next = next_running(list, nr, i, &at);
+		if (e->id == KT_TRACEX_RESUME || e->id == KT_TRACEX_TIME_SLICE)
+			r->totals.preemptions += next != current;
+		if (next && kt_rtos_runs(next))
+			current = next;
+	}
+}
+
+static void count_interrupts(struct ktape_rtos *r,
+			     const struct kt_rtos_event *list, uint64_t nr)
+{
+	uint64_t open = 0;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		const struct ktape_rtos_event *e = &list[i].e;
+
+		if (e->id == KT_TRACEX_ISR_ENTER) {
+			r->totals.interrupts++;
+			r->totals.nested_interrupts += open != 0;
+			open++;
+		} else if (e->id == KT_TRACEX_ISR_EXIT) {
+			open -= open != 0;
+		} else if (e->context != KT_TRACEX_ISR) {
+			open = 0;
+		} else if (!open) {
+			r->totals.interrupts++;
+		}
+	}
+}
+
+/* Count the events of one core, RUNNING ones included. */
+void kt_rtos_count(struct ktape_rtos *r, struct kt_rtos_event *list,
+		   uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++) {
+		count_thread(r, &list[i].e,
+			     (uint64_t)(list + i - r->out.list));
+		if (i)
+			count_ticks(r, list[i - 1].e.next,
+				    list[i].e.ticks - list[i - 1].e.ticks);
+	}
+	count_switches(r, list, nr);
+	count_preemptions(r, list, nr);
+	count_interrupts(r, list, nr);
+	r->totals.events += nr;
+}

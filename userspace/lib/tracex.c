@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* TraceX: names of events, times, and entries in native user events. */
+#include <ktape/formats.h>
+
+#include "tracex.h"
+
+static const struct kt_tracex_kind *find(const struct kt_tracex_kind *k,
+					 uint32_t id)
+{
+	for (; k->id && k->id <= id; k++) {
+		if (k->id == id)
+			return k;
+	}
+	return NULL;
+}
+
+/* Return: the event of this number, or NULL. */
+const struct kt_tracex_kind *kt_tracex_kind(uint32_t id)
+{
+	const struct kt_tracex_kind *k = find(kt_tracex_kinds, id);
+
+	return k ? k : find(kt_tracex_kinds_ux, id);
+}
+
+bool kt_tracex_is_thread(uint32_t context)
+{
+	return context != KT_TRACEX_ISR && context != KT_TRACEX_INIT;
+}
+
+/* Threads are numbered by their addresses, as far as these are thread ids. */
+int32_t kt_tracex_tid(uint32_t context)
+{
+	return kt_tracex_is_thread(context) ?
+	       (int32_t)(context & INT32_MAX) : -1;
+}
+
+/* A time as it stands in the file. */
+uint32_t kt_tracex_stamp(const struct kt_tracex_head *h, uint64_t ticks)
+{
+	uint32_t step = (uint32_t)ticks;
+
+	return (h->decreasing ? h->first - step : h->first + step) & h->mask;
+}
+
+/**
+ * kt_tracex_take_head() - is this the event that tells what the trace is like?
+ * @h: filled
+ * @e: the event
+ *
+ * Return: true if it is.
+ */
+bool kt_tracex_take_head(struct kt_tracex_head *h, const struct ktape_event *e)
+{
+	if (e->opcode != KTAPE_EV_USER_EVENT || e->nargs < 5 ||
+	    ktape_event_arg(e, 0) !=
+	    (KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_HEADER))
+		return false;
+	h->mask = ktape_event_arg(e, 1);
+	h->decreasing = ktape_event_arg(e, 2) & 1;
+	h->first = ktape_event_arg(e, 3);
+	h->name_size = ktape_event_arg(e, 4);
+	return true;
+}
+
+/**
+ * kt_tracex_take() - an event that came from TraceX
+ * @entry: filled
+ * @h: what the trace is like
+ * @e: the event
+ *
+ * Return: true if it is one.
+ */
+bool kt_tracex_take(struct kt_tracex_entry *entry,
+		    const struct kt_tracex_head *h, const struct ktape_event *e)
+{
+	uint32_t id;
+
+	if (e->opcode != KTAPE_EV_USER_EVENT || e->nargs < 7)
+		return false;
+	id = ktape_event_arg(e, 0);
+	if ((id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_TRACEX)
+		id &= ~KTAPE_FORMAT_ID_MASK;
+	else if (id < KT_TRACEX_USER)
+		return false;
+	if (id > KT_TRACEX_EVENT_MASK)
+		return false;
+	entry->id = id;
+	entry->ticks = e->ts;
+	entry->core = e->cpu;
+	entry->stamp = kt_tracex_stamp(h, e->ts);
+	entry->context = ktape_event_arg(e, KT_TRACEX_CONTEXT);
+	entry->prio = ktape_event_arg(e, KT_TRACEX_PRIO);
+	for (unsigned int i = 0; i < 4; i++)
+		entry->info[i] = ktape_event_arg(e, KT_TRACEX_I1 + i);
+	return true;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading a .trxc file: lines between Start and End,
+ *
+ *	number, name, abbreviation, (r,g,b), (r,g,b), label1, ... label4
+ *
+ * with comments from // on.  Colours and abbreviations are for a screen.
+ */
+#include "tracex.h"
+#include "tracex_custom.h"
+#include "util/parse.h"
+
+#define LINE_SIZE	1024
+#define FIELDS		9
+#define FIRST_LABEL	5
+#define EVENTS_MAX	65536U
+
+static int compare(const void *a, const void *b)
+{
+	const struct kt_custom *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static char *trim(char *text)
+{
+	char *end;
+
+	while (*text == ' ' || *text == '\t')
+		text++;
+	end = text + strlen(text);
+	while (end > text && strchr(" \t\r\n", end[-1]))
+		*--end = '\0';
+	return text;
+}
+
+/* Parts between commas that are in no parentheses.  Return: how many. */
+static unsigned int split(char *line, char *fields[FIELDS])
+{
+	unsigned int nr = 0;
+	int depth = 0;
+	char *begin = line;
+
+	for (char *p = line; nr < FIELDS; p++) {
+		depth += *p == '(';
+		depth -= *p == ')';
+		if (*p && (*p != ',' || depth > 0))
+			continue;
+		fields[nr++] = begin;
+		begin = p + 1;
+		if (!*p)
+			break;
+		*p = '\0';
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		fields[i] = trim(fields[i]);
+	return nr;
+}
+
+static int add(struct kt_customs *c, char *fields[FIELDS], unsigned int nr,
+	       uint32_t id)
+{
+	struct kt_custom *more, *e;
+
+	if (!(c->nr & (c->nr - 1))) {
+		more = realloc(c->events,
+			       (c->nr ? c->nr * 2 : 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		c->events = more;
+	}
+	e = &c->events[c->nr++];
+	memset(e, 0, sizeof(*e));
+	e->id = id;
+	snprintf(e->texts[0], KT_CUSTOM_TEXT, "%s", fields[1]);
+	for (unsigned int i = FIRST_LABEL; i < nr; i++)
+		snprintf(e->texts[1 + i - FIRST_LABEL], KT_CUSTOM_TEXT, "%s",
+			 fields[i]);
+	return 0;
+}
+
+static int take_line(struct kt_customs *c, char *line, unsigned int number,
+		     const char *path, struct kt_import *s)
+{
+	char *fields[FIELDS];
+	unsigned int nr = split(line, fields);
+	uint64_t id;
+
+	if (nr < 2 || kt_parse_u64(fields[0], &id) ||
+	    id > KT_TRACEX_EVENT_MASK || !*fields[1]) {
+		kt_import_fail(s, 0, "%.60s line %u: it has to begin with a number up to 65535 and a name",
+			       path, number);
+		return -EINVAL;
+	}
+	if (c->nr == EVENTS_MAX) {
+		kt_import_fail(s, 0, "%.60s: more than %u events", path,
+			       EVENTS_MAX);
+		return -EINVAL;
+	}
+	return add(c, fields, nr, (uint32_t)id);
+}
+
+static int read_lines(struct kt_customs *c, FILE *file, const char *path,
+		      struct kt_import *s)
+{
+	char line[LINE_SIZE], *comment, *text;
+	bool inside = false;
+	int err = 0;
+
+	for (unsigned int nr = 1; !err && fgets(line, sizeof(line), file); nr++) {
+		comment = strstr(line, "//");
+		if (comment)
+			*comment = '\0';
+		text = trim(line);
+		if (!strcmp(text, "Start"))
+			inside = true;
+		else if (!strcmp(text, "End"))
+			return 0;
+		else if (inside && *text)
+			err = take_line(c, text, nr, path, s);
+	}
+	if (!err && !inside) {
+		kt_import_fail(s, 0, "%.60s has no line Start", path);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+/**
+ * kt_customs_read() - read such a file
+ * @c: filled; its events are to be freed, also after an error
+ * @path: the file
+ * @s: for errors
+ *
+ * Return: 0, -EINVAL with kt_import_fail(), or -ENOMEM.
+ */
+int kt_customs_read(struct kt_customs *c, const char *path,
+		    struct kt_import *s)
+{
+	FILE *file = fopen(path, "re");
+	int err;
+
+	if (!file) {
+		kt_import_fail(s, 0, "%.80s: %s", path, strerror(errno));
+		return -EINVAL;
+	}
+	err = read_lines(c, file, path, s);
+	fclose(file);
+	if (!err && c->nr)
+		qsort(c->events, c->nr, sizeof(*c->events), compare);
+	return err;
+}
+
+/* Return: the event of this number, or NULL. */
+const struct kt_custom *kt_customs_find(const struct kt_customs *c,
+					uint32_t id)
+{
+	const struct kt_custom key = { .id = id };
+
+	return c->nr ? bsearch(&key, c->events, c->nr, sizeof(key), compare)
+		     : NULL;
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The bytes of a trace buffer.  The oldest event is in its middle, so it is read
+ * by offset; from pipes, Intel HEX and S-records it comes into memory first.
+ */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracex.h"
+#include "tracex_image.h"
+
+#define LINE_MAX_LEN	1024U
+#define RECORD_MAX	300U	/* bytes of a record */
+#define TOO_MUCH	"it takes more than %u MiB of memory"
+
+/* ---- memory -------------------------------------------------------------------- */
+
+static int make_room(struct kt_image *image, struct kt_import *s, uint64_t size)
+{
+	size_t cap = image->cap ? image->cap : KT_IMAGE_WINDOW;
+	uint8_t *data;
+
+	if (size > KT_IMAGE_MAX)
+		return kt_import_fail(s, s->in->offset, TOO_MUCH,
+				      KT_IMAGE_MAX >> 20);
+	if (size <= image->cap)
+		return 0;
+	while (cap < size)
+		cap *= 2;
+	data = realloc(image->data, cap);
+	if (!data)
+		return -ENOMEM;
+	memset(data + image->cap, 0, cap - image->cap);
+	image->data = data;
+	image->cap = cap;
+	return 0;
+}
+
+static int put_bytes(struct kt_image *image, struct kt_import *s, uint64_t at,
+		     const uint8_t *data, size_t len)
+{
+	int err = make_room(image, s, at + len);
+
+	if (err)
+		return err;
+	if (len)
+		memcpy(image->data + at, data, len);
+	image->size = kt_max(image->size, at + len);
+	return 0;
+}
+
+static int read_pipe(struct kt_image *image, struct kt_import *s)
+{
+	int64_t there;
+	int err = 0;
+
+	while (!err && (there = kt_scan_need(s->in, 1)) > 0) {
+		err = put_bytes(image, s, image->size, kt_scan_head(s->in),
+				(size_t)there);
+		if (!err)
+			err = kt_scan_skip(s->in, (uint64_t)there);
+	}
+	return err ? err : (int)kt_min(there, 0);
+}
+
+/* ---- records of text ------------------------------------------------------------ */
+
+/**
+ * struct records - text that is being read
+ * @image: where its bytes go
+ * @first: address of the first one
+ * @begun: there is one
+ * @upper: what extended address records add
+ * @ended: there was an end record
+ */
+struct records {
+	struct kt_image *image;
+	uint64_t first;
+	bool begun;
+	uint32_t upper;
+	bool ended;
+};
+
+static int digit(int c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Return: how many bytes, or -1: not all of it are pairs of digits. */
+static int unhex(uint8_t *to, const uint8_t *text, size_t len)
+{
+	if (len & 1 || len / 2 > RECORD_MAX)
+		return -1;
+	for (size_t i = 0; i < len; i += 2) {
+		int high = digit(text[i]), low = digit(text[i + 1]);
+
+		if (high < 0 || low < 0)
+			return -1;
+		to[i / 2] = (uint8_t)(high << 4 | low);
+	}
+	return (int)(len / 2);
+}
+
+static int put_record(struct records *r, struct kt_import *s, uint64_t address,
+		      const uint8_t *data, size_t len)
+{
+	if (!r->begun)
+		r->first = address;
+	r->begun = true;
+	if (address < r->first) {
+		kt_import_bad(s, s->in->offset,
+			      "address 0x%llx is before the first one",
+			      (unsigned long long)address);
+		return 0;
+	}
+	return put_bytes(r->image, s, address - r->first, data, len);
+}
+
+static const char *check_hex(const uint8_t *b, int len)
+{
+	uint8_t sum = 0;
+
+	if (len < 5 || b[0] != len - 5)
+		return "a record whose length is wrong";
+	for (int i = 0; i < len; i++)
+		sum += b[i];
+	return sum ? "a record whose checksum is wrong" : NULL;
+}
+
+/* ":LLAAAATT...CC" */
+static int take_hex(struct records *r, struct kt_import *s, const uint8_t *b,
+		    int len)
+{
+	uint32_t word = (uint32_t)b[4] << 8 | b[5];
+	const char *why = check_hex(b, len);
+
+	if (why) {
+		kt_import_bad(s, s->in->offset, "%s", why);
+		return 0;
+	}
+	switch (b[3]) {
+	case 0:
+		return put_record(r, s, (uint64_t)r->upper +
+				  ((uint32_t)b[1] << 8 | b[2]), b + 4, b[0]);
+	case 1:
+		r->ended = true;
+		return 0;
+	case 2:
+		r->upper = b[0] == 2 ? word << 4 : r->upper;
+		return 0;
+	case 4:
+		r->upper = b[0] == 2 ? word << 16 : r->upper;
+		return 0;
+	default:	/* where a program starts */
+		return 0;
+	}
+}
+
+/* "STLLAA..CC"; @type is T */
+static int take_srec(struct records *r, struct kt_import *s, int type,
+		     const uint8_t *b, int len)
+{
+	static const uint8_t widths[10] = { 2, 2, 3, 4, 0, 2, 3, 4, 3, 2 };
+	int width = widths[type];
+	uint64_t address = 0;
+	uint8_t sum = 0;
+
+	for (int i = 0; i < len; i++)
+		sum += b[i];
+	if (len < 2 || b[0] != len - 1 || len < width + 2 || sum != 0xff) {
+		kt_import_bad(s, s->in->offset,
+			      "a record whose length or checksum is wrong");
+		return 0;
+	}
+	for (int i = 0; i < width; i++)
+		address = address << 8 | b[1 + i];
+	if (type >= 7)
+		r->ended = true;
+	if (type < 1 || type > 3)
+		return 0;
+	return put_record(r, s, address, b + 1 + width,
+			  (size_t)(len - width - 2));
+}
+
+static int take_line(struct records *r, struct kt_import *s, const uint8_t *p,
+		     size_t len)
+{
+	uint8_t bytes[RECORD_MAX] = { 0 };
+	int n = -1, type = 0;
+	bool srec = len >= 2 && (p[0] | 0x20) == 's';
+
+	if (srec) {
+		type = p[1] - '0';
+		if (type >= 0 && type <= 9)
+			n = unhex(bytes, p + 2, len - 2);
+	} else if (p[0] == ':') {
+		n = unhex(bytes, p + 1, len - 1);
+	}
+	if (n < 0) {
+		kt_import_bad(s, s->in->offset, "a line that is no record");
+		return 0;
+	}
+	return srec ? take_srec(r, s, type, bytes, n) : take_hex(r, s, bytes, n);
+}
+
+/* Return: bytes of the line without its end, -1 at the end of the input. */
+static int64_t next_line(struct kt_import *s, size_t *skip)
+{
+	int64_t there = kt_scan_need(s->in, LINE_MAX_LEN);
+	const uint8_t *p, *nl;
+	size_t len;
+
+	if (there <= 0)
+		return there ? there : -1;
+	p = kt_scan_head(s->in);
+	len = (size_t)kt_min((uint64_t)there, LINE_MAX_LEN);
+	nl = memchr(p, '\n', len);
+	*skip = nl ? (size_t)(nl - p) + 1 : len;
+	len = nl ? (size_t)(nl - p) : len;
+	while (len && (p[len - 1] == '\r' || p[len - 1] == ' '))
+		len--;
+	return (int64_t)len;
+}
+
+static int read_records(struct kt_image *image, struct kt_import *s)
+{
+	struct records r = { .image = image };
+	size_t skip = 0;
+	int64_t len;
+	int err = 0;
+
+	while (!err && !r.ended && (len = next_line(s, &skip)) >= 0) {
+		if (len)
+			err = take_line(&r, s, kt_scan_head(s->in), (size_t)len);
+		if (!err)
+			err = kt_scan_skip(s->in, skip);
+	}
+	if (!err && !r.ended)
+		kt_import_bad(s, s->in->offset, "there is no end record");
+	return err;
+}
+
+/* A dump of memory may hold more than the trace. */
+static void find_begin(struct kt_image *image)
+{
+	for (uint64_t i = 0; i + KT_TRACEX_HEADER <= image->size; i += 4) {
+		const uint8_t *p = image->data + i;
+
+		if (kt_get32(p) != KT_TRACEX_MAGIC &&
+		    __builtin_bswap32(kt_get32(p)) != KT_TRACEX_MAGIC)
+			continue;
+		image->begin = i;
+		image->size -= i;
+		return;
+	}
+}
+
+/* ---- for the codec --------------------------------------------------------------- */
+
+/* What do the first bytes look like? */
+enum kt_image_form kt_image_form(const uint8_t *data, size_t len)
+{
+	uint8_t bytes[4];
+
+	if (len >= 4 && (kt_get32(data) == KT_TRACEX_MAGIC ||
+			 __builtin_bswap32(kt_get32(data)) == KT_TRACEX_MAGIC))
+		return KT_IMAGE_BINARY;
+	while (len && (*data == '\r' || *data == '\n' || *data == ' ')) {
+		data++;
+		len--;
+	}
+	if (len >= 11 && *data == ':' && unhex(bytes, data + 1, 8) == 4 &&
+	    bytes[3] <= 5)
+		return KT_IMAGE_HEX;
+	if (len >= 10 && (*data | 0x20) == 's' && data[1] >= '0' &&
+	    data[1] <= '9' && unhex(bytes, data + 2, 8) == 4)
+		return KT_IMAGE_SREC;
+	return KT_IMAGE_UNKNOWN;
+}
+
+/**
+ * kt_image_open() - make the bytes readable by offset
+ * @image: filled; ends with kt_image_close(), also after an error
+ * @s: the input, at its begin
+ *
+ * Return: 0, -EBADMSG with kt_import_fail(), or another negative errno.
+ */
+int kt_image_open(struct kt_image *image, struct kt_import *s)
+{
+	int64_t there = kt_scan_need(s->in, 64);
+	enum kt_image_form form;
+	struct stat st;
+	int err;
+
+	image->fd = -1;
+	if (there < 0)
+		return (int)there;
+	form = kt_image_form(kt_scan_head(s->in), (size_t)there);
+	if (form == KT_IMAGE_UNKNOWN)
+		return kt_import_fail(s, s->in->offset,
+				      "it begins neither with TXTB nor with a record of Intel HEX or S-records");
+	if (form == KT_IMAGE_BINARY && s->in->seekable &&
+	    !fstat(s->in->fd, &st) && S_ISREG(st.st_mode)) {
+		image->fd = s->in->fd;
+		image->base = s->in->offset;
+		if ((uint64_t)st.st_size > image->base)
+			image->size = (uint64_t)st.st_size - image->base;
+		return 0;
+	}
+	err = form == KT_IMAGE_BINARY ? read_pipe(image, s)
+				      : read_records(image, s);
+	if (!err)
+		find_begin(image);
+	return err;
+}
+
+/**
+ * kt_image_read() - some of the bytes
+ * @image: the bytes
+ * @at: from here on
+ * @len: so many, up to KT_IMAGE_WINDOW
+ * @data: set to them, good until the next call
+ *
+ * Return: how many there are up to @len, or negative errno.
+ */
+int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
+		      const uint8_t **data)
+{
+	ssize_t n;
+
+	if (at >= image->size)
+		return 0;
+	len = (size_t)kt_min(len, image->size - at);
+	if (image->fd < 0) {
+		*data = image->data + image->begin + at;
+		return (int64_t)len;
+	}
+	if (at < image->at || at + len > image->at + image->there) {
+		do {
+			n = pread(image->fd, image->window, KT_IMAGE_WINDOW,
+				  (off_t)(image->base + at));
+		} while (n < 0 && errno == EINTR);
+		if (n < 0)
+			return -errno;
+		image->at = at;
+		image->there = (size_t)n;
+		len = (size_t)kt_min(len, image->there);
+	}
+	*data = image->window + (at - image->at);
+	return (int64_t)len;
+}
+
+void kt_image_close(struct kt_image *image)
+{
+	free(image->data);
+	image->data = NULL;
+}

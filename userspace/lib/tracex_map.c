@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which events of TraceX does a native event become?  Threads are their ids, as
+ * TraceX has addresses; the idle threads are none.
+ */
+#include <ktape/formats.h>
+
+#include "tracex_map.h"
+
+#define IRQ_SOFT	0x01000000U
+#define PRIO_MAX	1023U
+#define PRIO_UNKNOWN	120U
+
+/* States of threads in ThreadX. */
+enum { TX_READY = 0, TX_TERMINATED = 2, TX_SUSPENDED = 3, TX_SLEEP = 4 };
+
+static struct kt_tracex_cpu *cpu_at(struct kt_tracex_map *m, uint32_t cpu)
+{
+	struct kt_tracex_cpu *more;
+
+	if (cpu < m->nr_cpus)
+		return &m->cpus[cpu];
+	more = realloc(m->cpus, ((size_t)cpu + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	m->cpus = more;
+	while (m->nr_cpus <= cpu)
+		m->cpus[m->nr_cpus++] = (struct kt_tracex_cpu){
+			.prio = PRIO_UNKNOWN,
+		};
+	return &more[cpu];
+}
+
+static uint32_t packed_prio(uint32_t prio)
+{
+	prio = (uint32_t)kt_min(prio, PRIO_MAX);
+	return KT_TRACEX_THRESHOLD | prio << KT_TRACEX_THRESHOLD_SHIFT | prio;
+}
+
+/* An event of the context that the CPU is in. */
+static void put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
+		const struct ktape_event *e, uint32_t id)
+{
+	memset(x, 0, sizeof(*x));
+	x->ticks = e->ts;
+	x->core = e->cpu;
+	x->id = id;
+	if (c->nesting) {
+		x->context = KT_TRACEX_ISR;
+		x->prio = c->tid;
+	} else if (c->tid) {
+		x->context = c->tid;
+		x->prio = packed_prio(c->prio);
+	} else {
+		x->context = KT_TRACEX_INIT;
+	}
+}
+
+static uint32_t new_state(unsigned int state)
+{
+	switch (state) {
+	case KTAPE_STATE_T:
+	case KTAPE_STATE_TRACED:
+	case KTAPE_STATE_P:
+		return TX_SUSPENDED;
+	case KTAPE_STATE_X:
+	case KTAPE_STATE_Z:
+		return TX_TERMINATED;
+	default:
+		return TX_SLEEP;
+	}
+}
+
+/* A thread that stays ready gives way, others suspend. */
+static int map_switch(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		      struct kt_tracex_entry *x)
+{
+	uint32_t prev = ktape_event_arg(e, 0), next = ktape_event_arg(e, 1);
+	unsigned int state = e->dat20 >> 16 & 15;
+	bool ready = state == KTAPE_STATE_R || state == KTAPE_STATE_PREEMPTED;
+	int nr = 0;
+
+	c->nesting = 0;
+	c->tid = (int32_t)prev > 0 ? prev : 0;
+	c->prio = e->dat20 & 0xff;
+	if (c->tid) {
+		put(x, c, e, ready ? KT_TRACEX_RELINQUISH : KT_TRACEX_SUSPEND);
+		x->info[ready ? 1 : 3] = next;
+		if (!ready) {
+			x->info[0] = c->tid;
+			x->info[1] = new_state(state);
+		}
+		nr++;
+	}
+	c->tid = (int32_t)next > 0 ? next : 0;
+	c->prio = e->dat20 >> 8 & 0xff;
+	c->known = true;
+	if (nr || !c->tid)
+		return nr;
+	put(x, c, e, KT_TRACEX_RUNNING);
+	return 1;
+}
+
+static int map_context(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		       struct kt_tracex_entry *x)
+{
+	int32_t tid = (int32_t)ktape_event_arg(e, 0);
+
+	if (tid < 0 || (c->known && c->tid == (uint32_t)tid))
+		return 0;
+	c->tid = (uint32_t)tid;
+	c->known = true;
+	c->nesting = 0;
+	if (!tid)
+		return 0;
+	put(x, c, e, KT_TRACEX_RUNNING);
+	return 1;
+}
+
+static int map_wakeup(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		      struct kt_tracex_entry *x)
+{
+	put(x, c, e, KT_TRACEX_RESUME);
+	x->info[0] = ktape_event_arg(e, 0);
+	x->info[1] = TX_SLEEP;
+	x->info[3] = c->tid;
+	return 1;
+}
+
+static int map_fork(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		    struct kt_tracex_entry *x)
+{
+	put(x, c, e, KT_TRACEX_THREAD_CREATE);
+	x->info[0] = ktape_event_arg(e, 1);
+	x->info[1] = c->prio;
+	return 1;
+}
+
+static int map_exit(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		    struct kt_tracex_entry *x)
+{
+	put(x, c, e, KT_TRACEX_TERMINATE);
+	x->info[0] = ktape_event_arg(e, 0);
+	x->info[1] = TX_TERMINATED;
+	return 1;
+}
+
+static int map_prio(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		    struct kt_tracex_entry *x)
+{
+	put(x, c, e, KT_TRACEX_PRIORITY_CHANGE);
+	x->info[0] = ktape_event_arg(e, 0);
+	x->info[1] = e->dat20 >> 8 & 0xff;
+	x->info[2] = e->dat20 & 0xff;
+	return 1;
+}
+
+static int enter(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		 struct kt_tracex_entry *x, uint32_t irq)
+{
+	c->nesting++;
+	put(x, c, e, KT_TRACEX_ISR_ENTER);
+	x->info[1] = irq;
+	x->info[3] = c->tid;
+	return 1;
+}
+
+static int leave(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		 struct kt_tracex_entry *x, uint32_t irq)
+{
+	c->nesting += !c->nesting;	/* it began before the trace */
+	put(x, c, e, KT_TRACEX_ISR_EXIT);
+	x->info[1] = irq;
+	c->nesting--;
+	return 1;
+}
+
+typedef int edge_fn(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		    struct kt_tracex_entry *x, uint32_t irq);
+
+static int map_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		   struct kt_tracex_entry *x)
+{
+	edge_fn *edge = e->opcode == KTAPE_EV_ISR_ENTER ? enter : leave;
+
+	return edge(c, e, x, ktape_event_arg(e, 0));
+}
+
+static int map_irq(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		   struct kt_tracex_entry *x)
+{
+	edge_fn *edge = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter : leave;
+	uint64_t irq = 0;
+
+	ktape_event_field(e, "irq", &irq);
+	return edge(c, e, x, (uint32_t)irq);
+}
+
+static int map_softirq(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		       struct kt_tracex_entry *x)
+{
+	edge_fn *edge = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY ? enter : leave;
+	uint64_t vec = 0;
+
+	ktape_event_field(e, "vec", &vec);
+	return edge(c, e, x, IRQ_SOFT + (uint32_t)vec);
+}
+
+/* Their words as far as there is room. */
+static int map_words(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		     struct kt_tracex_entry *x)
+{
+	uint32_t id = KT_TRACEX_OUT_USER;
+
+	if (e->opcode != KTAPE_EV_USER_EVENT)
+		id = KT_TRACEX_OUT_MARK + e->opcode - KTAPE_EV_MARK;
+	put(x, c, e, id);
+	for (unsigned int i = 0; i < 4 && i < e->nargs; i++)
+		x->info[i] = ktape_event_arg(e, i);
+	return 1;
+}
+
+typedef int map_fn(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		   struct kt_tracex_entry *x);
+
+/* clang-format off */
+
+static map_fn *const maps[KTAPE_OPCODES] = {
+	[KTAPE_EV_CONTEXT] = map_context,
+	[KTAPE_EV_MARK ... KTAPE_EV_MARK_VALUE] = map_words,
+	[KTAPE_EV_ISR_ENTER ... KTAPE_EV_ISR_EXIT] = map_isr,
+	[KTAPE_EV_USER_EVENT] = map_words,
+	[KTAPE_EV_SCHED_SWITCH] = map_switch,
+	[KTAPE_EV_SCHED_WAKEUP ... KTAPE_EV_SCHED_WAKEUP_NEW] = map_wakeup,
+	[KTAPE_EV_SCHED_PI_SETPRIO] = map_prio,
+	[KTAPE_EV_PROCESS_FORK] = map_fork,
+	[KTAPE_EV_PROCESS_EXIT] = map_exit,
+	[KTAPE_EV_IRQ_HANDLER_ENTRY ... KTAPE_EV_IRQ_HANDLER_EXIT] = map_irq,
+	[KTAPE_EV_SOFTIRQ_ENTRY ... KTAPE_EV_SOFTIRQ_EXIT] = map_softirq,
+};
+
+/* clang-format on */
+
+/* The thread of an event that no switch has told of runs from there on. */
+static int follow(struct kt_tracex_cpu *c, const struct ktape_event *e,
+		  struct kt_tracex_entry *x)
+{
+	if (e->tid < 0 || e->kind != KTAPE_RING_EVENT ||
+	    e->opcode == KTAPE_EV_CONTEXT || c->nesting ||
+	    (c->known && c->tid == (uint32_t)e->tid))
+		return 0;
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH)
+		return 0;
+	c->tid = (uint32_t)e->tid;
+	c->known = true;
+	if (!c->tid)
+		return 0;
+	put(x, c, e, KT_TRACEX_RUNNING);
+	return 1;
+}
+
+/**
+ * kt_tracex_map() - make entries of a native event
+ * @map: what was before
+ * @e: the event
+ * @entries: filled
+ *
+ * Return: how many; -ENOTSUP: there is none like it; or -ENOMEM.
+ */
+int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
+		  struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT])
+{
+	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
+	struct kt_tracex_cpu *c;
+	int nr;
+
+	if (!maps[e->opcode] || !d || !kt_event_fits(d, e))
+		return -ENOTSUP;
+	c = cpu_at(map, e->cpu);
+	if (!c)
+		return -ENOMEM;
+	nr = follow(c, e, entries);
+	return nr + maps[e->opcode](c, e, entries + nr);
+}
+
+void kt_tracex_map_free(struct kt_tracex_map *map)
+{
+	free(map->cpus);
+	map->cpus = NULL;
+	map->nr_cpus = 0;
+}

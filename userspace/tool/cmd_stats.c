@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape stats: what threads, interrupts and services did. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "input.h"
+
+struct stats_options {
+	bool json;
+	bool events;
+	bool services;
+	struct input_options in;
+};
+
+#define OPT(member) offsetof(struct stats_options, member)
+
+static const struct kt_option options[] = {
+	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "a JSON object" },
+	{ "services", 's', KT_OPT_FLAG, OPT(services), NULL,
+	  "the services of each thread as well" },
+	{ "events", 'e', KT_OPT_FLAG, OPT(events), NULL,
+	  "the events instead, with what ran after each" },
+	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
+	  "format of the input (default: what it looks like)" },
+	INPUT_OPTIONS(OPT(in.more)),
+	{ .name = NULL },
+};
+
+struct stats {
+	struct stats_options o;
+	struct ktape_rtos *rtos;
+	uint64_t lost;
+	unsigned int gaps;
+	bool unknown;
+	bool damaged;
+};
+
+typedef unsigned long long ull;
+
+static void take_notice(void *arg, const struct ktape_notice *n)
+{
+	struct stats *s = arg;
+
+	if (n->kind == KTAPE_NOTICE_LOST) {
+		s->lost += n->count;
+		s->gaps++;
+		s->unknown |= !n->count;
+		return;
+	}
+	s->damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
+	if (n->kind != KTAPE_NOTICE_LATE)
+		tell_damage(n);
+}
+
+/* ---- JSON: members as TraceX's own engine is asked ---------------------------------- */
+
+static int print_services(const struct stats *s, int64_t thread)
+{
+	struct ktape_rtos_count *counts;
+	size_t nr;
+	int err = ktape_rtos_popular(s->rtos, thread, &counts, &nr);
+
+	if (err)
+		return err;
+	printf("\"popular\":[");
+	for (size_t i = 0; i < nr; i++)
+		printf("%s[%u,%llu]", i ? "," : "", counts[i].id,
+		       (ull)counts[i].count);
+	putchar(']');
+	free(counts);
+	return 0;
+}
+
+static int print_json_thread(const struct stats *s,
+			     const struct ktape_rtos_thread *t)
+{
+	printf("  {\"name\":");
+	put_json_text(t->name);
+	printf(",\"addr\":\"0x%x\",\"stack_start\":\"0x%x\",\"stack_size\":%u,\"stack_min_available\":%u,\"stack_event\":%llu,",
+	       t->address, t->stack_start, t->stack_size, t->stack_min,
+	       (ull)t->stack_event);
+	printf("\"ticks\":%llu,\"suspensions\":%llu,\"resumptions\":%llu,\"events\":%llu,",
+	       (ull)t->ticks, (ull)t->suspensions, (ull)t->resumptions,
+	       (ull)t->events);
+	printf("\"lowest_prio\":%u,\"highest_prio\":%u,\"lowest_pt\":%u,\"highest_pt\":%u",
+	       t->lowest_prio, t->highest_prio, t->lowest_threshold,
+	       t->highest_threshold);
+	if (s->o.services) {
+		putchar(',');
+		if (print_services(s, t->address))
+			return -ENOMEM;
+	}
+	putchar('}');
+	return 0;
+}
+
+static int print_json(const struct stats *s)
+{
+	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos);
+	const struct ktape_rtos_thread *t;
+	int err;
+
+	printf("{\"threads\":%u,\"objects\":%u,\"events\":%llu,\"max_relative_ticks\":%llu,\n",
+	       c->threads, c->objects, (ull)c->events, (ull)c->max_ticks);
+	printf(" \"context_switches\":%llu,\"preemptions\":%llu,\"time_slices\":%llu,\"suspensions\":%llu,\"resumptions\":%llu,\"interrupts\":%llu,\"nested_interrupts\":%llu,",
+	       (ull)c->context_switches, (ull)c->preemptions,
+	       (ull)c->time_slices, (ull)c->suspensions, (ull)c->resumptions,
+	       (ull)c->interrupts, (ull)c->nested_interrupts);
+	printf("\"det_prio_inversions\":%llu,\"undet_prio_inversions\":%llu,\n",
+	       (ull)c->inversions, (ull)c->bad_inversions);
+	printf(" \"interrupt_ticks\":%llu,\"idle_ticks\":%llu,\n \"thread_list\":[",
+	       (ull)c->interrupt_ticks, (ull)c->idle_ticks);
+	for (size_t i = 0; (t = ktape_rtos_thread(s->rtos, i)); i++) {
+		printf("%s\n", i ? "," : "");
+		err = print_json_thread(s, t);
+		if (err)
+			return err;
+	}
+	printf("],\n ");
+	err = print_services(s, -1);
+	puts("}");
+	return err;
+}
+
+/* ---- text ------------------------------------------------------------------------------ */
+
+static void print_share(const char *name, uint64_t ticks, uint64_t all)
+{
+	printf("%20llu %6.2f%%  %s\n", (ull)ticks,
+	       all ? 100.0 * (double)ticks / (double)all : 0.0, name);
+}
+
+static const char *service_name(uint32_t id, char text[24])
+{
+	const char *name = ktape_rtos_event_name(id);
+
+	if (name)
+		return name;
+	snprintf(text, 24, "event %u", id);
+	return text;
+}
+
+static int print_popular(const struct stats *s, int64_t thread)
+{
+	struct ktape_rtos_count *counts;
+	char text[24];
+	size_t nr;
+	int err = ktape_rtos_popular(s->rtos, thread, &counts, &nr);
+
+	for (size_t i = 0; !err && i < nr; i++)
+		printf("%12llu  %s\n", (ull)counts[i].count,
+		       service_name(counts[i].id, text));
+	if (!err)
+		free(counts);
+	return err;
+}
+
+static void print_totals(const struct stats *s)
+{
+	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos);
+	const struct {
+		const char *name;
+		uint64_t value;
+	} rows[] = {
+		{ "threads", c->threads },
+		{ "events", c->events },
+		{ "ticks", c->max_ticks },
+		{ "context switches", c->context_switches },
+		{ "preemptions", c->preemptions },
+		{ "time slices", c->time_slices },
+		{ "suspensions", c->suspensions },
+		{ "resumptions", c->resumptions },
+		{ "interrupts", c->interrupts },
+		{ "nested interrupts", c->nested_interrupts },
+		{ "priority inversions", c->inversions },
+		{ "of these without bound", c->bad_inversions },
+	};
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++)
+		printf("%-24s %12llu\n", rows[i].name, (ull)rows[i].value);
+	if (c->untracked)
+		printf("%-24s %12llu\n", "of these not followed",
+		       (ull)c->untracked);
+}
+
+static void print_stack(const struct ktape_rtos_thread *t)
+{
+	if (t->stack_min == t->stack_size)
+		printf("%12u %12s  %s\n", t->stack_size, "?", t->name);
+	else
+		printf("%12u %12u  %s\n", t->stack_size, t->stack_min, t->name);
+}
+
+static int print_text(const struct stats *s)
+{
+	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos);
+	const struct ktape_rtos_thread *t;
+	bool stacks = false;
+	int err;
+
+	print_totals(s);
+	printf("\n%20s %7s  thread\n", "ticks", "");
+	for (size_t i = 0; (t = ktape_rtos_thread(s->rtos, i)); i++) {
+		print_share(t->name, t->ticks, c->max_ticks);
+		stacks |= t->stack_size != 0;
+	}
+	print_share("(idle)", c->idle_ticks, c->max_ticks);
+	print_share("(interrupts)", c->interrupt_ticks, c->max_ticks);
+	if (stacks)
+		printf("\n%12s %12s  thread\n", "stack", "never used");
+	for (size_t i = 0; stacks && (t = ktape_rtos_thread(s->rtos, i)); i++)
+		print_stack(t);
+	printf("\n%12s  service\n", "times");
+	err = print_popular(s, -1);
+	for (size_t i = 0; !err && s->o.services &&
+	     (t = ktape_rtos_thread(s->rtos, i)); i++) {
+		printf("\n%12s  service of %s\n", "times", t->name);
+		err = print_popular(s, t->address);
+	}
+	return err;
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+static void print_events(const struct stats *s)
+{
+	const struct ktape_rtos_event *e;
+
+	for (uint64_t i = 0; (e = ktape_rtos_event(s->rtos, i)); i++)
+		printf("%llu ctx=%08x id=%u prio=%x ts=%08x rel=%llu i1=%08x i2=%08x i3=%08x i4=%08x next=%08x pinv=%llu bad=%llu\n",
+		       (ull)i, e->context, e->id, e->prio, e->stamp,
+		       (ull)e->ticks, e->info[0], e->info[1], e->info[2],
+		       e->info[3], e->next, (ull)e->inversion, (ull)e->bad);
+}
+
+static int print(const struct stats *s)
+{
+	int err = 0;
+
+	if (s->o.events)
+		print_events(s);
+	else
+		err = s->o.json ? print_json(s) : print_text(s);
+	if (s->gaps)
+		note("%llu events were lost in %u gaps%s: counts are too low",
+		     (ull)s->lost, s->gaps,
+		     s->unknown ? ", and an unknown number besides" : "");
+	return err;
+}
+
+static int make(struct stats *s, struct ktape_trace *trace)
+{
+	const struct ktape_event *e;
+	int ret = ktape_rtos_new(&s->rtos);
+
+	while (!ret && (ret = ktape_trace_next(trace, &e)) > 0)
+		ret = ktape_rtos_take(s->rtos, e);
+	if (!ret)
+		ret = ktape_rtos_finish(s->rtos);
+	if (!ret)
+		ret = print(s);
+	if (ret)
+		return fail("%s", read_error(ret));
+	ret = finish_stdout();
+	return ret ? ret : s->damaged ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct stats s = { .o = { .json = false } };
+	struct ktape_trace_options how = {
+		.notice = take_notice, .arg = &s,
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	struct ktape_trace *trace = NULL;
+	int first, ret;
+
+	ret = kt_options(&command_stats, argc, argv, &s.o, &first);
+	if (ret >= 0)
+		return ret;
+	if (argc - first != 1)
+		return misuse(&command_stats, "one trace, please");
+	ret = input_open(&command_stats, &s.o.in, argv[first], &how, &trace);
+	if (!ret)
+		ret = make(&s, trace);
+	ktape_trace_close(trace);
+	ktape_rtos_free(s.rtos);
+	return ret;
+}
+
+const struct kt_command command_stats = {
+	.name = "stats",
+	.operands = "DIR|FILE|-",
+	.help = "count what threads, interrupts and services did",
+	.more = "exit: 0 ok, 1 failed or the input is damaged, 2 usage\n",
+	.options = options,
+	.run = run,
+};
