@@ -134,7 +134,6 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 	EXPECT_EQ(frozen(self->main), seen.time);
 	EXPECT_LT(seen.latest, seen.time);
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
-		EXPECT_LT(10, seen.events[cpu]);
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
 		EXPECT_EQ(0, kt_lost(&st));
 		EXPECT_EQ(seen.events[cpu], kt_sum(st.emitted));
@@ -144,6 +143,8 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 		EXPECT_EQ(KTAPE_RING_FLAG_STOPPED | KTAPE_RING_FLAG_FROZEN,
 			  kt_load(&m.page->flags));
 		if (cpu == (int)seen.first_cpu) {
+			/* The others may only just have begun. */
+			EXPECT_LT(10, seen.events[cpu]);
 			EXPECT_LE(RING - BLOCK, st.commit);
 		}
 		kt_unmap(&m);
