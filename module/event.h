@@ -61,6 +61,7 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
 
 /**
  * struct kt_owner - what the rings of a session know of it
+ * @session: its number
  * @generation: of its profile
  * @no_context: it is not recorded which thread runs
  * @waiting: readers that want to be woken
@@ -68,6 +69,7 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
  * @wake: wakes them outside the writer's context
  */
 struct kt_owner {
+	u32 session;
 	u32 generation;
 	bool no_context;
 	atomic_t waiting;
@@ -83,6 +85,7 @@ void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2);
 void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2,
 		    struct task_struct *other);
 void kt_event_record(u32 kind, const struct kt_record *rec);
+void kt_event_losses(struct kt_ring *r);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
 unsigned int kt_event_class(unsigned int opcode);

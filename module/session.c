@@ -108,6 +108,7 @@ static int set_up(struct kt_session *s)
 	if (id == KT_SESSIONS)
 		return -EMFILE;
 	s->id = id;
+	s->owner.session = id;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	ret = add_online_cpus(s);

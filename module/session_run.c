@@ -303,8 +303,10 @@ void kt_session_start(struct kt_session *s)
 	lock();
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
-	s->active = true;
 	WRITE_ONCE(s->running, true);
+	/* Where the next ledger's counts begin: nobody writes yet. */
+	kt_control_ledger(s, KT_LEDGER_START);
+	s->active = true;
 	kt_session_want(s);
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
@@ -329,7 +331,7 @@ static void stop(struct kt_session *s)
 	s->active = false;
 	want_everywhere(s);
 	synchronize_rcu();
-	kt_control_ledger(s);
+	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	set_flags(s, KTAPE_RING_FLAG_STOPPED);
 	/* Pairs with the read barrier in refill(): nothing comes any more. */

@@ -736,6 +736,32 @@ struct ktape_create {
 	__u64 reserved;
 };
 
+/**
+ * struct ktape_cost - time that one CPU spends in the tracer, sampled
+ * @size: of the structure
+ * @cpu: in: which CPU
+ * @flags: zero
+ * @reserved: zero
+ * @samples: events that were timed, since the module was loaded
+ * @event_ticks: ticks that these took together, each from its want bit to its
+ *	publication
+ * @opened: blocks that were opened
+ * @opening_ticks: ticks that opening them took together
+ *
+ * About @event_ticks / @samples for each event, plus @opening_ticks.  ENXIO:
+ * there is no such CPU.
+ */
+struct ktape_cost {
+	__u32 size;
+	__u32 cpu;
+	__u32 flags;
+	__u32 reserved;
+	__u64 samples;
+	__u64 event_ticks;
+	__u64 opened;
+	__u64 opening_ticks;
+};
+
 #define KTAPE_IOC_FEATURES	_IOWR(KTAPE_IOC_MAGIC, 0, __u32)
 #define KTAPE_IOC_LAYOUT	_IOWR(KTAPE_IOC_MAGIC, 1, __u32)
 #define KTAPE_IOC_PROFILE	_IOWR(KTAPE_IOC_MAGIC, 2, __u32)
@@ -749,5 +775,6 @@ struct ktape_create {
 #define KTAPE_IOC_METADATA	_IOWR(KTAPE_IOC_MAGIC, 10, __u32)
 #define KTAPE_IOC_WATERMARK	_IOW(KTAPE_IOC_MAGIC, 11, __u32)
 #define KTAPE_IOC_CREATE	_IOW(KTAPE_IOC_MAGIC, 12, __u32)
+#define KTAPE_IOC_COST		_IOWR(KTAPE_IOC_MAGIC, 28, __u32)
 
 #endif /* _KTAPE_ABI_H */
