@@ -14,5 +14,6 @@
 #include "ktape-event.h"
 #include "ktape-filter.h"
 #include "ktape-trace.h"
+#include "ktape-verify.h"
 
 #endif /* _KTAPE_H */

@@ -224,7 +224,7 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 				 KT_HEAD32(head, crc32c);
 		return found->checked ? 1
 				      : kt_error(error, s->offset,
-						 "checksum is wrong");
+						 KT_BAD_CHECKSUM);
 	}
 	found->content = kt_min(found->content, (uint64_t)there & ~7ULL);
 	next = kt_scan_find(s, 4);
