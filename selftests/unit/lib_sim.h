@@ -353,7 +353,7 @@ static inline void sim_event(struct sim *s, unsigned int cpu,
 	const uint32_t args[KTAPE_NARGS_MAX] = { a, b };
 	const struct ktape_record rec = {
 		.opcode = (uint8_t)opcode, .dat20 = dat20, .args = args,
-		.nargs = (uint8_t)words,
+		.nargs = (uint8_t)words, .blob = desc->has_blob ? "" : NULL,
 	};
 
 	if (s->nr_truth > SIM_TRUTH)

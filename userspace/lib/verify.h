@@ -47,6 +47,7 @@ struct kt_vclass {
  * @hole: packets are missing or damaged, and that was told
  * @gaps: the reader told of gaps, so that losses are known by number only
  * @full: it has packets with records
+ * @first_ts: begin of the first of these
  * @foreign: it has records of no known class
  * @packets: how many
  * @records: how many
@@ -78,6 +79,7 @@ struct kt_vring {
 	bool hole;
 	bool gaps;
 	bool full;
+	uint64_t first_ts;
 	bool foreign;
 	uint64_t packets;
 	uint64_t records;

@@ -17,30 +17,35 @@ static bool is_asked(const struct ktape_verify *v, const struct kt_vcpu *c)
 	return v->asked && (!v->question.one_cpu || v->question.cpu == c->cpu);
 }
 
-static bool matches(const struct ktape_verify *v, const struct ktape_event *e)
+/* Is it one?  A record that is not as in the table may be: -1. */
+static int matches(const struct ktape_verify *v, const struct ktape_event *e)
 {
 	uint64_t value;
 
 	if (e->opcode != v->question.opcode)
-		return false;
-	/* A record that is not as in the table may be any. */
-	return !v->question.field ||
-	       ktape_event_field(e, v->question.field, &value) ||
-	       value == v->question.value;
+		return 0;
+	if (!v->question.field)
+		return 1;
+	if (ktape_event_field(e, v->question.field, &value))
+		return -1;
+	return value == v->question.value;
 }
 
 void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {
 	struct kt_vabsent *a = &c->absent;
+	int match;
 
 	if (!is_asked(v, c))
 		return;
 	if (e->kind == v->ring)
 		a->last = kt_max(a->last, e->ts);
-	if (e->ts >= v->question.from && e->ts < v->question.to &&
-	    matches(v, e))
-		a->found = true;
+	if (e->ts < v->question.from || e->ts >= v->question.to)
+		return;
+	match = matches(v, e);
+	a->found |= match > 0;
+	a->lost |= match < 0;
 }
 
 /* It was to be recorded from @from to @to. */

@@ -122,7 +122,7 @@ static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 static void judge(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
-		  unsigned int moment)
+		  unsigned int moment, uint64_t ts)
 {
 	struct kt_vring *r = &c->ring[ring];
 	int64_t owes;
@@ -141,7 +141,9 @@ static void judge(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
 		if (moment != MOMENT_FLUSH)
 			check_told(v, c, ring);
 	}
-	if (moment == MOMENT_START && (!r->class_based || r->hole))
+	/* Not if what came then was overwritten before anybody read it. */
+	if (moment == MOMENT_START && (!r->class_based || r->hole) &&
+	    (!r->full || r->first_ts <= ts))
 		begin_classes(r);
 }
 
@@ -172,7 +174,7 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!c->ring[KTAPE_RING_EVENT].there && c->ring[ring].whole)
 		c->ring[KTAPE_RING_EVENT].class_based = true;
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
-		judge(v, c, i, moment);
+		judge(v, c, i, moment, e->ts);
 	c->ledgered |= moment == MOMENT_STOP;
 	if (moment == MOMENT_START) {
 		c->ledgered = false;

@@ -222,6 +222,7 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 	struct kt_vring *r = &c->ring[ring];
 
 	r->full = true;
+	r->first_ts = KT_HEAD64(head, ts_begin);
 	r->whole = KT_HEAD64(head, seq) == 1 &&
 		   KT_HEAD64(head, sync_clock) + SYNC_SLACK >=
 			   KT_HEAD64(head, ts_begin);
