@@ -5,8 +5,9 @@
  *   make_trace folder DIR CPUS	8 packets of 4 records a CPU, each of 4096 bytes
  *   make_trace pipe CPUS	the same as a pipe form on standard output
  *   make_trace kinds DIR	one packet with records of several kinds
+ *   make_trace session DIR FILE	a whole session, also as a pipe form
  */
-#include "lib_trace.h"
+#include "lib_sim_work.h"
 
 #define PACKETS	8U
 
@@ -69,8 +70,24 @@ static void make_kinds(const char *dir)
 	trace_write(dir, "cpu0", data, ktape_build_end(&b, b.ts, 0));
 }
 
+static int make_session(const char *dir, const char *file)
+{
+	struct sim *s = sim_new(1);
+
+	sim_start(s);
+	sim_work(s, 2000);
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 0);
+	sim_save_pipe(s, file);
+	sim_free(s);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "session"))
+		return make_session(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "pipe")) {
 		trace_begin_pipe(STDOUT_FILENO);
 		make_cpus(NULL, (unsigned int)atoi(argv[2]));

@@ -132,12 +132,12 @@ static const char *call_name(const struct ktape_verify *v,
 /* A thread that calls these is not seen to return under that number. */
 static bool returns(const char *name)
 {
-	static const char *const not[] = { "exit", "exit_group", "execve",
+	static const char *const silent[] = { "exit", "exit_group", "execve",
 					   "execveat", "rt_sigreturn",
 					   "sigreturn", "" };
 
-	for (size_t i = 0; i < KT_ARRAY_SIZE(not); i++)
-		if (!strcmp(name, not[i]))
+	for (size_t i = 0; i < KT_ARRAY_SIZE(silent); i++)
+		if (!strcmp(name, silent[i]))
 			return false;
 	return true;
 }
