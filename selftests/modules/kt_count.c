@@ -32,13 +32,17 @@ static const struct {
 	{ "signal_deliver", SIGNAL },
 };
 
-static DEFINE_PER_CPU(unsigned long [CLASSES], counts);
+struct counts {
+	unsigned long n[CLASSES];
+};
+
+static DEFINE_PER_CPU(struct counts, counts);
 static struct tracepoint *found[ARRAY_SIZE(points)];
 
 /* The tracepoint's own arguments follow and are left alone. */
 static void notrace count(void *class)
 {
-	this_cpu_inc(counts[(unsigned long)class]);
+	this_cpu_inc(counts.n[(unsigned long)class]);
 }
 
 static void look(struct tracepoint *tp, void *unused)
@@ -57,7 +61,7 @@ static int show(struct seq_file *m, void *unused)
 	for_each_possible_cpu(cpu) {
 		seq_printf(m, "%u", cpu);
 		for (i = 0; i < CLASSES; i++)
-			seq_printf(m, " %lu", per_cpu(counts, cpu)[i]);
+			seq_printf(m, " %lu", per_cpu(counts, cpu).n[i]);
 		seq_putc(m, '\n');
 	}
 	return 0;
