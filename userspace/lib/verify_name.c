@@ -99,18 +99,22 @@ static void check(struct ktape_verify *v, unsigned int type, uint32_t id,
 		    : ktape_registry_object(names, type, id, 0, ts);
 	if (o)
 		return;
-	/* A live stream brings names only later; lost ones do not come at all. */
+	/*
+	 * A live stream brings names only later; lost ones do not come at all.
+	 * The module names functions as it finds the time, and not all have one.
+	 */
 	if (v->trace->live || v->names_lost)
 		kt_verify_note(v, KTAPE_RULE_NAME, s,
-			       "%s %#x has no name here; records of names were lost or come later",
+			       "%s %d has no name here: records of names were lost or come later",
 			       type == KTAPE_OBJ_THREAD ? "thread" : "function",
-			       id);
+			       (int32_t)id);
 	else if (type == KTAPE_OBJ_THREAD)
 		kt_verify_wrong(v, KTAPE_RULE_NAME, s, "thread %d has no name",
 				(int32_t)id);
 	else
-		kt_verify_wrong(v, KTAPE_RULE_NAME, s,
-				"function %#x has no name", id);
+		kt_verify_note(v, KTAPE_RULE_NAME, s,
+			       "function %#x has no name: the kernel has no symbol there, or too many came at once",
+			       id);
 }
 
 void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
@@ -124,6 +128,9 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 		return;
 	if (e->tid > 0)
 		check(v, KTAPE_OBJ_THREAD, (uint32_t)e->tid, e->ts);
+	/* It may be waited for who never was. */
+	if (e->opcode == KTAPE_EV_SCHED_PROCESS_WAIT)
+		return;
 	kt_fields_begin(&at, desc, e);
 	while ((f = kt_fields_next(&at))) {
 		if (at.count || f->place == KTAPE_PLACE_REST)
