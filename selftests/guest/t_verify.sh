@@ -67,10 +67,10 @@ test_absent()
 		$dir/b >$dir/verify 2>&1
 	[ $? = 3 ]
 	result $? "before the recording nothing is proved" $dir/verify
-	# Well within the markers: a time in ns may be a few ticks too early.
-	from=$(ktape dump -e sched_switch $dir/b | head -n 20 | tail -n 1 |
+	# Well within the markers; a time in ns may be a few ticks too early.
+	from=$(ktape dump -e sched_switch $dir/b | head -n 300 | tail -n 1 |
 		sed 's/^.\([0-9.]*\).*/\1/')
-	to=$(ktape dump -e sched_switch $dir/b | tail -n 20 | head -n 1 |
+	to=$(ktape dump -e sched_switch $dir/b | tail -n 300 | head -n 1 |
 		sed 's/^.\([0-9.]*\).*/\1/')
 	echo "# from $from to $to, the last at $last"
 	ktape verify --absent signal_generate:sig=63 --from "$from" \
