@@ -113,12 +113,13 @@ static struct irq_work symbol_irq;
 static bool crowded(u32 token)
 {
 	static unsigned long last;
+	unsigned long now = jiffies;
 
 	if (find(token, 0))
 		return false;
-	if (READ_ONCE(last) == jiffies)
+	if (READ_ONCE(last) == now)
 		return true;
-	WRITE_ONCE(last, jiffies);
+	WRITE_ONCE(last, now);
 	return false;
 }
 

@@ -15,5 +15,6 @@
 #include "ktape-filter.h"
 #include "ktape-format.h"
 #include "ktape-trace.h"
+#include "ktape-verify.h"
 
 #endif /* _KTAPE_H */
