@@ -8,6 +8,7 @@
 #include <linux/poll.h>
 
 #include <ktape/filter.h>
+#include <ktape/persist.h>
 
 #include "session.h"
 
@@ -62,5 +63,9 @@ long kt_dev_filter(struct kt_session *s, struct ktape_filter *f);
 long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 long kt_dev_probe(struct ktape_probe *p);
+
+long kt_dev_persist_info(struct ktape_persist_info *info);
+long kt_dev_persist_read(struct ktape_persist_read *rd);
+long kt_dev_persist_drop(const struct ktape_command *c);
 
 #endif /* _KT_DEV_H */

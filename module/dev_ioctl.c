@@ -16,6 +16,7 @@
 
 #include "dev.h"
 #include "metadata.h"
+#include "persist.h"
 #include "probe.h"
 #include "registry.h"
 
@@ -34,6 +35,8 @@ union kt_arg {
 	struct ktape_create create;
 	struct ktape_filter filter;
 	struct ktape_probe probe;
+	struct ktape_persist_info persist_info;
+	struct ktape_persist_read persist_read;
 };
 
 /**
@@ -80,6 +83,8 @@ static long features(struct file *file, union kt_arg *arg)
 		f->features |= KTAPE_FEATURE_KPROBE;
 	if (IS_ENABLED(CONFIG_STACKTRACE))
 		f->features |= KTAPE_FEATURE_STACK;
+	if (kt_persist_size())
+		f->features |= KTAPE_FEATURE_PERSIST;
 	if (!IS_ENABLED(CONFIG_64BIT))
 		f->features |= KTAPE_FEATURE_POS32;
 	f->clock_hz = kt_clock_hz();
@@ -400,6 +405,21 @@ static long probe(struct file *file, union kt_arg *arg)
 	return kt_dev_probe(&arg->probe);
 }
 
+static long persist_info(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_info(&arg->persist_info);
+}
+
+static long persist_read(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_read(&arg->persist_read);
+}
+
+static long persist_drop(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_drop(&arg->command);
+}
+
 #define COMMAND(NAME, member, wr, res, fn) \
 	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
 
@@ -419,6 +439,9 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(CREATE, create, true, false, create),
 	COMMAND(FILTER, filter, false, true, filter),
 	COMMAND(PROBE, probe, false, true, probe),
+	COMMAND(PERSIST_INFO, persist_info, false, true, persist_info),
+	COMMAND(PERSIST_READ, persist_read, false, true, persist_read),
+	COMMAND(PERSIST_DROP, command, true, false, persist_drop),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)

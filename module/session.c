@@ -13,6 +13,7 @@
 #include <linux/string.h>
 
 #include "control.h"
+#include "persist.h"
 #include "probe.h"
 #include "ring_mem.h"
 #include "session.h"
@@ -31,8 +32,10 @@ struct kt_session *kt_sessions[KT_SESSIONS];
 
 static u64 cpu_bytes(const struct kt_session *s)
 {
-	return s ? (u64)s->size[KTAPE_RING_EVENT] +
-			   s->size[KTAPE_RING_CONTROL] : 0;
+	/* What the kernel does not use cannot become too little. */
+	if (!s || s->mode == KTAPE_MODE_PERSISTENT)
+		return 0;
+	return (u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL];
 }
 
 /**
@@ -59,6 +62,8 @@ static int set_sizes(struct kt_session *s, const struct kt_session_config *c)
 	u64 size = c->ring_size ?: DEFAULT_RING;
 	u64 control = c->control_size ?: DEFAULT_CONTROL;
 
+	if (s->mode == KTAPE_MODE_PERSISTENT)
+		return kt_persist_open(s, c);
 	if (size > RING_MAX || block > RING_MAX / RING_BLOCKS_MIN ||
 	    control > RING_MAX)
 		return -EINVAL;
@@ -134,14 +139,15 @@ static void look(struct work_struct *work)
  *
  * Context: process context, may sleep.
  * Return: the session; ERR_PTR of -EINVAL (mode, sizes), -EMFILE (too many
- * sessions), -ENOMEM.
+ * sessions), -ENOMEM; persistent: as kt_persist_open().
  */
 struct kt_session *kt_session_create(const struct kt_session_config *config)
 {
 	struct kt_session *s;
 	int ret;
 
-	if (config->mode > KTAPE_MODE_DISCARD)
+	if (config->mode > KTAPE_MODE_DISCARD &&
+	    config->mode != KTAPE_MODE_PERSISTENT)
 		return ERR_PTR(-EINVAL);
 	s = kzalloc(struct_size(s, rings, nr_cpu_ids), GFP_KERNEL);
 	if (!s)
@@ -160,11 +166,14 @@ struct kt_session *kt_session_create(const struct kt_session_config *config)
 	ret = set_up(s);
 	/* Memory may be too fragmented for blocks of the default size. */
 	while (ret == -ENOMEM && !config->block_size &&
+	       s->mode != KTAPE_MODE_PERSISTENT &&
 	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
 		s->block_size[KTAPE_RING_EVENT] /= 2;
 		ret = set_up(s);
 	}
 out:
+	if (ret)
+		kt_persist_close(s);
 	mutex_unlock(&kt_session_control);
 	if (ret) {
 		kfree(s);
@@ -195,6 +204,7 @@ void kt_session_destroy(struct kt_session *s)
 	kt_session_remove_rings(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
+	kt_persist_close(s);
 	mutex_unlock(&kt_session_control);
 	kfree(s);
 }
@@ -272,4 +282,3 @@ void kt_session_resumed(void)
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 }
-

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "control.h"
+#include "persist.h"
 #include "ring_mem.h"
 #include "session.h"
 
@@ -74,6 +75,7 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu)
 	for (; spec.kind < KTAPE_RINGS_PER_CPU; spec.kind++) {
 		spec.size = s->size[spec.kind];
 		spec.block_size = s->block_size[spec.kind];
+		kt_persist_place(s, &spec);
 		r = kt_ring_alloc(&spec);
 		if (IS_ERR(r)) {
 			free_rings(rings);

@@ -194,10 +194,13 @@ enum ktape_ring_kind {
  * enum ktape_mode - what happens when a ring is full
  * @KTAPE_MODE_OVERWRITE: the oldest block goes
  * @KTAPE_MODE_DISCARD: new events are dropped and counted
+ * @KTAPE_MODE_PERSISTENT: as OVERWRITE, in memory that survives a warm reset
+ *	(ktape/persist.h); rings cannot be mapped, only read
  */
 enum ktape_mode {
 	KTAPE_MODE_OVERWRITE = 0,
-	KTAPE_MODE_DISCARD = 1
+	KTAPE_MODE_DISCARD = 1,
+	KTAPE_MODE_PERSISTENT = 3
 };
 
 /**
@@ -246,6 +249,8 @@ enum ktape_context {
 #define KTAPE_BLOCK_CRC		(1U << 0)	/* crc32c is valid */
 #define KTAPE_BLOCK_OPEN	(1U << 1)	/* closed by a reader, not by the ring */
 #define KTAPE_BLOCK_GAP		(1U << 2)	/* blocks before this one were lost */
+#define KTAPE_BLOCK_UNCHECKED \
+	(1U << 3) /* survived a reset without a checksum */
 
 /**
  * struct ktape_block - head of a block; CTF 1.8 packet header and context
@@ -440,6 +445,7 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_KPROBE	(1ULL << 6)	/* probes at run time */
 #define KTAPE_FEATURE_STACK	(1ULL << 7)	/* call stacks */
 #define KTAPE_FEATURE_CGROUP	(1ULL << 8)	/* filter by cgroup */
+#define KTAPE_FEATURE_PERSIST	(1ULL << 12)	/* there is a region for rings */
 
 /**
  * enum ktape_clock - the trace clock of this load of the module
@@ -725,6 +731,10 @@ struct ktape_watermark {
  * Returns a new descriptor (close-on-exec) for which everything said of
  * session 0 holds.  The session begins stopped, with an empty profile, and
  * ends with its last descriptor and mapping.
+ *
+ * A persistent session takes the region of the module, and the default size is
+ * the largest that fits.  ENODEV: there is no region; EBUSY: another session
+ * has it; ENOSPC: it is too small.
  */
 struct ktape_create {
 	__u32 size;

@@ -13,6 +13,7 @@
 #include "ktape-device.h"
 #include "ktape-event.h"
 #include "ktape-filter.h"
+#include "ktape-recover.h"
 #include "ktape-trace.h"
 
 #endif /* _KTAPE_H */

@@ -37,6 +37,7 @@ static const struct {
 	{ "discard", KTAPE_FEATURE_DISCARD },
 	{ "tracepoints", KTAPE_FEATURE_TRACEPOINTS },
 	{ "pos32", KTAPE_FEATURE_POS32 },
+	{ "persist", KTAPE_FEATURE_PERSIST },
 };
 
 static const char *const kinds[] = { "event", "control", "registry" };
@@ -66,9 +67,10 @@ static const char *clock_name(uint32_t clock)
 
 static const char *mode_name(uint32_t mode)
 {
-	return mode == KTAPE_MODE_OVERWRITE ? "overwrite"
-	       : mode == KTAPE_MODE_DISCARD ? "discard"
-					    : "unknown";
+	return mode == KTAPE_MODE_OVERWRITE  ? "overwrite" :
+	       mode == KTAPE_MODE_DISCARD    ? "discard" :
+	       mode == KTAPE_MODE_PERSISTENT ? "persistent" :
+					       "unknown";
 }
 
 static void print_head(const struct status *s)
