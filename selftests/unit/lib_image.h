@@ -192,6 +192,8 @@ static void image_make(struct image *m)
 
 	if (ktape_metadata_format(&image_info, &text, &len))
 		abort();
+	/* Without the table of events, which takes most of the time. */
+	len = (size_t)(strstr(text, "event {") - text);
 	image_lay_out(m, len);
 	memcpy(m->data + m->super->metadata, text, len);
 	m->super->metadata_crc32c = kt_crc32c(0, text, len);
@@ -216,6 +218,7 @@ struct image_result {
 	int ret;
 	struct ktape_recovered r;
 	struct ktape_error error;
+	unsigned int begun;
 	unsigned int told;
 	unsigned int packets;
 	unsigned int bad_packets;	/* that nobody could read again */
@@ -247,10 +250,11 @@ static int64_t image_read(void *arg, uint64_t offset, void *to, size_t len)
 
 static int image_begin(void *arg, const char *metadata, size_t len)
 {
+	struct image_result *res = arg;
 	struct ktape_info info;
 
-	(void)arg;
 	/* Whatever the image says, what goes out can be read. */
+	res->begun++;
 	assert(!ktape_metadata_parse(metadata, len, &info, NULL));
 	return 0;
 }

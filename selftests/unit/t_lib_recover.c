@@ -53,6 +53,7 @@ static void test_whole(void)
 	recover();
 	check(res.found == 1 && res.ret == 0, "%d %d: %s", res.found, res.ret,
 	      res.error.text);
+	check_equal(res.begun, 1);
 	check_equal(res.r.nr_rings, IMAGE_RINGS);
 	check_equal(res.bad_packets + res.back + res.told, 0);
 	check_equal(res.r.names, 2);

@@ -207,7 +207,7 @@ int ktape_recover_scan(const struct ktape_recover_input *input,
 		       struct ktape_recover_place *places, unsigned int nr)
 {
 	struct scan s = { .hooks = hooks, .places = places, .room = nr };
-	uint8_t *chunk = malloc(CHUNK);
+	uint8_t *chunk = malloc(kt_min(CHUNK, input->size + 1));
 	uint64_t offset = 0;
 	int64_t got = 0;
 	int ret = 0;
