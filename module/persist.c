@@ -127,11 +127,12 @@ static void copy_names(void)
 		cond_resched();
 		if (!kt_registry_copy(i, &e) || !memcmp(to, &e, sizeof(e)))
 			continue;
-		/* After a reset in between nobody takes half of it. */
 		WRITE_ONCE(to->seq, e.seq | 1);
+		/* After a reset in between nobody takes half of it: odd first. */
 		wmb();
 		memcpy((char *)to + sizeof(e.seq), (char *)&e + sizeof(e.seq),
 		       sizeof(e) - sizeof(e.seq));
+		/* Even last; no reader runs meanwhile that this would pair with. */
 		wmb();
 		WRITE_ONCE(to->seq, e.seq);
 		kt_cache_clean(to, sizeof(*to));
