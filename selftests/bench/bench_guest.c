@@ -11,7 +11,9 @@
  *
  * Before them comes "clock cycles=0", if ktape did not trust the counter.
  *
- * usage: bench_guest KTAPE.KO FLOOR.KO REPETITIONS FOLDER
+ * Then come the lines of bench_costs.c.
+ *
+ * usage: bench_guest KTAPE.KO FLOOR.KO BENCH.KO REPETITIONS FOLDER
  *   FOLDER receives the packets with events of ktape's last run of each set.
  */
 #include <errno.h>
@@ -34,7 +36,6 @@
 
 #define DATAGRAM	64
 #define NAP_NS		100000
-#define SLICES		31
 
 #define TICK_NS		4000000L
 
@@ -234,6 +235,21 @@ static void rest(void)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
+void settle(void)
+{
+	sleep_ns(SETTLE_NS);
+}
+
+uint64_t slice_insns(void (*run)(unsigned int rounds), unsigned int rounds)
+{
+	uint64_t begin;
+
+	rest();
+	begin = __rdtsc();
+	run(rounds);
+	return __rdtsc() - begin;
+}
+
 /*
  * A slice fits between two ticks, which would only blur the result.  Before it
  * the threads that SCHED_FIFO held up may run: the scheduler takes longer as
@@ -261,7 +277,7 @@ static void measure(const struct set *set, const struct mode *mode, int rep)
 	struct result result = {};
 
 	mode->on(set);
-	sleep_ns(SETTLE_NS);
+	settle();
 	set->run(set->rounds);
 	run_slices(set, mode, &result);
 	mode->off(set, &result);
@@ -276,21 +292,22 @@ static void measure(const struct set *set, const struct mode *mode, int rep)
 
 int main(int argc, char **argv)
 {
-	if (argc != 5) {
-		fprintf(stderr, "usage: bench_guest KTAPE.KO FLOOR.KO "
+	if (argc != 6) {
+		fprintf(stderr, "usage: bench_guest KTAPE.KO FLOOR.KO BENCH.KO "
 				"REPETITIONS FOLDER\n");
 		return 2;
 	}
 	ktape_ko = argv[1];
 	floor_ko = argv[2];
-	folder = argv[4];
+	folder = argv[5];
 	put_file("/proc/sys/kernel/sched_rt_runtime_us", "-1");
 	be_first();
 	make_partner();
 	make_sockets();
 	for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++)
-		for (int rep = 0; rep < atoi(argv[3]); rep++)
+		for (int rep = 0; rep < atoi(argv[4]); rep++)
 			for (const struct mode *m = modes; m->name; m++)
 				measure(&sets[s], m, rep);
+	measure_costs(argv[3]);
 	return 0;
 }

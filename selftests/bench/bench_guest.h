@@ -47,6 +47,8 @@ struct mode {
 	void (*off)(const struct set *set, struct result *result);
 };
 
+#define SLICES		31
+
 extern const struct mode modes[];
 extern const char *ktape_ko, *floor_ko, *folder;
 extern bool ktape_has_cycles;
@@ -54,5 +56,17 @@ extern bool ktape_has_cycles;
 void die(const char *format, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void put_file(const char *path, const char *text);
+void settle(void);
+uint64_t slice_insns(void (*run)(unsigned int rounds), unsigned int rounds);
+
+/* A session of our own of a module that is loaded. */
+void load(const char *path, const char *parameters);
+void unload(const char *name);
+void ktape_load(void);
+int ktape_session(const uint64_t *mask);
+void ktape_start(void);
+void ktape_counts(struct ktape_stats *stats);
+
+void measure_costs(const char *bench_ko);
 
 #endif /* _BENCH_GUEST_H */

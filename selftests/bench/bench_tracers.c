@@ -27,13 +27,13 @@ static bool try_load(const char *path, const char *parameters)
 	return loaded;
 }
 
-static void load(const char *path, const char *parameters)
+void load(const char *path, const char *parameters)
 {
 	if (!try_load(path, parameters))
 		die("insmod %s %s", path, parameters);
 }
 
-static void unload(const char *name)
+void unload(const char *name)
 {
 	if (syscall(SYS_delete_module, name, O_NONBLOCK))
 		die("rmmod %s", name);
@@ -91,8 +91,19 @@ static void session_command(unsigned int command)
 		die("ioctl %#x", command);
 }
 
+void ktape_load(void)
+{
+	if (!try_load(ktape_ko, "profile=none clock=cycles"))
+		load(ktape_ko, "profile=none");
+}
+
+void ktape_start(void)
+{
+	session_command(KTAPE_IOC_START);
+}
+
 /* A session of our own, so that only this profile costs. */
-static void ktape_on(const struct set *set)
+int ktape_session(const uint64_t *mask)
 {
 	struct ktape_create create = {
 		.size = sizeof(create),
@@ -106,8 +117,6 @@ static void ktape_on(const struct set *set)
 	struct ktape_features features = { .size = sizeof(features) };
 	int fd;
 
-	if (!try_load(ktape_ko, "profile=none clock=cycles"))
-		load(ktape_ko, "profile=none");
 	fd = open("/dev/ktape", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		die("open /dev/ktape");
@@ -116,10 +125,23 @@ static void ktape_on(const struct set *set)
 		die("create a session");
 	ktape_has_cycles = features.clock == KTAPE_CLOCK_CYCLES;
 	close(fd);
-	memcpy(profile.mask, set->mask, sizeof(profile.mask));
+	memcpy(profile.mask, mask, sizeof(profile.mask));
 	if (ioctl(session, KTAPE_IOC_PROFILE, &profile))
 		die("set the profile");
-	session_command(KTAPE_IOC_START);
+	return session;
+}
+
+static void ktape_on(const struct set *set)
+{
+	ktape_load();
+	ktape_session(set->mask);
+	ktape_start();
+}
+
+void ktape_counts(struct ktape_stats *stats)
+{
+	if (ioctl(session, KTAPE_IOC_STATS, stats))
+		die("get the counts");
 }
 
 static uint64_t sum(const __u64 *counts)
@@ -138,8 +160,7 @@ static struct ktape_stats ktape_stats(void)
 		.kind = KTAPE_RING_EVENT,
 	};
 
-	if (ioctl(session, KTAPE_IOC_STATS, &stats))
-		die("get the counts");
+	ktape_counts(&stats);
 	return stats;
 }
 

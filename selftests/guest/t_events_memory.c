@@ -289,7 +289,7 @@ TEST_F_TIMEOUT(memory, contention, 120)
 	struct sigaction sa = { .sa_handler = on_signal };
 	int fd, begins, ends, locks = 0;
 	struct writer holder, waiter;
-	uint32_t known[64] = {};
+	uint32_t known[1024] = {};
 	unsigned int nr = 0;
 
 	if (kt_event_state(KTAPE_EV_CONTENTION_BEGIN) != KTAPE_EVENT_AVAILABLE)
@@ -314,7 +314,7 @@ TEST_F_TIMEOUT(memory, contention, 120)
 
 		while (k < nr && known[k] != self->h.hit[i].args[0])
 			k++;
-		if (k == nr && nr < 64)
+		if (k == nr && nr < 1024)
 			known[nr++] = self->h.hit[i].args[0];
 	}
 	for (unsigned int k = 0; k < nr; k++) {
