@@ -64,7 +64,8 @@ recover()
 	rm -rf /tmp/trace
 }
 
-insmod /ktape.ko persist="$PERSIST" profile="$PROFILE" || die "insmod"
+insmod /ktape.ko persist="$PERSIST" profile="$PROFILE" block=16K ||
+	die "insmod"
 if [ "$crash" -gt 0 ]; then
 	recover
 else
