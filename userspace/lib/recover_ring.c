@@ -503,10 +503,16 @@ int kt_recover_ring(struct kt_recovery *rec,
 		err = kt_recover_read(rec, desc->page, &r.page, sizeof(r.page));
 	if (!err)
 		err = kt_recover_read(rec, desc->checks, r.checks, bytes);
-	if (!err)
+	if (!err) {
 		err = take_all(&r);
-	else if (err == -EBADMSG)
+	} else if (err == -EBADMSG) {
+		kt_recover_tell(rec, desc->page, "cpu %u, %s ring: it is not there",
+				desc->cpu,
+				desc->kind == KTAPE_RING_EVENT ? "event" :
+								 "control");
+		result->discarded++;
 		err = 0;
+	}
 	free(r.block);
 	free(r.checks);
 	found = result->checked + result->unchecked + result->open +

@@ -26,6 +26,7 @@ struct recover_options {
 	const char *dir;
 	const char *image;
 	const char *at;
+	const char *device;
 	bool force;
 	bool drop;
 	bool json;
@@ -47,6 +48,8 @@ static const struct kt_option options[] = {
 	  NULL, "the summary as JSON" },
 	{ "quiet", 'q', KT_OPT_FLAG, offsetof(struct recover_options, quiet),
 	  NULL, "no progress, and not what was left out" },
+	{ "device", 0, KT_OPT_TEXT, offsetof(struct recover_options, device),
+	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
 };
 
@@ -73,6 +76,7 @@ struct job {
 	struct ktape_recover_place place;
 	struct ktape_ctf *ctf;
 	struct ktape_recovered result;
+	uint64_t at;
 	uint64_t shown;
 	bool tty;
 	bool partly;
@@ -125,16 +129,12 @@ static int choose(struct job *job, const struct ktape_recover_place *places,
 		  int nr)
 {
 	const struct ktape_recover_place *best = NULL;
-	uint64_t at = 0;
 
-	if (job->o->at && kt_parse_u64(job->o->at, &at))
-		return misuse(&command_recover, "\"%s\" is no offset",
-			      job->o->at);
 	for (int i = 0; i < nr; i++) {
 		const struct ktape_recover_place *p = &places[i];
 
 		/* What the module found is a region as a whole. */
-		if ((job->o->at || !job->o->image) && p->offset != at)
+		if ((job->o->at || !job->o->image) && p->offset != job->at)
 			continue;
 		if (!best || p->super.start_real_ns > best->super.start_real_ns)
 			best = p;
@@ -317,24 +317,28 @@ static int run(int argc, char **argv)
 		return ret;
 	if (!o.dir)
 		return misuse(&command_recover, "where to? (-o DIR)");
-	if (argc - first > 1 || (o.image && first != argc))
+	if (first != argc)
+		return misuse(&command_recover, "it takes no operands");
+	if (o.image && o.device)
 		return misuse(&command_recover, "one device or one image");
 	if (o.image && o.drop)
 		return misuse(&command_recover, "--drop is about the module");
 	if (o.at && !o.image)
 		return misuse(&command_recover, "--at is about an image");
+	if (o.at && kt_parse_u64(o.at, &job.at))
+		return misuse(&command_recover, "\"%s\" is no offset", o.at);
 	job.tty = !o.quiet && isatty(STDERR_FILENO);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = o.image ? from_image(&job) :
-			from_module(&job, first < argc ? argv[first] : NULL);
+			from_module(&job, o.device);
 	ktape_recovered_release(&job.result);
 	return ret;
 }
 
 const struct kt_command command_recover = {
 	.name = "recover",
-	.operands = "[DEVICE]",
+	.operands = "",
 	.help = "take the trace that survived a reset out of memory",
 	.more = "exit: 0 all of it, 1 failed or nothing there, 2 usage, 3 parts of it were\n"
 		"left out, as told on standard error\n",
