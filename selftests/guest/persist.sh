@@ -41,7 +41,7 @@ taken()
 			last[cpu] = n
 			count[cpu]++
 		}
-		/ exception: / && /0xffff0001/ { panics++ }
+		/ exception: / && /code=0xffff00\.1 / { panics++ }
 		END {
 			for (cpu in count)
 				print cpu, first[cpu], last[cpu], count[cpu],
