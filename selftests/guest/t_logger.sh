@@ -152,11 +152,11 @@ test_daemon()
 	result $? "SIGUSR1 brings everything onto the disk" $dir/daemon.log
 	# Two and three pieces, and a foreign one; then the oldest go.
 	ok=0
-	for i in 3 4 4 4; do
+	for want in 3 4 4 4; do
 		mark 1 3
 		kill -HUP "$pid"
 		sleep 1
-		until_true has_pieces "$i" || ok=1
+		until_true has_pieces "$want" || ok=1
 	done
 	result $ok "SIGHUP begins another piece" $dir/daemon.log
 	left=$(pieces $dir/time)
