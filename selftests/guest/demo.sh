@@ -40,6 +40,6 @@ head -n 30 /scratch/dump.txt
 echo "... $(wc -l </scratch/dump.txt) lines"
 cp -r /scratch/demo /out/demo
 show ktape record -l /scratch/log/ -e "*" --rotate 400ms --zstd -- \
-	/bin/workload 2 /scratch
+	/bin/workload 3 /scratch
 cp -r /scratch/log /out/log
 show rmmod ktape
