@@ -112,15 +112,14 @@ static struct irq_work symbol_irq;
  */
 static bool crowded(u32 token)
 {
-	static unsigned long last;
-	const unsigned long now = jiffies;
+	static u32 last;
+	u32 tick = (u32)jiffies;
 
 	if (find(token, 0))
 		return false;
-	/* Any other tick will do, which need not be a later one. */
-	if (!(READ_ONCE(last) ^ now))
+	if (READ_ONCE(last) == tick)
 		return true;
-	WRITE_ONCE(last, now);
+	WRITE_ONCE(last, tick);
 	return false;
 }
 

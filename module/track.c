@@ -123,7 +123,10 @@ static bool enter(const struct task_struct *p, u32 in, u32 threads,
 		note_missed(in);
 		return false;
 	}
-	/* The slot is nobody's before it has sets of another one. */
+	/*
+	 * The slot is nobody's before it has sets of another one.  Pairs with
+	 * smp_rmb() in kt_track_sets().
+	 */
 	smp_wmb();
 	t->threads = threads;
 	t->children = children;
@@ -159,7 +162,7 @@ static void leave(struct kt_track *t)
 u32 kt_track_sets(const struct task_struct *p)
 {
 	const struct kt_track *t;
-	u16 in;
+	u32 in;
 
 	do {
 		t = find(p);
