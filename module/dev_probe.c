@@ -54,6 +54,11 @@ static long remove(unsigned int opcode)
  */
 long kt_dev_probe(struct ktape_probe *p)
 {
+	/* It concerns all sessions: a descriptor that was handed on is not enough. */
+	long ret = p->op == KTAPE_PROBE_GET ? 0 : kt_dev_allowed();
+
+	if (ret)
+		return ret;
 	if (p->op == KTAPE_PROBE_ADD)
 		return add(p);
 	if (p->op > KTAPE_PROBE_REMOVE || !names_slot(p))

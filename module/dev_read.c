@@ -282,13 +282,25 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
 	return 0;
 }
 
+/*
+ * Does read() have something without looking at a ring?  Asked for those who have
+ * called it: others read by mapping, and would not be left in peace.
+ */
+static bool has_begun(const struct kt_file *kf)
+{
+	return READ_ONCE(kf->buf) &&
+	       (READ_ONCE(kf->off) < READ_ONCE(kf->len) ||
+		READ_ONCE(kf->phase) != PHASE_DATA);
+}
+
 /**
  * kt_dev_poll() - is there enough to read?
  * @file: the device
  * @wait: poll table
  *
  * Context: process context.
- * Return: EPOLLIN when a ring holds as many unread bytes as the watermark says;
+ * Return: EPOLLIN when a ring holds as many unread bytes as the watermark says, or
+ * read() has delivered a packet in part;
  * EPOLLIN | EPOLLHUP when the session does not record, and with EPOLLPRI when it
  * is a snapshot that was full.
  */
@@ -311,7 +323,7 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 	if (!smp_load_acquire(&s->running))
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP |
 		       (READ_ONCE(s->frozen) ? EPOLLPRI : 0);
-	if (enough_unread(kf, mark))
+	if (has_begun(kf) || enough_unread(kf, mark))
 		return EPOLLIN | EPOLLRDNORM;
 	/* Writers tell of full blocks only; for less somebody has to look. */
 	if (mark && mark < max(s->block_size[0], s->block_size[1]))

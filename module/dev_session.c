@@ -67,7 +67,7 @@ long kt_dev_create(struct ktape_create *c)
 	if (config.name ? !kt_session_name_ok(c->name) :
 			  config.lingers || memchr_inv(c->name, 0, sizeof(c->name)))
 		return -EINVAL;
-	ret = security_locked_down(LOCKDOWN_TRACEFS);
+	ret = kt_dev_allowed();
 	if (ret)
 		return ret;
 	s = kt_session_create(&config);
@@ -169,6 +169,9 @@ long kt_dev_destroy(const struct ktape_session_ref *ref)
 
 	if (!ref_ok(ref, 0))
 		return -EINVAL;
+	ret = kt_dev_allowed();
+	if (ret)
+		return ret;
 	s = kt_session_find(ref);
 	if (IS_ERR(s))
 		return PTR_ERR(s);

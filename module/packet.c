@@ -73,8 +73,9 @@ static u64 stored(const struct ktape_block *b)
 
 /*
  * Number packets and losses as this reader has seen them.  How many events were
- * overwritten is known when the counts are @exact: at the end of a block, and
- * when nothing is recorded any more.
+ * overwritten is known when the counts are @exact: at the end of a block, but for
+ * a context that has counted and not stored yet, and when nothing is recorded any
+ * more.  It is counted from the first packet on, so that such errors do not add up.
  */
 static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
 		     bool exact)
@@ -87,6 +88,7 @@ static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
 		c->discarded = b->seq == 1 ? 0 : lost;
 		c->seq = b->seq - 1;
 		c->stored = b->seq == 1 ? 0 : now - events;
+		c->based = b->seq == 1;
 		c->gap = false;
 	}
 	if (c->gap) {
@@ -94,14 +96,14 @@ static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
 		c->lapping = true;
 	}
 	c->gap = false;
-	c->events += events;
 	c->records += events;
 	if (exact) {
-		if (c->lapping && (s64)(now - c->stored - c->events) > 0)
-			c->lapped += now - c->stored - c->events;
+		if (c->lapping || c->lapped)
+			c->lapped = max_t(s64, now - c->stored - c->records, 0);
+		else if (!c->based)
+			c->stored = now - c->records;
+		c->based = true;
 		c->lapping = false;
-		c->stored = now;
-		c->events = 0;
 	}
 	b->seq = ++c->seq;
 	/*

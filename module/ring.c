@@ -71,6 +71,8 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 	r->write = config->start;
 	r->committed = config->start;
 	r->lapped = config->start != 0;
+	r->parked = ~0UL;	/* where no block begins */
+	r->above = config->start;
 	r->stop.end = config->start;
 	r->shed_at[0] = ~0UL;
 	r->shed_at[1] = ~0UL;
@@ -248,6 +250,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	p->first = off == 0 && !r->lapped && p->write == 0;
 	p->extend = (u32)(p->ts >> 32) != READ_ONCE(r->ts_hi);
 	p->open = off == 0 || flush ||
+		  READ_ONCE(r->parked) == p->write - off + r->block_size ||
 		  off + (p->extend ? KTAPE_TIME_EXTEND_SIZE : 0) + len >
 			  r->block_size;
 	if (!p->open) {
@@ -283,13 +286,8 @@ static bool is_guarded(const struct kt_ring *r, unsigned long block)
 	       in_use(r, block + r->block_size) > READ_ONCE(r->shed_at[0]);
 }
 
-/* Lead writers to a block, or past the descriptor into the slow path. */
-static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
+static void lead_to_slow(struct kt_ring *r, unsigned long block)
 {
-	if (!is_guarded(r, block)) {
-		WRITE_ONCE(r->desc, d);
-		return;
-	}
 	/*
 	 * Not after any position that a writer may still try to reserve: with
 	 * 32 bits an end of long ago would be one of the future.
@@ -297,6 +295,30 @@ static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
 	WRITE_ONCE(r->stop.end, block);
 	barrier();
 	WRITE_ONCE(r->desc, &r->stop);
+}
+
+/* Lead writers to a block, or past the descriptor into the slow path. */
+static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
+{
+	if (is_guarded(r, block) ||
+	    READ_ONCE(r->parked) == block + r->block_size)
+		lead_to_slow(r, block);
+	else
+		WRITE_ONCE(r->desc, d);
+}
+
+/*
+ * A record was lost because the next block cannot be opened.  What follows may
+ * be small enough for the rest of this one, but it would seem to be of the thread
+ * that ran before a lost switch: the next record opens a block, whose head says
+ * who runs, or is lost as well.  A context that we interrupted may still put one
+ * here: it began before ours was lost.
+ */
+static void park(struct kt_ring *r, const struct kt_plan *p)
+{
+	WRITE_ONCE(r->parked, p->block);
+	barrier();
+	lead_to_slow(r, p->block - r->block_size);
 }
 
 /* Write the members of the block before @p->block that tell how it ended. */
@@ -319,7 +341,7 @@ static void close_block(struct kt_ring *r, const struct kt_plan *p)
 }
 
 /* Write the members that are known now; never those of close_block() (R4). */
-static void open_block(struct kt_ring *r, const struct kt_plan *p)
+static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 {
 	struct ktape_block *b = address(r, p->block);
 	struct kt_desc *d = &r->blocks[block_index(r, p->block)];
@@ -338,6 +360,12 @@ static void open_block(struct kt_ring *r, const struct kt_plan *p)
 	b->kind = r->kind;
 	b->reserved2 = 0;
 	kt_ring_opening(r, b, p->ts);
+	if (flush && r->kind == KTAPE_RING_CONTROL) {
+		/* Its first record may be another's: there are no switches. */
+		b->tid = -1;
+		b->prio = 0;
+		b->context = KTAPE_CTX_UNKNOWN;
+	}
 
 	/* A nested context that finds the new end finds the new bias as well. */
 	WRITE_ONCE(d->bias, (unsigned long)b - p->block);
@@ -429,17 +457,32 @@ static void fill(struct kt_ring *r, u64 ts)
 	kt_ring_filled(r);
 }
 
+/* What a session's end consists of. */
+static bool is_of_the_end(u8 opcode)
+{
+	return opcode == KTAPE_EV_LEDGER || opcode == KTAPE_EV_PROFILE ||
+	       opcode == KTAPE_EV_SESSION || opcode == KTAPE_EV_FREEZE;
+}
+
 /*
- * Names come as often as processes do, and a trace without them can be read; one
- * without the ledger and the markers of its end cannot be checked.  So the last
- * free block of a discard session's control ring is not for names.  Those of
- * other sessions are in event rings.
+ * A trace without names or with one exception less can be read; one without the
+ * ledger and the markers of its end cannot be checked.  So the last free block of
+ * a control ring that overwrites nothing is for those.
  */
 static bool keeps_out(const struct kt_ring *r, const struct kt_record *rec)
 {
-	return (u8)rec->code == KTAPE_EV_REGISTRY &&
-	       r->mode == KTAPE_MODE_DISCARD &&
-	       in_use(r, READ_ONCE(r->write)) >= r->size - r->block_size;
+	unsigned long oldest;
+
+	if (r->kind != KTAPE_RING_CONTROL || is_of_the_end((u8)rec->code))
+		return false;
+	if (r->mode == KTAPE_MODE_DISCARD)
+		oldest = consumed(r);
+	else if (r->mode == KTAPE_MODE_SNAPSHOT)
+		oldest = READ_ONCE(*kt_word(&r->page->floor));
+	else
+		return false;
+	return READ_ONCE(r->write) - (oldest & ~(r->block_size - 1)) >=
+	       r->size - r->block_size;
 }
 
 /* So much is unread that records of less important classes give way. */
@@ -484,6 +527,8 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 		if (unlikely(full)) {
 			if (full == 1 + BEYOND)
 				fill(r, p.ts);
+			else if (full == 1 + KTAPE_LOST_FULL && rec)
+				park(r, &p);
 			drop(r, rec, full - 1);
 			return full;
 		}
@@ -494,7 +539,7 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 	if (p.open) {
 		if (!p.first)
 			close_block(r, &p);
-		open_block(r, &p);
+		open_block(r, &p, !rec);
 	} else {
 		if (p.extend)
 			put_extend(r, &p);
@@ -614,6 +659,8 @@ void kt_ring_halt(struct kt_ring *r)
  */
 void kt_ring_cut(struct kt_ring *r, unsigned long position)
 {
+	if (kt_before(r->above, r->write))
+		r->above = r->write;
 	r->write = position;
 	r->committed = position;
 	/* Pairs with the acquire of commit in every reader. */
@@ -621,5 +668,29 @@ void kt_ring_cut(struct kt_ring *r, unsigned long position)
 	/* A time extension may be gone: the next record gets another. */
 	r->ts_hi = ~0U;
 	r->filling = KT_ROOM;
+	kt_ring_halt(r);
+}
+
+/**
+ * kt_ring_renew() - go on where no position was published yet
+ * @r: the ring, halted; after a cut all of it is forgotten
+ *
+ * A cursor from before the cut could be in the middle of a new record otherwise.
+ *
+ * Context: with no writer left; readers find nothing, as floor is not before.
+ */
+void kt_ring_renew(struct kt_ring *r)
+{
+	unsigned long to = ALIGN(r->above, r->block_size);
+
+	if (!kt_before(r->write, r->above))
+		return;
+	/* Pairs with the acquire of commit in every reader: floor goes first. */
+	smp_store_release(kt_word(&r->page->floor), to);
+	r->write = to;
+	r->committed = to;
+	if (!kt_before(to, r->size))
+		r->lapped = 1;
+	smp_store_release(kt_word(&r->page->commit), to);
 	kt_ring_halt(r);
 }

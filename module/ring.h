@@ -68,6 +68,8 @@ enum kt_filling {
  * @mode: enum ktape_mode
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
+ * @parked: discard mode: the block that could not be opened last, or no block
+ * @above: snapshot mode: where readers may have been before a cut
  * @stop: a descriptor that sends every writer into the slow path
  * @filling: snapshot mode: enum kt_filling, of @full
  * @full: trace clock of the first record without room
@@ -93,6 +95,8 @@ struct kt_ring {
 	unsigned int mode;
 	unsigned int cpu;
 	unsigned int kind;
+	unsigned long parked;
+	unsigned long above;
 	struct kt_desc stop;
 	u32 filling;
 	u64 full;
@@ -159,6 +163,7 @@ void kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
 int kt_ring_flush(struct kt_ring *r);
 void kt_ring_halt(struct kt_ring *r);
 void kt_ring_cut(struct kt_ring *r, unsigned long position);
+void kt_ring_renew(struct kt_ring *r);
 
 /**
  * struct kt_cut - where a ring is cut, and what that takes away

@@ -124,8 +124,7 @@ struct kt_session {
  * @pos: next byte
  * @seq: number of the last packet that read() delivered
  * @discarded: total of lost events that counts as zero for this reader
- * @stored: events that were in the ring up to the last closed block
- * @events: delivered since
+ * @stored: events that were in the ring before the first packet
  * @records: delivered by read()
  * @lapped: events in blocks that were overwritten before they were read
  * @stuck_at: where it stood when the ring was found full because of it
@@ -135,6 +134,7 @@ struct kt_session {
  * @emitted: of the last packet
  * @told: its count of lost events
  * @begun: a packet was delivered
+ * @based: @stored is of the end of a block
  * @gap: blocks were lost since
  */
 struct kt_cursor {
@@ -142,7 +142,6 @@ struct kt_cursor {
 	u64 seq;
 	u64 discarded;
 	u64 stored;
-	u64 events;
 	u64 records;
 	u64 lapped;
 	u64 emitted;
@@ -152,6 +151,7 @@ struct kt_cursor {
 	bool is_stuck;
 	bool lapping;
 	bool begun;
+	bool based;
 	bool gap;
 };
 
@@ -193,6 +193,8 @@ struct kt_session *kt_session_create(struct kt_session_config *config);
 void kt_session_destroy(struct kt_session *s);
 int kt_session_start(struct kt_session *s);
 void kt_session_stop(struct kt_session *s);
+void kt_session_stop_full(struct kt_session *s);
+bool kt_session_is_full(const struct kt_session *s);
 void kt_session_clear(struct kt_session *s);
 void kt_session_forget(struct kt_session *s);
 int kt_session_flush(struct kt_session *s);

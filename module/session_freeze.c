@@ -102,17 +102,39 @@ void kt_session_arm(struct kt_session *s)
 	if (!s->frozen)
 		return;
 	s->frozen = 0;
-	kt_session_forget(s);
 	for_each_possible_cpu(cpu) {
 		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-		if (r)
-			WRITE_ONCE(r->page->frozen, 0);
+		if (!r)
+			continue;
+		kt_ring_renew(r);
+		WRITE_ONCE(r->page->frozen, 0);
 	}
+	kt_session_forget(s);
+}
+
+/**
+ * kt_session_is_full() - did a ring of a snapshot find no room?
+ * @s: the session
+ *
+ * Context: process context.
+ * Return: true or false.
+ */
+bool kt_session_is_full(const struct kt_session *s)
+{
+	const struct kt_ring *r;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
+		if (r && READ_ONCE(r->filling) != KT_ROOM)
+			return true;
+	}
+	return false;
 }
 
 static void freeze(struct work_struct *work)
 {
-	kt_session_stop(container_of(work, struct kt_session, freeze));
+	kt_session_stop_full(container_of(work, struct kt_session, freeze));
 }
 
 /* Stopping sleeps and waits for other CPUs: not here. */

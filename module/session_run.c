@@ -241,18 +241,18 @@ void kt_session_probes(const u64 *extra)
 }
 
 /*
- * Get ready to record @mask: probes, and what of it can be recorded at all, for
- * the markers.  Context records may be wanted with it.
+ * Get ready to record @mask: probes, and in @told what of it can be recorded at
+ * all, for the markers.  Context records may be wanted with it.
  */
-static void prepare(struct kt_session *s, const u64 *mask)
+static void prepare(const u64 *mask, u64 *told)
 {
 	u64 extra[KTAPE_MASK_WORDS];
 
 	memcpy(extra, mask, sizeof(extra));
 	kt_mask_set(extra, KTAPE_EV_CONTEXT);
 	kt_session_probes(extra);
-	memcpy(s->told, mask, sizeof(s->told));
-	kt_probe_available(s->told);
+	memcpy(told, mask, sizeof(extra));
+	kt_probe_available(told);
 }
 
 static void set_flags(struct kt_session *s, u64 flags)
@@ -312,14 +312,16 @@ void kt_session_sinks(void)
 int kt_session_start(struct kt_session *s)
 {
 	const struct kt_filters *f;
+	u64 told[KTAPE_MASK_WORDS];
 	int ret;
 
 	mutex_lock(&kt_session_control);
 	ret = s->gone ? -ENODEV : 0;
 	if (s->running || ret)
 		goto out;
-	prepare(s, s->mask);
+	prepare(s->mask, told);
 	lock();
+	memcpy(s->told, told, sizeof(s->told));
 	kt_session_arm(s);
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
@@ -380,10 +382,26 @@ void kt_session_stop(struct kt_session *s)
 	mutex_unlock(&kt_session_control);
 }
 
+/**
+ * kt_session_stop_full() - stop recording if a snapshot is full
+ * @s: the session
+ *
+ * By now it may have been stopped and started again by somebody else.
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_stop_full(struct kt_session *s)
+{
+	mutex_lock(&kt_session_control);
+	if (s->running && kt_session_is_full(s))
+		stop(s);
+	mutex_unlock(&kt_session_control);
+}
+
 /* Change the profile with its markers.  Called with kt_session_control. */
 static void change(struct kt_session *s, const u64 *mask, u32 flags)
 {
-	u64 added = 0, removed = 0;
+	u64 added = 0, removed = 0, told[KTAPE_MASK_WORDS];
 	unsigned int i;
 
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
@@ -391,7 +409,7 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 		removed |= s->mask[i] & ~mask[i];
 	}
 	if (s->running)
-		prepare(s, mask);
+		prepare(mask, told);
 	lock();
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && removed)
@@ -399,6 +417,8 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 	memcpy(s->mask, mask, sizeof(s->mask));
 	s->flags = flags;
 	if (s->running) {
+		/* With the lock: a CPU that comes now tells what is in force. */
+		memcpy(s->told, told, sizeof(s->told));
 		if (added || removed)
 			kt_filters_renew_gates(kt_session_filters(s));
 		kt_session_want(s);

@@ -243,7 +243,7 @@ TEST_F_TIMEOUT(live, memory_pressure, 200)
 	kib = kt_meminfo("MemAvailable") - KEEP_KIB;
 	/* What was freed last is given first; all takes minutes. */
 	if (kt_scale() > 1)
-		kib /= 4;
+		kib /= 8;
 	ASSERT_LT(0, kib);
 	pid = fork();
 	ASSERT_LE(0, pid);

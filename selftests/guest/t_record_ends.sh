@@ -7,6 +7,19 @@
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
+# Seconds that nothing here takes.
+most=$((60 * ${KTAPE_SCALE:-1}))
+
+# begun FOLDER: a recording into it has been under way for a second
+begun()
+{
+	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
+		[ ! -e "$1/metadata" ] || break
+		sleep 0.1
+	done
+	sleep "${KTAPE_SCALE:-1}"
+}
+
 test_signals()
 {
 	# Not a job of this shell: for those busybox ignores SIGINT.
@@ -14,10 +27,11 @@ test_signals()
 	setsid sh -c 'trap - INT; exec ktape record -o '$dir'/int -- sleep 1000' \
 		2>$dir/log &
 	recorder=$!
-	sleep 2
+	begun $dir/int
 	kill -INT $recorder
 	ended $recorder 10
 	result $? "SIGINT ends the recording" $dir/log
+	kill -KILL $recorder 2>/dev/null
 	wait $recorder
 	result $? "SIGINT is no failure" $dir/log
 	wait
@@ -28,7 +42,7 @@ test_signals()
 	emit 3 &
 	ktape record -p all -B 4K -o $dir/kill 2>$dir/log &
 	recorder=$!
-	sleep 1
+	begun $dir/kill
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
 	wait
@@ -46,7 +60,7 @@ test_disk_full()
 {
 	mkdir $dir/full
 	mount -t tmpfs -o size=512K tmpfs $dir/full
-	timeout 60 ktape record -p all -o $dir/full/trace -- \
+	timeout $most ktape record -p all -o $dir/full/trace -- \
 		emit 3 2>$dir/log
 	rc=$?
 	tail -n 1 $dir/log | sed 's/^/# /'
@@ -126,12 +140,12 @@ test_stuck()
 
 test_inherited()
 {
-	timeout 60 sh -c "trap '' CHLD; exec ktape record -o $dir/chld -- emit 1" \
+	timeout $most sh -c "trap '' CHLD; exec ktape record -o $dir/chld -- emit 1" \
 		2>$dir/log
 	result $? "an ignored SIGCHLD does not hide the end" $dir/log
 	(
 		ulimit -f 400	# of 512 bytes
-		timeout 60 ktape record -p all -o $dir/limit -- emit 3 2>$dir/log
+		timeout $most ktape record -p all -o $dir/limit -- emit 3 2>$dir/log
 	)
 	[ $? = 1 ] && grep -q 'File too large' $dir/log
 	result $? "a file size limit is told" $dir/log
@@ -149,7 +163,7 @@ refused()
 	want=$1
 	text=$2
 	shift 2
-	timeout 20 ktape record -o $dir/none "$@" 2>$dir/log
+	timeout $most ktape record -o $dir/none "$@" 2>$dir/log
 	[ $? = "$want" ] && grep -qF -- "$text" $dir/log && [ ! -e $dir/none ]
 	result $? "record $*: $text" $dir/log
 }
@@ -163,7 +177,7 @@ test_refused()
 	refused 1 "no opcode 239" -p "0x8$(printf '%059d' 0)"
 	refused 1 "or such sizes" -B 64M
 	refused 1 "or such sizes" -b 64G
-	timeout 20 ktape record -q -d 0 -o $dir/zero 2>$dir/log
+	timeout $most ktape record -q -d 0 -o $dir/zero 2>$dir/log
 	result $? "no time at all is a time" $dir/log
 	ktape profile set sched '!sched_switch' 2>$dir/log &&
 		ktape profile >$dir/text &&

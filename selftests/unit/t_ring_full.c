@@ -120,6 +120,41 @@ static void test_shed_ends(void)
 	settle();
 }
 
+/*
+ * After a loss nothing small goes into the rest of the block, where it would seem
+ * to be of the thread that was there before a lost switch.
+ */
+static void test_full_parks(void)
+{
+	unsigned long write;
+	u64 lost, opening;
+
+	begin(KTAPE_MODE_DISCARD, 0);
+	rig.ring.shed_at[0] = ~0UL;
+	rig.ring.shed_at[1] = ~0UL;
+	do {
+		kt_shim_time++;
+		rig_emit(&rig, NEVER, 3);
+	} while (!rig_lost(&rig));
+	write = rig.ring.write;
+	check(rig_room(&rig) >= 16, "nothing small would fit");
+	rig_emit(&rig, NEVER, 0);
+	rig_emit(&rig, PRIORITY0, 1);
+	rig_emit(&rig, NEVER, 4);
+	check_equal(rig.ring.write, write);
+	check_equal(rig_lost(&rig), 4);
+	check(reader_poll(&reader), "%s", reader.error);
+	rig.page->consumer = BLOCK_SIZE;
+	opening = rig.opening;
+	lost = rig_lost(&rig);
+	rig_emit(&rig, NEVER, 0);
+	check_equal(rig.opening, opening + 1);
+	emit(NEVER, 10);
+	check_equal(rig_lost(&rig), lost);
+	check(rig.ring.desc != &rig.ring.stop, "still parked");
+	settle();
+}
+
 /* Off, and in other modes, there is no mark. */
 static void test_shed_never(void)
 {
@@ -230,6 +265,34 @@ static void test_cut(void)
 	}
 }
 
+/* Renewed, it goes on where nobody can have been. */
+static void test_cut_renewed(void)
+{
+	unsigned long position, end;
+	unsigned int gone;
+
+	for (gone = 0; gone < 3000; gone += 271) {
+		begin(KTAPE_MODE_SNAPSHOT, 0);
+		emit(NEVER, 100);
+		position = rig.ring.write;
+		emit(NEVER, gone);
+		end = rig.ring.write;
+		cut(gone, position);
+		settle();
+		kt_ring_renew(&rig.ring);
+		check_equal(rig.ring.write,
+			    gone ? ALIGN(end, BLOCK_SIZE) : position);
+		check_equal(rig.page->commit, rig.ring.write);
+		emit(NEVER, 700);
+		settle();
+		check_equal(reader.records, 800);
+		check_equal(rig.filled, 0);
+		kt_ring_renew(&rig.ring);
+		emit(NEVER, 1);
+		settle();
+	}
+}
+
 /* A cut takes a time extension away: the next record brings another. */
 static void test_cut_extension(void)
 {
@@ -316,11 +379,13 @@ static const struct tap_test tests[] = {
 	{ "shed: the least important first", test_shed },
 	{ "shed: each class to its mark", test_shed_marks },
 	{ "shed: ends when readers catch up", test_shed_ends },
+	{ "full: nothing fits after a loss", test_full_parks },
 	{ "shed: not in other modes, nor when off", test_shed_never },
 	{ "shed: no end of long ago", test_shed_old_end },
 	{ "snapshot: full once, at the earliest time", test_snapshot },
 	{ "snapshot: room again after clearing", test_snapshot_again },
 	{ "cut: records go on behind it", test_cut },
+	{ "cut: renewed above what was published", test_cut_renewed },
 	{ "cut: with a time extension", test_cut_extension },
 	{ "cut: found where the moment is", test_cut_found },
 	{ "cut: not below what was cleared", test_cut_cleared },

@@ -38,10 +38,11 @@ void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 	if (KT_HEAD32(head, kind) == KTAPE_RING_REGISTRY ||
 	    cpu >= KT_CPUS_MAX || context == KTAPE_CTX_CONTINUED)
 		return;
-	if (context == KTAPE_CTX_UNKNOWN)
-		d->tid[cpu] = -1;
-	else
+	/* Switches are in event rings: another ring that knows none is no news. */
+	if (context != KTAPE_CTX_UNKNOWN)
 		d->tid[cpu] = (int32_t)KT_HEAD32(head, tid);
+	else if (KT_HEAD32(head, kind) == KTAPE_RING_EVENT)
+		d->tid[cpu] = -1;
 }
 
 /* Say whose event it is, and follow it if it changes the thread. */
