@@ -13,6 +13,7 @@
 #include <linux/user_namespace.h>
 
 #include "dev.h"
+#include "event_cost.h"
 #include "kprobe.h"
 #include "metadata.h"
 #include "probe.h"
@@ -37,6 +38,7 @@ union kt_arg {
 	struct ktape_reader_info reader;
 	struct ktape_filter filter;
 	struct ktape_probe probe;
+	struct ktape_cost cost;
 };
 
 /**
@@ -414,6 +416,19 @@ static long probe(struct file *file, union kt_arg *arg)
 	return kt_dev_probe(&arg->probe);
 }
 
+static long cost(struct file *file, union kt_arg *arg)
+{
+	struct ktape_cost *c = &arg->cost;
+
+	if (c->flags || c->reserved)
+		return -EINVAL;
+	if (c->cpu >= nr_cpu_ids || !cpu_possible(c->cpu))
+		return -ENXIO;
+	c->cpu = array_index_nospec(c->cpu, nr_cpu_ids);
+	kt_cost_tell(c);
+	return 0;
+}
+
 #define COMMAND(NAME, member, wr, res, fn) \
 	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
 
@@ -438,6 +453,7 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(READER, reader, false, true, reader),
 	COMMAND(FILTER, filter, false, true, filter),
 	COMMAND(PROBE, probe, false, true, probe),
+	COMMAND(COST, cost, false, true, cost),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)

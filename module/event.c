@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 
 #include "event.h"
+#include "event_cost.h"
 #include "filter.h"
 
 DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
@@ -69,7 +70,7 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 	if (unlikely(f) && !kt_filter_pass(f, r, rec, other))
 		return;
 	if (unlikely(kt_nmi_unsafe())) {
-		kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec->class]);
+		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
 		return;
 	}
 	if (brief)
@@ -212,13 +213,20 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 /**
  * kt_ring_opened() - a block was closed and the next one opened
  * @r: the ring
+ * @since: when the writer began to do so, 0 if that was another
+ *
+ * There is room again: losses are told now.
  *
  * Context: the writer's; waking happens in irq_work.
  */
-void kt_ring_opened(struct kt_ring *r)
+void kt_ring_opened(struct kt_ring *r, u64 since)
 {
 	struct kt_owner *owner = r->owner;
 
+	if (unlikely(READ_ONCE(r->lossy)))
+		kt_event_losses(r);
+	if (since)
+		kt_cost_opened(r, since);
 	/*
 	 * The commit is published before waiting is looked at.  Pairs with the
 	 * barrier between adding to waiting and looking at commit in

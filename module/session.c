@@ -131,6 +131,7 @@ static int set_up(struct kt_session *s, struct kt_session_config *c)
 	if (id == KT_SESSIONS)
 		return -EMFILE;
 	s->id = id;
+	s->owner.session = id;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	ret = add_online_cpus(s, c);

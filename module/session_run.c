@@ -323,10 +323,12 @@ int kt_session_start(struct kt_session *s)
 	kt_session_arm(s);
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
-	s->active = true;
 	WRITE_ONCE(s->running, true);
 	f = kt_session_filters(s);
 	kt_filters_renew_gates(f);
+	/* Where the next ledger's counts begin: nobody writes yet. */
+	kt_control_ledger(s, KT_LEDGER_START);
+	s->active = true;
 	kt_session_want(s);
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
@@ -352,8 +354,9 @@ static void stop(struct kt_session *s)
 	s->active = false;
 	want_everywhere(s);
 	synchronize_rcu();
+	/* The counts of a full snapshot are those of its end. */
 	kt_session_freeze_cut(s);
-	kt_control_ledger(s);
+	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	set_flags(s, KTAPE_RING_FLAG_STOPPED |
 			     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));

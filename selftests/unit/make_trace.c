@@ -6,8 +6,9 @@
  *   make_trace pipe CPUS	the same as a pipe form on standard output
  *   make_trace kinds DIR	one packet with records of several kinds
  *   make_trace emitted DIR	exceptions, user events, signals, with their names
+ *   make_trace session DIR FILE	a whole session, also as a pipe form
  */
-#include "lib_trace.h"
+#include "lib_sim_work.h"
 
 #define PACKETS	8U
 
@@ -128,8 +129,24 @@ static void make_emitted(const char *dir)
 	trace_write(dir, "cpu2", data, ktape_build_end(&b, b.ts, 0));
 }
 
+static int make_session(const char *dir, const char *file)
+{
+	struct sim *s = sim_new(1);
+
+	sim_start(s);
+	sim_work(s, 2000);
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 0);
+	sim_save_pipe(s, file);
+	sim_free(s);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "session"))
+		return make_session(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "pipe")) {
 		trace_begin_pipe(STDOUT_FILENO);
 		make_cpus(NULL, (unsigned int)atoi(argv[2]));

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <ktape/abi.h>
+#include <ktape/cost.h>
 #include <ktape/filter.h>
 #include <ktape/mark.h>
 #include <ktape/session.h>
@@ -109,6 +110,7 @@ static const struct size sizes[] = {
 	SIZE(ktape_metadata, 24),
 	OFFSET(ktape_metadata, text, 16),
 	SIZE(ktape_watermark, 16),
+	SIZE(ktape_cost, 48),
 	SIZE(ktape_create, 96),
 	OFFSET(ktape_create, control_size, 16),
 	OFFSET(ktape_create, block_size, 24),
@@ -263,6 +265,7 @@ static const struct number numbers[] = {
 	IS(KTAPE_READER_EVICTED, 4),
 	IS(KTAPE_IOC_FILTER, 0xc004e90d),
 	IS(KTAPE_IOC_PROBE, 0xc004e90e),
+	IS(KTAPE_IOC_COST, 0xc004e91c),
 	IS(KTAPE_MARK_IOC_MARK, 0x4004e940),
 	IS(KTAPE_MARK_IOC_TRACE, 0x4004e941),
 	IS(KTAPE_MARK_IOC_NAME, 0x4004e942),
@@ -304,6 +307,8 @@ static const struct frozen opcodes[] = {
 	{ 6, "context" },
 	{ 7, "session" },
 	{ 8, "filter" },
+	{ 9, "loss" },
+	{ 10, "tracer" },
 	{ 14, "evict" },
 	{ 15, "freeze" },
 	{ 16, "exception" },

@@ -502,9 +502,45 @@ test_convert()
 	done
 }
 
+test_verify()
+{
+	rm -rf t p
+	"$make_trace" session t p
+	run 0 verify t && grep -q 'nothing is wrong' text
+	result $? "verify: a whole folder"
+	run 0 verify p
+	result $? "verify: a whole pipe form"
+	run 0 verify - <p
+	result $? "verify: a pipe"
+	run 0 verify --json t && [ "$(head -c 13 text)" = '{"findings":[' ] &&
+		grep -q '"wrong":0' text
+	result $? "verify: JSON"
+	flip t/cpu1 9000
+	run 1 verify t && grep -q '^wrong checksum: cpu1: packet [2-4] ' text
+	result $? "verify: a bad byte, named with stream and packet"
+	truncate -s -100 t/cpu0
+	run 1 verify t && grep -q '^wrong form: cpu0: .*cut off' text
+	result $? "verify: a file that is cut off"
+	run 2 verify /no-such-trace && run 2 verify && run 2 verify t p &&
+		run 2 verify --from 1.0 t && run 2 verify .
+	result $? "verify: nothing to read, or not one trace"
+	rm -rf t p
+	"$make_trace" session t p
+	run 3 verify --absent sched_switch --from 0.000001 --to 0.000002 t &&
+		grep -q '^NOT-ENABLED: ' text
+	result $? "verify: without markers nothing is proved"
+	run 2 verify --absent sched_switch t &&
+		run 2 verify --absent no_such --from 1.0 --to 2.0 t &&
+		run 2 verify --absent sched_switch:no=1 --from 1.0 --to 2.0 t &&
+		run 2 verify --absent sched_switch --from 2.0 --to 1.0 t &&
+		run 2 verify --absent ledger --from 1.0 --to 2.0 t
+	result $? "verify: questions that make no sense"
+}
+
 echo "TAP version 13"
 test_dump
 test_convert
+test_verify
 test_filter
 test_live
 test_stdio

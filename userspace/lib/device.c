@@ -164,6 +164,15 @@ int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,
 	return kt_device_ioctl(device, KTAPE_IOC_STATS, stats);
 }
 
+int ktape_device_cost(struct ktape_device *device, uint32_t cpu,
+		      struct ktape_cost *cost)
+{
+	memset(cost, 0, sizeof(*cost));
+	cost->size = sizeof(*cost);
+	cost->cpu = cpu;
+	return kt_device_ioctl(device, KTAPE_IOC_COST, cost);
+}
+
 int ktape_device_consumer(struct ktape_device *device, bool on)
 {
 	struct ktape_consumer c = {

@@ -9,6 +9,7 @@
 
 #include <ktape/abi.h>
 #include <ktape/filter.h>
+#include <ktape/cost.h>
 #include <ktape/session.h>
 
 #ifdef __cplusplus
@@ -192,6 +193,17 @@ int ktape_device_flush(struct ktape_device *device);
  */
 int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,
 		       struct ktape_stats *stats);
+
+/**
+ * ktape_device_cost() - time that a CPU spends in the tracer, sampled
+ * @device: any session
+ * @cpu: which CPU
+ * @cost: filled
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_cost(struct ktape_device *device, uint32_t cpu,
+		      struct ktape_cost *cost);
 
 /**
  * ktape_device_consumer() - be a consumer, or no longer

@@ -17,5 +17,6 @@
 #include "ktape-format.h"
 #include "ktape-stats.h"
 #include "ktape-trace.h"
+#include "ktape-verify.h"
 
 #endif /* _KTAPE_H */

@@ -42,5 +42,6 @@ extern const struct kt_command command_start;
 extern const struct kt_command command_stats;
 extern const struct kt_command command_status;
 extern const struct kt_command command_stop;
+extern const struct kt_command command_verify;
 
 #endif /* _KT_TOOL_H */
