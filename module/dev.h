@@ -8,6 +8,7 @@
 #include <linux/poll.h>
 
 #include <ktape/filter.h>
+#include <ktape/persist.h>
 
 #include "session.h"
 
@@ -70,5 +71,9 @@ long kt_dev_policy(struct kt_session *s, struct ktape_policy *p);
 long kt_dev_reader(struct kt_file *kf, struct ktape_reader_info *info);
 
 long kt_dev_probe(struct ktape_probe *p);
+
+long kt_dev_persist_info(struct ktape_persist_info *info);
+long kt_dev_persist_read(struct ktape_persist_read *rd);
+long kt_dev_persist_drop(const struct ktape_command *c);
 
 #endif /* _KT_DEV_H */

@@ -16,6 +16,7 @@
 #include "event_cost.h"
 #include "kprobe.h"
 #include "metadata.h"
+#include "persist.h"
 #include "probe.h"
 #include "registry.h"
 
@@ -39,6 +40,8 @@ union kt_arg {
 	struct ktape_filter filter;
 	struct ktape_probe probe;
 	struct ktape_cost cost;
+	struct ktape_persist_info persist_info;
+	struct ktape_persist_read persist_read;
 };
 
 /**
@@ -86,6 +89,8 @@ static long features(struct file *file, union kt_arg *arg)
 		f->features |= KTAPE_FEATURE_KPROBE;
 	if (IS_ENABLED(CONFIG_STACKTRACE))
 		f->features |= KTAPE_FEATURE_STACK;
+	if (kt_persist_size())
+		f->features |= KTAPE_FEATURE_PERSIST;
 	if (!IS_ENABLED(CONFIG_64BIT))
 		f->features |= KTAPE_FEATURE_POS32;
 	f->clock_hz = kt_clock_hz();
@@ -429,6 +434,21 @@ static long cost(struct file *file, union kt_arg *arg)
 	return 0;
 }
 
+static long persist_info(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_info(&arg->persist_info);
+}
+
+static long persist_read(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_read(&arg->persist_read);
+}
+
+static long persist_drop(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_drop(&arg->command);
+}
+
 #define COMMAND(NAME, member, wr, res, fn) \
 	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
 
@@ -454,6 +474,9 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(FILTER, filter, false, true, filter),
 	COMMAND(PROBE, probe, false, true, probe),
 	COMMAND(COST, cost, false, true, cost),
+	COMMAND(PERSIST_INFO, persist_info, false, true, persist_info),
+	COMMAND(PERSIST_READ, persist_read, false, true, persist_read),
+	COMMAND(PERSIST_DROP, command, true, false, persist_drop),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)

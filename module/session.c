@@ -15,6 +15,7 @@
 #include <linux/string.h>
 
 #include "control.h"
+#include "persist.h"
 #include "probe.h"
 #include "ring_mem.h"
 #include "session.h"
@@ -33,8 +34,10 @@ struct kt_session *kt_sessions[KT_SESSIONS];
 
 static u64 cpu_bytes(const struct kt_session *s)
 {
-	return s ? (u64)s->size[KTAPE_RING_EVENT] +
-			   s->size[KTAPE_RING_CONTROL] : 0;
+	/* What the kernel does not use cannot become too little. */
+	if (!s || s->mode == KTAPE_MODE_PERSISTENT)
+		return 0;
+	return (u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL];
 }
 
 /* Of one CPU in all sessions. */
@@ -79,6 +82,8 @@ static int set_sizes(struct kt_session *s, struct kt_session_config *c)
 	u64 size = c->ring_size ?: DEFAULT_RING;
 	u64 control = c->control_size ?: DEFAULT_CONTROL;
 
+	if (s->mode == KTAPE_MODE_PERSISTENT)
+		return kt_persist_open(s, c);
 	if (size > RING_MAX || block > RING_MAX / RING_BLOCKS_MIN ||
 	    control > RING_MAX)
 		return -EINVAL;
@@ -158,14 +163,15 @@ static void look(struct work_struct *work)
  *
  * Context: process context, may sleep.
  * Return: the session with one user, and one more if it lingers; ERR_PTR of
- * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM.
+ * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM;
+ * persistent: as kt_persist_open().
  */
 struct kt_session *kt_session_create(struct kt_session_config *config)
 {
 	struct kt_session *s;
 	int ret;
 
-	if (config->mode > KTAPE_MODE_SNAPSHOT)
+	if (config->mode > KTAPE_MODE_PERSISTENT)
 		return ERR_PTR(-EINVAL);
 	s = kzalloc(struct_size(s, rings, nr_cpu_ids), GFP_KERNEL);
 	if (!s)
@@ -193,11 +199,14 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	ret = set_up(s, config);
 	/* Memory may be too fragmented for blocks of the default size. */
 	while (ret == -ENOMEM && !config->block_size &&
+	       s->mode != KTAPE_MODE_PERSISTENT &&
 	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
 		s->block_size[KTAPE_RING_EVENT] /= 2;
 		ret = set_up(s, config);
 	}
 out:
+	if (ret)
+		kt_persist_close(s);
 	mutex_unlock(&kt_session_control);
 	if (ret) {
 		kfree(s);
@@ -230,6 +239,7 @@ void kt_session_destroy(struct kt_session *s)
 	kt_session_remove_rings(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
+	kt_persist_close(s);
 	mutex_unlock(&kt_session_control);
 	kfree(s);
 }
@@ -318,4 +328,3 @@ void kt_session_resumed(void)
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 }
-

@@ -102,6 +102,7 @@ static const struct {
 	IN(WATERMARK, watermark, bytes, 1ULL << 32, -EINVAL),
 	IN(WATERMARK, watermark, bytes, 1ULL << 63, -EINVAL),
 	IN(WATERMARK, watermark, bytes, ~0ULL, -EINVAL),
+	IN(CREATE, create, mode, 3, -ENODEV),
 	IN(CREATE, create, mode, 4, -EINVAL),
 	IN(CREATE, create, mode, 0x80000000, -EINVAL),
 	IN(CREATE, create, mode, 0xffffffff, -EINVAL),

@@ -39,6 +39,7 @@ static const struct {
 	{ "pos32", KTAPE_FEATURE_POS32 },
 	{ "names", KTAPE_FEATURE_NAMES },
 	{ "snapshot", KTAPE_FEATURE_SNAPSHOT },
+	{ "persist", KTAPE_FEATURE_PERSIST },
 };
 
 static const char *const kinds[] = { "event", "control", "registry" };

@@ -12,6 +12,7 @@ static const char *const modes[] = {
 	[KTAPE_MODE_OVERWRITE] = "overwrite",
 	[KTAPE_MODE_DISCARD] = "discard",
 	[KTAPE_MODE_SNAPSHOT] = "snapshot",
+	[KTAPE_MODE_PERSISTENT] = "persistent",
 };
 
 /**

@@ -38,6 +38,7 @@ extern const struct kt_command command_mark;
 extern const struct kt_command command_probe;
 extern const struct kt_command command_profile;
 extern const struct kt_command command_record;
+extern const struct kt_command command_recover;
 extern const struct kt_command command_start;
 extern const struct kt_command command_stats;
 extern const struct kt_command command_status;
