@@ -168,6 +168,13 @@ static struct syscore_ops name = {					\
 	} while (0)
 #endif
 
+/* Who counted signals needed the number until 6.8. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#define kt_eventfd_signal(ctx)	eventfd_signal(ctx)
+#else
+#define kt_eventfd_signal(ctx)	eventfd_signal(ctx, 1)
+#endif
+
 /* Largest order of a page allocation. */
 #ifdef MAX_PAGE_ORDER
 #define KT_ORDER_MAX		MAX_PAGE_ORDER

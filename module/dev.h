@@ -9,6 +9,7 @@
 
 #include <ktape/filter.h>
 #include <ktape/persist.h>
+#include <ktape/trigger.h>
 
 #include "session.h"
 
@@ -60,6 +61,7 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence);
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait);
 
 long kt_dev_filter(struct kt_session *s, struct ktape_filter *f);
+long kt_dev_trigger(struct kt_session *s, struct ktape_trigger *t);
 long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 /* dev_session.c */

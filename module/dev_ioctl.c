@@ -40,6 +40,7 @@ union kt_arg {
 	struct ktape_filter filter;
 	struct ktape_probe probe;
 	struct ktape_cost cost;
+	struct ktape_trigger trigger;
 	struct ktape_persist_info persist_info;
 	struct ktape_persist_read persist_read;
 };
@@ -80,7 +81,8 @@ static long features(struct file *file, union kt_arg *arg)
 	f->clock = kt_clock_id();
 	f->features = KTAPE_FEATURE_MMAP | KTAPE_FEATURE_CREATE |
 		      KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_FILTER |
-		      KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT;
+		      KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT |
+		      KTAPE_FEATURE_TRIGGER;
 	if (IS_ENABLED(CONFIG_CGROUPS))
 		f->features |= KTAPE_FEATURE_CGROUP;
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
@@ -421,6 +423,13 @@ static long probe(struct file *file, union kt_arg *arg)
 	return kt_dev_probe(&arg->probe);
 }
 
+static long trigger(struct file *file, union kt_arg *arg)
+{
+	if (arg->trigger.op != KTAPE_TRIGGER_GET && !may_control(file))
+		return -EPERM;
+	return kt_dev_trigger(file_of(file)->session, &arg->trigger);
+}
+
 static long cost(struct file *file, union kt_arg *arg)
 {
 	struct ktape_cost *c = &arg->cost;
@@ -473,6 +482,7 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(READER, reader, false, true, reader),
 	COMMAND(FILTER, filter, false, true, filter),
 	COMMAND(PROBE, probe, false, true, probe),
+	COMMAND(TRIGGER, trigger, false, true, trigger),
 	COMMAND(COST, cost, false, true, cost),
 	COMMAND(PERSIST_INFO, persist_info, false, true, persist_info),
 	COMMAND(PERSIST_READ, persist_read, false, true, persist_read),

@@ -6,6 +6,7 @@
 
 #include "event.h"
 #include "event_cost.h"
+#include "event_trigger.h"
 #include "filter.h"
 
 DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
@@ -65,6 +66,8 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 				struct task_struct *other, const bool brief)
 {
 	const struct kt_filters *f = rcu_dereference_sched(kt_filters[session]);
+	const struct kt_triggers *t =
+		rcu_dereference_sched(kt_triggers[session]);
 
 	kt_count(&r->page->emitted[rec->class]);
 	if (unlikely(f) && !kt_filter_pass(f, r, rec, other))
@@ -80,6 +83,9 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		kt_ring_write(r, rec);
 	if (unlikely(f))
 		kt_filter_passed(f, r, rec);
+	if (unlikely(t) &&
+	    kt_triggers_look_at(t, rec->code & (KTAPE_OPCODES - 1)))
+		kt_trigger_look(t, session, rec);
 }
 
 static __always_inline void deliver(u32 kind, const struct kt_record *rec,

@@ -20,6 +20,7 @@
 #include "ring_mem.h"
 #include "session.h"
 #include "session_filter.h"
+#include "session_trigger.h"
 
 #define DEFAULT_RING		(1UL << 20)
 #define DEFAULT_BLOCK		(64UL << 10)
@@ -168,6 +169,7 @@ static void look(struct work_struct *work)
  */
 struct kt_session *kt_session_create(struct kt_session_config *config)
 {
+	static u64 serials;
 	struct kt_session *s;
 	int ret;
 
@@ -191,6 +193,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	kt_session_policy_init(s);
 	kt_mask_normalise(s->mask);
 	mutex_lock(&kt_session_control);
+	s->serial = ++serials;
 	ret = s->name[0] && kt_session_named(s->name) ? -EEXIST : 0;
 	if (!ret)
 		ret = set_sizes(s, config);
@@ -229,6 +232,7 @@ void kt_session_destroy(struct kt_session *s)
 	cancel_delayed_work_sync(&s->look);
 	cancel_delayed_work_sync(&s->watch);
 	kt_session_freeze_exit(s);
+	kt_session_triggers_exit(s);
 	mutex_lock(&kt_session_control);
 	kt_session_filters_exit(s);
 	cpus_read_lock();

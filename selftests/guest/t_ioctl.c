@@ -12,6 +12,7 @@
 #include <ktape/filter.h>
 #include <ktape/persist.h>
 #include <ktape/session.h>
+#include <ktape/trigger.h>
 
 #include "kt.h"
 
@@ -40,6 +41,7 @@ union any {
 	struct ktape_probe probe;
 	struct ktape_cost cost;
 	struct ktape_persist_info persist_info;
+	struct ktape_trigger trigger;
 };
 
 static char text[TEXT_ROOM];
@@ -162,15 +164,23 @@ COMMAND(COST, struct ktape_cost, .result = true,
 	.zero = { MEMBER(struct ktape_cost, flags),
 		  MEMBER(struct ktape_cost, reserved) },
 	.out = FROM(struct ktape_cost, samples));
+COMMAND(TRIGGER, struct ktape_trigger, .result = true,
+	.zero = { FROM(struct ktape_trigger, when) });
 COMMAND(PERSIST_INFO, struct ktape_persist_info, .result = true,
 	.zero = { FROM(struct ktape_persist_info, flags) });
 
 FIXTURE_SETUP(command)
 {
+	/* For TRIGGER, which tells of the first one. */
+	struct ktape_trigger trigger = { .size = sizeof(trigger),
+					 .op = KTAPE_TRIGGER_ADD,
+					 .opcode = KTAPE_EV_MARK };
+
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_DISCARD, 16 * PAGE, PAGE);
 	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_TRIGGER, &trigger));
 	self->end = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->end);
@@ -205,6 +215,7 @@ static int call(int fd, unsigned long cmd, void *arg)
 static bool is_command(unsigned int nr)
 {
 	return nr < COMMANDS || nr == _IOC_NR(KTAPE_IOC_COST) ||
+	       nr == _IOC_NR(KTAPE_IOC_TRIGGER) ||
 	       (nr >= _IOC_NR(KTAPE_IOC_PERSIST_INFO) &&
 		nr <= _IOC_NR(KTAPE_IOC_PERSIST_DROP));
 }

@@ -10,6 +10,7 @@
 #include <ktape/filter.h>
 #include <ktape/mark.h>
 #include <ktape/persist.h>
+#include <ktape/trigger.h>
 #include <ktape/session.h>
 
 #include "tap.h"
@@ -112,6 +113,15 @@ static const struct size sizes[] = {
 	OFFSET(ktape_metadata, text, 16),
 	SIZE(ktape_watermark, 16),
 	SIZE(ktape_cost, 48),
+	SIZE(ktape_trigger_compare, 16),
+	OFFSET(ktape_trigger_compare, value, 8),
+	SIZE(ktape_trigger, 200),
+	OFFSET(ktape_trigger, eventfd, 40),
+	OFFSET(ktape_trigger, duration_ns, 48),
+	OFFSET(ktape_trigger, compare, 72),
+	OFFSET(ktape_trigger, mask, 136),
+	OFFSET(ktape_trigger, matches, 168),
+	OFFSET(ktape_trigger, held_ns, 192),
 	SIZE(ktape_create, 96),
 	OFFSET(ktape_create, control_size, 16),
 	OFFSET(ktape_create, block_size, 24),
@@ -223,6 +233,20 @@ static const struct number numbers[] = {
 	IS(KTAPE_MODE_SNAPSHOT, 2),
 	IS(KTAPE_MODE_PERSISTENT, 3),
 	IS(KTAPE_BLOCK_UNCHECKED, 8),
+	IS(KTAPE_FEATURE_TRIGGER, 0x800),
+	IS(KTAPE_TRIGGERS, 16),
+	IS(KTAPE_TRIGGER_EVENT, 0),
+	IS(KTAPE_TRIGGER_LONGER, 1),
+	IS(KTAPE_TRIGGER_QUIET, 2),
+	IS(KTAPE_TRIGGER_MARK, 1),
+	IS(KTAPE_TRIGGER_START, 2),
+	IS(KTAPE_TRIGGER_STOP, 4),
+	IS(KTAPE_TRIGGER_SNAPSHOT, 8),
+	IS(KTAPE_TRIGGER_PROFILE, 16),
+	IS(KTAPE_TRIGGER_NOTIFY, 32),
+	IS(KTAPE_COMPARE_EQ, 0),
+	IS(KTAPE_COMPARE_ANY, 6),
+	IS(KTAPE_COMPARE_SIGNED, 0x100),
 	IS(KTAPE_FEATURE_PERSIST, 0x1000),
 	IS(KTAPE_PERSIST_MAGIC, 0x4d454d455041544b),
 	IS(KTAPE_PERSIST_VERSION, 1),
@@ -295,6 +319,7 @@ static const struct number numbers[] = {
 	IS(KTAPE_READER_EVICTED, 4),
 	IS(KTAPE_IOC_FILTER, 0xc004e90d),
 	IS(KTAPE_IOC_PROBE, 0xc004e90e),
+	IS(KTAPE_IOC_TRIGGER, 0xc004e914),
 	IS(KTAPE_IOC_COST, 0xc004e91c),
 	IS(KTAPE_IOC_PERSIST_INFO, 0xc004e918),
 	IS(KTAPE_IOC_PERSIST_READ, 0xc004e919),
@@ -342,6 +367,7 @@ static const struct frozen opcodes[] = {
 	{ 8, "filter" },
 	{ 9, "loss" },
 	{ 10, "tracer" },
+	{ 11, "trigger" },
 	{ 14, "evict" },
 	{ 15, "freeze" },
 	{ 16, "exception" },

@@ -458,6 +458,7 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_CGROUP	(1ULL << 8)	/* filter by cgroup */
 #define KTAPE_FEATURE_NAMES	(1ULL << 9)	/* ktape/session.h */
 #define KTAPE_FEATURE_SNAPSHOT	(1ULL << 10)	/* snapshot mode */
+#define KTAPE_FEATURE_TRIGGER	(1ULL << 11)	/* ktape/trigger.h */
 #define KTAPE_FEATURE_PERSIST	(1ULL << 12)	/* there is a region for rings */
 
 /**

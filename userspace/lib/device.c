@@ -247,6 +247,14 @@ int ktape_device_watermark(struct ktape_device *device, uint64_t bytes)
 	return kt_device_ioctl(device, KTAPE_IOC_WATERMARK, &w);
 }
 
+int ktape_device_trigger(struct ktape_device *device, unsigned int op,
+			 struct ktape_trigger *trigger)
+{
+	trigger->size = sizeof(*trigger);
+	trigger->op = op;
+	return kt_device_ioctl(device, KTAPE_IOC_TRIGGER, trigger);
+}
+
 int ktape_device_probe(struct ktape_device *device, unsigned int op,
 		       struct ktape_probe *probe)
 {

@@ -11,6 +11,7 @@
 #include <ktape/filter.h>
 #include <ktape/cost.h>
 #include <ktape/session.h>
+#include <ktape/trigger.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -268,6 +269,17 @@ int ktape_device_watermark(struct ktape_device *device, uint64_t bytes);
  */
 int ktape_device_probe(struct ktape_device *device, unsigned int op,
 		       struct ktape_probe *probe);
+
+/**
+ * ktape_device_trigger() - tell, arm or remove a trigger
+ * @device: a session; writable but for KTAPE_TRIGGER_GET
+ * @op: enum ktape_trigger_op
+ * @trigger: what it takes; filled
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_trigger(struct ktape_device *device, unsigned int op,
+			 struct ktape_trigger *trigger);
 
 /* ---- reading rings through mmap --------------------------------------- */
 

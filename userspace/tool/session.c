@@ -112,6 +112,22 @@ int session_refused(const struct ktape_device *device,
 		    (unsigned long long)create->ring_size, strerror(-err));
 }
 
+/**
+ * session_layout() - number, mode and state of a session
+ * @session: the session
+ * @layout: filled, without its rings
+ *
+ * Return: 0 or negative errno.
+ */
+int session_layout(struct ktape_device *session, struct ktape_layout *layout)
+{
+	struct ktape_layout_entry *rings = NULL;
+	int err = ktape_device_layout(session, layout, &rings);
+
+	free(rings);
+	return err;
+}
+
 static void tell_size(const char *what, uint64_t asked, uint64_t is)
 {
 	if (asked && asked != is)

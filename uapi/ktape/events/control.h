@@ -98,6 +98,15 @@ KTAPE_ARGS()
 	KTAPE_ARG(U32, opening, "ticks that opening them took")
 KTAPE_END(TRACER)
 
+KTAPE_EVENT(11, TRIGGER, trigger, CONTROL,
+	    "a trigger of the session fired: because of the event before it")
+	KTAPE_BITS(U32, id, 5, "which trigger")
+	KTAPE_BITS(U32, when, 3, "enum ktape_trigger_when")
+KTAPE_ARGS()
+	KTAPE_ARG(U32, opcode, "of its event")
+	KTAPE_ARG(U32, fired, "how often it fired since the session's start")
+KTAPE_END(TRIGGER)
+
 KTAPE_EVENT(14, EVICT, evict, CONTROL,
 	    "the session no longer waits for a reader that stalled")
 KTAPE_ARGS()
