@@ -9,7 +9,7 @@ export OUT
 KDIR ?= $(shell bash -c '. scripts/lib.sh && default_kdir')
 
 .DEFAULT_GOAL := all
-.PHONY: all modules tools demo check check-debug lint selftests bench \
+.PHONY: all modules tools demo check check-debug check-persist lint selftests bench \
 	install clean help
 
 all: modules tools ## build the module and the tools (the default)
@@ -31,6 +31,9 @@ check: ## everything that must hold: lint, builds, unit tests, guest, demo
 
 check-debug: ## the guest tests on a kernel with KASAN, lockdep, kmemleak
 	selftests/run check-debug
+
+check-persist: ## 20 crashes of each kind, and what is recovered after them
+	selftests/run persist
 
 lint: ## static checks: layers, shellcheck, format, sparse, sizes, headers
 	scripts/lint

@@ -156,6 +156,25 @@ static struct syscore_ops name = {					\
 #define kt_syscore_unregister(s)	unregister_syscore_ops(s)
 #endif
 
+/* Write caches back to memory, where the kernel has a way to it for modules. */
+#ifdef CONFIG_ARCH_HAS_PMEM_API
+#include <linux/libnvdimm.h>
+#define kt_cache_clean(p, len)	arch_wb_cache_pmem((void *)(p), len)
+#else
+#define kt_cache_clean(p, len) \
+	do {                   \
+		(void)(p);     \
+		(void)(len);   \
+	} while (0)
+#endif
+
+/* Who counted signals needed the number until 6.8. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#define kt_eventfd_signal(ctx)	eventfd_signal(ctx)
+#else
+#define kt_eventfd_signal(ctx)	eventfd_signal(ctx, 1)
+#endif
+
 /* Largest order of a page allocation. */
 #ifdef MAX_PAGE_ORDER
 #define KT_ORDER_MAX		MAX_PAGE_ORDER

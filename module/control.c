@@ -11,6 +11,7 @@
 #include <linux/smp.h>
 
 #include "control.h"
+#include "event_cost.h"
 #include "filter.h"
 #include "session.h"
 
@@ -97,6 +98,8 @@ static void write_session(const struct kt_order *order, unsigned int cpu)
 
 	write_record(order->s, cpu, &rec);
 	write_sync(order->s, cpu, order->reason);
+	if (order->phase == KTAPE_PHASE_ON)
+		kt_cost_sample();
 	/* Nobody writes any more; whoever did would meet the stopped flag. */
 	if (order->phase == KTAPE_PHASE_OFF)
 		halt_rings(order->s, cpu);
@@ -167,34 +170,52 @@ static void write_filters(const struct kt_order *order, unsigned int cpu)
 	}
 }
 
-static void write_ledger_of(struct kt_session *s, unsigned int cpu,
-			    unsigned int kind)
+/* Of the record's own class a ledger tells what was before it. */
+static void write_class(const struct kt_order *order, const struct kt_ring *r,
+			unsigned int class)
 {
-	struct kt_ring *r = kt_session_ring(s, cpu, kind);
 	u64 counts[2 + KTAPE_LOST_REASONS];
-	unsigned int class, i;
+	unsigned int i;
 	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_LEDGER,
+				class | r->kind << 5 | order->reason << 8, 1,
+				0),
 		.class = KTAPE_CLASS_CONTROL,
 		.size = sizeof(counts),
 		.blob = counts,
 	};
 
-	for (class = 0; r && class < KTAPE_CLASSES; class++) {
-		counts[0] = r->page->emitted[class];
-		if (!counts[0])
-			continue;
-		counts[1] = r->page->filtered[class];
-		for (i = 0; i < KTAPE_LOST_REASONS; i++)
-			counts[2 + i] = r->page->lost[i][class];
-		rec.code = KT_CODE(KTAPE_EV_LEDGER, class | kind << 5, 1, 0);
-		write_record(s, cpu, &rec);
-	}
+	counts[0] = r->page->emitted[class];
+	counts[1] = r->page->filtered[class];
+	for (i = 0; i < KTAPE_LOST_REASONS; i++)
+		counts[2 + i] = r->page->lost[i][class];
+	write_record(order->s, r->cpu, &rec);
 }
 
+/*
+ * First all losses are told, then the counts of each class that has any; that of
+ * the records themselves comes always and last, so that a reader knows the end.
+ */
 static void write_ledger(const struct kt_order *order, unsigned int cpu)
 {
-	write_ledger_of(order->s, cpu, KTAPE_RING_EVENT);
-	write_ledger_of(order->s, cpu, KTAPE_RING_CONTROL);
+	unsigned int kind, class;
+	struct kt_ring *r;
+
+	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+		r = kt_session_ring(order->s, cpu, kind);
+		if (!r)
+			return;
+		kt_event_losses(r);
+	}
+	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+		r = kt_session_ring(order->s, cpu, kind);
+		for (class = 0; class < KTAPE_CLASSES; class++)
+			if (r->page->emitted[class] &&
+			    !(kind == KTAPE_RING_CONTROL &&
+			      class == KTAPE_CLASS_CONTROL))
+				write_class(order, r, class);
+	}
+	write_class(order, r, KTAPE_CLASS_CONTROL);
 }
 
 static void write_cpu(const struct kt_order *order, unsigned int cpu)
@@ -233,6 +254,11 @@ static void write_flush(const struct kt_order *order, unsigned int cpu)
 	unsigned int kind;
 	struct kt_ring *r;
 
+	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
+	/* An empty block stays open, and has nothing new to be counted. */
+	if (r && r->write & (r->block_size - 1) &&
+	    (r->write & (r->block_size - 1)) != KTAPE_BLOCK_HEADER)
+		write_ledger(order, cpu);
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);
 		if (r && kt_ring_flush(r))
@@ -333,10 +359,15 @@ void kt_control_filters(struct kt_session *s, u32 phase,
 /**
  * kt_control_ledger() - write the exact counts of every online CPU
  * @s: the session; nothing but control records is written to its rings now
+ * @moment: KT_LEDGER_*
  */
-void kt_control_ledger(struct kt_session *s)
+void kt_control_ledger(struct kt_session *s, u32 moment)
 {
-	struct kt_order order = { .s = s, .write = write_ledger };
+	struct kt_order order = {
+		.s = s,
+		.write = write_ledger,
+		.reason = moment,
+	};
 
 	everywhere(&order);
 }
@@ -410,6 +441,7 @@ int kt_control_flush(struct kt_session *s)
 	struct kt_order order = {
 		.s = s,
 		.write = write_flush,
+		.reason = KT_LEDGER_FLUSH,
 		.failed = &failed,
 	};
 

@@ -8,6 +8,8 @@
 #include <linux/poll.h>
 
 #include <ktape/filter.h>
+#include <ktape/persist.h>
+#include <ktape/trigger.h>
 
 #include "session.h"
 
@@ -59,6 +61,7 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence);
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait);
 
 long kt_dev_filter(struct kt_session *s, struct ktape_filter *f);
+long kt_dev_trigger(struct kt_session *s, struct ktape_trigger *t);
 long kt_dev_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 /* dev_session.c */
@@ -70,5 +73,9 @@ long kt_dev_policy(struct kt_session *s, struct ktape_policy *p);
 long kt_dev_reader(struct kt_file *kf, struct ktape_reader_info *info);
 
 long kt_dev_probe(struct ktape_probe *p);
+
+long kt_dev_persist_info(struct ktape_persist_info *info);
+long kt_dev_persist_read(struct ktape_persist_read *rd);
+long kt_dev_persist_drop(const struct ktape_command *c);
 
 #endif /* _KT_DEV_H */

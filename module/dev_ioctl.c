@@ -13,8 +13,10 @@
 #include <linux/user_namespace.h>
 
 #include "dev.h"
+#include "event_cost.h"
 #include "kprobe.h"
 #include "metadata.h"
+#include "persist.h"
 #include "probe.h"
 #include "registry.h"
 
@@ -37,6 +39,10 @@ union kt_arg {
 	struct ktape_reader_info reader;
 	struct ktape_filter filter;
 	struct ktape_probe probe;
+	struct ktape_cost cost;
+	struct ktape_trigger trigger;
+	struct ktape_persist_info persist_info;
+	struct ktape_persist_read persist_read;
 };
 
 /**
@@ -75,7 +81,8 @@ static long features(struct file *file, union kt_arg *arg)
 	f->clock = kt_clock_id();
 	f->features = KTAPE_FEATURE_MMAP | KTAPE_FEATURE_CREATE |
 		      KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_FILTER |
-		      KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT;
+		      KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT |
+		      KTAPE_FEATURE_TRIGGER;
 	if (IS_ENABLED(CONFIG_CGROUPS))
 		f->features |= KTAPE_FEATURE_CGROUP;
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
@@ -84,6 +91,8 @@ static long features(struct file *file, union kt_arg *arg)
 		f->features |= KTAPE_FEATURE_KPROBE;
 	if (IS_ENABLED(CONFIG_STACKTRACE))
 		f->features |= KTAPE_FEATURE_STACK;
+	if (kt_persist_size())
+		f->features |= KTAPE_FEATURE_PERSIST;
 	if (!IS_ENABLED(CONFIG_64BIT))
 		f->features |= KTAPE_FEATURE_POS32;
 	f->clock_hz = kt_clock_hz();
@@ -415,6 +424,41 @@ static long probe(struct file *file, union kt_arg *arg)
 	return kt_dev_probe(&arg->probe);
 }
 
+static long trigger(struct file *file, union kt_arg *arg)
+{
+	if (arg->trigger.op != KTAPE_TRIGGER_GET && !may_control(file))
+		return -EPERM;
+	return kt_dev_trigger(file_of(file)->session, &arg->trigger);
+}
+
+static long cost(struct file *file, union kt_arg *arg)
+{
+	struct ktape_cost *c = &arg->cost;
+
+	if (c->flags || c->reserved)
+		return -EINVAL;
+	if (c->cpu >= nr_cpu_ids || !cpu_possible(c->cpu))
+		return -ENXIO;
+	c->cpu = array_index_nospec(c->cpu, nr_cpu_ids);
+	kt_cost_tell(c);
+	return 0;
+}
+
+static long persist_info(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_info(&arg->persist_info);
+}
+
+static long persist_read(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_read(&arg->persist_read);
+}
+
+static long persist_drop(struct file *file, union kt_arg *arg)
+{
+	return kt_dev_persist_drop(&arg->command);
+}
+
 #define COMMAND(NAME, member, wr, res, fn) \
 	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
 
@@ -439,6 +483,11 @@ static const struct kt_ioctl commands[] = {
 	COMMAND(READER, reader, false, true, reader),
 	COMMAND(FILTER, filter, false, true, filter),
 	COMMAND(PROBE, probe, false, true, probe),
+	COMMAND(TRIGGER, trigger, false, true, trigger),
+	COMMAND(COST, cost, false, true, cost),
+	COMMAND(PERSIST_INFO, persist_info, false, true, persist_info),
+	COMMAND(PERSIST_READ, persist_read, false, true, persist_read),
+	COMMAND(PERSIST_DROP, command, true, false, persist_drop),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)

@@ -96,7 +96,7 @@ static const struct vm_operations_struct vm_ops = {
  *
  * Context: process context with the mmap lock; takes no lock of ours.
  * Return: 0; -EPERM: writable or executable; -EINVAL: private, or not within
- * one region.
+ * one region; -ENODEV: a ring of a persistent session.
  */
 int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -111,6 +111,10 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (count > pages - first)
 		return -EINVAL;
+	/* That memory may have no struct pages. */
+	if (kf->session->mode == KTAPE_MODE_PERSISTENT &&
+	    vma->vm_pgoff / pages < nr_cpu_ids * KTAPE_RINGS_PER_CPU)
+		return -ENODEV;
 	if (!page_at(kf->session, vma->vm_pgoff) ||
 	    !page_at(kf->session, vma->vm_pgoff + count - 1))
 		return -EINVAL;

@@ -156,7 +156,7 @@ void notrace kt_emit_lost(u32 opcode, u32 reason)
 	for (want = READ_ONCE(cpu->want[opcode]); want; want &= want - 1) {
 		r = cpu->ring[KTAPE_RING_EVENT][__ffs(want)];
 		kt_count(&r->page->emitted[KTAPE_CLASS_USER]);
-		kt_count(&r->page->lost[reason][KTAPE_CLASS_USER]);
+		kt_ring_lose(r, reason, KTAPE_CLASS_USER);
 	}
 	preempt_enable_notrace();
 }

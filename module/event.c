@@ -5,6 +5,8 @@
 #include <linux/sched.h>
 
 #include "event.h"
+#include "event_cost.h"
+#include "event_trigger.h"
 #include "filter.h"
 
 DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
@@ -64,12 +66,14 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 				struct task_struct *other, const bool brief)
 {
 	const struct kt_filters *f = rcu_dereference_sched(kt_filters[session]);
+	const struct kt_triggers *t =
+		rcu_dereference_sched(kt_triggers[session]);
 
 	kt_count(&r->page->emitted[rec->class]);
 	if (unlikely(f) && !kt_filter_pass(f, r, rec, other))
 		return;
 	if (unlikely(kt_nmi_unsafe())) {
-		kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec->class]);
+		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
 		return;
 	}
 	if (brief)
@@ -79,6 +83,9 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		kt_ring_write(r, rec);
 	if (unlikely(f))
 		kt_filter_passed(f, r, rec);
+	if (unlikely(t) &&
+	    kt_triggers_look_at(t, rec->code & (KTAPE_OPCODES - 1)))
+		kt_trigger_look(t, session, rec);
 }
 
 static __always_inline void deliver(u32 kind, const struct kt_record *rec,
@@ -212,13 +219,20 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 /**
  * kt_ring_opened() - a block was closed and the next one opened
  * @r: the ring
+ * @since: when the writer began to do so, 0 if that was another
+ *
+ * There is room again: losses are told now.
  *
  * Context: the writer's; waking happens in irq_work.
  */
-void kt_ring_opened(struct kt_ring *r)
+void kt_ring_opened(struct kt_ring *r, u64 since)
 {
 	struct kt_owner *owner = r->owner;
 
+	if (unlikely(READ_ONCE(r->lossy)))
+		kt_event_losses(r);
+	if (since)
+		kt_cost_opened(r, since);
 	/*
 	 * The commit is published before waiting is looked at.  Pairs with the
 	 * barrier between adding to waiting and looking at commit in

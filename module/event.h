@@ -69,6 +69,7 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
 
 /**
  * struct kt_owner - what the rings of a session know of it
+ * @session: its number
  * @generation: of its profile
  * @no_context: it is not recorded which thread runs
  * @waiting: readers that want to be woken
@@ -78,6 +79,7 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
  * @filled_told: it was queued
  */
 struct kt_owner {
+	u32 session;
 	u32 generation;
 	bool no_context;
 	atomic_t waiting;
@@ -97,6 +99,7 @@ void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2,
 void kt_event_record(u32 kind, const struct kt_record *rec);
 void kt_event_record_of(u32 kind, const struct kt_record *rec,
 			struct task_struct *other);
+void kt_event_losses(struct kt_ring *r);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
 unsigned int kt_event_class(unsigned int opcode);

@@ -138,7 +138,7 @@ static bool pass_rate(const struct kt_filters *f, struct kt_ring *r,
 	if (!kt_filter_in_force(f, KTAPE_FILTER_RATE) ||
 	    kt_rates_pass(f->rates, rec->code & (KTAPE_OPCODES - 1)))
 		return true;
-	kt_count(&r->page->lost[KTAPE_LOST_RATE][rec->class]);
+	kt_ring_lose(r, KTAPE_LOST_RATE, rec->class);
 	return false;
 }
 
@@ -149,7 +149,7 @@ static void put_span(const struct kt_filters *f, struct kt_ring *r,
 	if (!pass_rate(f, r, rec))
 		return;
 	if (unlikely(kt_nmi_unsafe())) {
-		kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec->class]);
+		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
 		return;
 	}
 	kt_ring_write(r, rec);

@@ -12,6 +12,7 @@
 #include "emit.h"
 #include "metadata.h"
 #include "names.h"
+#include "persist.h"
 #include "probe.h"
 #include "registry.h"
 #include "sink.h"
@@ -26,9 +27,9 @@ static char *block = "0";
 module_param(block, charp, 0444);
 MODULE_PARM_DESC(block, "session 0: bytes of a block (64K, less in small rings)");
 
-static char *mode = "overwrite";
+static char *mode = "";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "session 0: overwrite, discard or snapshot (overwrite)");
+MODULE_PARM_DESC(mode, "session 0: overwrite, discard, snapshot, persistent (overwrite; with persist= persistent)");
 
 static char *profile = "default";
 module_param(profile, charp, 0444);
@@ -53,6 +54,15 @@ MODULE_PARM_DESC(mark_mode, "permissions of /dev/ktape_mark (0600)");
 static unsigned int mark_rate = 10000;
 module_param(mark_rate, uint, 0444);
 MODULE_PARM_DESC(mark_rate, "events a second of a user without rights (10000)");
+
+/* An address: lockdown has a word in it. */
+static char *persist = "";
+module_param_hw(persist, charp, iomem, 0444);
+MODULE_PARM_DESC(persist, "memory that survives a reset: ADDRESS,SIZE as kept out by memmap=, or the name of reserved memory");
+
+static bool persist_drop;
+module_param(persist_drop, bool, 0444);
+MODULE_PARM_DESC(persist_drop, "forget the trace that is in that memory (0)");
 
 #define REGISTRY_MIN	64
 #define REGISTRY_MAX	(1U << 20)
@@ -85,19 +95,44 @@ static int parse_emit(void)
 	return 0;
 }
 
+static const char *const modes[] = {
+	[KTAPE_MODE_OVERWRITE] = "overwrite",
+	[KTAPE_MODE_DISCARD] = "discard",
+	[KTAPE_MODE_SNAPSHOT] = "snapshot",
+	[KTAPE_MODE_PERSISTENT] = "persistent",
+};
+
+static int parse_mode(struct kt_session_config *c)
+{
+	u32 i;
+
+	if (!*mode) {
+		c->mode = *persist ? KTAPE_MODE_PERSISTENT :
+				     KTAPE_MODE_OVERWRITE;
+	} else {
+		for (i = 0; i < ARRAY_SIZE(modes); i++)
+			if (!strcmp(mode, modes[i]))
+				break;
+		if (i == ARRAY_SIZE(modes)) {
+			pr_err("mode=%s is not overwrite, discard, snapshot or persistent\n",
+			       mode);
+			return -EINVAL;
+		}
+		c->mode = i;
+	}
+	/* The memory says how large the rings are. */
+	if (c->mode == KTAPE_MODE_PERSISTENT)
+		c->ring_size = 0;
+	return 0;
+}
+
 static int parse_config(struct kt_session_config *c, u64 *mask)
 {
 	if (parse_size("size", size, &c->ring_size) ||
 	    parse_size("block", block, &c->block_size))
 		return -EINVAL;
-	if (!strcmp(mode, "discard")) {
-		c->mode = KTAPE_MODE_DISCARD;
-	} else if (!strcmp(mode, "snapshot")) {
-		c->mode = KTAPE_MODE_SNAPSHOT;
-	} else if (strcmp(mode, "overwrite")) {
-		pr_err("mode=%s is not overwrite, discard or snapshot\n", mode);
+	if (parse_mode(c))
 		return -EINVAL;
-	}
 	if (kt_session_parse_profile(profile, mask)) {
 		pr_err("profile=%s is not none, default, all or a mask of events that exist\n",
 		       profile);
@@ -109,6 +144,18 @@ static int parse_config(struct kt_session_config *c, u64 *mask)
 		return -EINVAL;
 	}
 	return parse_emit();
+}
+
+static int init_persist(void)
+{
+	struct kt_persist_config c = {
+		.where = persist,
+		.drop = persist_drop,
+		.table_hash = kt_metadata_hash(),
+	};
+
+	c.metadata = kt_metadata_text(&c.length);
+	return kt_persist_init(&c);
 }
 
 /* The session that records from now on. */
@@ -125,7 +172,7 @@ static int make_session0(struct kt_session_config *c, const u64 *mask)
 			       c->failed_cpu, c->failed_asked, c->failed_had);
 		return PTR_ERR(session0);
 	}
-	if (c->ring_size != session0->size[KTAPE_RING_EVENT])
+	if (c->ring_size && c->ring_size != session0->size[KTAPE_RING_EVENT])
 		pr_info("size=%s: rings have %lu bytes\n", size,
 			session0->size[KTAPE_RING_EVENT]);
 	if (c->block_size &&
@@ -136,6 +183,24 @@ static int make_session0(struct kt_session_config *c, const u64 *mask)
 	kt_session_profile(session0, &p);
 	kt_session_start(session0);
 	return 0;
+}
+
+static void exit_sessions(void)
+{
+	kt_session_end_all();
+	kt_persist_exit();
+}
+
+static int init_sessions(struct kt_session_config *c, const u64 *mask)
+{
+	int ret = init_persist();
+
+	if (ret)
+		return ret;
+	ret = make_session0(c, mask);
+	if (ret)
+		exit_sessions();
+	return ret;
 }
 
 static int pm_event(struct notifier_block *nb, unsigned long event, void *data)
@@ -196,9 +261,9 @@ static int __init ktape_init(void)
 	ret = kt_session_hotplug_init();
 	if (ret)
 		goto err_emit;
-	ret = make_session0(&config, mask);
+	ret = init_sessions(&config, mask);
 	if (ret)
-		goto err_session;
+		goto err_hotplug;
 	ret = register_pm_notifier(&pm_notifier);
 	if (ret)
 		goto err_session;
@@ -215,7 +280,8 @@ err_dev:
 err_pm:
 	unregister_pm_notifier(&pm_notifier);
 err_session:
-	kt_session_end_all();
+	exit_sessions();
+err_hotplug:
 	kt_session_hotplug_exit();
 err_emit:
 	kt_emit_exit();
@@ -241,7 +307,7 @@ static void __exit ktape_exit(void)
 	kt_dev_mark_exit();
 	kt_dev_exit();
 	unregister_pm_notifier(&pm_notifier);
-	kt_session_end_all();
+	exit_sessions();
 	kt_session_hotplug_exit();
 	kt_emit_exit();
 	kt_sink_exit();

@@ -157,7 +157,7 @@ noinline void kt_ring_publish_slow(struct kt_ring *r)
 	}
 	/* A nested context that opened a block told of it too early. */
 	if (((from - 1) ^ (READ_ONCE(r->committed) - 1)) >> r->block_shift)
-		kt_ring_opened(r);
+		kt_ring_opened(r, 0);
 }
 
 static unsigned int block_index(const struct kt_ring *r, unsigned long pos)
@@ -225,7 +225,14 @@ static void take_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 		p->lost[i] = kt_ring_lost(r->page, i);
 }
 
-static u64 clock_not_back(struct kt_ring *r)
+/**
+ * kt_ring_time() - now, as a record of the ring would have it
+ * @r: the ring
+ *
+ * Context: as kt_ring_put().
+ * Return: whole time.
+ */
+u64 kt_ring_time(struct kt_ring *r)
 {
 	u32 lo, hi;
 
@@ -245,7 +252,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 
 	p->write = READ_ONCE(r->write);
 	barrier();	/* the time is read after write: it cannot go back */
-	p->ts = clock_not_back(r);
+	p->ts = kt_ring_time(r);
 	off = p->write & (r->block_size - 1);
 	p->first = off == 0 && !r->lapped && p->write == 0;
 	p->extend = (u32)(p->ts >> 32) != READ_ONCE(r->ts_hi);
@@ -432,7 +439,7 @@ static void drop(struct kt_ring *r, const struct kt_record *rec,
 	if (reason == BEYOND)
 		kt_local_dec(&r->page->emitted[rec->class]);
 	else
-		kt_count(&r->page->lost[reason][rec->class]);
+		kt_ring_lose(r, reason, rec->class);
 }
 
 /*
@@ -552,7 +559,7 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 		put_words(address(r, p.record), rec, (u32)p.ts);
 	kt_ring_publish(r, p.write, p.end);
 	if (p.open)
-		kt_ring_opened(r);
+		kt_ring_opened(r, p.ts);
 	return 0;
 }
 
@@ -562,10 +569,11 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
  * @rec: the record
  *
  * Context: any, on the owning CPU with preemption disabled.
+ * Return: 0, or 1 + the reason for which it was lost.
  */
-void kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
+int kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
 {
-	put(r, rec);
+	return put(r, rec);
 }
 
 /**

@@ -53,6 +53,20 @@ enum kt_filling {
 #define KT_SHED_LEVELS	2	/* classes of higher priority are never shed */
 
 /**
+ * struct kt_loss - losses of one class that no record has told of yet
+ * @first: time of the first of them
+ * @last: time of the last one
+ * @told: how many were told before
+ * @open: there are some
+ */
+struct kt_loss {
+	u64 first;
+	u64 last;
+	u64 told;
+	u64 open;
+};
+
+/**
  * struct kt_ring - one CPU's ring of one kind in one session
  * @write: position of the next reservation
  * @desc: descriptor of the block that is being filled, or @stop
@@ -78,6 +92,10 @@ enum kt_filling {
  * @blocks: descriptor of each block
  * @base: address of each block
  * @owner: of the user of the ring, who is told about opened blocks
+ * @losses: counts what happened to @loss
+ * @lossy: there are losses to be told
+ * @telling: they are being told
+ * @loss: losses per class; of the owning CPU, as everything else
  */
 struct kt_ring {
 	unsigned long write;
@@ -104,6 +122,10 @@ struct kt_ring {
 	struct kt_desc *blocks;
 	void **base;
 	void *owner;
+	unsigned long losses;
+	bool lossy;
+	bool telling;
+	struct kt_loss loss[KTAPE_CLASSES];
 };
 
 /**
@@ -159,7 +181,7 @@ struct kt_ring_config {
 };
 
 void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
-void kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
+int kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
 int kt_ring_flush(struct kt_ring *r);
 void kt_ring_halt(struct kt_ring *r);
 void kt_ring_cut(struct kt_ring *r, unsigned long position);
@@ -191,16 +213,23 @@ void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
 		  u32 a2);
 void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
 			u32 a2);
+u64 kt_ring_time(struct kt_ring *r);
+void kt_ring_lose(struct kt_ring *r, unsigned int reason, unsigned int class);
+bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
+		       struct kt_loss *taken);
+void kt_ring_loss_back(struct kt_ring *r, unsigned int class,
+		       const struct kt_loss *taken);
 u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason);
 u64 kt_ring_emitted(const struct ktape_ring_page *page);
 u64 kt_ring_filtered(const struct ktape_ring_page *page);
 
 /*
  * Given by the user of the ring.  All run on the owning CPU in the context of
- * the writer, possibly an NMI.
+ * the writer, possibly an NMI.  @since is when the writer began to open the
+ * block, 0 if that was another.
  */
 void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts);
-void kt_ring_opened(struct kt_ring *r);
+void kt_ring_opened(struct kt_ring *r, u64 since);
 void kt_ring_filled(struct kt_ring *r);
 
 /* Positions only grow; with 32 bits they wrap, so compare by difference. */

@@ -6,6 +6,9 @@
  * without a page table walk, and then split into single pages: each page lives
  * by its own reference count.  Without the split a mapped page of a higher
  * order would go back to the allocator while a reader still has it.
+ *
+ * The rings of a persistent session are where they were told to be, in memory
+ * that may have no struct pages: it is neither freed nor found for a mapping.
  */
 #include <linux/err.h>
 #include <linux/gfp.h>
@@ -24,12 +27,19 @@ static void free_block(void *base, unsigned long size)
 		put_page(virt_to_page(base + i));
 }
 
-static void *alloc_block(const struct kt_ring_spec *spec)
+static bool is_elsewhere(const struct kt_ring *r)
+{
+	return r->mode == KTAPE_MODE_PERSISTENT;
+}
+
+static void *alloc_block(const struct kt_ring_spec *spec, unsigned int i)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY;
 	unsigned int order = get_order(spec->block_size);
 	struct page *page;
 
+	if (spec->blocks)
+		return spec->blocks + (unsigned long)i * spec->block_size;
 	if (spec->account)
 		gfp |= __GFP_ACCOUNT;
 	page = alloc_pages_node(cpu_to_node(spec->cpu), gfp, order);
@@ -68,14 +78,15 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 	if (!r)
 		return ERR_PTR(-ENOMEM);
 	r->block_size = spec->block_size;
+	r->mode = spec->mode;
 	r->blocks = kvcalloc(nr, sizeof(*r->blocks), gfp);
 	r->base = kvcalloc(nr, sizeof(*r->base), gfp);
-	r->page = (void *)get_zeroed_page(gfp);
+	r->page = spec->page ?: (void *)get_zeroed_page(gfp);
 	if (!r->blocks || !r->base || !r->page)
 		goto err;
 	r->nr_blocks = nr;
 	for (i = 0; i < nr; i++) {
-		r->base[i] = alloc_block(spec);
+		r->base[i] = alloc_block(spec, i);
 		if (!r->base[i] || fatal_signal_pending(current))
 			goto err;
 		spec->had += spec->block_size;
@@ -105,11 +116,11 @@ void kt_ring_free(struct kt_ring *r)
 
 	if (!r)
 		return;
-	for (i = 0; i < r->nr_blocks; i++) {
+	for (i = 0; i < r->nr_blocks && !is_elsewhere(r); i++) {
 		free_block(r->base[i], r->block_size);
 		cond_resched();
 	}
-	if (r->page)
+	if (r->page && !is_elsewhere(r))
 		put_page(virt_to_page(r->page));
 	kvfree(r->base);
 	kvfree(r->blocks);
@@ -122,13 +133,16 @@ void kt_ring_free(struct kt_ring *r)
  * @page: 0 is the control page, the data follow
  *
  * Context: any.
- * Return: the page without a reference, or NULL past the end.
+ * Return: the page without a reference, or NULL past the end and in persistent
+ * mode.
  */
 struct page *kt_ring_page_at(const struct kt_ring *r, unsigned long page)
 {
 	unsigned long pages = r->block_size >> PAGE_SHIFT;
 	unsigned long block;
 
+	if (is_elsewhere(r))
+		return NULL;
 	if (!page)
 		return virt_to_page(r->page);
 	block = (page - 1) / pages;

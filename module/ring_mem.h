@@ -15,6 +15,8 @@ struct page;
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
  * @account: charge the memory to the caller's cgroup
+ * @page: persistent mode: zeroed control page, which stays the caller's
+ * @blocks: persistent mode: all blocks in a row, likewise
  * @owner: for kt_ring_opened()
  * @had: out: bytes of @size for which there was memory
  */
@@ -25,6 +27,8 @@ struct kt_ring_spec {
 	unsigned int cpu;
 	unsigned int kind;
 	bool account;
+	void *page;
+	char *blocks;
 	void *owner;
 	unsigned long had;
 };

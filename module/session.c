@@ -15,10 +15,12 @@
 #include <linux/string.h>
 
 #include "control.h"
+#include "persist.h"
 #include "probe.h"
 #include "ring_mem.h"
 #include "session.h"
 #include "session_filter.h"
+#include "session_trigger.h"
 
 #define DEFAULT_RING		(1UL << 20)
 #define DEFAULT_BLOCK		(64UL << 10)
@@ -33,8 +35,10 @@ struct kt_session *kt_sessions[KT_SESSIONS];
 
 static u64 cpu_bytes(const struct kt_session *s)
 {
-	return s ? (u64)s->size[KTAPE_RING_EVENT] +
-			   s->size[KTAPE_RING_CONTROL] : 0;
+	/* What the kernel does not use cannot become too little. */
+	if (!s || s->mode == KTAPE_MODE_PERSISTENT)
+		return 0;
+	return (u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL];
 }
 
 /* Of one CPU in all sessions. */
@@ -79,6 +83,8 @@ static int set_sizes(struct kt_session *s, struct kt_session_config *c)
 	u64 size = c->ring_size ?: DEFAULT_RING;
 	u64 control = c->control_size ?: DEFAULT_CONTROL;
 
+	if (s->mode == KTAPE_MODE_PERSISTENT)
+		return kt_persist_open(s, c);
 	if (size > RING_MAX || block > RING_MAX / RING_BLOCKS_MIN ||
 	    control > RING_MAX)
 		return -EINVAL;
@@ -131,6 +137,7 @@ static int set_up(struct kt_session *s, struct kt_session_config *c)
 	if (id == KT_SESSIONS)
 		return -EMFILE;
 	s->id = id;
+	s->owner.session = id;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	ret = add_online_cpus(s, c);
@@ -157,14 +164,16 @@ static void look(struct work_struct *work)
  *
  * Context: process context, may sleep.
  * Return: the session with one user, and one more if it lingers; ERR_PTR of
- * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM.
+ * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM;
+ * persistent: as kt_persist_open().
  */
 struct kt_session *kt_session_create(struct kt_session_config *config)
 {
+	static u64 serials;
 	struct kt_session *s;
 	int ret;
 
-	if (config->mode > KTAPE_MODE_SNAPSHOT)
+	if (config->mode > KTAPE_MODE_PERSISTENT)
 		return ERR_PTR(-EINVAL);
 	s = kzalloc(struct_size(s, rings, nr_cpu_ids), GFP_KERNEL);
 	if (!s)
@@ -184,6 +193,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	kt_session_policy_init(s);
 	kt_mask_normalise(s->mask);
 	mutex_lock(&kt_session_control);
+	s->serial = ++serials;
 	ret = s->name[0] && kt_session_named(s->name) ? -EEXIST : 0;
 	if (!ret)
 		ret = set_sizes(s, config);
@@ -192,11 +202,14 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	ret = set_up(s, config);
 	/* Memory may be too fragmented for blocks of the default size. */
 	while (ret == -ENOMEM && !config->block_size &&
+	       s->mode != KTAPE_MODE_PERSISTENT &&
 	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
 		s->block_size[KTAPE_RING_EVENT] /= 2;
 		ret = set_up(s, config);
 	}
 out:
+	if (ret)
+		kt_persist_close(s);
 	mutex_unlock(&kt_session_control);
 	if (ret) {
 		kfree(s);
@@ -219,6 +232,7 @@ void kt_session_destroy(struct kt_session *s)
 	cancel_delayed_work_sync(&s->look);
 	cancel_delayed_work_sync(&s->watch);
 	kt_session_freeze_exit(s);
+	kt_session_triggers_exit(s);
 	mutex_lock(&kt_session_control);
 	kt_session_filters_exit(s);
 	cpus_read_lock();
@@ -229,6 +243,7 @@ void kt_session_destroy(struct kt_session *s)
 	kt_session_remove_rings(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
+	kt_persist_close(s);
 	mutex_unlock(&kt_session_control);
 	kfree(s);
 }
@@ -317,4 +332,3 @@ void kt_session_resumed(void)
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 }
-

@@ -55,6 +55,7 @@ struct kt_rings {
  * struct kt_session - rings, profile and readers that belong together
  * @owner: what the rings know of it
  * @id: number, the bit in the want bytes
+ * @serial: a number that no other session ever has
  * @users: open files, and one for who keeps it: the module or its name
  * @files: open files
  * @lingers: its name keeps it
@@ -90,6 +91,7 @@ struct kt_rings {
 struct kt_session {
 	struct kt_owner owner;
 	u32 id;
+	u64 serial;
 	u32 mode;
 	refcount_t users;
 	atomic_t files;
@@ -192,17 +194,22 @@ extern struct kt_session *kt_sessions[KT_SESSIONS];
 struct kt_session *kt_session_create(struct kt_session_config *config);
 void kt_session_destroy(struct kt_session *s);
 int kt_session_start(struct kt_session *s);
+int kt_session_start_locked(struct kt_session *s);
 void kt_session_stop(struct kt_session *s);
 void kt_session_stop_full(struct kt_session *s);
 bool kt_session_is_full(const struct kt_session *s);
+void kt_session_stop_locked(struct kt_session *s);
 void kt_session_clear(struct kt_session *s);
 void kt_session_forget(struct kt_session *s);
 int kt_session_flush(struct kt_session *s);
 void kt_session_resumed(void);
+void kt_session_routes(void);
 void kt_session_sinks(void);
 void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
+void kt_session_profile_locked(struct kt_session *s, const u64 *mask);
 int kt_session_parse_profile(const char *text, u64 *mask);
 bool kt_session_mask_ok(const u64 *mask);
+bool kt_session_is_implied(unsigned int opcode);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
 bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus);

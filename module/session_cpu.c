@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "control.h"
+#include "persist.h"
 #include "ring_mem.h"
 #include "session.h"
 
@@ -91,6 +92,7 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
 		if (s->mode == KTAPE_MODE_SNAPSHOT &&
 		    spec.kind == KTAPE_RING_CONTROL)
 			spec.mode = KTAPE_MODE_DISCARD;
+		kt_persist_place(s, &spec);
 		r = kt_ring_alloc(&spec);
 		if (IS_ERR(r)) {
 			if (config)

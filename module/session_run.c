@@ -22,9 +22,11 @@
 
 #include "control.h"
 #include "emit.h"
+#include "event_trigger.h"
 #include "filter.h"
 #include "probe.h"
 #include "session.h"
+#include "session_trigger.h"
 
 /**
  * kt_session_mask_ok() - are there events for all bits of a mask?
@@ -48,6 +50,18 @@ static const u8 implied[] = {
 #define KTAPE_IMPLIED(NAME) KTAPE_EV_##NAME,
 #include <ktape/events.h>
 };
+
+/**
+ * kt_session_is_implied() - does an event only come with others?
+ * @opcode: of an event
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+bool kt_session_is_implied(unsigned int opcode)
+{
+	return memchr(implied, opcode, sizeof(implied));
+}
 
 /* Frequent or large: no preset has them. */
 static const u8 on_request[] = {
@@ -148,12 +162,21 @@ static bool everywhere(const struct kt_session *s, unsigned int opcode)
 		kt_gates_have(f->gates, opcode));
 }
 
+static bool is_triggering(unsigned int session, unsigned int opcode)
+{
+	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
+	const struct kt_triggers *t = rcu_dereference_raw(kt_triggers[session]);
+
+	return t && kt_triggers_look_at(t, opcode);
+}
+
 static void set_route(struct kt_cpu *c, unsigned int opcode)
 {
 	u8 want = c->want[opcode], route = KT_ROUTE_MANY;
 
 	if (is_power_of_2(want) && !kt_sink_wants(opcode) &&
-	    !is_filtered(__ffs(want), opcode))
+	    !is_filtered(__ffs(want), opcode) &&
+	    !is_triggering(__ffs(want), opcode))
 		route = __ffs(want);
 	if (c->route[opcode] != route)
 		WRITE_ONCE(c->route[opcode], route);
@@ -284,51 +307,63 @@ static void unlock(void)
 }
 
 /**
+ * kt_session_routes() - what sinks want or triggers look at has changed
+ *
+ * Context: process context with cpus_read_lock() and kt_session_lock.
+ */
+void kt_session_routes(void)
+{
+	unsigned int cpu, i;
+
+	for_each_possible_cpu(cpu)
+		for (i = 0; i < KTAPE_OPCODES; i++)
+			set_route(per_cpu_ptr(&kt_cpus, cpu), i);
+}
+
+/**
  * kt_session_sinks() - what the sinks want has changed
  *
  * Context: process context, may sleep.
  */
 void kt_session_sinks(void)
 {
-	unsigned int cpu, i;
-
 	mutex_lock(&kt_session_control);
 	lock();
-	for_each_possible_cpu(cpu)
-		for (i = 0; i < KTAPE_OPCODES; i++)
-			set_route(per_cpu_ptr(&kt_cpus, cpu), i);
+	kt_session_routes();
 	unlock();
 	kt_session_probes(NULL);
 	mutex_unlock(&kt_session_control);
 }
 
 /**
- * kt_session_start() - record
+ * kt_session_start_locked() - record
  * @s: the session
  *
- * Context: process context, may sleep.
+ * Context: process context with kt_session_control, may sleep.
  * Return: 0, or -ENODEV if it was destroyed.
  */
-int kt_session_start(struct kt_session *s)
+int kt_session_start_locked(struct kt_session *s)
 {
 	const struct kt_filters *f;
 	u64 told[KTAPE_MASK_WORDS];
-	int ret;
 
-	mutex_lock(&kt_session_control);
-	ret = s->gone ? -ENODEV : 0;
-	if (s->running || ret)
-		goto out;
+	if (s->gone)
+		return -ENODEV;
+	if (s->running)
+		return 0;
+	kt_session_triggers_arm(s);
 	prepare(s->mask, told);
 	lock();
 	memcpy(s->told, told, sizeof(s->told));
 	kt_session_arm(s);
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
-	s->active = true;
 	WRITE_ONCE(s->running, true);
 	f = kt_session_filters(s);
 	kt_filters_renew_gates(f);
+	/* Where the next ledger's counts begin: nobody writes yet. */
+	kt_control_ledger(s, KT_LEDGER_START);
+	s->active = true;
 	kt_session_want(s);
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
@@ -339,7 +374,23 @@ int kt_session_start(struct kt_session *s)
 	/* Context records may turn out not to be wanted. */
 	kt_session_probes(NULL);
 	kt_session_watch(s);
-out:
+	kt_session_triggers_watch(s);
+	return 0;
+}
+
+/**
+ * kt_session_start() - record
+ * @s: the session
+ *
+ * Context: process context, may sleep.
+ * Return: as kt_session_start_locked().
+ */
+int kt_session_start(struct kt_session *s)
+{
+	int ret;
+
+	mutex_lock(&kt_session_control);
+	ret = kt_session_start_locked(s);
 	mutex_unlock(&kt_session_control);
 	return ret;
 }
@@ -354,8 +405,9 @@ static void stop(struct kt_session *s)
 	s->active = false;
 	want_everywhere(s);
 	synchronize_rcu();
+	/* The counts of a full snapshot are those of its end. */
 	kt_session_freeze_cut(s);
-	kt_control_ledger(s);
+	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	set_flags(s, KTAPE_RING_FLAG_STOPPED |
 			     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
@@ -364,6 +416,18 @@ static void stop(struct kt_session *s)
 	unlock();
 	kt_session_probes(NULL);
 	wake_up_all(&s->owner.wait);
+}
+
+/**
+ * kt_session_stop_locked() - kt_session_stop() within the lock
+ * @s: the session
+ *
+ * Context: process context with kt_session_control, may sleep.
+ */
+void kt_session_stop_locked(struct kt_session *s)
+{
+	if (s->running)
+		stop(s);
 }
 
 /**
@@ -377,8 +441,7 @@ static void stop(struct kt_session *s)
 void kt_session_stop(struct kt_session *s)
 {
 	mutex_lock(&kt_session_control);
-	if (s->running)
-		stop(s);
+	kt_session_stop_locked(s);
 	mutex_unlock(&kt_session_control);
 }
 
@@ -429,6 +492,22 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 	unlock();
 	if (s->running)
 		kt_session_probes(NULL);
+}
+
+/**
+ * kt_session_profile_locked() - set the profile
+ * @s: the session
+ * @mask: bit n is opcode n, checked
+ *
+ * Context: process context with kt_session_control, may sleep.
+ */
+void kt_session_profile_locked(struct kt_session *s, const u64 *mask)
+{
+	u64 to[KTAPE_MASK_WORDS];
+
+	memcpy(to, mask, sizeof(to));
+	kt_mask_normalise(to);
+	change(s, to, s->flags);
 }
 
 /**

@@ -157,7 +157,7 @@ noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
 	/* Older ways to unwind take locks. */
 	if (kt_nmi_unsafe() ||
 	    (!IS_ENABLED(CONFIG_ARCH_STACKWALK) && in_nmi())) {
-		kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec.class]);
+		kt_ring_lose(r, KTAPE_LOST_NESTED, rec.class);
 		return;
 	}
 	nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);

@@ -7,6 +7,7 @@
 #include <trace/events/task.h>
 
 #include "../event.h"
+#include "../event_trigger.h"
 #include "../filter.h"
 #include "../probe.h"
 #include "../registry.h"
@@ -82,6 +83,7 @@ static __always_inline void process_exit(struct task_struct *p)
 	KT_EVENT3(PROCESS_EXIT, (u8)p->prio, p->pid, p->tgid, p->exit_code);
 	kt_registry_thread_exit(p->pid, p->tgid);
 	kt_filter_thread_exits(p);
+	kt_trigger_thread_exits(p);
 	kt_probe_leave();
 }
 

@@ -40,6 +40,9 @@ static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
  * @said: the last ledger record by CPU, ring and class: emitted, filtered, lost
  * @before: records of the class control in the control ring before that record
  * @nr: how many ledger records there were, by CPU
+ * @told: losses of which loss records told, by CPU, ring and class
+ * @silent: its control ring lost something itself, by CPU
+ * @tracers: how many tracer records there were, by CPU
  * @next: called with each record, or NULL
  * @arg: for it
  */
@@ -48,19 +51,50 @@ struct kt_ledger {
 	uint64_t said[KTS_CPUS][2][KTAPE_CLASSES][2 + KTAPE_LOST_REASONS];
 	uint64_t before[KTS_CPUS];
 	uint64_t nr[KTS_CPUS];
+	uint64_t told[KTS_CPUS][2][KTAPE_CLASSES];
+	bool silent[KTS_CPUS];
+	uint64_t tracers[KTS_CPUS];
 	void (*next)(const struct ktape_block *b, const struct kt_rec *r,
 		     void *arg);
 	void *arg;
 };
 
+static inline uint64_t kt_two_words(const uint32_t *word)
+{
+	return word[0] | (uint64_t)word[1] << 32;
+}
+
+/* Of events that were lost before it, and none of them twice. */
+static inline void kt_ledger_loss(struct kt_ledger *l,
+				  const struct ktape_block *b,
+				  const struct kt_rec *r)
+{
+	uint64_t first = kt_two_words(r->args), last = kt_two_words(r->args + 2);
+	uint64_t nr = kt_two_words(r->args + 4);
+
+	if (!nr || first > last || last > r->ts)
+		kts_bad(&l->t, "%llu lost from %llu to %llu, told at %llu",
+			(unsigned long long)nr, (unsigned long long)first,
+			(unsigned long long)last, (unsigned long long)r->ts);
+	l->told[b->cpu][r->dat20 >> 5 & 1][r->dat20 & 31] += nr;
+}
+
 static inline void kt_ledger_record(const struct ktape_block *b,
 				    const struct kt_rec *r, void *arg)
 {
 	struct kt_ledger *l = arg;
-	uint32_t class = r->dat20 & 31, ring = r->dat20 >> 5;
+	uint32_t class = r->dat20 & 31, ring = r->dat20 >> 5 & 7;
 
 	if (l->next)
 		l->next(b, r, l->arg);
+	if (r->op == KTAPE_EV_LOSS)
+		kt_ledger_loss(l, b, r);
+	if (r->op == KTAPE_EV_TRACER) {
+		/* The one before took some time, unless it was the first. */
+		if (l->tracers[b->cpu] && !r->args[0])
+			kts_bad(&l->t, "an event took no time at all");
+		l->tracers[b->cpu]++;
+	}
 	if (r->op != KTAPE_EV_LEDGER || ring > 1)
 		return;
 	memcpy(l->said[b->cpu][ring][class], r->blob,
@@ -90,6 +124,21 @@ static inline struct kt_ledger *kt_ledger_new(void)
 				(unsigned long long)__b, cpu, kind, class); \
 	} while (0)
 
+/*
+ * The stream tells of each loss: a packet's head may have been read before it, a
+ * loss record may not, unless the control ring could not take it.
+ */
+static inline void kt_ledger_told(struct kt_ledger *l,
+				  const struct ktape_stats *st, int class,
+				  uint64_t lost)
+{
+	uint64_t told = l->told[st->cpu][st->kind][class];
+
+	if (told > lost || (l->nr[st->cpu] && !l->silent[st->cpu]))
+		KT_LEDGER_CHECK(l, told, lost, "loss records, lost", st->cpu,
+				st->kind, class);
+}
+
 /* One class of one ring of a stopped session against @st. */
 static inline void kt_ledger_class(struct kt_ledger *l,
 				   const struct ktape_stats *st, int class)
@@ -100,6 +149,7 @@ static inline void kt_ledger_class(struct kt_ledger *l,
 
 	for (i = 0; i < KTAPE_LOST_REASONS; i++)
 		lost += st->lost[i][class];
+	kt_ledger_told(l, st, class, lost);
 	KT_LEDGER_CHECK(l, l->t.stream[cpu][kind].class[class] + lost,
 			st->emitted[class] - st->filtered[class],
 			"records + lost, emitted", cpu, kind, class);
@@ -123,6 +173,27 @@ static inline void kt_ledger_class(struct kt_ledger *l,
 }
 
 /*
+ * What the head of the last packet says.  Whoever had read all records before
+ * the last losses got no other packet: its counts are then those of a moment
+ * before, and only the ledger and loss records tell the rest.  Where nothing was
+ * lost there is no rest.
+ */
+static inline void kt_ledger_last(struct kt_ledger *l,
+				  const struct ktape_stats *st)
+{
+	const struct kts_stream *s = &l->t.stream[st->cpu][st->kind];
+	uint64_t emitted = kt_sum(st->emitted), lost = kt_lost(st);
+
+	if (s->emitted > emitted || s->discarded > lost ||
+	    (s->emitted < emitted && !lost && !kt_sum(st->filtered)))
+		kts_bad(&l->t, "last packet: %llu emitted %llu lost, in truth %llu %llu, cpu %u kind %u",
+			(unsigned long long)s->emitted,
+			(unsigned long long)s->discarded,
+			(unsigned long long)emitted, (unsigned long long)lost,
+			st->cpu, st->kind);
+}
+
+/*
  * All rings of a stopped session that was read from its start to its end.
  * Return: events lost, or a negative errno; l->t.error tells what is wrong.
  */
@@ -132,22 +203,19 @@ static inline int64_t kt_ledger_check(struct kt_ledger *l, int fd, int cpus)
 	int64_t lost = 0;
 	int ret;
 
-	for (int cpu = 0; cpu < cpus; cpu++)
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		ret = kt_stats(fd, cpu, KTAPE_RING_CONTROL, &st);
+		l->silent[cpu] = ret || kt_lost(&st);
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			struct kts_stream *s = &l->t.stream[cpu][kind];
-
 			ret = kt_stats(fd, cpu, kind, &st);
 			if (ret)
 				return ret;
 			for (int class = 0; class < KTAPE_CLASSES; class++)
 				kt_ledger_class(l, &st, class);
-			KT_LEDGER_CHECK(l, s->emitted, kt_sum(st.emitted),
-					"last packet, emitted", cpu, kind, -1);
-			KT_LEDGER_CHECK(l, s->discarded, kt_lost(&st),
-					"last packet, discarded", cpu, kind,
-					-1);
+			kt_ledger_last(l, &st);
 			lost += kt_lost(&st);
 		}
+	}
 	return lost;
 }
 

@@ -10,6 +10,7 @@
 #include "kselftest_harness.h"
 
 #include <ktape/session.h>
+#include <ktape/trigger.h>
 
 #include "kt_ring.h"
 
@@ -149,6 +150,7 @@ union any {
 	struct ktape_session_ref ref;
 	struct ktape_policy policy;
 	struct ktape_reader_info reader;
+	struct ktape_trigger trigger;
 };
 
 #define RIGHT(NAME, member, op, write, want)			\
@@ -185,6 +187,9 @@ static const struct {
 	RIGHT(POLICY, policy, KTAPE_POLICY_GET, false, 0),
 	RIGHT(READER, reader, 0, false, 0),
 	RIGHT(POLICY, policy, KTAPE_POLICY_SET, true, 0),
+	RIGHT(TRIGGER, trigger, KTAPE_TRIGGER_GET, false, -ENOENT),
+	RIGHT(TRIGGER, trigger, KTAPE_TRIGGER_ADD, true, -EINVAL),
+	RIGHT(TRIGGER, trigger, KTAPE_TRIGGER_REMOVE, true, -ENOENT),
 	RIGHT(DESTROY, ref, 0, true, -EBUSY),
 };
 

@@ -8,8 +8,11 @@
 
 #include "kselftest_harness.h"
 
+#include <ktape/cost.h>
 #include <ktape/filter.h>
+#include <ktape/persist.h>
 #include <ktape/session.h>
+#include <ktape/trigger.h>
 
 #include "kt.h"
 
@@ -36,6 +39,9 @@ union any {
 	struct ktape_reader_info reader;
 	struct ktape_filter filter;
 	struct ktape_probe probe;
+	struct ktape_cost cost;
+	struct ktape_persist_info persist_info;
+	struct ktape_trigger trigger;
 };
 
 static char text[TEXT_ROOM];
@@ -154,12 +160,27 @@ COMMAND(FILTER, struct ktape_filter, .result = true,
 COMMAND(PROBE, struct ktape_probe, .result = true,
 	.zero = { FROM(struct ktape_probe, flags) });
 
+COMMAND(COST, struct ktape_cost, .result = true,
+	.zero = { MEMBER(struct ktape_cost, flags),
+		  MEMBER(struct ktape_cost, reserved) },
+	.out = FROM(struct ktape_cost, samples));
+COMMAND(TRIGGER, struct ktape_trigger, .result = true,
+	.zero = { FROM(struct ktape_trigger, when) });
+COMMAND(PERSIST_INFO, struct ktape_persist_info, .result = true,
+	.zero = { FROM(struct ktape_persist_info, flags) });
+
 FIXTURE_SETUP(command)
 {
+	/* For TRIGGER, which tells of the first one. */
+	struct ktape_trigger trigger = { .size = sizeof(trigger),
+					 .op = KTAPE_TRIGGER_ADD,
+					 .opcode = KTAPE_EV_MARK };
+
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
 	self->fd = kt_create(self->main, KTAPE_MODE_DISCARD, 16 * PAGE, PAGE);
 	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_TRIGGER, &trigger));
 	self->end = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->end);
@@ -190,6 +211,15 @@ static int call(int fd, unsigned long cmd, void *arg)
 	return ret;
 }
 
+/* One with this number, whatever its size and direction. */
+static bool is_command(unsigned int nr)
+{
+	return nr < COMMANDS || nr == _IOC_NR(KTAPE_IOC_COST) ||
+	       nr == _IOC_NR(KTAPE_IOC_TRIGGER) ||
+	       (nr >= _IOC_NR(KTAPE_IOC_PERSIST_INFO) &&
+		nr <= _IOC_NR(KTAPE_IOC_PERSIST_DROP));
+}
+
 TEST_F(command, numbers)
 {
 	const struct ktape_command empty = { .size = 0 };
@@ -199,7 +229,7 @@ TEST_F(command, numbers)
 	for (unsigned int bit = 0; bit < 32; bit++) {
 		cmd = variant->cmd ^ 1UL << bit;
 		c = empty;
-		if (bit < _IOC_TYPESHIFT && _IOC_NR(cmd) < COMMANDS)
+		if (bit < _IOC_TYPESHIFT && is_command(_IOC_NR(cmd)))
 			continue;	/* may be another command */
 		EXPECT_EQ(-ENOTTY, kt_ioctl(self->fd, cmd, &c));
 	}
@@ -211,7 +241,7 @@ TEST_F(command, numbers)
 			  kt_ioctl(self->fd, cmd, &c));
 	}
 	for (unsigned int nr = COMMANDS; nr < 256; nr++)
-		for (unsigned int dir = 0; dir < 4; dir++)
+		for (unsigned int dir = 0; dir < 4 && !is_command(nr); dir++)
 			EXPECT_EQ(-ENOTTY, kt_ioctl(self->fd,
 						    _IOC(dir, KTAPE_IOC_MAGIC,
 							 nr, 4), &c));

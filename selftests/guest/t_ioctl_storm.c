@@ -11,12 +11,13 @@
 #include "kselftest_harness.h"
 
 #include <ktape/filter.h>
+#include <ktape/trigger.h>
 
 #include "kt_ring.h"
 
 #define THREADS		8
 #define SECONDS		4
-#define COMMANDS	14
+#define COMMANDS	15
 #define SHARED		2
 #define ARG_SIZE	4096
 #define GUARD		64
@@ -27,7 +28,7 @@ static const unsigned long commands[COMMANDS] = {
 	KTAPE_IOC_START, KTAPE_IOC_STOP, KTAPE_IOC_CLEAR, KTAPE_IOC_FLUSH,
 	KTAPE_IOC_STATS, KTAPE_IOC_CONSUMER, KTAPE_IOC_EVENT_INFO,
 	KTAPE_IOC_METADATA, KTAPE_IOC_WATERMARK, KTAPE_IOC_CREATE,
-	KTAPE_IOC_FILTER,
+	KTAPE_IOC_FILTER, KTAPE_IOC_TRIGGER,
 };
 
 /* Arguments that pass the first checks often enough. */

@@ -102,6 +102,7 @@ static const struct {
 	IN(WATERMARK, watermark, bytes, 1ULL << 32, -EINVAL),
 	IN(WATERMARK, watermark, bytes, 1ULL << 63, -EINVAL),
 	IN(WATERMARK, watermark, bytes, ~0ULL, -EINVAL),
+	IN(CREATE, create, mode, 3, -ENODEV),
 	IN(CREATE, create, mode, 4, -EINVAL),
 	IN(CREATE, create, mode, 0x80000000, -EINVAL),
 	IN(CREATE, create, mode, 0xffffffff, -EINVAL),
@@ -172,7 +173,8 @@ TEST_F(value, features_and_layout_agree)
 			  KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_TRACEPOINTS |
 			  KTAPE_FEATURE_FILTER | KTAPE_FEATURE_CGROUP |
 			  KTAPE_FEATURE_KPROBE | KTAPE_FEATURE_STACK |
-			  KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT,
+			  KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT |
+			  KTAPE_FEATURE_TRIGGER,
 		  f.features & ~KTAPE_FEATURE_POS32);
 	EXPECT_EQ(sizeof(long) == 4, !!(f.features & KTAPE_FEATURE_POS32));
 

@@ -150,6 +150,10 @@ static int finish(FIXTURE_DATA(witness) *self)
 	    kt_follow_all(&self->l->t, &self->b, self->fd) ||
 	    kt_ledger_check(self->l, self->fd, kt_cpus()))
 		return -1;
+	/* Of KTAPE_EV_TRACER there is one at each start. */
+	for (int cpu = 0; cpu < kt_cpus(); cpu++)
+		if (!self->l->tracers[cpu])
+			return -1;
 	return self->l->t.error[0] ? -1 : 0;
 }
 

@@ -4,10 +4,13 @@
  *
  *   make_trace folder DIR CPUS	8 packets of 4 records a CPU, each of 4096 bytes
  *   make_trace pipe CPUS	the same as a pipe form on standard output
+ *   make_trace image FILE	memory that survived a reset, behind 3 pages of zeros
  *   make_trace kinds DIR	one packet with records of several kinds
  *   make_trace emitted DIR	exceptions, user events, signals, with their names
+ *   make_trace session DIR FILE	a whole session, also as a pipe form
  */
-#include "lib_trace.h"
+#include "lib_image.h"
+#include "lib_sim_work.h"
 
 #define PACKETS	8U
 
@@ -128,11 +131,42 @@ static void make_emitted(const char *dir)
 	trace_write(dir, "cpu2", data, ktape_build_end(&b, b.ts, 0));
 }
 
+static int make_session(const char *dir, const char *file)
+{
+	struct sim *s = sim_new(1);
+
+	sim_start(s);
+	sim_work(s, 2000);
+	sim_stop(s);
+	sim_finish(s);
+	sim_save(s, dir, 0);
+	sim_save_pipe(s, file);
+	sim_free(s);
+	return 0;
+}
+
+static void make_image(const char *path)
+{
+	static const char front[3 * IMAGE_PAGE];
+	struct image m;
+
+	image_make(&m);
+	trace_write(".", path, front, sizeof(front));
+	trace_write(".", path, m.data, m.size);
+	image_free(&m);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "session"))
+		return make_session(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "pipe")) {
 		trace_begin_pipe(STDOUT_FILENO);
 		make_cpus(NULL, (unsigned int)atoi(argv[2]));
+		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "image")) {
+		make_image(argv[2]);
 		return 0;
 	}
 	if (argc < 3 || mkdir(argv[2], 0777))

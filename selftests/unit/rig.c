@@ -24,12 +24,13 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 	block->context = KTAPE_CTX_UNKNOWN;
 }
 
-void kt_ring_opened(struct kt_ring *r)
+void kt_ring_opened(struct kt_ring *r, u64 since)
 {
 	struct rig *rig = r->owner;
 	unsigned long commit = READ_ONCE(*kt_word(&rig->page->commit));
 	unsigned long told = READ_ONCE(rig->told);
 
+	(void)since;
 	kt_local_inc(&rig->opened);
 	/* A nested context may have been told of more. */
 	while (kt_before(told, commit) &&

@@ -232,6 +232,39 @@ static void test_too_big(void)
 	check_equal(KT_BLOB_MAX(BLOCK_SIZE), room - 40);
 }
 
+/* When events were lost is told once, and again if nobody could be told. */
+static void test_losses(void)
+{
+	const unsigned int class = rig_class(0);
+	struct kt_loss taken, again;
+	u64 first = 0, lost;
+
+	begin(KTAPE_MODE_DISCARD, 0);
+	check(!kt_ring_loss_take(&rig.ring, class, &taken), "none yet");
+	while (!rig_lost(&rig)) {
+		kt_shim_time++;
+		first = kt_shim_time;
+		rig_emit(&rig, 0, 1);
+	}
+	check(rig.ring.lossy, "nobody knows");
+	kt_shim_time += 1000;
+	rig_emit(&rig, 0, 1);
+	lost = rig_lost(&rig);
+	check(kt_ring_loss_take(&rig.ring, class, &taken), "nothing to tell");
+	check_equal(taken.first, first);
+	check_equal(taken.last, first + 1000);
+	check_equal(taken.told, lost);
+	check(!kt_ring_loss_take(&rig.ring, class, &again), "told twice");
+	/* One more, and then what was taken comes back. */
+	kt_shim_time += 1000;
+	rig_emit(&rig, 0, 1);
+	kt_ring_loss_back(&rig.ring, class, &taken);
+	check(kt_ring_loss_take(&rig.ring, class, &again), "nothing came back");
+	check_equal(again.first, first);
+	check_equal(again.last, first + 2000);
+	check_equal(again.told, lost + 1);
+}
+
 /* Discard: exactly what does not fit is lost, and counted by reason. */
 static void test_discard(void)
 {
@@ -499,6 +532,7 @@ static const struct tap_test tests[] = {
 	{ "time extension near the end of a block", test_time_extension_at_end },
 	{ "too big a record", test_too_big },
 	{ "discard counts exactly", test_discard },
+	{ "losses are told with their times", test_losses },
 	{ "discard with a consumer", test_discard_consumer },
 	{ "overwrite: exact tail", test_overwrite },
 	{ "flush", test_flush },

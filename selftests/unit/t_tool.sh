@@ -502,9 +502,82 @@ test_convert()
 	done
 }
 
+test_verify()
+{
+	rm -rf t p
+	"$make_trace" session t p
+	run 0 verify t && grep -q 'nothing is wrong' text
+	result $? "verify: a whole folder"
+	run 0 verify p
+	result $? "verify: a whole pipe form"
+	run 0 verify - <p
+	result $? "verify: a pipe"
+	run 0 verify --json t && [ "$(head -c 13 text)" = '{"findings":[' ] &&
+		grep -q '"wrong":0' text
+	result $? "verify: JSON"
+	flip t/cpu1 9000
+	run 1 verify t && grep -q '^wrong checksum: cpu1: packet [2-4] ' text
+	result $? "verify: a bad byte, named with stream and packet"
+	truncate -s -100 t/cpu0
+	run 1 verify t && grep -q '^wrong form: cpu0: .*cut off' text
+	result $? "verify: a file that is cut off"
+	run 2 verify /no-such-trace && run 2 verify && run 2 verify t p &&
+		run 2 verify --from 1.0 t && run 2 verify .
+	result $? "verify: nothing to read, or not one trace"
+	rm -rf t p
+	"$make_trace" session t p
+	run 3 verify --absent sched_switch --from 0.000001 --to 0.000002 t &&
+		grep -q '^NOT-ENABLED: ' text
+	result $? "verify: without markers nothing is proved"
+	run 2 verify --absent sched_switch t &&
+		run 2 verify --absent no_such --from 1.0 --to 2.0 t &&
+		run 2 verify --absent sched_switch:no=1 --from 1.0 --to 2.0 t &&
+		run 2 verify --absent sched_switch --from 2.0 --to 1.0 t &&
+		run 2 verify --absent ledger --from 1.0 --to 2.0 t
+	result $? "verify: questions that make no sense"
+}
+
+test_recover()
+{
+	rm -rf r to
+	"$make_trace" image r
+	run 3 recover --image r -o to --json && [ ! -s log ] &&
+		grep -q '"ended":"panic"' text &&
+		grep -q '"names":2,"names_discarded":1' text &&
+		grep -q '"cpu":1,"ring":"control","capacity":4,"checked":2,"unchecked":1,"open":1,"cut":0,"discarded":0,"events":67' text
+	result $? "recover: an image, and what was half written"
+	run 0 dump to && lines 270
+	result $? "recover: a trace as any other"
+	run 1 recover --image r -o to && says "to: Directory not empty"
+	result $? "recover: no trace is replaced"
+	run 3 recover --image r -o to -f --at 12288
+	result $? "recover: with -f it is"
+	run 1 recover --image r -o to -f --at 0x1000 && says "no trace at"
+	result $? "recover: no region there"
+	truncate -s 80000 r
+	run 3 recover --image r -o to -f && says "it is not there"
+	result $? "recover: an image that is cut off"
+	flip r 12300
+	run 1 recover --image r -o to -f && says "0x3000: a superblock has" &&
+		says "r: no trace"
+	result $? "recover: a superblock that is damaged is told"
+	run 1 recover --image /dev/zero -o to2 && says "neither a file" &&
+		[ ! -e to2 ]
+	result $? "recover: no endless image"
+	for wrong in "--image r" "-o to2 --image r x" "-o to2 --at 0" \
+		"-o to2 --image r --drop" "-o to2 --image r --at x"; do
+		# shellcheck disable=SC2086	# words
+		run 2 recover $wrong
+		result $? "recover $wrong: usage"
+	done
+	run 1 recover --device x -o to2 && says "x is not there" && [ ! -e to2 ]
+	result $? "recover: no device"
+}
+
 echo "TAP version 13"
 test_dump
 test_convert
+test_verify
 test_filter
 test_live
 test_stdio
@@ -516,5 +589,6 @@ test_select
 test_formats
 test_log
 test_zstd
+test_recover
 echo "1..$n"
 exit $failed

@@ -195,6 +195,8 @@ enum ktape_ring_kind {
  * @KTAPE_MODE_OVERWRITE: the oldest block goes
  * @KTAPE_MODE_DISCARD: new events are dropped and counted
  * @KTAPE_MODE_SNAPSHOT: recording ends on all CPUs, as of one moment
+ * @KTAPE_MODE_PERSISTENT: as OVERWRITE, in memory that survives a warm reset
+ *	(ktape/persist.h); rings cannot be mapped, only read
  *
  * A snapshot session has nothing to read before it is stopped, by itself or by
  * STOP: until then nobody knows where it ends.
@@ -202,7 +204,8 @@ enum ktape_ring_kind {
 enum ktape_mode {
 	KTAPE_MODE_OVERWRITE = 0,
 	KTAPE_MODE_DISCARD = 1,
-	KTAPE_MODE_SNAPSHOT = 2
+	KTAPE_MODE_SNAPSHOT = 2,
+	KTAPE_MODE_PERSISTENT = 3
 };
 
 /**
@@ -251,6 +254,8 @@ enum ktape_context {
 #define KTAPE_BLOCK_CRC		(1U << 0)	/* crc32c is valid */
 #define KTAPE_BLOCK_OPEN	(1U << 1)	/* closed by a reader, not by the ring */
 #define KTAPE_BLOCK_GAP		(1U << 2)	/* blocks before this one were lost */
+#define KTAPE_BLOCK_UNCHECKED \
+	(1U << 3) /* survived a reset without a checksum */
 
 /**
  * struct ktape_block - head of a block; CTF 1.8 packet header and context
@@ -453,6 +458,8 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_CGROUP	(1ULL << 8)	/* filter by cgroup */
 #define KTAPE_FEATURE_NAMES	(1ULL << 9)	/* ktape/session.h */
 #define KTAPE_FEATURE_SNAPSHOT	(1ULL << 10)	/* snapshot mode */
+#define KTAPE_FEATURE_TRIGGER	(1ULL << 11)	/* ktape/trigger.h */
+#define KTAPE_FEATURE_PERSIST	(1ULL << 12)	/* there is a region for rings */
 
 /**
  * enum ktape_clock - the trace clock of this load of the module
@@ -755,6 +762,10 @@ struct ktape_watermark {
  * ends with its last descriptor and mapping; one that lingers ends with
  * DESTROY (ktape/session.h).  EEXIST: another session has that name; EMFILE:
  * there are as many sessions as there can be; ENOMEM.
+ *
+ * A persistent session takes the region of the module, and the default size is
+ * the largest that fits.  ENODEV: there is no region; EBUSY: another session
+ * has it; ENOSPC: it is too small.
  */
 struct ktape_create {
 	__u32 size;

@@ -164,6 +164,15 @@ int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,
 	return kt_device_ioctl(device, KTAPE_IOC_STATS, stats);
 }
 
+int ktape_device_cost(struct ktape_device *device, uint32_t cpu,
+		      struct ktape_cost *cost)
+{
+	memset(cost, 0, sizeof(*cost));
+	cost->size = sizeof(*cost);
+	cost->cpu = cpu;
+	return kt_device_ioctl(device, KTAPE_IOC_COST, cost);
+}
+
 int ktape_device_consumer(struct ktape_device *device, bool on)
 {
 	struct ktape_consumer c = {
@@ -236,6 +245,14 @@ int ktape_device_watermark(struct ktape_device *device, uint64_t bytes)
 	struct ktape_watermark w = { .size = sizeof(w), .bytes = bytes };
 
 	return kt_device_ioctl(device, KTAPE_IOC_WATERMARK, &w);
+}
+
+int ktape_device_trigger(struct ktape_device *device, unsigned int op,
+			 struct ktape_trigger *trigger)
+{
+	trigger->size = sizeof(*trigger);
+	trigger->op = op;
+	return kt_device_ioctl(device, KTAPE_IOC_TRIGGER, trigger);
 }
 
 int ktape_device_probe(struct ktape_device *device, unsigned int op,

@@ -43,6 +43,8 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 #define KT_HEAD_SET64(data, member, value) \
 	kt_set64((uint8_t *)(data) + offsetof(struct ktape_block, member), value)
 
+#define KT_BAD_CHECKSUM	"checksum is wrong"
+
 int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
 	     ...) __attribute__((format(printf, 3, 4)));
 uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error);

@@ -9,7 +9,9 @@
 
 #include <ktape/abi.h>
 #include <ktape/filter.h>
+#include <ktape/cost.h>
 #include <ktape/session.h>
+#include <ktape/trigger.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -194,6 +196,17 @@ int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,
 		       struct ktape_stats *stats);
 
 /**
+ * ktape_device_cost() - time that a CPU spends in the tracer, sampled
+ * @device: any session
+ * @cpu: which CPU
+ * @cost: filled
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_cost(struct ktape_device *device, uint32_t cpu,
+		      struct ktape_cost *cost);
+
+/**
  * ktape_device_consumer() - be a consumer, or no longer
  * @device: a writable session
  * @on: true to register
@@ -256,6 +269,17 @@ int ktape_device_watermark(struct ktape_device *device, uint64_t bytes);
  */
 int ktape_device_probe(struct ktape_device *device, unsigned int op,
 		       struct ktape_probe *probe);
+
+/**
+ * ktape_device_trigger() - tell, arm or remove a trigger
+ * @device: a session; writable but for KTAPE_TRIGGER_GET
+ * @op: enum ktape_trigger_op
+ * @trigger: what it takes; filled
+ *
+ * Return: 0 or the errno of the ioctl.
+ */
+int ktape_device_trigger(struct ktape_device *device, unsigned int op,
+			 struct ktape_trigger *trigger);
 
 /* ---- reading rings through mmap --------------------------------------- */
 

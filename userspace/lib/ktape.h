@@ -15,7 +15,9 @@
 #include "ktape-event.h"
 #include "ktape-filter.h"
 #include "ktape-format.h"
+#include "ktape-recover.h"
 #include "ktape-stats.h"
 #include "ktape-trace.h"
+#include "ktape-verify.h"
 
 #endif /* _KTAPE_H */

@@ -152,7 +152,7 @@ int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
 	if ((KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) &&
 	    kt_packet_crc(head, packet->content, NULL, 0) !=
 		    KT_HEAD32(head, crc32c))
-		return kt_error(error, 0, "checksum is wrong");
+		return kt_error(error, 0, KT_BAD_CHECKSUM);
 	return 0;
 }
 

@@ -302,9 +302,9 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 	if (!found->cut && KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) {
 		found->checked = kt_packet_crc(head, found->content, NULL, 0) ==
 				 KT_HEAD32(head, crc32c);
-		return found->checked ?
-			       1 :
-			       kt_error(error, s->offset, "checksum is wrong");
+		return found->checked ? 1
+				      : kt_error(error, s->offset,
+						 KT_BAD_CHECKSUM);
 	}
 	found->content = kt_min(found->content, (uint64_t)there & ~7ULL);
 	next = kt_scan_find(s, 4);

@@ -294,6 +294,8 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
 			account(t, s, data);
+			if (t->packet)
+				t->packet(t->packet_arg, s, data);
 			ret = ktape_packet_next(&s->packet, &s->event, &error);
 		}
 		if (ret > 0)

@@ -134,6 +134,9 @@ struct kt_import;
  * @ended: live: nothing more will come
  * @idle: live: nothing came for a while
  * @late: live: events that came too late
+ * @packet: called with the head of each packet, its stream being where the packet
+ *	is; with it nothing is read before kt_trace_begin()
+ * @packet_arg: for @packet
  */
 struct ktape_trace {
 	struct ktape_trace_options options;
@@ -166,7 +169,14 @@ struct ktape_trace {
 	bool ended;
 	bool idle;
 	uint64_t late;
+	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head);
+	void *packet_arg;
 };
+
+/* tracefile.c */
+int kt_trace_open(const char *path, const struct ktape_trace *how,
+		  struct ktape_trace **trace, struct ktape_error *error);
+int kt_trace_begin(struct ktape_trace *t);
 
 /* stream.c */
 struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,

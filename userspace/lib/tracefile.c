@@ -81,6 +81,8 @@ static int read_metadata(struct ktape_trace *t, int dir,
 /* Learn the names of a whole stream, then begin it again. */
 static int learn(struct ktape_trace *t, struct kt_stream *s)
 {
+	void (*packet)(void *arg, struct kt_stream *s,
+		       const uint8_t *head) = t->packet;
 	struct ktape_trace_options options = t->options;
 	int ret;
 
@@ -88,6 +90,7 @@ static int learn(struct ktape_trace *t, struct kt_stream *s)
 	    !kt_mask_has(t->info.known, KTAPE_EV_REGISTRY))
 		return 0;
 	t->options.notice = NULL;	/* comes when it is read in earnest */
+	t->packet = NULL;
 	while ((ret = kt_stream_load(t, s)) > 0) {
 		do {
 			ret = ktape_registry_add(t->registry, &s->event);
@@ -99,8 +102,19 @@ static int learn(struct ktape_trace *t, struct kt_stream *s)
 			break;
 	}
 	t->options = options;
+	t->packet = packet;
 	kt_stream_forget(s);
 	return ret;
+}
+
+/* Load each stream's first packet. */
+int kt_trace_begin(struct ktape_trace *t)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr_streams && !err; i++)
+		err = kt_merge_add(t, t->streams[i]);
+	return err;
 }
 
 static int start(struct ktape_trace *t)
@@ -109,9 +123,7 @@ static int start(struct ktape_trace *t)
 
 	for (size_t i = 0; i < t->nr_streams && !err; i++)
 		err = learn(t, t->streams[i]);
-	for (size_t i = 0; i < t->nr_streams && !err; i++)
-		err = kt_merge_add(t, t->streams[i]);
-	return err;
+	return err || t->packet ? err : kt_trace_begin(t);
 }
 
 /* Which stream does a file hold?  Its first sound packet tells. */
@@ -339,17 +351,18 @@ static int open_path(struct ktape_trace *t, const char *path,
 	return open_pipe(t, error);
 }
 
-int ktape_trace_open(const char *path,
-		     const struct ktape_trace_options *options,
-		     struct ktape_trace **trace, struct ktape_error *error)
+/* As ktape_trace_open(), with the options and the callback of @how. */
+int kt_trace_open(const char *path, const struct ktape_trace *how,
+		  struct ktape_trace **trace, struct ktape_error *error)
 {
 	struct ktape_trace *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
-	if (options)
-		t->options = *options;
+	t->options = how->options;
+	t->packet = how->packet;
+	t->packet_arg = how->packet_arg;
 	if (error)
 		memset(error, 0, sizeof(*error));
 	t->input.fd = -1;
@@ -362,6 +375,17 @@ int ktape_trace_open(const char *path,
 	}
 	*trace = t;
 	return 0;
+}
+
+int ktape_trace_open(const char *path,
+		     const struct ktape_trace_options *options,
+		     struct ktape_trace **trace, struct ktape_error *error)
+{
+	struct ktape_trace how = { .packet = NULL };
+
+	if (options)
+		how.options = *options;
+	return kt_trace_open(path, &how, trace, error);
 }
 
 bool ktape_trace_is_live(const struct ktape_trace *trace)

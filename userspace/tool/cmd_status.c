@@ -39,6 +39,7 @@ static const struct {
 	{ "pos32", KTAPE_FEATURE_POS32 },
 	{ "names", KTAPE_FEATURE_NAMES },
 	{ "snapshot", KTAPE_FEATURE_SNAPSHOT },
+	{ "persist", KTAPE_FEATURE_PERSIST },
 };
 
 static const char *const kinds[] = { "event", "control", "registry" };
@@ -128,7 +129,41 @@ static void print_json_head(const struct status *s)
 	       s->layout.running ? "true" : "false", s->layout.generation);
 }
 
-static void print_json_ring(const struct ktape_layout_entry *e,
+/*
+ * How long the CPU has been in the tracer for this session: what an event takes,
+ * as sampled, and the blocks that were opened.
+ */
+static void print_cost(const struct status *s, uint32_t cpu, uint64_t events)
+{
+	uint64_t hz = s->f->clock_hz ? s->f->clock_hz : 1;
+	struct ktape_cost cost;
+	double each, opening;
+
+	if (ktape_device_cost(s->device, cpu, &cost) || !cost.samples)
+		return;
+	each = (double)cost.event_ticks / (double)cost.samples / (double)hz;
+	opening = (double)cost.opening_ticks / (double)hz;
+	printf("tracer    %3u %.0f ns an event in %llu samples, about %.6f s for %llu events; %.6f s for opening %llu blocks\n",
+	       cpu, each * 1e9, (unsigned long long)cost.samples,
+	       each * (double)events, (unsigned long long)events, opening,
+	       (unsigned long long)cost.opened);
+}
+
+static void print_json_cost(const struct status *s, uint32_t cpu)
+{
+	struct ktape_cost cost;
+
+	if (ktape_device_cost(s->device, cpu, &cost))
+		return;
+	printf(",\"tracer\":{\"samples\":%llu,\"event_ticks\":%llu,\"opened\":%llu,\"opening_ticks\":%llu}",
+	       (unsigned long long)cost.samples,
+	       (unsigned long long)cost.event_ticks,
+	       (unsigned long long)cost.opened,
+	       (unsigned long long)cost.opening_ticks);
+}
+
+static void print_json_ring(const struct status *s,
+			    const struct ktape_layout_entry *e,
 			    const struct ktape_stats *st, bool first)
 {
 	printf("%s\n{\"cpu\":%d,\"ring\":\"%s\",\"size\":%llu,\"block\":%u,\"commit\":%llu,\"tail\":%llu,\"floor\":%llu,\"consumer\":%llu,\"emitted\":%llu,\"filtered\":%llu,\"lost\":{",
@@ -141,7 +176,10 @@ static void print_json_ring(const struct ktape_layout_entry *e,
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
 		printf("%s\"%s\":%llu", i ? "," : "", reasons[i],
 		       (unsigned long long)sum(st->lost[i]));
-	printf("}}");
+	printf("}");
+	if (e->kind == KTAPE_RING_EVENT)
+		print_json_cost(s, (uint32_t)e->cpu);
+	printf("}");
 }
 
 static const char *state_name(const struct ktape_session_info *i)
@@ -211,9 +249,11 @@ static int print(const struct status *s, bool json)
 			return fail("counts of CPU %d: %s", e->cpu,
 				    strerror(-err));
 		if (json)
-			print_json_ring(e, &st, first);
+			print_json_ring(s, e, &st, first);
 		else
 			print_ring(e, &st);
+		if (!json && e->kind == KTAPE_RING_EVENT)
+			print_cost(s, (uint32_t)e->cpu, sum(st.emitted));
 		first = false;
 	}
 	if (json)

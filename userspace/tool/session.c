@@ -12,6 +12,7 @@ static const char *const modes[] = {
 	[KTAPE_MODE_OVERWRITE] = "overwrite",
 	[KTAPE_MODE_DISCARD] = "discard",
 	[KTAPE_MODE_SNAPSHOT] = "snapshot",
+	[KTAPE_MODE_PERSISTENT] = "persistent",
 };
 
 /**
@@ -109,6 +110,22 @@ int session_refused(const struct ktape_device *device,
 			    (unsigned long long)create->block_size);
 	return fail("no session of %llu bytes a CPU: %s",
 		    (unsigned long long)create->ring_size, strerror(-err));
+}
+
+/**
+ * session_layout() - number, mode and state of a session
+ * @session: the session
+ * @layout: filled, without its rings
+ *
+ * Return: 0 or negative errno.
+ */
+int session_layout(struct ktape_device *session, struct ktape_layout *layout)
+{
+	struct ktape_layout_entry *rings = NULL;
+	int err = ktape_device_layout(session, layout, &rings);
+
+	free(rings);
+	return err;
 }
 
 static void tell_size(const char *what, uint64_t asked, uint64_t is)

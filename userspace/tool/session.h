@@ -14,6 +14,7 @@ int open_named(const char *path, const char *name, bool writable,
 	       struct ktape_device **session);
 int session_refused(const struct ktape_device *device,
 		    const struct ktape_create *create, int err);
+int session_layout(struct ktape_device *session, struct ktape_layout *layout);
 void tell_sizes(struct ktape_device *session,
 		const struct ktape_create *create);
 int mode_parse(const char *name);

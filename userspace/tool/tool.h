@@ -38,9 +38,13 @@ extern const struct kt_command command_mark;
 extern const struct kt_command command_probe;
 extern const struct kt_command command_profile;
 extern const struct kt_command command_record;
+extern const struct kt_command command_recover;
+extern const struct kt_command command_snapshot;
 extern const struct kt_command command_start;
 extern const struct kt_command command_stats;
 extern const struct kt_command command_status;
 extern const struct kt_command command_stop;
+extern const struct kt_command command_trigger;
+extern const struct kt_command command_verify;
 
 #endif /* _KT_TOOL_H */

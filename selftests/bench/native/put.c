@@ -88,9 +88,10 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 	block->sync_clock = ts;
 }
 
-void kt_ring_opened(struct kt_ring *r)
+void kt_ring_opened(struct kt_ring *r, u64 since)
 {
 	(void)r;
+	(void)since;
 }
 
 void kt_ring_filled(struct kt_ring *r)

@@ -28,9 +28,11 @@ KTAPE_ARGS()
 KTAPE_END(CPU)
 
 KTAPE_EVENT(4, LEDGER, ledger, CONTROL,
-	    "exact counts of one class in one ring at a quiesced moment")
+	    "counts of one class in one ring; class control of ring 1 comes last")
 	KTAPE_BITS(CLASSID, class, 5, "the class")
 	KTAPE_BITS(U32, ring, 3, "enum ktape_ring_kind")
+	KTAPE_BITS(U32, moment, 3,
+		   "0 stop, 1 start, when they are exact; 2 flush")
 KTAPE_ARGS()
 	KTAPE_BLOB()
 	KTAPE_ARG(U64, emitted, "events that had their bit set")
@@ -77,6 +79,33 @@ KTAPE_ARGS()
 	KTAPE_ARG(U32, generation, "counts the changes of profile and filters")
 	KTAPE_ARG(U32, entries, "how many entries it has")
 KTAPE_END(FILTER)
+
+KTAPE_EVENT(9, LOSS, loss, CONTROL,
+	    "events of one class that a ring lost, since the last such record")
+	KTAPE_BITS(CLASSID, class, 5, "the class")
+	KTAPE_BITS(U32, ring, 3, "enum ktape_ring_kind")
+KTAPE_ARGS()
+	KTAPE_ARG(TICKS, first, "when the first of them was lost")
+	KTAPE_ARG(TICKS, last, "when the last of them was lost")
+	KTAPE_ARG(U64, count, "how many")
+KTAPE_END(LOSS)
+
+KTAPE_EVENT(10, TRACER, tracer, CONTROL,
+	    "time that this CPU spent in the tracer, a sample")
+KTAPE_ARGS()
+	KTAPE_ARG(U32, event, "ticks that the last record of this kind took, or 0")
+	KTAPE_ARG(U32, opened, "blocks opened since then")
+	KTAPE_ARG(U32, opening, "ticks that opening them took")
+KTAPE_END(TRACER)
+
+KTAPE_EVENT(11, TRIGGER, trigger, CONTROL,
+	    "a trigger of the session fired: because of the event before it")
+	KTAPE_BITS(U32, id, 5, "which trigger")
+	KTAPE_BITS(U32, when, 3, "enum ktape_trigger_when")
+KTAPE_ARGS()
+	KTAPE_ARG(U32, opcode, "of its event")
+	KTAPE_ARG(U32, fired, "how often it fired since the session's start")
+KTAPE_END(TRIGGER)
 
 KTAPE_EVENT(14, EVICT, evict, CONTROL,
 	    "the session no longer waits for a reader that stalled")

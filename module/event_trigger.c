@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does an event fire a trigger?
+ *
+ * Looking takes no lock and may come from any context.  What a firing leads to
+ * in the stream is written here, behind the event; everything else sleeps and
+ * is done by session_trigger.c, which @irq wakes.
+ */
+#include <linux/bitops.h>
+#include <linux/jiffies.h>
+
+#include "event_trigger.h"
+#include "filter.h"
+
+struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
+
+/* A pair and its span, by the gate that knows it. */
+static const struct {
+	u8 begin, end, span;
+} pairs[] = {
+#define PAIR(begin, end, span) \
+	{                                                         \
+		KTAPE_EV_##begin, KTAPE_EV_##end, KTAPE_EV_##span \
+	}
+	[KTAPE_GATE_SYSCALL] = PAIR(SYS_ENTER, SYS_EXIT, SYS_SPAN),
+	[KTAPE_GATE_IRQ] = PAIR(IRQ_HANDLER_ENTRY, IRQ_HANDLER_EXIT, IRQ_SPAN),
+	[KTAPE_GATE_SOFTIRQ] = PAIR(SOFTIRQ_ENTRY, SOFTIRQ_EXIT, SOFTIRQ_SPAN),
+	[KTAPE_GATE_TIMER] =
+		PAIR(TIMER_EXPIRE_ENTRY, TIMER_EXPIRE_EXIT, TIMER_SPAN),
+	[KTAPE_GATE_HRTIMER] =
+		PAIR(HRTIMER_EXPIRE_ENTRY, HRTIMER_EXPIRE_EXIT, HRTIMER_SPAN),
+	[KTAPE_GATE_WORK] =
+		PAIR(WORKQUEUE_EXECUTE_START, WORKQUEUE_EXECUTE_END, WORK_SPAN),
+#undef PAIR
+};
+
+/**
+ * kt_trigger_gate_of() - the gate that follows a pair
+ * @span: opcode of the pair's span
+ *
+ * Context: any.
+ * Return: enum ktape_gate, or -EINVAL: it is no span.
+ */
+int kt_trigger_gate_of(u32 span)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (span && pairs[i].span == span)
+			return i;
+	return -EINVAL;
+}
+
+/**
+ * kt_trigger_mask() - add the events that a trigger looks at
+ * @spec: the trigger, checked
+ * @mask: bit n is opcode n
+ *
+ * Context: any.
+ */
+void kt_trigger_mask(const struct ktape_trigger *spec, u64 *mask)
+{
+	int gate;
+
+	if (spec->when != KTAPE_TRIGGER_LONGER) {
+		mask[spec->opcode / 64] |= BIT_ULL(spec->opcode % 64);
+		return;
+	}
+	gate = kt_trigger_gate_of(spec->opcode);
+	mask[pairs[gate].begin / 64] |= BIT_ULL(pairs[gate].begin % 64);
+	mask[pairs[gate].end / 64] |= BIT_ULL(pairs[gate].end % 64);
+}
+
+/* The part of the record, or false if it does not have it. */
+static bool part(const struct ktape_trigger_compare *c,
+		 const struct kt_record *rec, u64 *value)
+{
+	u64 v;
+
+	if (c->word == KTAPE_COMPARE_DAT20) {
+		v = rec->code >> 8 & KTAPE_DAT20_MASK;
+	} else {
+		if (c->word + (c->width > 32) >= rec->nargs)
+			return false;
+		v = rec->args[c->word];
+		if (c->width > 32)
+			v |= (u64)rec->args[c->word + 1] << 32;
+	}
+	v >>= c->shift;
+	if (c->op & KTAPE_COMPARE_SIGNED)
+		v = sign_extend64(v, c->width - 1);
+	else if (c->width < 64)
+		v &= BIT_ULL(c->width) - 1;
+	*value = v;
+	return true;
+}
+
+static bool holds(const struct ktape_trigger_compare *c, u64 v)
+{
+	bool less = c->op & KTAPE_COMPARE_SIGNED ? (s64)v < (s64)c->value :
+						   v < c->value;
+
+	switch (c->op & ~KTAPE_COMPARE_SIGNED) {
+	case KTAPE_COMPARE_EQ:
+		return v == c->value;
+	case KTAPE_COMPARE_NE:
+		return v != c->value;
+	case KTAPE_COMPARE_LT:
+		return less;
+	case KTAPE_COMPARE_LE:
+		return less || v == c->value;
+	case KTAPE_COMPARE_GT:
+		return !less && v != c->value;
+	case KTAPE_COMPARE_GE:
+		return !less;
+	default:
+		return v & c->value;
+	}
+}
+
+static bool matches(const struct kt_trigger *t, const struct kt_record *rec)
+{
+	unsigned int i;
+	u64 v;
+
+	for (i = 0; i < t->spec.nr_compares; i++)
+		if (!part(&t->spec.compare[i], rec, &v) ||
+		    !holds(&t->spec.compare[i], v))
+			return false;
+	return true;
+}
+
+static bool is_long(struct kt_trigger *t, const struct kt_record *rec)
+{
+	struct kt_span span;
+
+	return kt_gates_pass(t->gates, rec, &span) == KT_GATE_SPAN &&
+	       matches(t, &span.rec);
+}
+
+/* Written past want bits and triggers: it fires nothing itself. */
+static void write_record(unsigned int session, u32 kind,
+			 const struct kt_record *rec)
+{
+	struct kt_ring *r = this_cpu_ptr(&kt_cpus)->ring[kind][session];
+
+	if (!r)
+		return;
+	kt_count(&r->page->emitted[rec->class]);
+	kt_ring_write(r, rec);
+}
+
+static void tell(const struct kt_trigger *t, unsigned int session)
+{
+	const u32 args[] = { t->spec.opcode, atomic_read(&t->fired) };
+	const struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_TRIGGER,
+				t->spec.id | t->spec.when << 5, 0,
+				ARRAY_SIZE(args)),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+	};
+
+	write_record(session, KT_EVENT_RING_TRIGGER, &rec);
+}
+
+static void mark(const struct kt_trigger *t, unsigned int session)
+{
+	static const char nothing[1];
+	const u32 args[] = { t->spec.mark };
+	const struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_MARK, 0, 1, ARRAY_SIZE(args)),
+		.class = KTAPE_CLASS_USER,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+		.blob = nothing,
+	};
+
+	write_record(session, KT_EVENT_RING_MARK, &rec);
+}
+
+/**
+ * kt_trigger_fire() - a condition is met
+ * @t: the trigger
+ * @session: number of its session, which records
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
+{
+	if (t->spec.limit &&
+	    !atomic_add_unless(&t->fired, 1, (int)t->spec.limit))
+		return;
+	if (!t->spec.limit)
+		atomic_inc(&t->fired);
+	/* Of firings at the same moment on two CPUs either will do. */
+	WRITE_ONCE(t->last, kt_clock());
+	tell(t, session);
+	if (t->spec.actions & KTAPE_TRIGGER_MARK)
+		mark(t, session);
+	if (!(t->spec.actions & ~KTAPE_TRIGGER_MARK))
+		return;
+	atomic_inc(&t->pending);
+	irq_work_queue(&t->irq);
+}
+
+static void look(struct kt_trigger *t, unsigned int session,
+		 const struct kt_record *rec)
+{
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+	u32 nth = t->spec.nth;
+
+	if (t->spec.when == KTAPE_TRIGGER_LONGER) {
+		if (!is_long(t, rec))
+			return;
+	} else if (opcode != t->spec.opcode || !matches(t, rec)) {
+		return;
+	}
+	if (t->spec.when == KTAPE_TRIGGER_QUIET)
+		WRITE_ONCE(t->seen, jiffies);
+	if ((u32)atomic_inc_return(&t->matches) % nth ||
+	    t->spec.when == KTAPE_TRIGGER_QUIET)
+		return;
+	kt_trigger_fire(t, session);
+}
+
+/**
+ * kt_trigger_look() - a session records an event
+ * @all: its triggers, one of which looks at the event
+ * @session: its number
+ * @rec: the event
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
+		     const struct kt_record *rec)
+{
+	unsigned int i;
+
+	for (i = 0; i < all->nr; i++)
+		look(all->trigger[i], session, rec);
+}
+
+/**
+ * kt_trigger_thread_exits() - a thread does not return from its system call
+ * @p: the thread that runs
+ *
+ * Context: the probe of sched_process_exit, preemption disabled.
+ */
+void kt_trigger_thread_exits(const struct task_struct *p)
+{
+	const struct kt_triggers *all;
+	unsigned int i, j;
+
+	for (i = 0; i < KT_SESSIONS; i++) {
+		all = rcu_dereference_sched(kt_triggers[i]);
+		for (j = 0; all && j < all->nr; j++)
+			if (all->trigger[j]->gates)
+				kt_gates_thread_exits(all->trigger[j]->gates,
+						      p);
+	}
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where everything is in the region, and what is written when a session takes
+ * it.  The superblocks come last, so that a reset in between finds none.
+ */
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "persist.h"
+#include "registry.h"
+
+#define RING_BLOCKS_MIN		4
+#define RING_MAX		(IS_ENABLED(CONFIG_64BIT) ? 1ULL << 31 : 1ULL << 30)
+#define BLOCK_DEFAULT		(64ULL << 10)
+#define CONTROL_MAX		(256ULL << 10)	/* by default */
+#define CONTROL_BLOCK		(16ULL << 10)
+#define CONTROL_SHARE		8		/* of the event ring, by default */
+#define NAMES_SHARE		16		/* of the region, at most */
+#define ZERO_STEP		(1UL << 20)
+
+/* What the superblock's checksum covers, from its begin. */
+#define HEAD_SIZE		offsetof(struct ktape_persist, state)
+
+/**
+ * kt_layout_rings() - how many rings a region has
+ *
+ * Return: two a possible CPU. Context: any.
+ */
+unsigned int kt_layout_rings(void)
+{
+	return num_possible_cpus() * KTAPE_RINGS_PER_CPU;
+}
+
+static unsigned int names_of(const struct kt_region *r)
+{
+	return min_t(u64, kt_registry_entries(),
+		     div_u64(r->size, NAMES_SHARE) /
+			     sizeof(struct ktape_object_entry));
+}
+
+/* Bytes of a ring with its control page and its checks. */
+static u64 ring_bytes(u64 size, u64 block)
+{
+	return PAGE_SIZE + size +
+	       PAGE_ALIGN((size >> ilog2(block)) *
+			  sizeof(struct ktape_persist_check));
+}
+
+/* Bytes for the rings of one CPU. */
+static u64 room_for_cpu(const struct kt_region *r,
+			const struct kt_persist_config *config)
+{
+	u64 table = kt_layout_rings() * sizeof(struct ktape_persist_ring);
+	u64 names = names_of(r) * sizeof(struct ktape_object_entry);
+	u64 fixed = 2 * PAGE_SIZE + PAGE_ALIGN(table) +
+		    PAGE_ALIGN(config->length) + PAGE_ALIGN(names);
+
+	return r->size < fixed ? 0 :
+				 div_u64(r->size - fixed, num_possible_cpus());
+}
+
+/* Sizes with an event ring of @size.  Return: bytes a CPU, 0 if it cannot be. */
+static u64 try_size(struct kt_session *s, const struct kt_session_config *c,
+		    u64 size)
+{
+	u64 block = c->block_size, control = c->control_size, small;
+
+	if (!block)
+		block = min_t(u64, BLOCK_DEFAULT, size / RING_BLOCKS_MIN);
+	block = roundup_pow_of_two(max_t(u64, block, PAGE_SIZE));
+	if (block * RING_BLOCKS_MIN > size)
+		return 0;
+	small = max_t(u64, PAGE_SIZE, min(block, CONTROL_BLOCK));
+	if (!control)
+		control = min(size / CONTROL_SHARE, CONTROL_MAX);
+	control = roundup_pow_of_two(max(control, small * RING_BLOCKS_MIN));
+	s->size[KTAPE_RING_EVENT] = size;
+	s->block_size[KTAPE_RING_EVENT] = block;
+	s->size[KTAPE_RING_CONTROL] = control;
+	s->block_size[KTAPE_RING_CONTROL] = small;
+	return ring_bytes(size, block) + ring_bytes(control, small);
+}
+
+/**
+ * kt_layout_fit() - sizes of the rings of a session in a region
+ * @s: receives them
+ * @c: what was asked for, rounded up; a size of 0 is the largest that fits
+ * @r: the region
+ * @config: for the size of the metadata
+ *
+ * Context: process context.
+ * Return: 0; -EINVAL: no such size; -ENOSPC: the region is too small.
+ */
+int kt_layout_fit(struct kt_session *s, const struct kt_session_config *c,
+		  const struct kt_region *r,
+		  const struct kt_persist_config *config)
+{
+	u64 room = room_for_cpu(r, config), size, bytes;
+
+	if (c->ring_size > RING_MAX || c->control_size > RING_MAX ||
+	    c->block_size > PAGE_SIZE << KT_ORDER_MAX)
+		return -EINVAL;
+	if (room < PAGE_SIZE)
+		return -ENOSPC;
+	size = c->ring_size ?: min(rounddown_pow_of_two(room), RING_MAX);
+	if (c->block_size)
+		size = max(size, c->block_size * RING_BLOCKS_MIN);
+	size = roundup_pow_of_two(max(size, (u64)PAGE_SIZE * RING_BLOCKS_MIN));
+	for (;;) {
+		bytes = size > RING_MAX ? 0 : try_size(s, c, size);
+		if (bytes && bytes <= room)
+			return 0;
+		if (c->ring_size || size <= PAGE_SIZE)
+			return -ENOSPC;
+		size /= 2;
+	}
+}
+
+static void zero(const struct kt_region *r)
+{
+	u64 at, part;
+
+	for (at = 0; at < r->size; at += part) {
+		part = min_t(u64, ZERO_STEP, r->size - at);
+		memset(r->base + at, 0, part);
+		cond_resched();
+	}
+}
+
+static u64 take(u64 *at, u64 bytes)
+{
+	u64 offset = *at;
+
+	*at += PAGE_ALIGN(bytes);
+	return offset;
+}
+
+static void describe(struct ktape_persist *p, const struct kt_region *r,
+		     const struct kt_persist_config *config)
+{
+	struct kt_moment m;
+
+	kt_clock_moment(&m);
+	p->magic = KTAPE_PERSIST_MAGIC;
+	p->version = KTAPE_PERSIST_VERSION;
+	memcpy(p->uuid, kt_uuid, sizeof(p->uuid));
+	p->table_hash = config->table_hash;
+	p->size = r->size;
+	p->page_size = PAGE_SIZE;
+	p->clock = kt_clock_id();
+	p->clock_hz = kt_clock_hz();
+	p->start_clock = m.clock;
+	p->start_mono_ns = m.mono;
+	p->start_boot_ns = m.boot;
+	p->start_real_ns = m.real;
+	p->metadata_size = config->length;
+	p->nr_rings = kt_layout_rings();
+	p->registry_entries = names_of(r);
+	p->pos_bits = BITS_PER_LONG;
+	p->state = KTAPE_PERSIST_RECORDING;
+}
+
+static void put_ring(const struct kt_session *s, const struct kt_region *r,
+		     struct ktape_persist_ring *e, struct kt_slot *slot,
+		     u64 *at)
+{
+	unsigned long size = s->size[e->kind], block = s->block_size[e->kind];
+	unsigned int shift = ilog2(block);
+
+	e->block_size = block;
+	e->nr_blocks = size >> shift;
+	e->page = take(at, PAGE_SIZE);
+	e->checks = take(at, e->nr_blocks * sizeof(*slot->checks));
+	e->blocks = take(at, size);
+	slot->page = r->base + e->page;
+	slot->checks = r->base + e->checks;
+	slot->blocks = r->base + e->blocks;
+	slot->size = size;
+	slot->block_shift = shift;
+	slot->cpu = e->cpu;
+	slot->kind = e->kind;
+	slot->checked = 0;
+}
+
+static void put_rings(const struct kt_session *s, const struct kt_region *r,
+		      struct ktape_persist *p, struct kt_slot *slots, u64 *at)
+{
+	struct ktape_persist_ring *e = r->base + p->rings;
+	unsigned int cpu, kind;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++, e++) {
+			e->cpu = cpu;
+			e->kind = kind;
+			put_ring(s, r, e, slots++, at);
+		}
+	}
+}
+
+/* There may be no memory at an address that somebody made up. */
+static bool holds(const struct kt_region *r, u64 offset,
+		  const struct ktape_persist *p)
+{
+	kt_cache_clean(r->base + offset, sizeof(*p));
+	return !memcmp(r->base + offset, p, sizeof(*p));
+}
+
+static int put_super(const struct kt_region *r, struct ktape_persist *p,
+		     u64 here)
+{
+	p->here = here;
+	p->crc32c = 0;
+	p->crc32c = ~kt_crc32c(~0U, (const void *)p, HEAD_SIZE);
+	memcpy(r->base + here, p, sizeof(*p));
+	return holds(r, here, p) ? 0 : -EIO;
+}
+
+/**
+ * kt_layout_write() - lay a region out for a session
+ * @s: the session, with its sizes from kt_layout_fit()
+ * @r: the region; what is in it is lost
+ * @config: metadata
+ * @slots: receives where each ring is
+ *
+ * Context: process context, may sleep; nobody uses the region.
+ * Return: 0, or -EIO: it does not hold what is written.
+ */
+int kt_layout_write(const struct kt_session *s, const struct kt_region *r,
+		    const struct kt_persist_config *config,
+		    struct kt_slot *slots)
+{
+	struct ktape_persist p = {};
+	size_t table = kt_layout_rings() * sizeof(struct ktape_persist_ring);
+	u64 at = PAGE_SIZE;
+	int ret;
+
+	zero(r);
+	describe(&p, r, config);
+	p.rings = take(&at, table);
+	p.metadata = take(&at, p.metadata_size);
+	p.registry = take(&at, (u64)p.registry_entries *
+				       sizeof(struct ktape_object_entry));
+	memcpy(r->base + p.metadata, config->metadata, config->length);
+	put_rings(s, r, &p, slots, &at);
+	p.rings_crc32c = ~kt_crc32c(~0U, r->base + p.rings, table);
+	p.metadata_crc32c =
+		~kt_crc32c(~0U, r->base + p.metadata, p.metadata_size);
+	kt_cache_clean(r->base, p.registry);
+	/* What the superblock tells of is there before it. */
+	wmb();
+	ret = put_super(r, &p, 0);
+	return ret ? ret : put_super(r, &p, r->size - PAGE_SIZE);
+}
+
+/**
+ * kt_layout_state() - tell how far it has come
+ * @r: the region
+ * @state: enum ktape_persist_state
+ *
+ * Context: any.
+ */
+void kt_layout_state(const struct kt_region *r, u32 state)
+{
+	struct ktape_persist *first = r->base;
+	struct ktape_persist *last = r->base + r->size - PAGE_SIZE;
+
+	WRITE_ONCE(first->state, state);
+	WRITE_ONCE(last->state, state);
+	kt_cache_clean(first, sizeof(*first));
+	kt_cache_clean(last, sizeof(*last));
+}
+
+/**
+ * kt_layout_names() - the copy of the registry in a region that is laid out
+ * @r: the region
+ * @nr: out: how many entries
+ *
+ * Context: any.
+ * Return: the entries.
+ */
+struct ktape_object_entry *kt_layout_names(const struct kt_region *r,
+					   unsigned int *nr)
+{
+	const struct ktape_persist *p = r->base;
+
+	*nr = p->registry_entries;
+	return r->base + p->registry;
+}

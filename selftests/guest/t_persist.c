@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A session in memory that survives a reset, which scripts/guest keeps out of
+ * the kernel's: what it can, what it refuses, and what is there after the module
+ * was away.  The resets are in selftests/guest/persist.
+ */
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include <ktape/persist.h>
+#include <ktape_mark.h>
+
+#include "kt.h"
+
+#define PAGE	4096
+#define REGION	"persist=0x18000000,4M"
+#define M	(1024UL * 1024)
+
+/* insmod with parameters, or rmmod.  Return: its exit status. */
+static int run(const char *command)
+{
+	int status = system(command);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int load(const char *parameters)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "insmod \"$KTAPE_MODULE\" %s 2>&1",
+		 parameters);
+	return run(command);
+}
+
+/* Is there a line of the kernel's log with this? */
+static bool told(const char *text)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "dmesg | tail -n 5 | grep -qF '%s'",
+		 text);
+	return !run(command);
+}
+
+static int info(int fd, struct ktape_persist_info *i)
+{
+	memset(i, 0, sizeof(*i));
+	i->size = sizeof(*i);
+	return kt_ioctl(fd, KTAPE_IOC_PERSIST_INFO, i);
+}
+
+static long read_old(int fd, uint64_t offset, void *to, uint64_t length)
+{
+	struct ktape_persist_read r = {
+		.size = sizeof(r), .offset = offset, .length = length,
+		.data = (uintptr_t)to,
+	};
+	int ret = kt_ioctl(fd, KTAPE_IOC_PERSIST_READ, &r);
+
+	return ret ? ret : (long)r.length;
+}
+
+FIXTURE(persist)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(persist)
+{
+	ASSERT_EQ(0, load(REGION " persist_drop=1"));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(persist)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	EXPECT_EQ(0, run("rmmod ktape"));
+}
+
+/* Session 0 is there, and has rings that fill the region. */
+TEST_F(persist, session_0)
+{
+	struct ktape_layout_entry e[64];
+	struct ktape_features f;
+	struct ktape_persist_info i;
+	struct ktape_layout l;
+	uint64_t bytes = 0;
+
+	ASSERT_EQ(0, kt_features(self->fd, &f));
+	EXPECT_TRUE(f.features & KTAPE_FEATURE_PERSIST);
+	ASSERT_EQ(0, kt_layout(self->fd, &l, e, 64));
+	EXPECT_EQ(KTAPE_MODE_PERSISTENT, l.mode);
+	EXPECT_EQ(1, l.running);
+	for (unsigned int n = 0; n < l.nr; n++)
+		if (e[n].cpu >= 0)
+			bytes += e[n].data_size;
+	EXPECT_LT(M, bytes);
+	EXPECT_GT(4 * M, bytes);
+	ASSERT_EQ(0, info(self->fd, &i));
+	EXPECT_EQ(KTAPE_PERSIST_REGION | KTAPE_PERSIST_IN_USE, i.flags);
+	EXPECT_EQ(4 * M, i.region_size);
+	EXPECT_EQ(0, i.old_size);
+}
+
+/* Its memory may have no struct pages: rings cannot be mapped, names can. */
+TEST_F(persist, mappings)
+{
+	struct ktape_layout_entry e[64];
+	struct ktape_layout l;
+	void *p;
+
+	ASSERT_EQ(0, kt_layout(self->fd, &l, e, 64));
+	for (unsigned int n = 0; n < l.nr; n++) {
+		p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd,
+			 (off_t)e[n].offset);
+		if (e[n].cpu >= 0) {
+			EXPECT_EQ(MAP_FAILED, p);
+			EXPECT_EQ(ENODEV, errno);
+		} else {
+			EXPECT_NE(MAP_FAILED, p);
+			munmap(p, PAGE);
+		}
+	}
+}
+
+/* read() has it, to the last record. */
+TEST_F(persist, reading)
+{
+	static char buf[256 * 1024];
+	int mark = ktape_mark_open();
+	uint32_t found = 0;
+	ssize_t n;
+
+	ASSERT_LE(0, mark);
+	for (int i = 0; i < 100; i++)
+		ASSERT_EQ(0, ktape_text(mark, "over and over"));
+	close(mark);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	while ((n = read(self->fd, buf, sizeof(buf))) > 0)
+		for (char *p = buf; (p = memmem(p, buf + n - p, "over and over",
+						13)); p++)
+			found++;
+	EXPECT_EQ(0, n);
+	/* One may lie across two reads. */
+	EXPECT_LE(98, found);
+}
+
+TEST_F(persist, one_at_a_time)
+{
+	int own;
+
+	EXPECT_EQ(-EBUSY, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
+	close(self->fd);
+	ASSERT_EQ(0, run("rmmod ktape"));
+	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	for (int i = 0; i < 3; i++) {
+		own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 16 * PAGE,
+				PAGE);
+		ASSERT_LE(0, own);
+		EXPECT_EQ(-EBUSY, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0,
+					    0));
+		EXPECT_EQ(0, kt_command(own, KTAPE_IOC_START));
+		close(own);
+	}
+	EXPECT_EQ(-ENOSPC, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 64 * M,
+				     0));
+	EXPECT_EQ(-ENOSPC, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0,
+				     4 * M));
+}
+
+/* What a load has recorded can be read raw after it, and forgotten. */
+TEST_F(persist, after_it)
+{
+	struct ktape_persist super;
+	struct ktape_persist_info i;
+	static char page[PAGE + 1];
+	struct ktape_features f;
+
+	EXPECT_EQ(-ENODATA, read_old(self->fd, 0, page, PAGE));
+	EXPECT_EQ(-ENODATA, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	ASSERT_EQ(0, kt_features(self->fd, &f));
+	close(self->fd);
+	ASSERT_EQ(0, run("rmmod ktape"));
+	ASSERT_EQ(0, load(REGION));
+	EXPECT_TRUE(told("an earlier trace"));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, info(self->fd, &i));
+	EXPECT_EQ(4 * M, i.old_size);
+
+	ASSERT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
+	memcpy(&super, page, sizeof(super));
+	EXPECT_EQ(KTAPE_PERSIST_MAGIC, super.magic);
+	EXPECT_EQ(0, memcmp(super.uuid, f.uuid, sizeof(f.uuid)));
+	EXPECT_EQ(KTAPE_PERSIST_STOPPED, super.state);
+	EXPECT_EQ(f.table_hash, super.table_hash);
+	ASSERT_EQ(PAGE, read_old(self->fd, 4 * M - PAGE, page, PAGE + 1));
+	memcpy(&super, page, sizeof(super));
+	EXPECT_EQ(4 * M - PAGE, super.here);
+	EXPECT_EQ(0, read_old(self->fd, 4 * M, page, PAGE));
+	EXPECT_EQ(0, read_old(self->fd, ~0ULL, page, PAGE));
+	EXPECT_EQ(0, read_old(self->fd, 0, NULL, 0));
+	EXPECT_EQ(-EFAULT, read_old(self->fd, 0, NULL, PAGE));
+	EXPECT_EQ(0, run("ktape recover -q -o after | grep -q stopped"));
+	EXPECT_EQ(0, run("ktape dump after | grep -q sched_switch"));
+
+	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(-ENODATA, read_old(self->fd, 0, page, PAGE));
+	EXPECT_EQ(1, run("ktape recover -q -o again 2>/dev/null"));
+}
+
+TEST_F(persist, rights)
+{
+	int fd = kt_open(O_RDONLY);
+	struct ktape_persist_read r = { .size = sizeof(r), .flags = 1 };
+	struct ktape_persist_info i = { .size = sizeof(i), .flags = 1 };
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_PERSIST_DROP));
+	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_READ, &r));
+	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_INFO, &i));
+	EXPECT_EQ(0, info(fd, &i));
+	close(fd);
+}
+
+/* What cannot be is refused, and the log says why. */
+TEST(refusals)
+{
+	static const struct {
+		const char *parameters, *why;
+	} v[] = {
+		{ "persist=0x100000,64K", "the kernel uses this memory" },
+		{ "persist=0,4M", "the kernel uses this memory" },
+		{ "persist=0x17fff000,4M", "the kernel uses this memory" },
+		{ "persist=0x18001000,4M", "the kernel uses this memory" },
+		{ "persist=0x18000001,1M", "whole pages" },
+		{ "persist=0x18000000,1000", "whole pages" },
+		{ "persist=0x18000000,0", "whole pages" },
+		{ "persist=0x18000000", "not ADDRESS,SIZE" },
+		{ "persist=0x18000000,", "not ADDRESS,SIZE" },
+		{ "persist=0x18000000,4M,", "not ADDRESS,SIZE" },
+		{ "persist=0xfffffffffffff000,8K", "beyond all addresses" },
+		{ "persist=nobody", "no reserved memory of this name" },
+		{ "persist=0x18000000,64K", "no session with" },
+		{ "mode=persistent", "no session with" },
+	};
+	int fd;
+
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
+		EXPECT_NE(0, load(v[i].parameters));
+		EXPECT_TRUE(told(v[i].why))
+		{
+			TH_LOG("%s: no \"%s\" in the log", v[i].parameters,
+			       v[i].why);
+		}
+	}
+	/* Nothing is left of all these attempts. */
+	ASSERT_EQ(0, load(REGION));
+	ASSERT_EQ(0, run("rmmod ktape"));
+	ASSERT_EQ(0, load(""));
+	fd = kt_open(O_RDWR);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-ENODEV, kt_create(fd, KTAPE_MODE_PERSISTENT, 0, 0));
+	close(fd);
+	ASSERT_EQ(0, run("rmmod ktape"));
+}
+
+TEST_HARNESS_MAIN

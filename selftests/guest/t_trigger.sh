@@ -1,0 +1,146 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# ktape trigger and ktape snapshot: what they arm, print, run, save and refuse.
+
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
+
+# refused WHAT CODE COMMAND...: it fails with CODE and says why
+refused()
+{
+	what=$1 code=$2
+	shift 2
+	"$@" >$dir/out 2>$dir/log
+	[ $? = "$code" ] && [ -s $dir/log ]
+	result $? "$what: $(head -n 1 $dir/log)" $dir/log
+}
+
+# waits_for COMMAND...: until it is true, or for ten seconds
+waits_for()
+{
+	i=0
+	while [ $i -lt $((100 * ${KTAPE_SCALE:-1})) ]; do
+		"$@" && return
+		usleep 100000
+		i=$((i + 1))
+	done
+	false
+}
+
+state()
+{
+	ktape status | awk -v name="$1" '$2 == name { print $4 }'
+}
+
+is_stopped()
+{
+	[ "$(state "$1")" = stopped ]
+}
+
+test_list()
+{
+	ktape trigger t list >$dir/out 2>$dir/log && [ ! -s $dir/out ]
+	result $? "none at first" $dir/log
+	[ "$(ktape trigger t add -n 3 -l 2 -m 5 'mark_value:id=7,value<0')" = 0 ]
+	result $? "add prints the id"
+	[ "$(ktape trigger t add --longer 50ms 'sys_span:nr=nanosleep')" = 1 ]
+	result $? "the name of a system call is a value"
+	[ "$(ktape trigger t add --quiet 5 mark)" = 2 ]
+	result $? "one that waits for silence"
+	ktape trigger t list >$dir/out 2>$dir/log
+	grep -q '^ 1  sys_span:.* longer 0.05 s ->; ' $dir/out
+	result $? "list shows a duration" $dir/out
+	grep -q '^ 0  mark_value:id=7,value<0 every 3 -> mark; 0 matches, fired 0 of 2$' $dir/out
+	result $? "list shows the condition as it was given" $dir/out
+	ktape trigger t list --json | json >$dir/out 2>$dir/log &&
+		[ "$(grep -c '\.condition=' $dir/out)" = 3 ]
+	result $? "list --json" $dir/log
+	ktape trigger t del 0 1 2 && [ -z "$(ktape trigger t list)" ]
+	result $? "del takes several"
+}
+
+test_refused()
+{
+	refused "no such event" 2 ktape trigger t add bogus
+	refused "no such field" 2 ktape trigger t add mark:bogus=1
+	refused "text is no number" 2 ktape trigger t add mark:message=1
+	refused "no such value" 2 ktape trigger t add mark:id=x
+	refused "no operator" 2 ktape trigger t add mark:id
+	refused "five comparisons" 2 ktape trigger t add \
+		'mark:id>1,id>2,id>3,id>4,id>5'
+	refused "two kinds" 2 ktape trigger t add --longer 1 --quiet 1 mark
+	refused "before what?" 2 ktape trigger t add --before 1 mark
+	refused "target of what?" 2 ktape trigger t add -t t mark
+	refused "a pair that is none" 1 ktape trigger t add --longer 1 mark
+	refused "no such target" 1 ktape trigger t add --stop -t nobody mark
+	refused "no such session" 1 ktape trigger nobody list
+	refused "no such trigger" 1 ktape trigger t del 3
+	refused "no number" 2 ktape trigger t del x
+	refused "no verb" 2 ktape trigger t
+	refused "run what?" 2 ktape trigger t run mark
+	refused "snapshot where to?" 2 ktape snapshot t
+	refused "snapshot of nobody" 1 ktape snapshot nobody -o $dir/none
+}
+
+# A command runs for each firing, and ends with the last one.
+test_run()
+{
+	# shellcheck disable=SC2016	# for the other shell
+	ktape trigger t run -l 2 mark -- \
+		sh -c 'echo "$KTAPE_TRIGGER_FIRED" >>/tmp/test/ran' \
+		>$dir/log 2>&1 &
+	waits_for sh -c 'ktape trigger t list | grep -q notify'
+	ktape mark one
+	waits_for [ -s $dir/ran ]
+	ktape mark two
+	wait $!
+	result $? "run ends after the last firing" $dir/log
+	[ "$(cat $dir/ran)" = "1
+2" ]
+	result $? "and ran the command each time" $dir/ran
+	[ -z "$(ktape trigger t list)" ]
+	result $? "and took its trigger away"
+}
+
+test_snapshot()
+{
+	ktape mark three
+	ktape snapshot t -o $dir/now >$dir/log 2>&1 && grep -q events $dir/log
+	result $? "a snapshot of a session that goes on" $dir/log
+	[ "$(state t)" = running ]
+	result $? "which nobody stopped"
+	ktape dump $dir/now | grep -q three
+	result $? "has the latest event"
+	ktape verify $dir/now >$dir/log 2>&1
+	result $? "and verify is content" $dir/log
+	refused "twice into one folder" 1 ktape snapshot t -o $dir/now
+	ktape snapshot t -f -o $dir/now 2>$dir/log
+	result $? "--force" $dir/log
+	ktape snapshot t -o - 2>$dir/log | ktape dump - | grep -q three
+	result $? "a pipe form on standard output" $dir/log
+	refused "nobody stops it" 1 ktape snapshot t -w -d 0.3 -o $dir/none
+
+	ktape trigger t add -s --before 0 --after 0.3 mark >$dir/out 2>&1 &&
+		{ ktape snapshot t -w -o $dir/then >$dir/log 2>&1 & } &&
+		usleep 300000 && ktape mark four && ktape mark five && wait $!
+	result $? "snapshot --wait ends when a trigger stops the session" $dir/log
+	is_stopped t && ktape dump $dir/then >$dir/out &&
+		grep -q four $dir/out && grep -q five $dir/out &&
+		grep -q ' trigger: ' $dir/out
+	result $? "and has what came before and after" $dir/out
+	ktape trigger t list | grep -q 'snapshot holds .* before it$'
+	result $? "list tells how far it reaches back"
+}
+
+mkdir -p $dir
+: >$dir/dump.err
+ktape start t -e mark,mark_value -b 256K >$dir/log 2>&1
+result $? "a session" $dir/log
+test_list
+test_refused
+test_run
+test_snapshot
+ktape destroy t
+result $? "a session goes with its triggers"
+echo "1..$n"

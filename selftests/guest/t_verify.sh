@@ -1,0 +1,104 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# ktape verify finds nothing wrong with what was really recorded: rings that are
+# large enough or too small, pipes, filters, a stop and a start; and it says so
+# of damage.
+
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
+
+# clean NAME TRACE
+clean()
+{
+	ktape verify "$2" >$dir/verify 2>&1
+	result $? "$1: nothing is wrong" $dir/verify
+	grep -E '^ *[0-9]' $dir/verify | sed 's/^/# /'
+}
+
+test_record()
+{
+	ktape record -o $dir/a -- emit 2 2>$dir/log
+	clean "discard" $dir/a
+	ktape record -m overwrite -o $dir/over -- emit 2 2>$dir/log
+	clean "overwrite" $dir/over
+	ktape record -m overwrite -p all -b 16K -B 4K -o $dir/lapped -- \
+		emit 1 2>$dir/log
+	clean "a reader that is too slow" $dir/lapped
+	ktape record -e '*' -o /scratch/a -- emit 2 2>$dir/log
+	clean "all events" /scratch/a
+	ktape record -p all -b 16K -B 4K -o $dir/small -- emit 1 2>$dir/log
+	clean "rings that are too small" $dir/small
+	emit 2 &
+	ktape record -d 2s -o - 2>$dir/log >$dir/pipe
+	wait $!
+	clean "a pipe form" $dir/pipe
+	ktape record -e sched,syscall,irq,softirq --syscall getppid \
+		--softirq TIMER -o $dir/filtered -- emit 1 2>$dir/log
+	result $? "filters are taken" $dir/log
+	clean "filters by number" $dir/filtered
+	ktape record -e sched,syscall,irq,softirq --pid 1 --children \
+		--gate irq=1us --rate softirq_entry=50 -o $dir/rated -- \
+		emit 1 2>$dir/log
+	result $? "filters by thread, gates and rates are taken" $dir/log
+	clean "filters by thread, gates, rates" $dir/rated
+}
+
+test_session_0()
+{
+	emit 4 &
+	timeout 4 cat /dev/ktape >$dir/f 2>/dev/null &
+	sleep 1
+	ktape stop
+	ktape start
+	sleep 1
+	ktape stop
+	wait
+	ktape verify $dir/f >$dir/verify 2>&1
+	result $? "session 0, a stop and a start: nothing is wrong" $dir/verify
+	ktape start
+}
+
+test_absent()
+{
+	ktape record -e sched,signal -o $dir/b -- emit 1 2>$dir/log
+	last=$(ktape dump $dir/b | tail -n 1 | sed 's/^.\([0-9.]*\).*/\1/')
+	ktape verify --absent signal_generate:sig=63 --from 0.0 --to 0.1 \
+		$dir/b >$dir/verify 2>&1
+	[ $? = 3 ]
+	result $? "before the recording nothing is proved" $dir/verify
+	# Well within the markers; a time in ns may be a few ticks too early.
+	from=$(ktape dump -e sched_switch $dir/b | head -n 300 | tail -n 1 |
+		sed 's/^.\([0-9.]*\).*/\1/')
+	to=$(ktape dump -e sched_switch $dir/b | tail -n 300 | head -n 1 |
+		sed 's/^.\([0-9.]*\).*/\1/')
+	echo "# from $from to $to, the last at $last"
+	ktape verify --absent signal_generate:sig=63 --from "$from" \
+		--to "$to" $dir/b >$dir/verify 2>&1
+	result $? "in it the absence of a signal is proved" $dir/verify
+	ktape verify --absent sched_switch --from "$from" --to "$to" $dir/b \
+		>$dir/verify 2>&1
+	[ $? = 1 ]
+	result $? "and a switch is found" $dir/verify
+}
+
+test_damage()
+{
+	size=$(stat -c %s $dir/a/cpu0)
+	dd if=/dev/zero of=$dir/a/cpu0 bs=1 seek=$((size / 2)) count=1 \
+		conv=notrunc 2>/dev/null
+	printf 'x' | dd of=$dir/a/cpu0 bs=1 seek=5000 conv=notrunc 2>/dev/null
+	ktape verify $dir/a >$dir/verify 2>&1
+	[ $? = 1 ] && grep -q checksum $dir/verify
+	result $? "a changed byte is a bad checksum" $dir/verify
+}
+
+echo "TAP version 13"
+need_ktape
+mkdir -p $dir
+test_record
+test_session_0
+test_absent
+test_damage
+rm -rf /scratch/a
+echo "1..$n"

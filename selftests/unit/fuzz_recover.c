@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libFuzzer target: memory that survived a reset.  The input is a list of
+ * changes to an image that is whole, each of an offset (3 bytes) and a value;
+ * then superblocks and the table of rings are sealed again, unless the first
+ * byte is odd, or the fuzzer would not get past them.
+ */
+#include <stdio.h>
+
+#include "lib_image.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct image whole, image;
+	struct image_result res;
+	size_t i;
+
+	if (!whole.data)
+		image_make(&whole);
+	if (!len)
+		return 0;
+	image = whole;
+	image.data = malloc(whole.size);
+	assert(image.data);
+	memcpy(image.data, whole.data, whole.size);
+	image.super = (void *)image.data;
+	image.rings = (void *)(image.data + whole.super->rings);
+	for (i = 1; i + 4 <= len; i += 4) {
+		uint32_t at = data[i] | data[i + 1] << 8 | data[i + 2] << 16;
+
+		image.data[at % image.size] = data[i + 3];
+	}
+	if (!(data[0] & 1))
+		image_seal(&image);
+	image_recover(image.data, image.size, &res);
+	assert(!res.back);
+	assert(!res.bad_packets ||
+	       memcmp(image.super->uuid, image_info.uuid, 16));
+	ktape_recovered_release(&res.r);
+	image_free(&image);
+	return 0;
+}

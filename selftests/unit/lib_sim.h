@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Traces of a session that never was, and what happened in it: packets of both
+ * rings of each CPU as the module would have written them, with ledgers, losses,
+ * filters and markers.  They can be damaged before they are saved.
+ */
+#ifndef _LIB_SIM_H
+#define _LIB_SIM_H
+
+#include "lib_trace.h"
+
+#define SIM_CPUS	2U
+#define SIM_RINGS	(SIM_CPUS * 2)
+#define SIM_PACKETS	256U	/* of a ring, at most */
+#define SIM_TRUTH	65536U
+#define SIM_THREADS	4	/* of a CPU */
+
+enum sim_fate { SIM_RECORDED, SIM_LOST, SIM_FILTERED, SIM_DISABLED };
+
+struct sim_truth {
+	uint64_t ts;
+	uint32_t cpu;
+	uint32_t dat20;
+	uint8_t opcode;
+	uint8_t fate;
+};
+
+struct sim_packet {
+	unsigned char *data;
+	size_t len;
+};
+
+struct sim_ring {
+	struct ktape_builder b;
+	bool open;
+	uint64_t seq;
+	uint64_t emitted[KTAPE_CLASSES];
+	uint64_t filtered[KTAPE_CLASSES];
+	uint64_t lost[KTAPE_CLASSES];
+	uint64_t told[KTAPE_CLASSES];
+	uint64_t first[KTAPE_CLASSES];
+	uint64_t last[KTAPE_CLASSES];
+	struct sim_packet packets[SIM_PACKETS];
+	unsigned int nr;
+};
+
+/**
+ * struct sim - the session
+ * @now: trace clock
+ * @ring: at cpu * 2 + kind
+ * @running: it records
+ * @mask: its profile
+ * @filter: bit n: a filter of kind n is in force
+ * @losing: events of these classes are lost on that CPU, bit n is class n
+ * @tid: what runs on a CPU
+ * @calling: bit n: thread n of a CPU is in a system call
+ * @truth: everything that happened, recorded or not
+ * @seed: of the random numbers
+ * @mode: what its markers tell
+ */
+struct sim {
+	uint64_t now;
+	struct sim_ring ring[SIM_RINGS];
+	bool running;
+	uint64_t mask[KTAPE_MASK_WORDS];
+	uint32_t filter;
+	uint32_t losing[SIM_CPUS];
+	int32_t tid[SIM_CPUS];
+	uint32_t calling[SIM_CPUS];
+	struct sim_truth *truth;
+	unsigned int nr_truth;
+	uint32_t generation;
+	uint64_t seed;
+	uint32_t mode;
+};
+
+static inline uint32_t sim_random(struct sim *s, uint32_t below)
+{
+	s->seed = s->seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)(s->seed >> 33) % below;
+}
+
+static inline uint64_t sim_sum(const uint64_t *counts)
+{
+	uint64_t total = 0;
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
+		total += counts[i];
+	return total;
+}
+
+static inline void sim_head(struct sim_packet *p, const struct sim_ring *r,
+			    uint64_t emitted)
+{
+	struct ktape_block *h = (void *)p->data;
+
+	h->emitted = emitted;
+	h->filtered = sim_sum(r->filtered);
+	h->lost[KTAPE_LOST_FULL] = sim_sum(r->lost);
+	h->discarded = sim_sum(r->lost);
+	ktape_packet_seal(p->data);
+}
+
+static inline void sim_close(struct sim *s, struct sim_ring *r,
+			     uint64_t emitted, bool last)
+{
+	struct sim_packet *p = &r->packets[r->nr];
+
+	if (!r->open)
+		return;
+	p->len = ktape_build_end(&r->b, s->now, 0);
+	if (last)
+		p->data[AT_FLAGS] |= KTAPE_BLOCK_OPEN;
+	sim_head(p, r, emitted);
+	r->nr++;
+	r->open = false;
+}
+
+static inline void sim_open(struct sim *s, unsigned int cpu, unsigned int kind)
+{
+	struct sim_ring *r = &s->ring[cpu * 2 + kind];
+	struct ktape_block head = {
+		.cpu = cpu,
+		.kind = kind,
+		.seq = ++r->seq,
+		.ts_begin = s->now,
+		.tid = s->tid[cpu],
+		.prio = 120,
+	};
+	unsigned char *data = calloc(1, TRACE_PACKET);
+
+	if (!data || r->nr == SIM_PACKETS)
+		abort();
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	r->packets[r->nr].data = data;
+	ktape_build_begin(&r->b, data, TRACE_PACKET, &head);
+	((struct ktape_block *)(void *)data)->sync_clock = s->now;
+	r->open = true;
+}
+
+static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind);
+
+/* A record that was counted as emitted goes into its ring. */
+static inline void sim_write(struct sim *s, unsigned int cpu, unsigned int kind,
+			     const struct ktape_record *record)
+{
+	struct sim_ring *r = &s->ring[cpu * 2 + kind];
+	struct ktape_record rec = *record;
+	bool opened = false;
+
+	rec.ts = s->now;
+	if (!r->open || ktape_build_add(&r->b, &rec)) {
+		/* Counted already, but it opens the next one. */
+		sim_close(s, r, sim_sum(r->emitted) - 1, false);
+		sim_open(s, cpu, kind);
+		if (ktape_build_add(&r->b, &rec))
+			abort();
+		opened = true;
+	}
+	s->now += 1 + sim_random(s, 50);
+	if (opened)
+		sim_tell(s, cpu, kind);
+}
+
+static inline void sim_control(struct sim *s, unsigned int cpu,
+			       const struct ktape_record *record)
+{
+	s->ring[cpu * 2 + 1].emitted[KTAPE_CLASS_CONTROL]++;
+	sim_write(s, cpu, KTAPE_RING_CONTROL, record);
+}
+
+/* Tell the losses of a ring. */
+static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind)
+{
+	struct sim_ring *r = &s->ring[cpu * 2 + kind];
+
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		uint64_t count = r->lost[i] - r->told[i];
+		const uint32_t args[] = {
+			(uint32_t)r->first[i], (uint32_t)(r->first[i] >> 32),
+			(uint32_t)r->last[i],  (uint32_t)(r->last[i] >> 32),
+			(uint32_t)count,       (uint32_t)(count >> 32),
+		};
+		const struct ktape_record rec = {
+			.opcode = KTAPE_EV_LOSS, .dat20 = i | kind << 5,
+			.args = args, .nargs = ARRAY_SIZE(args),
+		};
+
+		if (!count)
+			continue;
+		r->told[i] = r->lost[i];
+		sim_control(s, cpu, &rec);
+	}
+}
+
+static inline void sim_ledger(struct sim *s, unsigned int cpu,
+			      unsigned int moment)
+{
+	uint64_t counts[2 + KTAPE_LOST_REASONS] = { 0 };
+
+	sim_tell(s, cpu, 0);
+	sim_tell(s, cpu, 1);
+	/* From the last class down, so that control of ring 1 ends it. */
+	for (int at = 2 * KTAPE_CLASSES - 1; at >= 0; at--) {
+		unsigned int class = (unsigned int)at % KTAPE_CLASSES;
+		unsigned int kind = at < KTAPE_CLASSES;
+		struct sim_ring *r = &s->ring[cpu * 2 + kind];
+		const struct ktape_record rec = {
+			.opcode = KTAPE_EV_LEDGER,
+			.dat20 = class | kind << 5 | moment << 8,
+			.blob = counts, .blob_size = sizeof(counts),
+		};
+
+		counts[0] = r->emitted[class];
+		counts[1] = r->filtered[class];
+		counts[2] = r->lost[class];
+		if (counts[0] || !at)
+			sim_control(s, cpu, &rec);
+	}
+}
+
+static inline void sim_sync(struct sim *s, unsigned int cpu, bool stable)
+{
+	static const uint32_t args[7];
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_CLOCK_SYNC, .dat20 = stable,
+		.args = args, .nargs = ARRAY_SIZE(args),
+	};
+
+	sim_control(s, cpu, &rec);
+}
+
+static inline void sim_phase(struct sim *s, unsigned int cpu,
+			     unsigned int phase)
+{
+	const uint32_t args[] = { 0, s->mode };
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_SESSION, .dat20 = phase, .args = args,
+		.nargs = 2,
+	};
+
+	sim_control(s, cpu, &rec);
+	sim_sync(s, cpu, true);
+}
+
+static inline void sim_profile(struct sim *s, unsigned int phase,
+			       const uint64_t *mask)
+{
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
+		const struct ktape_record rec = {
+			.opcode = KTAPE_EV_PROFILE, .dat20 = phase,
+			.args = &s->generation, .nargs = 1, .blob = mask,
+			.blob_size = sizeof(s->mask),
+		};
+
+		sim_control(s, cpu, &rec);
+	}
+}
+
+static inline void sim_filter(struct sim *s, unsigned int kind, bool on)
+{
+	const uint32_t args[] = { 1, 1 };
+
+	if (on)
+		s->filter |= 1U << kind;
+	for (unsigned int cpu = 0; cpu < SIM_CPUS && s->running; cpu++) {
+		const struct ktape_record rec = {
+			.opcode = KTAPE_EV_FILTER,
+			.dat20 = kind | (unsigned int)on << 5, .args = args,
+			.nargs = 2,
+		};
+
+		sim_control(s, cpu, &rec);
+	}
+	if (!on)
+		s->filter &= ~(1U << kind);
+}
+
+static inline void sim_change(struct sim *s, unsigned int opcode, bool on)
+{
+	uint64_t mask[KTAPE_MASK_WORDS];
+
+	memcpy(mask, s->mask, sizeof(mask));
+	mask[opcode / 64] &= ~(1ULL << (opcode % 64));
+	mask[opcode / 64] |= (uint64_t)on << (opcode % 64);
+	s->generation++;
+	if (s->running && !on)
+		sim_profile(s, KTAPE_PHASE_OFF, mask);
+	memcpy(s->mask, mask, sizeof(mask));
+	if (s->running && on)
+		sim_profile(s, KTAPE_PHASE_ON, mask);
+}
+
+static inline void sim_context(struct sim *s, unsigned int cpu)
+{
+	const uint32_t tid = (uint32_t)s->tid[cpu];
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_CONTEXT, .args = &tid, .nargs = 1,
+	};
+
+	s->ring[cpu * 2].emitted[KTAPE_CLASS_CONTROL]++;
+	sim_write(s, cpu, KTAPE_RING_EVENT, &rec);
+}
+
+static inline void sim_start(struct sim *s)
+{
+	unsigned int cpu, kind;
+
+	for (cpu = 0; cpu < SIM_CPUS; cpu++)
+		sim_ledger(s, cpu, 1);
+	s->running = true;
+	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
+		sim_context(s, cpu);
+		sim_phase(s, cpu, KTAPE_PHASE_ON);
+	}
+	for (kind = 0; kind < KTAPE_FILTER_KINDS; kind++)
+		if (s->filter >> kind & 1)
+			sim_filter(s, kind, true);
+	sim_profile(s, KTAPE_PHASE_ON, s->mask);
+}
+
+/* A control record with three words. */
+static inline void sim_words(struct sim *s, unsigned int opcode, uint32_t a,
+			     uint32_t b, uint32_t c)
+{
+	const uint32_t args[] = { a, b, c };
+	const struct ktape_record rec = {
+		.opcode = (uint8_t)opcode, .args = args, .nargs = 3,
+	};
+
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
+		sim_control(s, cpu, &rec);
+}
+
+/* It stops; if it was a snapshot that was full, since @frozen. */
+static inline void sim_stop_full(struct sim *s, uint64_t frozen)
+{
+	static const uint64_t nothing[KTAPE_MASK_WORDS];
+	unsigned int cpu;
+
+	sim_profile(s, KTAPE_PHASE_OFF, nothing);
+	s->running = false;
+	if (frozen)
+		sim_words(s, KTAPE_EV_FREEZE, (uint32_t)frozen,
+			  (uint32_t)(frozen >> 32), 0);
+	for (cpu = 0; cpu < SIM_CPUS; cpu++) {
+		sim_ledger(s, cpu, 0);
+		sim_phase(s, cpu, KTAPE_PHASE_OFF);
+	}
+}
+
+static inline void sim_stop(struct sim *s)
+{
+	sim_stop_full(s, 0);
+}
+
+/* Would this filter hold back that class? */
+static inline bool sim_holds(const struct sim *s, unsigned int class)
+{
+	return (s->filter >> KTAPE_FILTER_PID & 1) ||
+	       (s->filter >> KTAPE_FILTER_SIGNAL & 1 &&
+		class == KTAPE_CLASS_SIGNAL) ||
+	       (s->filter >> KTAPE_FILTER_SYSCALL & 1 &&
+		class == KTAPE_CLASS_SYSCALL);
+}
+
+/* Something happens on a CPU: @words argument words, @a first. */
+static inline void sim_event(struct sim *s, unsigned int cpu,
+			     unsigned int opcode, uint32_t dat20,
+			     unsigned int words, uint32_t a, uint32_t b)
+{
+	const struct ktape_event_desc *desc = ktape_event_desc(opcode);
+	const unsigned int class = desc->event_class;
+	const unsigned int kind = ktape_class_desc(class)->ring;
+	struct sim_ring *r = &s->ring[cpu * 2 + kind];
+	struct sim_truth *t = &s->truth[s->nr_truth++];
+	const uint32_t args[KTAPE_NARGS_MAX] = { a, b };
+	const struct ktape_record rec = {
+		.opcode = (uint8_t)opcode, .dat20 = dat20, .args = args,
+		.nargs = (uint8_t)words, .blob = desc->has_blob ? "" : NULL,
+	};
+
+	if (s->nr_truth > SIM_TRUTH)
+		abort();
+	*t = (struct sim_truth){ s->now, cpu, dat20, (uint8_t)opcode,
+				 SIM_DISABLED };
+	if (!s->running || !(s->mask[opcode / 64] >> (opcode % 64) & 1)) {
+		s->now += 1 + sim_random(s, 50);
+		return;
+	}
+	r->emitted[class]++;
+	t->fate = SIM_RECORDED;
+	if (sim_holds(s, class) && sim_random(s, 2)) {
+		t->fate = SIM_FILTERED;
+		r->filtered[class]++;
+	} else if (s->losing[cpu] >> class & 1) {
+		t->fate = SIM_LOST;
+		if (r->lost[class]++ == r->told[class])
+			r->first[class] = s->now;
+		r->last[class] = s->now;
+	}
+	if (t->fate == SIM_RECORDED)
+		sim_write(s, cpu, kind, &rec);
+	else
+		s->now += 1 + sim_random(s, 50);
+}
+
+#endif /* _LIB_SIM_H */

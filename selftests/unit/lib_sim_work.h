@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What threads and interrupts of a simulated session do, and how it is saved. */
+#ifndef _LIB_SIM_WORK_H
+#define _LIB_SIM_WORK_H
+
+#include "lib_sim.h"
+
+static const unsigned int sim_default[] = {
+	KTAPE_EV_SCHED_SWITCH, KTAPE_EV_IRQ_HANDLER_ENTRY,
+	KTAPE_EV_IRQ_HANDLER_EXIT, KTAPE_EV_SOFTIRQ_ENTRY,
+	KTAPE_EV_SOFTIRQ_EXIT, KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
+	KTAPE_EV_SIGNAL_DELIVER, KTAPE_EV_EXCEPTION,
+};
+
+static inline struct sim *sim_new(uint64_t seed)
+{
+	struct sim *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		abort();
+	s->truth = calloc(SIM_TRUTH, sizeof(*s->truth));
+	if (!s->truth)
+		abort();
+	s->seed = seed;
+	s->mode = KTAPE_MODE_DISCARD;
+	s->now = 1000000;
+	for (unsigned int i = 0; i < ARRAY_SIZE(sim_default); i++)
+		s->mask[sim_default[i] / 64] |= 1ULL << (sim_default[i] % 64);
+	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
+		s->tid[cpu] = 100 + (int32_t)cpu * SIM_THREADS;
+	return s;
+}
+
+static inline void sim_free(struct sim *s)
+{
+	for (unsigned int i = 0; i < SIM_RINGS; i++) {
+		/* One that is open was never closed. */
+		for (unsigned int j = 0; j < SIM_PACKETS; j++)
+			free(s->ring[i].packets[j].data);
+	}
+	free(s->truth);
+	free(s);
+}
+
+static inline void sim_switch(struct sim *s, unsigned int cpu)
+{
+	int32_t next = 100 + (int32_t)(cpu * SIM_THREADS +
+				       sim_random(s, SIM_THREADS));
+	int32_t prev = s->tid[cpu];
+
+	if (next == prev)
+		return;
+	sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)prev,
+		  (uint32_t)next);
+	s->tid[cpu] = next;
+}
+
+static inline void sim_call(struct sim *s, unsigned int cpu)
+{
+	uint32_t bit = 1U << (s->tid[cpu] - 100);
+
+	sim_event(s, cpu,
+		  s->calling[cpu] & bit ? KTAPE_EV_SYS_EXIT : KTAPE_EV_SYS_ENTER,
+		  1, s->calling[cpu] & bit ? 2 : 0, 0, 0);
+	s->calling[cpu] ^= bit;
+}
+
+/* One thing that happens. */
+static inline void sim_step(struct sim *s, unsigned int cpu)
+{
+	uint32_t n = sim_random(s, 4);
+
+	switch (sim_random(s, 8)) {
+	case 0:
+		sim_event(s, cpu, KTAPE_EV_IRQ_HANDLER_ENTRY, 10 + n, 0, 0, 0);
+		sim_event(s, cpu, KTAPE_EV_IRQ_HANDLER_EXIT, 10 + n, 0, 0, 0);
+		break;
+	case 1:
+		sim_event(s, cpu, KTAPE_EV_SOFTIRQ_ENTRY, n, 0, 0, 0);
+		sim_event(s, cpu, KTAPE_EV_IRQ_HANDLER_ENTRY, 20, 0, 0, 0);
+		sim_event(s, cpu, KTAPE_EV_IRQ_HANDLER_EXIT, 20, 0, 0, 0);
+		sim_event(s, cpu, KTAPE_EV_SOFTIRQ_EXIT, n, 0, 0, 0);
+		break;
+	case 2:
+	case 3:
+		sim_switch(s, cpu);
+		break;
+	default:
+		sim_call(s, cpu);
+		break;
+	}
+}
+
+static inline void sim_work(struct sim *s, unsigned int steps)
+{
+	while (steps--)
+		sim_step(s, sim_random(s, SIM_CPUS));
+}
+
+/* What is left open at the end. */
+static inline void sim_finish(struct sim *s)
+{
+	for (unsigned int i = 0; i < SIM_RINGS; i++)
+		sim_close(s, &s->ring[i], sim_sum(s->ring[i].emitted), true);
+}
+
+/* The names of all threads but the last @nameless ones. */
+static inline size_t sim_names(unsigned char data[TRACE_PACKET],
+			       unsigned int nameless)
+{
+	struct ktape_block head = { .kind = KTAPE_RING_REGISTRY, .seq = 1,
+				    .context = KTAPE_CTX_CONTINUED };
+	struct ktape_builder b;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	memset(data, 0, TRACE_PACKET);
+	ktape_build_begin(&b, data, TRACE_PACKET, &head);
+	for (uint32_t i = 0; i < SIM_CPUS * SIM_THREADS - nameless; i++) {
+		const uint32_t args[7] = { 100 + i, 100 + i };
+		const struct ktape_record rec = {
+			.opcode = KTAPE_EV_REGISTRY, .dat20 = KTAPE_OBJ_THREAD,
+			.args = args, .nargs = 7, .blob = "worker",
+			.blob_size = 6,
+		};
+
+		if (ktape_build_add(&b, &rec))
+			abort();
+	}
+	return ktape_build_end(&b, 0, 0);
+}
+
+/* As a directory. */
+static inline void sim_save(struct sim *s, const char *dir,
+			    unsigned int nameless)
+{
+	unsigned char names[TRACE_PACKET];
+	size_t len = sim_names(names, nameless), size;
+	struct ktape_ctf *ctf;
+	char *text;
+
+	ktape_packet_seal(names);
+	if (ktape_metadata_format(&trace_info, &text, &size) ||
+	    ktape_ctf_create(dir, KTAPE_CTF_FORCE, text, size, &ctf) ||
+	    ktape_ctf_append(ctf, names, len))
+		abort();
+	free(text);
+	for (unsigned int i = 0; i < SIM_RINGS; i++)
+		for (unsigned int j = 0; j < s->ring[i].nr; j++)
+			if (ktape_ctf_append(ctf, s->ring[i].packets[j].data,
+					     s->ring[i].packets[j].len))
+				abort();
+	if (ktape_ctf_close(ctf))
+		abort();
+}
+
+/* As a pipe form. */
+static inline void sim_save_pipe(struct sim *s, const char *path)
+{
+	unsigned char names[TRACE_PACKET];
+	size_t len = sim_names(names, 0);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	bool more = true;
+
+	ktape_packet_seal(names);
+	if (fd < 0)
+		abort();
+	trace_begin_pipe(fd);
+	if (write(fd, names, len) != (ssize_t)len)
+		abort();
+	for (unsigned int j = 0; more; j++) {
+		more = false;
+		for (unsigned int i = 0; i < SIM_RINGS; i++) {
+			const struct sim_packet *p = &s->ring[i].packets[j];
+
+			if (j >= s->ring[i].nr)
+				continue;
+			more = true;
+			if (write(fd, p->data, p->len) != (ssize_t)p->len)
+				abort();
+		}
+	}
+	close(fd);
+}
+
+/* ---- damage --------------------------------------------------------------- */
+
+static inline void sim_remove(struct sim *s, unsigned int ring, unsigned int at)
+{
+	struct sim_ring *r = &s->ring[ring];
+
+	if (at >= r->nr)
+		abort();
+	free(r->packets[at].data);
+	memmove(&r->packets[at], &r->packets[at + 1],
+		(SIM_PACKETS - at - 1) * sizeof(r->packets[0]));
+	memset(&r->packets[SIM_PACKETS - 1], 0, sizeof(r->packets[0]));
+	r->nr--;
+}
+
+static inline void sim_swap(struct sim *s, unsigned int ring, unsigned int at)
+{
+	struct sim_packet *p = &s->ring[ring].packets[at], keep = p[0];
+
+	p[0] = p[1];
+	p[1] = keep;
+}
+
+/*
+ * Take the last record of an opcode, with @dat20 in the bits of @bits, out of a
+ * ring, and seal what remains.  Return: it was there.
+ */
+static inline bool sim_take(struct sim *s, unsigned int ring,
+			    unsigned int opcode, uint32_t bits, uint32_t dat20)
+{
+	struct sim_ring *r = &s->ring[ring];
+	struct ktape_event e, found = { .size = 0 };
+	struct ktape_packet p;
+
+	for (unsigned int i = r->nr; i-- > 0 && !found.size;) {
+		struct sim_packet *at = &r->packets[i];
+		uint64_t size;
+
+		if (ktape_packet_open(&p, at->data, at->len, NULL, NULL))
+			abort();
+		while (ktape_packet_next(&p, &e, NULL) > 0)
+			if (e.opcode == opcode && (e.dat20 & bits) == dat20)
+				found = e;
+		if (!found.size)
+			continue;
+		memmove(at->data + found.offset,
+			at->data + found.offset + found.size,
+			at->len - found.offset - found.size);
+		at->len -= found.size;
+		size = at->len * 8;
+		memcpy(at->data + AT_CONTENT_BITS, &size, sizeof(size));
+		memcpy(at->data + AT_PACKET_BITS, &size, sizeof(size));
+		ktape_packet_seal(at->data);
+	}
+	return found.size;
+}
+
+#endif /* _LIB_SIM_WORK_H */

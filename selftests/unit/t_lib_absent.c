@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A thousand questions whether an event was absent, against what really happened:
+ * no PROVED is wrong, whatever was lost, filtered, not enabled or damaged.
+ */
+#include "lib_sim_work.h"
+
+#define SCENES		20U
+#define QUESTIONS	50U	/* a scene */
+#define ROUNDS		40U
+
+/* Rare ones in either ring, with a number, and one that is frequent. */
+static const struct {
+	unsigned int opcode;
+	const char *field;
+	unsigned int values;
+} asked[] = {
+	{ KTAPE_EV_SIGNAL_DELIVER, "sig", 8 },
+	{ KTAPE_EV_EXCEPTION, "severity", 8 },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, "irq", 16 },
+	{ KTAPE_EV_SIGNAL_DELIVER, NULL, 0 },
+};
+
+static struct {
+	unsigned int asked, proved, found, others[5];
+	unsigned int wrong_proved, wrong_found, missed_found;
+} sum;
+
+/* Losses, filters and profiles come and go; once in a while something rare. */
+static struct sim *happen(uint64_t seed)
+{
+	struct sim *s = sim_new(seed);
+
+	sim_start(s);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		unsigned int cpu = sim_random(s, SIM_CPUS);
+
+		sim_work(s, 20 + sim_random(s, 60));
+		if (sim_random(s, 2))
+			sim_event(s, cpu, KTAPE_EV_SIGNAL_DELIVER,
+				  1 + sim_random(s, 7), 3, 0, 0);
+		if (sim_random(s, 2))
+			sim_event(s, cpu, KTAPE_EV_EXCEPTION,
+				  sim_random(s, 8), 1, 0x100, 0);
+		switch (sim_random(s, 24)) {
+		case 0:
+			s->losing[cpu] ^= 1U << KTAPE_CLASS_SIGNAL;
+			break;
+		case 1:
+			s->losing[cpu] ^= ~1U;
+			break;
+		case 2:
+			sim_filter(s, KTAPE_FILTER_SIGNAL,
+				   !(s->filter >> KTAPE_FILTER_SIGNAL & 1));
+			break;
+		case 3:
+			sim_filter(s, KTAPE_FILTER_PID,
+				   !(s->filter >> KTAPE_FILTER_PID & 1));
+			break;
+		case 4:
+			sim_change(s, KTAPE_EV_SIGNAL_DELIVER, false);
+			break;
+		case 5:
+		case 6:
+			sim_change(s, KTAPE_EV_SIGNAL_DELIVER, true);
+			break;
+		case 7:
+			sim_stop(s);
+			sim_work(s, 10);
+			sim_event(s, cpu, KTAPE_EV_SIGNAL_DELIVER, 3, 3, 0, 0);
+			sim_start(s);
+			break;
+		default:
+			/* Mostly it goes on as it is, with less and less lost. */
+			if (!sim_random(s, 3))
+				s->losing[cpu] = 0;
+			break;
+		}
+	}
+	if (seed % 5)
+		sim_stop(s);
+	sim_finish(s);
+	return s;
+}
+
+/* One scene in three is damaged; what is told of it must stay true. */
+static void damage(struct sim *s, uint64_t seed)
+{
+	unsigned int ring = sim_random(s, SIM_RINGS);
+	struct sim_ring *r = &s->ring[ring];
+
+	if (seed % 3 || r->nr < 3)
+		return;
+	switch (sim_random(s, 4)) {
+	case 0:
+		sim_remove(s, ring, 1 + sim_random(s, r->nr - 2));
+		break;
+	case 1:
+		sim_remove(s, ring, r->nr - 1);
+		break;
+	case 2:
+		sim_take(s, ring, ring & 1 ? KTAPE_EV_EXCEPTION
+					   : KTAPE_EV_SIGNAL_DELIVER, 0, 0);
+		break;
+	default:
+		/* The recorder came late: what was before is not there. */
+		sim_remove(s, ring, 0);
+		break;
+	}
+}
+
+static bool answers(const struct sim_truth *t, const struct ktape_absence *q)
+{
+	uint32_t mask = q->opcode == KTAPE_EV_EXCEPTION	      ? 7
+			: q->opcode == KTAPE_EV_SIGNAL_DELIVER ? 0x7f
+							       : 0x3ffff;
+
+	return t->opcode == q->opcode && t->ts >= q->from && t->ts < q->to &&
+	       (!q->one_cpu || t->cpu == q->cpu) &&
+	       (!q->field || (t->dat20 & mask) == q->value);
+}
+
+static void judge(const struct sim *s, const struct ktape_absence *q,
+		  unsigned int verdict, bool damaged)
+{
+	unsigned int happened = 0, recorded = 0;
+
+	for (unsigned int i = 0; i < s->nr_truth; i++) {
+		happened += answers(&s->truth[i], q);
+		recorded += answers(&s->truth[i], q) &&
+			    s->truth[i].fate == SIM_RECORDED;
+	}
+	sum.asked++;
+	sum.others[verdict]++;
+	sum.wrong_proved += verdict == KTAPE_ABSENT_PROVED && happened;
+	sum.wrong_found += verdict == KTAPE_ABSENT_FOUND && !recorded;
+	sum.missed_found += verdict != KTAPE_ABSENT_FOUND && recorded &&
+			    !damaged;
+}
+
+static void ask(struct sim *s, const char *dir, bool damaged)
+{
+	unsigned int what = sim_random(s, ARRAY_SIZE(asked));
+	uint64_t begin = 1000000, span = s->now - begin;
+	struct ktape_absence q = {
+		.opcode = asked[what].opcode,
+		.field = asked[what].field,
+		.one_cpu = sim_random(s, 2),
+		.cpu = sim_random(s, SIM_CPUS),
+	};
+	struct ktape_error error;
+	struct ktape_verify *v;
+
+	if (q.field)
+		q.value = sim_random(s, asked[what].values);
+	q.from = begin + sim_random(s, (uint32_t)span);
+	q.to = q.from + 1 + sim_random(s, (uint32_t)span /
+					  (sim_random(s, 3) ? 20 : 3));
+	if (ktape_verify_open(dir, NULL, &v, &error))
+		abort();
+	if (ktape_verify_ask(v, &q) || ktape_verify_run(v) < 0)
+		abort();
+	judge(s, &q, ktape_verify_verdict(v, -1, NULL), damaged);
+	ktape_verify_close(v);
+}
+
+static void test_questions(void)
+{
+	const char *dir = trace_folder();
+
+	for (uint64_t seed = 1; seed <= SCENES; seed++) {
+		struct sim *s = happen(seed);
+
+		damage(s, seed);
+		sim_save(s, dir, 0);
+		for (unsigned int i = 0; i < QUESTIONS; i++)
+			ask(s, dir, seed % 3 == 0);
+		sim_free(s);
+	}
+	trace_remove(dir);
+	tap_tell("%u asked, %u PROVED, %u FOUND, %u NOT-ENABLED, %u FILTERED, %u LOST",
+		 sum.asked, sum.others[0], sum.others[1], sum.others[2],
+		 sum.others[3], sum.others[4]);
+	check_equal(sum.asked, 1000);
+	check_equal(sum.wrong_proved, 0);
+	check_equal(sum.wrong_found, 0);
+	check_equal(sum.missed_found, 0);
+	/* It says something, and of each kind. */
+	check(sum.others[KTAPE_ABSENT_PROVED] >= 50, "%u proved",
+	      sum.others[KTAPE_ABSENT_PROVED]);
+	for (unsigned int i = 0; i < 5; i++)
+		check(sum.others[i] >= 10, "verdict %u: %u times", i,
+		      sum.others[i]);
+}
+
+/* Has something happened between @from and now?  On CPU 0. */
+static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
+{
+	const struct ktape_absence q = {
+		.opcode = KTAPE_EV_SIGNAL_DELIVER, .from = from, .to = to,
+		.one_cpu = true,
+	};
+	const char *dir = trace_folder();
+	struct ktape_error error;
+	struct ktape_verify *v;
+	unsigned int said;
+
+	sim_save(s, dir, 0);
+	if (ktape_verify_open(dir, NULL, &v, &error) ||
+	    ktape_verify_ask(v, &q) || ktape_verify_run(v) < 0)
+		abort();
+	said = ktape_verify_verdict(v, -1, NULL);
+	ktape_verify_close(v);
+	trace_remove(dir);
+	return said;
+}
+
+static void signal_now(struct sim *s)
+{
+	sim_event(s, 0, KTAPE_EV_SIGNAL_DELIVER, 9, 3, 0, 0);
+}
+
+/* End the packets of CPU 0 here, so that they can be taken away. */
+static void cut(struct sim *s)
+{
+	sim_close(s, &s->ring[0], sim_sum(s->ring[0].emitted), false);
+	sim_close(s, &s->ring[1], sim_sum(s->ring[1].emitted), false);
+}
+
+static void end(struct sim *s)
+{
+	sim_work(s, 200);
+	sim_stop(s);
+	sim_finish(s);
+}
+
+static struct sim *begin(void)
+{
+	struct sim *s = sim_new(3);
+
+	sim_start(s);
+	sim_work(s, 200);
+	return s;
+}
+
+/* One that was lost in the middle of the asked time, and in none of it. */
+static void test_lost(void)
+{
+	struct sim *s = begin();
+	uint64_t from = s->now;
+
+	sim_work(s, 100);
+	s->losing[0] = 1U << KTAPE_CLASS_SIGNAL;
+	signal_now(s);
+	s->losing[0] = 0;
+	end(s);
+	check_equal(verdict(s, from, s->now - 5000), KTAPE_ABSENT_LOST);
+	check_equal(verdict(s, from - 500, from), KTAPE_ABSENT_PROVED);
+	sim_free(s);
+}
+
+/* The packet that had it is away, the last one: only the ledger misses it. */
+static void test_removed(void)
+{
+	struct sim *s = begin();
+	uint64_t from;
+
+	cut(s);
+	from = s->now;
+	sim_work(s, 20);
+	signal_now(s);
+	sim_work(s, 5);
+	sim_stop(s);
+	sim_finish(s);
+	check_equal(verdict(s, from, from + 2000), KTAPE_ABSENT_FOUND);
+	sim_remove(s, 0, s->ring[0].nr - 1);
+	check_equal(verdict(s, from, from + 100), KTAPE_ABSENT_LOST);
+	sim_free(s);
+}
+
+/*
+ * A reader that came late: what was before its first packet is not known, and
+ * without a beginning the ledger does not miss the last one.
+ */
+static void test_late(void)
+{
+	struct sim *s = begin();
+	uint64_t at, from = s->now;
+
+	signal_now(s);
+	cut(s);
+	sim_work(s, 200);
+	cut(s);
+	sim_work(s, 20);
+	at = s->now;
+	signal_now(s);
+	sim_work(s, 5);
+	sim_stop(s);
+	sim_finish(s);
+	sim_remove(s, 0, 0);
+	check_equal(verdict(s, from - 100, from + 10), KTAPE_ABSENT_LOST);
+	check_equal(verdict(s, at - 100, at), KTAPE_ABSENT_PROVED);
+	check_equal(verdict(s, at, at + 1), KTAPE_ABSENT_FOUND);
+	sim_remove(s, 0, s->ring[0].nr - 1);
+	check(verdict(s, at, at + 1) != KTAPE_ABSENT_PROVED,
+	      "proved without its last packet");
+	sim_free(s);
+}
+
+/* A filter's marker was overwritten, and a later one is of the profile. */
+static void test_unseen_filter(void)
+{
+	struct sim *s = begin();
+	uint64_t from;
+
+	cut(s);
+	sim_filter(s, KTAPE_FILTER_SIGNAL, true);
+	cut(s);
+	sim_sync(s, 0, true);
+	cut(s);
+	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, false);
+	sim_change(s, KTAPE_EV_SIGNAL_DELIVER, true);
+	from = s->now;
+	for (unsigned int i = 0; i < 20; i++)
+		signal_now(s);
+	end(s);
+	/* As a reader tells that it was too late for the second packet. */
+	sim_remove(s, 1, 1);
+	for (unsigned int i = 1; i < s->ring[1].nr; i++) {
+		struct ktape_block *h = (void *)s->ring[1].packets[i].data;
+
+		h->flags |= i == 1 ? KTAPE_BLOCK_GAP : 0;
+		h->discarded++;
+		ktape_packet_seal(h);
+	}
+	for (unsigned int i = 0; i < s->nr_truth; i++) {
+		const struct sim_truth *t = &s->truth[i];
+
+		if (t->fate == SIM_FILTERED)
+			check(verdict(s, t->ts, t->ts + 1) !=
+			      KTAPE_ABSENT_PROVED, "proved, and was filtered");
+	}
+	check(verdict(s, from + 5000, from + 5001) != KTAPE_ABSENT_PROVED,
+	      "proved, and nobody knows of filters");
+	sim_free(s);
+}
+
+/*
+ * A full snapshot: after its end nothing is in the event rings, although the
+ * off-markers are later.
+ */
+static void test_frozen(void)
+{
+	struct sim *s = begin();
+	uint64_t at = s->now;
+
+	s->mode = KTAPE_MODE_SNAPSHOT;
+	s->now += 5000;
+	sim_stop_full(s, at);
+	sim_finish(s);
+	check_equal(verdict(s, at - 500, at), KTAPE_ABSENT_PROVED);
+	check_equal(verdict(s, at - 500, at + 1), KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(verdict(s, at + 100, at + 200), KTAPE_ABSENT_NOT_ENABLED);
+	sim_free(s);
+}
+
+/* Questions that a trace cannot answer are refused. */
+static void test_refused(void)
+{
+	const char *dir = trace_folder();
+	struct sim *s = happen(1);
+	struct ktape_absence q = {
+		.opcode = KTAPE_EV_SIGNAL_DELIVER, .from = 1, .to = 2,
+	};
+	struct ktape_absence bad[5] = { q, q, q, q, q };
+	struct ktape_error error;
+	struct ktape_verify *v;
+
+	sim_save(s, dir, 0);
+	bad[0].opcode = TRACE_OPCODE;
+	bad[1].opcode = KTAPE_EV_LEDGER;
+	bad[2].field = "no_such";
+	bad[3].to = 1;
+	bad[4].opcode = 100000;
+	check_equal(ktape_verify_open(dir, NULL, &v, &error), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		check_equal((unsigned int)-ktape_verify_ask(v, &bad[i]),
+			    EINVAL);
+	check_equal(ktape_verify_ask(v, &q), 0);
+	check_equal((unsigned int)-ktape_verify_ask(v, &q), EINVAL);
+	ktape_verify_close(v);
+	sim_free(s);
+	trace_remove(dir);
+}
+
+/* A time becomes ticks and back, and never too late. */
+static void test_ticks(void)
+{
+	struct ktape_info info = trace_info;
+	uint64_t ts;
+
+	info.freq = 2399987654;
+	info.mono_offset_ns = 123456789;
+	info.offset_s = 1700000000;
+	for (uint64_t i = 1; i < 1000; i++) {
+		ts = i * 123456789123ULL;
+		check(ktape_mono_ticks(&info, ktape_mono_ns(&info, ts)) <= ts,
+		      "too late");
+		check_equal(ktape_mono_ns(&info, ktape_mono_ticks(
+					&info, ktape_mono_ns(&info, ts))),
+			    ktape_mono_ns(&info, ts));
+		check_equal(ktape_epoch_ns(&info, ktape_epoch_ticks(
+					&info, ktape_epoch_ns(&info, ts))),
+			    ktape_epoch_ns(&info, ts));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct tap_test tests[] = {
+		{ "a thousand questions", test_questions },
+		{ "events that were lost", test_lost },
+		{ "events in a removed packet", test_removed },
+		{ "a reader that came late", test_late },
+		{ "a filter whose marker is missing", test_unseen_filter },
+		{ "the end of a full snapshot", test_frozen },
+		{ "questions that are refused", test_refused },
+		{ "ticks of a time", test_ticks },
+	};
+
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recovering traces from memory, whole and damaged, under AddressSanitizer and
+ * UBSan.  What was not damaged has to come out, what was must not.
+ */
+#include "lib_image.h"
+#include "tap.h"
+
+/* What a whole ring of the image has: 4 blocks, of which the last is open. */
+#define WHOLE_FIRST	((IMAGE_CLOSED + 1 - IMAGE_BLOCKS) * IMAGE_RECORDS)
+#define WHOLE_LAST	(IMAGE_CLOSED * IMAGE_RECORDS + IMAGE_OPEN - 1)
+#define WHOLE_RECORDS	(WHOLE_LAST - WHOLE_FIRST + 1)
+
+static struct image image;
+static struct image_result res;
+static uint32_t luck = 4711;
+
+static uint32_t roll(uint32_t below)
+{
+	luck = luck * 1664525 + 1013904223;
+	return (luck >> 8) % below;
+}
+
+static void recover(void)
+{
+	ktape_recovered_release(&res.r);
+	image_recover(image.data, image.size, &res);
+}
+
+static void again(void)
+{
+	image_free(&image);
+	image_make(&image);
+}
+
+static struct ktape_ring_page *page_of(unsigned int ring)
+{
+	return (void *)(image.data + image.rings[ring].page);
+}
+
+/* The block with number @seq of a ring. */
+static uint8_t *block_of(unsigned int ring, uint64_t seq)
+{
+	return image.data + image.rings[ring].blocks +
+	       (seq - 1) % IMAGE_BLOCKS * IMAGE_BLOCK;
+}
+
+static void test_whole(void)
+{
+	unsigned int i;
+
+	again();
+	recover();
+	check(res.found == 1 && res.ret == 0, "%d %d: %s", res.found, res.ret,
+	      res.error.text);
+	check_equal(res.begun, 1);
+	check_equal(res.r.nr_rings, IMAGE_RINGS);
+	check_equal(res.bad_packets + res.back + res.told, 0);
+	check_equal(res.r.names, 2);
+	check_equal(res.r.names_discarded, 1);
+	for (i = 0; i < IMAGE_RINGS; i++) {
+		check_equal(res.r.rings[i].checked,
+			    IMAGE_BLOCKS - 1 - IMAGE_UNCHECKED);
+		check_equal(res.r.rings[i].unchecked, IMAGE_UNCHECKED);
+		check_equal(res.r.rings[i].open, 1);
+		check_equal(res.r.rings[i].discarded, 0);
+		check_equal(res.r.rings[i].events, WHOLE_RECORDS);
+		check_equal(res.first[i], WHOLE_FIRST);
+		check_equal(res.last[i], WHOLE_LAST);
+		check_equal(res.holes[i], 0);
+	}
+}
+
+/* Nothing is believed that was stored behind commit. */
+static void test_commit(void)
+{
+	again();
+	page_of(0)->commit -= 2 * IMAGE_RECORD;
+	recover();
+	check_equal(res.ret, 0);
+	check_equal(res.last[0], WHOLE_LAST - 2);
+	check_equal(res.told, 0);
+}
+
+static void test_floor(void)
+{
+	again();
+	page_of(0)->floor = 4 * IMAGE_BLOCK + KTAPE_BLOCK_HEADER +
+			    5 * IMAGE_RECORD;
+	page_of(1)->floor = page_of(1)->commit;
+	recover();
+	check_equal(res.ret, 0);
+	check_equal(res.first[0], 4 * IMAGE_RECORDS + 5);
+	check_equal(res.last[0], WHOLE_LAST);
+	check_equal(res.r.rings[0].events, WHOLE_LAST - res.first[0] + 1);
+	check_equal(res.records[1], 0);
+	check_equal(res.told + res.bad_packets, 0);
+}
+
+/* A bit in a block with a checksum: that block is missing, and no other. */
+static void test_bits(void)
+{
+	const unsigned int len = KTAPE_BLOCK_HEADER +
+				 IMAGE_RECORDS * IMAGE_RECORD;
+	unsigned int i;
+
+	again();
+	for (i = 0; i < 600; i++) {
+		unsigned int ring = roll(IMAGE_RINGS);
+		uint8_t *byte = block_of(ring, 4 + roll(2)) + roll(len);
+		uint8_t bit = (uint8_t)(1 << roll(8));
+
+		*byte ^= bit;
+		recover();
+		*byte ^= bit;
+		check_equal(res.ret, 0);
+		check(res.records[ring] == WHOLE_RECORDS - IMAGE_RECORDS,
+		      "ring %u has %llu records", ring,
+		      (unsigned long long)res.records[ring]);
+		check_equal(res.r.rings[ring].discarded, 1);
+		check_equal(res.told, 1);
+		ring = (ring + 1) % IMAGE_RINGS;
+		check_equal(res.records[ring], WHOLE_RECORDS);
+	}
+}
+
+/* A checksum that was half written is none. */
+static void test_torn_check(void)
+{
+	struct ktape_persist_check *checks;
+
+	again();
+	checks = (void *)(image.data + image.rings[0].checks);
+	checks[3].crc32c ^= 1;
+	recover();
+	check_equal(res.records[0], WHOLE_RECORDS);
+	check_equal(res.r.rings[0].unchecked, IMAGE_UNCHECKED + 1);
+	check_equal(res.told, 0);
+}
+
+/* Without a checksum, up to what is not sound; the rest goes. */
+static void test_unsound_record(void)
+{
+	const unsigned int at = KTAPE_BLOCK_HEADER + 3 * IMAGE_RECORD + 4;
+
+	again();
+	block_of(0, IMAGE_CLOSED)[at] = 0;		/* no opcode */
+	block_of(2, IMAGE_CLOSED + 1)[at + 3] = 0xff;	/* too long */
+	recover();
+	check_equal(res.ret, 0);
+	check_equal(res.records[0], WHOLE_RECORDS - (IMAGE_RECORDS - 3));
+	check_equal(res.r.rings[0].cut, 1);
+	check_equal(res.last[2], IMAGE_CLOSED * IMAGE_RECORDS + 2);
+	check_equal(res.r.rings[2].cut, 1);
+	check_equal(res.told, 2);
+	check_equal(res.bad_packets + res.back, 0);
+}
+
+/* Positions that make no sense: what has a checksum comes out, in order. */
+static void test_positions(void)
+{
+	static const uint64_t bad[] = { 7, 1ULL << 40, UINT64_MAX, 0 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		again();
+		page_of(0)->commit = bad[i];
+		recover();
+		check_equal(res.ret, 0);
+		check(res.first[0] == WHOLE_FIRST, "%u", i);
+		check_equal(res.last[0], WHOLE_FIRST + 2 * IMAGE_RECORDS - 1);
+		check_equal(res.records[0], 2 * IMAGE_RECORDS);
+		check_equal(res.records[1], WHOLE_RECORDS);
+		check(res.told == 1, "%u", i);
+	}
+	again();
+	page_of(0)->tail += 8;
+	recover();
+	check_equal(res.records[0], 2 * IMAGE_RECORDS);
+}
+
+/* With 32 bits positions wrap, and so do the numbers of blocks. */
+static void test_pos32(void)
+{
+	const uint32_t base = 0U - 5 * IMAGE_BLOCK;
+	struct ktape_persist_ring *d;
+	unsigned int i;
+
+	again();
+	d = &image.rings[0];
+	image.super->pos_bits = 32;
+	image_seal(&image);
+	memset(image.data + d->checks, 0, IMAGE_PAGE);
+	for (i = 0; i < 7; i++) {
+		uint8_t *b = block_of(0, i + 1);
+		struct ktape_block *head = (void *)b;
+
+		/* base is as far from a ring's begin as block 3 is. */
+		b = image.data + d->blocks +
+		    (base + i * IMAGE_BLOCK) % (IMAGE_BLOCKS * IMAGE_BLOCK);
+		head = (void *)b;
+		image_block(b, d, i + 1, i < 6 ? IMAGE_RECORDS : IMAGE_OPEN,
+			    i < 6);
+		head->seq = (uint32_t)(base + i * IMAGE_BLOCK) / IMAGE_BLOCK + 1;
+	}
+	page_of(0)->commit = (uint32_t)(base + page_of(0)->commit);
+	page_of(0)->tail = (uint32_t)(base + page_of(0)->tail);
+	page_of(0)->floor = (uint32_t)base;
+	recover();
+	check_equal(res.ret, 0);
+	check_equal(res.told + res.back + res.bad_packets, 0);
+	check_equal(res.records[0], WHOLE_RECORDS);
+	check_equal(res.holes[0], 0);
+}
+
+static void test_second_superblock(void)
+{
+	again();
+	memset(image.data, 0xff, IMAGE_PAGE);
+	recover();
+	check(res.found == 1 && !res.ret, "%d %d", res.found, res.ret);
+	check_equal(res.records[3], WHOLE_RECORDS);
+	memset(image.data + image.size - IMAGE_PAGE, 0, IMAGE_PAGE);
+	recover();
+	check_equal(res.found, 0);
+}
+
+static void test_metadata(void)
+{
+	again();
+	image.data[image.super->metadata + 100] ^= 1;
+	recover();
+	check_equal(res.ret, 0);
+	check(res.r.metadata_made, "it was taken");
+	check_equal(res.records[0], WHOLE_RECORDS);
+	check(!strcmp(res.r.info.clock, "mono"), "%s", res.r.info.clock);
+	check_equal(res.r.info.freq, image_info.freq);
+	image.super->table_hash++;
+	image_seal(&image);
+	recover();
+	check_equal(res.ret, (unsigned long long)-EBADMSG);
+}
+
+/* Somewhere in a larger file, behind garbage, and cut off at its end. */
+static void test_image_file(void)
+{
+	const size_t front = 3 * IMAGE_PAGE, all = 6 * IMAGE_PAGE + image.size;
+	uint8_t *file = malloc(all);
+	size_t i;
+
+	check(file, "no memory");
+	again();
+	for (i = 0; i < all; i++)
+		file[i] = (uint8_t)roll(256);
+	memcpy(file + front, image.data, image.size);
+	ktape_recovered_release(&res.r);
+	image_recover(file, all, &res);
+	check(res.found == 1 && !res.ret, "%d %d", res.found, res.ret);
+	check_equal(res.records[0], WHOLE_RECORDS);
+	for (i = 0; i <= image.size; i += 512) {
+		ktape_recovered_release(&res.r);
+		image_recover(file, front + i, &res);
+		check_equal(res.bad_packets + res.back, 0);
+	}
+	free(file);
+}
+
+/* Anything anywhere, with superblocks that vouch for it. */
+static void test_random(void)
+{
+	unsigned int i, n, good = 0;
+
+	for (i = 0; i < 1500; i++) {
+		again();
+		for (n = roll(40) + 1; n; n--) {
+			size_t at = i & 1 ? roll((uint32_t)image.size) :
+				    i & 2 ? roll(sizeof(*image.super)) :
+					    image.super->rings % image.size +
+					    roll(sizeof(*image.rings) * 4);
+
+			image.data[at % image.size] = (uint8_t)roll(256);
+		}
+		if (roll(8)) {
+			image.super->magic = KTAPE_PERSIST_MAGIC;
+			image.super->version = KTAPE_PERSIST_VERSION;
+			if (image.super->size > image.size)
+				image.super->size = image.size;
+			image_seal(&image);
+		}
+		recover();
+		check_equal(res.back, 0);
+		check(!res.bad_packets ||
+		      memcmp(image.super->uuid, image_info.uuid, 16),
+		      "%u packets cannot be read", res.bad_packets);
+		good += !res.ret;
+	}
+	check(good > 150, "only %u of %u", good, i);
+	tap_tell("%u of %u had a trace", good, i);
+}
+
+static const struct tap_test tests[] = {
+	{ "a whole image comes out whole", test_whole },
+	{ "what is behind commit does not count", test_commit },
+	{ "what was cleared does not come back", test_floor },
+	{ "a flipped bit costs its block and no other", test_bits },
+	{ "half a checksum is none", test_torn_check },
+	{ "a record that is not sound ends its block", test_unsound_record },
+	{ "positions that make no sense", test_positions },
+	{ "positions of 32 bits that wrap", test_pos32 },
+	{ "the second superblock stands in", test_second_superblock },
+	{ "metadata that is damaged is made anew", test_metadata },
+	{ "an image in a larger file, and one cut off", test_image_file },
+	{ "random damage that checksums vouch for", test_random },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

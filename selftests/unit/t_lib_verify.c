@@ -1,0 +1,690 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whole traces are found to be whole, and of damaged ones the rule that is broken
+ * is named, and where.
+ */
+#include "lib_sim_work.h"
+
+#define STEPS		3000
+#define FINDINGS	64U
+
+struct result {
+	int ret;	/* of the run */
+	unsigned int nr;
+	struct ktape_finding finding[FINDINGS];
+	uint64_t errors[KTAPE_RULES];
+	uint64_t notes[KTAPE_RULES];
+	uint64_t records;
+	uint64_t lost;
+	struct ktape_error error;
+};
+
+static struct result result;
+static const char *folder;
+static char path[300];
+
+static void take(void *arg, const struct ktape_finding *f)
+{
+	struct result *r = arg;
+
+	if (f->note || r->nr == FINDINGS)
+		return;
+	r->finding[r->nr++] = *f;
+}
+
+/* Verify @what into @result. */
+static void verify(const char *what)
+{
+	const struct ktape_verify_options how = { .finding = take,
+						  .arg = &result };
+	struct ktape_verify_cpu cpu = { .cpu = 0 };
+	struct ktape_verify *v;
+
+	memset(&result, 0, sizeof(result));
+	result.ret = ktape_verify_open(what, &how, &v, &result.error);
+	if (result.ret)
+		return;
+	result.ret = ktape_verify_run(v);
+	for (unsigned int i = 0; i < KTAPE_RULES; i++)
+		result.errors[i] = ktape_verify_count(v, i, &result.notes[i]);
+	for (; ktape_verify_next_cpu(v, &cpu); cpu.cpu++) {
+		result.records += cpu.records;
+		result.lost += cpu.lost;
+	}
+	ktape_verify_close(v);
+}
+
+static void save(struct sim *s, unsigned int nameless)
+{
+	folder = trace_folder();
+	sim_save(s, folder, nameless);
+	verify(folder);
+}
+
+static void done(struct sim *s)
+{
+	if (folder)
+		trace_remove(folder);
+	folder = NULL;
+	sim_free(s);
+}
+
+static struct sim *simple(void)
+{
+	struct sim *s = sim_new(1);
+
+	sim_start(s);
+	sim_work(s, STEPS);
+	sim_stop(s);
+	sim_finish(s);
+	return s;
+}
+
+/* Only this rule is broken, and by what stands in this file. */
+#define check_only(rule, at_ring, at_cpu)				\
+do {									\
+	for (unsigned int __i = 0; __i < KTAPE_RULES; __i++)		\
+		check(__i == (rule) ? result.errors[__i] > 0		\
+				    : !result.errors[__i],		\
+		      "%llu of rule %s (%s)",				\
+		      (unsigned long long)result.errors[__i],		\
+		      ktape_rule_name(__i), result.finding[0].text);	\
+	check(result.nr, "nobody was told");				\
+	check_equal(result.finding[0].ring, at_ring);			\
+	check_equal(result.finding[0].cpu, at_cpu);			\
+} while (0)
+
+static void check_whole(struct sim *s)
+{
+	uint64_t records = 0;
+
+	check(!result.ret, "%d wrong, the first: rule %s, cpu %u ring %u packet %llu: %s",
+	      result.ret, ktape_rule_name(result.finding[0].rule),
+	      result.finding[0].cpu, result.finding[0].ring,
+	      (unsigned long long)result.finding[0].packet,
+	      result.finding[0].text);
+	for (unsigned int i = 0; i < SIM_RINGS; i++)
+		records += sim_sum(s->ring[i].emitted) -
+			   sim_sum(s->ring[i].filtered) -
+			   sim_sum(s->ring[i].lost);
+	check_equal(result.records, records);
+}
+
+static void test_whole(void)
+{
+	struct sim *s = simple();
+
+	check(s->ring[0].nr > 4 && s->ring[2].nr > 4, "too few packets");
+	save(s, 0);
+	check_whole(s);
+	done(s);
+}
+
+static void test_pipe(void)
+{
+	struct sim *s = simple();
+
+	folder = trace_folder();
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	sim_save_pipe(s, path);
+	verify(path);
+	check_whole(s);
+	done(s);
+}
+
+/* Losses, filters, other profiles, a stop and a start in the middle. */
+static void test_eventful(void)
+{
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct sim *s = sim_new(seed);
+
+		sim_start(s);
+		for (unsigned int i = 0; i < 12; i++) {
+			sim_work(s, 200);
+			switch (sim_random(s, 6)) {
+			case 0:
+				s->losing[0] ^= 1U << KTAPE_CLASS_SYSCALL;
+				break;
+			case 1:
+				s->losing[1] ^= ~1U;
+				break;
+			case 2:
+				sim_filter(s, KTAPE_FILTER_PID,
+					   !(s->filter >> KTAPE_FILTER_PID & 1));
+				break;
+			case 3:
+				sim_change(s, KTAPE_EV_IRQ_HANDLER_EXIT,
+					   !(s->mask[0] >>
+					     KTAPE_EV_IRQ_HANDLER_EXIT & 1));
+				break;
+			case 4:
+				sim_stop(s);
+				sim_work(s, 20);
+				sim_start(s);
+				break;
+			default:
+				for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
+					sim_ledger(s, cpu, 2);
+				break;
+			}
+		}
+		sim_stop(s);
+		sim_finish(s);
+		save(s, 0);
+		check(!result.ret, "seed %llu: rule %s, cpu %u ring %u: %s",
+		      (unsigned long long)seed,
+		      ktape_rule_name(result.finding[0].rule),
+		      result.finding[0].cpu, result.finding[0].ring,
+		      result.finding[0].text);
+		check_whole(s);
+		done(s);
+	}
+}
+
+static void test_flipped(void)
+{
+	struct sim *s = simple();
+
+	folder = trace_folder();
+	sim_save(s, folder, 0);
+	snprintf(path, sizeof(path), "%s/cpu1", folder);
+	/* In the third packet: the first one is empty. */
+	trace_flip(path, KTAPE_BLOCK_HEADER + s->ring[2].packets[0].len + 500,
+		   0x10);
+	verify(folder);
+	check(result.errors[KTAPE_RULE_CHECKSUM] == 1, "no bad checksum");
+	check_equal(result.finding[0].rule, KTAPE_RULE_CHECKSUM);
+	check_equal(result.finding[0].cpu, 1);
+	check_equal(result.finding[0].ring, KTAPE_RING_EVENT);
+	check_equal(result.finding[0].packet, 2);
+	check_equal(result.finding[0].offset,
+		    KTAPE_BLOCK_HEADER + s->ring[2].packets[0].len);
+	/* What is missing because of it is one packet. */
+	check_equal(result.errors[KTAPE_RULE_SEQUENCE], 1);
+	check_equal(result.nr, 2);
+	done(s);
+}
+
+static void test_unsealed(void)
+{
+	struct sim *s = simple();
+
+	trace_unseal(s->ring[0].packets[1].data);
+	save(s, 0);
+	check_only(KTAPE_RULE_CHECKSUM, KTAPE_RING_EVENT, 0);
+	check_equal(result.finding[0].packet, 2);
+	done(s);
+}
+
+static void test_removed(void)
+{
+	struct sim *s = simple();
+
+	sim_remove(s, 2, 3);
+	save(s, 0);
+	check_only(KTAPE_RULE_SEQUENCE, KTAPE_RING_EVENT, 1);
+	check_equal(result.finding[0].packet, 5);
+	check(strstr(result.finding[0].text, "from number 4 on"), "%s",
+	      result.finding[0].text);
+	done(s);
+}
+
+/* The number after it says that a reader was too late: the counts do not. */
+static void test_removed_as_gap(void)
+{
+	struct sim *s = simple();
+	struct sim_packet *p;
+
+	sim_remove(s, 2, 3);
+	p = &s->ring[2].packets[3];
+	p->data[AT_FLAGS] |= KTAPE_BLOCK_GAP;
+	ktape_packet_seal(p->data);
+	save(s, 0);
+	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 1);
+	done(s);
+}
+
+/*
+ * Where a session does not wait for its readers, names may be among the events
+ * that are away, and only there.
+ */
+static void test_names_in_events(void)
+{
+	for (unsigned int waits = 0; waits < 2; waits++) {
+		struct sim *s = sim_new(1);
+		struct sim_packet *p;
+
+		s->mode = waits ? KTAPE_MODE_DISCARD : KTAPE_MODE_OVERWRITE;
+		sim_start(s);
+		sim_work(s, STEPS);
+		sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2,
+			  (uint32_t)s->tid[1], 999);
+		s->tid[1] = 999;
+		sim_stop(s);
+		sim_finish(s);
+		sim_remove(s, 2, 3);
+		p = &s->ring[2].packets[3];
+		p->data[AT_FLAGS] |= KTAPE_BLOCK_GAP;
+		ktape_packet_seal(p->data);
+		save(s, 0);
+		check_equal(result.errors[KTAPE_RULE_NAME], waits);
+		check_equal(result.notes[KTAPE_RULE_NAME], !waits);
+		done(s);
+	}
+}
+
+static void test_swapped(void)
+{
+	struct sim *s = simple();
+
+	sim_swap(s, 0, 2);
+	save(s, 0);
+	check(result.errors[KTAPE_RULE_SEQUENCE] > 0, "no bad sequence");
+	check(result.errors[KTAPE_RULE_TIME] > 0, "no bad time");
+	check_equal(result.finding[0].rule, KTAPE_RULE_SEQUENCE);
+	check_equal(result.finding[0].packet, 4);
+	done(s);
+}
+
+static void test_twice(void)
+{
+	struct sim *s = simple();
+	struct sim_ring *r = &s->ring[0];
+
+	memmove(&r->packets[3], &r->packets[2],
+		(SIM_PACKETS - 4) * sizeof(r->packets[0]));
+	r->nr++;
+	r->packets[3].data = malloc(TRACE_PACKET);
+	memcpy(r->packets[3].data, r->packets[2].data, r->packets[2].len);
+	save(s, 0);
+	check(result.errors[KTAPE_RULE_SEQUENCE] > 0, "no bad sequence");
+	check(strstr(result.finding[0].text, "packet 3 comes after packet 3"),
+	      "%s", result.finding[0].text);
+	done(s);
+}
+
+static void test_truncated(void)
+{
+	struct sim *s = simple();
+	struct stat st;
+
+	folder = trace_folder();
+	sim_save(s, folder, 0);
+	snprintf(path, sizeof(path), "%s/cpu0", folder);
+	if (stat(path, &st) || truncate(path, st.st_size - 24))
+		abort();
+	verify(folder);
+	check(result.errors[KTAPE_RULE_FORM] == 1, "nothing is cut off");
+	check_equal(result.finding[0].ring, KTAPE_RING_EVENT);
+	check_equal(result.finding[0].cpu, 0);
+	check_equal(result.finding[0].offset, (uint64_t)st.st_size - 24);
+	done(s);
+}
+
+/* Cut where a packet ends: only the ledger knows that there was one more. */
+static void test_cut_between(void)
+{
+	struct sim *s = simple();
+
+	sim_remove(s, 0, s->ring[0].nr - 1);
+	save(s, 0);
+	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 0);
+	done(s);
+}
+
+static void test_no_stream(void)
+{
+	struct sim *s = simple();
+
+	folder = trace_folder();
+	sim_save(s, folder, 0);
+	snprintf(path, sizeof(path), "%s/cpu1", folder);
+	unlink(path);
+	verify(folder);
+	check_only(KTAPE_RULE_LEDGER, KTAPE_RING_EVENT, 1);
+	done(s);
+}
+
+static void test_no_end(void)
+{
+	struct sim *s = simple();
+
+	while (s->ring[3].nr > 1)
+		sim_remove(s, 3, s->ring[3].nr - 1);
+	sim_take(s, 3, KTAPE_EV_CLOCK_SYNC, 0, 0);
+	sim_take(s, 3, KTAPE_EV_SESSION, 3, KTAPE_PHASE_OFF);
+	save(s, 0);
+	check_only(KTAPE_RULE_MARKER, KTAPE_RING_CONTROL, 1);
+	done(s);
+}
+
+/* A removed marker of each kind is missed by the ledger or by its order. */
+static void test_no_marker(void)
+{
+	static const struct {
+		unsigned int opcode;
+		uint32_t bits;
+		uint32_t dat20;
+		unsigned int rule;
+	} markers[] = {
+		{ KTAPE_EV_PROFILE, 3, KTAPE_PHASE_ON, KTAPE_RULE_LEDGER },
+		{ KTAPE_EV_PROFILE, 3, KTAPE_PHASE_OFF, KTAPE_RULE_MARKER },
+		{ KTAPE_EV_SESSION, 3, KTAPE_PHASE_ON, KTAPE_RULE_LEDGER },
+		{ KTAPE_EV_SESSION, 3, KTAPE_PHASE_OFF, KTAPE_RULE_MARKER },
+		{ KTAPE_EV_LEDGER, 0x7ff, 0, KTAPE_RULE_LEDGER },
+		{ KTAPE_EV_LEDGER, 0x7ff, 1 << 5, KTAPE_RULE_MARKER },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(markers); i++) {
+		struct sim *s = simple();
+
+		check(sim_take(s, 1, markers[i].opcode, markers[i].bits,
+			       markers[i].dat20), "marker %zu is not there", i);
+		save(s, 0);
+		check(result.errors[markers[i].rule] > 0,
+		      "marker %zu is not missed: %d wrong", i, result.ret);
+		check_equal(result.finding[0].cpu, 0);
+		done(s);
+	}
+}
+
+/* One record less, in a packet that is sealed anew. */
+static void test_no_record(void)
+{
+	struct sim *s = simple();
+
+	check(sim_take(s, 0, KTAPE_EV_SYS_EXIT, 0, 0), "it is not there");
+	save(s, 0);
+	check(result.errors[KTAPE_RULE_LEDGER] == 1, "%d wrong", result.ret);
+	check(strstr(result.finding[0].text, "syscall") ||
+	      strstr(result.finding[1].text, "syscall"), "%s",
+	      result.finding[0].text);
+	done(s);
+}
+
+/* Counts in heads that are wrong by more than contexts can nest. */
+static void test_bound(void)
+{
+	static const int by[] = { 100, -100 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(by); i++) {
+		struct sim *s = simple();
+		struct ktape_block *h = (void *)s->ring[0].packets[2].data;
+
+		h->emitted += (uint64_t)by[i];
+		ktape_packet_seal(h);
+		save(s, 0);
+		check_only(KTAPE_RULE_BOUND, KTAPE_RING_EVENT, 0);
+		check_equal(result.finding[0].packet, 3);
+		done(s);
+	}
+}
+
+/* A loss that no interval tells, and one that is told twice. */
+static void test_loss(void)
+{
+	for (int twice = 0; twice < 2; twice++) {
+		struct sim *s = sim_new(5);
+
+		sim_start(s);
+		sim_work(s, 500);
+		s->losing[1] = 1U << KTAPE_CLASS_SYSCALL;
+		sim_work(s, 100);
+		s->losing[1] = 0;
+		sim_work(s, 500);
+		if (twice)
+			s->ring[2].told[KTAPE_CLASS_SYSCALL]--;
+		else
+			s->ring[2].lost[KTAPE_CLASS_SYSCALL]++;
+		if (!twice)
+			s->ring[2].told[KTAPE_CLASS_SYSCALL]++;
+		if (!twice)
+			s->ring[2].emitted[KTAPE_CLASS_SYSCALL]++;
+		sim_stop(s);
+		sim_finish(s);
+		save(s, 0);
+		check_only(KTAPE_RULE_LOSS, KTAPE_RING_CONTROL, 1);
+		done(s);
+	}
+}
+
+/* Losses that are told are no errors, and are counted. */
+static void test_lossy(void)
+{
+	struct sim *s = sim_new(6);
+
+	sim_start(s);
+	sim_work(s, 500);
+	s->losing[0] = ~1U;
+	sim_work(s, 300);
+	s->losing[0] = 0;
+	sim_work(s, 1000);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+	check_whole(s);
+	check_equal(result.lost, sim_sum(s->ring[0].lost));
+	check(result.lost > 100, "too few");
+	done(s);
+}
+
+static void test_pairs(void)
+{
+	static const struct {
+		unsigned int opcode;
+		uint32_t dat20;
+		unsigned int words;
+		uint32_t a, b;
+		unsigned int rule;
+	} odd[] = {
+		{ KTAPE_EV_IRQ_HANDLER_ENTRY, 5, 0, 0, 0, KTAPE_RULE_PAIR },
+		{ KTAPE_EV_IRQ_HANDLER_EXIT, 5, 0, 0, 0, KTAPE_RULE_PAIR },
+		{ KTAPE_EV_SOFTIRQ_ENTRY, 5, 0, 0, 0, KTAPE_RULE_PAIR },
+		{ KTAPE_EV_SOFTIRQ_EXIT, 5, 0, 0, 0, KTAPE_RULE_PAIR },
+		{ KTAPE_EV_SCHED_SWITCH, 0, 2, 104, 105, KTAPE_RULE_SWITCH },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+		struct sim *s = sim_new(7);
+
+		sim_start(s);
+		sim_work(s, 500);
+		sim_event(s, 0, odd[i].opcode, odd[i].dat20, odd[i].words,
+			  odd[i].a, odd[i].b);
+		sim_work(s, 500);
+		sim_stop(s);
+		sim_finish(s);
+		save(s, 0);
+		/* Who calls after a wrong switch is another thread. */
+		if (odd[i].rule == KTAPE_RULE_SWITCH)
+			result.errors[KTAPE_RULE_PAIR] = 0;
+		check_only(odd[i].rule, KTAPE_RING_EVENT, 0);
+		check_equal(result.finding[0].rule, odd[i].rule);
+		done(s);
+	}
+}
+
+/* A thread calls in a call. */
+static void test_calls(void)
+{
+	struct sim *s = sim_new(8);
+	uint32_t bit;
+
+	sim_start(s);
+	sim_work(s, 500);
+	bit = 1U << (s->tid[0] - 100);
+	if (!(s->calling[0] & bit))
+		sim_call(s, 0);
+	sim_event(s, 0, KTAPE_EV_SYS_ENTER, 2, 0, 0, 0);
+	sim_event(s, 0, KTAPE_EV_SYS_EXIT, 3, 2, 0, 0);
+	sim_work(s, 500);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+	check_only(KTAPE_RULE_PAIR, KTAPE_RING_EVENT, 0);
+	/* The call in a call, and its end under another number. */
+	check(result.errors[KTAPE_RULE_PAIR] >= 2, "only %llu",
+	      (unsigned long long)result.errors[KTAPE_RULE_PAIR]);
+	done(s);
+}
+
+static void test_times(void)
+{
+	struct sim *s = simple();
+	struct ktape_block *h = (void *)s->ring[2].packets[4].data;
+
+	h->ts_begin -= 5000;
+	ktape_packet_seal(h);
+	save(s, 0);
+	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
+	check_equal(result.finding[0].packet, 5);
+	check_equal(result.finding[0].cpu, 1);
+	done(s);
+	/* A record that goes back reads as one that is 2^32 ticks later. */
+	s = simple();
+	h = (void *)s->ring[2].packets[4].data;
+	memset(s->ring[2].packets[4].data + KTAPE_BLOCK_HEADER, 0, 4);
+	ktape_packet_seal(h);
+	save(s, 0);
+	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
+	done(s);
+}
+
+static void test_nameless(void)
+{
+	struct sim *s = simple();
+
+	save(s, 2);
+	check_equal(result.errors[KTAPE_RULE_NAME], 2);
+	check(strstr(result.finding[0].text, "10"), "%s",
+	      result.finding[0].text);
+	check_equal(result.ret, 2);
+	done(s);
+}
+
+static void test_unstable(void)
+{
+	struct sim *s = sim_new(9);
+
+	sim_start(s);
+	sim_work(s, 500);
+	sim_sync(s, 1, false);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+	check_equal(result.ret, 0);
+	check_equal(result.notes[KTAPE_RULE_CLOCK], 1);
+	done(s);
+}
+
+/* A full snapshot, and a reader that was evicted: nothing is wrong with them. */
+static void test_frozen(void)
+{
+	struct sim *s = sim_new(11);
+
+	s->mode = KTAPE_MODE_SNAPSHOT;
+	sim_start(s);
+	sim_work(s, 500);
+	sim_words(s, KTAPE_EV_EVICT, 1, 100, 10);
+	s->now += 5000;
+	sim_stop_full(s, s->now - 5000);
+	sim_finish(s);
+	save(s, 0);
+	check_whole(s);
+	done(s);
+
+	s = sim_new(11);
+	sim_start(s);
+	sim_words(s, KTAPE_EV_FREEZE, 0, 0, 0);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+	check_only(KTAPE_RULE_MARKER, KTAPE_RING_CONTROL, 0);
+	done(s);
+}
+
+/* A control ring without room for the end of its session tells a loss. */
+static void test_lossy_end(void)
+{
+	struct sim *s = simple();
+	struct sim_ring *r = &s->ring[3];
+	struct ktape_block *h;
+
+	while (sim_take(s, 3, KTAPE_EV_SESSION, 3, KTAPE_PHASE_OFF))
+		;
+	save(s, 0);
+	check(result.ret, "nothing is wrong without the end");
+	trace_remove(folder);
+	h = (void *)r->packets[r->nr - 1].data;
+	h->emitted--;
+	h->lost[KTAPE_LOST_FULL]++;
+	h->discarded++;
+	ktape_packet_seal(h);
+	save(s, 0);
+	check_equal(result.ret, 0);
+	done(s);
+}
+
+static void test_after_the_end(void)
+{
+	struct sim *s = sim_new(10);
+
+	sim_start(s);
+	sim_work(s, 500);
+	sim_stop(s);
+	s->running = true;
+	sim_event(s, 1, KTAPE_EV_SOFTIRQ_ENTRY, 1, 0, 0, 0);
+	s->running = false;
+	sim_finish(s);
+	save(s, 0);
+	check_only(KTAPE_RULE_MARKER, KTAPE_RING_EVENT, 1);
+	done(s);
+}
+
+static void test_no_trace(void)
+{
+	folder = trace_folder();
+	verify(folder);
+	check_equal((unsigned int)-result.ret, EBADMSG);
+	verify("/nowhere");
+	check_equal((unsigned int)-result.ret, ENOENT);
+	trace_remove(folder);
+	folder = NULL;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct tap_test tests[] = {
+		{ "a whole trace", test_whole },
+		{ "a whole pipe form", test_pipe },
+		{ "losses, filters, profiles, stops: all explained",
+		  test_eventful },
+		{ "a flipped bit", test_flipped },
+		{ "a packet without a checksum", test_unsealed },
+		{ "a removed packet", test_removed },
+		{ "a removed packet said to be a gap", test_removed_as_gap },
+		{ "names among events that are away", test_names_in_events },
+		{ "swapped packets", test_swapped },
+		{ "a packet that comes twice", test_twice },
+		{ "a truncated file", test_truncated },
+		{ "a file cut between packets", test_cut_between },
+		{ "a missing stream", test_no_stream },
+		{ "a stream without the session's end", test_no_end },
+		{ "a removed marker", test_no_marker },
+		{ "a removed record", test_no_record },
+		{ "counts beyond the bound", test_bound },
+		{ "losses without interval", test_loss },
+		{ "losses that are told", test_lossy },
+		{ "pairs and switches", test_pairs },
+		{ "calls", test_calls },
+		{ "times", test_times },
+		{ "threads without a name", test_nameless },
+		{ "an unstable clock", test_unstable },
+		{ "a full snapshot", test_frozen },
+		{ "an end that was lost", test_lossy_end },
+		{ "events after the end", test_after_the_end },
+		{ "no trace at all", test_no_trace },
+	};
+
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

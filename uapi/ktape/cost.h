@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/* What the tracer itself costs.  Part of the contract, see ktape/abi.h. */
+#ifndef _KTAPE_COST_H
+#define _KTAPE_COST_H
+
+#include <ktape/abi.h>
+
+/**
+ * struct ktape_cost - time that one CPU spends in the tracer, sampled
+ * @size: of the structure
+ * @cpu: in: which CPU
+ * @flags: zero
+ * @reserved: zero
+ * @samples: events that were timed, since the module was loaded
+ * @event_ticks: ticks that these took together, each from its want bit to its
+ *	publication
+ * @opened: blocks that were opened
+ * @opening_ticks: ticks that opening them took together
+ *
+ * About @event_ticks / @samples for each event, plus @opening_ticks.  ENXIO:
+ * there is no such CPU.
+ */
+struct ktape_cost {
+	__u32 size;
+	__u32 cpu;
+	__u32 flags;
+	__u32 reserved;
+	__u64 samples;
+	__u64 event_ticks;
+	__u64 opened;
+	__u64 opening_ticks;
+};
+
+#define KTAPE_IOC_COST		_IOWR(KTAPE_IOC_MAGIC, 28, __u32)
+
+#endif /* _KTAPE_COST_H */

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Recovering a trace from memory: the superblock, and what it tells of.
+ *
+ * The memory may hold anything: every number is checked before it is used, and
+ * what is kept of the input is bounded by its own limits, not by what it says.
+ */
+#include <stdarg.h>
+
+#include "recover.h"
+
+#define PAGE		4096U		/* the smallest of all kernels */
+#define PAGE_MAX	(256U << 10)
+#define CHUNK		(1U << 20)
+#define RINGS_MAX	(KT_CPUS_MAX * KTAPE_RINGS_PER_CPU)
+#define NAMES_MAX	(1U << 20)
+#define RING_MAX	(1ULL << 31)
+#define HEAD_SIZE	offsetof(struct ktape_persist, state)
+
+/* ---- input ------------------------------------------------------------ */
+
+void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
+		     const char *format, ...)
+{
+	struct ktape_error e = { .offset = rec->base + offset };
+	va_list args;
+
+	if (!rec->hooks.tell)
+		return;
+	va_start(args, format);
+	vsnprintf(e.text, sizeof(e.text), format, args);
+	va_end(args);
+	rec->hooks.tell(rec->hooks.arg, &e);
+}
+
+/* All of it, at an offset in the region.  Return: 0, -EBADMSG if it is not there. */
+int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
+		    size_t len)
+{
+	int64_t got;
+
+	if (offset > rec->super.size || len > rec->super.size - offset)
+		return -EBADMSG;
+	got = rec->in->read(rec->in->arg, rec->base + offset, to, len);
+	if (got < 0)
+		return (int)got;
+	return (uint64_t)got == len ? 0 : -EBADMSG;
+}
+
+int kt_recover_progress(struct kt_recovery *rec, uint64_t bytes)
+{
+	rec->done += bytes;
+	if (!rec->hooks.progress)
+		return 0;
+	return rec->hooks.progress(rec->hooks.arg, rec->done,
+				   kt_max(rec->all, rec->done));
+}
+
+/* ---- superblocks ------------------------------------------------------ */
+
+static void to_host(struct ktape_persist *p)
+{
+	p->magic = le64toh(p->magic);
+	p->version = le32toh(p->version);
+	p->crc32c = le32toh(p->crc32c);
+	p->table_hash = le64toh(p->table_hash);
+	p->size = le64toh(p->size);
+	p->here = le64toh(p->here);
+	p->page_size = le32toh(p->page_size);
+	p->clock = le32toh(p->clock);
+	p->clock_hz = le64toh(p->clock_hz);
+	p->start_clock = le64toh(p->start_clock);
+	p->start_mono_ns = le64toh(p->start_mono_ns);
+	p->start_boot_ns = le64toh(p->start_boot_ns);
+	p->start_real_ns = le64toh(p->start_real_ns);
+	p->rings = le64toh(p->rings);
+	p->metadata = le64toh(p->metadata);
+	p->metadata_size = le64toh(p->metadata_size);
+	p->registry = le64toh(p->registry);
+	p->nr_rings = le32toh(p->nr_rings);
+	p->registry_entries = le32toh(p->registry_entries);
+	p->rings_crc32c = le32toh(p->rings_crc32c);
+	p->metadata_crc32c = le32toh(p->metadata_crc32c);
+	p->pos_bits = le32toh(p->pos_bits);
+	p->reserved = le32toh(p->reserved);
+	p->state = le32toh(p->state);
+}
+
+static bool crc_is_right(const uint8_t *page)
+{
+	const size_t at = offsetof(struct ktape_persist, crc32c);
+	static const uint8_t none[4];
+	uint32_t crc;
+
+	crc = kt_crc32c(0, page, at);
+	crc = kt_crc32c(crc, none, sizeof(none));
+	crc = kt_crc32c(crc, page + at + sizeof(none),
+			HEAD_SIZE - at - sizeof(none));
+	return crc == kt_get32(page + at);
+}
+
+static bool is_inside(const struct ktape_persist *p, uint64_t offset,
+		      uint64_t bytes)
+{
+	return offset >= p->page_size && offset % 8 == 0 && offset < p->size &&
+	       bytes <= p->size - offset;
+}
+
+/* Return: NULL, or what is wrong. */
+static const char *judge(const struct ktape_persist *p)
+{
+	uint32_t page = p->page_size;
+
+	if (p->version != KTAPE_PERSIST_VERSION)
+		return "a version that is not known";
+	if (page < PAGE || page > PAGE_MAX || page & (page - 1))
+		return "a bad size of pages";
+	if (p->size % page || p->size / page < 4 || p->size > 1ULL << 48)
+		return "a bad size";
+	if (p->here && p->here != p->size - page)
+		return "a bad place";
+	if (p->pos_bits != 32 && p->pos_bits != 64)
+		return "a bad width of positions";
+	if (!p->nr_rings || p->nr_rings > RINGS_MAX ||
+	    !is_inside(p, p->rings,
+		       p->nr_rings * sizeof(struct ktape_persist_ring)))
+		return "a bad table of rings";
+	if (p->metadata_size > KT_METADATA_MAX ||
+	    !is_inside(p, p->metadata, p->metadata_size))
+		return "a bad place of metadata";
+	if (p->registry_entries > NAMES_MAX ||
+	    !is_inside(p, p->registry,
+		       p->registry_entries * sizeof(struct ktape_object_entry)))
+		return "a bad place of names";
+	return NULL;
+}
+
+/* A page that begins like a superblock.  Return: is it one? */
+static bool is_super(const uint8_t *page, uint64_t offset,
+		     const struct ktape_recover_hooks *hooks,
+		     struct ktape_persist *super)
+{
+	const char *wrong = "a wrong checksum";
+	struct ktape_error e = { .offset = offset };
+
+	memcpy(super, page, sizeof(*super));
+	to_host(super);
+	if (crc_is_right(page))
+		wrong = judge(super);
+	if (!wrong && super->here > offset)
+		wrong = "its begin before this file";
+	if (!wrong)
+		return true;
+	if (hooks && hooks->tell) {
+		snprintf(e.text, sizeof(e.text), "a superblock has %s", wrong);
+		hooks->tell(hooks->arg, &e);
+	}
+	return false;
+}
+
+struct scan {
+	const struct ktape_recover_hooks *hooks;
+	struct ktape_recover_place *places;
+	unsigned int room;
+	unsigned int nr;
+};
+
+/* Keep what was found, unless its other superblock was found before. */
+static void keep(struct scan *s, uint64_t offset,
+		 const struct ktape_persist *super)
+{
+	uint64_t base = offset - super->here;
+	struct ktape_error e = { .offset = base };
+
+	for (unsigned int i = 0; i < s->nr; i++) {
+		if (s->places[i].offset == base &&
+		    !memcmp(s->places[i].super.uuid, super->uuid, 16))
+			return;
+	}
+	if (s->nr < s->room) {
+		s->places[s->nr].offset = base;
+		s->places[s->nr++].super = *super;
+	} else if (s->hooks && s->hooks->tell) {
+		snprintf(e.text, sizeof(e.text),
+			 "one more region, of which no more is said");
+		s->hooks->tell(s->hooks->arg, &e);
+	}
+}
+
+static int scan_chunk(struct scan *s, const uint8_t *chunk, uint64_t offset,
+		      uint64_t len)
+{
+	struct ktape_persist super;
+
+	for (uint64_t at = 0; at + sizeof(super) <= len; at += PAGE) {
+		if (kt_get64(chunk + at) == KTAPE_PERSIST_MAGIC &&
+		    is_super(chunk + at, offset + at, s->hooks, &super))
+			keep(s, offset + at, &super);
+	}
+	if (s->hooks && s->hooks->progress)
+		return s->hooks->progress(s->hooks->arg, offset + len, 0);
+	return 0;
+}
+
+int ktape_recover_scan(const struct ktape_recover_input *input,
+		       const struct ktape_recover_hooks *hooks,
+		       struct ktape_recover_place *places, unsigned int nr)
+{
+	struct scan s = { .hooks = hooks, .places = places, .room = nr };
+	uint8_t *chunk = malloc(kt_min(CHUNK, input->size + 1));
+	uint64_t offset = 0;
+	int64_t got = 0;
+	int ret = 0;
+
+	if (!chunk)
+		return -ENOMEM;
+	while (!ret && offset < input->size) {
+		got = input->read(input->arg, offset, chunk,
+				  kt_min(CHUNK, input->size - offset));
+		if (got <= 0)
+			break;
+		ret = scan_chunk(&s, chunk, offset, (uint64_t)got);
+		/* An end that is no end of a page has no page behind it. */
+		offset += kt_align((uint64_t)got, PAGE);
+	}
+	free(chunk);
+	if (got < 0)
+		return (int)got;
+	return ret ? ret : (int)s.nr;
+}
+
+/* ---- metadata --------------------------------------------------------- */
+
+/* From our own table, if it is the one that was in use. */
+static int make_metadata(struct kt_recovery *rec, char **text, size_t *len,
+			 struct ktape_error *error)
+{
+	const struct ktape_persist *p = &rec->super;
+	struct ktape_info *info = &rec->result->info;
+	int64_t ns;
+
+	if (p->table_hash != ktape_table_hash())
+		return kt_error(
+			error, rec->base + p->metadata,
+			"the metadata is damaged, and the trace was recorded with another event table");
+	memset(info, 0, sizeof(*info));
+	memcpy(info->uuid, p->uuid, sizeof(info->uuid));
+	info->freq = p->clock_hz;
+	if (!info->freq || info->freq > UINT64_MAX / 1000000000)
+		return kt_error(error, rec->base, "a bad clock frequency");
+	snprintf(info->clock, sizeof(info->clock), "%s",
+		 p->clock == KTAPE_CLOCK_CYCLES ? "cycles" : "mono");
+	snprintf(info->hostname, sizeof(info->hostname), "recovered");
+	ns = (int64_t)ktape_ticks_to_ns(info, p->start_clock);
+	info->mono_offset_ns = (int64_t)(p->start_mono_ns - (uint64_t)ns);
+	info->boot_offset_ns = (int64_t)(p->start_boot_ns - (uint64_t)ns);
+	info->real_offset_ns = (int64_t)(p->start_real_ns - (uint64_t)ns);
+	info->offset_s = info->real_offset_ns / 1000000000;
+	kt_recover_tell(rec, p->metadata, "the metadata is damaged: made anew");
+	rec->result->metadata_made = true;
+	return ktape_metadata_format(info, text, len);
+}
+
+static bool metadata_is_right(const struct kt_recovery *rec, const char *text)
+{
+	const struct ktape_persist *p = &rec->super;
+	struct ktape_info *info = &rec->result->info;
+
+	return kt_crc32c(0, text, p->metadata_size) == p->metadata_crc32c &&
+	       !ktape_metadata_parse(text, p->metadata_size, info, NULL) &&
+	       !memcmp(info->uuid, p->uuid, sizeof(info->uuid));
+}
+
+static int begin(struct kt_recovery *rec, struct ktape_error *error)
+{
+	size_t len = rec->super.metadata_size;
+	char *text = malloc(len ? len : 1);
+	int err;
+
+	if (!text)
+		return -ENOMEM;
+	err = kt_recover_read(rec, rec->super.metadata, text, len);
+	if (err == -EBADMSG || (!err && !metadata_is_right(rec, text))) {
+		free(text);
+		text = NULL;
+		err = make_metadata(rec, &text, &len, error);
+		if (!err)
+			err = ktape_metadata_parse(text, len,
+						   &rec->result->info, error);
+	}
+	if (!err)
+		err = rec->out->begin(rec->out->arg, text, len);
+	free(text);
+	return err;
+}
+
+/* ---- rings ------------------------------------------------------------ */
+
+static void ring_to_host(struct ktape_persist_ring *d)
+{
+	d->cpu = le32toh(d->cpu);
+	d->kind = le32toh(d->kind);
+	d->page = le64toh(d->page);
+	d->checks = le64toh(d->checks);
+	d->blocks = le64toh(d->blocks);
+	d->block_size = le32toh(d->block_size);
+	d->nr_blocks = le32toh(d->nr_blocks);
+}
+
+static bool is_power_of_two(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+static bool ring_is_sound(const struct ktape_persist *p,
+			  const struct ktape_persist_ring *d)
+{
+	uint64_t size = (uint64_t)d->block_size * d->nr_blocks;
+
+	return d->cpu < KT_CPUS_MAX && d->kind < KTAPE_RINGS_PER_CPU &&
+	       is_power_of_two(d->block_size) && d->block_size >= PAGE &&
+	       d->block_size <= KT_PACKET_MAX &&
+	       is_power_of_two(d->nr_blocks) && size <= RING_MAX &&
+	       is_inside(p, d->page, sizeof(struct ktape_ring_page)) &&
+	       is_inside(p, d->checks,
+			 d->nr_blocks * sizeof(struct ktape_persist_check)) &&
+	       is_inside(p, d->blocks, size);
+}
+
+static int read_table(struct kt_recovery *rec, struct ktape_persist_ring *table,
+		      struct ktape_error *error)
+{
+	const struct ktape_persist *p = &rec->super;
+	size_t bytes = p->nr_rings * sizeof(*table);
+	int err = kt_recover_read(rec, p->rings, table, bytes);
+
+	if (err && err != -EBADMSG)
+		return err;
+	if (err || kt_crc32c(0, table, bytes) != p->rings_crc32c)
+		return kt_error(error, rec->base + p->rings,
+				"the table of rings is damaged");
+	for (unsigned int i = 0; i < p->nr_rings; i++) {
+		ring_to_host(&table[i]);
+		rec->all += (uint64_t)table[i].block_size * table[i].nr_blocks;
+	}
+	return 0;
+}
+
+static int take_rings(struct kt_recovery *rec, struct ktape_error *error)
+{
+	const struct ktape_persist *p = &rec->super;
+	struct ktape_persist_ring *table = calloc(p->nr_rings, sizeof(*table));
+	struct ktape_recovered *result = rec->result;
+	uint8_t *seen = calloc(RINGS_MAX, 1);
+	int err = table && seen ? read_table(rec, table, error) : -ENOMEM;
+
+	result->rings = err ? NULL :
+			      calloc(p->nr_rings, sizeof(*result->rings));
+	if (!err && !result->rings)
+		err = -ENOMEM;
+	for (unsigned int i = 0; i < p->nr_rings && !err; i++) {
+		const struct ktape_persist_ring *d = &table[i];
+
+		if (!ring_is_sound(p, d) ||
+		    seen[d->cpu * KTAPE_RINGS_PER_CPU + d->kind]++) {
+			kt_recover_tell(rec, p->rings + i * sizeof(*d),
+					"ring %u makes no sense: left out", i);
+			continue;
+		}
+		err = kt_recover_ring(rec, d, &result->rings[result->nr_rings]);
+		if (err > 0)
+			result->nr_rings++;
+		err = err > 0 ? 0 : err;
+	}
+	free(seen);
+	free(table);
+	return err;
+}
+
+int ktape_recover(const struct ktape_recover_input *input,
+		  const struct ktape_recover_place *place,
+		  const struct ktape_recover_output *output,
+		  const struct ktape_recover_hooks *hooks,
+		  struct ktape_recovered *result, struct ktape_error *error)
+{
+	struct kt_recovery rec = {
+		.in = input,
+		.out = output,
+		.base = place->offset,
+		.super = place->super,
+		.result = result,
+		.last_ts = place->super.start_clock,
+	};
+	int err;
+
+	memset(result, 0, sizeof(*result));
+	if (hooks)
+		rec.hooks = *hooks;
+	if (judge(&rec.super))
+		return kt_error(error, rec.base, "no superblock");
+	err = begin(&rec, error);
+	if (!err)
+		err = take_rings(&rec, error);
+	if (!err)
+		err = kt_recover_names(&rec);
+	return err;
+}
+
+void ktape_recovered_release(struct ktape_recovered *result)
+{
+	free(result->rings);
+	result->rings = NULL;
+	result->nr_rings = 0;
+}

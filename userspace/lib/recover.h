@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Recovering a trace from memory: what its files share. */
+#ifndef _KT_RECOVER_H
+#define _KT_RECOVER_H
+
+#include "internal.h"
+
+/**
+ * struct kt_recovery - a recovery that is going on
+ * @in: where from
+ * @out: where to
+ * @hooks: of the caller
+ * @base: offset of the region in the input
+ * @super: its superblock, checked
+ * @result: what comes of it
+ * @done: bytes of blocks that were looked at
+ * @all: bytes of all blocks
+ * @last_ts: the latest time of all rings
+ */
+struct kt_recovery {
+	const struct ktape_recover_input *in;
+	const struct ktape_recover_output *out;
+	struct ktape_recover_hooks hooks;
+	uint64_t base;
+	struct ktape_persist super;
+	struct ktape_recovered *result;
+	uint64_t done;
+	uint64_t all;
+	uint64_t last_ts;
+};
+
+/* recover.c */
+int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
+		    size_t len);
+void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
+		     const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int kt_recover_progress(struct kt_recovery *rec, uint64_t bytes);
+
+/* recover_ring.c */
+int kt_recover_ring(struct kt_recovery *rec,
+		    const struct ktape_persist_ring *desc,
+		    struct ktape_recover_ring *result);
+
+/* recover_names.c */
+int kt_recover_names(struct kt_recovery *rec);
+
+#endif /* _KT_RECOVER_H */

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Was there no such event?  That is proved on a CPU if the event is to be recorded
+ * from the beginning of the asked time to its end, by markers, no filter is in
+ * force in it, nothing was lost in it that could have been the event, and what
+ * the stream says of itself is true.
+ */
+#include "verify.h"
+
+static bool meets(const struct ktape_verify *v, uint64_t from, uint64_t to)
+{
+	return v->asked && from < v->question.to && to >= v->question.from;
+}
+
+static bool is_asked(const struct ktape_verify *v, const struct kt_vcpu *c)
+{
+	return v->asked && (!v->question.one_cpu || v->question.cpu == c->cpu);
+}
+
+/* Is it one?  A record that is not as in the table may be: -1. */
+static int matches(const struct ktape_verify *v, const struct ktape_event *e)
+{
+	uint64_t value;
+
+	if (e->opcode != v->question.opcode)
+		return 0;
+	if (!v->question.field)
+		return 1;
+	if (ktape_event_field(e, v->question.field, &value))
+		return -1;
+	return value == v->question.value;
+}
+
+void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
+		     const struct ktape_event *e)
+{
+	struct kt_vabsent *a = &c->absent;
+	int match;
+
+	if (!is_asked(v, c))
+		return;
+	if (e->kind == v->ring)
+		a->last = kt_max(a->last, e->ts);
+	if (e->ts < v->question.from || e->ts >= v->question.to)
+		return;
+	match = matches(v, e);
+	a->found |= match > 0;
+	a->lost |= match < 0;
+}
+
+/* It was to be recorded from @from to @to. */
+static void cover(struct kt_vabsent *a, uint64_t from, uint64_t to)
+{
+	if (from <= a->until)
+		a->until = kt_max(a->until, to);
+}
+
+/*
+ * Something was lost between two times: of one class, or with a negative @class
+ * of any.  With the control ring's go its markers.
+ */
+void kt_absent_lost(struct ktape_verify *v, struct kt_vcpu *c,
+		    unsigned int ring, int class, uint64_t from, uint64_t to)
+{
+	struct kt_vabsent *a = &c->absent;
+
+	if (!is_asked(v, c))
+		return;
+	if (ring == KTAPE_RING_CONTROL &&
+	    (class < 0 || class == KTAPE_CLASS_CONTROL)) {
+		if (a->on)
+			cover(a, a->since, from);
+		a->on = false;
+		if (meets(v, from, to))
+			a->lost = true;
+	}
+	if (ring == v->ring && (class < 0 || (unsigned int)class == v->class) &&
+	    meets(v, from, to))
+		a->lost = true;
+}
+
+/* As above, of events of which loss records say what and when they were. */
+void kt_absent_ring_lost(struct ktape_verify *v, struct kt_vcpu *c,
+			 unsigned int ring, uint64_t from, uint64_t to)
+{
+	if (is_asked(v, c) && ring == v->ring && meets(v, from, to))
+		c->absent.ring_lost = true;
+}
+
+/* The profile of the CPU from now on, or with NULL nobody knows. */
+void kt_absent_profile(struct ktape_verify *v, struct kt_vcpu *c,
+		       const uint64_t *mask, uint64_t ts)
+{
+	struct kt_vabsent *a = &c->absent;
+	bool on = mask && kt_mask_has(mask, v->question.opcode);
+
+	if (!is_asked(v, c))
+		return;
+	if (a->on)
+		cover(a, a->since, ts);
+	/* What an on-marker tells holds from here, and not since the last one. */
+	if (on && !a->on)
+		a->since = ts;
+	a->on = on;
+}
+
+/*
+ * The event rings of all CPUs end here: a full snapshot.  That is told after the
+ * off-markers, which are later and do not know it.
+ */
+void kt_absent_freeze(struct ktape_verify *v, uint64_t ts)
+{
+	if (!v->asked || v->ring != KTAPE_RING_EVENT)
+		return;
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		struct kt_vabsent *a = v->cpus[i] ? &v->cpus[i]->absent : NULL;
+
+		if (!a)
+			continue;
+		if (a->on)
+			cover(a, a->since, ts);
+		a->on = false;
+		if (a->until > ts)
+			a->until = kt_max(v->question.from, ts);
+	}
+}
+
+/* Filters that cannot hold back this event do not count. */
+static bool may_hold_back(const struct ktape_verify *v, uint32_t filters)
+{
+	static const uint32_t of_all = 1U << KTAPE_FILTER_CPU |
+				       1U << KTAPE_FILTER_PID |
+				       1U << KTAPE_FILTER_CGROUP |
+				       1U << KTAPE_FILTER_UID;
+	static const struct {
+		uint8_t kind;
+		uint8_t class;
+	} of_class[] = {
+		{ KTAPE_FILTER_SYSCALL, KTAPE_CLASS_SYSCALL },
+		{ KTAPE_FILTER_IRQ, KTAPE_CLASS_IRQ },
+		{ KTAPE_FILTER_SOFTIRQ, KTAPE_CLASS_SOFTIRQ },
+		{ KTAPE_FILTER_SIGNAL, KTAPE_CLASS_SIGNAL },
+		{ KTAPE_FILTER_SEVERITY, KTAPE_CLASS_EXCEPTION },
+		{ KTAPE_FILTER_GATE, KTAPE_CLASS_SYSCALL },
+		{ KTAPE_FILTER_GATE, KTAPE_CLASS_IRQ },
+		{ KTAPE_FILTER_GATE, KTAPE_CLASS_SOFTIRQ },
+		{ KTAPE_FILTER_GATE, KTAPE_CLASS_TIMER },
+		{ KTAPE_FILTER_GATE, KTAPE_CLASS_HRTIMER },
+		{ KTAPE_FILTER_GATE, KTAPE_CLASS_WORKQUEUE },
+	};
+
+	if (filters & of_all || filters >> KTAPE_FILTER_KINDS)
+		return true;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(of_class); i++)
+		if (filters & 1U << of_class[i].kind &&
+		    of_class[i].class == v->class)
+			return true;
+	return false;
+}
+
+/* The filters of the CPU have changed. */
+void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts)
+{
+	struct kt_vabsent *a = &c->absent;
+	bool on = may_hold_back(v, c->filters);
+
+	if (!is_asked(v, c))
+		return;
+	if (a->filter_on && meets(v, a->filter_since, ts))
+		a->filtered = true;
+	if (on && !a->filter_on)
+		a->filter_since = ts;
+	a->filter_on = on;
+}
+
+/* The trace is over. */
+void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	const struct kt_vring *r = &c->ring[v->ring];
+	struct kt_vabsent *a = &c->absent;
+
+	if (!is_asked(v, c))
+		return;
+	/* Without an off-marker nothing is known beyond the last record. */
+	if (a->on)
+		cover(a, a->since, a->last);
+	if (a->filter_on && meets(v, a->filter_since, UINT64_MAX))
+		a->filtered = true;
+	if (a->ring_lost && (!r->told || c->state != KT_STATE_OFF))
+		a->lost = true;
+	/* Losses that an open packet told may be later than its end. */
+	if (r->doubt && meets(v, r->ts_end, UINT64_MAX))
+		a->lost = true;
+	if (c->damaged || v->damaged)
+		a->lost = true;
+	/* Without a ledger nobody would miss what came behind the last one. */
+	if (!r->judged)
+		a->until = kt_min(a->until, a->last);
+}
+
+static const char *const whys[] = {
+	[KTAPE_ABSENT_PROVED] = "it was to be recorded all the time, and was not",
+	[KTAPE_ABSENT_FOUND] = "it is there",
+	[KTAPE_ABSENT_NOT_ENABLED] = "it was not to be recorded all the time, as far as the markers tell",
+	[KTAPE_ABSENT_FILTERED] = "a filter was in force that may have held it back",
+	[KTAPE_ABSENT_LOST] = "events were lost, or the trace is damaged",
+};
+
+static unsigned int verdict_on(const struct ktape_verify *v,
+			       const struct kt_vcpu *c)
+{
+	const struct kt_vabsent *a = c ? &c->absent : NULL;
+
+	if (!a)
+		return v->damaged ? KTAPE_ABSENT_LOST
+				  : KTAPE_ABSENT_NOT_ENABLED;
+	if (a->found)
+		return KTAPE_ABSENT_FOUND;
+	if (a->until < v->question.to)
+		return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_NOT_ENABLED;
+	if (a->filtered)
+		return KTAPE_ABSENT_FILTERED;
+	return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED;
+}
+
+/* Of several verdicts: found, then what says most of why it is not proved. */
+static bool is_worse(unsigned int a, unsigned int b)
+{
+	static const uint8_t rank[] = {
+		[KTAPE_ABSENT_PROVED] = 0,	 [KTAPE_ABSENT_LOST] = 1,
+		[KTAPE_ABSENT_FILTERED] = 2, [KTAPE_ABSENT_NOT_ENABLED] = 3,
+		[KTAPE_ABSENT_FOUND] = 4,
+	};
+
+	return rank[a] > rank[b];
+}
+
+unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
+				  const char **why)
+{
+	unsigned int verdict = KTAPE_ABSENT_PROVED;
+	bool any = false;
+
+	if (cpu < 0 && verify->question.one_cpu)
+		cpu = (int)verify->question.cpu;
+	if (cpu >= 0) {
+		verdict = verdict_on(verify, (uint32_t)cpu < KT_CPUS_MAX
+						     ? verify->cpus[cpu]
+						     : NULL);
+		any = true;
+	}
+	for (unsigned int i = 0; cpu < 0 && i < KT_CPUS_MAX; i++) {
+		unsigned int here = verdict_on(verify, verify->cpus[i]);
+
+		if (!verify->cpus[i])
+			continue;
+		any = true;
+		if (is_worse(here, verdict))
+			verdict = here;
+	}
+	if (!any)
+		verdict = KTAPE_ABSENT_NOT_ENABLED;
+	if (why)
+		*why = whys[verdict];
+	return verdict;
+}
+
+int ktape_verify_ask(struct ktape_verify *verify,
+		     const struct ktape_absence *absence)
+{
+	const struct ktape_event_desc *desc = ktape_event_desc(absence->opcode);
+	const struct ktape_field *f = NULL;
+
+	if (verify->asked || absence->to <= absence->from || !desc ||
+	    desc->event_class == KTAPE_CLASS_CONTROL ||
+	    !kt_mask_has(verify->trace->info.known, absence->opcode))
+		return -EINVAL;
+	for (unsigned int i = 0; absence->field && i < desc->nr_fields; i++)
+		if (!strcmp(desc->fields[i].name, absence->field) &&
+		    desc->fields[i].place <= KTAPE_PLACE_REST)
+			f = &desc->fields[i];
+	if (absence->field && !f)
+		return -EINVAL;
+	verify->asked = true;
+	verify->question = *absence;
+	verify->question.field = f ? f->name : NULL;
+	verify->class = desc->event_class;
+	verify->ring = ktape_class_desc(desc->event_class)->ring;
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
+		if (verify->cpus[i])
+			verify->cpus[i]->absent.until = absence->from;
+	return 0;
+}
+
+/* The first tick at which a time that only grows is not before @ns. */
+static uint64_t bisect(const struct ktape_info *info, int64_t ns,
+		       int64_t (*at)(const struct ktape_info *info,
+				     uint64_t ts))
+{
+	uint64_t low = 0, high = INT64_MAX;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (at(info, middle) < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t ktape_mono_ticks(const struct ktape_info *info, int64_t ns)
+{
+	return bisect(info, ns, ktape_mono_ns);
+}
+
+uint64_t ktape_epoch_ticks(const struct ktape_info *info, int64_t ns)
+{
+	return bisect(info, ns, ktape_epoch_ns);
+}

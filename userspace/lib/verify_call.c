@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * System calls begin and end thread by thread, wherever a thread runs.  That takes
+ * one time of all CPUs.
+ *
+ * A call that ends without having begun is one of a child that returns from
+ * fork, or that was denied before it began.  One that begins in another has
+ * no explanation but those of which the epoch knows.
+ */
+#include "verify.h"
+
+#define CALLS_MIN	1024U
+#define CALLS_MAX	(1U << 22)
+#define NO_NUMBER	0xffffU
+
+struct call {
+	int32_t tid;
+	bool used;
+	bool inside;
+	uint16_t nr;
+	uint64_t epoch;
+};
+
+struct kt_calls {
+	size_t used;
+	size_t size;
+	struct call *table;
+};
+
+int kt_calls_new(struct kt_calls **calls)
+{
+	struct kt_calls *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return -ENOMEM;
+	k->size = CALLS_MIN;
+	k->table = calloc(k->size, sizeof(*k->table));
+	if (!k->table) {
+		free(k);
+		return -ENOMEM;
+	}
+	*calls = k;
+	return 0;
+}
+
+void kt_calls_free(struct kt_calls *calls)
+{
+	if (!calls)
+		return;
+	free(calls->table);
+	free(calls);
+}
+
+static struct call *slot(const struct kt_calls *k, int32_t tid)
+{
+	size_t at = (uint32_t)tid * 0x9e3779b1U & (k->size - 1);
+
+	while (k->table[at].used && k->table[at].tid != tid)
+		at = (at + 1) & (k->size - 1);
+	return &k->table[at];
+}
+
+static int grow(struct kt_calls *k)
+{
+	struct kt_calls more = { .size = k->size * 2 };
+
+	more.table = calloc(more.size, sizeof(*more.table));
+	if (!more.table)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->size; i++)
+		if (k->table[i].used)
+			*slot(&more, k->table[i].tid) = k->table[i];
+	more.used = k->used;
+	free(k->table);
+	*k = more;
+	return 0;
+}
+
+/* Return: the thread, or NULL when there are too many. */
+static struct call *find(struct ktape_verify *v, int32_t tid)
+{
+	struct kt_calls *k = v->calls;
+	struct call *c = slot(k, tid);
+
+	if (c->used)
+		return c;
+	if (k->used * 2 >= k->size) {
+		if (k->size >= CALLS_MAX)
+			return NULL;
+		v->failed = grow(k);
+		if (v->failed)
+			return NULL;
+		c = slot(k, tid);
+	}
+	k->used++;
+	c->used = true;
+	c->tid = tid;
+	c->epoch = UINT64_MAX;
+	return c;
+}
+
+static bool is_enter(unsigned int opcode)
+{
+	return opcode == KTAPE_EV_SYS_ENTER || opcode == KTAPE_EV_SYS_ENTER_WIDE;
+}
+
+static bool is_exit(unsigned int opcode)
+{
+	return opcode == KTAPE_EV_SYS_EXIT || opcode == KTAPE_EV_SYS_EXIT_WIDE;
+}
+
+static bool records_both(const struct kt_vcpu *c)
+{
+	return (kt_verify_has(c, KTAPE_EV_SYS_ENTER) ||
+		kt_verify_has(c, KTAPE_EV_SYS_ENTER_WIDE)) &&
+	       (kt_verify_has(c, KTAPE_EV_SYS_EXIT) ||
+		kt_verify_has(c, KTAPE_EV_SYS_EXIT_WIDE));
+}
+
+static const char *call_name(const struct ktape_verify *v,
+			     const struct ktape_event *e, unsigned int nr)
+{
+	const unsigned int abi = e->dat20 >> 16 & 1 ? KTAPE_ABI_COMPAT
+				 : e->dat20 >> 17 & 1 ? KTAPE_ABI_X32
+						      : KTAPE_ABI_NATIVE;
+	const char *name = ktape_syscall_abi_name(v->trace->info.machine, abi,
+						  nr);
+
+	return name ? name : "";
+}
+
+/* A thread that calls these is not seen to return under that number. */
+static bool returns(const char *name)
+{
+	static const char *const silent[] = { "exit", "exit_group", "execve",
+					   "execveat", "rt_sigreturn",
+					   "sigreturn", "" };
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(silent); i++)
+		if (!strcmp(name, silent[i]))
+			return false;
+	return true;
+}
+
+static void take_enter(struct ktape_verify *v, struct call *t, unsigned int nr,
+		       const struct ktape_event *e)
+{
+	if (t->epoch == v->epoch && t->inside)
+		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
+				"thread %d calls %u \"%s\" inside of call %u, whose end is missing",
+				t->tid, nr, call_name(v, e, nr), t->nr);
+	t->epoch = v->epoch;
+	t->inside = true;
+	t->nr = (uint16_t)nr;
+	if (!returns(call_name(v, e, nr)))
+		t->epoch = UINT64_MAX;
+}
+
+static void take_exit(struct ktape_verify *v, struct call *t, unsigned int nr,
+		      const struct ktape_event *e)
+{
+	if (t->epoch == v->epoch && t->inside && t->nr != nr &&
+	    nr != NO_NUMBER && t->nr != NO_NUMBER &&
+	    returns(call_name(v, e, nr)))
+		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
+				"thread %d returns from call %u \"%s\", and is in call %u",
+				t->tid, nr, call_name(v, e, nr), t->nr);
+	t->epoch = v->epoch;
+	t->inside = false;
+}
+
+/* Nothing is lost on the CPU, and no filter is in force on it. */
+void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
+		    const struct ktape_event *e)
+{
+	unsigned int nr = e->dat20 & 0xffff;
+	struct call *t;
+
+	if (e->opcode == KTAPE_EV_PROCESS_FREE ||
+	    e->opcode == KTAPE_EV_PROCESS_EXIT) {
+		t = find(v, (int32_t)ktape_event_arg(e, 0));
+		if (t)
+			t->epoch = UINT64_MAX;
+		return;
+	}
+	if (e->opcode == KTAPE_EV_PROCESS_FORK) {
+		t = find(v, (int32_t)ktape_event_arg(e, 1));
+		if (t)
+			t->epoch = UINT64_MAX;
+		return;
+	}
+	if ((!is_enter(e->opcode) && !is_exit(e->opcode)) || e->tid <= 0 ||
+	    !records_both(c) || v->unstable || e->ts <= v->doubt_until)
+		return;
+	t = find(v, e->tid);
+	if (t && is_enter(e->opcode))
+		take_enter(v, t, nr, e);
+	else if (t)
+		take_exit(v, t, nr, e);
+}

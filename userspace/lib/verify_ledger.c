@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * emitted = records + filtered + lost, class by class, wherever a ledger says how
+ * many there were while nobody recorded.
+ *
+ * What a reader was too late for is told by number and not by class, and maybe
+ * only later: then no class may have too many records, and at the end of the
+ * trace the sum has to be right.
+ */
+#include "verify.h"
+
+enum { MOMENT_STOP, MOMENT_START, MOMENT_FLUSH };
+
+#define COUNTS	(2 + KTAPE_LOST_REASONS)
+
+static const char *class_name(unsigned int class)
+{
+	const struct ktape_class_desc *desc = ktape_class_desc(class);
+
+	return desc ? desc->name : "unknown";
+}
+
+static const char *ring_name(unsigned int ring)
+{
+	return ring == KTAPE_RING_EVENT ? "event" : "control";
+}
+
+static int64_t owed(const struct kt_vclass *k)
+{
+	return (int64_t)((k->said.emitted - k->base.emitted) -
+			 (k->said.filtered - k->base.filtered) -
+			 (k->said.lost - k->base.lost) -
+			 (k->records - k->base.records));
+}
+
+static void tell(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
+		 unsigned int class, int64_t owes)
+{
+	const struct kt_vclass *k = &c->ring[ring].class[class];
+
+	kt_verify_cpu_wrong(v, KTAPE_RULE_LEDGER, c, ring,
+			    "class %s in the %s ring: %llu emitted, %llu filtered, %llu lost, %llu records: %lld are unaccounted for",
+			    class_name(class), ring_name(ring),
+			    (unsigned long long)(k->said.emitted -
+						 k->base.emitted),
+			    (unsigned long long)(k->said.filtered -
+						 k->base.filtered),
+			    (unsigned long long)(k->said.lost - k->base.lost),
+			    (unsigned long long)(k->records - k->base.records),
+			    (long long)owes);
+}
+
+/* Judge the classes of a ring by what was computed at its last exact ledger. */
+void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
+		    unsigned int ring, bool last)
+{
+	struct kt_vring *r = &c->ring[ring];
+	uint64_t missed = kt_ring_missed(r) - r->class_missed;
+	int64_t sum = 0;
+
+	if (!r->exact)
+		return;
+	r->exact = false;
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		sum += r->class[i].owed;
+		if (r->class[i].owed < 0 ||
+		    (r->class[i].owed && !missed && !r->gaps))
+			tell(v, c, ring, i, r->class[i].owed);
+	}
+	if (last && (missed || r->gaps) && sum != (int64_t)missed)
+		kt_verify_cpu_wrong(v, KTAPE_RULE_LEDGER, c, ring,
+				    "%lld records are not there, and %llu were told to be missed",
+				    (long long)sum, (unsigned long long)missed);
+}
+
+/* From here on counts mean something. */
+static void begin_classes(struct kt_vring *r)
+{
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		struct kt_vclass *k = &r->class[i];
+
+		k->base = k->said;
+		k->base.records = k->records;
+		k->told_base = k->told;
+		k->owed = 0;
+	}
+	r->class_based = true;
+	r->class_missed = kt_ring_missed(r);
+	r->hole = false;
+	r->exact = false;
+	r->judged = false;
+}
+
+/* At an exact ledger each loss was told before. */
+static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
+		       unsigned int ring)
+{
+	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
+	struct kt_vring *r = &c->ring[ring];
+
+	/* The records that tell it may themselves be missing. */
+	r->told = !control->hole && !control->gaps &&
+		  kt_mask_has(v->trace->info.known, KTAPE_EV_LOSS) &&
+		  control->class[KTAPE_CLASS_CONTROL].said.lost ==
+			  control->class[KTAPE_CLASS_CONTROL].base.lost;
+	if (!r->told)
+		return;
+	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+		const struct kt_vclass *k = &r->class[i];
+		uint64_t lost = k->said.lost - k->base.lost;
+
+		if (k->told - k->told_base == lost)
+			continue;
+		r->told = false;
+		kt_verify_cpu_wrong(v, KTAPE_RULE_LOSS, c, KTAPE_RING_CONTROL,
+				    "class %s in the %s ring: %llu lost, and intervals of %llu",
+				    class_name(i), ring_name(ring),
+				    (unsigned long long)lost,
+				    (unsigned long long)(k->told -
+							 k->told_base));
+	}
+}
+
+static void judge(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
+		  unsigned int moment, uint64_t ts)
+{
+	struct kt_vring *r = &c->ring[ring];
+	int64_t owes;
+
+	kt_verify_owed(v, c, ring, false);
+	if (r->class_based && !r->hole && !r->foreign) {
+		for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
+			owes = owed(&r->class[i]);
+			if (moment != MOMENT_FLUSH)
+				r->class[i].owed = owes;
+			else if (owes < -KT_DEPTH)
+				tell(v, c, ring, i, owes);
+		}
+		r->exact = moment != MOMENT_FLUSH;
+		r->judged |= moment == MOMENT_STOP;
+		if (moment != MOMENT_FLUSH)
+			check_told(v, c, ring);
+	}
+	/* Not if what came then was overwritten before anybody read it. */
+	if (moment == MOMENT_START && (!r->class_based || r->hole) &&
+	    (!r->full || r->first_ts <= ts))
+		begin_classes(r);
+}
+
+/* One class; the one of the ledger's own records ends the set. */
+void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
+		      const struct ktape_event *e)
+{
+	unsigned int class = e->dat20 & 31, ring = e->dat20 >> 5 & 7;
+	unsigned int moment = e->dat20 >> 8 & 7;
+	const uint8_t *p = e->blob;
+	struct kt_counts *said;
+
+	if (ring >= KTAPE_RINGS_PER_CPU || moment > MOMENT_FLUSH || !p ||
+	    e->blob_size < COUNTS * 8) {
+		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
+				"a ledger record of no ring or moment");
+		return;
+	}
+	said = &c->ring[ring].class[class].said;
+	said->emitted = kt_get64(p);
+	said->filtered = kt_get64(p + 8);
+	said->lost = 0;
+	for (unsigned int i = 2; i < COUNTS; i++)
+		said->lost += kt_get64(p + i * 8);
+	if (ring != KTAPE_RING_CONTROL || class != KTAPE_CLASS_CONTROL)
+		return;
+	/* An event ring without a packet is whole if its CPU's session is. */
+	if (!c->ring[KTAPE_RING_EVENT].there && c->ring[ring].whole)
+		c->ring[KTAPE_RING_EVENT].class_based = true;
+	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
+		judge(v, c, i, moment, e->ts);
+	c->ledgered |= moment == MOMENT_STOP;
+	if (moment == MOMENT_START) {
+		c->ledgered = false;
+		c->state = KT_STATE_STARTING;
+	}
+}
+
+void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
+		    const struct ktape_event *e)
+{
+	unsigned int class = e->dat20 & 31, ring = e->dat20 >> 5 & 7;
+	uint64_t first, last;
+
+	if (ring >= KTAPE_RINGS_PER_CPU || e->nargs != 6) {
+		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
+				"a loss record of no ring");
+		return;
+	}
+	first = kt_get64(e->args);
+	last = kt_get64((const uint8_t *)e->args + 8);
+	if (first > last || last > e->ts + KT_DEPTH) {
+		kt_verify_wrong(v, KTAPE_RULE_LOSS, v->trace->current,
+				"an interval that ends before it begins, or later than now");
+		last = kt_max(first, last);
+	}
+	c->ring[ring].class[class].told +=
+		kt_get64((const uint8_t *)e->args + 16);
+	kt_absent_lost(v, c, ring, (int)class, first, last);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The markers of a CPU, as its control ring has them: a start with its ledger,
+ * session on, clocks, filters, profile on; a stop with profile off, its ledger,
+ * session off.
+ */
+#include "verify.h"
+
+static void lose_threads(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	kt_verify_doubt(v, c, 0);
+}
+
+/* Had its control ring no room for some marker?  Then its packet tells a loss. */
+static bool is_lossy(const struct kt_vcpu *c)
+{
+	return c->ring[KTAPE_RING_CONTROL].doubt;
+}
+
+static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
+			 const struct ktape_event *e)
+{
+	const struct kt_stream *s = v->trace->current;
+	bool on = (e->dat20 & 3) == KTAPE_PHASE_ON;
+
+	lose_threads(v, c);
+	v->waits = ktape_event_arg(e, 1) == KTAPE_MODE_DISCARD;
+	if (on) {
+		if (c->state == KT_STATE_ON || c->state == KT_STATE_ENDING)
+			kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+					"the session starts without having stopped");
+		else if (c->state == KT_STATE_OFF)
+			kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+					"the session starts without a ledger");
+		c->state = KT_STATE_ON;
+		c->marked = false;
+		/* Those in force follow. */
+		c->filtered = true;
+		c->filters = 0;
+		kt_absent_filters(v, c, e->ts);
+		return;
+	}
+	if (c->state == KT_STATE_OFF)
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+				"the session stops without having started");
+	else if (c->state == KT_STATE_ON && !is_lossy(c))
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+				"the session stops without an off-marker of its profile");
+	else if (c->state == KT_STATE_ENDING && !c->ledgered && !is_lossy(c))
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+				"the session stops without a ledger");
+	c->state = KT_STATE_OFF;
+	c->masked = false;
+	c->filters = 0;
+	kt_absent_filters(v, c, e->ts);
+}
+
+static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
+			 const struct ktape_event *e)
+{
+	const struct kt_stream *s = v->trace->current;
+	uint64_t mask[KTAPE_MASK_WORDS], any = 0;
+	bool on = (e->dat20 & 3) == KTAPE_PHASE_ON;
+
+	if (!e->blob || e->blob_size < sizeof(mask)) {
+		kt_verify_wrong(v, KTAPE_RULE_FORM, s,
+				"a profile record without a mask");
+		return;
+	}
+	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
+		mask[i] = kt_get64((const uint8_t *)e->blob + i * 8);
+		any |= mask[i];
+		/* An off-marker tells what remains, if it was there. */
+		if (!on)
+			mask[i] &= c->mask[i];
+	}
+	lose_threads(v, c);
+	if (c->state == KT_STATE_OFF || c->state == KT_STATE_STARTING)
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+				"a profile's marker outside of a session");
+	if (!on && c->state == KT_STATE_ON && !c->marked)
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
+				"an off-marker of the profile without an on-marker");
+	/*
+	 * A profile that nobody knows of so far cannot be narrowed, and markers
+	 * of filters may be missing as well.
+	 */
+	c->masked = c->filtered && (on || c->masked);
+	kt_absent_profile(v, c, c->masked ? mask : NULL, e->ts);
+	c->marked |= on;
+	memcpy(c->mask, mask, sizeof(mask));
+	if (on)
+		c->state = KT_STATE_ON;
+	else if (!any)
+		c->state = KT_STATE_ENDING;
+}
+
+static void take_filter(struct ktape_verify *v, struct kt_vcpu *c,
+			const struct ktape_event *e)
+{
+	uint32_t bit = 1U << (e->dat20 & 31);
+
+	lose_threads(v, c);
+	if ((e->dat20 >> 5 & 3) == KTAPE_PHASE_ON)
+		c->filters |= bit;
+	else
+		c->filters &= ~bit;
+	kt_absent_filters(v, c, e->ts);
+}
+
+static void take_cpu(struct ktape_verify *v, struct kt_vcpu *c,
+		     const struct ktape_event *e)
+{
+	lose_threads(v, c);
+	kt_absent_profile(v, c, NULL, e->ts);
+	c->masked = false;
+	c->filtered = e->dat20 & 1;
+	c->filters = 0;
+	kt_absent_filters(v, c, e->ts);
+	c->marked = e->dat20 & 1;
+	c->state = e->dat20 & 1 ? KT_STATE_ON : KT_STATE_OFFLINE;
+}
+
+/* All CPUs that are there tell the same: what was on in one that is not, ends. */
+static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
+			const struct ktape_event *e)
+{
+	uint64_t time;
+
+	if (e->nargs < 3) {
+		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
+				"a freeze record without a time");
+		return;
+	}
+	time = kt_get64(e->args);
+	if (c->state == KT_STATE_STARTING || c->state == KT_STATE_ON ||
+	    c->state == KT_STATE_OFF || c->ledgered)
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
+				"a snapshot ends that is not about to stop");
+	if (time > e->ts)
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
+				"a snapshot that ends later than now");
+	kt_absent_freeze(v, time);
+}
+
+static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
+{
+	if (e->dat20 & 1 || v->unstable)
+		return;
+	v->unstable = true;
+	kt_verify_note(v, KTAPE_RULE_CLOCK, v->trace->current,
+		       "the kernel does not trust the trace clock: the order of events of different CPUs is not vouched for");
+}
+
+void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
+		      const struct ktape_event *e)
+{
+	if (e->kind != KTAPE_RING_CONTROL || !e->known)
+		return;
+	switch (e->opcode) {
+	case KTAPE_EV_CLOCK_SYNC:
+		take_sync(v, e);
+		break;
+	case KTAPE_EV_PROFILE:
+		take_profile(v, c, e);
+		break;
+	case KTAPE_EV_CPU:
+		take_cpu(v, c, e);
+		break;
+	case KTAPE_EV_LEDGER:
+		kt_verify_ledger(v, c, e);
+		break;
+	case KTAPE_EV_SESSION:
+		take_session(v, c, e);
+		break;
+	case KTAPE_EV_FILTER:
+		take_filter(v, c, e);
+		break;
+	case KTAPE_EV_FREEZE:
+		take_freeze(v, c, e);
+		break;
+	case KTAPE_EV_LOSS:
+		kt_verify_loss(v, c, e);
+		break;
+	case KTAPE_EV_TRACER:
+		/* The first one has nobody to tell of. */
+		c->samples += ktape_event_arg(e, 0) > 0;
+		c->sampled += ktape_event_arg(e, 0);
+		c->opening += ktape_event_arg(e, 2);
+		break;
+	default:
+		break;
+	}
+}
+
+/* May there be a record of this kind now? */
+void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
+			const struct ktape_event *e)
+{
+	if (c->state == KT_STATE_OFF && e->opcode >= KTAPE_OP_EXCEPTION)
+		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
+				"an event after the session's end");
+}
+
+/* Of the CPUs of a session all have its end, or none. */
+void kt_verify_ends(struct ktape_verify *v)
+{
+	bool stopped = false;
+
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
+		stopped |= v->cpus[i] && v->cpus[i]->state == KT_STATE_OFF;
+	for (unsigned int i = 0; stopped && i < KT_CPUS_MAX; i++) {
+		struct kt_vcpu *c = v->cpus[i];
+
+		if (c && !c->ring[KTAPE_RING_CONTROL].hole &&
+		    c->state != KT_STATE_OFF && c->state != KT_STATE_OFFLINE &&
+		    !c->ring[KTAPE_RING_CONTROL].gaps && !is_lossy(c))
+			kt_verify_cpu_wrong(v, KTAPE_RULE_MARKER, c,
+					    KTAPE_RING_CONTROL,
+					    "the stream ends before the session's end, which other CPUs have");
+	}
+	if (!stopped)
+		kt_verify_note(v, KTAPE_RULE_LEDGER, NULL,
+			       "the trace ends while its session records: what came last is judged within the depth of nesting");
+}

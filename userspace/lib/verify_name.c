@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Everything that a record names by number has a name: threads, functions.  Each
+ * is looked for once.
+ */
+#include "fields.h"
+#include "verify.h"
+
+#define SEEN_MIN	1024U
+#define SEEN_MAX	(1U << 22)
+
+struct kt_seen {
+	size_t used;
+	size_t size;
+	uint64_t *table;	/* type << 32 | id; 0 is free */
+};
+
+int kt_seen_new(struct kt_seen **seen)
+{
+	struct kt_seen *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return -ENOMEM;
+	k->size = SEEN_MIN;
+	k->table = calloc(k->size, sizeof(*k->table));
+	if (!k->table) {
+		free(k);
+		return -ENOMEM;
+	}
+	*seen = k;
+	return 0;
+}
+
+void kt_seen_free(struct kt_seen *seen)
+{
+	if (!seen)
+		return;
+	free(seen->table);
+	free(seen);
+}
+
+static uint64_t *slot(const struct kt_seen *k, uint64_t key)
+{
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 20) & (k->size - 1);
+
+	while (k->table[at] && k->table[at] != key)
+		at = (at + 1) & (k->size - 1);
+	return &k->table[at];
+}
+
+static int grow(struct kt_seen *k)
+{
+	struct kt_seen more = { .size = k->size * 2 };
+
+	more.table = calloc(more.size, sizeof(*more.table));
+	if (!more.table)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->size; i++)
+		if (k->table[i])
+			*slot(&more, k->table[i]) = k->table[i];
+	more.used = k->used;
+	free(k->table);
+	*k = more;
+	return 0;
+}
+
+/* Return: it is new, and is remembered if there is room. */
+static bool is_new(struct ktape_verify *v, uint64_t key)
+{
+	struct kt_seen *k = v->seen;
+	uint64_t *at = slot(k, key);
+
+	if (*at)
+		return false;
+	if (k->used * 2 >= k->size) {
+		if (k->size >= SEEN_MAX)
+			return false;
+		v->failed = grow(k);
+		if (v->failed)
+			return false;
+		at = slot(k, key);
+	}
+	k->used++;
+	*at = key;
+	return true;
+}
+
+static void check(struct ktape_verify *v, unsigned int type, uint32_t id,
+		  uint64_t ts)
+{
+	const struct ktape_registry *names = v->trace->registry;
+	const struct kt_stream *s = v->trace->current;
+	const struct ktape_object_info *o;
+
+	if (!is_new(v, (uint64_t)type << 32 | id))
+		return;
+	o = type == KTAPE_OBJ_THREAD
+		    ? ktape_registry_thread(names, (int32_t)id, ts)
+		    : ktape_registry_object(names, type, id, 0, ts);
+	if (o)
+		return;
+	/*
+	 * A live stream brings names only later; lost ones do not come at all.
+	 * The module names functions as it finds the time, and not all have one.
+	 */
+	if (v->trace->live || v->names_lost || (v->events_lost && !v->waits))
+		kt_verify_note(v, KTAPE_RULE_NAME, s,
+			       "%s %d has no name here: records of names were lost or come later",
+			       type == KTAPE_OBJ_THREAD ? "thread" : "function",
+			       (int32_t)id);
+	else if (type == KTAPE_OBJ_THREAD)
+		kt_verify_wrong(v, KTAPE_RULE_NAME, s, "thread %d has no name",
+				(int32_t)id);
+	else
+		kt_verify_note(v, KTAPE_RULE_NAME, s,
+			       "function %#x has no name: the kernel has no symbol there, or too many came at once",
+			       id);
+}
+
+void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
+{
+	const struct ktape_event_desc *desc = ktape_event_desc(e->opcode);
+	const struct ktape_field *f;
+	struct kt_fields at;
+
+	if (e->opcode == KTAPE_EV_REGISTRY || !kt_event_fits(desc, e) ||
+	    !kt_mask_has(v->trace->info.known, KTAPE_EV_REGISTRY))
+		return;
+	if (e->tid > 0)
+		check(v, KTAPE_OBJ_THREAD, (uint32_t)e->tid, e->ts);
+	/* It may be waited for who never was. */
+	if (e->opcode == KTAPE_EV_SCHED_PROCESS_WAIT)
+		return;
+	kt_fields_begin(&at, desc, e);
+	while ((f = kt_fields_next(&at))) {
+		if (at.count || f->place == KTAPE_PLACE_REST)
+			continue;
+		if (f->type == KTAPE_TYPE_TID && (int32_t)at.value > 0)
+			check(v, KTAPE_OBJ_THREAD, (uint32_t)at.value, e->ts);
+		else if (f->type == KTAPE_TYPE_FUNC && at.value)
+			check(v, KTAPE_OBJ_FUNCTION, (uint32_t)at.value, e->ts);
+	}
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rules about the packets of a stream: their numbers, their times, and what their
+ * heads count.
+ */
+#include "verify.h"
+
+/* sync_clock is read right after ts_begin, by a clock that may step back. */
+#define SYNC_SLACK	1000
+
+static uint64_t head_lost(const uint8_t *head)
+{
+	uint64_t total = 0;
+
+	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
+		total += KT_HEAD64(head, lost[i]);
+	return total;
+}
+
+static struct kt_counts head_counts(const uint8_t *head)
+{
+	return (struct kt_counts){
+		.emitted = KT_HEAD64(head, emitted),
+		.filtered = KT_HEAD64(head, filtered),
+		.lost = head_lost(head),
+	};
+}
+
+/* What is missing has been told: begin to count anew. */
+void kt_ring_hole(struct kt_vring *r)
+{
+	r->hole = true;
+	r->based = false;
+	r->headed = false;
+	r->counted = false;
+	r->exact = false;
+}
+
+/* Number of the packet, after those before it. */
+static void check_sequence(struct ktape_verify *v, struct kt_vring *r,
+			   const struct kt_stream *s, const uint8_t *head)
+{
+	uint64_t seq = KT_HEAD64(head, seq);
+
+	if (!r->there || seq == r->seq + 1)
+		return;
+	if (seq <= r->seq) {
+		kt_verify_wrong(v, KTAPE_RULE_SEQUENCE, s,
+				"packet %llu comes after packet %llu",
+				(unsigned long long)seq,
+				(unsigned long long)r->seq);
+		kt_ring_hole(r);
+	} else if (!(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP)) {
+		kt_verify_wrong(v, KTAPE_RULE_SEQUENCE, s,
+				"%llu packets are missing, from number %llu on",
+				(unsigned long long)(seq - r->seq - 1),
+				(unsigned long long)(r->seq + 1));
+		kt_ring_hole(r);
+	}
+}
+
+static void check_times(struct ktape_verify *v, const struct kt_vring *r,
+			const struct kt_stream *s, const uint8_t *head)
+{
+	uint64_t begin = KT_HEAD64(head, ts_begin);
+	uint64_t end = KT_HEAD64(head, ts_end);
+
+	if (r->there && begin < r->ts_end)
+		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
+				"the packet begins %llu ticks before the end of the one before",
+				(unsigned long long)(r->ts_end - begin));
+	if (end < begin)
+		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
+				"the packet ends %llu ticks before it begins",
+				(unsigned long long)(begin - end));
+}
+
+/* It was damaged, or what damaged it left it out. */
+static void check_flags(struct ktape_verify *v, const struct kt_stream *s,
+			const uint8_t *head)
+{
+	if (!(KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC))
+		kt_verify_wrong(v, KTAPE_RULE_CHECKSUM, s,
+				"the packet has no checksum");
+}
+
+/*
+ * Compare the counts of the last packet, whose records were seen: events are
+ * counted first and stored later, so that some of contexts that nest are in
+ * between.  Counts are not taken at one moment either: what is held back or lost
+ * meanwhile is counted without having been emitted.
+ */
+void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
+		     unsigned int ring)
+{
+	struct kt_vring *r = &c->ring[ring];
+	struct kt_counts d;
+	uint64_t missed = r->missed - r->base_missed;
+	int64_t owed, early;
+
+	if (!r->counted)
+		return;
+	r->counted = false;
+	if (!r->based) {
+		r->based = true;
+		r->base = r->head;
+		r->base.records = r->records;
+		r->base_missed = r->missed;
+		return;
+	}
+	d.emitted = r->head.emitted - r->base.emitted;
+	d.filtered = r->head.filtered - r->base.filtered;
+	d.lost = r->head.lost - r->base.lost;
+	d.records = r->records - r->base.records;
+	owed = (int64_t)(d.emitted - d.filtered - d.lost - d.records - missed);
+	early = (int64_t)kt_max(KT_DEPTH, d.filtered + d.lost);
+	/* A reader that was lapped tells how much that was when it knows. */
+	if (owed >= -early && (owed <= KT_DEPTH || r->gaps))
+		return;
+	kt_verify_cpu_wrong(v, KTAPE_RULE_BOUND, c, ring,
+			    "until here %llu were emitted, %llu filtered, %llu lost, %llu missed, and there are %llu records: %lld are unaccounted for",
+			    (unsigned long long)d.emitted,
+			    (unsigned long long)d.filtered,
+			    (unsigned long long)d.lost,
+			    (unsigned long long)missed,
+			    (unsigned long long)d.records, (long long)owed);
+	r->based = false;
+}
+
+/* Losses that were told from one packet's end to another's, but not the ring's. */
+static uint64_t missed_between(const struct kt_vring *r,
+			       const struct kt_counts *now, uint64_t discarded)
+{
+	uint64_t told = discarded - r->head_discarded;
+	uint64_t own = now->lost - r->head.lost;
+
+	/* Losses of before the reader came are the ring's, and are not told. */
+	if (!r->headed || discarded < r->head_discarded || told < own)
+		return 0;
+	return told - own;
+}
+
+/* Told until now, with what the last packet knows if it is an open one. */
+uint64_t kt_ring_missed(const struct kt_vring *r)
+{
+	return r->missed +
+	       (r->open ? missed_between(r, &r->ahead, r->discarded) : 0);
+}
+
+/*
+ * Keep the counts of a packet, if they are of its end.  Those of an open one are
+ * of the moment of its copy, and the rest of the block does not tell less.
+ */
+static void take_counts(struct kt_vring *r, const uint8_t *head)
+{
+	bool open = KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN;
+	struct kt_counts now = head_counts(head);
+	uint64_t discarded = KT_HEAD64(head, discarded);
+
+	if (open && (!r->open || now.emitted > r->ahead.emitted))
+		r->ahead = now;
+	if (!open && r->open && now.emitted > r->ahead.emitted &&
+	    now.lost >= r->ahead.lost)
+		r->open = false;
+	if (open) {
+		r->open = true;
+		return;
+	}
+	if (r->open)
+		return;
+	r->missed += missed_between(r, &now, discarded);
+	r->head = now;
+	r->head_discarded = discarded;
+	r->headed = true;
+	r->counted = true;
+}
+
+/* What was lost before or in this packet, for what follows from events. */
+static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
+			struct kt_vring *r, const struct kt_stream *s,
+			const uint8_t *head)
+{
+	uint64_t discarded = KT_HEAD64(head, discarded);
+	bool open = KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN;
+	bool gap = KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP ||
+		   (r->there && KT_HEAD64(head, seq) != r->seq + 1);
+	bool lost = discarded > r->discarded || r->doubt;
+	uint64_t from = r->there ? r->ts_end : 0;
+
+	r->gaps |= gap && r->there;
+	r->doubt = open && discarded > r->discarded;
+	if (!gap && !lost)
+		return;
+	if (s->kind == KTAPE_RING_EVENT) {
+		/* Names may be among them, if the session has them there. */
+		v->events_lost = true;
+		kt_verify_doubt(v, c, lost ? KT_HEAD64(head, ts_end) : 0);
+	} else {
+		/* Markers and names may be among them. */
+		v->names_lost = true;
+		c->filtered = false;
+		c->masked = false;
+		c->state = KT_STATE_UNKNOWN;
+	}
+	if (gap || r->hole || !r->headed ||
+	    discarded - r->head_discarded != head_lost(head) - r->head.lost)
+		kt_absent_lost(v, c, s->kind, -1, from,
+			       lost ? KT_HEAD64(head, ts_end)
+				    : KT_HEAD64(head, ts_begin));
+	else
+		kt_absent_ring_lost(v, c, s->kind, from,
+				    KT_HEAD64(head, ts_end));
+}
+
+static bool has_records(const uint8_t *head)
+{
+	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
+}
+
+/* The first packet with records: does the session begin with it? */
+static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
+		       unsigned int ring, const uint8_t *head)
+{
+	struct kt_vring *r = &c->ring[ring];
+
+	r->full = true;
+	r->first_ts = KT_HEAD64(head, ts_begin);
+	r->whole = KT_HEAD64(head, seq) == 1 &&
+		   KT_HEAD64(head, sync_clock) + SYNC_SLACK >=
+			   KT_HEAD64(head, ts_begin);
+	r->based = r->whole;
+	r->headed = r->whole;
+	r->class_based |= r->whole;
+	/* What was overwritten before anybody read it leaves no trace. */
+	if (!r->whole)
+		kt_absent_lost(v, c, ring, -1, 0, KT_HEAD64(head, ts_begin));
+}
+
+static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
+			struct kt_vring *r, struct kt_stream *s,
+			const uint8_t *head)
+{
+	bool full = has_records(head);
+
+	if (full && !r->full)
+		begin_ring(v, c, s->kind, head);
+	tell_losses(v, c, r, s, head);
+	if (full)
+		kt_verify_head(v, c, s, head);
+	/* The empty packet at the beginning of a file counts nothing. */
+	if (full || KT_HEAD64(head, emitted))
+		take_counts(r, head);
+	r->discarded = kt_max(r->discarded, KT_HEAD64(head, discarded));
+}
+
+/* A packet comes: all records of the one before it have been looked at. */
+void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head)
+{
+	struct ktape_verify *v = arg;
+	struct kt_vcpu *c = NULL;
+	struct kt_vring *r = &v->registry;
+
+	if (s->kind < KTAPE_RINGS_PER_CPU) {
+		c = kt_verify_cpu(v, s->cpu);
+		if (!c)
+			return;
+		r = &c->ring[s->kind];
+		kt_verify_bound(v, c, s->kind);
+	}
+	check_sequence(v, r, s, head);
+	check_times(v, r, s, head);
+	check_flags(v, s, head);
+	if (c)
+		take_packet(v, c, r, s, head);
+	r->there = true;
+	r->packets++;
+	r->seq = KT_HEAD64(head, seq);
+	r->offset = s->offset;
+	r->ts_end = kt_max(r->ts_end, KT_HEAD64(head, ts_end));
+}

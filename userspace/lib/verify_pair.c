@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What begins on a CPU ends there: handlers of hard and soft interrupts, on top of
+ * each other, and turns of threads.
+ *
+ * Nothing is held against a trace where a loss, a marker or a filter explains it:
+ * then it is not known what runs, and has to be found out again.  When the CPU
+ * changes threads no handler runs.
+ */
+#include "verify.h"
+
+/* A pair of events and the bits of dat20 that have to agree. */
+struct pair {
+	uint8_t begin;
+	uint8_t end;
+	uint32_t bits;
+	const char *name;
+};
+
+static const struct pair irq_pair = {
+	KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, 0x3ffff,
+	"interrupt"
+};
+
+static const struct pair softirq_pair = {
+	KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, 0xff, "soft interrupt"
+};
+
+/* Nothing is known of the CPU now, nor of threads; nor until @until. */
+void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
+{
+	c->doubt_until = kt_max(c->doubt_until, until);
+	v->doubt_until = kt_max(v->doubt_until, until);
+	v->epoch++;
+	c->tid = -1;
+	memset(&c->irqs, 0, sizeof(c->irqs));
+	memset(&c->softirqs, 0, sizeof(c->softirqs));
+}
+
+/* The head of a packet names the thread of its first record. */
+void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
+		    const struct kt_stream *s, const uint8_t *head)
+{
+	uint8_t context = head[offsetof(struct ktape_block, context)];
+	int32_t tid = (int32_t)KT_HEAD32(head, tid);
+
+	if (s->kind != KTAPE_RING_EVENT || context == KTAPE_CTX_CONTINUED)
+		return;
+	if (context == KTAPE_CTX_UNKNOWN) {
+		c->tid = -1;
+		return;
+	}
+	if (c->tid >= 0 && tid != c->tid && !c->filters &&
+	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) &&
+	    KT_HEAD64(head, ts_begin) > c->doubt_until)
+		kt_verify_wrong(v, KTAPE_RULE_SWITCH, s,
+				"the packet begins with thread %d, and %d came last",
+				tid, c->tid);
+	c->tid = tid;
+}
+
+static void begin(struct kt_nest *n, uint32_t id)
+{
+	if (n->nr == KT_NEST_MAX) {
+		n->nr = 0;
+		n->sure = false;
+	}
+	n->id[n->nr++] = id;
+}
+
+static void take_end(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
+		     const struct pair *p)
+{
+	const struct kt_stream *s = v->trace->current;
+
+	if (n->nr && n->id[n->nr - 1] == id) {
+		n->nr--;
+		return;
+	}
+	if (n->nr)
+		kt_verify_wrong(v, KTAPE_RULE_PAIR, s,
+				"%s %u ends while %u runs", p->name, id,
+				n->id[n->nr - 1]);
+	else if (n->sure)
+		kt_verify_wrong(v, KTAPE_RULE_PAIR, s,
+				"%s %u ends and has not begun", p->name, id);
+	n->nr = 0;
+	n->sure = false;
+}
+
+/* A change of threads: no handler runs. */
+static void check_none(struct ktape_verify *v, struct kt_nest *n,
+		       const struct pair *p, bool known)
+{
+	if (n->nr)
+		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
+				"threads change while %s %u runs: its end is missing",
+				p->name, n->id[n->nr - 1]);
+	n->nr = 0;
+	n->sure = known;
+}
+
+static bool has_pair(const struct kt_vcpu *c, const struct pair *p)
+{
+	return kt_verify_has(c, p->begin) && kt_verify_has(c, p->end);
+}
+
+static void take_pair(struct ktape_verify *v, struct kt_vcpu *c,
+		      struct kt_nest *n, const struct pair *p,
+		      const struct ktape_event *e)
+{
+	if (!has_pair(c, p))
+		return;
+	if (e->opcode == p->begin)
+		begin(n, e->dat20 & p->bits);
+	else if (e->opcode == p->end)
+		take_end(v, n, e->dat20 & p->bits, p);
+	else if (e->opcode == KTAPE_EV_SCHED_SWITCH)
+		check_none(v, n, p, true);
+}
+
+static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
+			const struct ktape_event *e)
+{
+	int32_t prev = (int32_t)ktape_event_arg(e, 0);
+
+	if (c->tid >= 0 && prev != c->tid &&
+	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
+		kt_verify_wrong(v, KTAPE_RULE_SWITCH, v->trace->current,
+				"thread %d leaves the CPU, and %d came last",
+				prev, c->tid);
+	c->tid = (int32_t)ktape_event_arg(e, 1);
+}
+
+void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
+		     const struct ktape_event *e)
+{
+	if (e->kind != KTAPE_RING_EVENT || !e->known)
+		return;
+	if (c->filters || e->ts <= c->doubt_until) {
+		kt_verify_doubt(v, c, 0);
+		return;
+	}
+	take_pair(v, c, &c->irqs, &irq_pair, e);
+	if (!v->rt)
+		take_pair(v, c, &c->softirqs, &softirq_pair, e);
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2)
+		take_switch(v, c, e);
+	else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1)
+		c->tid = (int32_t)ktape_event_arg(e, 0);
+	kt_verify_call(v, c, e);
+}

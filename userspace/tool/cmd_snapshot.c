@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape snapshot: save what a session has in its rings, which goes on. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "opt.h"
+#include "session.h"
+
+struct snapshot_options {
+	const char *out;
+	bool force;
+	bool wait;
+	uint64_t time;
+	const char *device;
+};
+
+#define NOT_GIVEN	UINT64_MAX
+#define LOOK_MS		100
+
+static const struct kt_option options[] = {
+	{ "output", 'o', KT_OPT_TEXT, offsetof(struct snapshot_options, out),
+	  "DIR", "the trace; - is a pipe form on standard output" },
+	{ "force", 'f', KT_OPT_FLAG, offsetof(struct snapshot_options, force),
+	  NULL, "replace a trace" },
+	{ "wait", 'w', KT_OPT_FLAG, offsetof(struct snapshot_options, wait),
+	  NULL, "wait until the session is stopped, by a trigger maybe" },
+	{ "time", 'd', KT_OPT_TIME, offsetof(struct snapshot_options, time),
+	  "T", "wait for so long at most" },
+	{ "device", 0, KT_OPT_TEXT, offsetof(struct snapshot_options, device),
+	  "PATH", "instead of " KTAPE_DEVICE_PATH },
+	{ .name = NULL },
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void take_signal(int number)
+{
+	interrupted = number;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Return: 0 when the session is stopped, or the exit code. */
+static int wait_for_stop(struct ktape_device *session, uint64_t time)
+{
+	const struct sigaction action = { .sa_handler = take_signal };
+	struct ktape_layout layout;
+	uint64_t began = now_ns();
+	int err;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	for (;;) {
+		err = session_layout(session, &layout);
+		if (err)
+			return fail("snapshot: %s", strerror(-err));
+		if (!layout.running)
+			return 0;
+		if (interrupted)
+			return fail("snapshot: interrupted; nothing was saved");
+		if (time != NOT_GIVEN && now_ns() - began >= time)
+			return fail(
+				"snapshot: the session goes on after the time to wait");
+		/* Its rings would wake us all the time. */
+		poll(NULL, 0, LOOK_MS);
+	}
+}
+
+static int save(struct ktape_device *session, const struct snapshot_options *o)
+{
+	const bool pipe = !strcmp(o->out, "-");
+	const struct ktape_recorder_options how = {
+		.dir = pipe ? NULL : o->out,
+		.fd = STDOUT_FILENO,
+		.flags = KTAPE_RECORD_ATTACHED |
+			 (o->force ? KTAPE_RECORD_FORCE : 0),
+	};
+	struct ktape_recorder_stats stats;
+	struct ktape_recorder *recorder;
+	int err = ktape_recorder_open(session, &how, &recorder);
+
+	if (err == -ENOTEMPTY || err == -EEXIST)
+		return fail("%s is there already (see --force)", o->out);
+	if (err == -ENODEV)
+		return fail(
+			"snapshot: the rings of a persistent session cannot be mapped; read the device instead");
+	if (err)
+		return fail("%s: %s", o->out, strerror(-err));
+	err = ktape_recorder_finish(recorder);
+	ktape_recorder_stats(recorder, &stats);
+	ktape_recorder_close(recorder);
+	if (err)
+		return fail("%s: %s", o->out, strerror(-err));
+	note("%llu events, %llu bytes, %llu lost, %llu overwritten",
+	     (unsigned long long)stats.records, (unsigned long long)stats.bytes,
+	     (unsigned long long)stats.lost, (unsigned long long)stats.missed);
+	return EXIT_OK;
+}
+
+static int take(struct ktape_device *session, const struct snapshot_options *o)
+{
+	struct ktape_layout layout;
+	int err;
+
+	if (o->wait) {
+		err = wait_for_stop(session, o->time);
+		if (err)
+			return err;
+	}
+	err = session_layout(session, &layout);
+	if (err)
+		return fail("snapshot: %s", strerror(-err));
+	if (layout.mode == KTAPE_MODE_SNAPSHOT && layout.running)
+		return fail(
+			"a snapshot session that is not full has no end yet: stop it, or --wait");
+	return save(session, o);
+}
+
+static int run(int argc, char **argv)
+{
+	struct snapshot_options o = { .time = NOT_GIVEN };
+	struct ktape_device *session;
+	int first, ret;
+
+	ret = kt_options(&command_snapshot, argc, argv, &o, &first);
+	if (ret >= 0)
+		return ret;
+	if (!o.out)
+		return misuse(&command_snapshot, "-o DIR is missing");
+	if (o.time != NOT_GIVEN && !o.wait)
+		return misuse(&command_snapshot, "--time is for --wait");
+	if (argc - first > 1)
+		return misuse(&command_snapshot, "it takes one NAME");
+	if (open_named(o.device, first < argc ? argv[first] : NULL, true,
+		       &session))
+		return EXIT_FAILED;
+	ret = take(session, &o);
+	ktape_device_close(session);
+	return ret;
+}
+
+const struct kt_command command_snapshot = {
+	.name = "snapshot",
+	.operands = "[NAME]",
+	.help = "save what a session has in its rings; nobody is stopped",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape trigger: do something when an event comes, or does not come. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+#include "util/parse.h"
+
+#include "opt.h"
+#include "session.h"
+#include "trigger.h"
+
+struct trigger_options {
+	uint64_t nth;
+	uint64_t limit;
+	uint64_t longer;
+	uint64_t quiet;
+	uint64_t mark;
+	bool start;
+	bool stop;
+	bool snapshot;
+	uint64_t before;
+	uint64_t after;
+	const char *profile;
+	const char *target;
+	bool json;
+	const char *device;
+};
+
+#define NOT_GIVEN	UINT64_MAX
+#define OPTION(name, letter, kind, member, arg, help) \
+	{                                                                     \
+		name, letter, kind, offsetof(struct trigger_options, member), \
+			arg, help                                             \
+	}
+
+static const struct kt_option options[] = {
+	OPTION("nth", 'n', KT_OPT_NUMBER, nth, "N", "at every Nth such event"),
+	OPTION("limit", 'l', KT_OPT_NUMBER, limit, "N",
+	       "fire so often after each start (1); 0: no limit"),
+	OPTION("longer", 0, KT_OPT_TIME, longer, "T",
+	       "EVENT is a span: when one took at least so long"),
+	OPTION("quiet", 0, KT_OPT_TIME, quiet, "T",
+	       "when no such event came for so long"),
+	OPTION("mark", 'm', KT_OPT_NUMBER, mark, "ID", "record a mark"),
+	OPTION("start", 0, KT_OPT_FLAG, start, NULL, "start a session"),
+	OPTION("stop", 0, KT_OPT_FLAG, stop, NULL, "stop a session"),
+	OPTION("profile", 'p', KT_OPT_TEXT, profile, "EVENTS",
+	       "give a session this profile"),
+	OPTION("target", 't', KT_OPT_TEXT, target, "SESSION",
+	       "which session; else NAME itself"),
+	OPTION("snapshot", 's', KT_OPT_FLAG, snapshot, NULL,
+	       "stop NAME, so that its rings keep what they have"),
+	OPTION("before", 0, KT_OPT_TIME, before, "T",
+	       "snapshot: say whether the rings reach back so far"),
+	OPTION("after", 0, KT_OPT_TIME, after, "T", "snapshot: go on so long"),
+	OPTION("json", 'j', KT_OPT_FLAG, json, NULL, "list: a JSON array"),
+	OPTION("device", 0, KT_OPT_TEXT, device, "PATH",
+	       "instead of " KTAPE_DEVICE_PATH),
+	{ .name = NULL },
+};
+
+static const struct {
+	uint32_t bit;
+	const char *name;
+} actions[] = {
+	{ KTAPE_TRIGGER_MARK, "mark" },
+	{ KTAPE_TRIGGER_START, "start" },
+	{ KTAPE_TRIGGER_STOP, "stop" },
+	{ KTAPE_TRIGGER_SNAPSHOT, "snapshot" },
+	{ KTAPE_TRIGGER_PROFILE, "profile" },
+	{ KTAPE_TRIGGER_NOTIFY, "notify" },
+};
+
+static int refused(int err)
+{
+	static const struct {
+		int error;
+		const char *text;
+	} meanings[] = {
+		{ EINVAL, "the module does not take such a trigger" },
+		{ ENOENT, "there is no such trigger or session" },
+		{ ENOSPC, "a session has at most 16 triggers" },
+		{ EBUSY,
+		  "the session has a gate for this pair, which hides it" },
+		{ ENOTTY, "the module has no triggers" },
+	};
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(meanings); i++) {
+		if (meanings[i].error == -err)
+			return fail("trigger: %s", meanings[i].text);
+	}
+	return fail("trigger: %s", strerror(-err));
+}
+
+static int find_target(struct ktape_device *device, const char *name,
+		       uint32_t *target)
+{
+	struct ktape_device *other;
+	struct ktape_layout layout;
+	int err;
+
+	*target = KTAPE_TRIGGER_SELF;
+	if (!name)
+		return 0;
+	err = ktape_device_attach(device, name, false, &other);
+	if (err == -ENOENT || err == -EINVAL)
+		return fail("there is no session \"%s\" (see ktape status)",
+			    name);
+	if (!err) {
+		err = session_layout(other, &layout);
+		*target = layout.session;
+		ktape_device_close(other);
+	}
+	return err ? fail("session %s: %s", name, strerror(-err)) : 0;
+}
+
+static int read_condition(const struct trigger_options *o, char *text,
+			  struct ktape_trigger *t)
+{
+	char why[96];
+
+	if (o->longer != NOT_GIVEN && o->quiet != NOT_GIVEN)
+		return misuse(&command_trigger, "--longer or --quiet?");
+	if (trigger_parse(text, t, why))
+		return misuse(&command_trigger, "%s", why);
+	t->nth = (uint32_t)o->nth;
+	t->limit = (uint32_t)o->limit;
+	if (o->longer != NOT_GIVEN) {
+		t->when = KTAPE_TRIGGER_LONGER;
+		t->duration_ns = o->longer;
+	} else if (o->quiet != NOT_GIVEN) {
+		t->when = KTAPE_TRIGGER_QUIET;
+		t->duration_ns = o->quiet;
+	}
+	return 0;
+}
+
+/* Return: 0 or the exit code. */
+static int read_options(struct ktape_device *device,
+			const struct trigger_options *o, char *text,
+			struct ktape_trigger *t)
+{
+	uint64_t mask[KTAPE_MASK_WORDS];
+	int ret = read_condition(o, text, t);
+
+	if (ret)
+		return ret;
+	if (o->mark != NOT_GIVEN) {
+		t->actions |= KTAPE_TRIGGER_MARK;
+		t->mark = (uint32_t)o->mark;
+	}
+	t->actions |= (o->start ? KTAPE_TRIGGER_START : 0) |
+		      (o->stop ? KTAPE_TRIGGER_STOP : 0) |
+		      (o->snapshot ? KTAPE_TRIGGER_SNAPSHOT : 0) |
+		      (o->profile ? KTAPE_TRIGGER_PROFILE : 0);
+	if (!o->snapshot && (o->before || o->after))
+		return misuse(&command_trigger,
+			      "--before and --after are for --snapshot");
+	t->before_ns = o->before;
+	t->after_ns = o->after;
+	if (o->profile) {
+		ret = parse_events(&command_trigger, o->profile, mask);
+		if (ret)
+			return ret;
+		memcpy(t->mask, mask, sizeof(t->mask));
+	}
+	if (!o->start && !o->stop && !o->profile)
+		return o->target ?
+			       misuse(&command_trigger,
+				      "--target is for --start, --stop, --profile") :
+			       0;
+	return find_target(device, o->target, &t->target);
+}
+
+static int add(struct ktape_device *device, const struct trigger_options *o,
+	       int argc, char **argv)
+{
+	struct ktape_trigger t = { .id = 0 };
+	int ret;
+
+	if (argc != 1)
+		return misuse(&command_trigger, "add takes one condition");
+	ret = read_options(device, o, argv[0], &t);
+	if (ret)
+		return ret;
+	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
+	if (ret)
+		return refused(ret);
+	printf("%u\n", t.id);
+	return finish_stdout();
+}
+
+static int remove_triggers(struct ktape_device *device,
+			   const struct trigger_options *o, int argc,
+			   char **argv)
+{
+	int code = EXIT_OK, ret;
+
+	(void)o;
+	if (!argc)
+		return misuse(&command_trigger, "del which trigger?");
+	for (int i = 0; i < argc; i++) {
+		struct ktape_trigger t = { .id = 0 };
+		uint64_t id;
+
+		if (kt_parse_u64(argv[i], &id) || id >= KTAPE_TRIGGERS)
+			return misuse(&command_trigger, "\"%s\" is no trigger",
+				      argv[i]);
+		t.id = (uint32_t)id;
+		ret = ktape_device_trigger(device, KTAPE_TRIGGER_REMOVE, &t);
+		if (ret)
+			code = refused(ret);
+	}
+	return code;
+}
+
+static void print_when(FILE *out, const struct ktape_trigger *t)
+{
+	trigger_show(out, t);
+	if (t->when == KTAPE_TRIGGER_LONGER)
+		fprintf(out, " longer %.9g s", (double)t->duration_ns / 1e9);
+	if (t->when == KTAPE_TRIGGER_QUIET)
+		fprintf(out, " quiet %.9g s", (double)t->duration_ns / 1e9);
+	if (t->nth > 1)
+		fprintf(out, " every %u", t->nth);
+}
+
+static void print_text(const struct ktape_trigger *t)
+{
+	printf("%2u  ", t->id);
+	print_when(stdout, t);
+	fputs(" ->", stdout);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(actions); i++) {
+		if (t->actions & actions[i].bit)
+			printf(" %s", actions[i].name);
+	}
+	printf("; %u matches, fired %u", t->matches, t->fired);
+	if (t->limit)
+		printf(" of %u", t->limit);
+	if (t->missed)
+		printf(", %u pairs not followed", t->missed);
+	if (t->flags & KTAPE_TRIGGER_DONE)
+		printf("; snapshot holds %.9g s before it%s",
+		       (double)t->held_ns / 1e9,
+		       t->flags & KTAPE_TRIGGER_SHORT ? ", less than asked" :
+							"");
+	putchar('\n');
+}
+
+static void print_json(const struct ktape_trigger *t)
+{
+	static const char *const whens[] = { "event", "longer", "quiet" };
+	char condition[512] = "";
+	FILE *f = fmemopen(condition, sizeof(condition), "w");
+	const char *comma = "";
+
+	if (f) {
+		trigger_show(f, t);
+		fclose(f);
+	}
+	printf("{\"id\":%u,\"condition\":", t->id);
+	put_json_text(condition);
+	printf(",\"when\":\"%s\",\"duration_ns\":%llu,\"nth\":%u,\"limit\":%u,\"actions\":[",
+	       t->when < KT_ARRAY_SIZE(whens) ? whens[t->when] : "unknown",
+	       (unsigned long long)t->duration_ns, t->nth, t->limit);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(actions); i++) {
+		if (!(t->actions & actions[i].bit))
+			continue;
+		printf("%s\"%s\"", comma, actions[i].name);
+		comma = ",";
+	}
+	printf("],\"matches\":%u,\"fired\":%u,\"missed\":%u,\"last\":%llu,\"done\":%s,\"short\":%s,\"held_ns\":%llu}",
+	       t->matches, t->fired, t->missed, (unsigned long long)t->last,
+	       t->flags & KTAPE_TRIGGER_DONE ? "true" : "false",
+	       t->flags & KTAPE_TRIGGER_SHORT ? "true" : "false",
+	       (unsigned long long)t->held_ns);
+}
+
+static int list(struct ktape_device *device, const struct trigger_options *o,
+		int argc, char **argv)
+{
+	struct ktape_trigger t[KTAPE_TRIGGERS];
+	const char *comma = "";
+	unsigned int nr = 0;
+	int ret;
+
+	(void)argv;
+	if (argc)
+		return misuse(&command_trigger, "list takes no operands");
+	for (unsigned int i = 0; i < KTAPE_TRIGGERS; i++) {
+		t[nr] = (struct ktape_trigger){ .id = i };
+		ret = ktape_device_trigger(device, KTAPE_TRIGGER_GET, &t[nr]);
+		if (!ret)
+			nr++;
+		else if (ret != -ENOENT)
+			return refused(ret);
+	}
+	if (o->json)
+		putchar('[');
+	for (unsigned int i = 0; i < nr; i++, comma = ",") {
+		if (o->json) {
+			printf("%s\n", comma);
+			print_json(&t[i]);
+		} else {
+			print_text(&t[i]);
+		}
+	}
+	if (o->json)
+		puts("\n]");
+	return finish_stdout();
+}
+
+/* ---- run a command -------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void take_signal(int number)
+{
+	interrupted = number;
+}
+
+/* The command, with what fired in its environment. Return: 0 or the exit code. */
+static int run_command(const struct ktape_trigger *t, char **argv)
+{
+	char number[24];
+	pid_t pid;
+	int err, status;
+
+	snprintf(number, sizeof(number), "%u", t->fired);
+	setenv("KTAPE_TRIGGER_FIRED", number, 1);
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)t->last);
+	setenv("KTAPE_TRIGGER_TICKS", number, 1);
+	err = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	if (err)
+		return fail("%s: %s", argv[0], strerror(err));
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return fail("%s: %s", argv[0], strerror(errno));
+	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		note("%s: failed", argv[0]);
+	return 0;
+}
+
+static int wait_and_run(struct ktape_device *device, struct ktape_trigger *t,
+			char **argv)
+{
+	struct pollfd p = { .fd = t->eventfd, .events = POLLIN };
+	struct ktape_trigger now;
+	uint64_t n;
+	int ret;
+
+	do {
+		if (poll(&p, 1, -1) < 0 || read(p.fd, &n, sizeof(n)) < 0) {
+			if (errno != EINTR)
+				return fail("eventfd: %s", strerror(errno));
+			if (interrupted)
+				return EXIT_OK;
+			continue;
+		}
+		now = (struct ktape_trigger){ .id = t->id };
+		ret = ktape_device_trigger(device, KTAPE_TRIGGER_GET, &now);
+		if (ret)
+			return refused(ret);
+		ret = run_command(&now, argv);
+		if (ret)
+			return ret;
+	} while (!interrupted && (!t->limit || now.fired < t->limit));
+	return EXIT_OK;
+}
+
+static int run_at(struct ktape_device *device, const struct trigger_options *o,
+		  int argc, char **argv)
+{
+	const struct sigaction action = { .sa_handler = take_signal };
+	struct ktape_trigger t = { .id = 0 }, gone = { .id = 0 };
+	int ret;
+
+	if (argc < 2)
+		return misuse(&command_trigger, "run CONDITION -- COMMAND");
+	ret = read_options(device, o, argv[0], &t);
+	if (ret)
+		return ret;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	t.actions |= KTAPE_TRIGGER_NOTIFY;
+	t.eventfd = eventfd(0, EFD_CLOEXEC);
+	if (t.eventfd < 0)
+		return fail("eventfd: %s", strerror(errno));
+	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
+	if (ret) {
+		close(t.eventfd);
+		return refused(ret);
+	}
+	ret = wait_and_run(device, &t, argv + 1);
+	gone.id = t.id;
+	ktape_device_trigger(device, KTAPE_TRIGGER_REMOVE, &gone);
+	close(t.eventfd);
+	return ret;
+}
+
+static const struct {
+	const char *name;
+	bool writes;
+	int (*act)(struct ktape_device *device, const struct trigger_options *o,
+		   int argc, char **argv);
+} verbs[] = {
+	{ "add", true, add },
+	{ "list", false, list },
+	{ "del", true, remove_triggers },
+	{ "run", true, run_at },
+};
+
+static int run(int argc, char **argv)
+{
+	struct trigger_options o = { .limit = 1,
+				     .longer = NOT_GIVEN,
+				     .quiet = NOT_GIVEN,
+				     .mark = NOT_GIVEN };
+	struct ktape_device *device;
+	int first, ret;
+
+	ret = kt_options(&command_trigger, argc, argv, &o, &first);
+	if (ret >= 0)
+		return ret;
+	if (o.nth > INT32_MAX || o.limit > INT32_MAX ||
+	    (o.mark != NOT_GIVEN && o.mark > UINT32_MAX))
+		return misuse(&command_trigger, "a number is too large");
+	for (size_t i = 0; first + 1 < argc && i < KT_ARRAY_SIZE(verbs); i++) {
+		if (strcmp(argv[first + 1], verbs[i].name))
+			continue;
+		if (open_named(o.device, argv[first], verbs[i].writes, &device))
+			return EXIT_FAILED;
+		ret = verbs[i].act(device, &o, argc - first - 2,
+				   argv + first + 2);
+		ktape_device_close(device);
+		return ret;
+	}
+	return misuse(&command_trigger, "NAME add, list, del or run?");
+}
+
+const struct kt_command command_trigger = {
+	.name = "trigger",
+	.operands =
+		"NAME add CONDITION | list | del ID... | run CONDITION -- COMMAND...",
+	.help = "do something when an event comes, or does not come",
+	.more = "A condition is EVENT[:FIELD=VALUE[,...]], also with != < <= > >= &.\n"
+		"add prints the trigger's id; run waits, and runs the command each time.\n",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape verify: is a trace what it says, and was there no such event? */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+#include "util/parse.h"
+
+#include "opt.h"
+#include "tool.h"
+
+#define SHOWN		100U	/* findings; --all shows the others */
+#define NS_PER_S	1000000000LL
+
+/* Exit codes of --absent besides EXIT_OK, proved, and EXIT_USAGE. */
+enum { EXIT_FOUND = 1, EXIT_NOT_ENABLED = 3, EXIT_FILTERED, EXIT_LOST };
+
+struct verify_options {
+	bool json;
+	bool all;
+	bool quiet;
+	const char *absent;
+	const char *from;
+	const char *to;
+	uint64_t cpu;
+};
+
+#define OPT(member) offsetof(struct verify_options, member)
+
+static const struct kt_option options[] = {
+	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "as one JSON object" },
+	{ "all", 'a', KT_OPT_FLAG, OPT(all), NULL,
+	  "all findings, not only the first 100" },
+	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
+	  "only what is wrong" },
+	{ "absent", 0, KT_OPT_TEXT, OPT(absent), "EVENT[:FIELD=VALUE]",
+	  "was there no such event?" },
+	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME",
+	  "from here: seconds as in the text, or ns as in JSON" },
+	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "until before here" },
+	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only on this CPU" },
+	{ .name = NULL },
+};
+
+static const struct {
+	const char *name;
+	int code;
+} verdicts[] = {
+	[KTAPE_ABSENT_PROVED] = { "PROVED", EXIT_OK },
+	[KTAPE_ABSENT_FOUND] = { "FOUND", EXIT_FOUND },
+	[KTAPE_ABSENT_NOT_ENABLED] = { "NOT-ENABLED", EXIT_NOT_ENABLED },
+	[KTAPE_ABSENT_FILTERED] = { "FILTERED", EXIT_FILTERED },
+	[KTAPE_ABSENT_LOST] = { "LOST", EXIT_LOST },
+};
+
+struct run {
+	struct verify_options o;
+	struct ktape_verify *verify;
+	uint64_t shown;
+	uint64_t left_out;
+	bool progress;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void take_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void print_place(const struct run *r, const struct ktape_finding *f)
+{
+	static const char *const rings[] = { "cpu", "control" };
+	int64_t ns;
+
+	if (f->stream && f->ring < KTAPE_RING_REGISTRY)
+		printf("%s%u: ", rings[f->ring], f->cpu);
+	else if (f->stream)
+		printf("registry: ");
+	if (f->packet)
+		printf("packet %llu ", (unsigned long long)f->packet);
+	if (f->stream || f->offset)
+		printf("at byte %llu", (unsigned long long)f->offset);
+	/* Before it is open there is no clock; then there is no time either. */
+	if (f->ts && r->verify) {
+		ns = ktape_mono_ns(ktape_verify_info(r->verify), f->ts);
+		printf(" [%lld.%09lld]", (long long)(ns / NS_PER_S),
+		       (long long)llabs(ns % NS_PER_S));
+	}
+	if (f->stream || f->offset)
+		printf(": ");
+}
+
+static void print_json_finding(const struct run *r,
+			       const struct ktape_finding *f)
+{
+	static const char *const rings[] = { "event", "control", "registry" };
+
+	printf("%s\n{\"rule\":\"%s\",\"note\":%s", r->shown ? "," : "",
+	       ktape_rule_name(f->rule), f->note ? "true" : "false");
+	if (f->stream)
+		printf(",\"cpu\":%u,\"ring\":\"%s\"", f->cpu,
+		       rings[f->ring % KT_ARRAY_SIZE(rings)]);
+	printf(",\"packet\":%llu,\"offset\":%llu,\"ticks\":%llu,\"text\":",
+	       (unsigned long long)f->packet, (unsigned long long)f->offset,
+	       (unsigned long long)f->ts);
+	put_json_text(f->text);
+	putchar('}');
+}
+
+static void take_finding(void *arg, const struct ktape_finding *f)
+{
+	struct run *r = arg;
+
+	if (f->note && r->o.quiet)
+		return;
+	if (!r->o.all && r->shown >= SHOWN) {
+		r->left_out++;
+		return;
+	}
+	if (r->o.json) {
+		print_json_finding(r, f);
+	} else {
+		printf("%s %s: ", f->note ? "note" : "wrong",
+		       ktape_rule_name(f->rule));
+		print_place(r, f);
+		printf("%s\n", f->text);
+	}
+	r->shown++;
+}
+
+static int take_progress(void *arg, uint64_t records)
+{
+	const struct run *r = arg;
+
+	if (r->progress)
+		fprintf(stderr, "\r%llu records ", (unsigned long long)records);
+	return interrupted;
+}
+
+static void print_cpus(const struct run *r)
+{
+	struct ktape_verify_cpu c = { .cpu = 0 };
+	uint64_t hundredths;
+
+	if (r->o.quiet)
+		return;
+	printf("%3s %8s %12s %12s %10s %10s %s\n", "cpu", "packets", "records",
+	       "filtered", "lost", "missed", "in the tracer");
+	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
+		printf("%3u %8llu %12llu %12llu %10llu %10llu ", c.cpu,
+		       (unsigned long long)c.packets,
+		       (unsigned long long)c.records,
+		       (unsigned long long)c.filtered,
+		       (unsigned long long)c.lost,
+		       (unsigned long long)c.missed);
+		hundredths = c.tracer_ns / 10000;
+		if (c.samples)
+			printf("about %llu.%02llu ms, by %llu samples\n",
+			       (unsigned long long)(hundredths / 100),
+			       (unsigned long long)(hundredths % 100),
+			       (unsigned long long)c.samples);
+		else
+			puts("not known");
+	}
+}
+
+static void print_json_cpus(const struct run *r)
+{
+	struct ktape_verify_cpu c = { .cpu = 0 };
+	const char *comma = "";
+
+	printf("\n],\"cpus\":[");
+	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
+		printf("%s\n{\"cpu\":%u,\"packets\":%llu,\"records\":%llu,\"filtered\":%llu,\"lost\":%llu,\"missed\":%llu,\"tracer_ns\":%llu,\"samples\":%llu}",
+		       comma, c.cpu, (unsigned long long)c.packets,
+		       (unsigned long long)c.records,
+		       (unsigned long long)c.filtered,
+		       (unsigned long long)c.lost,
+		       (unsigned long long)c.missed,
+		       (unsigned long long)c.tracer_ns,
+		       (unsigned long long)c.samples);
+		comma = ",";
+	}
+	printf("\n],\"rules\":{");
+	for (unsigned int i = 0; i < KTAPE_RULES; i++) {
+		uint64_t notes, wrong = ktape_verify_count(r->verify, i, &notes);
+
+		printf("%s\"%s\":{\"wrong\":%llu,\"notes\":%llu}",
+		       i ? "," : "", ktape_rule_name(i),
+		       (unsigned long long)wrong, (unsigned long long)notes);
+	}
+	putchar('}');
+}
+
+/* Return: the exit code of the verdict. */
+static int print_verdict(const struct run *r)
+{
+	struct ktape_verify_cpu c = { .cpu = 0 };
+	const char *why;
+	unsigned int all = ktape_verify_verdict(r->verify, -1, &why);
+	const char *comma = "";
+
+	if (r->o.json)
+		printf(",\"verdict\":\"%s\",\"verdicts\":[", verdicts[all].name);
+	else
+		printf("%s: %s\n", verdicts[all].name, why);
+	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
+		unsigned int one = ktape_verify_verdict(r->verify, (int)c.cpu,
+							&why);
+
+		if (r->o.cpu != UINT64_MAX && r->o.cpu != c.cpu)
+			continue;
+		if (r->o.json)
+			printf("%s{\"cpu\":%u,\"verdict\":\"%s\"}", comma,
+			       c.cpu, verdicts[one].name);
+		else
+			printf("  CPU %u %s: %s\n", c.cpu, verdicts[one].name,
+			       why);
+		comma = ",";
+	}
+	if (r->o.json)
+		putchar(']');
+	return verdicts[all].code;
+}
+
+/* Return: the exit code. */
+static int print_result(const struct run *r, int wrong)
+{
+	int code = wrong ? EXIT_FAILED : EXIT_OK;
+
+	if (r->o.json)
+		print_json_cpus(r);
+	else
+		print_cpus(r);
+	if (r->o.absent)
+		code = print_verdict(r);
+	if (r->o.json) {
+		printf(",\"wrong\":%d,\"left_out\":%llu}\n", wrong,
+		       (unsigned long long)r->left_out);
+		return code;
+	}
+	if (r->left_out)
+		printf("and %llu further findings (--all shows them)\n",
+		       (unsigned long long)r->left_out);
+	if (wrong)
+		printf("%d wrong\n", wrong);
+	else if (!r->o.quiet)
+		puts("nothing is wrong");
+	return code;
+}
+
+/* Seconds with a point as the text has them, or nanoseconds as JSON has them. */
+static int parse_moment(const struct run *r, const char *text, uint64_t *ticks)
+{
+	const struct ktape_info *info = ktape_verify_info(r->verify);
+	uint64_t v;
+	bool mono;
+	int err;
+
+	if (!text)
+		return -EINVAL;
+	mono = strchr(text, '.');
+	err = mono ? kt_parse_time(text, &v) : kt_parse_u64(text, &v);
+	if (err || v > INT64_MAX)
+		return -EINVAL;
+	*ticks = mono ? ktape_mono_ticks(info, (int64_t)v)
+		      : ktape_epoch_ticks(info, (int64_t)v);
+	return 0;
+}
+
+/* "-5", "0x1f", or the name that the value has in that field. */
+static int parse_value(const char *text, const struct ktape_event_desc *desc,
+		       const char *field, uint64_t *value)
+{
+	const char *name;
+	bool negative = *text == '-';
+
+	if (!kt_parse_u64(text + negative, value)) {
+		if (negative)
+			*value = -*value;
+		return 0;
+	}
+	for (unsigned int i = 0; i < desc->nr_fields; i++) {
+		if (strcmp(desc->fields[i].name, field))
+			continue;
+		for (*value = 0; *value < KTAPE_OPCODES; ++*value) {
+			name = ktape_value_name(desc->fields[i].type, *value);
+			if (name && !strcmp(name, text))
+				return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int ask(struct run *r, const struct kt_command *command)
+{
+	struct ktape_absence q = { .one_cpu = r->o.cpu != UINT64_MAX,
+				   .cpu = (uint32_t)r->o.cpu };
+	const struct ktape_event_desc *desc;
+	char text[128], *colon, *equals;
+	int err;
+
+	if (strlen(r->o.absent) >= sizeof(text))
+		return misuse(command, "--absent takes EVENT or EVENT:FIELD=VALUE");
+	strcpy(text, r->o.absent);
+	colon = strchr(text, ':');
+	equals = colon ? strchr(colon, '=') : NULL;
+	if (colon && !equals)
+		return misuse(command, "--absent takes EVENT or EVENT:FIELD=VALUE");
+	if (colon)
+		*colon = *equals = '\0';
+	desc = ktape_event_find(text);
+	if (!desc)
+		return misuse(command, "there is no event \"%s\"", text);
+	q.opcode = desc->opcode;
+	q.field = colon ? colon + 1 : NULL;
+	if (colon && parse_value(equals + 1, desc, q.field, &q.value))
+		return misuse(command, "\"%s\" is no value of %s", equals + 1,
+			      q.field);
+	if (parse_moment(r, r->o.from, &q.from) ||
+	    parse_moment(r, r->o.to, &q.to))
+		return misuse(command, "--absent needs --from and --to: seconds with a point or nanoseconds");
+	err = ktape_verify_ask(r->verify, &q);
+	if (err)
+		return misuse(command, "this trace cannot tell: \"%s\" has no such field or is not in its table, is a control record, or --to is not after --from",
+			      desc->name);
+	return EXIT_OK;
+}
+
+static int open_failed(const char *path, int err,
+		       const struct ktape_error *error)
+{
+	if (err == -ENOBUFS)
+		fail("%s: packets take more than 1 GiB of memory", path);
+	else if (err == -EBADMSG)
+		fail("%s: %s", path, error->text);
+	else if (*error->text)
+		fail("%s: %s: %s", path, error->text, strerror(-err));
+	else
+		fail("%s: %s", path, strerror(-err));
+	return EXIT_USAGE;
+}
+
+static int verify_all(struct run *r, const char *path)
+{
+	int ret = ktape_verify_run(r->verify);
+
+	if (r->progress)
+		fputs("\r\033[K", stderr);
+	if (ret >= 0)
+		ret = print_result(r, ret);
+	else if (r->o.json)
+		puts("\n],\"wrong\":null}");
+	if (ret == -EINTR) {
+		fail("%s: interrupted: not judged to its end", path);
+		ret = EXIT_USAGE;
+	} else if (ret < 0) {
+		fail("%s: reading: %s", path, strerror(-ret));
+		ret = EXIT_USAGE;
+	}
+	return finish_stdout() ? EXIT_USAGE : ret;
+}
+
+static int run(int argc, char **argv)
+{
+	struct run r = { .o = { .cpu = UINT64_MAX } };
+	const struct ktape_verify_options how = {
+		.finding = take_finding,
+		.progress = take_progress,
+		.arg = &r,
+	};
+	struct ktape_error error = { .text = "" };
+	int first, ret;
+
+	ret = kt_options(&command_verify, argc, argv, &r.o, &first);
+	if (ret >= 0)
+		return ret;
+	if (argc - first != 1)
+		return misuse(&command_verify, "one trace, please");
+	if (!r.o.absent && (r.o.from || r.o.to || r.o.cpu != UINT64_MAX))
+		return misuse(&command_verify, "--from, --to and --cpu belong to --absent");
+	signal(SIGINT, take_signal);
+	signal(SIGTERM, take_signal);
+	r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+	if (r.o.json)
+		printf("{\"findings\":[");
+	ret = ktape_verify_open(argv[first], &how, &r.verify, &error);
+	if (ret) {
+		if (r.o.json)
+			puts("\n],\"wrong\":null}");
+		return open_failed(argv[first], ret, &error);
+	}
+	ret = r.o.absent ? ask(&r, &command_verify) : EXIT_OK;
+	if (ret && r.o.json)
+		puts("\n],\"wrong\":null}");
+	if (!ret)
+		ret = verify_all(&r, argv[first]);
+	ktape_verify_close(r.verify);
+	return ret;
+}
+
+const struct kt_command command_verify = {
+	.name = "verify",
+	.operands = "DIR|FILE|-",
+	.help = "check that a trace is what it says, or that an event was not",
+	.more = "exit: 0 nothing is wrong, 1 something is, 2 usage or unreadable\n"
+		"with --absent: 0 PROVED, 1 FOUND, 2 usage or unreadable,\n"
+		"  3 NOT-ENABLED, 4 FILTERED, 5 LOST\n",
+	.options = options,
+	.run = run,
+};

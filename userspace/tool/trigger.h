@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Conditions of triggers in words. */
+#ifndef _KT_TOOL_TRIGGER_H
+#define _KT_TOOL_TRIGGER_H
+
+#include <stdio.h>
+
+#include "tool.h"
+
+int trigger_parse(char *text, struct ktape_trigger *t, char why[96]);
+void trigger_show(FILE *out, const struct ktape_trigger *t);
+
+#endif /* _KT_TOOL_TRIGGER_H */
