@@ -22,6 +22,7 @@
 
 #include "event.h"
 #include "registry.h"
+#include "threads.h"
 
 #define NONE		U32_MAX
 
@@ -420,7 +421,7 @@ static void read_comm(char *to, const struct task_struct *p)
 	to[TASK_COMM_LEN - 1] = '\0';
 }
 
-static void walk_one(struct task_struct *p)
+static void walk_one(struct task_struct *p, void *unused)
 {
 	char name[TASK_COMM_LEN];
 	unsigned long flags;
@@ -439,17 +440,12 @@ static void walk_one(struct task_struct *p)
  * The probes that keep the table are attached by now: a thread that ends
  * meanwhile is not entered, or its entry ends with it.
  *
- * Context: process context.
+ * Context: process context, may sleep.
  */
 void kt_registry_walk(void)
 {
-	struct task_struct *process, *thread;
-
-	walk_one(&init_task);
-	rcu_read_lock();
-	for_each_process_thread(process, thread)
-		walk_one(thread);
-	rcu_read_unlock();
+	walk_one(&init_task, NULL);
+	kt_threads_walk(walk_one, NULL);
 }
 
 /**
