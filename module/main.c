@@ -52,7 +52,7 @@ MODULE_PARM_DESC(mark_mode, "permissions of /dev/ktape_mark (0600)");
 
 static unsigned int mark_rate = 10000;
 module_param(mark_rate, uint, 0444);
-MODULE_PARM_DESC(mark_rate, "events a second of a user without rights (10000)");
+MODULE_PARM_DESC(mark_rate, "short events a second of a user without rights (10000)");
 
 #define REGISTRY_MIN	64
 #define REGISTRY_MAX	(1U << 20)
