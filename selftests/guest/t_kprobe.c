@@ -455,4 +455,66 @@ TEST_F(kprobe, each_slot_records)
 	EXPECT_EQ(0, s.wrong);
 }
 
+/* ---- addresses ---------------------------------------------------------- */
+
+struct told {
+	int nr;
+	uint32_t tokens;
+	uint64_t v[4];
+};
+
+static void keep_values(const struct kt_rec *r, void *arg)
+{
+	struct told *t = arg;
+
+	if (r->op != SLOT(0))
+		return;
+	t->nr++;
+	t->tokens = r->dat20 >> 1;
+	memcpy(t->v, r->blob + 4, sizeof(t->v));
+}
+
+/* Where things are in the kernel is told as a token, other numbers as they are. */
+TEST_F(kprobe, addresses_are_tokens)
+{
+	static const struct {
+		unsigned long v[4];
+		uint32_t tokens;
+	} vector[] = {
+		{ { 0, 1, -1UL, -4095UL }, 0 },
+		{ { -1UL << 20, (-1UL << 20) - 1, 0xfUL << 60,
+		    (0xfUL << 60) - 1 }, 6 },
+		{ { 0xffffffff81000000, 0xffff888000001000,
+		    0xff11000000001000, 0x7fffffffffff }, 7 },
+		{ { 0xffff888000001000, 0xffff888000001000,
+		    0xffff888000001008, 0x80000000 }, 7 },
+	};
+	struct told told;
+
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		const unsigned long *v = vector[i].v;
+
+		memset(&told, 0, sizeof(told));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_target_call(v));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		EXPECT_LE(0, kt_walk(&self->events, keep_values, &told));
+		EXPECT_EQ(i + 1, told.nr);
+		EXPECT_EQ(vector[i].tokens, told.tokens);
+		for (int n = 0; n < 4; n++) {
+			if (!(vector[i].tokens >> n & 1)) {
+				EXPECT_EQ(v[n], told.v[n]);
+				continue;
+			}
+			EXPECT_NE(0, told.v[n]);
+			EXPECT_EQ(0, told.v[n] >> 32);
+		}
+	}
+	/* The same address is the same token, another one is another. */
+	EXPECT_EQ(told.v[0], told.v[1]);
+	EXPECT_NE(told.v[0], told.v[2]);
+}
+
 TEST_HARNESS_MAIN

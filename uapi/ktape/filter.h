@@ -205,6 +205,8 @@ enum ktape_probe_op {
  *	probe, within the reading of the trace clock, or at too many calls at once
  * @symbol: ends in NUL
  *
+ * Arguments and values that are addresses in the kernel are recorded as tokens.
+ *
  * Probes are the module's, not the session's: they stay until they are removed
  * and are recorded by each session that has them in its profile.  ENOENT: no
  * such symbol; EINVAL: the kernel refuses a probe there; EPERM: locked down;
