@@ -91,6 +91,9 @@ static long features(struct file *file, union kt_arg *arg)
 	f->sessions_max = KT_SESSIONS;
 	f->cpus = nr_cpu_ids;
 	f->registry_entries = kt_registry_entries();
+	f->names_dropped = kt_registry_dropped();
+	f->names_reused = kt_registry_reused();
+	f->names_evicted = kt_registry_evicted();
 	f->table_hash = kt_metadata_hash();
 	memcpy(f->uuid, kt_uuid, sizeof(f->uuid));
 	return 0;
@@ -165,6 +168,7 @@ static long start(struct file *file, union kt_arg *arg)
 {
 	if (arg->command.flags)
 		return -EINVAL;
+	kt_registry_refresh();
 	return kt_session_start(file_of(file)->session);
 }
 
@@ -172,6 +176,7 @@ static long stop(struct file *file, union kt_arg *arg)
 {
 	if (arg->command.flags)
 		return -EINVAL;
+	kt_registry_refresh();
 	kt_session_stop(file_of(file)->session);
 	return 0;
 }

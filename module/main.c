@@ -187,6 +187,7 @@ static int __init ktape_init(void)
 	if (ret)
 		goto err_token;
 	kt_registry_walk();
+	kt_cgroups_walk();
 	ret = kt_sink_init(kt_session_sinks);
 	if (ret)
 		goto err_probe;

@@ -47,6 +47,7 @@ static struct kt_probe *const tables[] = {
 	kt_probes_module,
 	kt_probes_exception,
 	kt_probes_path,
+	kt_probes_cgroup,
 };
 
 /* Protects the probes and what is wanted of them. */

@@ -77,13 +77,15 @@ static const struct size sizes[] = {
 	OFFSET(ktape_object_entry, died, 24),
 	OFFSET(ktape_object_entry, name, 32),
 
-	SIZE(ktape_features, 64),
+	SIZE(ktape_features, 88),
 	OFFSET(ktape_features, features, 8),
 	OFFSET(ktape_features, clock_hz, 16),
 	OFFSET(ktape_features, page_size, 24),
 	OFFSET(ktape_features, cpus, 32),
 	OFFSET(ktape_features, table_hash, 40),
 	OFFSET(ktape_features, uuid, 48),
+	OFFSET(ktape_features, names_dropped, 64),
+	OFFSET(ktape_features, names_evicted, 80),
 
 	SIZE(ktape_layout_entry, 32),
 	OFFSET(ktape_layout_entry, offset, 8),

@@ -412,7 +412,8 @@ struct ktape_ring_page {
  * @id: number within the type (of an ISR: within its CPU)
  * @param1: by type
  * @param2: by type
- * @born: trace clock when it came; 0 when it was there before the module
+ * @born: trace clock when it came, of a thread that was there before the module
+ *	too, as far as the clock reaches; 0 of other things that were
  * @died: trace clock when it went, 0 while it lives
  * @name: its name, ends in NUL
  */
@@ -476,6 +477,10 @@ enum ktape_clock {
  * @registry_entries: capacity of the registry
  * @table_hash: of the event table, as in the metadata
  * @uuid: of this load of the module
+ * @names_dropped: names that found no room in the registry or were refused
+ * @names_reused: entries of what is gone that were used again
+ * @names_evicted: names of programs and modules that went because newer ones came:
+ *	they have half of the registry
  */
 struct ktape_features {
 	__u32 size;
@@ -488,6 +493,9 @@ struct ktape_features {
 	__u32 registry_entries;
 	__u64 table_hash;
 	__u8 uuid[16];
+	__u64 names_dropped;
+	__u64 names_reused;
+	__u64 names_evicted;
 };
 
 /**
