@@ -42,6 +42,7 @@ struct pcie_tlp_log;
 
 #include "../event.h"
 #include "../exception.h"
+#include "../netdev.h"
 #include "../probe.h"
 #include "../token.h"
 
@@ -274,7 +275,7 @@ static void notrace probe_net_dev_xmit_timeout(void *data,
 					       struct net_device *dev,
 					       int queue)
 {
-	const u32 args[] = { dev->ifindex, queue };
+	const u32 args[] = { kt_netdev_id(dev), queue };
 
 	raise(KTAPE_HW_SEVERITY2, KTAPE_EXC_XMIT_TIMEOUT, args,
 	      ARRAY_SIZE(args), dev->name);
