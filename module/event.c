@@ -72,13 +72,13 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		kt_count(&r->page->lost[KTAPE_LOST_NESTED][rec->class]);
 		return;
 	}
-	if (brief)
+	if (unlikely(f) && kt_filter_has_stack(f, rec))
+		kt_filter_write(f, r, rec);
+	else if (brief)
 		kt_ring_put(r, rec->code, rec->class, rec->nargs, rec->args[0],
 			    rec->args[1], rec->args[2]);
 	else
 		kt_ring_write(r, rec);
-	if (unlikely(f))
-		kt_filter_passed(f, r, rec);
 }
 
 static __always_inline void deliver(u32 kind, const struct kt_record *rec,

@@ -517,10 +517,11 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
  * @rec: the record
  *
  * Context: any, on the owning CPU with preemption disabled.
+ * Return: whether it is there; else it was counted as lost.
  */
-void kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
+bool kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
 {
-	put(r, rec);
+	return !put(r, rec);
 }
 
 /**

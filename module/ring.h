@@ -155,7 +155,7 @@ struct kt_ring_config {
 };
 
 void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
-void kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
+bool kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
 int kt_ring_flush(struct kt_ring *r);
 void kt_ring_halt(struct kt_ring *r);
 void kt_ring_cut(struct kt_ring *r, unsigned long position);

@@ -88,7 +88,8 @@ struct ktape_filter_pid {
 
 /**
  * enum ktape_gate - pairs of events of which a gate lets only long ones through
- * @KTAPE_GATE_SYSCALL: sys_enter and sys_exit, fast forms
+ * @KTAPE_GATE_SYSCALL: sys_enter and sys_exit, fast or wide; the span has no
+ *	arguments of the call
  * @KTAPE_GATE_IRQ: irq_handler_entry and exit
  * @KTAPE_GATE_SOFTIRQ: softirq_entry and exit
  * @KTAPE_GATE_TIMER: timer_expire_entry and exit
