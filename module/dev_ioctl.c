@@ -333,11 +333,15 @@ static long event_info(struct file *file, union kt_arg *arg)
 	u32 opcode = e->opcode;
 
 	if (opcode >= KTAPE_OPCODES || e->state || e->error || e->attached ||
-	    e->reserved || memchr_inv(e->reason, 0, sizeof(e->reason)))
+	    memchr_inv(e->reason, 0, sizeof(e->reason)) ||
+	    memchr_inv(e->name, 0, sizeof(e->name)))
 		return -EINVAL;
 	opcode = array_index_nospec(opcode, KTAPE_OPCODES);
 	e->state = KTAPE_EVENT_UNKNOWN;
-	if (kt_event_opcode_exists(opcode) || opcode == KTAPE_TIME_EXTEND) {
+	if (e->source) {
+		if (!kt_probe_source(opcode, e))
+			return -ENOENT;
+	} else if (kt_event_opcode_exists(opcode) || opcode == KTAPE_TIME_EXTEND) {
 		e->state = kt_probe_state(opcode, &e->error, &attached);
 		e->attached = attached;
 	}

@@ -106,7 +106,7 @@ static const struct size sizes[] = {
 	OFFSET(ktape_position, position, 8),
 	SIZE(ktape_consumer, 24),
 	OFFSET(ktape_consumer, positions, 16),
-	SIZE(ktape_event_info, 88),
+	SIZE(ktape_event_info, 128),
 	OFFSET(ktape_event_info, reason, 24),
 	SIZE(ktape_metadata, 24),
 	OFFSET(ktape_metadata, text, 16),

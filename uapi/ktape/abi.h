@@ -686,15 +686,21 @@ enum ktape_event_state {
 	KTAPE_EVENT_GONE = 7
 };
 
+#define KTAPE_SOURCE_NAME	40
+
 /**
- * struct ktape_event_info - availability of one event
+ * struct ktape_event_info - availability of one event, or of one of its sources
  * @size: of the structure
  * @opcode: in: which event
  * @state: enum ktape_event_state
  * @error: negative errno with KTAPE_EVENT_FAILED
  * @attached: 1 while its probe is attached
- * @reserved: zero
+ * @source: in: 0: the event; n: the n-th source of it, a tracepoint or notifier
+ *	(ENOENT: it has less)
  * @reason: text for people, ends in NUL; empty when available
+ * @name: of the source, ends in NUL
+ *
+ * An event is available if one of its sources is.
  */
 struct ktape_event_info {
 	__u32 size;
@@ -702,8 +708,9 @@ struct ktape_event_info {
 	__u32 state;
 	__s32 error;
 	__u32 attached;
-	__u32 reserved;
+	__u32 source;
 	char reason[64];
+	char name[KTAPE_SOURCE_NAME];
 };
 
 /**
