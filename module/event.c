@@ -164,11 +164,19 @@ noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 	kt_event_other(code, class, kind, a0, a1, a2, NULL);
 }
 
+DEFINE_PER_CPU(unsigned int, kt_breakpoints);
+
+/*
+ * The kernel takes the breakpoint of a probe for an NMI, and an NMI for an
+ * interrupt as well.  What it came in upon is the context.
+ */
 static u8 context(void)
 {
-	if (in_nmi())
+	const unsigned int nmis = in_nmi() / NMI_OFFSET;
+
+	if (nmis > raw_cpu_read(kt_breakpoints))
 		return KTAPE_CTX_NMI;
-	if (in_hardirq())
+	if (hardirq_count() / HARDIRQ_OFFSET > nmis)
 		return KTAPE_CTX_IRQ;
 	if (in_serving_softirq())
 		return KTAPE_CTX_SOFTIRQ;

@@ -122,11 +122,18 @@ static int notrace on_entry(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct kt_slot *slot = container_of(kp, struct kt_slot, rp.kp);
 	u64 values[KTAPE_PROBE_ARGS_MAX];
+	/* The others come by a call or a jump; in_nmi() is then what it was. */
+	const bool breakpoint = in_nmi() && !kprobe_ftrace(kp);
 	u32 i;
 
 	for (i = 0; i < slot->nargs; i++)
 		values[i] = kt_function_argument(regs, i);
+	/* Contexts that come in between leave it as they found it. */
+	if (breakpoint)
+		raw_cpu_inc(kt_breakpoints);
 	hit(slot, values);
+	if (breakpoint)
+		raw_cpu_dec(kt_breakpoints);
 	return 0;
 }
 NOKPROBE_SYMBOL(on_entry);

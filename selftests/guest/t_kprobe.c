@@ -517,4 +517,65 @@ TEST_F(kprobe, addresses_are_tokens)
 	EXPECT_NE(told.v[0], told.v[2]);
 }
 
+/* ---- breakpoints -------------------------------------------------------- */
+
+#define BLOCK		4096
+#define ENOUGH		2000
+
+static void no_optimization(void)
+{
+	int fd = open("/proc/sys/debug/kprobes-optimization", O_WRONLY);
+
+	if (fd >= 0 && write(fd, "0", 1) < 0)
+		perror("# kprobes-optimization");
+	close(fd);
+}
+
+/*
+ * A probe within a function is a breakpoint, which the kernel takes for an NMI.
+ * All are recorded, and blocks that they open tell what was interrupted.
+ */
+TEST_F_TIMEOUT(kprobe, breakpoints, 60)
+{
+	struct seen s = { .opcode = SLOT(0), .expect = no_values };
+	struct ktape_probe p = { .offset = 0 };
+	struct kt_map m;
+	int fd, ret = -EINVAL, heads = 0, wrong = 0;
+
+	no_optimization();
+	/* Where an instruction begins is the compiler's business. */
+	for (uint64_t offset = 5; ret && offset < 32; offset++) {
+		memset(&p, 0, sizeof(p));
+		strcpy(p.symbol, "ktape_target");
+		p.offset = offset;
+		ret = kt_probe_op(self->main, KTAPE_PROBE_ADD, &p);
+	}
+	ASSERT_EQ(0, ret);
+	fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, BLOCK);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_target_calls(ENOUGH));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
+	EXPECT_LE(0, kt_walk(&m, look, &s));
+	EXPECT_EQ(ENOUGH, s.records);
+	EXPECT_EQ(0, s.wrong);
+	for (uint64_t at = 0; at + BLOCK <= m.page->commit; at += BLOCK) {
+		const struct ktape_block *b = (const void *)(m.data + at);
+
+		heads++;
+		wrong += b->context == KTAPE_CTX_NMI ||
+			 b->context == KTAPE_CTX_IRQ;
+	}
+	EXPECT_LT(ENOUGH / 300, heads);
+	/* An interrupt may have opened one with a context record. */
+	EXPECT_GE(2, wrong);
+	kt_unmap(&m);
+	close(fd);
+	p = kt_probe_get(self->main, SLOT(0));
+	EXPECT_EQ(ENOUGH, p.hits);
+	EXPECT_EQ(0, p.missed);
+}
+
 TEST_HARNESS_MAIN
