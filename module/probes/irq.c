@@ -25,7 +25,8 @@ static u32 seen[SEEN];
  */
 static noinline void note_name(unsigned int irq, const struct irqaction *action)
 {
-	const struct irq_data *data;
+	const struct irq_desc *desc = NULL;
+	struct irq_data *data;
 	u32 mark;
 
 	if (irq >= SEEN)
@@ -33,8 +34,10 @@ static noinline void note_name(unsigned int irq, const struct irqaction *action)
 	if (action->flags & IRQF_SHARED) {
 		/* The list stays while one of its handlers is called. */
 		data = irq_get_irq_data(irq);
-		if (data && irq_data_to_desc((struct irq_data *)data)->action)
-			action = irq_data_to_desc((struct irq_data *)data)->action;
+		if (data)
+			desc = irq_data_to_desc(data);
+		if (desc && desc->action)
+			action = desc->action;
 	}
 	mark = kt_name_hash(action->name);
 	if (mark != READ_ONCE(seen[irq]) &&

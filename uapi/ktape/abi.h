@@ -479,8 +479,7 @@ enum ktape_clock {
  * @uuid: of this load of the module
  * @names_dropped: names that found no room in the registry or were refused
  * @names_reused: entries of what is gone that were used again
- * @names_evicted: names of programs and modules that went because newer ones came:
- *	they have half of the registry
+ * @names_evicted: names of programs, which have half of it, that newer ones replaced
  */
 struct ktape_features {
 	__u32 size;
@@ -699,8 +698,6 @@ enum ktape_event_state {
  *	(ENOENT: it has less)
  * @reason: text for people, ends in NUL; empty when available
  * @name: of the source, ends in NUL
- *
- * An event is available if one of its sources is.
  */
 struct ktape_event_info {
 	__u32 size;
