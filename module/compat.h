@@ -231,12 +231,10 @@ static struct syscore_ops name = {					\
 #define kt_rq_disk(rq)		((rq)->rq_disk)
 #endif
 
-/* An operation's disk and device, a partition's where it is easily told. */
+/* Name of an operation's device, a partition's where it is easily told. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 12, 0)
-#define kt_bio_disk(bio)	((bio)->bi_bdev->bd_disk)
 #define kt_bio_name(bio)	dev_name(&(bio)->bi_bdev->bd_device)
 #else
-#define kt_bio_disk(bio)	((bio)->bi_disk)
 #define kt_bio_name(bio)	((bio)->bi_disk->disk_name)
 #endif
 

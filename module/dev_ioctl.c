@@ -100,6 +100,9 @@ static long features(struct file *file, union kt_arg *arg)
 	f->sessions_max = KT_SESSIONS;
 	f->cpus = nr_cpu_ids;
 	f->registry_entries = kt_registry_entries();
+	f->names_dropped = kt_registry_dropped();
+	f->names_reused = kt_registry_reused();
+	f->names_evicted = kt_registry_evicted();
 	f->table_hash = kt_metadata_hash();
 	memcpy(f->uuid, kt_uuid, sizeof(f->uuid));
 	return 0;
@@ -174,6 +177,7 @@ static long start(struct file *file, union kt_arg *arg)
 {
 	if (arg->command.flags)
 		return -EINVAL;
+	kt_registry_refresh();
 	return kt_session_start(file_of(file)->session);
 }
 
@@ -181,6 +185,7 @@ static long stop(struct file *file, union kt_arg *arg)
 {
 	if (arg->command.flags)
 		return -EINVAL;
+	kt_registry_refresh();
 	kt_session_stop(file_of(file)->session);
 	return 0;
 }
@@ -338,11 +343,15 @@ static long event_info(struct file *file, union kt_arg *arg)
 	u32 opcode = e->opcode;
 
 	if (opcode >= KTAPE_OPCODES || e->state || e->error || e->attached ||
-	    e->reserved || memchr_inv(e->reason, 0, sizeof(e->reason)))
+	    memchr_inv(e->reason, 0, sizeof(e->reason)) ||
+	    memchr_inv(e->name, 0, sizeof(e->name)))
 		return -EINVAL;
 	opcode = array_index_nospec(opcode, KTAPE_OPCODES);
 	e->state = KTAPE_EVENT_UNKNOWN;
-	if (kt_event_opcode_exists(opcode) || opcode == KTAPE_TIME_EXTEND) {
+	if (e->source) {
+		if (!kt_probe_source(opcode, e))
+			return -ENOENT;
+	} else if (kt_event_opcode_exists(opcode) || opcode == KTAPE_TIME_EXTEND) {
 		e->state = kt_probe_state(opcode, &e->error, &attached);
 		e->attached = attached;
 	}

@@ -3,8 +3,9 @@
  * /dev/ktape_mark: events of user programs (uapi/ktape/mark.h).
  *
  * Who opened it with CAP_PERFMON may emit all of it.  Others share a few token
- * buckets by uid, one set for events and one for names, so that they can
- * neither fill the rings of all nor the control rings, where names go.
+ * buckets by uid, one set for events and one for names, and beyond these one of
+ * all of them, so that they can neither fill the rings of all nor the control
+ * rings, where names go: descriptors, processes and user ids cost nothing.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -23,6 +24,12 @@
 #include "exception.h"
 
 #define BUCKET_BITS	8
+
+/* A long event counts as several: one more for each so many bytes. */
+#define BYTES_OF_ONE	64U
+
+/* All users together have the rate of so many. */
+#define USERS_AT_ONCE	4
 
 /* Names come seldom, and each is a record in all control rings' sessions. */
 #define NAMES_AT_ONCE	64
@@ -44,7 +51,7 @@ struct kt_limit {
 	u64 slack;
 };
 
-static struct kt_limit event_limit;
+static struct kt_limit event_limit, all_events_limit;
 static const struct kt_limit name_limit = {
 	.gap = NSEC_PER_SEC / NAMES_RATE,
 	.slack = NSEC_PER_SEC / NAMES_RATE * (NAMES_AT_ONCE - 1),
@@ -53,11 +60,11 @@ static const struct kt_limit name_limit = {
 /* When the next one would be due; users with the same hash share one. */
 static atomic64_t event_due[1 << BUCKET_BITS];
 static atomic64_t name_due[1 << BUCKET_BITS];
-/* The same for the names of all of them. */
-static atomic64_t all_names_due;
+/* The same for all of them. */
+static atomic64_t all_events_due, all_names_due;
 
-/* One more? */
-static bool take(atomic64_t *due, const struct kt_limit *limit)
+/* @n more?  Who is on time may go beyond, and waits the longer afterwards. */
+static bool take(atomic64_t *due, const struct kt_limit *limit, u32 n)
 {
 	s64 now = ktime_get_ns(), old = atomic64_read(due), from;
 
@@ -65,7 +72,7 @@ static bool take(atomic64_t *due, const struct kt_limit *limit)
 		from = max(old, now);
 		if (from > now + (s64)limit->slack)
 			return false;
-	} while (!atomic64_try_cmpxchg(due, &old, from + (s64)limit->gap));
+	} while (!atomic64_try_cmpxchg(due, &old, from + (s64)(n * limit->gap)));
 	return true;
 }
 
@@ -79,12 +86,16 @@ static unsigned int bucket_of(const struct file *file)
 	return hash_32(__kuid_val(file->f_cred->uid), BUCKET_BITS);
 }
 
-/* May this file emit now? If not it is counted. */
-static int admit(const struct file *file, u32 opcode)
+/* May this file emit so many bytes now? If not it is counted. */
+static int admit(const struct file *file, u32 opcode, u32 bytes)
 {
+	const u32 n = 1 + bytes / BYTES_OF_ONE;
+
 	if (is_privileged(file) || !static_key_enabled(&ktape_listening))
 		return 0;
-	if (event_limit.gap && take(&event_due[bucket_of(file)], &event_limit))
+	if (event_limit.gap &&
+	    take(&event_due[bucket_of(file)], &event_limit, n) &&
+	    take(&all_events_due, &all_events_limit, n))
 		return 0;
 	kt_emit_lost(opcode, KTAPE_LOST_RATE);
 	return -EBUSY;
@@ -144,7 +155,7 @@ static ssize_t kt_mark_write(struct kiocb *iocb, struct iov_iter *from)
 	ret = -EFAULT;
 	if (!copy_from_iter_full(text.p, length, from))
 		goto out;
-	ret = admit(iocb->ki_filp, KTAPE_EV_TEXT);
+	ret = admit(iocb->ki_filp, KTAPE_EV_TEXT, length);
 	if (ret)
 		goto out;
 	if (length == count && length && text.p[length - 1] == '\n')
@@ -181,7 +192,7 @@ static long mark(const struct file *file, const union kt_mark_arg *arg)
 	ret = get_bytes(&message, m->message, length);
 	if (ret)
 		return ret;
-	ret = admit(file, m->opcode);
+	ret = admit(file, m->opcode, length);
 	if (!ret)
 		kt_emit_mark(m->opcode, m->flags & KTAPE_MARK_TASK, m->id,
 			     m->value, message.p, length);
@@ -222,7 +233,7 @@ static long trace(const struct file *file, const union kt_mark_arg *arg)
 	ret = get_bytes(&buffer, t->buffer, t->length);
 	if (ret)
 		return ret;
-	ret = admit(file, t->opcode);
+	ret = admit(file, t->opcode, t->length);
 	if (ret)
 		goto out;
 	if (exception)
@@ -249,8 +260,8 @@ static long name(const struct file *file, const union kt_mark_arg *arg)
 		return kt_emit_name(n, NULL);
 	if (n->type == KTAPE_OBJ_EXCEPTION || n->type == KTAPE_OBJ_ISR)
 		return -EPERM;
-	if (!take(&name_due[bucket_of(file)], &name_limit) ||
-	    !take(&all_names_due, &name_limit))
+	if (!take(&name_due[bucket_of(file)], &name_limit, 1) ||
+	    !take(&all_names_due, &name_limit, 1))
 		return -EBUSY;
 	return kt_emit_name(n, &file->f_cred->uid);
 }
@@ -322,8 +333,8 @@ static struct miscdevice device = {
 /**
  * kt_dev_mark_init() - make the device
  * @mode: its permissions
- * @rate: events a second of a user without rights; a tenth of them at once;
- *	0: none
+ * @rate: short events a second of a user without rights, and a quarter of those
+ *	of all of them; a tenth of them at once; 0: none
  *
  * Context: module load.
  * Return: 0 or a negative errno.
@@ -333,6 +344,9 @@ int kt_dev_mark_init(unsigned int mode, unsigned int rate)
 	if (rate) {
 		event_limit.gap = max_t(u64, NSEC_PER_SEC / rate, 1);
 		event_limit.slack = NSEC_PER_SEC / 10;
+		all_events_limit = event_limit;
+		all_events_limit.gap = max_t(u64, event_limit.gap /
+						     USERS_AT_ONCE, 1);
 	}
 	device.mode = mode;
 	return misc_register(&device);

@@ -16,6 +16,7 @@
 
 #include "emit.h"
 #include "registry.h"
+#include "registry_slot.h"
 
 #define NAMES_OF_ONE	64
 #define NAMES_OF_ALL	256
@@ -79,8 +80,10 @@ static int claim(const struct ktape_name *n, const kuid_t *owner)
 		return -EPERM;
 	if (!n->name[0])
 		return 0;
-	if (!has_room(*owner))
+	if (!has_room(*owner)) {
+		kt_slot_refuse();
 		return -ENOSPC;
+	}
 	named[nr_named++] = (struct kt_named){ n->type, n->id, *owner };
 	return 0;
 }

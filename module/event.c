@@ -76,13 +76,13 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
 		return;
 	}
-	if (brief)
+	if (unlikely(f) && kt_filter_has_stack(f, rec))
+		kt_filter_write(f, r, rec);
+	else if (brief)
 		kt_ring_put(r, rec->code, rec->class, rec->nargs, rec->args[0],
 			    rec->args[1], rec->args[2]);
 	else
 		kt_ring_write(r, rec);
-	if (unlikely(f))
-		kt_filter_passed(f, r, rec);
 	if (unlikely(t) &&
 	    kt_triggers_look_at(t, rec->code & (KTAPE_OPCODES - 1)))
 		kt_trigger_look(t, session, rec);
@@ -171,11 +171,19 @@ noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 	kt_event_other(code, class, kind, a0, a1, a2, NULL);
 }
 
+DEFINE_PER_CPU(unsigned int, kt_breakpoints);
+
+/*
+ * The kernel takes the breakpoint of a probe for an NMI, and an NMI for an
+ * interrupt as well.  What it came in upon is the context.
+ */
 static u8 context(void)
 {
-	if (in_nmi())
+	const unsigned int nmis = in_nmi() / NMI_OFFSET;
+
+	if (nmis > raw_cpu_read(kt_breakpoints))
 		return KTAPE_CTX_NMI;
-	if (in_hardirq())
+	if (hardirq_count() / HARDIRQ_OFFSET > nmis)
 		return KTAPE_CTX_IRQ;
 	if (in_serving_softirq())
 		return KTAPE_CTX_SOFTIRQ;

@@ -89,6 +89,9 @@ struct kt_owner {
 	bool filled_told;
 };
 
+/* Handlers of breakpoints of run-time probes that this CPU is in. */
+DECLARE_PER_CPU(unsigned int, kt_breakpoints);
+
 extern u8 kt_uuid[16];
 
 void kt_owner_init(struct kt_owner *owner);

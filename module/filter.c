@@ -142,6 +142,29 @@ static bool pass_rate(const struct kt_filters *f, struct kt_ring *r,
 	return false;
 }
 
+/**
+ * kt_filter_write() - record an event that passed, and what comes with it
+ * @f: the session's filters
+ * @r: the session's ring
+ * @rec: the event
+ *
+ * A stack has a limit of its own.  Without its event there is none.
+ *
+ * Context: as kt_filter_pass().
+ */
+void kt_filter_write(const struct kt_filters *f, struct kt_ring *r,
+		     const struct kt_record *rec)
+{
+	const struct kt_record stack = { .code = KTAPE_EV_KERNEL_STACK,
+					 .class = KTAPE_CLASS_STACK };
+
+	if (kt_ring_write(r, rec) || !kt_filter_has_stack(f, rec))
+		return;
+	kt_count(&r->page->emitted[KTAPE_CLASS_STACK]);
+	if (pass_rate(f, r, &stack))
+		kt_stack_record(r, rec);
+}
+
 /* The end of a pair is counted as emitted; its span is what is recorded. */
 static void put_span(const struct kt_filters *f, struct kt_ring *r,
 		     const struct kt_record *rec)
@@ -152,8 +175,7 @@ static void put_span(const struct kt_filters *f, struct kt_ring *r,
 		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
 		return;
 	}
-	kt_ring_write(r, rec);
-	kt_filter_passed(f, r, rec);
+	kt_filter_write(f, r, rec);
 }
 
 /*
@@ -217,24 +239,6 @@ bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 	else
 		put_span(f, r, &span.rec);
 	return false;
-}
-
-/**
- * kt_filter_passed() - an event was recorded: what comes with it?
- * @f: the session's filters
- * @r: the ring that it went to
- * @rec: the event
- *
- * Context: as kt_filter_pass().
- */
-void kt_filter_passed(const struct kt_filters *f, struct kt_ring *r,
-		      const struct kt_record *rec)
-{
-	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
-
-	if (f->kinds & BIT(KTAPE_FILTER_STACK) &&
-	    f->stacks[opcode / 64] >> (opcode % 64) & 1)
-		kt_stack_record(r, rec);
 }
 
 static bool applies(const struct kt_filters *f, unsigned int opcode)

@@ -68,8 +68,8 @@ extern struct kt_filters __rcu *kt_filters[];
 
 bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 		    const struct kt_record *rec, struct task_struct *other);
-void kt_filter_passed(const struct kt_filters *f, struct kt_ring *r,
-		      const struct kt_record *rec);
+void kt_filter_write(const struct kt_filters *f, struct kt_ring *r,
+		     const struct kt_record *rec);
 void kt_filter_applies(struct kt_filters *f);
 void kt_filter_thread_exits(const struct task_struct *p);
 
@@ -77,6 +77,17 @@ static inline bool kt_filter_in_force(const struct kt_filters *f,
 				      unsigned int kind)
 {
 	return f->kinds & BIT(kind);
+}
+
+/* Is a call stack to follow the event? */
+static inline bool kt_filter_has_stack(const struct kt_filters *f,
+				       const struct kt_record *rec)
+{
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+
+	return IS_ENABLED(CONFIG_STACKTRACE) &&
+	       kt_filter_in_force(f, KTAPE_FILTER_STACK) &&
+	       f->stacks[opcode / 64] >> (opcode % 64) & 1;
 }
 
 /* ---- duration gates: filter_gate.c --------------------------------------- */

@@ -68,9 +68,12 @@ struct kt_gates {
 /* What tells pairs of a kind apart. */
 enum {
 	BY_THREAD,
+	BY_THREAD_WIDE,	/* the wide forms of the same calls */
 	BY_IRQ,		/* CPU and number in dat20 */
 	BY_OBJECT,	/* token in the first argument */
 };
+
+#define FROM_BLOB	0xff	/* as first: what is taken over is in the blob */
 
 /**
  * struct kt_gate_event - an event of a pair
@@ -95,6 +98,9 @@ struct kt_gate_event {
 static const struct kt_gate_event gate_events[KTAPE_OPCODES] = {
 	[KTAPE_EV_SYS_ENTER] = BEGIN(SYSCALL, BY_THREAD),
 	[KTAPE_EV_SYS_EXIT] = END(SYSCALL, BY_THREAD, SYS_SPAN, 0, 2),
+	[KTAPE_EV_SYS_ENTER_WIDE] = BEGIN(SYSCALL, BY_THREAD_WIDE),
+	[KTAPE_EV_SYS_EXIT_WIDE] =
+		END(SYSCALL, BY_THREAD_WIDE, SYS_SPAN, FROM_BLOB, 2),
 	[KTAPE_EV_IRQ_HANDLER_ENTRY] = BEGIN(IRQ, BY_IRQ),
 	[KTAPE_EV_IRQ_HANDLER_EXIT] = END(IRQ, BY_IRQ, IRQ_SPAN, 0, 0),
 	[KTAPE_EV_SOFTIRQ_ENTRY] = BEGIN(SOFTIRQ, BY_IRQ),
@@ -109,11 +115,18 @@ static const struct kt_gate_event gate_events[KTAPE_OPCODES] = {
 	[KTAPE_EV_WORKQUEUE_EXECUTE_END] = END(WORK, BY_OBJECT, WORK_SPAN, 1, 1),
 };
 
-static unsigned long thread_key(const struct task_struct *p)
+/* A profile may have both forms of a call: each has its own pair. */
+static unsigned long thread_key(const struct task_struct *p, unsigned int by)
 {
-	BUILD_BUG_ON(KTAPE_GATES >= 1 << KEY_SHIFT);
+	BUILD_BUG_ON(KTAPE_GATES + 1 >= 1 << KEY_SHIFT);
 	BUILD_BUG_ON(__alignof__(struct task_struct) < 1 << KEY_SHIFT);
-	return (unsigned long)p | (KTAPE_GATE_SYSCALL + 1);
+	return (unsigned long)p | (by == BY_THREAD ? KTAPE_GATE_SYSCALL + 1 :
+						     KTAPE_GATES + 1);
+}
+
+static bool is_call(const struct kt_gate_event *e)
+{
+	return e->by == BY_THREAD || e->by == BY_THREAD_WIDE;
 }
 
 static unsigned long key_of(const struct kt_gate_event *e,
@@ -121,8 +134,8 @@ static unsigned long key_of(const struct kt_gate_event *e,
 {
 	unsigned long what;
 
-	if (e->by == BY_THREAD)
-		return thread_key(current);
+	if (is_call(e))
+		return thread_key(current, e->by);
 	if (e->by == BY_IRQ)
 		what = (unsigned long)smp_processor_id() << IRQ_BITS |
 		       (rec->code >> 8 & ((1U << IRQ_BITS) - 1));
@@ -211,7 +224,7 @@ static bool is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
 {
 	u32 nr = *dat20 & SYSCALL_NR;
 
-	if (e->by != BY_THREAD || nr == (begun & SYSCALL_NR))
+	if (!is_call(e) || nr == (begun & SYSCALL_NR))
 		return true;
 	if (nr != SYSCALL_NR)
 		return false;
@@ -238,10 +251,12 @@ static void make_span(const struct kt_gate_event *e,
 		      const struct kt_record *rec, u64 start, u32 dat20,
 		      struct kt_span *span)
 {
+	const u32 *from = e->first == FROM_BLOB ? rec->blob :
+						   rec->args + e->first;
 	unsigned int nargs = e->nr + 2, i;
 
 	for (i = 0; i < e->nr; i++)
-		span->args[i] = rec->args[e->first + i];
+		span->args[i] = from[i];
 	span->args[i++] = (u32)start;
 	span->args[i] = (u32)(start >> 32);
 	span->rec = (struct kt_record){
@@ -330,7 +345,8 @@ void kt_gates_renew(struct kt_gates *t)
  */
 void kt_gates_thread_exits(struct kt_gates *t, const struct task_struct *p)
 {
-	forget(t, thread_key(p));
+	forget(t, thread_key(p, BY_THREAD));
+	forget(t, thread_key(p, BY_THREAD_WIDE));
 }
 
 /**

@@ -65,9 +65,8 @@ static nokprobe_inline void record(const struct kt_slot *slot,
 {
 	const u32 opcode = KTAPE_OP_PROBE + (slot - slots);
 	const u32 ip = kt_token_func((unsigned long)slot->rp.kp.addr);
-	u32 blob[1 + 2 * KTAPE_PROBE_ARGS_MAX], i;
-	const struct kt_record rec = {
-		.code = KT_CODE(opcode, slot->flags & KTAPE_PROBE_RETURN, 1, 1),
+	u32 blob[1 + 2 * KTAPE_PROBE_ARGS_MAX], tokens = 0, i;
+	struct kt_record rec = {
 		.class = KTAPE_CLASS_KPROBE,
 		.nargs = 1,
 		.size = (1 + 2 * slot->nargs) * sizeof(*blob),
@@ -77,9 +76,19 @@ static nokprobe_inline void record(const struct kt_slot *slot,
 
 	blob[0] = slot->nargs;
 	for (i = 0; i < slot->nargs; i++) {
-		blob[1 + 2 * i] = (u32)values[i];
-		blob[2 + 2 * i] = (u32)(values[i] >> 32);
+		u64 value = values[i];
+
+		/* Where things are in the kernel is told nowhere. */
+		if (kt_is_kernel_address(value)) {
+			value = kt_token((void *)(unsigned long)value);
+			tokens |= BIT(i);
+		}
+		blob[1 + 2 * i] = (u32)value;
+		blob[2 + 2 * i] = (u32)(value >> 32);
 	}
+	rec.code = KT_CODE(opcode,
+			   (slot->flags & KTAPE_PROBE_RETURN) | tokens << 1, 1,
+			   1);
 	kt_event_record(KTAPE_RING_EVENT, &rec);
 }
 
@@ -113,11 +122,18 @@ static int notrace on_entry(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct kt_slot *slot = container_of(kp, struct kt_slot, rp.kp);
 	u64 values[KTAPE_PROBE_ARGS_MAX];
+	/* The others come by a call or a jump; in_nmi() is then what it was. */
+	const bool breakpoint = in_nmi() && !kprobe_ftrace(kp);
 	u32 i;
 
 	for (i = 0; i < slot->nargs; i++)
 		values[i] = kt_function_argument(regs, i);
+	/* Contexts that come in between leave it as they found it. */
+	if (breakpoint)
+		raw_cpu_inc(kt_breakpoints);
 	hit(slot, values);
+	if (breakpoint)
+		raw_cpu_dec(kt_breakpoints);
 	return 0;
 }
 NOKPROBE_SYMBOL(on_entry);

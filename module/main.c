@@ -53,7 +53,7 @@ MODULE_PARM_DESC(mark_mode, "permissions of /dev/ktape_mark (0600)");
 
 static unsigned int mark_rate = 10000;
 module_param(mark_rate, uint, 0444);
-MODULE_PARM_DESC(mark_rate, "events a second of a user without rights (10000)");
+MODULE_PARM_DESC(mark_rate, "short events a second of a user without rights (10000)");
 
 /* An address: lockdown has a word in it. */
 static char *persist = "";
@@ -252,6 +252,7 @@ static int __init ktape_init(void)
 	if (ret)
 		goto err_token;
 	kt_registry_walk();
+	kt_cgroups_walk();
 	ret = kt_sink_init(kt_session_sinks);
 	if (ret)
 		goto err_probe;

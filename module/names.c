@@ -15,6 +15,7 @@
 
 #include <ktape/abi.h>
 
+#include "clock.h"
 #include "names.h"
 #include "registry.h"
 
@@ -27,12 +28,14 @@ enum { FREE, BUSY, READY };
  * @state: FREE; BUSY: it is being written; READY: to be entered
  * @type: enum ktape_object
  * @id: within the type
+ * @since: trace clock when it was seen
  * @name: the name
  */
 struct pending {
 	unsigned int state;
 	u32 type;
 	u32 id;
+	u64 since;
 	char name[sizeof_field(struct ktape_object_entry, name)];
 };
 
@@ -47,8 +50,7 @@ static void enter_names(struct work_struct *work)
 		/* Pairs with the release in kt_name_note(). */
 		if (smp_load_acquire(&p->state) != READY)
 			continue;
-		if (!kt_registry_named(p->type, p->id, p->name))
-			kt_registry_set(p->type, p->id, 0, 0, p->name);
+		kt_registry_replace(p->type, p->id, 0, 0, p->name, p->since);
 		/* Pairs with the cmpxchg() in kt_name_note(). */
 		smp_store_release(&p->state, FREE);
 	}
@@ -82,6 +84,7 @@ bool notrace kt_name_note(u32 type, u32 id, const char *name)
 		return false;
 	p->type = type;
 	p->id = id;
+	p->since = kt_clock();
 	strscpy(p->name, name, sizeof(p->name));
 	/* Pairs with the acquire in enter_names(). */
 	smp_store_release(&p->state, READY);

@@ -16,6 +16,7 @@
 #endif
 
 #include "exception.h"
+#include "netdev.h"
 #include "notify.h"
 #include "probe.h"
 #include "registry.h"
@@ -53,22 +54,19 @@ static int on_panic(struct notifier_block *nb, unsigned long event, void *data)
 	return NOTIFY_DONE;
 }
 
-/* Numbers are counted by name space; the initial one has the names. */
 static int on_netdevice(struct notifier_block *nb, unsigned long event,
 			void *data)
 {
 	const struct net_device *dev = netdev_notifier_info_to_dev(data);
 
-	if (!net_eq(dev_net(dev), &init_net))
-		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_REGISTER:
 	case NETDEV_CHANGENAME:
-		kt_registry_set(KTAPE_OBJ_NET_DEVICE, dev->ifindex, 0, 0,
-				dev->name);
+		kt_registry_set(KTAPE_OBJ_NET_DEVICE, kt_netdev_id(dev),
+				dev_net(dev)->ns.inum, dev->ifindex, dev->name);
 		break;
 	case NETDEV_UNREGISTER:
-		kt_registry_gone(KTAPE_OBJ_NET_DEVICE, dev->ifindex, 0);
+		kt_registry_gone(KTAPE_OBJ_NET_DEVICE, kt_netdev_id(dev), 0);
 		break;
 	}
 	return NOTIFY_DONE;

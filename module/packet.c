@@ -253,7 +253,7 @@ static size_t put_entry(void *to, const struct ktape_object_entry *e, u64 ts)
  * @slot: next entry, moved on
  * @seq: number of the last packet, moved on
  *
- * Context: process context.
+ * Context: process context, may sleep.
  * Return: bytes in @buf, 0 at the end.
  */
 size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq)
@@ -264,6 +264,8 @@ size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq)
 	struct ktape_object_entry e;
 	struct kt_moment m;
 
+	if (!*slot)
+		kt_registry_refresh();
 	if (*slot >= kt_registry_used())
 		return 0;
 	kt_clock_moment(&m);

@@ -47,6 +47,7 @@ static struct kt_probe *const tables[] = {
 	kt_probes_module,
 	kt_probes_exception,
 	kt_probes_path,
+	kt_probes_cgroup,
 };
 
 /* Protects the probes and what is wanted of them. */
@@ -313,6 +314,49 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 	}
 	mutex_unlock(&probe_lock);
 	return state;
+}
+
+/* What is told by notifiers is always there. */
+static const char *const exception_notifiers[] = { "die", "panic" };
+
+static bool notifier_source(unsigned int opcode, unsigned int n,
+			    struct ktape_event_info *e)
+{
+	if (opcode != KTAPE_EV_EXCEPTION ||
+	    n >= ARRAY_SIZE(exception_notifiers))
+		return false;
+	e->state = KTAPE_EVENT_AVAILABLE;
+	e->attached = 1;
+	strscpy(e->name, exception_notifiers[n], sizeof(e->name));
+	return true;
+}
+
+/**
+ * kt_probe_source() - can an event be recorded from one of its sources?
+ * @opcode: of any event
+ * @e: source: which, from 1 on; state, error, attached and name are filled
+ *
+ * Context: process context, may sleep.
+ * Return: whether there are so many.
+ */
+bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e)
+{
+	unsigned int n = e->source - 1, i;
+	bool found = false;
+	struct kt_probe *p;
+
+	mutex_lock(&probe_lock);
+	for_each_probe(p, i) {
+		if (found || !records(p, opcode) || n--)
+			continue;
+		found = true;
+		e->state = state_of(p);
+		e->error = p->error;
+		e->attached = p->attached;
+		strscpy(e->name, p->name, sizeof(e->name));
+	}
+	mutex_unlock(&probe_lock);
+	return found || notifier_source(opcode, n, e);
 }
 
 /**

@@ -112,12 +112,14 @@ extern struct kt_probe kt_probes_block[], kt_probes_net[];
 extern struct kt_probe kt_probes_power[], kt_probes_cpuhp[];
 extern struct kt_probe kt_probes_console[], kt_probes_module[];
 extern struct kt_probe kt_probes_exception[];
-extern struct kt_probe kt_probes_path[];
+extern struct kt_probe kt_probes_path[], kt_probes_cgroup[];
 
+void kt_cgroups_walk(void);
 int kt_probe_init(void);
 void kt_probe_exit(void);
 int kt_probe_want(const u64 *mask);
 void kt_probe_available(u64 *mask);
+bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e);
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
 
 #endif /* _KT_PROBE_H */

@@ -3,16 +3,21 @@
  * The registry: who is thread 1234, and what is marker 7?
  *
  * A fixed table that readers map.  Entries are written in task context under
- * one lock and read without it: seq is odd while an entry changes, as in
- * uapi/ktape/abi.h.  Each change is a record as well (KT_RING_NAMES), so that a
- * saved trace is a checkpoint plus the changes.
+ * the lock of their hash chain and read without it: seq is odd while an entry
+ * changes, as in uapi/ktape/abi.h.  Each change is a record as well
+ * (KT_RING_NAMES), so that a saved trace is a checkpoint plus the changes.
  *
  * Entries of dead objects keep their names until the table is full; then the
- * one that died first is used again.
+ * one that died first is used again.  Names that programs and modules make up
+ * have half of the table: the oldest of them goes when one more comes.
+ *
+ * All processes that fork or end come here: what they have in common is the lock
+ * of registry_slot.c, which is held for a few instructions.
  */
 #include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -22,22 +27,24 @@
 
 #include "event.h"
 #include "registry.h"
+#include "registry_slot.h"
+#include "threads.h"
 
-#define NONE		U32_MAX
+#define NONE		KT_SLOT_NONE
+#define LOCKS		64U
 
-/* All of it is protected by lock, but for the entries that readers see. */
-static struct {
+/* Protects the chains whose number modulo LOCKS it has, and what is in them. */
+struct kt_chain_lock {
 	raw_spinlock_t lock;
+} ____cacheline_aligned_in_smp;
+
+static struct {
 	struct ktape_object_entry *entries;
-	u32 *next;		/* of an entry in its hash chain or its queue */
+	u32 *next;		/* of an entry in its hash chain */
 	u32 nr;
-	u32 fresh;		/* entries from here on were never used */
-	u32 dead_first;		/* queue of dead entries, oldest first */
-	u32 dead_last;
 	u32 *chain;		/* by hash of type and id */
 	u32 chain_bits;
-	u64 dropped;		/* names that found no room */
-	u64 reused;		/* entries of the dead that were used again */
+	struct kt_chain_lock locks[LOCKS];
 } reg;
 
 /**
@@ -52,16 +59,15 @@ int kt_registry_init(unsigned int entries)
 	size_t size = PAGE_ALIGN(array_size(entries, sizeof(*reg.entries)));
 	unsigned int i;
 
-	raw_spin_lock_init(&reg.lock);
+	for (i = 0; i < LOCKS; i++)
+		raw_spin_lock_init(&reg.locks[i].lock);
 	reg.nr = size / sizeof(*reg.entries);
-	reg.dead_first = NONE;
-	reg.dead_last = NONE;
 	reg.chain_bits = ilog2(roundup_pow_of_two(reg.nr));
 	reg.entries = vzalloc(size);
 	reg.next = kvcalloc(reg.nr, sizeof(*reg.next), GFP_KERNEL);
 	reg.chain = kvcalloc(1U << reg.chain_bits, sizeof(*reg.chain),
 			     GFP_KERNEL);
-	if (!reg.entries || !reg.next || !reg.chain) {
+	if (!reg.entries || !reg.next || !reg.chain || kt_slots_init(reg.nr)) {
 		kt_registry_exit();
 		return -ENOMEM;
 	}
@@ -80,9 +86,8 @@ void kt_registry_exit(void)
 	vfree(reg.entries);
 	kvfree(reg.next);
 	kvfree(reg.chain);
-	reg.entries = NULL;
-	reg.next = NULL;
-	reg.chain = NULL;
+	kt_slots_exit();
+	memset(&reg, 0, sizeof(reg));
 }
 
 /**
@@ -109,10 +114,35 @@ static struct kt_key key_of(u32 type, u32 id, u32 param1)
 	return (struct kt_key){ type, id, param1_is_key(type) ? param1 : 0 };
 }
 
+/* What is neither the kernel's nor a probe's. */
+static bool is_made(struct kt_key k)
+{
+	switch (k.type) {
+	case KTAPE_OBJ_MARKER:
+	case KTAPE_OBJ_VALUE:
+	case KTAPE_OBJ_ISR:
+	case KTAPE_OBJ_USER_EVENT:
+		return true;
+	case KTAPE_OBJ_EXCEPTION:
+		return k.id < KTAPE_MAJOR_KERNEL;
+	default:
+		return k.type >= KTAPE_OBJ_USER;
+	}
+}
+
+static u32 chain_number(struct kt_key k)
+{
+	return hash_32(k.id ^ k.type << 24 ^ k.param1 << 12, reg.chain_bits);
+}
+
 static u32 *chain_of(struct kt_key k)
 {
-	return &reg.chain[hash_32(k.id ^ k.type << 24 ^ k.param1 << 12,
-				  reg.chain_bits)];
+	return &reg.chain[chain_number(k)];
+}
+
+static raw_spinlock_t *lock_of(struct kt_key k)
+{
+	return &reg.locks[chain_number(k) % LOCKS].lock;
 }
 
 static bool has_key(const struct ktape_object_entry *e, struct kt_key k)
@@ -135,6 +165,11 @@ static u32 find_thread(pid_t tid)
 	return find(key_of(KTAPE_OBJ_THREAD, tid, 0));
 }
 
+static raw_spinlock_t *lock_of_thread(pid_t tid)
+{
+	return lock_of(key_of(KTAPE_OBJ_THREAD, tid, 0));
+}
+
 static void unchain(u32 slot)
 {
 	const struct ktape_object_entry *e = &reg.entries[slot];
@@ -143,24 +178,6 @@ static void unchain(u32 slot)
 	while (*link != slot)
 		link = &reg.next[*link];
 	*link = reg.next[slot];
-}
-
-/* A free entry, or the one that has been dead for longest. */
-static u32 take_slot(void)
-{
-	u32 slot = reg.dead_first;
-
-	if (reg.fresh < reg.nr)
-		return reg.fresh++;
-	if (slot == NONE) {
-		reg.dropped++;
-		return NONE;
-	}
-	reg.reused++;
-	reg.dead_first = reg.next[slot];
-	if (reg.dead_first == NONE)
-		reg.dead_last = NONE;
-	return slot;
 }
 
 static void begin_write(struct ktape_object_entry *e)
@@ -200,7 +217,8 @@ static void announce(const struct ktape_object_entry *e)
 
 static u32 thread_param(const struct task_struct *p)
 {
-	return (u8)p->prio | (p->policy & 0xff) << 8 |
+	/* Not one that was inherited for a while. */
+	return (u8)p->normal_prio | (p->policy & 0xff) << 8 |
 	       !!(p->flags & PF_KTHREAD) << 16;
 }
 
@@ -223,7 +241,7 @@ static struct ktape_object_entry *open_entry(struct kt_key k, u64 born)
 		begin_write(&reg.entries[slot]);
 		return &reg.entries[slot];
 	}
-	slot = take_slot();
+	slot = kt_slot_take();
 	if (slot == NONE)
 		return NULL;
 	e = &reg.entries[slot];
@@ -253,6 +271,7 @@ static bool is_same(struct kt_key k, u32 param1, u32 param2, const char *name)
 static void set_entry(struct kt_key k, u64 born, u32 param1, u32 param2,
 		      const char *name)
 {
+	const bool is_new = find(k) == NONE;
 	struct ktape_object_entry *e;
 
 	if (is_same(k, param1, param2, name))
@@ -264,25 +283,61 @@ static void set_entry(struct kt_key k, u64 born, u32 param1, u32 param2,
 	e->param2 = param2;
 	set_name(e, name);
 	end_write(e);
+	if (is_new && is_made(k))
+		kt_slot_made(e - reg.entries);
 	announce(e);
 }
 
+static struct kt_key key_of_slot(u32 slot)
+{
+	const struct ktape_object_entry *e = &reg.entries[slot];
+
+	return key_of(e->type, e->id, e->param1);
+}
+
 /* It is gone; its name stays until the entry is needed. */
-static void bury(u32 slot)
+static void bury(u32 slot, u64 died)
 {
 	struct ktape_object_entry *e = &reg.entries[slot];
 
 	unchain(slot);
 	begin_write(e);
-	e->died = kt_clock();
+	e->died = max(died, e->born);
 	end_write(e);
-	reg.next[slot] = NONE;
-	if (reg.dead_last == NONE)
-		reg.dead_first = slot;
-	else
-		reg.next[reg.dead_last] = slot;
-	reg.dead_last = slot;
 	announce(e);
+	/* From here on it may be another one's. */
+	kt_slot_give(slot, is_made(key_of_slot(slot)));
+}
+
+static void bury_key(struct kt_key k)
+{
+	raw_spinlock_t *lock = lock_of(k);
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(lock, flags);
+	slot = find(k);
+	if (slot != NONE)
+		bury(slot, kt_clock());
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/*
+ * Make room for one more name of programs and modules.  Two that come at the
+ * same time may do so for one another, and be one too many.
+ */
+static void keep_share(void)
+{
+	u32 slot = kt_slot_oldest_made(reg.nr / 2);
+
+	struct kt_key k;
+
+	if (slot == NONE)
+		return;
+	/* If it goes meanwhile the slot may be another one's, and maybe no name. */
+	k = key_of_slot(slot);
+	if (is_made(k))
+		bury_key(k);
 }
 
 /**
@@ -299,11 +354,43 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 		     const char *name)
 {
 	struct kt_key k = key_of(type, id, param1);
+	raw_spinlock_t *lock = lock_of(k);
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&reg.lock, flags);
+	if (is_made(k) && !kt_registry_has(type, id, param1))
+		keep_share();
+	raw_spin_lock_irqsave(lock, flags);
 	set_entry(k, kt_clock(), param1, param2, name);
-	raw_spin_unlock_irqrestore(&reg.lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/**
+ * kt_registry_replace() - an object has this name, maybe in place of another one
+ * @type: enum ktape_object
+ * @id: within the type
+ * @param1: by type
+ * @param2: by type
+ * @name: its name
+ * @since: trace clock when that was seen
+ *
+ * What had another name is gone since then.
+ *
+ * Context: task context.
+ */
+void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
+			 const char *name, u64 since)
+{
+	struct kt_key k = key_of(type, id, param1);
+	raw_spinlock_t *lock = lock_of(k);
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(lock, flags);
+	slot = find(k);
+	if (slot != NONE && !is_same(k, param1, param2, name))
+		bury(slot, since);
+	set_entry(k, since, param1, param2, name);
+	raw_spin_unlock_irqrestore(lock, flags);
 }
 
 /**
@@ -316,14 +403,7 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
  */
 void kt_registry_gone(u32 type, u32 id, u32 param1)
 {
-	unsigned long flags;
-	u32 slot;
-
-	raw_spin_lock_irqsave(&reg.lock, flags);
-	slot = find(key_of(type, id, param1));
-	if (slot != NONE)
-		bury(slot);
-	raw_spin_unlock_irqrestore(&reg.lock, flags);
+	bury_key(key_of(type, id, param1));
 }
 
 /**
@@ -337,36 +417,29 @@ void kt_registry_gone(u32 type, u32 id, u32 param1)
  */
 bool kt_registry_has(u32 type, u32 id, u32 param1)
 {
+	struct kt_key k = key_of(type, id, param1);
+	raw_spinlock_t *lock = lock_of(k);
 	unsigned long flags;
 	u32 slot;
 
-	raw_spin_lock_irqsave(&reg.lock, flags);
-	slot = find(key_of(type, id, param1));
-	raw_spin_unlock_irqrestore(&reg.lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
+	slot = find(k);
+	raw_spin_unlock_irqrestore(lock, flags);
 	return slot != NONE;
 }
 
-/**
- * kt_registry_named() - is there a living object of this name?
- * @type: enum ktape_object, one that param1 does not tell apart
- * @id: within the type
- * @name: the name
- *
- * Context: task context.
- * Return: true or false.
+/*
+ * When a thread came that is older than the module, as well as it is known: time
+ * that the trace clock does not count, as in suspend, is taken for time of life.
  */
-bool kt_registry_named(u32 type, u32 id, const char *name)
+static u64 born_of(const struct task_struct *p, const struct kt_moment *now)
 {
-	unsigned long flags;
-	bool named;
-	u32 slot;
+	u64 age = now->boot - min(now->boot, p->start_boottime), ticks;
+	u32 rest;
 
-	raw_spin_lock_irqsave(&reg.lock, flags);
-	slot = find(key_of(type, id, 0));
-	named = slot != NONE && !strncmp(reg.entries[slot].name, name,
-					 sizeof(reg.entries[slot].name));
-	raw_spin_unlock_irqrestore(&reg.lock, flags);
-	return named;
+	ticks = div_u64_rem(age, NSEC_PER_SEC, &rest) * kt_clock_hz();
+	ticks += div_u64(rest * kt_clock_hz(), NSEC_PER_SEC);
+	return now->clock > ticks ? now->clock - ticks : 1;
 }
 
 static void add_thread(struct task_struct *p, const char *name, u64 born)
@@ -387,11 +460,12 @@ static void add_thread(struct task_struct *p, const char *name, u64 born)
  */
 void kt_registry_thread(struct task_struct *p, const char *name)
 {
+	raw_spinlock_t *lock = lock_of_thread(p->pid);
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&reg.lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	add_thread(p, name, kt_clock());
-	raw_spin_unlock_irqrestore(&reg.lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 }
 
 /**
@@ -403,14 +477,15 @@ void kt_registry_thread(struct task_struct *p, const char *name)
  */
 void kt_registry_thread_exit(pid_t tid, pid_t tgid)
 {
+	raw_spinlock_t *lock = lock_of_thread(tid);
 	unsigned long flags;
 	u32 slot;
 
-	raw_spin_lock_irqsave(&reg.lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	slot = find_thread(tid);
 	if (slot != NONE && reg.entries[slot].param1 == tgid)
-		bury(slot);
-	raw_spin_unlock_irqrestore(&reg.lock, flags);
+		bury(slot, kt_clock());
+	raw_spin_unlock_irqrestore(lock, flags);
 }
 
 /* The name of another thread may change under us: take bytes, end them. */
@@ -420,17 +495,18 @@ static void read_comm(char *to, const struct task_struct *p)
 	to[TASK_COMM_LEN - 1] = '\0';
 }
 
-static void walk_one(struct task_struct *p)
+static void walk_one(struct task_struct *p, void *now)
 {
+	raw_spinlock_t *lock = lock_of_thread(p->pid);
 	char name[TASK_COMM_LEN];
 	unsigned long flags;
 
 	read_comm(name, p);
-	raw_spin_lock_irqsave(&reg.lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	/* What a probe entered meanwhile is newer than what we read. */
 	if (find_thread(p->pid) == NONE)
-		add_thread(p, name, 0);
-	raw_spin_unlock_irqrestore(&reg.lock, flags);
+		add_thread(p, name, born_of(p, now));
+	raw_spin_unlock_irqrestore(lock, flags);
 }
 
 /**
@@ -439,17 +515,46 @@ static void walk_one(struct task_struct *p)
  * The probes that keep the table are attached by now: a thread that ends
  * meanwhile is not entered, or its entry ends with it.
  *
- * Context: process context.
+ * Context: process context, may sleep.
  */
 void kt_registry_walk(void)
 {
-	struct task_struct *process, *thread;
+	struct kt_moment now;
 
-	walk_one(&init_task);
-	rcu_read_lock();
-	for_each_process_thread(process, thread)
-		walk_one(thread);
-	rcu_read_unlock();
+	kt_clock_moment(&now);
+	walk_one(&init_task, &now);
+	kt_threads_walk(walk_one, &now);
+}
+
+/* Priority and policy change without a word. */
+static void refresh_one(struct task_struct *p, void *unused)
+{
+	raw_spinlock_t *lock = lock_of_thread(p->pid);
+	struct ktape_object_entry *e;
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(lock, flags);
+	slot = find_thread(p->pid);
+	e = &reg.entries[slot];
+	if (slot != NONE && e->param1 == p->tgid &&
+	    e->param2 != thread_param(p)) {
+		begin_write(e);
+		e->param2 = thread_param(p);
+		end_write(e);
+		announce(e);
+	}
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/**
+ * kt_registry_refresh() - tell what threads are by now
+ *
+ * Context: process context, may sleep.
+ */
+void kt_registry_refresh(void)
+{
+	kt_threads_walk(refresh_one, NULL);
 }
 
 /**
@@ -463,36 +568,6 @@ unsigned int kt_registry_entries(void)
 }
 
 /**
- * kt_registry_used() - entries that were ever used
- *
- * Return: number of entries, those in use are below it. Context: any.
- */
-unsigned int kt_registry_used(void)
-{
-	return READ_ONCE(reg.fresh);
-}
-
-/**
- * kt_registry_dropped() - names that found no room
- *
- * Return: how many since the module was loaded. Context: any.
- */
-u64 kt_registry_dropped(void)
-{
-	return READ_ONCE(reg.dropped);
-}
-
-/**
- * kt_registry_reused() - entries of dead objects that were used again
- *
- * Return: how many since the module was loaded. Context: any.
- */
-u64 kt_registry_reused(void)
-{
-	return READ_ONCE(reg.reused);
-}
-
-/**
  * kt_registry_copy() - take a consistent copy of one entry
  * @slot: below kt_registry_entries()
  * @to: where to
@@ -502,11 +577,18 @@ u64 kt_registry_reused(void)
  */
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)
 {
-	unsigned long flags;
+	const struct ktape_object_entry *e = &reg.entries[slot];
+	u32 seq;
 
-	raw_spin_lock_irqsave(&reg.lock, flags);
-	*to = reg.entries[slot];
-	raw_spin_unlock_irqrestore(&reg.lock, flags);
+	/* Who writes has interrupts off, so this ends. */
+	do {
+		seq = READ_ONCE(e->seq);
+		/* Pairs with the barrier in end_write(): seq comes first. */
+		smp_rmb();
+		*to = *e;
+		/* Pairs with the barrier in begin_write(): seq comes last. */
+		smp_rmb();
+	} while (seq & 1 || READ_ONCE(e->seq) != seq);
 	return to->type != KTAPE_OBJ_FREE;
 }
 

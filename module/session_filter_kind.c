@@ -185,7 +185,8 @@ static void tell_pids(const struct kt_filters *f, void *to)
 	u32 i;
 
 	for (i = 0; i < f->nr[KTAPE_FILTER_PID]; i++) {
-		pids[i].pid = kt_track_number(f->pids[i].pid);
+		pids[i].pid = kt_track_number(f->pid_set | f->pid_except,
+					      f->pids[i].pid);
 		pids[i].flags = f->pids[i].flags;
 	}
 }

@@ -13,6 +13,7 @@
 #include <ktape/kernel.h>
 
 #include "event.h"
+#include "filter.h"
 #include "sink.h"
 
 #define SINKS		8
@@ -41,6 +42,16 @@ static void update_mask(void)
 			mask[word] |= sinks[i]->mask[word];
 	for (word = 0; word < KTAPE_MASK_WORDS; word++)
 		WRITE_ONCE(kt_sink_mask[word], mask[word]);
+}
+
+/* Sessions write of themselves, and what only their filters make. */
+static bool is_told(unsigned int opcode)
+{
+	if (opcode < KTAPE_OP_EXCEPTION)
+		return opcode == KTAPE_EV_REGISTRY ||
+		       opcode == KTAPE_EV_CONTEXT;
+	return opcode != KTAPE_EV_KERNEL_STACK &&
+	       kt_gates_end_of(opcode) == opcode;
 }
 
 static int add(struct ktape_sink *sink)
@@ -80,8 +91,8 @@ static bool remove(const struct ktape_sink *sink)
  * @sink: who wants what; has to live until it is unregistered
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL: no function, or an opcode that does not exist; -EEXIST;
- * -ENOSPC: there are 8.
+ * Return: 0; -EINVAL: no function, or an opcode that does not exist; -EOPNOTSUPP:
+ * one that sinks are not told of; -EEXIST; -ENOSPC: there are 8.
  */
 int ktape_sink_register(struct ktape_sink *sink)
 {
@@ -90,10 +101,14 @@ int ktape_sink_register(struct ktape_sink *sink)
 
 	if (!sink->event)
 		return -EINVAL;
-	for (i = 0; i < KTAPE_OPCODES; i++)
-		if (sink->mask[i / 64] >> (i % 64) & 1 &&
-		    !kt_event_opcode_exists(i))
+	for (i = 0; i < KTAPE_OPCODES; i++) {
+		if (!(sink->mask[i / 64] >> (i % 64) & 1))
+			continue;
+		if (!kt_event_opcode_exists(i))
 			return -EINVAL;
+		if (!is_told(i))
+			return -EOPNOTSUPP;
+	}
 	mutex_lock(&sink_lock);
 	ret = add(sink);
 	mutex_unlock(&sink_lock);

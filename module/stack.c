@@ -139,6 +139,8 @@ static unsigned int first_frame(const unsigned long *frames, unsigned int nr,
  * @r: the ring in which the event is
  * @event: the event
  *
+ * It is counted as emitted already.
+ *
  * Context: that of the event, preemption disabled.
  */
 noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
@@ -153,7 +155,6 @@ noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
 		.blob = blob,
 	};
 
-	kt_count(&r->page->emitted[rec.class]);
 	/* Older ways to unwind take locks. */
 	if (kt_nmi_unsafe() ||
 	    (!IS_ENABLED(CONFIG_ARCH_STACKWALK) && in_nmi())) {

@@ -62,4 +62,28 @@ static __always_inline u32 kt_token_func(unsigned long address)
 	return token;
 }
 
+/*
+ * The kernel's part of the address space, tags in the uppermost byte included,
+ * without its last megabyte: that holds nothing, but errors and small negative
+ * numbers read as addresses in it.
+ */
+#ifdef CONFIG_64BIT
+#define KT_KERNEL_FROM		(0xfUL << 60)
+#else
+#define KT_KERNEL_FROM		TASK_SIZE
+#endif
+#define KT_KERNEL_TO		(-1UL << 20)
+
+/**
+ * kt_is_kernel_address() - may a number be the address of something in the kernel?
+ * @value: the number
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+static __always_inline bool kt_is_kernel_address(unsigned long value)
+{
+	return value >= KT_KERNEL_FROM && value < KT_KERNEL_TO;
+}
+
 #endif /* _KT_TOKEN_H */

@@ -31,6 +31,7 @@
 
 #include <ktape/filter.h>
 
+#include "threads.h"
 #include "track.h"
 
 #define SETS		32
@@ -314,76 +315,88 @@ int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
 
 /**
  * kt_track_number() - the number of a thread that is followed
+ * @sets: it has to be in one of these
  * @global: its number in the initial pid name space
  *
  * Context: process context.
  * Return: its number in the caller's pid name space; 0: it has none there, or
  * it is gone.
  */
-s32 kt_track_number(s32 global)
+s32 kt_track_number(u32 sets, s32 global)
 {
-	const struct task_struct *p;
+	struct task_struct *p;
 	struct pid *pid;
 	s32 nr = 0;
 
 	rcu_read_lock();
 	pid = find_pid_ns(global, &init_pid_ns);
 	p = pid_task(pid, PIDTYPE_PID);
-	/* By now it may be the number of one that nobody follows. */
-	if (p && find(p))
+	/* By now it may be the number of another one. */
+	if (p && kt_track_sets(p) & sets)
 		nr = pid_vnr(pid);
 	rcu_read_unlock();
 	return nr;
 }
 
-/* The sets of new threads of process @leader, as enter() takes them. */
-static void inherited(const struct task_struct *leader, u32 set, u32 *threads,
-		      u32 *children)
-{
-	const struct task_struct *p;
-	const struct kt_track *t;
+/* A round of the walk: for which set, and was anybody new? */
+struct round {
+	u32 set;
+	bool taken;
+};
 
-	*threads = 0;
-	*children = 0;
-	t = find(rcu_dereference(leader->real_parent));
-	if (t && t->in & t->children & set) {
-		*threads = set;
-		*children = set;
-		return;
-	}
-	for_each_thread(leader, p) {
-		t = find(p);
-		if (!t || !(t->in & t->threads & set))
-			continue;
-		*threads |= set;
-		*children |= t->children & set;
-	}
+static u32 threads_of(const struct kt_track *t, u32 set)
+{
+	return t ? t->in & t->threads & set : 0;
 }
 
-/* Take the threads of one process.  Return: there was a new one. */
-static bool take_process(const struct task_struct *leader, u32 set)
+static u32 children_of(const struct kt_track *t, u32 set)
 {
-	const struct task_struct *p;
-	u32 threads, children;
-	unsigned long flags;
-	bool taken = false;
+	return t ? t->in & t->children & set : 0;
+}
 
-	inherited(leader, set, &threads, &children);
-	if (!threads)
-		return false;
-	for_each_thread(leader, p) {
-		if (kt_track_sets(p) & set)
-			continue;
-		raw_spin_lock_irqsave(&track_lock, flags);
-		taken |= enter(p, set, threads, children);
-		raw_spin_unlock_irqrestore(&track_lock, flags);
-	}
-	return taken;
+/* Put a thread into the set, if it is not there with all of this. */
+static void take(const struct task_struct *p, u32 threads, u32 children,
+		 struct round *round)
+{
+	const struct kt_track *t = find(p);
+	unsigned long flags;
+
+	if (threads_of(t, round->set) == threads &&
+	    (children_of(t, round->set) | children) ==
+		    children_of(t, round->set))
+		return;
+	raw_spin_lock_irqsave(&track_lock, flags);
+	round->taken |= enter(p, round->set, threads, children);
+	raw_spin_unlock_irqrestore(&track_lock, flags);
+}
+
+/*
+ * The leader tells for all threads of its process whether they are followed: so
+ * a thread needs no look at all the others.
+ */
+static void look(struct task_struct *p, void *arg)
+{
+	struct round *round = arg;
+	const u32 set = round->set;
+	const struct task_struct *leader = READ_ONCE(p->group_leader);
+	const struct kt_track *t = find(p);
+
+	if (threads_of(t, set))
+		take(leader, set, children_of(t, set), round);
+	t = find(leader);
+	if (threads_of(t, set))
+		take(p, set, children_of(t, set), round);
+	if (children_of(find(rcu_dereference(p->real_parent)), set))
+		take(p, set, set, round);
 }
 
 /**
  * kt_track_walk() - find the threads and children that are there
  * @set: one bit, with the members of whom they are
+ *
+ * A walk may pass a child that comes while it goes on, if its maker is not
+ * followed yet.  But then the maker, or one before it that was there already, is
+ * found by that walk, and another one follows.
  *
  * A child whose parent has gone is nobody's child any more and is not found.
  *
@@ -391,18 +404,14 @@ static bool take_process(const struct task_struct *leader, u32 set)
  */
 void kt_track_walk(u32 set)
 {
-	const struct task_struct *leader;
-	bool taken;
+	struct round round = { .set = set };
 
 	do {
-		taken = false;
-		/* Forks that did not see the members are in the list now. */
+		round.taken = false;
+		/* Forks that did not see the members can be found now. */
 		synchronize_rcu();
-		rcu_read_lock();
-		for_each_process(leader)
-			taken |= take_process(leader, set);
-		rcu_read_unlock();
-	} while (taken && !kt_track_missed(set));
+		kt_threads_walk(look, &round);
+	} while (round.taken && !kt_track_missed(set));
 }
 
 /**

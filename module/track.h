@@ -17,7 +17,7 @@ int kt_track_init(void);
 void kt_track_exit(void);
 u32 kt_track_open(void);
 int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global);
-s32 kt_track_number(s32 global);
+s32 kt_track_number(u32 sets, s32 global);
 void kt_track_walk(u32 set);
 void kt_track_close(u32 set);
 u64 kt_track_missed(u32 set);

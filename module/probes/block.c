@@ -22,12 +22,12 @@ static noinline void note_name(u32 *place, u32 mark, dev_t dev,
 		WRITE_ONCE(*place, mark);
 }
 
-/* A number may be given to another disk later: its address counts, too. */
-static __always_inline bool name_is_new(dev_t dev, const struct gendisk *disk,
+/* A number may be given to another disk later, maybe at the same address. */
+static __always_inline bool name_is_new(dev_t dev, const char *name,
 					u32 **place, u32 *mark)
 {
 	*place = &seen[hash_32(dev, SEEN_BITS)];
-	*mark = (u32)((unsigned long)disk >> 4) ^ dev;
+	*mark = kt_name_hash(name) * 31 + dev;
 	return unlikely(READ_ONCE(**place) != *mark);
 }
 
@@ -40,18 +40,19 @@ static __always_inline dev_t rq_dev(struct request *rq)
 	if (!disk)
 		return 0;
 	dev = disk_devt(disk);
-	if (name_is_new(dev, disk, &place, &mark))
+	if (name_is_new(dev, disk->disk_name, &place, &mark))
 		note_name(place, mark, dev, disk->disk_name);
 	return dev;
 }
 
 static __always_inline dev_t bio_device(struct bio *bio)
 {
+	const char *name = kt_bio_name(bio);
 	dev_t dev = bio_dev(bio);
 	u32 *place, mark;
 
-	if (name_is_new(dev, kt_bio_disk(bio), &place, &mark))
-		note_name(place, mark, dev, kt_bio_name(bio));
+	if (name && name_is_new(dev, name, &place, &mark))
+		note_name(place, mark, dev, name);
 	return dev;
 }
 

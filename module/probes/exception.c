@@ -42,6 +42,7 @@ struct pcie_tlp_log;
 
 #include "../event.h"
 #include "../exception.h"
+#include "../netdev.h"
 #include "../probe.h"
 #include "../token.h"
 
@@ -274,7 +275,7 @@ static void notrace probe_net_dev_xmit_timeout(void *data,
 					       struct net_device *dev,
 					       int queue)
 {
-	const u32 args[] = { dev->ifindex, queue };
+	const u32 args[] = { kt_netdev_id(dev), queue };
 
 	raise(KTAPE_HW_SEVERITY2, KTAPE_EXC_XMIT_TIMEOUT, args,
 	      ARRAY_SIZE(args), dev->name);
@@ -310,22 +311,32 @@ struct kt_probe kt_probes_exception[] = {
 		.func = MCE_RECORD_FUNC,
 		.events = { KTAPE_EV_EXCEPTION },
 	},
+#else
+	KT_PROBE_NONE(mce_record, EXCEPTION),
 #endif
 #ifdef CONFIG_DETECT_HUNG_TASK
 	KT_PROBE(sched_process_hang, EXCEPTION, probe_sched_process_hang,
 		    struct task_struct *),
+#else
+	KT_PROBE_NONE(sched_process_hang, EXCEPTION),
 #endif
 #ifdef KT_HAVE_ERROR_REPORT
 	KT_PROBE(error_report_end, EXCEPTION, probe_error_report_end,
 		    enum error_detector, unsigned long),
+#else
+	KT_PROBE_NONE(error_report_end, EXCEPTION),
 #endif
 #ifdef KT_HAVE_THERMAL
 	KT_PROBE(thermal_zone_trip, EXCEPTION, probe_thermal_zone_trip,
 		    struct thermal_zone_device *, int, enum thermal_trip_type),
+#else
+	KT_PROBE_NONE(thermal_zone_trip, EXCEPTION),
 #endif
 #ifdef KT_HAVE_BLOCK_RQ_ERROR
 	KT_PROBE(block_rq_error, EXCEPTION, probe_block_rq_error,
 		    struct request *, blk_status_t, unsigned int),
+#else
+	KT_PROBE_NONE(block_rq_error, EXCEPTION),
 #endif
 	KT_PROBE(net_dev_xmit_timeout, EXCEPTION, probe_net_dev_xmit_timeout,
 		    struct net_device *, int),

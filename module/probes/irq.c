@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Hard and soft interrupts. */
 #include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
 #include <trace/events/irq.h>
 
 #include "../event.h"
@@ -13,23 +15,42 @@
 /* Interrupts beyond these numbers remain without a name. */
 #define SEEN		4096U
 
+/* Per interrupt the hash of the name that was noted, 0: none. */
 static u32 seen[SEEN];
 
-/* Of several handlers of one interrupt the first that comes gives the name. */
+/*
+ * The name itself is looked at: an interrupt that is freed and requested again
+ * may have its action, handler and buffer of the name at the same addresses.
+ * Of several handlers of one interrupt the first one gives the name.
+ */
 static noinline void note_name(unsigned int irq, const struct irqaction *action)
 {
-	if (irq >= SEEN || !action->name ||
-	    (seen[irq] && action->flags & IRQF_SHARED))
+	const struct irq_desc *desc = NULL;
+	struct irq_data *data;
+	u32 mark;
+
+	if (irq >= SEEN)
 		return;
-	if (kt_name_note(KTAPE_OBJ_IRQ, irq, action->name))
-		WRITE_ONCE(seen[irq], (u32)(unsigned long)action);
+	if (action->flags & IRQF_SHARED) {
+		/* The list stays while one of its handlers is called. */
+		data = irq_get_irq_data(irq);
+		if (data)
+			desc = irq_data_to_desc(data);
+		if (desc && desc->action)
+			action = desc->action;
+	}
+	mark = kt_name_hash(action->name);
+	if (mark != READ_ONCE(seen[irq]) &&
+	    kt_name_note(KTAPE_OBJ_IRQ, irq, action->name))
+		WRITE_ONCE(seen[irq], mark);
 }
 
 static void notrace probe_irq_handler_entry(void *data, int irq,
 					    struct irqaction *action)
 {
 	kt_probe_enter();
-	if (unlikely(READ_ONCE(seen[irq % SEEN]) != (u32)(unsigned long)action))
+	if (KT_WANTED(IRQ_HANDLER_ENTRY) &&
+	    unlikely(READ_ONCE(seen[irq % SEEN]) != kt_name_hash(action->name)))
 		note_name(irq, action);
 	KT_EVENT0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
 	kt_probe_leave();

@@ -2,8 +2,7 @@
 /*
  * Network devices and packets.
  *
- * The numbers of devices are those of their name space; the registry has the
- * names of the initial one (module/notify.c).
+ * The registry has their names (module/notify.c).
  */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -12,12 +11,13 @@
 #include <trace/events/skb.h>
 
 #include "../event.h"
+#include "../netdev.h"
 #include "../probe.h"
 #include "../token.h"
 
 static __always_inline u32 dev_index(const struct net_device *dev)
 {
-	return dev ? dev->ifindex : 0;
+	return dev ? kt_netdev_id(dev) : 0;
 }
 
 #define SKB_EVENT(NAME, skb, dev)					\

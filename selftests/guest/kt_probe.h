@@ -8,7 +8,7 @@
 #include "kt_ring.h"
 
 #define KT_TARGET	"/tests/ktape_target.ko"
-#define KT_TARGET_CALLS	"/sys/module/ktape_target/parameters/calls"
+#define KT_TARGET_PARAM	"/sys/module/ktape_target/parameters/"
 
 static inline int kt_probe_op(int fd, uint32_t op, struct ktape_probe *p)
 {
@@ -62,18 +62,32 @@ static inline int kt_target_unload(void)
 									 0;
 }
 
-static inline int kt_target_calls(long n)
+static inline int kt_target_set(const char *param, const char *text)
 {
-	int fd = open(KT_TARGET_CALLS, O_WRONLY | O_CLOEXEC), ret;
-	char text[24];
+	int fd = open(param, O_WRONLY | O_CLOEXEC), ret = 0;
 
 	if (fd < 0)
 		return -errno;
-	ret = write(fd, text, snprintf(text, sizeof(text), "%ld", n)) < 0 ?
-		      -errno :
-		      0;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
 	close(fd);
 	return ret;
+}
+
+static inline int kt_target_calls(long n)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%ld", n);
+	return kt_target_set(KT_TARGET_PARAM "calls", text);
+}
+
+static inline int kt_target_call(const unsigned long *v)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "%lx %lx %lx %lx", v[0], v[1], v[2], v[3]);
+	return kt_target_set(KT_TARGET_PARAM "call", text);
 }
 
 /*

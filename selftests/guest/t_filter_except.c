@@ -3,10 +3,14 @@
  * Exceptions of the filter by thread: alone they let all others pass, beside
  * names they take some of these away, and they have threads and children too.
  */
+#include <linux/sched.h>
+#include <sys/syscall.h>
+
 #include "kselftest_harness.h"
 
 #include "kt_cue.h"
 
+#define SESSIONS	8	/* KT_SESSIONS of module/event.h */
 #define EXCEPT		KTAPE_PID_EXCEPT
 #define THREADS		KTAPE_PID_THREADS
 #define CHILDREN	KTAPE_PID_CHILDREN
@@ -211,6 +215,84 @@ TEST_F(except, the_other_thread)
 	EXPECT_LE(CALLS, t.filtered[KTAPE_CLASS_SIGNAL]);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+/* ---- several sessions ---------------------------------------------------- */
+
+/*
+ * Each has two sets of threads.  The one whose filter is set last gets its new
+ * ones beside those of all.
+ */
+TEST_F_TIMEOUT(except, sets_of_all_sessions, 120)
+{
+	const struct entry e[] = { { MAIN, THREADS }, { THREAD, EXCEPT } };
+	int fd[SESSIONS] = { kt_open(O_RDWR) };
+
+	ASSERT_LE(0, fd[0]);
+	for (int i = 1; i < SESSIONS; i++) {
+		fd[i] = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
+		ASSERT_LE(0, fd[i]);
+	}
+	for (int i = 1; i <= SESSIONS + 1; i++) {
+		self->fd = fd[i % SESSIONS];
+		ASSERT_EQ(0, set(self, e, ARRAY_SIZE(e)));
+	}
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	act(MAIN);
+	ASSERT_EQ(0, cue_act(&self->c[THREAD]));
+	EXPECT_EQ(B(MAIN), recorded(_metadata, self->fd));
+	EXPECT_EQ(0, kt_filter_off(fd[0], KTAPE_FILTER_PID));
+	for (int i = 0; i < SESSIONS; i++)
+		close(fd[i]);
+	self->fd = -1;
+}
+
+static pid_t sleeper(pid_t nr)
+{
+	pid_t tid[1] = { nr };
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)tid,
+		.set_tid_size = nr ? 1 : 0,
+	};
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (!pid)
+		for (;;)
+			pause();
+	return pid;
+}
+
+static pid_t told(int fd)
+{
+	struct ktape_filter_pid p = { .pid = -1 };
+	struct ktape_filter f = { .op = KTAPE_FILTER_GET,
+				  .kind = KTAPE_FILTER_PID, .nr = 1,
+				  .entries = (uintptr_t)&p };
+
+	return kt_filter(fd, &f) ? -1 : p.pid;
+}
+
+/* The number is another thread's by now, and another session follows that. */
+TEST_F(except, number_of_another)
+{
+	pid_t pid = sleeper(0);
+	int fd;
+
+	ASSERT_LT(0, pid);
+	self->fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
+	fd = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
+	ASSERT_EQ(0, kt_filter_pid(self->fd, pid, 0));
+	EXPECT_EQ(pid, told(self->fd));
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	ASSERT_EQ(pid, sleeper(pid));
+	ASSERT_EQ(0, kt_filter_pid(fd, pid, 0));
+	EXPECT_EQ(pid, told(fd));
+	EXPECT_EQ(0, told(self->fd));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

@@ -46,12 +46,16 @@ static void take(const struct kt_rec *r, struct kt_take *t)
 
 	switch (r->op) {
 	case KTAPE_EV_SYS_ENTER:
+	case KTAPE_EV_SYS_ENTER_WIDE:
 		s->enter[nr]++;
 		break;
 	case KTAPE_EV_SYS_EXIT:
 		memcpy(&ret, r->args, sizeof(ret));
 		s->exit[nr]++;
 		s->ret0[nr] += !ret;
+		break;
+	case KTAPE_EV_SYS_EXIT_WIDE:
+		s->exit[nr]++;
 		break;
 	case KTAPE_EV_SYS_SPAN:
 		memcpy(&ret, r->args, sizeof(ret));
@@ -389,6 +393,36 @@ TEST_F_TIMEOUT(gate, of_interrupts_timers_and_work, 120)
 			EXPECT_LT(0, self->t.op[p->span]);
 		close(fd);
 	}
+}
+
+/* The wide forms make the same spans. */
+TEST_F_TIMEOUT(gate, wide_forms, 60)
+{
+	struct seen *s = self->seen;
+
+	close(self->fd);
+	self->fd = kt_session_names(RING, CONTROL,
+				    KT_OPS(KTAPE_EV_SYS_ENTER_WIDE,
+					   KTAPE_EV_SYS_EXIT_WIDE));
+	ASSERT_LE(0, self->fd);
+	s->ns = GATE_NS;
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	ASSERT_EQ(0, set_gate(self->fd, KTAPE_GATE_SYSCALL, s->ns));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int i = 0; i < NAPS; i++) {
+		usleep(NAP_US);
+		kt_getppids(CALLS / NAPS);
+	}
+	kt_take(&self->t, self->fd, take, s);
+	EXPECT_EQ(0, self->t.wrong);
+	EXPECT_EQ(0, s->wrong);
+	EXPECT_EQ(NAPS, s->span[SYS_clock_nanosleep]);
+	EXPECT_EQ(0, s->sum[SYS_clock_nanosleep]);
+	EXPECT_GT(CALLS, s->span[SYS_getppid]);
+	EXPECT_EQ(0, sum(s->enter));
+	EXPECT_EQ(1, sum(s->exit));
+	EXPECT_LE(2 * (CALLS - s->span[SYS_getppid]),
+		  self->t.filtered[KTAPE_CLASS_SYSCALL]);
 }
 
 TEST_HARNESS_MAIN

@@ -136,7 +136,10 @@ COMMAND(STATS, struct ktape_stats, .result = true,
 COMMAND(CONSUMER, struct ktape_consumer,
 	.zero = { FROM(struct ktape_consumer, nr) });
 COMMAND(EVENT_INFO, struct ktape_event_info, .result = true,
-	.zero = { FROM(struct ktape_event_info, state) });
+	.zero = { { offsetof(struct ktape_event_info, state),
+		    offsetof(struct ktape_event_info, source) -
+			    offsetof(struct ktape_event_info, state) },
+		  FROM(struct ktape_event_info, reason) });
 COMMAND(METADATA, struct ktape_metadata, .result = true,
 	.zero = { MEMBER(struct ktape_metadata, flags) });
 COMMAND(WATERMARK, struct ktape_watermark,

@@ -290,7 +290,7 @@ TEST_F(value, event_info)
 		}
 		EXPECT_EQ(op, e.opcode);
 		EXPECT_EQ(0, e.error);
-		EXPECT_EQ(0, e.reserved);
+		EXPECT_EQ(0, e.source);
 		EXPECT_GE(1, e.attached);
 		len = strnlen(e.reason, sizeof(e.reason));
 		ASSERT_GT(sizeof(e.reason), len);

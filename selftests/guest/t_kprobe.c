@@ -455,4 +455,127 @@ TEST_F(kprobe, each_slot_records)
 	EXPECT_EQ(0, s.wrong);
 }
 
+/* ---- addresses ---------------------------------------------------------- */
+
+struct told {
+	int nr;
+	uint32_t tokens;
+	uint64_t v[4];
+};
+
+static void keep_values(const struct kt_rec *r, void *arg)
+{
+	struct told *t = arg;
+
+	if (r->op != SLOT(0))
+		return;
+	t->nr++;
+	t->tokens = r->dat20 >> 1;
+	memcpy(t->v, r->blob + 4, sizeof(t->v));
+}
+
+/* Where things are in the kernel is told as a token, other numbers as they are. */
+TEST_F(kprobe, addresses_are_tokens)
+{
+	static const struct {
+		unsigned long v[4];
+		uint32_t tokens;
+	} vector[] = {
+		{ { 0, 1, -1UL, -4095UL }, 0 },
+		{ { -1UL << 20, (-1UL << 20) - 1, 0xfUL << 60,
+		    (0xfUL << 60) - 1 }, 6 },
+		{ { 0xffffffff81000000, 0xffff888000001000,
+		    0xff11000000001000, 0x7fffffffffff }, 7 },
+		{ { 0xffff888000001000, 0xffff888000001000,
+		    0xffff888000001008, 0x80000000 }, 7 },
+	};
+	struct told told;
+
+	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
+		const unsigned long *v = vector[i].v;
+
+		memset(&told, 0, sizeof(told));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		ASSERT_EQ(0, kt_target_call(v));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		EXPECT_LE(0, kt_walk(&self->events, keep_values, &told));
+		EXPECT_EQ(i + 1, told.nr);
+		EXPECT_EQ(vector[i].tokens, told.tokens);
+		for (int n = 0; n < 4; n++) {
+			if (!(vector[i].tokens >> n & 1)) {
+				EXPECT_EQ(v[n], told.v[n]);
+				continue;
+			}
+			EXPECT_NE(0, told.v[n]);
+			EXPECT_EQ(0, told.v[n] >> 32);
+		}
+	}
+	/* The same address is the same token, another one is another. */
+	EXPECT_EQ(told.v[0], told.v[1]);
+	EXPECT_NE(told.v[0], told.v[2]);
+}
+
+/* ---- breakpoints -------------------------------------------------------- */
+
+#define BLOCK		4096
+#define ENOUGH		2000
+
+static void no_optimization(void)
+{
+	int fd = open("/proc/sys/debug/kprobes-optimization", O_WRONLY);
+
+	if (fd >= 0 && write(fd, "0", 1) < 0)
+		perror("# kprobes-optimization");
+	close(fd);
+}
+
+/*
+ * A probe within a function is a breakpoint, which the kernel takes for an NMI.
+ * All are recorded, and blocks that they open tell what was interrupted.
+ */
+TEST_F_TIMEOUT(kprobe, breakpoints, 60)
+{
+	struct seen s = { .opcode = SLOT(0), .expect = no_values };
+	struct ktape_probe p = { .offset = 0 };
+	struct kt_map m;
+	int fd, ret = -EINVAL, heads = 0, wrong = 0;
+
+	no_optimization();
+	/* Where an instruction begins is the compiler's business. */
+	for (uint64_t offset = 5; ret && offset < 32; offset++) {
+		memset(&p, 0, sizeof(p));
+		strcpy(p.symbol, "ktape_target");
+		p.offset = offset;
+		ret = kt_probe_op(self->main, KTAPE_PROBE_ADD, &p);
+	}
+	ASSERT_EQ(0, ret);
+	fd = kt_create(self->main, KTAPE_MODE_OVERWRITE, 1 << 20, BLOCK);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_target_calls(ENOUGH));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_map(fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
+	EXPECT_LE(0, kt_walk(&m, look, &s));
+	EXPECT_EQ(ENOUGH, s.records);
+	EXPECT_EQ(0, s.wrong);
+	for (uint64_t at = 0; at + BLOCK <= m.page->commit; at += BLOCK) {
+		const struct ktape_block *b = (const void *)(m.data + at);
+
+		heads++;
+		wrong += b->context == KTAPE_CTX_NMI ||
+			 b->context == KTAPE_CTX_IRQ;
+	}
+	EXPECT_LT(ENOUGH / 300, heads);
+	/* An interrupt may have opened one with a context record. */
+	EXPECT_GE(2, wrong);
+	kt_unmap(&m);
+	close(fd);
+	p = kt_probe_get(self->main, SLOT(0));
+	EXPECT_EQ(ENOUGH, p.hits);
+	EXPECT_EQ(0, p.missed);
+}
+
 TEST_HARNESS_MAIN

@@ -114,6 +114,31 @@ test_text()
 	result $? "the list for people says the same" $dir/err
 }
 
+# Exceptions come from many places, each of which a kernel may lack.
+test_sources()
+{
+	none "a source that is missing says why, one that is there nothing" \
+		'{ bad = 0
+		for (i = 0; ("sources[" i "].name") in f; i++)
+			if ((f["sources[" i "].available"] == "true") != \
+			    (f["sources[" i "].reason"] == ""))
+				bad = 1 }
+		 bad'
+	for source in die panic mark_victim aer_event mc_event mce_record \
+		sched_process_hang error_report_end thermal_zone_trip \
+		block_rq_error net_dev_xmit_timeout scsi_dispatch_cmd_error \
+		scsi_dispatch_cmd_timeout; do
+		is '{ got = 0
+			for (i = 0; ("sources[" i "].name") in f; i++)
+				got += f["sources[" i "].name"] == "'$source'" }
+			f["name"] == "exception" && !got' | sed "s/^/$source: /"
+	done >$dir/err
+	[ ! -s $dir/err ]
+	result $? "all sources of exceptions are told" $dir/err
+	ktape list --fields | grep ' from die  *yes' >/dev/null
+	result $? "the list for people has them, too"
+}
+
 # Each available event is in the table, with a program that is there.
 test_proofs()
 {
@@ -164,6 +189,7 @@ test_json
 test_members
 test_numbers
 test_text
+test_sources
 test_proofs
 [ "$KTAPE_KERNEL" != notp ] || test_without
 test_unloaded

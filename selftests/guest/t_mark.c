@@ -381,4 +381,94 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 	close(fd);
 }
 
+#define RATE		100	/* of tests.conf */
+#define AT_ONCE		(RATE / 10 + 1)
+#define LONG		1024
+#define COST		(1 + LONG / 64)
+#define USERS		24
+#define USERS_AT_ONCE	4	/* of module/dev_mark.c */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* What is long counts as several: bytes have a limit as well. */
+TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
+{
+	static char text[LONG];
+	int m, fd, got = 0;
+	double start, most;
+
+	ASSERT_EQ(0, chmod(KTAPE_MARK_PATH, 0666));
+	fd = kt_emit_session(256 << 10);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, setresuid(-1, OTHER + 10, -1));
+	m = ktape_mark_open();
+	ASSERT_LE(0, m);
+	memset(text, 'x', sizeof(text));
+	usleep(200000);		/* what came before is paid */
+	start = now();
+	for (int i = 0; i < 200; i++)
+		got += write(m, text, sizeof(text)) == sizeof(text);
+	/* The last one may go beyond. */
+	most = (now() - start) * RATE + AT_ONCE + COST;
+	printf("# %d of 200, %.1f at most\n", got, most / COST);
+	EXPECT_LE(1, got);
+	EXPECT_GE(most, got * COST);
+	close(m);
+	close(fd);
+}
+
+/* As uid OTHER + 20 + n, with a descriptor for each call. */
+static int as_another(int n, int go, int calls)
+{
+	int m, got = 0;
+	char c;
+
+	if (setuid(OTHER + 20 + n) || read(go, &c, 1))
+		_exit(255);
+	while (calls--) {
+		m = ktape_mark_open();
+		got += ktape_mark(m, 1, NULL) == 0;
+		close(m);
+	}
+	_exit(got);
+}
+
+/* Neither descriptors nor processes nor user ids multiply what there is. */
+TEST_F_TIMEOUT(mark, rate_of_all, 60)
+{
+	int go[2], fd, status, got = 0;
+	double start, most;
+
+	ASSERT_EQ(0, chmod(KTAPE_MARK_PATH, 0666));
+	fd = kt_emit_session(256 << 10);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pipe(go));
+	for (int i = 0; i < USERS; i++)
+		if (!fork()) {
+			close(go[1]);
+			as_another(i, go[0], 2 * AT_ONCE);
+		}
+	usleep(200000);
+	start = now();
+	close(go[1]);
+	for (int i = 0; i < USERS; i++) {
+		ASSERT_LT(0, wait(&status));
+		ASSERT_TRUE(WIFEXITED(status));
+		ASSERT_NE(255, WEXITSTATUS(status));
+		got += WEXITSTATUS(status);
+	}
+	most = (now() - start) * USERS_AT_ONCE * RATE +
+	       USERS_AT_ONCE * RATE / 10 + 1;
+	printf("# %d of %d, %.0f at most\n", got, USERS * 2 * AT_ONCE, most);
+	EXPECT_LE(USERS_AT_ONCE * RATE / 10, got);
+	EXPECT_GE(most, got);
+	close(fd);
+}
+
 TEST_HARNESS_MAIN

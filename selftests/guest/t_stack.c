@@ -2,6 +2,7 @@
 /* Call stacks on request: one behind each event, with the right functions. */
 #include "kselftest_harness.h"
 
+#include "kt_filter.h"
 #include "kt_probe.h"
 
 #define LOAD_CPU	0
@@ -269,6 +270,57 @@ TEST_F(probes, frames)
 	EXPECT_LE(at + 1, frame_of(&self->s, "set_calls"));
 	EXPECT_LT(frame_of(&self->s, "set_calls"),
 		  frame_of(&self->s, "param_attr_store"));
+}
+
+/* ---- the fate of an event ------------------------------------------------ */
+
+#define PER_SECOND	3
+
+/* A limit of stacks holds for them alone: events come without. */
+TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
+{
+	const struct ktape_filter_rate limit = { KTAPE_EV_KERNEL_STACK,
+						 PER_SECOND };
+	struct kt_take t;
+	time_t before;
+
+	kt_mask_add(self->mask, KTAPE_EV_SYS_ENTER);
+	ASSERT_EQ(0, stacks_of(self->fd, KTAPE_FILTER_SET, self->mask));
+	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, &limit, 1));
+	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
+				    KTAPE_EV_SYS_ENTER, 0, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	before = time(NULL);
+	kt_getppids(CALLS);
+	kt_take(&t, self->fd, NULL, NULL);
+	EXPECT_EQ(0, t.wrong);
+	EXPECT_LE(CALLS, t.op[KTAPE_EV_SYS_ENTER]);
+	EXPECT_EQ(0, t.rate[KTAPE_CLASS_SYSCALL]);
+	EXPECT_LE(PER_SECOND, t.op[KTAPE_EV_KERNEL_STACK]);
+	EXPECT_GE(PER_SECOND * (time(NULL) - before + 2),
+		  t.op[KTAPE_EV_KERNEL_STACK]);
+	EXPECT_EQ(t.op[KTAPE_EV_SYS_ENTER],
+		  t.op[KTAPE_EV_KERNEL_STACK] + t.rate[KTAPE_CLASS_STACK]);
+}
+
+/* An event that is lost has no stack, not even a lost one. */
+TEST_F_TIMEOUT(stack, none_of_lost_events, 60)
+{
+	int fd = kt_session(KTAPE_MODE_DISCARD, 64 << 10, 0,
+			    KT_OPS(KTAPE_EV_SYS_ENTER));
+	struct kt_take t;
+
+	ASSERT_LE(0, fd);
+	kt_mask_add(self->mask, KTAPE_EV_SYS_ENTER);
+	ASSERT_EQ(0, stacks_of(fd, KTAPE_FILTER_SET, self->mask));
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	kt_getppids(5000);
+	kt_take(&t, fd, NULL, NULL);
+	EXPECT_EQ(0, t.wrong);
+	EXPECT_LT(0, t.lost[KTAPE_CLASS_SYSCALL]);
+	EXPECT_EQ(t.op[KTAPE_EV_SYS_ENTER], t.emitted[KTAPE_CLASS_STACK]);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

@@ -4,6 +4,7 @@
 #include <linux/blkdev.h>
 #include <linux/delay.h>
 #include <linux/gfp.h>
+#include <linux/interrupt.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/pm_runtime.h>
@@ -13,6 +14,7 @@
 #include "fire.h"
 
 #define NAME		"kt-fire"
+#define IRQ		4000
 #define KMALLOC_BYTES	12345
 #define OBJECT_BYTES	3333
 #define PAGE_ORDER	3
@@ -145,6 +147,8 @@ static int fire_wakeup(void)
 	return 0;
 }
 
+static const char *disk_name = "kt-disk";
+
 /* A request of a disk that is not there; what probes look at is right. */
 static int fire_request(int (*fire)(struct request *rq))
 {
@@ -156,7 +160,7 @@ static int fire_request(int (*fire)(struct request *rq))
 	if (q && disk && rq) {
 		disk->major = 300;
 		disk->first_minor = 5;
-		strscpy(disk->disk_name, "kt-disk", sizeof(disk->disk_name));
+		strscpy(disk->disk_name, disk_name, sizeof(disk->disk_name));
 		q->disk = disk;
 		rq->q = q;
 		rq->cmd_flags = REQ_OP_WRITE | REQ_SYNC;
@@ -196,6 +200,37 @@ static int fire_merge(void)
 	return fire_request(merge);
 }
 
+/* The same number is another disk's. */
+static int fire_other_disk(void)
+{
+	int ret;
+
+	disk_name = "kt-other";
+	ret = fire_request(requeue);
+	disk_name = "kt-disk";
+	return ret;
+}
+
+static int fire_irq(const char *of)
+{
+	static char name[16];
+	static struct irqaction action = { .name = name };
+
+	strscpy(name, of, sizeof(name));
+	return FIRE(irq_handler_entry, (IRQ, &action), int, struct irqaction *);
+}
+
+static int fire_first_irq(void)
+{
+	return fire_irq("kt-irq");
+}
+
+/* Freed and requested by another one, with all of it where it was. */
+static int fire_other_irq(void)
+{
+	return fire_irq("kt-other");
+}
+
 static int fire_block_error(void)
 {
 	return fire_request(error);
@@ -216,6 +251,9 @@ static const struct fire fires[] = {
 	{ "wakeup", fire_wakeup },
 	{ "requeue", fire_requeue },
 	{ "merge", fire_merge },
+	{ "other_disk", fire_other_disk },
+	{ "irq", fire_first_irq },
+	{ "other_irq", fire_other_irq },
 	{ "block_error", fire_block_error },
 	{}
 };

@@ -26,11 +26,25 @@ static int set_calls(const char *text, const struct kernel_param *kp)
 	return ret;
 }
 
+/* One call, with four numbers of one's own. */
+static int set_call(const char *text, const struct kernel_param *kp)
+{
+	unsigned long a, b, c, d;
+
+	if (sscanf(text, "%lx %lx %lx %lx", &a, &b, &c, &d) != 4)
+		return -EINVAL;
+	WRITE_ONCE(*(unsigned long *)kp->arg, ktape_target(a, b, c, d));
+	return 0;
+}
+
+static const struct kernel_param_ops call_ops = { .set = set_call };
 static const struct kernel_param_ops calls_ops = { .set = set_calls };
 static unsigned long total;
 
 module_param_cb(calls, &calls_ops, &total, 0200);
 MODULE_PARM_DESC(calls, "call it so many times");
+module_param_cb(call, &call_ops, &total, 0200);
+MODULE_PARM_DESC(call, "call it once with these four numbers (hex)");
 
 MODULE_DESCRIPTION("a function to probe");
 MODULE_LICENSE("GPL");

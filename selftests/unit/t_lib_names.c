@@ -231,12 +231,12 @@ static const struct line plain[] = {
 	  "\"event\":\"sched_switch\",\"frames\":[\"work_fn+0x1a\",\"entry_fn\",\"0xdead\"]" },
 	{ { .opcode = 240, .nargs = 1, .args = { 0xf11d },
 	    .blob = "\1\0\0\0\x2a\0\0\0\0\0\0\0", .size = 12 },
-	  "ret=0 ip=entry_fn values=[0x2a]",
-	  "\"ret\":false,\"ip\":\"entry_fn\",\"values\":[\"0x2a\"]" },
-	{ { .opcode = 242, .dat20 = 1, .nargs = 1, .args = { 0xbeef },
+	  "ret=0 tokens=0x0 ip=entry_fn values=[0x2a]",
+	  "\"ret\":false,\"tokens\":\"0x0\",\"ip\":\"entry_fn\",\"values\":[\"0x2a\"]" },
+	{ { .opcode = 242, .dat20 = 5, .nargs = 1, .args = { 0xbeef },
 	    .blob = "\0\0\0\0", .size = 4 },
-	  "ret=1 ip=0xbeef values=[] probe=vfs_read",
-	  "\"ret\":true,\"ip\":\"0xbeef\",\"values\":[],\"probe\":\"vfs_read\"" },
+	  "ret=1 tokens=0x2 ip=0xbeef values=[] probe=vfs_read",
+	  "\"ret\":true,\"tokens\":\"0x2\",\"ip\":\"0xbeef\",\"values\":[],\"probe\":\"vfs_read\"" },
 };
 
 static void check_line(const struct line *line)

@@ -417,7 +417,8 @@ struct ktape_ring_page {
  * @id: number within the type (of an ISR: within its CPU)
  * @param1: by type
  * @param2: by type
- * @born: trace clock when it came; 0 when it was there before the module
+ * @born: trace clock when it came, of a thread that was there before the module
+ *	too, as far as the clock reaches; 0 of other things that were
  * @died: trace clock when it went, 0 while it lives
  * @name: its name, ends in NUL
  */
@@ -483,6 +484,9 @@ enum ktape_clock {
  * @registry_entries: capacity of the registry
  * @table_hash: of the event table, as in the metadata
  * @uuid: of this load of the module
+ * @names_dropped: names that found no room in the registry or were refused
+ * @names_reused: entries of what is gone that were used again
+ * @names_evicted: names of programs, which have half of it, that newer ones replaced
  */
 struct ktape_features {
 	__u32 size;
@@ -495,6 +499,9 @@ struct ktape_features {
 	__u32 registry_entries;
 	__u64 table_hash;
 	__u8 uuid[16];
+	__u64 names_dropped;
+	__u64 names_reused;
+	__u64 names_evicted;
 };
 
 /**
@@ -685,15 +692,19 @@ enum ktape_event_state {
 	KTAPE_EVENT_GONE = 7
 };
 
+#define KTAPE_SOURCE_NAME	40
+
 /**
- * struct ktape_event_info - availability of one event
+ * struct ktape_event_info - availability of one event, or of one of its sources
  * @size: of the structure
  * @opcode: in: which event
  * @state: enum ktape_event_state
  * @error: negative errno with KTAPE_EVENT_FAILED
  * @attached: 1 while its probe is attached
- * @reserved: zero
+ * @source: in: 0: the event; n: the n-th source of it, a tracepoint or notifier
+ *	(ENOENT: it has less)
  * @reason: text for people, ends in NUL; empty when available
+ * @name: of the source, ends in NUL
  */
 struct ktape_event_info {
 	__u32 size;
@@ -701,8 +712,9 @@ struct ktape_event_info {
 	__u32 state;
 	__s32 error;
 	__u32 attached;
-	__u32 reserved;
+	__u32 source;
 	char reason[64];
+	char name[KTAPE_SOURCE_NAME];
 };
 
 /**

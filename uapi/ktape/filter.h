@@ -88,7 +88,8 @@ struct ktape_filter_pid {
 
 /**
  * enum ktape_gate - pairs of events of which a gate lets only long ones through
- * @KTAPE_GATE_SYSCALL: sys_enter and sys_exit, fast forms
+ * @KTAPE_GATE_SYSCALL: sys_enter and sys_exit, fast or wide; the span has no
+ *	arguments of the call
  * @KTAPE_GATE_IRQ: irq_handler_entry and exit
  * @KTAPE_GATE_SOFTIRQ: softirq_entry and exit
  * @KTAPE_GATE_TIMER: timer_expire_entry and exit
@@ -204,6 +205,8 @@ enum ktape_probe_op {
  * @missed: out: how often it was hit and could not be recorded: within another
  *	probe, within the reading of the trace clock, or at too many calls at once
  * @symbol: ends in NUL
+ *
+ * Arguments and values that are addresses in the kernel are recorded as tokens.
  *
  * Probes are the module's, not the session's: they stay until they are removed
  * and are recorded by each session that has them in its profile.  ENOENT: no

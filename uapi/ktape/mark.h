@@ -5,6 +5,9 @@
  * write() records its bytes as one text event, without a newline at the end.
  * Whoever may write to the device may emit opcodes 17 to 24; without CAP_PERFMON
  * at a limited rate (EBUSY above it, counted as lost), and no exceptions (EPERM).
+ * The rate is that of a user, whatever he has open, and four times as much that of
+ * all users together.  An event counts as one and one more for each 64 bytes of
+ * text, message or buffer.
  */
 #ifndef _KTAPE_MARK_H
 #define _KTAPE_MARK_H

@@ -22,11 +22,15 @@
  * @KTAPE_OBJ_USER_EVENT: id of a user event; param1 formats of its arguments,
  *	4 bits each, the first in the lowest (uapi/README.md); param2 how many
  * @KTAPE_OBJ_BLOCK_DEVICE: id major << 20 | minor; name of the disk
- * @KTAPE_OBJ_NET_DEVICE: id index; name of the device
- * @KTAPE_OBJ_CGROUP: id low half, param1 high half of its number; the end of
+ * @KTAPE_OBJ_NET_DEVICE: id index in the initial net name space; of another one's
+ *	device a number with KTAPE_NETDEV_OTHER; param1 inode number of its name
+ *	space; param2 index there; name of the device
+ * @KTAPE_OBJ_CGROUP: of version 2: id low half, param1 high half of its number;
+ *	param2 low half of its parent's number, 0: it is the root; name the end of
  *	its path
  * @KTAPE_OBJ_PROBE: id opcode; param1 1: at the return; name of the function
- * @KTAPE_OBJ_SYSCALL: id number; param1 AUDIT_ARCH_* of its table
+ * @KTAPE_OBJ_SYSCALL: id number; param1 AUDIT_ARCH_* of its table.  The module
+ *	makes none of them: number and table tell the call to whoever has the list
  * @KTAPE_OBJ_USER: from here on objects of the user: KTAPE_OBJ_USER + the type
  *	of ThreadX (enum ktape_user_object)
  */
@@ -94,5 +98,8 @@ enum ktape_user_object {
 	KTAPE_USER_RKH_STATE = 34,
 	KTAPE_USER_RKH_ACTOR = 35
 };
+
+/* Bit in the number of a network device that is not of the initial name space. */
+#define KTAPE_NETDEV_OTHER	(1U << 31)
 
 #endif /* _KTAPE_OBJECTS_H */

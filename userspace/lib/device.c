@@ -197,17 +197,25 @@ int ktape_device_position(struct ktape_device *device,
 	return kt_device_ioctl(device, KTAPE_IOC_CONSUMER, &c);
 }
 
-int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
-			    struct ktape_event_info *info)
+int ktape_device_event_source(struct ktape_device *device, unsigned int opcode,
+			      unsigned int source, struct ktape_event_info *info)
 {
 	int err;
 
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
 	info->opcode = opcode;
+	info->source = source;
 	err = kt_device_ioctl(device, KTAPE_IOC_EVENT_INFO, info);
 	info->reason[sizeof(info->reason) - 1] = '\0';
+	info->name[sizeof(info->name) - 1] = '\0';
 	return err;
+}
+
+int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
+			    struct ktape_event_info *info)
+{
+	return ktape_device_event_source(device, opcode, 0, info);
 }
 
 int ktape_device_metadata(struct ktape_device *device, char **text, size_t *len)

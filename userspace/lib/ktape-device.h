@@ -239,6 +239,19 @@ int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
 			    struct ktape_event_info *info);
 
 /**
+ * ktape_device_event_source() - can this event be recorded from that source?
+ * @device: any session
+ * @opcode: which event
+ * @source: which of its tracepoints and notifiers, from 1 on; 0: the event
+ * @info: filled
+ *
+ * Return: 0 or the errno of the ioctl; -ENOENT: it has less sources.
+ */
+int ktape_device_event_source(struct ktape_device *device, unsigned int opcode,
+			      unsigned int source,
+			      struct ktape_event_info *info);
+
+/**
  * ktape_device_metadata() - CTF metadata of this load of the module
  * @device: any session
  * @text: set to text that the caller frees

@@ -17,7 +17,7 @@ static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, offsetof(struct list_options, json), NULL,
 	  "a JSON array" },
 	{ "fields", 'f', KT_OPT_FLAG, offsetof(struct list_options, fields),
-	  NULL, "the fields of each event as well" },
+	  NULL, "the fields and sources of each event as well" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct list_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
@@ -84,7 +84,31 @@ static void print_fields(const struct ktape_event_desc *d)
 	}
 }
 
-static void print_text(const struct ktape_event_desc *d,
+/* The tracepoints and notifiers of an event that is @known. */
+static bool next_source(struct ktape_device *device, bool known,
+			unsigned int opcode, unsigned int n,
+			struct ktape_event_info *e)
+{
+	return known && !ktape_device_event_source(device, opcode, n, e);
+}
+
+static void print_sources(struct ktape_device *device, unsigned int opcode,
+			  bool known)
+{
+	struct ktape_event_info e;
+
+	for (unsigned int n = 1; next_source(device, known, opcode, n, &e);
+	     n++) {
+		printf("        from %-9s %s", e.name,
+		       e.state == KTAPE_EVENT_AVAILABLE ? "yes" : "no");
+		if (*e.reason)
+			printf(" [%s]", e.reason);
+		putchar('\n');
+	}
+}
+
+static void print_text(struct ktape_device *device,
+		       const struct ktape_event_desc *d,
 		       const struct availability *a, bool fields)
 {
 	const struct ktape_class_desc *c = ktape_class_desc(d->event_class);
@@ -95,8 +119,10 @@ static void print_text(const struct ktape_event_desc *d,
 	if (!a->available)
 		printf(" [%s]", a->reason);
 	putchar('\n');
-	if (fields)
-		print_fields(d);
+	if (!fields)
+		return;
+	print_fields(d);
+	print_sources(device, d->opcode, a->known);
 }
 
 static void print_member(const char *name, const char *text)
@@ -117,7 +143,27 @@ static const char *type_of(const struct ktape_field *f)
 	}
 }
 
-static void print_json(const struct ktape_event_desc *d,
+static void print_json_sources(struct ktape_device *device,
+			       unsigned int opcode, bool known)
+{
+	struct ktape_event_info e;
+
+	printf(",\"sources\":[");
+	for (unsigned int n = 1; next_source(device, known, opcode, n, &e);
+	     n++) {
+		printf("%s{\"name\":", n > 1 ? "," : "");
+		put_json_text(e.name);
+		printf(",\"available\":%s,\"attached\":%s",
+		       truth(e.state == KTAPE_EVENT_AVAILABLE),
+		       truth(e.attached));
+		print_member("reason", e.reason);
+		putchar('}');
+	}
+	putchar(']');
+}
+
+static void print_json(struct ktape_device *device,
+		       const struct ktape_event_desc *d,
 		       const struct availability *a)
 {
 	const char *comma = "";
@@ -146,7 +192,9 @@ static void print_json(const struct ktape_event_desc *d,
 		putchar('}');
 		comma = ",";
 	}
-	printf("]}");
+	putchar(']');
+	print_json_sources(device, d->opcode, a->known);
+	putchar('}');
 }
 
 static int run(int argc, char **argv)
@@ -179,10 +227,10 @@ static int run(int argc, char **argv)
 		look(device, no_device, i, &a);
 		if (o.json) {
 			fputs(comma, stdout);
-			print_json(d, &a);
+			print_json(device, d, &a);
 			comma = ",\n";
 		} else {
-			print_text(d, &a, o.fields);
+			print_text(device, d, &a, o.fields);
 		}
 	}
 	if (o.json)

@@ -41,7 +41,8 @@ struct ktape_record {
 /**
  * struct ktape_sink - an upcall
  * @owner: THIS_MODULE; its sinks go with it at the latest
- * @mask: bit n: opcode n is wanted
+ * @mask: bit n: opcode n is wanted; not those that are of one session: control
+ *	records but registry and context, spans, kernel_stack
  * @event: called in the context of the event: task, softirq, irq or NMI, with
  *	preemption disabled, possibly under locks of the scheduler.  It must not
  *	sleep, wake, allocate, print or emit.  Profiles and filters of sessions

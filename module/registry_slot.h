@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Free, dead and made-up entries of the registry. */
+#ifndef _KT_REGISTRY_SLOT_H
+#define _KT_REGISTRY_SLOT_H
+
+#include <linux/limits.h>
+#include <linux/types.h>
+
+#define KT_SLOT_NONE	U32_MAX
+
+int kt_slots_init(u32 nr);
+void kt_slots_exit(void);
+u32 kt_slot_take(void);
+void kt_slot_made(u32 slot);
+void kt_slot_give(u32 slot, bool was_made);
+u32 kt_slot_oldest_made(u32 share);
+void kt_slot_refuse(void);
+
+#endif /* _KT_REGISTRY_SLOT_H */

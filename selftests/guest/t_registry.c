@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names and what comes with them: threads older than the module, priorities that
+ * change, names that give way, numbers that become another one's.  Loaded with
+ * registry=1024.
+ */
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include <ktape_mark.h>
+#include "kt_fire.h"
+
+#define SHARE		512	/* half of the registry */
+#define IRQ		4000	/* of kt_fire */
+#define DISK		(300U << 20 | 5)
+#define CGROUPS		"/sys/fs/cgroup"
+
+FIXTURE(names)
+{
+	struct kt_hits h;
+};
+
+FIXTURE_SETUP(names)
+{
+}
+
+FIXTURE_TEARDOWN(names)
+{
+	kt_hits_free(&self->h);
+	kt_rmmod("kt_fire");
+}
+
+/* The entry of a type that a function likes, the latest one. */
+static bool find(uint32_t type, bool (*likes)(const struct ktape_object_entry *e),
+		 struct ktape_object_entry *to)
+{
+	const struct ktape_object_entry *e;
+	bool found = false;
+	size_t nr;
+
+	e = kt_objects(&nr);
+	for (size_t i = 0; i < nr; i++)
+		if (e[i].type == type && likes(&e[i]) &&
+		    (!found || e[i].born >= to->born)) {
+			*to = e[i];
+			found = true;
+		}
+	return found;
+}
+
+/* ---- threads --------------------------------------------------------------- */
+
+static bool is_init(const struct ktape_object_entry *e)
+{
+	return e->id == 1 && !e->died;
+}
+
+static bool is_self(const struct ktape_object_entry *e)
+{
+	return e->id == (uint32_t)getpid() && !e->died;
+}
+
+/* The first process is as old as the system, on the module's clock too. */
+TEST_F(names, born_before_the_module)
+{
+	struct ktape_object_entry e;
+	struct ktape_features f;
+	struct timespec up;
+	int fd = kt_open(O_RDWR);
+	struct ktape_object_entry now;
+	double age;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_features(fd, &f));
+	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_init, &e));
+	ASSERT_EQ(0, clock_gettime(CLOCK_BOOTTIME, &up));
+	EXPECT_NE(0, e.born);
+	/* A thread that comes now has the time of now: this test is one. */
+	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_self, &now));
+	age = (double)(int64_t)(now.born - e.born) / (double)f.clock_hz;
+	printf("# init is %.1f s old, the system %ld s\n", age, up.tv_sec);
+	EXPECT_LT((double)up.tv_sec - 10 * kt_scale(), age);
+	EXPECT_GT((double)up.tv_sec + 10 * kt_scale(), age);
+	close(fd);
+}
+
+/* The priority that it has when a session starts or stops. */
+TEST_F(names, priority_changes)
+{
+	struct sched_param rt = { .sched_priority = 7 };
+	struct ktape_object_entry e;
+	int fd;
+
+	ASSERT_EQ(0, setpriority(PRIO_PROCESS, 0, 5));
+	fd = kt_record(KT_OPS(KTAPE_EV_MARK));
+	ASSERT_LE(0, fd);
+	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_self, &e));
+	EXPECT_EQ(125, e.param2 & 0xff);
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &rt));
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_self, &e));
+	EXPECT_EQ(99 - 7, e.param2 & 0xff);
+	EXPECT_EQ(SCHED_FIFO, e.param2 >> 8 & 0xff);
+}
+
+/* ---- names that give way --------------------------------------------------- */
+
+static int living(uint32_t type, uint32_t from, uint32_t to)
+{
+	const struct ktape_object_entry *e;
+	size_t nr;
+	int n = 0;
+
+	e = kt_objects(&nr);
+	for (size_t i = 0; i < nr; i++)
+		n += e[i].type == type && !e[i].died && e[i].id >= from &&
+		     e[i].id < to;
+	return n;
+}
+
+/* Programs have half of the table, the newest names of theirs. */
+TEST_F_TIMEOUT(names, made_names_have_a_share, 120)
+{
+	int m = ktape_mark_open(), fd = kt_open(O_RDWR), before;
+	struct ktape_features f, g;
+	uint64_t evicted;
+
+	ASSERT_LE(0, m);
+	ASSERT_EQ(0, kt_features(fd, &f));
+	before = living(KTAPE_OBJ_MARKER, 0, ~0U);
+	for (uint32_t i = 0; i < 2 * SHARE; i++)
+		ASSERT_EQ(0, ktape_name_marker(m, 1000 + i, "made"));
+	ASSERT_EQ(0, kt_features(fd, &g));
+	EXPECT_EQ(SHARE, living(KTAPE_OBJ_MARKER, 0, ~0U));
+	EXPECT_EQ(SHARE, living(KTAPE_OBJ_MARKER, 1000 + SHARE,
+				1000 + 2 * SHARE));
+	evicted = g.names_evicted - f.names_evicted;
+	EXPECT_EQ(before + SHARE, (int)evicted);
+	/* A name that is there is no new one. */
+	ASSERT_EQ(0, ktape_name_marker(m, 1000 + SHARE, "again"));
+	ASSERT_EQ(0, kt_features(fd, &f));
+	EXPECT_EQ(g.names_evicted, f.names_evicted);
+	EXPECT_EQ(f.names_dropped, g.names_dropped);
+	/* What goes makes room. */
+	for (uint32_t i = 0; i < 2 * SHARE; i++)
+		ASSERT_EQ(0, ktape_name_marker(m, 1000 + i, ""));
+	EXPECT_EQ(0, living(KTAPE_OBJ_MARKER, 0, ~0U));
+	ASSERT_EQ(0, ktape_name_marker(m, 1, "alone"));
+	ASSERT_EQ(0, kt_features(fd, &g));
+	EXPECT_EQ(g.names_evicted, f.names_evicted);
+	EXPECT_EQ(0, ktape_name_marker(m, 1, ""));
+	close(fd);
+	close(m);
+}
+
+/* ---- numbers that become another one's ------------------------------------- */
+
+static bool was_first(const struct ktape_object_entry *e)
+{
+	return (e->id == IRQ && !strcmp(e->name, "kt-irq")) ||
+	       (e->id == DISK && !strcmp(e->name, "kt-disk"));
+}
+
+static bool is_other(const struct ktape_object_entry *e)
+{
+	return (e->id == IRQ || e->id == DISK) && !strcmp(e->name, "kt-other");
+}
+
+static void another_has_it(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(names)*self, unsigned int opcode,
+			   uint32_t type, uint32_t id, const char *first,
+			   const char *other)
+{
+	struct ktape_object_entry old, new;
+	char name[KTAPE_NAME_SIZE];
+	int fd = kt_record((const unsigned char[]){ opcode, 0 });
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, kt_fire(first, 1));
+	ASSERT_EQ(0, kt_object_name(type, id, name));
+	ASSERT_EQ(0, kt_fire(other, 1));
+	for (int i = 0; i < 100 * kt_scale() && !find(type, is_other, &new); i++)
+		usleep(20000);
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	ASSERT_TRUE(find(type, was_first, &old));
+	ASSERT_TRUE(find(type, is_other, &new));
+	for (int i = 0, n = 0; i < self->h.nr; i++) {
+		const struct kt_hit *hit = &self->h.hit[i];
+
+		if (hit->dat20 != id && hit->args[0] != id)
+			continue;
+		/* The first event is the first one's, the second the other's. */
+		if (!n++) {
+			EXPECT_GT(new.born, hit->ts);
+			EXPECT_GT(old.died, hit->ts);
+		} else {
+			EXPECT_LE(new.born, hit->ts);
+			EXPECT_LE(old.died, hit->ts);
+		}
+	}
+}
+
+TEST_F_TIMEOUT(names, interrupt_of_another, 60)
+{
+	ASSERT_EQ(0, kt_fire_load());
+	another_has_it(_metadata, self, KTAPE_EV_IRQ_HANDLER_ENTRY,
+		       KTAPE_OBJ_IRQ, IRQ, "irq", "other_irq");
+}
+
+TEST_F_TIMEOUT(names, disk_of_another, 60)
+{
+	ASSERT_EQ(0, kt_fire_load());
+	another_has_it(_metadata, self, KTAPE_EV_BLOCK_RQ_REQUEUE,
+		       KTAPE_OBJ_BLOCK_DEVICE, DISK, "requeue", "other_disk");
+}
+
+/* ---- cgroups --------------------------------------------------------------- */
+
+static uint64_t cgroup;
+
+static bool is_cgroup(const struct ktape_object_entry *e)
+{
+	return e->id == (uint32_t)cgroup && e->param1 == cgroup >> 32;
+}
+
+TEST_F(names, cgroups)
+{
+	struct ktape_object_entry e;
+	struct stat root, st;
+
+	ASSERT_EQ(0, stat(CGROUPS, &root));
+	cgroup = root.st_ino;
+	ASSERT_TRUE(find(KTAPE_OBJ_CGROUP, is_cgroup, &e));
+	EXPECT_STREQ("/", e.name);
+	EXPECT_EQ(0, e.param2);
+	ASSERT_EQ(0, mkdir(CGROUPS "/kt_a_name_that_is_longer_than_31", 0700));
+	ASSERT_EQ(0, stat(CGROUPS "/kt_a_name_that_is_longer_than_31", &st));
+	cgroup = st.st_ino;
+	ASSERT_TRUE(find(KTAPE_OBJ_CGROUP, is_cgroup, &e));
+	EXPECT_STREQ("t_a_name_that_is_longer_than_31", e.name);
+	EXPECT_EQ((uint32_t)root.st_ino, e.param2);
+	EXPECT_EQ(0, e.died);
+	ASSERT_EQ(0, rmdir(CGROUPS "/kt_a_name_that_is_longer_than_31"));
+	ASSERT_TRUE(find(KTAPE_OBJ_CGROUP, is_cgroup, &e));
+	EXPECT_NE(0, e.died);
+}
+
+/* ---- network name spaces --------------------------------------------------- */
+
+static uint32_t space;
+
+static bool is_of_space(const struct ktape_object_entry *e)
+{
+	return e->param1 == space && !strcmp(e->name, "lo");
+}
+
+static int send_to_self(void)
+{
+	struct ifreq r = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int s = socket(AF_INET, SOCK_DGRAM, 0), ret;
+
+	ret = ioctl(s, SIOCSIFFLAGS, &r) ||
+	      sendto(s, "x", 1, 0, (void *)&to, sizeof(to)) != 1;
+	close(s);
+	return ret;
+}
+
+/* Another name space has an index 1 as well, and is told apart. */
+TEST_F_TIMEOUT(names, network_of_another_space, 60)
+{
+	struct ktape_object_entry e;
+	struct stat init, st;
+	int fd, seen = 0;
+
+	ASSERT_EQ(0, stat("/proc/self/ns/net", &init));
+	space = init.st_ino;
+	ASSERT_TRUE(find(KTAPE_OBJ_NET_DEVICE, is_of_space, &e));
+	EXPECT_EQ(1, e.id);
+	EXPECT_EQ(1, e.param2);
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	ASSERT_EQ(0, stat("/proc/self/ns/net", &st));
+	space = st.st_ino;
+	ASSERT_TRUE(find(KTAPE_OBJ_NET_DEVICE, is_of_space, &e));
+	EXPECT_EQ(1, e.param2);
+	EXPECT_NE(0, e.id & KTAPE_NETDEV_OTHER);
+	fd = kt_record(KT_OPS(KTAPE_EV_NET_DEV_START_XMIT));
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, send_to_self());
+	ASSERT_EQ(0, kt_recorded(&self->h, fd));
+	for (int i = 0; i < self->h.nr; i++)
+		seen += self->h.hit[i].args[0] == e.id;
+	EXPECT_LE(1, seen);
+}
+
+TEST_HARNESS_MAIN
