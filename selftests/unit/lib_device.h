@@ -28,6 +28,7 @@ static struct ktape_device device = { .fd = -1 };
 static unsigned char *memory;
 static unsigned int emitted;		/* in the rings */
 static bool closes = true;		/* flush closes open blocks */
+static bool running;
 
 static struct {
 	uint64_t block;			/* that is open */
@@ -54,6 +55,7 @@ int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
 	(void)d;
 	memset(layout, 0, sizeof(*layout));
 	layout->nr = RINGS;
+	layout->running = running;
 	for (i = 0; i < RINGS; i++) {
 		e[i].cpu = (int)(i % EVENT_RINGS);
 		e[i].kind = i < EVENT_RINGS ? KTAPE_RING_EVENT

@@ -271,12 +271,30 @@ ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset);
 /* After some, so many direct writes stop early, the last of them is refused. */
 static int whole_writes, short_writes;
 
+/* Writing makes events. */
+static bool echoes;
+
+static void echo(void)
+{
+	unsigned int i;
+	uint64_t most = (BLOCKS - 1) * BLOCK, begin;
+
+	if (!echoes)
+		return;
+	for (i = 0; i < RINGS; i++) {
+		begin = (rings[i].block + 1) * BLOCK;
+		device_page(i)->tail = begin > most ? begin - most : 0;
+	}
+	device_grow(1, 5);
+}
+
 ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset)
 {
 	struct iovec part = { .iov_base = iov->iov_base, .iov_len = 1000 };
 	int flags = fcntl(fd, F_GETFL);
 	ssize_t n;
 
+	echo();
 	if (!(flags & O_DIRECT) || !short_writes || whole_writes-- > 0)
 		return syscall(SYS_pwritev, fd, iov, nr, offset, 0);
 	if (short_writes-- == 1) {
@@ -317,6 +335,49 @@ static void test_short_direct(void)
 	}
 }
 
+/* ---- a session that goes on ----------------------------------------------- */
+
+static void leave_live(bool runs)
+{
+	struct ktape_recorder_options how = {
+		.dir = dir,
+		.flags = KTAPE_RECORD_NO_URING | KTAPE_RECORD_ATTACHED,
+	};
+	struct ktape_recorder_stats stats;
+	struct ktape_recorder *r;
+	struct trace_result read;
+	unsigned int had;
+
+	trace_remove(dir);
+	device_begin();
+	device_grow(2, 33);
+	had = emitted;
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	/* It has stopped, but somebody starts it when we leave. */
+	running = runs;
+	echoes = true;
+	alarm(20);
+	check(!ktape_recorder_finish(r), "finish");
+	alarm(0);
+	echoes = false;
+	running = false;
+	ktape_recorder_stats(r, &stats);
+	ktape_recorder_close(r);
+	check(emitted > had, "nothing came while it was written");
+	check_equal(stats.records, had);
+	check_equal(stats.missed, 0);
+	trace_read(dir, 0, &read);
+	check(read.events == had && !read.lost && !read.corrupt &&
+	      !read.truncated, "%u events of %u, %llu lost", read.events, had,
+	      (unsigned long long)read.lost);
+}
+
+static void test_leave(void)
+{
+	leave_live(true);
+	leave_live(false);
+}
+
 static const struct tap_test tests[] = {
 	{ "a trace is replaced when it may be", test_replace },
 	{ "what is no trace of ours stays whole", test_foreign },
@@ -326,6 +387,7 @@ static const struct tap_test tests[] = {
 	{ "the recorder: a reader that takes nothing", test_stuck_pipe },
 	{ "the recorder: nothing is left when cancelled", test_cancel },
 	{ "direct writes that end early", test_short_direct },
+	{ "what comes after the end is neither read nor missed", test_leave },
 };
 
 int main(int argc, char **argv)

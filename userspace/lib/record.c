@@ -335,24 +335,33 @@ static void drain_open(struct ktape_recorder *rec, bool stopped)
 	}
 }
 
-/* A session that goes on ends here for us.  Return: has it stopped? */
-static bool leave(struct ktape_recorder *rec)
+/* Is somebody recording?  Return: 1, 0, or negative errno. */
+static int is_running(struct ktape_recorder *rec)
 {
 	struct ktape_layout_entry *entries = NULL;
 	struct ktape_layout layout;
-	int err;
+	int err = ktape_device_layout(rec->device, &layout, &entries);
 
-	if (!rec->attached)
-		return true;
-	err = ktape_device_layout(rec->device, &layout, &entries);
 	free(entries);
-	if (err)
-		kt_record_fail(rec, err);
-	if (!err && !layout.running)
-		return true;
+	return err ? err : layout.running != 0;
+}
+
+/*
+ * The session ends here for us: writing makes events, so in one that goes on,
+ * or is started anew by others, there would always be more.
+ *
+ * Return: had it stopped, and are the counts exact?
+ */
+static bool leave(struct ktape_recorder *rec)
+{
+	int before = rec->attached ? is_running(rec) : 0, after;
+
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_ring_end_here(kt_reader_ring(rec->reader, i));
-	return false;
+	after = rec->attached ? is_running(rec) : 0;
+	if (before < 0 || after < 0)
+		kt_record_fail(rec, before < 0 ? before : after);
+	return !before && !after;
 }
 
 int ktape_recorder_finish(struct ktape_recorder *recorder)

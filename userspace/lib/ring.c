@@ -35,13 +35,6 @@ uint64_t kt_ring_commit(const struct kt_ring *r)
 	return r->limited ? kt_min(commit, r->limit) : commit;
 }
 
-/* What comes from now on is not read. */
-void kt_ring_end_here(struct kt_ring *r)
-{
-	r->limit = kt_ring_commit(r);
-	r->limited = true;
-}
-
 static uint64_t lowest(const struct kt_ring *r)
 {
 	return kt_max(load(r, &r->page->tail), load(r, &r->page->floor));
@@ -74,10 +67,31 @@ uint64_t kt_ring_page_lost(const struct kt_ring *r)
 }
 
 /* Records that the ring took; exact while the session is stopped. */
-uint64_t kt_ring_page_count(const struct kt_ring *r)
+static uint64_t page_count(const struct kt_ring *r)
 {
 	return kt_ring_sum(r->page->emitted) - kt_ring_sum(r->page->filtered) -
 	       kt_ring_page_lost(r);
+}
+
+/* What comes from now on is not read, and not counted either. */
+void kt_ring_end_here(struct kt_ring *r)
+{
+	r->limit = kt_ring_commit(r);
+	r->limit_count = page_count(r);
+	r->limit_lost = kt_ring_page_lost(r);
+	r->limited = true;
+}
+
+/* Records that the ring took, up to where reading ends. */
+uint64_t kt_ring_end_count(const struct kt_ring *r)
+{
+	return r->limited ? r->limit_count : page_count(r);
+}
+
+/* Events that it lost up to there. */
+uint64_t kt_ring_end_lost(const struct kt_ring *r)
+{
+	return r->limited ? r->limit_lost : kt_ring_page_lost(r);
 }
 
 /* Records that the ring had taken when a block was closed. */

@@ -19,6 +19,8 @@
  * @held: of a snapshot session, of which nothing is read before it is stopped
  * @limited: nothing is read from @limit on
  * @limit: a position
+ * @limit_count: records that the ring had taken there
+ * @limit_lost: events that it had lost there
  * @pos: next byte to be delivered
  * @part: a part of the block at @pos was delivered, until @ts
  * @gap: blocks before @pos were lost
@@ -46,6 +48,8 @@ struct kt_ring {
 	bool held;
 	bool limited;
 	uint64_t limit;
+	uint64_t limit_count;
+	uint64_t limit_lost;
 
 	uint64_t pos;
 	bool part;
@@ -94,8 +98,9 @@ struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring);
 uint64_t kt_ring_commit(const struct kt_ring *r);
 bool kt_ring_intact(const struct kt_ring *r, uint64_t block);
 uint64_t kt_ring_sum(const __u64 *counts);
+uint64_t kt_ring_end_lost(const struct kt_ring *r);
+uint64_t kt_ring_end_count(const struct kt_ring *r);
 uint64_t kt_ring_page_lost(const struct kt_ring *r);
-uint64_t kt_ring_page_count(const struct kt_ring *r);
 void kt_ring_begin(struct kt_ring *r);
 void kt_ring_end_here(struct kt_ring *r);
 void kt_ring_skip(struct kt_ring *r);

@@ -34,6 +34,7 @@ static int open_first(struct record *r, const char *path)
 		.dir = path,
 		.remark = r->log.remark,
 		.flags = KTAPE_RECORD_PIECES |
+			 (r->o.session ? KTAPE_RECORD_ATTACHED : 0U) |
 			 (r->o.no_uring ? KTAPE_RECORD_NO_URING : 0U) |
 			 (r->log.file ? KTAPE_RECORD_FILE : 0U) |
 			 (r->log.zstd ? KTAPE_RECORD_ZSTD : 0U),
