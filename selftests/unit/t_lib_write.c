@@ -378,6 +378,59 @@ static void test_leave(void)
 	leave_live(false);
 }
 
+/*
+ * A session was cleared while it ran: one ring begins in the midst of a block
+ * and gets no more, the others get full.  That one's begin must not keep the
+ * session from hearing of the others.
+ */
+static void test_cleared(void)
+{
+	struct ktape_recorder_options how = { .flags = KTAPE_RECORD_ATTACHED };
+	struct ktape_recorder *r;
+	unsigned int i;
+
+	device_begin();
+	device_grow(2, 33);
+	for (i = 0; i < RINGS; i++) {
+		device_page(i)->floor = device_page(i)->commit;
+		cursors[i] = device_page(i)->floor;
+	}
+	how.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	for (i = 2; i < BLOCKS; i++)
+		device_close(0, UINT32_MAX);
+	while (ktape_recorder_step(r) > 0)
+		;
+	check_equal(cursors[0], BLOCKS * BLOCK);
+	check_equal(cursors[1], device_page(1)->floor);
+	ktape_recorder_close(r);
+	close(how.fd);
+}
+
+/* Somebody else has moved one of our cursors: the others are taken. */
+static void test_refused(void)
+{
+	struct ktape_recorder_options how = { .flags = KTAPE_RECORD_ATTACHED };
+	struct ktape_recorder *r;
+
+	device_begin();
+	how.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	device_grow(2, 33);
+	cursors[1] = device_page(1)->commit;
+	while (ktape_recorder_step(r) > 0)
+		;
+	check_equal(cursors[0], 2 * BLOCK);
+	check_equal(cursors[2], 2 * BLOCK);
+	cursors[1] = 0;
+	device_grow(1, 33);
+	while (ktape_recorder_step(r) > 0)
+		;
+	check_equal(cursors[1], 3 * BLOCK);
+	ktape_recorder_close(r);
+	close(how.fd);
+}
+
 static const struct tap_test tests[] = {
 	{ "a trace is replaced when it may be", test_replace },
 	{ "what is no trace of ours stays whole", test_foreign },
@@ -388,6 +441,8 @@ static const struct tap_test tests[] = {
 	{ "the recorder: nothing is left when cancelled", test_cancel },
 	{ "direct writes that end early", test_short_direct },
 	{ "what comes after the end is neither read nor missed", test_leave },
+	{ "positions of a session that was cleared", test_cleared },
+	{ "a position that is refused keeps no other back", test_refused },
 };
 
 int main(int argc, char **argv)

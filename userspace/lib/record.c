@@ -8,6 +8,24 @@
 
 #define WAIT_MS		20
 
+/*
+ * Where the session has us.  We may read behind that, in what it no longer
+ * waits for, but positions only grow.
+ */
+static int begin_out(struct ktape_recorder *rec, const struct kt_ring *r,
+		     struct kt_out *out)
+{
+	struct ktape_reader_info info;
+	int err = ktape_device_reader(rec->device, r->cpu, r->kind, &info);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	out->position = kt_ring_widen(r, info.position);
+	out->reported = out->position;
+	return 0;
+}
+
 /* Make room for what depends on how many rings there are. */
 static int adopt_rings(struct ktape_recorder *rec)
 {
@@ -15,6 +33,7 @@ static int adopt_rings(struct ktape_recorder *rec)
 	struct ktape_position *positions;
 	struct kt_out *outs;
 	void *block;
+	int err;
 
 	if (nr == rec->nr_outs)
 		return 0;
@@ -30,7 +49,9 @@ static int adopt_rings(struct ktape_recorder *rec)
 		const struct kt_ring *r = rec->reader->rings[rec->nr_outs];
 		size_t size = kt_max(r->block_size, KT_NAMES_PACKET);
 
-		memset(&outs[rec->nr_outs], 0, sizeof(*outs));
+		err = begin_out(rec, r, &outs[rec->nr_outs]);
+		if (err)
+			return err;
 		if (rec->block_size >= size)
 			continue;
 		if (posix_memalign(&block, KT_DIRECT_ALIGN, size))
@@ -255,25 +276,57 @@ static void drain_copies(struct ktape_recorder *rec, unsigned int ring)
 		kt_record_fail(rec, (int)len);
 }
 
-/* Tell the session what need not be kept for us. */
+static bool has_moved(const struct kt_out *out)
+{
+	return (int64_t)(out->position - out->reported) > 0;
+}
+
+static void reported(struct kt_out *out)
+{
+	out->reported = out->position;
+}
+
+/* The session takes all positions of a call or none: one by one then. */
+static void report_each(struct ktape_recorder *rec)
+{
+	const struct ktape_position *p = rec->positions;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		if (has_moved(&rec->outs[i]) &&
+		    !ktape_device_position(rec->device, p++, 1))
+			reported(&rec->outs[i]);
+	}
+}
+
+/*
+ * Tell the session what need not be kept for us.  What it refuses, because
+ * others have moved us on, is told again when there is more.
+ */
 static void report(struct ktape_recorder *rec)
 {
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < rec->nr_outs; i++) {
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
-		struct kt_out *out = &rec->outs[i];
+		const struct kt_out *out = &rec->outs[i];
 
-		if (out->position == out->reported)
+		if (!has_moved(out))
 			continue;
-		out->reported = out->position;
 		rec->positions[nr].cpu = r->cpu;
 		rec->positions[nr].kind = r->kind;
-		rec->positions[nr++].position = out->position;
+		rec->positions[nr++].position =
+			kt_ring_word(r, out->position);
 	}
-	/* In overwrite mode this only moves poll(), and may come too late. */
-	if (nr)
-		ktape_device_position(rec->device, rec->positions, nr);
+	if (!nr)
+		return;
+	if (ktape_device_position(rec->device, rec->positions, nr)) {
+		report_each(rec);
+		return;
+	}
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		if (has_moved(&rec->outs[i]))
+			reported(&rec->outs[i]);
+	}
 }
 
 /* Begin to write what is ready, and take what was written. */

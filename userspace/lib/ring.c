@@ -9,16 +9,28 @@
  */
 #include "ring.h"
 
-/* A position in the control page; with 32 bits it is the nearest to ours. */
+/* A position of the kernel's; with 32 bits it is the nearest to ours. */
+uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word)
+{
+	if (!r->pos32)
+		return word;
+	return r->pos + (uint64_t)(int64_t)(int32_t)((uint32_t)word -
+						     (uint32_t)r->pos);
+}
+
+/* A position as the kernel has it. */
+uint64_t kt_ring_word(const struct kt_ring *r, uint64_t pos)
+{
+	return r->pos32 ? (uint32_t)pos : pos;
+}
+
+/* A position in the control page. */
 static uint64_t load(const struct kt_ring *r, const __u64 *word)
 {
-	uint64_t v;
-
 	if (!r->pos32)
 		return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-	v = __atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE);
-	return r->pos + (uint64_t)(int64_t)(int32_t)((uint32_t)v -
-						     (uint32_t)r->pos);
+	return kt_ring_widen(r, __atomic_load_n((const uint32_t *)word,
+						__ATOMIC_ACQUIRE));
 }
 
 /* How far it may be read now. */

@@ -95,6 +95,8 @@ struct ktape_reader {
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring);
 
 /* ring.c */
+uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word);
+uint64_t kt_ring_word(const struct kt_ring *r, uint64_t pos);
 uint64_t kt_ring_commit(const struct kt_ring *r);
 bool kt_ring_intact(const struct kt_ring *r, uint64_t block);
 uint64_t kt_ring_sum(const __u64 *counts);
