@@ -431,6 +431,44 @@ static void test_refused(void)
 	close(how.fd);
 }
 
+/* A kernel of 32 bits: its positions wrap, ours go on. */
+static void test_narrow(void)
+{
+	struct ktape_recorder_options how = {
+		.dir = dir,
+		.flags = KTAPE_RECORD_ATTACHED,
+	};
+	const uint64_t first = (1ULL << 32) / BLOCK - 4;
+	struct ktape_recorder *r;
+	struct trace_result read;
+	unsigned int i;
+
+	trace_remove(dir);
+	device_begin();
+	device.features.features |= KTAPE_FEATURE_POS32;
+	for (i = 0; i < RINGS; i++) {
+		rings[i].block = first;
+		device_block(i, 0);
+		device_page(i)->tail = first * BLOCK;
+		cursors[i] = (uint32_t)(first * BLOCK);
+	}
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	for (i = 0; i < 3; i++) {
+		device_grow(3, 11);
+		while (ktape_recorder_step(r) > 0)
+			;
+		check_equal(cursors[0],
+			    (uint32_t)((first + 3 * (i + 1)) * BLOCK));
+	}
+	check(!ktape_recorder_finish(r), "finish");
+	ktape_recorder_close(r);
+	device.features.features &= ~(uint64_t)KTAPE_FEATURE_POS32;
+	trace_read(dir, 0, &read);
+	check(read.events == emitted && !read.lost && !read.corrupt,
+	      "%u events of %u, %llu lost", read.events, emitted,
+	      (unsigned long long)read.lost);
+}
+
 static const struct tap_test tests[] = {
 	{ "a trace is replaced when it may be", test_replace },
 	{ "what is no trace of ours stays whole", test_foreign },
@@ -443,6 +481,7 @@ static const struct tap_test tests[] = {
 	{ "what comes after the end is neither read nor missed", test_leave },
 	{ "positions of a session that was cleared", test_cleared },
 	{ "a position that is refused keeps no other back", test_refused },
+	{ "positions of 32 bits that wrap", test_narrow },
 };
 
 int main(int argc, char **argv)

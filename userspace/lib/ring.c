@@ -47,9 +47,22 @@ uint64_t kt_ring_commit(const struct kt_ring *r)
 	return r->limited ? kt_min(commit, r->limit) : commit;
 }
 
-static uint64_t lowest(const struct kt_ring *r)
+/*
+ * With 32 bits the nearest to a floor of long ago may lie ahead of us: it counts
+ * when it is new, and not beyond what is there.
+ */
+static uint64_t lowest(struct kt_ring *r)
 {
-	return kt_max(load(r, &r->page->tail), load(r, &r->page->floor));
+	uint64_t tail = load(r, &r->page->tail);
+	uint64_t floor = load(r, &r->page->floor);
+
+	if (r->pos32 && r->floor_seen && r->floor == (uint32_t)floor)
+		return tail;
+	r->floor = (uint32_t)floor;
+	r->floor_seen = true;
+	if (r->pos32 && floor > load(r, &r->page->commit))
+		return tail;
+	return kt_max(tail, floor);
 }
 
 /* Is what was copied from this block what the ring held? */
@@ -119,6 +132,9 @@ static uint64_t head_count(const uint8_t *head)
 /* Start at the oldest data. */
 void kt_ring_begin(struct kt_ring *r)
 {
+	/* The first may not seem to lie before zero. */
+	if (r->pos32)
+		r->pos = (uint32_t)load(r, &r->page->tail);
 	r->pos = lowest(r);
 	r->seq = r->pos / r->block_size + 1;
 	if (r->pos) {

@@ -16,6 +16,8 @@
  * @page: control page
  * @data: blocks
  * @pos32: positions in the control page have 32 bits
+ * @floor_seen: @floor is valid
+ * @floor: low half of the floor that was looked at last
  * @held: of a snapshot session, of which nothing is read before it is stopped
  * @limited: nothing is read from @limit on
  * @limit: a position
@@ -45,6 +47,8 @@ struct kt_ring {
 	const struct ktape_ring_page *page;
 	const uint8_t *data;
 	bool pos32;
+	bool floor_seen;
+	uint32_t floor;
 	bool held;
 	bool limited;
 	uint64_t limit;
