@@ -450,22 +450,20 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 			  struct ktape_recorder_stats *stats)
 {
 	struct ktape_ring_info info;
-	int64_t records;
+	const struct kt_ring *r;
 
 	memset(stats, 0, sizeof(*stats));
 	while (!ktape_reader_ring(recorder->reader, stats->rings, &info)) {
-		stats->rings++;
+		r = kt_reader_ring(recorder->reader, stats->rings++);
 		stats->records += info.records;
-		stats->emitted += info.emitted;
-		stats->filtered += info.filtered;
-		stats->lost += info.lost;
+		stats->emitted += info.emitted - r->base_emitted;
+		stats->filtered += info.filtered - r->base_filtered;
+		stats->lost += info.lost - r->base_lost;
 		stats->missed += info.missed;
+		stats->pending += kt_ring_pending(r);
 	}
 	stats->bytes = recorder->bytes;
-	/* What is on its way will be in it as well. */
-	records = (int64_t)(stats->emitted - stats->filtered - stats->lost -
-			    stats->missed - recorder->piece_records);
-	stats->piece_records = records > 0 ? (uint64_t)records : 0;
+	stats->piece_records = stats->records - recorder->piece_records;
 	stats->piece_bytes = recorder->ctf ? recorder->ctf->written : 0;
 	stats->plain_writes = recorder->plain;
 	if (recorder->ctf)

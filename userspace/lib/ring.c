@@ -119,6 +119,44 @@ uint64_t kt_ring_end_lost(const struct kt_ring *r)
 	return r->limited ? r->limit_lost : kt_ring_page_lost(r);
 }
 
+/* Records in the open block that were not delivered. */
+static uint64_t open_records(const struct kt_ring *r, uint64_t from,
+			     uint64_t commit)
+{
+	uint64_t block = (commit - 1) - (commit - 1) % r->block_size, n;
+
+	from = kt_max(from, block + KTAPE_BLOCK_HEADER);
+	if (from >= commit)
+		return 0;
+	n = kt_records_count(r->data + block % r->data_size, from - block,
+			     commit - block);
+	return kt_ring_intact(r, block) ? n : 0;
+}
+
+/*
+ * Records on their way to us, about: none if there is nothing to read.  As long
+ * as no block was closed, only the open one tells how many are ours.
+ */
+uint64_t kt_ring_pending(const struct kt_ring *r)
+{
+	uint64_t commit = load(r, &r->page->commit);
+	uint64_t from = kt_max(r->pos, load(r, &r->page->tail));
+	int64_t count;
+
+	if (r->limited)
+		commit = kt_min(commit, r->limit);
+	if (!r->pos32)
+		from = kt_max(from, load(r, &r->page->floor));
+	from = kt_max(from, from - from % r->block_size + KTAPE_BLOCK_HEADER);
+	if (from >= commit)
+		return 0;
+	if (!r->base_known)
+		return open_records(r, from, commit);
+	count = (int64_t)(kt_ring_end_count(r) - r->base_count - r->records -
+			  r->missed);
+	return kt_min(count > 0 ? (uint64_t)count : 0, (commit - from) / 8);
+}
+
 /* Records that the ring had taken when a block was closed. */
 static uint64_t head_count(const uint8_t *head)
 {
@@ -139,6 +177,8 @@ void kt_ring_begin(struct kt_ring *r)
 	r->seq = r->pos / r->block_size + 1;
 	if (r->pos) {
 		r->base_lost = kt_ring_page_lost(r);
+		r->base_emitted = kt_ring_sum(r->page->emitted);
+		r->base_filtered = kt_ring_sum(r->page->filtered);
 		return;
 	}
 	r->base_known = true;

@@ -31,6 +31,8 @@
  * @base_known: @base_count is valid
  * @base_count: records in the ring before this reader's first
  * @base_lost: events that the ring had lost before
+ * @base_emitted: that it had been given
+ * @base_filtered: that filters had held back
  * @count: records in the ring up to the last closed block
  * @records: delivered
  * @missed: overwritten before they could be delivered
@@ -63,6 +65,8 @@ struct kt_ring {
 	bool base_known;
 	uint64_t base_count;
 	uint64_t base_lost;
+	uint64_t base_emitted;
+	uint64_t base_filtered;
 	uint64_t count;
 	uint64_t records;
 	uint64_t missed;
@@ -106,6 +110,7 @@ bool kt_ring_intact(const struct kt_ring *r, uint64_t block);
 uint64_t kt_ring_sum(const __u64 *counts);
 uint64_t kt_ring_end_lost(const struct kt_ring *r);
 uint64_t kt_ring_end_count(const struct kt_ring *r);
+uint64_t kt_ring_pending(const struct kt_ring *r);
 uint64_t kt_ring_page_lost(const struct kt_ring *r);
 void kt_ring_begin(struct kt_ring *r);
 void kt_ring_end_here(struct kt_ring *r);
