@@ -84,5 +84,29 @@ result $? "a run that is interrupted"
 ! lives
 result $? "ends its stage"
 
+# A guest test of the command, with a command that does not work or is not there.
+guest=$(dirname "$run")/guest
+needs()
+{
+	env "$@" sh -c '. "$0/record.sh"; need_ktape; echo ok 1' "$guest" \
+		>"$work/log" 2>&1
+}
+mkdir "$work/bin"
+printf '#!/bin/sh\necho it crashed; exit 139\n' >"$work/bin/ktape"
+chmod +x "$work/bin/ktape"
+! needs PATH="$work/bin:$PATH" && grep -q '^not ok' "$work/log" &&
+	grep -q '^# it crashed' "$work/log" && ! grep -q SKIP "$work/log"
+result $? "a command that does not work fails its tests"
+rm "$work/bin/ktape"
+! needs PATH=/usr/bin:/bin KTAPE_KERNEL=stock && grep -q '^not ok' "$work/log"
+result $? "one that the suite should have brought, too"
+needs PATH=/usr/bin:/bin
+[ $? = 4 ] && grep -q '# SKIP' "$work/log"
+result $? "under another runner they are skipped"
+printf '#!/bin/sh\nexit 0\n' >"$work/bin/ktape"
+chmod +x "$work/bin/ktape"
+needs PATH="$work/bin:$PATH" && grep -qx 'ok 1' "$work/log"
+result $? "with the command they run"
+
 echo "1..$n"
 exit $failed
