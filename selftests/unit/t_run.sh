@@ -88,6 +88,7 @@ result $? "ends its stage"
 guest=$(dirname "$run")/guest
 needs()
 {
+	# shellcheck disable=SC2016	# of the inner shell
 	env "$@" sh -c '. "$0/record.sh"; need_ktape; echo ok 1' "$guest" \
 		>"$work/log" 2>&1
 }
