@@ -109,5 +109,33 @@ chmod +x "$work/bin/ktape"
 needs PATH="$work/bin:$PATH" && grep -qx 'ok 1' "$work/log"
 result $? "with the command they run"
 
+# mutant SCRIPT: the program with a defect does that, without it passes
+mutant()
+{
+	rm -rf "$work/m"
+	mkdir "$work/m"
+	printf '#!/bin/sh\necho ok 1\n' >"$work/m/t_ring_step"
+	printf '#!/bin/sh\n%s\n' "$1" >"$work/program"
+	cat >"$work/make" <<-EOT
+	#!/bin/sh
+	for a; do case \$a in OUT=*) cp $work/program "\${a#OUT=}/t_ring_step" ;; esac; done
+	EOT
+	chmod +x "$work/m/t_ring_step" "$work/program" "$work/make"
+	MAKE=$work/make KTAPE_MUTANT_SECONDS=1 "${guest%/*}/unit/t_mutants" \
+		"$work/m" no-recheck >"$work/log" 2>&1
+}
+mutant 'echo not ok 1; echo "# why"'
+result $? "a mutant that fails its test is caught"
+! mutant 'echo ok 1'
+result $? "one that passes is not"
+! mutant 'exec sleep 10'
+result $? "nor one that is not over in time"
+# shellcheck disable=SC2016	# of the program
+! mutant 'kill -KILL $$'
+result $? "nor one that others killed"
+# shellcheck disable=SC2016	# of the program
+mutant 'kill -SEGV $$'
+result $? "one that crashes is"
+
 echo "1..$n"
 exit $failed
