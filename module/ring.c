@@ -467,8 +467,7 @@ static void fill(struct kt_ring *r, u64 ts)
 /* What a session's end consists of. */
 static bool is_of_the_end(u8 opcode)
 {
-	return opcode == KTAPE_EV_LEDGER || opcode == KTAPE_EV_LOSS ||
-	       opcode == KTAPE_EV_PROFILE ||
+	return opcode == KTAPE_EV_LEDGER || opcode == KTAPE_EV_PROFILE ||
 	       opcode == KTAPE_EV_SESSION || opcode == KTAPE_EV_FREEZE;
 }
 

@@ -4,26 +4,8 @@
 # What shells emit: "ktape mark" and echo, as "ktape dump" shows it; and the
 # module parameters of emitting.
 
-n=0
-dir=/tmp/test
-
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ -z "${3:-}" ] || sed 's/^/# /' "$3" | head -n 40
-	fi
-}
-
-need_ktape()
-{
-	ktape version >/dev/null 2>&1 && return
-	echo "1..0 # SKIP no ktape command"
-	exit 4
-}
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
 
 cat >$dir/emit <<'EOT'
 set -e

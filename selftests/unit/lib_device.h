@@ -28,6 +28,8 @@ static struct ktape_device device = { .fd = -1 };
 static unsigned char *memory;
 static unsigned int emitted;		/* in the rings */
 static bool closes = true;		/* flush closes open blocks */
+static bool running;
+static uint64_t cursors[RINGS];		/* of the recorder, in the session */
 
 static struct {
 	uint64_t block;			/* that is open */
@@ -54,6 +56,7 @@ int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
 	(void)d;
 	memset(layout, 0, sizeof(*layout));
 	layout->nr = RINGS;
+	layout->running = running;
 	for (i = 0; i < RINGS; i++) {
 		e[i].cpu = (int)(i % EVENT_RINGS);
 		e[i].kind = i < EVENT_RINGS ? KTAPE_RING_EVENT
@@ -73,19 +76,51 @@ int ktape_device_metadata(struct ktape_device *d, char **text, size_t *len)
 	return ktape_metadata_format(&trace_info, text, len);
 }
 
+static struct ktape_ring_page *device_page(unsigned int ring)
+{
+	return (void *)(memory + ring * RING_BYTES);
+}
+
+/* As the module judges it, in the width of its positions. */
+static bool device_position_ok(const struct ktape_position *p)
+{
+	unsigned int ring = p->cpu + p->kind * EVENT_RINGS;
+	bool narrow = device.features.features & KTAPE_FEATURE_POS32;
+	uint64_t commit = device_page(ring)->commit, cursor = cursors[ring];
+	int shift = narrow ? 32 : 0;
+
+	if (narrow && p->position > UINT32_MAX)
+		return false;
+	if ((int64_t)((p->position - cursor) << shift) < 0 ||
+	    (int64_t)((commit - p->position) << shift) < 0)
+		return false;
+	return p->position % BLOCK == 0 ||
+	       !((commit - p->position) << shift);
+}
+
 int ktape_device_position(struct ktape_device *d,
 			  const struct ktape_position *positions,
 			  unsigned int nr)
 {
+	const struct ktape_position *p;
+	unsigned int i;
+
 	(void)d;
-	(void)positions;
-	(void)nr;
+	for (i = 0; i < nr; i++)
+		if (!device_position_ok(&positions[i]))
+			return -EINVAL;
+	for (p = positions; p < positions + nr; p++)
+		cursors[p->cpu + p->kind * EVENT_RINGS] = p->position;
 	return 0;
 }
 
-static struct ktape_ring_page *device_page(unsigned int ring)
+int ktape_device_reader(struct ktape_device *d, uint32_t cpu, uint32_t kind,
+			struct ktape_reader_info *info)
 {
-	return (void *)(memory + ring * RING_BYTES);
+	(void)d;
+	memset(info, 0, sizeof(*info));
+	info->position = cursors[cpu + kind * EVENT_RINGS];
+	return 0;
 }
 
 static void device_control(struct ktape_builder *b, uint64_t ts)
@@ -229,6 +264,7 @@ static void device_begin(void)
 	if (memory == MAP_FAILED)
 		abort();
 	memset(rings, 0, sizeof(rings));
+	memset(cursors, 0, sizeof(cursors));
 	for (i = 0; i < RINGS; i++)
 		device_block(i, 0);
 }

@@ -216,7 +216,8 @@ static void test_refused(void)
 		r = open_log(&forms[k]);
 		device_grow(0, 3);
 		ktape_recorder_stats(r, &stats);
-		check_equal(stats.piece_records, emitted);
+		check_equal(stats.pending, emitted);
+		check_equal(stats.piece_records, 0);
 		device_grow(2, 3);
 		check(ktape_recorder_rotate(r, piece[0]) == -EEXIST, "itself");
 		snprintf(path, sizeof(path), "%s/none/%s", folder, "x.ktape");
@@ -229,6 +230,49 @@ static void test_refused(void)
 		check_equal(h.r.events, emitted);
 		check_equal(stats.piece_records, emitted);
 	}
+}
+
+/*
+ * The log of a session that has a past: what was overwritten, lost or cleared
+ * before is not ours, and a piece to which nothing came is empty.
+ */
+static void test_past(void)
+{
+	struct ktape_recorder_stats stats;
+	struct ktape_recorder *r;
+	unsigned int i, had;
+
+	closes = false;
+	begin(&forms[0]);
+	device_grow(BLOCKS + 3, 20);
+	for (i = 0; i < RINGS; i++) {
+		lose(i, 9);
+		device_page(i)->tail = 5 * BLOCK;
+	}
+	device_page(1)->floor = device_page(1)->commit;
+	had = emitted;
+	r = open_log(&forms[0]);
+	ktape_recorder_stats(r, &stats);
+	check_equal(stats.emitted + stats.lost + stats.filtered, 0);
+	drain(r);
+	ktape_recorder_stats(r, &stats);
+	check(stats.piece_records && stats.piece_records < had,
+	      "%llu records", (unsigned long long)stats.piece_records);
+	check_equal(stats.pending, 2 * 20);
+	check_equal(stats.missed, 0);
+	check(!ktape_recorder_flush(r), "flush");
+	check(!ktape_recorder_rotate(r, piece[1]), "rotate");
+	ktape_recorder_stats(r, &stats);
+	check_equal(stats.piece_records, 0);
+	check_equal(stats.pending, 0);
+	device_grow(0, 25);
+	ktape_recorder_stats(r, &stats);
+	check_equal(stats.pending, 3 * 5);
+	check_equal(stats.emitted, 3 * 5);
+	check_equal(stats.lost, 0);
+	check(!ktape_recorder_finish(r), "finish");
+	ktape_recorder_close(r);
+	closes = true;
 }
 
 static void make_piece(const struct form *f)
@@ -382,6 +426,7 @@ static const struct tap_test tests[] = {
 	{ "each event and each loss is in one piece", test_pieces },
 	{ "a flush leaves nothing out", test_flush },
 	{ "a piece that cannot be made", test_refused },
+	{ "the log of a session that has a past", test_past },
 	{ "pieces are known and removed, other things are not", test_remark },
 	{ "pieces that are cut off", test_cut },
 	{ "a bad bit costs a packet", test_flip },

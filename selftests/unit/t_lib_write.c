@@ -271,12 +271,30 @@ ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset);
 /* After some, so many direct writes stop early, the last of them is refused. */
 static int whole_writes, short_writes;
 
+/* Writing makes events. */
+static bool echoes;
+
+static void echo(void)
+{
+	unsigned int i;
+	uint64_t most = (BLOCKS - 1) * BLOCK, begin;
+
+	if (!echoes)
+		return;
+	for (i = 0; i < RINGS; i++) {
+		begin = (rings[i].block + 1) * BLOCK;
+		device_page(i)->tail = begin > most ? begin - most : 0;
+	}
+	device_grow(1, 5);
+}
+
 ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset)
 {
 	struct iovec part = { .iov_base = iov->iov_base, .iov_len = 1000 };
 	int flags = fcntl(fd, F_GETFL);
 	ssize_t n;
 
+	echo();
 	if (!(flags & O_DIRECT) || !short_writes || whole_writes-- > 0)
 		return syscall(SYS_pwritev, fd, iov, nr, offset, 0);
 	if (short_writes-- == 1) {
@@ -317,6 +335,140 @@ static void test_short_direct(void)
 	}
 }
 
+/* ---- a session that goes on ----------------------------------------------- */
+
+static void leave_live(bool runs)
+{
+	struct ktape_recorder_options how = {
+		.dir = dir,
+		.flags = KTAPE_RECORD_NO_URING | KTAPE_RECORD_ATTACHED,
+	};
+	struct ktape_recorder_stats stats;
+	struct ktape_recorder *r;
+	struct trace_result read;
+	unsigned int had;
+
+	trace_remove(dir);
+	device_begin();
+	device_grow(2, 33);
+	had = emitted;
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	/* It has stopped, but somebody starts it when we leave. */
+	running = runs;
+	echoes = true;
+	alarm(20);
+	check(!ktape_recorder_finish(r), "finish");
+	alarm(0);
+	echoes = false;
+	running = false;
+	ktape_recorder_stats(r, &stats);
+	ktape_recorder_close(r);
+	check(emitted > had, "nothing came while it was written");
+	check_equal(stats.records, had);
+	check_equal(stats.missed, 0);
+	trace_read(dir, 0, &read);
+	check(read.events == had && !read.lost && !read.corrupt &&
+	      !read.truncated, "%u events of %u, %llu lost", read.events, had,
+	      (unsigned long long)read.lost);
+}
+
+static void test_leave(void)
+{
+	leave_live(true);
+	leave_live(false);
+}
+
+/*
+ * A session was cleared while it ran: one ring begins in the midst of a block
+ * and gets no more, the others get full.  That one's begin must not keep the
+ * session from hearing of the others.
+ */
+static void test_cleared(void)
+{
+	struct ktape_recorder_options how = { .flags = KTAPE_RECORD_ATTACHED };
+	struct ktape_recorder *r;
+	unsigned int i;
+
+	device_begin();
+	device_grow(2, 33);
+	for (i = 0; i < RINGS; i++) {
+		device_page(i)->floor = device_page(i)->commit;
+		cursors[i] = device_page(i)->floor;
+	}
+	how.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	for (i = 2; i < BLOCKS; i++)
+		device_close(0, UINT32_MAX);
+	while (ktape_recorder_step(r) > 0)
+		;
+	check_equal(cursors[0], BLOCKS * BLOCK);
+	check_equal(cursors[1], device_page(1)->floor);
+	ktape_recorder_close(r);
+	close(how.fd);
+}
+
+/* Somebody else has moved one of our cursors: the others are taken. */
+static void test_refused(void)
+{
+	struct ktape_recorder_options how = { .flags = KTAPE_RECORD_ATTACHED };
+	struct ktape_recorder *r;
+
+	device_begin();
+	how.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	device_grow(2, 33);
+	cursors[1] = device_page(1)->commit;
+	while (ktape_recorder_step(r) > 0)
+		;
+	check_equal(cursors[0], 2 * BLOCK);
+	check_equal(cursors[2], 2 * BLOCK);
+	cursors[1] = 0;
+	device_grow(1, 33);
+	while (ktape_recorder_step(r) > 0)
+		;
+	check_equal(cursors[1], 3 * BLOCK);
+	ktape_recorder_close(r);
+	close(how.fd);
+}
+
+/* A kernel of 32 bits: its positions wrap, ours go on. */
+static void test_narrow(void)
+{
+	struct ktape_recorder_options how = {
+		.dir = dir,
+		.flags = KTAPE_RECORD_ATTACHED,
+	};
+	const uint64_t first = (1ULL << 32) / BLOCK - 4;
+	struct ktape_recorder *r;
+	struct trace_result read;
+	unsigned int i;
+
+	trace_remove(dir);
+	device_begin();
+	device.features.features |= KTAPE_FEATURE_POS32;
+	for (i = 0; i < RINGS; i++) {
+		rings[i].block = first;
+		device_block(i, 0);
+		device_page(i)->tail = first * BLOCK;
+		cursors[i] = (uint32_t)(first * BLOCK);
+	}
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	for (i = 0; i < 3; i++) {
+		device_grow(3, 11);
+		while (ktape_recorder_step(r) > 0)
+			;
+		check_equal(cursors[0],
+			    (uint32_t)((first + 3 * (i + 1)) * BLOCK));
+	}
+	check(!ktape_recorder_finish(r), "finish");
+	ktape_recorder_close(r);
+	device.features.features &= ~(uint64_t)KTAPE_FEATURE_POS32;
+	trace_read(dir, 0, &read);
+	check(read.events == emitted && !read.lost && !read.corrupt,
+	      "%u events of %u, %llu lost", read.events, emitted,
+	      (unsigned long long)read.lost);
+}
+
 static const struct tap_test tests[] = {
 	{ "a trace is replaced when it may be", test_replace },
 	{ "what is no trace of ours stays whole", test_foreign },
@@ -326,6 +478,10 @@ static const struct tap_test tests[] = {
 	{ "the recorder: a reader that takes nothing", test_stuck_pipe },
 	{ "the recorder: nothing is left when cancelled", test_cancel },
 	{ "direct writes that end early", test_short_direct },
+	{ "what comes after the end is neither read nor missed", test_leave },
+	{ "positions of a session that was cleared", test_cleared },
+	{ "a position that is refused keeps no other back", test_refused },
+	{ "positions of 32 bits that wrap", test_narrow },
 };
 
 int main(int argc, char **argv)

@@ -84,5 +84,58 @@ result $? "a run that is interrupted"
 ! lives
 result $? "ends its stage"
 
+# A guest test of the command, with a command that does not work or is not there.
+guest=$(dirname "$run")/guest
+needs()
+{
+	# shellcheck disable=SC2016	# of the inner shell
+	env "$@" sh -c '. "$0/record.sh"; need_ktape; echo ok 1' "$guest" \
+		>"$work/log" 2>&1
+}
+mkdir "$work/bin"
+printf '#!/bin/sh\necho it crashed; exit 139\n' >"$work/bin/ktape"
+chmod +x "$work/bin/ktape"
+! needs PATH="$work/bin:$PATH" && grep -q '^not ok' "$work/log" &&
+	grep -q '^# it crashed' "$work/log" && ! grep -q SKIP "$work/log"
+result $? "a command that does not work fails its tests"
+rm "$work/bin/ktape"
+! needs PATH=/usr/bin:/bin KTAPE_KERNEL=stock && grep -q '^not ok' "$work/log"
+result $? "one that the suite should have brought, too"
+needs PATH=/usr/bin:/bin
+[ $? = 4 ] && grep -q '# SKIP' "$work/log"
+result $? "under another runner they are skipped"
+printf '#!/bin/sh\nexit 0\n' >"$work/bin/ktape"
+chmod +x "$work/bin/ktape"
+needs PATH="$work/bin:$PATH" && grep -qx 'ok 1' "$work/log"
+result $? "with the command they run"
+
+# mutant SCRIPT: the program with a defect does that, without it passes
+mutant()
+{
+	rm -rf "$work/m"
+	mkdir "$work/m"
+	printf '#!/bin/sh\necho ok 1\n' >"$work/m/t_ring_step"
+	printf '#!/bin/sh\n%s\n' "$1" >"$work/program"
+	cat >"$work/make" <<-EOT
+	#!/bin/sh
+	for a; do case \$a in OUT=*) cp $work/program "\${a#OUT=}/t_ring_step" ;; esac; done
+	EOT
+	chmod +x "$work/m/t_ring_step" "$work/program" "$work/make"
+	MAKE=$work/make KTAPE_MUTANT_SECONDS=1 "${guest%/*}/unit/t_mutants" \
+		"$work/m" no-recheck >"$work/log" 2>&1
+}
+mutant 'echo not ok 1; echo "# why"'
+result $? "a mutant that fails its test is caught"
+! mutant 'echo ok 1'
+result $? "one that passes is not"
+! mutant 'exec sleep 10'
+result $? "nor one that is not over in time"
+# shellcheck disable=SC2016	# of the program
+! mutant 'kill -KILL $$'
+result $? "nor one that others killed"
+# shellcheck disable=SC2016	# of the program
+mutant 'kill -SEGV $$'
+result $? "one that crashes is"
+
 echo "1..$n"
 exit $failed

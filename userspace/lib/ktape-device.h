@@ -307,7 +307,9 @@ struct ktape_reader;
  * @data_size: of the ring
  * @position: of the cursor
  * @commit: published so far
- * @emitted: events that had their bit set
+ * @emitted: events that had their bit set; this, @filtered and @lost are counted
+ *	from the beginning of the rings, or, where the recorder came later than
+ *	their oldest data, from then on
  * @filtered: of these, held back by filters
  * @lost: of these, lost by the ring
  * @records: delivered by this reader
@@ -441,7 +443,8 @@ struct ktape_recorder_options {
  * @missed: of these, overwritten before they could be read
  * @rings: how many rings there are
  * @plain_writes: why io_uring or O_DIRECT is not in use (negative errno), or 0
- * @piece_records: events in this piece, or on their way there
+ * @pending: events on their way, about; 0 if there is nothing to be read
+ * @piece_records: events written into this piece
  * @piece_bytes: its bytes
  */
 struct ktape_recorder_stats {
@@ -453,6 +456,7 @@ struct ktape_recorder_stats {
 	uint64_t missed;
 	unsigned int rings;
 	int plain_writes;
+	uint64_t pending;
 	uint64_t piece_records;
 	uint64_t piece_bytes;
 };

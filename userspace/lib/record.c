@@ -8,6 +8,24 @@
 
 #define WAIT_MS		20
 
+/*
+ * Where the session has us.  We may read behind that, in what it no longer
+ * waits for, but positions only grow.
+ */
+static int begin_out(struct ktape_recorder *rec, const struct kt_ring *r,
+		     struct kt_out *out)
+{
+	struct ktape_reader_info info;
+	int err = ktape_device_reader(rec->device, r->cpu, r->kind, &info);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	out->position = kt_ring_widen(r, info.position);
+	out->reported = out->position;
+	return 0;
+}
+
 /* Make room for what depends on how many rings there are. */
 static int adopt_rings(struct ktape_recorder *rec)
 {
@@ -15,6 +33,7 @@ static int adopt_rings(struct ktape_recorder *rec)
 	struct ktape_position *positions;
 	struct kt_out *outs;
 	void *block;
+	int err;
 
 	if (nr == rec->nr_outs)
 		return 0;
@@ -30,7 +49,9 @@ static int adopt_rings(struct ktape_recorder *rec)
 		const struct kt_ring *r = rec->reader->rings[rec->nr_outs];
 		size_t size = kt_max(r->block_size, KT_NAMES_PACKET);
 
-		memset(&outs[rec->nr_outs], 0, sizeof(*outs));
+		err = begin_out(rec, r, &outs[rec->nr_outs]);
+		if (err)
+			return err;
 		if (rec->block_size >= size)
 			continue;
 		if (posix_memalign(&block, KT_DIRECT_ALIGN, size))
@@ -255,25 +276,57 @@ static void drain_copies(struct ktape_recorder *rec, unsigned int ring)
 		kt_record_fail(rec, (int)len);
 }
 
-/* Tell the session what need not be kept for us. */
+static bool has_moved(const struct kt_out *out)
+{
+	return (int64_t)(out->position - out->reported) > 0;
+}
+
+static void reported(struct kt_out *out)
+{
+	out->reported = out->position;
+}
+
+/* The session takes all positions of a call or none: one by one then. */
+static void report_each(struct ktape_recorder *rec)
+{
+	const struct ktape_position *p = rec->positions;
+
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		if (has_moved(&rec->outs[i]) &&
+		    !ktape_device_position(rec->device, p++, 1))
+			reported(&rec->outs[i]);
+	}
+}
+
+/*
+ * Tell the session what need not be kept for us.  What it refuses, because
+ * others have moved us on, is told again when there is more.
+ */
 static void report(struct ktape_recorder *rec)
 {
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < rec->nr_outs; i++) {
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
-		struct kt_out *out = &rec->outs[i];
+		const struct kt_out *out = &rec->outs[i];
 
-		if (out->position == out->reported)
+		if (!has_moved(out))
 			continue;
-		out->reported = out->position;
 		rec->positions[nr].cpu = r->cpu;
 		rec->positions[nr].kind = r->kind;
-		rec->positions[nr++].position = out->position;
+		rec->positions[nr++].position =
+			kt_ring_word(r, out->position);
 	}
-	/* In overwrite mode this only moves poll(), and may come too late. */
-	if (nr)
-		ktape_device_position(rec->device, rec->positions, nr);
+	if (!nr)
+		return;
+	if (ktape_device_position(rec->device, rec->positions, nr)) {
+		report_each(rec);
+		return;
+	}
+	for (unsigned int i = 0; i < rec->nr_outs; i++) {
+		if (has_moved(&rec->outs[i]))
+			reported(&rec->outs[i]);
+	}
 }
 
 /* Begin to write what is ready, and take what was written. */
@@ -335,24 +388,33 @@ static void drain_open(struct ktape_recorder *rec, bool stopped)
 	}
 }
 
-/* A session that goes on ends here for us.  Return: has it stopped? */
-static bool leave(struct ktape_recorder *rec)
+/* Is somebody recording?  Return: 1, 0, or negative errno. */
+static int is_running(struct ktape_recorder *rec)
 {
 	struct ktape_layout_entry *entries = NULL;
 	struct ktape_layout layout;
-	int err;
+	int err = ktape_device_layout(rec->device, &layout, &entries);
 
-	if (!rec->attached)
-		return true;
-	err = ktape_device_layout(rec->device, &layout, &entries);
 	free(entries);
-	if (err)
-		kt_record_fail(rec, err);
-	if (!err && !layout.running)
-		return true;
+	return err ? err : layout.running != 0;
+}
+
+/*
+ * The session ends here for us: writing makes events, so in one that goes on,
+ * or is started anew by others, there would always be more.
+ *
+ * Return: had it stopped, and are the counts exact?
+ */
+static bool leave(struct ktape_recorder *rec)
+{
+	int before = rec->attached ? is_running(rec) : 0, after;
+
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_ring_end_here(kt_reader_ring(rec->reader, i));
-	return false;
+	after = rec->attached ? is_running(rec) : 0;
+	if (before < 0 || after < 0)
+		kt_record_fail(rec, before < 0 ? before : after);
+	return !before && !after;
 }
 
 int ktape_recorder_finish(struct ktape_recorder *recorder)
@@ -388,22 +450,20 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 			  struct ktape_recorder_stats *stats)
 {
 	struct ktape_ring_info info;
-	int64_t records;
+	const struct kt_ring *r;
 
 	memset(stats, 0, sizeof(*stats));
 	while (!ktape_reader_ring(recorder->reader, stats->rings, &info)) {
-		stats->rings++;
+		r = kt_reader_ring(recorder->reader, stats->rings++);
 		stats->records += info.records;
-		stats->emitted += info.emitted;
-		stats->filtered += info.filtered;
-		stats->lost += info.lost;
+		stats->emitted += info.emitted - r->base_emitted;
+		stats->filtered += info.filtered - r->base_filtered;
+		stats->lost += info.lost - r->base_lost;
 		stats->missed += info.missed;
+		stats->pending += kt_ring_pending(r);
 	}
 	stats->bytes = recorder->bytes;
-	/* What is on its way will be in it as well. */
-	records = (int64_t)(stats->emitted - stats->filtered - stats->lost -
-			    stats->missed - recorder->piece_records);
-	stats->piece_records = records > 0 ? (uint64_t)records : 0;
+	stats->piece_records = stats->records - recorder->piece_records;
 	stats->piece_bytes = recorder->ctf ? recorder->ctf->written : 0;
 	stats->plain_writes = recorder->plain;
 	if (recorder->ctf)

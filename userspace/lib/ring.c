@@ -9,16 +9,28 @@
  */
 #include "ring.h"
 
-/* A position in the control page; with 32 bits it is the nearest to ours. */
+/* A position of the kernel's; with 32 bits it is the nearest to ours. */
+uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word)
+{
+	if (!r->pos32)
+		return word;
+	return r->pos + (uint64_t)(int64_t)(int32_t)((uint32_t)word -
+						     (uint32_t)r->pos);
+}
+
+/* A position as the kernel has it. */
+uint64_t kt_ring_word(const struct kt_ring *r, uint64_t pos)
+{
+	return r->pos32 ? (uint32_t)pos : pos;
+}
+
+/* A position in the control page. */
 static uint64_t load(const struct kt_ring *r, const __u64 *word)
 {
-	uint64_t v;
-
 	if (!r->pos32)
 		return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-	v = __atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE);
-	return r->pos + (uint64_t)(int64_t)(int32_t)((uint32_t)v -
-						     (uint32_t)r->pos);
+	return kt_ring_widen(r, __atomic_load_n((const uint32_t *)word,
+						__ATOMIC_ACQUIRE));
 }
 
 /* How far it may be read now. */
@@ -35,16 +47,22 @@ uint64_t kt_ring_commit(const struct kt_ring *r)
 	return r->limited ? kt_min(commit, r->limit) : commit;
 }
 
-/* What comes from now on is not read. */
-void kt_ring_end_here(struct kt_ring *r)
+/*
+ * With 32 bits the nearest to a floor of long ago may lie ahead of us: it counts
+ * when it is new, and not beyond what is there.
+ */
+static uint64_t lowest(struct kt_ring *r)
 {
-	r->limit = kt_ring_commit(r);
-	r->limited = true;
-}
+	uint64_t tail = load(r, &r->page->tail);
+	uint64_t floor = load(r, &r->page->floor);
 
-static uint64_t lowest(const struct kt_ring *r)
-{
-	return kt_max(load(r, &r->page->tail), load(r, &r->page->floor));
+	if (r->pos32 && r->floor_seen && r->floor == (uint32_t)floor)
+		return tail;
+	r->floor = (uint32_t)floor;
+	r->floor_seen = true;
+	if (r->pos32 && floor > load(r, &r->page->commit))
+		return tail;
+	return kt_max(tail, floor);
 }
 
 /* Is what was copied from this block what the ring held? */
@@ -74,10 +92,69 @@ uint64_t kt_ring_page_lost(const struct kt_ring *r)
 }
 
 /* Records that the ring took; exact while the session is stopped. */
-uint64_t kt_ring_page_count(const struct kt_ring *r)
+static uint64_t page_count(const struct kt_ring *r)
 {
 	return kt_ring_sum(r->page->emitted) - kt_ring_sum(r->page->filtered) -
 	       kt_ring_page_lost(r);
+}
+
+/* What comes from now on is not read, and not counted either. */
+void kt_ring_end_here(struct kt_ring *r)
+{
+	r->limit = kt_ring_commit(r);
+	r->limit_count = page_count(r);
+	r->limit_lost = kt_ring_page_lost(r);
+	r->limited = true;
+}
+
+/* Records that the ring took, up to where reading ends. */
+uint64_t kt_ring_end_count(const struct kt_ring *r)
+{
+	return r->limited ? r->limit_count : page_count(r);
+}
+
+/* Events that it lost up to there. */
+uint64_t kt_ring_end_lost(const struct kt_ring *r)
+{
+	return r->limited ? r->limit_lost : kt_ring_page_lost(r);
+}
+
+/* Records in the open block that were not delivered. */
+static uint64_t open_records(const struct kt_ring *r, uint64_t from,
+			     uint64_t commit)
+{
+	uint64_t block = (commit - 1) - (commit - 1) % r->block_size, n;
+
+	from = kt_max(from, block + KTAPE_BLOCK_HEADER);
+	if (from >= commit)
+		return 0;
+	n = kt_records_count(r->data + block % r->data_size, from - block,
+			     commit - block);
+	return kt_ring_intact(r, block) ? n : 0;
+}
+
+/*
+ * Records on their way to us, about: none if there is nothing to read.  As long
+ * as no block was closed, only the open one tells how many are ours.
+ */
+uint64_t kt_ring_pending(const struct kt_ring *r)
+{
+	uint64_t commit = load(r, &r->page->commit);
+	uint64_t from = kt_max(r->pos, load(r, &r->page->tail));
+	int64_t count;
+
+	if (r->limited)
+		commit = kt_min(commit, r->limit);
+	if (!r->pos32)
+		from = kt_max(from, load(r, &r->page->floor));
+	from = kt_max(from, from - from % r->block_size + KTAPE_BLOCK_HEADER);
+	if (from >= commit)
+		return 0;
+	if (!r->base_known)
+		return open_records(r, from, commit);
+	count = (int64_t)(kt_ring_end_count(r) - r->base_count - r->records -
+			  r->missed);
+	return kt_min(count > 0 ? (uint64_t)count : 0, (commit - from) / 8);
 }
 
 /* Records that the ring had taken when a block was closed. */
@@ -93,10 +170,15 @@ static uint64_t head_count(const uint8_t *head)
 /* Start at the oldest data. */
 void kt_ring_begin(struct kt_ring *r)
 {
+	/* The first may not seem to lie before zero. */
+	if (r->pos32)
+		r->pos = (uint32_t)load(r, &r->page->tail);
 	r->pos = lowest(r);
 	r->seq = r->pos / r->block_size + 1;
 	if (r->pos) {
 		r->base_lost = kt_ring_page_lost(r);
+		r->base_emitted = kt_ring_sum(r->page->emitted);
+		r->base_filtered = kt_ring_sum(r->page->filtered);
 		return;
 	}
 	r->base_known = true;

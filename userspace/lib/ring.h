@@ -16,9 +16,13 @@
  * @page: control page
  * @data: blocks
  * @pos32: positions in the control page have 32 bits
+ * @floor_seen: @floor is valid
+ * @floor: low half of the floor that was looked at last
  * @held: of a snapshot session, of which nothing is read before it is stopped
  * @limited: nothing is read from @limit on
  * @limit: a position
+ * @limit_count: records that the ring had taken there
+ * @limit_lost: events that it had lost there
  * @pos: next byte to be delivered
  * @part: a part of the block at @pos was delivered, until @ts
  * @gap: blocks before @pos were lost
@@ -27,6 +31,8 @@
  * @base_known: @base_count is valid
  * @base_count: records in the ring before this reader's first
  * @base_lost: events that the ring had lost before
+ * @base_emitted: that it had been given
+ * @base_filtered: that filters had held back
  * @count: records in the ring up to the last closed block
  * @records: delivered
  * @missed: overwritten before they could be delivered
@@ -43,9 +49,13 @@ struct kt_ring {
 	const struct ktape_ring_page *page;
 	const uint8_t *data;
 	bool pos32;
+	bool floor_seen;
+	uint32_t floor;
 	bool held;
 	bool limited;
 	uint64_t limit;
+	uint64_t limit_count;
+	uint64_t limit_lost;
 
 	uint64_t pos;
 	bool part;
@@ -55,6 +65,8 @@ struct kt_ring {
 	bool base_known;
 	uint64_t base_count;
 	uint64_t base_lost;
+	uint64_t base_emitted;
+	uint64_t base_filtered;
 	uint64_t count;
 	uint64_t records;
 	uint64_t missed;
@@ -91,11 +103,15 @@ struct ktape_reader {
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring);
 
 /* ring.c */
+uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word);
+uint64_t kt_ring_word(const struct kt_ring *r, uint64_t pos);
 uint64_t kt_ring_commit(const struct kt_ring *r);
 bool kt_ring_intact(const struct kt_ring *r, uint64_t block);
 uint64_t kt_ring_sum(const __u64 *counts);
+uint64_t kt_ring_end_lost(const struct kt_ring *r);
+uint64_t kt_ring_end_count(const struct kt_ring *r);
+uint64_t kt_ring_pending(const struct kt_ring *r);
 uint64_t kt_ring_page_lost(const struct kt_ring *r);
-uint64_t kt_ring_page_count(const struct kt_ring *r);
 void kt_ring_begin(struct kt_ring *r);
 void kt_ring_end_here(struct kt_ring *r);
 void kt_ring_skip(struct kt_ring *r);

@@ -69,14 +69,14 @@ static void close_head(struct copy *c, uint64_t ts)
 	KT_HEAD_SET64(c->data, filtered, kt_ring_sum(page->filtered));
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++, at += 8)
 		kt_set64(c->data + at, kt_ring_sum(page->lost[i]));
-	KT_HEAD_SET64(c->data, discarded, kt_ring_page_lost(c->ring));
+	KT_HEAD_SET64(c->data, discarded, kt_ring_end_lost(c->ring));
 	KT_HEAD_SET64(c->data, ts_end, ts);
 }
 
 /* With the session stopped the counts are exact, and so is what is missing. */
 static void settle(struct kt_ring *r)
 {
-	int64_t missed = (int64_t)(kt_ring_page_count(r) - r->base_count -
+	int64_t missed = (int64_t)(kt_ring_end_count(r) - r->base_count -
 				   r->records);
 
 	if (r->base_known && missed > (int64_t)r->missed)
@@ -155,7 +155,7 @@ static int64_t tell_losses(struct ktape_reader *reader, struct copy *c)
 	struct ktape_builder b;
 
 	settle(r);
-	if (kt_ring_discarded(r, kt_ring_page_lost(r)) <= r->told)
+	if (kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->told)
 		return 0;
 	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);

@@ -91,6 +91,38 @@ static int tell_taken(int fd, const char *path)
 	return fail("%s: process %s runs already", path, text);
 }
 
+/* Who ends removes its file: did it, between our open() and our lock? */
+static bool is_gone(int fd, const char *path)
+{
+	struct stat ours, there;
+
+	return fstat(fd, &ours) || lstat(path, &there) ||
+	       ours.st_dev != there.st_dev || ours.st_ino != there.st_ino;
+}
+
+/* Return: a descriptor with the lock, or -1, and *code is set. */
+static int lock_pidfile(const char *path, int *code)
+{
+	int fd;
+
+	for (;;) {
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			  0644);
+		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {
+			if (!is_gone(fd, path))
+				return fd;
+			close(fd);
+			continue;
+		}
+		*code = fd >= 0 && errno == EWOULDBLOCK
+				? tell_taken(fd, path)
+				: fail("%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+}
+
 /**
  * daemon_pidfile() - tell who we are, and that there is nobody else
  * @d: the process
@@ -101,18 +133,11 @@ static int tell_taken(int fd, const char *path)
 int daemon_pidfile(struct daemon *d, const char *path)
 {
 	char text[24], whole[PATH_MAX] = "";
-	int fd, len;
+	int fd, len, code = EXIT_FAILED;
 
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	fd = lock_pidfile(path, &code);
 	if (fd < 0)
-		return fail("%s: %s", path, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		len = errno == EWOULDBLOCK ? tell_taken(fd, path)
-					   : fail("%s: %s", path,
-						  strerror(errno));
-		close(fd);
-		return len;
-	}
+		return code;
 	len = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
 	if (ftruncate(fd, 0) || kt_write_all(fd, text, (size_t)len)) {
 		close(fd);

@@ -7,6 +7,7 @@
 #include "record.h"
 
 #define NAMES_MAX	10000U		/* that may be taken already */
+#define PATIENCE_NS	1000000000ULL	/* after a piece was empty */
 #define RETRY_NS	10000000000ULL	/* after a piece could not be made */
 
 /* Make a piece under a name that is free.  Return: 0 or negative errno. */
@@ -34,6 +35,7 @@ static int open_first(struct record *r, const char *path)
 		.dir = path,
 		.remark = r->log.remark,
 		.flags = KTAPE_RECORD_PIECES |
+			 (r->o.session ? KTAPE_RECORD_ATTACHED : 0U) |
 			 (r->o.no_uring ? KTAPE_RECORD_NO_URING : 0U) |
 			 (r->log.file ? KTAPE_RECORD_FILE : 0U) |
 			 (r->log.zstd ? KTAPE_RECORD_ZSTD : 0U),
@@ -65,6 +67,25 @@ int record_first_piece(struct record *r)
 	return err;
 }
 
+/*
+ * Nothing in this piece, nor anything that could be brought in?  What is in open
+ * blocks stays behind when a piece ends, unless it is flushed: else a quiet
+ * session would end one empty piece after the other, and --keep those that have
+ * something.
+ */
+static bool is_empty(const struct record *r)
+{
+	struct ktape_recorder_stats s;
+
+	ktape_recorder_stats(r->recorder, &s);
+	if (s.piece_records || !s.pending)
+		return !s.piece_records;
+	/* A failure comes back from the next step. */
+	ktape_recorder_flush(r->recorder);
+	ktape_recorder_stats(r->recorder, &s);
+	return !s.piece_records;
+}
+
 /**
  * record_next_piece() - go on in the next piece, if this one is not empty
  * @r: the recording
@@ -75,12 +96,12 @@ int record_first_piece(struct record *r)
 void record_next_piece(struct record *r, uint64_t now)
 {
 	struct log *log = &r->log;
-	struct ktape_recorder_stats s;
 	int err;
 
-	ktape_recorder_stats(r->recorder, &s);
-	if (!s.piece_records)
+	if (is_empty(r)) {
+		log->retry = now + PATIENCE_NS;
 		return;
+	}
 	err = make_piece(r, open_next);
 	log->retry = err ? now + RETRY_NS : 0;
 	if (!err) {

@@ -98,7 +98,7 @@ static void show_progress(struct loop *l, uint64_t now)
 
 	ktape_recorder_stats(l->r->recorder, &s);
 	/* What is on its way counts as well. */
-	records = s.emitted - s.filtered - s.lost - s.missed;
+	records = s.records + s.pending;
 	seconds = (double)(now - l->last_second) / NS_PER_S;
 	put_human(size, sizeof(size), s.bytes);
 	fprintf(stderr,
