@@ -11,7 +11,7 @@
 
 #define FORMATS		16	/* the low bits of the first byte */
 #define SORTED		16
-#define OUTPUTS		4	/* its high bits, from here */
+#define OUTPUTS		16	/* by its high bits and the last byte */
 #define OUTPUT_SHIFT	5
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -20,12 +20,14 @@ struct gathered {
 typedef char *gather_keep(struct ktape_trace *t, const struct ktape_event *e);
 
 /* Read it all.  Return: the events that have a source and are a user's. */
-__attribute__((unused))
-static unsigned int codec_read_all(const char *path, const char *format,
-				   uint32_t flags, struct codec_told *told)
+__attribute__((unused)) static unsigned int
+codec_read_all(const char *path, const char *format, uint32_t flags,
+	       struct codec_told *told)
 {
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = told, .format = format,
+		.notice = codec_notice,
+		.arg = told,
+		.format = format,
 		.flags = flags,
 	};
 	const struct ktape_event *e;
@@ -49,7 +51,8 @@ static void gather(const char *path, gather_keep *keep, struct gathered *g)
 {
 	struct codec_told told = { 0 };
 	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told,
+		.notice = codec_notice,
+		.arg = &told,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	const struct ktape_event *e;
@@ -81,8 +84,8 @@ static void gather_compare(const struct gathered *a, const struct gathered *b)
 }
 
 /* In one tick the order of CPUs is any.  Return: events of @a. */
-__attribute__((unused))
-static unsigned int same_events(const char *a, const char *b, gather_keep *keep)
+__attribute__((unused)) static unsigned int
+same_events(const char *a, const char *b, gather_keep *keep)
 {
 	static struct gathered first, second;
 
@@ -99,8 +102,7 @@ static unsigned int same_events(const char *a, const char *b, gather_keep *keep)
 }
 
 /* Return: false, and the test is skipped, where there are no golden streams. */
-__attribute__((unused))
-static bool has_golden(void)
+__attribute__((unused)) static bool has_golden(void)
 {
 	if (!access(GOLDEN, F_OK))
 		return true;
@@ -109,17 +111,17 @@ static bool has_golden(void)
 }
 
 /* A file that fuzzing begins with: a byte for the format, then a stream. */
-__attribute__((unused))
-static int write_seed(const char *dir, const char *name, unsigned char first,
-		      const void *data, size_t len)
+__attribute__((unused)) static int write_seed(const char *dir, const char *name,
+					      unsigned char first,
+					      const void *data, size_t len)
 {
 	char path[512];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s-%02x", dir, name, first);
 	f = fopen(path, "w");
-	return !f || fputc(first, f) == EOF ||
-	       fwrite(data, len, 1, f) != 1 || fclose(f);
+	return !f || fputc(first, f) == EOF || fwrite(data, len, 1, f) != 1 ||
+	       fclose(f);
 }
 
 #endif /* _LIB_GATHER_H */
