@@ -136,6 +136,140 @@ static void chrome_python(void)
 	close(fd);
 }
 
+/* ---- CTF as LTTng's ---------------------------------------------------------- */
+
+/* What babeltrace2 prints of the trace there; to be freed. */
+static char *babeltrace(const char *dir, const char *options)
+{
+	char command[512];
+	char *text = NULL;
+	size_t len = 0, n;
+	FILE *out, *f;
+	char part[4096];
+
+	snprintf(command, sizeof(command), "babeltrace2 %s '%s' 2>&1", options,
+		 dir);
+	f = popen(command, "r");
+	out = open_memstream(&text, &len);
+	if (!f || !out)
+		abort();
+	while ((n = fread(part, 1, sizeof(part), f)))
+		fwrite(part, 1, n, out);
+	fclose(out);
+	if (!pclose(f))
+		return text;
+	tap_fail("%s: %s", command, text);
+	free(text);
+	return NULL;
+}
+
+static bool has_babeltrace(void)
+{
+	if (!system("command -v babeltrace2 >/dev/null"))
+		return true;
+	tap_skip("there is no babeltrace2");
+	return false;
+}
+
+static void lttng(void)
+{
+	static const char *const lines[] = {
+		"board sched_switch: { cpu_id = 0 }, { tid = 0 }, { prev_comm = \"swapper\", prev_tid = 0, prev_prio = 120, prev_state = 0, next_comm = \"app\", next_tid = 100, next_prio = 120 }",
+		"prev_state = 2, next_comm = \"swapper\"",
+		"irq_handler_entry: { cpu_id = 0 }, { tid = 0 }, { irq = 24, name = \"ahci\" }",
+		"irq_handler_exit: { cpu_id = 0 }, { tid = 0 }, { irq = 24, ret = 1 }",
+		"irq_softirq_entry: { cpu_id = 0 }, { tid = 0 }, { vec = 3 }",
+		"syscall_entry_read: { cpu_id = 0 }, { tid = 100 }, { }",
+		"syscall_exit_read: { cpu_id = 1 }, { tid = 101 }, { ret = -11 }",
+		"syscall_exit_nanosleep: { cpu_id = 0 }, { tid = 100 }, { ret = 0 }",
+		"block_rq_issue: { cpu_id = 0 }, { tid = 100 }, { dev = 8388608, sector = 2048, nr_sector = 8, bytes = 4096, rwbs = 0 }",
+		"lttng_statedump_process_state: { cpu_id = 0 }, { tid = -1 }, { tid = 100, pid = 100, ppid = 0, name = \"app\", type = 0,",
+		"sched_process_exit: { cpu_id = 0 }, { tid = 100 }, { comm = \"app\", tid = 100, prio = 120 }",
+		"ktape_mark_value: { cpu_id = 1 }, { tid = 101 }, { task = 0, id = 6, value = -3, message = \"\" }",
+		"Tracer discarded 5 events between",
+	};
+	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
+	char *text;
+	int err;
+
+	if (!has_babeltrace())
+		return;
+	check(mkdtemp(dir), "no folder");
+	err = scene_write("lttng", NULL, dir, true);
+	check(err == -1, "%d", err);
+	/* It is replaced only when that is said. */
+	check_equal(scene_write("lttng", NULL, dir, true), -ENOTEMPTY);
+	text = babeltrace(dir, "--clock-seconds");
+	check(text, "babeltrace2 failed");
+	holds(text, lines, ARRAY_SIZE(lines));
+	/* Begin and end of the dump, and three threads. */
+	check_equal(count(text, " board "), SCENE_EVENTS + 5);
+	free(text);
+	text = babeltrace(dir, "-o ctf-metadata");
+	check(text, "babeltrace2 failed");
+	check(strstr(text, "domain = \"kernel\"") &&
+		      strstr(text, "tracer_name = \"lttng-modules\""),
+	      "%s", text);
+	free(text);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	check_equal(system(command), 0);
+}
+
+/* Every opcode, with as many arguments and bytes as can be. */
+static void lttng_strange(void)
+{
+	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
+	static const char blob[3000] = "blob";
+	const uint32_t args[7] = { 1, 2, 3, 4, 5, 6, 7 };
+	struct ktape_sink_options how = {
+		.format = "lttng",
+		.path = dir,
+		.info = &scene_info,
+	};
+	struct ktape_registry *registry;
+	unsigned int n = 0;
+	struct ktape_sink *sink;
+	char *text;
+
+	if (!has_babeltrace())
+		return;
+	check(mkdtemp(dir), "no folder");
+	check_equal(ktape_registry_new(1, &registry), 0);
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	for (unsigned int op = 1; op < 255; op++) {
+		const struct ktape_event_desc *d = ktape_event_desc(op);
+		struct ktape_event e = {
+			.opcode = (uint8_t)op,
+			.args = args,
+			.ts = op,
+			.cpu = op % 3,
+			.dat20 = 0xabcde,
+		};
+
+		if (op == KTAPE_EV_REGISTRY)
+			continue;
+		for (unsigned int i = 0; i < 4; i++, n++) {
+			e.known = i;
+			e.nargs = d && !d->varargs ? d->nargs : 7;
+			if (i & 1)
+				e.nargs = (uint8_t)(e.nargs + 1) % 8;
+			e.blob = (d && d->has_blob) == (i != 2) ? blob : NULL;
+			e.blob_size = e.blob ? sizeof(blob) : 0;
+			check_equal(ktape_sink_event(sink, &e), 0);
+		}
+	}
+	check_equal(ktape_sink_finish(sink), 0);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	text = babeltrace(dir, "");
+	check(text, "babeltrace2 failed");
+	check_equal(count(text, " board "), n);
+	free(text);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	check_equal(system(command), 0);
+}
+
 /* Events that are not as in the table, and hostile names. */
 static void strange(void)
 {
@@ -204,6 +338,8 @@ static const struct tap_test tests[] = {
 	{ "traceprinter's layout", traceprinter },
 	{ "Chrome's JSON", chrome },
 	{ "Chrome's JSON as Python reads it", chrome_python },
+	{ "CTF as LTTng's, read by babeltrace2", lttng },
+	{ "strange events in it", lttng_strange },
 	{ "strange events", strange },
 };
 

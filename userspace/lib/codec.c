@@ -15,6 +15,8 @@ static const struct ktape_codec codecs[] = {
 	  &kt_csv_out },
 	{ "perfetto", "protobuf for ui.perfetto.dev and trace_processor", NULL,
 	  &kt_perfetto_out },
+	{ "lttng", "CTF as LTTng's kernel tracer writes it, for Trace Compass",
+	  NULL, &kt_lttng_out },
 	{ "chrome", "JSON of Chrome's trace viewer", NULL, &kt_chrome_out },
 	{ "text", "lines of text, as ktape dump", NULL, &kt_text_out },
 	{ "ftrace", "lines of text, as /sys/kernel/tracing/trace", NULL,

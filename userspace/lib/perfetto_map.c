@@ -176,19 +176,6 @@ void pf_plans_free(struct perfetto *pf)
 		free(pf->plans[i]);
 }
 
-static const uint16_t states[] = {
-	[KTAPE_STATE_R] = 0,
-	[KTAPE_STATE_S] = 1,
-	[KTAPE_STATE_D] = 2,
-	[KTAPE_STATE_T] = 4,
-	[KTAPE_STATE_TRACED] = 8,
-	[KTAPE_STATE_X] = 0x10,
-	[KTAPE_STATE_Z] = 0x20,
-	[KTAPE_STATE_P] = 0x40,
-	[KTAPE_STATE_I] = 0x80,
-	[KTAPE_STATE_PREEMPTED] = 0x100,
-};
-
 static char *put_comm(struct perfetto *pf, char *p, uint32_t field, uint64_t tid,
 		      uint64_t ts)
 {
@@ -232,7 +219,7 @@ static char *put_step(struct perfetto *pf, char *p, const struct step *step,
 		return put_comm(pf, p, step->to, v, e->ts);
 	case STATE:
 		return pf_number(p, step->to,
-				 v < KT_ARRAY_SIZE(states) ? states[v] : 0);
+				 kt_kernel_state((unsigned int)v));
 	case PRIO:
 		return pf_number(p, step->to,
 				 v == DEADLINE_PRIO ? (uint64_t)-1 : v);

@@ -42,3 +42,22 @@ bool kt_place_find(const struct ktape_event_desc *desc, const char *name,
 	}
 	return false;
 }
+
+static const uint16_t states[] = {
+	[KTAPE_STATE_R] = 0,	  [KTAPE_STATE_S] = 1,
+	[KTAPE_STATE_D] = 2,	  [KTAPE_STATE_T] = 4,
+	[KTAPE_STATE_TRACED] = 8, [KTAPE_STATE_X] = 0x10,
+	[KTAPE_STATE_Z] = 0x20,	  [KTAPE_STATE_P] = 0x40,
+	[KTAPE_STATE_I] = 0x80,	  [KTAPE_STATE_PREEMPTED] = 0x100,
+};
+
+/**
+ * kt_kernel_state() - a thread's state as the kernel's tracepoint has it
+ * @state: enum ktape_task_state
+ *
+ * Return: its bits.
+ */
+unsigned int kt_kernel_state(unsigned int state)
+{
+	return state < KT_ARRAY_SIZE(states) ? states[state] : 0;
+}

@@ -23,6 +23,7 @@ struct kt_place {
 
 bool kt_place_find(const struct ktape_event_desc *desc, const char *name,
 		   struct kt_place *place);
+unsigned int kt_kernel_state(unsigned int state);
 
 /* The event has to fit (kt_event_fits()). */
 static inline uint64_t kt_place_value(const struct kt_place *place,
