@@ -17,6 +17,8 @@ static const struct ktape_codec codecs[] = {
 	  &kt_perfetto_out },
 	{ "lttng", "CTF as LTTng's kernel tracer writes it, for Trace Compass",
 	  NULL, &kt_lttng_out },
+	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others", NULL,
+	  &kt_parquet_out },
 	{ "chrome", "JSON of Chrome's trace viewer", NULL, &kt_chrome_out },
 	{ "text", "lines of text, as ktape dump", NULL, &kt_text_out },
 	{ "ftrace", "lines of text, as /sys/kernel/tracing/trace", NULL,

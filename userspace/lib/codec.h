@@ -113,6 +113,7 @@ extern const struct kt_codec_out kt_ftrace_out;
 extern const struct kt_codec_out kt_jsonl_out;
 extern const struct kt_codec_out kt_lttng_out;
 extern const struct kt_codec_out kt_native_out;
+extern const struct kt_codec_out kt_parquet_out;
 extern const struct kt_codec_out kt_perfetto_out;
 extern const struct kt_codec_in kt_rkh_in;
 extern const struct kt_codec_out kt_rkh_out;

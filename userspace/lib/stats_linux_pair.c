@@ -4,6 +4,7 @@
 
 #define ERRNO_MAX	4095
 #define NR_AND_TABLE	0x3ffffU	/* of a system call, in dat20 */
+#define LARGE		(1U << 18)
 
 /* ---- interrupts: they nest on their CPU ------------------------------------------ */
 
@@ -138,8 +139,10 @@ static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 
 	(void)c;
 	if (e->tid <= 0 || !take(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
-	    call.extra != key)
+	    (call.extra != key && !(e->dat20 & LARGE)))
 		return 0;
+	/* rt_sigreturn() leaves no number behind. */
+	key = call.extra;
 	s = kt_sl_series(l, KTAPE_SERIES_SYSCALL, key, e);
 	if (call.value >= l->lost_to)
 		count_error(l, s, (int64_t)kt_get64(wide ? e->blob : e->args));

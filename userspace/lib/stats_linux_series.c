@@ -38,13 +38,18 @@ const char *ktape_series_name(unsigned int kind)
 static void set_name(const struct ktape_linux *l, struct ktape_series *s,
 		     const struct ktape_event *e)
 {
-	const struct kt_line line = { l->info, l->registry, e, false };
+	struct ktape_event of = *e;
+	const struct kt_line line = { l->info, l->registry, &of, false };
 	uint64_t value = s->kind == KTAPE_SERIES_SYSCALL ? s->key & 0xffff :
 							   s->key;
 	unsigned int type = kinds[s->kind].type;
-	struct kt_name name = kt_name_of(&line, type, value);
 	const char *fixed = ktape_value_name(type, value);
+	struct kt_name name;
 
+	/* Which table its number is of. */
+	if (s->kind == KTAPE_SERIES_SYSCALL)
+		of.dat20 = (uint32_t)s->key;
+	name = kt_name_of(&line, type, value);
 	if (name.text)
 		snprintf(s->name, sizeof(s->name), "%.*s", (int)name.len,
 			 name.text);
