@@ -11,7 +11,7 @@
 
 #define FORMATS		16	/* the low bits of the first byte */
 #define SORTED		16
-#define OUTPUTS		4	/* its high bits, from here */
+#define OUTPUTS		16	/* by its high bits and the last byte */
 #define OUTPUT_SHIFT	5
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -62,8 +62,12 @@ static void take(struct ktape_trace *t, const struct ktape_event *e)
 
 static void convert(struct ktape_trace *t, const char *to)
 {
+	static char folder[] = "/tmp/ktape-fuzz.XXXXXX";
+	static bool made;
 	const struct ktape_sink_options how = {
-		.format = to, .path = "/dev/null",
+		.format = to,
+		.path = !strcmp(to, "lttng") ? folder : "/dev/null",
+		.flags = KTAPE_SINK_FORCE,
 		.options = !strcmp(to, "native") ? "form=pipe" : NULL,
 		.info = ktape_trace_info(t),
 		.registry = ktape_trace_registry(t),
@@ -72,6 +76,8 @@ static void convert(struct ktape_trace *t, const char *to)
 	const struct ktape_event *e;
 	int err;
 
+	if (!made)
+		made = mkdtemp(folder);
 	err = ktape_sink_open(&how, &sink, NULL);
 	while (ktape_trace_next(t, &e) > 0) {
 		take(t, e);

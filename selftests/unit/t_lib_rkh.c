@@ -4,15 +4,13 @@
  * from its specification; streams of its own encoder are read from
  * ../shared/golden where that is, and compared with what its own decoder says.
  */
-#include "lib_codec.h"
+#include "lib_gather.h"
 #include "lib_rkh.h"
 #include "lib_rkh_golden.h"
 #include "lib_tband.h"
 #include "tap.h"
 
 static struct rkh_stream stream;
-
-#define GOLDEN	"../../../shared/golden/"
 
 /* ---- bytes -------------------------------------------------------------------- */
 
@@ -169,26 +167,10 @@ static void wraps(void)
 static void read_all(const void *data, size_t len, const char *format,
 		     uint32_t flags, struct codec_told *told, unsigned int *nr)
 {
-	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = told, .format = format,
-		.flags = flags,
-	};
-	const struct ktape_event *e;
 	char path[CODEC_PATH];
 	int fd = codec_file(path, data, len);
-	struct ktape_trace *t;
-	size_t size;
 
-	memset(told, 0, sizeof(*told));
-	*nr = 0;
-	if (!ktape_trace_open(path, &how, &t, NULL)) {
-		while (ktape_trace_next(t, &e) > 0) {
-			free(codec_line(t, e));
-			*nr += ktape_trace_source(t, &size) &&
-			       e->opcode == KTAPE_EV_USER_EVENT;
-		}
-		ktape_trace_close(t);
-	}
+	*nr = codec_read_all(path, format, flags, told);
 	close(fd);
 }
 
@@ -272,58 +254,31 @@ static void damages(void)
 
 /* ---- a trace of Linux -------------------------------------------------------------- */
 
-#define KEPT_MAX	2048
-
-static unsigned int gather(const char *path, char *kept[KEPT_MAX],
-			   uint64_t *lost)
+static char *keep(struct ktape_trace *t, const struct ktape_event *e)
 {
-	struct codec_told told = { 0 };
-	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told,
-		.flags = KTAPE_TRACE_SORTED,
-	};
-	const struct ktape_event *e;
-	struct ktape_trace *t;
-	unsigned int n = 0;
+	char *line, *kept;
 
-	if (ktape_trace_open(path, &how, &t, NULL))
-		return 0;
-	while (n < KEPT_MAX && ktape_trace_next(t, &e) > 0) {
-		char *line;
-
-		if (e->opcode == KTAPE_TIME_EXTEND ||
-		    e->opcode == KTAPE_EV_REGISTRY)
-			continue;
-		line = codec_line(t, e);
-		/* Time has another unit. */
-		kept[n] = strdup(strchr(line, ']'));
-		free(line);
-		n++;
-	}
-	ktape_trace_close(t);
-	*lost = told.lost;
-	return n;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	if (e->opcode == KTAPE_TIME_EXTEND || e->opcode == KTAPE_EV_REGISTRY)
+		return NULL;
+	/* Time has another unit. */
+	line = codec_line(t, e);
+	kept = strdup(strchr(line, ']'));
+	free(line);
+	return kept;
 }
 
 /* Events but for their times and names, and losses, stay what they are. */
 static void linux_trace(void)
 {
-	static char *first[KEPT_MAX], *second[KEPT_MAX];
-	static struct stream source;
 	char path[CODEC_PATH], native[CODEC_PATH], rkh[CODEC_PATH];
-	uint64_t lost_a = 0, lost_b = 0;
+	static struct stream source;
 	struct codec_told told;
-	unsigned int n, m;
 	int in, one, two, three;
 
 	stream_all(&source);
 	in = codec_file(path, source.data, source.len);
 	one = codec_convert(path, "native", "form=pipe", &told);
+	check_equal(told.lost, 3);
 	snprintf(native, sizeof(native), "/proc/self/fd/%d", one);
 	two = codec_convert(native, "rkh", NULL, &told);
 	check(two >= 0, "%d %s", two, told.text);
@@ -331,21 +286,7 @@ static void linux_trace(void)
 	three = codec_convert(rkh, "native", "form=pipe", &told);
 	check(three >= 0, "%d %s", three, told.text);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
-	n = gather(native, first, &lost_a);
-	m = gather(path, second, &lost_b);
-	check(n > 30 && lost_a == 3, "%u events", n);
-	check_equal(m, n);
-	check_equal(lost_b, lost_a);
-	/* In one tick the order of CPUs is any. */
-	qsort(first, n, sizeof(*first), by_text);
-	qsort(second, m, sizeof(*second), by_text);
-	for (unsigned int i = 0; i < n && i < m; i++)
-		check(!strcmp(first[i], second[i]), "%.150s, not %.150s",
-		      second[i], first[i]);
-	for (unsigned int i = 0; i < n; i++)
-		free(first[i]);
-	for (unsigned int i = 0; i < m; i++)
-		free(second[i]);
+	check(same_events(native, path, keep) > 30, "too few events");
 	close(in);
 	close(one);
 	close(two);
@@ -388,10 +329,8 @@ static void options(void)
 
 static void golden(void)
 {
-	if (access(GOLDEN, F_OK)) {
-		tap_skip("there is no ../shared/golden beside the project");
+	if (!has_golden())
 		return;
-	}
 	compare_golden(GOLDEN "rkh_ahsm", 0, 0);
 	compare_golden(GOLDEN "rkh_ahsm_corrupt", 1, 2);
 	compare_golden(GOLDEN "rkh_allevents", 0, 0);
@@ -404,10 +343,8 @@ static void golden_back(void)
 		"rkh_ahsm", "rkh_allevents", "rkh_allevents_min",
 	};
 
-	if (access(GOLDEN, F_OK)) {
-		tap_skip("there is no ../shared/golden beside the project");
+	if (!has_golden())
 		return;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
 		char path[256], *data;
 		size_t len;
@@ -436,23 +373,17 @@ static const struct tap_test tests[] = {
 	{ "its own streams there and back", golden_back },
 };
 
-/* What fuzzing begins with: a byte for the format, then a stream. */
 static int write_seeds(const char *dir)
 {
 	static const unsigned char first[] = { 0, 2, 0x12, 0x32, 0x52 };
+	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
-		char path[512];
-		FILE *f;
-
 		rkh_all(&stream, &usual, i != 1);
-		snprintf(path, sizeof(path), "%s/rkh-%zu", dir, i);
-		f = fopen(path, "w");
-		if (!f || fputc(first[i], f) == EOF ||
-		    fwrite(stream.data, stream.len, 1, f) != 1 || fclose(f))
-			return 1;
+		err |= write_seed(dir, "rkh", first[i], stream.data,
+				  stream.len);
 	}
-	return 0;
+	return err;
 }
 
 int main(int argc, char **argv)

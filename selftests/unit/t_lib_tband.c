@@ -4,11 +4,9 @@
  * Vectors are made from its specification; streams of its own encoder are read
  * from ../shared/golden where that is.
  */
-#include "lib_codec.h"
+#include "lib_gather.h"
 #include "lib_tband.h"
 #include "tap.h"
-
-#define GOLDEN	"../../../shared/golden/"
 
 static struct stream stream;
 
@@ -194,65 +192,20 @@ static void order(void)
 
 /* ---- there and back ---------------------------------------------------------------- */
 
-#define KEPT_MAX	256
-
 /* Lines of a trace, those left out that the format makes anew. */
-static unsigned int gather(const char *path, char *kept[KEPT_MAX],
-			   uint64_t *lost)
+static char *keep(struct ktape_trace *t, const struct ktape_event *e)
 {
-	struct codec_told told = { 0 };
-	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = &told,
-		.flags = KTAPE_TRACE_SORTED,
-	};
-	const struct ktape_event *e;
-	struct ktape_trace *t;
-	unsigned int n = 0;
+	bool user = e->opcode == KTAPE_EV_USER_EVENT;
+	uint32_t id = user ? ktape_event_arg(e, 0) & 0xffffff : 3;
+	char *line;
 
-	if (ktape_trace_open(path, &how, &t, NULL))
-		return 0;
-	while (ktape_trace_next(t, &e) > 0 && n < KEPT_MAX) {
-		bool user = e->opcode == KTAPE_EV_USER_EVENT;
-		uint32_t id = user ? ktape_event_arg(e, 0) & 0xffffff : 3;
-		char *line;
-
-		if (id < 3 || e->opcode == KTAPE_TIME_EXTEND)
-			continue;
-		line = codec_line(t, e);
-		/* Names have no time, and are in one ring of all CPUs. */
-		if (e->opcode == KTAPE_EV_REGISTRY)
-			memset(line, '.',
-			       (size_t)(strstr(line, "registry") - line));
-		kept[n++] = line;
-	}
-	ktape_trace_close(t);
-	*lost = told.lost;
-	return n;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void same_events(const char *a, const char *b)
-{
-	char *first[KEPT_MAX], *second[KEPT_MAX];
-	uint64_t lost_a = 0, lost_b = 0;
-	unsigned int n = gather(a, first, &lost_a);
-	unsigned int m = gather(b, second, &lost_b);
-
-	qsort(first, n, sizeof(*first), by_text);
-	qsort(second, m, sizeof(*second), by_text);
-	for (unsigned int i = 0; i < n && i < m; i++)
-		check(!strcmp(first[i], second[i]), "%.150s, not %.150s",
-		      second[i], first[i]);
-	check_equal(m, n);
-	check_equal(lost_b, lost_a);
-	for (unsigned int i = 0; i < n; i++) {
-		free(first[i]);
-		free(second[i]);
-	}
+	if (id < 3 || e->opcode == KTAPE_TIME_EXTEND)
+		return NULL;
+	line = codec_line(t, e);
+	/* Names have no time, and are in one ring of all CPUs. */
+	if (e->opcode == KTAPE_EV_REGISTRY)
+		memset(line, '.', (size_t)(strstr(line, "registry") - line));
+	return line;
 }
 
 static void there_and_back(const void *data, size_t len)
@@ -270,15 +223,15 @@ static void there_and_back(const void *data, size_t len)
 	snprintf(tband, sizeof(tband), "/proc/self/fd/%d", two);
 	three = codec_convert(tband, "native", "form=pipe", &told);
 	check(three >= 0, "%d %s", three, told.text);
-	same_events(path, native);
+	same_events(path, native, keep);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
-	same_events(native, path);
+	same_events(native, path, keep);
 	/* In hexadecimal, too. */
 	close(two);
 	two = codec_convert(native, "tband", "drop-every=0,format=hex", &told);
 	check(two >= 0, "%d %s", two, told.text);
 	snprintf(tband, sizeof(tband), "/proc/self/fd/%d", two);
-	same_events(native, tband);
+	same_events(native, tband, keep);
 	close(in);
 	close(one);
 	close(two);
@@ -327,27 +280,6 @@ static void losses(void)
 
 /* ---- what is wrong ------------------------------------------------------------------- */
 
-static void read_all(const char *path, const char *format, uint32_t flags,
-		     struct codec_told *told)
-{
-	struct ktape_trace_options how = {
-		.notice = codec_notice, .arg = told, .format = format,
-		.flags = flags,
-	};
-	const struct ktape_event *e;
-	struct ktape_trace *t;
-	size_t len;
-
-	memset(told, 0, sizeof(*told));
-	if (ktape_trace_open(path, &how, &t, NULL))
-		return;
-	while (ktape_trace_next(t, &e) > 0) {
-		free(codec_line(t, e));
-		ktape_trace_source(t, &len);
-	}
-	ktape_trace_close(t);
-}
-
 /* Cut anywhere, every byte changed: never more than the frame is lost. */
 static void damages(void)
 {
@@ -358,7 +290,7 @@ static void damages(void)
 	stream_all(&stream);
 	for (size_t i = 1; i < stream.len; i++) {
 		fd = codec_file(path, stream.data, i);
-		read_all(path, "tband", 0, &told);
+		codec_read_all(path, "tband", 0, &told);
 		check(told.truncated == (stream.data[i - 1] != 0), "%zu", i);
 		close(fd);
 	}
@@ -366,8 +298,8 @@ static void damages(void)
 		for (unsigned int bit = 0; bit < 8; bit += 3) {
 			stream.data[i] ^= (uint8_t)(1U << bit);
 			fd = codec_file(path, stream.data, stream.len);
-			read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
-			read_all(path, "tband", 0, &told);
+			codec_read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
+			codec_read_all(path, "tband", 0, &told);
 			check(told.corrupt <= 2, "byte %zu: %u", i,
 			      told.corrupt);
 			close(fd);
@@ -426,8 +358,8 @@ static void options(void)
 	close(fd);
 	/* Found by fuzzing: nothing was read yet when the format was named. */
 	fd = codec_file(path, "", 0);
-	read_all(path, "tband", 0, &told);
-	read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
+	codec_read_all(path, "tband", 0, &told);
+	codec_read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
 	check_equal(ktape_trace_open(path, NULL, &t, &error), -EBADMSG);
 	close(fd);
 	fd = codec_file(path, "no trace at all\n", 16);
@@ -503,10 +435,8 @@ static const char *const stems[] = {
 
 static void golden(void)
 {
-	if (access(GOLDEN, F_OK)) {
-		tap_skip("there is no ../shared/golden beside the project");
+	if (!has_golden())
 		return;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(stems); i++)
 		compare_golden(stems[i]);
 }
@@ -518,10 +448,8 @@ static void golden_back(void)
 	size_t len;
 	int fd;
 
-	if (access(GOLDEN, F_OK)) {
-		tap_skip("there is no ../shared/golden beside the project");
+	if (!has_golden())
 		return;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
 		snprintf(path, sizeof(path), GOLDEN "%s.bin", stems[i]);
 		if (strstr(stems[i], "edge_ts")) {
@@ -554,23 +482,16 @@ static const struct tap_test tests[] = {
 	{ "its own streams there and back", golden_back },
 };
 
-/* What fuzzing begins with: a byte for the format, then a stream. */
 static int write_seeds(const char *dir)
 {
 	static const unsigned char first[] = { 0, 1, 0x11, 0x31, 0x51 };
+	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
-		char path[512];
-		FILE *f;
-
-		stream_all(&stream);
-		snprintf(path, sizeof(path), "%s/tband-%zu", dir, i);
-		f = fopen(path, "w");
-		if (!f || fputc(first[i], f) == EOF ||
-		    fwrite(stream.data, stream.len, 1, f) != 1 || fclose(f))
-			return 1;
-	}
-	return 0;
+	stream_all(&stream);
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+		err |= write_seed(dir, "tband", first[i], stream.data,
+				  stream.len);
+	return err;
 }
 
 int main(int argc, char **argv)

@@ -6,11 +6,10 @@
  */
 #include <ktape/formats.h>
 
-#include "lib_codec.h"
+#include "lib_gather.h"
 #include "lib_tband.h"
 #include "tap.h"
 
-#define GOLDEN	"../../../shared/golden/"
 #define NAMES	2		/* places in the registry */
 #define ENTRIES	16
 #define SIZE	(48 + NAMES * 48 + ENTRIES * 32)
@@ -446,24 +445,22 @@ static const struct tap_test tests[] = {
 static int write_seeds(const char *dir)
 {
 	static char text[SIZE * 4];
+	int err = 0;
 
 	for (unsigned int i = 0; i < 4; i++) {
 		const void *data = i < 2 ? (void *)image : (void *)text;
 		size_t len = SIZE;
-		char path[512];
-		FILE *f;
+		char name[16];
 
 		big = i == 1;
 		make(0xffff, i & 1);
 		if (i >= 2)
 			len = to_text(text, i & 1, false);
-		snprintf(path, sizeof(path), "%s/tracex-%u", dir, i);
-		f = fopen(path, "w");
-		if (!f || fputc((int)(i & 1) << 4, f) == EOF ||
-		    fwrite(data, len, 1, f) != 1 || fclose(f))
-			return 1;
+		snprintf(name, sizeof(name), "tracex-%u", i);
+		err |= write_seed(dir, name, (unsigned char)((i & 1) << 4),
+				  data, len);
 	}
-	return 0;
+	return err;
 }
 
 int main(int argc, char **argv)

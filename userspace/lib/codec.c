@@ -15,7 +15,16 @@ static const struct ktape_codec codecs[] = {
 	  &kt_csv_out },
 	{ "perfetto", "protobuf for ui.perfetto.dev and trace_processor", NULL,
 	  &kt_perfetto_out },
+	{ "lttng", "CTF as LTTng's kernel tracer writes it, for Trace Compass",
+	  NULL, &kt_lttng_out },
+	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others", NULL,
+	  &kt_parquet_out },
+	{ "chrome", "JSON of Chrome's trace viewer", NULL, &kt_chrome_out },
 	{ "text", "lines of text, as ktape dump", NULL, &kt_text_out },
+	{ "ftrace", "lines of text, as /sys/kernel/tracing/trace", NULL,
+	  &kt_ftrace_out },
+	{ "traceprinter", "lines of text, as QNX traceprinter", NULL,
+	  &kt_traceprinter_out },
 };
 
 const struct ktape_codec *ktape_codec(unsigned int i)

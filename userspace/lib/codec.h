@@ -72,6 +72,8 @@ struct kt_codec_in {
  * @size: of its state, zeroed before begin()
  * @own_files: it opens @path itself; else there is a descriptor behind
  *	kt_sink_room()
+ * @large: from so many bytes on @warning holds; 0: never
+ * @warning: for people, what that means
  * @begin: what comes first
  * @event: an event, in the order of time
  * @notice: events were lost; NULL: it is counted as missed
@@ -84,6 +86,8 @@ struct kt_codec_out {
 	const struct ktape_codec_option *options;
 	size_t size;
 	bool own_files;
+	uint64_t large;
+	const char *warning;
 	int (*begin)(struct kt_sink *s);
 	int (*event)(struct kt_sink *s, const struct ktape_event *event);
 	int (*notice)(struct kt_sink *s, const struct ktape_notice *notice);
@@ -103,15 +107,20 @@ const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
 const char *kt_codec_user_name(uint32_t id);
 
 /* The formats, each in its files. */
+extern const struct kt_codec_out kt_chrome_out;
 extern const struct kt_codec_out kt_csv_out;
+extern const struct kt_codec_out kt_ftrace_out;
 extern const struct kt_codec_out kt_jsonl_out;
+extern const struct kt_codec_out kt_lttng_out;
 extern const struct kt_codec_out kt_native_out;
+extern const struct kt_codec_out kt_parquet_out;
 extern const struct kt_codec_out kt_perfetto_out;
 extern const struct kt_codec_in kt_rkh_in;
 extern const struct kt_codec_out kt_rkh_out;
 extern const struct kt_codec_in kt_tband_in;
 extern const struct kt_codec_out kt_tband_out;
 extern const struct kt_codec_out kt_text_out;
+extern const struct kt_codec_out kt_traceprinter_out;
 extern const struct kt_codec_in kt_tracex_in;
 extern const struct kt_codec_out kt_tracex_out;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading RKH trace: frames, sequence, time, the configuration. */
+/* Reading RKH trace: sequence, time, the configuration. */
 #include <ktape/formats.h>
 
 #include "codec_rkh_in.h"
+#include "frames.h"
 
 #define BACK_PART	8	/* of the range of time stamps: time goes back */
 #define PROBE_FRAMES	4
@@ -27,48 +28,6 @@ static const struct ktape_codec_option options[] = {
 	{ "tick-hz", "HZ", "time stamps a second (default 1000)" },
 	{ .key = NULL },
 };
-
-/* ---- frames -------------------------------------------------------------- */
-
-/*
- * The next frame without its flag.
- * Return: its bytes, one of these, or negative errno.
- */
-enum {
-	FRAME_END = -1000,	/* there is none */
-	FRAME_LONG = -1001,	/* it was too long, a part of it was left out */
-	FRAME_CUT = -1002	/* the input ends in it */
-};
-
-static int64_t next_frame(struct kt_import *s, const uint8_t **frame)
-{
-	struct kt_rkh_import *t = s->state;
-	uint64_t seen = 0;
-	const uint8_t *flag;
-	int64_t there;
-	bool cut;
-
-	t->offset = s->in->offset;
-	do {
-		there = kt_scan_need(s->in, seen + 1);
-		if (there < 0)
-			return there;
-		if ((uint64_t)there <= seen)
-			break;
-		flag = memchr(kt_scan_head(s->in) + seen, KT_RKH_FLAG,
-			      (size_t)there - seen);
-		if (flag && (uint64_t)(flag - kt_scan_head(s->in)) <= FRAMES_MAX) {
-			*frame = kt_scan_head(s->in);
-			return flag - *frame;
-		}
-		seen = (uint64_t)there;
-	} while (seen <= FRAMES_MAX);
-	cut = (uint64_t)there <= seen && seen <= FRAMES_MAX && s->in->eof;
-	there = kt_scan_skip(s->in, kt_min(seen, FRAMES_MAX));
-	if (there < 0)
-		return there;
-	return cut ? seen ? FRAME_CUT : FRAME_END : FRAME_LONG;
-}
 
 /* ---- time and sequence ---------------------------------------------------- */
 
@@ -202,15 +161,6 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 	return take_event(s, &e);
 }
 
-static void tell_cut(struct kt_import *s)
-{
-	const struct kt_rkh_import *t = s->state;
-	struct ktape_error error;
-
-	kt_error(&error, t->offset, "the last frame is cut off");
-	kt_import_truncated(s, &error);
-}
-
 static int end(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
@@ -224,20 +174,16 @@ static int next(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
 	const uint8_t *frame = NULL;
-	int64_t len = next_frame(s, &frame);
+	int64_t len;
 	int err = 0;
 
-	if (len == FRAME_LONG) {
-		kt_import_bad(s, t->offset, "a frame of more than %u bytes",
-			      FRAMES_MAX);
-		return 1;
-	}
-	if (len == FRAME_CUT)
-		tell_cut(s);
-	if (len == FRAME_CUT || len == FRAME_END)
+	t->offset = s->in->offset;
+	len = kt_frames_next(s, KT_RKH_FLAG, FRAMES_MAX, &frame);
+	len = kt_frames_tell(s, len, t->offset, FRAMES_MAX);
+	if (len == KT_FRAME_END)
 		return end(s);
 	if (len < 0)
-		return (int)len;
+		return len == KT_FRAME_LONG ? 1 : (int)len;
 	if (len)
 		err = take_frame(s, frame, (size_t)len);
 	t->begun = true;

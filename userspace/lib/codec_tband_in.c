@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading Tonbandgeraet: frames, cores, losses; what becomes of each event. */
+/* Reading Tonbandgeraet: cores, losses; what becomes of each event. */
 #include <ctype.h>
 
 #include <ktape/mark.h>
@@ -7,7 +7,7 @@
 #include "util/parse.h"
 
 #include "codec_tband.h"
-#include "import.h"
+#include "frames.h"
 
 #define FRAME_MAX	65536U
 #define TASKS		4096U	/* whose priority is remembered */
@@ -99,46 +99,6 @@ static bool looks_hex(const uint8_t *data, size_t len)
 	return digits >= 4;
 }
 
-/*
- * The next frame without its zero.
- * Return: its bytes, one of these, or negative errno.
- */
-enum {
-	FRAME_END = -1000,	/* there is none */
-	FRAME_LONG = -1001,	/* it was too long, a part of it was left out */
-	FRAME_CUT = -1002	/* the input ends in it */
-};
-
-static int64_t next_binary(struct kt_import *s, const uint8_t **frame)
-{
-	struct tband *t = s->state;
-	uint64_t seen = 0;
-	const uint8_t *nul;
-	int64_t there;
-	bool cut;
-
-	t->offset = s->in->offset;
-	do {
-		there = kt_scan_need(s->in, seen + 1);
-		if (there < 0)
-			return there;
-		if ((uint64_t)there <= seen)
-			break;
-		nul = memchr(kt_scan_head(s->in) + seen, 0,
-			     (size_t)there - seen);
-		if (nul) {
-			*frame = kt_scan_head(s->in);
-			return nul - *frame;
-		}
-		seen = (uint64_t)there;
-	} while (seen <= FRAME_MAX);
-	cut = (uint64_t)there <= seen && s->in->eof;
-	there = kt_scan_skip(s->in, seen);
-	if (there < 0)
-		return there;
-	return cut ? seen ? FRAME_CUT : FRAME_END : FRAME_LONG;
-}
-
 static int take_digits(struct kt_import *s, int *high, int64_t *byte)
 {
 	int c = *kt_scan_head(s->in), d = digit(c);
@@ -165,7 +125,6 @@ static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 	size_t len = 0;
 	int high = -1;
 
-	t->offset = s->in->offset;
 	*frame = t->frame;
 	for (;;) {
 		int64_t there = kt_scan_need(s->in, 1), byte;
@@ -174,7 +133,7 @@ static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 		if (there < 0)
 			return there;
 		if (!there)
-			return len || high >= 0 ? FRAME_CUT : FRAME_END;
+			return len || high >= 0 ? KT_FRAME_CUT : KT_FRAME_END;
 		err = take_digits(s, &high, &byte);
 		if (err)
 			return err;
@@ -183,7 +142,7 @@ static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 		if (byte < 0)
 			continue;
 		if (len == FRAME_MAX)
-			return FRAME_LONG;
+			return KT_FRAME_LONG;
 		t->frame[len++] = (uint8_t)byte;
 	}
 }
@@ -549,8 +508,7 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 
 	if (!len)
 		return take_bad(s, frame, len, why);
-	size = len > FRAME_MAX ? -EBADMSG
-			       : kt_cobs_decode(t->event + 1, frame, len);
+	size = kt_cobs_decode(t->event + 1, frame, len);
 	if (size < 0)
 		return take_bad(s, frame, len, "the frame is no COBS");
 	t->event[0] = 0;
@@ -561,15 +519,6 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 	return take_event(s, &e, (size_t)size + 1);
 }
 
-static void tell_cut(struct kt_import *s)
-{
-	const struct tband *t = s->state;
-	struct ktape_error error;
-
-	kt_error(&error, t->offset, "the last frame is cut off");
-	kt_import_truncated(s, &error);
-}
-
 static int next(struct kt_import *s)
 {
 	struct tband *t = s->state;
@@ -577,18 +526,13 @@ static int next(struct kt_import *s)
 	int64_t len;
 	int err;
 
-	len = t->hex ? next_hex(s, &frame) : next_binary(s, &frame);
-	if (len == FRAME_LONG) {
-		kt_import_bad(s, t->offset, "a frame of more than %u bytes",
-			      FRAME_MAX);
-		return 1;
-	}
-	if (len == FRAME_CUT)
-		tell_cut(s);
-	if (len == FRAME_CUT || len == FRAME_END)
-		return 0;
+	t->offset = s->in->offset;
+	len = t->hex ? next_hex(s, &frame)
+		     : kt_frames_next(s, 0, FRAME_MAX, &frame);
+	len = kt_frames_tell(s, len, t->offset, FRAME_MAX);
 	if (len < 0)
-		return (int)len;
+		return len == KT_FRAME_END  ? 0 :
+		       len == KT_FRAME_LONG ? 1 : (int)len;
 	err = take_frame(s, frame, (size_t)len);
 	if (!err && !t->hex)
 		err = kt_scan_skip(s->in, (uint64_t)len + 1);

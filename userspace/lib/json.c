@@ -218,25 +218,28 @@ static char *put_words(char *p, const struct ktape_event *e)
 	return kt_put_char(p, '"');
 }
 
+/* What stands between the braces of "fields"; p[-1] is the first of them. */
+char *kt_json_fields(char *p, const struct kt_line *l)
+{
+	const struct ktape_event_desc *desc =
+		ktape_event_desc(l->event->opcode);
+	const struct kt_show *show = &kt_shows[l->event->opcode];
+
+	if (l->event->opcode == KTAPE_TIME_EXTEND)
+		return p;
+	if (!kt_event_fits(desc, l->event))
+		return put_words(p, l->event);
+	p = show->own ? show->own(p, l) : put_fields(p, l, desc);
+	return show->extra ? show->extra(p, l) : p;
+}
+
 size_t ktape_format_json(const struct ktape_info *info,
 			 const struct ktape_registry *registry,
 			 const struct ktape_event *event, char *to)
 {
-	const struct ktape_event_desc *desc = ktape_event_desc(event->opcode);
 	const struct kt_line l = { info, registry, event, true };
-	const struct kt_show *show = &kt_shows[event->opcode];
-	char *p;
+	char *p = put_head(to, &l, kt_line_event(&l));
 
-	if (event->opcode == KTAPE_TIME_EXTEND) {
-		p = put_head(to, &l, desc->name);
-	} else if (kt_event_fits(desc, event)) {
-		p = put_head(to, &l, desc->name);
-		p = show->own ? show->own(p, &l) : put_fields(p, &l, desc);
-		if (show->extra)
-			p = show->extra(p, &l);
-	} else {
-		p = put_head(to, &l, info->names[event->opcode]);
-		p = put_words(p, event);
-	}
+	p = kt_json_fields(p, &l);
 	return (size_t)(kt_put_mem(p, "}}\n", 3) - to);
 }

@@ -164,6 +164,14 @@ uint64_t ktape_sink_missed(const struct ktape_sink *sink, unsigned int i,
 uint64_t ktape_sink_bytes(const struct ktape_sink *sink);
 
 /**
+ * ktape_sink_warning() - is it too much for those who read the format?
+ * @sink: where
+ *
+ * Return: a sentence once that is so, else NULL.
+ */
+const char *ktape_sink_warning(const struct ktape_sink *sink);
+
+/**
  * ktape_sink_finish() - write what is still to be written
  * @sink: where
  *

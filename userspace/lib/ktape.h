@@ -15,6 +15,7 @@
 #include "ktape-event.h"
 #include "ktape-filter.h"
 #include "ktape-format.h"
+#include "ktape-linux.h"
 #include "ktape-recover.h"
 #include "ktape-stats.h"
 #include "ktape-trace.h"

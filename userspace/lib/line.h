@@ -51,6 +51,9 @@ struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 const char *kt_syscall_of(const struct kt_line *l, unsigned int nr);
 
 /* text.c, json.c */
+const char *kt_line_event(const struct kt_line *l);
+char *kt_text_fields(char *p, const struct kt_line *l);
+char *kt_json_fields(char *p, const struct kt_line *l);
 char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
 		    uint64_t value);
 char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,

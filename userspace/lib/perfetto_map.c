@@ -4,6 +4,7 @@
  * where in a record each value is; then an event is a walk over its values.
  */
 #include "perfetto.h"
+#include "place.h"
 
 #define FIELDS_MAX	8
 #define EVENT_MAX	1024U	/* bytes of the largest event */
@@ -117,14 +118,11 @@ static const struct row rows[] = {
 	  { { "work", 1, NUMBER }, { "function", 2, SYMBOL } } },
 };
 
-/* A value of a record: bits of dat20, or @words from @words of arguments on. */
+/* A value of a record, and what becomes of it. */
 struct step {
 	uint8_t to;
 	uint8_t how;
-	uint8_t type;
-	uint8_t words;
-	uint8_t at;
-	uint32_t mask;
+	struct kt_place place;
 };
 
 struct pf_plan {
@@ -133,33 +131,6 @@ struct pf_plan {
 	uint8_t nargs;
 	struct step steps[FIELDS_MAX];
 };
-
-/* Where the field of that name is.  Return: false if there is none. */
-static bool place(const struct ktape_event_desc *d, const char *name,
-		  struct step *step)
-{
-	unsigned int bit = 0, word = 0;
-
-	for (unsigned int i = 0; i < d->nr_fields; i++) {
-		const struct ktape_field *f = &d->fields[i];
-		bool bits = f->place == KTAPE_PLACE_BITS;
-
-		if (!bits && f->place != KTAPE_PLACE_ARG)
-			return false;
-		if (!strcmp(f->name, name)) {
-			step->type = f->type;
-			step->words = bits ? 0 : (uint8_t)f->count;
-			step->at = (uint8_t)(bits ? bit : word);
-			step->mask = bits ? (1U << f->count) - 1 : 0;
-			return true;
-		}
-		if (bits)
-			bit += f->count;
-		else
-			word += f->count;
-	}
-	return false;
-}
 
 static int plan(struct perfetto *pf, const struct row *row)
 {
@@ -177,7 +148,7 @@ static int plan(struct perfetto *pf, const struct row *row)
 
 		step->to = m->to;
 		step->how = m->how;
-		if (!place(d, m->from, step))
+		if (!kt_place_find(d, m->from, &step->place))
 			return kt_sink_fail(pf->s, "%s has no %s", d->name,
 					    m->from);
 	}
@@ -203,32 +174,6 @@ void pf_plans_free(struct perfetto *pf)
 {
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
 		free(pf->plans[i]);
-}
-
-static const uint16_t states[] = {
-	[KTAPE_STATE_R] = 0,
-	[KTAPE_STATE_S] = 1,
-	[KTAPE_STATE_D] = 2,
-	[KTAPE_STATE_T] = 4,
-	[KTAPE_STATE_TRACED] = 8,
-	[KTAPE_STATE_X] = 0x10,
-	[KTAPE_STATE_Z] = 0x20,
-	[KTAPE_STATE_P] = 0x40,
-	[KTAPE_STATE_I] = 0x80,
-	[KTAPE_STATE_PREEMPTED] = 0x100,
-};
-
-static uint64_t value_of(const struct step *step, const struct ktape_event *e)
-{
-	const uint8_t *at = (const uint8_t *)e->args + step->at * 4U;
-
-	if (!step->words)
-		return e->dat20 >> step->at & step->mask;
-	if (step->words == 2)
-		return kt_get64(at);
-	if (step->type == KTAPE_TYPE_TID || step->type == KTAPE_TYPE_S32)
-		return (uint64_t)(int64_t)(int32_t)kt_get32(at);
-	return kt_get32(at);
 }
 
 static char *put_comm(struct perfetto *pf, char *p, uint32_t field, uint64_t tid,
@@ -264,7 +209,7 @@ static char *put_args(char *p, uint32_t field, const struct ktape_event *e)
 static char *put_step(struct perfetto *pf, char *p, const struct step *step,
 		      const struct ktape_event *e)
 {
-	uint64_t v = value_of(step, e);
+	uint64_t v = kt_place_value(&step->place, e);
 	const char *name;
 
 	switch (step->how) {
@@ -274,7 +219,7 @@ static char *put_step(struct perfetto *pf, char *p, const struct step *step,
 		return put_comm(pf, p, step->to, v, e->ts);
 	case STATE:
 		return pf_number(p, step->to,
-				 v < KT_ARRAY_SIZE(states) ? states[v] : 0);
+				 kt_kernel_state((unsigned int)v));
 	case PRIO:
 		return pf_number(p, step->to,
 				 v == DEADLINE_PRIO ? (uint64_t)-1 : v);
@@ -282,7 +227,7 @@ static char *put_step(struct perfetto *pf, char *p, const struct step *step,
 		return pf_number(p, step->to,
 				 pf_symbol(pf, (uint32_t)v, e->ts));
 	case VALUE:
-		name = ktape_value_name(step->type, v);
+		name = ktape_value_name(step->place.type, v);
 		return name ? pf_text(p, step->to, name) : p;
 	case IRQ:
 		return put_irq(pf, p, step->to, (uint32_t)v, e->ts);

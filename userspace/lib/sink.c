@@ -246,6 +246,14 @@ uint64_t ktape_sink_bytes(const struct ktape_sink *sink)
 	return kt_sink_at(&sink->s);
 }
 
+const char *ktape_sink_warning(const struct ktape_sink *sink)
+{
+	const struct kt_codec_out *codec = sink->s.codec;
+
+	return codec->large && kt_sink_at(&sink->s) >= codec->large
+		? codec->warning : NULL;
+}
+
 int ktape_sink_finish(struct ktape_sink *sink)
 {
 	struct kt_sink *s = &sink->s;

@@ -198,25 +198,40 @@ static char *put_words(char *p, const struct ktape_event *e)
 	return kt_put_bytes(p, e->blob, e->blob_size);
 }
 
+/* All that stands behind "event:", beginning with a blank if there is any. */
+char *kt_text_fields(char *p, const struct kt_line *l)
+{
+	const struct ktape_event_desc *desc =
+		ktape_event_desc(l->event->opcode);
+	const struct kt_show *show = &kt_shows[l->event->opcode];
+
+	if (l->event->opcode == KTAPE_TIME_EXTEND)
+		return p;
+	if (!kt_event_fits(desc, l->event))
+		return put_words(p, l->event);
+	p = show->own ? show->own(p, l) : put_fields(p, l, desc);
+	return show->extra ? show->extra(p, l) : p;
+}
+
+/* Its name in the table, or that in the metadata; "": it has none. */
+const char *kt_line_event(const struct kt_line *l)
+{
+	const struct ktape_event_desc *desc =
+		ktape_event_desc(l->event->opcode);
+
+	if (l->event->opcode == KTAPE_TIME_EXTEND ||
+	    kt_event_fits(desc, l->event))
+		return desc->name;
+	return l->info->names[l->event->opcode];
+}
+
 size_t ktape_format_text(const struct ktape_info *info,
 			 const struct ktape_registry *registry,
 			 const struct ktape_event *event, char *to)
 {
-	const struct ktape_event_desc *desc = ktape_event_desc(event->opcode);
 	const struct kt_line l = { info, registry, event, false };
-	const struct kt_show *show = &kt_shows[event->opcode];
-	char *p;
+	char *p = put_head(to, &l, kt_line_event(&l));
 
-	if (event->opcode == KTAPE_TIME_EXTEND) {
-		p = put_head(to, &l, desc->name);
-	} else if (kt_event_fits(desc, event)) {
-		p = put_head(to, &l, desc->name);
-		p = show->own ? show->own(p, &l) : put_fields(p, &l, desc);
-		if (show->extra)
-			p = show->extra(p, &l);
-	} else {
-		p = put_head(to, &l, info->names[event->opcode]);
-		p = put_words(p, event);
-	}
+	p = kt_text_fields(p, &l);
 	return (size_t)(kt_put_char(p, '\n') - to);
 }

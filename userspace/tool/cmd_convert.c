@@ -132,6 +132,18 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	tell_damage(n);
 }
 
+/* While it can still be stopped. */
+static void warn(struct convert *c)
+{
+	const char *warning = c->warned || c->events % PROGRESS_EVENTS
+		? NULL : ktape_sink_warning(c->sink);
+
+	if (!warning)
+		return;
+	c->warned = true;
+	note("%s: %s", c->to_name, warning);
+}
+
 static int write_all(struct convert *c)
 {
 	const struct ktape_event *e;
@@ -143,6 +155,7 @@ static int write_all(struct convert *c)
 		if (ret)
 			break;
 		show_progress(c, false);
+		warn(c);
 	}
 	return ret;
 }
@@ -266,7 +279,7 @@ static void put_options(const struct ktape_codec *codec, bool out, bool json)
 
 	for (bool first = true; o && o->key; o++, first = false) {
 		if (!json) {
-			printf("%12s%s %s=%s: %s\n", "", out ? "to" : "from",
+			printf("%14s%s %s=%s: %s\n", "", out ? "to" : "from",
 			       o->key, o->arg, o->help);
 			continue;
 		}
@@ -288,7 +301,7 @@ static int list_codecs(bool json)
 		bool in = ktape_codec_reads(codec), out = codec->out;
 
 		if (!json) {
-			printf("%-10s %-3s %-4s %s\n", codec->name,
+			printf("%-12s %-3s %-4s %s\n", codec->name,
 			       in ? "in" : "", out ? "out" : "", codec->help);
 			put_options(codec, false, false);
 			put_options(codec, true, false);

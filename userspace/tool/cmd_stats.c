@@ -7,12 +7,17 @@
 
 #include "util/bits.h"
 
-#include "input.h"
+#include "stats.h"
 
 struct stats_options {
 	bool json;
 	bool events;
 	bool services;
+	bool rtos;
+	bool linux_too;
+	bool all;
+	bool histogram;
+	struct kt_opt_list conditions;
 	struct input_options in;
 };
 
@@ -20,6 +25,16 @@ struct stats_options {
 
 static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "a JSON object" },
+	{ "linux", 'l', KT_OPT_FLAG, OPT(linux_too), NULL,
+	  "times and latencies of Linux (default for native traces)" },
+	{ "rtos", 'r', KT_OPT_FLAG, OPT(rtos), NULL,
+	  "the analyses of TraceX (default for all others)" },
+	{ "all", 'a', KT_OPT_FLAG, OPT(all), NULL,
+	  "linux: everything, not only the largest" },
+	{ "histogram", 'H', KT_OPT_FLAG, OPT(histogram), NULL,
+	  "linux: how values are spread" },
+	{ "fail-if", 'F', KT_OPT_LIST, OPT(conditions), "CONDITION",
+	  "linux: exit with 3 if it holds, as 'irq.p99 > 50us'" },
 	{ "services", 's', KT_OPT_FLAG, OPT(services), NULL,
 	  "the services of each thread as well" },
 	{ "events", 'e', KT_OPT_FLAG, OPT(events), NULL,
@@ -33,10 +48,7 @@ static const struct kt_option options[] = {
 struct stats {
 	struct stats_options o;
 	struct ktape_rtos *rtos;
-	uint64_t lost;
-	unsigned int gaps;
-	bool unknown;
-	bool damaged;
+	struct stats_trace t;
 };
 
 typedef unsigned long long ull;
@@ -46,12 +58,14 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	struct stats *s = arg;
 
 	if (n->kind == KTAPE_NOTICE_LOST) {
-		s->lost += n->count;
-		s->gaps++;
-		s->unknown |= !n->count;
+		s->t.lost += n->count;
+		s->t.gaps++;
+		s->t.unknown |= !n->count;
+		if (s->t.linux_stats)
+			ktape_linux_notice(s->t.linux_stats, n);
 		return;
 	}
-	s->damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
+	s->t.damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
 	if (n->kind != KTAPE_NOTICE_LATE)
 		tell_damage(n);
 }
@@ -216,8 +230,9 @@ static int print_text(const struct stats *s)
 		print_stack(t);
 	printf("\n%12s  service\n", "times");
 	err = print_popular(s, -1);
-	for (size_t i = 0; !err && s->o.services &&
-	     (t = ktape_rtos_thread(s->rtos, i)); i++) {
+	for (size_t i = 0;
+	     !err && s->o.services && (t = ktape_rtos_thread(s->rtos, i));
+	     i++) {
 		printf("\n%12s  service of %s\n", "times", t->name);
 		err = print_popular(s, t->address);
 	}
@@ -239,55 +254,98 @@ static void print_events(const struct stats *s)
 
 static int print(const struct stats *s)
 {
+	const struct stats_show how = { s->o.json, s->o.all, s->o.histogram };
 	int err = 0;
 
-	if (s->o.events)
+	if (s->t.linux_stats)
+		stats_print(&s->t, &how);
+	else if (s->o.events)
 		print_events(s);
 	else
 		err = s->o.json ? print_json(s) : print_text(s);
-	if (s->gaps)
+	if (s->t.gaps)
 		note("%llu events were lost in %u gaps%s: counts are too low",
-		     (ull)s->lost, s->gaps,
-		     s->unknown ? ", and an unknown number besides" : "");
+		     (ull)s->t.lost, s->t.gaps,
+		     s->t.unknown ? ", and an unknown number besides" : "");
 	return err;
 }
 
-static int make(struct stats *s, struct ktape_trace *trace)
+static int measure_rtos(struct stats *s)
 {
 	const struct ktape_event *e;
 	int ret = ktape_rtos_new(&s->rtos);
 
-	while (!ret && (ret = ktape_trace_next(trace, &e)) > 0)
+	while (!ret && (ret = ktape_trace_next(s->t.trace, &e)) > 0)
 		ret = ktape_rtos_take(s->rtos, e);
-	if (!ret)
-		ret = ktape_rtos_finish(s->rtos);
+	return ret ? ret : ktape_rtos_finish(s->rtos);
+}
+
+static int measure_linux(struct stats *s)
+{
+	int ret = ktape_linux_new(ktape_trace_info(s->t.trace),
+				  ktape_trace_registry(s->t.trace),
+				  &s->t.linux_stats);
+
+	return ret ? ret : stats_measure(&s->t);
+}
+
+static int make(struct stats *s, bool rtos)
+{
+	int ret = rtos ? measure_rtos(s) : measure_linux(s), judged = EXIT_OK;
+
 	if (!ret)
 		ret = print(s);
 	if (ret)
 		return fail("%s", read_error(ret));
+	if (!rtos)
+		judged = stats_judge(&s->o.conditions, NULL, &s->t);
 	ret = finish_stdout();
-	return ret ? ret : s->damaged ? EXIT_FAILED : EXIT_OK;
+	return ret ? ret : s->t.damaged ? EXIT_FAILED : judged;
+}
+
+/* Return: 0 or the exit code. */
+static int check(const struct stats_options *o, bool *rtos)
+{
+	bool only_linux = o->conditions.nr || o->all || o->histogram;
+	bool only_rtos = o->services || o->events;
+
+	if ((o->rtos || only_rtos) && (o->linux_too || only_linux))
+		return misuse(&command_stats,
+			      "options of --linux and of --rtos");
+	if (o->rtos || only_rtos)
+		*rtos = true;
+	else if (o->linux_too || only_linux)
+		*rtos = false;
+	return stats_judge_check(&command_stats, &o->conditions, false);
 }
 
 static int run(int argc, char **argv)
 {
 	struct stats s = { .o = { .json = false } };
 	struct ktape_trace_options how = {
-		.notice = take_notice, .arg = &s,
+		.notice = take_notice,
+		.arg = &s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
-	struct ktape_trace *trace = NULL;
 	int first, ret;
+	bool rtos;
 
 	ret = kt_options(&command_stats, argc, argv, &s.o, &first);
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 1)
 		return misuse(&command_stats, "one trace, please");
-	ret = input_open(&command_stats, &s.o.in, argv[first], &how, &trace);
+	ret = check(&s.o, &rtos);
 	if (!ret)
-		ret = make(&s, trace);
-	ktape_trace_close(trace);
+		ret = input_open(&command_stats, &s.o.in, argv[first], &how,
+				 &s.t.trace);
+	if (!ret) {
+		rtos = ktape_trace_format(s.t.trace);
+		ret = check(&s.o, &rtos);
+	}
+	if (!ret)
+		ret = make(&s, rtos);
+	stats_close(&s.t);
 	ktape_rtos_free(s.rtos);
 	return ret;
 }
@@ -296,7 +354,7 @@ const struct kt_command command_stats = {
 	.name = "stats",
 	.operands = "DIR|FILE|-",
 	.help = "count what threads, interrupts and services did",
-	.more = "exit: 0 ok, 1 failed or the input is damaged, 2 usage\n",
+	.more = "exit: 0 ok, 1 failed or the input is damaged, 2 usage, 3 a condition holds\n",
 	.options = options,
 	.run = run,
 };

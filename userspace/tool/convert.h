@@ -70,6 +70,7 @@ struct cut;
  * @damaged: a part of the input could not be read
  * @progress: it is shown
  * @shown_at: when it was shown last
+ * @warned: that the output gets large
  */
 struct convert {
 	struct convert_options o;
@@ -96,6 +97,7 @@ struct convert {
 	bool damaged;
 	bool progress;
 	uint64_t shown_at;
+	bool warned;
 };
 
 /* convert.c */

@@ -32,6 +32,7 @@ int finish_stdout(void);
 extern const struct kt_command command_clear;
 extern const struct kt_command command_convert;
 extern const struct kt_command command_destroy;
+extern const struct kt_command command_diff;
 extern const struct kt_command command_dump;
 extern const struct kt_command command_list;
 extern const struct kt_command command_mark;

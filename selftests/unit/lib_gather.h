@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Two traces are the same: the lines of their events. */
+#ifndef _LIB_GATHER_H
+#define _LIB_GATHER_H
+
+#include "lib_codec.h"
+#include "tap.h"
+
+#define GOLDEN		"../../../shared/golden/"
+#define GATHER_MAX	2048
+
+/* Of a trace: lines, how many, and events that were lost. */
+struct gathered {
+	char *lines[GATHER_MAX];
+	unsigned int nr;
+	uint64_t lost;
+};
+
+/* What is kept of an event: a text that is to be freed, or NULL. */
+typedef char *gather_keep(struct ktape_trace *t, const struct ktape_event *e);
+
+/* Read it all.  Return: the events that have a source and are a user's. */
+__attribute__((unused)) static unsigned int
+codec_read_all(const char *path, const char *format, uint32_t flags,
+	       struct codec_told *told)
+{
+	struct ktape_trace_options how = {
+		.notice = codec_notice,
+		.arg = told,
+		.format = format,
+		.flags = flags,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	unsigned int nr = 0;
+	size_t len;
+
+	memset(told, 0, sizeof(*told));
+	if (ktape_trace_open(path, &how, &t, NULL))
+		return 0;
+	while (ktape_trace_next(t, &e) > 0) {
+		free(codec_line(t, e));
+		nr += ktape_trace_source(t, &len) &&
+		      e->opcode == KTAPE_EV_USER_EVENT;
+	}
+	ktape_trace_close(t);
+	return nr;
+}
+
+static void gather(const char *path, gather_keep *keep, struct gathered *g)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice,
+		.arg = &told,
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+
+	g->nr = 0;
+	if (ktape_trace_open(path, &how, &t, NULL))
+		return;
+	while (g->nr < GATHER_MAX && ktape_trace_next(t, &e) > 0) {
+		g->lines[g->nr] = keep(t, e);
+		g->nr += g->lines[g->nr] != NULL;
+	}
+	ktape_trace_close(t);
+	g->lost = told.lost;
+}
+
+static int gather_order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void gather_compare(const struct gathered *a, const struct gathered *b)
+{
+	for (unsigned int i = 0; i < a->nr && i < b->nr; i++)
+		check(!strcmp(a->lines[i], b->lines[i]), "%.150s, not %.150s",
+		      b->lines[i], a->lines[i]);
+	check_equal(b->nr, a->nr);
+	check_equal(b->lost, a->lost);
+}
+
+/* In one tick the order of CPUs is any.  Return: events of @a. */
+__attribute__((unused)) static unsigned int
+same_events(const char *a, const char *b, gather_keep *keep)
+{
+	static struct gathered first, second;
+
+	gather(a, keep, &first);
+	gather(b, keep, &second);
+	qsort(first.lines, first.nr, sizeof(*first.lines), gather_order);
+	qsort(second.lines, second.nr, sizeof(*second.lines), gather_order);
+	gather_compare(&first, &second);
+	for (unsigned int i = 0; i < first.nr; i++)
+		free(first.lines[i]);
+	for (unsigned int i = 0; i < second.nr; i++)
+		free(second.lines[i]);
+	return first.nr;
+}
+
+/* Return: false, and the test is skipped, where there are no golden streams. */
+__attribute__((unused)) static bool has_golden(void)
+{
+	if (!access(GOLDEN, F_OK))
+		return true;
+	tap_skip("there is no ../shared/golden beside the project");
+	return false;
+}
+
+/* A file that fuzzing begins with: a byte for the format, then a stream. */
+__attribute__((unused)) static int write_seed(const char *dir, const char *name,
+					      unsigned char first,
+					      const void *data, size_t len)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s-%02x", dir, name, first);
+	f = fopen(path, "w");
+	return !f || fputc(first, f) == EOF || fwrite(data, len, 1, f) != 1 ||
+	       fclose(f);
+}
+
+#endif /* _LIB_GATHER_H */

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What viewers of others get: the layouts of ftrace and traceprinter, JSON. */
+#include <sys/wait.h>
+
+#include "lib_scene.h"
+#include "lib_json.h"
+
+/* How often @what stands in @text. */
+static unsigned int count(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+static char *made(const char *format, bool loss)
+{
+	int fd = scene_write(format, NULL, NULL, loss);
+	char *text;
+	size_t len;
+
+	if (fd < 0)
+		return NULL;
+	text = codec_content(fd, &len);
+	close(fd);
+	return text;
+}
+
+static void holds(const char *text, const char *const *lines, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		check(strstr(text, lines[i]), "there is no: %s", lines[i]);
+}
+
+static void ftrace(void)
+{
+	static const char *const lines[] = {
+		"# tracer: nop\n#\n# entries-in-buffer/entries-written: 45/50   #P:2 ",
+		"          <idle>-0        [000] d.h..     0.000002: irq_handler_entry: irq=24 name=ahci\n",
+		"          <idle>-0        [000] d.h..     0.000002: softirq_raise: vec=3 [action=NET_RX]\n",
+		"          <idle>-0        [000] d.h..     0.000003: sched_waking: comm=app pid=100 prio=120 target_cpu=000\n",
+		"          <idle>-0        [000] d.h..     0.000004: irq_handler_exit: irq=24 ret=handled\n",
+		"          <idle>-0        [000] ..s..     0.000004: softirq_entry: vec=3 [action=NET_RX]\n",
+		"          <idle>-0        [000] .....     0.000006: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=app next_pid=100 next_prio=120\n",
+		"             app-100      [000] .....     0.000007: block_rq_issue: 8,0 0 4096 () 2048 + 8 [app]\n",
+		"             app-100      [000] .....     0.000007: sys_enter: NR 0 ()\n",
+		"             app-100      [000] .....     0.000015: sys_exit: NR 0 = 4096\n",
+		"     wor\"ker\\xff-101      [001] .....     0.000016: sys_exit: NR 0 = -11\n",
+		"workqueue_execute_start: work struct 0000000000005000: function do_work\n",
+		": tracing_mark_write: B|100|frame\n",
+		": tracing_mark_write: E|100\n",
+		": tracing_mark_write: C|100|level|-3\n",
+		": tracing_mark_write: a \"b\"\\x0a\n",
+		"\nCPU:1 [LOST 5 EVENTS]\n",
+	};
+	char *text = made("ftrace", true);
+
+	check(text, "not written");
+	holds(text, lines, ARRAY_SIZE(lines));
+	check_equal(count(text, "\n"), 12 + SCENE_EVENTS + 1);
+	free(text);
+}
+
+static void traceprinter(void)
+{
+	static const char *const lines[] = {
+		"TRACE_CYCLES_PER_SEC:: 1000000000\n",
+		"t:0x00000001 CPU:00 CONTROL         :TIME               msb:0x00000000, lsb(offset):0x00000001\n",
+		"t:0x00000001 CPU:00 PROCESS         :PROCCREATE_NAME    ppid:0 pid:100 name:app\n",
+		"t:0x00000001 CPU:00 PROCESS         :PROCTHREAD_NAME    pid:100 tid:101 name:wor\"ker\\xff\n",
+		"t:0x000007d0 CPU:00 INT_HANDLER_ENTR:0x00000018 (24) ahci\n",
+		"t:0x00000c1c CPU:00 THREAD          :THREADY            pid:100 tid:100\n",
+		"t:0x00001f40 CPU:00 THREAD          :THWAITPAGE         pid:100 tid:100\nt:0x00001f40 CPU:00 THREAD          :THRUNNING          pid:0 tid:0\n",
+		"t:0x00001b58 CPU:00 KER_CALL        :READ/0\n",
+		"CPU:01 KER_EXIT        :READ/0 ret_val:-11\n",
+		"CPU:01 CONTROL         :DROPPED            sequence = 1, num_events = 5\n",
+		"t:0x00004e20 CPU:00 THREAD          :THDESTROY          pid:100 tid:100\nt:0x00004e20 CPU:00 PROCESS         :PROCDESTROY        pid:100\n",
+		"USREVENT        :EVENT:53, STR:\"softirq_entry vec=NET_RX\"\n",
+	};
+	char *text = made("traceprinter", true);
+
+	check(text, "not written");
+	holds(text, lines, ARRAY_SIZE(lines));
+	free(text);
+}
+
+static void chrome(void)
+{
+	static const char *const lines[] = {
+		"{\"ph\":\"M\",\"pid\":100,\"tid\":101,\"name\":\"thread_name\",\"args\":{\"name\":\"wor\\\"ker\\u00ff\"}}",
+		"{\"ph\":\"B\",\"pid\":0,\"tid\":0,\"ts\":6.000,\"name\":\"app\",\"cat\":\"sched\",\"args\":{\"tid\":100}}",
+		"{\"ph\":\"B\",\"pid\":100,\"tid\":100,\"ts\":7.000,\"name\":\"read\",\"cat\":\"syscall\"",
+		"{\"ph\":\"E\",\"pid\":100,\"tid\":101,\"ts\":16.000,\"args\":{",
+		"\"error\":\"EAGAIN\"",
+		"{\"ph\":\"b\",\"pid\":100,\"tid\":100,\"ts\":19.600,\"name\":\"frame\",\"cat\":\"mark\",\"id\":\"0.5\"",
+		"{\"ph\":\"C\",\"pid\":100,\"tid\":101,\"ts\":19.800,\"name\":\"level\",\"args\":{\"value\":-3}}",
+		"\"ts\":16.100,\"dur\":0.300,\"cat\":\"lost\",\"name\":\"lost events\",\"args\":{\"count\":5}}",
+	};
+	char *text = made("chrome", true);
+	const char *bad;
+
+	check(text, "not written");
+	bad = json_check(text);
+	check(!bad, "no JSON at byte %td: %.40s", bad - text, bad);
+	holds(text, lines, ARRAY_SIZE(lines));
+	/* All slices of CPU 0 that began have ended. */
+	check_equal(count(text, "\"ph\":\"B\",\"pid\":0,\"tid\":0,"), 8);
+	check_equal(count(text, "\"ph\":\"E\",\"pid\":0,\"tid\":0,"), 8);
+	check_equal(count(text, "\"ph\":\"B\",\"pid\":100"), 3);
+	check_equal(count(text, "\"ph\":\"E\",\"pid\":100"), 3);
+	free(text);
+}
+
+/* Python's reader takes it, too. */
+static void chrome_python(void)
+{
+	char command[160];
+	int fd, status;
+
+	if (system("python3 -c 'import json' 2>/dev/null")) {
+		tap_skip("there is no python3");
+		return;
+	}
+	fd = scene_write("chrome", NULL, NULL, true);
+	check(fd >= 0, "%d", fd);
+	snprintf(
+		command, sizeof(command),
+		"python3 -c 'import json; len(json.load(open(\"/proc/%d/fd/%d\"))[\"traceEvents\"]) > 40 or exit(1)'",
+		getpid(), fd);
+	status = system(command);
+	check(!status, "%d", WEXITSTATUS(status));
+	close(fd);
+}
+
+/* ---- CTF as LTTng's ---------------------------------------------------------- */
+
+/* What babeltrace2 prints of the trace there; to be freed. */
+static char *babeltrace(const char *dir, const char *options)
+{
+	char command[512];
+	char *text = NULL;
+	size_t len = 0, n;
+	FILE *out, *f;
+	char part[4096];
+
+	snprintf(command, sizeof(command), "babeltrace2 %s '%s' 2>&1", options,
+		 dir);
+	f = popen(command, "r");
+	out = open_memstream(&text, &len);
+	if (!f || !out)
+		abort();
+	while ((n = fread(part, 1, sizeof(part), f)))
+		fwrite(part, 1, n, out);
+	fclose(out);
+	if (!pclose(f))
+		return text;
+	tap_fail("%s: %s", command, text);
+	free(text);
+	return NULL;
+}
+
+static bool has_babeltrace(void)
+{
+	if (!system("command -v babeltrace2 >/dev/null"))
+		return true;
+	tap_skip("there is no babeltrace2");
+	return false;
+}
+
+static void lttng(void)
+{
+	static const char *const lines[] = {
+		"board sched_switch: { cpu_id = 0 }, { tid = 0 }, { prev_comm = \"swapper\", prev_tid = 0, prev_prio = 120, prev_state = 0, next_comm = \"app\", next_tid = 100, next_prio = 120 }",
+		"prev_state = 2, next_comm = \"swapper\"",
+		"irq_handler_entry: { cpu_id = 0 }, { tid = 0 }, { irq = 24, name = \"ahci\" }",
+		"irq_handler_exit: { cpu_id = 0 }, { tid = 0 }, { irq = 24, ret = 1 }",
+		"irq_softirq_entry: { cpu_id = 0 }, { tid = 0 }, { vec = 3 }",
+		"syscall_entry_read: { cpu_id = 0 }, { tid = 100 }, { }",
+		"syscall_exit_read: { cpu_id = 1 }, { tid = 101 }, { ret = -11 }",
+		"syscall_exit_nanosleep: { cpu_id = 0 }, { tid = 100 }, { ret = 0 }",
+		"block_rq_issue: { cpu_id = 0 }, { tid = 100 }, { dev = 8388608, sector = 2048, nr_sector = 8, bytes = 4096, rwbs = 0 }",
+		"lttng_statedump_process_state: { cpu_id = 0 }, { tid = -1 }, { tid = 100, pid = 100, ppid = 0, name = \"app\", type = 0,",
+		"sched_process_exit: { cpu_id = 0 }, { tid = 100 }, { comm = \"app\", tid = 100, prio = 120 }",
+		"ktape_mark_value: { cpu_id = 1 }, { tid = 101 }, { task = 0, id = 6, value = -3, message = \"\" }",
+		"Tracer discarded 5 events between",
+	};
+	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
+	char *text;
+	int err;
+
+	if (!has_babeltrace())
+		return;
+	check(mkdtemp(dir), "no folder");
+	err = scene_write("lttng", NULL, dir, true);
+	check(err == -1, "%d", err);
+	/* It is replaced only when that is said. */
+	check_equal(scene_write("lttng", NULL, dir, true), -ENOTEMPTY);
+	text = babeltrace(dir, "--clock-seconds");
+	check(text, "babeltrace2 failed");
+	holds(text, lines, ARRAY_SIZE(lines));
+	/* Begin and end of the dump, and three threads. */
+	check_equal(count(text, " board "), SCENE_EVENTS + 5);
+	free(text);
+	text = babeltrace(dir, "-o ctf-metadata");
+	check(text, "babeltrace2 failed");
+	check(strstr(text, "domain = \"kernel\"") &&
+		      strstr(text, "tracer_name = \"lttng-modules\""),
+	      "%s", text);
+	free(text);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	check_equal(system(command), 0);
+}
+
+/* Every opcode, with as many arguments and bytes as can be. */
+static void lttng_strange(void)
+{
+	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
+	static const char blob[3000] = "blob";
+	const uint32_t args[7] = { 1, 2, 3, 4, 5, 6, 7 };
+	struct ktape_sink_options how = {
+		.format = "lttng",
+		.path = dir,
+		.info = &scene_info,
+	};
+	struct ktape_registry *registry;
+	unsigned int n = 0;
+	struct ktape_sink *sink;
+	char *text;
+
+	if (!has_babeltrace())
+		return;
+	check(mkdtemp(dir), "no folder");
+	check_equal(ktape_registry_new(1, &registry), 0);
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	for (unsigned int op = 1; op < 255; op++) {
+		const struct ktape_event_desc *d = ktape_event_desc(op);
+		struct ktape_event e = {
+			.opcode = (uint8_t)op,
+			.args = args,
+			.ts = op,
+			.cpu = op % 3,
+			.dat20 = 0xabcde,
+		};
+
+		if (op == KTAPE_EV_REGISTRY)
+			continue;
+		for (unsigned int i = 0; i < 4; i++, n++) {
+			e.known = i;
+			e.nargs = d && !d->varargs ? d->nargs : 7;
+			if (i & 1)
+				e.nargs = (uint8_t)(e.nargs + 1) % 8;
+			e.blob = (d && d->has_blob) == (i != 2) ? blob : NULL;
+			e.blob_size = e.blob ? sizeof(blob) : 0;
+			check_equal(ktape_sink_event(sink, &e), 0);
+		}
+	}
+	check_equal(ktape_sink_finish(sink), 0);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	text = babeltrace(dir, "");
+	check(text, "babeltrace2 failed");
+	check_equal(count(text, " board "), n);
+	free(text);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	check_equal(system(command), 0);
+}
+
+/* Events that are not as in the table, and hostile names. */
+static void strange(void)
+{
+	static const char *const formats[] = { "ftrace", "traceprinter",
+					       "chrome" };
+	static char blob[60000];
+
+	memset(blob, '\x01', sizeof(blob));
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		char path[CODEC_PATH];
+		int fd = codec_file(path, "", 0);
+		const uint32_t args[7] = { 9, 9 };
+		struct ktape_sink_options how = {
+			.format = formats[i],
+			.path = path,
+			.info = &scene_info,
+		};
+		struct ktape_registry *registry;
+		struct ktape_sink *sink;
+
+		check_equal(ktape_registry_new(1, &registry), 0);
+		how.registry = registry;
+		check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+		for (unsigned int op = 1; op < 256; op++) {
+			for (unsigned int n = 0; n < 8; n++) {
+				struct ktape_event e = {
+					.opcode = (uint8_t)op,
+					.args = args,
+					.nargs = (uint8_t)n,
+					.blob = blob,
+					.blob_size = sizeof(blob),
+					.size = sizeof(blob) + 48,
+					.dat20 = 1,
+					.known = n & 1,
+					.cpu = op & 1 ? 8191 : 0,
+					.tid = -1,
+				};
+
+				check_equal(ktape_registry_add(registry, &e),
+					    0);
+				check_equal(ktape_sink_event(sink, &e), 0);
+				e.blob = NULL;
+				e.blob_size = 0;
+				e.known = true;
+				e.tid = INT32_MAX;
+				check_equal(ktape_sink_event(sink, &e), 0);
+			}
+		}
+		check_equal(ktape_sink_finish(sink), 0);
+		ktape_sink_close(sink);
+		ktape_registry_free(registry);
+		if (!strcmp(formats[i], "chrome")) {
+			size_t len;
+			char *text = codec_content(fd, &len);
+			const char *bad = json_check(text);
+
+			check(!bad, "no JSON: %.60s", bad);
+			free(text);
+		}
+		close(fd);
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "ftrace's layout", ftrace },
+	{ "traceprinter's layout", traceprinter },
+	{ "Chrome's JSON", chrome },
+	{ "Chrome's JSON as Python reads it", chrome_python },
+	{ "CTF as LTTng's, read by babeltrace2", lttng },
+	{ "strange events in it", lttng_strange },
+	{ "strange events", strange },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

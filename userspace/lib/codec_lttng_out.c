@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * CTF in the shape of LTTng's kernel tracer, for Trace Compass: a folder with a
+ * stream of each CPU.  The metadata comes last, when all system calls are known,
+ * each of which is an event of its own.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "lttng.h"
+
+#define PACKET		(64U << 10)
+#define HEADER		84U	/* packet header and context */
+#define EVENT_HEAD	16U	/* id, time, thread */
+#define MODE_DIR	0777
+#define MODE_FILE	0666
+#define CTF_MAGIC	0xc1fc1fc1U
+
+/* A stream, and the packet that is being filled. */
+struct lt_cpu {
+	int fd;
+	char *data;
+	size_t size;
+	size_t len;		/* 0: none is begun */
+	uint64_t seq;
+	uint64_t discarded;
+	uint64_t first;
+	uint64_t last;
+};
+
+/* ---- the folder ------------------------------------------------------------------ */
+
+static bool is_ours(const char *name)
+{
+	return !strcmp(name, "metadata") || !strncmp(name, "channel0_", 9);
+}
+
+/* Only a trace like ours may go. */
+static int make_empty(int dir, bool force)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	int err = 0;
+
+	if (!d) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!force)
+			err = -ENOTEMPTY;
+		else if (!is_ours(e->d_name))
+			err = -EEXIST;
+	}
+	rewinddir(d);
+	while (!err && (e = readdir(d))) {
+		if (is_ours(e->d_name) && unlinkat(dir, e->d_name, 0))
+			err = -errno;
+	}
+	closedir(d);
+	return err;
+}
+
+static int begin(struct kt_sink *s)
+{
+	struct lttng *t = s->state;
+
+	t->s = s;
+	t->dir = -1;
+	if (!strcmp(s->path, "-"))
+		return kt_sink_fail(
+			s,
+			"lttng is a folder: it cannot go to standard output");
+	if (!lt_check(t))
+		return -EBADMSG;
+	if (mkdir(s->path, MODE_DIR) && errno != EEXIST)
+		return -errno;
+	t->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (t->dir < 0)
+		return -errno;
+	return make_empty(t->dir, s->flags & KTAPE_SINK_FORCE);
+}
+
+/* ---- packets --------------------------------------------------------------------- */
+
+static struct lt_cpu *cpu_at(struct lttng *t, uint32_t cpu)
+{
+	struct lt_cpu **more;
+	char name[32];
+
+	if (cpu >= t->nr_cpus) {
+		more = realloc(t->cpus, (cpu + 1ULL) * sizeof(*more));
+		if (!more)
+			return NULL;
+		t->cpus = more;
+		while (t->nr_cpus <= cpu)
+			more[t->nr_cpus++] = NULL;
+	}
+	if (t->cpus[cpu])
+		return t->cpus[cpu];
+	t->cpus[cpu] = calloc(1, sizeof(**t->cpus));
+	if (!t->cpus[cpu])
+		return NULL;
+	snprintf(name, sizeof(name), "channel0_%u", cpu);
+	t->cpus[cpu]->fd = openat(t->dir, name,
+				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+				  MODE_FILE);
+	if (t->cpus[cpu]->fd < 0)
+		t->s->error = -errno;
+	return t->cpus[cpu];
+}
+
+static void put_head(const struct lttng *t, const struct lt_cpu *c,
+		     uint32_t cpu)
+{
+	uint8_t *p = (uint8_t *)c->data;
+
+	kt_set32(p, CTF_MAGIC);
+	memcpy(p + 4, t->s->info->uuid, 16);
+	kt_set32(p + 20, 0);
+	kt_set64(p + 24, cpu);
+	kt_set64(p + 32, c->first);
+	kt_set64(p + 40, c->last);
+	kt_set64(p + 48, c->len * 8);
+	kt_set64(p + 56, c->len * 8);
+	kt_set64(p + 64, c->seq);
+	kt_set64(p + 72, c->discarded);
+	kt_set32(p + 80, cpu);
+}
+
+static int flush(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
+{
+	int err = 0;
+
+	if (!c->len)
+		return 0;
+	put_head(t, c, cpu);
+	err = c->fd < 0 ? t->s->error : kt_write_all(c->fd, c->data, c->len);
+	t->s->offset += c->len;
+	c->seq++;
+	c->len = 0;
+	return err;
+}
+
+/* Room in a packet.  Return: 0 or negative errno. */
+static int room(struct lttng *t, struct lt_cpu *c, uint32_t cpu, size_t need)
+{
+	size_t size = kt_max(PACKET, HEADER + need);
+	char *more;
+	int err;
+
+	if (c->len && c->size - c->len < need) {
+		err = flush(t, c, cpu);
+		if (err)
+			return err;
+	}
+	if (c->size < size) {
+		more = realloc(c->data, size);
+		if (!more)
+			return -ENOMEM;
+		c->data = more;
+		c->size = size;
+	}
+	return 0;
+}
+
+/* Id, time and thread.  Return: where the fields go. */
+static char *open_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
+			const struct ktape_event *e)
+{
+	int64_t ns = ktape_mono_ns(t->s->info, e->ts);
+	uint64_t ts = kt_max(ns > 0 ? (uint64_t)ns : 0, c->last);
+	uint8_t *p;
+
+	if (!c->len) {
+		c->len = HEADER;
+		c->first = ts;
+	}
+	c->last = ts;
+	p = (uint8_t *)c->data + c->len;
+	kt_set32(p, id);
+	kt_set64(p + 4, ts);
+	kt_set32(p + 12, (uint32_t)e->tid);
+	return (char *)p + EVENT_HEAD;
+}
+
+static int put_dump(struct lttng *t, struct lt_cpu *c, uint32_t id,
+		    const struct ktape_event *e)
+{
+	int err = room(t, c, e->cpu, EVENT_HEAD + LT_FIXED);
+	char *p;
+
+	if (err)
+		return err;
+	p = open_event(t, c, id, e);
+	if (id == LT_DUMP_THREAD)
+		p = lt_put_thread(p, e);
+	c->len = (size_t)(p - c->data);
+	return 0;
+}
+
+/* Threads that were there before the trace: later ones come by a fork. */
+static int put_object(struct lttng *t, struct lt_cpu *c,
+		      const struct ktape_event *e)
+{
+	uint64_t born = ktape_event_arg(e, 3) | (uint64_t)ktape_event_arg(e, 4)
+							<< 32;
+	int err = 0;
+
+	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
+	    (t->begun && born > t->first) ||
+	    !kt_event_fits(ktape_event_desc(e->opcode), e))
+		return 0;
+	if (!t->dumped)
+		err = put_dump(t, c, LT_DUMP_START, e);
+	t->dumped = true;
+	return err ? err : put_dump(t, c, LT_DUMP_THREAD, e);
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	const struct kt_line l = { s->info, s->registry, e, false };
+	struct lttng *t = s->state;
+	struct lt_cpu *c;
+	uint32_t id;
+	int err;
+
+	if (e->opcode == KTAPE_TIME_EXTEND || e->cpu >= KT_CPUS_MAX)
+		return 0;
+	c = cpu_at(t, e->cpu);
+	if (!c || s->error)
+		return s->error ? s->error : -ENOMEM;
+	if (e->opcode == KTAPE_EV_REGISTRY)
+		return put_object(t, c, e);
+	if (!t->begun)
+		t->first = e->ts;
+	t->begun = true;
+	err = lt_id(t, &l, &id);
+	/* A value of 4 bytes may become one of 8. */
+	if (!err)
+		err = room(t, c, e->cpu,
+			   EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL);
+	if (err)
+		return err;
+	c->len = (size_t)(lt_put(open_event(t, c, id, e), t, &l) - c->data);
+	return 0;
+}
+
+/* Lost events are counted between packets; an unknown number is a packet. */
+static int notice(struct kt_sink *s, const struct ktape_notice *n)
+{
+	struct lttng *t = s->state;
+	struct lt_cpu *c;
+	int err;
+
+	if (n->cpu >= KT_CPUS_MAX)
+		return 0;
+	c = cpu_at(t, n->cpu);
+	if (!c || s->error)
+		return s->error ? s->error : -ENOMEM;
+	err = flush(t, c, n->cpu);
+	c->discarded += n->count;
+	c->seq += !n->count;
+	return err;
+}
+
+static int end(struct kt_sink *s)
+{
+	struct lttng *t = s->state;
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->nr_cpus; i++) {
+		struct lt_cpu *c = t->cpus[i];
+		const struct ktape_event last = { .cpu = i,
+						  .tid = -1,
+						  .ts = 0 };
+
+		if (c && t->dumped && !err) {
+			t->dumped = false;
+			err = put_dump(t, c, LT_DUMP_END, &last);
+		}
+		if (c && !err)
+			err = flush(t, c, i);
+	}
+	return err ? err : lt_metadata(t);
+}
+
+static void close_lttng(struct kt_sink *s)
+{
+	struct lttng *t = s->state;
+
+	for (uint32_t i = 0; i < t->nr_cpus; i++) {
+		if (!t->cpus[i])
+			continue;
+		if (t->cpus[i]->fd >= 0)
+			close(t->cpus[i]->fd);
+		free(t->cpus[i]->data);
+		free(t->cpus[i]);
+	}
+	free(t->cpus);
+	free(t->call_list);
+	kt_map_free(&t->calls);
+	if (t->dir >= 0)
+		close(t->dir);
+}
+
+const struct kt_codec_out kt_lttng_out = {
+	.size = sizeof(struct lttng),
+	.own_files = true,
+	.begin = begin,
+	.event = event,
+	.notice = notice,
+	.end = end,
+	.close = close_lttng,
+};

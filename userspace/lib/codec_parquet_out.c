@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Parquet, for engines that read columns: DuckDB, Spark, ClickHouse and others.
+ * A row an event, groups of rows, one plain page a column and group; the footer is
+ * Thrift's compact protocol.
+ */
+#include <zstd.h>
+
+#include "line.h"
+#include "sink.h"
+#include "thrift.h"
+
+#define ROWS_MAX	65536U		/* of a group */
+#define GROUP_MAX	(16U << 20)	/* bytes of a group */
+#define LEVEL		3		/* of compression */
+#define LOST		"lost"
+
+/* Numbers of the format. */
+enum {
+	TYPE_INT32 = 1,
+	TYPE_INT64 = 2,
+	TYPE_BYTES = 6
+};
+enum {
+	CODEC_NONE = 0,
+	CODEC_ZSTD = 6
+};
+enum {
+	ENCODING_PLAIN = 0,
+	ENCODING_RLE = 3
+};
+
+enum column {
+	TS,
+	HOST,
+	CPU,
+	TID,
+	PID,
+	COMM,
+	CLASS,
+	EVENT,
+	FIELDS,
+	COLUMNS
+};
+
+static const struct {
+	const char *name;
+	uint8_t type;
+} columns[COLUMNS] = {
+	[TS] = { "ts", TYPE_INT64 },	    [HOST] = { "host", TYPE_BYTES },
+	[CPU] = { "cpu", TYPE_INT32 },	    [TID] = { "tid", TYPE_INT32 },
+	[PID] = { "pid", TYPE_INT32 },	    [COMM] = { "comm", TYPE_BYTES },
+	[CLASS] = { "class", TYPE_BYTES },  [EVENT] = { "event", TYPE_BYTES },
+	[FIELDS] = { "fields", TYPE_BYTES },
+};
+
+/* Values of a column that were not yet written. */
+struct values {
+	uint8_t *data;
+	size_t len;
+	size_t cap;
+};
+
+/* Where a column of a group is. */
+struct chunk {
+	uint64_t offset;
+	uint64_t size;		/* with its page's header */
+	uint64_t plain;		/* the same, not compressed */
+};
+
+struct group {
+	struct chunk chunks[COLUMNS];
+	uint64_t rows;
+};
+
+struct parquet {
+	struct values values[COLUMNS];
+	struct group *groups;
+	size_t nr_groups;
+	uint64_t rows;		/* of this group */
+	uint64_t all;		/* of all before it */
+	ZSTD_CCtx *pack;
+	uint8_t *packed;
+	size_t packed_size;
+	char *line;
+	size_t line_size;
+};
+
+static const struct ktape_codec_option options[] = {
+	{ "compress", "zstd|none", "pages (default zstd)" },
+	{ .key = NULL },
+};
+
+static int begin(struct kt_sink *s)
+{
+	const char *how = kt_codec_option(&s->options, "compress");
+	struct parquet *t = s->state;
+
+	if (how && strcmp(how, "none") && strcmp(how, "zstd"))
+		return kt_sink_fail(s, "compress is zstd or none");
+	if (!how || !strcmp(how, "zstd")) {
+		t->pack = ZSTD_createCCtx();
+		if (!t->pack)
+			return -ENOMEM;
+	}
+	return kt_sink_put(s, "PAR1", 4);
+}
+
+/* ---- values ---------------------------------------------------------------------- */
+
+static uint8_t *more(struct values *v, size_t n)
+{
+	size_t cap = kt_max(v->cap * 2, v->len + n + 4096);
+	uint8_t *data;
+
+	if (v->cap - v->len < n) {
+		data = realloc(v->data, cap);
+		if (!data)
+			return NULL;
+		v->data = data;
+		v->cap = cap;
+	}
+	v->len += n;
+	return v->data + v->len - n;
+}
+
+static int put_number(struct parquet *t, enum column c, int64_t value)
+{
+	bool wide = columns[c].type == TYPE_INT64;
+	uint8_t *p = more(&t->values[c], wide ? 8 : 4);
+
+	if (!p)
+		return -ENOMEM;
+	if (wide)
+		kt_set64(p, (uint64_t)value);
+	else
+		kt_set32(p, (uint32_t)value);
+	return 0;
+}
+
+static int put_bytes(struct parquet *t, enum column c, const void *data,
+		     size_t len)
+{
+	uint8_t *p = more(&t->values[c], 4 + len);
+
+	if (!p)
+		return -ENOMEM;
+	kt_set32(p, (uint32_t)len);
+	if (len)
+		memcpy(p + 4, data, len);
+	return 0;
+}
+
+/* Names are text: what is no UTF-8 becomes question marks. */
+static int put_text(struct parquet *t, enum column c, const char *text,
+		    size_t len)
+{
+	char copy[KTAPE_NAME_SIZE + 64];
+	size_t n;
+
+	len = kt_min(len, sizeof(copy));
+	memcpy(copy, text, len);
+	for (size_t i = 0; i < len; i += n ? n : 1) {
+		n = kt_utf8_length(copy + i, len - i);
+		if (!n)
+			copy[i] = '?';
+	}
+	return put_bytes(t, c, copy, len);
+}
+
+/* ---- groups ----------------------------------------------------------------------- */
+
+static char *put_page(char *p, size_t plain, size_t size, uint64_t rows)
+{
+	struct kt_thrift th = { .p = p };
+
+	kt_thrift_i32(&th, 1, 0);	/* a page of data */
+	kt_thrift_i32(&th, 2, (int32_t)plain);
+	kt_thrift_i32(&th, 3, (int32_t)size);
+	kt_thrift_open(&th, 5);
+	kt_thrift_i32(&th, 1, (int32_t)rows);
+	kt_thrift_i32(&th, 2, ENCODING_PLAIN);
+	kt_thrift_i32(&th, 3, ENCODING_RLE);
+	kt_thrift_i32(&th, 4, ENCODING_RLE);
+	kt_thrift_close(&th);
+	return kt_thrift_end(&th);
+}
+
+/* Return: 0 or -ENOMEM. */
+static int compress(struct parquet *t, const struct values *v, size_t *size)
+{
+	size_t bound = ZSTD_compressBound(v->len);
+	uint8_t *room;
+
+	if (t->packed_size < bound) {
+		room = realloc(t->packed, bound);
+		if (!room)
+			return -ENOMEM;
+		t->packed = room;
+		t->packed_size = bound;
+	}
+	*size = ZSTD_compressCCtx(t->pack, t->packed, bound, v->data, v->len,
+				  LEVEL);
+	return ZSTD_isError(*size) ? -ENOMEM : 0;
+}
+
+static int put_chunk(struct kt_sink *s, struct values *v, struct chunk *c)
+{
+	struct parquet *t = s->state;
+	const void *data = v->data;
+	size_t size = v->len;
+	char head[64], *end;
+	int err = 0;
+
+	if (t->pack) {
+		err = compress(t, v, &size);
+		data = t->packed;
+	}
+	if (err)
+		return err;
+	end = put_page(head, v->len, size, t->rows);
+	c->offset = kt_sink_at(s);
+	c->size = (uint64_t)(end - head) + size;
+	c->plain = (uint64_t)(end - head) + v->len;
+	v->len = 0;
+	err = kt_sink_put(s, head, (size_t)(end - head));
+	return err ? err : kt_sink_put(s, data, size);
+}
+
+static int put_group(struct kt_sink *s)
+{
+	struct parquet *t = s->state;
+	struct group *groups;
+	int err = 0;
+
+	if (!t->rows)
+		return 0;
+	groups = realloc(t->groups, (t->nr_groups + 1) * sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	t->groups = groups;
+	groups += t->nr_groups++;
+	groups->rows = t->rows;
+	for (unsigned int i = 0; i < COLUMNS && !err; i++)
+		err = put_chunk(s, &t->values[i], &groups->chunks[i]);
+	t->all += t->rows;
+	t->rows = 0;
+	return err;
+}
+
+/* The row is complete. */
+static int end_row(struct kt_sink *s)
+{
+	struct parquet *t = s->state;
+	size_t bytes = 0;
+
+	t->rows++;
+	for (unsigned int i = 0; i < COLUMNS; i++)
+		bytes += t->values[i].len;
+	return t->rows == ROWS_MAX || bytes >= GROUP_MAX ? put_group(s) : 0;
+}
+
+/* ---- rows --------------------------------------------------------------------------- */
+
+static int put_thread(struct parquet *t, const struct kt_line *l)
+{
+	int32_t tid = l->event->tid;
+	const struct ktape_object_info *o = NULL;
+	int err;
+
+	if (tid > 0)
+		o = ktape_registry_thread(l->registry, tid, l->event->ts);
+	err = put_number(t, TID, tid);
+	if (!err)
+		err = put_number(t, PID, o ? (int32_t)o->param1 : tid);
+	if (err)
+		return err;
+	if (!tid)
+		return put_text(t, COMM, "swapper", 7);
+	return put_text(t, COMM, o ? o->name : "", o ? o->name_len : 0);
+}
+
+static int put_event(struct parquet *t, const struct kt_line *l)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(l->event->opcode);
+	const char *class = d ? ktape_class_desc(d->event_class)->name : "";
+	const char *name = kt_line_event(l);
+	char number[16];
+	int err = put_text(t, CLASS, class, strlen(class));
+
+	if (!*name) {
+		snprintf(number, sizeof(number), "opcode_%u", l->event->opcode);
+		name = number;
+	}
+	return err ? err : put_text(t, EVENT, name, strlen(name));
+}
+
+static int put_fields(struct parquet *t, const struct kt_line *l)
+{
+	size_t bound = ktape_format_bound(l->event);
+	char *line, *p;
+
+	if (t->line_size < bound) {
+		line = realloc(t->line, bound);
+		if (!line)
+			return -ENOMEM;
+		t->line = line;
+		t->line_size = bound;
+	}
+	p = kt_put_char(t->line, '{');
+	p = kt_put_char(kt_json_fields(p, l), '}');
+	return put_bytes(t, FIELDS, t->line, (size_t)(p - t->line));
+}
+
+static int put_place(struct kt_sink *s, uint64_t ts, uint32_t cpu)
+{
+	struct parquet *t = s->state;
+	int err = put_number(t, TS, ktape_epoch_ns(s->info, ts));
+
+	if (!err)
+		err = put_text(t, HOST, s->info->hostname,
+			       strlen(s->info->hostname));
+	return err ? err : put_number(t, CPU, (int32_t)cpu);
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	const struct kt_line l = { s->info, s->registry, e, true };
+	struct parquet *t = s->state;
+	int err;
+
+	if (e->opcode == KTAPE_TIME_EXTEND || e->opcode == KTAPE_EV_REGISTRY)
+		return 0;
+	err = put_place(s, e->ts, e->cpu);
+	if (!err)
+		err = put_thread(t, &l);
+	if (!err)
+		err = put_event(t, &l);
+	if (!err)
+		err = put_fields(t, &l);
+	return err ? err : end_row(s);
+}
+
+/* A loss is a row, too: nobody should have to look for it elsewhere. */
+static int notice(struct kt_sink *s, const struct ktape_notice *n)
+{
+	struct parquet *t = s->state;
+	char text[96];
+	int err = put_place(s, n->from, n->cpu), len;
+
+	if (!err)
+		err = put_number(t, TID, -1);
+	if (!err)
+		err = put_number(t, PID, -1);
+	if (!err)
+		err = put_text(t, COMM, "", 0);
+	if (!err)
+		err = put_text(t, CLASS, LOST, strlen(LOST));
+	if (!err)
+		err = put_text(t, EVENT, LOST, strlen(LOST));
+	if (err)
+		return err;
+	len = n->count ? snprintf(text, sizeof(text),
+				  "{\"count\":%llu,\"to\":%lld}",
+				  (unsigned long long)n->count,
+				  (long long)ktape_epoch_ns(s->info, n->to)) :
+			 snprintf(text, sizeof(text),
+				  "{\"count\":null,\"to\":%lld}",
+				  (long long)ktape_epoch_ns(s->info, n->to));
+	err = put_bytes(t, FIELDS, text, (size_t)len);
+	return err ? err : end_row(s);
+}
+
+/* ---- footer --------------------------------------------------------------------------- */
+
+static void put_schema(struct kt_thrift *th)
+{
+	kt_thrift_list(th, 2, KT_THRIFT_STRUCT, COLUMNS + 1);
+	kt_thrift_item(th);
+	kt_thrift_text(th, 4, "schema");
+	kt_thrift_i32(th, 5, COLUMNS);
+	kt_thrift_close(th);
+	for (unsigned int i = 0; i < COLUMNS; i++) {
+		kt_thrift_item(th);
+		kt_thrift_i32(th, 1, columns[i].type);
+		kt_thrift_i32(th, 3, 0);	/* required */
+		kt_thrift_text(th, 4, columns[i].name);
+		if (columns[i].type == TYPE_BYTES)
+			kt_thrift_i32(th, 6, 0);	/* UTF-8 */
+		if (i == TS) {
+			/* A time stamp of UTC in nanoseconds. */
+			kt_thrift_open(th, 10);
+			kt_thrift_open(th, 8);
+			kt_thrift_true(th, 1);
+			kt_thrift_open(th, 2);
+			kt_thrift_open(th, 3);
+			kt_thrift_close(th);
+			kt_thrift_close(th);
+			kt_thrift_close(th);
+			kt_thrift_close(th);
+		}
+		kt_thrift_close(th);
+	}
+}
+
+static void put_column(struct kt_thrift *th, const struct parquet *t,
+		       const struct group *g, unsigned int i)
+{
+	const struct chunk *c = &g->chunks[i];
+
+	kt_thrift_item(th);
+	kt_thrift_i64(th, 2, (int64_t)c->offset);
+	kt_thrift_open(th, 3);
+	kt_thrift_i32(th, 1, columns[i].type);
+	kt_thrift_list(th, 2, KT_THRIFT_I32, 1);
+	kt_thrift_number(th, ENCODING_PLAIN);
+	kt_thrift_list(th, 3, KT_THRIFT_BINARY, 1);
+	kt_thrift_bytes(th, columns[i].name, strlen(columns[i].name));
+	kt_thrift_i32(th, 4, t->pack ? CODEC_ZSTD : CODEC_NONE);
+	kt_thrift_i64(th, 5, (int64_t)g->rows);
+	kt_thrift_i64(th, 6, (int64_t)c->plain);
+	kt_thrift_i64(th, 7, (int64_t)c->size);
+	kt_thrift_i64(th, 9, (int64_t)c->offset);
+	kt_thrift_close(th);
+	kt_thrift_close(th);
+}
+
+static void put_groups(struct kt_thrift *th, const struct parquet *t)
+{
+	kt_thrift_list(th, 4, KT_THRIFT_STRUCT, t->nr_groups);
+	for (size_t i = 0; i < t->nr_groups; i++) {
+		const struct group *g = &t->groups[i];
+		uint64_t bytes = 0;
+
+		kt_thrift_item(th);
+		kt_thrift_list(th, 1, KT_THRIFT_STRUCT, COLUMNS);
+		for (unsigned int c = 0; c < COLUMNS; c++) {
+			put_column(th, t, g, c);
+			bytes += g->chunks[c].plain;
+		}
+		kt_thrift_i64(th, 2, (int64_t)bytes);
+		kt_thrift_i64(th, 3, (int64_t)g->rows);
+		kt_thrift_close(th);
+	}
+}
+
+static int end(struct kt_sink *s)
+{
+	struct parquet *t = s->state;
+	struct kt_thrift th = { 0 };
+	uint8_t tail[8];
+	char *start, *stop;
+	int err = put_group(s);
+
+	if (err)
+		return err;
+	start = kt_sink_room(s, 4096 + t->nr_groups * COLUMNS * 160);
+	if (!start)
+		return s->error;
+	th.p = start;
+	kt_thrift_i32(&th, 1, 1);
+	put_schema(&th);
+	kt_thrift_i64(&th, 3, (int64_t)t->all);
+	put_groups(&th, t);
+	kt_thrift_text(&th, 6, "ktape");
+	stop = kt_thrift_end(&th);
+	kt_set32(tail, (uint32_t)(stop - start));
+	memcpy(tail + 4, "PAR1", 4);
+	kt_sink_done(s, stop);
+	return kt_sink_put(s, tail, sizeof(tail));
+}
+
+static void close_parquet(struct kt_sink *s)
+{
+	struct parquet *t = s->state;
+
+	for (unsigned int i = 0; i < COLUMNS; i++)
+		free(t->values[i].data);
+	free(t->groups);
+	free(t->packed);
+	free(t->line);
+	ZSTD_freeCCtx(t->pack);
+}
+
+const struct kt_codec_out kt_parquet_out = {
+	.options = options,
+	.size = sizeof(struct parquet),
+	.begin = begin,
+	.event = event,
+	.notice = notice,
+	.end = end,
+	.close = close_parquet,
+};

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A table of texts with places for values, resolved once; an event is then a
+ * walk over its pieces.
+ */
+#include <ctype.h>
+
+#include "layout.h"
+
+#define PIECES		14
+#define DEADLINE_PRIO	255
+#define IDLE_EXIT	255
+#define HALF_KIB	512
+
+/* Text, then a value. */
+struct piece {
+	const char *text;
+	uint8_t len;
+	char how;	/* 0: no value follows; '*': all; '@': the thread */
+	struct kt_place place;
+};
+
+struct kt_layout_plan {
+	const struct kt_layout_row *row;
+	unsigned int nr;
+	struct piece pieces[PIECES];
+};
+
+/* What is between the braces.  Return: false: there is no such field. */
+static bool take_value(struct piece *piece, const struct ktape_event_desc *d,
+		       const char *text, size_t len)
+{
+	char name[32];
+	size_t end = len;
+
+	if (!len || *text == '@') {
+		piece->how = len ? '@' : '*';
+		return true;
+	}
+	piece->how = '-';
+	if (len > 2 && text[len - 2] == ':') {
+		piece->how = text[len - 1];
+		end = len - 2;
+	}
+	if (end >= sizeof(name))
+		return false;
+	memcpy(name, text, end);
+	name[end] = '\0';
+	return kt_place_find(d, name, &piece->place);
+}
+
+static bool resolve(struct kt_layout_plan *plan)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(plan->row->opcode);
+	const char *p = plan->row->text;
+
+	while (*p) {
+		struct piece *piece = &plan->pieces[plan->nr++];
+		const char *open = strchrnul(p, '{'), *close;
+
+		if (plan->nr == PIECES)
+			return false;
+		piece->text = p;
+		piece->len = (uint8_t)(open - p);
+		p = open;
+		if (!*p)
+			break;
+		close = strchr(++p, '}');
+		if (!close || !take_value(piece, d, p, (size_t)(close - p)))
+			return false;
+		p = close + 1;
+	}
+	return true;
+}
+
+/**
+ * kt_layout_init() - resolve a table
+ * @layout: filled
+ * @s: told when the table is wrong
+ * @rows: the table
+ * @nr: its rows
+ *
+ * Return: 0 or negative errno; kt_layout_free() is for both.
+ */
+int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
+		   const struct kt_layout_row *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct kt_layout_plan *plan = calloc(1, sizeof(*plan));
+
+		if (!plan)
+			return -ENOMEM;
+		layout->plans[rows[i].opcode] = plan;
+		plan->row = &rows[i];
+		if (!resolve(plan))
+			return kt_sink_fail(s, "layout of %s", rows[i].name);
+	}
+	return 0;
+}
+
+void kt_layout_free(struct kt_layout *layout)
+{
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
+		free(layout->plans[i]);
+}
+
+/* The row of an event that is as in the table, or NULL. */
+const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
+					  const struct ktape_event *e)
+{
+	const struct kt_layout_plan *plan = layout->plans[e->opcode];
+
+	if (!plan || !kt_event_fits(ktape_event_desc(e->opcode), e))
+		return NULL;
+	return plan->row;
+}
+
+/* Blanks up to @width bytes from @start on. */
+char *kt_layout_pad(char *p, const char *start, size_t width)
+{
+	while ((size_t)(p - start) < width)
+		p = kt_put_char(p, ' ');
+	return p;
+}
+
+/* The lowest @digits digits, without 0x. */
+char *kt_layout_hex(char *p, uint64_t v, unsigned int digits)
+{
+	for (unsigned int i = digits; i--; v >>= 4)
+		p[i] = "0123456789abcdef"[v & 15];
+	return p + digits;
+}
+
+/* A line stays a line, whatever names have in them. */
+char *kt_layout_comm(char *p, const struct kt_line *l, int32_t tid)
+{
+	const struct ktape_object_info *t;
+
+	if (!tid) {
+		p = kt_put_str(p, "swapper/");
+		return kt_put_u64(p, l->event->cpu);
+	}
+	t = tid < 0 ? NULL :
+		      ktape_registry_thread(l->registry, tid, l->event->ts);
+	if (!t)
+		return kt_put_str(p, "<...>");
+	return t->plain ? kt_put_mem(p, t->name, t->name_len) :
+			  kt_put_escaped(p, t->name, t->name_len);
+}
+
+/* Its process, or itself where that is not known. */
+uint32_t kt_layout_process(const struct kt_line *l, int32_t tid)
+{
+	const struct ktape_object_info *t = NULL;
+
+	if (tid > 0)
+		t = ktape_registry_thread(l->registry, tid, l->event->ts);
+	return t && t->param1 ? t->param1 : tid < 0 ? 0 : (uint32_t)tid;
+}
+
+static char *put_state(char *p, uint64_t state)
+{
+	static const char *const states[] = {
+		[KTAPE_STATE_R] = "R",	     [KTAPE_STATE_S] = "S",
+		[KTAPE_STATE_D] = "D",	     [KTAPE_STATE_T] = "T",
+		[KTAPE_STATE_TRACED] = "t",  [KTAPE_STATE_X] = "X",
+		[KTAPE_STATE_Z] = "Z",	     [KTAPE_STATE_P] = "P",
+		[KTAPE_STATE_I] = "I",	     [KTAPE_STATE_PREEMPTED] = "R+",
+	};
+
+	return kt_put_str(p, state < KT_ARRAY_SIZE(states) && states[state] ?
+				     states[state] :
+				     "?");
+}
+
+static char *put_name(char *p, const struct kt_line *l,
+		      const struct piece *piece, uint64_t v)
+{
+	struct kt_name name = kt_name_of(l, piece->place.type, v);
+	const char *start = p;
+
+	if (!name.text)
+		name.text = ktape_value_name(piece->place.type, v);
+	else if (!name.plain)
+		return kt_put_escaped(p, name.text, name.len);
+	if (!name.text)
+		return kt_put_u64(p, v);
+	p = kt_put_mem(p, name.text, name.len ? name.len : strlen(name.text));
+	for (char *c = (char *)start; piece->how == 'V' && c < p; c++)
+		*c = (char)toupper(*c);
+	return p;
+}
+
+static char *put_device(char *p, uint64_t v)
+{
+	p = kt_put_u64(p, v >> 20);
+	return kt_put_u64(kt_put_char(p, ','), v & 0xfffff);
+}
+
+static char *put_value(char *p, const struct kt_line *l,
+		       const struct piece *piece)
+{
+	uint64_t v = kt_place_value(&piece->place, l->event);
+	uint8_t type = piece->place.type;
+
+	switch (piece->how) {
+	case 'x':
+		return kt_layout_hex(p, v, 16);
+	case 'X':
+		return kt_layout_hex(p, v, 8);
+	case '3':
+		return kt_put_fixed(p, (uint32_t)v, 3);
+	case 'c':
+		return kt_layout_comm(p, l, (int32_t)v);
+	case 'g':
+		return kt_put_u64(p, kt_layout_process(l, (int32_t)v));
+	case 's':
+		return put_state(p, v);
+	case 'p':
+		return v == DEADLINE_PRIO ? kt_put_str(p, "-1") :
+					    kt_put_u64(p, v);
+	case 'v':
+	case 'V':
+	case 'n':
+		return put_name(p, l, piece, v);
+	case 'f':
+		return kt_text_value(p, l, KTAPE_TYPE_FUNC, v);
+	case 'd':
+		return put_device(p, v);
+	case 'h':
+		return kt_put_u64(p, v / HALF_KIB);
+	case 'r':
+		return kt_put_str(p, v ? "handled" : "unhandled");
+	case 'i':
+		return kt_put_u64(p, v == IDLE_EXIT ? UINT32_MAX : v);
+	default:
+		return type == KTAPE_TYPE_TID || type == KTAPE_TYPE_S32 ||
+				       type == KTAPE_TYPE_S64 ?
+			       kt_put_s64(p, (int64_t)v) :
+			       kt_put_u64(p, v);
+	}
+}
+
+/* Without the blank that they begin with. */
+static char *put_all(char *p, const struct kt_line *l)
+{
+	char *end = kt_text_fields(p, l);
+
+	if (end == p)
+		return p;
+	memmove(p, p + 1, (size_t)(end - p) - 1);
+	return end - 1;
+}
+
+/**
+ * kt_layout_put() - write what follows the name of an event
+ * @p: room for ktape_format_bound() bytes
+ * @layout: the table
+ * @l: the event; if it has no row, its fields as ktape dump shows them
+ *
+ * Return: the end.
+ */
+char *kt_layout_put(char *p, const struct kt_layout *layout,
+		    const struct kt_line *l)
+{
+	const struct kt_layout_plan *plan = layout->plans[l->event->opcode];
+
+	if (!kt_layout_row(layout, l->event))
+		return put_all(p, l);
+	for (unsigned int i = 0; i < plan->nr; i++) {
+		const struct piece *piece = &plan->pieces[i];
+
+		p = kt_put_mem(p, piece->text, piece->len);
+		if (!piece->how)
+			break;
+		if (piece->how == '*')
+			p = put_all(p, l);
+		else if (piece->how == '@')
+			p = kt_layout_comm(p, l, l->event->tid);
+		else
+			p = put_value(p, l, piece);
+	}
+	return p;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CTF in the shape of LTTng's kernel tracer: what its files share. */
+#ifndef _KT_LTTNG_H
+#define _KT_LTTNG_H
+
+#include "line.h"
+#include "map.h"
+#include "place.h"
+#include "sink.h"
+
+#define LT_COMM		16U	/* bytes of a thread's name */
+#define LT_FIXED	4096U	/* more than all values of an event, without blobs */
+#define LT_STATEDUMP	256U	/* ids of events that have no opcode */
+#define LT_DUMP_START	LT_STATEDUMP
+#define LT_DUMP_THREAD	(LT_STATEDUMP + 1)
+#define LT_DUMP_END	(LT_STATEDUMP + 2)
+#define LT_CALLS	(LT_STATEDUMP + 3)	/* and from here on calls */
+
+/* A system call as an event: which, and what it tells. */
+struct lt_call {
+	uint32_t key;		/* number, table, exit, wide: as in lttng_map.c */
+	char name[64];
+};
+
+/**
+ * struct lttng - a trace that is being written
+ * @s: it
+ * @dir: its folder
+ * @cpus: streams, or NULL
+ * @used: events of each opcode were written
+ * @calls: system calls by @key, places in @call_list
+ * @call_list: their names
+ * @nr_calls: how many
+ * @first: time of the first event
+ * @begun: there was one
+ * @dumped: threads were told
+ */
+struct lttng {
+	struct kt_sink *s;
+	int dir;
+	struct lt_cpu **cpus;
+	uint32_t nr_cpus;
+	bool used[KTAPE_OPCODES];
+	struct kt_map calls;
+	struct lt_call *call_list;
+	uint32_t nr_calls;
+	uint64_t first;
+	bool begun;
+	bool dumped;
+};
+
+/* lttng_map.c */
+int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
+char *lt_put(char *p, const struct lttng *t, const struct kt_line *l);
+char *lt_put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts);
+char *lt_put_thread(char *p, const struct ktape_event *e);
+bool lt_check(struct lttng *t);
+
+/* lttng_map.c, for lttng_meta.c */
+void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode);
+void lt_describe_call(FILE *f, const struct lt_call *call);
+
+/* lttng_meta.c */
+int lt_metadata(const struct lttng *t);
+
+#endif /* _KT_LTTNG_H */

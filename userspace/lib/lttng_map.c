@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Events of ours as those of LTTng's kernel tracer: one table, from which both
+ * the bytes and their description come.  All others are ktape_ and their name,
+ * with the fields of our table.  Everything is aligned to bytes.
+ */
+#include "lttng.h"
+
+#define FIELDS_MAX	9
+#define DEADLINE_PRIO	255
+#define IDLE_EXIT	255
+#define SYSCALL_ARGS	6
+#define HALF_KIB	512
+/* What a system call's event is: in bits of its key above those of dat20. */
+#define CALL_EXIT	(1U << 20)
+#define CALL_WIDE	(1U << 21)
+#define CALL_BITS	0x7ffffU	/* number, compat, x32, large */
+#define CALL_COMPAT	(1U << 16)
+#define CALL_X32	(1U << 17)
+#define CALL_LARGE	(1U << 18)
+
+/* How a value of ours becomes one of theirs. */
+enum how {
+	S32,
+	U32,
+	S64,
+	U64,
+	X64,
+	COMM,		/* name of a thread, 16 bytes */
+	NAME,		/* the same, or that of an object, with a NUL */
+	PROCESS,	/* of a thread */
+	STATE,		/* as the kernel has it */
+	PRIO,		/* 255 is the deadline class */
+	IDLE,		/* 255 is none */
+	SECTORS,	/* from bytes */
+};
+
+static const char *const types[] = {
+	[S32] = "int32_t",  [U32] = "uint32_t",	   [S64] = "int64_t",
+	[U64] = "uint64_t", [X64] = "xint64_t",	   [COMM] = "text_t",
+	[NAME] = "string",  [PROCESS] = "int32_t", [STATE] = "int64_t",
+	[PRIO] = "int32_t", [IDLE] = "uint32_t",   [SECTORS] = "uint32_t",
+};
+
+struct map {
+	const char *from;
+	const char *to;
+	uint8_t how;
+};
+
+#define THREAD                    \
+	{ "tid", "comm", COMM },  \
+	{                         \
+		"tid", "tid", S32 \
+	}
+#define THREAD_PRIO                  \
+	THREAD,                      \
+	{                            \
+		"prio", "prio", PRIO \
+	}
+#define WOKEN                                           \
+	{                                               \
+		THREAD_PRIO,                            \
+		{                                       \
+			"target_cpu", "target_cpu", S32 \
+		}                                       \
+	}
+#define REQUEST                                             \
+	{ "dev", "dev", U32 }, { "sector", "sector", U64 }, \
+	{                                                   \
+		"bytes", "nr_sector", SECTORS               \
+	}
+#define SKB                                               \
+	{ "skb", "skbaddr", X64 }, { "len", "len", U32 }, \
+	{                                                 \
+		"dev", "name", NAME                       \
+	}
+
+static const struct row {
+	uint8_t opcode;
+	const char *name;
+	struct map map[FIELDS_MAX];
+} rows[] = {
+	{ KTAPE_EV_SCHED_SWITCH,
+	  "sched_switch",
+	  { { "prev_tid", "prev_comm", COMM },
+	    { "prev_tid", "prev_tid", S32 },
+	    { "prev_prio", "prev_prio", PRIO },
+	    { "prev_state", "prev_state", STATE },
+	    { "next_tid", "next_comm", COMM },
+	    { "next_tid", "next_tid", S32 },
+	    { "next_prio", "next_prio", PRIO } } },
+	{ KTAPE_EV_SCHED_WAKING, "sched_waking", WOKEN },
+	{ KTAPE_EV_SCHED_WAKEUP, "sched_wakeup", WOKEN },
+	{ KTAPE_EV_SCHED_WAKEUP_NEW, "sched_wakeup_new", WOKEN },
+	{ KTAPE_EV_SCHED_MIGRATE_TASK,
+	  "sched_migrate_task",
+	  { THREAD_PRIO,
+	    { "orig_cpu", "orig_cpu", S32 },
+	    { "dest_cpu", "dest_cpu", S32 } } },
+	{ KTAPE_EV_SCHED_PI_SETPRIO,
+	  "sched_pi_setprio",
+	  { THREAD,
+	    { "old_prio", "oldprio", PRIO },
+	    { "new_prio", "newprio", PRIO } } },
+	{ KTAPE_EV_SCHED_PROCESS_WAIT, "sched_process_wait", { THREAD } },
+	{ KTAPE_EV_SCHED_STAT_RUNTIME,
+	  "sched_stat_runtime",
+	  { THREAD, { "runtime", "runtime", U64 } } },
+	{ KTAPE_EV_PROCESS_FORK,
+	  "sched_process_fork",
+	  { { "parent_tid", "parent_comm", COMM },
+	    { "parent_tid", "parent_tid", S32 },
+	    { "parent_tid", "parent_pid", PROCESS },
+	    { "child_tid", "child_comm", COMM },
+	    { "child_tid", "child_tid", S32 },
+	    { "child_tgid", "child_pid", S32 } } },
+	{ KTAPE_EV_PROCESS_EXEC,
+	  "sched_process_exec",
+	  { { "tid", "filename", NAME },
+	    { "tid", "tid", S32 },
+	    { "old_tid", "old_tid", S32 } } },
+	{ KTAPE_EV_PROCESS_EXIT, "sched_process_exit", { THREAD_PRIO } },
+	{ KTAPE_EV_PROCESS_FREE, "sched_process_free", { THREAD } },
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY,
+	  "irq_handler_entry",
+	  { { "irq", "irq", S32 }, { "irq", "name", NAME } } },
+	{ KTAPE_EV_IRQ_HANDLER_EXIT,
+	  "irq_handler_exit",
+	  { { "irq", "irq", S32 }, { "ret", "ret", S32 } } },
+	{ KTAPE_EV_SOFTIRQ_RAISE,
+	  "irq_softirq_raise",
+	  { { "vec", "vec", U32 } } },
+	{ KTAPE_EV_SOFTIRQ_ENTRY,
+	  "irq_softirq_entry",
+	  { { "vec", "vec", U32 } } },
+	{ KTAPE_EV_SOFTIRQ_EXIT, "irq_softirq_exit", { { "vec", "vec", U32 } } },
+	{ KTAPE_EV_LOCAL_TIMER_ENTRY,
+	  "x86_irq_vectors_local_timer_entry",
+	  { { "vector", "vector", S32 } } },
+	{ KTAPE_EV_LOCAL_TIMER_EXIT,
+	  "x86_irq_vectors_local_timer_exit",
+	  { { "vector", "vector", S32 } } },
+	{ KTAPE_EV_SIGNAL_GENERATE,
+	  "signal_generate",
+	  { { "sig", "sig", S32 },
+	    { "errno", "errno", S32 },
+	    { "code", "code", S32 },
+	    { "tid", "comm", COMM },
+	    { "tid", "pid", S32 },
+	    { "group", "group", S32 },
+	    { "result", "result", S32 } } },
+	{ KTAPE_EV_SIGNAL_DELIVER,
+	  "signal_deliver",
+	  { { "sig", "sig", S32 },
+	    { "code", "code", S32 },
+	    { "handler", "sa_handler", X64 },
+	    { "flags", "sa_flags", X64 } } },
+	{ KTAPE_EV_TIMER_INIT, "timer_init", { { "timer", "timer", X64 } } },
+	{ KTAPE_EV_TIMER_START,
+	  "timer_start",
+	  { { "timer", "timer", X64 },
+	    { "function", "function", X64 },
+	    { "expires_in", "timeout", S32 } } },
+	{ KTAPE_EV_TIMER_EXPIRE_ENTRY,
+	  "timer_expire_entry",
+	  { { "timer", "timer", X64 },
+	    { "function", "function", X64 },
+	    { "late", "late", S32 } } },
+	{ KTAPE_EV_TIMER_EXPIRE_EXIT,
+	  "timer_expire_exit",
+	  { { "timer", "timer", X64 } } },
+	{ KTAPE_EV_TIMER_CANCEL, "timer_cancel", { { "timer", "timer", X64 } } },
+	{ KTAPE_EV_HRTIMER_INIT,
+	  "timer_hrtimer_init",
+	  { { "timer", "hrtimer", X64 },
+	    { "clock", "clockid", S32 },
+	    { "mode", "mode", U32 } } },
+	{ KTAPE_EV_HRTIMER_START,
+	  "timer_hrtimer_start",
+	  { { "timer", "hrtimer", X64 },
+	    { "expires", "softexpires", U64 },
+	    { "mode", "mode", U32 } } },
+	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
+	  "timer_hrtimer_expire_entry",
+	  { { "timer", "hrtimer", X64 },
+	    { "function", "function", X64 },
+	    { "late_ns", "late", S32 } } },
+	{ KTAPE_EV_HRTIMER_EXPIRE_EXIT,
+	  "timer_hrtimer_expire_exit",
+	  { { "timer", "hrtimer", X64 } } },
+	{ KTAPE_EV_HRTIMER_CANCEL,
+	  "timer_hrtimer_cancel",
+	  { { "timer", "hrtimer", X64 } } },
+	{ KTAPE_EV_WORKQUEUE_QUEUE_WORK,
+	  "workqueue_queue_work",
+	  { { "work", "work", X64 },
+	    { "function", "function", X64 },
+	    { "req_cpu", "req_cpu", U32 } } },
+	{ KTAPE_EV_WORKQUEUE_ACTIVATE_WORK,
+	  "workqueue_activate_work",
+	  { { "work", "work", X64 } } },
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_START,
+	  "workqueue_execute_start",
+	  { { "work", "work", X64 }, { "function", "function", X64 } } },
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_END,
+	  "workqueue_execute_end",
+	  { { "work", "work", X64 }, { "function", "function", X64 } } },
+	{ KTAPE_EV_BLOCK_RQ_INSERT,
+	  "block_rq_insert",
+	  { REQUEST, { "bytes", "bytes", U32 }, { "op", "rwbs", U32 } } },
+	{ KTAPE_EV_BLOCK_RQ_ISSUE,
+	  "block_rq_issue",
+	  { REQUEST, { "bytes", "bytes", U32 }, { "op", "rwbs", U32 } } },
+	{ KTAPE_EV_BLOCK_RQ_COMPLETE,
+	  "block_rq_complete",
+	  { REQUEST, { "status", "error", S32 }, { "op", "rwbs", U32 } } },
+	{ KTAPE_EV_NET_DEV_QUEUE, "net_dev_queue", { SKB } },
+	{ KTAPE_EV_NET_DEV_XMIT, "net_dev_xmit", { SKB, { "rc", "rc", S32 } } },
+	{ KTAPE_EV_NETIF_RECEIVE_SKB, "net_if_receive_skb", { SKB } },
+	{ KTAPE_EV_NETIF_RX, "net_if_rx", { SKB } },
+	{ KTAPE_EV_CPU_IDLE,
+	  "power_cpu_idle",
+	  { { "state", "state", IDLE }, { "cpu", "cpu_id", U32 } } },
+	{ KTAPE_EV_CPU_FREQUENCY,
+	  "power_cpu_frequency",
+	  { { "khz", "state", U32 }, { "cpu", "cpu_id", U32 } } },
+};
+
+static const struct row *row_of(unsigned int opcode)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++) {
+		if (rows[i].opcode == opcode)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/* Does the table name only fields that there are? */
+bool lt_check(struct lttng *t)
+{
+	struct kt_place place;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++) {
+		const struct map *m = rows[i].map;
+
+		for (; m < rows[i].map + FIELDS_MAX && m->from; m++) {
+			if (kt_place_find(ktape_event_desc(rows[i].opcode),
+					  m->from, &place))
+				continue;
+			kt_sink_fail(t->s, "%s has no %s", rows[i].name,
+				     m->from);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- bytes ---------------------------------------------------------------------- */
+
+static char *put32(char *p, uint64_t v)
+{
+	kt_set32((uint8_t *)p, (uint32_t)v);
+	return p + 4;
+}
+
+static char *put64(char *p, uint64_t v)
+{
+	kt_set64((uint8_t *)p, v);
+	return p + 8;
+}
+
+static char *put_string(char *p, const char *text, size_t len)
+{
+	p = kt_put_mem(p, text, strnlen(text, len));
+	return kt_put_char(p, '\0');
+}
+
+/* 16 bytes, the last one NUL. */
+char *lt_put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts)
+{
+	const struct ktape_object_info *o = NULL;
+
+	memset(p, 0, LT_COMM);
+	if (tid && tid <= INT32_MAX)
+		o = ktape_registry_thread(t->s->registry, (int32_t)tid, ts);
+	if (o)
+		memcpy(p, o->name, kt_min(o->name_len, LT_COMM - 1));
+	else if (!tid)
+		memcpy(p, "swapper", 7);
+	return p + LT_COMM;
+}
+
+static char *put_name(char *p, const struct kt_line *l, unsigned int type,
+		      uint64_t v)
+{
+	struct kt_name name = kt_name_of(l, type, v);
+
+	if (!name.text)
+		return kt_put_char(p, '\0');
+	return put_string(p, name.text, name.len);
+}
+
+static uint64_t process_of(const struct kt_line *l, uint64_t tid)
+{
+	const struct ktape_object_info *o = NULL;
+
+	if (tid && tid <= INT32_MAX)
+		o = ktape_registry_thread(l->registry, (int32_t)tid,
+					  l->event->ts);
+	return o && o->param1 ? o->param1 : tid;
+}
+
+static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
+		       const struct map *m)
+{
+	struct kt_place place = { 0 };
+	uint64_t v;
+
+	kt_place_find(ktape_event_desc(l->event->opcode), m->from, &place);
+	v = kt_place_value(&place, l->event);
+	switch (m->how) {
+	case COMM:
+		return lt_put_comm(p, t, v, l->event->ts);
+	case NAME:
+		return put_name(p, l, place.type, v);
+	case PROCESS:
+		return put32(p, process_of(l, v));
+	case STATE:
+		return put64(p, kt_kernel_state((unsigned int)v));
+	case PRIO:
+		return put32(p, v == DEADLINE_PRIO ? (uint64_t)-1 : v);
+	case IDLE:
+		return put32(p, v == IDLE_EXIT ? UINT32_MAX : v);
+	case SECTORS:
+		return put32(p, v / HALF_KIB);
+	case S32:
+	case U32:
+		return put32(p, v);
+	default:
+		return put64(p, v);
+	}
+}
+
+/* A field of our table: a number of 64 bits, a text, or a sequence. */
+static char *put_field(char *p, const struct ktape_field *f,
+		       const struct kt_fields *at)
+{
+	unsigned int words = kt_type_words()[f->type];
+	uint32_t count = at->count;
+
+	if (f->place == KTAPE_PLACE_BITS || f->place == KTAPE_PLACE_ARG)
+		return put64(p, at->value);
+	if (f->place == KTAPE_PLACE_TEXT)
+		return put_string(p, (const char *)at->data, count);
+	if (f->place == KTAPE_PLACE_BYTES) {
+		p = put32(p, count);
+		return count ? kt_put_mem(p, (const char *)at->data, count) : p;
+	}
+	if (f->place == KTAPE_PLACE_REST && !count && at->event->nargs == 1)
+		return put64(put32(p, 1), at->value);
+	p = put32(p, count);
+	for (uint32_t i = 0; i < count; i++)
+		p = put64(p, kt_field_value(f->type, at->data + i * words * 4,
+					    words));
+	return p;
+}
+
+static char *put_own(char *p, const struct ktape_event *e)
+{
+	const struct ktape_field *f;
+	struct kt_fields at;
+
+	kt_fields_begin(&at, ktape_event_desc(e->opcode), e);
+	while ((f = kt_fields_next(&at)))
+		p = put_field(p, f, &at);
+	return p;
+}
+
+/* An event that is not as in the table. */
+static char *put_words(char *p, const struct ktape_event *e)
+{
+	p = put32(p, e->opcode);
+	p = put32(p, e->dat20);
+	p = put32(p, e->nargs);
+	for (unsigned int i = 0; i < e->nargs; i++)
+		p = put32(p, ktape_event_arg(e, i));
+	p = put32(p, e->blob ? e->blob_size : 0);
+	return e->blob ? kt_put_mem(p, e->blob, e->blob_size) : p;
+}
+
+static bool is_call(uint8_t opcode)
+{
+	return opcode >= KTAPE_EV_SYS_ENTER && opcode <= KTAPE_EV_SYS_EXIT_WIDE;
+}
+
+static char *put_call(char *p, const struct ktape_event *e)
+{
+	const uint8_t *args = e->blob;
+
+	if (e->opcode == KTAPE_EV_SYS_EXIT)
+		return put64(p, kt_get64(e->args));
+	if (e->opcode == KTAPE_EV_SYS_ENTER)
+		return p;
+	if (e->opcode == KTAPE_EV_SYS_EXIT_WIDE) {
+		p = put64(p, kt_get64(args));
+		args += 8;
+	}
+	return kt_put_mem(p, (const char *)args, SYSCALL_ARGS * 8);
+}
+
+/**
+ * lt_put() - write the values of an event
+ * @p: room
+ * @t: the trace
+ * @l: the event, of which lt_id() gave the id
+ *
+ * Return: the end.
+ */
+char *lt_put(char *p, const struct lttng *t, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	const struct row *row = row_of(e->opcode);
+
+	if (e->opcode == KTAPE_TIME_EXTEND ||
+	    !kt_event_fits(ktape_event_desc(e->opcode), e))
+		return put_words(p, e);
+	if (is_call(e->opcode))
+		return put_call(p, e);
+	if (!row)
+		return put_own(p, e);
+	for (unsigned int i = 0; i < FIELDS_MAX && row->map[i].from; i++)
+		p = put_value(p, t, l, &row->map[i]);
+	return p;
+}
+
+/* The values of lttng_statedump_process_state: of the thread it only knows names. */
+char *lt_put_thread(char *p, const struct ktape_event *e)
+{
+	uint32_t kernel = ktape_event_arg(e, 2) >> 16 & 1;
+	size_t len = kt_min(e->blob_size, LT_COMM - 1);
+
+	p = put32(p, ktape_event_arg(e, 0));
+	p = put32(p, ktape_event_arg(e, 1));
+	p = put32(p, 0);
+	memset(p, 0, LT_COMM);
+	memcpy(p, e->blob, len);
+	p = put32(p + LT_COMM, kernel);
+	p = put32(p, kernel ? 0 : 1);	/* user mode */
+	p = put32(p, 1);		/* submode: unknown */
+	p = put32(p, 5);		/* waits */
+	return put32(p, e->cpu);
+}
+
+/* ---- ids -------------------------------------------------------------------------- */
+
+static void name_call(struct lt_call *call, const struct kt_line *l)
+{
+	uint32_t nr = l->event->dat20 & 0xffff;
+	const char *name = call->key & CALL_LARGE ? NULL : kt_syscall_of(l, nr);
+	const char *table = call->key & CALL_COMPAT ? "compat_" : "";
+	const char *end = call->key & CALL_EXIT ? "exit" : "entry";
+
+	if (name)
+		snprintf(call->name, sizeof(call->name), "%ssyscall_%s_%.40s",
+			 table, end, name);
+	else
+		snprintf(call->name, sizeof(call->name),
+			 "%ssyscall_%s_unknown_%u", table, end, nr);
+}
+
+static int call_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
+{
+	const struct ktape_event *e = l->event;
+	bool wide = e->opcode >= KTAPE_EV_SYS_ENTER_WIDE;
+	bool leaves = e->opcode == KTAPE_EV_SYS_EXIT ||
+		      e->opcode == KTAPE_EV_SYS_EXIT_WIDE;
+	uint32_t key = (e->dat20 & CALL_BITS) | (wide ? CALL_WIDE : 0) |
+		       (leaves ? CALL_EXIT : 0);
+	struct kt_map_entry *entry = kt_map_put(&t->calls, 0, key);
+	struct lt_call *more;
+
+	if (!entry)
+		return -ENOMEM;
+	if (!entry->extra) {
+		more = realloc(t->call_list, (t->nr_calls + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		t->call_list = more;
+		more[t->nr_calls].key = key;
+		name_call(&more[t->nr_calls], l);
+		entry->extra = true;
+		entry->value = t->nr_calls++;
+	}
+	*id = LT_CALLS + (uint32_t)entry->value;
+	return 0;
+}
+
+/**
+ * lt_id() - the id of an event, which is declared from then on
+ * @t: the trace
+ * @l: the event
+ * @id: set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
+{
+	const struct ktape_event *e = l->event;
+	bool fits = e->opcode != KTAPE_TIME_EXTEND &&
+		    kt_event_fits(ktape_event_desc(e->opcode), e);
+
+	if (fits && is_call(e->opcode))
+		return call_id(t, l, id);
+	/* 0 is no opcode: it stands for all that are not as in the table. */
+	*id = fits ? e->opcode : 0;
+	t->used[*id] = true;
+	return 0;
+}
+
+/* ---- their description ---------------------------------------------------------------- */
+
+static void describe_own(FILE *f, const struct ktape_field *field)
+{
+	switch (field->place) {
+	case KTAPE_PLACE_BITS:
+	case KTAPE_PLACE_ARG:
+		fprintf(f, "\t\t%s _%s;\n",
+			field->type == KTAPE_TYPE_S32 ||
+					field->type == KTAPE_TYPE_S64 ||
+					field->type == KTAPE_TYPE_TID ?
+				"int64_t" :
+				"uint64_t",
+			field->name);
+		break;
+	case KTAPE_PLACE_TEXT:
+		fprintf(f, "\t\tstring _%s;\n", field->name);
+		break;
+	case KTAPE_PLACE_BLOB:
+		break;
+	default:
+		fprintf(f,
+			"\t\tuint32_t __%s_length;\n\t\t%s _%s[__%s_length];\n",
+			field->name,
+			field->place == KTAPE_PLACE_BYTES ? "uint8_t" :
+							    "uint64_t",
+			field->name, field->name);
+		break;
+	}
+}
+
+/**
+ * lt_describe() - the fields of an event
+ * @f: where to
+ * @t: the trace
+ * @opcode: which event; 0: those that are not as in the table
+ */
+void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode)
+{
+	const struct ktape_event_desc *d = ktape_event_desc(opcode);
+	const struct row *row = row_of(opcode);
+
+	(void)t;
+	fprintf(f,
+		"event {\n\tname = \"%s%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n",
+		row ? "" : "ktape_",
+		row    ? row->name :
+		opcode ? d->name :
+			 "other",
+		opcode);
+	if (!opcode)
+		fputs("\t\tuint32_t _opcode;\n\t\tuint32_t _dat20;\n\t\tuint32_t __args_length;\n\t\tuint32_t _args[__args_length];\n\t\tuint32_t __data_length;\n\t\tuint8_t _data[__data_length];\n",
+		      f);
+	for (unsigned int i = 0; row && i < FIELDS_MAX && row->map[i].from; i++)
+		fprintf(f, "\t\t%s _%s%s;\n", types[row->map[i].how],
+			row->map[i].to, row->map[i].how == COMM ? "[16]" : "");
+	for (unsigned int i = 0; opcode && !row && i < d->nr_fields; i++)
+		describe_own(f, &d->fields[i]);
+	fputs("\t};\n};\n\n", f);
+}
+
+/* A system call, of which @call says what it tells. */
+void lt_describe_call(FILE *f, const struct lt_call *call)
+{
+	fputs("\tfields := struct {\n", f);
+	if (call->key & CALL_EXIT)
+		fputs("\t\tint64_t _ret;\n", f);
+	if (call->key & CALL_WIDE) {
+		for (unsigned int i = 0; i < SYSCALL_ARGS; i++)
+			fprintf(f, "\t\txint64_t _arg%u;\n", i);
+	}
+	fputs("\t};\n};\n\n", f);
+}

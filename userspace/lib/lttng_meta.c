@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* CTF 1.8 metadata as LTTng's kernel tracer writes it, by which viewers know it. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "lttng.h"
+
+#define MODE_FILE	0666
+
+static const char aliases[] =
+	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := xint64_t;\n"
+	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text_t;\n\n";
+
+static const char stream[] = "struct packet_context {\n"
+			     "\tuint64_clock_monotonic_t timestamp_begin;\n"
+			     "\tuint64_clock_monotonic_t timestamp_end;\n"
+			     "\tuint64_t content_size;\n"
+			     "\tuint64_t packet_size;\n"
+			     "\tuint64_t packet_seq_num;\n"
+			     "\tuint64_t events_discarded;\n"
+			     "\tuint32_t cpu_id;\n"
+			     "};\n\n"
+			     "struct event_header_large {\n"
+			     "\tuint32_t id;\n"
+			     "\tuint64_clock_monotonic_t timestamp;\n"
+			     "};\n\n"
+			     "stream {\n"
+			     "\tid = 0;\n"
+			     "\tevent.header := struct event_header_large;\n"
+			     "\tpacket.context := struct packet_context;\n"
+			     "\tevent.context := struct {\n"
+			     "\t\tint32_t _tid;\n"
+			     "\t};\n"
+			     "};\n\n";
+
+static const char dump[] =
+	"event {\n\tname = \"lttng_statedump_start\";\n\tid = %u;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t};\n};\n\n"
+	"event {\n\tname = \"lttng_statedump_process_state\";\n\tid = %u;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n"
+	"\t\tint32_t _tid;\n\t\tint32_t _pid;\n\t\tint32_t _ppid;\n"
+	"\t\ttext_t _name[16];\n\t\tint32_t _type;\n\t\tint32_t _mode;\n"
+	"\t\tint32_t _submode;\n\t\tint32_t _status;\n\t\tuint32_t _cpu;\n"
+	"\t};\n};\n\n"
+	"event {\n\tname = \"lttng_statedump_end\";\n\tid = %u;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t};\n};\n\n";
+
+/* A text of others in quotes: only what is certainly harmless. */
+static void put_quoted(FILE *f, const char *key, const char *text)
+{
+	fprintf(f, "\t%s = \"", key);
+	for (; *text; text++)
+		fputc(*text < ' ' || *text > '~' || *text == '"' ||
+				      *text == '\\' ?
+			      '?' :
+			      *text,
+		      f);
+	fputs("\";\n", f);
+}
+
+static void put_env(FILE *f, const struct ktape_info *info)
+{
+	fputs("env {\n", f);
+	put_quoted(f, "hostname", info->hostname);
+	fputs("\tdomain = \"kernel\";\n\tsysname = \"Linux\";\n", f);
+	put_quoted(f, "kernel_release", info->release);
+	put_quoted(f, "kernel_version", "");
+	fputs("\ttracer_name = \"lttng-modules\";\n\ttracer_major = 2;\n\ttracer_minor = 13;\n\ttracer_patchlevel = 0;\n",
+	      f);
+	fputs("\ttrace_buffering_scheme = \"global\";\n\ttrace_name = \"ktape\";\n\tarchitecture_bit_width = 64;\n",
+	      f);
+	fputs("};\n\n", f);
+}
+
+static void put_clock(FILE *f, const struct ktape_info *info)
+{
+	int64_t offset = ktape_epoch_ns(info, 0) - ktape_mono_ns(info, 0);
+
+	fprintf(f,
+		"clock {\n\tname = \"monotonic\";\n\tdescription = \"Monotonic Clock\";\n\tfreq = 1000000000;\n\toffset = %lld;\n};\n\n",
+		offset > 0 ? (long long)offset : 0LL);
+	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := uint64_clock_monotonic_t;\n\n",
+	      f);
+}
+
+static void put_all(FILE *f, const struct lttng *t)
+{
+	const struct ktape_info *info = t->s->info;
+	char uuid[KT_UUID_TEXT];
+
+	kt_uuid_text(info->uuid, uuid);
+	fputs("/* CTF 1.8 */\n\n", f);
+	fputs(aliases, f);
+	fprintf(f,
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n\t\tuint64_t stream_instance_id;\n\t};\n};\n\n",
+		uuid);
+	put_env(f, info);
+	put_clock(f, info);
+	fputs(stream, f);
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
+		if (t->used[i])
+			lt_describe(f, t, i);
+	}
+	fprintf(f, dump, LT_DUMP_START, LT_DUMP_THREAD, LT_DUMP_END);
+	for (uint32_t i = 0; i < t->nr_calls; i++) {
+		fprintf(f,
+			"event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n",
+			t->call_list[i].name, LT_CALLS + i);
+		lt_describe_call(f, &t->call_list[i]);
+	}
+}
+
+/**
+ * lt_metadata() - write the metadata
+ * @t: the trace; all of its events have been written
+ *
+ * Return: 0 or negative errno.
+ */
+int lt_metadata(const struct lttng *t)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int fd, err;
+
+	if (!f)
+		return -ENOMEM;
+	put_all(f, t);
+	err = fclose(f) ? -ENOMEM : 0;
+	fd = err ? -1 :
+		   openat(t->dir, "metadata",
+			  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE_FILE);
+	if (fd < 0) {
+		err = err ? err : -errno;
+		free(text);
+		return err;
+	}
+	err = kt_write_all(fd, text, len);
+	if (close(fd) && !err)
+		err = -errno;
+	free(text);
+	return err;
+}

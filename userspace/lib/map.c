@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A hash table with its entries beside each other; none is ever a gravestone. */
+#include "map.h"
+
+#define FIRST_SIZE	256
+
+static size_t place_of(const struct kt_map *map, uint32_t kind, uint64_t key)
+{
+	uint64_t h = (key ^ (uint64_t)kind << 56) * 0x9e3779b97f4a7c15ULL;
+
+	return (h ^ h >> 29) & (map->size - 1);
+}
+
+/* Where it is, or the free place where it would be. */
+static struct kt_map_entry *look(const struct kt_map *map, uint32_t kind,
+				 uint64_t key)
+{
+	size_t i = place_of(map, kind, key);
+
+	while (map->entries[i].used &&
+	       (map->entries[i].key != key || map->entries[i].kind != kind))
+		i = (i + 1) & (map->size - 1);
+	return &map->entries[i];
+}
+
+/**
+ * kt_map_find() - look up
+ * @map: where
+ * @kind: first part of the key
+ * @key: second part
+ *
+ * Return: good until the next kt_map_put() or kt_map_remove(); NULL if there is
+ * none.
+ */
+struct kt_map_entry *kt_map_find(const struct kt_map *map, uint32_t kind,
+				 uint64_t key)
+{
+	struct kt_map_entry *e = map->size ? look(map, kind, key) : NULL;
+
+	return e && e->used ? e : NULL;
+}
+
+static bool grow(struct kt_map *map)
+{
+	struct kt_map more = {
+		.size = map->size ? map->size * 2 : FIRST_SIZE,
+		.nr = map->nr,
+	};
+
+	more.entries = calloc(more.size, sizeof(*more.entries));
+	if (!more.entries)
+		return false;
+	for (size_t i = 0; i < map->size; i++) {
+		const struct kt_map_entry *e = &map->entries[i];
+
+		if (e->used)
+			*look(&more, e->kind, e->key) = *e;
+	}
+	free(map->entries);
+	*map = more;
+	return true;
+}
+
+/**
+ * kt_map_put() - look up, or make
+ * @map: where
+ * @kind: first part of the key
+ * @key: second part
+ *
+ * Return: as kt_map_find(), a new one with zeros; NULL: no memory.
+ */
+struct kt_map_entry *kt_map_put(struct kt_map *map, uint32_t kind, uint64_t key)
+{
+	struct kt_map_entry *e = kt_map_find(map, kind, key);
+
+	if (e)
+		return e;
+	if (map->nr * 4 >= map->size * 3 && !grow(map))
+		return NULL;
+	e = look(map, kind, key);
+	*e = (struct kt_map_entry){ .used = true, .kind = kind, .key = key };
+	map->nr++;
+	return e;
+}
+
+/**
+ * kt_map_remove() - take out
+ * @map: where
+ * @entry: of it
+ */
+void kt_map_remove(struct kt_map *map, struct kt_map_entry *entry)
+{
+	size_t hole = (size_t)(entry - map->entries), i = hole;
+
+	map->nr--;
+	/* What could not stand at its place may come nearer to it. */
+	for (;;) {
+		size_t home;
+
+		map->entries[hole].used = false;
+		do {
+			i = (i + 1) & (map->size - 1);
+			if (!map->entries[i].used)
+				return;
+			home = place_of(map, map->entries[i].kind,
+					map->entries[i].key);
+		} while (((i - home) & (map->size - 1)) <
+			 ((i - hole) & (map->size - 1)));
+		map->entries[hole] = map->entries[i];
+		hole = i;
+	}
+}
+
+void kt_map_free(struct kt_map *map)
+{
+	free(map->entries);
+}

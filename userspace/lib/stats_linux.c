@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Statistics of Linux: where the time of each CPU goes, and all that is told. */
+#include "stats_linux.h"
+
+int ktape_linux_new(const struct ktape_info *info,
+		    const struct ktape_registry *registry,
+		    struct ktape_linux **linux_stats)
+{
+	struct ktape_linux *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->info = info;
+	l->registry = registry;
+	if (kt_sl_begin(l)) {
+		ktape_linux_free(l);
+		return -ENOMEM;
+	}
+	*linux_stats = l;
+	return 0;
+}
+
+void ktape_linux_free(struct ktape_linux *l)
+{
+	if (!l)
+		return;
+	for (uint32_t i = 0; i < l->nr_cpus; i++)
+		free(l->cpus[i]);
+	for (size_t i = 0; i < l->nr_series; i++)
+		free(l->list[i]);
+	free(l->cpus);
+	free(l->list);
+	free(l->thread_list);
+	free(l->instead);
+	kt_map_free(&l->open);
+	kt_map_free(&l->series);
+	kt_map_free(&l->threads);
+	kt_map_free(&l->pairs);
+	free(l);
+}
+
+/* Return: the CPU, or NULL: no memory. */
+static struct kt_sl_cpu *cpu_at(struct ktape_linux *l, uint32_t cpu)
+{
+	struct kt_sl_cpu **more;
+	struct kt_sl_cpu *c;
+
+	if (cpu >= l->nr_cpus) {
+		more = realloc(l->cpus, (cpu + 1ULL) * sizeof(*more));
+		if (!more)
+			return NULL;
+		l->cpus = more;
+		while (l->nr_cpus <= cpu)
+			more[l->nr_cpus++] = NULL;
+	}
+	if (l->cpus[cpu])
+		return l->cpus[cpu];
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->told.cpu = cpu;
+	c->tid = KT_SL_TID_NONE;
+	c->last = l->begun ? l->first : 0;
+	l->cpus[cpu] = c;
+	return c;
+}
+
+/* To whom the time since the last event of this CPU belongs. */
+static int account(struct ktape_linux *l, struct kt_sl_cpu *c, uint64_t ts)
+{
+	uint64_t ns = kt_sl_ns(l, c->last, ts);
+	struct ktape_linux_thread *t;
+
+	c->last = kt_max(c->last, ts);
+	if (c->depth) {
+		if (c->irqs[c->depth - 1].kind == KTAPE_SERIES_SOFTIRQ)
+			c->told.softirq += ns;
+		else
+			c->told.irq += ns;
+		return 0;
+	}
+	if (!c->tid)
+		c->told.idle += ns;
+	else if (c->tid < 0)
+		c->told.unknown += ns;
+	if (c->tid <= 0)
+		return 0;
+	c->told.run += ns;
+	t = kt_sl_thread(l, c->tid);
+	if (!t)
+		return -ENOMEM;
+	t->run += ns;
+	return 0;
+}
+
+static bool is_wake(uint8_t opcode)
+{
+	return opcode == KTAPE_EV_SCHED_WAKING ||
+	       opcode == KTAPE_EV_SCHED_WAKEUP ||
+	       opcode == KTAPE_EV_SCHED_WAKEUP_NEW;
+}
+
+/* The context says who runs, where switches do not. */
+static void learn(struct kt_sl_cpu *c, const struct ktape_event *e)
+{
+	int32_t tid = e->opcode == KTAPE_EV_CONTEXT ?
+			      (int32_t)ktape_event_arg(e, 0) :
+			      e->tid;
+
+	if (tid >= 0 && tid != c->tid)
+		kt_sl_run(c, tid, c->tid < 0 ? c->last : e->ts);
+}
+
+int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
+{
+	struct kt_sl_cpu *c;
+	int err;
+
+	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= KT_CPUS_MAX ||
+	    e->opcode == KTAPE_EV_REGISTRY)
+		return 0;
+	if (!l->begun)
+		l->first = e->ts;
+	l->begun = true;
+	l->last = kt_max(l->last, e->ts);
+	c = cpu_at(l, e->cpu);
+	if (!c)
+		return -ENOMEM;
+	c->told.seen = true;
+	/* Before the first event of a CPU its thread ran, too. */
+	if (c->tid < 0 && e->opcode != KTAPE_EV_CONTEXT)
+		learn(c, e);
+	err = account(l, c, e->ts);
+	if (err || !kt_event_fits(ktape_event_desc(e->opcode), e))
+		return err;
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH) {
+		c->depth = 0;
+		return kt_sl_switch(l, c, e);
+	}
+	learn(c, e);
+	return is_wake(e->opcode) ? kt_sl_wake(l, e) : kt_sl_pairs(l, c, e);
+}
+
+void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
+{
+	struct kt_sl_cpu *c;
+
+	if (n->kind != KTAPE_NOTICE_LOST || n->cpu >= KT_CPUS_MAX)
+		return;
+	l->lost += n->count;
+	l->uncounted += !n->count;
+	l->lost_to = kt_max(l->lost_to, n->to);
+	c = cpu_at(l, n->cpu);
+	if (!c)
+		return;
+	c->told.lost += n->count;
+	c->told.gaps++;
+	c->told.uncounted += !n->count;
+	/* Up to where it begins we know, and then nothing. */
+	account(l, c, kt_max(n->from, l->begun ? l->first : n->from));
+	c->depth = 0;
+	kt_sl_run(c, KT_SL_TID_NONE, c->last);
+	account(l, c, n->to);
+}
+
+static int by_run(const void *a, const void *b)
+{
+	const struct ktape_linux_thread *x = a, *y = b;
+
+	if (x->run != y->run)
+		return x->run > y->run ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct ktape_linux_instead *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->other < y->other ? -1 : x->other > y->other;
+}
+
+static void name_threads(struct ktape_linux *l)
+{
+	for (size_t i = 0; i < l->nr_threads; i++) {
+		struct ktape_linux_thread *t = &l->thread_list[i];
+		const struct ktape_object_info *o = NULL;
+
+		if (t->tid)
+			o = ktape_registry_thread(l->registry, t->tid, l->last);
+		if (o) {
+			memcpy(t->name, o->name, sizeof(t->name));
+			t->tgid = o->param1;
+		} else {
+			strcpy(t->name, t->tid ? "" : "swapper");
+		}
+	}
+}
+
+int ktape_linux_finish(struct ktape_linux *l)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < l->nr_cpus && !err; i++) {
+		if (l->cpus[i])
+			err = account(l, l->cpus[i], l->last);
+	}
+	name_threads(l);
+	kt_sl_sort(l);
+	if (l->nr_threads)
+		qsort(l->thread_list, l->nr_threads, sizeof(*l->thread_list),
+		      by_run);
+	if (l->nr_instead)
+		qsort(l->instead, l->nr_instead, sizeof(*l->instead), by_ns);
+	return err;
+}
+
+uint64_t ktape_linux_span(const struct ktape_linux *l)
+{
+	return kt_sl_ns(l, l->first, l->last);
+}
+
+const struct ktape_linux_cpu *ktape_linux_cpu(const struct ktape_linux *l,
+					      uint32_t i)
+{
+	for (uint32_t cpu = 0; cpu < l->nr_cpus; cpu++) {
+		if (l->cpus[cpu] && !i--)
+			return &l->cpus[cpu]->told;
+	}
+	return NULL;
+}
+
+const struct ktape_linux_thread *ktape_linux_thread(const struct ktape_linux *l,
+						    size_t i)
+{
+	return i < l->nr_threads ? &l->thread_list[i] : NULL;
+}
+
+const struct ktape_linux_instead *
+ktape_linux_instead(const struct ktape_linux *l, size_t i)
+{
+	return i < l->nr_instead ? &l->instead[i] : NULL;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files share that measure traces of Linux. */
+#ifndef _KT_STATS_LINUX_H
+#define _KT_STATS_LINUX_H
+
+#include "hist.h"
+#include "line.h"
+#include "map.h"
+#include "place.h"
+
+#define KT_SL_NEST	16U	/* interrupts within each other */
+#define KT_SL_PAST	256U	/* switches of a CPU that are remembered */
+#define KT_SL_TID_NONE	(-1)
+
+/* Intervals that have begun, by what their keys are. */
+enum kt_sl_open {
+	KT_SL_WOKEN,		/* tid */
+	KT_SL_RUNNABLE,		/* tid */
+	KT_SL_CALL,		/* tid */
+	KT_SL_RAISED,		/* CPU, vector */
+	KT_SL_QUEUED,		/* work item */
+	KT_SL_WORKING,		/* tid, work item */
+	KT_SL_TIMER,		/* CPU, timer */
+	KT_SL_HRTIMER,
+	KT_SL_INSERTED,		/* device, sector */
+	KT_SL_ISSUED
+};
+
+/* One interrupt of those that are within each other. */
+struct kt_sl_irq {
+	uint8_t kind;
+	uint32_t id;
+	uint64_t begin;
+};
+
+/* Who ran from when on. */
+struct kt_sl_past {
+	int32_t tid;
+	uint64_t from;
+};
+
+/**
+ * struct kt_sl_cpu - a CPU
+ * @told: what is told of it
+ * @tid: who runs, or KT_SL_TID_NONE
+ * @last: up to where its time is counted
+ * @depth: interrupts that are open
+ * @irqs: these
+ * @past: who ran, @next is behind the latest
+ * @next: how many there were
+ */
+struct kt_sl_cpu {
+	struct ktape_linux_cpu told;
+	int32_t tid;
+	uint64_t last;
+	unsigned int depth;
+	struct kt_sl_irq irqs[KT_SL_NEST];
+	struct kt_sl_past past[KT_SL_PAST];
+	uint64_t next;
+};
+
+/* A series with its values. */
+struct kt_sl_series {
+	struct ktape_series told;
+	struct kt_hist hist;
+};
+
+/**
+ * struct ktape_linux - the statistics
+ * @info: of the trace
+ * @registry: names
+ * @cpus: that came, or NULL
+ * @nr_cpus: how many places
+ * @open: intervals: enum kt_sl_open and a key
+ * @series: places in @list by kind and key
+ * @list: all series
+ * @nr_series: how many
+ * @threads: places in @thread_list by tid
+ * @thread_list: all threads
+ * @nr_threads: how many
+ * @pairs: places in @instead by two tids
+ * @instead: who ran instead of whom
+ * @nr_instead: how many
+ * @lost: events of all CPUs
+ * @uncounted: gaps without a count
+ * @lost_to: where the last gap ended
+ * @first: time of the first event
+ * @last: time of the last event
+ * @begun: there was one
+ */
+struct ktape_linux {
+	const struct ktape_info *info;
+	const struct ktape_registry *registry;
+	struct kt_sl_cpu **cpus;
+	uint32_t nr_cpus;
+	struct kt_map open;
+	struct kt_map series;
+	struct kt_sl_series **list;
+	size_t nr_series;
+	struct kt_map threads;
+	struct ktape_linux_thread *thread_list;
+	size_t nr_threads;
+	struct kt_map pairs;
+	struct ktape_linux_instead *instead;
+	size_t nr_instead;
+	uint64_t lost;
+	uint64_t uncounted;
+	uint64_t lost_to;
+	uint64_t first;
+	uint64_t last;
+	bool begun;
+};
+
+/* stats_linux_series.c */
+int kt_sl_begin(struct ktape_linux *l);
+struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
+				  uint64_t key, const struct ktape_event *e);
+int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
+	      uint64_t value);
+int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
+		   uint64_t to);
+void kt_sl_sort(struct ktape_linux *l);
+
+/* stats_linux_thread.c */
+struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid);
+int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
+		 const struct ktape_event *e);
+int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e);
+void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts);
+
+/* stats_linux_pair.c */
+int kt_sl_pairs(struct ktape_linux *l, struct kt_sl_cpu *c,
+		const struct ktape_event *e);
+
+static inline uint64_t kt_sl_ns(const struct ktape_linux *l, uint64_t from,
+				uint64_t to)
+{
+	return to > from ? ktape_ticks_to_ns(l->info, to - from) : 0;
+}
+
+#endif /* _KT_STATS_LINUX_H */

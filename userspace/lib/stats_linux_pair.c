@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What begins with one event and ends with another, and how long it took. */
+#include "stats_linux.h"
+
+#define ERRNO_MAX	4095
+#define NR_AND_TABLE	0x3ffffU	/* of a system call, in dat20 */
+#define LARGE		(1U << 18)
+
+/* ---- interrupts: they nest on their CPU ------------------------------------------ */
+
+static const struct irq {
+	uint8_t begin;
+	uint8_t end;
+	uint8_t kind;
+	uint8_t bits;	/* of dat20 are its number */
+} irqs[] = {
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY, KTAPE_EV_IRQ_HANDLER_EXIT,
+	  KTAPE_SERIES_IRQ, 18 },
+	{ KTAPE_EV_IPI_ENTRY, KTAPE_EV_IPI_EXIT, KTAPE_SERIES_IPI, 5 },
+	{ KTAPE_EV_LOCAL_TIMER_ENTRY, KTAPE_EV_LOCAL_TIMER_EXIT,
+	  KTAPE_SERIES_TICK, 8 },
+	{ KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, KTAPE_SERIES_SOFTIRQ,
+	  8 },
+};
+
+static uint64_t on_cpu(const struct ktape_event *e, uint32_t id)
+{
+	return (uint64_t)e->cpu << 32 | id;
+}
+
+/* Take out an interval.  Return: false if it had not begun. */
+static bool take(struct ktape_linux *l, unsigned int what, uint64_t key,
+		 struct kt_map_entry *entry)
+{
+	struct kt_map_entry *e = kt_map_find(&l->open, what, key);
+
+	if (!e)
+		return false;
+	*entry = *e;
+	kt_map_remove(&l->open, e);
+	return true;
+}
+
+static int leave(struct ktape_linux *l, unsigned int what, uint64_t key,
+		 const struct ktape_event *e, uint64_t extra)
+{
+	struct kt_map_entry *entry = kt_map_put(&l->open, what, key);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->value = e->ts;
+	entry->extra = extra;
+	return 0;
+}
+
+static int softirq_begins(struct ktape_linux *l, const struct ktape_event *e,
+			  uint32_t vec)
+{
+	struct kt_map_entry raised;
+
+	if (!take(l, KT_SL_RAISED, on_cpu(e, vec), &raised))
+		return 0;
+	return kt_sl_interval(
+		l, kt_sl_series(l, KTAPE_SERIES_SOFTIRQ_WAIT, vec, e),
+		raised.value, e->ts);
+}
+
+static int irq_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
+		      const struct ktape_event *e, const struct irq *irq)
+{
+	uint32_t id = e->dat20 & ((1U << irq->bits) - 1);
+
+	if (c->depth < KT_SL_NEST)
+		c->irqs[c->depth++] =
+			(struct kt_sl_irq){ irq->kind, id, e->ts };
+	return irq->kind == KTAPE_SERIES_SOFTIRQ ? softirq_begins(l, e, id) : 0;
+}
+
+/* Those within it have ended, too. */
+static int irq_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
+		    const struct ktape_event *e, const struct irq *irq)
+{
+	uint32_t id = e->dat20 & ((1U << irq->bits) - 1);
+
+	for (unsigned int i = c->depth; i--;) {
+		const struct kt_sl_irq *open = &c->irqs[i];
+
+		if (open->kind != irq->kind || open->id != id)
+			continue;
+		c->depth = i;
+		return kt_sl_interval(l, kt_sl_series(l, irq->kind, id, e),
+				      open->begin, e->ts);
+	}
+	return 0;
+}
+
+static int softirq_raised(struct ktape_linux *l, struct kt_sl_cpu *c,
+			  const struct ktape_event *e)
+{
+	uint64_t key = on_cpu(e, e->dat20 & 0xff);
+
+	(void)c;
+	/* Raised again it waits since the first time. */
+	if (kt_map_find(&l->open, KT_SL_RAISED, key))
+		return 0;
+	return leave(l, KT_SL_RAISED, key, e, 0);
+}
+
+/* ---- system calls ------------------------------------------------------------------ */
+
+static int call_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
+		       const struct ktape_event *e)
+{
+	(void)c;
+	return e->tid > 0 ? leave(l, KT_SL_CALL, (uint32_t)e->tid, e,
+				  e->dat20 & NR_AND_TABLE) :
+			    0;
+}
+
+static void count_error(struct ktape_linux *l, struct kt_sl_series *s,
+			int64_t ret)
+{
+	struct ktape_series *all = &l->list[KTAPE_SERIES_SYSCALL]->told;
+
+	if (!s || ret >= 0 || ret < -ERRNO_MAX)
+		return;
+	s->told.errors++;
+	all->errors++;
+	s->told.error = all->error = (int)-ret;
+}
+
+static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
+		     const struct ktape_event *e)
+{
+	bool wide = e->opcode == KTAPE_EV_SYS_EXIT_WIDE;
+	uint64_t key = e->dat20 & NR_AND_TABLE;
+	struct kt_sl_series *s;
+	struct kt_map_entry call;
+
+	(void)c;
+	if (e->tid <= 0 || !take(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
+	    (call.extra != key && !(e->dat20 & LARGE)))
+		return 0;
+	/* rt_sigreturn() leaves no number behind. */
+	key = call.extra;
+	s = kt_sl_series(l, KTAPE_SERIES_SYSCALL, key, e);
+	if (call.value >= l->lost_to)
+		count_error(l, s, (int64_t)kt_get64(wide ? e->blob : e->args));
+	return kt_sl_interval(l, s, call.value, e->ts);
+}
+
+/* ---- work, timers -------------------------------------------------------------------- */
+
+static int work_queued(struct ktape_linux *l, struct kt_sl_cpu *c,
+		       const struct ktape_event *e)
+{
+	(void)c;
+	return leave(l, KT_SL_QUEUED, ktape_event_arg(e, 0), e, 0);
+}
+
+static int work_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
+		       const struct ktape_event *e)
+{
+	uint32_t work = ktape_event_arg(e, 0), function = ktape_event_arg(e, 1);
+	struct kt_map_entry queued;
+	int err = 0;
+
+	(void)c;
+	if (take(l, KT_SL_QUEUED, work, &queued))
+		err = kt_sl_interval(
+			l, kt_sl_series(l, KTAPE_SERIES_WORK_WAIT, function, e),
+			queued.value, e->ts);
+	return err || e->tid < 0 ?
+		       err :
+		       leave(l, KT_SL_WORKING, (uint32_t)e->tid, e, function);
+}
+
+/* The kernel may not tell at the end what it was. */
+static int work_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
+		     const struct ktape_event *e)
+{
+	struct kt_map_entry work;
+
+	(void)c;
+	if (e->tid < 0 || !take(l, KT_SL_WORKING, (uint32_t)e->tid, &work))
+		return 0;
+	return kt_sl_interval(l,
+			      kt_sl_series(l, KTAPE_SERIES_WORK, work.extra, e),
+			      work.value, e->ts);
+}
+
+static const struct {
+	uint8_t begin;
+	uint8_t open;
+	uint8_t kind;
+	uint8_t late;
+} timers[] = {
+	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, KT_SL_TIMER, KTAPE_SERIES_TIMER,
+	  KTAPE_SERIES_TIMER_LATE },
+	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, KT_SL_HRTIMER, KTAPE_SERIES_HRTIMER,
+	  KTAPE_SERIES_HRTIMER_LATE },
+};
+
+static int timer_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
+			const struct ktape_event *e)
+{
+	unsigned int i = e->opcode != timers[0].begin;
+	uint32_t function = ktape_event_arg(e, 1);
+	int32_t late = (int32_t)ktape_event_arg(e, 2);
+	int err = leave(l, timers[i].open, on_cpu(e, ktape_event_arg(e, 0)), e,
+			function);
+
+	(void)c;
+	if (err)
+		return err;
+	return kt_sl_add(l, kt_sl_series(l, timers[i].late, function, e),
+			 late > 0 ? (uint32_t)late : 0);
+}
+
+static int timer_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
+		      const struct ktape_event *e)
+{
+	unsigned int i = e->opcode != KTAPE_EV_TIMER_EXPIRE_EXIT;
+	struct kt_map_entry timer;
+
+	(void)c;
+	if (!take(l, timers[i].open, on_cpu(e, ktape_event_arg(e, 0)), &timer))
+		return 0;
+	return kt_sl_interval(l,
+			      kt_sl_series(l, timers[i].kind, timer.extra, e),
+			      timer.value, e->ts);
+}
+
+/* ---- block devices --------------------------------------------------------------------- */
+
+static uint64_t request(const struct ktape_event *e)
+{
+	uint64_t sector = kt_get64((const char *)e->args + 4);
+
+	return sector ^ (uint64_t)ktape_event_arg(e, 0) << 40;
+}
+
+static int block_inserted(struct ktape_linux *l, struct kt_sl_cpu *c,
+			  const struct ktape_event *e)
+{
+	(void)c;
+	return leave(l, KT_SL_INSERTED, request(e), e, 0);
+}
+
+static int block_issued(struct ktape_linux *l, struct kt_sl_cpu *c,
+			const struct ktape_event *e)
+{
+	struct kt_map_entry in;
+	int err = 0;
+
+	(void)c;
+	if (take(l, KT_SL_INSERTED, request(e), &in))
+		err = kt_sl_interval(l,
+				     kt_sl_series(l, KTAPE_SERIES_BLOCK_WAIT,
+						  ktape_event_arg(e, 0), e),
+				     in.value, e->ts);
+	return err ? err : leave(l, KT_SL_ISSUED, request(e), e, 0);
+}
+
+static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
+		      const struct ktape_event *e)
+{
+	struct kt_map_entry issued;
+
+	(void)c;
+	if (!take(l, KT_SL_ISSUED, request(e), &issued))
+		return 0;
+	return kt_sl_interval(l,
+			      kt_sl_series(l, KTAPE_SERIES_BLOCK,
+					   ktape_event_arg(e, 0), e),
+			      issued.value, e->ts);
+}
+
+/* ---- spans that a gate has let through ---------------------------------------------------- */
+
+static const struct {
+	uint8_t opcode;
+	uint8_t kind;
+	uint8_t bits;	/* of dat20; 0: the first argument */
+} spans[] = {
+	{ KTAPE_EV_IRQ_SPAN, KTAPE_SERIES_IRQ, 18 },
+	{ KTAPE_EV_SOFTIRQ_SPAN, KTAPE_SERIES_SOFTIRQ, 8 },
+	{ KTAPE_EV_SYS_SPAN, KTAPE_SERIES_SYSCALL, 18 },
+	{ KTAPE_EV_WORK_SPAN, KTAPE_SERIES_WORK, 0 },
+};
+
+static int span(struct ktape_linux *l, struct kt_sl_cpu *c,
+		const struct ktape_event *e)
+{
+	struct kt_sl_series *s;
+	uint64_t start = e->ts, ret = 0;
+	unsigned int i = 0;
+
+	(void)c;
+	while (spans[i].opcode != e->opcode)
+		i++;
+	ktape_event_field(e, "start", &start);
+	s = kt_sl_series(l, spans[i].kind,
+			 spans[i].bits ?
+				 e->dat20 & ((1U << spans[i].bits) - 1) :
+				 ktape_event_arg(e, 0),
+			 e);
+	if (e->opcode == KTAPE_EV_SYS_SPAN &&
+	    !ktape_event_field(e, "ret", &ret))
+		count_error(l, s, (int64_t)ret);
+	/* Begin and end are in one record. */
+	return kt_sl_add(l, s, kt_sl_ns(l, start, e->ts));
+}
+
+static const struct {
+	uint8_t opcode;
+	int (*take)(struct ktape_linux *l, struct kt_sl_cpu *c,
+		    const struct ktape_event *e);
+} takers[] = {
+	{ KTAPE_EV_SOFTIRQ_RAISE, softirq_raised },
+	{ KTAPE_EV_SYS_ENTER, call_begins },
+	{ KTAPE_EV_SYS_ENTER_WIDE, call_begins },
+	{ KTAPE_EV_SYS_EXIT, call_ends },
+	{ KTAPE_EV_SYS_EXIT_WIDE, call_ends },
+	{ KTAPE_EV_WORKQUEUE_QUEUE_WORK, work_queued },
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_START, work_begins },
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_END, work_ends },
+	{ KTAPE_EV_TIMER_EXPIRE_ENTRY, timer_begins },
+	{ KTAPE_EV_TIMER_EXPIRE_EXIT, timer_ends },
+	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, timer_begins },
+	{ KTAPE_EV_HRTIMER_EXPIRE_EXIT, timer_ends },
+	{ KTAPE_EV_BLOCK_RQ_INSERT, block_inserted },
+	{ KTAPE_EV_BLOCK_RQ_ISSUE, block_issued },
+	{ KTAPE_EV_BLOCK_RQ_COMPLETE, block_done },
+	{ KTAPE_EV_IRQ_SPAN, span },
+	{ KTAPE_EV_SOFTIRQ_SPAN, span },
+	{ KTAPE_EV_SYS_SPAN, span },
+	{ KTAPE_EV_WORK_SPAN, span },
+};
+
+/**
+ * kt_sl_pairs() - begins and ends
+ * @l: the statistics
+ * @c: the CPU, its time counted up to here
+ * @e: the event, as in the table
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kt_sl_pairs(struct ktape_linux *l, struct kt_sl_cpu *c,
+		const struct ktape_event *e)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(irqs); i++) {
+		if (irqs[i].begin == e->opcode)
+			return irq_begins(l, c, e, &irqs[i]);
+		if (irqs[i].end == e->opcode)
+			return irq_ends(l, c, e, &irqs[i]);
+	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(takers); i++) {
+		if (takers[i].opcode == e->opcode)
+			return takers[i].take(l, c, e);
+	}
+	return 0;
+}

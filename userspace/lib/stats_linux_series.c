@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Series of values: by kind, and by what they are of. */
+#include "stats_linux.h"
+
+#define MILLION		1000000U
+#define NR_KINDS	((size_t)KTAPE_SERIES_KINDS)
+
+static const struct {
+	const char *name;
+	const char *unit;
+	uint8_t type;		/* of the key, for its name */
+} kinds[KTAPE_SERIES_KINDS] = {
+	[KTAPE_SERIES_RUN_QUEUE] = { "run_queue", "ns", KTAPE_TYPE_U32 },
+	[KTAPE_SERIES_WAKEUP] = { "wakeup", "ns", KTAPE_TYPE_U32 },
+	[KTAPE_SERIES_IRQ] = { "irq", "ns", KTAPE_TYPE_IRQ },
+	[KTAPE_SERIES_IPI] = { "ipi", "ns", KTAPE_TYPE_IPI },
+	[KTAPE_SERIES_TICK] = { "tick", "ns", KTAPE_TYPE_U32 },
+	[KTAPE_SERIES_SOFTIRQ] = { "softirq", "ns", KTAPE_TYPE_SOFTIRQ },
+	[KTAPE_SERIES_SOFTIRQ_WAIT] = { "softirq_wait", "ns",
+					KTAPE_TYPE_SOFTIRQ },
+	[KTAPE_SERIES_SYSCALL] = { "syscall", "ns", KTAPE_TYPE_SYSCALL },
+	[KTAPE_SERIES_WORK] = { "work", "ns", KTAPE_TYPE_FUNC },
+	[KTAPE_SERIES_WORK_WAIT] = { "work_wait", "ns", KTAPE_TYPE_FUNC },
+	[KTAPE_SERIES_TIMER] = { "timer", "ns", KTAPE_TYPE_FUNC },
+	[KTAPE_SERIES_TIMER_LATE] = { "timer_late", "jiffies",
+				      KTAPE_TYPE_FUNC },
+	[KTAPE_SERIES_HRTIMER] = { "hrtimer", "ns", KTAPE_TYPE_FUNC },
+	[KTAPE_SERIES_HRTIMER_LATE] = { "hrtimer_late", "ns", KTAPE_TYPE_FUNC },
+	[KTAPE_SERIES_BLOCK] = { "block", "ns", KTAPE_TYPE_DEV },
+	[KTAPE_SERIES_BLOCK_WAIT] = { "block_wait", "ns", KTAPE_TYPE_DEV },
+};
+
+const char *ktape_series_name(unsigned int kind)
+{
+	return kind < KTAPE_SERIES_KINDS ? kinds[kind].name : NULL;
+}
+
+static void set_name(const struct ktape_linux *l, struct ktape_series *s,
+		     const struct ktape_event *e)
+{
+	struct ktape_event of = *e;
+	const struct kt_line line = { l->info, l->registry, &of, false };
+	uint64_t value = s->kind == KTAPE_SERIES_SYSCALL ? s->key & 0xffff :
+							   s->key;
+	unsigned int type = kinds[s->kind].type;
+	const char *fixed = ktape_value_name(type, value);
+	struct kt_name name;
+
+	/* Which table its number is of. */
+	if (s->kind == KTAPE_SERIES_SYSCALL)
+		of.dat20 = (uint32_t)s->key;
+	name = kt_name_of(&line, type, value);
+	if (name.text)
+		snprintf(s->name, sizeof(s->name), "%.*s", (int)name.len,
+			 name.text);
+	else if (fixed)
+		snprintf(s->name, sizeof(s->name), "%s", fixed);
+	else if (type == KTAPE_TYPE_DEV)
+		snprintf(s->name, sizeof(s->name), "%llu:%llu",
+			 (unsigned long long)value >> 20,
+			 (unsigned long long)value & 0xfffff);
+	else if (type == KTAPE_TYPE_FUNC)
+		snprintf(s->name, sizeof(s->name), "0x%llx",
+			 (unsigned long long)value);
+	else
+		snprintf(s->name, sizeof(s->name), "%llu",
+			 (unsigned long long)value);
+}
+
+static struct kt_sl_series *more(struct ktape_linux *l, unsigned int kind,
+				 uint64_t key)
+{
+	struct kt_sl_series **list, *s = calloc(1, sizeof(*s));
+
+	list = s ? realloc(l->list, (l->nr_series + 1) * sizeof(*list)) : NULL;
+	if (!list) {
+		free(s);
+		return NULL;
+	}
+	s->told.kind = kind;
+	s->told.key = key;
+	s->told.unit = kinds[kind].unit;
+	l->list = list;
+	list[l->nr_series++] = s;
+	return s;
+}
+
+/**
+ * kt_sl_begin() - make the series of all of each kind
+ * @l: the statistics
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kt_sl_begin(struct ktape_linux *l)
+{
+	for (unsigned int i = 0; i < KTAPE_SERIES_KINDS; i++) {
+		struct kt_sl_series *s = more(l, i, KTAPE_SERIES_ALL);
+
+		if (!s)
+			return -ENOMEM;
+		snprintf(s->told.name, sizeof(s->told.name), "%s",
+			 kinds[i].name);
+	}
+	return 0;
+}
+
+/**
+ * kt_sl_series() - a series
+ * @l: the statistics
+ * @kind: enum ktape_series_kind
+ * @key: which of them, or KTAPE_SERIES_ALL
+ * @e: at which its name holds
+ *
+ * Return: it, or NULL: no memory.
+ */
+struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
+				  uint64_t key, const struct ktape_event *e)
+{
+	struct kt_map_entry *entry;
+	struct kt_sl_series *s;
+
+	if (key == KTAPE_SERIES_ALL)
+		return l->list[kind];
+	entry = kt_map_put(&l->series, kind, key);
+	if (!entry)
+		return NULL;
+	if (entry->value)
+		return l->list[entry->value];
+	s = more(l, kind, key);
+	if (!s) {
+		kt_map_remove(&l->series, entry);
+		return NULL;
+	}
+	entry->value = l->nr_series - 1;
+	set_name(l, &s->told, e);
+	return s;
+}
+
+/**
+ * kt_sl_add() - a value, in its series and in that of all
+ * @l: the statistics
+ * @s: the series, or NULL
+ * @value: it
+ *
+ * Return: 0, or -ENOMEM if @s is NULL.
+ */
+int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
+	      uint64_t value)
+{
+	struct kt_sl_series *one = (struct kt_sl_series *)s;
+
+	if (!one)
+		return -ENOMEM;
+	kt_hist_add(&one->hist, value);
+	if (one->told.key != KTAPE_SERIES_ALL)
+		kt_hist_add(&l->list[one->told.kind]->hist, value);
+	return 0;
+}
+
+/**
+ * kt_sl_interval() - an interval, unless something was lost within it
+ * @l: the statistics
+ * @s: the series, or NULL
+ * @from: its begin
+ * @to: its end
+ *
+ * Return: as kt_sl_add().
+ */
+int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
+		   uint64_t to)
+{
+	if (s && from < l->lost_to) {
+		s->told.uncertain++;
+		if (s->told.key != KTAPE_SERIES_ALL)
+			l->list[s->told.kind]->told.uncertain++;
+		return 0;
+	}
+	return kt_sl_add(l, s, kt_sl_ns(l, from, to));
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct kt_sl_series *x = *(struct kt_sl_series *const *)a;
+	const struct kt_sl_series *y = *(struct kt_sl_series *const *)b;
+
+	if (x->told.kind != y->told.kind)
+		return x->told.kind < y->told.kind ? -1 : 1;
+	if (x->hist.sum != y->hist.sum)
+		return x->hist.sum > y->hist.sum ? -1 : 1;
+	return x->told.key < y->told.key ? -1 : x->told.key > y->told.key;
+}
+
+/**
+ * kt_sl_sort() - the end: what is told, in its order
+ * @l: the statistics
+ */
+void kt_sl_sort(struct ktape_linux *l)
+{
+	for (size_t i = 0; i < l->nr_series; i++) {
+		struct kt_sl_series *s = l->list[i];
+
+		s->told.count = s->hist.count;
+		s->told.sum = s->hist.sum;
+		s->told.min = s->hist.min;
+		s->told.max = s->hist.max;
+	}
+	qsort(l->list + NR_KINDS, l->nr_series - NR_KINDS, sizeof(*l->list),
+	      by_sum);
+}
+
+const struct ktape_series *ktape_linux_series(const struct ktape_linux *l,
+					      size_t i)
+{
+	return i < l->nr_series ? &l->list[i]->told : NULL;
+}
+
+/* The place of a share among @n, from 1. */
+static uint64_t place_of(uint64_t n, uint32_t millionth)
+{
+	uint64_t rank =
+		(uint64_t)(((unsigned __int128)n * millionth + MILLION - 1) /
+			   MILLION);
+
+	return kt_max(rank, 1);
+}
+
+void ktape_linux_quantile(const struct ktape_linux *l, size_t i,
+			  uint32_t millionth, struct ktape_quantile *quantile)
+{
+	const struct kt_sl_series *s = l->list[i];
+	uint64_t missing = l->lost + s->told.uncertain;
+	uint64_t n = s->hist.count, all = n + missing;
+	uint64_t rank = place_of(all, millionth);
+
+	quantile->value = kt_hist_rank(&s->hist, place_of(n, millionth));
+	quantile->low = quantile->high = quantile->value;
+	if (!missing && !l->uncounted)
+		return;
+	/* All that is missing is less, or all of it is more. */
+	quantile->low = l->uncounted || rank <= missing ?
+				0 :
+				kt_hist_rank(&s->hist, rank - missing);
+	quantile->high = l->uncounted || rank > n ?
+				 UINT64_MAX :
+				 kt_hist_rank(&s->hist, rank);
+}
+
+uint64_t ktape_linux_bucket(const struct ktape_linux *l, size_t i,
+			    unsigned int power)
+{
+	const struct kt_hist *h = &l->list[i]->hist;
+	uint64_t n = 0;
+
+	for (unsigned int b = 0; b < KT_HIST_BUCKETS; b++) {
+		uint64_t v = kt_hist_upper(b);
+		unsigned int bits = v ? 64 - (unsigned int)__builtin_clzll(v) :
+					0;
+
+		n += bits == power ? h->buckets[b] : 0;
+	}
+	return n;
+}

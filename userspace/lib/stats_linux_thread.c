@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Who runs, who waits for a CPU, and who runs there meanwhile. */
+#include "stats_linux.h"
+
+/**
+ * kt_sl_thread() - a thread
+ * @l: the statistics
+ * @tid: its id, not negative
+ *
+ * Return: it, good until the next call; NULL: no memory.
+ */
+struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
+{
+	struct kt_map_entry *e = kt_map_put(&l->threads, 0, (uint32_t)tid);
+	struct ktape_linux_thread *more;
+
+	if (!e)
+		return NULL;
+	if (e->extra)
+		return &l->thread_list[e->value];
+	more = realloc(l->thread_list, (l->nr_threads + 1) * sizeof(*more));
+	if (!more) {
+		kt_map_remove(&l->threads, e);
+		return NULL;
+	}
+	l->thread_list = more;
+	e->value = l->nr_threads++;
+	e->extra = true;
+	more[e->value] = (struct ktape_linux_thread){ .tid = tid };
+	return &more[e->value];
+}
+
+/**
+ * kt_sl_run() - from here on a thread runs
+ * @c: where
+ * @tid: it
+ * @ts: when
+ */
+void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts)
+{
+	c->tid = tid;
+	c->past[c->next++ % KT_SL_PAST] = (struct kt_sl_past){ tid, ts };
+}
+
+static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
+		    uint64_t ns)
+{
+	struct kt_map_entry *e =
+		kt_map_put(&l->pairs, (uint32_t)tid, (uint32_t)other);
+	struct ktape_linux_instead *more;
+
+	if (!e)
+		return -ENOMEM;
+	if (!e->extra) {
+		more = realloc(l->instead, (l->nr_instead + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->instead = more;
+		e->value = l->nr_instead++;
+		e->extra = true;
+		more[e->value] = (struct ktape_linux_instead){
+			.tid = tid,
+			.other = other,
+		};
+	}
+	l->instead[e->value].ns += ns;
+	l->instead[e->value].count++;
+	return 0;
+}
+
+/* Back through who ran on this CPU, up to when the thread began to wait. */
+static int tell_instead(struct ktape_linux *l, const struct kt_sl_cpu *c,
+			int32_t tid, uint64_t from, uint64_t to)
+{
+	int err = 0;
+
+	for (uint64_t i = c->next; to > from && !err; i--) {
+		const struct kt_sl_past *p = &c->past[(i - 1) % KT_SL_PAST];
+		bool known = i && c->next - i < KT_SL_PAST;
+		uint64_t begin = known ? kt_max(p->from, from) : from;
+
+		if (begin < to)
+			err = add_pair(l, tid, known ? p->tid : KT_SL_TID_NONE,
+				       kt_sl_ns(l, begin, to));
+		to = kt_min(to, begin);
+	}
+	return err;
+}
+
+/* It has waited since @from. */
+static int end_wait(struct ktape_linux *l, const struct kt_sl_cpu *c,
+		    int32_t tid, uint64_t from, uint64_t to)
+{
+	struct ktape_linux_thread *t = kt_sl_thread(l, tid);
+	uint64_t ns = kt_sl_ns(l, from, to);
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	err = kt_sl_interval(l, l->list[KTAPE_SERIES_RUN_QUEUE], from, to);
+	if (err || from < l->lost_to)
+		return err;
+	t->wait += ns;
+	t->wait_max = kt_max(t->wait_max, ns);
+	t->waits++;
+	return tell_instead(l, c, tid, from, to);
+}
+
+static int comes(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
+		 uint64_t ts)
+{
+	struct kt_map_entry *e;
+	uint64_t from;
+	int err = 0;
+
+	e = kt_map_find(&l->open, KT_SL_WOKEN, (uint32_t)tid);
+	if (e) {
+		from = e->value;
+		kt_map_remove(&l->open, e);
+		err = kt_sl_interval(l, l->list[KTAPE_SERIES_WAKEUP], from, ts);
+	}
+	e = kt_map_find(&l->open, KT_SL_RUNNABLE, (uint32_t)tid);
+	if (e && !err) {
+		from = e->value;
+		kt_map_remove(&l->open, e);
+		err = end_wait(l, c, tid, from, ts);
+	}
+	return err;
+}
+
+static int begin(struct ktape_linux *l, unsigned int what, int32_t tid,
+		 uint64_t ts, bool again)
+{
+	struct kt_map_entry *e;
+
+	if (!again && kt_map_find(&l->open, what, (uint32_t)tid))
+		return 0;
+	e = kt_map_put(&l->open, what, (uint32_t)tid);
+	if (!e)
+		return -ENOMEM;
+	e->value = ts;
+	return 0;
+}
+
+static void forget(struct ktape_linux *l, unsigned int what, int32_t tid)
+{
+	struct kt_map_entry *e = kt_map_find(&l->open, what, (uint32_t)tid);
+
+	if (e)
+		kt_map_remove(&l->open, e);
+}
+
+/**
+ * kt_sl_switch() - a CPU goes from one thread to another
+ * @l: the statistics
+ * @c: the CPU, its time counted up to here
+ * @e: the event
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
+		 const struct ktape_event *e)
+{
+	int32_t prev = (int32_t)ktape_event_arg(e, 0);
+	int32_t next = (int32_t)ktape_event_arg(e, 1);
+	uint32_t state = e->dat20 >> 16 & 15;
+	bool ready = state == KTAPE_STATE_R || state == KTAPE_STATE_PREEMPTED;
+	struct ktape_linux_thread *t;
+	int err = 0;
+
+	c->told.switches++;
+	/* What it waits for is a CPU, if it still can run. */
+	if (prev > 0 && ready)
+		err = begin(l, KT_SL_RUNNABLE, prev, e->ts, true);
+	else if (prev > 0)
+		forget(l, KT_SL_RUNNABLE, prev);
+	if (!err && next > 0)
+		err = comes(l, c, next, e->ts);
+	kt_sl_run(c, next, e->ts);
+	if (err || next < 0)
+		return err;
+	t = kt_sl_thread(l, next);
+	if (!t)
+		return -ENOMEM;
+	t->switches++;
+	return 0;
+}
+
+/* Does it run somewhere?  Then there is nothing that it waits for. */
+static bool is_running(const struct ktape_linux *l, int32_t tid)
+{
+	for (uint32_t i = 0; i < l->nr_cpus; i++) {
+		if (l->cpus[i] && l->cpus[i]->tid == tid)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * kt_sl_wake() - a thread is being woken, or was
+ * @l: the statistics
+ * @e: sched_waking, sched_wakeup or sched_wakeup_new
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e)
+{
+	int32_t tid = (int32_t)ktape_event_arg(e, 0);
+
+	if (tid <= 0 || is_running(l, tid))
+		return 0;
+	if (e->opcode == KTAPE_EV_SCHED_WAKING)
+		return begin(l, KT_SL_WOKEN, tid, e->ts, false);
+	return begin(l, KT_SL_RUNNABLE, tid, e->ts, false);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Statistics of Linux: read, shown, judged. */
+#ifndef _KT_STATS_H
+#define _KT_STATS_H
+
+#include "input.h"
+
+#define EXIT_JUDGED	3	/* a condition of --fail-if holds */
+#define STATS_SHARES	4
+
+/* Shares that are told, and what they are called. */
+extern const struct stats_share {
+	const char *name;
+	uint32_t millionth;
+} stats_shares[STATS_SHARES];
+
+/**
+ * struct stats_trace - a trace that is measured
+ * @trace: it
+ * @linux_stats: its numbers
+ * @lost: events
+ * @gaps: in so many places
+ * @unknown: and more that nobody counted
+ * @damaged: a part could not be read
+ */
+struct stats_trace {
+	struct ktape_trace *trace;
+	struct ktape_linux *linux_stats;
+	uint64_t lost;
+	unsigned int gaps;
+	bool unknown;
+	bool damaged;
+};
+
+/**
+ * struct stats_show - how much is shown
+ * @json: a JSON object
+ * @all: not only the largest
+ * @histogram: how values are spread
+ */
+struct stats_show {
+	bool json;
+	bool all;
+	bool histogram;
+};
+
+/* stats_linux.c */
+int stats_measure(struct stats_trace *s);
+void stats_close(struct stats_trace *s);
+void stats_print(const struct stats_trace *s, const struct stats_show *how);
+void stats_put_json(const struct stats_trace *s);
+void stats_put_time(char *to, size_t size, uint64_t value, const char *unit);
+
+/* stats_judge.c */
+bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
+		 struct ktape_quantile *bounds);
+int stats_judge_check(const struct kt_command *command,
+		      const struct kt_opt_list *conditions, bool two);
+int stats_judge(const struct kt_opt_list *conditions,
+		const struct stats_trace *a, const struct stats_trace *b);
+
+#endif /* _KT_STATS_H */

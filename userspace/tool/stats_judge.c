@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Conditions of --fail-if:
+ *
+ *	condition  = metric operator value
+ *	metric     = kind [ "[" name "]" ] "." what | "lost" | "gaps"
+ *	what       = count sum min mean max errors uncertain p50 p90 p99 p99.9
+ *	operator   = > >= < <= == !=
+ *	value      = number [ ns us ms s ]  or, of two traces, + number %
+ *
+ * Of two traces it is the second that is judged; +N% is N percent more than the
+ * first has.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "stats.h"
+
+#define METRIC_MAX	128
+
+enum compare {
+	GREATER,
+	GREATER_EQUAL,
+	LESS,
+	LESS_EQUAL,
+	EQUAL,
+	UNEQUAL
+};
+
+/* A condition that was understood. */
+struct condition {
+	char metric[METRIC_MAX];
+	enum compare compare;
+	double value;
+	bool percent;
+};
+
+static const struct {
+	const char *text;
+	enum compare compare;
+} operators[] = {
+	{ ">=", GREATER_EQUAL }, { "<=", LESS_EQUAL }, { "==", EQUAL },
+	{ "!=", UNEQUAL },	 { ">", GREATER },     { "<", LESS },
+};
+
+static const char *const whats[] = { "count", "sum",	"min",	    "mean",
+				     "max",   "errors", "uncertain" };
+
+/* ---- metrics -------------------------------------------------------------------------- */
+
+/* KIND[NAME].WHAT taken apart.  Return: false if it is none. */
+static bool take_apart(const char *metric, unsigned int *kind, char *name,
+		       const char **what)
+{
+	size_t len = strcspn(metric, "[.");
+	const char *end = metric + len;
+
+	for (*kind = 0; *kind < KTAPE_SERIES_KINDS; (*kind)++) {
+		const char *text = ktape_series_name(*kind);
+
+		if (strlen(text) == len && !memcmp(text, metric, len))
+			break;
+	}
+	*name = '\0';
+	if (*end == '[') {
+		const char *close = strchr(end, ']');
+
+		if (!close || close - end > METRIC_MAX / 2)
+			return false;
+		memcpy(name, end + 1, (size_t)(close - end) - 1);
+		name[close - end - 1] = '\0';
+		end = close + 1;
+	}
+	*what = end + 1;
+	return *kind < KTAPE_SERIES_KINDS && *end == '.';
+}
+
+static bool is_what(const char *what)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(whats); i++) {
+		if (!strcmp(whats[i], what))
+			return true;
+	}
+	for (size_t i = 0; i < STATS_SHARES; i++) {
+		if (!strcmp(stats_shares[i].name, what))
+			return true;
+	}
+	return false;
+}
+
+static bool is_metric(const char *metric)
+{
+	char name[METRIC_MAX];
+	unsigned int kind;
+	const char *what;
+
+	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
+		return true;
+	return take_apart(metric, &kind, name, &what) && is_what(what);
+}
+
+static bool value_of(const struct ktape_series *s, const char *what,
+		     double *value)
+{
+	const struct {
+		const char *name;
+		double value;
+		bool always;
+	} values[] = {
+		{ "count", (double)s->count, true },
+		{ "sum", (double)s->sum, true },
+		{ "errors", (double)s->errors, true },
+		{ "uncertain", (double)s->uncertain, true },
+		{ "min", (double)s->min, false },
+		{ "max", (double)s->max, false },
+		{ "mean", s->count ? (double)s->sum / (double)s->count : 0,
+		  false },
+	};
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(values); i++) {
+		if (strcmp(values[i].name, what))
+			continue;
+		*value = values[i].value;
+		return values[i].always || s->count;
+	}
+	return false;
+}
+
+static bool lost_value(const struct ktape_linux *l, bool gaps, double *value)
+{
+	const struct ktape_linux_cpu *c;
+
+	*value = 0;
+	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++)
+		*value += (double)(gaps ? c->gaps : c->lost);
+	return true;
+}
+
+/**
+ * stats_value() - look a metric up
+ * @l: where
+ * @metric: its name, of which is_metric() holds
+ * @value: set
+ * @bounds: set to what losses leave open
+ *
+ * Return: false if there was nothing to measure.
+ */
+bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
+		 struct ktape_quantile *bounds)
+{
+	const struct ktape_series *s;
+	char name[METRIC_MAX];
+	unsigned int kind;
+	const char *what;
+	size_t i = 0;
+
+	memset(bounds, 0, sizeof(*bounds));
+	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
+		return lost_value(l, *metric == 'g', value);
+	if (!take_apart(metric, &kind, name, &what))
+		return false;
+	for (; (s = ktape_linux_series(l, i)); i++) {
+		if (s->kind == kind && (*name ? s->key != KTAPE_SERIES_ALL &&
+							!strcmp(s->name, name) :
+						s->key == KTAPE_SERIES_ALL))
+			break;
+	}
+	if (!s)
+		return false;
+	for (size_t q = 0; q < STATS_SHARES && s->count; q++) {
+		if (strcmp(stats_shares[q].name, what))
+			continue;
+		ktape_linux_quantile(l, i, stats_shares[q].millionth, bounds);
+		*value = (double)bounds->value;
+		return true;
+	}
+	return value_of(s, what, value);
+}
+
+/* ---- conditions -------------------------------------------------------------------------- */
+
+static const char *skip(const char *p)
+{
+	while (isspace((unsigned char)*p))
+		p++;
+	return p;
+}
+
+static bool take_unit(const char *p, struct condition *c)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {
+		{ "", 1 },	{ "ns", 1 },  { "us", 1e3 },
+		{ "ms", 1e6 },	{ "s", 1e9 },
+	};
+	size_t len;
+
+	p = skip(p);
+	for (len = strlen(p); len && isspace((unsigned char)p[len - 1]);)
+		len--;
+	if (len == 1 && *p == '%')
+		return c->percent;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(units); i++) {
+		if (strlen(units[i].name) != len ||
+		    memcmp(units[i].name, p, len))
+			continue;
+		c->value *= units[i].ns;
+		return !c->percent;
+	}
+	return false;
+}
+
+/* Return: NULL, or what is wrong. */
+static const char *parse(const char *text, struct condition *c)
+{
+	const char *p = skip(text), *start = p;
+	size_t i = 0, len;
+	char *end;
+
+	memset(c, 0, sizeof(*c));
+	p += strcspn(p, "<>=!");
+	for (len = (size_t)(p - start);
+	     len && isspace((unsigned char)start[len - 1]);)
+		len--;
+	if (len >= METRIC_MAX)
+		return "its metric is too long";
+	memcpy(c->metric, start, len);
+	if (!is_metric(c->metric))
+		return "it begins with no metric";
+	while (i < KT_ARRAY_SIZE(operators) &&
+	       strncmp(p, operators[i].text, strlen(operators[i].text)))
+		i++;
+	if (i == KT_ARRAY_SIZE(operators))
+		return "it has no operator";
+	c->compare = operators[i].compare;
+	p = skip(p + strlen(operators[i].text));
+	c->percent = *p == '+';
+	p += c->percent;
+	if (!isdigit((unsigned char)*p))
+		return "its value is no number";
+	c->value = strtod(p, &end);
+	return take_unit(end, c) ? NULL : "its unit is none of ns, us, ms, s";
+}
+
+static bool holds(enum compare compare, double a, double b)
+{
+	switch (compare) {
+	case GREATER:
+		return a > b;
+	case GREATER_EQUAL:
+		return a >= b;
+	case LESS:
+		return a < b;
+	case LESS_EQUAL:
+		return a <= b;
+	case EQUAL:
+		return a >= b && a <= b;
+	default:
+		return a < b || a > b;
+	}
+}
+
+/**
+ * stats_judge_check() - are the conditions well written?
+ * @command: for messages
+ * @conditions: them
+ * @two: there are two traces
+ *
+ * Return: 0 or the exit code.
+ */
+int stats_judge_check(const struct kt_command *command,
+		      const struct kt_opt_list *conditions, bool two)
+{
+	struct condition c;
+
+	for (unsigned int i = 0; i < conditions->nr; i++) {
+		const char *text = conditions->items[i].text;
+		const char *wrong = parse(text, &c);
+
+		if (!wrong && c.percent && !two)
+			wrong = "+N% takes two traces";
+		if (wrong)
+			return misuse(command, "--fail-if '%s': %s", text,
+				      wrong);
+	}
+	return 0;
+}
+
+/* Could it be the other way round, if what was lost were known? */
+static bool is_open(const struct condition *c, double limit, bool verdict,
+		    const struct ktape_quantile *bounds)
+{
+	double high = bounds->high == UINT64_MAX ? 1e300 : (double)bounds->high;
+
+	if (!bounds->value && !bounds->high)
+		return false;
+	return holds(c->compare, (double)bounds->low, limit) != verdict ||
+	       holds(c->compare, high, limit) != verdict;
+}
+
+static bool judge(const char *text, const struct stats_trace *a,
+		  const struct stats_trace *b)
+{
+	struct ktape_quantile bounds, other;
+	double value, limit, before;
+	struct condition c;
+	bool verdict;
+
+	parse(text, &c);
+	limit = c.value;
+	if (!stats_value(b->linux_stats, c.metric, &value, &bounds)) {
+		note("%s: there is nothing to measure", c.metric);
+		return false;
+	}
+	if (c.percent) {
+		if (!stats_value(a->linux_stats, c.metric, &before, &other)) {
+			note("%s: the first trace has nothing to compare with",
+			     c.metric);
+			return false;
+		}
+		limit = before * (1 + c.value / 100);
+	}
+	verdict = holds(c.compare, value, limit);
+	if (verdict)
+		note("%s: it is %.15g", text, value);
+	if (is_open(&c, limit, verdict, &bounds))
+		note("%s: lost events may have made it otherwise", text);
+	return verdict;
+}
+
+/**
+ * stats_judge() - does any condition hold?
+ * @conditions: checked ones
+ * @a: what is compared with, or NULL
+ * @b: what is judged
+ *
+ * Return: the exit code.
+ */
+int stats_judge(const struct kt_opt_list *conditions,
+		const struct stats_trace *a, const struct stats_trace *b)
+{
+	int code = EXIT_OK;
+
+	for (unsigned int i = 0; i < conditions->nr; i++) {
+		if (judge(conditions->items[i].text, a, b))
+			code = EXIT_JUDGED;
+	}
+	return code;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Statistics of Linux as text and as JSON. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bits.h"
+
+#include "stats.h"
+
+#define SHOWN		20	/* of a kind, without --all */
+#define BITS		64
+#define BAR		40
+
+const struct stats_share stats_shares[STATS_SHARES] = {
+	{ "p50", 500000 },
+	{ "p90", 900000 },
+	{ "p99", 990000 },
+	{ "p99.9", 999000 },
+};
+
+/* Return: 0 or negative errno. */
+int stats_measure(struct stats_trace *s)
+{
+	const struct ktape_event *e;
+	int ret = 0;
+
+	while (!ret && (ret = ktape_trace_next(s->trace, &e)) > 0)
+		ret = ktape_linux_take(s->linux_stats, e);
+	return ret ? ret : ktape_linux_finish(s->linux_stats);
+}
+
+void stats_close(struct stats_trace *s)
+{
+	ktape_linux_free(s->linux_stats);
+	ktape_trace_close(s->trace);
+}
+
+/* A time in the unit in which it has few digits. */
+void stats_put_time(char *to, size_t size, uint64_t value, const char *unit)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 } };
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(units); i++) {
+		if (strcmp(unit, "ns") || value < units[i].ns)
+			continue;
+		snprintf(to, size, "%.2f %s",
+			 (double)value / (double)units[i].ns, units[i].name);
+		return;
+	}
+	snprintf(to, size, "%" PRIu64 " %s", value, unit);
+}
+
+static void print_time(uint64_t ns)
+{
+	char text[32];
+
+	stats_put_time(text, sizeof(text), ns, "ns");
+	printf(" %11s", text);
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0.0;
+}
+
+static void print_cpus(const struct ktape_linux *l)
+{
+	uint64_t span = ktape_linux_span(l);
+	const struct ktape_linux_cpu *c;
+
+	printf("%-8s %8s %8s %8s %8s %8s %10s %8s\n", "CPU", "threads", "idle",
+	       "irq", "softirq", "unknown", "switches", "lost");
+	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++)
+		printf("%-8u %7.2f%% %7.2f%% %7.2f%% %7.2f%% %7.2f%% %10" PRIu64
+		       " %8" PRIu64 "%s\n",
+		       c->cpu, share(c->run, span), share(c->idle, span),
+		       share(c->irq, span), share(c->softirq, span),
+		       share(c->unknown, span), c->switches, c->lost,
+		       c->uncounted ? "+?" : "");
+}
+
+static void print_threads(const struct ktape_linux *l, bool all)
+{
+	uint64_t span = ktape_linux_span(l);
+	const struct ktape_linux_thread *t;
+
+	printf("\n%9s %-16s %11s %8s %9s %11s %11s\n", "thread", "name", "run",
+	       "", "switches", "waited", "longest");
+	for (size_t i = 0; (t = ktape_linux_thread(l, i)); i++) {
+		if (!all && i >= SHOWN) {
+			puts("          ...");
+			break;
+		}
+		printf("%9d %-16s", t->tid, t->name);
+		print_time(t->run);
+		printf(" %7.2f%% %9" PRIu64, share(t->run, span), t->switches);
+		print_time(t->wait);
+		print_time(t->wait_max);
+		putchar('\n');
+	}
+}
+
+static void print_shares(const struct ktape_linux *l, size_t i)
+{
+	const struct ktape_series *s = ktape_linux_series(l, i);
+	char text[40];
+
+	for (size_t q = 0; q < STATS_SHARES; q++) {
+		struct ktape_quantile v;
+
+		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v);
+		stats_put_time(text, sizeof(text), v.value, s->unit);
+		/* What was lost may have made it anything. */
+		if (v.low != v.value || v.high != v.value)
+			strcat(text, v.high == UINT64_MAX ? "?" : "~");
+		printf(" %11s", text);
+	}
+	stats_put_time(text, sizeof(text), s->max, s->unit);
+	printf(" %11s", text);
+	if (s->errors)
+		printf("  %" PRIu64 " errors", s->errors);
+	if (s->uncertain)
+		printf("  %" PRIu64 " uncertain", s->uncertain);
+	putchar('\n');
+}
+
+static void print_histogram(const struct ktape_linux *l, size_t i)
+{
+	uint64_t most = 0, n;
+	char text[32];
+
+	for (unsigned int b = 0; b <= BITS; b++)
+		most = kt_max(most, ktape_linux_bucket(l, i, b));
+	for (unsigned int b = 0; b <= BITS; b++) {
+		n = ktape_linux_bucket(l, i, b);
+		if (!n)
+			continue;
+		stats_put_time(text, sizeof(text), b ? 1ULL << (b - 1) : 0,
+			       ktape_linux_series(l, i)->unit);
+		printf("%28s %10" PRIu64 " ", text, n);
+		for (uint64_t bar = (n * BAR + most - 1) / most; bar--;)
+			putchar('#');
+		putchar('\n');
+	}
+}
+
+static void print_series(const struct ktape_linux *l,
+			 const struct stats_show *how)
+{
+	const struct ktape_series *s;
+	unsigned int kind = KTAPE_SERIES_KINDS, shown = 0;
+
+	printf("\n%-28s %10s", "latencies and durations", "times");
+	for (size_t q = 0; q < STATS_SHARES; q++)
+		printf(" %11s", stats_shares[q].name);
+	printf(" %11s\n", "max");
+	for (size_t i = 0; (s = ktape_linux_series(l, i)); i++) {
+		if (!s->count && !s->uncertain)
+			continue;
+		shown = s->kind == kind ? shown + 1 : 1;
+		kind = s->kind;
+		if (s->key != KTAPE_SERIES_ALL && shown > SHOWN && !how->all)
+			continue;
+		printf("%-13s %-14.14s %10" PRIu64, ktape_series_name(s->kind),
+		       s->key == KTAPE_SERIES_ALL ? "" : s->name, s->count);
+		if (s->count)
+			print_shares(l, i);
+		else
+			printf("  %" PRIu64 " uncertain\n", s->uncertain);
+		if (how->histogram && s->count)
+			print_histogram(l, i);
+	}
+}
+
+static const char *thread_name(const struct ktape_linux *l, int32_t tid)
+{
+	const struct ktape_linux_thread *t;
+
+	for (size_t i = 0; (t = ktape_linux_thread(l, i)); i++) {
+		if (t->tid == tid)
+			return tid ? t->name : "(idle)";
+	}
+	return tid ? "" : "(idle)";
+}
+
+static void print_instead(const struct ktape_linux *l, bool all)
+{
+	const struct ktape_linux_instead *p;
+
+	for (size_t i = 0; (p = ktape_linux_instead(l, i)); i++) {
+		if (!i)
+			printf("\n%9s %-16s %11s %8s   %s\n", "waiting", "name",
+			       "time", "waits", "while there ran");
+		if (!all && i >= SHOWN) {
+			puts("          ...");
+			break;
+		}
+		printf("%9d %-16s", p->tid, thread_name(l, p->tid));
+		print_time(p->ns);
+		printf(" %8" PRIu64 "   ", p->count);
+		if (p->other < 0)
+			puts("?");
+		else
+			printf("%d %s\n", p->other, thread_name(l, p->other));
+	}
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static void json_cpus(const struct ktape_linux *l)
+{
+	const struct ktape_linux_cpu *c;
+
+	printf("\"cpus\":[");
+	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++)
+		printf("%s\n {\"cpu\":%u,\"run_ns\":%" PRIu64
+		       ",\"idle_ns\":%" PRIu64 ",\"irq_ns\":%" PRIu64
+		       ",\"softirq_ns\":%" PRIu64 ",\"unknown_ns\":%" PRIu64
+		       ",\"switches\":%" PRIu64 ",\"lost\":%" PRIu64
+		       ",\"gaps\":%" PRIu64 ",\"uncounted_gaps\":%" PRIu64 "}",
+		       i ? "," : "", c->cpu, c->run, c->idle, c->irq,
+		       c->softirq, c->unknown, c->switches, c->lost, c->gaps,
+		       c->uncounted);
+	printf("],\n");
+}
+
+static void json_threads(const struct ktape_linux *l)
+{
+	const struct ktape_linux_thread *t;
+
+	printf("\"threads\":[");
+	for (size_t i = 0; (t = ktape_linux_thread(l, i)); i++) {
+		printf("%s\n {\"tid\":%d,\"tgid\":%u,\"name\":", i ? "," : "",
+		       t->tid, t->tgid);
+		put_json_text(t->name);
+		printf(",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64
+		       ",\"wait_max_ns\":%" PRIu64 ",\"waits\":%" PRIu64
+		       ",\"switches\":%" PRIu64 "}",
+		       t->run, t->wait, t->wait_max, t->waits, t->switches);
+	}
+	printf("],\n");
+}
+
+static void json_shares(const struct ktape_linux *l, size_t i)
+{
+	const struct ktape_series *s = ktape_linux_series(l, i);
+	struct ktape_quantile v[STATS_SHARES];
+
+	printf(",\"min\":%" PRIu64 ",\"max\":%" PRIu64 ",\"mean\":%" PRIu64,
+	       s->min, s->max, s->sum / s->count);
+	for (size_t q = 0; q < STATS_SHARES; q++) {
+		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v[q]);
+		printf(",\"%s\":%" PRIu64, stats_shares[q].name, v[q].value);
+	}
+	printf(",\"bounds\":{");
+	for (size_t q = 0; q < STATS_SHARES; q++) {
+		printf("%s\"%s\":[%" PRIu64 ",", q ? "," : "",
+		       stats_shares[q].name, v[q].low);
+		if (v[q].high == UINT64_MAX)
+			printf("null]");
+		else
+			printf("%" PRIu64 "]", v[q].high);
+	}
+	printf("},\"histogram\":[");
+	for (unsigned int b = 0, n = 0; b <= BITS; b++) {
+		uint64_t count = ktape_linux_bucket(l, i, b);
+
+		if (count)
+			printf("%s[%" PRIu64 ",%" PRIu64 "]", n++ ? "," : "",
+			       b ? (uint64_t)1 << (b - 1) : 0, count);
+	}
+	putchar(']');
+}
+
+static void json_series(const struct ktape_linux *l)
+{
+	const struct ktape_series *s;
+	bool first = true;
+
+	printf("\"series\":[");
+	for (size_t i = 0; (s = ktape_linux_series(l, i)); i++) {
+		printf("%s\n {\"kind\":\"%s\",\"key\":", first ? "" : ",",
+		       ktape_series_name(s->kind));
+		first = false;
+		if (s->key == KTAPE_SERIES_ALL)
+			printf("null");
+		else
+			printf("%" PRIu64, s->key);
+		printf(",\"name\":");
+		put_json_text(s->name);
+		printf(",\"unit\":\"%s\",\"count\":%" PRIu64 ",\"sum\":%" PRIu64
+		       ",\"uncertain\":%" PRIu64,
+		       s->unit, s->count, s->sum, s->uncertain);
+		if (s->kind == KTAPE_SERIES_SYSCALL)
+			printf(",\"errors\":%" PRIu64 ",\"last_error\":%d",
+			       s->errors, s->error);
+		if (s->count)
+			json_shares(l, i);
+		putchar('}');
+	}
+	printf("],\n");
+}
+
+static void json_instead(const struct ktape_linux *l)
+{
+	const struct ktape_linux_instead *p;
+
+	printf("\"instead\":[");
+	for (size_t i = 0; (p = ktape_linux_instead(l, i)); i++)
+		printf("%s\n {\"tid\":%d,\"other\":%d,\"ns\":%" PRIu64
+		       ",\"waits\":%" PRIu64 "}",
+		       i ? "," : "", p->tid, p->other, p->ns, p->count);
+	printf("]");
+}
+
+/* The members, without the braces. */
+void stats_put_json(const struct stats_trace *s)
+{
+	const struct ktape_linux *l = s->linux_stats;
+
+	printf("\"span_ns\":%" PRIu64 ",\"lost\":%" PRIu64
+	       ",\"gaps\":%u,\"uncounted\":%s,\n",
+	       ktape_linux_span(l), s->lost, s->gaps,
+	       s->unknown ? "true" : "false");
+	json_cpus(l);
+	json_threads(l);
+	json_series(l);
+	json_instead(l);
+}
+
+void stats_print(const struct stats_trace *s, const struct stats_show *how)
+{
+	const struct ktape_linux *l = s->linux_stats;
+	char text[32];
+
+	if (how->json) {
+		putchar('{');
+		stats_put_json(s);
+		puts("}");
+		return;
+	}
+	stats_put_time(text, sizeof(text), ktape_linux_span(l), "ns");
+	printf("%s\n\n", text);
+	print_cpus(l);
+	print_threads(l, how->all);
+	print_series(l, how);
+	print_instead(l, how->all);
+}
