@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The pidfile: between open() and the lock its owner may end, and remove it. */
-#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -8,7 +8,17 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "tool/daemon.h"
+
+/* As in userspace/tool/daemon.h: tests include no part of the tool. */
+struct daemon {
+	bool on;
+	int ready;
+	char *pidfile;
+	int pid_fd;
+};
+
+int daemon_pidfile(struct daemon *d, const char *path);
+void daemon_end(struct daemon *d, int code);
 
 int fail(const char *format, ...);
 int say_to(const char *logfile);
