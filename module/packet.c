@@ -165,6 +165,39 @@ static size_t copy_block(const struct kt_ring *r, unsigned long pos,
 	return content;
 }
 
+/*
+ * When nothing is recorded any more and everything was delivered: a packet without
+ * events for losses that came after the last one, or that were not known then.
+ */
+static size_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
+{
+	unsigned long commit = kt_ring_commit(r);
+	struct ktape_block now, *b = buf;
+	size_t content;
+	struct kt_walk w;
+	u64 lapped = 0;
+	bool closed;
+
+	if (!c->begun)
+		return 0;
+	counts_now(&now, r);
+	if (c->gap || c->lapping || c->lapped)
+		lapped = max_t(s64, stored(&now) - c->stored - c->records, 0);
+	if (now.discarded - c->discarded + lapped <= c->told)
+		return 0;
+	content = copy_block(r, commit - 1, commit, buf, &closed);
+	if (!content || WARN_ON_ONCE(!walk(buf, content, content, &w)))
+		return 0;
+	counts_now(b, r);
+	b->ts_begin = w.ts;
+	b->ts_end = w.ts;
+	b->flags |= KTAPE_BLOCK_OPEN;
+	b->context = c->gap ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_CONTINUED;
+	renumber(b, c, 0, true);
+	seal(b, KTAPE_BLOCK_HEADER);
+	return KTAPE_BLOCK_HEADER;
+}
+
 /**
  * kt_packet_copy() - the next packet of a ring
  * @r: the ring
@@ -192,7 +225,7 @@ size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		smp_rmb();
 		commit = kt_ring_commit(r);
 		if (!kt_before(*pos, commit))
-			return 0;
+			return final ? copy_end(r, c, buf) : 0;
 		start = *pos & ~(r->block_size - 1);
 		if (!parts && commit - start <= r->block_size)
 			return 0;

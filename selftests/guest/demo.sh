@@ -42,4 +42,15 @@ cp -r /scratch/demo /out/demo
 show ktape record -l /scratch/log/ -e "*" --rotate 400ms --zstd -- \
 	/bin/workload 3 /scratch
 cp -r /scratch/log /out/log
+# Lossy on purpose: rings that are far too small, in both modes.
+for mode in discard overwrite; do
+	show ktape record -m $mode -b 16K -B 4K -e "*" -o /scratch/$mode -- \
+		/bin/workload 1 /scratch 2>/out/$mode.txt || echo "status $?"
+	cat /out/$mode.txt
+	cp -r /scratch/$mode /out/$mode
+done
+# Two moments on quiet CPUs, with a pause that turns the low half of the clock.
+show ktape record -e mark -o /scratch/pause -- sh -c \
+	'ktape mark -t instant 1; sleep 11; ktape mark -t instant 2'
+cp -r /scratch/pause /out/pause
 show rmmod ktape

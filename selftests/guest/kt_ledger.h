@@ -174,9 +174,8 @@ static inline void kt_ledger_class(struct kt_ledger *l,
 
 /*
  * What the head of the last packet says.  Whoever had read all records before
- * the last losses got no other packet: its counts are then those of a moment
- * before, and only the ledger and loss records tell the rest.  Where nothing was
- * lost there is no rest.
+ * the last losses got one more packet for these; for events that were held back
+ * since there is none.
  */
 static inline void kt_ledger_last(struct kt_ledger *l,
 				  const struct ktape_stats *st)
@@ -184,7 +183,7 @@ static inline void kt_ledger_last(struct kt_ledger *l,
 	const struct kts_stream *s = &l->t.stream[st->cpu][st->kind];
 	uint64_t emitted = kt_sum(st->emitted), lost = kt_lost(st);
 
-	if (s->emitted > emitted || s->discarded > lost ||
+	if (s->emitted > emitted || s->discarded != lost ||
 	    (s->emitted < emitted && !lost && !kt_sum(st->filtered)))
 		kts_bad(&l->t, "last packet: %llu emitted %llu lost, in truth %llu %llu, cpu %u kind %u",
 			(unsigned long long)s->emitted,
