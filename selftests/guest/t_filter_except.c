@@ -252,7 +252,7 @@ static pid_t sleeper(pid_t nr)
 	pid_t tid[1] = { nr };
 	struct clone_args args = {
 		.exit_signal = SIGCHLD,
-		.set_tid = (uintptr_t)tid,
+		.set_tid = nr ? (uintptr_t)tid : 0,
 		.set_tid_size = nr ? 1 : 0,
 	};
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
