@@ -86,7 +86,8 @@ struct ktape_trigger_compare {
  *	with a time after; several firings may be one signal
  *
  * Each firing leaves a trigger record in the control ring, without any of these
- * too.
+ * too; after the 16th since a start at most ten a second, so that they do not push
+ * others out.
  */
 enum ktape_trigger_action {
 	KTAPE_TRIGGER_MARK = 1,
