@@ -128,7 +128,7 @@ enum ktape_trigger_op {
  * @limit: fires so often after each start of the session; zero: no limit
  * @target: START, STOP, PROFILE: number of a session, or KTAPE_TRIGGER_SELF; else
  *	zero
- * @eventfd: NOTIFY: a descriptor of eventfd(2); else, and in the result, zero
+ * @eventfd: NOTIFY: a descriptor of eventfd(2); else, and where GET tells, zero
  * @mark: MARK: the id; else zero
  * @duration_ns: LONGER, QUIET: how long, at most an hour; else zero
  * @before_ns: SNAPSHOT: how far the rings are to reach back; else zero
