@@ -14,6 +14,10 @@
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
+/* Firings after a start of which each is told, and then how often at most. */
+#define TOLD_EACH	16
+#define TOLD_EVERY	(HZ / 10)
+
 /* A pair and its span, by the gate that knows it. */
 static const struct {
 	u8 begin, end, span;
@@ -150,7 +154,11 @@ static void write_record(unsigned int session, u32 kind,
 	kt_ring_write(r, rec);
 }
 
-static void tell(const struct kt_trigger *t, unsigned int session)
+/*
+ * A trigger that fires all the time must not push exceptions out of the control
+ * ring: its records tell how often it has fired.
+ */
+static void tell(struct kt_trigger *t, unsigned int session)
 {
 	const u32 args[] = { t->spec.opcode, atomic_read(&t->fired) };
 	const struct kt_record rec = {
@@ -161,7 +169,12 @@ static void tell(const struct kt_trigger *t, unsigned int session)
 		.nargs = ARRAY_SIZE(args),
 		.args = args,
 	};
+	unsigned long now = jiffies;
 
+	if (args[1] > TOLD_EACH &&
+	    time_before(now, READ_ONCE(t->told) + TOLD_EVERY))
+		return;
+	WRITE_ONCE(t->told, now);
 	write_record(session, KT_EVENT_RING_TRIGGER, &rec);
 }
 
@@ -201,8 +214,12 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 		mark(t, session);
 	if (!(t->spec.actions & ~KTAPE_TRIGGER_MARK))
 		return;
-	atomic_inc(&t->pending);
-	irq_work_queue(&t->irq);
+	/*
+	 * One at a time: the end of an interrupt that we cause may fire us, and
+	 * would cause the next one.
+	 */
+	if (atomic_inc_return(&t->pending) == 1)
+		irq_work_queue(&t->irq);
 }
 
 static void look(struct kt_trigger *t, unsigned int session,

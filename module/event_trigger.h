@@ -24,7 +24,8 @@ struct kt_gates;
  * @gates: LONGER: pairs that have begun
  * @matches: since the session's start
  * @fired: likewise
- * @pending: firings of which @irq has not told
+ * @pending: firings on which nobody has acted; the first one queues @irq
+ * @told: jiffies of the last record
  * @seen: QUIET: jiffies of the last match
  * @last: trace clock of the last firing
  * @irq: gets out of the writer's context
@@ -36,6 +37,7 @@ struct kt_trigger {
 	atomic_t fired;
 	atomic_t pending;
 	unsigned long seen;
+	unsigned long told;
 	u64 last;
 	struct irq_work irq;
 };

@@ -263,6 +263,22 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(2, fired(self->fd, 0));
 }
 
+/* Firings without end are told of now and then, and their number is right. */
+TEST_F(trigger, many)
+{
+	struct ktape_trigger t = { OF_ID(7) };
+	struct found found;
+
+	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	marks(7, 2000);
+	EXPECT_EQ(2000, fired(self->fd, 0));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	judge(_metadata, self->fd, self->cpus, &found);
+	EXPECT_LE(16, found.triggers);
+	EXPECT_GT(1000, found.triggers);
+}
+
 static int sleeps_in_call(long ms)
 {
 	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };

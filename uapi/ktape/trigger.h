@@ -86,7 +86,8 @@ struct ktape_trigger_compare {
  *	with a time after; several firings may be one signal
  *
  * Each firing leaves a trigger record in the control ring, without any of these
- * too.
+ * too; after the 16th since a start at most ten a second, so that they do not push
+ * others out.
  */
 enum ktape_trigger_action {
 	KTAPE_TRIGGER_MARK = 1,
@@ -127,7 +128,7 @@ enum ktape_trigger_op {
  * @limit: fires so often after each start of the session; zero: no limit
  * @target: START, STOP, PROFILE: number of a session, or KTAPE_TRIGGER_SELF; else
  *	zero
- * @eventfd: NOTIFY: a descriptor of eventfd(2); else, and in the result, zero
+ * @eventfd: NOTIFY: a descriptor of eventfd(2); else, and where GET tells, zero
  * @mark: MARK: the id; else zero
  * @duration_ns: LONGER, QUIET: how long, at most an hour; else zero
  * @before_ns: SNAPSHOT: how far the rings are to reach back; else zero
