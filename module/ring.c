@@ -693,12 +693,13 @@ void kt_ring_renew(struct kt_ring *r)
 
 	if (!kt_before(r->write, r->above))
 		return;
-	/* Pairs with the acquire of commit in every reader: floor goes first. */
-	smp_store_release(kt_word(&r->page->floor), to);
+	/* Readers that find the new commit find the floor as well. */
+	WRITE_ONCE(*kt_word(&r->page->floor), to);
 	r->write = to;
 	r->committed = to;
 	if (!kt_before(to, r->size))
 		r->lapped = 1;
+	/* Pairs with the acquire of commit in every reader. */
 	smp_store_release(kt_word(&r->page->commit), to);
 	kt_ring_halt(r);
 }
