@@ -37,9 +37,9 @@ static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
 /**
  * struct kt_ledger - a parse and the ledger records in it
  * @t: the parse; its records come here first
- * @said: the last ledger record by CPU, ring and class: emitted, filtered, lost
+ * @said: the last ledger record of a stop by CPU, ring and class: emitted, filtered, lost
  * @before: records of the class control in the control ring before that record
- * @nr: how many ledger records there were, by CPU
+ * @nr: how many of these there were, by CPU
  * @told: losses of which loss records told, by CPU, ring and class
  * @silent: its control ring lost something itself, by CPU
  * @tracers: how many tracer records there were, by CPU
@@ -84,6 +84,7 @@ static inline void kt_ledger_record(const struct ktape_block *b,
 {
 	struct kt_ledger *l = arg;
 	uint32_t class = r->dat20 & 31, ring = r->dat20 >> 5 & 7;
+	bool stop = !(r->dat20 >> 8);
 
 	if (l->next)
 		l->next(b, r, l->arg);
@@ -95,7 +96,8 @@ static inline void kt_ledger_record(const struct ktape_block *b,
 			kts_bad(&l->t, "an event took no time at all");
 		l->tracers[b->cpu]++;
 	}
-	if (r->op != KTAPE_EV_LEDGER || ring > 1)
+	/* A CPU that was away at the stop has that of the start only. */
+	if (r->op != KTAPE_EV_LEDGER || ring > 1 || !stop)
 		return;
 	memcpy(l->said[b->cpu][ring][class], r->blob,
 	       sizeof(l->said[b->cpu][ring][class]));

@@ -65,7 +65,7 @@ static unsigned long any_command(uint64_t *seed)
 {
 	unsigned long cmd = commands[next(seed) % COMMANDS];
 	bool slow = cmd == KTAPE_IOC_START || cmd == KTAPE_IOC_STOP ||
-		    cmd == KTAPE_IOC_FILTER;
+		    cmd == KTAPE_IOC_FILTER || cmd == KTAPE_IOC_TRIGGER;
 
 	return slow && next(seed) % 16 ? KTAPE_IOC_STATS : cmd;
 }
@@ -131,6 +131,13 @@ static bool guard_whole(const struct slot *s)
 	return true;
 }
 
+/* What only some commands answer. */
+static bool may_answer(unsigned long cmd, int ret)
+{
+	return cmd == KTAPE_IOC_TRIGGER &&
+	       (ret == -ENOENT || ret == -ENOSPC || ret == -EBUSY);
+}
+
 static void *hammer(void *arg)
 {
 	struct slot *s = arg;
@@ -158,7 +165,7 @@ static void *hammer(void *arg)
 		     ret != -ENOTTY && ret != -E2BIG && ret != -ENXIO &&
 		     ret != -EMSGSIZE && ret != -EMFILE && ret != -ENOMEM &&
 		     ret != -EOPNOTSUPP && ret != -EAGAIN && ret != -ESRCH &&
-		     ret != -EBADF))
+		     ret != -EBADF && !may_answer(cmd, ret)))
 			atomic_fetch_add(&broken, 1);
 		if (own >= 0 && next(&seed) % 512 == 0) {
 			close(own);
