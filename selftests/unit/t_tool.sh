@@ -22,6 +22,52 @@ fresh()
 	"$make_trace" pipe 3 >p
 }
 
+# wait_lines FILE N: a file has them, in a while
+wait_lines()
+{
+	for _ in $(seq 100); do
+		[ "$(wc -l <"$1")" -ge "$2" ] && return 0
+		sleep 0.1
+	done
+	echo "$(wc -l <"$1") lines, not $2" >>log
+	return 1
+}
+
+# follow TRACE: in the background
+follow()
+{
+	"$out/user-asan/ktape" dump -f "$1" >grown 2>>log &
+	follower=$!
+}
+
+test_follow()
+{
+	fresh
+	mkdir g
+	cp t/metadata g
+	head -c 5000 t/cpu0 >g/cpu0
+	: >log
+	follow g
+	wait_lines grown 4 && tail -c +5001 t/cpu0 >>g/cpu0 &&
+		cp t/cpu1 t/cpu2 g && wait_lines grown 96
+	status=$?
+	kill -TERM $follower
+	wait $follower && [ $status = 0 ] && [ "$(wc -l <grown)" = 96 ]
+	result $? "dump: a folder that grows"
+
+	head -c -50000 p >g/p
+	: >log
+	follow g/p
+	wait_lines grown 1 && tail -c 50000 p >>g/p && wait_lines grown 96
+	status=$?
+	kill -TERM $follower
+	wait $follower && [ $status = 0 ]
+	result $? "dump: a file that grows"
+	run 1 dump -f nowhere && says "nowhere: No such file"
+	result $? "dump: nothing to follow"
+	rm -rf g
+}
+
 test_dump()
 {
 	fresh
@@ -576,6 +622,7 @@ test_recover()
 
 echo "TAP version 13"
 test_dump
+test_follow
 test_convert
 test_verify
 test_filter

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/bits.h"
@@ -27,6 +28,7 @@ struct dump_options {
 	bool strict;
 	bool clear;
 	bool now;
+	bool follow;
 	struct input_options in;
 	const char *from;
 	const char *to;
@@ -58,6 +60,8 @@ static const struct kt_option options[] = {
 	  "only exceptions with these codes" },
 	{ "minor", 'm', KT_OPT_TEXT, OPT(select.minors), "LIST",
 	  "only exceptions with these minor codes" },
+	{ "follow", 'f', KT_OPT_FLAG, OPT(follow), NULL,
+	  "go on as a folder or a file grows, until a signal" },
 	{ "now", 0, KT_OPT_FLAG, OPT(now), NULL,
 	  "of a device: what it has now, without waiting for more" },
 	{ "clear", 'c', KT_OPT_FLAG, OPT(clear), NULL,
@@ -154,10 +158,9 @@ static void tell_gap(const struct dump *d, const struct ktape_notice *n)
 		snprintf(packets, sizeof(packets), ", %llu packets missing",
 			 (unsigned long long)n->packets);
 	note("%s: %s events lost between [%lld.%09lld] and [%lld.%09lld]%s",
-	     stream_name(n, name), count,
-	     (long long)(from / NS_PER_S), (long long)llabs(from % NS_PER_S),
-	     (long long)(to / NS_PER_S), (long long)llabs(to % NS_PER_S),
-	     packets);
+	     stream_name(n, name), count, (long long)(from / NS_PER_S),
+	     (long long)llabs(from % NS_PER_S), (long long)(to / NS_PER_S),
+	     (long long)llabs(to % NS_PER_S), packets);
 }
 
 static int finish(struct dump *d, int ret)
@@ -176,8 +179,8 @@ static int finish(struct dump *d, int ret)
 		return fail("standard output: %s", strerror(-d->error));
 	if (ret < 0)
 		return fail("reading: %s", read_error(ret));
-	return d->corrupt || (d->truncated && d->o.strict) ? EXIT_FAILED
-							   : EXIT_OK;
+	return d->corrupt || (d->truncated && d->o.strict) ? EXIT_FAILED :
+							     EXIT_OK;
 }
 
 static bool is_wanted(const struct dump *d, const struct ktape_event *e)
@@ -229,8 +232,8 @@ static int put_line(struct dump *d, const struct ktape_event *e)
 	if (err)
 		return err;
 	p = d->buf + d->len;
-	line = d->o.json ? ktape_format_json(d->info, names, e, p)
-			 : ktape_format_text(d->info, names, e, p);
+	line = d->o.json ? ktape_format_json(d->info, names, e, p) :
+			   ktape_format_text(d->info, names, e, p);
 	p += formats_append(d->formats, e, d->o.json, p, line);
 	if (source)
 		p = put_source(p, source, len);
@@ -270,7 +273,9 @@ static int prepare(struct dump *d)
 	if (ret)
 		return ret;
 	if (parse_moment(d->o.from, &d->from) || parse_moment(d->o.to, &d->to))
-		return misuse(&command_dump, "--from-time and --to-time take seconds with a point or nanoseconds");
+		return misuse(
+			&command_dump,
+			"--from-time and --to-time take seconds with a point or nanoseconds");
 	d->cap = BUFFER;
 	d->buf = malloc(BUFFER);
 	return d->buf ? 0 : fail("%s", strerror(ENOMEM));
@@ -338,8 +343,8 @@ static int dump_now(struct dump *d, const char *path)
 	ret = device_copy(path, &device, &fd);
 	if (!ret) {
 		snprintf(copy, sizeof(copy), "/proc/self/fd/%d", fd);
-		ret = lseek(fd, 0, SEEK_SET) ? fail("%s", strerror(errno))
-					     : dump(d, copy);
+		ret = lseek(fd, 0, SEEK_SET) ? fail("%s", strerror(errno)) :
+					       dump(d, copy);
 	}
 	if (!ret && d->o.clear) {
 		err = ktape_device_clear(device);
@@ -351,6 +356,24 @@ static int dump_now(struct dump *d, const char *path)
 	if (fd >= 0)
 		close(fd);
 	return ret;
+}
+
+/* What grows.  A device does that without being asked. */
+static int dump_follow(struct dump *d, const char *path)
+{
+	struct stat st;
+	pid_t child;
+	int ret, end;
+
+	if (!strcmp(path, "-") ||
+	    (!stat(path, &st) && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
+		return dump(d, path);
+	ret = follow_begin(path, &child);
+	if (ret)
+		return ret;
+	ret = dump(d, "-");
+	end = follow_end(child);
+	return ret ? ret : end;
 }
 
 static int run(int argc, char **argv)
@@ -366,6 +389,8 @@ static int run(int argc, char **argv)
 	ret = prepare(&d);
 	if (!ret && (d.o.now || d.o.clear))
 		ret = dump_now(&d, argv[first]);
+	else if (!ret && d.o.follow)
+		ret = dump_follow(&d, argv[first]);
 	else if (!ret)
 		ret = dump(&d, argv[first]);
 	ktape_formats_free(d.formats);

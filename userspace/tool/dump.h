@@ -3,6 +3,8 @@
 #ifndef _KT_TOOL_DUMP_H
 #define _KT_TOOL_DUMP_H
 
+#include <sys/types.h>
+
 #include "opt.h"
 #include "tool.h"
 
@@ -95,6 +97,10 @@ int formats_load(const struct select_options *o, struct ktape_formats **f);
 size_t formats_append(const struct ktape_formats *f,
 		      const struct ktape_event *e, bool json, char *line,
 		      size_t len);
+
+/* dump_follow.c */
+int follow_begin(const char *path, pid_t *child);
+int follow_end(pid_t child);
 
 /* dump_device.c */
 int device_copy(const char *path, struct ktape_device **device, int *fd);
