@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The ioctl for probes at run time: who may, when, and what is well formed. */
+#include <linux/capability.h>
 #include <linux/security.h>
 #include <linux/string.h>
 
@@ -55,7 +56,7 @@ static long remove(unsigned int opcode)
 long kt_dev_probe(struct ktape_probe *p)
 {
 	/* It concerns all sessions: a descriptor that was handed on is not enough. */
-	long ret = p->op == KTAPE_PROBE_GET ? 0 : kt_dev_allowed();
+	long ret = p->op == KTAPE_PROBE_GET || perfmon_capable() ? 0 : -EPERM;
 
 	if (ret)
 		return ret;

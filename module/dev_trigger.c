@@ -99,6 +99,12 @@ static long add(struct kt_session *s, struct ktape_trigger *t)
 
 	if (t->id || !told_is_zero(t) || !condition_ok(t) || !actions_ok(t))
 		return -EINVAL;
+	/* A descriptor that was handed on leads to no other session. */
+	if (t->actions & ON_TARGET && t->target != KTAPE_TRIGGER_SELF) {
+		ret = kt_dev_allowed();
+		if (ret)
+			return ret;
+	}
 	if (t->actions & KTAPE_TRIGGER_NOTIFY) {
 		notify = eventfd_ctx_fdget(t->eventfd);
 		if (IS_ERR(notify))

@@ -43,7 +43,7 @@ ledger()
 		}
 		/"event":"time_extend"/ { next }
 		/"ring":"event"/ { held++ }
-		/"event":"ledger"/ && /"fields":.*"ring":(0|"event")/ {
+		/"event":"ledger"/ && /"fields":.*"ring":(0|"event").*"moment":0[,}]/ {
 			said += field("emitted") - field("filtered")
 			said -= field("full") + field("nested")
 			said -= field("too_big") + field("shed") + field("rate")

@@ -56,7 +56,7 @@ balance()
 			return text
 		}
 		/"ring":"event"/ { held++ }
-		/"event":"ledger"/ && /"fields":.*"ring":(0|"event")/ {
+		/"event":"ledger"/ && /"fields":.*"ring":(0|"event").*"moment":0[,}]/ {
 			said += field("emitted") - field("filtered")
 			said -= field("full") + field("nested")
 			said -= field("too_big") + field("shed") + field("rate")

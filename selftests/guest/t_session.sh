@@ -67,7 +67,7 @@ test_record()
 	[ "$(records $dir/live)" -ge 1000 ]
 	result $? "with what was there before"
 	emit 8 &
-	ktape record -S flight -l $dir/log/ --rotate 500ms -d 2 2>$dir/log.err &
+	ktape record -S flight -l $dir/pieces/ --rotate 500ms -d 2 2>$dir/log.err &
 	recorder=$!
 	ended $recorder 15
 	result $? "a log of one that goes on ends" $dir/log.err
