@@ -51,7 +51,8 @@ void kt_event_losses(struct kt_ring *r)
 	bool full = false;
 
 	/* A context that nests finds telling set, or is done before we set it. */
-	if (!READ_ONCE(r->lossy) || READ_ONCE(r->telling) || !to)
+	if (!READ_ONCE(r->lossy) || READ_ONCE(r->telling) ||
+	    READ_ONCE(r->losing) || !to)
 		return;
 	WRITE_ONCE(r->telling, true);
 	WRITE_ONCE(r->lossy, false);

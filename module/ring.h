@@ -95,6 +95,7 @@ struct kt_loss {
  * @losses: counts what happened to @loss
  * @lossy: there are losses to be told
  * @telling: they are being told
+ * @losing: contexts that have counted one and not noted its time yet
  * @loss: losses per class; of the owning CPU, as everything else
  */
 struct kt_ring {
@@ -125,6 +126,7 @@ struct kt_ring {
 	unsigned long losses;
 	bool lossy;
 	bool telling;
+	unsigned int losing;
 	struct kt_loss loss[KTAPE_CLASSES];
 };
 

@@ -15,8 +15,8 @@
  * @reason: enum ktape_lost
  * @class: its event class
  *
- * Counted first: a nested context that tells of losses before the time is there
- * leaves the event to the next one.
+ * A nested context does not tell of losses while the count is there and the time
+ * is not: it would tell of one more than its interval has.
  *
  * Context: any, on the owning CPU with preemption disabled.
  */
@@ -27,6 +27,8 @@ noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason,
 	unsigned long turn;
 	u64 ts;
 
+	WRITE_ONCE(r->losing, r->losing + 1);
+	barrier();
 	kt_count(&r->page->lost[reason][class]);
 	do {
 		turn = READ_ONCE(r->losses);
@@ -41,6 +43,8 @@ noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason,
 	} while (unlikely(READ_ONCE(r->losses) != turn));
 	kt_local_inc(&r->losses);
 	WRITE_ONCE(r->lossy, true);
+	barrier();
+	WRITE_ONCE(r->losing, r->losing - 1);
 }
 
 static u64 lost(const struct kt_ring *r, unsigned int class)
