@@ -172,6 +172,14 @@ uint64_t ktape_sink_bytes(const struct ktape_sink *sink);
 const char *ktape_sink_warning(const struct ktape_sink *sink);
 
 /**
+ * ktape_sink_flush() - write what waits in memory
+ * @sink: where; of formats with files of their own nothing is written
+ *
+ * Return: as ktape_sink_event().
+ */
+int ktape_sink_flush(struct ktape_sink *sink);
+
+/**
  * ktape_sink_finish() - write what is still to be written
  * @sink: where
  *

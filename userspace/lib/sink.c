@@ -254,6 +254,13 @@ const char *ktape_sink_warning(const struct ktape_sink *sink)
 		? codec->warning : NULL;
 }
 
+int ktape_sink_flush(struct ktape_sink *sink)
+{
+	struct kt_sink *s = &sink->s;
+
+	return s->codec->own_files ? s->error : kt_sink_flush(s);
+}
+
 int ktape_sink_finish(struct ktape_sink *sink)
 {
 	struct kt_sink *s = &sink->s;

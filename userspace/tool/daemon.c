@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,14 +82,41 @@ int daemon_begin(struct daemon *d, int *code)
 	return 1;
 }
 
-static int tell_taken(int fd, const char *path)
+static void read_pid(int fd, char text[24])
 {
-	char text[24] = "";
-
-	if (kt_pread_all(fd, text, sizeof(text) - 1, 0) < 0)
+	memset(text, 0, 24);
+	if (kt_pread_all(fd, text, 23, 0) < 0)
 		text[0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
+}
+
+static int tell_taken(int fd, const char *path)
+{
+	char text[24];
+
+	read_pid(fd, text);
 	return fail("%s: process %s runs already", path, text);
+}
+
+/*
+ * Is it ours now?  A small kernel may have no locks for files: then whoever the
+ * file names has it for as long as he lives.
+ */
+static bool takes(int fd)
+{
+	char text[24];
+	pid_t pid;
+
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return true;
+	if (errno != ENOSYS)
+		return false;
+	read_pid(fd, text);
+	pid = (pid_t)strtol(text, NULL, 10);
+	if (pid <= 0 || pid == getpid() || (kill(pid, 0) && errno == ESRCH))
+		return true;
+	errno = EWOULDBLOCK;
+	return false;
 }
 
 /* Who ends removes its file: did it, between our open() and our lock? */
@@ -108,7 +136,7 @@ static int lock_pidfile(const char *path, int *code)
 	for (;;) {
 		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
 			  0644);
-		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {
+		if (fd >= 0 && takes(fd)) {
 			if (!is_gone(fd, path))
 				return fd;
 			close(fd);

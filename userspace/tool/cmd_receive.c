@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape receive: what ktape send sent, as a trace; what the line lost is counted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/file.h"
+
+#include "input.h"
+#include "serial.h"
+
+#define PART	4096
+
+struct receive_options {
+	uint64_t baud;
+	const char *frame;
+	const char *out;
+	bool force;
+};
+
+#define OPT(member) offsetof(struct receive_options, member)
+
+static const struct kt_option options[] = {
+	{ "frame", 0, KT_OPT_TEXT, OPT(frame), "rkh", "form of the frames" },
+	{ "baud", 'b', KT_OPT_NUMBER, OPT(baud), "N",
+	  "speed of the line (default: as it is)" },
+	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
+	  "directory to write; - is a pipe form on standard output" },
+	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
+	  "replace a trace's directory" },
+	{ .name = NULL },
+};
+
+struct receive {
+	struct ktape_trace *trace;
+	struct ktape_sink *sink;
+	uint64_t events;
+	uint64_t lost;
+	uint64_t bad;
+	unsigned int gaps;
+	int error;
+};
+
+static volatile sig_atomic_t child;
+
+/* The line is to end, and what has come of it is written. */
+static void take_signal(int number)
+{
+	(void)number;
+	if (child)
+		kill((pid_t)child, SIGTERM);
+}
+
+static void take_notice(void *arg, const struct ktape_notice *n)
+{
+	struct receive *r = arg;
+
+	r->bad += n->kind == KTAPE_NOTICE_CORRUPT;
+	if (n->kind != KTAPE_NOTICE_LOST)
+		return;
+	r->lost += n->count;
+	r->gaps++;
+	if (r->sink && !r->error)
+		r->error = ktape_sink_notice(r->sink, n);
+}
+
+/* A line that is hung up ends; its reader sees the end of a pipe. */
+static void feed(int line, int to)
+{
+	char part[PART];
+	ssize_t n;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	while ((n = read(line, part, sizeof(part))) > 0 ||
+	       (n < 0 && errno == EINTR)) {
+		if (n > 0 && kt_write_all(to, part, (size_t)n))
+			break;
+	}
+	_exit(0);
+}
+
+static int connect_line(int line)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return fail("pipe: %s", strerror(errno));
+	child = fork();
+	if (child < 0)
+		return fail("fork: %s", strerror(errno));
+	if (!child) {
+		close(ends[0]);
+		feed(line, ends[1]);
+	}
+	close(ends[1]);
+	if (dup2(ends[0], STDIN_FILENO) < 0)
+		return fail("%s", strerror(errno));
+	close(ends[0]);
+	return 0;
+}
+
+static void catch_signals(void)
+{
+	const struct sigaction action = {
+		.sa_handler = take_signal,
+		.sa_flags = (int)SA_RESETHAND,
+	};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static int write_all(struct receive *r, const struct receive_options *o)
+{
+	const struct ktape_sink_options how = {
+		.format = "native",
+		.path = o->out,
+		.flags = o->force ? KTAPE_SINK_FORCE : 0,
+		.info = ktape_trace_info(r->trace),
+		.registry = ktape_trace_registry(r->trace),
+	};
+	const struct ktape_event *e;
+	int ret = ktape_sink_open(&how, &r->sink, NULL);
+
+	if (ret)
+		return fail("%s: %s", o->out, strerror(-ret));
+	while (!r->error && (ret = ktape_trace_next(r->trace, &e)) > 0) {
+		ret = ktape_sink_event(r->sink, e);
+		if (ret)
+			break;
+		r->events += e->opcode != KTAPE_EV_REGISTRY;
+	}
+	if (!ret)
+		ret = r->error;
+	if (!ret)
+		ret = ktape_sink_finish(r->sink);
+	return ret ? fail("%s", read_error(ret)) : 0;
+}
+
+static int receive(struct receive *r, const struct receive_options *o)
+{
+	struct ktape_trace_options how = {
+		.notice = take_notice,
+		.arg = r,
+		.format = SERIAL_FRAME,
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	struct ktape_error error;
+	int ret = ktape_trace_open("-", &how, &r->trace, &error);
+
+	if (ret)
+		return fail("%s", *error.text ? error.text : strerror(-ret));
+	ret = write_all(r, o);
+	if (ret)
+		return ret;
+	note("%llu events received, %llu lost in %u gaps, %llu bad frames",
+	     (unsigned long long)r->events, (unsigned long long)r->lost,
+	     r->gaps, (unsigned long long)r->bad);
+	return EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct receive_options o = { .baud = 0 };
+	struct receive r = { .events = 0 };
+	int first, line, ret;
+
+	ret = kt_options(&command_receive, argc, argv, &o, &first);
+	if (ret >= 0)
+		return ret;
+	if (argc - first != 1 || !o.out)
+		return misuse(&command_receive, "it takes -o and a line");
+	if (o.frame && strcmp(o.frame, SERIAL_FRAME))
+		return misuse(&command_receive, "--frame is " SERIAL_FRAME);
+	line = serial_open(argv[first], O_RDONLY, o.baud);
+	if (line == -EINVAL)
+		return misuse(&command_receive, "no line has %llu baud",
+			      (unsigned long long)o.baud);
+	if (line < 0)
+		return fail("%s: %s", argv[first], strerror(-line));
+	catch_signals();
+	ret = connect_line(line);
+	if (!ret)
+		ret = receive(&r, &o);
+	ktape_sink_close(r.sink);
+	ktape_trace_close(r.trace);
+	if (child > 0) {
+		kill((pid_t)child, SIGTERM);
+		waitpid((pid_t)child, NULL, 0);
+	}
+	return ret;
+}
+
+const struct kt_command command_receive = {
+	.name = "receive",
+	.operands = "LINE",
+	.help = "receive a trace from a serial line",
+	.more = "exit: 0 received, 1 failed, 2 usage\n",
+	.options = options,
+	.run = run,
+};
