@@ -65,8 +65,7 @@ static inline uint64_t kt_two_words(const uint32_t *word)
 }
 
 /*
- * Of events that were lost before it, and none of them twice: what a nested
- * context has told of already is not counted again, and the number may be zero.
+ * Of events that were lost before it, and none of them twice.
  */
 static inline void kt_ledger_loss(struct kt_ledger *l,
 				  const struct ktape_block *b,
@@ -75,7 +74,7 @@ static inline void kt_ledger_loss(struct kt_ledger *l,
 	uint64_t first = kt_two_words(r->args), last = kt_two_words(r->args + 2);
 	uint64_t nr = kt_two_words(r->args + 4);
 
-	if (first > last || last > r->ts)
+	if (!nr || first > last || last > r->ts)
 		kts_bad(&l->t, "%llu lost from %llu to %llu, told at %llu",
 			(unsigned long long)nr, (unsigned long long)first,
 			(unsigned long long)last, (unsigned long long)r->ts);
