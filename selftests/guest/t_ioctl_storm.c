@@ -168,7 +168,7 @@ static void *hammer(void *arg)
 		     ret != -ENOTTY && ret != -E2BIG && ret != -ENXIO &&
 		     ret != -EMSGSIZE && ret != -EMFILE && ret != -ENOMEM &&
 		     ret != -EOPNOTSUPP && ret != -EAGAIN && ret != -ESRCH &&
-		     ret != -EBADF && !may_answer(cmd, ret, strange))) {
+		     ret != -EBADF && ret != -ENODEV && !may_answer(cmd, ret, strange))) {
 			atomic_store(&wrong_cmd, (long)cmd);
 			atomic_store(&wrong_ret, ret);
 			atomic_fetch_add(&broken, 1);
