@@ -47,7 +47,7 @@ test_record()
 test_session_0()
 {
 	emit 4 &
-	timeout 4 cat /dev/ktape >$dir/f 2>/dev/null &
+	timeout $((4 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/f 2>/dev/null &
 	sleep 1
 	ktape stop
 	ktape start
