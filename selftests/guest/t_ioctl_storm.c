@@ -134,6 +134,8 @@ static bool guard_whole(const struct slot *s)
 /* What only some commands answer; a @strange number may be any of them. */
 static bool may_answer(unsigned long cmd, int ret, bool strange)
 {
+	if (cmd == KTAPE_IOC_EVENT_INFO && ret == -ENOENT)
+		return true;
 	return (strange || cmd == KTAPE_IOC_TRIGGER) &&
 	       (ret == -ENOENT || ret == -ENOSPC || ret == -EBUSY ||
 		(strange && (ret == -ENODATA || ret == -EEXIST)));

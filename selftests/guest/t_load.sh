@@ -28,7 +28,7 @@ size=1T			no session with size=1T
 size=512M		no session with size=512M
 block=3X		block=3X is no size
 block=64M		no session with
-mode=sideways		mode=sideways is not overwrite, discard or persistent
+mode=sideways		mode=sideways is not overwrite, discard, snapshot or persistent
 profile=everything	profile=everything is not
 profile=0x1		profile=0x1 is not
 profile=0x		profile=0x is not
