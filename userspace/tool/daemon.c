@@ -213,15 +213,15 @@ void daemon_end(struct daemon *d, int code)
 {
 	const unsigned char byte = (unsigned char)code;
 
-	if (d->ready >= 0) {
-		kt_write_all(d->ready, &byte, 1);
-		close(d->ready);
-	}
-	/* It is still ours: the lock says so. */
+	/* It is still ours: the lock says so.  Who waits finds it gone. */
 	if (d->pidfile)
 		unlink(d->pidfile);
 	if (d->pid_fd >= 0)
 		close(d->pid_fd);
+	if (d->ready >= 0) {
+		kt_write_all(d->ready, &byte, 1);
+		close(d->ready);
+	}
 	free(d->pidfile);
 	d->pidfile = NULL;
 	d->ready = -1;
