@@ -240,6 +240,16 @@ __attribute__((unused)) static int scene_play(size_t from, size_t to,
 	return err;
 }
 
+/* What may be lost of it. */
+static const struct ktape_notice scene_lost = {
+	.kind = KTAPE_NOTICE_LOST,
+	.stream = true,
+	.cpu = 1,
+	.count = 5,
+	.from = 16100,
+	.to = 16400,
+};
+
 /*
  * The scene in a format, with a loss of 5 on CPU 1 in its middle.
  * Return: descriptor of the file, or negative errno.
@@ -248,14 +258,6 @@ __attribute__((unused)) static int scene_write(const char *format,
 					       const char *options,
 					       const char *path, bool loss)
 {
-	static const struct ktape_notice lost = {
-		.kind = KTAPE_NOTICE_LOST,
-		.stream = true,
-		.cpu = 1,
-		.count = 5,
-		.from = 16100,
-		.to = 16400,
-	};
 	struct ktape_sink_options how = {
 		.format = format,
 		.options = options,
@@ -279,12 +281,12 @@ __attribute__((unused)) static int scene_write(const char *format,
 	if (!err)
 		err = scene_names_to(registry, (scene_take *)ktape_sink_event,
 				     sink);
-	while (half < SCENE_EVENTS && scene[half].ts < lost.to)
+	while (half < SCENE_EVENTS && scene[half].ts < scene_lost.to)
 		half++;
 	if (!err)
 		err = scene_play(0, half, (scene_take *)ktape_sink_event, sink);
 	if (!err && loss)
-		err = ktape_sink_notice(sink, &lost);
+		err = ktape_sink_notice(sink, &scene_lost);
 	if (!err)
 		err = scene_play(half, SCENE_EVENTS,
 				 (scene_take *)ktape_sink_event, sink);

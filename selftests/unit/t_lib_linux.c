@@ -9,14 +9,6 @@
 
 static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
 {
-	static const struct ktape_notice lost = {
-		.kind = KTAPE_NOTICE_LOST,
-		.stream = true,
-		.cpu = 1,
-		.count = 5,
-		.from = 16100,
-		.to = 16400,
-	};
 	struct ktape_linux *l;
 	size_t half = 0;
 
@@ -24,12 +16,12 @@ static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
 	    scene_names_to(*registry, NULL, NULL) ||
 	    ktape_linux_new(&scene_info, *registry, &l))
 		abort();
-	while (scene[half].ts < lost.to)
+	while (scene[half].ts < scene_lost.to)
 		half++;
 	if (scene_play(0, half, (scene_take *)ktape_linux_take, l))
 		abort();
 	if (loss)
-		ktape_linux_notice(l, &lost);
+		ktape_linux_notice(l, &scene_lost);
 	if (scene_play(half, SCENE_EVENTS, (scene_take *)ktape_linux_take, l) ||
 	    ktape_linux_finish(l))
 		abort();

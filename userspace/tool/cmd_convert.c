@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape convert: traces from any format into any other. */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 
 #include "convert.h"
 #include "input.h"
+#include "signals.h"
 
 #define PROGRESS_EVENTS	65536		/* between two looks at the clock */
 #define PROGRESS_NS	500000000ULL
@@ -45,38 +44,6 @@ static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "the list as JSON" },
 	{ .name = NULL },
 };
-
-static volatile sig_atomic_t stopped;
-
-/* For inputs that are waited for: what is written comes out at the other end. */
-static int wake[2];
-
-static void take_signal(int number)
-{
-	int saved = errno;
-
-	(void)number;
-	stopped = 1;
-	kt_write_all(wake[1], "", 1);
-	errno = saved;
-}
-
-/* The first signal ends the conversion in order, the second at once. */
-static void catch_signals(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	const struct sigaction action = {
-		.sa_handler = take_signal,
-		.sa_flags = (int)SA_RESETHAND,
-	};
-	struct sigaction before;
-
-	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
-		if (!sigaction(numbers[i], NULL, &before) &&
-		    before.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &action, NULL);
-	}
-}
 
 static uint64_t now_ns(void)
 {
@@ -150,7 +117,7 @@ static int write_all(struct convert *c)
 	int ret = 0;
 
 	/* An input that is waited for ends, and what has come of it is written. */
-	while (!(stopped && !c->live) && !c->error && (ret = convert_next(c, &e)) > 0) {
+	while (!(signals_came() && !c->live) && !c->error && (ret = convert_next(c, &e)) > 0) {
 		ret = convert_event(c, e);
 		if (ret)
 			break;
@@ -176,7 +143,7 @@ static void tell_results(struct convert *c)
 	if (c->late)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)c->late);
-	if (stopped)
+	if (signals_came())
 		note("stopped: what was written is whole up to there");
 }
 
@@ -205,7 +172,7 @@ static int open_inputs(struct convert *c, int nr, char **paths)
 {
 	struct ktape_trace_options how = {
 		.notice = take_notice, .flags = KTAPE_TRACE_SORTED,
-		.wake = wake[0],
+		.wake = c->wake,
 	};
 	int ret;
 
@@ -324,11 +291,13 @@ static int convert(struct convert *c, int nr, char **paths)
 {
 	int ret = convert_prepare(c);
 
-	if (!ret && pipe2(wake, O_CLOEXEC | O_NONBLOCK))
-		return fail("pipe: %s", strerror(errno));
-	catch_signals();
-	if (!ret)
-		ret = open_inputs(c, nr, paths);
+	if (ret)
+		return ret;
+	c->wake = signals_pipe();
+	if (c->wake < 0)
+		return fail("pipe: %s", strerror(-c->wake));
+	signals_catch();
+	ret = open_inputs(c, nr, paths);
 	if (!ret)
 		ret = open_output(c);
 	if (ret)

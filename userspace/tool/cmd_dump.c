@@ -2,8 +2,6 @@
 /* ktape dump: a trace as text or JSON, one line a record. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +14,7 @@
 
 #include "dump.h"
 #include "input.h"
+#include "signals.h"
 
 #define BUFFER		(1U << 20)
 #define GAPS_SHOWN	20U
@@ -99,9 +98,6 @@ struct dump {
 	unsigned int gaps;
 	struct ktape_notice shown[GAPS_SHOWN];
 };
-
-/* For signal handlers: what is written comes out at the other end. */
-static int wake[2];
 
 static void flush(struct dump *d)
 {
@@ -281,35 +277,6 @@ static int prepare(struct dump *d)
 	return d->buf ? 0 : fail("%s", strerror(ENOMEM));
 }
 
-static void take_signal(int number)
-{
-	int saved = errno;
-
-	(void)number;
-	kt_write_all(wake[1], "", 1);
-	errno = saved;
-}
-
-/*
- * A signal ends a live stream: what came is shown, and losses are told.  The
- * second one ends us.
- */
-static void catch_signals(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	const struct sigaction action = {
-		.sa_handler = take_signal,
-		.sa_flags = SA_RESETHAND,
-	};
-	struct sigaction before;
-
-	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
-		if (!sigaction(numbers[i], NULL, &before) &&
-		    before.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &action, NULL);
-	}
-}
-
 static int dump(struct dump *d, const char *path)
 {
 	struct ktape_trace_options how = {
@@ -319,14 +286,15 @@ static int dump(struct dump *d, const char *path)
 	};
 	int ret;
 
-	if (pipe2(wake, O_CLOEXEC | O_NONBLOCK))
-		return fail("pipe: %s", strerror(errno));
-	how.wake = wake[0];
+	how.wake = signals_pipe();
+	if (how.wake < 0)
+		return fail("pipe: %s", strerror(-how.wake));
 	ret = input_open(&command_dump, &d->o.in, path, &how, &d->trace);
 	if (ret)
 		return ret;
+	/* What came is shown, and losses are told. */
 	if (ktape_trace_is_live(d->trace))
-		catch_signals();
+		signals_catch();
 	d->info = ktape_trace_info(d->trace);
 	ret = finish(d, dump_all(d));
 	ktape_trace_close(d->trace);

@@ -2,13 +2,13 @@
 /* ktape snapshot: save what a session has in its rings, which goes on. */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "opt.h"
 #include "session.h"
+#include "signals.h"
 
 struct snapshot_options {
 	const char *out;
@@ -35,13 +35,6 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-static volatile sig_atomic_t interrupted;
-
-static void take_signal(int number)
-{
-	interrupted = number;
-}
-
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
@@ -53,20 +46,18 @@ static uint64_t now_ns(void)
 /* Return: 0 when the session is stopped, or the exit code. */
 static int wait_for_stop(struct ktape_device *session, uint64_t time)
 {
-	const struct sigaction action = { .sa_handler = take_signal };
 	struct ktape_layout layout;
 	uint64_t began = now_ns();
 	int err;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	signals_catch();
 	for (;;) {
 		err = session_layout(session, &layout);
 		if (err)
 			return fail("snapshot: %s", strerror(-err));
 		if (!layout.running)
 			return 0;
-		if (interrupted)
+		if (signals_came())
 			return fail("snapshot: interrupted; nothing was saved");
 		if (time != NOT_GIVEN && now_ns() - began >= time)
 			return fail(

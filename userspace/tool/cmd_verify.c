@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape verify: is a trace what it says, and was there no such event? */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "util/parse.h"
 
 #include "opt.h"
+#include "signals.h"
 #include "tool.h"
 
 #define SHOWN		100U	/* findings; --all shows the others */
@@ -64,14 +64,6 @@ struct run {
 	uint64_t left_out;
 	bool progress;
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void take_signal(int number)
-{
-	(void)number;
-	interrupted = 1;
-}
 
 static void print_place(const struct run *r, const struct ktape_finding *f)
 {
@@ -140,7 +132,7 @@ static int take_progress(void *arg, uint64_t records)
 
 	if (r->progress)
 		fprintf(stderr, "\r%llu records ", (unsigned long long)records);
-	return interrupted;
+	return signals_came();
 }
 
 static void print_cpus(const struct run *r)
@@ -385,8 +377,7 @@ static int run(int argc, char **argv)
 		return misuse(&command_verify, "one trace, please");
 	if (!r.o.absent && (r.o.from || r.o.to || r.o.cpu != UINT64_MAX))
 		return misuse(&command_verify, "--from, --to and --cpu belong to --absent");
-	signal(SIGINT, take_signal);
-	signal(SIGTERM, take_signal);
+	signals_catch();
 	r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
 	if (r.o.json)
 		printf("{\"findings\":[");

@@ -81,6 +81,7 @@ struct convert {
 	struct convert_input *inputs;
 	size_t nr_inputs;
 	struct convert_input *current;
+	int wake;		/* can be read when it is to end */
 	struct ktape_event moved;
 	const struct ktape_info *info;
 	const struct ktape_registry *registry;
