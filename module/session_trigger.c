@@ -14,6 +14,7 @@
 #include <linux/eventfd.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -378,7 +379,8 @@ static int find_target(struct kt_armed *a)
 	if (spec->actions & (KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP |
 			     KTAPE_TRIGGER_PROFILE) &&
 	    spec->target != KTAPE_TRIGGER_SELF)
-		target = kt_sessions[spec->target];
+		target = kt_sessions[array_index_nospec(spec->target,
+							KT_SESSIONS)];
 	if (!target || target->gone)
 		return -ENOENT;
 	a->target = target->id;
