@@ -258,4 +258,16 @@ TEST_F(poll, readers_do_not_disturb_each_other)
 	close(session0);
 }
 
+/* Who reads in small pieces is told of the rest that read() holds for it. */
+TEST_F(poll, part_of_a_packet)
+{
+	char byte;
+
+	EXPECT_EQ(0, look(self->fd));
+	ASSERT_EQ(1, read(self->fd, &byte, 1));
+	EXPECT_EQ(IN, look(self->fd));
+	drain(self->fd);
+	EXPECT_EQ(0, look(self->fd));
+}
+
 TEST_HARNESS_MAIN

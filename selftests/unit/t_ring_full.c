@@ -155,6 +155,34 @@ static void test_full_parks(void)
 	settle();
 }
 
+/* The last free block of a control ring is for the end of a recording. */
+static void test_full_reserve(void)
+{
+	static const u32 modes[] = { KTAPE_MODE_DISCARD, KTAPE_MODE_SNAPSHOT };
+	const struct kt_record ledger = { .code = KTAPE_EV_LEDGER };
+	unsigned int i, n;
+	u64 lost;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		begin(modes[i], 0);
+		rig.ring.kind = KTAPE_RING_CONTROL;
+		rig.ring.shed_at[0] = ~0UL;
+		rig.ring.shed_at[1] = ~0UL;
+		emit(NEVER, 6000);
+		lost = rig_lost(&rig);
+		check(lost > 0, "it was not full");
+		check(rig.ring.write <= SIZE - BLOCK_SIZE + 16,
+		      "exceptions took the reserve: %lu", rig.ring.write);
+		check_equal(rig.filled, 0);
+		/* 8 bytes each: they fill at least a block. */
+		for (n = 0; n < (BLOCK_SIZE - KTAPE_BLOCK_HEADER) / 8; n++)
+			kt_ring_write(&rig.ring, &ledger);
+		check_equal(rig_lost(&rig), lost);
+		emit(NEVER, 1);
+		check_equal(rig_lost(&rig), lost + 1);
+	}
+}
+
 /* Off, and in other modes, there is no mark. */
 static void test_shed_never(void)
 {
@@ -380,6 +408,7 @@ static const struct tap_test tests[] = {
 	{ "shed: each class to its mark", test_shed_marks },
 	{ "shed: ends when readers catch up", test_shed_ends },
 	{ "full: nothing fits after a loss", test_full_parks },
+	{ "full: what the end of a recording needs", test_full_reserve },
 	{ "shed: not in other modes, nor when off", test_shed_never },
 	{ "shed: no end of long ago", test_shed_old_end },
 	{ "snapshot: full once, at the earliest time", test_snapshot },
