@@ -257,6 +257,30 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 	EXPECT_LT(0, was_full);
 }
 
+/* What was about to end a full one does not end the next one. */
+TEST_F_TIMEOUT(snapshot, started_again, 120)
+{
+	struct ktape_session_info info;
+	struct ktape_stats st;
+
+	ASSERT_EQ(0, kt_pin(0));
+	for (int round = 0; round < 40; round++) {
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		kt_getppids(RING / 64 + round % 8 * 16);
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		usleep(5000 * kt_scale());
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+		ASSERT_EQ(0, kt_session_info(self->main, "snap", &info));
+		/* There is room, unless others made so many calls meanwhile. */
+		if (st.commit - st.floor < RING / 2) {
+			EXPECT_NE(0, info.flags & KTAPE_SESSION_RUNNING);
+			EXPECT_EQ(0, info.frozen);
+		}
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	}
+}
+
 static int set_online(int cpu, bool on)
 {
 	char path[64];
