@@ -241,6 +241,17 @@ static void test_metadata(void)
 	check_equal(res.ret, (unsigned long long)-EBADMSG);
 }
 
+static void test_no_names(void)
+{
+	again();
+	image.super->registry_entries = 0;
+	image_seal(&image);
+	recover();
+	check_equal(res.ret, 0);
+	check_equal(res.r.names, 0);
+	check_equal(res.records[0], WHOLE_RECORDS);
+}
+
 /* Somewhere in a larger file, behind garbage, and cut off at its end. */
 static void test_image_file(void)
 {
@@ -310,6 +321,7 @@ static const struct tap_test tests[] = {
 	{ "the second superblock stands in", test_second_superblock },
 	{ "metadata that is damaged is made anew", test_metadata },
 	{ "an image in a larger file, and one cut off", test_image_file },
+	{ "no room for names", test_no_names },
 	{ "random damage that checksums vouch for", test_random },
 };
 

@@ -273,6 +273,33 @@ static void test_names_in_events(void)
 	}
 }
 
+/* Who came while the session was stopped is named nowhere; before, he is missed. */
+static void test_names_of_a_pause(void)
+{
+	for (unsigned int pause = 0; pause < 2; pause++) {
+		struct sim *s = sim_new(1);
+
+		sim_start(s);
+		sim_work(s, STEPS);
+		if (pause) {
+			sim_stop(s);
+			sim_start(s);
+		}
+		sim_event(s, 1, KTAPE_EV_SCHED_SWITCH, 0, 2,
+			  (uint32_t)s->tid[1], 999);
+		s->tid[1] = 999;
+		sim_stop(s);
+		/* A later stop explains nothing. */
+		sim_start(s);
+		sim_stop(s);
+		sim_finish(s);
+		save(s, 0);
+		check_equal(result.errors[KTAPE_RULE_NAME], !pause);
+		check_equal(result.notes[KTAPE_RULE_NAME], pause);
+		done(s);
+	}
+}
+
 static void test_swapped(void)
 {
 	struct sim *s = simple();
@@ -664,6 +691,7 @@ int main(int argc, char **argv)
 		{ "a removed packet", test_removed },
 		{ "a removed packet said to be a gap", test_removed_as_gap },
 		{ "names among events that are away", test_names_in_events },
+	{ "names: given while it was stopped", test_names_of_a_pause },
 		{ "swapped packets", test_swapped },
 		{ "a packet that comes twice", test_twice },
 		{ "a truncated file", test_truncated },

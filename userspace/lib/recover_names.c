@@ -90,11 +90,13 @@ int kt_recover_names(struct kt_recovery *rec)
 	struct ktape_object_entry e[NAMES_AT_ONCE];
 	uint32_t all = rec->super.registry_entries, part;
 	struct names *n = calloc(1, sizeof(*n));
-	int err = n ? 0 : -ENOMEM;
+	int err = 0;
 
+	if (!n)
+		return -ENOMEM;
+	n->rec = rec;
 	for (uint32_t i = 0; i < all && !err; i += part) {
 		part = (uint32_t)kt_min(all - i, NAMES_AT_ONCE);
-		n->rec = rec;
 		err = kt_recover_read(rec, rec->super.registry + i * sizeof(*e),
 				      e, part * sizeof(*e));
 		for (uint32_t j = 0; j < part && !err; j++) {

@@ -222,6 +222,7 @@ struct kt_seen;
  * @rt: a kernel whose soft interrupts are preempted
  * @damaged: something is wrong with a file that cannot be told to be of one CPU
  * @names_lost: records of names may be missing
+ * @paused: the session has been stopped
  * @events_lost: records of event rings are
  * @waits: the session waits for its reader, and has its names in control rings
  * @epoch: counts moments after which nothing is known of threads
@@ -247,6 +248,7 @@ struct ktape_verify {
 	bool rt;
 	bool damaged;
 	bool names_lost;
+	bool paused;
 	bool events_lost;
 	bool waits;
 	uint64_t epoch;

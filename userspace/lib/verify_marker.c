@@ -49,6 +49,8 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	else if (c->state == KT_STATE_ENDING && !c->ledgered && !is_lossy(c))
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"the session stops without a ledger");
+	/* Who gets a name from here to the next start is in no ring. */
+	v->paused = true;
 	c->state = KT_STATE_OFF;
 	c->masked = false;
 	c->filters = 0;

@@ -100,12 +100,14 @@ static void check(struct ktape_verify *v, unsigned int type, uint32_t id,
 	if (o)
 		return;
 	/*
-	 * A live stream brings names only later; lost ones do not come at all.
+	 * A live stream brings names only later; lost ones do not come at all, nor
+	 * those of threads that came while the session was stopped.
 	 * The module names functions as it finds the time, and not all have one.
 	 */
-	if (v->trace->live || v->names_lost || (v->events_lost && !v->waits))
+	if (v->trace->live || v->names_lost || v->paused ||
+	    (v->events_lost && !v->waits))
 		kt_verify_note(v, KTAPE_RULE_NAME, s,
-			       "%s %d has no name here: records of names were lost or come later",
+			       "%s %d has no name here: records of names were lost, come later, or the session was stopped",
 			       type == KTAPE_OBJ_THREAD ? "thread" : "function",
 			       (int32_t)id);
 	else if (type == KTAPE_OBJ_THREAD)
