@@ -115,6 +115,24 @@ void kt_event_record(u32 kind, const struct kt_record *rec)
 }
 
 /**
+ * kt_event_record_in() - kt_event_record() for one session
+ * @session: its number; it stays, and records
+ * @kind: as kt_event_record()
+ * @rec: the record, of an event that the session has the want bit of
+ *
+ * Context: as kt_event_record().
+ */
+void kt_event_record_in(unsigned int session, u32 kind,
+			const struct kt_record *rec)
+{
+	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
+	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
+
+	if (READ_ONCE(cpu->want[opcode]) & BIT(session))
+		put(session, cpu->ring[kind][session], rec, NULL, false);
+}
+
+/**
  * kt_event_record_of() - kt_event_record() about another thread
  * @kind: enum ktape_ring_kind
  * @rec: the record

@@ -100,6 +100,8 @@ void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2);
 void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2,
 		    struct task_struct *other);
 void kt_event_record(u32 kind, const struct kt_record *rec);
+void kt_event_record_in(unsigned int session, u32 kind,
+			const struct kt_record *rec);
 void kt_event_record_of(u32 kind, const struct kt_record *rec,
 			struct task_struct *other);
 void kt_event_losses(struct kt_ring *r);

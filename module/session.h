@@ -69,6 +69,7 @@ struct kt_rings {
  *	comes later that of whoever brings it
  * @active: its want bits are to be set
  * @running: it records; false when the last record was written
+ * @era: of the registry, since when its changes were not recorded
  * @frozen: trace clock at which a full snapshot ends, else 0
  * @shed_percent: of the policy, see uapi/ktape/session.h
  * @stall_ms: of the policy
@@ -104,6 +105,7 @@ struct kt_session {
 	bool account;
 	bool active;
 	bool running;
+	u32 era;
 	u64 frozen;
 	u32 shed_percent;
 	u32 stall_ms;

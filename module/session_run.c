@@ -25,6 +25,7 @@
 #include "event_trigger.h"
 #include "filter.h"
 #include "probe.h"
+#include "registry.h"
 #include "session.h"
 #include "session_trigger.h"
 
@@ -371,6 +372,7 @@ int kt_session_start_locked(struct kt_session *s)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
 	kt_control_profile(s, KTAPE_PHASE_ON, s->told);
 	unlock();
+	kt_registry_tell(s->id, s->era);
 	/* Context records may turn out not to be wanted. */
 	kt_session_probes(NULL);
 	kt_session_watch(s);
@@ -403,6 +405,7 @@ static void stop(struct kt_session *s)
 	lock();
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	s->active = false;
+	s->era = kt_registry_era();
 	want_everywhere(s);
 	synchronize_rcu();
 	/* The counts of a full snapshot are those of its end. */
