@@ -3,7 +3,7 @@
  * Creates, clears and destroys sessions.  Orders:
  *
  *   create	rings, barrier, want bits
- *   destroy	want bits, synchronize_rcu(), irq_work_sync(), rings
+ *   destroy	gone, want bits, synchronize_rcu(), irq_work_sync(), rings
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -228,7 +228,11 @@ void kt_session_destroy(struct kt_session *s)
 {
 	if (IS_ERR_OR_NULL(s))
 		return;
-	kt_session_stop(s);
+	mutex_lock(&kt_session_control);
+	/* A trigger, ours or another's, may wait for the lock to start it. */
+	s->gone = true;
+	kt_session_stop_locked(s);
+	mutex_unlock(&kt_session_control);
 	cancel_delayed_work_sync(&s->look);
 	cancel_delayed_work_sync(&s->watch);
 	kt_session_freeze_exit(s);

@@ -59,7 +59,8 @@ struct kt_rings {
  * @users: open files, and one for who keeps it: the module or its name
  * @files: open files
  * @lingers: its name keeps it
- * @gone: destroyed; it only stays for those who have it open
+ * @gone: destroyed, and never runs again; it only stays for those who have it
+ *	open, or until it is freed
  * @name: or empty
  * @uid: who made it
  * @mode: enum ktape_mode

@@ -9,53 +9,16 @@
 
 #include <ktape/filter.h>
 #include <ktape/mark.h>
-#include <ktape/trigger.h>
 
 #include "kselftest_harness.h"
 
 #include "kt_ledger.h"
 #include "kt_ring.h"
 #include "kt_session.h"
+#include "kt_trigger.h"
 
 #define CPUS_MAX	16
 #define RING		(1 << 20)
-
-static int trigger(int fd, uint32_t op, struct ktape_trigger *t)
-{
-	t->size = sizeof(*t);
-	t->op = op;
-	return kt_ioctl(fd, KTAPE_IOC_TRIGGER, t);
-}
-
-static int tell(int fd, uint32_t id, struct ktape_trigger *t)
-{
-	memset(t, 0, sizeof(*t));
-	t->id = id;
-	return trigger(fd, KTAPE_TRIGGER_GET, t);
-}
-
-/* ADD. Return: its id, or a negative errno. */
-static int add(int fd, const struct ktape_trigger *spec)
-{
-	struct ktape_trigger t = *spec;
-	int ret = trigger(fd, KTAPE_TRIGGER_ADD, &t);
-
-	return ret ? ret : (int)t.id;
-}
-
-static int take_away(int fd, uint32_t id)
-{
-	struct ktape_trigger t = { .id = id };
-
-	return trigger(fd, KTAPE_TRIGGER_REMOVE, &t);
-}
-
-static uint32_t fired(int fd, uint32_t id)
-{
-	struct ktape_trigger t;
-
-	return tell(fd, id, &t) ? ~0U : t.fired;
-}
 
 static bool is_running(int fd)
 {
@@ -166,22 +129,22 @@ TEST_F(trigger, compares)
 		int id;
 
 		t.compare[0] = cases[i].c;
-		id = add(self->fd, &t);
+		id = kt_trigger_add(self->fd, &t);
 		ASSERT_LE(0, id) TH_LOG("case %zu", i);
 		marks(7, 1);
-		EXPECT_EQ(cases[i].fires, fired(self->fd, id)) {
+		EXPECT_EQ(cases[i].fires, kt_trigger_fired(self->fd, id)) {
 			TH_LOG("case %zu", i);
 		}
-		ASSERT_EQ(0, take_away(self->fd, id));
+		ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
 	}
 	/* All of several have to hold. */
 	t.nr_compares = 2;
 	t.compare[0] = (struct ktape_trigger_compare)WORD(0, EQ, 7);
 	t.compare[1] = (struct ktape_trigger_compare)WORD(0, EQ, 8);
-	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	marks(7, 1);
 	marks(8, 1);
-	EXPECT_EQ(0, fired(self->fd, 0));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 }
 
 struct found {
@@ -235,17 +198,17 @@ TEST_F(trigger, nth)
 				   .mark = 4711 };
 	struct found found;
 
-	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	marks(7, 100);
-	EXPECT_EQ(0, fired(self->fd, 0));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	marks(8, 100);
 	marks(7, 9);
-	EXPECT_EQ(0, fired(self->fd, 0));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	marks(7, 1);
-	EXPECT_EQ(1, fired(self->fd, 0));
+	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
 	marks(7, 90);
-	ASSERT_EQ(0, tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(3, t.fired);
 	EXPECT_EQ(100, t.matches);
 	EXPECT_LT(0, t.last);
@@ -258,9 +221,9 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(KTAPE_TRIGGER_EVENT, found.when);
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, found.opcode);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	EXPECT_EQ(0, fired(self->fd, 0));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	marks(7, 20);
-	EXPECT_EQ(2, fired(self->fd, 0));
+	EXPECT_EQ(2, kt_trigger_fired(self->fd, 0));
 }
 
 /* Firings without end are told of now and then, and their number is right. */
@@ -269,10 +232,10 @@ TEST_F(trigger, many)
 	struct ktape_trigger t = { OF_ID(7) };
 	struct found found;
 
-	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	marks(7, 2000);
-	EXPECT_EQ(2000, fired(self->fd, 0));
+	EXPECT_EQ(2000, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	judge(_metadata, self->fd, self->cpus, &found);
 	EXPECT_LE(16, found.triggers);
@@ -306,24 +269,24 @@ TEST_F(trigger, longer)
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	id = add(self->fd, &t);
+	id = kt_trigger_add(self->fd, &t);
 	ASSERT_LE(0, id);
 	sleeps_in_call(1);
 	kt_getppids(100);
-	EXPECT_EQ(0, fired(self->fd, id));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, id));
 	sleeps_in_call(300 * kt_scale());
-	EXPECT_EQ(1, fired(self->fd, id));
-	ASSERT_EQ(0, tell(self->fd, id, &t));
+	EXPECT_EQ(1, kt_trigger_fired(self->fd, id));
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, id, &t));
 	EXPECT_EQ(0, t.missed);
-	ASSERT_EQ(0, take_away(self->fd, id));
+	ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
 	/* Of a pair that a gate hides nothing would be seen. */
 	ASSERT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_FILTER, &f));
 	t = (struct ktape_trigger){ .when = KTAPE_TRIGGER_LONGER,
 				    .opcode = KTAPE_EV_SYS_SPAN,
 				    .duration_ns = 1 };
-	EXPECT_EQ(-EBUSY, add(self->fd, &t));
+	EXPECT_EQ(-EBUSY, kt_trigger_add(self->fd, &t));
 	t.opcode = KTAPE_EV_IRQ_SPAN;
-	EXPECT_EQ(0, add(self->fd, &t));
+	EXPECT_EQ(0, kt_trigger_add(self->fd, &t));
 }
 
 /* Silence is told once, and again after the next event. */
@@ -332,24 +295,24 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	struct ktape_trigger t = { OF_ID(7), .when = KTAPE_TRIGGER_QUIET,
 				   .duration_ns = 300000000ULL * kt_scale() };
 
-	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	usleep(600000 * kt_scale());
-	EXPECT_EQ(0, fired(self->fd, 0));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	/* Others are no reason to be content. */
 	for (int i = 0; i < 10; i++) {
 		marks(8, 1);
 		usleep(100000 * kt_scale());
 	}
-	EXPECT_EQ(1, fired(self->fd, 0));
+	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
 	for (int i = 0; i < 20; i++) {
 		marks(7, 1);
 		usleep(50000 * kt_scale());
 	}
 	/* Unless the machine itself was away that long. */
-	EXPECT_GE(2, fired(self->fd, 0));
+	EXPECT_GE(2, kt_trigger_fired(self->fd, 0));
 	usleep(1000000 * kt_scale());
-	EXPECT_LE(2, fired(self->fd, 0));
+	EXPECT_LE(2, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 }
 
@@ -386,10 +349,10 @@ TEST_F(trigger, sessions)
 	ASSERT_EQ(0, kt_layout(other, &l, NULL, 0));
 	start.target = stop.target = profile.target = l.session;
 	kt_mask_add(profile.mask, KTAPE_EV_IRQ_HANDLER_ENTRY);
-	ASSERT_LE(0, add(self->fd, &start));
-	ASSERT_LE(0, add(self->fd, &stop));
-	ASSERT_LE(0, add(self->fd, &profile));
-	ASSERT_LE(0, add(self->fd, &end));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &start));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &stop));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &profile));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &end));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	EXPECT_FALSE(is_running(other));
 	marks(1, 1);
@@ -425,7 +388,7 @@ TEST_F(trigger, eventfd)
 	uint64_t n;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	marks(8, 10);
 	EXPECT_EQ(0, poll(&p, 1, 100));
@@ -435,7 +398,7 @@ TEST_F(trigger, eventfd)
 		EXPECT_EQ(8, read(fd, &n, sizeof(n)));
 		EXPECT_EQ(1, n);
 	}
-	ASSERT_EQ(0, take_away(self->fd, 0));
+	ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
 	marks(7, 1);
 	EXPECT_EQ(0, poll(&p, 1, 200 * kt_scale()));
 	close(fd);
@@ -477,7 +440,7 @@ static int snapshot_at(int fd, uint64_t before_ms, uint64_t after_ms)
 				   .before_ns = before_ms * 1000000,
 				   .after_ns = after_ms * 1000000 };
 
-	return add(fd, &t);
+	return kt_trigger_add(fd, &t);
 }
 
 /* Values for @ms, or until the session stops. */
@@ -517,7 +480,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	marks(9, 1);
 	busy(self->fd, 100 * ms);
 	EXPECT_FALSE(is_running(self->fd));
-	ASSERT_EQ(0, tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
 	EXPECT_LE(t.before_ns, t.held_ns);
 	EXPECT_EQ(1, t.fired);
@@ -528,7 +491,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	EXPECT_LE(w.fired + ticks(self->fd, ms * 3 / 4), w.last);
 	/* Another start arms it again. */
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, t.fired);
 	marks(9, 1);
@@ -549,7 +512,7 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	marks(1, 5000);
 	marks(9, 1);
 	EXPECT_TRUE(soon(is_stopped, fd));
-	ASSERT_EQ(0, tell(fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_tell(fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_GT(t.before_ns, t.held_ns);
 	close(fd);
@@ -579,19 +542,19 @@ TEST_F(trigger, sixteen)
 	struct ktape_trigger got;
 
 	for (int i = 0; i < KTAPE_TRIGGERS; i++)
-		ASSERT_EQ(i, add(self->fd, &t));
-	EXPECT_EQ(-ENOSPC, add(self->fd, &t));
-	EXPECT_EQ(-EPERM, add(ro, &t));
-	EXPECT_EQ(-EPERM, take_away(ro, 5));
-	EXPECT_EQ(0, tell(ro, 5, &got));
+		ASSERT_EQ(i, kt_trigger_add(self->fd, &t));
+	EXPECT_EQ(-ENOSPC, kt_trigger_add(self->fd, &t));
+	EXPECT_EQ(-EPERM, kt_trigger_add(ro, &t));
+	EXPECT_EQ(-EPERM, kt_trigger_remove(ro, 5));
+	EXPECT_EQ(0, kt_trigger_tell(ro, 5, &got));
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, got.opcode);
-	ASSERT_EQ(0, take_away(self->fd, 5));
-	EXPECT_EQ(-ENOENT, take_away(self->fd, 5));
-	EXPECT_EQ(-ENOENT, tell(self->fd, 5, &got));
+	ASSERT_EQ(0, kt_trigger_remove(self->fd, 5));
+	EXPECT_EQ(-ENOENT, kt_trigger_remove(self->fd, 5));
+	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 5, &got));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	marks(7, 1);
-	EXPECT_EQ(1, fired(self->fd, 15));
-	EXPECT_EQ(5, add(self->fd, &t));
+	EXPECT_EQ(1, kt_trigger_fired(self->fd, 15));
+	EXPECT_EQ(5, kt_trigger_add(self->fd, &t));
 	close(ro);
 }
 
@@ -650,24 +613,24 @@ TEST_F(trigger, refused)
 				   .target = 7 };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		EXPECT_EQ(-EINVAL, add(self->fd, &bad[i])) {
+		EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &bad[i])) {
 			TH_LOG("case %zu", i);
 		}
 	}
-	EXPECT_EQ(-ENOENT, add(self->fd, &t));
+	EXPECT_EQ(-ENOENT, kt_trigger_add(self->fd, &t));
 	t = (struct ktape_trigger){ OF_ID(1), .actions = KTAPE_TRIGGER_NOTIFY,
 				    .eventfd = -1 };
-	EXPECT_EQ(-EBADF, add(self->fd, &t));
+	EXPECT_EQ(-EBADF, kt_trigger_add(self->fd, &t));
 	t.eventfd = self->fd;
-	EXPECT_EQ(-EINVAL, add(self->fd, &t));
-	EXPECT_EQ(-ENOENT, tell(self->fd, 0, &t));
-	EXPECT_EQ(-EINVAL, tell(self->fd, KTAPE_TRIGGERS, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &t));
+	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 0, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger_tell(self->fd, KTAPE_TRIGGERS, &t));
 	memset(&t, 0, sizeof(t));
 	t.when = 1;
-	EXPECT_EQ(-EINVAL, trigger(self->fd, KTAPE_TRIGGER_GET, &t));
-	EXPECT_EQ(-EINVAL, trigger(self->fd, KTAPE_TRIGGER_REMOVE, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, KTAPE_TRIGGER_GET, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, KTAPE_TRIGGER_REMOVE, &t));
 	t.when = 0;
-	EXPECT_EQ(-EINVAL, trigger(self->fd, 3, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, 3, &t));
 }
 
 static void calls(uint64_t n)
@@ -695,17 +658,17 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_loads_start(load, self->cpus, 20000 / kt_scale(), calls));
 	for (int i = 0; i < 30; i++) {
-		int a = add(self->fd, &t), b = add(self->fd, &slow);
+		int a = kt_trigger_add(self->fd, &t), b = kt_trigger_add(self->fd, &slow);
 
 		ASSERT_LE(0, a);
 		ASSERT_LE(0, b);
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 		kt_getppids(20);
-		ASSERT_EQ(0, take_away(self->fd, a));
-		ASSERT_EQ(0, take_away(self->fd, b));
+		ASSERT_EQ(0, kt_trigger_remove(self->fd, a));
+		ASSERT_EQ(0, kt_trigger_remove(self->fd, b));
 	}
 	/* A session may go while its triggers fire. */
-	ASSERT_LE(0, add(self->fd, &t));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_getppids(20);
 	close(self->fd);
