@@ -97,14 +97,14 @@ TEST_F_TIMEOUT(storm, of_itself, 120)
 {
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
-	for (int i = 0; i < 40 / kt_scale(); i++) {
+	for (int i = 0; i < 20 / kt_scale() + 2; i++) {
 		int fd = new_session(self->main, "storm", 0);
 
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, add_start(fd, KTAPE_TRIGGER_SELF));
 		ASSERT_EQ(1, add_quiet(fd));
 		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-		usleep(1000 * i);
+		usleep(2000 * i);
 		close(fd);
 	}
 }
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(storm, of_another, 120)
 	a = new_session(self->main, "starter", 0);
 	ASSERT_LE(0, a);
 	ASSERT_EQ(0, kt_command(a, KTAPE_IOC_START));
-	for (int i = 0; i < 40 / kt_scale(); i++) {
+	for (int i = 0; i < 20 / kt_scale() + 2; i++) {
 		int b = new_session(self->main, "started", 0), id;
 		struct ktape_layout l;
 
@@ -127,7 +127,7 @@ TEST_F_TIMEOUT(storm, of_another, 120)
 		ASSERT_EQ(0, kt_layout(b, &l, NULL, 0));
 		id = add_start(a, l.session);
 		ASSERT_LE(0, id);
-		usleep(1000 * i);
+		usleep(2000 * i);
 		close(b);
 		ASSERT_EQ(0, kt_trigger_remove(a, id));
 	}
@@ -137,7 +137,7 @@ TEST_F_TIMEOUT(storm, of_another, 120)
 /* The module goes while sessions that linger start themselves and each other. */
 TEST_F_TIMEOUT(storm, unload, 120)
 {
-	for (int i = 0; i < 12 / kt_scale() + 1; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct ktape_layout l;
 		int fd = kt_open(O_RDWR), a, b;
 
@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(storm, unload, 120)
 		close(a);
 		close(b);
 		close(fd);
-		usleep(1000 * i);
+		usleep(2000 * i);
 		ASSERT_EQ(0, unload());
 		ASSERT_EQ(0, load());
 	}
