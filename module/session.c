@@ -70,6 +70,35 @@ bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus)
 	return cpu_bytes(extra) + all_bytes() > bytes_allowed(cpus);
 }
 
+static unsigned int cpus_with_rings(const struct kt_session *s)
+{
+	unsigned int cpu, n = 0;
+
+	for_each_possible_cpu(cpu)
+		n += !!s->rings[cpu];
+	return n;
+}
+
+/**
+ * kt_session_has_room() - may one more CPU get rings?
+ * @s: the session
+ *
+ * Context: process context, kt_session_lock.
+ * Return: false if all rings there are and these took more than half of the
+ * memory.
+ */
+bool kt_session_has_room(const struct kt_session *s)
+{
+	u64 all = cpu_bytes(s);
+	unsigned int i;
+
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (cpu_bytes(kt_sessions[i]))
+			all += cpu_bytes(kt_sessions[i]) *
+			       cpus_with_rings(kt_sessions[i]);
+	return !cpu_bytes(s) || all <= bytes_allowed(1);
+}
+
 static u64 bytes_left(void)
 {
 	u64 allowed = bytes_allowed(num_online_cpus()), all = all_bytes();

@@ -214,6 +214,7 @@ bool kt_session_is_implied(unsigned int opcode);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
 bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus);
+bool kt_session_has_room(const struct kt_session *s);
 bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
 void kt_session_want(struct kt_session *s);
 void kt_session_probes(const u64 *extra);

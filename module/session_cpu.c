@@ -141,24 +141,31 @@ void kt_session_remove_rings(struct kt_session *s)
 
 static int cpuhp_state_prepare, cpuhp_state_online;
 
-/* On another CPU, before @cpu runs: a CPU without memory goes unrecorded. */
+/* A CPU without memory for its rings goes unrecorded, and the others say so. */
+static void prepare(struct kt_session *s, unsigned int cpu)
+{
+	bool room = s->rings[cpu] || kt_session_has_room(s);
+
+	if (!room || kt_session_make_rings(s, cpu, NULL)) {
+		pr_warn_ratelimited("session %u: no memory for the rings of CPU %u, what it does is not recorded\n",
+				    s->id, cpu);
+		if (s->running)
+			kt_control_without(s, cpu);
+		return;
+	}
+	kt_session_sheds(s);
+	kt_want_set(s, cpu);
+}
+
+/* On another CPU, before @cpu runs. */
 static int cpu_prepare(unsigned int cpu)
 {
 	unsigned int i;
-	bool room;
 
 	mutex_lock(&kt_session_lock);
-	/* It is not online yet. */
-	room = !kt_session_too_much(NULL, num_online_cpus() + 1);
-	for (i = 0; i < KT_SESSIONS; i++) {
-		if (!kt_sessions[i])
-			continue;
-		if (!room || kt_session_make_rings(kt_sessions[i], cpu, NULL))
-			pr_warn_once("no memory for the rings of CPU %u\n",
-				     cpu);
-		kt_session_sheds(kt_sessions[i]);
-		kt_want_set(kt_sessions[i], cpu);
-	}
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (kt_sessions[i])
+			prepare(kt_sessions[i], cpu);
 	mutex_unlock(&kt_session_lock);
 	return 0;
 }
