@@ -13,6 +13,7 @@
 #include <ktape/session.h>
 
 #include "event.h"
+#include "event_trigger.h"
 #include "filter.h"
 
 /**
@@ -279,6 +280,14 @@ kt_session_filters(const struct kt_session *s)
 {
 	return rcu_dereference_protected(kt_filters[s->id],
 					 lockdep_is_held(&kt_session_lock));
+}
+
+/* The triggers of a session, or NULL.  With kt_session_control. */
+static inline const struct kt_triggers *
+kt_session_triggers(const struct kt_session *s)
+{
+	return rcu_dereference_protected(kt_triggers[s->id],
+					 lockdep_is_held(&kt_session_control));
 }
 
 static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)

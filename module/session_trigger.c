@@ -64,15 +64,9 @@ static struct kt_armed *armed(struct kt_trigger *t)
 	return container_of(t, struct kt_armed, trigger);
 }
 
-static struct kt_triggers *triggers_of(const struct kt_session *s)
-{
-	return rcu_dereference_protected(kt_triggers[s->id],
-					 lockdep_is_held(&kt_session_control));
-}
-
 static struct kt_armed *find(const struct kt_session *s, u32 id)
 {
-	const struct kt_triggers *all = triggers_of(s);
+	const struct kt_triggers *all = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++)
@@ -270,7 +264,7 @@ static void reset(struct kt_armed *a)
  */
 void kt_session_triggers_arm(struct kt_session *s)
 {
-	const struct kt_triggers *all = triggers_of(s);
+	const struct kt_triggers *all = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++) {
@@ -290,7 +284,7 @@ void kt_session_triggers_arm(struct kt_session *s)
  */
 void kt_session_triggers_watch(struct kt_session *s)
 {
-	const struct kt_triggers *all = triggers_of(s);
+	const struct kt_triggers *all = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++) {
@@ -304,7 +298,7 @@ void kt_session_triggers_watch(struct kt_session *s)
 /* In the place of those in force; with kt_session_control. */
 static void publish(struct kt_session *s, struct kt_triggers *next)
 {
-	struct kt_triggers *old = triggers_of(s);
+	const struct kt_triggers *old = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; next && i < next->nr; i++)
@@ -405,7 +399,7 @@ static bool has_gate(const struct kt_session *s, u32 span)
 static int add(struct kt_session *s, struct kt_armed *a)
 {
 	struct ktape_trigger *spec = &a->trigger.spec;
-	const struct kt_triggers *old = triggers_of(s);
+	const struct kt_triggers *old = kt_session_triggers(s);
 	struct kt_triggers *new;
 	int ret;
 
@@ -501,7 +495,7 @@ int kt_session_trigger_tell(struct kt_session *s, struct ktape_trigger *to)
 /* Out of the list. Return: NULL and an error, or the trigger, for free_armed(). */
 static struct kt_armed *take_out(struct kt_session *s, u32 id, int *ret)
 {
-	const struct kt_triggers *old = triggers_of(s);
+	const struct kt_triggers *old = kt_session_triggers(s);
 	struct kt_armed *a = find(s, id);
 	struct kt_triggers *new;
 	unsigned int i;
@@ -553,11 +547,11 @@ int kt_session_trigger_remove(struct kt_session *s, u32 id)
  */
 void kt_session_triggers_exit(struct kt_session *s)
 {
-	struct kt_triggers *all;
+	const struct kt_triggers *all;
 	unsigned int i;
 
 	mutex_lock(&kt_session_control);
-	all = triggers_of(s);
+	all = kt_session_triggers(s);
 	RCU_INIT_POINTER(kt_triggers[s->id], NULL);
 	mutex_unlock(&kt_session_control);
 	if (!all)

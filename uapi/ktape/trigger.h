@@ -21,7 +21,9 @@
  * enum ktape_trigger_when - the condition
  * @KTAPE_TRIGGER_EVENT: an event that compares as asked
  * @KTAPE_TRIGGER_LONGER: a pair of events of at least that duration; the opcode is
- *	that of the pair's span.  Both events of the pair have to be recorded
+ *	that of the pair's span.  Both events of the pair have to be recorded: one
+ *	of which a filter or a limit holds an event back, or that is open while
+ *	profile or filters change, fires nothing
  * @KTAPE_TRIGGER_QUIET: no such event for that long; once for each silence, and
  *	within a tenth of it or a tick of the kernel
  */
@@ -147,7 +149,8 @@ enum ktape_trigger_op {
  * as all but @id.  EINVAL: a number is out of range, or a member that the
  * condition or the actions do not take is not zero; ENOENT: no such trigger, or
  * no session @target; ENOSPC: there are KTAPE_TRIGGERS; EBADF, EINVAL: the
- * eventfd; EBUSY: LONGER, and the pair has a gate in this session.
+ * eventfd; EBUSY: LONGER, and the pair has a gate in this session; the gate cannot
+ * be set either while such a trigger is there (ktape/filter.h).
  */
 struct ktape_trigger {
 	__u32 size;
