@@ -323,6 +323,7 @@ void kt_session_forget(struct kt_session *s)
 			spin_unlock(&s->reader_lock);
 		}
 	}
+	s->began = kt_clock();
 }
 
 /**

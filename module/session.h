@@ -71,6 +71,8 @@ struct kt_rings {
  *	comes later that of whoever brings it
  * @active: its want bits are to be set
  * @running: it records; false when the last record was written
+ * @began: trace clock of its last start or clear: what is older is not in the rings,
+ *	or not to be read, or stands before a time without a record
  * @frozen: trace clock at which a full snapshot ends, else 0
  * @shed_percent: of the policy, see uapi/ktape/session.h
  * @stall_ms: of the policy
@@ -106,6 +108,7 @@ struct kt_session {
 	bool account;
 	bool active;
 	bool running;
+	u64 began;
 	u64 frozen;
 	u32 shed_percent;
 	u32 stall_ms;

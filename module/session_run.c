@@ -365,6 +365,7 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_control_ledger(s, KT_LEDGER_START);
 	s->active = true;
 	kt_session_want(s);
+	s->began = kt_clock();
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
 	if (f)

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include <ktape/filter.h>
-#include <ktape/mark.h>
 
 #include "kselftest_harness.h"
 
@@ -19,53 +18,6 @@
 
 #define CPUS_MAX	16
 #define RING		(1 << 20)
-
-static bool is_running(int fd)
-{
-	struct ktape_layout l;
-
-	return !kt_layout(fd, &l, NULL, 0) && l.running;
-}
-
-/* Works take their time. */
-static bool soon(bool (*is)(int fd), int fd)
-{
-	for (int i = 0; i < 500 * kt_scale(); i++) {
-		if (is(fd))
-			return true;
-		usleep(10000);
-	}
-	return false;
-}
-
-static bool is_stopped(int fd)
-{
-	return !is_running(fd);
-}
-
-static int mark(uint32_t id)
-{
-	struct ktape_mark m = { .size = sizeof(m), .opcode = KTAPE_EV_MARK_VALUE,
-				.id = id, .value = -5 };
-	static int fd = -1;
-
-	if (fd < 0)
-		fd = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
-	return kt_ioctl(fd, KTAPE_MARK_IOC_MARK, &m);
-}
-
-/* @n values of marker @id. */
-static void marks(uint32_t id, int n)
-{
-	while (n--)
-		mark(id);
-}
-
-#define WORD(n, how, v) \
-	{ .word = n, .width = 32, .op = KTAPE_COMPARE_##how, .value = v }
-/* A value marker with this id. */
-#define OF_ID(n)	.opcode = KTAPE_EV_MARK_VALUE, .nr_compares = 1, \
-			.compare = { WORD(0, EQ, n) }
 
 FIXTURE(trigger) {
 	int main, fd, cpus;
@@ -99,13 +51,13 @@ TEST_F(trigger, compares)
 		struct ktape_trigger_compare c;
 		uint32_t fires;
 	} cases[] = {
-		{ WORD(0, EQ, 7), 1 },	{ WORD(0, EQ, 8), 0 },
-		{ WORD(0, NE, 8), 1 },	{ WORD(0, NE, 7), 0 },
-		{ WORD(0, LT, 8), 1 },	{ WORD(0, LT, 7), 0 },
-		{ WORD(0, LE, 7), 1 },	{ WORD(0, LE, 6), 0 },
-		{ WORD(0, GT, 6), 1 },	{ WORD(0, GT, 7), 0 },
-		{ WORD(0, GE, 7), 1 },	{ WORD(0, GE, 8), 0 },
-		{ WORD(0, ANY, 4), 1 }, { WORD(0, ANY, 8), 0 },
+		{ KT_WORD(0, EQ, 7), 1 },	{ KT_WORD(0, EQ, 8), 0 },
+		{ KT_WORD(0, NE, 8), 1 },	{ KT_WORD(0, NE, 7), 0 },
+		{ KT_WORD(0, LT, 8), 1 },	{ KT_WORD(0, LT, 7), 0 },
+		{ KT_WORD(0, LE, 7), 1 },	{ KT_WORD(0, LE, 6), 0 },
+		{ KT_WORD(0, GT, 6), 1 },	{ KT_WORD(0, GT, 7), 0 },
+		{ KT_WORD(0, GE, 7), 1 },	{ KT_WORD(0, GE, 8), 0 },
+		{ KT_WORD(0, ANY, 4), 1 }, { KT_WORD(0, ANY, 8), 0 },
 		{ { 0, 1, 2, KTAPE_COMPARE_EQ, 3 }, 1 },
 		{ { 0, 3, 2, KTAPE_COMPARE_EQ, 0 }, 1 },
 		/* The value is -5. */
@@ -118,7 +70,7 @@ TEST_F(trigger, compares)
 		{ { 7, 0, 20, KTAPE_COMPARE_EQ, 0 }, 1 },
 		{ { 7, 0, 20, KTAPE_COMPARE_ANY, 0xfffff }, 0 },
 		/* It has three words. */
-		{ WORD(3, GE, 0), 0 },
+		{ KT_WORD(3, GE, 0), 0 },
 		{ { 2, 0, 64, KTAPE_COMPARE_GE, 0 }, 0 },
 	};
 	struct ktape_trigger t = { .opcode = KTAPE_EV_MARK_VALUE,
@@ -131,7 +83,7 @@ TEST_F(trigger, compares)
 		t.compare[0] = cases[i].c;
 		id = kt_trigger_add(self->fd, &t);
 		ASSERT_LE(0, id) TH_LOG("case %zu", i);
-		marks(7, 1);
+		kt_marks(7, 1);
 		EXPECT_EQ(cases[i].fires, kt_trigger_fired(self->fd, id)) {
 			TH_LOG("case %zu", i);
 		}
@@ -139,11 +91,11 @@ TEST_F(trigger, compares)
 	}
 	/* All of several have to hold. */
 	t.nr_compares = 2;
-	t.compare[0] = (struct ktape_trigger_compare)WORD(0, EQ, 7);
-	t.compare[1] = (struct ktape_trigger_compare)WORD(0, EQ, 8);
+	t.compare[0] = (struct ktape_trigger_compare)KT_WORD(0, EQ, 7);
+	t.compare[1] = (struct ktape_trigger_compare)KT_WORD(0, EQ, 8);
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
-	marks(7, 1);
-	marks(8, 1);
+	kt_marks(7, 1);
+	kt_marks(8, 1);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 }
 
@@ -193,21 +145,21 @@ static void judge(struct __test_metadata *_metadata, int fd, int cpus,
 /* Every 10th, three times; again after a start; marks stand behind the event. */
 TEST_F(trigger, nth)
 {
-	struct ktape_trigger t = { OF_ID(7), .nth = 10, .limit = 3,
+	struct ktape_trigger t = { KT_OF_ID(7), .nth = 10, .limit = 3,
 				   .actions = KTAPE_TRIGGER_MARK,
 				   .mark = 4711 };
 	struct found found;
 
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
-	marks(7, 100);
+	kt_marks(7, 100);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(8, 100);
-	marks(7, 9);
+	kt_marks(8, 100);
+	kt_marks(7, 9);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
-	marks(7, 1);
+	kt_marks(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
-	marks(7, 90);
+	kt_marks(7, 90);
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(3, t.fired);
 	EXPECT_EQ(100, t.matches);
@@ -222,19 +174,19 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, found.opcode);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
-	marks(7, 20);
+	kt_marks(7, 20);
 	EXPECT_EQ(2, kt_trigger_fired(self->fd, 0));
 }
 
 /* Firings without end are told of now and then, and their number is right. */
 TEST_F(trigger, many)
 {
-	struct ktape_trigger t = { OF_ID(7) };
+	struct ktape_trigger t = { KT_OF_ID(7) };
 	struct found found;
 
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(7, 2000);
+	kt_marks(7, 2000);
 	EXPECT_EQ(2000, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	judge(_metadata, self->fd, self->cpus, &found);
@@ -292,7 +244,7 @@ TEST_F(trigger, longer)
 /* Silence is told once, and again after the next event. */
 TEST_F_TIMEOUT(trigger, quiet, 60)
 {
-	struct ktape_trigger t = { OF_ID(7), .when = KTAPE_TRIGGER_QUIET,
+	struct ktape_trigger t = { KT_OF_ID(7), .when = KTAPE_TRIGGER_QUIET,
 				   .duration_ns = 300000000ULL * kt_scale() };
 
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
@@ -301,12 +253,12 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	/* Others are no reason to be content. */
 	for (int i = 0; i < 10; i++) {
-		marks(8, 1);
+		kt_marks(8, 1);
 		usleep(100000 * kt_scale());
 	}
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
 	for (int i = 0; i < 20; i++) {
-		marks(7, 1);
+		kt_marks(7, 1);
 		usleep(50000 * kt_scale());
 	}
 	/* Unless the machine itself was away that long. */
@@ -333,13 +285,13 @@ static bool has_irqs(int fd)
 /* Another session starts, changes its profile, stops; then our own stops. */
 TEST_F(trigger, sessions)
 {
-	struct ktape_trigger start = { OF_ID(1), .limit = 1,
+	struct ktape_trigger start = { KT_OF_ID(1), .limit = 1,
 				       .actions = KTAPE_TRIGGER_START };
-	struct ktape_trigger stop = { OF_ID(2), .limit = 1,
+	struct ktape_trigger stop = { KT_OF_ID(2), .limit = 1,
 				      .actions = KTAPE_TRIGGER_STOP };
-	struct ktape_trigger profile = { OF_ID(3), .limit = 1,
+	struct ktape_trigger profile = { KT_OF_ID(3), .limit = 1,
 					 .actions = KTAPE_TRIGGER_PROFILE };
-	struct ktape_trigger end = { OF_ID(4), .actions = KTAPE_TRIGGER_STOP,
+	struct ktape_trigger end = { KT_OF_ID(4), .actions = KTAPE_TRIGGER_STOP,
 				     .target = KTAPE_TRIGGER_SELF };
 	struct ktape_layout l;
 	int other = kt_named(self->main, "other", KTAPE_MODE_OVERWRITE, 16384,
@@ -354,17 +306,17 @@ TEST_F(trigger, sessions)
 	ASSERT_LE(0, kt_trigger_add(self->fd, &profile));
 	ASSERT_LE(0, kt_trigger_add(self->fd, &end));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	EXPECT_FALSE(is_running(other));
-	marks(1, 1);
-	EXPECT_TRUE(soon(is_running, other));
+	EXPECT_FALSE(kt_is_running(other));
+	kt_marks(1, 1);
+	EXPECT_TRUE(kt_soon(kt_is_running, other));
 	EXPECT_FALSE(has_irqs(other));
-	marks(3, 1);
-	EXPECT_TRUE(soon(has_irqs, other));
-	marks(2, 1);
-	EXPECT_TRUE(soon(is_stopped, other));
-	EXPECT_TRUE(is_running(self->fd));
-	marks(4, 1);
-	EXPECT_TRUE(soon(is_stopped, self->fd));
+	kt_marks(3, 1);
+	EXPECT_TRUE(kt_soon(has_irqs, other));
+	kt_marks(2, 1);
+	EXPECT_TRUE(kt_soon(kt_is_stopped, other));
+	EXPECT_TRUE(kt_is_running(self->fd));
+	kt_marks(4, 1);
+	EXPECT_TRUE(kt_soon(kt_is_stopped, self->fd));
 	/* A session that is gone is not taken for its successor. */
 	close(other);
 	other = kt_named(self->main, "next", KTAPE_MODE_OVERWRITE, 16384, 4096,
@@ -373,16 +325,16 @@ TEST_F(trigger, sessions)
 	ASSERT_EQ(0, kt_layout(other, &l, NULL, 0));
 	EXPECT_EQ(start.target, l.session);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(1, 1);
+	kt_marks(1, 1);
 	usleep(200000 * kt_scale());
-	EXPECT_FALSE(is_running(other));
+	EXPECT_FALSE(kt_is_running(other));
 	close(other);
 }
 
 TEST_F(trigger, eventfd)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct ktape_trigger t = { OF_ID(7), .actions = KTAPE_TRIGGER_NOTIFY,
+	struct ktape_trigger t = { KT_OF_ID(7), .actions = KTAPE_TRIGGER_NOTIFY,
 				   .eventfd = fd };
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t n;
@@ -390,16 +342,16 @@ TEST_F(trigger, eventfd)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(8, 10);
+	kt_marks(8, 10);
 	EXPECT_EQ(0, poll(&p, 1, 100));
 	for (int i = 0; i < 3; i++) {
-		marks(7, 1);
+		kt_marks(7, 1);
 		EXPECT_EQ(1, poll(&p, 1, 5000 * kt_scale()));
 		EXPECT_EQ(8, read(fd, &n, sizeof(n)));
 		EXPECT_EQ(1, n);
 	}
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
-	marks(7, 1);
+	kt_marks(7, 1);
 	EXPECT_EQ(0, poll(&p, 1, 200 * kt_scale()));
 	close(fd);
 }
@@ -435,7 +387,7 @@ static uint64_t ticks(int fd, uint64_t ms)
 
 static int snapshot_at(int fd, uint64_t before_ms, uint64_t after_ms)
 {
-	struct ktape_trigger t = { OF_ID(9), .limit = 1,
+	struct ktape_trigger t = { KT_OF_ID(9), .limit = 1,
 				   .actions = KTAPE_TRIGGER_SNAPSHOT,
 				   .before_ns = before_ms * 1000000,
 				   .after_ns = after_ms * 1000000 };
@@ -446,8 +398,8 @@ static int snapshot_at(int fd, uint64_t before_ms, uint64_t after_ms)
 /* Values for @ms, or until the session stops. */
 static void busy(int fd, int ms)
 {
-	for (int i = 0; i < ms / 10 && is_running(fd); i++) {
-		marks(1, 5);
+	for (int i = 0; i < ms / 10 && kt_is_running(fd); i++) {
+		kt_marks(1, 5);
 		usleep(10000);
 	}
 }
@@ -477,9 +429,9 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	ASSERT_EQ(0, snapshot_at(self->fd, ms, ms));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	busy(self->fd, 2 * ms);
-	marks(9, 1);
+	kt_marks(9, 1);
 	busy(self->fd, 100 * ms);
-	EXPECT_FALSE(is_running(self->fd));
+	EXPECT_FALSE(kt_is_running(self->fd));
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
 	EXPECT_LE(t.before_ns, t.held_ns);
@@ -494,8 +446,8 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, t.fired);
-	marks(9, 1);
-	EXPECT_TRUE(soon(is_stopped, self->fd));
+	kt_marks(9, 1);
+	EXPECT_TRUE(kt_soon(kt_is_stopped, self->fd));
 }
 
 /* Rings that do not reach back so far: it says so. */
@@ -509,9 +461,9 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_MARK_VALUE)));
 	ASSERT_EQ(0, snapshot_at(fd, 3600000, 0));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-	marks(1, 5000);
-	marks(9, 1);
-	EXPECT_TRUE(soon(is_stopped, fd));
+	kt_marks(1, 5000);
+	kt_marks(9, 1);
+	EXPECT_TRUE(kt_soon(kt_is_stopped, fd));
 	ASSERT_EQ(0, kt_trigger_tell(fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_GT(t.before_ns, t.held_ns);
@@ -525,19 +477,19 @@ TEST_F_TIMEOUT(trigger, snapshot_forgotten, 60)
 
 	ASSERT_EQ(0, snapshot_at(self->fd, 0, ms));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(9, 1);
+	kt_marks(9, 1);
 	usleep(50000);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	usleep(2000 * ms);
-	EXPECT_TRUE(is_running(self->fd));
+	EXPECT_TRUE(kt_is_running(self->fd));
 }
 
 /* ---- limits ----------------------------------------------------------------- */
 
 TEST_F(trigger, sixteen)
 {
-	const struct ktape_trigger t = { OF_ID(7) };
+	const struct ktape_trigger t = { KT_OF_ID(7) };
 	int ro = kt_attach(self->main, "trigger", KTAPE_OPEN_READONLY);
 	struct ktape_trigger got;
 
@@ -552,7 +504,7 @@ TEST_F(trigger, sixteen)
 	EXPECT_EQ(-ENOENT, kt_trigger_remove(self->fd, 5));
 	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 5, &got));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(7, 1);
+	kt_marks(7, 1);
 	EXPECT_EQ(1, kt_trigger_fired(self->fd, 15));
 	EXPECT_EQ(5, kt_trigger_add(self->fd, &t));
 	close(ro);
@@ -566,33 +518,33 @@ TEST_F(trigger, refused)
 		{ .opcode = 1000 },
 		{ .opcode = KTAPE_EV_SYS_SPAN },
 		{ .opcode = KTAPE_EV_KERNEL_STACK },
-		{ OF_ID(1), .when = 3 },
-		{ OF_ID(1), .id = 1 },
-		{ OF_ID(1), .nth = 0x80000000 },
-		{ OF_ID(1), .limit = 0x80000000 },
-		{ OF_ID(1), .duration_ns = 1 },
-		{ OF_ID(1), .mark = 1 },
-		{ OF_ID(1), .eventfd = 1 },
-		{ OF_ID(1), .target = 1 },
-		{ OF_ID(1), .before_ns = 1 },
-		{ OF_ID(1), .after_ns = 1 },
-		{ OF_ID(1), .mask = { 1ULL << 40 } },
-		{ OF_ID(1), .actions = 64 },
-		{ OF_ID(1), .matches = 1 },
-		{ OF_ID(1), .fired = 1 },
-		{ OF_ID(1), .last = 1 },
-		{ OF_ID(1), .actions = KTAPE_TRIGGER_START, .target = 8 },
-		{ OF_ID(1), .actions = KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP },
-		{ OF_ID(1), .actions = KTAPE_TRIGGER_PROFILE, .mask = { 1 } },
-		{ OF_ID(1), .actions = KTAPE_TRIGGER_SNAPSHOT,
+		{ KT_OF_ID(1), .when = 3 },
+		{ KT_OF_ID(1), .id = 1 },
+		{ KT_OF_ID(1), .nth = 0x80000000 },
+		{ KT_OF_ID(1), .limit = 0x80000000 },
+		{ KT_OF_ID(1), .duration_ns = 1 },
+		{ KT_OF_ID(1), .mark = 1 },
+		{ KT_OF_ID(1), .eventfd = 1 },
+		{ KT_OF_ID(1), .target = 1 },
+		{ KT_OF_ID(1), .before_ns = 1 },
+		{ KT_OF_ID(1), .after_ns = 1 },
+		{ KT_OF_ID(1), .mask = { 1ULL << 40 } },
+		{ KT_OF_ID(1), .actions = 64 },
+		{ KT_OF_ID(1), .matches = 1 },
+		{ KT_OF_ID(1), .fired = 1 },
+		{ KT_OF_ID(1), .last = 1 },
+		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_START, .target = 8 },
+		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP },
+		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_PROFILE, .mask = { 1 } },
+		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_SNAPSHOT,
 		  .after_ns = KTAPE_TRIGGER_NS_MAX + 1 },
-		{ OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .duration_ns = 1000 },
-		{ OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .nth = 1,
+		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .duration_ns = 1000 },
+		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .nth = 1,
 		  .duration_ns = 1000000000 },
-		{ OF_ID(1), .when = KTAPE_TRIGGER_LONGER, .duration_ns = 1000 },
+		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_LONGER, .duration_ns = 1000 },
 		{ .opcode = KTAPE_EV_SYS_SPAN, .when = KTAPE_TRIGGER_LONGER },
 		{ .opcode = KTAPE_EV_MARK, .nr_compares = 5 },
-		{ .opcode = KTAPE_EV_MARK, .compare = { WORD(0, EQ, 1) } },
+		{ .opcode = KTAPE_EV_MARK, .compare = { KT_WORD(0, EQ, 1) } },
 		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1 },
 		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
 		  .compare = { { 8, 0, 32, 0, 0 } } },
@@ -609,7 +561,7 @@ TEST_F(trigger, refused)
 		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
 		  .compare = { { 0, 0, 32, 0x200, 0 } } },
 	};
-	struct ktape_trigger t = { OF_ID(1), .actions = KTAPE_TRIGGER_START,
+	struct ktape_trigger t = { KT_OF_ID(1), .actions = KTAPE_TRIGGER_START,
 				   .target = 7 };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -618,7 +570,7 @@ TEST_F(trigger, refused)
 		}
 	}
 	EXPECT_EQ(-ENOENT, kt_trigger_add(self->fd, &t));
-	t = (struct ktape_trigger){ OF_ID(1), .actions = KTAPE_TRIGGER_NOTIFY,
+	t = (struct ktape_trigger){ KT_OF_ID(1), .actions = KTAPE_TRIGGER_NOTIFY,
 				    .eventfd = -1 };
 	EXPECT_EQ(-EBADF, kt_trigger_add(self->fd, &t));
 	t.eventfd = self->fd;

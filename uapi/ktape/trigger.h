@@ -84,8 +84,9 @@ struct ktape_trigger_compare {
  * @KTAPE_TRIGGER_SNAPSHOT: stop the trigger's own session @after_ns later, so
  *	that its rings hold what was before and after
  * @KTAPE_TRIGGER_PROFILE: @target gets the profile @mask
- * @KTAPE_TRIGGER_NOTIFY: signal @eventfd, behind all other actions but SNAPSHOT
- *	with a time after; several firings may be one signal
+ * @KTAPE_TRIGGER_NOTIFY: signal @eventfd, behind all other actions; several firings
+ *	may be one signal.  With SNAPSHOT there is one when the session was stopped
+ *	for it (KTAPE_TRIGGER_DONE), and none if somebody else stopped it before
  *
  * Each firing leaves a trigger record in the control ring, without any of these
  * too; after the 16th since a start at most ten a second, so that they do not push
@@ -143,7 +144,7 @@ enum ktape_trigger_op {
  * @missed: out: LONGER: pairs that found no room to be followed, in all
  * @last: out: trace clock of the last firing, 0: none
  * @held_ns: out: SNAPSHOT done: how far the rings reached back at the stop, at
- *	most an hour
+ *	most to the session's last start or CLEAR, and an hour
  *
  * Members that are told are zero when they are given; GET and REMOVE take zero
  * as all but @id.  EINVAL: a number is out of range, or a member that the
