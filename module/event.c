@@ -70,8 +70,10 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		rcu_dereference_sched(kt_triggers[session]);
 
 	kt_count(&r->page->emitted[rec->class]);
-	if (unlikely(f) && !kt_filter_pass(f, r, rec, other))
+	if (unlikely(f) && !kt_filter_pass(f, r, rec, other)) {
+		kt_triggers_held(t, rec);
 		return;
+	}
 	if (unlikely(kt_nmi_unsafe())) {
 		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
 		return;

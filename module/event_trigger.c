@@ -260,6 +260,65 @@ void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
 }
 
 /**
+ * kt_triggers_held() - a filter or a limit holds an event back
+ * @all: the triggers of its session, or NULL
+ * @rec: the event
+ *
+ * The pair of which it is has no end, or another one than that which comes next.
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_triggers_held(const struct kt_triggers *all,
+		      const struct kt_record *rec)
+{
+	unsigned int i;
+
+	if (!all || !kt_triggers_look_at(all, rec->code & (KTAPE_OPCODES - 1)))
+		return;
+	for (i = 0; i < all->nr; i++)
+		if (all->trigger[i]->gates)
+			kt_gates_held(all->trigger[i]->gates, rec);
+}
+
+/**
+ * kt_triggers_renew_gates() - pairs that are open now have no end
+ * @all: the triggers of a session, or NULL
+ *
+ * Context: process context with kt_session_control.
+ */
+void kt_triggers_renew_gates(const struct kt_triggers *all)
+{
+	unsigned int i;
+
+	for (i = 0; all && i < all->nr; i++)
+		if (all->trigger[i]->gates)
+			kt_gates_renew(all->trigger[i]->gates);
+}
+
+/**
+ * kt_triggers_follow() - does a trigger wait for a pair with a gate?
+ * @all: the triggers of a session, or NULL
+ * @gates: filters that hold pairs back
+ *
+ * Context: process context with kt_session_control.
+ * Return: true or false.
+ */
+bool kt_triggers_follow(const struct kt_triggers *all,
+			const struct kt_gates *gates)
+{
+	const struct kt_trigger *t;
+	unsigned int i;
+
+	for (i = 0; all && i < all->nr; i++) {
+		t = all->trigger[i];
+		if (t->gates &&
+		    kt_gates_have(gates, kt_gates_end_of(t->spec.opcode)))
+			return true;
+	}
+	return false;
+}
+
+/**
  * kt_trigger_thread_exits() - a thread does not return from its system call
  * @p: the thread that runs
  *

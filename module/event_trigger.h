@@ -65,6 +65,11 @@ static inline bool kt_triggers_look_at(const struct kt_triggers *all,
 
 void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
 		     const struct kt_record *rec);
+void kt_triggers_held(const struct kt_triggers *all,
+		      const struct kt_record *rec);
+void kt_triggers_renew_gates(const struct kt_triggers *all);
+bool kt_triggers_follow(const struct kt_triggers *all,
+			const struct kt_gates *gates);
 void kt_trigger_fire(struct kt_trigger *t, unsigned int session);
 int kt_trigger_gate_of(u32 span);
 void kt_trigger_mask(const struct ktape_trigger *spec, u64 *mask);

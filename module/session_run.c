@@ -380,6 +380,7 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_control_ledger(s, KT_LEDGER_START);
 	s->active = true;
 	kt_session_want(s);
+	s->began = kt_clock();
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
 	if (f)
@@ -500,10 +501,15 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 	if (s->running) {
 		/* With the lock: a CPU that comes now tells what is in force. */
 		memcpy(s->told, told, sizeof(s->told));
-		if (added || removed)
+		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
+			kt_triggers_renew_gates(kt_session_triggers(s));
+		}
 		kt_session_want(s);
 		synchronize_rcu();
+		/* CPUs changed one by one: what began meanwhile may have ended. */
+		if (added || removed)
+			kt_triggers_renew_gates(kt_session_triggers(s));
 		if (added)
 			kt_control_profile(s, KTAPE_PHASE_ON, s->told);
 	}

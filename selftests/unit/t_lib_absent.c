@@ -193,12 +193,13 @@ static void test_questions(void)
 		      sum.others[i]);
 }
 
-/* Has something happened between @from and now?  On CPU 0. */
-static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
+/* Has something happened?  With a negative @cpu on any. */
+static unsigned int verdict_of(struct sim *s, int cpu, uint64_t from,
+			       uint64_t to)
 {
 	const struct ktape_absence q = {
 		.opcode = KTAPE_EV_SIGNAL_DELIVER, .from = from, .to = to,
-		.one_cpu = true,
+		.one_cpu = cpu >= 0, .cpu = cpu >= 0 ? (uint32_t)cpu : 0,
 	};
 	const char *dir = trace_folder();
 	struct ktape_error error;
@@ -213,6 +214,11 @@ static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
 	ktape_verify_close(v);
 	trace_remove(dir);
 	return said;
+}
+
+static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
+{
+	return verdict_of(s, 0, from, to);
 }
 
 static void signal_now(struct sim *s)
@@ -364,6 +370,32 @@ static void test_frozen(void)
 	sim_free(s);
 }
 
+/* A CPU of which there is nothing but that it has no rings. */
+static void test_without(void)
+{
+	const uint32_t cpu = SIM_CPUS + 1;
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_CPU_WITHOUT, .args = &cpu, .nargs = 1,
+	};
+	struct sim *s = begin();
+	uint64_t at = s->now;
+
+	for (unsigned int i = 0; i < SIM_CPUS; i++)
+		sim_control(s, i, &rec);
+	sim_work(s, 100);
+	end(s);
+	check_equal(verdict_of(s, -1, at - 500, at), KTAPE_ABSENT_PROVED);
+	check_equal(verdict_of(s, -1, at - 500, at + 500),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(verdict_of(s, -1, at + 500, at + 1000),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	/* Of the others it is known. */
+	check_equal(verdict_of(s, 0, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
+	check_equal(verdict_of(s, (int)cpu, at - 500, at),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	sim_free(s);
+}
+
 /* Questions that a trace cannot answer are refused. */
 static void test_refused(void)
 {
@@ -424,6 +456,7 @@ int main(int argc, char **argv)
 		{ "a reader that came late", test_late },
 		{ "a filter whose marker is missing", test_unseen_filter },
 		{ "the end of a full snapshot", test_frozen },
+		{ "a CPU without rings", test_without },
 		{ "questions that are refused", test_refused },
 		{ "ticks of a time", test_ticks },
 	};

@@ -235,6 +235,15 @@ static bool is_worse(unsigned int a, unsigned int b)
 	return rank[a] > rank[b];
 }
 
+/*
+ * Did it run without rings in the asked time?  If it gets them later its own
+ * markers tell from when on.
+ */
+static bool is_without(const struct ktape_verify *v, unsigned int cpu)
+{
+	return v->without[cpu] && v->without[cpu] < v->question.to;
+}
+
 unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 				  const char **why)
 {
@@ -252,7 +261,7 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 	for (unsigned int i = 0; cpu < 0 && i < KT_CPUS_MAX; i++) {
 		unsigned int here = verdict_on(verify, verify->cpus[i]);
 
-		if (!verify->cpus[i])
+		if (!verify->cpus[i] && !is_without(verify, i))
 			continue;
 		any = true;
 		if (is_worse(here, verdict))
