@@ -62,7 +62,8 @@ enum ktape_persist_state {
  * @rings_crc32c: CRC32C of the table of rings
  * @metadata_crc32c: CRC32C of the metadata
  * @pos_bits: 64, or 32 where positions and counts have 32 bits
- * @reserved: zero
+ * @sequence: the later of the two halves has the higher one, also where no clock
+ *	tells; counts on beyond the largest; 0: not told
  * @state: enum ktape_persist_state, changes while it is in use
  * @pad: zero
  */
@@ -90,7 +91,7 @@ struct ktape_persist {
 	__u32 rings_crc32c;
 	__u32 metadata_crc32c;
 	__u32 pos_bits;
-	__u32 reserved;
+	__u32 sequence;
 	__u32 state;
 	__u32 pad;
 };
