@@ -419,7 +419,7 @@ TEST(refusals)
 		{ "persist=0x18000000", "not ADDRESS,SIZE" },
 		{ "persist=0x18000000,", "not ADDRESS,SIZE" },
 		{ "persist=0x18000000,4M,", "not ADDRESS,SIZE" },
-		{ "persist=0xfffffffffffff000,8K", "beyond all addresses" },
+		{ "persist=0xffffffffffffc000,64K", "beyond all addresses" },
 		{ "persist=nobody", "no reserved memory of this name" },
 		{ "persist=0x18000000,8K", "it is too small" },
 		{ "persist=0x18000000,64K", "no session with" },
