@@ -74,6 +74,8 @@ unsigned long kt_slot_check(const struct kt_slot *slot, unsigned long pos,
 
 	if (kt_before(pos, tail))
 		pos = tail;
+	if (kt_before(commit, pos))
+		return pos;
 	/* Positions are in the region: no endless loop if these are wrong. */
 	if (commit - pos > slot->size)
 		pos = (commit - slot->size) & ~(block_size - 1);

@@ -161,7 +161,8 @@ static int choose(struct job *job, const struct ktape_recover_place *places,
 
 		if (job->o->at && p->offset != job->at)
 			continue;
-		if (!job->o->image && !is_place_of_module(job, p->offset))
+		if (!job->o->at && !job->o->image &&
+		    !is_place_of_module(job, p->offset))
 			continue;
 		if (!best || is_newer(p, best))
 			best = p;
