@@ -87,6 +87,7 @@ static void halt_rings(struct kt_session *s, unsigned int cpu)
 
 static void write_session(const struct kt_order *order, unsigned int cpu)
 {
+	struct kt_ring *r;
 	u32 args[] = { order->s->id, order->s->mode };
 	struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_SESSION, order->phase, 0,
@@ -98,8 +99,9 @@ static void write_session(const struct kt_order *order, unsigned int cpu)
 
 	write_record(order->s, cpu, &rec);
 	write_sync(order->s, cpu, order->reason);
-	if (order->phase == KTAPE_PHASE_ON)
-		kt_cost_sample();
+	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
+	if (r && order->phase == KTAPE_PHASE_ON)
+		kt_cost_sample(r);
 	/* Nobody writes any more; whoever did would meet the stopped flag. */
 	if (order->phase == KTAPE_PHASE_OFF)
 		halt_rings(order->s, cpu);

@@ -8,15 +8,15 @@
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
+#include <linux/log2.h>
 
 #include "event_trigger.h"
 #include "filter.h"
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
-/* Firings after a start of which each is told, and then how often at most. */
+/* Firings after a start of which each is told, and then each power of two. */
 #define TOLD_EACH	16
-#define TOLD_EVERY	(HZ / 10)
 
 /* A pair and its span, by the gate that knows it. */
 static const struct {
@@ -169,12 +169,9 @@ static void tell(struct kt_trigger *t, unsigned int session)
 		.nargs = ARRAY_SIZE(args),
 		.args = args,
 	};
-	unsigned long now = jiffies;
 
-	if (args[1] > TOLD_EACH &&
-	    time_before(now, READ_ONCE(t->told) + TOLD_EVERY))
+	if (args[1] > TOLD_EACH && !is_power_of_2(args[1]))
 		return;
-	WRITE_ONCE(t->told, now);
 	write_record(session, KT_EVENT_RING_TRIGGER, &rec);
 }
 

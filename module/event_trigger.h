@@ -25,7 +25,6 @@ struct kt_gates;
  * @matches: since the session's start
  * @fired: likewise
  * @pending: firings on which nobody has acted; the first one queues @irq
- * @told: jiffies of the last record
  * @seen: QUIET: jiffies of the last match
  * @last: trace clock of the last firing
  * @irq: gets out of the writer's context
@@ -37,7 +36,6 @@ struct kt_trigger {
 	atomic_t fired;
 	atomic_t pending;
 	unsigned long seen;
-	unsigned long told;
 	u64 last;
 	struct irq_work irq;
 };

@@ -14,12 +14,14 @@
  * All processes that fork or end come here: what they have in common is the lock
  * of registry_slot.c, which is held for a few instructions.
  */
+#include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -41,6 +43,8 @@ struct kt_chain_lock {
 static struct {
 	struct ktape_object_entry *entries;
 	u32 *next;		/* of an entry in its hash chain */
+	u32 *era_of;		/* of an entry's last change */
+	atomic_t era;
 	u32 nr;
 	u32 *chain;		/* by hash of type and id */
 	u32 chain_bits;
@@ -65,9 +69,11 @@ int kt_registry_init(unsigned int entries)
 	reg.chain_bits = ilog2(roundup_pow_of_two(reg.nr));
 	reg.entries = vzalloc(size);
 	reg.next = kvcalloc(reg.nr, sizeof(*reg.next), GFP_KERNEL);
+	reg.era_of = kvcalloc(reg.nr, sizeof(*reg.era_of), GFP_KERNEL);
 	reg.chain = kvcalloc(1U << reg.chain_bits, sizeof(*reg.chain),
 			     GFP_KERNEL);
-	if (!reg.entries || !reg.next || !reg.chain || kt_slots_init(reg.nr)) {
+	if (!reg.entries || !reg.next || !reg.era_of || !reg.chain ||
+	    kt_slots_init(reg.nr)) {
 		kt_registry_exit();
 		return -ENOMEM;
 	}
@@ -85,6 +91,7 @@ void kt_registry_exit(void)
 {
 	vfree(reg.entries);
 	kvfree(reg.next);
+	kvfree(reg.era_of);
 	kvfree(reg.chain);
 	kt_slots_exit();
 	memset(&reg, 0, sizeof(reg));
@@ -194,7 +201,8 @@ static void end_write(struct ktape_object_entry *e)
 	WRITE_ONCE(e->seq, e->seq + 1);
 }
 
-static void announce(const struct ktape_object_entry *e)
+/* To one session, or to all that want it. */
+static void record(const struct ktape_object_entry *e, unsigned int session)
 {
 	const u32 args[] = {
 		e->id, e->param1, e->param2,
@@ -212,7 +220,21 @@ static void announce(const struct ktape_object_entry *e)
 		.blob = e->name,
 	};
 
-	kt_event_record(KT_RING_NAMES, &rec);
+	if (session < KT_SESSIONS)
+		kt_event_record_in(session, KT_RING_NAMES, &rec);
+	else
+		kt_event_record(KT_RING_NAMES, &rec);
+}
+
+static void announce(u32 slot)
+{
+	record(&reg.entries[slot], KT_SESSIONS);
+	/*
+	 * Pairs with kt_registry_era(): if a session's want bit was gone, the
+	 * era is the one that it will ask for.
+	 */
+	smp_rmb();
+	WRITE_ONCE(reg.era_of[slot], atomic_read(&reg.era));
 }
 
 static u32 thread_param(const struct task_struct *p)
@@ -285,7 +307,7 @@ static void set_entry(struct kt_key k, u64 born, u32 param1, u32 param2,
 	end_write(e);
 	if (is_new && is_made(k))
 		kt_slot_made(e - reg.entries);
-	announce(e);
+	announce(e - reg.entries);
 }
 
 static struct kt_key key_of_slot(u32 slot)
@@ -304,7 +326,7 @@ static void bury(u32 slot, u64 died)
 	begin_write(e);
 	e->died = max(died, e->born);
 	end_write(e);
-	announce(e);
+	announce(slot);
 	/* From here on it may be another one's. */
 	kt_slot_give(slot, is_made(key_of_slot(slot)));
 }
@@ -329,7 +351,6 @@ static void bury_key(struct kt_key k)
 static void keep_share(void)
 {
 	u32 slot = kt_slot_oldest_made(reg.nr / 2);
-
 	struct kt_key k;
 
 	if (slot == NONE)
@@ -542,7 +563,7 @@ static void refresh_one(struct task_struct *p, void *unused)
 		begin_write(e);
 		e->param2 = thread_param(p);
 		end_write(e);
-		announce(e);
+		announce(slot);
 	}
 	raw_spin_unlock_irqrestore(lock, flags);
 }
@@ -555,6 +576,59 @@ static void refresh_one(struct task_struct *p, void *unused)
 void kt_registry_refresh(void)
 {
 	kt_threads_walk(refresh_one, NULL);
+}
+
+/**
+ * kt_registry_era() - what changes from now on is news to a session
+ *
+ * Context: any, before the session's want bits are cleared.
+ * Return: a number for kt_registry_tell().
+ */
+u32 kt_registry_era(void)
+{
+	/* Pairs with announce(): fully ordered, so it comes before the bits. */
+	return atomic_inc_return(&reg.era);
+}
+
+/* What became of an entry, unless there is a newer one of its kind and number. */
+static void tell(u32 slot, unsigned int session)
+{
+	struct ktape_object_entry e;
+	raw_spinlock_t *lock;
+	unsigned long flags;
+	struct kt_key k;
+	u32 living;
+
+	if (!kt_registry_copy(slot, &e))
+		return;
+	k = key_of(e.type, e.id, e.param1);
+	lock = lock_of(k);
+	raw_spin_lock_irqsave(lock, flags);
+	living = find(k);
+	/* With its lock a living one does not change, a dead one may be reused. */
+	if (living == slot)
+		record(&reg.entries[slot], session);
+	else if (living == NONE && e.died)
+		record(&e, session);
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/**
+ * kt_registry_tell() - tell a session what changed while it did not record
+ * @session: its number; it records by now
+ * @since: from kt_registry_era(), when it stopped
+ *
+ * Context: process context, may sleep; the session stays.
+ */
+void kt_registry_tell(unsigned int session, u32 since)
+{
+	u32 slot;
+
+	for (slot = 0; slot < reg.nr; slot++) {
+		if ((s32)(READ_ONCE(reg.era_of[slot]) - since) >= 0)
+			tell(slot, session);
+		cond_resched();
+	}
 }
 
 /**

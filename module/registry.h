@@ -21,6 +21,8 @@ void kt_registry_gone(u32 type, u32 id, u32 param1);
 bool kt_registry_has(u32 type, u32 id, u32 param1);
 void kt_registry_thread(struct task_struct *p, const char *name);
 void kt_registry_thread_exit(pid_t tid, pid_t tgid);
+u32 kt_registry_era(void);
+void kt_registry_tell(unsigned int session, u32 since);
 unsigned int kt_registry_entries(void);
 unsigned int kt_registry_used(void);
 u64 kt_registry_dropped(void);

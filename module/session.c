@@ -17,6 +17,7 @@
 #include "control.h"
 #include "persist.h"
 #include "probe.h"
+#include "registry.h"
 #include "ring_mem.h"
 #include "session.h"
 #include "session_filter.h"
@@ -223,6 +224,7 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	kt_mask_normalise(s->mask);
 	mutex_lock(&kt_session_control);
 	s->serial = ++serials;
+	s->era = kt_registry_era();
 	ret = s->name[0] && kt_session_named(s->name) ? -EEXIST : 0;
 	if (!ret)
 		ret = set_sizes(s, config);

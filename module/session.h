@@ -71,6 +71,7 @@ struct kt_rings {
  *	comes later that of whoever brings it
  * @active: its want bits are to be set
  * @running: it records; false when the last record was written
+ * @era: of the registry, since when its changes were not recorded
  * @began: trace clock of its last start or clear: what is older is not in the rings,
  *	or not to be read, or stands before a time without a record
  * @frozen: trace clock at which a full snapshot ends, else 0
@@ -108,6 +109,7 @@ struct kt_session {
 	bool account;
 	bool active;
 	bool running;
+	u32 era;
 	u64 began;
 	u64 frozen;
 	u32 shed_percent;

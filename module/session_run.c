@@ -25,6 +25,7 @@
 #include "event_trigger.h"
 #include "filter.h"
 #include "probe.h"
+#include "registry.h"
 #include "session.h"
 #include "session_trigger.h"
 
@@ -294,6 +295,19 @@ static void set_flags(struct kt_session *s, u64 flags)
 	}
 }
 
+/* The last block of control rings is for what a stop has to say. */
+static void set_ending(struct kt_session *s, bool ending)
+{
+	struct kt_ring *r;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		r = kt_session_ring(s, cpu, KTAPE_RING_CONTROL);
+		if (r)
+			WRITE_ONCE(r->ending, ending);
+	}
+}
+
 static void lock(void)
 {
 	cpus_read_lock();
@@ -356,6 +370,7 @@ int kt_session_start_locked(struct kt_session *s)
 	lock();
 	memcpy(s->told, told, sizeof(s->told));
 	kt_session_arm(s);
+	set_ending(s, false);
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	WRITE_ONCE(s->running, true);
@@ -372,6 +387,7 @@ int kt_session_start_locked(struct kt_session *s)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
 	kt_control_profile(s, KTAPE_PHASE_ON, s->told);
 	unlock();
+	kt_registry_tell(s->id, s->era);
 	/* Context records may turn out not to be wanted. */
 	kt_session_probes(NULL);
 	kt_session_watch(s);
@@ -402,8 +418,10 @@ static void stop(struct kt_session *s)
 	static const u64 nothing[KTAPE_MASK_WORDS];
 
 	lock();
+	set_ending(s, true);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	s->active = false;
+	s->era = kt_registry_era();
 	want_everywhere(s);
 	synchronize_rcu();
 	/* The counts of a full snapshot are those of its end. */

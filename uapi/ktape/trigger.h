@@ -89,8 +89,9 @@ struct ktape_trigger_compare {
  *	for it (KTAPE_TRIGGER_DONE), and none if somebody else stopped it before
  *
  * Each firing leaves a trigger record in the control ring, without any of these
- * too; after the 16th since a start at most ten a second, so that they do not push
- * others out.
+ * too; after the 16th since a start only the 32nd, 64th, 128th and so on, which say
+ * how many there were, so that they do not push others out.  MARK leaves one each
+ * time, in the event ring.
  */
 enum ktape_trigger_action {
 	KTAPE_TRIGGER_MARK = 1,

@@ -81,6 +81,10 @@ static void print_head(const struct status *s)
 	printf("\ntable     %016llx%s\n", (unsigned long long)s->f->table_hash,
 	       s->f->table_hash == ktape_table_hash() ? ""
 						      : " (not that of this tool)");
+	printf("registry  %u entries, %llu reused; names that found no room or were refused: %llu, replaced by newer ones: %llu\n",
+	       s->f->registry_entries, (unsigned long long)s->f->names_reused,
+	       (unsigned long long)s->f->names_dropped,
+	       (unsigned long long)s->f->names_evicted);
 	printf("session   %u, %s, %s, profile generation %u\n",
 	       s->layout.session, mode_name(s->layout.mode),
 	       s->layout.running ? "running" : "stopped", s->layout.generation);
@@ -124,6 +128,10 @@ static void print_json_head(const struct status *s)
 	       (unsigned long long)s->f->table_hash,
 	       s->f->table_hash == ktape_table_hash() ? "true" : "false",
 	       s->f->cpus, s->f->sessions_max);
+	printf(",\"registry\":{\"entries\":%u,\"reused\":%llu,\"dropped\":%llu,\"evicted\":%llu}",
+	       s->f->registry_entries, (unsigned long long)s->f->names_reused,
+	       (unsigned long long)s->f->names_dropped,
+	       (unsigned long long)s->f->names_evicted);
 	printf(",\"session\":%u,\"mode\":\"%s\",\"running\":%s,\"generation\":%u,\"rings\":[",
 	       s->layout.session, mode_name(s->layout.mode),
 	       s->layout.running ? "true" : "false", s->layout.generation);
