@@ -4,6 +4,7 @@
 
 serial.py plain FILE EVENTS               is FILE what any decoder can read?
 serial.py line FRAME EVERY TOOL TRACE OUT two terminals, a byte in EVERY is harmed
+serial.py slow FRAME TOOL FILE OUT        through a pipe, at first byte by byte
 serial.py harm FILE OUT SEED EVERY        harm it; print what came, lost and places
 serial.py stop-send|stop-receive|hangup FRAME TOOL PIPE OUT EVENTS
 """
@@ -240,6 +241,20 @@ def line(frame, every, tool, trace, to):
     sys.exit(code or rx.wait())
 
 
+def slow(frame, tool, path, to):
+    """What is looked at first comes in pieces, too."""
+    data = open(path, 'rb').read()
+    os.mkfifo(to + '.pipe')
+    rx = subprocess.Popen([tool, 'receive', '--frame', frame, '-o', to,
+                           to + '.pipe'])
+    with open(to + '.pipe', 'wb', buffering=0) as pipe:
+        for i in range(40):
+            pipe.write(data[i:i + 1])
+            time.sleep(0.02)
+        pipe.write(data[40:])
+    sys.exit(rx.wait())
+
+
 def live_sender(tool, frame, to):
     """A sender whose input stays open."""
     return subprocess.Popen([tool, 'send', '--frame', frame, '-', to],
@@ -321,5 +336,6 @@ def hangup(frame, tool, trace, to, events):
 
 
 if __name__ == '__main__':
-    {'plain': plain, 'line': line, 'harm': harm, 'stop-send': stop_send,
+    {'plain': plain, 'line': line, 'harm': harm, 'slow': slow,
+     'stop-send': stop_send,
      'stop-receive': stop_receive, 'hangup': hangup}[sys.argv[1]](*sys.argv[2:])

@@ -7,6 +7,7 @@
 
 #define BACK_PART	8	/* of the range of time stamps: time goes back */
 #define PROBE_FRAMES	4
+#define HEAD_MAX	64U	/* a flag and a configuration, with escapes */
 #define FRAMES_MAX	KT_RKH_FRAMED(KT_RKH_FRAME_MAX)
 
 static const struct ktape_codec_option options[] = {
@@ -233,6 +234,27 @@ static bool find_width(const struct kt_import *s, struct kt_rkh_config *c,
 	return false;
 }
 
+/*
+ * What is looked at before the first event.  A line brings it byte by byte.
+ * Return: bytes that are there, or negative errno.
+ */
+static int64_t need_head(struct kt_import *s)
+{
+	struct kt_rkh_import *t = s->state;
+	uint64_t need = s->in->seekable ? KT_CODEC_PROBE : 1;
+	int64_t there;
+
+	for (;;) {
+		struct kt_rkh_config c = t->config;
+
+		there = kt_scan_need(s->in, need);
+		if (there < (int64_t)need || there >= HEAD_MAX ||
+		    find_width(s, &c, (size_t)there))
+			return there;
+		need = (uint64_t)there + 1;
+	}
+}
+
 static int begin(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
@@ -244,7 +266,7 @@ static int begin(struct kt_import *s)
 		kt_import_fail(s, 0, "%s has no such value", bad);
 		return -EINVAL;
 	}
-	there = kt_scan_need(s->in, s->in->seekable ? KT_CODEC_PROBE : 1);
+	there = need_head(s);
 	if (there < 0)
 		return (int)there;
 	c = t->config;
