@@ -110,6 +110,9 @@ static int end_piece(struct ktape_recorder *rec)
 	int err;
 
 	kt_record_last_names(rec);
+	err = kt_record_redescribe(rec);
+	if (err)
+		kt_record_fail(rec, err);
 	err = ktape_ctf_close(rec->ctf);
 	rec->ctf = NULL;
 	if (err)
