@@ -157,8 +157,7 @@ struct ktape_verify;
  */
 int ktape_verify_open(const char *path,
 		      const struct ktape_verify_options *options,
-		      struct ktape_verify **verify,
-		      struct ktape_error *error);
+		      struct ktape_verify **verify, struct ktape_error *error);
 
 /**
  * ktape_verify_info() - what the metadata tells
@@ -174,7 +173,8 @@ const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify);
  * @absence: the question
  *
  * Return: 0, -EINVAL if the trace has no such event or field, if @to is not
- * after @from, or if it is asked twice.
+ * after @from, or if it is asked twice; -ERANGE if the field cannot have the
+ * value: nothing would be proved about it.
  */
 int ktape_verify_ask(struct ktape_verify *verify,
 		     const struct ktape_absence *absence);
