@@ -134,13 +134,16 @@ struct ktape_absence {
  * struct ktape_verify_options - who is told
  * @finding: called with each finding, may be NULL
  * @progress: called now and then with the number of records so far, may be NULL;
- *	not 0 ends it with -EINTR
+ *	not 0 ends it with -EINTR, if it is no live stream with @wake
  * @arg: for both
+ * @wake: as in struct ktape_trace_options, 0: none; a stream that does not end
+ *	soon after it ends with -EINTR
  */
 struct ktape_verify_options {
 	void (*finding)(void *arg, const struct ktape_finding *finding);
 	int (*progress)(void *arg, uint64_t records);
 	void *arg;
+	int wake;
 };
 
 /* A trace that is being verified. */
@@ -153,7 +156,7 @@ struct ktape_verify;
  * @verify: set; ends with ktape_verify_close()
  * @error: as with ktape_trace_open()
  *
- * Return: as ktape_trace_open().
+ * Return: as ktape_trace_open(); -EBADMSG also for formats of others.
  */
 int ktape_verify_open(const char *path,
 		      const struct ktape_verify_options *options,

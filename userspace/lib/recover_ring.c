@@ -278,6 +278,7 @@ static void drop_cleared(struct ring *r, struct walk *w)
 static int deliver(struct ring *r, const struct piece *p, struct walk *w)
 {
 	uint8_t *b = r->block;
+	bool cleared = w->from > KTAPE_BLOCK_HEADER;
 	uint32_t flags = 0;
 
 	drop_cleared(r, w);
@@ -285,7 +286,7 @@ static int deliver(struct ring *r, const struct piece *p, struct walk *w)
 		close_head(r, w->ts);
 	flags |= p->closed ? 0 : KTAPE_BLOCK_OPEN;
 	flags |= p->checked ? 0 : KTAPE_BLOCK_UNCHECKED;
-	flags |= r->begun && r->gap ? KTAPE_BLOCK_GAP : 0;
+	flags |= cleared || (r->begun && r->gap) ? KTAPE_BLOCK_GAP : 0;
 	KT_HEAD_SET64(b, discarded, tell_losses(r, p, w->events));
 	KT_HEAD_SET64(b, ts_end,
 		      kt_max(w->ts,

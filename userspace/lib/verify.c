@@ -208,14 +208,23 @@ int ktape_verify_open(const char *path,
 	err = v->cpus ? kt_calls_new(&v->calls) : -ENOMEM;
 	if (!err)
 		err = kt_seen_new(&v->seen);
+	how.options.wake = options ? options->wake : 0;
 	if (!err)
 		err = kt_trace_open(path, &how, &v->trace, error);
+	if (!err && v->trace->import)
+		err = kt_error(
+			error, 0,
+			"it is of another format, and promises nothing that could be judged");
 	if (err) {
 		ktape_verify_close(v);
 		return err;
 	}
 	v->rt = strstr(v->trace->info.release, "-rt");
 	*verify = v;
+	if (v->trace->single)
+		kt_verify_note(
+			v, KTAPE_RULE_FORM, NULL,
+			"one stream of a trace: what the others have to do with it is not judged");
 	if (v->trace->info.converted)
 		kt_verify_note(
 			v, KTAPE_RULE_LEDGER, NULL,
@@ -325,9 +334,13 @@ int ktape_verify_run(struct ktape_verify *verify)
 		if (v->failed)
 			return v->failed;
 		if (!(v->records % PROGRESS) && v->options.progress &&
-		    v->options.progress(v->options.arg, v->records))
+		    v->options.progress(v->options.arg, v->records) &&
+		    !(v->trace->live && v->options.wake))
 			return -EINTR;
 	}
+	/* Who sends may have ended meanwhile: then all of it is there. */
+	if (!ret && v->trace->woken_at && !v->trace->input.eof)
+		return -EINTR;
 	if (!ret)
 		end(v);
 	return ret ? ret : v->failed ? v->failed : errors(v);

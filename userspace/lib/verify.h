@@ -340,8 +340,8 @@ static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)
 {
 	const uint64_t *cpus = v->trace->info.cpus;
 
-	return cpu < KT_CPUS_MAX && cpus[cpu / 64] >> (cpu % 64) & 1 &&
-	       !v->cpus[cpu];
+	return !v->trace->single && cpu < KT_CPUS_MAX &&
+	       cpus[cpu / 64] >> (cpu % 64) & 1 && !v->cpus[cpu];
 }
 
 static inline bool kt_verify_has(const struct kt_vcpu *c, unsigned int opcode)

@@ -229,7 +229,7 @@ static const char *const whys[] = {
 	[KTAPE_ABSENT_FILTERED] =
 		"a filter was in force that may have held it back",
 	[KTAPE_ABSENT_LOST] =
-		"events were lost, or the trace is damaged or was converted",
+		"events were lost, or the trace is damaged, converted or only one stream",
 };
 
 static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
@@ -239,7 +239,7 @@ static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 
 	if (a && a->found)
 		return KTAPE_ABSENT_FOUND;
-	if (v->trace->info.converted)
+	if (v->trace->info.converted || v->trace->single)
 		return KTAPE_ABSENT_LOST;
 	if (!a)
 		return v->damaged || kt_verify_lacks(v, cpu) ?

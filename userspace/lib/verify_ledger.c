@@ -178,7 +178,8 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!c->ring[KTAPE_RING_EVENT].there && c->ring[ring].whole)
 		c->ring[KTAPE_RING_EVENT].class_based = true;
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
-		judge(v, c, i, moment, e->ts);
+		if (c->ring[i].there || !v->trace->single)
+			judge(v, c, i, moment, e->ts);
 	c->ledgered |= moment == MOMENT_STOP;
 	if (moment == MOMENT_START) {
 		c->ledgered = false;

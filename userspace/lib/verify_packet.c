@@ -252,6 +252,7 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 	r->full = true;
 	r->first_ts = KT_HEAD64(head, ts_begin);
 	r->whole = KT_HEAD64(head, seq) == 1 &&
+		   !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
 		   KT_HEAD64(head, sync_clock) + SYNC_SLACK >=
 			   KT_HEAD64(head, ts_begin);
 	r->based = r->whole;

@@ -15,6 +15,7 @@
 
 #define SHOWN		100U	/* findings; --all shows the others */
 #define NS_PER_S	1000000000LL
+#define NAMES		1024U		/* of values of a field, at most */
 
 /* Exit codes of --absent besides EXIT_OK, proved, and EXIT_USAGE. */
 enum {
@@ -275,9 +276,18 @@ static int parse_moment(const struct run *r, const char *text, uint64_t *ticks)
 	return 0;
 }
 
+static const char *name_of(const struct ktape_info *info, unsigned int type,
+			   uint64_t value)
+{
+	return type == KTAPE_TYPE_SYSCALL ?
+		       ktape_syscall_name(info->machine, (unsigned int)value) :
+		       ktape_value_name(type, value);
+}
+
 /* "-5", "0x1f", or the name that the value has in that field. */
-static int parse_value(const char *text, const struct ktape_event_desc *desc,
-		       const char *field, uint64_t *value)
+static int parse_value(const struct ktape_info *info, const char *text,
+		       const struct ktape_event_desc *desc, const char *field,
+		       uint64_t *value)
 {
 	const char *name;
 	bool negative = *text == '-';
@@ -290,8 +300,8 @@ static int parse_value(const char *text, const struct ktape_event_desc *desc,
 	for (unsigned int i = 0; i < desc->nr_fields; i++) {
 		if (strcmp(desc->fields[i].name, field))
 			continue;
-		for (*value = 0; *value < KTAPE_OPCODES; ++*value) {
-			name = ktape_value_name(desc->fields[i].type, *value);
+		for (*value = 0; *value < NAMES; ++*value) {
+			name = name_of(info, desc->fields[i].type, *value);
 			if (name && !strcmp(name, text))
 				return 0;
 		}
@@ -326,7 +336,8 @@ static int ask(struct run *r, const struct kt_command *command)
 		return misuse(command, "there is no event \"%s\"", text);
 	q.opcode = desc->opcode;
 	q.field = colon ? colon + 1 : NULL;
-	if (colon && parse_value(equals + 1, desc, q.field, &q.value))
+	if (colon && parse_value(ktape_verify_info(r->verify), equals + 1, desc,
+				 q.field, &q.value))
 		return misuse(command, "\"%s\" is no value of %s", equals + 1,
 			      q.field);
 	if (parse_moment(r, r->o.from, &q.from) ||
@@ -383,7 +394,7 @@ static int verify_all(struct run *r, const char *path)
 static int run(int argc, char **argv)
 {
 	struct run r = { .o = { .cpu = UINT64_MAX } };
-	const struct ktape_verify_options how = {
+	struct ktape_verify_options how = {
 		.finding = take_finding,
 		.progress = take_progress,
 		.arg = &r,
@@ -399,7 +410,9 @@ static int run(int argc, char **argv)
 	if (!r.o.absent && (r.o.from || r.o.to || r.o.cpu != UINT64_MAX))
 		return misuse(&command_verify,
 			      "--from, --to and --cpu belong to --absent");
-	signals_catch();
+	how.wake = signals_pipe();
+	if (how.wake < 0)
+		return fail("pipe: %s", strerror(-how.wake));
 	r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
 	if (r.o.json)
 		printf("{\"findings\":[");
@@ -409,6 +422,8 @@ static int run(int argc, char **argv)
 			puts("\n],\"wrong\":null}");
 		return open_failed(argv[first], ret, &error);
 	}
+	/* Before there was nothing that could be told of. */
+	signals_catch();
 	ret = r.o.absent ? ask(&r, &command_verify) : EXIT_OK;
 	if (ret && r.o.json)
 		puts("\n],\"wrong\":null}");
