@@ -87,6 +87,7 @@ static void halt_rings(struct kt_session *s, unsigned int cpu)
 
 static void write_session(const struct kt_order *order, unsigned int cpu)
 {
+	struct kt_ring *r;
 	u32 args[] = { order->s->id, order->s->mode };
 	struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_SESSION, order->phase, 0,
@@ -98,8 +99,9 @@ static void write_session(const struct kt_order *order, unsigned int cpu)
 
 	write_record(order->s, cpu, &rec);
 	write_sync(order->s, cpu, order->reason);
-	if (order->phase == KTAPE_PHASE_ON)
-		kt_cost_sample();
+	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
+	if (r && order->phase == KTAPE_PHASE_ON)
+		kt_cost_sample(r);
 	/* Nobody writes any more; whoever did would meet the stopped flag. */
 	if (order->phase == KTAPE_PHASE_OFF)
 		halt_rings(order->s, cpu);
@@ -136,6 +138,35 @@ static void write_want(const struct kt_order *order, unsigned int cpu)
 		write_context(order->s, cpu);
 }
 
+static void write_without(const struct kt_order *order, unsigned int cpu)
+{
+	struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_CPU_WITHOUT, 0, 0, 1),
+		.class = KTAPE_CLASS_CONTROL,
+		.nargs = 1,
+		.args = order->args,
+	};
+
+	write_record(order->s, cpu, &rec);
+}
+
+/*
+ * An on-marker says that all is recorded from here: of CPUs for which that is
+ * not true nobody else would tell.
+ */
+static void write_all_without(const struct kt_order *order, unsigned int cpu)
+{
+	struct kt_order without = { .s = order->s };
+	unsigned int other;
+
+	for_each_online_cpu(other) {
+		if (kt_session_ring(order->s, other, KTAPE_RING_CONTROL))
+			continue;
+		without.args[0] = other;
+		write_without(&without, cpu);
+	}
+}
+
 static void write_profile(const struct kt_order *order, unsigned int cpu)
 {
 	u32 generation = order->s->owner.generation;
@@ -148,6 +179,8 @@ static void write_profile(const struct kt_order *order, unsigned int cpu)
 		.blob = order->mask,
 	};
 
+	if (order->phase == KTAPE_PHASE_ON)
+		write_all_without(order, cpu);
 	write_record(order->s, cpu, &rec);
 }
 
@@ -412,6 +445,24 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 		on_cpu(&profile);
 	}
 	local_irq_restore(flags);
+}
+
+/**
+ * kt_control_without() - mark on every online CPU that another one has no rings
+ * @s: the session
+ * @cpu: the CPU, about to come
+ *
+ * Context: as for all functions of this file, with the hotplug lock for writing.
+ */
+void kt_control_without(struct kt_session *s, unsigned int cpu)
+{
+	struct kt_order order = {
+		.s = s,
+		.write = write_without,
+		.args = { cpu },
+	};
+
+	everywhere(&order);
 }
 
 /**

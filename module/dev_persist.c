@@ -9,6 +9,8 @@
  * kt_dev_persist_info() - is there a region, and something old in it?
  * @info: receives it; all but the size was zero
  *
+ * Sizes are for everybody with a descriptor, as those of rings are.
+ *
  * Context: process context.
  * Return: 0, or -EINVAL.
  */
@@ -30,7 +32,7 @@ long kt_dev_persist_info(struct ktape_persist_info *info)
  * @rd: from where and where to; receives how much
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL; as kt_old_read().
+ * Return: 0; -EINVAL; as kt_dev_allowed() and kt_old_read().
  */
 long kt_dev_persist_read(struct ktape_persist_read *rd)
 {
@@ -38,6 +40,10 @@ long kt_dev_persist_read(struct ktape_persist_read *rd)
 
 	if (rd->flags)
 		return -EINVAL;
+	/* A descriptor that was handed on leads to no other session. */
+	ret = kt_dev_allowed();
+	if (ret)
+		return ret;
 	ret = kt_old_read(rd->offset, u64_to_user_ptr(rd->data),
 			  min_t(u64, rd->length, KTAPE_PERSIST_READ_MAX));
 	if (ret < 0)
@@ -51,9 +57,14 @@ long kt_dev_persist_read(struct ktape_persist_read *rd)
  * @c: flags have to be zero
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL; -ENODATA: there is none.
+ * Return: 0; -EINVAL; as kt_dev_allowed() and kt_persist_forget().
  */
 long kt_dev_persist_drop(const struct ktape_command *c)
 {
-	return c->flags ? -EINVAL : kt_old_forget();
+	int ret;
+
+	if (c->flags)
+		return -EINVAL;
+	ret = kt_dev_allowed();
+	return ret ? ret : kt_persist_forget();
 }

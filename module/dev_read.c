@@ -93,8 +93,7 @@ static bool enough_in(const struct kt_ring *r, unsigned long pos, u64 bytes)
 
 	if (!kt_before(pos, commit))
 		return false;
-	if (r->mode == KTAPE_MODE_DISCARD &&
-	    commit - start > r->size - r->block_size)
+	if (r->mode == KTAPE_MODE_DISCARD && commit - start > kt_ring_spare(r))
 		return true;
 	return bytes ? commit - pos >= bytes : commit - start > r->block_size;
 }

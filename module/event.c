@@ -70,8 +70,10 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		rcu_dereference_sched(kt_triggers[session]);
 
 	kt_count(&r->page->emitted[rec->class]);
-	if (unlikely(f) && !kt_filter_pass(f, r, rec, other))
+	if (unlikely(f) && !kt_filter_pass(f, r, rec, other)) {
+		kt_triggers_held(t, rec);
 		return;
+	}
 	if (unlikely(kt_nmi_unsafe())) {
 		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
 		return;
@@ -210,6 +212,89 @@ static u8 context(void)
 	return KTAPE_CTX_TASK;
 }
 
+static DEFINE_PER_CPU(struct kt_coming, coming);
+
+/* An NMI may look at any time. */
+static void set_coming(const struct kt_coming *to)
+{
+	struct kt_coming *c = this_cpu_ptr(&coming);
+
+	WRITE_ONCE(c->leaves, NULL);
+	barrier();
+	c->tid = to->tid;
+	c->prio = to->prio;
+	barrier();
+	WRITE_ONCE(c->leaves, to->leaves);
+}
+
+/**
+ * kt_coming_set() - records from now on are of a thread that is about to run
+ * @tid: the thread
+ * @prio: its priority
+ *
+ * Context: between the record of a switch and the switch, interrupts off.
+ * Return: for kt_coming_back().
+ */
+struct kt_coming kt_coming_set(s32 tid, u8 prio)
+{
+	const struct kt_coming to = { current, tid, prio };
+	struct kt_coming old = *this_cpu_ptr(&coming);
+
+	set_coming(&to);
+	return old;
+}
+
+/**
+ * kt_coming_back() - end of kt_coming_set()
+ * @old: what it returned
+ *
+ * Context: as kt_coming_set().
+ */
+void kt_coming_back(const struct kt_coming *old)
+{
+	set_coming(old);
+}
+
+/**
+ * kt_ring_parked() - a record was lost because no block could be opened
+ * @r: the ring
+ * @rec: the record
+ *
+ * If it was to tell who runs next, nobody knows until current has changed: what
+ * is recorded until then would seem to be of the thread that leaves.
+ *
+ * Context: the writer's.
+ */
+void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec)
+{
+	const u8 opcode = rec->code & (KTAPE_OPCODES - 1);
+
+	if (opcode == KTAPE_EV_SCHED_SWITCH || opcode == KTAPE_EV_CONTEXT)
+		kt_coming_set(-1, 0);
+}
+
+/* Whose are the records of the block that is being opened? */
+static void set_thread(struct ktape_block *block)
+{
+	struct kt_coming *c = this_cpu_ptr(&coming);
+	const struct task_struct *leaves = READ_ONCE(c->leaves);
+
+	barrier();	/* the rest was written before it */
+	block->tid = current->pid;
+	block->prio = (u8)current->prio;
+	block->context = context();
+	if (likely(!leaves))
+		return;
+	if (leaves != current) {
+		WRITE_ONCE(c->leaves, NULL);
+		return;
+	}
+	block->tid = c->tid;
+	block->prio = c->prio;
+	if (c->tid < 0)
+		block->context = KTAPE_CTX_UNKNOWN;
+}
+
 /**
  * kt_ring_opening() - fill in the head of a block that is being opened
  * @r: the ring
@@ -237,9 +322,7 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 		block->context = KTAPE_CTX_UNKNOWN;
 		return;
 	}
-	block->tid = current->pid;
-	block->prio = (u8)current->prio;
-	block->context = context();
+	set_thread(block);
 }
 
 /**
@@ -247,7 +330,8 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
  * @r: the ring
  * @since: when the writer began to do so, 0 if that was another
  *
- * There is room again: losses are told now.
+ * There is room again: losses are told now, but not all the time, since the
+ * control ring has to keep exceptions.
  *
  * Context: the writer's; waking happens in irq_work.
  */
@@ -256,7 +340,7 @@ void kt_ring_opened(struct kt_ring *r, u64 since)
 	struct kt_owner *owner = r->owner;
 
 	if (unlikely(READ_ONCE(r->lossy)))
-		kt_event_losses(r);
+		kt_event_losses_soon(r);
 	if (since)
 		kt_cost_opened(r, since);
 	/*

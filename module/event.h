@@ -89,6 +89,20 @@ struct kt_owner {
 	bool filled_told;
 };
 
+/**
+ * struct kt_coming - whose the records are while current is still another thread
+ * @leaves: the thread that is current, or NULL: records are current's
+ * @tid: of the thread whose they are, -1 if that is not known
+ * @prio: its priority
+ *
+ * From the record of a switch to the switch itself.
+ */
+struct kt_coming {
+	const struct task_struct *leaves;
+	s32 tid;
+	u8 prio;
+};
+
 /* Handlers of breakpoints of run-time probes that this CPU is in. */
 DECLARE_PER_CPU(unsigned int, kt_breakpoints);
 
@@ -105,6 +119,9 @@ void kt_event_record_in(unsigned int session, u32 kind,
 void kt_event_record_of(u32 kind, const struct kt_record *rec,
 			struct task_struct *other);
 void kt_event_losses(struct kt_ring *r);
+void kt_event_losses_soon(struct kt_ring *r);
+struct kt_coming kt_coming_set(s32 tid, u8 prio);
+void kt_coming_back(const struct kt_coming *old);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
 unsigned int kt_event_class(unsigned int opcode);

@@ -36,10 +36,13 @@ static DEFINE_PER_CPU(struct kt_cost, costs);
 
 /**
  * kt_cost_sample() - time an event on this CPU
+ * @r: event ring of a session that records, where the record goes: in control
+ *	rings, and in sessions that record little, many of them would push out
+ *	what is to be kept
  *
  * Context: any, preemption disabled.
  */
-void kt_cost_sample(void)
+void kt_cost_sample(struct kt_ring *r)
 {
 	struct kt_cost *c = this_cpu_ptr(&costs);
 	unsigned long flags;
@@ -54,7 +57,9 @@ void kt_cost_sample(void)
 	start = kt_clock();
 	/* Set before: the record may open a block itself. */
 	WRITE_ONCE(c->told_at, start);
-	KT_EVENT3(TRACER, 0, c->event, opened, opening);
+	kt_count(&r->page->emitted[KTAPE_CLASS_CONTROL]);
+	kt_ring_put(r, KT_CODE(KTAPE_EV_TRACER, 0, 0, 3), KTAPE_CLASS_CONTROL,
+		    3, c->event, opened, opening);
 	ticks = kt_clock() - start;
 	c->event = min_t(u64, ticks, U32_MAX);
 	c->total.samples++;
@@ -69,7 +74,7 @@ void kt_cost_sample(void)
  *
  * Context: the writer's, preemption disabled.
  */
-void kt_cost_opened(const struct kt_ring *r, u64 since)
+void kt_cost_opened(struct kt_ring *r, u64 since)
 {
 	struct kt_cost *c = this_cpu_ptr(&costs);
 	u64 now = kt_clock();
@@ -80,7 +85,7 @@ void kt_cost_opened(const struct kt_ring *r, u64 since)
 		c->total.opening_ticks += now - since;
 	if (r->kind == KTAPE_RING_EVENT && r->cpu == raw_smp_processor_id() &&
 	    now - READ_ONCE(c->told_at) > kt_clock_hz() / SAMPLES_A_SECOND)
-		kt_cost_sample();
+		kt_cost_sample(r);
 }
 
 /**

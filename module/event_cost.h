@@ -7,8 +7,8 @@
 
 #include "ring.h"
 
-void kt_cost_opened(const struct kt_ring *r, u64 since);
-void kt_cost_sample(void);
+void kt_cost_opened(struct kt_ring *r, u64 since);
+void kt_cost_sample(struct kt_ring *r);
 void kt_cost_tell(struct ktape_cost *cost);
 
 #endif /* _KT_EVENT_COST_H */

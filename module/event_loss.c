@@ -56,6 +56,7 @@ void kt_event_losses(struct kt_ring *r)
 		return;
 	WRITE_ONCE(r->telling, true);
 	WRITE_ONCE(r->lossy, false);
+	r->told_at = kt_clock();
 	barrier();
 	for (class = 0; class < KTAPE_CLASSES && !full; class++) {
 		if (!kt_ring_loss_take(r, class, &loss))
@@ -66,4 +67,21 @@ void kt_event_losses(struct kt_ring *r)
 	}
 	barrier();
 	WRITE_ONCE(r->telling, false);
+}
+
+/**
+ * kt_event_losses_soon() - kt_event_losses(), if that was not done just now
+ * @r: the ring
+ *
+ * What is left untold is told later with a longer interval: a ring that loses
+ * all the time would fill the control ring otherwise.
+ *
+ * Context: as kt_event_losses().
+ */
+void kt_event_losses_soon(struct kt_ring *r)
+{
+	u64 now = kt_clock();
+
+	if (!r->told_at || now < r->told_at || now - r->told_at > kt_clock_hz())
+		kt_event_losses(r);
 }

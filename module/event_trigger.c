@@ -8,15 +8,15 @@
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
+#include <linux/log2.h>
 
 #include "event_trigger.h"
 #include "filter.h"
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
-/* Firings after a start of which each is told, and then how often at most. */
+/* Firings after a start of which each is told, and then each power of two. */
 #define TOLD_EACH	16
-#define TOLD_EVERY	(HZ / 10)
 
 /* A pair and its span, by the gate that knows it. */
 static const struct {
@@ -169,12 +169,9 @@ static void tell(struct kt_trigger *t, unsigned int session)
 		.nargs = ARRAY_SIZE(args),
 		.args = args,
 	};
-	unsigned long now = jiffies;
 
-	if (args[1] > TOLD_EACH &&
-	    time_before(now, READ_ONCE(t->told) + TOLD_EVERY))
+	if (args[1] > TOLD_EACH && !is_power_of_2(args[1]))
 		return;
-	WRITE_ONCE(t->told, now);
 	write_record(session, KT_EVENT_RING_TRIGGER, &rec);
 }
 
@@ -257,6 +254,65 @@ void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
 
 	for (i = 0; i < all->nr; i++)
 		look(all->trigger[i], session, rec);
+}
+
+/**
+ * kt_triggers_held() - a filter or a limit holds an event back
+ * @all: the triggers of its session, or NULL
+ * @rec: the event
+ *
+ * The pair of which it is has no end, or another one than that which comes next.
+ *
+ * Context: any, preemption disabled.
+ */
+void kt_triggers_held(const struct kt_triggers *all,
+		      const struct kt_record *rec)
+{
+	unsigned int i;
+
+	if (!all || !kt_triggers_look_at(all, rec->code & (KTAPE_OPCODES - 1)))
+		return;
+	for (i = 0; i < all->nr; i++)
+		if (all->trigger[i]->gates)
+			kt_gates_held(all->trigger[i]->gates, rec);
+}
+
+/**
+ * kt_triggers_renew_gates() - pairs that are open now have no end
+ * @all: the triggers of a session, or NULL
+ *
+ * Context: process context with kt_session_control.
+ */
+void kt_triggers_renew_gates(const struct kt_triggers *all)
+{
+	unsigned int i;
+
+	for (i = 0; all && i < all->nr; i++)
+		if (all->trigger[i]->gates)
+			kt_gates_renew(all->trigger[i]->gates);
+}
+
+/**
+ * kt_triggers_follow() - does a trigger wait for a pair with a gate?
+ * @all: the triggers of a session, or NULL
+ * @gates: filters that hold pairs back
+ *
+ * Context: process context with kt_session_control.
+ * Return: true or false.
+ */
+bool kt_triggers_follow(const struct kt_triggers *all,
+			const struct kt_gates *gates)
+{
+	const struct kt_trigger *t;
+	unsigned int i;
+
+	for (i = 0; all && i < all->nr; i++) {
+		t = all->trigger[i];
+		if (t->gates &&
+		    kt_gates_have(gates, kt_gates_end_of(t->spec.opcode)))
+			return true;
+	}
+	return false;
 }
 
 /**

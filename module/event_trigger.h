@@ -25,7 +25,6 @@ struct kt_gates;
  * @matches: since the session's start
  * @fired: likewise
  * @pending: firings on which nobody has acted; the first one queues @irq
- * @told: jiffies of the last record
  * @seen: QUIET: jiffies of the last match
  * @last: trace clock of the last firing
  * @irq: gets out of the writer's context
@@ -37,7 +36,6 @@ struct kt_trigger {
 	atomic_t fired;
 	atomic_t pending;
 	unsigned long seen;
-	unsigned long told;
 	u64 last;
 	struct irq_work irq;
 };
@@ -65,6 +63,11 @@ static inline bool kt_triggers_look_at(const struct kt_triggers *all,
 
 void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
 		     const struct kt_record *rec);
+void kt_triggers_held(const struct kt_triggers *all,
+		      const struct kt_record *rec);
+void kt_triggers_renew_gates(const struct kt_triggers *all);
+bool kt_triggers_follow(const struct kt_triggers *all,
+			const struct kt_gates *gates);
 void kt_trigger_fire(struct kt_trigger *t, unsigned int session);
 int kt_trigger_gate_of(u32 span);
 void kt_trigger_mask(const struct ktape_trigger *spec, u64 *mask);

@@ -157,12 +157,21 @@ void kt_filter_write(const struct kt_filters *f, struct kt_ring *r,
 {
 	const struct kt_record stack = { .code = KTAPE_EV_KERNEL_STACK,
 					 .class = KTAPE_CLASS_STACK };
+	const bool is_switch = (rec->code & (KTAPE_OPCODES - 1)) ==
+			       KTAPE_EV_SCHED_SWITCH;
+	struct kt_coming old;
 
 	if (kt_ring_write(r, rec) || !kt_filter_has_stack(f, rec))
 		return;
 	kt_count(&r->page->emitted[KTAPE_CLASS_STACK]);
-	if (pass_rate(f, r, &stack))
-		kt_stack_record(r, rec);
+	if (!pass_rate(f, r, &stack))
+		return;
+	/* The switch is recorded, and the stack may open a block. */
+	if (is_switch)
+		old = kt_coming_set(rec->args[1], rec->code >> 16 & 0xff);
+	kt_stack_record(r, rec);
+	if (is_switch)
+		kt_coming_back(&old);
 }
 
 /* The end of a pair is counted as emitted; its span is what is recorded. */

@@ -178,7 +178,8 @@ static size_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
 	u64 lapped = 0;
 	bool closed;
 
-	if (!c->begun)
+	/* Of a snapshot that went on anew there may be no last block. */
+	if (!c->begun || !kt_before(kt_ring_oldest(r), commit))
 		return 0;
 	counts_now(&now, r);
 	if (c->gap || c->lapping || c->lapped)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One session's rings in memory that survives a warm reset.
+ * One session's rings in memory that survives a warm reset: in the half of it that
+ * the load before has not used.
  *
  * The ring is the ring of all other sessions; only its memory is another.  Who
  * writes what in the region:
@@ -10,11 +11,6 @@
  *			handler, when the worker's CPU has stopped for good
  *   superblocks, tables	whoever sets the session up, before it records;
  *			their state: control, and the handlers
- *
- * A checksum is therefore beside its block and not in it.  It is taken once
- * commit has passed the block and counts only if tail has not: as for every
- * reader.  Where the worker and the panic handler meet, the check does not fit
- * its checksum, and the block is one without.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -42,87 +38,27 @@
 static struct {
 	struct kt_persist_config config;
 	struct kt_region region;
-	struct kt_slot *slots;
-	unsigned int nr_slots;
-	struct kt_session *session;	/* with kt_session_control */
-	bool laid_out;			/* slots and region hold a session's */
+	struct kt_region half;		/* for sessions of this load */
+	struct kt_region other;		/* has what the load before left */
+	u32 sequence;
+	struct kt_layout layout;
+	/* With kt_session_control: */
+	bool used;			/* half is this load's */
+	bool other_there;		/* other has a trace */
+	bool hibernates;
+	struct kt_session *session;
+	bool laid_out;			/* layout and half are a session's */
 	struct mutex work_lock;		/* of those who may sleep: checks, names */
 	unsigned int looks;
 	struct delayed_work work;
 } persist;
 
-/* The checksum of the closed block at @pos, unless it is overwritten. */
-static void check_block(const struct kt_slot *slot, unsigned long pos)
-{
-	unsigned long block_size = 1UL << slot->block_shift;
-	unsigned long at = pos & (slot->size - 1);
-	struct ktape_persist_check *c = &slot->checks[at >> slot->block_shift];
-	const struct ktape_block *b = (void *)(slot->blocks + at);
-	struct ktape_persist_check new = {
-		.seq = (u64)(pos >> slot->block_shift) + 1,
-	};
-	u64 content = READ_ONCE(b->content_bits) / 8;
-
-	if (content < KTAPE_BLOCK_HEADER || content > block_size)
-		return;
-	new.crc32c = ~kt_crc32c(~0U, (const void *)b, content);
-	new.check = ~kt_crc32c(~0U, (const void *)&new,
-			       offsetof(struct ktape_persist_check, check));
-	/* Pairs with the write barrier after tail in make_room(). */
-	smp_rmb();
-	if (kt_before(pos, READ_ONCE(*kt_word(&slot->page->tail))))
-		return;
-	*c = new;
-	kt_cache_clean(b, content);
-	kt_cache_clean(c, sizeof(*c));
-}
-
-/*
- * Checksums for the closed blocks from @pos on, of at most @budget bytes.
- * Return: up to where there are some.
- */
-static unsigned long check_slot(const struct kt_slot *slot, unsigned long pos,
-				unsigned long *budget, bool may_sleep)
-{
-	unsigned long block_size = 1UL << slot->block_shift;
-	unsigned long commit, tail;
-
-	/* Pairs with the release of commit in kt_ring_publish(). */
-	commit = smp_load_acquire(kt_word(&slot->page->commit));
-	tail = READ_ONCE(*kt_word(&slot->page->tail));
-	if (kt_before(pos, tail))
-		pos = tail;
-	/* Closed is a block when the next one has something in it. */
-	for (; kt_before(pos + block_size, commit); pos += block_size) {
-		if (*budget < block_size)
-			break;
-		*budget -= block_size;
-		check_block(slot, pos);
-		if (may_sleep)
-			cond_resched();
-	}
-	return pos;
-}
-
-/* Out of the caches: what is open, and what tells up to where it counts. */
-static void clean_slot(const struct kt_slot *slot)
-{
-	unsigned long block_size = 1UL << slot->block_shift;
-	unsigned long commit = READ_ONCE(*kt_word(&slot->page->commit));
-	unsigned long at = commit & (slot->size - 1) & ~(block_size - 1);
-
-	kt_cache_clean(slot->blocks + at, commit & (block_size - 1));
-	kt_cache_clean(slot->page, sizeof(*slot->page));
-}
-
 /* Bring the copy of the registry up to date. */
 static void copy_names(void)
 {
-	struct ktape_object_entry *to, e;
-	unsigned int i, nr;
+	struct ktape_object_entry *to = persist.layout.names, e;
+	unsigned int i, nr = min(persist.layout.nr_names, kt_registry_used());
 
-	to = kt_layout_names(&persist.region, &nr);
-	nr = min(nr, kt_registry_used());
 	for (i = 0; i < nr; i++, to++) {
 		cond_resched();
 		if (!kt_registry_copy(i, &e) || !memcmp(to, &e, sizeof(e)))
@@ -142,16 +78,18 @@ static void copy_names(void)
 /* All that can be done by those who may sleep. */
 static void catch_up(bool names)
 {
-	unsigned long budget = ULONG_MAX;
+	unsigned long budget = ULONG_MAX, commit;
 	unsigned int i;
 
 	lockdep_assert_held(&persist.work_lock);
-	for (i = 0; i < persist.nr_slots; i++) {
-		struct kt_slot *slot = &persist.slots[i];
+	for (i = 0; i < persist.layout.nr_slots; i++) {
+		struct kt_slot *slot = &persist.layout.slots[i];
 
-		WRITE_ONCE(slot->checked,
-			   check_slot(slot, slot->checked, &budget, true));
-		clean_slot(slot);
+		commit = kt_slot_commit(slot);
+		WRITE_ONCE(slot->checked, kt_slot_check(slot, slot->checked,
+							commit, &budget, true));
+		/* What is below is out of the caches with its checksums. */
+		kt_slot_clean(slot, slot->checked, commit);
 	}
 	if (names)
 		copy_names();
@@ -171,18 +109,20 @@ static void work(struct work_struct *w)
  */
 static int on_panic(struct notifier_block *nb, unsigned long event, void *data)
 {
-	unsigned long budget = PANIC_BYTES;
+	unsigned long budget = PANIC_BYTES, from, commit;
 	unsigned int i;
 
 	/* Pairs with the release in kt_persist_open(). */
 	if (!smp_load_acquire(&persist.laid_out))
 		return NOTIFY_DONE;
-	kt_layout_state(&persist.region, KTAPE_PERSIST_PANIC);
-	for (i = 0; i < persist.nr_slots; i++) {
-		const struct kt_slot *slot = &persist.slots[i];
+	kt_layout_state(&persist.half, KTAPE_PERSIST_PANIC);
+	for (i = 0; i < persist.layout.nr_slots; i++) {
+		const struct kt_slot *slot = &persist.layout.slots[i];
 
-		clean_slot(slot);
-		check_slot(slot, READ_ONCE(slot->checked), &budget, false);
+		commit = kt_slot_commit(slot);
+		from = READ_ONCE(slot->checked);
+		kt_slot_clean(slot, from, commit);
+		kt_slot_check(slot, from, commit, &budget, false);
 	}
 	return NOTIFY_DONE;
 }
@@ -191,7 +131,7 @@ static int on_reboot(struct notifier_block *nb, unsigned long event, void *data)
 {
 	mutex_lock(&persist.work_lock);
 	if (persist.laid_out) {
-		kt_layout_state(&persist.region, KTAPE_PERSIST_REBOOT);
+		kt_layout_state(&persist.half, KTAPE_PERSIST_REBOOT);
 		catch_up(true);
 	}
 	mutex_unlock(&persist.work_lock);
@@ -208,6 +148,74 @@ static struct notifier_block reboot_notifier = {
 	.notifier_call = on_reboot,
 	.priority = INT_MIN,
 };
+
+/*
+ * The half that has nothing, or else what is older: the trace of the load before
+ * stays in memory until a load after this one.
+ */
+static void choose_half(void)
+{
+	u32 sequence[KT_HALVES] = {};
+	bool there[KT_HALVES];
+	struct kt_region half;
+	unsigned int i, use;
+
+	for (i = 0; i < KT_HALVES; i++) {
+		half = kt_region_half(&persist.region, i);
+		there[i] = kt_layout_is_there(&half, &sequence[i]);
+	}
+	use = there[0] && (!there[1] || (s32)(sequence[1] - sequence[0]) < 0);
+	persist.half = kt_region_half(&persist.region, use);
+	persist.other = kt_region_half(&persist.region, !use);
+	persist.other_there = there[!use];
+	persist.sequence = there[!use] ? sequence[!use] + 1 : 1;
+	persist.used = false;
+}
+
+/* What earlier loads left is no trace any more. */
+static void wipe_old(void)
+{
+	/* An older module took the region as a whole. */
+	if (!persist.used)
+		kt_layout_wipe(&persist.region);
+	kt_layout_wipe(&persist.other);
+	if (!persist.used)
+		kt_layout_wipe(&persist.half);
+	persist.other_there = false;
+}
+
+static int find_region(void)
+{
+	const struct kt_persist_config *config = &persist.config;
+	int ret = kt_region_get(&persist.region, config->where);
+
+	if (ret)
+		return ret;
+	persist.layout.nr_slots = kt_layout_rings();
+	persist.layout.slots = kcalloc(persist.layout.nr_slots,
+				       sizeof(*persist.layout.slots),
+				       GFP_KERNEL);
+	if (!persist.layout.slots)
+		return -ENOMEM;
+	choose_half();
+	if (config->drop) {
+		wipe_old();
+		choose_half();
+		return 0;
+	}
+	ret = kt_old_keep(&persist.region);
+	if (ret)
+		pr_err("persist=%s: no memory for a copy of the trace that is there; persist_drop=1 forgets it\n",
+		       config->where);
+	return ret;
+}
+
+static void free_region(void)
+{
+	kt_old_drop();
+	kfree(persist.layout.slots);
+	kt_region_put(&persist.region);
+}
 
 /**
  * kt_persist_init() - take the region, and what is in it, from an earlier load
@@ -228,30 +236,19 @@ int kt_persist_init(const struct kt_persist_config *config)
 	INIT_DELAYED_WORK(&persist.work, work);
 	if (!*config->where)
 		return 0;
-	ret = kt_region_get(&persist.region, config->where);
-	if (ret)
-		return ret;
-	persist.nr_slots = kt_layout_rings();
-	persist.slots =
-		kcalloc(persist.nr_slots, sizeof(*persist.slots), GFP_KERNEL);
-	ret = persist.slots ? 0 : -ENOMEM;
-	if (!ret && !config->drop) {
-		ret = kt_old_keep(&persist.region);
-		if (ret)
-			pr_err("persist=%s: no memory for a copy of the trace that is there; persist_drop=1 forgets it\n",
-			       config->where);
-	}
+	ret = find_region();
 	if (ret)
 		goto err;
+	if (!IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API))
+		pr_warn("persist=%s: this kernel cannot write caches back: a reset may lose the end of a trace, or all of it\n",
+			config->where);
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
 	ret = register_reboot_notifier(&reboot_notifier);
 	if (!ret)
 		return 0;
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_notifier);
 err:
-	kt_old_drop();
-	kfree(persist.slots);
-	kt_region_put(&persist.region);
+	free_region();
 	return ret;
 }
 
@@ -266,9 +263,7 @@ void kt_persist_exit(void)
 		return;
 	unregister_reboot_notifier(&reboot_notifier);
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_notifier);
-	kt_old_drop();
-	kfree(persist.slots);
-	kt_region_put(&persist.region);
+	free_region();
 }
 
 /**
@@ -292,13 +287,73 @@ bool kt_persist_in_use(void)
 }
 
 /**
+ * kt_persist_forget() - forget what earlier loads left, here and in the region
+ *
+ * What this load has recorded stays.
+ *
+ * Context: process context, may sleep.
+ * Return: as kt_old_forget().
+ */
+int kt_persist_forget(void)
+{
+	int ret = kt_old_forget();
+
+	if (ret)
+		return ret;
+	mutex_lock(&kt_session_control);
+	wipe_old();
+	mutex_unlock(&kt_session_control);
+	return 0;
+}
+
+/**
+ * kt_persist_hibernate() - the system is to hibernate
+ *
+ * Whatever runs before it wakes up may write the region, and rings have to find
+ * there what they wrote: so not while a session has it.
+ *
+ * Context: process context, may sleep.
+ * Return: 0: no session gets the region until kt_persist_hibernated(); -EBUSY:
+ * one has it, as the log says.
+ */
+int kt_persist_hibernate(void)
+{
+	int ret = 0;
+
+	mutex_lock(&kt_session_control);
+	if (persist.session) {
+		pr_warn("a persistent session is there: no hibernation before it ends or the module is unloaded\n");
+		ret = -EBUSY;
+	} else {
+		persist.hibernates = true;
+	}
+	mutex_unlock(&kt_session_control);
+	return ret;
+}
+
+/**
+ * kt_persist_hibernated() - the system is awake, or has not slept after all
+ *
+ * Context: process context, may sleep.
+ */
+void kt_persist_hibernated(void)
+{
+	mutex_lock(&kt_session_control);
+	persist.hibernates = false;
+	/* Others may have been there. */
+	if (persist.region.base && !persist.used)
+		choose_half();
+	mutex_unlock(&kt_session_control);
+}
+
+/**
  * kt_persist_open() - give the region to a session
  * @s: the session, new; receives its sizes
  * @c: what was asked for
  *
  * Context: process context with kt_session_control, may sleep.
- * Return: 0; -ENODEV: there is no region; -EBUSY: another session has it; as
- * kt_layout_fit() and kt_layout_write().
+ * Return: 0; -ENODEV: there is no region; -EBUSY: another session has it, or the
+ * system hibernates; as kt_layout_fit() and kt_layout_write().
  */
 int kt_persist_open(struct kt_session *s, const struct kt_session_config *c)
 {
@@ -306,12 +361,17 @@ int kt_persist_open(struct kt_session *s, const struct kt_session_config *c)
 
 	if (!persist.region.base)
 		return -ENODEV;
-	if (persist.session)
+	if (persist.session || persist.hibernates)
 		return -EBUSY;
-	ret = kt_layout_fit(s, c, &persist.region, &persist.config);
-	if (!ret)
-		ret = kt_layout_write(s, &persist.region, &persist.config,
-				      persist.slots);
+	ret = kt_layout_fit(s, c, &persist.half, &persist.config);
+	if (ret)
+		return ret;
+	/* What looks like a superblock there may tell of this half. */
+	if (!persist.other_there)
+		wipe_old();
+	persist.used = true;
+	ret = kt_layout_write(s, &persist.half, &persist.config,
+			      persist.sequence, &persist.layout);
 	if (ret)
 		return ret;
 	WRITE_ONCE(persist.session, s);
@@ -339,7 +399,7 @@ void kt_persist_close(struct kt_session *s)
 	cancel_delayed_work_sync(&persist.work);
 	mutex_lock(&persist.work_lock);
 	catch_up(true);
-	kt_layout_state(&persist.region, KTAPE_PERSIST_STOPPED);
+	kt_layout_state(&persist.half, KTAPE_PERSIST_STOPPED);
 	WRITE_ONCE(persist.laid_out, false);
 	mutex_unlock(&persist.work_lock);
 	WRITE_ONCE(persist.session, NULL);
@@ -358,8 +418,8 @@ void kt_persist_place(const struct kt_session *s, struct kt_ring_spec *spec)
 
 	if (s->mode != KTAPE_MODE_PERSISTENT)
 		return;
-	for (i = 0; i < persist.nr_slots; i++) {
-		const struct kt_slot *slot = &persist.slots[i];
+	for (i = 0; i < persist.layout.nr_slots; i++) {
+		const struct kt_slot *slot = &persist.layout.slots[i];
 
 		if (slot->cpu == spec->cpu && slot->kind == spec->kind) {
 			spec->page = slot->page;

@@ -9,10 +9,17 @@
 
 struct kt_ring_spec;
 
+/*
+ * A load records into one half of the region, so that what the load before has
+ * left in the other outlives a crash before somebody has taken it.
+ */
+#define KT_HALVES	2
+#define KT_HALF_PAGES	2	/* for superblocks, at the least */
+
 /**
  * struct kt_region - memory that nobody else uses
  * @base: where it is mapped; NULL: there is none
- * @size: bytes, whole pages
+ * @size: bytes, whole pages; not all of them are in a half if their number is odd
  * @start: physical address
  * @claimed: it is in the list of resources as ours
  * @mapped: by memremap()
@@ -48,6 +55,22 @@ struct kt_slot {
 };
 
 /**
+ * struct kt_layout - where everything is in a half that is laid out
+ * @slots: the rings
+ * @nr_slots: how many
+ * @names: the copy of the registry
+ * @nr_names: its entries
+ *
+ * It is believed, so it is here and not read from the region.
+ */
+struct kt_layout {
+	struct kt_slot *slots;
+	unsigned int nr_slots;
+	struct ktape_object_entry *names;
+	unsigned int nr_names;
+};
+
+/**
  * struct kt_persist_config - what to do with which memory
  * @where: "ADDRESS,SIZE" or a name; empty: there is no region
  * @drop: forget what is in it
@@ -68,12 +91,24 @@ int kt_persist_init(const struct kt_persist_config *config);
 void kt_persist_exit(void);
 u64 kt_persist_size(void);
 bool kt_persist_in_use(void);
+int kt_persist_forget(void);
+int kt_persist_hibernate(void);
+void kt_persist_hibernated(void);
 int kt_persist_open(struct kt_session *s, const struct kt_session_config *c);
 void kt_persist_close(struct kt_session *s);
 void kt_persist_place(const struct kt_session *s, struct kt_ring_spec *spec);
 
+/* persist_check.c */
+unsigned long kt_slot_commit(const struct kt_slot *slot);
+unsigned long kt_slot_check(const struct kt_slot *slot, unsigned long pos,
+			    unsigned long commit, unsigned long *budget,
+			    bool may_sleep);
+void kt_slot_clean(const struct kt_slot *slot, unsigned long from,
+		   unsigned long commit);
+
 /* persist_region.c */
 int kt_region_get(struct kt_region *r, const char *where);
+struct kt_region kt_region_half(const struct kt_region *r, unsigned int n);
 void kt_region_put(struct kt_region *r);
 
 /* persist_layout.c */
@@ -81,11 +116,11 @@ int kt_layout_fit(struct kt_session *s, const struct kt_session_config *c,
 		  const struct kt_region *r,
 		  const struct kt_persist_config *config);
 int kt_layout_write(const struct kt_session *s, const struct kt_region *r,
-		    const struct kt_persist_config *config,
-		    struct kt_slot *slots);
+		    const struct kt_persist_config *config, u32 sequence,
+		    struct kt_layout *layout);
 void kt_layout_state(const struct kt_region *r, u32 state);
-struct ktape_object_entry *kt_layout_names(const struct kt_region *r,
-					   unsigned int *nr);
+void kt_layout_wipe(const struct kt_region *r);
+bool kt_layout_is_there(const struct kt_region *r, u32 *sequence);
 unsigned int kt_layout_rings(void);
 
 /* persist_old.c */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where everything is in the region, and what is written when a session takes
- * it.  The superblocks come last, so that a reset in between finds none.
+ * Where everything is in a half of the region, and what is written when a session
+ * takes it.  The superblocks go first and come last, and memory has what was
+ * written before them: a reset in between finds none.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -122,6 +123,7 @@ int kt_layout_fit(struct kt_session *s, const struct kt_session_config *c,
 	}
 }
 
+/* Into memory, in pieces, as a whole region may take its time. */
 static void zero(const struct kt_region *r)
 {
 	u64 at, part;
@@ -129,6 +131,7 @@ static void zero(const struct kt_region *r)
 	for (at = 0; at < r->size; at += part) {
 		part = min_t(u64, ZERO_STEP, r->size - at);
 		memset(r->base + at, 0, part);
+		kt_cache_clean(r->base + at, part);
 		cond_resched();
 	}
 }
@@ -142,7 +145,7 @@ static u64 take(u64 *at, u64 bytes)
 }
 
 static void describe(struct ktape_persist *p, const struct kt_region *r,
-		     const struct kt_persist_config *config)
+		     const struct kt_persist_config *config, u32 sequence)
 {
 	struct kt_moment m;
 
@@ -163,6 +166,7 @@ static void describe(struct ktape_persist *p, const struct kt_region *r,
 	p->nr_rings = kt_layout_rings();
 	p->registry_entries = names_of(r);
 	p->pos_bits = BITS_PER_LONG;
+	p->sequence = sequence;
 	p->state = KTAPE_PERSIST_RECORDING;
 }
 
@@ -211,43 +215,97 @@ static bool holds(const struct kt_region *r, u64 offset,
 	return !memcmp(r->base + offset, p, sizeof(*p));
 }
 
+static u32 super_crc(struct ktape_persist p)
+{
+	p.crc32c = 0;
+	return ~kt_crc32c(~0U, (const void *)&p, HEAD_SIZE);
+}
+
 static int put_super(const struct kt_region *r, struct ktape_persist *p,
 		     u64 here)
 {
 	p->here = here;
-	p->crc32c = 0;
-	p->crc32c = ~kt_crc32c(~0U, (const void *)p, HEAD_SIZE);
+	p->crc32c = super_crc(*p);
 	memcpy(r->base + here, p, sizeof(*p));
 	return holds(r, here, p) ? 0 : -EIO;
 }
 
 /**
- * kt_layout_write() - lay a region out for a session
+ * kt_layout_wipe() - make a half one without a trace
+ * @r: the half
+ *
+ * Context: process context.
+ */
+void kt_layout_wipe(const struct kt_region *r)
+{
+	size_t len = sizeof(struct ktape_persist);
+	void *last = r->base + r->size - PAGE_SIZE;
+
+	memset(r->base, 0, len);
+	memset(last, 0, len);
+	kt_cache_clean(r->base, len);
+	kt_cache_clean(last, len);
+	/* They are gone before anything else changes. */
+	wmb();
+}
+
+static bool super_at(const struct kt_region *r, u64 here, u32 *sequence)
+{
+	struct ktape_persist p;
+
+	memcpy(&p, r->base + here, sizeof(p));
+	*sequence = p.sequence;
+	return p.magic == KTAPE_PERSIST_MAGIC && p.size == r->size &&
+	       p.here == here && p.crc32c == super_crc(p);
+}
+
+/**
+ * kt_layout_is_there() - is a half laid out?
+ * @r: the half, whose content is not to be trusted
+ * @sequence: out: which of two was laid out later
+ *
+ * Nothing but the choice of a half depends on it.
+ *
+ * Context: process context.
+ * Return: true or false.
+ */
+bool kt_layout_is_there(const struct kt_region *r, u32 *sequence)
+{
+	return super_at(r, 0, sequence) ||
+	       super_at(r, r->size - PAGE_SIZE, sequence);
+}
+
+/**
+ * kt_layout_write() - lay a half out for a session
  * @s: the session, with its sizes from kt_layout_fit()
- * @r: the region; what is in it is lost
+ * @r: the half; what is in it is lost
  * @config: metadata
- * @slots: receives where each ring is
+ * @sequence: for the superblock
+ * @layout: with slots for all rings; receives where everything is
  *
  * Context: process context, may sleep; nobody uses the region.
  * Return: 0, or -EIO: it does not hold what is written.
  */
 int kt_layout_write(const struct kt_session *s, const struct kt_region *r,
-		    const struct kt_persist_config *config,
-		    struct kt_slot *slots)
+		    const struct kt_persist_config *config, u32 sequence,
+		    struct kt_layout *layout)
 {
 	struct ktape_persist p = {};
 	size_t table = kt_layout_rings() * sizeof(struct ktape_persist_ring);
 	u64 at = PAGE_SIZE;
 	int ret;
 
+	kt_layout_wipe(r);
 	zero(r);
-	describe(&p, r, config);
+	describe(&p, r, config, sequence);
 	p.rings = take(&at, table);
 	p.metadata = take(&at, p.metadata_size);
 	p.registry = take(&at, (u64)p.registry_entries *
 				       sizeof(struct ktape_object_entry));
 	memcpy(r->base + p.metadata, config->metadata, config->length);
-	put_rings(s, r, &p, slots, &at);
+	layout->names = r->base + p.registry;
+	layout->nr_names = p.registry_entries;
+	put_rings(s, r, &p, layout->slots, &at);
 	p.rings_crc32c = ~kt_crc32c(~0U, r->base + p.rings, table);
 	p.metadata_crc32c =
 		~kt_crc32c(~0U, r->base + p.metadata, p.metadata_size);
@@ -274,21 +332,4 @@ void kt_layout_state(const struct kt_region *r, u32 state)
 	WRITE_ONCE(last->state, state);
 	kt_cache_clean(first, sizeof(*first));
 	kt_cache_clean(last, sizeof(*last));
-}
-
-/**
- * kt_layout_names() - the copy of the registry in a region that is laid out
- * @r: the region
- * @nr: out: how many entries
- *
- * Context: any.
- * Return: the entries.
- */
-struct ktape_object_entry *kt_layout_names(const struct kt_region *r,
-					   unsigned int *nr)
-{
-	const struct ktape_persist *p = r->base;
-
-	*nr = p->registry_entries;
-	return r->base + p->registry;
 }

@@ -18,16 +18,36 @@
 
 #define COPY_STEP	(1UL << 20)
 
-/* Protects old and old_size, which are constant while the module loads. */
+/* Protects old and old_size, which alone is read without it. */
 static DEFINE_MUTEX(old_lock);
 static void *old;
-static u64 old_size;
+static size_t old_size;
 
-static bool has_superblock(const struct kt_region *r, u64 offset)
+static bool begins_super(const void *page)
 {
-	const struct ktape_persist *p = r->base + offset;
+	const struct ktape_persist *p = page;
 
 	return READ_ONCE(p->magic) == KTAPE_PERSIST_MAGIC;
+}
+
+static bool has_superblock(const struct kt_region *r)
+{
+	return begins_super(r->base) ||
+	       begins_super(r->base + r->size - PAGE_SIZE);
+}
+
+static bool has_trace(const struct kt_region *r)
+{
+	struct kt_region half;
+	unsigned int i;
+
+	for (i = 0; i < KT_HALVES; i++) {
+		half = kt_region_half(r, i);
+		if (has_superblock(&half))
+			return true;
+	}
+	/* An older module took the region as a whole. */
+	return has_superblock(r);
 }
 
 /**
@@ -42,7 +62,7 @@ int kt_old_keep(const struct kt_region *r)
 {
 	u64 at, part;
 
-	if (!has_superblock(r, 0) && !has_superblock(r, r->size - PAGE_SIZE))
+	if (!has_trace(r))
 		return 0;
 	if (r->size > (u64)totalram_pages() * PAGE_SIZE / 2)
 		return -ENOMEM;
@@ -54,39 +74,32 @@ int kt_old_keep(const struct kt_region *r)
 		memcpy(old + at, r->base + at, part);
 		cond_resched();
 	}
-	old_size = r->size;
-	pr_info("an earlier trace of %llu KiB of memory is there: ktape recover\n",
-		old_size >> 10);
+	WRITE_ONCE(old_size, r->size);
+	pr_info("an earlier trace is in %llu KiB of memory: ktape recover\n",
+		r->size >> 10);
 	return 0;
 }
 
 /**
  * kt_old_drop() - free the copy
  *
- * Context: process context; may sleep.
+ * Context: process context, nobody can read it; may sleep.
  */
 void kt_old_drop(void)
 {
-	mutex_lock(&old_lock);
 	vfree(old);
 	old = NULL;
-	old_size = 0;
-	mutex_unlock(&old_lock);
+	WRITE_ONCE(old_size, 0);
 }
 
 /**
  * kt_old_size() - is there former content?
  *
- * Return: its bytes, or 0. Context: process context.
+ * Return: its bytes, or 0. Context: any.
  */
 u64 kt_old_size(void)
 {
-	u64 size;
-
-	mutex_lock(&old_lock);
-	size = old_size;
-	mutex_unlock(&old_lock);
-	return size;
+	return READ_ONCE(old_size);
 }
 
 /**
@@ -123,12 +136,19 @@ out:
  * kt_old_forget() - free the copy, if there is one
  *
  * Context: process context, may sleep.
- * Return: 0, or -ENODATA.
+ * Return: 0; -ENODATA: there is none; -EINTR.
  */
 int kt_old_forget(void)
 {
-	if (!kt_old_size())
-		return -ENODATA;
-	kt_old_drop();
-	return 0;
+	int ret = -ENODATA;
+
+	/* A reader's page may take its time. */
+	if (mutex_lock_killable(&old_lock))
+		return -EINTR;
+	if (old) {
+		kt_old_drop();
+		ret = 0;
+	}
+	mutex_unlock(&old_lock);
+	return ret;
 }

@@ -43,32 +43,56 @@ static int check_range(const char *where, phys_addr_t start, u64 size)
 		return no_memory(where,
 				 "address and size have to be whole pages",
 				 -EINVAL);
+	if (size < KT_HALVES * KT_HALF_PAGES * PAGE_SIZE)
+		return no_memory(where, "it is too small", -EINVAL);
 	if ((phys_addr_t)(start + size - 1) < start || size != (size_t)size)
 		return no_memory(where, "it ends beyond all addresses",
 				 -EINVAL);
 	return 0;
 }
 
+static bool is_ram(const struct kt_region *r)
+{
+	return region_intersects(r->start, r->size, IORESOURCE_SYSTEM_RAM,
+				 IORES_DESC_NONE) != REGION_DISJOINT;
+}
+
 /* Memory that the kernel does not use at all: ours alone from now on. */
 static int claim(struct kt_region *r, const char *where)
 {
-	if (region_intersects(r->start, r->size, IORESOURCE_SYSTEM_RAM,
-			      IORES_DESC_NONE) != REGION_DISJOINT)
+	if (!request_mem_region(r->start, r->size, KBUILD_MODNAME))
+		return no_memory(where, "somebody else uses this memory",
+				 -EBUSY);
+	r->claimed = true;
+	return 0;
+}
+
+static int map(struct kt_region *r, const char *where)
+{
+	r->base = memremap(r->start, r->size, MEMREMAP_WB);
+	r->mapped = r->base;
+	if (r->base)
+		return 0;
+	kt_region_put(r);
+	return no_memory(where, "it cannot be mapped", -ENOMEM);
+}
+
+static int by_address(struct kt_region *r, const char *where)
+{
+	int ret;
+
+	if (parse(where, &r->start, &r->size))
+		return no_memory(where, "not ADDRESS,SIZE", -EINVAL);
+	ret = check_range(where, r->start, r->size);
+	if (ret)
+		return ret;
+	if (is_ram(r))
 		return no_memory(
 			where,
 			"the kernel uses this memory: keep it out with memmap=SIZE$ADDRESS",
 			-EBUSY);
-	if (!request_mem_region(r->start, r->size, KBUILD_MODNAME))
-		return no_memory(where, "somebody else uses this memory",
-				 -EBUSY);
-	r->base = memremap(r->start, r->size, MEMREMAP_WB);
-	if (!r->base) {
-		release_mem_region(r->start, r->size);
-		return no_memory(where, "it cannot be mapped", -ENOMEM);
-	}
-	r->claimed = true;
-	r->mapped = true;
-	return 0;
+	ret = claim(r, where);
+	return ret ? ret : map(r, where);
 }
 
 /* reserve_mem=SIZE:ALIGN:NAME gives memory with struct pages, mapped for ever. */
@@ -113,13 +137,10 @@ static int by_device_tree(struct kt_region *r, const char *where)
 	r->start = res.start;
 	r->size = resource_size(&res);
 	ret = check_range(where, r->start, r->size);
-	if (ret)
-		return ret;
-	r->base = memremap(r->start, r->size, MEMREMAP_WB);
-	if (!r->base)
-		return no_memory(where, "it cannot be mapped", -ENOMEM);
-	r->mapped = true;
-	return 0;
+	/* Without no-map it is in the middle of the kernel's, and reserved there. */
+	if (!ret && !is_ram(r))
+		ret = claim(r, where);
+	return ret ? ret : map(r, where);
 }
 #else
 static int by_device_tree(struct kt_region *r, const char *where)
@@ -147,26 +168,38 @@ static int by_name(struct kt_region *r, const char *where)
  * What is wrong is told in the log.
  *
  * Context: module load.
- * Return: 0; -EINVAL: not whole pages, or no address and size; -EBUSY: in use;
+ * Return: 0; -EINVAL: not whole pages, too few, or no address and size; -EBUSY:
+ * in use;
  * -ENOENT: no such name; -ENOMEM: it cannot be mapped.
  */
 int kt_region_get(struct kt_region *r, const char *where)
 {
-	int ret;
+	return isdigit(*where) ? by_address(r, where) : by_name(r, where);
+}
 
-	if (!isdigit(*where))
-		return by_name(r, where);
-	if (parse(where, &r->start, &r->size))
-		return no_memory(where, "not ADDRESS,SIZE", -EINVAL);
-	ret = check_range(where, r->start, r->size);
-	return ret ? ret : claim(r, where);
+/**
+ * kt_region_half() - one of the two parts of a region
+ * @r: the region
+ * @n: 0 or 1
+ *
+ * Return: it, which is not to be put. Context: any.
+ */
+struct kt_region kt_region_half(const struct kt_region *r, unsigned int n)
+{
+	u64 size = round_down(r->size / KT_HALVES, PAGE_SIZE);
+
+	return (struct kt_region){
+		.base = r->base + n * size,
+		.size = size,
+		.start = r->start + n * size,
+	};
 }
 
 /**
  * kt_region_put() - give back what kt_region_get() took
  * @r: the region
  *
- * Context: module unload.
+ * Context: module load and unload.
  */
 void kt_region_put(struct kt_region *r)
 {
@@ -174,5 +207,5 @@ void kt_region_put(struct kt_region *r)
 		memunmap(r->base);
 	if (r->claimed)
 		release_mem_region(r->start, r->size);
-	r->base = NULL;
+	memset(r, 0, sizeof(*r));
 }

@@ -179,14 +179,56 @@ static unsigned long consumed(const struct kt_ring *r)
 	return smp_load_acquire(kt_word(&r->page->consumer));
 }
 
+/* What a session's end consists of. */
+static bool is_of_the_end(u8 opcode)
+{
+	return opcode == KTAPE_EV_LEDGER || opcode == KTAPE_EV_PROFILE ||
+	       opcode == KTAPE_EV_SESSION || opcode == KTAPE_EV_FREEZE ||
+	       opcode == KTAPE_EV_LOSS || opcode == KTAPE_EV_CLOCK_SYNC;
+}
+
 /*
- * Make room for the block at @block.  Return: 0, or 1 + the reason of loss.
+ * A trace without names or with one exception less can be read; one without the
+ * ledger and the markers of its end cannot be checked.  So the last free block of
+ * a control ring that overwrites nothing is for those, when the end has come.
  */
-static int make_room(struct kt_ring *r, unsigned long block)
+static bool is_ordinary(const struct kt_ring *r, const struct kt_record *rec)
+{
+	return rec && r->kind == KTAPE_RING_CONTROL &&
+	       !(READ_ONCE(r->ending) && is_of_the_end((u8)rec->code));
+}
+
+/* Is @block the last one of a control ring for which there is room, or beyond? */
+static bool is_reserve(const struct kt_ring *r, unsigned long block)
+{
+	unsigned long limit = block + 2 * r->block_size - r->size;
+	unsigned long oldest;
+
+	if (r->kind != KTAPE_RING_CONTROL)
+		return false;
+	if (r->mode == KTAPE_MODE_DISCARD)
+		oldest = consumed(r);
+	else if (r->mode == KTAPE_MODE_SNAPSHOT)
+		oldest = READ_ONCE(*kt_word(&r->page->floor));
+	else
+		return false;
+	return kt_before(oldest & ~(r->block_size - 1), limit);
+}
+
+/*
+ * Make room for the block at @block, in which @rec, if any, is the first.
+ * Return: 0, or 1 + the reason of loss.
+ */
+static int make_room(struct kt_ring *r, unsigned long block,
+		     const struct kt_record *rec)
 {
 	unsigned long limit = block + r->block_size - r->size;
 	unsigned long tail;
 
+	if (!r->lapped && block + r->block_size < r->size)
+		return 0;
+	if (is_ordinary(r, rec) && is_reserve(r, block))
+		return 1 + KTAPE_LOST_FULL;
 	if (!r->lapped && block < r->size)
 		return 0;
 	if (r->mode == KTAPE_MODE_SNAPSHOT &&
@@ -245,8 +287,9 @@ u64 kt_ring_time(struct kt_ring *r)
 
 /* Where does a record of @len bytes go, now?  Return: as make_room(). */
 static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
-		bool flush)
+		const struct kt_record *rec)
 {
+	const bool flush = !rec;
 	unsigned long off;
 	int full;
 
@@ -271,7 +314,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	p->block = off == 0 ? p->write : p->write - off + r->block_size;
 	p->record = p->block + KTAPE_BLOCK_HEADER;
 	p->end = p->record + len;
-	full = make_room(r, p->block);
+	full = make_room(r, p->block, rec);
 	if (!full && !p->first)
 		take_counts(r, p, flush);
 	return full;
@@ -284,13 +327,15 @@ static unsigned long in_use(const struct kt_ring *r, unsigned long position)
 }
 
 /*
- * May classes be shed in this block?  Then its writers take the slow path, where
- * it is looked at for each record: no other block pays for it.
+ * May classes be shed in this block, or is it for the end alone?  Then its writers
+ * take the slow path, where it is looked at for each record: no other block pays
+ * for it.
  */
 static bool is_guarded(const struct kt_ring *r, unsigned long block)
 {
-	return r->mode == KTAPE_MODE_DISCARD &&
-	       in_use(r, block + r->block_size) > READ_ONCE(r->shed_at[0]);
+	return is_reserve(r, block) ||
+	       (r->mode == KTAPE_MODE_DISCARD &&
+		in_use(r, block + r->block_size) > READ_ONCE(r->shed_at[0]));
 }
 
 static void lead_to_slow(struct kt_ring *r, unsigned long block)
@@ -307,11 +352,15 @@ static void lead_to_slow(struct kt_ring *r, unsigned long block)
 /* Lead writers to a block, or past the descriptor into the slow path. */
 static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
 {
-	if (is_guarded(r, block) ||
-	    READ_ONCE(r->parked) == block + r->block_size)
+	if (is_guarded(r, block)) {
 		lead_to_slow(r, block);
-	else
-		WRITE_ONCE(r->desc, d);
+		return;
+	}
+	WRITE_ONCE(r->desc, d);
+	barrier();
+	/* Looked at last: whoever came in between may have parked it. */
+	if (READ_ONCE(r->parked) == block + r->block_size)
+		lead_to_slow(r, block);
 }
 
 /*
@@ -321,8 +370,10 @@ static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
  * who runs, or is lost as well.  A context that we interrupted may still put one
  * here: it began before ours was lost.
  */
-static void park(struct kt_ring *r, const struct kt_plan *p)
+static void park(struct kt_ring *r, const struct kt_plan *p,
+		 const struct kt_record *rec)
 {
+	kt_ring_parked(r, rec);
 	WRITE_ONCE(r->parked, p->block);
 	barrier();
 	lead_to_slow(r, p->block - r->block_size);
@@ -464,34 +515,6 @@ static void fill(struct kt_ring *r, u64 ts)
 	kt_ring_filled(r);
 }
 
-/* What a session's end consists of. */
-static bool is_of_the_end(u8 opcode)
-{
-	return opcode == KTAPE_EV_LEDGER || opcode == KTAPE_EV_PROFILE ||
-	       opcode == KTAPE_EV_SESSION || opcode == KTAPE_EV_FREEZE;
-}
-
-/*
- * A trace without names or with one exception less can be read; one without the
- * ledger and the markers of its end cannot be checked.  So the last free block of
- * a control ring that overwrites nothing is for those.
- */
-static bool keeps_out(const struct kt_ring *r, const struct kt_record *rec)
-{
-	unsigned long oldest;
-
-	if (r->kind != KTAPE_RING_CONTROL || is_of_the_end((u8)rec->code))
-		return false;
-	if (r->mode == KTAPE_MODE_DISCARD)
-		oldest = consumed(r);
-	else if (r->mode == KTAPE_MODE_SNAPSHOT)
-		oldest = READ_ONCE(*kt_word(&r->page->floor));
-	else
-		return false;
-	return READ_ONCE(r->write) - (oldest & ~(r->block_size - 1)) >=
-	       r->size - r->block_size;
-}
-
 /* So much is unread that records of less important classes give way. */
 static bool sheds(const struct kt_ring *r, const struct kt_record *rec)
 {
@@ -507,7 +530,9 @@ static int refuse(const struct kt_ring *r, const struct kt_record *rec,
 {
 	if (READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED)
 		return 1 + KTAPE_LOST_FULL;
-	if (rec && keeps_out(r, rec))
+	/* In the last block already, which a flush or the end has opened? */
+	if (is_ordinary(r, rec) &&
+	    is_reserve(r, (READ_ONCE(r->write) - 1) & ~(r->block_size - 1)))
 		return 1 + KTAPE_LOST_FULL;
 	if (len > r->block_size - KTAPE_BLOCK_HEADER)
 		return 1 + KTAPE_LOST_TOO_BIG;
@@ -530,12 +555,12 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 		return full;
 	}
 	do {
-		full = plan(r, &p, len, !rec);
+		full = plan(r, &p, len, rec);
 		if (unlikely(full)) {
 			if (full == 1 + BEYOND)
 				fill(r, p.ts);
 			else if (full == 1 + KTAPE_LOST_FULL && rec)
-				park(r, &p);
+				park(r, &p, rec);
 			drop(r, rec, full - 1);
 			return full;
 		}

@@ -92,6 +92,8 @@ struct kt_loss {
  * @blocks: descriptor of each block
  * @base: address of each block
  * @owner: of the user of the ring, who is told about opened blocks
+ * @told_at: when losses were told last
+ * @ending: of a control ring: what ends the session comes next
  * @losses: counts what happened to @loss
  * @lossy: there are losses to be told
  * @telling: they are being told
@@ -123,6 +125,8 @@ struct kt_ring {
 	struct kt_desc *blocks;
 	void **base;
 	void *owner;
+	u64 told_at;
+	bool ending;
 	unsigned long losses;
 	bool lossy;
 	bool telling;
@@ -225,6 +229,20 @@ u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason);
 u64 kt_ring_emitted(const struct ktape_ring_page *page);
 u64 kt_ring_filtered(const struct ktape_ring_page *page);
 
+/**
+ * kt_ring_spare() - when does a ring that waits for its reader open no more?
+ * @r: the ring
+ *
+ * Return: the bytes from the begin of the block that is read above which its last
+ * block is in use; that of a control ring is for the end, so it is the last but
+ * one. Context: any.
+ */
+static inline unsigned long kt_ring_spare(const struct kt_ring *r)
+{
+	return r->size -
+	       (r->kind == KTAPE_RING_CONTROL ? 2 : 1) * r->block_size;
+}
+
 /*
  * Given by the user of the ring.  All run on the owning CPU in the context of
  * the writer, possibly an NMI.  @since is when the writer began to open the
@@ -233,6 +251,7 @@ u64 kt_ring_filtered(const struct ktape_ring_page *page);
 void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts);
 void kt_ring_opened(struct kt_ring *r, u64 since);
 void kt_ring_filled(struct kt_ring *r);
+void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec);
 
 /* Positions only grow; with 32 bits they wrap, so compare by difference. */
 static inline bool kt_before(unsigned long a, unsigned long b)

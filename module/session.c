@@ -3,7 +3,7 @@
  * Creates, clears and destroys sessions.  Orders:
  *
  *   create	rings, barrier, want bits
- *   destroy	want bits, synchronize_rcu(), irq_work_sync(), rings
+ *   destroy	gone, want bits, synchronize_rcu(), irq_work_sync(), rings
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -69,6 +69,35 @@ static u64 bytes_allowed(unsigned int cpus)
 bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus)
 {
 	return cpu_bytes(extra) + all_bytes() > bytes_allowed(cpus);
+}
+
+static unsigned int cpus_with_rings(const struct kt_session *s)
+{
+	unsigned int cpu, n = 0;
+
+	for_each_possible_cpu(cpu)
+		n += !!s->rings[cpu];
+	return n;
+}
+
+/**
+ * kt_session_has_room() - may one more CPU get rings?
+ * @s: the session
+ *
+ * Context: process context, kt_session_lock.
+ * Return: false if all rings there are and these took more than half of the
+ * memory.
+ */
+bool kt_session_has_room(const struct kt_session *s)
+{
+	u64 all = cpu_bytes(s);
+	unsigned int i;
+
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (cpu_bytes(kt_sessions[i]))
+			all += cpu_bytes(kt_sessions[i]) *
+			       cpus_with_rings(kt_sessions[i]);
+	return !cpu_bytes(s) || all <= bytes_allowed(1);
 }
 
 static u64 bytes_left(void)
@@ -230,7 +259,11 @@ void kt_session_destroy(struct kt_session *s)
 {
 	if (IS_ERR_OR_NULL(s))
 		return;
-	kt_session_stop(s);
+	mutex_lock(&kt_session_control);
+	/* A trigger, ours or another's, may wait for the lock to start it. */
+	s->gone = true;
+	kt_session_stop_locked(s);
+	mutex_unlock(&kt_session_control);
 	cancel_delayed_work_sync(&s->look);
 	cancel_delayed_work_sync(&s->watch);
 	kt_session_freeze_exit(s);
@@ -292,6 +325,7 @@ void kt_session_forget(struct kt_session *s)
 			spin_unlock(&s->reader_lock);
 		}
 	}
+	s->began = kt_clock();
 }
 
 /**

@@ -13,6 +13,7 @@
 #include <ktape/session.h>
 
 #include "event.h"
+#include "event_trigger.h"
 #include "filter.h"
 
 /**
@@ -59,7 +60,8 @@ struct kt_rings {
  * @users: open files, and one for who keeps it: the module or its name
  * @files: open files
  * @lingers: its name keeps it
- * @gone: destroyed; it only stays for those who have it open
+ * @gone: destroyed, and never runs again; it only stays for those who have it
+ *	open, or until it is freed
  * @name: or empty
  * @uid: who made it
  * @mode: enum ktape_mode
@@ -70,6 +72,8 @@ struct kt_rings {
  * @active: its want bits are to be set
  * @running: it records; false when the last record was written
  * @era: of the registry, since when its changes were not recorded
+ * @began: trace clock of its last start or clear: what is older is not in the rings,
+ *	or not to be read, or stands before a time without a record
  * @frozen: trace clock at which a full snapshot ends, else 0
  * @shed_percent: of the policy, see uapi/ktape/session.h
  * @stall_ms: of the policy
@@ -106,6 +110,7 @@ struct kt_session {
 	bool active;
 	bool running;
 	u32 era;
+	u64 began;
 	u64 frozen;
 	u32 shed_percent;
 	u32 stall_ms;
@@ -215,6 +220,7 @@ bool kt_session_is_implied(unsigned int opcode);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
 bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus);
+bool kt_session_has_room(const struct kt_session *s);
 bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
 void kt_session_want(struct kt_session *s);
 void kt_session_probes(const u64 *extra);
@@ -279,6 +285,14 @@ kt_session_filters(const struct kt_session *s)
 {
 	return rcu_dereference_protected(kt_filters[s->id],
 					 lockdep_is_held(&kt_session_lock));
+}
+
+/* The triggers of a session, or NULL.  With kt_session_control. */
+static inline const struct kt_triggers *
+kt_session_triggers(const struct kt_session *s)
+{
+	return rcu_dereference_protected(kt_triggers[s->id],
+					 lockdep_is_held(&kt_session_control));
 }
 
 static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)

@@ -57,6 +57,19 @@ static void tell_failed(struct kt_session_config *config,
 	config->failed_had = spec->had;
 }
 
+static void give_rings(const struct kt_session *s, unsigned int cpu,
+		       const struct kt_rings *rings)
+{
+	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
+	unsigned int kind;
+
+	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
+		WRITE_ONCE(c->ring[kind][s->id], rings->ring[kind]);
+	kind = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL :
+					       KTAPE_RING_EVENT;
+	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
+}
+
 /**
  * kt_session_make_rings() - give a CPU its rings
  * @s: the session
@@ -75,10 +88,8 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
 		.account = s->account,
 		.owner = &s->owner,
 	};
-	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
 	struct kt_rings *rings;
 	struct kt_ring *r;
-	unsigned int names;
 
 	if (s->rings[cpu])
 		return 0;
@@ -102,11 +113,9 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
 		}
 		WRITE_ONCE(r->page->flags, s->running ? 0 : KTAPE_RING_FLAG_STOPPED);
 		rings->ring[spec.kind] = r;
-		c->ring[spec.kind][s->id] = r;
 	}
-	names = s->mode == KTAPE_MODE_DISCARD ? KTAPE_RING_CONTROL :
-						KTAPE_RING_EVENT;
-	c->ring[KT_RING_NAMES][s->id] = rings->ring[names];
+	/* All or none: a trigger's record goes there without a want bit. */
+	give_rings(s, cpu, rings);
 	/* Pairs with the acquire in kt_session_ring(). */
 	smp_store_release(&s->rings[cpu], rings);
 	return 0;
@@ -132,24 +141,31 @@ void kt_session_remove_rings(struct kt_session *s)
 
 static int cpuhp_state_prepare, cpuhp_state_online;
 
-/* On another CPU, before @cpu runs: a CPU without memory goes unrecorded. */
+/* A CPU without memory for its rings goes unrecorded, and the others say so. */
+static void prepare(struct kt_session *s, unsigned int cpu)
+{
+	bool room = s->rings[cpu] || kt_session_has_room(s);
+
+	if (!room || kt_session_make_rings(s, cpu, NULL)) {
+		pr_warn_ratelimited("session %u: no memory for the rings of CPU %u, what it does is not recorded\n",
+				    s->id, cpu);
+		if (s->running)
+			kt_control_without(s, cpu);
+		return;
+	}
+	kt_session_sheds(s);
+	kt_want_set(s, cpu);
+}
+
+/* On another CPU, before @cpu runs. */
 static int cpu_prepare(unsigned int cpu)
 {
 	unsigned int i;
-	bool room;
 
 	mutex_lock(&kt_session_lock);
-	/* It is not online yet. */
-	room = !kt_session_too_much(NULL, num_online_cpus() + 1);
-	for (i = 0; i < KT_SESSIONS; i++) {
-		if (!kt_sessions[i])
-			continue;
-		if (!room || kt_session_make_rings(kt_sessions[i], cpu, NULL))
-			pr_warn_once("no memory for the rings of CPU %u\n",
-				     cpu);
-		kt_session_sheds(kt_sessions[i]);
-		kt_want_set(kt_sessions[i], cpu);
-	}
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (kt_sessions[i])
+			prepare(kt_sessions[i], cpu);
 	mutex_unlock(&kt_session_lock);
 	return 0;
 }

@@ -48,10 +48,13 @@ static void publish(struct kt_session *s, struct kt_filters *new,
 	if (s->running && on)
 		kt_control_filters(s, phase, new, BIT(kind));
 	kt_filters_renew_gates(new);
+	kt_triggers_renew_gates(kt_session_triggers(s));
 	rcu_assign_pointer(kt_filters[s->id], new);
 	if (s->running)
 		kt_session_want(s);
 	synchronize_rcu();
+	/* Nobody looks at the old ones any more, which may have held ends back. */
+	kt_triggers_renew_gates(kt_session_triggers(s));
 	if (s->running && !on)
 		kt_control_filters(s, phase, old, BIT(kind));
 	mutex_unlock(&kt_session_lock);
@@ -79,6 +82,13 @@ static int set(struct kt_session *s, u32 kind, const void *entries, u32 nr)
 		return ret;
 	}
 	new->kinds |= BIT(kind);
+	/* A pair that is held back would never be seen to be long. */
+	if (kind == KTAPE_FILTER_GATE &&
+	    kt_triggers_follow(kt_session_triggers(s), new->gates)) {
+		drop(new, kind);
+		kfree(new);
+		return -EBUSY;
+	}
 	new->nr[kind] = nr;
 	kt_filter_applies(new);
 	publish(s, new, old, kind, KTAPE_PHASE_ON);
@@ -114,7 +124,8 @@ static int off(struct kt_session *s, u32 kind)
  * @nr: how many, at most as the kind has; 0 takes some kinds away
  *
  * Context: process context of the caller whose name spaces count, may sleep.
- * Return: 0; -ENOMEM; what the kind says of the entries: then nothing changed.
+ * Return: 0; -ENOMEM; what the kind says of the entries; -EBUSY: a gate of a
+ * pair for which a trigger of the session waits: then nothing changed.
  */
 int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 			  u32 nr)

@@ -253,7 +253,7 @@ static bool stalls(const struct kt_ring *r, struct kt_cursor *c,
 {
 	unsigned long start = c->pos & ~(r->block_size - 1);
 
-	if (kt_ring_commit(r) - start <= r->size - r->block_size) {
+	if (kt_ring_commit(r) - start <= kt_ring_spare(r)) {
 		c->is_stuck = false;
 		return false;
 	}

@@ -295,6 +295,19 @@ static void set_flags(struct kt_session *s, u64 flags)
 	}
 }
 
+/* The last block of control rings is for what a stop has to say. */
+static void set_ending(struct kt_session *s, bool ending)
+{
+	struct kt_ring *r;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		r = kt_session_ring(s, cpu, KTAPE_RING_CONTROL);
+		if (r)
+			WRITE_ONCE(r->ending, ending);
+	}
+}
+
 static void lock(void)
 {
 	cpus_read_lock();
@@ -357,6 +370,7 @@ int kt_session_start_locked(struct kt_session *s)
 	lock();
 	memcpy(s->told, told, sizeof(s->told));
 	kt_session_arm(s);
+	set_ending(s, false);
 	set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	WRITE_ONCE(s->running, true);
@@ -366,6 +380,7 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_control_ledger(s, KT_LEDGER_START);
 	s->active = true;
 	kt_session_want(s);
+	s->began = kt_clock();
 	synchronize_rcu();
 	kt_control_session(s, KTAPE_PHASE_ON);
 	if (f)
@@ -403,6 +418,7 @@ static void stop(struct kt_session *s)
 	static const u64 nothing[KTAPE_MASK_WORDS];
 
 	lock();
+	set_ending(s, true);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	s->active = false;
 	s->era = kt_registry_era();
@@ -485,10 +501,15 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 	if (s->running) {
 		/* With the lock: a CPU that comes now tells what is in force. */
 		memcpy(s->told, told, sizeof(s->told));
-		if (added || removed)
+		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
+			kt_triggers_renew_gates(kt_session_triggers(s));
+		}
 		kt_session_want(s);
 		synchronize_rcu();
+		/* CPUs changed one by one: what began meanwhile may have ended. */
+		if (added || removed)
+			kt_triggers_renew_gates(kt_session_triggers(s));
 		if (added)
 			kt_control_profile(s, KTAPE_PHASE_ON, s->told);
 	}

@@ -64,15 +64,9 @@ static struct kt_armed *armed(struct kt_trigger *t)
 	return container_of(t, struct kt_armed, trigger);
 }
 
-static struct kt_triggers *triggers_of(const struct kt_session *s)
-{
-	return rcu_dereference_protected(kt_triggers[s->id],
-					 lockdep_is_held(&kt_session_control));
-}
-
 static struct kt_armed *find(const struct kt_session *s, u32 id)
 {
-	const struct kt_triggers *all = triggers_of(s);
+	const struct kt_triggers *all = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++)
@@ -91,55 +85,66 @@ static u64 ticks_to_ns(u64 ticks)
 	       div64_u64(rest * NSEC_PER_SEC, kt_clock_hz());
 }
 
-/* How far the event rings of a stopped session reach back from @from on. */
+/*
+ * How far the event rings of a stopped session reach back from @from on: to its
+ * last start or clear, or to the block that one of them has as its oldest.
+ */
 static u64 held(const struct kt_session *s, u64 from)
 {
-	u64 oldest = 0, ns;
 	unsigned int cpu;
+	u64 oldest, ns;
 
+	mutex_lock(&kt_session_lock);
+	oldest = s->began;
 	for_each_possible_cpu(cpu) {
 		struct kt_ring *r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
 		unsigned long pos = r ? kt_ring_oldest(r) : 0;
 		const struct ktape_block *b;
 
-		/* Nothing went yet: it has all that there was. */
+		/* Nothing went yet: it has all that came since then. */
 		if (!r || !READ_ONCE(*kt_word(&r->page->tail)))
 			continue;
 		b = r->base[(pos >> r->block_shift) & (r->nr_blocks - 1)];
 		oldest = max_t(u64, oldest, b->ts_begin);
 	}
+	mutex_unlock(&kt_session_lock);
 	if (oldest >= from)
 		return 0;
 	ns = ticks_to_ns(from - oldest);
 	return min_t(u64, ns, KTAPE_TRIGGER_NS_MAX);
 }
 
-static void end_snapshot(struct work_struct *work)
+/* With kt_session_control. Return: was the session stopped for it? */
+static bool stop_for(struct kt_armed *a)
 {
-	struct kt_armed *a =
-		container_of(to_delayed_work(work), struct kt_armed, snapshot);
-	const struct ktape_trigger *spec = &a->trigger.spec;
-
-	mutex_lock(&kt_session_control);
 	/* A start ended it, or somebody else the session. */
 	if (!a->snapping || !a->s->running)
-		goto out;
+		return false;
 	/* A start ended it, and it began anew meanwhile. */
 	if (time_before(jiffies, a->deadline)) {
 		queue_delayed_work(system_long_wq, &a->snapshot,
 				   a->deadline - jiffies);
-		mutex_unlock(&kt_session_control);
-		return;
+		return false;
 	}
 	kt_session_stop_locked(a->s);
 	a->snapping = false;
 	a->held_ns = held(a->s, a->since);
 	a->flags |= KTAPE_TRIGGER_DONE;
-	if (a->held_ns < spec->before_ns)
+	if (a->held_ns < a->trigger.spec.before_ns)
 		a->flags |= KTAPE_TRIGGER_SHORT;
-out:
+	return true;
+}
+
+static void end_snapshot(struct work_struct *work)
+{
+	struct kt_armed *a =
+		container_of(to_delayed_work(work), struct kt_armed, snapshot);
+	bool done;
+
+	mutex_lock(&kt_session_control);
+	done = stop_for(a);
 	mutex_unlock(&kt_session_control);
-	if (a->notify && spec->after_ns)
+	if (done && a->notify)
 		kt_eventfd_signal(a->notify);
 }
 
@@ -191,8 +196,8 @@ static void act(struct work_struct *work)
 	if (spec->actions & KTAPE_TRIGGER_SNAPSHOT)
 		begin_snapshot(a);
 	mutex_unlock(&kt_session_control);
-	if (a->notify &&
-	    !(spec->actions & KTAPE_TRIGGER_SNAPSHOT && spec->after_ns))
+	/* A snapshot's end tells of it. */
+	if (a->notify && !(spec->actions & KTAPE_TRIGGER_SNAPSHOT))
 		kt_eventfd_signal(a->notify);
 }
 
@@ -270,7 +275,7 @@ static void reset(struct kt_armed *a)
  */
 void kt_session_triggers_arm(struct kt_session *s)
 {
-	const struct kt_triggers *all = triggers_of(s);
+	const struct kt_triggers *all = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++) {
@@ -290,7 +295,7 @@ void kt_session_triggers_arm(struct kt_session *s)
  */
 void kt_session_triggers_watch(struct kt_session *s)
 {
-	const struct kt_triggers *all = triggers_of(s);
+	const struct kt_triggers *all = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++) {
@@ -304,7 +309,7 @@ void kt_session_triggers_watch(struct kt_session *s)
 /* In the place of those in force; with kt_session_control. */
 static void publish(struct kt_session *s, struct kt_triggers *next)
 {
-	struct kt_triggers *old = triggers_of(s);
+	const struct kt_triggers *old = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; next && i < next->nr; i++)
@@ -405,7 +410,7 @@ static bool has_gate(const struct kt_session *s, u32 span)
 static int add(struct kt_session *s, struct kt_armed *a)
 {
 	struct ktape_trigger *spec = &a->trigger.spec;
-	const struct kt_triggers *old = triggers_of(s);
+	const struct kt_triggers *old = kt_session_triggers(s);
 	struct kt_triggers *new;
 	int ret;
 
@@ -501,7 +506,7 @@ int kt_session_trigger_tell(struct kt_session *s, struct ktape_trigger *to)
 /* Out of the list. Return: NULL and an error, or the trigger, for free_armed(). */
 static struct kt_armed *take_out(struct kt_session *s, u32 id, int *ret)
 {
-	const struct kt_triggers *old = triggers_of(s);
+	const struct kt_triggers *old = kt_session_triggers(s);
 	struct kt_armed *a = find(s, id);
 	struct kt_triggers *new;
 	unsigned int i;
@@ -553,11 +558,11 @@ int kt_session_trigger_remove(struct kt_session *s, u32 id)
  */
 void kt_session_triggers_exit(struct kt_session *s)
 {
-	struct kt_triggers *all;
+	const struct kt_triggers *all;
 	unsigned int i;
 
 	mutex_lock(&kt_session_control);
-	all = triggers_of(s);
+	all = kt_session_triggers(s);
 	RCU_INIT_POINTER(kt_triggers[s->id], NULL);
 	mutex_unlock(&kt_session_control);
 	if (!all)

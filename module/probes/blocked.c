@@ -78,20 +78,26 @@ static unsigned long caller_of_scheduler(void)
 	return i < n ? frames[i] : 0;
 }
 
-static noinline void notrace record(struct task_struct *prev)
+static noinline void notrace record(struct task_struct *prev,
+				    struct task_struct *next)
 {
+	/* The switch is recorded already. */
+	struct kt_coming old = kt_coming_set(next->pid, (u8)next->prio);
+
 	KT_EVENT2(SCHED_BLOCKED, prev->in_iowait, prev->pid,
 		  kt_token_func(caller_of_scheduler()));
+	kt_coming_back(&old);
 }
 
 static __always_inline void blocked(bool preempt, struct task_struct *prev,
+				    struct task_struct *next,
 				    unsigned int state)
 {
 	if (leave_state(preempt, prev, state) != KTAPE_STATE_D)
 		return;
 	kt_probe_enter();
 	if (KT_WANTED(SCHED_BLOCKED))
-		record(prev);
+		record(prev, next);
 	kt_probe_leave();
 }
 
@@ -100,7 +106,7 @@ static void notrace probe_blocked(void *data, bool preempt,
 				  struct task_struct *next,
 				  unsigned int prev_state)
 {
-	blocked(preempt, prev, prev_state);
+	blocked(preempt, prev, next, prev_state);
 }
 
 /* Before 5.18 the state had to be read from the thread. */
@@ -108,7 +114,7 @@ static void notrace probe_blocked3(void *data, bool preempt,
 				   struct task_struct *prev,
 				   struct task_struct *next)
 {
-	blocked(preempt, prev, kt_task_state(prev));
+	blocked(preempt, prev, next, kt_task_state(prev));
 }
 
 struct kt_probe kt_probes_blocked[] = {

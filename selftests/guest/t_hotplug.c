@@ -3,29 +3,38 @@
  * CPUs that go and come while a session records: their rings stay readable,
  * every event is in the ledger, and what a CPU does after it came is recorded.
  */
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "kselftest_harness.h"
 
 #include "kt_ledger.h"
 #include "kt_load.h"
+#include "kt_trigger.h"
 
 #define CPUS_MAX	16
 #define ROUNDS		10
+#define CGROUP		"/sys/fs/cgroup/ktape-hotplug"
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
 
 static int set_online(int cpu, bool on)
 {
 	char path[80];
-	int fd, ret;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
 		 cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, on ? "1" : "0", 1) == 1 ? 0 : -errno;
-	close(fd);
-	return ret;
+	return write_text(path, on ? "1" : "0");
 }
 
 /* Wherever the kernel lets it run. */
@@ -52,6 +61,7 @@ static void *wander_main(void *arg)
 /* What a stream tells of CPUs: per CPU how often it came and went. */
 struct seen {
 	int came[CPUS_MAX], went[CPUS_MAX], wrong;
+	int without[CPUS_MAX];	/* as each CPU told of the last one */
 	uint64_t marked[CPUS_MAX];
 };
 
@@ -65,6 +75,10 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 		return;
 	if (kt_is_marked(r->op, r->blob, &n))
 		s->marked[b->cpu]++;
+	if (r->op == KTAPE_EV_CPU_WITHOUT) {
+		s->without[b->cpu]++;
+		s->wrong += (int)r->args[0] != kt_cpus() - 1;
+	}
 	if (r->op != KTAPE_EV_CPU)
 		return;
 	s->wrong += r->args[0] != b->cpu;
@@ -277,6 +291,125 @@ TEST_F_TIMEOUT(hotplug, created_while_away, 300)
 	EXPECT_STREQ("", self->l->t.error);
 	EXPECT_EQ(1, self->seen.came[away]);
 	EXPECT_EQ(10, self->seen.marked[away]);
+}
+
+static bool has_cgroup(void)
+{
+	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	if (!access(CGROUP "/memory.max", W_OK))
+		return true;
+	rmdir(CGROUP);
+	return false;
+}
+
+/* The rings are charged to who brings the CPU: it has just @kib for them. */
+static int online_with(int cpu, long kib)
+{
+	char limit[32];
+	int status;
+	pid_t pid;
+
+	snprintf(limit, sizeof(limit), "%ldK", kib);
+	if (write_text(CGROUP "/memory.max", limit))
+		return -EOPNOTSUPP;
+	pid = fork();
+	if (!pid) {
+		if (write_text(CGROUP "/cgroup.procs", "0"))
+			_exit(255);
+		_exit(-set_online(cpu, true));
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -ECHILD;
+	return -WEXITSTATUS(status);
+}
+
+/*
+ * Without memory for its rings a CPU comes all the same: the others say so there
+ * and then, and at each on-marker.
+ */
+TEST_F_TIMEOUT(hotplug, without_memory, 120)
+{
+	int away = self->cpus - 1;
+
+	if (!has_cgroup())
+		SKIP(return, "no memory cgroups");
+	stop_loads(self);
+	ASSERT_EQ(0, set_online(away, false));
+	self->fd = new_session(KTAPE_MODE_DISCARD, 8 << 20);
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, online_with(away, 2048));
+	EXPECT_EQ(0, rings_of(self->fd, away));
+	EXPECT_EQ(0, call_on(away));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	for (int cpu = 0; cpu < away; cpu++)
+		EXPECT_EQ(1, self->seen.without[cpu]);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	for (int cpu = 0; cpu < away; cpu++)
+		EXPECT_EQ(2, self->seen.without[cpu]);
+
+	/* There is memory when it comes again. */
+	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, set_online(away, true));
+	EXPECT_EQ(2, rings_of(self->fd, away));
+	ASSERT_EQ(0, call_on(away));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
+	EXPECT_STREQ("", self->l->t.error);
+	for (int cpu = 0; cpu < away; cpu++)
+		EXPECT_EQ(2, self->seen.without[cpu]);
+	EXPECT_EQ(10, self->seen.marked[away]);
+	EXPECT_EQ(0, self->seen.wrong);
+	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
+	EXPECT_STREQ("", self->l->t.error);
+	rmdir(CGROUP);
+}
+
+/*
+ * Memory for one of its two rings: it has none, also for who records without a
+ * want bit, as a trigger that waits for silence.
+ */
+TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
+{
+	const struct ktape_trigger quiet = {
+		.opcode = KTAPE_EV_MARK, .when = KTAPE_TRIGGER_QUIET,
+		.duration_ns = KTAPE_TRIGGER_QUIET_MIN,
+	};
+	struct ktape_create c = { .size = sizeof(c), .ring_size = 4 << 20,
+				  .mode = KTAPE_MODE_OVERWRITE,
+				  .control_size = 4 << 20 };
+	int away = self->cpus - 1, dev = kt_open(O_RDWR);
+
+	ASSERT_GE(dev, 0);
+	if (!has_cgroup())
+		SKIP(return, "no memory cgroups");
+	ASSERT_EQ(0, set_online(away, false));
+	self->fd = kt_ioctl(dev, KTAPE_IOC_CREATE, &c);
+	close(dev);
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &quiet));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	for (int kib = 5 << 10; kib < 8 << 10; kib += 512) {
+		ASSERT_EQ(0, online_with(away, kib));
+		ASSERT_EQ(0, rings_of(self->fd, away)) TH_LOG("%d KiB", kib);
+		/* Silence is looked for on any CPU. */
+		for (int i = 0; i < 20; i++) {
+			usleep(15000);
+			ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
+			ASSERT_EQ(0, kt_trigger_add(self->fd, &quiet));
+		}
+		ASSERT_EQ(0, set_online(away, false));
+	}
+	ASSERT_EQ(0, set_online(away, true));
+	EXPECT_EQ(2, rings_of(self->fd, away));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	rmdir(CGROUP);
 }
 
 TEST_HARNESS_MAIN

@@ -19,7 +19,7 @@
 
 /* Marked calls of one CPU, as found in its ring. */
 struct found {
-	uint64_t first, next, holes, records;
+	uint64_t first, next, holes, records, samples;
 };
 
 static void on_mapped(const struct kt_rec *r, void *arg)
@@ -30,6 +30,7 @@ static void on_mapped(const struct kt_rec *r, void *arg)
 	if (r->op == KTAPE_TIME_EXTEND)
 		return;
 	f->records++;
+	f->samples += r->op == KTAPE_EV_TRACER;
 	if (!kt_is_marked(r->op, r->blob, &n))
 		return;
 	if (f->next == 0)
@@ -125,10 +126,14 @@ TEST_F_TIMEOUT(modes, nobody_reads, 180)
 		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		ASSERT_LT(0, kt_walk(&m, on_mapped, &f));
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
-		/* The thread that ran when it started; names. */
-		EXPECT_LE(1, st.emitted[KTAPE_CLASS_CONTROL]);
-		if (variant->mode == KTAPE_MODE_DISCARD)
-			EXPECT_EQ(1, st.emitted[KTAPE_CLASS_CONTROL]);
+		/* The thread that ran when it started; samples; names. */
+		EXPECT_LE(2, st.emitted[KTAPE_CLASS_CONTROL]);
+		if (variant->mode == KTAPE_MODE_DISCARD) {
+			EXPECT_EQ(1 + f.samples +
+					  st.lost[KTAPE_LOST_FULL]
+						 [KTAPE_CLASS_CONTROL],
+				  st.emitted[KTAPE_CLASS_CONTROL]);
+		}
 		EXPECT_EQ(kt_sum(st.emitted),
 			  st.emitted[KTAPE_CLASS_CONTROL] +
 				  st.emitted[KTAPE_CLASS_SYSCALL]);

@@ -4,8 +4,10 @@
  * the kernel's: what it can, what it refuses, and what is there after the module
  * was away.  The resets are in selftests/guest/persist.
  */
+#include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "kselftest_harness.h"
 
@@ -17,6 +19,7 @@
 #define PAGE	4096
 #define REGION	"persist=0x18000000,4M"
 #define M	(1024UL * 1024)
+#define HALF	(2 * M)
 
 /* insmod with parameters, or rmmod.  Return: its exit status. */
 static int run(const char *command)
@@ -55,7 +58,9 @@ static int info(int fd, struct ktape_persist_info *i)
 static long read_old(int fd, uint64_t offset, void *to, uint64_t length)
 {
 	struct ktape_persist_read r = {
-		.size = sizeof(r), .offset = offset, .length = length,
+		.size = sizeof(r),
+		.offset = offset,
+		.length = length,
 		.data = (uintptr_t)to,
 	};
 	int ret = kt_ioctl(fd, KTAPE_IOC_PERSIST_READ, &r);
@@ -99,8 +104,8 @@ TEST_F(persist, session_0)
 	for (unsigned int n = 0; n < l.nr; n++)
 		if (e[n].cpu >= 0)
 			bytes += e[n].data_size;
-	EXPECT_LT(M, bytes);
-	EXPECT_GT(4 * M, bytes);
+	EXPECT_LT(M / 2, bytes);
+	EXPECT_GT(HALF, bytes);
 	ASSERT_EQ(0, info(self->fd, &i));
 	EXPECT_EQ(KTAPE_PERSIST_REGION | KTAPE_PERSIST_IN_USE, i.flags);
 	EXPECT_EQ(4 * M, i.region_size);
@@ -142,8 +147,8 @@ TEST_F(persist, reading)
 	close(mark);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	while ((n = read(self->fd, buf, sizeof(buf))) > 0)
-		for (char *p = buf; (p = memmem(p, buf + n - p, "over and over",
-						13)); p++)
+		for (char *p = buf;
+		     (p = memmem(p, buf + n - p, "over and over", 13)); p++)
 			found++;
 	EXPECT_EQ(0, n);
 	/* One may lie across two reads. */
@@ -164,15 +169,15 @@ TEST_F(persist, one_at_a_time)
 		own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 16 * PAGE,
 				PAGE);
 		ASSERT_LE(0, own);
-		EXPECT_EQ(-EBUSY, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0,
-					    0));
+		EXPECT_EQ(-EBUSY,
+			  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
 		EXPECT_EQ(0, kt_command(own, KTAPE_IOC_START));
 		close(own);
 	}
-	EXPECT_EQ(-ENOSPC, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 64 * M,
-				     0));
-	EXPECT_EQ(-ENOSPC, kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0,
-				     4 * M));
+	EXPECT_EQ(-ENOSPC,
+		  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 64 * M, 0));
+	EXPECT_EQ(-ENOSPC,
+		  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 4 * M));
 }
 
 /* What a load has recorded can be read raw after it, and forgotten. */
@@ -201,9 +206,11 @@ TEST_F(persist, after_it)
 	EXPECT_EQ(0, memcmp(super.uuid, f.uuid, sizeof(f.uuid)));
 	EXPECT_EQ(KTAPE_PERSIST_STOPPED, super.state);
 	EXPECT_EQ(f.table_hash, super.table_hash);
-	ASSERT_EQ(PAGE, read_old(self->fd, 4 * M - PAGE, page, PAGE + 1));
+	EXPECT_EQ(HALF, super.size);
+	ASSERT_EQ(PAGE, read_old(self->fd, HALF - PAGE, page, PAGE));
 	memcpy(&super, page, sizeof(super));
-	EXPECT_EQ(4 * M - PAGE, super.here);
+	EXPECT_EQ(HALF - PAGE, super.here);
+	EXPECT_EQ(PAGE, read_old(self->fd, 4 * M - PAGE, page, PAGE + 1));
 	EXPECT_EQ(0, read_old(self->fd, 4 * M, page, PAGE));
 	EXPECT_EQ(0, read_old(self->fd, ~0ULL, page, PAGE));
 	EXPECT_EQ(0, read_old(self->fd, 0, NULL, 0));
@@ -214,6 +221,136 @@ TEST_F(persist, after_it)
 	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
 	EXPECT_EQ(-ENODATA, read_old(self->fd, 0, page, PAGE));
 	EXPECT_EQ(1, run("ktape recover -q -o again 2>/dev/null"));
+}
+
+/* Another load after this one.  Its trace has @uuid. */
+static void load_again(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(persist) * self, uint8_t *uuid)
+{
+	struct ktape_features f;
+
+	if (self->fd >= 0)
+		close(self->fd);
+	EXPECT_EQ(0, run("rmmod ktape"));
+	EXPECT_EQ(0, load(REGION));
+	self->fd = kt_open(O_RDWR);
+	EXPECT_LE(0, self->fd);
+	EXPECT_EQ(0, kt_features(self->fd, &f));
+	memcpy(uuid, f.uuid, sizeof(f.uuid));
+}
+
+/* Is what ktape recover takes, with parameters, the trace of a load? */
+static bool takes(const char *parameters, const uint8_t *uuid)
+{
+	char command[256], text[33];
+
+	for (int i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
+	snprintf(command, sizeof(command),
+		 "ktape recover -qfj -o halves %s | grep -q %s", parameters,
+		 text);
+	return !run(command);
+}
+
+static void set_clock(int hours)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += hours * 3600;
+	clock_settime(CLOCK_REALTIME, &t);
+}
+
+/*
+ * Nobody has taken a trace before the next load, and the next: those of the last
+ * two loads are there.  A board without a clock knows, too, which is the later.
+ */
+TEST_F(persist, crash_loop)
+{
+	/* The first load, by the fixture, has the first half. */
+	static const char *const half[] = { "--at 0", "--at 0x200000" };
+	uint8_t uuid[5][16];
+	struct ktape_features f;
+
+	ASSERT_EQ(0, kt_features(self->fd, &f));
+	memcpy(uuid[0], f.uuid, sizeof(f.uuid));
+	for (int i = 1; i < 5; i++) {
+		if (i == 3)
+			set_clock(-1);
+		load_again(_metadata, self, uuid[i]);
+		EXPECT_TRUE(takes("", uuid[i - 1]));
+		EXPECT_TRUE(takes(half[(i - 1) % 2], uuid[i - 1]));
+		if (i > 1) {
+			EXPECT_TRUE(takes(half[i % 2], uuid[i - 2]));
+		}
+	}
+	set_clock(1);
+}
+
+/* What is dropped is not there at the next load, in neither half. */
+TEST_F(persist, dropped)
+{
+	struct ktape_persist_info i;
+	uint8_t uuid[3][16];
+
+	load_again(_metadata, self, uuid[0]);
+	load_again(_metadata, self, uuid[1]);
+	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	ASSERT_EQ(0, info(self->fd, &i));
+	EXPECT_EQ(0, i.old_size);
+	load_again(_metadata, self, uuid[2]);
+	EXPECT_TRUE(takes("", uuid[1]));
+	EXPECT_FALSE(takes("--at 0", uuid[0]));
+	EXPECT_FALSE(takes("--at 0x200000", uuid[0]));
+	/* Also where nobody records. */
+	close(self->fd);
+	ASSERT_EQ(0, run("rmmod ktape"));
+	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	self->fd = kt_open(O_RDWR);
+	EXPECT_TRUE(takes("", uuid[2]));
+	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	close(self->fd);
+	ASSERT_EQ(0, run("rmmod ktape"));
+	ASSERT_EQ(0, load(REGION));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_EQ(0, info(self->fd, &i));
+	EXPECT_EQ(0, i.old_size);
+}
+
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* The memory is not ours alone while the system sleeps without power. */
+TEST_F(persist, hibernation)
+{
+	int own;
+
+	if (put("/sys/power/pm_test", "freezer") ||
+	    run("grep -qw disk /sys/power/state"))
+		SKIP(return, "the kernel has no test mode for it");
+	EXPECT_EQ(-EBUSY, put("/sys/power/state", "disk"));
+	EXPECT_TRUE(told("a persistent session is there"));
+	close(self->fd);
+	ASSERT_EQ(0, run("rmmod ktape"));
+	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	EXPECT_EQ(0, put("/sys/power/state", "disk"));
+	/* And afterwards one can be made. */
+	own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0);
+	EXPECT_LE(0, own);
+	EXPECT_EQ(-EBUSY, put("/sys/power/state", "disk"));
+	if (own >= 0)
+		close(own);
+	EXPECT_EQ(0, put("/sys/power/pm_test", "none"));
 }
 
 TEST_F(persist, rights)
@@ -228,6 +365,42 @@ TEST_F(persist, rights)
 	EXPECT_EQ(-EINVAL, kt_ioctl(fd, KTAPE_IOC_PERSIST_INFO, &i));
 	EXPECT_EQ(0, info(fd, &i));
 	close(fd);
+}
+
+static int drop_rights(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct none[2] = {};
+
+	return syscall(SYS_capset, &head, none) ? -errno : 0;
+}
+
+/* A descriptor that was handed on has no way to what earlier loads left. */
+TEST_F(persist, handed_on)
+{
+	struct ktape_persist_info i;
+	uint8_t uuid[16];
+	char page[PAGE];
+	pid_t pid;
+	int status;
+
+	load_again(_metadata, self, uuid);
+	ASSERT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		bool right = !drop_rights() && !info(self->fd, &i) &&
+			     read_old(self->fd, 0, page, PAGE) == -EPERM &&
+			     kt_command(self->fd, KTAPE_IOC_PERSIST_DROP) ==
+				     -EPERM;
+
+		_exit(!right);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
 }
 
 /* What cannot be is refused, and the log says why. */
@@ -246,8 +419,9 @@ TEST(refusals)
 		{ "persist=0x18000000", "not ADDRESS,SIZE" },
 		{ "persist=0x18000000,", "not ADDRESS,SIZE" },
 		{ "persist=0x18000000,4M,", "not ADDRESS,SIZE" },
-		{ "persist=0xfffffffffffff000,8K", "beyond all addresses" },
+		{ "persist=0xffffffffffffc000,64K", "beyond all addresses" },
 		{ "persist=nobody", "no reserved memory of this name" },
+		{ "persist=0x18000000,8K", "it is too small" },
 		{ "persist=0x18000000,64K", "no session with" },
 		{ "mode=persistent", "no session with" },
 	};

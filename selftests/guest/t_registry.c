@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "kselftest_harness.h"
 
 #include <ktape_mark.h>
+#include "kt_events.h"
 #include "kt_fire.h"
 
 #define SHARE		512	/* half of the registry */
@@ -109,6 +111,89 @@ TEST_F(names, priority_changes)
 	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_self, &e));
 	EXPECT_EQ(99 - 7, e.param2 & 0xff);
 	EXPECT_EQ(SCHED_FIFO, e.param2 >> 8 & 0xff);
+}
+
+/* What the rings tell of one thread. */
+struct told {
+	pid_t tid;
+	int named, gone, others;
+	char name[KTAPE_NAME_SIZE];
+};
+
+static void on_name(const struct ktape_block *b, const struct kt_rec *r,
+		   void *arg)
+{
+	struct told *t = arg;
+
+	if (b->kind == KTAPE_RING_REGISTRY || r->op != KTAPE_EV_REGISTRY ||
+	    (r->dat20 & 0xff) != KTAPE_OBJ_THREAD)
+		return;
+	if (r->args[0] != (uint32_t)t->tid) {
+		t->others++;
+		return;
+	}
+	memset(t->name, 0, sizeof(t->name));
+	memcpy(t->name, r->blob,
+	       r->size < sizeof(t->name) ? r->size : sizeof(t->name) - 1);
+	*(r->dat20 >> 8 & 1 ? &t->gone : &t->named) += 1;
+}
+
+static pid_t start_thread(const char *name, int *ready)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_NAME, name);
+		write(ready[1], "", 1);
+		pause();
+		_exit(0);
+	}
+	read(ready[0], &(char){ 0 }, 1);
+	return pid;
+}
+
+/*
+ * Who came while a session was stopped is told when it goes on, who came before
+ * and did not change is not told again.
+ */
+TEST_F_TIMEOUT(names, came_while_stopped, 60)
+{
+	const unsigned char ops[] = { KTAPE_EV_MARK, 0 };
+	struct told early = { 0 }, late = { 0 };
+	struct kt_events e;
+	int ready[2];
+
+	ASSERT_EQ(0, pipe(ready));
+	early.tid = start_thread("kt-early", ready);
+	ASSERT_EQ(0, kt_events_start(&e, ops));
+	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
+	late.tid = start_thread("kt-late", ready);
+	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
+	kill(late.tid, SIGKILL);
+	waitpid(late.tid, NULL, 0);
+	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
+	e.ledger->next = on_name;
+	e.ledger->arg = &late;
+	EXPECT_STREQ("", kt_events_stop(&e));
+	EXPECT_EQ(1, late.named);
+	EXPECT_EQ(1, late.gone);
+	EXPECT_STREQ("kt-late", late.name);
+	printf("# %d records of other threads\n", late.others);
+	kt_events_free(&e);
+
+	ASSERT_EQ(0, kt_events_start(&e, ops));
+	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_command(e.fd, KTAPE_IOC_START));
+	e.ledger->next = on_name;
+	e.ledger->arg = &early;
+	EXPECT_STREQ("", kt_events_stop(&e));
+	EXPECT_EQ(0, early.named + early.gone);
+	kt_events_free(&e);
+	kill(early.tid, SIGKILL);
+	waitpid(early.tid, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
 }
 
 /* ---- names that give way --------------------------------------------------- */

@@ -8,101 +8,16 @@
 #include <time.h>
 
 #include <ktape/filter.h>
-#include <ktape/mark.h>
-#include <ktape/trigger.h>
 
 #include "kselftest_harness.h"
 
 #include "kt_ledger.h"
 #include "kt_ring.h"
 #include "kt_session.h"
+#include "kt_trigger.h"
 
 #define CPUS_MAX	16
 #define RING		(1 << 20)
-
-static int trigger(int fd, uint32_t op, struct ktape_trigger *t)
-{
-	t->size = sizeof(*t);
-	t->op = op;
-	return kt_ioctl(fd, KTAPE_IOC_TRIGGER, t);
-}
-
-static int tell(int fd, uint32_t id, struct ktape_trigger *t)
-{
-	memset(t, 0, sizeof(*t));
-	t->id = id;
-	return trigger(fd, KTAPE_TRIGGER_GET, t);
-}
-
-/* ADD. Return: its id, or a negative errno. */
-static int add(int fd, const struct ktape_trigger *spec)
-{
-	struct ktape_trigger t = *spec;
-	int ret = trigger(fd, KTAPE_TRIGGER_ADD, &t);
-
-	return ret ? ret : (int)t.id;
-}
-
-static int take_away(int fd, uint32_t id)
-{
-	struct ktape_trigger t = { .id = id };
-
-	return trigger(fd, KTAPE_TRIGGER_REMOVE, &t);
-}
-
-static uint32_t fired(int fd, uint32_t id)
-{
-	struct ktape_trigger t;
-
-	return tell(fd, id, &t) ? ~0U : t.fired;
-}
-
-static bool is_running(int fd)
-{
-	struct ktape_layout l;
-
-	return !kt_layout(fd, &l, NULL, 0) && l.running;
-}
-
-/* Works take their time. */
-static bool soon(bool (*is)(int fd), int fd)
-{
-	for (int i = 0; i < 500 * kt_scale(); i++) {
-		if (is(fd))
-			return true;
-		usleep(10000);
-	}
-	return false;
-}
-
-static bool is_stopped(int fd)
-{
-	return !is_running(fd);
-}
-
-static int mark(uint32_t id)
-{
-	struct ktape_mark m = { .size = sizeof(m), .opcode = KTAPE_EV_MARK_VALUE,
-				.id = id, .value = -5 };
-	static int fd = -1;
-
-	if (fd < 0)
-		fd = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
-	return kt_ioctl(fd, KTAPE_MARK_IOC_MARK, &m);
-}
-
-/* @n values of marker @id. */
-static void marks(uint32_t id, int n)
-{
-	while (n--)
-		mark(id);
-}
-
-#define WORD(n, how, v) \
-	{ .word = n, .width = 32, .op = KTAPE_COMPARE_##how, .value = v }
-/* A value marker with this id. */
-#define OF_ID(n)	.opcode = KTAPE_EV_MARK_VALUE, .nr_compares = 1, \
-			.compare = { WORD(0, EQ, n) }
 
 FIXTURE(trigger) {
 	int main, fd, cpus;
@@ -136,13 +51,13 @@ TEST_F(trigger, compares)
 		struct ktape_trigger_compare c;
 		uint32_t fires;
 	} cases[] = {
-		{ WORD(0, EQ, 7), 1 },	{ WORD(0, EQ, 8), 0 },
-		{ WORD(0, NE, 8), 1 },	{ WORD(0, NE, 7), 0 },
-		{ WORD(0, LT, 8), 1 },	{ WORD(0, LT, 7), 0 },
-		{ WORD(0, LE, 7), 1 },	{ WORD(0, LE, 6), 0 },
-		{ WORD(0, GT, 6), 1 },	{ WORD(0, GT, 7), 0 },
-		{ WORD(0, GE, 7), 1 },	{ WORD(0, GE, 8), 0 },
-		{ WORD(0, ANY, 4), 1 }, { WORD(0, ANY, 8), 0 },
+		{ KT_WORD(0, EQ, 7), 1 },	{ KT_WORD(0, EQ, 8), 0 },
+		{ KT_WORD(0, NE, 8), 1 },	{ KT_WORD(0, NE, 7), 0 },
+		{ KT_WORD(0, LT, 8), 1 },	{ KT_WORD(0, LT, 7), 0 },
+		{ KT_WORD(0, LE, 7), 1 },	{ KT_WORD(0, LE, 6), 0 },
+		{ KT_WORD(0, GT, 6), 1 },	{ KT_WORD(0, GT, 7), 0 },
+		{ KT_WORD(0, GE, 7), 1 },	{ KT_WORD(0, GE, 8), 0 },
+		{ KT_WORD(0, ANY, 4), 1 }, { KT_WORD(0, ANY, 8), 0 },
 		{ { 0, 1, 2, KTAPE_COMPARE_EQ, 3 }, 1 },
 		{ { 0, 3, 2, KTAPE_COMPARE_EQ, 0 }, 1 },
 		/* The value is -5. */
@@ -155,7 +70,7 @@ TEST_F(trigger, compares)
 		{ { 7, 0, 20, KTAPE_COMPARE_EQ, 0 }, 1 },
 		{ { 7, 0, 20, KTAPE_COMPARE_ANY, 0xfffff }, 0 },
 		/* It has three words. */
-		{ WORD(3, GE, 0), 0 },
+		{ KT_WORD(3, GE, 0), 0 },
 		{ { 2, 0, 64, KTAPE_COMPARE_GE, 0 }, 0 },
 	};
 	struct ktape_trigger t = { .opcode = KTAPE_EV_MARK_VALUE,
@@ -166,22 +81,22 @@ TEST_F(trigger, compares)
 		int id;
 
 		t.compare[0] = cases[i].c;
-		id = add(self->fd, &t);
+		id = kt_trigger_add(self->fd, &t);
 		ASSERT_LE(0, id) TH_LOG("case %zu", i);
-		marks(7, 1);
-		EXPECT_EQ(cases[i].fires, fired(self->fd, id)) {
+		kt_marks(7, 1);
+		EXPECT_EQ(cases[i].fires, kt_trigger_fired(self->fd, id)) {
 			TH_LOG("case %zu", i);
 		}
-		ASSERT_EQ(0, take_away(self->fd, id));
+		ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
 	}
 	/* All of several have to hold. */
 	t.nr_compares = 2;
-	t.compare[0] = (struct ktape_trigger_compare)WORD(0, EQ, 7);
-	t.compare[1] = (struct ktape_trigger_compare)WORD(0, EQ, 8);
-	ASSERT_EQ(0, add(self->fd, &t));
-	marks(7, 1);
-	marks(8, 1);
-	EXPECT_EQ(0, fired(self->fd, 0));
+	t.compare[0] = (struct ktape_trigger_compare)KT_WORD(0, EQ, 7);
+	t.compare[1] = (struct ktape_trigger_compare)KT_WORD(0, EQ, 8);
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
+	kt_marks(7, 1);
+	kt_marks(8, 1);
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 }
 
 struct found {
@@ -230,22 +145,22 @@ static void judge(struct __test_metadata *_metadata, int fd, int cpus,
 /* Every 10th, three times; again after a start; marks stand behind the event. */
 TEST_F(trigger, nth)
 {
-	struct ktape_trigger t = { OF_ID(7), .nth = 10, .limit = 3,
+	struct ktape_trigger t = { KT_OF_ID(7), .nth = 10, .limit = 3,
 				   .actions = KTAPE_TRIGGER_MARK,
 				   .mark = 4711 };
 	struct found found;
 
-	ASSERT_EQ(0, add(self->fd, &t));
-	marks(7, 100);
-	EXPECT_EQ(0, fired(self->fd, 0));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
+	kt_marks(7, 100);
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(8, 100);
-	marks(7, 9);
-	EXPECT_EQ(0, fired(self->fd, 0));
-	marks(7, 1);
-	EXPECT_EQ(1, fired(self->fd, 0));
-	marks(7, 90);
-	ASSERT_EQ(0, tell(self->fd, 0, &t));
+	kt_marks(8, 100);
+	kt_marks(7, 9);
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
+	kt_marks(7, 1);
+	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
+	kt_marks(7, 90);
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(3, t.fired);
 	EXPECT_EQ(100, t.matches);
 	EXPECT_LT(0, t.last);
@@ -258,21 +173,21 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(KTAPE_TRIGGER_EVENT, found.when);
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, found.opcode);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	EXPECT_EQ(0, fired(self->fd, 0));
-	marks(7, 20);
-	EXPECT_EQ(2, fired(self->fd, 0));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
+	kt_marks(7, 20);
+	EXPECT_EQ(2, kt_trigger_fired(self->fd, 0));
 }
 
 /* Firings without end are told of now and then, and their number is right. */
 TEST_F(trigger, many)
 {
-	struct ktape_trigger t = { OF_ID(7) };
+	struct ktape_trigger t = { KT_OF_ID(7) };
 	struct found found;
 
-	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(7, 2000);
-	EXPECT_EQ(2000, fired(self->fd, 0));
+	kt_marks(7, 2000);
+	EXPECT_EQ(2000, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	judge(_metadata, self->fd, self->cpus, &found);
 	EXPECT_LE(16, found.triggers);
@@ -306,50 +221,50 @@ TEST_F(trigger, longer)
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER,
 						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	id = add(self->fd, &t);
+	id = kt_trigger_add(self->fd, &t);
 	ASSERT_LE(0, id);
 	sleeps_in_call(1);
 	kt_getppids(100);
-	EXPECT_EQ(0, fired(self->fd, id));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, id));
 	sleeps_in_call(300 * kt_scale());
-	EXPECT_EQ(1, fired(self->fd, id));
-	ASSERT_EQ(0, tell(self->fd, id, &t));
+	EXPECT_EQ(1, kt_trigger_fired(self->fd, id));
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, id, &t));
 	EXPECT_EQ(0, t.missed);
-	ASSERT_EQ(0, take_away(self->fd, id));
+	ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
 	/* Of a pair that a gate hides nothing would be seen. */
 	ASSERT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_FILTER, &f));
 	t = (struct ktape_trigger){ .when = KTAPE_TRIGGER_LONGER,
 				    .opcode = KTAPE_EV_SYS_SPAN,
 				    .duration_ns = 1 };
-	EXPECT_EQ(-EBUSY, add(self->fd, &t));
+	EXPECT_EQ(-EBUSY, kt_trigger_add(self->fd, &t));
 	t.opcode = KTAPE_EV_IRQ_SPAN;
-	EXPECT_EQ(0, add(self->fd, &t));
+	EXPECT_EQ(0, kt_trigger_add(self->fd, &t));
 }
 
 /* Silence is told once, and again after the next event. */
 TEST_F_TIMEOUT(trigger, quiet, 60)
 {
-	struct ktape_trigger t = { OF_ID(7), .when = KTAPE_TRIGGER_QUIET,
+	struct ktape_trigger t = { KT_OF_ID(7), .when = KTAPE_TRIGGER_QUIET,
 				   .duration_ns = 300000000ULL * kt_scale() };
 
-	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	usleep(600000 * kt_scale());
-	EXPECT_EQ(0, fired(self->fd, 0));
+	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	/* Others are no reason to be content. */
 	for (int i = 0; i < 10; i++) {
-		marks(8, 1);
+		kt_marks(8, 1);
 		usleep(100000 * kt_scale());
 	}
-	EXPECT_EQ(1, fired(self->fd, 0));
+	EXPECT_EQ(1, kt_trigger_fired(self->fd, 0));
 	for (int i = 0; i < 20; i++) {
-		marks(7, 1);
+		kt_marks(7, 1);
 		usleep(50000 * kt_scale());
 	}
 	/* Unless the machine itself was away that long. */
-	EXPECT_GE(2, fired(self->fd, 0));
+	EXPECT_GE(2, kt_trigger_fired(self->fd, 0));
 	usleep(1000000 * kt_scale());
-	EXPECT_LE(2, fired(self->fd, 0));
+	EXPECT_LE(2, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 }
 
@@ -370,13 +285,13 @@ static bool has_irqs(int fd)
 /* Another session starts, changes its profile, stops; then our own stops. */
 TEST_F(trigger, sessions)
 {
-	struct ktape_trigger start = { OF_ID(1), .limit = 1,
+	struct ktape_trigger start = { KT_OF_ID(1), .limit = 1,
 				       .actions = KTAPE_TRIGGER_START };
-	struct ktape_trigger stop = { OF_ID(2), .limit = 1,
+	struct ktape_trigger stop = { KT_OF_ID(2), .limit = 1,
 				      .actions = KTAPE_TRIGGER_STOP };
-	struct ktape_trigger profile = { OF_ID(3), .limit = 1,
+	struct ktape_trigger profile = { KT_OF_ID(3), .limit = 1,
 					 .actions = KTAPE_TRIGGER_PROFILE };
-	struct ktape_trigger end = { OF_ID(4), .actions = KTAPE_TRIGGER_STOP,
+	struct ktape_trigger end = { KT_OF_ID(4), .actions = KTAPE_TRIGGER_STOP,
 				     .target = KTAPE_TRIGGER_SELF };
 	struct ktape_layout l;
 	int other = kt_named(self->main, "other", KTAPE_MODE_OVERWRITE, 16384,
@@ -386,22 +301,22 @@ TEST_F(trigger, sessions)
 	ASSERT_EQ(0, kt_layout(other, &l, NULL, 0));
 	start.target = stop.target = profile.target = l.session;
 	kt_mask_add(profile.mask, KTAPE_EV_IRQ_HANDLER_ENTRY);
-	ASSERT_LE(0, add(self->fd, &start));
-	ASSERT_LE(0, add(self->fd, &stop));
-	ASSERT_LE(0, add(self->fd, &profile));
-	ASSERT_LE(0, add(self->fd, &end));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &start));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &stop));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &profile));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &end));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	EXPECT_FALSE(is_running(other));
-	marks(1, 1);
-	EXPECT_TRUE(soon(is_running, other));
+	EXPECT_FALSE(kt_is_running(other));
+	kt_marks(1, 1);
+	EXPECT_TRUE(kt_soon(kt_is_running, other));
 	EXPECT_FALSE(has_irqs(other));
-	marks(3, 1);
-	EXPECT_TRUE(soon(has_irqs, other));
-	marks(2, 1);
-	EXPECT_TRUE(soon(is_stopped, other));
-	EXPECT_TRUE(is_running(self->fd));
-	marks(4, 1);
-	EXPECT_TRUE(soon(is_stopped, self->fd));
+	kt_marks(3, 1);
+	EXPECT_TRUE(kt_soon(has_irqs, other));
+	kt_marks(2, 1);
+	EXPECT_TRUE(kt_soon(kt_is_stopped, other));
+	EXPECT_TRUE(kt_is_running(self->fd));
+	kt_marks(4, 1);
+	EXPECT_TRUE(kt_soon(kt_is_stopped, self->fd));
 	/* A session that is gone is not taken for its successor. */
 	close(other);
 	other = kt_named(self->main, "next", KTAPE_MODE_OVERWRITE, 16384, 4096,
@@ -410,33 +325,33 @@ TEST_F(trigger, sessions)
 	ASSERT_EQ(0, kt_layout(other, &l, NULL, 0));
 	EXPECT_EQ(start.target, l.session);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(1, 1);
+	kt_marks(1, 1);
 	usleep(200000 * kt_scale());
-	EXPECT_FALSE(is_running(other));
+	EXPECT_FALSE(kt_is_running(other));
 	close(other);
 }
 
 TEST_F(trigger, eventfd)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct ktape_trigger t = { OF_ID(7), .actions = KTAPE_TRIGGER_NOTIFY,
+	struct ktape_trigger t = { KT_OF_ID(7), .actions = KTAPE_TRIGGER_NOTIFY,
 				   .eventfd = fd };
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t n;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, add(self->fd, &t));
+	ASSERT_EQ(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(8, 10);
+	kt_marks(8, 10);
 	EXPECT_EQ(0, poll(&p, 1, 100));
 	for (int i = 0; i < 3; i++) {
-		marks(7, 1);
+		kt_marks(7, 1);
 		EXPECT_EQ(1, poll(&p, 1, 5000 * kt_scale()));
 		EXPECT_EQ(8, read(fd, &n, sizeof(n)));
 		EXPECT_EQ(1, n);
 	}
-	ASSERT_EQ(0, take_away(self->fd, 0));
-	marks(7, 1);
+	ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
+	kt_marks(7, 1);
 	EXPECT_EQ(0, poll(&p, 1, 200 * kt_scale()));
 	close(fd);
 }
@@ -472,19 +387,19 @@ static uint64_t ticks(int fd, uint64_t ms)
 
 static int snapshot_at(int fd, uint64_t before_ms, uint64_t after_ms)
 {
-	struct ktape_trigger t = { OF_ID(9), .limit = 1,
+	struct ktape_trigger t = { KT_OF_ID(9), .limit = 1,
 				   .actions = KTAPE_TRIGGER_SNAPSHOT,
 				   .before_ns = before_ms * 1000000,
 				   .after_ns = after_ms * 1000000 };
 
-	return add(fd, &t);
+	return kt_trigger_add(fd, &t);
 }
 
 /* Values for @ms, or until the session stops. */
 static void busy(int fd, int ms)
 {
-	for (int i = 0; i < ms / 10 && is_running(fd); i++) {
-		marks(1, 5);
+	for (int i = 0; i < ms / 10 && kt_is_running(fd); i++) {
+		kt_marks(1, 5);
 		usleep(10000);
 	}
 }
@@ -514,10 +429,10 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	ASSERT_EQ(0, snapshot_at(self->fd, ms, ms));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	busy(self->fd, 2 * ms);
-	marks(9, 1);
+	kt_marks(9, 1);
 	busy(self->fd, 100 * ms);
-	EXPECT_FALSE(is_running(self->fd));
-	ASSERT_EQ(0, tell(self->fd, 0, &t));
+	EXPECT_FALSE(kt_is_running(self->fd));
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
 	EXPECT_LE(t.before_ns, t.held_ns);
 	EXPECT_EQ(1, t.fired);
@@ -528,11 +443,11 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	EXPECT_LE(w.fired + ticks(self->fd, ms * 3 / 4), w.last);
 	/* Another start arms it again. */
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, tell(self->fd, 0, &t));
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
 	EXPECT_EQ(0, t.fired);
-	marks(9, 1);
-	EXPECT_TRUE(soon(is_stopped, self->fd));
+	kt_marks(9, 1);
+	EXPECT_TRUE(kt_soon(kt_is_stopped, self->fd));
 }
 
 /* Rings that do not reach back so far: it says so. */
@@ -546,10 +461,10 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	ASSERT_EQ(0, kt_profile_only(fd, KT_OPS(KTAPE_EV_MARK_VALUE)));
 	ASSERT_EQ(0, snapshot_at(fd, 3600000, 0));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
-	marks(1, 5000);
-	marks(9, 1);
-	EXPECT_TRUE(soon(is_stopped, fd));
-	ASSERT_EQ(0, tell(fd, 0, &t));
+	kt_marks(1, 5000);
+	kt_marks(9, 1);
+	EXPECT_TRUE(kt_soon(kt_is_stopped, fd));
+	ASSERT_EQ(0, kt_trigger_tell(fd, 0, &t));
 	EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
 	EXPECT_GT(t.before_ns, t.held_ns);
 	close(fd);
@@ -562,36 +477,36 @@ TEST_F_TIMEOUT(trigger, snapshot_forgotten, 60)
 
 	ASSERT_EQ(0, snapshot_at(self->fd, 0, ms));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(9, 1);
+	kt_marks(9, 1);
 	usleep(50000);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	usleep(2000 * ms);
-	EXPECT_TRUE(is_running(self->fd));
+	EXPECT_TRUE(kt_is_running(self->fd));
 }
 
 /* ---- limits ----------------------------------------------------------------- */
 
 TEST_F(trigger, sixteen)
 {
-	const struct ktape_trigger t = { OF_ID(7) };
+	const struct ktape_trigger t = { KT_OF_ID(7) };
 	int ro = kt_attach(self->main, "trigger", KTAPE_OPEN_READONLY);
 	struct ktape_trigger got;
 
 	for (int i = 0; i < KTAPE_TRIGGERS; i++)
-		ASSERT_EQ(i, add(self->fd, &t));
-	EXPECT_EQ(-ENOSPC, add(self->fd, &t));
-	EXPECT_EQ(-EPERM, add(ro, &t));
-	EXPECT_EQ(-EPERM, take_away(ro, 5));
-	EXPECT_EQ(0, tell(ro, 5, &got));
+		ASSERT_EQ(i, kt_trigger_add(self->fd, &t));
+	EXPECT_EQ(-ENOSPC, kt_trigger_add(self->fd, &t));
+	EXPECT_EQ(-EPERM, kt_trigger_add(ro, &t));
+	EXPECT_EQ(-EPERM, kt_trigger_remove(ro, 5));
+	EXPECT_EQ(0, kt_trigger_tell(ro, 5, &got));
 	EXPECT_EQ(KTAPE_EV_MARK_VALUE, got.opcode);
-	ASSERT_EQ(0, take_away(self->fd, 5));
-	EXPECT_EQ(-ENOENT, take_away(self->fd, 5));
-	EXPECT_EQ(-ENOENT, tell(self->fd, 5, &got));
+	ASSERT_EQ(0, kt_trigger_remove(self->fd, 5));
+	EXPECT_EQ(-ENOENT, kt_trigger_remove(self->fd, 5));
+	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 5, &got));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	marks(7, 1);
-	EXPECT_EQ(1, fired(self->fd, 15));
-	EXPECT_EQ(5, add(self->fd, &t));
+	kt_marks(7, 1);
+	EXPECT_EQ(1, kt_trigger_fired(self->fd, 15));
+	EXPECT_EQ(5, kt_trigger_add(self->fd, &t));
 	close(ro);
 }
 
@@ -603,33 +518,33 @@ TEST_F(trigger, refused)
 		{ .opcode = 1000 },
 		{ .opcode = KTAPE_EV_SYS_SPAN },
 		{ .opcode = KTAPE_EV_KERNEL_STACK },
-		{ OF_ID(1), .when = 3 },
-		{ OF_ID(1), .id = 1 },
-		{ OF_ID(1), .nth = 0x80000000 },
-		{ OF_ID(1), .limit = 0x80000000 },
-		{ OF_ID(1), .duration_ns = 1 },
-		{ OF_ID(1), .mark = 1 },
-		{ OF_ID(1), .eventfd = 1 },
-		{ OF_ID(1), .target = 1 },
-		{ OF_ID(1), .before_ns = 1 },
-		{ OF_ID(1), .after_ns = 1 },
-		{ OF_ID(1), .mask = { 1ULL << 40 } },
-		{ OF_ID(1), .actions = 64 },
-		{ OF_ID(1), .matches = 1 },
-		{ OF_ID(1), .fired = 1 },
-		{ OF_ID(1), .last = 1 },
-		{ OF_ID(1), .actions = KTAPE_TRIGGER_START, .target = 8 },
-		{ OF_ID(1), .actions = KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP },
-		{ OF_ID(1), .actions = KTAPE_TRIGGER_PROFILE, .mask = { 1 } },
-		{ OF_ID(1), .actions = KTAPE_TRIGGER_SNAPSHOT,
+		{ KT_OF_ID(1), .when = 3 },
+		{ KT_OF_ID(1), .id = 1 },
+		{ KT_OF_ID(1), .nth = 0x80000000 },
+		{ KT_OF_ID(1), .limit = 0x80000000 },
+		{ KT_OF_ID(1), .duration_ns = 1 },
+		{ KT_OF_ID(1), .mark = 1 },
+		{ KT_OF_ID(1), .eventfd = 1 },
+		{ KT_OF_ID(1), .target = 1 },
+		{ KT_OF_ID(1), .before_ns = 1 },
+		{ KT_OF_ID(1), .after_ns = 1 },
+		{ KT_OF_ID(1), .mask = { 1ULL << 40 } },
+		{ KT_OF_ID(1), .actions = 64 },
+		{ KT_OF_ID(1), .matches = 1 },
+		{ KT_OF_ID(1), .fired = 1 },
+		{ KT_OF_ID(1), .last = 1 },
+		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_START, .target = 8 },
+		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP },
+		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_PROFILE, .mask = { 1 } },
+		{ KT_OF_ID(1), .actions = KTAPE_TRIGGER_SNAPSHOT,
 		  .after_ns = KTAPE_TRIGGER_NS_MAX + 1 },
-		{ OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .duration_ns = 1000 },
-		{ OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .nth = 1,
+		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .duration_ns = 1000 },
+		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_QUIET, .nth = 1,
 		  .duration_ns = 1000000000 },
-		{ OF_ID(1), .when = KTAPE_TRIGGER_LONGER, .duration_ns = 1000 },
+		{ KT_OF_ID(1), .when = KTAPE_TRIGGER_LONGER, .duration_ns = 1000 },
 		{ .opcode = KTAPE_EV_SYS_SPAN, .when = KTAPE_TRIGGER_LONGER },
 		{ .opcode = KTAPE_EV_MARK, .nr_compares = 5 },
-		{ .opcode = KTAPE_EV_MARK, .compare = { WORD(0, EQ, 1) } },
+		{ .opcode = KTAPE_EV_MARK, .compare = { KT_WORD(0, EQ, 1) } },
 		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1 },
 		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
 		  .compare = { { 8, 0, 32, 0, 0 } } },
@@ -646,28 +561,28 @@ TEST_F(trigger, refused)
 		{ .opcode = KTAPE_EV_MARK, .nr_compares = 1,
 		  .compare = { { 0, 0, 32, 0x200, 0 } } },
 	};
-	struct ktape_trigger t = { OF_ID(1), .actions = KTAPE_TRIGGER_START,
+	struct ktape_trigger t = { KT_OF_ID(1), .actions = KTAPE_TRIGGER_START,
 				   .target = 7 };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		EXPECT_EQ(-EINVAL, add(self->fd, &bad[i])) {
+		EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &bad[i])) {
 			TH_LOG("case %zu", i);
 		}
 	}
-	EXPECT_EQ(-ENOENT, add(self->fd, &t));
-	t = (struct ktape_trigger){ OF_ID(1), .actions = KTAPE_TRIGGER_NOTIFY,
+	EXPECT_EQ(-ENOENT, kt_trigger_add(self->fd, &t));
+	t = (struct ktape_trigger){ KT_OF_ID(1), .actions = KTAPE_TRIGGER_NOTIFY,
 				    .eventfd = -1 };
-	EXPECT_EQ(-EBADF, add(self->fd, &t));
+	EXPECT_EQ(-EBADF, kt_trigger_add(self->fd, &t));
 	t.eventfd = self->fd;
-	EXPECT_EQ(-EINVAL, add(self->fd, &t));
-	EXPECT_EQ(-ENOENT, tell(self->fd, 0, &t));
-	EXPECT_EQ(-EINVAL, tell(self->fd, KTAPE_TRIGGERS, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger_add(self->fd, &t));
+	EXPECT_EQ(-ENOENT, kt_trigger_tell(self->fd, 0, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger_tell(self->fd, KTAPE_TRIGGERS, &t));
 	memset(&t, 0, sizeof(t));
 	t.when = 1;
-	EXPECT_EQ(-EINVAL, trigger(self->fd, KTAPE_TRIGGER_GET, &t));
-	EXPECT_EQ(-EINVAL, trigger(self->fd, KTAPE_TRIGGER_REMOVE, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, KTAPE_TRIGGER_GET, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, KTAPE_TRIGGER_REMOVE, &t));
 	t.when = 0;
-	EXPECT_EQ(-EINVAL, trigger(self->fd, 3, &t));
+	EXPECT_EQ(-EINVAL, kt_trigger(self->fd, 3, &t));
 }
 
 static void calls(uint64_t n)
@@ -695,17 +610,17 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 						      KTAPE_EV_SYS_EXIT)));
 	ASSERT_EQ(0, kt_loads_start(load, self->cpus, 20000 / kt_scale(), calls));
 	for (int i = 0; i < 30; i++) {
-		int a = add(self->fd, &t), b = add(self->fd, &slow);
+		int a = kt_trigger_add(self->fd, &t), b = kt_trigger_add(self->fd, &slow);
 
 		ASSERT_LE(0, a);
 		ASSERT_LE(0, b);
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 		kt_getppids(20);
-		ASSERT_EQ(0, take_away(self->fd, a));
-		ASSERT_EQ(0, take_away(self->fd, b));
+		ASSERT_EQ(0, kt_trigger_remove(self->fd, a));
+		ASSERT_EQ(0, kt_trigger_remove(self->fd, b));
 	}
 	/* A session may go while its triggers fire. */
-	ASSERT_LE(0, add(self->fd, &t));
+	ASSERT_LE(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_getppids(20);
 	close(self->fd);

@@ -45,6 +45,14 @@ void kt_ring_filled(struct kt_ring *r)
 	kt_local_inc(&rig->filled);
 }
 
+void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec)
+{
+	struct rig *rig = r->owner;
+
+	(void)rec;
+	kt_local_inc(&rig->parked);
+}
+
 /* Puts the blocks anywhere but one after the other, with guards between. */
 static void place_blocks(struct rig *rig)
 {

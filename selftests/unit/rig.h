@@ -27,6 +27,7 @@ struct rig {
 	u64 opening;		/* calls of kt_ring_opening() ... */
 	u64 opened;		/* ... and of kt_ring_opened() */
 	u64 filled;		/* calls of kt_ring_filled() */
+	u64 parked;		/* calls of kt_ring_parked() */
 	unsigned long told;	/* latest commit at such a call */
 	u32 seq[RIG_CONTEXTS];	/* next number in each context */
 	u64 too_big;		/* records without a number, larger than a block */

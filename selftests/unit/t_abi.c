@@ -370,6 +370,7 @@ static const struct frozen opcodes[] = {
 	{ 9, "loss" },
 	{ 10, "tracer" },
 	{ 11, "trigger" },
+	{ 12, "cpu_without" },
 	{ 14, "evict" },
 	{ 15, "freeze" },
 	{ 16, "exception" },

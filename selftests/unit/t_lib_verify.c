@@ -630,6 +630,37 @@ static void test_frozen(void)
 	done(s);
 }
 
+/* A CPU for whose rings there was no memory: a note, once. */
+static void test_without(void)
+{
+	struct sim *s = sim_new(12);
+	const uint32_t cpus[] = { SIM_CPUS, UINT32_MAX };
+	struct ktape_record rec = { .opcode = KTAPE_EV_CPU_WITHOUT,
+				    .args = cpus, .nargs = 1 };
+
+	sim_start(s);
+	sim_work(s, 100);
+	for (unsigned int i = 0; i < 6; i++)
+		sim_control(s, i % SIM_CPUS, &rec);
+	sim_work(s, 100);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+	check_equal(result.ret, 0);
+	check_equal(result.notes[KTAPE_RULE_MARKER], 1);
+	done(s);
+
+	s = sim_new(12);
+	sim_start(s);
+	rec.args = &cpus[1];
+	sim_control(s, 0, &rec);
+	sim_stop(s);
+	sim_finish(s);
+	save(s, 0);
+	check_only(KTAPE_RULE_FORM, KTAPE_RING_CONTROL, 0);
+	done(s);
+}
+
 /* A control ring without room for the end of its session tells a loss. */
 static void test_lossy_end(void)
 {
@@ -709,6 +740,7 @@ int main(int argc, char **argv)
 		{ "threads without a name", test_nameless },
 		{ "an unstable clock", test_unstable },
 		{ "a full snapshot", test_frozen },
+		{ "a CPU without rings", test_without },
 		{ "an end that was lost", test_lossy_end },
 		{ "events after the end", test_after_the_end },
 		{ "no trace at all", test_no_trace },

@@ -267,6 +267,9 @@ static const char *judge(void)
 		return "something was recorded while recording was stopped";
 	if (w.live.position != r->write)
 		return "the reader did not come to the end";
+	if (r->parked == ALIGN(r->write, BLOCK_SIZE) &&
+	    r->desc->end == r->parked)
+		return "what follows a loss may go into the same block";
 	if (w.rig.opened < w.rig.opening)
 		return "an opened block was not told";
 	if (w.rig.opening && 
@@ -504,12 +507,18 @@ static void test_discard(void)
 	static const struct scene full = {
 		.shape = 2, .room = 8, .mode = KTAPE_MODE_DISCARD,
 	};
+	/* It goes the slow way, and whoever interrupts it finds no room. */
+	static const struct scene fits = {
+		.shape = 4, .room = 40, .mode = KTAPE_MODE_DISCARD,
+	};
 
 	play(&room);
 	if (!tap_why[0])
 		play(&last);
 	if (!tap_why[0])
 		play(&full);
+	if (!tap_why[0])
+		play(&fits);
 }
 
 static void test_flush(void)

@@ -640,7 +640,7 @@ test_recover()
 	run 1 recover --image /dev/zero -o to2 && says "neither a file" &&
 		[ ! -e to2 ]
 	result $? "recover: no endless image"
-	for wrong in "--image r" "-o to2 --image r x" "-o to2 --at 0" \
+	for wrong in "--image r" "-o to2 --image r x" "-o to2 --at x" \
 		"-o to2 --image r --drop" "-o to2 --image r --at x"; do
 		# shellcheck disable=SC2086	# words
 		run 2 recover $wrong

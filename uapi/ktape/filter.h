@@ -160,9 +160,10 @@ enum ktape_filter_op {
  *
  * OFF takes neither @nr nor @entries.  GET fills as many entries as there is room
  * for.  SET checks all entries before anything changes (EINVAL; ESRCH: no such
- * process; EBADF, EOPNOTSUPP: no such cgroup).  A SET of no entries lets
- * nothing through that it looks at, but for GATE, RATE and STACK, for which it
- * is the same as OFF.
+ * process; EBADF, EOPNOTSUPP: no such cgroup; EBUSY: GATE, and a trigger of the
+ * session waits for a long one of the pair, see ktape/trigger.h).  A SET of no
+ * entries lets nothing through that it looks at, but for GATE, RATE and STACK, for
+ * which it is the same as OFF.
  */
 struct ktape_filter {
 	__u32 size;

@@ -10,6 +10,10 @@
  *		of each ring: its control page, its checks, its blocks
  *   last page	the superblock again
  *
+ * The memory of persist= is two regions, one in each half, rounded down to whole
+ * pages: a load of the module lays out the one without a trace, or else the older
+ * one, so that what the load before has left stays until somebody has taken it.
+ *
  * Whoever reads a region takes nothing in it for granted.
  */
 #ifndef _KTAPE_PERSIST_H
@@ -62,7 +66,8 @@ enum ktape_persist_state {
  * @rings_crc32c: CRC32C of the table of rings
  * @metadata_crc32c: CRC32C of the metadata
  * @pos_bits: 64, or 32 where positions and counts have 32 bits
- * @reserved: zero
+ * @sequence: the later of the two halves has the higher one, also where no clock
+ *	tells; counts on beyond the largest; 0: not told
  * @state: enum ktape_persist_state, changes while it is in use
  * @pad: zero
  */
@@ -90,7 +95,7 @@ struct ktape_persist {
 	__u32 rings_crc32c;
 	__u32 metadata_crc32c;
 	__u32 pos_bits;
-	__u32 reserved;
+	__u32 sequence;
 	__u32 state;
 	__u32 pad;
 };
@@ -132,15 +137,15 @@ struct ktape_persist_check {
 };
 
 /* Flags of struct ktape_persist_info. */
-#define KTAPE_PERSIST_REGION	(1U << 0)	/* there is a region */
-#define KTAPE_PERSIST_IN_USE	(1U << 1)	/* a session has it */
+#define KTAPE_PERSIST_REGION	(1U << 0)	/* there is such memory */
+#define KTAPE_PERSIST_IN_USE	(1U << 1)	/* a session has a half */
 
 /**
- * struct ktape_persist_info - the region, and what an earlier load left there
+ * struct ktape_persist_info - the memory, and what earlier loads left there
  * @size: of the structure
  * @flags: KTAPE_PERSIST_*
- * @region_size: bytes of the region
- * @old_size: bytes that can be read of the former content, a whole region; 0:
+ * @region_size: bytes of the memory, both halves
+ * @old_size: bytes that can be read of the former content, of both halves; 0:
  *	there is none
  */
 struct ktape_persist_info {
@@ -156,12 +161,13 @@ struct ktape_persist_info {
  * struct ktape_persist_read - read the former content, as it was found
  * @size: of the structure
  * @flags: zero
- * @offset: in the region
+ * @offset: in the memory
  * @length: in: room at @data; out: bytes read, at most KTAPE_PERSIST_READ_MAX; 0
  *	at the end
  * @data: where to
  *
- * ENODATA: there is none.
+ * ENODATA: there is none; EPERM: the caller may not open the device, whatever its
+ * descriptor is; EINTR: killed while another caller reads.
  */
 struct ktape_persist_read {
 	__u32 size;
@@ -173,7 +179,10 @@ struct ktape_persist_read {
 
 #define KTAPE_IOC_PERSIST_INFO	_IOWR(KTAPE_IOC_MAGIC, 24, __u32)
 #define KTAPE_IOC_PERSIST_READ	_IOWR(KTAPE_IOC_MAGIC, 25, __u32)
-/* Forget the former content [W]: struct ktape_command.  ENODATA as above. */
+/*
+ * Forget the former content, also in the memory [W]: struct ktape_command.  Errors
+ * as above.
+ */
 #define KTAPE_IOC_PERSIST_DROP	_IOW(KTAPE_IOC_MAGIC, 26, __u32)
 
 #endif /* _KTAPE_PERSIST_H */

@@ -21,7 +21,9 @@
  * enum ktape_trigger_when - the condition
  * @KTAPE_TRIGGER_EVENT: an event that compares as asked
  * @KTAPE_TRIGGER_LONGER: a pair of events of at least that duration; the opcode is
- *	that of the pair's span.  Both events of the pair have to be recorded
+ *	that of the pair's span.  Both events of the pair have to be recorded: one
+ *	of which a filter or a limit holds an event back, or that is open while
+ *	profile or filters change, fires nothing
  * @KTAPE_TRIGGER_QUIET: no such event for that long; once for each silence, and
  *	within a tenth of it or a tick of the kernel
  */
@@ -82,12 +84,14 @@ struct ktape_trigger_compare {
  * @KTAPE_TRIGGER_SNAPSHOT: stop the trigger's own session @after_ns later, so
  *	that its rings hold what was before and after
  * @KTAPE_TRIGGER_PROFILE: @target gets the profile @mask
- * @KTAPE_TRIGGER_NOTIFY: signal @eventfd, behind all other actions but SNAPSHOT
- *	with a time after; several firings may be one signal
+ * @KTAPE_TRIGGER_NOTIFY: signal @eventfd, behind all other actions; several firings
+ *	may be one signal.  With SNAPSHOT there is one when the session was stopped
+ *	for it (KTAPE_TRIGGER_DONE), and none if somebody else stopped it before
  *
  * Each firing leaves a trigger record in the control ring, without any of these
- * too; after the 16th since a start at most ten a second, so that they do not push
- * others out.
+ * too; after the 16th since a start only the 32nd, 64th, 128th and so on, which say
+ * how many there were, so that they do not push others out.  MARK leaves one each
+ * time, in the event ring.
  */
 enum ktape_trigger_action {
 	KTAPE_TRIGGER_MARK = 1,
@@ -141,13 +145,14 @@ enum ktape_trigger_op {
  * @missed: out: LONGER: pairs that found no room to be followed, in all
  * @last: out: trace clock of the last firing, 0: none
  * @held_ns: out: SNAPSHOT done: how far the rings reached back at the stop, at
- *	most an hour
+ *	most to the session's last start or CLEAR, and an hour
  *
  * Members that are told are zero when they are given; GET and REMOVE take zero
  * as all but @id.  EINVAL: a number is out of range, or a member that the
  * condition or the actions do not take is not zero; ENOENT: no such trigger, or
  * no session @target; ENOSPC: there are KTAPE_TRIGGERS; EBADF, EINVAL: the
- * eventfd; EBUSY: LONGER, and the pair has a gate in this session.
+ * eventfd; EBUSY: LONGER, and the pair has a gate in this session; the gate cannot
+ * be set either while such a trigger is there (ktape/filter.h).
  */
 struct ktape_trigger {
 	__u32 size;

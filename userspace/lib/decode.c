@@ -38,11 +38,16 @@ void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 	if (KT_HEAD32(head, kind) == KTAPE_RING_REGISTRY ||
 	    cpu >= KT_CPUS_MAX || context == KTAPE_CTX_CONTINUED)
 		return;
-	/* Switches are in event rings: another ring that knows none is no news. */
-	if (context != KTAPE_CTX_UNKNOWN)
+	if (KT_HEAD32(head, kind) == KTAPE_RING_EVENT)
+		d->tid[cpu] = context == KTAPE_CTX_UNKNOWN ?
+				      -1 :
+				      (int32_t)KT_HEAD32(head, tid);
+	/*
+	 * Switches are in event rings: who opens a block of another one may be
+	 * on its way out, when they have told already who comes.
+	 */
+	else if (context != KTAPE_CTX_UNKNOWN && d->tid[cpu] < 0)
 		d->tid[cpu] = (int32_t)KT_HEAD32(head, tid);
-	else if (KT_HEAD32(head, kind) == KTAPE_RING_EVENT)
-		d->tid[cpu] = -1;
 }
 
 /* Say whose event it is, and follow it if it changes the thread. */

@@ -82,7 +82,7 @@ static void to_host(struct ktape_persist *p)
 	p->rings_crc32c = le32toh(p->rings_crc32c);
 	p->metadata_crc32c = le32toh(p->metadata_crc32c);
 	p->pos_bits = le32toh(p->pos_bits);
-	p->reserved = le32toh(p->reserved);
+	p->sequence = le32toh(p->sequence);
 	p->state = le32toh(p->state);
 }
 

@@ -205,7 +205,8 @@ int ktape_verify_open(const char *path,
 	if (options)
 		v->options = *options;
 	v->cpus = calloc(KT_CPUS_MAX, sizeof(struct kt_vcpu *));
-	err = v->cpus ? kt_calls_new(&v->calls) : -ENOMEM;
+	v->without = calloc(KT_CPUS_MAX, sizeof(*v->without));
+	err = v->cpus && v->without ? kt_calls_new(&v->calls) : -ENOMEM;
 	if (!err)
 		err = kt_seen_new(&v->seen);
 	how.options.wake = options ? options->wake : 0;
@@ -399,6 +400,7 @@ void ktape_verify_close(struct ktape_verify *verify)
 	for (unsigned int i = 0; verify->cpus && i < KT_CPUS_MAX; i++)
 		free(verify->cpus[i]);
 	free(verify->cpus);
+	free(verify->without);
 	kt_calls_free(verify->calls);
 	kt_seen_free(verify->seen);
 	ktape_trace_close(verify->trace);

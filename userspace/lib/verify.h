@@ -219,6 +219,7 @@ struct kt_seen;
  * @trace: it
  * @registry: the stream of names
  * @cpus: by number, NULL: nothing there
+ * @without: by number: since when it runs without rings; 0: nobody said so
  * @errors: findings by rule
  * @notes: notes by rule
  * @failed: out of memory in a callback
@@ -245,6 +246,7 @@ struct ktape_verify {
 	struct ktape_trace *trace;
 	struct kt_vring registry;
 	struct kt_vcpu **cpus;
+	uint64_t *without;
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
 	int failed;

@@ -264,6 +264,15 @@ static bool is_worse(unsigned int a, unsigned int b)
 	return rank[a] > rank[b];
 }
 
+/*
+ * Did it run without rings in the asked time?  If it gets them later its own
+ * markers tell from when on.
+ */
+static bool is_without(const struct ktape_verify *v, unsigned int cpu)
+{
+	return v->without[cpu] && v->without[cpu] < v->question.to;
+}
+
 unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 				  const char **why)
 {
@@ -279,7 +288,8 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 	for (unsigned int i = 0; cpu < 0 && i < KT_CPUS_MAX; i++) {
 		unsigned int here;
 
-		if (!verify->cpus[i] && !kt_verify_lacks(verify, i))
+		if (!verify->cpus[i] && !kt_verify_lacks(verify, i) &&
+		    !is_without(verify, i))
 			continue;
 		here = verdict_on(verify, i);
 		any = true;

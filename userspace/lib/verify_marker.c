@@ -157,6 +157,24 @@ static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
 	kt_absent_freeze(v, time);
 }
 
+/* Every CPU that has rings tells of one that has none, and again. */
+static void take_without(struct ktape_verify *v, const struct ktape_event *e)
+{
+	uint32_t cpu = e->nargs ? ktape_event_arg(e, 0) : KT_CPUS_MAX;
+
+	if (cpu >= KT_CPUS_MAX) {
+		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
+				"a record of a CPU without rings that names none");
+		return;
+	}
+	if (v->without[cpu])
+		return;
+	v->without[cpu] = kt_max(e->ts, 1);
+	kt_verify_note(v, KTAPE_RULE_MARKER, v->trace->current,
+		       "CPU %u runs without rings: nothing of it is recorded",
+		       cpu);
+}
+
 static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
 {
 	if (e->dat20 & 1 || v->unstable)
@@ -193,6 +211,9 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		break;
 	case KTAPE_EV_FREEZE:
 		take_freeze(v, c, e);
+		break;
+	case KTAPE_EV_CPU_WITHOUT:
+		take_without(v, e);
 		break;
 	case KTAPE_EV_LOSS:
 		kt_verify_loss(v, c, e);

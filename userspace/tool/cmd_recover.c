@@ -39,7 +39,7 @@ static const struct kt_option options[] = {
 	{ "image", 'i', KT_OPT_TEXT, offsetof(struct recover_options, image),
 	  "FILE", "scan an image of memory instead of asking the module" },
 	{ "at", 0, KT_OPT_TEXT, offsetof(struct recover_options, at), "OFFSET",
-	  "of an image: which region, if there are several (the newest)" },
+	  "which region, if there are several (the newest)" },
 	{ "force", 'f', KT_OPT_FLAG, offsetof(struct recover_options, force),
 	  NULL, "replace a trace that is there" },
 	{ "drop", 0, KT_OPT_FLAG, offsetof(struct recover_options, drop), NULL,
@@ -124,6 +124,32 @@ static int packet(void *arg, const void *data, size_t len)
 	return ktape_ctf_append(job->ctf, data, len);
 }
 
+/*
+ * The module gives what it has as a whole, with at most a region in each half, or
+ * a single one in all of it.  What else looks like a region was recorded.
+ */
+static bool is_place_of_module(const struct job *job, uint64_t offset)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return !offset || offset == job->input.size / 2 / page * page;
+}
+
+/* Was one region set up after another one? */
+static bool is_newer(const struct ktape_recover_place *p,
+		     const struct ktape_recover_place *other)
+{
+	const struct ktape_persist *a = &p->super, *b = &other->super;
+	uint64_t apart = p->offset > other->offset ? p->offset - other->offset :
+						     other->offset - p->offset;
+
+	/* The halves of a region know it without a clock. */
+	if (a->size == b->size && apart == a->size && a->sequence &&
+	    b->sequence)
+		return (int32_t)(a->sequence - b->sequence) > 0;
+	return a->start_real_ns > b->start_real_ns;
+}
+
 /* Which region: the one asked for, or the one set up last. */
 static int choose(struct job *job, const struct ktape_recover_place *places,
 		  int nr)
@@ -133,10 +159,12 @@ static int choose(struct job *job, const struct ktape_recover_place *places,
 	for (int i = 0; i < nr; i++) {
 		const struct ktape_recover_place *p = &places[i];
 
-		/* What the module found is a region as a whole. */
-		if ((job->o->at || !job->o->image) && p->offset != job->at)
+		if (job->o->at && p->offset != job->at)
 			continue;
-		if (!best || p->super.start_real_ns > best->super.start_real_ns)
+		if (!job->o->at && !job->o->image &&
+		    !is_place_of_module(job, p->offset))
+			continue;
+		if (!best || is_newer(p, best))
 			best = p;
 	}
 	if (!best)
@@ -193,11 +221,10 @@ static void print_json(const struct job *job, const struct ktape_recovered *r)
 		const struct ktape_recover_ring *g = &r->rings[i];
 
 		printf("%s\n{\"cpu\":%u,\"ring\":\"%s\",\"capacity\":%" PRIu64
-		       ",\"checked\":%" PRIu64
-		       ",\"unchecked\":%" PRIu64 ",\"open\":%" PRIu64
-		       ",\"cut\":%" PRIu64 ",\"discarded\":%" PRIu64
-		       ",\"events\":%" PRIu64 ",\"first\":%" PRId64
-		       ",\"last\":%" PRId64 "}",
+		       ",\"checked\":%" PRIu64 ",\"unchecked\":%" PRIu64
+		       ",\"open\":%" PRIu64 ",\"cut\":%" PRIu64
+		       ",\"discarded\":%" PRIu64 ",\"events\":%" PRIu64
+		       ",\"first\":%" PRId64 ",\"last\":%" PRId64 "}",
 		       comma, g->cpu, kinds[g->kind], g->capacity, g->checked,
 		       g->unchecked, g->open, g->cut, g->discarded, g->events,
 		       ktape_epoch_ns(&r->info, g->first_ts),
@@ -288,7 +315,7 @@ static int from_module(struct job *job, const char *path)
 		ret = fail(
 			"%s",
 			err == -ENODATA ?
-				"the module was loaded without persist=, or found no trace there" :
+				"the module was loaded without persist=, or found no trace there, or was let forget it" :
 				strerror(-err));
 	else
 		ret = recover(job);
@@ -323,15 +350,12 @@ static int run(int argc, char **argv)
 		return misuse(&command_recover, "one device or one image");
 	if (o.image && o.drop)
 		return misuse(&command_recover, "--drop is about the module");
-	if (o.at && !o.image)
-		return misuse(&command_recover, "--at is about an image");
 	if (o.at && kt_parse_u64(o.at, &job.at))
 		return misuse(&command_recover, "\"%s\" is no offset", o.at);
 	job.tty = !o.quiet && isatty(STDERR_FILENO);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	ret = o.image ? from_image(&job) :
-			from_module(&job, o.device);
+	ret = o.image ? from_image(&job) : from_module(&job, o.device);
 	ktape_recovered_release(&job.result);
 	return ret;
 }

@@ -58,6 +58,9 @@ static int tell_trouble(const struct ktape_filter_value *v, int err)
 				    pid);
 		return fail("%s: there is no such thread", name);
 	}
+	if (err == -EBUSY)
+		return fail("%s: a trigger of the session waits for such a pair, which the gate would hide",
+			    name);
 	if (err == -EINVAL)
 		return fail("%s: the module refuses that", name);
 	return fail("%s: %s", name, strerror(-err));

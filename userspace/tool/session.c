@@ -104,6 +104,8 @@ int session_refused(const struct ktape_device *device,
 		return no_memory(create);
 	if (err == -EEXIST)
 		return fail("there is a session \"%s\" already", create->name);
+	if (err == -EBUSY)
+		return fail("another session has the memory that survives a reset, or the system hibernates");
 	if (err == -EINVAL)
 		return fail(
 			"mode %s, -b %llu -B %llu: the module does not take this mode or such sizes",

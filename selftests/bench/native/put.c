@@ -98,3 +98,9 @@ void kt_ring_filled(struct kt_ring *r)
 {
 	(void)r;
 }
+
+void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec)
+{
+	(void)r;
+	(void)rec;
+}

@@ -107,6 +107,12 @@ KTAPE_ARGS()
 	KTAPE_ARG(U32, fired, "how often it fired since the session's start")
 KTAPE_END(TRIGGER)
 
+KTAPE_EVENT(12, CPU_WITHOUT, cpu_without, CONTROL,
+	    "a CPU has no rings, for want of memory: nothing of it is recorded")
+KTAPE_ARGS()
+	KTAPE_ARG(CPU, cpu, "the CPU, another one than this record's")
+KTAPE_END(CPU_WITHOUT)
+
 KTAPE_EVENT(14, EVICT, evict, CONTROL,
 	    "the session no longer waits for a reader that stalled")
 KTAPE_ARGS()
