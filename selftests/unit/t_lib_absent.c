@@ -630,13 +630,18 @@ static void test_without(void)
 {
 	const uint32_t cpu = SIM_CPUS + 1;
 	const struct ktape_record rec = {
-		.opcode = KTAPE_EV_CPU_WITHOUT, .args = &cpu, .nargs = 1,
+		.opcode = KTAPE_EV_CPU_WITHOUT,
+		.args = &cpu,
+		.nargs = 1,
 	};
 	struct sim *s = begin();
 	uint64_t at = s->now;
 	const struct ktape_absence q = {
-		.opcode = KTAPE_EV_SIGNAL_DELIVER, .from = at - 500, .to = at,
-		.one_cpu = true, .cpu = cpu,
+		.opcode = KTAPE_EV_SIGNAL_DELIVER,
+		.from = at - 500,
+		.to = at,
+		.one_cpu = true,
+		.cpu = cpu,
 	};
 
 	for (unsigned int i = 0; i < SIM_CPUS; i++)
@@ -650,8 +655,7 @@ static void test_without(void)
 		    KTAPE_ABSENT_NOT_ENABLED);
 	/* Of the others it is known. */
 	check_equal(verdict(s, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
-	check_equal(verdict_on(s, &q),
-		    KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(verdict_on(s, &q), KTAPE_ABSENT_NOT_ENABLED);
 	sim_free(s);
 }
 
