@@ -233,10 +233,19 @@ static void want_everywhere(const struct kt_session *s)
  */
 void kt_session_want(struct kt_session *s)
 {
+	const bool blind = s->flags & KTAPE_PROFILE_NO_CONTEXT &&
+			   !sees_switches(s);
+
 	kt_session_sheds(s);
-	WRITE_ONCE(s->owner.no_context,
-		   s->flags & KTAPE_PROFILE_NO_CONTEXT && !sees_switches(s));
+	/*
+	 * A head that says who runs is right only while switches are recorded:
+	 * it says so after they are on everywhere, and no more before any goes.
+	 */
+	if (blind)
+		WRITE_ONCE(s->owner.no_context, true);
 	kt_control_want(s);
+	if (!blind)
+		WRITE_ONCE(s->owner.no_context, false);
 }
 
 /**

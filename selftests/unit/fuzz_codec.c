@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * libFuzzer target: a trace in a format of others.  The first byte says which
- * format (0: found by itself), and whether it is sorted and what it is written
- * as; all that follows is the trace.
+ * format (0: found by itself; the last one: Tonbandgeraet from a line), and
+ * whether it is sorted and what it is written as; all that follows is the trace.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include "lib_codec.h"
 
 #define FORMATS		16	/* the low bits of the first byte */
+#define LINE		15	/* of them */
 #define SORTED		16
 #define OUTPUTS		16	/* by its high bits and the last byte */
 #define OUTPUT_SHIFT	5
@@ -60,7 +61,7 @@ static void take(struct ktape_trace *t, const struct ktape_event *e)
 	free(line);
 }
 
-static void convert(struct ktape_trace *t, const char *to)
+static void convert(struct ktape_trace *t, const char *to, bool line)
 {
 	static char folder[] = "/tmp/ktape-fuzz.XXXXXX";
 	static bool made;
@@ -68,7 +69,8 @@ static void convert(struct ktape_trace *t, const char *to)
 		.format = to,
 		.path = !strcmp(to, "lttng") ? folder : "/dev/null",
 		.flags = KTAPE_SINK_FORCE,
-		.options = !strcmp(to, "native") ? "form=pipe" : NULL,
+		.options = !strcmp(to, "native") ? "form=pipe" :
+			   !strcmp(to, "tband") && line ? "check=1" : NULL,
 		.info = ktape_trace_info(t),
 		.registry = ktape_trace_registry(t),
 	};
@@ -94,16 +96,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct ktape_trace_options how = { .window = 4096 };
 	struct ktape_trace *t;
 	char path[CODEC_PATH];
+	bool line;
 	int fd;
 
 	if (len < 2)
 		return 0;
-	how.format = input_name(data[0] % FORMATS);
+	line = data[0] % FORMATS == LINE;
+	how.format = line ? "tband" : input_name(data[0] % FORMATS);
+	how.format_options = line ? "check=1" : NULL;
 	how.flags = data[0] & SORTED ? KTAPE_TRACE_SORTED : 0;
 	fd = codec_file(path, data + 1, len - 1);
 	if (!ktape_trace_open(path, &how, &t, NULL)) {
 		convert(t, output_name((data[0] >> OUTPUT_SHIFT) +
-				       data[len - 1] % OUTPUTS));
+				       data[len - 1] % OUTPUTS), line);
 		ktape_trace_close(t);
 	}
 	close(fd);

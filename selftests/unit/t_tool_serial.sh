@@ -2,97 +2,109 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_serial.sh FOLDER: ktape send and ktape receive over a pair of terminals
 # between which a program drops, changes and inserts bytes.
+here=$(cd "${0%/*}" && pwd)
 # shellcheck source=selftests/unit/tool.sh
-. "${0%/*}/tool.sh" "$1"
+. "$here/tool.sh" "$1"
+tool=$out/user-asan/ktape
 
 echo "TAP version 13"
-echo "1..5"
+echo "1..15"
+
+# counts: what receive said: $came events, $lost of them, $bad places
+counts()
+{
+	came=$(sed -n 's/.* \([0-9]*\) events received.*/\1/p' log)
+	lost=$(sed -n 's/.* \([0-9]*\) lost in.*/\1/p' log)
+	bad=$(sed -n 's/.* \([0-9]*\) bad frames.*/\1/p' log)
+	[ -n "$came" ] && [ -n "$lost" ] && [ -n "$bad" ]
+}
 
 "$out/t_lib_linux" --lossy trace || exit
-sent=$("$out/user-asan/ktape" dump trace 2>/dev/null | grep -cv " registry: ")
+"$out/t_lib_linux" --scene scene
+sent=$("$tool" dump trace 2>/dev/null | grep -cv " registry: ")
 
-run 0 send trace line && run 0 receive -o clean line &&
-	says "$sent events received, 5 lost in 1 gaps, 0 bad frames"
-result $? "a file in between"
+for frame in rkh cobs; do
+	run 0 send --frame $frame trace $frame.line &&
+		says "$sent events sent, 0 shed" &&
+		run 0 receive --frame $frame -o $frame.clean $frame.line &&
+		says "$sent events received, 5 lost in 1 gaps, 0 bad frames"
+	result $? "$frame: a file in between"
+done
 run 2 send --baud 12345 trace /dev/null && run 2 send --frame x trace line &&
+	run 2 receive --frame x -o t line &&
 	run 2 send trace && run 2 receive line &&
 	run 1 send nowhere line && run 1 receive -o t nowhere
 result $? "usage"
 
+# What the format has no place for comes all the same, and where it was lost.
+words='context|irq_|softirq_entry|softirq_exit|sched_switch|wakeup|mark|fork|exit'
+"$tool" dump trace 2>log | grep -Ev " registry: |$words" |
+	sed 's/ ([^)]*)//g; s/cpu \([0-9]*\) .*-\([0-9]*\) /cpu \1 \2 /' >other
+"$tool" dump cobs.clean 2>log2 | grep -Ev " registry: |isr_|$words" |
+	sed 's/ ([^)]*)//g; s/cpu \([0-9]*\) .*-\([0-9]*\) /cpu \1 \2 /' >came
+diff other came >>log && [ "$(wc -l <came)" -gt 10 ] &&
+	diff <(grep lost log) <(grep lost log2) >>log
+result $? "cobs: events without a counterpart"
+
 # 120 bytes a second, of which 60 may wait: nearly all is shed, and counted.
-"$out/t_lib_linux" --scene scene
-run 0 send --shed --baud 1200 scene slow
-shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
-[ "${shed:-0}" -gt 20 ] && run 0 receive -o few slow &&
-	says "$((45 - shed)) events received" &&
-	lost=$(sed -n 's/.* \([0-9]*\) lost in.*/\1/p' log) &&
-	[ "$lost" = "$shed" ]
-result $? "a line that is too slow: ${shed:-none} shed"
+for frame in rkh cobs; do
+	run 0 send --frame $frame --shed --baud 1200 scene slow
+	shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
+	[ "${shed:-0}" -gt 20 ] && says "$((45 - shed)) events sent" &&
+		run 0 receive --frame $frame --force -o few slow && counts &&
+		[ "$came" = "$((45 - shed))" ] && [ "$lost" = "$shed" ]
+	result $? "$frame: a line that is too slow: ${shed:-none} shed"
+done
 
 if ! command -v python3 >/dev/null; then
-	echo "ok 4 - a pair of terminals # SKIP no python3"
-	echo "ok 5 - a line that loses bytes # SKIP no python3"
+	while [ $n -lt 15 ]; do
+		n=$((n + 1))
+		echo "ok $n # SKIP no python3"
+	done
 	exit "$failed"
 fi
 
-# Two terminals, and a line between them: one byte in @every is harmed.
-cat >line.py <<'EOT'
-import array, fcntl, os, pty, random, select, subprocess, sys, termios, time, tty
-every, tool, trace, to = int(sys.argv[1]), *sys.argv[2:5]
-random.seed(5)
-a, sa = pty.openpty()
-b, sb = pty.openpty()
-for fd in (a, sa, b, sb):
-    tty.setraw(fd)
-rx = subprocess.Popen([tool, 'receive', '--baud', '115200', '-o', to,
-                       os.ttyname(sb)])
-tx = subprocess.Popen([tool, 'send', '--baud', '115200', trace,
-                       os.ttyname(sa)])
-seen = 0
-while True:
-    ended = tx.poll() is not None
-    if not select.select([a], [], [], 0.5)[0]:
-        if ended:
-            break
-        continue
-    data = os.read(a, 256)
-    harmed = bytearray()
-    for byte in data:
-        seen += 1
-        # What the trace is like comes first, and only once.
-        if not every or seen < 200 or random.randrange(every):
-            harmed.append(byte)
-            continue
-        how = random.randrange(3)
-        if how == 0:
-            continue
-        harmed.append(byte ^ 1 << random.randrange(8))
-        if how == 2:
-            harmed.append(random.randrange(256))
-    while harmed:
-        harmed = harmed[os.write(b, harmed):]
-code = tx.wait()
-# What was written arrives a little later, and what is not read is gone.
-n, still = array.array('i', [1]), 0
-while still < 10:
-    time.sleep(0.1)
-    fcntl.ioctl(sb, termios.FIONREAD, n)
-    still = 0 if n[0] else still + 1
-os.close(sb)
-os.close(b)
-sys.exit(code or rx.wait())
-EOT
+# A decoder that knows nothing of checks reads it; their sums, in another way.
+python3 "$here/serial.py" plain cobs.line "$sent" >log 2>&1
+result $? "cobs: as any decoder sees it"
 
-timeout 60 python3 line.py 0 "$out/user-asan/ktape" trace pair >text 2>log &&
-	says "$sent events received, 5 lost in 1 gaps, 0 bad frames"
-result $? "a pair of terminals"
+for frame in rkh cobs; do
+	timeout 60 python3 "$here/serial.py" line $frame 0 "$tool" trace \
+		$frame.pair >text 2>log &&
+		says "$sent events received, 5 lost in 1 gaps, 0 bad frames"
+	result $? "$frame: a pair of terminals"
+done
 
-timeout 60 python3 line.py 60 "$out/user-asan/ktape" trace lossy >text 2>log
-status=$?
-came=$(sed -n 's/.* \([0-9]*\) events received.*/\1/p' log)
-lost=$(sed -n 's/.* \([0-9]*\) lost in.*/\1/p' log)
-[ $status = 0 ] && [ "${came:-0}" -lt "$sent" ] && [ "${came:-0}" -gt 10 ] &&
-	[ $((came + lost)) -ge "$sent" ] && ! says ", 0 bad frames" 2>/dev/null &&
+timeout 60 python3 "$here/serial.py" line rkh 60 "$tool" trace lossy \
+	>text 2>log && counts && [ "$came" -lt "$sent" ] && [ "$came" -gt 10 ] &&
+	[ $((came + lost)) -ge "$sent" ] && [ "$bad" -gt 0 ] &&
 	run 0 dump lossy
-result $? "a line that loses bytes: ${came:-no} of $sent, $lost counted"
+result $? "rkh: a line that loses bytes: ${came:-no} of $sent, ${lost:-none} counted"
+
+# Here every single one is counted, with the 5 that the trace itself has lost.
+timeout 60 python3 "$here/serial.py" line cobs 60 "$tool" trace lossy2 \
+	>text 2>log && counts && [ "$came" -lt "$sent" ] && [ "$came" -gt 10 ] &&
+	[ $((came + lost)) = $((sent + 5)) ] && [ "$bad" -gt 0 ] &&
+	run 0 dump lossy2
+result $? "cobs: a line that loses bytes: ${came:-no} of $sent, ${lost:-none} counted"
+
+# Known damage: what came, what is lost, how many places, all as it was made.
+same=0
+for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	python3 "$here/serial.py" harm cobs.line harmed $seed 90 >want 2>log ||
+		break
+	run 0 receive --frame cobs --force -o again harmed && counts || break
+	echo "$came $((lost - 5)) $bad" >got
+	diff want got >>log || break
+	same=$((same + 1))
+done
+[ $same = 12 ]
+result $? "cobs: damage that was made is what is counted: $same of 12"
+
+"$tool" convert --to native -o - trace >pipe-form 2>log
+for how in stop-send stop-receive hangup; do
+	timeout 60 python3 "$here/serial.py" $how cobs "$tool" pipe-form \
+		stopped-$how "$sent" >text 2>log
+	result $? "live: $how"
+done
 exit $failed

@@ -101,8 +101,8 @@ const struct kt_tband_kind *kt_tband_kind(unsigned int id)
  * A number of at most @bits bits.
  * Return: behind it, or NULL if it is cut off or too long.
  */
-static const uint8_t *get_number(const uint8_t *p, const uint8_t *end,
-				 unsigned int bits, uint64_t *value)
+const uint8_t *kt_tband_get_number(const uint8_t *p, const uint8_t *end,
+				   unsigned int bits, uint64_t *value)
 {
 	unsigned int shift = 0;
 	uint64_t v = 0;
@@ -122,7 +122,7 @@ static const uint8_t *get_number(const uint8_t *p, const uint8_t *end,
 	return NULL;
 }
 
-static uint8_t *put_number(uint8_t *p, uint64_t v)
+uint8_t *kt_tband_put_number(uint8_t *p, uint64_t v)
 {
 	for (; v >= MORE; v >>= SEPTET)
 		*p++ = (uint8_t)(v | MORE);
@@ -152,11 +152,11 @@ static const uint8_t *get_field(const uint8_t *p, const uint8_t *end,
 		*value = p < end ? *p : 0;
 		return p < end ? p + 1 : NULL;
 	case KT_TBAND_U32:
-		return get_number(p, end, 32, value);
+		return kt_tband_get_number(p, end, 32, value);
 	case KT_TBAND_U64:
-		return get_number(p, end, 64, value);
+		return kt_tband_get_number(p, end, 64, value);
 	default:
-		p = get_number(p, end, 64, value);
+		p = kt_tband_get_number(p, end, 64, value);
 		if (p)
 			*value = to_signed(*value);
 		return p;
@@ -170,9 +170,9 @@ static uint8_t *put_field(uint8_t *p, unsigned int type, uint64_t value)
 		*p = (uint8_t)value;
 		return p + 1;
 	case KT_TBAND_S64:
-		return put_number(p, from_signed(value));
+		return kt_tband_put_number(p, from_signed(value));
 	default:
-		return put_number(p, value);
+		return kt_tband_put_number(p, value);
 	}
 }
 
@@ -194,7 +194,7 @@ int kt_tband_decode(struct kt_tband_event *e, const uint8_t *data, size_t len,
 	}
 	e->id = *p++;
 	if (!k->metadata)
-		p = get_number(p, end, 64, &e->ts);
+		p = kt_tband_get_number(p, end, 64, &e->ts);
 	if (!p) {
 		snprintf(why, KT_TBAND_WHY, "%s: bad time", k->name);
 		return -EBADMSG;
@@ -228,7 +228,7 @@ size_t kt_tband_encode(const struct kt_tband_event *e, uint8_t *to)
 
 	*p++ = e->id;
 	if (!k->metadata)
-		p = put_number(p, e->ts);
+		p = kt_tband_put_number(p, e->ts);
 	for (unsigned int i = 0; i < KT_TBAND_FIELDS && k->types[i]; i++)
 		p = put_field(p, k->types[i], e->values[i]);
 	if (k->text && e->len) {

@@ -89,6 +89,9 @@ struct kt_tband_event {
 const struct kt_tband_kind *kt_tband_kind(unsigned int id);
 int kt_tband_decode(struct kt_tband_event *e, const uint8_t *data, size_t len,
 		    char why[KT_TBAND_WHY]);
+const uint8_t *kt_tband_get_number(const uint8_t *p, const uint8_t *end,
+				   unsigned int bits, uint64_t *value);
+uint8_t *kt_tband_put_number(uint8_t *p, uint64_t v);
 size_t kt_tband_encode(const struct kt_tband_event *e, uint8_t *to);
 int64_t kt_cobs_decode(uint8_t *to, const uint8_t *data, size_t len);
 size_t kt_cobs_encode(uint8_t *to, const uint8_t *data, size_t len);

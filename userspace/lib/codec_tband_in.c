@@ -1,78 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading Tonbandgeraet: cores, losses; what becomes of each event. */
+/* Reading Tonbandgeraet: bytes, frames, cores, times, losses. */
 #include <ctype.h>
 
 #include <ktape/mark.h>
 
 #include "util/parse.h"
 
-#include "codec_tband.h"
+#include "codec_tband_in.h"
 #include "frames.h"
 
-#define FRAME_MAX	65536U
-#define TASKS		4096U	/* whose priority is remembered */
-#define RT_PRIO_MAX	98U	/* the kernel's priority for ours of 0 */
-#define PRIO_UNKNOWN	120U
 #define NS_PER_S	1000000000ULL
 #define RAW_BAD		1	/* first byte of raw: a frame that is no event */
 #define RAW_HEAD	10	/* of such: whether there is a time, and it */
-
-/* A core: where its time is, who runs and in which state that one leaves. */
-struct core {
-	uint64_t ts;
-	int32_t tid;
-	uint8_t leaving;
-};
-
-/* A priority of a task, in a place that several tasks share. */
-struct prio {
-	uint32_t task;
-	uint8_t prio;
-	bool known;
-};
-
-/**
- * struct tband - an input that is being read
- * @hex: it is in hexadecimal
- * @bare: events of FreeRTOS are none
- * @count: there are so many cores
- * @core: the one whose events come
- * @cores: all so far
- * @nr_cores: how many
- * @scale: ticks of the trace in one of the input's
- * @dropped: the input's counter
- * @last_ts: of the last event, as it stood there
- * @timed: there was one with a time
- * @offset: of the frame
- * @frame: bytes of a frame in hexadecimal
- * @event: content of the frame, behind one byte for raw
- * @prios: of tasks
- */
-struct tband {
-	bool hex;
-	bool bare;
-	uint32_t count;
-	uint32_t core;
-	struct core *cores;
-	uint32_t nr_cores;
-	uint64_t scale;
-	uint32_t dropped;
-	uint64_t last_ts;
-	bool timed;
-	bool saturated;
-	bool cut_names;
-	uint64_t offset;
-	uint8_t frame[FRAME_MAX];
-	uint8_t event[1 + FRAME_MAX];
-	uint8_t typed[2 + FRAME_MAX];
-	struct prio prios[TASKS];
-};
 
 static const struct ktape_codec_option options[] = {
 	{ "format", "bin|hex", "bytes, or their hexadecimal digits (default: what they look like)" },
 	{ "mode", "bare-metal|free-rtos", "with bare-metal, events of FreeRTOS are none" },
 	{ "core-count", "N", "how many cores there are" },
 	{ "core", "N", "the core of events before the first that tells one" },
+	{ "check", "0|1", "it came over a line, and its frames are checked as ktape send writes them (default 0)" },
 	{ .key = NULL },
 };
 
@@ -121,7 +67,7 @@ static int take_digits(struct kt_import *s, int *high, int64_t *byte)
 
 static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 {
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 	size_t len = 0;
 	int high = -1;
 
@@ -141,17 +87,17 @@ static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 			return (int64_t)len;
 		if (byte < 0)
 			continue;
-		if (len == FRAME_MAX)
+		if (len == KT_TBAND_FRAME_MAX)
 			return KT_FRAME_LONG;
 		t->frame[len++] = (uint8_t)byte;
 	}
 }
 
-/* ---- what becomes of events -------------------------------------------------- */
+/* ---- what events change ------------------------------------------------------ */
 
-static struct core *core_at(struct tband *t, uint32_t nr)
+static struct kt_tband_core *core_at(struct kt_tband_import *t, uint32_t nr)
 {
-	struct core *more;
+	struct kt_tband_core *more;
 
 	if (nr < t->nr_cores)
 		return &t->cores[nr];
@@ -160,214 +106,21 @@ static struct core *core_at(struct tband *t, uint32_t nr)
 		return NULL;
 	t->cores = more;
 	while (t->nr_cores <= nr)
-		t->cores[t->nr_cores++] = (struct core){
+		t->cores[t->nr_cores++] = (struct kt_tband_core){
 			.tid = -1, .leaving = KTAPE_STATE_PREEMPTED,
 		};
 	return &t->cores[nr];
 }
 
-/* Theirs grow with importance, the kernel's shrink. */
-static uint8_t prio_of(const struct tband *t, int32_t tid)
-{
-	const struct prio *p = &t->prios[(uint32_t)tid % TASKS];
-
-	return p->known && p->task == (uint32_t)tid ? p->prio : PRIO_UNKNOWN;
-}
-
-static void learn_prio(struct tband *t, uint64_t task, uint64_t prio)
-{
-	struct prio *p = &t->prios[task % TASKS];
-
-	p->task = (uint32_t)task;
-	p->prio = (uint8_t)(RT_PRIO_MAX - kt_min(prio, RT_PRIO_MAX));
-	p->known = true;
-}
-
-/* All fields as words, the text as a typed argument. */
-static int emit_user(struct kt_import *s, struct kt_foreign *f,
-		     const struct kt_tband_event *e)
-{
-	const struct kt_tband_kind *k = kt_tband_kind(e->id);
-	struct tband *t = s->state;
-	uint8_t *p = t->typed;
-
-	f->opcode = KTAPE_EV_USER_EVENT;
-	f->args[f->nargs++] = KTAPE_FORMAT_ID_TBAND | e->id;
-	for (unsigned int i = 0; i < KT_TBAND_FIELDS && k->types[i]; i++) {
-		f->args[f->nargs++] = (uint32_t)e->values[i];
-		if (k->types[i] >= KT_TBAND_U64)
-			f->args[f->nargs++] = (uint32_t)(e->values[i] >> 32);
-	}
-	if (k->text) {
-		*p++ = KTAPE_FORMAT_STRING;
-		memcpy(p, e->text, e->len);
-		p += strnlen((char *)p, e->len);
-		*p++ = 0;
-	}
-	f->blob = t->typed;
-	f->blob_size = (uint32_t)(p - t->typed);
-	return kt_import_emit(s, f);
-}
-
-static int emit_name(struct kt_import *s, struct kt_foreign *f,
-		     const struct kt_tband_event *e)
-{
-	struct tband *t = s->state;
-	struct kt_named n = {
-		.id = (uint32_t)e->values[0], .name = e->text, .len = e->len,
-	};
-
-	switch (e->id) {
-	case KT_TBAND_ISR_NAME:
-		n.type = KTAPE_OBJ_ISR;
-		n.param1 = f->cpu + 1;
-		break;
-	case KT_TBAND_TASK_NAME:
-		n.type = KTAPE_OBJ_THREAD;
-		n.param1 = n.id;
-		break;
-	case KT_TBAND_QUEUE_NAME:
-		n.type = KTAPE_OBJ_USER + KTAPE_USER_QUEUE;
-		break;
-	case KT_TBAND_EVTMARKER_NAME:
-	case KT_TBAND_TASK_EVTMARKER_NAME:
-		n.type = KTAPE_OBJ_MARKER;
-		break;
-	default:
-		n.type = KTAPE_OBJ_VALUE;
-		break;
-	}
-	if (e->id >= KT_TBAND_TASK_EVTMARKER_NAME)
-		n.param1 = (uint32_t)e->values[1];
-	if (e->len > KTAPE_NAME_SIZE && !t->cut_names) {
-		t->cut_names = true;
-		kt_import_note(s, "names longer than %u bytes are cut",
-			       KTAPE_NAME_SIZE);
-	}
-	return kt_import_name(s, f, &n);
-}
-
-static int emit_marker(struct kt_import *s, struct kt_foreign *f,
-		       const struct kt_tband_event *e)
-{
-	static const uint8_t opcodes[] = {
-		KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN, KTAPE_EV_MARK_END,
-		[KT_TBAND_VALMARKER - KT_TBAND_EVTMARKER] = KTAPE_EV_MARK_VALUE,
-	};
-	bool task = e->id >= KT_TBAND_TASK_EVTMARKER;
-	unsigned int first = task ? KT_TBAND_TASK_EVTMARKER
-				  : KT_TBAND_EVTMARKER;
-
-	f->opcode = opcodes[e->id - first];
-	f->dat20 = task;
-	f->args[f->nargs++] = (uint32_t)e->values[0];
-	if (f->opcode == KTAPE_EV_MARK_VALUE) {
-		f->args[f->nargs++] = (uint32_t)e->values[1];
-		f->args[f->nargs++] = (uint32_t)(e->values[1] >> 32);
-	}
-	f->blob = e->text;
-	f->blob_size = (uint32_t)e->len;
-	return kt_import_emit(s, f);
-}
-
-static int emit_switch(struct kt_import *s, struct kt_foreign *f,
-		       const struct kt_tband_event *e)
-{
-	struct tband *t = s->state;
-	struct core *c = &t->cores[f->cpu];
-	int32_t next = (int32_t)e->values[0];
-
-	f->opcode = KTAPE_EV_SCHED_SWITCH;
-	f->dat20 = (c->tid < 0 ? PRIO_UNKNOWN : prio_of(t, c->tid)) |
-		   (uint32_t)prio_of(t, next) << 8 |
-		   (uint32_t)c->leaving << 16;
-	f->args[f->nargs++] = (uint32_t)c->tid;
-	f->args[f->nargs++] = (uint32_t)next;
-	c->tid = next;
-	c->leaving = KTAPE_STATE_PREEMPTED;
-	return kt_import_emit(s, f);
-}
-
-static int emit_task(struct kt_import *s, struct kt_foreign *f,
-		     const struct kt_tband_event *e)
-{
-	struct tband *t = s->state;
-	uint32_t task = (uint32_t)e->values[0];
-
-	switch (e->id) {
-	case KT_TBAND_SWITCHED_IN:
-		return emit_switch(s, f, e);
-	case KT_TBAND_TO_READY:
-		f->opcode = KTAPE_EV_SCHED_WAKEUP;
-		f->dat20 = prio_of(t, (int32_t)task) | (f->cpu & 0xfff) << 8;
-		break;
-	case KT_TBAND_TASK_CREATED:
-		f->opcode = KTAPE_EV_PROCESS_FORK;
-		f->args[f->nargs++] = f->tid < 0 ? 0 : (uint32_t)f->tid;
-		f->args[f->nargs++] = task;
-		break;
-	default:
-		f->opcode = KTAPE_EV_PROCESS_EXIT;
-		f->dat20 = prio_of(t, (int32_t)task);
-		f->args[f->nargs++] = task;
-		f->args[2] = 0;
-		break;
-	}
-	f->args[f->nargs++] = task;
-	f->nargs += e->id == KT_TBAND_TASK_DELETED;
-	return kt_import_emit(s, f);
-}
-
-static int emit_isr(struct kt_import *s, struct kt_foreign *f,
-		    const struct kt_tband_event *e)
-{
-	f->opcode = e->id == KT_TBAND_ISR_ENTER ? KTAPE_EV_ISR_ENTER
-						: KTAPE_EV_ISR_EXIT;
-	f->args[f->nargs++] = (uint32_t)e->values[0];
-	return kt_import_emit(s, f);
-}
-
-typedef int emit_fn(struct kt_import *s, struct kt_foreign *f,
-		    const struct kt_tband_event *e);
-
-/* clang-format off */
-
-/* Who makes a record of an event; all others are user events. */
-static emit_fn *const emits[KT_TBAND_IDS] = {
-	[KT_TBAND_ISR_NAME] = emit_name,
-	[KT_TBAND_ISR_ENTER] = emit_isr,
-	[KT_TBAND_ISR_EXIT] = emit_isr,
-	[KT_TBAND_EVTMARKER_NAME] = emit_name,
-	[KT_TBAND_EVTMARKER ... KT_TBAND_EVTMARKER_END] = emit_marker,
-	[KT_TBAND_VALMARKER_NAME] = emit_name,
-	[KT_TBAND_VALMARKER] = emit_marker,
-	[KT_TBAND_SWITCHED_IN] = emit_task,
-	[KT_TBAND_TO_READY] = emit_task,
-	[KT_TBAND_TASK_CREATED] = emit_task,
-	[KT_TBAND_TASK_NAME] = emit_name,
-	[KT_TBAND_TASK_DELETED] = emit_task,
-	[KT_TBAND_QUEUE_NAME] = emit_name,
-	[KT_TBAND_TASK_EVTMARKER_NAME] = emit_name,
-	[KT_TBAND_TASK_EVTMARKER ... KT_TBAND_TASK_EVTMARKER_END] = emit_marker,
-	[KT_TBAND_TASK_VALMARKER_NAME] = emit_name,
-	[KT_TBAND_TASK_VALMARKER] = emit_marker,
-};
-
-/* clang-format on */
-
-/* A task whose number is no thread id stays in a user event. */
-static bool is_thread(const struct kt_tband_event *e)
-{
-	return (emits[e->id] != emit_task && e->id != KT_TBAND_TASK_NAME) ||
-	       e->values[0] <= INT32_MAX;
-}
-
-/* ---- what events change -------------------------------------------------------- */
-
 static void learn_resolution(struct kt_import *s, uint64_t ns)
 {
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 
+	/* Of a line, what came before may have been lost. */
+	if (t->check) {
+		t->scale = ns ? ns : 1;
+		return;
+	}
 	if (!ns || s->memo)
 		return;
 	s->memo = ns;
@@ -375,9 +128,16 @@ static void learn_resolution(struct kt_import *s, uint64_t ns)
 	s->info->freq = NS_PER_S % ns ? NS_PER_S : NS_PER_S / ns;
 }
 
-static int change_core(struct kt_import *s, uint64_t core)
+/**
+ * kt_tband_change_core() - what follows is of another core
+ * @s: the trace
+ * @core: which
+ *
+ * Return: 0, also if there is no such core, or negative errno.
+ */
+int kt_tband_change_core(struct kt_import *s, uint64_t core)
 {
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 
 	if (core >= t->count) {
 		kt_import_bad(s, t->offset, "core %llu of %u: what follows stays with core %u",
@@ -392,7 +152,7 @@ static int change_core(struct kt_import *s, uint64_t core)
 static int count_dropped(struct kt_import *s, const struct kt_foreign *f,
 			 uint32_t count)
 {
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 	uint32_t lost = count - t->dropped;
 
 	t->dropped = count;
@@ -400,27 +160,9 @@ static int count_dropped(struct kt_import *s, const struct kt_foreign *f,
 				     f->ts) : 0;
 }
 
-/* The state in which the task leaves that does this to itself. */
-static void follow_task(struct tband *t, struct core *c,
-			const struct kt_tband_event *e)
-{
-	bool own = c->tid >= 0 && e->values[0] == (uint32_t)c->tid;
-
-	if (e->id >= KT_TBAND_PRIO_SET && e->id <= KT_TBAND_PRIO_DISINHERIT)
-		learn_prio(t, e->values[0], e->values[1]);
-	else if (e->id == KT_TBAND_DELAY || e->id == KT_TBAND_DELAY_UNTIL)
-		c->leaving = KTAPE_STATE_S;
-	else if (e->id >= KT_TBAND_BLOCK_PEEK && e->id <= KT_TBAND_BLOCK_RECEIVE)
-		c->leaving = KTAPE_STATE_S;
-	else if (e->id == KT_TBAND_SUSPENDED && own)
-		c->leaving = KTAPE_STATE_T;
-	else if (e->id == KT_TBAND_TASK_DELETED && own)
-		c->leaving = KTAPE_STATE_X;
-}
-
 static uint64_t scaled(struct kt_import *s, uint64_t ts)
 {
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 	uint64_t v;
 
 	if (!__builtin_mul_overflow(ts, t->scale, &v))
@@ -431,43 +173,71 @@ static uint64_t scaled(struct kt_import *s, uint64_t ts)
 	return UINT64_MAX;
 }
 
+/* Does it only tell of the event that ends its group?  Names stay. */
+static bool is_quiet(const struct kt_tband_import *t,
+		     const struct kt_tband_event *e)
+{
+	return t->line.on && (e->id <= KT_TBAND_RESOLUTION ||
+			      (t->line.quiet && !kt_tband_is_name(e)));
+}
+
+/* Who runs, in front of the event that needs it. */
+static void learn_task(struct kt_tband_core *c, const struct kt_tband_event *e)
+{
+	if (e->id != KT_TBAND_SWITCHED_IN || e->values[0] > INT32_MAX)
+		return;
+	c->tid = (int32_t)e->values[0];
+	c->leaving = KTAPE_STATE_PREEMPTED;
+}
+
+static uint64_t time_of(struct kt_import *s, const struct kt_tband_core *c,
+			const struct kt_tband_event *e)
+{
+	struct kt_tband_import *t = s->state;
+	uint64_t ts;
+
+	/* Streams start with a time of 0 that tells nothing. */
+	if (kt_tband_kind(e->id)->metadata ||
+	    (e->id == KT_TBAND_CORE_ID && !e->ts))
+		return c->ts;
+	ts = scaled(s, e->ts);
+	/* A stream that begins anew on a line goes on with the same trace. */
+	return t->check ? kt_max(ts, c->ts) : ts;
+}
+
 static int take_event(struct kt_import *s, const struct kt_tband_event *e,
 		      size_t size)
 {
-	const struct kt_tband_kind *k = kt_tband_kind(e->id);
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 	struct kt_foreign f = { .raw = t->event, .raw_size = (uint32_t)size };
-	struct core *c;
-	int err;
+	struct kt_tband_core *c;
+	int err = 0;
 
 	if (e->id == KT_TBAND_RESOLUTION)
 		learn_resolution(s, e->values[0]);
-	if (e->id == KT_TBAND_CORE_ID) {
-		err = change_core(s, e->values[0]);
-		if (err)
-			return err;
-	}
+	if (e->id == KT_TBAND_CORE_ID)
+		err = kt_tband_change_core(s, e->values[0]);
+	if (err)
+		return err;
 	c = &t->cores[t->core];
 	f.cpu = t->core;
 	f.tid = c->tid;
-	f.ts = c->ts;
-	/* Streams start with a time of 0 that tells nothing. */
-	if (!k->metadata && (e->id != KT_TBAND_CORE_ID || e->ts))
-		f.ts = scaled(s, e->ts);
-	if (!k->metadata) {
+	f.ts = time_of(s, c, e);
+	if (!kt_tband_kind(e->id)->metadata) {
 		t->last_ts = e->ts;
 		t->timed = true;
 	}
-	err = e->id == KT_TBAND_DROPPED ?
-	      count_dropped(s, &f, (uint32_t)e->values[0]) : 0;
+	err = kt_tband_line_gap(s, f.cpu, f.ts);
+	if (!err && e->id == KT_TBAND_DROPPED)
+		err = count_dropped(s, &f, (uint32_t)e->values[0]);
 	if (err)
 		return err;
 	c->ts = f.ts;
-	if (emits[e->id] && is_thread(e))
-		err = emits[e->id](s, &f, e);
+	if (is_quiet(t, e))
+		learn_task(c, e);
 	else
-		err = emit_user(s, &f, e);
-	follow_task(t, c, e);
+		err = kt_tband_emit(s, &f, e);
+	kt_tband_follow(t, c, e);
 	return err;
 }
 
@@ -475,8 +245,8 @@ static int take_event(struct kt_import *s, const struct kt_tband_event *e,
 static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 		    const char *why)
 {
-	struct tband *t = s->state;
-	struct core *c = &t->cores[t->core];
+	struct kt_tband_import *t = s->state;
+	struct kt_tband_core *c = &t->cores[t->core];
 	struct kt_foreign f = {
 		.ts = c->ts, .cpu = t->core, .tid = c->tid,
 		.opcode = KTAPE_EV_USER_EVENT, .nargs = 1,
@@ -486,6 +256,8 @@ static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 	size_t part = (size_t)kt_min(len, UINT8_MAX);
 
 	kt_import_bad(s, t->offset, "%s", why);
+	if (t->line.on)
+		return 0;
 	t->typed[0] = KTAPE_FORMAT_MEMORY;
 	t->typed[1] = (uint8_t)part;
 	memcpy(t->typed + 2, frame, part);
@@ -499,9 +271,17 @@ static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 	return kt_import_emit(s, &f);
 }
 
-static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
+/**
+ * kt_tband_take() - take a frame
+ * @s: the trace
+ * @frame: its bytes without the zero
+ * @len: how many
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_take(struct kt_import *s, const uint8_t *frame, size_t len)
 {
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 	char why[KT_TBAND_WHY] = "empty frame";
 	struct kt_tband_event e;
 	int64_t size;
@@ -516,24 +296,28 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 		return take_bad(s, frame, len, why);
 	if (t->bare && e.id >= KT_TBAND_FRTOS)
 		return take_bad(s, frame, len, "an event of FreeRTOS");
+	if (kt_tband_is_carried(t, &e))
+		return kt_tband_line_carried(s, &e, (size_t)size + 1);
 	return take_event(s, &e, (size_t)size + 1);
 }
 
 static int next(struct kt_import *s)
 {
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 	const uint8_t *frame = NULL;
 	int64_t len;
 	int err;
 
 	t->offset = s->in->offset;
 	len = t->hex ? next_hex(s, &frame)
-		     : kt_frames_next(s, 0, FRAME_MAX, &frame);
-	len = kt_frames_tell(s, len, t->offset, FRAME_MAX);
+		     : kt_frames_next(s, 0, KT_TBAND_FRAME_MAX, &frame);
+	len = kt_frames_tell(s, len, t->offset, KT_TBAND_FRAME_MAX);
+	if (len == KT_FRAME_END)
+		return t->check ? kt_tband_line_end(s) : 0;
 	if (len < 0)
-		return len == KT_FRAME_END  ? 0 :
-		       len == KT_FRAME_LONG ? 1 : (int)len;
-	err = take_frame(s, frame, (size_t)len);
+		return len == KT_FRAME_LONG ? 1 : (int)len;
+	err = t->check ? kt_tband_line_take(s, frame, (size_t)len)
+		       : kt_tband_take(s, frame, (size_t)len);
 	if (!err && !t->hex)
 		err = kt_scan_skip(s->in, (uint64_t)len + 1);
 	return err ? err : 1;
@@ -577,13 +361,13 @@ static int take_word(struct kt_import *s, const char *key, const char *first,
 static void look_ahead(struct kt_import *s)
 {
 	const uint8_t *p = kt_scan_head(s->in), *end, *nul;
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 	struct kt_tband_event e;
 	char why[KT_TBAND_WHY];
 
 	end = p + kt_scan_there(s->in);
 	for (; (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1) {
-		int64_t size = nul - p > (int64_t)FRAME_MAX ? -1 :
+		int64_t size = nul - p > (int64_t)KT_TBAND_FRAME_MAX ? -1 :
 			kt_cobs_decode(t->event, p, (size_t)(nul - p));
 
 		if (size > 0 &&
@@ -593,16 +377,31 @@ static void look_ahead(struct kt_import *s)
 	}
 }
 
+/* How long a tick is: what stands in front of the stream, else 1 ns. */
+static void find_resolution(struct kt_import *s)
+{
+	struct kt_tband_import *t = s->state;
+
+	t->scale = s->memo && NS_PER_S % s->memo ? s->memo : 1;
+	if (t->check)
+		return;
+	if (!s->in->seekable && !t->hex)
+		look_ahead(s);
+	if (!s->memo)
+		kt_import_note(s, "the trace does not tell its time resolution: 1 ns is taken");
+}
+
 static int begin(struct kt_import *s)
 {
 	int format = take_word(s, "format", "bin", "hex");
 	int mode = take_word(s, "mode", "bare-metal", "free-rtos");
-	struct tband *t = s->state;
+	int check = take_word(s, "check", "0", "1");
+	struct kt_tband_import *t = s->state;
 	int64_t there;
 	int err;
 
 	t->count = KT_CPUS_MAX;
-	err = format < 0 || mode < 0 ? -EINVAL : 0;
+	err = format < 0 || mode < 0 || check < 0 ? -EINVAL : 0;
 	if (!err)
 		err = take_number(s, "core-count", KT_CPUS_MAX, &t->count);
 	if (!err)
@@ -617,11 +416,9 @@ static int begin(struct kt_import *s)
 			: looks_hex(kt_scan_head(s->in),
 				    (size_t)kt_min((uint64_t)there,
 						   KT_CODEC_PROBE));
-	t->scale = s->memo && NS_PER_S % s->memo ? s->memo : 1;
-	if (!s->in->seekable && !t->hex)
-		look_ahead(s);
-	if (!s->memo)
-		kt_import_note(s, "the trace does not tell its time resolution: 1 ns is taken");
+	t->check = check == 2;
+	t->line.on = t->check;
+	find_resolution(s);
 	return core_at(t, t->core) ? 0 : -ENOMEM;
 }
 
@@ -699,14 +496,14 @@ static const char *user_name(uint32_t id)
 
 static void close_tband(struct kt_import *s)
 {
-	struct tband *t = s->state;
+	struct kt_tband_import *t = s->state;
 
 	free(t->cores);
 }
 
 const struct kt_codec_in kt_tband_in = {
 	.options = options,
-	.size = sizeof(struct tband),
+	.size = sizeof(struct kt_tband_import),
 	.names_late = true,
 	.user_ids = KTAPE_FORMAT_ID_TBAND,
 	.user_name = user_name,

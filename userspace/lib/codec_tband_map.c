@@ -51,6 +51,11 @@ static struct kt_tband_cpu *cpu_at(struct kt_tband_sink *t, uint32_t cpu)
 
 /* ---- names --------------------------------------------------------------------- */
 
+static bool is_reserved(const struct kt_tband_sink *t, uint32_t id)
+{
+	return t->check && id >= KT_TBAND_CARRIED && id <= KT_TBAND_CHECK_NAME;
+}
+
 static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0);
@@ -68,6 +73,8 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 				KT_TBAND_EVTMARKER_NAME, id, param1, e->blob,
 				len);
 	case KTAPE_OBJ_VALUE:
+		if (is_reserved(s->state, id))
+			break;
 		return put_text(s, e, param1 ? KT_TBAND_TASK_VALMARKER_NAME :
 				KT_TBAND_VALMARKER_NAME, id, param1, e->blob,
 				len);
@@ -81,9 +88,12 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	case KTAPE_OBJ_USER + KTAPE_USER_QUEUE:
 		return put_text(s, e, KT_TBAND_QUEUE_NAME, id, 0, e->blob, len);
 	default:
-		kt_sink_miss(s, "names of other objects", 1);
-		return 0;
+		break;
 	}
+	if (((const struct kt_tband_sink *)s->state)->check)
+		return kt_tband_carry(s, e);
+	kt_sink_miss(s, "names of other objects", 1);
+	return 0;
 }
 
 /* Is it the first time?  When the table is half full it always is. */
@@ -308,6 +318,8 @@ static int map_user(struct kt_sink *s, const struct ktape_event *e)
 	unsigned int arg = 1;
 
 	if ((id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND || !k) {
+		if (((const struct kt_tband_sink *)s->state)->check)
+			return kt_tband_carry(s, e);
 		kt_sink_miss(s, "user events", 1);
 		return 0;
 	}
@@ -348,6 +360,20 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 
 /* clang-format on */
 
+/* There is no place for it, but on a line it is carried all the same. */
+static int map_none(struct kt_sink *s, const struct ktape_event *e,
+		    const struct ktape_event_desc *d)
+{
+	const struct kt_tband_sink *t = s->state;
+
+	if (e->opcode == KTAPE_TIME_EXTEND)
+		return 0;
+	if (t->check && e->opcode != KTAPE_EV_REGISTRY && kt_event_fits(d, e))
+		return kt_tband_carry(s, e);
+	kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
+	return 0;
+}
+
 int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -356,11 +382,8 @@ int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!c)
 		return -ENOMEM;
-	if (!maps[e->opcode] || !kt_event_fits(d, e)) {
-		if (e->opcode != KTAPE_TIME_EXTEND)
-			kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
-		return 0;
-	}
+	if (!maps[e->opcode] || !kt_event_fits(d, e))
+		return map_none(s, e, d);
 	if (e->kind == KTAPE_RING_EVENT && e->ts < c->ts) {
 		kt_sink_miss(s, "events whose time goes back", 1);
 		return 0;

@@ -2,6 +2,7 @@
 /* Writing Tonbandgeraet: frames, cores, losses, times; events by their tables. */
 #include "util/parse.h"
 
+#include "internal.h"
 #include "codec_tband_out.h"
 
 #define NS_PER_S	1000000000ULL
@@ -14,10 +15,18 @@ static const struct ktape_codec_option options[] = {
 	{ "mode", "bare-metal|free-rtos", "with bare-metal, no threads and switches" },
 	{ "drop-every", "N", "the count of lost events at least every N events; 0: when it changes (default 50)" },
 	{ "max-str-len", "N", "cut names and messages (default: they are not)" },
+	{ "check", "0|1", "for a line that loses bytes: number and check what is sent; time in ns (default 0)" },
 	{ .key = NULL },
 };
 
-static int put_frame(struct kt_sink *s, const struct kt_tband_event *e)
+/**
+ * kt_tband_put_frame() - write an event as it is
+ * @s: where to
+ * @e: the event
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_put_frame(struct kt_sink *s, const struct kt_tband_event *e)
 {
 	static const char hex[] = "0123456789abcdef";
 	struct kt_tband_sink *t = s->state;
@@ -34,6 +43,8 @@ static int put_frame(struct kt_sink *s, const struct kt_tband_event *e)
 	}
 	frame = plain + t->room;
 	len = kt_cobs_encode(frame, plain, kt_tband_encode(e, plain));
+	t->crc = t->check ? kt_crc32c(t->crc, frame, len) : 0;
+	t->grouped++;
 	if (!t->hex)
 		return kt_sink_put(s, frame, len);
 	p = kt_sink_room(s, len * 2 + 1);
@@ -97,8 +108,14 @@ static uint64_t resolution_of(const struct kt_sink *s)
 	return t->raw_time ? NS_PER_S / s->info->freq : 1;
 }
 
-/* What comes before everything else: a core and the resolution. */
-static int put_head(struct kt_sink *s, uint32_t cpu)
+/**
+ * kt_tband_put_head() - what comes first: a core and the resolution
+ * @s: where to
+ * @cpu: the core
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_put_head(struct kt_sink *s, uint32_t cpu)
 {
 	struct kt_tband_event core = {
 		.id = KT_TBAND_CORE_ID, .values = { cpu },
@@ -113,36 +130,68 @@ static int put_head(struct kt_sink *s, uint32_t cpu)
 		return 0;
 	t->begun = true;
 	t->core = cpu;
-	err = put_frame(s, &core);
-	return err ? err : put_frame(s, &resolution);
+	err = kt_tband_put_frame(s, &core);
+	return err ? err : kt_tband_put_frame(s, &resolution);
 }
 
-static int put_core(struct kt_sink *s, uint32_t cpu, uint64_t ts)
+/**
+ * kt_tband_put_core() - write the core of what follows, if it is another one
+ * @s: where to
+ * @cpu: the core
+ * @ts: when, on the trace clock
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_put_core(struct kt_sink *s, uint32_t cpu, uint64_t ts)
 {
-	struct kt_tband_event e = {
-		.id = KT_TBAND_CORE_ID, .ts = ts, .values = { cpu },
-	};
 	struct kt_tband_sink *t = s->state;
+	struct kt_tband_event e = {
+		.id = KT_TBAND_CORE_ID, .ts = time_of(s, ts), .values = { cpu },
+	};
 
 	if (t->core == cpu)
 		return 0;
 	t->core = cpu;
-	return put_frame(s, &e);
+	return kt_tband_put_frame(s, &e);
 }
 
-/* The count of lost events, when it changed and every so often. */
-static int put_dropped(struct kt_sink *s, uint64_t ts)
+/**
+ * kt_tband_put_count() - write the count of lost events
+ * @s: where to
+ * @ts: when, on the trace clock
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_put_count(struct kt_sink *s, uint64_t ts)
 {
-	struct kt_tband_event e = { .id = KT_TBAND_DROPPED, .ts = ts };
 	struct kt_tband_sink *t = s->state;
+	struct kt_tband_event e = {
+		.id = KT_TBAND_DROPPED, .ts = time_of(s, ts),
+	};
 
-	if (!t->pending && (!t->drop_every || t->since < t->drop_every))
-		return 0;
 	t->dropped += (uint32_t)t->pending;
 	t->pending = 0;
 	t->since = 0;
 	e.values[0] = t->dropped;
-	return put_frame(s, &e);
+	return kt_tband_put_frame(s, &e);
+}
+
+/* When it changed, and every so often. */
+static int put_dropped(struct kt_sink *s, uint64_t ts)
+{
+	struct kt_tband_sink *t = s->state;
+	bool due = t->drop_every && t->since >= t->drop_every;
+	int err = t->pending || due ? kt_tband_put_count(s, ts) : 0;
+
+	t->since++;
+	return err;
+}
+
+static bool is_carried(const struct kt_tband_sink *t,
+		       const struct kt_tband_event *e)
+{
+	return t->check && e->id == KT_TBAND_VALMARKER_NAME &&
+	       e->values[0] == KT_TBAND_CARRIED;
 }
 
 /**
@@ -168,16 +217,14 @@ int kt_tband_put(struct kt_sink *s, const struct kt_tband_event *e,
 	}
 	if (!k->metadata)
 		out.ts = time_of(s, ts);
-	err = put_head(s, cpu);
+	err = kt_tband_put_head(s, cpu);
 	if (!err)
-		err = put_core(s, cpu, time_of(s, ts));
-	if (!err && !k->metadata) {
-		err = put_dropped(s, out.ts);
-		t->since++;
-	}
+		err = kt_tband_put_core(s, cpu, ts);
+	if (!err && (!k->metadata || is_carried(t, e)))
+		err = put_dropped(s, ts);
 	if (!err && k->text)
 		err = clean_text(s, &out);
-	return err ? err : put_frame(s, &out);
+	return err ? err : kt_tband_put_frame(s, &out);
 }
 
 /* ---- begin and end ---------------------------------------------------------------- */
@@ -209,34 +256,45 @@ static int begin(struct kt_sink *s)
 
 	t->drop_every = DROP_EVERY;
 	t->max_text = UINT64_MAX;
-	t->raw_time = s->info->freq && !(NS_PER_S % s->info->freq);
-	err = take_word(s, "format", "bin", "hex", &t->hex);
+	err = take_word(s, "check", "0", "1", &t->check);
+	/* What tells the resolution may be lost: it is that which readers take. */
+	t->raw_time = !t->check && s->info->freq &&
+		      !(NS_PER_S % s->info->freq);
+	if (!err)
+		err = take_word(s, "format", "bin", "hex", &t->hex);
 	if (!err)
 		err = take_word(s, "mode", "free-rtos", "bare-metal", &t->bare);
 	if (!err)
 		err = take_number(s, "drop-every", &t->drop_every);
 	if (!err)
 		err = take_number(s, "max-str-len", &t->max_text);
+	if (!err && t->check && t->max_text != UINT64_MAX)
+		err = kt_sink_fail(s, "check goes without max-str-len");
 	return err;
 }
 
 static int notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct kt_tband_sink *t = s->state;
+	int err = t->check ? kt_tband_put_lost(s, n->cpu) : 0;
 
 	t->pending += n->count;
+	t->lost_cpu = n->cpu;
 	if (!n->count)
 		kt_sink_miss(s, WHAT_UNKNOWN, 1);
-	return 0;
+	return err;
 }
 
 static int end(struct kt_sink *s)
 {
 	struct kt_tband_sink *t = s->state;
-	int err = put_head(s, 0);
+	int err;
 
+	if (t->check)
+		return kt_tband_end_line(s);
+	err = kt_tband_put_head(s, 0);
 	if (!err && t->pending)
-		err = put_dropped(s, time_of(s, t->last_ts));
+		err = kt_tband_put_count(s, t->last_ts);
 	return err;
 }
 
@@ -244,8 +302,17 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_tband_sink *t = s->state;
 
-	t->last_ts = e->ts;
-	return kt_tband_map(s, e);
+	int err;
+
+	t->last_ts = kt_max(t->last_ts, e->ts);
+	if (!t->check)
+		return kt_tband_map(s, e);
+	err = kt_tband_begin_line(s, e->cpu);
+	if (!err)
+		err = kt_tband_put_lost(s, e->cpu);
+	if (!err)
+		err = kt_tband_map(s, e);
+	return err ? err : kt_tband_seal(s, e->opcode == KTAPE_EV_REGISTRY);
 }
 
 static void close_tband(struct kt_sink *s)

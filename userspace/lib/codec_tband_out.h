@@ -4,6 +4,7 @@
 #define _KT_CODEC_TBAND_OUT_H
 
 #include "codec_tband.h"
+#include "codec_tband_check.h"
 #include "sink.h"
 
 /*
@@ -21,6 +22,7 @@ struct kt_tband_cpu {
  * @hex: in hexadecimal
  * @bare: without threads
  * @raw_time: ticks as they are, else nanoseconds
+ * @check: for a line: groups of frames with their checks
  * @begun: the first core and the resolution were told
  * @core: the one whose events come
  * @drop_every: the count of losses comes at least every so many events
@@ -38,11 +40,16 @@ struct kt_tband_cpu {
  * @named: interrupts whose names were written, a table of hashes
  * @nr_named: how many
  * @idle_named: the idle threads' name was written
+ * @crc: with @check: of the frames of this group
+ * @grouped: how many there are
+ * @lost_cpu: where @pending were lost
+ * @seq: events and names so far
  */
 struct kt_tband_sink {
 	bool hex;
 	bool bare;
 	bool raw_time;
+	bool check;
 	bool begun;
 	uint32_t core;
 	uint64_t drop_every;
@@ -60,11 +67,26 @@ struct kt_tband_sink {
 	uint64_t *named;
 	size_t nr_named;
 	bool idle_named;
+	uint32_t crc;
+	unsigned int grouped;
+	uint32_t lost_cpu;
+	uint32_t seq[2];
 };
 
 /* codec_tband_out.c */
 int kt_tband_put(struct kt_sink *s, const struct kt_tband_event *e,
 		 uint32_t cpu, uint64_t ts);
+int kt_tband_put_head(struct kt_sink *s, uint32_t cpu);
+int kt_tband_put_core(struct kt_sink *s, uint32_t cpu, uint64_t ts);
+int kt_tband_put_frame(struct kt_sink *s, const struct kt_tband_event *e);
+int kt_tband_put_count(struct kt_sink *s, uint64_t ts);
+
+/* codec_tband_seal.c */
+int kt_tband_begin_line(struct kt_sink *s, uint32_t cpu);
+int kt_tband_seal(struct kt_sink *s, bool name);
+int kt_tband_put_lost(struct kt_sink *s, uint32_t cpu);
+int kt_tband_end_line(struct kt_sink *s);
+int kt_tband_carry(struct kt_sink *s, const struct ktape_event *e);
 
 /* codec_tband_map.c */
 int kt_tband_map(struct kt_sink *s, const struct ktape_event *e);

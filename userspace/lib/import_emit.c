@@ -255,7 +255,7 @@ void kt_import_tell_lost(struct kt_import *s)
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 		   ...)
 {
-	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT };
+	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT, .count = 1 };
 	va_list args;
 
 	if (!s->learning && s->bad++ >= BAD_TOLD)
@@ -278,6 +278,7 @@ void kt_import_tell_bad(struct kt_import *s)
 	snprintf(n.error.text, sizeof(n.error.text),
 		 "%llu more damaged places up to here",
 		 (unsigned long long)(s->bad - BAD_TOLD));
+	n.count = s->bad - BAD_TOLD;
 	s->bad = 0;
 	tell(s, &n);
 }

@@ -102,7 +102,8 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
  * @KTAPE_NOTICE_LOST: @count events are missing between @from and @to, or with
  *	@count 0 an unknown number
  * @KTAPE_NOTICE_TRUNCATED: the file ends in the middle of a packet
- * @KTAPE_NOTICE_CORRUPT: something could not be read
+ * @KTAPE_NOTICE_CORRUPT: something could not be read; @count such places of a
+ *	format of others
  * @KTAPE_NOTICE_TABLE: recorded with another event table
  * @KTAPE_NOTICE_LATE: @count events of a live stream came too late to be sorted
  * @KTAPE_NOTICE_ASSUMED: the format of others does not tell something, and what
@@ -123,7 +124,7 @@ enum ktape_notice_kind {
  * @stream: it is about one stream
  * @cpu: its CPU
  * @ring: its enum ktape_ring_kind
- * @count: events
+ * @count: events (LOST, LATE), places (CORRUPT)
  * @packets: packets that are missing as well (LOST)
  * @from: time
  * @to: time

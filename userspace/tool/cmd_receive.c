@@ -16,6 +16,7 @@
 #include "serial.h"
 
 #define PART	4096
+#define WINDOW	(256U << 10)	/* bytes that may wait to be sorted */
 
 struct receive_options {
 	uint64_t baud;
@@ -27,7 +28,8 @@ struct receive_options {
 #define OPT(member) offsetof(struct receive_options, member)
 
 static const struct kt_option options[] = {
-	{ "frame", 0, KT_OPT_TEXT, OPT(frame), "rkh", "form of the frames" },
+	{ "frame", 0, KT_OPT_TEXT, OPT(frame), SERIAL_FRAMES,
+	  "form of the frames (default rkh)" },
 	{ "baud", 'b', KT_OPT_NUMBER, OPT(baud), "N",
 	  "speed of the line (default: as it is)" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
@@ -40,10 +42,12 @@ static const struct kt_option options[] = {
 struct receive {
 	struct ktape_trace *trace;
 	struct ktape_sink *sink;
+	const struct serial_frame *frame;
 	uint64_t events;
 	uint64_t lost;
 	uint64_t bad;
 	unsigned int gaps;
+	bool unknown;
 	int error;
 };
 
@@ -61,10 +65,14 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 {
 	struct receive *r = arg;
 
-	r->bad += n->kind == KTAPE_NOTICE_CORRUPT;
+	if (n->kind == KTAPE_NOTICE_CORRUPT)
+		r->bad += n->count;
+	if (n->kind == KTAPE_NOTICE_ASSUMED)
+		tell_damage(n);
 	if (n->kind != KTAPE_NOTICE_LOST)
 		return;
 	r->lost += n->count;
+	r->unknown |= !n->count;
 	r->gaps++;
 	if (r->sink && !r->error)
 		r->error = ktape_sink_notice(r->sink, n);
@@ -76,6 +84,10 @@ static void feed(int line, int to)
 	char part[PART];
 	ssize_t n;
 
+	/* A key that is pressed comes here, too: the parent has to tell us. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	while ((n = read(line, part, sizeof(part))) > 0 ||
 	       (n < 0 && errno == EINTR)) {
@@ -149,7 +161,9 @@ static int receive(struct receive *r, const struct receive_options *o)
 	struct ktape_trace_options how = {
 		.notice = take_notice,
 		.arg = r,
-		.format = SERIAL_FRAME,
+		.format = r->frame->format,
+		.format_options = r->frame->options,
+		.window = WINDOW,
 		.flags = KTAPE_TRACE_SORTED,
 	};
 	struct ktape_error error;
@@ -160,9 +174,10 @@ static int receive(struct receive *r, const struct receive_options *o)
 	ret = write_all(r, o);
 	if (ret)
 		return ret;
-	note("%llu events received, %llu lost in %u gaps, %llu bad frames",
+	note("%llu events received, %llu lost in %u gaps%s, %llu bad frames",
 	     (unsigned long long)r->events, (unsigned long long)r->lost,
-	     r->gaps, (unsigned long long)r->bad);
+	     r->gaps, r->unknown ? " and an unknown number besides" : "",
+	     (unsigned long long)r->bad);
 	return EXIT_OK;
 }
 
@@ -177,8 +192,9 @@ static int run(int argc, char **argv)
 		return ret;
 	if (argc - first != 1 || !o.out)
 		return misuse(&command_receive, "it takes -o and a line");
-	if (o.frame && strcmp(o.frame, SERIAL_FRAME))
-		return misuse(&command_receive, "--frame is " SERIAL_FRAME);
+	r.frame = serial_frame(o.frame);
+	if (!r.frame)
+		return misuse(&command_receive, "--frame is " SERIAL_FRAMES);
 	line = serial_open(argv[first], O_RDONLY, o.baud);
 	if (line == -EINVAL)
 		return misuse(&command_receive, "no line has %llu baud",

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape send: a trace over a slow line that loses bytes, in frames of RKH: a flag
- * to find the next one, a sequence number, a checksum.
+ * ktape send: a trace over a slow line that loses bytes, in frames of RKH or of
+ * Tonbandgeraet: a byte to find the next one, a sequence number, a checksum.
  *
  * What comes faster than the line is shed, the least important classes first, and
  * told at the other end as lost.
+ *
+ * A signal, or a line that is hung up, wakes us while nothing comes.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,11 +22,14 @@
 
 #include "input.h"
 #include "serial.h"
+#include "signals.h"
 
 #define BITS_PER_BYTE	10	/* with start and stop */
 #define CPUS_MAX	8192U
 #define PRIORITIES	3	/* of classes that may be shed */
 #define BACKLOG_MS	500	/* that may wait for the line */
+#define GRACE_MS	2000	/* after a signal, for what has come */
+#define NS_PER_MS	1000000ULL
 #define NS_PER_S	1000000000ULL
 
 struct send_options {
@@ -36,7 +43,8 @@ struct send_options {
 #define OPT(member) offsetof(struct send_options, member)
 
 static const struct kt_option options[] = {
-	{ "frame", 0, KT_OPT_TEXT, OPT(frame), "rkh", "form of the frames" },
+	{ "frame", 0, KT_OPT_TEXT, OPT(frame), SERIAL_FRAMES,
+	  "form of the frames (default rkh)" },
 	{ "baud", 'b', KT_OPT_NUMBER, OPT(baud), "N",
 	  "speed of the line (default: as it is, nothing is shed)" },
 	{ "event", 'e', KT_OPT_TEXT, OPT(events), "LIST",
@@ -61,13 +69,19 @@ struct send {
 	struct ktape_trace *trace;
 	struct ktape_sink *sink;
 	struct shed shed[CPUS_MAX];
-	uint64_t begun;		/* ns */
+	const struct serial_frame *frame;
+	const char *line;
+	int wake;
+	uint64_t clear;		/* ns: when the line has sent all there is */
+	uint64_t made;		/* bytes that were counted in it */
+	uint64_t stopped;	/* ns: of a signal, or 0 */
 	uint64_t last[CPUS_MAX];
 	uint64_t end;		/* the last event, sent or not */
 	uint64_t sent;
 	uint64_t dropped;
-	int error;
+	int error;		/* of the line */
 	bool damaged;
+	bool live;
 };
 
 static uint64_t now_ns(void)
@@ -97,19 +111,31 @@ static void flush(void *arg)
 		s->error = ktape_sink_flush(s->sink);
 }
 
-/* Bytes that wait for the line, in parts of PRIORITIES + 1 of what may. */
-static unsigned int fullness(const struct send *s)
+/*
+ * What waits for the line, in parts of PRIORITIES + 1 of what may.  A line that
+ * was idle is not owed anything.
+ */
+static unsigned int fullness(struct send *s)
 {
-	uint64_t rate = s->o.baud / BITS_PER_BYTE;
-	uint64_t gone = (uint64_t)((unsigned __int128)(now_ns() - s->begun) *
-				   rate / NS_PER_S);
-	uint64_t made = ktape_sink_bytes(s->sink);
-	uint64_t room = kt_max(rate * BACKLOG_MS / 1000, 1);
+	uint64_t made = ktape_sink_bytes(s->sink), now = now_ns();
 
-	if (!s->o.baud || made <= gone)
+	if (!s->o.baud)
 		return 0;
-	return (unsigned int)kt_min((made - gone) * (PRIORITIES + 1) / room,
-				    PRIORITIES);
+	s->clear = kt_max(s->clear, now) +
+		   (made - s->made) * BITS_PER_BYTE * NS_PER_S / s->o.baud;
+	s->made = made;
+	return (unsigned int)kt_min((s->clear - now) * (PRIORITIES + 1) /
+				    (BACKLOG_MS * NS_PER_MS), PRIORITIES);
+}
+
+/* After a signal there is some time for what has come, not for all of it. */
+static bool is_over(struct send *s)
+{
+	if (!signals_came())
+		return false;
+	if (!s->stopped)
+		s->stopped = now_ns();
+	return now_ns() - s->stopped > GRACE_MS * NS_PER_MS;
 }
 
 static bool is_shed(struct send *s, const struct ktape_event *e)
@@ -119,9 +145,11 @@ static bool is_shed(struct send *s, const struct ktape_event *e)
 		d ? ktape_class_desc(d->event_class) : NULL;
 	struct shed *shed = &s->shed[e->cpu];
 
+	if (e->opcode == KTAPE_EV_REGISTRY)
+		return false;
 	/* The lowest goes when a quarter of the room is taken, and so on. */
-	if (!s->o.shed || e->opcode == KTAPE_EV_REGISTRY || !c ||
-	    c->priority >= fullness(s))
+	if (!is_over(s) &&
+	    (!s->o.shed || !c || c->priority >= fullness(s)))
 		return false;
 	if (!shed->count++)
 		shed->from = s->last[e->cpu];
@@ -150,6 +178,7 @@ static int tell_shed(struct send *s, uint32_t cpu, uint64_t ts)
 
 static int send_event(struct send *s, const struct ktape_event *e)
 {
+	uint64_t before;
 	int err;
 
 	s->end = kt_max(s->end, e->ts);
@@ -157,55 +186,107 @@ static int send_event(struct send *s, const struct ktape_event *e)
 	    is_shed(s, e))
 		return 0;
 	err = tell_shed(s, e->cpu, e->ts);
+	before = ktape_sink_bytes(s->sink);
 	if (!err)
 		err = ktape_sink_event(s->sink, e);
 	if (!err)
 		err = ktape_sink_flush(s->sink);
 	s->last[e->cpu] = e->ts;
-	s->sent++;
+	/* Names do not count, nor does what the format has no place for. */
+	s->sent += !err && e->opcode != KTAPE_EV_REGISTRY &&
+		   ktape_sink_bytes(s->sink) > before;
 	return err;
 }
 
-static int open_line(struct send *s, const char *line)
+/* A line that is hung up wakes us, too; what is no line cannot. */
+static void watch(const struct send *s, int fd)
 {
-	struct ktape_sink_options how = { .format = SERIAL_FRAME };
+	struct epoll_event e = { .events = 0 };
+
+	epoll_ctl(s->wake, EPOLL_CTL_ADD, fd, &e);
+}
+
+static int open_line(struct send *s)
+{
+	struct ktape_sink_options how = {
+		.format = s->frame->format,
+		.options = s->frame->options,
+	};
 	char path[32];
-	int fd = serial_open(line, O_WRONLY | O_CREAT, s->o.baud), err;
+	int fd = serial_open(s->line, O_WRONLY | O_CREAT, s->o.baud), err;
 
 	if (fd == -EINVAL)
 		return misuse(&command_send, "no line has %llu baud",
 			      (unsigned long long)s->o.baud);
 	if (fd < 0)
-		return fail("%s: %s", line, strerror(-fd));
+		return fail("%s: %s", s->line, strerror(-fd));
+	watch(s, fd);
 	/* It stays open, so that its settings do. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	how.path = path;
 	how.info = ktape_trace_info(s->trace);
 	how.registry = ktape_trace_registry(s->trace);
 	err = ktape_sink_open(&how, &s->sink, NULL);
-	return err ? fail("%s: %s", line, strerror(-err)) : 0;
+	return err ? fail("%s: %s", s->line, strerror(-err)) : 0;
 }
 
+/* Return: 0, or negative errno of the input; that of the line is in @s->error. */
 static int send_all(struct send *s)
 {
 	const struct ktape_event *e;
 	int ret = 0;
 
-	s->begun = now_ns();
-	s->o.shed |= ktape_trace_is_live(s->trace);
-	while (!s->error && (ret = ktape_trace_next(s->trace, &e)) > 0) {
-		ret = send_event(s, e);
-		if (ret)
-			break;
-	}
-	if (s->error)
-		ret = s->error;
-	for (uint32_t cpu = 0; cpu < CPUS_MAX && !ret; cpu++)
-		ret = tell_shed(s, cpu, s->end);
-	return ret ? ret : ktape_sink_finish(s->sink);
+	s->live = ktape_trace_is_live(s->trace);
+	s->o.shed |= s->live;
+	/* An input that is waited for ends, and what has come of it is sent. */
+	while (!(signals_came() && !s->live) && !s->error &&
+	       (ret = ktape_trace_next(s->trace, &e)) > 0)
+		s->error = send_event(s, e);
+	for (uint32_t cpu = 0; cpu < CPUS_MAX && !s->error; cpu++)
+		s->error = tell_shed(s, cpu, s->end);
+	/* What was sent is whole, however it ended. */
+	if (!s->error)
+		s->error = ktape_sink_finish(s->sink);
+	return ret < 0 ? ret : 0;
 }
 
-static int send(struct send *s, const char *path, const char *line)
+static int tell_results(const struct send *s, int ret)
+{
+	const char *what;
+	uint64_t count;
+
+	for (unsigned int i = 0;
+	     (count = ktape_sink_missed(s->sink, i, &what)); i++)
+		note("frames cannot hold %s: %llu", what,
+		     (unsigned long long)count);
+	if (signals_came())
+		note("stopped: what was sent is whole up to there");
+	if (ret)
+		ret = fail("%s", read_error(ret));
+	if (s->error)
+		ret = fail("%s: %s", s->line, strerror(-s->error));
+	note("%llu events sent, %llu shed", (unsigned long long)s->sent,
+	     (unsigned long long)s->dropped);
+	return ret ? ret : s->damaged ? EXIT_FAILED : EXIT_OK;
+}
+
+/* What ends a wait: a signal, and later the line. */
+static int prepare(struct send *s)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int pipe = signals_pipe();
+
+	s->wake = epoll_create1(EPOLL_CLOEXEC);
+	if (pipe < 0 || s->wake < 0 ||
+	    epoll_ctl(s->wake, EPOLL_CTL_ADD, pipe, &e))
+		return fail("%s", strerror(errno));
+	signals_catch();
+	/* Of a line that is a pipe. */
+	signal(SIGPIPE, SIG_IGN);
+	return 0;
+}
+
+static int send(struct send *s, const char *path)
 {
 	struct ktape_trace_options how = {
 		.notice = take_notice,
@@ -213,18 +294,15 @@ static int send(struct send *s, const char *path, const char *line)
 		.arg = s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
-	int ret = input_open(&command_send, &s->o.in, path, &how, &s->trace);
+	int ret = prepare(s);
 
+	how.wake = s->wake;
 	if (!ret)
-		ret = open_line(s, line);
-	if (ret)
-		return ret;
-	ret = send_all(s);
-	if (ret)
-		return fail("%s", read_error(ret));
-	note("%llu events sent, %llu shed", (unsigned long long)s->sent,
-	     (unsigned long long)s->dropped);
-	return s->damaged ? EXIT_FAILED : EXIT_OK;
+		ret = input_open(&command_send, &s->o.in, path, &how,
+				 &s->trace);
+	if (!ret)
+		ret = open_line(s);
+	return ret ? ret : tell_results(s, send_all(s));
 }
 
 static int run(int argc, char **argv)
@@ -242,14 +320,16 @@ static int run(int argc, char **argv)
 	}
 	memset(s->mask, 0xff, sizeof(s->mask));
 	bad = s->o.events;
-	if (argc - first != 2)
+	s->frame = serial_frame(s->o.frame);
+	s->line = argc - first == 2 ? argv[first + 1] : NULL;
+	if (!s->line)
 		ret = misuse(&command_send, "a trace and a line, please");
-	else if (s->o.frame && strcmp(s->o.frame, SERIAL_FRAME))
-		ret = misuse(&command_send, "--frame is " SERIAL_FRAME);
+	else if (!s->frame)
+		ret = misuse(&command_send, "--frame is " SERIAL_FRAMES);
 	else if (bad && ktape_mask_parse_shown(bad, s->mask, &bad))
 		ret = unknown_event(&command_send, bad);
 	else
-		ret = send(s, argv[first], argv[first + 1]);
+		ret = send(s, argv[first]);
 	ktape_sink_close(s->sink);
 	ktape_trace_close(s->trace);
 	free(s);

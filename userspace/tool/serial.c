@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A serial line: its speed, no characters that it understands. */
+/* A serial line: its speed, no characters that it understands; its frames. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -20,6 +21,26 @@ static const struct {
 	{ 460800, B460800 }, { 921600, B921600 }, { 1000000, B1000000 },
 	{ 2000000, B2000000 }, { 4000000, B4000000 },
 };
+
+static const struct serial_frame frames[] = {
+	{ "rkh", "rkh", NULL },
+	{ "cobs", "tband", "check=1" },
+};
+
+/**
+ * serial_frame() - look a form of frames up
+ * @name: its name, or NULL: the usual one
+ *
+ * Return: it, or NULL if there is none of that name.
+ */
+const struct serial_frame *serial_frame(const char *name)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(frames); i++) {
+		if (!name || !strcmp(frames[i].name, name))
+			return &frames[i];
+	}
+	return NULL;
+}
 
 static int set_speed(int fd, uint64_t baud)
 {
@@ -51,12 +72,17 @@ static int set_speed(int fd, uint64_t baud)
  */
 int serial_open(const char *path, int flags, uint64_t baud)
 {
-	int fd = open(path, flags | O_NOCTTY | O_CLOEXEC, 0666);
-	int err;
+	struct stat st;
+	int fd, err;
 
+	/* Nobody waits for the carrier of a modem. */
+	if (!stat(path, &st) && S_ISCHR(st.st_mode))
+		flags |= O_NONBLOCK;
+	fd = open(path, flags | O_NOCTTY | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
-	err = set_speed(fd, baud);
+	err = fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) ? -errno
+						      : set_speed(fd, baud);
 	if (err)
 		close(fd);
 	return err ? err : fd;

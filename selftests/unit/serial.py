@@ -1,0 +1,325 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Lines for t_tool_serial.sh: terminals, damage, a decoder from the specification.
+
+serial.py plain FILE EVENTS               is FILE what any decoder can read?
+serial.py line FRAME EVERY TOOL TRACE OUT two terminals, a byte in EVERY is harmed
+serial.py harm FILE OUT SEED EVERY        harm it; print what came, lost and places
+serial.py stop-send|stop-receive|hangup FRAME TOOL PIPE OUT EVENTS
+"""
+import array
+import fcntl
+import os
+import pty
+import random
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+import tty
+
+# ---- Tonbandgeraet, from its specification -------------------------------------
+
+# Fields by id: u number, s signed, b byte, t text; M: no time.
+KINDS = {0: 'u', 1: 'u', 2: 'Mu', 3: 'Mut', 4: 'u', 5: 'u', 6: 'Mut', 7: 'ut',
+         8: 'ut', 9: 'u', 10: 'Mut', 11: 'us', 84: 'u', 85: 'u', 86: 'u',
+         87: 'u', 88: 'u', 89: 'u', 90: 'u', 91: 'uu', 92: 'uu', 93: 'uu',
+         94: 'u', 95: 'Mut', 96: 'Muu', 97: 'Mu', 98: 'u'}
+DIGITS = ('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+          '0123456789-_')
+
+
+def cobs(frame):
+    out = bytearray()
+    at = 0
+    while at < len(frame):
+        run = frame[at]
+        part = frame[at + 1:at + run]
+        assert run and len(part) == run - 1
+        out += part
+        at += run
+        if run < 255 and at < len(frame):
+            out.append(0)
+    return bytes(out)
+
+
+def number(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if not data[at - 1] & 128:
+            return value, at
+
+
+def decode(frame):
+    """Return: id, time or None, fields."""
+    data = cobs(frame)
+    kind = KINDS[data[0]]
+    at, ts, fields = 1, None, []
+    if kind[0] != 'M':
+        ts, at = number(data, at)
+    for field in kind.lstrip('M'):
+        if field == 't':
+            fields.append(data[at:].decode())
+            at = len(data)
+        else:
+            value, at = number(data, at)
+            fields.append(value)
+    assert at == len(data), 'loose bytes'
+    return data[0], ts, fields
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def digits(text):
+    value = 0
+    for c in text:
+        value = value << 6 | DIGITS.index(c)
+    return value
+
+
+def groups(stream):
+    """Yield bytes of each group, its last event's id, and its check's fields."""
+    begin, at, last = 0, 0, None
+    while at < len(stream):
+        end = stream.index(0, at)
+        ident, _, fields = decode(stream[at:end])
+        if ident == 10 and fields[0] in (16382, 16383):
+            yield begin, end + 1, at, last, fields
+            begin, last = end + 1, None
+        else:
+            last = ident
+        at = end + 1
+    assert begin == len(stream)
+
+
+def plain(path, events):
+    stream = open(path, 'rb').read()
+    assert stream[-1] == 0
+    times, core = {}, 0
+    for frame in stream[:-1].split(b'\0'):
+        ident, ts, fields = decode(frame)
+        if ident == 0:
+            core = fields[0]
+        if ts is not None:
+            assert ts >= times.get(core, 0), 'time goes back'
+            times[core] = ts
+    counted = [0, 0]
+    for begin, end, check, last, (marker, text) in groups(stream):
+        name = marker == 16383
+        counted[name] += last is not None and last > 2
+        assert digits(text[:3]) == counted[name]
+        rest = bytes([name]) + counted[name].to_bytes(4, 'little')
+        rest += digits(text[7:]).to_bytes(4, 'little')
+        assert digits(text[3:7]) == crc32c(stream[begin:check] + rest) & 0xffffff
+    assert counted[0] == int(events), counted
+    assert len(times) == 2
+
+
+def find(tokens, cursor, frames):
+    """Where do these frames follow each other?  Empty ones do not count."""
+    for first in range(cursor, len(tokens)):
+        at = first
+        for frame in frames:
+            while at < len(tokens) and not tokens[at] and at > first:
+                at += 1
+            if at == len(tokens) or tokens[at] != frame:
+                break
+            at += 1
+        else:
+            return first, at
+    return None
+
+
+def harm(path, to, seed, every):
+    """A group came if its frames did; what is between such is a damage.
+
+    How a stream begins and ends stays: without, nobody knows what is missing
+    there.
+    """
+    random.seed(int(seed))
+    stream = open(path, 'rb').read()
+    ends = [end for _, end, _, last, _ in groups(stream)
+            if last is not None and last > 2]
+    safe = range(next(end for _, end, _, last, _ in groups(stream)
+                      if last == 2), ends[-1])
+    out = bytearray()
+    for at, byte in enumerate(stream):
+        how = random.randrange(4)
+        if at not in safe or random.randrange(int(every)):
+            out.append(byte)
+        elif how == 1:
+            out.append(byte ^ 1 << random.randrange(8))
+        elif how > 1:
+            out.append(byte)
+            out.append(0 if how == 2 else random.randrange(256))
+    open(to, 'wb').write(out)
+    tokens = bytes(out[:-1]).split(b'\0')
+    came = lost = places = cursor = 0
+    for begin, end, _, last, (marker, _) in groups(stream):
+        frames = stream[begin:end - 1].split(b'\0')
+        found = find(tokens, cursor, frames)
+        event = marker == 16382 and last is not None and last > 2
+        came += event and found is not None
+        lost += event and found is None
+        if found:
+            first, after = found
+            places += first > cursor or after - first > len(frames)
+            cursor = after
+    places += len(tokens) > cursor
+    print(came, lost, places)
+
+
+# ---- terminals -------------------------------------------------------------------
+
+def terminal():
+    main, other = pty.openpty()
+    tty.setraw(main)
+    tty.setraw(other)
+    return main, other
+
+
+def drain(fd):
+    """What was written arrives a little later."""
+    n, still = array.array('i', [1]), 0
+    while still < 10:
+        time.sleep(0.1)
+        fcntl.ioctl(fd, termios.FIONREAD, n)
+        still = 0 if n[0] else still + 1
+
+
+def line(frame, every, tool, trace, to):
+    every = int(every)
+    random.seed(5)
+    a, sa = terminal()
+    b, sb = terminal()
+    rx = subprocess.Popen([tool, 'receive', '--frame', frame, '--baud',
+                           '115200', '-o', to, os.ttyname(sb)])
+    tx = subprocess.Popen([tool, 'send', '--frame', frame, '--baud', '115200',
+                           trace, os.ttyname(sa)])
+    seen = 0
+    while True:
+        ended = tx.poll() is not None
+        if not select.select([a], [], [], 0.5)[0]:
+            if ended:
+                break
+            continue
+        data = os.read(a, 256)
+        harmed = bytearray()
+        for byte in data:
+            seen += 1
+            # What the trace is like: in RKH it comes first, and only once.
+            if not every or (frame == 'rkh' and seen < 200) or \
+                    random.randrange(every):
+                harmed.append(byte)
+                continue
+            how = random.randrange(3)
+            if how == 0:
+                continue
+            harmed.append(byte ^ 1 << random.randrange(8))
+            if how == 2:
+                harmed.append(random.randrange(256))
+        while harmed:
+            harmed = harmed[os.write(b, harmed):]
+    code = tx.wait()
+    # What is not read when the line goes is gone.
+    drain(sb)
+    os.close(sb)
+    os.close(b)
+    sys.exit(code or rx.wait())
+
+
+def live_sender(tool, frame, to):
+    """A sender whose input stays open."""
+    return subprocess.Popen([tool, 'send', '--frame', frame, '-', to],
+                            stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def feed(tx, trace):
+    tx.stdin.write(open(trace, 'rb').read())
+    tx.stdin.flush()
+
+
+def gather(fd, until, seconds=20):
+    """Read until nothing came for a second after something did."""
+    data, end = bytearray(), time.time() + seconds
+    while time.time() < end:
+        if select.select([fd], [], [], 1)[0]:
+            data += os.read(fd, 4096)
+        elif data or until():
+            break
+    return bytes(data)
+
+
+def stop_send(frame, tool, trace, to, events):
+    """A signal: what has come is sent, with its end."""
+    a, sa = terminal()
+    tx = live_sender(tool, frame, os.ttyname(sa))
+    feed(tx, trace)
+    data = gather(a, lambda: False)
+    tx.send_signal(signal.SIGINT)
+    data += gather(a, lambda: tx.poll() is not None)
+    text = tx.stderr.read().decode()
+    sys.stderr.write(text)
+    assert tx.wait(20) == 0
+    assert 'stopped: what was sent is whole' in text
+    assert events + ' events sent' in text or ' shed' in text
+    open(to, 'wb').write(data)
+    for ended in groups(data):
+        pass
+    assert ended[3] is None and ended[4][0] == 16383
+    rx = subprocess.run([tool, 'receive', '--frame', frame, '-o', to + '.d', to],
+                        stderr=subprocess.PIPE, check=True)
+    sys.stderr.write(rx.stderr.decode())
+    assert (events + ' events received, 5 lost').encode() in rx.stderr
+
+
+def stop_receive(frame, tool, trace, to, events):
+    """A key that is pressed goes to all its processes; what came is written."""
+    b, sb = terminal()
+    rx = subprocess.Popen([tool, 'receive', '--frame', frame, '-o', to,
+                           os.ttyname(sb)], stderr=subprocess.PIPE,
+                          start_new_session=True)
+    subprocess.run([tool, 'send', '--frame', frame, trace, to + '.line'],
+                   stderr=subprocess.DEVNULL, check=True)
+    data = open(to + '.line', 'rb').read()
+    while data:
+        data = data[os.write(b, data[:512]):]
+    drain(sb)
+    os.killpg(rx.pid, signal.SIGINT)
+    text = rx.communicate(timeout=20)[1].decode()
+    sys.stderr.write(text)
+    assert rx.returncode == 0
+    assert events + ' events received, 5 lost in 1 gaps, 0 bad frames' in text
+    subprocess.run([tool, 'dump', to], stdout=subprocess.DEVNULL, check=True)
+
+
+def hangup(frame, tool, trace, to, events):
+    """A line that goes while nothing comes ends the sender, which says so."""
+    a, sa = terminal()
+    tx = live_sender(tool, frame, os.ttyname(sa))
+    feed(tx, trace)
+    gather(a, lambda: False)
+    assert tx.poll() is None
+    os.close(sa)
+    os.close(a)
+    text = tx.stderr.read().decode()
+    sys.stderr.write(text)
+    assert tx.wait(20) == 1
+    assert 'Input/output error' in text and ' events sent' in text
+
+
+if __name__ == '__main__':
+    {'plain': plain, 'line': line, 'harm': harm, 'stop-send': stop_send,
+     'stop-receive': stop_receive, 'hangup': hangup}[sys.argv[1]](*sys.argv[2:])

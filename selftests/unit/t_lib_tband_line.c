@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tonbandgeraet with checks, as it goes over a line: whole, harmed at each byte,
+ * joined late, begun anew, and without any check.
+ */
+#include <codec_tband_check.h>
+#include <internal.h>
+
+#include "lib_gather.h"
+#include "lib_tband.h"
+#include "tap.h"
+
+#define OWN_LOST	3	/* that stream_all() tells */
+
+static struct stream stream;
+
+/* Bytes of the stream with checks, and the events in it. */
+static uint8_t *line;
+static size_t line_len;
+static unsigned int line_events;
+
+/* What came over the line. */
+struct came {
+	struct codec_told told;
+	unsigned int events;
+	unsigned int names;
+};
+
+static void receive(const void *data, size_t len, struct came *came)
+{
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &came->told,
+		.format = "tband", .format_options = "check=1",
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	int fd = codec_file(path, data, len), ret;
+
+	memset(came, 0, sizeof(*came));
+	ret = ktape_trace_open(path, &how, &t, NULL);
+	check_equal(ret, 0);
+	while (!ret && (ret = ktape_trace_next(t, &e)) > 0) {
+		free(codec_line(t, e));
+		came->names += e->opcode == KTAPE_EV_REGISTRY;
+		came->events += e->opcode != KTAPE_EV_REGISTRY;
+		ret = 0;
+	}
+	check_equal(ret, 0);
+	ktape_trace_close(t);
+	close(fd);
+}
+
+static void make_line(void)
+{
+	struct codec_told told;
+	char path[CODEC_PATH];
+	int in, out;
+
+	stream_all(&stream);
+	in = codec_file(path, stream.data, stream.len);
+	out = codec_convert(path, "tband", "check=1", &told);
+	check(out >= 0, "%d %s", out, told.text);
+	line = (uint8_t *)codec_content(out, &line_len);
+	close(in);
+	close(out);
+}
+
+/* What is made anew is left out, and where names are. */
+static char *keep(struct ktape_trace *t, const struct ktape_event *e)
+{
+	bool user = e->opcode == KTAPE_EV_USER_EVENT;
+	char *text;
+
+	if (user && (ktape_event_arg(e, 0) & 0xffffff) < 3)
+		return NULL;
+	text = codec_line(t, e);
+	if (e->opcode == KTAPE_EV_REGISTRY)
+		memset(text, '.', (size_t)(strstr(text, "registry") - text));
+	return text;
+}
+
+static void gather_line(struct gathered *g, const void *data, size_t len,
+			const char *options)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told,
+		.format = "tband", .format_options = options,
+		.flags = KTAPE_TRACE_SORTED,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	int fd = codec_file(path, data, len);
+
+	memset(g, 0, sizeof(*g));
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while (g->nr < GATHER_MAX && ktape_trace_next(t, &e) > 0) {
+		g->lines[g->nr] = keep(t, e);
+		g->nr += g->lines[g->nr] != NULL;
+	}
+	check_equal(told.corrupt + told.truncated, 0);
+	check_equal(told.lost, OWN_LOST);
+	ktape_trace_close(t);
+	close(fd);
+}
+
+/* Nothing else comes than was sent, and nothing is missing. */
+static void whole(void)
+{
+	static struct gathered a, b;
+	struct came came;
+
+	gather_line(&a, stream.data, stream.len, NULL);
+	gather_line(&b, line, line_len, "check=1");
+	check_equal(a.nr, b.nr);
+	qsort(a.lines, a.nr, sizeof(*a.lines), gather_order);
+	qsort(b.lines, b.nr, sizeof(*b.lines), gather_order);
+	gather_compare(&a, &b);
+	for (unsigned int i = 0; i < a.nr; i++)
+		free(a.lines[i]);
+	for (unsigned int i = 0; i < b.nr; i++)
+		free(b.lines[i]);
+	receive(line, line_len, &came);
+	line_events = came.events;
+	check(line_events > 40, "%u", line_events);
+	check_equal(came.told.assumed, 0);
+}
+
+/* One place is harmed: it is told, and each event came or was counted. */
+static void judge(const char *how, size_t at, const uint8_t *data, size_t len)
+{
+	struct came came;
+	uint64_t lost;
+
+	receive(data, len, &came);
+	lost = came.told.lost - OWN_LOST;
+	check(came.events + lost == line_events, "%s %zu: %u and %llu of %u",
+	      how, at, came.events, (unsigned long long)lost, line_events);
+	check(lost <= 2, "%s %zu: %llu lost", how, at,
+	      (unsigned long long)lost);
+	check(came.told.corrupt + came.told.truncated == 1,
+	      "%s %zu: %u damages, %u cut", how, at, came.told.corrupt,
+	      came.told.truncated);
+}
+
+static void flipped(void)
+{
+	for (size_t i = 0; i < line_len; i++) {
+		for (unsigned int bit = i % 3; bit < 8; bit += 3) {
+			line[i] ^= (uint8_t)(1U << bit);
+			judge("flip", i, line, line_len);
+			line[i] ^= (uint8_t)(1U << bit);
+		}
+	}
+}
+
+static void dropped(void)
+{
+	uint8_t *less = malloc(line_len);
+
+	for (size_t i = 0; i < line_len; i++) {
+		memcpy(less, line, i);
+		memcpy(less + i, line + i + 1, line_len - i - 1);
+		judge("drop", i, less, line_len - 1);
+	}
+	free(less);
+}
+
+static void inserted(void)
+{
+	static const uint8_t bytes[] = { 0, 1, 0x55, 0xff };
+	uint8_t *more = malloc(line_len + 1);
+
+	for (size_t i = 0; i <= line_len; i++) {
+		memcpy(more, line, i);
+		more[i] = bytes[i % ARRAY_SIZE(bytes)];
+		memcpy(more + i + 1, line + i, line_len - i);
+		judge("insert", i, more, line_len + 1);
+	}
+	free(more);
+}
+
+/* Much is gone: what is left is no more than was sent, and all is counted. */
+static void burst(void)
+{
+	uint8_t *less = malloc(line_len);
+	struct came came;
+
+	for (size_t at = 100; at + 450 < line_len; at += 37) {
+		memcpy(less, line, at);
+		memcpy(less + at, line + at + 300, line_len - at - 300);
+		receive(less, line_len - 300, &came);
+		check(came.events + came.told.lost - OWN_LOST == line_events,
+		      "%zu: %u and %llu of %u", at, came.events,
+		      (unsigned long long)came.told.lost - OWN_LOST,
+		      line_events);
+		check(came.told.corrupt <= 1, "%zu: %u", at,
+		      came.told.corrupt);
+	}
+	free(less);
+}
+
+/* From anywhere on: what was before is not taken for a loss. */
+static void joined(void)
+{
+	struct came came;
+
+	for (size_t at = 200; at < line_len; at += 13) {
+		receive(line + at, line_len - at, &came);
+		check(came.told.lost <= OWN_LOST, "%zu: %llu", at,
+		      (unsigned long long)came.told.lost);
+		check(came.told.corrupt <= 1, "%zu", at);
+		check(came.events < line_events, "%zu", at);
+	}
+}
+
+/* A sender that comes again counts from the beginning. */
+static void again(void)
+{
+	uint8_t *twice = malloc(line_len * 2);
+	struct came came;
+
+	memcpy(twice, line, line_len);
+	memcpy(twice + line_len, line, line_len);
+	receive(twice, line_len * 2, &came);
+	check_equal(came.events, line_events * 2);
+	check_equal(came.told.lost, OWN_LOST * 2);
+	check_equal(came.told.corrupt, 0);
+	/* The first one is cut off: what it had left to send, nobody knows. */
+	memmove(twice + line_len / 2, twice + line_len, line_len);
+	receive(twice, line_len / 2 + line_len, &came);
+	check(came.events > line_events, "%u", came.events);
+	check(came.told.corrupt <= 1, "%u", came.told.corrupt);
+	free(twice);
+}
+
+/* A target that knows nothing of checks: taken as it is, and told. */
+static void without(void)
+{
+	struct came came;
+	struct codec_told told;
+	char path[CODEC_PATH];
+	int fd = codec_file(path, stream.data, stream.len);
+	unsigned int all = 0;
+
+	codec_read_all(path, "tband", 0, &told);
+	close(fd);
+	for (size_t i = 0; i < stream.len; i++)
+		all += !stream.data[i];
+	receive(stream.data, stream.len, &came);
+	check_equal(came.events + came.names, all);
+	check_equal(came.told.lost, OWN_LOST);
+	check_equal(came.told.assumed, 1);
+	check_equal(came.told.corrupt, 0);
+}
+
+/* Sums that fit, of what nobody would send. */
+static void hostile(void)
+{
+	static const struct {
+		const char *name;
+		const char *text;	/* of the carried event */
+		unsigned int corrupt;
+	} tries[] = {
+		{ "nothing", "", 1 },
+		{ "no base64", "A=A!", 1 },
+		{ "cut off", "EAA", 1 },
+		{ "an opcode that is none", "AAAAAAA", 1 },
+		{ "a time extension", "_wAAAAA", 1 },
+		{ "a name without a name", "BQIAAAA", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
+		struct kt_tband_check c = { .seq = 1 };
+		char text[KT_TBAND_CHECK_TEXT];
+		struct kt_tband_event e;
+		struct stream s = { .len = 0 };
+		struct came came;
+		uint8_t plain[64];
+		uint32_t crc;
+
+		stream_add(&s, KT_TBAND_VALMARKER_NAME, 0, KT_TBAND_CARRIED, 0,
+			   tries[i].text);
+		crc = kt_crc32c(0, s.data, s.len);
+		kt_tband_check_put(&e, kt_tband_check_sum(crc, &c), &c, text);
+		s.len += kt_cobs_encode(s.data + s.len, plain,
+					kt_tband_encode(&e, plain));
+		receive(s.data, s.len, &came);
+		check(came.told.corrupt == tries[i].corrupt, "%s: %u",
+		      tries[i].name, came.told.corrupt);
+		check_equal(came.events, 0);
+	}
+}
+
+static void options(void)
+{
+	struct codec_told told;
+	char path[CODEC_PATH];
+	int fd = codec_file(path, stream.data, stream.len);
+
+	check_equal(codec_convert(path, "tband", "check=2", &told), -EBADMSG);
+	check_equal(codec_convert(path, "tband", "check=1,max-str-len=9",
+				  &told), -EBADMSG);
+	close(fd);
+}
+
+static const struct tap_test tests[] = {
+	{ "whole", whole },
+	{ "bits that are flipped", flipped },
+	{ "bytes that are gone", dropped },
+	{ "bytes too many", inserted },
+	{ "much is gone", burst },
+	{ "joined late", joined },
+	{ "begun anew", again },
+	{ "without checks", without },
+	{ "hostile events", hostile },
+	{ "options", options },
+};
+
+static int write_seeds(const char *dir)
+{
+	static const unsigned char first[] = { 0x0f, 0x1f, 0x3f, 0x5f };
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+		err |= write_seed(dir, "tband_line", first[i], line, line_len);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	int ret;
+
+	make_line();
+	if (argc == 3 && !strcmp(argv[1], "--seeds"))
+		ret = write_seeds(argv[2]);
+	else
+		ret = tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+	free(line);
+	return ret;
+}

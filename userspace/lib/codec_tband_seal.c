@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Writing Tonbandgeraet to a line that loses bytes (codec_tband_check.h). */
+#include "codec_tband_out.h"
+
+#define CARRIED_FIXED	64U	/* numbers of an event */
+#define BYTES		(CARRIED_FIXED + KT_TBAND_CARRIED_MAX)
+
+static int put_check(struct kt_sink *s, bool name)
+{
+	struct kt_tband_sink *t = s->state;
+	const struct kt_tband_check c = {
+		.name = name, .seq = t->seq[name] & KT_TBAND_SEQ_MASK,
+		.core = t->core,
+	};
+	char text[KT_TBAND_CHECK_TEXT];
+	struct kt_tband_event e;
+	int err;
+
+	kt_tband_check_put(&e, kt_tband_check_sum(t->crc, &c), &c, text);
+	err = kt_tband_put_frame(s, &e);
+	t->crc = 0;
+	t->grouped = 0;
+	return err;
+}
+
+/**
+ * kt_tband_seal() - an event or a name has been written
+ * @s: where to
+ * @name: it was a name
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_seal(struct kt_sink *s, bool name)
+{
+	struct kt_tband_sink *t = s->state;
+
+	if (!t->grouped)
+		return 0;
+	t->seq[name]++;
+	return put_check(s, name);
+}
+
+/**
+ * kt_tband_begin_line() - the begin of a stream, if it has not begun
+ * @s: where to
+ * @cpu: where its first event is
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_begin_line(struct kt_sink *s, uint32_t cpu)
+{
+	struct kt_tband_sink *t = s->state;
+	int err = 0;
+
+	if (t->begun)
+		return 0;
+	for (unsigned int i = 0; i < KT_TBAND_REPEAT && !err; i++) {
+		t->begun = false;
+		err = kt_tband_put_head(s, cpu);
+		if (!err)
+			err = put_check(s, false);
+	}
+	return err;
+}
+
+/**
+ * kt_tband_put_lost() - write what was lost on another core than what follows
+ * @s: where to
+ * @cpu: the core of that
+ *
+ * What was lost on the same one is told in its group.
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_put_lost(struct kt_sink *s, uint32_t cpu)
+{
+	struct kt_tband_sink *t = s->state;
+	int err;
+
+	if (!t->pending || t->lost_cpu == cpu)
+		return 0;
+	err = kt_tband_begin_line(s, t->lost_cpu);
+	if (!err)
+		err = kt_tband_put_core(s, t->lost_cpu, t->last_ts);
+	if (!err)
+		err = kt_tband_put_count(s, t->last_ts);
+	return err ? err : put_check(s, false);
+}
+
+/**
+ * kt_tband_end_line() - the end of a stream: how many there were
+ * @s: where to
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_end_line(struct kt_sink *s)
+{
+	struct kt_tband_sink *t = s->state;
+	int err = kt_tband_begin_line(s, 0);
+
+	if (!err)
+		err = kt_tband_put_lost(s, UINT32_MAX);
+	for (unsigned int i = 0; i < KT_TBAND_REPEAT && !err; i++) {
+		err = kt_tband_put_count(s, t->last_ts);
+		if (!err)
+			err = put_check(s, false);
+		if (!err)
+			err = put_check(s, true);
+	}
+	return err;
+}
+
+/**
+ * kt_tband_carry() - write an event that the format has no place for
+ * @s: where to
+ * @e: the event, which fits the table
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_tband_carry(struct kt_sink *s, const struct ktape_event *e)
+{
+	size_t blob = (size_t)kt_min(e->blob_size, KT_TBAND_CARRIED_MAX);
+	uint8_t bytes[BYTES], *p = bytes;
+	char text[BYTES * 4 / 3 + 1];
+	struct kt_tband_event out = {
+		.id = KT_TBAND_VALMARKER_NAME, .values = { KT_TBAND_CARRIED },
+		.text = (const uint8_t *)text,
+	};
+
+	if (blob < e->blob_size)
+		kt_sink_miss(s, "ends of buffers beyond 2048 bytes", 1);
+	*p++ = e->opcode;
+	*p++ = (uint8_t)(e->kind | e->nargs << KT_TBAND_CARRIED_ARGS |
+			 (e->blob ? KT_TBAND_CARRIED_BLOB : 0));
+	p = kt_tband_put_number(p, ktape_ticks_to_ns(s->info, e->ts));
+	p = kt_tband_put_number(p, e->tid < 0 ? 0 : (uint32_t)e->tid + 1);
+	p = kt_tband_put_number(p, e->dat20);
+	for (unsigned int i = 0; i < e->nargs; i++)
+		p = kt_tband_put_number(p, ktape_event_arg(e, i));
+	if (e->blob && blob)
+		memcpy(p, e->blob, blob);
+	out.len = kt_base64_encode(text, bytes, (size_t)(p - bytes) + blob);
+	return kt_tband_put(s, &out, e->cpu, e->ts);
+}
