@@ -257,6 +257,18 @@ static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
 	return verdict_on(s, &q);
 }
 
+/* The same on any CPU. */
+static unsigned int verdict_any(struct sim *s, uint64_t from, uint64_t to)
+{
+	const struct ktape_absence q = {
+		.opcode = KTAPE_EV_SIGNAL_DELIVER,
+		.from = from,
+		.to = to,
+	};
+
+	return verdict_on(s, &q);
+}
+
 static void signal_now(struct sim *s)
 {
 	sim_event(s, 0, KTAPE_EV_SIGNAL_DELIVER, 9, 3, 0, 0);
@@ -503,44 +515,6 @@ static void test_frozen(void)
 	sim_free(s);
 }
 
-/* Has something happened?  With a negative @cpu on any. */
-static unsigned int verdict_cpu(struct sim *s, int cpu, uint64_t from,
-				uint64_t to)
-{
-	const struct ktape_absence q = {
-		.opcode = KTAPE_EV_SIGNAL_DELIVER, .from = from, .to = to,
-		.one_cpu = cpu >= 0, .cpu = cpu >= 0 ? (uint32_t)cpu : 0,
-	};
-
-	return verdict_on(s, &q);
-}
-
-/* A CPU of which there is nothing but that it has no rings. */
-static void test_without(void)
-{
-	const uint32_t cpu = SIM_CPUS + 1;
-	const struct ktape_record rec = {
-		.opcode = KTAPE_EV_CPU_WITHOUT, .args = &cpu, .nargs = 1,
-	};
-	struct sim *s = begin();
-	uint64_t at = s->now;
-
-	for (unsigned int i = 0; i < SIM_CPUS; i++)
-		sim_control(s, i, &rec);
-	sim_work(s, 100);
-	end(s);
-	check_equal(verdict_cpu(s, -1, at - 500, at), KTAPE_ABSENT_PROVED);
-	check_equal(verdict_cpu(s, -1, at - 500, at + 500),
-		    KTAPE_ABSENT_NOT_ENABLED);
-	check_equal(verdict_cpu(s, -1, at + 500, at + 1000),
-		    KTAPE_ABSENT_NOT_ENABLED);
-	/* Of the others it is known. */
-	check_equal(verdict_cpu(s, 0, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
-	check_equal(verdict_cpu(s, (int)cpu, at - 500, at),
-		    KTAPE_ABSENT_NOT_ENABLED);
-	sim_free(s);
-}
-
 /* Files of a CPU are not there: the metadata may tell, or nobody can. */
 static void test_missing_cpu(void)
 {
@@ -648,6 +622,40 @@ static void test_large(void)
 	q.from = q.to;
 	q.to++;
 	check_equal(verdict_on(s, &q), KTAPE_ABSENT_PROVED);
+	sim_free(s);
+}
+
+/* A CPU of which there is nothing but that it has no rings. */
+static void test_without(void)
+{
+	const uint32_t cpu = SIM_CPUS + 1;
+	const struct ktape_record rec = {
+		.opcode = KTAPE_EV_CPU_WITHOUT,
+		.args = &cpu,
+		.nargs = 1,
+	};
+	struct sim *s = begin();
+	uint64_t at = s->now;
+	const struct ktape_absence q = {
+		.opcode = KTAPE_EV_SIGNAL_DELIVER,
+		.from = at - 500,
+		.to = at,
+		.one_cpu = true,
+		.cpu = cpu,
+	};
+
+	for (unsigned int i = 0; i < SIM_CPUS; i++)
+		sim_control(s, i, &rec);
+	sim_work(s, 100);
+	end(s);
+	check_equal(verdict_any(s, at - 500, at), KTAPE_ABSENT_PROVED);
+	check_equal(verdict_any(s, at - 500, at + 500),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	check_equal(verdict_any(s, at + 500, at + 1000),
+		    KTAPE_ABSENT_NOT_ENABLED);
+	/* Of the others it is known. */
+	check_equal(verdict(s, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
+	check_equal(verdict_on(s, &q), KTAPE_ABSENT_NOT_ENABLED);
 	sim_free(s);
 }
 
@@ -761,10 +769,10 @@ int main(int argc, char **argv)
 		{ "a filter whose marker was lost", test_lost_filter },
 		{ "a filter whose marker is missing", test_unseen_filter },
 		{ "the end of a full snapshot", test_frozen },
-		{ "a CPU without rings", test_without },
 		{ "a CPU that is missing", test_missing_cpu },
 		{ "a trace that was converted", test_converted },
 		{ "a number that is too large", test_large },
+		{ "a CPU without rings", test_without },
 		{ "questions that are refused", test_refused },
 		{ "ticks of a time", test_ticks },
 		{ "ticks of slow clocks", test_clocks },

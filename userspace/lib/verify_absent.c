@@ -288,8 +288,8 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 	for (unsigned int i = 0; cpu < 0 && i < KT_CPUS_MAX; i++) {
 		unsigned int here;
 
-		if (!verify->cpus[i] && !is_without(verify, i) &&
-		    !kt_verify_lacks(verify, i))
+		if (!verify->cpus[i] && !kt_verify_lacks(verify, i) &&
+		    !is_without(verify, i))
 			continue;
 		here = verdict_on(verify, i);
 		any = true;
