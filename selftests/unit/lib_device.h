@@ -29,6 +29,7 @@ static unsigned char *memory;
 static unsigned int emitted;		/* in the rings */
 static bool closes = true;		/* flush closes open blocks */
 static bool running;
+static unsigned int rings_there = RINGS;	/* of CPUs that have come */
 static uint64_t cursors[RINGS];		/* of the recorder, in the session */
 
 static struct {
@@ -55,7 +56,7 @@ int ktape_device_layout(struct ktape_device *d, struct ktape_layout *layout,
 
 	(void)d;
 	memset(layout, 0, sizeof(*layout));
-	layout->nr = RINGS;
+	layout->nr = rings_there;
 	layout->running = running;
 	for (i = 0; i < RINGS; i++) {
 		e[i].cpu = (int)(i % EVENT_RINGS);

@@ -15,7 +15,12 @@
 #define SIM_TRUTH	65536U
 #define SIM_THREADS	4	/* of a CPU */
 
-enum sim_fate { SIM_RECORDED, SIM_LOST, SIM_FILTERED, SIM_DISABLED };
+enum sim_fate {
+	SIM_RECORDED,
+	SIM_LOST,
+	SIM_FILTERED,
+	SIM_DISABLED
+};
 
 struct sim_truth {
 	uint64_t ts;
@@ -57,6 +62,8 @@ struct sim_ring {
  * @truth: everything that happened, recorded or not
  * @seed: of the random numbers
  * @mode: what its markers tell
+ * @blind: control rings lose markers of filters and profiles
+ * @listed: its metadata has its CPUs
  */
 struct sim {
 	uint64_t now;
@@ -72,6 +79,8 @@ struct sim {
 	uint32_t generation;
 	uint64_t seed;
 	uint32_t mode;
+	bool blind;
+	bool listed;
 };
 
 static inline uint32_t sim_random(struct sim *s, uint32_t below)
@@ -182,8 +191,10 @@ static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind)
 			(uint32_t)count,       (uint32_t)(count >> 32),
 		};
 		const struct ktape_record rec = {
-			.opcode = KTAPE_EV_LOSS, .dat20 = i | kind << 5,
-			.args = args, .nargs = ARRAY_SIZE(args),
+			.opcode = KTAPE_EV_LOSS,
+			.dat20 = i | kind << 5,
+			.args = args,
+			.nargs = ARRAY_SIZE(args),
 		};
 
 		if (!count)
@@ -208,7 +219,8 @@ static inline void sim_ledger(struct sim *s, unsigned int cpu,
 		const struct ktape_record rec = {
 			.opcode = KTAPE_EV_LEDGER,
 			.dat20 = class | kind << 5 | moment << 8,
-			.blob = counts, .blob_size = sizeof(counts),
+			.blob = counts,
+			.blob_size = sizeof(counts),
 		};
 
 		counts[0] = r->emitted[class];
@@ -223,8 +235,10 @@ static inline void sim_sync(struct sim *s, unsigned int cpu, bool stable)
 {
 	static const uint32_t args[7];
 	const struct ktape_record rec = {
-		.opcode = KTAPE_EV_CLOCK_SYNC, .dat20 = stable,
-		.args = args, .nargs = ARRAY_SIZE(args),
+		.opcode = KTAPE_EV_CLOCK_SYNC,
+		.dat20 = stable,
+		.args = args,
+		.nargs = ARRAY_SIZE(args),
 	};
 
 	sim_control(s, cpu, &rec);
@@ -235,7 +249,9 @@ static inline void sim_phase(struct sim *s, unsigned int cpu,
 {
 	const uint32_t args[] = { 0, s->mode };
 	const struct ktape_record rec = {
-		.opcode = KTAPE_EV_SESSION, .dat20 = phase, .args = args,
+		.opcode = KTAPE_EV_SESSION,
+		.dat20 = phase,
+		.args = args,
 		.nargs = 2,
 	};
 
@@ -243,17 +259,37 @@ static inline void sim_phase(struct sim *s, unsigned int cpu,
 	sim_sync(s, cpu, true);
 }
 
+/* A marker of what may be recorded, which may be lost. */
+static inline void sim_marker(struct sim *s, unsigned int cpu,
+			      const struct ktape_record *record)
+{
+	struct sim_ring *r = &s->ring[cpu * 2 + 1];
+
+	if (!s->blind || sim_random(s, 2)) {
+		sim_control(s, cpu, record);
+		return;
+	}
+	r->emitted[KTAPE_CLASS_CONTROL]++;
+	if (r->lost[KTAPE_CLASS_CONTROL]++ == r->told[KTAPE_CLASS_CONTROL])
+		r->first[KTAPE_CLASS_CONTROL] = s->now;
+	r->last[KTAPE_CLASS_CONTROL] = s->now;
+	s->now += 1 + sim_random(s, 50);
+}
+
 static inline void sim_profile(struct sim *s, unsigned int phase,
 			       const uint64_t *mask)
 {
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++) {
 		const struct ktape_record rec = {
-			.opcode = KTAPE_EV_PROFILE, .dat20 = phase,
-			.args = &s->generation, .nargs = 1, .blob = mask,
+			.opcode = KTAPE_EV_PROFILE,
+			.dat20 = phase,
+			.args = &s->generation,
+			.nargs = 1,
+			.blob = mask,
 			.blob_size = sizeof(s->mask),
 		};
 
-		sim_control(s, cpu, &rec);
+		sim_marker(s, cpu, &rec);
 	}
 }
 
@@ -266,11 +302,12 @@ static inline void sim_filter(struct sim *s, unsigned int kind, bool on)
 	for (unsigned int cpu = 0; cpu < SIM_CPUS && s->running; cpu++) {
 		const struct ktape_record rec = {
 			.opcode = KTAPE_EV_FILTER,
-			.dat20 = kind | (unsigned int)on << 5, .args = args,
+			.dat20 = kind | (unsigned int)on << 5,
+			.args = args,
 			.nargs = 2,
 		};
 
-		sim_control(s, cpu, &rec);
+		sim_marker(s, cpu, &rec);
 	}
 	if (!on)
 		s->filter &= ~(1U << kind);
@@ -295,7 +332,9 @@ static inline void sim_context(struct sim *s, unsigned int cpu)
 {
 	const uint32_t tid = (uint32_t)s->tid[cpu];
 	const struct ktape_record rec = {
-		.opcode = KTAPE_EV_CONTEXT, .args = &tid, .nargs = 1,
+		.opcode = KTAPE_EV_CONTEXT,
+		.args = &tid,
+		.nargs = 1,
 	};
 
 	s->ring[cpu * 2].emitted[KTAPE_CLASS_CONTROL]++;
@@ -325,7 +364,9 @@ static inline void sim_words(struct sim *s, unsigned int opcode, uint32_t a,
 {
 	const uint32_t args[] = { a, b, c };
 	const struct ktape_record rec = {
-		.opcode = (uint8_t)opcode, .args = args, .nargs = 3,
+		.opcode = (uint8_t)opcode,
+		.args = args,
+		.nargs = 3,
 	};
 
 	for (unsigned int cpu = 0; cpu < SIM_CPUS; cpu++)
@@ -376,8 +417,11 @@ static inline void sim_event(struct sim *s, unsigned int cpu,
 	struct sim_truth *t = &s->truth[s->nr_truth++];
 	const uint32_t args[KTAPE_NARGS_MAX] = { a, b };
 	const struct ktape_record rec = {
-		.opcode = (uint8_t)opcode, .dat20 = dat20, .args = args,
-		.nargs = (uint8_t)words, .blob = desc->has_blob ? "" : NULL,
+		.opcode = (uint8_t)opcode,
+		.dat20 = dat20,
+		.args = args,
+		.nargs = (uint8_t)words,
+		.blob = desc->has_blob ? "" : NULL,
 	};
 
 	if (s->nr_truth > SIM_TRUTH)

@@ -8,8 +8,9 @@
 static const unsigned int sim_default[] = {
 	KTAPE_EV_SCHED_SWITCH, KTAPE_EV_IRQ_HANDLER_ENTRY,
 	KTAPE_EV_IRQ_HANDLER_EXIT, KTAPE_EV_SOFTIRQ_ENTRY,
-	KTAPE_EV_SOFTIRQ_EXIT, KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT,
-	KTAPE_EV_SIGNAL_DELIVER, KTAPE_EV_EXCEPTION,
+	KTAPE_EV_SOFTIRQ_EXIT,	   KTAPE_EV_SYS_ENTER,
+	KTAPE_EV_SYS_EXIT,	   KTAPE_EV_SIGNAL_DELIVER,
+	KTAPE_EV_EXCEPTION,
 };
 
 static inline struct sim *sim_new(uint64_t seed)
@@ -44,8 +45,8 @@ static inline void sim_free(struct sim *s)
 
 static inline void sim_switch(struct sim *s, unsigned int cpu)
 {
-	int32_t next = 100 + (int32_t)(cpu * SIM_THREADS +
-				       sim_random(s, SIM_THREADS));
+	int32_t next =
+		100 + (int32_t)(cpu * SIM_THREADS + sim_random(s, SIM_THREADS));
 	int32_t prev = s->tid[cpu];
 
 	if (next == prev)
@@ -60,7 +61,8 @@ static inline void sim_call(struct sim *s, unsigned int cpu)
 	uint32_t bit = 1U << (s->tid[cpu] - 100);
 
 	sim_event(s, cpu,
-		  s->calling[cpu] & bit ? KTAPE_EV_SYS_EXIT : KTAPE_EV_SYS_ENTER,
+		  s->calling[cpu] & bit ? KTAPE_EV_SYS_EXIT :
+					  KTAPE_EV_SYS_ENTER,
 		  1, s->calling[cpu] & bit ? 2 : 0, 0, 0);
 	s->calling[cpu] ^= bit;
 }
@@ -108,7 +110,8 @@ static inline void sim_finish(struct sim *s)
 static inline size_t sim_names(unsigned char data[TRACE_PACKET],
 			       unsigned int nameless)
 {
-	struct ktape_block head = { .kind = KTAPE_RING_REGISTRY, .seq = 1,
+	struct ktape_block head = { .kind = KTAPE_RING_REGISTRY,
+				    .seq = 1,
 				    .context = KTAPE_CTX_CONTINUED };
 	struct ktape_builder b;
 
@@ -118,8 +121,11 @@ static inline size_t sim_names(unsigned char data[TRACE_PACKET],
 	for (uint32_t i = 0; i < SIM_CPUS * SIM_THREADS - nameless; i++) {
 		const uint32_t args[7] = { 100 + i, 100 + i };
 		const struct ktape_record rec = {
-			.opcode = KTAPE_EV_REGISTRY, .dat20 = KTAPE_OBJ_THREAD,
-			.args = args, .nargs = 7, .blob = "worker",
+			.opcode = KTAPE_EV_REGISTRY,
+			.dat20 = KTAPE_OBJ_THREAD,
+			.args = args,
+			.nargs = 7,
+			.blob = "worker",
 			.blob_size = 6,
 		};
 
@@ -133,6 +139,8 @@ static inline size_t sim_names(unsigned char data[TRACE_PACKET],
 static inline void sim_save(struct sim *s, const char *dir,
 			    unsigned int nameless)
 {
+	static const uint64_t cpus[KTAPE_CPU_WORDS] = { (1ULL << SIM_CPUS) -
+							1 };
 	unsigned char names[TRACE_PACKET];
 	size_t len = sim_names(names, nameless), size;
 	struct ktape_ctf *ctf;
@@ -140,6 +148,7 @@ static inline void sim_save(struct sim *s, const char *dir,
 
 	ktape_packet_seal(names);
 	if (ktape_metadata_format(&trace_info, &text, &size) ||
+	    (s->listed && ktape_metadata_cpus(&text, &size, cpus)) ||
 	    ktape_ctf_create(dir, KTAPE_CTF_FORCE, text, size, &ctf) ||
 	    ktape_ctf_append(ctf, names, len))
 		abort();
@@ -195,6 +204,28 @@ static inline void sim_remove(struct sim *s, unsigned int ring, unsigned int at)
 		(SIM_PACKETS - at - 1) * sizeof(r->packets[0]));
 	memset(&r->packets[SIM_PACKETS - 1], 0, sizeof(r->packets[0]));
 	r->nr--;
+}
+
+/*
+ * As a reader of a flight recorder has it that comes at the end: the oldest packet
+ * of each ring was overwritten, and losses of before it came are told to nobody.
+ */
+static inline void sim_come_late(struct sim *s)
+{
+	for (unsigned int i = 0; i < SIM_RINGS; i++) {
+		struct sim_ring *r = &s->ring[i];
+		uint64_t base = sim_sum(r->lost);
+
+		if (r->nr > 1)
+			sim_remove(s, i, 0);
+		for (unsigned int j = 0; j < r->nr; j++) {
+			struct ktape_block *h = (void *)r->packets[j].data;
+
+			h->discarded -= h->discarded < base ? h->discarded :
+							      base;
+			ktape_packet_seal(h);
+		}
+	}
 }
 
 static inline void sim_swap(struct sim *s, unsigned int ring, unsigned int at)

@@ -85,8 +85,8 @@ static void test_commit(void)
 static void test_floor(void)
 {
 	again();
-	page_of(0)->floor = 4 * IMAGE_BLOCK + KTAPE_BLOCK_HEADER +
-			    5 * IMAGE_RECORD;
+	page_of(0)->floor =
+		4 * IMAGE_BLOCK + KTAPE_BLOCK_HEADER + 5 * IMAGE_RECORD;
 	page_of(1)->floor = page_of(1)->commit;
 	recover();
 	check_equal(res.ret, 0);
@@ -100,8 +100,8 @@ static void test_floor(void)
 /* A bit in a block with a checksum: that block is missing, and no other. */
 static void test_bits(void)
 {
-	const unsigned int len = KTAPE_BLOCK_HEADER +
-				 IMAGE_RECORDS * IMAGE_RECORD;
+	const unsigned int len =
+		KTAPE_BLOCK_HEADER + IMAGE_RECORDS * IMAGE_RECORD;
 	unsigned int i;
 
 	again();
@@ -201,7 +201,8 @@ static void test_pos32(void)
 		head = (void *)b;
 		image_block(b, d, i + 1, i < 6 ? IMAGE_RECORDS : IMAGE_OPEN,
 			    i < 6);
-		head->seq = (uint32_t)(base + i * IMAGE_BLOCK) / IMAGE_BLOCK + 1;
+		head->seq =
+			(uint32_t)(base + i * IMAGE_BLOCK) / IMAGE_BLOCK + 1;
 	}
 	page_of(0)->commit = (uint32_t)(base + page_of(0)->commit);
 	page_of(0)->tail = (uint32_t)(base + page_of(0)->tail);
@@ -239,6 +240,43 @@ static void test_metadata(void)
 	image_seal(&image);
 	recover();
 	check_equal(res.ret, (unsigned long long)-EBADMSG);
+}
+
+/* Nothing may be replaced by a trace that cannot be recovered. */
+static void test_table(void)
+{
+	again();
+	image.rings[1].cpu ^= 1;
+	recover();
+	check_equal(res.found, 1);
+	check_equal(res.ret, (unsigned long long)-EBADMSG);
+	check(strstr(res.error.text, "table of rings"), "%s", res.error.text);
+	check_equal(res.begun, 0);
+}
+
+/* Rings that share their blocks: not more is looked at than there is memory. */
+static void test_overlap(void)
+{
+	unsigned int many;
+
+	again();
+	for (unsigned int i = 1; i < IMAGE_RINGS; i++) {
+		image.rings[i].blocks = image.rings[0].blocks;
+		image.rings[i].page = image.rings[0].page;
+		image.rings[i].checks = image.rings[0].checks;
+	}
+	for (many = 1;
+	     (uint64_t)many * 2 * IMAGE_BLOCKS * IMAGE_BLOCK <= image.size;
+	     many *= 2)
+		;
+	for (unsigned int i = 0; i < IMAGE_RINGS; i++)
+		image.rings[i].nr_blocks = many * IMAGE_BLOCKS;
+	image.rings[0].blocks = image.rings[0].page;
+	image_seal(&image);
+	recover();
+	check_equal(res.ret, 0);
+	check(res.told >= IMAGE_RINGS - 1, "only %u are left out", res.told);
+	check(res.r.nr_rings < 2, "%u rings", res.r.nr_rings);
 }
 
 static void test_no_names(void)
@@ -284,10 +322,11 @@ static void test_random(void)
 	for (i = 0; i < 1500; i++) {
 		again();
 		for (n = roll(40) + 1; n; n--) {
-			size_t at = i & 1 ? roll((uint32_t)image.size) :
-				    i & 2 ? roll(sizeof(*image.super)) :
-					    image.super->rings % image.size +
-					    roll(sizeof(*image.rings) * 4);
+			size_t at =
+				i & 1 ? roll((uint32_t)image.size) :
+				i & 2 ? roll(sizeof(*image.super)) :
+					image.super->rings % image.size +
+						roll(sizeof(*image.rings) * 4);
 
 			image.data[at % image.size] = (uint8_t)roll(256);
 		}
@@ -301,7 +340,7 @@ static void test_random(void)
 		recover();
 		check_equal(res.back, 0);
 		check(!res.bad_packets ||
-		      memcmp(image.super->uuid, image_info.uuid, 16),
+			      memcmp(image.super->uuid, image_info.uuid, 16),
 		      "%u packets cannot be read", res.bad_packets);
 		good += !res.ret;
 	}
@@ -321,6 +360,8 @@ static const struct tap_test tests[] = {
 	{ "the second superblock stands in", test_second_superblock },
 	{ "metadata that is damaged is made anew", test_metadata },
 	{ "an image in a larger file, and one cut off", test_image_file },
+	{ "a damaged table of rings replaces nothing", test_table },
+	{ "rings that share their blocks", test_overlap },
 	{ "no room for names", test_no_names },
 	{ "random damage that checksums vouch for", test_random },
 };

@@ -74,7 +74,8 @@ static void test_foreign(void)
 	trace_write(dir, "zoo", "x", 1);
 	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a foreign file");
 	check(has("metadata") && has("cpu0") && has("control0") &&
-	      has("registry") && has("zoo"), "something went");
+		      has("registry") && has("zoo"),
+	      "something went");
 
 	begin_folder();
 	trace_write(dir, "metadata", lttng, sizeof(lttng) - 1);
@@ -151,7 +152,8 @@ static void test_record(void)
 		check_equal(stats.emitted, emitted);
 		trace_read(dir, 0, &r);
 		check(r.events == emitted && !r.corrupt && !r.truncated &&
-		      !r.lost, "%u events of %u", r.events, emitted);
+			      !r.lost,
+		      "%u events of %u", r.events, emitted);
 	}
 	tap_tell("%u events", emitted);
 }
@@ -368,7 +370,8 @@ static void leave_live(bool runs)
 	check_equal(stats.missed, 0);
 	trace_read(dir, 0, &read);
 	check(read.events == had && !read.lost && !read.corrupt &&
-	      !read.truncated, "%u events of %u, %llu lost", read.events, had,
+		      !read.truncated,
+	      "%u events of %u, %llu lost", read.events, had,
 	      (unsigned long long)read.lost);
 }
 
@@ -469,6 +472,69 @@ static void test_narrow(void)
 	      (unsigned long long)read.lost);
 }
 
+/* The metadata has the CPUs, also those that came while it was recorded. */
+static void test_cpus(void)
+{
+	const struct ktape_recorder_options how = { .dir = dir };
+	struct ktape_recorder *r;
+	struct ktape_trace *t;
+
+	for (unsigned int late = 0; late < 2; late++) {
+		trace_remove(dir);
+		make_device();
+		rings_there = late ? 1 : RINGS;
+		check(!ktape_recorder_open(&device, &how, &r), "open");
+		check(!ktape_recorder_flush(r), "flush");
+		check(!ktape_trace_open(dir, NULL, &t, NULL), "read");
+		check(ktape_trace_info(t)->has_cpus, "no CPUs");
+		check_equal(ktape_trace_info(t)->cpus[0], late ? 1 : 3);
+		ktape_trace_close(t);
+		rings_there = RINGS;
+		check(!ktape_recorder_finish(r), "finish");
+		ktape_recorder_close(r);
+		check(!has("metadata.new"), "it is left behind");
+		check(!ktape_trace_open(dir, NULL, &t, NULL), "read");
+		check_equal(ktape_trace_info(t)->cpus[0], 3);
+		check_equal(ktape_trace_info(t)->converted, 0);
+		ktape_trace_close(t);
+	}
+}
+
+/* Values of env, and what is no list of CPUs. */
+static void test_env(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t first, last;
+	} lists[] = {
+		{ "0-3,6", 0x4f, 0 },
+		{ "5", 0x20, 0 },
+		{ "63,8191", 1ULL << 63, 1ULL << 63 },
+		{ "", 0, 0 },
+		{ "8192,99999999999,2-", 0, 0 },
+		{ "x,1,,3-2", 2, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		struct ktape_info info;
+		char *text;
+		size_t len;
+
+		check(!ktape_metadata_format(&trace_info, &text, &len), "text");
+		check(!ktape_metadata_add(&text, &len, "cpus", lists[i].text) &&
+			      !ktape_metadata_add(&text, &len, "cpus", "9") &&
+			      !ktape_metadata_add(&text, &len, "remark",
+						  "a\"b\\"),
+		      "add");
+		check(!ktape_metadata_parse(text, len, &info, NULL), "parse");
+		check(info.has_cpus && !info.converted, "%zu", i);
+		check(info.cpus[0] == lists[i].first, "%s: %llx", lists[i].text,
+		      (unsigned long long)info.cpus[0]);
+		check_equal(info.cpus[KTAPE_CPU_WORDS - 1], lists[i].last);
+		free(text);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "a trace is replaced when it may be", test_replace },
 	{ "what is no trace of ours stays whole", test_foreign },
@@ -482,6 +548,8 @@ static const struct tap_test tests[] = {
 	{ "positions of a session that was cleared", test_cleared },
 	{ "a position that is refused keeps no other back", test_refused },
 	{ "positions of 32 bits that wrap", test_narrow },
+	{ "the CPUs of a recording", test_cpus },
+	{ "values of the metadata", test_env },
 };
 
 int main(int argc, char **argv)

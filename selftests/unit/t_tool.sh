@@ -581,6 +581,36 @@ test_verify()
 		run 2 verify --absent sched_switch --from 2.0 --to 1.0 t &&
 		run 2 verify --absent ledger --from 1.0 --to 2.0 t
 	result $? "verify: questions that make no sense"
+	run 2 verify -c 4294967296 --absent sched_switch --from 1.0 --to 2.0 t &&
+		says "there is no CPU 4294967296" &&
+		run 2 verify --absent sys_enter:nr=65536 --from 1.0 --to 2.0 t &&
+		says "nr of sys_enter is too small for 65536" &&
+		run 2 verify --absent sys_enter:nr=nothing --from 1.0 --to 2.0 t &&
+		run 3 verify --absent sys_enter:nr=openat --from 1.0 --to 2.0 t
+	result $? "verify: values that a field can have, and their names"
+	rm -rf n
+	run 0 convert --to native -o n t && run 0 verify n &&
+		grep -q '^note ledger: made by a conversion' text &&
+		run 5 verify --absent sched_switch --from 0.000001 \
+			--to 0.000002 n && grep -q '^LOST: ' text
+	result $? "verify: what was converted proves nothing"
+	run 0 verify t/cpu0 && run 0 convert --to rkh -o n.rkh t &&
+		run 2 verify n.rkh && says "another format"
+	result $? "verify: one stream, and a format of others"
+	rm -rf n n.rkh
+}
+
+# What would be ignored is refused.
+test_options()
+{
+	run 2 trigger x list --nth 3 && run 2 trigger x del 1 --limit 2 &&
+		run 2 trigger x add sched_switch --json &&
+		run 2 trigger x run sched_switch --json -- true &&
+		run 2 snapshot -f -o - && run 2 record -f -o - true &&
+		run 2 convert --force --to csv -o - t
+	result $? "options that would be ignored"
+	run 2 start x -m discard --stall 4294968s && says "too long"
+	result $? "start: a time that does not fit"
 }
 
 test_recover()
@@ -625,6 +655,7 @@ test_dump
 test_follow
 test_convert
 test_verify
+test_options
 test_filter
 test_live
 test_stdio

@@ -2,9 +2,11 @@
 /* The pidfile: between open() and the lock its owner may end, and remove it. */
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -17,6 +19,7 @@ struct daemon {
 	int pid_fd;
 };
 
+int daemon_detach(struct daemon *d, const char *logfile);
 int daemon_pidfile(struct daemon *d, const char *path);
 void daemon_end(struct daemon *d, int code);
 
@@ -25,6 +28,7 @@ int say_to(const char *logfile);
 
 static char path[64];
 static int ends;	/* so many times the owner ends just before the lock */
+static int told = -1;	/* who hears where the log is opened */
 static bool follows;	/* and another one comes */
 
 int fail(const char *format, ...)
@@ -33,9 +37,15 @@ int fail(const char *format, ...)
 	return 1;
 }
 
+/* Tells where we are when it is opened. */
 int say_to(const char *logfile)
 {
+	char here[200] = "";
+
 	(void)logfile;
+	if (told >= 0 && (!getcwd(here, sizeof(here)) ||
+			  write(told, here, strlen(here)) < 0))
+		return 1;
 	return 0;
 }
 
@@ -61,7 +71,7 @@ static void take(int times, bool again)
 	follows = again;
 	check(!daemon_pidfile(&d, path), "not taken");
 	check(!ends && d.pid_fd >= 0 && !fstat(d.pid_fd, &ours) &&
-	      !stat(path, &there) && ours.st_ino == there.st_ino,
+		      !stat(path, &there) && ours.st_ino == there.st_ino,
 	      "the lock is on a file that is gone");
 	check(there.st_size > 1, "no number in it");
 	daemon_end(&d, 0);
@@ -76,8 +86,48 @@ static void test_race(void)
 	take(3, true);
 }
 
+/* Somebody removed it, and it is another's now. */
+static void test_stolen(void)
+{
+	struct daemon d = { .ready = -1, .pid_fd = -1 };
+	FILE *f;
+
+	check(!daemon_pidfile(&d, path), "not taken");
+	unlink(path);
+	f = fopen(path, "w");
+	check(f, "no other one");
+	fclose(f);
+	daemon_end(&d, 0);
+	check(!access(path, F_OK), "that of another is removed");
+	unlink(path);
+}
+
+/* The log's name is one of the folder where we were called. */
+static void test_logfile(void)
+{
+	struct daemon d = { .on = true, .ready = -1, .pid_fd = -1 };
+	char here[200], there[200] = "";
+	int end[2], status;
+	pid_t pid;
+
+	check(getcwd(here, sizeof(here)) && !pipe(end), "no pipe");
+	pid = fork();
+	if (!pid) {
+		told = end[1];
+		d.ready = dup(end[1]);
+		_exit(daemon_detach(&d, "log"));
+	}
+	close(end[1]);
+	check(waitpid(pid, &status, 0) == pid && !status, "not detached");
+	check(read(end[0], there, sizeof(there) - 1) > 0, "nothing is said");
+	check(!strncmp(there, here, strlen(here)), "%s, not %s", there, here);
+	close(end[0]);
+}
+
 static const struct tap_test tests[] = {
 	{ "a pidfile that goes before it is locked", test_race },
+	{ "a pidfile that is another's", test_stolen },
+	{ "a log beside us", test_logfile },
 };
 
 int main(int argc, char **argv)

@@ -42,7 +42,8 @@ struct native {
 };
 
 static const struct ktape_codec_option options[] = {
-	{ "form", "dir|pipe", "a directory, or one file; - is always a pipe form" },
+	{ "form", "dir|pipe",
+	  "a directory, or one file; - is always a pipe form" },
 	{ .key = NULL },
 };
 
@@ -74,8 +75,34 @@ static int open_output(struct kt_sink *s, bool pipe, const char *text,
 
 	if (pipe)
 		return open_pipe(s, text, len);
-	return ktape_ctf_create(s->path, s->flags & KTAPE_SINK_FORCE ?
-				KTAPE_CTF_FORCE : 0, text, len, &n->ctf);
+	return ktape_ctf_create(
+		s->path, s->flags & KTAPE_SINK_FORCE ? KTAPE_CTF_FORCE : 0,
+		text, len, &n->ctf);
+}
+
+/*
+ * Heads of packets that are made here count nothing, and events may have been
+ * left out: nobody may conclude from this trace that there were none.
+ */
+static int describe(struct kt_sink *s, char **text, size_t *len)
+{
+	int err = 0;
+
+	if (s->metadata) {
+		*len = s->metadata_len;
+		*text = malloc(*len + 1);
+		if (!*text)
+			return -ENOMEM;
+		memcpy(*text, s->metadata, *len);
+	} else {
+		err = ktape_metadata_format(s->info, text, len);
+	}
+	if (!err)
+		err = ktape_metadata_add(text, len, "converted", "yes");
+	if (err)
+		free(*text);
+	return err == -EBADMSG ? kt_sink_fail(s, "the metadata has no env") :
+				 err;
 }
 
 static int begin(struct kt_sink *s)
@@ -91,10 +118,9 @@ static int begin(struct kt_sink *s)
 	else if (form && strcmp(form, "dir"))
 		return kt_sink_fail(s, "form is dir or pipe");
 	else if (form && pipe)
-		return kt_sink_fail(s, "a directory cannot go to standard output");
-	if (s->metadata)
-		return open_output(s, pipe, s->metadata, s->metadata_len);
-	err = ktape_metadata_format(s->info, &text, &len);
+		return kt_sink_fail(s,
+				    "a directory cannot go to standard output");
+	err = describe(s, &text, &len);
 	if (err)
 		return err;
 	err = open_output(s, pipe, text, len);
@@ -135,8 +161,8 @@ static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 	st->open = false;
 	st->seq++;
 	s->offset += len;
-	return n->ctf ? ktape_ctf_append(n->ctf, st->b.data, len)
-		      : kt_write_all(s->fd, st->b.data, len);
+	return n->ctf ? ktape_ctf_append(n->ctf, st->b.data, len) :
+			kt_write_all(s->fd, st->b.data, len);
 }
 
 /* Begin a packet with room for a record of @need bytes. */
@@ -180,7 +206,8 @@ static int add(struct kt_sink *s, struct stream *st,
 	int err;
 
 	if (need > KT_PACKET_MAX - KTAPE_BLOCK_HEADER)
-		return kt_sink_fail(s, "a record is larger than a packet may be");
+		return kt_sink_fail(s,
+				    "a record is larger than a packet may be");
 	if (st->open && st->b.size - st->b.at < need) {
 		err = write_packet(s, st, e->ts);
 		if (err)
@@ -202,8 +229,11 @@ static int tell_thread(struct kt_sink *s, struct stream *st,
 {
 	const uint32_t args[] = { (uint32_t)e->tid };
 	const struct ktape_record r = {
-		.ts = e->ts, .opcode = KTAPE_EV_CONTEXT, .nargs = 1,
-		.args = args, .dat20 = 0xff,
+		.ts = e->ts,
+		.opcode = KTAPE_EV_CONTEXT,
+		.nargs = 1,
+		.args = args,
+		.dat20 = 0xff,
 	};
 	int err;
 
@@ -227,9 +257,13 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t args[KTAPE_NARGS_MAX];
 	struct ktape_record r = {
-		.ts = e->ts, .args = args, .blob = e->blob,
-		.blob_size = e->blob_size, .dat20 = e->dat20,
-		.opcode = e->opcode, .nargs = e->nargs,
+		.ts = e->ts,
+		.args = args,
+		.blob = e->blob,
+		.blob_size = e->blob_size,
+		.dat20 = e->dat20,
+		.opcode = e->opcode,
+		.nargs = e->nargs,
 	};
 	struct stream *st = stream_of(s->state, e->kind, e->cpu);
 	int err;

@@ -9,6 +9,7 @@
 
 #include "internal.h"
 
+#define KT_CTF_NEXT	"metadata.new"	/* until it takes the place */
 #define KT_CTF_PACKED	".zst"	/* ends names of compressed files */
 
 /* Direct writes are multiples of this, from memory aligned to it. */
@@ -34,6 +35,8 @@ struct ktape_ctf {
 	char *path;
 	bool made;		/* the directory or file, by us */
 	bool described;		/* it has our metadata */
+	unsigned int rings;	/* whose CPUs it has, of a recorder */
+	bool synced;		/* metadata and names are on the disk */
 	int dir;		/* -1: one file */
 	unsigned int flags;
 	uint8_t uuid[16];	/* of a file's metadata packets */
@@ -61,6 +64,7 @@ int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 		struct kt_ctf_file **file);
 int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
 		 struct kt_pieces *pieces);
+int kt_ctf_redescribe(struct ktape_ctf *ctf, const char *metadata, size_t len);
 int kt_ctf_sync(struct ktape_ctf *ctf);
 void kt_ctf_cut(struct ktape_ctf *ctf);
 void kt_ctf_discard(struct ktape_ctf *ctf);

@@ -24,7 +24,7 @@ static bool is_ours(const char *name)
 {
 	size_t whole = strlen(name), end = strlen(KT_CTF_PACKED);
 
-	if (!strcmp(name, "metadata"))
+	if (!strcmp(name, "metadata") || !strcmp(name, KT_CTF_NEXT))
 		return true;
 	if (whole > end && !strcmp(name + whole - end, KT_CTF_PACKED))
 		whole -= end;

@@ -231,6 +231,7 @@ int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 /* ---- metadata --------------------------------------------------------- */
 
 #define KTAPE_EVENT_NAME_SIZE	32
+#define KTAPE_CPU_WORDS		128
 
 /**
  * struct ktape_info - what the metadata of a trace tells
@@ -248,6 +249,10 @@ int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
  * @machine: its architecture
  * @known: bit n: opcode n is described as in this library's table
  * @names: of the events by opcode; empty: not described
+ * @converted: its packets were made by a conversion, which may have left events
+ *	out: what it counts and where it has markers proves nothing
+ * @has_cpus: @cpus is known
+ * @cpus: bit n: the recorder had rings of CPU n
  */
 struct ktape_info {
 	uint8_t uuid[16];
@@ -264,11 +269,14 @@ struct ktape_info {
 	char machine[65];
 	uint64_t known[KTAPE_MASK_WORDS];
 	char names[KTAPE_OPCODES][KTAPE_EVENT_NAME_SIZE];
+	bool converted;
+	bool has_cpus;
+	uint64_t cpus[KTAPE_CPU_WORDS];
 };
 
 /**
  * ktape_metadata_format() - CTF 1.8 metadata for a trace
- * @info: everything but @table_hash, @known and @names is used
+ * @info: what the module tells as well is used: no member from @known on
  * @text: set to text that the caller frees
  * @len: set to its length without the NUL
  *
@@ -276,6 +284,33 @@ struct ktape_info {
  */
 int ktape_metadata_format(const struct ktape_info *info, char **text,
 			  size_t *len);
+
+/**
+ * ktape_metadata_add() - say something more in metadata's env block
+ * @text: as of malloc(); set to a longer one
+ * @len: of it, raised
+ * @key: a name for CTF
+ * @value: ends at a quote, a backslash or a line's end
+ *
+ * A key that is there gets no second value.
+ *
+ * Return: 0, -EBADMSG without an env block, or -ENOMEM.
+ */
+int ktape_metadata_add(char **text, size_t *len, const char *key,
+		       const char *value);
+
+/**
+ * ktape_metadata_cpus() - say which CPUs a trace is of
+ * @text: as with ktape_metadata_add()
+ * @len: likewise
+ * @cpus: bit n: CPU n
+ *
+ * Who has the metadata can then tell that files of a CPU are missing.
+ *
+ * Return: as ktape_metadata_add().
+ */
+int ktape_metadata_cpus(char **text, size_t *len,
+			const uint64_t cpus[KTAPE_CPU_WORDS]);
 
 /**
  * ktape_metadata_parse() - read metadata, plain or in packets

@@ -134,13 +134,16 @@ struct ktape_absence {
  * struct ktape_verify_options - who is told
  * @finding: called with each finding, may be NULL
  * @progress: called now and then with the number of records so far, may be NULL;
- *	not 0 ends it with -EINTR
+ *	not 0 ends it with -EINTR, if it is no live stream with @wake
  * @arg: for both
+ * @wake: as in struct ktape_trace_options, 0: none; a stream that does not end
+ *	soon after it ends with -EINTR
  */
 struct ktape_verify_options {
 	void (*finding)(void *arg, const struct ktape_finding *finding);
 	int (*progress)(void *arg, uint64_t records);
 	void *arg;
+	int wake;
 };
 
 /* A trace that is being verified. */
@@ -153,12 +156,11 @@ struct ktape_verify;
  * @verify: set; ends with ktape_verify_close()
  * @error: as with ktape_trace_open()
  *
- * Return: as ktape_trace_open().
+ * Return: as ktape_trace_open(); -EBADMSG also for formats of others.
  */
 int ktape_verify_open(const char *path,
 		      const struct ktape_verify_options *options,
-		      struct ktape_verify **verify,
-		      struct ktape_error *error);
+		      struct ktape_verify **verify, struct ktape_error *error);
 
 /**
  * ktape_verify_info() - what the metadata tells
@@ -174,7 +176,8 @@ const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify);
  * @absence: the question
  *
  * Return: 0, -EINVAL if the trace has no such event or field, if @to is not
- * after @from, or if it is asked twice.
+ * after @from, or if it is asked twice; -ERANGE if the field cannot have the
+ * value: nothing would be proved about it.
  */
 int ktape_verify_ask(struct ktape_verify *verify,
 		     const struct ktape_absence *absence);

@@ -11,7 +11,13 @@
 
 #include "internal.h"
 
-enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SIGN };
+enum token_kind {
+	TOKEN_END,
+	TOKEN_WORD,
+	TOKEN_NUMBER,
+	TOKEN_STRING,
+	TOKEN_SIGN
+};
 
 struct token {
 	enum token_kind kind;
@@ -107,8 +113,8 @@ static uint64_t number(const struct token *t, unsigned int base)
 
 	for (size_t i = negative; i < t->len; i++) {
 		int c = tolower((unsigned char)t->text[i]);
-		unsigned int digit = isdigit(c) ? (unsigned int)(c - '0')
-						: (unsigned int)(c - 'a' + 10);
+		unsigned int digit = isdigit(c) ? (unsigned int)(c - '0') :
+						  (unsigned int)(c - 'a' + 10);
 
 		if (!isxdigit(c) || digit >= base)
 			break;
@@ -139,7 +145,40 @@ static void read_uuid(uint8_t *uuid, const struct token *t)
 	}
 }
 
-enum value_type { VALUE_NUMBER, VALUE_HEX, VALUE_TEXT, VALUE_UUID };
+/* A list like "0-3,6".  What is no number of a CPU adds none. */
+static void read_cpus(uint64_t *cpus, const struct token *t)
+{
+	const char *end = t->text + t->len;
+	struct token part = { .text = t->text };
+	uint64_t first = 0;
+	bool range = false;
+
+	for (; part.text < end; part.text += part.len + 1) {
+		uint64_t last;
+
+		part.len = 0;
+		while (part.text + part.len < end &&
+		       isdigit((unsigned char)part.text[part.len]))
+			part.len++;
+		last = part.len && part.len < 6 ? number(&part, 10) :
+						  KT_CPUS_MAX;
+		first = range ? first : last;
+		range = part.text + part.len < end &&
+			part.text[part.len] == '-';
+		for (uint64_t cpu = first; !range && cpu <= last; cpu++)
+			if (cpu < KT_CPUS_MAX)
+				cpus[cpu / 64] |= 1ULL << (cpu % 64);
+	}
+}
+
+enum value_type {
+	VALUE_NUMBER,
+	VALUE_HEX,
+	VALUE_TEXT,
+	VALUE_UUID,
+	VALUE_FLAG,
+	VALUE_CPUS
+};
 
 static const struct value {
 	const char *block;
@@ -149,8 +188,10 @@ static const struct value {
 	size_t size;
 } values[] = {
 #define VALUE(block, key, type, member) \
-	{ block, key, type, offsetof(struct ktape_info, member), \
-	  sizeof(((struct ktape_info *)0)->member) }
+	{                                                              \
+		block, key, type, offsetof(struct ktape_info, member), \
+			sizeof(((struct ktape_info *)0)->member)       \
+	}
 	VALUE("trace", "uuid", VALUE_UUID, uuid),
 	VALUE("env", "table_hash", VALUE_HEX, table_hash),
 	VALUE("env", "trace_clock", VALUE_TEXT, clock),
@@ -160,6 +201,9 @@ static const struct value {
 	VALUE("env", "hostname", VALUE_TEXT, hostname),
 	VALUE("env", "release", VALUE_TEXT, release),
 	VALUE("env", "machine", VALUE_TEXT, machine),
+	VALUE("env", "converted", VALUE_FLAG, converted),
+	VALUE("env", "cpus", VALUE_FLAG, has_cpus),
+	VALUE("env", "cpus", VALUE_CPUS, cpus),
 	VALUE("clock", "freq", VALUE_NUMBER, freq),
 	VALUE("clock", "offset_s", VALUE_NUMBER, offset_s),
 	VALUE("clock", "offset", VALUE_NUMBER, offset),
@@ -192,6 +236,10 @@ static void take(struct parser *p, const struct token *value)
 			copy_text(to, v->size, value);
 		} else if (v->type == VALUE_UUID) {
 			read_uuid((uint8_t *)to, value);
+		} else if (v->type == VALUE_FLAG) {
+			*(bool *)to = true;
+		} else if (v->type == VALUE_CPUS) {
+			read_cpus((uint64_t *)(void *)to, value);
 		} else {
 			n = number(value, v->type == VALUE_HEX ? 16 : 10);
 			memcpy(to, &n, sizeof(n));

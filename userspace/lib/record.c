@@ -103,24 +103,59 @@ int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 	return err;
 }
 
-/* The metadata, with the remark.  Return: 0 or negative errno. */
-static int describe(struct ktape_recorder *rec, char **text, size_t *len)
+static int add_remark(struct ktape_recorder *rec, char **text, size_t *len)
 {
 	size_t more = rec->remark ? strlen(rec->remark) + 8 : 0;
-	int err = ktape_device_metadata(rec->device, text, len);
 	char *longer;
 
-	if (err || !more)
-		return err;
+	if (!more)
+		return 0;
 	longer = realloc(*text, *len + more);
-	if (!longer) {
-		free(*text);
+	if (!longer)
 		return -ENOMEM;
-	}
 	*text = longer;
 	*len += (size_t)snprintf(longer + *len, more, "/* %s */\n",
 				 rec->remark);
 	return 0;
+}
+
+/* The metadata, with the CPUs and the remark.  Return: 0 or negative errno. */
+static int describe(struct ktape_recorder *rec, char **text, size_t *len)
+{
+	uint64_t cpus[KTAPE_CPU_WORDS] = { 0 };
+	int err = ktape_device_metadata(rec->device, text, len);
+
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < rec->reader->nr_rings; i++) {
+		uint32_t cpu = kt_reader_ring(rec->reader, i)->cpu;
+
+		if (cpu < KT_CPUS_MAX)
+			cpus[cpu / 64] |= 1ULL << (cpu % 64);
+	}
+	err = ktape_metadata_cpus(text, len, cpus);
+	if (!err)
+		err = add_remark(rec, text, len);
+	if (err)
+		free(*text);
+	return err;
+}
+
+/* A trace or piece ends: CPUs may have come since it was begun. */
+int kt_record_redescribe(struct ktape_recorder *rec)
+{
+	char *text;
+	size_t len;
+	int err;
+
+	if (!rec->ctf || rec->ctf->rings == rec->reader->nr_rings)
+		return 0;
+	err = describe(rec, &text, &len);
+	if (err)
+		return err;
+	err = kt_ctf_redescribe(rec->ctf, text, len);
+	free(text);
+	return err;
 }
 
 /* A trace, or the next piece of one.  Return: as ktape_ctf_create(). */
@@ -149,6 +184,8 @@ int kt_record_create(struct ktape_recorder *rec, const char *path,
 	if (err)
 		return err;
 	err = ktape_ctf_create(path, how, text, len, ctf);
+	if (!err)
+		(*ctf)->rings = rec->reader->nr_rings;
 	free(text);
 	return err;
 }
@@ -163,7 +200,7 @@ static int open_output(struct ktape_recorder *rec,
 
 	if (o->dir)
 		return kt_record_create(rec, o->dir, &rec->ctf);
-	err = ktape_device_metadata(rec->device, &text, &len);
+	err = describe(rec, &text, &len);
 	if (err)
 		return err;
 	err = ktape_pipe_metadata(o->fd, uuid, text, len);
@@ -209,8 +246,8 @@ int ktape_recorder_open(struct ktape_device *device,
 	rec->attached = options->flags & KTAPE_RECORD_ATTACHED;
 	rec->wait = options->wait;
 	rec->arg = options->arg;
-	kt_queue_open(&rec->queue, options->dir &&
-		      !(options->flags & KTAPE_RECORD_NO_URING));
+	kt_queue_open(&rec->queue, options->dir && !(options->flags &
+						     KTAPE_RECORD_NO_URING));
 	if (options->remark) {
 		rec->remark = strdup(options->remark);
 		err = rec->remark ? 0 : -ENOMEM;
@@ -220,8 +257,8 @@ int ktape_recorder_open(struct ktape_device *device,
 	if (!err)
 		err = adopt_rings(rec);
 	if (!err) {
-		rec->nr_names = ktape_reader_checkpoint(rec->reader,
-							&rec->names);
+		rec->nr_names =
+			ktape_reader_checkpoint(rec->reader, &rec->names);
 		err = rec->nr_names < 0 ? rec->nr_names : 0;
 	}
 	if (!err)
@@ -314,8 +351,7 @@ static void report(struct ktape_recorder *rec)
 			continue;
 		rec->positions[nr].cpu = r->cpu;
 		rec->positions[nr].kind = r->kind;
-		rec->positions[nr++].position =
-			kt_ring_word(r, out->position);
+		rec->positions[nr++].position = kt_ring_word(r, out->position);
 	}
 	if (!nr)
 		return;
@@ -433,6 +469,11 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 		drain_open(rec, stopped);
 	if (!rec->error)
 		kt_record_last_names(rec);
+	if (!rec->error) {
+		err = kt_record_redescribe(rec);
+		if (err)
+			kt_record_fail(rec, err);
+	}
 	report(rec);
 	if (rec->error && rec->ctf)
 		kt_ctf_cut(rec->ctf);

@@ -3,7 +3,8 @@
  * A log in pieces: everything so far onto the disk, and on with the next piece.
  *
  * A piece ends at a block's end in each ring, so that the head of the first
- * block of the next one tells which thread ran.  What control records of
+ * block of the next one tells which thread ran; but where only open blocks had
+ * something, and cannot be closed, it ends within them.  What control records of
  * earlier pieces have put in force, and all names, are said again at its
  * beginning.  Each stream begins with an empty packet that has the number of
  * the last one before it: what was lost in between is told once, by the first
@@ -110,6 +111,9 @@ static int end_piece(struct ktape_recorder *rec)
 	int err;
 
 	kt_record_last_names(rec);
+	err = kt_record_redescribe(rec);
+	if (err)
+		kt_record_fail(rec, err);
 	err = ktape_ctf_close(rec->ctf);
 	rec->ctf = NULL;
 	if (err)

@@ -271,6 +271,23 @@ static bool metadata_is_right(const struct kt_recovery *rec, const char *text)
 	       !memcmp(info->uuid, p->uuid, sizeof(info->uuid));
 }
 
+/* The CPUs of the rings that are taken. */
+static int add_cpus(const struct kt_recovery *rec, char **text, size_t *len)
+{
+	uint64_t cpus[KTAPE_CPU_WORDS] = { 0 };
+	int err;
+
+	for (unsigned int i = 0; i < rec->super.nr_rings; i++) {
+		const struct ktape_persist_ring *d = &rec->table[i];
+
+		if (d->nr_blocks)
+			cpus[d->cpu / 64] |= 1ULL << (d->cpu % 64);
+	}
+	err = ktape_metadata_cpus(text, len, cpus);
+	/* Older metadata may have another form. */
+	return err == -EBADMSG ? 0 : err;
+}
+
 static int begin(struct kt_recovery *rec, struct ktape_error *error)
 {
 	size_t len = rec->super.metadata_size;
@@ -288,6 +305,8 @@ static int begin(struct kt_recovery *rec, struct ktape_error *error)
 			err = ktape_metadata_parse(text, len,
 						   &rec->result->info, error);
 	}
+	if (!err)
+		err = add_cpus(rec, &text, &len);
 	if (!err)
 		err = rec->out->begin(rec->out->arg, text, len);
 	free(text);
@@ -327,54 +346,71 @@ static bool ring_is_sound(const struct ktape_persist *p,
 	       is_inside(p, d->blocks, size);
 }
 
-static int read_table(struct kt_recovery *rec, struct ktape_persist_ring *table,
-		      struct ktape_error *error)
+/*
+ * Rings that make no sense get no blocks, and those behind them that would have
+ * more blocks than there is memory: they would be the same ones again and again.
+ */
+static int judge_rings(struct kt_recovery *rec)
 {
 	const struct ktape_persist *p = &rec->super;
-	size_t bytes = p->nr_rings * sizeof(*table);
-	int err = kt_recover_read(rec, p->rings, table, bytes);
+	uint8_t *seen = calloc(RINGS_MAX, 1);
 
-	if (err && err != -EBADMSG)
-		return err;
-	if (err || kt_crc32c(0, table, bytes) != p->rings_crc32c)
-		return kt_error(error, rec->base + p->rings,
-				"the table of rings is damaged");
+	if (!seen)
+		return -ENOMEM;
 	for (unsigned int i = 0; i < p->nr_rings; i++) {
-		ring_to_host(&table[i]);
-		rec->all += (uint64_t)table[i].block_size * table[i].nr_blocks;
+		struct ktape_persist_ring *d = &rec->table[i];
+		uint64_t bytes = (uint64_t)d->block_size * d->nr_blocks;
+
+		if (ring_is_sound(p, d) && bytes <= p->size - rec->all &&
+		    !seen[d->cpu * KTAPE_RINGS_PER_CPU + d->kind]++) {
+			rec->all += bytes;
+			continue;
+		}
+		kt_recover_tell(rec, p->rings + i * sizeof(*d),
+				"ring %u makes no sense: left out", i);
+		d->nr_blocks = 0;
 	}
+	free(seen);
 	return 0;
 }
 
-static int take_rings(struct kt_recovery *rec, struct ktape_error *error)
+static int read_table(struct kt_recovery *rec, struct ktape_error *error)
 {
 	const struct ktape_persist *p = &rec->super;
-	struct ktape_persist_ring *table = calloc(p->nr_rings, sizeof(*table));
+	size_t bytes = p->nr_rings * sizeof(*rec->table);
+	int err;
+
+	rec->table = calloc(p->nr_rings, sizeof(*rec->table));
+	if (!rec->table)
+		return -ENOMEM;
+	err = kt_recover_read(rec, p->rings, rec->table, bytes);
+	if (err && err != -EBADMSG)
+		return err;
+	if (err || kt_crc32c(0, rec->table, bytes) != p->rings_crc32c)
+		return kt_error(error, rec->base + p->rings,
+				"the table of rings is damaged");
+	for (unsigned int i = 0; i < p->nr_rings; i++)
+		ring_to_host(&rec->table[i]);
+	return judge_rings(rec);
+}
+
+static int take_rings(struct kt_recovery *rec)
+{
+	const struct ktape_persist *p = &rec->super;
 	struct ktape_recovered *result = rec->result;
-	uint8_t *seen = calloc(RINGS_MAX, 1);
-	int err = table && seen ? read_table(rec, table, error) : -ENOMEM;
+	int err = 0;
 
-	result->rings = err ? NULL :
-			      calloc(p->nr_rings, sizeof(*result->rings));
-	if (!err && !result->rings)
-		err = -ENOMEM;
-	for (unsigned int i = 0; i < p->nr_rings && !err; i++) {
-		const struct ktape_persist_ring *d = &table[i];
-
-		if (!ring_is_sound(p, d) ||
-		    seen[d->cpu * KTAPE_RINGS_PER_CPU + d->kind]++) {
-			kt_recover_tell(rec, p->rings + i * sizeof(*d),
-					"ring %u makes no sense: left out", i);
+	result->rings = calloc(p->nr_rings, sizeof(*result->rings));
+	if (!result->rings)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < p->nr_rings && err >= 0; i++) {
+		if (!rec->table[i].nr_blocks)
 			continue;
-		}
-		err = kt_recover_ring(rec, d, &result->rings[result->nr_rings]);
-		if (err > 0)
-			result->nr_rings++;
-		err = err > 0 ? 0 : err;
+		err = kt_recover_ring(rec, &rec->table[i],
+				      &result->rings[result->nr_rings]);
+		result->nr_rings += err > 0;
 	}
-	free(seen);
-	free(table);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 int ktape_recover(const struct ktape_recover_input *input,
@@ -398,11 +434,15 @@ int ktape_recover(const struct ktape_recover_input *input,
 		rec.hooks = *hooks;
 	if (judge(&rec.super))
 		return kt_error(error, rec.base, "no superblock");
-	err = begin(&rec, error);
+	/* Beginning may replace another trace: only when there are rings. */
+	err = read_table(&rec, error);
 	if (!err)
-		err = take_rings(&rec, error);
+		err = begin(&rec, error);
+	if (!err)
+		err = take_rings(&rec);
 	if (!err)
 		err = kt_recover_names(&rec);
+	free(rec.table);
 	return err;
 }
 

@@ -12,6 +12,7 @@
  * @hooks: of the caller
  * @base: offset of the region in the input
  * @super: its superblock, checked
+ * @table: of its rings; those that are left out have no blocks
  * @result: what comes of it
  * @done: bytes of blocks that were looked at
  * @all: bytes of all blocks
@@ -23,6 +24,7 @@ struct kt_recovery {
 	struct ktape_recover_hooks hooks;
 	uint64_t base;
 	struct ktape_persist super;
+	struct ktape_persist_ring *table;
 	struct ktape_recovered *result;
 	uint64_t done;
 	uint64_t all;

@@ -104,6 +104,18 @@ static bool has_check(const struct ring *r, const struct piece *p,
 				offsetof(struct ktape_persist_check, check));
 }
 
+/* Only of a block whose head is right: whoever lies shall not keep us busy. */
+static int load_rest(struct ring *r, const struct piece *p)
+{
+	int err = kt_recover_read(r->rec, p->at + KTAPE_BLOCK_HEADER,
+				  r->block + KTAPE_BLOCK_HEADER,
+				  p->limit - KTAPE_BLOCK_HEADER);
+
+	if (err == -EBADMSG)
+		return leave_out(r, p, "it is not there");
+	return err ? err : 1;
+}
+
 /* Read a block and judge its head.  Return: 1, 0 if it is left out, or error. */
 static int load(struct ring *r, struct piece *p)
 {
@@ -113,7 +125,8 @@ static int load(struct ring *r, struct piece *p)
 	int err;
 
 	memset(r->block, 0, KTAPE_BLOCK_HEADER);
-	err = kt_recover_read(rec, p->at, r->block, p->limit);
+	err = kt_recover_read(rec, p->at, r->block,
+			      kt_min(p->limit, KTAPE_BLOCK_HEADER));
 	if (err)
 		return err == -EBADMSG ? leave_out(r, p, "it is not there") :
 					 err;
@@ -127,12 +140,12 @@ static int load(struct ring *r, struct piece *p)
 	if (KT_HEAD32(b, cpu) != r->d->cpu || KT_HEAD32(b, kind) != r->d->kind)
 		return leave_out(r, p, "it is of another ring");
 	if (!p->closed)
-		return 1;
+		return load_rest(r, p);
 	bits = KT_HEAD64(b, content_bits);
 	if (bits % 64 || bits / 8 < KTAPE_BLOCK_HEADER || bits / 8 > p->limit)
 		return leave_out(r, p, "its length is wrong");
 	p->limit = bits / 8;
-	return 1;
+	return load_rest(r, p);
 }
 
 /* Return: false if its checksum is wrong. */
@@ -265,6 +278,7 @@ static void drop_cleared(struct ring *r, struct walk *w)
 static int deliver(struct ring *r, const struct piece *p, struct walk *w)
 {
 	uint8_t *b = r->block;
+	bool cleared = w->from > KTAPE_BLOCK_HEADER;
 	uint32_t flags = 0;
 
 	drop_cleared(r, w);
@@ -272,7 +286,7 @@ static int deliver(struct ring *r, const struct piece *p, struct walk *w)
 		close_head(r, w->ts);
 	flags |= p->closed ? 0 : KTAPE_BLOCK_OPEN;
 	flags |= p->checked ? 0 : KTAPE_BLOCK_UNCHECKED;
-	flags |= r->begun && r->gap ? KTAPE_BLOCK_GAP : 0;
+	flags |= cleared || (r->begun && r->gap) ? KTAPE_BLOCK_GAP : 0;
 	KT_HEAD_SET64(b, discarded, tell_losses(r, p, w->events));
 	KT_HEAD_SET64(b, ts_end,
 		      kt_max(w->ts,
@@ -442,8 +456,8 @@ static int take_checked(struct ring *r)
 		/* The check of a number belongs into the slot of the number. */
 		if (seq && ((seq - 1) & (r->d->nr_blocks - 1)) == i &&
 		    has_check(r, &p, &crc) &&
-		    !is_overwritten(r, seq, r->d->blocks +
-						    p.pos % ring_size(r)))
+		    !is_overwritten(r, seq,
+				    r->d->blocks + p.pos % ring_size(r)))
 			seqs[nr++] = seq;
 	}
 	if (!err)
@@ -506,8 +520,8 @@ int kt_recover_ring(struct kt_recovery *rec,
 	if (!err) {
 		err = take_all(&r);
 	} else if (err == -EBADMSG) {
-		kt_recover_tell(rec, desc->page, "cpu %u, %s ring: it is not there",
-				desc->cpu,
+		kt_recover_tell(rec, desc->page,
+				"cpu %u, %s ring: it is not there", desc->cpu,
 				desc->kind == KTAPE_RING_EVENT ? "event" :
 								 "control");
 		result->discarded++;

@@ -54,6 +54,8 @@ static uint64_t leave_out(struct copy *c, struct ktape_packet *p)
 			;
 		c->data[offsetof(struct ktape_block, context)] =
 			KTAPE_CTX_UNKNOWN;
+		/* Its records do not begin with the ring's, and counts do. */
+		r->gap = true;
 	}
 	KT_HEAD_SET64(c->data, ts_begin, p->ts);
 	return p->at;
@@ -76,8 +78,8 @@ static void close_head(struct copy *c, uint64_t ts)
 /* With the session stopped the counts are exact, and so is what is missing. */
 static void settle(struct kt_ring *r)
 {
-	int64_t missed = (int64_t)(kt_ring_end_count(r) - r->base_count -
-				   r->records);
+	int64_t missed =
+		(int64_t)(kt_ring_end_count(r) - r->base_count - r->records);
 
 	if (r->base_known && missed > (int64_t)r->missed)
 		r->missed = (uint64_t)missed;

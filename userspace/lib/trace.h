@@ -113,6 +113,7 @@ struct kt_import;
  * @input: the pipe-form file or stream
  * @budget: memory for packets of files
  * @live: @input cannot be read twice
+ * @single: it is one stream file of a directory, and the others are not read
  * @streams: all of them
  * @nr_streams: how many
  * @heap: those with an event, the earliest first
@@ -149,6 +150,7 @@ struct ktape_trace {
 	struct kt_import *import;
 	struct kt_budget budget;
 	bool live;
+	bool single;
 	struct kt_stream **streams;
 	size_t nr_streams;
 	struct kt_stream **heap;

@@ -52,7 +52,9 @@ static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
 	if (!err)
 		err = ktape_registry_new(t->info.freq, &t->registry);
 	if (!err && t->info.table_hash != ktape_table_hash()) {
-		kt_error(&note, 0, "recorded with another event table: events that differ are shown as words");
+		kt_error(
+			&note, 0,
+			"recorded with another event table: events that differ are shown as words");
 		kt_notice(t, KTAPE_NOTICE_TABLE, NULL, &note);
 	}
 	return err;
@@ -81,8 +83,8 @@ static int read_metadata(struct ktape_trace *t, int dir,
 /* Learn the names of a whole stream, then begin it again. */
 static int learn(struct ktape_trace *t, struct kt_stream *s)
 {
-	void (*packet)(void *arg, struct kt_stream *s,
-		       const uint8_t *head) = t->packet;
+	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head) =
+		t->packet;
 	struct ktape_trace_options options = t->options;
 	int ret;
 
@@ -190,8 +192,7 @@ static int open_directory(struct ktape_trace *t, int fd,
 		return -errno;
 	while (!err && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.' &&
-		    strcmp(entry->d_name, "metadata") &&
-		    strcmp(entry->d_name, "metadata.zst"))
+		    strncmp(entry->d_name, "metadata", strlen("metadata")))
 			err = add_file(t, fd, entry->d_name, error);
 	}
 	closedir(dir);
@@ -206,11 +207,12 @@ static int open_stream(struct ktape_trace *t, const char *path,
 		       struct ktape_error *error)
 {
 	const char *slash = strrchr(path, '/');
-	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1)
-			     : strdup(".");
+	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) :
+			       strdup(".");
 	struct kt_stream *mine;
 	int dir, err;
 
+	t->single = true;
 	if (!parent)
 		return -ENOMEM;
 	dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -304,8 +306,7 @@ static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
 			 name);
 		return -EINVAL;
 	}
-	there = kt_scan_need(&t->input,
-			     t->input.seekable ? KT_CODEC_PROBE : 4);
+	there = kt_scan_need(&t->input, t->input.seekable ? KT_CODEC_PROBE : 4);
 	if (there < 4)
 		return there < 0 ? (int)there : 0;
 	magic = kt_get32(kt_scan_head(&t->input));
@@ -324,8 +325,8 @@ static int open_path(struct ktape_trace *t, const char *path,
 	int64_t there;
 	int fd, err;
 
-	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
-			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+				 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return -errno;
 	kt_scan_init(&t->input, fd);
@@ -366,8 +367,8 @@ int kt_trace_open(const char *path, const struct ktape_trace *how,
 	if (error)
 		memset(error, 0, sizeof(*error));
 	t->input.fd = -1;
-	t->budget.max = t->options.memory ? t->options.memory
-					  : KTAPE_TRACE_HELD_MAX;
+	t->budget.max = t->options.memory ? t->options.memory :
+					    KTAPE_TRACE_HELD_MAX;
 	err = open_path(t, path, error);
 	if (err) {
 		ktape_trace_close(t);

@@ -154,9 +154,10 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	case KTAPE_NOTICE_LOST:
 		return;
 	case KTAPE_NOTICE_LATE:
-		kt_verify_note(v, KTAPE_RULE_CLOCK, NULL,
-			       "%llu events of a live stream came too late to be put in order",
-			       (unsigned long long)n->count);
+		kt_verify_note(
+			v, KTAPE_RULE_CLOCK, NULL,
+			"%llu events of a live stream came too late to be put in order",
+			(unsigned long long)n->count);
 		return;
 	case KTAPE_NOTICE_TABLE:
 		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%s", n->error.text);
@@ -208,14 +209,27 @@ int ktape_verify_open(const char *path,
 	err = v->cpus && v->without ? kt_calls_new(&v->calls) : -ENOMEM;
 	if (!err)
 		err = kt_seen_new(&v->seen);
+	how.options.wake = options ? options->wake : 0;
 	if (!err)
 		err = kt_trace_open(path, &how, &v->trace, error);
+	if (!err && v->trace->import)
+		err = kt_error(
+			error, 0,
+			"it is of another format, and promises nothing that could be judged");
 	if (err) {
 		ktape_verify_close(v);
 		return err;
 	}
 	v->rt = strstr(v->trace->info.release, "-rt");
 	*verify = v;
+	if (v->trace->single)
+		kt_verify_note(
+			v, KTAPE_RULE_FORM, NULL,
+			"one stream of a trace: what the others have to do with it is not judged");
+	if (v->trace->info.converted)
+		kt_verify_note(
+			v, KTAPE_RULE_LEDGER, NULL,
+			"made by a conversion, which may have left events out: of its rules checksum, form, sequence and time are judged");
 	return 0;
 }
 
@@ -224,13 +238,23 @@ const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify)
 	return &verify->trace->info;
 }
 
+/* What a record says of those before and behind it. */
+static void take_record(struct ktape_verify *v, struct kt_vcpu *c,
+			const struct ktape_event *e)
+{
+	kt_verify_recorded(v, c, e);
+	/* A ledger counts what was before it. */
+	kt_verify_marker(v, c, e);
+}
+
 static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *desc = ktape_event_desc(e->opcode);
 	struct kt_vcpu *c;
 	struct kt_vring *r;
 
-	kt_verify_names(v, e);
+	if (!v->trace->info.converted)
+		kt_verify_names(v, e);
 	if (e->kind >= KTAPE_RINGS_PER_CPU)
 		return;
 	c = kt_verify_cpu(v, e->cpu);
@@ -238,21 +262,34 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 		return;
 	r = &c->ring[e->kind];
 	if (e->ts > r->ts_end && e->opcode != KTAPE_TIME_EXTEND)
-		kt_verify_wrong(v, KTAPE_RULE_TIME, v->trace->current,
-				"the record is later than its packet's end, or earlier than the record before");
+		kt_verify_wrong(
+			v, KTAPE_RULE_TIME, v->trace->current,
+			"the record is later than its packet's end, or earlier than the record before");
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return;
-	kt_verify_recorded(v, c, e);
-	/* A ledger counts what was before it. */
-	kt_verify_marker(v, c, e);
+	if (!v->trace->info.converted)
+		take_record(v, c, e);
 	r->records++;
 	v->records++;
 	if (e->known && desc)
 		r->class[desc->event_class].records++;
 	else
 		r->foreign = true;
-	kt_verify_pairs(v, c, e);
+	if (!v->trace->info.converted)
+		kt_verify_pairs(v, c, e);
 	kt_absent_event(v, c, e);
+}
+
+/* The CPUs that the metadata has, and of which there is nothing. */
+static void tell_missing(struct ktape_verify *v)
+{
+	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
+		if (kt_verify_lacks(v, i))
+			kt_verify_note(
+				v, KTAPE_RULE_FORM, NULL,
+				"there is nothing of CPU %u, which the metadata has",
+				i);
+	}
 }
 
 static void end(struct ktape_verify *v)
@@ -260,6 +297,7 @@ static void end(struct ktape_verify *v)
 	unsigned int ring;
 
 	v->event = NULL;
+	tell_missing(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];
 
@@ -268,7 +306,8 @@ static void end(struct ktape_verify *v)
 			kt_verify_owed(v, c, ring, true);
 		}
 	}
-	kt_verify_ends(v);
+	if (!v->trace->info.converted)
+		kt_verify_ends(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)
 		if (v->cpus[i] && v->asked)
 			kt_absent_end(v, v->cpus[i]);
@@ -296,9 +335,13 @@ int ktape_verify_run(struct ktape_verify *verify)
 		if (v->failed)
 			return v->failed;
 		if (!(v->records % PROGRESS) && v->options.progress &&
-		    v->options.progress(v->options.arg, v->records))
+		    v->options.progress(v->options.arg, v->records) &&
+		    !(v->trace->live && v->options.wake))
 			return -EINTR;
 	}
+	/* Who sends may have ended meanwhile: then all of it is there. */
+	if (!ret && v->trace->woken_at && !v->trace->input.eof)
+		return -EINTR;
 	if (!ret)
 		end(v);
 	return ret ? ret : v->failed ? v->failed : errors(v);
@@ -319,8 +362,8 @@ static void add_ring(const struct kt_vring *r, struct ktape_verify_cpu *cpu)
 	cpu->missed += kt_ring_missed(r);
 	if (!r->based)
 		return;
-	cpu->filtered += kt_max(r->head.filtered, r->ahead.filtered) -
-			 r->base.filtered;
+	cpu->filtered +=
+		kt_max(r->head.filtered, r->ahead.filtered) - r->base.filtered;
 	cpu->lost += kt_max(r->head.lost, r->ahead.lost) - r->base.lost;
 }
 

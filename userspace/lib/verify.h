@@ -53,7 +53,9 @@ struct kt_vclass {
  * @records: how many
  * @seq: of the last packet
  * @offset: of the last packet
+ * @ts_begin: its begin
  * @ts_end: its end
+ * @lossy: something was lost in it or before it
  * @counted: @head was not compared with the records yet
  * @open: the last packet's counts are of a later moment than its end
  * @head: counts at the end of the last closed packet
@@ -85,7 +87,9 @@ struct kt_vring {
 	uint64_t records;
 	uint64_t seq;
 	uint64_t offset;
+	uint64_t ts_begin;
 	uint64_t ts_end;
+	bool lossy;
 	bool counted;
 	bool open;
 	struct kt_counts head;
@@ -301,8 +305,7 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_verify_ends(struct ktape_verify *v);
 
 /* verify_pair.c */
-void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c,
-		     uint64_t until);
+void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until);
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s, const uint8_t *head);
 void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
@@ -324,14 +327,24 @@ void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e);
 void kt_absent_ring_lost(struct ktape_verify *v, struct kt_vcpu *c,
 			 unsigned int ring, uint64_t from, uint64_t to);
+void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c,
+		       uint64_t from);
 void kt_absent_lost(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, int class, uint64_t from, uint64_t to);
 void kt_absent_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		       const uint64_t *mask, uint64_t ts);
-void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c,
-		       uint64_t ts);
+void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts);
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts);
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c);
+
+/* Should there be something of a CPU? */
+static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)
+{
+	const uint64_t *cpus = v->trace->info.cpus;
+
+	return !v->trace->single && cpu < KT_CPUS_MAX &&
+	       cpus[cpu / 64] >> (cpu % 64) & 1 && !v->cpus[cpu];
+}
 
 static inline bool kt_verify_has(const struct kt_vcpu *c, unsigned int opcode)
 {

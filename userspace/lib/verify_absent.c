@@ -7,6 +7,8 @@
  */
 #include "verify.h"
 
+#define NS_PER_S	1000000000ULL
+
 static bool meets(const struct ktape_verify *v, uint64_t from, uint64_t to)
 {
 	return v->asked && from < v->question.to && to >= v->question.from;
@@ -26,6 +28,10 @@ static int matches(const struct ktape_verify *v, const struct ktape_event *e)
 		return 0;
 	if (!v->question.field)
 		return 1;
+	/* A number that is too large for its field could be any. */
+	if (!strcmp(v->question.field, "nr") &&
+	    !ktape_event_field(e, "large", &value) && value)
+		return -1;
 	if (ktape_event_field(e, v->question.field, &value))
 		return -1;
 	return value == v->question.value;
@@ -55,6 +61,20 @@ static void cover(struct kt_vabsent *a, uint64_t from, uint64_t to)
 		a->until = kt_max(a->until, to);
 }
 
+/* Markers from @from on may be missing: what those behind them told is void. */
+void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c, uint64_t from)
+{
+	struct kt_vabsent *a = &c->absent;
+
+	if (!is_asked(v, c))
+		return;
+	if (a->on)
+		cover(a, a->since, from);
+	a->on = false;
+	if (a->until > from)
+		a->until = kt_max(v->question.from, from);
+}
+
 /*
  * Something was lost between two times: of one class, or with a negative @class
  * of any.  With the control ring's go its markers.
@@ -68,9 +88,7 @@ void kt_absent_lost(struct ktape_verify *v, struct kt_vcpu *c,
 		return;
 	if (ring == KTAPE_RING_CONTROL &&
 	    (class < 0 || class == KTAPE_CLASS_CONTROL)) {
-		if (a->on)
-			cover(a, a->since, from);
-		a->on = false;
+		kt_absent_unknown(v, c, from);
 		if (meets(v, from, to))
 			a->lost = true;
 	}
@@ -83,7 +101,12 @@ void kt_absent_lost(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_absent_ring_lost(struct ktape_verify *v, struct kt_vcpu *c,
 			 unsigned int ring, uint64_t from, uint64_t to)
 {
-	if (is_asked(v, c) && ring == v->ring && meets(v, from, to))
+	if (!is_asked(v, c))
+		return;
+	/* Its own class is among them until a record tells otherwise. */
+	if (ring == KTAPE_RING_CONTROL)
+		kt_absent_unknown(v, c, from);
+	if (ring == v->ring && meets(v, from, to))
 		c->absent.ring_lost = true;
 }
 
@@ -128,10 +151,9 @@ void kt_absent_freeze(struct ktape_verify *v, uint64_t ts)
 /* Filters that cannot hold back this event do not count. */
 static bool may_hold_back(const struct ktape_verify *v, uint32_t filters)
 {
-	static const uint32_t of_all = 1U << KTAPE_FILTER_CPU |
-				       1U << KTAPE_FILTER_PID |
-				       1U << KTAPE_FILTER_CGROUP |
-				       1U << KTAPE_FILTER_UID;
+	static const uint32_t of_all =
+		1U << KTAPE_FILTER_CPU | 1U << KTAPE_FILTER_PID |
+		1U << KTAPE_FILTER_CGROUP | 1U << KTAPE_FILTER_UID;
 	static const struct {
 		uint8_t kind;
 		uint8_t class;
@@ -191,7 +213,7 @@ void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 	/* Losses that an open packet told may be later than its end. */
 	if (r->doubt && meets(v, r->ts_end, UINT64_MAX))
 		a->lost = true;
-	if (c->damaged || v->damaged)
+	if (c->ring[KTAPE_RING_CONTROL].doubt || c->damaged || v->damaged)
 		a->lost = true;
 	/* Without a ledger nobody would miss what came behind the last one. */
 	if (!r->judged)
@@ -199,23 +221,30 @@ void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 }
 
 static const char *const whys[] = {
-	[KTAPE_ABSENT_PROVED] = "it was to be recorded all the time, and was not",
+	[KTAPE_ABSENT_PROVED] =
+		"it was to be recorded all the time, and was not",
 	[KTAPE_ABSENT_FOUND] = "it is there",
-	[KTAPE_ABSENT_NOT_ENABLED] = "it was not to be recorded all the time, as far as the markers tell",
-	[KTAPE_ABSENT_FILTERED] = "a filter was in force that may have held it back",
-	[KTAPE_ABSENT_LOST] = "events were lost, or the trace is damaged",
+	[KTAPE_ABSENT_NOT_ENABLED] =
+		"it was not to be recorded all the time, as far as the markers tell",
+	[KTAPE_ABSENT_FILTERED] =
+		"a filter was in force that may have held it back",
+	[KTAPE_ABSENT_LOST] =
+		"events were lost, or the trace is damaged, converted or only one stream",
 };
 
-static unsigned int verdict_on(const struct ktape_verify *v,
-			       const struct kt_vcpu *c)
+static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 {
+	const struct kt_vcpu *c = cpu < KT_CPUS_MAX ? v->cpus[cpu] : NULL;
 	const struct kt_vabsent *a = c ? &c->absent : NULL;
 
-	if (!a)
-		return v->damaged ? KTAPE_ABSENT_LOST
-				  : KTAPE_ABSENT_NOT_ENABLED;
-	if (a->found)
+	if (a && a->found)
 		return KTAPE_ABSENT_FOUND;
+	if (v->trace->info.converted || v->trace->single)
+		return KTAPE_ABSENT_LOST;
+	if (!a)
+		return v->damaged || kt_verify_lacks(v, cpu) ?
+			       KTAPE_ABSENT_LOST :
+			       KTAPE_ABSENT_NOT_ENABLED;
 	if (a->until < v->question.to)
 		return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_NOT_ENABLED;
 	if (a->filtered)
@@ -253,16 +282,16 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 	if (cpu < 0 && verify->question.one_cpu)
 		cpu = (int)verify->question.cpu;
 	if (cpu >= 0) {
-		verdict = verdict_on(verify, (uint32_t)cpu < KT_CPUS_MAX
-						     ? verify->cpus[cpu]
-						     : NULL);
+		verdict = verdict_on(verify, (uint32_t)cpu);
 		any = true;
 	}
 	for (unsigned int i = 0; cpu < 0 && i < KT_CPUS_MAX; i++) {
-		unsigned int here = verdict_on(verify, verify->cpus[i]);
+		unsigned int here;
 
-		if (!verify->cpus[i] && !is_without(verify, i))
+		if (!verify->cpus[i] && !kt_verify_lacks(verify, i) &&
+		    !is_without(verify, i))
 			continue;
+		here = verdict_on(verify, i);
 		any = true;
 		if (is_worse(here, verdict))
 			verdict = here;
@@ -272,6 +301,18 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 	if (why)
 		*why = whys[verdict];
 	return verdict;
+}
+
+/* Could the field have that value? */
+static bool can_hold(const struct ktape_field *f, uint64_t value)
+{
+	if (f->place == KTAPE_PLACE_BITS)
+		return !(value >> f->count);
+	if (f->place == KTAPE_PLACE_ARG && f->count > 1)
+		return true;
+	if (f->type == KTAPE_TYPE_S32 || f->type == KTAPE_TYPE_TID)
+		return (uint64_t)(int64_t)(int32_t)value == value;
+	return value <= UINT32_MAX;
 }
 
 int ktape_verify_ask(struct ktape_verify *verify,
@@ -290,6 +331,8 @@ int ktape_verify_ask(struct ktape_verify *verify,
 			f = &desc->fields[i];
 	if (absence->field && !f)
 		return -EINVAL;
+	if (f && !can_hold(f, absence->value))
+		return -ERANGE;
 	verify->asked = true;
 	verify->question = *absence;
 	verify->question.field = f ? f->name : NULL;
@@ -301,17 +344,20 @@ int ktape_verify_ask(struct ktape_verify *verify,
 	return 0;
 }
 
-/* The first tick at which a time that only grows is not before @ns. */
-static uint64_t bisect(const struct ktape_info *info, int64_t ns,
-		       int64_t (*at)(const struct ktape_info *info,
-				     uint64_t ts))
+/*
+ * The first tick, of a clock that began with 0, at which @ns nanoseconds are over.
+ * Not more ticks are looked at than have nanoseconds.
+ */
+static uint64_t first_tick(const struct ktape_info *info, uint64_t ns)
 {
 	uint64_t low = 0, high = INT64_MAX;
 
+	if (info->freq < NS_PER_S)
+		high = info->freq * (INT64_MAX / NS_PER_S);
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (at(info, middle) < ns)
+		if (ktape_ticks_to_ns(info, middle) < ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -319,12 +365,21 @@ static uint64_t bisect(const struct ktape_info *info, int64_t ns,
 	return low;
 }
 
+/* How long after @begin is @ns?  What was before is at its begin. */
+static uint64_t time_since(int64_t ns, int64_t begin)
+{
+	return ns > begin ? (uint64_t)ns - (uint64_t)begin : 0;
+}
+
 uint64_t ktape_mono_ticks(const struct ktape_info *info, int64_t ns)
 {
-	return bisect(info, ns, ktape_mono_ns);
+	return first_tick(info, time_since(ns, info->mono_offset_ns));
 }
 
 uint64_t ktape_epoch_ticks(const struct ktape_info *info, int64_t ns)
 {
-	return bisect(info, ns, ktape_epoch_ns);
+	int64_t begin = (int64_t)((uint64_t)info->offset_s * NS_PER_S);
+	uint64_t ts = first_tick(info, time_since(ns, begin));
+
+	return ts > info->offset ? ts - info->offset : 0;
 }

@@ -9,7 +9,11 @@
  */
 #include "verify.h"
 
-enum { MOMENT_STOP, MOMENT_START, MOMENT_FLUSH };
+enum {
+	MOMENT_STOP,
+	MOMENT_START,
+	MOMENT_FLUSH
+};
 
 #define COUNTS	(2 + KTAPE_LOST_REASONS)
 
@@ -38,16 +42,15 @@ static void tell(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
 {
 	const struct kt_vclass *k = &c->ring[ring].class[class];
 
-	kt_verify_cpu_wrong(v, KTAPE_RULE_LEDGER, c, ring,
-			    "class %s in the %s ring: %llu emitted, %llu filtered, %llu lost, %llu records: %lld are unaccounted for",
-			    class_name(class), ring_name(ring),
-			    (unsigned long long)(k->said.emitted -
-						 k->base.emitted),
-			    (unsigned long long)(k->said.filtered -
-						 k->base.filtered),
-			    (unsigned long long)(k->said.lost - k->base.lost),
-			    (unsigned long long)(k->records - k->base.records),
-			    (long long)owes);
+	kt_verify_cpu_wrong(
+		v, KTAPE_RULE_LEDGER, c, ring,
+		"class %s in the %s ring: %llu emitted, %llu filtered, %llu lost, %llu records: %lld are unaccounted for",
+		class_name(class), ring_name(ring),
+		(unsigned long long)(k->said.emitted - k->base.emitted),
+		(unsigned long long)(k->said.filtered - k->base.filtered),
+		(unsigned long long)(k->said.lost - k->base.lost),
+		(unsigned long long)(k->records - k->base.records),
+		(long long)owes);
 }
 
 /* Judge the classes of a ring by what was computed at its last exact ledger. */
@@ -68,9 +71,10 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 			tell(v, c, ring, i, r->class[i].owed);
 	}
 	if (last && (missed || r->gaps) && sum != (int64_t)missed)
-		kt_verify_cpu_wrong(v, KTAPE_RULE_LEDGER, c, ring,
-				    "%lld records are not there, and %llu were told to be missed",
-				    (long long)sum, (unsigned long long)missed);
+		kt_verify_cpu_wrong(
+			v, KTAPE_RULE_LEDGER, c, ring,
+			"%lld records are not there, and %llu were told to be missed",
+			(long long)sum, (unsigned long long)missed);
 }
 
 /* From here on counts mean something. */
@@ -112,12 +116,12 @@ static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
 		if (k->told - k->told_base == lost)
 			continue;
 		r->told = false;
-		kt_verify_cpu_wrong(v, KTAPE_RULE_LOSS, c, KTAPE_RING_CONTROL,
-				    "class %s in the %s ring: %llu lost, and intervals of %llu",
-				    class_name(i), ring_name(ring),
-				    (unsigned long long)lost,
-				    (unsigned long long)(k->told -
-							 k->told_base));
+		kt_verify_cpu_wrong(
+			v, KTAPE_RULE_LOSS, c, KTAPE_RING_CONTROL,
+			"class %s in the %s ring: %llu lost, and intervals of %llu",
+			class_name(i), ring_name(ring),
+			(unsigned long long)lost,
+			(unsigned long long)(k->told - k->told_base));
 	}
 }
 
@@ -174,7 +178,8 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!c->ring[KTAPE_RING_EVENT].there && c->ring[ring].whole)
 		c->ring[KTAPE_RING_EVENT].class_based = true;
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
-		judge(v, c, i, moment, e->ts);
+		if (c->ring[i].there || !v->trace->single)
+			judge(v, c, i, moment, e->ts);
 	c->ledgered |= moment == MOMENT_STOP;
 	if (moment == MOMENT_START) {
 		c->ledgered = false;
@@ -196,11 +201,17 @@ void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 	first = kt_get64(e->args);
 	last = kt_get64((const uint8_t *)e->args + 8);
 	if (first > last || last > e->ts + KT_DEPTH) {
-		kt_verify_wrong(v, KTAPE_RULE_LOSS, v->trace->current,
-				"an interval that ends before it begins, or later than now");
+		kt_verify_wrong(
+			v, KTAPE_RULE_LOSS, v->trace->current,
+			"an interval that ends before it begins, or later than now");
 		last = kt_max(first, last);
 	}
 	c->ring[ring].class[class].told +=
 		kt_get64((const uint8_t *)e->args + 16);
+	/* One of a filter may be among them, and be later than the session's. */
+	if (ring == KTAPE_RING_CONTROL && class == KTAPE_CLASS_CONTROL) {
+		c->filtered = false;
+		c->masked = false;
+	}
 	kt_absent_lost(v, c, ring, (int)class, first, last);
 }

@@ -17,6 +17,13 @@ static bool is_lossy(const struct kt_vcpu *c)
 	return c->ring[KTAPE_RING_CONTROL].doubt;
 }
 
+/* What comes now is compared at the next stop, and not before. */
+static void begin_records(struct kt_vcpu *c)
+{
+	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
+		c->ring[i].judged = false;
+}
+
 static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 			 const struct ktape_event *e)
 {
@@ -27,13 +34,15 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	v->waits = ktape_event_arg(e, 1) == KTAPE_MODE_DISCARD;
 	if (on) {
 		if (c->state == KT_STATE_ON || c->state == KT_STATE_ENDING)
-			kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
-					"the session starts without having stopped");
+			kt_verify_wrong(
+				v, KTAPE_RULE_MARKER, s,
+				"the session starts without having stopped");
 		else if (c->state == KT_STATE_OFF)
 			kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 					"the session starts without a ledger");
 		c->state = KT_STATE_ON;
 		c->marked = false;
+		begin_records(c);
 		/* Those in force follow. */
 		c->filtered = true;
 		c->filters = 0;
@@ -44,8 +53,9 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"the session stops without having started");
 	else if (c->state == KT_STATE_ON && !is_lossy(c))
-		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
-				"the session stops without an off-marker of its profile");
+		kt_verify_wrong(
+			v, KTAPE_RULE_MARKER, s,
+			"the session stops without an off-marker of its profile");
 	else if (c->state == KT_STATE_ENDING && !c->ledgered && !is_lossy(c))
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"the session stops without a ledger");
@@ -81,8 +91,9 @@ static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"a profile's marker outside of a session");
 	if (!on && c->state == KT_STATE_ON && !c->marked)
-		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
-				"an off-marker of the profile without an on-marker");
+		kt_verify_wrong(
+			v, KTAPE_RULE_MARKER, s,
+			"an off-marker of the profile without an on-marker");
 	/*
 	 * A profile that nobody knows of so far cannot be narrowed, and markers
 	 * of filters may be missing as well.
@@ -120,6 +131,7 @@ static void take_cpu(struct ktape_verify *v, struct kt_vcpu *c,
 	c->filters = 0;
 	kt_absent_filters(v, c, e->ts);
 	c->marked = e->dat20 & 1;
+	begin_records(c);
 	c->state = e->dat20 & 1 ? KT_STATE_ON : KT_STATE_OFFLINE;
 }
 
@@ -168,8 +180,9 @@ static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
 	if (e->dat20 & 1 || v->unstable)
 		return;
 	v->unstable = true;
-	kt_verify_note(v, KTAPE_RULE_CLOCK, v->trace->current,
-		       "the kernel does not trust the trace clock: the order of events of different CPUs is not vouched for");
+	kt_verify_note(
+		v, KTAPE_RULE_CLOCK, v->trace->current,
+		"the kernel does not trust the trace clock: the order of events of different CPUs is not vouched for");
 }
 
 void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
@@ -238,11 +251,12 @@ void kt_verify_ends(struct ktape_verify *v)
 		if (c && !c->ring[KTAPE_RING_CONTROL].hole &&
 		    c->state != KT_STATE_OFF && c->state != KT_STATE_OFFLINE &&
 		    !c->ring[KTAPE_RING_CONTROL].gaps && !is_lossy(c))
-			kt_verify_cpu_wrong(v, KTAPE_RULE_MARKER, c,
-					    KTAPE_RING_CONTROL,
-					    "the stream ends before the session's end, which other CPUs have");
+			kt_verify_cpu_wrong(
+				v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
+				"the stream ends before the session's end, which other CPUs have");
 	}
 	if (!stopped)
-		kt_verify_note(v, KTAPE_RULE_LEDGER, NULL,
-			       "the trace ends while its session records: what came last is judged within the depth of nesting");
+		kt_verify_note(
+			v, KTAPE_RULE_LEDGER, NULL,
+			"the trace ends while its session records: what came last is judged within the depth of nesting");
 }

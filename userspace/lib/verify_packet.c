@@ -66,9 +66,10 @@ static void check_times(struct ktape_verify *v, const struct kt_vring *r,
 	uint64_t end = KT_HEAD64(head, ts_end);
 
 	if (r->there && begin < r->ts_end)
-		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
-				"the packet begins %llu ticks before the end of the one before",
-				(unsigned long long)(r->ts_end - begin));
+		kt_verify_wrong(
+			v, KTAPE_RULE_TIME, s,
+			"the packet begins %llu ticks before the end of the one before",
+			(unsigned long long)(r->ts_end - begin));
 	if (end < begin)
 		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
 				"the packet ends %llu ticks before it begins",
@@ -98,7 +99,7 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	uint64_t missed = r->missed - r->base_missed;
 	int64_t owed, early;
 
-	if (!r->counted)
+	if (!r->counted || v->trace->info.converted)
 		return;
 	r->counted = false;
 	if (!r->based) {
@@ -117,13 +118,12 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	/* A reader that was lapped tells how much that was when it knows. */
 	if (owed >= -early && (owed <= KT_DEPTH || r->gaps))
 		return;
-	kt_verify_cpu_wrong(v, KTAPE_RULE_BOUND, c, ring,
-			    "until here %llu were emitted, %llu filtered, %llu lost, %llu missed, and there are %llu records: %lld are unaccounted for",
-			    (unsigned long long)d.emitted,
-			    (unsigned long long)d.filtered,
-			    (unsigned long long)d.lost,
-			    (unsigned long long)missed,
-			    (unsigned long long)d.records, (long long)owed);
+	kt_verify_cpu_wrong(
+		v, KTAPE_RULE_BOUND, c, ring,
+		"until here %llu were emitted, %llu filtered, %llu lost, %llu missed, and there are %llu records: %lld are unaccounted for",
+		(unsigned long long)d.emitted, (unsigned long long)d.filtered,
+		(unsigned long long)d.lost, (unsigned long long)missed,
+		(unsigned long long)d.records, (long long)owed);
 	r->based = false;
 }
 
@@ -175,6 +175,28 @@ static void take_counts(struct kt_vring *r, const uint8_t *head)
 	r->counted = true;
 }
 
+/*
+ * Losses that the ring counts and that may be in or right before this packet,
+ * although its @discarded does not tell them: those of before a reader came are
+ * told to nobody, but their blocks may still have been there.
+ */
+static bool has_untold(const struct kt_vring *r, const uint8_t *head)
+{
+	uint64_t before = r->headed ? r->head.lost : 0;
+
+	if (r->open)
+		before = kt_max(before, r->ahead.lost);
+	return head_lost(head) > before;
+}
+
+/* Of control rings: markers may be missing, of filters as well. */
+static void lose_markers(struct ktape_verify *v, struct kt_vcpu *c)
+{
+	v->names_lost = true;
+	c->filtered = false;
+	c->masked = false;
+}
+
 /* What was lost before or in this packet, for what follows from events. */
 static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
 			struct kt_vring *r, const struct kt_stream *s,
@@ -184,11 +206,18 @@ static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
 	bool open = KT_HEAD32(head, flags) & KTAPE_BLOCK_OPEN;
 	bool gap = KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP ||
 		   (r->there && KT_HEAD64(head, seq) != r->seq + 1);
-	bool lost = discarded > r->discarded || r->doubt;
+	bool more = discarded > r->discarded || has_untold(r, head);
+	bool lost = more || r->doubt;
 	uint64_t from = r->there ? r->ts_end : 0;
 
 	r->gaps |= gap && r->there;
-	r->doubt = open && discarded > r->discarded;
+	r->doubt = open && more;
+	/* What was lost may have been later than markers of the packet before. */
+	if (r->lossy && s->kind == KTAPE_RING_CONTROL) {
+		lose_markers(v, c);
+		kt_absent_unknown(v, c, r->ts_begin);
+	}
+	r->lossy = lost;
 	if (!gap && !lost)
 		return;
 	if (s->kind == KTAPE_RING_EVENT) {
@@ -196,17 +225,14 @@ static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
 		v->events_lost = true;
 		kt_verify_doubt(v, c, lost ? KT_HEAD64(head, ts_end) : 0);
 	} else {
-		/* Markers and names may be among them. */
-		v->names_lost = true;
-		c->filtered = false;
-		c->masked = false;
+		lose_markers(v, c);
 		c->state = KT_STATE_UNKNOWN;
 	}
 	if (gap || r->hole || !r->headed ||
 	    discarded - r->head_discarded != head_lost(head) - r->head.lost)
 		kt_absent_lost(v, c, s->kind, -1, from,
-			       lost ? KT_HEAD64(head, ts_end)
-				    : KT_HEAD64(head, ts_begin));
+			       lost ? KT_HEAD64(head, ts_end) :
+				      KT_HEAD64(head, ts_begin));
 	else
 		kt_absent_ring_lost(v, c, s->kind, from,
 				    KT_HEAD64(head, ts_end));
@@ -226,6 +252,7 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 	r->full = true;
 	r->first_ts = KT_HEAD64(head, ts_begin);
 	r->whole = KT_HEAD64(head, seq) == 1 &&
+		   !(KT_HEAD32(head, flags) & KTAPE_BLOCK_GAP) &&
 		   KT_HEAD64(head, sync_clock) + SYNC_SLACK >=
 			   KT_HEAD64(head, ts_begin);
 	r->based = r->whole;
@@ -276,5 +303,6 @@ void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head)
 	r->packets++;
 	r->seq = KT_HEAD64(head, seq);
 	r->offset = s->offset;
+	r->ts_begin = KT_HEAD64(head, ts_begin);
 	r->ts_end = kt_max(r->ts_end, KT_HEAD64(head, ts_end));
 }

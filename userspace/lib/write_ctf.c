@@ -11,19 +11,48 @@
 #define NAME_SIZE	32
 #define LEVEL		3	/* of compression */
 
-static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
-			  size_t len)
+static int write_text(struct ktape_ctf *ctf, const char *name, const char *text,
+		      size_t len)
 {
-	int fd = openat(ctf->dir, "metadata",
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE_FILE);
+	int fd = openat(ctf->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			MODE_FILE);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	ctf->described = true;
-	err = kt_write_all(fd, metadata, len);
+	err = kt_write_all(fd, text, len);
 	if (close(fd) && !err)
 		err = -errno;
+	return err;
+}
+
+static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
+			  size_t len)
+{
+	int err = write_text(ctf, "metadata", metadata, len);
+
+	/* Ours to remove as well if only a part of it could be written. */
+	ctf->described = err != -EEXIST;
+	return err;
+}
+
+/*
+ * A directory gets other metadata: there is the old one or the new one at each
+ * moment.  A file has it at its beginning, and keeps it.
+ */
+int kt_ctf_redescribe(struct ktape_ctf *ctf, const char *metadata, size_t len)
+{
+	int err;
+
+	if (ctf->dir < 0)
+		return 0;
+	err = write_text(ctf, KT_CTF_NEXT, metadata, len);
+	if (!err)
+		err = kt_fsync_at(ctf->dir, KT_CTF_NEXT);
+	if (!err && renameat(ctf->dir, KT_CTF_NEXT, ctf->dir, "metadata"))
+		err = -errno;
+	if (err && err != -EEXIST)
+		unlinkat(ctf->dir, KT_CTF_NEXT, 0);
 	return err;
 }
 
@@ -121,8 +150,8 @@ static int64_t copy(struct ktape_ctf *ctf, const void *packet, size_t len)
 static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 		  const void *packet, size_t len)
 {
-	int64_t size = ctf->pack ? pack(ctf, packet, len)
-				 : copy(ctf, packet, len);
+	int64_t size = ctf->pack ? pack(ctf, packet, len) :
+				   copy(ctf, packet, len);
 	struct iovec iov = { .iov_base = ctf->bounce };
 	struct kt_pieces pieces = { &iov, 1, f->size };
 	int err;
@@ -232,8 +261,8 @@ static int make_file(struct ktape_ctf *c, const char *metadata, size_t len)
 	c->files[0] = calloc(1, sizeof(**c->files));
 	if (!c->files[0])
 		return -ENOMEM;
-	c->files[0]->fd = open(c->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-			       MODE_FILE);
+	c->files[0]->fd =
+		open(c->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, MODE_FILE);
 	if (c->files[0]->fd < 0) {
 		free(c->files[0]);
 		return -errno;
@@ -283,8 +312,8 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 		memcpy(c->uuid, info.uuid, sizeof(c->uuid));
 	}
 	if (!err)
-		err = flags & KTAPE_CTF_FILE ? make_file(c, metadata, len)
-					     : make_directory(c, metadata, len);
+		err = flags & KTAPE_CTF_FILE ? make_file(c, metadata, len) :
+					       make_directory(c, metadata, len);
 	if (err) {
 		kt_ctf_discard(c);
 		return err;
@@ -334,19 +363,48 @@ void kt_ctf_cut(struct ktape_ctf *ctf)
 	}
 }
 
-/* Onto the disk.  Return: 0 or the first error. */
+/* The name of what was made, in the folder where it is. */
+static int sync_place(const struct ktape_ctf *ctf)
+{
+	char *path, *slash;
+	int err;
+
+	if (ctf->dir >= 0)
+		return kt_fsync_at(ctf->dir, "..");
+	path = strdup(ctf->path);
+	if (!path)
+		return -ENOMEM;
+	slash = strrchr(path, '/');
+	if (slash)
+		slash[slash == path] = '\0';
+	err = kt_fsync_at(AT_FDCWD, slash ? path : ".");
+	free(path);
+	return err;
+}
+
+/*
+ * Onto the disk, with what finds it there: metadata, names, the folder's own.
+ * Return: 0 or the first error.
+ */
 int kt_ctf_sync(struct ktape_ctf *ctf)
 {
-	int err = 0;
+	int err = 0, ret;
 
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {
-		if (fsync(ctf->files[i]->fd) && !err)
-			err = -errno;
+		ret = fsync(ctf->files[i]->fd) ? -errno : 0;
+		/* Not every file system and file knows how. */
+		err = err || ret == -EINVAL ? err : ret;
 	}
-	if (ctf->dir >= 0 && fsync(ctf->dir) && !err)
-		err = -errno;
-	/* Not every file system and file knows how. */
-	return err == -EINVAL ? 0 : err;
+	if (ctf->synced)
+		return ctf->dir < 0 || err ? err : kt_fsync_at(ctf->dir, ".");
+	if (ctf->dir >= 0 && !err)
+		err = kt_fsync_at(ctf->dir, "metadata");
+	if (ctf->dir >= 0 && !err)
+		err = kt_fsync_at(ctf->dir, ".");
+	if (!err)
+		err = sync_place(ctf);
+	ctf->synced = !err;
+	return err;
 }
 
 int ktape_ctf_close(struct ktape_ctf *ctf)

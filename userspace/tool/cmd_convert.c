@@ -102,8 +102,9 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 /* While it can still be stopped. */
 static void warn(struct convert *c)
 {
-	const char *warning = c->warned || c->events % PROGRESS_EVENTS
-		? NULL : ktape_sink_warning(c->sink);
+	const char *warning = c->warned || c->events % PROGRESS_EVENTS ?
+				      NULL :
+				      ktape_sink_warning(c->sink);
 
 	if (!warning)
 		return;
@@ -117,7 +118,8 @@ static int write_all(struct convert *c)
 	int ret = 0;
 
 	/* An input that is waited for ends, and what has come of it is written. */
-	while (!(signals_came() && !c->live) && !c->error && (ret = convert_next(c, &e)) > 0) {
+	while (!(signals_came() && !c->live) && !c->error &&
+	       (ret = convert_next(c, &e)) > 0) {
 		ret = convert_event(c, e);
 		if (ret)
 			break;
@@ -132,8 +134,8 @@ static void tell_results(struct convert *c)
 	const char *what;
 	uint64_t count;
 
-	for (unsigned int i = 0;
-	     (count = ktape_sink_missed(c->sink, i, &what)); i++)
+	for (unsigned int i = 0; (count = ktape_sink_missed(c->sink, i, &what));
+	     i++)
 		note("%s cannot hold %s: %llu", c->to_name, what,
 		     (unsigned long long)count);
 	if (c->gaps)
@@ -163,15 +165,17 @@ static int finish(struct convert *c, int ret)
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)
-		return fail("%s", ret == -EBADMSG ? "the input cannot be converted"
-						  : read_error(ret));
+		return fail("%s", ret == -EBADMSG ?
+					  "the input cannot be converted" :
+					  read_error(ret));
 	return c->damaged ? EXIT_FAILED : EXIT_OK;
 }
 
 static int open_inputs(struct convert *c, int nr, char **paths)
 {
 	struct ktape_trace_options how = {
-		.notice = take_notice, .flags = KTAPE_TRACE_SORTED,
+		.notice = take_notice,
+		.flags = KTAPE_TRACE_SORTED,
 		.wake = c->wake,
 	};
 	int ret;
@@ -213,9 +217,11 @@ static bool is_input(const struct convert *c)
 static int open_output(struct convert *c)
 {
 	struct ktape_sink_options how = {
-		.format = c->to_name, .path = c->o.out,
+		.format = c->to_name,
+		.path = c->o.out,
 		.flags = c->o.force ? KTAPE_SINK_FORCE : 0,
-		.info = c->info, .registry = c->registry,
+		.info = c->info,
+		.registry = c->registry,
 	};
 	char *colon = strchr(c->to_name, ':');
 	struct ktape_error error;
@@ -235,8 +241,8 @@ static int open_output(struct convert *c)
 	if (err == -EINVAL)
 		return misuse(&command_convert, "%s", error.text);
 	if (err)
-		return fail("%s: %s", c->o.out, *error.text ? error.text
-							    : strerror(-err));
+		return fail("%s: %s", c->o.out,
+			    *error.text ? error.text : strerror(-err));
 	return 0;
 }
 
@@ -315,13 +321,18 @@ static int run(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (c.o.list)
-		return argc == first ? list_codecs(c.o.json)
-				     : misuse(&command_convert, "--list takes no operands");
+		return argc == first ? list_codecs(c.o.json) :
+				       misuse(&command_convert,
+					      "--list takes no operands");
 	if (!c.o.to || !c.o.out || argc == first)
-		return misuse(&command_convert, "it takes --to, -o and at least one input");
+		return misuse(&command_convert,
+			      "it takes --to, -o and at least one input");
+	if (c.o.force && !strcmp(c.o.out, "-"))
+		return misuse(&command_convert,
+			      "--force is for a file or directory");
 	c.to_name = strdup(c.o.to);
-	ret = c.to_name ? convert(&c, argc - first, argv + first)
-			: fail("%s", strerror(ENOMEM));
+	ret = c.to_name ? convert(&c, argc - first, argv + first) :
+			  fail("%s", strerror(ENOMEM));
 	ktape_sink_close(c.sink);
 	convert_release(&c);
 	free(c.to_name);

@@ -69,7 +69,8 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	bool *damaged = arg;
 
 	*damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
-	if (n->kind == KTAPE_NOTICE_TRUNCATED || n->kind == KTAPE_NOTICE_CORRUPT)
+	if (n->kind == KTAPE_NOTICE_TRUNCATED ||
+	    n->kind == KTAPE_NOTICE_CORRUPT)
 		note("at byte %llu: %s", (unsigned long long)n->error.offset,
 		     n->error.text);
 }
@@ -78,8 +79,9 @@ static int tell_occupied(const char *dir, int err)
 {
 	if (err == -ENOTEMPTY)
 		return fail("%s is not empty (see --force)", dir);
-	return fail("%s has something in it that is no trace of ktape: nothing was removed",
-		    dir);
+	return fail(
+		"%s has something in it that is no trace of ktape: nothing was removed",
+		dir);
 }
 
 static int split(const struct record_options *o)
@@ -115,8 +117,8 @@ static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
 			continue;
 		if (info.state != KTAPE_EVENT_AVAILABLE)
 			note("%s cannot be recorded here: %s",
-			     ktape_event_desc(i) ? ktape_event_desc(i)->name
-						 : "an opcode",
+			     ktape_event_desc(i) ? ktape_event_desc(i)->name :
+						   "an opcode",
 			     info.reason);
 	}
 }
@@ -196,10 +198,10 @@ static int open_session(struct record *r)
 	if (r->discard)
 		err = ktape_device_consumer(r->session, true);
 	if (!err)
-		err = ktape_device_watermark(r->session,
-					     kt_min(kt_max(r->o.block_size * 2,
-							   r->o.ring_size / 8),
-						    r->o.ring_size));
+		err = ktape_device_watermark(
+			r->session,
+			kt_min(kt_max(r->o.block_size * 2, r->o.ring_size / 8),
+			       r->o.ring_size));
 	return err ? fail("session: %s", strerror(-err)) : 0;
 }
 
@@ -254,7 +256,8 @@ static int open_recorder(struct record *r)
 	int err;
 
 	if (to_pipe(r) && isatty(STDOUT_FILENO))
-		return fail("standard output is a terminal: a trace is not for reading");
+		return fail(
+			"standard output is a terminal: a trace is not for reading");
 	if (to_pipe(r))
 		open_pipe(r);
 	how.fd = r->pipe;
@@ -317,11 +320,10 @@ static int check_counts(const struct ktape_recorder_stats *s)
 {
 	if (s->records + s->filtered + s->lost == s->emitted)
 		return EXIT_OK;
-	return fail("the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
-		    (unsigned long long)s->records,
-		    (unsigned long long)s->filtered,
-		    (unsigned long long)s->lost,
-		    (unsigned long long)s->emitted);
+	return fail(
+		"the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
+		(unsigned long long)s->records, (unsigned long long)s->filtered,
+		(unsigned long long)s->lost, (unsigned long long)s->emitted);
 }
 
 /* What became of it?  Return: the exit code. */
@@ -335,10 +337,10 @@ static int tell_end(struct record *r, int err)
 	tell_plain(r, &s);
 	if (r->child.ended && !r->o.quiet && status)
 		note("the command %s %d",
-		     WIFSIGNALED(status) ? "was ended by signal"
-					 : "exited with status",
-		     WIFSIGNALED(status) ? WTERMSIG(status)
-					 : WEXITSTATUS(status));
+		     WIFSIGNALED(status) ? "was ended by signal" :
+					   "exited with status",
+		     WIFSIGNALED(status) ? WTERMSIG(status) :
+					   WEXITSTATUS(status));
 	if (err == -EPIPE && to_pipe(r))
 		return EXIT_OK;
 	if (err == -ECANCELED && to_pipe(r))
@@ -392,16 +394,15 @@ static int record(struct record *r)
 static bool gives_session(const struct record_options *o)
 {
 	return o->events || o->profile || o->mode || o->config || o->save ||
-	       filter_options_given(&o->filters) ||
-	       o->ring_size != NOT_GIVEN || o->block_size != NOT_GIVEN;
+	       filter_options_given(&o->filters) || o->ring_size != NOT_GIVEN ||
+	       o->block_size != NOT_GIVEN;
 }
 
 /* Is there an option of how to record? */
 static bool gives_how(const struct record_options *o)
 {
 	return gives_session(o) || o->session || o->device || o->no_uring ||
-	       o->zstd ||
-	       o->time != NOT_GIVEN;
+	       o->zstd || o->time != NOT_GIVEN;
 }
 
 /* The options of -l.  Return: 0 or the exit code. */
@@ -411,19 +412,28 @@ static int check_log(struct record *r, int operands)
 
 	if (!o->log && (o->rotate || o->keep != NOT_GIVEN || o->daemon ||
 			o->pidfile || o->logfile))
-		return misuse(&command_record, "--rotate, --keep, --daemon, --pidfile and --logfile go with -l");
+		return misuse(
+			&command_record,
+			"--rotate, --keep, --daemon, --pidfile and --logfile go with -l");
 	if (o->zstd && to_pipe(r))
-		return misuse(&command_record, "--zstd takes a directory: pipes go through zstd(1)");
+		return misuse(
+			&command_record,
+			"--zstd takes a directory: pipes go through zstd(1)");
+	if (o->force && to_pipe(r))
+		return misuse(&command_record, "--force is for a directory");
 	if (!o->log)
 		return 0;
 	if (o->output || o->split || o->force)
-		return misuse(&command_record, "-l goes without -o, --split and -f");
+		return misuse(&command_record,
+			      "-l goes without -o, --split and -f");
 	if (o->daemon && operands)
-		return misuse(&command_record, "--daemon goes without a command");
+		return misuse(&command_record,
+			      "--daemon goes without a command");
 	if (!o->keep)
 		return misuse(&command_record, "--keep takes at least 1");
 	if (o->rotate && log_parse_rotate(&r->log, o->rotate))
-		return misuse(&command_record, "--rotate takes a size (100M) or a time (1h)");
+		return misuse(&command_record,
+			      "--rotate takes a size (100M) or a time (1h)");
 	if (o->keep != NOT_GIVEN)
 		r->log.keep = o->keep;
 	r->daemon.on = o->daemon;
@@ -439,11 +449,16 @@ static int check(struct record *r, int operands)
 	if (ret)
 		return ret;
 	if (!o->output && !o->log && (!o->save || o->split))
-		return misuse(&command_record, "where to? (-o DIR, -o - or -l NAME)");
+		return misuse(&command_record,
+			      "where to? (-o DIR, -o - or -l NAME)");
 	if (o->session && gives_session(o))
-		return misuse(&command_record, "-S records a session as it is: no other option of a session goes with it");
+		return misuse(
+			&command_record,
+			"-S records a session as it is: no other option of a session goes with it");
 	if (o->split && (operands || to_pipe(r) || gives_how(o)))
-		return misuse(&command_record, "--split takes -o DIR and -f, no other option and no command");
+		return misuse(
+			&command_record,
+			"--split takes -o DIR and -f, no other option and no command");
 	return o->split ? 0 : record_configure(r);
 }
 

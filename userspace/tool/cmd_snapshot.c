@@ -78,8 +78,11 @@ static int save(struct ktape_device *session, const struct snapshot_options *o)
 	};
 	struct ktape_recorder_stats stats;
 	struct ktape_recorder *recorder;
-	int err = ktape_recorder_open(session, &how, &recorder);
+	int err;
 
+	/* What rings hold is soon saved: only a second signal ends that. */
+	signals_catch();
+	err = ktape_recorder_open(session, &how, &recorder);
 	if (err == -ENOTEMPTY || err == -EEXIST)
 		return fail("%s is there already (see --force)", o->out);
 	if (err == -ENODEV)
@@ -128,6 +131,8 @@ static int run(int argc, char **argv)
 		return ret;
 	if (!o.out)
 		return misuse(&command_snapshot, "-o DIR is missing");
+	if (o.force && !strcmp(o.out, "-"))
+		return misuse(&command_snapshot, "--force is for -o DIR");
 	if (o.time != NOT_GIVEN && !o.wait)
 		return misuse(&command_snapshot, "--time is for --wait");
 	if (argc - first > 1)

@@ -21,7 +21,8 @@ struct start_options {
 	struct filter_options filters;
 };
 
-#define OPT(member) offsetof(struct start_options, member)
+#define OPT(member)	offsetof(struct start_options, member)
+#define NS_PER_MS	1000000U
 
 static const struct kt_option options[] = {
 	{ "mode", 'm', KT_OPT_TEXT, OPT(mode), "MODE",
@@ -69,13 +70,16 @@ static int read_options(struct start *s, const char *name)
 	int ret;
 
 	if (mode < 0)
-		return misuse(&command_start, "-m takes overwrite, discard or snapshot");
+		return misuse(&command_start,
+			      "-m takes overwrite, discard or snapshot");
 	if (strlen(name) >= sizeof(s->create.name))
 		return misuse(&command_start, "\"%s\" is too long for a name",
 			      name);
 	if (o->block_size > KTAPE_BLOCK_MAX)
 		return misuse(&command_start, "-B takes up to %u",
 			      KTAPE_BLOCK_MAX);
+	if (o->stall / NS_PER_MS > UINT32_MAX)
+		return misuse(&command_start, "--stall is too long");
 	s->create.mode = (uint32_t)mode;
 	s->create.ring_size = o->ring_size;
 	s->create.block_size = (uint32_t)o->block_size;
@@ -83,9 +87,9 @@ static int read_options(struct start *s, const char *name)
 	s->create.flags = KTAPE_CREATE_LINGER;
 	snprintf(s->create.name, sizeof(s->create.name), "%s", name);
 	if (parse_events(&command_start,
-			 o->profile  ? o->profile
-			 : o->events ? "none"
-				     : "default",
+			 o->profile ? o->profile :
+			 o->events  ? "none" :
+				      "default",
 			 mask) ||
 	    (o->events && parse_events(&command_start, o->events, more)))
 		return EXIT_USAGE;
@@ -111,7 +115,7 @@ static int set_up(struct start *s)
 	if (s->o.stall) {
 		err = ktape_device_policy(s->session, KTAPE_POLICY_GET,
 					  &policy);
-		policy.stall_ms = (uint32_t)kt_max(s->o.stall / 1000000, 1);
+		policy.stall_ms = (uint32_t)kt_max(s->o.stall / NS_PER_MS, 1);
 		if (!err)
 			err = ktape_device_policy(s->session, KTAPE_POLICY_SET,
 						  &policy);
@@ -151,8 +155,9 @@ static int start_named(struct start *s, const char *name)
 	} else if (err) {
 		ret = fail("session %s: %s", name, strerror(-err));
 	} else if (gives_how(&s->o)) {
-		ret = fail("there is a session \"%s\" already: ktape profile -S %s changes what it records",
-			   name, name);
+		ret = fail(
+			"there is a session \"%s\" already: ktape profile -S %s changes what it records",
+			name, name);
 	} else {
 		err = ktape_device_start(s->session);
 		ret = err ? fail("start: %s", strerror(-err)) : EXIT_OK;
@@ -166,7 +171,8 @@ static int start_main(struct start *s)
 	int err;
 
 	if (gives_how(&s->o))
-		return misuse(&command_start, "options are for a new session: it takes a NAME");
+		return misuse(&command_start,
+			      "options are for a new session: it takes a NAME");
 	if (open_device(s->o.device, true, &s->session))
 		return EXIT_FAILED;
 	err = ktape_device_start(s->session);

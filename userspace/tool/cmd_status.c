@@ -40,6 +40,11 @@ static const struct {
 	{ "names", KTAPE_FEATURE_NAMES },
 	{ "snapshot", KTAPE_FEATURE_SNAPSHOT },
 	{ "persist", KTAPE_FEATURE_PERSIST },
+	{ "filter", KTAPE_FEATURE_FILTER },
+	{ "kprobe", KTAPE_FEATURE_KPROBE },
+	{ "stack", KTAPE_FEATURE_STACK },
+	{ "cgroup", KTAPE_FEATURE_CGROUP },
+	{ "trigger", KTAPE_FEATURE_TRIGGER },
 };
 
 static const char *const kinds[] = { "event", "control", "registry" };
@@ -64,9 +69,9 @@ static uint64_t sum(const __u64 *counts)
 
 static const char *clock_name(uint32_t clock)
 {
-	return clock == KTAPE_CLOCK_MONO     ? "mono"
-	       : clock == KTAPE_CLOCK_CYCLES ? "cycles"
-					     : "unknown";
+	return clock == KTAPE_CLOCK_MONO   ? "mono" :
+	       clock == KTAPE_CLOCK_CYCLES ? "cycles" :
+					     "unknown";
 }
 
 static void print_head(const struct status *s)
@@ -79,8 +84,9 @@ static void print_head(const struct status *s)
 			printf(" %s", features[i].name);
 	}
 	printf("\ntable     %016llx%s\n", (unsigned long long)s->f->table_hash,
-	       s->f->table_hash == ktape_table_hash() ? ""
-						      : " (not that of this tool)");
+	       s->f->table_hash == ktape_table_hash() ?
+		       "" :
+		       " (not that of this tool)");
 	printf("registry  %u entries, %llu reused; names that found no room or were refused: %llu, replaced by newer ones: %llu\n",
 	       s->f->registry_entries, (unsigned long long)s->f->names_reused,
 	       (unsigned long long)s->f->names_dropped,
@@ -192,10 +198,10 @@ static void print_json_ring(const struct status *s,
 
 static const char *state_name(const struct ktape_session_info *i)
 {
-	return i->flags & KTAPE_SESSION_GONE	  ? "destroyed"
-	       : i->flags & KTAPE_SESSION_RUNNING ? "running"
-	       : i->flags & KTAPE_SESSION_FROZEN  ? "frozen"
-						  : "stopped";
+	return i->flags & KTAPE_SESSION_GONE	? "destroyed" :
+	       i->flags & KTAPE_SESSION_RUNNING ? "running" :
+	       i->flags & KTAPE_SESSION_FROZEN	? "frozen" :
+						  "stopped";
 }
 
 static void print_sessions(const struct status *s)

@@ -16,6 +16,7 @@
 
 #include "opt.h"
 #include "session.h"
+#include "signals.h"
 #include "trigger.h"
 
 struct trigger_options {
@@ -36,6 +37,7 @@ struct trigger_options {
 };
 
 #define NOT_GIVEN	UINT64_MAX
+#define LOOK_MS		500
 #define OPTION(name, letter, kind, member, arg, help) \
 	{                                                                     \
 		name, letter, kind, offsetof(struct trigger_options, member), \
@@ -92,6 +94,7 @@ static int refused(int err)
 		{ EBUSY,
 		  "the session has a gate for this pair, which hides it" },
 		{ ENOTTY, "the module has no triggers" },
+		{ ENODEV, "the session was destroyed" },
 	};
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(meanings); i++) {
@@ -321,11 +324,26 @@ static int list(struct ktape_device *device, const struct trigger_options *o,
 
 /* ---- run a command -------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void take_signal(int number)
+/* Signals and limits as we found them.  Return: 0 or errno. */
+static int spawn(pid_t *pid, char **argv)
 {
-	interrupted = number;
+	posix_spawnattr_t attr;
+	sigset_t plain;
+	int err;
+
+	sigemptyset(&plain);
+	sigaddset(&plain, SIGPIPE);
+	sigaddset(&plain, SIGXFSZ);
+	err = posix_spawnattr_init(&attr);
+	if (err)
+		return err;
+	posix_spawnattr_setsigdefault(&attr, &plain);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+	restore_files_limit();
+	err = posix_spawnp(pid, argv[0], NULL, &attr, argv, environ);
+	raise_files_limit();
+	posix_spawnattr_destroy(&attr);
+	return err;
 }
 
 /* The command, with what fired in its environment. Return: 0 or the exit code. */
@@ -339,61 +357,92 @@ static int run_command(const struct ktape_trigger *t, char **argv)
 	setenv("KTAPE_TRIGGER_FIRED", number, 1);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)t->last);
 	setenv("KTAPE_TRIGGER_TICKS", number, 1);
-	err = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	err = spawn(&pid, argv);
 	if (err)
 		return fail("%s: %s", argv[0], strerror(err));
 	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return fail("%s: %s", argv[0], strerror(errno));
+		/* Who ends us does not wait for it. */
+		if (signals_came())
+			kill(pid, SIGTERM);
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		note("%s: failed", argv[0]);
 	return 0;
 }
 
-static int wait_and_run(struct ktape_device *device, struct ktape_trigger *t,
-			char **argv)
+/*
+ * Wait until it fires.  Of a session that is destroyed, or a trigger that others
+ * remove, nobody tells us: we look.
+ * Return: 1, 0 when it is time to end, or negative errno.
+ */
+static int wait_for_firing(struct ktape_device *device, int wake,
+			   const struct ktape_trigger *t,
+			   struct ktape_trigger *now)
 {
-	struct pollfd p = { .fd = t->eventfd, .events = POLLIN };
-	struct ktape_trigger now;
+	struct pollfd p[] = {
+		{ .fd = t->eventfd, .events = POLLIN },
+		{ .fd = wake, .events = POLLIN },
+	};
 	uint64_t n;
 	int ret;
 
-	do {
-		if (poll(&p, 1, -1) < 0 || read(p.fd, &n, sizeof(n)) < 0) {
-			if (errno != EINTR)
-				return fail("eventfd: %s", strerror(errno));
-			if (interrupted)
-				return EXIT_OK;
-			continue;
-		}
-		now = (struct ktape_trigger){ .id = t->id };
-		ret = ktape_device_trigger(device, KTAPE_TRIGGER_GET, &now);
+	for (;;) {
+		ret = poll(p, KT_ARRAY_SIZE(p), LOOK_MS);
+		if (ret < 0 && errno != EINTR)
+			return -errno;
+		if (signals_came())
+			return 0;
+		ret = session_is_gone(device);
 		if (ret)
-			return refused(ret);
+			return ret < 0 ? ret : -ENODEV;
+		*now = (struct ktape_trigger){ .id = t->id };
+		ret = ktape_device_trigger(device, KTAPE_TRIGGER_GET, now);
+		if (ret)
+			return ret;
+		/* It does not wait: nobody else reads it, but there may be none. */
+		if (read(t->eventfd, &n, sizeof(n)) == sizeof(n))
+			return 1;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+	}
+}
+
+static int wait_and_run(struct ktape_device *device, int wake,
+			struct ktape_trigger *t, char **argv)
+{
+	struct ktape_trigger now;
+	int ret;
+
+	do {
+		ret = wait_for_firing(device, wake, t, &now);
+		if (ret <= 0)
+			return ret ? refused(ret) : EXIT_OK;
 		ret = run_command(&now, argv);
 		if (ret)
 			return ret;
-	} while (!interrupted && (!t->limit || now.fired < t->limit));
+	} while (!signals_came() && (!t->limit || now.fired < t->limit));
 	return EXIT_OK;
 }
 
 static int run_at(struct ktape_device *device, const struct trigger_options *o,
 		  int argc, char **argv)
 {
-	const struct sigaction action = { .sa_handler = take_signal };
 	struct ktape_trigger t = { .id = 0 }, gone = { .id = 0 };
-	int ret;
+	int ret, wake;
 
 	if (argc < 2)
 		return misuse(&command_trigger, "run CONDITION -- COMMAND");
 	ret = read_options(device, o, argv[0], &t);
 	if (ret)
 		return ret;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	wake = signals_pipe();
+	if (wake < 0)
+		return fail("pipe: %s", strerror(-wake));
+	signals_catch();
 	t.actions |= KTAPE_TRIGGER_NOTIFY;
-	t.eventfd = eventfd(0, EFD_CLOEXEC);
+	t.eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (t.eventfd < 0)
 		return fail("eventfd: %s", strerror(errno));
 	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
@@ -401,23 +450,34 @@ static int run_at(struct ktape_device *device, const struct trigger_options *o,
 		close(t.eventfd);
 		return refused(ret);
 	}
-	ret = wait_and_run(device, &t, argv + 1);
+	ret = wait_and_run(device, wake, &t, argv + 1);
 	gone.id = t.id;
 	ktape_device_trigger(device, KTAPE_TRIGGER_REMOVE, &gone);
 	close(t.eventfd);
 	return ret;
 }
 
+/* Is there an option that only those have that make a trigger? */
+static bool makes_one(const struct trigger_options *o)
+{
+	return o->nth || o->limit != 1 || o->longer != NOT_GIVEN ||
+	       o->quiet != NOT_GIVEN || o->mark != NOT_GIVEN || o->start ||
+	       o->stop || o->snapshot || o->before || o->after || o->profile ||
+	       o->target;
+}
+
 static const struct {
 	const char *name;
+	bool makes;
+	bool lists;
 	bool writes;
 	int (*act)(struct ktape_device *device, const struct trigger_options *o,
 		   int argc, char **argv);
 } verbs[] = {
-	{ "add", true, add },
-	{ "list", false, list },
-	{ "del", true, remove_triggers },
-	{ "run", true, run_at },
+	{ "add", true, false, true, add },
+	{ "list", false, true, false, list },
+	{ "del", false, false, true, remove_triggers },
+	{ "run", true, false, true, run_at },
 };
 
 static int run(int argc, char **argv)
@@ -438,6 +498,12 @@ static int run(int argc, char **argv)
 	for (size_t i = 0; first + 1 < argc && i < KT_ARRAY_SIZE(verbs); i++) {
 		if (strcmp(argv[first + 1], verbs[i].name))
 			continue;
+		if (!verbs[i].makes && makes_one(&o))
+			return misuse(&command_trigger,
+				      "%s takes no options of a trigger",
+				      verbs[i].name);
+		if (!verbs[i].lists && o.json)
+			return misuse(&command_trigger, "--json is for list");
 		if (open_named(o.device, argv[first], verbs[i].writes, &device))
 			return EXIT_FAILED;
 		ret = verbs[i].act(device, &o, argc - first - 2,

@@ -15,9 +15,15 @@
 
 #define SHOWN		100U	/* findings; --all shows the others */
 #define NS_PER_S	1000000000LL
+#define NAMES		1024U		/* of values of a field, at most */
 
 /* Exit codes of --absent besides EXIT_OK, proved, and EXIT_USAGE. */
-enum { EXIT_FOUND = 1, EXIT_NOT_ENABLED = 3, EXIT_FILTERED, EXIT_LOST };
+enum {
+	EXIT_FOUND = 1,
+	EXIT_NOT_ENABLED = 3,
+	EXIT_FILTERED,
+	EXIT_LOST
+};
 
 struct verify_options {
 	bool json;
@@ -35,8 +41,7 @@ static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "as one JSON object" },
 	{ "all", 'a', KT_OPT_FLAG, OPT(all), NULL,
 	  "all findings, not only the first 100" },
-	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
-	  "only what is wrong" },
+	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL, "only what is wrong" },
 	{ "absent", 0, KT_OPT_TEXT, OPT(absent), "EVENT[:FIELD=VALUE]",
 	  "was there no such event?" },
 	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME",
@@ -173,19 +178,19 @@ static void print_json_cpus(const struct run *r)
 		       comma, c.cpu, (unsigned long long)c.packets,
 		       (unsigned long long)c.records,
 		       (unsigned long long)c.filtered,
-		       (unsigned long long)c.lost,
-		       (unsigned long long)c.missed,
+		       (unsigned long long)c.lost, (unsigned long long)c.missed,
 		       (unsigned long long)c.tracer_ns,
 		       (unsigned long long)c.samples);
 		comma = ",";
 	}
 	printf("\n],\"rules\":{");
 	for (unsigned int i = 0; i < KTAPE_RULES; i++) {
-		uint64_t notes, wrong = ktape_verify_count(r->verify, i, &notes);
+		uint64_t notes,
+			wrong = ktape_verify_count(r->verify, i, &notes);
 
-		printf("%s\"%s\":{\"wrong\":%llu,\"notes\":%llu}",
-		       i ? "," : "", ktape_rule_name(i),
-		       (unsigned long long)wrong, (unsigned long long)notes);
+		printf("%s\"%s\":{\"wrong\":%llu,\"notes\":%llu}", i ? "," : "",
+		       ktape_rule_name(i), (unsigned long long)wrong,
+		       (unsigned long long)notes);
 	}
 	putchar('}');
 }
@@ -199,12 +204,17 @@ static int print_verdict(const struct run *r)
 	const char *comma = "";
 
 	if (r->o.json)
-		printf(",\"verdict\":\"%s\",\"verdicts\":[", verdicts[all].name);
+		printf(",\"verdict\":\"%s\",\"verdicts\":[",
+		       verdicts[all].name);
 	else
-		printf("%s: %s\n", verdicts[all].name, why);
+		printf("%s: %s%s\n", verdicts[all].name, why,
+		       r->o.cpu != UINT64_MAX ||
+				       ktape_verify_info(r->verify)->has_cpus ?
+			       "" :
+			       " (on the CPUs below; this trace does not tell which others there were)");
 	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
-		unsigned int one = ktape_verify_verdict(r->verify, (int)c.cpu,
-							&why);
+		unsigned int one =
+			ktape_verify_verdict(r->verify, (int)c.cpu, &why);
 
 		if (r->o.cpu != UINT64_MAX && r->o.cpu != c.cpu)
 			continue;
@@ -261,14 +271,23 @@ static int parse_moment(const struct run *r, const char *text, uint64_t *ticks)
 	err = mono ? kt_parse_time(text, &v) : kt_parse_u64(text, &v);
 	if (err || v > INT64_MAX)
 		return -EINVAL;
-	*ticks = mono ? ktape_mono_ticks(info, (int64_t)v)
-		      : ktape_epoch_ticks(info, (int64_t)v);
+	*ticks = mono ? ktape_mono_ticks(info, (int64_t)v) :
+			ktape_epoch_ticks(info, (int64_t)v);
 	return 0;
 }
 
+static const char *name_of(const struct ktape_info *info, unsigned int type,
+			   uint64_t value)
+{
+	return type == KTAPE_TYPE_SYSCALL ?
+		       ktape_syscall_name(info->machine, (unsigned int)value) :
+		       ktape_value_name(type, value);
+}
+
 /* "-5", "0x1f", or the name that the value has in that field. */
-static int parse_value(const char *text, const struct ktape_event_desc *desc,
-		       const char *field, uint64_t *value)
+static int parse_value(const struct ktape_info *info, const char *text,
+		       const struct ktape_event_desc *desc, const char *field,
+		       uint64_t *value)
 {
 	const char *name;
 	bool negative = *text == '-';
@@ -281,8 +300,8 @@ static int parse_value(const char *text, const struct ktape_event_desc *desc,
 	for (unsigned int i = 0; i < desc->nr_fields; i++) {
 		if (strcmp(desc->fields[i].name, field))
 			continue;
-		for (*value = 0; *value < KTAPE_OPCODES; ++*value) {
-			name = ktape_value_name(desc->fields[i].type, *value);
+		for (*value = 0; *value < NAMES; ++*value) {
+			name = name_of(info, desc->fields[i].type, *value);
 			if (name && !strcmp(name, text))
 				return 0;
 		}
@@ -298,13 +317,18 @@ static int ask(struct run *r, const struct kt_command *command)
 	char text[128], *colon, *equals;
 	int err;
 
+	if (q.one_cpu && r->o.cpu > UINT32_MAX)
+		return misuse(command, "there is no CPU %llu",
+			      (unsigned long long)r->o.cpu);
 	if (strlen(r->o.absent) >= sizeof(text))
-		return misuse(command, "--absent takes EVENT or EVENT:FIELD=VALUE");
+		return misuse(command,
+			      "--absent takes EVENT or EVENT:FIELD=VALUE");
 	strcpy(text, r->o.absent);
 	colon = strchr(text, ':');
 	equals = colon ? strchr(colon, '=') : NULL;
 	if (colon && !equals)
-		return misuse(command, "--absent takes EVENT or EVENT:FIELD=VALUE");
+		return misuse(command,
+			      "--absent takes EVENT or EVENT:FIELD=VALUE");
 	if (colon)
 		*colon = *equals = '\0';
 	desc = ktape_event_find(text);
@@ -312,16 +336,24 @@ static int ask(struct run *r, const struct kt_command *command)
 		return misuse(command, "there is no event \"%s\"", text);
 	q.opcode = desc->opcode;
 	q.field = colon ? colon + 1 : NULL;
-	if (colon && parse_value(equals + 1, desc, q.field, &q.value))
+	if (colon && parse_value(ktape_verify_info(r->verify), equals + 1, desc,
+				 q.field, &q.value))
 		return misuse(command, "\"%s\" is no value of %s", equals + 1,
 			      q.field);
 	if (parse_moment(r, r->o.from, &q.from) ||
 	    parse_moment(r, r->o.to, &q.to))
-		return misuse(command, "--absent needs --from and --to: seconds with a point or nanoseconds");
+		return misuse(
+			command,
+			"--absent needs --from and --to: seconds with a point or nanoseconds");
 	err = ktape_verify_ask(r->verify, &q);
+	if (err == -ERANGE)
+		return misuse(command, "%s of %s is too small for %s", q.field,
+			      desc->name, equals + 1);
 	if (err)
-		return misuse(command, "this trace cannot tell: \"%s\" has no such field or is not in its table, is a control record, or --to is not after --from",
-			      desc->name);
+		return misuse(
+			command,
+			"this trace cannot tell: \"%s\" has no such field or is not in its table, is a control record, or --to is not after --from",
+			desc->name);
 	return EXIT_OK;
 }
 
@@ -362,7 +394,7 @@ static int verify_all(struct run *r, const char *path)
 static int run(int argc, char **argv)
 {
 	struct run r = { .o = { .cpu = UINT64_MAX } };
-	const struct ktape_verify_options how = {
+	struct ktape_verify_options how = {
 		.finding = take_finding,
 		.progress = take_progress,
 		.arg = &r,
@@ -376,8 +408,11 @@ static int run(int argc, char **argv)
 	if (argc - first != 1)
 		return misuse(&command_verify, "one trace, please");
 	if (!r.o.absent && (r.o.from || r.o.to || r.o.cpu != UINT64_MAX))
-		return misuse(&command_verify, "--from, --to and --cpu belong to --absent");
-	signals_catch();
+		return misuse(&command_verify,
+			      "--from, --to and --cpu belong to --absent");
+	how.wake = signals_pipe();
+	if (how.wake < 0)
+		return fail("pipe: %s", strerror(-how.wake));
 	r.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
 	if (r.o.json)
 		printf("{\"findings\":[");
@@ -387,6 +422,8 @@ static int run(int argc, char **argv)
 			puts("\n],\"wrong\":null}");
 		return open_failed(argv[first], ret, &error);
 	}
+	/* Before there was nothing that could be told of. */
+	signals_catch();
 	ret = r.o.absent ? ask(&r, &command_verify) : EXIT_OK;
 	if (ret && r.o.json)
 		puts("\n],\"wrong\":null}");

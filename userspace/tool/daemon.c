@@ -142,9 +142,9 @@ static int lock_pidfile(const char *path, int *code)
 			close(fd);
 			continue;
 		}
-		*code = fd >= 0 && errno == EWOULDBLOCK
-				? tell_taken(fd, path)
-				: fail("%s: %s", path, strerror(errno));
+		*code = fd >= 0 && errno == EWOULDBLOCK ?
+				tell_taken(fd, path) :
+				fail("%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -191,10 +191,11 @@ int daemon_detach(struct daemon *d, const char *logfile)
 	if (!d->on)
 		return logfile ? say_to(logfile) : 0;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* The name of the log counts where we were called. */
+	if (null >= 0 && say_to(logfile))
+		return EXIT_FAILED;
 	if (null < 0 || chdir("/"))
 		return fail("/dev/null or /: %s", strerror(errno));
-	if (say_to(logfile))
-		return EXIT_FAILED;
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
 	close(null);
@@ -213,8 +214,8 @@ void daemon_end(struct daemon *d, int code)
 {
 	const unsigned char byte = (unsigned char)code;
 
-	/* It is still ours: the lock says so.  Who waits finds it gone. */
-	if (d->pidfile)
+	/* Ours by the lock, unless somebody removed it.  Who waits finds it gone. */
+	if (d->pidfile && !is_gone(d->pid_fd, d->pidfile))
 		unlink(d->pidfile);
 	if (d->pid_fd >= 0)
 		close(d->pid_fd);

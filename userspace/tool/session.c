@@ -75,14 +75,15 @@ static int no_memory(const struct ktape_create *c)
 
 	if (!asked)
 		return fail("no session of %llu bytes a CPU: %s",
-			    (unsigned long long)c->ring_size,
-			    strerror(ENOMEM));
+			    (unsigned long long)c->ring_size, strerror(ENOMEM));
 	if (c->failed_cpu < 0)
-		return fail("no session of %llu bytes a CPU: it takes %llu bytes in all, and %llu are left of the half of the memory that sessions may have",
-			    (unsigned long long)c->ring_size, asked, had);
-	return fail("no memory for the %s ring of CPU %d: it takes %llu bytes, and there were %llu",
-		    c->failed_kind == KTAPE_RING_CONTROL ? "control" : "event",
-		    c->failed_cpu, asked, had);
+		return fail(
+			"no session of %llu bytes a CPU: it takes %llu bytes in all, and %llu are left of the half of the memory that sessions may have",
+			(unsigned long long)c->ring_size, asked, had);
+	return fail(
+		"no memory for the %s ring of CPU %d: it takes %llu bytes, and there were %llu",
+		c->failed_kind == KTAPE_RING_CONTROL ? "control" : "event",
+		c->failed_cpu, asked, had);
 }
 
 /**
@@ -106,10 +107,11 @@ int session_refused(const struct ktape_device *device,
 	if (err == -EBUSY)
 		return fail("another session has the memory that survives a reset, or the system hibernates");
 	if (err == -EINVAL)
-		return fail("mode %s, -b %llu -B %llu: the module does not take this mode or such sizes",
-			    mode_name(create->mode),
-			    (unsigned long long)create->ring_size,
-			    (unsigned long long)create->block_size);
+		return fail(
+			"mode %s, -b %llu -B %llu: the module does not take this mode or such sizes",
+			mode_name(create->mode),
+			(unsigned long long)create->ring_size,
+			(unsigned long long)create->block_size);
 	return fail("no session of %llu bytes a CPU: %s",
 		    (unsigned long long)create->ring_size, strerror(-err));
 }
@@ -128,6 +130,28 @@ int session_layout(struct ktape_device *session, struct ktape_layout *layout)
 
 	free(rings);
 	return err;
+}
+
+/**
+ * session_is_gone() - did somebody destroy it?
+ * @session: the session, which we keep in memory
+ *
+ * Return: 1 if it was, 0, or negative errno.
+ */
+int session_is_gone(struct ktape_device *session)
+{
+	struct ktape_session_info *all = NULL;
+	struct ktape_layout layout;
+	int gone = 0;
+	int nr = session_layout(session, &layout);
+
+	if (!nr)
+		nr = ktape_device_sessions(session, &all);
+	for (int i = 0; i < nr; i++)
+		gone |= all[i].id == layout.session &&
+			all[i].flags & KTAPE_SESSION_GONE;
+	free(all);
+	return nr < 0 ? nr : gone;
 }
 
 static void tell_size(const char *what, uint64_t asked, uint64_t is)

@@ -191,8 +191,8 @@ static ssize_t take_file(int fd, size_t max, uint8_t **data)
 		len = -EFBIG;
 	else if (S_ISREG(st.st_mode)) {
 		*data = malloc((size_t)st.st_size + 1);
-		len = *data ? kt_pread_all(fd, *data, (size_t)st.st_size, 0)
-			    : -ENOMEM;
+		len = *data ? kt_pread_all(fd, *data, (size_t)st.st_size, 0) :
+			      -ENOMEM;
 	}
 	close(fd);
 	if (len < 0) {
@@ -219,4 +219,24 @@ ssize_t kt_read_file(int dir, const char *name, size_t max, uint8_t **data)
 
 	*data = NULL;
 	return fd < 0 ? -errno : take_file(fd, max, data);
+}
+
+/**
+ * kt_fsync_at() - a file or folder by its name onto the disk
+ * @dir: where the name counts
+ * @name: of it
+ *
+ * Return: 0, also where the file system does not know how, or negative errno.
+ */
+int kt_fsync_at(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd) && errno != EINVAL)
+		err = -errno;
+	close(fd);
+	return err;
 }

@@ -28,5 +28,6 @@ int kt_pwritev_all(int fd, struct kt_pieces *p);
 ssize_t kt_read_some(int fd, void *data, size_t len);
 ssize_t kt_read_file(int dir, const char *name, size_t max, uint8_t **data);
 ssize_t kt_pread_all(int fd, void *data, size_t len, uint64_t offset);
+int kt_fsync_at(int dir, const char *name);
 
 #endif /* _KT_FILE_H */

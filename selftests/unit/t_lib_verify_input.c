@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What can be verified, and what only looks like it: streams, formats, pipes. */
+#include "lib_sim_work.h"
+
+struct result {
+	int ret;	/* of the run, or of opening it */
+	uint64_t notes;	/* of form */
+	struct ktape_finding first;
+	struct ktape_error error;
+};
+
+static struct result result;
+static const char *folder;
+static char path[300];
+
+static void take(void *arg, const struct ktape_finding *f)
+{
+	struct result *r = arg;
+
+	if (!f->note && !*r->first.text)
+		r->first = *f;
+	r->notes += f->note && f->rule == KTAPE_RULE_FORM;
+}
+
+/* Verify @what into @result. */
+static void verify(const char *what)
+{
+	const struct ktape_verify_options how = { .finding = take,
+						  .arg = &result };
+	struct ktape_verify *v;
+
+	memset(&result, 0, sizeof(result));
+	result.ret = ktape_verify_open(what, &how, &v, &result.error);
+	if (result.ret)
+		return;
+	result.ret = ktape_verify_run(v);
+	ktape_verify_close(v);
+}
+
+/* A session that stopped. */
+static struct sim *simple(void)
+{
+	struct sim *s = sim_new(1);
+
+	sim_start(s);
+	sim_work(s, 3000);
+	sim_stop(s);
+	sim_finish(s);
+	folder = trace_folder();
+	return s;
+}
+
+static void done(struct sim *s)
+{
+	trace_remove(folder);
+	sim_free(s);
+}
+
+/* One stream file: what only the others could tell is not wrong. */
+static void test_one_stream(void)
+{
+	static const char *const files[] = { "cpu0", "control0", "control1" };
+	const struct ktape_absence q = {
+		.opcode = KTAPE_EV_SIGNAL_DELIVER,
+		.from = 1,
+		.to = 2000000000,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct sim *s = simple();
+		struct ktape_verify *v;
+
+		s->listed = true;
+		sim_save(s, folder, 0);
+		verify(folder);
+		check_equal(result.ret, 0);
+		check_equal(result.notes, 0);
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
+		verify(path);
+		check(!result.ret, "%s: %s", files[i], result.first.text);
+		check_equal(result.notes, 1);
+		if (ktape_verify_open(path, NULL, &v, NULL) ||
+		    ktape_verify_ask(v, &q))
+			abort();
+		ktape_verify_run(v);
+		check_equal(ktape_verify_verdict(v, -1, NULL),
+			    KTAPE_ABSENT_LOST);
+		ktape_verify_close(v);
+		done(s);
+	}
+}
+
+/* Formats of others promise nothing. */
+static void test_import(void)
+{
+	struct sim *s = simple();
+	struct ktape_trace_options how = { .format = "native" };
+	struct ktape_sink_options to = { .format = "rkh" };
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	struct ktape_sink *sink;
+
+	sim_save(s, folder, 0);
+	snprintf(path, sizeof(path), "%s.rkh", folder);
+	if (ktape_trace_open(folder, &how, &t, NULL))
+		abort();
+	to.info = ktape_trace_info(t);
+	to.registry = ktape_trace_registry(t);
+	to.path = path;
+	if (ktape_sink_open(&to, &sink, NULL))
+		abort();
+	while (ktape_trace_next(t, &e) > 0)
+		ktape_sink_event(sink, e);
+	ktape_sink_finish(sink);
+	ktape_sink_close(sink);
+	ktape_trace_close(t);
+	verify(path);
+	check_equal((unsigned int)-result.ret, EBADMSG);
+	check(strstr(result.error.text, "another format"), "%s",
+	      result.error.text);
+	unlink(path);
+	done(s);
+}
+
+/* A stream that is waited for and ends, or is told to end before. */
+static void test_wake(void)
+{
+	for (unsigned int ends = 0; ends < 2; ends++) {
+		struct ktape_verify_options how = { .arg = NULL };
+		struct sim *s = simple();
+		struct ktape_verify *v;
+		int data[2], wake[2], ret;
+		char bytes[4096];
+		ssize_t n;
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/pipe", folder);
+		sim_save_pipe(s, path);
+		fd = open(path, O_RDONLY);
+		if (fd < 0 || pipe(data) || pipe(wake) ||
+		    fcntl(data[1], F_SETPIPE_SZ, 1 << 20) < 0)
+			abort();
+		while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+			if (write(data[1], bytes, (size_t)n) != n)
+				abort();
+		close(fd);
+		if (ends)
+			close(data[1]);
+		dup2(data[0], STDIN_FILENO);
+		close(data[0]);
+		if (write(wake[1], "", 1) != 1)
+			abort();
+		how.wake = wake[0];
+		ret = ktape_verify_open("-", &how, &v, NULL);
+		check_equal(ret, 0);
+		ret = ktape_verify_run(v);
+		check_equal(ret, ends ? 0 : -EINTR);
+		ktape_verify_close(v);
+		if (!ends)
+			close(data[1]);
+		close(wake[0]);
+		close(wake[1]);
+		done(s);
+	}
+}
+
+/* The first record of a ring is cleared: what counts is there, and it is not. */
+static void clear_first(struct sim *s, unsigned int ring, bool told)
+{
+	struct sim_packet *p = &s->ring[ring].packets[0];
+	struct ktape_block *h = (void *)p->data;
+	struct ktape_packet k;
+	struct ktape_event e;
+	uint64_t bits;
+
+	if (ktape_packet_open(&k, p->data, p->len, NULL, NULL) ||
+	    ktape_packet_next(&k, &e, NULL) <= 0)
+		abort();
+	memmove(p->data + e.offset, p->data + e.offset + e.size,
+		p->len - e.offset - e.size);
+	p->len -= e.size;
+	bits = p->len * 8;
+	memcpy(p->data + AT_CONTENT_BITS, &bits, sizeof(bits));
+	memcpy(p->data + AT_PACKET_BITS, &bits, sizeof(bits));
+	h->ts_begin = e.ts;
+	h->context = KTAPE_CTX_UNKNOWN;
+	h->flags |= told ? KTAPE_BLOCK_GAP : 0;
+	ktape_packet_seal(p->data);
+}
+
+/* A session that was cleared right after its start is not wrong. */
+static void test_cleared(void)
+{
+	for (unsigned int told = 0; told < 2; told++) {
+		struct sim *s = simple();
+
+		clear_first(s, 0, told);
+		clear_first(s, 2, told);
+		sim_save(s, folder, 0);
+		verify(folder);
+		check((result.ret == 0) == (told == 1), "%d wrong: %s",
+		      result.ret, result.first.text);
+		done(s);
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "one stream file", test_one_stream },
+	{ "a session that was cleared", test_cleared },
+	{ "a format of others", test_import },
+	{ "a stream that is told to end", test_wake },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
