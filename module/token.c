@@ -35,7 +35,7 @@ unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
 /* Protects kt_symbols_seen against each other's changes. */
 static DEFINE_MUTEX(symbol_lock);
 
-/* Addresses whose symbols are to be looked up, by token; 0: a free place. */
+/* Addresses whose symbols are to be looked up, near their token; 0: a free place. */
 static unsigned long pending[PENDING];
 
 static unsigned long *place(u32 token, unsigned int way)
@@ -132,10 +132,18 @@ static bool crowded(u32 token)
  */
 noinline void kt_symbol_note(unsigned long address, u32 token)
 {
+	unsigned long old = address;
+	unsigned int way;
+
 	if (!address || find(token, address) || crowded(token))
 		return;
-	/* Pairs with the xchg() in enter_symbols(). */
-	if (!cmpxchg(&pending[token % PENDING], 0, address))
+	for (way = 0; way < WAYS && old; way++) {
+		/* Pairs with the xchg() in enter_symbols(). */
+		old = cmpxchg(&pending[(token ^ way) % PENDING], 0, address);
+		if (old == address)
+			return;
+	}
+	if (!old)
 		irq_work_queue(&symbol_irq);
 }
 
