@@ -18,7 +18,8 @@ die()
 # Scripts called from make start their own make: without this its jobserver
 # and command-line variables would leak into kbuild.
 unset MFLAGS MAKELEVEL MAKEOVERRIDES
-export MAKEFLAGS="-j$(nproc)"
+MAKEFLAGS=-j$(nproc)
+export MAKEFLAGS
 
 # newest_version DIR PREFIX SERIES: the newest plain (no -rt, no -cloud) amd64
 # kernel version of SERIES that has DIR/PREFIX<version>.
