@@ -288,6 +288,7 @@ static void look(const struct kt_rec *r, void *arg)
 	if (r->op != s->opcode) {
 		s->other += r->op != KTAPE_TIME_EXTEND &&
 			    r->op != KTAPE_EV_REGISTRY &&
+			    r->op != KTAPE_EV_TRACER &&
 			    r->op != KTAPE_EV_CONTEXT;
 		return;
 	}

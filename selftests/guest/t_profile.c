@@ -223,6 +223,7 @@ static void tally(const struct kt_rec *r, void *arg)
 
 	if (r->op < KTAPE_EV_SYS_ENTER || r->op > KTAPE_EV_SYS_EXIT_WIDE) {
 		t->other += r->op != KTAPE_TIME_EXTEND &&
+			    r->op != KTAPE_EV_TRACER &&
 			    r->op != KTAPE_EV_CONTEXT;
 		return;
 	}
