@@ -100,7 +100,8 @@ static void write_session(const struct kt_order *order, unsigned int cpu)
 	write_record(order->s, cpu, &rec);
 	write_sync(order->s, cpu, order->reason);
 	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
-	if (r && order->phase == KTAPE_PHASE_ON)
+	if (r && order->phase == KTAPE_PHASE_ON &&
+	    kt_session_records_on(order->s, cpu))
 		kt_cost_sample(r);
 	/* Nobody writes any more; whoever did would meet the stopped flag. */
 	if (order->phase == KTAPE_PHASE_OFF)

@@ -18,7 +18,7 @@ check_cpu()
 {
 	is 40 "$(calls_ours getppid)" "calls" || return
 	grep "${tab}ring=event${tab}" $dir/lines |
-		grep -vE "${tab}event=(registry|context|time_extend)(${tab}|\$)" |
+		grep -vE "${tab}event=(registry|context|tracer|time_extend)(${tab}|\$)" |
 		grep -v "${tab}cpu=1${tab}" >$dir/others
 	head -n 5 $dir/others
 	is 0 "$(wc -l <$dir/others)" "events of other CPUs"
