@@ -26,14 +26,11 @@ MODULE_PARM_DESC(size, "session 0: bytes of each CPU's event ring (1M)");
 
 static char *block = "0";
 module_param(block, charp, 0444);
-MODULE_PARM_DESC(block,
-		 "session 0: bytes of a block (64K, less in small rings)");
+MODULE_PARM_DESC(block, "session 0: bytes of a block (64K, less in small rings)");
 
 static char *mode = "";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(
-	mode,
-	"session 0: overwrite, discard, snapshot, persistent (overwrite; with persist= persistent)");
+MODULE_PARM_DESC(mode, "session 0: overwrite, discard, snapshot, persistent (overwrite; with persist= persistent)");
 
 static char *profile = "default";
 module_param(profile, charp, 0444);
@@ -49,8 +46,7 @@ MODULE_PARM_DESC(registry, "how many objects can have a name (8192)");
 
 static unsigned int max_str = KTAPE_MARK_TEXT_MAX;
 module_param(max_str, uint, 0444);
-MODULE_PARM_DESC(max_str,
-		 "bytes of a marker's message that are recorded (1024)");
+MODULE_PARM_DESC(max_str, "bytes of a marker's message that are recorded (1024)");
 
 static ushort mark_mode = 0600;
 module_param(mark_mode, ushort, 0444);
@@ -58,15 +54,12 @@ MODULE_PARM_DESC(mark_mode, "permissions of /dev/ktape_mark (0600)");
 
 static unsigned int mark_rate = 10000;
 module_param(mark_rate, uint, 0444);
-MODULE_PARM_DESC(mark_rate,
-		 "short events a second of a user without rights (10000)");
+MODULE_PARM_DESC(mark_rate, "short events a second of a user without rights (10000)");
 
 /* An address: lockdown has a word in it. */
 static char *persist = "";
 module_param_hw(persist, charp, iomem, 0444);
-MODULE_PARM_DESC(
-	persist,
-	"memory that survives a reset: ADDRESS,SIZE as kept out by memmap=, or the name of reserved memory");
+MODULE_PARM_DESC(persist, "memory that survives a reset: ADDRESS,SIZE as kept out by memmap=, or the name of reserved memory");
 
 static bool persist_drop;
 module_param(persist_drop, bool, 0444);

@@ -169,6 +169,18 @@ static inline void kt_alarms(long us)
 	setitimer(ITIMER_REAL, &every, NULL);
 }
 
+/* Into a file of /proc or /sys. Return: 0 or an error. */
+static inline int kt_write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
 /* A line of /proc/meminfo in KiB, like "MemFree". */
 static inline long kt_meminfo(const char *name)
 {

@@ -37,17 +37,6 @@ static int set_caps(uint64_t caps)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* ---- opening ----------------------------------------------------------- */
 
 FIXTURE(open)
@@ -102,9 +91,9 @@ TEST_F(open, as)
 	if (variant->userns) {
 		if (unshare(CLONE_NEWUSER))
 			SKIP(return, "no user namespaces");
-		ASSERT_EQ(0, write_text("/proc/self/setgroups", "deny"));
-		ASSERT_EQ(0, write_text("/proc/self/uid_map", "0 0 1"));
-		ASSERT_EQ(0, write_text("/proc/self/gid_map", "0 0 1"));
+		ASSERT_EQ(0, kt_write_text("/proc/self/setgroups", "deny"));
+		ASSERT_EQ(0, kt_write_text("/proc/self/uid_map", "0 0 1"));
+		ASSERT_EQ(0, kt_write_text("/proc/self/gid_map", "0 0 1"));
 		ASSERT_EQ(0, getuid());
 	}
 	if (variant->uid) {

@@ -14,17 +14,6 @@
 #define CGROUP		"/sys/fs/cgroup/ktape-test"
 #define NTH_MAX		5000
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 static int load(const char *parameters)
 {
 	const char *path = getenv("KTAPE_MODULE");
@@ -48,7 +37,7 @@ static int fail_nth(int nth)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%d", nth);
-	return write_text(FAIL_NTH, text);
+	return kt_write_text(FAIL_NTH, text);
 }
 
 /* Did the call get by without reaching the allocation that was to fail? */
@@ -68,9 +57,9 @@ static bool can_inject(void)
 	if (access(FAIL_NTH, W_OK))
 		return false;
 	/* Also allocations that may wait, of pages as well as of slabs. */
-	write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	write_text("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	write_text("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+	kt_write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	kt_write_text("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	kt_write_text("/sys/kernel/debug/fail_page_alloc/min-order", "0");
 	return true;
 }
 
@@ -170,14 +159,14 @@ static int create_in_cgroup(const char *limit, uint64_t ring)
 	int status, dev;
 	pid_t pid;
 
-	if (write_text(CGROUP "/memory.max", limit))
+	if (kt_write_text(CGROUP "/memory.max", limit))
 		return -EOPNOTSUPP;
 	pid = fork();
 	if (pid < 0)
 		return -errno;
 	if (!pid) {
 		dev = kt_open(O_RDWR);
-		if (dev < 0 || write_text(CGROUP "/cgroup.procs", "0"))
+		if (dev < 0 || kt_write_text(CGROUP "/cgroup.procs", "0"))
 			_exit(255);
 		status = kt_create(dev, KTAPE_MODE_OVERWRITE, ring, 0);
 		_exit(status < 0 ? -status : 0);
@@ -197,7 +186,7 @@ TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
 	long before, after;
 
 	ASSERT_EQ(0, load("size=64K"));
-	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	kt_write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	mkdir(CGROUP, 0755);
 	if (access(CGROUP "/memory.max", W_OK)) {
 		rmdir(CGROUP);

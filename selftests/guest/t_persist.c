@@ -317,40 +317,29 @@ TEST_F(persist, dropped)
 	EXPECT_EQ(0, i.old_size);
 }
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* The memory is not ours alone while the system sleeps without power. */
 TEST_F(persist, hibernation)
 {
 	int own;
 
-	if (put("/sys/power/pm_test", "freezer") ||
+	if (kt_write_text("/sys/power/pm_test", "freezer") ||
 	    run("grep -qw disk /sys/power/state"))
 		SKIP(return, "the kernel has no test mode for it");
-	EXPECT_EQ(-EBUSY, put("/sys/power/state", "disk"));
+	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
 	EXPECT_TRUE(told("a persistent session is there"));
 	close(self->fd);
 	ASSERT_EQ(0, run("rmmod ktape"));
 	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
-	EXPECT_EQ(0, put("/sys/power/state", "disk"));
+	EXPECT_EQ(0, kt_write_text("/sys/power/state", "disk"));
 	/* And afterwards one can be made. */
 	own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0);
 	EXPECT_LE(0, own);
-	EXPECT_EQ(-EBUSY, put("/sys/power/state", "disk"));
+	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
 	if (own >= 0)
 		close(own);
-	EXPECT_EQ(0, put("/sys/power/pm_test", "none"));
+	EXPECT_EQ(0, kt_write_text("/sys/power/pm_test", "none"));
 }
 
 TEST_F(persist, rights)

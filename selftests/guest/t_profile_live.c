@@ -240,17 +240,6 @@ static void take_exit(const struct kt_rec *r, void *arg)
 		f->seen[n]++;
 }
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 static long now(void)
 {
 	return atomic_load(&next_number);
@@ -344,7 +333,7 @@ TEST_F_TIMEOUT(live, flips_under_load, 150)
 	ASSERT_EQ(KTAPE_CLOCK_MONO, f.clock);
 	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
 	/* Grace periods of milliseconds: a thousand changes in seconds. */
-	write_file("/sys/kernel/rcu_expedited", "1");
+	kt_write_text("/sys/kernel/rcu_expedited", "1");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load, NULL));
 	while (now() < 1000)
 		usleep(1000);
@@ -352,7 +341,7 @@ TEST_F_TIMEOUT(live, flips_under_load, 150)
 		flip(_metadata, self->fd, &m);
 	atomic_store(&load_ends, true);
 	pthread_join(thread, &ret);
-	write_file("/sys/kernel/rcu_expedited", "0");
+	kt_write_text("/sys/kernel/rcu_expedited", "0");
 	EXPECT_EQ(NULL, ret);
 	EXPECT_GT(NUMBERS, now());
 }
