@@ -363,6 +363,14 @@ void kt_ctf_cut(struct ktape_ctf *ctf)
 	}
 }
 
+/* One may be allowed to make files in a folder, and not to open it. */
+static int sync_folder(int dir, const char *path)
+{
+	int err = kt_fsync_at(dir, path);
+
+	return err == -EACCES ? 0 : err;
+}
+
 /* The name of what was made, in the folder where it is. */
 static int sync_place(const struct ktape_ctf *ctf)
 {
@@ -370,14 +378,14 @@ static int sync_place(const struct ktape_ctf *ctf)
 	int err;
 
 	if (ctf->dir >= 0)
-		return kt_fsync_at(ctf->dir, "..");
+		return sync_folder(ctf->dir, "..");
 	path = strdup(ctf->path);
 	if (!path)
 		return -ENOMEM;
 	slash = strrchr(path, '/');
 	if (slash)
 		slash[slash == path] = '\0';
-	err = kt_fsync_at(AT_FDCWD, slash ? path : ".");
+	err = sync_folder(AT_FDCWD, slash ? path : ".");
 	free(path);
 	return err;
 }
