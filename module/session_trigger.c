@@ -114,6 +114,27 @@ static u64 held(const struct kt_session *s, u64 from)
 	return min_t(u64, ns, KTAPE_TRIGGER_NS_MAX);
 }
 
+/* Does it stop the session of which it takes a snapshot, without delay? */
+static bool stops_itself(const struct kt_armed *a)
+{
+	const u32 both = KTAPE_TRIGGER_STOP | KTAPE_TRIGGER_SNAPSHOT;
+
+	return (a->trigger.spec.actions & both) == both &&
+	       a->serial == a->s->serial;
+}
+
+/* Of a session that records; with kt_session_control. */
+static void stop_now(struct kt_armed *a)
+{
+	kt_session_stop_locked(a->s);
+	a->snapping = false;
+	a->held_ns = held(a->s, a->since);
+	a->flags |= KTAPE_TRIGGER_DONE;
+	if (a->held_ns < a->trigger.spec.before_ns ||
+	    (stops_itself(a) && a->trigger.spec.after_ns))
+		a->flags |= KTAPE_TRIGGER_SHORT;
+}
+
 /* With kt_session_control. Return: was the session stopped for it? */
 static bool stop_for(struct kt_armed *a)
 {
@@ -126,12 +147,7 @@ static bool stop_for(struct kt_armed *a)
 				   a->deadline - jiffies);
 		return false;
 	}
-	kt_session_stop_locked(a->s);
-	a->snapping = false;
-	a->held_ns = held(a->s, a->since);
-	a->flags |= KTAPE_TRIGGER_DONE;
-	if (a->held_ns < a->trigger.spec.before_ns)
-		a->flags |= KTAPE_TRIGGER_SHORT;
+	stop_now(a);
 	return true;
 }
 
@@ -148,19 +164,26 @@ static void end_snapshot(struct work_struct *work)
 		kt_eventfd_signal(a->notify);
 }
 
-/* With kt_session_control. */
-static void begin_snapshot(struct kt_armed *a)
+/* With kt_session_control. Return: was the session stopped for it already? */
+static bool begin_snapshot(struct kt_armed *a)
 {
 	u64 after = a->trigger.spec.after_ns;
 	/* Two more: the present one has partly gone by, and division cuts. */
 	unsigned long delay = after ? nsecs_to_jiffies(after) + 2 : 0;
 
 	if (a->snapping)
-		return;
-	a->snapping = true;
+		return false;
 	a->since = READ_ONCE(a->trigger.last);
+	if (stops_itself(a)) {
+		if (!a->s->running)
+			return false;
+		stop_now(a);
+		return true;
+	}
+	a->snapping = true;
 	a->deadline = jiffies + delay;
 	queue_delayed_work(system_long_wq, &a->snapshot, delay);
+	return false;
 }
 
 /* With kt_session_control. */
@@ -175,7 +198,8 @@ static void act_on_target(const struct kt_armed *a)
 		kt_session_profile_locked(target, spec->mask);
 	if (spec->actions & KTAPE_TRIGGER_START)
 		kt_session_start_locked(target);
-	if (spec->actions & KTAPE_TRIGGER_STOP)
+	/* A snapshot's stop has more to do. */
+	if (spec->actions & KTAPE_TRIGGER_STOP && !stops_itself(a))
 		kt_session_stop_locked(target);
 }
 
@@ -183,6 +207,7 @@ static void act(struct work_struct *work)
 {
 	struct kt_armed *a = container_of(work, struct kt_armed, act);
 	const struct ktape_trigger *spec = &a->trigger.spec;
+	bool done = !(spec->actions & KTAPE_TRIGGER_SNAPSHOT);
 
 	mutex_lock(&kt_session_control);
 	/* A start since then has forgotten what fired before it. */
@@ -194,10 +219,10 @@ static void act(struct work_struct *work)
 	    (KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP | KTAPE_TRIGGER_PROFILE))
 		act_on_target(a);
 	if (spec->actions & KTAPE_TRIGGER_SNAPSHOT)
-		begin_snapshot(a);
+		done = begin_snapshot(a);
 	mutex_unlock(&kt_session_control);
 	/* A snapshot's end tells of it. */
-	if (a->notify && !(spec->actions & KTAPE_TRIGGER_SNAPSHOT))
+	if (done && a->notify)
 		kt_eventfd_signal(a->notify);
 }
 

@@ -147,6 +147,34 @@ TEST_F_TIMEOUT(window, told_when_done, 60)
 	EXPECT_EQ(0, signals(self->notify, 200 * kt_scale()));
 }
 
+/* One that stops its own session by itself as well is done at once. */
+TEST_F(window, told_when_it_stops)
+{
+	struct ktape_trigger spec = { KT_OF_ID(9), .eventfd = self->notify,
+				      .target = KTAPE_TRIGGER_SELF,
+				      .actions = KTAPE_TRIGGER_SNAPSHOT |
+						 KTAPE_TRIGGER_STOP |
+						 KTAPE_TRIGGER_NOTIFY };
+	struct ktape_trigger t;
+
+	for (int i = 0; i < 3; i++) {
+		/* The second one is to go on, and the third to reach back. */
+		spec.after_ns = i == 1 ? MINUTE_MS * 1000000 : 0;
+		spec.before_ns = i == 2 ? MINUTE_MS * 1000000 : 0;
+		ASSERT_EQ(0, kt_trigger_add(self->fd, &spec));
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+		kt_marks(9, 1);
+		EXPECT_EQ(1, signals(self->notify, 5000 * kt_scale()));
+		EXPECT_FALSE(kt_is_running(self->fd));
+		ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+		EXPECT_EQ(KTAPE_TRIGGER_DONE | (i ? KTAPE_TRIGGER_SHORT : 0),
+			  t.flags);
+		EXPECT_EQ(1, t.fired);
+		ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
+	}
+	EXPECT_EQ(0, signals(self->notify, 200 * kt_scale()));
+}
+
 /* Nor is what somebody else stopped told as done. */
 TEST_F(window, not_told_otherwise)
 {

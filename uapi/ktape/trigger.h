@@ -82,7 +82,8 @@ struct ktape_trigger_compare {
  * @KTAPE_TRIGGER_START: start @target
  * @KTAPE_TRIGGER_STOP: stop @target
  * @KTAPE_TRIGGER_SNAPSHOT: stop the trigger's own session @after_ns later, so
- *	that its rings hold what was before and after
+ *	that its rings hold what was before and after; with a STOP of that session
+ *	at once, which is SHORT if @after_ns is not zero
  * @KTAPE_TRIGGER_PROFILE: @target gets the profile @mask
  * @KTAPE_TRIGGER_NOTIFY: signal @eventfd, behind all other actions; several firings
  *	may be one signal.  With SNAPSHOT there is one when the session was stopped
