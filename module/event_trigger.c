@@ -316,6 +316,25 @@ bool kt_triggers_follow(const struct kt_triggers *all,
 }
 
 /**
+ * kt_triggers_pair() - is an event one of a pair for which a trigger waits?
+ * @all: the triggers of a session, or NULL
+ * @opcode: below KTAPE_OPCODES
+ *
+ * Context: with kt_session_lock, or on behalf of it an interrupt.
+ * Return: true or false.
+ */
+bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode)
+{
+	unsigned int i;
+
+	for (i = 0; all && i < all->nr; i++)
+		if (all->trigger[i]->gates &&
+		    kt_gates_have(all->trigger[i]->gates, opcode))
+			return true;
+	return false;
+}
+
+/**
  * kt_trigger_thread_exits() - a thread does not return from its system call
  * @p: the thread that runs
  *

@@ -68,6 +68,7 @@ void kt_triggers_held(const struct kt_triggers *all,
 void kt_triggers_renew_gates(const struct kt_triggers *all);
 bool kt_triggers_follow(const struct kt_triggers *all,
 			const struct kt_gates *gates);
+bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode);
 void kt_trigger_fire(struct kt_trigger *t, unsigned int session);
 int kt_trigger_gate_of(u32 span);
 void kt_trigger_mask(const struct ktape_trigger *spec, u64 *mask);

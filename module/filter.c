@@ -188,8 +188,8 @@ static void put_span(const struct kt_filters *f, struct kt_ring *r,
 }
 
 /*
- * Others than pairs with a gate are not even wanted on CPUs that are left out;
- * of these the end has to be seen wherever it comes.
+ * Others than pairs with a gate or with a trigger are not even wanted on CPUs
+ * that are left out; of these the end has to be seen wherever it comes.
  */
 static bool pass_cpu(const struct kt_filters *f)
 {
@@ -232,7 +232,8 @@ bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 	enum kt_gate_verdict verdict = KT_GATE_PASS;
 	struct kt_span span;
 
-	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1))
+	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1) &&
+	    (opcode < KTAPE_OP_EXCEPTION || pass_cpu(f)))
 		return true;
 	if (!pass_cpu(f) || !pass_all(f, opcode, dat20, other)) {
 		verdict = KT_GATE_HOLD;

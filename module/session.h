@@ -210,7 +210,7 @@ void kt_session_clear(struct kt_session *s);
 void kt_session_forget(struct kt_session *s);
 int kt_session_flush(struct kt_session *s);
 void kt_session_resumed(void);
-void kt_session_routes(void);
+void kt_session_triggers_changed(const struct kt_session *s);
 void kt_session_sinks(void);
 void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
 void kt_session_profile_locked(struct kt_session *s, const u64 *mask);

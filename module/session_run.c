@@ -159,6 +159,8 @@ static bool everywhere(const struct kt_session *s, unsigned int opcode)
 	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
 
 	return opcode == KTAPE_EV_REGISTRY ||
+	       kt_triggers_pair(rcu_dereference_raw(kt_triggers[s->id]),
+				opcode) ||
 	       (f && kt_filter_in_force(f, KTAPE_FILTER_GATE) &&
 		kt_gates_have(f->gates, opcode));
 }
@@ -207,7 +209,7 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		old = READ_ONCE(c->want[i]);
-		if ((here || everywhere(s, i)) && wants(s, i))
+		if (wants(s, i) && (here || everywhere(s, i)))
 			new = old | BIT(s->id);
 		else
 			new = old & ~BIT(s->id);
@@ -330,11 +332,21 @@ static void unlock(void)
 }
 
 /**
- * kt_session_routes() - what sinks want or triggers look at has changed
+ * kt_session_triggers_changed() - other triggers have come into force
+ * @s: the session
+ *
+ * Routes that were fast are not any more, or the other way round, and both events
+ * of a pair are wanted on each CPU.
  *
  * Context: process context with cpus_read_lock() and kt_session_lock.
  */
-void kt_session_routes(void)
+void kt_session_triggers_changed(const struct kt_session *s)
+{
+	want_everywhere(s);
+}
+
+/* What sinks want has changed. */
+static void set_routes(void)
 {
 	unsigned int cpu, i;
 
@@ -352,7 +364,7 @@ void kt_session_sinks(void)
 {
 	mutex_lock(&kt_session_control);
 	lock();
-	kt_session_routes();
+	set_routes();
 	unlock();
 	kt_session_probes(NULL);
 	mutex_unlock(&kt_session_control);
@@ -391,6 +403,8 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_session_want(s);
 	s->began = kt_clock();
 	synchronize_rcu();
+	/* CPUs began one by one: what began meanwhile may have ended. */
+	kt_triggers_renew_gates(kt_session_triggers(s));
 	kt_control_session(s, KTAPE_PHASE_ON);
 	if (f)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);

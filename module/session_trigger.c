@@ -342,8 +342,7 @@ static void publish(struct kt_session *s, struct kt_triggers *next)
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	rcu_assign_pointer(kt_triggers[s->id], next);
-	/* Routes that were fast are not any more, or the other way round. */
-	kt_session_routes();
+	kt_session_triggers_changed(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	synchronize_rcu();
@@ -459,6 +458,9 @@ static int add(struct kt_session *s, struct kt_armed *a)
 	}
 	new->trigger[new->nr++] = &a->trigger;
 	publish(s, new);
+	/* CPUs changed one by one: what began meanwhile may have ended. */
+	if (a->trigger.gates)
+		kt_gates_renew(a->trigger.gates);
 	if (s->running && spec->when == KTAPE_TRIGGER_QUIET)
 		mod_delayed_work(system_wq, &a->watch, silence(a));
 	return 0;

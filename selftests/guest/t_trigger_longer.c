@@ -22,11 +22,12 @@
  * @cpu: where
  * @tid: its number, 0 until it runs
  * @done: how many it has read
- * @pipe: where from; a second byte ends it
+ * @reads: after how many it ends
+ * @pipe: where from
  */
 struct reader {
 	pthread_t thread;
-	int cpu, tid, done, pipe[2];
+	int cpu, tid, done, reads, pipe[2];
 };
 
 static void *reader_main(void *arg)
@@ -37,7 +38,8 @@ static void *reader_main(void *arg)
 	if (kt_pin(r->cpu))
 		return NULL;
 	__atomic_store_n(&r->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
-	while (r->done < 2 && syscall(SYS_read, r->pipe[0], &c, 1) == 1)
+	while (r->done < __atomic_load_n(&r->reads, __ATOMIC_ACQUIRE) &&
+	       syscall(SYS_read, r->pipe[0], &c, 1) == 1)
 		__atomic_store_n(&r->done, r->done + 1, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -101,6 +103,7 @@ FIXTURE_SETUP(longer)
 		SKIP(return, "needs 2 CPUs");
 	ASSERT_EQ(0, kt_pin(0));
 	self->r.cpu = 1;
+	self->r.reads = 2;
 	ASSERT_EQ(0, pipe(self->r.pipe));
 	self->fd = kt_session_names(
 		RING, CONTROL, KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT));
@@ -168,6 +171,115 @@ TEST_F(longer, cpu_filter)
 	change_over(self);
 	ASSERT_EQ(0, kt_filter_off(self->fd, KTAPE_FILTER_CPU));
 	EXPECT_EQ(0, end(self));
+}
+
+static int only_cpu_1(int fd)
+{
+	const uint64_t second = 2;
+
+	return kt_filter_set(fd, KTAPE_FILTER_CPU, &second, 1);
+}
+
+static int move(const struct reader *r, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(r->tid, sizeof(set), &set) ? -errno : 0;
+}
+
+/*
+ * Begins a call on CPU 1, ends it on CPU 0, begins another one there, a long one,
+ * and ends that on CPU 1 again.  Return: how often it fired for that.
+ */
+static uint32_t moves(FIXTURE_DATA(longer) * self)
+{
+	uint32_t before;
+	int wrong;
+
+	__atomic_store_n(&self->r.reads, 3, __ATOMIC_RELEASE);
+	/* The first one began before the filter was there, or the trigger. */
+	give(&self->r);
+	wait_for(&self->r, 1);
+	before = kt_trigger_fired(self->fd, self->id);
+	wrong = move(&self->r, 0);
+	give(&self->r);
+	wait_for(&self->r, 2);
+	usleep(LONG_MS * 1000);
+	wrong |= move(&self->r, 1);
+	return wrong ? ~0U : end(self) - before;
+}
+
+/* Calls on CPU 0 that passed so far, of those that were looked at. */
+static uint64_t passed(int fd, uint64_t *filtered)
+{
+	struct ktape_stats st;
+
+	if (kt_stats(fd, 0, KTAPE_RING_EVENT, &st))
+		abort();
+	*filtered = st.filtered[KTAPE_CLASS_SYSCALL];
+	return st.emitted[KTAPE_CLASS_SYSCALL] - *filtered;
+}
+
+/* It does not fire, nothing of CPU 0 passes, and what was held back is counted. */
+static void is_not_deceived(struct __test_metadata *_metadata,
+			    FIXTURE_DATA(longer) * self)
+{
+	struct kt_take *t = calloc(1, sizeof(*t));
+	uint64_t before, held, held_now;
+
+	before = passed(self->fd, &held);
+	EXPECT_EQ(0, moves(self));
+	EXPECT_EQ(before, passed(self->fd, &held_now));
+	EXPECT_LT(held, held_now);
+	/* Of these numbers the ledger knows. */
+	kt_take(t, self->fd, NULL, NULL);
+	EXPECT_EQ(0, t->wrong);
+	free(t);
+}
+
+TEST_F(longer, moves)
+{
+	ASSERT_EQ(0, only_cpu_1(self->fd));
+	is_not_deceived(_metadata, self);
+}
+
+/* The filter is there when the trigger comes, and when the session starts. */
+TEST_F(longer, moves_first_filter)
+{
+	ASSERT_EQ(0, kt_trigger_remove(self->fd, self->id));
+	ASSERT_EQ(0, only_cpu_1(self->fd));
+	self->id = add_longer(self->fd, SYS_read, LONG_MS);
+	ASSERT_LE(0, self->id);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	is_not_deceived(_metadata, self);
+}
+
+/* On a CPU that is not left out it fires as ever. */
+TEST_F(longer, stays)
+{
+	ASSERT_EQ(0, only_cpu_1(self->fd));
+	change_over(self);
+	EXPECT_LE(1, end(self));
+}
+
+/* Without its trigger a CPU that is left out is not looked at any more. */
+TEST_F(longer, no_more)
+{
+	struct ktape_stats before, after;
+
+	ASSERT_EQ(0, only_cpu_1(self->fd));
+	ASSERT_EQ(0, kt_trigger_remove(self->fd, self->id));
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
+	kt_getppids(100);
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
+	EXPECT_LT(0, before.filtered[KTAPE_CLASS_SYSCALL]);
+	EXPECT_EQ(before.filtered[KTAPE_CLASS_SYSCALL],
+		  after.filtered[KTAPE_CLASS_SYSCALL]);
+	EXPECT_EQ(before.emitted[KTAPE_CLASS_SYSCALL],
+		  after.emitted[KTAPE_CLASS_SYSCALL]);
 }
 
 static double seconds(void)

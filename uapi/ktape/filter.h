@@ -14,7 +14,8 @@
 /**
  * enum ktape_filter_kind - what a filter looks at, and its entries
  * @KTAPE_FILTER_CPU: __u64 words, bit n is CPU n.  Part of the want bits: events
- *	of other CPUs are not even counted
+ *	of other CPUs are not even counted, but for pairs with a gate or with a
+ *	trigger, of which those are filtered
  * @KTAPE_FILTER_SYSCALL: __u64[KTAPE_FILTER_SYSCALL_WORDS], bit n is system call
  *	n, bit 512 + n is n of the 32-bit table; higher numbers pass, but
  *	not 0xffff: a number that is lost, as that of a return from a signal

@@ -22,8 +22,9 @@
  * @KTAPE_TRIGGER_EVENT: an event that compares as asked
  * @KTAPE_TRIGGER_LONGER: a pair of events of at least that duration; the opcode is
  *	that of the pair's span.  Both events of the pair have to be recorded: one
- *	of which a filter or a limit holds an event back, or that is open while
- *	profile or filters change, fires nothing
+ *	of which a filter or a limit holds an event back, the CPU filter too, or
+ *	that is open while profile or filters change, or while the session starts
+ *	or the trigger comes, fires nothing
  * @KTAPE_TRIGGER_QUIET: no such event for that long; once for each silence, and
  *	within a tenth of it or a tick of the kernel
  */
