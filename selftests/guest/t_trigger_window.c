@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is said of a trigger's snapshot is true: how far the rings reach back, and
- * that it is done when it is told.
+ * What is said of a trigger's snapshot is true: how far the rings reach back on
+ * each CPU, what they have of the time after it, and that it is done when it is
+ * told.
  */
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include <ktape.h>
+
 #include "kselftest_harness.h"
 
+#include "kt_clock.h"
+#include "kt_ring.h"
 #include "kt_session.h"
 #include "kt_trigger.h"
 
 #define RING		(64 << 10)
 #define MINUTE_MS	60000ULL
+#define SIDE_MS		300
+#define CPUS		8
+#define NOTES		60000
 
-FIXTURE(window) {
+FIXTURE(window)
+{
 	int main, fd, notify;
 };
 
@@ -38,11 +47,12 @@ FIXTURE_TEARDOWN(window)
 	close(self->main);
 }
 
-static int add_snapshot(FIXTURE_DATA(window) *self, uint64_t before_ms,
+static int add_snapshot(FIXTURE_DATA(window) * self, uint64_t before_ms,
 			uint64_t after_ms, uint32_t actions)
 {
 	const struct ktape_trigger t = {
-		KT_OF_ID(9), .actions = KTAPE_TRIGGER_SNAPSHOT | actions,
+		KT_OF_ID(9),
+		.actions = KTAPE_TRIGGER_SNAPSHOT | actions,
 		.eventfd = actions ? self->notify : 0,
 		.before_ns = before_ms * 1000000,
 		.after_ns = after_ms * 1000000,
@@ -61,7 +71,7 @@ static uint64_t now_ns(void)
 
 /* The session was started or cleared @since: no more than that can be held. */
 static void is_short(struct __test_metadata *_metadata,
-		     FIXTURE_DATA(window) *self, uint64_t since)
+		     FIXTURE_DATA(window) * self, uint64_t since)
 {
 	struct ktape_trigger t;
 
@@ -191,6 +201,268 @@ TEST_F(window, not_told_otherwise)
 	EXPECT_EQ(0, signals(self->notify, 1500 * kt_scale()));
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
+}
+
+/* ---- the window ------------------------------------------------------------ */
+
+/**
+ * struct notes - values that a thread recorded on its CPU, and when
+ * @load: the thread, which counts
+ * @from: trace clock before the value of that number
+ * @to: and after
+ */
+struct notes {
+	struct kt_load load;
+	uint64_t from[NOTES], to[NOTES];
+};
+
+/**
+ * struct held - what a ring has of them
+ * @first: number of the first one
+ * @next: behind the last one
+ * @gaps: numbers that are missing in between
+ * @begin: time of the first record
+ * @end: and of the last one
+ */
+struct held {
+	uint64_t first, next, gaps, begin, end;
+};
+
+static struct notes *notes;
+static int busy_cpu;
+
+static void note(uint64_t n)
+{
+	static __thread int fd = -1;
+	struct ktape_mark m = { .size = sizeof(m),
+				.id = 1,
+				.value = n,
+				.opcode = KTAPE_EV_MARK_VALUE };
+	int cpu = sched_getcpu();
+
+	if (fd < 0)
+		fd = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
+	if (n >= NOTES) {
+		usleep(10000);
+		return;
+	}
+	notes[cpu].from[n] = kt_now();
+	kt_ioctl(fd, KTAPE_MARK_IOC_MARK, &m);
+	notes[cpu].to[n] = kt_now();
+	if (cpu != busy_cpu || n % 64 == 63)
+		usleep(4000 * kt_scale());
+}
+
+static void on_value(struct held *h, uint64_t ts, uint32_t id, uint64_t n)
+{
+	if (!h->begin)
+		h->begin = ts;
+	h->end = ts;
+	if (id != 1)
+		return;
+	if (!h->next)
+		h->first = n;
+	else
+		h->gaps += n != h->next;
+	h->next = n + 1;
+}
+
+static void on_record(const struct kt_rec *r, void *arg)
+{
+	uint64_t value;
+
+	if (r->op != KTAPE_EV_MARK_VALUE)
+		return;
+	memcpy(&value, &r->args[1], sizeof(value));
+	on_value(arg, r->ts, r->args[0], value);
+}
+
+static long held_in(int fd, int cpu, struct held *h)
+{
+	struct kt_map m;
+	long n;
+
+	memset(h, 0, sizeof(*h));
+	if (kt_map(fd, cpu, KTAPE_RING_EVENT, &m))
+		return -1;
+	n = kt_walk(&m, on_record, h);
+	kt_unmap(&m);
+	return n;
+}
+
+/* The same in a trace that was saved as ktape snapshot does. */
+static int save(const char *name, struct held *h)
+{
+	const struct ktape_recorder_options how = {
+		.dir = "saved",
+		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_NO_URING |
+			 KTAPE_RECORD_FORCE,
+	};
+	struct ktape_device *dev, *s;
+	struct ktape_recorder *rec;
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	uint64_t value;
+
+	if (ktape_device_open(NULL, true, &dev) ||
+	    ktape_device_attach(dev, name, true, &s) ||
+	    ktape_recorder_open(s, &how, &rec) || ktape_recorder_finish(rec))
+		return -1;
+	ktape_recorder_close(rec);
+	ktape_device_close(s);
+	ktape_device_close(dev);
+	if (ktape_trace_open("saved", NULL, &t, NULL))
+		return -1;
+	while (ktape_trace_next(t, &e) > 0)
+		if (e->opcode == KTAPE_EV_MARK_VALUE && e->cpu < CPUS &&
+		    !ktape_event_field(e, "value", &value))
+			on_value(&h[e->cpu], e->ts, ktape_event_arg(e, 0),
+				 value);
+	ktape_trace_close(t);
+	return 0;
+}
+
+/* All that a thread recorded from @from to @to is there, and nothing of @end on. */
+static void is_held(struct __test_metadata *_metadata, const struct held *h,
+		    const struct notes *n, uint64_t from, uint64_t to,
+		    uint64_t end)
+{
+	uint64_t done = n->load.done < NOTES ? n->load.done : NOTES, asked = 0;
+	uint64_t missing = 0, late = 0;
+
+	for (uint64_t i = 0; i < done; i++) {
+		bool there = h->next && i >= h->first && i < h->next;
+		bool within = n->from[i] >= from && n->to[i] <= to;
+
+		asked += within;
+		missing += within && !there;
+		late += there && n->from[i] >= end;
+	}
+	EXPECT_EQ(0, h->gaps);
+	EXPECT_EQ(0, missing)
+	{
+		TH_LOG("%llu of %llu", (unsigned long long)missing,
+		       (unsigned long long)asked);
+	}
+	EXPECT_EQ(0, late);
+	EXPECT_LT(0, asked);
+}
+
+/* Values on all CPUs for a time, and until the ring of a @busy one goes round. */
+static void work(struct __test_metadata *_metadata, int fd, int cpus, int busy,
+		 uint64_t us)
+{
+	struct ktape_stats st;
+
+	for (int i = 0; i < cpus; i++) {
+		notes[i].load = (struct kt_load){ .cpu = i, .call = note };
+		ASSERT_EQ(0, pthread_create(&notes[i].load.thread, NULL,
+					    kt_load_main, &notes[i].load));
+	}
+	usleep(us);
+	for (int i = 0; i < 1000 && busy >= 0; i++) {
+		ASSERT_EQ(0, kt_stats(fd, busy, KTAPE_RING_EVENT, &st));
+		if (st.tail)
+			break;
+		usleep(10000 * kt_scale());
+	}
+}
+
+static void rest(int cpus)
+{
+	for (int i = 0; i < cpus; i++)
+		__atomic_store_n(&notes[i].load.stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < cpus; i++)
+		pthread_join(notes[i].load.thread, NULL);
+}
+
+/*
+ * Each ring, and what was saved of it.  Return: how far those that have gone round
+ * reach back, in ns.
+ */
+static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
+			    const struct ktape_trigger *t, uint64_t to,
+			    uint64_t end)
+{
+	int cpus = kt_cpus() < CPUS ? kt_cpus() : CPUS;
+	struct held saved[CPUS] = {}, h;
+	uint64_t back = UINT64_MAX;
+	struct ktape_stats st;
+
+	ASSERT_EQ(0, save("window", saved));
+	for (int i = 0; i < cpus; i++) {
+		ASSERT_LT(0, held_in(fd, i, &h));
+		ASSERT_EQ(0, kt_stats(fd, i, KTAPE_RING_EVENT, &st));
+		EXPECT_EQ(i == busy, st.tail != 0);
+		if (st.tail && kt_ticks_ns(t->last - h.begin) < back)
+			back = kt_ticks_ns(t->last - h.begin);
+		is_held(_metadata, &h, &notes[i],
+			t->last - kt_ticks(t->held_ns), to, end);
+		EXPECT_EQ(h.first, saved[i].first);
+		EXPECT_EQ(h.next, saved[i].next);
+		EXPECT_EQ(0, saved[i].gaps);
+		printf("# cpu %d: from %lld to %lld us, held %llu us\n", i,
+		       -(long long)kt_ticks_ns(t->last - h.begin) / 1000,
+		       (long long)kt_ticks_ns(h.end - t->last) / 1000,
+		       (unsigned long long)t->held_ns / 1000);
+	}
+	return back;
+}
+
+/*
+ * Values on all CPUs, a trigger on the first one, and what the rings have then.
+ * If a @busy CPU goes round, its ring reaches back less than asked, and it is told
+ * how far.
+ */
+static void look_through(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(window) *self, int busy)
+{
+	const uint64_t ms = SIDE_MS * kt_scale();
+	const uint64_t before = busy < 0 ? ms : MINUTE_MS;
+	int cpus = kt_cpus() < CPUS ? kt_cpus() : CPUS;
+	struct ktape_trigger t;
+	uint64_t end, back;
+
+	notes = calloc(cpus, sizeof(*notes));
+	ASSERT_NE(NULL, notes);
+	busy_cpu = busy;
+	ASSERT_EQ(0, add_snapshot(self, before, ms, KTAPE_TRIGGER_NOTIFY));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	work(_metadata, self->fd, cpus, busy, 2 * ms * 1000);
+	ASSERT_EQ(0, kt_pin(0));
+	kt_marks(9, 1);
+	EXPECT_EQ(1, signals(self->notify, 10000 * kt_scale()));
+	end = kt_now();
+	/* What comes now is too late. */
+	usleep(20000);
+	rest(cpus);
+	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
+	back = look_at_all(_metadata, self->fd, busy, &t,
+			   t.last + kt_ticks(ms * 1000000), end);
+	if (busy < 0) {
+		EXPECT_EQ(KTAPE_TRIGGER_DONE, t.flags);
+		EXPECT_LE(before * 1000000, t.held_ns);
+	} else {
+		EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
+		/* Division cuts. */
+		EXPECT_GE(back, t.held_ns);
+		EXPECT_LE(back, t.held_ns + 2);
+	}
+	free(notes);
+}
+
+TEST_F_TIMEOUT(window, on_every_cpu, 60)
+{
+	if (!kt_clock_init(self->main))
+		SKIP(return, "the clock cannot be read");
+	look_through(_metadata, self, -1);
+}
+
+TEST_F_TIMEOUT(window, short_on_one_cpu, 60)
+{
+	if (!kt_clock_init(self->main))
+		SKIP(return, "the clock cannot be read");
+	look_through(_metadata, self, kt_cpus() - 1);
 }
 
 TEST_HARNESS_MAIN

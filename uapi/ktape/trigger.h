@@ -137,7 +137,7 @@ enum ktape_trigger_op {
  * @eventfd: NOTIFY: a descriptor of eventfd(2); else, and where GET tells, zero
  * @mark: MARK: the id; else zero
  * @duration_ns: LONGER, QUIET: how long, at most an hour; else zero
- * @before_ns: SNAPSHOT: how far the rings are to reach back; else zero
+ * @before_ns: SNAPSHOT: how far the rings are to reach back, at least; else zero
  * @after_ns: SNAPSHOT: how long to go on; else zero
  * @compare: see @nr_compares; the rest is zero
  * @mask: PROFILE: bit n is opcode n; else zero

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The trace clock as a program reads it. */
+#ifndef _KT_CLOCK_H
+#define _KT_CLOCK_H
+
+#include <time.h>
+
+#include "kt.h"
+
+static struct ktape_features kt_clock;
+
+/* Return: whether user space can read it, too. */
+static inline bool kt_clock_init(int fd)
+{
+	if (kt_features(fd, &kt_clock))
+		return false;
+#ifdef __x86_64__
+	return true;
+#else
+	return kt_clock.clock == KTAPE_CLOCK_MONO;
+#endif
+}
+
+/* The kernel's fast clock, which it may be, differs a little from ours. */
+static inline uint64_t kt_clock_slack(void)
+{
+	return kt_clock.clock == KTAPE_CLOCK_MONO ? 20000 : 0;
+}
+
+static inline uint64_t kt_now(void)
+{
+	struct timespec t;
+
+#ifdef __x86_64__
+	/* Fences: not before what was done, nor after what comes. */
+	if (kt_clock.clock == KTAPE_CLOCK_CYCLES) {
+		uint64_t now;
+
+		__builtin_ia32_lfence();
+		now = __builtin_ia32_rdtsc();
+		__builtin_ia32_lfence();
+		return now;
+	}
+#endif
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static inline uint64_t kt_ticks(uint64_t ns)
+{
+	return (uint64_t)((__uint128_t)ns * kt_clock.clock_hz / 1000000000);
+}
+
+static inline uint64_t kt_ticks_ns(uint64_t ticks)
+{
+	return (uint64_t)((__uint128_t)ticks * 1000000000 / kt_clock.clock_hz);
+}
+
+#endif /* _KT_CLOCK_H */
