@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What really happened, for questions whether something did: threads that log
+ * themselves what they do and when, and two complete sessions around those that
+ * are judged.  A CPU serves sessions by their numbers, so that each event has its
+ * time in the first one, then in any between, then in the last one.
+ */
+#ifndef _KT_ABSENT_H
+#define _KT_ABSENT_H
+
+#include <sys/wait.h>
+
+#include <ktape/mark.h>
+
+#include "kt_clock.h"
+#include "kt_filter.h"
+#include "kt_session.h"
+
+#define KTA_CPUS	8
+#define KTA_ACTIONS	600	/* of a thread, at most */
+#define KTA_IDS		12	/* of markers, from 1 on */
+
+static const unsigned char kta_ops[] = {
+	KTAPE_EV_MARK_VALUE,
+	KTAPE_EV_EXCEPTION,
+	KTAPE_EV_SYS_ENTER,
+	KTAPE_EV_SCHED_SWITCH,
+	KTAPE_EV_PROCESS_FORK,
+	KTAPE_EV_SIGNAL_DELIVER,
+	0,
+};
+
+/* ---- random numbers ------------------------------------------------------- */
+
+static inline uint32_t kta_random(uint64_t *seed, uint32_t below)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)((*seed >> 33) % below);
+}
+
+/* Up to @most, each power of two as often as any other. */
+static inline uint64_t kta_length(uint64_t *seed, uint64_t most)
+{
+	unsigned int bits = 1 + kta_random(seed, 62);
+	uint64_t n = (uint64_t)kta_random(seed, 1U << 31) << 31 |
+		     kta_random(seed, 1U << 31);
+
+	while (most >> bits == 0)
+		bits = 1 + kta_random(seed, 62);
+	return n & ((1ULL << bits) - 1);
+}
+
+/* ---- work ----------------------------------------------------------------- */
+
+/**
+ * struct kta_action - what a thread did
+ * @from: trace clock before
+ * @to: and after
+ * @op: the event that it causes
+ * @value: of its field: id, severity, number of the call, child, signal
+ * @times: how many such events
+ */
+struct kta_action {
+	uint64_t from, to;
+	uint32_t op, value, times;
+};
+
+/**
+ * struct kta_worker - a thread that stays on one CPU
+ * @thread: the thread
+ * @cpu: where
+ * @tid: who
+ * @calls: calls in a burst
+ * @seed: of what it does
+ * @stop: told
+ * @nr: actions so far
+ * @action: these
+ */
+struct kta_worker {
+	pthread_t thread;
+	int cpu, tid, calls;
+	uint64_t seed;
+	bool stop;
+	int nr;
+	struct kta_action action[KTA_ACTIONS];
+};
+
+static inline int kta_mark_fd(void)
+{
+	static int fd = -1;
+
+	/* Opened before any thread is there. */
+	if (fd < 0)
+		fd = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
+	return fd;
+}
+
+static inline void kta_mark(struct kta_action *a, uint32_t id)
+{
+	struct ktape_mark m = { .size = sizeof(m),
+				.id = id,
+				.opcode = KTAPE_EV_MARK_VALUE };
+
+	a->op = KTAPE_EV_MARK_VALUE;
+	a->value = id;
+	a->times = kt_ioctl(kta_mark_fd(), KTAPE_MARK_IOC_MARK, &m) == 0;
+}
+
+static inline void kta_except(struct kta_action *a, uint32_t severity)
+{
+	struct ktape_trace t = { .size = sizeof(t),
+				 .severity = severity,
+				 .opcode = KTAPE_EV_EXCEPTION,
+				 .code = KTAPE_EXC_CODE(200, 1) };
+
+	a->op = KTAPE_EV_EXCEPTION;
+	a->value = severity;
+	a->times = kt_ioctl(kta_mark_fd(), KTAPE_MARK_IOC_TRACE, &t) == 0;
+}
+
+static inline void kta_fork(struct kta_action *a)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	a->op = KTAPE_EV_PROCESS_FORK;
+	a->value = pid;
+	a->times = pid > 0;
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+}
+
+static inline void kta_signal(struct kta_action *a)
+{
+	static const int signals[] = { SIGUSR1, SIGUSR2, SIGWINCH, SIGURG };
+	int sig = signals[a->value % 4];
+
+	a->op = KTAPE_EV_SIGNAL_DELIVER;
+	a->value = sig;
+	a->times = !syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
+}
+
+static inline void kta_calls(struct kta_action *a, long nr, int times)
+{
+	const struct timespec some = { 0, (1 + a->value) * 1000000 };
+
+	a->op = KTAPE_EV_SYS_ENTER;
+	a->value = nr;
+	a->times = times;
+	while (times-- > 0)
+		syscall(nr, nr == SYS_nanosleep ? &some : NULL, NULL);
+}
+
+static inline void kta_act(struct kta_worker *w, struct kta_action *a)
+{
+	static const long rare[] = { SYS_geteuid, SYS_getegid, SYS_getgid };
+	uint32_t what = kta_random(&w->seed, 32);
+
+	a->value = kta_random(&w->seed, 4);
+	a->from = kt_now();
+	if (what < 8)
+		kta_mark(a, 1 + kta_random(&w->seed, KTA_IDS));
+	else if (what < 12)
+		kta_except(a, kta_random(&w->seed, 8));
+	else if (what < 13)
+		kta_fork(a);
+	else if (what < 16)
+		kta_signal(a);
+	else if (what < 18)
+		kta_calls(a, SYS_getppid, w->calls);
+	else if (what < 22)
+		kta_calls(a, rare[a->value % 3], 1);
+	else
+		kta_calls(a, SYS_nanosleep, 1);
+	a->to = kt_now();
+}
+
+static inline void *kta_worker_main(void *arg)
+{
+	struct kta_worker *w = arg;
+
+	w->tid = syscall(SYS_gettid);
+	if (kt_pin(w->cpu))
+		return NULL;
+	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED) &&
+	       w->nr < KTA_ACTIONS)
+		kta_act(w, &w->action[w->nr++]);
+	return NULL;
+}
+
+static inline void kta_on_signal(int sig)
+{
+}
+
+/* One on each CPU. Return: 0 or -1. */
+static inline int kta_work(struct kta_worker *w, int nr, uint64_t *seed)
+{
+	static const int signals[] = { SIGUSR1, SIGUSR2, SIGWINCH, SIGURG };
+	struct sigaction sa = { .sa_handler = kta_on_signal,
+				.sa_flags = SA_RESTART };
+
+	for (int i = 0; i < 4; i++)
+		sigaction(signals[i], &sa, NULL);
+	if (kta_mark_fd() < 0)
+		return -1;
+	for (int i = 0; i < nr; i++) {
+		memset(&w[i], 0, sizeof(w[i]));
+		w[i].cpu = i;
+		w[i].calls = 20 + kta_random(seed, 40);
+		w[i].seed = *seed + i;
+		if (pthread_create(&w[i].thread, NULL, kta_worker_main, &w[i]))
+			return -1;
+	}
+	return 0;
+}
+
+static inline void kta_rest(struct kta_worker *w, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		__atomic_store_n(&w[i].stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < nr; i++)
+		pthread_join(w[i].thread, NULL);
+}
+
+/* ---- the truth ------------------------------------------------------------ */
+
+/**
+ * struct kta_event - something that happened
+ * @first: its time in the first session
+ * @last: and in the last one
+ * @cpu: where
+ * @op: what
+ * @dat20: and which
+ * @args: likewise
+ * @zero: no padding, as kinds are compared by their bytes
+ */
+struct kta_event {
+	uint64_t first, last;
+	uint32_t cpu, op, dat20, args[2], zero;
+};
+
+/**
+ * struct kta_truth - all that happened, by CPU and kind
+ * @nr: how many
+ * @room: how many there can be
+ * @v: these
+ */
+struct kta_truth {
+	size_t nr, room;
+	struct kta_event *v;
+};
+
+static inline void kta_note(const struct kt_rec *r, struct kt_take *take)
+{
+	struct kta_truth *t = take->arg;
+	struct kta_event *e;
+
+	if (!memchr(kta_ops, (int)r->op, sizeof(kta_ops) - 1))
+		return;
+	if (t->nr == t->room) {
+		t->room = t->room * 2 + 4096;
+		t->v = realloc(t->v, t->room * sizeof(*t->v));
+		if (!t->v)
+			abort();
+	}
+	e = &t->v[t->nr++];
+	*e = (struct kta_event){ .first = r->ts,
+				 .last = r->ts,
+				 .cpu = take->cpu,
+				 .op = r->op,
+				 .dat20 = r->dat20 };
+	for (uint32_t i = 0; i < 2 && i < r->nargs; i++)
+		e->args[i] = r->args[i];
+}
+
+static inline int kta_kind(const void *x, const void *y)
+{
+	const struct kta_event *a = x, *b = y;
+
+	return memcmp(&a->cpu, &b->cpu,
+		      sizeof(*a) - offsetof(struct kta_event, cpu));
+}
+
+static inline int kta_order(const void *x, const void *y)
+{
+	const struct kta_event *a = x, *b = y;
+	int kind = kta_kind(a, b);
+
+	return kind ? kind : a->first < b->first ? -1 : a->first > b->first;
+}
+
+static inline int kta_take(struct kta_truth *t, int fd)
+{
+	struct kt_take *take = calloc(1, sizeof(*take));
+	int wrong;
+
+	memset(t, 0, sizeof(*t));
+	kt_take(take, fd, kta_note, t);
+	/* Complete: nothing lost, nothing overwritten, and counted. */
+	wrong = take->wrong;
+	for (int i = 0; i < KTAPE_CLASSES; i++)
+		wrong += take->lost[i] || take->filtered[i];
+	free(take);
+	qsort(t->v, t->nr, sizeof(*t->v), kta_order);
+	return wrong;
+}
+
+/* The end of those of one kind from @i on. */
+static inline size_t kta_same(const struct kta_truth *t, size_t i)
+{
+	size_t end = i;
+
+	while (end < t->nr && !kta_kind(&t->v[i], &t->v[end]))
+		end++;
+	return end;
+}
+
+/*
+ * Put together what the two sessions have.  The nth event of a kind on a CPU in
+ * the one and in the other are around the nth of that kind in any between, even
+ * if two of the same kind have overtaken each other.  What was before @begin is
+ * in the first one only; if more than that is, the last one's are taken for too
+ * late, and no times are told that are too narrow.
+ * Return: 0, or how many are not in the first one, or were lost.
+ */
+static inline int kta_truth(struct kta_truth *t, int first, int last,
+			    uint64_t begin)
+{
+	struct kta_truth other;
+	int wrong = kta_take(&other, last) + kta_take(t, first);
+	size_t nr = 0, j = 0;
+
+	for (size_t i = 0, end; i < t->nr; i = end) {
+		size_t other_end = j;
+
+		end = kta_same(t, i);
+		if (j < other.nr && !kta_kind(&t->v[i], &other.v[j]))
+			other_end = kta_same(&other, j);
+		for (; i < end; i++) {
+			if (t->v[i].first < begin)
+				continue;
+			t->v[nr] = t->v[i];
+			t->v[nr].last = j < other_end ? other.v[j++].first :
+							UINT64_MAX;
+			wrong += t->v[nr].last < t->v[nr].first;
+			nr++;
+		}
+		wrong += j < other_end;
+		j = other_end;
+	}
+	wrong += j < other.nr;
+	t->nr = nr;
+	free(other.v);
+	return wrong;
+}
+
+/* The number that a question may be about. */
+static inline uint32_t kta_value(const struct kta_event *e)
+{
+	switch (e->op) {
+	case KTAPE_EV_MARK_VALUE:
+		return e->args[0];
+	case KTAPE_EV_EXCEPTION:
+		return e->dat20 & 7;
+	case KTAPE_EV_SYS_ENTER:
+		return e->dat20 & 0xffff;
+	case KTAPE_EV_SIGNAL_DELIVER:
+		return e->dat20 & 0x7f;
+	default:
+		return e->args[1];	/* next_tid, child_tid */
+	}
+}
+
+/*
+ * Does the truth have what a thread says that it did, and when?
+ * Return: actions of which it does not.
+ */
+static inline int kta_missing(const struct kta_truth *t,
+			      const struct kta_worker *w)
+{
+	int missing = 0;
+
+	for (int i = 0; i < w->nr; i++) {
+		const struct kta_action *a = &w->action[i];
+		uint32_t seen = 0;
+
+		for (size_t j = 0; j < t->nr; j++) {
+			const struct kta_event *e = &t->v[j];
+
+			seen += (int)e->cpu == w->cpu && e->op == a->op &&
+				kta_value(e) == a->value &&
+				e->first + kt_clock_slack() >= a->from &&
+				e->last <= a->to + kt_clock_slack();
+		}
+		if (seen >= a->times)
+			continue;
+		missing++;
+		printf("# cpu %d: %u of %u events %u with %u from %llu to %llu\n",
+		       w->cpu, seen, a->times, a->op, a->value,
+		       (unsigned long long)a->from, (unsigned long long)a->to);
+	}
+	return missing;
+}
+
+#endif /* _KT_ABSENT_H */

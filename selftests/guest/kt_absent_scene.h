@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The same work, recorded in every way that leaves something out, between two
+ * complete sessions that have the truth.
+ */
+#ifndef _KT_ABSENT_SCENE_H
+#define _KT_ABSENT_SCENE_H
+
+#include <ktape.h>
+
+#include "kt_absent.h"
+
+#define STEPS		30
+#define STEP_US		15000
+#define SMALL		(16 << 10)
+#define LARGE		(1 << 20)
+#define GAPS		8
+
+/* What is recorded between the first and the last session of the truth. */
+enum way {
+	WRAPPED,	/* overwrite, small, read when it is over */
+	FULL,		/* discard, small, read too slowly */
+	RESTARTED,	/* stopped and started again; no calls */
+	FILTERED,	/* filters and profiles that change */
+	ROTATED,	/* a log in pieces */
+	WAYS
+};
+
+static const struct {
+	const char *name;
+	uint32_t mode, ring, control;
+} ways[WAYS] = {
+	[WRAPPED] = { "wrapped", KTAPE_MODE_OVERWRITE, SMALL, 4 * SMALL },
+	[FULL] = { "full", KTAPE_MODE_DISCARD, SMALL, SMALL },
+	[RESTARTED] = { "restarted", KTAPE_MODE_OVERWRITE, LARGE, LARGE },
+	[FILTERED] = { "filtered", KTAPE_MODE_OVERWRITE, LARGE, LARGE },
+	[ROTATED] = { "rotated", KTAPE_MODE_DISCARD, 4 * SMALL, 4 * SMALL },
+};
+
+/**
+ * struct gap - when an event need not be in a trace
+ * @from: trace clock
+ * @to: likewise; UINT64_MAX: the gap is open
+ * @op: which event, 0: any
+ */
+struct gap {
+	uint64_t from, to;
+	uint32_t op;
+};
+
+/**
+ * struct trace - one that is asked
+ * @path: where
+ * @way: how it was recorded
+ * @whole: but for the gaps of its way all is there
+ */
+struct trace {
+	char path[40];
+	enum way way;
+	bool whole;
+};
+
+/**
+ * struct scene - one run of the work
+ * @seed: of all that is random
+ * @dev: the device
+ * @s: sessions
+ * @rec: recorders of sessions that are read while they record
+ * @first: session of the truth
+ * @last: likewise
+ * @cpus: how many
+ * @errors: what did not work
+ * @before: trace clock when the last one had not begun
+ * @begin: when all had
+ * @end: and when the first one was stopped
+ * @nr_gaps: how many
+ * @gap: of each way
+ * @nr_traces: how many
+ * @trace: what was recorded
+ * @worker: who worked
+ * @truth: what happened
+ */
+struct scene {
+	uint64_t seed;
+	struct ktape_device *dev, *s[WAYS];
+	struct ktape_recorder *rec[WAYS];
+	int first, last, cpus, errors;
+	uint64_t before, begin, end;
+	int nr_gaps[WAYS];
+	struct gap gap[WAYS][GAPS];
+	int nr_traces;
+	struct trace trace[16];
+	struct kta_worker worker[KTA_CPUS];
+	struct kta_truth truth;
+};
+
+/* ---- recording ------------------------------------------------------------ */
+
+static inline void must(struct scene *sc, const char *what, int err)
+{
+	if (err >= 0)
+		return;
+	sc->errors++;
+	printf("# %s: %s\n", what, strerror(-err));
+}
+
+static inline unsigned int number(int fd)
+{
+	struct ktape_layout l;
+
+	return kt_layout(fd, &l, NULL, 0) ? ~0U : l.session;
+}
+
+static inline int fd_of(const struct scene *sc, enum way way)
+{
+	return ktape_device_fd(sc->s[way]);
+}
+
+static inline void open_gap(struct scene *sc, enum way way, uint32_t op)
+{
+	sc->gap[way][sc->nr_gaps[way]++] =
+		(struct gap){ kt_now(), UINT64_MAX, op };
+}
+
+static inline void close_gap(struct scene *sc, enum way way, uint32_t op)
+{
+	for (int i = 0; i < sc->nr_gaps[way]; i++)
+		if (sc->gap[way][i].to == UINT64_MAX &&
+		    sc->gap[way][i].op == op)
+			sc->gap[way][i].to = kt_now();
+}
+
+static inline const char *add_trace(struct scene *sc, enum way way, bool whole)
+{
+	struct trace *t = &sc->trace[sc->nr_traces];
+
+	snprintf(t->path, sizeof(t->path), "%s-%d", ways[way].name,
+		 sc->nr_traces++);
+	t->way = way;
+	t->whole = whole;
+	return t->path;
+}
+
+/* Whatever its rings have now. */
+static inline void save(struct scene *sc, enum way way, bool whole)
+{
+	const struct ktape_recorder_options how = {
+		.dir = add_trace(sc, way, whole),
+		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_NO_URING,
+	};
+	struct ktape_recorder *rec;
+	int err = ktape_recorder_open(sc->s[way], &how, &rec);
+
+	must(sc, how.dir, err);
+	if (err)
+		return;
+	must(sc, how.dir, ktape_recorder_finish(rec));
+	ktape_recorder_close(rec);
+}
+
+/* By read(), as a file.  A recorder's descriptor has read it all. */
+static inline void save_stream(struct scene *sc, enum way way, bool whole)
+{
+	const char *path = add_trace(sc, way, whole);
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int fd = kt_attach_id(fd_of(sc, way), number(fd_of(sc, way)));
+	struct kt_buf b = {};
+
+	must(sc, "attach", fd);
+	must(sc, "read", kt_slurp(&b, fd, 64 << 10));
+	must(sc, path, write(to, b.p, b.len) == (ssize_t)b.len ? 0 : -EIO);
+	close(to);
+	close(fd);
+	kt_buf_free(&b);
+}
+
+static inline void attach(struct scene *sc, enum way way, unsigned int flags)
+{
+	const struct ktape_recorder_options how = {
+		.dir = add_trace(sc, way, false),
+		.flags = flags | KTAPE_RECORD_NO_URING,
+	};
+
+	must(sc, how.dir, ktape_recorder_open(sc->s[way], &how, &sc->rec[way]));
+}
+
+/* Was all that the session recorded in its rings to the end? */
+static inline bool is_whole(struct scene *sc, enum way way)
+{
+	struct ktape_stats st;
+	uint64_t missing = 0;
+
+	for (int cpu = 0; cpu < sc->cpus; cpu++)
+		for (uint32_t kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			must(sc, "stats",
+			     kt_stats(fd_of(sc, way), cpu, kind, &st));
+			missing += kt_lost(&st) + st.tail;
+		}
+	return !missing;
+}
+
+static inline void create(struct scene *sc, enum way way)
+{
+	struct ktape_create c = { .mode = ways[way].mode,
+				  .ring_size = ways[way].ring,
+				  .control_size = ways[way].control,
+				  .block_size = 4096 };
+
+	must(sc, ways[way].name, ktape_device_create(sc->dev, &c, &sc->s[way]));
+	if (sc->errors)
+		return;
+	must(sc, "profile", kt_profile_only(fd_of(sc, way), kta_ops));
+}
+
+/* ---- what is done meanwhile ------------------------------------------------ */
+
+static inline void filter_calls(struct scene *sc)
+{
+	open_gap(sc, FILTERED, KTAPE_EV_SYS_ENTER);
+	must(sc, "calls",
+	     kt_filter_bit(fd_of(sc, FILTERED), KTAPE_FILTER_SYSCALL,
+			   KTAPE_FILTER_SYSCALL_WORDS, SYS_getppid, false));
+}
+
+static inline void pass_calls(struct scene *sc)
+{
+	must(sc, "calls",
+	     kt_filter_off(fd_of(sc, FILTERED), KTAPE_FILTER_SYSCALL));
+	close_gap(sc, FILTERED, KTAPE_EV_SYS_ENTER);
+}
+
+static inline void filter_pids(struct scene *sc)
+{
+	open_gap(sc, FILTERED, 0);
+	must(sc, "pid",
+	     kt_filter_pid(fd_of(sc, FILTERED), sc->worker[0].tid, 0));
+}
+
+static inline void pass_pids(struct scene *sc)
+{
+	must(sc, "pid", kt_filter_off(fd_of(sc, FILTERED), KTAPE_FILTER_PID));
+	close_gap(sc, FILTERED, 0);
+}
+
+static inline void without_marks(struct scene *sc)
+{
+	open_gap(sc, FILTERED, KTAPE_EV_MARK_VALUE);
+	must(sc, "profile",
+	     kt_profile_ops(fd_of(sc, FILTERED), KTAPE_PROFILE_ANDNOT,
+			    KTAPE_EV_MARK_VALUE, 0, 0));
+}
+
+static inline void with_marks(struct scene *sc)
+{
+	must(sc, "profile",
+	     kt_profile_ops(fd_of(sc, FILTERED), KTAPE_PROFILE_OR,
+			    KTAPE_EV_MARK_VALUE, 0, 0));
+	close_gap(sc, FILTERED, KTAPE_EV_MARK_VALUE);
+}
+
+static inline void stop(struct scene *sc)
+{
+	open_gap(sc, RESTARTED, 0);
+	must(sc, "stop", ktape_device_stop(sc->s[RESTARTED]));
+}
+
+static inline void start(struct scene *sc)
+{
+	must(sc, "start", ktape_device_start(sc->s[RESTARTED]));
+	close_gap(sc, RESTARTED, 0);
+}
+
+static inline void look(struct scene *sc)
+{
+	save(sc, WRAPPED, false);
+}
+
+static inline void read_some(struct scene *sc)
+{
+	must(sc, "step", ktape_recorder_step(sc->rec[FULL]));
+}
+
+static inline void rotate(struct scene *sc)
+{
+	must(sc, "rotate",
+	     ktape_recorder_rotate(sc->rec[ROTATED],
+				   add_trace(sc, ROTATED, false)));
+}
+
+static const struct {
+	int step;
+	void (*what)(struct scene *sc);
+} plan[] = {
+	{ 4, stop },	       { 5, pass_calls },  { 6, start },
+	{ 8, read_some },      { 9, filter_pids }, { 10, rotate },
+	{ 11, pass_pids },     { 14, stop },	   { 15, look },
+	{ 16, start },	       { 17, read_some },  { 18, without_marks },
+	{ 20, rotate },	       { 21, with_marks }, { 23, read_some },
+	{ 24, filter_calls },
+};
+
+static inline void live(struct scene *sc)
+{
+	for (int i = 0; i < STEPS && !sc->errors; i++) {
+		/* Not the same moments in each scene. */
+		usleep(STEP_US / 2 + kta_random(&sc->seed, STEP_US));
+		for (size_t j = 0; j < sizeof(plan) / sizeof(*plan); j++)
+			if (plan[j].step == i)
+				plan[j].what(sc);
+		must(sc, "step", ktape_recorder_step(sc->rec[ROTATED]));
+	}
+}
+
+/* ---- a scene --------------------------------------------------------------- */
+
+static inline void begin(struct scene *sc)
+{
+	must(sc, "device", ktape_device_open(NULL, true, &sc->dev));
+	if (!sc->errors && !kt_clock_init(ktape_device_fd(sc->dev)))
+		must(sc, "the clock", -EOPNOTSUPP);
+	if (sc->errors)
+		return;
+	sc->first = kt_session_names(LARGE, LARGE, kta_ops);
+	must(sc, "first", sc->first);
+	for (int i = 0; i < WAYS && !sc->errors; i++)
+		create(sc, i);
+	sc->last = kt_session_names(LARGE, LARGE, kta_ops);
+	must(sc, "last", sc->last);
+	for (int i = 0; i < WAYS && !sc->errors; i++)
+		if (number(fd_of(sc, i)) < number(sc->first) ||
+		    number(fd_of(sc, i)) > number(sc->last))
+			must(sc, "their numbers", -ERANGE);
+	if (sc->errors)
+		return;
+	open_gap(sc, RESTARTED, KTAPE_EV_SYS_ENTER);
+	must(sc, "profile",
+	     kt_profile_ops(fd_of(sc, RESTARTED), KTAPE_PROFILE_ANDNOT,
+			    KTAPE_EV_SYS_ENTER, 0, 0));
+	filter_calls(sc);
+	attach(sc, FULL, 0);
+	attach(sc, ROTATED, KTAPE_RECORD_PIECES);
+	must(sc, "start", kt_command(sc->first, KTAPE_IOC_START));
+	sc->before = kt_now();
+	must(sc, "start", kt_command(sc->last, KTAPE_IOC_START));
+	for (int i = 0; i < WAYS; i++)
+		must(sc, "start", ktape_device_start(sc->s[i]));
+	sc->begin = kt_now();
+}
+
+static inline void end(struct scene *sc)
+{
+	kta_rest(sc->worker, sc->cpus);
+	sc->end = kt_now();
+	for (int i = 0; i < WAYS; i++)
+		must(sc, "stop", ktape_device_stop(sc->s[i]));
+	save(sc, WRAPPED, false);
+	save(sc, RESTARTED, is_whole(sc, RESTARTED));
+	save_stream(sc, RESTARTED, is_whole(sc, RESTARTED));
+	save(sc, FILTERED, is_whole(sc, FILTERED));
+	must(sc, "full", ktape_recorder_finish(sc->rec[FULL]));
+	must(sc, "rotated", ktape_recorder_finish(sc->rec[ROTATED]));
+	for (int i = 0; i < WAYS; i++) {
+		ktape_recorder_close(sc->rec[i]);
+		ktape_device_close(sc->s[i]);
+	}
+	if (kta_truth(&sc->truth, sc->first, sc->last, sc->before)) {
+		printf("# the sessions of the truth differ, or have losses\n");
+		sc->errors++;
+	}
+	for (int i = 0; i < sc->cpus; i++)
+		sc->errors += kta_missing(&sc->truth, &sc->worker[i]);
+	close(sc->first);
+	close(sc->last);
+	ktape_device_close(sc->dev);
+}
+
+static inline struct scene *play(uint64_t seed)
+{
+	struct scene *sc = calloc(1, sizeof(*sc));
+
+	if (!sc)
+		abort();
+	sc->seed = seed;
+	sc->cpus = kt_cpus() < KTA_CPUS ? kt_cpus() : KTA_CPUS;
+	begin(sc);
+	if (sc->errors)
+		return sc;
+	must(sc, "work", kta_work(sc->worker, sc->cpus, &sc->seed));
+	live(sc);
+	end(sc);
+	return sc;
+}
+
+static inline void forget(struct scene *sc)
+{
+	for (int i = 0; i < sc->nr_traces; i++)
+		ktape_piece_remove(sc->trace[i].path);
+	free(sc->truth.v);
+	free(sc);
+}
+
+#endif /* _KT_ABSENT_SCENE_H */
