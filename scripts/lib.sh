@@ -21,6 +21,12 @@ unset MFLAGS MAKELEVEL MAKEOVERRIDES
 MAKEFLAGS=-j$(nproc)
 export MAKEFLAGS
 
+# one_builds COMMAND...: what runs beside it and builds in out/, too, waits
+one_builds()
+{
+	{ flock 8 && "$@"; } 8>"$out/.build-lock"
+}
+
 # newest_version DIR PREFIX SERIES: the newest plain (no -rt, no -cloud) amd64
 # kernel version of SERIES that has DIR/PREFIX<version>.
 newest_version()

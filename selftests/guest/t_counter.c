@@ -237,9 +237,9 @@ TEST_F_TIMEOUT(counter, agrees, 180)
 		NULL, with_nested, with_hotplug, NULL, with_nested,
 	};
 	uint64_t width = 0, total = 0;
-	size_t at;
+	size_t at, nr = kt_scale() > 1 ? 3 : sizeof(middles) / sizeof(*middles);
 
-	for (at = 0; at < sizeof(middles) / sizeof(*middles); at++)
+	for (at = 0; at < nr; at++)
 		ASSERT_EQ(0, span(self, _metadata, middles[at])) {
 			TH_LOG("span %zu", at);
 		}

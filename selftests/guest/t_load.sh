@@ -12,8 +12,8 @@ busy=0x30730f1f00000000
 cycles=100
 warm=5
 if [ "${KTAPE_SCALE:-1}" -gt 1 ]; then
-	cycles=5
-	warm=2
+	cycles=3
+	warm=1
 fi
 most_kib=1024
 n=0

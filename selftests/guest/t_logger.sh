@@ -64,17 +64,20 @@ balance()
 		END { print said + 0, held + 0 }' $dir/all.json
 }
 
+marked=300
+[ "${KTAPE_SCALE:-1}" = 1 ] || marked=120
+
 # test_size SIZE OPTION
 test_size()
 {
 	mkdir /scratch/size
-	cat >$dir/load <<-'EOT'
+	cat >$dir/load <<-EOT
 	emit 4 &
 	i=1
-	while [ $i -le 300 ]; do
-		echo "mark-$i-" >/dev/ktape_mark
-		[ $((i % 30)) != 0 ] || sleep 0.4
-		i=$((i + 1))
+	while [ \$i -le $marked ]; do
+		echo "mark-\$i-" >/dev/ktape_mark
+		[ \$((i % 30)) != 0 ] || sleep 0.4
+		i=\$((i + 1))
 	done
 	wait
 	EOT
@@ -96,7 +99,7 @@ test_size()
 	[ "$found" = "$(summary $dir/log)" ] && [ "$said" = "$held" ] &&
 		[ "$held" -ge 1000 ]
 	result $? "together they hold what was recorded, $*" $dir/log
-	[ "$kinds" = 300 ] && [ "$nr" = 300 ]
+	[ "$kinds" = $marked ] && [ "$nr" = $marked ]
 	result $? "each event is in one of them, $*" $dir/log
 	rm -rf /scratch/size
 }

@@ -16,8 +16,8 @@
 #include "kt_ring.h"
 
 #define PAGE		4096UL
-#define RING		(256UL << 10)
-#define BLOCK		(64UL << 10)
+#define RING		(128UL << 10)
+#define BLOCK		(32UL << 10)
 #define MAX_CPUS	16
 #define REMAPS		1000
 #define KEEP_KIB	(96L << 10)
@@ -243,7 +243,7 @@ TEST_F_TIMEOUT(live, memory_pressure, 200)
 	kib = kt_meminfo("MemAvailable") - KEEP_KIB;
 	/* What was freed last is given first; all takes minutes. */
 	if (kt_scale() > 1)
-		kib /= 8;
+		kib /= 32;
 	ASSERT_LT(0, kib);
 	pid = fork();
 	ASSERT_LE(0, pid);
@@ -271,7 +271,7 @@ TEST(memory_comes_back)
 	for (int i = 0; i < 60; i++) {
 		if (i == 10)
 			before = kt_meminfo("MemFree");
-		fd = kt_create(main, 0, RING, BLOCK);
+		fd = kt_create(main, 0, 2 * RING, BLOCK);
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, kt_map(fd, 0, KTAPE_RING_EVENT, &m));
 		touch(&m);
@@ -356,7 +356,7 @@ TEST_F_TIMEOUT(live, equals_read, 120)
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		want += self->m[cpu][0].page->commit -
 			kt_oldest(&self->m[cpu][0]);
-	EXPECT_LT(want - want / 64, equal);
+	EXPECT_LT(want - want / 32, equal);
 	free(buf);
 }
 
