@@ -181,20 +181,32 @@ static inline int kt_write_text(const char *path, const char *text)
 	return ret;
 }
 
+/* The sum of the lines "@name: NUMBER" of a file, -1 if there is none. */
+static inline long kt_sum(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "r");
+	char line[128], key[64];
+	long sum = -1, n;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, " %63[^: ]: %ld", key, &n) == 2 &&
+		    !strcmp(key, name))
+			sum = (sum < 0 ? 0 : sum) + n;
+	if (f)
+		fclose(f);
+	return sum;
+}
+
 /* A line of /proc/meminfo in KiB, like "MemFree". */
 static inline long kt_meminfo(const char *name)
 {
-	FILE *f = fopen("/proc/meminfo", "r");
-	char line[128];
-	long kib = -1;
+	return kt_sum("/proc/meminfo", name);
+}
 
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, strlen(name)) &&
-		    line[strlen(name)] == ':')
-			kib = atol(line + strlen(name) + 1);
-	if (f)
-		fclose(f);
-	return kib;
+/* Free memory in KiB, with the pages that each CPU keeps at hand. */
+static inline long kt_free_kib(void)
+{
+	return kt_meminfo("MemFree") + kt_sum("/proc/zoneinfo", "count") * 4;
 }
 
 #endif /* _KT_H */

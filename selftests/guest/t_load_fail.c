@@ -195,12 +195,12 @@ TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
 	}
 	/* What the first of all costs once. */
 	EXPECT_EQ(-ENOMEM, create_in_cgroup("6M", 8 << 20));
-	before = kt_meminfo("MemFree");
+	before = kt_free_kib();
 	for (int i = 0; i < 5; i++)
 		EXPECT_EQ(-ENOMEM, create_in_cgroup("6M", 8 << 20));
 	EXPECT_EQ(0, create_in_cgroup("80M", 8 << 20));
 	for (int i = 0; i < 20; i++) {
-		after = kt_meminfo("MemFree");
+		after = kt_free_kib();
 		if (before - after < slack)
 			break;
 		usleep(500000);
