@@ -24,6 +24,8 @@
  * @slot: next registry entry
  * @registry_seq: number of the last registry packet
  * @next_ring: ring at which read() looks first
+ * @sweep: rings of which read() still takes a part, from that one on
+ * @swept: jiffies when it began to take parts
  * @buf: bounce buffer, one packet
  * @buf_size: bytes of @buf
  * @len: bytes in @buf
@@ -39,6 +41,8 @@ struct kt_file {
 	unsigned int slot;
 	u64 registry_seq;
 	unsigned int next_ring;
+	unsigned int sweep;
+	unsigned long swept;
 	void *buf;
 	size_t buf_size;
 	size_t len;

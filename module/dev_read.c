@@ -4,8 +4,10 @@
  *
  * What is delivered was copied into the file's bounce buffer and checked
  * against the tail, so it is never torn.  While the session records, open
- * blocks are delivered in parts, and only when nothing else came for a while:
- * a part is a packet of its own, which says that it continues the one before.
+ * blocks are delivered in parts, of all rings in a row and only every now and
+ * then: a part is a packet of its own, which says that it continues the one
+ * before.  Not only when nothing else comes: an exception in a quiet ring would
+ * wait for as long as another CPU is busy.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -17,7 +19,7 @@
 #include "packet.h"
 #include "registry.h"
 
-/* How long read() waits for a full block before it takes what there is. */
+/* So often read() takes what there is, be it full blocks or not. */
 #define PATIENCE	(HZ / 4)
 /* How long poll() with a watermark below a block sleeps at a time. */
 #define LOOK_AGAIN	max(HZ / 10, 1)
@@ -50,27 +52,51 @@ static size_t refill_registry(struct kt_file *kf)
 	return length;
 }
 
+static unsigned int nr_rings(void)
+{
+	return nr_cpu_ids * KTAPE_RINGS_PER_CPU;
+}
+
+/* Is it time to take parts?  Then each ring is asked for one, over many calls. */
+static void begin_sweep(struct kt_file *kf)
+{
+	if (kf->sweep || time_before(jiffies, kf->swept + PATIENCE))
+		return;
+	kf->sweep = nr_rings();
+	kf->swept = jiffies;
+}
+
+static bool take_part(struct kt_file *kf)
+{
+	if (!kf->sweep)
+		return false;
+	kf->sweep--;
+	return true;
+}
+
 /* Take a packet from any ring, in turn. */
 static size_t refill_data(struct kt_file *kf, bool parts)
 {
-	unsigned int nr = nr_cpu_ids * KTAPE_RINGS_PER_CPU;
+	unsigned int nr = nr_rings();
 	struct kt_session *s = kf->session;
 	unsigned int i, at, cpu, kind;
 	struct kt_cursor *c;
 	struct kt_ring *r;
 	unsigned long pos;
 	size_t length;
+	bool part;
 
 	for (i = 0; i < nr && !kt_session_holds_back(s); i++) {
 		at = (kf->next_ring + i) % nr;
 		cpu = at / KTAPE_RINGS_PER_CPU;
 		kind = at % KTAPE_RINGS_PER_CPU;
 		r = kt_session_ring(s, cpu, kind);
+		part = take_part(kf) || parts;
 		if (!r)
 			continue;
 		c = kt_reader_cursor(&kf->reader, cpu, kind);
 		pos = c->pos;
-		length = kt_packet_copy(r, c, &pos, kf->buf, parts);
+		length = kt_packet_copy(r, c, &pos, kf->buf, part);
 		if (pos != c->pos)
 			kt_reader_moved(&kf->reader, s, cpu, kind, pos);
 		if (!length)
@@ -120,8 +146,8 @@ static bool enough_unread(const struct kt_file *kf, u64 bytes)
 }
 
 /*
- * Wait for a full block or the end of recording.
- * Return: 0, 1 when it took too long, -ERESTARTSYS.
+ * Wait for a full block, the end of recording, or until parts may be taken.
+ * Return: 0 or -ERESTARTSYS.
  */
 static int wait_for_data(struct kt_file *kf)
 {
@@ -136,13 +162,11 @@ static int wait_for_data(struct kt_file *kf)
 		enough_unread(kf, 0) || !READ_ONCE(kf->session->running),
 		PATIENCE);
 	atomic_dec(&owner->waiting);
-	if (left < 0)
-		return left;
-	return left == 0;
+	return left < 0 ? left : 0;
 }
 
 /*
- * Fill the bounce buffer, if need be after waiting, if allowed with parts.
+ * Fill the bounce buffer, if need be after waiting, if allowed with any part.
  * Return: bytes, 0 at the end, -EAGAIN, -ERESTARTSYS.
  */
 static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
@@ -167,6 +191,7 @@ static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
 		running = READ_ONCE(kf->session->running);
 		/* Pairs with the release of running after the last records. */
 		smp_rmb();
+		begin_sweep(kf);
 		length = refill_data(kf, parts || !running);
 		if (length || !running)
 			return length;
@@ -176,9 +201,8 @@ static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
 			return -ERESTARTSYS;
 		cond_resched();
 		ret = wait_for_data(kf);
-		if (ret < 0)
+		if (ret)
 			return ret;
-		parts = ret;
 	}
 }
 
@@ -192,6 +216,7 @@ static int make_buffer(struct kt_file *kf)
 	kf->buf = kvzalloc(kf->buf_size, GFP_KERNEL_ACCOUNT);
 	if (!kf->buf)
 		return -ENOMEM;
+	kf->swept = jiffies;
 	/* From now on a discard session waits for us, if for nobody better. */
 	kt_reader_reads(&kf->reader, s);
 	return 0;

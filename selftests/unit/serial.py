@@ -6,6 +6,7 @@ serial.py plain FILE EVENTS               is FILE what any decoder can read?
 serial.py line FRAME EVERY TOOL TRACE OUT two terminals, a byte in EVERY is harmed
 serial.py slow FRAME TOOL FILE OUT        through a pipe, at first byte by byte
 serial.py harm FILE OUT SEED EVERY        harm it; print what came, lost and places
+serial.py joined TOOL FILE OUT            RKH frames without the flag between two
 serial.py stop-send|stop-receive|hangup FRAME TOOL PIPE OUT EVENTS
 """
 import array
@@ -182,6 +183,20 @@ def harm(path, to, seed, every):
     print(came, lost, places)
 
 
+def joined(tool, path, to):
+    """Bytes of a frame of RKH sum up to zero, and so do those of two."""
+    stream = open(path, 'rb').read()
+    flags = [at for at, byte in enumerate(stream) if byte == 0x7e]
+    for at in flags[-10:-2]:
+        open(to, 'wb').write(stream[:at] + stream[at + 1:])
+        rx = subprocess.run([tool, 'receive', '--frame', 'rkh', '--force',
+                             '-o', to + '.d', to], stderr=subprocess.PIPE,
+                            check=True)
+        text = rx.stderr.decode()
+        sys.stderr.write(text)
+        assert ', 1 bad frames' in text, 'flag %d' % at
+
+
 # ---- terminals -------------------------------------------------------------------
 
 def terminal():
@@ -336,6 +351,6 @@ def hangup(frame, tool, trace, to, events):
 
 
 if __name__ == '__main__':
-    {'plain': plain, 'line': line, 'harm': harm, 'slow': slow,
+    {'plain': plain, 'line': line, 'harm': harm, 'slow': slow, 'joined': joined,
      'stop-send': stop_send,
      'stop-receive': stop_receive, 'hangup': hangup}[sys.argv[1]](*sys.argv[2:])

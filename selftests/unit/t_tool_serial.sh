@@ -9,7 +9,7 @@ here=$(cd "${0%/*}" && pwd)
 tool=$out/user-asan/ktape
 
 echo "TAP version 13"
-echo "1..17"
+echo "1..18"
 
 # counts: what receive said: $came events, $lost of them, $bad places
 counts()
@@ -54,12 +54,13 @@ for frame in rkh cobs; do
 	shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
 	[ "${shed:-0}" -gt 20 ] && says "$((45 - shed)) events sent" &&
 		run 0 receive --frame $frame --force -o few slow && counts &&
-		[ "$came" = "$((45 - shed))" ] && [ "$lost" = "$shed" ]
+		[ "$came" = "$((45 - shed))" ] && [ "$lost" = "$shed" ] &&
+		run 0 stats --json few && grep -q "\"lost\":$shed,\"gaps\"" text
 	result $? "$frame: a line that is too slow: ${shed:-none} shed"
 done
 
 if ! command -v python3 >/dev/null; then
-	while [ "$n" -lt 17 ]; do
+	while [ "$n" -lt 18 ]; do
 		n=$((n + 1))
 		echo "ok $n # SKIP no python3"
 	done
@@ -69,6 +70,9 @@ fi
 # A decoder that knows nothing of checks reads it; their sums, in another way.
 python3 "$here/serial.py" plain cobs.line "$sent" >log 2>&1
 result $? "cobs: as any decoder sees it"
+
+python3 "$here/serial.py" joined "$tool" rkh.line two >text 2>log
+result $? "rkh: two frames that have become one are none"
 
 for frame in rkh cobs; do
 	timeout 60 python3 "$here/serial.py" slow $frame "$tool" $frame.line \

@@ -3,7 +3,8 @@
  * The native format: packets of each ring, in a directory or as a pipe form.
  *
  * Every event keeps its thread: where the stream before it does not tell who
- * ran (switches were left out), a context record is put in.
+ * ran (switches were left out), a context record is put in.  That goes into the
+ * event ring, which tells it for the control ring of its CPU, too.
  */
 #include <unistd.h>
 
@@ -23,7 +24,10 @@
  * @open: one is begun
  * @seq: number of the next one
  * @discarded: events lost so far
- * @tid: the thread as a reader knows it
+ * @untold: no packet has told the last ones of them
+ * @lost_to: until when those were lost
+ * @tid: the thread as a reader knows it; of a control ring, as long as its CPU's
+ *	event ring has told none
  */
 struct stream {
 	struct ktape_builder b;
@@ -31,6 +35,8 @@ struct stream {
 	bool open;
 	uint64_t seq;
 	uint64_t discarded;
+	bool untold;
+	uint64_t lost_to;
 	uint64_t ts;
 	int32_t tid;
 };
@@ -159,6 +165,7 @@ static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 		return 0;
 	len = ktape_build_end(&st->b, ts_end, st->discarded);
 	st->open = false;
+	st->untold = false;
 	st->seq++;
 	s->offset += len;
 	return n->ctf ? ktape_ctf_append(n->ctf, st->b.data, len) :
@@ -190,7 +197,8 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	if (kind != KTAPE_RING_REGISTRY && e) {
 		head.tid = e->tid;
 		head.context = e->tid < 0 ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_TASK;
-		st->tid = e->tid;
+		if (kind == KTAPE_RING_EVENT || st->tid < 0)
+			st->tid = e->tid;
 	}
 	ktape_build_begin(&st->b, data, st->size, &head);
 	st->b.data = data;
@@ -223,23 +231,48 @@ static int add(struct kt_sink *s, struct stream *st,
 	return err;
 }
 
-/* Tell the reader who runs, where it would think that it is another. */
-static int tell_thread(struct kt_sink *s, struct stream *st,
+/* Does the reader know whose the next event of a ring is? */
+static bool is_told(const struct stream *st, const struct stream *event_ring,
+		    const struct ktape_event *e)
+{
+	if (e->kind == KTAPE_RING_CONTROL && event_ring->tid != TID_NONE)
+		return e->tid == event_ring->tid;
+	/* The head of a packet tells, of a control ring the first one. */
+	return e->tid == st->tid ||
+	       (!st->open && (e->kind == KTAPE_RING_EVENT || st->tid < 0));
+}
+
+/*
+ * Tell the reader who runs, where it would think that it is another.  At the same
+ * time it takes the control ring first, so that it has to know a tick earlier.
+ */
+static int tell_thread(struct kt_sink *s, const struct stream *own,
 		       const struct ktape_event *e)
 {
 	const uint32_t args[] = { (uint32_t)e->tid };
-	const struct ktape_record r = {
+	struct ktape_record r = {
 		.ts = e->ts,
 		.opcode = KTAPE_EV_CONTEXT,
 		.nargs = 1,
 		.args = args,
 		.dat20 = 0xff,
 	};
+	struct ktape_event at = *e;
+	struct stream *st;
 	int err;
 
-	if (!st->open || e->kind != KTAPE_RING_EVENT || e->tid == st->tid)
+	if (e->kind == KTAPE_RING_REGISTRY)
 		return 0;
-	err = add(s, st, e, &r);
+	st = stream_of(s->state, KTAPE_RING_EVENT, e->cpu);
+	if (!st)
+		return -ENOMEM;
+	if (is_told(own, st, e))
+		return 0;
+	if (e->kind == KTAPE_RING_CONTROL)
+		r.ts = kt_max(st->ts, e->ts ? e->ts - 1 : 0);
+	at.kind = KTAPE_RING_EVENT;
+	at.ts = r.ts;
+	err = add(s, st, &at, &r);
 	st->tid = e->tid;
 	return err;
 }
@@ -312,7 +345,21 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 	err = write_packet(s, st, st->ts);
 	st->discarded += n->count;
 	st->seq += n->count ? 0 : 1;
+	st->untold = true;
+	st->lost_to = n->to;
 	return err;
+}
+
+/* What was lost behind the last event, a packet without any tells. */
+static int end_stream(struct kt_sink *s, struct stream *st, unsigned int kind,
+		      uint32_t cpu)
+{
+	int err = write_packet(s, st, st->ts);
+
+	if (err || !st->untold)
+		return err;
+	err = open_packet(s, st, kind, cpu, NULL, 0);
+	return err ? err : write_packet(s, st, kt_max(st->ts, st->lost_to));
 }
 
 static int end(struct kt_sink *s)
@@ -324,7 +371,7 @@ static int end(struct kt_sink *s)
 		for (size_t cpu = 0; cpu < n->nr[kind]; cpu++) {
 			struct stream *st = &n->streams[kind][cpu];
 
-			err = write_packet(s, st, st->ts);
+			err = end_stream(s, st, kind, (uint32_t)cpu);
 			first = first ? first : err;
 		}
 	}

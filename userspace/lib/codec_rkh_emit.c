@@ -196,26 +196,69 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
 	return true;
 }
 
-/* Return: 0, negative errno, or 1: it is not one of these. */
+/* Is it what the writer makes of an event or a loss?  Its buffer is at @room. */
+static bool get_ours(struct kt_foreign *o, unsigned int user,
+		     const uint8_t *typed, size_t size, uint8_t *room)
+{
+	const uint8_t *end = typed + size, *p = get_fixed(o, typed, end);
+	struct ktape_event e = { .known = true };
+
+	if (!p || !get_rest(o, p, end, room))
+		return false;
+	if (user == KT_OURS_LOSS)
+		return !o->opcode && o->nargs == 2 && !o->blob;
+	e.opcode = o->opcode;
+	e.nargs = (uint8_t)o->nargs;
+	e.blob = o->blob;
+	e.blob_size = o->blob_size;
+	return o->opcode != KTAPE_EV_REGISTRY &&
+	       o->opcode != KTAPE_TIME_EXTEND &&
+	       kt_event_fits(ktape_event_desc(o->opcode), &e);
+}
+
+/**
+ * kt_rkh_fits_ours() - can it be an event of a stream of ours?
+ * @t: the input; its @typed has the arguments of a user event
+ * @e: the event
+ * @size: bytes of them
+ * @room: for a buffer, KT_RKH_FRAME_MAX bytes
+ *
+ * All bytes of a frame sum up to zero, and so do two frames without the flag
+ * between them, or one that has lost a zero: the checksum alone is not enough.
+ *
+ * Return: true if the writer may have made it.
+ */
+bool kt_rkh_fits_ours(const struct kt_rkh_import *t,
+		      const struct kt_rkh_event *e, size_t size, uint8_t *room)
+{
+	struct kt_foreign o = { .opcode = 0 };
+
+	if (*kt_rkh_kind(e->id)->types == 'U')
+		return e->id < KT_RKH_USER + KT_OURS_EVENT ||
+		       get_ours(&o, e->id - (unsigned int)KT_RKH_USER, t->typed,
+				size, room);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(symbols); i++) {
+		if (symbols[i].id == e->id)
+			return true;
+	}
+	return false;
+}
+
+/* Return: 0 or negative errno, or 1: it is not one of these. */
 static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
 		     struct kt_foreign *f)
 {
 	struct kt_rkh_import *t = s->state;
 	struct kt_foreign o = { .ts = f->ts, .raw = f->raw,
 				.raw_size = f->raw_size };
-	const uint8_t *end = t->typed + size;
-	const uint8_t *p = get_fixed(&o, t->typed, end);
 
 	/* The bytes are in raw, too, so that they can be put together here. */
-	if (!p || !get_rest(&o, p, end, t->plain))
+	if (!get_ours(&o, user, t->typed, size, t->plain))
 		return 1;
 	if (user == KT_OURS_LOSS)
 		return kt_import_lost(s, o.cpu,
 				      (uint64_t)o.args[1] << 32 | o.args[0],
 				      o.ts, o.ts);
-	if (!ktape_event_desc(o.opcode) || o.opcode == KTAPE_EV_REGISTRY ||
-	    o.opcode == KTAPE_TIME_EXTEND)
-		return 1;
 	return kt_import_emit(s, &o);
 }
 

@@ -144,6 +144,7 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 {
 	struct kt_rkh_import *t = s->state;
 	struct kt_rkh_config c = t->config;
+	size_t typed = 0;
 	char why[KT_RKH_WHY];
 	struct kt_rkh_event e;
 	int64_t size = kt_rkh_unframe(t->plain, frame, len);
@@ -156,9 +157,14 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 		return take_config(s, &c);
 	if (kt_rkh_decode(&t->config, &e, t->plain, (size_t)size, why))
 		return take_bad(s, why);
-	if (*kt_rkh_kind(e.id)->types == 'U' && e.len &&
-	    !kt_rkh_to_typed(&t->config, &e, t->typed))
-		return take_bad(s, "a user event with bad arguments");
+	if (*kt_rkh_kind(e.id)->types == 'U' && e.len) {
+		typed = kt_rkh_to_typed(&t->config, &e, t->typed);
+		if (!typed)
+			return take_bad(s, "a user event with bad arguments");
+	}
+	if (t->config.flags & KT_RKH_OURS &&
+	    !kt_rkh_fits_ours(t, &e, typed, t->raw))
+		return take_bad(s, "a frame that ktape does not write");
 	return take_event(s, &e);
 }
 

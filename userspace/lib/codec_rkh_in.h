@@ -49,6 +49,8 @@ struct kt_rkh_import {
 /* codec_rkh_emit.c */
 int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e,
 		uint64_t ts);
+bool kt_rkh_fits_ours(const struct kt_rkh_import *t,
+		      const struct kt_rkh_event *e, size_t size, uint8_t *room);
 int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq);
 
 #endif /* _KT_CODEC_RKH_IN_H */

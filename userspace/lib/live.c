@@ -5,8 +5,9 @@
  * Packets of all CPUs come in some order.  An event is delivered when every
  * ring that is heard of has sent something later; rings that have been silent
  * while a quarter of the window came in are not waited for, and nothing is when
- * the window is full, nothing comes, or the event came two seconds ago.  What
- * arrives too late all the same is delivered late and counted.
+ * the window is full, nothing comes, or the event came two seconds ago, in which
+ * time that the caller took does not count: nothing was read then.  What arrives
+ * too late all the same is delivered late and counted.
  *
  * Nothing is read before poll() has told that it is there, so that whoever
  * sends may stop anywhere.
@@ -64,18 +65,29 @@ static uint64_t sorted_until(const struct ktape_trace *t)
 	return until;
 }
 
-/* Twice a second: what had come by when?  And what was delivered is shown. */
+/* Twice a second what was delivered is shown. */
+static void show(struct ktape_trace *t, uint64_t now)
+{
+	if (now - t->shown_at < AGE_MS)
+		return;
+	t->shown_at = now;
+	if (t->options.idle)
+		t->options.idle(t->options.arg);
+}
+
+/* Twice a second: what had come by when? */
 static void grow_old(struct ktape_trace *t)
 {
 	uint64_t now = now_ms();
 
+	show(t, now);
+	t->aged_at += t->left_at ? now - t->left_at : 0;
+	t->left_at = 0;
 	if (now - t->aged_at < AGE_MS)
 		return;
 	t->aged_at = now;
 	memmove(t->came + 1, t->came, (KT_AGES - 1) * sizeof(*t->came));
 	t->limit = kt_max(t->limit, t->came[KT_AGES - 1]);
-	if (t->options.idle)
-		t->options.idle(t->options.arg);
 }
 
 static bool can_deliver(const struct ktape_trace *t)
@@ -127,8 +139,10 @@ int kt_live_wait(struct ktape_trace *t)
 		t->idle = false;
 	while (!t->ended) {
 		grow_old(t);
-		if (can_deliver(t))
+		if (can_deliver(t)) {
+			t->left_at = now_ms();
 			return 0;
+		}
 		if (t->input.eof || kt_scan_there(&t->input) >= t->want)
 			return 1;
 		ret = kt_scan_pending(&t->input) ? 1 : wait_input(t);

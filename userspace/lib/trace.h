@@ -131,6 +131,8 @@ struct kt_import;
  * @next_at: live: where the next packet should begin, or 0
  * @came: live: until when packets had come, now and each half second before
  * @aged_at: live: when @came moved on, in ms
+ * @left_at: live: when the caller got an event, in ms, or 0
+ * @shown_at: live: when the caller's idle() was called last, in ms
  * @woken_at: live: when the caller wanted it to end, in ms, or 0
  * @ended: live: nothing more will come
  * @idle: live: nothing came for a while
@@ -167,6 +169,8 @@ struct ktape_trace {
 	uint64_t next_at;
 	uint64_t came[KT_AGES];
 	uint64_t aged_at;
+	uint64_t left_at;
+	uint64_t shown_at;
 	uint64_t woken_at;
 	bool ended;
 	bool idle;

@@ -79,7 +79,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 }
 
 /* A line that is hung up ends; its reader sees the end of a pipe. */
-static void feed(int line, int to)
+static void feed(int line, int to, const sigset_t *mask)
 {
 	char part[PART];
 	ssize_t n;
@@ -89,6 +89,7 @@ static void feed(int line, int to)
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	while ((n = read(line, part, sizeof(part))) > 0 ||
 	       (n < 0 && errno == EINTR)) {
 		if (n > 0 && kt_write_all(to, part, (size_t)n))
@@ -99,17 +100,22 @@ static void feed(int line, int to)
 
 static int connect_line(int line)
 {
+	sigset_t all, before;
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
 		return fail("pipe: %s", strerror(errno));
+	/* One that comes now is taken when it is known who is to be told. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
 	child = fork();
-	if (child < 0)
-		return fail("fork: %s", strerror(errno));
 	if (!child) {
 		close(ends[0]);
-		feed(line, ends[1]);
+		feed(line, ends[1], &before);
 	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (child < 0)
+		return fail("fork: %s", strerror(errno));
 	close(ends[1]);
 	if (dup2(ends[0], STDIN_FILENO) < 0)
 		return fail("%s", strerror(errno));
@@ -156,6 +162,21 @@ static int write_all(struct receive *r, const struct receive_options *o)
 	return ret ? fail("%s", read_error(ret)) : 0;
 }
 
+static void tell_results(const struct receive *r)
+{
+	const char *what;
+	uint64_t count;
+
+	for (unsigned int i = 0;
+	     (count = ktape_sink_missed(r->sink, i, &what)); i++)
+		note("the trace cannot hold %s: %llu", what,
+		     (unsigned long long)count);
+	note("%llu events received, %llu lost in %u gaps%s, %llu bad frames",
+	     (unsigned long long)r->events, (unsigned long long)r->lost,
+	     r->gaps, r->unknown ? " and an unknown number besides" : "",
+	     (unsigned long long)r->bad);
+}
+
 static int receive(struct receive *r, const struct receive_options *o)
 {
 	struct ktape_trace_options how = {
@@ -174,10 +195,7 @@ static int receive(struct receive *r, const struct receive_options *o)
 	ret = write_all(r, o);
 	if (ret)
 		return ret;
-	note("%llu events received, %llu lost in %u gaps%s, %llu bad frames",
-	     (unsigned long long)r->events, (unsigned long long)r->lost,
-	     r->gaps, r->unknown ? " and an unknown number besides" : "",
-	     (unsigned long long)r->bad);
+	tell_results(r);
 	return EXIT_OK;
 }
 

@@ -27,7 +27,11 @@
 #define BITS_PER_BYTE	10	/* with start and stop */
 #define CPUS_MAX	8192U
 #define PRIORITIES	3	/* of classes that may be shed */
-#define BACKLOG_MS	500	/* that may wait for the line */
+/*
+ * Bytes of so long may wait for the line.  What is live comes in heaps of half a
+ * second: a quarter has to hold one, and some more, if the line is fast enough.
+ */
+#define BACKLOG_MS	3000
 #define GRACE_MS	2000	/* after a signal, for what has come */
 #define NS_PER_MS	1000000ULL
 #define NS_PER_S	1000000000ULL
@@ -79,6 +83,8 @@ struct send {
 	uint64_t end;		/* the last event, sent or not */
 	uint64_t sent;
 	uint64_t dropped;
+	uint64_t lost;		/* before they were read */
+	uint64_t late;		/* behind what was sent already */
 	int error;		/* of the line */
 	bool damaged;
 	bool live;
@@ -96,6 +102,10 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 {
 	struct send *s = arg;
 
+	if (n->kind == KTAPE_NOTICE_LOST)
+		s->lost += n->count;
+	if (n->kind == KTAPE_NOTICE_LATE)
+		s->late += n->count;
 	if (n->kind == KTAPE_NOTICE_LOST && s->sink && !s->error)
 		s->error = ktape_sink_notice(s->sink, n);
 	if (n->kind != KTAPE_NOTICE_LOST && n->kind != KTAPE_NOTICE_LATE)
@@ -181,6 +191,9 @@ static int send_event(struct send *s, const struct ktape_event *e)
 	uint64_t before;
 	int err;
 
+	/* What is only there for the native form's clock is no event. */
+	if (e->opcode == KTAPE_TIME_EXTEND)
+		return 0;
 	s->end = kt_max(s->end, e->ts);
 	if (e->cpu >= CPUS_MAX || !kt_mask_has(s->mask, e->opcode) ||
 	    is_shed(s, e))
@@ -259,6 +272,12 @@ static int tell_results(const struct send *s, int ret)
 	     (count = ktape_sink_missed(s->sink, i, &what)); i++)
 		note("frames cannot hold %s: %llu", what,
 		     (unsigned long long)count);
+	if (s->lost)
+		note("%llu events were lost before they were read",
+		     (unsigned long long)s->lost);
+	if (s->late)
+		note("%llu events came too late to be sorted",
+		     (unsigned long long)s->late);
 	if (signals_came())
 		note("stopped: what was sent is whole up to there");
 	if (ret)

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A serial line between two terminals that loses bytes, changes them and puts
+ * some in, the same ones each time by its seed, and says how many.
+ *
+ * usage: line [OPTION...] SENDER RECEIVER
+ *   SENDER, RECEIVER	links that are made to the terminals
+ *   -e N		a fault at one byte in N (default 0: none)
+ *   -k N		not at the first N bytes
+ *   -r N		seed (default 1)
+ *   -s N		bytes a second, at most (default 0: any)
+ *
+ * It ends when the sender has closed its terminal and the receiver has read all
+ * of it, which then sees a line that is hung up; or with SIGTERM at once, as
+ * when a cable is pulled out.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PART		512
+#define PARTS_A_SECOND	50
+#define RUN_MAX		8	/* bytes that are lost at once */
+#define NS_PER_S	1000000000ULL
+#define STILL_MS	50
+#define STILLS		10	/* so often nothing to read: all was read */
+
+enum { LOST, CHANGED, PUT_IN, FAULTS };
+
+static struct {
+	uint64_t every, keep, seed, speed;
+	uint64_t came, went, faults[FAULTS];
+	unsigned int losing;	/* bytes of a run that are still to be lost */
+} line = { .seed = 1 };
+
+static volatile sig_atomic_t over;
+
+static void take_signal(int number)
+{
+	over = 1;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* xorshift64*: less than @n. */
+static unsigned int draw(uint64_t n)
+{
+	line.seed ^= line.seed >> 12;
+	line.seed ^= line.seed << 25;
+	line.seed ^= line.seed >> 27;
+	return (unsigned int)((line.seed * 0x2545f4914f6cdd1dULL >> 33) % n);
+}
+
+/* What becomes of a byte.  Return: how many bytes at @to, which has room for 2. */
+static size_t pass(uint8_t byte, uint8_t *to)
+{
+	size_t n = 0;
+
+	if (line.losing) {
+		line.losing--;
+		line.faults[LOST]++;
+		return 0;
+	}
+	if (!line.every || line.came < line.keep || draw(line.every)) {
+		to[n++] = byte;
+		return n;
+	}
+	switch (draw(FAULTS)) {
+	case LOST:
+		line.losing = draw(RUN_MAX);
+		line.faults[LOST]++;
+		break;
+	case CHANGED:
+		to[n++] = (uint8_t)(byte ^ 1U << draw(8));
+		line.faults[CHANGED]++;
+		break;
+	default:
+		to[n++] = byte;
+		to[n++] = (uint8_t)draw(256);
+		line.faults[PUT_IN]++;
+		break;
+	}
+	return n;
+}
+
+static bool write_all(int fd, const uint8_t *data, size_t len)
+{
+	while (len && !over) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+/* At its speed; an idle line is owed nothing. */
+static void take_time(size_t bytes)
+{
+	static uint64_t clear;
+	uint64_t now = now_ns();
+	struct timespec until;
+
+	if (!line.speed)
+		return;
+	clear = (clear > now ? clear : now) + bytes * NS_PER_S / line.speed;
+	until.tv_sec = (time_t)(clear / NS_PER_S);
+	until.tv_nsec = (long)(clear % NS_PER_S);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* Until the sender hangs up, which is told as EIO. */
+static bool carry(int from, int to)
+{
+	uint8_t in[PART], out[PART * 2];
+	size_t part = line.speed ? line.speed / PARTS_A_SECOND + 1 : PART;
+
+	while (!over) {
+		ssize_t n = read(from, in, part < PART ? part : PART);
+		size_t len = 0;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n == 0 || errno == EIO;
+		for (ssize_t i = 0; i < n; i++, line.came++)
+			len += pass(in[i], out + len);
+		line.went += len;
+		if (!write_all(to, out, len))
+			return false;
+		take_time((size_t)n);
+	}
+	return true;
+}
+
+/* What is not read when the line goes is gone. */
+static void drain(int fd)
+{
+	int there, still = 0;
+
+	while (still < STILLS && !over) {
+		usleep(STILL_MS * 1000);
+		still = ioctl(fd, FIONREAD, &there) || there ? 0 : still + 1;
+	}
+}
+
+/* Return: the main end of a terminal, raw; @link leads to the other one. */
+static int terminal(const char *link)
+{
+	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	struct termios t;
+
+	if (fd < 0 || grantpt(fd) || unlockpt(fd) || tcgetattr(fd, &t))
+		return -1;
+	cfmakeraw(&t);
+	if (tcsetattr(fd, TCSANOW, &t) || symlink(ptsname(fd), link))
+		return -1;
+	return fd;
+}
+
+static bool take_options(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "e:k:r:s:")) >= 0) {
+		uint64_t v = c == '?' ? 0 : strtoull(optarg, NULL, 0);
+
+		switch (c) {
+		case 'e':
+			line.every = v;
+			break;
+		case 'k':
+			line.keep = v;
+			break;
+		case 'r':
+			line.seed = v * 2 + 1;
+			break;
+		case 's':
+			line.speed = v;
+			break;
+		default:
+			return false;
+		}
+	}
+	return argc - optind == 2;
+}
+
+int main(int argc, char **argv)
+{
+	const struct sigaction action = { .sa_handler = take_signal };
+	int from, to, held;
+	bool good;
+
+	if (!take_options(argc, argv)) {
+		fprintf(stderr, "line [-e N] [-k N] [-r N] [-s N] SENDER RECEIVER\n");
+		return 2;
+	}
+	sigaction(SIGTERM, &action, NULL);
+	/* Whoever waits for the link of the sender finds both. */
+	to = terminal(argv[optind + 1]);
+	/* Held, so that a receiver may come and go: a line does not know. */
+	held = to < 0 ? -1 : open(ptsname(to), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	from = held < 0 ? -1 : terminal(argv[optind]);
+	if (from < 0) {
+		perror("line");
+		return 1;
+	}
+	good = carry(from, to);
+	if (!good)
+		perror("line");
+	drain(held);
+	printf("%llu came, %llu went, %llu lost, %llu changed, %llu put in\n",
+	       (unsigned long long)line.came, (unsigned long long)line.went,
+	       (unsigned long long)line.faults[LOST],
+	       (unsigned long long)line.faults[CHANGED],
+	       (unsigned long long)line.faults[PUT_IN]);
+	return !good;
+}
