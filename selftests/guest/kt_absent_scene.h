@@ -184,19 +184,36 @@ static inline void attach(struct scene *sc, enum way way, unsigned int flags)
 	must(sc, how.dir, ktape_recorder_open(sc->s[way], &how, &sc->rec[way]));
 }
 
-/* Was all that the session recorded in its rings to the end? */
-static inline bool is_whole(struct scene *sc, enum way way)
-{
-	struct ktape_stats st;
-	uint64_t missing = 0;
+/**
+ * struct gone - what is not in the rings of a session
+ * @lost: events that found no room
+ * @overwritten: bytes
+ */
+struct gone {
+	uint64_t lost, overwritten;
+};
 
-	for (int cpu = 0; cpu < sc->cpus; cpu++)
+static inline struct gone gone_of(struct scene *sc, enum way way)
+{
+	struct gone gone = {};
+	struct ktape_stats st;
+
+	for (int cpu = 0; cpu < sc->cpus; cpu++) {
 		for (uint32_t kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			must(sc, "stats",
 			     kt_stats(fd_of(sc, way), cpu, kind, &st));
-			missing += kt_lost(&st) + st.tail;
+			gone.lost += kt_lost(&st);
+			gone.overwritten += st.tail;
 		}
-	return !missing;
+	}
+	return gone;
+}
+
+static inline bool is_whole(struct scene *sc, enum way way)
+{
+	struct gone gone = gone_of(sc, way);
+
+	return !gone.lost && !gone.overwritten;
 }
 
 static inline void create(struct scene *sc, enum way way)
@@ -353,6 +370,10 @@ static inline void end(struct scene *sc)
 	sc->end = kt_now();
 	for (int i = 0; i < WAYS; i++)
 		must(sc, "stop", ktape_device_stop(sc->s[i]));
+	/* Otherwise it would be too easy. */
+	must(sc, "nothing went round",
+	     gone_of(sc, WRAPPED).overwritten ? 0 : -ENODATA);
+	must(sc, "nothing was lost", gone_of(sc, FULL).lost ? 0 : -ENODATA);
 	save(sc, WRAPPED, false);
 	save(sc, RESTARTED, is_whole(sc, RESTARTED));
 	save_stream(sc, RESTARTED, is_whole(sc, RESTARTED));

@@ -110,18 +110,22 @@ static bool is_covered(const struct scene *sc, const struct trace *t,
 static void print_wrong(const char *what, const struct scene *sc,
 			const struct trace *t, const struct ktape_absence *q)
 {
+	unsigned int left = 4;	/* of maybe thousands */
+
 	printf("# %s: %s, event %u %s=%llu, cpu %d, from %llu to %llu\n", what,
 	       t->path, q->opcode, q->field ?: "any",
 	       (unsigned long long)q->value, q->one_cpu ? (int)q->cpu : -1,
 	       (unsigned long long)(q->from - sc->begin),
 	       (unsigned long long)(q->to - sc->begin));
-	for (size_t i = 0; i < sc->truth.nr; i++) {
+	for (size_t i = 0; i < sc->truth.nr && left; i++) {
 		const struct kta_event *e = &sc->truth.v[i];
 
-		if (answers(e, q) && e->first < q->to && e->last >= q->from)
-			printf("#   cpu %u, between %llu and %llu\n", e->cpu,
-			       (unsigned long long)(e->first - sc->begin),
-			       (unsigned long long)(e->last - sc->begin));
+		if (!answers(e, q) || e->first >= q->to || e->last < q->from)
+			continue;
+		left--;
+		printf("#   cpu %u, between %llu and %llu\n", e->cpu,
+		       (unsigned long long)(e->first - sc->begin),
+		       (unsigned long long)(e->last - sc->begin));
 	}
 }
 
@@ -261,7 +265,7 @@ TEST_F_TIMEOUT(absent, questions, 400)
 	EXPECT_LE(50, sum->absent);
 	EXPECT_LE(sum->absent * 3 / 4, sum->proved);
 	for (int i = 0; i < VERDICTS; i++) {
-		EXPECT_LE(10, sum->verdict[i])
+		EXPECT_LE(5, sum->verdict[i])
 		{
 			TH_LOG("verdict %d", i);
 		}
