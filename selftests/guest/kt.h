@@ -182,7 +182,7 @@ static inline int kt_write_text(const char *path, const char *text)
 }
 
 /* The sum of the lines "@name: NUMBER" of a file, -1 if there is none. */
-static inline long kt_sum(const char *path, const char *name)
+static inline long kt_sum_of(const char *path, const char *name)
 {
 	FILE *f = fopen(path, "r");
 	char line[128], key[64];
@@ -200,13 +200,13 @@ static inline long kt_sum(const char *path, const char *name)
 /* A line of /proc/meminfo in KiB, like "MemFree". */
 static inline long kt_meminfo(const char *name)
 {
-	return kt_sum("/proc/meminfo", name);
+	return kt_sum_of("/proc/meminfo", name);
 }
 
 /* Free memory in KiB, with the pages that each CPU keeps at hand. */
 static inline long kt_free_kib(void)
 {
-	return kt_meminfo("MemFree") + kt_sum("/proc/zoneinfo", "count") * 4;
+	return kt_meminfo("MemFree") + kt_sum_of("/proc/zoneinfo", "count") * 4;
 }
 
 #endif /* _KT_H */
