@@ -16,7 +16,7 @@
 #include "input.h"
 #include "signals.h"
 
-#define BUFFER		(1U << 20)
+#define BUFFER		(256U << 10)	/* stays in the cache */
 #define GAPS_SHOWN	20U
 #define NS_PER_S	1000000000LL
 #define MESSAGE_ROOM	(8U * KTAPE_MESSAGE_MAX)
@@ -85,6 +85,7 @@ struct dump {
 	struct moment from;
 	struct moment to;
 	struct ktape_trace *trace;
+	const struct ktape_registry *names;
 	const struct ktape_info *info;
 	char *buf;
 	size_t cap;
@@ -179,13 +180,13 @@ static int finish(struct dump *d, int ret)
 							     EXIT_OK;
 }
 
-static bool is_wanted(const struct dump *d, const struct ktape_event *e)
+static inline bool is_wanted(const struct dump *d, const struct ktape_event *e)
 {
 	if (d->from.given && is_before(&d->from, d->info, e->ts))
 		return false;
 	if (d->to.given && !is_before(&d->to, d->info, e->ts))
 		return false;
-	return select_takes(&d->select, ktape_trace_registry(d->trace), e);
+	return select_takes(&d->select, d->names, e);
 }
 
 static int make_room(struct dump *d, size_t need)
@@ -215,7 +216,6 @@ static char *put_source(char *p, const char *source, size_t len)
 
 static int put_line(struct dump *d, const struct ktape_event *e)
 {
-	const struct ktape_registry *names = ktape_trace_registry(d->trace);
 	const char *source = NULL;
 	size_t len = 0, line;
 	char *p;
@@ -228,9 +228,11 @@ static int put_line(struct dump *d, const struct ktape_event *e)
 	if (err)
 		return err;
 	p = d->buf + d->len;
-	line = d->o.json ? ktape_format_json(d->info, names, e, p) :
-			   ktape_format_text(d->info, names, e, p);
-	p += formats_append(d->formats, e, d->o.json, p, line);
+	line = d->o.json ? ktape_format_json(d->info, d->names, e, p) :
+			   ktape_format_text(d->info, d->names, e, p);
+	if (d->formats)
+		line = formats_append(d->formats, e, d->o.json, p, line);
+	p += line;
 	if (source)
 		p = put_source(p, source, len);
 	d->len = (size_t)(p - d->buf);
@@ -296,6 +298,7 @@ static int dump(struct dump *d, const char *path)
 	if (ktape_trace_is_live(d->trace))
 		signals_catch();
 	d->info = ktape_trace_info(d->trace);
+	d->names = ktape_trace_registry(d->trace);
 	ret = finish(d, dump_all(d));
 	ktape_trace_close(d->trace);
 	return ret;

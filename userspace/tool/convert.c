@@ -102,14 +102,7 @@ static int load(struct convert *c, struct convert_input *in)
 	return ret < 0 ? ret : 0;
 }
 
-/**
- * convert_next() - the next event of all inputs
- * @c: the conversion
- * @event: set; good until the next call
- *
- * Return: 1, 0 at the end, or negative errno.
- */
-int convert_next(struct convert *c, const struct ktape_event **event)
+static int next_of_many(struct convert *c, const struct ktape_event **event)
 {
 	struct convert_input *best = NULL;
 	int err;
@@ -135,6 +128,21 @@ int convert_next(struct convert *c, const struct ktape_event **event)
 		*event = &c->moved;
 	}
 	return 1;
+}
+
+/**
+ * convert_next() - the next event of all inputs
+ * @c: the conversion
+ * @event: set; good until the next call
+ *
+ * Return: 1, 0 at the end, or negative errno.
+ */
+int convert_next(struct convert *c, const struct ktape_event **event)
+{
+	/* The clock and the names of one are those of the output. */
+	if (c->nr_inputs == 1)
+		return ktape_trace_next(c->inputs[0].trace, event);
+	return next_of_many(c, event);
 }
 
 static bool is_of_pid(const struct convert *c, int32_t tid, uint64_t ts)

@@ -60,6 +60,7 @@ struct object_wanted {
 
 /**
  * struct select - which events are shown: those that all of these let through
+ * @any: something was asked for
  * @mask: these
  * @cpus: of these CPUs
  * @pids: with a thread of these processes
@@ -73,6 +74,7 @@ struct object_wanted {
  * @copy: where their names are
  */
 struct select {
+	bool any;
 	uint64_t mask[KTAPE_MASK_WORDS];
 	struct numbers cpus;
 	struct numbers pids;
@@ -88,9 +90,24 @@ struct select {
 
 /* dump_select.c */
 int select_read(const struct select_options *o, struct select *s);
-bool select_takes(const struct select *s, const struct ktape_registry *names,
-		  const struct ktape_event *e);
+bool select_judges(const struct select *s, const struct ktape_registry *names,
+		   const struct ktape_event *e);
 void select_release(struct select *s);
+
+/**
+ * select_takes() - is this event shown?
+ * @s: which events are
+ * @names: of the trace
+ * @e: the event
+ *
+ * Return: true if it is.
+ */
+static inline bool select_takes(const struct select *s,
+				const struct ktape_registry *names,
+				const struct ktape_event *e)
+{
+	return !s->any || select_judges(s, names, e);
+}
 
 /* dump_formats.c */
 int formats_load(const struct select_options *o, struct ktape_formats **f);

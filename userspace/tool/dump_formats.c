@@ -21,16 +21,20 @@
 static const char *const folders[] = { "/usr/share/ktape", "/etc/ktape" };
 
 /* Return: 0 or the exit code. */
-static int load(struct ktape_formats *f, const char *path)
+static int load(struct ktape_formats **f, const char *path)
 {
 	struct ktape_error error = { .text = "" };
 	uint8_t *data;
 	ssize_t len = kt_read_file(AT_FDCWD, path, FILE_MAX, &data);
-	int err;
+	int err = 0;
 
 	if (len < 0)
 		return fail("%s: %s", path, strerror((int)-len));
-	err = ktape_formats_parse(f, (const char *)data, (size_t)len, &error);
+	if (!*f)
+		err = ktape_formats_new(f);
+	if (!err)
+		err = ktape_formats_parse(*f, (const char *)data, (size_t)len,
+					  &error);
 	free(data);
 	if (err == -EBADMSG)
 		return fail("%s:%llu: %s", path,
@@ -44,7 +48,7 @@ static int is_format(const struct dirent *entry)
 }
 
 /* In order of names.  One that is bad is told and does not keep us from going on. */
-static void load_folder(struct ktape_formats *f, const char *folder)
+static void load_folder(struct ktape_formats **f, const char *folder)
 {
 	struct dirent **names;
 	int nr = scandir(folder, &names, is_format, alphasort);
@@ -63,7 +67,7 @@ static void load_folder(struct ktape_formats *f, const char *folder)
 /**
  * formats_load() - read the files of the system and of the command line
  * @o: the command line
- * @f: set; ends with ktape_formats_free()
+ * @f: set, to NULL if there are none; ends with ktape_formats_free()
  *
  * Return: 0 or the exit code.
  */
@@ -72,18 +76,17 @@ int formats_load(const struct select_options *o, struct ktape_formats **f)
 	const char *own = getenv("KTAPE_FMT");
 	int ret;
 
-	if (ktape_formats_new(f))
-		return fail("%s", strerror(ENOMEM));
+	*f = NULL;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(folders) && !own; i++)
-		load_folder(*f, folders[i]);
+		load_folder(f, folders[i]);
 	if (own && *own)
-		load_folder(*f, own);
+		load_folder(f, own);
 	for (unsigned int i = 0; i < o->events.nr; i++) {
 		const char *path = o->events.items[i].text;
 
 		if (fnmatch("*.fmt", path, 0))
 			continue;
-		ret = load(*f, path);
+		ret = load(f, path);
 		if (ret)
 			return ret;
 	}

@@ -198,6 +198,13 @@ static int read_objects(const char *text, struct select *s)
 		      SELECT_NUMBERS);
 }
 
+static bool asks(const struct select_options *o)
+{
+	return o->events.nr || o->groups || o->cpus || o->pids || o->tids ||
+	       o->signals || o->severity || o->majors || o->minors ||
+	       o->objects;
+}
+
 /**
  * select_read() - which events, by the command line
  * @o: its options
@@ -228,6 +235,7 @@ int select_read(const struct select_options *o, struct select *s)
 		ret = read_severity(o->severity, s);
 	if (!ret && o->objects)
 		ret = read_objects(o->objects, s);
+	s->any = asks(o);
 	return ret;
 }
 
@@ -370,15 +378,15 @@ static bool has_object(const struct select *s,
 }
 
 /**
- * select_takes() - is this event shown?
+ * select_judges() - is this event shown, where something was asked for?
  * @s: which events are
  * @names: of the trace
  * @e: the event
  *
  * Return: true if it is.
  */
-bool select_takes(const struct select *s, const struct ktape_registry *names,
-		  const struct ktape_event *e)
+bool select_judges(const struct select *s, const struct ktape_registry *names,
+		   const struct ktape_event *e)
 {
 	return kt_mask_has(s->mask, e->opcode) &&
 	       (!s->cpus.nr || has(&s->cpus, e->cpu)) && is_exception(s, e) &&
