@@ -307,7 +307,7 @@ static char *put_object(char *p, struct chrome *t, const struct ktape_event *e)
 	size_t len = kt_min(e->blob_size, KTAPE_NAME_SIZE);
 
 	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
-	    !tid || !kt_event_fits(ktape_event_desc(e->opcode), e))
+	    !tid || !kt_event_fits(e))
 		return p;
 	if (tid == tgid)
 		p = put_meta(p, t, "process_name", tgid, tid, e->blob, len);
@@ -356,7 +356,7 @@ static char *put_event(char *p, struct chrome *t, const struct kt_line *l)
 {
 	uint8_t opcode = l->event->opcode;
 
-	if (!kt_event_fits(ktape_event_desc(opcode), l->event))
+	if (!kt_event_fits(l->event))
 		return put_instant(p, t, l);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(puts_of); i++) {
 		if (puts_of[i].opcode == opcode)
@@ -371,7 +371,8 @@ static char *put_event(char *p, struct chrome *t, const struct kt_line *l)
 
 static int event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l = { s->info, s->registry, e, true };
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, e, true);
 	struct chrome *t = s->state;
 	char *p;
 
@@ -391,7 +392,8 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 static int notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };
-	const struct kt_line l = { s->info, s->registry, &at, true };
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, &at, true);
 	struct chrome *t = s->state;
 	int64_t from = ktape_mono_ns(s->info, n->from);
 	char *p;

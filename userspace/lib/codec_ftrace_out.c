@@ -211,7 +211,7 @@ static bool is_written(const struct ktape_event *e)
 		e->opcode == KTAPE_EV_MARK_END ||
 		e->opcode == KTAPE_EV_MARK_VALUE ||
 		e->opcode == KTAPE_EV_TEXT) &&
-	       kt_event_fits(ktape_event_desc(e->opcode), e);
+	       kt_event_fits(e);
 }
 
 static char *put_wide(char *p, const struct ktape_event *e)
@@ -235,7 +235,7 @@ static char *put_event(char *p, const struct ftrace *t, const struct kt_line *l)
 	if (is_written(l->event))
 		return put_written(p, l);
 	if (l->event->opcode == KTAPE_EV_SYS_ENTER_WIDE &&
-	    kt_event_fits(ktape_event_desc(l->event->opcode), l->event))
+	    kt_event_fits(l->event))
 		return put_wide(p, l->event);
 	if (*name)
 		p = kt_put_str(p, name);
@@ -332,7 +332,8 @@ static void unfollow(struct cpu *c, const struct ktape_event *e)
 
 static int event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l = { s->info, s->registry, e, false };
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, e, false);
 	struct ftrace *t = s->state;
 	struct cpu *c;
 	char *p;

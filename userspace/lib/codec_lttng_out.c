@@ -218,7 +218,7 @@ static int put_object(struct lttng *t, struct lt_cpu *c,
 
 	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
 	    (t->begun && born > t->first) ||
-	    !kt_event_fits(ktape_event_desc(e->opcode), e))
+	    !kt_event_fits(e))
 		return 0;
 	if (!t->dumped)
 		err = put_dump(t, c, LT_DUMP_START, e);
@@ -228,7 +228,8 @@ static int put_object(struct lttng *t, struct lt_cpu *c,
 
 static int event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l = { s->info, s->registry, e, false };
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, e, false);
 	struct lttng *t = s->state;
 	struct lt_cpu *c;
 	uint32_t id;

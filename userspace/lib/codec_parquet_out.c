@@ -325,7 +325,8 @@ static int put_place(struct kt_sink *s, uint64_t ts, uint32_t cpu)
 
 static int event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l = { s->info, s->registry, e, true };
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, e, true);
 	struct parquet *t = s->state;
 	int err;
 

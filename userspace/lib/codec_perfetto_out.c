@@ -12,19 +12,6 @@
 
 #define HEADS_MAX	64	/* bytes around a bundle's events */
 
-/**
- * pf_time() - a time as Perfetto takes it
- * @pf: the trace
- * @ts: trace clock
- *
- * Return: nanoseconds of CLOCK_BOOTTIME.
- */
-uint64_t pf_time(const struct perfetto *pf, uint64_t ts)
-{
-	return ktape_ticks_to_ns(pf->s->info, ts) +
-	       (uint64_t)pf->s->info->boot_offset_ns;
-}
-
 static char *sequence(struct perfetto *pf, char *p, uint32_t sequence)
 {
 	uint32_t flags = PF_SEQ_NEEDED;
@@ -70,7 +57,12 @@ void pf_packet_done(struct perfetto *pf, char *p)
 
 /* ---- bundles ----------------------------------------------------------- */
 
-static void flush(struct perfetto *pf, uint32_t cpu)
+/**
+ * pf_flush() - write the bundle of a CPU
+ * @pf: the trace
+ * @cpu: the CPU, which has one
+ */
+void pf_flush(struct perfetto *pf, uint32_t cpu)
 {
 	struct pf_cpu *c = pf->cpus[cpu];
 	char heads[HEADS_MAX], *p = heads, *to;
@@ -84,8 +76,11 @@ static void flush(struct perfetto *pf, uint32_t cpu)
 	head = (size_t)(p - heads);
 	bundle = head + c->len;
 	to = kt_sink_room(pf->s, bundle + 2 * HEADS_MAX);
-	if (!to)
+	if (!to) {
+		/* Nothing is written any more, but the room is asked for. */
+		c->len = 0;
 		return;
+	}
 	/* Its sequence comes first; lengths are known but for that. */
 	p = sequence(pf, heads + head, PF_SEQUENCE_FTRACE);
 	p = pf_varint(p, PF_PACKET_FTRACE_EVENTS << 3 | 2);
@@ -100,7 +95,7 @@ static void flush(struct perfetto *pf, uint32_t cpu)
 	c->gap = false;
 }
 
-static struct pf_cpu *cpu_of(struct perfetto *pf, uint32_t cpu)
+static struct pf_cpu *new_cpu(struct perfetto *pf, uint32_t cpu)
 {
 	struct pf_cpu *c;
 
@@ -108,11 +103,9 @@ static struct pf_cpu *cpu_of(struct perfetto *pf, uint32_t cpu)
 		kt_sink_miss(pf->s, "events of CPUs above 1023", 1);
 		return NULL;
 	}
-	if (pf->cpus[cpu])
-		return pf->cpus[cpu];
 	c = calloc(1, sizeof(*c));
 	if (c)
-		c->buf = malloc(PF_BUNDLE_BYTES);
+		c->buf = malloc(PF_BUNDLE_BYTES + KT_PUT_OVER);
 	if (!c || !c->buf) {
 		free(c);
 		pf->s->error = -ENOMEM;
@@ -122,23 +115,10 @@ static struct pf_cpu *cpu_of(struct perfetto *pf, uint32_t cpu)
 	return c;
 }
 
-/**
- * pf_event_room() - room in the bundle of a CPU
- * @pf: the trace
- * @cpu: the CPU
- * @n: bytes, less than PF_MESSAGE_MAX; what is used of them is added to its len
- *
- * Return: the place, or NULL.
- */
-char *pf_event_room(struct perfetto *pf, uint32_t cpu, size_t n)
+static inline struct pf_cpu *cpu_of(struct perfetto *pf, uint32_t cpu)
 {
-	struct pf_cpu *c = cpu_of(pf, cpu);
-
-	if (!c)
-		return NULL;
-	if (c->len + n > PF_BUNDLE_BYTES)
-		flush(pf, cpu);
-	return c->buf + c->len;
+	return cpu < PF_CPUS && pf->cpus[cpu] ? pf->cpus[cpu]
+					      : new_cpu(pf, cpu);
 }
 
 /* ---- what stands around the events ------------------------------------- */
@@ -264,9 +244,12 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	if (!c)
 		return s->error;
 	c->entries++;
-	if (e->tid > 0)
+	if (e->tid > 0 && (c->tid != e->tid || c->turn != pf->turn)) {
+		c->tid = e->tid;
+		c->turn = pf->turn;
 		pf_thread(pf, e->tid, e->ts);
-	if (!e->known || !kt_event_fits(ktape_event_desc(e->opcode), e)) {
+	}
+	if (!kt_event_fits(e)) {
 		kt_sink_miss(s, "events that are not as in the table", 1);
 		return s->error;
 	}
@@ -282,7 +265,7 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 
 	if (n->kind != KTAPE_NOTICE_LOST || !c)
 		return s->error;
-	flush(pf, n->cpu);
+	pf_flush(pf, n->cpu);
 	c->gap = true;
 	c->lost += n->count;
 	pf_track_lost(pf, n);
@@ -295,7 +278,7 @@ static int end(struct kt_sink *s)
 
 	for (uint32_t cpu = 0; cpu < PF_CPUS; cpu++) {
 		if (pf->cpus[cpu])
-			flush(pf, cpu);
+			pf_flush(pf, cpu);
 	}
 	statistics(pf, PF_PHASE_START);
 	statistics(pf, PF_PHASE_END);

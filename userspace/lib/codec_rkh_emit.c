@@ -5,6 +5,7 @@
 
 #include "codec_rkh_in.h"
 #include "codec_rkh_ours.h"
+#include "plan.h"
 
 #define OURS_FIXED	4	/* arguments in front of an event's own */
 
@@ -212,8 +213,7 @@ static bool get_ours(struct kt_foreign *o, unsigned int user,
 	e.blob = o->blob;
 	e.blob_size = o->blob_size;
 	return o->opcode != KTAPE_EV_REGISTRY &&
-	       o->opcode != KTAPE_TIME_EXTEND &&
-	       kt_event_fits(ktape_event_desc(o->opcode), &e);
+	       o->opcode != KTAPE_TIME_EXTEND && kt_event_fits(&e);
 }
 
 /**

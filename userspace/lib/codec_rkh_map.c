@@ -5,6 +5,7 @@
 
 #include "codec_rkh_ours.h"
 #include "codec_rkh_out.h"
+#include "plan.h"
 
 /* ---- names ---------------------------------------------------------------- */
 
@@ -269,7 +270,7 @@ int kt_rkh_map(struct kt_sink *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return 0;
-	if (!d || !kt_event_fits(d, e)) {
+	if (!kt_event_fits(e)) {
 		kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
 		return 0;
 	}

@@ -4,6 +4,7 @@
 #include <ktape/mark.h>
 
 #include "codec_tband_out.h"
+#include "plan.h"
 
 #define NAMED_SIZE	8192U		/* interrupts whose names are written */
 #define IRQ_SOFT	0x01000000U	/* id of soft interrupts: this + vector */
@@ -368,7 +369,7 @@ static int map_none(struct kt_sink *s, const struct ktape_event *e,
 
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return 0;
-	if (t->check && e->opcode != KTAPE_EV_REGISTRY && kt_event_fits(d, e))
+	if (t->check && e->opcode != KTAPE_EV_REGISTRY && kt_event_fits(e))
 		return kt_tband_carry(s, e);
 	kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
 	return 0;
@@ -382,7 +383,7 @@ int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!c)
 		return -ENOMEM;
-	if (!maps[e->opcode] || !kt_event_fits(d, e))
+	if (!maps[e->opcode] || !kt_event_fits(e))
 		return map_none(s, e, d);
 	if (e->kind == KTAPE_RING_EVENT && e->ts < c->ts) {
 		kt_sink_miss(s, "events whose time goes back", 1);

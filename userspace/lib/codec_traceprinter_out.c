@@ -203,7 +203,7 @@ static char *put_event(char *p, const struct printer *t,
 	const struct kt_layout_row *row = kt_layout_row(&t->layout, l->event);
 
 	if (l->event->opcode == KTAPE_EV_SCHED_SWITCH &&
-	    kt_event_fits(ktape_event_desc(l->event->opcode), l->event))
+	    kt_event_fits(l->event))
 		return put_switch(p, l);
 	if (!row)
 		return put_other(p, t, l);
@@ -220,7 +220,7 @@ static char *put_named(char *p, const struct kt_line *l)
 	uint32_t tid = ktape_event_arg(e, 0), tgid = ktape_event_arg(e, 1);
 
 	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
-	    !kt_event_fits(ktape_event_desc(e->opcode), e))
+	    !kt_event_fits(e))
 		return p;
 	p = put_head(p, e, "PROCESS",
 		     tid == tgid ? "PROCCREATE_NAME" : "PROCTHREAD_NAME");
@@ -234,7 +234,8 @@ static char *put_named(char *p, const struct kt_line *l)
 
 static int event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l = { s->info, s->registry, e, false };
+	const struct kt_line l =
+		kt_line_of(s->info, s->registry, e, false);
 	struct printer *t = s->state;
 	char *p;
 

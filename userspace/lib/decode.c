@@ -3,12 +3,7 @@
  * Which thread was it?  A CPU's thread is told by the head of each packet and
  * changed by switches and context records; in between every event is its.
  */
-#include "internal.h"
-
-struct ktape_decoder {
-	const struct ktape_info *info;
-	int32_t tid[KT_CPUS_MAX];
-};
+#include "decode.h"
 
 int ktape_decoder_new(const struct ktape_info *info,
 		      struct ktape_decoder **decoder)
@@ -50,17 +45,11 @@ void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 		d->tid[cpu] = (int32_t)KT_HEAD32(head, tid);
 }
 
-/* Say whose event it is, and follow it if it changes the thread. */
-void kt_decoder_event(struct ktape_decoder *d, struct ktape_event *event)
+/* Which thread runs from this event on? */
+void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event)
 {
 	int32_t *tid = &d->tid[event->cpu];
 
-	event->known = kt_mask_has(d->info->known, event->opcode);
-	if (event->kind == KTAPE_RING_REGISTRY)
-		return;
-	event->tid = *tid;
-	if (!event->known)
-		return;
 	if (event->opcode == KTAPE_EV_SCHED_SWITCH && event->nargs == 2) {
 		event->tid = (int32_t)ktape_event_arg(event, 0);
 		*tid = (int32_t)ktape_event_arg(event, 1);

@@ -14,11 +14,6 @@ static const char *const type_names[KTAPE_TYPES] = {
 #include <ktape/events.h>
 };
 
-static const uint8_t type_words[KTAPE_TYPES] = {
-#define KTAPE_TYPE(NAME, words, help) [KTAPE_TYPE_##NAME] = WORDS_##NAME,
-#include <ktape/events.h>
-};
-
 static const struct ktape_class_desc classes[KTAPE_CLASSES] = {
 #define KTAPE_CLASS(number, NAME, name, ring, priority, help) \
 	[number] = { #name, help, KTAPE_RING_##ring, priority },
@@ -117,23 +112,6 @@ const char *ktape_type_name(unsigned int type)
 	return type < KTAPE_TYPES ? type_names[type] : NULL;
 }
 
-const uint8_t *kt_type_words(void)
-{
-	return type_words;
-}
-
-/* Is the record as its descriptor says, so that its fields can be read? */
-bool kt_event_fits(const struct ktape_event_desc *desc,
-		   const struct ktape_event *event)
-{
-	if (!desc || !event->known)
-		return false;
-	if (!desc->varargs && event->nargs != desc->nargs)
-		return false;
-	return desc->has_blob == !!event->blob &&
-	       event->blob_size / 4 >= desc->blob_words;
-}
-
 uint32_t ktape_event_arg(const struct ktape_event *event, unsigned int i)
 {
 	if (i >= event->nargs)
@@ -144,13 +122,13 @@ uint32_t ktape_event_arg(const struct ktape_event *event, unsigned int i)
 int ktape_event_field(const struct ktape_event *event, const char *name,
 		      uint64_t *value)
 {
-	const struct ktape_event_desc *desc = ktape_event_desc(event->opcode);
-	const struct ktape_field *f;
+	const struct kt_plan *plan = kt_plan_of(event);
+	const struct kt_slot *f;
 	struct kt_fields at;
 
-	if (!kt_event_fits(desc, event))
+	if (!plan)
 		return -EINVAL;
-	kt_fields_begin(&at, desc, event);
+	kt_fields_begin(&at, plan, event);
 	while ((f = kt_fields_next(&at))) {
 		if (at.count || strcmp(f->name, name) ||
 		    f->place > KTAPE_PLACE_REST ||

@@ -4,13 +4,13 @@
 #define _KT_FIELDS_H
 
 #include "internal.h"
+#include "plan.h"
 
 /**
  * struct kt_fields - where we are in an event
- * @field: the next field
- * @end: behind the last one
+ * @step: the next field
  * @event: the event
- * @shift: bits of dat20 that were taken
+ * @bits: those of dat20 that were not taken
  * @words: the next argument or word of the blob
  * @value: of the field, if @count is 0; signed types extended.  A PLACE_REST
  *	of one word is a value, one of none has none.
@@ -18,25 +18,26 @@
  * @data: where they are
  */
 struct kt_fields {
-	const struct ktape_field *field;
-	const struct ktape_field *end;
+	const struct kt_slot *step;
 	const struct ktape_event *event;
-	unsigned int shift;
+	uint32_t bits;
 	const uint8_t *words;
 	uint64_t value;
 	uint32_t count;
 	const uint8_t *data;
 };
 
-/* The event has to fit (kt_event_fits()). */
+/* fields.c */
+const struct kt_slot *kt_fields_more(struct kt_fields *at);
+
+/* The event has to fit (kt_plan_of()). */
 static inline void kt_fields_begin(struct kt_fields *at,
-				   const struct ktape_event_desc *desc,
+				   const struct kt_plan *plan,
 				   const struct ktape_event *event)
 {
-	at->field = desc->fields;
-	at->end = desc->fields + desc->nr_fields;
+	at->step = plan->steps;
 	at->event = event;
-	at->shift = 0;
+	at->bits = event->dat20;
 	at->words = event->args;
 	at->value = 0;
 	at->count = 0;
@@ -57,55 +58,31 @@ static inline uint64_t kt_field_value(unsigned int type, const uint8_t *p,
 	return v;
 }
 
-/* Return: the next field, or NULL. */
-static inline const struct ktape_field *kt_fields_next(struct kt_fields *at)
+/* The @i-th of several values. */
+static inline uint64_t kt_fields_value(const struct kt_fields *at,
+				       const struct kt_slot *s, uint32_t i)
 {
-	const struct ktape_field *f = at->field;
+	return kt_field_value(s->type, at->data + (size_t)i * s->words * 4,
+			      s->words);
+}
 
-	if (f != at->end && f->place == KTAPE_PLACE_BLOB) {
-		at->words = at->event->blob;
-		f++;
-	}
-	if (f == at->end)
-		return NULL;
-	at->field = f + 1;
+/* Return: the next field, or NULL. */
+static inline const struct kt_slot *kt_fields_next(struct kt_fields *at)
+{
+	const struct kt_slot *s = at->step;
+
+	if (s->place > KTAPE_PLACE_ARG)
+		return s->place == KT_PLACE_END ? NULL : kt_fields_more(at);
+	at->step = s + 1;
 	at->count = 0;
-	switch (f->place) {
-	case KTAPE_PLACE_BITS:
-		at->value = at->event->dat20 >> at->shift &
-			    ((1U << f->count) - 1);
-		at->shift += f->count;
-		break;
-	case KTAPE_PLACE_ARG:
-		at->value = kt_field_value(f->type, at->words, f->count);
-		at->words += f->count * 4U;
-		break;
-	case KTAPE_PLACE_REST:
-		at->data = at->words;
-		at->count = at->event->nargs;
-		if (at->count == 1) {
-			at->value = kt_field_value(f->type, at->words, 1);
-			at->count = 0;
-		}
-		break;
-	case KTAPE_PLACE_ARRAY:
-		at->data = at->words;
-		at->count = f->count;
-		at->words += f->count * kt_type_words()[f->type] * 4U;
-		break;
-	case KTAPE_PLACE_LIST:
-		/* Not more than there are, whatever the count says. */
-		at->data = at->words + 4;
-		at->count = kt_min(kt_get32(at->words),
-				   (at->event->blob_size - 4U) / 4 /
-					   kt_type_words()[f->type]);
-		break;
-	default:
-		at->data = at->event->blob;
-		at->count = at->event->blob_size;
-		break;
+	if (s->place == KTAPE_PLACE_BITS) {
+		at->value = at->bits & s->mask;
+		at->bits >>= s->count;
+	} else {
+		at->value = kt_field_value(s->type, at->words, s->words);
+		at->words += s->words * 4U;
 	}
-	return f;
+	return s;
 }
 
 #endif /* _KT_FIELDS_H */

@@ -198,7 +198,7 @@ bool ktape_formats_message(const struct ktape_formats *formats,
 			   const struct ktape_event *event,
 			   struct ktape_message *message)
 {
-	const struct kt_fmt *fmt = find(formats, event);
+	const struct kt_fmt *fmt = formats->nr ? find(formats, event) : NULL;
 	struct values values = { .nr = 0 };
 	struct kt_fmt_piece piece;
 	const char *at;

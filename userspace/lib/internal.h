@@ -17,17 +17,13 @@
 #define KT_METADATA_MAX	(16U << 20)
 #define KT_UUID_TEXT	37
 
-/* events.c */
-const uint8_t *kt_type_words(void);
-bool kt_event_fits(const struct ktape_event_desc *desc,
-		   const struct ktape_event *event);
-
 /* crc32c.c */
 uint32_t kt_crc32c(uint32_t crc, const void *data, size_t len);
 
 /* metadata.c */
 void kt_uuid_text(const uint8_t *uuid, char text[KT_UUID_TEXT]);
-const char *kt_event_metadata(unsigned int opcode, size_t *len);
+size_t kt_event_place(unsigned int opcode);
+const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len);
 
 /* metadata_parse.c */
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
@@ -58,9 +54,5 @@ uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
 int kt_device_ioctl(const struct ktape_device *device, unsigned long command,
 		    void *arg);
 int kt_device_adopt(int fd, struct ktape_device **device);
-
-/* decode.c */
-void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head);
-void kt_decoder_event(struct ktape_decoder *d, struct ktape_event *event);
 
 #endif /* _KT_INTERNAL_H */

@@ -21,17 +21,16 @@ static char *put_name(char *p, const struct kt_line *l)
 		return kt_put_mem(p, "null", 4);
 	if (!t->plain)
 		return kt_put_json(p, t->name, t->name_len);
-	p = kt_put_char(p, '"');
-	p = kt_put_mem(p, t->name, t->name_len);
+	p = kt_put_object(kt_put_char(p, '"'), t);
 	return kt_put_char(p, '"');
 }
 
-static char *put_head(char *p, const struct kt_line *l, const char *name)
+/* CPU, ring and thread. */
+static char *make_who(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
+	const char *begin = p;
 
-	p = kt_put_mem(p, "{\"ts\":", 6);
-	p = kt_put_s64(p, ktape_epoch_ns(l->info, e->ts));
 	p = kt_put_mem(p, ",\"cpu\":", 7);
 	p = kt_put_u64(p, e->cpu);
 	p = kt_put_str(p, rings[e->kind]);
@@ -41,16 +40,36 @@ static char *put_head(char *p, const struct kt_line *l, const char *name)
 		p = kt_put_u64(p, (uint32_t)e->tid);
 	p = kt_put_mem(p, ",\"comm\":", 8);
 	p = put_name(p, l);
-	p = kt_put_mem(p, ",\"event\":", 9);
-	p = kt_put_char(p, '"');
-	if (*name) {
-		p = kt_put_str(p, name);
-	} else {
-		p = kt_put_str(p, "opcode_");
-		p = kt_put_u64(p, e->opcode);
-	}
-	p = kt_put_char(p, '"');
-	return kt_put_mem(p, ",\"fields\":{", 11);
+	kt_memo_keep_who(l, begin, (size_t)(p - begin));
+	return p;
+}
+
+static inline char *put_who(char *p, const struct kt_line *l)
+{
+	const struct kt_piece *kept = kt_memo_who(l->memo, l->event, true);
+
+	return kept ? kt_put_piece(p, kept) : make_who(p, l);
+}
+
+/* What ktape_epoch_ns() tells. */
+static inline int64_t epoch_ns(const struct kt_line *l)
+{
+	const struct ktape_info *i = l->info;
+
+	return (int64_t)((uint64_t)i->offset_s * KT_NS_PER_S +
+			 kt_clock_ns(&l->memo->clock, i,
+				     l->event->ts + i->offset));
+}
+
+static inline char *put_head(char *p, const struct kt_line *l,
+			     const struct kt_plan *plan)
+{
+	p = kt_put_mem(p, "{\"ts\":", 6);
+	p = kt_put_s64(p, epoch_ns(l));
+	p = put_who(p, l);
+	p = kt_put_mem(p, ",\"event\":\"", 10);
+	p = kt_put_line_event(p, l, plan);
+	return kt_put_mem(p, "\",\"fields\":{", 12);
 }
 
 static char *put_quoted_hex(char *p, uint64_t value)
@@ -125,40 +144,36 @@ char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
 
 /* What else is known of a number: its name, as a member of its own. */
 static char *put_field_name(char *p, const struct kt_line *l,
-			    const struct ktape_field *f, uint64_t value)
+			    const struct kt_slot *f, uint64_t value)
 {
 	struct kt_name name;
 
-	if (f->type == KTAPE_TYPE_FUNC)
+	if (!kt_type_has_name(f->type) || f->type == KTAPE_TYPE_FUNC)
 		return p;
 	name = kt_name_of(l, f->type, value);
 	if (!name.text)
 		return p;
 	p = kt_put_mem(p, ",\"", 2);
-	p = kt_put_str(p, f->name);
+	p = kt_put_16(p, f->name, f->name_len);
 	p = kt_put_mem(p, "_name\":", 7);
 	return kt_show_name(p, l, &name);
 }
 
 static char *put_number(char *p, const struct kt_line *l,
-			const struct ktape_field *f, uint64_t value)
+			const struct kt_slot *f, uint64_t value)
 {
 	p = kt_json_value(p, l, f->type, value);
 	return put_field_name(p, l, f, value);
 }
 
 static char *put_array(char *p, const struct kt_line *l,
-		       const struct ktape_field *f, const struct kt_fields *at)
+		       const struct kt_slot *f, const struct kt_fields *at)
 {
-	unsigned int words = kt_type_words()[f->type];
-
 	p = kt_put_char(p, '[');
 	for (uint32_t i = 0; i < at->count; i++) {
 		if (i)
 			p = kt_put_char(p, ',');
-		p = kt_json_value(p, l, f->type,
-			      kt_field_value(f->type, at->data + i * words * 4,
-					     words));
+		p = kt_json_value(p, l, f->type, kt_fields_value(at, f, i));
 	}
 	return kt_put_char(p, ']');
 }
@@ -170,23 +185,58 @@ static char *put_quoted_bytes(char *p, const struct kt_fields *at)
 	return kt_put_char(p, '"');
 }
 
-static char *put_fields(char *p, const struct kt_line *l,
-			const struct ktape_event_desc *desc)
+/* @begin is where the first one stands. */
+static inline char *put_key(char *p, const char *begin, const struct kt_slot *f)
 {
-	const struct ktape_field *f;
-	struct kt_fields at;
-	char *begin = p;
+	if (p != begin)
+		p = kt_put_char(p, ',');
+	p = kt_put_16(kt_put_char(p, '"'), f->name, f->name_len);
+	return kt_put_mem(p, "\":", 2);
+}
 
-	kt_fields_begin(&at, desc, l->event);
+static char *make_bits(char *p, const struct kt_line *l, struct kt_fields *at,
+		       unsigned int nr)
+{
+	const struct kt_slot *f;
+	const char *begin = p;
+
+	while (nr-- && (f = kt_fields_next(at)))
+		p = put_number(put_key(p, begin, f), l, f, at->value);
+	kt_memo_keep_bits(l, begin, (size_t)(p - begin));
+	return p;
+}
+
+/* The fields in dat20: they are often the same. */
+static inline char *put_bits(char *p, const struct kt_line *l,
+			     struct kt_fields *at, unsigned int nr)
+{
+	const struct kt_piece *kept;
+
+	if (!nr)
+		return p;
+	kept = kt_memo_bits(l->memo, l->event, true);
+	if (!kept)
+		return make_bits(p, l, at, nr);
+	at->step += nr;
+	return kt_put_piece(p, kept);
+}
+
+static char *put_fields(char *p, const struct kt_line *l,
+			const struct kt_plan *plan)
+{
+	const struct kt_slot *f;
+	struct kt_fields at;
+	const char *begin = p;
+
+	kt_fields_begin(&at, plan, l->event);
+	p = put_bits(p, l, &at, plan->bits);
 	while ((f = kt_fields_next(&at))) {
 		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
 			continue;
-		if (p != begin)
-			p = kt_put_char(p, ',');
-		p = kt_put_char(p, '"');
-		p = kt_put_str(p, f->name);
-		p = kt_put_mem(p, "\":", 2);
-		if (f->place == KTAPE_PLACE_TEXT)
+		p = put_key(p, begin, f);
+		if (f->place == KTAPE_PLACE_ARG)
+			p = put_number(p, l, f, at.value);
+		else if (f->place == KTAPE_PLACE_TEXT)
 			p = kt_put_json(p, (const char *)at.data, at.count);
 		else if (f->place == KTAPE_PLACE_BYTES)
 			p = put_quoted_bytes(p, &at);
@@ -218,28 +268,32 @@ static char *put_words(char *p, const struct ktape_event *e)
 	return kt_put_char(p, '"');
 }
 
-/* What stands between the braces of "fields"; p[-1] is the first of them. */
-char *kt_json_fields(char *p, const struct kt_line *l)
+static inline char *put_rest(char *p, const struct kt_line *l,
+			     const struct kt_plan *plan)
 {
-	const struct ktape_event_desc *desc =
-		ktape_event_desc(l->event->opcode);
 	const struct kt_show *show = &kt_shows[l->event->opcode];
 
 	if (l->event->opcode == KTAPE_TIME_EXTEND)
 		return p;
-	if (!kt_event_fits(desc, l->event))
+	if (!plan)
 		return put_words(p, l->event);
-	p = show->own ? show->own(p, l) : put_fields(p, l, desc);
+	p = show->own ? show->own(p, l) : put_fields(p, l, plan);
 	return show->extra ? show->extra(p, l) : p;
+}
+
+/* What stands between the braces of "fields"; p[-1] is the first of them. */
+char *kt_json_fields(char *p, const struct kt_line *l)
+{
+	return put_rest(p, l, kt_plan_of(l->event));
 }
 
 size_t ktape_format_json(const struct ktape_info *info,
 			 const struct ktape_registry *registry,
 			 const struct ktape_event *event, char *to)
 {
-	const struct kt_line l = { info, registry, event, true };
-	char *p = put_head(to, &l, kt_line_event(&l));
+	const struct kt_line l = kt_line_of(info, registry, event, true);
+	const struct kt_plan *plan = kt_plan_of(event);
+	char *p = put_rest(put_head(to, &l, plan), &l, plan);
 
-	p = kt_json_fields(p, &l);
 	return (size_t)(kt_put_mem(p, "}}\n", 3) - to);
 }

@@ -110,7 +110,7 @@ const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
 {
 	const struct kt_layout_plan *plan = layout->plans[e->opcode];
 
-	if (!plan || !kt_event_fits(ktape_event_desc(e->opcode), e))
+	if (!plan || !kt_event_fits(e))
 		return NULL;
 	return plan->row;
 }

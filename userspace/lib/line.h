@@ -6,6 +6,7 @@
 #include "util/put.h"
 
 #include "fields.h"
+#include "memo.h"
 
 /**
  * struct kt_line - what a line is made of
@@ -13,13 +14,29 @@
  * @registry: names
  * @event: the event
  * @json: true: JSON, false: text
+ * @memo: what is remembered
  */
 struct kt_line {
 	const struct ktape_info *info;
 	const struct ktape_registry *registry;
 	const struct ktape_event *event;
 	bool json;
+	struct kt_memo *memo;
 };
+
+static inline struct kt_line kt_line_of(const struct ktape_info *info,
+					const struct ktape_registry *registry,
+					const struct ktape_event *event,
+					bool json)
+{
+	return (struct kt_line){
+		.info = info,
+		.registry = registry,
+		.event = event,
+		.json = json,
+		.memo = kt_memo_of(registry, info),
+	};
+}
 
 /**
  * struct kt_name - name of a value
@@ -45,9 +62,17 @@ struct kt_show {
 	char *(*extra)(char *p, const struct kt_line *l);
 };
 
+/* Object names of at most 32 bytes, in arrays. */
+static inline char *kt_put_object(char *p, const struct ktape_object_info *o)
+{
+	return kt_put_32(p, o->name, o->name_len);
+}
+
 /* names_at.c */
 struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 			  uint64_t value);
+bool kt_type_has_name(unsigned int type);
+bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value);
 const char *kt_syscall_of(const struct kt_line *l, unsigned int nr);
 
 /* text.c, json.c */
@@ -71,6 +96,19 @@ char *kt_show_trace_event(char *p, const struct kt_line *l);
 
 /* syscall_args.c */
 char *kt_show_call(char *p, const struct kt_line *l);
+
+/* What kt_line_event() tells, or "opcode_" and the number. */
+static inline char *kt_put_line_event(char *p, const struct kt_line *l,
+				      const struct kt_plan *plan)
+{
+	const char *name;
+
+	if (plan)
+		return kt_put_32(p, plan->name, plan->name_len);
+	name = kt_line_event(l);
+	return *name ? kt_put_str(p, name)
+		     : kt_put_u64(kt_put_str(p, "opcode_"), l->event->opcode);
+}
 
 static inline char *kt_show_value(char *p, const struct kt_line *l,
 				  unsigned int type, uint64_t value)

@@ -343,10 +343,9 @@ static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
 }
 
 /* A field of our table: a number of 64 bits, a text, or a sequence. */
-static char *put_field(char *p, const struct ktape_field *f,
+static char *put_field(char *p, const struct kt_slot *f,
 		       const struct kt_fields *at)
 {
-	unsigned int words = kt_type_words()[f->type];
 	uint32_t count = at->count;
 
 	if (f->place == KTAPE_PLACE_BITS || f->place == KTAPE_PLACE_ARG)
@@ -361,17 +360,16 @@ static char *put_field(char *p, const struct ktape_field *f,
 		return put64(put32(p, 1), at->value);
 	p = put32(p, count);
 	for (uint32_t i = 0; i < count; i++)
-		p = put64(p, kt_field_value(f->type, at->data + i * words * 4,
-					    words));
+		p = put64(p, kt_fields_value(at, f, i));
 	return p;
 }
 
 static char *put_own(char *p, const struct ktape_event *e)
 {
-	const struct ktape_field *f;
+	const struct kt_slot *f;
 	struct kt_fields at;
 
-	kt_fields_begin(&at, ktape_event_desc(e->opcode), e);
+	kt_fields_begin(&at, &kt_plans[e->opcode], e);
 	while ((f = kt_fields_next(&at)))
 		p = put_field(p, f, &at);
 	return p;
@@ -423,7 +421,7 @@ char *lt_put(char *p, const struct lttng *t, const struct kt_line *l)
 	const struct row *row = row_of(e->opcode);
 
 	if (e->opcode == KTAPE_TIME_EXTEND ||
-	    !kt_event_fits(ktape_event_desc(e->opcode), e))
+	    !kt_event_fits(e))
 		return put_words(p, e);
 	if (is_call(e->opcode))
 		return put_call(p, e);
@@ -508,7 +506,7 @@ int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 {
 	const struct ktape_event *e = l->event;
 	bool fits = e->opcode != KTAPE_TIME_EXTEND &&
-		    kt_event_fits(ktape_event_desc(e->opcode), e);
+		    kt_event_fits(e);
 
 	if (fits && is_call(e->opcode))
 		return call_id(t, l, id);

@@ -6,7 +6,9 @@
  * on by one event and sinks to its place, which is the top again most of the
  * time.
  */
+#include "decode.h"
 #include "import.h"
+#include "packet.h"
 #include "trace.h"
 
 /* At the same time: names first, then control, then the others by CPU. */
@@ -47,6 +49,18 @@ static void rise(struct ktape_trace *t, size_t at)
 	t->heap[at] = s;
 }
 
+/* The heap is in order again: who would be next? */
+static void find_second(struct ktape_trace *t)
+{
+	struct kt_stream **h = t->heap;
+
+	if (t->nr_heap < 2)
+		t->second = NULL;
+	else
+		t->second = t->nr_heap > 2 && is_before(h[2], h[1]) ? h[2]
+								    : h[1];
+}
+
 /* Load a stream that is not in the heap.  Return: 0 or negative errno. */
 int kt_merge_add(struct ktape_trace *t, struct kt_stream *s)
 {
@@ -57,31 +71,51 @@ int kt_merge_add(struct ktape_trace *t, struct kt_stream *s)
 	s->in_heap = true;
 	t->heap[t->nr_heap] = s;
 	rise(t, t->nr_heap++);
+	find_second(t);
 	return 0;
 }
 
-/* Go on by one event in the stream on top. */
-static int advance(struct ktape_trace *t)
+/* The heap was in order but for the stream on top, which may have ended. */
+static void reorder(struct ktape_trace *t, bool ended)
+{
+	if (ended) {
+		t->heap[0]->in_heap = false;
+		t->heap[0] = t->heap[--t->nr_heap];
+	}
+	if (t->nr_heap)
+		sink(t, 0);
+	find_second(t);
+}
+
+/* The stream on top ended, or has to sink, or (@ret < 0) @why. */
+static KT_NOINLINE int advance_other(struct ktape_trace *t, int ret,
+				     const char *why)
 {
 	struct kt_stream *s = t->current;
 	struct ktape_error error;
-	int ret;
 
 	t->current = NULL;
-	ret = ktape_packet_next(&s->packet, &s->event, &error);
 	if (ret < 0) {
-		error.offset += s->offset;
+		kt_error(&error, s->offset + s->packet.at, "%s", why);
 		kt_notice(t, KTAPE_NOTICE_CORRUPT, s, &error);
 	}
 	if (ret <= 0)
 		ret = kt_stream_load(t, s);
-	if (ret <= 0) {
-		s->in_heap = false;
-		t->heap[0] = t->heap[--t->nr_heap];
-	}
-	if (ret >= 0 && t->nr_heap)
-		sink(t, 0);
+	reorder(t, ret <= 0);
 	return ret < 0 ? ret : 0;
+}
+
+/* Go on by one event in the stream on top. */
+static inline int advance(struct ktape_trace *t)
+{
+	struct kt_stream *s = t->current;
+	const char *why = NULL;
+	int ret;
+
+	ret = kt_packet_read(&s->packet, &s->event, &why);
+	if (ret > 0 && (!t->second || !is_before(t->second, s)))
+		return 0;
+	return advance_other(t, ret, why);
 }
 
 static void tell_late(struct ktape_trace *t)
@@ -93,15 +127,39 @@ static void tell_late(struct ktape_trace *t)
 	t->late = 0;
 }
 
-int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
+/* The other rings' names are learned before all events. */
+static KT_NOINLINE int learn(struct ktape_trace *t, const struct kt_stream *s)
+{
+	if (s->kind != KTAPE_RING_EVENT || !s->event.known)
+		return 0;
+	return ktape_registry_add(t->registry, &s->event);
+}
+
+/* What @s tells is learned, and it is delivered. */
+static inline int deliver(struct ktape_trace *t, struct kt_stream *s,
+			  const struct ktape_event **event)
+{
+	kt_decoder_event(t->decoder, &s->event);
+	if (s->event.opcode == KTAPE_EV_REGISTRY) {
+		int err = learn(t, s);
+
+		if (err)
+			return err;
+	}
+	t->late += s->event.ts < t->last_ts;
+	t->last_ts = s->event.ts;
+	t->current = s;
+	*event = &s->event;
+	return 1;
+}
+
+/* A live one waits, or nothing is left, or a packet begins. */
+static KT_NOINLINE int next_other(struct ktape_trace *t,
+				  const struct ktape_event **event)
 {
 	struct kt_stream *s;
 	int err = 0;
 
-	if (t->import)
-		return kt_import_next(t->import, event);
-	if (t->current)
-		err = advance(t);
 	while (!err && t->live && (err = kt_live_wait(t)) > 0)
 		err = kt_live_pump(t);
 	if (err)
@@ -115,17 +173,21 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 		s->fresh = false;
 		kt_decoder_packet(t->decoder, s->packet.data);
 	}
-	kt_decoder_event(t->decoder, &s->event);
-	/* The other rings' names are learned before all events. */
-	if (s->event.opcode == KTAPE_EV_REGISTRY &&
-	    s->kind == KTAPE_RING_EVENT && s->event.known) {
-		err = ktape_registry_add(t->registry, &s->event);
+	return deliver(t, s, event);
+}
+
+int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
+{
+	int err;
+
+	if (t->import)
+		return kt_import_next(t->import, event);
+	if (t->current) {
+		err = advance(t);
 		if (err)
 			return err;
 	}
-	t->late += s->event.ts < t->last_ts;
-	t->last_ts = s->event.ts;
-	t->current = s;
-	*event = &s->event;
-	return 1;
+	if (t->live || !t->nr_heap || t->heap[0]->fresh)
+		return next_other(t, event);
+	return deliver(t, t->heap[0], event);
 }

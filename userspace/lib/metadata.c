@@ -35,16 +35,25 @@ static const struct event_text event_texts[] = {
 };
 /* clang-format on */
 
-/* How an event of the table is described; NULL if there is none. */
-const char *kt_event_metadata(unsigned int opcode, size_t *len)
+/* The place of an event in the table's order; behind the last one: none. */
+size_t kt_event_place(unsigned int opcode)
 {
-	for (size_t i = 0; i < KT_ARRAY_SIZE(event_texts); i++) {
-		if (event_texts[i].opcode == opcode) {
-			*len = strlen(event_texts[i].text);
-			return event_texts[i].text;
-		}
-	}
-	return NULL;
+	size_t i = 0;
+
+	while (i < KT_ARRAY_SIZE(event_texts) &&
+	       event_texts[i].opcode != opcode)
+		i++;
+	return i;
+}
+
+/* How the event at a place is described; NULL behind the last one. */
+const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len)
+{
+	if (place >= KT_ARRAY_SIZE(event_texts))
+		return NULL;
+	*opcode = event_texts[place].opcode;
+	*len = strlen(event_texts[place].text);
+	return event_texts[place].text;
 }
 
 uint64_t ktape_table_hash(void)

@@ -4,6 +4,7 @@
  *
  * One pass over the tokens.  What counts is "key = value" directly inside a
  * block ("trace { ... }", "env { ... }"); everything nested deeper is skipped.
+ * An event that stands there in our words is taken without a look at them.
  */
 #include <ctype.h>
 
@@ -25,7 +26,10 @@ struct token {
 	size_t len;
 };
 
-/* Where we are: which block, how deep, and the last words of a statement. */
+/*
+ * Where we are: which block, how deep, and the last words of a statement; which
+ * event of the table should come next.
+ */
 struct parser {
 	const char *at;
 	const char *end;
@@ -34,6 +38,7 @@ struct parser {
 	struct token key;
 	char name[KTAPE_EVENT_NAME_SIZE];
 	int64_t id;
+	size_t next;
 	bool is_ktape;
 	struct ktape_info *info;
 };
@@ -251,6 +256,7 @@ static void take(struct parser *p, const struct token *value)
 static void end_event(struct parser *p, const char *begin)
 {
 	size_t there = (size_t)(p->at - begin);
+	unsigned int opcode;
 	const char *ours;
 	size_t len;
 
@@ -260,18 +266,50 @@ static void end_event(struct parser *p, const char *begin)
 	if (p->name[strspn(p->name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
 		p->name[0] = '\0';
 	memcpy(p->info->names[p->id], p->name, sizeof(p->name));
-	ours = kt_event_metadata((unsigned int)p->id, &len);
+	p->next = kt_event_place((unsigned int)p->id);
+	ours = kt_event_text(p->next++, &opcode, &len);
 	/* Ours ends in ";\n", theirs here in "}". */
 	if ((ours && len == there + 2 && !memcmp(ours, begin, there)) ||
 	    p->id == KTAPE_TIME_EXTEND)
 		kt_mask_add(p->info->known, (unsigned int)p->id);
 }
 
+/* The event that comes next in our table, where we are between statements. */
+static bool take_ours(struct parser *p)
+{
+	const struct ktape_event_desc *desc;
+	const char *ours;
+	unsigned int opcode;
+	size_t len;
+
+	skip_blanks(p);
+	ours = kt_event_text(p->next, &opcode, &len);
+	if (!ours || (size_t)(p->end - p->at) < len ||
+	    memcmp(p->at, ours, len))
+		return false;
+	desc = ktape_event_desc(opcode);
+	snprintf(p->info->names[opcode], KTAPE_EVENT_NAME_SIZE, "%s",
+		 desc->name);
+	kt_mask_add(p->info->known, opcode);
+	p->at += len;
+	p->next++;
+	return true;
+}
+
 static void walk(struct parser *p)
 {
+	static const struct token end = { TOKEN_SIGN, ";", 1 };
 	struct token before = { .kind = TOKEN_END }, t;
 
-	while ((t = next_token(p)).kind != TOKEN_END) {
+	for (;;) {
+		if (!p->depth && take_ours(p)) {
+			before = end;
+			p->key.len = 0;
+			continue;
+		}
+		t = next_token(p);
+		if (t.kind == TOKEN_END)
+			return;
 		if (t.kind == TOKEN_SIGN && *t.text == '{') {
 			if (p->depth++ == 0) {
 				p->block = before;

@@ -45,21 +45,32 @@ static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 	return o && o->plain ? o->name : NULL;
 }
 
-/* The system call of this event, or NULL. */
-const char *kt_syscall_of(const struct kt_line *l, unsigned int nr)
+/* The path of a system call has another bit in that place. */
+static bool is_large(const struct ktape_event *e)
+{
+	return e->dat20 & SYS_LARGE && e->opcode != KTAPE_EV_SYS_PATH;
+}
+
+static const char *known_syscall(const struct kt_line *l, unsigned int nr)
 {
 	uint32_t bits = l->event->dat20;
 	unsigned int abi = KTAPE_ABI_NATIVE;
-	const char *name;
 
 	if (bits & SYS_COMPAT)
 		abi = KTAPE_ABI_COMPAT;
 	else if (bits & SYS_X32)
 		abi = KTAPE_ABI_X32;
-	/* The path of a system call has another bit in that place. */
-	if (bits & SYS_LARGE && l->event->opcode != KTAPE_EV_SYS_PATH)
+	return ktape_syscall_abi_name(l->info->machine, abi, nr);
+}
+
+/* The system call of this event, or NULL. */
+const char *kt_syscall_of(const struct kt_line *l, unsigned int nr)
+{
+	const char *name;
+
+	if (is_large(l->event))
 		return NULL;
-	name = ktape_syscall_abi_name(l->info->machine, abi, nr);
+	name = known_syscall(l, nr);
 	return name ? name : registered_syscall(l, nr);
 }
 
@@ -86,6 +97,21 @@ static uint32_t owner_of(const struct ktape_event *e, unsigned int type)
 	if (type != KTAPE_TYPE_MARKER && type != KTAPE_TYPE_VALUEID)
 		return 0;
 	return e->dat20 & 1 && e->tid > 0 ? (uint32_t)e->tid : 0;
+}
+
+/* May a value of this type have a name by kt_name_of()? */
+bool kt_type_has_name(unsigned int type)
+{
+	return type == KTAPE_TYPE_SYSCALL || object_types[type];
+}
+
+/* Has a value the same name, or none, whatever the registry holds and when? */
+bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value)
+{
+	if (type == KTAPE_TYPE_SYSCALL)
+		return is_large(l->event) ||
+		       known_syscall(l, (unsigned int)value);
+	return !object_types[type];
 }
 
 /*

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Packets and their records, read from memory that nobody vouches for.
- *
- * Nothing outside [data, data + len) is read, whatever the bytes say; every
- * word of a record is loaded once and the copy is checked, because the memory
- * may be a ring that is being overwritten.
- */
+/* Packets, read from memory that nobody vouches for; records: packet.h. */
 #include <stdarg.h>
 
 #include "internal.h"
+#include "packet.h"
 
 #define CRC_OFFSET	offsetof(struct ktape_block, crc32c)
 
@@ -29,21 +24,6 @@ int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
 	return -EBADMSG;
 }
 
-/* Bytes of the record at @p, 0 if it is longer than @room (at least 8). */
-static inline uint64_t record_length(const uint8_t *p, uint64_t word,
-				     uint64_t room)
-{
-	uint64_t len = 8 + (word >> KTAPE_NARGS_SHIFT) * 4;
-
-	if (word >> KTAPE_P_SHIFT & 1) {
-		if (len + 4 > room)
-			return 0;
-		len += 4 + (uint64_t)kt_get32(p + len);
-	}
-	len = kt_align(len, KTAPE_RECORD_ALIGN);
-	return len <= room ? len : 0;
-}
-
 /* Records in a part of a block, time extensions left out. */
 uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to)
 {
@@ -51,7 +31,7 @@ uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to)
 
 	while (from < to) {
 		uint64_t word = kt_get64(data + from);
-		uint64_t len = record_length(data + from, word, to - from);
+		uint64_t len = kt_record_length(data + from, word, to - from);
 
 		if (!len)
 			break;
@@ -156,65 +136,11 @@ int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
 	return 0;
 }
 
-/* Whole time of a record, from the time before and its low half. */
-static int whole_time(const struct ktape_packet *p, const uint8_t *record,
-		      uint64_t word, uint64_t *ts)
-{
-	const uint64_t low = 0xffffffff;
-
-	if ((uint8_t)(word >> KTAPE_OPCODE_SHIFT) == KTAPE_TIME_EXTEND) {
-		if (word >> KTAPE_P_SHIFT != 4U << 1)
-			return -EBADMSG;
-		*ts = kt_get64(record + 8);
-		return (*ts & low) == (word & low) && *ts >= p->ts ? 0
-								   : -EBADMSG;
-	}
-	*ts = (p->ts & ~low) | (word & low);
-	if (*ts < p->ts)
-		*ts += low + 1;
-	return 0;
-}
-
 int ktape_packet_next(struct ktape_packet *p, struct ktape_event *event,
 		      struct ktape_error *error)
 {
-	const uint8_t *record = p->data + p->at;
-	uint64_t room = p->content - p->at;
-	uint64_t word, len, args;
+	const char *why = NULL;
+	int ret = kt_packet_read(p, event, &why);
 
-	if (!room)
-		return 0;
-	word = kt_get64(record);
-	len = record_length(record, word, room);
-	if (!len) {
-		if (p->truncated)
-			return 0;
-		return kt_error(error, p->at, "record is longer than its packet");
-	}
-	event->opcode = (uint8_t)(word >> KTAPE_OPCODE_SHIFT);
-	if (!event->opcode)
-		return kt_error(error, p->at, "record without an opcode");
-	if (whole_time(p, record, word, &event->ts))
-		return kt_error(error, p->at, "bad time extension");
-
-	event->nargs = (uint8_t)(word >> KTAPE_NARGS_SHIFT);
-	event->dat20 = (uint32_t)(word >> KTAPE_DAT20_SHIFT) & KTAPE_DAT20_MASK;
-	event->args = record + 8;
-	args = 8 + event->nargs * 4U;
-	event->blob = NULL;
-	event->blob_size = 0;
-	if (word >> KTAPE_P_SHIFT & 1) {
-		event->blob = record + args + 4;
-		event->blob_size = (uint32_t)kt_min(kt_get32(record + args),
-						    len - args - 4);
-	}
-	event->offset = (uint32_t)p->at;
-	event->size = (uint32_t)len;
-	event->cpu = p->cpu;
-	event->kind = (uint8_t)p->kind;
-	event->tid = -1;
-	event->known = true;
-	p->ts = event->ts;
-	p->at += len;
-	return 1;
+	return ret < 0 ? kt_error(error, p->at, "%s", why) : ret;
 }

@@ -3,7 +3,9 @@
 #ifndef _KT_PERFETTO_H
 #define _KT_PERFETTO_H
 
+#include "clock.h"
 #include "perfetto_proto.h"
+#include "plan.h"
 #include "sink.h"
 
 #define PF_CPUS			1024U	/* the viewer refuses a trace with more */
@@ -52,6 +54,8 @@ struct pf_set {
  * @entries: events so far
  * @lost: events lost so far
  * @gap: the next bundle comes after a loss
+ * @tid: the last thread of an event
+ * @turn: struct perfetto.turn when that was told
  * @blocked: a sched_blocked that waits for its switch
  * @blocked_tid: of whom; 0: none waits
  * @blocked_caller: by whom, interned
@@ -62,6 +66,8 @@ struct pf_cpu {
 	uint32_t len;
 	uint64_t entries;
 	uint64_t lost;
+	int32_t tid;
+	uint32_t turn;
 	bool gap;
 	bool blocked_io;
 	int32_t blocked_tid;
@@ -78,6 +84,7 @@ struct pf_plan;
  * @nr_threads: how many
  * @room: slots of @threads, a power of two
  * @turn: counts the changes of the registry
+ * @clock: of the trace
  * @symbols: interned functions
  * @tracks: tracks that were described
  * @plans: per opcode how it becomes an event of ftrace; NULL: a generic one
@@ -91,6 +98,7 @@ struct perfetto {
 	uint32_t nr_threads;
 	uint32_t room;
 	uint32_t turn;
+	struct kt_clock clock;
 	struct pf_set symbols;
 	struct pf_set tracks;
 	struct pf_plan *plans[KTAPE_OPCODES];
@@ -99,10 +107,9 @@ struct perfetto {
 };
 
 /* codec_perfetto_out.c */
-uint64_t pf_time(const struct perfetto *pf, uint64_t ts);
 char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room);
 void pf_packet_done(struct perfetto *pf, char *p);
-char *pf_event_room(struct perfetto *pf, uint32_t cpu, size_t n);
+void pf_flush(struct perfetto *pf, uint32_t cpu);
 
 /* perfetto_names.c */
 bool pf_set_add(struct pf_set *set, uint64_t key);
@@ -123,5 +130,35 @@ void pf_generic(struct perfetto *pf, const struct ktape_event *e);
 /* perfetto_track.c */
 bool pf_track(struct perfetto *pf, const struct ktape_event *e);
 void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n);
+
+/**
+ * pf_time() - a time as Perfetto takes it
+ * @pf: the trace
+ * @ts: trace clock
+ *
+ * Return: nanoseconds of CLOCK_BOOTTIME.
+ */
+static inline uint64_t pf_time(struct perfetto *pf, uint64_t ts)
+{
+	return kt_clock_ns(&pf->clock, pf->s->info, ts) +
+	       (uint64_t)pf->s->info->boot_offset_ns;
+}
+
+/**
+ * pf_cpu_room() - room in the bundle of a CPU
+ * @pf: the trace
+ * @c: the bundle
+ * @cpu: the CPU
+ * @n: bytes, at most PF_MESSAGE_MAX; what is used of them is added to @c->len
+ *
+ * Return: the place.
+ */
+static inline char *pf_cpu_room(struct perfetto *pf, struct pf_cpu *c,
+				uint32_t cpu, size_t n)
+{
+	if (c->len + n > PF_BUNDLE_BYTES)
+		pf_flush(pf, cpu);
+	return c->buf + c->len;
+}
 
 #endif /* _KT_PERFETTO_H */

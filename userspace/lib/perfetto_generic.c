@@ -106,25 +106,22 @@ static char *put_text(char *p, uint32_t number, const struct kt_fields *at)
 	return pf_bytes(p, number, text, (size_t)(end - text));
 }
 
-static char *put_list(char *p, uint32_t number, const struct ktape_field *f,
+static char *put_list(char *p, uint32_t number, const struct kt_slot *f,
 		      const struct kt_fields *at)
 {
-	unsigned int words = kt_type_words()[f->type];
 	char text[LIST_SHOWN * (KT_PUT_U64_MAX + 1)], *to = text;
 	uint32_t count = (uint32_t)kt_min(at->count, LIST_SHOWN);
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (i)
 			to = kt_put_char(to, ' ');
-		to = kt_put_hex(to, kt_field_value(f->type,
-						   at->data + i * words * 4,
-						   words));
+		to = kt_put_hex(to, kt_fields_value(at, f, i));
 	}
 	return pf_bytes(p, number, text, (size_t)(to - text));
 }
 
 static char *put_value(struct perfetto *pf, char *p, uint32_t number,
-		       const struct ktape_field *f, const struct kt_fields *at,
+		       const struct kt_slot *f, const struct kt_fields *at,
 		       uint64_t ts)
 {
 	char hex[LIST_SHOWN * 2];
@@ -159,23 +156,21 @@ static char *put_value(struct perfetto *pf, char *p, uint32_t number,
  */
 void pf_generic(struct perfetto *pf, const struct ktape_event *e)
 {
-	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
-	const struct ktape_field *f;
+	const struct kt_slot *f;
 	struct kt_fields at;
 	uint32_t number = 0;
-	char *start, *p, *m, *inner;
+	struct pf_cpu *c = pf->cpus[e->cpu];
+	char *start = pf_cpu_room(pf, c, e->cpu, PF_MESSAGE_MAX);
+	char *p, *m, *inner;
 
-	start = pf_event_room(pf, e->cpu, PF_MESSAGE_MAX);
-	if (!start)
-		return;
 	m = pf_open(start, PF_BUNDLE_EVENT);
 	p = pf_number(m, PF_FTRACE_TIMESTAMP, pf_time(pf, e->ts));
 	p = pf_number(p, PF_FTRACE_PID, e->tid < 0 ? 0 : (uint32_t)e->tid);
 	inner = pf_open(p, PF_GENERIC_FIRST + e->opcode);
 	p = inner;
-	kt_fields_begin(&at, d, e);
+	kt_fields_begin(&at, &kt_plans[e->opcode], e);
 	while ((f = kt_fields_next(&at)))
 		p = put_value(pf, p, ++number, f, &at, e->ts);
 	p = pf_close(m, pf_close(inner, p));
-	pf->cpus[e->cpu]->len += (uint32_t)(p - start);
+	c->len += (uint32_t)(p - start);
 }

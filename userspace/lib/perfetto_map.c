@@ -176,7 +176,7 @@ void pf_plans_free(struct perfetto *pf)
 		free(pf->plans[i]);
 }
 
-static char *put_comm(struct perfetto *pf, char *p, uint32_t field, uint64_t tid,
+static char *put_comm(struct perfetto *pf, char *p, uint8_t field, uint64_t tid,
 		      uint64_t ts)
 {
 	const struct pf_thread *t;
@@ -186,45 +186,46 @@ static char *put_comm(struct perfetto *pf, char *p, uint32_t field, uint64_t tid
 	if (tid > INT32_MAX)
 		return p;
 	t = pf_thread(pf, (int32_t)tid, ts);
-	return t ? pf_bytes(p, field, t->name, t->len) : p;
+	return t ? pf_name(p, field, t->name, t->len) : p;
 }
 
-static char *put_irq(struct perfetto *pf, char *p, uint32_t field, uint32_t irq,
+static char *put_irq(struct perfetto *pf, char *p, uint8_t field, uint32_t irq,
 		     uint64_t ts)
 {
 	const struct ktape_object_info *o;
 
 	o = ktape_registry_object(pf->s->registry, KTAPE_OBJ_IRQ, irq, 0, ts);
-	return o ? pf_bytes(p, field, o->name, o->name_len) : p;
+	return o ? pf_name(p, field, o->name, o->name_len) : p;
 }
 
-static char *put_args(char *p, uint32_t field, const struct ktape_event *e)
+static char *put_args(char *p, uint8_t field, const struct ktape_event *e)
 {
 	for (unsigned int i = 0; i < SYSCALL_ARGS; i++)
-		p = pf_number(p, field,
+		p = pf_small(p, field,
 			      kt_get64((const uint8_t *)e->blob + i * 8));
 	return p;
 }
 
-static char *put_step(struct perfetto *pf, char *p, const struct step *step,
-		      const struct ktape_event *e)
+static inline char *put_step(struct perfetto *pf, char *p,
+			     const struct step *step,
+			     const struct ktape_event *e)
 {
 	uint64_t v = kt_place_value(&step->place, e);
 	const char *name;
 
 	switch (step->how) {
 	case CONST:
-		return pf_number(p, step->to, 1);
+		return pf_small(p, step->to, 1);
 	case COMM:
 		return put_comm(pf, p, step->to, v, e->ts);
 	case STATE:
-		return pf_number(p, step->to,
+		return pf_small(p, step->to,
 				 kt_kernel_state((unsigned int)v));
 	case PRIO:
-		return pf_number(p, step->to,
+		return pf_small(p, step->to,
 				 v == DEADLINE_PRIO ? (uint64_t)-1 : v);
 	case SYMBOL:
-		return pf_number(p, step->to,
+		return pf_small(p, step->to,
 				 pf_symbol(pf, (uint32_t)v, e->ts));
 	case VALUE:
 		name = ktape_value_name(step->place.type, v);
@@ -234,19 +235,20 @@ static char *put_step(struct perfetto *pf, char *p, const struct step *step,
 	case NR:
 		if (e->dat20 & LARGE)
 			v = (uint64_t)-1;
-		return pf_number(p, step->to, v);
+		return pf_small(p, step->to, v);
 	case ARGS:
 		return put_args(p, step->to, e);
 	case THREAD:
-		return pf_number(p, step->to, v ? CLONE_THREAD : 0);
+		return pf_small(p, step->to, v ? CLONE_THREAD : 0);
 	case IDLE:
-		return pf_number(p, step->to, v == IDLE_EXIT ? UINT32_MAX : v);
+		return pf_small(p, step->to, v == IDLE_EXIT ? UINT32_MAX : v);
 	default:
-		return pf_number(p, step->to, v);
+		return pf_small(p, step->to, v);
 	}
 }
 
-static char *head(struct perfetto *pf, char *p, const struct ktape_event *e)
+static inline char *head(struct perfetto *pf, char *p,
+			 const struct ktape_event *e)
 {
 	p = pf_number(p, PF_FTRACE_TIMESTAMP, pf_time(pf, e->ts));
 	/* Without a thread the viewer would drop it. */
@@ -256,10 +258,9 @@ static char *head(struct perfetto *pf, char *p, const struct ktape_event *e)
 static void put(struct perfetto *pf, const struct pf_plan *plan,
 		const struct ktape_event *e)
 {
-	char *start = pf_event_room(pf, e->cpu, EVENT_MAX), *p, *m, *inner;
+	struct pf_cpu *c = pf->cpus[e->cpu];
+	char *start = pf_cpu_room(pf, c, e->cpu, EVENT_MAX), *p, *m, *inner;
 
-	if (!start)
-		return;
 	m = pf_open(start, PF_BUNDLE_EVENT);
 	p = head(pf, m, e);
 	inner = pf_open(p, plan->field);
@@ -267,17 +268,15 @@ static void put(struct perfetto *pf, const struct pf_plan *plan,
 	for (unsigned int i = 0; i < plan->nr; i++)
 		p = put_step(pf, p, &plan->steps[i], e);
 	p = pf_close(m, pf_close(inner, p));
-	pf->cpus[e->cpu]->len += (uint32_t)(p - start);
+	c->len += (uint32_t)(p - start);
 }
 
 /* It belongs between the thread's leaving and its coming back. */
 static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 {
 	struct pf_cpu *c = pf->cpus[e->cpu];
-	char *start = pf_event_room(pf, e->cpu, EVENT_MAX), *p, *m, *inner;
+	char *start = pf_cpu_room(pf, c, e->cpu, EVENT_MAX), *p, *m, *inner;
 
-	if (!start)
-		return;
 	m = pf_open(start, PF_BUNDLE_EVENT);
 	p = head(pf, m, e);
 	inner = pf_open(p, pf->plans[KTAPE_EV_SCHED_BLOCKED]->field);

@@ -170,15 +170,8 @@ static void look_up(struct perfetto *pf, struct pf_thread *t, uint64_t ts)
 	tell(pf, t, kernel, ts);
 }
 
-/**
- * pf_thread() - a thread at some time, told to the viewer
- * @pf: the trace
- * @tid: its id, not negative
- * @ts: when
- *
- * Return: the thread until the next call; without memory NULL.
- */
-const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
+static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
+					  uint64_t ts)
 {
 	struct pf_thread *t = find(pf, tid);
 	uint32_t tgid;
@@ -194,6 +187,26 @@ const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
 	if (t && t->turn != pf->turn)
 		look_up(pf, t, ts);
 	return find(pf, tid);
+}
+
+/**
+ * pf_thread() - a thread at some time, told to the viewer
+ * @pf: the trace
+ * @tid: its id, not negative
+ * @ts: when
+ *
+ * Return: the thread until the next call; without memory NULL.
+ */
+const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
+{
+	const struct pf_thread *t;
+
+	if (pf->room) {
+		t = &pf->threads[slot_of((uint32_t)tid, pf->room)];
+		if (t->tid == tid && t->turn == pf->turn)
+			return t;
+	}
+	return get_thread(pf, tid, ts);
 }
 
 /* ---- functions --------------------------------------------------------- */

@@ -110,14 +110,52 @@
 #define PF_NUMBER_MAX			(5 + PF_VARINT_MAX)
 #define PF_MESSAGE_MAX			((1U << 14) - 1)
 
+/*
+ * Sevens of bits to bytes, all at once: two of 28, four of 14, eight of 7.  The
+ * store may go KT_PUT_OVER bytes too far, which is written over.
+ */
+static inline char *pf_varint_56(char *p, uint64_t v)
+{
+	unsigned int more = (63 - (unsigned int)__builtin_clzll(v | 1)) / 7;
+	uint64_t x = (v & 0x000000000fffffffULL) |
+		     (v & 0x00fffffff0000000ULL) << 4;
+
+	x = (x & 0x00003fff00003fffULL) | (x & 0x0fffc0000fffc000ULL) << 2;
+	x = (x & 0x007f007f007f007fULL) | (x & 0x3f803f803f803f80ULL) << 1;
+	x |= 0x8080808080808080ULL & ((1ULL << more * 8) - 1);
+	kt_set64(p, x);
+	return p + more + 1;
+}
+
 static inline char *pf_varint(char *p, uint64_t v)
 {
+	if (v < 0x80)
+		return kt_put_char(p, (char)v);
+	if (v < 1U << 14) {
+		p = kt_put_char(p, (char)(v | 0x80));
+		return kt_put_char(p, (char)(v >> 7));
+	}
+	if (v < 1ULL << 56)
+		return pf_varint_56(p, v);
 	while (v >= 0x80) {
 		*p++ = (char)(v | 0x80);
 		v >>= 7;
 	}
-	*p++ = (char)v;
-	return p;
+	return kt_put_char(p, (char)v);
+}
+
+/* Fields below 16, whose numbers take a byte with the kind that they are of. */
+static inline char *pf_small(char *p, uint8_t field, uint64_t v)
+{
+	return pf_varint(kt_put_char(p, (char)(field << 3)), v);
+}
+
+/* A name of at most 32 bytes, in an array of more. */
+static inline char *pf_name(char *p, uint8_t field, const char *name,
+			    size_t len)
+{
+	p = kt_put_char(p, (char)(field << 3 | 2));
+	return kt_put_32(kt_put_char(p, (char)len), name, len);
 }
 
 /* A number; one with a sign is extended to 64 bits. */
@@ -125,6 +163,7 @@ static inline char *pf_number(char *p, uint32_t field, uint64_t v)
 {
 	return pf_varint(pf_varint(p, (uint64_t)field << 3), v);
 }
+
 
 static inline char *pf_bytes(char *p, uint32_t field, const char *data,
 			     size_t len)

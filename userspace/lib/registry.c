@@ -6,16 +6,22 @@
  * told, and when.  All versions with the same birth are one object.  Who had an
  * id at a time is the object that lived then; its name is the one it had last
  * been told to have, or if it was told only later, the first one.
+ *
+ * Events ask for the same few objects again and again, in the order of time:
+ * the last answers are remembered with the time in which they are right.
  */
 #include <sys/random.h>
 
 #include "internal.h"
+#include "memo.h"
+#include "plan.h"
 
 #define VERSIONS_MAX	(1U << 22)	/* in all */
 #define LIST_MAX	1024U		/* of one id; the oldest go */
 #define EARLY_PER_S	20	/* a thread is seen up to this fraction of a
 				 * second before its birth ... */
 #define LATE_S		10	/* ... and until it has left the CPU for good */
+#define ANSWERS		256U	/* remembered; a power of two */
 
 struct version {
 	uint64_t since;
@@ -36,7 +42,23 @@ struct list {
 	struct version *versions;
 };
 
+/* @object, or NULL, has that key from @from on for @lasts, at memo.turn @turn. */
+struct answer {
+	struct key key;
+	uint64_t turn;
+	uint64_t from;
+	uint64_t lasts;
+	const struct ktape_object_info *object;
+};
+
+/* What look-ups change. */
+struct memory {
+	struct kt_memo memo;
+	struct answer answers[ANSWERS];
+};
+
 struct ktape_registry {
+	struct memory *memory;
 	uint64_t seed;
 	uint64_t early;
 	uint64_t late;
@@ -67,10 +89,12 @@ int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 	r->seed = random_seed(r);
 	r->size = 1024;
 	r->lists = calloc(r->size, sizeof(*r->lists));
-	if (!r->lists) {
-		free(r);
+	r->memory = calloc(1, sizeof(*r->memory));
+	if (!r->lists || !r->memory) {
+		ktape_registry_free(r);
 		return -ENOMEM;
 	}
+	r->memory->memo.turn = 1;
 	*registry = r;
 	return 0;
 }
@@ -79,9 +103,10 @@ void ktape_registry_free(struct ktape_registry *registry)
 {
 	if (!registry)
 		return;
-	for (size_t i = 0; i < registry->size; i++)
+	for (size_t i = 0; registry->lists && i < registry->size; i++)
 		free(registry->lists[i].versions);
 	free(registry->lists);
+	free(registry->memory);
 	free(registry);
 }
 
@@ -211,6 +236,7 @@ static int add_version(struct ktape_registry *r, struct key key,
 	unsigned int at = list->nr;
 	int err;
 
+	r->memory->memo.turn++;
 	bury(list, &v->object);
 	while (at && list->versions[at - 1].since > v->since)
 		at--;
@@ -244,7 +270,6 @@ static int add_version(struct ktape_registry *r, struct key key,
 int ktape_registry_add(struct ktape_registry *registry,
 		       const struct ktape_event *event)
 {
-	const struct ktape_event_desc *desc;
 	struct version v = { .since = event->ts };
 	struct ktape_object_info *o = &v.object;
 	const char *words = event->args;
@@ -253,8 +278,7 @@ int ktape_registry_add(struct ktape_registry *registry,
 
 	if (event->opcode != KTAPE_EV_REGISTRY)
 		return 0;
-	desc = ktape_event_desc(KTAPE_EV_REGISTRY);
-	if (!kt_event_fits(desc, event) || type == KTAPE_OBJ_FREE)
+	if (!kt_event_fits(event) || type == KTAPE_OBJ_FREE)
 		return 0;
 	o->param1 = kt_get32(words + 4);
 	o->param2 = kt_get32(words + 8);
@@ -268,57 +292,137 @@ int ktape_registry_add(struct ktape_registry *registry,
 			   &v);
 }
 
+/* ---- look-ups ----------------------------------------------------------- */
+
+/* A time in which every comparison has the same result as at a moment in it. */
+struct span {
+	uint64_t at;
+	uint64_t from;
+	uint64_t until;
+};
+
+/* Something is different from @point on. */
+static void narrow(struct span *s, uint64_t point)
+{
+	if (point <= s->at)
+		s->from = kt_max(s->from, point);
+	else
+		s->until = kt_min(s->until, point - 1);
+}
+
+/* The same behind @point. */
+static void narrow_behind(struct span *s, uint64_t point)
+{
+	if (point != UINT64_MAX)
+		narrow(s, point + 1);
+}
+
 /*
- * How far @ts is from the life of @o: 0 inside it, UINT64_MAX too far.  Threads
- * alone have ids that soon are another's; a name of anything else may be told
- * long after its first event.
+ * How far may a time lie before and behind a life?  Threads alone have ids that
+ * soon are another's; a name of anything else may be told long after its first
+ * event.
  */
+static uint64_t gap_before(const struct ktape_registry *r, uint32_t type)
+{
+	return type == KTAPE_OBJ_THREAD ? r->early : UINT64_MAX - 1;
+}
+
+static uint64_t gap_behind(const struct ktape_registry *r, uint32_t type)
+{
+	return type == KTAPE_OBJ_THREAD ? r->late : UINT64_MAX - 1;
+}
+
+/* How far @ts is from the life of @o: 0 inside it, UINT64_MAX too far. */
 static uint64_t distance(const struct ktape_registry *r, uint32_t type,
 			 const struct ktape_object_info *o, uint64_t ts)
 {
-	bool any = type != KTAPE_OBJ_THREAD;
+	uint64_t d;
 
-	if (ts < o->born)
-		return any || o->born - ts <= r->early ? o->born - ts
-						       : UINT64_MAX;
-	if (o->died && ts > o->died)
-		return any || ts - o->died <= r->late ? ts - o->died
-						      : UINT64_MAX;
+	if (ts < o->born) {
+		d = o->born - ts;
+		return d <= gap_before(r, type) ? d : UINT64_MAX;
+	}
+	if (o->died && ts > o->died) {
+		d = ts - o->died;
+		return d <= gap_behind(r, type) ? d : UINT64_MAX;
+	}
 	return 0;
 }
 
+/* Where distance() of a version and what at_time() compares with it change. */
+static void narrow_to(struct span *s, const struct ktape_registry *r,
+		      uint32_t type, const struct version *v)
+{
+	const struct ktape_object_info *o = &v->object;
+
+	narrow(s, v->since);
+	narrow(s, o->born);
+	narrow(s, o->born - kt_min(o->born, gap_before(r, type)));
+	if (!o->died)
+		return;
+	narrow_behind(s, o->died);
+	narrow_behind(s, o->died +
+			 kt_min(UINT64_MAX - o->died, gap_behind(r, type)));
+}
+
+/* Who was it at @s->at?  For as long as @s is narrowed to. */
 static const struct ktape_object_info *
-at_time(const struct ktape_registry *r, const struct list *list, uint64_t ts)
+at_time(const struct ktape_registry *r, const struct list *list, struct span *s)
 {
 	const struct version *best = NULL;
 	uint64_t best_distance = UINT64_MAX - 1;
 
-	/* Most have one. */
-	if (list->nr == 1) {
-		best = list->versions;
-		return distance(r, list->key.type, &best->object, ts) ==
-		       UINT64_MAX ? NULL : &best->object;
-	}
 	for (unsigned int i = 0; i < list->nr; i++) {
 		const struct version *v = &list->versions[i];
-		uint64_t d = distance(r, list->key.type, &v->object, ts);
+		uint64_t d = distance(r, list->key.type, &v->object, s->at);
 
+		narrow_to(s, r, list->key.type, v);
 		if (d > best_distance)
 			continue;
 		/* Equally near: the later one, unless it was told too late. */
-		if (best && d == best_distance && v->since > ts)
+		if (best && d == best_distance && v->since > s->at)
 			continue;
 		best = v;
 		best_distance = d;
 	}
+	/* Who is nearer of several that did not live changes in between. */
+	if (best && best_distance && list->nr > 1)
+		s->from = s->until = s->at;
 	return best ? &best->object : NULL;
+}
+
+static const struct answer *look_up(const struct ktape_registry *r,
+				    struct key k, uint64_t ts, struct answer *a)
+{
+	struct span s = { .at = ts, .until = UINT64_MAX };
+
+	a->object = at_time(r, find(r, k), &s);
+	a->key = k;
+	a->turn = r->memory->memo.turn;
+	a->from = s.from;
+	a->lasts = s.until - s.from;
+	return a;
+}
+
+static inline const struct answer *answer_of(const struct ktape_registry *r,
+					     struct key k, uint64_t ts)
+{
+	struct memory *memory = r->memory;
+	uint32_t slot = (k.id + k.type) * 0x9e3779b1U >> 16;
+	struct answer *a = &memory->answers[slot & (ANSWERS - 1)];
+
+	if (a->turn == memory->memo.turn && ts - a->from <= a->lasts &&
+	    a->key.id == k.id && a->key.type == k.type &&
+	    a->key.param1 == k.param1)
+		return a;
+	return look_up(r, k, ts, a);
 }
 
 const struct ktape_object_info *
 ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
 		      uint32_t id, uint32_t param1, uint64_t ts)
 {
-	return at_time(registry, find(registry, key_of(type, id, param1)), ts);
+	return answer_of(registry, key_of(type, id, param1), ts)->object;
 }
 
 const struct ktape_object_info *
@@ -327,5 +431,21 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 {
 	const struct key k = { KTAPE_OBJ_THREAD, (uint32_t)tid, 0 };
 
-	return at_time(registry, find(registry, k), ts);
+	return answer_of(registry, k, ts)->object;
+}
+
+/* From when on, and for how long, is a thread who it is at @ts? */
+void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
+		       uint64_t ts, uint64_t *from, uint64_t *lasts)
+{
+	const struct key k = { KTAPE_OBJ_THREAD, (uint32_t)tid, 0 };
+	const struct answer *a = answer_of(registry, k, ts);
+
+	*from = a->from;
+	*lasts = a->lasts;
+}
+
+struct kt_memo *kt_registry_memo(const struct ktape_registry *registry)
+{
+	return &registry->memory->memo;
 }

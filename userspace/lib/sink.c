@@ -9,7 +9,7 @@
 
 #include "sink.h"
 
-#define BUFFER		(1U << 20)
+#define BUFFER		(256U << 10)	/* stays in the cache */
 #define MODE_FILE	0666
 
 /* The public name of it. */
@@ -35,15 +35,18 @@ int kt_sink_flush(struct kt_sink *s)
 /**
  * kt_sink_room() - room at the end of the output
  * @s: where to
- * @n: bytes; what is used of them ends with kt_sink_done()
+ * @n: bytes, behind which KT_PUT_OVER more may be written; what is used of them
+ *	ends with kt_sink_done()
  *
  * Return: the place, or NULL with @s->error set.
  */
 char *kt_sink_room(struct kt_sink *s, size_t n)
 {
-	size_t cap = kt_max(n, BUFFER);
+	size_t cap;
 	char *buf;
 
+	n += KT_PUT_OVER;
+	cap = kt_max(n, BUFFER);
 	if (s->cap - s->len < n && kt_sink_flush(s))
 		return NULL;
 	if (s->cap >= n)

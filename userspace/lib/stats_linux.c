@@ -131,7 +131,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	if (c->tid < 0 && e->opcode != KTAPE_EV_CONTEXT)
 		learn(c, e);
 	err = account(l, c, e->ts);
-	if (err || !kt_event_fits(ktape_event_desc(e->opcode), e))
+	if (err || !kt_event_fits(e))
 		return err;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH) {
 		c->depth = 0;

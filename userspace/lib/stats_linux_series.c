@@ -39,7 +39,8 @@ static void set_name(const struct ktape_linux *l, struct ktape_series *s,
 		     const struct ktape_event *e)
 {
 	struct ktape_event of = *e;
-	const struct kt_line line = { l->info, l->registry, &of, false };
+	const struct kt_line line =
+		kt_line_of(l->info, l->registry, &of, false);
 	uint64_t value = s->kind == KTAPE_SERIES_SYSCALL ? s->key & 0xffff :
 							   s->key;
 	unsigned int type = kinds[s->kind].type;

@@ -2,7 +2,6 @@
 /* Events as lines of text for people and grep. */
 #include "line.h"
 
-#define NS_PER_S	1000000000ULL
 #define LINE_MAX_FIXED	8192	/* all names and numbers of any event */
 #define LINE_PER_BYTE	8	/* more than any form of a blob's byte takes */
 #define LINE_PER_SYMBOL	56	/* where 4 bytes are a symbol in JSON */
@@ -14,7 +13,7 @@ size_t ktape_format_bound(const struct ktape_event *event)
 	if (event->opcode == KTAPE_EV_KERNEL_STACK ||
 	    event->opcode == KTAPE_EV_USER_EVENT)
 		per_byte = LINE_PER_SYMBOL;
-	return LINE_MAX_FIXED + (size_t)event->size * per_byte;
+	return LINE_MAX_FIXED + KT_PIECE_ROOM + (size_t)event->size * per_byte;
 }
 
 static char *put_name(char *p, const struct kt_line *l, int32_t tid)
@@ -25,52 +24,86 @@ static char *put_name(char *p, const struct kt_line *l, int32_t tid)
 		return kt_put_mem(p, "swapper", 7);
 	t = ktape_registry_thread(l->registry, tid, l->event->ts);
 	if (t && t->plain)
-		return kt_put_mem(p, t->name, t->name_len);
+		return kt_put_object(p, t);
 	if (t)
 		return kt_put_escaped(p, t->name, t->name_len);
 	return kt_put_char(p, '?');
 }
 
-static char *put_time(char *p, int64_t ns)
-{
-	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-
-	p = kt_put_char(p, '[');
-	if (ns < 0)
-		p = kt_put_char(p, '-');
-	p = kt_put_u64(p, v / NS_PER_S);
-	p = kt_put_char(p, '.');
-	p = kt_put_fixed(p, (uint32_t)(v % NS_PER_S), 9);
-	return kt_put_mem(p, "] cpu ", 6);
-}
-
-static char *put_head(char *p, const struct kt_line *l, const char *name)
+/* CPU, thread, and the blank behind it. */
+static char *make_who(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
+	const char *begin = p;
 
-	p = put_time(p, ktape_mono_ns(l->info, e->ts));
-	p = kt_put_u64(p, e->cpu);
-	p = kt_put_char(p, ' ');
+	p = kt_put_char(kt_put_u64(p, e->cpu), ' ');
 	if (e->tid < 0) {
 		p = kt_put_char(p, '-');
 	} else {
-		p = put_name(p, l, e->tid);
-		p = kt_put_char(p, '-');
+		p = kt_put_char(put_name(p, l, e->tid), '-');
 		p = kt_put_u64(p, (uint32_t)e->tid);
 	}
 	p = kt_put_char(p, ' ');
-	if (*name) {
-		p = kt_put_str(p, name);
-	} else {
-		p = kt_put_str(p, "opcode_");
-		p = kt_put_u64(p, e->opcode);
+	kt_memo_keep_who(l, begin, (size_t)(p - begin));
+	return p;
+}
+
+static inline char *put_who(char *p, const struct kt_line *l)
+{
+	const struct kt_piece *kept = kt_memo_who(l->memo, l->event, false);
+
+	return kept ? kt_put_piece(p, kept) : make_who(p, l);
+}
+
+static inline char *put_second(char *p, struct kt_memo *memo, uint64_t second)
+{
+	char *text = memo->second_text;
+
+	if (second != memo->second) {
+		memo->second = second;
+		memo->second_len =
+			(uint8_t)(kt_put_u64(text, second) - text);
 	}
-	return kt_put_char(p, ':');
+	return kt_put_16(p, text, memo->second_len);
+}
+
+static inline char *put_time(char *p, const struct kt_line *l)
+{
+	struct kt_memo *memo = l->memo;
+	uint64_t v = kt_clock_ns(&memo->clock, l->info, l->event->ts) +
+		     (uint64_t)l->info->mono_offset_ns;
+
+	p = kt_put_char(p, '[');
+	if ((int64_t)v < 0) {
+		p = kt_put_char(p, '-');
+		v = 0 - v;
+	}
+	p = put_second(p, memo, v / KT_NS_PER_S);
+	p = kt_put_char(p, '.');
+	p = kt_put_nano(p, (uint32_t)(v % KT_NS_PER_S));
+	return kt_put_mem(p, "] cpu ", 6);
+}
+
+/* Its name in the table, or that in the metadata; "": it has none. */
+const char *kt_line_event(const struct kt_line *l)
+{
+	unsigned int opcode = l->event->opcode;
+
+	if (kt_event_fits(l->event) || opcode == KTAPE_TIME_EXTEND)
+		return kt_plans[opcode].name;
+	return l->info->names[opcode];
+}
+
+static inline char *put_head(char *p, const struct kt_line *l,
+			     const struct kt_plan *plan)
+{
+	p = put_who(put_time(p, l), l);
+	return kt_put_char(kt_put_line_event(p, l, plan), ':');
 }
 
 /* NUMBER (NAME) */
-static char *put_named(char *p, const struct kt_line *l, unsigned int type,
-		       uint64_t value)
+static KT_NOINLINE char *put_named(char *p, const struct kt_line *l,
+				   unsigned int type, uint64_t value)
 {
 	struct kt_name name = kt_name_of(l, type, value);
 
@@ -88,7 +121,8 @@ static char *put_named(char *p, const struct kt_line *l, unsigned int type,
 }
 
 /* SYMBOL+OFFSET, or the token where that is not known. */
-static char *put_symbol(char *p, const struct kt_line *l, uint64_t value)
+static KT_NOINLINE char *put_symbol(char *p, const struct kt_line *l,
+				    uint64_t value)
 {
 	struct kt_name name = kt_name_of(l, KTAPE_TYPE_FUNC, value);
 
@@ -100,11 +134,25 @@ static char *put_symbol(char *p, const struct kt_line *l, uint64_t value)
 	return kt_put_hex(kt_put_char(p, '+'), name.offset);
 }
 
+static KT_NOINLINE char *put_thread(char *p, const struct kt_line *l,
+				    int32_t tid)
+{
+	p = kt_put_mem(kt_put_s64(p, tid), " (", 2);
+	return kt_put_char(put_name(p, l, tid), ')');
+}
+
+static KT_NOINLINE char *put_value_name(char *p, unsigned int type,
+					uint64_t value)
+{
+	const char *name = ktape_value_name(type, value);
+
+	return name ? kt_put_str(p, name) : kt_put_u64(p, value);
+}
+
+/* Most values are a number: the others do not burden these. */
 char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
 		    uint64_t value)
 {
-	const char *name;
-
 	switch (type) {
 	case KTAPE_TYPE_U32:
 	case KTAPE_TYPE_BOOL:
@@ -119,10 +167,7 @@ char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
 	case KTAPE_TYPE_S64:
 		return kt_put_s64(p, (int64_t)value);
 	case KTAPE_TYPE_TID:
-		p = kt_put_s64(p, (int64_t)value);
-		p = kt_put_mem(p, " (", 2);
-		p = put_name(p, l, (int32_t)value);
-		return kt_put_char(p, ')');
+		return put_thread(p, l, (int32_t)value);
 	case KTAPE_TYPE_FUNC:
 		return put_symbol(p, l, value);
 	case KTAPE_TYPE_SYSCALL:
@@ -134,41 +179,70 @@ char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
 	case KTAPE_TYPE_NETDEV:
 		return put_named(p, l, type, value);
 	default:
-		name = ktape_value_name(type, value);
-		return name ? kt_put_str(p, name) : kt_put_u64(p, value);
+		return put_value_name(p, type, value);
 	}
 }
 
 static char *put_array(char *p, const struct kt_line *l,
-		       const struct ktape_field *f, const struct kt_fields *at)
+		       const struct kt_slot *f, const struct kt_fields *at)
 {
-	unsigned int words = kt_type_words()[f->type];
-
 	p = kt_put_char(p, '[');
 	for (uint32_t i = 0; i < at->count; i++) {
 		if (i)
 			p = kt_put_char(p, ' ');
-		p = kt_text_value(p, l, f->type,
-			      kt_field_value(f->type, at->data + i * words * 4,
-					     words));
+		p = kt_text_value(p, l, f->type, kt_fields_value(at, f, i));
 	}
 	return kt_put_char(p, ']');
 }
 
-static char *put_fields(char *p, const struct kt_line *l,
-			const struct ktape_event_desc *desc)
+static inline char *put_key(char *p, const struct kt_slot *f)
 {
-	const struct ktape_field *f;
+	p = kt_put_16(kt_put_char(p, ' '), f->name, f->name_len);
+	return kt_put_char(p, '=');
+}
+
+static char *make_bits(char *p, const struct kt_line *l, struct kt_fields *at,
+		       unsigned int nr)
+{
+	const struct kt_slot *f;
+	const char *begin = p;
+
+	while (nr-- && (f = kt_fields_next(at)))
+		p = kt_text_value(put_key(p, f), l, f->type, at->value);
+	kt_memo_keep_bits(l, begin, (size_t)(p - begin));
+	return p;
+}
+
+/* The fields in dat20: they are often the same. */
+static inline char *put_bits(char *p, const struct kt_line *l,
+			     struct kt_fields *at, unsigned int nr)
+{
+	const struct kt_piece *kept;
+
+	if (!nr)
+		return p;
+	kept = kt_memo_bits(l->memo, l->event, false);
+	if (!kept)
+		return make_bits(p, l, at, nr);
+	at->step += nr;
+	return kt_put_piece(p, kept);
+}
+
+static char *put_fields(char *p, const struct kt_line *l,
+			const struct kt_plan *plan)
+{
+	const struct kt_slot *f;
 	struct kt_fields at;
 
-	kt_fields_begin(&at, desc, l->event);
+	kt_fields_begin(&at, plan, l->event);
+	p = put_bits(p, l, &at, plan->bits);
 	while ((f = kt_fields_next(&at))) {
 		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
 			continue;
-		p = kt_put_char(p, ' ');
-		p = kt_put_str(p, f->name);
-		p = kt_put_char(p, '=');
-		if (f->place == KTAPE_PLACE_TEXT)
+		p = put_key(p, f);
+		if (f->place == KTAPE_PLACE_ARG)
+			p = kt_text_value(p, l, f->type, at.value);
+		else if (f->place == KTAPE_PLACE_TEXT)
 			p = kt_put_escaped(p, (const char *)at.data, at.count);
 		else if (f->place == KTAPE_PLACE_BYTES)
 			p = kt_put_bytes(p, at.data, at.count);
@@ -198,40 +272,32 @@ static char *put_words(char *p, const struct ktape_event *e)
 	return kt_put_bytes(p, e->blob, e->blob_size);
 }
 
-/* All that stands behind "event:", beginning with a blank if there is any. */
-char *kt_text_fields(char *p, const struct kt_line *l)
+static inline char *put_rest(char *p, const struct kt_line *l,
+			     const struct kt_plan *plan)
 {
-	const struct ktape_event_desc *desc =
-		ktape_event_desc(l->event->opcode);
 	const struct kt_show *show = &kt_shows[l->event->opcode];
 
 	if (l->event->opcode == KTAPE_TIME_EXTEND)
 		return p;
-	if (!kt_event_fits(desc, l->event))
+	if (!plan)
 		return put_words(p, l->event);
-	p = show->own ? show->own(p, l) : put_fields(p, l, desc);
+	p = show->own ? show->own(p, l) : put_fields(p, l, plan);
 	return show->extra ? show->extra(p, l) : p;
 }
 
-/* Its name in the table, or that in the metadata; "": it has none. */
-const char *kt_line_event(const struct kt_line *l)
+/* All that stands behind "event:", beginning with a blank if there is any. */
+char *kt_text_fields(char *p, const struct kt_line *l)
 {
-	const struct ktape_event_desc *desc =
-		ktape_event_desc(l->event->opcode);
-
-	if (l->event->opcode == KTAPE_TIME_EXTEND ||
-	    kt_event_fits(desc, l->event))
-		return desc->name;
-	return l->info->names[l->event->opcode];
+	return put_rest(p, l, kt_plan_of(l->event));
 }
 
 size_t ktape_format_text(const struct ktape_info *info,
 			 const struct ktape_registry *registry,
 			 const struct ktape_event *event, char *to)
 {
-	const struct kt_line l = { info, registry, event, false };
-	char *p = put_head(to, &l, kt_line_event(&l));
+	const struct kt_line l = kt_line_of(info, registry, event, false);
+	const struct kt_plan *plan = kt_plan_of(event);
+	char *p = put_rest(put_head(to, &l, plan), &l, plan);
 
-	p = kt_text_fields(p, &l);
 	return (size_t)(kt_put_char(p, '\n') - to);
 }

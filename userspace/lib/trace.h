@@ -118,6 +118,7 @@ struct kt_import;
  * @nr_streams: how many
  * @heap: those with an event, the earliest first
  * @nr_heap: how many
+ * @second: the earliest but the first, or NULL
  * @import: it is in a format of others, or NULL
  * @current: the stream whose event was delivered last
  * @last_ts: time of that event
@@ -157,6 +158,7 @@ struct ktape_trace {
 	size_t nr_streams;
 	struct kt_stream **heap;
 	size_t nr_heap;
+	struct kt_stream *second;
 	struct kt_stream *current;
 	uint64_t last_ts;
 	uint64_t limit;

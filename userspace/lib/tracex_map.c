@@ -6,6 +6,7 @@
 #include <ktape/formats.h>
 
 #include "tracex_map.h"
+#include "plan.h"
 
 #define IRQ_SOFT	0x01000000U
 #define PRIO_MAX	1023U
@@ -270,11 +271,10 @@ static int follow(struct kt_tracex_cpu *c, const struct ktape_event *e,
 int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 		  struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT])
 {
-	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
 	struct kt_tracex_cpu *c;
 	int nr;
 
-	if (!maps[e->opcode] || !d || !kt_event_fits(d, e))
+	if (!maps[e->opcode] || !kt_event_fits(e))
 		return -ENOTSUP;
 	c = cpu_at(map, e->cpu);
 	if (!c)

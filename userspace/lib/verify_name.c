@@ -121,11 +121,11 @@ static void check(struct ktape_verify *v, unsigned int type, uint32_t id,
 
 void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 {
-	const struct ktape_event_desc *desc = ktape_event_desc(e->opcode);
-	const struct ktape_field *f;
+	const struct kt_plan *plan = kt_plan_of(e);
+	const struct kt_slot *f;
 	struct kt_fields at;
 
-	if (e->opcode == KTAPE_EV_REGISTRY || !kt_event_fits(desc, e) ||
+	if (e->opcode == KTAPE_EV_REGISTRY || !plan ||
 	    !kt_mask_has(v->trace->info.known, KTAPE_EV_REGISTRY))
 		return;
 	if (e->tid > 0)
@@ -133,7 +133,7 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 	/* It may be waited for who never was. */
 	if (e->opcode == KTAPE_EV_SCHED_PROCESS_WAIT)
 		return;
-	kt_fields_begin(&at, desc, e);
+	kt_fields_begin(&at, plan, e);
 	while ((f = kt_fields_next(&at))) {
 		if (at.count || f->place == KTAPE_PLACE_REST)
 			continue;

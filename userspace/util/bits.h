@@ -10,6 +10,9 @@
 
 #define KT_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* What is rare does not make the frame of what is frequent larger. */
+#define KT_NOINLINE __attribute__((noinline))
+
 static inline uint32_t kt_get32(const void *p)
 {
 	uint32_t v;

@@ -1,67 +1,85 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Numbers and strings to text, two digits at a time. */
+/* Numbers and strings to text. */
 #include "put.h"
 
-static const char pairs[] = "00010203040506070809"
-			    "10111213141516171819"
-			    "20212223242526272829"
-			    "30313233343536373839"
-			    "40414243444546474849"
-			    "50515253545556575859"
-			    "60616263646566676869"
-			    "70717273747576777879"
-			    "80818283848586878889"
-			    "90919293949596979899";
-
 static const char hex[] = "0123456789abcdef";
+
+/* The four digits of a number below 10000, the same way. */
+static inline uint32_t four_digits(uint32_t v)
+{
+	uint32_t high = v * 5243 >> 19, x = high | (v - high * 100) << 16;
+
+	high = x * 103 >> 10 & 0x000f000f;
+	return high | (x - high * 10) << 8;
+}
+
+/* Below 10000, without leading zeros. */
+static inline char *put_four(char *p, uint32_t v)
+{
+	uint32_t x = four_digits(v);
+	unsigned int zeros = (unsigned int)__builtin_ctz(x | 1U << 24) & ~7U;
+
+	kt_set32(p, (x + (uint32_t)KT_ZEROS) >> zeros);
+	return p + 4 - zeros / 8;
+}
+
+/* Below KT_TEN8, without leading zeros. */
+static inline char *put_short(char *p, uint32_t v)
+{
+	uint64_t x = kt_eight_digits(v);
+	unsigned int zeros;
+
+	zeros = (unsigned int)__builtin_ctzll(x | 1ULL << 56) & ~7U;
+	kt_set64(p, (x + KT_ZEROS) >> zeros);
+	return p + 8 - zeros / 8;
+}
 
 /* Any number, without leading zeros. */
 char *kt_put_digits(char *p, uint64_t v)
 {
-	char text[KT_PUT_U64_MAX];
-	char *at = text + sizeof(text);
-	size_t len;
-
-	while (v >= 100) {
-		at -= 2;
-		memcpy(at, pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		at -= 2;
-		memcpy(at, pairs + v * 2, 2);
-	} else {
-		*--at = (char)('0' + v);
-	}
-	len = (size_t)(text + sizeof(text) - at);
-	return kt_put_mem(p, at, len);
+	if (v < 10000)
+		return put_four(p, (uint32_t)v);
+	if (v < KT_TEN8)
+		return put_short(p, (uint32_t)v);
+	p = kt_put_digits(p, v / KT_TEN8);
+	return kt_put_eight(p, (uint32_t)(v % KT_TEN8));
 }
 
-/* The lowest @digits digits, with leading zeros. */
+/* The lowest @digits (1 to 8) digits, with leading zeros. */
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits)
 {
-	unsigned int i = digits;
+	uint64_t x = kt_eight_digits(v % KT_TEN8) + KT_ZEROS;
 
-	for (; i >= 2; i -= 2) {
-		memcpy(p + i - 2, pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (i)
-		p[0] = (char)('0' + v % 10);
+	kt_set64(p, x >> (8 - digits) * 8);
 	return p + digits;
+}
+
+/* The eight hexadecimal digits of a number. */
+static inline uint64_t eight_hex(uint32_t v)
+{
+	uint64_t x = __builtin_bswap32(v), letters;
+
+	x = (x | x << 16) & 0x0000ffff0000ffffULL;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
+	x = (x >> 4 & 0x000f000f000f000fULL) | (x & 0x000f000f000f000fULL) << 8;
+	letters = (x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL;
+	return x + KT_ZEROS + letters * ('a' - '9' - 1);
 }
 
 /* With 0x, without leading zeros. */
 char *kt_put_hex(char *p, uint64_t v)
 {
-	unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
-	unsigned int digits = (bits + 3) / 4;
+	uint32_t first = v >> 32 ? (uint32_t)(v >> 32) : (uint32_t)v;
+	unsigned int zeros = (unsigned int)__builtin_clz(first | 1) / 4;
 
 	*p++ = '0';
 	*p++ = 'x';
-	for (unsigned int i = digits; i--; v >>= 4)
-		p[i] = hex[v & 15];
-	return p + digits;
+	kt_set64(p, eight_hex(first) >> zeros * 8);
+	p += 8 - zeros;
+	if (!(v >> 32))
+		return p;
+	kt_set64(p, eight_hex((uint32_t)v));
+	return p + 8;
 }
 
 /* Two digits a byte, without 0x. */

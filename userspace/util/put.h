@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Text made fast: each function writes at @p and returns where it ended.  The
- * caller has made sure that there is room.
+ * caller has made sure that there is room, and KT_PUT_OVER bytes more: short
+ * things are stored in one piece of a fixed size, and what is too much of it is
+ * written over by what comes next.
  */
 #ifndef _KT_PUT_H
 #define _KT_PUT_H
@@ -10,7 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#define KT_PUT_U64_MAX	20	/* digits of the largest number */
+#include "bits.h"
+
+#define KT_PUT_U64_MAX	20	/* digits of the largest number, room for any */
+#define KT_PUT_OVER	32	/* no function writes further behind its end */
 
 char *kt_put_digits(char *p, uint64_t v);
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits);
@@ -32,9 +37,53 @@ static inline char *kt_put_mem(char *p, const char *text, size_t len)
 	return p + len;
 }
 
+/* The first @len bytes of an array of 16. */
+static inline char *kt_put_16(char *p, const char text[16], size_t len)
+{
+	memcpy(p, text, 16);
+	return p + len;
+}
+
+/* The first @len bytes of an array of 32. */
+static inline char *kt_put_32(char *p, const char text[32], size_t len)
+{
+	memcpy(p, text, 32);
+	return p + len;
+}
+
 static inline char *kt_put_str(char *p, const char *text)
 {
 	return kt_put_mem(p, text, strlen(text));
+}
+
+#define KT_TEN8		100000000U
+#define KT_ZEROS	0x3030303030303030ULL	/* "00000000" */
+
+/*
+ * The eight digits of a number below KT_TEN8, each in a byte, the first in the
+ * lowest: two of four digits, four of two, eight.
+ */
+static inline uint64_t kt_eight_digits(uint32_t v)
+{
+	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
+	uint64_t high = x * 10486 >> 20 & 0x0000007f0000007fULL;
+
+	x = high | (x - high * 100) << 16;
+	high = x * 103 >> 10 & 0x000f000f000f000fULL;
+	return high | (x - high * 10) << 8;
+}
+
+static inline char *kt_put_eight(char *p, uint32_t v)
+{
+	kt_set64(p, kt_eight_digits(v) + KT_ZEROS);
+	return p + 8;
+}
+
+/* The nine digits of a part of a second. */
+static inline char *kt_put_nano(char *p, uint32_t v)
+{
+	p = kt_put_char(p, (char)('0' + v / KT_TEN8));
+	return kt_put_eight(p, v % KT_TEN8);
 }
 
 static inline char *kt_put_u64(char *p, uint64_t v)

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pieces of lines that are made once: events come in runs of the same thread,
+ * and few values of dat20 are frequent.  A registry has one of these, because
+ * whoever makes lines keeps one, and names change with it alone.
+ */
+#ifndef _KT_MEMO_H
+#define _KT_MEMO_H
+
+#include "clock.h"
+#include "fields.h"
+
+#define KT_PIECE_ROOM	96	/* the longest piece that is kept */
+#define KT_PIECE_MOST	48	/* so long are most of them */
+#define KT_MEMO_SHIFT	8
+#define KT_MEMO_BITS	(1U << KT_MEMO_SHIFT)
+#define KT_MEMO_WHO	64U	/* a power of two */
+#define KT_SECOND_ROOM	16	/* digits of 2^64 ns in seconds: 11 */
+
+/**
+ * struct kt_piece - a piece of a line
+ * @text: it
+ * @len: its bytes
+ */
+struct kt_piece {
+	char text[KT_PIECE_ROOM];
+	uint8_t len;
+};
+
+/**
+ * struct kt_memo_bits - the fields in dat20 of an event
+ * @key: kt_memo_key(); 0: none
+ * @piece: their text
+ */
+struct kt_memo_bits {
+	uint32_t key;
+	struct kt_piece piece;
+};
+
+/**
+ * struct kt_memo_who - where an event was recorded, and who ran
+ * @tid: the thread, or -1
+ * @cpu: the CPU
+ * @kind: kind of ring << 1 | JSON
+ * @turn: struct kt_memo.turn for which it holds; 0: none
+ * @from: the time from which on it holds
+ * @lasts: for how long after that
+ * @piece: its text
+ */
+struct kt_memo_who {
+	int32_t tid;
+	uint32_t cpu;
+	uint32_t kind;
+	uint64_t turn;
+	uint64_t from;
+	uint64_t lasts;
+	struct kt_piece piece;
+};
+
+/**
+ * struct kt_memo - what is remembered
+ * @turn: counts what the registry learned, from 1
+ * @info: of the trace that it is about
+ * @machine: the first letters of its machine, which tell it from all others
+ *	with known system calls
+ * @clock: of that trace
+ * @second: of the last line's time; more than there are: no line was made
+ * @second_len: digits of that
+ * @second_text: they
+ * @who: by thread and CPU
+ * @bits: by key
+ */
+struct kt_memo {
+	uint64_t turn;
+	const struct ktape_info *info;
+	uint64_t machine;
+	struct kt_clock clock;
+	uint64_t second;
+	uint8_t second_len;
+	char second_text[KT_SECOND_ROOM];
+	struct kt_memo_who who[KT_MEMO_WHO];
+	struct kt_memo_bits bits[KT_MEMO_BITS];
+};
+
+struct kt_line;
+
+/* registry.c */
+struct kt_memo *kt_registry_memo(const struct ktape_registry *registry);
+void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
+		       uint64_t ts, uint64_t *from, uint64_t *lasts);
+
+/* memo.c */
+void kt_memo_begin(struct kt_memo *memo, const struct ktape_info *info);
+void kt_memo_keep_who(const struct kt_line *l, const char *from, size_t len);
+void kt_memo_keep_bits(const struct kt_line *l, const char *from, size_t len);
+
+static inline char *kt_put_piece(char *p, const struct kt_piece *piece)
+{
+	memcpy(p, piece->text, KT_PIECE_MOST);
+	if (piece->len > KT_PIECE_MOST)
+		memcpy(p + KT_PIECE_MOST, piece->text + KT_PIECE_MOST,
+		       KT_PIECE_ROOM - KT_PIECE_MOST);
+	return p + piece->len;
+}
+
+/* The memo for lines of a trace. */
+static inline struct kt_memo *kt_memo_of(const struct ktape_registry *registry,
+					 const struct ktape_info *info)
+{
+	struct kt_memo *memo = kt_registry_memo(registry);
+
+	if (memo->info != info || memo->machine != kt_get64(info->machine))
+		kt_memo_begin(memo, info);
+	return memo;
+}
+
+static inline struct kt_memo_who *kt_memo_who_at(struct kt_memo *memo,
+						 const struct ktape_event *e)
+{
+	uint32_t slot = ((uint32_t)e->tid + e->cpu * 7) & (KT_MEMO_WHO - 1);
+
+	return &memo->who[slot];
+}
+
+/* Return: what was kept of this event's CPU and thread, or NULL. */
+static inline const struct kt_piece *
+kt_memo_who(struct kt_memo *memo, const struct ktape_event *e, bool json)
+{
+	const struct kt_memo_who *who = kt_memo_who_at(memo, e);
+
+	if (who->turn == memo->turn && who->tid == e->tid &&
+	    who->cpu == e->cpu &&
+	    who->kind == ((uint32_t)e->kind << 1 | json) &&
+	    e->ts - who->from <= who->lasts)
+		return &who->piece;
+	return NULL;
+}
+
+static inline uint32_t kt_memo_key(const struct ktape_event *e, bool json)
+{
+	return (uint32_t)json << 31 | (uint32_t)e->opcode << 20 | e->dat20;
+}
+
+static inline struct kt_memo_bits *kt_memo_bits_at(struct kt_memo *memo,
+						   uint32_t key)
+{
+	return &memo->bits[key * 0x9e3779b1U >> (32 - KT_MEMO_SHIFT)];
+}
+
+/* Return: what was kept of the fields in dat20, or NULL. */
+static inline const struct kt_piece *
+kt_memo_bits(struct kt_memo *memo, const struct ktape_event *e, bool json)
+{
+	uint32_t key = kt_memo_key(e, json);
+	const struct kt_memo_bits *bits = kt_memo_bits_at(memo, key);
+
+	return bits->key == key ? &bits->piece : NULL;
+}
+
+#endif /* _KT_MEMO_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records, read from memory that nobody vouches for.
+ *
+ * Nothing outside of a packet's content is read, whatever the bytes say; every
+ * word of a record is loaded once and the copy is checked, because the memory
+ * may be a ring that is being overwritten.
+ */
+#ifndef _KT_PACKET_H
+#define _KT_PACKET_H
+
+#include "internal.h"
+
+/* Bytes of the record at @p, 0 if it is longer than @room (at least 8). */
+static inline uint64_t kt_record_length(const uint8_t *p, uint64_t word,
+					uint64_t room)
+{
+	uint64_t len = 8 + (word >> KTAPE_NARGS_SHIFT) * 4;
+
+	if (word >> KTAPE_P_SHIFT & 1) {
+		if (len + 4 > room)
+			return 0;
+		len += 4 + (uint64_t)kt_get32(p + len);
+	}
+	len = kt_align(len, KTAPE_RECORD_ALIGN);
+	return len <= room ? len : 0;
+}
+
+/* Whole time of a record, from the time before and its low half. */
+static inline uint64_t kt_record_time(uint64_t before, uint64_t word)
+{
+	uint64_t ts = (before & ~0xffffffffULL) | (word & 0xffffffff);
+
+	return ts < before ? ts + (1ULL << 32) : ts;
+}
+
+/* A time extension has the whole time.  Return: is it sound? */
+static inline bool kt_record_extend(uint64_t before, const uint8_t *record,
+				    uint64_t word, uint64_t *ts)
+{
+	if (word >> KTAPE_P_SHIFT != 4U << 1)
+		return false;
+	*ts = kt_get64(record + 8);
+	return (uint32_t)*ts == (uint32_t)word && *ts >= before;
+}
+
+/*
+ * The next record, as ktape_packet_next(), which says of @why where it is.
+ * Return: 1, 0 at the end, or -EBADMSG.
+ */
+static inline int kt_packet_read(struct ktape_packet *p,
+				 struct ktape_event *event, const char **why)
+{
+	const uint8_t *record = p->data + p->at;
+	uint64_t room = p->content - p->at;
+	uint64_t word, len, args, ts;
+
+	if (!room)
+		return 0;
+	word = kt_get64(record);
+	len = kt_record_length(record, word, room);
+	if (!len) {
+		*why = "record is longer than its packet";
+		return p->truncated ? 0 : -EBADMSG;
+	}
+	ts = kt_record_time(p->ts, word);
+	event->opcode = (uint8_t)(word >> KTAPE_OPCODE_SHIFT);
+	if (!event->opcode) {
+		*why = "record without an opcode";
+		return -EBADMSG;
+	}
+	if (event->opcode == KTAPE_TIME_EXTEND &&
+	    !kt_record_extend(p->ts, record, word, &ts)) {
+		*why = "bad time extension";
+		return -EBADMSG;
+	}
+	event->ts = ts;
+	event->nargs = (uint8_t)(word >> KTAPE_NARGS_SHIFT);
+	event->dat20 = (uint32_t)(word >> KTAPE_DAT20_SHIFT) & KTAPE_DAT20_MASK;
+	event->args = record + 8;
+	event->blob = NULL;
+	event->blob_size = 0;
+	if (word >> KTAPE_P_SHIFT & 1) {
+		args = 8 + event->nargs * 4U;
+		event->blob = record + args + 4;
+		event->blob_size = (uint32_t)kt_min(kt_get32(record + args),
+						    len - args - 4);
+	}
+	event->offset = (uint32_t)p->at;
+	event->size = (uint32_t)len;
+	event->cpu = p->cpu;
+	event->kind = (uint8_t)p->kind;
+	event->tid = -1;
+	event->known = true;
+	p->ts = ts;
+	p->at += len;
+	return 1;
+}
+
+#endif /* _KT_PACKET_H */
