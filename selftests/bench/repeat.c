@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A longer trace for timings: the event rings of a trace again and again, each
+ * time later.
+ *
+ *	repeat FROM TO TIMES	TO is a copy of FROM, a native folder
+ *
+ * Times are moved by whole turns of the low half of the clock, so that records
+ * stay as they are but for time extensions.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/ktape.h"
+
+#define FILE_MAX	(1U << 30)
+#define TURN		(1ULL << 32)
+
+/* What a file holds, and how far its packets' numbers go. */
+struct stream {
+	unsigned char *data;
+	size_t len;
+	uint64_t numbers;
+};
+
+static struct stream load(const char *path)
+{
+	struct stream s = { .data = NULL };
+	ssize_t got;
+	int fd = open(path, O_RDONLY);
+
+	s.data = malloc(FILE_MAX);
+	if (fd < 0 || !s.data)
+		err(1, "%s", path);
+	while ((got = read(fd, s.data + s.len, FILE_MAX - s.len)) > 0)
+		s.len += (size_t)got;
+	if (got < 0)
+		err(1, "%s", path);
+	close(fd);
+	return s;
+}
+
+static struct ktape_block *block(const struct stream *s, size_t at)
+{
+	struct ktape_block *b = (struct ktape_block *)(s->data + at);
+
+	if (s->len - at < sizeof(*b) || b->magic != KTAPE_BLOCK_MAGIC ||
+	    b->packet_bits / 8 > s->len - at || b->packet_bits % 64 ||
+	    b->packet_bits / 8 < sizeof(*b))
+		errx(1, "no packet at byte %zu", at);
+	return b;
+}
+
+/* Records that have the whole time. */
+static void move_records(struct ktape_block *b, uint64_t by)
+{
+	struct ktape_packet p;
+	struct ktape_event e;
+	uint64_t ts;
+
+	if (ktape_packet_open(&p, b, b->content_bits / 8, NULL, NULL))
+		errx(1, "a bad packet");
+	while (ktape_packet_next(&p, &e, NULL) > 0) {
+		if (e.opcode != KTAPE_TIME_EXTEND)
+			continue;
+		ts = e.ts + by;
+		memcpy((unsigned char *)b + e.offset + 8, &ts, sizeof(ts));
+	}
+}
+
+static void move(struct ktape_block *b, uint64_t by, uint64_t numbers)
+{
+	move_records(b, by);
+	b->ts_begin += by;
+	b->ts_end += by;
+	b->seq += numbers;
+	ktape_packet_seal(b);
+}
+
+/* How long is the trace? */
+static void measure(struct stream *s, uint64_t times[2])
+{
+	const uint64_t first = block(s, 0)->seq;
+
+	for (size_t at = 0; at < s->len;) {
+		const struct ktape_block *b = block(s, at);
+
+		s->numbers = b->seq - first + 1;
+		if (b->ts_begin < times[0])
+			times[0] = b->ts_begin;
+		if (b->ts_end > times[1])
+			times[1] = b->ts_end;
+		at += b->packet_bits / 8;
+	}
+}
+
+static void write_stream(const char *path, const struct stream *s,
+			 unsigned int times, uint64_t by)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	for (unsigned int i = 0; i < times; i++) {
+		if (write(fd, s->data, s->len) != (ssize_t)s->len)
+			err(1, "%s", path);
+		for (size_t at = 0; at < s->len;) {
+			struct ktape_block *b = block(s, at);
+
+			move(b, by, s->numbers);
+			at += b->packet_bits / 8;
+		}
+	}
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t times[2] = { UINT64_MAX, 0 }, by;
+	struct stream streams[64];
+	char path[4096];
+	int nr = 0;
+
+	if (argc != 4)
+		errx(2, "usage: repeat FROM TO TIMES");
+	for (; nr < 64; nr++) {
+		snprintf(path, sizeof(path), "%s/cpu%d", argv[1], nr);
+		if (access(path, F_OK))
+			break;
+		streams[nr] = load(path);
+		measure(&streams[nr], times);
+	}
+	if (!nr)
+		errx(1, "%s: no streams", argv[1]);
+	by = (times[1] - times[0] + TURN) & ~(TURN - 1);
+	while (nr--) {
+		snprintf(path, sizeof(path), "%s/cpu%d", argv[2], nr);
+		write_stream(path, &streams[nr], (unsigned int)atoi(argv[3]),
+			     by);
+	}
+	return 0;
+}

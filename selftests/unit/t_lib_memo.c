@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What libktape remembers from one event to the next tells what it would find
+ * out anew: a registry that has answered is held against one that has not.  And
+ * numbers that are made fast against slow ones.
+ */
+#include <assert.h>
+#include <inttypes.h>
+
+#include "lib/clock.h"
+#include "util/put.h"
+
+#include "tap.h"
+
+#define HZ		100	/* threads are seen 5 ticks before, 1000 behind */
+#define OBJECTS		6
+#define TIMES		800
+#define RECORDS		200
+#define LINE_ROOM	(1U << 16)
+
+static const char machine[] = "x86_64";
+
+static uint64_t seed = 88172645463325252ULL;
+
+static uint64_t random64(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static uint32_t below(uint32_t n)
+{
+	return (uint32_t)((random64() >> 32) % n);
+}
+
+/* ---- records ------------------------------------------------------------- */
+
+/* A record of the registry: object, type, lives and name at random. */
+struct record {
+	struct ktape_event event;
+	uint8_t args[28];
+	char name[8];
+};
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+static void make_record(struct record *r)
+{
+	static const uint8_t types[] = { KTAPE_OBJ_THREAD, KTAPE_OBJ_IRQ };
+	uint32_t born = below(TIMES);
+	uint32_t died = below(2) ? 0 : born + below(TIMES / 4);
+
+	memset(r, 0, sizeof(*r));
+	put32(r->args, 1 + below(OBJECTS));
+	put32(r->args + 12, born);
+	put32(r->args + 20, died);
+	snprintf(r->name, sizeof(r->name), below(8) ? "n%u" : "\"%u\x1b",
+		 below(1000));
+	r->event = (struct ktape_event){
+		.ts = born + below(60) - (born > 20 ? 20 : 0),
+		.args = r->args,
+		.blob = r->name,
+		.blob_size = (uint32_t)strlen(r->name),
+		.dat20 = types[below(2)],
+		.kind = KTAPE_RING_REGISTRY,
+		.opcode = KTAPE_EV_REGISTRY,
+		.nargs = 7,
+		.tid = -1,
+		.known = true,
+	};
+}
+
+/* A registry that knows the first @nr records and was never asked. */
+static struct ktape_registry *fresh(struct record *records, unsigned int nr)
+{
+	struct ktape_registry *r;
+
+	assert(!ktape_registry_new(HZ, &r));
+	for (unsigned int i = 0; i < nr; i++)
+		assert(!ktape_registry_add(r, &records[i].event));
+	return r;
+}
+
+static struct record records[RECORDS];
+
+/* ---- answers ------------------------------------------------------------- */
+
+static bool same_object(const struct ktape_object_info *a,
+			const struct ktape_object_info *b)
+{
+	return a == b || (a && b && !memcmp(a, b, sizeof(*a)));
+}
+
+/* A few times near each other, then others. */
+static uint64_t next_time(uint64_t ts)
+{
+	if (!below(50))
+		return below(2) ? UINT64_MAX - below(2) : 0;
+	return below(4) ? ts + below(9) : below(TIMES * 3);
+}
+
+static void ask(struct ktape_registry *asked, unsigned int known)
+{
+	uint64_t ts = below(TIMES);
+
+	for (unsigned int i = 0; i < 100; i++) {
+		struct ktape_registry *anew = fresh(records, known);
+		unsigned int type = below(2) ? KTAPE_OBJ_THREAD : KTAPE_OBJ_IRQ;
+		uint32_t id = 1 + below(OBJECTS + 1);
+
+		check(same_object(ktape_registry_object(asked, type, id, 0, ts),
+				  ktape_registry_object(anew, type, id, 0, ts)),
+		      "type %u id %u at %" PRIu64 " after %u records", type, id,
+		      ts, known);
+		ktape_registry_free(anew);
+		ts = next_time(ts);
+	}
+}
+
+static void test_answers(void)
+{
+	for (unsigned int round = 0; round < 40 && !tap_why[0]; round++) {
+		struct ktape_registry *asked = fresh(NULL, 0);
+		unsigned int nr = 1 + below(RECORDS);
+
+		for (unsigned int i = 0; i < nr; i++) {
+			make_record(&records[i]);
+			ktape_registry_add(asked, &records[i].event);
+			if (!below(20) || i + 1 == nr)
+				ask(asked, i + 1);
+		}
+		ktape_registry_free(asked);
+	}
+}
+
+/* ---- lines --------------------------------------------------------------- */
+
+static struct ktape_info info[2];
+
+/* Any event with arguments of few values; half of the time as in the table. */
+static void make_event(struct ktape_event *e, uint32_t *args, uint64_t *blob)
+{
+	const struct ktape_event_desc *d;
+
+	/* One often that has a name of the registry for bits. */
+	do {
+		e->opcode = below(4) ? (uint8_t)(1 + below(255))
+				     : KTAPE_EV_IRQ_HANDLER_ENTRY;
+		d = ktape_event_desc(e->opcode);
+	} while (!d || e->opcode == KTAPE_TIME_EXTEND);
+	for (unsigned int i = 0; i < 7; i++)
+		args[i] = below(4);
+	for (unsigned int i = 0; i < 16; i++)
+		blob[i] = below(4);
+	e->args = args;
+	e->nargs = d->varargs || !below(8) ? (uint8_t)below(8) : d->nargs;
+	e->blob = d->has_blob ? blob : NULL;
+	e->blob_size = d->has_blob ? 128 : 0;
+	e->dat20 = below(3) ? below(6) : below(1U << 20);
+	e->cpu = below(3);
+	e->tid = (int32_t)below(OBJECTS + 2) - 1;
+	e->kind = below(8) ? KTAPE_RING_EVENT : (uint8_t)below(3);
+	e->known = below(16);
+	e->size = 8 + 28 + 4 + 128;
+}
+
+static size_t put_line(bool json, const struct ktape_registry *r,
+		       const struct ktape_info *i, const struct ktape_event *e,
+		       char to[LINE_ROOM])
+{
+	return json ? ktape_format_json(i, r, e, to)
+		    : ktape_format_text(i, r, e, to);
+}
+
+static void compare(bool json, struct ktape_registry *asked,
+		    struct ktape_registry *anew, const struct ktape_info *i,
+		    const struct ktape_event *e)
+{
+	static char a[LINE_ROOM], b[LINE_ROOM];
+	size_t len;
+
+	check(ktape_format_bound(e) <= sizeof(a), "too long");
+	len = put_line(json, asked, i, e, a);
+	check(len == put_line(json, anew, i, e, b) && !memcmp(a, b, len),
+	      "%.*s is not %.*s", (int)len - 1, a, (int)len - 1, b);
+}
+
+static void test_lines(void)
+{
+	struct ktape_registry *asked = fresh(NULL, 0);
+	struct ktape_event e = { .ts = 0 };
+	unsigned int nr = 0;
+	bool json = false;
+	uint32_t args[7];
+	uint64_t blob[16];
+
+	memset(info, 0, sizeof(info));
+	strcpy(info[0].machine, machine);
+	strcpy(info[1].machine, "aarch64");
+	info[0].freq = HZ;
+	info[1].freq = 333333333;
+	info[1].mono_offset_ns = -50000;
+	for (unsigned int i = 0; i < 8000 && !tap_why[0]; i++) {
+		struct ktape_registry *anew;
+
+		if (nr < RECORDS && !below(100)) {
+			make_record(&records[nr]);
+			ktape_registry_add(asked, &records[nr++].event);
+		}
+		anew = fresh(records, nr);
+		make_event(&e, args, blob);
+		e.ts = next_time(e.ts);
+		/* Mostly the one that was asked for before. */
+		json ^= !below(30);
+		compare(json, asked, anew, &info[!below(100)], &e);
+		ktape_registry_free(anew);
+	}
+	ktape_registry_free(asked);
+}
+
+/* ---- numbers ------------------------------------------------------------- */
+
+static void test_clock(void)
+{
+	static const uint64_t freqs[] = {
+		1, 2, 3, 1000, 19200000, 24000000, 999999999, 1000000000,
+		1000000001, 2000000000, 2399999917, KT_FREQ_FAST,
+		KT_FREQ_FAST + 1, UINT64_MAX,
+	};
+	struct kt_clock clock = { .freq = 0 };
+	struct ktape_info i = { .freq = 0 };
+
+	for (unsigned int f = 0; f < ARRAY_SIZE(freqs); f++) {
+		i.freq = freqs[f];
+		for (unsigned int n = 0; n < 200000; n++) {
+			uint64_t ts = random64() >> below(64);
+
+			if (!below(4))
+				ts = i.freq * below(1000) - below(2);
+			check(kt_clock_ns(&clock, &i, ts) ==
+				      ktape_ticks_to_ns(&i, ts),
+			      "%" PRIu64 " at %" PRIu64 " Hz", ts, i.freq);
+		}
+	}
+}
+
+static void check_number(uint64_t v)
+{
+	char got[64], want[64];
+
+	*kt_put_u64(got, v) = '\0';
+	snprintf(want, sizeof(want), "%" PRIu64, v);
+	check(!strcmp(got, want), "%s is not %s", got, want);
+	*kt_put_hex(got, v) = '\0';
+	snprintf(want, sizeof(want), "0x%" PRIx64, v);
+	check(!strcmp(got, want), "%s is not %s", got, want);
+}
+
+static void test_numbers(void)
+{
+	char got[64], want[64];
+	uint64_t power = 1;
+
+	for (unsigned int i = 0; i < 20; i++, power *= 10) {
+		check_number(power - 1);
+		check_number(power);
+	}
+	for (unsigned int v = 0; v < 200000; v++)
+		check_number(v);
+	for (unsigned int i = 0; i < 500000; i++)
+		check_number(random64() >> below(64));
+	for (unsigned int i = 0; i < 400000; i++) {
+		uint32_t v = (uint32_t)random64();
+		unsigned int digits = 1 + below(8);
+
+		snprintf(want, sizeof(want), "%020u", v);
+		*kt_put_fixed(got, v, digits) = '\0';
+		check(!strcmp(got, want + 20 - digits), "%s of %u", got, v);
+		v %= 1000000000;
+		snprintf(want, sizeof(want), "%09u", v);
+		*kt_put_nano(got, v) = '\0';
+		check(!strcmp(got, want), "%s of %u", got, v);
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "answers of the registry", test_answers },
+	{ "lines", test_lines },
+	{ "ticks to nanoseconds", test_clock },
+	{ "digits", test_numbers },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
