@@ -245,11 +245,119 @@ static void test_wake(void)
 	check(n, "no events");
 }
 
+/* A packet of records at the times @ts, up to @end, to a pipe. */
+static void put_packet(int to, unsigned int cpu, const uint64_t *ts,
+		       unsigned int nr, uint64_t end_ts)
+{
+	struct ktape_block head = { .cpu = cpu, .ts_begin = *ts, .tid = 1 };
+	unsigned char data[TRACE_PACKET] = { 0 };
+	struct ktape_builder b;
+	size_t len;
+
+	memcpy(head.uuid, trace_info.uuid, sizeof(head.uuid));
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct ktape_record record = {
+			.ts = ts[i],
+			.args = &i,
+			.nargs = 1,
+			.opcode = TRACE_OPCODE,
+		};
+
+		if (ktape_build_add(&b, &record))
+			abort();
+	}
+	len = ktape_build_end(&b, end_ts, 0);
+	if (write(to, data, len) != (ssize_t)len)
+		abort();
+}
+
+/* Where the trace reads: a folder can be polled and not read. */
+static struct {
+	int fd;
+	int pipe;
+	bool fails;
+} input;
+
+static void fail_once(void *arg)
+{
+	int folder = open("/", O_RDONLY);
+
+	(void)arg;
+	if (input.fails && dup2(folder, input.fd) < 0)
+		abort();
+	close(folder);
+	input.fails = false;
+}
+
+/*
+ * While one event waits for its time, a stream comes whose events go before it,
+ * and then reading fails once.  The pipe ends before it is read again.
+ */
+static unsigned int go_on(struct ktape_trace *t, int to, uint64_t *args)
+{
+	static const uint64_t before[] = { 1500, 1600 };
+	const struct ktape_event *e;
+	unsigned int n = 0, failed = 0;
+	int ret;
+
+	while ((ret = ktape_trace_next(t, &e)) && failed < 2) {
+		if (ret < 0) {
+			failed++;
+			dup2(input.pipe, input.fd);
+			close(to);
+			continue;
+		}
+		n++;
+		*args += ktape_event_arg(e, 0);
+		if (e->ts != 950)
+			continue;
+		put_packet(to, 2, before, 2, 5000);
+		input.fails = true;
+	}
+	return n;
+}
+
+static void test_failure(void)
+{
+	static const uint64_t first[60], second[] = { 950, 2000 };
+	const struct ktape_trace_options how = {
+		.idle = fail_once,
+		.window = 4096,
+	};
+	int saved = dup(STDIN_FILENO), fds[2], err;
+	struct ktape_trace *t;
+	unsigned int n = 0;
+	uint64_t args = 0;
+
+	if (pipe(fds) || dup2(fds[0], STDIN_FILENO) < 0)
+		abort();
+	alarm(PATIENCE);
+	trace_begin_pipe(fds[1]);
+	put_packet(fds[1], 1, first, ARRAY_SIZE(first), 1000);
+	put_packet(fds[1], 0, second, ARRAY_SIZE(second), 5000);
+	input.pipe = fds[0];
+	input.fd = fcntl(STDIN_FILENO, F_DUPFD, 3);
+	close(input.fd);
+	err = ktape_trace_open("-", &how, &t, NULL);
+	if (!err) {
+		n = go_on(t, fds[1], &args);
+		ktape_trace_close(t);
+	}
+	close(fds[0]);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	alarm(0);
+	check(!err && n == 64 && args == 59 * 60 / 2 + 2,
+	      "open: %d, %u events", err, n);
+}
+
 static const struct tap_test tests[] = {
 	{ "a stream without a pause is delivered", test_continuous },
 	{ "a pause in the middle of a packet", test_stall },
 	{ "damage keeps nothing back", test_damage },
 	{ "a wake ends the stream", test_wake },
+	{ "a failure loses nothing that had come", test_failure },
 };
 
 int main(int argc, char **argv)

@@ -88,13 +88,11 @@ static void reorder(struct ktape_trace *t, bool ended)
 }
 
 /* The stream on top ended, or has to sink, or (@ret < 0) @why. */
-static KT_NOINLINE int advance_other(struct ktape_trace *t, int ret,
-				     const char *why)
+static KT_NOINLINE int advance_other(struct ktape_trace *t, struct kt_stream *s,
+				     int ret, const char *why)
 {
-	struct kt_stream *s = t->current;
 	struct ktape_error error;
 
-	t->current = NULL;
 	if (ret < 0) {
 		kt_error(&error, s->offset + s->packet.at, "%s", why);
 		kt_notice(t, KTAPE_NOTICE_CORRUPT, s, &error);
@@ -105,17 +103,21 @@ static KT_NOINLINE int advance_other(struct ktape_trace *t, int ret,
 	return ret < 0 ? ret : 0;
 }
 
-/* Go on by one event in the stream on top. */
+/*
+ * Go on by one event in the stream on top.  It is done with, whatever fails
+ * before the next one is delivered: until then others may rise above it.
+ */
 static inline int advance(struct ktape_trace *t)
 {
 	struct kt_stream *s = t->current;
 	const char *why = NULL;
 	int ret;
 
+	t->current = NULL;
 	ret = kt_packet_read(&s->packet, &s->event, &why);
 	if (ret > 0 && (!t->second || !is_before(t->second, s)))
 		return 0;
-	return advance_other(t, ret, why);
+	return advance_other(t, s, ret, why);
 }
 
 static void tell_late(struct ktape_trace *t)
