@@ -2,17 +2,18 @@
 /* Pieces of lines are kept only where they would be made the same again. */
 #include "line.h"
 
-/* Lines of another trace begin.  What the registry learned stays. */
-void kt_memo_begin(struct kt_memo *memo, const struct ktape_info *info)
+/* @memo is zero. */
+void kt_memo_init(struct kt_memo *memo)
 {
-	const uint64_t turn = memo->turn;
-
-	memset(memo, 0, sizeof(*memo));
-	memo->turn = turn;
-	memo->info = info;
+	memo->turn = 1;
 	memo->second = UINT64_MAX;
-	memo->machine = kt_get64(info->machine);
-	kt_clock_set(&memo->clock, info->freq);
+}
+
+/* Lines are of another machine: its system calls have other names. */
+void kt_memo_move(struct kt_memo *memo, uint64_t machine)
+{
+	memset(memo->bits, 0, sizeof(memo->bits));
+	memo->machine = machine;
 }
 
 static bool keep(struct kt_piece *piece, const char *from, size_t len)

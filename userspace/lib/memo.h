@@ -60,10 +60,9 @@ struct kt_memo_who {
 /**
  * struct kt_memo - what is remembered
  * @turn: counts what the registry learned, from 1
- * @info: of the trace that it is about
- * @machine: the first letters of its machine, which tell it from all others
- *	with known system calls
- * @clock: of that trace
+ * @machine: the first letters of the machine that @bits are about, which tell it
+ *	from all others with known system calls
+ * @clock: of the last line's trace
  * @second: of the last line's time; more than there are: no line was made
  * @second_len: digits of that
  * @second_text: they
@@ -72,7 +71,6 @@ struct kt_memo_who {
  */
 struct kt_memo {
 	uint64_t turn;
-	const struct ktape_info *info;
 	uint64_t machine;
 	struct kt_clock clock;
 	uint64_t second;
@@ -90,7 +88,8 @@ void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
 		       uint64_t ts, uint64_t *from, uint64_t *lasts);
 
 /* memo.c */
-void kt_memo_begin(struct kt_memo *memo, const struct ktape_info *info);
+void kt_memo_init(struct kt_memo *memo);
+void kt_memo_move(struct kt_memo *memo, uint64_t machine);
 void kt_memo_keep_who(const struct kt_line *l, const char *from, size_t len);
 void kt_memo_keep_bits(const struct kt_line *l, const char *from, size_t len);
 
@@ -108,9 +107,10 @@ static inline struct kt_memo *kt_memo_of(const struct ktape_registry *registry,
 					 const struct ktape_info *info)
 {
 	struct kt_memo *memo = kt_registry_memo(registry);
+	uint64_t machine = kt_get64(info->machine);
 
-	if (memo->info != info || memo->machine != kt_get64(info->machine))
-		kt_memo_begin(memo, info);
+	if (memo->machine != machine)
+		kt_memo_move(memo, machine);
 	return memo;
 }
 

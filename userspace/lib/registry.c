@@ -94,7 +94,7 @@ int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 		ktape_registry_free(r);
 		return -ENOMEM;
 	}
-	r->memory->memo.turn = 1;
+	kt_memo_init(&r->memory->memo);
 	*registry = r;
 	return 0;
 }
