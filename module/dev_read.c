@@ -60,7 +60,7 @@ static unsigned int nr_rings(void)
 /* Is it time to take parts?  Then each ring is asked for one, over many calls. */
 static void begin_sweep(struct kt_file *kf)
 {
-	if (kf->sweep || time_before(jiffies, kf->swept + PATIENCE))
+	if (kf->sweep || jiffies - kf->swept < PATIENCE)
 		return;
 	kf->sweep = nr_rings();
 	kf->swept = jiffies;
@@ -152,15 +152,19 @@ static bool enough_unread(const struct kt_file *kf, u64 bytes)
 static int wait_for_data(struct kt_file *kf)
 {
 	struct kt_owner *owner = &kf->session->owner;
+	unsigned long past = jiffies - kf->swept;
 	long left;
 
+	/* Of a snapshot that records none are taken, and it would not wait. */
+	if (past >= PATIENCE)
+		past = 0;
 	atomic_inc(&owner->waiting);
 	/* Pairs with the barrier in kt_ring_opened(). */
 	smp_mb__after_atomic();
 	left = wait_event_interruptible_timeout(
 		owner->wait,
 		enough_unread(kf, 0) || !READ_ONCE(kf->session->running),
-		PATIENCE);
+		PATIENCE - past);
 	atomic_dec(&owner->waiting);
 	return left < 0 ? left : 0;
 }

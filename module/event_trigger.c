@@ -327,7 +327,10 @@ bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode)
 {
 	unsigned int i;
 
-	for (i = 0; all && i < all->nr; i++)
+	/* Gates know the wide forms of a system call, triggers do not. */
+	if (!all || !kt_triggers_look_at(all, opcode))
+		return false;
+	for (i = 0; i < all->nr; i++)
 		if (all->trigger[i]->gates &&
 		    kt_gates_have(all->trigger[i]->gates, opcode))
 			return true;

@@ -154,7 +154,7 @@ bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
 }
 
 /* Is it to be looked at on CPUs that the CPU filter leaves out as well? */
-static bool everywhere(const struct kt_session *s, unsigned int opcode)
+static bool is_for_all_cpus(const struct kt_session *s, unsigned int opcode)
 {
 	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
 
@@ -209,7 +209,7 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		old = READ_ONCE(c->want[i]);
-		if (wants(s, i) && (here || everywhere(s, i)))
+		if (wants(s, i) && (here || is_for_all_cpus(s, i)))
 			new = old | BIT(s->id);
 		else
 			new = old & ~BIT(s->id);

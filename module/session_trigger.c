@@ -590,7 +590,10 @@ void kt_session_triggers_exit(struct kt_session *s)
 
 	mutex_lock(&kt_session_control);
 	all = kt_session_triggers(s);
+	/* A CPU that comes looks at it. */
+	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_triggers[s->id], NULL);
+	mutex_unlock(&kt_session_lock);
 	mutex_unlock(&kt_session_control);
 	if (!all)
 		return;

@@ -309,6 +309,64 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 	close(fd);
 }
 
+static void on_rename(const struct ktape_block *b, const struct kt_rec *r,
+		      void *arg)
+{
+	if (r->op == KTAPE_EV_PROCESS_RENAME && b->cpu == 2)
+		*(bool *)arg = true;
+}
+
+static void rename_once(uint64_t n)
+{
+	kt_rename(n);
+}
+
+static void calls(uint64_t n)
+{
+	kt_getppids(100);
+}
+
+/* One event in a quiet ring, while another CPU fills block after block. */
+TEST_F_TIMEOUT(ends, quiet_beside_busy, 120)
+{
+	struct kt_load busy = { .cpu = 1, .call = calls };
+	struct kt_load once = { .cpu = 2, .call = rename_once, .limit = 1 };
+	struct kt_buf b = {};
+	bool seen = false;
+	struct kts *t = calloc(1, sizeof(*t));
+	size_t fed = 0;
+	uint64_t until;
+	int fd;
+
+	if (kt_cpus() < 3)
+		SKIP(return, "fewer than 3 CPUs");
+	ASSERT_NE(NULL, t);
+	t->record = on_rename;
+	t->arg = &seen;
+	kt_pin(0);
+	fd = kt_session(KTAPE_MODE_DISCARD, 1 << 20, 4096,
+			KT_OPS(KTAPE_EV_SYS_ENTER, KTAPE_EV_PROCESS_RENAME));
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+	ASSERT_EQ(0, pthread_create(&busy.thread, NULL, kt_load_main, &busy));
+	/* From now on there is a full block whenever one is looked for. */
+	for (int i = 0; i < 20; i++)
+		ASSERT_LT(0, kt_buf_read(&b, fd, 65536));
+	ASSERT_EQ(0, pthread_create(&once.thread, NULL, kt_load_main, &once));
+	kt_loads_wait(&once, 1);
+	until = time(NULL) + 5 * kt_scale();
+	while (!seen && (uint64_t)time(NULL) < until) {
+		ASSERT_LT(0, kt_buf_read(&b, fd, 65536));
+		fed += kts_feed(t, b.p + fed, b.len - fed);
+		ASSERT_STREQ("", t->error);
+	}
+	EXPECT_TRUE(seen);
+	kt_loads_stop(&busy, 1);
+	kt_buf_free(&b);
+	free(t);
+	close(fd);
+}
+
 /* A reader that says that it has read further: no packet pretends to go on. */
 TEST_F(ends, position_moves_on)
 {

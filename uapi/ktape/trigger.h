@@ -24,7 +24,8 @@
  *	that of the pair's span.  Both events of the pair have to be recorded: one
  *	of which a filter or a limit holds an event back, the CPU filter too, or
  *	that is open while profile or filters change, or while the session starts
- *	or the trigger comes, fires nothing
+ *	or the trigger comes, fires nothing; nor do the wide forms of system
+ *	calls, or a thread that passes a CPU without memory for its rings
  * @KTAPE_TRIGGER_QUIET: no such event for that long; once for each silence, and
  *	within a tenth of it or a tick of the kernel
  */

@@ -3,7 +3,8 @@
  * libktape: record and read traces of the ktape kernel module.
  *
  * Functions return 0 or a count, or a negative errno; they never print, exit or
- * keep state of their own.  Objects may be used by one thread at a time.
+ * keep state of their own.  Objects may be used by one thread at a time,
+ * a registry by look-ups and lines as well, which remember answers in it.
  * Unless something else is said: sizes are bytes, times are ticks of the trace
  * clock, -ENOMEM can come from everything that opens, adds or reads.
  */

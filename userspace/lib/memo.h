@@ -7,6 +7,8 @@
 #ifndef _KT_MEMO_H
 #define _KT_MEMO_H
 
+#include "util/put.h"
+
 #include "clock.h"
 #include "fields.h"
 
@@ -92,6 +94,8 @@ void kt_memo_init(struct kt_memo *memo);
 void kt_memo_move(struct kt_memo *memo, uint64_t machine);
 void kt_memo_keep_who(const struct kt_line *l, const char *from, size_t len);
 void kt_memo_keep_bits(const struct kt_line *l, const char *from, size_t len);
+
+_Static_assert(KT_PIECE_MOST <= KT_PUT_OVER, "a piece is a short copy, too");
 
 static inline char *kt_put_piece(char *p, const struct kt_piece *piece)
 {

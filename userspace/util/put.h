@@ -15,7 +15,7 @@
 #include "bits.h"
 
 #define KT_PUT_U64_MAX	20	/* digits of the largest number, room for any */
-#define KT_PUT_OVER	32	/* no function writes further behind its end */
+#define KT_PUT_OVER	48	/* no function writes further behind its end */
 
 char *kt_put_digits(char *p, uint64_t v);
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits);
