@@ -29,8 +29,11 @@ mix()
 # what is recorded then, as of mix; options
 test_steps()
 {
+	# One for each of the rows, and one more.
+	steps=14
+	[ "${KTAPE_SCALE:-1}" = 1 ] || steps=7
 	# shellcheck disable=SC2046	# words
-	hold $(for _ in $(seq 14); do echo getpgrp 40 wait $dir/gate; done)
+	hold $(for _ in $(seq $steps); do echo getpgrp 40 wait $dir/gate; done)
 	ktape profile --load $dir/base
 	while read -r mark want options; do
 		[ "${KTAPE_SCALE:-1}" = 1 ] || [ "$mark" = + ] || continue
