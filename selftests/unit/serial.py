@@ -7,6 +7,9 @@ serial.py line FRAME EVERY TOOL TRACE OUT two terminals, a byte in EVERY is harm
 serial.py slow FRAME TOOL FILE OUT        through a pipe, at first byte by byte
 serial.py harm FILE OUT SEED EVERY        harm it; print what came, lost and places
 serial.py joined TOOL FILE OUT            RKH frames without the flag between two
+serial.py full FRAME TOOL TRACE OUT       a line of 5760 bytes a second that holds 4096
+serial.py late FRAME TOOL PIPE OUT        one that takes less than it should
+serial.py stuck FRAME TOOL PIPE OUT       one that takes nothing, and a signal
 serial.py stop-send|stop-receive|hangup FRAME TOOL PIPE OUT EVENTS
 """
 import array
@@ -270,9 +273,9 @@ def slow(frame, tool, path, to):
     sys.exit(rx.wait())
 
 
-def live_sender(tool, frame, to):
+def live_sender(tool, frame, to, *more):
     """A sender whose input stays open."""
-    return subprocess.Popen([tool, 'send', '--frame', frame, '-', to],
+    return subprocess.Popen([tool, 'send', '--frame', frame, *more, '-', to],
                             stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -350,7 +353,77 @@ def hangup(frame, tool, trace, to, events):
     assert 'Input/output error' in text and ' events sent' in text
 
 
+# ---- lines that are full -----------------------------------------------------------
+
+def small_line(to):
+    """What has no more room than the smallest buffer of a terminal."""
+    os.mkfifo(to + '.line')
+    fd = os.open(to + '.line', os.O_RDWR | os.O_NONBLOCK)
+    fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, 4096)
+    return fd
+
+
+def take(fd, tx, rate):
+    """Read so many bytes a second, until it has ended and all is there."""
+    data = bytearray()
+    while True:
+        ended = tx.poll() is not None
+        if select.select([fd], [], [], 0)[0]:
+            data += os.read(fd, rate // 20)
+        elif ended:
+            return bytes(data)
+        time.sleep(1 / 20)
+
+
+def tell(tx, code):
+    text = tx.stderr.read().decode()
+    sys.stderr.write(text)
+    assert tx.wait(20) == code, tx.returncode
+
+
+def full(frame, tool, trace, to):
+    """Who sends a file as if it came now does not wait for the line."""
+    fd = small_line(to)
+    tx = subprocess.Popen([tool, 'send', '--frame', frame, '--shed', '--baud',
+                           '57600', trace, to + '.line'],
+                          stderr=subprocess.PIPE)
+    open(to, 'wb').write(take(fd, tx, 5760))
+    tell(tx, 0)
+
+
+def late(frame, tool, trace, to):
+    """It comes more slowly than the line is said to be, which is not true."""
+    fd = small_line(to)
+    tx = live_sender(tool, frame, to + '.line', '--baud', '460800')
+    data, came = bytearray(), open(trace, 'rb').read()
+    for at in range(0, len(came), 4096):
+        tx.stdin.write(came[at:at + 4096])
+        tx.stdin.flush()
+        time.sleep(4096 / 40000)
+        if select.select([fd], [], [], 0)[0]:
+            data += os.read(fd, 256)
+    tx.stdin.close()
+    open(to, 'wb').write(data + take(fd, tx, 1 << 20))
+    tell(tx, 0)
+
+
+def stuck(frame, tool, trace, to):
+    """It does not end at once, as the line may go on, but it does."""
+    fd = small_line(to)
+    tx = live_sender(tool, frame, to + '.line', '--baud', '57600')
+    feed(tx, trace)
+    time.sleep(1)
+    assert tx.poll() is None
+    tx.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    tell(tx, 1)
+    took = time.monotonic() - begin
+    sys.stderr.write('%.1f s\n' % took)
+    assert 4 < took < 16
+    os.close(fd)
+
+
 if __name__ == '__main__':
     {'plain': plain, 'line': line, 'harm': harm, 'slow': slow, 'joined': joined,
-     'stop-send': stop_send,
+     'full': full, 'late': late, 'stuck': stuck, 'stop-send': stop_send,
      'stop-receive': stop_receive, 'hangup': hangup}[sys.argv[1]](*sys.argv[2:])

@@ -9,7 +9,7 @@ here=$(cd "${0%/*}" && pwd)
 tool=$out/user-asan/ktape
 
 echo "TAP version 13"
-echo "1..18"
+echo "1..22"
 
 # counts: what receive said: $came events, $lost of them, $bad places
 counts()
@@ -60,7 +60,7 @@ for frame in rkh cobs; do
 done
 
 if ! command -v python3 >/dev/null; then
-	while [ "$n" -lt 18 ]; do
+	while [ "$n" -lt 22 ]; do
 		n=$((n + 1))
 		echo "ok $n # SKIP no python3"
 	done
@@ -121,4 +121,46 @@ for how in stop-send stop-receive hangup; do
 		stopped-$how "$sent" >text 2>log
 	result $? "live: $how"
 done
+
+# What comes faster than a line that holds little is shed by class, while it waits.
+# controls_are TRACE: as many as were sent
+controls_are()
+{
+	run 0 dump --event control "$1" && grep -Ev "$no_events" text >some &&
+		mv some text && lines "$controls"
+}
+
+# What a format makes of its own accord.
+no_events=' (context|registry): '
+"$out/make_trace" session session session-pipe || exit
+all=$("$tool" dump session 2>/dev/null | grep -cv " registry: ")
+controls=$("$tool" dump --event control session 2>/dev/null |
+	grep -Ecv "$no_events")
+timeout 60 python3 "$here/serial.py" stuck cobs "$tool" session-pipe stuck \
+	>stuck-log 2>&1 &
+stuck=$!
+for frame in rkh cobs; do
+	timeout 60 python3 "$here/serial.py" full $frame "$tool" session \
+		full-$frame 2>log
+	ended=$?
+	shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
+	[ $ended = 0 ] && [ "${shed:-0}" -gt 1000 ] &&
+		says "$((all - shed)) events sent" &&
+		run 0 receive --frame $frame -o full-$frame.d full-$frame &&
+		says "$((all - shed)) events received, $shed lost" &&
+		controls_are full-$frame.d
+	result $? "$frame: a line that is full: ${shed:-none} of $all shed"
+done
+timeout 60 python3 "$here/serial.py" late cobs "$tool" session-pipe late 2>log
+ended=$?
+shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
+[ $ended = 0 ] && [ "${shed:-0}" -gt 50 ] &&
+	run 0 receive --frame cobs -o late.d late &&
+	says "$((all - shed)) events received, $shed lost" && controls_are late.d
+result $? "a line that is slower than it should be: ${shed:-none} of $all shed"
+wait $stuck && grep -q "[1-9][0-9]\{3,\} bytes did not go out" stuck-log &&
+	grep -q "events sent" stuck-log
+ended=$?
+cp stuck-log log
+result $ended "a line that takes nothing: it ends all the same"
 exit "$failed"

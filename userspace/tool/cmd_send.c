@@ -21,6 +21,7 @@
 #include "util/bits.h"
 
 #include "input.h"
+#include "send_queue.h"
 #include "serial.h"
 #include "signals.h"
 
@@ -33,6 +34,7 @@
  */
 #define BACKLOG_MS	3000
 #define GRACE_MS	2000	/* after a signal, for what has come */
+#define LEAVE_MS	8000	/* after a signal, for all that waits */
 #define NS_PER_MS	1000000ULL
 #define NS_PER_S	1000000000ULL
 
@@ -75,6 +77,8 @@ struct send {
 	struct shed shed[CPUS_MAX];
 	const struct serial_frame *frame;
 	const char *line;
+	struct send_queue queue;
+	int signal;
 	int wake;
 	uint64_t clear;		/* ns: when the line has sent all there is */
 	uint64_t made;		/* bytes that were counted in it */
@@ -121,21 +125,36 @@ static void flush(void *arg)
 		s->error = ktape_sink_flush(s->sink);
 }
 
+/* Bytes that the line takes in BACKLOG_MS. */
+static uint64_t backlog(const struct send *s)
+{
+	return s->o.baud * BACKLOG_MS / (1000 * BITS_PER_BYTE);
+}
+
+/* Of a line that takes less than it should. */
+static uint64_t waiting_parts(const struct send *s)
+{
+	uint64_t most = kt_max(kt_min(backlog(s), s->queue.size), 1);
+
+	return send_queue_waits(&s->queue) * (PRIORITIES + 1) / most;
+}
+
 /*
  * What waits for the line, in parts of PRIORITIES + 1 of what may.  A line that
  * was idle is not owed anything.
  */
 static unsigned int fullness(struct send *s)
 {
-	uint64_t made = ktape_sink_bytes(s->sink), now = now_ns();
+	uint64_t made = ktape_sink_bytes(s->sink), now = now_ns(), parts;
 
-	if (!s->o.baud)
+	if (!s->queue.runs)
 		return 0;
 	s->clear = kt_max(s->clear, now) +
 		   (made - s->made) * BITS_PER_BYTE * NS_PER_S / s->o.baud;
 	s->made = made;
-	return (unsigned int)kt_min((s->clear - now) * (PRIORITIES + 1) /
-				    (BACKLOG_MS * NS_PER_MS), PRIORITIES);
+	parts = (s->clear - now) * (PRIORITIES + 1) / (BACKLOG_MS * NS_PER_MS);
+	return (unsigned int)kt_min(kt_max(parts, waiting_parts(s)),
+				    PRIORITIES);
 }
 
 /* After a signal there is some time for what has come, not for all of it. */
@@ -219,6 +238,20 @@ static void watch(const struct send *s, int fd)
 	epoll_ctl(s->wake, EPOLL_CTL_ADD, fd, &e);
 }
 
+/* Only what is shed needs a queue.  Return: what is to be written to. */
+static int begin_queue(struct send *s, int line)
+{
+	int err;
+
+	if (!s->o.baud || !s->o.shed)
+		return line;
+	s->queue.line = line;
+	s->queue.signal = s->signal;
+	s->queue.leave_ms = LEAVE_MS;
+	err = send_queue_begin(&s->queue, backlog(s));
+	return err ? err : s->queue.ends[1];
+}
+
 static int open_line(struct send *s)
 {
 	struct ktape_sink_options how = {
@@ -234,6 +267,9 @@ static int open_line(struct send *s)
 	if (fd < 0)
 		return fail("%s: %s", s->line, strerror(-fd));
 	watch(s, fd);
+	fd = begin_queue(s, fd);
+	if (fd < 0)
+		return fail("%s", strerror(-fd));
 	/* It stays open, so that its settings do. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	how.path = path;
@@ -247,10 +283,8 @@ static int open_line(struct send *s)
 static int send_all(struct send *s)
 {
 	const struct ktape_event *e;
-	int ret = 0;
+	int ret = 0, err;
 
-	s->live = ktape_trace_is_live(s->trace);
-	s->o.shed |= s->live;
 	/* An input that is waited for ends, and what has come of it is sent. */
 	while (!(signals_came() && !s->live) && !s->error &&
 	       (ret = ktape_trace_next(s->trace, &e)) > 0)
@@ -258,8 +292,11 @@ static int send_all(struct send *s)
 	for (uint32_t cpu = 0; cpu < CPUS_MAX && !s->error; cpu++)
 		s->error = tell_shed(s, cpu, s->end);
 	/* What was sent is whole, however it ended. */
-	if (!s->error)
-		s->error = ktape_sink_finish(s->sink);
+	err = ktape_sink_finish(s->sink);
+	s->error = s->error ? s->error : err;
+	/* Of a line behind a queue, this is the cause. */
+	err = send_queue_end(&s->queue);
+	s->error = err ? err : s->error;
 	return ret < 0 ? ret : 0;
 }
 
@@ -278,7 +315,10 @@ static int tell_results(const struct send *s, int ret)
 	if (s->late)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)s->late);
-	if (signals_came())
+	if (s->queue.left)
+		note("%llu bytes did not go out",
+		     (unsigned long long)s->queue.left);
+	if (signals_came() && !s->error)
 		note("stopped: what was sent is whole up to there");
 	if (ret)
 		ret = fail("%s", read_error(ret));
@@ -293,11 +333,11 @@ static int tell_results(const struct send *s, int ret)
 static int prepare(struct send *s)
 {
 	struct epoll_event e = { .events = EPOLLIN };
-	int pipe = signals_pipe();
 
+	s->signal = signals_pipe();
 	s->wake = epoll_create1(EPOLL_CLOEXEC);
-	if (pipe < 0 || s->wake < 0 ||
-	    epoll_ctl(s->wake, EPOLL_CTL_ADD, pipe, &e))
+	if (s->signal < 0 || s->wake < 0 ||
+	    epoll_ctl(s->wake, EPOLL_CTL_ADD, s->signal, &e))
 		return fail("%s", strerror(errno));
 	signals_catch();
 	/* Of a line that is a pipe. */
@@ -319,8 +359,11 @@ static int send(struct send *s, const char *path)
 	if (!ret)
 		ret = input_open(&command_send, &s->o.in, path, &how,
 				 &s->trace);
-	if (!ret)
-		ret = open_line(s);
+	if (ret)
+		return ret;
+	s->live = ktape_trace_is_live(s->trace);
+	s->o.shed |= s->live;
+	ret = open_line(s);
 	return ret ? ret : tell_results(s, send_all(s));
 }
 
@@ -350,6 +393,7 @@ static int run(int argc, char **argv)
 	else
 		ret = send(s, argv[first]);
 	ktape_sink_close(s->sink);
+	send_queue_end(&s->queue);
 	ktape_trace_close(s->trace);
 	free(s);
 	return ret;

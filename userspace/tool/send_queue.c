@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What waits for a slow line: a pipe, and a thread that copies from it.
+ *
+ * The buffer of a terminal holds a few KiB, and who writes to a full one is not
+ * there to read what comes, nor to choose what is left out of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+
+#include "send_queue.h"
+
+#define PART	512	/* bytes that wait outside of the pipe */
+#define LEAST	(64U << 10)
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/*
+ * Wait for a pipe or the line, after a signal no longer than until the end.
+ * What has hung up is ready, too: reading or writing tells.
+ */
+static int wait_ready(struct send_queue *q, int fd, short events)
+{
+	struct pollfd p[] = {
+		{ .fd = fd, .events = events },
+		{ .fd = q->signal, .events = POLLIN },
+	};
+	int n;
+
+	for (;;) {
+		uint64_t now = now_ms();
+		int timeout = -1;
+
+		if (q->until && now >= q->until)
+			return -ETIMEDOUT;
+		if (q->until)
+			timeout = (int)(q->until - now);
+		n = poll(p, q->until ? 1 : 2, timeout);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && !q->until && p[1].revents)
+			q->until = now_ms() + q->leave_ms;
+		if (n > 0 && p[0].revents)
+			return 0;
+	}
+}
+
+/* Return: 0 or negative errno; @q->left counts what was not taken. */
+static int put(struct send_queue *q, const char *p, size_t len)
+{
+	int err = 0;
+
+	while (len && !err) {
+		ssize_t n = write(q->line, p, len);
+
+		if (n > 0) {
+			p += n;
+			len -= (size_t)n;
+		} else if (n < 0 && errno == EAGAIN) {
+			err = wait_ready(q, q->line, POLLOUT);
+		} else {
+			err = n ? -errno : -EIO;
+		}
+	}
+	q->left += len;
+	return err;
+}
+
+static uint64_t bytes_in(int fd)
+{
+	int n = 0;
+
+	return ioctl(fd, FIONREAD, &n) ? 0 : (uint64_t)n;
+}
+
+static void *carry(void *arg)
+{
+	struct send_queue *q = arg;
+	char part[PART];
+	int err;
+
+	for (;;) {
+		ssize_t n;
+
+		err = wait_ready(q, q->ends[0], POLLIN);
+		if (err)
+			break;
+		n = read(q->ends[0], part, sizeof(part));
+		err = n < 0 ? -errno : 0;
+		if (n > 0)
+			err = put(q, part, (size_t)n);
+		if (err || n <= 0)
+			break;
+	}
+	q->left += bytes_in(q->ends[0]);
+	q->error = err;
+	/* Closing a terminal waits for what is in its buffer. */
+	if (err == -ETIMEDOUT)
+		tcflush(q->line, TCOFLUSH);
+	/* Who writes hears of it. */
+	close(q->ends[0]);
+	return NULL;
+}
+
+static int start_thread(struct send_queue *q)
+{
+	sigset_t all, before;
+	int err;
+
+	/* Signals interrupt the one who waits for the trace. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	err = pthread_create(&q->thread, NULL, carry, q);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+/**
+ * send_queue_begin() - put a queue in front of a line
+ * @q: its line, signal and leave_ms are filled in
+ * @size: bytes that are to have room; more have, or as many as we may
+ *
+ * @q->ends[1] takes the bytes; a write to it waits while the queue is full, and
+ * fails with EPIPE when the line has failed.  SIGPIPE is to be ignored.
+ *
+ * Return: 0 or negative errno.
+ */
+int send_queue_begin(struct send_queue *q, uint64_t size)
+{
+	int flags = fcntl(q->line, F_GETFL), got = -1, err;
+
+	if (flags < 0 || fcntl(q->line, F_SETFL, flags | O_NONBLOCK) ||
+	    pipe2(q->ends, O_CLOEXEC))
+		return -errno;
+	/* Small writes do not fill each page to its end. */
+	size = kt_min(kt_max(size + size / 4, LEAST), INT32_MAX / 2);
+	for (; got < 0 && size >= PART; size /= 2)
+		got = fcntl(q->ends[1], F_SETPIPE_SZ, (int)size);
+	if (got < 0)
+		got = fcntl(q->ends[1], F_GETPIPE_SZ);
+	q->size = got < 0 ? LEAST : (uint64_t)got;
+	err = start_thread(q);
+	q->runs = !err;
+	if (err) {
+		close(q->ends[0]);
+		close(q->ends[1]);
+	}
+	return err;
+}
+
+/**
+ * send_queue_waits() - how much waits for the line
+ * @q: the queue, which has not ended
+ *
+ * Return: bytes.
+ */
+uint64_t send_queue_waits(const struct send_queue *q)
+{
+	return bytes_in(q->ends[1]);
+}
+
+/**
+ * send_queue_end() - wait until all is out
+ * @q: the queue, or one that was not begun; others than us have closed their
+ *	descriptors of its pipe
+ *
+ * It waits as long as the line takes, but after a signal @q->leave_ms at most.
+ *
+ * Return: 0; -ETIMEDOUT if the line did not take all of it by then; the negative
+ * errno of the line.
+ */
+int send_queue_end(struct send_queue *q)
+{
+	if (q->runs) {
+		close(q->ends[1]);
+		pthread_join(q->thread, NULL);
+	}
+	q->runs = false;
+	return q->error;
+}
