@@ -57,7 +57,7 @@ static volatile sig_atomic_t child;
 static void take_signal(int number)
 {
 	(void)number;
-	if (child)
+	if (child > 0)
 		kill((pid_t)child, SIGTERM);
 }
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ktape receive where no process can be had for the line. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+/* As in userspace/tool/opt.h: tests include no part of the tool. */
+struct kt_option;
+struct kt_command {
+	const char *name;
+	const char *operands;
+	const char *help;
+	const char *more;
+	const struct kt_option *options;
+	int in_order;
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct kt_command command_receive;
+
+static unsigned int forks, kills;
+static pid_t killed;
+
+/* A signal comes at that moment: it is taken as soon as it may be. */
+pid_t fork(void)
+{
+	forks++;
+	raise(SIGTERM);
+	errno = EAGAIN;
+	return -1;
+}
+
+/* Nobody is to be told, and -1 is everybody. */
+int kill(pid_t pid, int number)
+{
+	(void)number;
+	kills++;
+	killed = pid;
+	return 0;
+}
+
+static void test_no_child(void)
+{
+	char name[] = "receive", out[] = "-onowhere", line[] = "/dev/null";
+	char *args[] = { name, out, line, NULL };
+
+	check(command_receive.run(3, args) == 1, "it did not fail");
+	check(forks == 1, "%u forks", forks);
+	check(!kills, "%u times a signal, the last to %d", kills, (int)killed);
+	check(access("nowhere", F_OK) && errno == ENOENT, "it wrote");
+}
+
+static const struct tap_test tests[] = {
+	{ "a signal when there is no child", test_no_child },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
