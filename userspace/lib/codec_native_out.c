@@ -5,6 +5,9 @@
  * Every event keeps its thread: where the stream before it does not tell who
  * ran (switches were left out), a context record is put in.  That goes into the
  * event ring, which tells it for the control ring of its CPU, too.
+ *
+ * At the same time a reader takes the control ring first.  What comes there behind
+ * another thread in one tick of the clock is moved on to the next.
  */
 #include <unistd.h>
 
@@ -26,6 +29,12 @@
  * @discarded: events lost so far
  * @untold: no packet has told the last ones of them
  * @lost_to: until when those were lost
+ * @ts: of the last record
+ * @came: of the last event, before it was moved
+ * @least: of an event ring: what comes is not before this, as its control ring
+ *	was moved there
+ * @known: of an event ring: the first tick of its control ring in which the
+ *	reader knows @tid
  * @tid: the thread as a reader knows it; of a control ring, as long as its CPU's
  *	event ring has told none
  */
@@ -38,6 +47,9 @@ struct stream {
 	bool untold;
 	uint64_t lost_to;
 	uint64_t ts;
+	uint64_t came;
+	uint64_t least;
+	uint64_t known;
 	int32_t tid;
 };
 
@@ -172,6 +184,15 @@ static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 			kt_write_all(s->fd, st->b.data, len);
 }
 
+/* From the record at @ts on, the reader knows that @tid runs. */
+static void set_tid(struct stream *st, int32_t tid, uint64_t ts)
+{
+	if (st->tid == tid)
+		return;
+	st->tid = tid;
+	st->known = ts + 1;
+}
+
 /* Begin a packet with room for a record of @need bytes. */
 static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 		       uint32_t cpu, const struct ktape_event *e, size_t need)
@@ -198,7 +219,7 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 		head.tid = e->tid;
 		head.context = e->tid < 0 ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_TASK;
 		if (kind == KTAPE_RING_EVENT || st->tid < 0)
-			st->tid = e->tid;
+			set_tid(st, e->tid, e->ts);
 	}
 	ktape_build_begin(&st->b, data, st->size, &head);
 	st->b.data = data;
@@ -243,11 +264,30 @@ static bool is_told(const struct stream *st, const struct stream *event_ring,
 }
 
 /*
- * Tell the reader who runs, where it would think that it is another.  At the same
- * time it takes the control ring first, so that it has to know a tick earlier.
+ * When an event is to be read: behind what the reader has to know by then.  What
+ * comes to the control ring untold needs a tick in which it is told.
+ */
+static uint64_t place(const struct stream *own, struct stream *event_ring,
+		      const struct ktape_event *e)
+{
+	uint64_t ts = kt_max(kt_max(e->ts, own->ts), own->least);
+
+	if (e->kind != KTAPE_RING_CONTROL)
+		return ts;
+	ts = kt_max(ts, event_ring->known);
+	if (!is_told(own, event_ring, e))
+		ts = kt_max(ts, kt_max(own->ts, event_ring->ts) + 1);
+	if (ts > e->ts)
+		event_ring->least = ts;
+	return ts;
+}
+
+/*
+ * Tell the reader who runs, where it would think that it is another; for the
+ * control ring, a tick earlier.
  */
 static int tell_thread(struct kt_sink *s, const struct stream *own,
-		       const struct ktape_event *e)
+		       struct stream *st, const struct ktape_event *e)
 {
 	const uint32_t args[] = { (uint32_t)e->tid };
 	struct ktape_record r = {
@@ -257,23 +297,20 @@ static int tell_thread(struct kt_sink *s, const struct stream *own,
 		.args = args,
 		.dat20 = 0xff,
 	};
-	struct ktape_event at = *e;
-	struct stream *st;
+	struct ktape_event at;
 	int err;
 
-	if (e->kind == KTAPE_RING_REGISTRY)
-		return 0;
-	st = stream_of(s->state, KTAPE_RING_EVENT, e->cpu);
-	if (!st)
-		return -ENOMEM;
-	if (is_told(own, st, e))
+	/* A switch and a context record tell it themselves. */
+	if (e->kind == KTAPE_RING_REGISTRY || e->opcode == KTAPE_EV_CONTEXT ||
+	    is_told(own, st, e))
 		return 0;
 	if (e->kind == KTAPE_RING_CONTROL)
-		r.ts = kt_max(st->ts, e->ts ? e->ts - 1 : 0);
+		r.ts--;
+	at = *e;
 	at.kind = KTAPE_RING_EVENT;
 	at.ts = r.ts;
 	err = add(s, st, &at, &r);
-	st->tid = e->tid;
+	set_tid(st, e->tid, r.ts);
 	return err;
 }
 
@@ -281,16 +318,20 @@ static int tell_thread(struct kt_sink *s, const struct stream *own,
 static void follow(struct stream *st, const struct ktape_event *e)
 {
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2)
-		st->tid = (int32_t)ktape_event_arg(e, 1);
+		set_tid(st, (int32_t)ktape_event_arg(e, 1), e->ts);
 	else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1)
-		st->tid = (int32_t)ktape_event_arg(e, 0);
+		set_tid(st, (int32_t)ktape_event_arg(e, 0), e->ts);
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+/* Write an event of a ring, moved to where it is to be read. */
+static int write_event(struct kt_sink *s, struct stream *st,
+		       const struct ktape_event *e)
 {
+	struct stream *event_ring =
+		e->kind != KTAPE_RING_CONTROL ?
+			st : stream_of(s->state, KTAPE_RING_EVENT, e->cpu);
 	uint32_t args[KTAPE_NARGS_MAX];
 	struct ktape_record r = {
-		.ts = e->ts,
 		.args = args,
 		.blob = e->blob,
 		.blob_size = e->blob_size,
@@ -298,8 +339,31 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 		.opcode = e->opcode,
 		.nargs = e->nargs,
 	};
-	struct stream *st = stream_of(s->state, e->kind, e->cpu);
+	struct ktape_event moved;
 	int err;
+
+	if (!event_ring)
+		return -ENOMEM;
+	r.ts = place(st, event_ring, e);
+	st->came = e->ts;
+	if (r.ts != e->ts) {
+		moved = *e;
+		moved.ts = r.ts;
+		e = &moved;
+	}
+	for (unsigned int i = 0; i < e->nargs; i++)
+		args[i] = ktape_event_arg(e, i);
+	err = tell_thread(s, st, event_ring, e);
+	if (!err)
+		err = add(s, st, e, &r);
+	if (!err)
+		follow(st, e);
+	return err;
+}
+
+static int event(struct kt_sink *s, const struct ktape_event *e)
+{
+	struct stream *st = stream_of(s->state, e->kind, e->cpu);
 
 	if (!st)
 		return -ENOMEM;
@@ -310,19 +374,11 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 		kt_sink_miss(s, "events that another table describes", 1);
 		return 0;
 	}
-	if (e->ts < st->ts) {
+	if (e->ts < st->came) {
 		kt_sink_miss(s, "events whose time goes back", 1);
 		return 0;
 	}
-	for (unsigned int i = 0; i < e->nargs; i++)
-		args[i] = ktape_event_arg(e, i);
-	/* A switch and a context record tell it themselves. */
-	err = e->opcode == KTAPE_EV_CONTEXT ? 0 : tell_thread(s, st, e);
-	if (!err)
-		err = add(s, st, e, &r);
-	if (!err)
-		follow(st, e);
-	return err;
+	return write_event(s, st, e);
 }
 
 /*
@@ -338,6 +394,7 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 		return 0;
 	if (!st->open && !st->seq) {	/* a gap in front of all */
 		st->ts = kt_max(st->ts, n->from);
+		st->came = st->ts;
 		err = open_packet(s, st, n->ring, n->cpu, NULL, 0);
 		if (err)
 			return err;
