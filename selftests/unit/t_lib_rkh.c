@@ -4,6 +4,8 @@
  * from its specification; streams of its own encoder are read from
  * ../shared/golden where that is, and compared with what its own decoder says.
  */
+#include <codec_rkh_ours.h>
+
 #include "lib_gather.h"
 #include "lib_rkh.h"
 #include "lib_rkh_golden.h"
@@ -293,6 +295,48 @@ static void linux_trace(void)
 	close(three);
 }
 
+/* Any event of such a trace, of CPU 0 and no thread. */
+#define OURS(opcode)	"\1" opcode "\3\0\0" "\x09\0\0\0\0" "\6\0\0\0\0"
+#define WORD		"\6\1\2\3\4"
+
+/*
+ * An opcode that no table of ours has is a later writer's, and stays as it came;
+ * what nobody writes is a bad frame.
+ */
+static void later_writer(void)
+{
+	static const struct {
+		const char *what, *args;
+		size_t len;
+		bool good;
+		unsigned int as_user;
+	} tries[] = {
+		{ "a switch", OURS("\x20") WORD WORD, 25, true, 0 },
+		{ "a later event", OURS("\xc8") WORD "\x08\2hi", 24, true, 1 },
+		{ "a switch to nowhere", OURS("\x20") WORD, 20, false, 0 },
+		{ "a later event with a byte", OURS("\xc8") "\1\1", 17, false, 0 },
+		{ "a later event that is cut", OURS("\xc8") WORD, 19, false, 0 },
+		{ "no event", OURS("\0") WORD, 20, false, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
+		struct kt_rkh_config c = usual;
+		struct codec_told told;
+		unsigned int nr;
+
+		c.flags |= KT_RKH_OURS;
+		rkh_begin(&stream, &c, true);
+		rkh_add(&stream, KT_RKH_USER + KT_OURS_EVENT, 0, tries[i].args,
+			tries[i].len);
+		rkh_add(&stream, KT_RKH_USER + KT_OURS_EVENT, 0, tries[0].args,
+			tries[0].len);
+		read_all(stream.data, stream.len, "rkh", 0, &told, &nr);
+		check(told.corrupt == !tries[i].good && nr == tries[i].as_user,
+		      "%s: %u user events, %u bad", tries[i].what, nr,
+		      told.corrupt);
+	}
+}
+
 /* ---- options ------------------------------------------------------------------------ */
 
 static void options(void)
@@ -368,6 +412,7 @@ static const struct tap_test tests[] = {
 	{ "losses", losses },
 	{ "damages", damages },
 	{ "a trace of Linux", linux_trace },
+	{ "a trace of a later writer", later_writer },
 	{ "options", options },
 	{ "what its own decoder prints", golden },
 	{ "its own streams there and back", golden_back },

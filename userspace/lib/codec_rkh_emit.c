@@ -197,7 +197,10 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
 	return true;
 }
 
-/* Is it what the writer makes of an event or a loss?  Its buffer is at @room. */
+/*
+ * Is it what the writer makes of an event or a loss?  Its buffer is at @room.  Of
+ * an opcode that no table of ours has, a later writer may make anything.
+ */
 static bool get_ours(struct kt_foreign *o, unsigned int user,
 		     const uint8_t *typed, size_t size, uint8_t *room)
 {
@@ -212,8 +215,9 @@ static bool get_ours(struct kt_foreign *o, unsigned int user,
 	e.nargs = (uint8_t)o->nargs;
 	e.blob = o->blob;
 	e.blob_size = o->blob_size;
-	return o->opcode != KTAPE_EV_REGISTRY &&
-	       o->opcode != KTAPE_TIME_EXTEND && kt_event_fits(&e);
+	return o->opcode && o->opcode != KTAPE_EV_REGISTRY &&
+	       o->opcode != KTAPE_TIME_EXTEND &&
+	       (!ktape_event_desc(o->opcode) || kt_event_fits(&e));
 }
 
 /**
@@ -244,7 +248,7 @@ bool kt_rkh_fits_ours(const struct kt_rkh_import *t,
 	return false;
 }
 
-/* Return: 0 or negative errno, or 1: it is not one of these. */
+/* It fits.  Return: 0 or negative errno, or 1: no table of ours has its opcode. */
 static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
 		     struct kt_foreign *f)
 {
@@ -253,13 +257,12 @@ static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
 				.raw_size = f->raw_size };
 
 	/* The bytes are in raw, too, so that they can be put together here. */
-	if (!get_ours(&o, user, t->typed, size, t->plain))
-		return 1;
+	get_ours(&o, user, t->typed, size, t->plain);
 	if (user == KT_OURS_LOSS)
 		return kt_import_lost(s, o.cpu,
 				      (uint64_t)o.args[1] << 32 | o.args[0],
 				      o.ts, o.ts);
-	return kt_import_emit(s, &o);
+	return ktape_event_desc(o.opcode) ? kt_import_emit(s, &o) : 1;
 }
 
 /**
@@ -292,9 +295,6 @@ int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 		if (err <= 0)
 			return err;
 	}
-	for (size_t i = 0; ours && i < KT_ARRAY_SIZE(symbols); i++) {
-		if (symbols[i].id == e->id)
-			return 0;
-	}
-	return kt_import_emit(s, &f);
+	/* The rest of such a stream are names. */
+	return ours && !user ? 0 : kt_import_emit(s, &f);
 }
