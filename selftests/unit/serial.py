@@ -340,17 +340,18 @@ def stop_receive(frame, tool, trace, to, events):
 
 def hangup(frame, tool, trace, to, events):
     """A line that goes while nothing comes ends the sender, which says so."""
-    a, sa = terminal()
-    tx = live_sender(tool, frame, os.ttyname(sa))
-    feed(tx, trace)
-    gather(a, lambda: False)
-    assert tx.poll() is None
-    os.close(sa)
-    os.close(a)
-    text = tx.stderr.read().decode()
-    sys.stderr.write(text)
-    assert tx.wait(20) == 1
-    assert 'Input/output error' in text and ' events sent' in text
+    for more in (), ('--baud', '57600'):
+        a, sa = terminal()
+        tx = live_sender(tool, frame, os.ttyname(sa), *more)
+        feed(tx, trace)
+        gather(a, lambda: False)
+        assert tx.poll() is None
+        os.close(sa)
+        os.close(a)
+        text = tx.stderr.read().decode()
+        sys.stderr.write(text)
+        assert tx.wait(20) == 1
+        assert 'Input/output error' in text and ' events sent' in text
 
 
 # ---- lines that are full -----------------------------------------------------------
