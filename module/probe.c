@@ -288,8 +288,9 @@ static u32 state_of(const struct kt_probe *p)
  */
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 {
+	/* Exceptions come from programs, modules and notifiers in any case. */
+	bool found = opcode == KTAPE_EV_EXCEPTION;
 	u32 state = KTAPE_EVENT_AVAILABLE, this;
-	bool found = false;
 	struct kt_probe *p;
 	unsigned int i;
 
