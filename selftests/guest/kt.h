@@ -87,7 +87,8 @@ static inline int kt_layout(int fd, struct ktape_layout *l,
 static inline int kt_create(int fd, uint32_t mode, uint64_t ring_size,
 			    uint32_t block_size)
 {
-	struct ktape_create c = { .size = sizeof(c), .mode = mode,
+	struct ktape_create c = { .size = sizeof(c),
+				  .mode = mode,
 				  .ring_size = ring_size,
 				  .block_size = block_size };
 
@@ -179,6 +180,16 @@ static inline int kt_write_text(const char *path, const char *text)
 	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
 	close(fd);
 	return ret;
+}
+
+/* Bring a CPU or take it away. Return: 0 or an error. */
+static inline int kt_set_online(int cpu, bool on)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
+		 cpu);
+	return kt_write_text(path, on ? "1" : "0");
 }
 
 /* The sum of the lines "@name: NUMBER" of a file, -1 if there is none. */

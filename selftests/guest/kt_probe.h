@@ -59,19 +59,7 @@ static inline int kt_target_load(void)
 static inline int kt_target_unload(void)
 {
 	return syscall(SYS_delete_module, "ktape_target", O_NONBLOCK) ? -errno :
-									 0;
-}
-
-static inline int kt_target_set(const char *param, const char *text)
-{
-	int fd = open(param, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+									0;
 }
 
 static inline int kt_target_calls(long n)
@@ -79,7 +67,7 @@ static inline int kt_target_calls(long n)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%ld", n);
-	return kt_target_set(KT_TARGET_PARAM "calls", text);
+	return kt_write_text(KT_TARGET_PARAM "calls", text);
 }
 
 static inline int kt_target_call(const unsigned long *v)
@@ -87,7 +75,7 @@ static inline int kt_target_call(const unsigned long *v)
 	char text[80];
 
 	snprintf(text, sizeof(text), "%lx %lx %lx %lx", v[0], v[1], v[2], v[3]);
-	return kt_target_set(KT_TARGET_PARAM "call", text);
+	return kt_write_text(KT_TARGET_PARAM "call", text);
 }
 
 /*

@@ -64,21 +64,6 @@ static void add(struct counts *to, const struct counts *from,
 			to->n[cpu][i] += until->n[cpu][i] - from->n[cpu][i];
 }
 
-static int set_online(int cpu, bool on)
-{
-	char path[80];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, on ? "1" : "0", 1) == 1 ? 0 : -errno;
-	close(fd);
-	return ret;
-}
-
 static volatile sig_atomic_t taken;
 
 static void take(int number)
@@ -133,7 +118,7 @@ FIXTURE_SETUP(counter)
 FIXTURE_TEARDOWN(counter)
 {
 	for (int cpu = 1; cpu < self->cpus; cpu++)
-		set_online(cpu, true);
+		kt_set_online(cpu, true);
 	close(self->fd);
 	kt_rmmod("ktape_nest");
 	kt_rmmod("kt_count");
@@ -215,9 +200,9 @@ static int with_hotplug(FIXTURE_DATA(counter) *self)
 
 	if (!cpu)
 		return 0;
-	ret = set_online(cpu, false);
+	ret = kt_set_online(cpu, false);
 	work(self);
-	return ret ?: set_online(cpu, true);
+	return ret ?: kt_set_online(cpu, true);
 }
 
 static int with_nested(FIXTURE_DATA(counter) *self)

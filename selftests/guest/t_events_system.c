@@ -141,21 +141,6 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 
 #define GOES	3	/* which CPU */
 
-static int set_online(const char *text)
-{
-	char path[80];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 GOES);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, 1) == 1 ? 0 : -errno;
-	close(fd);
-	return ret;
-}
-
 /*
  * Each step begins and ends, in every round the same number of them; three of
  * them are ktape's own.
@@ -171,8 +156,8 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 	fd = kt_record(KT_OPS(KTAPE_EV_CPUHP_ENTER, KTAPE_EV_CPUHP_EXIT));
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < rounds; i++) {
-		ASSERT_EQ(0, set_online("0"));
-		ASSERT_EQ(0, set_online("1"));
+		ASSERT_EQ(0, kt_set_online(GOES, false));
+		ASSERT_EQ(0, kt_set_online(GOES, true));
 	}
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);

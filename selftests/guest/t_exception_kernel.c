@@ -219,17 +219,6 @@ TEST_F_TIMEOUT(exception, module_is_there, 200)
 
 #define GROUP	"/sys/fs/cgroup/kt-oom"
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* A child that takes more than its group has, until it is killed. */
 static pid_t glutton(void)
 {
@@ -240,7 +229,7 @@ static pid_t glutton(void)
 	if (pid)
 		return pid;
 	prctl(PR_SET_NAME, "kt-glutton");
-	put(GROUP "/cgroup.procs", "0");
+	kt_write_text(GROUP "/cgroup.procs", "0");
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p != MAP_FAILED)
@@ -253,12 +242,12 @@ TEST_F_TIMEOUT(exception, out_of_memory, 200)
 	int fd, status = 0;
 	pid_t pid;
 
-	put("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
-	if (mkdir(GROUP, 0755) || put(GROUP "/memory.max", "8M")) {
+	kt_write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	if (mkdir(GROUP, 0755) || kt_write_text(GROUP "/memory.max", "8M")) {
 		rmdir(GROUP);
 		SKIP(return, "no memory control group");
 	}
-	put(GROUP "/memory.swap.max", "0");
+	kt_write_text(GROUP "/memory.swap.max", "0");
 	fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
 	ASSERT_GE(fd, 0);
 	pid = glutton();

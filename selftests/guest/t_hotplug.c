@@ -17,26 +17,6 @@
 #define ROUNDS		10
 #define CGROUP		"/sys/fs/cgroup/ktape-hotplug"
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static int set_online(int cpu, bool on)
-{
-	char path[80];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	return write_text(path, on ? "1" : "0");
-}
-
 /* Wherever the kernel lets it run. */
 static void wander(uint64_t n)
 {
@@ -132,7 +112,7 @@ FIXTURE_TEARDOWN(hotplug)
 		return;
 	stop_loads(self);
 	for (int cpu = 1; cpu < self->cpus; cpu++)
-		set_online(cpu, true);
+		kt_set_online(cpu, true);
 	if (self->fd >= 0)
 		close(self->fd);
 	kt_buf_free(&self->b);
@@ -186,12 +166,12 @@ TEST_F_TIMEOUT(hotplug, off_and_on, 600)
 		int cpu = 1 + (i < self->cpus - 1 ? i : rand_r(&seed)) %
 				      (self->cpus - 1);
 
-		ASSERT_EQ(0, set_online(cpu, false));
+		ASSERT_EQ(0, kt_set_online(cpu, false));
 		usleep(20000);
 		n = kt_follow(&self->l->t, &self->b, self->fd, 4 << 20);
 		ASSERT_LT(0, n);
 		ASSERT_STREQ("", self->l->t.error);
-		ASSERT_EQ(0, set_online(cpu, true));
+		ASSERT_EQ(0, kt_set_online(cpu, true));
 		ASSERT_EQ(0, call_on(cpu));
 		turns[cpu]++;
 		n = kt_follow(&self->l->t, &self->b, self->fd, 4 << 20);
@@ -223,7 +203,7 @@ TEST_F_TIMEOUT(hotplug, stopped_while_away, 300)
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, call_on(away));
-	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	ASSERT_STREQ("", self->l->t.error);
@@ -233,15 +213,15 @@ TEST_F_TIMEOUT(hotplug, stopped_while_away, 300)
 
 	/* Comes while the session is stopped: nothing is recorded. */
 	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
-	ASSERT_EQ(0, set_online(away, true));
+	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on(away));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_EQ(10, self->seen.marked[away]);
 
 	/* Away again while it starts. */
-	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, set_online(away, true));
+	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on(away));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
@@ -272,7 +252,7 @@ TEST_F_TIMEOUT(hotplug, created_while_away, 300)
 	struct ktape_stats st;
 	struct kt_map m;
 
-	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = new_session(KTAPE_MODE_OVERWRITE, 1 << 20);
 	ASSERT_GE(self->fd, 0);
 	EXPECT_EQ(0, rings_of(self->fd, away));
@@ -280,7 +260,7 @@ TEST_F_TIMEOUT(hotplug, created_while_away, 300)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
 	ASSERT_LT(0, kt_follow(&self->l->t, &self->b, self->fd, 400000));
-	ASSERT_EQ(0, set_online(away, true));
+	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
 	ASSERT_EQ(0, call_on(away));
 	ASSERT_EQ(0, kt_map(self->fd, away, KTAPE_RING_EVENT, &m));
@@ -296,7 +276,7 @@ TEST_F_TIMEOUT(hotplug, created_while_away, 300)
 
 static bool has_cgroup(void)
 {
-	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	kt_write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	mkdir(CGROUP, 0755);
 	if (!access(CGROUP "/memory.max", W_OK))
 		return true;
@@ -312,13 +292,13 @@ static int online_with(int cpu, long kib)
 	pid_t pid;
 
 	snprintf(limit, sizeof(limit), "%ldK", kib);
-	if (write_text(CGROUP "/memory.max", limit))
+	if (kt_write_text(CGROUP "/memory.max", limit))
 		return -EOPNOTSUPP;
 	pid = fork();
 	if (!pid) {
-		if (write_text(CGROUP "/cgroup.procs", "0"))
+		if (kt_write_text(CGROUP "/cgroup.procs", "0"))
 			_exit(255);
-		_exit(-set_online(cpu, true));
+		_exit(-kt_set_online(cpu, true));
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return -ECHILD;
@@ -336,7 +316,7 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 	if (!has_cgroup())
 		SKIP(return, "no memory cgroups");
 	stop_loads(self);
-	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = new_session(KTAPE_MODE_DISCARD, 8 << 20);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -355,9 +335,9 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 		EXPECT_EQ(2, self->seen.without[cpu]);
 
 	/* There is memory when it comes again. */
-	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	ASSERT_EQ(0, set_online(away, true));
+	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
 	ASSERT_EQ(0, call_on(away));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
@@ -390,7 +370,7 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	ASSERT_GE(dev, 0);
 	if (!has_cgroup())
 		SKIP(return, "no memory cgroups");
-	ASSERT_EQ(0, set_online(away, false));
+	ASSERT_EQ(0, kt_set_online(away, false));
 	self->fd = kt_ioctl(dev, KTAPE_IOC_CREATE, &c);
 	close(dev);
 	ASSERT_GE(self->fd, 0);
@@ -405,9 +385,9 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 			ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
 			ASSERT_EQ(0, kt_trigger_add(self->fd, &quiet));
 		}
-		ASSERT_EQ(0, set_online(away, false));
+		ASSERT_EQ(0, kt_set_online(away, false));
 	}
-	ASSERT_EQ(0, set_online(away, true));
+	ASSERT_EQ(0, kt_set_online(away, true));
 	EXPECT_EQ(2, rings_of(self->fd, away));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	rmdir(CGROUP);

@@ -205,15 +205,21 @@ all_of_work()
 
 # ---- tests ----------------------------------------------------------------------------
 
-# Without faults each event arrives.
-test_clean()
+# both RKH COBS: the known work over two lines, with these faults
+both()
 {
 	begin "set $events"
-	connect rkh rkh '' ''
-	connect cobs cobs '' ''
+	connect rkh rkh "$1" ''
+	connect cobs cobs "$2" ''
 	usleep 500000
 	work
 	ends rkh cobs
+}
+
+# Without faults each event arrives.
+test_clean()
+{
+	both '' ''
 	for name in rkh cobs; do
 		right $name $name
 		numbers $name
@@ -228,12 +234,7 @@ test_clean()
 # With faults nothing is wrong; cobs counts each event that is missing.
 test_faults()
 {
-	begin "set $events"
-	connect rkh rkh '-e 400 -k 400 -r 3' ''
-	connect cobs cobs '-e 400 -k 400 -r 4' ''
-	usleep 500000
-	work
-	ends rkh cobs
+	both '-e 400 -k 400 -r 3' '-e 400 -k 400 -r 4'
 	for name in rkh cobs; do
 		right $name $name
 		numbers $name

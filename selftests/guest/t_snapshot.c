@@ -281,19 +281,6 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 	}
 }
 
-static int set_online(int cpu, bool on)
-{
-	char path[64];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 cpu);
-	fd = open(path, O_WRONLY);
-	ret = write(fd, on ? "1" : "0", 1) == 1 ? 0 : -errno;
-	close(fd);
-	return ret;
-}
-
 /* A CPU that is gone when it ends is cut as well, and comes back to it. */
 TEST_F_TIMEOUT(snapshot, hotplug, 120)
 {
@@ -306,7 +293,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 		ASSERT_EQ(0, kt_pin(self->cpus - 1));
 		kt_getppids(20);
 		ASSERT_EQ(0, kt_pin(0));
-		ASSERT_EQ(0, set_online(self->cpus - 1, false));
+		ASSERT_EQ(0, kt_set_online(self->cpus - 1, false));
 		for (int n = 0; !frozen(self->main) && n < 100000; n++)
 			kt_marked(n);
 		EXPECT_NE(0, frozen(self->main));
@@ -314,7 +301,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 			judge(_metadata, self->fd, self->cpus - 1, &seen);
 			EXPECT_LT(20, seen.events[self->cpus - 1]);
 		}
-		ASSERT_EQ(0, set_online(self->cpus - 1, true));
+		ASSERT_EQ(0, kt_set_online(self->cpus - 1, true));
 	}
 }
 
