@@ -2,24 +2,9 @@
 /* Filters put in force on a device that refuses some of them. */
 #include <errno.h>
 
-#include <ktape.h>
+#include "tool/filters.h"
 
 #include "tap.h"
-
-#define EXIT_FAILED	1
-
-/* What it has of the command, as tool/filters.h and tool/tool.h say. */
-int filters_apply(struct ktape_device *device,
-		  const struct ktape_config *config, bool whole);
-int filters_get(struct ktape_device *device, struct ktape_config *config);
-void filters_put_back(struct ktape_device *device,
-		      const struct ktape_config *before);
-void filter_drop_unknown(struct ktape_filter_value *v);
-int filter_get(struct ktape_device *device, unsigned int kind,
-	       struct ktape_filter_value *v);
-const char *kind_name(unsigned int kind);
-int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What the device has, by kind; NULL: off. */
 static char *in_force[KTAPE_FILTER_KINDS];
@@ -142,15 +127,16 @@ static void test_put_back(void)
 	check_force(KTAPE_FILTER_PID, "1:children");
 	check(!in_force[KTAPE_FILTER_UID], "uid");
 	check(!strcmp(told, "stack: the module refuses that\n"
-			    "the filters are as they were before\n"), "%s",
-	      told);
+			    "the filters are as they were before\n"),
+	      "%s", told);
 	/* What was in force is refused now. */
 	start();
 	check(!change("cpu = 0\nirq = 7\n"), "%s", told);
 	refuse[KTAPE_FILTER_STACK] = refuse[KTAPE_FILTER_IRQ] = -ENOMEM;
 	check(change("stack = mark\n") == EXIT_FAILED, "passes");
 	check_force(KTAPE_FILTER_CPU, "0");
-	check(strstr(told, "irq: what was in force before could not be put back: Cannot allocate memory"),
+	check(strstr(told,
+		     "irq: what was in force before could not be put back: Cannot allocate memory"),
 	      "%s", told);
 	check(!strstr(told, "as they were"), "%s", told);
 	start();
@@ -165,8 +151,8 @@ static void test_which(void)
 	start();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
 	check(change("cgroup = /no/such\n"), "passes");
-	check(strstr(told, "cgroup: /no/such: there is no such cgroup\n"),
-	      "%s", told);
+	check(strstr(told, "cgroup: /no/such: there is no such cgroup\n"), "%s",
+	      told);
 	start();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
 	check(change("cgroup = /proc/self\n"), "passes");

@@ -9,22 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tool/daemon.h"
+#include "tool/tool.h"
+
 #include "tap.h"
-
-/* As in userspace/tool/daemon.h: tests include no part of the tool. */
-struct daemon {
-	bool on;
-	int ready;
-	char *pidfile;
-	int pid_fd;
-};
-
-int daemon_detach(struct daemon *d, const char *logfile);
-int daemon_pidfile(struct daemon *d, const char *path);
-void daemon_end(struct daemon *d, int code);
-
-int fail(const char *format, ...);
-int say_to(const char *logfile);
 
 static char path[64];
 static int ends;	/* so many times the owner ends just before the lock */

@@ -5,21 +5,10 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "tool/opt.h"
+#include "tool/tool.h"
+
 #include "tap.h"
-
-/* As in userspace/tool/opt.h: tests include no part of the tool. */
-struct kt_option;
-struct kt_command {
-	const char *name;
-	const char *operands;
-	const char *help;
-	const char *more;
-	const struct kt_option *options;
-	int in_order;
-	int (*run)(int argc, char **argv);
-};
-
-extern const struct kt_command command_receive;
 
 static unsigned int forks, kills;
 static pid_t killed;
