@@ -131,13 +131,7 @@ static int write_all(struct convert *c)
 
 static void tell_results(struct convert *c)
 {
-	const char *what;
-	uint64_t count;
-
-	for (unsigned int i = 0; (count = ktape_sink_missed(c->sink, i, &what));
-	     i++)
-		note("%s cannot hold %s: %llu", c->to_name, what,
-		     (unsigned long long)count);
+	tell_missed(c->to_name, c->sink);
 	if (c->gaps)
 		note("%llu events were lost in %u gaps of the input%s",
 		     (unsigned long long)c->lost, c->gaps,

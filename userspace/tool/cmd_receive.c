@@ -164,13 +164,7 @@ static int write_all(struct receive *r, const struct receive_options *o)
 
 static void tell_results(const struct receive *r)
 {
-	const char *what;
-	uint64_t count;
-
-	for (unsigned int i = 0;
-	     (count = ktape_sink_missed(r->sink, i, &what)); i++)
-		note("the trace cannot hold %s: %llu", what,
-		     (unsigned long long)count);
+	tell_missed("the trace", r->sink);
 	note("%llu events received, %llu lost in %u gaps%s, %llu bad frames",
 	     (unsigned long long)r->events, (unsigned long long)r->lost,
 	     r->gaps, r->unknown ? " and an unknown number besides" : "",

@@ -177,8 +177,7 @@ static bool is_shed(struct send *s, const struct ktape_event *e)
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return false;
 	/* The lowest goes when a quarter of the room is taken, and so on. */
-	if (!is_over(s) &&
-	    (!s->o.shed || !c || c->priority >= fullness(s)))
+	if (!is_over(s) && (!s->o.shed || !c || c->priority >= fullness(s)))
 		return false;
 	if (!shed->count++)
 		shed->from = s->last[e->cpu];
@@ -302,13 +301,7 @@ static int send_all(struct send *s)
 
 static int tell_results(const struct send *s, int ret)
 {
-	const char *what;
-	uint64_t count;
-
-	for (unsigned int i = 0;
-	     (count = ktape_sink_missed(s->sink, i, &what)); i++)
-		note("frames cannot hold %s: %llu", what,
-		     (unsigned long long)count);
+	tell_missed("frames", s->sink);
 	if (s->lost)
 		note("%llu events were lost before they were read",
 		     (unsigned long long)s->lost);

@@ -20,7 +20,11 @@
 #define TIME_TEXT	32
 
 /* Where messages go: standard error, a file, the system log. */
-static enum { TO_STDERR, TO_FILE, TO_SYSLOG } said_to;
+static enum {
+	TO_STDERR,
+	TO_FILE,
+	TO_SYSLOG
+} said_to;
 static FILE *log_stream;
 
 static void say_to_file(const char *format, va_list args)
@@ -105,6 +109,22 @@ void note(const char *format, ...)
 }
 
 /**
+ * tell_missed() - tell what an output could not hold
+ * @format: what it is called
+ * @sink: the output
+ */
+void tell_missed(const char *format, const struct ktape_sink *sink)
+{
+	const char *what;
+	uint64_t count;
+
+	for (unsigned int i = 0; (count = ktape_sink_missed(sink, i, &what));
+	     i++)
+		note("%s cannot hold %s: %llu", format, what,
+		     (unsigned long long)count);
+}
+
+/**
  * misuse() - tell what was wrong with the command line
  * @command: the subcommand
  * @format: as in printf(3)
@@ -177,8 +197,10 @@ int parse_events(const struct kt_command *command, const char *list,
  */
 int unknown_event(const struct kt_command *command, const char *bad)
 {
-	return misuse(command, "\"%.*s\" is no event, class, preset, glob or mask (see ktape list)",
-		      (int)strcspn(bad, ","), bad);
+	return misuse(
+		command,
+		"\"%.*s\" is no event, class, preset, glob or mask (see ktape list)",
+		(int)strcspn(bad, ","), bad);
 }
 
 /**

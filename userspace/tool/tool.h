@@ -9,7 +9,11 @@
 #define KTAPE_VERSION "unknown"
 #endif
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2
+};
 
 struct kt_command;
 
@@ -18,6 +22,7 @@ int misuse(const struct kt_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int say_to(const char *logfile);
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tell_missed(const char *format, const struct ktape_sink *sink);
 int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,
 		 uint64_t mask[KTAPE_MASK_WORDS]);
