@@ -24,7 +24,11 @@
 /* How long poll() with a watermark below a block sleeps at a time. */
 #define LOOK_AGAIN	max(HZ / 10, 1)
 
-enum { PHASE_METADATA, PHASE_REGISTRY, PHASE_DATA };
+enum {
+	PHASE_METADATA,
+	PHASE_REGISTRY,
+	PHASE_DATA
+};
 
 static size_t refill_metadata(struct kt_file *kf)
 {
@@ -136,8 +140,8 @@ static bool enough_unread(const struct kt_file *kf, u64 bytes)
 	for_each_possible_cpu(cpu) {
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			r = kt_session_ring(s, cpu, kind);
-			pos = READ_ONCE(kt_reader_cursor(&kf->reader, cpu,
-							 kind)->pos);
+			pos = READ_ONCE(
+				kt_reader_cursor(&kf->reader, cpu, kind)->pos);
 			if (r && enough_in(r, pos, bytes))
 				return true;
 		}
@@ -155,7 +159,7 @@ static int wait_for_data(struct kt_file *kf)
 	unsigned long past = jiffies - kf->swept;
 	long left;
 
-	/* Of a snapshot that records none are taken, and it would not wait. */
+	/* A snapshot gives no parts before its end; it has to wait, too. */
 	if (past >= PATIENCE)
 		past = 0;
 	atomic_inc(&owner->waiting);
@@ -274,8 +278,7 @@ ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 		return -ERESTARTSYS;
 	ret = make_buffer(kf);
 	if (!ret)
-		ret = read_some(kf, to, count,
-				!(file->f_flags & O_NONBLOCK));
+		ret = read_some(kf, to, count, !(file->f_flags & O_NONBLOCK));
 	mutex_unlock(&kf->lock);
 	return ret;
 }
@@ -316,9 +319,8 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
  */
 static bool has_begun(const struct kt_file *kf)
 {
-	return READ_ONCE(kf->buf) &&
-	       (READ_ONCE(kf->off) < READ_ONCE(kf->len) ||
-		READ_ONCE(kf->phase) != PHASE_DATA);
+	return READ_ONCE(kf->buf) && (READ_ONCE(kf->off) < READ_ONCE(kf->len) ||
+				      READ_ONCE(kf->phase) != PHASE_DATA);
 }
 
 /**

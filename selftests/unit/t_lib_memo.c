@@ -2,12 +2,13 @@
 /*
  * What libktape remembers from one event to the next tells what it would find
  * out anew: a registry that has answered is held against one that has not.  And
- * numbers that are made fast against slow ones.
+ * numbers that are made fast against slow ones, and the two tables of events.
  */
 #include <assert.h>
 #include <inttypes.h>
 
 #include "lib/clock.h"
+#include "lib/plan.h"
 #include "util/put.h"
 
 #include "tap.h"
@@ -149,8 +150,8 @@ static void make_event(struct ktape_event *e, uint32_t *args, uint64_t *blob)
 
 	/* One often that has a name of the registry for bits. */
 	do {
-		e->opcode = below(4) ? (uint8_t)(1 + below(255))
-				     : KTAPE_EV_IRQ_HANDLER_ENTRY;
+		e->opcode = below(4) ? (uint8_t)(1 + below(255)) :
+				       KTAPE_EV_IRQ_HANDLER_ENTRY;
 		d = ktape_event_desc(e->opcode);
 	} while (!d || e->opcode == KTAPE_TIME_EXTEND);
 	for (unsigned int i = 0; i < 7; i++)
@@ -173,8 +174,8 @@ static size_t put_line(bool json, const struct ktape_registry *r,
 		       const struct ktape_info *i, const struct ktape_event *e,
 		       char to[LINE_ROOM])
 {
-	return json ? ktape_format_json(i, r, e, to)
-		    : ktape_format_text(i, r, e, to);
+	return json ? ktape_format_json(i, r, e, to) :
+		      ktape_format_text(i, r, e, to);
 }
 
 static void compare(bool json, struct ktape_registry *asked,
@@ -228,9 +229,20 @@ static void test_lines(void)
 static void test_clock(void)
 {
 	static const uint64_t freqs[] = {
-		1, 2, 3, 1000, 19200000, 24000000, 999999999, 1000000000,
-		1000000001, 2000000000, 2399999917, KT_FREQ_FAST,
-		KT_FREQ_FAST + 1, UINT64_MAX,
+		1,
+		2,
+		3,
+		1000,
+		19200000,
+		24000000,
+		999999999,
+		1000000000,
+		1000000001,
+		2000000000,
+		2399999917,
+		KT_FREQ_FAST,
+		KT_FREQ_FAST + 1,
+		UINT64_MAX,
 	};
 	struct kt_clock clock = { .freq = 0 };
 	struct ktape_info i = { .freq = 0 };
@@ -288,11 +300,68 @@ static void test_numbers(void)
 	}
 }
 
+/* ---- the table of events ---------------------------------------------------- */
+
+static void check_step(const struct kt_slot *s, const struct ktape_field *f)
+{
+	size_t len = strnlen(s->name, sizeof(s->name));
+
+	check(len < sizeof(s->name) && len == s->name_len &&
+		      !strcmp(s->name, f->name),
+	      "%s is named %.16s", f->name, s->name);
+	check(s->type == f->type && s->place == f->place &&
+		      s->count == f->count,
+	      "%s is another field", f->name);
+}
+
+static void check_plan(const struct kt_plan *p,
+		       const struct ktape_event_desc *d)
+{
+	size_t len = strnlen(p->name, sizeof(p->name));
+	unsigned int bits = 0, wide = 0;
+
+	check(len < sizeof(p->name) && len == p->name_len &&
+		      !strcmp(p->name, d->name),
+	      "%s is named %.32s", d->name, p->name);
+	check(p->nargs == d->nargs && p->varargs == d->varargs &&
+		      p->has_blob == d->has_blob &&
+		      p->blob_words == d->blob_words,
+	      "%s has another shape", d->name);
+	for (unsigned int i = 0; i < d->nr_fields && !tap_why[0]; i++) {
+		check_step(&p->steps[i], &d->fields[i]);
+		if (d->fields[i].place != KTAPE_PLACE_BITS)
+			continue;
+		check(bits++ == i, "%s: %s is behind others", d->name,
+		      d->fields[i].name);
+		wide += d->fields[i].count;
+	}
+	check(bits == p->bits && wide <= 20, "%s: %u fields of %u bits",
+	      d->name, bits, wide);
+	check(p->steps[d->nr_fields].place == KT_PLACE_END,
+	      "%s has more fields", d->name);
+}
+
+/* What the decoder walks is what ktape_event_desc() tells. */
+static void test_tables(void)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int op = 0; op < KTAPE_OPCODES && !tap_why[0]; op++) {
+		const struct ktape_event_desc *d = ktape_event_desc(op);
+
+		check(!d == !kt_plans[op].steps, "opcode %u in one table", op);
+		if (!d)
+			continue;
+		check_plan(&kt_plans[op], d);
+		nr++;
+	}
+	tap_tell("%u events", nr);
+}
+
 static const struct tap_test tests[] = {
-	{ "answers of the registry", test_answers },
-	{ "lines", test_lines },
-	{ "ticks to nanoseconds", test_clock },
-	{ "digits", test_numbers },
+	{ "answers of the registry", test_answers }, { "lines", test_lines },
+	{ "ticks to nanoseconds", test_clock },	     { "digits", test_numbers },
+	{ "both tables of events", test_tables },
 };
 
 int main(int argc, char **argv)

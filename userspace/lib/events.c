@@ -45,10 +45,7 @@ static const struct ktape_class_desc classes[KTAPE_CLASSES] = {
 	};
 #include <ktape/events.h>
 
-/*
- * The descriptors.  KTAPE_ARGS() begins the sum of the argument words, and
- * KTAPE_BLOB() ends it and begins that of the blob's.
- */
+/* The descriptors. */
 static const struct ktape_event_desc events[KTAPE_OPCODES] = {
 #define KTAPE_EVENT(op, NAME, text, CLASS, about) \
 	[op] = { \
@@ -58,20 +55,7 @@ static const struct ktape_event_desc events[KTAPE_OPCODES] = {
 		.nr_fields = KT_ARRAY_SIZE(fields_##NAME), \
 		.opcode = op, \
 		.event_class = KTAPE_CLASS_##CLASS
-#define KTAPE_VARARGS(spare) \
-		, .varargs = true
-#define KTAPE_ARGS() \
-		, .nargs = 0
-#define KTAPE_ARG(TYPE, field, help) \
-		+ WORDS_##TYPE
-#define KTAPE_BLOB() \
-		, .has_blob = true, .blob_words = 0
-#define KTAPE_ARRAY(TYPE, field, count, help) \
-		+ WORDS_##TYPE * (count)
-#define KTAPE_LIST(TYPE, number, field, help) \
-		+ 1
-#define KTAPE_END(NAME) \
-	},
+#include "shape.inc"
 #include <ktape/events.h>
 	[KTAPE_TIME_EXTEND] = {
 		.name = "time_extend",

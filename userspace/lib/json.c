@@ -15,8 +15,8 @@ static char *put_name(char *p, const struct kt_line *l)
 
 	if (!e->tid)
 		return kt_put_mem(p, "\"swapper\"", 9);
-	t = e->tid < 0 ? NULL
-		       : ktape_registry_thread(l->registry, e->tid, e->ts);
+	t = e->tid < 0 ? NULL :
+			 ktape_registry_thread(l->registry, e->tid, e->ts);
 	if (!t)
 		return kt_put_mem(p, "null", 4);
 	if (!t->plain)
@@ -206,21 +206,6 @@ static char *make_bits(char *p, const struct kt_line *l, struct kt_fields *at,
 	return p;
 }
 
-/* The fields in dat20: they are often the same. */
-static inline char *put_bits(char *p, const struct kt_line *l,
-			     struct kt_fields *at, unsigned int nr)
-{
-	const struct kt_piece *kept;
-
-	if (!nr)
-		return p;
-	kept = kt_memo_bits(l->memo, l->event, true);
-	if (!kept)
-		return make_bits(p, l, at, nr);
-	at->step += nr;
-	return kt_put_piece(p, kept);
-}
-
 static char *put_fields(char *p, const struct kt_line *l,
 			const struct kt_plan *plan)
 {
@@ -229,7 +214,7 @@ static char *put_fields(char *p, const struct kt_line *l,
 	const char *begin = p;
 
 	kt_fields_begin(&at, plan, l->event);
-	p = put_bits(p, l, &at, plan->bits);
+	p = kt_put_bits(p, l, &at, plan->bits, make_bits);
 	while ((f = kt_fields_next(&at))) {
 		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
 			continue;
@@ -251,7 +236,6 @@ static char *put_fields(char *p, const struct kt_line *l,
 /* An event that is not as in the table. */
 static char *put_words(char *p, const struct ktape_event *e)
 {
-
 	p = kt_put_str(p, "\"dat20\":");
 	p = kt_put_u64(p, e->dat20);
 	p = kt_put_str(p, ",\"args\":[");

@@ -106,15 +106,35 @@ static inline char *kt_put_line_event(char *p, const struct kt_line *l,
 	if (plan)
 		return kt_put_32(p, plan->name, plan->name_len);
 	name = kt_line_event(l);
-	return *name ? kt_put_str(p, name)
-		     : kt_put_u64(kt_put_str(p, "opcode_"), l->event->opcode);
+	return *name ? kt_put_str(p, name) :
+		       kt_put_u64(kt_put_str(p, "opcode_"), l->event->opcode);
+}
+
+/* How the first @nr fields, those in dat20, are put, and kept for the next time. */
+typedef char *kt_make_bits(char *p, const struct kt_line *l,
+			   struct kt_fields *at, unsigned int nr);
+
+/* The same: they are often as they were. */
+static inline char *kt_put_bits(char *p, const struct kt_line *l,
+				struct kt_fields *at, unsigned int nr,
+				kt_make_bits *make)
+{
+	const struct kt_piece *kept;
+
+	if (!nr)
+		return p;
+	kept = kt_memo_bits(l->memo, l->event, l->json);
+	if (!kept)
+		return make(p, l, at, nr);
+	at->step += nr;
+	return kt_put_piece(p, kept);
 }
 
 static inline char *kt_show_value(char *p, const struct kt_line *l,
 				  unsigned int type, uint64_t value)
 {
-	return l->json ? kt_json_value(p, l, type, value)
-		       : kt_text_value(p, l, type, value);
+	return l->json ? kt_json_value(p, l, type, value) :
+			 kt_text_value(p, l, type, value);
 }
 
 /* What stands between two values of an array. */

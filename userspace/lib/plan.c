@@ -45,7 +45,6 @@ enum {
 
 static const struct kt_slot no_steps[] = { { .place = KT_PLACE_END } };
 
-/* As the descriptors in events.c: sums that go on until KTAPE_END(). */
 const struct kt_plan kt_plans[KTAPE_OPCODES] = {
 #define KTAPE_EVENT(op, NAME, text, CLASS, about) \
 	[op] = { \
@@ -55,20 +54,7 @@ const struct kt_plan kt_plans[KTAPE_OPCODES] = {
 		.bits = 0
 #define KTAPE_BITS(TYPE, field, width, help) \
 		+ 1
-#define KTAPE_VARARGS(spare) \
-		, .varargs = true
-#define KTAPE_ARGS() \
-		, .nargs = 0
-#define KTAPE_ARG(TYPE, field, help) \
-		+ WORDS_##TYPE
-#define KTAPE_BLOB() \
-		, .has_blob = true, .blob_words = 0
-#define KTAPE_ARRAY(TYPE, field, count, help) \
-		+ WORDS_##TYPE * (count)
-#define KTAPE_LIST(TYPE, number, field, help) \
-		+ 1
-#define KTAPE_END(NAME) \
-	},
+#include "shape.inc"
 #include <ktape/events.h>
 	[KTAPE_TIME_EXTEND] = {
 		.name = "time_extend",

@@ -61,8 +61,7 @@ static inline char *put_second(char *p, struct kt_memo *memo, uint64_t second)
 
 	if (second != memo->second) {
 		memo->second = second;
-		memo->second_len =
-			(uint8_t)(kt_put_u64(text, second) - text);
+		memo->second_len = (uint8_t)(kt_put_u64(text, second) - text);
 	}
 	return kt_put_16(p, text, memo->second_len);
 }
@@ -213,21 +212,6 @@ static char *make_bits(char *p, const struct kt_line *l, struct kt_fields *at,
 	return p;
 }
 
-/* The fields in dat20: they are often the same. */
-static inline char *put_bits(char *p, const struct kt_line *l,
-			     struct kt_fields *at, unsigned int nr)
-{
-	const struct kt_piece *kept;
-
-	if (!nr)
-		return p;
-	kept = kt_memo_bits(l->memo, l->event, false);
-	if (!kept)
-		return make_bits(p, l, at, nr);
-	at->step += nr;
-	return kt_put_piece(p, kept);
-}
-
 static char *put_fields(char *p, const struct kt_line *l,
 			const struct kt_plan *plan)
 {
@@ -235,7 +219,7 @@ static char *put_fields(char *p, const struct kt_line *l,
 	struct kt_fields at;
 
 	kt_fields_begin(&at, plan, l->event);
-	p = put_bits(p, l, &at, plan->bits);
+	p = kt_put_bits(p, l, &at, plan->bits, make_bits);
 	while ((f = kt_fields_next(&at))) {
 		if (f->place == KTAPE_PLACE_REST && !l->event->nargs)
 			continue;
