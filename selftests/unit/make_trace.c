@@ -7,6 +7,7 @@
  *   make_trace image FILE	memory that survived a reset, behind 3 pages of zeros
  *   make_trace kinds DIR	one packet with records of several kinds
  *   make_trace emitted DIR	exceptions, user events, signals, with their names
+ *   make_trace named DIR	names in the control rings of two CPUs
  *   make_trace session DIR FILE	a whole session, also as a pipe form
  */
 #include "lib_image.h"
@@ -131,6 +132,48 @@ static void make_emitted(const char *dir)
 	trace_write(dir, "cpu2", data, ktape_build_end(&b, b.ts, 0));
 }
 
+/* A packet with one record of a ring. */
+static void make_one(const char *dir, const char *name,
+		     const struct ktape_block *head,
+		     const struct ktape_record *record)
+{
+	struct ktape_block own = *head;
+	unsigned char data[TRACE_PACKET];
+	struct ktape_builder b;
+
+	memcpy(own.uuid, trace_info.uuid, sizeof(own.uuid));
+	own.seq = 1;
+	ktape_build_begin(&b, data, sizeof(data), &own);
+	add(&b, record);
+	trace_write(dir, name, data, ktape_build_end(&b, b.ts, 0));
+}
+
+/* Threads 9 on CPU 1 and 5 on CPU 0 give a name, between them is a switch. */
+static void make_named(const char *dir)
+{
+	static const uint32_t args[7] = { 7 }, both[] = { 5, 6 };
+	const struct ktape_record record = {
+		.ts = 200, .opcode = KTAPE_EV_SCHED_SWITCH, .nargs = 2,
+		.args = both,
+	};
+	const struct ktape_block head = { .ts_begin = 200, .tid = 5 };
+
+	make_one(dir, "cpu0", &head, &record);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		const struct ktape_record name = {
+			.ts = cpu ? 100 : 900, .opcode = KTAPE_EV_REGISTRY,
+			.nargs = 7, .args = args, .dat20 = KTAPE_OBJ_IRQ,
+			.blob = "ahci", .blob_size = 4,
+		};
+		const struct ktape_block of = {
+			.ts_begin = name.ts, .kind = KTAPE_RING_CONTROL,
+			.cpu = cpu, .tid = cpu ? 9 : 5,
+		};
+
+		make_one(dir, cpu ? "control1" : "control0", &of, &name);
+	}
+}
+
 static int make_session(const char *dir, const char *file)
 {
 	struct sim *s = sim_new(1);
@@ -176,6 +219,8 @@ int main(int argc, char **argv)
 		make_cpus(argv[2], (unsigned int)atoi(argv[3]));
 	else if (argc == 3 && !strcmp(argv[1], "kinds"))
 		make_kinds(argv[2]);
+	else if (argc == 3 && !strcmp(argv[1], "named"))
+		make_named(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "emitted"))
 		make_emitted(argv[2]);
 	else

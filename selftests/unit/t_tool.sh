@@ -525,6 +525,17 @@ test_convert()
 		grep -q '^.0.000035000. cpu 0 main-1 isr_enter: id=7' text &&
 		grep -q '^.0.000035000. cpu 0 main-1 mark_begin: task=0 id=1' text
 	result $? "convert: what was open at a cut is at its beginning"
+	rm -rf d
+	"$make_trace" named d
+	for part in "-c 0" "--from-time 0.000000150 --to-time 0.000000800" \
+		"-p 6"; do
+		# shellcheck disable=SC2086	# words
+		run 0 convert -t native --force $part -o u d && run 0 dump u &&
+			grep -q ' cpu 0 .*sched_switch' text &&
+			[ "$(grep -c 'name=ahci' text)" = 2 ] &&
+			! grep -q ' cpu 1 .*registry' text
+		result $? "convert $part: names do not tell who ran where"
+	done
 	cp s.tband s0
 	printf '\4\2\350\7\0\4\4\31\11\0' >s1
 	run 0 convert -t text -o - s0@0 s1@1 && lines 12 &&

@@ -167,11 +167,8 @@ static bool is_wanted_thread(const struct convert *c,
 	       is_of_pid(c, (int32_t)ktape_event_arg(e, 1), e->ts);
 }
 
-/* Names are always wanted. */
 static bool is_wanted(const struct convert *c, const struct ktape_event *e)
 {
-	if (e->opcode == KTAPE_EV_REGISTRY)
-		return true;
 	if (!kt_mask_has(c->mask, e->opcode))
 		return false;
 	if (c->o.cpu != UINT64_MAX && e->cpu != c->o.cpu)
@@ -179,12 +176,38 @@ static bool is_wanted(const struct convert *c, const struct ktape_event *e)
 	return is_wanted_thread(c, e);
 }
 
+/*
+ * Names are always wanted.  Where the events around them are left out they go to
+ * the registry: in a ring of a CPU they would tell who ran there.
+ */
+static int write_name(struct convert *c, const struct ktape_event *e,
+		      bool inside)
+{
+	struct ktape_event name = *e;
+
+	c->events++;
+	if (inside && is_wanted(c, e))
+		return ktape_sink_event(c->sink, e);
+	name.kind = KTAPE_RING_REGISTRY;
+	name.cpu = 0;
+	name.tid = -1;
+	return ktape_sink_event(c->sink, &name);
+}
+
 static int write_event(struct convert *c, const struct ktape_event *e)
 {
+	if (e->opcode == KTAPE_EV_REGISTRY)
+		return write_name(c, e, true);
 	if (!is_wanted(c, e))
 		return 0;
 	c->events++;
 	return ktape_sink_event(c->sink, e);
+}
+
+/* What lies outside the times that were asked for: names, nothing else. */
+static int leave_out(struct convert *c, const struct ktape_event *e)
+{
+	return e->opcode == KTAPE_EV_REGISTRY ? write_name(c, e, false) : 0;
 }
 
 /**
@@ -215,10 +238,11 @@ int convert_event(struct convert *c, const struct ktape_event *e)
 	int err = 0;
 
 	if (c->to.given && !is_before(&c->to, c->info, e->ts))
-		return e->opcode == KTAPE_EV_REGISTRY ? write_event(c, e) : 0;
-	if (c->cut && is_before(&c->from, c->info, e->ts))
-		return e->opcode == KTAPE_EV_REGISTRY ? write_event(c, e)
-						      : cut_learn(c->cut, e);
+		return leave_out(c, e);
+	if (c->cut && is_before(&c->from, c->info, e->ts)) {
+		err = leave_out(c, e);
+		return err ? err : cut_learn(c->cut, e);
+	}
 	if (c->cut) {
 		err = cut_write(c->cut, c, e, write_event);
 		cut_free(c->cut);
