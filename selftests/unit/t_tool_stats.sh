@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_stats.sh FOLDER: ktape stats, ktape diff and their conditions, of the
 # scene that t_lib_linux counts by hand.
+top=$(cd "${0%/*}/../.." && pwd)
 # shellcheck source=selftests/unit/tool.sh
 . "${0%/*}/tool.sh" "$1"
 
@@ -51,6 +52,56 @@ test_stats()
 	result $? "stats: options of two kinds"
 }
 
+# sma ID SEQ TIME SIGNAL: an event of object 1
+sma()
+{
+	printf '%b' "\\x$1\\x$2\\x$3\\0\\1\\0\\0\\0\\x$4\\0\\0\\1\\x7e"
+}
+
+rkh=rkh:check=0,sender=0,que-low=0,time-width=2
+golden=$top/../shared/golden/rkh_ahsm.bin
+
+# response FILTER: of the object, in JSON
+response()
+{
+	grep -q "\"signal\":null,\"signal_name\":null,$1" text && return
+	cat text >>log
+	return 1
+}
+
+test_response()
+{
+	{
+		printf '\176'
+		sma 43 00 0a 02; sma 43 01 14 02; sma 44 02 1e 03
+		sma 42 03 23 03; sma 42 04 32 02; sma 42 05 3c 02
+		sma 42 06 46 09; sma 43 07 50 02
+	} >posts
+	run 0 stats --json -f "$rkh" posts &&
+		response '"posts":4,"gets":4,"count":3,"sum":85000000,"waiting":1,"uncertain":0,"min":5000000,"max":40000000,"mean":28333333,"p50":40000000' &&
+		grep -q '"signal":3,.*"posts":1,"gets":1,"count":1,"sum":5000000' text
+	result $? "stats: response times of RKH"
+	run 0 stats -f "$rkh" posts &&
+		prints '^ +4 +4 +3 +40.00 ms .* 0x1$' &&
+		prints '^ +1 +1 +1 +5.00 ms .* 0x1, 3$'
+	result $? "stats: response times of RKH as a table"
+	{
+		printf '\176'
+		sma 43 00 0a 02; sma 42 02 14 02; sma 43 03 1e 02
+		sma 42 04 28 02
+	} >posts
+	run 0 stats --json -f "$rkh" posts &&
+		response '"posts":2,"gets":2,"count":1,"sum":10000000,"waiting":0,"uncertain":1'
+	result $? "stats: no response time over a loss"
+	if [ -e "$golden" ]; then
+		run 0 stats --json "$golden" &&
+			response '"posts":11,"gets":11,"count":11,"sum":374000000'
+		result $? "stats: response times as RKH's own decoder tells them"
+	else
+		echo "ok $((n += 1)) - stats: of a stream of RKH # SKIP no ../shared/golden"
+	fi
+}
+
 test_judge()
 {
 	judge 0 'irq.max > 2us' && judge 3 'irq.max >= 2us' &&
@@ -96,8 +147,9 @@ assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
 }
 
 echo "TAP version 13"
-echo "1..17"
+echo "1..21"
 test_stats
+test_response
 test_judge
 test_diff
 exit $failed

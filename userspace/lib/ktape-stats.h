@@ -206,6 +206,101 @@ const char *ktape_rtos_event_name(uint32_t id);
  */
 void ktape_rtos_free(struct ktape_rtos *rtos);
 
+#define KTAPE_RESPONSE_ALL	0xffffffffU	/* all signals of an object */
+
+/**
+ * struct ktape_response - how long posts to an object of RKH wait to be got
+ * @object: address of the active object
+ * @signal: which signal, or KTAPE_RESPONSE_ALL
+ * @posts: how many came
+ * @gets: likewise
+ * @count: gets whose post is known; of these are the times
+ * @waiting: posts without a get at the end; of objects only
+ * @uncertain: posts whose get may have been lost; of objects only
+ * @sum: of the times, in ns, like the following
+ * @min: the shortest
+ * @max: the longest
+ */
+struct ktape_response {
+	uint64_t object;
+	uint32_t signal;
+	uint64_t posts;
+	uint64_t gets;
+	uint64_t count;
+	uint64_t waiting;
+	uint64_t uncertain;
+	uint64_t sum;
+	uint64_t min;
+	uint64_t max;
+};
+
+/* Response times that are being measured. */
+struct ktape_responses;
+
+/**
+ * ktape_responses_new() - begin
+ * @info: of the trace; has to stay
+ * @responses: set; ends with ktape_responses_free()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ktape_responses_new(const struct ktape_info *info,
+			struct ktape_responses **responses);
+
+/**
+ * ktape_responses_take() - an event
+ * @responses: where to
+ * @event: in the order of time; those that are not of RKH are ignored
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ktape_responses_take(struct ktape_responses *responses,
+			 const struct ktape_event *event);
+
+/**
+ * ktape_responses_notice() - a loss, in its place among the events
+ * @responses: where to
+ * @notice: others are ignored
+ */
+void ktape_responses_notice(struct ktape_responses *responses,
+			    const struct ktape_notice *notice);
+
+/**
+ * ktape_response() - the results one after the other
+ * @responses: where
+ * @i: from 0
+ *
+ * Objects and their signals are in the order in which they came first.
+ *
+ * Return: the result, or NULL behind the last one.
+ */
+const struct ktape_response *
+ktape_response(const struct ktape_responses *responses, size_t i);
+
+/**
+ * ktape_response_quantile() - the time that a part of them does not exceed
+ * @response: whose
+ * @millionth: the part
+ *
+ * Return: ns, at most 1/32 too large; 0 if there is none.
+ */
+uint64_t ktape_response_quantile(const struct ktape_response *response,
+				 uint32_t millionth);
+
+/**
+ * ktape_responses_left_out() - were there too many objects and signals?
+ * @responses: where
+ *
+ * Return: events of those that there was no place for.
+ */
+uint64_t ktape_responses_left_out(const struct ktape_responses *responses);
+
+/**
+ * ktape_responses_free() - the end
+ * @responses: or NULL
+ */
+void ktape_responses_free(struct ktape_responses *responses);
+
 #ifdef __cplusplus
 }
 #endif

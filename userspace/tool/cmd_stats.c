@@ -48,6 +48,7 @@ static const struct kt_option options[] = {
 struct stats {
 	struct stats_options o;
 	struct ktape_rtos *rtos;
+	struct ktape_responses *responses;
 	struct stats_trace t;
 };
 
@@ -63,6 +64,8 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		s->t.unknown |= !n->count;
 		if (s->t.linux_stats)
 			ktape_linux_notice(s->t.linux_stats, n);
+		if (s->responses)
+			ktape_responses_notice(s->responses, n);
 		return;
 	}
 	s->t.damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
@@ -136,6 +139,7 @@ static int print_json(const struct stats *s)
 	}
 	printf("],\n ");
 	err = print_services(s, -1);
+	stats_put_responses(s->responses, ktape_trace_registry(s->t.trace));
 	puts("}");
 	return err;
 }
@@ -236,6 +240,7 @@ static int print_text(const struct stats *s)
 		printf("\n%12s  service of %s\n", "times", t->name);
 		err = print_popular(s, t->address);
 	}
+	stats_print_responses(s->responses, ktape_trace_registry(s->t.trace));
 	return err;
 }
 
@@ -275,8 +280,14 @@ static int measure_rtos(struct stats *s)
 	const struct ktape_event *e;
 	int ret = ktape_rtos_new(&s->rtos);
 
-	while (!ret && (ret = ktape_trace_next(s->t.trace, &e)) > 0)
+	if (!ret)
+		ret = ktape_responses_new(ktape_trace_info(s->t.trace),
+					  &s->responses);
+	while (!ret && (ret = ktape_trace_next(s->t.trace, &e)) > 0) {
 		ret = ktape_rtos_take(s->rtos, e);
+		if (!ret)
+			ret = ktape_responses_take(s->responses, e);
+	}
 	return ret ? ret : ktape_rtos_finish(s->rtos);
 }
 
@@ -347,6 +358,7 @@ static int run(int argc, char **argv)
 		ret = make(&s, rtos);
 	stats_close(&s.t);
 	ktape_rtos_free(s.rtos);
+	ktape_responses_free(s.responses);
 	return ret;
 }
 

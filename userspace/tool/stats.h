@@ -51,6 +51,12 @@ void stats_print(const struct stats_trace *s, const struct stats_show *how);
 void stats_put_json(const struct stats_trace *s);
 void stats_put_time(char *to, size_t size, uint64_t value, const char *unit);
 
+/* stats_response.c */
+void stats_put_responses(const struct ktape_responses *s,
+			 const struct ktape_registry *registry);
+void stats_print_responses(const struct ktape_responses *s,
+			   const struct ktape_registry *registry);
+
 /* stats_judge.c */
 bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
 		 struct ktape_quantile *bounds);

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Response times of RKH: how long a signal that was posted to an active object
+ * waits until that gets it.
+ *
+ * Posts that are not answered stand in a queue for each object, as they do in the
+ * system: SMA_FIFO at its end, SMA_LIFO at its begin.  SMA_GET takes the first one
+ * with its signal.
+ */
+#include <ktape/formats.h>
+#include <ktape/mark.h>
+
+#include "codec_rkh.h"
+#include "hist.h"
+#include "map.h"
+#include "typed.h"
+
+#define POSTS_MAX	1024U	/* unanswered, of an object */
+#define ROWS_MAX	4096U
+#define SIGNAL_SHIFT	40	/* of an object's number in keys */
+
+enum { SMA_GET = 0x42, SMA_FIFO = 0x43, SMA_LIFO = 0x44 };
+
+struct post {
+	uint64_t ts;
+	uint32_t signal;
+};
+
+/**
+ * struct row - an object, or a signal of one
+ * @r: what is told; first
+ * @hist: its times in ns
+ * @posts: of an object, those that wait
+ * @nr: how many
+ * @room: for them
+ */
+struct row {
+	struct ktape_response r;
+	struct kt_hist hist;
+	struct post *posts;
+	uint32_t nr;
+	uint32_t room;
+};
+
+struct ktape_responses {
+	const struct ktape_info *info;
+	struct row *rows[ROWS_MAX];
+	uint32_t nr_rows;
+	uint64_t left_out;
+	struct kt_map map;
+	bool no_time;
+};
+
+int ktape_responses_new(const struct ktape_info *info,
+			struct ktape_responses **responses)
+{
+	struct ktape_responses *s = calloc(1, sizeof(*s));
+
+	*responses = s;
+	if (!s)
+		return -ENOMEM;
+	s->info = info;
+	return 0;
+}
+
+/* Return: 0 and @row, NULL if there are too many; or -ENOMEM. */
+static int find_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
+		    struct row **row)
+{
+	struct kt_map_entry *e = kt_map_find(&s->map, kind, key);
+
+	*row = NULL;
+	if (e) {
+		*row = s->rows[e->value];
+		return 0;
+	}
+	if (s->nr_rows == ROWS_MAX)
+		return 0;
+	*row = calloc(1, sizeof(**row));
+	e = *row ? kt_map_put(&s->map, kind, key) : NULL;
+	if (!e) {
+		free(*row);
+		return -ENOMEM;
+	}
+	e->value = s->nr_rows;
+	s->rows[s->nr_rows++] = *row;
+	return 0;
+}
+
+/* The rows of an object and of its signal; both or none. */
+static int find_rows(struct ktape_responses *s, uint64_t object,
+		     uint32_t signal, struct row *found[2])
+{
+	uint64_t number;
+	int err = find_row(s, 0, object, &found[0]);
+
+	if (err || !found[0])
+		return err;
+	found[0]->r.object = object;
+	found[0]->r.signal = KTAPE_RESPONSE_ALL;
+	number = kt_map_find(&s->map, 0, object)->value;
+	err = find_row(s, 1, number << SIGNAL_SHIFT | signal, &found[1]);
+	if (err || !found[1])
+		return err;
+	found[1]->r.object = object;
+	found[1]->r.signal = signal;
+	return 0;
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+static void forget(struct row *o, uint32_t i)
+{
+	memmove(o->posts + i, o->posts + i + 1,
+		(o->nr - i - 1) * sizeof(*o->posts));
+	o->nr--;
+}
+
+static int post(struct row *rows[2], bool first, const struct post *p)
+{
+	struct row *o = rows[0];
+	uint32_t room = o->room ? o->room * 2 : 16;
+	struct post *more;
+
+	rows[0]->r.posts++;
+	rows[1]->r.posts++;
+	if (o->nr == POSTS_MAX) {
+		o->r.uncertain++;
+		forget(o, 0);
+	}
+	if (o->nr == o->room) {
+		more = realloc(o->posts, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		o->posts = more;
+		o->room = room;
+	}
+	if (first)
+		memmove(o->posts + 1, o->posts, o->nr * sizeof(*o->posts));
+	o->posts[first ? 0 : o->nr] = *p;
+	o->nr++;
+	return 0;
+}
+
+static void answer(struct ktape_responses *s, struct row *rows[2],
+		   const struct post *get)
+{
+	struct row *o = rows[0];
+	uint64_t ns;
+	uint32_t i = 0;
+
+	rows[0]->r.gets++;
+	rows[1]->r.gets++;
+	while (i < o->nr && o->posts[i].signal != get->signal)
+		i++;
+	if (i == o->nr)		/* it was posted before we looked */
+		return;
+	if (!s->no_time) {
+		ns = (uint64_t)(ktape_mono_ns(s->info, get->ts) -
+				ktape_mono_ns(s->info, o->posts[i].ts));
+		kt_hist_add(&rows[0]->hist, ns);
+		kt_hist_add(&rows[1]->hist, ns);
+	}
+	forget(o, i);
+}
+
+/* Its object and its signal are the first two arguments. */
+static bool take_args(const struct ktape_event *e, uint64_t *object,
+		      uint32_t *signal)
+{
+	const uint8_t *at = e->blob, *end = at + e->blob_size;
+	struct kt_typed t;
+
+	if (at >= end)
+		return false;
+	kt_typed_next(&at, end, &t);
+	*object = t.value;
+	if (t.format != KTAPE_FORMAT_OBJECT || t.kind != KT_TYPED_NUMBER ||
+	    at >= end)
+		return false;
+	kt_typed_next(&at, end, &t);
+	*signal = (uint32_t)t.value;
+	return t.format == KTAPE_FORMAT_SIGNAL && t.kind == KT_TYPED_NUMBER;
+}
+
+int ktape_responses_take(struct ktape_responses *s, const struct ktape_event *e)
+{
+	struct post p = { .ts = e->ts };
+	struct row *rows[2] = { NULL, NULL };
+	uint64_t object;
+	uint32_t id;
+	int err;
+
+	if (e->opcode != KTAPE_EV_USER_EVENT || !e->nargs || !e->blob)
+		return 0;
+	id = ktape_event_arg(e, 0) - KTAPE_FORMAT_ID_RKH;
+	if (id == KT_RKH_TCFG && e->nargs > 1)
+		s->no_time = !(ktape_event_arg(e, 1) & KT_RKH_TIME);
+	if (id < SMA_GET || id > SMA_LIFO || !take_args(e, &object, &p.signal))
+		return 0;
+	err = find_rows(s, object, p.signal, rows);
+	if (err)
+		return err;
+	if (!rows[0] || !rows[1]) {
+		s->left_out++;
+		return 0;
+	}
+	if (id != SMA_GET)
+		return post(rows, id == SMA_LIFO, &p);
+	answer(s, rows, &p);
+	return 0;
+}
+
+void ktape_responses_notice(struct ktape_responses *s,
+			    const struct ktape_notice *n)
+{
+	if (n->kind != KTAPE_NOTICE_LOST)
+		return;
+	/* A get, and another post of the signal, may be among them. */
+	for (uint32_t i = 0; i < s->nr_rows; i++) {
+		s->rows[i]->r.uncertain += s->rows[i]->nr;
+		s->rows[i]->nr = 0;
+	}
+}
+
+/* ---- results -------------------------------------------------------------- */
+
+const struct ktape_response *ktape_response(const struct ktape_responses *s,
+					    size_t i)
+{
+	struct row *row = i < s->nr_rows ? s->rows[i] : NULL;
+
+	if (!row)
+		return NULL;
+	row->r.count = row->hist.count;
+	row->r.sum = row->hist.sum;
+	row->r.min = row->hist.min;
+	row->r.max = row->hist.max;
+	row->r.waiting = row->nr;
+	return &row->r;
+}
+
+uint64_t ktape_response_quantile(const struct ktape_response *r,
+				 uint32_t millionth)
+{
+	const struct row *row = (const struct row *)r;
+	uint64_t rank = (row->hist.count * millionth + 999999) / 1000000;
+
+	return row->hist.count ? kt_hist_rank(&row->hist, kt_max(rank, 1)) : 0;
+}
+
+uint64_t ktape_responses_left_out(const struct ktape_responses *s)
+{
+	return s->left_out;
+}
+
+void ktape_responses_free(struct ktape_responses *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->nr_rows; i++) {
+		free(s->rows[i]->posts);
+		free(s->rows[i]);
+	}
+	kt_map_free(&s->map);
+	free(s);
+}
