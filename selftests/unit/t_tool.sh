@@ -515,6 +515,12 @@ test_convert()
 	run 0 convert -t csv -o - s.tband && lines 11 &&
 		grep -q '^50000,0,event,1,"main",sched_switch,"{""prev_prio""' text
 	result $? "convert: csv"
+	printf '\4\137\1\377\0\4\124\5\1\0\4\11\6\1\0' >bytes
+	run 0 convert -f tband -t csv -o - bytes &&
+		grep -q '^6,0,event,1,"?",mark_end,' text &&
+		run 0 convert -f tband -t perfetto -o - bytes &&
+		! LC_ALL=C grep -q "$(printf '\1\377')" text
+	result $? "convert: names that are not UTF-8"
 	run 0 convert -t jsonl -c 1 -o - t && lines 32
 	result $? "convert: one CPU"
 	run 0 convert -t jsonl -e mark_begin,mark_end -p 1 -o - s.tband && lines 2

@@ -42,13 +42,20 @@ static char *put_quoted(char *p, const char *text, size_t len)
 static char *put_comm(char *p, const struct kt_sink *s,
 		      const struct ktape_event *e)
 {
+	char name[KTAPE_NAME_SIZE];
 	const struct ktape_object_info *o;
+	size_t len;
 
 	if (!e->tid)
 		return kt_put_str(p, "swapper");
 	o = e->tid < 0 ? NULL
 		       : ktape_registry_thread(s->registry, e->tid, e->ts);
-	return o ? put_quoted(p, o->name, o->name_len) : p;
+	if (!o)
+		return p;
+	len = kt_min(o->name_len, sizeof(name));
+	memcpy(name, o->name, len);
+	kt_utf8_mend(name, len);
+	return put_quoted(p, name, len);
 }
 
 /* The object behind "fields": in the line of JSON. */

@@ -151,20 +151,15 @@ static int put_bytes(struct parquet *t, enum column c, const void *data,
 	return 0;
 }
 
-/* Names are text: what is no UTF-8 becomes question marks. */
+/* Names are text. */
 static int put_text(struct parquet *t, enum column c, const char *text,
 		    size_t len)
 {
 	char copy[KTAPE_NAME_SIZE + 64];
-	size_t n;
 
 	len = kt_min(len, sizeof(copy));
 	memcpy(copy, text, len);
-	for (size_t i = 0; i < len; i += n ? n : 1) {
-		n = kt_utf8_length(copy + i, len - i);
-		if (!n)
-			copy[i] = '?';
-	}
+	kt_utf8_mend(copy, len);
 	return put_bytes(t, c, copy, len);
 }
 

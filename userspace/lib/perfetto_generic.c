@@ -92,7 +92,7 @@ static char *put_function(struct perfetto *pf, char *p, uint32_t number,
 	o = ktape_registry_object(pf->s->registry, KTAPE_OBJ_FUNCTION,
 				  (uint32_t)token, 0, ts);
 	if (o)
-		return pf_bytes(p, number, o->name, o->name_len);
+		return pf_string(p, number, o->name, o->name_len);
 	return pf_bytes(p, number, hex, (size_t)(kt_put_hex(hex, token) - hex));
 }
 

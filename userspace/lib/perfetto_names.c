@@ -163,6 +163,7 @@ static void look_up(struct perfetto *pf, struct pf_thread *t, uint64_t ts)
 	t->born = o->born;
 	t->len = o->name_len;
 	memcpy(t->name, o->name, o->name_len);
+	kt_utf8_mend(t->name, t->len);
 	if (t->told || !t->tid)
 		return;
 	t->told = true;
@@ -236,7 +237,7 @@ uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts)
 	interned = pf_open(p, PF_PACKET_INTERNED);
 	symbol = pf_open(interned, PF_INTERNED_SYMBOLS);
 	p = pf_number(symbol, PF_SYMBOL_IID, token | NAMED);
-	p = pf_bytes(p, PF_SYMBOL_TEXT, o->name, o->name_len);
+	p = pf_string(p, PF_SYMBOL_TEXT, o->name, o->name_len);
 	pf_packet_done(pf, pf_close(interned, pf_close(symbol, p)));
 	return token | NAMED;
 }

@@ -172,6 +172,15 @@ static inline char *pf_bytes(char *p, uint32_t field, const char *data,
 	return kt_put_mem(p, data, len);
 }
 
+/* A string of protobuf is UTF-8; what comes from a trace may be anything. */
+static inline char *pf_string(char *p, uint32_t field, const char *text,
+			      size_t len)
+{
+	p = pf_bytes(p, field, text, len);
+	kt_utf8_mend(p - len, len);
+	return p;
+}
+
 static inline char *pf_text(char *p, uint32_t field, const char *text)
 {
 	return pf_bytes(p, field, text, strlen(text));

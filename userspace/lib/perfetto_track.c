@@ -59,7 +59,7 @@ static uint64_t describe(struct perfetto *pf, const struct place *at,
 		return uuid;
 	m = pf_open(p, PF_PACKET_TRACK_DESCRIPTOR);
 	p = pf_number(m, PF_TRACK_UUID, uuid);
-	p = pf_bytes(p, PF_TRACK_NAME, name, kt_min(len, NAME_BYTES));
+	p = pf_string(p, PF_TRACK_NAME, name, kt_min(len, NAME_BYTES));
 	if (t && t->known) {
 		inner = pf_open(p, PF_TRACK_THREAD);
 		p = pf_number(inner, PF_TRACK_THREAD_PID, t->tgid);
@@ -89,7 +89,7 @@ static void put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
 	if (type == PF_EVENT_VALUE)
 		p = pf_number(p, PF_EVENT_COUNTER, (uint64_t)value);
 	else if (type != PF_EVENT_END)
-		p = pf_bytes(p, PF_EVENT_NAME, name, kt_min(len, NAME_BYTES));
+		p = pf_string(p, PF_EVENT_NAME, name, kt_min(len, NAME_BYTES));
 	pf_packet_done(pf, pf_close(m, p));
 }
 

@@ -122,6 +122,16 @@ size_t kt_utf8_length(const char *text, size_t len)
 	return *s < 0x80 ? 1 : utf8_length(s, len);
 }
 
+/* What is no UTF-8 becomes question marks. */
+void kt_utf8_mend(char *text, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n ? n : 1) {
+		n = kt_utf8_length(text + i, len - i);
+		if (!n)
+			text[i] = '?';
+	}
+}
+
 /*
  * How many bytes stand at @s that a terminal only shows, 0 if it would do
  * something or they are no text?  U+0080 to U+009F are controls, too.

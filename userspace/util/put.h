@@ -24,6 +24,7 @@ char *kt_put_bytes(char *p, const void *data, size_t len);
 char *kt_put_escaped(char *p, const char *text, size_t len);
 char *kt_put_json(char *p, const char *text, size_t len);
 size_t kt_utf8_length(const char *text, size_t len);
+void kt_utf8_mend(char *text, size_t len);
 
 static inline char *kt_put_char(char *p, char c)
 {
