@@ -492,6 +492,21 @@ test_convert()
 	result $? "dump: hexadecimal, told or found"
 	run 2 dump --from tband:format=oct s.hex && says "format is bin or hex"
 	result $? "dump: a value that an option does not have"
+	for id in 'xa0' 'x00\x05' 'x00\x05\x00\x00'; do
+		printf '\176' >frames
+		for i in 1 2 3 4 5 6; do
+			printf '%b' "\\$id\\x0$i\\x0$i\\x00\\x00\\x00\\x7e"
+		done >>frames
+		run 0 dump -I check=0 frames &&
+			[ "$(grep -c FWK_EN text)" = 6 ]
+		result $? "dump: frames of RKH without a configuration, id $id"
+	done
+	{ head -c 5 frames; sleep 0.2; tail -c +6 frames; } |
+		run 0 dump -I check=0 - && [ "$(grep -c FWK_EN text)" = 6 ]
+	result $? "dump: they may come slowly"
+	echo "no trace at all" >words
+	run 1 dump words && says "looks like no format that is known"
+	result $? "dump: a file that is no trace"
 	run 2 dump --from bogus s.hex && says 'no format "bogus"'
 	result $? "dump: a format that is not known"
 	run 0 dump --from 0.000030 s.tband && lines 5

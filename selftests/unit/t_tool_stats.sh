@@ -116,11 +116,13 @@ test_judge()
 	result $? "fail-if: losses"
 	judge 0 'wakeup.p50 > 1ms' lossy && says "may have made it otherwise"
 	result $? "fail-if: what losses leave open is told"
+	wrong=
 	for bad in '' 'irq' 'irq.p98 > 1' 'cpu.max > 1' 'irq.max > 1 h' \
 		'irq.max ~ 1' 'irq.max > x' 'irq.max > +10%' 'irq[a.max > 1' \
 		'irq.max > 5%'; do
-		judge 2 "$bad" || break
+		judge 2 "$bad" || wrong="$wrong '$bad'"
 	done
+	[ -z "$wrong" ]
 	result $? "fail-if: what is no condition"
 	run 3 stats -F 'irq.max > 1s' -F 'irq.max > 1ns' scene
 	result $? "fail-if: one of two"

@@ -188,6 +188,26 @@ static bool narrow_id(const struct kt_rkh_config *c, uint64_t *id)
 	return group < 8 && number < 32;
 }
 
+/* Where the id of a known event ends, or NULL. */
+static const uint8_t *get_id(const struct kt_rkh_config *c, const uint8_t *data,
+			     const uint8_t *end, uint64_t *id)
+{
+	const uint8_t *p = get(data, end, c->id, id);
+
+	return p && narrow_id(c, id) && kt_rkh_kind((unsigned int)*id) ? p
+								       : NULL;
+}
+
+/* The byte behind the id of a known event, or -1. */
+int kt_rkh_behind_id(unsigned int width, const uint8_t *data, size_t len)
+{
+	const struct kt_rkh_config c = { .id = (uint8_t)width };
+	uint64_t id;
+	const uint8_t *p = get_id(&c, data, data + len, &id);
+
+	return p && p < data + len ? *p : -1;
+}
+
 /*
  * An event from the content of a frame, which @e->text points into.
  * Return: 0, or -EBADMSG with @why filled.

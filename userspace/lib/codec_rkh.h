@@ -124,6 +124,7 @@ size_t kt_rkh_frame(uint8_t *to, const uint8_t *data, size_t len);
 bool kt_rkh_checked(const uint8_t *data, size_t len);
 int kt_rkh_decode(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		  const uint8_t *data, size_t len, char why[KT_RKH_WHY]);
+int kt_rkh_behind_id(unsigned int width, const uint8_t *data, size_t len);
 size_t kt_rkh_encode(const struct kt_rkh_config *c,
 		     const struct kt_rkh_event *e, uint8_t *to);
 bool kt_rkh_has(const struct kt_rkh_config *c, char type);

@@ -7,6 +7,7 @@
 
 #define BACK_PART	8	/* of the range of time stamps: time goes back */
 #define PROBE_FRAMES	4
+#define PROBE_PLAIN	16	/* of which nothing but the id is known */
 #define HEAD_MAX	64U	/* a flag and a configuration, with escapes */
 #define FRAMES_MAX	KT_RKH_FRAMED(KT_RKH_FRAME_MAX)
 
@@ -221,6 +222,64 @@ static bool find_config(struct kt_rkh_config *c, const uint8_t *data, size_t len
 	return false;
 }
 
+/**
+ * struct looks - what frames look like
+ * @good: known events with a right checksum, or with the next sequence number
+ * @next: those with that number
+ * @known: known events
+ * @bad: others
+ */
+struct looks {
+	unsigned int good;
+	unsigned int next;
+	unsigned int known;
+	unsigned int bad;
+};
+
+/* If ids have so many bytes. */
+static void look(struct looks *l, unsigned int width, const uint8_t *data,
+		 size_t len)
+{
+	const uint8_t *p = data, *end = data + len, *flag;
+	uint8_t plain[1024];
+	int last = -1;
+
+	for (; (flag = memchr(p, KT_RKH_FLAG, (size_t)(end - p))); p = flag + 1) {
+		size_t frame = (size_t)(flag - p);
+		int64_t size = frame > sizeof(plain) ? -1 :
+			       kt_rkh_unframe(plain, p, frame);
+		bool follows;
+		int next;
+
+		if (!frame || p == data)
+			continue;
+		next = size < 0 ? -1 : kt_rkh_behind_id(width, plain,
+							(size_t)size);
+		follows = next >= 0 && last >= 0 && next == ((last + 1) & 0xff);
+		l->next += follows;
+		if (next < 0)
+			l->bad++;
+		else if (follows || kt_rkh_checked(plain, (size_t)size))
+			l->good++;
+		else
+			l->known++;
+		last = next;
+	}
+}
+
+/* How sure is it that ids have so many bytes? */
+static int sure_of(unsigned int width, const uint8_t *data, size_t len)
+{
+	struct looks l = { .good = 0 };
+
+	look(&l, width, data, len);
+	if (l.good >= PROBE_FRAMES && l.bad * 10 <= l.good &&
+	    l.known * 2 <= l.good)
+		return l.next * 2 > l.good ? 65 : 60;
+	return l.good + l.known >= PROBE_PLAIN && !l.bad &&
+	       *data == KT_RKH_FLAG ? 20 : 0;
+}
+
 /* Nobody has to tell the width of ids where there is a record. */
 static bool find_width(const struct kt_import *s, struct kt_rkh_config *c,
 		       size_t len)
@@ -261,6 +320,23 @@ static int64_t need_head(struct kt_import *s)
 	}
 }
 
+/* Without a record, the frames tell it. */
+static uint8_t guess_width(const struct kt_import *s, uint8_t width, size_t len)
+{
+	int best = 0;
+
+	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
+		int sure = kt_codec_option(&s->options, "id-width") ? 0 :
+			   sure_of(id, kt_scan_head(s->in), len);
+
+		if (sure <= best)
+			continue;
+		best = sure;
+		width = id;
+	}
+	return width;
+}
+
 static int begin(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
@@ -280,6 +356,7 @@ static int begin(struct kt_import *s)
 		t->config.id = c.id;
 		s->memo = s->memo ? s->memo : c.hz;
 	} else if (!s->memo) {
+		t->config.id = guess_width(s, t->config.id, (size_t)there);
 		kt_import_note(s, "the trace does not tell its configuration: the usual one is taken");
 	}
 	s->info->freq = s->memo ? s->memo : t->config.hz;
@@ -288,12 +365,10 @@ static int begin(struct kt_import *s)
 	return 0;
 }
 
-/* A configuration, or some frames with right checksums and known events. */
+/* A configuration, or frames with right checksums and known events. */
 static int probe(const uint8_t *data, size_t len, bool whole)
 {
-	const uint8_t *p = data, *end = data + len, *flag;
-	unsigned int good = 0, bad = 0;
-	uint8_t plain[1024];
+	int best = 0;
 
 	(void)whole;
 	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
@@ -301,21 +376,9 @@ static int probe(const uint8_t *data, size_t len, bool whole)
 
 		if (find_config(&c, data, len))
 			return 95;
+		best = kt_max(best, sure_of(id, data, len));
 	}
-	for (; (flag = memchr(p, KT_RKH_FLAG, (size_t)(end - p))); p = flag + 1) {
-		size_t frame = (size_t)(flag - p);
-		int64_t size = frame > sizeof(plain) ? -1 :
-			       kt_rkh_unframe(plain, p, frame);
-
-		if (!frame || p == data)
-			continue;
-		if (size > 1 && kt_rkh_checked(plain, (size_t)size) &&
-		    kt_rkh_kind(plain[0]))
-			good++;
-		else
-			bad++;
-	}
-	return good >= PROBE_FRAMES && bad * 10 <= good ? 60 : 0;
+	return best;
 }
 
 static char *json(char *p, const void *raw, size_t size)

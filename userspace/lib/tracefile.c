@@ -286,13 +286,40 @@ static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
 	return err ? err : start(t);
 }
 
+/*
+ * What does it look like?  A line brings its begin byte by byte.
+ * Return: 0 with @format, NULL: a native one; or negative errno.
+ */
+static int probe(struct ktape_trace *t, const struct ktape_codec **format,
+		 struct ktape_error *error)
+{
+	uint64_t need = t->input.seekable ? KT_CODEC_PROBE : 4;
+	uint32_t magic;
+	int64_t there;
+
+	for (;;) {
+		there = kt_scan_need(&t->input, need);
+		if (there < 4)
+			return there < 0 ? (int)there : 0;
+		magic = kt_get32(kt_scan_head(&t->input));
+		if (magic == KTAPE_BLOCK_MAGIC || magic == KTAPE_METADATA_MAGIC)
+			return 0;
+		*format = kt_codec_probe(kt_scan_head(&t->input),
+					 kt_scan_there(&t->input),
+					 t->input.eof);
+		if (*format)
+			return 0;
+		if (t->input.eof || there >= (int64_t)KT_CODEC_PROBE)
+			return kt_error(error, 0, "it looks like no format that is known; which one it is can be told");
+		need = (uint64_t)there + 1;
+	}
+}
+
 /* Which format of others is it?  Return: NULL: it can only be a native one. */
 static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
 		       struct ktape_error *error)
 {
 	const char *name = t->options.format;
-	uint32_t magic;
-	int64_t there;
 
 	*format = NULL;
 	if (name) {
@@ -306,15 +333,7 @@ static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
 			 name);
 		return -EINVAL;
 	}
-	there = kt_scan_need(&t->input, t->input.seekable ? KT_CODEC_PROBE : 4);
-	if (there < 4)
-		return there < 0 ? (int)there : 0;
-	magic = kt_get32(kt_scan_head(&t->input));
-	if (magic != KTAPE_BLOCK_MAGIC && magic != KTAPE_METADATA_MAGIC)
-		*format = kt_codec_probe(kt_scan_head(&t->input),
-					 kt_scan_there(&t->input),
-					 t->input.eof);
-	return 0;
+	return probe(t, format, error);
 }
 
 static int open_path(struct ktape_trace *t, const char *path,
