@@ -473,6 +473,13 @@ tband()
 	printf '\4\131\62\5\0\4\124\62\2\0\4\11\74\1\0'
 }
 
+# A stream that begins at 1000: the begin says time 0.
+tband_late()
+{
+	printf '\1\1\1\1\0\4\2\350\7\0'
+	printf '\5\124\350\7\1\0\5\4\362\7\7\0\5\5\374\7\7\0'
+}
+
 test_convert()
 {
 	fresh
@@ -536,6 +543,15 @@ test_convert()
 		run 0 convert -f tband -t perfetto -o - bytes &&
 		! LC_ALL=C grep -q "$(printf '\1\377')" text
 	result $? "convert: names that are not UTF-8"
+	for file in s.tband s.hex; do
+		{ head -c 2 $file; sleep 0.2; tail -c +3 $file; } |
+			run 0 convert -t csv -o - - &&
+			grep -q '^50000,0,event,1,"main",sched_switch,' text
+		result $? "convert: $file that comes slowly has its resolution"
+	done
+	tband_late >late
+	run 0 stats --json late && grep -q '"events":3,"max_relative_ticks":20,' text
+	result $? "stats: time begins with the first event of a stream"
 	run 0 convert -t jsonl -c 1 -o - t && lines 32
 	result $? "convert: one CPU"
 	run 0 convert -t jsonl -e mark_begin,mark_end -p 1 -o - s.tband && lines 2

@@ -357,38 +357,93 @@ static int take_word(struct kt_import *s, const char *key, const char *first,
 	return -EINVAL;
 }
 
-/* An input that comes only once: is the resolution in what has come? */
-static void look_ahead(struct kt_import *s)
+/* Pairs of digits, with anything else between them, as bytes.  Return: bytes. */
+static size_t unhex(uint8_t *to, size_t room, const uint8_t *data, size_t len)
 {
-	const uint8_t *p = kt_scan_head(s->in), *end, *nul;
+	size_t nr = 0;
+	int high = -1;
+
+	for (size_t i = 0; i < len && nr < room; i++) {
+		int d = digit(data[i]);
+
+		if (d < 0)
+			continue;
+		if (high >= 0)
+			to[nr++] = (uint8_t)(high << 4 | d);
+		high = high < 0 ? d : -1;
+	}
+	return nr;
+}
+
+/*
+ * Is the resolution in these frames?
+ * Return: true if it is, or will not come: an event with a time did.
+ */
+static bool look_at(struct kt_import *s, const uint8_t *p, size_t len)
+{
+	const uint8_t *end = p + len, *nul;
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_event e;
 	char why[KT_TBAND_WHY];
+	bool begun = false;
 
-	end = p + kt_scan_there(s->in);
 	for (; (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1) {
 		int64_t size = nul - p > (int64_t)KT_TBAND_FRAME_MAX ? -1 :
 			kt_cobs_decode(t->event, p, (size_t)(nul - p));
 
-		if (size > 0 &&
-		    !kt_tband_decode(&e, t->event, (size_t)size, why) &&
-		    e.id == KT_TBAND_RESOLUTION)
+		if (size <= 0 ||
+		    kt_tband_decode(&e, t->event, (size_t)size, why))
+			continue;
+		if (e.id == KT_TBAND_RESOLUTION)
 			learn_resolution(s, e.values[0]);
+		begun |= e.id > KT_TBAND_RESOLUTION &&
+			 !kt_tband_kind(e.id)->metadata;
+	}
+	return begun || s->memo;
+}
+
+/*
+ * An input that comes only once: the resolution stands in front of its events.
+ * Return: 0 or negative errno.
+ */
+static int look_ahead(struct kt_import *s)
+{
+	struct kt_tband_import *t = s->state;
+	uint64_t need = 1;
+	int64_t there;
+	size_t len;
+
+	for (;;) {
+		there = kt_scan_need(s->in, need);
+		if (there < (int64_t)need)
+			return (int)kt_min(there, 0);
+		len = (size_t)kt_min((uint64_t)there, KT_TBAND_FRAME_MAX);
+		if (t->hex)
+			len = unhex(t->typed, sizeof(t->typed),
+				    kt_scan_head(s->in), len);
+		if (look_at(s, t->hex ? t->typed : kt_scan_head(s->in), len) ||
+		    (uint64_t)there >= KT_TBAND_FRAME_MAX)
+			return 0;
+		need = (uint64_t)there + 1;
 	}
 }
 
-/* How long a tick is: what stands in front of the stream, else 1 ns. */
-static void find_resolution(struct kt_import *s)
+/*
+ * How long a tick is: what stands in front of the stream, else 1 ns.
+ * Return: 0 or negative errno.
+ */
+static int find_resolution(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
+	int err;
 
 	t->scale = s->memo && NS_PER_S % s->memo ? s->memo : 1;
 	if (t->check)
-		return;
-	if (!s->in->seekable && !t->hex)
-		look_ahead(s);
+		return 0;
+	err = s->in->seekable ? 0 : look_ahead(s);
 	if (!s->memo)
 		kt_import_note(s, "the trace does not tell its time resolution: 1 ns is taken");
+	return err;
 }
 
 static int begin(struct kt_import *s)
@@ -418,8 +473,10 @@ static int begin(struct kt_import *s)
 						   KT_CODEC_PROBE));
 	t->check = check == 2;
 	t->line.on = t->check;
-	find_resolution(s);
-	return core_at(t, t->core) ? 0 : -ENOMEM;
+	err = find_resolution(s);
+	if (!err && !core_at(t, t->core))
+		err = -ENOMEM;
+	return err;
 }
 
 /* How many of the first frames are events? */
@@ -451,22 +508,11 @@ static int probe_binary(const uint8_t *data, size_t len)
 static int probe(const uint8_t *data, size_t len, bool whole)
 {
 	uint8_t bytes[4096];
-	size_t nr = 0;
-	int high = -1;
 
 	(void)whole;
 	if (!looks_hex(data, len))
 		return probe_binary(data, len);
-	for (size_t i = 0; i < len && nr < sizeof(bytes); i++) {
-		int d = digit(data[i]);
-
-		if (d < 0)
-			continue;
-		if (high >= 0)
-			bytes[nr++] = (uint8_t)(high << 4 | d);
-		high = high < 0 ? d : -1;
-	}
-	return probe_binary(bytes, nr);
+	return probe_binary(bytes, unhex(bytes, sizeof(bytes), data, len));
 }
 
 static char *json(char *p, const void *raw, size_t size)

@@ -5,6 +5,7 @@
  */
 #include <ktape/formats.h>
 
+#include "codec_tband.h"
 #include "tracex_map.h"
 #include "plan.h"
 
@@ -207,6 +208,24 @@ static int map_softirq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return edge(c, e, x, IRQ_SOFT + (uint32_t)vec);
 }
 
+/*
+ * What a stream of Tonbandgeraet says of itself happens at no time, or at 0 in
+ * front of all.
+ */
+static bool is_of_stream(const struct ktape_event *e)
+{
+	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
+	const struct kt_tband_kind *k;
+
+	if (e->opcode != KTAPE_EV_USER_EVENT ||
+	    (id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND)
+		return false;
+	id &= ~KTAPE_FORMAT_ID_MASK;
+	k = kt_tband_kind(id);
+	return k && (k->metadata || id == KT_TBAND_CORE_ID ||
+		     id == KT_TBAND_DROPPED);
+}
+
 /* Their words as far as there is room. */
 static int map_words(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		     struct kt_tracex_entry *x)
@@ -276,6 +295,8 @@ int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 
 	if (!maps[e->opcode] || !kt_event_fits(e))
 		return -ENOTSUP;
+	if (is_of_stream(e))
+		return 0;
 	c = cpu_at(map, e->cpu);
 	if (!c)
 		return -ENOMEM;
