@@ -23,6 +23,8 @@
 
 static uint8_t image[SIZE];
 static bool big;
+static uint32_t name_size = 32;
+static bool backwards;	/* records of text */
 
 static void put32(size_t at, uint32_t v)
 {
@@ -63,8 +65,8 @@ static void make(uint32_t mask, bool down)
 	uint32_t stamp = down ? 12 : mask - 11, end = BASE + SIZE;
 	uint32_t registry = BASE + 48, buffer = registry + NAMES * 48;
 	const uint32_t words[] = {
-		0x54585442, mask, BASE, registry, big ? 32 : 32 << 16, buffer,
-		buffer, end, buffer + (ENTRIES - 4) * 32,
+		0x54585442, mask, BASE, registry, name_size << (big ? 0 : 16),
+		buffer, buffer, end, buffer + (ENTRIES - 4) * 32,
 	};
 
 	memset(image, 0, sizeof(image));
@@ -163,6 +165,11 @@ static void orders(void)
 		read_image(what);
 	}
 	big = false;
+	/* Entries of the registry are whole words, whatever names have. */
+	name_size = 30;
+	make(UINT32_MAX, false);
+	read_image("entries with filling");
+	name_size = 32;
 }
 
 static void round_trip(void)
@@ -197,7 +204,8 @@ static size_t to_text(char *to, bool srec, bool bad)
 
 	if (!srec)
 		p += sprintf(p, ":020000042000DA\n");
-	for (size_t at = 0; at < SIZE; at += 16) {
+	for (size_t n = 0; n < SIZE; n += 16) {
+		size_t at = backwards ? SIZE - 16 - n : n;
 		unsigned int sum = srec ? 21 + 0x20 + (unsigned int)(at >> 8)
 					: 16 + (unsigned int)(at >> 8);
 
@@ -220,11 +228,12 @@ static void records(void)
 	static char text[SIZE * 4];
 
 	make(UINT32_MAX, false);
-	for (unsigned int i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < 8; i++) {
 		struct codec_told told;
 		char path[CODEC_PATH];
 		int fd, out;
 
+		backwards = i & 4;
 		fd = codec_file(path, text, to_text(text, i & 1, i & 2));
 		if (!(i & 2))
 			check_stats(path, i & 1 ? "S-records" : "Intel HEX");

@@ -25,6 +25,7 @@ enum phase { HEADER, OBJECTS, CUSTOMS, ENTRIES };
  * @head: what it is like
  * @base: address of its first byte
  * @objects: where the registry is
+ * @object_size: bytes of an entry of it
  * @nr_objects: entries of it
  * @buffer: where the events are
  * @nr_entries: room for events
@@ -47,6 +48,7 @@ struct tracex {
 	struct kt_tracex_head head;
 	uint32_t base;
 	uint64_t objects;
+	uint32_t object_size;
 	uint64_t nr_objects;
 	uint64_t buffer;
 	uint64_t nr_entries;
@@ -86,6 +88,9 @@ static int take_places(struct kt_import *s, const uint8_t *h)
 	uint32_t current = word(t, h + 32);
 	uint32_t size = KT_TRACEX_OBJECT + t->head.name_size;
 
+	/* The system's compiler may have filled up to whole words. */
+	if ((objects_end - objects) % size)
+		size = (uint32_t)kt_align(size, 4);
 	if (objects_end <= objects)
 		return kt_import_fail(s, s->begin + 20, "the registry ends where it begins or before");
 	if (end <= buffer)
@@ -95,6 +100,7 @@ static int take_places(struct kt_import *s, const uint8_t *h)
 		kt_import_bad(s, s->begin + 12, "the registry is not where its address says: taken behind the header");
 		t->objects = KT_TRACEX_HEADER;
 	}
+	t->object_size = size;
 	t->nr_objects = (objects_end - objects) / size;
 	t->buffer = t->objects + (buffer >= objects_end ? buffer - objects
 				  : t->nr_objects * size);
@@ -435,7 +441,7 @@ static int emit_names(struct kt_import *s, const uint8_t *p, size_t len)
 static int next_object(struct kt_import *s)
 {
 	struct tracex *t = s->state;
-	size_t size = KT_TRACEX_OBJECT + t->head.name_size, len;
+	size_t size = t->object_size, len;
 	const uint8_t *p;
 	int64_t there;
 	int err;

@@ -104,6 +104,29 @@ static int unhex(uint8_t *to, const uint8_t *text, size_t len)
 	return (int)(len / 2);
 }
 
+/*
+ * Records may come in any order: make room in front, as much as there is behind,
+ * so that it is not to be made for each of them.
+ */
+static int put_before(struct records *r, struct kt_import *s, uint64_t address)
+{
+	struct kt_image *image = r->image;
+	uint64_t more = image->size, len = r->first - address;
+	int err;
+
+	if (image->size + more <= KT_IMAGE_MAX && more > len)
+		len = kt_min(more, r->first);
+	len = r->first - ((r->first - len) & ~3ULL);
+	err = make_room(image, s, image->size + len);
+	if (err)
+		return err;
+	memmove(image->data + len, image->data, image->size);
+	memset(image->data, 0, len);
+	image->size += len;
+	r->first -= len;
+	return 0;
+}
+
 static int put_record(struct records *r, struct kt_import *s, uint64_t address,
 		      const uint8_t *data, size_t len)
 {
@@ -111,10 +134,10 @@ static int put_record(struct records *r, struct kt_import *s, uint64_t address,
 		r->first = address;
 	r->begun = true;
 	if (address < r->first) {
-		kt_import_bad(s, s->in->offset,
-			      "address 0x%llx is before the first one",
-			      (unsigned long long)address);
-		return 0;
+		int err = put_before(r, s, address);
+
+		if (err)
+			return err;
 	}
 	return put_bytes(r->image, s, address - r->first, data, len);
 }
