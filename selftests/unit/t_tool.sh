@@ -578,6 +578,9 @@ test_convert()
 	run 0 convert -t text -o - s0@0 s1@1 && lines 12 &&
 		grep -q '^.0.000025000. cpu 1 ' text
 	result $? "convert: FILE@CORE"
+	run 2 convert -t text --core-count 1 -o - s1@1 &&
+		says "core 1 where core-count is 1"
+	result $? "convert: FILE@CORE beyond the number of cores"
 	{ tband; printf '\4\4\1\7\0'; } >back
 	run 1 convert -t jsonl -o - back && says "core 0 are out of order" &&
 		run 0 dump back && lines 11

@@ -461,6 +461,11 @@ static int begin(struct kt_import *s)
 		err = take_number(s, "core-count", KT_CPUS_MAX, &t->count);
 	if (!err)
 		err = take_number(s, "core", KT_CPUS_MAX - 1, &t->core);
+	if (!err && t->core >= t->count) {
+		kt_import_fail(s, 0, "core %u where core-count is %u", t->core,
+			       t->count);
+		err = -EINVAL;
+	}
 	if (err)
 		return err;
 	there = kt_scan_need(s->in, s->in->seekable ? KT_CODEC_PROBE : 1);
