@@ -77,9 +77,10 @@ log_since()
 		on'
 }
 
+# At any time, but not at the cost of who loads the module.
 start_load()
 {
-	emit &
+	nice -n 10 emit &
 	load=$!
 }
 

@@ -4,6 +4,8 @@
  * know the number of their tests beforehand.
  *
  * A test is a function that uses check(); the first check that fails ends it.
+ * With TAP_STOP in the environment the first test that fails ends the program:
+ * who runs mutants needs to know no more.
  */
 #ifndef _TAP_H
 #define _TAP_H
@@ -101,6 +103,8 @@ static void tap_run(const struct tap_test *test)
 		tap_failures++;
 		printf("not ok %u - %s\n# %s\n", tap_number, test->name,
 		       tap_why);
+		if (getenv("TAP_STOP"))
+			exit(1);
 	} else if (tap_skipped[0]) {
 		printf("ok %u - %s # SKIP %s\n", tap_number, test->name,
 		       tap_skipped);
