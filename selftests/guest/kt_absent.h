@@ -183,9 +183,12 @@ static inline void *kta_worker_main(void *arg)
 	w->tid = syscall(SYS_gettid);
 	if (kt_pin(w->cpu))
 		return NULL;
-	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED) &&
-	       w->nr < KTA_ACTIONS)
-		kta_act(w, &w->action[w->nr++]);
+	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
+		if (w->nr < KTA_ACTIONS)
+			kta_act(w, &w->action[w->nr++]);
+		else	/* Filters still ask for it. */
+			usleep(1000);
+	}
 	return NULL;
 }
 

@@ -23,7 +23,7 @@
 #define LONG_JIFFIES	100
 #define SHORT_JIFFIES	2
 /* So long that no timer expires before its thread has gone to sleep. */
-#define SLEEP_MS	50
+#define SLEEP_MS	(IS_ENABLED(CONFIG_KASAN) ? 200 : 50)
 
 static DECLARE_COMPLETION(done);
 static DEFINE_MUTEX(contended);
