@@ -10,14 +10,23 @@
 # Seconds that nothing here takes.
 most=$((60 * ${KTAPE_SCALE:-1}))
 
-# begun FOLDER: a recording into it has been under way for a second
+# Seconds of a recording in which something was written, and blocks of 512 bytes
+# that it does not fit in.
+under_way=1
+some_blocks=400
+if [ "${KTAPE_SCALE:-1}" -gt 1 ]; then
+	under_way=4
+	some_blocks=200
+fi
+
+# begun FOLDER: a recording into it is under way
 begun()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
 		[ ! -e "$1/metadata" ] || break
 		sleep 0.1
 	done
-	sleep 1
+	sleep $under_way
 }
 
 test_signals()
@@ -39,7 +48,7 @@ test_signals()
 	! pidof sleep >/dev/null
 	result $? "the command ended, too"
 
-	emit 3 &
+	emit $((3 * under_way)) &
 	ktape record -p all -B 4K -o $dir/kill 2>$dir/log &
 	recorder=$!
 	begun $dir/kill
@@ -144,7 +153,7 @@ test_inherited()
 		2>$dir/log
 	result $? "an ignored SIGCHLD does not hide the end" $dir/log
 	(
-		ulimit -f 400	# of 512 bytes
+		ulimit -f $some_blocks
 		timeout $most ktape record -p all -o $dir/limit -- emit 3 2>$dir/log
 	)
 	[ $? = 1 ] && grep -q 'File too large' $dir/log
