@@ -4,13 +4,15 @@
  * layout of its buffer; traces with what its own engine says of them are read
  * from ../shared/golden where that is.
  */
+#include <time.h>
+
 #include <ktape/formats.h>
 
 #include "lib_gather.h"
 #include "lib_tband.h"
 #include "tap.h"
 
-#define NAMES	2		/* places in the registry */
+#define NAMES	15		/* places in the registry; two are taken */
 #define ENTRIES	16
 #define SIZE	(48 + NAMES * 48 + ENTRIES * 32)
 #define BASE	0x20000000U
@@ -166,9 +168,10 @@ static void orders(void)
 	}
 	big = false;
 	/* Entries of the registry are whole words, whatever names have. */
-	name_size = 30;
-	make(UINT32_MAX, false);
-	read_image("entries with filling");
+	for (name_size = 29; name_size < 32; name_size++) {
+		make(UINT32_MAX, false);
+		read_image("entries with filling");
+	}
 	name_size = 32;
 }
 
@@ -243,6 +246,47 @@ static void records(void)
 		close(out);
 		close(fd);
 	}
+}
+
+/* An S-record of 16 bytes that are the low ones of its address. */
+static char *put_srec(char *p, uint32_t address)
+{
+	unsigned int sum = 21;
+
+	p += sprintf(p, "S315%08X", address);
+	for (uint32_t a = address; a; a >>= 8)
+		sum += a & 0xff;
+	for (unsigned int i = 0; i < 16; i++)
+		p += sprintf(p, "%02X", address >> 4 & 0xff);
+	sum += 16 * (address >> 4 & 0xff);
+	return p + sprintf(p, "%02X\n", ~sum & 0xff);
+}
+
+/*
+ * A large gap, then records that go down: memory is not moved for each of them.
+ * That took minutes, so that processor time is a safe sign.
+ */
+static void downwards(void)
+{
+	static char text[4096 * 64];
+	const uint32_t middle = 0x18000000;
+	clock_t begin = clock();
+	char path[CODEC_PATH], *p = text;
+	struct ktape_trace_options how = { .format = "tracex" };
+	struct ktape_error error;
+	struct ktape_trace *t;
+	int fd;
+
+	p = put_srec(p, middle);
+	p = put_srec(p, middle + (130U << 20));
+	for (uint32_t i = 1; i < 4000; i++)
+		p = put_srec(p, middle - i * 16);
+	fd = codec_file(path, text, (size_t)(p - text));
+	check_equal(ktape_trace_open(path, &how, &t, &error), -EBADMSG);
+	check(strstr(error.text, "no TXTB"), "%s", error.text);
+	check(clock() - begin < 10 * CLOCKS_PER_SEC, "%ld s",
+	      (long)((clock() - begin) / CLOCKS_PER_SEC));
+	close(fd);
 }
 
 static void custom(void)
@@ -341,7 +385,7 @@ static void inversions(void)
 
 		make(UINT32_MAX, false);
 		memset(image + 48 + NAMES * 48, 0, ENTRIES * 32);
-		for (size_t i = 0, at = 144; i < ARRAY_SIZE(list); i++) {
+		for (size_t i = 0, at = 48 + NAMES * 48; i < ARRAY_SIZE(list); i++) {
 			if (!bad && list[i][1] == 20)
 				continue;
 			for (unsigned int w = 0; w < 8; w++, at += 4)
@@ -445,6 +489,7 @@ static const struct tap_test tests[] = {
 	{ "there and back", round_trip },
 	{ "exported and read back", exported },
 	{ "Intel HEX and S-records", records },
+	{ "records that go down, far apart", downwards },
 	{ "names of users' events", custom },
 	{ "priority inversions", inversions },
 	{ "hostile input", hostile },

@@ -86,11 +86,12 @@ static int take_places(struct kt_import *s, const uint8_t *h)
 	uint32_t objects = word(t, h + 12), objects_end = word(t, h + 20);
 	uint32_t buffer = word(t, h + 24), end = word(t, h + 28);
 	uint32_t current = word(t, h + 32);
-	uint32_t size = KT_TRACEX_OBJECT + t->head.name_size;
+	uint32_t packed = KT_TRACEX_OBJECT + t->head.name_size;
+	uint32_t size = (uint32_t)kt_align(packed, 4);
 
-	/* The system's compiler may have filled up to whole words. */
-	if ((objects_end - objects) % size)
-		size = (uint32_t)kt_align(size, 4);
+	/* Compilers fill up to whole words; who writes it otherwise may not. */
+	if ((objects_end - objects) % size && !((objects_end - objects) % packed))
+		size = packed;
 	if (objects_end <= objects)
 		return kt_import_fail(s, s->begin + 20, "the registry ends where it begins or before");
 	if (end <= buffer)

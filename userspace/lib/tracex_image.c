@@ -111,10 +111,11 @@ static int unhex(uint8_t *to, const uint8_t *text, size_t len)
 static int put_before(struct records *r, struct kt_import *s, uint64_t address)
 {
 	struct kt_image *image = r->image;
-	uint64_t more = image->size, len = r->first - address;
+	uint64_t more = kt_min(image->size, KT_IMAGE_MAX - image->size);
+	uint64_t len = r->first - address;
 	int err;
 
-	if (image->size + more <= KT_IMAGE_MAX && more > len)
+	if (more > len)
 		len = kt_min(more, r->first);
 	len = r->first - ((r->first - len) & ~3ULL);
 	err = make_room(image, s, image->size + len);
