@@ -480,6 +480,30 @@ tband_late()
 	printf '\5\124\350\7\1\0\5\4\362\7\7\0\5\5\374\7\7\0'
 }
 
+# shows_live TEXT N FILE ARGUMENT...: N lines with TEXT, while the line that FILE
+# came on stays open
+shows_live()
+{
+	local what=$1 want=$2 file=$3 pid got=0
+
+	shift 3
+	mkfifo line
+	timeout 60 "$out/user-asan/ktape" dump "$@" - <line >text 2>log &
+	pid=$!
+	exec 9>line
+	cat "$file" >&9
+	for _ in {1..200}; do
+		got=$(grep -c "$what" text)
+		[ "$got" = "$want" ] && break
+		sleep 0.05
+	done
+	exec 9>&-
+	wait "$pid"
+	rm line
+	[ "$got" = "$want" ] || echo "$got of $want lines while it was open" >>log
+	[ "$got" = "$want" ]
+}
+
 test_convert()
 {
 	fresh
@@ -511,6 +535,21 @@ test_convert()
 	{ head -c 5 frames; sleep 0.2; tail -c +6 frames; } |
 		run 0 dump -I check=0 - && [ "$(grep -c FWK_EN text)" = 6 ]
 	result $? "dump: they may come slowly"
+	shows_live FWK_EN 6 frames -I check=0
+	result $? "dump: they are shown as they come"
+	tband >begun
+	shows_live mark_begin 1 begun
+	result $? "dump: Tonbandgeraet is shown as it comes"
+	{
+		printf '~'
+		for i in {1..12000}; do
+			printf '\0\5%b\0\0\0\0~' "\\x$((i % 10))"
+		done
+		printf '\14\5\0\64\0\200\1\0\24\102\21\2\24\350\3~'
+	} >frames.late
+	run 0 dump -I check=0 frames.late &&
+		[ "$(grep -c FWK_EN text)" = 12000 ]
+	result $? "dump: frames of RKH with a configuration behind them"
 	echo "no trace at all" >words
 	run 1 dump words && says "looks like no format that is known"
 	result $? "dump: a file that is no trace"
@@ -543,9 +582,10 @@ test_convert()
 		run 0 convert -f tband -t perfetto -o - bytes &&
 		! LC_ALL=C grep -q "$(printf '\1\377')" text
 	result $? "convert: names that are not UTF-8"
-	for file in s.tband s.hex; do
-		{ head -c 2 $file; sleep 0.2; tail -c +3 $file; } |
-			run 0 convert -t csv -o - - &&
+	for file in s.tband s.hex "s.hex -f tband"; do
+		# shellcheck disable=SC2086	# words
+		{ head -c 2 ${file%% *}; sleep 0.2; tail -c +3 ${file%% *}; } |
+			run 0 convert ${file#* } -t csv -o - - &&
 			grep -q '^50000,0,event,1,"main",sched_switch,' text
 		result $? "convert: $file that comes slowly has its resolution"
 	done

@@ -300,7 +300,31 @@ static bool find_width(const struct kt_import *s, struct kt_rkh_config *c,
 }
 
 /*
- * What is looked at before the first event.  A line brings it byte by byte.
+ * Without a record, the frames tell it.
+ * Return: how sure that is; 0: @width is left as it was.
+ */
+static int guess_width(const struct kt_import *s, uint8_t *width, size_t len)
+{
+	bool given = kt_codec_option(&s->options, "id-width");
+	uint8_t found = *width;
+	int best = 0;
+
+	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
+		int sure = given && id != *width ?
+			   0 : sure_of(id, kt_scan_head(s->in), len);
+
+		if (sure <= best)
+			continue;
+		best = sure;
+		found = id;
+	}
+	*width = found;
+	return best;
+}
+
+/*
+ * What is looked at before the first event.  A line brings it byte by byte, and
+ * where frames come without a record in front of them, nothing is waited for.
  * Return: bytes that are there, or negative errno.
  */
 static int64_t need_head(struct kt_import *s)
@@ -314,27 +338,11 @@ static int64_t need_head(struct kt_import *s)
 
 		there = kt_scan_need(s->in, need);
 		if (there < (int64_t)need || there >= HEAD_MAX ||
-		    find_width(s, &c, (size_t)there))
+		    find_width(s, &c, (size_t)there) ||
+		    guess_width(s, &c.id, (size_t)there))
 			return there;
 		need = (uint64_t)there + 1;
 	}
-}
-
-/* Without a record, the frames tell it. */
-static uint8_t guess_width(const struct kt_import *s, uint8_t width, size_t len)
-{
-	int best = 0;
-
-	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
-		int sure = kt_codec_option(&s->options, "id-width") ? 0 :
-			   sure_of(id, kt_scan_head(s->in), len);
-
-		if (sure <= best)
-			continue;
-		best = sure;
-		width = id;
-	}
-	return width;
 }
 
 static int begin(struct kt_import *s)
@@ -355,9 +363,10 @@ static int begin(struct kt_import *s)
 	if (there && find_width(s, &c, (size_t)there)) {
 		t->config.id = c.id;
 		s->memo = s->memo ? s->memo : c.hz;
-	} else if (!s->memo) {
-		t->config.id = guess_width(s, t->config.id, (size_t)there);
-		kt_import_note(s, "the trace does not tell its configuration: the usual one is taken");
+	} else {
+		guess_width(s, &t->config.id, (size_t)there);
+		if (!s->memo)
+			kt_import_note(s, "the trace does not tell its configuration: the usual one is taken");
 	}
 	s->info->freq = s->memo ? s->memo : t->config.hz;
 	if (!(c.flags & KT_RKH_TIME))

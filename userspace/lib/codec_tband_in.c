@@ -12,6 +12,7 @@
 #define NS_PER_S	1000000000ULL
 #define RAW_BAD		1	/* first byte of raw: a frame that is no event */
 #define RAW_HEAD	10	/* of such: whether there is a time, and it */
+#define HEX_DIGITS	4	/* so many at the begin are no chance */
 
 static const struct ktape_codec_option options[] = {
 	{ "format", "bin|hex", "bytes, or their hexadecimal digits (default: what they look like)" },
@@ -32,17 +33,23 @@ static int digit(int c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool looks_hex(const uint8_t *data, size_t len)
+/* Return: digits among spaces, or -1: there is something else. */
+static int64_t count_digits(const uint8_t *data, size_t len)
 {
-	size_t digits = 0;
+	int64_t digits = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		if (digit(data[i]) >= 0)
 			digits++;
 		else if (!isspace(data[i]))
-			return false;
+			return -1;
 	}
-	return digits >= 4;
+	return digits;
+}
+
+static bool looks_hex(const uint8_t *data, size_t len)
+{
+	return count_digits(data, len) >= HEX_DIGITS;
 }
 
 static int take_digits(struct kt_import *s, int *high, int64_t *byte)
@@ -446,13 +453,35 @@ static int find_resolution(struct kt_import *s)
 	return err;
 }
 
+/*
+ * Digits or bytes?  A line brings the first ones one by one.
+ * Return: 0 or negative errno.
+ */
+static int find_form(struct kt_import *s)
+{
+	struct kt_tband_import *t = s->state;
+	uint64_t need = s->in->seekable ? KT_CODEC_PROBE : 1, len;
+	int64_t there, digits;
+
+	do {
+		there = kt_scan_need(s->in, need);
+		if (there < 0)
+			return (int)there;
+		len = kt_min((uint64_t)there, KT_CODEC_PROBE);
+		digits = count_digits(kt_scan_head(s->in), len);
+		need = len + 1;
+	} while (digits >= 0 && digits < HEX_DIGITS && !s->in->eof &&
+		 len < KT_CODEC_PROBE);
+	t->hex = digits >= HEX_DIGITS;
+	return 0;
+}
+
 static int begin(struct kt_import *s)
 {
 	int format = take_word(s, "format", "bin", "hex");
 	int mode = take_word(s, "mode", "bare-metal", "free-rtos");
 	int check = take_word(s, "check", "0", "1");
 	struct kt_tband_import *t = s->state;
-	int64_t there;
 	int err;
 
 	t->count = KT_CPUS_MAX;
@@ -466,16 +495,12 @@ static int begin(struct kt_import *s)
 			       t->count);
 		err = -EINVAL;
 	}
+	t->hex = format == 2;
+	if (!err && !format)
+		err = find_form(s);
 	if (err)
 		return err;
-	there = kt_scan_need(s->in, s->in->seekable ? KT_CODEC_PROBE : 1);
-	if (there < 0)
-		return (int)there;
 	t->bare = mode == 1;
-	t->hex = format ? format == 2
-			: looks_hex(kt_scan_head(s->in),
-				    (size_t)kt_min((uint64_t)there,
-						   KT_CODEC_PROBE));
 	t->check = check == 2;
 	t->line.on = t->check;
 	err = find_resolution(s);
