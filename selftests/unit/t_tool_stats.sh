@@ -93,6 +93,20 @@ test_response()
 	run 0 stats --json -f "$rkh" posts &&
 		response '"posts":2,"gets":2,"count":1,"sum":10000000,"waiting":0,"uncertain":1'
 	result $? "stats: no response time over a loss"
+	{
+		printf '~\103\0\12\0\1\0\0\0\377\377\377\377\0\0\1~'
+		printf '\102\1\24\0\1\0\0\0\377\377\377\377\0\0\1~'
+	} >posts
+	run 0 stats --json -f "$rkh,sig-width=4" posts && response '"posts":1,' &&
+		grep -q '"signal":4294967295,"signal_name":null,"posts":1,' text
+	result $? "stats: the greatest signal is not all signals"
+	{
+		printf '~\247\0\12\0\2\33[2J\0~'
+		sma 43 01 0a 02
+	} >posts
+	run 0 stats -f "$rkh" posts && grep -qF '0x1, \x1b[2J' text &&
+		! grep -q "$(printf '\33')" text
+	result $? "stats: names do nothing to a terminal"
 	if [ -e "$golden" ]; then
 		run 0 stats --json "$golden" &&
 			response '"posts":11,"gets":11,"count":11,"sum":374000000'
@@ -149,7 +163,7 @@ assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
 }
 
 echo "TAP version 13"
-echo "1..21"
+echo "1..23"
 test_stats
 test_response
 test_judge

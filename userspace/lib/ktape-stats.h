@@ -206,7 +206,7 @@ const char *ktape_rtos_event_name(uint32_t id);
  */
 void ktape_rtos_free(struct ktape_rtos *rtos);
 
-#define KTAPE_RESPONSE_ALL	0xffffffffU	/* all signals of an object */
+#define KTAPE_RESPONSE_ALL	UINT64_MAX	/* all signals of an object */
 
 /**
  * struct ktape_response - how long posts to an object of RKH wait to be got
@@ -223,7 +223,7 @@ void ktape_rtos_free(struct ktape_rtos *rtos);
  */
 struct ktape_response {
 	uint64_t object;
-	uint32_t signal;
+	uint64_t signal;
 	uint64_t posts;
 	uint64_t gets;
 	uint64_t count;
@@ -272,14 +272,15 @@ void ktape_responses_notice(struct ktape_responses *responses,
  *
  * Objects and their signals are in the order in which they came first.
  *
- * Return: the result, or NULL behind the last one.
+ * Return: the result, good until the end and up to date until the next event or
+ * notice; or NULL behind the last one.
  */
 const struct ktape_response *
 ktape_response(const struct ktape_responses *responses, size_t i);
 
 /**
  * ktape_response_quantile() - the time that a part of them does not exceed
- * @response: whose
+ * @response: whose, from ktape_response()
  * @millionth: the part
  *
  * Return: ns, at most 1/32 too large; 0 if there is none.

@@ -33,6 +33,7 @@ struct post {
  * @posts: of an object, those that wait
  * @nr: how many
  * @room: for them
+ * @losses: how many there were when it was looked at last
  */
 struct row {
 	struct ktape_response r;
@@ -40,6 +41,7 @@ struct row {
 	struct post *posts;
 	uint32_t nr;
 	uint32_t room;
+	uint64_t losses;
 };
 
 struct ktape_responses {
@@ -47,6 +49,7 @@ struct ktape_responses {
 	struct row *rows[ROWS_MAX];
 	uint32_t nr_rows;
 	uint64_t left_out;
+	uint64_t losses;
 	struct kt_map map;
 	bool no_time;
 };
@@ -74,7 +77,8 @@ static int find_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
 		*row = s->rows[e->value];
 		return 0;
 	}
-	if (s->nr_rows == ROWS_MAX)
+	/* A new object has a signal, too. */
+	if (s->nr_rows + (kind ? 1 : 2) > ROWS_MAX)
 		return 0;
 	*row = calloc(1, sizeof(**row));
 	e = *row ? kt_map_put(&s->map, kind, key) : NULL;
@@ -87,7 +91,21 @@ static int find_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
 	return 0;
 }
 
-/* The rows of an object and of its signal; both or none. */
+/*
+ * What waits when events are lost: a get, and another post of the signal, may be
+ * among them.  There can be many losses, so an object is looked at when it is
+ * needed.
+ */
+static void see_losses(const struct ktape_responses *s, struct row *o)
+{
+	if (o->losses == s->losses)
+		return;
+	o->losses = s->losses;
+	o->r.uncertain += o->nr;
+	o->nr = 0;
+}
+
+/* The rows of an object and of its signal; the second is NULL without room. */
 static int find_rows(struct ktape_responses *s, uint64_t object,
 		     uint32_t signal, struct row *found[2])
 {
@@ -96,6 +114,7 @@ static int find_rows(struct ktape_responses *s, uint64_t object,
 
 	if (err || !found[0])
 		return err;
+	see_losses(s, found[0]);
 	found[0]->r.object = object;
 	found[0]->r.signal = KTAPE_RESPONSE_ALL;
 	number = kt_map_find(&s->map, 0, object)->value;
@@ -214,13 +233,7 @@ int ktape_responses_take(struct ktape_responses *s, const struct ktape_event *e)
 void ktape_responses_notice(struct ktape_responses *s,
 			    const struct ktape_notice *n)
 {
-	if (n->kind != KTAPE_NOTICE_LOST)
-		return;
-	/* A get, and another post of the signal, may be among them. */
-	for (uint32_t i = 0; i < s->nr_rows; i++) {
-		s->rows[i]->r.uncertain += s->rows[i]->nr;
-		s->rows[i]->nr = 0;
-	}
+	s->losses += n->kind == KTAPE_NOTICE_LOST;
 }
 
 /* ---- results -------------------------------------------------------------- */
@@ -232,6 +245,7 @@ const struct ktape_response *ktape_response(const struct ktape_responses *s,
 
 	if (!row)
 		return NULL;
+	see_losses(s, row);
 	row->r.count = row->hist.count;
 	row->r.sum = row->hist.sum;
 	row->r.min = row->hist.min;

@@ -2,10 +2,12 @@
 /* Response times of RKH, shown. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <ktape/objects.h>
 
 #include "util/bits.h"
+#include "util/put.h"
 
 #include "stats.h"
 
@@ -46,7 +48,8 @@ static const char *signal_name(const struct ktape_registry *registry,
 	static const uint8_t types[] = { KTAPE_USER_RKH_SIGNAL };
 
 	return r->signal == KTAPE_RESPONSE_ALL ? NULL :
-	       name_of(registry, types, KT_ARRAY_SIZE(types), r->signal, name);
+	       name_of(registry, types, KT_ARRAY_SIZE(types), (uint32_t)r->signal,
+		       name);
 }
 
 static void put_name(const char *key, const char *name)
@@ -69,6 +72,13 @@ static void put_times(const struct ktape_response *r)
 		       ktape_response_quantile(r, stats_shares[i].millionth));
 }
 
+static void tell_left_out(const struct ktape_responses *s)
+{
+	if (ktape_responses_left_out(s))
+		note("%" PRIu64 " events of more objects and signals than we watch",
+		     ktape_responses_left_out(s));
+}
+
 /**
  * stats_put_responses() - as a member of a JSON object, if there are any
  * @s: the results
@@ -87,7 +97,7 @@ void stats_put_responses(const struct ktape_responses *s,
 		if (r->signal == KTAPE_RESPONSE_ALL)
 			printf(",\"signal\":null");
 		else
-			printf(",\"signal\":%" PRIu32, r->signal);
+			printf(",\"signal\":%" PRIu64, r->signal);
 		put_name("signal_name", signal_name(registry, r, name));
 		printf(",\"posts\":%" PRIu64 ",\"gets\":%" PRIu64
 		       ",\"count\":%" PRIu64 ",\"sum\":%" PRIu64,
@@ -100,6 +110,16 @@ void stats_put_responses(const struct ktape_responses *s,
 	}
 	if (ktape_response(s, 0))
 		putchar(']');
+	tell_left_out(s);
+}
+
+/* A name may hold anything, and this goes to a terminal. */
+static void print_name(const char *before, const char *name)
+{
+	char shown[KTAPE_NAME_SIZE * 4 + 1];
+
+	*kt_put_escaped(shown, name, strlen(name)) = '\0';
+	printf("%s%s", before, shown);
 }
 
 static void print_time(const struct ktape_response *r, uint64_t ns)
@@ -138,17 +158,15 @@ void stats_print_responses(const struct ktape_responses *s,
 		print_time(r, r->max);
 		text = object_name(registry, r, name);
 		snprintf(number, sizeof(number), "0x%" PRIx64, r->object);
-		printf("  %s", text ? text : number);
+		print_name("  ", text ? text : number);
 		if (r->signal != KTAPE_RESPONSE_ALL) {
 			text = signal_name(registry, r, name);
-			snprintf(number, sizeof(number), "%" PRIu32, r->signal);
-			printf(", %s", text ? text : number);
+			snprintf(number, sizeof(number), "%" PRIu64, r->signal);
+			print_name(", ", text ? text : number);
 		} else if (r->uncertain) {
 			printf(" (%" PRIu64 " uncertain)", r->uncertain);
 		}
 		putchar('\n');
 	}
-	if (ktape_responses_left_out(s))
-		note("%" PRIu64 " events of more objects and signals than we watch",
-		     ktape_responses_left_out(s));
+	tell_left_out(s);
 }
