@@ -6,8 +6,9 @@
  * numbers, whatever their digits; "?" and "static" are 0; a name is that of the
  * address or signal that ours has, by the symbols that came so far, without a
  * leading &; a target state of 0 is the source; rt and nseq, which it measures,
- * are left out, as is the .c that it adds to files of assertions, and what it
- * says of the configuration.
+ * are those of struct ktape_response, but for an rt of -1: it did not find the
+ * post; without time stamps, rt of 0 is none; the .c that it adds to files of
+ * assertions is left out, as is what it says of the configuration.
  */
 #ifndef _LIB_RKH_GOLDEN_H
 #define _LIB_RKH_GOLDEN_H
@@ -26,6 +27,12 @@ struct symbol {
 
 static struct symbol symbols[SYMBOLS];
 static unsigned int nr_symbols;
+
+/* Response times: before the last event, and now. */
+static struct ktape_responses *responses;
+static struct ktape_response before;
+static uint64_t tick;	/* ns */
+static unsigned int nr_times;
 
 /* The text of a member of a flat object.  Return: false: there is none. */
 static bool member(const char *json, const char *key, char value[VALUE])
@@ -97,13 +104,55 @@ static bool same_value(const char *theirs, const char *ours, bool signal)
 	       !strcmp(theirs, symbol(signal ? 's' : 'o', v));
 }
 
+/* Of all signals of the object that an event has, or NULL. */
+static const struct ktape_response *response_of(const char *json)
+{
+	const struct ktape_response *r = NULL;
+	char object[VALUE];
+
+	if (!member(json, "ao", object))
+		return NULL;
+	for (size_t i = 0; (r = ktape_response(responses, i)); i++) {
+		if (r->object == strtoull(object, NULL, 0) &&
+		    r->signal == KTAPE_RESPONSE_ALL)
+			return r;
+	}
+	return NULL;
+}
+
+/* "rt", ticks since the post, and "nseq", which post it was. */
+static void same_response(const char *key, const char *value, const char *json,
+			  const char *line)
+{
+	const struct ktape_response *r = response_of(json);
+	long long theirs = strtoll(value, NULL, 10);
+	bool timed = member(json, "ts", (char[VALUE]){ 0 });
+
+	check(r, "%.120s: no response", line);
+	if (strstr(line, "rt=-1"))
+		return;
+	if (!strcmp(key, "nseq")) {
+		check((strstr(line, " GET ") ? r->gets : r->posts) ==
+		      (uint64_t)theirs, "%.120s: %llu posts, %llu gets", line,
+		      (unsigned long long)r->posts,
+		      (unsigned long long)r->gets);
+		return;
+	}
+	check(r->count == before.count + timed, "%.120s: no time", line);
+	check(r->sum == before.sum + (uint64_t)theirs * tick, "%.120s: %llu ns",
+	      line, (unsigned long long)(r->sum - before.sum));
+	nr_times += timed;
+}
+
 static void same_field(const char *key, const char *value, const char *json,
 		       const char *line)
 {
 	char ours[VALUE] = "", source[VALUE];
 
-	if (!strcmp(key, "rt") || (!strcmp(key, "nseq") && strstr(line, "SMA")))
+	if (!strcmp(key, "rt") || (!strcmp(key, "nseq") && strstr(line, "SMA"))) {
+		same_response(key, value, json, line);
 		return;
+	}
 	check(member(json, key, ours), "%.120s: no %.120s in %.120s", line, key, json);
 	if (!strcmp(key, "tst") && !strtoull(ours, NULL, 0) &&
 	    member(json, "sst", source))
@@ -194,6 +243,7 @@ static void same_argument(const char *line, char **args)
 static const char *next_source(struct ktape_trace *t)
 {
 	static char text[4096];
+	const struct ktape_response *r;
 	const struct ktape_event *e;
 	const char *source;
 	size_t len;
@@ -203,6 +253,10 @@ static const char *next_source(struct ktape_trace *t)
 		if (e->opcode != KTAPE_EV_USER_EVENT || !source)
 			continue;
 		snprintf(text, sizeof(text), "%.*s", (int)len, source);
+		r = response_of(text);
+		before = r ? *r : (struct ktape_response){ .count = 0 };
+		if (ktape_responses_take(responses, e))
+			abort();
 		return text;
 	}
 	return NULL;
@@ -238,14 +292,21 @@ static void compare_lines(struct ktape_trace *t, FILE *f, unsigned int *n,
 	}
 }
 
-/* Their text and ours, and the same number of damages and gaps. */
+static void golden_notice(void *arg, const struct ktape_notice *n)
+{
+	codec_notice(arg, n);
+	if (responses)
+		ktape_responses_notice(responses, n);
+}
+
+/* Their text and ours, and the same number of damages, gaps, response times. */
 __attribute__((unused))
 static void compare_golden(const char *stem, unsigned int errors,
-			   unsigned int gaps)
+			   unsigned int gaps, unsigned int times)
 {
 	struct codec_told told = { 0 };
 	struct ktape_trace_options how = {
-		.format = "rkh", .notice = codec_notice, .arg = &told,
+		.format = "rkh", .notice = golden_notice, .arg = &told,
 	};
 	unsigned int errors_nr = 0, gaps_nr = 0, n = 0;
 	struct ktape_trace *t;
@@ -253,11 +314,14 @@ static void compare_golden(const char *stem, unsigned int errors,
 	FILE *f;
 
 	nr_symbols = 0;
+	nr_times = 0;
 	snprintf(path, sizeof(path), "%s.trazer.txt", stem);
 	f = fopen(path, "r");
 	check(f, "%.120s", path);
 	snprintf(path, sizeof(path), "%s.bin", stem);
 	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	tick = 1000000000 / ktape_trace_info(t)->freq;
+	check_equal(ktape_responses_new(ktape_trace_info(t), &responses), 0);
 	compare_lines(t, f, &n, &errors_nr, &gaps_nr);
 	check(n > 60, "%.120s: %u events", stem, n);
 	check(!next_source(t), "%.120s: more than %u events", stem, n);
@@ -266,6 +330,9 @@ static void compare_golden(const char *stem, unsigned int errors,
 	check(gaps_nr == gaps && told.gaps == gaps && told.lost == gaps,
 	      "%.120s: %u gaps, %llu lost", stem, told.gaps,
 	      (unsigned long long)told.lost);
+	check(nr_times == times, "%.120s: %u response times", stem, nr_times);
+	ktape_responses_free(responses);
+	responses = NULL;
 	ktape_trace_close(t);
 	fclose(f);
 }

@@ -375,10 +375,10 @@ static void golden(void)
 {
 	if (!has_golden())
 		return;
-	compare_golden(GOLDEN "rkh_ahsm", 0, 0);
-	compare_golden(GOLDEN "rkh_ahsm_corrupt", 1, 2);
-	compare_golden(GOLDEN "rkh_allevents", 0, 0);
-	compare_golden(GOLDEN "rkh_allevents_min", 0, 0);
+	compare_golden(GOLDEN "rkh_ahsm", 0, 0, 11);
+	compare_golden(GOLDEN "rkh_ahsm_corrupt", 1, 2, 0);
+	compare_golden(GOLDEN "rkh_allevents", 0, 0, 1);
+	compare_golden(GOLDEN "rkh_allevents_min", 0, 0, 0);
 }
 
 static void golden_back(void)
