@@ -116,6 +116,71 @@ test_response()
 	fi
 }
 
+# frame BYTE...: an event of Tonbandgeraet, in hexadecimal without zeros
+frame()
+{
+	printf '%b' "\\x$(printf %02x $(($# + 1)))"
+	printf '\\x%s' "$@" | { read -r bytes; printf '%b' "$bytes\\0"; }
+}
+
+# What two tasks do with a queue (1), a semaphore (2) and a mutex (3), and what
+# TraceX counts of it.
+freertos_stream()
+{
+	frame 5e 01 01; frame 5b 01 01 05; frame 5e 01 02; frame 5b 01 02 09
+	frame 63 02 01; printf '\3\145\1\1\0'	# its kind is 0
+	frame 63 02 02; frame 65 02 02
+	frame 63 02 03; frame 65 03 03
+	frame 54 03 01			# task 1
+	printf '\4\152\004\3\1\0'	# gets the mutex
+	frame 66 05 01 01		# sends: the queue has 1
+	frame 67 06 01 02		# from an interrupt: 2
+	frame 6e 07 01 64		# waits to send
+	frame 54 08 02			# task 2
+	frame 6a 09 01 01		# receives: 1
+	frame 55 0a 01
+	frame 6f 0b 03 64		# waits for the mutex that 1 has
+	frame 54 0c 01
+	frame 66 0d 01 02		# the call that waited
+	frame 66 0e 02 01		# puts the semaphore
+	frame 66 0f 03 01		# puts the mutex
+	frame 59 10 0a			# sleeps
+	frame 54 11 02
+	printf '\4\152\022\3\1\0'	# has the mutex
+	frame 5b 13 02 07		# its priority changes
+	frame 68 14 01 02		# overwrites: ThreadX has no such call
+}
+
+test_services()
+{
+	freertos_stream >calls
+	run 0 stats -f tband --json calls &&
+		python3 - <<-'EOT' 2>>log
+			import json
+			d = json.load(open('text'))
+			have = {k: v for k, v in d['popular']}
+			# created, sent, received, got, put, slept, changed
+			want = {60: 1, 81: 1, 50: 1, 69: 3, 68: 1, 88: 1,
+			        52: 2, 57: 1, 112: 1, 108: 1, 4352 + 104: 1}
+			for k in want:
+				assert have.get(k) == want[k], (k, have)
+			assert 4100 not in have, have
+			assert d['services'] == {'4456': 'queue_overwrite'}, d
+			assert d['det_prio_inversions'] == 1, d
+		EOT
+	result $? "stats: services of FreeRTOS"
+	cp text direct
+	run 0 convert -q --from tband --to tracex:hz=1000000000 -o calls.trx calls &&
+		run 0 stats --json calls.trx && python3 - <<-'EOT' 2>>log
+			import json
+			a, b = json.load(open('direct')), json.load(open('text'))
+			for k in ('popular', 'suspensions', 'resumptions',
+			          'context_switches', 'det_prio_inversions'):
+				assert a[k] == b[k], (k, a[k], b[k])
+		EOT
+	result $? "stats: the same of what is exported"
+}
+
 test_judge()
 {
 	judge 0 'irq.max > 2us' && judge 3 'irq.max >= 2us' &&
@@ -166,6 +231,7 @@ echo "TAP version 13"
 echo "1..23"
 test_stats
 test_response
+test_services
 test_judge
 test_diff
 exit $failed

@@ -201,6 +201,18 @@ const struct ktape_rtos_event *ktape_rtos_event(const struct ktape_rtos *rtos,
 const char *ktape_rtos_event_name(uint32_t id);
 
 /**
+ * ktape_rtos_service() - name of an event of these statistics
+ * @rtos: where it was counted
+ * @id: its number
+ *
+ * Besides events of TraceX, those of other formats that have no place among them
+ * have names; in a trace that came from TraceX such numbers are its user's.
+ *
+ * Return: the name, or NULL.
+ */
+const char *ktape_rtos_service(const struct ktape_rtos *rtos, uint32_t id);
+
+/**
  * ktape_rtos_free() - the end
  * @rtos: or NULL
  */

@@ -3,6 +3,7 @@
 #include <ktape/formats.h>
 
 #include "stats_rtos.h"
+#include "tracex_service.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* as TraceX calls it */
 #define UNNAMED		"Un-named Thread"
@@ -236,7 +237,7 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 		return take_native(r, e);
 	if (e->opcode == KTAPE_EV_USER_EVENT && e->nargs == 5 &&
 	    ktape_event_arg(e, 0) ==
-	    (KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_OBJECT))
+		    (KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_OBJECT))
 		return take_object(r, e);
 	return kt_tracex_take(&x, &r->head, e) ? take_entry(r, &x) : 0;
 }
@@ -283,8 +284,8 @@ int ktape_rtos_finish(struct ktape_rtos *r)
 	first = r->raw.nr ? r->raw.list[0].e.ticks : 0;
 	for (uint64_t i = 0; i < r->raw.nr; i++) {
 		r->raw.list[i].e.ticks -= first;
-		r->totals.max_ticks = kt_max(r->totals.max_ticks,
-					     r->raw.list[i].e.ticks);
+		r->totals.max_ticks =
+			kt_max(r->totals.max_ticks, r->raw.list[i].e.ticks);
 	}
 	r->totals.max_ticks += !r->totals.max_ticks;
 	for (uint32_t core = 0; !err && core < r->cores; core++)
@@ -320,6 +321,13 @@ const char *ktape_rtos_event_name(uint32_t id)
 	return k ? k->name : NULL;
 }
 
+const char *ktape_rtos_service(const struct ktape_rtos *r, uint32_t id)
+{
+	const char *name = ktape_rtos_event_name(id);
+
+	return name || r->foreign ? name : kt_tracex_own_name(id);
+}
+
 /* Exchange sort, as TraceX has it: events of the same count come in its order. */
 static void sort_counts(struct ktape_rtos_count *c, size_t nr)
 {
@@ -351,8 +359,8 @@ int ktape_rtos_popular(const struct ktape_rtos *r, int64_t thread,
 	for (uint64_t i = 0; i < r->out.nr; i++) {
 		const struct ktape_rtos_event *e = &r->out.list[i].e;
 
-		if (thread < 0 ? e->id == KT_TRACEX_RUNNING
-			       : e->context != (uint64_t)thread)
+		if (thread < 0 ? e->id == KT_TRACEX_RUNNING :
+				 e->context != (uint64_t)thread)
 			continue;
 		if (!at[e->id]) {
 			c[n] = (struct ktape_rtos_count){ .id = e->id };

@@ -6,7 +6,7 @@
 #include <ktape/formats.h>
 
 #include "codec_tband.h"
-#include "tracex_map.h"
+#include "tracex_service.h"
 #include "plan.h"
 
 #define IRQ_SOFT	0x01000000U
@@ -14,7 +14,12 @@
 #define PRIO_UNKNOWN	120U
 
 /* States of threads in ThreadX. */
-enum { TX_READY = 0, TX_TERMINATED = 2, TX_SUSPENDED = 3, TX_SLEEP = 4 };
+enum {
+	TX_READY = 0,
+	TX_TERMINATED = 2,
+	TX_SUSPENDED = 3,
+	TX_SLEEP = 4
+};
 
 static struct kt_tracex_cpu *cpu_at(struct kt_tracex_map *m, uint32_t cpu)
 {
@@ -40,8 +45,8 @@ static uint32_t packed_prio(uint32_t prio)
 }
 
 /* An event of the context that the CPU is in. */
-static void put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
-		const struct ktape_event *e, uint32_t id)
+void kt_tracex_put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
+		   const struct ktape_event *e, uint32_t id)
 {
 	memset(x, 0, sizeof(*x));
 	x->ticks = e->ts;
@@ -58,7 +63,7 @@ static void put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
 	}
 }
 
-static uint32_t new_state(unsigned int state)
+static uint32_t new_state(const struct kt_tracex_cpu *c, unsigned int state)
 {
 	switch (state) {
 	case KTAPE_STATE_T:
@@ -69,7 +74,7 @@ static uint32_t new_state(unsigned int state)
 	case KTAPE_STATE_Z:
 		return TX_TERMINATED;
 	default:
-		return TX_SLEEP;
+		return c->state ? c->state : TX_SLEEP;
 	}
 }
 
@@ -86,20 +91,22 @@ static int map_switch(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	c->tid = (int32_t)prev > 0 ? prev : 0;
 	c->prio = e->dat20 & 0xff;
 	if (c->tid) {
-		put(x, c, e, ready ? KT_TRACEX_RELINQUISH : KT_TRACEX_SUSPEND);
+		kt_tracex_put(x, c, e,
+			      ready ? KT_TRACEX_RELINQUISH : KT_TRACEX_SUSPEND);
 		x->info[ready ? 1 : 3] = next;
 		if (!ready) {
 			x->info[0] = c->tid;
-			x->info[1] = new_state(state);
+			x->info[1] = new_state(c, state);
 		}
 		nr++;
 	}
+	c->state = 0;
 	c->tid = (int32_t)next > 0 ? next : 0;
 	c->prio = e->dat20 >> 8 & 0xff;
 	c->known = true;
 	if (nr || !c->tid)
 		return nr;
-	put(x, c, e, KT_TRACEX_RUNNING);
+	kt_tracex_put(x, c, e, KT_TRACEX_RUNNING);
 	return 1;
 }
 
@@ -115,14 +122,14 @@ static int map_context(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	c->nesting = 0;
 	if (!tid)
 		return 0;
-	put(x, c, e, KT_TRACEX_RUNNING);
+	kt_tracex_put(x, c, e, KT_TRACEX_RUNNING);
 	return 1;
 }
 
 static int map_wakeup(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		      struct kt_tracex_entry *x)
 {
-	put(x, c, e, KT_TRACEX_RESUME);
+	kt_tracex_put(x, c, e, KT_TRACEX_RESUME);
 	x->info[0] = ktape_event_arg(e, 0);
 	x->info[1] = TX_SLEEP;
 	x->info[3] = c->tid;
@@ -132,16 +139,17 @@ static int map_wakeup(struct kt_tracex_cpu *c, const struct ktape_event *e,
 static int map_fork(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		    struct kt_tracex_entry *x)
 {
-	put(x, c, e, KT_TRACEX_THREAD_CREATE);
+	kt_tracex_put(x, c, e, KT_TRACEX_THREAD_CREATE);
 	x->info[0] = ktape_event_arg(e, 1);
 	x->info[1] = c->prio;
+	c->made = ktape_event_arg(e, 1);
 	return 1;
 }
 
 static int map_exit(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		    struct kt_tracex_entry *x)
 {
-	put(x, c, e, KT_TRACEX_TERMINATE);
+	kt_tracex_put(x, c, e, KT_TRACEX_TERMINATE);
 	x->info[0] = ktape_event_arg(e, 0);
 	x->info[1] = TX_TERMINATED;
 	return 1;
@@ -150,7 +158,7 @@ static int map_exit(struct kt_tracex_cpu *c, const struct ktape_event *e,
 static int map_prio(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		    struct kt_tracex_entry *x)
 {
-	put(x, c, e, KT_TRACEX_PRIORITY_CHANGE);
+	kt_tracex_put(x, c, e, KT_TRACEX_PRIORITY_CHANGE);
 	x->info[0] = ktape_event_arg(e, 0);
 	x->info[1] = e->dat20 >> 8 & 0xff;
 	x->info[2] = e->dat20 & 0xff;
@@ -161,7 +169,7 @@ static int enter(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		 struct kt_tracex_entry *x, uint32_t irq)
 {
 	c->nesting++;
-	put(x, c, e, KT_TRACEX_ISR_ENTER);
+	kt_tracex_put(x, c, e, KT_TRACEX_ISR_ENTER);
 	x->info[1] = irq;
 	x->info[3] = c->tid;
 	return 1;
@@ -171,7 +179,7 @@ static int leave(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		 struct kt_tracex_entry *x, uint32_t irq)
 {
 	c->nesting += !c->nesting;	/* it began before the trace */
-	put(x, c, e, KT_TRACEX_ISR_EXIT);
+	kt_tracex_put(x, c, e, KT_TRACEX_ISR_EXIT);
 	x->info[1] = irq;
 	c->nesting--;
 	return 1;
@@ -234,7 +242,7 @@ static int map_words(struct kt_tracex_cpu *c, const struct ktape_event *e,
 
 	if (e->opcode != KTAPE_EV_USER_EVENT)
 		id = KT_TRACEX_OUT_MARK + e->opcode - KTAPE_EV_MARK;
-	put(x, c, e, id);
+	kt_tracex_put(x, c, e, id);
 	for (unsigned int i = 0; i < 4 && i < e->nargs; i++)
 		x->info[i] = ktape_event_arg(e, i);
 	return 1;
@@ -275,7 +283,7 @@ static int follow(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	c->known = true;
 	if (!c->tid)
 		return 0;
-	put(x, c, e, KT_TRACEX_RUNNING);
+	kt_tracex_put(x, c, e, KT_TRACEX_RUNNING);
 	return 1;
 }
 
@@ -291,17 +299,19 @@ int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 		  struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT])
 {
 	struct kt_tracex_cpu *c;
-	int nr;
+	int nr, own = -ENOTSUP;
 
 	if (!maps[e->opcode] || !kt_event_fits(e))
 		return -ENOTSUP;
-	if (is_of_stream(e))
-		return 0;
 	c = cpu_at(map, e->cpu);
 	if (!c)
 		return -ENOMEM;
+	if (is_of_stream(e))
+		return kt_tracex_learn(map, c, e, entries);
 	nr = follow(c, e, entries);
-	return nr + maps[e->opcode](c, e, entries + nr);
+	if (e->opcode == KTAPE_EV_USER_EVENT)
+		own = kt_tracex_service(map, c, e, entries + nr);
+	return own >= 0 ? nr + own : nr + maps[e->opcode](c, e, entries + nr);
 }
 
 void kt_tracex_map_free(struct kt_tracex_map *map)

@@ -54,6 +54,8 @@ struct stats {
 
 typedef unsigned long long ull;
 
+#define SERVICE_NAME	128	/* bytes of the name of a service */
+
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
 	struct stats *s = arg;
@@ -73,6 +75,25 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		tell_damage(n);
 }
 
+/* Return: false, with its number in @text, if it has no name. */
+static bool service_name(const struct stats *s, uint32_t id,
+			 char text[SERVICE_NAME])
+{
+	const char *name = ktape_rtos_service(s->rtos, id);
+	const struct ktape_object_info *o;
+
+	snprintf(text, SERVICE_NAME, "event %u", id);
+	o = name ? NULL :
+		   ktape_registry_object(ktape_trace_registry(s->t.trace),
+					 KTAPE_OBJ_USER_EVENT, id, 0,
+					 UINT64_MAX);
+	if (o && o->name_len && o->plain)
+		name = o->name;
+	if (name)
+		snprintf(text, SERVICE_NAME, "%s", name);
+	return name;
+}
+
 /* ---- JSON: members as TraceX's own engine is asked ---------------------------------- */
 
 static int print_services(const struct stats *s, int64_t thread)
@@ -88,6 +109,32 @@ static int print_services(const struct stats *s, int64_t thread)
 		printf("%s[%u,%llu]", i ? "," : "", counts[i].id,
 		       (ull)counts[i].count);
 	putchar(']');
+	free(counts);
+	return 0;
+}
+
+/* Names of those that TraceX does not have, if there are any. */
+static int print_names(const struct stats *s)
+{
+	struct ktape_rtos_count *counts;
+	char text[SERVICE_NAME];
+	bool begun = false;
+	size_t nr;
+	int err = ktape_rtos_popular(s->rtos, -1, &counts, &nr);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < nr; i++) {
+		if (ktape_rtos_event_name(counts[i].id) ||
+		    !service_name(s, counts[i].id, text))
+			continue;
+		printf("%s\"%u\":", begun ? "," : ",\n \"services\":{",
+		       counts[i].id);
+		put_json_text(text);
+		begun = true;
+	}
+	if (begun)
+		putchar('}');
 	free(counts);
 	return 0;
 }
@@ -139,6 +186,8 @@ static int print_json(const struct stats *s)
 	}
 	printf("],\n ");
 	err = print_services(s, -1);
+	if (!err)
+		err = print_names(s);
 	stats_put_responses(s->responses, ktape_trace_registry(s->t.trace));
 	puts("}");
 	return err;
@@ -152,26 +201,17 @@ static void print_share(const char *name, uint64_t ticks, uint64_t all)
 	       all ? 100.0 * (double)ticks / (double)all : 0.0, name);
 }
 
-static const char *service_name(uint32_t id, char text[24])
-{
-	const char *name = ktape_rtos_event_name(id);
-
-	if (name)
-		return name;
-	snprintf(text, 24, "event %u", id);
-	return text;
-}
-
 static int print_popular(const struct stats *s, int64_t thread)
 {
 	struct ktape_rtos_count *counts;
-	char text[24];
+	char text[SERVICE_NAME];
 	size_t nr;
 	int err = ktape_rtos_popular(s->rtos, thread, &counts, &nr);
 
-	for (size_t i = 0; !err && i < nr; i++)
-		printf("%12llu  %s\n", (ull)counts[i].count,
-		       service_name(counts[i].id, text));
+	for (size_t i = 0; !err && i < nr; i++) {
+		service_name(s, counts[i].id, text);
+		printf("%12llu  %s\n", (ull)counts[i].count, text);
+	}
 	if (!err)
 		free(counts);
 	return err;
