@@ -60,6 +60,7 @@ sma()
 
 rkh=rkh:check=0,sender=0,que-low=0,time-width=2
 golden=$top/../shared/golden/rkh_ahsm.bin
+markers=$top/../shared/golden/tband_stream_bare
 
 # response FILTER: of the object, in JSON
 response()
@@ -155,30 +156,53 @@ test_services()
 {
 	freertos_stream >calls
 	run 0 stats -f tband --json calls &&
-		python3 - <<-'EOT' 2>>log
+		cp text direct && python3 - <<-'EOT' 2>>log
 			import json
 			d = json.load(open('text'))
 			have = {k: v for k, v in d['popular']}
 			# created, sent, received, got, put, slept, changed
 			want = {60: 1, 81: 1, 50: 1, 69: 3, 68: 1, 88: 1,
 			        52: 2, 57: 1, 112: 1, 108: 1, 4352 + 104: 1}
-			for k in want:
-				assert have.get(k) == want[k], (k, have)
-			assert 4100 not in have, have
+			bad = [k for k in want if have.get(k) != want[k]]
+			assert not bad and 4100 not in have, (bad, have)
 			assert d['services'] == {'4456': 'queue_overwrite'}, d
 			assert d['det_prio_inversions'] == 1, d
 		EOT
 	result $? "stats: services of FreeRTOS"
-	cp text direct
 	run 0 convert -q --from tband --to tracex:hz=1000000000 -o calls.trx calls &&
 		run 0 stats --json calls.trx && python3 - <<-'EOT' 2>>log
 			import json
 			a, b = json.load(open('direct')), json.load(open('text'))
-			for k in ('popular', 'suspensions', 'resumptions',
-			          'context_switches', 'det_prio_inversions'):
-				assert a[k] == b[k], (k, a[k], b[k])
+			keys = ['popular', 'suspensions', 'resumptions',
+			        'context_switches', 'det_prio_inversions']
+			bad = [k for k in keys if a[k] != b[k]]
+			assert not bad, (bad, a, b)
 		EOT
 	result $? "stats: the same of what is exported"
+}
+
+# What its own decoder counts.
+test_markers()
+{
+	if ! [ -e "$markers.bin" ] || ! command -v python3 >/dev/null; then
+		echo "ok $((n += 1)) - stats: services of a stream # SKIP no ../shared/golden or no python3"
+		return
+	fi
+	run 0 stats --json "$markers.bin" &&
+		python3 - "$markers.dump.jsonl" <<-'EOT' 2>>log
+			import json, sys
+			names = {'Evtmarker': 'mark', 'Valmarker': 'mark_value',
+			         'EvtmarkerBegin': 'mark_begin',
+			         'EvtmarkerEnd': 'mark_end'}
+			kinds = [next(iter(json.loads(l)['Base']['kind']))
+			         for l in open(sys.argv[1]) if '"Base":' in l]
+			want = {names[k]: kinds.count(k) for k in names}
+			d = json.load(open('text'))
+			have = {d['services'][str(k)]: v
+			        for k, v in d['popular'] if k > 4095}
+			assert have == want and want['mark'], (have, want)
+		EOT
+	result $? "stats: services of a stream as its own decoder counts them"
 }
 
 test_judge()
@@ -228,10 +252,11 @@ assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
 }
 
 echo "TAP version 13"
-echo "1..23"
+echo "1..24"
 test_stats
 test_response
 test_services
+test_markers
 test_judge
 test_diff
 exit $failed
