@@ -252,7 +252,7 @@ assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
 }
 
 echo "TAP version 13"
-echo "1..24"
+echo "1..26"
 test_stats
 test_response
 test_services
