@@ -392,8 +392,20 @@ TEST_F(persist, handed_on)
 	EXPECT_EQ(PAGE, read_old(self->fd, 0, page, PAGE));
 }
 
+FIXTURE(refused)
+{
+};
+
+FIXTURE_SETUP(refused)
+{
+}
+
+FIXTURE_TEARDOWN(refused)
+{
+}
+
 /* What cannot be is refused, and the log says why. */
-TEST(refusals)
+TEST_F_TIMEOUT(refused, all, 300)
 {
 	static const struct {
 		const char *parameters, *why;

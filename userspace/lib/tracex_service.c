@@ -55,20 +55,20 @@ struct service {
 
 static const struct service services[FAMILIES][OPS] = {
 	[QUEUE] = {
-		[CREATE] = { 60 },
-		[RESET] = { 62 },
-		[SEND] = { 69, .wait = 2, .count = 3 },
-		[RECEIVE] = { 68, .wait = 2, .count = 3 },
+		[CREATE] = { .id = 60 },
+		[RESET] = { .id = 62 },
+		[SEND] = { .id = 69, .wait = 2, .count = 3 },
+		[RECEIVE] = { .id = 68, .wait = 2, .count = 3 },
 	},
 	[SEMAPHORE] = {
-		[CREATE] = { 81 },
-		[SEND] = { 88, .count = 1 },
-		[RECEIVE] = { 83, .wait = 1, .count = 2 },
+		[CREATE] = { .id = 81 },
+		[SEND] = { .id = 88, .count = 1 },
+		[RECEIVE] = { .id = 83, .wait = 1, .count = 2 },
 	},
 	[MUTEX] = {
-		[CREATE] = { KT_TRACEX_MUTEX_CREATE },
-		[SEND] = { KT_TRACEX_MUTEX_PUT, .owner = 1, .count = 2 },
-		[RECEIVE] = { KT_TRACEX_MUTEX_GET, .wait = 1, .owner = 2,
+		[CREATE] = { .id = KT_TRACEX_MUTEX_CREATE },
+		[SEND] = { .id = KT_TRACEX_MUTEX_PUT, .owner = 1, .count = 2 },
+		[RECEIVE] = { .id = KT_TRACEX_MUTEX_GET, .wait = 1, .owner = 2,
 			      .count = 3 },
 	},
 };
@@ -282,12 +282,12 @@ struct maker {
 /* clang-format off */
 
 static const struct maker makers[KT_TBAND_IDS] = {
-	[KT_TBAND_RESUMED] = { resume },
-	[KT_TBAND_RESUMED_FROM_ISR] = { resume },
-	[KT_TBAND_SUSPENDED] = { suspend },
-	[KT_TBAND_DELAY ... KT_TBAND_DELAY_UNTIL] = { sleeps },
-	[KT_TBAND_PRIO_SET] = { priority },
-	[KT_TBAND_PRIO_INHERIT ... KT_TBAND_PRIO_DISINHERIT] = { inherit },
+	[KT_TBAND_RESUMED] = { .make = resume },
+	[KT_TBAND_RESUMED_FROM_ISR] = { .make = resume },
+	[KT_TBAND_SUSPENDED] = { .make = suspend },
+	[KT_TBAND_DELAY ... KT_TBAND_DELAY_UNTIL] = { .make = sleeps },
+	[KT_TBAND_PRIO_SET] = { .make = priority },
+	[KT_TBAND_PRIO_INHERIT ... KT_TBAND_PRIO_DISINHERIT] = { .make = inherit },
 	[KT_TBAND_QUEUE_CREATED] = { created, true, CREATE },
 	[KT_TBAND_QUEUE_SEND ... KT_TBAND_QUEUE_SEND_FROM_ISR] = {
 		done, true, SEND },
@@ -357,9 +357,10 @@ int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
 	struct kt_tracex_cpu here = *c;
 	struct call k = { .map = map, .c = &here, .e = e, .op = CREATE };
 
-	if (ktape_event_arg(e, 0) !=
+	if (e->nargs < 3 ||
+	    ktape_event_arg(e, 0) !=
 		    (KTAPE_FORMAT_ID_TBAND | KT_TBAND_QUEUE_KIND) ||
-	    e->nargs < 3 || ktape_event_arg(e, 2) >= KINDS)
+	    ktape_event_arg(e, 2) >= KINDS)
 		return 0;
 	k.q = queue_at(map, ktape_event_arg(e, 1));
 	k.q->kind = (uint8_t)(ktape_event_arg(e, 2) + 1);
