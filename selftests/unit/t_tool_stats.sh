@@ -50,6 +50,11 @@ test_stats()
 	result $? "stats: losses are told, and what they leave open"
 	run 2 stats --rtos --all scene
 	result $? "stats: options of two kinds"
+	cp -R scene odd && LC_ALL=C sed -i 's/app/\x1b[m/' odd/registry
+	run 0 stats odd && prints '^ +100 .x1b.m ' &&
+		! LC_ALL=C grep -q "$(printf '\033')" text && run 0 diff odd odd &&
+		! LC_ALL=C grep -q "$(printf '\033')" text
+	result $? "stats: names do nothing to a terminal"
 }
 
 # sma ID SEQ TIME SIGNAL: an event of object 1
@@ -252,7 +257,7 @@ assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
 }
 
 echo "TAP version 13"
-echo "1..26"
+echo "1..27"
 test_stats
 test_response
 test_services

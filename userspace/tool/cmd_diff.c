@@ -61,13 +61,14 @@ static void print_row(const struct ktape_linux *a, size_t at_a,
 	const struct ktape_series *sa = ktape_linux_series(a, at_a);
 	const struct ktape_series *sb = ktape_linux_series(b, at_b);
 	const struct ktape_series *s = sa ? sa : sb;
+	char name[STATS_NAME];
 
 	if ((!sa || !sa->count) && (!sb || !sb->count))
 		return;
 	printf("%-13s %-14.14s %10" PRIu64 " %10" PRIu64,
 	       ktape_series_name(s->kind),
-	       s->key == KTAPE_SERIES_ALL ? "" : s->name, sa ? sa->count : 0,
-	       sb ? sb->count : 0);
+	       s->key == KTAPE_SERIES_ALL ? "" : stats_name(name, s->name),
+	       sa ? sa->count : 0, sb ? sb->count : 0);
 	for (size_t q = 0; q < STATS_SHARES; q += 2) {
 		print_one(a, at_a, stats_shares[q].millionth);
 		print_one(b, at_b, stats_shares[q].millionth);

@@ -54,7 +54,7 @@ struct stats {
 
 typedef unsigned long long ull;
 
-#define SERVICE_NAME	128	/* bytes of the name of a service */
+#define SERVICE_NAME	STATS_NAME_MAX	/* bytes of the name of a service */
 
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
@@ -197,20 +197,24 @@ static int print_json(const struct stats *s)
 
 static void print_share(const char *name, uint64_t ticks, uint64_t all)
 {
+	char shown[STATS_NAME];
+
 	printf("%20llu %6.2f%%  %s\n", (ull)ticks,
-	       all ? 100.0 * (double)ticks / (double)all : 0.0, name);
+	       all ? 100.0 * (double)ticks / (double)all : 0.0,
+	       stats_name(shown, name));
 }
 
 static int print_popular(const struct stats *s, int64_t thread)
 {
 	struct ktape_rtos_count *counts;
-	char text[SERVICE_NAME];
+	char text[SERVICE_NAME], shown[STATS_NAME];
 	size_t nr;
 	int err = ktape_rtos_popular(s->rtos, thread, &counts, &nr);
 
 	for (size_t i = 0; !err && i < nr; i++) {
 		service_name(s, counts[i].id, text);
-		printf("%12llu  %s\n", (ull)counts[i].count, text);
+		printf("%12llu  %s\n", (ull)counts[i].count,
+		       stats_name(shown, text));
 	}
 	if (!err)
 		free(counts);
@@ -247,16 +251,20 @@ static void print_totals(const struct stats *s)
 
 static void print_stack(const struct ktape_rtos_thread *t)
 {
+	char shown[STATS_NAME];
+
+	stats_name(shown, t->name);
 	if (t->stack_min == t->stack_size)
-		printf("%12u %12s  %s\n", t->stack_size, "?", t->name);
+		printf("%12u %12s  %s\n", t->stack_size, "?", shown);
 	else
-		printf("%12u %12u  %s\n", t->stack_size, t->stack_min, t->name);
+		printf("%12u %12u  %s\n", t->stack_size, t->stack_min, shown);
 }
 
 static int print_text(const struct stats *s)
 {
 	const struct ktape_rtos_totals *c = ktape_rtos_totals(s->rtos);
 	const struct ktape_rtos_thread *t;
+	char shown[STATS_NAME];
 	bool stacks = false;
 	int err;
 
@@ -277,7 +285,8 @@ static int print_text(const struct stats *s)
 	for (size_t i = 0;
 	     !err && s->o.services && (t = ktape_rtos_thread(s->rtos, i));
 	     i++) {
-		printf("\n%12s  service of %s\n", "times", t->name);
+		printf("\n%12s  service of %s\n", "times",
+		       stats_name(shown, t->name));
 		err = print_popular(s, t->address);
 	}
 	stats_print_responses(s->responses, ktape_trace_registry(s->t.trace));

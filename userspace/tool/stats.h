@@ -44,7 +44,11 @@ struct stats_show {
 	bool histogram;
 };
 
+#define STATS_NAME_MAX	128
+#define STATS_NAME	(STATS_NAME_MAX * 4 + 1)	/* escaped */
+
 /* stats_linux.c */
+const char *stats_name(char shown[STATS_NAME], const char *name);
 int stats_measure(struct stats_trace *s);
 void stats_close(struct stats_trace *s);
 void stats_print(const struct stats_trace *s, const struct stats_show *how);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/bits.h"
+#include "util/put.h"
 
 #include "stats.h"
 
@@ -35,6 +36,19 @@ void stats_close(struct stats_trace *s)
 {
 	ktape_linux_free(s->linux_stats);
 	ktape_trace_close(s->trace);
+}
+
+/**
+ * stats_name() - a name as a terminal may be given it
+ * @shown: filled
+ * @name: of a trace, so anything
+ *
+ * Return: @shown.
+ */
+const char *stats_name(char shown[STATS_NAME], const char *name)
+{
+	*kt_put_escaped(shown, name, strnlen(name, STATS_NAME_MAX)) = '\0';
+	return shown;
 }
 
 /* A time in the unit in which it has few digits. */
@@ -88,6 +102,7 @@ static void print_threads(const struct ktape_linux *l, bool all)
 {
 	uint64_t span = ktape_linux_span(l);
 	const struct ktape_linux_thread *t;
+	char shown[STATS_NAME];
 
 	printf("\n%9s %-16s %11s %8s %9s %11s %11s\n", "thread", "name", "run",
 	       "", "switches", "waited", "longest");
@@ -96,7 +111,7 @@ static void print_threads(const struct ktape_linux *l, bool all)
 			puts("          ...");
 			break;
 		}
-		printf("%9d %-16s", t->tid, t->name);
+		printf("%9d %-16s", t->tid, stats_name(shown, t->name));
 		print_time(t->run);
 		printf(" %7.2f%% %9" PRIu64, share(t->run, span), t->switches);
 		print_time(t->wait);
@@ -154,6 +169,7 @@ static void print_series(const struct ktape_linux *l,
 {
 	const struct ktape_series *s;
 	unsigned int kind = KTAPE_SERIES_KINDS, shown = 0;
+	char name[STATS_NAME];
 
 	printf("\n%-28s %10s", "latencies and durations", "times");
 	for (size_t q = 0; q < STATS_SHARES; q++)
@@ -167,7 +183,9 @@ static void print_series(const struct ktape_linux *l,
 		if (s->key != KTAPE_SERIES_ALL && shown > SHOWN && !how->all)
 			continue;
 		printf("%-13s %-14.14s %10" PRIu64, ktape_series_name(s->kind),
-		       s->key == KTAPE_SERIES_ALL ? "" : s->name, s->count);
+		       s->key == KTAPE_SERIES_ALL ? "" :
+						    stats_name(name, s->name),
+		       s->count);
 		if (s->count)
 			print_shares(l, i);
 		else
@@ -191,6 +209,7 @@ static const char *thread_name(const struct ktape_linux *l, int32_t tid)
 static void print_instead(const struct ktape_linux *l, bool all)
 {
 	const struct ktape_linux_instead *p;
+	char shown[STATS_NAME];
 
 	for (size_t i = 0; (p = ktape_linux_instead(l, i)); i++) {
 		if (!i)
@@ -200,13 +219,15 @@ static void print_instead(const struct ktape_linux *l, bool all)
 			puts("          ...");
 			break;
 		}
-		printf("%9d %-16s", p->tid, thread_name(l, p->tid));
+		printf("%9d %-16s", p->tid,
+		       stats_name(shown, thread_name(l, p->tid)));
 		print_time(p->ns);
 		printf(" %8" PRIu64 "   ", p->count);
 		if (p->other < 0)
 			puts("?");
 		else
-			printf("%d %s\n", p->other, thread_name(l, p->other));
+			printf("%d %s\n", p->other,
+			       stats_name(shown, thread_name(l, p->other)));
 	}
 }
 

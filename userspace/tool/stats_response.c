@@ -116,10 +116,9 @@ void stats_put_responses(const struct ktape_responses *s,
 /* A name may hold anything, and this goes to a terminal. */
 static void print_name(const char *before, const char *name)
 {
-	char shown[KTAPE_NAME_SIZE * 4 + 1];
+	char shown[STATS_NAME];
 
-	*kt_put_escaped(shown, name, strlen(name)) = '\0';
-	printf("%s%s", before, shown);
+	printf("%s%s", before, stats_name(shown, name));
 }
 
 static void print_time(const struct ktape_response *r, uint64_t ns)
