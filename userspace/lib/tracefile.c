@@ -150,9 +150,23 @@ static int identify(struct kt_stream *s)
 	return ret < 0 ? ret : 0;
 }
 
+/* Which stream the name of a file tells, until a packet of it does. */
+static unsigned int kind_of(const char *name, unsigned int *cpu)
+{
+	*cpu = 0;
+	if (!strncmp(name, "registry", strlen("registry")))
+		return KTAPE_RING_REGISTRY;
+	if (sscanf(name, "control%u", cpu) == 1)
+		return KTAPE_RING_CONTROL;
+	if (sscanf(name, "cpu%u", cpu) != 1)
+		*cpu = 0;
+	return KTAPE_RING_EVENT;
+}
+
 static int add_file(struct ktape_trace *t, int dir, const char *name,
 		    struct ktape_error *error)
 {
+	unsigned int cpu, kind = kind_of(name, &cpu);
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct kt_stream *s;
 	struct stat st;
@@ -164,7 +178,7 @@ static int add_file(struct ktape_trace *t, int dir, const char *name,
 		close(fd);
 		return 0;
 	}
-	s = kt_stream_add(t, KT_SOURCE_FILE, KTAPE_RING_EVENT, 0);
+	s = kt_stream_add(t, KT_SOURCE_FILE, kind, cpu);
 	if (!s) {
 		close(fd);
 		return -ENOMEM;
