@@ -602,6 +602,9 @@ test_convert()
 		grep -q '^.0.000035000. cpu 0 main-1 isr_enter: id=7' text &&
 		grep -q '^.0.000035000. cpu 0 main-1 mark_begin: task=0 id=1' text
 	result $? "convert: what was open at a cut is at its beginning"
+	run 0 convert -t ftrace --from-time 0.000035 -o - s.tband &&
+		grep -q ' 0.000035: sched_switch: .* prev_pid=0 .* next_pid=1 ' text
+	result $? "convert: what ran at a cut, for those who know switches alone"
 	rm -rf d
 	"$make_trace" named d
 	for part in "-c 0" "--from-time 0.000000150 --to-time 0.000000800" \

@@ -401,6 +401,7 @@ static void close_ftrace(struct kt_sink *s)
 
 const struct kt_codec_out kt_ftrace_out = {
 	.size = sizeof(struct ftrace),
+	.switches = true,
 	.begin = begin,
 	.event = event,
 	.notice = notice,

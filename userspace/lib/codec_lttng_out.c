@@ -316,6 +316,7 @@ static void close_lttng(struct kt_sink *s)
 
 const struct kt_codec_out kt_lttng_out = {
 	.size = sizeof(struct lttng),
+	.switches = true,
 	.own_files = true,
 	.begin = begin,
 	.event = event,

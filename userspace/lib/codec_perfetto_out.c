@@ -300,6 +300,7 @@ static void close_perfetto(struct kt_sink *s)
 
 const struct kt_codec_out kt_perfetto_out = {
 	.size = sizeof(struct perfetto),
+	.switches = true,
 	.begin = begin,
 	.event = event,
 	.notice = notice,

@@ -172,6 +172,14 @@ uint64_t ktape_sink_bytes(const struct ktape_sink *sink);
 const char *ktape_sink_warning(const struct ktape_sink *sink);
 
 /**
+ * ktape_sink_switches() - does the format know what a CPU runs from switches alone?
+ * @sink: the output
+ *
+ * Return: true if it does: context records then tell its readers nothing.
+ */
+bool ktape_sink_switches(const struct ktape_sink *sink);
+
+/**
  * ktape_sink_flush() - write what waits in memory
  * @sink: where; of formats with files of their own nothing is written
  *

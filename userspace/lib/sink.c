@@ -257,6 +257,11 @@ const char *ktape_sink_warning(const struct ktape_sink *sink)
 		? codec->warning : NULL;
 }
 
+bool ktape_sink_switches(const struct ktape_sink *sink)
+{
+	return sink->s.codec->switches;
+}
+
 int ktape_sink_flush(struct ktape_sink *sink)
 {
 	struct kt_sink *s = &sink->s;

@@ -14,6 +14,7 @@
 #define BUCKETS		1024U
 #define SLICES_MAX	65536U
 #define TID_NONE	INT32_MIN
+#define PRIO_USUAL	120U
 
 enum scope { SCOPE_CPU, SCOPE_THREAD, SCOPE_MARK };
 
@@ -207,6 +208,34 @@ static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
 	return high;
 }
 
+/*
+ * What a CPU runs.  Where that is known from switches alone one from its idle
+ * thread stands for it, with usual priorities.
+ */
+static int write_thread(struct convert *c, uint32_t cpu, int32_t tid,
+			uint64_t ts,
+			int (*write)(struct convert *c,
+				     const struct ktape_event *e))
+{
+	const uint32_t args[] = { htole32((uint32_t)tid), 0,
+				  htole32((uint32_t)tid) };
+	struct ktape_event e = {
+		.ts = ts, .cpu = cpu, .opcode = KTAPE_EV_CONTEXT, .tid = tid,
+		.kind = KTAPE_RING_EVENT, .nargs = 1, .size = 16, .args = args,
+		.dat20 = 0xff, .known = true,
+	};
+	int err = write(c, &e);
+
+	if (err || !tid || !ktape_sink_switches(c->sink))
+		return err;
+	e.opcode = KTAPE_EV_SCHED_SWITCH;
+	e.tid = 0;
+	e.nargs = 2;
+	e.args = args + 1;
+	e.dat20 = PRIO_USUAL | PRIO_USUAL << 8;
+	return write(c, &e);
+}
+
 /**
  * cut_write() - write what is open
  * @cut: what is open
@@ -220,23 +249,15 @@ int cut_write(struct cut *cut, struct convert *c,
 	      const struct ktape_event *first,
 	      int (*write)(struct convert *c, const struct ktape_event *e))
 {
-	struct ktape_event e = {
-		.ts = cut_ts(cut, c, first->ts), .opcode = KTAPE_EV_CONTEXT,
-		.kind = KTAPE_RING_EVENT, .nargs = 1, .size = 16,
-		.dat20 = 0xff, .known = true,
-	};
+	const uint64_t ts = cut_ts(cut, c, first->ts);
 	int err = 0;
 
-	for (e.cpu = 0; e.cpu < CPUS_MAX && !err; e.cpu++) {
-		uint32_t tid = htole32((uint32_t)cut->tid[e.cpu]);
-
-		e.tid = cut->tid[e.cpu];
-		e.args = &tid;
-		if (e.tid != TID_NONE && e.tid >= 0)
-			err = write(c, &e);
+	for (uint32_t cpu = 0; cpu < CPUS_MAX && !err; cpu++) {
+		if (cut->tid[cpu] != TID_NONE && cut->tid[cpu] >= 0)
+			err = write_thread(c, cpu, cut->tid[cpu], ts, write);
 	}
 	for (struct slice *s = cut->oldest; s && !err; s = s->newer) {
-		s->event.ts = e.ts;
+		s->event.ts = ts;
 		err = write(c, &s->event);
 	}
 	if (cut->dropped)
