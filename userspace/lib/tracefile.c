@@ -151,15 +151,37 @@ static int identify(struct kt_stream *s)
 }
 
 /* Which stream the name of a file tells, until a packet of it does. */
-static unsigned int kind_of(const char *name, unsigned int *cpu)
+static unsigned int kind_of(const char *path, unsigned int *cpu)
 {
+	static const struct {
+		const char *name;
+		unsigned int kind;
+	} names[] = {
+		{ "registry", KTAPE_RING_REGISTRY },
+		{ "control", KTAPE_RING_CONTROL },
+		{ "cpu", KTAPE_RING_EVENT },
+	};
+	const char *slash = strrchr(path, '/'), *p = slash ? slash + 1 : path;
+
 	*cpu = 0;
-	if (!strncmp(name, "registry", strlen("registry")))
-		return KTAPE_RING_REGISTRY;
-	if (sscanf(name, "control%u", cpu) == 1)
-		return KTAPE_RING_CONTROL;
-	if (sscanf(name, "cpu%u", cpu) != 1)
-		*cpu = 0;
+	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
+		size_t len = strlen(names[i].name);
+		unsigned long nr = 0;
+		char *end;
+
+		if (strncmp(p, names[i].name, len))
+			continue;
+		end = (char *)p + len;
+		if (names[i].kind != KTAPE_RING_REGISTRY) {
+			if (*end < '0' || *end > '9')
+				break;
+			nr = strtoul(end, &end, 10);
+		}
+		if ((*end && *end != '.') || nr > UINT16_MAX)
+			break;
+		*cpu = (unsigned int)nr;
+		return names[i].kind;
+	}
 	return KTAPE_RING_EVENT;
 }
 
@@ -324,7 +346,9 @@ static int probe(struct ktape_trace *t, const struct ktape_codec **format,
 		if (*format)
 			return 0;
 		if (t->input.eof || there >= (int64_t)KT_CODEC_PROBE)
-			return kt_error(error, 0, "it looks like no format that is known; which one it is can be told");
+			return kt_error(
+				error, 0,
+				"it looks like no format that is known; which one it is can be told");
 		need = (uint64_t)there + 1;
 	}
 }

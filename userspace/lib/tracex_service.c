@@ -33,6 +33,8 @@ enum op {
 	OPS
 };
 
+#define SLEEP_STATE	4
+
 /* ThreadX: what a thread waits for. */
 static const uint8_t states[FAMILIES] = {
 	[QUEUE] = 5,
@@ -79,6 +81,7 @@ static const struct service services[FAMILIES][OPS] = {
  * @c: where
  * @e: the event
  * @op: what is done with a queue
+ * @isr: by an interrupt, which need not be in the trace itself
  * @args: what it tells
  * @q: the queue, of events that have one
  */
@@ -87,6 +90,7 @@ struct call {
 	struct kt_tracex_cpu *c;
 	const struct ktape_event *e;
 	enum op op;
+	bool isr;
 	uint32_t args[2];
 	struct kt_tracex_queue *q;
 };
@@ -156,7 +160,7 @@ static bool is_waiting(const struct call *k)
 {
 	const struct kt_tracex_wait *w = wait_of(k);
 
-	return !k->c->nesting && k->c->tid && w->tid == k->c->tid &&
+	return !k->isr && k->c->tid && w->tid == k->c->tid &&
 	       w->queue == k->q->id && w->op == k->op;
 }
 
@@ -168,8 +172,10 @@ static int wait_begins(const struct call *k, struct kt_tracex_entry *x)
 	/* Another one was faster: then less time is left, or there is no end. */
 	bool again = is_waiting(k) && (ticks < w->ticks || ticks == UINT32_MAX);
 
-	k->c->state = states[families[k->q->kind]];
-	if (k->c->tid)
+	if (!k->isr)
+		k->c->state = states[families[k->q->kind]];
+	/* Nothing tells that a peek succeeds. */
+	if (k->c->tid && k->op != PEEK)
 		*w = (struct kt_tracex_wait){
 			.tid = k->c->tid,
 			.queue = k->q->id,
@@ -188,8 +194,11 @@ static int done(const struct call *k, struct kt_tracex_entry *x)
 	int nr = waited ? 0 : put_call(k, x, 0, before);
 
 	k->q->len = len;
-	k->q->owner = k->op == RECEIVE && !k->c->nesting ? k->c->tid : 0;
-	if (!k->c->nesting)
+	k->q->owner = k->op == RECEIVE && !k->isr ? k->c->tid : 0;
+	if (k->isr)
+		return nr;
+	k->c->state = 0;
+	if (wait_of(k)->tid == k->c->tid)
 		wait_of(k)->tid = 0;
 	return nr;
 }
@@ -197,6 +206,7 @@ static int done(const struct call *k, struct kt_tracex_entry *x)
 static int reset(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->len = 0;
+	k->q->owner = 0;
 	return put_call(k, x, 0, 0);
 }
 
@@ -204,6 +214,7 @@ static int reset(const struct call *k, struct kt_tracex_entry *x)
 static int created(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->created = !k->q->kind;
+	k->q->owner = 0;
 	return k->q->kind ? put_call(k, x, 0, 0) : 0;
 }
 
@@ -235,6 +246,7 @@ static int sleeps(const struct call *k, struct kt_tracex_entry *x)
 	uint32_t id = ktape_event_arg(k->e, 0) & ~KTAPE_FORMAT_ID_MASK;
 
 	kt_tracex_put(x, k->c, k->e, KT_TRACEX_SLEEP);
+	k->c->state = SLEEP_STATE;
 	x->info[0] = id == KT_TBAND_DELAY ? k->args[0] : 0;
 	return 1;
 }
@@ -277,6 +289,7 @@ struct maker {
 	int (*make)(const struct call *k, struct kt_tracex_entry *x);
 	bool queue;	/* its first argument is one */
 	uint8_t op;
+	bool isr;
 };
 
 /* clang-format off */
@@ -288,16 +301,18 @@ static const struct maker makers[KT_TBAND_IDS] = {
 	[KT_TBAND_DELAY ... KT_TBAND_DELAY_UNTIL] = { .make = sleeps },
 	[KT_TBAND_PRIO_SET] = { .make = priority },
 	[KT_TBAND_PRIO_INHERIT ... KT_TBAND_PRIO_DISINHERIT] = { .make = inherit },
-	[KT_TBAND_QUEUE_CREATED] = { created, true, CREATE },
-	[KT_TBAND_QUEUE_SEND ... KT_TBAND_QUEUE_SEND_FROM_ISR] = {
-		done, true, SEND },
-	[KT_TBAND_QUEUE_RECEIVE ... KT_TBAND_QUEUE_RECEIVE_FROM_ISR] = {
-		done, true, RECEIVE },
-	[KT_TBAND_QUEUE_RESET] = { reset, true, RESET },
-	[KT_TBAND_BLOCK_PEEK] = { wait_begins, true, PEEK },
-	[KT_TBAND_BLOCK_SEND] = { wait_begins, true, SEND },
-	[KT_TBAND_BLOCK_RECEIVE] = { wait_begins, true, RECEIVE },
-	[KT_TBAND_QUEUE_CUR_LENGTH] = { length, true, RESET },
+	[KT_TBAND_QUEUE_CREATED] = { created, true, CREATE, false },
+	[KT_TBAND_QUEUE_SEND] = { done, true, SEND, false },
+	[KT_TBAND_QUEUE_SEND_FROM_ISR] = { done, true, SEND, true },
+	[KT_TBAND_QUEUE_OVERWRITE ... KT_TBAND_QUEUE_OVERWRITE_FROM_ISR] = {
+		length, true, RESET, false },
+	[KT_TBAND_QUEUE_RECEIVE] = { done, true, RECEIVE, false },
+	[KT_TBAND_QUEUE_RECEIVE_FROM_ISR] = { done, true, RECEIVE, true },
+	[KT_TBAND_QUEUE_RESET] = { reset, true, RESET, false },
+	[KT_TBAND_BLOCK_PEEK] = { wait_begins, true, PEEK, false },
+	[KT_TBAND_BLOCK_SEND] = { wait_begins, true, SEND, false },
+	[KT_TBAND_BLOCK_RECEIVE] = { wait_begins, true, RECEIVE, false },
+	[KT_TBAND_QUEUE_CUR_LENGTH] = { length, true, RESET, false },
 };
 
 /* clang-format on */
@@ -305,7 +320,11 @@ static const struct maker makers[KT_TBAND_IDS] = {
 static struct call call_of(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 			   const struct ktape_event *e, const struct maker *m)
 {
-	struct call k = { .map = map, .c = c, .e = e, .op = (enum op)m->op };
+	struct call k = { .map = map,
+			  .c = c,
+			  .e = e,
+			  .op = (enum op)m->op,
+			  .isr = m->isr || c->nesting };
 
 	for (unsigned int i = 0; i < 2 && i + 1 < e->nargs; i++)
 		k.args[i] = ktape_event_arg(e, i + 1);

@@ -16,7 +16,11 @@
 #define TID_NONE	INT32_MIN
 #define PRIO_USUAL	120U
 
-enum scope { SCOPE_CPU, SCOPE_THREAD, SCOPE_MARK };
+enum scope {
+	SCOPE_CPU,
+	SCOPE_THREAD,
+	SCOPE_MARK
+};
 
 /* What begins a slice, what ends it, and whose it is. */
 static const struct pair {
@@ -55,6 +59,7 @@ struct slice {
 
 struct cut {
 	int32_t tid[CPUS_MAX];
+	bool switched[CPUS_MAX];	/* it tells when another one runs */
 	uint64_t last_ts;
 	struct slice *buckets[BUCKETS];
 	struct slice *oldest;
@@ -176,12 +181,14 @@ int cut_learn(struct cut *cut, const struct ktape_event *e)
 	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= CPUS_MAX || !e->known)
 		return 0;
 	cut->tid[e->cpu] = e->tid;
-	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2)
+	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2) {
 		cut->tid[e->cpu] = (int32_t)ktape_event_arg(e, 1);
-	else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1)
+		cut->switched[e->cpu] = true;
+	} else if (e->opcode == KTAPE_EV_CONTEXT && e->nargs == 1) {
 		cut->tid[e->cpu] = (int32_t)ktape_event_arg(e, 0);
-	else if (e->opcode == KTAPE_EV_PROCESS_EXIT)
+	} else if (e->opcode == KTAPE_EV_PROCESS_EXIT) {
 		close_thread(cut, (int32_t)ktape_event_arg(e, 0));
+	}
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		if (pairs[i].begin == e->opcode)
 			return open_slice(cut, &pairs[i], e);
@@ -209,28 +216,37 @@ static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
 }
 
 /*
- * What a CPU runs.  Where that is known from switches alone one from its idle
- * thread stands for it, with usual priorities.
+ * What a CPU runs.  Where that is known from switches alone, and they were recorded,
+ * one from its idle thread stands for it, with usual priorities.
  */
-static int write_thread(struct convert *c, uint32_t cpu, int32_t tid,
+static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 			uint64_t ts,
 			int (*write)(struct convert *c,
 				     const struct ktape_event *e))
 {
+	int32_t tid = cut->tid[cpu];
 	const uint32_t args[] = { htole32((uint32_t)tid), 0,
 				  htole32((uint32_t)tid) };
 	struct ktape_event e = {
-		.ts = ts, .cpu = cpu, .opcode = KTAPE_EV_CONTEXT, .tid = tid,
-		.kind = KTAPE_RING_EVENT, .nargs = 1, .size = 16, .args = args,
-		.dat20 = 0xff, .known = true,
+		.ts = ts,
+		.cpu = cpu,
+		.opcode = KTAPE_EV_CONTEXT,
+		.tid = tid,
+		.kind = KTAPE_RING_EVENT,
+		.nargs = 1,
+		.size = 16,
+		.args = args,
+		.dat20 = 0xff,
+		.known = true,
 	};
 	int err = write(c, &e);
 
-	if (err || !tid || !ktape_sink_switches(c->sink))
+	if (err || !tid || !cut->switched[cpu] || !ktape_sink_switches(c->sink))
 		return err;
 	e.opcode = KTAPE_EV_SCHED_SWITCH;
 	e.tid = 0;
 	e.nargs = 2;
+	e.size = 24;
 	e.args = args + 1;
 	e.dat20 = PRIO_USUAL | PRIO_USUAL << 8;
 	return write(c, &e);
@@ -254,7 +270,7 @@ int cut_write(struct cut *cut, struct convert *c,
 
 	for (uint32_t cpu = 0; cpu < CPUS_MAX && !err; cpu++) {
 		if (cut->tid[cpu] != TID_NONE && cut->tid[cpu] >= 0)
-			err = write_thread(c, cpu, cut->tid[cpu], ts, write);
+			err = write_thread(c, cut, cpu, ts, write);
 	}
 	for (struct slice *s = cut->oldest; s && !err; s = s->newer) {
 		s->event.ts = ts;
