@@ -177,7 +177,7 @@ static unsigned int kind_of(const char *path, unsigned int *cpu)
 				break;
 			nr = strtoul(end, &end, 10);
 		}
-		if ((*end && *end != '.') || nr > UINT16_MAX)
+		if ((*end && *end != '.') || nr >= KT_CPUS_MAX)
 			break;
 		*cpu = (unsigned int)nr;
 		return names[i].kind;
