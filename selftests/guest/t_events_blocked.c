@@ -134,7 +134,8 @@ TEST_F_TIMEOUT(blocked, complete, 120)
 		pid = vforked();
 		waitpid(pid, NULL, 0);
 	}
-	ASSERT_EQ(0, kt_cause("mutex", 5));
+	/* A child may be over before it is waited for; these sleep each time. */
+	ASSERT_EQ(0, kt_cause("mutex", TIMES));
 	ASSERT_EQ(0, kt_cause("work", 5));
 	ASSERT_EQ(0, kt_cause("sleep", 1));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
@@ -159,7 +160,7 @@ TEST_F_TIMEOUT(blocked, complete, 120)
 			TH_LOG("%s", kt_symbol(&self->e, v->arg[1]));
 		}
 	}
-	EXPECT_LT(TIMES / 2, records);
+	EXPECT_LT(TIMES, records);
 	EXPECT_LE(records, switches + 1);
 	EXPECT_LE(switches, records + 1);
 	TH_LOG("%d sleeps", records);

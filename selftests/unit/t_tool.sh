@@ -597,7 +597,8 @@ test_convert()
 	run 0 convert -t jsonl -e mark_begin,mark_end -p 1 -o - s.tband && lines 2
 	result $? "convert: one thread's events of a kind and names"
 	run 0 convert -t text --from-time 0.000035 --to-time 0.000055 \
-		-o - s.tband && lines 7 &&
+		-o - s.tband && lines 8 &&
+		grep -q "^.0.000035000. cpu 0 - user_event: .*ts_resolution_ns" text &&
 		grep -q '^.0.000035000. cpu 0 main-1 context: .*tid=1' text &&
 		grep -q '^.0.000035000. cpu 0 main-1 isr_enter: id=7' text &&
 		grep -q '^.0.000035000. cpu 0 main-1 mark_begin: task=0 id=1' text

@@ -162,6 +162,7 @@ test_services()
 	if ! command -v python3 >/dev/null; then
 		echo "ok $((n += 1)) - stats: services of FreeRTOS # SKIP no python3"
 		echo "ok $((n += 1)) - stats: the same of what is exported # SKIP no python3"
+		echo "ok $((n += 1)) - stats: kinds behind a cut # SKIP no python3"
 		return
 	fi
 	freertos_stream >calls
@@ -189,6 +190,17 @@ test_services()
 			assert not bad, (bad, a, b)
 		EOT
 	result $? "stats: the same of what is exported"
+	run 0 convert -q --from tband --to tracex:hz=1000000000 \
+		--from-time 0.000000013 -o cut.trx calls &&
+		run 0 stats --json cut.trx && python3 - <<-'EOT' 2>>log
+			import json
+			have = {k: v for k, v in json.load(open('text'))['popular']}
+			# sent, put, given, got: 2 has it without waiting in the trace
+			want = {69: 1, 88: 1, 57: 1, 52: 1, 68: 0}
+			bad = [k for k in want if have.get(k, 0) != want[k]]
+			assert not bad, (bad, have)
+		EOT
+	result $? "stats: kinds of queues are known behind a cut"
 }
 
 # What its own decoder counts.
@@ -262,7 +274,7 @@ assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
 }
 
 echo "TAP version 13"
-echo "1..28"
+echo "1..29"
 test_stats
 test_response
 test_services

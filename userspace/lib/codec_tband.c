@@ -8,6 +8,8 @@
  */
 #include <stdio.h>
 
+#include <ktape/formats.h>
+
 #include "util/put.h"
 
 #include "internal.h"
@@ -342,4 +344,16 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e)
 		p = kt_put_json(p, (const char *)e->text, e->len);
 	}
 	return kt_put_str(p, k->metadata ? "}}}" : "}}}}");
+}
+
+bool ktape_event_is_metadata(const struct ktape_event *e)
+{
+	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
+	const struct kt_tband_kind *k;
+
+	if (e->opcode != KTAPE_EV_USER_EVENT ||
+	    (id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND)
+		return false;
+	k = kt_tband_kind(id & ~KTAPE_FORMAT_ID_MASK);
+	return k && k->metadata;
 }

@@ -43,6 +43,16 @@ struct ktape_codec {
 };
 
 /**
+ * ktape_event_is_metadata() - does an event tell what others are about?
+ * @event: the event
+ *
+ * In a trace of Tonbandgeraet such events are told once, in front of others.
+ *
+ * Return: true if it does.
+ */
+bool ktape_event_is_metadata(const struct ktape_event *event);
+
+/**
  * ktape_codec() - the formats one after the other
  * @i: from 0
  *

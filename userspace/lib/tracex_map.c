@@ -120,6 +120,7 @@ static int map_context(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	c->tid = (uint32_t)tid;
 	c->known = true;
 	c->nesting = 0;
+	c->state = 0;
 	if (!tid)
 		return 0;
 	kt_tracex_put(x, c, e, KT_TRACEX_RUNNING);
@@ -216,22 +217,15 @@ static int map_softirq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return edge(c, e, x, IRQ_SOFT + (uint32_t)vec);
 }
 
-/*
- * What a stream of Tonbandgeraet says of itself happens at no time, or at 0 in
- * front of all.
- */
+/* What a stream of Tonbandgeraet says of itself happens at no time. */
 static bool is_of_stream(const struct ktape_event *e)
 {
 	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
-	const struct kt_tband_kind *k;
 
-	if (e->opcode != KTAPE_EV_USER_EVENT ||
-	    (id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND)
-		return false;
-	id &= ~KTAPE_FORMAT_ID_MASK;
-	k = kt_tband_kind(id);
-	return k && (k->metadata || id == KT_TBAND_CORE_ID ||
-		     id == KT_TBAND_DROPPED);
+	return ktape_event_is_metadata(e) ||
+	       (e->opcode == KTAPE_EV_USER_EVENT &&
+		(id == (KTAPE_FORMAT_ID_TBAND | KT_TBAND_CORE_ID) ||
+		 id == (KTAPE_FORMAT_ID_TBAND | KT_TBAND_DROPPED)));
 }
 
 /* Their words as far as there is room. */
@@ -280,6 +274,7 @@ static int follow(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH)
 		return 0;
 	c->tid = (uint32_t)e->tid;
+	c->state = 0;
 	c->known = true;
 	if (!c->tid)
 		return 0;

@@ -45,6 +45,9 @@ static const struct pair {
 	  SCOPE_THREAD, true },
 };
 
+/* What tells what others are about never ends. */
+static const struct pair metadata = { .scope = SCOPE_CPU };
+
 /* A slice that is open. */
 struct slice {
 	struct slice *next;	/* of its bucket, the latest first */
@@ -180,6 +183,8 @@ int cut_learn(struct cut *cut, const struct ktape_event *e)
 	cut->last_ts = e->ts;
 	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= CPUS_MAX || !e->known)
 		return 0;
+	if (ktape_event_is_metadata(e))
+		return open_slice(cut, &metadata, e);
 	cut->tid[e->cpu] = e->tid;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2) {
 		cut->tid[e->cpu] = (int32_t)ktape_event_arg(e, 1);
