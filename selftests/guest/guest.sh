@@ -33,6 +33,25 @@ klog_since()
 		END { for (i = 0; i < n; i++) print line[i] }'
 }
 
+# klog_whole: what the verdict at the end is about.  Of the kernel with checkers that
+# is all since it began to boot: a report of its own would have ended lockdep.
+klog_whole()
+{
+	if [ "${KTAPE_KERNEL:-}" = debug ]; then
+		dmesg
+	else
+		klog_since run
+	fi
+}
+
+# lockdep_lives: says so if it does not.
+lockdep_lives()
+{
+	[ -r /proc/lockdep_stats ] || return 0
+	grep -q '^ debug_locks: *1$' /proc/lockdep_stats ||
+		echo "WARNING: lockdep has given up"
+}
+
 # kmemleak_scan: reports memory that nothing points to any more.  A block must
 # be 5 s old to be reported, and the first scan may still see stale pointers.
 kmemleak_scan()
@@ -49,7 +68,8 @@ kmemleak_scan()
 # them as comments.
 klog_verdict()
 {
-	if ! grep -vE "$klog_benign" "$2" | grep -qE "$klog_pattern"; then
+	if [ ! -s "$2" ] ||
+		! grep -vE "$klog_benign" "$2" | grep -qE "$klog_pattern"; then
 		echo "ok $1"
 		return 0
 	fi

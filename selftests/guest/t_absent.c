@@ -288,15 +288,21 @@ static const int codes[VERDICTS] = {
 	[KTAPE_ABSENT_LOST] = 5,
 };
 
-/* A time that the command line can say: @ticks becomes that. */
-static void say_time(const struct ktape_info *info, uint64_t *ticks,
-		     char text[32])
+/*
+ * A time that the command line can say, not before @least: @ticks becomes that.
+ * Return: it, in ns.
+ */
+static int64_t say_time(const struct ktape_info *info, uint64_t *ticks,
+			int64_t least, char text[32])
 {
 	int64_t ns = ktape_mono_ns(info, *ticks);
 
+	if (ns < least)
+		ns = least;
 	*ticks = ktape_mono_ticks(info, ns);
 	snprintf(text, 32, "%lld.%09lld", (long long)ns / 1000000000,
 		 (long long)ns % 1000000000);
+	return ns;
 }
 
 /* Return: its exit status, or -1. */
@@ -308,13 +314,15 @@ static int command(const struct trace *t, struct ktape_absence *q)
 			 (char *)t->path, NULL,	    NULL,	NULL };
 	struct ktape_error error;
 	struct ktape_trace *trace;
+	int64_t ns;
 	int status;
 	pid_t pid;
 
 	if (ktape_trace_open(t->path, NULL, &trace, &error))
 		return -1;
-	say_time(ktape_trace_info(trace), &q->from, from);
-	say_time(ktape_trace_info(trace), &q->to, to);
+	/* A few ticks may all lie within one ns, and that would be no time. */
+	ns = say_time(ktape_trace_info(trace), &q->from, INT64_MIN, from);
+	say_time(ktape_trace_info(trace), &q->to, ns + 1, to);
 	ktape_trace_close(trace);
 	snprintf(event, sizeof(event), q->field ? "%s:%s=%llu" : "%s",
 		 kts_shapes[q->opcode].name, q->field,

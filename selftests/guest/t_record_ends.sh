@@ -29,6 +29,17 @@ begun()
 	sleep $under_way
 }
 
+# written FOLDER: something of what happened is in it
+written()
+{
+	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
+		for stream in "$1"/cpu*; do
+			[ ! -s "$stream" ] || return 0
+		done
+		sleep 0.1
+	done
+}
+
 test_signals()
 {
 	# Not a job of this shell: for those busybox ignores SIGINT.
@@ -52,6 +63,7 @@ test_signals()
 	ktape record -p all -B 4K -o $dir/kill 2>$dir/log &
 	recorder=$!
 	begun $dir/kill
+	written $dir/kill
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
 	wait

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Call stacks on request: one behind each event, with the right functions. */
+#include <sys/wait.h>
+
 #include "kselftest_harness.h"
 
 #include "kt_filter.h"
@@ -252,6 +254,18 @@ FIXTURE_TEARDOWN(probes)
 	stack_teardown(_metadata, &self->s, NULL);
 }
 
+/*
+ * Does the kernel know the frames of each address?  With frame pointers alone, a
+ * function that a breakpoint stops before it has its own hides who called it.
+ */
+static bool has_orc(void)
+{
+	int status = system("grep -q ' unwind_module_init$' /proc/kallsyms");
+
+	/* Only if it was looked for and is not there. */
+	return !WIFEXITED(status) || WEXITSTATUS(status) != 1;
+}
+
 TEST_F(probes, frames)
 {
 	struct ktape_probe p = { .flags = variant->flags,
@@ -272,9 +286,13 @@ TEST_F(probes, frames)
 	EXPECT_EQ(CALLS, self->s.seen.stacks);
 	at = frame_of(&self->s, "ktape_target");
 	EXPECT_EQ(variant->flags ? -1 : 0, at);
-	EXPECT_LE(at + 1, frame_of(&self->s, "set_calls"));
-	EXPECT_LT(frame_of(&self->s, "set_calls"),
-		  frame_of(&self->s, "param_attr_store"));
+	if (variant->flags || has_orc()) {
+		EXPECT_LE(at + 1, frame_of(&self->s, "set_calls"));
+		EXPECT_LT(frame_of(&self->s, "set_calls"),
+			  frame_of(&self->s, "param_attr_store"));
+	} else {
+		EXPECT_LE(at + 1, frame_of(&self->s, "param_attr_store"));
+	}
 }
 
 /* ---- the fate of an event ------------------------------------------------ */

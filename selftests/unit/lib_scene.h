@@ -163,7 +163,7 @@ static const struct scene_event scene[] = {
 	{ 21100, 1, 101, KTAPE_EV_IPI_EXIT, 0, 1, { 0 }, NULL, 0 },
 };
 
-static const struct {
+static struct {
 	uint32_t type;
 	uint32_t id;
 	uint32_t param1;

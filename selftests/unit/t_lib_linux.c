@@ -382,8 +382,20 @@ static const struct tap_test tests[] = {
 	{ "strange events", strange },
 };
 
+/* The interrupt has another name. */
+static int write_named(const char *path, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(scene_names); i++) {
+		if (scene_names[i].type == KTAPE_OBJ_IRQ)
+			scene_names[i].name = name;
+	}
+	return scene_write("native", NULL, path, false);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[1], "--named"))
+		return write_named(argv[2], argv[3]) < -1;
 	if (argc == 3 && !strcmp(argv[1], "--scene"))
 		return scene_write("native", NULL, argv[2], false) < -1;
 	if (argc == 3 && !strcmp(argv[1], "--lossy"))

@@ -410,6 +410,48 @@ static void test_cleared(void)
 	close(how.fd);
 }
 
+/*
+ * A ring laps its reader, and an interrupt closed the oldest blocks that are left:
+ * it found a record counted and not stored.  That one is not missing.
+ */
+static void test_lapped(void)
+{
+	struct ktape_recorder_options how = {
+		.dir = dir,
+		.flags = KTAPE_RECORD_ATTACHED,
+	};
+	struct ktape_ring_page *page;
+	struct trace_result read;
+	struct ktape_recorder *r;
+	struct ktape_block *head;
+	uint64_t all = 0;
+	unsigned int i;
+
+	trace_remove(dir);
+	device_begin();
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	device_grow(2, 5);
+	while (ktape_recorder_step(r) > 0)
+		;
+	for (i = 0; i < BLOCKS + 5; i++)
+		device_close(0, UINT32_MAX);
+	page = device_page(0);
+	page->tail = (rings[0].block - BLOCKS + 1) * BLOCK;
+	for (i = 0; i < 3; i++) {
+		head = (void *)((char *)page + CONTROL_PAGE +
+				(page->tail + i * BLOCK) % (BLOCKS * BLOCK));
+		head->emitted++;
+	}
+	check(!ktape_recorder_finish(r), "finish");
+	ktape_recorder_close(r);
+	trace_read(dir, 0, &read);
+	for (i = 0; i < RINGS; i++)
+		all += device_page(i)->emitted[0];
+	check(read.lost && !read.corrupt, "%llu lost",
+	      (unsigned long long)read.lost);
+	check_equal(read.events + read.lost, all);
+}
+
 /* Somebody else has moved one of our cursors: the others are taken. */
 static void test_refused(void)
 {
@@ -646,6 +688,7 @@ static const struct tap_test tests[] = {
 	{ "direct writes that end early", test_short_direct },
 	{ "what comes after the end is neither read nor missed", test_leave },
 	{ "positions of a session that was cleared", test_cleared },
+	{ "a reader that is lapped where an interrupt closed a block", test_lapped },
 	{ "a position that is refused keeps no other back", test_refused },
 	{ "positions of 32 bits that wrap", test_narrow },
 	{ "the CPUs of a recording", test_cpus },

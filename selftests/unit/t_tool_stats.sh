@@ -55,6 +55,11 @@ test_stats()
 	result $? "stats: damage is told with its file"
 	run 0 stats scene && prints '^ +101 wor"ker.xff '
 	result $? "stats: names do nothing to a terminal"
+	column='^irq {11}abcd..?fghijk {13}2 '
+	"$out/t_lib_linux" --named odd2 "$(printf 'abcd\303\244fghijk\033')" &&
+		run 0 stats odd2 && prints "$column" &&
+		run 0 diff odd2 odd2 && prints "$column"
+	result $? "stats, diff: columns end behind whole characters and escapes"
 }
 
 # sma ID SEQ TIME SIGNAL: an event of object 1
@@ -137,6 +142,7 @@ freertos_stream()
 	frame 63 02 01; printf '\3\145\1\1\0'	# its kind is 0
 	frame 63 02 02; frame 65 02 02
 	frame 63 02 03; frame 65 03 03
+	frame 66 02 03 01		# a new mutex puts itself
 	frame 54 03 01			# task 1
 	printf '\4\152\004\3\1\0'	# gets the mutex
 	frame 66 05 01 01		# sends: the queue has 1
@@ -155,6 +161,8 @@ freertos_stream()
 	printf '\4\152\022\3\1\0'	# has the mutex
 	frame 5b 13 02 07		# its priority changes
 	frame 68 14 01 02		# overwrites: ThreadX has no such call
+	frame 58 15 01			# suspends and resumes 1
+	frame 56 16 01
 }
 
 test_services()
@@ -173,14 +181,17 @@ test_services()
 			have = {k: v for k, v in d['popular']}
 			# created, sent, received, got, put, slept, changed
 			want = {60: 1, 81: 1, 50: 1, 69: 3, 68: 1, 88: 1,
-			        52: 2, 57: 1, 112: 1, 108: 1, 4352 + 104: 1}
+			        52: 2, 57: 1, 112: 1, 108: 1, 4352 + 104: 1,
+			        114: 1, 111: 1}
 			bad = [k for k in want if have.get(k) != want[k]]
 			assert not bad and 4100 not in have, (bad, have)
 			assert d['services'] == {'4456': 'queue_overwrite'}, d
 			assert d['det_prio_inversions'] == 1, d
+			assert d['suspensions'] == 3 and d['resumptions'] == 1, d
+			assert d['context_switches'] == 3, d
 		EOT
 	result $? "stats: services of FreeRTOS"
-	run 0 convert -q --from tband --to tracex:hz=1000000000 -o calls.trx calls &&
+	run 0 convert -q --from tband --to "$trx" -o calls.trx calls &&
 		run 0 stats --json calls.trx && python3 - <<-'EOT' 2>>log
 			import json
 			a, b = json.load(open('direct')), json.load(open('text'))
@@ -190,7 +201,7 @@ test_services()
 			assert not bad, (bad, a, b)
 		EOT
 	result $? "stats: the same of what is exported"
-	run 0 convert -q --from tband --to tracex:hz=1000000000 \
+	run 0 convert -q --from tband --to "$trx" \
 		--from-time 0.000000013 -o cut.trx calls &&
 		run 0 stats --json cut.trx && python3 - <<-'EOT' 2>>log
 			import json
@@ -203,8 +214,172 @@ test_services()
 	result $? "stats: kinds of queues are known behind a cut"
 }
 
+# A call that waits twice is one; one that begins behind a time that was over, or
+# behind something else that the task did, is another.
+waits_stream()
+{
+	frame 54 01 01
+	frame 6f 02 01 05		# task 1 waits
+	frame 54 03 02
+	frame 66 04 01 01		# 2 sends, and takes it back
+	frame 55 05 01
+	printf '\4\152\006\1\1\0'
+	frame 54 07 01
+	frame 6f 08 01 05		# it waits again, within the same tick
+}
+
+more_waits()
+{
+	waits_stream
+	frame 54 09 02
+	frame 55 0a 01			# nothing came
+	frame 54 0b 01
+	frame 6f 0c 01 05		# another call
+	frame 54 0d 02
+	frame 55 0e 01			# nothing came
+	frame 54 0f 01
+	frame 59 10 05			# it sleeps
+	frame 54 11 02
+	frame 66 12 01 01		# 2 sends
+	frame 54 13 01
+	printf '\4\152\024\1\1\0'	# a third one, that need not wait
+	frame 6f 15 01 64		# a fourth one, whose time is over
+	frame 7b 15 09 78		# it marks that
+	frame 6f 15 01 32		# a fifth one, too
+	frame 6f 15 01 ff ff ff ff 0f	# a sixth one, without end
+	frame 54 16 02
+	frame 58 17 01; frame 56 18 01	# is suspended and resumed
+	frame 54 19 01
+	frame 6f 1a 01 ff ff ff ff 0f	# and waits on
+	frame 54 1b 02
+	frame 58 1c 01
+}
+
+# A mutex that one core makes, and the other one takes.
+cores()
+{
+	{
+		frame 54 01 02
+		frame 63 02 03; frame 65 03 03; frame 66 02 03 01
+	} >core0
+	{
+		frame 54 03 01
+		printf '\4\152\004\3\1\0'
+		frame 66 05 03 01
+	} >core1
+}
+
+# A lost event behind a creation does not hide a later change.
+made_stream()
+{
+	frame 54 01 01
+	frame 5e 02 03; frame 5b 02 03 05	# made with its priority
+	frame 5e 03 04; frame 55 04 04		# this one's was lost
+	frame 5b 05 04 05
+	frame 5e 06 05; frame 01 07 01	# this one's, too, and that is told
+	frame 5b 08 05 05
+}
+
+# counts ID=N...: of services, in the JSON of stats
+counts()
+{
+	python3 - "$@" <<-'EOT' 2>>log
+		import json, sys
+		have = {k: v for k, v in json.load(open('text'))['popular']}
+		want = dict(map(int, a.split('=')) for a in sys.argv[1:])
+		bad = [k for k in want if have.get(k, 0) != want[k]]
+		assert not bad, (bad, have)
+	EOT
+}
+
+trx=tracex:hz=1000000000
+
+# part OPTION...: statistics of a part of the calls
+part()
+{
+	run 0 convert -q --from tband --to "$trx" "$@" -o part.trx calls &&
+		run 0 stats --json part.trx
+}
+
+# words FILE: what the entries of the calls tell, read from the bytes
+words()
+{
+	python3 - "$1" <<-'EOT' 2>>log
+		import struct, sys
+		d = open(sys.argv[1], 'rb').read()
+		base, = struct.unpack_from('<I', d, 8)
+		start, end = struct.unpack_from('<2I', d, 24)
+		have = [struct.unpack_from('<8I', d, at)
+		        for at in range(start - base, end - base, 32)]
+		# who: its own number, then what FreeRTOS told of it
+		want = [
+		    (1, 52, 3, 0, 0, 0),	# gets 3, which nobody has
+		    (1, 69, 1, 0, 0, 0),	# sends to 1: it had 0
+		    (1, 69, 1, 0, 0, 1),
+		    (1, 69, 1, 0, 100, 2),	# waits 100 ticks
+		    (2, 68, 1, 0, 0, 2),
+		    (2, 52, 3, 100, 1, 1),	# 1 has it, once
+		    (1, 88, 2, 0, 0, 0),
+		    (1, 57, 3, 1, 1, 0),
+		    (1, 112, 10, 0, 0, 0),
+		    (2, 108, 2, 91, 89, 0),	# 98 less 7, less 9
+		    (2, 4352 + 104, 1, 2, 0, 0),
+		    (2, 114, 1, 0, 0, 0),	# it was ready
+		    (2, 111, 1, 3, 0, 0),	# and suspended
+		]
+		have = [(e[0], e[2]) + e[4:] for e in have
+		        if e[0] in (1, 2) and e[2] > 6]
+		assert have == want, have
+	EOT
+}
+
+test_calls()
+{
+	if ! command -v python3 >/dev/null; then
+		for what in calls priorities kinds words RKH; do
+			echo "ok $((n += 1)) - stats: $what # SKIP no python3"
+		done
+		return
+	fi
+	waits_stream >waits
+	more_waits >waits2
+	run 0 stats -f tband --json waits && counts 68=2 69=1 &&
+		run 0 stats -f tband --json waits2 && counts 68=7 69=2 114=2
+	result $? "stats: a call that waits twice is one"
+	made_stream >made
+	run 0 stats -f tband --json made && counts 100=3 108=2
+	result $? "stats: changes of priorities, not of what is made"
+	freertos_stream >calls
+	part -c 0 && counts 60=1 81=1 50=1 52=2 57=1 88=1 69=3 &&
+		part -p 1 && counts 60=0 81=0 50=0 52=1 57=1 88=1 69=3 &&
+		part -e user_event && counts 60=1 81=1 50=1 52=2 57=1 88=1
+	cores
+	run 0 convert -q --from tband --to "$trx" -c 1 -o part.trx core0@0 core1@1 &&
+		run 0 stats --json part.trx && counts 50=0 52=1 57=1 &&
+		run 0 convert -q --from tband --to jsonl -c 1 -o - core0@0 core1@1 &&
+		grep -q '"cpu":0,"ring":"registry","tid":null,.*"queue_kind"' text &&
+		! grep -q '"cpu":0,"ring":"event"' text &&
+		run 0 convert -q --from tband --to chrome -c 1 -o - core0@0 core1@1 &&
+		grep -q '"queue_receive"' text && ! grep -q '"queue_kind"' text &&
+		run 0 convert -q --from tband --to native -c 9000 -o far core0 &&
+		run 0 convert -q --from tband --to native -c 1 -o near core0@0 core1@1 &&
+		run 0 convert -q --to "$trx" --from-time 0.000000004 -o part.trx near &&
+		run 0 stats --json part.trx && counts 50=0 52=1 57=1
+	result $? "stats: kinds of queues are known whatever is left out"
+	run 0 convert -q --from tband --to "$trx" -o calls.trx calls &&
+		words calls.trx
+	result $? "stats: what services tell, word by word"
+	{
+		printf '\176'
+		sma 43 00 0a 02; sma 42 01 14 02
+	} >posts
+	run 0 stats --json -f "$rkh" posts && counts 4608=0 4675=1 4674=1 &&
+		grep -q '"4675":"SMA_FIFO","4674":"SMA_GET"' text
+	result $? "stats: services of RKH by number and name"
+}
+
 # What its own decoder counts.
-test_markers()
+test_golden()
 {
 	if ! [ -e "$markers.bin" ] || ! command -v python3 >/dev/null; then
 		echo "ok $((n += 1)) - stats: services of a stream # SKIP no ../shared/golden or no python3"
@@ -274,11 +449,12 @@ assert d["a"]["lost"] == 0 and d["b"]["lost"] == 5' 2>>log
 }
 
 echo "TAP version 13"
-echo "1..29"
+echo "1..35"
 test_stats
 test_response
 test_services
-test_markers
+test_calls
+test_golden
 test_judge
 test_diff
 exit $failed

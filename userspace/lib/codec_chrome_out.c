@@ -384,6 +384,8 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 		return s->error;
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return kt_sink_done(s, put_object(p, t, e));
+	if (e->kind == KTAPE_RING_REGISTRY)
+		return 0;
 	p = name_cpu(p, t, e->cpu);
 	return kt_sink_done(s, put_event(p, t, &l));
 }

@@ -237,6 +237,8 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_TIME_EXTEND || e->cpu >= KT_CPUS_MAX)
 		return 0;
+	if (e->kind == KTAPE_RING_REGISTRY && e->opcode != KTAPE_EV_REGISTRY)
+		return 0;
 	c = cpu_at(t, e->cpu);
 	if (!c || s->error)
 		return s->error ? s->error : -ENOMEM;

@@ -36,7 +36,7 @@ struct kt_batch {
 /* A block in a file whose rest was overwritten while it was being written. */
 struct kt_hole {
 	uint64_t offset;
-	uint64_t share;
+	uint64_t records;
 };
 
 /**

@@ -176,7 +176,7 @@ void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 		kt_record_fail(rec, ret);
 }
 
-static int add_hole(struct kt_out *out, uint64_t offset, uint64_t share)
+static int add_hole(struct kt_out *out, uint64_t offset, uint64_t records)
 {
 	size_t size = (out->nr_holes + 1) * sizeof(*out->holes);
 	struct kt_hole *more = realloc(out->holes, size);
@@ -185,7 +185,7 @@ static int add_hole(struct kt_out *out, uint64_t offset, uint64_t share)
 		return -ENOMEM;
 	out->holes = more;
 	out->holes[out->nr_holes].offset = offset;
-	out->holes[out->nr_holes].share = share;
+	out->holes[out->nr_holes].records = records;
 	out->nr_holes++;
 	return 0;
 }
@@ -203,7 +203,7 @@ static void check(struct ktape_recorder *rec, struct kt_ring *r,
 			continue;
 		kt_ring_unview(r, v);
 		err = add_hole(out, b->offset + (uint64_t)i * r->block_size,
-			       v->share);
+			       v->records);
 		if (err)
 			kt_record_fail(rec, err);
 	}
@@ -256,7 +256,7 @@ static void mend(struct ktape_recorder *rec, struct kt_ring *r,
 		p.empty = i < out->nr_holes &&
 			  out->holes[i].offset == p.offset;
 		if (p.empty)
-			p.raise += out->holes[i++].share;
+			p.raise += out->holes[i++].records;
 		err = rewrite(rec, out, &p);
 	}
 	out->nr_holes = 0;

@@ -9,6 +9,9 @@
  */
 #include "ring.h"
 
+/* Blocks behind one whose counts are looked at as well. */
+#define AHEAD	4
+
 /* A position of the kernel's; with 32 bits it is the nearest to ours. */
 uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word)
 {
@@ -197,22 +200,64 @@ void kt_ring_skip(struct kt_ring *r)
 	r->gap = true;
 }
 
-/* A closed block with @records records not delivered before goes out. */
-void kt_ring_account(struct kt_ring *r, const uint8_t *head, uint64_t records)
+static bool has_sound_content(const struct kt_ring *r, const uint8_t *head)
 {
-	uint64_t count = head_count(head);
+	uint64_t bits = KT_HEAD64(head, content_bits);
+
+	return KT_HEAD32(head, magic) == KTAPE_BLOCK_MAGIC && bits % 64 == 0 &&
+	       bits >= KTAPE_BLOCK_HEADER * 8 && bits / 8 <= r->block_size;
+}
+
+/*
+ * Records that the ring had taken up to the end of the @block with that @head.  What
+ * an interrupt found counted and not stored when it closed the block is too much:
+ * it is in a block behind it, so that one or another of those tells less.  What is
+ * too little instead, as counts are not taken at one moment, a session that has
+ * stopped puts right.
+ */
+static uint64_t taken_until(const struct kt_ring *r, uint64_t block,
+			    const uint8_t *head)
+{
+	uint64_t behind = 0, commit = kt_ring_commit(r);
+	uint64_t least = head_count(head);
+	uint8_t next[KTAPE_BLOCK_HEADER];
+	const uint8_t *data;
+
+	for (unsigned int i = 0; i < AHEAD; i++) {
+		block += r->block_size;
+		if (commit <= block + r->block_size)
+			break;
+		data = r->data + block % r->data_size;
+		memcpy(next, data, sizeof(next));
+		if (has_sound_content(r, next))
+			behind += kt_records_count(
+				data, KTAPE_BLOCK_HEADER,
+				KT_HEAD64(next, content_bits) / 8);
+		if (!kt_ring_intact(r, block) || !has_sound_content(r, next))
+			break;
+		least = kt_min(least, head_count(next) - behind);
+	}
+	return least;
+}
+
+/* A closed block with @records records not delivered before goes out. */
+void kt_ring_account(struct kt_ring *r, uint64_t block, const uint8_t *head,
+		     uint64_t records)
+{
+	uint64_t taken;
 	int64_t missed;
 
 	r->records += records;
+	if (r->base_known && !r->gap)
+		return;
+	taken = taken_until(r, block, head);
 	if (!r->base_known) {
 		r->base_known = true;
-		r->base_count = count - r->records;
+		r->base_count = taken - r->records;
 	}
-	/* What the ring took and did not come out; nesting can blur it. */
-	missed = (int64_t)(count - r->base_count - r->records);
-	if (r->gap && missed > (int64_t)r->missed)
+	missed = (int64_t)(taken - r->base_count - r->records);
+	if (missed > (int64_t)r->missed)
 		r->missed = (uint64_t)missed;
-	r->count = count;
 }
 
 /* Losses that a packet tells when the ring's own are @lost. */
@@ -221,14 +266,6 @@ uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 	uint64_t own = lost > r->base_lost ? lost - r->base_lost : 0;
 
 	return kt_max(r->told, own + r->missed);
-}
-
-static bool has_sound_content(const struct kt_ring *r, const uint8_t *head)
-{
-	uint64_t bits = KT_HEAD64(head, content_bits);
-
-	return KT_HEAD32(head, magic) == KTAPE_BLOCK_MAGIC && bits % 64 == 0 &&
-	       bits >= KTAPE_BLOCK_HEADER * 8 && bits / 8 <= r->block_size;
 }
 
 /* Number the first page's head, tell losses, compute the checksum. */
@@ -262,7 +299,8 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 		 size_t page_size, struct kt_view *view)
 {
 	const uint8_t *block;
-	uint64_t content;
+	uint64_t records = 0;
+	bool sound;
 
 	do {
 		kt_ring_skip(r);
@@ -272,18 +310,20 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 			return 0;
 		block = r->data + r->pos % r->data_size;
 		memcpy(first, block, page_size);
+		sound = has_sound_content(r, first);
+		if (sound)
+			records = kt_records_count(
+				block, KTAPE_BLOCK_HEADER,
+				KT_HEAD64(first, content_bits) / 8);
 	} while (!kt_ring_intact(r, r->pos));
-	if (!has_sound_content(r, first))
+	if (!sound)
 		return -EBADMSG;
 
-	content = KT_HEAD64(first, content_bits) / 8;
 	view->block = r->pos;
 	view->rest = block + page_size;
 	view->rest_len = r->block_size - page_size;
-	view->records = kt_records_count(block, KTAPE_BLOCK_HEADER, content);
-	view->share = r->base_known && !r->gap ? head_count(first) - r->count
-					       : view->records;
-	kt_ring_account(r, first, view->records);
+	view->records = records;
+	kt_ring_account(r, r->pos, first, records);
 	patch(r, first, page_size, block);
 	r->ts = KT_HEAD64(first, ts_end);
 	reader->latest = kt_max(reader->latest, r->ts);
@@ -296,5 +336,5 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 void kt_ring_unview(struct kt_ring *r, const struct kt_view *view)
 {
 	r->records -= view->records;
-	r->missed += view->share;
+	r->missed += view->records;
 }

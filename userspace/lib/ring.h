@@ -33,7 +33,6 @@
  * @base_lost: events that the ring had lost before
  * @base_emitted: that it had been given
  * @base_filtered: that filters had held back
- * @count: records in the ring up to the last closed block
  * @records: delivered
  * @missed: overwritten before they could be delivered
  * @told: losses that packets told so far
@@ -67,7 +66,6 @@ struct kt_ring {
 	uint64_t base_lost;
 	uint64_t base_emitted;
 	uint64_t base_filtered;
-	uint64_t count;
 	uint64_t records;
 	uint64_t missed;
 	uint64_t told;
@@ -79,15 +77,13 @@ struct kt_ring {
  * @block: its position
  * @rest: what follows the first page
  * @rest_len: how much of it
- * @records: in it, as counted
- * @share: in it, by the counts of the ring
+ * @records: in it
  */
 struct kt_view {
 	uint64_t block;
 	const uint8_t *rest;
 	size_t rest_len;
 	uint64_t records;
-	uint64_t share;
 };
 
 struct ktape_reader {
@@ -118,7 +114,8 @@ void kt_ring_skip(struct kt_ring *r);
 int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 		 size_t page_size, struct kt_view *view);
 void kt_ring_unview(struct kt_ring *r, const struct kt_view *view);
-void kt_ring_account(struct kt_ring *r, const uint8_t *head, uint64_t records);
+void kt_ring_account(struct kt_ring *r, uint64_t block, const uint8_t *head,
+		     uint64_t records);
 uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost);
 
 #endif /* _KT_RING_H */

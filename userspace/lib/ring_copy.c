@@ -126,7 +126,7 @@ static int64_t deliver(struct ktape_reader *reader, struct copy *c)
 	if (ret < 0)
 		return ret;
 	if (c->closed) {
-		kt_ring_account(r, c->data, records);
+		kt_ring_account(r, c->block, c->data, records);
 		r->ts = kt_max(p.ts, KT_HEAD64(c->data, ts_end));
 		KT_HEAD_SET64(c->data, ts_end, r->ts);
 	} else {

@@ -143,7 +143,6 @@ static int map_fork(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	kt_tracex_put(x, c, e, KT_TRACEX_THREAD_CREATE);
 	x->info[0] = ktape_event_arg(e, 1);
 	x->info[1] = c->prio;
-	c->made = ktape_event_arg(e, 1);
 	return 1;
 }
 
@@ -282,6 +281,13 @@ static int follow(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
+/* Markers of a task are its own; others may be of an interrupt. */
+static bool is_mark_of_task(const struct ktape_event *e)
+{
+	return e->opcode >= KTAPE_EV_MARK && e->opcode <= KTAPE_EV_MARK_VALUE &&
+	       e->dat20 & 1;
+}
+
 /**
  * kt_tracex_map() - make entries of a native event
  * @map: what was before
@@ -301,12 +307,20 @@ int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 	c = cpu_at(map, e->cpu);
 	if (!c)
 		return -ENOMEM;
-	if (is_of_stream(e))
+	if (is_of_stream(e)) {
+		/* What was lost may have been its priority. */
+		if (!ktape_event_is_metadata(e))
+			c->made = 0;
 		return kt_tracex_learn(map, c, e, entries);
+	}
 	nr = follow(c, e, entries);
+	if (is_mark_of_task(e))
+		kt_tracex_acts(map, c);
 	if (e->opcode == KTAPE_EV_USER_EVENT)
 		own = kt_tracex_service(map, c, e, entries + nr);
-	return own >= 0 ? nr + own : nr + maps[e->opcode](c, e, entries + nr);
+	nr += own >= 0 ? own : maps[e->opcode](c, e, entries + nr);
+	c->made = e->opcode == KTAPE_EV_PROCESS_FORK ? ktape_event_arg(e, 1) : 0;
+	return nr;
 }
 
 void kt_tracex_map_free(struct kt_tracex_map *map)

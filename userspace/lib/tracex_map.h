@@ -32,7 +32,7 @@ static inline uint32_t kt_tracex_own(uint32_t id)
  * @prio: its priority
  * @nesting: interrupts that have not ended
  * @state: in which it will leave, as ThreadX has it; 0: that of the switch
- * @made: thread that it made last, whose priority is not known yet
+ * @made: thread that it made in the event before, or 0
  */
 struct kt_tracex_cpu {
 	uint32_t tid;
@@ -50,6 +50,8 @@ struct kt_tracex_cpu {
  * @owner: of a mutex: the thread that has it, or 0
  * @kind: + 1; 0: not known
  * @created: its kind was not known then
+ * @is_new: nothing was done with it since it was made
+ * @ops: what was done with it so far
  */
 struct kt_tracex_queue {
 	uint32_t id;
@@ -57,6 +59,8 @@ struct kt_tracex_queue {
 	uint32_t owner;
 	uint8_t kind;
 	bool created;
+	bool is_new;
+	uint32_t ops;
 };
 
 /**
@@ -65,12 +69,14 @@ struct kt_tracex_queue {
  * @queue: what for
  * @ticks: how long at most
  * @op: what it does with it
+ * @ops: what was done with the queue before
  */
 struct kt_tracex_wait {
 	uint32_t tid;
 	uint32_t queue;
 	uint32_t ticks;
 	uint8_t op;
+	uint32_t ops;
 };
 
 /**

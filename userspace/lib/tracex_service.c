@@ -33,7 +33,7 @@ enum op {
 	OPS
 };
 
-#define SLEEP_STATE	4
+enum { STATE_SUSPENDED = 3, STATE_SLEEP };
 
 /* ThreadX: what a thread waits for. */
 static const uint8_t states[FAMILIES] = {
@@ -53,6 +53,7 @@ struct service {
 	uint8_t wait;
 	uint8_t owner;
 	uint8_t count;
+	uint8_t inherit;
 };
 
 static const struct service services[FAMILIES][OPS] = {
@@ -68,7 +69,7 @@ static const struct service services[FAMILIES][OPS] = {
 		[RECEIVE] = { .id = 83, .wait = 1, .count = 2 },
 	},
 	[MUTEX] = {
-		[CREATE] = { .id = KT_TRACEX_MUTEX_CREATE },
+		[CREATE] = { .id = KT_TRACEX_MUTEX_CREATE, .inherit = 1 },
 		[SEND] = { .id = KT_TRACEX_MUTEX_PUT, .owner = 1, .count = 2 },
 		[RECEIVE] = { .id = KT_TRACEX_MUTEX_GET, .wait = 1, .owner = 2,
 			      .count = 3 },
@@ -145,6 +146,8 @@ static int put_call(const struct call *k, struct kt_tracex_entry *x,
 		x->info[s->wait] = wait;
 	if (s->owner)
 		x->info[s->owner] = len ? 0 : k->q->owner;
+	if (s->inherit)
+		x->info[s->inherit] = 1;
 	if (s->count)
 		x->info[s->count] = family == MUTEX ? !len : len;
 	return 1;
@@ -164,23 +167,52 @@ static bool is_waiting(const struct call *k)
 	       w->queue == k->q->id && w->op == k->op;
 }
 
+/**
+ * kt_tracex_acts() - the thread of a CPU does something: a call that waited is over
+ * @map: what was before
+ * @c: where
+ */
+void kt_tracex_acts(struct kt_tracex_map *map, const struct kt_tracex_cpu *c)
+{
+	struct kt_tracex_wait *w = &map->waits[c->tid % KT_TRACEX_WAITS];
+
+	if (w->tid == c->tid)
+		w->tid = 0;
+}
+
+/* The same, if it is no interrupt that does it. */
+static void wait_ends(const struct call *k)
+{
+	if (!k->isr)
+		kt_tracex_acts(k->map, k->c);
+}
+
 /* It begins to wait: that is where ThreadX tells the call. */
 static int wait_begins(const struct call *k, struct kt_tracex_entry *x)
 {
 	struct kt_tracex_wait *w = wait_of(k);
 	uint32_t ticks = k->args[1];
-	/* Another one was faster: then less time is left, or there is no end. */
-	bool again = is_waiting(k) && (ticks < w->ticks || ticks == UINT32_MAX);
+	/*
+	 * Another one was faster: then less time is left, or there is no end, or it
+	 * was within the same tick, which what the other one did tells.
+	 */
+	bool again = is_waiting(k) &&
+		     (ticks < w->ticks ||
+		      (ticks == w->ticks &&
+		       (ticks == UINT32_MAX || k->q->ops != w->ops)));
 
 	if (!k->isr)
 		k->c->state = states[families[k->q->kind]];
 	/* Nothing tells that a peek succeeds. */
-	if (k->c->tid && k->op != PEEK)
+	if (k->op == PEEK)
+		wait_ends(k);
+	else if (k->c->tid)
 		*w = (struct kt_tracex_wait){
 			.tid = k->c->tid,
 			.queue = k->q->id,
 			.op = (uint8_t)k->op,
 			.ticks = ticks,
+			.ops = k->q->ops,
 		};
 	return again ? 0 : put_call(k, x, ticks, k->op == SEND ? k->q->len : 0);
 }
@@ -190,22 +222,27 @@ static int done(const struct call *k, struct kt_tracex_entry *x)
 {
 	uint32_t len = k->args[1],
 		 before = k->op == SEND ? len - !!len : len + 1;
-	bool waited = is_waiting(k);
-	int nr = waited ? 0 : put_call(k, x, 0, before);
+	/* A mutex that is made puts itself once. */
+	bool inner = is_waiting(k) ||
+		     (k->q->is_new && k->op == SEND &&
+		      families[k->q->kind] == MUTEX);
+	int nr = inner ? 0 : put_call(k, x, 0, before);
 
+	k->q->is_new = false;
+	k->q->ops++;
 	k->q->len = len;
 	k->q->owner = k->op == RECEIVE && !k->isr ? k->c->tid : 0;
 	if (k->isr)
 		return nr;
 	k->c->state = 0;
-	if (wait_of(k)->tid == k->c->tid)
-		wait_of(k)->tid = 0;
+	wait_ends(k);
 	return nr;
 }
 
 static int reset(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->len = 0;
+	k->q->ops++;
 	k->q->owner = 0;
 	return put_call(k, x, 0, 0);
 }
@@ -214,6 +251,7 @@ static int reset(const struct call *k, struct kt_tracex_entry *x)
 static int created(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->created = !k->q->kind;
+	k->q->is_new = true;
 	k->q->owner = 0;
 	return k->q->kind ? put_call(k, x, 0, 0) : 0;
 }
@@ -221,6 +259,7 @@ static int created(const struct call *k, struct kt_tracex_entry *x)
 static int length(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->len = k->args[1];
+	k->q->ops++;
 	return put_own(k->c, k->e, x);
 }
 
@@ -230,13 +269,27 @@ static int resume(const struct call *k, struct kt_tracex_entry *x)
 {
 	kt_tracex_put(x, k->c, k->e, KT_TRACEX_RESUME_API);
 	x->info[0] = k->args[0];
+	x->info[1] = STATE_SUSPENDED;
 	return 1;
+}
+
+/* What a thread is known to wait for; 0: it is ready. */
+static uint32_t state_of(struct kt_tracex_map *map, uint32_t tid)
+{
+	const struct kt_tracex_wait *w = &map->waits[tid % KT_TRACEX_WAITS];
+	const struct kt_tracex_queue *q =
+		&map->queues[w->queue % KT_TRACEX_QUEUES];
+
+	if (!tid || w->tid != tid)
+		return 0;
+	return states[q->id == w->queue ? families[q->kind] : QUEUE];
 }
 
 static int suspend(const struct call *k, struct kt_tracex_entry *x)
 {
 	kt_tracex_put(x, k->c, k->e, KT_TRACEX_SUSPEND_API);
 	x->info[0] = k->args[0];
+	x->info[1] = state_of(k->map, k->args[0]);
 	return 1;
 }
 
@@ -246,7 +299,7 @@ static int sleeps(const struct call *k, struct kt_tracex_entry *x)
 	uint32_t id = ktape_event_arg(k->e, 0) & ~KTAPE_FORMAT_ID_MASK;
 
 	kt_tracex_put(x, k->c, k->e, KT_TRACEX_SLEEP);
-	k->c->state = SLEEP_STATE;
+	k->c->state = STATE_SLEEP;
 	x->info[0] = id == KT_TBAND_DELAY ? k->args[0] : 0;
 	return 1;
 }
@@ -258,13 +311,10 @@ static void learn_prio(const struct call *k)
 			RT_PRIO_MAX - (uint32_t)kt_min(k->args[1], RT_PRIO_MAX);
 }
 
-/* Of a thread that was just made, it is no change. */
+/* Of a thread that was made by the event before, it is no change. */
 static int priority(const struct call *k, struct kt_tracex_entry *x)
 {
-	bool made = k->c->made && k->c->made == k->args[0];
-
-	k->c->made = 0;
-	if (made)
+	if (k->c->made && k->c->made == k->args[0])
 		return 0;
 	kt_tracex_put(x, k->c, k->e, KT_TRACEX_PRIORITY_CHANGE);
 	x->info[0] = k->args[0];
@@ -283,6 +333,12 @@ static int inherit(const struct call *k, struct kt_tracex_entry *x)
 	return nr;
 }
 
+/* ThreadX has nothing like it. */
+static int other(const struct call *k, struct kt_tracex_entry *x)
+{
+	return put_own(k->c, k->e, x);
+}
+
 /* ---- all --------------------------------------------------------------------- */
 
 struct maker {
@@ -290,32 +346,37 @@ struct maker {
 	bool queue;	/* its first argument is one */
 	uint8_t op;
 	bool isr;
+	bool within;	/* a call that waits */
 };
 
 /* clang-format off */
 
 static const struct maker makers[KT_TBAND_IDS] = {
 	[KT_TBAND_RESUMED] = { .make = resume },
-	[KT_TBAND_RESUMED_FROM_ISR] = { .make = resume },
+	[KT_TBAND_RESUMED_FROM_ISR] = { .make = resume, .isr = true },
 	[KT_TBAND_SUSPENDED] = { .make = suspend },
 	[KT_TBAND_DELAY ... KT_TBAND_DELAY_UNTIL] = { .make = sleeps },
 	[KT_TBAND_PRIO_SET] = { .make = priority },
-	[KT_TBAND_PRIO_INHERIT ... KT_TBAND_PRIO_DISINHERIT] = { .make = inherit },
-	[KT_TBAND_QUEUE_CREATED] = { created, true, CREATE, false },
-	[KT_TBAND_QUEUE_SEND] = { done, true, SEND, false },
-	[KT_TBAND_QUEUE_SEND_FROM_ISR] = { done, true, SEND, true },
-	[KT_TBAND_QUEUE_OVERWRITE ... KT_TBAND_QUEUE_OVERWRITE_FROM_ISR] = {
-		length, true, RESET, false },
-	[KT_TBAND_QUEUE_RECEIVE] = { done, true, RECEIVE, false },
-	[KT_TBAND_QUEUE_RECEIVE_FROM_ISR] = { done, true, RECEIVE, true },
-	[KT_TBAND_QUEUE_RESET] = { reset, true, RESET, false },
-	[KT_TBAND_BLOCK_PEEK] = { wait_begins, true, PEEK, false },
-	[KT_TBAND_BLOCK_SEND] = { wait_begins, true, SEND, false },
-	[KT_TBAND_BLOCK_RECEIVE] = { wait_begins, true, RECEIVE, false },
-	[KT_TBAND_QUEUE_CUR_LENGTH] = { length, true, RESET, false },
+	[KT_TBAND_PRIO_INHERIT ... KT_TBAND_PRIO_DISINHERIT] = {
+		.make = inherit, .within = true },
+	[KT_TBAND_QUEUE_CREATED] = { created, true, CREATE, false, false },
+	[KT_TBAND_QUEUE_SEND] = { done, true, SEND, false, true },
+	[KT_TBAND_QUEUE_SEND_FROM_ISR] = { done, true, SEND, true, true },
+	[KT_TBAND_QUEUE_OVERWRITE] = { length, true, RESET, false, false },
+	[KT_TBAND_QUEUE_OVERWRITE_FROM_ISR] = {
+		length, true, RESET, true, false },
+	[KT_TBAND_QUEUE_RECEIVE] = { done, true, RECEIVE, false, true },
+	[KT_TBAND_QUEUE_RECEIVE_FROM_ISR] = { done, true, RECEIVE, true, true },
+	[KT_TBAND_QUEUE_RESET] = { reset, true, RESET, false, false },
+	[KT_TBAND_BLOCK_PEEK] = { wait_begins, true, PEEK, false, true },
+	[KT_TBAND_BLOCK_SEND] = { wait_begins, true, SEND, false, true },
+	[KT_TBAND_BLOCK_RECEIVE] = { wait_begins, true, RECEIVE, false, true },
+	[KT_TBAND_QUEUE_CUR_LENGTH] = { length, true, RESET, false, false },
 };
 
 /* clang-format on */
+
+static const struct maker without = { .make = other };
 
 static struct call call_of(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 			   const struct ktape_event *e, const struct maker *m)
@@ -347,17 +408,19 @@ int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 {
 	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
 	uint32_t low = id & ~KTAPE_FORMAT_ID_MASK;
-	const struct maker *m;
+	const struct maker *m = &without;
 	struct call k;
 
 	if (!kt_codec_user_name(id) ||
 	    (id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_TRACEX)
 		return -ENOTSUP;
-	if ((id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND ||
-	    low >= KT_TBAND_IDS || !makers[low].make)
+	if ((id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND)
 		return put_own(c, e, x);
-	m = &makers[low];
+	if (low < KT_TBAND_IDS && makers[low].make)
+		m = &makers[low];
 	k = call_of(map, c, e, m);
+	if (!m->within)
+		wait_ends(&k);
 	return m->make(&k, x);
 }
 

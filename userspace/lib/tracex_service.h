@@ -7,6 +7,7 @@
 
 int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 		      const struct ktape_event *e, struct kt_tracex_entry *x);
+void kt_tracex_acts(struct kt_tracex_map *map, const struct kt_tracex_cpu *c);
 int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
 		    const struct ktape_event *e, struct kt_tracex_entry *x);
 const char *kt_tracex_own_name(uint32_t id);

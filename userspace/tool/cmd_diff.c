@@ -65,9 +65,10 @@ static void print_row(const struct ktape_linux *a, size_t at_a,
 
 	if ((!sa || !sa->count) && (!sb || !sb->count))
 		return;
-	printf("%-13s %-14.14s %10" PRIu64 " %10" PRIu64,
+	printf("%-13s %s %10" PRIu64 " %10" PRIu64,
 	       ktape_series_name(s->kind),
-	       s->key == KTAPE_SERIES_ALL ? "" : stats_name(name, s->name),
+	       stats_column(name, s->key == KTAPE_SERIES_ALL ? "" : s->name,
+			    STATS_COLUMN),
 	       sa ? sa->count : 0, sb ? sb->count : 0);
 	for (size_t q = 0; q < STATS_SHARES; q += 2) {
 		print_one(a, at_a, stats_shares[q].millionth);

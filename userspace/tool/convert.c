@@ -194,9 +194,16 @@ static int write_name(struct convert *c, const struct ktape_event *e,
 	return ktape_sink_event(c->sink, &name);
 }
 
+/* What tells what events are about is as good as a name, as long as they come. */
+static bool is_name(const struct convert *c, const struct ktape_event *e)
+{
+	return e->opcode == KTAPE_EV_REGISTRY ||
+	       (kt_mask_has(c->mask, e->opcode) && ktape_event_is_metadata(e));
+}
+
 static int write_event(struct convert *c, const struct ktape_event *e)
 {
-	if (e->opcode == KTAPE_EV_REGISTRY)
+	if (is_name(c, e))
 		return write_name(c, e, true);
 	if (!is_wanted(c, e))
 		return 0;

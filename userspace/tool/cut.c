@@ -181,10 +181,10 @@ static void close_thread(struct cut *c, int32_t tid)
 int cut_learn(struct cut *cut, const struct ktape_event *e)
 {
 	cut->last_ts = e->ts;
-	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= CPUS_MAX || !e->known)
-		return 0;
 	if (ktape_event_is_metadata(e))
 		return open_slice(cut, &metadata, e);
+	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= CPUS_MAX || !e->known)
+		return 0;
 	cut->tid[e->cpu] = e->tid;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2) {
 		cut->tid[e->cpu] = (int32_t)ktape_event_arg(e, 1);

@@ -46,9 +46,12 @@ struct stats_show {
 
 #define STATS_NAME_MAX	128
 #define STATS_NAME	(STATS_NAME_MAX * 4 + 1)	/* escaped */
+#define STATS_COLUMN	14				/* for a name */
 
 /* stats_linux.c */
 const char *stats_name(char shown[STATS_NAME], const char *name);
+const char *stats_column(char shown[STATS_NAME], const char *name,
+			 unsigned int columns);
 int stats_measure(struct stats_trace *s);
 void stats_close(struct stats_trace *s);
 void stats_print(const struct stats_trace *s, const struct stats_show *how);

@@ -51,6 +51,45 @@ const char *stats_name(char shown[STATS_NAME], const char *name)
 	return shown;
 }
 
+/* Bytes of the first character, or escape of one, and how wide it is. */
+static size_t escaped_length(const char *text, unsigned int *columns)
+{
+	size_t n = 1;
+
+	if (*text == '\\')
+		n = text[1] == 'x' ? 4 : 2;
+	*columns = (unsigned int)n;
+	while (((unsigned char)text[n] & 0xc0) == 0x80)
+		n++;
+	return n;
+}
+
+/**
+ * stats_column() - a name in a column, with whole characters and escapes only
+ * @shown: filled
+ * @name: of a trace
+ * @columns: how wide it is
+ *
+ * Return: @shown.
+ */
+const char *stats_column(char shown[STATS_NAME], const char *name,
+			 unsigned int columns)
+{
+	unsigned int width;
+	char *at = shown;
+	size_t n;
+
+	stats_name(shown, name);
+	for (; *at; at += n, columns -= width) {
+		n = escaped_length(at, &width);
+		if (width > columns)
+			break;
+	}
+	memset(at, ' ', columns);
+	at[columns] = '\0';
+	return shown;
+}
+
 /* A time in the unit in which it has few digits. */
 void stats_put_time(char *to, size_t size, uint64_t value, const char *unit)
 {
@@ -182,9 +221,10 @@ static void print_series(const struct ktape_linux *l,
 		kind = s->kind;
 		if (s->key != KTAPE_SERIES_ALL && shown > SHOWN && !how->all)
 			continue;
-		printf("%-13s %-14.14s %10" PRIu64, ktape_series_name(s->kind),
-		       s->key == KTAPE_SERIES_ALL ? "" :
-						    stats_name(name, s->name),
+		printf("%-13s %s %10" PRIu64, ktape_series_name(s->kind),
+		       stats_column(name,
+				    s->key == KTAPE_SERIES_ALL ? "" : s->name,
+				    STATS_COLUMN),
 		       s->count);
 		if (s->count)
 			print_shares(l, i);
