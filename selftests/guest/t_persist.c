@@ -29,23 +29,45 @@ static int run(const char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Reads what the kernel's log gets from the last load() on. */
+static int klog = -1;
+
+static void klog_from_here(void)
+{
+	if (klog >= 0)
+		close(klog);
+	klog = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (klog >= 0)
+		lseek(klog, 0, SEEK_END);
+}
+
 static int load(const char *parameters)
 {
 	char command[256];
 
+	klog_from_here();
 	snprintf(command, sizeof(command), "insmod \"$KTAPE_MODULE\" %s 2>&1",
 		 parameters);
 	return run(command);
 }
 
-/* Is there a line of the kernel's log with this? */
+/*
+ * Has the kernel's log a line with this, from klog_from_here() on?  Whatever
+ * else the kernel says meanwhile, and nothing of what it said before.
+ */
 static bool told(const char *text)
 {
-	char command[256];
+	char line[8192];
+	bool found = false;
+	ssize_t n;
 
-	snprintf(command, sizeof(command), "dmesg | tail -n 5 | grep -qF '%s'",
-		 text);
-	return !run(command);
+	/* One line at a time; EPIPE: some were overwritten before we came. */
+	while ((n = read(klog, line, sizeof(line) - 1)) >= 0 ||
+	       errno == EPIPE) {
+		line[n < 0 ? 0 : n] = '\0';
+		found |= strstr(line, text) != NULL;
+	}
+	return found;
 }
 
 static int info(int fd, struct ktape_persist_info *i)
@@ -155,7 +177,7 @@ TEST_F(persist, reading)
 	EXPECT_LE(98, found);
 }
 
-TEST_F(persist, one_at_a_time)
+TEST_F_TIMEOUT(persist, one_at_a_time, 300)
 {
 	int own;
 
@@ -181,7 +203,7 @@ TEST_F(persist, one_at_a_time)
 }
 
 /* What a load has recorded can be read raw after it, and forgotten. */
-TEST_F(persist, after_it)
+TEST_F_TIMEOUT(persist, after_it, 300)
 {
 	struct ktape_persist super;
 	struct ktape_persist_info i;
@@ -265,7 +287,7 @@ static void set_clock(int hours)
  * Nobody has taken a trace before the next load, and the next: those of the last
  * two loads are there.  A board without a clock knows, too, which is the later.
  */
-TEST_F(persist, crash_loop)
+TEST_F_TIMEOUT(persist, crash_loop, 300)
 {
 	/* The first load, by the fixture, has the first half. */
 	static const char *const half[] = { "--at 0", "--at 0x200000" };
@@ -288,7 +310,7 @@ TEST_F(persist, crash_loop)
 }
 
 /* What is dropped is not there at the next load, in neither half. */
-TEST_F(persist, dropped)
+TEST_F_TIMEOUT(persist, dropped, 300)
 {
 	struct ktape_persist_info i;
 	uint8_t uuid[3][16];
@@ -318,13 +340,14 @@ TEST_F(persist, dropped)
 }
 
 /* The memory is not ours alone while the system sleeps without power. */
-TEST_F(persist, hibernation)
+TEST_F_TIMEOUT(persist, hibernation, 300)
 {
 	int own;
 
 	if (kt_write_text("/sys/power/pm_test", "freezer") ||
 	    run("grep -qw disk /sys/power/state"))
 		SKIP(return, "the kernel has no test mode for it");
+	klog_from_here();
 	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
 	EXPECT_TRUE(told("a persistent session is there"));
 	close(self->fd);
@@ -367,7 +390,7 @@ static int drop_rights(void)
 }
 
 /* A descriptor that was handed on has no way to what earlier loads left. */
-TEST_F(persist, handed_on)
+TEST_F_TIMEOUT(persist, handed_on, 300)
 {
 	struct ktape_persist_info i;
 	uint8_t uuid[16];
