@@ -222,8 +222,10 @@ static void tally(const struct kt_rec *r, void *arg)
 	const char *ret = NULL;
 
 	if (r->op < KTAPE_EV_SYS_ENTER || r->op > KTAPE_EV_SYS_EXIT_WIDE) {
+		/* A worker of the kernel that comes or goes has a name. */
 		t->other += r->op != KTAPE_TIME_EXTEND &&
 			    r->op != KTAPE_EV_TRACER &&
+			    r->op != KTAPE_EV_REGISTRY &&
 			    r->op != KTAPE_EV_CONTEXT;
 		return;
 	}
