@@ -115,6 +115,8 @@ TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 	for (int i = 0; i < turns; i++) {
 		EXPECT_EQ(0, kt_insmod(SINK, i % 2 ? "forget=1" : ""));
 		usleep(20000);
+		for (int n = 0; n < 1000 && !sink_seen("ktape_sink"); n++)
+			usleep(20000);
 		EXPECT_LT(0, sink_seen("ktape_sink"));
 		EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 	}
