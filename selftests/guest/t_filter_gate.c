@@ -4,6 +4,7 @@
  * cannot be paired is recorded as it is.  How long a call takes is nobody's
  * promise but for one that sleeps.
  */
+#include <linux/futex.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -244,10 +245,28 @@ TEST_F_TIMEOUT(gate, ends_in_a_call, 60)
 
 /* ---- more pairs than there is room for ------------------------------------------ */
 
+static int place[2];		/* where they sleep */
+
 static void crowd_member(void)
 {
-	syscall(SYS_futex, &(int){ 0 }, 0, 0, NULL);
+	syscall(SYS_futex, &place[0], FUTEX_WAIT, 0, NULL);
 	syscall(SYS_exit, 0);
+}
+
+/* All of them have entered when each is asleep; who is goes to the other place. */
+static void wait_for_crowd(int n)
+{
+	long moved;
+
+	while (n > 0) {
+		moved = syscall(SYS_futex, &place[0], FUTEX_CMP_REQUEUE, 0, n,
+				&place[1], 0);
+		if (moved < 0)
+			_exit(1);
+		n -= moved;
+		if (!moved)
+			usleep(10000);
+	}
 }
 
 /* Threads that sleep in a call, without a library; their stacks stay. */
@@ -268,8 +287,7 @@ static pid_t crowd(int n, int done)
 			  CLONE_THREAD | CLONE_SYSVSEM, NULL) < 0)
 			_exit(1);
 	}
-	/* All of them have entered when each is asleep. */
-	sleep(1 + kt_scale());
+	wait_for_crowd(n);
 	if (write(done, &n, sizeof(n)) != sizeof(n))
 		_exit(1);
 	for (;;)
