@@ -286,6 +286,21 @@ static pid_t other_thread(void)
 	return tid;
 }
 
+/* How soon a thread runs and has nothing to do is nobody's promise. */
+static void wait_for_sleep(pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	for (int i = 0; i < 3000; i++) {
+		usleep(10000);
+		if (kt_sum_of(path, "voluntary_ctxt_switches") > 0)
+			break;
+	}
+	/* It is counted a little before it is recorded. */
+	usleep(10000);
+}
+
 TEST_F(object, thread_of_io_uring)
 {
 	struct io_uring_params params = { .flags = IORING_SETUP_SQPOLL,
@@ -302,7 +317,7 @@ TEST_F(object, thread_of_io_uring)
 		SKIP(return, "no io_uring with a thread that polls");
 	p.tid = other_thread();
 	ASSERT_NE(0, p.tid);
-	usleep(100000);
+	wait_for_sleep(p.tid);
 	kt_take(&self->t, self->fd, take_poller, &p);
 	EXPECT_EQ(0, self->t.wrong);
 	EXPECT_LE(1, p.switches);
