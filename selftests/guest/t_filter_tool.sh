@@ -137,8 +137,8 @@ check_uid()
 by_thread()
 {
 	steps="getppid 30 thread 20 child 40 wait $dir/gate"
-	# As often as it is recorded.
-	[ "${KTAPE_SCALE:-1}" -gt 1 ] || steps="$steps $steps"
+	# As often as prove() records it.
+	[ "${KTAPE_KERNEL:-}" = debug ] || steps="$steps $steps"
 	# shellcheck disable=SC2086	# words
 	hold $steps
 	prove pid "pid = $pid:threads:children" --pid "$pid" --threads --children
