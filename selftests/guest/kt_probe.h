@@ -80,7 +80,8 @@ static inline int kt_target_call(const unsigned long *v)
 
 /*
  * Copy the latest entry of an object out of a mapped registry; symbols are
- * entered a moment after their first record. Return: is it there?
+ * entered a moment after their first record, by a worker that has to get a CPU.
+ * Return: is it there?
  */
 static inline bool kt_object(const struct kt_map *m, uint32_t type, uint32_t id,
 			     struct ktape_object_entry *to)
@@ -89,11 +90,14 @@ static inline bool kt_object(const struct kt_map *m, uint32_t type, uint32_t id,
 	size_t nr = m->e.data_size / sizeof(*e);
 
 	to->seq = 0;
-	for (int tries = 0; tries < 20 && !to->seq; tries++) {
+	for (int tries = 0; tries < 100 && !to->seq; tries++) {
 		for (size_t i = 0; i < nr; i++)
 			if (e[i].type == type && e[i].id == id &&
 			    (!to->seq || e[i].born > to->born))
 				*to = e[i];
+		/* It is being written. */
+		if (to->seq & 1)
+			to->seq = 0;
 		if (!to->seq)
 			usleep(20000);
 	}
