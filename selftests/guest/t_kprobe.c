@@ -198,9 +198,11 @@ static struct ktape_event_info info(int fd, unsigned int opcode)
 	return e;
 }
 
-static void wait_for_detaching(void)
+/* A second after nobody wants it, and as long as that takes. */
+static void wait_for_detaching(int fd, unsigned int opcode)
 {
-	usleep(2500000 + 500000 * kt_scale());
+	for (int i = 0; i < 300 && info(fd, opcode).attached; i++)
+		usleep(100000);
 }
 
 TEST_F_TIMEOUT(kprobe, states, 120)
@@ -221,7 +223,7 @@ TEST_F_TIMEOUT(kprobe, states, 120)
 	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_target_calls(CALLS));
-	wait_for_detaching();
+	wait_for_detaching(self->main, SLOT(0));
 	EXPECT_EQ(0, info(self->main, SLOT(0)).attached);
 	ASSERT_EQ(0, kt_target_calls(CALLS));
 	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
