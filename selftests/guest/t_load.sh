@@ -167,9 +167,9 @@ test_in_use()
 
 	holdmap >/tmp/test/holdmap &
 	holder=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 100); do
 		grep -q mapped /tmp/test/holdmap && break
-		sleep 0.5
+		sleep 0.2
 	done
 	in_use "only a mapping is left"
 	kill -9 $holder
