@@ -7,6 +7,7 @@
 #define _KT_EVENTS_H
 
 #include "kt_ledger.h"
+#include "kt_registry.h"
 
 #define KT_RING_SIZE	(4 << 20)
 
@@ -29,7 +30,19 @@ struct kt_ev {
 
 struct kt_symbol {
 	uint32_t token;
-	char name[32];
+	char name[KTAPE_NAME_SIZE];
+};
+
+/**
+ * struct kt_symbols - names of functions
+ * @nr: how many
+ * @v: these, "" for one that has none
+ * @naps: how long was waited for them
+ */
+struct kt_symbols {
+	size_t nr;
+	struct kt_symbol *v;
+	int naps;
 };
 
 /**
@@ -40,8 +53,7 @@ struct kt_symbol {
  * @v: the events in order of time
  * @nr: how many
  * @room: for how many
- * @symbol: of functions
- * @nr_symbols: how many
+ * @symbols: of functions
  * @running: thread of each CPU while it is parsed
  */
 struct kt_events {
@@ -50,8 +62,7 @@ struct kt_events {
 	struct kt_buf buf;
 	struct kt_ev *v;
 	size_t nr, room;
-	struct kt_symbol *symbol;
-	size_t nr_symbols;
+	struct kt_symbols *symbols;
 	int32_t running[KTS_CPUS];
 };
 
@@ -63,18 +74,17 @@ static inline void kt_events_packet(const struct ktape_block *b, void *arg)
 		e->running[b->cpu] = b->tid;
 }
 
-static inline void kt_events_symbol(struct kt_events *e, const struct kt_rec *r)
+static inline void kt_symbols_add(struct kt_symbols *s, uint32_t token,
+				  const char *name, size_t size)
 {
-	struct kt_symbol *s;
+	const size_t most = sizeof(s->v->name) - 1;
 
-	if ((r->dat20 & 0xff) != KTAPE_OBJ_FUNCTION)
-		return;
-	e->symbol = realloc(e->symbol, (e->nr_symbols + 1) * sizeof(*s));
-	if (!e->symbol)
+	s->v = realloc(s->v, (s->nr + 1) * sizeof(*s->v));
+	if (!s->v)
 		abort();
-	s = &e->symbol[e->nr_symbols++];
-	*s = (struct kt_symbol){ .token = r->args[0] };
-	memcpy(s->name, r->blob, r->size < 31 ? r->size : 31);
+	memset(&s->v[s->nr], 0, sizeof(*s->v));
+	s->v[s->nr].token = token;
+	memcpy(s->v[s->nr++].name, name, size < most ? size : most);
 }
 
 static inline void kt_events_record(const struct ktape_block *b,
@@ -83,8 +93,9 @@ static inline void kt_events_record(const struct ktape_block *b,
 	struct kt_events *e = arg;
 	struct kt_ev *v;
 
-	if (r->op == KTAPE_EV_REGISTRY)
-		kt_events_symbol(e, r);
+	if (r->op == KTAPE_EV_REGISTRY &&
+	    (r->dat20 & 0xff) == KTAPE_OBJ_FUNCTION)
+		kt_symbols_add(e->symbols, r->args[0], r->blob, r->size);
 	if (b->kind != KTAPE_RING_EVENT || r->op == KTAPE_TIME_EXTEND)
 		return;
 	if (e->nr == e->room) {
@@ -105,6 +116,7 @@ static inline void kt_events_record(const struct ktape_block *b,
 static inline int kt_events_open(struct kt_events *e, const unsigned char *ops)
 {
 	memset(e, 0, sizeof(*e));
+	e->symbols = calloc(1, sizeof(*e->symbols));
 	e->ledger = kt_ledger_new();
 	e->ledger->next = kt_events_record;
 	e->ledger->arg = e;
@@ -131,9 +143,29 @@ static inline int kt_events_order(const void *a, const void *b)
 }
 
 /*
- * Stop and take it all; symbols of functions are looked up by the kernel a
- * little later. Return: the parse's complaint, "" if there is none.
+ * For what comes some time after it was caused, while it records: take what
+ * there is until @is_there says so. Return: whether it did.
  */
+static inline bool kt_events_wait(struct kt_events *e,
+				  bool (*is_there)(const struct kt_events *e,
+						   const void *arg),
+				  const void *arg)
+{
+	struct kts *t = &e->ledger->t;
+	bool there = false;
+
+	kt_nonblock(e->fd, true);
+	for (int i = 0; i < 1000 && !there && !t->error[0]; i++) {
+		usleep(i ? 10000 * kt_scale() : 0);
+		while (kt_follow(t, &e->buf, e->fd, 65536) > 0)
+			;
+		there = is_there(e, arg);
+	}
+	kt_nonblock(e->fd, false);
+	return there;
+}
+
+/* Stop and take it all. Return: the parse's complaint, "" if there is none. */
 static inline const char *kt_events_stop(struct kt_events *e)
 {
 	struct kts *t = &e->ledger->t;
@@ -141,7 +173,6 @@ static inline const char *kt_events_stop(struct kt_events *e)
 
 	if (kt_command(e->fd, KTAPE_IOC_STOP))
 		return "STOP failed";
-	usleep(100000 * kt_scale());
 	if (kt_follow_all(t, &e->buf, e->fd))
 		return t->error[0] ? t->error : "read() failed";
 	lost = kt_ledger_check(e->ledger, e->fd, kt_cpus());
@@ -158,17 +189,30 @@ static inline void kt_events_free(struct kt_events *e)
 	kt_buf_free(&e->buf);
 	free(e->ledger);
 	free(e->v);
-	free(e->symbol);
+	if (e->symbols)
+		free(e->symbols->v);
+	free(e->symbols);
 	memset(e, 0, sizeof(*e));
 }
 
-/* Name of a function, or "". */
+/*
+ * Name of a function, or "", until the next one is asked for.  The kernel looks
+ * symbols up a little later: those that the stream does not have yet are waited
+ * for, all of them together for as long as is long enough.
+ */
 static inline const char *kt_symbol(const struct kt_events *e, uint32_t token)
 {
-	for (size_t i = e->nr_symbols; i-- > 0;)
-		if (e->symbol[i].token == token)
-			return e->symbol[i].name;
-	return "";
+	struct kt_symbols *s = e->symbols;
+	char name[KTAPE_NAME_SIZE] = "";
+
+	for (size_t i = s->nr; i-- > 0;)
+		if (s->v[i].token == token)
+			return s->v[i].name;
+	while (token && !kt_object_known(KTAPE_OBJ_FUNCTION, token, name) &&
+	       s->naps++ < 100)
+		usleep(10000 * kt_scale());
+	kt_symbols_add(s, token, name, strnlen(name, sizeof(name)));
+	return s->v[s->nr - 1].name;
 }
 
 static inline bool kt_is_symbol(const struct kt_events *e, uint32_t token,

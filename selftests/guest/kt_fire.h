@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "kt_load.h"
-#include "kt_ring.h"
+#include "kt_registry.h"
 
 /* ---- the helper ---------------------------------------------------------- */
 
@@ -235,47 +235,6 @@ static inline int kt_event_state(unsigned int opcode)
 	ret = kt_ioctl(fd, KTAPE_IOC_EVENT_INFO, &e);
 	close(fd);
 	return ret ? ret : (int)e.state;
-}
-
-/* ---- the registry ---------------------------------------------------------- */
-
-/* The entries, mapped once a process. */
-static inline const struct ktape_object_entry *kt_objects(size_t *nr)
-{
-	static const struct ktape_object_entry *all;
-	static struct ktape_layout_entry l;
-	int fd = all ? -1 : kt_open(O_RDONLY);
-	void *p;
-
-	if (!all && fd >= 0 && !kt_region(fd, -1, KTAPE_RING_REGISTRY, &l)) {
-		p = mmap(NULL, l.data_size, PROT_READ, MAP_SHARED, fd,
-			 l.offset);
-		if (p != MAP_FAILED)
-			all = p;
-	}
-	if (fd >= 0)
-		close(fd);
-	*nr = all ? l.data_size / sizeof(*all) : 0;
-	return all;
-}
-
-/* Name of a living object; waits until it is there. Return: 0 or -errno. */
-static inline int kt_object_name(unsigned int type, uint32_t id, char *name)
-{
-	const struct ktape_object_entry *e;
-	size_t nr;
-
-	for (int tries = 0; tries < 100 * kt_scale(); tries++) {
-		e = kt_objects(&nr);
-		for (size_t i = 0; i < nr; i++)
-			if (e[i].type == type && e[i].id == id && !e[i].died &&
-			    !(e[i].seq & 1)) {
-				memcpy(name, e[i].name, KTAPE_NAME_SIZE);
-				return 0;
-			}
-		usleep(20000);
-	}
-	return -ENOENT;
 }
 
 #endif /* _KT_FIRE_H */

@@ -78,8 +78,19 @@ static void *thread(void *arg)
 	return NULL;
 }
 
+/* Has each of them been freed? */
+static bool are_freed(const struct kt_events *e, const void *arg)
+{
+	const int32_t *tid = arg;
+	int nr = 0;
+
+	for (int i = 0; i < 2 * TIMES; i++)
+		nr += !!kt_count_with(e, KTAPE_EV_PROCESS_FREE, 0, tid[i]);
+	return nr == 2 * TIMES;
+}
+
 /* Once each, after the exit; a thread belongs to our process. */
-TEST_F(sched, process_free)
+TEST_F_TIMEOUT(sched, process_free, 120)
 {
 	int32_t tid[2 * TIMES];
 	const struct kt_ev *v;
@@ -97,7 +108,7 @@ TEST_F(sched, process_free)
 	}
 	/* They go in callbacks of RCU. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-	usleep(500000 * kt_scale());
+	EXPECT_TRUE(kt_events_wait(&self->e, are_freed, tid));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	for (int i = 0; i < 2 * TIMES; i++) {
 		uint64_t exited;

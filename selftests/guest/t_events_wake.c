@@ -154,6 +154,24 @@ TEST_F_TIMEOUT(wake, waking_and_wakeup, 120)
 				       s.tid));
 }
 
+static bool is_dead(uint32_t state)
+{
+	return state == KTAPE_STATE_X || state == KTAPE_STATE_Z;
+}
+
+/* Has this thread left for good? */
+static bool has_left(const struct kt_events *e, const void *arg)
+{
+	const struct kt_ev *v;
+	size_t at = 0;
+
+	while ((v = kt_next_with(e, &at, KTAPE_EV_SCHED_SWITCH, 0,
+				 *(const int32_t *)arg)))
+		if (is_dead(v->dat20 >> 16))
+			return true;
+	return false;
+}
+
 /* It comes as often as it was woken, and leaves asleep or, at the end, dead. */
 TEST_F_TIMEOUT(wake, switches, 120)
 {
@@ -166,7 +184,7 @@ TEST_F_TIMEOUT(wake, switches, 120)
 	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
 	ASSERT_EQ(0, wake_sleeper(&s));
 	/* The last switch comes after the one who joins it was woken. */
-	usleep(100000 * kt_scale());
+	EXPECT_TRUE(kt_events_wait(&self->e, has_left, &s.tid));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next(&self->e, &at, KTAPE_EV_SCHED_SWITCH))) {
 		uint32_t state = v->dat20 >> 16;
@@ -182,7 +200,7 @@ TEST_F_TIMEOUT(wake, switches, 120)
 		/* By others that must run, or for a lock of the process. */
 		if (state == KTAPE_STATE_S)
 			asleep++;
-		else if (state == KTAPE_STATE_X || state == KTAPE_STATE_Z)
+		else if (is_dead(state))
 			dead++;
 		else
 			pushed++;
