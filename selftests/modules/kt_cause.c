@@ -20,9 +20,10 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
-#define LONG_JIFFIES	100
+/* No CPU stops for so long that this one expires. */
+#define LONG_JIFFIES	10000
 #define SHORT_JIFFIES	2
-/* So long that no timer expires before its thread has gone to sleep. */
+/* So long that hardly any timer expires before its thread has gone to sleep. */
 #define SLEEP_MS	(IS_ENABLED(CONFIG_KASAN) ? 200 : 50)
 
 static DECLARE_COMPLETION(done);
@@ -46,8 +47,15 @@ void kt_cause_work_fn(struct work_struct *work)
 	complete(&done);
 }
 
+/* Who is about to wait for the mutex, and how often that thread slept before. */
+static struct task_struct *locker;
+static unsigned long locker_slept;
+
 void kt_cause_mutex_fn(struct work_struct *work)
 {
+	locker_slept = current->nvcsw;
+	/* Pairs with the acquire in is_waited_for(). */
+	smp_store_release(&locker, current);
 	mutex_lock(&contended);
 	mutex_unlock(&contended);
 	complete(&done);
@@ -119,9 +127,27 @@ static void cause_call(void)
 	smp_call_function(nothing, NULL, 1);
 }
 
-static void cause_sleep(void)
+/*
+ * Once, by @sleep: where we stop for so long on the way that the timer expires
+ * first, that was no sleep, and the kernel did not count it.
+ */
+static void sleep_once(void (*sleep)(void))
+{
+	unsigned long before = current->nvcsw;
+
+	do {
+		sleep();
+	} while (current->nvcsw == before);
+}
+
+static void sleep_long(void)
 {
 	msleep(SLEEP_MS);
+}
+
+static void cause_sleep(void)
+{
+	sleep_once(sleep_long);
 }
 
 noinline void kt_cause_io_sleep(void)
@@ -132,12 +158,29 @@ noinline void kt_cause_io_sleep(void)
 	barrier();
 }
 
-/* Its worker sleeps once, because we are here with the lock for so long. */
+static void cause_io_sleep(void)
+{
+	sleep_once(kt_cause_io_sleep);
+}
+
+/* Between its two calls the worker can only have slept in the first one. */
+static bool is_waited_for(void)
+{
+	struct task_struct *who = smp_load_acquire(&locker);
+
+	return who && READ_ONCE(who->nvcsw) != locker_slept;
+}
+
+/* Its worker sleeps once, because we are here with the lock until it does. */
 static void cause_mutex(void)
 {
+	locker = NULL;
 	mutex_lock(&contended);
 	queue_work(system_wq, &mutex_work);
-	msleep(SLEEP_MS);
+	sleep_once(sleep_long);
+	/* By a sleep that a signal could end: the others are counted. */
+	while (!is_waited_for())
+		schedule_timeout_interruptible(1);
 	mutex_unlock(&contended);
 	wait_for_completion(&done);
 	flush_work(&mutex_work);
@@ -155,7 +198,7 @@ static const struct {
 	{ "call_single", cause_call_single },
 	{ "call", cause_call },
 	{ "sleep", cause_sleep },
-	{ "io_sleep", kt_cause_io_sleep },
+	{ "io_sleep", cause_io_sleep },
 	{ "mutex", cause_mutex },
 };
 
