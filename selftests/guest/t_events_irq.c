@@ -231,6 +231,12 @@ static int cause_call(void)
 	return kt_cause("call", TIMES);
 }
 
+/* A CPU to which somebody else is just sending the same gets no second one. */
+static int cause_calls(void)
+{
+	return kt_cause("call", TIMES + TIMES / 5);
+}
+
 static int cause_call_single(void)
 {
 	int ret = start_spinners(1);
@@ -264,7 +270,7 @@ FIXTURE_VARIANT_ADD(ipi, irq_work)
 };
 FIXTURE_VARIANT_ADD(ipi, call)
 {
-	"CAL", KTAPE_IPI_CALL, KTAPE_IPI_CALL_SINGLE, 2, cause_call
+	"CAL", KTAPE_IPI_CALL, KTAPE_IPI_CALL_SINGLE, 2, cause_calls
 };
 FIXTURE_VARIANT_ADD(ipi, call_single)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Log, modules, CPUs that come and go, power: in known numbers. */
+#include <sys/resource.h>
+
 #include "kselftest_harness.h"
 
 #include "kt_fire.h"
@@ -190,19 +192,33 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 
 #define QUIET	2	/* which CPU */
 #define SLEEPS	50
+#define MORE	5	/* for another thread that has the CPU meanwhile */
 #define AWAKE	255
+
+/* How often we have gone to sleep: not if we were stopped until it was time. */
+static long sleeps(void)
+{
+	struct rusage use;
+
+	return getrusage(RUSAGE_THREAD, &use) ? -1 : use.ru_nvcsw;
+}
 
 /* A CPU goes to sleep and wakes up in turns, at least as often as its thread. */
 TEST_F_TIMEOUT(system, cpu_idle, 200)
 {
 	int fd, nr = 0, wrong = 0;
 	uint32_t last = 0;
+	long before;
 
 	ASSERT_EQ(0, kt_pin(QUIET));
 	fd = kt_record(KT_OPS(KTAPE_EV_CPU_IDLE));
 	ASSERT_GE(fd, 0);
-	for (int i = 0; i < SLEEPS; i++)
+	before = sleeps();
+	for (int i = 0; i < 100 * SLEEPS; i++) {
 		usleep(3000);
+		if (sleeps() >= before + SLEEPS + MORE)
+			break;
+	}
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
