@@ -16,11 +16,25 @@
 #define BLOCK		(64UL << 10)
 #define THREADS		2
 
+static long made;	/* calls, of all threads */
+
 /* getpriority(PRIO_PROCESS, tid): each thread names itself in its calls. */
 static void call_out(void)
 {
 	syscall(SYS_getpriority, 0, gettid());
+	__atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
 	sched_yield();
+}
+
+/* Let that time pass, and @calls begin and end in it. */
+static void let_call(long us, long calls)
+{
+	/* One of each thread may have begun before. */
+	long until = __atomic_load_n(&made, __ATOMIC_RELAXED) + calls + THREADS;
+
+	usleep(us);
+	while (__atomic_load_n(&made, __ATOMIC_RELAXED) < until)
+		usleep(1000);
 }
 
 static void *turns(void *arg)
@@ -136,7 +150,7 @@ TEST_F_TIMEOUT(who, starts_again, 120)
 	for (int i = 0; i < 20; i++) {
 		ASSERT_EQ(0, set(self->fd, i & 1, 0));
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-		usleep(3000 * kt_scale());
+		let_call(3000 * kt_scale(), 2);
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 		usleep(3000);
 	}
@@ -153,7 +167,7 @@ TEST_F_TIMEOUT(who, changes_while_recording, 120)
 	ASSERT_EQ(0, set(self->fd, 0, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (int i = 0; i < 12; i++) {
-		usleep(3000 * kt_scale());
+		let_call(3000 * kt_scale(), 2);
 		ASSERT_EQ(0, set(self->fd, !(i & 1), 0));
 	}
 	finish(self);
@@ -168,9 +182,15 @@ TEST_F_TIMEOUT(who, never_guessed, 120)
 {
 	ASSERT_EQ(0, set(self->fd, 0, KTAPE_PROFILE_NO_CONTEXT));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	usleep(100000 * kt_scale());
+	let_call(100000 * kt_scale(), 200);
+	/* Looked at before a fast machine overwrites it. */
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	judge(self->fd, &self->b);
+	EXPECT_EQ(0, self->b.right);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
+	let_call(3000 * kt_scale(), 2);
 	ASSERT_EQ(0, set(self->fd, 1, KTAPE_PROFILE_NO_CONTEXT));
-	usleep(100000 * kt_scale());
+	let_call(100000 * kt_scale(), 200);
 	finish(self);
 	TH_LOG("%ld calls unknown, %ld known", self->b.unknown, self->b.right);
 	EXPECT_LT(20, self->b.unknown);
