@@ -316,9 +316,18 @@ static const struct {
 	{ 24, filter_calls },
 };
 
+/* So much that something went round in one ring, and was lost in another. */
+static inline bool is_enough(struct scene *sc)
+{
+	return gone_of(sc, WRAPPED).overwritten && gone_of(sc, FULL).lost;
+}
+
 static inline void live(struct scene *sc)
 {
-	for (int i = 0; i < STEPS && !sc->errors; i++) {
+	/* A slow machine needs longer for that. */
+	for (int i = 0; i < 100 * STEPS && !sc->errors; i++) {
+		if (i >= STEPS && is_enough(sc))
+			break;
 		/* Not the same moments in each scene. */
 		usleep(STEP_US / 2 + kta_random(&sc->seed, STEP_US));
 		for (size_t j = 0; j < sizeof(plan) / sizeof(*plan); j++)
