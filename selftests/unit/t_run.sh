@@ -23,12 +23,12 @@ result()
 	sed 's/^/# /' "$work/log" | head -n 20
 }
 
-# stage SCRIPT: one that is run with a budget of 2 s
+# stage SCRIPT [SECONDS]: one that is run with that budget
 stage()
 {
 	printf '%s\n' '#!/bin/bash' "$1" >"$work/stage"
 	chmod +x "$work/stage"
-	export KTAPE_STAGES="set	stage	2	$work/stage"
+	export KTAPE_STAGES="set	stage	${2:-600}	$work/stage"
 }
 
 # Lives: this process, which the stage wrote down, is there.
@@ -54,7 +54,7 @@ ends 0 "a stage that leaves a process with its output behind"
 ! lives
 result $? "which is ended"
 
-stage "echo ok 1; $keep; trap '' TERM; wait; sleep 600"
+stage "echo ok 1; $keep; trap '' TERM; wait; sleep 600" 2
 ends 1 "a stage that does not end and takes no notice"
 grep -q 'took more than 2 s' "$work/log"
 result $? "which is told"
@@ -69,10 +69,9 @@ stage "echo not ok 1; exit 1"
 ends 1 "a stage that fails"
 
 stage "echo ok 1; $keep; wait"
-export KTAPE_STAGES=${KTAPE_STAGES/2/600}
+rm -f "$work/pid"
 "$run" set >"$work/log" 2>&1 &
 pid=$!
-rm -f "$work/pid"
 for _ in $(seq 100); do
 	[ ! -s "$work/pid" ] || break
 	sleep 0.1
@@ -109,7 +108,7 @@ chmod +x "$work/bin/ktape"
 needs PATH="$work/bin:$PATH" && grep -qx 'ok 1' "$work/log"
 result $? "with the command they run"
 
-# mutant SCRIPT: the program with a defect does that, without it passes
+# mutant SCRIPT [SECONDS]: the program with a defect does that, without it passes
 mutant()
 {
 	rm -rf "$work/m"
@@ -121,14 +120,14 @@ mutant()
 	for a; do case \$a in OUT=*) cp $work/program "\${a#OUT=}/t_ring_step" ;; esac; done
 	EOT
 	chmod +x "$work/m/t_ring_step" "$work/program" "$work/make"
-	MAKE=$work/make KTAPE_MUTANT_SECONDS=1 "${guest%/*}/unit/t_mutants" \
+	MAKE=$work/make KTAPE_MUTANT_SECONDS=${2:-60} "${guest%/*}/unit/t_mutants" \
 		"$work/m" no-recheck >"$work/log" 2>&1
 }
 mutant 'echo not ok 1; echo "# why"'
 result $? "a mutant that fails its test is caught"
 ! mutant 'echo ok 1'
 result $? "one that passes is not"
-! mutant 'exec sleep 10'
+! mutant 'exec sleep 600' 2 && grep -q 'not over after 2 s' "$work/log"
 result $? "nor one that is not over in time"
 # shellcheck disable=SC2016	# of the program
 ! mutant 'kill -KILL $$'
