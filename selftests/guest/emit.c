@@ -4,12 +4,14 @@
  * For shell tests.
  *
  * usage: emit [SECONDS]	(default: until it is killed)
+ * A machine that is slow, or away for a while, takes longer: each CPU has TURNS.
  */
 #include <sys/wait.h>
 
 #include "kt_load.h"
 
 #define CPUS_MAX	64
+#define TURNS		100	/* at least, 3 or more events of class sched each */
 
 static void turn(uint64_t n)
 {
@@ -27,6 +29,16 @@ static void turn(uint64_t n)
 	usleep(2000);
 }
 
+/* Not for ever: its CPU may be gone. */
+static void wait_for_turns(const struct kt_load *load)
+{
+	for (int n = 0; n < 10000; n++) {
+		if (__atomic_load_n(&load->done, __ATOMIC_RELAXED) >= TURNS)
+			break;
+		usleep(10000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct kt_load load[CPUS_MAX];
@@ -36,6 +48,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (argc > 1) {
 		sleep(strtol(argv[1], NULL, 10));
+		for (int i = 0; i < cpus; i++)
+			wait_for_turns(&load[i]);
 		kt_loads_stop(load, cpus);
 	} else {
 		kt_loads_wait(load, cpus);

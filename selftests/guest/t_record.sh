@@ -27,7 +27,7 @@ test_cat()
 	ktape clear
 	ktape dump -e process /dev/ktape >$dir/text 2>$dir/err &
 	reader=$!
-	for _ in $(seq 10); do
+	for _ in $(seq $((10 * ${KTAPE_SCALE:-1}))); do
 		sleep 1
 		[ ! -s $dir/text ] || break
 		/bin/busybox true
@@ -71,9 +71,11 @@ test_folder()
 
 test_pipe()
 {
-	emit 2 &
+	# Until they are killed: who knows how long a recording takes to begin.
+	emit &
 	ktape record -d 2s -o - 2>$dir/log >$dir/pipe
 	result $? "a pipe form is recorded" $dir/log
+	kill $!
 	wait $!
 	agrees "pipe form" $dir/pipe $dir/log
 	ktape record --split $dir/pipe -o $dir/split 2>$dir/err
@@ -83,18 +85,20 @@ test_pipe()
 	diff $dir/a $dir/b >$dir/err 2>&1
 	result $? "which holds the same records" $dir/err
 
-	emit 2 &
+	emit &
 	ktape record -q -d 2s -o - | ktape dump --json - >$dir/a 2>$dir/err
+	kill $!
 	wait $!
 	# What comes live may come too late to be put in order, and is told.
 	! grep -v 'came too late to be sorted' $dir/err &&
 		[ "$(wc -l <$dir/a)" -ge 1000 ]
 	result $? "recorder and reader are joined by a pipe" $dir/err
 
-	emit 2 &
-	timeout 30 ktape record -o - 2>$dir/log | head -c 200000 >/dev/null
+	emit &
+	timeout 60 ktape record -o - 2>$dir/log | head -c 200000 >/dev/null
 	[ "$(summary $dir/log)" -gt 0 ]
 	result $? "a reader that goes ends the recording" $dir/log
+	kill $!
 	wait $!
 	rm -rf $dir/pipe $dir/split $dir/a $dir/b
 }

@@ -10,23 +10,18 @@
 # Seconds that nothing here takes.
 most=$((60 * ${KTAPE_SCALE:-1}))
 
-# Seconds of a recording in which something was written, and blocks of 512 bytes
-# that it does not fit in.
-under_way=1
+# Blocks of 512 bytes that a recording of some seconds does not fit in.
 some_blocks=400
-if [ "${KTAPE_SCALE:-1}" -gt 1 ]; then
-	under_way=4
-	some_blocks=200
-fi
+[ "${KTAPE_SCALE:-1}" = 1 ] || some_blocks=200
 
-# begun FOLDER: a recording into it is under way
+# begun FOLDER: a recording into it is under way, with 1500 events or more
 begun()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
 		[ ! -e "$1/metadata" ] || break
 		sleep 0.1
 	done
-	sleep $under_way
+	act nap 500 1
 }
 
 # written FOLDER: something of what happened is in it
@@ -42,8 +37,9 @@ written()
 
 test_signals()
 {
+	emit &
+	emitter=$!
 	# Not a job of this shell: for those busybox ignores SIGINT.
-	emit 3 &
 	setsid sh -c 'trap - INT; exec ktape record -o '$dir'/int -- sleep 1000' \
 		2>$dir/log &
 	recorder=$!
@@ -54,24 +50,32 @@ test_signals()
 	kill -KILL $recorder 2>/dev/null
 	wait $recorder
 	result $? "SIGINT is no failure" $dir/log
+	kill $emitter
 	wait
 	agrees "after SIGINT" $dir/int $dir/log
 	! pidof sleep >/dev/null
 	result $? "the command ended, too"
 
-	emit $((3 * under_way)) &
+	emit &
+	emitter=$!
 	ktape record -p all -B 4K -o $dir/kill 2>$dir/log &
 	recorder=$!
 	begun $dir/kill
 	written $dir/kill
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
+	kill $emitter
 	wait
 	found=$(records $dir/kill)
 	echo "# $found records after SIGKILL"
 	[ "$found" -ge 1 ]
 	result $? "what was written before SIGKILL can be read" $dir/dump.err
-	rmmod ktape 2>$dir/err
+	# What is detached later holds it for a moment.
+	for _ in $(seq $((20 * ${KTAPE_SCALE:-1}))); do
+		rmmod ktape 2>$dir/err && break
+		sleep 0.2
+	done
+	[ ! -s $dir/err ] && [ ! -e /sys/module/ktape ]
 	result $? "SIGKILL leaves no session and no user" $dir/err
 	insmod "$KTAPE_MODULE"
 	rm -rf $dir/int $dir/kill
@@ -119,6 +123,16 @@ wait_until_full()
 	echo "# the pipe does not get full"
 }
 
+# stopped_by_time: only session 0 records, soon
+stopped_by_time()
+{
+	for _ in $(seq $((50 * ${KTAPE_SCALE:-1}))); do
+		[ "$(ktape status | grep -c ' running ')" -gt 1 ] || return 0
+		sleep 0.2
+	done
+	return 1
+}
+
 # stuck OPTION...: record for a reader that takes nothing, then send a signal
 stuck()
 {
@@ -126,16 +140,21 @@ stuck()
 	sh -c 'head -c 80000 >/dev/null; : >'$dir'/read; exec sleep 1000' \
 		<$dir/fifo &
 	reader=$!
-	emit 60 &
+	emit &
 	emitter=$!
 	ktape record -p all "$@" -o - 2>$dir/log >$dir/fifo &
 	recorder=$!
-	for _ in $(seq 60); do
+	for _ in $(seq $((60 * ${KTAPE_SCALE:-1}))); do
 		[ ! -e $dir/read ] || break
 		sleep 0.5
 	done
 	wait_until_full
-	sleep 4
+	if [ "$1" = -d ]; then
+		stopped_by_time
+		result $? "a reader that takes nothing does not make it longer"
+	else
+		sleep 4
+	fi
 	kill -TERM $recorder
 	ended $recorder 10
 	result $? "a reader that takes nothing, $*: a signal ends the recording" \
@@ -155,8 +174,6 @@ test_stuck()
 	stuck -d 2s
 	seconds=$(sed -n 's/.* filtered, \([0-9]*\)\..* s: .*/\1/p' $dir/log)
 	echo "# recorded for $seconds s"
-	[ "${seconds:-99}" -lt 4 ]
-	result $? "a reader that takes nothing does not make it longer" $dir/log
 }
 
 test_inherited()

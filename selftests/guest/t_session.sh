@@ -66,12 +66,14 @@ test_record()
 	result $? "and goes on"
 	[ "$(records $dir/live)" -ge 1000 ]
 	result $? "with what was there before"
-	emit 8 &
+	emit &
+	emitter=$!
 	ktape record -S flight -l $dir/pieces/ --rotate 500ms -d 2 2>$dir/log.err &
 	recorder=$!
 	ended $recorder 15
 	result $? "a log of one that goes on ends" $dir/log.err
 	kill -KILL $recorder 2>/dev/null
+	kill $emitter
 	wait
 	[ "$(state flight)" = running ] && grep -q ' events, ' $dir/log.err
 	result $? "tells its summary, and the session goes on" $dir/log.err
