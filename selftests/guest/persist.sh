@@ -91,6 +91,11 @@ echo "$crash" | dd of=$disk bs=1M seek=$state conv=sync,fsync,notrunc \
 /bin/workload 600 /scratch >/dev/null 2>&1 &
 /tests/mirror /dev/ttyS1 &
 sleep "$SECONDS_EACH"
+# However slow the machine: until each event ring has gone round.
+for _ in $(seq 120); do
+	ktape status --json | grep '"ring":"event"' | grep -q '"tail":0,' || break
+	sleep 1
+done
 # shellcheck disable=SC2086	# words
 set -- $KINDS
 shift $(((crash - 1) % $#))

@@ -23,7 +23,7 @@
 
 #define LEVELS		3
 #define PERIOD		150000	/* ns between signals of a level */
-#define PATIENCE	60	/* s that a plan may take on a busy machine */
+#define PATIENCE	180	/* s that a plan may take on a busy machine */
 
 struct plan {
 	unsigned long block_size;
