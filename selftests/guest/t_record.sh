@@ -9,8 +9,10 @@
 
 test_cat()
 {
-	emit 4 &
-	timeout 5 cat /dev/ktape >$dir/f 2>/dev/null
+	cat /dev/ktape >$dir/f 2>/dev/null &
+	emit 4
+	sleep 1
+	kill $!
 	wait $!
 	ktape dump $dir/f >$dir/text 2>$dir/err
 	result $? "what cat has read can be dumped" $dir/err
@@ -71,9 +73,10 @@ test_folder()
 
 test_pipe()
 {
-	# Until they are killed: who knows how long a recording takes to begin.
+	# Until they are killed: who knows how long a recording takes to begin.  Each
+	# nap is 3 events.
 	emit &
-	ktape record -d 2s -o - 2>$dir/log >$dir/pipe
+	ktape record -o - -- act nap 500 2 2>$dir/log >$dir/pipe
 	result $? "a pipe form is recorded" $dir/log
 	kill $!
 	wait $!
@@ -86,7 +89,8 @@ test_pipe()
 	result $? "which holds the same records" $dir/err
 
 	emit &
-	ktape record -q -d 2s -o - | ktape dump --json - >$dir/a 2>$dir/err
+	ktape record -q -o - -- act nap 500 2 |
+		ktape dump --json - >$dir/a 2>$dir/err
 	kill $!
 	wait $!
 	# What comes live may come too late to be put in order, and is told.
