@@ -71,6 +71,13 @@ test_session_0()
 	wait
 	ktape verify $dir/f >$dir/verify 2>&1
 	result $? "session 0, a stop and a start: nothing is wrong" $dir/verify
+	# That reader may have ended at the first stop: what is held has both.
+	cat /dev/ktape >$dir/f
+	ktape dump -e session $dir/f | grep ' cpu 0 ' | sed 's/^.*phase=//' |
+		cut -c 1-3 | tail -n 4 | tr -d '\n' >$dir/phases
+	grep -qx 'on offon off' $dir/phases
+	result $? "what it holds has a stop and a start" $dir/phases
+	clean "session 0, read later" $dir/f
 	ktape start
 }
 
