@@ -177,17 +177,17 @@ static struct pair good_pair(void)
 static int check_pairs(const char *what, const struct pair *p, int nr,
 		       const struct pair *good)
 {
+	const double slack = PAIR_SLACK_NS + (c.mono ? 0 : 10e9 * DRIFT);
 	double best = 1e18, off;
 	int late = 0;
 
 	for (int i = 0; i < nr; i++) {
-		off = c.mono ? (double)p[i].mono - p[i].clock :
-			       to_mono(p[i].clock, good) - p[i].mono;
+		off = p[i].mono -
+		      (c.mono ? (double)p[i].clock : to_mono(p[i].clock, good));
+		if (off < -slack || (off > slack && ++late > PAIRS_LATE))
+			return wrong(what, p[i].clock, p[i].mono);
 		if (off < 0)
 			off = -off;
-		if (off > PAIR_SLACK_NS + (c.mono ? 0 : 10e9 * DRIFT) &&
-		    ++late > PAIRS_LATE)
-			return wrong(what, p[i].clock, p[i].mono);
 		if (off < best)
 			best = off;
 	}
