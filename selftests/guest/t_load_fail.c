@@ -75,13 +75,16 @@ TEST(baseline)
 FIXTURE(fail) {
 };
 
+/* Grace periods of milliseconds: a load that fails waits for several. */
 FIXTURE_SETUP(fail)
 {
+	kt_write_text("/sys/kernel/rcu_expedited", "1");
 }
 
 FIXTURE_TEARDOWN(fail)
 {
 	unload();
+	kt_write_text("/sys/kernel/rcu_expedited", "0");
 }
 
 /*
