@@ -35,8 +35,15 @@ FIXTURE_SETUP(snapshot)
 					    KTAPE_EV_SCHED_SWITCH)));
 }
 
+/* Starts, stops and ends that do not wait for long, nor for a CPU to go. */
+static void expedite(bool on)
+{
+	kt_write_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
+}
+
 FIXTURE_TEARDOWN(snapshot)
 {
+	expedite(false);
 	close(self->fd);
 	close(self->main);
 }
@@ -162,6 +169,7 @@ TEST_F_TIMEOUT(snapshot, again, 240)
 	struct ktape_stats before, after;
 	uint64_t last = 0;
 
+	expedite(true);
 	for (int round = 0; round < 6; round++) {
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -219,15 +227,34 @@ TEST_F(snapshot, nothing_before)
 	EXPECT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_CONSUMER, &c));
 }
 
-/* All CPUs at full speed, stopped by hand about when it is full, many times. */
+static bool naps;
+
+/*
+ * At full speed, or with a nap now and then: CPUs that all have something to do
+ * take long turns where they share one of the host's.
+ */
+static void call_at_a_speed(uint64_t n)
+{
+	if (n % 32 == 0 && __atomic_load_n(&naps, __ATOMIC_RELAXED))
+		usleep(1);
+	kt_marked(n);
+}
+
+/* All CPUs call, stopped by hand about when it is full, many times. */
 TEST_F_TIMEOUT(snapshot, races, 240)
 {
 	int rounds = 60 / kt_scale() + 4, was_full = 0;
 	struct seen seen;
 	int fd;
 
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, kt_marked));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
+				    call_at_a_speed));
 	for (int round = 0; round < rounds; round++) {
+		/* The steps of an end lie far apart or close together. */
+		const bool close_by = round / 8 % 2;
+
+		expedite(close_by);
+		__atomic_store_n(&naps, close_by, __ATOMIC_RELAXED);
 		fd = kt_named(self->main, "race", KTAPE_MODE_SNAPSHOT, 4 * BLOCK,
 			      BLOCK, 0);
 		ASSERT_LE(0, fd);
@@ -288,6 +315,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 
 	if (self->cpus < 2)
 		SKIP(return, "needs two CPUs");
+	expedite(true);
 	for (int round = 0; round < 4; round++) {
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_pin(self->cpus - 1));
