@@ -6,8 +6,10 @@
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-# shellcheck disable=SC2034	# of those that include this
 tab=$(printf '\t')
+# Behind a value that is not to go on.
+# shellcheck disable=SC2034	# of those that include this
+end="(${tab}|\$)"
 
 # What every test begins with: no filter, these events.
 cat >$dir/base <<EOT
@@ -21,39 +23,44 @@ lines_of()
 	ktape dump --json "$1" 2>$dir/dump.err | json >$dir/lines
 }
 
+# It runs when the module was loaded, and is stopped between two recordings.
+stopped=
+
 # recording COMMAND...: what session 0 records meanwhile, as lines
 recording()
 {
-	ktape stop && ktape clear && ktape start && "$@" >$dir/log 2>&1
+	[ -n "$stopped" ] || ktape stop || return
+	ktape clear && ktape start && "$@" >$dir/log 2>&1
 	status=$?
-	ktape stop
+	stopped=
+	! ktape stop || stopped=yes
 	timeout 60 cat /dev/ktape >$dir/stream
 	lines_of $dir/stream
-	rm -f $dir/stream
+	: >$dir/stream
 	return $status
 }
 
-# nr EVENT [PATTERN]: how many of it there are, with the pattern behind its name
-nr()
+# tally TERM...: how many lines there are of each, for "read" in $dir/tally, as
+# numbers in one line.  On a sanitizer kernel a process is dear: one counts all.
+# A term is an event's name and maybe a pattern behind it; before them "any", or
+# the member that says whose event it is: "comm=act sys_enter fields.nr=39".
+tally()
 {
-	grep -cE "${tab}event=$1${tab}.*${2:-}" $dir/lines
-}
-
-# ours EVENT [PATTERN]: how many by the workload
-ours()
-{
-	grep -cE "${tab}comm=act${tab}event=$1${tab}.*${2:-}" $dir/lines
-}
-
-# calls NAME, calls_ours NAME: system calls that were entered
-calls()
-{
-	nr sys_enter "fields.nr_name=$1(${tab}|\$)"
-}
-
-calls_ours()
-{
-	ours sys_enter "fields.nr_name=$1(${tab}|\$)"
+	counts='' numbers='' i=0
+	for term; do
+		i=$((i + 1))
+		who=${term%% *}
+		pattern=${term#"$who" }
+		event=${pattern%% *}
+		pattern=${pattern#"$event"}
+		who="$tab$who$tab(.*$tab)?"
+		[ "$who" != "${tab}any$tab(.*$tab)?" ] || who=$tab
+		counts="$counts
+			/${who}event=$event$tab.*${pattern# }/ { n[$i]++ }"
+		numbers="$numbers, n[$i] + 0"
+	done
+	awk "$counts
+		END { print ${numbers#, } }" $dir/lines >$dir/tally
 }
 
 # is EXPECTED GOT WHAT, at_least, at_most: the log has what is not so
@@ -75,7 +82,7 @@ at_most()
 # in_force: the filters that the profile shows
 in_force()
 {
-	ktape profile | grep ' = '
+	ktape profile >$dir/profile && grep ' = ' $dir/profile
 }
 
 # works NAME: do_NAME is recorded, check_NAME looks at it
@@ -88,25 +95,43 @@ works()
 # shown TEXT: the lines in force, in the order of kinds; and the same in JSON
 shown()
 {
-	in_force >$dir/now
-	[ "$(cat $dir/now)" = "$1" ] ||
-		{ echo "in force:"; cat $dir/now; echo "not: $1"; return 1; }
-	ktape profile --json | json | tr '\t' '\n' |
-		sed -n 's/^filters\.\([a-z]*\)\.value=/\1 = /p' >$dir/json
-	cmp $dir/now $dir/json
+	printf '%s\n' "$1" >$dir/want
+	ktape profile >$dir/profile || return
+	ktape profile --json | json >$dir/json
+	awk -F "$tab" '
+		FILENAME ~ /want$/ { want = want $0 "\n" }
+		FILENAME ~ /profile$/ && / = / { text = text $0 "\n" }
+		FILENAME ~ /json$/ {
+			for (i = 1; i <= NF; i++)
+				if (sub(/^filters\./, "", $i) &&
+				    sub(/\.value=/, " = ", $i))
+					json = json $i "\n"
+		}
+		END {
+			if (text == want && json == want)
+				exit
+			printf "in force:\n%sin JSON:\n%s", text, json
+			printf "not:\n%s", want
+			exit 1
+		}' $dir/want $dir/profile $dir/json
 }
 
-# kept: what is in force is saved, taken away, and loaded again
+# kept: what shown() has seen in force is saved, taken away, and loaded again
 kept()
 {
-	ktape profile --save $dir/one || return
-	in_force >$dir/before
-	ktape profile --load $dir/base || return
-	in_force >$dir/now
-	[ ! -s $dir/now ] || { echo "not taken away:"; cat $dir/now; return 1; }
+	ktape profile --save $dir/one &&
+		ktape profile --load $dir/base || return
+	now=$(ktape profile) || return
+	case $now in
+	*" = "*)
+		echo "not taken away:"
+		echo "$now" | grep ' = '
+		return 1
+		;;
+	esac
 	ktape profile --load $dir/one && ktape profile --save $dir/two &&
 		cmp $dir/one $dir/two || return
-	in_force | cmp - $dir/before
+	in_force >$dir/now && cmp $dir/now $dir/want
 }
 
 # prove NAME SHOWN OPTION...: with these options of profile
@@ -133,14 +158,28 @@ prove()
 	result $? "$name: saved and loaded it does the same" $dir/out
 }
 
-# gone KIND...: --no-KIND takes each away, and nothing else
+# gone KIND...: --no-KIND takes each away, and nothing else; none is left
 gone()
 {
+	before=$dir/before after=$dir/after
+	in_force >$before
 	for kind; do
-		in_force | grep -v "^$kind = " >$dir/before
-		ktape profile "--no-$kind" || return
-		in_force | cmp - $dir/before || return
+		ktape profile "--no-$kind" &&
+			ktape profile >$dir/profile || return
+		awk -v kind="$kind" '
+			FILENAME ~ /profile$/ {
+				got = got (/ = / ? $0 "\n" : "")
+				next
+			}
+			$1 != kind { want = want $0 "\n" }
+			END {
+				printf "%s", got
+				exit got != want
+			}' $before $dir/profile >$after ||
+			{ echo "without $kind:"; cat $after; return 1; }
+		set_aside=$before before=$after after=$set_aside
 	done
+	[ ! -s $before ]
 }
 
 # hold STEP...: a workload in the background that waits at its first step for
@@ -152,7 +191,7 @@ hold()
 	job=$!
 	until [ -e $dir/gate ]; do sleep 0.05; done
 	# shellcheck disable=SC2034	# of those that include this
-	pid=$(cat $dir/gate)
+	read -r pid <$dir/gate
 }
 
 # go: it goes on, until it waits again

@@ -18,11 +18,13 @@ do_mix()
 mix()
 {
 	recording do_mix || { echo "failed"; cat $dir/log; return 1; }
-	is "$4" "$(grep -cE "${tab}tid=$pid${tab}.*event=sys_enter.*=getpgrp" \
-		$dir/lines)" "calls of the object" &&
-		is "$1" "$(calls_ours getppid)" "calls" &&
-		is "$2" "$(ours signal_generate fields.sig=SIGUSR1)" "SIGUSR1" &&
-		is "$3" "$(ours signal_generate fields.sig=SIGUSR2)" "SIGUSR2"
+	tally "tid=$pid sys_enter .*=getpgrp" \
+		"comm=act sys_enter fields.nr_name=getppid$end" \
+		"comm=act signal_generate fields.sig=SIGUSR1" \
+		"comm=act signal_generate fields.sig=SIGUSR2"
+	read -r object calls usr1 usr2 <$dir/tally
+	is "$4" "$object" "calls of the object" && is "$1" "$calls" "calls" &&
+		is "$2" "$usr1" "SIGUSR1" && is "$3" "$usr2" "SIGUSR2"
 }
 
 # One change of what is in force after the other, on a sanitizer kernel those with +:
@@ -35,27 +37,28 @@ test_steps()
 	# shellcheck disable=SC2046	# words
 	hold $(for _ in $(seq $steps); do echo getpgrp 40 wait $dir/gate; done)
 	ktape profile --load $dir/base
-	while read -r mark want options; do
+	while read -r mark calls usr1 usr2 held options; do
 		[ "${KTAPE_SCALE:-1}" = 1 ] || [ "$mark" = + ] || continue
-		words=$(echo "$options" | sed "s/PID/$pid/g")
-		# shellcheck disable=SC2046,SC2086	# words
+		words=$options
+		[ "$words" = "${options%PID}" ] || words=${options%PID}$pid
+		# shellcheck disable=SC2086	# words
 		{ ktape profile $words &&
-			mix $(echo "$want" | tr , ' '); } >$dir/out 2>&1
+			mix "$calls" "$usr1" "$usr2" "$held"; } >$dir/out 2>&1
 		result $? "$options" $dir/out
 	done <<-EOT
-	-	30,20,7,40	--pass event:sys_enter
-	+	0,20,7,0	--suppress event:sys_enter
-	+	30,20,7,40	--pass event:sys_enter
-	-	30,0,0,40	--suppress group:signal
-	-	30,20,7,40	--pass group:signal
-	+	30,0,7,40	--suppress signal:USR1
-	-	30,0,0,40	--suppress signal:USR2
-	+	30,20,7,40	--pass signal:all
-	-	30,20,7,0	--suppress object:PID
-	-	30,20,7,40	--pass object:PID
-	+	0,0,0,40	--suppress object:all --pass object:PID
-	-	0,0,0,0	--suppress object:PID
-	+	30,20,7,40	--pass object:all
+	-	30 20 7 40	--pass event:sys_enter
+	+	0 20 7 0	--suppress event:sys_enter
+	+	30 20 7 40	--pass event:sys_enter
+	-	30 0 0 40	--suppress group:signal
+	-	30 20 7 40	--pass group:signal
+	+	30 0 7 40	--suppress signal:USR1
+	-	30 0 0 40	--suppress signal:USR2
+	+	30 20 7 40	--pass signal:all
+	-	30 20 7 0	--suppress object:PID
+	-	30 20 7 40	--pass object:PID
+	+	0 0 0 40	--suppress object:all --pass object:PID
+	-	0 0 0 0	--suppress object:PID
+	+	30 20 7 40	--pass object:all
 	EOT
 	ktape profile --suppress "object:$pid" &&
 		shown "pid = $pid:except" >$dir/out 2>&1 && kept >$dir/out 2>&1
@@ -99,7 +102,7 @@ largest()
 {
 	at=0 most=0 size=$(stat -c %s "$1")
 	while [ $at -lt "$size" ]; do
-		bits=$(od -An -tu8 -j $((at + 152)) -N 8 "$1" | tr -d ' ')
+		bits=$(($(od -An -tu8 -j $((at + 152)) -N 8 "$1")))
 		[ "$bits" -gt 0 ] || return 1
 		[ $((bits / 8)) -le $most ] || most=$((bits / 8))
 		at=$((at + bits / 8))
@@ -114,17 +117,23 @@ test_config()
 		signal 12 6 >$dir/out 2>&1
 	result $? "a session is configured by a file" $dir/out
 	lines_of $dir/t
+	tally "comm=act sys_enter fields.nr_name=getppid$end" \
+		"any sys_enter fields.nr_name=(getpgrp|getuid|setuid)$end" \
+		"comm=act sys_exit" \
+		"any signal_generate fields.sig=SIGUSR1" \
+		"comm=act signal_generate fields.sig=SIGUSR2" \
+		"any session fields.mode=0"
+	read -r getppid others exits usr1 usr2 overwrite <$dir/tally
 	{
-		is 5000 "$(calls_ours getppid)" "getppid" &&
-			is 0 "$(calls '(getpgrp|getuid|setuid)')" "others" &&
-			at_least 10 "$(ours sys_exit)" "exits" &&
-			at_most 4000 "$(ours sys_exit)" "exits" &&
-			is 0 "$(nr signal_generate fields.sig=SIGUSR1)" USR1 &&
-			is 6 "$(ours signal_generate fields.sig=SIGUSR2)" USR2
+		is 5000 "$getppid" "getppid" &&
+			is 0 "$others" "others" &&
+			at_least 10 "$exits" "exits" &&
+			at_most 4000 "$exits" "exits" &&
+			is 0 "$usr1" USR1 && is 6 "$usr2" USR2
 	} >$dir/out
 	result $? "its events and filters are in force" $dir/out
 	{
-		at_least 1 "$(nr session fields.mode=0)" "overwrite" &&
+		at_least 1 "$overwrite" "overwrite" &&
 			is 32768 "$(largest $dir/t/cpu0)" "bytes of a block"
 	} >$dir/out
 	result $? "its mode and its block as well" $dir/out
@@ -141,10 +150,13 @@ test_options()
 		--syscall getpgrp --no-rate -o $dir/t -- act cpu 0 getpgrp 40 \
 		getppid 30 >$dir/out 2>&1
 	lines_of $dir/t
+	tally "comm=act sys_enter fields.nr_name=getpgrp$end" \
+		"any sys_enter fields.nr_name=getppid$end" \
+		"any session fields.mode=1"
+	read -r getpgrp getppid discard <$dir/tally
 	{
-		is 40 "$(calls_ours getpgrp)" "getpgrp" &&
-			is 0 "$(calls getppid)" "getppid" &&
-			at_least 1 "$(nr session fields.mode=1)" "discard"
+		is 40 "$getpgrp" "getpgrp" && is 0 "$getppid" "getppid" &&
+			at_least 1 "$discard" "discard"
 	} >>$dir/out
 	result $? "options take the place of the file" $dir/out
 	rm -rf $dir/t
@@ -153,10 +165,11 @@ test_options()
 test_duration()
 {
 	{ cat $dir/session; echo "duration = 1s"; } >$dir/short
-	before=$(date +%s)
+	read -r before _ </proc/uptime
 	timeout 60 ktape record -q --config $dir/short -o $dir/t >$dir/out 2>&1
 	result $? "its duration ends it" $dir/out
-	[ $(($(date +%s) - before)) -ge 1 ]
+	read -r after _ </proc/uptime
+	[ $((${after%.*} - ${before%.*})) -ge 1 ]
 	result $? "and no earlier"
 	rm -rf $dir/t
 	{ cat $dir/session; echo "buffers = 4M"; } >$dir/wrong
