@@ -18,32 +18,41 @@ notp	80	9
 *	80	70
 '
 
-# is CONDITION...: of the events, as awk has it, prints those that fulfil it.
-# f["name"] is a member.
-is()
+# look PROGRAM: at each event, in awk; f["name"] is a member
+look()
 {
-	awk -F '\t' -v OFS=' ' '
+	awk -F '\t' -v OFS=' ' -v dir="$dir" '
 		function load(  i, n) {
-			for (i in f)
-				delete f[i]
+			split("", f)
 			for (i = 1; i <= NF; i++) {
 				n = index($i, "=")
 				f[substr($i, 1, n - 1)] = substr($i, n + 1)
 			}
 		}
 		{ load() }
-		'"$1"' { print f["name"], f["reason"] }' $dir/events
+		'"$1" $dir/events
 }
 
-# none NAME CONDITION: no event fulfils it
+# none NAME CONDITION...: no event fulfils it, as awk has it, nor any other one of
+# these; in one go, for most of what it takes is to load the events
 none()
 {
-	is "$2" >$dir/which
-	[ ! -s $dir/which ]
-	result $? "$1" $dir/which
+	begin=$((n + 1))
+	look "$(
+		i=$begin
+		while [ $# -gt 1 ]; do
+			: >"$dir/which$i"
+			echo "$2 { print f[\"name\"], f[\"reason\"] >(dir \"/which$i\") }"
+			i=$((i + 1))
+			shift 2
+		done
+	)" && looked=0 || looked=1
+	while [ $# -gt 1 ]; do
+		[ "$looked" = 0 ] && [ ! -s "$dir/which$((n + 1))" ]
+		result $? "$1" "$dir/which$((n + 1))"
+		shift 2
+	done
 }
-
-recorded='f["class"] != "control" && f["class"] != "kprobe"'
 
 test_json()
 {
@@ -60,22 +69,31 @@ test_json()
 test_members()
 {
 	none "each event has a name, a class and help" \
-		'f["name"] !~ /^[a-z0-9_]+$/ || f["class"] == "" || f["help"] == ""'
-	none "each has an opcode, once" \
-		'f["opcode"] + 0 < 1 || f["opcode"] + 0 > 254 || n[f["opcode"]]++'
-	none "each has its name alone" 'n[f["name"]]++'
-	none "priorities are 0 to 3" 'f["priority"] !~ /^[0-3]$/'
-	none "whether it is available is known" \
-		'f["available"] != "true" && f["available"] != "false"'
-	none "one that is not available says why" \
-		'f["available"] == "false" && f["reason"] !~ /[a-z]/'
-	none "one that is says nothing" \
-		'f["available"] == "true" && f["reason"] != ""'
-	none "each field has a type and help" \
-		'{ for (i = 0; ("fields[" i "].name") in f; i++)
+		'f["name"] !~ /^[a-z0-9_]+$/ || f["class"] == "" || f["help"] == ""' \
+		"each has an opcode, once" \
+		'f["opcode"] + 0 < 1 || f["opcode"] + 0 > 254 || codes[f["opcode"]]++' \
+		"each has its name alone" 'names[f["name"]]++' \
+		"priorities are 0 to 3" 'f["priority"] !~ /^[0-3]$/' \
+		"whether it is available is known" \
+		'f["available"] != "true" && f["available"] != "false"' \
+		"one that is not available says why" \
+		'f["available"] == "false" && f["reason"] !~ /[a-z]/' \
+		"one that is says nothing" \
+		'f["available"] == "true" && f["reason"] != ""' \
+		"each field has a type and help" \
+		'{ bad = 0
+		for (i = 0; ("fields[" i "].name") in f; i++)
 			if (f["fields[" i "].type"] !~ /^[A-Za-z0-9]+$/ ||
-			    f["fields[" i "].help"] == "") bad = 1 }
-		 bad-- > 0'
+			    f["fields[" i "].help"] == "")
+				bad = 1 }
+		 bad' \
+		"a source that is missing says why, one that is there nothing" \
+		'{ bad = 0
+		for (i = 0; ("sources[" i "].name") in f; i++)
+			if ((f["sources[" i "].available"] == "true") != \
+			    (f["sources[" i "].reason"] == ""))
+				bad = 1 }
+		 bad'
 }
 
 test_numbers()
@@ -85,10 +103,16 @@ test_numbers()
 		$1 == k || ($1 == "*" && !found) { line = $0; found = $1 == k }
 		END { print line }')
 	EOT
-	all=$(is "$recorded" | wc -l)
-	here=$(is "$recorded && f[\"available\"] == \"true\"" | wc -l)
+	look '
+		f["class"] == "control" || f["class"] == "kprobe" { next }
+		{ all++ }
+		f["available"] == "true" { here++ }
+		f["available"] == "false" {
+			print "# not here: " f["name"], f["reason"]
+		}
+		END { print all + 0, here + 0 >(dir "/numbers") }'
+	read -r all here <$dir/numbers
 	echo "# $all events, $here available"
-	is "$recorded && f[\"available\"] == \"false\"" | sed 's/^/# not here: /'
 	[ "$all" -ge "$events" ]
 	result $? "there are at least $events events"
 	[ "$here" -ge "$available" ]
@@ -117,23 +141,24 @@ test_text()
 # Exceptions come from many places, each of which a kernel may lack.
 test_sources()
 {
-	none "a source that is missing says why, one that is there nothing" \
-		'{ bad = 0
-		for (i = 0; ("sources[" i "].name") in f; i++)
-			if ((f["sources[" i "].available"] == "true") != \
-			    (f["sources[" i "].reason"] == ""))
-				bad = 1 }
-		 bad'
-	for source in die panic mark_victim aer_event mc_event mce_record \
-		sched_process_hang error_report_end thermal_zone_trip \
-		block_rq_error net_dev_xmit_timeout scsi_dispatch_cmd_error \
-		scsi_dispatch_cmd_timeout; do
-		is '{ got = 0
+	look '
+		BEGIN {
+			n = split("die panic mark_victim aer_event" \
+				" mc_event mce_record sched_process_hang" \
+				" error_report_end thermal_zone_trip" \
+				" block_rq_error net_dev_xmit_timeout" \
+				" scsi_dispatch_cmd_error" \
+				" scsi_dispatch_cmd_timeout", wanted, " ")
+		}
+		f["name"] == "exception" {
 			for (i = 0; ("sources[" i "].name") in f; i++)
-				got += f["sources[" i "].name"] == "'$source'" }
-			f["name"] == "exception" && !got' | sed "s/^/$source: /"
-	done >$dir/err
-	[ ! -s $dir/err ]
+				got[f["sources[" i "].name"]]
+		}
+		END {
+			for (i = 1; i <= n; i++)
+				if (!(wanted[i] in got))
+					print wanted[i]
+		}' >$dir/err && [ ! -s $dir/err ]
 	result $? "all sources of exceptions are told" $dir/err
 	ktape list --fields | grep ' from die  *yes' >/dev/null
 	result $? "the list for people has them, too"
@@ -153,19 +178,33 @@ test_proofs()
 {
 	grep -v '^#' "$tests/events.conf" >$dir/proofs
 	programs >$dir/programs
-	is 'f["available"] == "true" || f["class"] == "kprobe"' | awk '
-		FILENAME ~ /programs$/ { there[$1]; next }
-		FILENAME ~ /proofs$/ { program[$1] = $2; next }
-		!(program[$1] in there) {
-			print $1 ": no program (\"" program[$1] "\")"
-		}' $dir/programs $dir/proofs - >$dir/err
-	[ ! -s $dir/err ]
-	result $? "a program proves each event that is available" $dir/err
-	is 1 | awk 'NR == FNR { have[$1]; next }
-		!($1 in have) { print $1 ": there is no such event" }' \
-		- $dir/proofs >$dir/err
-	[ ! -s $dir/err ]
-	result $? "there is each event that a program proves" $dir/err
+	look '
+		BEGIN {
+			while ((getline line <(dir "/programs")) > 0)
+				there[line]
+			while ((getline line <(dir "/proofs")) > 0) {
+				split(line, word, /[ \t]+/)
+				program[word[1]] = word[2]
+			}
+			without = dir "/without"
+			none = dir "/none"
+			printf "" >without
+			printf "" >none
+		}
+		{ have[f["name"]] }
+		f["available"] != "true" && f["class"] != "kprobe" { next }
+		!(program[f["name"]] in there) {
+			print f["name"] ": no program (\"" \
+				program[f["name"]] "\")" >without
+		}
+		END {
+			for (name in program)
+				if (!(name in have))
+					print name ": there is no such event" >none
+		}' && [ ! -s $dir/without ]
+	result $? "a program proves each event that is available" $dir/without
+	[ -e $dir/none ] && [ ! -s $dir/none ]
+	result $? "there is each event that a program proves" $dir/none
 }
 
 # A kernel without tracepoints: what is left, and why the rest is not there.
@@ -173,14 +212,14 @@ test_without()
 {
 	none "what comes from programs and modules is available" \
 		'(f["class"] == "user" || f["class"] == "exception") &&
-		 f["available"] != "true"'
-	none "what comes from the kernel is not" \
+		 f["available"] != "true"' \
+		"what comes from the kernel is not" \
 		'f["available"] == "true" &&
-		 f["class"] !~ /^(user|exception|control|stack)$/'
-	none "what is missing is missing for want of tracepoints" \
+		 f["class"] !~ /^(user|exception|control|stack)$/' \
+		"what is missing is missing for want of tracepoints" \
 		'f["available"] == "false" && f["class"] != "kprobe" &&
-		 f["reason"] !~ /without tracepoints/'
-	none "probes are missing for want of kprobes" \
+		 f["reason"] !~ /without tracepoints/' \
+		"probes are missing for want of kprobes" \
 		'f["class"] == "kprobe" && f["reason"] !~ /kprobes/'
 }
 
