@@ -354,13 +354,15 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 
 /*
  * Memory for one of its two rings: it has none, also for who records without a
- * want bit, as a trigger that waits for silence.
+ * want bit, as a trigger that waits for silence: in one ring that it fired, in
+ * the other one a marker.
  */
 TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 {
 	const struct ktape_trigger quiet = {
 		.opcode = KTAPE_EV_MARK, .when = KTAPE_TRIGGER_QUIET,
 		.duration_ns = KTAPE_TRIGGER_QUIET_MIN,
+		.actions = KTAPE_TRIGGER_MARK, .mark = 1,
 	};
 	struct ktape_create c = { .size = sizeof(c), .ring_size = 4 << 20,
 				  .mode = KTAPE_MODE_OVERWRITE,
@@ -379,11 +381,13 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	for (int kib = 5 << 10; kib < 8 << 10; kib += 512) {
 		ASSERT_EQ(0, online_with(away, kib));
 		ASSERT_EQ(0, rings_of(self->fd, away)) TH_LOG("%d KiB", kib);
-		/* Silence is looked for on any CPU. */
-		for (int i = 0; i < 20; i++) {
-			usleep(15000);
+		/* Silence is looked for where this is done, if we stay awake. */
+		ASSERT_EQ(0, kt_pin(away));
+		for (int i = 0; i < 3; i++) {
 			ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));
 			ASSERT_EQ(0, kt_trigger_add(self->fd, &quiet));
+			while (!kt_trigger_fired(self->fd, 0))
+				sched_yield();
 		}
 		ASSERT_EQ(0, kt_set_online(away, false));
 	}
