@@ -293,6 +293,24 @@ static pid_t reader(int fd)
 	return pid;
 }
 
+/* In a system call that can be interrupted: the reader makes no other. */
+static bool is_asleep(pid_t pid)
+{
+	char path[64], text[256] = "";
+	const char *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	state = strrchr(text, ')');
+	return state && state[1] && state[2] == 'S';
+}
+
 /*
  * A quiet session must not keep anybody uninterruptibly.  The caller is there
  * before the reader waits, because a new thread's name is an event as well.
@@ -301,25 +319,29 @@ TEST_F_TIMEOUT(consumer, while_a_reader_waits, 60)
 {
 	struct sigaction sa = { .sa_handler = on_alarm };
 	pid_t waits, calls;
-	int status = 0, ended = 0;
+	int status = 0, ended = 0, cue[2];
 	int fd = kt_create(self->fd[0], KTAPE_MODE_DISCARD, 0, 0);
 
 	kt_alarms(0);
 	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pipe(cue));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	calls = fork();
 	ASSERT_LE(0, calls);
 	if (calls == 0) {
 		sigaction(SIGALRM, &sa, NULL);
-		sleep(2 * kt_scale());
+		if (read(cue[0], &status, 1) != 1)
+			_exit(1);
 		alarm(1);
 		status = reg(fd, KTAPE_CONSUMER_REGISTER);
 		_exit(status && status != -EINTR);
 	}
 	waits = reader(fd);
 	ASSERT_LT(0, waits);
-	sleep(3 * kt_scale());
-	for (int i = 0; i < 30 * kt_scale() && !ended; i++) {
+	while (!is_asleep(waits))
+		usleep(10000);
+	ASSERT_EQ(1, write(cue[1], "x", 1));
+	for (int i = 0; i < 50 * kt_scale() && !ended; i++) {
 		usleep(100000);
 		ended = waitpid(calls, &status, WNOHANG);
 	}
