@@ -17,37 +17,17 @@ mark()
 	done
 }
 
-# marks: how many different ones the JSON in all.json has, and how many in all
-marks()
-{
-	grep -o 'mark-[0-9]*-' $dir/all.json | sort | uniq -c |
-		awk '{ n += $1; kinds++ } END { print kinds + 0, n + 0 }'
-}
-
-# read_pieces FOLDER: each alone, one after the other; all.json has their lines
-# without what each begins with
+# read_pieces FOLDER: each alone, one after the other, all of them by one awk:
+# how many there are, how many of them are not as they should be; how many lines
+# they have without what each begins with; different marks, and all; what the
+# event rings should hold by the ledger, and what all pieces do
 read_pieces()
 {
-	: >$dir/all.json
 	: >$dir/dump.err
-	pieces=0
-	bad=0
 	for piece in "$1"/*; do
-		pieces=$((pieces + 1))
-		ktape dump --json "$piece" >$dir/one.json 2>>$dir/dump.err ||
-			bad=$((bad + 1))
-		grep -q '"ring":"registry".*"event":"profile"\|"event":"session"' \
-			$dir/one.json || bad=$((bad + 1))
-		grep -vE '"ring":"registry"|"event":"time_extend"' \
-			$dir/one.json >>$dir/all.json
-	done
-	rm -f $dir/one.json
-}
-
-# balance: what the event rings should hold by the ledger, and what all pieces do
-balance()
-{
-	awk '
+		echo piece
+		ktape dump --json "$piece" 2>>$dir/dump.err || echo bad
+	done | awk '
 		function field(name,  text) {
 			if (!match($0, "\"" name "\":[0-9]+"))
 				return 0
@@ -55,56 +35,83 @@ balance()
 			sub(/.*:/, "", text)
 			return text
 		}
-		/"ring":"event"/ { held++ }
-		/"event":"ledger"/ && /"fields":.*"ring":(0|"event").*"moment":0[,}]/ {
+		function begins() {
+			begun += !told
+			told = 1
+		}
+		$0 == "piece" { pieces++; told = 0; next }
+		$0 == "bad" { bad++; next }
+		index($0, "\"event\":\"session\"") { begins() }
+		index($0, "\"ring\":\"registry\"") {
+			if (index($0, "\"event\":\"profile\""))
+				begins()
+			next
+		}
+		index($0, "\"event\":\"time_extend\"") { next }
+		{ found++ }
+		index($0, "\"ring\":\"event\"") { held++ }
+		index($0, "mark-") {
+			text = $0
+			while (match(text, /mark-[0-9]*-/)) {
+				kinds += !seen[substr(text, RSTART, RLENGTH)]++
+				text = substr(text, RSTART + RLENGTH)
+				nr++
+			}
+		}
+		index($0, "\"event\":\"ledger\"") &&
+		/"fields":.*"ring":(0|"event").*"moment":0[,}]/ {
 			said += field("emitted") - field("filtered")
 			said -= field("full") + field("nested")
 			said -= field("too_big") + field("shed") + field("rate")
 		}
-		END { print said + 0, held + 0 }' $dir/all.json
+		END {
+			print pieces + 0, bad + pieces - begun, found + 0,
+				kinds + 0, nr + 0, said + 0, held + 0
+		}'
 }
 
 marked=300
-busy=4
-if [ "${KTAPE_SCALE:-1}" != 1 ]; then
-	marked=120
-	busy=12
-fi
+[ "${KTAPE_SCALE:-1}" = 1 ] || marked=120
+
+# Marks in five parts, and another piece after each.  How many events a second
+# has is nobody's promise: they come until there is one.
+cat >$dir/load <<'EOT'
+pieces()
+{
+	set -- /scratch/size/*
+	have=$#
+}
+emit &
+i=1 patience=1200
+while [ $i -le $1 ]; do
+	echo "mark-$i-" >/dev/ktape_mark
+	pieces
+	had=$have
+	while [ $((i % ($1 / 5))) = 0 ] && [ $have = $had ] &&
+		[ $patience -gt 0 ]; do
+		patience=$((patience - 1))
+		sleep 0.1
+		pieces
+	done
+	i=$((i + 1))
+done
+kill -9 $!
+wait
+EOT
 
 # test_size SIZE OPTION
 test_size()
 {
 	mkdir /scratch/size
-	cat >$dir/load <<-EOT
-	emit $busy &
-	i=1
-	while [ \$i -le $marked ]; do
-		echo "mark-\$i-" >/dev/ktape_mark
-		[ \$((i % 30)) != 0 ] || sleep 0.4
-		i=\$((i + 1))
-	done
-	wait
-	# How many events a second has is nobody's promise.
-	for _ in \$(seq 60); do
-		set -- /scratch/size/*
-		[ \$# -lt 3 ] || break
-		emit 1
-	done
-	EOT
 	ktape record -p default -l /scratch/size/%H -b 256K -B 16K \
-		--rotate "$@" -- sh $dir/load 2>$dir/log
+		--rotate "$@" -- sh $dir/load $marked 2>$dir/log
 	result $? "a log is recorded, $*" $dir/log
-	read_pieces /scratch/size
-	found=$(wc -l <$dir/all.json)
-	read -r kinds nr <<-EOT
-	$(marks)
-	EOT
-	read -r said held <<-EOT
-	$(balance)
+	read -r pieces bad found kinds nr said held <<-EOT
+	$(read_pieces /scratch/size)
 	EOT
 	echo "# $pieces pieces, $(summary $dir/log) recorded, $found read;" \
 		"event rings: $said by the ledger, $held read; $nr marks"
-	[ $pieces -ge 3 ] && [ $bad = 0 ]
+	[ "$pieces" -ge 6 ] && [ "$bad" = 0 ]
 	result $? "it has pieces that can be read alone, $*" $dir/dump.err
 	[ "$found" = "$(summary $dir/log)" ] && [ "$said" = "$held" ] &&
 		[ "$held" -ge 1000 ]
@@ -114,20 +121,23 @@ test_size()
 	rm -rf /scratch/size
 }
 
-# pieces FOLDER: how many
+# pieces FOLDER: how many, in $have
 pieces()
 {
-	find "$1" -name '*.ktape*' | wc -l
+	set -- "$1"/*.ktape*
+	[ -e "$1" ] || shift
+	have=$#
 }
 
-# until COMMAND...: within some seconds
+# until_true COMMAND...: within some seconds
 until_true()
 {
-	for _ in $(seq $((30 * ${KTAPE_SCALE:-1}))); do
-		! "$@" || return 0
-		sleep 0.5
+	patience=$((150 * ${KTAPE_SCALE:-1}))
+	until "$@"; do
+		patience=$((patience - 1))
+		[ $patience -gt 0 ] || return
+		sleep 0.1
 	done
-	return 1
 }
 
 # on_disk TEXT: in any piece, while the recorder runs
@@ -141,13 +151,27 @@ on_disk()
 
 has_pieces()
 {
-	[ "$(pieces $dir/time)" -ge "$1" ]
+	pieces $dir/time
+	[ $have -ge "$1" ]
 }
 
 # That many and no more: a piece goes a moment after the next one has come.
 keeps_pieces()
 {
-	[ "$(pieces $dir/time)" = "$1" ]
+	pieces $dir/time
+	[ $have = "$1" ]
+}
+
+# another_than PIECE...: is there one that is none of them?
+another_than()
+{
+	for piece in "$dir"/time/*; do
+		case " $* " in
+		*" $piece "*) ;;
+		*) return 0 ;;
+		esac
+	done
+	return 1
 }
 
 test_daemon()
@@ -173,9 +197,10 @@ test_daemon()
 	ok=0
 	for want in 3 4 4 4; do
 		mark 1 3
+		set -- "$dir"/time/*
 		kill -HUP "$pid"
-		sleep 1
-		until_true has_pieces "$want" || ok=1
+		until_true another_than "$@" &&
+			until_true keeps_pieces "$want" || ok=1
 	done
 	result $ok "SIGHUP begins another piece" $dir/daemon.log
 	until_true keeps_pieces 4 && grep -q foreign $dir/time/000000.ktape.zst
@@ -188,7 +213,7 @@ test_daemon()
 	result $? "its last words are in the log, its pidfile is gone" \
 		$dir/daemon.log
 	ktape record -q -d 1s -e user -l "$dir/time/%H%M%S.ktape" --zstd \
-		--keep 2 2>$dir/log && [ "$(pieces $dir/time)" = 3 ]
+		--keep 2 2>$dir/log && keeps_pieces 3
 	result $? "the next run knows the pieces of the one before" $dir/log
 	rm -rf $dir/time
 }
@@ -196,13 +221,14 @@ test_daemon()
 test_time()
 {
 	mkdir $dir/time
-	emit 6 &
+	emit &
+	load=$!
 	ktape record -q -e sched,irq -l $dir/time/p.ktape.zst --rotate 1s \
 		-m overwrite 2>$dir/log &
 	recorder=$!
 	until_true has_pieces 3
 	result $? "pieces end by time" $dir/log
-	kill -KILL $recorder
+	kill -KILL $recorder $load
 	wait
 	bad=0
 	for piece in "$dir"/time/*; do
