@@ -275,17 +275,43 @@ static inline int kt_cause(const char *what, int n)
 	return ret;
 }
 
+/*
+ * Once for all tests of a program, as it takes longer than most of them; main()
+ * is KT_CAUSE_MAIN.  Return: 0 or an error.
+ */
 static inline int kt_cause_load(void)
 {
-	return system("grep -q '^kt_cause ' /proc/modules || insmod /tests/kt_cause.ko") ?
-		       -1 :
-		       0;
+	int fd, ret;
+
+	if (!access("/sys/module/kt_cause", F_OK))
+		return 0;
+	fd = open("/tests/kt_cause.ko", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return ret;
 }
 
-static inline int kt_cause_unload(void)
+/* At the end of the program, which fails if this does. */
+static inline void kt_cause_unload(void)
 {
-	return system("rmmod kt_cause") ? -1 : 0;
+	if (!syscall(SYS_delete_module, "kt_cause", O_NONBLOCK) ||
+	    errno == ENOENT)
+		return;
+	printf("# kt_cause stays: %s\n", strerror(errno));
+	fflush(stdout);
+	_exit(1);
 }
+
+/* clang-format off */
+#define KT_CAUSE_MAIN						\
+	int main(int argc, char **argv)				\
+	{							\
+		atexit(kt_cause_unload);			\
+		return test_harness_run(argc, argv);		\
+	}
+/* clang-format on */
 
 /* Can the kernel tell of this event? */
 static inline bool kt_available(unsigned int opcode)

@@ -25,7 +25,6 @@ FIXTURE_SETUP(blocked)
 FIXTURE_TEARDOWN(blocked)
 {
 	kt_events_free(&self->e);
-	EXPECT_EQ(0, kt_cause_unload());
 }
 
 /* How many were sent to sleep by @caller; @tid 0: anybody. */
@@ -166,4 +165,4 @@ TEST_F_TIMEOUT(blocked, complete, 120)
 	TH_LOG("%d sleeps", records);
 }
 
-TEST_HARNESS_MAIN
+KT_CAUSE_MAIN

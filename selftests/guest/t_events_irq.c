@@ -30,7 +30,6 @@ FIXTURE_SETUP(irqs)
 FIXTURE_TEARDOWN(irqs)
 {
 	kt_events_free(&self->e);
-	EXPECT_EQ(0, kt_cause_unload());
 }
 
 /* ---- soft interrupts ------------------------------------------------------------ */
@@ -291,7 +290,6 @@ FIXTURE_SETUP(ipi)
 FIXTURE_TEARDOWN(ipi)
 {
 	kt_events_free(&self->e);
-	EXPECT_EQ(0, kt_cause_unload());
 }
 
 TEST_F_TIMEOUT(ipi, counted, 120)
@@ -393,4 +391,4 @@ TEST_F_TIMEOUT(irqs, sent_to_one, 120)
 	TH_LOG("%d to CPU %d", n, SPINNER);
 }
 
-TEST_HARNESS_MAIN
+KT_CAUSE_MAIN

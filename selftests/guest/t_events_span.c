@@ -29,7 +29,6 @@ FIXTURE_SETUP(spans)
 FIXTURE_TEARDOWN(spans)
 {
 	kt_events_free(&self->e);
-	EXPECT_EQ(0, kt_cause_unload());
 }
 
 /* ---- interrupts of devices ----------------------------------------------------------- */
@@ -306,4 +305,4 @@ TEST_F_TIMEOUT(spans, work, 120)
 	EXPECT_EQ(TIMES, nr);
 }
 
-TEST_HARNESS_MAIN
+KT_CAUSE_MAIN
