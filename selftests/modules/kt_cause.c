@@ -23,8 +23,8 @@
 /* No CPU stops for so long that this one expires. */
 #define LONG_JIFFIES	10000
 #define SHORT_JIFFIES	2
-/* So long that hardly any timer expires before its thread has gone to sleep. */
-#define SLEEP_MS	(IS_ENABLED(CONFIG_KASAN) ? 200 : 50)
+/* A sleep whose timer expires before its thread has gone to sleep is repeated. */
+#define SLEEP_MS	20
 
 static DECLARE_COMPLETION(done);
 static DEFINE_MUTEX(contended);
