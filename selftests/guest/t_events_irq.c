@@ -172,21 +172,36 @@ static int set_fifo(int32_t tid, int priority)
 	return sched_setscheduler(tid, SCHED_FIFO, &prio);
 }
 
+/* An emulated CPU that pauses lets another one have its turn. */
+static void rest(void)
+{
+	__builtin_ia32_pause();
+}
+
+static int running(void)
+{
+	return __atomic_load_n(&spin.running, __ATOMIC_RELAXED);
+}
+
+/* Ready before it is there: the second one comes no further yet. */
 static void *spinner(void *arg)
 {
 	intptr_t me = (intptr_t)arg;
 
-	kt_pin(SPINNER);
 	spin.tid[me] = syscall(SYS_gettid);
 	__atomic_store_n(&spin.ready[me], true, __ATOMIC_RELEASE);
-	while (!__atomic_load_n(&spin.stop, __ATOMIC_RELAXED))
+	kt_pin(SPINNER);
+	while (!__atomic_load_n(&spin.stop, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&spin.running, me, __ATOMIC_RELAXED);
+		rest();
+	}
 	return NULL;
 }
 
 static int start_spinners(int nr)
 {
 	memset(&spin, 0, sizeof(spin));
+	spin.running = -1;
 	for (intptr_t i = 0; i < nr; i++) {
 		if (pthread_create(&spin.thread[i], NULL, spinner, (void *)i))
 			return -1;
@@ -194,6 +209,8 @@ static int start_spinners(int nr)
 			usleep(1000);
 		if (set_fifo(spin.tid[i], i ? 5 : 10))
 			return -1;
+		while (!i && running())
+			rest();
 	}
 	return 0;
 }
@@ -213,9 +230,8 @@ static int cause_reschedules(void)
 	for (int i = 0; i < TIMES + TIMES / 5 && !ret; i++) {
 		/* The first is at 10; the second comes above, goes below. */
 		ret = set_fifo(spin.tid[1], i % 2 ? 5 : 20);
-		while (!ret && __atomic_load_n(&spin.running,
-					       __ATOMIC_RELAXED) != !(i % 2))
-			;
+		while (!ret && running() != !(i % 2))
+			rest();
 	}
 	stop_spinners(2);
 	return ret;
