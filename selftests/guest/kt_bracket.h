@@ -14,26 +14,6 @@ struct counts {
 	uint64_t nr[CPUS];
 };
 
-/* The line "NAME: n n n ..." of a file, a number for each CPU. */
-static inline struct counts counts_of(const char *path, const char *name)
-{
-	struct counts c = {};
-	FILE *f = fopen(path, "r");
-	char line[1024], *p;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		p = line + strspn(line, " ");
-		if (strncmp(p, name, strlen(name)) || p[strlen(name)] != ':')
-			continue;
-		p += strlen(name) + 1;
-		for (int cpu = 0; cpu < kt_cpus(); cpu++)
-			c.nr[cpu] = strtoull(p, &p, 10);
-	}
-	if (f)
-		fclose(f);
-	return c;
-}
-
 /**
  * struct bracket - a count before and after start and stop
  * @path: where it is
@@ -45,10 +25,31 @@ struct bracket {
 	struct counts at[4];
 };
 
+/* The line "NAME: n n n ..." of a file, a number for each CPU. */
+static inline void take_line(struct bracket *b, char *line, int at)
+{
+	char *p = line + strspn(line, " ");
+
+	if (strncmp(p, b->name, strlen(b->name)) || p[strlen(b->name)] != ':')
+		return;
+	p += strlen(b->name) + 1;
+	for (int cpu = 0; cpu < kt_cpus(); cpu++)
+		b->at[at].nr[cpu] = strtoull(p, &p, 10);
+}
+
+/* All of them are in one file, which is read once. */
 static inline void take(struct bracket *b, int nr, int at)
 {
+	FILE *f = nr ? fopen(b->path, "r") : NULL;
+	char line[1024];
+
 	for (int i = 0; i < nr; i++)
-		b[i].at[at] = counts_of(b[i].path, b[i].name);
+		memset(&b[i].at[at], 0, sizeof(b[i].at[at]));
+	while (f && fgets(line, sizeof(line), f))
+		for (int i = 0; i < nr; i++)
+			take_line(&b[i], line, at);
+	if (f)
+		fclose(f);
 }
 
 /*
