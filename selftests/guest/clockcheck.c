@@ -4,6 +4,9 @@
  * each clock: records calls of all CPUs between two readings of CLOCK_MONOTONIC
  * and relates the trace clock to it in the three ways that a trace offers.
  *
+ * usage: clockcheck [ROUNDS]
+ *   ROUNDS: starts and stops, with pauses between; 3 if not given
+ *
  * Prints "mono" or "cycles" and numbers, or what is wrong, and exits with 0 or 1.
  */
 #include <time.h>
@@ -195,7 +198,7 @@ static int check_pairs(const char *what, const struct pair *p, int nr,
 	return nr == 0;
 }
 
-static int record(int fd)
+static int record(int fd, int rounds)
 {
 	struct kt_load load[CPUS_MAX];
 	struct kt_ledger *l = kt_ledger_new();
@@ -205,12 +208,12 @@ static int record(int fd)
 	l->next = on_record;
 	l->t.packet = on_packet;
 	/* Pauses of seconds, so that the low half of any clock wraps. */
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		if (kt_command(fd, KTAPE_IOC_START) ||
 		    kt_loads_start(load, cpus, CALLS / ROUNDS, timed))
 			return wrong("start", 0, 0);
 		kt_loads_wait(load, cpus);
-		if (i < ROUNDS - 1)
+		if (i < rounds - 1)
 			sleep(2);
 		kt_command(fd, KTAPE_IOC_STOP);
 	}
@@ -224,16 +227,17 @@ static int record(int fd)
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
 	int fd = kt_session(KTAPE_MODE_OVERWRITE, 1 << 20, 4096,
 			    KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
 	struct pair load, good;
 	double slack;
 
-	if (fd < 0 || kt_cpus() > CPUS_MAX)
-		return wrong("session", fd, 0);
-	if (read_metadata(fd) || record(fd))
+	if (fd < 0 || kt_cpus() > CPUS_MAX || rounds < 1 || rounds > ROUNDS)
+		return wrong("session", fd, rounds);
+	if (read_metadata(fd) || record(fd, rounds))
 		return 1;
 	printf("%s, %.6f ns a tick\n", c.mono ? "mono" : "cycles", c.ns);
 	/* With clock=mono the clocks are one, whatever was read at load. */

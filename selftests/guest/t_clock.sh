@@ -4,6 +4,7 @@
 # Each trace clock tells right times, or the module says why it cannot.
 
 clocks="mono cycles auto"
+checked=
 n=0
 
 result()
@@ -27,6 +28,25 @@ last_words()
 	dmesg | grep 'ktape:' | tail -n 1
 }
 
+# used: the clock of which clockcheck told
+used()
+{
+	sed -n '/ a tick$/{s/,.*//p;q;}' /tmp/test/clock
+}
+
+# tells_right CLOCK: one round will do for "auto", if it is one of those that were
+# looked at for longer
+tells_right()
+{
+	if [ "$1" = auto ]; then
+		clockcheck 1 || return
+		case $checked in
+		*" $(used) "*) return 0 ;;
+		esac
+	fi
+	clockcheck
+}
+
 check()
 {
 	if ! insmod "$KTAPE_MODULE" clock="$1" 2>/tmp/test/insmod; then
@@ -38,14 +58,16 @@ check()
 		return
 	fi
 	result 0 "clock=$1 loads"
-	clockcheck >/tmp/test/clock 2>&1
+	tells_right "$1" >/tmp/test/clock 2>&1
 	result $? "clock=$1 tells right times"
 	sed 's/^/# /' /tmp/test/clock
-	case $1 in
-	auto) grep -qE '^(mono|cycles),' /tmp/test/clock ;;
-	*) grep -q "^$1," /tmp/test/clock ;;
+	used=$(used)
+	case $1=$used in
+	mono=mono | cycles=cycles | auto=mono | auto=cycles) true ;;
+	*) false ;;
 	esac
 	result $? "clock=$1 is what is used"
+	checked="$checked $used "
 	rmmod ktape
 }
 
