@@ -10,7 +10,11 @@
 #include "kt_absent_scene.h"
 
 #define SCENES		2
-#define QUESTIONS	1100	/* in all; a quarter on a sanitizer kernel */
+/*
+ * In all; a quarter on a sanitizer kernel.  Half of those that are thought of are
+ * about all CPUs, and then about each of them, too.
+ */
+#define QUESTIONS	1650
 #define COMMANDS	36	/* likewise */
 #define TRIES		100000
 #define VERDICTS	(KTAPE_ABSENT_LOST + 1)
@@ -172,9 +176,13 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 		       (unsigned long long)f->packet, f->text);
 }
 
-/* Return: the verdict, or a negative errno.  Findings are told if any are new. */
+/*
+ * Findings are told if any are new.  A question about all CPUs is one about each
+ * of them: @on, unless it is NULL, gets these answers.
+ * Return: the verdict, or a negative errno.
+ */
 static int ask(struct scene *sc, struct trace *t, const struct ktape_absence *q,
-	       int *findings)
+	       int *findings, unsigned int *on)
 {
 	const struct ktape_verify_options tell = { .finding = take_finding,
 						   .arg = t };
@@ -193,6 +201,8 @@ static int ask(struct scene *sc, struct trace *t, const struct ktape_absence *q,
 	*findings = ret;
 	if (ret >= 0)
 		ret = (int)ktape_verify_verdict(v, -1, NULL);
+	for (int cpu = 0; on && cpu < sc->cpus && ret >= 0; cpu++)
+		on[cpu] = ktape_verify_verdict(v, cpu, NULL);
 	ktape_verify_close(v);
 	return ret;
 }
@@ -200,15 +210,23 @@ static int ask(struct scene *sc, struct trace *t, const struct ktape_absence *q,
 static void interview(struct sum *sum, struct scene *sc, struct trace *t,
 		      int questions)
 {
+	uint32_t until = sum->asked + questions;
+	unsigned int on[KTA_CPUS];
 	struct ktape_absence q;
 	int verdict, findings = 0;
 
-	for (int i = 0; i < questions && !sc->errors; i++) {
+	while (sum->asked < until && !sc->errors) {
 		think_of(sc, &q);
-		verdict = ask(sc, t, &q, &findings);
+		verdict = ask(sc, t, &q, &findings, on);
 		must(sc, "verify", verdict);
-		if (verdict >= 0)
-			judge(sum, sc, t, &q, verdict);
+		if (verdict < 0)
+			break;
+		judge(sum, sc, t, &q, verdict);
+		if (q.one_cpu)
+			continue;
+		q.one_cpu = true;
+		for (q.cpu = 0; (int)q.cpu < sc->cpus; q.cpu++)
+			judge(sum, sc, t, &q, on[q.cpu]);
 	}
 	sum->damaged += findings != 0;
 }
@@ -267,7 +285,7 @@ TEST_F_TIMEOUT(absent, questions, 600)
 		/* What is asked is random. */
 		for (int j = 0; j < 10 * sc->nr_traces && i == scenes - 1 &&
 		     is_one_sided(sum); j++)
-			interview(sum, sc, &sc->trace[j % sc->nr_traces], 4);
+			interview(sum, sc, &sc->trace[j % sc->nr_traces], 12);
 		EXPECT_EQ(0, sc->errors);
 		forget(sc);
 	}
@@ -276,7 +294,7 @@ TEST_F_TIMEOUT(absent, questions, 600)
 	print_verdicts("all", sum->verdict);
 	printf("# where all was recorded: %u absent, %u of them PROVED\n",
 	       sum->absent, sum->proved);
-	EXPECT_LE(part(1000), sum->asked);
+	EXPECT_LE(part(QUESTIONS), sum->asked);
 	EXPECT_EQ(0, sum->wrong_proved);
 	EXPECT_EQ(0, sum->wrong_found);
 	EXPECT_EQ(0, sum->missed);
@@ -372,7 +390,7 @@ TEST_F_TIMEOUT(absent, command, 300)
 		said = command(t, &q);
 		if (said == 127 && !getenv("KTAPE_KERNEL"))
 			SKIP(break, "no ktape command");
-		verdict = ask(sc, t, &q, &findings);
+		verdict = ask(sc, t, &q, &findings, NULL);
 		ASSERT_LE(0, verdict);
 		EXPECT_EQ(codes[verdict], said);
 	}
