@@ -221,4 +221,16 @@ static inline long kt_free_kib(void)
 	return kt_meminfo("MemFree") + kt_sum_of("/proc/zoneinfo", "count") * 4;
 }
 
+/*
+ * An emulated CPU that pauses gives its turn to the next one.  Others that wait for
+ * this one, or have been woken, would wait until its turn is over otherwise, which
+ * is many thousands of calls.
+ */
+static inline void kt_pause(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
 #endif /* _KT_H */

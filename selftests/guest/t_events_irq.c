@@ -172,12 +172,6 @@ static int set_fifo(int32_t tid, int priority)
 	return sched_setscheduler(tid, SCHED_FIFO, &prio);
 }
 
-/* An emulated CPU that pauses lets another one have its turn. */
-static void rest(void)
-{
-	__builtin_ia32_pause();
-}
-
 static int running(void)
 {
 	return __atomic_load_n(&spin.running, __ATOMIC_RELAXED);
@@ -193,7 +187,7 @@ static void *spinner(void *arg)
 	kt_pin(SPINNER);
 	while (!__atomic_load_n(&spin.stop, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&spin.running, me, __ATOMIC_RELAXED);
-		rest();
+		kt_pause();
 	}
 	return NULL;
 }
@@ -210,7 +204,7 @@ static int start_spinners(int nr)
 		if (set_fifo(spin.tid[i], i ? 5 : 10))
 			return -1;
 		while (!i && running())
-			rest();
+			kt_pause();
 	}
 	return 0;
 }
@@ -231,7 +225,7 @@ static int cause_reschedules(void)
 		/* The first is at 10; the second comes above, goes below. */
 		ret = set_fifo(spin.tid[1], i % 2 ? 5 : 20);
 		while (!ret && running() != !(i % 2))
-			rest();
+			kt_pause();
 	}
 	stop_spinners(2);
 	return ret;

@@ -203,7 +203,8 @@ static uint64_t now_ns(void)
 static void spin(void)
 {
 	for (volatile int i = 0; i < 100000; i++)
-		;
+		if (i % 1000 == 0)
+			kt_pause();
 }
 
 /* System calls that return 0, 1, 2, ... in bursts, or no ring would do. */
