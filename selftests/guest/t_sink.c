@@ -20,9 +20,35 @@ static int sink_seen(const char *module)
 	return kt_parameter(module, "seen");
 }
 
+/* Grace periods of milliseconds: a module goes at once. */
+static void expedite(bool on)
+{
+	kt_write_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
+}
+
 static void mark(uint64_t n)
 {
 	ktape_mark(marks, 1, "mark");
+}
+
+static bool naps;
+
+/*
+ * At full speed, or with a nap now and then: CPUs that all have something to do
+ * take long turns where they share one of the host's.
+ */
+static void mark_at_a_speed(uint64_t n)
+{
+	if (n % 32 == 0 && __atomic_load_n(&naps, __ATOMIC_RELAXED))
+		usleep(1);
+	mark(n);
+}
+
+/* The steps of what comes or goes lie close together, or far apart. */
+static void close_by(bool on)
+{
+	expedite(on);
+	__atomic_store_n(&naps, on, __ATOMIC_RELAXED);
 }
 
 /* Nothing is wanted by session 0, so that only the sink listens. */
@@ -46,6 +72,7 @@ FIXTURE_SETUP(sink)
 
 FIXTURE_TEARDOWN(sink)
 {
+	expedite(false);
 	close(marks);
 	close(self->dev);
 }
@@ -106,18 +133,22 @@ TEST_F_TIMEOUT(sink, the_module_below_stays, 120)
 	marks = -1;
 }
 
-/* With and without a word, while events come from all CPUs. */
+/* With and without a word, while events come from all CPUs at either speed. */
 TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 {
 	const int turns = 8 / kt_scale() + 2;
 
-	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, mark));
+	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
+				    mark_at_a_speed));
 	for (int i = 0; i < turns; i++) {
+		/* To come takes long while all CPUs are busy: twice will do. */
+		close_by(i >= 2);
 		EXPECT_EQ(0, kt_insmod(SINK, i % 2 ? "forget=1" : ""));
 		usleep(20000);
 		for (int n = 0; n < 1000 && !sink_seen("ktape_sink"); n++)
 			usleep(20000);
 		EXPECT_LT(0, sink_seen("ktape_sink"));
+		close_by(i / 2 % 2);
 		EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 	}
 	kt_loads_stop(self->load, self->cpus);
@@ -126,6 +157,7 @@ TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 /* Forgotten sinks give their places back: there are 8. */
 TEST_F_TIMEOUT(sink, places_come_back, 120)
 {
+	expedite(true);
 	for (int i = 0; i < 10; i++) {
 		ASSERT_EQ(0, kt_insmod(SINK, "forget=1"));
 		ASSERT_EQ(0, kt_rmmod("ktape_sink"));
