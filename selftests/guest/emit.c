@@ -5,6 +5,7 @@
  *
  * usage: emit [SECONDS]	(default: until it is killed)
  * A machine that is slow, or away for a while, takes longer: each CPU has TURNS.
+ * That is all there is in 0 seconds.
  */
 #include <sys/wait.h>
 

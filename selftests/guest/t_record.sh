@@ -7,18 +7,32 @@
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
+# size FILE MOST: waits until it has so many bytes
+size()
+{
+	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
+		[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -lt "$2" ] || break
+		sleep 0.2
+	done
+}
+
 test_cat()
 {
+	emit &
+	emitter=$!
 	cat /dev/ktape >$dir/f 2>/dev/null &
-	emit 4
-	sleep 1
-	kill $!
-	wait $!
+	# Far more than 1000 events.
+	size $dir/f 200000
+	kill $! $emitter
+	wait
 	ktape dump $dir/f >$dir/text 2>$dir/err
 	result $? "what cat has read can be dumped" $dir/err
-	lines=$(wc -l <$dir/text)
 	# "[time] cpu 1 NAME-TID event: ...", with names that threads have.
-	names=$(awk '{ print $4 }' $dir/text | sort -u | grep -c '^[^?].*-[0-9]')
+	read -r lines names <<-EOT
+	$(awk '
+		$4 ~ /^[^?].*-[0-9]/ && !seen[$4]++ { names++ }
+		END { print NR, names + 0 }' $dir/text)
+	EOT
 	echo "# $lines lines, $names threads with names"
 	[ "$lines" -ge 1000 ]
 	result $? "cat has read at least 1000 events"
@@ -47,18 +61,18 @@ test_cat()
 
 test_folder()
 {
-	ktape record -o $dir/plain -- emit 2 2>$dir/log
+	ktape record -o $dir/plain -- emit 0 2>$dir/log
 	result $? "a command is recorded into a folder on tmpfs" $dir/log
 	agrees "plain write on tmpfs" $dir/plain $dir/log
 
-	ktape record -o /scratch/direct -- emit 2 2>$dir/log
+	ktape record -o /scratch/direct -- emit 0 2>$dir/log
 	result $? "a command is recorded into a folder on a disk" $dir/log
 	! grep -q 'plain writes' $dir/log
 	result $? "the disk is written by io_uring and O_DIRECT" $dir/log
 	agrees "io_uring on a disk" /scratch/direct $dir/log
 
 	ktape record -p all -b 16K -B 4K -o /scratch/small -- \
-		emit 1 2>$dir/log
+		emit 0 2>$dir/log
 	result $? "a command is recorded by rings that are too small" $dir/log
 	grep ' lost' $dir/log | tail -n 1 | sed 's/^.*ktape:/#/'
 	agrees "small rings" /scratch/small $dir/log
@@ -73,13 +87,8 @@ test_folder()
 
 test_pipe()
 {
-	# Until they are killed: who knows how long a recording takes to begin.  Each
-	# nap is 3 events.
-	emit &
-	ktape record -o - -- act nap 500 2 2>$dir/log >$dir/pipe
+	ktape record -o - -- emit 0 2>$dir/log >$dir/pipe
 	result $? "a pipe form is recorded" $dir/log
-	kill $!
-	wait $!
 	agrees "pipe form" $dir/pipe $dir/log
 	ktape record --split $dir/pipe -o $dir/split 2>$dir/err
 	result $? "it is split into a folder" $dir/err
@@ -88,16 +97,14 @@ test_pipe()
 	diff $dir/a $dir/b >$dir/err 2>&1
 	result $? "which holds the same records" $dir/err
 
-	emit &
-	ktape record -q -o - -- act nap 500 2 |
+	ktape record -q -o - -- emit 0 |
 		ktape dump --json - >$dir/a 2>$dir/err
-	kill $!
-	wait $!
 	# What comes live may come too late to be put in order, and is told.
 	! grep -v 'came too late to be sorted' $dir/err &&
 		[ "$(wc -l <$dir/a)" -ge 1000 ]
 	result $? "recorder and reader are joined by a pipe" $dir/err
 
+	# Until it is killed: who knows how long a recording takes to begin.
 	emit &
 	timeout 60 ktape record -o - 2>$dir/log | head -c 200000 >/dev/null
 	[ "$(summary $dir/log)" -gt 0 ]
