@@ -58,17 +58,17 @@ test_life()
 
 test_record()
 {
-	ktape start flight -e sched -b 1M
-	emit 1
-	ktape record -S flight -d 1 -o $dir/live 2>$dir/log
+	ktape start flight -e sched -b 128K
+	emit 0
+	ktape record -S flight -d 300ms -o $dir/live 2>$dir/log
 	result $? "a session that goes on is recorded" $dir/log
 	[ "$(state flight)" = running ]
 	result $? "and goes on"
-	[ "$(records $dir/live)" -ge 1000 ]
+	[ "$(records $dir/live 1000)" -ge 1000 ]
 	result $? "with what was there before"
 	emit &
 	emitter=$!
-	ktape record -S flight -l $dir/pieces/ --rotate 500ms -d 2 2>$dir/log.err &
+	ktape record -S flight -l $dir/pieces/ --rotate 300ms -d 1 2>$dir/log.err &
 	recorder=$!
 	ended $recorder 15
 	result $? "a log of one that goes on ends" $dir/log.err
@@ -87,14 +87,14 @@ test_record()
 
 test_snapshot()
 {
-	ktape record -m snapshot -e syscall -b 64K -o $dir/snap -- \
+	ktape record -m snapshot -e syscall -b 32K -B 4K -o $dir/snap -- \
 		emit 20 2>$dir/log
 	result $? "a snapshot ends when it is full" $dir/log
 	agrees "snapshot" $dir/snap $dir/log
 	ktape dump $dir/snap | grep -q ' freeze: '
 	result $? "and tells when"
-	ktape start once -m snapshot -e syscall -b 16K
-	emit 1
+	ktape start once -m snapshot -e syscall -b 16K -B 4K
+	emit 0
 	[ "$(state once)" = frozen ]
 	result $? "status tells that it is frozen"
 	ktape start once && ktape stop once && [ "$(state once)" != frozen ]
