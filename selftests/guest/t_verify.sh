@@ -18,7 +18,7 @@ clean()
 
 # While all CPUs emit, who reads stands still: their parent.  The rings cannot hold it.
 # shellcheck disable=SC2016	# for the inner shell
-unread='kill -STOP $PPID; emit 1; kill -CONT $PPID'
+unread='kill -STOP $PPID; emit 0; kill -CONT $PPID'
 
 # loses NAME LOG: what is judged is what it is said to be
 loses()
@@ -29,22 +29,22 @@ loses()
 
 test_record()
 {
-	ktape record -o $dir/a -- emit 2 2>$dir/log
+	ktape record -o $dir/a -- emit 0 2>$dir/log
 	clean "discard" $dir/a
-	ktape record -m overwrite -o $dir/over -- emit 2 2>$dir/log
+	ktape record -m overwrite -o $dir/over -- emit 1 2>$dir/log
 	clean "overwrite" $dir/over
 	ktape record -m overwrite -p all -b 16K -B 4K -o $dir/lapped -- \
 		sh -c "$unread" 2>$dir/log
 	loses "a reader that is too slow" $dir/log
 	clean "a reader that is too slow" $dir/lapped
-	ktape record -e '*' -o /scratch/a -- emit 2 2>$dir/log
+	ktape record -e '*' -o /scratch/a -- emit 0 2>$dir/log
 	clean "all events" /scratch/a
 	ktape record -p all -b 16K -B 4K -o $dir/small -- \
 		sh -c "$unread" 2>$dir/log
 	loses "rings that are too small" $dir/log
 	clean "rings that are too small" $dir/small
-	emit 2 &
-	ktape record -d 2s -o - 2>$dir/log >$dir/pipe
+	emit 1 &
+	ktape record -d 1s -o - 2>$dir/log >$dir/pipe
 	wait $!
 	clean "a pipe form" $dir/pipe
 	ktape record -e sched,syscall,irq,softirq --syscall getppid \
@@ -60,14 +60,16 @@ test_record()
 
 test_session_0()
 {
-	emit 4 &
+	emit &
+	emitter=$!
 	# Ends with the session; killed, it might leave half a packet.
 	timeout $((60 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/f 2>/dev/null &
-	sleep 1
+	act nap 200 2
 	ktape stop
 	ktape start
-	sleep 1
+	act nap 200 2
 	ktape stop
+	kill $emitter
 	wait
 	ktape verify $dir/f >$dir/verify 2>&1
 	result $? "session 0, a stop and a start: nothing is wrong" $dir/verify
@@ -102,7 +104,7 @@ between()
 
 test_absent()
 {
-	ktape record -e sched,signal -o $dir/b -- emit 1 2>$dir/log
+	ktape record -e sched,signal -o $dir/b -- emit 0 2>$dir/log
 	read -r from to <<-EOT
 	$(ktape dump $dir/b | between)
 	EOT
