@@ -9,12 +9,16 @@
  *   signal SIG N	to itself
  *   nap N MS		sleeps of so many milliseconds
  *   disk N		blocks read from /dev/vdb, past the page cache
+ *   text N, value N, code N	so many marks: "text 1" and so on; of id 77;
+ *			exceptions of code 0x1234
  *   cpu N		goes there
  *   uid N		becomes that user
  *   cgroup FOLDER	goes there
  *   wait FILE		writes its number to FILE, waits until that is gone
  */
 #include <sys/wait.h>
+
+#include <ktape_mark.h>
 
 #include "kt_load.h"
 
@@ -106,6 +110,52 @@ static int act_disk(char **arg)
 	return close(fd);
 }
 
+static int mark_text(int fd, int n)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "text %d", n);
+	return ktape_text(fd, text);
+}
+
+static int mark_value(int fd, int n)
+{
+	return ktape_value(fd, 77, n, NULL);
+}
+
+static int mark_code(int fd, int n)
+{
+	return Trace1(fd, _TRACE_SW_SEVERITY2, KTAPE_EXC_CODE(0x1234, n), n);
+}
+
+/* Numbered from 1. */
+static int marks(int (*mark)(int fd, int n), char **arg)
+{
+	int fd = ktape_mark_open(), ret = fd < 0 ? fd : 0;
+
+	for (int n = 1; !ret && n <= atoi(arg[0]); n++)
+		ret = mark(fd, n);
+	if (fd >= 0)
+		close(fd);
+	errno = -ret;
+	return ret ? fail(KTAPE_MARK_PATH) : 0;
+}
+
+static int act_text(char **arg)
+{
+	return marks(mark_text, arg);
+}
+
+static int act_value(char **arg)
+{
+	return marks(mark_value, arg);
+}
+
+static int act_code(char **arg)
+{
+	return marks(mark_code, arg);
+}
+
 static int act_cpu(char **arg)
 {
 	return kt_pin(atoi(arg[0]));
@@ -156,8 +206,10 @@ static const struct {
 	{ "getuid", 1, act_getuid },   { "child", 1, act_child },
 	{ "thread", 1, act_thread },   { "signal", 2, act_signal },
 	{ "nap", 2, act_nap },	       { "disk", 1, act_disk },
-	{ "cpu", 1, act_cpu },	       { "uid", 1, act_uid },
-	{ "cgroup", 1, act_cgroup },   { "wait", 1, act_wait },
+	{ "text", 1, act_text },       { "value", 1, act_value },
+	{ "code", 1, act_code },       { "cpu", 1, act_cpu },
+	{ "uid", 1, act_uid },	       { "cgroup", 1, act_cgroup },
+	{ "wait", 1, act_wait },
 };
 
 int main(int argc, char **argv)

@@ -9,6 +9,8 @@
  *   -k N		not at the first N bytes
  *   -r N		seed (default 1)
  *   -s N		bytes a second, at most (default 0: any)
+ *   -t TEXT		makes the file SENDER.there when this has come, and the receiver
+ *			has read it
  *
  * It ends when the sender has closed its terminal and the receiver has read all
  * of it, which then sees a line that is hung up; or with SIGTERM at once, as
@@ -22,6 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
@@ -33,6 +36,7 @@
 #define NS_PER_S	1000000000ULL
 #define STILL_MS	50
 #define STILLS		10	/* so often nothing to read: all was read */
+#define TEXT_MAX	32
 
 enum { LOST, CHANGED, PUT_IN, FAULTS };
 
@@ -40,6 +44,8 @@ static struct {
 	uint64_t every, keep, seed, speed;
 	uint64_t came, went, faults[FAULTS];
 	unsigned int losing;	/* bytes of a run that are still to be lost */
+	const char *text;	/* that is waited for, or NULL */
+	char sign[256];		/* the file that tells of it */
 } line = { .seed = 1 };
 
 static volatile sig_atomic_t over;
@@ -128,8 +134,44 @@ static void take_time(size_t bytes)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
+/* What is not read when the line goes is gone. */
+static void drain(int fd)
+{
+	int there, still = 0;
+
+	while (still < STILLS && !over) {
+		usleep(STILL_MS * 1000);
+		still = ioctl(fd, FIONREAD, &there) || there ? 0 : still + 1;
+	}
+}
+
+/* Is the text in what came, some of which may have come before? */
+static bool has_come(const uint8_t *data, size_t len)
+{
+	static uint8_t last[TEXT_MAX + PART];
+	static size_t held;
+	size_t text = strlen(line.text), keep;
+	bool found;
+
+	memcpy(last + held, data, len);
+	held += len;
+	found = memmem(last, held, line.text, text);
+	keep = held < text ? held : text - 1;
+	memmove(last, last + held - keep, keep);
+	held = keep;
+	return found;
+}
+
+/* Once.  @held: where the receiver reads. */
+static void tell(int held)
+{
+	drain(held);
+	line.text = NULL;
+	close(open(line.sign, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+}
+
 /* Until the sender hangs up, which is told as EIO. */
-static bool carry(int from, int to)
+static bool carry(int from, int to, int held)
 {
 	uint8_t in[PART], out[PART * 2];
 	size_t part = line.speed ? line.speed / PARTS_A_SECOND + 1 : PART;
@@ -148,19 +190,10 @@ static bool carry(int from, int to)
 		if (!write_all(to, out, len))
 			return false;
 		take_time((size_t)n);
+		if (line.text && has_come(in, (size_t)n))
+			tell(held);
 	}
 	return true;
-}
-
-/* What is not read when the line goes is gone. */
-static void drain(int fd)
-{
-	int there, still = 0;
-
-	while (still < STILLS && !over) {
-		usleep(STILL_MS * 1000);
-		still = ioctl(fd, FIONREAD, &there) || there ? 0 : still + 1;
-	}
 }
 
 /* Return: the main end of a terminal, raw; @link leads to the other one. */
@@ -181,7 +214,7 @@ static bool take_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "e:k:r:s:")) >= 0) {
+	while ((c = getopt(argc, argv, "e:k:r:s:t:")) >= 0) {
 		uint64_t v = c == '?' ? 0 : strtoull(optarg, NULL, 0);
 
 		switch (c) {
@@ -197,6 +230,11 @@ static bool take_options(int argc, char **argv)
 		case 's':
 			line.speed = v;
 			break;
+		case 't':
+			line.text = optarg;
+			if (!*optarg || strlen(optarg) > TEXT_MAX)
+				return false;
+			break;
 		default:
 			return false;
 		}
@@ -211,9 +249,11 @@ int main(int argc, char **argv)
 	bool good;
 
 	if (!take_options(argc, argv)) {
-		fprintf(stderr, "line [-e N] [-k N] [-r N] [-s N] SENDER RECEIVER\n");
+		fprintf(stderr,
+			"line [-e N] [-k N] [-r N] [-s N] [-t TEXT] SENDER RECEIVER\n");
 		return 2;
 	}
+	snprintf(line.sign, sizeof(line.sign), "%s.there", argv[optind]);
 	sigaction(SIGTERM, &action, NULL);
 	/* Whoever waits for the link of the sender finds both. */
 	to = terminal(argv[optind + 1]);
@@ -224,7 +264,7 @@ int main(int argc, char **argv)
 		perror("line");
 		return 1;
 	}
-	good = carry(from, to);
+	good = carry(from, to, held);
 	if (!good)
 		perror("line");
 	drain(held);

@@ -20,7 +20,7 @@ there()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
 		[ ! -e "$1" ] || return 0
-		usleep 50000
+		usleep 100000
 	done
 	return 1
 }
@@ -46,57 +46,84 @@ connect()
 	echo $! >"$to.tx.pid"
 }
 
-# code NAME PART: wait for it, and what it ended with
+# code NAME PART: wait for it; $code: what it ended with
 code()
 {
-	wait "$(cat $dir/$1.$2.pid)"
-	echo $? >$dir/$1.$2.code
-	[ "$2" = line ] || sed "s/^/# $1: /" $dir/$1.$2
+	read -r pid <"$dir/$1.$2.pid"
+	wait "$pid"
+	code=$?
+}
+
+# tell NAME: what they said
+tell()
+{
+	sed "s/^/# $1: /" "$dir/$1.tx" "$dir/$1.line" "$dir/$1.rx"
 }
 
 # ends NAME FRAME...: the session stops, which ends all of it with 0
 ends()
 {
+	# What is live is delivered when nothing comes for a while.
 	usleep 300000
 	ktape stop
 	wait $reader
 	for name; do
+		codes=
 		for part in tx line rx; do
 			code $name $part
+			codes=$codes$code
 		done
-		sed "s/^/# $name: line: /" $dir/$name.line
-		[ "$(cat $dir/$name.tx.code $dir/$name.line.code \
-			$dir/$name.rx.code | tr -d '\n')" = 000 ]
+		tell $name
+		[ $codes = 000 ]
 		result $? "$name: all end with the session" $dir/$name.rx
 	done
+	take_reference
 }
 
-# said NAME PART TEXT: the number in front of the text
-said()
-{
-	sed -n "s/.*[^0-9]\([0-9]*\) $3.*/\1/p" $dir/$1.$2
-}
-
-# numbers NAME: what both ends told
+# numbers NAME: what both ends told, and what the line made
 numbers()
 {
-	sent=$(said $1 tx 'events sent') shed=$(said $1 tx shed)
-	came=$(said $1 rx 'events received') lost=$(said $1 rx 'lost in')
-	bad=$(said $1 rx 'bad frames')
-	made=$(awk '{ print $5 + $7 + $9 }' $dir/$1.line)
+	read -r sent shed came lost bad made <<-EOT
+	$(awk '
+		# What is in front of the text; else it is what it was.
+		function said(text, before) {
+			if (!match($0, "[0-9]+ " text))
+				return before
+			return substr($0, RSTART) + 0
+		}
+		BEGIN { sent = shed = came = lost = bad = made = "-" }
+		/ came, .* went, / { made = $5 + $7 + $9; next }
+		{
+			sent = said("events sent", sent)
+			shed = said("shed", shed)
+			came = said("events received", came)
+			lost = said("lost in", lost)
+			bad = said("bad frames", bad)
+		}
+		END { print sent, shed, came, lost, bad, made }' \
+		$dir/$1.tx $dir/$1.rx $dir/$1.line)
+	EOT
 }
 
 # ---- what was recorded, and what arrived ---------------------------------------------
 
-# lines_of TRACE: events without time and names.  That nobody knows who runs has no
-# place in a frame, as it is so where nothing tells.
+# lines_of TRACE [MORE]: events without time and names; more commands for sed.  That
+# nobody knows who runs has no place in a frame, as it is so where nothing tells.
 lines_of()
 {
 	ktape dump --json "$1" 2>>$dir/dump.err |
-		grep -vE '"ring":"registry"|"event":"(registry|time_extend)"' |
-		grep -v '"event":"context".*"tid":-1' |
-		sed -E 's/"ts":[0-9]+,//; s/"comm":("([^"\\]|\\.)*"|null),//
-			s/,"[a-z_]*_name":"([^"\\]|\\.)*"//g'
+		sed -E '/"ring":"registry"|"event":"(registry|time_extend)"/d
+			/"event":"context".*"tid":-1/d
+			s/"ts":[0-9]+,//; s/"comm":("([^"\\]|\\.)*"|null),//
+			s/,"[a-z_]*_name":"([^"\\]|\\.)*"//g
+			'"${2:-}"
+}
+
+# take_reference: all has ended, so this is what there is to compare with
+take_reference()
+{
+	lines_of $dir/ref >$dir/ref.lines
+	recorded=$(wc -l <$dir/ref.lines)
 }
 
 # What Tonbandgeraet has of these events.
@@ -106,20 +133,8 @@ s/"event":"sched_wakeup.*"tid":([0-9]+).*/wakes \1/
 s/"event":"process_fork".*"child_tid":([0-9]+).*/makes \1/
 s/"event":"process_exit".*"tid":([0-9]+).*/ends \1/'
 
-# as_sent FRAME, as_received FRAME: lines that can be compared.  RKH has one ring;
-# who runs is told by other means, where that is not an event of its own.
-as_sent()
-{
-	case $1 in
-	rkh) sed 's/"ring":"[a-z]*",//; /"event":"context"/d' ;;
-	cobs) sed -E "$of_cobs" ;;
-	esac
-}
-
-as_received()
-{
-	sed '/"event":"context"/d' | as_sent $1
-}
+# RKH has one ring; who runs is told by other means.
+of_rkh='s/"ring":"[a-z]*",//; /"event":"context"/d'
 
 # in_order SENT CAME: what came is among what was sent, of each ring in its order.
 # Whose an event is need not be known.
@@ -167,40 +182,35 @@ in_order()
 # right NAME FRAME: nothing is wrong, double or out of order
 right()
 {
-	lines_of $dir/ref >$dir/ref.lines
-	recorded=$(wc -l <$dir/ref.lines)
-	as_sent $2 <$dir/ref.lines >$dir/sent
-	lines_of $dir/$1.t | as_received $2 >$dir/$1.came
+	case $2 in
+	rkh) of=$of_rkh ;;
+	cobs) of=$of_cobs ;;
+	esac
+	sed -E "$of" $dir/ref.lines >$dir/sent
+	# Who runs is no event of its own there, but comes along with others.
+	lines_of $dir/$1.t "/\"event\":\"context\"/d; $of" >$dir/$1.came
 	in_order $dir/sent $dir/$1.came >$dir/$1.order
 	result $? "$1: what came is what was sent" $dir/$1.order
 	sed "s/^/# $1: $recorded recorded, /" $dir/$1.order
 }
 
-# nr NAME PATTERN: events that came
-nr()
-{
-	grep -cE "$2" $dir/$1.came
-}
-
-# What is known of all that is recorded: texts, values, exceptions.
+# work STEP...: what is known of all that is recorded
 work()
 {
-	act signal 10 5 child 3
-	for i in $(seq $texts); do
-		echo "text $i" >/dev/ktape_mark
-	done
-	for i in $(seq $values); do
-		ktape mark value 77 $i
-		ktape mark exception SW2 0x1234 $i $i
-	done
+	act "$@" signal 10 5 child 3 thread 3 code $values value $values text $texts
 }
 
 # all_of_work NAME: it came; texts and values, or how many of each
 all_of_work()
 {
-	[ "$(nr $1 '"event":"text".*"text [0-9]+"')" = $texts ] &&
-		[ "$(nr $1 '"event":"exception".*"major":4660')" = $values ] &&
-		[ "$(nr $1 '"event":"mark_value".*"id":77')" = $values ]
+	awk -v texts=$texts -v values=$values '
+		/"event":"text".*"text [0-9]+"/ { text++ }
+		/"event":"exception".*"major":4660/ { code++ }
+		/"event":"mark_value".*"id":77/ { value++ }
+		END {
+			exit !(text == texts && code == values &&
+			       value == values)
+		}' $dir/$1.came
 }
 
 # ---- tests ----------------------------------------------------------------------------
@@ -212,7 +222,8 @@ both()
 	connect rkh rkh "$1" ''
 	connect cobs cobs "$2" ''
 	usleep 500000
-	work
+	# So many that there are faults among them.
+	work nap 100 1
 	ends rkh cobs
 }
 
@@ -258,8 +269,7 @@ test_slow()
 	connect slow cobs '-s 11520' '--baud 115200'
 	for _ in 1 2 3; do
 		usleep 300000
-		act getppid 200
-		work
+		work getppid 700
 	done
 	values=$((values * 3)) texts=$((texts * 3))
 	ends slow
@@ -271,8 +281,9 @@ test_slow()
 	result $? "slow: what was shed is what the other end counts as lost"
 	all_of_work slow
 	result $? "slow: markers and exceptions are not shed"
-	echo "# slow: $(nr slow sys_enter) system calls came"
-	[ "$(nr slow sys_enter)" -lt $((recorded / 2)) ]
+	calls=$(grep -c sys_enter $dir/slow.came)
+	echo "# slow: $calls system calls came"
+	[ "$calls" -lt $((recorded / 2)) ]
 	result $? "slow: system calls are"
 	ktape stats --json $dir/slow.t | grep -q "\"lost\":$lost,\"gaps\""
 	result $? "slow: the trace itself tells what is missing"
@@ -281,39 +292,45 @@ test_slow()
 # stops NAME PART: Ctrl-C
 stops()
 {
-	kill -INT "$(cat $dir/$1.$2.pid)"
-	ended "$(cat $dir/$1.$2.pid)" 20
+	read -r pid <"$dir/$1.$2.pid"
+	kill -INT "$pid"
+	ended "$pid" 20
 	result $? "Ctrl-C ends $1's $2" $dir/$1.$2
 	code $1 $2
-	[ "$(cat $dir/$1.$2.code)" = 0 ]
+	[ $code = 0 ]
 	result $? "which is no failure" $dir/$1.$2
 }
 
 test_signals()
 {
 	begin '--no-context set user,exception'
-	connect here cobs '' ''
-	connect away cobs '' ''
-	usleep 500000
+	connect here cobs "-t last" ''
+	connect away cobs "-t last" ''
 	work
-	# So long things may take to be in order.
-	sleep $((3 * ${KTAPE_SCALE:-1}))
+	# A mark's message is sent as it is.
+	ktape mark instant 1 last
+	there $dir/here.a.there
+	there $dir/away.a.there
 	stops here tx
 	grep -q 'what was sent is whole' $dir/here.tx
 	result $? "and what was sent is whole" $dir/here.tx
 	code here line
 	code here rx
 	stops away rx
-	kill "$(cat $dir/away.line.pid)"
-	code away line
-	ended "$(cat $dir/away.tx.pid)" 20
+	read -r pid <$dir/away.line.pid
+	kill "$pid"
+	wait "$pid"
+	read -r pid <$dir/away.tx.pid
+	ended "$pid" 20
 	result $? "a line that is hung up ends who sends" $dir/away.tx
 	code away tx
-	[ "$(cat $dir/away.tx.code)" = 1 ]
+	[ $code = 1 ]
 	result $? "which is a failure" $dir/away.tx
 	ktape stop
 	wait $reader
+	take_reference
 	for name in here away; do
+		tell $name
 		right $name cobs
 		all_of_work $name
 		result $? "$name: what was sent before came" $dir/$name.order
