@@ -181,11 +181,8 @@ static inline void *kt_load_main(void *arg)
 	if (kt_pin(l->cpu))
 		return NULL;
 	while (!__atomic_load_n(&l->stop, __ATOMIC_RELAXED) &&
-	       (!l->limit || l->done < l->limit)) {
+	       (!l->limit || l->done < l->limit))
 		l->call(l->done++);
-		if (l->done % 16 == 0)
-			kt_pause();
-	}
 	return NULL;
 }
 

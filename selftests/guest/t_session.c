@@ -341,8 +341,10 @@ static void *maker_main(void *arg)
 static void call(uint64_t n)
 {
 	syscall(SYS_getppid);
-	if (n % 64 == 0)
-		sched_yield();
+	if (n % 64)
+		return;
+	sched_yield();
+	kt_pause();
 }
 
 /* Made, destroyed, opened and read by several at once while all CPUs record. */

@@ -29,6 +29,8 @@ static void expedite(bool on)
 static void mark(uint64_t n)
 {
 	ktape_mark(marks, 1, "mark");
+	if (n % 64 == 0)
+		kt_pause();
 }
 
 static bool naps;
