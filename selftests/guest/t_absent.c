@@ -14,7 +14,7 @@
  * In all; a quarter on a sanitizer kernel.  Half of those that are thought of are
  * about all CPUs, and then about each of them, too.
  */
-#define QUESTIONS	1650
+#define QUESTIONS	2200
 #define COMMANDS	36	/* likewise */
 #define TRIES		100000
 #define VERDICTS	(KTAPE_ABSENT_LOST + 1)
