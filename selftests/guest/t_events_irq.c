@@ -8,6 +8,7 @@
 #include "kt_bracket.h"
 
 #define TIMES		50
+#define MORE		(TIMES + TIMES / 5)	/* caused, where not each counts */
 #define SPINNER		1
 #define LOCAL_TIMER	236
 /* As long as a name in the registry can be. */
@@ -221,7 +222,7 @@ static int cause_reschedules(void)
 	int ret = start_spinners(2);
 
 	/* A CPU that is about to look by itself gets no interrupt. */
-	for (int i = 0; i < TIMES + TIMES / 5 && !ret; i++) {
+	for (int i = 0; i < MORE && !ret; i++) {
 		/* The first is at 10; the second comes above, goes below. */
 		ret = set_fifo(spin.tid[1], i % 2 ? 5 : 20);
 		while (!ret && running() != !(i % 2))
@@ -236,15 +237,10 @@ static int cause_irq_work(void)
 	return kt_cause("irq_work", TIMES);
 }
 
-static int cause_call(void)
-{
-	return kt_cause("call", TIMES);
-}
-
 /* A CPU to which somebody else is just sending the same gets no second one. */
 static int cause_calls(void)
 {
-	return kt_cause("call", TIMES + TIMES / 5);
+	return kt_cause("call", MORE);
 }
 
 static int cause_call_single(void)
@@ -252,7 +248,7 @@ static int cause_call_single(void)
 	int ret = start_spinners(1);
 
 	/* An idle CPU might be polling and need no interrupt. */
-	ret = ret ? ret : kt_cause("call_single", TIMES);
+	ret = ret ? ret : kt_cause("call_single", MORE);
 	stop_spinners(1);
 	return ret;
 }
@@ -375,14 +371,18 @@ static const char *record_sent(struct kt_events *e, int (*cause)(void))
 
 TEST_F_TIMEOUT(irqs, sent_to_many, 120)
 {
+	int n;
+
 	if (!kt_available(KTAPE_EV_IPI_SEND_CPUMASK))
 		SKIP(return, "the kernel has no ipi_send_cpumask");
-	ASSERT_STREQ("", record_sent(&self->e, cause_call));
+	ASSERT_STREQ("", record_sent(&self->e, cause_calls));
 	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU,
 				  0));
-	EXPECT_EQ(TIMES, sent(&self->e, mark, SMP_CALLBACK,
-			      KTAPE_EV_IPI_SEND_CPUMASK,
-			      (1ULL << kt_cpus()) - 2));
+	/* Where all but one are left out, it is no mask. */
+	n = sent(&self->e, mark, SMP_CALLBACK, KTAPE_EV_IPI_SEND_CPUMASK,
+		 (1ULL << kt_cpus()) - 2);
+	EXPECT_LE(TIMES, n);
+	EXPECT_LE(n, MORE);
 }
 
 TEST_F_TIMEOUT(irqs, sent_to_one, 120)
@@ -397,7 +397,7 @@ TEST_F_TIMEOUT(irqs, sent_to_one, 120)
 	/* What wakes a thread there looks the same. */
 	n = sent(&self->e, mark, SMP_CALLBACK, KTAPE_EV_IPI_SEND_CPU, SPINNER);
 	EXPECT_LE(TIMES, n);
-	EXPECT_LE(n, TIMES + 10);
+	EXPECT_LE(n, MORE + 10);
 	TH_LOG("%d to CPU %d", n, SPINNER);
 }
 
