@@ -465,9 +465,6 @@ static u64 born_of(const struct task_struct *p, const struct kt_moment *now)
 
 static void add_thread(struct task_struct *p, const char *name, u64 born)
 {
-	/* It has ended; exit set the flag before it took our lock. */
-	if (p->flags & PF_EXITING && find_thread(p->pid) == NONE)
-		return;
 	set_entry(key_of(KTAPE_OBJ_THREAD, p->pid, 0), born, p->tgid,
 		  thread_param(p), name);
 }
@@ -485,7 +482,9 @@ void kt_registry_thread(struct task_struct *p, const char *name)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(lock, flags);
-	add_thread(p, name, kt_clock());
+	/* Not one that has ended; exit set the flag before it took our lock. */
+	if (!(p->flags & PF_EXITING) || find_thread(p->pid) != NONE)
+		add_thread(p, name, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -521,20 +520,29 @@ static void walk_one(struct task_struct *p, void *now)
 	raw_spinlock_t *lock = lock_of_thread(p->pid);
 	char name[TASK_COMM_LEN];
 	unsigned long flags;
+	u32 slot;
 
 	read_comm(name, p);
 	raw_spin_lock_irqsave(lock, flags);
 	/* What a probe entered meanwhile is newer than what we read. */
-	if (find_thread(p->pid) == NONE)
+	if (find_thread(p->pid) == NONE) {
 		add_thread(p, name, born_of(p, now));
+		slot = find_thread(p->pid);
+		/*
+		 * Its exit, which set the flag before it took our lock, may have
+		 * been there and found nothing.  It still runs, or is talked of.
+		 */
+		if (p->flags & PF_EXITING && slot != NONE)
+			bury(slot, kt_clock());
+	}
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
 /**
  * kt_registry_walk() - enter the threads that are there
  *
- * The probes that keep the table are attached by now: a thread that ends
- * meanwhile is not entered, or its entry ends with it.
+ * The probes that keep the table are attached by now: the entry of a thread that
+ * ends meanwhile ends with it, or at once.
  *
  * Context: process context, may sleep.
  */

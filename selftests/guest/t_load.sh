@@ -191,6 +191,30 @@ test_in_use()
 	result $? "nothing is left"
 }
 
+# Who is at its end while the module is loaded may still be switched, or talked of.
+test_ending()
+{
+	sh -c 'sleep 0.3 & echo $! >/tmp/test/ended; exec sleep 1000' &
+	holder=$!
+	for _ in $(seq 100); do
+		[ ! -s /tmp/test/ended ] || break
+		sleep 0.2
+	done
+	read -r ended </tmp/test/ended
+	for _ in $(seq 100); do
+		! grep -q '^State:.*zombie' "/proc/$ended/status" || break
+		sleep 0.2
+	done
+	insmod "$KTAPE_MODULE"
+	ktape stop
+	ktape dump --json /dev/ktape | grep '"ring":"registry"' |
+		grep -q '"type":"thread","dead":true,"id":'"$ended"',.*"name":"sleep"'
+	result $? "a thread that has ended and is not forgotten has a name"
+	kill $holder
+	wait $holder 2>/dev/null
+	rmmod ktape
+}
+
 test_refused()
 {
 	echo "$refused" | while read -r parameter words; do
@@ -237,5 +261,6 @@ test_refused()
 echo "TAP version 13"
 test_cycles
 test_in_use
+test_ending
 test_refused
 echo "1..$n"
