@@ -25,6 +25,7 @@ static const unsigned char classes[COUNTED] = {
 	KTAPE_CLASS_SYSCALL, KTAPE_CLASS_SIGNAL,
 };
 #define SIGNAL_AT	4
+#define OTHERS		2	/* signals that are not ours, on a CPU */
 
 static const unsigned char ops[] = {
 	KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SCHED_WAKING, KTAPE_EV_SCHED_WAKEUP,
@@ -151,7 +152,10 @@ static void work(FIXTURE_DATA(counter) *self)
 	kt_pin(0);
 }
 
-/* All counts of the session lie between; what only we cause is the same. */
+/*
+ * All counts of the session lie between; what hardly anybody else causes is the same,
+ * but for a process that ends just then and whose parent is told.
+ */
 static int judge(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata)
 {
 	uint64_t user = 0;
@@ -169,7 +173,7 @@ static int judge(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata)
 			uint64_t most = self->most.n[cpu][i];
 
 			if (n >= least && n <= most &&
-			    (i != SIGNAL_AT || least == most))
+			    (i != SIGNAL_AT || most - least <= OTHERS))
 				continue;
 			TH_LOG("cpu %d class %d: %llu emitted, %llu to %llu counted",
 			       cpu, classes[i], (unsigned long long)n,
