@@ -463,9 +463,10 @@ static u64 born_of(const struct task_struct *p, const struct kt_moment *now)
 	return now->clock > ticks ? now->clock - ticks : 1;
 }
 
-static void add_thread(struct task_struct *p, const char *name, u64 born)
+static void add_thread(struct task_struct *p, pid_t tid, const char *name,
+		       u64 born)
 {
-	set_entry(key_of(KTAPE_OBJ_THREAD, p->pid, 0), born, p->tgid,
+	set_entry(key_of(KTAPE_OBJ_THREAD, tid, 0), born, p->tgid,
 		  thread_param(p), name);
 }
 
@@ -484,7 +485,7 @@ void kt_registry_thread(struct task_struct *p, const char *name)
 	raw_spin_lock_irqsave(lock, flags);
 	/* Not one that has ended; exit set the flag before it took our lock. */
 	if (!(p->flags & PF_EXITING) || find_thread(p->pid) != NONE)
-		add_thread(p, name, kt_clock());
+		add_thread(p, p->pid, name, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -517,7 +518,9 @@ static void read_comm(char *to, const struct task_struct *p)
 
 static void walk_one(struct task_struct *p, void *now)
 {
-	raw_spinlock_t *lock = lock_of_thread(p->pid);
+	/* An exec takes it from the leader: the lock is that of one number. */
+	const pid_t tid = READ_ONCE(p->pid);
+	raw_spinlock_t *lock = lock_of_thread(tid);
 	char name[TASK_COMM_LEN];
 	unsigned long flags;
 	u32 slot;
@@ -525,9 +528,9 @@ static void walk_one(struct task_struct *p, void *now)
 	read_comm(name, p);
 	raw_spin_lock_irqsave(lock, flags);
 	/* What a probe entered meanwhile is newer than what we read. */
-	if (find_thread(p->pid) == NONE) {
-		add_thread(p, name, born_of(p, now));
-		slot = find_thread(p->pid);
+	if (find_thread(tid) == NONE) {
+		add_thread(p, tid, name, born_of(p, now));
+		slot = find_thread(tid);
 		/*
 		 * Its exit, which set the flag before it took our lock, may have
 		 * been there and found nothing.  It still runs, or is talked of.
