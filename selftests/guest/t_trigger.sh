@@ -103,6 +103,13 @@ test_run()
 	result $? "and took its trigger away"
 }
 
+# uptime_cs: hundredths of a second, in $now
+uptime_cs()
+{
+	read -r now _ </proc/uptime
+	now=${now%.*}${now#*.}
+}
+
 test_snapshot()
 {
 	ktape mark instant 1 three
@@ -121,21 +128,23 @@ test_snapshot()
 	result $? "a pipe form on standard output" $dir/log
 	refused "nobody stops it" 1 ktape snapshot t -w -d 0.3 -o $dir/none
 
-	# Both marks have to come within it: on a machine that is too slow, or away
-	# for that long, the next time has more.
-	all='0.3 2 10'
-	[ "${KTAPE_SCALE:-1}" = 1 ] || all='4 20 60'
+	# Both marks have to come within it: only if they took longer, on a machine
+	# that is too slow, or away, the next time has more.  It counts in jiffies.
+	all='30 200 1000'
+	[ "${KTAPE_SCALE:-1}" = 1 ] || all='400 2000 6000'
 	for after in $all; do
-		id=$(ktape trigger t add -s --before 0 --after "$after" mark) &&
+		id=$(ktape trigger t add -s --before 0 --after "${after}0ms" mark) &&
 			{ ktape snapshot t -w -o $dir/then >$dir/log 2>&1 & } &&
-			usleep 300000 && ktape mark instant 1 four &&
-			ktape mark instant 1 five && wait $!
+			usleep 300000 && uptime_cs && since=$now &&
+			ktape mark instant 1 four &&
+			ktape mark instant 1 five && uptime_cs && wait $!
 		rc=$?
 		ktape dump $dir/then >$dir/out
-		if [ $rc != 0 ] || grep -q five $dir/out; then
+		if [ $rc != 0 ] || grep -q five $dir/out ||
+			[ $((now - since + 3)) -lt "$after" ]; then
 			break
 		fi
-		echo "# the second mark came after more than $after s"
+		echo "# the second mark came after $((now - since))0 ms"
 		ktape trigger t del "$id"
 		ktape start t
 		rm -rf $dir/then
