@@ -65,6 +65,8 @@ syncs=$(grep '"event":"clock_sync"' /tmp/test/dump | grep -c '"reason":2')
 [ "$syncs" -ge "$(nproc)" ]
 result $? "clocks related anew on each CPU: $syncs"
 by_cpu /tmp/test/dump >/tmp/test/times
+[ "$(wc -l </tmp/test/times)" = "$(nproc)" ]
+result $? "times of each CPU are there"
 while read -r cpu events back; do
 	[ "$back" = 0 ]
 	result $? "times of CPU $cpu do not go back: $events"
