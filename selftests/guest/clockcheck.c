@@ -173,7 +173,7 @@ static struct pair good_pair(void)
 
 	memcpy(p, c.syncs, sizeof(p));
 	qsort(p, c.nr_syncs, sizeof(*p), by_offset);
-	return p[c.nr_syncs / 2];
+	return p[(c.nr_syncs - 1) / 2];
 }
 
 /* Pairs are off one way only: the second clock is read later. */
@@ -195,7 +195,8 @@ static int check_pairs(const char *what, const struct pair *p, int nr,
 			best = off;
 	}
 	printf("%s: %d pairs, the best within %.0f ns\n", what, nr, best);
-	return nr == 0;
+	/* One that may be late proves nothing alone. */
+	return nr <= PAIRS_LATE;
 }
 
 static int record(int fd, int rounds)
