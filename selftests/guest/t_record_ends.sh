@@ -111,11 +111,11 @@ wait_until_full()
 	echo "# the pipe does not get full"
 }
 
-# stopped_by_time: only session 0 records, soon
+# stopped_by_time: session 0 records, and it alone, soon
 stopped_by_time()
 {
 	for _ in $(seq $((50 * ${KTAPE_SCALE:-1}))); do
-		[ "$(ktape status | grep -c ' running ')" -gt 1 ] || return 0
+		[ "$(ktape status | grep -c ' running ')" != 1 ] || return 0
 		sleep 0.2
 	done
 	return 1
