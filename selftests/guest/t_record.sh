@@ -7,7 +7,7 @@
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-# size FILE MOST: waits until it has so many bytes
+# size FILE LEAST: waits until it has so many bytes
 size()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
