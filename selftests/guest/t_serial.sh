@@ -91,7 +91,8 @@ numbers()
 				return before
 			return substr($0, RSTART) + 0
 		}
-		BEGIN { sent = shed = came = lost = bad = made = "-" }
+		# A word: a sum of it and a number is none that ends the shell.
+		BEGIN { sent = shed = came = lost = bad = made = "none" }
 		/ came, .* went, / { made = $5 + $7 + $9; next }
 		{
 			sent = said("events sent", sent)
