@@ -561,13 +561,14 @@ void kt_registry_walk(void)
 /* Priority and policy change without a word. */
 static void refresh_one(struct task_struct *p, void *unused)
 {
-	raw_spinlock_t *lock = lock_of_thread(p->pid);
+	const pid_t tid = READ_ONCE(p->pid);
+	raw_spinlock_t *lock = lock_of_thread(tid);
 	struct ktape_object_entry *e;
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = find_thread(p->pid);
+	slot = find_thread(tid);
 	e = &reg.entries[slot];
 	if (slot != NONE && e->param1 == p->tgid &&
 	    e->param2 != thread_param(p)) {
