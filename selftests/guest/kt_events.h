@@ -215,6 +215,18 @@ static inline const char *kt_symbol(const struct kt_events *e, uint32_t token)
 	return s->v[s->nr - 1].name;
 }
 
+/* Is that name in the stream?  Before any other one is asked for. */
+static inline bool kt_stream_names(const struct kt_events *e, uint32_t token,
+				   const char *name)
+{
+	const struct kt_symbols *s = e->symbols;
+
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->v[i].token == token && !strcmp(s->v[i].name, name))
+			return true;
+	return false;
+}
+
 static inline bool kt_is_symbol(const struct kt_events *e, uint32_t token,
 				const char *name)
 {

@@ -367,8 +367,8 @@ TEST_F_TIMEOUT(wheel, timer, 120)
 		{ KTAPE_EV_TIMER_EXPIRE_EXIT, 1 },
 	};
 	const struct kt_ev *v;
+	uint32_t token, fn = 0;
 	int near[2] = {};
-	uint32_t token;
 	size_t at = 0;
 
 	ASSERT_EQ(0, kt_events_start(&self->e,
@@ -399,12 +399,17 @@ TEST_F_TIMEOUT(wheel, timer, 120)
 		v = kt_next_with(&self->e, &at, KTAPE_EV_TIMER_EXPIRE_ENTRY, 0,
 				 token);
 		ASSERT_NE(NULL, v);
-		EXPECT_STREQ("kt_cause_timer_fn",
-			     kt_symbol(&self->e, v->arg[1]));
+		fn = v->arg[1];
+		EXPECT_STREQ("kt_cause_timer_fn", kt_symbol(&self->e, fn));
 		EXPECT_LE(0, (int32_t)v->arg[2]);
 	}
 	EXPECT_LE(TIMES / 2, near[0]);
 	EXPECT_LE(TIMES / 2, near[1]);
+	/* It is known by now: a stream that begins tells it by itself. */
+	kt_events_free(&self->e);
+	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TIMER_INIT)));
+	ASSERT_STREQ("", kt_events_stop(&self->e));
+	EXPECT_TRUE(kt_stream_names(&self->e, fn, "kt_cause_timer_fn"));
 }
 
 /* Our naps stop the tick of a CPU, unless it has something else to do. */
