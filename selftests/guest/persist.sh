@@ -92,7 +92,7 @@ echo "$crash" | dd of=$disk bs=1M seek=$state conv=sync,fsync,notrunc \
 /tests/mirror /dev/ttyS1 &
 sleep "$SECONDS_EACH"
 # However slow the machine: until each event ring has gone round.
-for _ in $(seq 120); do
+for _ in $(seq 60); do
 	ktape status --json | grep '"ring":"event"' | grep -q '"tail":0,' || break
 	sleep 1
 done
