@@ -19,12 +19,14 @@ begun()
 	done
 }
 
-# written FOLDER: a recording into it is under way, and some of it is there
+# written FOLDER: a recording into it is under way, and some blocks of it are there:
+# what is being written when the recorder is killed may be none
 written()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
 		for stream in "$1"/cpu*; do
-			[ ! -s "$stream" ] || return 0
+			[ "$(stat -c %s "$stream" 2>/dev/null || echo 0)" -lt \
+				65536 ] || return 0
 		done
 		sleep 0.1
 	done
