@@ -221,6 +221,24 @@ static inline long kt_free_kib(void)
 	return kt_meminfo("MemFree") + kt_sum_of("/proc/zoneinfo", "count") * 4;
 }
 
+/* Does a thread sleep, so that a signal could wake it?  By its number. */
+static inline bool kt_is_asleep(pid_t tid)
+{
+	char path[64], text[256] = "";
+	const char *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	state = strrchr(text, ')');
+	return state && state[1] && state[2] == 'S';
+}
+
 /*
  * An emulated CPU that pauses gives its turn to the next one.  Others that wait for
  * this one, or have been woken, would wait until its turn is over otherwise, which

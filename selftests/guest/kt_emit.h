@@ -9,6 +9,7 @@
 #include "../../userspace/lib/ktape_mark.h"
 
 #include "kt_load.h"
+#include "kt_module.h"
 #include "kt_stream.h"
 
 #define KT_SEEN_MAX	8192
@@ -153,22 +154,6 @@ static inline int kt_emit_counts(int fd, uint64_t *emitted, uint64_t *rate)
 }
 
 /* ---- the helper modules ----------------------------------------------------- */
-
-static inline int kt_insmod(const char *path, const char *parameters)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static inline int kt_rmmod(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
-}
 
 /* A number that a helper module shows, or a negative errno. */
 static inline int kt_parameter(const char *module, const char *name)

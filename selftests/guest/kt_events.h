@@ -7,6 +7,7 @@
 #define _KT_EVENTS_H
 
 #include "kt_ledger.h"
+#include "kt_module.h"
 #include "kt_registry.h"
 
 #define KT_RING_SIZE	(4 << 20)
@@ -293,25 +294,19 @@ static inline int kt_cause(const char *what, int n)
  */
 static inline int kt_cause_load(void)
 {
-	int fd, ret;
-
 	if (!access("/sys/module/kt_cause", F_OK))
 		return 0;
-	fd = open("/tests/kt_cause.ko", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
-	close(fd);
-	return ret;
+	return kt_insmod("/tests/kt_cause.ko", "");
 }
 
 /* At the end of the program, which fails if this does. */
 static inline void kt_cause_unload(void)
 {
-	if (!syscall(SYS_delete_module, "kt_cause", O_NONBLOCK) ||
-	    errno == ENOENT)
+	int ret = kt_rmmod("kt_cause");
+
+	if (!ret || ret == -ENOENT)
 		return;
-	printf("# kt_cause stays: %s\n", strerror(errno));
+	printf("# kt_cause stays: %s\n", strerror(-ret));
 	fflush(stdout);
 	_exit(1);
 }

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "kt_load.h"
+#include "kt_module.h"
 #include "kt_registry.h"
 
 /* ---- the helper ---------------------------------------------------------- */
@@ -17,31 +18,15 @@
 #define KT_MODULES	"/lib/test-modules"
 #define KT_FIRE_PATH	"/sys/module/kt_fire/parameters/fire"
 
-static inline int kt_insmod(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static inline int kt_rmmod(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
-}
-
 static inline int kt_fire_load(void)
 {
 	const char *tests = getenv("KTAPE_TESTS");
 	char path[200];
 
 	/* What a test that died left behind. */
-	syscall(SYS_delete_module, "kt_fire", O_NONBLOCK);
+	kt_rmmod("kt_fire");
 	snprintf(path, sizeof(path), "%s/kt_fire.ko", tests ? tests : "/tests");
-	return kt_insmod(path);
+	return kt_insmod(path, "");
 }
 
 /*
@@ -57,7 +42,7 @@ static inline int kt_modprobe(const char *part)
 	for (int i = 0; i < nr; i++) {
 		snprintf(path, sizeof(path), KT_MODULES "/%s", all[i]->d_name);
 		if (strstr(all[i]->d_name, part))
-			ret = kt_insmod(path);
+			ret = kt_insmod(path, "");
 		free(all[i]);
 	}
 	if (nr >= 0)

@@ -5,6 +5,7 @@
 
 #include <ktape/filter.h>
 
+#include "kt_module.h"
 #include "kt_ring.h"
 
 #define KT_TARGET	"/tests/ktape_target.ko"
@@ -47,19 +48,12 @@ static inline struct ktape_probe kt_probe_get(int fd, unsigned int opcode)
 
 static inline int kt_target_load(void)
 {
-	int fd = open(KT_TARGET, O_RDONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
-	close(fd);
-	return ret;
+	return kt_insmod(KT_TARGET, "");
 }
 
 static inline int kt_target_unload(void)
 {
-	return syscall(SYS_delete_module, "ktape_target", O_NONBLOCK) ? -errno :
-									0;
+	return kt_rmmod("ktape_target");
 }
 
 static inline int kt_target_calls(long n)

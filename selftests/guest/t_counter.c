@@ -124,7 +124,7 @@ FIXTURE_SETUP(counter)
 	ASSERT_LE(self->cpus, CPUS_MAX);
 	sigaction(SIGUSR1, &action, NULL);
 	kt_rmmod("kt_count");
-	ASSERT_EQ(0, kt_insmod("/tests/kt_count.ko"));
+	ASSERT_EQ(0, kt_insmod("/tests/kt_count.ko", ""));
 	self->fd = kt_session(variant->mode, variant->ring, 4096, ops);
 	ASSERT_GE(self->fd, 0);
 }
@@ -230,7 +230,7 @@ static int with_hotplug(FIXTURE_DATA(counter) *self)
 
 static int with_nested(FIXTURE_DATA(counter) *self)
 {
-	int ret = kt_insmod("/tests/ktape_nest.ko");
+	int ret = kt_insmod("/tests/ktape_nest.ko", "");
 
 	self->nested += parameter("in_tasks") + parameter("in_interrupts") +
 			parameter("in_sinks");

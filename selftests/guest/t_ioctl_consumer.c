@@ -293,24 +293,6 @@ static pid_t reader(int fd)
 	return pid;
 }
 
-/* In a system call that can be interrupted: the reader makes no other. */
-static bool is_asleep(pid_t pid)
-{
-	char path[64], text[256] = "";
-	const char *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	state = strrchr(text, ')');
-	return state && state[1] && state[2] == 'S';
-}
-
 /*
  * A quiet session must not keep anybody uninterruptibly.  The caller is there
  * before the reader waits, because a new thread's name is an event as well.
@@ -338,7 +320,7 @@ TEST_F_TIMEOUT(consumer, while_a_reader_waits, 60)
 	}
 	waits = reader(fd);
 	ASSERT_LT(0, waits);
-	while (!is_asleep(waits))
+	while (!kt_is_asleep(waits))
 		usleep(10000);
 	ASSERT_EQ(1, write(cue[1], "x", 1));
 	for (int i = 0; i < 50 * kt_scale() && !ended; i++) {

@@ -9,27 +9,11 @@
 #include "kselftest_harness.h"
 
 #include "kt_load.h"
+#include "kt_module.h"
 
 #define FAIL_NTH	"/proc/self/fail-nth"
 #define CGROUP		"/sys/fs/cgroup/ktape-test"
 #define NTH_MAX		5000
-
-static int load(const char *parameters)
-{
-	const char *path = getenv("KTAPE_MODULE");
-	int fd = open(path ? path : "/ktape.ko", O_RDONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "ktape", O_NONBLOCK) ? -errno : 0;
-}
 
 /* Let the @nth allocation of this thread from here on fail; 0: none. */
 static int fail_nth(int nth)
@@ -65,31 +49,25 @@ static bool can_inject(void)
 
 TEST(baseline)
 {
-	ASSERT_EQ(0, load("size=64K"));
-	EXPECT_EQ(-EEXIST, load("size=64K"));
-	ASSERT_EQ(0, unload());
-	EXPECT_EQ(-EINVAL, load("mode=7"));
-	EXPECT_EQ(-ENOENT, unload());
+	ASSERT_EQ(0, kt_insmod_ktape("size=64K"));
+	EXPECT_EQ(-EEXIST, kt_insmod_ktape("size=64K"));
+	ASSERT_EQ(0, kt_rmmod("ktape"));
+	EXPECT_EQ(-EINVAL, kt_insmod_ktape("mode=7"));
+	EXPECT_EQ(-ENOENT, kt_rmmod("ktape"));
 }
 
 FIXTURE(fail) {
 };
 
-/* Grace periods of milliseconds: a load that fails waits for several. */
-static void expedite(bool on)
-{
-	kt_write_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
-}
-
 FIXTURE_SETUP(fail)
 {
-	expedite(true);
+	kt_expedite(true);
 }
 
 FIXTURE_TEARDOWN(fail)
 {
-	unload();
-	expedite(false);
+	kt_rmmod("ktape");
+	kt_expedite(false);
 }
 
 /*
@@ -108,14 +86,14 @@ TEST_F_TIMEOUT(fail, each_of_insmod, 600)
 		bool over;
 
 		/* One of four takes them as they come. */
-		expedite(nth / step % 4);
+		kt_expedite(nth / step % 4);
 		ASSERT_EQ(0, fail_nth(nth));
-		ret = load("size=64K");
+		ret = kt_insmod_ktape("size=64K");
 		over = not_reached();
 		fail_nth(0);
 		/* Some may fail without harm, like those of sysfs or a log. */
 		if (!ret) {
-			ASSERT_EQ(0, unload());
+			ASSERT_EQ(0, kt_rmmod("ktape"));
 		} else {
 			ASSERT_TRUE(ret == -ENOMEM || ret == -EEXIST) {
 				TH_LOG("allocation %d: %d", nth, ret);
@@ -137,7 +115,7 @@ TEST_F_TIMEOUT(fail, each_of_create, 600)
 
 	if (!can_inject())
 		SKIP(return, "kernel without CONFIG_FAULT_INJECTION");
-	ASSERT_EQ(0, load("size=64K"));
+	ASSERT_EQ(0, kt_insmod_ktape("size=64K"));
 	dev = kt_open(O_RDWR);
 	ASSERT_GE(dev, 0);
 	for (nth = 1; nth < NTH_MAX; nth++) {
@@ -160,7 +138,7 @@ TEST_F_TIMEOUT(fail, each_of_create, 600)
 	close(dev);
 	EXPECT_LT(nth, NTH_MAX);
 	EXPECT_LT(0, failed);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, kt_rmmod("ktape"));
 }
 
 /* In a memory cgroup that is too small. Return: what CREATE says. */
@@ -195,12 +173,12 @@ TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
 	long slack = 16384 * (scale ? atol(scale) : 1);
 	long before, after;
 
-	ASSERT_EQ(0, load("size=64K"));
+	ASSERT_EQ(0, kt_insmod_ktape("size=64K"));
 	kt_write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	mkdir(CGROUP, 0755);
 	if (access(CGROUP "/memory.max", W_OK)) {
 		rmdir(CGROUP);
-		unload();
+		kt_rmmod("ktape");
 		SKIP(return, "no memory cgroups");
 	}
 	/* What the first of all costs once. */
@@ -218,7 +196,7 @@ TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
 	TH_LOG("%ld KiB free before, %ld after", before, after);
 	EXPECT_GT(slack, before - after);
 	rmdir(CGROUP);
-	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, kt_rmmod("ktape"));
 }
 
 TEST_HARNESS_MAIN

@@ -15,18 +15,12 @@
 #include <ktape/persist.h>
 #include <ktape_mark.h>
 
-#include "kt.h"
+#include "kt_module.h"
 
 #define PAGE	4096
 #define REGION	"persist=0x18000000,4M"
 #define M	(1024UL * 1024)
 #define HALF	(2 * M)
-
-/* Grace periods of milliseconds while a module comes or goes. */
-static void expedite(bool on)
-{
-	kt_write_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
-}
 
 /* Reads what the kernel's log gets from the last load() on. */
 static int klog = -1;
@@ -43,16 +37,12 @@ static void klog_from_here(void)
 /* Return: 0 or -errno. */
 static int load(const char *parameters)
 {
-	const char *path = getenv("KTAPE_MODULE");
-	int fd = open(path ? path : "/ktape.ko", O_RDONLY | O_CLOEXEC), ret;
+	int ret;
 
 	klog_from_here();
-	if (fd < 0)
-		return -errno;
-	expedite(true);
-	ret = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
-	expedite(false);
-	close(fd);
+	kt_expedite(true);
+	ret = kt_insmod_ktape(parameters);
+	kt_expedite(false);
 	return ret;
 }
 
@@ -61,9 +51,9 @@ static int unload(void)
 {
 	int ret;
 
-	expedite(true);
-	ret = syscall(SYS_delete_module, "ktape", O_NONBLOCK) ? -errno : 0;
-	expedite(false);
+	kt_expedite(true);
+	ret = kt_rmmod("ktape");
+	kt_expedite(false);
 	return ret;
 }
 

@@ -14,6 +14,7 @@
 
 #include "kselftest_harness.h"
 
+#include "kt_module.h"
 #include "kt_ring.h"
 
 #define LOAD_CPU	1
@@ -348,7 +349,7 @@ TEST_F_TIMEOUT(live, flips_under_load, 150)
 	ASSERT_EQ(KTAPE_CLOCK_MONO, f.clock);
 	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
 	/* Grace periods of milliseconds: a thousand changes in seconds. */
-	kt_write_text("/sys/kernel/rcu_expedited", "1");
+	kt_expedite(true);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load, NULL));
 	while (now() < 1000)
 		usleep(1000);
@@ -356,7 +357,7 @@ TEST_F_TIMEOUT(live, flips_under_load, 150)
 		flip(_metadata, self->fd, &m);
 	atomic_store(&load_ends, true);
 	pthread_join(thread, &ret);
-	kt_write_text("/sys/kernel/rcu_expedited", "0");
+	kt_expedite(false);
 	EXPECT_EQ(NULL, ret);
 }
 

@@ -9,6 +9,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_ledger.h"
+#include "kt_module.h"
 #include "kt_ring.h"
 #include "kt_session.h"
 
@@ -305,13 +306,10 @@ static void on_exception(const struct kt_rec *r, void *arg)
 
 static int load_flood(long events)
 {
-	int fd = open("/tests/ktape_flood.ko", O_RDONLY | O_CLOEXEC), ret;
 	char params[32];
 
 	snprintf(params, sizeof(params), "events=%ld", events);
-	ret = syscall(SYS_finit_module, fd, params, 0) ? -errno : 0;
-	close(fd);
-	return ret;
+	return kt_insmod("/tests/ktape_flood.ko", params);
 }
 
 /* 10^7 profile events after it, in the smallest rings that there can be. */
@@ -331,7 +329,7 @@ TEST_F_TIMEOUT(shed, exception_survives, 240)
 						KTAPE_EV_MARK)));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, load_flood(events));
-	ASSERT_EQ(0, syscall(SYS_delete_module, "ktape_flood", O_NONBLOCK));
+	ASSERT_EQ(0, kt_rmmod("ktape_flood"));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
 		ASSERT_EQ(0, kt_map(fd, cpu, KTAPE_RING_CONTROL, &m));

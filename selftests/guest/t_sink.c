@@ -20,12 +20,6 @@ static int sink_seen(const char *module)
 	return kt_parameter(module, "seen");
 }
 
-/* Grace periods of milliseconds: a module goes at once. */
-static void expedite(bool on)
-{
-	kt_write_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
-}
-
 static void mark(uint64_t n)
 {
 	ktape_mark(marks, 1, "mark");
@@ -49,7 +43,7 @@ static void mark_at_a_speed(uint64_t n)
 /* The steps of what comes or goes lie close together, or far apart. */
 static void close_by(bool on)
 {
-	expedite(on);
+	kt_expedite(on);
 	__atomic_store_n(&naps, on, __ATOMIC_RELAXED);
 }
 
@@ -74,7 +68,7 @@ FIXTURE_SETUP(sink)
 
 FIXTURE_TEARDOWN(sink)
 {
-	expedite(false);
+	kt_expedite(false);
 	close(marks);
 	close(self->dev);
 }
@@ -159,7 +153,7 @@ TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 /* Forgotten sinks give their places back: there are 8. */
 TEST_F_TIMEOUT(sink, places_come_back, 120)
 {
-	expedite(true);
+	kt_expedite(true);
 	for (int i = 0; i < 10; i++) {
 		ASSERT_EQ(0, kt_insmod(SINK, "forget=1"));
 		ASSERT_EQ(0, kt_rmmod("ktape_sink"));

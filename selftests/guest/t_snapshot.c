@@ -8,6 +8,7 @@
 #include "kselftest_harness.h"
 
 #include "kt_ledger.h"
+#include "kt_module.h"
 #include "kt_ring.h"
 #include "kt_session.h"
 
@@ -35,15 +36,9 @@ FIXTURE_SETUP(snapshot)
 					    KTAPE_EV_SCHED_SWITCH)));
 }
 
-/* Starts, stops and ends that do not wait for long, nor for a CPU to go. */
-static void expedite(bool on)
-{
-	kt_write_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
-}
-
 FIXTURE_TEARDOWN(snapshot)
 {
-	expedite(false);
+	kt_expedite(false);
 	close(self->fd);
 	close(self->main);
 }
@@ -169,7 +164,7 @@ TEST_F_TIMEOUT(snapshot, again, 240)
 	struct ktape_stats before, after;
 	uint64_t last = 0;
 
-	expedite(true);
+	kt_expedite(true);
 	for (int round = 0; round < 6; round++) {
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -253,7 +248,7 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 		/* The steps of an end lie far apart or close together. */
 		const bool close_by = round / 8 % 2;
 
-		expedite(close_by);
+		kt_expedite(close_by);
 		__atomic_store_n(&naps, close_by, __ATOMIC_RELAXED);
 		fd = kt_named(self->main, "race", KTAPE_MODE_SNAPSHOT, 4 * BLOCK,
 			      BLOCK, 0);
@@ -315,7 +310,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 
 	if (self->cpus < 2)
 		SKIP(return, "needs two CPUs");
-	expedite(true);
+	kt_expedite(true);
 	for (int round = 0; round < 4; round++) {
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 		ASSERT_EQ(0, kt_pin(self->cpus - 1));

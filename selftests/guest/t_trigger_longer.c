@@ -44,29 +44,12 @@ static void *reader_main(void *arg)
 	return NULL;
 }
 
-static bool is_asleep(int tid)
-{
-	char path[64], text[256] = "";
-	const char *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	state = strrchr(text, ')');
-	return state && state[1] && state[2] == 'S';
-}
-
 /* Until it waits for the byte after @done. */
 static void wait_for(struct reader *r, int done)
 {
 	while (!__atomic_load_n(&r->tid, __ATOMIC_ACQUIRE) ||
 	       __atomic_load_n(&r->done, __ATOMIC_ACQUIRE) < done ||
-	       !is_asleep(r->tid))
+	       !kt_is_asleep(r->tid))
 		usleep(5000);
 }
 

@@ -25,9 +25,7 @@ FIXTURE(storm) {
 
 static int load(void)
 {
-	const char *path = getenv("KTAPE_MODULE");
-
-	return kt_insmod(path ? path : "/ktape.ko", "profile=none size=64K");
+	return kt_insmod_ktape("profile=none size=64K");
 }
 
 /* Probes that are detached in a moment hold it. */

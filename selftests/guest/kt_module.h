@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Modules that come and go, without a process for each. */
+#ifndef _KT_MODULE_H
+#define _KT_MODULE_H
+
+#include "kt.h"
+
+/* Return: 0 or -errno. */
+static inline int kt_insmod(const char *path, const char *parameters)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = syscall(SYS_finit_module, fd, parameters, 0) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* Return: 0 or -errno. */
+static inline int kt_rmmod(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+}
+
+/* ktape itself.  Return: 0 or -errno. */
+static inline int kt_insmod_ktape(const char *parameters)
+{
+	const char *path = getenv("KTAPE_MODULE");
+
+	return kt_insmod(path ? path : "/ktape.ko", parameters);
+}
+
+/* Grace periods of milliseconds, of which a module that comes or goes has several. */
+static inline void kt_expedite(bool on)
+{
+	kt_write_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
+}
+
+#endif /* _KT_MODULE_H */
