@@ -9,15 +9,22 @@ export OUT
 KDIR ?= $(shell bash -c '. scripts/lib.sh && default_kdir')
 
 .DEFAULT_GOAL := all
-.PHONY: all modules tools demo check check-debug check-persist lint selftests bench \
-	install clean help
+.PHONY: all modules tools demo check check-debug check-persist check-fresh lint \
+	selftests bench install clean help packages
+
+# Each target has its packages before it begins, all that were asked for at once.
+goals = $(filter-out clean help packages,$(or $(MAKECMDGOALS),all))
+chosen_kdir = $(if $(filter command environment,$(firstword $(origin KDIR))),$(KDIR))
+packages:
+	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
+
+all modules tools demo check check-debug check-persist check-fresh lint selftests \
+bench install: | packages
 
 all: modules tools ## build the module and the tools (the default)
 
 # No vmlinux in Debian's headers, hence no BTF for modules.
 modules: ## build ktape.ko in the tree, for KDIR (V= W= C= pass through)
-	@test -d "$(KDIR)" || { \
-		echo "no kernel headers: run scripts/deps, or set KDIR"; exit 2; }
 	+$(MAKE) -C $(KDIR) M=$(CURDIR) CONFIG_DEBUG_INFO_BTF_MODULES= modules
 
 tools: ## build the ktape command and libktape below out/user
@@ -34,6 +41,9 @@ check-debug: ## the guest tests on a kernel with KASAN, lockdep, kmemleak
 
 check-persist: ## 20 crashes of each kind, and what is recovered after them
 	selftests/run persist
+
+check-fresh: ## README's commands in a bare Debian 12 and 13, by chroot (FRESH=demo: less)
+	selftests/run $(if $(filter demo,$(FRESH)),fresh-demo,check-fresh)
 
 lint: ## static checks: layers, shellcheck, format, sparse, sizes, headers
 	scripts/lint
@@ -57,5 +67,5 @@ clean: ## remove everything that was built
 		$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' \
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' \
 		$(firstword $(MAKEFILE_LIST))

@@ -6,8 +6,8 @@
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=$(realpath -m "${OUT:-$top/out}")
 cache=${KTAPE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ktape}
-stock_series=6.1
-newer_series=6.12
+# Where the debug kernel and the tests' own headers come from.
+source_series=${KTAPE_DEBUG_SERIES:-6.12}
 
 die()
 {
@@ -27,24 +27,45 @@ one_builds()
 	{ flock 8 && "$@"; } 8>"$out/.build-lock"
 }
 
-# newest_version DIR PREFIX SERIES: the newest plain (no -rt, no -cloud) amd64
-# kernel version of SERIES that has DIR/PREFIX<version>.
-newest_version()
+# plain_versions DIR PREFIX: the versions, oldest first, of the plain (no -rt, no
+# -cloud) amd64 kernels that have DIR/PREFIX<version>.
+plain_versions()
 {
 	local f v
-	for f in "$1/$2${3:+$3.}"*-amd64; do
+	for f in "$1/$2"*-amd64; do
 		v=${f##*/"$2"}
 		case $v in
 		*-rt-amd64 | *-cloud-amd64) continue ;;
 		esac
 		[ ! -e "$f" ] || echo "$v"
-	done | sort -V | tail -n 1
+	done | sort -V
 }
 
-# The installed Debian kernel that guests boot by default.
+# stock_version: the kernel of this Debian release, which guests boot by default;
+# nothing when its image or its headers are missing.  Where there is no dpkg it is
+# the oldest one that has both.
 stock_version()
 {
-	newest_version /boot vmlinuz- "$stock_series"
+	local v found=
+	v=$(dpkg-query -W -f='${Depends}' linux-image-amd64 2>/dev/null |
+		sed -n 's/^linux-image-\([^ ,]*\).*/\1/p') || true
+	for v in ${v:-$(plain_versions /boot vmlinuz-)}; do
+		if [ -e "/boot/vmlinuz-$v" ] && [ -d "$(headers_dir "$v")" ]; then
+			found=$v
+			break
+		fi
+	done
+	echo "$found"
+}
+
+# newer_version: the newest kernel with headers here, if it is newer than that one.
+newer_version()
+{
+	local stock newest
+	stock=$(stock_version)
+	newest=$({ echo "$stock"; plain_versions /usr/src linux-headers-; } |
+		sort -V | tail -n 1)
+	[ "$newest" = "$stock" ] || echo "$newest"
 }
 
 # headers_dir VERSION: the KDIR of a Debian kernel.
@@ -54,7 +75,7 @@ headers_dir()
 }
 
 # Where to build by default: the running kernel's headers, else those of the
-# newest Debian kernel that could boot here (the tree is often built on a
+# kernel that guests boot, else the newest here (the tree is often built on a
 # machine that cannot load the result).
 default_kdir()
 {
@@ -64,13 +85,9 @@ default_kdir()
 		echo "$dir"
 		return
 	fi
-	for v in "$(newest_version /boot vmlinuz- "$stock_series")" \
-		 "$(newest_version /boot vmlinuz- '')"; do
-		if [ -n "$v" ] && [ -d "$(headers_dir "$v")" ]; then
-			headers_dir "$v"
-			return
-		fi
-	done
+	v=$(stock_version)
+	[ -n "$v" ] || v=$(plain_versions /usr/src linux-headers- | tail -n 1)
+	[ -z "$v" ] || headers_dir "$v"
 }
 
 # our_files: every source file, relative to the top; not what was built.
