@@ -90,17 +90,17 @@ default_kdir()
 	[ -z "$v" ] || headers_dir "$v"
 }
 
-# our_files: every source file, relative to the top; not what was built.
+# our_files: every source file, relative to the top; not what was built.  Git asks
+# for leave where root works in the clone of a user: it is only read here.
 our_files()
 {
 	(
 		cd "$top" || exit
-		if [ -e .git ] && command -v git >/dev/null; then
-			git ls-files -co --exclude-standard | sort -u
-		else
-			find . -path ./out -prune -o -type f -print |
-				sed 's,^\./,,' | sort
-		fi | while read -r f; do
+		if ! git -c safe.directory="$top" ls-files -co \
+			--exclude-standard 2>/dev/null; then
+			find . \( -path ./out -o -path ./.git \) -prune -o \
+				-type f -print | sed 's,^\./,,'
+		fi | sort -u | while read -r f; do
 			[ ! -f "$f" ] || echo "$f"
 		done
 	)
