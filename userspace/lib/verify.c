@@ -261,6 +261,13 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 	if (!c)
 		return;
 	r = &c->ring[e->kind];
+	/*
+	 * A packet is loaded as soon as the one before it is used up.  Its head
+	 * is judged only here, because markers of its CPU that explain another
+	 * thread may come in between.
+	 */
+	if (e->offset == KTAPE_BLOCK_HEADER)
+		kt_verify_head(v, c, v->trace->current);
 	if (e->ts > r->ts_end && e->opcode != KTAPE_TIME_EXTEND)
 		kt_verify_wrong(
 			v, KTAPE_RULE_TIME, v->trace->current,

@@ -307,7 +307,7 @@ void kt_verify_ends(struct ktape_verify *v);
 /* verify_pair.c */
 void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until);
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
-		    const struct kt_stream *s, const uint8_t *head);
+		    const struct kt_stream *s);
 void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e);
 

@@ -197,6 +197,20 @@ static void lose_markers(struct ktape_verify *v, struct kt_vcpu *c)
 	c->masked = false;
 }
 
+/*
+ * The last moment of which nothing can be said because of what is missing.  A
+ * packet is loaded when the one before it ends: until it begins, other CPUs may
+ * record calls that end in the gap.
+ */
+static uint64_t last_doubt(const uint8_t *head, bool lost)
+{
+	uint64_t begin = KT_HEAD64(head, ts_begin);
+
+	if (lost)
+		return KT_HEAD64(head, ts_end);
+	return begin ? begin - 1 : 0;
+}
+
 /* What was lost before or in this packet, for what follows from events. */
 static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
 			struct kt_vring *r, const struct kt_stream *s,
@@ -223,7 +237,7 @@ static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
 	if (s->kind == KTAPE_RING_EVENT) {
 		/* Names may be among them, if the session has them there. */
 		v->events_lost = true;
-		kt_verify_doubt(v, c, lost ? KT_HEAD64(head, ts_end) : 0);
+		kt_verify_doubt(v, c, last_doubt(head, lost));
 	} else {
 		lose_markers(v, c);
 		c->state = KT_STATE_UNKNOWN;
@@ -272,8 +286,6 @@ static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
 	if (full && !r->full)
 		begin_ring(v, c, s->kind, head);
 	tell_losses(v, c, r, s, head);
-	if (full)
-		kt_verify_head(v, c, s, head);
 	/* The empty packet at the beginning of a file counts nothing. */
 	if (full || KT_HEAD64(head, emitted))
 		take_counts(r, head);

@@ -37,10 +37,11 @@ void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 	memset(&c->softirqs, 0, sizeof(c->softirqs));
 }
 
-/* The head of a packet names the thread of its first record. */
+/* The first record of a packet comes: its head names the record's thread. */
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
-		    const struct kt_stream *s, const uint8_t *head)
+		    const struct kt_stream *s)
 {
+	const uint8_t *head = s->packet.data;
 	uint8_t context = head[offsetof(struct ktape_block, context)];
 	int32_t tid = (int32_t)KT_HEAD32(head, tid);
 

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The reader loads a packet as soon as the one before it is used up, which is
+ * earlier than its first record.  What comes in between on other rings and CPUs
+ * counts when the packet is judged.
+ */
+#include "lib_sim_work.h"
+
+#define CPU	0U
+#define RING	(CPU * 2 + KTAPE_RING_EVENT)
+#define OTHER	1U
+#define FIRST	100		/* thread that runs on CPU at the start */
+
+struct result {
+	int ret;		/* of the run */
+	uint64_t errors[KTAPE_RULES];
+	struct ktape_finding first;
+};
+
+static struct result result;
+static const char *folder;
+
+static void take(void *arg, const struct ktape_finding *f)
+{
+	struct result *r = arg;
+
+	if (!f->note && !*r->first.text)
+		r->first = *f;
+}
+
+/* Save and verify a session into @result. */
+static void judge(struct sim *s)
+{
+	const struct ktape_verify_options how = { .finding = take,
+						  .arg = &result };
+	struct ktape_verify *v;
+
+	memset(&result, 0, sizeof(result));
+	folder = trace_folder();
+	sim_save(s, folder, 0);
+	if (ktape_verify_open(folder, &how, &v, NULL))
+		abort();
+	result.ret = ktape_verify_run(v);
+	for (unsigned int i = 0; i < KTAPE_RULES; i++)
+		result.errors[i] = ktape_verify_count(v, i, NULL);
+	ktape_verify_close(v);
+}
+
+static void done(struct sim *s)
+{
+	trace_remove(folder);
+	sim_free(s);
+}
+
+/* Only @rule is broken. */
+static void check_rule(unsigned int rule)
+{
+	for (unsigned int i = 0; i < KTAPE_RULES; i++)
+		check((result.errors[i] > 0) == (i == rule),
+		      "%llu of rule %s, the first: %s",
+		      (unsigned long long)result.errors[i], ktape_rule_name(i),
+		      result.first.text);
+}
+
+static void check_whole(void)
+{
+	check(!result.ret, "%d wrong, the first: rule %s, cpu %u packet %llu: %s",
+	      result.ret, ktape_rule_name(result.first.rule), result.first.cpu,
+	      (unsigned long long)result.first.packet, result.first.text);
+}
+
+/* Leave @room bytes in the open packet of CPU's event ring. */
+static void fill(struct sim *s, size_t room)
+{
+	const struct sim_ring *r = &s->ring[RING];
+
+	/* Records of 8 bytes, which belong to no pair. */
+	while (r->b.at + room < r->b.size)
+		sim_event(s, CPU, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
+	check_equal(r->b.at + room, r->b.size);
+}
+
+/* A session whose last packet of CPU has @room bytes left. */
+static struct sim *begin(size_t room)
+{
+	struct sim *s = sim_new(1);
+
+	s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |=
+		1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
+	sim_start(s);
+	sim_work(s, 200);
+	fill(s, room);
+	return s;
+}
+
+/* Another thread runs on CPU, and no record tells of the switch. */
+static void move(struct sim *s)
+{
+	s->tid[CPU] = s->tid[CPU] == FIRST ? FIRST + 1 : FIRST;
+}
+
+static void finish(struct sim *s)
+{
+	sim_event(s, CPU, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
+	sim_work(s, 200);
+	sim_stop(s);
+	sim_finish(s);
+	judge(s);
+}
+
+static void test_stop(void)
+{
+	/* A context record takes 16 bytes: it opens the next packet. */
+	for (size_t room = 0; room <= 8; room += 8) {
+		struct sim *s = begin(room);
+		unsigned int before = s->ring[RING].nr;
+
+		sim_stop(s);
+		move(s);
+		sim_start(s);
+		check_equal(s->ring[RING].nr, before + 1);
+		finish(s);
+		check_whole();
+		done(s);
+	}
+}
+
+static void test_profile(void)
+{
+	for (size_t room = 0; room <= 8; room += 8) {
+		struct sim *s = begin(room);
+
+		sim_change(s, KTAPE_EV_SCHED_SWITCH, false);
+		move(s);
+		sim_context(s, CPU);
+		sim_change(s, KTAPE_EV_SCHED_SWITCH, true);
+		finish(s);
+		check_whole();
+		done(s);
+	}
+}
+
+static void test_filter(void)
+{
+	struct sim *s = begin(0);
+
+	sim_filter(s, KTAPE_FILTER_PID, true);
+	move(s);
+	sim_filter(s, KTAPE_FILTER_PID, false);
+	finish(s);
+	check_whole();
+	done(s);
+}
+
+/* Nothing explains that another thread runs. */
+static void test_nothing(void)
+{
+	struct sim *s = begin(0);
+	unsigned int last = s->ring[RING].nr + 1;
+
+	move(s);
+	sim_event(s, CPU, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
+	sim_stop(s);
+	sim_finish(s);
+	judge(s);
+	check_rule(KTAPE_RULE_SWITCH);
+	check_equal(result.ret, 1);
+	check_equal(result.first.cpu, CPU);
+	check_equal(result.first.ring, KTAPE_RING_EVENT);
+	check_equal(result.first.packet, last + 1);
+	check(strstr(result.first.text, "the packet begins with thread"), "%s",
+	      result.first.text);
+	done(s);
+}
+
+static void switch_to(struct sim *s, unsigned int cpu, int32_t next)
+{
+	sim_event(s, cpu, KTAPE_EV_SCHED_SWITCH, 0, 2, (uint32_t)s->tid[cpu],
+		  (uint32_t)next);
+	s->tid[cpu] = next;
+}
+
+static void enter(struct sim *s, unsigned int cpu, unsigned int nr)
+{
+	sim_event(s, cpu, KTAPE_EV_SYS_ENTER, nr, 0, 0, 0);
+}
+
+static void leave(struct sim *s, unsigned int cpu, unsigned int nr)
+{
+	sim_event(s, cpu, KTAPE_EV_SYS_EXIT, nr, 2, 0, 0);
+}
+
+/*
+ * In a gap of CPU a thread enters a call on OTHER, comes back and leaves it: only
+ * that it entered is in the trace.
+ */
+static void make_gap(struct sim *s, bool told)
+{
+	unsigned int gap;
+	struct sim_packet *p;
+
+	sim_start(s);
+	fill(s, 0);
+	gap = s->ring[RING].nr + 1;
+	switch_to(s, CPU, FIRST + 1);
+	switch_to(s, OTHER, FIRST);
+	enter(s, OTHER, 1);
+	switch_to(s, OTHER, FIRST + SIM_THREADS);
+	switch_to(s, CPU, FIRST);
+	leave(s, CPU, 1);
+	fill(s, 0);
+	enter(s, CPU, 3);
+	leave(s, CPU, 3);
+	sim_stop(s);
+	sim_finish(s);
+	sim_remove(s, RING, gap);
+	p = &s->ring[RING].packets[gap];
+	p->data[AT_FLAGS] |= told ? KTAPE_BLOCK_GAP : 0;
+	ktape_packet_seal(p->data);
+}
+
+static void test_gap(void)
+{
+	for (unsigned int told = 0; told < 2; told++) {
+		struct sim *s = sim_new(1);
+
+		s->mask[KTAPE_EV_SOFTIRQ_RAISE / 64] |=
+			1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
+		make_gap(s, told);
+		judge(s);
+		/* What is missing is a finding, and what follows from it none. */
+		check_rule(told ? KTAPE_RULE_LEDGER : KTAPE_RULE_SEQUENCE);
+		done(s);
+	}
+}
+
+static const struct tap_test tests[] = {
+	{ "a packet is full before a stop and a start", test_stop },
+	{ "a packet is full before its switches are left out", test_profile },
+	{ "a packet is full before a filter", test_filter },
+	{ "a packet is full before nothing", test_nothing },
+	{ "calls that go on in a gap", test_gap },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
