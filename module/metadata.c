@@ -117,6 +117,19 @@ static size_t head_text(char *to, size_t room)
 			 kt_clock_name(), kt_clock_name());
 }
 
+/* Put the checksum of the text, which is whole and ends in a NUL, into it. */
+static void seal_text(char *text, size_t length)
+{
+	char crc[KTAPE_CTF_CRC_DIGITS + 1];
+	char *at = strstr(text, KTAPE_CTF_CRC);
+
+	if (WARN_ON(!at))
+		return;
+	snprintf(crc, sizeof(crc), "%08x",
+		 ~kt_crc32c(~0U, (const void *)text, length));
+	memcpy(at + strlen(KTAPE_CTF_CRC), crc, KTAPE_CTF_CRC_DIGITS);
+}
+
 /**
  * kt_metadata_init() - make text and packet
  *
@@ -147,6 +160,7 @@ int kt_metadata_init(void)
 		return -ENOMEM;
 	}
 	text_length = n - sizeof(*head);
+	seal_text(packet + sizeof(*head), text_length);
 	packet_length = ALIGN(n, KTAPE_RECORD_ALIGN);
 	head = (struct ktape_metadata_packet *)packet;
 	head->magic = KTAPE_METADATA_MAGIC;

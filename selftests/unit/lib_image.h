@@ -29,6 +29,7 @@
 
 /* Of libktape, not shown. */
 uint32_t kt_crc32c(uint32_t crc, const void *data, size_t len);
+void kt_metadata_seal(char *text, size_t len);
 
 struct image {
 	uint8_t *data;
@@ -194,6 +195,7 @@ static void image_make(struct image *m)
 		abort();
 	/* Without the table of events, which takes most of the time. */
 	len = (size_t)(strstr(text, "event {") - text);
+	kt_metadata_seal(text, len);
 	image_lay_out(m, len);
 	memcpy(m->data + m->super->metadata, text, len);
 	m->super->metadata_crc32c = kt_crc32c(0, text, len);

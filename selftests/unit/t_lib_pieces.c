@@ -34,6 +34,7 @@ static const struct form forms[] = {
 /* What one piece holds. */
 struct holds {
 	struct trace_result r;
+	bool sealed;			/* its metadata is, by a checksum */
 	unsigned int twice;
 	unsigned int strangers;		/* whose thread is not that of its block */
 	unsigned int profiles;		/* said again at the beginning */
@@ -72,11 +73,15 @@ static void read_piece(const char *path, struct holds *h)
 	};
 	const struct ktape_event *e;
 	struct ktape_trace *t;
+	const char *text;
+	size_t len;
 
 	memset(h, 0, sizeof(*h));
 	h->r.opened = ktape_trace_open(path, &how, &t, &h->r.error);
 	if (h->r.opened)
 		return;
+	text = ktape_trace_metadata(t, &len);
+	h->sealed = !ktape_metadata_check(text, len, NULL);
 	while ((h->r.ended = ktape_trace_next(t, &e)) > 0)
 		take_event(h, e);
 	ktape_trace_close(t);
@@ -157,6 +162,8 @@ static void test_pieces(void)
 			      !h.r.truncated && !h.r.packets,
 			      "%s: piece %u: %d, %s", f->name, i, h.r.opened,
 			      h.r.error.text);
+			check(h.sealed, "%s: piece %u: the metadata", f->name,
+			      i);
 			check(!h.twice && !h.strangers && h.r.events,
 			      "%s: piece %u: %u events, %u twice, %u threads",
 			      f->name, i, h.r.events, h.twice, h.strangers);

@@ -520,6 +520,8 @@ static void test_cpus(void)
 	const struct ktape_recorder_options how = { .dir = dir };
 	struct ktape_recorder *r;
 	struct ktape_trace *t;
+	const char *text;
+	size_t len;
 
 	for (unsigned int late = 0; late < 2; late++) {
 		trace_remove(dir);
@@ -538,6 +540,8 @@ static void test_cpus(void)
 		check(!ktape_trace_open(dir, NULL, &t, NULL), "read");
 		check_equal(ktape_trace_info(t)->cpus[0], 3);
 		check_equal(ktape_trace_info(t)->converted, 0);
+		text = ktape_trace_metadata(t, &len);
+		check(!ktape_metadata_check(text, len, NULL), "no checksum");
 		ktape_trace_close(t);
 	}
 }

@@ -5,7 +5,8 @@
  *
  * The text is KTAPE_CTF_HEAD (a printf format), KTAPE_CTF_EVENTS, then for
  * each opcode that the table does not have KTAPE_CTF_UNKNOWN (a printf format
- * that takes the opcode twice).
+ * that takes the opcode twice).  When all of it is there, the digits behind
+ * KTAPE_CTF_CRC are replaced by its checksum.
  *
  * The event header is 64-bit aligned: ts32, the opcode, and for the time
  * extension the whole time.  dat20 is the event's context, which starts at bit
@@ -13,6 +14,14 @@
  */
 #ifndef _KTAPE_CTF_H
 #define _KTAPE_CTF_H
+
+/*
+ * Behind this stands the CRC32C of the whole text, as 8 lower-case hexadecimal
+ * digits.  It is computed with these digits as '0'.  Texts with tracer_minor 0
+ * have none.
+ */
+#define KTAPE_CTF_CRC		"	metadata_crc32c = \""
+#define KTAPE_CTF_CRC_DIGITS	8
 
 /*
  * The events that the table does not have come without _end, because
@@ -47,7 +56,8 @@
 "	packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; u64 stream_instance_id; };\n" \
 "};\n" \
 "env {\n" \
-"	tracer_name = \"ktape\"; tracer_major = 1; tracer_minor = 0;\n" \
+"	tracer_name = \"ktape\"; tracer_major = 1; tracer_minor = 1;\n" \
+KTAPE_CTF_CRC "00000000\";\n" \
 "	table_hash = \"%016llx\"; trace_clock = \"%s\";\n" \
 "	mono_offset_ns = %lld; boot_offset_ns = %lld; real_offset_ns = %lld;\n" \
 "	hostname = \"%s\"; release = \"%s\"; machine = \"%s\";\n" \

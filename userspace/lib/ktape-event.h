@@ -292,7 +292,8 @@ int ktape_metadata_format(const struct ktape_info *info, char **text,
  * @key: a name for CTF
  * @value: ends at a quote, a backslash or a line's end
  *
- * A key that is there gets no second value.
+ * A key that is there gets no second value.  The text's checksum is renewed if it
+ * was right.
  *
  * Return: 0, -EBADMSG without an env block, or -ENOMEM.
  */
@@ -322,6 +323,22 @@ int ktape_metadata_cpus(char **text, size_t *len,
  * Return: 0, or -EBADMSG if it is not a trace of ktape.
  */
 int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
+			 struct ktape_error *error);
+
+/**
+ * ktape_metadata_check() - is metadata as its writer left it?
+ * @text: the metadata, not in packets
+ * @len: its length
+ * @error: filled on -EBADMSG, may be NULL: its offset is the place of the damage,
+ *	or 0 if that was not found
+ *
+ * The text has a checksum.  Of one without, which a version before 0.9 has
+ * written, only the events are compared with their hash.
+ *
+ * Return: 0; -ENODATA without a checksum, if nothing is wrong; -EBADMSG if it was
+ * changed; or -ENOMEM.
+ */
+int ktape_metadata_check(const char *text, size_t len,
 			 struct ktape_error *error);
 
 /**

@@ -6,7 +6,6 @@
 
 #include "internal.h"
 
-#define FNV_OFFSET	0xcbf29ce484222325ULL
 #define FNV_PRIME	0x100000001b3ULL
 #define NS_PER_S	1000000000ULL
 
@@ -56,16 +55,21 @@ const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len)
 	return event_texts[place].text;
 }
 
+/* FNV-1a of more text.  @hash: of the text before, KT_FNV_BEGIN at first. */
+uint64_t kt_fnv(uint64_t hash, const char *text, size_t len)
+{
+	while (len--)
+		hash = (hash ^ (uint8_t)*text++) * FNV_PRIME;
+	return hash;
+}
+
 uint64_t ktape_table_hash(void)
 {
-	uint64_t hash = FNV_OFFSET;
+	uint64_t hash = KT_FNV_BEGIN;
 
-	for (size_t i = 0; i < KT_ARRAY_SIZE(event_texts); i++) {
-		const char *p = event_texts[i].text;
-
-		for (; *p; p++)
-			hash = (hash ^ (uint8_t)*p) * FNV_PRIME;
-	}
+	for (size_t i = 0; i < KT_ARRAY_SIZE(event_texts); i++)
+		hash = kt_fnv(hash, event_texts[i].text,
+			      strlen(event_texts[i].text));
 	return hash;
 }
 
@@ -139,8 +143,10 @@ int ktape_metadata_format(const struct ktape_info *info, char **text,
 	if (err) {
 		free(*text);
 		*text = NULL;
+		return err;
 	}
-	return err;
+	kt_metadata_seal(*text, *len);
+	return 0;
 }
 
 uint64_t ktape_ticks_to_ns(const struct ktape_info *info, uint64_t ticks)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is said in metadata besides what the module says: more values of env. */
+/*
+ * What is said in metadata besides what the module says: more values of env, and a
+ * remark.  The checksum of a text is renewed only if it was right: a writer does
+ * not vouch for what others have damaged.
+ */
 #include "util/bits.h"
 
 #include "internal.h"
@@ -28,6 +32,7 @@ int ktape_metadata_add(char **text, size_t *len, const char *key,
 {
 	size_t more = strlen(key) + strlen(value) + 8, at;
 	char *env = find_env(*text, *len), *longer;
+	bool sealed;
 	int n;
 
 	if (!env)
@@ -38,6 +43,7 @@ int ktape_metadata_add(char **text, size_t *len, const char *key,
 	longer = malloc(*len + more + 1);
 	if (!longer)
 		return -ENOMEM;
+	sealed = kt_metadata_is_sealed(*text, *len);
 	memcpy(longer, *text, at);
 	n = snprintf(longer + at, more + 1, "\t%s = \"%.*s\";\n", key,
 		     (int)strcspn(value, "\"\\\n"), value);
@@ -46,6 +52,24 @@ int ktape_metadata_add(char **text, size_t *len, const char *key,
 	longer[*len] = '\0';
 	free(*text);
 	*text = longer;
+	if (sealed)
+		kt_metadata_seal(*text, *len);
+	return 0;
+}
+
+/* Add a comment at the end.  Return: 0 or -ENOMEM. */
+int kt_metadata_remark(char **text, size_t *len, const char *remark)
+{
+	size_t more = strlen(remark) + 8;
+	bool sealed = kt_metadata_is_sealed(*text, *len);
+	char *longer = realloc(*text, *len + more);
+
+	if (!longer)
+		return -ENOMEM;
+	*text = longer;
+	*len += (size_t)snprintf(longer + *len, more, "/* %s */\n", remark);
+	if (sealed)
+		kt_metadata_seal(*text, *len);
 	return 0;
 }
 

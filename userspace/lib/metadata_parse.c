@@ -365,6 +365,25 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 	return 0;
 }
 
+/* Where a byte of the text is in @data, which may be packets. */
+uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset)
+{
+	struct ktape_metadata_packet m;
+	uint64_t text, at = 0;
+
+	if (!offset || len < 4 || kt_get32(data) != KTAPE_METADATA_MAGIC)
+		return offset;
+	while (len - at >= sizeof(m)) {
+		memcpy(&m, data + at, sizeof(m));
+		text = le32toh(m.content_bits) / 8 - sizeof(m);
+		if (offset < text)
+			return at + sizeof(m) + offset;
+		offset -= text;
+		at += le32toh(m.packet_bits) / 8;
+	}
+	return len;
+}
+
 static int check(const struct parser *p, struct ktape_error *error)
 {
 	if (!p->is_ktape)

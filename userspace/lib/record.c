@@ -103,22 +103,6 @@ int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 	return err;
 }
 
-static int add_remark(struct ktape_recorder *rec, char **text, size_t *len)
-{
-	size_t more = rec->remark ? strlen(rec->remark) + 8 : 0;
-	char *longer;
-
-	if (!more)
-		return 0;
-	longer = realloc(*text, *len + more);
-	if (!longer)
-		return -ENOMEM;
-	*text = longer;
-	*len += (size_t)snprintf(longer + *len, more, "/* %s */\n",
-				 rec->remark);
-	return 0;
-}
-
 /* The metadata, with the CPUs and the remark.  Return: 0 or negative errno. */
 static int describe(struct ktape_recorder *rec, char **text, size_t *len)
 {
@@ -134,8 +118,8 @@ static int describe(struct ktape_recorder *rec, char **text, size_t *len)
 			cpus[cpu / 64] |= 1ULL << (cpu % 64);
 	}
 	err = ktape_metadata_cpus(text, len, cpus);
-	if (!err)
-		err = add_remark(rec, text, len);
+	if (!err && rec->remark)
+		err = kt_metadata_remark(text, len, rec->remark);
 	if (err)
 		free(*text);
 	return err;
