@@ -13,6 +13,8 @@ clean()
 {
 	ktape verify "$2" >$dir/verify 2>&1
 	result $? "$1: nothing is wrong" $dir/verify
+	! grep -q '^note checksum' $dir/verify
+	result $? "$1: its metadata has a checksum" $dir/verify
 	grep -E '^ *[0-9]' $dir/verify | sed 's/^/# /'
 }
 

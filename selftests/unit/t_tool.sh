@@ -98,7 +98,17 @@ test_dump()
 	ln -s cpu9 t/cpu9
 	run 1 dump t && says "t: cpu9: Too many levels"
 	result $? "dump: a file that cannot be opened is named"
-	rm t/cpu9 t/metadata
+	rm t/cpu9
+	sed -i 's/"sched_waking"/"sched_wakong"/' t/metadata
+	run 1 dump t && lines 96 && says "metadata is damaged: line"
+	result $? "dump: metadata that is damaged"
+	run 1 verify t && grep -q "^wrong checksum: .* metadata is damaged" text
+	result $? "verify: metadata that is damaged"
+	run 1 convert t --to native -o to &&
+		says "metadata is damaged: line" &&
+		run 1 verify -q to && grep -q "metadata is damaged" text
+	result $? "convert: metadata that is damaged stays so"
+	rm t/metadata
 	mkfifo t/metadata
 	run 1 dump t && says "no regular file"
 	result $? "dump: metadata that nobody ends"

@@ -108,6 +108,7 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
  * @KTAPE_NOTICE_LATE: @count events of a live stream came too late to be sorted
  * @KTAPE_NOTICE_ASSUMED: the format of others does not tell something, and what
  *	was taken instead
+ * @KTAPE_NOTICE_METADATA: the metadata is damaged: what it tells may be wrong
  */
 enum ktape_notice_kind {
 	KTAPE_NOTICE_LOST,
@@ -115,7 +116,8 @@ enum ktape_notice_kind {
 	KTAPE_NOTICE_CORRUPT,
 	KTAPE_NOTICE_TABLE,
 	KTAPE_NOTICE_LATE,
-	KTAPE_NOTICE_ASSUMED
+	KTAPE_NOTICE_ASSUMED,
+	KTAPE_NOTICE_METADATA
 };
 
 /**

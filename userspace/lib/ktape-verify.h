@@ -18,7 +18,7 @@ extern "C" {
 
 /**
  * enum ktape_rule - what a trace has to keep
- * @KTAPE_RULE_CHECKSUM: each packet has a checksum, which is right
+ * @KTAPE_RULE_CHECKSUM: metadata and each packet have a checksum, which is right
  * @KTAPE_RULE_FORM: what is there can be read, to its end
  * @KTAPE_RULE_SEQUENCE: no packet of a stream is missing, comes twice or late
  * @KTAPE_RULE_TIME: time does not go back on a CPU

@@ -37,6 +37,21 @@ static int keep(struct ktape_trace *t, const void *metadata, size_t len,
 	return 0;
 }
 
+/* Tell what is damaged of the metadata that is kept.  Return: 0 or -ENOMEM. */
+static int check_metadata(struct ktape_trace *t, const void *metadata,
+			  size_t len)
+{
+	struct ktape_error damage;
+	int err = ktape_metadata_check(t->metadata, t->metadata_len, &damage);
+
+	t->unsealed = err == -ENODATA;
+	if (err != -EBADMSG)
+		return t->unsealed ? 0 : err;
+	damage.offset = kt_metadata_place(metadata, len, damage.offset);
+	kt_notice(t, KTAPE_NOTICE_METADATA, NULL, &damage);
+	return 0;
+}
+
 /* What can be set up once the metadata is there. */
 static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
 		   struct ktape_error *error)
@@ -44,9 +59,11 @@ static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
 	struct ktape_error note;
 	int err;
 
-	err = ktape_metadata_parse(metadata, len, &t->info, error);
+	err = keep(t, metadata, len, error);
 	if (!err)
-		err = keep(t, metadata, len, error);
+		err = check_metadata(t, metadata, len);
+	if (!err)
+		err = ktape_metadata_parse(metadata, len, &t->info, error);
 	if (!err)
 		err = ktape_decoder_new(&t->info, &t->decoder);
 	if (!err)

@@ -162,6 +162,9 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	case KTAPE_NOTICE_TABLE:
 		kt_verify_note(v, KTAPE_RULE_FORM, NULL, "%s", n->error.text);
 		return;
+	case KTAPE_NOTICE_METADATA:
+		f.rule = KTAPE_RULE_CHECKSUM;
+		break;
 	case KTAPE_NOTICE_CORRUPT:
 		if (!strcmp(n->error.text, KT_BAD_CHECKSUM))
 			f.rule = KTAPE_RULE_CHECKSUM;
@@ -222,6 +225,10 @@ int ktape_verify_open(const char *path,
 	}
 	v->rt = strstr(v->trace->info.release, "-rt");
 	*verify = v;
+	if (v->trace->unsealed)
+		kt_verify_note(
+			v, KTAPE_RULE_CHECKSUM, NULL,
+			"the metadata has no checksum, as before ktape 0.9: the clock and the machine that it tells are not vouched for");
 	if (v->trace->single)
 		kt_verify_note(
 			v, KTAPE_RULE_FORM, NULL,

@@ -120,20 +120,36 @@ static int split_all(struct split *s)
 	return ret;
 }
 
+/* Tell what is damaged of the metadata.  Return: 0 or -ENOMEM. */
+static int check_metadata(struct split *s, const uint8_t *data,
+			  size_t size, const char *text, size_t len)
+{
+	struct ktape_error damage;
+	int err = ktape_metadata_check(text, len, &damage);
+
+	if (err != -EBADMSG)
+		return err == -ENODATA ? 0 : err;
+	damage.offset = kt_metadata_place(data, size, damage.offset);
+	tell(s, KTAPE_NOTICE_METADATA, &damage);
+	return 0;
+}
+
 static int begin(struct split *s, const char *dir, bool force,
 		 struct ktape_error *error)
 {
 	char *text = NULL;
+	size_t size, len;
 	uint8_t *data;
-	size_t len;
 	int err;
 
-	err = kt_scan_metadata(&s->input, &data, &len, error);
+	err = kt_scan_metadata(&s->input, &data, &size, error);
 	if (err)
 		return err;
-	err = ktape_metadata_parse(data, len, &s->info, error);
+	err = kt_metadata_unpack(data, size, &text, &len, error);
 	if (!err)
-		err = kt_metadata_unpack(data, len, &text, &len, error);
+		err = check_metadata(s, data, size, text, len);
+	if (!err)
+		err = ktape_metadata_parse(data, size, &s->info, error);
 	if (!err)
 		err = ktape_ctf_create(dir, force ? KTAPE_CTF_FORCE : 0, text,
 				       len, &s->ctf);

@@ -91,6 +91,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		c->late += n->count;
 		return;
 	case KTAPE_NOTICE_CORRUPT:
+	case KTAPE_NOTICE_METADATA:
 		c->damaged = true;
 		break;
 	default:

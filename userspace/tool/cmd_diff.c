@@ -113,7 +113,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 			ktape_linux_notice(s->linux_stats, n);
 		return;
 	}
-	s->damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
+	s->damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
 		tell_damage(n);
 }

@@ -132,6 +132,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		d->truncated = true;
 		break;
 	case KTAPE_NOTICE_CORRUPT:
+	case KTAPE_NOTICE_METADATA:
 		d->corrupt = true;
 		break;
 	default:

@@ -64,11 +64,20 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
+/* What of a pipe form that is split was damaged. */
+struct split_damage {
+	bool packets;
+	bool metadata;
+};
+
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
-	bool *damaged = arg;
+	struct split_damage *damage = arg;
 
-	*damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
+	damage->packets |= n->kind == KTAPE_NOTICE_CORRUPT;
+	damage->metadata |= n->kind == KTAPE_NOTICE_METADATA;
+	if (n->kind == KTAPE_NOTICE_METADATA)
+		note("%s", n->error.text);
 	if (n->kind == KTAPE_NOTICE_TRUNCATED ||
 	    n->kind == KTAPE_NOTICE_CORRUPT)
 		note("at byte %llu: %s", (unsigned long long)n->error.offset,
@@ -86,10 +95,10 @@ static int tell_occupied(const char *dir, int err)
 
 static int split(const struct record_options *o)
 {
-	bool damaged = false;
+	struct split_damage damage = { .packets = false };
 	const struct ktape_trace_options how = {
 		.notice = take_notice,
-		.arg = &damaged,
+		.arg = &damage,
 	};
 	struct ktape_error error = { .text = "" };
 	int err = ktape_split(o->split, o->output, o->force, &how, &error);
@@ -101,8 +110,11 @@ static int split(const struct record_options *o)
 	if (err)
 		return fail("%s to %s: %s", o->split, o->output,
 			    strerror(-err));
-	if (damaged)
+	if (damage.packets)
 		return fail("%s: what was damaged is left out", o->split);
+	if (damage.metadata)
+		return fail("%s: the damaged metadata was copied as it is",
+			    o->split);
 	return EXIT_OK;
 }
 

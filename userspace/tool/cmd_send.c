@@ -114,7 +114,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		s->error = ktape_sink_notice(s->sink, n);
 	if (n->kind != KTAPE_NOTICE_LOST && n->kind != KTAPE_NOTICE_LATE)
 		tell_damage(n);
-	s->damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
+	s->damaged |= is_damage(n);
 }
 
 static void flush(void *arg)

@@ -70,7 +70,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 			ktape_responses_notice(s->responses, n);
 		return;
 	}
-	s->t.damaged |= n->kind == KTAPE_NOTICE_CORRUPT;
+	s->t.damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
 		tell_damage(n);
 }

@@ -67,6 +67,7 @@ struct run {
 	struct ktape_verify *verify;
 	uint64_t shown;
 	uint64_t left_out;
+	bool wrong;
 	bool progress;
 };
 
@@ -116,6 +117,7 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 
 	if (f->note && r->o.quiet)
 		return;
+	r->wrong |= !f->note;
 	if (!r->o.all && r->shown >= SHOWN) {
 		r->left_out++;
 		return;
@@ -357,7 +359,8 @@ static int ask(struct run *r, const struct kt_command *command)
 	return EXIT_OK;
 }
 
-static int open_failed(const char *path, int err,
+/* Return: the exit code. */
+static int open_failed(const struct run *r, const char *path, int err,
 		       const struct ktape_error *error)
 {
 	if (err == -ENOBUFS)
@@ -368,7 +371,8 @@ static int open_failed(const char *path, int err,
 		fail("%s: %s: %s", path, error->text, strerror(-err));
 	else
 		fail("%s: %s", path, strerror(-err));
-	return EXIT_USAGE;
+	/* Damage that was found is why it cannot be read. */
+	return r->wrong && !r->o.absent ? EXIT_FAILED : EXIT_USAGE;
 }
 
 static int verify_all(struct run *r, const char *path)
@@ -420,7 +424,7 @@ static int run(int argc, char **argv)
 	if (ret) {
 		if (r.o.json)
 			puts("\n],\"wrong\":null}");
-		return open_failed(argv[first], ret, &error);
+		return open_failed(&r, argv[first], ret, &error);
 	}
 	/* Before there was nothing that could be told of. */
 	signals_catch();

@@ -42,6 +42,18 @@ const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME])
 }
 
 /**
+ * is_damage() - is a notice about damaged bytes?
+ * @n: the notice
+ *
+ * Return: true if what is read may be wrong or not complete because of them.
+ */
+bool is_damage(const struct ktape_notice *n)
+{
+	return n->kind == KTAPE_NOTICE_CORRUPT ||
+	       n->kind == KTAPE_NOTICE_METADATA;
+}
+
+/**
  * tell_damage() - print a notice about bytes
  * @n: the notice
  */
@@ -49,7 +61,8 @@ void tell_damage(const struct ktape_notice *n)
 {
 	char name[STREAM_NAME];
 
-	if (n->kind == KTAPE_NOTICE_TABLE || n->kind == KTAPE_NOTICE_ASSUMED)
+	if (n->kind == KTAPE_NOTICE_TABLE || n->kind == KTAPE_NOTICE_ASSUMED ||
+	    n->kind == KTAPE_NOTICE_METADATA)
 		note("%s", n->error.text);
 	else
 		note("%s%sat byte %llu: %s",

@@ -52,6 +52,7 @@ const char *read_error(int err);
 #define STREAM_NAME	24
 
 const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME]);
+bool is_damage(const struct ktape_notice *n);
 void tell_damage(const struct ktape_notice *n);
 
 #endif /* _KT_INPUT_H */
