@@ -213,14 +213,15 @@ scene_names_to(struct ktape_registry *registry, scene_take *take, void *arg)
 	return err;
 }
 
-/* Some of the scene. */
-__attribute__((unused)) static int scene_play(size_t from, size_t to,
-					      scene_take *take, void *arg)
+/* Some of such events. */
+__attribute__((unused)) static int
+scene_play_of(const struct scene_event *events, size_t from, size_t to,
+	      scene_take *take, void *arg)
 {
 	int err = 0;
 
 	for (size_t i = from; i < to && !err; i++) {
-		const struct scene_event *m = &scene[i];
+		const struct scene_event *m = &events[i];
 		const struct ktape_event e = {
 			.ts = m->ts,
 			.cpu = m->cpu,
@@ -238,6 +239,13 @@ __attribute__((unused)) static int scene_play(size_t from, size_t to,
 		err = take(arg, &e);
 	}
 	return err;
+}
+
+/* Some of the scene. */
+__attribute__((unused)) static int scene_play(size_t from, size_t to,
+					      scene_take *take, void *arg)
+{
+	return scene_play_of(scene, from, to, take, arg);
 }
 
 /* What may be lost of it. */

@@ -136,6 +136,76 @@ static void chrome_python(void)
 	close(fd);
 }
 
+/* ---- events besides the scene's ----------------------------------------------- */
+
+/*
+ * These events and the scene's names, in a format, at a path.
+ * Return: 0 or negative errno.
+ */
+static int write_events(const char *format, const char *path,
+			const struct scene_event *events, size_t nr)
+{
+	struct ktape_sink_options how = {
+		.format = format,
+		.path = path,
+		.info = &scene_info,
+	};
+	struct ktape_registry *registry;
+	struct ktape_sink *sink = NULL;
+	int err;
+
+	if (ktape_registry_new(scene_info.freq, &registry))
+		abort();
+	how.registry = registry;
+	err = ktape_sink_open(&how, &sink, NULL);
+	if (!err)
+		err = scene_names_to(registry, (scene_take *)ktape_sink_event,
+				     sink);
+	if (!err)
+		err = scene_play_of(events, 0, nr,
+				    (scene_take *)ktape_sink_event, sink);
+	if (!err)
+		err = ktape_sink_finish(sink);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	return err;
+}
+
+/* The same as text; to be freed.  NULL: a check failed. */
+static char *text_of(const char *format, const struct scene_event *events,
+		     size_t nr)
+{
+	char path[CODEC_PATH], *text;
+	int fd = codec_file(path, "", 0);
+	size_t len;
+	int err = write_events(format, path, events, nr);
+
+	if (err)
+		tap_fail("%s: %d", format, err);
+	text = err ? NULL : codec_content(fd, &len);
+	close(fd);
+	return text;
+}
+
+/* The thread 100 waits for 101, then for any. */
+static const struct scene_event waits[] = {
+	{ 1000, 0, 100, KTAPE_EV_SCHED_PROCESS_WAIT, 1, 0, { 101 }, NULL, 0 },
+	{ 1100, 0, 100, KTAPE_EV_SCHED_PROCESS_WAIT, 1, 0, { 0 }, NULL, 0 },
+};
+
+static void ftrace_waits(void)
+{
+	static const char *const lines[] = {
+		"app-100      [000] .....     0.000001: sched_process_wait: comm=app pid=101\n",
+		"app-100      [000] .....     0.000001: sched_process_wait: comm=app pid=0\n",
+	};
+	char *text = text_of("ftrace", waits, ARRAY_SIZE(waits));
+
+	check(text, "not written");
+	holds(text, lines, ARRAY_SIZE(lines));
+	free(text);
+}
+
 /* ---- CTF as LTTng's ---------------------------------------------------------- */
 
 /* What babeltrace2 prints of the trace there; to be freed. */
@@ -174,7 +244,7 @@ static bool has_babeltrace(void)
 static void lttng(void)
 {
 	static const char *const lines[] = {
-		"board sched_switch: { cpu_id = 0 }, { tid = 0 }, { prev_comm = \"swapper\", prev_tid = 0, prev_prio = 120, prev_state = 0, next_comm = \"app\", next_tid = 100, next_prio = 120 }",
+		"board sched_switch: { cpu_id = 0 }, { tid = 0 }, { prev_comm = \"swapper\", prev_tid = 0, prev_prio = 20, prev_state = 0, next_comm = \"app\", next_tid = 100, next_prio = 20 }",
 		"prev_state = 2, next_comm = \"swapper\"",
 		"irq_handler_entry: { cpu_id = 0 }, { tid = 0 }, { irq = 24, name = \"ahci\" }",
 		"irq_handler_exit: { cpu_id = 0 }, { tid = 0 }, { irq = 24, ret = 1 }",
@@ -184,7 +254,7 @@ static void lttng(void)
 		"syscall_exit_nanosleep: { cpu_id = 0 }, { tid = 100 }, { ret = 0 }",
 		"block_rq_issue: { cpu_id = 0 }, { tid = 100 }, { dev = 8388608, sector = 2048, nr_sector = 8, bytes = 4096, rwbs = 0 }",
 		"lttng_statedump_process_state: { cpu_id = 0 }, { tid = -1 }, { tid = 100, pid = 100, ppid = 0, name = \"app\", type = 0,",
-		"sched_process_exit: { cpu_id = 0 }, { tid = 100 }, { comm = \"app\", tid = 100, prio = 120 }",
+		"sched_process_exit: { cpu_id = 0 }, { tid = 100 }, { comm = \"app\", tid = 100, prio = 20 }",
 		"ktape_mark_value: { cpu_id = 1 }, { tid = 101 }, { task = 0, id = 6, value = -3, message = \"\" }",
 		"Tracer discarded 5 events between",
 	};
@@ -213,6 +283,71 @@ static void lttng(void)
 	free(text);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	check_equal(system(command), 0);
+}
+
+/* What babeltrace2 prints of these events; to be freed.  NULL: a check failed. */
+static char *lttng_text(const struct scene_event *events, size_t nr)
+{
+	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
+	char *text;
+	int err;
+
+	if (!mkdtemp(dir))
+		abort();
+	err = write_events("lttng", dir, events, nr);
+	text = err ? NULL : babeltrace(dir, "--clock-seconds");
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	if (system(command))
+		abort();
+	if (err)
+		tap_fail("lttng: %d", err);
+	return text;
+}
+
+#define DEADLINE	255
+#define NO_CALL		(0xffff | 1 << 18)	/* -1: it has no 16 bits */
+#define SOME_CALL	0x8123			/* no table has it */
+
+/* Priorities are relative to MAX_RT_PRIO, and calls that no table has are one. */
+static void lttng_words(void)
+{
+	static const char wide[56] = "\1";
+	static const struct scene_event events[] = {
+		{ 100, 0, 100, KTAPE_EV_SCHED_WAKING, 1, 98, { 7 }, NULL, 0 },
+		{ 200, 0, 100, KTAPE_EV_SCHED_WAKEUP, 1, DEADLINE, { 7 }, NULL, 0 },
+		{ 300, 0, 100, KTAPE_EV_SCHED_PI_SETPRIO, 2, 120 | 10 << 8, { 7, 100 }, NULL, 0 },
+		{ 400, 0, 100, KTAPE_EV_SYS_ENTER, 1, NO_CALL, { UINT32_MAX }, NULL, 0 },
+		{ 500, 0, 100, KTAPE_EV_SYS_EXIT, 2, NO_CALL, { (uint32_t)-38, UINT32_MAX }, NULL, 0 },
+		{ 600, 0, 100, KTAPE_EV_SYS_ENTER, 0, SOME_CALL, { 0 }, NULL, 0 },
+		{ 700, 0, 100, KTAPE_EV_SYS_EXIT, 2, SOME_CALL, { (uint32_t)-38, UINT32_MAX }, NULL, 0 },
+		{ 800, 0, 100, KTAPE_EV_SYS_EXIT_WIDE, 1, NO_CALL, { 70000 }, wide, sizeof(wide) },
+		{ 900, 0, 100, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
+	};
+	static const char *const lines[] = {
+		"sched_waking: { cpu_id = 0 }, { tid = 100 }, { comm = \"kworker/0:1\", tid = 7, prio = -2, target_cpu = 0 }",
+		"sched_wakeup: { cpu_id = 0 }, { tid = 100 }, { comm = \"kworker/0:1\", tid = 7, prio = -101, target_cpu = 0 }",
+		"oldprio = 20, newprio = -90 }",
+		"syscall_entry_unknown: { cpu_id = 0 }, { tid = 100 }, { id = -1 }",
+		"syscall_exit_unknown: { cpu_id = 0 }, { tid = 100 }, { id = -1, ret = -38 }",
+		"syscall_entry_unknown: { cpu_id = 0 }, { tid = 100 }, { id = 33059 }",
+		"syscall_exit_unknown: { cpu_id = 0 }, { tid = 100 }, { id = 33059, ret = -38 }",
+		"syscall_exit_unknown: { cpu_id = 0 }, { tid = 100 }, { id = 70000, ret = 1, arg0 = 0x0,",
+		"syscall_entry_read: { cpu_id = 0 }, { tid = 100 }, { }",
+	};
+	char *text;
+
+	if (!has_babeltrace())
+		return;
+	text = lttng_text(events, ARRAY_SIZE(events));
+	check(text, "babeltrace2 failed");
+	holds(text, lines, ARRAY_SIZE(lines));
+	check_equal(count(text, "unknown_"), 0);
+	free(text);
+	text = lttng_text(waits, ARRAY_SIZE(waits));
+	check(text, "babeltrace2 failed");
+	check(strstr(text, "sched_process_wait: { cpu_id = 0 }, { tid = 100 }, { comm = \"app\", tid = 101 }"),
+	      "%s", text);
+	free(text);
 }
 
 /* Every opcode, with as many arguments and bytes as can be. */
@@ -336,9 +471,11 @@ static void strange(void)
 static const struct tap_test tests[] = {
 	{ "ftrace's layout", ftrace },
 	{ "traceprinter's layout", traceprinter },
+	{ "ftrace's words for who waits", ftrace_waits },
 	{ "Chrome's JSON", chrome },
 	{ "Chrome's JSON as Python reads it", chrome_python },
 	{ "CTF as LTTng's, read by babeltrace2", lttng },
+	{ "LTTng's priorities and unknown calls", lttng_words },
 	{ "strange events in it", lttng_strange },
 	{ "strange events", strange },
 };

@@ -63,7 +63,9 @@ static const struct kt_layout_row rows[] = {
 	  "comm={tid:c} pid={tid} prio={prio:p} orig_cpu={orig_cpu} dest_cpu={dest_cpu}" },
 	{ KTAPE_EV_SCHED_PI_SETPRIO, NULL, "sched_pi_setprio",
 	  "comm={tid:c} pid={tid} oldprio={old_prio:p} newprio={new_prio:p}" },
-	{ KTAPE_EV_SCHED_PROCESS_WAIT, NULL, "sched_process_wait", MOVED },
+	/* The kernel tells the name of who waits, and the number waited for. */
+	{ KTAPE_EV_SCHED_PROCESS_WAIT, NULL, "sched_process_wait",
+	  "comm={@} pid={tid}" },
 	{ KTAPE_EV_SCHED_STAT_RUNTIME, NULL, "sched_stat_runtime",
 	  "comm={tid:c} pid={tid} runtime={runtime} [ns]" },
 	{ KTAPE_EV_PROCESS_FORK, NULL, "sched_process_fork",

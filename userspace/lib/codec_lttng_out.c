@@ -254,7 +254,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 			   EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL);
 	if (err)
 		return err;
-	c->len = (size_t)(lt_put(open_event(t, c, id, e), t, &l) - c->data);
+	c->len = (size_t)(lt_put(open_event(t, c, id, e), t, &l, id) - c->data);
 	return 0;
 }
 

@@ -18,7 +18,7 @@
 
 /* A system call as an event: which, and what it tells. */
 struct lt_call {
-	uint32_t key;		/* number, table, exit, wide: as in lttng_map.c */
+	uint32_t key;		/* number, table, exit, wide: as in lttng_call.c */
 	char name[64];
 };
 
@@ -28,7 +28,7 @@ struct lt_call {
  * @dir: its folder
  * @cpus: streams, or NULL
  * @used: events of each opcode were written
- * @calls: system calls by @key, places in @call_list
+ * @calls: system calls by number, table, exit, wide: places in @call_list
  * @call_list: their names
  * @nr_calls: how many
  * @first: time of the first event
@@ -49,16 +49,39 @@ struct lttng {
 	bool dumped;
 };
 
+static inline char *lt_put32(char *p, uint64_t v)
+{
+	kt_set32((uint8_t *)p, (uint32_t)v);
+	return p + 4;
+}
+
+static inline char *lt_put64(char *p, uint64_t v)
+{
+	kt_set64((uint8_t *)p, v);
+	return p + 8;
+}
+
 /* lttng_map.c */
 int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
-char *lt_put(char *p, const struct lttng *t, const struct kt_line *l);
+char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
+	     uint32_t id);
 char *lt_put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts);
 char *lt_put_thread(char *p, const struct ktape_event *e);
 bool lt_check(struct lttng *t);
 
 /* lttng_map.c, for lttng_meta.c */
 void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode);
+
+/* lttng_call.c: system calls */
+int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
+char *lt_put_call(char *p, const struct lt_call *call,
+		  const struct ktape_event *e);
 void lt_describe_call(FILE *f, const struct lt_call *call);
+
+static inline bool lt_is_call(uint8_t opcode)
+{
+	return opcode >= KTAPE_EV_SYS_ENTER && opcode <= KTAPE_EV_SYS_EXIT_WIDE;
+}
 
 /* lttng_meta.c */
 int lt_metadata(const struct lttng *t);

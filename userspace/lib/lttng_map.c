@@ -8,17 +8,9 @@
 
 #define FIELDS_MAX	9
 #define DEADLINE_PRIO	255
+#define MAX_RT_PRIO	100	/* LTTng tells priorities relative to this one */
 #define IDLE_EXIT	255
-#define SYSCALL_ARGS	6
 #define HALF_KIB	512
-/* What a system call's event is: in bits of its key above those of dat20. */
-#define CALL_EXIT	(1U << 20)
-#define CALL_WIDE	(1U << 21)
-#define CALL_BITS	0x7ffffU	/* number, compat, x32, large */
-#define CALL_COMPAT	(1U << 16)
-#define CALL_X32	(1U << 17)
-#define CALL_LARGE	(1U << 18)
-
 /* How a value of ours becomes one of theirs. */
 enum how {
 	S32,
@@ -27,10 +19,11 @@ enum how {
 	U64,
 	X64,
 	COMM,		/* name of a thread, 16 bytes */
+	CURRENT,	/* the same of the event's own thread */
 	NAME,		/* the same, or that of an object, with a NUL */
 	PROCESS,	/* of a thread */
 	STATE,		/* as the kernel has it */
-	PRIO,		/* 255 is the deadline class */
+	PRIO,		/* less MAX_RT_PRIO; 255 is the deadline class */
 	IDLE,		/* 255 is none */
 	SECTORS,	/* from bytes */
 };
@@ -40,6 +33,7 @@ static const char *const types[] = {
 	[U64] = "uint64_t", [X64] = "xint64_t",	   [COMM] = "text_t",
 	[NAME] = "string",  [PROCESS] = "int32_t", [STATE] = "int64_t",
 	[PRIO] = "int32_t", [IDLE] = "uint32_t",   [SECTORS] = "uint32_t",
+	[CURRENT] = "text_t",
 };
 
 struct map {
@@ -103,7 +97,9 @@ static const struct row {
 	  { THREAD,
 	    { "old_prio", "oldprio", PRIO },
 	    { "new_prio", "newprio", PRIO } } },
-	{ KTAPE_EV_SCHED_PROCESS_WAIT, "sched_process_wait", { THREAD } },
+	{ KTAPE_EV_SCHED_PROCESS_WAIT,
+	  "sched_process_wait",
+	  { { "tid", "comm", CURRENT }, { "tid", "tid", S32 } } },
 	{ KTAPE_EV_SCHED_STAT_RUNTIME,
 	  "sched_stat_runtime",
 	  { THREAD, { "runtime", "runtime", U64 } } },
@@ -258,18 +254,6 @@ bool lt_check(struct lttng *t)
 
 /* ---- bytes ---------------------------------------------------------------------- */
 
-static char *put32(char *p, uint64_t v)
-{
-	kt_set32((uint8_t *)p, (uint32_t)v);
-	return p + 4;
-}
-
-static char *put64(char *p, uint64_t v)
-{
-	kt_set64((uint8_t *)p, v);
-	return p + 8;
-}
-
 static char *put_string(char *p, const char *text, size_t len)
 {
 	p = kt_put_mem(p, text, strnlen(text, len));
@@ -322,23 +306,26 @@ static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
 	switch (m->how) {
 	case COMM:
 		return lt_put_comm(p, t, v, l->event->ts);
+	case CURRENT:
+		return lt_put_comm(p, t, (uint64_t)l->event->tid, l->event->ts);
 	case NAME:
 		return put_name(p, l, place.type, v);
 	case PROCESS:
-		return put32(p, process_of(l, v));
+		return lt_put32(p, process_of(l, v));
 	case STATE:
-		return put64(p, kt_kernel_state((unsigned int)v));
+		return lt_put64(p, kt_kernel_state((unsigned int)v));
 	case PRIO:
-		return put32(p, v == DEADLINE_PRIO ? (uint64_t)-1 : v);
+		v = v == DEADLINE_PRIO ? (uint64_t)-1 : v;
+		return lt_put32(p, v - MAX_RT_PRIO);
 	case IDLE:
-		return put32(p, v == IDLE_EXIT ? UINT32_MAX : v);
+		return lt_put32(p, v == IDLE_EXIT ? UINT32_MAX : v);
 	case SECTORS:
-		return put32(p, v / HALF_KIB);
+		return lt_put32(p, v / HALF_KIB);
 	case S32:
 	case U32:
-		return put32(p, v);
+		return lt_put32(p, v);
 	default:
-		return put64(p, v);
+		return lt_put64(p, v);
 	}
 }
 
@@ -349,18 +336,18 @@ static char *put_field(char *p, const struct kt_slot *f,
 	uint32_t count = at->count;
 
 	if (f->place == KTAPE_PLACE_BITS || f->place == KTAPE_PLACE_ARG)
-		return put64(p, at->value);
+		return lt_put64(p, at->value);
 	if (f->place == KTAPE_PLACE_TEXT)
 		return put_string(p, (const char *)at->data, count);
 	if (f->place == KTAPE_PLACE_BYTES) {
-		p = put32(p, count);
+		p = lt_put32(p, count);
 		return count ? kt_put_mem(p, (const char *)at->data, count) : p;
 	}
 	if (f->place == KTAPE_PLACE_REST && !count && at->event->nargs == 1)
-		return put64(put32(p, 1), at->value);
-	p = put32(p, count);
+		return lt_put64(lt_put32(p, 1), at->value);
+	p = lt_put32(p, count);
 	for (uint32_t i = 0; i < count; i++)
-		p = put64(p, kt_fields_value(at, f, i));
+		p = lt_put64(p, kt_fields_value(at, f, i));
 	return p;
 }
 
@@ -378,44 +365,26 @@ static char *put_own(char *p, const struct ktape_event *e)
 /* An event that is not as in the table. */
 static char *put_words(char *p, const struct ktape_event *e)
 {
-	p = put32(p, e->opcode);
-	p = put32(p, e->dat20);
-	p = put32(p, e->nargs);
+	p = lt_put32(p, e->opcode);
+	p = lt_put32(p, e->dat20);
+	p = lt_put32(p, e->nargs);
 	for (unsigned int i = 0; i < e->nargs; i++)
-		p = put32(p, ktape_event_arg(e, i));
-	p = put32(p, e->blob ? e->blob_size : 0);
+		p = lt_put32(p, ktape_event_arg(e, i));
+	p = lt_put32(p, e->blob ? e->blob_size : 0);
 	return e->blob ? kt_put_mem(p, e->blob, e->blob_size) : p;
-}
-
-static bool is_call(uint8_t opcode)
-{
-	return opcode >= KTAPE_EV_SYS_ENTER && opcode <= KTAPE_EV_SYS_EXIT_WIDE;
-}
-
-static char *put_call(char *p, const struct ktape_event *e)
-{
-	const uint8_t *args = e->blob;
-
-	if (e->opcode == KTAPE_EV_SYS_EXIT)
-		return put64(p, kt_get64(e->args));
-	if (e->opcode == KTAPE_EV_SYS_ENTER)
-		return p;
-	if (e->opcode == KTAPE_EV_SYS_EXIT_WIDE) {
-		p = put64(p, kt_get64(args));
-		args += 8;
-	}
-	return kt_put_mem(p, (const char *)args, SYSCALL_ARGS * 8);
 }
 
 /**
  * lt_put() - write the values of an event
  * @p: room
  * @t: the trace
- * @l: the event, of which lt_id() gave the id
+ * @l: the event
+ * @id: of it, from lt_id()
  *
  * Return: the end.
  */
-char *lt_put(char *p, const struct lttng *t, const struct kt_line *l)
+char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
+	     uint32_t id)
 {
 	const struct ktape_event *e = l->event;
 	const struct row *row = row_of(e->opcode);
@@ -423,8 +392,8 @@ char *lt_put(char *p, const struct lttng *t, const struct kt_line *l)
 	if (e->opcode == KTAPE_TIME_EXTEND ||
 	    !kt_event_fits(e))
 		return put_words(p, e);
-	if (is_call(e->opcode))
-		return put_call(p, e);
+	if (id >= LT_CALLS)
+		return lt_put_call(p, &t->call_list[id - LT_CALLS], e);
 	if (!row)
 		return put_own(p, e);
 	for (unsigned int i = 0; i < FIELDS_MAX && row->map[i].from; i++)
@@ -438,61 +407,19 @@ char *lt_put_thread(char *p, const struct ktape_event *e)
 	uint32_t kernel = ktape_event_arg(e, 2) >> 16 & 1;
 	size_t len = kt_min(e->blob_size, LT_COMM - 1);
 
-	p = put32(p, ktape_event_arg(e, 0));
-	p = put32(p, ktape_event_arg(e, 1));
-	p = put32(p, 0);
+	p = lt_put32(p, ktape_event_arg(e, 0));
+	p = lt_put32(p, ktape_event_arg(e, 1));
+	p = lt_put32(p, 0);
 	memset(p, 0, LT_COMM);
 	memcpy(p, e->blob, len);
-	p = put32(p + LT_COMM, kernel);
-	p = put32(p, kernel ? 0 : 1);	/* user mode */
-	p = put32(p, 1);		/* submode: unknown */
-	p = put32(p, 5);		/* waits */
-	return put32(p, e->cpu);
+	p = lt_put32(p + LT_COMM, kernel);
+	p = lt_put32(p, kernel ? 0 : 1);	/* user mode */
+	p = lt_put32(p, 1);		/* submode: unknown */
+	p = lt_put32(p, 5);		/* waits */
+	return lt_put32(p, e->cpu);
 }
 
 /* ---- ids -------------------------------------------------------------------------- */
-
-static void name_call(struct lt_call *call, const struct kt_line *l)
-{
-	uint32_t nr = l->event->dat20 & 0xffff;
-	const char *name = call->key & CALL_LARGE ? NULL : kt_syscall_of(l, nr);
-	const char *table = call->key & CALL_COMPAT ? "compat_" : "";
-	const char *end = call->key & CALL_EXIT ? "exit" : "entry";
-
-	if (name)
-		snprintf(call->name, sizeof(call->name), "%ssyscall_%s_%.40s",
-			 table, end, name);
-	else
-		snprintf(call->name, sizeof(call->name),
-			 "%ssyscall_%s_unknown_%u", table, end, nr);
-}
-
-static int call_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
-{
-	const struct ktape_event *e = l->event;
-	bool wide = e->opcode >= KTAPE_EV_SYS_ENTER_WIDE;
-	bool leaves = e->opcode == KTAPE_EV_SYS_EXIT ||
-		      e->opcode == KTAPE_EV_SYS_EXIT_WIDE;
-	uint32_t key = (e->dat20 & CALL_BITS) | (wide ? CALL_WIDE : 0) |
-		       (leaves ? CALL_EXIT : 0);
-	struct kt_map_entry *entry = kt_map_put(&t->calls, 0, key);
-	struct lt_call *more;
-
-	if (!entry)
-		return -ENOMEM;
-	if (!entry->extra) {
-		more = realloc(t->call_list, (t->nr_calls + 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->call_list = more;
-		more[t->nr_calls].key = key;
-		name_call(&more[t->nr_calls], l);
-		entry->extra = true;
-		entry->value = t->nr_calls++;
-	}
-	*id = LT_CALLS + (uint32_t)entry->value;
-	return 0;
-}
 
 /**
  * lt_id() - the id of an event, which is declared from then on
@@ -508,12 +435,17 @@ int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 	bool fits = e->opcode != KTAPE_TIME_EXTEND &&
 		    kt_event_fits(e);
 
-	if (fits && is_call(e->opcode))
-		return call_id(t, l, id);
+	if (fits && lt_is_call(e->opcode))
+		return lt_call_id(t, l, id);
 	/* 0 is no opcode: it stands for all that are not as in the table. */
 	*id = fits ? e->opcode : 0;
 	t->used[*id] = true;
 	return 0;
+}
+
+static bool is_comm(uint8_t how)
+{
+	return how == COMM || how == CURRENT;
 }
 
 /* ---- their description ---------------------------------------------------------------- */
@@ -571,21 +503,8 @@ void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode)
 		      f);
 	for (unsigned int i = 0; row && i < FIELDS_MAX && row->map[i].from; i++)
 		fprintf(f, "\t\t%s _%s%s;\n", types[row->map[i].how],
-			row->map[i].to, row->map[i].how == COMM ? "[16]" : "");
+			row->map[i].to, is_comm(row->map[i].how) ? "[16]" : "");
 	for (unsigned int i = 0; opcode && !row && i < d->nr_fields; i++)
 		describe_own(f, &d->fields[i]);
-	fputs("\t};\n};\n\n", f);
-}
-
-/* A system call, of which @call says what it tells. */
-void lt_describe_call(FILE *f, const struct lt_call *call)
-{
-	fputs("\tfields := struct {\n", f);
-	if (call->key & CALL_EXIT)
-		fputs("\t\tint64_t _ret;\n", f);
-	if (call->key & CALL_WIDE) {
-		for (unsigned int i = 0; i < SYSCALL_ARGS; i++)
-			fprintf(f, "\t\txint64_t _arg%u;\n", i);
-	}
 	fputs("\t};\n};\n\n", f);
 }

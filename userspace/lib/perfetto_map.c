@@ -20,6 +20,7 @@ enum how {
 	NUMBER,		/* as it is */
 	CONST,		/* always 1 */
 	COMM,		/* a thread's name */
+	CURRENT,	/* the name of the event's own thread */
 	STATE,		/* enum ktape_task_state */
 	PRIO,		/* 255 is the deadline class */
 	SYMBOL,		/* a function's id */
@@ -65,7 +66,7 @@ static const struct row rows[] = {
 	  { { "tid", 1, NUMBER }, { "caller", 2, SYMBOL },
 	    { "io", 3, NUMBER } } },
 	{ KTAPE_EV_SCHED_PROCESS_WAIT, 242,
-	  { { "tid", 1, COMM }, { "tid", 2, NUMBER } } },
+	  { { "tid", 1, CURRENT }, { "tid", 2, NUMBER } } },
 	{ KTAPE_EV_PROCESS_FORK, 235,
 	  { { "child_tid", 1, NUMBER }, { "child_tid", 2, COMM },
 	    { "thread", 3, THREAD } } },
@@ -218,6 +219,8 @@ static inline char *put_step(struct perfetto *pf, char *p,
 		return pf_small(p, step->to, 1);
 	case COMM:
 		return put_comm(pf, p, step->to, v, e->ts);
+	case CURRENT:
+		return put_comm(pf, p, step->to, (uint64_t)e->tid, e->ts);
 	case STATE:
 		return pf_small(p, step->to,
 				 kt_kernel_state((unsigned int)v));
