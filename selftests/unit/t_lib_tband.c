@@ -98,8 +98,8 @@ static const char *const lines[] = {
 	"[0.000000000] cpu 0 - user_event: task=0 id=4043309056 (core_id) args=[0x0]",
 	"[0.000000000] cpu 0 - user_event: task=0 id=4043309058 (ts_resolution_ns) args=[0x3e8 0x0]",
 	"[0.000000000] cpu 0 - registry: type=isr dead=0 id=7 param1=1 param2=0x0 born=0 died=0 name=uart",
-	"[0.000000000] cpu 0 - registry: type=marker dead=0 id=1 param1=0 param2=0x0 born=0 died=0 name=loop",
-	"[0.000000000] cpu 0 - registry: type=value dead=0 id=2 param1=0 param2=0x0 born=0 died=0 name=level",
+	"[0.000000000] cpu 0 - registry: type=marker dead=0 id=1 param1=0 param2=0x1 born=0 died=0 name=loop",
+	"[0.000000000] cpu 0 - registry: type=value dead=0 id=2 param1=0 param2=0x1 born=0 died=0 name=level",
 	"[0.000000000] cpu 0 - registry: type=thread dead=0 id=1 param1=1 param2=0x0 born=0 died=0 name=main",
 	"[0.000000000] cpu 0 - registry: type=thread dead=0 id=2 param1=2 param2=0x0 born=0 died=0 name=idle",
 	"[0.000000000] cpu 0 - user_event: task=0 id=4043309152 (task_is_idle_task) args=[0x2 0x0]",
@@ -242,6 +242,153 @@ static void round_trip(void)
 {
 	stream_all(&stream);
 	there_and_back(stream.data, stream.len);
+}
+
+/*
+ * Names of markers as the macros of the target write them: a task's own always
+ * with task 0, which are not those of the global markers with the same ids.
+ */
+static void stream_names(struct stream *s)
+{
+	s->len = 0;
+	stream_add(s, 0, 0, 0, 0, NULL);
+	stream_add(s, 2, 0, 1000, 0, NULL);
+	stream_add(s, 95, 0, 1, 0, "main");
+	stream_add(s, 95, 0, 2, 0, "other");
+	stream_add(s, 6, 0, 1, 0, "dsp");
+	stream_add(s, 122, 0, 1, 0, "proc");
+	stream_add(s, 10, 0, 1, 0, "load");
+	stream_add(s, 126, 0, 1, 0, "depth");
+	stream_add(s, 6, 0, 3, 0, "all");
+	stream_add(s, 10, 0, 3, 0, "sum");
+	stream_add(s, 122, 0, 1, 2, "named");
+	stream_add(s, 122, 0, 5, 0x80000000U, "no thread");
+	stream_add(s, 84, 10, 1, 0, NULL);
+	stream_add(s, 7, 11, 1, 0, "");
+	stream_add(s, 123, 12, 1, 0, "");
+	stream_add(s, 124, 13, 1, 0, "");
+	stream_add(s, 125, 14, 1, 0, "");
+	stream_add(s, 11, 15, 1, 4, NULL);
+	stream_add(s, 127, 16, 1, 5, NULL);
+	stream_add(s, 123, 17, 3, 0, "");
+	stream_add(s, 127, 18, 3, 6, NULL);
+	stream_add(s, 84, 19, 2, 0, NULL);
+	stream_add(s, 123, 20, 1, 0, "");
+	stream_add(s, 8, 21, 1, 0, "");
+	stream_add(s, 9, 22, 1, 0, "");
+}
+
+static const char *const named[] = {
+	"main-1 mark: task=0 id=1 (dsp) message=",
+	"main-1 mark: task=1 id=1 (proc) message=",
+	"main-1 mark_begin: task=1 id=1 (proc) message=",
+	"main-1 mark_end: task=1 id=1 (proc) message=",
+	"main-1 mark_value: task=0 id=1 (load) value=4 message=",
+	"main-1 mark_value: task=1 id=1 (depth) value=5 message=",
+	"main-1 mark: task=1 id=3 message=",
+	"main-1 mark_value: task=1 id=3 value=6 message=",
+	"other-2 mark: task=1 id=1 (named) message=",
+	"other-2 mark_begin: task=0 id=1 (dsp) message=",
+	"other-2 mark_end: task=0 id=1 (dsp) message=",
+};
+
+/* The markers of a trace are those. */
+static void same_names(const char *path)
+{
+	struct ktape_trace_options how = { .notice = NULL };
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	size_t n = 0;
+
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while (ktape_trace_next(t, &e) > 0) {
+		char *line, why[200];
+		bool same;
+
+		if (e->opcode < KTAPE_EV_MARK || e->opcode > KTAPE_EV_MARK_VALUE)
+			continue;
+		line = codec_line(t, e);
+		same = n < ARRAY_SIZE(named) && strstr(line, named[n]);
+		snprintf(why, sizeof(why), "%s", line);
+		free(line);
+		check(same, "%s: %zu: %s", path, n, why);
+		n++;
+	}
+	ktape_trace_close(t);
+	check_equal(n, ARRAY_SIZE(named));
+}
+
+static void names(void)
+{
+	char path[CODEC_PATH];
+	struct codec_told told;
+	int in, native, back, line;
+
+	stream_names(&stream);
+	in = codec_file(path, stream.data, stream.len);
+	same_names(path);
+	native = codec_convert(path, "native", "form=pipe", &told);
+	check(native >= 0, "%d", native);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", native);
+	same_names(path);
+	back = codec_convert(path, "tband", "drop-every=0", &told);
+	check(back >= 0, "%d", back);
+	line = codec_convert(path, "tband", "check=1", &told);
+	check(line >= 0, "%d", line);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", back);
+	same_names(path);
+	close(line);
+	close(back);
+	close(native);
+	close(in);
+	there_and_back(stream.data, stream.len);
+}
+
+/* Names of a kernel's markers hold for threads' own, too: there and back. */
+static void names_of_all(void)
+{
+	static const uint32_t name[7] = { 1 }, mark[1] = { 1 };
+	const struct ktape_event events[] = {
+		{ .opcode = KTAPE_EV_REGISTRY, .kind = KTAPE_RING_REGISTRY,
+		  .nargs = 7, .args = name, .dat20 = KTAPE_OBJ_MARKER,
+		  .blob = "both", .blob_size = 4, .known = true, .tid = -1 },
+		{ .opcode = KTAPE_EV_MARK, .nargs = 1, .args = mark,
+		  .dat20 = 1, .blob = "", .known = true, .tid = 7, .ts = 5 },
+		{ .opcode = KTAPE_EV_MARK, .nargs = 1, .args = mark,
+		  .blob = "", .known = true, .tid = 7, .ts = 6 },
+	};
+	static const struct ktape_info info = { .freq = 1000000 };
+	struct ktape_sink_options how = { .format = "tband", .info = &info };
+	struct ktape_registry *registry;
+	struct ktape_sink *sink;
+	const struct ktape_event *e;
+	char path[CODEC_PATH];
+	struct ktape_trace *t;
+	unsigned int marks = 0;
+	int fd = codec_file(path, "", 0);
+
+	how.path = path;
+	check_equal(ktape_registry_new(info.freq, &registry), 0);
+	how.registry = registry;
+	check_equal(ktape_sink_open(&how, &sink, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		check_equal(ktape_registry_add(registry, &events[i]), 0);
+		check_equal(ktape_sink_event(sink, &events[i]), 0);
+	}
+	check_equal(ktape_sink_finish(sink), 0);
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	check_equal(ktape_trace_open(path, NULL, &t, NULL), 0);
+	while (ktape_trace_next(t, &e) > 0) {
+		char *line = codec_line(t, e);
+
+		marks += e->opcode == KTAPE_EV_MARK &&
+			 strstr(line, "id=1 (both)");
+		free(line);
+	}
+	check_equal(marks, 2);
+	ktape_trace_close(t);
+	close(fd);
 }
 
 /* The count of losses on change and every so often, and in the right place. */
@@ -474,6 +621,8 @@ static const struct tap_test tests[] = {
 	{ "what becomes of events", events },
 	{ "order of cores", order },
 	{ "there and back", round_trip },
+	{ "names of global and of own markers", names },
+	{ "names that hold for both", names_of_all },
 	{ "losses", losses },
 	{ "damages", damages },
 	{ "options", options },

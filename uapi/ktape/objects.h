@@ -15,8 +15,11 @@
  * @KTAPE_OBJ_SOFTIRQ: id vector; name as in /proc/softirqs
  * @KTAPE_OBJ_FUNCTION: id token (KTAPE_TYPE FUNC); param1 offset in the function;
  *	param2 length of the function; name its symbol
- * @KTAPE_OBJ_MARKER: id of a marker; param1 the thread whose own it is, or 0
- * @KTAPE_OBJ_VALUE: id of a value; param1 as of a marker
+ * @KTAPE_OBJ_MARKER: id of a marker; param1 the thread whose own it is,
+ *	KTAPE_OWNER_ANY: of threads' own where the thread has no name for it, or
+ *	0: of the global one, and of threads' own that have no other name unless
+ *	param2 is KTAPE_NAME_GLOBAL
+ * @KTAPE_OBJ_VALUE: id of a value; param1 and param2 as of a marker
  * @KTAPE_OBJ_ISR: id of an interrupt routine; param1 CPU + 1, or 0: all CPUs
  * @KTAPE_OBJ_EXCEPTION: id major code of exceptions
  * @KTAPE_OBJ_USER_EVENT: id of a user event; param1 formats of its arguments,
@@ -101,5 +104,11 @@ enum ktape_user_object {
 
 /* Bit in the number of a network device that is not of the initial name space. */
 #define KTAPE_NETDEV_OTHER	(1U << 31)
+
+/* In param1 of a marker or a value: of whatever thread. */
+#define KTAPE_OWNER_ANY		0xffffffffU
+
+/* In param2 of a marker or a value whose param1 is 0: of the global one alone. */
+#define KTAPE_NAME_GLOBAL	1U
 
 #endif /* _KTAPE_OBJECTS_H */

@@ -50,6 +50,21 @@ static int emit_user(struct kt_import *s, struct kt_foreign *f,
 	return kt_import_emit(s, f);
 }
 
+/*
+ * Names of a task's own markers and of global ones are kept apart.  The macros of
+ * the target tell task 0, whichever task calls them.  What ktape sends over a line
+ * has its own rules: a global name may be for all.
+ */
+static void set_owner(const struct kt_tband_import *t, struct kt_named *n,
+		      const struct kt_tband_event *e)
+{
+	if (e->id < KT_TBAND_TASK_EVTMARKER_NAME)
+		n->param2 = t->check ? 0 : KTAPE_NAME_GLOBAL;
+	else
+		n->param1 = e->values[1] ? (uint32_t)e->values[1]
+					 : KTAPE_OWNER_ANY;
+}
+
 static int emit_name(struct kt_import *s, struct kt_foreign *f,
 		     const struct kt_tband_event *e)
 {
@@ -73,13 +88,13 @@ static int emit_name(struct kt_import *s, struct kt_foreign *f,
 	case KT_TBAND_EVTMARKER_NAME:
 	case KT_TBAND_TASK_EVTMARKER_NAME:
 		n.type = KTAPE_OBJ_MARKER;
+		set_owner(t, &n, e);
 		break;
 	default:
 		n.type = KTAPE_OBJ_VALUE;
+		set_owner(t, &n, e);
 		break;
 	}
-	if (e->id >= KT_TBAND_TASK_EVTMARKER_NAME)
-		n.param1 = (uint32_t)e->values[1];
 	if (e->len > KTAPE_NAME_SIZE && !t->cut_names) {
 		t->cut_names = true;
 		kt_import_note(s, "names longer than %u bytes are cut",
@@ -199,6 +214,9 @@ static emit_fn *const emits[KT_TBAND_IDS] = {
 /* A task whose number is no thread id stays in a user event. */
 static bool is_thread(const struct kt_tband_event *e)
 {
+	if (e->id == KT_TBAND_TASK_EVTMARKER_NAME ||
+	    e->id == KT_TBAND_TASK_VALMARKER_NAME)
+		return e->values[1] <= INT32_MAX;
 	return (emits[e->id] != emit_task && e->id != KT_TBAND_TASK_NAME) ||
 	       e->values[0] <= INT32_MAX;
 }

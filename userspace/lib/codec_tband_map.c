@@ -7,6 +7,7 @@
 #include "plan.h"
 
 #define NAMED_SIZE	8192U		/* interrupts whose names are written */
+#define OWN_NAMES	0x80000000U	/* no CPU: names of a thread's own */
 #define IRQ_SOFT	0x01000000U	/* id of soft interrupts: this + vector */
 #define RT_PRIO_MAX	98U
 #define TID_UNKNOWN	INT32_MIN
@@ -57,6 +58,24 @@ static bool is_reserved(const struct kt_tband_sink *t, uint32_t id)
 	return t->check && id >= KT_TBAND_CARRIED && id <= KT_TBAND_CHECK_NAME;
 }
 
+/* Of a marker or a value; @global and @own are the events that name them. */
+static int name_marker(struct kt_sink *s, const struct ktape_event *e,
+		       unsigned int global, unsigned int own)
+{
+	uint32_t id = ktape_event_arg(e, 0), owner = ktape_event_arg(e, 1);
+	const struct kt_tband_sink *t = s->state;
+	size_t len = strnlen(e->blob, e->blob_size);
+
+	/* On a line a global name is one for all. */
+	if (t->check && (is_reserved(t, id) ||
+			 (!owner && ktape_event_arg(e, 2) & KTAPE_NAME_GLOBAL)))
+		return kt_tband_carry(s, e);
+	if (!owner)
+		return put_text(s, e, global, id, 0, e->blob, len);
+	return put_text(s, e, own, id, owner == KTAPE_OWNER_ANY ? 0 : owner,
+			e->blob, len);
+}
+
 static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0);
@@ -70,15 +89,11 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	case KTAPE_OBJ_THREAD:
 		return put_text(s, e, KT_TBAND_TASK_NAME, id, 0, e->blob, len);
 	case KTAPE_OBJ_MARKER:
-		return put_text(s, e, param1 ? KT_TBAND_TASK_EVTMARKER_NAME :
-				KT_TBAND_EVTMARKER_NAME, id, param1, e->blob,
-				len);
+		return name_marker(s, e, KT_TBAND_EVTMARKER_NAME,
+				   KT_TBAND_TASK_EVTMARKER_NAME);
 	case KTAPE_OBJ_VALUE:
-		if (is_reserved(s->state, id))
-			break;
-		return put_text(s, e, param1 ? KT_TBAND_TASK_VALMARKER_NAME :
-				KT_TBAND_VALMARKER_NAME, id, param1, e->blob,
-				len);
+		return name_marker(s, e, KT_TBAND_VALMARKER_NAME,
+				   KT_TBAND_TASK_VALMARKER_NAME);
 	case KTAPE_OBJ_ISR:
 		if (param1)
 			at.cpu = param1 - 1;
@@ -97,10 +112,12 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	return 0;
 }
 
-/* Is it the first time?  When the table is half full it always is. */
-static bool is_new(struct kt_tband_sink *t, uint32_t cpu, uint32_t id)
+/*
+ * Is it the first time?  @whose: a CPU whose interrupt it is, or OWN_NAMES and the
+ * thread.  When the table is half full it always is. */
+static bool is_new(struct kt_tband_sink *t, uint32_t whose, uint32_t id)
 {
-	uint64_t key = ((uint64_t)cpu << 32 | id) + 1;
+	uint64_t key = ((uint64_t)whose << 32 | id) + 1;
 	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % NAMED_SIZE;
 
 	if (!t->named)
@@ -274,8 +291,33 @@ static int map_softirq(struct kt_sink *s, const struct ktape_event *e)
 					    : KT_TBAND_ISR_EXIT, IRQ_SOFT + vec);
 }
 
+/*
+ * The name of a thread's own marker that is one for all: to other readers of the
+ * format names of tasks' own are those of one task.
+ */
+static int name_own(struct kt_sink *s, const struct ktape_event *e)
+{
+	bool value = e->opcode == KTAPE_EV_MARK_VALUE;
+	uint32_t id = ktape_event_arg(e, 0);
+	uint32_t whose = OWN_NAMES | (uint32_t)value << 30 | (uint32_t)e->tid;
+	const struct kt_tband_sink *t = s->state;
+	const struct ktape_object_info *o;
+
+	if (!(e->dat20 & 1) || e->tid <= 0 || t->check || t->bare)
+		return 0;
+	o = ktape_registry_meant(s->registry, e,
+				 value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER,
+				 id);
+	if (!o || o->param1 || !is_new(s->state, whose, id))
+		return 0;
+	return put_text(s, e, value ? KT_TBAND_TASK_VALMARKER_NAME :
+				      KT_TBAND_TASK_EVTMARKER_NAME,
+			id, (uint32_t)e->tid, o->name, o->name_len);
+}
+
 static int map_mark(struct kt_sink *s, const struct ktape_event *e)
 {
+	int err = name_own(s, e);
 	unsigned int base = e->dat20 & 1 ? KT_TBAND_TASK_EVTMARKER
 					 : KT_TBAND_EVTMARKER;
 	unsigned int id = base + e->opcode - KTAPE_EV_MARK;
@@ -288,8 +330,9 @@ static int map_mark(struct kt_sink *s, const struct ktape_event *e)
 				  : KT_TBAND_VALMARKER;
 	if (e->blob_size && (value_marker || e->opcode == KTAPE_EV_MARK_END))
 		kt_sink_miss(s, "messages of values and of ends", 1);
-	return put_text(s, e, id, ktape_event_arg(e, 0),
-			value_marker ? value : 0, e->blob, e->blob_size);
+	return err ? err : put_text(s, e, id, ktape_event_arg(e, 0),
+				    value_marker ? value : 0, e->blob,
+				    e->blob_size);
 }
 
 /* ---- events that came from this format ---------------------------------------------- */

@@ -37,7 +37,8 @@ struct kt_tband_cpu {
  * @text_room: its size
  * @cpus: all so far
  * @nr_cpus: how many
- * @named: interrupts whose names were written, a table of hashes
+ * @named: interrupts and threads' own markers whose names were written, a table
+ *	of hashes
  * @nr_named: how many
  * @idle_named: the idle threads' name was written
  * @crc: with @check: of the frames of this group

@@ -84,6 +84,25 @@ ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
 		      uint32_t id, uint32_t param1, uint64_t ts);
 
 /**
+ * ktape_registry_meant() - which object does an event mean by this id?
+ * @registry: where to look
+ * @event: the event: its time, CPU and thread, and whether it is the thread's own
+ * @type: enum ktape_object
+ * @id: its number within the type
+ *
+ * An interrupt routine is that of the event's CPU, else that of all CPUs.  A
+ * marker or value that is a thread's own has the thread's name for it, else the
+ * one that holds for whatever thread, else the global one's, unless that is of the
+ * global one alone (KTAPE_OBJ_MARKER).
+ *
+ * Return: as ktape_registry_object().
+ */
+const struct ktape_object_info *
+ktape_registry_meant(const struct ktape_registry *registry,
+		     const struct ktape_event *event, unsigned int type,
+		     uint32_t id);
+
+/**
  * ktape_registry_thread() - who had this id then?
  * @registry: where to look
  * @tid: thread id

@@ -86,17 +86,39 @@ static struct kt_name of_text(const char *text)
 	return (struct kt_name){ text, text ? strlen(text) : 0, true, 0 };
 }
 
-/*
- * What tells one object from others of its id: the CPU of an interrupt routine,
- * the thread whose marker it is.  0: it is one of all.
- */
-static uint32_t owner_of(const struct ktape_event *e, unsigned int type)
+/* Of a thread's own marker or value.  Names of modules and programs are for all. */
+static const struct ktape_object_info *
+own_marker(const struct ktape_registry *registry, const struct ktape_event *e,
+	   unsigned int type, uint32_t id)
 {
-	if (type == KTAPE_TYPE_ISRID)
-		return e->cpu + 1;
-	if (type != KTAPE_TYPE_MARKER && type != KTAPE_TYPE_VALUEID)
-		return 0;
-	return e->dat20 & 1 && e->tid > 0 ? (uint32_t)e->tid : 0;
+	const struct ktape_object_info *o = NULL;
+
+	if (e->tid > 0)
+		o = ktape_registry_object(registry, type, id, (uint32_t)e->tid,
+					  e->ts);
+	if (!o)
+		o = ktape_registry_object(registry, type, id, KTAPE_OWNER_ANY,
+					  e->ts);
+	if (o)
+		return o;
+	o = ktape_registry_object(registry, type, id, 0, e->ts);
+	return o && o->param2 & KTAPE_NAME_GLOBAL ? NULL : o;
+}
+
+const struct ktape_object_info *
+ktape_registry_meant(const struct ktape_registry *registry,
+		     const struct ktape_event *event, unsigned int type,
+		     uint32_t id)
+{
+	const struct ktape_object_info *o = NULL;
+
+	if ((type == KTAPE_OBJ_MARKER || type == KTAPE_OBJ_VALUE) &&
+	    event->dat20 & 1)
+		return own_marker(registry, event, type, id);
+	if (type == KTAPE_OBJ_ISR)
+		o = ktape_registry_object(registry, type, id, event->cpu + 1,
+					  event->ts);
+	return o ? o : ktape_registry_object(registry, type, id, 0, event->ts);
 }
 
 /* May a value of this type have a name by kt_name_of()? */
@@ -121,10 +143,8 @@ bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value)
 struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 			  uint64_t value)
 {
-	const struct ktape_event *e = l->event;
 	const struct ktape_object_info *o;
 	struct kt_name name;
-	uint32_t owner;
 
 	if (type == KTAPE_TYPE_SYSCALL)
 		return of_text(kt_syscall_of(l, (unsigned int)value));
@@ -132,13 +152,8 @@ struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 		return of_text("swapper");
 	if (!object_types[type])
 		return of_text(NULL);
-	owner = owner_of(e, type);
-	o = ktape_registry_object(l->registry, object_types[type],
-				  (uint32_t)value, owner, e->ts);
-	/* It may have one name for all. */
-	if (!o && owner)
-		o = ktape_registry_object(l->registry, object_types[type],
-					  (uint32_t)value, 0, e->ts);
+	o = ktape_registry_meant(l->registry, l->event, object_types[type],
+				 (uint32_t)value);
 	name = of_object(o);
 	if (o && type == KTAPE_TYPE_FUNC)
 		name.offset = o->param1;

@@ -323,9 +323,7 @@ static bool is_object(const struct select *s,
 		      const struct ktape_event *e, uint32_t type, uint32_t id)
 {
 	const struct ktape_object_info *o =
-		ktape_registry_object(names, type, id,
-				      type == KTAPE_OBJ_ISR ? e->cpu + 1 : 0,
-				      e->ts);
+		ktape_registry_meant(names, e, type, id);
 
 	for (unsigned int i = 0; i < s->nr_objects; i++) {
 		const struct object_wanted *w = &s->objects[i];
