@@ -71,6 +71,8 @@ static inline char *kt_put_object(char *p, const struct ktape_object_info *o)
 /* names_at.c */
 struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 			  uint64_t value);
+struct kt_name kt_name_any(const struct kt_line *l, unsigned int type,
+			   uint64_t value);
 bool kt_type_has_name(unsigned int type);
 bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value);
 const char *kt_syscall_of(const struct kt_line *l, unsigned int nr);
@@ -88,6 +90,7 @@ char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
 extern const struct kt_show kt_shows[KTAPE_OPCODES];
 char *kt_show_key(char *p, const struct kt_line *l, const char *key);
 char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n);
+struct kt_name kt_major_name(const struct kt_line *l, uint32_t major);
 char *kt_show_error(char *p, const struct kt_line *l, int64_t ret);
 
 /* show_user.c */

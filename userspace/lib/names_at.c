@@ -159,3 +159,15 @@ struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 		name.offset = o->param1;
 	return name;
 }
+
+/*
+ * The same, or the name of a value of an enumeration.
+ * Return: its text is NULL if it has none.
+ */
+struct kt_name kt_name_any(const struct kt_line *l, unsigned int type,
+			   uint64_t value)
+{
+	struct kt_name name = kt_name_of(l, type, value);
+
+	return name.text ? name : of_text(ktape_value_name(type, value));
+}

@@ -6,6 +6,7 @@
  * A track's id has its kind in the upper byte, the CPU or thread in the middle
  * and the marker below, so that spans on one track nest or follow each other.
  */
+#include "line.h"
 #include "perfetto.h"
 
 #define NAME_BYTES	256U
@@ -93,17 +94,35 @@ static void put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
 	pf_packet_done(pf, pf_close(m, p));
 }
 
-/* The registered name, or the kind and the number. */
-static size_t name_of(struct perfetto *pf, char *name, unsigned int type,
-		      const char *kind, uint32_t id, uint32_t param,
-		      uint64_t ts)
+static struct kt_line line_of(const struct perfetto *pf,
+			      const struct ktape_event *e)
 {
-	const struct ktape_object_info *o;
+	return kt_line_of(pf->s->info, pf->s->registry, e, false);
+}
 
-	o = ktape_registry_object(pf->s->registry, type, id, param, ts);
-	if (o)
-		return (size_t)(kt_put_mem(name, o->name, o->name_len) - name);
-	return (size_t)snprintf(name, NAME_BYTES, "%s %u", kind, id);
+/* The name that ktape dump shows, or the kind and the number. */
+static size_t put_name(const struct perfetto *pf, const struct ktape_event *e,
+		       char *to, unsigned int type, const char *kind,
+		       uint32_t id)
+{
+	const struct kt_line l = line_of(pf, e);
+	struct kt_name name = kt_name_any(&l, type, id);
+
+	if (name.text)
+		return (size_t)(kt_put_mem(to, name.text, name.len) - to);
+	return (size_t)snprintf(to, NAME_BYTES, "%s %u", kind, id);
+}
+
+/* Whose value it is: ", main (1)". */
+static size_t put_owner(struct perfetto *pf, const struct ktape_event *e,
+			char *to, size_t room)
+{
+	const struct pf_thread *t = pf_thread(pf, e->tid, e->ts);
+
+	if (t && t->known)
+		return (size_t)snprintf(to, room, ", %.*s (%d)", (int)t->len,
+					t->name, e->tid);
+	return (size_t)snprintf(to, room, ", thread %d", e->tid);
 }
 
 static void marker(struct perfetto *pf, const struct ktape_event *e)
@@ -127,14 +146,13 @@ static void marker(struct perfetto *pf, const struct ktape_event *e)
 	uint64_t number = (uint64_t)ktape_event_arg(e, 2) << 32 |
 			  ktape_event_arg(e, 1);
 	char name[NAME_BYTES], text[4 * NAME_BYTES], *end;
-	size_t len = name_of(pf, name,
-			     value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER,
-			     value ? "value" : "marker", id, 0, e->ts);
+	size_t len = put_name(pf, e, name,
+			      value ? KTAPE_TYPE_VALUEID : KTAPE_TYPE_MARKER,
+			      value ? "value" : "marker", id);
 	uint64_t uuid;
 
 	if (task && value)
-		len += (size_t)snprintf(name + len, sizeof(name) - len,
-					", thread %d", e->tid);
+		len += put_owner(pf, e, name + len, sizeof(name) - len);
 	uuid = describe(pf, &at, name, len, e->ts);
 	if (e->blob_size) {
 		end = kt_put_escaped(text, e->blob,
@@ -156,8 +174,7 @@ static void isr(struct perfetto *pf, const struct ktape_event *e)
 	char title[NAME_BYTES], name[NAME_BYTES];
 	int n = snprintf(title, sizeof(title), "Interrupt routines CPU %u",
 			 e->cpu);
-	size_t len = name_of(pf, name, KTAPE_OBJ_ISR, "isr", id, e->cpu + 1,
-			     e->ts);
+	size_t len = put_name(pf, e, name, KTAPE_TYPE_ISRID, "isr", id);
 
 	put_event(pf, describe(pf, &at, title, (size_t)n, e->ts), e->ts,
 		  e->opcode == KTAPE_EV_ISR_ENTER ? PF_EVENT_BEGIN
@@ -171,14 +188,18 @@ static void exception(struct perfetto *pf, const struct ktape_event *e)
 	const struct place at = { .kind = TRACK_EXCEPTION, .tid = -1 };
 	uint32_t code = ktape_event_arg(e, 0);
 	const char *severity;
-	char name[NAME_BYTES + 64], major[NAME_BYTES];
-	size_t len = name_of(pf, major, KTAPE_OBJ_EXCEPTION, "major", code >> 8,
-			     0, e->ts);
+	const struct kt_line l = line_of(pf, e);
+	struct kt_name major = kt_major_name(&l, code >> 8);
+	char name[NAME_BYTES + 64], hex[KT_PUT_U64_MAX];
 	int n;
 
+	if (!major.text) {
+		major.text = hex;
+		major.len = (size_t)(kt_put_hex(hex, code >> 8) - hex);
+	}
 	severity = ktape_value_name(KTAPE_TYPE_SEVERITY, e->dat20 & 7);
-	n = snprintf(name, sizeof(name), "%.*s.%u %s", (int)len, major,
-		     code & 0xff, severity ? severity : "");
+	n = snprintf(name, sizeof(name), "%.*s.%u %s", (int)major.len,
+		     major.text, code & 0xff, severity ? severity : "");
 	put_event(pf, describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
 		  PF_EVENT_INSTANT, name, (size_t)n, 0);
 }
@@ -215,24 +236,20 @@ static const struct {
 static size_t span_name(struct perfetto *pf, const struct ktape_event *e,
 			char *name)
 {
-	const char *call;
 	uint64_t v = 0;
 
 	if (e->opcode == KTAPE_EV_IRQ_SPAN)
-		return name_of(pf, name, KTAPE_OBJ_IRQ, "irq",
-			       e->dat20 & 0x3ffff, 0, e->ts);
+		return put_name(pf, e, name, KTAPE_TYPE_IRQ, "irq",
+				e->dat20 & 0x3ffff);
 	if (e->opcode == KTAPE_EV_SOFTIRQ_SPAN)
-		return name_of(pf, name, KTAPE_OBJ_SOFTIRQ, "vector",
-			       e->dat20 & 0xff, 0, e->ts);
-	if (e->opcode == KTAPE_EV_SYS_SPAN) {
-		call = ktape_syscall_name(pf->s->info->machine,
-					  e->dat20 & 0xffff);
-		return (size_t)snprintf(name, NAME_BYTES, "%s",
-					call ? call : "system call");
-	}
+		return put_name(pf, e, name, KTAPE_TYPE_SOFTIRQ, "vector",
+				e->dat20 & 0xff);
+	if (e->opcode == KTAPE_EV_SYS_SPAN)
+		return put_name(pf, e, name, KTAPE_TYPE_SYSCALL, "system call",
+				e->dat20 & 0xffff);
 	if (!ktape_event_field(e, "function", &v))
-		return name_of(pf, name, KTAPE_OBJ_FUNCTION, "function",
-			       (uint32_t)v, 0, e->ts);
+		return put_name(pf, e, name, KTAPE_TYPE_FUNC, "function",
+				(uint32_t)v);
 	return (size_t)snprintf(name, NAME_BYTES, "timer");
 }
 

@@ -69,7 +69,8 @@ static char *put_data(char *p, const struct kt_line *l, const void *data,
 	return l->json ? kt_put_char(p, '"') : p;
 }
 
-static struct kt_name major_name(const struct kt_line *l, uint32_t major)
+/* Of the code of an exception.  Return: its text is NULL if it has none. */
+struct kt_name kt_major_name(const struct kt_line *l, uint32_t major)
 {
 	const struct ktape_object_info *o =
 		ktape_registry_object(l->registry, KTAPE_OBJ_EXCEPTION, major,
@@ -89,7 +90,7 @@ static struct kt_name major_name(const struct kt_line *l, uint32_t major)
 /* MAJOR.MINOR (NAME) */
 static char *put_code(char *p, const struct kt_line *l, uint32_t code)
 {
-	struct kt_name name = major_name(l, code >> 8);
+	struct kt_name name = kt_major_name(l, code >> 8);
 
 	if (l->json) {
 		p = kt_show_key(p, l, "major");
