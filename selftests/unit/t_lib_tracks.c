@@ -141,8 +141,43 @@ static void names(void)
 	free(lines);
 }
 
+/* ---- Chrome's slices ------------------------------------------------------ */
+
+#define SYS_EXIT_GROUP	231
+
+/* Both ends of a slice have one name, and none outlives its thread. */
+static void slices(void)
+{
+	static const struct scene_event events[] = {
+		{ 1000, 0, 100, KTAPE_EV_MARK_BEGIN, 1, 0, { 77 }, "", 0 },
+		{ 2000, 0, 100, KTAPE_EV_MARK_END, 1, 0, { 77 }, "", 0 },
+		{ 3000, 0, 100, KTAPE_EV_SYS_ENTER, 0, SYS_EXIT_GROUP, { 0 }, NULL, 0 },
+		{ 4000, 0, 100, KTAPE_EV_PROCESS_EXIT, 3, 120, { 100, 100, 0 }, NULL, 0 },
+		{ 4100, 1, 101, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
+		{ 5000, 1, 101, SWITCH(101, 0, KTAPE_STATE_X), NULL, 0 },
+		{ 6000, 1, 7, KTAPE_EV_SYS_ENTER, 0, SYS_READ, { 0 }, NULL, 0 },
+		{ 7000, 1, 7, SWITCH(7, 0, KTAPE_STATE_S), NULL, 0 },
+	};
+	static const char *const lines[] = {
+		"{\"ph\":\"b\",\"pid\":100,\"tid\":100,\"ts\":1.000,\"name\":\"marker 77\",",
+		"{\"ph\":\"e\",\"pid\":100,\"tid\":100,\"ts\":2.000,\"name\":\"marker 77\",",
+		"{\"ph\":\"E\",\"pid\":100,\"tid\":100,\"ts\":4.000}",
+		"{\"ph\":\"E\",\"pid\":101,\"tid\":101,\"ts\":5.000}",
+	};
+	size_t len;
+	char *text = text_of("chrome", marker_names, ARRAY_SIZE(marker_names),
+			     events, ARRAY_SIZE(events), &len);
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		check(strstr(text, lines[i]), "there is no %s", lines[i]);
+	check(!strstr(text, "{\"ph\":\"E\",\"pid\":7,"),
+	      "a thread that sleeps goes on with its call");
+	free(text);
+}
+
 static const struct tap_test tests[] = {
 	{ "names of markers, routines and exceptions", names },
+	{ "slices of Chrome's JSON end", slices },
 };
 
 int main(int argc, char **argv)

@@ -75,9 +75,8 @@ static char *put_time(char *p, const struct kt_line *l)
 	return put_us(p, "ts", ktape_mono_ns(l->info, l->event->ts));
 }
 
-static char *put_thread(char *p, const struct kt_line *l)
+static char *put_tid(char *p, const struct kt_line *l, int32_t tid)
 {
-	int32_t tid = l->event->tid;
 	const struct ktape_object_info *t = NULL;
 
 	if (tid > 0)
@@ -88,6 +87,11 @@ static char *put_thread(char *p, const struct kt_line *l)
 	}
 	p = put_key(p, "pid", t && t->param1 ? t->param1 : (uint32_t)tid);
 	return put_key(p, "tid", (uint32_t)tid);
+}
+
+static char *put_thread(char *p, const struct kt_line *l)
+{
+	return put_tid(p, l, l->event->tid);
 }
 
 static char *put_cpu(char *p, uint32_t cpu)
@@ -102,19 +106,31 @@ static char *put_args(char *p, const struct kt_line *l)
 	return kt_put_str(p, "}}");
 }
 
-/* The name of a value, or its event and number. */
+/* What a value without a name is called.  Both ends of a slice say the same. */
+static const char *kind_of(const struct kt_line *l, unsigned int type)
+{
+	switch (type) {
+	case KTAPE_TYPE_MARKER:
+		return "marker";
+	case KTAPE_TYPE_VALUEID:
+		return "value";
+	case KTAPE_TYPE_TID:
+		return "thread";
+	default:
+		return kt_line_event(l);
+	}
+}
+
+/* The name of a value, or its kind and number. */
 static char *put_name(char *p, const struct kt_line *l, unsigned int type,
 		      uint64_t value)
 {
-	struct kt_name name = kt_name_of(l, type, value);
+	struct kt_name name = kt_name_any(l, type, value);
 	char text[KTAPE_EVENT_NAME_SIZE + KT_PUT_U64_MAX + 16], *end;
-	const char *fixed = ktape_value_name(type, value);
 
 	if (name.text)
 		return put_string(p, "name", name.text, name.len);
-	if (fixed)
-		return put_string(p, "name", fixed, strlen(fixed));
-	end = kt_put_str(text, kt_line_event(l));
+	end = kt_put_str(text, kind_of(l, type));
 	end = kt_put_u64(kt_put_char(end, ' '), value);
 	return put_string(p, "name", text, (size_t)(end - text));
 }
@@ -149,9 +165,27 @@ static char *open_run(char *p, struct chrome *t, const struct kt_line *l,
 	return kt_put_str(kt_put_u64(p, (uint32_t)tid), "}}");
 }
 
+/* The call in which a thread ends never returns. */
+static char *close_call(char *p, struct chrome *t, const struct kt_line *l,
+			uint32_t tid)
+{
+	uint64_t bit = 1ULL << tid % 64;
+
+	if (!tid || tid >= TIDS || !(t->calls[tid / 64] & bit))
+		return p;
+	t->calls[tid / 64] &= ~bit;
+	p = open_event(p, t, 'E');
+	p = put_time(put_tid(p, l, (int32_t)tid), l);
+	return kt_put_char(p, '}');
+}
+
 static char *put_switch(char *p, struct chrome *t, const struct kt_line *l)
 {
+	uint32_t state = l->event->dat20 >> 16 & 15;
+
 	p = close_all(p, t, l);
+	if (state == KTAPE_STATE_X || state == KTAPE_STATE_Z)
+		p = close_call(p, t, l, ktape_event_arg(l->event, 0));
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 1));
 }
 
@@ -289,6 +323,12 @@ static char *put_instant(char *p, struct chrome *t, const struct kt_line *l)
 	return put_args(p, l);
 }
 
+static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
+{
+	p = close_call(p, t, l, ktape_event_arg(l->event, 0));
+	return put_instant(p, t, l);
+}
+
 /* ---- names -------------------------------------------------------------------- */
 
 static char *put_meta(char *p, struct chrome *t, const char *what, uint64_t pid,
@@ -341,6 +381,8 @@ static const struct {
 	{ KTAPE_EV_SYS_EXIT, put_call },
 	{ KTAPE_EV_SYS_ENTER_WIDE, put_call },
 	{ KTAPE_EV_SYS_EXIT_WIDE, put_call },
+	{ KTAPE_EV_PROCESS_EXIT, put_exit },
+	{ KTAPE_EV_PROCESS_FREE, put_exit },
 	{ KTAPE_EV_MARK_BEGIN, put_marker },
 	{ KTAPE_EV_MARK_END, put_marker },
 	{ KTAPE_EV_MARK_VALUE, put_value },
