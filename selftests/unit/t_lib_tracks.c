@@ -3,8 +3,10 @@
  * What viewers show besides the kernel's own events: tracks of markers, routines,
  * exceptions, events and objects of real-time systems.
  */
+#include "lib_gather.h"
 #include "lib_proto.h"
 #include "lib_scene.h"
+#include "lib_tband.h"
 
 /* A name as a registry record tells it. */
 struct given {
@@ -175,9 +177,292 @@ static void slices(void)
 	free(text);
 }
 
+/* ---- real-time systems --------------------------------------------------- */
+
+static struct stream stream;
+
+/* A file in a format; to be freed. */
+static char *converted(const char *path, const char *to, size_t *len)
+{
+	struct codec_told told;
+	int fd = codec_convert(path, to, NULL, &told);
+	char *data;
+
+	if (fd < 0)
+		abort();
+	data = codec_content(fd, len);
+	close(fd);
+	return data;
+}
+
+static char *tracks_of_file(const char *path)
+{
+	size_t len;
+	char *data = converted(path, "perfetto", &len);
+	char *lines = proto_lines(data, len);
+
+	free(data);
+	return lines;
+}
+
+static void holds(const char *text, const char *const *lines, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		check(strstr(text, lines[i]), "there is no: %s", lines[i]);
+}
+
+/*
+ * The stream that t_lib_tband.c explains.  States are those that the converter of
+ * the system itself shows: the length behind an event, who has a mutex.
+ */
+static void tband_tracks(void)
+{
+	char path[CODEC_PATH], *lines;
+	int fd;
+
+	stream_all(&stream);
+	fd = codec_file(path, stream.data, stream.len);
+	lines = tracks_of_file(path);
+	close(fd);
+	same_text(lines,
+		  "instant Events CPU 0: core_id core_id=0\n"
+		  "instant Events CPU 0: ts_resolution_ns ns_per_ts=1000\n"
+		  "instant Events CPU 0: task_is_idle_task task_id=2 task_id_name=idle core_id=0\n"
+		  "instant Events CPU 0: task_is_timer_task task_id=3\n"
+		  "instant Events CPU 1: core_id core_id=1\n"
+		  "instant Events CPU 0: task_priority_set task_id=1 task_id_name=main priority=3\n"
+		  "value Task main (#1) Priority: 3\n"
+		  "instant Events: queue_created queue_id=5 queue_id_name=mail\n"
+		  "instant Events: queue_kind queue_id=5 queue_id_name=mail kind=FrqkMutex\n"
+		  "instant Events: queue_send queue_id=5 queue_id_name=mail len_after=1\n"
+		  "begin Mutex mail (#5) State: Available\n"
+		  "instant Events: queue_send_from_isr queue_id=5 queue_id_name=mail len_after=2\n"
+		  "end Mutex mail (#5) State\n"
+		  "begin Mutex mail (#5) State: Available\n"
+		  "begin Interrupt routines CPU 1: timer\n"
+		  "instant Events: queue_overwrite queue_id=5 queue_id_name=mail len_after=2\n"
+		  "end Mutex mail (#5) State\n"
+		  "begin Mutex mail (#5) State: Available\n"
+		  "instant Events: queue_overwrite_from_isr queue_id=5 queue_id_name=mail len_after=2\n"
+		  "end Mutex mail (#5) State\n"
+		  "begin Mutex mail (#5) State: Available\n"
+		  "instant Events: queue_receive queue_id=5 queue_id_name=mail len_after=1\n"
+		  "end Mutex mail (#5) State\n"
+		  "begin Mutex mail (#5) State: Available\n"
+		  "instant Events: queue_receive_from_isr queue_id=5 queue_id_name=mail len_after=0\n"
+		  "end Mutex mail (#5) State\n"
+		  "begin Mutex mail (#5) State: Taken\n"
+		  "instant Events: queue_reset queue_id=5 queue_id_name=mail\n"
+		  "end Mutex mail (#5) State\n"
+		  "begin Mutex mail (#5) State: Taken by Task main (#1)\n"
+		  "instant Events: queue_cur_length queue_id=5 queue_id_name=mail length=0\n"
+		  "end Mutex mail (#5) State\n"
+		  "begin Mutex mail (#5) State: Taken by Task main (#1)\n"
+		  "instant Events: curtask_block_on_queue_peek queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
+		  "instant Events: curtask_block_on_queue_send queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
+		  "instant Events: curtask_block_on_queue_receive queue_id=5 queue_id_name=mail ticks_to_wait=100\n"
+		  "begin Interrupt routines CPU 0: uart\n"
+		  "end Interrupt routines CPU 0\n"
+		  "instant Events: task_priority_inherit task_id=1 task_id_name=main priority=9\n"
+		  "value Task main (#1) Priority: 9\n"
+		  "instant Events: task_priority_disinherit task_id=1 task_id_name=main priority=3\n"
+		  "value Task main (#1) Priority: 3\n"
+		  "instant loop: hello\n"
+		  "begin loop: loop\n"
+		  "value level: -9223372036854775808\n"
+		  "end loop\n"
+		  "instant own: there\n"
+		  "begin own: own\n"
+		  "value mine, main (1): -5\n"
+		  "end own\n"
+		  "instant Events: curtask_delay ticks=10\n"
+		  "instant Events: task_resumed task_id=1 task_id_name=main\n"
+		  "instant Events: task_resumed_from_isr task_id=1 task_id_name=main\n"
+		  "begin Lost data CPU 0: 3 events\n"
+		  "end Lost data CPU 0\n"
+		  "instant Events: dropped_evt_cnt cnt=3\n"
+		  "instant Events: curtask_delay_until time_to_wake=99\n"
+		  "end Interrupt routines CPU 1\n"
+		  "instant Events: task_suspended task_id=1 task_id_name=main\n");
+	free(lines);
+}
+
+/* Queues and semaphores are counters, each called what it is. */
+static void queue_tracks(void)
+{
+	char path[CODEC_PATH], *lines;
+	int fd;
+
+	stream.len = 0;
+	stream_add(&stream, 0, 0, 0, 0, NULL);
+	stream_add(&stream, 2, 0, 1000, 0, NULL);
+	stream_add(&stream, 100, 0, 5, 0, "mail");
+	stream_add(&stream, 101, 0, 6, 1, NULL);
+	stream_add(&stream, 102, 14, 5, 1, NULL);
+	stream_add(&stream, 102, 15, 6, 7, NULL);
+	stream_add(&stream, 107, 16, 5, 0, NULL);
+	stream_add(&stream, 108, 17, 6, 0, NULL);
+	fd = codec_file(path, stream.data, stream.len);
+	lines = tracks_of_file(path);
+	close(fd);
+	check(strstr(lines, "value Queue mail (#5) State: 1\n") &&
+		      strstr(lines, "value Counting Semaphore #6 State: 7\n") &&
+		      strstr(lines, "value Queue mail (#5) State: 0\n") &&
+		      strstr(lines, "value Counting Semaphore #6 State: 0\n"),
+	      "%.300s", lines);
+	free(lines);
+}
+
+static const char *const tracex_lines[] = {
+	": queue_send queue_ptr=0x811f620 queue_ptr_name=queue 0 source_ptr=0xf6fe46d8 wait_option=4294967295 enqueued=0 thread=0x811f380 thread_name=producer thread priority_word=",
+	"value Queue queue 0 (0x811f620) State: 1\n",
+	"value Semaphore sem 0 (0x811f660) State: 2\n",
+	"value Thread flag waiter (0x811f540) Priority: 5\n",
+	"begin Mutex mutex 0 (0x811f680) State: Taken by Thread producer thread (0x811f380)\n",
+	"begin Mutex mutex 0 (0x811f680) State: Available\n",
+	": thread_suspend thread_ptr=0x811f380 thread_ptr_name=producer thread new_state=4 ",
+};
+
+static const char *const rkh_lines[] = {
+	": QUE_FIFO q=0x20001000 q_name=q nelem=4 nmin=2\n",
+	"value Queue q (0x20001000) State: 4\n",
+	": SMA_FIFO ao=0x80f4060 ao_name=my sig=3 snr=0x20004000 snr_name=sender pid=2 rc=1 nelem=3 nmin=2\n",
+	": SMA_GET ao=0x80f4060 ao_name=my sig=3 pid=2 rc=1 nelem=2 nmin=2\n",
+	"value Active Object my (0x80f4060) Queue: 3\n",
+	"value Memory Pool 0x20003000 Free: 15\n",
+	": SM_EXE_ACT act=Guard ao=0x80f4060 ao_name=my st=0x7e7d7e7d fn=0x80504f9 fn_name=bsp_init\n",
+	": FWK_TCFG version=13312 flags=262143 id=1 sig=1 tstamp=4 ptr=4 ntimer=2 nblock=1 nelem=1 esize=2 bsize=1 epools=4 tick_hz=1000\n",
+};
+
+/* Traces of the systems' own encoders; the names are those of their decoders. */
+static void golden_tracks(void)
+{
+	char *lines;
+
+	if (!has_golden())
+		return;
+	lines = tracks_of_file(GOLDEN "threadx_32.trx");
+	holds(lines, tracex_lines, ARRAY_SIZE(tracex_lines));
+	free(lines);
+	lines = tracks_of_file(GOLDEN "rkh_allevents.bin");
+	holds(lines, rkh_lines, ARRAY_SIZE(rkh_lines));
+	check(!strstr(lines, "user_event"), "an event has no name");
+	free(lines);
+	/* Without what the configuration takes away, fields stay what they are. */
+	lines = tracks_of_file(GOLDEN "rkh_allevents_min.bin");
+	check(strstr(lines, ": QUE_FIFO q=0x20001000 "), "%.300s", lines);
+	free(lines);
+}
+
+static void chrome_events(void)
+{
+	static const char *const lines[] = {
+		"\"name\":\"queue_send\",\"cat\":\"tband\",\"args\":{\"queue_id\":5,\"queue_id_name\":\"mail\",\"len_after\":1}}",
+		"\"name\":\"Task main (#1) Priority\",\"cat\":\"state\",\"args\":{\"value\":9}}",
+		"{\"ph\":\"b\",\"pid\":0,\"tid\":0,\"ts\":20.000,\"name\":\"Mutex mail (#5) State\",\"cat\":\"state\",\"id\":287762808837,\"args\":{\"state\":\"Taken by Task main (#1)\"}}",
+		"{\"ph\":\"e\",\"pid\":0,\"tid\":0,\"ts\":21.000,\"name\":\"Mutex mail (#5) State\",\"cat\":\"state\",\"id\":287762808837,\"args\":{}}",
+	};
+	char path[CODEC_PATH], *text;
+	size_t len;
+	int fd;
+
+	stream_all(&stream);
+	fd = codec_file(path, stream.data, stream.len);
+	text = converted(path, "chrome", &len);
+	close(fd);
+	holds(text, lines, ARRAY_SIZE(lines));
+	check(!strstr(text, "\"user_event\""), "an event has no name");
+	free(text);
+}
+
+/* What babeltrace2 prints of a trace as LTTng's; to be freed. */
+static char *lttng_of(const char *path, const char *dir)
+{
+	struct ktape_trace_options how = { .flags = KTAPE_TRACE_SORTED };
+	struct ktape_sink_options to = { .format = "lttng", .path = dir };
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	struct ktape_sink *sink;
+	char command[128], *text = NULL, part[4096];
+	size_t len = 0, n;
+	FILE *out, *f;
+
+	if (ktape_trace_open(path, &how, &t, NULL))
+		abort();
+	to.info = ktape_trace_info(t);
+	to.registry = ktape_trace_registry(t);
+	if (ktape_sink_open(&to, &sink, NULL))
+		abort();
+	while (ktape_trace_next(t, &e) > 0) {
+		if (ktape_sink_event(sink, e))
+			abort();
+	}
+	if (ktape_sink_finish(sink))
+		abort();
+	ktape_sink_close(sink);
+	ktape_trace_close(t);
+	snprintf(command, sizeof(command), "babeltrace2 %s 2>&1", dir);
+	f = popen(command, "r");
+	out = open_memstream(&text, &len);
+	while ((n = fread(part, 1, sizeof(part), f)))
+		fwrite(part, 1, n, out);
+	fclose(out);
+	if (pclose(f))
+		tap_fail("babeltrace2 failed: %.200s", text);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	if (system(command))
+		abort();
+	return text;
+}
+
+static void lttng_events(void)
+{
+	static const char *const lines[] = {
+		"tband_queue_send: { cpu_id = 0 }, { tid = 1 }, { queue_id = 5, queue_id_name = \"mail\", len_after = 1 }",
+		"tband_queue_kind: { cpu_id = 0 }, { tid = 1 }, { queue_id = 5, queue_id_name = \"mail\", kind = \"FrqkMutex\" }",
+		"tband_task_priority_inherit: { cpu_id = 0 }, { tid = 1 }, { task_id = 1, task_id_name = \"main\", priority = 9 }",
+	};
+	static const char *const rkh[] = {
+		"rkh_QUE_FIFO: { cpu_id = 0 }, { tid = -1 }, { q = 0x20001000, q_name = \"q\", nelem = 4, nmin = 2 }",
+		"act = \"Guard\", ao = 0x80F4060, ao_name = \"my\"",
+	};
+	static const char *const tracex[] = {
+		"tracex_queue_send: { cpu_id = 0 }, { tid = 135394176 }, { queue_ptr = 0x811F620, queue_ptr_name = \"queue 0\", source_ptr = 0xF6FE46D8, wait_option = 4294967295, enqueued = 0,",
+	};
+	char dir[] = "/tmp/ktape-tracks.XXXXXX", path[CODEC_PATH], *text;
+	int fd;
+
+	if (system("command -v babeltrace2 >/dev/null")) {
+		tap_skip("there is no babeltrace2");
+		return;
+	}
+	check(mkdtemp(dir), "no folder");
+	stream_all(&stream);
+	fd = codec_file(path, stream.data, stream.len);
+	text = lttng_of(path, dir);
+	close(fd);
+	holds(text, lines, ARRAY_SIZE(lines));
+	check(!strstr(text, "user_event"), "an event has no name");
+	free(text);
+	if (!has_golden())
+		return;
+	text = lttng_of(GOLDEN "rkh_allevents.bin", dir);
+	holds(text, rkh, ARRAY_SIZE(rkh));
+	check(!strstr(text, "user_event"), "an event has no name");
+	free(text);
+	text = lttng_of(GOLDEN "threadx_32.trx", dir);
+	holds(text, tracex, ARRAY_SIZE(tracex));
+	free(text);
+}
+
 static const struct tap_test tests[] = {
 	{ "names of markers, routines and exceptions", names },
 	{ "slices of Chrome's JSON end", slices },
+	{ "events and states of Tonbandgeraet", tband_tracks },
+	{ "queues and semaphores", queue_tracks },
+	{ "events and states of TraceX and RKH", golden_tracks },
+	{ "the same in Chrome's JSON", chrome_events },
+	{ "the same in CTF, read by babeltrace2", lttng_events },
 };
 
 int main(int argc, char **argv)

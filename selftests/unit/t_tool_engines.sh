@@ -182,8 +182,52 @@ test_perfetto()
 	fi
 }
 
+# tband-cli's own conversions of streams of its encoder: the tracks that are called
+# alike, and when their slices and values are.
+tracks()
+{
+	query "$1" -s "select distinct t.name name from track t where
+		t.name is not null and t.$2" |
+		sed 's/{"name":"\(.*\)"}/\1/; s/^\(Marker\|Value\) \([^#].*\) (#[0-9]*)$/\2/
+			s/^Marker #/marker /; s/^Value #/value /' | sort
+	query "$1" -s "select s.ts a, s.dur b from slice s join track t on
+		s.track_id = t.id where t.$2 and s.dur >= 0 order by a, b"
+	query "$1" -s "select c.ts a, c.value b from counter c join track t on
+		c.track_id = t.id order by a"
+}
+
+test_tband()
+{
+	name="perfetto: tracks of Tonbandgeraet as tband-cli makes them"
+	golden=$top/../shared/golden
+	if [ ! -f "${KTAPE_TRACE_PROCESSOR:-/nowhere}/engine.mjs" ] ||
+		[ ! -f "$golden/tband_snapshot_bare.perfetto" ] ||
+		[ ! -f "$top/../shared/tools/tpq.mjs" ] ||
+		! command -v node >/dev/null
+	then
+		skip "$name" "no trace_processor (KTAPE_TRACE_PROCESSOR) or golden files"
+		return
+	fi
+	ours="name not like 'Interrupt%' and t.name not like 'Events%' and
+		t.name not like 'Lost%'"
+	for stem in tband_stream_bare tband_snapshot_bare \
+		tband_snapshot_full_200b; do
+		run 0 convert -q --to perfetto -o ours "$golden/$stem.bin" ||
+			break
+		tracks "$golden/$stem.perfetto" "name not like 'Core%' and
+			t.name not like 'Tracing%'" >want
+		tracks ours "$ours" >got
+		[ -s want ] || break
+		diff want got >>log || break
+		stem=
+	done
+	[ -z "$stem" ]
+	result $? "$name"
+}
+
 echo "TAP version 13"
-echo "1..3"
+echo "1..4"
 test_parquet
 test_perfetto
+test_tband
 exit $failed

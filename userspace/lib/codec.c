@@ -136,17 +136,31 @@ const char *kt_codec_option(const struct kt_codec_options *o, const char *key)
 	return NULL;
 }
 
+/*
+ * The format whose event a user event stands for, or NULL.  @name: set to its name,
+ * or to "user".
+ */
+const struct kt_codec_in *kt_codec_of_user(uint32_t id, const char **name)
+{
+	*name = "user";
+	for (size_t i = 0; id >= KTAPE_FORMAT_ID_FIRST &&
+			   i < KT_ARRAY_SIZE(codecs); i++) {
+		const struct kt_codec_in *in = codecs[i].in;
+
+		if (!in || in->user_ids != (id & KTAPE_FORMAT_ID_MASK))
+			continue;
+		*name = codecs[i].name;
+		return in;
+	}
+	return NULL;
+}
+
 /* Name of a user event that stands for one of a format's, or NULL. */
 const char *kt_codec_user_name(uint32_t id)
 {
-	if (id < KTAPE_FORMAT_ID_FIRST)
-		return NULL;
-	for (size_t i = 0; i < KT_ARRAY_SIZE(codecs); i++) {
-		const struct kt_codec_in *in = codecs[i].in;
+	const char *format;
+	const struct kt_codec_in *in = kt_codec_of_user(id, &format);
 
-		if (in && in->user_name &&
-		    in->user_ids == (id & KTAPE_FORMAT_ID_MASK))
-			return in->user_name(id & ~KTAPE_FORMAT_ID_MASK);
-	}
-	return NULL;
+	return in && in->user_name ? in->user_name(id & ~KTAPE_FORMAT_ID_MASK)
+				   : NULL;
 }

@@ -33,6 +33,7 @@ struct kt_codec_options {
 
 struct kt_import;
 struct kt_sink;
+struct kt_told;
 
 /**
  * struct kt_codec_in - how a format is read
@@ -42,6 +43,8 @@ struct kt_sink;
  *	can be read twice, they are learned first
  * @user_ids: KTAPE_FORMAT_ID_*, the upper byte of ids of its user events; or 0
  * @user_name: name of one of them by its lower bits, or NULL
+ * @tell: the fields of one of them, whose name is known (told.h); NULL: as of any
+ *	user event
  * @probe: how sure is it that the input is of this format: 0 no, 100 certainly.
  *	@data are its first @len bytes, all of it if @whole
  * @open: read the options and the head, fill the info (kt_import_option(),
@@ -59,6 +62,7 @@ struct kt_codec_in {
 	bool names_late;
 	uint32_t user_ids;
 	const char *(*user_name)(uint32_t id);
+	void (*tell)(struct kt_told *t, const struct ktape_event *e);
 	int (*probe)(const uint8_t *data, size_t len, bool whole);
 	int (*open)(struct kt_import *s);
 	int (*next)(struct kt_import *s);
@@ -107,6 +111,7 @@ const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
 					 bool whole);
 
 const char *kt_codec_user_name(uint32_t id);
+const struct kt_codec_in *kt_codec_of_user(uint32_t id, const char **name);
 
 /* The formats, each in its files. */
 extern const struct kt_codec_out kt_chrome_out;

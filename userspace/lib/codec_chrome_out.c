@@ -8,6 +8,7 @@
 #include "line.h"
 #include "place.h"
 #include "sink.h"
+#include "told.h"
 
 #define TIDS		(1U << 22)	/* PID_MAX_LIMIT */
 #define NS_PER_US	1000
@@ -21,12 +22,14 @@
  * @depth: slices that are open on each CPU
  * @next: was something written before?
  * @named: a bit a CPU: its name was written
+ * @states: of objects of real-time systems
  */
 struct chrome {
 	uint64_t calls[TIDS / 64];
 	uint8_t depth[KT_CPUS_MAX];
 	bool next;
 	uint64_t named[KT_CPUS_MAX / 64];
+	struct kt_map states;
 };
 
 static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
@@ -329,6 +332,84 @@ static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
 	return put_instant(p, t, l);
 }
 
+/* ---- user events --------------------------------------------------------------- */
+
+static char *put_told_value(char *p, const struct kt_told_field *f)
+{
+	switch (f->kind) {
+	case KT_TOLD_UNSIGNED:
+		return kt_put_u64(p, f->value);
+	case KT_TOLD_SIGNED:
+		return kt_put_s64(p, (int64_t)f->value);
+	case KT_TOLD_TEXT:
+		return kt_put_json(p, f->data, f->len);
+	default:
+		break;
+	}
+	p = kt_put_char(p, '"');
+	p = f->kind == KT_TOLD_HEX ? kt_put_hex(p, f->value)
+				   : kt_put_bytes(p, f->data, f->len);
+	return kt_put_char(p, '"');
+}
+
+static char *put_told(char *p, const struct kt_line *l, const struct kt_told *t)
+{
+	p = kt_put_str(p, ",\"args\":{");
+	for (unsigned int i = 0; i < t->nr; i++) {
+		const struct kt_told_field *f = &t->fields[i];
+		struct kt_name name = kt_told_name(l, f);
+
+		p = kt_put_str(kt_put_str(p, i ? ",\"" : "\""), f->name);
+		p = put_told_value(kt_put_str(p, "\":"), f);
+		if (!name.text)
+			continue;
+		p = kt_put_str(kt_put_str(p, ",\""), f->name);
+		p = kt_put_json(kt_put_str(p, "_name\":"), name.text, name.len);
+	}
+	return kt_put_str(p, "}}");
+}
+
+/* States are of all CPUs and threads: numbers are counters, holders slices. */
+static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
+		       const struct kt_state_change *c)
+{
+	for (unsigned int i = c->opened && !c->counter ? 0 : 1; i < 2; i++) {
+		p = open_event(p, t, c->counter ? 'C' : i ? 'b' : 'e');
+		p = put_time(put_cpu(p, 0), l);
+		p = put_string(p, "name", c->track, c->len);
+		p = kt_put_str(p, ",\"cat\":\"state\"");
+		if (!c->counter)
+			p = put_key(p, "id", c->key);
+		p = kt_put_str(p, ",\"args\":{");
+		if (c->counter)
+			p = kt_put_u64(kt_put_str(p, "\"value\":"), c->number);
+		else if (i)
+			p = kt_put_json(kt_put_str(p, "\"state\":"), c->text,
+					strlen(c->text));
+		p = kt_put_str(p, "}}");
+	}
+	return p;
+}
+
+/* In the words of where it comes from; without a name as any other. */
+static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
+{
+	struct kt_state_change c;
+	struct kt_told told;
+
+	if (!kt_told_event(&told, l) || !told.name.text)
+		return put_instant(p, t, l);
+	p = open_event(p, t, 'i');
+	p = put_time(put_thread(p, l), l);
+	p = kt_put_str(p, ",\"s\":\"t\"");
+	p = put_string(p, "name", told.name.text, told.name.len);
+	p = put_string(p, "cat", told.format, strlen(told.format));
+	p = put_told(p, l, &told);
+	return kt_state_follow(&t->states, l, &told, &c) ?
+		       put_state(p, t, l, &c) :
+		       p;
+}
+
 /* ---- names -------------------------------------------------------------------- */
 
 static char *put_meta(char *p, struct chrome *t, const char *what, uint64_t pid,
@@ -383,6 +464,7 @@ static const struct {
 	{ KTAPE_EV_SYS_EXIT_WIDE, put_call },
 	{ KTAPE_EV_PROCESS_EXIT, put_exit },
 	{ KTAPE_EV_PROCESS_FREE, put_exit },
+	{ KTAPE_EV_USER_EVENT, put_user },
 	{ KTAPE_EV_MARK_BEGIN, put_marker },
 	{ KTAPE_EV_MARK_END, put_marker },
 	{ KTAPE_EV_MARK_VALUE, put_value },
@@ -463,6 +545,13 @@ static int end(struct kt_sink *s)
 	return kt_sink_put(s, "\n]}\n", 4);
 }
 
+static void close_chrome(struct kt_sink *s)
+{
+	struct chrome *t = s->state;
+
+	kt_map_free(&t->states);
+}
+
 const struct kt_codec_out kt_chrome_out = {
 	.size = sizeof(struct chrome),
 	.large = LARGE,
@@ -472,4 +561,5 @@ const struct kt_codec_out kt_chrome_out = {
 	.event = event,
 	.notice = notice,
 	.end = end,
+	.close = close_chrome,
 };

@@ -312,6 +312,8 @@ static void close_lttng(struct kt_sink *s)
 	free(t->cpus);
 	free(t->call_list);
 	kt_map_free(&t->calls);
+	free(t->user_list);
+	kt_map_free(&t->users);
 	if (t->dir >= 0)
 		close(t->dir);
 }

@@ -4,6 +4,7 @@
 
 #include "codec_rkh_in.h"
 #include "frames.h"
+#include "told.h"
 
 #define BACK_PART	8	/* of the range of time stamps: time goes back */
 #define PROBE_FRAMES	4
@@ -408,6 +409,7 @@ const struct kt_codec_in kt_rkh_in = {
 	.names_late = true,
 	.user_ids = KTAPE_FORMAT_ID_RKH,
 	.user_name = user_name,
+	.tell = kt_rkh_tell,
 	.probe = probe,
 	.open = begin,
 	.next = next,

@@ -92,6 +92,12 @@ static const char *const queue_kinds[] = {
 	"FrqkMutex", "FrqkRecursiveMutex", "FrqkQueueSet",
 };
 
+/* What a queue is, in the words of its decoder, or NULL. */
+const char *kt_tband_queue_kind(uint64_t kind)
+{
+	return kind < KT_ARRAY_SIZE(queue_kinds) ? queue_kinds[kind] : NULL;
+}
+
 const struct kt_tband_kind *kt_tband_kind(unsigned int id)
 {
 	return id < KT_TBAND_IDS && kinds[id].name ? &kinds[id] : NULL;

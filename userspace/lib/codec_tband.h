@@ -64,6 +64,9 @@ enum kt_tband_id {
 	KT_TBAND_TASK_VALMARKER = 127
 };
 
+/* What a queue is, as queue_kind tells; of these it matters. */
+enum kt_tband_queue_kind { KT_TBAND_KIND_MUTEX = 3, KT_TBAND_KIND_RECURSIVE = 4 };
+
 enum kt_tband_type { KT_TBAND_NONE, KT_TBAND_U8, KT_TBAND_U32, KT_TBAND_U64, KT_TBAND_S64 };
 
 /**
@@ -99,6 +102,7 @@ struct kt_tband_event {
 };
 
 const struct kt_tband_kind *kt_tband_kind(unsigned int id);
+const char *kt_tband_queue_kind(uint64_t kind);
 int kt_tband_decode(struct kt_tband_event *e, const uint8_t *data, size_t len,
 		    char why[KT_TBAND_WHY]);
 const uint8_t *kt_tband_get_number(const uint8_t *p, const uint8_t *end,

@@ -8,6 +8,7 @@
 
 #include "codec_tband_in.h"
 #include "frames.h"
+#include "told.h"
 
 #define NS_PER_S	1000000000ULL
 #define RAW_BAD		1	/* first byte of raw: a frame that is no event */
@@ -583,6 +584,7 @@ const struct kt_codec_in kt_tband_in = {
 	.names_late = true,
 	.user_ids = KTAPE_FORMAT_ID_TBAND,
 	.user_name = user_name,
+	.tell = kt_tband_tell,
 	.probe = probe,
 	.open = begin,
 	.next = next,

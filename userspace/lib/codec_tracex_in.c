@@ -8,6 +8,7 @@
 #include "tracex.h"
 #include "tracex_custom.h"
 #include "tracex_image.h"
+#include "told.h"
 
 #define HZ_MAX		1000000000000ULL
 #define PRIO_UNKNOWN	120U
@@ -637,6 +638,7 @@ const struct kt_codec_in kt_tracex_in = {
 	.size = sizeof(struct tracex),
 	.user_ids = KTAPE_FORMAT_ID_TRACEX,
 	.user_name = user_name,
+	.tell = kt_tracex_tell,
 	.probe = probe,
 	.open = begin,
 	.next = next,

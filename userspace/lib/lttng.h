@@ -7,6 +7,7 @@
 #include "map.h"
 #include "place.h"
 #include "sink.h"
+#include "told.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */
 #define LT_FIXED	4096U	/* more than all values of an event, without blobs */
@@ -15,6 +16,18 @@
 #define LT_DUMP_THREAD	(LT_STATEDUMP + 1)
 #define LT_DUMP_END	(LT_STATEDUMP + 2)
 #define LT_CALLS	(LT_STATEDUMP + 3)	/* and from here on calls */
+
+#define LT_USERS	(1U << 24)	/* and from here on user events */
+#define LT_USERS_MAX	4096U		/* more are all one event */
+
+/* A user event of a format's, or with a name: its name and fields. */
+struct lt_user {
+	char name[96];
+	unsigned int nr;
+	char fields[KT_TOLD_FIELDS][32];
+	uint8_t kinds[KT_TOLD_FIELDS];
+	bool named[KT_TOLD_FIELDS];
+};
 
 /* A system call as an event: which, and what it tells. */
 struct lt_call {
@@ -31,6 +44,10 @@ struct lt_call {
  * @calls: system calls by number, table, exit, wide: places in @call_list
  * @call_list: their names
  * @nr_calls: how many
+ * @users: user events by id and fields: places in @user_list
+ * @user_list: their names and fields
+ * @nr_users: how many
+ * @told: the user event that lt_id() was asked for
  * @first: time of the first event
  * @begun: there was one
  * @dumped: threads were told
@@ -44,6 +61,10 @@ struct lttng {
 	struct kt_map calls;
 	struct lt_call *call_list;
 	uint32_t nr_calls;
+	struct kt_map users;
+	struct lt_user *user_list;
+	uint32_t nr_users;
+	struct kt_told told;
 	uint64_t first;
 	bool begun;
 	bool dumped;
@@ -77,6 +98,11 @@ int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
 char *lt_put_call(char *p, const struct lt_call *call,
 		  const struct ktape_event *e);
 void lt_describe_call(FILE *f, const struct lt_call *call);
+
+/* lttng_user.c: user events */
+int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
+char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l);
+void lt_describe_user(FILE *f, const struct lt_user *user);
 
 static inline bool lt_is_call(uint8_t opcode)
 {

@@ -392,6 +392,8 @@ char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
 	if (e->opcode == KTAPE_TIME_EXTEND ||
 	    !kt_event_fits(e))
 		return put_words(p, e);
+	if (id >= LT_USERS)
+		return lt_put_user(p, t, l);
 	if (id >= LT_CALLS)
 		return lt_put_call(p, &t->call_list[id - LT_CALLS], e);
 	if (!row)
@@ -437,6 +439,12 @@ int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 
 	if (fits && lt_is_call(e->opcode))
 		return lt_call_id(t, l, id);
+	if (fits && e->opcode == KTAPE_EV_USER_EVENT) {
+		int err = lt_user_id(t, l, id);
+
+		if (err <= 0)
+			return err;
+	}
 	/* 0 is no opcode: it stands for all that are not as in the table. */
 	*id = fits ? e->opcode : 0;
 	t->used[*id] = true;

@@ -116,6 +116,12 @@ static void put_all(FILE *f, const struct lttng *t)
 			t->call_list[i].name, LT_CALLS + i);
 		lt_describe_call(f, &t->call_list[i]);
 	}
+	for (uint32_t i = 0; i < t->nr_users; i++) {
+		fprintf(f,
+			"event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n",
+			t->user_list[i].name, LT_USERS + i);
+		lt_describe_user(f, &t->user_list[i]);
+	}
 }
 
 /**

@@ -4,9 +4,11 @@
 #define _KT_PERFETTO_H
 
 #include "clock.h"
+#include "map.h"
 #include "perfetto_proto.h"
 #include "plan.h"
 #include "sink.h"
+#include "told.h"
 
 #define PF_CPUS			1024U	/* the viewer refuses a trace with more */
 #define PF_BUNDLE_BYTES		(48U << 10)
@@ -76,6 +78,38 @@ struct pf_cpu {
 
 struct pf_plan;
 
+#define PF_NAME_BYTES		256U
+
+/* Kinds of tracks, in the upper byte of their ids. */
+enum pf_track {
+	PF_ON_LOST = 1,
+	PF_ON_MARKER,
+	PF_ON_VALUE,
+	PF_ON_ISR,
+	PF_ON_EXCEPTION,
+	PF_ON_TEXT,
+	PF_ON_EVENT,	/* user events of a thread or a CPU */
+	PF_ON_STATE,	/* of an object of a real-time system */
+	PF_ON_SPAN,	/* and from here on one for each kind of span */
+};
+
+/**
+ * struct pf_place - the track of an event
+ * @kind: enum pf_track
+ * @tid: the thread whose track it is, or -1; values of threads have tracks of
+ *	their own, with the thread in the name
+ * @whose: CPU or thread, part of its id
+ * @id: of the marker, part of its id
+ * @counter: it has values
+ */
+struct pf_place {
+	unsigned int kind;
+	int32_t tid;
+	uint32_t whose;
+	uint32_t id;
+	bool counter;
+};
+
 /**
  * struct perfetto - a trace that is being written
  * @s: where to
@@ -87,6 +121,7 @@ struct pf_plan;
  * @clock: of the trace
  * @symbols: interned functions
  * @tracks: tracks that were described
+ * @states: of objects of real-time systems
  * @plans: per opcode how it becomes an event of ftrace; NULL: a generic one
  * @packet: where the packet begins that is being written
  * @begun: the first packet of the kernel's sequence was written
@@ -101,6 +136,7 @@ struct perfetto {
 	struct kt_clock clock;
 	struct pf_set symbols;
 	struct pf_set tracks;
+	struct kt_map states;
 	struct pf_plan *plans[KTAPE_OPCODES];
 	char *packet;
 	bool begun;
@@ -129,7 +165,15 @@ void pf_generic(struct perfetto *pf, const struct ktape_event *e);
 
 /* perfetto_track.c */
 bool pf_track(struct perfetto *pf, const struct ktape_event *e);
+uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
+		     const char *name, size_t len, uint64_t ts);
+void pf_put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
+		  unsigned int type, const char *name, size_t len,
+		  int64_t value);
 void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n);
+
+/* perfetto_user.c */
+bool pf_user_event(struct perfetto *pf, const struct ktape_event *e);
 
 /**
  * pf_time() - a time as Perfetto takes it

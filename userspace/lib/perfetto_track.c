@@ -6,20 +6,7 @@
  * A track's id has its kind in the upper byte, the CPU or thread in the middle
  * and the marker below, so that spans on one track nest or follow each other.
  */
-#include "line.h"
 #include "perfetto.h"
-
-#define NAME_BYTES	256U
-
-enum track {
-	TRACK_LOST = 1,
-	TRACK_MARKER,
-	TRACK_VALUE,
-	TRACK_ISR,
-	TRACK_EXCEPTION,
-	TRACK_TEXT,
-	TRACK_SPAN,	/* and from here on one for each kind of span */
-};
 
 static uint64_t track_id(unsigned int kind, uint32_t whose, uint32_t id)
 {
@@ -27,25 +14,17 @@ static uint64_t track_id(unsigned int kind, uint32_t whose, uint32_t id)
 }
 
 /**
- * struct place - the track of an event
- * @kind: enum track
- * @tid: the thread whose track it is, or -1; values of threads have tracks of
- *	their own, with the thread in the name
- * @whose: CPU or thread, part of its id
- * @id: of the marker, part of its id
- * @counter: it has values
+ * pf_describe() - a track, which is described if it is new
+ * @pf: the trace
+ * @at: which track
+ * @name: of it
+ * @len: bytes of that
+ * @ts: when it is needed
+ *
+ * Return: its id.
  */
-struct place {
-	unsigned int kind;
-	int32_t tid;
-	uint32_t whose;
-	uint32_t id;
-	bool counter;
-};
-
-/* Return: the track's id, described if it is new. */
-static uint64_t describe(struct perfetto *pf, const struct place *at,
-			 const char *name, size_t len, uint64_t ts)
+uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
+		     const char *name, size_t len, uint64_t ts)
 {
 	uint64_t uuid = track_id(at->kind, at->whose, at->id);
 	const struct pf_thread *t = NULL;
@@ -55,12 +34,12 @@ static uint64_t describe(struct perfetto *pf, const struct place *at,
 		return uuid;
 	if (at->tid > 0)
 		t = pf_thread(pf, at->tid, ts);
-	p = pf_packet(pf, PF_SEQUENCE_TRACKS, NAME_BYTES + 128);
+	p = pf_packet(pf, PF_SEQUENCE_TRACKS, PF_NAME_BYTES + 128);
 	if (!p)
 		return uuid;
 	m = pf_open(p, PF_PACKET_TRACK_DESCRIPTOR);
 	p = pf_number(m, PF_TRACK_UUID, uuid);
-	p = pf_string(p, PF_TRACK_NAME, name, kt_min(len, NAME_BYTES));
+	p = pf_string(p, PF_TRACK_NAME, name, kt_min(len, PF_NAME_BYTES));
 	if (t && t->known) {
 		inner = pf_open(p, PF_TRACK_THREAD);
 		p = pf_number(inner, PF_TRACK_THREAD_PID, t->tgid);
@@ -75,11 +54,21 @@ static uint64_t describe(struct perfetto *pf, const struct place *at,
 	return uuid;
 }
 
-static void put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
-		      unsigned int type, const char *name, size_t len,
-		      int64_t value)
+/**
+ * pf_put_event() - an event of a track
+ * @pf: the trace
+ * @uuid: of the track, from pf_describe()
+ * @ts: when
+ * @type: PF_EVENT_*
+ * @name: of the event, where it has one
+ * @len: bytes of that
+ * @value: of a counter
+ */
+void pf_put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
+		  unsigned int type, const char *name, size_t len,
+		  int64_t value)
 {
-	char *p = pf_packet(pf, PF_SEQUENCE_TRACKS, NAME_BYTES + 128), *m;
+	char *p = pf_packet(pf, PF_SEQUENCE_TRACKS, PF_NAME_BYTES + 128), *m;
 
 	if (!p)
 		return;
@@ -90,7 +79,7 @@ static void put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
 	if (type == PF_EVENT_VALUE)
 		p = pf_number(p, PF_EVENT_COUNTER, (uint64_t)value);
 	else if (type != PF_EVENT_END)
-		p = pf_string(p, PF_EVENT_NAME, name, kt_min(len, NAME_BYTES));
+		p = pf_string(p, PF_EVENT_NAME, name, kt_min(len, PF_NAME_BYTES));
 	pf_packet_done(pf, pf_close(m, p));
 }
 
@@ -110,7 +99,7 @@ static size_t put_name(const struct perfetto *pf, const struct ktape_event *e,
 
 	if (name.text)
 		return (size_t)(kt_put_mem(to, name.text, name.len) - to);
-	return (size_t)snprintf(to, NAME_BYTES, "%s %u", kind, id);
+	return (size_t)snprintf(to, PF_NAME_BYTES, "%s %u", kind, id);
 }
 
 /* Whose value it is: ", main (1)". */
@@ -136,8 +125,8 @@ static void marker(struct perfetto *pf, const struct ktape_event *e)
 	const uint32_t id = ktape_event_arg(e, 0);
 	const bool value = e->opcode == KTAPE_EV_MARK_VALUE;
 	const bool task = e->dat20 & 1 && e->tid >= 0;
-	const struct place at = {
-		.kind = value ? TRACK_VALUE : TRACK_MARKER,
+	const struct pf_place at = {
+		.kind = value ? PF_ON_VALUE : PF_ON_MARKER,
 		.tid = task && !value ? e->tid : -1,
 		.whose = task ? (uint32_t)e->tid + 1 : 0,
 		.id = id,
@@ -145,7 +134,7 @@ static void marker(struct perfetto *pf, const struct ktape_event *e)
 	};
 	uint64_t number = (uint64_t)ktape_event_arg(e, 2) << 32 |
 			  ktape_event_arg(e, 1);
-	char name[NAME_BYTES], text[4 * NAME_BYTES], *end;
+	char name[PF_NAME_BYTES], text[4 * PF_NAME_BYTES], *end;
 	size_t len = put_name(pf, e, name,
 			      value ? KTAPE_TYPE_VALUEID : KTAPE_TYPE_MARKER,
 			      value ? "value" : "marker", id);
@@ -153,30 +142,30 @@ static void marker(struct perfetto *pf, const struct ktape_event *e)
 
 	if (task && value)
 		len += put_owner(pf, e, name + len, sizeof(name) - len);
-	uuid = describe(pf, &at, name, len, e->ts);
+	uuid = pf_describe(pf, &at, name, len, e->ts);
 	if (e->blob_size) {
 		end = kt_put_escaped(text, e->blob,
-				     kt_min(e->blob_size, NAME_BYTES));
-		put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK],
+				     kt_min(e->blob_size, PF_NAME_BYTES));
+		pf_put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK],
 			  text, (size_t)(end - text), (int64_t)number);
 		return;
 	}
-	put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK], name, len,
+	pf_put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK], name, len,
 		  (int64_t)number);
 }
 
 static void isr(struct perfetto *pf, const struct ktape_event *e)
 {
 	const uint32_t id = ktape_event_arg(e, 0);
-	const struct place at = {
-		.kind = TRACK_ISR, .tid = -1, .whose = e->cpu,
+	const struct pf_place at = {
+		.kind = PF_ON_ISR, .tid = -1, .whose = e->cpu,
 	};
-	char title[NAME_BYTES], name[NAME_BYTES];
+	char title[PF_NAME_BYTES], name[PF_NAME_BYTES];
 	int n = snprintf(title, sizeof(title), "Interrupt routines CPU %u",
 			 e->cpu);
 	size_t len = put_name(pf, e, name, KTAPE_TYPE_ISRID, "isr", id);
 
-	put_event(pf, describe(pf, &at, title, (size_t)n, e->ts), e->ts,
+	pf_put_event(pf, pf_describe(pf, &at, title, (size_t)n, e->ts), e->ts,
 		  e->opcode == KTAPE_EV_ISR_ENTER ? PF_EVENT_BEGIN
 						  : PF_EVENT_END,
 		  name, len, 0);
@@ -185,12 +174,12 @@ static void isr(struct perfetto *pf, const struct ktape_event *e)
 static void exception(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const char title[] = "Exceptions";
-	const struct place at = { .kind = TRACK_EXCEPTION, .tid = -1 };
+	const struct pf_place at = { .kind = PF_ON_EXCEPTION, .tid = -1 };
 	uint32_t code = ktape_event_arg(e, 0);
 	const char *severity;
 	const struct kt_line l = line_of(pf, e);
 	struct kt_name major = kt_major_name(&l, code >> 8);
-	char name[NAME_BYTES + 64], hex[KT_PUT_U64_MAX];
+	char name[PF_NAME_BYTES + 64], hex[KT_PUT_U64_MAX];
 	int n;
 
 	if (!major.text) {
@@ -200,22 +189,22 @@ static void exception(struct perfetto *pf, const struct ktape_event *e)
 	severity = ktape_value_name(KTAPE_TYPE_SEVERITY, e->dat20 & 7);
 	n = snprintf(name, sizeof(name), "%.*s.%u %s", (int)major.len,
 		     major.text, code & 0xff, severity ? severity : "");
-	put_event(pf, describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
+	pf_put_event(pf, pf_describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
 		  PF_EVENT_INSTANT, name, (size_t)n, 0);
 }
 
 static void text(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const char title[] = "Text";
-	const struct place at = {
-		.kind = TRACK_TEXT,
+	const struct pf_place at = {
+		.kind = PF_ON_TEXT,
 		.tid = e->tid,
 		.whose = (uint32_t)e->tid + 1,
 	};
-	char line[4 * NAME_BYTES], *end;
+	char line[4 * PF_NAME_BYTES], *end;
 
-	end = kt_put_escaped(line, e->blob, kt_min(e->blob_size, NAME_BYTES));
-	put_event(pf, describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
+	end = kt_put_escaped(line, e->blob, kt_min(e->blob_size, PF_NAME_BYTES));
+	pf_put_event(pf, pf_describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
 		  PF_EVENT_INSTANT, line, (size_t)(end - line), 0);
 }
 
@@ -250,13 +239,13 @@ static size_t span_name(struct perfetto *pf, const struct ktape_event *e,
 	if (!ktape_event_field(e, "function", &v))
 		return put_name(pf, e, name, KTAPE_TYPE_FUNC, "function",
 				(uint32_t)v);
-	return (size_t)snprintf(name, NAME_BYTES, "timer");
+	return (size_t)snprintf(name, PF_NAME_BYTES, "timer");
 }
 
 static bool span(struct perfetto *pf, const struct ktape_event *e)
 {
-	struct place at = { .tid = -1 };
-	char name[NAME_BYTES];
+	struct pf_place at = { .tid = -1 };
+	char name[PF_NAME_BYTES];
 	uint64_t start, uuid;
 	unsigned int i = 0;
 
@@ -264,13 +253,13 @@ static bool span(struct perfetto *pf, const struct ktape_event *e)
 		i++;
 	if (i == KT_ARRAY_SIZE(spans) || ktape_event_field(e, "start", &start))
 		return false;
-	at.kind = TRACK_SPAN + i;
+	at.kind = PF_ON_SPAN + i;
 	at.tid = spans[i].task ? e->tid : -1;
 	at.whose = spans[i].task ? (uint32_t)e->tid + 1 : e->cpu;
-	uuid = describe(pf, &at, spans[i].title, strlen(spans[i].title), e->ts);
-	put_event(pf, uuid, start, PF_EVENT_BEGIN, name, span_name(pf, e, name),
+	uuid = pf_describe(pf, &at, spans[i].title, strlen(spans[i].title), e->ts);
+	pf_put_event(pf, uuid, start, PF_EVENT_BEGIN, name, span_name(pf, e, name),
 		  0);
-	put_event(pf, uuid, e->ts, PF_EVENT_END, NULL, 0, 0);
+	pf_put_event(pf, uuid, e->ts, PF_EVENT_END, NULL, 0, 0);
 	return true;
 }
 
@@ -300,6 +289,8 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 	case KTAPE_EV_TEXT:
 		text(pf, e);
 		return true;
+	case KTAPE_EV_USER_EVENT:
+		return pf_user_event(pf, e);
 	default:
 		return span(pf, e);
 	}
@@ -312,17 +303,17 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
  */
 void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n)
 {
-	const struct place at = {
-		.kind = TRACK_LOST, .tid = -1, .whose = n->cpu, .id = n->ring,
+	const struct pf_place at = {
+		.kind = PF_ON_LOST, .tid = -1, .whose = n->cpu, .id = n->ring,
 	};
-	char title[NAME_BYTES], name[NAME_BYTES];
+	char title[PF_NAME_BYTES], name[PF_NAME_BYTES];
 	int t = snprintf(title, sizeof(title), "Lost data CPU %u%s", n->cpu,
 			 n->ring == KTAPE_RING_CONTROL ? " (control)" : "");
 	int len = n->count ? snprintf(name, sizeof(name), "%llu events",
 				      (unsigned long long)n->count)
 			   : snprintf(name, sizeof(name), "unknown number");
-	uint64_t uuid = describe(pf, &at, title, (size_t)t, n->from);
+	uint64_t uuid = pf_describe(pf, &at, title, (size_t)t, n->from);
 
-	put_event(pf, uuid, n->from, PF_EVENT_BEGIN, name, (size_t)len, 0);
-	put_event(pf, uuid, n->to, PF_EVENT_END, NULL, 0, 0);
+	pf_put_event(pf, uuid, n->from, PF_EVENT_BEGIN, name, (size_t)len, 0);
+	pf_put_event(pf, uuid, n->to, PF_EVENT_END, NULL, 0, 0);
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Tonbandgeraet: what its events tell, field by field. */
+#include <ktape/formats.h>
+
+#include "codec_tband.h"
+#include "told.h"
+
+/* How many elements there are behind the event, and who did it. */
+static void tell_queue(struct kt_told *t, const struct ktape_event *e,
+		       unsigned int id, uint64_t number)
+{
+	kt_told_state(t, KT_TOLD_NUMBER_OF, KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
+		      ktape_event_arg(e, 1));
+	t->number = id == KT_TBAND_QUEUE_RESET ? 0 : number;
+	t->by = id == KT_TBAND_QUEUE_SEND_FROM_ISR ||
+				id == KT_TBAND_QUEUE_OVERWRITE_FROM_ISR ||
+				id == KT_TBAND_QUEUE_RECEIVE_FROM_ISR ?
+			-1 :
+			e->tid;
+}
+
+static void tell_state(struct kt_told *t, const struct ktape_event *e,
+		       unsigned int id, uint64_t number)
+{
+	if ((id >= KT_TBAND_QUEUE_SEND && id <= KT_TBAND_QUEUE_RESET) ||
+	    id == KT_TBAND_QUEUE_CUR_LENGTH) {
+		tell_queue(t, e, id, number);
+	} else if (id >= KT_TBAND_PRIO_SET && id <= KT_TBAND_PRIO_DISINHERIT) {
+		kt_told_state(t, KT_TOLD_NUMBER_OF, KTAPE_OBJ_THREAD,
+			      ktape_event_arg(e, 1));
+		t->kind = "Task";
+		t->what = "Priority";
+		t->number = number;
+	} else if (id == KT_TBAND_QUEUE_KIND) {
+		kt_told_state(t, KT_TOLD_KIND,
+			      KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
+			      ktape_event_arg(e, 1));
+		t->number = number;
+		t->mutex = number == KT_TBAND_KIND_MUTEX ||
+			   number == KT_TBAND_KIND_RECURSIVE;
+	}
+}
+
+/* The kind of a queue has a name. */
+static void tell_kind(struct kt_told_field *f)
+{
+	const char *kind = kt_tband_queue_kind(f->value);
+
+	if (!kind)
+		return;
+	f->kind = KT_TOLD_TEXT;
+	f->data = kind;
+	f->len = strlen(kind);
+}
+
+static unsigned int object_of(const char *field)
+{
+	if (!strcmp(field, "task_id"))
+		return KTAPE_OBJ_THREAD;
+	if (!strcmp(field, "queue_id"))
+		return KTAPE_OBJ_USER + KTAPE_USER_QUEUE;
+	return KTAPE_OBJ_FREE;
+}
+
+/**
+ * kt_tband_tell() - the fields of an event
+ * @t: the event, without them
+ * @e: the user event that it became
+ */
+void kt_tband_tell(struct kt_told *t, const struct ktape_event *e)
+{
+	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
+	const struct kt_tband_kind *k = kt_tband_kind(id);
+	const uint8_t *blob = e->blob;
+	unsigned int arg = 1;
+	uint64_t v = 0;
+
+	for (unsigned int i = 0; k && i < KT_TBAND_FIELDS && k->types[i]; i++) {
+		struct kt_told_field *f;
+
+		v = ktape_event_arg(e, arg++);
+		if (k->types[i] >= KT_TBAND_U64)
+			v |= (uint64_t)ktape_event_arg(e, arg++) << 32;
+		f = kt_told_add(t, k->fields[i],
+				k->types[i] == KT_TBAND_S64 ? KT_TOLD_SIGNED
+							    : KT_TOLD_UNSIGNED,
+				v);
+		f->object = (uint8_t)object_of(k->fields[i]);
+		if (id == KT_TBAND_QUEUE_KIND && i)
+			tell_kind(f);
+	}
+	kt_told_typed(t, k ? k->text : "data", blob, blob + e->blob_size);
+	tell_state(t, e, id, v);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * User events in CTF: each that has a name is an event of its own, with the fields
+ * that it has where it comes from.  The same name with other fields is another one.
+ */
+#include "lttng.h"
+
+#define FNV_BASIS	0xcbf29ce484222325ULL
+#define FNV_PRIME	0x100000001b3ULL
+
+/* Which fields it has. */
+static uint64_t shape_of(const struct kt_told *t)
+{
+	uint64_t hash = FNV_BASIS;
+
+	for (unsigned int i = 0; i < t->nr; i++) {
+		const char *p = t->fields[i].name;
+
+		hash = (hash ^ t->fields[i].kind) * FNV_PRIME;
+		for (; *p; p++)
+			hash = (hash ^ (uint8_t)*p) * FNV_PRIME;
+	}
+	return hash;
+}
+
+/* A text of others, in quotes: only what is certainly harmless. */
+static void copy_name(char *to, size_t room, const struct kt_told *t)
+{
+	int n = snprintf(to, room, "%s_%.*s", t->format, (int)t->name.len,
+			 t->name.text);
+
+	for (int i = 0; i < n && to[i]; i++) {
+		if (to[i] <= ' ' || to[i] > '~' || to[i] == '"' ||
+		    to[i] == '\\')
+			to[i] = '_';
+	}
+}
+
+static int add_user(struct lttng *t)
+{
+	const struct kt_told *told = &t->told;
+	struct lt_user *more;
+
+	more = realloc(t->user_list, (t->nr_users + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->user_list = more;
+	more += t->nr_users++;
+	copy_name(more->name, sizeof(more->name), told);
+	more->nr = told->nr;
+	for (unsigned int i = 0; i < told->nr; i++) {
+		const struct kt_told_field *f = &told->fields[i];
+
+		snprintf(more->fields[i], sizeof(more->fields[0]), "%s",
+			 f->name);
+		more->kinds[i] = f->kind;
+		more->named[i] = f->object;
+	}
+	return 0;
+}
+
+/**
+ * lt_user_id() - the id of a user event, which is declared from then on
+ * @t: the trace
+ * @l: the event, as in the table
+ * @id: set
+ *
+ * Return: 0, 1: it is one of those that have no name, or -ENOMEM.
+ */
+int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
+{
+	struct kt_map_entry *entry;
+	int err = 0;
+
+	if (!kt_told_event(&t->told, l) || !t->told.name.text)
+		return 1;
+	entry = kt_map_find(&t->users, ktape_event_arg(l->event, 0),
+			    shape_of(&t->told));
+	if (!entry && t->nr_users == LT_USERS_MAX)
+		return 1;
+	if (!entry) {
+		entry = kt_map_put(&t->users, ktape_event_arg(l->event, 0),
+				   shape_of(&t->told));
+		err = entry ? add_user(t) : -ENOMEM;
+		if (!err)
+			entry->value = t->nr_users - 1;
+	}
+	if (!err)
+		*id = LT_USERS + (uint32_t)entry->value;
+	return err;
+}
+
+static char *put_text(char *p, const char *text, size_t len)
+{
+	len = strnlen(text, len);
+	return kt_put_char(kt_put_mem(p, text, len), '\0');
+}
+
+/**
+ * lt_put_user() - write the values of a user event
+ * @p: room
+ * @t: the trace, with what lt_user_id() took apart
+ * @l: the event
+ *
+ * Return: the end.
+ */
+char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
+{
+	for (unsigned int i = 0; i < t->told.nr; i++) {
+		const struct kt_told_field *f = &t->told.fields[i];
+		struct kt_name name;
+
+		if (f->kind == KT_TOLD_TEXT) {
+			p = put_text(p, f->data, f->len);
+		} else if (f->kind == KT_TOLD_BYTES) {
+			p = lt_put32(p, f->len);
+			p = f->len ? kt_put_mem(p, f->data, f->len) : p;
+		} else {
+			p = lt_put64(p, f->value);
+		}
+		if (!f->object)
+			continue;
+		name = kt_told_name(l, f);
+		p = put_text(p, name.text ? name.text : "", name.len);
+	}
+	return p;
+}
+
+/**
+ * lt_describe_user() - the fields of a user event
+ * @f: where to
+ * @user: the event
+ */
+void lt_describe_user(FILE *f, const struct lt_user *user)
+{
+	static const char *const types[] = {
+		[KT_TOLD_UNSIGNED] = "uint64_t", [KT_TOLD_SIGNED] = "int64_t",
+		[KT_TOLD_HEX] = "xint64_t",	 [KT_TOLD_TEXT] = "string",
+	};
+
+	fputs("\tfields := struct {\n", f);
+	for (unsigned int i = 0; i < user->nr; i++) {
+		const char *name = user->fields[i];
+
+		if (user->kinds[i] == KT_TOLD_BYTES)
+			fprintf(f,
+				"\t\tuint32_t __%s_length;\n\t\tuint8_t _%s[__%s_length];\n",
+				name, name, name);
+		else
+			fprintf(f, "\t\t%s _%s;\n", types[user->kinds[i]],
+				name);
+		if (user->named[i])
+			fprintf(f, "\t\tstring _%s_name;\n", name);
+	}
+	fputs("\t};\n};\n\n", f);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * User events for Perfetto: instants of their thread or CPU with their names and
+ * fields, and the states of objects that events of real-time systems tell.
+ */
+#include "perfetto.h"
+
+#define TEXT_SHOWN	256U	/* bytes of a text or a buffer */
+#define FIELDS_ROOM	8000U	/* bytes of all fields; the rest is left out */
+#define EVENT_ROOM	(FIELDS_ROOM + 5 * TEXT_SHOWN + 512)
+
+static char *put_named(char *p, const char *name, const char *end,
+		       struct kt_name value)
+{
+	char *m = pf_open(p, PF_EVENT_ANNOTATION);
+	char label[64];
+	int n = snprintf(label, sizeof(label), "%.40s%s", name, end);
+
+	p = pf_bytes(m, PF_ANNOTATION_NAME, label, (size_t)n);
+	p = pf_string(p, PF_ANNOTATION_STRING, value.text, value.len);
+	return pf_close(m, p);
+}
+
+static char *put_data(char *p, const struct kt_told_field *f)
+{
+	size_t len = (size_t)kt_min(f->len, TEXT_SHOWN);
+	char text[4 * TEXT_SHOWN], *end;
+
+	end = f->kind == KT_TOLD_TEXT ? kt_put_escaped(text, f->data, len)
+				      : kt_put_bytes(text, f->data, len);
+	return put_named(p, f->name, "",
+			 (struct kt_name){ text, (size_t)(end - text), true,
+					   0 });
+}
+
+static char *put_field(char *p, const struct kt_line *l,
+		       const struct kt_told_field *f)
+{
+	static const uint8_t kinds[] = {
+		[KT_TOLD_UNSIGNED] = PF_ANNOTATION_UNSIGNED,
+		[KT_TOLD_SIGNED] = PF_ANNOTATION_SIGNED,
+		[KT_TOLD_HEX] = PF_ANNOTATION_POINTER,
+	};
+	struct kt_name name;
+	char *m;
+
+	if (f->kind >= KT_TOLD_TEXT)
+		return put_data(p, f);
+	m = pf_open(p, PF_EVENT_ANNOTATION);
+	p = pf_text(m, PF_ANNOTATION_NAME, f->name);
+	p = pf_close(m, pf_number(p, kinds[f->kind], f->value));
+	name = kt_told_name(l, f);
+	return name.text ? put_named(p, f->name, "_name", name) : p;
+}
+
+/* Of its thread, else of its CPU. */
+static uint64_t track_of(struct perfetto *pf, const struct ktape_event *e)
+{
+	const struct pf_place at = {
+		.kind = PF_ON_EVENT, .tid = e->tid, .whose = e->tid > 0,
+		.id = e->tid > 0 ? (uint32_t)e->tid : e->cpu,
+	};
+	const struct pf_thread *t = e->tid > 0 ? pf_thread(pf, e->tid, e->ts)
+					       : NULL;
+	char title[64];
+	int n;
+
+	if (t && t->known)
+		n = snprintf(title, sizeof(title), "Events");
+	else if (e->tid > 0)
+		n = snprintf(title, sizeof(title), "Events thread %d", e->tid);
+	else
+		n = snprintf(title, sizeof(title), "Events CPU %u", e->cpu);
+	return pf_describe(pf, &at, title, (size_t)n, e->ts);
+}
+
+static void put_instant(struct perfetto *pf, const struct kt_line *l,
+			const struct kt_told *t)
+{
+	const struct ktape_event *e = l->event;
+	uint64_t uuid = track_of(pf, e);
+	char *p = pf_packet(pf, PF_SEQUENCE_TRACKS, EVENT_ROOM), *m, *start;
+	char number[32];
+
+	if (!p)
+		return;
+	p = pf_number(p, PF_PACKET_TIMESTAMP, pf_time(pf, e->ts));
+	m = pf_open(p, PF_PACKET_TRACK_EVENT);
+	p = pf_number(m, PF_EVENT_TYPE, PF_EVENT_INSTANT);
+	p = pf_number(p, PF_EVENT_TRACK, uuid);
+	p = pf_text(p, PF_EVENT_CATEGORY, t->format);
+	if (t->name.text) {
+		p = pf_string(p, PF_EVENT_NAME, t->name.text, t->name.len);
+	} else {
+		snprintf(number, sizeof(number), "user_event %u",
+			 ktape_event_arg(e, 0));
+		p = pf_text(p, PF_EVENT_NAME, number);
+	}
+	start = p;
+	for (unsigned int i = 0; i < t->nr && p - start < FIELDS_ROOM; i++)
+		p = put_field(p, l, &t->fields[i]);
+	pf_packet_done(pf, pf_close(m, p));
+}
+
+static void put_state(struct perfetto *pf, const struct kt_line *l,
+		      const struct kt_told *t)
+{
+	struct kt_state_change c;
+	struct pf_place at = { .kind = PF_ON_STATE, .tid = -1 };
+	uint64_t ts = l->event->ts, uuid;
+
+	if (!kt_state_follow(&pf->states, l, t, &c))
+		return;
+	at.whose = (uint32_t)(c.key >> 32) << 1 | c.counter;
+	at.id = (uint32_t)c.key;
+	at.counter = c.counter;
+	uuid = pf_describe(pf, &at, c.track, c.len, ts);
+	if (c.counter) {
+		pf_put_event(pf, uuid, ts, PF_EVENT_VALUE, NULL, 0,
+			     (int64_t)c.number);
+		return;
+	}
+	if (c.opened)
+		pf_put_event(pf, uuid, ts, PF_EVENT_END, NULL, 0, 0);
+	pf_put_event(pf, uuid, ts, PF_EVENT_BEGIN, c.text, strlen(c.text), 0);
+}
+
+/**
+ * pf_user_event() - put a user event on its track
+ * @pf: the trace
+ * @e: the event, as in the table
+ *
+ * Return: true if the track has all of it.
+ */
+bool pf_user_event(struct perfetto *pf, const struct ktape_event *e)
+{
+	const struct kt_line l =
+		kt_line_of(pf->s->info, pf->s->registry, e, false);
+	struct kt_told t;
+
+	if (!kt_told_event(&t, &l))
+		return false;
+	put_instant(pf, &l, &t);
+	put_state(pf, &l, &t);
+	return true;
+}
