@@ -84,7 +84,7 @@ struct kt_told {
 
 /**
  * struct kt_state_change - a track has a new state
- * @key: of the track: type of the object << 32 | id, and bit 63 of a second one
+ * @key: of the object: its type << 32 | its id
  * @track: its name
  * @len: bytes of it
  * @counter: @number is the value; else @text is what it is now

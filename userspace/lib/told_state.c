@@ -10,7 +10,7 @@
 #define MUTEX		2U
 #define KIND_SHIFT	8
 
-/* What objects are called of which nothing tells the kind. */
+/* By the number that a KIND told; the first where none did. */
 static const char *const kinds[] = {
 	"Queue", "Counting Semaphore", "Binary Semaphore", "Mutex",
 	"Recursive Mutex", "Queue Set",
