@@ -190,6 +190,67 @@ static void test_failed_writes(void)
 	}
 }
 
+/* A recording whose first blocks are written, and none of the others. */
+static void record_part(const struct ktape_recorder_options *how,
+			struct ktape_recorder_stats *stats)
+{
+	struct rlimit least, most;
+	struct ktape_recorder *r;
+
+	device_begin();
+	device_grow(4, 0);
+	check(!ktape_recorder_open(&device, how, &r), "open");
+	while (ktape_recorder_step(r) > 0)
+		;
+	device_grow(8, 0);
+	getrlimit(RLIMIT_FSIZE, &most);
+	least = most;
+	least.rlim_cur = 6 * BLOCK;
+	setrlimit(RLIMIT_FSIZE, &least);
+	check(ktape_recorder_finish(r) == -EFBIG, "a full disk");
+	setrlimit(RLIMIT_FSIZE, &most);
+	ktape_recorder_stats(r, stats);
+	ktape_recorder_close(r);
+}
+
+static void check_events(uint64_t events, const char *what)
+{
+	struct trace_result r;
+
+	trace_read(dir, 0, &r);
+	check(!r.opened && r.events == events, "%s: %u events of %u", what,
+	      r.events, (unsigned int)events);
+}
+
+/* A trace that gets its name at the end: what is in its folder until then. */
+static void test_staged(void)
+{
+	const struct ktape_recorder_options how = {
+		.dir = dir,
+		.flags = KTAPE_RECORD_STAGED | KTAPE_RECORD_FORCE,
+	};
+	struct ktape_recorder_stats stats, part;
+	struct ktape_recorder *r;
+
+	signal(SIGXFSZ, SIG_IGN);
+	trace_remove(dir);
+	record_part(&how, &part);
+	check(part.records && part.records < emitted, "no part was written");
+	check_events(part.records, "what was written is kept");
+	make_device();
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	ktape_recorder_step(r);
+	check_events(part.records, "the earlier trace stays until the end");
+	ktape_recorder_close(r);
+	check_events(part.records, "and if there is no end");
+	check(!record(&how, &stats, 0), "record");
+	check_events(stats.records, "it is replaced");
+	record_part(&how, &part);
+	check_events(stats.records, "an earlier trace is worth more than a part");
+	check(!create(KTAPE_CTF_FORCE) && !has("cpu0"),
+	      "there is something else in the folder");
+}
+
 static void test_failed_pipe(void)
 {
 	struct ktape_recorder_options how = { .dir = NULL };
@@ -686,6 +747,7 @@ static const struct tap_test tests[] = {
 	{ "what is no trace of ours stays whole", test_foreign },
 	{ "the recorder", test_record },
 	{ "the recorder: failed writes are not counted", test_failed_writes },
+	{ "the recorder: a trace that gets its name at the end", test_staged },
 	{ "the recorder: a reader that goes", test_failed_pipe },
 	{ "the recorder: a reader that takes nothing", test_stuck_pipe },
 	{ "the recorder: nothing is left when cancelled", test_cancel },

@@ -83,6 +83,8 @@ struct kt_codec_in {
  * @event: an event, in the order of time
  * @notice: events were lost; NULL: it is counted as missed
  * @end: what comes last; also after an early end
+ * @is_staged: of one with @own_files: has it a temporary name that is not
+ *	@stage's of the sink?  NULL: it has not
  * @close: free what the state holds; NULL: nothing
  *
  * All return 0 or negative errno; -EBADMSG with kt_sink_fail().
@@ -98,6 +100,7 @@ struct kt_codec_out {
 	int (*event)(struct kt_sink *s, const struct ktape_event *event);
 	int (*notice)(struct kt_sink *s, const struct ktape_notice *notice);
 	int (*end)(struct kt_sink *s);
+	bool (*is_staged)(const struct kt_sink *s);
 	void (*close)(struct kt_sink *s);
 };
 

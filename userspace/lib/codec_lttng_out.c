@@ -39,8 +39,8 @@ static bool is_ours(const char *name)
 	return !strcmp(name, "metadata") || !strncmp(name, "channel0_", 9);
 }
 
-/* Only a trace like ours may go. */
-static int make_empty(int dir, bool force)
+/* Only a trace like ours may go; with @look it stays, too. */
+static int make_empty(int dir, bool force, bool look)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -54,7 +54,8 @@ static int make_empty(int dir, bool force)
 		return err;
 	}
 	while (!err && (e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    kt_temp_is_name(e->d_name))
 			continue;
 		if (!force)
 			err = -ENOTEMPTY;
@@ -62,7 +63,7 @@ static int make_empty(int dir, bool force)
 			err = -EEXIST;
 	}
 	rewinddir(d);
-	while (!err && (e = readdir(d))) {
+	while (!err && !look && (e = readdir(d))) {
 		if (is_ours(e->d_name) && unlinkat(dir, e->d_name, 0))
 			err = -errno;
 	}
@@ -73,6 +74,7 @@ static int make_empty(int dir, bool force)
 static int begin(struct kt_sink *s)
 {
 	struct lttng *t = s->state;
+	int folder, err;
 
 	t->s = s;
 	t->dir = -1;
@@ -82,12 +84,35 @@ static int begin(struct kt_sink *s)
 			"lttng is a folder: it cannot go to standard output");
 	if (!lt_check(t))
 		return -EBADMSG;
-	if (mkdir(s->path, MODE_DIR) && errno != EEXIST)
+	t->made = !mkdir(s->path, MODE_DIR);
+	if (!t->made && errno != EEXIST)
 		return -errno;
-	t->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (t->dir < 0)
+	folder = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
 		return -errno;
-	return make_empty(t->dir, s->flags & KTAPE_SINK_FORCE);
+	err = make_empty(folder, s->flags & KTAPE_SINK_FORCE, true);
+	if (!err)
+		err = kt_stage_folder(&s->stage, folder);
+	if (err)
+		close(folder);
+	else
+		t->dir = s->stage.inner;
+	return err;
+}
+
+/* What is there makes room for the new one, which is moved up. */
+static int settle(struct lttng *t)
+{
+	struct kt_sink *s = t->s;
+	sigset_t before;
+	int err;
+
+	kt_stage_hold(&before);
+	err = make_empty(s->stage.folder, s->flags & KTAPE_SINK_FORCE, false);
+	if (!err)
+		err = kt_stage_commit(&s->stage);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
 }
 
 /* ---- packets --------------------------------------------------------------------- */
@@ -294,7 +319,9 @@ static int end(struct kt_sink *s)
 		if (c && !err)
 			err = flush(t, c, i);
 	}
-	return err ? err : lt_metadata(t);
+	if (!err)
+		err = lt_metadata(t);
+	return err ? err : settle(t);
 }
 
 static void close_lttng(struct kt_sink *s)
@@ -314,8 +341,11 @@ static void close_lttng(struct kt_sink *s)
 	kt_map_free(&t->calls);
 	free(t->user_list);
 	kt_map_free(&t->users);
-	if (t->dir >= 0)
-		close(t->dir);
+	if (kt_stage_is_open(&s->stage)) {
+		kt_stage_drop(&s->stage);
+		if (t->made)
+			rmdir(s->path);
+	}
 }
 
 const struct kt_codec_out kt_lttng_out = {

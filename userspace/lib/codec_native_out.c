@@ -13,6 +13,7 @@
 
 #include "util/file.h"
 
+#include "ctf.h"
 #include "sink.h"
 
 #define PACKET		(64U << 10)
@@ -67,20 +68,10 @@ static const struct ktape_codec_option options[] = {
 
 static int open_pipe(struct kt_sink *s, const char *text, size_t len)
 {
-	int err;
+	int err = kt_sink_open_file(s);
 
-	s->owned = strcmp(s->path, "-");
-	s->fd = STDOUT_FILENO;
-	if (s->owned) {
-		FILE *f = fopen(s->path, "we");
-
-		if (!f)
-			return -errno;
-		s->fd = dup(fileno(f));
-		fclose(f);
-		if (s->fd < 0)
-			return -errno;
-	}
+	if (err)
+		return err;
 	err = ktape_pipe_metadata(s->fd, s->info->uuid, text, len);
 	s->offset += len;
 	return err;
@@ -89,13 +80,14 @@ static int open_pipe(struct kt_sink *s, const char *text, size_t len)
 static int open_output(struct kt_sink *s, bool pipe, const char *text,
 		       size_t len)
 {
+	unsigned int flags = s->flags & KTAPE_SINK_FORCE ? KTAPE_CTF_FORCE : 0;
 	struct native *n = s->state;
 
 	if (pipe)
 		return open_pipe(s, text, len);
-	return ktape_ctf_create(
-		s->path, s->flags & KTAPE_SINK_FORCE ? KTAPE_CTF_FORCE : 0,
-		text, len, &n->ctf);
+	if (!(s->flags & KTAPE_SINK_IN_PLACE))
+		flags |= KTAPE_CTF_STAGED;
+	return ktape_ctf_create(s->path, flags, text, len, &n->ctf);
 }
 
 /*
@@ -432,9 +424,18 @@ static int end(struct kt_sink *s)
 			first = first ? first : err;
 		}
 	}
+	if (!first && n->ctf)
+		first = ktape_ctf_commit(n->ctf);
 	err = ktape_ctf_close(n->ctf);
 	n->ctf = NULL;
 	return first ? first : err;
+}
+
+static bool is_staged(const struct kt_sink *s)
+{
+	const struct native *n = s->state;
+
+	return n->ctf && kt_stage_is_open(&n->ctf->stage);
 }
 
 static void close_native(struct kt_sink *s)
@@ -457,5 +458,6 @@ const struct kt_codec_out kt_native_out = {
 	.event = event,
 	.notice = notice,
 	.end = end,
+	.is_staged = is_staged,
 	.close = close_native,
 };

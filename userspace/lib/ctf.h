@@ -8,6 +8,7 @@
 #include "util/file.h"
 
 #include "internal.h"
+#include "stage.h"
 
 #define KT_CTF_NEXT	"metadata.new"	/* until it takes the place */
 #define KT_CTF_PACKED	".zst"	/* ends names of compressed files */
@@ -37,7 +38,9 @@ struct ktape_ctf {
 	bool described;		/* it has our metadata */
 	unsigned int rings;	/* whose CPUs it has, of a recorder */
 	bool synced;		/* metadata and names are on the disk */
-	int dir;		/* -1: one file */
+	int dir;		/* where files are written; -1: one file */
+	struct kt_stage stage;	/* of KTAPE_CTF_STAGED: @dir is inside */
+	bool replaces;		/* an earlier trace is there, to be replaced */
 	unsigned int flags;
 	uint8_t uuid[16];	/* of a file's metadata packets */
 	struct kt_ctf_file **files;
@@ -53,7 +56,11 @@ struct ktape_ctf {
 
 /* ctf_replace.c */
 const char *kt_ctf_prefix(uint32_t kind);
+int kt_ctf_check_empty(int fd, bool force);
 int kt_ctf_make_empty(int fd, bool force);
+int kt_ctf_stage(struct ktape_ctf *ctf);
+int kt_ctf_settle(struct ktape_ctf *ctf);
+void kt_ctf_drop(struct ktape_ctf *ctf);
 
 /* write_pipe.c */
 int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,

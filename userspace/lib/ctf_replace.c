@@ -59,7 +59,7 @@ static int remove_stream(int dir, const char *name)
 	return 0;
 }
 
-/* Return: the sum of what @act returned, or the first negative errno. */
+/* Return: 1 if there are any, 0 if there is none, or the first negative errno. */
 static int for_each_entry(int fd, int (*act)(int dir, const char *name))
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -70,10 +70,12 @@ static int for_each_entry(int fd, int (*act)(int dir, const char *name))
 	if (!dir)
 		return -errno;
 	while (!err && (entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+		if (!strcmp(entry->d_name, ".") ||
+		    !strcmp(entry->d_name, "..") ||
+		    kt_temp_is_name(entry->d_name))
 			continue;
 		err = act(fd, entry->d_name);
-		nr++;
+		nr = 1;
 	}
 	closedir(dir);
 	return err ? err : nr;
@@ -100,21 +102,79 @@ static bool has_our_metadata(int dir)
 }
 
 /*
- * Only an empty directory will do, or one whose trace may be replaced.  All is
- * looked at before anything is removed.
+ * Only an empty directory will do, or one whose trace may be replaced.
+ * Return: 1 if there is one, 0 if it is empty, or negative errno.
  */
-int kt_ctf_make_empty(int fd, bool force)
+int kt_ctf_check_empty(int fd, bool force)
 {
 	int ret = for_each_entry(fd, force ? is_replaceable : refuse);
 
 	if (ret <= 0)
 		return ret;
-	if (!has_our_metadata(fd))
-		return -EEXIST;
+	return has_our_metadata(fd) ? 1 : -EEXIST;
+}
+
+/* The same, and remove it: all is looked at before anything is removed. */
+int kt_ctf_make_empty(int fd, bool force)
+{
+	int ret = kt_ctf_check_empty(fd, force);
+
+	if (ret <= 0)
+		return ret;
 	ret = for_each_entry(fd, remove_stream);
 	if (ret < 0)
 		return ret;
 	return unlinkat(fd, "metadata", 0) ? -errno : 0;
+}
+
+/* Begin a trace inside of its folder: what is there stays until it is whole. */
+int kt_ctf_stage(struct ktape_ctf *ctf)
+{
+	int ret = kt_ctf_check_empty(ctf->dir, ctf->flags & KTAPE_CTF_FORCE);
+
+	if (ret < 0)
+		return ret;
+	ctf->replaces = ret > 0;
+	ret = kt_stage_folder(&ctf->stage, ctf->dir);
+	if (!ret)
+		ctf->dir = ctf->stage.inner;
+	return ret;
+}
+
+/* A staged trace takes its place, also one that a failed write has cut short. */
+int kt_ctf_settle(struct ktape_ctf *ctf)
+{
+	sigset_t before;
+	int err;
+
+	if (!kt_stage_is_open(&ctf->stage))
+		return 0;
+	kt_stage_hold(&before);
+	err = kt_ctf_make_empty(ctf->stage.folder,
+				ctf->flags & KTAPE_CTF_FORCE);
+	if (!err)
+		err = kt_stage_commit(&ctf->stage);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	/* Both folders were closed. */
+	if (!err)
+		ctf->dir = -1;
+	return err;
+}
+
+/* A trace that is still staged goes, and leaves no folder behind. */
+void kt_ctf_drop(struct ktape_ctf *ctf)
+{
+	if (!kt_stage_is_open(&ctf->stage))
+		return;
+	kt_stage_drop(&ctf->stage);
+	ctf->dir = -1;
+	if (ctf->made)
+		rmdir(ctf->path);
+}
+
+int ktape_ctf_commit(struct ktape_ctf *ctf)
+{
+	return ctf->error ? ctf->error : kt_ctf_settle(ctf);
 }
 
 /* The metadata of a trace.  Return: 0 or negative errno, -EBADMSG: it is none. */

@@ -90,6 +90,9 @@ ktape_codec_options(const struct ktape_codec *codec, bool out);
 struct ktape_sink;
 
 #define KTAPE_SINK_FORCE	(1U << 0)	/* replace a trace's directory */
+#define KTAPE_SINK_IN_PLACE	(1U << 1)	/* of native directories: have the
+						 * name from the beginning, and
+						 * keep what was written */
 
 /**
  * struct ktape_sink_options - what to write, and where to
@@ -201,15 +204,28 @@ int ktape_sink_flush(struct ktape_sink *sink);
  * ktape_sink_finish() - write what is still to be written
  * @sink: where
  *
- * What was written is then valid, however early it ended.
+ * What was written is then valid, however early it ended.  A file or directory gets
+ * its name now, and takes the place of an earlier one.
  *
  * Return: as ktape_sink_event(), or the first error.
  */
 int ktape_sink_finish(struct ktape_sink *sink);
 
 /**
+ * ktape_sink_is_staged() - has the output a temporary name?
+ * @sink: where
+ *
+ * Return: true until ktape_sink_finish(), unless it is written directly: to
+ * standard output, a pipe, a device, a file of another user, what is mounted, or
+ * with KTAPE_SINK_IN_PLACE.
+ */
+bool ktape_sink_is_staged(const struct ktape_sink *sink);
+
+/**
  * ktape_sink_close() - the end of writing
  * @sink: or NULL
+ *
+ * Without ktape_sink_finish() nothing of a staged output stays.
  */
 void ktape_sink_close(struct ktape_sink *sink);
 

@@ -411,6 +411,7 @@ struct ktape_recorder;
 #define KTAPE_RECORD_FILE	(1U << 3)	/* @dir is a file: a pipe form */
 #define KTAPE_RECORD_ZSTD	(1U << 4)	/* compressed */
 #define KTAPE_RECORD_ATTACHED	(1U << 5)	/* the session may go on without us */
+#define KTAPE_RECORD_STAGED	(1U << 6)	/* as KTAPE_CTF_STAGED; not of a log */
 
 /**
  * struct ktape_recorder_options - where to and how
@@ -522,6 +523,8 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path);
  *	goes on, what was there at this moment is written
  *
  * After an error of writing, what was written before it is kept and readable.
+ * With KTAPE_RECORD_STAGED that is so only if it replaces no earlier trace, which
+ * then stays instead.
  *
  * Return: 0 or the first error.
  */

@@ -294,6 +294,9 @@ void ktape_trace_close(struct ktape_trace *trace);
  * @options: may be NULL; only @notice is used
  * @error: filled on -EBADMSG, may be NULL
  *
+ * What comes from a file takes its place when it is whole.  What comes through a
+ * pipe cannot be had again: it is in its place from the beginning.
+ *
  * Return: 0, -ENOTEMPTY or -EEXIST as from ktape_ctf_create(), -EBADMSG if @path
  * is no pipe form, or the errno of the failed call.
  */
@@ -349,6 +352,8 @@ struct ktape_ctf;
 #define KTAPE_CTF_FILE		(1U << 3)	/* a file: a pipe form */
 #define KTAPE_CTF_ZSTD		(1U << 4)	/* each packet compressed; not with
 						 * KTAPE_CTF_DIRECT */
+#define KTAPE_CTF_STAGED	(1U << 5)	/* in its place only by
+						 * ktape_ctf_commit(); no file */
 
 /**
  * ktape_ctf_create() - make a CTF directory, or a pipe-form file
@@ -382,8 +387,21 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len);
 
 /**
+ * ktape_ctf_commit() - a trace that was created with KTAPE_CTF_STAGED is whole
+ * @ctf: the trace, to which nothing may be added any more
+ *
+ * Until then its files are in a folder with a temporary name inside of its own, and
+ * what it replaces is there.
+ *
+ * Return: 0, or the first error, after which it has not taken its place.
+ */
+int ktape_ctf_commit(struct ktape_ctf *ctf);
+
+/**
  * ktape_ctf_close() - close all files
  * @ctf: or NULL
+ *
+ * Of a trace that is staged and was not committed nothing stays.
  *
  * Return: 0 or the first error.
  */

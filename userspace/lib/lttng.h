@@ -38,7 +38,8 @@ struct lt_call {
 /**
  * struct lttng - a trace that is being written
  * @s: it
- * @dir: its folder
+ * @dir: where its files are written, inside of its folder
+ * @made: its folder was not there before
  * @cpus: streams, or NULL
  * @used: events of each opcode were written
  * @calls: system calls by number, table, exit, wide: places in @call_list
@@ -55,6 +56,7 @@ struct lt_call {
 struct lttng {
 	struct kt_sink *s;
 	int dir;
+	bool made;
 	struct lt_cpu **cpus;
 	uint32_t nr_cpus;
 	bool used[KTAPE_OPCODES];

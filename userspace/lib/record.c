@@ -154,6 +154,7 @@ int kt_record_create(struct ktape_recorder *rec, const char *path,
 		{ KTAPE_RECORD_PIECES, KTAPE_CTF_NEW },
 		{ KTAPE_RECORD_FILE, KTAPE_CTF_FILE },
 		{ KTAPE_RECORD_ZSTD, KTAPE_CTF_ZSTD },
+		{ KTAPE_RECORD_STAGED, KTAPE_CTF_STAGED },
 	};
 	unsigned int how = KTAPE_CTF_DIRECT;
 	char *text;
@@ -461,6 +462,12 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 	report(rec);
 	if (rec->error && rec->ctf)
 		kt_ctf_cut(rec->ctf);
+	/* What came of rings cannot be had again: only an earlier trace is more. */
+	if (rec->ctf && (!rec->error || !rec->ctf->replaces)) {
+		err = kt_ctf_settle(rec->ctf);
+		if (err)
+			kt_record_fail(rec, err);
+	}
 	if (rec->ctf) {
 		rec->plain = rec->ctf->plain;
 		err = ktape_ctf_close(rec->ctf);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writing a trace in any format: buffer, file, what was missed. */
-#include <fcntl.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,15 +136,22 @@ void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count)
 	s->misses[i].count += count;
 }
 
-static int open_file(struct kt_sink *s)
+/**
+ * kt_sink_open_file() - open the file of the output, or take standard output
+ * @s: where to; @s->path is its name
+ *
+ * Return: 0 or negative errno.
+ */
+int kt_sink_open_file(struct kt_sink *s)
 {
 	struct stat st;
 
 	s->owned = strcmp(s->path, "-");
-	s->fd = s->owned ? open(s->path, O_WRONLY | O_CREAT | O_TRUNC |
-					 O_CLOEXEC, MODE_FILE)
-			 : STDOUT_FILENO;
-	if (s->fd < 0 || fstat(s->fd, &st))
+	s->fd = s->owned ? kt_stage_file(&s->stage, s->path, MODE_FILE) :
+			   STDOUT_FILENO;
+	if (s->fd < 0)
+		return s->fd;
+	if (fstat(s->fd, &st))
 		return -errno;
 	/* Standard output may be appended to, or shared. */
 	s->seekable = s->owned && S_ISREG(st.st_mode);
@@ -178,7 +184,7 @@ static int setup(struct kt_sink *s, const struct ktape_sink_options *o,
 	if (!s->state)
 		return -ENOMEM;
 	if (!s->codec->own_files)
-		err = open_file(s);
+		err = kt_sink_open_file(s);
 	if (!err)
 		err = s->codec->begin(s);
 	if (err && error && *s->why.text) {
@@ -199,6 +205,7 @@ int ktape_sink_open(const struct ktape_sink_options *options,
 	if (error)
 		memset(error, 0, sizeof(*error));
 	s->s.fd = -1;
+	s->s.stage = (struct kt_stage)KT_STAGE_NONE;
 	err = setup(&s->s, options, error);
 	if (err) {
 		ktape_sink_close(s);
@@ -257,6 +264,14 @@ const char *ktape_sink_warning(const struct ktape_sink *sink)
 		? codec->warning : NULL;
 }
 
+bool ktape_sink_is_staged(const struct ktape_sink *sink)
+{
+	const struct kt_sink *s = &sink->s;
+
+	return kt_stage_is_open(&s->stage) ||
+	       (s->codec->is_staged && s->codec->is_staged(s));
+}
+
 bool ktape_sink_switches(const struct ktape_sink *sink)
 {
 	return sink->s.codec->switches;
@@ -286,7 +301,7 @@ int ktape_sink_finish(struct ktape_sink *sink)
 			err = -errno;
 		s->fd = -1;
 	}
-	return err;
+	return err ? err : kt_stage_commit(&s->stage);
 }
 
 void ktape_sink_close(struct ktape_sink *sink)
@@ -300,6 +315,7 @@ void ktape_sink_close(struct ktape_sink *sink)
 		s->codec->close(s);
 	if (s->owned && s->fd >= 0)
 		close(s->fd);
+	kt_stage_drop(&s->stage);
 	kt_codec_options_free(&s->options);
 	free(s->state);
 	free(s->buf);

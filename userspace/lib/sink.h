@@ -4,6 +4,7 @@
 #define _KT_SINK_H
 
 #include "codec.h"
+#include "stage.h"
 
 #define KT_SINK_MISSES	320	/* more than there are events */
 
@@ -20,6 +21,7 @@
  * @state: of the codec
  * @fd: the file
  * @owned: @fd is not standard output
+ * @stage: the temporary name of @fd or of the folder that the codec writes
  * @seekable: it is a file, kt_sink_patch() works
  * @buf: what was not yet written
  * @len: bytes of it
@@ -43,6 +45,7 @@ struct kt_sink {
 	void *state;
 	int fd;
 	bool owned;
+	struct kt_stage stage;
 	bool seekable;
 	char *buf;
 	size_t len;
@@ -58,6 +61,7 @@ struct kt_sink {
 	unsigned int nr_misses;
 };
 
+int kt_sink_open_file(struct kt_sink *s);
 char *kt_sink_room(struct kt_sink *s, size_t n);
 int kt_sink_flush(struct kt_sink *s);
 int kt_sink_put(struct kt_sink *s, const void *data, size_t len);

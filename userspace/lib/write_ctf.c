@@ -241,7 +241,10 @@ static int make_directory(struct ktape_ctf *c, const char *metadata, size_t len)
 	c->dir = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->dir < 0)
 		return -errno;
-	err = kt_ctf_make_empty(c->dir, c->flags & KTAPE_CTF_FORCE);
+	if (c->flags & KTAPE_CTF_STAGED)
+		err = kt_ctf_stage(c);
+	else
+		err = kt_ctf_make_empty(c->dir, c->flags & KTAPE_CTF_FORCE);
 	if (!err)
 		err = write_metadata(c, metadata, len);
 	c->written = len;
@@ -302,6 +305,7 @@ int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 	c->flags = flags;
 	c->first_ts = UINT64_MAX;
 	c->dir = -1;
+	c->stage = (struct kt_stage)KT_STAGE_NONE;
 	c->path = strdup(dir);
 	if (!c->path)
 		err = -ENOMEM;
@@ -422,6 +426,7 @@ int ktape_ctf_close(struct ktape_ctf *ctf)
 	if (!ctf)
 		return 0;
 	err = ctf->error;
+	kt_ctf_drop(ctf);
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {
 		if (close(ctf->files[i]->fd) && !err)
 			err = -errno;
@@ -440,11 +445,13 @@ int ktape_ctf_close(struct ktape_ctf *ctf)
 /* The end, and nothing is left of it. */
 void kt_ctf_discard(struct ktape_ctf *ctf)
 {
-	for (unsigned int i = 0; i < ctf->nr_files; i++)
-		unlink_file(ctf, ctf->files[i]);
-	if (ctf->described)
-		unlinkat(ctf->dir, "metadata", 0);
-	if (ctf->made && ctf->dir >= 0)
-		rmdir(ctf->path);
+	if (!kt_stage_is_open(&ctf->stage)) {
+		for (unsigned int i = 0; i < ctf->nr_files; i++)
+			unlink_file(ctf, ctf->files[i]);
+		if (ctf->described)
+			unlinkat(ctf->dir, "metadata", 0);
+		if (ctf->made && ctf->dir >= 0)
+			rmdir(ctf->path);
+	}
 	ktape_ctf_close(ctf);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Pipe forms: how one begins, and how one becomes a CTF directory. */
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -10,8 +11,10 @@
 
 #define METADATA_CHUNK	(64U << 10)
 
+/* @again: the input is a file, which can be split again. */
 struct split {
 	struct ktape_trace_options options;
+	bool again;
 	struct kt_scan input;
 	struct ktape_info info;
 	struct ktape_ctf *ctf;
@@ -137,6 +140,7 @@ static int check_metadata(struct split *s, const uint8_t *data,
 static int begin(struct split *s, const char *dir, bool force,
 		 struct ktape_error *error)
 {
+	unsigned int flags = 0;
 	char *text = NULL;
 	size_t size, len;
 	uint8_t *data;
@@ -150,9 +154,12 @@ static int begin(struct split *s, const char *dir, bool force,
 		err = check_metadata(s, data, size, text, len);
 	if (!err)
 		err = ktape_metadata_parse(data, size, &s->info, error);
+	if (force)
+		flags |= KTAPE_CTF_FORCE;
+	if (s->again)
+		flags |= KTAPE_CTF_STAGED;
 	if (!err)
-		err = ktape_ctf_create(dir, force ? KTAPE_CTF_FORCE : 0, text,
-				       len, &s->ctf);
+		err = ktape_ctf_create(dir, flags, text, len, &s->ctf);
 	free(data);
 	free(text);
 	return err;
@@ -164,6 +171,7 @@ int ktape_split(const char *path, const char *dir, bool force,
 {
 	struct split *s = calloc(1, sizeof(*s));
 	int fd, err, closed;
+	struct stat st;
 
 	if (!s)
 		return -ENOMEM;
@@ -173,6 +181,7 @@ int ktape_split(const char *path, const char *dir, bool force,
 			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	err = fd < 0 ? -errno : 0;
 	if (!err) {
+		s->again = !fstat(fd, &st) && S_ISREG(st.st_mode);
 		kt_scan_init(&s->input, fd);
 		s->input.uuid = s->info.uuid;
 		s->input.tell = tell;
@@ -181,6 +190,8 @@ int ktape_split(const char *path, const char *dir, bool force,
 	}
 	if (!err)
 		err = split_all(s);
+	if (!err)
+		err = ktape_ctf_commit(s->ctf);
 	closed = ktape_ctf_close(s->ctf);
 	kt_scan_free(&s->input);
 	if (fd >= 0)
