@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include "convert.h"
 #include "input.h"
+#include "output.h"
 #include "signals.h"
 
 #define PROGRESS_EVENTS	65536		/* between two looks at the clock */
@@ -144,18 +144,29 @@ static void tell_results(struct convert *c)
 		note("stopped: what was written is whole up to there");
 }
 
-static int finish(struct convert *c, int ret)
+/*
+ * What failed or was interrupted does not take the place of what is there.  Written
+ * directly, it is made valid up to there.
+ */
+static int end_output(struct convert *c, int ret)
 {
+	bool whole = !ret && !(signals_came() && !c->live);
 	int err;
 
-	show_progress(c, true);
-	if (!ret)
-		ret = c->error;
+	if (!whole && ktape_sink_is_staged(c->sink))
+		return ret ? ret : -EINTR;
 	err = ktape_sink_finish(c->sink);
-	if (!ret)
-		ret = err;
+	return ret ? ret : err;
+}
+
+static int finish(struct convert *c, int ret)
+{
+	show_progress(c, true);
+	ret = end_output(c, ret ? ret : c->error);
 	if (ret == -EPIPE)
 		ret = 0;
+	if (ret == -EINTR)
+		return fail("interrupted: %s was not written", c->o.out);
 	tell_results(c);
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
@@ -195,20 +206,6 @@ static int open_inputs(struct convert *c, int nr, char **paths)
 	return convert_join(c);
 }
 
-static bool is_input(const struct convert *c)
-{
-	struct stat out, in;
-
-	if (stat(c->o.out, &out) || S_ISCHR(out.st_mode))
-		return false;
-	for (size_t i = 0; i < c->nr_inputs; i++) {
-		if (!stat(c->inputs[i].path, &in) && in.st_dev == out.st_dev &&
-		    in.st_ino == out.st_ino)
-			return true;
-	}
-	return false;
-}
-
 static int open_output(struct convert *c)
 {
 	struct ktape_sink_options how = {
@@ -230,8 +227,9 @@ static int open_output(struct convert *c)
 	if (c->nr_inputs == 1)
 		how.metadata = ktape_trace_metadata(c->inputs[0].trace,
 						    &how.metadata_len);
-	if (is_input(c))
-		return fail("%s is an input as well", c->o.out);
+	err = signals_sweep(c->o.out);
+	if (err)
+		return fail("%s: %s", c->o.out, strerror(-err));
 	err = ktape_sink_open(&how, &c->sink, &error);
 	if (err == -EINVAL)
 		return misuse(&command_convert, "%s", error.text);
@@ -298,7 +296,9 @@ static int convert(struct convert *c, int nr, char **paths)
 	if (c->wake < 0)
 		return fail("pipe: %s", strerror(-c->wake));
 	signals_catch();
-	ret = open_inputs(c, nr, paths);
+	ret = output_check(c->o.out, paths, nr);
+	if (!ret)
+		ret = open_inputs(c, nr, paths);
 	if (!ret)
 		ret = open_output(c);
 	if (ret)

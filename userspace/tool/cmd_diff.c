@@ -7,6 +7,7 @@
 
 #include "util/bits.h"
 
+#include "output.h"
 #include "stats.h"
 
 struct diff_options {
@@ -174,6 +175,8 @@ static int run(int argc, char **argv)
 	if (argc - first != 2)
 		return misuse(&command_diff, "two traces, please");
 	ret = stats_judge_check(&command_diff, &o.conditions, true);
+	if (!ret)
+		ret = output_check("-", argv + first, 2);
 	for (int i = 0; i < 2 && !ret; i++)
 		ret = measure(&traces[i], &o, argv[first + i]);
 	if (!ret)

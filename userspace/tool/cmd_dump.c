@@ -14,6 +14,7 @@
 
 #include "dump.h"
 #include "input.h"
+#include "output.h"
 #include "signals.h"
 
 #define BUFFER		(256U << 10)	/* stays in the cache */
@@ -358,7 +359,9 @@ static int run(int argc, char **argv)
 		return ret;
 	if (argc - first != 1)
 		return misuse(&command_dump, "one trace, please");
-	ret = prepare(&d);
+	ret = output_check("-", argv + first, 1);
+	if (!ret)
+		ret = prepare(&d);
 	if (!ret && (d.o.now || d.o.clear))
 		ret = dump_now(&d, argv[first]);
 	else if (!ret && d.o.follow)

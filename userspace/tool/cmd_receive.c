@@ -13,6 +13,7 @@
 #include "util/file.h"
 
 #include "input.h"
+#include "output.h"
 #include "serial.h"
 
 #define PART	4096
@@ -140,7 +141,9 @@ static int write_all(struct receive *r, const struct receive_options *o)
 	const struct ktape_sink_options how = {
 		.format = "native",
 		.path = o->out,
-		.flags = o->force ? KTAPE_SINK_FORCE : 0,
+		/* The line does not send it again: what came is kept. */
+		.flags = KTAPE_SINK_IN_PLACE |
+			 (o->force ? KTAPE_SINK_FORCE : 0),
 		.info = ktape_trace_info(r->trace),
 		.registry = ktape_trace_registry(r->trace),
 	};
@@ -207,6 +210,11 @@ static int run(int argc, char **argv)
 	r.frame = serial_frame(o.frame);
 	if (!r.frame)
 		return misuse(&command_receive, "--frame is " SERIAL_FRAMES);
+	ret = output_check(o.out, argv + first, 1);
+	if (!ret)
+		ret = output_check_place(o.out);
+	if (ret)
+		return ret;
 	line = serial_open(argv[first], O_RDONLY, o.baud);
 	if (line == -EINVAL)
 		return misuse(&command_receive, "no line has %llu baud",

@@ -13,8 +13,10 @@
 #include "util/bits.h"
 
 #include "opt.h"
+#include "output.h"
 #include "record.h"
 #include "session.h"
+#include "signals.h"
 
 #define OPT(member) offsetof(struct record_options, member)
 
@@ -100,9 +102,15 @@ static int split(const struct record_options *o)
 		.notice = take_notice,
 		.arg = &damage,
 	};
+	char *const input = (char *)o->split;
 	struct ktape_error error = { .text = "" };
-	int err = ktape_split(o->split, o->output, o->force, &how, &error);
+	int err = output_check(o->output, &input, 1);
 
+	if (err)
+		return err;
+	err = signals_sweep(o->output);
+	if (!err)
+		err = ktape_split(o->split, o->output, o->force, &how, &error);
 	if (err == -ENOTEMPTY || err == -EEXIST)
 		return tell_occupied(o->output, err);
 	if (err == -EBADMSG)
@@ -471,7 +479,9 @@ static int check(struct record *r, int operands)
 		return misuse(
 			&command_record,
 			"--split takes -o DIR and -f, no other option and no command");
-	return o->split ? 0 : record_configure(r);
+	if (o->output)
+		ret = output_check_place(o->output);
+	return ret || o->split ? ret : record_configure(r);
 }
 
 static int record_as_asked(struct record *r, int argc, char **argv)

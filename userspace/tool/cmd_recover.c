@@ -13,6 +13,8 @@
 #include "util/parse.h"
 
 #include "opt.h"
+#include "output.h"
+#include "signals.h"
 #include "tool.h"
 
 /* Something of the trace was there and could not be taken. */
@@ -113,8 +115,9 @@ static int begin(void *arg, const char *metadata, size_t len)
 	struct job *job = arg;
 
 	return ktape_ctf_create(job->o->dir,
-				job->o->force ? KTAPE_CTF_FORCE : 0, metadata,
-				len, &job->ctf);
+				KTAPE_CTF_STAGED |
+				(job->o->force ? KTAPE_CTF_FORCE : 0),
+				metadata, len, &job->ctf);
 }
 
 static int packet(void *arg, const void *data, size_t len)
@@ -271,12 +274,13 @@ static int recover(struct job *job)
 			    &job->result, &error);
 	if (job->tty)
 		fputc('\r', stderr);
+	ret = err ? 0 : ktape_ctf_commit(job->ctf);
+	err = err ? err : ret;
 	ret = ktape_ctf_close(job->ctf);
 	if (err == -EBADMSG)
 		return fail("0x%" PRIx64 ": %s", error.offset, error.text);
-	if (err == -EINTR && job->ctf)
-		return fail("%s: interrupted: it has what came until then",
-			    job->o->dir);
+	if (err == -EINTR)
+		return fail("interrupted: %s was not written", job->o->dir);
 	if (err || ret)
 		return fail("%s: %s", job->o->dir, strerror(err ? -err : -ret));
 	job->partly |= job->result.names_discarded > 0;
@@ -355,6 +359,13 @@ static int run(int argc, char **argv)
 	job.tty = !o.quiet && isatty(STDERR_FILENO);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	ret = output_check(o.dir, (char *const *)&o.image, o.image ? 1 : 0);
+	if (!ret)
+		ret = output_check_place(o.dir);
+	if (!ret && signals_sweep(o.dir))
+		ret = fail("%s", strerror(ENOMEM));
+	if (ret)
+		return ret;
 	ret = o.image ? from_image(&job) : from_module(&job, o.device);
 	ktape_recovered_release(&job.result);
 	return ret;

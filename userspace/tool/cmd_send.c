@@ -21,6 +21,7 @@
 #include "util/bits.h"
 
 #include "input.h"
+#include "output.h"
 #include "send_queue.h"
 #include "serial.h"
 #include "signals.h"
@@ -384,6 +385,8 @@ static int run(int argc, char **argv)
 	else if (bad && ktape_mask_parse_shown(bad, s->mask, &bad))
 		ret = unknown_event(&command_send, bad);
 	else
+		ret = output_check(s->line, argv + first, 1);
+	if (!ret)
 		ret = send(s, argv[first]);
 	ktape_sink_close(s->sink);
 	send_queue_end(&s->queue);

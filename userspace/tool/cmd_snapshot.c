@@ -2,11 +2,13 @@
 /* ktape snapshot: save what a session has in its rings, which goes on. */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "opt.h"
+#include "output.h"
 #include "session.h"
 #include "signals.h"
 
@@ -67,13 +69,24 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 	}
 }
 
+static bool has_trace(const char *dir)
+{
+	char *remark;
+	int err = ktape_piece_remark(dir, &remark);
+
+	if (!err)
+		free(remark);
+	return !err || (err == -ENOENT && !access(dir, F_OK));
+}
+
 static int save(struct ktape_device *session, const struct snapshot_options *o)
 {
 	const bool pipe = !strcmp(o->out, "-");
+	const bool earlier = o->force && has_trace(o->out);
 	const struct ktape_recorder_options how = {
 		.dir = pipe ? NULL : o->out,
 		.fd = STDOUT_FILENO,
-		.flags = KTAPE_RECORD_ATTACHED |
+		.flags = KTAPE_RECORD_ATTACHED | KTAPE_RECORD_STAGED |
 			 (o->force ? KTAPE_RECORD_FORCE : 0),
 	};
 	struct ktape_recorder_stats stats;
@@ -82,6 +95,9 @@ static int save(struct ktape_device *session, const struct snapshot_options *o)
 
 	/* What rings hold is soon saved: only a second signal ends that. */
 	signals_catch();
+	err = pipe ? 0 : signals_sweep(o->out);
+	if (err)
+		return fail("%s: %s", o->out, strerror(-err));
 	err = ktape_recorder_open(session, &how, &recorder);
 	if (err == -ENOTEMPTY || err == -EEXIST)
 		return fail("%s is there already (see --force)", o->out);
@@ -94,7 +110,9 @@ static int save(struct ktape_device *session, const struct snapshot_options *o)
 	ktape_recorder_stats(recorder, &stats);
 	ktape_recorder_close(recorder);
 	if (err)
-		return fail("%s: %s", o->out, strerror(-err));
+		return fail("%s: %s; %s", o->out, strerror(-err),
+			    earlier ? "the earlier trace is still there" :
+				      "what was written before is kept");
 	note("%llu events, %llu bytes, %llu lost, %llu overwritten",
 	     (unsigned long long)stats.records, (unsigned long long)stats.bytes,
 	     (unsigned long long)stats.lost, (unsigned long long)stats.missed);
@@ -137,6 +155,9 @@ static int run(int argc, char **argv)
 		return misuse(&command_snapshot, "--time is for --wait");
 	if (argc - first > 1)
 		return misuse(&command_snapshot, "it takes one NAME");
+	ret = output_check_place(o.out);
+	if (ret)
+		return ret;
 	if (open_named(o.device, first < argc ? argv[first] : NULL, true,
 		       &session))
 		return EXIT_FAILED;

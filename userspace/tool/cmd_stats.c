@@ -7,6 +7,7 @@
 
 #include "util/bits.h"
 
+#include "output.h"
 #include "stats.h"
 
 struct stats_options {
@@ -396,6 +397,8 @@ static int run(int argc, char **argv)
 	if (argc - first != 1)
 		return misuse(&command_stats, "one trace, please");
 	ret = check(&s.o, &rtos);
+	if (!ret)
+		ret = output_check("-", argv + first, 1);
 	if (!ret)
 		ret = input_open(&command_stats, &s.o.in, argv[first], &how,
 				 &s.t.trace);

@@ -10,6 +10,7 @@
 #include "util/parse.h"
 
 #include "opt.h"
+#include "output.h"
 #include "signals.h"
 #include "tool.h"
 
@@ -414,6 +415,8 @@ static int run(int argc, char **argv)
 	if (!r.o.absent && (r.o.from || r.o.to || r.o.cpu != UINT64_MAX))
 		return misuse(&command_verify,
 			      "--from, --to and --cpu belong to --absent");
+	if (output_check("-", argv + first, 1))
+		return EXIT_USAGE;
 	how.wake = signals_pipe();
 	if (how.wake < 0)
 		return fail("pipe: %s", strerror(-how.wake));

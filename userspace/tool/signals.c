@@ -1,29 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SIGINT, SIGTERM and SIGHUP for commands that wait or take long: the first one
- * is told, the second one ends us.  What was ignored when we came stays ignored.
+ * SIGINT, SIGTERM and SIGHUP for commands that wait or take long: the first one of
+ * each is told, the second one ends us.  What was ignored when we came stays ignored.
+ *
+ * Before any signal ends us, temporary files are removed.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/bits.h"
 #include "util/file.h"
+#include "util/path.h"
+#include "util/temp.h"
 
 #include "signals.h"
 
 static volatile sig_atomic_t came;
 static int ends[2] = { -1, -1 };
 
+/* Of outputs: the folders that have temporary names, the one that we made. */
+static char *swept[2];
+static char *made;
+
+/* It ends us as soon as this returns. */
+static void end_by_signal(int number)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(swept); i++)
+		kt_temp_sweep(swept[i]);
+	if (made)
+		rmdir(made);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* The first one of a signal that is caught: it is told. */
 static void take_signal(int number)
 {
 	int saved = errno;
 
-	(void)number;
 	came = 1;
 	if (ends[1] >= 0)
 		kt_write_all(ends[1], "", 1);
+	signal(number, swept[0] ? end_by_signal : SIG_DFL);
 	errno = saved;
 }
 
@@ -47,7 +70,6 @@ void signals_catch(void)
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	const struct sigaction action = {
 		.sa_handler = take_signal,
-		.sa_flags = (int)SA_RESETHAND,
 	};
 	struct sigaction before;
 
@@ -56,6 +78,48 @@ void signals_catch(void)
 		    before.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
 	}
+}
+
+/* What ends us before it is caught, or is never caught. */
+static void sweep_at_end(void)
+{
+	static const int numbers[] = { SIGINT,	SIGTERM, SIGHUP,
+				       SIGQUIT, SIGPIPE, SIGXCPU };
+	const struct sigaction action = { .sa_handler = end_by_signal };
+	struct sigaction before;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
+		if (!sigaction(numbers[i], NULL, &before) &&
+		    before.sa_handler == SIG_DFL)
+			sigaction(numbers[i], &action, NULL);
+	}
+}
+
+/**
+ * signals_sweep() - a signal that ends us removes an output's temporary files
+ * @path: the output, which may be a link
+ *
+ * Return: 0 or negative errno.
+ */
+int signals_sweep(const char *path)
+{
+	struct stat st;
+	char *place;
+	int err = kt_path_follow(path, &place);
+
+	if (err || !place)
+		return err;
+
+	/* A folder has them inside. */
+	if (stat(path, &st))
+		made = strdup(path);
+	swept[1] = kt_path_folder(place);
+	swept[0] = strdup(path);
+	free(place);
+	if (!swept[0] || !swept[1])
+		return -ENOMEM;
+	sweep_at_end();
+	return 0;
 }
 
 /**

@@ -7,6 +7,7 @@
 
 int signals_pipe(void);
 void signals_catch(void);
+int signals_sweep(const char *path);
 bool signals_came(void);
 
 #endif /* _TOOL_SIGNALS_H */

@@ -1,0 +1,334 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_output.sh FOLDER: no output destroys an input or an earlier output.
+# shellcheck source=selftests/unit/tool.sh
+. ./tool.sh "$1"
+
+make_trace=$out/make_trace
+ktape=$out/user-asan/ktape
+
+# A folder t with a trace, a pipe form p, and s.tband, which FILE@CORE can name.
+fresh()
+{
+	rm -rf t p s.tband o
+	"$make_trace" folder t 3
+	"$make_trace" pipe 3 >p
+	printf '\1\1\1\1\0\4\2\350\7\0\4\4\24\7\0\4\5\50\7\0' >s.tband
+	find t p s.tband -type f -exec cksum {} + | sort >before
+}
+
+# Is all of it as fresh() has left it, and is there nothing else?
+untouched()
+{
+	find t p s.tband -type f -exec cksum {} + 2>&1 | sort |
+		cmp - before >>log
+}
+
+no_temporary()
+{
+	! find . -name '.ktape-*' | grep . >>log
+}
+
+# refused NAME SAID ARGUMENT...
+refused()
+{
+	local name=$1 said=$2
+
+	shift 2
+	run 1 "$@" && says "$said" && untouched && no_temporary
+	result $? "$name: refused"
+}
+
+test_files()
+{
+	fresh
+	ln t/cpu0 hard
+	ln -s t/cpu0 soft
+	ln -s t way
+	refused "convert: a stream of the folder" "is cpu0 of the input t" \
+		convert -t perfetto -o t/cpu0 t
+	refused "convert: by another path" "is cpu0 of the input t" \
+		convert -t perfetto -o "t/../../${PWD##*/}/t/./cpu0" t
+	refused "convert: a hard link" "is cpu0 of the input t" \
+		convert -t perfetto -o hard t
+	refused "convert: a symbolic link" "is cpu0 of the input t" \
+		convert -t perfetto -o soft t
+	refused "convert: a link to the folder" "is cpu1 of the input t" \
+		convert -t csv -o way/cpu1 t
+	refused "convert: an input by a link" "is cpu1 of the input way" \
+		convert -t csv -o t/cpu1 way
+	refused "convert: the metadata of a stream" "is metadata, which" \
+		convert -t csv -o t/metadata t/cpu1
+	refused "convert: the input itself" "p is an input as well" \
+		convert -t csv -o p p
+	refused "convert: the second input" "p is an input as well" \
+		convert -t csv -o p t p
+	refused "convert: an input of a core" "s.tband is an input as well" \
+		convert -t csv -o s.tband s.tband@0
+	refused "convert: an open file of the shell" "is cpu0 of the input t" \
+		convert -t csv -o /proc/self/fd/7 t 7>>t/cpu0
+	# shellcheck disable=SC2094	# that is the point
+	refused "convert: standard input" "p is an input as well" \
+		convert -t csv -o p - <p
+	refused "send: the input" "p is an input as well" send p p
+	rm -f hard soft way
+}
+
+test_folders()
+{
+	fresh
+	refused "convert: a new file in the folder" "new lies in the input t" \
+		convert -t perfetto -o t/new t
+	mkdir t/sub
+	ln -s "$PWD/t/sub" sub
+	refused "convert: below the folder" "sub/new lies in the input t" \
+		convert -t perfetto -o sub/new t
+	ln -s t/late late
+	refused "convert: a link to a file that is not there" \
+		"late lies in the input t" convert -t perfetto -o late t
+	rm -r late sub t/sub
+	refused "convert: the folder itself" "t is an input as well" \
+		convert -t native --force -o t t
+	refused "convert: the folder of a stream" "t/cpu0 lies in t" \
+		convert -t native --force -o t t/cpu0
+	(cd t && "$ktape" convert -t csv -o here .) 2>log
+	[ $? = 1 ] && says "here lies in the input ." && untouched
+	result $? "convert: from within the folder: refused"
+	if unshare -rm true 2>>log; then
+		mkdir -p other
+		# shellcheck disable=SC2016	# of that shell
+		unshare -rm sh -c 'mount --bind t other &&
+			exec "$0" convert -t csv -o other/cpu0 t' "$ktape" 2>log
+		[ $? = 1 ] && says "is cpu0 of the input t" && untouched
+		result $? "convert: through a mount: refused"
+	else
+		echo "ok $((n = n + 1)) - convert: through a mount # SKIP no namespaces"
+	fi
+}
+
+# Standard output is appended to what it is redirected to.
+test_standard_output()
+{
+	local command
+
+	fresh
+	for command in "convert -t csv -o - t" "dump t" "stats --linux t" \
+		"verify t" "diff t t"; do
+		# shellcheck disable=SC2086	# words
+		timeout 60 "$ktape" $command >>t/cpu0 2>log
+		status=$?
+		# Of verify 1 is a verdict.
+		[ $status -eq 1 ] || { [ $status -eq 2 ] &&
+			[ "${command%% *}" = verify ]; } &&
+			says "standard output is cpu0 of the input t" &&
+			untouched
+		result $? "$command >>t/cpu0: refused"
+	done
+	# shellcheck disable=SC2094	# that is the point
+	timeout 60 "$ktape" convert -t csv -o - p >>p 2>log
+	[ $? = 1 ] && says "standard output is an input as well" && untouched
+	result $? "convert -o - >>input: refused"
+	# shellcheck disable=SC2094	# that is the point
+	timeout 60 "$ktape" dump - <p >>p 2>log
+	[ $? = 1 ] && says "standard output is an input as well" && untouched
+	result $? "dump - <input >>input: refused"
+}
+
+test_traces()
+{
+	fresh
+	refused "record: into a trace" "t/new lies in the trace t" \
+		record --device x -o t/new
+	refused "snapshot: into a trace" "t/new lies in the trace t" \
+		snapshot --device x -o t/new
+	refused "recover: into a trace" "t/new lies in the trace t" \
+		recover --image p -o t/new
+	refused "split: into a trace" "t/new lies in the trace t" \
+		record --split p -o t/new
+	refused "split: over its input" "lies in t" \
+		record -f --split t/cpu0 -o t
+	refused "recover: over its input" "lies in t" \
+		recover -f --image t/cpu0 -o t
+	refused "receive: over its line" "lies in t" \
+		receive --force -o t t/cpu0
+	refused "receive: into a trace" "t/new lies in the trace t" \
+		receive -o t/new s.tband
+}
+
+# What is written gets its name at the end, with the rights of what was there.
+test_success()
+{
+	fresh
+	echo old >o
+	chmod 640 o
+	ln -s o link
+	run 0 convert -t csv -o link t && [ -L link ] && [ -f o ] &&
+		[ "$(stat -c %a o)" = 640 ] && [ "$(wc -l <o)" = 97 ] &&
+		no_temporary
+	result $? "convert: a link stays one, and rights stay"
+	rm link
+	mkfifo fifo
+	cat fifo >got &
+	run 0 convert -t csv -o fifo t && wait && cmp got o >>log && [ -p fifo ]
+	result $? "convert: a pipe is written directly"
+	run 0 convert -t csv -o /dev/null t && [ -c /dev/null ]
+	result $? "convert: a device is written directly"
+	run 0 convert -t csv -o /proc/self/fd/7 t 7>open && cmp open o >>log
+	result $? "convert: an open file is written directly"
+	run 0 convert -t native:form=pipe -o q t && run 0 convert -t native \
+		-o d q && run 0 dump d && lines 96 && no_temporary
+	result $? "convert: the native forms"
+	stat -c %i d >inode
+	run 0 convert -t native --force -o d t &&
+		stat -c %i d | cmp - inode >>log &&
+		run 0 dump d && lines 96 && no_temporary
+	result $? "convert: a folder that is replaced stays the same folder"
+	run 0 convert -t lttng -o l t && run 0 convert -t lttng --force -o l t &&
+		[ -s l/metadata ] && [ -s l/channel0_0 ] && no_temporary
+	result $? "convert: the folder of another format"
+	run 1 convert -t lttng -o l t && says "Directory not empty"
+	result $? "convert: is replaced only with --force"
+	rm -rf fifo got open q d l inode
+}
+
+# fails NAME ARGUMENT...: with o, which stays
+fails()
+{
+	local name=$1
+
+	shift
+	run 1 "$@" && untouched && no_temporary && find o -type f \
+		-exec cksum {} + | sort | cmp - earlier >>log
+	result $? "$name: the earlier output stays"
+}
+
+test_failure()
+{
+	local how
+
+	fresh
+	{ cat s.tband; printf '\4\4\1\7\0'; } >back
+	echo old >o
+	cksum o >earlier
+	fails "convert: an input that goes back" convert -t csv -o o back
+	(ulimit -f 2; fails "convert: a full disk" convert -t csv -o o t
+	exit $failed) || failed=1
+	n=$((n + 1))
+
+	fails "convert: no such input" convert -t csv -o o t none
+	rm o
+	run 1 convert -t csv -o o back && [ ! -e o ] && no_temporary
+	result $? "convert: no half output"
+	for how in native lttng; do
+		rm -rf o
+		run 0 convert -t "$how" -o o t &&
+			find o -type f -exec cksum {} + | sort >earlier
+		fails "convert -t $how: an input that goes back" \
+			convert -t "$how" --force -o o back
+		(ulimit -f 1; fails "convert -t $how: a full disk" \
+			convert -t "$how" --force -o o t
+		exit $failed) || failed=1
+		n=$((n + 1))
+		rm -rf o
+		run 1 convert -t "$how" -o o back && [ ! -e o ]
+		result $? "convert -t $how: no half folder"
+		mkdir o
+		run 1 convert -t "$how" -o o back && [ -d o ] && rmdir o
+		result $? "convert -t $how: an empty folder stays"
+	done
+	rm -rf o
+	run 0 record --split p -o o &&
+		find o -type f -exec cksum {} + | sort >earlier
+	(ulimit -f 8; fails "split: a full disk" record -f --split p -o o
+	exit $failed) || failed=1
+	n=$((n + 1))
+	"$make_trace" image r
+	(ulimit -f 1; fails "recover: a full disk" recover -f --image r -o o
+	exit $failed) || failed=1
+	n=$((n + 1))
+	rm -rf o r back
+}
+
+# A conversion that takes so long that it can be interrupted.
+make_long()
+{
+	cp s.tband long
+	printf '\4\4\74\7\0\4\5\74\7\0' >pair
+	for _ in {1..19}; do
+		cat pair pair >pairs
+		mv pairs pair
+	done
+	cat pair >>long
+	rm pair
+}
+
+# interrupt SIGNAL: as soon as there is a temporary file
+interrupt()
+{
+	"$ktape" convert -t csv -o o long 2>log &
+	pid=$!
+	for _ in {1..600}; do
+		find . -name '.ktape-*' | grep -q . && break
+		sleep 0.05
+	done
+	kill "-$1" $pid
+	{ wait $pid; } 2>/dev/null
+	status=$?
+}
+
+test_signals()
+{
+	fresh
+	make_long
+	echo old >o
+	interrupt TERM
+	echo "exit status $status" >>log
+	[ $status = 1 ] && says "interrupted: o was not written" &&
+		grep -qx old o && no_temporary
+	result $? "convert: interrupted, the earlier output stays"
+	interrupt XCPU
+	echo "exit status $status" >>log
+	[ $status = 152 ] && grep -qx old o && no_temporary
+	result $? "convert: ended, no temporary file stays"
+	mkfifo live
+	"$ktape" convert -t csv -o o live 2>log &
+	pid=$!
+	exec 8>live
+	cat p >&8
+	for _ in {1..600}; do
+		find . -name '.ktape-*' -size +0 | grep -q . && break
+		sleep 0.05
+	done
+	kill -TERM $pid
+	wait $pid
+	status=$?
+	exec 8>&-
+	echo "exit status $status" >>log
+	[ $status = 0 ] && head -n 1 o | grep -q '^ts_ns,' && no_temporary
+	result $? "convert: what came through a pipe up to a signal is kept"
+	"$ktape" record --split live -o d 2>log &
+	pid=$!
+	exec 8>live
+	cat p >&8
+	for _ in {1..600}; do
+		[ -s d/cpu2 ] && break
+		sleep 0.05
+	done
+	kill -TERM $pid
+	wait $pid
+	exec 8>&-
+	run 0 dump d && [ "$(wc -l <text)" -gt 0 ]
+	result $? "split: what came through a pipe is kept"
+	rm -rf live long o d
+}
+
+echo "TAP version 13"
+test_files
+test_folders
+test_standard_output
+test_traces
+test_success
+test_failure
+test_signals
+echo "1..$n"
+exit $failed

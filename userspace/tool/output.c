@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An output that is an input, or a file that ktape reads with one, would destroy what
+ * is being read.  Names say nothing of that, because of links and mounts: files and
+ * folders are compared by device and inode.
+ *
+ * Every file in a folder that is an input is read, so a new one there is one, too.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/bits.h"
+#include "util/path.h"
+
+#include "output.h"
+#include "tool.h"
+
+/**
+ * struct output - what is to be written
+ * @name: for people
+ * @there: it exists
+ * @st: what it is then
+ * @folder: where it is, or -1: that is not known
+ */
+struct output {
+	const char *name;
+	bool there;
+	struct stat st;
+	int folder;
+};
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_output(const struct output *o, int folder, const char *name)
+{
+	struct stat st;
+
+	return o->there && !fstatat(folder, name, &st, 0) &&
+	       is_same(&st, &o->st);
+}
+
+/* Does a folder, or one that it is in, turn out to be @other? */
+static bool lies_in(int folder, const struct stat *other)
+{
+	int at = fcntl(folder, F_DUPFD_CLOEXEC, 3), up;
+	struct stat st, below = { .st_ino = 0 };
+	bool found = false;
+
+	while (at >= 0 && !fstat(at, &st) && !is_same(&st, &below)) {
+		found = is_same(&st, other);
+		if (found)
+			break;
+		below = st;
+		up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+		at = up;
+	}
+	if (at >= 0)
+		close(at);
+	return found;
+}
+
+/* Which of the files of a folder is the output?  Return: its name, or "". */
+static void find_among(const struct output *o, const char *path,
+		       char name[NAME_MAX + 1])
+{
+	DIR *dir = o->there ? opendir(path) : NULL;
+	const struct dirent *e;
+
+	*name = '\0';
+	while (dir && !*name && (e = readdir(dir))) {
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    is_output(o, dirfd(dir), e->d_name))
+			snprintf(name, NAME_MAX + 1, "%s", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Return: 0 or the exit code. */
+static int check_folder(const struct output *o, const char *path,
+			const struct stat *st)
+{
+	char name[NAME_MAX + 1];
+
+	find_among(o, path, name);
+	if (*name)
+		return fail("%s is %s of the input %s; name another output",
+			    o->name, name, path);
+	if (o->folder >= 0 && lies_in(o->folder, st))
+		return fail("%s lies in the input %s; name an output outside of it",
+			    o->name, path);
+	return 0;
+}
+
+/* A stream needs files beside it.  Return: 0 or the exit code. */
+static int check_beside(const struct output *o, const char *path)
+{
+	static const char *const names[] = {
+		"metadata", "metadata.zst", "registry", "registry.zst",
+	};
+	char *whole = realpath(path, NULL);
+	char *folder = whole ? kt_path_folder(whole) : NULL;
+	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int ret = 0;
+
+	for (size_t i = 0; fd >= 0 && !ret && i < KT_ARRAY_SIZE(names); i++) {
+		if (is_output(o, fd, names[i]))
+			ret = fail("%s is %s, which the input %s needs; name another output",
+				   o->name, names[i], path);
+	}
+	if (fd >= 0 && !ret && o->there && S_ISDIR(o->st.st_mode) &&
+	    lies_in(fd, &o->st))
+		ret = fail("the input %s lies in %s; name another output", path,
+			   o->name);
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	free(whole);
+	return ret;
+}
+
+/* What an operand names: FILE@CORE is a file, too. */
+static bool find_input(const char *operand, char path[PATH_MAX],
+		       struct stat *st)
+{
+	char *at;
+
+	snprintf(path, PATH_MAX, "%s",
+		 strcmp(operand, "-") ? operand : "/proc/self/fd/0");
+	if (!stat(path, st))
+		return true;
+	at = strrchr(path, '@');
+	if (!at)
+		return false;
+	*at = '\0';
+	return !stat(path, st);
+}
+
+static int check_input(const struct output *o, const char *operand)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int ret = 0;
+
+	/* Terminals and the device are read and written by anybody. */
+	if (!find_input(operand, path, &st) || S_ISCHR(st.st_mode))
+		return 0;
+	if (o->there && is_same(&st, &o->st))
+		return fail("%s is an input as well; name another output",
+			    o->name);
+	if (S_ISDIR(st.st_mode))
+		ret = check_folder(o, path, &st);
+	return ret ? ret : check_beside(o, path);
+}
+
+/* Where a path leads to.  Return: 0 or negative errno. */
+static int find_output(const char *path, struct output *o)
+{
+	char *place = NULL, *folder = NULL;
+	int err = kt_path_follow(path, &place);
+
+	/* An open file is known by itself alone. */
+	if (!err && place) {
+		folder = kt_path_folder(place);
+		err = folder ? 0 : -ENOMEM;
+	}
+	if (folder)
+		o->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(folder);
+	free(place);
+	return err;
+}
+
+/**
+ * output_check() - refuse an output that is an input, or part of one
+ * @path: the output; "-": standard output
+ * @inputs: as on the command line
+ * @nr: how many
+ *
+ * Return: 0 or the exit code.
+ */
+int output_check(const char *path, char *const *inputs, int nr)
+{
+	const bool out = !strcmp(path, "-");
+	struct output o = { .name = out ? "standard output" : path,
+			    .folder = -1 };
+	int ret = 0, err = out ? 0 : find_output(path, &o);
+
+	if (err)
+		return fail("%s: %s", path, strerror(-err));
+	o.there = !(out ? fstat(STDOUT_FILENO, &o.st) : stat(path, &o.st));
+	/* What goes to a terminal is lost to nobody. */
+	if (o.there && S_ISCHR(o.st.st_mode))
+		nr = 0;
+	for (int i = 0; i < nr && !ret; i++)
+		ret = check_input(&o, inputs[i]);
+	if (o.folder >= 0)
+		close(o.folder);
+	return ret;
+}
+
+/**
+ * output_check_place() - refuse a folder for a trace inside of another trace
+ * @path: the folder to be made; "-": standard output
+ *
+ * Return: 0 or the exit code.
+ */
+int output_check_place(const char *path)
+{
+	char *place = NULL, *folder = NULL, *metadata = NULL, *remark = NULL;
+	int err = strcmp(path, "-") ? kt_path_follow(path, &place) : 0;
+	int ret = 0;
+
+	if (err)
+		return fail("%s: %s", path, strerror(-err));
+	folder = place ? kt_path_folder(place) : NULL;
+	if (folder && asprintf(&metadata, "%s/metadata", folder) < 0)
+		metadata = NULL;
+	if (metadata && !access(metadata, F_OK)) {
+		err = ktape_piece_remark(folder, &remark);
+		if (!err || err == -ENOENT)
+			ret = fail("%s lies in the trace %s; name an output outside of it",
+				   path, folder);
+		free(err ? NULL : remark);
+	}
+	free(metadata);
+	free(folder);
+	free(place);
+	return ret;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Outputs: none may be what a subcommand reads. */
+#ifndef _KT_OUTPUT_H
+#define _KT_OUTPUT_H
+
+int output_check(const char *path, char *const *inputs, int nr);
+int output_check_place(const char *path);
+
+#endif /* _KT_OUTPUT_H */
