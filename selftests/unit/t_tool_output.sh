@@ -214,7 +214,7 @@ test_failure()
 	(ulimit -f 2; fails "convert: a full disk" convert -t csv -o o t
 	exit $failed) || failed=1
 	n=$((n + 1))
-
+	fails "convert: no such CPU" convert -t csv -c 99 -o o t
 	fails "convert: no such input" convert -t csv -o o t none
 	rm o
 	run 1 convert -t csv -o o back && [ ! -e o ] && no_temporary

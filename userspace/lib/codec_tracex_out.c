@@ -198,6 +198,8 @@ static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)
 		kt_sink_miss(s, WHAT_LONG, 1);
 	t->last = ticks;
 	t->begun = true;
+	/* The number of the core is in bits that only ktape reads. */
+	kt_sink_mix(s, e->core);
 	p = put32(t, p, e->context);
 	p = put32(t, p, e->prio);
 	p = put32(t, p, e->id | e->core << KT_TRACEX_CORE_SHIFT);

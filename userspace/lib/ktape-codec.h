@@ -169,6 +169,14 @@ uint64_t ktape_sink_missed(const struct ktape_sink *sink, unsigned int i,
 			   const char **what);
 
 /**
+ * ktape_sink_mixed_cpus() - do readers of the output take several CPUs for one?
+ * @sink: where
+ *
+ * Return: how many CPUs have events in it, 0 if its readers tell CPUs apart.
+ */
+unsigned int ktape_sink_mixed_cpus(const struct ktape_sink *sink);
+
+/**
  * ktape_sink_bytes() - how much was written
  * @sink: where
  *

@@ -118,6 +118,17 @@ int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 }
 
 /**
+ * kt_sink_mix() - an event was written of a CPU that readers do not tell from others
+ * @s: where to
+ * @cpu: its number
+ */
+void kt_sink_mix(struct kt_sink *s, uint32_t cpu)
+{
+	if (cpu < KT_CPUS_MAX)
+		s->mixed[cpu / 64] |= 1ULL << (cpu % 64);
+}
+
+/**
  * kt_sink_miss() - count what the format cannot hold
  * @s: where to
  * @what: a sentence's subject that stays, such as "names longer than 20 bytes"
@@ -262,6 +273,15 @@ const char *ktape_sink_warning(const struct ktape_sink *sink)
 
 	return codec->large && kt_sink_at(&sink->s) >= codec->large
 		? codec->warning : NULL;
+}
+
+unsigned int ktape_sink_mixed_cpus(const struct ktape_sink *sink)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < KT_ARRAY_SIZE(sink->s.mixed); i++)
+		nr += (unsigned int)__builtin_popcountll(sink->s.mixed[i]);
+	return nr;
 }
 
 bool ktape_sink_is_staged(const struct ktape_sink *sink)

@@ -32,6 +32,8 @@
  * @why: a sentence
  * @misses: what the format could not hold
  * @nr_misses: how many kinds
+ * @mixed: bit n: the output has events of CPU n, which its readers do not tell from
+ *	those of others
  */
 struct kt_sink {
 	const struct kt_codec_out *codec;
@@ -59,6 +61,7 @@ struct kt_sink {
 		uint64_t count;
 	} misses[KT_SINK_MISSES];
 	unsigned int nr_misses;
+	uint64_t mixed[KT_CPUS_MAX / 64];
 };
 
 int kt_sink_open_file(struct kt_sink *s);
@@ -69,6 +72,7 @@ int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data,
 		  size_t len);
 int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void kt_sink_mix(struct kt_sink *s, uint32_t cpu);
 void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count);
 
 /* What was put at kt_sink_room() ends at @end. */

@@ -28,9 +28,8 @@ static const struct kt_option options[] = {
 	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
 	  "file or directory to write; - is standard output" },
 	{ "from-time", 0, KT_OPT_TEXT, OPT(from_time), "TIME",
-	  "from here: seconds as in the text, or ns as in JSON" },
-	{ "to-time", 0, KT_OPT_TEXT, OPT(to_time), "TIME",
-	  "until before here" },
+	  RANGE_FROM_HELP },
+	{ "to-time", 0, KT_OPT_TEXT, OPT(to_time), "TIME", RANGE_TO_HELP },
 	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only this CPU" },
 	{ "event", 'e', KT_OPT_TEXT, OPT(events), "LIST",
 	  "only these events, classes, globs" },
@@ -39,7 +38,10 @@ static const struct kt_option options[] = {
 	INPUT_OPTIONS(OPT(in.more)),
 	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
 	  "replace a trace's directory" },
-	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL, "no progress" },
+	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
+	  "list all that the format cannot hold" },
+	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
+	  "no progress, and not what the format cannot hold" },
 	{ "list", 'l', KT_OPT_FLAG, OPT(list), NULL, "show the formats" },
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "the list as JSON" },
 	{ .name = NULL },
@@ -84,6 +86,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		c->unknown |= !n->count;
 		moved.from = convert_ts(c, in, n->from);
 		moved.to = convert_ts(c, in, n->to);
+		range_add_loss(&c->range, &moved);
 		if (c->sink && !c->error && convert_wants_gap(c, &moved))
 			c->error = ktape_sink_notice(c->sink, &moved);
 		return;
@@ -130,9 +133,15 @@ static int write_all(struct convert *c)
 	return ret;
 }
 
-static void tell_results(struct convert *c)
+static void tell_results(const struct convert *c)
 {
-	tell_missed(c->to_name, c->sink);
+	unsigned int cpus = ktape_sink_mixed_cpus(c->sink);
+
+	if (!c->o.quiet)
+		tell_missed(c->to_name, c->sink, c->o.verbose);
+	if (cpus > 1 && !c->o.quiet)
+		note("%u CPUs are in one file, and readers of %s show them as one; convert each to a file of its own (-c CPU)",
+		     cpus, c->to_name);
 	if (c->gaps)
 		note("%llu events were lost in %u gaps of the input%s",
 		     (unsigned long long)c->lost, c->gaps,
@@ -148,25 +157,35 @@ static void tell_results(struct convert *c)
  * What failed or was interrupted does not take the place of what is there.  Written
  * directly, it is made valid up to there.
  */
-static int end_output(struct convert *c, int ret)
+static int end_output(struct convert *c, int ret, int code)
 {
-	bool whole = !ret && !(signals_came() && !c->live);
+	bool interrupted = signals_came() && !c->live;
 	int err;
 
-	if (!whole && ktape_sink_is_staged(c->sink))
-		return ret ? ret : -EINTR;
+	if (ktape_sink_is_staged(c->sink)) {
+		if (!ret && !code && interrupted)
+			ret = -EINTR;
+		if (ret || code)
+			return ret;
+	}
 	err = ktape_sink_finish(c->sink);
 	return ret ? ret : err;
 }
 
 static int finish(struct convert *c, int ret)
 {
+	int code = EXIT_OK;
+
 	show_progress(c, true);
-	ret = end_output(c, ret ? ret : c->error);
+	if (!ret && !c->error && !signals_came())
+		code = convert_check(c);
+	ret = end_output(c, ret ? ret : c->error, code);
 	if (ret == -EPIPE)
 		ret = 0;
 	if (ret == -EINTR)
 		return fail("interrupted: %s was not written", c->o.out);
+	if (code)
+		return ret ? fail("%s", read_error(ret)) : code;
 	tell_results(c);
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
@@ -174,7 +193,7 @@ static int finish(struct convert *c, int ret)
 		return fail("%s", ret == -EBADMSG ?
 					  "the input cannot be converted" :
 					  read_error(ret));
-	return c->damaged ? EXIT_FAILED : EXIT_OK;
+	return c->damaged ? EXIT_FAILED : code;
 }
 
 static int open_inputs(struct convert *c, int nr, char **paths)
@@ -259,6 +278,13 @@ static void put_options(const struct ktape_codec *codec, bool out, bool json)
 	}
 }
 
+static void print_codec(const char *indent, const struct ktape_codec *codec)
+{
+	printf("%s%-12s %-3s %-4s %s\n", indent, codec->name,
+	       ktape_codec_reads(codec) ? "in" : "", codec->out ? "out" : "",
+	       codec->help);
+}
+
 static int list_codecs(bool json)
 {
 	const struct ktape_codec *codec;
@@ -267,8 +293,7 @@ static int list_codecs(bool json)
 		bool in = ktape_codec_reads(codec), out = codec->out;
 
 		if (!json) {
-			printf("%-12s %-3s %-4s %s\n", codec->name,
-			       in ? "in" : "", out ? "out" : "", codec->help);
+			print_codec("", codec);
 			put_options(codec, false, false);
 			put_options(codec, true, false);
 			continue;
@@ -284,6 +309,15 @@ static int list_codecs(bool json)
 		printf("]}\n");
 	}
 	return finish_stdout();
+}
+
+static void print_formats(void)
+{
+	const struct ktape_codec *codec;
+
+	puts("formats of inputs and outputs (--list has their options, too):");
+	for (unsigned int i = 0; (codec = ktape_codec(i)); i++)
+		print_codec("  ", codec);
 }
 
 static int convert(struct convert *c, int nr, char **paths)
@@ -339,6 +373,7 @@ const struct kt_command command_convert = {
 	.operands = "IN...",
 	.help = "turn traces into another format",
 	.more = "exit: 0 converted, 1 failed or the input is damaged, 2 usage\n",
+	.print_more = print_formats,
 	.options = options,
 	.run = run,
 };

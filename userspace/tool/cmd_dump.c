@@ -15,6 +15,7 @@
 #include "dump.h"
 #include "input.h"
 #include "output.h"
+#include "range.h"
 #include "signals.h"
 
 #define BUFFER		(256U << 10)	/* stays in the cache */
@@ -69,9 +70,9 @@ static const struct kt_option options[] = {
 	{ "from", 0, KT_OPT_TEXT, OPT(in.from), "TIME|FORMAT[:KEY=VALUE,...]",
 	  "as --from-time; or the format of the input" },
 	{ "from-time", 0, KT_OPT_TEXT, OPT(from), "TIME",
-	  "from here: seconds as in the text, or ns as in JSON" },
+	  RANGE_FROM_HELP },
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "as --to-time" },
-	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", "until before here" },
+	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	INPUT_OPTIONS(OPT(in.more)),
 	{ "count", 'n', KT_OPT_NUMBER, OPT(count), "N", "at most N lines" },
 	{ "strict", 0, KT_OPT_FLAG, OPT(strict), NULL,
@@ -83,8 +84,7 @@ struct dump {
 	struct dump_options o;
 	struct select select;
 	struct ktape_formats *formats;
-	struct moment from;
-	struct moment to;
+	struct range range;
 	struct ktape_trace *trace;
 	const struct ktape_registry *names;
 	const struct ktape_info *info;
@@ -92,6 +92,9 @@ struct dump {
 	size_t cap;
 	size_t len;
 	int error;
+	bool limited;		/* to times or CPUs */
+	bool whole;		/* it was read to its end */
+	uint64_t lines;
 	bool corrupt;
 	bool truncated;
 	uint64_t lost;
@@ -120,6 +123,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 
 	switch (n->kind) {
 	case KTAPE_NOTICE_LOST:
+		range_add_loss(&d->range, n);
 		if (d->gaps < GAPS_SHOWN)
 			d->shown[d->gaps] = *n;
 		d->gaps++;
@@ -162,6 +166,20 @@ static void tell_gap(const struct dump *d, const struct ktape_notice *n)
 	     (long long)llabs(to % NS_PER_S), packets);
 }
 
+/* Has the trace what was asked for?  Return: 0 or the exit code. */
+static int check_range(const struct dump *d)
+{
+	const struct numbers *cpus = &d->select.cpus;
+	unsigned int there = 0;
+
+	for (unsigned int i = 0; i < cpus->nr; i++)
+		there += range_has_cpu(&d->range, cpus->v[i]);
+	/* Names are shown with CPU 0, whether it is there or not. */
+	if (cpus->nr && !there && !d->lines)
+		return range_refuse_cpu(&d->range, cpus->v[0]);
+	return range_check_times(&d->range, d->info);
+}
+
 static int finish(struct dump *d, int ret)
 {
 	flush(d);
@@ -178,15 +196,18 @@ static int finish(struct dump *d, int ret)
 		return fail("standard output: %s", strerror(-d->error));
 	if (ret < 0)
 		return fail("reading: %s", read_error(ret));
-	return d->corrupt || (d->truncated && d->o.strict) ? EXIT_FAILED :
-							     EXIT_OK;
+	if (d->corrupt || (d->truncated && d->o.strict))
+		return EXIT_FAILED;
+	return d->whole && d->limited ? check_range(d) : EXIT_OK;
 }
 
 static inline bool is_wanted(const struct dump *d, const struct ktape_event *e)
 {
-	if (d->from.given && is_before(&d->from, d->info, e->ts))
+	const struct range *r = &d->range;
+
+	if (r->from.given && moment_is_after(&r->from, d->info, e->ts))
 		return false;
-	if (d->to.given && !is_before(&d->to, d->info, e->ts))
+	if (r->to.given && !moment_is_after(&r->to, d->info, e->ts))
 		return false;
 	return select_takes(&d->select, d->names, e);
 }
@@ -244,18 +265,20 @@ static int put_line(struct dump *d, const struct ktape_event *e)
 static int dump_all(struct dump *d)
 {
 	const struct ktape_event *e;
-	uint64_t nr = 0;
 	int ret = 0;
 
-	while (nr < d->o.count && !d->error &&
+	while (d->lines < d->o.count && !d->error &&
 	       (ret = ktape_trace_next(d->trace, &e)) > 0) {
+		if (d->limited)
+			range_add(&d->range, e);
 		if (!is_wanted(d, e))
 			continue;
 		ret = put_line(d, e);
 		if (ret)
 			break;
-		nr++;
+		d->lines++;
 	}
+	d->whole = !ret && !d->error && d->o.count && !signals_came();
 	return ret;
 }
 
@@ -272,10 +295,13 @@ static int prepare(struct dump *d)
 		ret = formats_load(&d->o.select, &d->formats);
 	if (ret)
 		return ret;
-	if (parse_moment(d->o.from, &d->from) || parse_moment(d->o.to, &d->to))
-		return misuse(
-			&command_dump,
-			"--from-time and --to-time take seconds with a point or nanoseconds");
+	ret = moment_parse(&command_dump, "from-time", d->o.from,
+			   &d->range.from);
+	if (!ret)
+		ret = moment_parse(&command_dump, "to-time", d->o.to,
+				   &d->range.to);
+	if (ret)
+		return ret;
 	d->cap = BUFFER;
 	d->buf = malloc(BUFFER);
 	return d->buf ? 0 : fail("%s", strerror(ENOMEM));
@@ -301,7 +327,12 @@ static int dump(struct dump *d, const char *path)
 		signals_catch();
 	d->info = ktape_trace_info(d->trace);
 	d->names = ktape_trace_registry(d->trace);
-	ret = finish(d, dump_all(d));
+	d->limited = d->range.from.given || d->range.to.given ||
+		     d->select.cpus.nr;
+	range_add_info(&d->range, d->info);
+	ret = range_check_order(&command_dump, &d->range, d->info);
+	if (!ret)
+		ret = finish(d, dump_all(d));
 	ktape_trace_close(d->trace);
 	return ret;
 }

@@ -24,6 +24,7 @@ struct receive_options {
 	const char *frame;
 	const char *out;
 	bool force;
+	bool verbose;
 };
 
 #define OPT(member) offsetof(struct receive_options, member)
@@ -37,6 +38,8 @@ static const struct kt_option options[] = {
 	  "directory to write; - is a pipe form on standard output" },
 	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
 	  "replace a trace's directory" },
+	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
+	  "list all that the trace cannot hold" },
 	{ .name = NULL },
 };
 
@@ -165,9 +168,10 @@ static int write_all(struct receive *r, const struct receive_options *o)
 	return ret ? fail("%s", read_error(ret)) : 0;
 }
 
-static void tell_results(const struct receive *r)
+static void tell_results(const struct receive *r,
+			 const struct receive_options *o)
 {
-	tell_missed("the trace", r->sink);
+	tell_missed("the trace", r->sink, o->verbose);
 	note("%llu events received, %llu lost in %u gaps%s, %llu bad frames",
 	     (unsigned long long)r->events, (unsigned long long)r->lost,
 	     r->gaps, r->unknown ? " and an unknown number besides" : "",
@@ -192,7 +196,7 @@ static int receive(struct receive *r, const struct receive_options *o)
 	ret = write_all(r, o);
 	if (ret)
 		return ret;
-	tell_results(r);
+	tell_results(r, o);
 	return EXIT_OK;
 }
 

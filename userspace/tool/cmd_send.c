@@ -44,6 +44,7 @@ struct send_options {
 	const char *frame;
 	const char *events;
 	bool shed;
+	bool verbose;
 	struct input_options in;
 };
 
@@ -61,6 +62,8 @@ static const struct kt_option options[] = {
 	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
 	  "format of the input (default: what it looks like)" },
 	INPUT_OPTIONS(OPT(in.more)),
+	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
+	  "list all that frames cannot hold" },
 	{ .name = NULL },
 };
 
@@ -302,7 +305,7 @@ static int send_all(struct send *s)
 
 static int tell_results(const struct send *s, int ret)
 {
-	tell_missed("frames", s->sink);
+	tell_missed("frames", s->sink, s->o.verbose);
 	if (s->lost)
 		note("%llu events were lost before they were read",
 		     (unsigned long long)s->lost);

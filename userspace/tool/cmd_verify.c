@@ -11,6 +11,7 @@
 
 #include "opt.h"
 #include "output.h"
+#include "range.h"
 #include "signals.h"
 #include "tool.h"
 
@@ -46,8 +47,8 @@ static const struct kt_option options[] = {
 	{ "absent", 0, KT_OPT_TEXT, OPT(absent), "EVENT[:FIELD=VALUE]",
 	  "was there no such event?" },
 	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME",
-	  "from here: seconds as in the text, or ns as in JSON" },
-	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "until before here" },
+	  RANGE_FROM_HELP },
+	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only on this CPU" },
 	{ .name = NULL },
 };
@@ -260,25 +261,6 @@ static int print_result(const struct run *r, int wrong)
 	return code;
 }
 
-/* Seconds with a point as the text has them, or nanoseconds as JSON has them. */
-static int parse_moment(const struct run *r, const char *text, uint64_t *ticks)
-{
-	const struct ktape_info *info = ktape_verify_info(r->verify);
-	uint64_t v;
-	bool mono;
-	int err;
-
-	if (!text)
-		return -EINVAL;
-	mono = strchr(text, '.');
-	err = mono ? kt_parse_time(text, &v) : kt_parse_u64(text, &v);
-	if (err || v > INT64_MAX)
-		return -EINVAL;
-	*ticks = mono ? ktape_mono_ticks(info, (int64_t)v) :
-			ktape_epoch_ticks(info, (int64_t)v);
-	return 0;
-}
-
 static const char *name_of(const struct ktape_info *info, unsigned int type,
 			   uint64_t value)
 {
@@ -312,6 +294,28 @@ static int parse_value(const struct ktape_info *info, const char *text,
 	return -EINVAL;
 }
 
+/* Return: 0 or the exit code. */
+static int take_range(struct run *r, const struct kt_command *command,
+		      struct ktape_absence *q)
+{
+	const struct ktape_info *info = ktape_verify_info(r->verify);
+	struct range range = { .any = false };
+	int ret;
+
+	if (!r->o.from || !r->o.to)
+		return misuse(command, "--absent needs --from and --to");
+	ret = moment_parse(command, "from", r->o.from, &range.from);
+	if (!ret)
+		ret = moment_parse(command, "to", r->o.to, &range.to);
+	if (!ret)
+		ret = range_check_order(command, &range, info);
+	if (ret)
+		return ret;
+	q->from = moment_ticks(&range.from, info);
+	q->to = moment_ticks(&range.to, info);
+	return 0;
+}
+
 static int ask(struct run *r, const struct kt_command *command)
 {
 	struct ktape_absence q = { .one_cpu = r->o.cpu != UINT64_MAX,
@@ -343,11 +347,9 @@ static int ask(struct run *r, const struct kt_command *command)
 				 q.field, &q.value))
 		return misuse(command, "\"%s\" is no value of %s", equals + 1,
 			      q.field);
-	if (parse_moment(r, r->o.from, &q.from) ||
-	    parse_moment(r, r->o.to, &q.to))
-		return misuse(
-			command,
-			"--absent needs --from and --to: seconds with a point or nanoseconds");
+	err = take_range(r, command, &q);
+	if (err)
+		return err;
 	err = ktape_verify_ask(r->verify, &q);
 	if (err == -ERANGE)
 		return misuse(command, "%s of %s is too small for %s", q.field,
@@ -376,16 +378,32 @@ static int open_failed(const struct run *r, const char *path, int err,
 	return r->wrong && !r->o.absent ? EXIT_FAILED : EXIT_USAGE;
 }
 
+/* Is there the CPU that is asked for?  Return: 0 or the exit code. */
+static int find_cpu(const struct run *r)
+{
+	struct ktape_verify_cpu c = { .cpu = 0 };
+	struct range range = { .any = false };
+
+	range_add_info(&range, ktape_verify_info(r->verify));
+	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++)
+		range_add_cpu(&range, c.cpu);
+	return range_has_cpu(&range, r->o.cpu) ?
+		       0 : range_refuse_cpu(&range, r->o.cpu);
+}
+
 static int verify_all(struct run *r, const char *path)
 {
-	int ret = ktape_verify_run(r->verify);
+	int ret = ktape_verify_run(r->verify), cpu = 0;
 
 	if (r->progress)
 		fputs("\r\033[K", stderr);
-	if (ret >= 0)
+	if (ret >= 0 && r->o.cpu != UINT64_MAX)
+		cpu = find_cpu(r);
+	if (ret >= 0 && !cpu)
 		ret = print_result(r, ret);
 	else if (r->o.json)
 		puts("\n],\"wrong\":null}");
+	ret = cpu ? EXIT_USAGE : ret;
 	if (ret == -EINTR) {
 		fail("%s: interrupted: not judged to its end", path);
 		ret = EXIT_USAGE;

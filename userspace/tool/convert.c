@@ -19,14 +19,19 @@
 int convert_prepare(struct convert *c)
 {
 	const char *bad = c->o.events;
+	int ret;
 
 	memset(c->mask, 0xff, sizeof(c->mask));
 	if (bad && ktape_mask_parse_shown(bad, c->mask, &bad))
 		return unknown_event(&command_convert, bad);
-	if (parse_moment(c->o.from_time, &c->from) ||
-	    parse_moment(c->o.to_time, &c->to))
-		return misuse(&command_convert, "--from-time and --to-time take seconds with a point or nanoseconds");
-	if (c->from.given && cut_begin(&c->cut))
+	ret = moment_parse(&command_convert, "from-time", c->o.from_time,
+			   &c->range.from);
+	if (!ret)
+		ret = moment_parse(&command_convert, "to-time", c->o.to_time,
+				   &c->range.to);
+	if (ret)
+		return ret;
+	if (c->range.from.given && cut_begin(&c->cut))
 		return fail("%s", strerror(ENOMEM));
 	return 0;
 }
@@ -44,6 +49,11 @@ int convert_join(struct convert *c)
 	int err;
 
 	c->info = c->inputs[0].info;
+	err = range_check_order(&command_convert, &c->range, c->info);
+	if (err)
+		return err;
+	for (size_t i = 0; i < c->nr_inputs; i++)
+		range_add_info(&c->range, c->inputs[i].info);
 	if (c->nr_inputs == 1) {
 		c->registry = ktape_trace_registry(c->inputs[0].trace);
 		return 0;
@@ -228,9 +238,22 @@ bool convert_wants_gap(const struct convert *c, const struct ktape_notice *n)
 {
 	if (c->o.cpu != UINT64_MAX && n->cpu != c->o.cpu)
 		return false;
-	if (c->from.given && is_before(&c->from, c->info, n->to))
+	if (c->range.from.given && moment_is_after(&c->range.from, c->info, n->to))
 		return false;
-	return !c->to.given || is_before(&c->to, c->info, n->from);
+	return !c->range.to.given || moment_is_after(&c->range.to, c->info, n->from);
+}
+
+/**
+ * convert_check() - do the inputs, read to their end, have what was asked for?
+ * @c: the conversion
+ *
+ * Return: 0 or the exit code.
+ */
+int convert_check(const struct convert *c)
+{
+	if (c->o.cpu != UINT64_MAX && !range_has_cpu(&c->range, c->o.cpu))
+		return range_refuse_cpu(&c->range, c->o.cpu);
+	return range_check_times(&c->range, c->info);
 }
 
 /**
@@ -244,9 +267,10 @@ int convert_event(struct convert *c, const struct ktape_event *e)
 {
 	int err = 0;
 
-	if (c->to.given && !is_before(&c->to, c->info, e->ts))
+	range_add(&c->range, e);
+	if (c->range.to.given && !moment_is_after(&c->range.to, c->info, e->ts))
 		return leave_out(c, e);
-	if (c->cut && is_before(&c->from, c->info, e->ts)) {
+	if (c->cut && moment_is_after(&c->range.from, c->info, e->ts)) {
 		err = leave_out(c, e);
 		return err ? err : cut_learn(c->cut, e);
 	}

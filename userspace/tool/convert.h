@@ -4,6 +4,7 @@
 #define _KT_CONVERT_H
 
 #include "input.h"
+#include "range.h"
 
 struct convert_options {
 	struct input_options in;
@@ -16,6 +17,7 @@ struct convert_options {
 	uint64_t pid;
 	bool force;
 	bool quiet;
+	bool verbose;
 	bool list;
 	bool json;
 };
@@ -49,8 +51,7 @@ struct cut;
  * @o: command line
  * @to_name: format of the output
  * @mask: events that are wanted
- * @from: time
- * @to: time
+ * @range: times that are wanted, and what the inputs have
  * @inputs: all of them
  * @nr_inputs: how many
  * @current: whose event was delivered last
@@ -76,8 +77,7 @@ struct convert {
 	struct convert_options o;
 	char *to_name;
 	uint64_t mask[KTAPE_MASK_WORDS];
-	struct moment from;
-	struct moment to;
+	struct range range;
 	struct convert_input *inputs;
 	size_t nr_inputs;
 	struct convert_input *current;
@@ -107,6 +107,7 @@ int convert_join(struct convert *c);
 uint64_t convert_ts(const struct convert *c, const struct convert_input *in,
 		    uint64_t ts);
 int convert_next(struct convert *c, const struct ktape_event **event);
+int convert_check(const struct convert *c);
 bool convert_wants_gap(const struct convert *c, const struct ktape_notice *n);
 int convert_event(struct convert *c, const struct ktape_event *e);
 void convert_release(struct convert *c);

@@ -212,7 +212,7 @@ static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (is_before(&c->from, c->info, mid))
+		if (moment_is_after(&c->range.from, c->info, mid))
 			low = mid + 1;
 		else
 			high = mid;

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/parse.h"
-
 #include "input.h"
 
 #define TEXT_MAX	4096
@@ -69,42 +67,6 @@ void tell_damage(const struct ktape_notice *n)
 		     n->stream ? stream_name(n, name) : "",
 		     n->stream ? ": " : "", (unsigned long long)n->error.offset,
 		     n->error.text);
-}
-
-/**
- * parse_moment() - a time on the command line
- * @text: seconds with a point as in text, nanoseconds as in JSON, or NULL
- * @m: filled
- *
- * Return: 0 or negative errno.
- */
-int parse_moment(const char *text, struct moment *m)
-{
-	uint64_t v;
-	int err;
-
-	if (!text)
-		return 0;
-	m->given = true;
-	m->mono = strchr(text, '.');
-	err = m->mono ? kt_parse_time(text, &v) : kt_parse_u64(text, &v);
-	m->ns = (int64_t)v;
-	return err ? err : v > INT64_MAX ? -ERANGE : 0;
-}
-
-/**
- * is_before() - does a time lie before a moment?
- * @m: the moment
- * @info: of the trace
- * @ts: its time
- *
- * Return: true if it does.
- */
-bool is_before(const struct moment *m, const struct ktape_info *info,
-	       uint64_t ts)
-{
-	return (m->mono ? ktape_mono_ns(info, ts) : ktape_epoch_ns(info, ts)) <
-	       m->ns;
 }
 
 static int add(char text[TEXT_MAX], const char *key, const char *value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces that a subcommand reads: their format, moments of their time. */
+/* Traces that a subcommand reads, in any format. */
 #ifndef _KT_INPUT_H
 #define _KT_INPUT_H
 
@@ -29,24 +29,9 @@ struct input_options {
 	{ "id-width", 0, KT_OPT_LIST, offset, "1|2|4", \
 	  "rkh: bytes of an event's id" }
 
-/**
- * struct moment - a limit of time, on the clock of the text or on that of JSON
- * @given: there is one
- * @mono: seconds with a point, CLOCK_MONOTONIC; else nanoseconds of the epoch
- * @ns: when
- */
-struct moment {
-	bool given;
-	bool mono;
-	int64_t ns;
-};
-
 int input_open(const struct kt_command *command, const struct input_options *o,
 	       const char *operand, struct ktape_trace_options *how,
 	       struct ktape_trace **trace);
-int parse_moment(const char *text, struct moment *m);
-bool is_before(const struct moment *m, const struct ktape_info *info,
-	       uint64_t ts);
 const char *read_error(int err);
 
 #define STREAM_NAME	24

@@ -42,6 +42,8 @@ static void print_help(const struct kt_command *c)
 	print_option(&help);
 	if (c->more)
 		printf("\n%s", c->more);
+	if (c->print_more)
+		c->print_more();
 }
 
 static int take_item(const struct kt_option *o, struct kt_opt_list *list,
@@ -149,9 +151,13 @@ int kt_options(const struct kt_command *command, int argc, char **argv,
 		if (!o)
 			return misuse(command, "option %s: unknown, or its argument is missing or too much",
 				      argv[optind - 1]);
-		if (take(o, values, optarg))
-			return misuse(command, "--%s: \"%s\" is not a valid value",
+		if (!take(o, values, optarg))
+			continue;
+		if (o->kind == KT_OPT_TIME)
+			return misuse(command, "--%s: \"%s\" is no time; " TIME_SYNTAX,
 				      o->name, optarg);
+		return misuse(command, "--%s: \"%s\" is not a valid value",
+			      o->name, optarg);
 	}
 	*first = optind;
 	return -1;

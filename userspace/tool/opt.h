@@ -53,6 +53,7 @@ struct kt_option {
  * @operands: what follows the options, for the help
  * @help: one line for people
  * @more: further lines for its own help, or NULL
+ * @print_more: prints what its own help has from other tables, or NULL
  * @options: ends with an empty entry
  * @in_order: options end at the first operand
  * @run: gets everything from its name on; returns the exit code
@@ -62,6 +63,7 @@ struct kt_command {
 	const char *operands;
 	const char *help;
 	const char *more;
+	void (*print_more)(void);
 	const struct kt_option *options;
 	int in_order;
 	int (*run)(int argc, char **argv);

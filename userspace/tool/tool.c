@@ -112,16 +112,28 @@ void note(const char *format, ...)
  * tell_missed() - tell what an output could not hold
  * @format: what it is called
  * @sink: the output
+ * @all: one line for each kind of things, not one for all of them
  */
-void tell_missed(const char *format, const struct ktape_sink *sink)
+void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
 {
-	const char *what;
+	unsigned long long sum = 0;
+	const char *what = NULL;
+	unsigned int kinds = 0;
 	uint64_t count;
 
-	for (unsigned int i = 0; (count = ktape_sink_missed(sink, i, &what));
-	     i++)
-		note("%s cannot hold %s: %llu", format, what,
-		     (unsigned long long)count);
+	for (; (count = ktape_sink_missed(sink, kinds, &what)); kinds++) {
+		sum += count;
+		if (all)
+			note("%s cannot hold %s: %llu", format, what,
+			     (unsigned long long)count);
+	}
+	if (all || !kinds)
+		return;
+	if (kinds == 1)
+		note("%s cannot hold %s: %llu", format, what, sum);
+	else
+		note("%s cannot hold %u kinds of what is in the trace, %llu in all (-v lists them)",
+		     format, kinds, sum);
 }
 
 /**

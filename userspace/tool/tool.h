@@ -15,6 +15,10 @@ enum {
 	EXIT_USAGE = 2
 };
 
+/* What kt_parse_time() takes; messages about each time end with it. */
+#define TIME_SYNTAX \
+	"a time is seconds (11, 11.5) or has a unit (250ms, 2m, 1795424806915379658ns)"
+
 struct kt_command;
 
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -22,7 +26,7 @@ int misuse(const struct kt_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int say_to(const char *logfile);
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void tell_missed(const char *format, const struct ktape_sink *sink);
+void tell_missed(const char *format, const struct ktape_sink *sink, bool all);
 int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,
 		 uint64_t mask[KTAPE_MASK_WORDS]);

@@ -1,0 +1,182 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_range.sh FOLDER: times and CPUs on the command line, what a format cannot
+# hold, and what --help and the man pages say.
+# shellcheck source=selftests/unit/tool.sh
+. ./tool.sh "$1"
+
+make_trace=$out/make_trace
+# 96 events of 3 CPUs between 1.000 and 8.006 us.
+"$make_trace" folder t 3
+
+# shows N ARGUMENT...: dump prints N lines of events
+shows()
+{
+	local count=$1
+
+	shift
+	run 0 dump "$@" t && lines "$count"
+}
+
+test_units()
+{
+	local all option
+
+	for all in 0.000002 0.000002s 2us 2000ns 0.002ms; do
+		shows 84 --from-time "$all"
+		result $? "dump: $all is 2 us"
+	done
+	run 0 dump --from-time 0.000002 t && mv text want
+	for option in --from --from-time; do
+		run 0 dump "$option" 2us t && cmp text want >>log
+		result $? "dump: $option is the same time"
+	done
+	shows 24 --to 3us --from 1us
+	result $? "dump: --to ends before"
+	run 0 convert -t text --from-time 2us -o - t &&
+		grep -q '^.0.000002000. ' text && ! grep -q '^.0.0000010' text
+	result $? "convert: --from-time is the same time"
+	for option in "dump --from-time 2x t" "dump --to 1.2.3 t" \
+		"convert -t csv --to-time x -o - t" \
+		"verify --absent sched_switch --from 1 --to x t" \
+		"record -d 5x -o to" "snapshot -w -d 5x -o to" \
+		"trigger s add --longer 5x sched_switch" \
+		"trigger s add --quiet 5x sched_switch" \
+		"trigger s add -s --before 5x sched_switch" \
+		"trigger s add -s --after 5x sched_switch" \
+		"start s --stall 5x" \
+		"dump --from-time 1795424806915379658 t"; do
+		# shellcheck disable=SC2086	# words
+		run 2 $option && says " is no time; a time is seconds (11, 11.5)"
+		result $? "$option: what a time is"
+	done
+}
+
+# Times since the epoch, where a clock has one.
+test_epoch()
+{
+	local first
+
+	rm -rf e
+	cp -r t e
+	sed -i 's/offset_s = [0-9]*/offset_s = 1795424806/' e/metadata
+	first=$("$out/user-asan/ktape" dump -j e | head -n 1 |
+		sed 's/.*"ts":\([0-9]*\).*/\1/')
+	[ "${#first}" = 19 ] && run 0 dump --from-time "${first}ns" e && lines 96
+	result $? "dump: nanoseconds as JSON has them"
+	run 1 dump --to-time "${first}ns" e && lines 0 &&
+		says "the trace has nothing before ${first}ns; it goes from ${first}ns"
+	result $? "dump: and until before them"
+	run 0 dump --from-time "${first%?????????}.${first#??????????}" e &&
+		lines 96
+	result $? "dump: seconds since the epoch"
+	rm -rf e
+}
+
+test_outside()
+{
+	local option
+
+	for option in "--from-time 11" "--from-time 250ms" "--to-time 0.5us" \
+		"--from-time 1795424806915379658ns"; do
+		# shellcheck disable=SC2086	# words
+		run 1 dump $option t && lines 0 && says "the trace has nothing" &&
+			says "it goes from "
+		result $? "dump $option: the trace has no such time"
+		rm -f to
+		# shellcheck disable=SC2086	# words
+		run 1 convert -t csv $option -o to t && [ ! -e to ] &&
+			says "the trace has nothing"
+		result $? "convert $option: the trace has no such time"
+	done
+	says "from 1795424806915379658ns; it goes from 1000ns to 8006ns"
+	result $? "the range of the trace is on the clock that was asked for"
+	for option in "--from-time 3us --to-time 2us" \
+		"--from-time 2us --to-time 2us"; do
+		# shellcheck disable=SC2086	# words
+		run 2 dump $option t && says "ends where it begins" &&
+			run 2 convert -t csv $option -o - t &&
+			says "ends where it begins"
+		result $? "$option: no range"
+	done
+	run 0 dump --from-time 2400ns --to-time 2900ns t && lines 0
+	result $? "dump: a pause within the trace is no error"
+	run 2 verify --absent sched_switch --from 3us --to 2us t &&
+		says "ends where it begins"
+	result $? "verify: no range"
+}
+
+test_cpus()
+{
+	run 1 dump -C 99 t && lines 0 &&
+		says "the trace has no CPU 99; it has 0-2"
+	result $? "dump: no such CPU"
+	run 0 dump -C 1,99 t && lines 32
+	result $? "dump: some of the CPUs are there"
+	echo old >to
+	run 1 convert -t csv -c 99 -o to t && grep -qx old to &&
+		says "the trace has no CPU 99; it has 0-2"
+	result $? "convert: no such CPU, and the output stays as it was"
+	run 1 convert -t csv -c 4294967296 -o - t && says "no CPU 4294967296"
+	result $? "convert: no CPU of any machine"
+	run 2 verify -c 99 --absent sched_switch --from 1us --to 2us t &&
+		says "the trace has no CPU 99; it has 0-2"
+	result $? "verify: no such CPU"
+	run 2 verify -j -c 99 --absent sched_switch --from 1us --to 2us t &&
+		grep -q '"wrong":null}' text
+	result $? "verify --json: ends as JSON"
+	rm -f to
+}
+
+# Formats that mix CPUs, and what they cannot hold.
+test_missed()
+{
+	rm -rf s p
+	"$make_trace" session s p
+	run 0 convert -t tracex -o x.trx s && says "2 CPUs are in one file" &&
+		says "(-c CPU)"
+	result $? "convert: TraceX does not tell CPUs apart"
+	[ "$(grep -c 'cannot hold' log)" = 1 ] && says "kinds of" &&
+		says "-v lists them"
+	result $? "convert: what is left out is one line"
+	run 0 convert -t tracex -c 1 -o x.trx s && ! grep -q 'in one file' log
+	result $? "convert: one CPU is no mixture"
+	run 0 convert -t csv -o x.csv s && ! grep -q 'in one file' log
+	result $? "convert: formats that tell CPUs apart"
+	run 0 convert -v -t tracex -o x.trx s &&
+		[ "$(grep -c 'tracex cannot hold [a-z_]*: [0-9]' log)" -gt 2 ] &&
+		! grep -q 'kinds of' log
+	result $? "convert -v: all of it"
+	run 0 convert -q -t tracex -o x.trx s && [ ! -s log ]
+	result $? "convert -q: nothing"
+	rm -rf s p x.trx x.csv
+}
+
+test_help()
+{
+	local name ways
+
+	run 0 convert --list && mv text list
+	run 0 convert --help
+	while read -r name ways; do
+		case $ways in
+		in* | out*) ;;
+		*) continue ;;
+		esac
+		grep -qE "^ +$name +${ways%% *} " text ||
+			echo "--help has no $name" >>log
+	done <list
+	! grep 'help has no' log && [ "$(grep -cE '^  [a-z]+ +(in)? +out' text)" = \
+		"$(grep -cE '^[a-z]+ +(in)? +out' list)" ]
+	result $? "convert --help: all formats, in and out"
+}
+
+echo "TAP version 13"
+test_units
+test_epoch
+test_outside
+test_cpus
+test_missed
+test_help
+echo "1..$n"
+exit $failed

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Times on the command line, and whether the trace has the times and CPUs that are
+ * asked for.  A trace that has none of them is told of: an empty output would look as
+ * if nothing had happened.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/bits.h"
+#include "util/parse.h"
+
+#include "range.h"
+
+#define NS_PER_S	1000000000LL
+/*
+ * No machine runs for 31 years and no clock of today is that close to 1970: what is
+ * less is CLOCK_MONOTONIC.
+ */
+#define EPOCH_FROM	(1000000000LL * NS_PER_S)
+#define TIME_TEXT	40
+#define CPUS_TEXT	128
+
+/**
+ * moment_parse() - a time on the command line, or say what is wrong with it
+ * @command: the subcommand
+ * @option: for the message
+ * @text: as in kt_parse_time(), or NULL: it is not given
+ * @m: filled
+ *
+ * Return: 0 or the exit code.
+ */
+int moment_parse(const struct kt_command *command, const char *option,
+		 const char *text, struct moment *m)
+{
+	uint64_t ns;
+
+	if (!text)
+		return 0;
+	if (kt_parse_time(text, &ns) || ns > INT64_MAX)
+		return misuse(command, "--%s: \"%s\" is no time; " TIME_SYNTAX,
+			      option, text);
+	m->given = true;
+	m->mono = ns < EPOCH_FROM;
+	m->ns = (int64_t)ns;
+	return 0;
+}
+
+/**
+ * moment_is_after() - does a time lie before a moment?
+ * @m: the moment
+ * @info: of the trace
+ * @ts: its time
+ *
+ * Return: true if it does.
+ */
+bool moment_is_after(const struct moment *m, const struct ktape_info *info,
+		     uint64_t ts)
+{
+	return (m->mono ? ktape_mono_ns(info, ts) : ktape_epoch_ns(info, ts)) <
+	       m->ns;
+}
+
+/**
+ * moment_ticks() - a moment on the clock of a trace
+ * @m: the moment
+ * @info: of the trace
+ *
+ * Return: the first tick that is not before it.
+ */
+uint64_t moment_ticks(const struct moment *m, const struct ktape_info *info)
+{
+	return m->mono ? ktape_mono_ticks(info, m->ns) :
+			 ktape_epoch_ticks(info, m->ns);
+}
+
+/**
+ * range_check_order() - a range ends behind its begin
+ * @command: the subcommand
+ * @r: the range
+ * @info: of the trace
+ *
+ * Return: 0 or the exit code.
+ */
+int range_check_order(const struct kt_command *command, const struct range *r,
+		      const struct ktape_info *info)
+{
+	bool same = r->from.mono == r->to.mono;
+
+	if (!r->from.given || !r->to.given)
+		return 0;
+	if (same ? r->from.ns < r->to.ns :
+		   moment_ticks(&r->from, info) < moment_ticks(&r->to, info))
+		return 0;
+	return misuse(command,
+		      "the range ends where it begins or before; the first time has to be less than the second");
+}
+
+/**
+ * range_add_info() - CPUs that the recorder had rings of
+ * @r: the range
+ * @info: of the trace
+ */
+void range_add_info(struct range *r, const struct ktape_info *info)
+{
+	for (size_t i = 0; info->has_cpus && i < KT_ARRAY_SIZE(info->cpus) &&
+			   i < KT_ARRAY_SIZE(r->cpus);
+	     i++)
+		r->cpus[i] |= info->cpus[i];
+}
+
+/**
+ * range_add_loss() - events of the trace that were lost
+ * @r: the range
+ * @n: the notice; its time was recorded, although its events are missing
+ */
+void range_add_loss(struct range *r, const struct ktape_notice *n)
+{
+	const struct ktape_event from = { .ts = n->from,
+					  .cpu = n->cpu,
+					  .kind = n->ring };
+	struct ktape_event to = from;
+
+	to.ts = kt_max(n->from, n->to);
+	range_add(r, &from);
+	range_add(r, &to);
+}
+
+/* As it can be given on the command line. */
+static const char *show_time(const struct moment *m, char text[TIME_TEXT])
+{
+	int64_t ns = m->ns;
+
+	if (m->mono)
+		snprintf(text, TIME_TEXT, "%s%lld.%09lld", ns < 0 ? "-" : "",
+			 llabs(ns / NS_PER_S), llabs(ns % NS_PER_S));
+	else
+		snprintf(text, TIME_TEXT, "%lldns", (long long)ns);
+	return text;
+}
+
+/* A time of the trace, on the clock of a moment. */
+static struct moment moment_of(const struct moment *like,
+			       const struct ktape_info *info, uint64_t ts)
+{
+	struct moment m = *like;
+
+	m.ns = m.mono ? ktape_mono_ns(info, ts) : ktape_epoch_ns(info, ts);
+	return m;
+}
+
+/**
+ * range_check_times() - does the trace reach into the range?
+ * @r: the range, to which all events were added
+ * @info: of the trace
+ *
+ * Return: 0 or the exit code.
+ */
+int range_check_times(const struct range *r, const struct ktape_info *info)
+{
+	char asked[TIME_TEXT], first[TIME_TEXT], last[TIME_TEXT];
+	const struct moment *m = NULL;
+	struct moment a, b;
+
+	if (!r->any)
+		return 0;
+	if (r->from.given && moment_is_after(&r->from, info, r->last))
+		m = &r->from;
+	else if (r->to.given && !moment_is_after(&r->to, info, r->first))
+		m = &r->to;
+	if (!m)
+		return 0;
+	a = moment_of(m, info, r->first);
+	b = moment_of(m, info, r->last);
+	return fail("the trace has nothing %s %s; it goes from %s to %s",
+		    m == &r->from ? "from" : "before", show_time(m, asked),
+		    show_time(&a, first), show_time(&b, last));
+}
+
+/**
+ * range_has_cpu() - does the trace have a CPU?
+ * @r: the range, to which all events were added
+ * @cpu: its number
+ *
+ * Return: true if it does.
+ */
+bool range_has_cpu(const struct range *r, uint64_t cpu)
+{
+	return cpu < RANGE_CPUS && r->cpus[cpu / 64] >> (cpu % 64) & 1;
+}
+
+/* "0-3,5", as far as there is room. */
+static const char *show_cpus(const struct range *r, char text[CPUS_TEXT])
+{
+	size_t len = 0;
+	uint32_t end;
+
+	snprintf(text, CPUS_TEXT, "none");
+	for (uint32_t cpu = 0; cpu < RANGE_CPUS; cpu = end + 1) {
+		end = cpu;
+		if (!range_has_cpu(r, cpu))
+			continue;
+		while (range_has_cpu(r, end + 1))
+			end++;
+		if (CPUS_TEXT - len < 24) {
+			snprintf(text + len, CPUS_TEXT - len, ",...");
+			break;
+		}
+		len += (size_t)snprintf(text + len, CPUS_TEXT - len, "%s%u",
+					len ? "," : "", cpu);
+		if (end > cpu)
+			len += (size_t)snprintf(text + len, CPUS_TEXT - len,
+						"-%u", end);
+	}
+	return text;
+}
+
+/**
+ * range_refuse_cpu() - say that the trace has no such CPU
+ * @r: the range, to which all events were added
+ * @cpu: its number
+ *
+ * Return: the exit code.
+ */
+int range_refuse_cpu(const struct range *r, uint64_t cpu)
+{
+	char text[CPUS_TEXT];
+
+	return fail("the trace has no CPU %llu; it has %s",
+		    (unsigned long long)cpu, show_cpus(r, text));
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The part of a trace that is asked for: times and CPUs. */
+#ifndef _KT_RANGE_H
+#define _KT_RANGE_H
+
+#include "opt.h"
+#include "tool.h"
+
+#define RANGE_CPUS	8192U
+
+/**
+ * struct moment - a time on the command line
+ * @given: there is one
+ * @mono: on CLOCK_MONOTONIC as in text; else since the epoch as in JSON
+ * @ns: when
+ */
+struct moment {
+	bool given;
+	bool mono;
+	int64_t ns;
+};
+
+/**
+ * struct range - what is asked for, and what the trace has
+ * @from: from this moment on
+ * @to: until before this one
+ * @any: there was an event or a loss
+ * @first: the first one, in ticks
+ * @last: the last one
+ * @cpus: bit n: there was one of CPU n, or its rings were recorded
+ */
+struct range {
+	struct moment from;
+	struct moment to;
+	bool any;
+	uint64_t first;
+	uint64_t last;
+	uint64_t cpus[RANGE_CPUS / 64];
+};
+
+/* For --help; a table of options has room for one line. */
+#define RANGE_FROM_HELP	"from here: 11.5, 250ms, or 1795424806915379658ns of JSON"
+#define RANGE_TO_HELP	"until before here"
+
+int moment_parse(const struct kt_command *command, const char *option,
+		 const char *text, struct moment *m);
+bool moment_is_after(const struct moment *m, const struct ktape_info *info,
+		     uint64_t ts);
+uint64_t moment_ticks(const struct moment *m, const struct ktape_info *info);
+int range_check_order(const struct kt_command *command, const struct range *r,
+		      const struct ktape_info *info);
+void range_add_info(struct range *r, const struct ktape_info *info);
+void range_add_loss(struct range *r, const struct ktape_notice *n);
+int range_check_times(const struct range *r, const struct ktape_info *info);
+bool range_has_cpu(const struct range *r, uint64_t cpu);
+int range_refuse_cpu(const struct range *r, uint64_t cpu);
+
+/**
+ * range_add_cpu() - a CPU of the trace
+ * @r: the range
+ * @cpu: its number
+ */
+static inline void range_add_cpu(struct range *r, uint32_t cpu)
+{
+	if (cpu < RANGE_CPUS)
+		r->cpus[cpu / 64] |= 1ULL << (cpu % 64);
+}
+
+/**
+ * range_add() - an event of the trace
+ * @r: the range
+ * @e: the event; what only names something has neither time nor CPU
+ */
+static inline void range_add(struct range *r, const struct ktape_event *e)
+{
+	if (e->kind == KTAPE_RING_REGISTRY || e->cpu >= RANGE_CPUS)
+		return;
+	if (!r->any || e->ts < r->first)
+		r->first = e->ts;
+	if (!r->any || e->ts > r->last)
+		r->last = e->ts;
+	r->any = true;
+	range_add_cpu(r, e->cpu);
+}
+
+#endif /* _KT_RANGE_H */
