@@ -30,6 +30,8 @@
  * @buf_size: bytes of @buf
  * @len: bytes in @buf
  * @off: bytes of them that were delivered
+ * @damaged: the next read() returns -EIO: this one had something to deliver
+ *	before it came to a damaged block
  */
 struct kt_file {
 	struct kt_session *session;
@@ -47,6 +49,7 @@ struct kt_file {
 	size_t buf_size;
 	size_t len;
 	size_t off;
+	bool damaged;
 };
 
 int kt_dev_init(struct kt_session *session0);

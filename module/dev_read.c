@@ -78,8 +78,11 @@ static bool take_part(struct kt_file *kf)
 	return true;
 }
 
-/* Take a packet from any ring, in turn. */
-static size_t refill_data(struct kt_file *kf, bool parts)
+/*
+ * Take a packet from any ring, in turn.
+ * Return: its bytes; 0; -EIO: a block is damaged, and was passed over.
+ */
+static ssize_t refill_data(struct kt_file *kf, bool parts)
 {
 	unsigned int nr = nr_rings();
 	struct kt_session *s = kf->session;
@@ -87,7 +90,7 @@ static size_t refill_data(struct kt_file *kf, bool parts)
 	struct kt_cursor *c;
 	struct kt_ring *r;
 	unsigned long pos;
-	size_t length;
+	ssize_t length;
 	bool part;
 
 	for (i = 0; i < nr && !kt_session_holds_back(s); i++) {
@@ -175,12 +178,12 @@ static int wait_for_data(struct kt_file *kf)
 
 /*
  * Fill the bounce buffer, if need be after waiting, if allowed with any part.
- * Return: bytes, 0 at the end, -EAGAIN, -ERESTARTSYS.
+ * Return: bytes, 0 at the end, -EAGAIN, -EIO, -ERESTARTSYS.
  */
 static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
 {
 	bool running;
-	size_t length;
+	ssize_t length;
 	int ret;
 
 	kf->off = 0;
@@ -236,6 +239,10 @@ static ssize_t read_some(struct kt_file *kf, char __user *to, size_t count,
 	ssize_t length;
 	size_t done = 0, n;
 
+	if (kf->damaged && count) {
+		WRITE_ONCE(kf->damaged, false);
+		return -EIO;
+	}
 	while (done < count) {
 		/* With much to read and many writers this may take long. */
 		if (done && signal_pending(current))
@@ -245,6 +252,8 @@ static ssize_t read_some(struct kt_file *kf, char __user *to, size_t count,
 			/* What we have is delivered before we wait for more. */
 			length = refill(kf, block && !done, !block);
 			kf->len = max_t(ssize_t, length, 0);
+			if (length == -EIO && done)
+				WRITE_ONCE(kf->damaged, true);
 			if (length <= 0)
 				return done ? done : length;
 		}
@@ -266,7 +275,8 @@ static ssize_t read_some(struct kt_file *kf, char __user *to, size_t count,
  *
  * Context: process context, may sleep.
  * Return: bytes; 0 when the session is stopped and everything was read;
- * -EAGAIN, -EFAULT, -ENOMEM, -ERESTARTSYS.
+ * -EAGAIN, -EFAULT, -ENOMEM, -ERESTARTSYS; -EIO: a block of a persistent session
+ * is damaged; the next call goes on behind it.
  */
 ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 		    loff_t *pos)
@@ -308,6 +318,7 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
 	kf->registry_seq = 0;
 	kf->len = 0;
 	kf->off = 0;
+	WRITE_ONCE(kf->damaged, false);
 	kt_reader_seek(&kf->reader, kf->session, whence == SEEK_END);
 	mutex_unlock(&kf->lock);
 	return 0;
@@ -319,7 +330,8 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
  */
 static bool has_begun(const struct kt_file *kf)
 {
-	return READ_ONCE(kf->buf) && (READ_ONCE(kf->off) < READ_ONCE(kf->len) ||
+	return READ_ONCE(kf->buf) && (READ_ONCE(kf->damaged) ||
+				      READ_ONCE(kf->off) < READ_ONCE(kf->len) ||
 				      READ_ONCE(kf->phase) != PHASE_DATA);
 }
 

@@ -4,7 +4,12 @@
  *
  * The copy is walked record by record: an open block has no end time yet, and
  * one that is delivered in parts needs the whole time at each part's begin.
+ *
+ * Anything may write the memory of a persistent session, so a block may be
+ * damaged.  No number in it is believed before it is checked.
  */
+#include <linux/errno.h>
+
 #include "packet.h"
 #include "registry.h"
 #include "session.h"
@@ -142,10 +147,11 @@ static void skip_lost(const struct kt_ring *r, struct kt_cursor *c,
 
 /*
  * Copy the block of @pos.
- * Return: bytes of content, 0 when it was overwritten meanwhile.
+ * Return: bytes of content; 0 when it was overwritten meanwhile; -EIO when it is
+ * damaged: its head or the ring's tail cannot be right.
  */
-static size_t copy_block(const struct kt_ring *r, unsigned long pos,
-			 unsigned long commit, void *buf, bool *closed)
+static ssize_t copy_block(const struct kt_ring *r, unsigned long pos,
+			  unsigned long commit, void *buf, bool *closed)
 {
 	unsigned long start = pos & ~(r->block_size - 1);
 	const struct ktape_block *b;
@@ -161,20 +167,37 @@ static size_t copy_block(const struct kt_ring *r, unsigned long pos,
 	/* Pairs with the write barrier after tail in make_room(). */
 	smp_rmb();
 	if (kt_before(start, READ_ONCE(*kt_word(&r->page->tail))))
-		return 0;
-	return content;
+		/* A tail above commit would let the caller try for ever. */
+		return kt_before(pos, kt_ring_oldest(r)) ? 0 : -EIO;
+	if (*closed && content < KTAPE_BLOCK_HEADER)
+		return -EIO;
+	b = buf;
+	return b->magic == KTAPE_BLOCK_MAGIC ? content : -EIO;
+}
+
+/* Move on over a damaged block.  Return: -EIO. */
+static int skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
+			unsigned long *pos, unsigned long commit, bool closed)
+{
+	unsigned long start = *pos & ~(r->block_size - 1);
+
+	if (c->begun && *pos == start)
+		c->seq++;
+	c->gap = true;
+	*pos = closed ? start + r->block_size : commit;
+	return -EIO;
 }
 
 /*
  * When nothing is recorded any more and everything was delivered: a packet without
  * events for losses that came after the last one, or that were not known then.
  */
-static size_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
+static ssize_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
 {
 	unsigned long commit = kt_ring_commit(r);
 	struct ktape_block now, *b = buf;
-	size_t content;
 	struct kt_walk w;
+	ssize_t content;
 	u64 lapped = 0;
 	bool closed;
 
@@ -187,8 +210,13 @@ static size_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
 	if (now.discarded - c->discarded + lapped <= c->told)
 		return 0;
 	content = copy_block(r, commit - 1, commit, buf, &closed);
-	if (!content || WARN_ON_ONCE(!walk(buf, content, content, &w)))
+	if (!content)
 		return 0;
+	if (content < 0 || !walk(buf, content, content, &w)) {
+		/* Once is enough: the next call finds nothing to tell. */
+		c->told = now.discarded - c->discarded + lapped;
+		return -EIO;
+	}
 	counts_now(b, r);
 	b->ts_begin = w.ts;
 	b->ts_end = w.ts;
@@ -208,14 +236,15 @@ static size_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
  * @parts: take open blocks as well
  *
  * Context: process context.
- * Return: bytes in @buf, 0 if there is nothing.
+ * Return: bytes in @buf; 0 if there is nothing; -EIO: a block is damaged, and
+ * @pos is behind it.
  */
-size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
-		      unsigned long *pos, void *buf, bool parts)
+ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
+		       unsigned long *pos, void *buf, bool parts)
 {
 	struct ktape_block *b = buf;
 	unsigned long commit, start;
-	size_t content, from;
+	ssize_t content, from;
 	struct kt_walk w;
 	bool closed, final;
 
@@ -231,18 +260,20 @@ size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		if (!parts && commit - start <= r->block_size)
 			return 0;
 		content = copy_block(r, *pos, commit, buf, &closed);
+		if (content < 0)
+			return skip_damaged(r, c, pos, commit, closed);
 		if (!content)
 			continue;
-		from = max_t(size_t, *pos - start, KTAPE_BLOCK_HEADER);
+		from = max_t(ssize_t, *pos - start, KTAPE_BLOCK_HEADER);
 		if (from < content || (closed && *pos == start))
 			break;
 		if (!closed)
 			return 0;
 		*pos = start + r->block_size;
 	}
+	if (!walk(buf, from, content, &w))
+		return skip_damaged(r, c, pos, commit, closed);
 	*pos = closed ? start + r->block_size : commit;
-	if (WARN_ON_ONCE(!walk(buf, from, content, &w)))
-		return 0;
 	if (!closed) {
 		counts_now(b, r);
 		b->ts_end = w.ts;

@@ -8,8 +8,8 @@
 struct kt_cursor;
 struct kt_ring;
 
-size_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
-		      unsigned long *pos, void *buf, bool parts);
+ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
+		       unsigned long *pos, void *buf, bool parts);
 size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq);
 
 #endif /* _KT_PACKET_H */

@@ -6,6 +6,7 @@
  */
 #include <linux/capability.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -382,6 +383,119 @@ static bool takes(const char *parameters, const uint8_t *uuid)
 	snprintf(command, sizeof(command), "ktape recover -qfj -o halves %s",
 		 parameters);
 	return prints(command, text);
+}
+
+/* Where the memory of a ring is in a half: of the first one that the load left. */
+static int find_slot(int fd, uint32_t cpu, uint32_t kind,
+		     struct ktape_persist_ring *to)
+{
+	struct ktape_persist super;
+
+	if (read_old(fd, 0, &super, sizeof(super)) != sizeof(super))
+		return -1;
+	for (uint32_t i = 0; i < super.nr_rings; i++) {
+		if (read_old(fd, super.rings + i * sizeof(*to), to,
+			     sizeof(*to)) != sizeof(*to))
+			return -1;
+		if (to->cpu == cpu && to->kind == kind)
+			return 0;
+	}
+	return -1;
+}
+
+/* Overwrite memory of the second half.  Return: 0 or -errno. */
+static int poke(uint64_t offset, uint64_t length, unsigned int value)
+{
+	char parameters[96];
+	int ret;
+
+	snprintf(parameters, sizeof(parameters),
+		 "address=%llu length=%llu value=%u",
+		 0x18000000ULL + HALF + offset, (unsigned long long)length,
+		 value);
+	ret = kt_insmod("/tests/kt_poke.ko", parameters);
+	return ret ? ret : kt_rmmod("kt_poke");
+}
+
+/*
+ * Read all there is, with buffers in which the end of one packet and a damaged
+ * block may meet.  @errors: how often it was EIO.  Return: bytes or -errno.
+ */
+static ssize_t read_on(int fd, unsigned int *errors)
+{
+	static char buf[256 * 1024];
+	ssize_t n, all = 0;
+
+	*errors = 0;
+	do {
+		n = read(fd, buf, sizeof(buf));
+		*errors += n < 0 && errno == EIO;
+		all += n > 0 ? n : 0;
+	} while (n > 0 || (n < 0 && errno == EIO));
+	return n < 0 ? -errno : all;
+}
+
+/*
+ * Blocks that something else has written into are told with EIO, each once, and
+ * what the other rings hold is delivered all the same.
+ */
+TEST_F_TIMEOUT(persist, damaged, 300)
+{
+	const struct {
+		const char *what;
+		unsigned int value;
+		bool tail;
+	} damages[] = {
+		{ "no record ends", 0xff, false },
+		{ "blocks have no content", 0, false },
+		{ "the tail is above all", 0x3f, true },
+	};
+	struct ktape_persist_ring ring;
+	struct ktape_stats st;
+	unsigned int errors;
+	uint8_t uuid[16];
+	ssize_t whole, n;
+
+	for (size_t i = 0; i < 3; i++) {
+		/* The trace of the load before is in the first half. */
+		if (self->fd >= 0)
+			close(self->fd);
+		self->fd = -1;
+		ASSERT_EQ(0, unload());
+		ASSERT_EQ(0, load(REGION " persist_drop=1"));
+		load_again(_metadata, self, uuid);
+		ASSERT_EQ(0, find_slot(self->fd, 0, KTAPE_RING_EVENT, &ring));
+		ASSERT_EQ(0, kt_pin(0));
+		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+					    KTAPE_EV_SYS_ENTER,
+					    KTAPE_EV_SYS_EXIT, 0));
+		/* Until each block was used. */
+		kt_getppids((uint64_t)ring.nr_blocks * ring.block_size / 16);
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+		whole = read_on(self->fd, &errors);
+		EXPECT_EQ(0, errors);
+		ASSERT_LT(0, whole);
+		if (damages[i].tail)
+			n = poke(ring.page + offsetof(struct ktape_ring_page, tail),
+				 sizeof(__u64), damages[i].value);
+		else
+			n = poke(ring.blocks,
+				 (uint64_t)ring.nr_blocks * ring.block_size,
+				 damages[i].value);
+		ASSERT_EQ(0, n);
+		ASSERT_EQ(0, lseek(self->fd, 0, SEEK_SET));
+		n = read_on(self->fd, &errors);
+		printf("# %s: %zd of %zd bytes, %u errors\n", damages[i].what,
+		       n, whole, errors);
+		EXPECT_LT(0, errors);
+		EXPECT_GE(st.commit / ring.block_size + 1, errors);
+		EXPECT_LT(0, n);
+		EXPECT_GT(whole, n);
+		/* The end is the end, and says nothing again. */
+		EXPECT_EQ(0, read_on(self->fd, &errors));
+		EXPECT_EQ(0, errors);
+	}
 }
 
 static void set_clock(int hours)
