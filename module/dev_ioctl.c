@@ -46,18 +46,30 @@ union kt_arg {
 };
 
 /**
+ * enum kt_result - when the structure goes back to the caller
+ * @KT_RESULT_NONE: never
+ * @KT_RESULT_GIVEN: after success, and after -EMSGSIZE
+ * @KT_RESULT_FAILED: after -ENOMEM, and only what tells of it
+ */
+enum kt_result {
+	KT_RESULT_NONE,
+	KT_RESULT_GIVEN,
+	KT_RESULT_FAILED,
+};
+
+/**
  * struct kt_ioctl - one command
  * @cmd: its number
  * @size: of its structure
  * @write: it needs a descriptor opened for writing
- * @result: the structure goes back to the caller, also after -EMSGSIZE
+ * @result: when the structure goes back
  * @call: what it does
  */
 struct kt_ioctl {
 	unsigned int cmd;
 	u32 size;
 	bool write;
-	bool result;
+	enum kt_result result;
 	long (*call)(struct file *file, union kt_arg *arg);
 };
 
@@ -468,35 +480,47 @@ static long persist_drop(struct file *file, union kt_arg *arg)
 	return kt_dev_persist_drop(&arg->command);
 }
 
-#define COMMAND(NAME, member, wr, res, fn) \
-	{ KTAPE_IOC_##NAME, sizeof(((union kt_arg *)0)->member), wr, res, fn }
+/* The direction in a command's number is what the command does. */
+#define DIRECTION(result) \
+	((result) == KT_RESULT_NONE ? _IOC_WRITE : _IOC_READ | _IOC_WRITE)
+
+#define COMMAND(NAME, member, wr, res, fn)				\
+	{								\
+		.cmd = KTAPE_IOC_##NAME +				\
+		       BUILD_BUG_ON_ZERO(_IOC_DIR(KTAPE_IOC_##NAME) !=	\
+					 DIRECTION(KT_RESULT_##res)),	\
+		.size = sizeof(((union kt_arg *)0)->member),		\
+		.write = wr,						\
+		.result = KT_RESULT_##res,				\
+		.call = fn,						\
+	}
 
 static const struct kt_ioctl commands[] = {
-	COMMAND(FEATURES, features, false, true, features),
-	COMMAND(LAYOUT, layout, false, true, layout),
-	COMMAND(PROFILE, profile, false, true, profile),
-	COMMAND(START, command, true, false, start),
-	COMMAND(STOP, command, true, false, stop),
-	COMMAND(CLEAR, command, true, false, clear),
-	COMMAND(FLUSH, command, true, false, flush),
-	COMMAND(STATS, stats, false, true, stats),
-	COMMAND(CONSUMER, consumer, false, false, consumer),
-	COMMAND(EVENT_INFO, event_info, false, true, event_info),
-	COMMAND(METADATA, metadata, false, true, metadata),
-	COMMAND(WATERMARK, watermark, false, false, watermark),
-	COMMAND(CREATE, create, true, false, create),
-	COMMAND(SESSIONS, sessions, false, true, sessions),
-	COMMAND(OPEN, ref, false, false, open_ref),
-	COMMAND(DESTROY, ref, true, false, destroy),
-	COMMAND(POLICY, policy, false, true, policy),
-	COMMAND(READER, reader, false, true, reader),
-	COMMAND(FILTER, filter, false, true, filter),
-	COMMAND(PROBE, probe, false, true, probe),
-	COMMAND(TRIGGER, trigger, false, true, trigger),
-	COMMAND(COST, cost, false, true, cost),
-	COMMAND(PERSIST_INFO, persist_info, false, true, persist_info),
-	COMMAND(PERSIST_READ, persist_read, false, true, persist_read),
-	COMMAND(PERSIST_DROP, command, true, false, persist_drop),
+	COMMAND(FEATURES, features, false, GIVEN, features),
+	COMMAND(LAYOUT, layout, false, GIVEN, layout),
+	COMMAND(PROFILE, profile, false, GIVEN, profile),
+	COMMAND(START, command, true, NONE, start),
+	COMMAND(STOP, command, true, NONE, stop),
+	COMMAND(CLEAR, command, true, NONE, clear),
+	COMMAND(FLUSH, command, true, NONE, flush),
+	COMMAND(STATS, stats, false, GIVEN, stats),
+	COMMAND(CONSUMER, consumer, false, NONE, consumer),
+	COMMAND(EVENT_INFO, event_info, false, GIVEN, event_info),
+	COMMAND(METADATA, metadata, false, GIVEN, metadata),
+	COMMAND(WATERMARK, watermark, false, NONE, watermark),
+	COMMAND(CREATE, create, true, FAILED, create),
+	COMMAND(SESSIONS, sessions, false, GIVEN, sessions),
+	COMMAND(OPEN, ref, false, NONE, open_ref),
+	COMMAND(DESTROY, ref, true, NONE, destroy),
+	COMMAND(POLICY, policy, false, GIVEN, policy),
+	COMMAND(READER, reader, false, GIVEN, reader),
+	COMMAND(FILTER, filter, false, GIVEN, filter),
+	COMMAND(PROBE, probe, false, GIVEN, probe),
+	COMMAND(TRIGGER, trigger, false, GIVEN, trigger),
+	COMMAND(COST, cost, false, GIVEN, cost),
+	COMMAND(PERSIST_INFO, persist_info, false, GIVEN, persist_info),
+	COMMAND(PERSIST_READ, persist_read, false, GIVEN, persist_read),
+	COMMAND(PERSIST_DROP, command, true, NONE, persist_drop),
 };
 
 static const struct kt_ioctl *find(unsigned int cmd)
@@ -533,10 +557,15 @@ static int get_arg(const struct kt_ioctl *c, void __user *from,
 /* Does the structure go back?  A failed CREATE says so where there is room. */
 static bool has_result(const struct kt_ioctl *c, long ret, u32 size)
 {
-	if (c->call == create)
+	switch (c->result) {
+	case KT_RESULT_GIVEN:
+		return !ret || ret == -EMSGSIZE;
+	case KT_RESULT_FAILED:
 		return ret == -ENOMEM &&
 		       size > offsetof(struct ktape_create, failed_cpu);
-	return c->result && (!ret || ret == -EMSGSIZE);
+	default:
+		return false;
+	}
 }
 
 static int put_arg(const struct kt_ioctl *c, void __user *to,

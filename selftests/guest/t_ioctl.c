@@ -337,6 +337,30 @@ TEST_F(command, sizes_refused)
 	}
 }
 
+/* A command's number says whether it writes into the structure. */
+TEST_F(command, direction)
+{
+	struct {
+		union any a;
+		__u64 more;
+	} arg = { .a.size = variant->size + sizeof(__u64) };
+	int want = 0;
+
+	fill(variant->cmd, &arg.a);
+	if (variant->cmd == KTAPE_IOC_CREATE) {
+		/* It writes only when there is no memory. */
+		arg.a.create.ring_size = 1ULL << 31;
+		want = -ENOMEM;
+	}
+	ASSERT_EQ(want, call(self->fd, variant->cmd, &arg));
+	if (arg.a.size == variant->size + sizeof(__u64)) {
+		EXPECT_EQ(_IOC_WRITE, _IOC_DIR(variant->cmd));
+	} else {
+		EXPECT_EQ(variant->size, arg.a.size);
+		EXPECT_EQ(_IOC_READ | _IOC_WRITE, _IOC_DIR(variant->cmd));
+	}
+}
+
 /* A shorter structure means zeros, and what it lacks is not written. */
 TEST_F(command, sizes_shorter)
 {

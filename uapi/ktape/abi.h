@@ -444,7 +444,8 @@ struct ktape_object_entry {
  * kernel filled.  Unknown flags and non-zero reserved members: EINVAL.
  * Unknown commands: ENOTTY.  A descriptor opened read-only gets EPERM for
  * whatever is marked [W].  The number of a command does not change with the
- * size of its structure.
+ * size of its structure.  A command that writes into its structure is _IOWR, also
+ * if it does so only when it fails, all others are _IOW.
  */
 #define KTAPE_IOC_MAGIC		0xe9
 
@@ -760,6 +761,6 @@ struct ktape_create {
 #define KTAPE_IOC_EVENT_INFO	_IOWR(KTAPE_IOC_MAGIC, 9, __u32)
 #define KTAPE_IOC_METADATA	_IOWR(KTAPE_IOC_MAGIC, 10, __u32)
 #define KTAPE_IOC_WATERMARK	_IOW(KTAPE_IOC_MAGIC, 11, __u32)
-#define KTAPE_IOC_CREATE	_IOW(KTAPE_IOC_MAGIC, 12, __u32)
+#define KTAPE_IOC_CREATE	_IOWR(KTAPE_IOC_MAGIC, 12, __u32)
 
 #endif /* _KTAPE_ABI_H */
