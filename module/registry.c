@@ -473,19 +473,22 @@ static void add_thread(struct task_struct *p, pid_t tid, const char *name,
 /**
  * kt_registry_thread() - a thread is new or has a new name
  * @p: the thread
- * @name: its name, at most TASK_COMM_LEN with the NUL
+ * @name: its name, of any length; exec tells that of the file, of which the kernel
+ *	keeps TASK_COMM_LEN - 1 bytes
  *
  * Context: task context, preemption disabled.
  */
 void kt_registry_thread(struct task_struct *p, const char *name)
 {
 	raw_spinlock_t *lock = lock_of_thread(p->pid);
+	char comm[TASK_COMM_LEN] = "";
 	unsigned long flags;
 
+	memcpy(comm, name, strnlen(name, TASK_COMM_LEN - 1));
 	raw_spin_lock_irqsave(lock, flags);
 	/* Not one that has ended; exit set the flag before it took our lock. */
 	if (!(p->flags & PF_EXITING) || find_thread(p->pid) != NONE)
-		add_thread(p, p->pid, name, kt_clock());
+		add_thread(p, p->pid, comm, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 

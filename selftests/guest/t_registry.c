@@ -196,6 +196,59 @@ TEST_F_TIMEOUT(names, came_while_stopped, 60)
 	close(ready[1]);
 }
 
+/* ---- names of programs ----------------------------------------------------- */
+
+static pid_t program;
+
+static bool is_program(const struct ktape_object_entry *e)
+{
+	return e->id == (uint32_t)program && !e->died;
+}
+
+/* Start a program whose file has this name.  Return: once its comm is @comm. */
+static void start_program(struct __test_metadata *_metadata, const char *name,
+			  const char *comm)
+{
+	char path[64], text[32];
+	FILE *f;
+
+	ASSERT_EQ(0, symlink("/bin/sh", name));
+	program = fork();
+	ASSERT_LE(0, program);
+	if (!program) {
+		execl(name, "sleep", "1000", NULL);
+		_exit(1);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/comm", program);
+	do {
+		usleep(1000);
+		f = fopen(path, "r");
+		ASSERT_NE(NULL, f);
+		ASSERT_EQ(1, fscanf(f, "%31s", text));
+		fclose(f);
+	} while (strcmp(text, comm));
+	ASSERT_EQ(0, unlink(name));
+}
+
+/* As long as the kernel has it, however long the file's name is. */
+TEST_F_TIMEOUT(names, exec_of_a_long_name, 60)
+{
+	static const char all[] = "kt_0123456789abcdefghijklmnopqrstuvwxyz";
+	static const size_t lengths[] = { 14, 15, 16, 30, 31, 32, 39 };
+	char name[sizeof(all)], comm[16];
+	struct ktape_object_entry e;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		snprintf(name, sizeof(name), "%.*s", (int)lengths[i], all);
+		snprintf(comm, sizeof(comm), "%.15s", name);
+		start_program(_metadata, name, comm);
+		ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_program, &e));
+		EXPECT_STREQ(comm, e.name);
+		kill(program, SIGKILL);
+		waitpid(program, NULL, 0);
+	}
+}
+
 /* ---- names that give way --------------------------------------------------- */
 
 static int living(uint32_t type, uint32_t from, uint32_t to)
