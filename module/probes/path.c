@@ -15,60 +15,16 @@
 
 #include "../event.h"
 #include "../probe.h"
+#include "path_calls.h"
 
 #define PATH_BYTES	256
 #define FLAG_COMPAT	(1U << 16)
 #define FLAG_X32	(1U << 17)
 #define FLAG_CUT	(1U << 18)
 
-/**
- * struct kt_path_call - a system call that is given a path
- * @nr: its number
- * @arg: which argument is the path
- */
-struct kt_path_call {
-	u16 nr;
-	u16 arg;
-};
-
-/* Not every architecture has the older ones. */
-static const struct kt_path_call native[] = {
-	{ __NR_execve, 0 },
-	{ __NR_execveat, 1 },
-	{ __NR_openat, 1 },
-	{ __NR_openat2, 1 },
-#ifdef __NR_open
-	{ __NR_open, 0 },
-#endif
-#ifdef __NR_creat
-	{ __NR_creat, 0 },
-#endif
-};
-
-/* The numbers of x32 that differ. */
-static const struct kt_path_call x32[] = {
-	{ 520, 0 },	/* execve */
-	{ 545, 1 },	/* execveat */
-};
-
-/* The 32-bit tables of x86 and arm differ in what came after 2.4 only. */
-static const struct kt_path_call compat[] = {
-	{ 5, 0 },	/* open */
-	{ 8, 0 },	/* creat */
-	{ 11, 0 },	/* execve */
-	{ 437, 1 },	/* openat2 */
-#if defined(CONFIG_X86)
-	{ 295, 1 },	/* openat */
-	{ 358, 1 },	/* execveat */
-#elif defined(CONFIG_ARM64)
-	{ 322, 1 },	/* openat */
-	{ 387, 1 },	/* execveat */
-#endif
-};
-
 /* Return: the path's argument, or -1. */
-static __always_inline int find(const struct kt_path_call *calls,
-				unsigned int n, long nr)
+static __always_inline int find_path(const struct kt_path_call *calls,
+				     unsigned int n, long nr)
 {
 	unsigned int i;
 
@@ -78,6 +34,19 @@ static __always_inline int find(const struct kt_path_call *calls,
 	return -1;
 }
 
+#ifdef KT_PATH_COMPAT
+#define FIND_COMPAT(nr) \
+	find_path(KT_PATH_COMPAT, ARRAY_SIZE(KT_PATH_COMPAT), nr)
+#else
+#define FIND_COMPAT(nr)		(-1)
+#endif
+
+#ifdef CONFIG_X86
+#define FIND_X32(nr)		find_path(kt_path_x32, ARRAY_SIZE(kt_path_x32), nr)
+#else
+#define FIND_X32(nr)		(-1)
+#endif
+
 /* Which argument of this system call is a path?  Fills in dat20. */
 static int path_argument(long nr, u32 *dat20)
 {
@@ -85,16 +54,18 @@ static int path_argument(long nr, u32 *dat20)
 
 	if (kt_syscall_is_compat()) {
 		*dat20 = FLAG_COMPAT | (u16)nr;
-		return find(compat, ARRAY_SIZE(compat), nr);
+		return FIND_COMPAT(nr);
 	}
 	if (kt_syscall_is_x32(nr)) {
 		nr = kt_syscall_x32_nr(nr);
 		*dat20 = FLAG_X32 | (u16)nr;
-		arg = find(x32, ARRAY_SIZE(x32), nr);
+		arg = FIND_X32(nr);
 	} else {
 		*dat20 = (u16)nr;
 	}
-	return arg >= 0 ? arg : find(native, ARRAY_SIZE(native), nr);
+	return arg >= 0 ? arg :
+			  find_path(kt_path_native, ARRAY_SIZE(kt_path_native),
+				    nr);
 }
 
 /*
