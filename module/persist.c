@@ -112,7 +112,7 @@ static int on_panic(struct notifier_block *nb, unsigned long event, void *data)
 	unsigned long budget = PANIC_BYTES, from, commit;
 	unsigned int i;
 
-	/* Pairs with the release in kt_persist_open(). */
+	/* Pairs with the release in kt_persist_lay_out(). */
 	if (!smp_load_acquire(&persist.laid_out))
 		return NOTIFY_DONE;
 	kt_layout_state(&persist.half, KTAPE_PERSIST_PANIC);
@@ -347,15 +347,15 @@ void kt_persist_hibernated(void)
 }
 
 /**
- * kt_persist_open() - give the region to a session
+ * kt_persist_take() - reserve the region for a session
  * @s: the session, new; receives its sizes
  * @c: what was asked for
  *
  * Context: process context with kt_session_control, may sleep.
  * Return: 0; -ENODEV: there is no region; -EBUSY: another session has it, or the
- * system hibernates; as kt_layout_fit() and kt_layout_write().
+ * system hibernates; as kt_layout_fit().
  */
-int kt_persist_open(struct kt_session *s, const struct kt_session_config *c)
+int kt_persist_take(struct kt_session *s, const struct kt_session_config *c)
 {
 	int ret;
 
@@ -370,11 +370,30 @@ int kt_persist_open(struct kt_session *s, const struct kt_session_config *c)
 	if (!persist.other_there)
 		wipe_old();
 	persist.used = true;
+	WRITE_ONCE(persist.session, s);
+	return 0;
+}
+
+/**
+ * kt_persist_lay_out() - prepare the region for a session
+ * @s: the session; nothing happens if it is not the one that has the region
+ *
+ * The memory is zeroed, which takes its time: @s has it for itself, so no lock is
+ * needed.
+ *
+ * Context: process context, may sleep.
+ * Return: 0; as kt_layout_write().
+ */
+int kt_persist_lay_out(struct kt_session *s)
+{
+	int ret;
+
+	if (READ_ONCE(persist.session) != s)
+		return 0;
 	ret = kt_layout_write(s, &persist.half, &persist.config,
 			      persist.sequence, &persist.layout);
 	if (ret)
 		return ret;
-	WRITE_ONCE(persist.session, s);
 	mutex_lock(&persist.work_lock);
 	persist.looks = 1;
 	copy_names();
@@ -398,8 +417,11 @@ void kt_persist_close(struct kt_session *s)
 		return;
 	cancel_delayed_work_sync(&persist.work);
 	mutex_lock(&persist.work_lock);
-	catch_up(true);
-	kt_layout_state(&persist.half, KTAPE_PERSIST_STOPPED);
+	/* Not if laying it out has failed: then there is no superblock. */
+	if (persist.laid_out) {
+		catch_up(true);
+		kt_layout_state(&persist.half, KTAPE_PERSIST_STOPPED);
+	}
 	WRITE_ONCE(persist.laid_out, false);
 	mutex_unlock(&persist.work_lock);
 	WRITE_ONCE(persist.session, NULL);
@@ -410,7 +432,7 @@ void kt_persist_close(struct kt_session *s)
  * @s: the session; nothing happens if it is not the one that has the region
  * @spec: with cpu and kind; receives the memory
  *
- * Context: process context with kt_session_lock.
+ * Context: process context, after kt_persist_lay_out().
  */
 void kt_persist_place(const struct kt_session *s, struct kt_ring_spec *spec)
 {

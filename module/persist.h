@@ -94,7 +94,8 @@ bool kt_persist_in_use(void);
 int kt_persist_forget(void);
 int kt_persist_hibernate(void);
 void kt_persist_hibernated(void);
-int kt_persist_open(struct kt_session *s, const struct kt_session_config *c);
+int kt_persist_take(struct kt_session *s, const struct kt_session_config *c);
+int kt_persist_lay_out(struct kt_session *s);
 void kt_persist_close(struct kt_session *s);
 void kt_persist_place(const struct kt_session *s, struct kt_ring_spec *spec);
 

@@ -10,6 +10,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -123,17 +124,23 @@ int kt_layout_fit(struct kt_session *s, const struct kt_session_config *c,
 	}
 }
 
-/* Into memory, in pieces, as a whole region may take its time. */
-static void zero(const struct kt_region *r)
+/*
+ * Into memory, in pieces, as a whole region may take its time.
+ * Return: 0, or -EINTR: the caller was killed.
+ */
+static int zero(const struct kt_region *r)
 {
 	u64 at, part;
 
 	for (at = 0; at < r->size; at += part) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		part = min_t(u64, ZERO_STEP, r->size - at);
 		memset(r->base + at, 0, part);
 		kt_cache_clean(r->base + at, part);
 		cond_resched();
 	}
+	return 0;
 }
 
 static u64 take(u64 *at, u64 bytes)
@@ -284,7 +291,7 @@ bool kt_layout_is_there(const struct kt_region *r, u32 *sequence)
  * @layout: with slots for all rings; receives where everything is
  *
  * Context: process context, may sleep; nobody uses the region.
- * Return: 0, or -EIO: it does not hold what is written.
+ * Return: 0; -EIO: it does not hold what is written; -EINTR: the caller was killed.
  */
 int kt_layout_write(const struct kt_session *s, const struct kt_region *r,
 		    const struct kt_persist_config *config, u32 sequence,
@@ -296,7 +303,9 @@ int kt_layout_write(const struct kt_session *s, const struct kt_region *r,
 	int ret;
 
 	kt_layout_wipe(r);
-	zero(r);
+	ret = zero(r);
+	if (ret)
+		return ret;
 	describe(&p, r, config, sequence);
 	p.rings = take(&at, table);
 	p.metadata = take(&at, p.metadata_size);

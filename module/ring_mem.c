@@ -54,8 +54,11 @@ static void *alloc_block(const struct kt_ring_spec *spec, unsigned int i)
  * kt_ring_alloc() - make a ring
  * @spec: what is wanted; filled with what there was
  *
+ * Zeroing gigabytes takes seconds, so this is not for callers with a lock that
+ * others wait for.
+ *
  * Context: process context, may sleep.
- * Return: the ring, or ERR_PTR(-ENOMEM).
+ * Return: the ring, or ERR_PTR of -ENOMEM, or of -EINTR: the caller was killed.
  */
 struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 {
@@ -70,6 +73,7 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 	};
 	gfp_t gfp = spec->account ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
 	int node = cpu_to_node(spec->cpu);
+	int ret = -ENOMEM;
 	struct kt_ring *r;
 	unsigned int i;
 
@@ -87,7 +91,9 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 	r->nr_blocks = nr;
 	for (i = 0; i < nr; i++) {
 		r->base[i] = alloc_block(spec, i);
-		if (!r->base[i] || fatal_signal_pending(current))
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		if (!r->base[i] || ret == -EINTR)
 			goto err;
 		spec->had += spec->block_size;
 		cond_resched();
@@ -99,7 +105,7 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 	return r;
 err:
 	kt_ring_free(r);
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(ret);
 }
 
 /**

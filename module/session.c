@@ -2,7 +2,7 @@
 /*
  * Creates, clears and destroys sessions.  Orders:
  *
- *   create	rings, barrier, want bits
+ *   create	reserve, rings without a lock, publish; barrier, want bits
  *   destroy	gone, want bits, synchronize_rcu(), irq_work_sync(), rings
  */
 #include <linux/cpu.h>
@@ -34,6 +34,13 @@ DEFINE_MUTEX(kt_session_control);
 DEFINE_MUTEX(kt_session_lock);
 struct kt_session *kt_sessions[KT_SESSIONS];
 
+/*
+ * Sessions whose rings are being made, by number.  Nobody finds them, but they have
+ * their number, their name and their part of the memory.  Changed with
+ * kt_session_control and kt_session_lock held.
+ */
+static struct kt_session *coming[KT_SESSIONS];
+
 static u64 cpu_bytes(const struct kt_session *s)
 {
 	/* What the kernel does not use cannot become too little. */
@@ -49,7 +56,7 @@ static u64 all_bytes(void)
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++)
-		all += cpu_bytes(kt_sessions[i]);
+		all += cpu_bytes(kt_sessions[i]) + cpu_bytes(coming[i]);
 	return all;
 }
 
@@ -58,17 +65,14 @@ static u64 bytes_allowed(unsigned int cpus)
 	return div_u64((u64)totalram_pages() * PAGE_SIZE / 2, cpus);
 }
 
-/**
- * kt_session_too_much() - would the rings take more than half of the memory?
- * @extra: a session that is not there yet, or NULL
- * @cpus: how many CPUs have rings
- *
- * Context: process context, kt_session_control or kt_session_lock.
- * Return: true or false.
+/*
+ * Would the rings of all sessions, and of one that is not there yet, take more than
+ * half of the memory?  With kt_session_control or kt_session_lock.
  */
-bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus)
+static bool is_too_much(const struct kt_session *extra)
 {
-	return cpu_bytes(extra) + all_bytes() > bytes_allowed(cpus);
+	return cpu_bytes(extra) + all_bytes() >
+	       bytes_allowed(num_online_cpus());
 }
 
 static unsigned int cpus_with_rings(const struct kt_session *s)
@@ -93,10 +97,12 @@ bool kt_session_has_room(const struct kt_session *s)
 	u64 all = cpu_bytes(s);
 	unsigned int i;
 
-	for (i = 0; i < KT_SESSIONS; i++)
+	for (i = 0; i < KT_SESSIONS; i++) {
 		if (cpu_bytes(kt_sessions[i]))
 			all += cpu_bytes(kt_sessions[i]) *
 			       cpus_with_rings(kt_sessions[i]);
+		all += cpu_bytes(coming[i]) * num_online_cpus();
+	}
 	return !cpu_bytes(s) || all <= bytes_allowed(1);
 }
 
@@ -107,6 +113,14 @@ static u64 bytes_left(void)
 	return allowed > all ? allowed - all : 0;
 }
 
+static void tell_too_much(const struct kt_session *s,
+			  struct kt_session_config *c, u64 left)
+{
+	c->failed_cpu = -1;
+	c->failed_asked = cpu_bytes(s) * num_online_cpus();
+	c->failed_had = left * num_online_cpus();
+}
+
 static int set_sizes(struct kt_session *s, struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
@@ -114,7 +128,7 @@ static int set_sizes(struct kt_session *s, struct kt_session_config *c)
 	u64 control = c->control_size ?: DEFAULT_CONTROL;
 
 	if (s->mode == KTAPE_MODE_PERSISTENT)
-		return kt_persist_open(s, c);
+		return kt_persist_take(s, c);
 	if (size > RING_MAX || block > RING_MAX / RING_BLOCKS_MIN ||
 	    control > RING_MAX)
 		return -EINVAL;
@@ -133,50 +147,129 @@ static int set_sizes(struct kt_session *s, struct kt_session_config *c)
 	s->size[KTAPE_RING_CONTROL] =
 		max_t(u64, roundup_pow_of_two(max_t(u64, control, 1)),
 		      block * RING_BLOCKS_MIN);
-	if (s->size[KTAPE_RING_EVENT] <= RING_MAX &&
-	    !kt_session_too_much(s, num_online_cpus()))
+	if (s->size[KTAPE_RING_EVENT] <= RING_MAX && !is_too_much(s))
 		return 0;
-	c->failed_cpu = -1;
-	c->failed_asked = cpu_bytes(s) * num_online_cpus();
-	c->failed_had = bytes_left() * num_online_cpus();
+	tell_too_much(s, c, bytes_left());
 	return -ENOMEM;
 }
 
-static int add_online_cpus(struct kt_session *s, struct kt_session_config *c)
+static bool is_name_taken(const char *name)
 {
-	unsigned int cpu;
-	int ret;
+	unsigned int i;
 
-	for_each_online_cpu(cpu) {
-		ret = kt_session_make_rings(s, cpu, c);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (coming[i] && !strcmp(coming[i]->name, name))
+			return true;
+	return kt_session_named(name);
 }
 
-/* Find a number and make the rings. */
-static int set_up(struct kt_session *s, struct kt_session_config *c)
+/* Reserve a number.  Return: 0 or -EMFILE. */
+static int take_number(struct kt_session *s)
 {
 	unsigned int id;
-	int ret;
 
 	for (id = 0; id < KT_SESSIONS; id++)
-		if (!kt_sessions[id])
+		if (!kt_sessions[id] && !coming[id])
 			break;
 	if (id == KT_SESSIONS)
 		return -EMFILE;
 	s->id = id;
 	s->owner.session = id;
+	mutex_lock(&kt_session_lock);
+	coming[id] = s;
+	mutex_unlock(&kt_session_lock);
+	return 0;
+}
+
+/* Reserve what a session needs: name, memory, number. */
+static int reserve(struct kt_session *s, struct kt_session_config *c)
+{
+	int ret = mutex_lock_killable(&kt_session_control);
+
+	if (ret)
+		return ret;
+	ret = s->name[0] && is_name_taken(s->name) ? -EEXIST : 0;
+	if (!ret)
+		ret = set_sizes(s, c);
+	if (!ret)
+		ret = take_number(s);
+	if (ret)
+		kt_persist_close(s);
+	mutex_unlock(&kt_session_control);
+	return ret;
+}
+
+/* Give it back.  Its rings are freed by now. */
+static void unreserve(struct kt_session *s)
+{
+	mutex_lock(&kt_session_control);
+	kt_persist_close(s);
+	mutex_lock(&kt_session_lock);
+	coming[s->id] = NULL;
+	mutex_unlock(&kt_session_lock);
+	mutex_unlock(&kt_session_control);
+}
+
+/*
+ * Let everybody find the session.
+ * Return: 0; -EAGAIN: a CPU has come that has no rings; -ENOMEM: and may have none;
+ * -EINTR: the caller was killed.
+ */
+static int publish(struct kt_session *s, struct kt_session_config *c)
+{
+	static u64 serials;
+	int ret = mutex_lock_killable(&kt_session_control);
+
+	if (ret)
+		return ret;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	ret = add_online_cpus(s, c);
-	if (ret)
-		kt_session_remove_rings(s);
-	else
-		kt_sessions[id] = s;
+	/* A CPU that comes from here on finds the session and makes its rings. */
+	if (kt_session_publish_rings(s)) {
+		s->serial = ++serials;
+		s->era = kt_registry_era();
+		coming[s->id] = NULL;
+		kt_sessions[s->id] = s;
+	} else if (is_too_much(NULL)) {
+		tell_too_much(s, c, 0);
+		ret = -ENOMEM;
+	} else {
+		ret = -EAGAIN;
+	}
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
+	mutex_unlock(&kt_session_control);
+	return ret;
+}
+
+/* Each turn after the first makes rings for a CPU that had none. */
+static int make_and_publish(struct kt_session *s, struct kt_session_config *c)
+{
+	int ret;
+
+	do {
+		ret = kt_session_make_rings(s, c);
+		if (!ret)
+			ret = publish(s, c);
+	} while (ret == -EAGAIN);
+	return ret;
+}
+
+/* Make a session whose number and memory are reserved, without a lock. */
+static int make(struct kt_session *s, struct kt_session_config *c)
+{
+	int ret = kt_persist_lay_out(s);
+
+	if (!ret)
+		ret = make_and_publish(s, c);
+	/* Memory may be too fragmented for blocks of the default size. */
+	while (ret == -ENOMEM && !c->block_size &&
+	       s->mode != KTAPE_MODE_PERSISTENT &&
+	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
+		kt_session_free_rings(s);
+		s->block_size[KTAPE_RING_EVENT] /= 2;
+		ret = make_and_publish(s, c);
+	}
 	return ret;
 }
 
@@ -192,14 +285,17 @@ static void look(struct work_struct *work)
  * kt_session_create() - make a session, stopped and with an empty profile
  * @config: what it is made of; filled with what failed
  *
+ * Seconds may go by until large rings are made.  Everything else goes on meanwhile:
+ * control of other sessions, CPUs that come and go.
+ *
  * Context: process context, may sleep.
  * Return: the session with one user, and one more if it lingers; ERR_PTR of
- * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM;
- * persistent: as kt_persist_open().
+ * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM,
+ * -EINTR (the caller was killed); persistent: as kt_persist_take() and
+ * kt_persist_lay_out().
  */
 struct kt_session *kt_session_create(struct kt_session_config *config)
 {
-	static u64 serials;
 	struct kt_session *s;
 	int ret;
 
@@ -222,31 +318,17 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	kt_session_freeze_init(s);
 	kt_session_policy_init(s);
 	kt_mask_normalise(s->mask);
-	mutex_lock(&kt_session_control);
-	s->serial = ++serials;
-	s->era = kt_registry_era();
-	ret = s->name[0] && kt_session_named(s->name) ? -EEXIST : 0;
+	ret = reserve(s, config);
+	if (ret)
+		goto err;
+	ret = make(s, config);
 	if (!ret)
-		ret = set_sizes(s, config);
-	if (ret)
-		goto out;
-	ret = set_up(s, config);
-	/* Memory may be too fragmented for blocks of the default size. */
-	while (ret == -ENOMEM && !config->block_size &&
-	       s->mode != KTAPE_MODE_PERSISTENT &&
-	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
-		s->block_size[KTAPE_RING_EVENT] /= 2;
-		ret = set_up(s, config);
-	}
-out:
-	if (ret)
-		kt_persist_close(s);
-	mutex_unlock(&kt_session_control);
-	if (ret) {
-		kfree(s);
-		return ERR_PTR(ret);
-	}
-	return s;
+		return s;
+	kt_session_free_rings(s);
+	unreserve(s);
+err:
+	kfree(s);
+	return ERR_PTR(ret);
 }
 
 /**

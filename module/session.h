@@ -193,6 +193,9 @@ struct kt_reader {
  * kt_session_control serialises control: create, destroy, start, stop, profile,
  * filters.
  * kt_session_lock protects the sessions against CPUs that come and go.
+ *
+ * Neither is held while rings are made: a session has reserved its number, name and
+ * memory by then, and is published afterwards.
  */
 extern struct mutex kt_session_control;
 extern struct mutex kt_session_lock;
@@ -219,13 +222,14 @@ bool kt_session_mask_ok(const u64 *mask);
 bool kt_session_is_implied(unsigned int opcode);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
-bool kt_session_too_much(const struct kt_session *extra, unsigned int cpus);
 bool kt_session_has_room(const struct kt_session *s);
 bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
 void kt_session_want(struct kt_session *s);
 void kt_session_probes(const u64 *extra);
-int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
+int kt_session_make_rings(struct kt_session *s,
 			  struct kt_session_config *config);
+bool kt_session_publish_rings(struct kt_session *s);
+void kt_session_free_rings(struct kt_session *s);
 void kt_session_remove_rings(struct kt_session *s);
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 				unsigned int kind);

@@ -4,6 +4,9 @@
  *
  * Rings are made when a CPU comes for the first time and stay until the session
  * ends: those of a CPU that is offline can be read on.
+ *
+ * Making them takes seconds where they are large, and is done without a lock of
+ * the sessions.  They are published within the locks.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -34,7 +37,7 @@ struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 		return NULL;
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kind = array_index_nospec(kind, KTAPE_RINGS_PER_CPU);
-	/* Pairs with the release in kt_session_make_rings(). */
+	/* Pairs with the release in prepare(). */
 	rings = smp_load_acquire(&s->rings[cpu]);
 	return rings ? rings->ring[kind] : NULL;
 }
@@ -70,17 +73,9 @@ static void give_rings(const struct kt_session *s, unsigned int cpu,
 	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
 }
 
-/**
- * kt_session_make_rings() - give a CPU its rings
- * @s: the session
- * @cpu: the CPU; nothing happens if it has them
- * @config: filled with what failed, or NULL
- *
- * Context: process context with kt_session_lock, may sleep.
- * Return: 0 or -ENOMEM.
- */
-int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
-			  struct kt_session_config *config)
+/* Make the rings of a CPU.  Return: they, or ERR_PTR of -ENOMEM or -EINTR. */
+static struct kt_rings *make_rings(struct kt_session *s, unsigned int cpu,
+				   struct kt_session_config *config)
 {
 	struct kt_ring_spec spec = {
 		.mode = s->mode,
@@ -88,14 +83,11 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
 		.account = s->account,
 		.owner = &s->owner,
 	};
-	struct kt_rings *rings;
+	struct kt_rings *rings = kzalloc(sizeof(*rings), GFP_KERNEL);
 	struct kt_ring *r;
 
-	if (s->rings[cpu])
-		return 0;
-	rings = kzalloc(sizeof(*rings), GFP_KERNEL);
 	if (!rings)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	for (; spec.kind < KTAPE_RINGS_PER_CPU; spec.kind++) {
 		spec.size = s->size[spec.kind];
 		spec.block_size = s->block_size[spec.kind];
@@ -109,20 +101,79 @@ int kt_session_make_rings(struct kt_session *s, unsigned int cpu,
 			if (config)
 				tell_failed(config, &spec);
 			free_rings(rings);
-			return PTR_ERR(r);
+			return ERR_CAST(r);
 		}
-		WRITE_ONCE(r->page->flags, s->running ? 0 : KTAPE_RING_FLAG_STOPPED);
+		WRITE_ONCE(r->page->flags, KTAPE_RING_FLAG_STOPPED);
 		rings->ring[spec.kind] = r;
 	}
-	/* All or none: a trigger's record goes there without a want bit. */
-	give_rings(s, cpu, rings);
-	/* Pairs with the acquire in kt_session_ring(). */
-	smp_store_release(&s->rings[cpu], rings);
+	return rings;
+}
+
+/**
+ * kt_session_make_rings() - make the rings of the CPUs that are online
+ * @s: the session, not published: only the caller knows it
+ * @config: filled with what failed
+ *
+ * A CPU that has rings keeps them.  CPUs may come and go meanwhile.
+ *
+ * Context: process context, may sleep; without a lock.
+ * Return: 0; -ENOMEM; -EINTR: the caller was killed.
+ */
+int kt_session_make_rings(struct kt_session *s,
+			  struct kt_session_config *config)
+{
+	struct kt_rings *rings;
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (s->rings[cpu])
+			continue;
+		rings = make_rings(s, cpu, config);
+		if (IS_ERR(rings))
+			return PTR_ERR(rings);
+		s->rings[cpu] = rings;
+	}
 	return 0;
 }
 
 /**
- * kt_session_remove_rings() - free all rings
+ * kt_session_publish_rings() - let the CPUs have their rings
+ * @s: the session
+ *
+ * Context: process context with cpus_read_lock() and kt_session_lock.
+ * Return: false, and nothing happens, if a CPU that is online has no rings.
+ */
+bool kt_session_publish_rings(struct kt_session *s)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (!s->rings[cpu])
+			return false;
+	for_each_possible_cpu(cpu)
+		if (s->rings[cpu])
+			give_rings(s, cpu, s->rings[cpu]);
+	return true;
+}
+
+/**
+ * kt_session_free_rings() - free all rings
+ * @s: the session, not published, or no longer
+ *
+ * Context: process context, may sleep.
+ */
+void kt_session_free_rings(struct kt_session *s)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		free_rings(s->rings[cpu]);
+		s->rings[cpu] = NULL;
+	}
+}
+
+/**
+ * kt_session_remove_rings() - take the rings away from the CPUs and free them
  * @s: the session; none of its want bits has been set for a grace period
  *
  * Context: process context with kt_session_lock.
@@ -131,42 +182,72 @@ void kt_session_remove_rings(struct kt_session *s)
 {
 	unsigned int cpu, kind;
 
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
 		for (kind = 0; kind < KT_RING_KINDS; kind++)
 			per_cpu_ptr(&kt_cpus, cpu)->ring[kind][s->id] = NULL;
-		free_rings(s->rings[cpu]);
-		s->rings[cpu] = NULL;
-	}
+	kt_session_free_rings(s);
 }
 
 static int cpuhp_state_prepare, cpuhp_state_online;
 
-/* A CPU without memory for its rings goes unrecorded, and the others say so. */
-static void prepare(struct kt_session *s, unsigned int cpu)
+/*
+ * Make the rings of a CPU that comes, if the session has none for it.
+ * Return: they, NULL, or ERR_PTR.
+ */
+static struct kt_rings *rings_for(struct kt_session *s, unsigned int cpu)
 {
-	bool room = s->rings[cpu] || kt_session_has_room(s);
+	bool room;
 
-	if (!room || kt_session_make_rings(s, cpu, NULL)) {
+	if (s->rings[cpu])
+		return NULL;
+	mutex_lock(&kt_session_lock);
+	room = kt_session_has_room(s);
+	mutex_unlock(&kt_session_lock);
+	return room ? make_rings(s, cpu, NULL) : ERR_PTR(-ENOMEM);
+}
+
+/* A CPU without memory for its rings goes unrecorded, and the others say so. */
+static void prepare(struct kt_session *s, unsigned int cpu,
+		    struct kt_rings *rings)
+{
+	unsigned int kind;
+
+	if (IS_ERR(rings)) {
 		pr_warn_ratelimited("session %u: no memory for the rings of CPU %u, what it does is not recorded\n",
 				    s->id, cpu);
 		if (s->running)
 			kt_control_without(s, cpu);
 		return;
 	}
+	if (rings) {
+		for (kind = 0; s->running && kind < KTAPE_RINGS_PER_CPU; kind++)
+			WRITE_ONCE(rings->ring[kind]->page->flags, 0);
+		/* All or none: a trigger's record goes there without a want bit. */
+		give_rings(s, cpu, rings);
+		/* Pairs with the acquire in kt_session_ring(). */
+		smp_store_release(&s->rings[cpu], rings);
+	}
 	kt_session_sheds(s);
 	kt_want_set(s, cpu);
 }
 
-/* On another CPU, before @cpu runs. */
+/*
+ * On another CPU, before @cpu runs.  With the lock of CPU hotplug, without which no
+ * session comes or goes: each is there until its turn is over.
+ */
 static int cpu_prepare(unsigned int cpu)
 {
+	struct kt_rings *rings;
 	unsigned int i;
 
-	mutex_lock(&kt_session_lock);
-	for (i = 0; i < KT_SESSIONS; i++)
-		if (kt_sessions[i])
-			prepare(kt_sessions[i], cpu);
-	mutex_unlock(&kt_session_lock);
+	for (i = 0; i < KT_SESSIONS; i++) {
+		if (!kt_sessions[i])
+			continue;
+		rings = rings_for(kt_sessions[i], cpu);
+		mutex_lock(&kt_session_lock);
+		prepare(kt_sessions[i], cpu, rings);
+		mutex_unlock(&kt_session_lock);
+	}
 	return 0;
 }
 

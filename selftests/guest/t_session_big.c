@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions that take a good part of the memory, which takes its time: meanwhile
+ * everything else goes on, two do not get more than there is, and who is killed
+ * leaves nothing.
+ */
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include <ktape/session.h>
+#include "kt_load.h"
+#include "kt_module.h"
+
+#define K		1024UL
+#define M		(1024 * K)
+#define CONTROL		(64 * K)
+#define TURNS_MAX	200	/* sessions that are made until something is seen */
+
+/* A thread that makes sessions, one after the other. */
+struct maker {
+	pthread_t thread;
+	int dev;
+	uint64_t ring;
+	long begun, ended;	/* so many */
+	int failed, missing;	/* errors; rings that were not there */
+	bool stop;
+};
+
+FIXTURE(big)
+{
+	int dev, cpus;
+	uint64_t ring;	/* the largest that fits */
+	struct maker m;
+};
+
+/* Do rings of this size fit beside session 0, into half of the memory? */
+static bool fits(uint64_t ring, int cpus)
+{
+	return (ring + CONTROL + M + CONTROL) * cpus <=
+	       kt_meminfo("MemTotal") * K / 2;
+}
+
+FIXTURE_SETUP(big)
+{
+	self->dev = kt_open(O_RDWR);
+	ASSERT_LE(0, self->dev);
+	self->cpus = kt_cpus();
+	if (self->cpus < 2)
+		SKIP(return, "needs 2 CPUs");
+	self->ring = M;
+	while (fits(2 * self->ring, self->cpus))
+		self->ring *= 2;
+}
+
+FIXTURE_TEARDOWN(big)
+{
+	close(self->dev);
+}
+
+static long load_long(const long *p)
+{
+	return __atomic_load_n(p, __ATOMIC_SEQ_CST);
+}
+
+/* Has each CPU that is online its two rings?  Return: how many it lacks. */
+static int rings_missing(int fd)
+{
+	struct ktape_layout l;
+
+	/* Beside them there is the registry. */
+	return kt_layout(fd, &l, NULL, 0) ? 1 : 2 * kt_cpus() + 1 - (int)l.nr;
+}
+
+static void *make_sessions(void *arg)
+{
+	struct maker *m = arg;
+	int fd;
+
+	while (!__atomic_load_n(&m->stop, __ATOMIC_RELAXED) &&
+	       m->begun < TURNS_MAX) {
+		__atomic_add_fetch(&m->begun, 1, __ATOMIC_SEQ_CST);
+		fd = kt_create(m->dev, KTAPE_MODE_OVERWRITE, m->ring, 4 * K);
+		__atomic_add_fetch(&m->ended, 1, __ATOMIC_SEQ_CST);
+		if (fd < 0) {
+			m->failed = fd;
+			continue;
+		}
+		close(fd);
+	}
+	return NULL;
+}
+
+/* One that is being made right now, or 0. */
+static long current_turn(struct maker *m)
+{
+	const long n = load_long(&m->begun);
+
+	return load_long(&m->ended) < n ? n : 0;
+}
+
+/*
+ * Is turn @n in the middle: has it taken a part of its memory, and some to go?
+ * @before: free KiB without the session.
+ */
+static bool is_in_the_middle(struct maker *m, long n, long before, int cpus)
+{
+	const long all = m->ring / K * cpus;
+	const long taken = before - kt_meminfo("MemFree");
+
+	return n && current_turn(m) == n && taken > all / 8 &&
+	       taken < all / 4 * 3;
+}
+
+static void start_maker(struct __test_metadata *_metadata,
+			FIXTURE_DATA(big) *self)
+{
+	self->m = (struct maker){ .dev = self->dev, .ring = self->ring };
+	ASSERT_EQ(0, pthread_create(&self->m.thread, NULL, make_sessions,
+				    &self->m));
+}
+
+static void stop_maker(FIXTURE_DATA(big) *self)
+{
+	__atomic_store_n(&self->m.stop, true, __ATOMIC_RELAXED);
+	pthread_join(self->m.thread, NULL);
+}
+
+/* Calls that take the lock of control, and one that takes all locks. */
+static int call_sessions(int fd)
+{
+	struct ktape_session_list l = {
+		.size = sizeof(l),
+		.entry_size = sizeof(struct ktape_session_info),
+	};
+
+	return kt_ioctl(fd, KTAPE_IOC_SESSIONS, &l);
+}
+
+static int call_profile(int fd)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
+
+	return kt_profile(fd, &p);
+}
+
+static int call_start(int fd)
+{
+	return kt_command(fd, KTAPE_IOC_START);
+}
+
+static int call_flush(int fd)
+{
+	int ret = kt_command(fd, KTAPE_IOC_FLUSH);
+
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+/* The last CPU goes, or comes. */
+static int call_hotplug(int fd)
+{
+	const int all = sysconf(_SC_NPROCESSORS_CONF);
+
+	return kt_set_online(all - 1, kt_cpus() < all);
+}
+
+FIXTURE_VARIANT(big)
+{
+	int (*call)(int fd);
+};
+
+FIXTURE_VARIANT_ADD(big, sessions) { .call = call_sessions };
+FIXTURE_VARIANT_ADD(big, profile) { .call = call_profile };
+FIXTURE_VARIANT_ADD(big, start) { .call = call_start };
+FIXTURE_VARIANT_ADD(big, flush) { .call = call_flush };
+FIXTURE_VARIANT_ADD(big, hotplug) { .call = call_hotplug };
+
+/*
+ * A call begins and ends while a session is being made: it has taken a part of its
+ * memory before the call and not all of it after it.  Would they wait for one
+ * another, the session would have all its memory after the call.
+ */
+TEST_F_TIMEOUT(big, others_go_on, 300)
+{
+	const int fd = kt_create(self->dev, KTAPE_MODE_DISCARD, 64 * K, 4 * K);
+	const long before = kt_meminfo("MemFree");
+	long tried = 0, seen = 0, n;
+
+	ASSERT_LE(0, fd);
+	/* A CPU that goes waits for grace periods. */
+	kt_expedite(true);
+	start_maker(_metadata, self);
+	while (!seen && load_long(&self->m.ended) < TURNS_MAX) {
+		n = current_turn(&self->m);
+		if (!is_in_the_middle(&self->m, n, before, self->cpus))
+			continue;
+		tried++;
+		EXPECT_EQ(0, variant->call(fd));
+		seen += is_in_the_middle(&self->m, n, before, self->cpus);
+	}
+	stop_maker(self);
+	kt_expedite(false);
+	kt_set_online((int)sysconf(_SC_NPROCESSORS_CONF) - 1, true);
+	printf("# %ld sessions, %ld calls\n", self->m.ended, tried);
+	EXPECT_LT(0, seen);
+	EXPECT_EQ(0, self->m.failed);
+	close(fd);
+}
+
+FIXTURE(pair)
+{
+	int dev, cpus;
+	uint64_t ring;
+};
+
+FIXTURE_SETUP(pair)
+{
+	self->dev = kt_open(O_RDWR);
+	ASSERT_LE(0, self->dev);
+	self->cpus = kt_cpus();
+	self->ring = M;
+	while (fits(2 * self->ring, self->cpus))
+		self->ring *= 2;
+}
+
+FIXTURE_TEARDOWN(pair)
+{
+	close(self->dev);
+}
+
+/* A CPU comes while a session is made: it has its rings, as all others. */
+TEST_F_TIMEOUT(pair, cpus_that_come, 300)
+{
+	const int turns = kt_scale() > 1 ? 4 : 12;
+	const int cpu = self->cpus - 1;
+	struct maker m = { .dev = self->dev };
+	pid_t pid;
+	int fd, status;
+
+	if (self->cpus < 2)
+		SKIP(return, "needs 2 CPUs");
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		while (!kt_set_online(cpu, false) && !kt_set_online(cpu, true))
+			;
+		_exit(1);
+	}
+	for (int i = 0; i < turns; i++) {
+		fd = kt_create(self->dev, i % 3, self->ring / 4, 4 * K);
+		ASSERT_LE(0, fd);
+		/* With it at rest: those of a CPU that is away stay. */
+		kill(pid, SIGSTOP);
+		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
+		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
+		m.missing += rings_missing(fd) > 0;
+		kill(pid, SIGCONT);
+		close(fd);
+	}
+	EXPECT_EQ(0, m.missing);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	EXPECT_TRUE(WIFSIGNALED(status));
+	kt_set_online(cpu, true);
+}
+
+static void *make_one(void *arg)
+{
+	struct maker *m = arg;
+
+	m->failed = kt_create(m->dev, KTAPE_MODE_OVERWRITE, m->ring, 4 * K);
+	return NULL;
+}
+
+/* Two at once that fit alone and not together: one of them, never both. */
+TEST_F_TIMEOUT(pair, two_at_once, 300)
+{
+	const int turns = kt_scale() > 1 ? 4 : 12;
+	struct maker m[2];
+	int made = 0;
+
+	for (int i = 0; i < turns; i++) {
+		for (int j = 0; j < 2; j++) {
+			m[j] = (struct maker){ .dev = self->dev,
+					       .ring = self->ring };
+			ASSERT_EQ(0, pthread_create(&m[j].thread, NULL,
+						    make_one, &m[j]));
+		}
+		for (int j = 0; j < 2; j++)
+			pthread_join(m[j].thread, NULL);
+		for (int j = 0; j < 2; j++)
+			EXPECT_TRUE(m[j].failed >= 0 || m[j].failed == -ENOMEM);
+		made = (m[0].failed >= 0) + (m[1].failed >= 0);
+		EXPECT_EQ(1, made);
+		for (int j = 0; j < 2; j++)
+			if (m[j].failed >= 0)
+				close(m[j].failed);
+	}
+}
+
+/* One name at a time, also while the first is being made. */
+TEST_F_TIMEOUT(pair, one_name, 300)
+{
+	struct ktape_create c = { .size = sizeof(c), .ring_size = 64 * K,
+				  .block_size = 4 * K, .name = "only-one" };
+	long before = kt_meminfo("MemFree");
+	int fd, status;
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		c.ring_size = self->ring;
+		_exit(kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c) < 0);
+	}
+	while (before - kt_meminfo("MemFree") <
+	       (long)(self->ring / K) * self->cpus / 16)
+		kt_pause();
+	fd = kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	/* The child may have made it, and ended, by then. */
+	EXPECT_TRUE(fd == -EEXIST || fd >= 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Killed in the middle: it ends, and its memory, number and name are free. */
+TEST_F_TIMEOUT(pair, killed, 300)
+{
+	const long all = self->ring / K * self->cpus;
+	const int turns = kt_scale() > 1 ? 4 : 16;
+	struct ktape_create c = { .size = sizeof(c), .ring_size = self->ring,
+				  .flags = KTAPE_CREATE_LINGER,
+				  .name = "killed" };
+	struct ktape_session_ref ref = { .size = sizeof(ref),
+					 .id = KTAPE_SESSION_BY_NAME,
+					 .name = "killed" };
+	long before = kt_meminfo("MemFree");
+	int killed = 0, status;
+	pid_t pid;
+
+	for (int i = 0; i < turns; i++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			_exit(kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c) < 0);
+		while (before - kt_meminfo("MemFree") < all / 16)
+			kt_pause();
+		kill(pid, SIGKILL);
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		killed += WIFSIGNALED(status);
+		/* One that was made all the same has to be ended by name. */
+		kt_ioctl(self->dev, KTAPE_IOC_DESTROY, &ref);
+		EXPECT_GT(all / 16, before - kt_meminfo("MemFree"));
+	}
+	printf("# %d of %d were killed in time\n", killed, turns);
+	EXPECT_LT(0, killed);
+}
+
+TEST_HARNESS_MAIN
