@@ -182,6 +182,16 @@ static struct syscore_ops name = {					\
 #define KT_ORDER_MAX		(MAX_ORDER - 1)
 #endif
 
+/*
+ * Charges a page to a cgroup that user space maps.  Before 5.11 a charged page had a
+ * page type, in the place of the count of its mappings: it could not be mapped.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
+#define KT_GFP_MAPPED_ACCOUNT	__GFP_ACCOUNT
+#else
+#define KT_GFP_MAPPED_ACCOUNT	((__force gfp_t)0)
+#endif
+
 /* The callback that may refuse to split a mapping was renamed in 5.11. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
 #define KT_VM_MAY_SPLIT		may_split

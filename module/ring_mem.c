@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
+#include "compat.h"
 #include "ring_mem.h"
 
 static void free_block(void *base, unsigned long size)
@@ -41,7 +42,7 @@ static void *alloc_block(const struct kt_ring_spec *spec, unsigned int i)
 	if (spec->blocks)
 		return spec->blocks + (unsigned long)i * spec->block_size;
 	if (spec->account)
-		gfp |= __GFP_ACCOUNT;
+		gfp |= KT_GFP_MAPPED_ACCOUNT;
 	page = alloc_pages_node(cpu_to_node(spec->cpu), gfp, order);
 	if (!page)
 		return NULL;
@@ -72,6 +73,7 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 		.owner = spec->owner,
 	};
 	gfp_t gfp = spec->account ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
+	gfp_t mapped = GFP_KERNEL | (spec->account ? KT_GFP_MAPPED_ACCOUNT : 0);
 	int node = cpu_to_node(spec->cpu);
 	int ret = -ENOMEM;
 	struct kt_ring *r;
@@ -85,7 +87,7 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 	r->mode = spec->mode;
 	r->blocks = kvcalloc(nr, sizeof(*r->blocks), gfp);
 	r->base = kvcalloc(nr, sizeof(*r->base), gfp);
-	r->page = spec->page ?: (void *)get_zeroed_page(gfp);
+	r->page = spec->page ?: (void *)get_zeroed_page(mapped);
 	if (!r->blocks || !r->base || !r->page)
 		goto err;
 	r->nr_blocks = nr;

@@ -14,7 +14,8 @@ struct page;
  * @mode: enum ktape_mode
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
- * @account: charge the memory to the caller's cgroup
+ * @account: charge the memory to the caller's cgroup; what can be mapped, which is
+ *	nearly all of it, from Linux 5.11 on
  * @page: persistent mode: zeroed control page, which stays the caller's
  * @blocks: persistent mode: all blocks in a row, likewise
  * @owner: for kt_ring_opened()
