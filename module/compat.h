@@ -192,6 +192,28 @@ static struct syscore_ops name = {					\
 #define KT_GFP_MAPPED_ACCOUNT	((__force gfp_t)0)
 #endif
 
+/*
+ * Has the data cache one line for each virtual address of a page, so that what the
+ * kernel writes at one is not seen at another?  Kernels tell since 6.9.  Before, arm
+ * and mips did by names of their own; of the other architectures on which it may be
+ * so it is taken to be so.
+ */
+#include <linux/cacheinfo.h>
+#if defined(cpu_dcache_is_aliasing)
+#define kt_dcache_is_aliasing()	cpu_dcache_is_aliasing()
+#elif defined(CONFIG_ARM)
+#include <asm/cachetype.h>
+#define kt_dcache_is_aliasing()	(cache_is_vivt() || cache_is_vipt_aliasing())
+#elif defined(CONFIG_MIPS)
+#include <asm/cpu-features.h>
+#define kt_dcache_is_aliasing()	(!!cpu_has_dc_aliases)
+#elif defined(CONFIG_ARC) || defined(CONFIG_CSKY) || defined(CONFIG_NIOS2) || \
+	defined(CONFIG_SUPERH) || defined(CONFIG_XTENSA)
+#define kt_dcache_is_aliasing()	true
+#else
+#define kt_dcache_is_aliasing()	false
+#endif
+
 /* The callback that may refuse to split a mapping was renamed in 5.11. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
 #define KT_VM_MAY_SPLIT		may_split

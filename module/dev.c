@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
+#include "compat.h"
 #include "dev.h"
 
 static struct kt_session *main_session;
@@ -142,6 +143,8 @@ static struct miscdevice device = {
 int kt_dev_init(struct kt_session *session0)
 {
 	main_session = session0;
+	if (kt_dcache_is_aliasing())
+		pr_warn("the data cache of this CPU has aliases: rings cannot be mapped, read /dev/ktape\n");
 	return misc_register(&device);
 }
 

@@ -12,6 +12,7 @@
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 
+#include "compat.h"
 #include "dev.h"
 #include "event_cost.h"
 #include "kprobe.h"
@@ -91,10 +92,11 @@ static long features(struct file *file, union kt_arg *arg)
 	struct ktape_features *f = &arg->features;
 
 	f->clock = kt_clock_id();
-	f->features = KTAPE_FEATURE_MMAP | KTAPE_FEATURE_CREATE |
-		      KTAPE_FEATURE_DISCARD | KTAPE_FEATURE_FILTER |
-		      KTAPE_FEATURE_NAMES | KTAPE_FEATURE_SNAPSHOT |
-		      KTAPE_FEATURE_TRIGGER;
+	f->features = KTAPE_FEATURE_CREATE | KTAPE_FEATURE_DISCARD |
+		      KTAPE_FEATURE_FILTER | KTAPE_FEATURE_NAMES |
+		      KTAPE_FEATURE_SNAPSHOT | KTAPE_FEATURE_TRIGGER;
+	if (!kt_dcache_is_aliasing())
+		f->features |= KTAPE_FEATURE_MMAP;
 	if (IS_ENABLED(CONFIG_CGROUPS))
 		f->features |= KTAPE_FEATURE_CGROUP;
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))

@@ -96,7 +96,8 @@ static const struct vm_operations_struct vm_ops = {
  *
  * Context: process context with the mmap lock; takes no lock of ours.
  * Return: 0; -EPERM: writable or executable; -EINVAL: private, or not within
- * one region; -ENODEV: a ring of a persistent session.
+ * one region; -ENODEV: a ring of a persistent session, or any region where the data
+ * cache has aliases.
  */
 int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -105,6 +106,9 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 	unsigned long count = vma_pages(vma);
 	unsigned long first = vma->vm_pgoff % pages;
 
+	/* The reader would not see what the kernel writes at another address. */
+	if (kt_dcache_is_aliasing())
+		return -ENODEV;
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EPERM;
 	if (!(vma->vm_flags & VM_SHARED) && !(vma->vm_flags & VM_MAYSHARE))

@@ -450,7 +450,11 @@ struct ktape_object_entry {
 #define KTAPE_IOC_MAGIC		0xe9
 
 /* Feature bits of struct ktape_features. */
-#define KTAPE_FEATURE_MMAP	(1ULL << 0)	/* rings can be mapped */
+/*
+ * MMAP is not there where the data cache has aliases, so that a program would not see
+ * what the kernel writes: mmap() then fails with ENODEV.
+ */
+#define KTAPE_FEATURE_MMAP	(1ULL << 0)	/* rings and names can be mapped */
 #define KTAPE_FEATURE_CREATE	(1ULL << 1)	/* sessions can be created */
 #define KTAPE_FEATURE_DISCARD	(1ULL << 2)	/* discard mode and consumers */
 #define KTAPE_FEATURE_TRACEPOINTS (1ULL << 3)	/* kernel has tracepoints */
