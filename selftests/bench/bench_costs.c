@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <ktape/filter.h>
@@ -22,6 +23,7 @@
 #include "bench_guest.h"
 
 #define ROUNDS		400
+#define LIVES		4	/* of processes, between two ticks */
 #define RUN		"/sys/module/kt_bench/parameters/run"
 #define CGROUP		"/sys/fs/cgroup/bench"
 #define TRACE_MARKER	"/sys/kernel/tracing/trace_marker"
@@ -83,6 +85,22 @@ static void user_text(unsigned int rounds)
 {
 	while (rounds--)
 		ktape_mark(mark_fd, 1, "sixteen letters.");
+}
+
+/* Processes that start a program and end. */
+static void user_lives(unsigned int rounds)
+{
+	pid_t pid;
+
+	while (rounds--) {
+		pid = vfork();
+		if (!pid) {
+			execl("/proc/self/exe", "bench_guest", "end", NULL);
+			_exit(1);
+		}
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			die("start a program");
+	}
 }
 
 static void user_exception(unsigned int rounds)
@@ -192,15 +210,20 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static uint64_t median(void (*run)(unsigned int rounds))
+static uint64_t median_of(void (*run)(unsigned int rounds), unsigned int rounds)
 {
 	uint64_t slice[SLICES];
 
-	run(ROUNDS);
+	run(rounds);
 	for (unsigned int i = 0; i < SLICES; i++)
-		slice[i] = slice_insns(run, ROUNDS);
+		slice[i] = slice_insns(run, rounds);
 	qsort(slice, SLICES, sizeof(slice[0]), compare);
 	return slice[SLICES / 2];
+}
+
+static uint64_t median(void (*run)(unsigned int rounds))
+{
+	return median_of(run, ROUNDS);
 }
 
 static void set_filter(int fd, const struct cost *c)
@@ -266,8 +289,16 @@ static void measure(const struct cost *c)
 
 void measure_costs(const char *bench_ko)
 {
+	uint64_t lives;
+
 	put_file("/sys/kernel/tracing/tracing_on", "1");
+	settle();
+	lives = median_of(user_lives, LIVES);
+	/* Names are kept up to date also while nothing is recorded. */
 	ktape_load();
+	settle();
+	printf("cost name=user: fork, exec, exit, nothing recorded insns=%lu base=%lu per=%u\n",
+	       median_of(user_lives, LIVES), lives, LIVES);
 	load(bench_ko, "");
 	run_fd = open(RUN, O_WRONLY | O_CLOEXEC);
 	mark_fd = ktape_mark_open();
