@@ -376,7 +376,13 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 	do {
 		w = r->write;
 		barrier();	/* the time is read after write: it cannot go back */
-		d = r->desc;
+		/*
+		 * Loaded once: a nested writer that parks the block stores
+		 * another descriptor and leaves write alone, so that no cmpxchg
+		 * fails.  The end that was checked and the bias that is used
+		 * have to be those of one descriptor.
+		 */
+		d = READ_ONCE(r->desc);
 		end = w + len;
 		kt_clock_halves(&lo, &hi, by_call);
 		if (by_call)

@@ -511,6 +511,10 @@ static void test_discard(void)
 	static const struct scene fits = {
 		.shape = 4, .room = 40, .mode = KTAPE_MODE_DISCARD,
 	};
+	/* It fits where whoever interrupts it does not, and parks the block. */
+	static const struct scene parked = {
+		.shape = 0, .room = 8, .mode = KTAPE_MODE_DISCARD,
+	};
 
 	play(&room);
 	if (!tap_why[0])
@@ -519,6 +523,8 @@ static void test_discard(void)
 		play(&full);
 	if (!tap_why[0])
 		play(&fits);
+	if (!tap_why[0])
+		play(&parked);
 }
 
 static void test_flush(void)
