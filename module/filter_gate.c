@@ -14,8 +14,19 @@
  * no end any more, and its slot may be taken.
  *
  * A pair is opened and closed in one context: by the same thread, or on the
- * same CPU.  Nobody else looks for its key, but a slot of an earlier epoch may be
- * taken by anybody: whoever sets its epoch to 0 owns it.
+ * same CPU.  No other context looks for its key, but any context on any CPU may
+ * take the slot of a pair of an earlier epoch.  So a context has to know that a
+ * slot is still that of the pair which it has found:
+ *
+ *   slot->seq has a number that each use of the slot gets anew, and its state.
+ *   A context loads seq, then looks at key and epoch, then claims the slot by
+ *   a cmpxchg from the seq it has loaded.  If that succeeds, no other context
+ *   has claimed the slot in between, and what it has looked at is true.
+ *
+ * It is a lookup without a lock and without a way back: a claim that fails has
+ * changed nothing, and only the claimer writes to a slot that is claimed.  The
+ * word is a long on 32-bit kernels as well; it would be mistaken only if 2^30
+ * uses of one slot lay between a load and its cmpxchg.
  */
 #include <linux/atomic.h>
 #include <linux/hash.h>
@@ -33,14 +44,28 @@
 #define KEY_SHIFT	3	/* pairs are told apart below; threads are aligned */
 #define IRQ_BITS	18
 
+/* The low bits of a slot's seq: what may be done to it. */
+enum {
+	SLOT_FREE,	/* a pair that begins may take it */
+	SLOT_OPEN,	/* has a pair; of an earlier epoch: as SLOT_FREE */
+	SLOT_CLAIMED,	/* a context works on it: all others leave it alone */
+};
+
+#define SLOT_STATE	3UL
+#define SLOT_USE	4UL	/* the lowest bit of the number of uses */
+
 /**
  * struct kt_gate_slot - an open pair
- * @key: whose, 0: free
+ * @seq: how often the slot was released, and its state; stored last
+ * @key: whose
  * @start: when it began
- * @epoch: in which it began, stored last; 0: free, or somebody is at it
+ * @epoch: in which it began
  * @dat20: of its first event
+ *
+ * All but @seq is written by the context that has claimed the slot.
  */
 struct kt_gate_slot {
+	unsigned long seq;
 	unsigned long key;
 	u64 start;
 	u32 epoch;
@@ -53,7 +78,7 @@ struct kt_gate_slot {
  * @nr: entries that were given
  * @entry: these
  * @collisions: pairs that found no room
- * @epoch: the present one, never 0
+ * @epoch: the present one
  * @slot: hashed by key
  */
 struct kt_gates {
@@ -150,67 +175,93 @@ static struct kt_gate_slot *slot_at(struct kt_gates *t, unsigned long key,
 	return &t->slot[(hash_long(key, SLOT_BITS) + i) % SLOTS];
 }
 
-static struct kt_gate_slot *find(struct kt_gates *t, unsigned long key)
+/* Load seq before key and epoch: the claim proves that they belong together. */
+static unsigned long load_seq(const struct kt_gate_slot *slot)
+{
+	/* Pairs with the release in release_slot(). */
+	return smp_load_acquire(&slot->seq);
+}
+
+static bool is_open(unsigned long seq)
+{
+	return (seq & SLOT_STATE) == SLOT_OPEN;
+}
+
+/* Claim a slot if nothing happened to it since @seq was loaded. */
+static bool claim_slot(struct kt_gate_slot *slot, unsigned long seq)
+{
+	/*
+	 * Pairs with the release in release_slot(): the slot's content is
+	 * that of @seq, and all that we write to it comes after.
+	 */
+	return cmpxchg(&slot->seq, seq, (seq & ~SLOT_STATE) | SLOT_CLAIMED) ==
+	       seq;
+}
+
+/* Give back a slot that the caller has claimed. */
+static void release_slot(struct kt_gate_slot *slot, unsigned long state)
+{
+	unsigned long use = (slot->seq & ~SLOT_STATE) + SLOT_USE;
+
+	/* Pairs with load_seq() and with the cmpxchg() in claim_slot(). */
+	smp_store_release(&slot->seq, use | state);
+}
+
+/* Find and claim the slot of an open pair.  Return: the slot or NULL. */
+static struct kt_gate_slot *claim_pair(struct kt_gates *t, unsigned long key)
 {
 	struct kt_gate_slot *slot;
+	unsigned long seq;
 	unsigned int i;
 
 	for (i = 0; i < PROBES; i++) {
 		slot = slot_at(t, key, i);
-		if (READ_ONCE(slot->key) == key)
+		/* Most slots are another pair's: that needs no order. */
+		if (READ_ONCE(slot->key) != key)
+			continue;
+		seq = load_seq(slot);
+		if (is_open(seq) && READ_ONCE(slot->key) == key &&
+		    claim_slot(slot, seq))
 			return slot;
 	}
 	return NULL;
 }
 
-/* Own a slot of this epoch; afterwards it is free() or begin(). */
-static bool own(struct kt_gate_slot *slot, u32 epoch)
+/* Claim a slot that a pair may take.  Return: the slot or NULL. */
+static struct kt_gate_slot *claim_room(struct kt_gates *t, unsigned long key)
 {
-	/* Pairs with the release in begin(); orders what follows after it. */
-	return epoch && cmpxchg(&slot->epoch, epoch, 0) == epoch;
-}
-
-static void free_slot(struct kt_gate_slot *slot)
-{
-	/* Pairs with the cmpxchg() in take(): what we read was read before. */
-	smp_store_release(&slot->key, 0);
-}
-
-/* A slot of one's own, or NULL. */
-static struct kt_gate_slot *take(struct kt_gates *t, unsigned long key)
-{
-	struct kt_gate_slot *slot = find(t, key);
+	struct kt_gate_slot *slot;
+	unsigned long seq;
 	unsigned int i;
-	u32 epoch;
 
-	/* An earlier pair that had no end. */
-	if (slot && own(slot, READ_ONCE(slot->epoch)))
-		return slot;
 	for (i = 0; i < PROBES; i++) {
 		slot = slot_at(t, key, i);
-		if (!READ_ONCE(slot->key) && !cmpxchg(&slot->key, 0, key))
+		seq = load_seq(slot);
+		if ((seq & SLOT_STATE) == SLOT_CLAIMED ||
+		    (is_open(seq) &&
+		     READ_ONCE(slot->epoch) == READ_ONCE(t->epoch)))
+			continue;
+		if (claim_slot(slot, seq))
 			return slot;
-		epoch = READ_ONCE(slot->epoch);
-		if (epoch != READ_ONCE(t->epoch) && own(slot, epoch)) {
-			WRITE_ONCE(slot->key, key);
-			return slot;
-		}
 	}
 	return NULL;
 }
 
-static bool begin(struct kt_gates *t, unsigned long key, u32 dat20)
+/* Keep the first event of a pair.  Return: whether there was room for it. */
+static bool begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
 {
-	struct kt_gate_slot *slot = take(t, key);
+	/* An earlier pair of the same key had no end: its slot is taken over. */
+	struct kt_gate_slot *slot = claim_pair(t, key) ?: claim_room(t, key);
 
 	if (!slot) {
 		atomic_long_inc(&t->collisions);
 		return false;
 	}
+	WRITE_ONCE(slot->key, key);
 	slot->start = kt_clock();
 	slot->dat20 = dat20;
-	/* Pairs with the cmpxchg() in own(). */
-	smp_store_release(&slot->epoch, READ_ONCE(t->epoch));
+	WRITE_ONCE(slot->epoch, READ_ONCE(t->epoch));
+	release_slot(slot, SLOT_OPEN);
 	return true;
 }
 
@@ -233,17 +284,18 @@ static bool is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
 }
 
 /* Take a pair out of the table. Return: whether it is that of this end. */
-static bool end(struct kt_gates *t, const struct kt_gate_event *e,
-		unsigned long key, u64 *start, u32 *dat20)
+static bool end_pair(struct kt_gates *t, const struct kt_gate_event *e,
+		     unsigned long key, u64 *start, u32 *dat20)
 {
-	struct kt_gate_slot *slot = find(t, key);
-	u32 epoch = slot ? READ_ONCE(slot->epoch) : 0, begun;
+	struct kt_gate_slot *slot = claim_pair(t, key);
+	u32 epoch, begun;
 
-	if (!slot || !own(slot, epoch))
+	if (!slot)
 		return false;
 	*start = slot->start;
 	begun = slot->dat20;
-	free_slot(slot);
+	epoch = slot->epoch;
+	release_slot(slot, SLOT_FREE);
 	return epoch == READ_ONCE(t->epoch) && is_end_of(e, begun, dat20);
 }
 
@@ -290,8 +342,8 @@ enum kt_gate_verdict kt_gates_pass(struct kt_gates *t,
 		return KT_GATE_PASS;
 	key = key_of(e, rec);
 	if (!e->span)
-		return begin(t, key, dat20) ? KT_GATE_HOLD : KT_GATE_PASS;
-	if (!end(t, e, key, &start, &dat20))
+		return begin_pair(t, key, dat20) ? KT_GATE_HOLD : KT_GATE_PASS;
+	if (!end_pair(t, e, key, &start, &dat20))
 		return KT_GATE_PASS;
 	now = kt_clock();
 	/* The clocks of two CPUs may differ by a little. */
@@ -301,12 +353,12 @@ enum kt_gate_verdict kt_gates_pass(struct kt_gates *t,
 	return KT_GATE_SPAN;
 }
 
-static void forget(struct kt_gates *t, unsigned long key)
+static void forget_pair(struct kt_gates *t, unsigned long key)
 {
-	struct kt_gate_slot *slot = find(t, key);
+	struct kt_gate_slot *slot = claim_pair(t, key);
 
-	if (slot && own(slot, READ_ONCE(slot->epoch)))
-		free_slot(slot);
+	if (slot)
+		release_slot(slot, SLOT_FREE);
 }
 
 /**
@@ -322,7 +374,7 @@ void kt_gates_held(struct kt_gates *t, const struct kt_record *rec)
 		&gate_events[rec->code & (KTAPE_OPCODES - 1)];
 
 	if (e->gate && t->ticks[e->gate - 1])
-		forget(t, key_of(e, rec));
+		forget_pair(t, key_of(e, rec));
 }
 
 /**
@@ -333,7 +385,7 @@ void kt_gates_held(struct kt_gates *t, const struct kt_record *rec)
  */
 void kt_gates_renew(struct kt_gates *t)
 {
-	WRITE_ONCE(t->epoch, t->epoch + 1 ?: 1);
+	WRITE_ONCE(t->epoch, t->epoch + 1);
 }
 
 /**
@@ -345,8 +397,8 @@ void kt_gates_renew(struct kt_gates *t)
  */
 void kt_gates_thread_exits(struct kt_gates *t, const struct task_struct *p)
 {
-	forget(t, thread_key(p, BY_THREAD));
-	forget(t, thread_key(p, BY_THREAD_WIDE));
+	forget_pair(t, thread_key(p, BY_THREAD));
+	forget_pair(t, thread_key(p, BY_THREAD_WIDE));
 }
 
 /**
@@ -419,7 +471,6 @@ struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries, u32 nr)
 	if (!t)
 		return NULL;
 	t->nr = nr;
-	t->epoch = 1;
 	for (i = 0; i < nr; i++) {
 		t->entry[i] = entries[i];
 		t->ticks[entries[i].gate] = ticks_of(entries[i].ns);

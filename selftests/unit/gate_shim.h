@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What module/filter_gate.c needs of the kernel besides ktape_shim.h.  Included
+ * before everything else; the kernel's headers that the source names are empty
+ * files (see Makefile), and event.h, of which it uses nothing, is left out.
+ */
+#ifndef _GATE_SHIM_H
+#define _GATE_SHIM_H
+
+#define _KT_EVENT_H
+
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include "ring.h"
+
+#define BIT(n)			(1UL << (n))
+#define NSEC_PER_SEC		1000000000ULL
+#define GFP_KERNEL_ACCOUNT	0
+#define __rcu
+
+typedef __u16 u16;
+typedef __s64 s64;
+#define IS_ENABLED(option)	0
+#define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
+
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+#define atomic_long_inc(v)	__atomic_fetch_add(&(v)->counter, 1, \
+						   __ATOMIC_RELAXED)
+#define atomic_long_read(v)	__atomic_load_n(&(v)->counter, __ATOMIC_RELAXED)
+
+#define cmpxchg(p, old, new)	__sync_val_compare_and_swap(p, old, new)
+
+/* As GOLDEN_RATIO_64 of the kernel. */
+static inline unsigned long hash_long(unsigned long value, unsigned int bits)
+{
+	return value * 0x61c8864680b583ebUL >> (64 - bits);
+}
+
+static inline u64 div_u64(u64 n, u32 by)
+{
+	return n / by;
+}
+
+static inline u64 div_u64_rem(u64 n, u32 by, u32 *rest)
+{
+	*rest = (u32)(n % by);
+	return n / by;
+}
+
+static inline void *kvzalloc(size_t size, int flags)
+{
+	(void)flags;
+	return calloc(1, size);
+}
+
+static inline void kvfree(void *p)
+{
+	free(p);
+}
+
+/* A test says who runs, and where. */
+struct task_struct {
+	int pid;
+} __attribute__((aligned(64)));
+
+extern struct task_struct *gate_current;
+extern unsigned int gate_cpu;
+
+#define current			gate_current
+#define smp_processor_id()	gate_cpu
+
+static inline u64 kt_clock_hz(void)
+{
+	return NSEC_PER_SEC;
+}
+
+#endif /* _GATE_SHIM_H */

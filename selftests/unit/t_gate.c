@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Duration gates, the module's own source: while one context works on a pair,
+ * another one comes in at each of its instructions, as another CPU or an
+ * interrupt does, and takes the slot of a pair of an earlier epoch.
+ *
+ * The two pairs hash to the same slot.  "ours" began in the earlier epoch, "new"
+ * begins in the present one.
+ */
+#include "filter.h"
+#include "step.h"
+#include "tap.h"
+
+#define SLOT_BITS	12	/* as in filter_gate.c */
+#define ROOM		4096
+#define GATE_NS		1000
+#define LONG_NS		5000
+#define SHORT_NS	10
+
+struct task_struct *gate_current;
+unsigned int gate_cpu;
+u64 kt_shim_time;
+
+static struct task_struct thread;
+
+static struct {
+	struct kt_gates *gates;
+	u32 ours, new;		/* the first arguments of two timers */
+	enum kt_gate_verdict verdict;	/* of the operation that is stopped */
+	enum kt_gate_verdict begun;	/* of what came in */
+	enum kt_gate_verdict ended;
+	u64 start;		/* of the span that the operation got */
+	void (*come_in)(void);
+} w;
+
+static unsigned long key_of_timer(u32 token)
+{
+	return (unsigned long)token << 3 | (KTAPE_GATE_TIMER + 1);
+}
+
+static enum kt_gate_verdict pass(u32 opcode, u32 token, u64 *start)
+{
+	const u32 args[] = { token, 7 };
+	const struct kt_record rec = {
+		.code = KT_CODE(opcode, 0, 0, 2),
+		.nargs = 2,
+		.args = args,
+	};
+	struct kt_span span = {};
+	enum kt_gate_verdict verdict = kt_gates_pass(w.gates, &rec, &span);
+
+	if (start)
+		*start = span.args[1] | (u64)span.args[2] << 32;
+	return verdict;
+}
+
+static enum kt_gate_verdict begin(u32 token)
+{
+	return pass(KTAPE_EV_TIMER_EXPIRE_ENTRY, token, NULL);
+}
+
+static enum kt_gate_verdict end(u32 token, u64 *start)
+{
+	return pass(KTAPE_EV_TIMER_EXPIRE_EXIT, token, start);
+}
+
+static void prepare(void)
+{
+	static const struct ktape_filter_gate entry = {
+		.gate = KTAPE_GATE_TIMER, .ns = GATE_NS,
+	};
+
+	kt_gates_free(w.gates);
+	kt_shim_time = 1000000;
+	w.gates = kt_gates_alloc(&entry, 1);
+	if (!w.gates)
+		abort();
+	w.begun = w.ended = KT_GATE_PASS;
+	w.start = 0;
+	gate_current = &thread;
+}
+
+/* A pair of ours that began in an earlier epoch, long ago. */
+static void prepare_stale(void)
+{
+	prepare();
+	begin(w.ours);
+	kt_gates_renew(w.gates);
+	kt_shim_time += LONG_NS;
+}
+
+static void end_ours(void *unused)
+{
+	(void)unused;
+	w.verdict = end(w.ours, &w.start);
+}
+
+static void begin_ours(void *unused)
+{
+	(void)unused;
+	w.verdict = begin(w.ours);
+}
+
+static void hold_ours(void *unused)
+{
+	const u32 args[] = { w.ours };
+	const struct kt_record rec = {
+		.code = KT_CODE(KTAPE_EV_TIMER_EXPIRE_EXIT, 0, 0, 1),
+		.nargs = 1,
+		.args = args,
+	};
+
+	(void)unused;
+	kt_gates_held(w.gates, &rec);
+}
+
+static void begin_new(void *unused)
+{
+	(void)unused;
+	w.verdict = begin(w.new);
+}
+
+static void come_begin_new(void)
+{
+	w.begun = begin(w.new);
+}
+
+static void come_whole_ours(void)
+{
+	w.begun = begin(w.ours);
+	kt_shim_time += LONG_NS;
+	w.ended = end(w.ours, NULL);
+}
+
+static void stopped(void *unused)
+{
+	(void)unused;
+	w.come_in();
+}
+
+/* Does the pair that began meanwhile end as one of its length? */
+static bool new_pair_is_whole(void)
+{
+	u64 start = 0, began = kt_shim_time;
+
+	if (w.begun != KT_GATE_HOLD) {
+		tap_fail("the new pair found no room");
+		return false;
+	}
+	kt_shim_time += LONG_NS;
+	if (end(w.new, &start) != KT_GATE_SPAN) {
+		tap_fail("the new pair has no end");
+		return false;
+	}
+	if (start != began) {
+		tap_fail("the new pair began at %llu, its span says %llu",
+			 (unsigned long long)began, (unsigned long long)start);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * @operation in the state of @ready, interrupted at each instruction.  @judge
+ * says whether what came out is right.
+ */
+static void sweep(void (*ready)(void), void (*operation)(void *),
+		  void (*come_in)(void), bool (*judge)(void))
+{
+	static uintptr_t where[ROOM];
+	size_t number, i;
+
+	ready();
+	w.come_in = come_in;
+	number = step_trace(operation, NULL, where, ROOM);
+	check(number > 20 && number < ROOM, "%zu instructions", number);
+	for (i = 0; i < number; i++) {
+		struct step step = { .at = where[i], .stopped = stopped };
+
+		ready();
+		step_run(operation, NULL, &step);
+		if (!step.hit)
+			continue;
+		if (!judge()) {
+			snprintf(tap_why + strlen(tap_why),
+				 sizeof(tap_why) - strlen(tap_why),
+				 ", at instruction %zu of %zu", i, number);
+			return;
+		}
+	}
+	tap_tell("%zu instructions", number);
+}
+
+static bool judge_end(void)
+{
+	if (w.verdict != KT_GATE_PASS) {
+		tap_fail("a pair of an earlier epoch got an end: verdict %u, start %llu",
+			 w.verdict, (unsigned long long)w.start);
+		return false;
+	}
+	return new_pair_is_whole();
+}
+
+static void test_end(void)
+{
+	sweep(prepare_stale, end_ours, come_begin_new, judge_end);
+}
+
+static bool judge_begin(void)
+{
+	u64 start = 0;
+
+	if (!new_pair_is_whole())
+		return false;
+	if (w.verdict != KT_GATE_HOLD || end(w.ours, &start) != KT_GATE_SPAN) {
+		tap_fail("our pair has no end");
+		return false;
+	}
+	return true;
+}
+
+static void test_begin(void)
+{
+	sweep(prepare_stale, begin_ours, come_begin_new, judge_begin);
+}
+
+static void test_held(void)
+{
+	sweep(prepare_stale, hold_ours, come_begin_new, new_pair_is_whole);
+}
+
+/* The pair comes and goes while its old slot is being taken over. */
+static bool judge_taken_over(void)
+{
+	if (w.begun != KT_GATE_HOLD || w.ended != KT_GATE_SPAN) {
+		tap_fail("a pair on another CPU is not whole: %u, %u", w.begun,
+			 w.ended);
+		return false;
+	}
+	kt_shim_time += LONG_NS;
+	if (w.verdict != KT_GATE_HOLD || end(w.new, NULL) != KT_GATE_SPAN) {
+		tap_fail("the pair that was interrupted has no end");
+		return false;
+	}
+	return true;
+}
+
+static void test_taken_over(void)
+{
+	sweep(prepare_stale, begin_new, come_whole_ours, judge_taken_over);
+}
+
+/* Nobody comes in: long, short, none, another epoch, no room. */
+static void test_alone(void)
+{
+	u64 start;
+	unsigned int i;
+
+	prepare();
+	start = kt_shim_time;
+	check_equal(begin(1), KT_GATE_HOLD);
+	kt_shim_time += LONG_NS;
+	check_equal(end(1, &w.start), KT_GATE_SPAN);
+	check_equal(w.start, start);
+	check_equal(end(1, NULL), KT_GATE_PASS);
+	check_equal(begin(1), KT_GATE_HOLD);
+	kt_shim_time += SHORT_NS;
+	check_equal(end(1, NULL), KT_GATE_HOLD);
+	check_equal(begin(1), KT_GATE_HOLD);
+	kt_gates_renew(w.gates);
+	check_equal(end(1, NULL), KT_GATE_PASS);
+	for (i = 0; !kt_gates_collisions(w.gates); i++)
+		begin(i);
+	check(i > 1000, "a collision with %u open pairs", i);
+	kt_gates_renew(w.gates);
+	check_equal(begin(i - 1), KT_GATE_HOLD);
+	check_equal(kt_gates_collisions(w.gates), 1);
+}
+
+static const struct tap_test tests[] = {
+	{ "alone: long and short pairs, epochs, no room", test_alone },
+	{ "end: the slot is taken while its old pair ends", test_end },
+	{ "begin: the slot is taken while its old pair begins anew",
+	  test_begin },
+	{ "held: the slot is taken while a filter gives its pair up",
+	  test_held },
+	{ "taken over: a pair comes while its old slot is taken",
+	  test_taken_over },
+};
+
+int main(int argc, char **argv)
+{
+	unsigned long slot;
+
+	if (!step_init()) {
+		printf("TAP version 13\n1..0 # SKIP no single steps here\n");
+		return 0;
+	}
+	w.ours = 1;
+	slot = hash_long(key_of_timer(w.ours), SLOT_BITS);
+	for (w.new = w.ours + 1;
+	     hash_long(key_of_timer(w.new), SLOT_BITS) != slot; w.new++)
+		;
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
