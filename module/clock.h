@@ -20,6 +20,19 @@ u64 kt_clock_slow(void);
 DECLARE_PER_CPU(unsigned int, kt_clock_reading);
 
 /**
+ * kt_clock_by_call() - does reading the clock take a function call?
+ *
+ * What is called may have a probe, and a clock that is called may step back a
+ * little: writers of the ring have a way of their own for it.
+ *
+ * Return: true or false, patched into the code or constant. Context: any.
+ */
+static __always_inline bool kt_clock_by_call(void)
+{
+	return KT_CYCLES_BY_CALL || static_branch_unlikely(&kt_clock_called);
+}
+
+/**
  * kt_clock() - read the trace clock
  *
  * Not ordered with the instructions around it: an interrupt orders by itself,
@@ -29,19 +42,9 @@ DECLARE_PER_CPU(unsigned int, kt_clock_reading);
  */
 static __always_inline u64 kt_clock(void)
 {
-	if (static_branch_unlikely(&kt_clock_called))
+	if (kt_clock_by_call())
 		return kt_clock_slow();
 	return get_cycles();
-}
-
-/**
- * kt_clock_by_call() - does reading the clock take a function call?
- *
- * Return: true or false, patched into the code. Context: any.
- */
-static __always_inline bool kt_clock_by_call(void)
-{
-	return static_branch_unlikely(&kt_clock_called);
 }
 
 /**

@@ -73,6 +73,24 @@
 #define kt_cpu_read(var)	READ_ONCE(*raw_cpu_ptr(&(var)))
 #endif
 
+/*
+ * Does get_cycles() call a function?  A probe may be set at that.  arm64 calls
+ * through a pointer, because of CPUs whose counter has errata; what is not
+ * named here has clock=mono, which takes a call anyway.
+ */
+#if defined(CONFIG_X86) || defined(CONFIG_RISCV)
+#define KT_CYCLES_BY_CALL	false
+#else
+#define KT_CYCLES_BY_CALL	true
+#endif
+
+/* Address of the function that get_cycles() calls, or 0. */
+#ifdef CONFIG_ARM64
+#define kt_cycles_function()	((unsigned long)READ_ONCE(arch_timer_read_counter))
+#else
+#define kt_cycles_function()	0UL
+#endif
+
 /* get_cycles() in the halves in which x86 delivers it. */
 static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)
 {
