@@ -22,6 +22,7 @@
 #include <linux/hardirq.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/ptrace.h>
 #include <linux/string.h>
 #include <linux/syscore_ops.h>
 #include <linux/timex.h>
@@ -256,6 +257,28 @@ static struct syscore_ops name = {					\
 #else
 #define kt_kretprobe_of(ri)	READ_ONCE((ri)->rp)
 #endif
+
+/*
+ * Did the handler of a kprobe that is not on ftrace, in a context that in_nmi()
+ * is true of, come by a breakpoint that in_nmi() counts?
+ *
+ * x86 counts a breakpoint in the kernel as an NMI and jumps to the handler of an
+ * optimised probe, which counts nothing.  Registers at a jump are pushed right
+ * where the stack pointer was (before 5.12 they even overlap it).  Below an
+ * exception's there is a gap: the kernel leaves room there in which it can
+ * emulate a call, and FRED aligns its frame.  The instruction at the probe
+ * tells less: it may be changed while its handler runs.
+ *
+ * arm64 counts no breakpoints; those that count them have no jumps.
+ */
+static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
+{
+#if defined(CONFIG_X86)
+	return (unsigned long)(regs + 1) < regs->sp;
+#else
+	return !IS_ENABLED(CONFIG_ARM64);
+#endif
+}
 
 /* Was in_irq() until 5.11. */
 #ifndef in_hardirq

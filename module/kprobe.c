@@ -123,7 +123,8 @@ static int notrace on_entry(struct kprobe *kp, struct pt_regs *regs)
 	const struct kt_slot *slot = container_of(kp, struct kt_slot, rp.kp);
 	u64 values[KTAPE_PROBE_ARGS_MAX];
 	/* The others come by a call or a jump; in_nmi() is then what it was. */
-	const bool breakpoint = in_nmi() && !kprobe_ftrace(kp);
+	const bool breakpoint = in_nmi() && !kprobe_ftrace(kp) &&
+				kt_is_counted_breakpoint(regs);
 	u32 i;
 
 	for (i = 0; i < slot->nargs; i++)
