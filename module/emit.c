@@ -3,13 +3,18 @@
  * Events that other modules and programs emit: markers, interrupt routines,
  * user events, text, exceptions, and TraceEvents with any code word.
  *
+ * What other modules call may be called where RCU does not watch the CPU: then
+ * nothing is recorded, and what the callers lose is counted (is_watched()).
+ *
  * A static key is on while somebody wants such events.  It decides nothing: it
  * only spares callers in other modules the way here (module/include/ktape).
  */
 #include <linux/export.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 
 #include <ktape/trace.h>
@@ -147,6 +152,9 @@ void notrace kt_emit_text(const char *text, u32 length, bool cut)
  */
 void notrace kt_emit_lost(u32 opcode, u32 reason)
 {
+	const u32 kind = opcode == KTAPE_EV_EXCEPTION ?
+				 KT_EVENT_RING_EXCEPTION : KTAPE_RING_EVENT;
+	const u32 class = kt_event_class(opcode);
 	const struct kt_cpu *cpu;
 	struct kt_ring *r;
 	unsigned int want;
@@ -154,11 +162,34 @@ void notrace kt_emit_lost(u32 opcode, u32 reason)
 	preempt_disable_notrace();
 	cpu = this_cpu_ptr(&kt_cpus);
 	for (want = READ_ONCE(cpu->want[opcode]); want; want &= want - 1) {
-		r = cpu->ring[KTAPE_RING_EVENT][__ffs(want)];
-		kt_count(&r->page->emitted[KTAPE_CLASS_USER]);
-		kt_ring_lose(r, reason, KTAPE_CLASS_USER);
+		r = cpu->ring[kind][__ffs(want)];
+		kt_count(&r->page->emitted[class]);
+		kt_ring_lose(r, reason, class);
 	}
 	preempt_enable_notrace();
+}
+
+/*
+ * May a caller in another module emit here?  While RCU does not watch this CPU (in
+ * the idle loop next to the idle state, on the way from and to user space), a
+ * grace period does not wait for us: filters, triggers, sinks and rings could be
+ * freed while we use them.  The tracepoints' own callers see to that; those of
+ * ktape/kernel.h need not know of it.
+ *
+ * The event is lost, and counted without any of these but the ring.  A session
+ * clears the want bits of a CPU by an interrupt on it and frees its rings later,
+ * so a ring stays as long as interrupts are off and the want bit was seen set.
+ */
+static bool notrace is_watched(u32 opcode)
+{
+	unsigned long flags;
+
+	if (likely(rcu_is_watching()))
+		return true;
+	raw_local_irq_save(flags);
+	kt_emit_lost(opcode, KTAPE_LOST_NESTED);
+	raw_local_irq_restore(flags);
+	return false;
 }
 
 /**
@@ -169,11 +200,13 @@ void notrace kt_emit_lost(u32 opcode, u32 reason)
  * @value: of MARK_VALUE
  * @message: text, or NULL
  *
- * Context: any.
+ * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
 void notrace ktape_emit_mark(u32 opcode, bool task, u32 id, s64 value,
 			     const char *message)
 {
+	if (!is_watched(opcode))
+		return;
 	if (!message)
 		message = "";
 	kt_emit_mark(opcode, task, id, value, message,
@@ -186,7 +219,7 @@ EXPORT_SYMBOL_GPL(ktape_emit_mark);
  * @opcode: KTAPE_EV_ISR_ENTER, _ISR_EXIT
  * @id: which one of this CPU
  *
- * Context: any.
+ * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
 void notrace ktape_emit_isr(u32 opcode, u32 id)
 {
@@ -197,7 +230,8 @@ void notrace ktape_emit_isr(u32 opcode, u32 id)
 		.args = &id,
 	};
 
-	emit(&rec);
+	if (is_watched(opcode))
+		emit(&rec);
 }
 EXPORT_SYMBOL_GPL(ktape_emit_isr);
 
@@ -210,7 +244,7 @@ EXPORT_SYMBOL_GPL(ktape_emit_isr);
  * @typed: typed arguments, as of struct ktape_typed, or NULL
  * @length: their bytes
  *
- * Context: any.
+ * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
 void notrace ktape_emit_user(bool task, u32 id, const u32 *args,
 			     unsigned int nargs, const void *typed, u32 length)
@@ -226,6 +260,8 @@ void notrace ktape_emit_user(bool task, u32 id, const u32 *args,
 		.blob = typed ?: "",
 	};
 
+	if (!is_watched(KTAPE_EV_USER_EVENT))
+		return;
 	if (taken)
 		memcpy(words + 1, args, taken * sizeof(*args));
 	emit(&rec);
@@ -242,14 +278,15 @@ EXPORT_SYMBOL_GPL(ktape_emit_user);
  * @length: its bytes
  * @has_buffer: it comes with a buffer, which may be empty
  *
- * Context: any.
+ * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
 void notrace ktape_emit_exception(u32 severity, u32 code, const u32 *args,
 				  unsigned int nargs, const void *buffer,
 				  u32 length, bool has_buffer)
 {
-	kt_exception(severity, code, args, nargs, buffer, buffer ? length : 0,
-		     has_buffer);
+	if (is_watched(KTAPE_EV_EXCEPTION))
+		kt_exception(severity, code, args, nargs, buffer,
+			     buffer ? length : 0, has_buffer);
 }
 EXPORT_SYMBOL_GPL(ktape_emit_exception);
 
@@ -303,17 +340,21 @@ out:
  * size.  A buffer of an exception may be as long as a block has room, others
  * KTAPE_MARK_BYTES_MAX; what is longer is counted as lost.
  *
- * Context: any.
+ * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
 void notrace ktape_emit_trace_event(u32 code, ...)
 {
 	const u32 nargs = code >> 29;
 	const bool p = code >> 28 & 1;
+	const bool exception = (code & (KTAPE_OPCODES - 1)) == _TRACE_EXC &&
+			       nargs;
 	const void *buffer = NULL;
 	u32 args[KTAPE_NARGS_MAX];
 	u32 length = 0, i;
 	va_list ap;
 
+	if (!is_watched(exception ? KTAPE_EV_EXCEPTION : KTAPE_EV_TRACE_EVENT))
+		return;
 	va_start(ap, code);
 	for (i = 0; i < nargs; i++)
 		args[i] = va_arg(ap, u32);
@@ -324,7 +365,7 @@ void notrace ktape_emit_trace_event(u32 code, ...)
 	va_end(ap);
 	if (!buffer)
 		length = 0;
-	if ((code & (KTAPE_OPCODES - 1)) == _TRACE_EXC && nargs)
+	if (exception)
 		kt_exception(code >> 8 & KTAPE_HW_SEVERITY3, args[0], args + 1,
 			     nargs - 1, buffer, length, p);
 	else

@@ -14,6 +14,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/ptrace.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 
 #include "event.h"
@@ -46,7 +47,7 @@ struct kt_slot {
 /**
  * struct kt_hits - what one CPU has seen of each slot
  * @recorded: how many
- * @missed: how many were not, because we were reading the clock
+ * @missed: how many were not: we were reading the clock, or RCU did not watch
  */
 struct kt_hits {
 	unsigned long recorded[KTAPE_PROBES];
@@ -108,7 +109,8 @@ static nokprobe_inline void hit(const struct kt_slot *slot, const u64 *values)
 	if (!kt_cpu_read(kt_cpus.want[KTAPE_OP_PROBE + i]) &&
 	    !kt_sink_wants(KTAPE_OP_PROBE + i))
 		goto out;
-	if (kt_clock_is_being_read()) {
+	/* Functions of the idle loop may have a probe by ftrace; see emit.c. */
+	if (kt_clock_is_being_read() || !rcu_is_watching()) {
 		kt_count_long(&h->missed[i]);
 		goto out;
 	}

@@ -14,8 +14,10 @@
 #define MISS_BITS	7
 
 /*
- * The idle task calls this next to code for which RCU is told not to watch.
- * Nothing on our way needs it to: sections are by preemption, nothing waits.
+ * The idle task calls this next to code for which RCU is told not to watch.  We
+ * need it to: filters and rings are freed after synchronize_rcu().  The kernel
+ * sees to that: it makes RCU watch around the probes (trace_cpu_idle_rcuidle()),
+ * or, where it is newer, calls them before and after RCU stops watching.
  */
 static void notrace probe_cpu_idle(void *data, unsigned int state,
 				   unsigned int cpu)

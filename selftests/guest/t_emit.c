@@ -266,6 +266,46 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 	close(fd);
 }
 
+/* What was counted as emitted, and of that as lost in this way, of a class. */
+static void count_lost(int fd, uint32_t kind, uint32_t class, uint64_t *n)
+{
+	struct ktape_stats st;
+
+	n[0] = n[1] = 0;
+	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
+		if (kt_stats(fd, cpu, kind, &st))
+			return;
+		n[0] += st.emitted[class];
+		n[1] += st.lost[KTAPE_LOST_NESTED][class];
+	}
+}
+
+/* Filters and rings may go where RCU does not watch: it is lost and counted. */
+TEST_F_TIMEOUT(emit, where_rcu_does_not_watch, 120)
+{
+	int fd = kt_emit_session(256 << 10);
+	uint64_t user[2], exceptions[2];
+
+	ASSERT_LE(0, fd);
+	if (access("/tests/kt_unwatched.ko", R_OK))
+		SKIP(return, "the kernel has no ct_idle_enter()");
+	/* Each round: 5 events, 2 exceptions, unwatched; then a marker, watched. */
+	ASSERT_EQ(0, kt_insmod("/tests/kt_unwatched.ko", "rounds=100"));
+	ASSERT_EQ(100, kt_parameter("kt_unwatched", "unwatched"));
+	ASSERT_EQ(0, kt_rmmod("kt_unwatched"));
+	ASSERT_EQ(0, kt_emit_collect(fd, &seen));
+	ASSERT_STREQ("", seen.error);
+	EXPECT_EQ(100, (int)seen.nr);
+	EXPECT_EQ(100, kt_emit_count(&seen, KTAPE_EV_MARK, 2));
+	count_lost(fd, KTAPE_RING_EVENT, KTAPE_CLASS_USER, user);
+	EXPECT_EQ(600, user[0]);
+	EXPECT_EQ(500, user[1]);
+	count_lost(fd, KTAPE_RING_CONTROL, KTAPE_CLASS_EXCEPTION, exceptions);
+	EXPECT_EQ(200, exceptions[0]);
+	EXPECT_EQ(200, exceptions[1]);
+	close(fd);
+}
+
 /* Nobody listens: nothing is counted, and the callers do not mind. */
 TEST_F_TIMEOUT(emit, nobody_listens, 120)
 {

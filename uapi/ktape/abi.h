@@ -213,7 +213,9 @@ enum ktape_mode {
  * enum ktape_lost - why an event is not in the ring
  * @KTAPE_LOST_FULL: there was no room
  * @KTAPE_LOST_NESTED: nested contexts went once round the ring while an outer
- *	one had a record open
+ *	one had a record open; or a module emitted it in a context in which
+ *	nothing can be recorded (an NMI without atomic operations, RCU not
+ *	watching the CPU)
  * @KTAPE_LOST_TOO_BIG: it is larger than a block
  * @KTAPE_LOST_SHED: its class has a low priority and the ring was filling up
  * @KTAPE_LOST_RATE: it came more often than its rate limit allows

@@ -2,8 +2,13 @@
 /*
  * Markers, values, interrupt routines and user events of other kernel modules.
  *
- * All emit in any context, NMI included.  While no session and no sink wants
- * such events, each costs one jump that is never taken.
+ * All may be called in any context, NMI included, and with any locks.  Where RCU
+ * does not watch the CPU (rcu_is_watching() says so: next to an idle state, on the
+ * way from and to user space) nothing is recorded: sessions count the event as lost
+ * (KTAPE_LOST_NESTED), and sinks are not called.
+ *
+ * While no session and no sink wants such events, each costs one jump that is
+ * never taken.
  */
 #ifndef _KTAPE_EMIT_H
 #define _KTAPE_EMIT_H

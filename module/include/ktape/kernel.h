@@ -44,9 +44,9 @@ struct ktape_record {
  * @mask: bit n: opcode n is wanted; not those that are of one session: control
  *	records but registry and context, spans, kernel_stack
  * @event: called in the context of the event: task, softirq, irq or NMI, with
- *	preemption disabled, possibly under locks of the scheduler.  It must not
- *	sleep, wake, allocate, print or emit.  Profiles and filters of sessions
- *	do not matter to it
+ *	preemption disabled and RCU watching, possibly under locks of the
+ *	scheduler.  It must not sleep, wake, allocate, print or emit.  Profiles
+ *	and filters of sessions do not matter to it
  * @private: for @event
  */
 struct ktape_sink {

@@ -4,8 +4,8 @@
  *
  * Trace<n>(severity, code, n arguments) and Trace<n>b(..., buffer, size), with
  * severity from enum ktape_severity and code from KTAPE_EXC_CODE(major, minor).
- * In any context, NMI included; one jump that is never taken while nobody wants
- * such events.
+ * In any context that ktape/emit.h names, NMI included; one jump that is never
+ * taken while nobody wants such events.
  */
 #ifndef _KTAPE_TRACE_H
 #define _KTAPE_TRACE_H
