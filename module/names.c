@@ -29,7 +29,7 @@ enum { FREE, BUSY, READY };
  * @type: enum ktape_object
  * @id: within the type
  * @since: trace clock when it was seen
- * @name: the name
+ * @name: the name, empty: it has none any more
  */
 struct pending {
 	unsigned int state;
@@ -69,7 +69,7 @@ static struct irq_work name_irq;
  * kt_name_note() - have the name of an object entered
  * @type: enum ktape_object, one that param1 does not tell apart
  * @id: within the type
- * @name: its name
+ * @name: its name, NULL if it has none any more
  *
  * Context: any, NMI included.
  * Return: whether there was room for it.
@@ -85,7 +85,7 @@ bool notrace kt_name_note(u32 type, u32 id, const char *name)
 	p->type = type;
 	p->id = id;
 	p->since = kt_clock();
-	strscpy(p->name, name, sizeof(p->name));
+	strscpy(p->name, name ?: "", sizeof(p->name));
 	/* Pairs with the acquire in enter_names(). */
 	smp_store_release(&p->state, READY);
 	irq_work_queue(&name_irq);

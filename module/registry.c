@@ -391,7 +391,7 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
  * @id: within the type
  * @param1: by type
  * @param2: by type
- * @name: its name
+ * @name: its name, empty if it has none any more
  * @since: trace clock when that was seen
  *
  * What had another name is gone since then.
@@ -410,7 +410,8 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 	slot = find(k);
 	if (slot != NONE && !is_same(k, param1, param2, name))
 		bury(slot, since);
-	set_entry(k, since, param1, param2, name);
+	if (*name)
+		set_entry(k, since, param1, param2, name);
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 

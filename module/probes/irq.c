@@ -3,6 +3,7 @@
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
+#include <linux/jiffies.h>
 #include <trace/events/irq.h>
 
 #include "../event.h"
@@ -12,25 +13,31 @@
 #define IRQ_BITS	18
 #define IRQ_MASK	((1U << IRQ_BITS) - 1)
 
-/* Interrupts beyond these numbers remain without a name. */
-#define SEEN		4096U
+#define LOOKED		4096U
 
-/* Per interrupt the hash of the name that was noted, 0: none. */
-static u32 seen[SEEN];
-
-/*
- * The name itself is looked at: an interrupt that is freed and requested again
- * may have its action, handler and buffer of the name at the same addresses.
- * Of several handlers of one interrupt the first one gives the name.
+/**
+ * struct looked - an interrupt whose name was looked at, by its number
+ * @name: where that of its handler was
+ * @tick: when, in jiffies
+ * @mark: number and hash of the name that was noted then
+ *
+ * Interrupts whose numbers differ by a multiple of LOOKED share one, and take
+ * turns from tick to tick.
  */
-static noinline void note_name(unsigned int irq, const struct irqaction *action)
+struct looked {
+	const char *name;
+	u32 tick;
+	u32 mark;
+};
+
+static struct looked looked[LOOKED];
+
+/* Of several handlers of one interrupt the first that has a name gives it. */
+static const char *name_of(unsigned int irq, const struct irqaction *action)
 {
 	const struct irq_desc *desc = NULL;
 	struct irq_data *data;
-	u32 mark;
 
-	if (irq >= SEEN)
-		return;
 	if (action->flags & IRQF_SHARED) {
 		/* The list stays while one of its handlers is called. */
 		data = irq_get_irq_data(irq);
@@ -38,20 +45,51 @@ static noinline void note_name(unsigned int irq, const struct irqaction *action)
 			desc = irq_data_to_desc(data);
 		if (desc && desc->action)
 			action = desc->action;
+		while (!action->name && action->next)
+			action = action->next;
 	}
-	mark = kt_name_hash(action->name);
-	if (mark != READ_ONCE(seen[irq]) &&
-	    kt_name_note(KTAPE_OBJ_IRQ, irq, action->name))
-		WRITE_ONCE(seen[irq], mark);
+	return action->name;
 }
 
+/* request_irq() takes NULL for a name: then a name of before is gone. */
+static noinline void look_at_name(struct looked *l, unsigned int irq,
+				  const struct irqaction *action)
+{
+	const char *name = name_of(irq, action);
+	const u32 mark = kt_name_hash(name) * 31 + irq;
+
+	/* If there is no room for it now, there may be at the next tick. */
+	WRITE_ONCE(l->name, action->name);
+	WRITE_ONCE(l->tick, (u32)jiffies);
+	if (mark != READ_ONCE(l->mark) &&
+	    kt_name_note(KTAPE_OBJ_IRQ, irq, name))
+		WRITE_ONCE(l->mark, mark);
+}
+
+/* The handlers of a shared interrupt take turns, and each has a name. */
+static __always_inline bool is_looked_at(const struct looked *l,
+					 const struct irqaction *action)
+{
+	return READ_ONCE(l->tick) == (u32)jiffies &&
+	       (READ_ONCE(l->name) == action->name ||
+		action->flags & IRQF_SHARED);
+}
+
+/*
+ * Nothing tells that an interrupt was freed and requested again.  A name at
+ * another address is looked at there and then.  But the next owner may have its
+ * action, handler and the buffer of its name at the same addresses, so a name is
+ * looked at once a tick in any case: for so long that of before may be taken for
+ * the next one's.
+ */
 static void notrace probe_irq_handler_entry(void *data, int irq,
 					    struct irqaction *action)
 {
+	struct looked *l = &looked[(unsigned int)irq % LOOKED];
+
 	kt_probe_enter();
-	if (KT_WANTED(IRQ_HANDLER_ENTRY) &&
-	    unlikely(READ_ONCE(seen[irq % SEEN]) != kt_name_hash(action->name)))
-		note_name(irq, action);
+	if (unlikely(!is_looked_at(l, action)) && KT_WANTED(IRQ_HANDLER_ENTRY))
+		look_at_name(l, irq, action);
 	KT_EVENT0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
 	kt_probe_leave();
 }

@@ -324,6 +324,8 @@ static void another_has_it(struct __test_metadata *_metadata,
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_fire(first, 1));
 	ASSERT_EQ(0, kt_object_name(type, id, name));
+	/* All of it is where it was: a name is looked at once a tick. */
+	usleep(50000);
 	ASSERT_EQ(0, kt_fire(other, 1));
 	for (int i = 0; i < 100 * kt_scale() && !find(type, is_other, &new); i++)
 		usleep(20000);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names of interrupts that are requested, freed and requested again, with no name,
+ * by several handlers, with a large number.
+ */
+#include "kselftest_harness.h"
+
+#include "kt_events.h"
+#include "kt_fire.h"
+
+#define PARAM		"/sys/module/kt_irq/parameters/"
+#define FIRES		1000
+#define FAR		5000	/* more than any interrupt of the guest */
+
+static int add(const char *name)
+{
+	return kt_write_text(PARAM "add", name);
+}
+
+static int free_all(void)
+{
+	return kt_write_text(PARAM "free", "1");
+}
+
+FIXTURE(names)
+{
+	struct kt_hits h;
+	uint32_t irq;
+	int fd;
+	bool missing;
+};
+
+FIXTURE_VARIANT(names)
+{
+	const char *parameters;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(names, near) { "" };
+FIXTURE_VARIANT_ADD(names, far) { "at=5000" };
+/* clang-format on */
+
+FIXTURE_SETUP(names)
+{
+	FILE *f;
+
+	self->missing = access("/tests/kt_irq.ko", R_OK);
+	if (self->missing)
+		return;
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_insmod("/tests/kt_irq.ko", variant->parameters));
+	f = fopen(PARAM "irq", "r");
+	ASSERT_NE(NULL, f);
+	ASSERT_EQ(1, fscanf(f, "%u", &self->irq));
+	fclose(f);
+	if (variant->parameters[0])
+		ASSERT_EQ(FAR, self->irq);
+	self->fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(names)
+{
+	kt_hits_free(&self->h);
+	close(self->fd);
+	if (self->missing)
+		return;
+	/* A handler holds the module. */
+	EXPECT_EQ(0, free_all());
+	EXPECT_EQ(0, kt_rmmod("kt_irq"));
+}
+
+static int fire(int n)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", n);
+	return kt_write_text(PARAM "fire", text);
+}
+
+/* Fire until the interrupt has that name, or none for NULL. */
+static bool is_named(uint32_t irq, const char *name)
+{
+	char now[KTAPE_NAME_SIZE];
+	bool known;
+
+	for (int i = 0; i < 100 * kt_scale(); i++) {
+		if (fire(1))
+			return false;
+		usleep(20000);
+		known = kt_object_known(KTAPE_OBJ_IRQ, irq, now);
+		if (name ? known && !strcmp(now, name) : !known)
+			return true;
+	}
+	return false;
+}
+
+/* Requested again with no name: the old one is not its any more. */
+TEST_F_TIMEOUT(names, requested_without_one, 60)
+{
+	if (self->missing)
+		SKIP(return, "kt_irq cannot be built for this kernel");
+	ASSERT_EQ(0, add("kt-first"));
+	EXPECT_TRUE(is_named(self->irq, "kt-first"));
+	ASSERT_EQ(0, free_all());
+	ASSERT_EQ(0, add("-"));
+	EXPECT_TRUE(is_named(self->irq, NULL));
+	ASSERT_EQ(0, free_all());
+	ASSERT_EQ(0, add("kt-next"));
+	EXPECT_TRUE(is_named(self->irq, "kt-next"));
+}
+
+/* The first handler that has a name gives it; each handler is an event. */
+TEST_F_TIMEOUT(names, shared, 60)
+{
+	uint64_t nr = 0;
+
+	if (self->missing)
+		SKIP(return, "kt_irq cannot be built for this kernel");
+	ASSERT_EQ(0, add("-"));
+	ASSERT_EQ(0, add("kt-a"));
+	ASSERT_EQ(0, add("kt-b"));
+	EXPECT_TRUE(is_named(self->irq, "kt-a"));
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
+	ASSERT_EQ(0, fire(FIRES));
+	ASSERT_EQ(0, kt_recorded(&self->h, self->fd));
+	for (int i = 0; i < self->h.nr; i++)
+		nr += self->h.hit[i].dat20 == self->irq;
+	EXPECT_EQ(3 * FIRES, nr);
+	EXPECT_TRUE(kt_object_known(KTAPE_OBJ_IRQ, self->irq,
+				    (char[KTAPE_NAME_SIZE]){}));
+}
+
+TEST_HARNESS_MAIN
