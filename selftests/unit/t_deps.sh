@@ -26,6 +26,8 @@ result()
 # fake NAME BODY: a command of this machine that is not what it was
 fake()
 {
+	# Not through a link, to the command itself.
+	rm -f "$work/bin/$1"
 	printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1"
 	chmod +x "$work/bin/$1"
 }
@@ -37,7 +39,7 @@ machine()
 	rm -rf "${work:?}/bin"
 	mkdir "$work/bin"
 	for name in bash sh awk sed grep sort comm paste cat tail head dirname \
-		realpath nproc uname env make "$@"; do
+		realpath nproc env make "$@"; do
 		ln -s "$(command -v "$name")" "$work/bin/$name"
 	done
 	fake id 'echo 1000'
