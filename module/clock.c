@@ -5,10 +5,18 @@
  * A suspend may set the cycle counter back.  Before the first one the way
  * through kt_clock_slow() is patched in; when the system wakes up, with one CPU
  * and no interrupts, a counter that is behind gets a bias.
+ *
+ * Without a suspend firmware or a hypervisor may set it back (a virtual machine
+ * that is restored).  Then a ring tells, and holds its time until a work item
+ * has given the counter a bias, and has patched the way through kt_clock_slow()
+ * in.  From then on the clock is told as not stable.
  */
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/printk.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include <ktape/abi.h>
 
@@ -22,8 +30,16 @@ DEFINE_PER_CPU(unsigned int, kt_clock_reading);
 static u64 hz = NSEC_PER_SEC;
 static bool is_mono;
 
+/* Never torn on 32-bit kernels; those without such atomics have clock=mono. */
+static atomic64_t bias;
+
+/* The latest time that a counter which stepped back is behind, 0: it did not. */
+static atomic64_t behind;
+
 /* Written with one CPU running and interrupts off. */
-static u64 bias, asleep_at;
+static u64 asleep_at;
+
+static void (*stepped)(void);
 
 /**
  * kt_clock_slow() - read a clock that takes more than an instruction
@@ -32,7 +48,8 @@ static u64 bias, asleep_at;
  */
 u64 notrace kt_clock_slow(void)
 {
-	return is_mono ? ktime_get_mono_fast_ns() : get_cycles() + bias;
+	return is_mono ? ktime_get_mono_fast_ns() :
+			 get_cycles() + (u64)atomic64_read(&bias);
 }
 
 static int falls_asleep(void)
@@ -46,7 +63,7 @@ static void wakes_up(void)
 	u64 now = kt_clock();
 
 	if ((s64)(now - asleep_at) < 0)
-		bias += asleep_at - now;
+		atomic64_add(asleep_at - now, &bias);
 }
 
 KT_SYSCORE(clock_sleep, falls_asleep, wakes_up);
@@ -61,9 +78,59 @@ void kt_clock_may_stop(void)
 	static_branch_enable(&kt_clock_called);
 }
 
+/*
+ * The bias comes before the way through it is patched in: no CPU reads a clock
+ * between the two.  It is taken from the clock as it is then, so that what was
+ * told of the same step by several rings counts once.
+ */
+static void give_bias(struct work_struct *work)
+{
+	u64 latest = (u64)atomic64_read(&behind), now = kt_clock_slow();
+
+	if ((s64)(latest - now) > 0) {
+		atomic64_add(latest - now, &bias);
+		pr_warn("the cycle counter went back by %llu ticks; times go on from where they were, and are not to be compared with those of other CPUs\n",
+			latest - now);
+	}
+	static_branch_enable(&kt_clock_called);
+	stepped();
+}
+
+static DECLARE_WORK(bias_work, give_bias);
+
+static void start_work(struct irq_work *work)
+{
+	schedule_work(&bias_work);
+}
+
+static struct irq_work bias_irq;
+
+/**
+ * kt_clock_stepped_back() - a cycle counter shows less than before
+ * @latest: what it has shown
+ *
+ * Of clock=mono a few ns are no news.
+ *
+ * Context: any, NMI included; preemption disabled.
+ */
+void notrace kt_clock_stepped_back(u64 latest)
+{
+	s64 told;
+
+	if (is_mono)
+		return;
+	told = atomic64_read(&behind);
+	while ((s64)(latest - (u64)told) > 0 &&
+	       !atomic64_try_cmpxchg(&behind, &told, (s64)latest))
+		;
+	irq_work_queue(&bias_irq);
+}
+
 /**
  * kt_clock_init() - choose the trace clock
  * @wish: "auto", "cycles" or "mono"
+ * @on_step: called when the clock was told to have stepped back, in process
+ *	context
  *
  * auto takes the cycle counter where the kernel trusts it.
  *
@@ -71,7 +138,7 @@ void kt_clock_may_stop(void)
  * Return: 0; -EINVAL for an unknown wish; -ENODEV if the cycle counter was
  * asked for and cannot be trusted.
  */
-int kt_clock_init(const char *wish)
+int kt_clock_init(const char *wish, void (*on_step)(void))
 {
 	u64 cycles_hz = kt_cycles_hz();
 
@@ -86,18 +153,22 @@ int kt_clock_init(const char *wish)
 		static_branch_enable(&kt_clock_called);
 	else
 		hz = cycles_hz;
+	stepped = on_step;
+	init_irq_work(&bias_irq, start_work);
 	kt_syscore_register(&clock_sleep);
 	return 0;
 }
 
 /**
- * kt_clock_exit() - no longer care for suspends
+ * kt_clock_exit() - no longer care for suspends and steps
  *
- * Context: module unload.
+ * Context: module unload, when no ring is left.
  */
 void kt_clock_exit(void)
 {
 	kt_syscore_unregister(&clock_sleep);
+	irq_work_sync(&bias_irq);
+	cancel_work_sync(&bias_work);
 }
 
 /**
@@ -137,7 +208,8 @@ const char *kt_clock_name(void)
  */
 bool kt_clock_stable(void)
 {
-	return kt_clock_id() == KTAPE_CLOCK_MONO || kt_cycles_hz() != 0;
+	return kt_clock_id() == KTAPE_CLOCK_MONO ||
+	       (kt_cycles_hz() != 0 && !atomic64_read(&behind));
 }
 
 /**

@@ -7,6 +7,9 @@
 
 #include "compat.h"
 
+/* A writer saw a time before @latest, which was taken before.  Any context. */
+void kt_clock_stepped_back(u64 latest);
+
 #ifdef __KERNEL__
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
@@ -104,7 +107,7 @@ struct kt_moment {
 	u64 real;
 };
 
-int kt_clock_init(const char *wish);
+int kt_clock_init(const char *wish, void (*on_step)(void));
 void kt_clock_exit(void);
 void kt_clock_may_stop(void);
 u64 kt_clock_hz(void);

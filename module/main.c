@@ -240,7 +240,7 @@ static int __init ktape_init(void)
 	ret = parse_config(&config, mask);
 	if (ret)
 		return ret;
-	ret = kt_clock_init(clock);
+	ret = kt_clock_init(clock, kt_session_resumed);
 	if (ret) {
 		pr_err("clock=%s is %s\n", clock,
 		       ret == -ENODEV ? "not to be trusted on this machine" :

@@ -30,7 +30,6 @@ static bool walk(const void *buf, size_t from, size_t end, struct kt_walk *w)
 	const struct ktape_block *b = buf;
 	size_t at = KTAPE_BLOCK_HEADER, length;
 	const u32 *word;
-	u32 delta;
 
 	w->ts = b->ts_begin;
 	w->ts_at = b->ts_begin;
@@ -42,13 +41,9 @@ static bool walk(const void *buf, size_t from, size_t end, struct kt_walk *w)
 			return false;
 		if (at == from)
 			w->ts_at = w->ts;
-		if ((word[1] & 0xff) == KTAPE_TIME_EXTEND) {
-			w->ts = word[2] | (u64)word[3] << 32;
-		} else {
-			delta = word[0] - (u32)w->ts;
-			w->ts += delta;
+		w->ts = kt_record_time(w->ts, word);
+		if ((word[1] & 0xff) != KTAPE_TIME_EXTEND)
 			w->events += at >= from;
-		}
 		at += length;
 	}
 	if (at == from)

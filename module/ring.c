@@ -43,6 +43,7 @@ struct kt_plan {
 	bool open;		/* a block is opened */
 	bool first;		/* there is no block before it */
 	bool extend;		/* a time extension precedes the record */
+	bool behind;		/* the clock is behind the latest time */
 	u64 emitted;		/* counts for the block that is closed */
 	u64 filtered;
 	u64 lost[KTAPE_LOST_REASONS];
@@ -267,22 +268,101 @@ static void take_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 		p->lost[i] = kt_ring_lost(r->page, i);
 }
 
+static __always_inline void read_clock(u32 *lo, u32 *hi)
+{
+	if (kt_clock_by_call())
+		kt_clock_halves(lo, hi, true);
+	else
+		kt_clock_halves(lo, hi, false);
+}
+
 /**
  * kt_ring_time() - now, as a record of the ring would have it
  * @r: the ring
  *
  * Context: as kt_ring_put().
- * Return: whole time.
+ * Return: whole time, never before one that was taken earlier.
  */
 u64 kt_ring_time(struct kt_ring *r)
 {
 	u32 lo, hi;
 
-	if (!kt_clock_by_call())
-		return kt_clock();
-	kt_clock_halves(&lo, &hi, true);
+	read_clock(&lo, &hi);
 	kt_ring_not_back(r, &lo, &hi);
 	return (u64)hi << 32 | lo;
+}
+
+/* The time up to which readers have come in what is published, 0: in nothing. */
+static u64 newest_time(const struct kt_ring *r)
+{
+	unsigned long commit = READ_ONCE(r->committed), start, at;
+	const struct ktape_block *b;
+	const u32 *word;
+	size_t length;
+	u64 ts;
+
+	if (!kt_before(READ_ONCE(*kt_word(&r->page->floor)), commit))
+		return 0;
+	start = (commit - 1) & ~(r->block_size - 1);
+	b = address(r, start);
+	ts = b->ts_begin;
+	for (at = KTAPE_BLOCK_HEADER; at < commit - start; at += length) {
+		word = (const void *)((const char *)b + at);
+		length = kt_record_length(word, commit - start - at);
+		if (!length)
+			break;
+		ts = kt_record_time(ts, word);
+	}
+	return ts;
+}
+
+/*
+ * A cycle counter that steps back, because firmware or a hypervisor has set it,
+ * would be read as a step of 2^32 forward where it stays in the same upper half.
+ * The fast path must not pay for looking.  The slow path looks: a record with
+ * another upper half takes it at once, any other at the end of its block.  From
+ * then on no record takes the fast path, and each gets the latest time, until
+ * the clock has come to it or has got a bias (kt_clock_stepped_back()).
+ *
+ * Records that took the fast path between the step and here have lower halves
+ * that go back, see kt_record_time().
+ */
+static noinline void note_step(struct kt_ring *r)
+{
+	unsigned long latest = READ_ONCE(r->latest), newest;
+
+	/* A clock that takes a call is held back by each writer. */
+	if (!kt_clock_by_call() && !READ_ONCE(r->behind)) {
+		WRITE_ONCE(r->behind, true);
+		newest = (unsigned long)newest_time(r);
+		while (kt_before(latest, newest) &&
+		       !kt_try_cmpxchg_local(&r->latest, &latest, newest))
+			;
+	}
+	kt_clock_stepped_back(kt_ring_time(r));
+}
+
+/*
+ * The time of a record; 32-bit kernels have the upper half of the latest time in
+ * ts_hi.  Return: is the clock behind a time that was taken before?
+ */
+static bool take_time(struct kt_ring *r, u64 *ts)
+{
+	unsigned long latest = READ_ONCE(r->latest);
+	u32 turn = READ_ONCE(r->ts_hi), lo, hi;
+	bool behind;
+
+	barrier();	/* whoever comes in between makes the latest time later */
+	read_clock(&lo, &hi);
+	if (sizeof(long) == 8)
+		behind = ((u64)hi << 32 | lo) < latest;
+	else
+		behind = (int)(hi - turn) < 0 || (hi == turn && lo < latest);
+	if (unlikely(behind))
+		note_step(r);
+	kt_ring_not_back(r, &lo, &hi);
+	*ts = (u64)hi << 32 | lo;
+	return behind;
 }
 
 /* Where does a record of @len bytes go, now?  Return: as make_room(). */
@@ -295,7 +375,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 
 	p->write = READ_ONCE(r->write);
 	barrier();	/* the time is read after write: it cannot go back */
-	p->ts = kt_ring_time(r);
+	p->behind = take_time(r, &p->ts);
 	off = p->write & (r->block_size - 1);
 	p->first = off == 0 && !r->lapped && p->write == 0;
 	p->extend = (u32)(p->ts >> 32) != READ_ONCE(r->ts_hi);
@@ -327,13 +407,13 @@ static unsigned long in_use(const struct kt_ring *r, unsigned long position)
 }
 
 /*
- * May classes be shed in this block, or is it for the end alone?  Then its writers
- * take the slow path, where it is looked at for each record: no other block pays
- * for it.
+ * May classes be shed in this block, is it for the end alone, or has the clock
+ * stepped back?  Then its writers take the slow path, where it is looked at for
+ * each record: no other block pays for it.
  */
 static bool is_guarded(const struct kt_ring *r, unsigned long block)
 {
-	return is_reserve(r, block) ||
+	return READ_ONCE(r->behind) || is_reserve(r, block) ||
 	       (r->mode == KTAPE_MODE_DISCARD &&
 		in_use(r, block + r->block_size) > READ_ONCE(r->shed_at[0]));
 }
@@ -568,6 +648,8 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 
 	/* [p.write, p.end) is ours. */
 	WRITE_ONCE(r->ts_hi, (u32)(p.ts >> 32));
+	if (!p.behind && READ_ONCE(r->behind))
+		WRITE_ONCE(r->behind, false);
 	if (p.open) {
 		if (!p.first)
 			close_block(r, &p);

@@ -72,7 +72,8 @@ struct kt_loss {
  * @desc: descriptor of the block that is being filled, or @stop
  * @committed: private copy of @page's commit
  * @ts_hi: upper half of the trace clock at the last slow path
- * @latest: the latest time taken, kept with a clock that may step back
+ * @latest: the latest time taken: with a clock that takes a call of each record,
+ *	else of the slow path
  * @lapped: the ring was filled once
  * @page: control page, mapped by readers
  * @size: bytes of all blocks, a power of two
@@ -97,6 +98,7 @@ struct kt_loss {
  * @losses: counts what happened to @loss
  * @lossy: there are losses to be told
  * @telling: they are being told
+ * @behind: the clock stepped back and has not come to @latest yet
  * @losing: contexts that have counted one and not noted its time yet
  * @loss: losses per class; of the owning CPU, as everything else
  */
@@ -130,6 +132,7 @@ struct kt_ring {
 	unsigned long losses;
 	bool lossy;
 	bool telling;
+	bool behind;
 	unsigned int losing;
 	struct kt_loss loss[KTAPE_CLASSES];
 };
@@ -289,6 +292,29 @@ static inline size_t kt_record_length(const u32 *word, size_t left)
 	return length <= left ? length : 0;
 }
 
+/**
+ * kt_record_time() - whole time of a record
+ * @before: that of the record before it, of a block's begin for the first one
+ * @word: its first words
+ *
+ * A time extension goes before the first record of a later upper half.  So if a
+ * lower half is smaller than that before it, the clock has stepped back, by less
+ * than the writer could see, and no 2^32 ticks have passed: time stands still
+ * until the clock has come to where it was.
+ *
+ * Return: the time. Context: any.
+ */
+static inline u64 kt_record_time(u64 before, const u32 *word)
+{
+	u64 ts;
+
+	if ((u8)word[1] == KTAPE_TIME_EXTEND)
+		ts = word[2] | (u64)word[3] << 32;
+	else
+		ts = (before >> 32) << 32 | word[0];
+	return ts < before ? before : ts;
+}
+
 static __always_inline void kt_count(u64 *p)
 {
 	/* One instruction on the owning CPU (race R5), never a load and a store. */
@@ -330,7 +356,8 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
 
 /*
  * The kernel's fast clock may step back by a few ns while it is adjusted, and
- * in 32 bits that would read as a step of 2^32.  The latest time is moved on
+ * in 32 bits that would read as a step of 2^32.  (A cycle counter is taken as it
+ * is in the fast path; the slow path looks, see note_step().)  The latest time is moved on
  * before the reservation: stored after it, a nested context would miss it.
  * 32-bit kernels keep the lower half, and only look at it in the same turn.
  */

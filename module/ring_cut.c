@@ -39,10 +39,7 @@ static unsigned long count_from(struct kt_cut *c)
 		if (!length)
 			break;
 		opcode = (u8)word[1];
-		if (opcode == KTAPE_TIME_EXTEND)
-			ts = word[2] | (u64)word[3] << 32;
-		else
-			ts += (u32)(word[0] - (u32)ts);
+		ts = kt_record_time(ts, word);
 		if (ts < c->time || kt_before(c->start + at, c->oldest))
 			continue;
 		if (found == end)

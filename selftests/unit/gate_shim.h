@@ -20,7 +20,6 @@
 #define __rcu
 
 typedef __u16 u16;
-typedef __s64 s64;
 #define IS_ENABLED(option)	0
 #define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
 

@@ -20,6 +20,7 @@
 typedef __u8 u8;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s64 s64;
 
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))

@@ -230,6 +230,8 @@ static bool check_records(struct reader *rd, u64 from, u64 limit)
 			continue;
 		}
 		/* The ring extends the time before the low half wraps. */
+		if (rd->steps)
+			time = kt_record_time(rd->time, rec);
 		if (time < rd->time)
 			return wrong(rd, "time went back to %#llx from %#llx",
 				     time,

@@ -24,6 +24,7 @@
  * @skipped: blocks' worth of bytes that were overwritten before they were read
  * @rejected: copies thrown away at the second look at tail
  * @extends: time extensions seen
+ * @steps: the clock is set back: a lower half that goes back is held
  * @closed: closing members checked
  * @on_record: called for each accepted record, or NULL
  * @arg: for @on_record
@@ -37,6 +38,7 @@ struct reader {
 	u64 time;
 	u64 block;
 	bool strict;
+	bool steps;
 	bool known[RIG_CONTEXTS];
 	u32 next[RIG_CONTEXTS];
 	struct {

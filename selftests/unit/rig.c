@@ -45,6 +45,16 @@ void kt_ring_filled(struct kt_ring *r)
 	kt_local_inc(&rig->filled);
 }
 
+/* How often, and the latest time: a test may set both to 0. */
+unsigned int rig_steps;
+u64 rig_stepped_from;
+
+void kt_clock_stepped_back(u64 latest)
+{
+	rig_steps++;
+	rig_stepped_from = latest;
+}
+
 void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec)
 {
 	struct rig *rig = r->owner;

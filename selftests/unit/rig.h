@@ -59,6 +59,9 @@ static inline u32 rig_blob_size(u32 context, u32 seq)
 	return rig_hash(context, seq, 99) & 63;
 }
 
+extern unsigned int rig_steps;	/* of the clock, backwards */
+extern u64 rig_stepped_from;
+
 void rig_make(struct rig *rig, unsigned long block_size,
 	      unsigned int nr_blocks, unsigned int mode, unsigned long start);
 void rig_again(struct rig *rig, unsigned int mode, unsigned long start);

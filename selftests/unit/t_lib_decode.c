@@ -333,6 +333,37 @@ static void test_builder(void)
 	check_equal(n, i);
 }
 
+/* A low half that goes back is a clock that stepped back, and no 2^32 ticks. */
+static void test_step_back(void)
+{
+	static const uint64_t shows[] = { 0x500001000, 0x500002000, 0x500002000,
+					  0x500002000, 0x500003000 };
+	static const uint32_t low[] = { 0x1000, 0x2000, 0x800, 0x1fff, 0x3000 };
+	static unsigned char data[2048];
+	struct ktape_block head = { .cpu = 1, .ts_begin = 0x500000000 };
+	struct ktape_record record = { .opcode = 32 };
+	struct ktape_builder b;
+	struct ktape_packet p;
+	struct ktape_event e;
+	unsigned int i;
+
+	ktape_build_begin(&b, data, sizeof(data), &head);
+	for (i = 0; i < ARRAY_SIZE(low); i++) {
+		record.ts = 0x500000000 + 0x1000 * i;
+		check(!ktape_build_add(&b, &record), "record %u", i);
+		memcpy(data + b.at - 8, &low[i], sizeof(low[i]));
+	}
+	check(ktape_build_end(&b, 0x500004000, 0) <= sizeof(data), "too long");
+	ktape_packet_seal(data);
+	check(!ktape_packet_open(&p, data, sizeof(data), NULL, NULL),
+	      "refused");
+	for (i = 0; i < ARRAY_SIZE(low); i++) {
+		check(ktape_packet_next(&p, &e, NULL) == 1, "record %u", i);
+		check_equal(e.ts, shows[i]);
+	}
+	check(!ktape_packet_next(&p, &e, NULL), "one more record");
+}
+
 static const struct tap_test tests[] = {
 	{ "golden packet, record by record", test_golden },
 	{ "golden packet, field by field", test_fields },
@@ -340,6 +371,7 @@ static const struct tap_test tests[] = {
 	{ "checksum", test_checksum },
 	{ "round trip: the ring writes, the library reads", test_round_trip },
 	{ "round trip: the library writes and reads", test_builder },
+	{ "a clock that stepped back", test_step_back },
 };
 
 int main(int argc, char **argv)

@@ -567,7 +567,7 @@ static void test_times(void)
 	check_equal(result.finding[0].packet, 5);
 	check_equal(result.finding[0].cpu, 1);
 	done(s);
-	/* A record that goes back reads as one that is 2^32 ticks later. */
+	/* A record that goes back is shown at the time of the one before. */
 	s = simple();
 	h = (void *)s->ring[2].packets[4].data;
 	memset(s->ring[2].packets[4].data + KTAPE_BLOCK_HEADER, 0, 4);

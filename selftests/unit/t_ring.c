@@ -523,6 +523,90 @@ static void test_wrap(void)
 	}
 }
 
+/* Write and read so many records of a turn back in time, from @to on. */
+static void step_back(u64 to)
+{
+	unsigned int i;
+
+	rig_steps = 0;
+	kt_shim_time = to;
+	for (i = 0; i < 50 && reader_poll(&reader); i++)
+		emit(i % 8, 20);
+}
+
+/* The clock has come to where it was: its times are taken, in the fast path. */
+static void check_catches_up(u64 latest)
+{
+	kt_shim_time = latest + 1000;
+	emit(1, 300);
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(reader.time, latest + 1300);
+	check(rig.ring.desc != &rig.ring.stop,
+	      "records still take the slow path");
+}
+
+/* The clock steps back into an earlier turn of its low half. */
+static void test_step_to_turn(void)
+{
+	u64 latest;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	kt_shim_time = 6 * TURN + 1000;
+	emit(1, 100);
+	latest = kt_shim_time;
+	step_back(5 * TURN + 50);
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(reader.time, latest);
+	check_equal(reader.extends, 0);
+	check(rig_steps > 0, "nobody was told of the step");
+	check_equal(rig_stepped_from, latest);
+	check_catches_up(latest);
+	if (!tap_why[0])
+		settle_all_read();
+}
+
+/* It steps back before the begin of the block, in the same turn. */
+static void test_step_before_block(void)
+{
+	u64 latest;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	reader.steps = true;
+	kt_shim_time = 6 * TURN + 100000;
+	emit(1, 100);
+	latest = kt_shim_time;
+	step_back(6 * TURN + 5);
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(reader.time, latest);
+	check(rig_steps > 0, "nobody was told of the step");
+	check_equal(rig_stepped_from, latest);
+	check_catches_up(latest);
+	if (!tap_why[0])
+		settle_all_read();
+}
+
+/* It steps back by less than the block is old: time stands still, no more. */
+static void test_step_within_block(void)
+{
+	u64 latest;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	reader.steps = true;
+	kt_shim_time = 6 * TURN + 1000;
+	emit(1, 100);
+	latest = kt_shim_time;
+	kt_shim_time = latest - 50;
+	emit(1, 40);
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(reader.time, latest);
+	emit(1, 20);
+	check(reader_poll(&reader), "%s", reader.error);
+	check_equal(reader.time, latest + 10);
+	check_catches_up(latest);
+	if (!tap_why[0])
+		settle_all_read();
+}
+
 static const struct tap_test tests[] = {
 	{ "empty ring", test_empty },
 	{ "header and first record, member by member", test_header },
@@ -530,6 +614,9 @@ static const struct tap_test tests[] = {
 	{ "block change and closing members", test_block_change },
 	{ "time extension", test_time_extension },
 	{ "time extension near the end of a block", test_time_extension_at_end },
+	{ "clock back into an earlier turn", test_step_to_turn },
+	{ "clock back before the block's begin", test_step_before_block },
+	{ "clock back within the block", test_step_within_block },
 	{ "too big a record", test_too_big },
 	{ "discard counts exactly", test_discard },
 	{ "losses are told with their times", test_losses },

@@ -246,9 +246,9 @@ static void test_snapshot(void)
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.records, written);
 	/* As if a later context had come first: an outer one has an earlier time. */
-	kt_shim_time = full - 500;
+	rig.ring.full = kt_shim_time + 500;
 	rig_emit(&rig, NEVER, 1);
-	check_equal(rig.ring.full, full - 500);
+	check_equal(rig.ring.full, kt_shim_time);
 	/* As if an outer context were just writing its time. */
 	rig.ring.filling = KT_FILLING;
 	rig.ring.full = 7;

@@ -26,12 +26,17 @@ static inline uint64_t kt_record_length(const uint8_t *p, uint64_t word,
 	return len <= room ? len : 0;
 }
 
-/* Whole time of a record, from the time before and its low half. */
+/*
+ * Whole time of a record, from the time before and its low half.  A time extension
+ * goes before each record of a later upper half, so a low half that is smaller is of
+ * a clock that stepped back: time stands still until the clock has come to where it
+ * was.  ktape_verify tells of it.
+ */
 static inline uint64_t kt_record_time(uint64_t before, uint64_t word)
 {
 	uint64_t ts = (before & ~0xffffffffULL) | (word & 0xffffffff);
 
-	return ts < before ? ts + (1ULL << 32) : ts;
+	return ts < before ? before : ts;
 }
 
 /* A time extension has the whole time.  Return: is it sound? */

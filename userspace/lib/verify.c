@@ -278,7 +278,11 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 	if (e->ts > r->ts_end && e->opcode != KTAPE_TIME_EXTEND)
 		kt_verify_wrong(
 			v, KTAPE_RULE_TIME, v->trace->current,
-			"the record is later than its packet's end, or earlier than the record before");
+			"the record is later than its packet's end");
+	if (kt_get32((const uint8_t *)e->args - 8) != (uint32_t)e->ts)
+		kt_verify_wrong(
+			v, KTAPE_RULE_TIME, v->trace->current,
+			"the clock stepped back: the record is earlier than the one before and is shown at its time");
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return;
 	if (!v->trace->info.converted)
