@@ -333,11 +333,13 @@ static noinline void note_step(struct kt_ring *r)
 
 	/* A clock that takes a call is held back by each writer. */
 	if (!kt_clock_by_call() && !READ_ONCE(r->behind)) {
-		WRITE_ONCE(r->behind, true);
 		newest = (unsigned long)newest_time(r);
 		while (kt_before(latest, newest) &&
 		       !kt_try_cmpxchg_local(&r->latest, &latest, newest))
 			;
+		barrier();
+		/* Now, so that a context which came in before looks itself. */
+		WRITE_ONCE(r->behind, true);
 	}
 	kt_clock_stepped_back(kt_ring_time(r));
 }

@@ -42,6 +42,7 @@ struct scene {
 	unsigned int room;	/* left in the block before it */
 	bool fresh;		/* in a ring that was never written to */
 	bool late;		/* 2^32 ticks after the last */
+	bool back;		/* the clock steps back by 2^32 ticks before it */
 	bool stopped;		/* while recording is stopped */
 	unsigned int free;	/* discard: blocks that may still be opened */
 };
@@ -218,11 +219,12 @@ static void prepare(const struct scene *scene)
 	unsigned int i, blocks = BLOCKS + 2;
 
 	w.scene = scene;
-	kt_shim_time = 0x1000;
+	kt_shim_time = 0x1000 + (scene->back ? 2 * JUMP : 0);
 	rig_again(&w.rig, scene->mode, 0);
 	reader_start(&w.live, &w.rig);
 	reader_start(&w.walk, &w.rig);
-	w.live.on_record = check_time;
+	/* Behind the latest time, times are not those that the clock shows. */
+	w.live.on_record = scene->back ? NULL : check_time;
 	for (i = 0; i < blocks && !scene->fresh; i++)
 		write_until(16);
 	if (!scene->fresh)
@@ -238,6 +240,8 @@ static void prepare(const struct scene *scene)
 	}
 	if (scene->late)
 		kt_shim_time += JUMP;
+	if (scene->back)
+		kt_shim_time -= JUMP;
 	w.second = w.third = w.odds = w.left = 0;
 	w.runs++;
 }
@@ -484,6 +488,21 @@ static void test_late(void)
 		play(&opening);
 }
 
+/* Times do not go back in the ring, whoever comes in while it is noticed. */
+static void test_back(void)
+{
+	static const struct scene scene = {
+		.shape = 1, .room = 200, .back = true,
+	};
+	static const struct scene opening = {
+		.shape = 1, .room = 8, .back = true,
+	};
+
+	play(&scene);
+	if (!tap_why[0])
+		play(&opening);
+}
+
 static void test_blob(void)
 {
 	static const struct scene scene = {
@@ -559,6 +578,7 @@ static const struct tap_test tests[] = {
 	{ "exact: the block is full to the last byte", test_exact },
 	{ "first: the first record of a ring", test_first },
 	{ "late: 2^32 ticks after the last record", test_late },
+	{ "back: the clock stepped back by 2^32 ticks", test_back },
 	{ "blob: records that are not inlined", test_blob },
 	{ "discard: with room, with the last block, without", test_discard },
 	{ "flush: closing a block before it is full", test_flush },
