@@ -6,20 +6,25 @@ OUT ?= $(CURDIR)/out
 DESTDIR ?=
 export OUT
 
-KDIR ?= $(shell bash -c '. scripts/lib.sh && default_kdir')
+# Asked for when it is used, behind "packages".  An empty KDIR= is none.
+default_kdir = $(shell bash -c '. scripts/lib.sh && default_kdir')
+chosen_kdir := $(strip $(KDIR))
+override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-persist check-fresh lint \
 	selftests bench install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
-goals = $(filter-out clean help packages,$(or $(MAKECMDGOALS),all))
-chosen_kdir = $(if $(filter command environment,$(firstword $(origin KDIR))),$(KDIR))
+# What is built is built after "clean", and neither where packages are missing.
+built := all modules tools demo check check-debug check-persist check-fresh lint \
+	selftests bench install
+goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
 
-all modules tools demo check check-debug check-persist check-fresh lint selftests \
-bench install: | packages
+$(built): | packages $(filter clean,$(MAKECMDGOALS))
+clean: | $(if $(goals),packages)
 
 all: modules tools ## build the module and the tools (the default)
 
@@ -63,8 +68,7 @@ install: all ## install tool, library, man pages, module (DESTDIR, PREFIX)
 
 clean: ## remove everything that was built
 	rm -rf $(OUT)
-	+[ ! -e Kbuild ] || [ ! -d "$(KDIR)" ] || \
-		$(MAKE) -C $(KDIR) M=$(CURDIR) clean
+	+[ ! -d "$(KDIR)" ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' \

@@ -95,7 +95,41 @@ result $? "make alone: the headers of the running kernel"
 bare_debian
 mkdir -p "$work/headers"
 KDIR=$work/headers deps 2 modules && one_line && ! grep -q headers "$work/out"
-result $? "make KDIR=: no headers are asked for"
+result $? "make KDIR=FOLDER: no headers are asked for"
+
+bare_debian
+deps 2 lint && ! grep -q qemu "$work/out"
+result $? "make lint: nothing that it has no use for"
+
+# installed PACKAGE...: all that is installed
+installed()
+{
+	bare_debian
+	# shellcheck disable=SC2016	# of the faked command
+	fake dpkg-query 'for p; do case " '"$*"' " in *" $p "*)
+		echo "installed $p" ;; esac; done'
+}
+
+installed gcc make libc6-dev liburing-dev libzstd-dev linux-headers-amd64 \
+	qemu-system-x86 busybox-static cpio kmod e2fsprogs xz-utils \
+	babeltrace2 zstd
+deps 2 demo && one_line && grep -q ' linux-headers-amd64\b' "$work/out" &&
+	grep -q ' linux-image-amd64\b' "$work/out"
+result $? "headers without an image: both are asked for"
+
+# Lists that are there, and do not have the running kernel.
+bare_debian
+# shellcheck disable=SC2016	# of the faked command
+fake apt-cache '[ "$2" = make ]'
+PATH=$work/bin "$top/scripts/deps" modules >"$work/out" 2>"$work/err"
+grep -q 'which the archives do not have\|no package linux-headers-1.2.3-board' \
+	"$work/err" && ! grep -q linux-headers-1.2.3-board "$work/out"
+result $? "the archives do not have the running kernel: that is told"
+
+bare_debian
+fake apt-cache 'exit 1'
+deps 2 modules && one_line && grep -q 'may not have' "$work/err"
+result $? "no lists: the line, and that the package may not exist"
 
 KDIR=$work/none deps 2 modules && [ ! -s "$work/out" ] &&
 	grep -q "$work/none" "$work/err"
@@ -107,6 +141,22 @@ PATH=$work/bin make -C "$top" OUT="$work/tree" tools demo \
 	>"$work/out" 2>"$work/err"
 [ $? = 2 ] && [ ! -e "$work/tree" ] && sed -i '/^make/d' "$work/out" && one_line
 result $? "make stops before anything else is tried"
+
+# "clean" waits for the packages, too.
+bare_debian
+mkdir -p "$work/tree"
+PATH=$work/bin make -C "$top" OUT="$work/tree" clean tools \
+	>"$work/out" 2>"$work/err"
+[ $? = 2 ] && [ -d "$work/tree" ]
+result $? "make clean tools: nothing is removed either"
+rmdir "$work/tree"
+
+# An empty KDIR= is as none.
+bare_debian
+PATH=$work/bin make -C "$top" KDIR= modules >"$work/out" 2>"$work/err"
+[ $? = 2 ] && sed -i '/^make/d' "$work/out" && one_line &&
+	grep -q ' linux-headers-1.2.3-board\b' "$work/out"
+result $? "make KDIR= with nothing behind it: the running kernel's headers"
 
 machine
 deps 2 demo && grep -qE '^  guest: qemu-system-x86_64 ' "$work/out" &&

@@ -68,6 +68,9 @@ kill "$(cat "$work/pid")"
 stage "echo not ok 1; exit 1"
 ends 1 "a stage that fails"
 
+stage "echo 'ok 1 # SKIP there is none here'"
+ends 0 "a stage that is left out, with its reason"
+
 stage "echo ok 1; $keep; wait"
 rm -f "$work/pid"
 "$run" set >"$work/log" 2>&1 &
