@@ -84,50 +84,6 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 	*kt_word(&r->page->consumer) = config->start;
 }
 
-static u64 sum(const u64 *counts)
-{
-	u64 total = 0;
-	unsigned int i;
-
-	for (i = 0; i < KTAPE_CLASSES; i++)
-		total += READ_ONCE(counts[i]);
-	return total;
-}
-
-/**
- * kt_ring_lost() - events lost for one reason, over all classes
- * @page: control page of the ring
- * @reason: enum ktape_lost
- *
- * Return: the count. Context: any.
- */
-u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason)
-{
-	return sum(page->lost[reason]);
-}
-
-/**
- * kt_ring_emitted() - events that had their bit set, over all classes
- * @page: control page of the ring
- *
- * Return: the count. Context: any.
- */
-u64 kt_ring_emitted(const struct ktape_ring_page *page)
-{
-	return sum(page->emitted);
-}
-
-/**
- * kt_ring_filtered() - events held back by filters, over all classes
- * @page: control page of the ring
- *
- * Return: the count. Context: any.
- */
-u64 kt_ring_filtered(const struct ktape_ring_page *page)
-{
-	return sum(page->filtered);
-}
-
 /**
  * kt_ring_publish_slow() - publish what nested while we were publishing
  * @r: the ring

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When events were lost: of each class the first and the last one that no
- * record has told of yet.
+ * What was counted, over all classes, and when events were lost: of each class the
+ * first and the last one that no record has told of yet.
  *
  * Contexts of the owning CPU nest here as everywhere.  Whoever comes in between
  * moves losses on, and whom it interrupted begins again with a later time: no
@@ -105,4 +105,48 @@ void kt_ring_loss_back(struct kt_ring *r, unsigned int class,
 	barrier();
 	WRITE_ONCE(l->first, taken->first);
 	WRITE_ONCE(r->lossy, true);
+}
+
+static u64 sum_classes(const u64 *counts)
+{
+	u64 total = 0;
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_CLASSES; i++)
+		total += READ_ONCE(counts[i]);
+	return total;
+}
+
+/**
+ * kt_ring_lost() - events lost for one reason, over all classes
+ * @page: control page of the ring
+ * @reason: enum ktape_lost
+ *
+ * Return: the count. Context: any.
+ */
+u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason)
+{
+	return sum_classes(page->lost[reason]);
+}
+
+/**
+ * kt_ring_emitted() - events that had their bit set, over all classes
+ * @page: control page of the ring
+ *
+ * Return: the count. Context: any.
+ */
+u64 kt_ring_emitted(const struct ktape_ring_page *page)
+{
+	return sum_classes(page->emitted);
+}
+
+/**
+ * kt_ring_filtered() - events held back by filters, over all classes
+ * @page: control page of the ring
+ *
+ * Return: the count. Context: any.
+ */
+u64 kt_ring_filtered(const struct ktape_ring_page *page)
+{
+	return sum_classes(page->filtered);
 }
