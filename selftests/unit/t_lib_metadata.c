@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Metadata has a checksum, whoever wrote it, and what is changed in it or in the
- * file of names is found, if reading the trace tells anything else because of it.
+ * Each writer gives metadata a checksum, and what is changed in it or in the file of
+ * names is found, if reading the trace tells anything else because of it.
  */
 #include "lib_image.h"
+#include "lib_metadata.h"
 #include "lib_sim_work.h"
 
 #include "internal.h"
 
 #define STEPS		20
 #define FLIPS		400U	/* of metadata, with all of the trace read */
-#define STRIDE		13U	/* of bytes whose place is looked for */
 
 struct result {
 	int ret;		/* of the run, or of opening it */
@@ -100,7 +100,7 @@ static void done(struct sim *s)
 	sim_free(s);
 }
 
-/* The metadata of a trace is right, and nobody has to be told that it is not. */
+/* Verify finds the metadata of a trace right, and has no note about it. */
 static void check_sealed(const char *what, const char *which)
 {
 	judge(what);
@@ -108,183 +108,6 @@ static void check_sealed(const char *what, const char *which)
 	check(!result.errors[KTAPE_RULE_CHECKSUM], "%s: %s", which,
 	      result.first.text);
 	check(!result.notes[KTAPE_RULE_CHECKSUM], "%s: no checksum", which);
-}
-
-/* ---- its text ------------------------------------------------------------------ */
-
-static char *make_text(size_t *len)
-{
-	static const uint64_t cpus[KTAPE_CPU_WORDS] = { 5 };
-	char *text;
-
-	if (ktape_metadata_format(&trace_info, &text, len) ||
-	    ktape_metadata_cpus(&text, len, cpus) ||
-	    ktape_metadata_add(&text, len, "converted", "yes") ||
-	    kt_metadata_remark(&text, len, "log of a board"))
-		abort();
-	return text;
-}
-
-/* As a version wrote it that knew of no checksum. */
-static char *make_old(size_t *len)
-{
-	static const char minor[] = "tracer_minor = ";
-	char *text, *line, *end;
-
-	if (ktape_metadata_format(&trace_info, &text, len))
-		abort();
-	strstr(text, minor)[strlen(minor)] = '0';
-	line = strstr(text, "\tmetadata_crc32c");
-	end = strchr(line, '\n') + 1;
-	memmove(line, end, strlen(end) + 1);
-	*len = strlen(text);
-	return text;
-}
-
-/* Who adds to a text renews its checksum, and does not mend what was damaged. */
-static void test_add(void)
-{
-	struct ktape_error error;
-	size_t len;
-	char *text;
-
-	text = make_text(&len);
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), 0);
-	*strstr(text, "freq = 1") = 'F';
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    EBADMSG);
-	check(!ktape_metadata_add(&text, &len, "more", "1") &&
-		      !kt_metadata_remark(&text, &len, "end"),
-	      "add");
-	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
-		    EBADMSG);
-	free(text);
-
-	text = make_old(&len);
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    ENODATA);
-	check(!ktape_metadata_add(&text, &len, "converted", "yes"), "add");
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    ENODATA);
-	free(text);
-}
-
-/* Without a checksum the events are held against their hash. */
-static void test_old(void)
-{
-	static const struct {
-		const char *what;
-		const char *instead;
-		int ret;
-	} changes[] = {
-		{ "name = \"sched_switch\"", "name = \"sched_swatch\"",
-		  -EBADMSG },
-		{ "table_hash = \"", "table_hash = \"0", -EBADMSG },
-		{ "freq = 1000", "freq = 1001", -ENODATA },
-		{ "tracer_minor = 0", "tracer_minor = 1", -EBADMSG },
-		{ "tracer_name = \"ktape\"", "tracer_name = \"lttng\"",
-		  -ENODATA },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-		struct ktape_error error = { .offset = 0 };
-		size_t len;
-		char *text = make_old(&len);
-		char *at = strstr(text, changes[i].what);
-
-		memcpy(at, changes[i].instead, strlen(changes[i].instead));
-		check(ktape_metadata_check(text, len, &error) == changes[i].ret,
-		      "%s", changes[i].instead);
-		/* The first one differs in a letter of which the place is told. */
-		check(i || error.offset == (uint64_t)(at - text) +
-						 strlen("name = \"sched_sw"),
-		      "at %llu", (unsigned long long)error.offset);
-		free(text);
-	}
-}
-
-/* Events of another table that nobody here knows. */
-static void test_other_table(void)
-{
-	static const char name[] = "name = \"sched_switch\"";
-	uint64_t hash;
-	char *text, *from, *to, *at, digits[20];
-	size_t len;
-
-	text = make_text(&len);
-	at = strstr(text, name);
-	at[strlen("name = \"sched_sw")] = 'a';
-	from = strstr(text, "_reserved;");
-	from = strchr(from, '\n') + 1;
-	to = strstr(text, "event { name = \"opcode_");
-	hash = kt_fnv(KT_FNV_BEGIN, from, (size_t)(to - from));
-	snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)hash);
-	memcpy(strstr(text, "table_hash = \"") + strlen("table_hash = \""),
-	       digits, 16);
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    EBADMSG);
-	kt_metadata_seal(text, len);
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL), 0);
-	at[0] ^= 1;
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    EBADMSG);
-	at[0] ^= 1;
-	*strstr(text, "freq = 1") = 'F';
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
-		    EBADMSG);
-	free(text);
-}
-
-/* What differs from byte to byte in metadata of the same table, is not looked for. */
-static bool is_value(const char *text, size_t at)
-{
-	const char *from = strstr(text, "trace {"), *to = strstr(text, "clock {");
-	const char *remark = strstr(text, "/* log");
-
-	return (text + at >= from && text + at < strchr(to, '\n')) ||
-	       text + at >= remark;
-}
-
-/* The place of a changed byte is told where it follows from the table. */
-static void check_place(char *text, size_t len, size_t at, unsigned int bit)
-{
-	struct ktape_error error = { .offset = 0 };
-	bool value = is_value(text, at);
-	int ret;
-
-	text[at] = (char)(text[at] ^ 1 << bit);
-	ret = ktape_metadata_check(text, len, &error);
-	text[at] = (char)(text[at] ^ 1 << bit);
-	check(ret == -EBADMSG, "bit %u of byte %zu is not missed: %d", bit, at,
-	      ret);
-	check(value || error.offset == at, "byte %zu is told to be at %llu: %s",
-	      at, (unsigned long long)error.offset, error.text);
-}
-
-static void test_bits(void)
-{
-	size_t len, first;
-	char *text = make_text(&len);
-
-	for (size_t at = 0; at < len; at++) {
-		for (unsigned int bit = at % 2; bit < 8; bit += 2) {
-			bool sealed;
-
-			text[at] = (char)(text[at] ^ 1 << bit);
-			sealed = kt_metadata_is_sealed(text, len);
-			text[at] = (char)(text[at] ^ 1 << bit);
-			check(!sealed, "bit %u of byte %zu", bit, at);
-		}
-	}
-	/* In front of the events every byte, and one now and then behind. */
-	first = (size_t)(strstr(text, "event {") - text);
-	for (size_t at = 0; at < len; at += at < first ? 1 : STRIDE)
-		check_place(text, len, at, (unsigned int)at % 8);
-	/* A text that ends early. */
-	for (size_t at = first; at < len; at += 997)
-		check(ktape_metadata_check(text, at, NULL) == -EBADMSG,
-		      "%zu bytes of it are enough", at);
-	free(text);
 }
 
 /* ---- files --------------------------------------------------------------------- */
@@ -477,15 +300,11 @@ static void test_recovered(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "a text that is added to", test_add },
-	{ "a text of an older version", test_old },
-	{ "a text of another table", test_other_table },
-	{ "every byte of a text", test_bits },
 	{ "bits of metadata and what verify says", test_flips },
 	{ "every bit of a file of names", test_registry },
 	{ "the place of what is damaged", test_place },
-	{ "all who write a trace", test_writers },
-	{ "all who recover one", test_recovered },
+	{ "every writer of a trace", test_writers },
+	{ "what recovers one", test_recovered },
 };
 
 int main(int argc, char **argv)

@@ -329,14 +329,16 @@ int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
  * ktape_metadata_check() - is metadata as its writer left it?
  * @text: the metadata, not in packets
  * @len: its length
- * @error: filled on -EBADMSG, may be NULL: its offset is the place of the damage,
- *	or 0 if that was not found
+ * @error: filled on -EBADMSG and -ENODATA, may be NULL: its offset is the place of
+ *	the change, or 0 if that was not found
  *
  * The text has a checksum.  Of one without, which a version before 0.9 has
- * written, only the events are compared with their hash.
+ * written, only the events are compared with their hash.  Where such a version has
+ * added "cpus", "converted" or a remark to a text with a checksum, that is of the
+ * text without them.
  *
- * Return: 0; -ENODATA without a checksum, if nothing is wrong; -EBADMSG if it was
- * changed; or -ENOMEM.
+ * Return: 0; -ENODATA if nothing is wrong, but not all of the text is vouched for,
+ * with the reason in @error; -EBADMSG if it was changed; or -ENOMEM.
  */
 int ktape_metadata_check(const char *text, size_t len,
 			 struct ktape_error *error);

@@ -4,6 +4,8 @@
  * text.  Where it is wrong, comparing with the text that this library would write
  * finds the place, as far as the text follows from the event table.
  */
+#include <ctype.h>
+
 #include "util/bits.h"
 
 #include <ktape/ctf.h>
@@ -12,6 +14,9 @@
 
 #define NAME		"tracer_name = \"ktape\";"
 #define MINOR		"tracer_minor = "
+#define ENV		"\nenv {\n"
+#define CPUS		"\tcpus = \""
+#define CONVERTED	"\tconverted = \"yes\";\n"
 /* What stands in front of the events of the table, and what behind them. */
 #define LAST_OF_HEAD	"\tfields := struct { u64 _reserved; " \
 			"struct { } align(64) _end; }; };\n"
@@ -40,30 +45,45 @@ static const char *find_digits(const struct text *t)
 	return t->len - before < KTAPE_CTF_CRC_DIGITS ? NULL : t->at + before;
 }
 
+/*
+ * The checksum of the text as if it ended at @end and the bytes from @from to @to,
+ * which is in front of @digits, were not there.
+ */
 static void compute_digits(const struct text *t, const char *digits,
+			   size_t from, size_t to, size_t end,
 			   char crc[KTAPE_CTF_CRC_DIGITS + 1])
 {
 	static const char zeros[] = "00000000";
 	const char *behind = digits + KTAPE_CTF_CRC_DIGITS;
 	uint32_t v;
 
-	v = kt_crc32c(0, t->at, (size_t)(digits - t->at));
+	v = kt_crc32c(0, t->at, from);
+	v = kt_crc32c(v, t->at + to, (size_t)(digits - t->at) - to);
 	v = kt_crc32c(v, zeros, KTAPE_CTF_CRC_DIGITS);
-	v = kt_crc32c(v, behind, (size_t)(t->at + t->len - behind));
+	v = kt_crc32c(v, behind, (size_t)(t->at + end - behind));
 	snprintf(crc, KTAPE_CTF_CRC_DIGITS + 1, "%08x", v);
 }
 
-/* Has it a checksum, and a right one? */
+/* Is the text's checksum right, if it has one?  Bytes that are left out: as above. */
+static bool is_sealed_without(const struct text *t, size_t from, size_t to,
+			      size_t end)
+{
+	const char *digits = find_digits(t);
+	char crc[KTAPE_CTF_CRC_DIGITS + 1];
+
+	if (!digits || t->at + to > digits ||
+	    t->at + end < digits + KTAPE_CTF_CRC_DIGITS)
+		return false;
+	compute_digits(t, digits, from, to, end, crc);
+	return !memcmp(digits, crc, KTAPE_CTF_CRC_DIGITS);
+}
+
+/* Does the text have a checksum that is right? */
 bool kt_metadata_is_sealed(const char *text, size_t len)
 {
 	const struct text t = { text, len };
-	const char *digits = find_digits(&t);
-	char crc[KTAPE_CTF_CRC_DIGITS + 1];
 
-	if (!digits)
-		return false;
-	compute_digits(&t, digits, crc);
-	return !memcmp(digits, crc, KTAPE_CTF_CRC_DIGITS);
+	return is_sealed_without(&t, 0, 0, len);
 }
 
 /* Renew the checksum of a text that was sealed before it was changed. */
@@ -75,7 +95,7 @@ void kt_metadata_seal(char *text, size_t len)
 
 	if (!digits)
 		return;
-	compute_digits(&t, digits, crc);
+	compute_digits(&t, digits, 0, 0, len, crc);
 	memcpy(text + (digits - text), crc, KTAPE_CTF_CRC_DIGITS);
 }
 
@@ -113,11 +133,89 @@ static void skip_bytes(struct text *t, size_t len)
 	t->len -= len;
 }
 
+/* A recorder's remark ends the text. */
+static bool is_remark(const struct text *t)
+{
+	const char *end = find_text(t, "*/");
+
+	return begins_with(t, "/* ") && end && end + 3 == t->at + t->len &&
+	       end[2] == '\n';
+}
+
+/* The recorder's remark at the end of the text.  Return: its offset, or its end. */
+static size_t find_remark(const struct text *t)
+{
+	const char *line = find_text(t, "\n/* ");
+	struct text rest = *t;
+
+	if (!line)
+		return t->len;
+	skip_bytes(&rest, (size_t)(line + 1 - t->at));
+	return is_remark(&rest) ? t->len - rest.len : t->len;
+}
+
+/* Length of the line of env at @from, if a recorder or a conversion adds it, or 0. */
+static size_t added_length(const struct text *t, size_t from)
+{
+	static const char end[] = "\";\n";
+	struct text line = *t;
+	size_t n = strlen(CPUS);
+
+	skip_bytes(&line, from);
+	if (begins_with(&line, CONVERTED))
+		return strlen(CONVERTED);
+	if (!begins_with(&line, CPUS))
+		return 0;
+	while (n < line.len && (isdigit((unsigned char)line.at[n]) ||
+				line.at[n] == ',' || line.at[n] == '-'))
+		n++;
+	skip_bytes(&line, n);
+	return begins_with(&line, end) ? n + strlen(end) : 0;
+}
+
+/* Name what is from @from to @to and behind @end.  Return: -ENODATA. */
+static int tell_added(const struct text *t, size_t from, size_t to, size_t end,
+		      struct ktape_error *error)
+{
+	const struct text lines = { t->at + from, to - from };
+	const char *cpus = find_text(&lines, CPUS) ? " cpus" : "";
+	const char *converted = find_text(&lines, CONVERTED) ? " converted" :
+							       "";
+
+	kt_error(
+		error, 0,
+		"a tool older than ktape 0.9 added to the metadata, which is not vouched for:%s%s%s",
+		cpus, converted, end < t->len ? " (the remark at its end)" : "");
+	return -ENODATA;
+}
+
+/*
+ * Tools older than 0.9 do not renew the checksum where they put lines at the
+ * beginning of env and a remark at the end.  Was it right before they did?
+ * Return: -ENODATA if so, else 0.
+ */
+static int find_added(const struct text *t, struct ktape_error *error)
+{
+	const size_t ends[] = { t->len, find_remark(t) };
+	const char *env = find_text(t, ENV);
+	size_t from, to, more;
+
+	if (!env)
+		return 0;
+	from = (size_t)(env - t->at) + strlen(ENV);
+	for (to = from, more = 1; more; to += more) {
+		for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++)
+			if (is_sealed_without(t, from, to, ends[i]))
+				return tell_added(t, from, to, ends[i], error);
+		more = added_length(t, to);
+	}
+	return 0;
+}
+
 /* Values that one writer has and another one has not: no difference. */
 static bool skip_value(struct text *ours, struct text *theirs, bool sealed)
 {
-	static const char *const added[] = { "\tcpus = \"",
-					     "\tconverted = \"yes\";\n" };
+	static const char *const added[] = { CPUS, CONVERTED };
 	static const char name[] = "\t" NAME " tracer_major = 1; " MINOR;
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(added); i++) {
@@ -139,15 +237,6 @@ static bool skip_value(struct text *ours, struct text *theirs, bool sealed)
 	skip_bytes(ours, line_length(ours));
 	skip_bytes(theirs, line_length(theirs));
 	return true;
-}
-
-/* A recorder's remark ends the text. */
-static bool is_remark(const struct text *t)
-{
-	const char *end = find_text(t, "*/");
-
-	return begins_with(t, "/* ") && end && end + 3 == t->at + t->len &&
-	       end[2] == '\n';
 }
 
 /*
@@ -234,26 +323,42 @@ static int find_damage(const struct text *t, bool sealed, uint64_t hash,
 		"the metadata is damaged: its checksum is wrong, because of a value in env or clock or of the remark at its end");
 }
 
+/*
+ * Judge a text without a checksum, or with a wrong one.
+ * Return: -ENODATA: nothing is wrong; -EBADMSG; or -ENOMEM.
+ */
+static int judge_unsealed(const struct text *t, struct ktape_info *info,
+			  struct ktape_error *error)
+{
+	bool read = !ktape_metadata_parse(t->at, t->len, info, NULL);
+	bool sealed = find_digits(t) || should_be_sealed(t);
+	uint64_t hash = 0;
+	bool known = hash_events(t, &hash);
+
+	if (sealed || (read && known && hash != info->table_hash))
+		return find_damage(t, sealed, hash, info, error);
+	kt_error(
+		error, 0,
+		"the metadata has no checksum, as before ktape 0.9: the clock and the machine that it tells are not vouched for");
+	return -ENODATA;
+}
+
 int ktape_metadata_check(const char *text, size_t len,
 			 struct ktape_error *error)
 {
 	const struct text t = { text, len };
-	bool sealed = find_digits(&t);
 	struct ktape_info *info;
-	uint64_t hash = 0;
-	int err = -ENODATA;
-	bool known, read;
+	int err;
 
 	if (kt_metadata_is_sealed(text, len))
 		return 0;
+	err = find_added(&t, error);
+	if (err)
+		return err;
 	info = malloc(sizeof(*info));
 	if (!info)
 		return -ENOMEM;
-	read = !ktape_metadata_parse(text, len, info, NULL);
-	known = hash_events(&t, &hash);
-	sealed |= should_be_sealed(&t);
-	if (sealed || (read && known && hash != info->table_hash))
-		err = find_damage(&t, sealed, hash, info, error);
+	err = judge_unsealed(&t, info, error);
 	free(info);
 	return err;
 }

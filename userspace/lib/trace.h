@@ -108,7 +108,7 @@ struct kt_import;
  * @info: from the metadata
  * @metadata: its text
  * @metadata_len: bytes of it
- * @unsealed: it has no checksum, because its writer made none
+ * @unsealed: why not all of it is vouched for, with an empty text if it is
  * @decoder: threads of all CPUs
  * @registry: names
  * @input: the pipe-form file or stream
@@ -148,7 +148,7 @@ struct ktape_trace {
 	struct ktape_info info;
 	char *metadata;
 	size_t metadata_len;
-	bool unsealed;
+	struct ktape_error unsealed;
 	struct ktape_decoder *decoder;
 	struct ktape_registry *registry;
 	struct kt_scan input;

@@ -44,9 +44,10 @@ static int check_metadata(struct ktape_trace *t, const void *metadata,
 	struct ktape_error damage;
 	int err = ktape_metadata_check(t->metadata, t->metadata_len, &damage);
 
-	t->unsealed = err == -ENODATA;
+	if (err == -ENODATA)
+		t->unsealed = damage;
 	if (err != -EBADMSG)
-		return t->unsealed ? 0 : err;
+		return err == -ENODATA ? 0 : err;
 	damage.offset = kt_metadata_place(metadata, len, damage.offset);
 	kt_notice(t, KTAPE_NOTICE_METADATA, NULL, &damage);
 	return 0;

@@ -225,10 +225,9 @@ int ktape_verify_open(const char *path,
 	}
 	v->rt = strstr(v->trace->info.release, "-rt");
 	*verify = v;
-	if (v->trace->unsealed)
-		kt_verify_note(
-			v, KTAPE_RULE_CHECKSUM, NULL,
-			"the metadata has no checksum, as before ktape 0.9: the clock and the machine that it tells are not vouched for");
+	if (*v->trace->unsealed.text)
+		kt_verify_note(v, KTAPE_RULE_CHECKSUM, NULL, "%s",
+			       v->trace->unsealed.text);
 	if (v->trace->single)
 		kt_verify_note(
 			v, KTAPE_RULE_FORM, NULL,
