@@ -11,6 +11,7 @@
 
 #define STEPS		20
 #define FLIPS		400U	/* of metadata, with all of the trace read */
+#define SECTOR		512U
 
 struct result {
 	int ret;		/* of the run, or of opening it */
@@ -125,6 +126,138 @@ static void check_flip(const char *what, uint64_t whole, uint64_t at,
 	      (unsigned long long)at);
 }
 
+static void read_text(const char *file, char **text, size_t *len)
+{
+	struct stat st;
+	int fd = open(file, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &st))
+		abort();
+	*len = (size_t)st.st_size;
+	*text = malloc(*len + 1);
+	if (!*text || read(fd, *text, *len) != (ssize_t)*len)
+		abort();
+	(*text)[*len] = '\0';
+	close(fd);
+}
+
+static void write_text(const char *file, const char *text, size_t len)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+	if (fd < 0 || write(fd, text, len) != (ssize_t)len || close(fd))
+		abort();
+}
+
+/* Hash of which events a trace describes, and how. */
+static uint64_t describe(const char *what)
+{
+	const struct ktape_info *info;
+	struct ktape_trace *t;
+	uint64_t hash;
+
+	if (ktape_trace_open(what, NULL, &t, NULL))
+		return 0;
+	info = ktape_trace_info(t);
+	hash = kt_fnv(KT_FNV_BEGIN, (const char *)info->known,
+		      sizeof(info->known));
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
+		if (kt_mask_has(info->known, i))
+			hash = kt_fnv(hash, info->names[i],
+				      strlen(info->names[i]));
+	ktape_trace_close(t);
+	return hash;
+}
+
+/*
+ * A bit of a text without a checksum, where @values lie from @from to @to: those
+ * are not vouched for, but all events are.
+ */
+static void check_old_flip(uint64_t events, uint64_t whole, size_t from,
+			   size_t to, size_t at, unsigned int bit)
+{
+	bool right;
+
+	trace_flip(path, at, (unsigned char)(1U << bit));
+	right = judge(folder);
+	check(!right || result.notes[KTAPE_RULE_CHECKSUM] == 1,
+	      "bit %u of byte %zu: no note", bit, at);
+	check(!right || describe(folder) == events,
+	      "bit %u of byte %zu changes what events are", bit, at);
+	check(!right || (at >= from && at < to) || render(folder) == whole,
+	      "bit %u of byte %zu changes what is read", bit, at);
+	trace_flip(path, at, (unsigned char)(1U << bit));
+}
+
+static void test_old_flips(void)
+{
+	struct sim *s = begin("metadata");
+	size_t len, from, to, env;
+	uint64_t events, whole;
+	char *text;
+
+	text = make_old(&len);
+	write_text(path, text, len);
+	env = (size_t)(strstr(text, "trace {") - text);
+	from = env;
+	to = (size_t)(strchr(strstr(text, "clock {"), '\n') - text);
+	events = describe(folder);
+	whole = render(folder);
+	check(events && whole && judge(folder), "it is damaged before: %s",
+	      result.first.text);
+	/* What stands around values is as dangerous as anything: each byte there. */
+	for (size_t at = env; at < to + 1000; at++)
+		check_old_flip(events, whole, from, to, at, sim_random(s, 8));
+	for (unsigned int k = 0; k < FLIPS; k++)
+		check_old_flip(events, whole, from, to,
+			       sim_random(s, (uint32_t)len), sim_random(s, 8));
+	free(text);
+	done(s);
+}
+
+/* Zeros instead of a part of the metadata: that is told as damage, if it is any. */
+static void check_zeros(const char *text, size_t len, size_t from, size_t to,
+			uint64_t whole, bool sealed)
+{
+	char *copy = malloc(len);
+	bool right;
+
+	if (!copy)
+		abort();
+	memcpy(copy, text, len);
+	memset(copy + from, 0, to - from);
+	write_text(path, copy, len);
+	free(copy);
+	right = judge(folder);
+	check(right || (*result.first.text &&
+			result.first.rule == KTAPE_RULE_CHECKSUM),
+	      "zeros from %zu to %zu: %d, \"%s\"", from, to, result.ret,
+	      result.first.text);
+	check(!right || (!sealed && render(folder) == whole),
+	      "zeros from %zu to %zu are not missed", from, to);
+}
+
+static void test_sectors(void)
+{
+	for (unsigned int sealed = 0; sealed < 2; sealed++) {
+		struct sim *s = begin("metadata");
+		uint64_t whole = render(folder);
+		char *text;
+		size_t len;
+
+		if (sealed)
+			read_text(path, &text, &len);
+		else
+			text = make_old(&len);
+		for (size_t at = 0; at + 2 * SECTOR < len; at += SECTOR) {
+			check_zeros(text, len, at, at + SECTOR, whole, sealed);
+			check_zeros(text, len, 0, at + SECTOR, whole, sealed);
+		}
+		free(text);
+		done(s);
+	}
+}
+
 static void test_flips(void)
 {
 	static const char *const files[] = { "metadata", "pipe" };
@@ -149,7 +282,7 @@ static void test_flips(void)
 		for (unsigned int k = 0; k < FLIPS; k++)
 			check_flip(what, whole,
 				   sim_random(s, k % 2 ? 2500 : (uint32_t)size),
-				   k % 8);
+				   sim_random(s, 8));
 		done(s);
 	}
 }
@@ -170,35 +303,52 @@ static void test_registry(void)
 	done(s);
 }
 
+/* A byte of the text is changed: which one is told, or with @at 0 none. */
+static void check_place(const char *what, size_t byte, uint64_t at)
+{
+	trace_flip(path, byte, 1);
+	check(!judge(what), "nothing is wrong");
+	check_equal(result.errors[KTAPE_RULE_CHECKSUM], 1);
+	check_equal(result.first.offset, at);
+	check(!strstr(result.first.text, "line ") ==
+		      !strstr(result.first.text, "byte "),
+	      "%s", result.first.text);
+	trace_flip(path, byte, 1);
+}
+
 /* What is damaged is told with its place, in a pipe form as well. */
 static void test_place(void)
 {
-	static const char name[] = "\"sched_switch\"";
+	static const char name[] = "\"sched_switch\"", freq[] = "freq = 1";
 	struct sim *s = begin("metadata");
-	char bytes[65536];
-	ssize_t n;
-	int fd;
 
 	for (unsigned int pipe = 0; pipe < 2; pipe++) {
-		const char *at;
+		size_t head = pipe ? sizeof(struct ktape_metadata_packet) : 0;
+		const char *what = pipe ? path : folder;
+		size_t len, at;
+		char *text;
 
 		if (pipe) {
 			snprintf(path, sizeof(path), "%s/pipe", folder);
 			sim_save_pipe(s, path);
 		}
-		fd = open(path, O_RDONLY);
-		n = pread(fd, bytes, sizeof(bytes), 0);
-		close(fd);
-		if (n <= 0)
-			abort();
-		at = memmem(bytes, (size_t)n, name, strlen(name));
-		trace_flip(path, (uint64_t)(at - bytes) + 1, 1);
-		check(!judge(pipe ? path : folder), "nothing is wrong");
-		check_equal(result.errors[KTAPE_RULE_CHECKSUM], 1);
-		check_equal(result.first.offset, (uint64_t)(at - bytes) + 1);
+		read_text(path, &text, &len);
+		at = (size_t)((char *)memmem(text, len, name, strlen(name)) -
+			      text);
+		check_place(what, at + 1, at + 1);
 		check(strstr(result.first.text, "line "), "%s",
 		      result.first.text);
-		trace_flip(path, (uint64_t)(at - bytes) + 1, 1);
+		/* The first byte is a place, too. */
+		check_place(what, head, head);
+		check(strstr(result.first.text, "byte 0 "), "%s",
+		      result.first.text);
+		/* Of a value it is not known. */
+		at = (size_t)((char *)memmem(text, len, freq, strlen(freq)) -
+			      text);
+		check_place(what, at + strlen(freq), 0);
+		check(!strstr(result.first.text, "line "), "%s",
+		      result.first.text);
+		free(text);
 	}
 	done(s);
 }
@@ -301,6 +451,8 @@ static void test_recovered(void)
 
 static const struct tap_test tests[] = {
 	{ "bits of metadata and what verify says", test_flips },
+	{ "bits of metadata without a checksum", test_old_flips },
+	{ "sectors of metadata that are zero", test_sectors },
 	{ "every bit of a file of names", test_registry },
 	{ "the place of what is damaged", test_place },
 	{ "every writer of a trace", test_writers },

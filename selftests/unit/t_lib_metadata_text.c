@@ -144,6 +144,14 @@ static void test_old(void)
 		{ "freq = 1000", "freq = 1001", -ENODATA },
 		{ "tracer_minor = 0", "tracer_minor = 1", -EBADMSG },
 		{ "tracer_name = \"ktape\"", "tracer_name = \"lttng\"",
+		  -EBADMSG },
+		{ "clock {", "block {", -EBADMSG },
+		/* What hides all events from whoever reads the text. */
+		{ "} align(1024);", "y align(1024);", -EBADMSG },
+		{ "freq = 1000", "freq = {000", -EBADMSG },
+		{ "machine = \"", "machine = ' ", -EBADMSG },
+		/* Nothing of it can be compared. */
+		{ "struct { u64 _reserved;", "struct { u32 _reserved;",
 		  -ENODATA },
 	};
 
@@ -155,7 +163,10 @@ static void test_old(void)
 
 		memcpy(at, changes[i].instead, strlen(changes[i].instead));
 		check(ktape_metadata_check(text, len, &error) == changes[i].ret,
-		      "%s", changes[i].instead);
+		      "%s: %s", changes[i].instead, error.text);
+		check(!strstr(error.text, "cannot be compared") ==
+			      !strstr(changes[i].what, "_reserved"),
+		      "%s: %s", changes[i].instead, error.text);
 		/* The first one differs in a letter of which the place is told. */
 		check(i || error.offset == (uint64_t)(at - text) +
 						 strlen("name = \"sched_sw"),
@@ -168,8 +179,9 @@ static void test_old(void)
 static void test_other_table(void)
 {
 	static const char name[] = "name = \"sched_switch\"";
-	uint64_t hash;
 	char *text, *from, *to, *at, digits[20];
+	struct ktape_error error;
+	uint64_t hash;
 	size_t len;
 
 	text = make_text(&len);
@@ -190,9 +202,17 @@ static void test_other_table(void)
 	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
 		    EBADMSG);
 	at[0] ^= 1;
-	*strstr(text, "freq = 1") = 'F';
-	check_equal((unsigned int)-ktape_metadata_check(text, len, NULL),
+	at = strstr(text, "freq = 1");
+	*at = 'F';
+	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
 		    EBADMSG);
+	check(strstr(error.text, "the events are right"), "%s", error.text);
+	/* Whether they are right cannot be told. */
+	*strstr(text, "_reserved") = 'R';
+	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
+		    EBADMSG);
+	check(strstr(error.text, "cannot be told"), "%s", error.text);
+	check(error.offset == UINT64_MAX, "a place");
 	free(text);
 }
 

@@ -330,10 +330,12 @@ int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
  * @text: the metadata, not in packets
  * @len: its length
  * @error: filled on -EBADMSG and -ENODATA, may be NULL: its offset is the place of
- *	the change, or 0 if that was not found
+ *	the change, or UINT64_MAX if that was not found
  *
  * The text has a checksum.  Of one without, which a version before 0.9 has
- * written, only the events are compared with their hash.  Where such a version has
+ * written, only the events are compared with their hash, and whether they are read
+ * as they stand there; where they cannot be told from the rest, @error says so and
+ * nothing is compared.  Where such a version has
  * added "cpus", "converted" or a remark to a text with a checksum, that is of the
  * text without them.
  *

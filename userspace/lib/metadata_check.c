@@ -28,6 +28,18 @@ struct text {
 	size_t len;
 };
 
+/**
+ * struct events - the part of a text that describes events of the table
+ * @known: it is known which part that is
+ * @text: it
+ * @hash: of it, should be table_hash
+ */
+struct events {
+	bool known;
+	struct text text;
+	uint64_t hash;
+};
+
 static const char *find_text(const struct text *t, const char *what)
 {
 	return memmem(t->at, t->len, what, strlen(what));
@@ -183,7 +195,7 @@ static int tell_added(const struct text *t, size_t from, size_t to, size_t end,
 							       "";
 
 	kt_error(
-		error, 0,
+		error, UINT64_MAX,
 		"a tool older than ktape 0.9 added to the metadata, which is not vouched for:%s%s%s",
 		cpus, converted, end < t->len ? " (the remark at its end)" : "");
 	return -ENODATA;
@@ -265,20 +277,25 @@ static size_t find_difference(struct text ours, struct text theirs, bool sealed)
 	return (size_t)(theirs.at - begin) + same;
 }
 
-/*
- * Hash of the events as they are described, which should be table_hash.
- * Return: false: it cannot be told which text that is.
- */
-static bool hash_events(const struct text *t, uint64_t *hash)
+static struct events find_events(const struct text *t)
 {
 	const char *from = find_text(t, LAST_OF_HEAD);
 	const char *to = find_text(t, FIRST_UNKNOWN);
+	struct events e = { .known = false };
 
 	if (!from || !to || to < from)
-		return false;
-	from += strlen(LAST_OF_HEAD);
-	*hash = kt_fnv(KT_FNV_BEGIN, from, (size_t)(to - from));
-	return true;
+		return e;
+	e.known = true;
+	e.text.at = from + strlen(LAST_OF_HEAD);
+	e.text.len = (size_t)(to - e.text.at);
+	e.hash = kt_fnv(KT_FNV_BEGIN, e.text.at, e.text.len);
+	return e;
+}
+
+/* Is it a text of ktape, whatever is left of it? */
+static bool is_ours(const struct text *t)
+{
+	return find_text(t, LAST_OF_HEAD) || find_text(t, FIRST_UNKNOWN);
 }
 
 /* Say where the damage is.  Return: -EBADMSG. */
@@ -294,22 +311,32 @@ static int tell_place(const struct text *t, size_t at,
 			line, at);
 }
 
-/* It is damaged: look for the place.  Return: -EBADMSG. */
-static int find_damage(const struct text *t, bool sealed, uint64_t hash,
-		       const struct ktape_info *info, struct ktape_error *error)
+/* Say why the place of the damage is not known.  Return: -EBADMSG. */
+static int tell_kind(const struct events *e, const struct ktape_info *info,
+		     struct ktape_error *error)
 {
+	const char *what = "its checksum is wrong, the events are right";
+
+	if (!e->known)
+		what = "where its events begin and end cannot be told";
+	else if (e->hash != info->table_hash)
+		what = "its events are not those of its table_hash";
+	return kt_error(error, UINT64_MAX, "the metadata is damaged: %s", what);
+}
+
+/* It is damaged: look for the place.  Return: -EBADMSG or -ENOMEM. */
+static int find_damage(const struct text *t, bool sealed,
+		       const struct events *e, const struct ktape_info *info,
+		       struct ktape_error *error)
+{
+	uint64_t table = ktape_table_hash();
 	struct text ours;
 	char *text;
 	size_t at;
 	int err;
 
-	if (info->table_hash != ktape_table_hash() &&
-	    hash != ktape_table_hash())
-		return kt_error(
-			error, 0, "the metadata is damaged: %s",
-			hash != info->table_hash ?
-				"its events are not those of its table_hash" :
-				"its checksum is wrong, the events are right");
+	if (info->table_hash != table && (!e->known || e->hash != table))
+		return tell_kind(e, info, error);
 	err = ktape_metadata_format(info, &text, &ours.len);
 	if (err)
 		return err;
@@ -319,8 +346,45 @@ static int find_damage(const struct text *t, bool sealed, uint64_t hash,
 	if (at != SIZE_MAX)
 		return tell_place(t, at, error);
 	return kt_error(
-		error, 0,
+		error, UINT64_MAX,
 		"the metadata is damaged: its checksum is wrong, because of a value in env or clock or of the remark at its end");
+}
+
+static bool has_our_table(const struct ktape_info *info)
+{
+	for (unsigned int i = 0; i < KTAPE_OPCODES; i++)
+		if (ktape_event_desc(i) && !kt_mask_has(info->known, i))
+			return false;
+	return true;
+}
+
+/*
+ * Are the events read as they are described?  A quote or a brace that came or went
+ * elsewhere puts all of them inside of something else.
+ * Return: 1, 0, or -ENOMEM.
+ */
+static int are_read(const struct events *e, const struct ktape_info *info)
+{
+	/* It stands in front of those of the table. */
+	bool same = kt_mask_has(info->known, KTAPE_TIME_EXTEND) &&
+		    !strcmp(info->names[KTAPE_TIME_EXTEND], "time_extend");
+	struct ktape_info *alone;
+
+	if (!e->known)
+		return info->table_hash != ktape_table_hash() ||
+		       has_our_table(info);
+	alone = malloc(sizeof(*alone));
+	if (!alone)
+		return -ENOMEM;
+	/* Without the rest it is no trace, but its events are read. */
+	ktape_metadata_parse(e->text.at, e->text.len, alone, NULL);
+	for (unsigned int i = 0; i < KTAPE_OPCODES && same; i++)
+		same = !*alone->names[i] ||
+		       (!strcmp(alone->names[i], info->names[i]) &&
+			kt_mask_has(alone->known, i) ==
+				kt_mask_has(info->known, i));
+	free(alone);
+	return same;
 }
 
 /*
@@ -332,14 +396,20 @@ static int judge_unsealed(const struct text *t, struct ktape_info *info,
 {
 	bool read = !ktape_metadata_parse(t->at, t->len, info, NULL);
 	bool sealed = find_digits(t) || should_be_sealed(t);
-	uint64_t hash = 0;
-	bool known = hash_events(t, &hash);
+	const struct events e = find_events(t);
+	bool damaged = sealed || (!read && is_ours(t)) ||
+		       (e.known && e.hash != info->table_hash);
+	int same = damaged ? 1 : are_read(&e, info);
 
-	if (sealed || (read && known && hash != info->table_hash))
-		return find_damage(t, sealed, hash, info, error);
+	if (same < 0)
+		return same;
+	if (damaged || !same)
+		return find_damage(t, sealed, &e, info, error);
 	kt_error(
-		error, 0,
-		"the metadata has no checksum, as before ktape 0.9: the clock and the machine that it tells are not vouched for");
+		error, UINT64_MAX,
+		e.known ?
+			"the metadata has no checksum, as before ktape 0.9: its events have their hash, the clock and the machine that it tells are not vouched for" :
+			"the metadata has no checksum, as before ktape 0.9, and its events cannot be compared with their hash: nothing in it is vouched for");
 	return -ENODATA;
 }
 

@@ -365,13 +365,13 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 	return 0;
 }
 
-/* Where a byte of the text is in @data, which may be packets. */
+/* Where a byte of the text is in @data, which may be packets.  UINT64_MAX stays. */
 uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset)
 {
 	struct ktape_metadata_packet m;
 	uint64_t text, at = 0;
 
-	if (!offset || len < 4 || kt_get32(data) != KTAPE_METADATA_MAGIC)
+	if (offset == UINT64_MAX || len < 4 || kt_get32(data) != KTAPE_METADATA_MAGIC)
 		return offset;
 	while (len - at >= sizeof(m)) {
 		memcpy(&m, data + at, sizeof(m));

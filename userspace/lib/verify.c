@@ -164,6 +164,8 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		return;
 	case KTAPE_NOTICE_METADATA:
 		f.rule = KTAPE_RULE_CHECKSUM;
+		if (f.offset == UINT64_MAX)	/* the place is not known */
+			f.offset = 0;
 		break;
 	case KTAPE_NOTICE_CORRUPT:
 		if (!strcmp(n->error.text, KT_BAD_CHECKSUM))

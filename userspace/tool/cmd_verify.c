@@ -462,7 +462,8 @@ const struct kt_command command_verify = {
 	.name = "verify",
 	.operands = "DIR|FILE|-",
 	.help = "check that a trace is what it says, or that an event was not",
-	.more = "exit: 0 nothing is wrong, 1 something is, 2 usage or unreadable\n"
+	.more = "exit: 0 nothing is wrong, 1 something is, also if damaged metadata\n"
+		"  makes it unreadable, 2 usage or unreadable\n"
 		"with --absent: 0 PROVED, 1 FOUND, 2 usage or unreadable,\n"
 		"  3 NOT-ENABLED, 4 FILTERED, 5 LOST\n",
 	.options = options,
