@@ -355,12 +355,9 @@ static void test_place(void)
 
 /* ---- writers ------------------------------------------------------------------- */
 
-static void convert(const char *from, const char *to, const char *options,
-		    bool described)
+static void convert_by(struct ktape_sink_options how, const char *from,
+		       bool described)
 {
-	struct ktape_sink_options how = {
-		.format = "native", .path = to, .options = options
-	};
 	const struct ktape_event *e;
 	struct ktape_sink *sink;
 	struct ktape_trace *t;
@@ -380,6 +377,63 @@ static void convert(const char *from, const char *to, const char *options,
 		abort();
 	ktape_sink_close(sink);
 	ktape_trace_close(t);
+}
+
+static void convert(const char *from, const char *to, const char *options,
+		    bool described)
+{
+	convert_by((struct ktape_sink_options){ .format = "native",
+						.path = to,
+						.options = options },
+		   from, described);
+}
+
+/* What a conversion of several inputs makes of what they vouch for. */
+static void test_merge(void)
+{
+	static const struct {
+		uint32_t flags;
+		bool wrong;
+		bool noted;
+	} merges[] = {
+		{ 0, false, false },
+		{ KTAPE_SINK_UNSEALED, false, true },
+		{ KTAPE_SINK_DAMAGED, true, false },
+		{ KTAPE_SINK_UNSEALED | KTAPE_SINK_DAMAGED, true, false },
+	};
+	struct sim *s = begin("pipe");
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(merges); i++) {
+		snprintf(other, sizeof(other), "%s.native", folder);
+		convert_by((struct ktape_sink_options){
+				   .format = "native",
+				   .path = other,
+				   .options = i % 2 ? "form=pipe" : "form=dir",
+				   .flags = merges[i / 2].flags },
+			   folder, false);
+		judge(other);
+		check_equal(result.errors[KTAPE_RULE_CHECKSUM],
+			    merges[i / 2].wrong);
+		check_equal(result.notes[KTAPE_RULE_CHECKSUM],
+			    merges[i / 2].noted);
+		check(render(other) == render(folder), "it is another trace");
+		trace_remove(other);
+	}
+	done(s);
+}
+
+/* From another format, as ktape receive has it: the values are those that came. */
+static void test_received(void)
+{
+	struct sim *s = begin("line");
+
+	convert_by((struct ktape_sink_options){ .format = "rkh", .path = path },
+		   folder, false);
+	snprintf(other, sizeof(other), "%s.native", folder);
+	convert(path, other, "form=dir", false);
+	check_sealed(other, "what was received");
+	trace_remove(other);
+	done(s);
 }
 
 static void test_writers(void)
@@ -456,6 +510,8 @@ static const struct tap_test tests[] = {
 	{ "every bit of a file of names", test_registry },
 	{ "the place of what is damaged", test_place },
 	{ "every writer of a trace", test_writers },
+	{ "what is made of several inputs", test_merge },
+	{ "what is received", test_received },
 	{ "what recovers one", test_recovered },
 };
 

@@ -108,7 +108,22 @@ test_dump()
 		says "metadata is damaged: line" &&
 		run 1 verify -q to && grep -q "metadata is damaged" text
 	result $? "convert: metadata that is damaged stays so"
-	rm t/metadata
+	rm -rf to
+	"$make_trace" folder w 3
+	run 1 convert w t --to native -o to && run 1 verify -q to &&
+		grep -q "^wrong checksum: " text
+	result $? "convert: with damaged metadata among several"
+	rm -rf to t
+	cp -r w t
+	sed -i '/metadata_crc32c/d; s/tracer_minor = 1/tracer_minor = 0/' t/metadata
+	run 0 convert w t --to native -o to && run 0 verify to &&
+		grep -q "^note checksum: .* has no checksum" text
+	result $? "convert: with metadata without a checksum among several"
+	rm -rf to
+	run 0 convert w w --to native -o to && run 0 verify to &&
+		! grep "^[a-z]* checksum: " text >>log
+	result $? "convert: of several with a checksum"
+	rm -rf to w t/metadata
 	mkfifo t/metadata
 	run 1 dump t && says "no regular file"
 	result $? "dump: metadata that nobody ends"

@@ -109,6 +109,9 @@ static int describe(struct kt_sink *s, char **text, size_t *len)
 	}
 	if (!err)
 		err = ktape_metadata_add(text, len, "converted", "yes");
+	if (!err && !s->metadata &&
+	    s->flags & (KTAPE_SINK_UNSEALED | KTAPE_SINK_DAMAGED))
+		kt_metadata_unseal(*text, len, s->flags & KTAPE_SINK_DAMAGED);
 	if (err)
 		free(*text);
 	return err == -EBADMSG ? kt_sink_fail(s, "the metadata has no env") :

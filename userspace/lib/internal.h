@@ -33,6 +33,7 @@ int kt_metadata_remark(char **text, size_t *len, const char *remark);
 /* metadata_check.c */
 bool kt_metadata_is_sealed(const char *text, size_t len);
 void kt_metadata_seal(char *text, size_t len);
+void kt_metadata_unseal(char *text, size_t *len, bool damaged);
 
 /* metadata_parse.c */
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,

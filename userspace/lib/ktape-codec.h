@@ -93,6 +93,13 @@ struct ktape_sink;
 #define KTAPE_SINK_IN_PLACE	(1U << 1)	/* of native directories: have the
 						 * name from the beginning, and
 						 * keep what was written */
+/*
+ * Native metadata that is made from @info repeats what inputs told, and vouches for no
+ * more than theirs: of one no checksum, or not of all, vouched for its values
+ * (ktape_metadata_check() returns -ENODATA); one was damaged (-EBADMSG).
+ */
+#define KTAPE_SINK_UNSEALED	(1U << 2)	/* it gets no checksum */
+#define KTAPE_SINK_DAMAGED	(1U << 3)	/* it gets a wrong checksum */
 
 /**
  * struct ktape_sink_options - what to write, and where to

@@ -112,6 +112,33 @@ void kt_metadata_seal(char *text, size_t len)
 }
 
 /*
+ * Make a text that is not vouched for of one that is: if inputs were @damaged, with a
+ * wrong checksum, else without any, as before 0.9.
+ */
+void kt_metadata_unseal(char *text, size_t *len, bool damaged)
+{
+	static const char hex[] = "0123456789abcdef";
+	const struct text t = { text, *len };
+	const char *digits = find_digits(&t);
+	const char *minor = find_text(&t, MINOR);
+	const char *line = find_text(&t, KTAPE_CTF_CRC);
+	const char *next = digits ? strchr(digits, '\n') : NULL;
+
+	if (!digits || !minor || !next)
+		return;
+	if (damaged) {
+		for (char *c = text + (digits - text); c < digits + KTAPE_CTF_CRC_DIGITS;
+		     c++)
+			*c = hex[15 - (strchr(hex, *c) - hex)];
+		return;
+	}
+	text[minor + strlen(MINOR) - text] = '0';
+	next++;
+	memmove(text + (line - text), next, (size_t)(text + *len - next));
+	*len -= (size_t)(next - line);
+}
+
+/*
  * Does the text say of itself that it has a checksum?  It may be damaged so that
  * nothing else of it can be read.
  */

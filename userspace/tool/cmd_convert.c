@@ -225,12 +225,31 @@ static int open_inputs(struct convert *c, int nr, char **paths)
 	return convert_join(c);
 }
 
+/* What is made of several inputs vouches for no more than the worst of them. */
+static uint32_t doubt_inputs(const struct convert *c)
+{
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < c->nr_inputs; i++) {
+		size_t len;
+		const char *text =
+			ktape_trace_metadata(c->inputs[i].trace, &len);
+		int err = text ? ktape_metadata_check(text, len, NULL) : 0;
+
+		if (err)
+			flags |= err == -EBADMSG ? KTAPE_SINK_DAMAGED :
+						   KTAPE_SINK_UNSEALED;
+	}
+	return flags;
+}
+
 static int open_output(struct convert *c)
 {
 	struct ktape_sink_options how = {
 		.format = c->to_name,
 		.path = c->o.out,
-		.flags = c->o.force ? KTAPE_SINK_FORCE : 0,
+		.flags = doubt_inputs(c) |
+			 (c->o.force ? KTAPE_SINK_FORCE : 0),
 		.info = c->info,
 		.registry = c->registry,
 	};
