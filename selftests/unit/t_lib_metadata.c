@@ -353,6 +353,39 @@ static void test_place(void)
 	done(s);
 }
 
+/* A pipe form in front of which its metadata was put once more. */
+static void test_twice(void)
+{
+	struct sim *s = begin("pipe");
+	uint64_t whole = render(folder);
+	char *text, *bytes;
+	size_t len, size;
+	int fd;
+
+	sim_save_pipe(s, path);
+	read_text(path, &bytes, &size);
+	if (ktape_metadata_format(&trace_info, &text, &len))
+		abort();
+	for (unsigned int copies = 1; copies < 4; copies++) {
+		write_text(path, "", 0);
+		fd = open(path, O_WRONLY | O_APPEND);
+		for (unsigned int i = 0; i < copies; i++)
+			if (ktape_pipe_metadata(fd, trace_info.uuid, text, len))
+				abort();
+		if (write(fd, bytes, size) != (ssize_t)size || close(fd))
+			abort();
+		check_sealed(path, "metadata more than once");
+		check(judge(path) && render(path) == whole, "%u copies: %s",
+		      copies, result.first.text);
+		/* One of them is damaged: which one counts is not known. */
+		trace_flip(path, sizeof(struct ktape_metadata_packet) + 100, 1);
+		check(!judge(path), "nothing is wrong");
+	}
+	free(text);
+	free(bytes);
+	done(s);
+}
+
 /* ---- writers ------------------------------------------------------------------- */
 
 static void convert_by(struct ktape_sink_options how, const char *from,
@@ -509,6 +542,7 @@ static const struct tap_test tests[] = {
 	{ "sectors of metadata that are zero", test_sectors },
 	{ "every bit of a file of names", test_registry },
 	{ "the place of what is damaged", test_place },
+	{ "metadata that comes more than once", test_twice },
 	{ "every writer of a trace", test_writers },
 	{ "what is made of several inputs", test_merge },
 	{ "what is received", test_received },

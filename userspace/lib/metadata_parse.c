@@ -332,6 +332,23 @@ static void walk(struct parser *p)
 	}
 }
 
+/*
+ * Length of one copy of a text that repeats itself, as in a pipe form in front of which
+ * metadata was put once more; else all of it.
+ */
+static size_t copy_length(const char *text, size_t len)
+{
+	const char *end = memchr(text, '\n', len), *again;
+	size_t line, one;
+
+	if (!end || *text != '/')
+		return len;
+	line = (size_t)(end + 1 - text);
+	again = memmem(text + line, len - line, text, line);
+	one = again ? (size_t)(again - text) : len;
+	return !(len % one) && !memcmp(text, text + one, len - one) ? one : len;
+}
+
 /* Metadata in packets: put the texts together. */
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 		       size_t *text_len, struct ktape_error *error)
@@ -362,6 +379,7 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 		*text_len += content - head;
 		at += size;
 	}
+	*text_len = copy_length(*text, *text_len);
 	return 0;
 }
 
