@@ -127,8 +127,8 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
  * @KTAPE_NOTICE_LATE: @count events of a live stream came too late to be sorted
  * @KTAPE_NOTICE_ASSUMED: the format of others does not tell something, and what
  *	was taken instead
- * @KTAPE_NOTICE_METADATA: the metadata is damaged: what it tells may be wrong; the
- *	offset of the error is UINT64_MAX if the place is not known
+ * @KTAPE_NOTICE_METADATA: the metadata was changed since it was written: what it
+ *	tells may be wrong; the offset of the error is UINT64_MAX if the place is not known
  */
 enum ktape_notice_kind {
 	KTAPE_NOTICE_LOST,

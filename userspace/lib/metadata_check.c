@@ -334,7 +334,7 @@ static int tell_place(const struct text *t, size_t at,
 	for (size_t i = 0; i < at; i++)
 		line += t->at[i] == '\n';
 	return kt_error(error, at,
-			"the metadata is damaged: line %u, byte %zu of its text, does not fit the rest",
+			"the metadata was changed since it was written: line %u, byte %zu of its text, differs from the event table's text",
 			line, at);
 }
 
@@ -348,7 +348,9 @@ static int tell_kind(const struct events *e, const struct ktape_info *info,
 		what = "where its events begin and end cannot be told";
 	else if (e->hash != info->table_hash)
 		what = "its events are not those of its table_hash";
-	return kt_error(error, UINT64_MAX, "the metadata is damaged: %s", what);
+	return kt_error(error, UINT64_MAX,
+			"the metadata was changed since it was written: %s",
+			what);
 }
 
 /* It is damaged: look for the place.  Return: -EBADMSG or -ENOMEM. */
@@ -374,7 +376,7 @@ static int find_damage(const struct text *t, bool sealed,
 		return tell_place(t, at, error);
 	return kt_error(
 		error, UINT64_MAX,
-		"the metadata is damaged: its checksum is wrong, because of a value in env or clock or of the remark at its end");
+		"the metadata was changed since it was written: its checksum is wrong, because of a value in env or clock or of the remark at its end");
 }
 
 static bool has_our_table(const struct ktape_info *info)

@@ -100,7 +100,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	default:
 		break;
 	}
-	tell_damage(n);
+	tell_damage(in->path, n);
 }
 
 /* While it can still be stopped. */

@@ -116,7 +116,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	}
 	s->damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
-		tell_damage(n);
+		tell_damage(s->path, n);
 }
 
 static int measure(struct stats_trace *s, const struct diff_options *o,
@@ -127,8 +127,10 @@ static int measure(struct stats_trace *s, const struct diff_options *o,
 		.arg = s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
-	int ret = input_open(&command_diff, &o->in, path, &how, &s->trace);
+	int ret;
 
+	s->path = path;
+	ret = input_open(&command_diff, &o->in, path, &how, &s->trace);
 	if (ret)
 		return ret;
 	ret = ktape_linux_new(ktape_trace_info(s->trace),

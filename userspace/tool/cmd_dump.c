@@ -81,6 +81,7 @@ static const struct kt_option options[] = {
 };
 
 struct dump {
+	const char *path;
 	struct dump_options o;
 	struct select select;
 	struct ktape_formats *formats;
@@ -144,7 +145,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		break;
 	}
 	flush(d);
-	tell_damage(n);
+	tell_damage(d->path, n);
 }
 
 static void tell_gap(const struct dump *d, const struct ktape_notice *n)
@@ -319,6 +320,7 @@ static int dump(struct dump *d, const char *path)
 	how.wake = signals_pipe();
 	if (how.wake < 0)
 		return fail("pipe: %s", strerror(-how.wake));
+	d->path = path;
 	ret = input_open(&command_dump, &d->o.in, path, &how, &d->trace);
 	if (ret)
 		return ret;

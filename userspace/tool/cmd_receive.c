@@ -47,6 +47,7 @@ struct receive {
 	struct ktape_trace *trace;
 	struct ktape_sink *sink;
 	const struct serial_frame *frame;
+	const char *line;
 	uint64_t events;
 	uint64_t lost;
 	uint64_t bad;
@@ -72,7 +73,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	if (n->kind == KTAPE_NOTICE_CORRUPT)
 		r->bad += n->count;
 	if (n->kind == KTAPE_NOTICE_ASSUMED)
-		tell_damage(n);
+		tell_damage(r->line, n);
 	if (n->kind != KTAPE_NOTICE_LOST)
 		return;
 	r->lost += n->count;
@@ -225,6 +226,7 @@ static int run(int argc, char **argv)
 			      (unsigned long long)o.baud);
 	if (line < 0)
 		return fail("%s: %s", argv[first], strerror(-line));
+	r.line = argv[first];
 	catch_signals();
 	ret = connect_line(line);
 	if (!ret)

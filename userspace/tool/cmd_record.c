@@ -68,6 +68,7 @@ static const struct kt_option options[] = {
 
 /* What of a pipe form that is split was damaged. */
 struct split_damage {
+	const char *input;
 	bool packets;
 	bool metadata;
 };
@@ -79,7 +80,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	damage->packets |= n->kind == KTAPE_NOTICE_CORRUPT;
 	damage->metadata |= n->kind == KTAPE_NOTICE_METADATA;
 	if (n->kind == KTAPE_NOTICE_METADATA)
-		note("%s", n->error.text);
+		note("%s: %s", damage->input, n->error.text);
 	if (n->kind == KTAPE_NOTICE_TRUNCATED ||
 	    n->kind == KTAPE_NOTICE_CORRUPT)
 		note("at byte %llu: %s", (unsigned long long)n->error.offset,
@@ -97,7 +98,7 @@ static int tell_occupied(const char *dir, int err)
 
 static int split(const struct record_options *o)
 {
-	struct split_damage damage = { .packets = false };
+	struct split_damage damage = { .input = o->split };
 	const struct ktape_trace_options how = {
 		.notice = take_notice,
 		.arg = &damage,
@@ -121,7 +122,7 @@ static int split(const struct record_options *o)
 	if (damage.packets)
 		return fail("%s: what was damaged is left out", o->split);
 	if (damage.metadata)
-		return fail("%s: the damaged metadata was copied as it is",
+		return fail("%s: the changed metadata was copied as it is: names, times and fields may be wrong",
 			    o->split);
 	return EXIT_OK;
 }

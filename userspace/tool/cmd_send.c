@@ -80,6 +80,7 @@ struct send {
 	struct ktape_sink *sink;
 	struct shed shed[CPUS_MAX];
 	const struct serial_frame *frame;
+	const char *path;
 	const char *line;
 	struct send_queue queue;
 	int signal;
@@ -117,7 +118,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	if (n->kind == KTAPE_NOTICE_LOST && s->sink && !s->error)
 		s->error = ktape_sink_notice(s->sink, n);
 	if (n->kind != KTAPE_NOTICE_LOST && n->kind != KTAPE_NOTICE_LATE)
-		tell_damage(n);
+		tell_damage(s->path, n);
 	s->damaged |= is_damage(n);
 }
 
@@ -353,6 +354,7 @@ static int send(struct send *s, const char *path)
 	int ret = prepare(s);
 
 	how.wake = s->wake;
+	s->path = path;
 	if (!ret)
 		ret = input_open(&command_send, &s->o.in, path, &how,
 				 &s->trace);

@@ -73,7 +73,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	}
 	s->t.damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
-		tell_damage(n);
+		tell_damage(s->t.path, n);
 }
 
 /* Return: false, with its number in @text, if it has no name. */
@@ -397,6 +397,7 @@ static int run(int argc, char **argv)
 	if (argc - first != 1)
 		return misuse(&command_stats, "one trace, please");
 	ret = check(&s.o, &rtos);
+	s.t.path = argv[first];
 	if (!ret)
 		ret = output_check("-", argv + first, 1);
 	if (!ret)

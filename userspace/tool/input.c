@@ -53,14 +53,18 @@ bool is_damage(const struct ktape_notice *n)
 
 /**
  * tell_damage() - print a notice about bytes
+ * @input: as on the command line
  * @n: the notice
  */
-void tell_damage(const struct ktape_notice *n)
+void tell_damage(const char *input, const struct ktape_notice *n)
 {
 	char name[STREAM_NAME];
 
-	if (n->kind == KTAPE_NOTICE_TABLE || n->kind == KTAPE_NOTICE_ASSUMED ||
-	    n->kind == KTAPE_NOTICE_METADATA)
+	if (n->kind == KTAPE_NOTICE_METADATA)
+		note("%s: %s; names, times and fields may be wrong: take another copy if there is one",
+		     input, n->error.text);
+	else if (n->kind == KTAPE_NOTICE_TABLE ||
+		 n->kind == KTAPE_NOTICE_ASSUMED)
 		note("%s", n->error.text);
 	else
 		note("%s%sat byte %llu: %s",

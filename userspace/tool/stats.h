@@ -16,6 +16,7 @@ extern const struct stats_share {
 
 /**
  * struct stats_trace - a trace that is measured
+ * @path: as on the command line
  * @trace: it
  * @linux_stats: its numbers
  * @lost: events
@@ -24,6 +25,7 @@ extern const struct stats_share {
  * @damaged: a part could not be read
  */
 struct stats_trace {
+	const char *path;
 	struct ktape_trace *trace;
 	struct ktape_linux *linux_stats;
 	uint64_t lost;
