@@ -139,7 +139,8 @@ test_dump()
 		! grep "^[a-z]* checksum: " text >>log
 	result $? "convert: of several with a checksum"
 	dd if=/dev/zero of=w/metadata bs=2048 count=1 conv=notrunc status=none
-	run 1 verify w && grep -q "^wrong checksum: .* metadata was changed" text
+	run 1 verify w && grep -q "^wrong checksum: .* metadata was changed" text &&
+		run 1 verify --json w && grep -q '^],"wrong":1}' text
 	result $? "verify: metadata whose beginning is gone"
 	rm -rf to w t/metadata
 	mkfifo t/metadata

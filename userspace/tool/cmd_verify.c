@@ -69,7 +69,7 @@ struct run {
 	struct ktape_verify *verify;
 	uint64_t shown;
 	uint64_t left_out;
-	bool wrong;
+	uint64_t wrong;
 	bool progress;
 };
 
@@ -119,7 +119,7 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 
 	if (f->note && r->o.quiet)
 		return;
-	r->wrong |= !f->note;
+	r->wrong += !f->note;
 	if (!r->o.all && r->shown >= SHOWN) {
 		r->left_out++;
 		return;
@@ -366,6 +366,13 @@ static int ask(struct run *r, const struct kt_command *command)
 static int open_failed(const struct run *r, const char *path, int err,
 		       const struct ktape_error *error)
 {
+	/* Damage that was found is why it cannot be read. */
+	int code = r->wrong && !r->o.absent ? EXIT_FAILED : EXIT_USAGE;
+
+	if (r->o.json && code == EXIT_FAILED)
+		printf("\n],\"wrong\":%llu}\n", (unsigned long long)r->wrong);
+	else if (r->o.json)
+		puts("\n],\"wrong\":null}");
 	if (err == -ENOBUFS)
 		fail("%s: packets take more than 1 GiB of memory", path);
 	else if (err == -EBADMSG)
@@ -374,8 +381,7 @@ static int open_failed(const struct run *r, const char *path, int err,
 		fail("%s: %s: %s", path, error->text, strerror(-err));
 	else
 		fail("%s: %s", path, strerror(-err));
-	/* Damage that was found is why it cannot be read. */
-	return r->wrong && !r->o.absent ? EXIT_FAILED : EXIT_USAGE;
+	return code;
 }
 
 /* Is there the CPU that is asked for?  Return: 0 or the exit code. */
@@ -442,11 +448,8 @@ static int run(int argc, char **argv)
 	if (r.o.json)
 		printf("{\"findings\":[");
 	ret = ktape_verify_open(argv[first], &how, &r.verify, &error);
-	if (ret) {
-		if (r.o.json)
-			puts("\n],\"wrong\":null}");
+	if (ret)
 		return open_failed(&r, argv[first], ret, &error);
-	}
 	/* Before there was nothing that could be told of. */
 	signals_catch();
 	ret = r.o.absent ? ask(&r, &command_verify) : EXIT_OK;
