@@ -99,50 +99,7 @@ test_dump()
 	run 1 dump t && says "t: cpu9: Too many levels"
 	result $? "dump: a file that cannot be opened is named"
 	rm t/cpu9
-	sed -i 's/"sched_waking"/"sched_wakong"/' t/metadata
-	run 1 dump t && lines 96 && says "t: the metadata was changed since it was written: line"
-	result $? "dump: metadata that is damaged"
-	run 1 verify t && grep -q "^wrong checksum: .* metadata was changed" text
-	result $? "verify: metadata that is damaged"
-	run 1 convert t --to native -o to &&
-		says "t: the metadata was changed since it was written: line" &&
-		run 1 verify -q to && grep -q "metadata was changed" text
-	result $? "convert: metadata that is damaged stays so"
-	for command in stats send; do
-		: >line
-		# shellcheck disable=SC2046	# a word or none
-		run 1 $command t $([ $command = send ] && echo line) &&
-			says "t: the metadata was changed since it was written"
-		result $? "$command: metadata that is damaged"
-	done
-	rm -rf to line
-	"$make_trace" folder w 3
-	run 1 diff w t && says "t: the metadata was changed" &&
-		says "take another copy" && ! grep "w: the metadata" log
-	result $? "diff: metadata that is damaged, of which input"
-	"$make_trace" pipe 3 | sed 's/"sched_waking"/"sched_wakong"/' >q
-	run 1 record --split q -o to && says "q: the metadata was changed" &&
-		says "copied as it is"
-	result $? "split: metadata that is damaged"
-	rm -rf to q
-	run 1 convert w t --to native -o to && run 1 verify -q to &&
-		grep -q "^wrong checksum: " text
-	result $? "convert: with damaged metadata among several"
-	rm -rf to t
-	cp -r w t
-	sed -i '/metadata_crc32c/d; s/tracer_minor = 1/tracer_minor = 0/' t/metadata
-	run 0 convert w t --to native -o to && run 0 verify to &&
-		grep -q "^note checksum: .* has no checksum" text
-	result $? "convert: with metadata without a checksum among several"
-	rm -rf to
-	run 0 convert w w --to native -o to && run 0 verify to &&
-		! grep "^[a-z]* checksum: " text >>log
-	result $? "convert: of several with a checksum"
-	dd if=/dev/zero of=w/metadata bs=2048 count=1 conv=notrunc status=none
-	run 1 verify w && grep -q "^wrong checksum: .* metadata was changed" text &&
-		run 1 verify --json w && grep -q '^],"wrong":1}' text
-	result $? "verify: metadata whose beginning is gone"
-	rm -rf to w t/metadata
+	rm t/metadata
 	mkfifo t/metadata
 	run 1 dump t && says "no regular file"
 	result $? "dump: metadata that nobody ends"
