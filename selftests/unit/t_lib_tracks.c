@@ -3,6 +3,8 @@
  * What viewers show besides the kernel's own events: tracks of markers, routines,
  * exceptions, events and objects of real-time systems.
  */
+#include <ktape/formats.h>
+
 #include "lib_gather.h"
 #include "lib_proto.h"
 #include "lib_scene.h"
@@ -354,6 +356,57 @@ static void golden_tracks(void)
 	free(lines);
 }
 
+#define TBAND_SEND	(KTAPE_FORMAT_ID_TBAND | 102)
+#define RKH_FIFO	(KTAPE_FORMAT_ID_RKH | 0x22)
+#define TRACEX_SEND	(KTAPE_FORMAT_ID_TRACEX | 69)
+
+/*
+ * Ids of formats with arguments that these do not give them: the arguments have no
+ * names then, and no state of an object is made up.
+ */
+static void odd_events(void)
+{
+	static const struct scene_event events[] = {
+		{ 1, 0, -1, KTAPE_EV_USER_EVENT, 2, 0, { TBAND_SEND, 5 }, "", 0 },
+		{ 2, 0, -1, KTAPE_EV_USER_EVENT, 1, 0, { RKH_FIFO }, "\1\7\1\3", 4 },
+		{ 3, 0, -1, KTAPE_EV_USER_EVENT, 2, 0, { RKH_FIFO, 9 }, "", 0 },
+		{ 4, 0, -1, KTAPE_EV_USER_EVENT, 3, 0, { TRACEX_SEND, 1, 2 }, "", 0 },
+		{ 5, 0, -1, KTAPE_EV_USER_EVENT, 3, 0, { TBAND_SEND, 5, 2 }, "\1\7", 2 },
+		{ 6, 0, -1, KTAPE_EV_USER_EVENT, 3, 0, { TBAND_SEND, 5, 2 }, "", 0 },
+	};
+	char *lines = tracks_of(NULL, 0, events, ARRAY_SIZE(events));
+
+	same_text(lines,
+		  "instant Events CPU 0: queue_send arg1=0x5\n"
+		  "instant Events CPU 0: QUE_FIFO arg1=7 arg2=3\n"
+		  "instant Events CPU 0: QUE_FIFO arg1=0x9\n"
+		  "instant Events CPU 0: queue_send arg1=0x1 arg2=0x2\n"
+		  "instant Events CPU 0: queue_send arg1=0x5 arg2=0x2 arg3=7\n"
+		  "instant Events CPU 0: queue_send queue_id=5 len_after=2\n"
+		  "value Queue #5 State: 2\n");
+	free(lines);
+}
+
+/* A typed argument that is a function has its name, if its number is an id. */
+static void functions(void)
+{
+	static const struct scene_event events[] = {
+		{ 1, 0, -1, KTAPE_EV_USER_EVENT, 1, 0, { 5 },
+		  "\12\7\0\0\0\0\0\0\0", 9 },
+		{ 2, 0, -1, KTAPE_EV_USER_EVENT, 1, 0, { 5 },
+		  "\12\7\0\0\0\1\0\0\0", 9 },
+	};
+	static const struct given function = {
+		KTAPE_OBJ_FUNCTION, 7, 0, 0, "main",
+	};
+	char *lines = tracks_of(&function, 1, events, ARRAY_SIZE(events));
+
+	same_text(lines,
+		  "instant Events CPU 0: user_event 5 arg1=0x7 arg1_name=main\n"
+		  "instant Events CPU 0: user_event 5 arg1=0x100000007\n");
+	free(lines);
+}
+
 static void chrome_events(void)
 {
 	static const char *const lines[] = {
@@ -461,6 +514,8 @@ static const struct tap_test tests[] = {
 	{ "events and states of Tonbandgeraet", tband_tracks },
 	{ "queues and semaphores", queue_tracks },
 	{ "events and states of TraceX and RKH", golden_tracks },
+	{ "events that are not as their format has them", odd_events },
+	{ "functions as arguments", functions },
 	{ "the same in Chrome's JSON", chrome_events },
 	{ "the same in CTF, read by babeltrace2", lttng_events },
 };

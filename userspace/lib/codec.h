@@ -43,8 +43,9 @@ struct kt_told;
  *	can be read twice, they are learned first
  * @user_ids: KTAPE_FORMAT_ID_*, the upper byte of ids of its user events; or 0
  * @user_name: name of one of them by its lower bits, or NULL
- * @tell: the fields of one of them, whose name is known (told.h); NULL: as of any
- *	user event
+ * @tell: the fields of one of them, whose name is known (told.h).  False: it has
+ *	not the arguments that we give it; then, and if this is NULL, it is told
+ *	as any user event
  * @probe: how sure is it that the input is of this format: 0 no, 100 certainly.
  *	@data are its first @len bytes, all of it if @whole
  * @open: read the options and the head, fill the info (kt_import_option(),
@@ -62,7 +63,7 @@ struct kt_codec_in {
 	bool names_late;
 	uint32_t user_ids;
 	const char *(*user_name)(uint32_t id);
-	void (*tell)(struct kt_told *t, const struct ktape_event *e);
+	bool (*tell)(struct kt_told *t, const struct ktape_event *e);
 	int (*probe)(const uint8_t *data, size_t len, bool whole);
 	int (*open)(struct kt_import *s);
 	int (*next)(struct kt_import *s);

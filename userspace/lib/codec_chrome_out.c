@@ -342,6 +342,7 @@ static char *put_told_value(char *p, const struct kt_told_field *f)
 	case KT_TOLD_SIGNED:
 		return kt_put_s64(p, (int64_t)f->value);
 	case KT_TOLD_TEXT:
+	case KT_TOLD_WORD:
 		return kt_put_json(p, f->data, f->len);
 	default:
 		break;

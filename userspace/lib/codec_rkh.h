@@ -116,6 +116,7 @@ struct ktape_codec_option;
 
 /* codec_rkh_kinds.c: the table */
 const struct kt_rkh_kind *kt_rkh_kind(unsigned int id);
+const char *kt_rkh_act(uint64_t value);
 const char *kt_rkh_group(unsigned int id);
 
 /* codec_rkh.c: bytes */

@@ -2,6 +2,7 @@
 /* RKH trace: the table of its events; codec_rkh.h explains the types. */
 #include <stddef.h>
 
+#include "internal.h"
 #include "codec_rkh.h"
 
 #define KIND(name, types, ...)	{ name, types, { __VA_ARGS__ } }
@@ -92,6 +93,10 @@ static const struct kt_rkh_kind kinds[KT_RKH_IDS] = {
 
 /* clang-format on */
 
+static const char *const acts[] = {
+	"Effect", "Entry", "Exit", "Init", "Prepro", "Guard",
+};
+
 static const char *const groups[] = {
 	"MP", "QUE", "SMA", "SM", "TMR", "FWK", "USR", "UT",
 };
@@ -99,6 +104,12 @@ static const char *const groups[] = {
 const struct kt_rkh_kind *kt_rkh_kind(unsigned int id)
 {
 	return id < KT_RKH_IDS && kinds[id].name ? &kinds[id] : NULL;
+}
+
+/* What SM_EXE_ACT calls the value of its field act, or NULL. */
+const char *kt_rkh_act(uint64_t value)
+{
+	return value < KT_ARRAY_SIZE(acts) ? acts[value] : NULL;
 }
 
 const char *kt_rkh_group(unsigned int id)

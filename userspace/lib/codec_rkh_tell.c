@@ -5,7 +5,6 @@
 
 #include "codec_rkh.h"
 #include "told.h"
-#include "typed.h"
 
 /* What an address or a signal is of, by the name of its field. */
 static const struct {
@@ -51,49 +50,68 @@ static unsigned int object_of(const char *name)
 	return KTAPE_OBJ_FREE;
 }
 
-/*
- * Is an argument of the format that this field would have?  Those that depend on
- * the configuration of the target may be missing.
- */
-static bool is_there(char type, const struct kt_typed *a)
+/* Is an argument of the format that a field of this type has? */
+static bool has_format(char type, const struct kt_typed *a)
 {
+	bool address = a->format == KTAPE_FORMAT_OBJECT ||
+		       a->format == KTAPE_FORMAT_FUNCTION;
+
 	switch (type) {
+	case 'Z':
+		return a->kind == KT_TYPED_STRING;
+	case 's':
 	case 'S':
-		return a->format == KTAPE_FORMAT_OBJECT;
-	case 'N':
-	case 'B':
-		return a->kind == KT_TYPED_NUMBER &&
-		       a->format != KTAPE_FORMAT_OBJECT;
+	case 'f':
+		return a->kind == KT_TYPED_NUMBER && address;
 	default:
-		return true;
+		return a->kind == KT_TYPED_NUMBER && !address;
 	}
+}
+
+/*
+ * Whether an event has a field of these types, the configuration of the target says,
+ * which is not at hand: the next argument shows it.
+ */
+static bool is_optional(char type)
+{
+	return type == 'S' || type == 'N' || type == 'B';
 }
 
 static void tell_argument(struct kt_told *t, const char *name, char type,
 			  const struct kt_typed *a)
 {
-	static const char *const acts[] = { "Effect", "Entry", "Exit",
-					    "Init",   "Prepro", "Guard" };
-	bool hex = a->format == KTAPE_FORMAT_OBJECT ||
-		   a->format == KTAPE_FORMAT_FUNCTION;
-	struct kt_told_field *f;
+	struct kt_told_field *f = kt_told_argument(t, name, a);
 
-	if (a->kind != KT_TYPED_NUMBER) {
-		kt_told_add_data(t, name,
-				 a->kind == KT_TYPED_STRING ? KT_TOLD_TEXT
-							    : KT_TOLD_BYTES,
-				 a->data, a->len);
+	if (!f || type == 'Z')
 		return;
+	f->value += type == 'p';
+	f->object = (uint8_t)object_of(name);
+	if (!strcmp(name, "act"))
+		kt_told_word(f, kt_rkh_act(f->value));
+}
+
+/* Return: false: these are not the arguments that such an event has. */
+static bool tell_arguments(struct kt_told *t, const struct kt_rkh_kind *k,
+			   const uint8_t *at, const uint8_t *end)
+{
+	struct kt_typed a;
+
+	for (unsigned int i = 0; k->types[i]; i++) {
+		const uint8_t *next = at;
+
+		if (at == end && is_optional(k->types[i]))
+			continue;
+		if (at == end)
+			return false;
+		kt_typed_next(&next, end, &a);
+		if (has_format(k->types[i], &a)) {
+			tell_argument(t, k->fields[i], k->types[i], &a);
+			at = next;
+		} else if (!is_optional(k->types[i])) {
+			return false;
+		}
 	}
-	if (!strcmp(name, "act") && a->value < KT_ARRAY_SIZE(acts)) {
-		kt_told_add_data(t, name, KT_TOLD_TEXT, acts[a->value],
-				 strlen(acts[a->value]));
-		return;
-	}
-	f = kt_told_add(t, name, hex ? KT_TOLD_HEX : KT_TOLD_UNSIGNED,
-			a->value + (type == 'p'));
-	if (f)
-		f->object = (uint8_t)object_of(name);
+	return at == end;
 }
 
 static void tell_state(struct kt_told *t, unsigned int id)
@@ -114,14 +132,17 @@ static void tell_state(struct kt_told *t, unsigned int id)
 }
 
 /* The configuration is in words. */
-static void tell_config(struct kt_told *t, const struct ktape_event *e)
+static bool tell_config(struct kt_told *t, const struct ktape_event *e)
 {
 	struct kt_rkh_config c = { 0 };
 	uint32_t w[KT_RKH_CONFIG_WORDS];
 
+	if (e->nargs < 1 + KT_RKH_CONFIG_WORDS)
+		return false;
 	for (unsigned int i = 0; i < KT_RKH_CONFIG_WORDS; i++)
 		w[i] = ktape_event_arg(e, 1 + i);
-	kt_rkh_unpack(&c, w);
+	if (!kt_rkh_unpack(&c, w))
+		return false;
 	kt_told_add(t, "version", KT_TOLD_UNSIGNED, c.version);
 	kt_told_add(t, "flags", KT_TOLD_UNSIGNED, c.flags);
 	kt_told_add(t, "id", KT_TOLD_UNSIGNED, c.id);
@@ -135,36 +156,30 @@ static void tell_config(struct kt_told *t, const struct ktape_event *e)
 	kt_told_add(t, "bsize", KT_TOLD_UNSIGNED, c.bsize);
 	kt_told_add(t, "epools", KT_TOLD_UNSIGNED, c.pools);
 	kt_told_add(t, "tick_hz", KT_TOLD_UNSIGNED, c.hz);
+	return true;
 }
 
 /**
  * kt_rkh_tell() - the fields of an event
  * @t: the event, without them
  * @e: the user event that it became
+ *
+ * Return: false: it is not as we make it.
  */
-void kt_rkh_tell(struct kt_told *t, const struct ktape_event *e)
+bool kt_rkh_tell(struct kt_told *t, const struct ktape_event *e)
 {
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
 	const struct kt_rkh_kind *k = kt_rkh_kind(id);
 	const uint8_t *at = e->blob, *end = at + e->blob_size;
-	unsigned int i = 0;
-	struct kt_typed a;
 
-	if (id == KT_RKH_TCFG) {
-		tell_config(t, e);
-		return;
-	}
-	while (k && k->types[i] && k->types[i] != 'U' && k->types[i] != 'M' &&
-	       at < end) {
-		const uint8_t *next = at;
-
-		kt_typed_next(&next, end, &a);
-		if (is_there(k->types[i], &a)) {
-			tell_argument(t, k->fields[i], k->types[i], &a);
-			at = next;
-		}
-		i++;
-	}
-	kt_told_typed(t, k && k->fields[0] && !i ? k->fields[0] : NULL, at, end);
+	if (id == KT_RKH_TCFG)
+		return tell_config(t, e);
+	if (!k || e->nargs != 1)
+		return false;
+	if (*k->types == 'U' || *k->types == 'M')
+		kt_told_typed(t, k->fields[0], at, end);
+	else if (!tell_arguments(t, k, at, end))
+		return false;
 	tell_state(t, id);
+	return true;
 }

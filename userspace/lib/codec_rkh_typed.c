@@ -303,16 +303,13 @@ static char *put_argument(char *p, const uint8_t *at, const uint8_t *next,
 	return kt_put_char(p, '"');
 }
 
-static const char *const acts[] = {
-	"Effect", "Entry", "Exit", "Init", "Prepro", "Guard",
-};
-
 static char *put_fields(char *p, const struct kt_rkh_config *c, unsigned int id,
 			const uint8_t *at, const uint8_t *end)
 {
 	const struct kt_rkh_kind *k = kt_rkh_kind(id);
 	const uint8_t *next;
 	unsigned int format;
+	const char *word;
 	uint64_t v;
 
 	for (unsigned int i = 0; k->types[i] && at < end; i++) {
@@ -322,9 +319,10 @@ static char *put_fields(char *p, const struct kt_rkh_config *c, unsigned int id,
 		if (!next)
 			break;
 		p = put_key(p, k->fields[i]);
-		if (id == KT_RKH_EXE_ACT && !i && v < KT_ARRAY_SIZE(acts)) {
+		word = id == KT_RKH_EXE_ACT && !i ? kt_rkh_act(v) : NULL;
+		if (word) {
 			p = kt_put_char(p, '"');
-			p = kt_put_str(p, acts[v]);
+			p = kt_put_str(p, word);
 			p = kt_put_char(p, '"');
 		} else {
 			p = put_argument(p, at, next, format,

@@ -41,18 +41,6 @@ static void tell_state(struct kt_told *t, const struct ktape_event *e,
 	}
 }
 
-/* The kind of a queue has a name. */
-static void tell_kind(struct kt_told_field *f)
-{
-	const char *kind = kt_tband_queue_kind(f->value);
-
-	if (!kind)
-		return;
-	f->kind = KT_TOLD_TEXT;
-	f->data = kind;
-	f->len = strlen(kind);
-}
-
 static unsigned int object_of(const char *field)
 {
 	if (!strcmp(field, "task_id"))
@@ -66,20 +54,27 @@ static unsigned int object_of(const char *field)
  * kt_tband_tell() - the fields of an event
  * @t: the event, without them
  * @e: the user event that it became
+ *
+ * Return: false: it is not as we make it.
  */
-void kt_tband_tell(struct kt_told *t, const struct ktape_event *e)
+bool kt_tband_tell(struct kt_told *t, const struct ktape_event *e)
 {
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
 	const struct kt_tband_kind *k = kt_tband_kind(id);
-	const uint8_t *blob = e->blob;
+	const uint8_t *at = e->blob, *end = at + e->blob_size;
+	const char *text = k ? k->text : "bytes";
+	struct kt_typed a;
 	unsigned int arg = 1;
 	uint64_t v = 0;
 
 	for (unsigned int i = 0; k && i < KT_TBAND_FIELDS && k->types[i]; i++) {
+		bool wide = k->types[i] >= KT_TBAND_U64;
 		struct kt_told_field *f;
 
+		if (arg + wide >= e->nargs)
+			return false;
 		v = ktape_event_arg(e, arg++);
-		if (k->types[i] >= KT_TBAND_U64)
+		if (wide)
 			v |= (uint64_t)ktape_event_arg(e, arg++) << 32;
 		f = kt_told_add(t, k->fields[i],
 				k->types[i] == KT_TBAND_S64 ? KT_TOLD_SIGNED
@@ -87,8 +82,14 @@ void kt_tband_tell(struct kt_told *t, const struct ktape_event *e)
 				v);
 		f->object = (uint8_t)object_of(k->fields[i]);
 		if (id == KT_TBAND_QUEUE_KIND && i)
-			tell_kind(f);
+			kt_told_word(f, kt_tband_queue_kind(v));
 	}
-	kt_told_typed(t, k ? k->text : "data", blob, blob + e->blob_size);
+	if (text && at < end) {
+		kt_typed_next(&at, end, &a);
+		kt_told_argument(t, text, &a);
+	}
+	if (arg != e->nargs || at != end)
+		return false;
 	tell_state(t, e, id, v);
+	return true;
 }

@@ -17,6 +17,7 @@ static uint64_t shape_of(const struct kt_told *t)
 		const char *p = t->fields[i].name;
 
 		hash = (hash ^ t->fields[i].kind) * FNV_PRIME;
+		hash = (hash ^ !!t->fields[i].object) * FNV_PRIME;
 		for (; *p; p++)
 			hash = (hash ^ (uint8_t)*p) * FNV_PRIME;
 	}
@@ -110,7 +111,7 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 		const struct kt_told_field *f = &t->told.fields[i];
 		struct kt_name name;
 
-		if (f->kind == KT_TOLD_TEXT) {
+		if (f->kind == KT_TOLD_TEXT || f->kind == KT_TOLD_WORD) {
 			p = put_text(p, f->data, f->len);
 		} else if (f->kind == KT_TOLD_BYTES) {
 			p = lt_put32(p, f->len);
@@ -136,6 +137,7 @@ void lt_describe_user(FILE *f, const struct lt_user *user)
 	static const char *const types[] = {
 		[KT_TOLD_UNSIGNED] = "uint64_t", [KT_TOLD_SIGNED] = "int64_t",
 		[KT_TOLD_HEX] = "xint64_t",	 [KT_TOLD_TEXT] = "string",
+		[KT_TOLD_WORD] = "string",
 	};
 
 	fputs("\tfields := struct {\n", f);

@@ -26,8 +26,8 @@ static char *put_data(char *p, const struct kt_told_field *f)
 	size_t len = (size_t)kt_min(f->len, TEXT_SHOWN);
 	char text[4 * TEXT_SHOWN], *end;
 
-	end = f->kind == KT_TOLD_TEXT ? kt_put_escaped(text, f->data, len)
-				      : kt_put_bytes(text, f->data, len);
+	end = f->kind == KT_TOLD_BYTES ? kt_put_bytes(text, f->data, len)
+				       : kt_put_escaped(text, f->data, len);
 	return put_named(p, f->name, "",
 			 (struct kt_name){ text, (size_t)(end - text), true,
 					   0 });

@@ -5,7 +5,6 @@
 
 #include "codec.h"
 #include "told.h"
-#include "typed.h"
 
 #define FORMAT_BITS	4
 #define FORMATS_MAX	8
@@ -24,8 +23,10 @@ struct kt_told_field *kt_told_add(struct kt_told *t, const char *name,
 {
 	struct kt_told_field *f = &t->fields[t->nr];
 
-	if (t->nr == KT_TOLD_FIELDS)
+	if (t->nr == KT_TOLD_FIELDS) {
+		t->cut = true;
 		return NULL;
+	}
 	if (!name) {
 		snprintf(t->numbers[t->nr], KT_TOLD_NUMBER, "arg%u", t->nr + 1);
 		name = t->numbers[t->nr];
@@ -54,6 +55,8 @@ struct kt_told_field *kt_told_add_data(struct kt_told *t, const char *name,
 static struct kt_told_field *add_format(struct kt_told *t, const char *name,
 					unsigned int format, uint64_t value)
 {
+	struct kt_told_field *f;
+
 	switch (format) {
 	case KTAPE_FORMAT_S8:
 	case KTAPE_FORMAT_S16:
@@ -65,9 +68,54 @@ static struct kt_told_field *add_format(struct kt_told *t, const char *name,
 	case KTAPE_FORMAT_U32:
 	case KTAPE_FORMAT_SIGNAL:
 		return kt_told_add(t, name, KT_TOLD_UNSIGNED, value);
+	case KTAPE_FORMAT_FUNCTION:
+		f = kt_told_add(t, name, KT_TOLD_HEX, value);
+		if (f)
+			f->object = KTAPE_OBJ_FUNCTION;
+		return f;
 	default:
 		return kt_told_add(t, name, KT_TOLD_HEX, value);
 	}
+}
+
+/**
+ * kt_told_argument() - a typed argument as a field
+ * @t: the event
+ * @name: of the field, or NULL
+ * @a: the argument
+ *
+ * Return: the field, or NULL: there is no room.
+ */
+struct kt_told_field *kt_told_argument(struct kt_told *t, const char *name,
+				       const struct kt_typed *a)
+{
+	struct kt_told_field *f;
+
+	if (a->kind != KT_TYPED_NUMBER)
+		return kt_told_add_data(t, name,
+					a->kind == KT_TYPED_STRING ?
+						KT_TOLD_TEXT :
+						KT_TOLD_BYTES,
+					a->data, a->len);
+	f = add_format(t, name, a->format, a->value);
+	if (f)
+		f->width = (uint8_t)a->width;
+	return f;
+}
+
+/**
+ * kt_told_word() - a number has a word
+ * @f: the field
+ * @word: what its format calls the number; NULL: nothing, it stays a number
+ */
+void kt_told_word(struct kt_told_field *f, const char *word)
+{
+	if (!word)
+		return;
+	f->kind = KT_TOLD_WORD;
+	f->object = KTAPE_OBJ_FREE;
+	f->data = word;
+	f->len = strlen(word);
 }
 
 /**
@@ -84,14 +132,7 @@ void kt_told_typed(struct kt_told *t, const char *name, const uint8_t *at,
 
 	while (at < end) {
 		kt_typed_next(&at, end, &a);
-		if (a.kind == KT_TYPED_NUMBER)
-			add_format(t, name, a.format, a.value);
-		else
-			kt_told_add_data(t, name,
-					 a.kind == KT_TYPED_STRING ?
-						 KT_TOLD_TEXT :
-						 KT_TOLD_BYTES,
-					 a.data, a.len);
+		kt_told_argument(t, name, &a);
 		name = NULL;
 	}
 }
@@ -131,6 +172,15 @@ static void tell_own(struct kt_told *t, const struct ktape_event *e,
 	kt_told_typed(t, NULL, at, at + e->blob_size);
 }
 
+static void clear_fields(struct kt_told *t)
+{
+	t->nr = 0;
+	t->state = KT_TOLD_NO_STATE;
+	t->kind = t->what = NULL;
+	t->known = t->cut = t->hex = t->mutex = false;
+	t->by = -1;
+}
+
 /**
  * kt_told_event() - a user event in its own words
  * @t: filled
@@ -152,20 +202,17 @@ bool kt_told_event(struct kt_told *t, const struct kt_line *l)
 	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT, id, 0,
 				  e->ts);
 	in = kt_codec_of_user(id, &t->format);
-	t->nr = 0;
-	t->state = KT_TOLD_NO_STATE;
-	t->kind = t->what = NULL;
-	t->hex = t->mutex = false;
-	t->by = -1;
+	clear_fields(t);
 	name = in && in->user_name ? in->user_name(id & ~KTAPE_FORMAT_ID_MASK)
 				   : NULL;
 	t->name = (struct kt_name){ name, name ? strlen(name) : 0, true, 0 };
 	if (o)
 		t->name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
-	if (in && in->tell && name)
-		in->tell(t, e);
-	else
+	t->known = in && in->tell && name && in->tell(t, e);
+	if (!t->known) {
+		clear_fields(t);
 		tell_own(t, e, o);
+	}
 	return true;
 }
 
@@ -181,6 +228,8 @@ struct kt_name kt_told_name(const struct kt_line *l,
 {
 	const struct ktape_object_info *o = NULL;
 
+	if (f->value > UINT32_MAX)
+		return (struct kt_name){ .text = NULL };
 	if (f->object)
 		o = ktape_registry_meant(l->registry, l->event, f->object,
 					 (uint32_t)f->value);

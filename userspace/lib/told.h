@@ -8,6 +8,7 @@
 
 #include "line.h"
 #include "map.h"
+#include "typed.h"
 
 #define KT_TOLD_FIELDS	24U
 #define KT_TOLD_NUMBER	8	/* "arg24" */
@@ -18,6 +19,7 @@ enum kt_told_kind {
 	KT_TOLD_SIGNED,
 	KT_TOLD_HEX,
 	KT_TOLD_TEXT,
+	KT_TOLD_WORD,	/* a text: what the format calls the number */
 	KT_TOLD_BYTES
 };
 
@@ -25,6 +27,7 @@ enum kt_told_kind {
  * struct kt_told_field - a field
  * @name: its name, an identifier of C
  * @kind: enum kt_told_kind
+ * @width: a number: how many digits it is shown with at least
  * @object: KTAPE_OBJ_* whose id the number is, or 0
  * @value: a number, extended
  * @data: text without its NUL, or bytes
@@ -33,6 +36,7 @@ enum kt_told_kind {
 struct kt_told_field {
 	const char *name;
 	uint8_t kind;
+	uint8_t width;
 	uint8_t object;
 	uint64_t value;
 	const void *data;
@@ -52,6 +56,8 @@ enum kt_told_state {
  * struct kt_told - an event
  * @name: its name; its text is NULL if nobody knows it
  * @format: where it comes from: "tband", "user" and others
+ * @known: the fields are those of that format, with its names
+ * @cut: there was no room for the last fields
  * @nr: fields
  * @fields: they
  * @numbers: room for names of fields that have none
@@ -68,6 +74,8 @@ enum kt_told_state {
 struct kt_told {
 	struct kt_name name;
 	const char *format;
+	bool known;
+	bool cut;
 	unsigned int nr;
 	struct kt_told_field fields[KT_TOLD_FIELDS];
 	char numbers[KT_TOLD_FIELDS][KT_TOLD_NUMBER];
@@ -109,6 +117,9 @@ struct kt_told_field *kt_told_add(struct kt_told *t, const char *name,
 struct kt_told_field *kt_told_add_data(struct kt_told *t, const char *name,
 				       enum kt_told_kind kind,
 				       const void *data, size_t len);
+struct kt_told_field *kt_told_argument(struct kt_told *t, const char *name,
+				       const struct kt_typed *a);
+void kt_told_word(struct kt_told_field *f, const char *word);
 void kt_told_typed(struct kt_told *t, const char *name, const uint8_t *at,
 		   const uint8_t *end);
 struct kt_name kt_told_name(const struct kt_line *l,
@@ -121,8 +132,8 @@ bool kt_state_follow(struct kt_map *states, const struct kt_line *l,
 		     const struct kt_told *t, struct kt_state_change *c);
 
 /* What formats tell of their events: codec_tband_tell.c and others. */
-void kt_tband_tell(struct kt_told *t, const struct ktape_event *e);
-void kt_rkh_tell(struct kt_told *t, const struct ktape_event *e);
-void kt_tracex_tell(struct kt_told *t, const struct ktape_event *e);
+bool kt_tband_tell(struct kt_told *t, const struct ktape_event *e);
+bool kt_rkh_tell(struct kt_told *t, const struct ktape_event *e);
+bool kt_tracex_tell(struct kt_told *t, const struct ktape_event *e);
 
 #endif /* _KT_TOLD_H */

@@ -55,11 +55,30 @@ static unsigned int object_of(const char *name)
 	return KTAPE_OBJ_FREE;
 }
 
-static bool ends_with(const char *name, const char *end)
+/* Is a word of this name read in hexadecimal: an address, flags, a mask? */
+static bool is_hex(const char *name)
 {
-	size_t len = strlen(name), tail = strlen(end);
+	static const char *const ends[] = {
+		"_ptr", "_pointer", "_thread", "address", "flags", "flags_to_set",
+		"mask", "parameter", "stack", "pool_start", "queue_start",
+		"buffer_start", "data_start", "first",
+	};
+	size_t len = strlen(name);
 
-	return len >= tail && !strcmp(name + len - tail, end);
+	for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++) {
+		size_t tail = strlen(ends[i]);
+
+		if (len >= tail && !strcmp(name + len - tail, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+static struct kt_told_field *tell_word(struct kt_told *t, const char *name,
+				       uint32_t value)
+{
+	return kt_told_add(t, name, is_hex(name) ? KT_TOLD_HEX : KT_TOLD_UNSIGNED,
+			   value);
 }
 
 /* A call is told where it begins; who gives a mutex back has it once less then. */
@@ -105,47 +124,57 @@ static void tell_state(struct kt_told *t, const struct ktape_event *e,
 }
 
 /* Words of the registry and the header, and the name of an object. */
-static void tell_ours(struct kt_told *t, const struct ktape_event *e,
+static bool tell_ours(struct kt_told *t, const struct ktape_event *e,
 		      unsigned int id)
 {
 	static const char *const head[] = { "mask", "decreasing", "first",
 					    "name_size" };
 	static const char *const object[] = { "type", "object_ptr", "param1",
 					      "param2" };
-	const uint8_t *blob = e->blob;
+	const uint8_t *at = e->blob, *end = at + e->blob_size;
+	struct kt_typed a;
 
-	for (unsigned int i = 0; i < WORDS; i++)
-		kt_told_add(t, id == KT_TRACEX_ID_HEADER ? head[i] : object[i],
-			    KT_TOLD_HEX, ktape_event_arg(e, 1 + i));
-	kt_told_typed(t, "name", blob, blob + e->blob_size);
+	if (e->nargs != 1 + WORDS)
+		return false;
+	for (unsigned int i = 0; i < WORDS; i++) {
+		uint32_t word = ktape_event_arg(e, 1 + i);
+
+		if (id == KT_TRACEX_ID_HEADER)
+			tell_word(t, head[i], word);
+		else
+			kt_told_add(t, object[i], KT_TOLD_HEX, word);
+	}
+	if (id == KT_TRACEX_ID_OBJECT && at < end) {
+		kt_typed_next(&at, end, &a);
+		kt_told_argument(t, "name", &a);
+	}
+	return at == end;
 }
 
 /**
  * kt_tracex_tell() - the words of an event
  * @t: the event, without them
  * @e: the user event that it became
+ *
+ * Return: false: it is not as we make it.
  */
-void kt_tracex_tell(struct kt_told *t, const struct ktape_event *e)
+bool kt_tracex_tell(struct kt_told *t, const struct ktape_event *e)
 {
 	static const char *const unnamed[] = { "i1", "i2", "i3", "i4" };
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
 	const struct kt_tracex_kind *k = kt_tracex_kind(id);
 	struct kt_told_field *f;
 
-	if (!k) {
-		tell_ours(t, e, id);
-		return;
-	}
+	if (!k)
+		return tell_ours(t, e, id);
+	if (e->nargs != KT_TRACEX_PRIO + 1 || e->blob_size)
+		return false;
 	for (unsigned int i = 0; i < WORDS; i++) {
 		const char *name = k->infos[i] && *k->infos[i] ? k->infos[i]
 							       : unnamed[i];
-		unsigned int object = object_of(name);
-		bool address = object || ends_with(name, "_ptr");
 
-		f = kt_told_add(t, name,
-				address ? KT_TOLD_HEX : KT_TOLD_UNSIGNED,
-				ktape_event_arg(e, KT_TRACEX_I1 + i));
-		f->object = (uint8_t)object;
+		f = tell_word(t, name, ktape_event_arg(e, KT_TRACEX_I1 + i));
+		f->object = (uint8_t)object_of(name);
 	}
 	f = kt_told_add(t, "thread", KT_TOLD_HEX,
 			ktape_event_arg(e, KT_TRACEX_CONTEXT));
@@ -153,4 +182,5 @@ void kt_tracex_tell(struct kt_told *t, const struct ktape_event *e)
 	kt_told_add(t, "priority_word", KT_TOLD_HEX,
 		    ktape_event_arg(e, KT_TRACEX_PRIO));
 	tell_state(t, e, id);
+	return true;
 }
