@@ -5,6 +5,7 @@
  * ../shared/golden where that is, and compared with what its own decoder says.
  */
 #include <codec_rkh_ours.h>
+#include <ktape/formats.h>
 
 #include "lib_gather.h"
 #include "lib_rkh.h"
@@ -162,6 +163,88 @@ static void wraps(void)
 	check_back(stream.data, stream.len, "time of one byte");
 	rkh_all(&stream, &usual, false);
 	check_back(stream.data, stream.len, "no record");
+}
+
+/* ---- lines of text --------------------------------------------------------------- */
+
+/* The name of the event stands first, then each field behind its own name. */
+static void check_words(const struct ktape_event *e, const char *line)
+{
+	const struct kt_rkh_kind *k = kt_rkh_kind(ktape_event_arg(e, 0) & 0xff);
+	const char *at = strstr(line, "user_event: ");
+	size_t len = strlen(k->name);
+
+	check(at && !strncmp(at + 12, k->name, len), "%.120s: no %s", line,
+	      k->name);
+	at += 12 + len;
+	for (unsigned int i = 0; k->types[i] && *k->types != 'U'; i++) {
+		char key[32];
+
+		if (!kt_rkh_has(&stream.config, k->types[i]))
+			continue;
+		snprintf(key, sizeof(key), " %s=", k->fields[i]);
+		check(!strncmp(at, key, strlen(key)), "%.160s: no%s at%.20s",
+		      line, key, at);
+		at += strlen(key);
+		at += strcspn(at, " ");
+	}
+}
+
+static void check_lines(const char *path)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told,
+	};
+	unsigned int nr = 0;
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while (ktape_trace_next(t, &e) > 0) {
+		char *line;
+
+		if (e->opcode != KTAPE_EV_USER_EVENT ||
+		    ktape_event_arg(e, 0) < KTAPE_FORMAT_ID_RKH ||
+		    ktape_event_is_assumed(e))
+			continue;
+		line = codec_line(t, e);
+		check_words(e, line);
+		if (strstr(line, "QUE_FIFO"))
+			check(strstr(line, "QUE_FIFO q=0x7 nelem=8") &&
+			      !strstr(line, "typed=") && !strstr(line, "id="),
+			      "%s", line);
+		free(line);
+		nr++;
+	}
+	ktape_trace_close(t);
+	check(nr > 60, "%u events", nr);
+}
+
+/* Of the stream itself, and of what it is as a native trace, in all its parts. */
+static void words(void)
+{
+	static const uint32_t flags[] = {
+		KT_RKH_ALL, KT_RKH_ALL & ~KT_RKH_SENDER,
+		KT_RKH_ALL & ~KT_RKH_QUE_LOW, KT_RKH_ALL & ~KT_RKH_MP_LOW,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		char path[CODEC_PATH], native[CODEC_PATH];
+		struct kt_rkh_config c = usual;
+		struct codec_told told;
+		int in, out;
+
+		c.flags = flags[i];
+		rkh_all(&stream, &c, true);
+		in = codec_file(path, stream.data, stream.len);
+		check_lines(path);
+		out = codec_convert(path, "native", "form=pipe", &told);
+		snprintf(native, sizeof(native), "/proc/self/fd/%d", out);
+		check_lines(native);
+		close(in);
+		close(out);
+	}
 }
 
 /* ---- losses ---------------------------------------------------------------------- */
@@ -409,6 +492,7 @@ static const struct tap_test tests[] = {
 	{ "escapes", escapes },
 	{ "all widths there and back", widths },
 	{ "numbers that go round", wraps },
+	{ "events and fields by their names", words },
 	{ "losses", losses },
 	{ "damages", damages },
 	{ "a trace of Linux", linux_trace },

@@ -95,19 +95,19 @@ static void frames(void)
 
 /* What stream_all() is in text, in the order of the stream. */
 static const char *const lines[] = {
-	"[0.000000000] cpu 0 - user_event: task=0 id=4043309056 (core_id) args=[0x0]",
-	"[0.000000000] cpu 0 - user_event: task=0 id=4043309058 (ts_resolution_ns) args=[0x3e8 0x0]",
+	"[0.000000000] cpu 0 - user_event: core_id core_id=0",
+	"[0.000000000] cpu 0 - user_event: ts_resolution_ns ns_per_ts=1000",
 	"[0.000000000] cpu 0 - registry: type=isr dead=0 id=7 param1=1 param2=0x0 born=0 died=0 name=uart",
 	"[0.000000000] cpu 0 - registry: type=marker dead=0 id=1 param1=0 param2=0x1 born=0 died=0 name=loop",
 	"[0.000000000] cpu 0 - registry: type=value dead=0 id=2 param1=0 param2=0x1 born=0 died=0 name=level",
 	"[0.000000000] cpu 0 - registry: type=thread dead=0 id=1 param1=1 param2=0x0 born=0 died=0 name=main",
 	"[0.000000000] cpu 0 - registry: type=thread dead=0 id=2 param1=2 param2=0x0 born=0 died=0 name=idle",
-	"[0.000000000] cpu 0 - user_event: task=0 id=4043309152 (task_is_idle_task) args=[0x2 0x0]",
-	"[0.000000000] cpu 0 - user_event: task=0 id=4043309153 (task_is_timer_task) args=[0x3]",
+	"[0.000000000] cpu 0 - user_event: task_is_idle_task task_id=2 core_id=0",
+	"[0.000000000] cpu 0 - user_event: task_is_timer_task task_id=3",
 	"[0.000010000] cpu 0 - process_fork: thread=0 parent_tid=0 (swapper) child_tid=1 (main) child_tgid=1 (main)",
-	"[0.000011000] cpu 0 - user_event: task=0 id=4043309147 (task_priority_set) args=[0x1 0x3]",
+	"[0.000011000] cpu 0 - user_event: task_priority_set task_id=1 priority=3",
 	"[0.000012000] cpu 0 - sched_switch: prev_prio=120 next_prio=95 prev_state=R+ prev_tid=-1 (?) next_tid=1 (main)",
-	"[0.000013000] cpu 0 main-1 user_event: task=0 id=4043309155 (queue_created) args=[0x5]",
+	"[0.000013000] cpu 0 main-1 user_event: queue_created queue_id=5",
 };
 
 static void events(void)

@@ -153,6 +153,44 @@ static void read_image(const char *what)
 	close(fd);
 }
 
+/* The name of the event stands first, then each word behind its name. */
+static void words(void)
+{
+	static const char *const lines[] = {
+		"user_event: mutex_get mutex_ptr=0x500 wait_option=1 ",
+		"user_event: thread_suspend thread_ptr=0x81000000 new_state=4 stack_ptr=0x1100 next_thread=0x20001000 thread=0x81000000 priority_word=0x80050005",
+		"user_event: queue_send queue_ptr=0x600 source_ptr=0x1 wait_option=2 enqueued=3 thread=0x20001000 priority_word=0x9",
+		"user_event: isr_enter stack_ptr=0x1234 isr_number=7 ",
+		"user_event: trace_object ",
+	};
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told,
+	};
+	unsigned int found = 0;
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+	int fd;
+
+	big = false;
+	make(0xffff, false);
+	fd = codec_file(path, image, sizeof(image));
+	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
+	while (ktape_trace_next(t, &e) > 0) {
+		char *line = codec_line(t, e);
+
+		for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+			found |= strstr(line, lines[i]) ? 1U << i : 0;
+		/* An event that its user has numbered has no name. */
+		check(!strstr(line, " id=4076"), "%s", line);
+		free(line);
+	}
+	ktape_trace_close(t);
+	check_equal(found, (1U << ARRAY_SIZE(lines)) - 1);
+	close(fd);
+}
+
 static void orders(void)
 {
 	static const uint32_t masks[] = { 0xffff, 0xffffff, UINT32_MAX };
@@ -485,6 +523,7 @@ static void golden(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "events and words by their names", words },
 	{ "byte orders, masks, directions", orders },
 	{ "there and back", round_trip },
 	{ "exported and read back", exported },

@@ -17,6 +17,8 @@
 #define KT_RKH_FIELDS		8
 #define KT_RKH_WHY		80
 #define KT_RKH_CONFIG_WORDS	4
+/* Behind them: no record told it, and the lower byte numbers the first event. */
+#define KT_RKH_ASSUMED		(1U << 8)
 #define KT_RKH_CONFIG_FRAME	32	/* room for its content */
 #define KT_RKH_USERS		32U
 

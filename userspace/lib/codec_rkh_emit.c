@@ -44,7 +44,7 @@ int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
 	if (t->config.flags & KT_RKH_OURS)
 		return 0;
 	kt_rkh_pack(&t->config, f.args + 1);
-	f.args[5] = seq < 0 ? 0 : 1U << 8 | (uint32_t)seq;
+	f.args[5] = seq < 0 ? 0 : KT_RKH_ASSUMED | (uint32_t)seq;
 	for (unsigned int i = 0; i < KT_RKH_CONFIG_WORDS; i++)
 		kt_set32(t->typed + i * 4, f.args[1 + i]);
 	set_raw(t, &f, &e, KT_RKH_CONFIG_WORDS * 4);

@@ -53,6 +53,18 @@ struct ktape_codec {
 bool ktape_event_is_metadata(const struct ktape_event *event);
 
 /**
+ * ktape_event_is_assumed() - does an event tell what no stream has told?
+ * @event: the event
+ *
+ * Reading RKH trace without its configuration record delivers the configuration
+ * that is taken instead, so that the stream can be written again as it was.
+ * Programs that show events leave it out.
+ *
+ * Return: true if it does.
+ */
+bool ktape_event_is_assumed(const struct ktape_event *event);
+
+/**
  * ktape_codec() - the formats one after the other
  * @i: from 0
  *

@@ -3,16 +3,15 @@
 #include <ktape/mark.h>
 
 #include "codec.h"
-#include "line.h"
-#include "typed.h"
+#include "told.h"
 
 #define FORMAT_BITS	4
 #define FORMATS_MAX	8
 
-static char *put_hex_width(char *p, const struct kt_line *l, uint32_t value,
+static char *put_hex_width(char *p, const struct kt_line *l, uint64_t value,
 			   unsigned int width)
 {
-	char digits[16];
+	char digits[KT_PUT_U64_MAX];
 	size_t len = (size_t)(kt_put_hex(digits, value) - digits);
 
 	if (l->json)
@@ -129,7 +128,49 @@ static char *put_id(char *p, const struct kt_line *l,
 	return kt_put_char(kt_show_name(p, l, &name), ')');
 }
 
-char *kt_show_user_event(char *p, const struct kt_line *l)
+/* A field in the words of where it comes from. */
+static char *put_told(char *p, const struct kt_line *l,
+		      const struct kt_told_field *f)
+{
+	switch (f->kind) {
+	case KT_TOLD_TEXT:
+		return kt_put_json(p, f->data, f->len);
+	case KT_TOLD_WORD:
+		return kt_put_mem(p, f->data, f->len);
+	case KT_TOLD_BYTES:
+		return put_memory(p, l, f->data, f->len);
+	case KT_TOLD_HEX:
+		if (f->object == KTAPE_OBJ_FUNCTION && f->value <= UINT32_MAX)
+			return kt_show_value(p, l, KTAPE_TYPE_FUNC, f->value);
+		return put_hex_width(p, l, f->value, f->width);
+	case KT_TOLD_UNSIGNED:
+		if (f->value > INT64_MAX)
+			return kt_put_u64(p, f->value);
+		return put_decimal(p, l, (int64_t)f->value, f->width);
+	default:
+		return put_decimal(p, l, (int64_t)f->value, f->width);
+	}
+}
+
+/*
+ * An event of another format as people know it there: NAME FIELD=VALUE ...
+ * Return: the end, or NULL: it is none, or it has more than that shows.
+ */
+static char *put_known(char *p, const struct kt_line *l)
+{
+	struct kt_told t;
+
+	if (!kt_told_event(&t, l) || !t.known || t.cut)
+		return NULL;
+	p = kt_show_name(kt_put_char(p, ' '), l, &t.name);
+	for (unsigned int i = 0; i < t.nr; i++)
+		p = put_told(kt_show_key(p, l, t.fields[i].name), l,
+			     &t.fields[i]);
+	return p;
+}
+
+/* The id, its name if there is one, and the arguments as they are. */
+static char *put_plain(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	const struct ktape_object_info *o = NULL;
@@ -155,6 +196,16 @@ char *kt_show_user_event(char *p, const struct kt_line *l)
 		p = put_typed(p, l, &typed);
 	}
 	return kt_put_char(p, ']');
+}
+
+char *kt_show_user_event(char *p, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	char *end = NULL;
+
+	if (!l->json && e->nargs && kt_codec_user_name(ktape_event_arg(e, 0)))
+		end = put_known(p, l);
+	return end ? end : put_plain(p, l);
 }
 
 /*
