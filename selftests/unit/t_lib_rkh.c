@@ -299,6 +299,87 @@ static void losses(void)
 	}
 }
 
+/*
+ * In front of the first sequence number nobody can count: a bad frame there is a
+ * gap of an unknown number, also as a native trace.
+ */
+static void before_first(void)
+{
+	static const size_t bad[] = { 2, 18, 30 };
+
+	for (unsigned int i = 0; i < 8; i++) {
+		bool record = i & 1, seq = i & 2, joined = i & 4;
+		size_t from = joined ? 3 : 0;
+		struct kt_rkh_config c = usual;
+		char path[CODEC_PATH], native[CODEC_PATH];
+		struct codec_told told;
+		unsigned int nr;
+		int in, out;
+
+		if (!seq)
+			c.flags &= ~KT_RKH_SEQ;
+		rkh_all(&stream, &c, record);
+		if (joined && record)
+			from = stream.ends[0] + 3;
+		if (!joined)
+			stream.data[bad[record]] ^= 1;
+		in = codec_file(path, stream.data + from, stream.len - from);
+		nr = codec_read_all(path, seq ? "rkh" : NULL, 0, &told);
+		if (!seq && (!record || joined)) { /* nothing tells that */
+			close(in);
+			continue;
+		}
+		check(nr > 60 && !told.lost && told.gaps == 1,
+		      "%u: %u events, %u gaps", i, nr, told.gaps);
+		check(told.truncated == joined && told.corrupt == !joined,
+		      "%u: %u cut, %u bad", i, told.truncated, told.corrupt);
+		out = codec_convert(path, "native", "form=pipe", &told);
+		snprintf(native, sizeof(native), "/proc/self/fd/%d", out);
+		codec_read_all(native, NULL, 0, &told);
+		check(told.gaps == 1 && !told.lost, "%u: native has %u gaps", i,
+		      told.gaps);
+		close(in);
+		close(out);
+	}
+}
+
+/* A record of the configuration is shown where the stream has one. */
+static void assumed(void)
+{
+	static const char *const formats[] = { "text", "jsonl", "csv", "chrome" };
+
+	for (unsigned int i = 0; i < 3 * ARRAY_SIZE(formats); i++) {
+		unsigned int records = i % 3 == 1, nr = 0;
+		char path[CODEC_PATH], native[CODEC_PATH];
+		struct codec_told told;
+		char *text, *p;
+		int in, mid, out;
+		size_t len;
+
+		rkh_begin(&stream, &usual, records);
+		/* It may also begin at another number than 0. */
+		stream.seq = i % 3 ? 7 : 0;
+		for (unsigned int n = 0; n < 20; n++)
+			rkh_add(&stream, 0x22, 5, NULL, 0);
+		in = codec_file(path, stream.data, stream.len);
+		mid = codec_convert(path, "native", "form=pipe", &told);
+		snprintf(native, sizeof(native), "/proc/self/fd/%d", mid);
+		out = codec_convert(i & 1 ? native : path, formats[i / 3], NULL,
+				    &told);
+		check(out >= 0, "%s", formats[i / 3]);
+		text = codec_content(out, &len);
+		check(strstr(text, "QUE_FIFO"), "%s", formats[i / 3]);
+		for (p = text; (p = strstr(p, "FWK_TCFG")); p++)
+			nr++;
+		check(nr == records, "%s: %u configurations, not %u",
+		      formats[i / 3], nr, records);
+		free(text);
+		close(in);
+		close(mid);
+		close(out);
+	}
+}
+
 /* Cut anywhere, bytes changed, put in and taken out anywhere. */
 static void damages(void)
 {
@@ -494,6 +575,8 @@ static const struct tap_test tests[] = {
 	{ "numbers that go round", wraps },
 	{ "events and fields by their names", words },
 	{ "losses", losses },
+	{ "damage before the first sequence number", before_first },
+	{ "no configuration that was not told", assumed },
 	{ "damages", damages },
 	{ "a trace of Linux", linux_trace },
 	{ "a trace of a later writer", later_writer },

@@ -91,6 +91,94 @@ static void frames(void)
 	}
 }
 
+/* ---- a buffer that is not full ---------------------------------------------------- */
+
+/* Behind the zero of a frame. */
+static size_t frames_end(const struct stream *s, unsigned int nr)
+{
+	size_t at = 0;
+
+	while (nr--)
+		at = (size_t)((uint8_t *)memchr(s->data + at, 0, s->len - at) -
+			      s->data) + 1;
+	return at;
+}
+
+static unsigned int count_lines(const char *path, const char *format,
+				struct codec_told *told, uint64_t *hash)
+{
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = told, .format = format,
+	};
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	unsigned int nr = 0;
+
+	memset(told, 0, sizeof(*told));
+	*hash = 0;
+	if (ktape_trace_open(path, &how, &t, NULL))
+		return 0;
+	while (ktape_trace_next(t, &e) > 0) {
+		char *line = codec_line(t, e);
+
+		for (const char *p = line; *p; p++)
+			*hash = *hash * 31 + (uint8_t)*p;
+		free(line);
+		nr++;
+	}
+	ktape_trace_close(t);
+	return nr;
+}
+
+/* A snapshot's buffer that is dumped whole ends in zeros: it is the same trace. */
+static void padded(void)
+{
+	static const size_t sizes[] = { 1, 2, 100, 32768, 200000 };
+	static uint8_t copy[2 * (sizeof(stream.data) + 200000)];
+	struct codec_told told;
+	unsigned int nr, all;
+	uint64_t hash, want;
+	char path[CODEC_PATH];
+	int fd;
+
+	stream_all(&stream);
+	fd = codec_file(path, stream.data, stream.len);
+	all = count_lines(path, NULL, &told, &want);
+	check(all > 20, "%u", all);
+	close(fd);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(sizes); i++) {
+		size_t len = stream.len + sizes[i / 2];
+
+		memset(copy, 0, sizeof(copy));
+		memcpy(copy, stream.data, stream.len);
+		if (i & 1) {
+			char *p = (char *)copy;
+
+			for (size_t n = 0; n < len; n++)
+				p += sprintf(p, "%02x", n < stream.len ?
+					     stream.data[n] : 0);
+			len *= 2;
+		}
+		fd = codec_file(path, copy, len);
+		nr = count_lines(path, NULL, &told, &hash);
+		check(nr == all && hash == want, "%zu zeros: %u of %u events",
+		      sizes[i / 2], nr, all);
+		check(!told.corrupt && !told.truncated && told.assumed == 1,
+		      "%zu zeros: %s", sizes[i / 2], told.text);
+		close(fd);
+	}
+	/* Between frames they are damage, which is told once. */
+	memmove(copy + 1000, stream.data + frames_end(&stream, 3),
+		stream.len - frames_end(&stream, 3));
+	memset(copy, 0, 1000);
+	memcpy(copy, stream.data, frames_end(&stream, 3));
+	fd = codec_file(path, copy, 1000 + stream.len - frames_end(&stream, 3));
+	nr = count_lines(path, "tband", &told, &hash);
+	check(nr == all + 1 && told.corrupt == 1, "%u of %u events, %u bad", nr,
+	      all, told.corrupt);
+	close(fd);
+}
+
 /* ---- events --------------------------------------------------------------------- */
 
 /* What stream_all() is in text, in the order of the stream. */
@@ -618,6 +706,7 @@ static void golden_back(void)
 static const struct tap_test tests[] = {
 	{ "bytes of events", bytes },
 	{ "frames", frames },
+	{ "a buffer that is not full", padded },
 	{ "what becomes of events", events },
 	{ "order of cores", order },
 	{ "there and back", round_trip },

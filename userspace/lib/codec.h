@@ -76,6 +76,7 @@ struct kt_codec_in {
  * @options: up to one without a key, or NULL
  * @size: of its state, zeroed before begin()
  * @switches: what a CPU runs is told by switches alone
+ * @assumed: it takes events for which ktape_event_is_assumed() holds
  * @own_files: it opens @path itself; else there is a descriptor behind
  *	kt_sink_room()
  * @large: from so many bytes on @warning holds; 0: never
@@ -94,6 +95,7 @@ struct kt_codec_out {
 	const struct ktape_codec_option *options;
 	size_t size;
 	bool switches;
+	bool assumed;
 	bool own_files;
 	uint64_t large;
 	const char *warning;

@@ -456,6 +456,7 @@ static void close_native(struct kt_sink *s)
 const struct kt_codec_out kt_native_out = {
 	.options = options,
 	.size = sizeof(struct native),
+	.assumed = true,
 	.own_files = true,
 	.begin = begin,
 	.event = event,

@@ -70,7 +70,22 @@ static int follow_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 		return 0;
 	t->seq = seq;
 	t->seq_known = true;
+	if (!known && t->bad)
+		return kt_import_lost(s, 0, 0, t->ts, ts);
 	return known && lost ? kt_import_lost(s, 0, lost, t->ts, ts) : 0;
+}
+
+/*
+ * A frame could not be read.  The next sequence number tells how many events that
+ * were, if the one before it is known.
+ */
+static int follow_bad(struct kt_import *s)
+{
+	struct kt_rkh_import *t = s->state;
+
+	t->bad = true;
+	return t->config.flags & KT_RKH_SEQ ?
+		       0 : kt_import_lost(s, 0, 0, t->ts, t->ts);
 }
 
 /* ---- pieces --------------------------------------------------------------- */
@@ -115,18 +130,15 @@ static int tell_config(struct kt_import *s, const struct kt_rkh_event *e,
 	return err;
 }
 
-/* A frame that is no event.  What it was, only a sequence number can tell. */
+/* A frame that is no event. */
 static int take_bad(struct kt_import *s, const char *why)
 {
 	struct kt_rkh_import *t = s->state;
 
-	if (!t->begun && !t->good) {
-		kt_import_note(s, "the input begins in the middle of a frame");
-		return 0;
-	}
+	if (!t->begun && !t->good)
+		return kt_import_joined(s, t->offset, 0);
 	kt_import_bad(s, t->offset, "%s", why);
-	return t->config.flags & KT_RKH_SEQ
-		? 0 : kt_import_lost(s, 0, 0, t->ts, t->ts);
+	return follow_bad(s);
 }
 
 static int take_event(struct kt_import *s, const struct kt_rkh_event *e)
@@ -174,9 +186,17 @@ static int end(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
 	bool tell = t->record && !t->told;
+	/* Bad frames in front of a sequence number that did not come. */
+	bool lost = t->config.flags & KT_RKH_SEQ && !t->seq_known && t->bad;
+	int err = 0;
 
+	if (!t->good)
+		kt_import_none(s);
 	t->told = true;
-	return tell ? kt_rkh_emit_config(s, t->ts, -1) : 0;
+	t->bad = false;
+	if (tell)
+		err = kt_rkh_emit_config(s, t->ts, -1);
+	return err || !lost ? err : kt_import_lost(s, 0, 0, t->ts, t->ts);
 }
 
 static int next(struct kt_import *s)
@@ -191,8 +211,12 @@ static int next(struct kt_import *s)
 	len = kt_frames_tell(s, len, t->offset, FRAMES_MAX);
 	if (len == KT_FRAME_END)
 		return end(s);
+	if (len == KT_FRAME_LONG) {
+		err = follow_bad(s);
+		return err ? err : 1;
+	}
 	if (len < 0)
-		return len == KT_FRAME_LONG ? 1 : (int)len;
+		return (int)len;
 	if (len)
 		err = take_frame(s, frame, (size_t)len);
 	t->begun = true;

@@ -12,6 +12,7 @@
  * @told: the user event that tells it has come
  * @record: it comes from a record
  * @good: frames that were events
+ * @bad: a frame could not be read
  * @begun: with a flag, or the first flag was passed
  * @seq: sequence number of the last event
  * @seq_known: there was one
@@ -30,6 +31,7 @@ struct kt_rkh_import {
 	struct kt_rkh_config config;
 	bool told;
 	bool record;
+	bool bad;
 	bool begun;
 	bool seq_known;
 	bool timed;

@@ -114,7 +114,7 @@ static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 	if (!t->begun)
 		err = put_flag(s);
 	t->begun = true;
-	if (!(first >> 8))
+	if (!(first & KT_RKH_ASSUMED))
 		return err ? err : put_config(s);
 	t->seq = (uint8_t)first;
 	return err;
@@ -175,6 +175,7 @@ static int end(struct kt_sink *s)
 
 const struct kt_codec_out kt_rkh_out = {
 	.options = options,
+	.assumed = true,
 	.size = sizeof(struct kt_rkh_sink),
 	.begin = begin,
 	.event = event,

@@ -263,6 +263,9 @@ static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 	};
 	size_t part = (size_t)kt_min(len, UINT8_MAX);
 
+	/* There is no flag at the begin: only the first frame can be a rest. */
+	if (t->offset == s->begin && len)
+		return kt_import_joined(s, t->offset, t->core);
 	kt_import_bad(s, t->offset, "%s", why);
 	if (t->line.on)
 		return 0;
@@ -304,28 +307,117 @@ int kt_tband_take(struct kt_import *s, const uint8_t *frame, size_t len)
 		return take_bad(s, frame, len, why);
 	if (t->bare && e.id >= KT_TBAND_FRTOS)
 		return take_bad(s, frame, len, "an event of FreeRTOS");
+	t->good++;
 	if (kt_tband_is_carried(t, &e))
 		return kt_tband_line_carried(s, &e, (size_t)size + 1);
 	return take_event(s, &e, (size_t)size + 1);
+}
+
+static int take_any(struct kt_import *s, const uint8_t *frame, size_t len)
+{
+	const struct kt_tband_import *t = s->state;
+
+	return t->check ? kt_tband_line_take(s, frame, len) :
+			  kt_tband_take(s, frame, len);
+}
+
+/* Pass zeros where a frame may begin.  Return: 0 or negative errno. */
+static int pass_zeros(struct kt_import *s)
+{
+	struct kt_tband_import *t = s->state;
+	uint64_t nr = 0, at = s->in->offset;
+	const uint8_t *p;
+	int64_t there;
+
+	if (t->hex)
+		return 0;
+	there = kt_scan_need(s->in, 1);
+	if (there < 0)
+		return (int)there;
+	p = kt_scan_head(s->in);
+	while (nr < (uint64_t)there && !p[nr])
+		nr++;
+	if (nr && !t->zeros)
+		t->zeros_at = at;
+	t->zeros += nr;
+	return kt_scan_skip(s->in, nr);
+}
+
+/*
+ * What came were zeros.  Those behind all frames fill up a buffer, but not on a
+ * line, where nothing is left unused.
+ */
+static int tell_zeros(struct kt_import *s, bool end)
+{
+	struct kt_tband_import *t = s->state;
+	uint64_t nr = t->zeros;
+
+	if (!nr)
+		return 0;
+	t->zeros = 0;
+	if (end && t->good && !t->check) {
+		kt_import_note(s, "%llu zero bytes at the end are taken for unused room of a buffer",
+			       (unsigned long long)nr);
+		return 0;
+	}
+	/* Of nothing else it is told that no frame is valid. */
+	if (end && !t->good)
+		return 0;
+	t->offset = t->zeros_at;
+	return take_any(s, (const uint8_t *)"", 0);
+}
+
+static int end(struct kt_import *s)
+{
+	const struct kt_tband_import *t = s->state;
+	int err = tell_zeros(s, true);
+
+	if (!err && t->check)
+		err = kt_tband_line_end(s);
+	if (!t->good)
+		kt_import_none(s);
+	return err;
+}
+
+/*
+ * Find the next frame, which may be empty in hexadecimal.
+ * Return: its length, KT_FRAME_END, KT_FRAME_LONG, or negative errno.
+ */
+static int64_t next_frame(struct kt_import *s, const uint8_t **frame)
+{
+	struct kt_tband_import *t = s->state;
+	uint64_t at = s->in->offset;
+	int64_t len = t->hex ? next_hex(s, frame) :
+			       kt_frames_next(s, 0, KT_TBAND_FRAME_MAX, frame);
+
+	return kt_frames_tell(s, len, at, KT_TBAND_FRAME_MAX);
 }
 
 static int next(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
 	const uint8_t *frame = NULL;
+	uint64_t at;
 	int64_t len;
-	int err;
+	int err = pass_zeros(s);
 
-	t->offset = s->in->offset;
-	len = t->hex ? next_hex(s, &frame)
-		     : kt_frames_next(s, 0, KT_TBAND_FRAME_MAX, &frame);
-	len = kt_frames_tell(s, len, t->offset, KT_TBAND_FRAME_MAX);
+	if (err)
+		return err;
+	at = s->in->offset;
+	len = next_frame(s, &frame);
 	if (len == KT_FRAME_END)
-		return t->check ? kt_tband_line_end(s) : 0;
+		return end(s);
 	if (len < 0)
 		return len == KT_FRAME_LONG ? 1 : (int)len;
-	err = t->check ? kt_tband_line_take(s, frame, (size_t)len)
-		       : kt_tband_take(s, frame, (size_t)len);
+	if (!len) {
+		t->zeros_at = t->zeros ? t->zeros_at : at;
+		t->zeros++;
+	} else {
+		err = tell_zeros(s, false);
+		t->offset = at;
+		if (!err)
+			err = take_any(s, frame, (size_t)len);
+	}
 	if (!err && !t->hex)
 		err = kt_scan_skip(s->in, (uint64_t)len + 1);
 	return err ? err : 1;
@@ -520,6 +612,9 @@ static int probe_binary(const uint8_t *data, size_t len)
 	char why[KT_TBAND_WHY];
 	bool starts = false;
 
+	/* A buffer that was not full ends in zeros; one of them ends a frame. */
+	while (end - p > 1 && !end[-1] && !end[-2])
+		end--;
 	for (; (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1) {
 		size_t frame = (size_t)(nul - p);
 		int64_t size = frame > sizeof(event) || !frame ? -1 :

@@ -71,6 +71,9 @@ struct kt_tband_line {
  * @timed: there was one with a time
  * @saturated: it was told that times are too large
  * @cut_names: it was told that names are cut
+ * @good: frames that were events
+ * @zeros: that came behind the last frame
+ * @zeros_at: where the first of them is
  * @offset: of the frame
  * @frame: bytes of a frame in hexadecimal
  * @event: content of the frame, behind one byte for raw
@@ -92,6 +95,9 @@ struct kt_tband_import {
 	bool timed;
 	bool saturated;
 	bool cut_names;
+	uint64_t good;
+	uint64_t zeros;
+	uint64_t zeros_at;
 	uint64_t offset;
 	uint8_t frame[KT_TBAND_FRAME_MAX];
 	uint8_t event[1 + KT_TBAND_FRAME_MAX];

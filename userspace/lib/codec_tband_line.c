@@ -213,6 +213,7 @@ int kt_tband_line_take(struct kt_import *s, const uint8_t *frame, size_t len)
 	int err;
 
 	if (get_check(frame, len, &sum, &c)) {
+		t->good++;
 		if (l->on)
 			return take_check(s, &c, sum);
 		/* What stood in front of it was taken already. */

@@ -284,7 +284,7 @@ void kt_import_tell_bad(struct kt_import *s)
 }
 
 /**
- * kt_import_truncated() - tell that the input ends in the middle of something
+ * kt_import_truncated() - tell that the input begins or ends in the middle of something
  * @s: the trace
  * @error: where and what
  */
@@ -294,6 +294,40 @@ void kt_import_truncated(struct kt_import *s, const struct ktape_error *error)
 		.kind = KTAPE_NOTICE_TRUNCATED, .error = *error,
 	};
 
+	tell(s, &n);
+}
+
+/**
+ * kt_import_joined() - tell that the input begins in the middle of a frame
+ * @s: the trace
+ * @offset: where in the input the frame ends or is given up
+ * @cpu: where events before it may have been
+ *
+ * Nobody knows how many events are missing in front of it.
+ *
+ * Return: as kt_import_emit().
+ */
+int kt_import_joined(struct kt_import *s, uint64_t offset, uint32_t cpu)
+{
+	struct ktape_error error;
+
+	kt_error(&error, offset,
+		 "the input begins in the middle of a frame: what came before is missing");
+	kt_import_truncated(s, &error);
+	return kt_import_lost(s, cpu, 0, 0, 0);
+}
+
+/**
+ * kt_import_none() - tell that nothing of the input is of the format
+ * @s: the trace, at its end
+ */
+void kt_import_none(struct kt_import *s)
+{
+	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT, .count = 1 };
+
+	kt_error(&n.error, s->begin,
+		 "no frame of %s is valid: is the input of another format (--from)?",
+		 s->format->name);
 	tell(s, &n);
 }
 

@@ -120,7 +120,8 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
  * enum ktape_notice_kind - what a reader of a trace should be told
  * @KTAPE_NOTICE_LOST: @count events are missing between @from and @to, or with
  *	@count 0 an unknown number
- * @KTAPE_NOTICE_TRUNCATED: the file ends in the middle of a packet
+ * @KTAPE_NOTICE_TRUNCATED: the input begins or ends in the middle of a packet or
+ *	frame
  * @KTAPE_NOTICE_CORRUPT: something could not be read; @count such places of a
  *	format of others
  * @KTAPE_NOTICE_TABLE: recorded with another event table

@@ -229,8 +229,12 @@ int ktape_sink_open(const struct ktape_sink_options *options,
 int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event)
 {
 	struct kt_sink *s = &sink->s;
-	int err = s->error ? s->error : s->codec->event(s, event);
+	int err = s->error;
 
+	if (!err && !s->codec->assumed && ktape_event_is_assumed(event))
+		return 0;
+	if (!err)
+		err = s->codec->event(s, event);
 	return err ? err : s->error;
 }
 

@@ -228,6 +228,8 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 		return -EINVAL;
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return take_registry(r, e);
+	if (ktape_event_is_assumed(e))
+		return 0;
 	if (!r->foreign && kt_tracex_take_head(&r->head, e)) {
 		r->foreign = true;
 		forget(r);

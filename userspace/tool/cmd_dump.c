@@ -270,6 +270,8 @@ static int dump_all(struct dump *d)
 
 	while (d->lines < d->o.count && !d->error &&
 	       (ret = ktape_trace_next(d->trace, &e)) > 0) {
+		if (ktape_event_is_assumed(e))
+			continue;
 		if (d->limited)
 			range_add(&d->range, e);
 		if (!is_wanted(d, e))

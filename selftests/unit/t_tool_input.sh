@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# t_tool_input.sh FOLDER: what the command says, and with which exit status, of
+# inputs in the formats of others that are cut off, damaged or of another format.
+# shellcheck source=selftests/unit/tool.sh
+. "${0%/*}/tool.sh" "$1"
+
+# event SEQ: FWK_EN of RKH, with a checksum
+event()
+{
+	printf '%b' "\\xa0\\x$(printf %02x "$1")\\x01\\x00\\x00\\x00" \
+		"\\x$(printf %02x $((256 - 0xa0 - 1 - $1)))~"
+}
+
+# resumed TICKS TASK: task_resumed of Tonbandgeraet
+resumed()
+{
+	printf '%b' "\\x04\\x56\\x$(printf %02x "$1")\\x$(printf %02x "$2")\\x00"
+}
+
+{ printf '~'; for i in {1..20}; do event "$i"; done; } >whole.rkh
+tail -c +4 whole.rkh >middle.rkh
+{ printf '\3\2\12\0'; for i in {1..20}; do resumed "$i" 1; done; } >whole.tband
+tail -c +6 whole.tband >middle.tband
+head -c 100000 /dev/zero >zeros
+yes 'a line of text' | head -n 1000 >prose
+printf '~~~~' >flags
+: >empty
+
+for format in rkh tband; do
+	run 0 dump --from $format whole.$format && [ "$(wc -l <text)" -ge 20 ]
+	result $? "$format: a whole stream"
+	run 0 dump --from $format middle.$format &&
+		says "the input begins in the middle of a frame" &&
+		says "an unknown number of events lost"
+	result $? "$format: joined in the middle is a loss that is told"
+	run 1 dump --strict --from $format middle.$format
+	result $? "$format: joined in the middle is an error with --strict"
+	for command in "convert --to text -o -" "stats"; do
+		# shellcheck disable=SC2086	# words
+		run 0 $command --from $format middle.$format &&
+			says "and an unknown number besides"
+		result $? "$format: ${command%% *} tells it, too"
+	done
+	rm -rf native
+	run 0 convert --to native -o native --from $format middle.$format &&
+		run 1 verify native &&
+		grep -q "1 packets are missing" text
+	result $? "$format: as a native trace something is missing"
+	for what in zeros prose flags empty; do
+		run 1 dump --from $format $what &&
+			says "no frame of $format is valid" && lines 0
+		result $? "$format: no valid frame in: $what"
+		run 1 convert --to text -o - --from $format $what &&
+			says "no frame of $format is valid"
+		result $? "$format: nor when it is converted: $what"
+	done
+done
+for what in zeros prose flags empty; do
+	run 1 dump --from tracex $what && says "it begins neither with TXTB"
+	result $? "tracex: nothing valid in: $what"
+done
+
+echo "1..$n"
+exit "$failed"
