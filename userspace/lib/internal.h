@@ -66,4 +66,8 @@ int kt_device_ioctl(const struct ktape_device *device, unsigned long command,
 		    void *arg);
 int kt_device_adopt(int fd, struct ktape_device **device);
 
+/* names_syscall.c */
+bool kt_syscall_has_status(const char *machine, unsigned int abi,
+			   unsigned int nr);
+
 #endif /* _KT_INTERNAL_H */

@@ -72,6 +72,28 @@ const char *ktape_syscall_name(const char *machine, unsigned int nr)
 	return ktape_syscall_abi_name(machine, KTAPE_ABI_NATIVE, nr);
 }
 
+/*
+ * Calls whose result is no status, and can be any number: the register that a
+ * signal or a probe had interrupted the use of, or a clock that wraps.
+ */
+static const char *const without_status[] = {
+	"rt_sigreturn", "sigreturn", "uretprobe", "uprobe",
+	"vm86",		"vm86old",   "times",
+};
+
+/* Is a small negative result of this call -errno?  Of one without a name, yes. */
+bool kt_syscall_has_status(const char *machine, unsigned int abi,
+			   unsigned int nr)
+{
+	const char *name = ktape_syscall_abi_name(machine, abi, nr);
+
+	for (size_t i = 0; name && i < KT_ARRAY_SIZE(without_status); i++) {
+		if (!strcmp(name, without_status[i]))
+			return false;
+	}
+	return true;
+}
+
 const char *ktape_errno_name(int number)
 {
 	if (number < 0 || (size_t)number >= KT_ARRAY_SIZE(errors))

@@ -4,6 +4,7 @@
 
 #define ERRNO_MAX	4095
 #define NR_AND_TABLE	0x3ffffU	/* of a system call, in dat20 */
+#define TABLE_SHIFT	16
 #define LARGE		(1U << 18)
 
 /* ---- interrupts: they nest on their CPU ------------------------------------------ */
@@ -117,12 +118,16 @@ static int call_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 			    0;
 }
 
+/* @key: number and table of the call. */
 static void count_error(struct ktape_linux *l, struct kt_sl_series *s,
-			int64_t ret)
+			uint64_t key, int64_t ret)
 {
 	struct ktape_series *all = &l->list[KTAPE_SERIES_SYSCALL]->told;
 
-	if (!s || ret >= 0 || ret < -ERRNO_MAX)
+	if (!s || ret >= 0 || ret < -ERRNO_MAX ||
+	    !kt_syscall_has_status(l->info->machine,
+				   (unsigned int)(key >> TABLE_SHIFT & 3),
+				   (unsigned int)(key & 0xffff)))
 		return;
 	s->told.errors++;
 	all->errors++;
@@ -145,7 +150,8 @@ static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	key = call.extra;
 	s = kt_sl_series(l, KTAPE_SERIES_SYSCALL, key, e);
 	if (call.value >= l->lost_to)
-		count_error(l, s, (int64_t)kt_get64(wide ? e->blob : e->args));
+		count_error(l, s, key,
+			    (int64_t)kt_get64(wide ? e->blob : e->args));
 	return kt_sl_interval(l, s, call.value, e->ts);
 }
 
@@ -307,7 +313,7 @@ static int span(struct ktape_linux *l, struct kt_sl_cpu *c,
 			 e);
 	if (e->opcode == KTAPE_EV_SYS_SPAN &&
 	    !ktape_event_field(e, "ret", &ret))
-		count_error(l, s, (int64_t)ret);
+		count_error(l, s, e->dat20 & NR_AND_TABLE, (int64_t)ret);
 	/* Begin and end are in one record. */
 	return kt_sl_add(l, s, kt_sl_ns(l, start, e->ts));
 }
