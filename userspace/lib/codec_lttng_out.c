@@ -14,6 +14,8 @@
 #include "lttng.h"
 
 #define PACKET		(64U << 10)
+#define PACKET_SMALL	(4U << 10)	/* where there are many CPUs */
+#define MANY		512U
 #define HEADER		84U	/* packet header and context */
 #define EVENT_HEAD	16U	/* id, time, thread */
 #define MODE_DIR	0777
@@ -162,6 +164,12 @@ static void put_head(const struct lttng *t, const struct lt_cpu *c,
 	kt_set32(p + 80, cpu);
 }
 
+/* Of each CPU a packet is in memory; a record may be larger than most are. */
+static size_t packet_size(const struct lttng *t)
+{
+	return t->nr_cpus > MANY ? PACKET_SMALL : PACKET;
+}
+
 static int flush(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 {
 	int err = 0;
@@ -173,13 +181,18 @@ static int flush(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 	t->s->offset += c->len;
 	c->seq++;
 	c->len = 0;
+	if (c->size > packet_size(t)) {
+		free(c->data);
+		c->data = NULL;
+		c->size = 0;
+	}
 	return err;
 }
 
 /* Room in a packet.  Return: 0 or negative errno. */
 static int room(struct lttng *t, struct lt_cpu *c, uint32_t cpu, size_t need)
 {
-	size_t size = kt_max(PACKET, HEADER + need);
+	size_t size = kt_max(packet_size(t), HEADER + need);
 	char *more;
 	int err;
 

@@ -17,6 +17,8 @@
 #include "sink.h"
 
 #define PACKET		(64U << 10)
+#define PACKET_SMALL	(4U << 10)	/* where there are many streams */
+#define MANY		512U
 #define RECORD_EXTRA	(KTAPE_TIME_EXTEND_SIZE + 16)
 #define KINDS		3
 #define TID_NONE	INT32_MIN	/* nothing was told yet */
@@ -58,7 +60,14 @@ struct native {
 	struct ktape_ctf *ctf;		/* or NULL: a pipe form */
 	struct stream *streams[KINDS];
 	size_t nr[KINDS];
+	size_t nr_begun;
 };
+
+/* Of each stream a packet is in memory; a record may be larger than most are. */
+static size_t packet_size(const struct native *n)
+{
+	return n->nr_begun > MANY ? PACKET_SMALL : PACKET;
+}
 
 static const struct ktape_codec_option options[] = {
 	{ "form", "dir|pipe",
@@ -167,6 +176,7 @@ static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 {
 	struct native *n = s->state;
 	size_t len;
+	int err;
 
 	if (!st->open)
 		return 0;
@@ -175,8 +185,14 @@ static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 	st->untold = false;
 	st->seq++;
 	s->offset += len;
-	return n->ctf ? ktape_ctf_append(n->ctf, st->b.data, len) :
-			kt_write_all(s->fd, st->b.data, len);
+	err = n->ctf ? ktape_ctf_append(n->ctf, st->b.data, len) :
+		       kt_write_all(s->fd, st->b.data, len);
+	if (st->size > packet_size(n)) {
+		free(st->b.data);
+		st->b.data = NULL;
+		st->size = 0;
+	}
+	return err;
 }
 
 /* From the record at @ts on, the reader knows that @tid runs. */
@@ -192,7 +208,9 @@ static void set_tid(struct stream *st, int32_t tid, uint64_t ts)
 static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 		       uint32_t cpu, const struct ktape_event *e, size_t need)
 {
-	size_t size = kt_max(PACKET, kt_align(KTAPE_BLOCK_HEADER + need, 8));
+	struct native *n = s->state;
+	size_t size = kt_max(packet_size(n),
+			     kt_align(KTAPE_BLOCK_HEADER + need, 8));
 	struct ktape_block head = {
 		.ts_begin = e ? e->ts : st->ts,
 		.seq = st->seq,
@@ -203,6 +221,7 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	};
 	uint8_t *data = st->b.data;
 
+	n->nr_begun += !data && !st->seq;
 	if (st->size < size) {
 		data = realloc(data, size);
 		if (!data)
@@ -244,6 +263,8 @@ static int add(struct kt_sink *s, struct stream *st,
 	}
 	err = ktape_build_add(&st->b, r);
 	st->ts = r->ts;
+	if (!err && st->size > packet_size(s->state))
+		err = write_packet(s, st, st->ts);
 	return err;
 }
 

@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "import.h"
+#include "memo.h"
 #include "trace.h"
 
 #define UUID_BYTES	(64U << 10)	/* of the input that make its uuid */
@@ -99,6 +100,7 @@ static int learn(struct kt_import *s)
 	while (!ret && (ret = s->codec->next(s)) > 0)
 		ret = 0;
 	s->learning = false;
+	kt_registry_recount(s->registry);
 	rewind_input(s);
 	/* What is wrong is told in the second pass. */
 	return ret == -ENOMEM ? ret : 0;
@@ -225,6 +227,7 @@ static int drop_current(struct kt_import *s)
 	f->head += s->taken;
 	s->held -= s->taken;
 	s->current = NULL;
+	kt_fifo_shrink(f);
 	if (f->head != f->len)
 		return kt_fifo_queue(s, f);
 	f->head = 0;

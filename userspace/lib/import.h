@@ -160,6 +160,7 @@ int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
 #define KT_IMPORT_LOST	0	/* opcode of a loss that waits in a queue */
 
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
+void kt_fifo_shrink(struct kt_fifo *fifo);
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo);
 uint64_t kt_fifo_ts(const struct kt_fifo *fifo);
 void kt_import_tell_lost(struct kt_import *s);

@@ -7,6 +7,7 @@
 
 #define BAD_TOLD	20	/* damages told one by one */
 #define FIFO_MIN	4096U
+#define FIFO_KEPT	(64U << 10)	/* room that an empty queue keeps */
 
 /* A record that waits; behind it are arguments, blob and raw bytes. */
 struct entry {
@@ -44,6 +45,27 @@ static int fifo_room(struct kt_fifo *fifo, size_t need)
 	fifo->buf = buf;
 	fifo->cap = cap;
 	return 0;
+}
+
+/*
+ * Give back what a queue needed once and does not need now: the window bounds what
+ * all queues hold together, and each CPU may have had all of it for a while.
+ */
+void kt_fifo_shrink(struct kt_fifo *fifo)
+{
+	size_t there = fifo->len - fifo->head;
+	uint8_t *buf;
+
+	if (fifo->cap <= FIFO_KEPT || there > fifo->cap / 8)
+		return;
+	memmove(fifo->buf, fifo->buf + fifo->head, there);
+	fifo->head = 0;
+	fifo->len = there;
+	buf = realloc(fifo->buf, fifo->cap / 4);
+	if (!buf)	/* it stays as large as it was */
+		return;
+	fifo->buf = buf;
+	fifo->cap /= 4;
 }
 
 /* The queue of a CPU, or the only one. */

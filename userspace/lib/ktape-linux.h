@@ -280,6 +280,17 @@ const struct ktape_linux_instead *
 ktape_linux_instead(const struct ktape_linux *linux_stats, size_t i);
 
 /**
+ * ktape_linux_left_out() - what was there no room for?
+ * @linux_stats: where
+ * @i: from 0
+ * @what: set to what it was, a sentence's subject
+ *
+ * Return: how many, 0 behind the last one.
+ */
+uint64_t ktape_linux_left_out(const struct ktape_linux *linux_stats,
+			      unsigned int i, const char **what);
+
+/**
  * ktape_linux_free() - the end
  * @linux_stats: or NULL
  */

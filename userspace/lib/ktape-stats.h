@@ -14,6 +14,8 @@ extern "C" {
 #endif
 
 #define KTAPE_RTOS_UNKNOWN	0xffffffffU	/* a priority that is not known */
+#define KTAPE_RTOS_EVENTS_MAX	(1U << 22)	/* that are kept */
+#define KTAPE_RTOS_THREADS_MAX	(1U << 16)	/* that are told apart */
 
 /**
  * struct ktape_rtos_totals - counts of a trace, as TraceX makes them
@@ -137,7 +139,9 @@ int ktape_rtos_new(struct ktape_rtos **rtos);
  * @rtos: where to
  * @event: events come in the order of time
  *
- * All events that count are kept in memory, about 100 bytes each.
+ * The first KTAPE_RTOS_EVENTS_MAX events that count are kept in memory, 80 bytes
+ * each, and as many again for RUNNING events that are put in between;
+ * ktape_rtos_left_out() tells of the others.
  *
  * Return: 0, -EINVAL after ktape_rtos_finish(), or -ENOMEM.
  */
@@ -159,6 +163,17 @@ int ktape_rtos_finish(struct ktape_rtos *rtos);
  */
 const struct ktape_rtos_totals *
 ktape_rtos_totals(const struct ktape_rtos *rtos);
+
+/**
+ * ktape_rtos_left_out() - what was there no room for?
+ * @rtos: where
+ * @i: from 0
+ * @what: set to what it was, a sentence's subject
+ *
+ * Return: how many, 0 behind the last one.
+ */
+uint64_t ktape_rtos_left_out(const struct ktape_rtos *rtos, unsigned int i,
+			     const char **what);
 
 /**
  * ktape_rtos_thread() - the threads one after the other

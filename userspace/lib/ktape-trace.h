@@ -114,6 +114,18 @@ const struct ktape_object_info *
 ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 		      uint64_t ts);
 
+#define KTAPE_REGISTRY_MAX	(1U << 20)	/* names that it keeps */
+
+/**
+ * ktape_registry_left_out() - what was there no room for?
+ * @registry: where
+ *
+ * A registry keeps KTAPE_REGISTRY_MAX names, and of one id the last 1024.
+ *
+ * Return: how many names it does not have.
+ */
+uint64_t ktape_registry_left_out(const struct ktape_registry *registry);
+
 /* ---- reading a trace -------------------------------------------------- */
 
 /**

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A hash table with its entries beside each other; none is ever a gravestone. */
+#include "hash.h"
 #include "map.h"
 
 #define FIRST_SIZE	256
 
 static size_t place_of(const struct kt_map *map, uint32_t kind, uint64_t key)
 {
-	uint64_t h = (key ^ (uint64_t)kind << 56) * 0x9e3779b97f4a7c15ULL;
-
-	return (h ^ h >> 29) & (map->size - 1);
+	return kt_hash(map->seed + kind, key) & (map->size - 1);
 }
 
 /* Where it is, or the free place where it would be. */
@@ -45,6 +44,7 @@ static bool grow(struct kt_map *map)
 	struct kt_map more = {
 		.size = map->size ? map->size * 2 : FIRST_SIZE,
 		.nr = map->nr,
+		.seed = map->size ? map->seed : kt_hash_seed(map),
 	};
 
 	more.entries = calloc(more.size, sizeof(*more.entries));

@@ -24,11 +24,13 @@ struct kt_map_entry {
 /**
  * struct kt_map - the table
  * @entries: a power of two, or NULL
+ * @seed: of places; set with the first entry
  * @size: how many places
  * @nr: how many are used
  */
 struct kt_map {
 	struct kt_map_entry *entries;
+	uint64_t seed;
 	size_t size;
 	size_t nr;
 };

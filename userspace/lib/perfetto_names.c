@@ -4,30 +4,39 @@
  * Each is told when an event first needs it, and again when its number has come
  * to another one.
  */
+#include "hash.h"
 #include "perfetto.h"
 
 #define FIRST_ROOM	256U
-#define HASH		0x9e3779b97f4a7c15ULL
+#define ROOM_MAX	(1U << 20)	/* slots, of which half are used */
 #define KTHREAD		(1U << 16)	/* in param2 of a thread */
 #define KTHREADD	2
 #define NAMED		(1ULL << 32)	/* ids of functions with a name */
 
-static uint32_t slot_of(uint64_t key, uint32_t room)
+/* Whoever made the trace does not know where @table is. */
+static uint32_t slot_of(const void *table, uint64_t key, uint32_t room)
 {
-	return (uint32_t)(key * HASH >> 32) & (room - 1);
+	return (uint32_t)kt_hash((uintptr_t)table, key) & (room - 1);
 }
 
 static bool set_grow(struct pf_set *set)
 {
 	uint32_t room = set->room ? set->room * 2 : FIRST_ROOM, i, at;
-	uint64_t *keys = calloc(room, sizeof(*keys));
+	uint64_t *keys;
 
+	/* What is forgotten is told once more when it is needed. */
+	if (room > ROOM_MAX) {
+		memset(set->keys, 0, set->room * sizeof(*set->keys));
+		set->nr = 0;
+		return true;
+	}
+	keys = calloc(room, sizeof(*keys));
 	if (!keys)
 		return false;
 	for (i = 0; i < set->room; i++) {
 		if (!set->keys[i])
 			continue;
-		at = slot_of(set->keys[i], room);
+		at = slot_of(keys, set->keys[i], room);
 		while (keys[at])
 			at = (at + 1) & (room - 1);
 		keys[at] = set->keys[i];
@@ -51,7 +60,7 @@ bool pf_set_add(struct pf_set *set, uint64_t key)
 
 	if (set->nr * 2 >= set->room && !set_grow(set))
 		return true;
-	at = slot_of(key, set->room);
+	at = slot_of(set->keys, key, set->room);
 	while (set->keys[at]) {
 		if (set->keys[at] == key)
 			return false;
@@ -67,8 +76,15 @@ bool pf_set_add(struct pf_set *set, uint64_t key)
 static bool threads_grow(struct perfetto *pf)
 {
 	uint32_t room = pf->room ? pf->room * 2 : FIRST_ROOM, i, at;
-	struct pf_thread *to = malloc(room * sizeof(*to));
+	struct pf_thread *to;
 
+	if (room > ROOM_MAX) {	/* as above */
+		for (i = 0; i < pf->room; i++)
+			pf->threads[i].tid = -1;
+		pf->nr_threads = 0;
+		return true;
+	}
+	to = malloc(room * sizeof(*to));
 	if (!to)
 		return false;
 	for (i = 0; i < room; i++)
@@ -76,7 +92,7 @@ static bool threads_grow(struct perfetto *pf)
 	for (i = 0; i < pf->room; i++) {
 		if (pf->threads[i].tid < 0)
 			continue;
-		at = slot_of((uint32_t)pf->threads[i].tid, room);
+		at = slot_of(to, (uint32_t)pf->threads[i].tid, room);
 		while (to[at].tid >= 0)
 			at = (at + 1) & (room - 1);
 		to[at] = pf->threads[i];
@@ -94,7 +110,7 @@ static struct pf_thread *find(struct perfetto *pf, int32_t tid)
 
 	if (pf->nr_threads * 2 >= pf->room && !threads_grow(pf))
 		return NULL;
-	at = slot_of((uint32_t)tid, pf->room);
+	at = slot_of(pf->threads, (uint32_t)tid, pf->room);
 	while (pf->threads[at].tid >= 0 && pf->threads[at].tid != tid)
 		at = (at + 1) & (pf->room - 1);
 	t = &pf->threads[at];
@@ -187,7 +203,10 @@ static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 	t = find(pf, (int32_t)tgid);
 	if (t && t->turn != pf->turn)
 		look_up(pf, t, ts);
-	return find(pf, tid);
+	t = find(pf, tid);
+	if (t && t->turn != pf->turn)
+		look_up(pf, t, ts);
+	return t;
 }
 
 /**
@@ -203,7 +222,8 @@ const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
 	const struct pf_thread *t;
 
 	if (pf->room) {
-		t = &pf->threads[slot_of((uint32_t)tid, pf->room)];
+		t = &pf->threads[slot_of(pf->threads, (uint32_t)tid,
+					 pf->room)];
 		if (t->tid == tid && t->turn == pf->turn)
 			return t;
 	}

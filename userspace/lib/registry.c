@@ -10,13 +10,12 @@
  * Events ask for the same few objects again and again, in the order of time:
  * the last answers are remembered with the time in which they are right.
  */
-#include <sys/random.h>
-
+#include "hash.h"
 #include "internal.h"
 #include "memo.h"
 #include "plan.h"
 
-#define VERSIONS_MAX	(1U << 22)	/* in all */
+#define VERSIONS_MAX	KTAPE_REGISTRY_MAX
 #define LIST_MAX	1024U		/* of one id; the oldest go */
 #define EARLY_PER_S	20	/* a thread is seen up to this fraction of a
 				 * second before its birth ... */
@@ -63,20 +62,11 @@ struct ktape_registry {
 	uint64_t early;
 	uint64_t late;
 	size_t total;
+	uint64_t left_out;
 	size_t used;
 	size_t size;
 	struct list *lists;
 };
-
-/* Without random numbers, where the memory happens to be. */
-static uint64_t random_seed(const void *memory)
-{
-	uint64_t seed;
-
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-		seed = (uintptr_t)memory;
-	return seed;
-}
 
 int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 {
@@ -86,7 +76,7 @@ int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 		return -ENOMEM;
 	r->early = hz / EARLY_PER_S;
 	r->late = hz * LATE_S;
-	r->seed = random_seed(r);
+	r->seed = kt_hash_seed(r);
 	r->size = 1024;
 	r->lists = calloc(r->size, sizeof(*r->lists));
 	r->memory = calloc(1, sizeof(*r->memory));
@@ -124,20 +114,11 @@ static struct key key_of(uint32_t type, uint32_t id, uint32_t param1)
 	}
 }
 
-/* Each bit of @v changes half of those of the result. */
-static uint64_t mix(uint64_t v)
-{
-	v = (v ^ v >> 32) * 0xd6e8feb86659fd93ULL;
-	v = (v ^ v >> 29) * 0x9e3779b97f4a7c15ULL;
-	return v ^ v >> 32;
-}
-
-/* Whoever made the trace chose the keys, and does not know the seed. */
 static size_t hash(const struct ktape_registry *r, struct key k)
 {
-	uint64_t v = mix(r->seed ^ (k.id | (uint64_t)k.type << 32));
+	uint64_t v = kt_hash(r->seed, k.id | (uint64_t)k.type << 32);
 
-	return (size_t)mix(v + k.param1) & (r->size - 1);
+	return (size_t)kt_hash_mix(v + k.param1) & (r->size - 1);
 }
 
 static bool is_of(const struct list *list, struct key k)
@@ -242,6 +223,8 @@ static int add_version(struct ktape_registry *r, struct key key,
 		at--;
 	if (at && same(&list->versions[at - 1].object, &v->object))
 		return 0;
+	if (list->nr == LIST_MAX || r->total >= VERSIONS_MAX)
+		r->left_out++;
 	if (r->total >= VERSIONS_MAX)
 		return 0;
 	if (list->nr == LIST_MAX) {
@@ -443,6 +426,17 @@ void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
 
 	*from = a->from;
 	*lasts = a->lasts;
+}
+
+/* All names come once more: what is left out is counted then. */
+void kt_registry_recount(struct ktape_registry *registry)
+{
+	registry->left_out = 0;
+}
+
+uint64_t ktape_registry_left_out(const struct ktape_registry *registry)
+{
+	return registry->left_out;
 }
 
 struct kt_memo *kt_registry_memo(const struct ktape_registry *registry)

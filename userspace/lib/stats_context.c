@@ -8,6 +8,7 @@
 #include "stats_rtos.h"
 
 #define RUNNING_TICKS	12	/* a RUNNING event comes so much later */
+#define MADE		UINT32_MAX	/* id where one is to be made */
 
 /**
  * struct walk - state while the events are gone through
@@ -27,12 +28,46 @@ struct walk {
 	uint64_t nesting;
 };
 
-/* Link the events of each thread. */
-void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_event *list, uint64_t nr)
+/* The thread that an event says something of, besides its own, or NULL. */
+static struct kt_rtos_thread *made_by(const struct ktape_rtos *r,
+				      const struct ktape_rtos_event *e)
 {
-	for (uint32_t i = 0; i < r->nr_threads; i++)
-		r->threads[i].first = KT_RTOS_NEVER;
-	for (uint64_t i = 0; i < nr; i++) {
+	return e->id == KT_TRACEX_THREAD_CREATE ?
+		       kt_rtos_find(r, e->info[0]) : NULL;
+}
+
+static void forget_thread(struct kt_rtos_thread *t)
+{
+	if (!t)
+		return;
+	t->first = KT_RTOS_NEVER;
+	t->cursor = KT_RTOS_NEVER;
+	t->prio = KTAPE_RTOS_UNKNOWN;
+	t->threshold = KTAPE_RTOS_UNKNOWN;
+	t->first_prio = KTAPE_RTOS_UNKNOWN;
+	t->first_threshold = KTAPE_RTOS_UNKNOWN;
+}
+
+/*
+ * Forget what the events of a core have told of their threads: of these alone, as
+ * there may be many cores, each with a few of many threads.
+ */
+void kt_rtos_forget(struct ktape_rtos *r, const struct kt_rtos_events *events)
+{
+	for (uint64_t i = 0; i < events->nr; i++) {
+		const struct ktape_rtos_event *e = &events->list[i].e;
+
+		forget_thread(kt_rtos_find(r, e->context));
+		forget_thread(made_by(r, e));
+	}
+}
+
+/* Link the events of each thread; what was linked before is forgotten. */
+void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_events *events)
+{
+	struct kt_rtos_event *list = events->list;
+
+	for (uint64_t i = events->nr; i--;) {
 		struct kt_rtos_thread *t = NULL;
 
 		list[i].same = KT_RTOS_NEVER;
@@ -40,14 +75,10 @@ void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_event *list, uint64_t nr)
 			t = kt_rtos_find(r, list[i].e.context);
 		if (!t)
 			continue;
-		if (t->first == KT_RTOS_NEVER)
-			t->first = i;
-		else
-			list[t->tail].same = i;
-		t->tail = i;
+		list[i].same = t->first;
+		t->first = i;
+		t->cursor = i;
 	}
-	for (uint32_t i = 0; i < r->nr_threads; i++)
-		r->threads[i].cursor = r->threads[i].first;
 }
 
 /*
@@ -217,13 +248,13 @@ static void in_thread(struct walk *w, uint64_t i)
 }
 
 /* Find for each event what runs after it. */
-void kt_rtos_contexts(struct ktape_rtos *r, struct kt_rtos_event *list,
-		      uint64_t nr)
+void kt_rtos_contexts(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
-	struct walk w = { .r = r, .list = list, .nr = nr };
+	struct kt_rtos_event *list = events->list;
+	struct walk w = { .r = r, .list = list, .nr = events->nr };
 
-	kt_rtos_link(r, list, nr);
-	for (uint64_t i = 0; i < nr; i++) {
+	kt_rtos_link(r, events);
+	for (uint64_t i = 0; i < events->nr; i++) {
 		if (!kt_rtos_runs(list[i].e.context)) {
 			in_isr(&w, i);
 			continue;
@@ -257,9 +288,7 @@ static void learn(struct ktape_rtos *r, const struct kt_rtos_event *e)
 		t->prio = e->e.prio;
 		t->threshold = e->threshold;
 	}
-	if (e->e.id != KT_TRACEX_THREAD_CREATE)
-		return;
-	t = kt_rtos_find(r, e->e.info[0]);
+	t = made_by(r, &e->e);
 	if (t) {
 		t->prio = e->e.info[1];
 		t->threshold = KTAPE_RTOS_UNKNOWN;
@@ -270,8 +299,6 @@ static void learn(struct ktape_rtos *r, const struct kt_rtos_event *e)
 static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 			uint64_t nr)
 {
-	for (uint32_t i = 0; i < r->nr_threads; i++)
-		r->threads[i].first_prio = KTAPE_RTOS_UNKNOWN;
 	for (uint64_t i = nr; i--;) {
 		const struct kt_rtos_event *e = &list[i];
 		struct kt_rtos_thread *t = kt_rtos_runs(e->e.context) ?
@@ -287,29 +314,33 @@ static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 			t->first_prio = t->prio;
 			t->first_threshold = t->threshold;
 		}
-		if (e->e.id != KT_TRACEX_THREAD_CREATE)
-			continue;
-		t = kt_rtos_find(r, e->e.info[0]);
+		t = made_by(r, &e->e);
 		if (t) {
 			t->first_prio = e->e.info[1];
 			t->first_threshold = KTAPE_RTOS_UNKNOWN;
 		}
 	}
-	for (uint32_t i = 0; i < r->nr_threads; i++)
-		r->threads[i].prio = KTAPE_RTOS_UNKNOWN;
+	/* The first events are to come: nobody has told yet. */
+	for (uint64_t i = 0; i < nr; i++) {
+		struct kt_rtos_thread *t = kt_rtos_find(r, list[i].e.context);
+
+		if (t)
+			t->prio = KTAPE_RTOS_UNKNOWN;
+		t = made_by(r, &list[i].e);
+		if (t)
+			t->prio = KTAPE_RTOS_UNKNOWN;
+	}
 }
 
-static int add_running(struct ktape_rtos *r, const struct kt_rtos_event *from,
-		       uint64_t gap)
+/* A RUNNING event behind @from, which the next event comes @gap after. */
+static void make_running(struct ktape_rtos *r, struct kt_rtos_event *e,
+			 const struct kt_rtos_event *from, uint64_t gap)
 {
-	struct kt_rtos_event *e = kt_rtos_add(&r->out);
 	uint32_t later = gap > RUNNING_TICKS ? RUNNING_TICKS : 0;
 	struct kt_rtos_thread *t = NULL;
 
-	if (!e)
-		return -ENOMEM;
 	*e = (struct kt_rtos_event){
-		.core = from->core, .threshold = KTAPE_RTOS_UNKNOWN,
+		.threshold = KTAPE_RTOS_UNKNOWN,
 		.e = {
 			.context = from->e.next, .next = from->e.next,
 			.id = KT_TRACEX_RUNNING, .ticks = from->e.ticks + later,
@@ -320,7 +351,7 @@ static int add_running(struct ktape_rtos *r, const struct kt_rtos_event *from,
 	if (e->e.context && kt_rtos_runs(e->e.context))
 		t = kt_rtos_find(r, e->e.context);
 	if (!t)
-		return 0;
+		return;
 	e->e.prio = t->prio;
 	e->threshold = t->threshold;
 	if (e->e.prio == KTAPE_RTOS_UNKNOWN) {
@@ -330,27 +361,46 @@ static int add_running(struct ktape_rtos *r, const struct kt_rtos_event *from,
 	widen(&t->t.lowest_prio, &t->t.highest_prio, e->e.prio);
 	if (e->e.prio == KTAPE_RTOS_UNKNOWN)
 		e->e.prio = 0;
-	return 0;
 }
 
-/* Put the events into the output, with RUNNING ones in between. */
-int kt_rtos_fill(struct ktape_rtos *r, const struct kt_rtos_event *list,
-		 uint64_t nr)
+/* Does nothing show who runs between an event and the next one? */
+static bool is_hidden(const struct kt_rtos_event *e,
+		      const struct kt_rtos_event *next)
 {
-	int err = 0;
+	return e->e.context != e->e.next && e->e.next != next->e.context;
+}
+
+/* Move the events apart where a RUNNING one is to stand; those places are marked. */
+static void spread(struct kt_rtos_event *list, uint64_t nr, uint64_t more)
+{
+	const struct kt_rtos_event *next = NULL;
+
+	for (uint64_t i = nr; i-- && more; next = &list[i + more]) {
+		if (next && is_hidden(&list[i], next))
+			list[i + more--].e.id = MADE;
+		list[i + more] = list[i];
+	}
+}
+
+/* Put RUNNING events in between.  Return: 0 or -ENOMEM. */
+int kt_rtos_fill(struct ktape_rtos *r, struct kt_rtos_events *events)
+{
+	struct kt_rtos_event *list = events->list;
+	uint64_t nr = events->nr, more = 0;
 
 	learn_first(r, list, nr);
-	for (uint64_t i = 0; !err && i < nr; i++) {
-		struct kt_rtos_event *e = kt_rtos_add(&r->out);
-
-		if (!e)
-			return -ENOMEM;
-		*e = list[i];
-		if (i + 1 < nr && e->e.context != e->e.next &&
-		    e->e.next != list[i + 1].e.context)
-			err = add_running(r, &list[i],
-					  list[i + 1].e.ticks - e->e.ticks);
+	for (uint64_t i = 0; i + 1 < nr; i++)
+		more += is_hidden(&list[i], &list[i + 1]);
+	if (kt_rtos_make_room(events, nr + more))
+		return -ENOMEM;
+	list = events->list;
+	spread(list, nr, more);
+	events->nr = nr + more;
+	for (uint64_t i = 0; i < events->nr; i++) {
+		if (i + 1 < events->nr && list[i + 1].e.id == MADE)
+			make_running(r, &list[i + 1], &list[i],
+				     list[i + 2].e.ticks - list[i].e.ticks);
 		learn(r, &list[i]);
 	}
-	return err;
+	return 0;
 }

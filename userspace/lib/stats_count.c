@@ -136,12 +136,13 @@ static void count_interrupts(struct ktape_rtos *r,
 }
 
 /* Count the events of one core, RUNNING ones included. */
-void kt_rtos_count(struct ktape_rtos *r, struct kt_rtos_event *list,
-		   uint64_t nr)
+void kt_rtos_count(struct ktape_rtos *r, const struct kt_rtos_events *events)
 {
+	const struct kt_rtos_event *list = events->list;
+	uint64_t nr = events->nr;
+
 	for (uint64_t i = 0; i < nr; i++) {
-		count_thread(r, &list[i].e,
-			     (uint64_t)(list + i - r->out.list));
+		count_thread(r, &list[i].e, events->base + i);
 		if (i)
 			count_ticks(r, list[i - 1].e.next,
 				    list[i].e.ticks - list[i - 1].e.ticks);

@@ -26,8 +26,8 @@ struct wait {
 
 struct waits {
 	struct ktape_rtos *r;
+	const struct kt_rtos_events *events;
 	struct kt_rtos_event *list;
-	uint64_t nr;
 	struct wait wait[WAITS];
 	unsigned int open;
 };
@@ -38,7 +38,7 @@ static uint64_t runs_at(struct waits *w, uint32_t thread, uint64_t i)
 	uint64_t at = kt_rtos_next_of(kt_rtos_find(w->r, thread), w->list, i);
 
 	return (at == KT_RTOS_NEVER ? i : at) +
-	       (uint64_t)(w->list - w->r->out.list);
+	       w->events->base;
 }
 
 static struct wait *find_wait(struct waits *w, uint32_t mutex)
@@ -109,22 +109,27 @@ static void find_bad(struct waits *w, const struct ktape_rtos_event *e,
 }
 
 /* Find those of one core.  Return: 0 or -ENOMEM. */
-int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_event *list,
-		       uint64_t nr)
+int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
 	struct waits *w = calloc(1, sizeof(*w));
+	struct kt_rtos_event *list = events->list;
 
 	if (!w)
 		return -ENOMEM;
 	w->r = r;
+	w->events = events;
 	w->list = list;
-	w->nr = nr;
-	kt_rtos_link(r, list, nr);
-	for (uint32_t i = 0; i < r->nr_threads; i++)
-		r->threads[i].prio = r->threads[i].first == KT_RTOS_NEVER ?
-			KTAPE_RTOS_UNKNOWN :
-			list[r->threads[i].first].e.prio;
-	for (uint64_t i = 0; i < nr; i++) {
+	kt_rtos_forget(r, events);
+	kt_rtos_link(r, events);
+	for (uint64_t i = events->nr; i--;) {
+		struct kt_rtos_thread *t =
+			kt_rtos_find(r, list[i].e.context);
+
+		/* At last, the priority of its first event. */
+		if (t && kt_rtos_runs(list[i].e.context))
+			t->prio = list[i].e.prio;
+	}
+	for (uint64_t i = 0; i < events->nr; i++) {
 		const struct ktape_rtos_event *e = &list[i].e;
 		struct kt_rtos_thread *t;
 

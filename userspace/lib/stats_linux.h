@@ -11,6 +11,19 @@
 #define KT_SL_NEST	16U	/* interrupts within each other */
 #define KT_SL_PAST	256U	/* switches of a CPU that are remembered */
 #define KT_SL_TID_NONE	(-1)
+#define KT_SL_SERIES	8192U		/* besides those of all of a kind */
+#define KT_SL_THREADS	(1U << 20)
+#define KT_SL_PAIRS	(1U << 19)
+#define KT_SL_OPEN	(1U << 20)	/* intervals at once */
+
+/* What there can be too much of. */
+enum kt_sl_left {
+	KT_SL_LEFT_SERIES,
+	KT_SL_LEFT_THREADS,
+	KT_SL_LEFT_PAIRS,
+	KT_SL_LEFT_OPEN,
+	KT_SL_LEFT
+};
 
 /* Intervals that have begun, by what their keys are. */
 enum kt_sl_open {
@@ -81,6 +94,8 @@ struct kt_sl_series {
  * @pairs: places in @instead by two tids
  * @instead: who ran instead of whom
  * @nr_instead: how many
+ * @other: stands for the threads that there is no room for
+ * @left: what there was no room for
  * @lost: events of all CPUs
  * @uncounted: gaps without a count
  * @lost_to: where the last gap ended
@@ -103,6 +118,8 @@ struct ktape_linux {
 	struct kt_map pairs;
 	struct ktape_linux_instead *instead;
 	size_t nr_instead;
+	struct ktape_linux_thread other;
+	uint64_t left[KT_SL_LEFT];
 	uint64_t lost;
 	uint64_t uncounted;
 	uint64_t lost_to;
@@ -120,6 +137,8 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
 		   uint64_t to);
 void kt_sl_sort(struct ktape_linux *l);
+struct kt_map_entry *kt_sl_open(struct ktape_linux *l, unsigned int what,
+				uint64_t key, int *err);
 
 /* stats_linux_thread.c */
 struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid);
@@ -131,6 +150,12 @@ void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts);
 /* stats_linux_pair.c */
 int kt_sl_pairs(struct ktape_linux *l, struct kt_sl_cpu *c,
 		const struct ktape_event *e);
+
+/* Room for one more in an array that doubles; NULL: no memory. */
+static inline void *kt_sl_more(void *array, size_t nr, size_t size)
+{
+	return nr & (nr - 1) ? array : realloc(array, (nr ? nr * 2 : 1) * size);
+}
 
 static inline uint64_t kt_sl_ns(const struct ktape_linux *l, uint64_t from,
 				uint64_t to)

@@ -45,10 +45,11 @@ static bool take(struct ktape_linux *l, unsigned int what, uint64_t key,
 static int leave(struct ktape_linux *l, unsigned int what, uint64_t key,
 		 const struct ktape_event *e, uint64_t extra)
 {
-	struct kt_map_entry *entry = kt_map_put(&l->open, what, key);
+	int err;
+	struct kt_map_entry *entry = kt_sl_open(l, what, key, &err);
 
 	if (!entry)
-		return -ENOMEM;
+		return err;
 	entry->value = e->ts;
 	entry->extra = extra;
 	return 0;
@@ -129,7 +130,8 @@ static void count_error(struct ktape_linux *l, struct kt_sl_series *s,
 				   (unsigned int)(key >> TABLE_SHIFT & 3),
 				   (unsigned int)(key & 0xffff)))
 		return;
-	s->told.errors++;
+	if (&s->told != all)
+		s->told.errors++;
 	all->errors++;
 	s->told.error = all->error = (int)-ret;
 }

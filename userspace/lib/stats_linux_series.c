@@ -73,7 +73,7 @@ static struct kt_sl_series *more(struct ktape_linux *l, unsigned int kind,
 {
 	struct kt_sl_series **list, *s = calloc(1, sizeof(*s));
 
-	list = s ? realloc(l->list, (l->nr_series + 1) * sizeof(*list)) : NULL;
+	list = s ? kt_sl_more(l->list, l->nr_series, sizeof(*list)) : NULL;
 	if (!list) {
 		free(s);
 		return NULL;
@@ -112,7 +112,7 @@ int kt_sl_begin(struct ktape_linux *l)
  * @key: which of them, or KTAPE_SERIES_ALL
  * @e: at which its name holds
  *
- * Return: it, or NULL: no memory.
+ * Return: it, that of all if there are too many, or NULL: no memory.
  */
 struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 				  uint64_t key, const struct ktape_event *e)
@@ -122,6 +122,10 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 
 	if (key == KTAPE_SERIES_ALL)
 		return l->list[kind];
+	if (l->series.nr == KT_SL_SERIES && !kt_map_find(&l->series, kind, key)) {
+		l->left[KT_SL_LEFT_SERIES]++;
+		return l->list[kind];
+	}
 	entry = kt_map_put(&l->series, kind, key);
 	if (!entry)
 		return NULL;
@@ -135,6 +139,53 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 	entry->value = l->nr_series - 1;
 	set_name(l, &s->told, e);
 	return s;
+}
+
+/**
+ * kt_sl_open() - an interval begins
+ * @l: the statistics
+ * @what: enum kt_sl_open
+ * @key: of it
+ * @err: set to 0 or -ENOMEM
+ *
+ * Return: it; NULL with @err 0: there are too many.
+ */
+struct kt_map_entry *kt_sl_open(struct ktape_linux *l, unsigned int what,
+				uint64_t key, int *err)
+{
+	struct kt_map_entry *e;
+
+	*err = 0;
+	if (l->open.nr == KT_SL_OPEN && !kt_map_find(&l->open, what, key)) {
+		l->left[KT_SL_LEFT_OPEN]++;
+		return NULL;
+	}
+	e = kt_map_put(&l->open, what, key);
+	*err = e ? 0 : -ENOMEM;
+	return e;
+}
+
+uint64_t ktape_linux_left_out(const struct ktape_linux *l, unsigned int i,
+			      const char **what)
+{
+	static const char *const whats[KT_SL_LEFT] = {
+		[KT_SL_LEFT_SERIES] =
+			"values of series behind the first 8192, which count in those of all of their kind only,",
+		[KT_SL_LEFT_THREADS] =
+			"times a thread behind the first 1048576",
+		[KT_SL_LEFT_PAIRS] =
+			"times who ran instead, behind the first 524288 pairs of threads,",
+		[KT_SL_LEFT_OPEN] =
+			"intervals that began while 1048576 had not ended",
+	};
+
+	for (unsigned int kind = 0; kind < KT_SL_LEFT; kind++) {
+		if (!l->left[kind] || i--)
+			continue;
+		*what = whats[kind];
+		return l->left[kind];
+	}
+	return 0;
 }
 
 /**

@@ -7,18 +7,25 @@
  * @l: the statistics
  * @tid: its id, not negative
  *
- * Return: it, good until the next call; NULL: no memory.
+ * Return: it, good until the next call, or one that is not shown if there are too
+ * many; NULL: no memory.
  */
 struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
 {
-	struct kt_map_entry *e = kt_map_put(&l->threads, 0, (uint32_t)tid);
 	struct ktape_linux_thread *more;
+	struct kt_map_entry *e;
 
+	if (l->threads.nr == KT_SL_THREADS &&
+	    !kt_map_find(&l->threads, 0, (uint32_t)tid)) {
+		l->left[KT_SL_LEFT_THREADS]++;
+		return &l->other;
+	}
+	e = kt_map_put(&l->threads, 0, (uint32_t)tid);
 	if (!e)
 		return NULL;
 	if (e->extra)
 		return &l->thread_list[e->value];
-	more = realloc(l->thread_list, (l->nr_threads + 1) * sizeof(*more));
+	more = kt_sl_more(l->thread_list, l->nr_threads, sizeof(*more));
 	if (!more) {
 		kt_map_remove(&l->threads, e);
 		return NULL;
@@ -45,14 +52,19 @@ void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts)
 static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
 		    uint64_t ns)
 {
-	struct kt_map_entry *e =
-		kt_map_put(&l->pairs, (uint32_t)tid, (uint32_t)other);
 	struct ktape_linux_instead *more;
+	struct kt_map_entry *e;
 
+	if (l->pairs.nr == KT_SL_PAIRS &&
+	    !kt_map_find(&l->pairs, (uint32_t)tid, (uint32_t)other)) {
+		l->left[KT_SL_LEFT_PAIRS]++;
+		return 0;
+	}
+	e = kt_map_put(&l->pairs, (uint32_t)tid, (uint32_t)other);
 	if (!e)
 		return -ENOMEM;
 	if (!e->extra) {
-		more = realloc(l->instead, (l->nr_instead + 1) * sizeof(*more));
+		more = kt_sl_more(l->instead, l->nr_instead, sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		l->instead = more;
@@ -132,14 +144,14 @@ static int begin(struct ktape_linux *l, unsigned int what, int32_t tid,
 		 uint64_t ts, bool again)
 {
 	struct kt_map_entry *e;
+	int err;
 
 	if (!again && kt_map_find(&l->open, what, (uint32_t)tid))
 		return 0;
-	e = kt_map_put(&l->open, what, (uint32_t)tid);
-	if (!e)
-		return -ENOMEM;
-	e->value = ts;
-	return 0;
+	e = kt_sl_open(l, what, (uint32_t)tid, &err);
+	if (e)
+		e->value = ts;
+	return err;
 }
 
 static void forget(struct ktape_linux *l, unsigned int what, int32_t tid)

@@ -2,11 +2,14 @@
 /* Statistics of threads: events come in, threads get known, results go out. */
 #include <ktape/formats.h>
 
+#include "hash.h"
 #include "stats_rtos.h"
 #include "tracex_service.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* as TraceX calls it */
 #define UNNAMED		"Un-named Thread"
+#define FIRST_ROOM	16U
+#define EXCHANGED	256U	/* counts that are sorted as TraceX does it */
 
 int ktape_rtos_new(struct ktape_rtos **rtos)
 {
@@ -16,22 +19,44 @@ int ktape_rtos_new(struct ktape_rtos **rtos)
 	if (!r)
 		return -ENOMEM;
 	r->head.mask = UINT32_MAX;
+	r->seed = kt_hash_seed(r);
 	return 0;
 }
 
-/* Room for one more event, or NULL. */
-struct kt_rtos_event *kt_rtos_add(struct kt_rtos_events *events)
+/* Room for @nr events.  Return: 0 or -ENOMEM. */
+int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr)
 {
 	struct kt_rtos_event *more;
-	uint64_t room = events->room ? events->room * 2 : 1024;
 
-	if (events->nr < events->room)
-		return &events->list[events->nr++];
-	more = realloc(events->list, room * sizeof(*more));
+	if (nr <= events->room)
+		return 0;
+	more = realloc(events->list, nr * sizeof(*more));
 	if (!more)
-		return NULL;
+		return -ENOMEM;
 	events->list = more;
-	events->room = room;
+	events->room = nr;
+	return 0;
+}
+
+/* Room for one more event of a core, or NULL. */
+struct kt_rtos_event *kt_rtos_add(struct ktape_rtos *r, uint32_t core)
+{
+	struct kt_rtos_events *events;
+
+	if (core >= r->nr_cores) {
+		events = realloc(r->cores, (core + 1ULL) * sizeof(*events));
+		if (!events)
+			return NULL;
+		r->cores = events;
+		memset(events + r->nr_cores, 0,
+		       (core + 1ULL - r->nr_cores) * sizeof(*events));
+		r->nr_cores = core + 1;
+	}
+	events = &r->cores[core];
+	if (events->nr == events->room &&
+	    kt_rtos_make_room(events, kt_max(FIRST_ROOM, events->room * 2)))
+		return NULL;
+	r->nr_events++;
 	return &events->list[events->nr++];
 }
 
@@ -40,7 +65,7 @@ struct kt_rtos_event *kt_rtos_add(struct kt_rtos_events *events)
 static uint32_t *slot(const struct ktape_rtos *r, uint32_t address)
 {
 	uint32_t mask = r->table_size - 1;
-	uint32_t at = (address * 0x9e3779b1U >> 7) & mask;
+	uint32_t at = (uint32_t)kt_hash(r->seed, address) & mask;
 
 	while (r->table[at] &&
 	       r->threads[r->table[at] - 1].t.address != address)
@@ -81,6 +106,11 @@ static int grow(struct ktape_rtos *r)
 	return 0;
 }
 
+static bool is_full(const struct ktape_rtos *r)
+{
+	return r->nr_threads == KTAPE_RTOS_THREADS_MAX;
+}
+
 /* A thread more; the first one of an address is the one that is found. */
 static struct kt_rtos_thread *add_thread(struct ktape_rtos *r, uint32_t address)
 {
@@ -101,6 +131,7 @@ static struct kt_rtos_thread *add_thread(struct ktape_rtos *r, uint32_t address)
 			.lowest_threshold = KTAPE_RTOS_UNKNOWN,
 			.highest_threshold = KTAPE_RTOS_UNKNOWN,
 		},
+		.first = KT_RTOS_NEVER, .cursor = KT_RTOS_NEVER,
 		.prio = KTAPE_RTOS_UNKNOWN, .threshold = KTAPE_RTOS_UNKNOWN,
 		.first_prio = KTAPE_RTOS_UNKNOWN,
 		.first_threshold = KTAPE_RTOS_UNKNOWN,
@@ -128,6 +159,10 @@ static int take_object(struct ktape_rtos *r, const struct ktape_event *e)
 	r->totals.objects++;
 	if ((bytes >> 16 & 0xff) != KT_TRACEX_THREAD)
 		return 0;
+	if (is_full(r)) {
+		r->left[KT_RTOS_LEFT_THREADS]++;
+		return 0;
+	}
 	t = add_thread(r, ktape_event_arg(e, 2));
 	if (!t)
 		return -ENOMEM;
@@ -154,6 +189,10 @@ static int take_registry(struct ktape_rtos *r, const struct ktape_event *e)
 	    !e->blob_size || e->dat20 >> 8 & 1)
 		return 0;
 	t = kt_rtos_find(r, tid);
+	if (!t && is_full(r)) {
+		r->left[KT_RTOS_LEFT_THREADS]++;
+		return 0;
+	}
 	if (!t) {
 		t = add_thread(r, tid);
 		r->totals.objects++;
@@ -168,20 +207,28 @@ static int take_registry(struct ktape_rtos *r, const struct ktape_event *e)
 
 static int take_entry(struct ktape_rtos *r, const struct kt_tracex_entry *x)
 {
-	struct kt_rtos_event *e = kt_rtos_add(&r->raw);
 	bool thread = kt_tracex_is_thread(x->context);
+	struct kt_rtos_event *e;
 
+	if (r->nr_events == KTAPE_RTOS_EVENTS_MAX) {
+		r->left[KT_RTOS_LEFT_EVENTS]++;
+		return 0;
+	}
+	/* Times count from the first event on. */
+	if (!r->nr_events)
+		r->first = x->ticks;
+	e = kt_rtos_add(r, x->core);
 	if (!e)
 		return -ENOMEM;
 	*e = (struct kt_rtos_event){
-		.core = x->core, .threshold = KTAPE_RTOS_UNKNOWN,
+		.threshold = KTAPE_RTOS_UNKNOWN,
 		.e = {
 			.context = x->context, .id = x->id, .prio = x->prio,
-			.stamp = x->stamp, .ticks = x->ticks,
+			.stamp = x->stamp, .ticks = x->ticks - r->first,
 		},
 	};
 	memcpy(e->e.info, x->info, sizeof(e->e.info));
-	r->cores = (uint32_t)kt_max(r->cores, x->core + 1);
+	r->totals.max_ticks = kt_max(r->totals.max_ticks, e->e.ticks);
 	if (thread && x->prio & KT_TRACEX_THRESHOLD)
 		e->threshold = x->prio >> KT_TRACEX_THRESHOLD_SHIFT &
 			       KT_TRACEX_PRIO_MASK;
@@ -191,6 +238,10 @@ static int take_entry(struct ktape_rtos *r, const struct kt_tracex_entry *x)
 		e->e.prio &= 0x7ff;
 	if (!thread || kt_rtos_find(r, x->context))
 		return 0;
+	if (is_full(r)) {
+		r->left[KT_RTOS_LEFT_THEIRS]++;
+		return 0;
+	}
 	r->totals.objects++;
 	return add_thread(r, x->context) ? 0 : -ENOMEM;
 }
@@ -214,8 +265,11 @@ static void forget(struct ktape_rtos *r)
 {
 	r->nr_threads = 0;
 	r->totals.objects = 0;
-	r->raw.nr = 0;
-	r->cores = 0;
+	r->totals.max_ticks = 0;
+	for (uint32_t i = 0; i < r->nr_cores; i++)
+		r->cores[i].nr = 0;
+	r->nr_events = 0;
+	memset(r->left, 0, sizeof(r->left));
 	if (r->table_size)
 		memset(r->table, 0, r->table_size * sizeof(*r->table));
 }
@@ -245,56 +299,61 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 }
 
 /* One core after the other, as each has a thread that runs. */
-static int finish_core(struct ktape_rtos *r, uint32_t core,
-		       struct kt_rtos_events *own)
+static int finish_core(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
-	uint64_t from = r->out.nr, nr;
 	int err;
 
-	own->nr = 0;
-	for (uint64_t i = 0; i < r->raw.nr; i++) {
-		struct kt_rtos_event *e;
-
-		if (r->raw.list[i].core != core)
-			continue;
-		e = kt_rtos_add(own);
-		if (!e)
-			return -ENOMEM;
-		*e = r->raw.list[i];
-	}
-	if (!own->nr)
+	if (!events->nr)
 		return 0;
-	kt_rtos_contexts(r, own->list, own->nr);
-	err = kt_rtos_fill(r, own->list, own->nr);
+	kt_rtos_contexts(r, events);
+	err = kt_rtos_fill(r, events);
 	if (err)
 		return err;
-	nr = r->out.nr - from;
-	kt_rtos_count(r, r->out.list + from, nr);
-	return kt_rtos_inversions(r, r->out.list + from, nr);
+	kt_rtos_count(r, events);
+	err = kt_rtos_inversions(r, events);
+	kt_rtos_forget(r, events);
+	return err;
+}
+
+/* Link the events of each thread on all cores, by their numbers. */
+static void link_all(struct ktape_rtos *r)
+{
+	for (uint32_t core = r->nr_cores; core--;) {
+		struct kt_rtos_events *events = &r->cores[core];
+
+		for (uint64_t i = events->nr; i--;) {
+			struct kt_rtos_event *e = &events->list[i];
+			struct kt_rtos_thread *t = NULL;
+
+			if (kt_rtos_runs(e->e.context))
+				t = kt_rtos_find(r, e->e.context);
+			if (!t)
+				continue;
+			e->same = t->first;
+			t->first = events->base + i;
+		}
+	}
 }
 
 int ktape_rtos_finish(struct ktape_rtos *r)
 {
-	struct kt_rtos_events own = { .nr = 0 };
-	uint64_t first;
+	uint64_t base = 0;
 	int err = 0;
 
 	if (r->finished)
 		return 0;
 	r->finished = true;
-	/* Times count from the first event on. */
-	first = r->raw.nr ? r->raw.list[0].e.ticks : 0;
-	for (uint64_t i = 0; i < r->raw.nr; i++) {
-		r->raw.list[i].e.ticks -= first;
-		r->totals.max_ticks =
-			kt_max(r->totals.max_ticks, r->raw.list[i].e.ticks);
-	}
 	r->totals.max_ticks += !r->totals.max_ticks;
-	for (uint32_t core = 0; !err && core < r->cores; core++)
-		err = finish_core(r, core, &own);
+	for (uint32_t core = 0; !err && core < r->nr_cores; core++) {
+		r->cores[core].base = base;
+		err = finish_core(r, &r->cores[core]);
+		base += r->cores[core].nr;
+	}
+	if (!err)
+		link_all(r);
 	r->totals.threads = r->nr_threads;
-	free(own.list);
-	return err;
+	r->counts = calloc(KT_TRACEX_EVENT_MASK + 1, sizeof(*r->counts));
+	return err || r->counts ? err : -ENOMEM;
 }
 
 /* ---- results ---------------------------------------------------------------------- */
@@ -310,10 +369,51 @@ const struct ktape_rtos_thread *ktape_rtos_thread(const struct ktape_rtos *r,
 	return i < r->nr_threads ? &r->threads[i].t : NULL;
 }
 
+/* The event of a number, or NULL. */
+static const struct kt_rtos_event *event_at(const struct ktape_rtos *r,
+					    uint64_t i)
+{
+	uint32_t low = 0, high = r->nr_cores;
+
+	/* The last core whose first event is not behind it. */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (r->cores[middle].base <= i)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (!r->nr_cores || i - r->cores[low].base >= r->cores[low].nr)
+		return NULL;
+	return &r->cores[low].list[i - r->cores[low].base];
+}
+
 const struct ktape_rtos_event *ktape_rtos_event(const struct ktape_rtos *r,
 						uint64_t i)
 {
-	return i < r->out.nr ? &r->out.list[i].e : NULL;
+	const struct kt_rtos_event *e = event_at(r, i);
+
+	return e ? &e->e : NULL;
+}
+
+uint64_t ktape_rtos_left_out(const struct ktape_rtos *r, unsigned int i,
+			     const char **what)
+{
+	static const char *const kinds[KT_RTOS_LEFT] = {
+		[KT_RTOS_LEFT_EVENTS] = "events behind the first 4194304",
+		[KT_RTOS_LEFT_THREADS] = "threads behind the first 65536",
+		[KT_RTOS_LEFT_THEIRS] =
+			"times the thread of an event, behind the first 65536 threads,",
+	};
+
+	for (unsigned int kind = 0; kind < KT_RTOS_LEFT; kind++) {
+		if (!r->left[kind] || i--)
+			continue;
+		*what = kinds[kind];
+		return r->left[kind];
+	}
+	return 0;
 }
 
 const char *ktape_rtos_event_name(uint32_t id)
@@ -330,9 +430,25 @@ const char *ktape_rtos_service(const struct ktape_rtos *r, uint32_t id)
 	return name || r->foreign ? name : kt_tracex_own_name(id);
 }
 
-/* Exchange sort, as TraceX has it: events of the same count come in its order. */
+static int by_count(const void *a, const void *b)
+{
+	const struct ktape_rtos_count *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/*
+ * Exchange sort, as TraceX has it: events of the same count come in its order.  It
+ * takes the square of their number, so that of many the order is by number.
+ */
 static void sort_counts(struct ktape_rtos_count *c, size_t nr)
 {
+	if (nr > EXCHANGED) {
+		qsort(c, nr, sizeof(*c), by_count);
+		return;
+	}
 	for (size_t i = 0; i < nr; i++) {
 		for (size_t j = i + 1; j < nr; j++) {
 			struct ktape_rtos_count swap = c[i];
@@ -345,35 +461,65 @@ static void sort_counts(struct ktape_rtos_count *c, size_t nr)
 	}
 }
 
+static void count_one(const struct ktape_rtos *r, uint32_t id,
+		      struct ktape_rtos_count *c, size_t *nr)
+{
+	if (!r->counts[id]) {
+		c[*nr] = (struct ktape_rtos_count){ .id = id };
+		r->counts[id] = (uint32_t)++*nr;
+	}
+	c[r->counts[id] - 1].count++;
+}
+
+/* The events of a thread are linked, so that those of others are not looked at. */
+static size_t count_thread(const struct ktape_rtos *r, uint32_t thread,
+			   struct ktape_rtos_count *c)
+{
+	const struct kt_rtos_thread *t = kt_rtos_find(r, thread);
+	const struct kt_rtos_event *e = NULL;
+	size_t nr = 0;
+
+	for (uint64_t i = t ? t->first : KT_RTOS_NEVER;
+	     i != KT_RTOS_NEVER && (e = event_at(r, i)); i = e->same)
+		count_one(r, e->e.id, c, &nr);
+	return nr;
+}
+
+static size_t count_all(const struct ktape_rtos *r, struct ktape_rtos_count *c)
+{
+	size_t nr = 0;
+
+	for (uint32_t core = 0; core < r->nr_cores; core++) {
+		const struct kt_rtos_events *events = &r->cores[core];
+
+		for (uint64_t i = 0; i < events->nr; i++) {
+			if (events->list[i].e.id != KT_TRACEX_RUNNING)
+				count_one(r, events->list[i].e.id, c, &nr);
+		}
+	}
+	return nr;
+}
+
 int ktape_rtos_popular(const struct ktape_rtos *r, int64_t thread,
 		       struct ktape_rtos_count **counts, size_t *nr)
 {
-	uint32_t *at = calloc(KT_TRACEX_EVENT_MASK + 1, sizeof(*at));
+	const struct kt_rtos_thread *t =
+		thread < 0 ? NULL : kt_rtos_find(r, (uint32_t)thread);
+	uint64_t most = thread < 0 ? r->totals.events : t ? t->t.events : 0;
 	struct ktape_rtos_count *c;
-	size_t n = 0;
 
-	c = malloc((KT_TRACEX_EVENT_MASK + 1) * sizeof(*c));
-	if (!at || !c) {
-		free(at);
+	most = kt_min(most, KT_TRACEX_EVENT_MASK + 1) + 1;
+	c = malloc(most * sizeof(*c));
+	if (!c || !r->counts) {
 		free(c);
 		return -ENOMEM;
 	}
-	for (uint64_t i = 0; i < r->out.nr; i++) {
-		const struct ktape_rtos_event *e = &r->out.list[i].e;
-
-		if (thread < 0 ? e->id == KT_TRACEX_RUNNING :
-				 e->context != (uint64_t)thread)
-			continue;
-		if (!at[e->id]) {
-			c[n] = (struct ktape_rtos_count){ .id = e->id };
-			at[e->id] = (uint32_t)++n;
-		}
-		c[at[e->id] - 1].count++;
-	}
-	free(at);
-	sort_counts(c, n);
+	*nr = thread < 0 ? count_all(r, c) :
+	      t ? count_thread(r, (uint32_t)thread, c) : 0;
+	for (size_t i = 0; i < *nr; i++)
+		r->counts[c[i].id] = 0;
+	sort_counts(c, *nr);
 	*counts = c;
-	*nr = n;
 	return 0;
 }
 
@@ -382,8 +528,10 @@ void ktape_rtos_free(struct ktape_rtos *r)
 	if (!r)
 		return;
 	kt_tracex_map_free(&r->map);
-	free(r->raw.list);
-	free(r->out.list);
+	for (uint32_t i = 0; i < r->nr_cores; i++)
+		free(r->cores[i].list);
+	free(r->cores);
+	free(r->counts);
 	free(r->threads);
 	free(r->table);
 	free(r);

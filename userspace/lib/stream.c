@@ -6,14 +6,28 @@
 
 #include "trace.h"
 
+#define KINDS	3U	/* of rings */
+
+/* Of streams in one input, which may bring packets of all CPUs in turns. */
 struct kt_stream *kt_stream_find(const struct ktape_trace *t, uint32_t kind,
 				 uint32_t cpu)
 {
-	for (size_t i = 0; i < t->nr_streams; i++) {
-		if (t->streams[i]->kind == kind && t->streams[i]->cpu == cpu)
-			return t->streams[i];
-	}
-	return NULL;
+	if (!t->index || kind >= KINDS || cpu >= KT_CPUS_MAX)
+		return NULL;
+	return t->index[kind * KT_CPUS_MAX + cpu];
+}
+
+static bool add_to_index(struct ktape_trace *t, struct kt_stream *s)
+{
+	if (s->source == KT_SOURCE_FILE || s->kind >= KINDS ||
+	    s->cpu >= KT_CPUS_MAX)
+		return true;
+	if (!t->index)
+		t->index = calloc((size_t)KINDS * KT_CPUS_MAX,
+				  sizeof(*t->index));
+	if (t->index)
+		t->index[s->kind * KT_CPUS_MAX + s->cpu] = s;
+	return t->index;
 }
 
 void kt_stream_tell(void *arg, unsigned int kind,
@@ -47,6 +61,10 @@ struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
 	s->cpu = cpu;
 	s->trace = t;
 	s->scan.fd = -1;
+	if (!add_to_index(t, s)) {
+		free(s);
+		return NULL;
+	}
 	t->streams[t->nr_streams++] = s;
 	return s;
 }
@@ -89,13 +107,19 @@ void kt_stream_forget(struct kt_stream *s)
 
 int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 {
+	struct kt_budget *budget = &s->trace->budget;
+	size_t room = (s->nr_places + 1) * 2;
+	size_t need = (room - s->nr_places) * sizeof(*s->places);
 	struct kt_place *more;
 
+	/* Packets may have no more than a head. */
 	if (!(s->nr_places & (s->nr_places + 1))) {
-		more = realloc(s->places,
-			       (s->nr_places + 1) * 2 * sizeof(*more));
+		if (budget->used + need > budget->max)
+			return -ENOBUFS;
+		more = realloc(s->places, room * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
+		budget->used += need;
 		s->places = more;
 	}
 	s->places[s->nr_places].offset = offset;

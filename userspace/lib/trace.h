@@ -117,6 +117,7 @@ struct kt_import;
  * @single: it is one stream file of a directory, and the others are not read
  * @streams: all of them
  * @nr_streams: how many
+ * @index: those of one input by kind and CPU, or NULL
  * @heap: those with an event, the earliest first
  * @nr_heap: how many
  * @second: the earliest but the first, or NULL
@@ -158,6 +159,7 @@ struct ktape_trace {
 	bool single;
 	struct kt_stream **streams;
 	size_t nr_streams;
+	struct kt_stream **index;
 	struct kt_stream **heap;
 	size_t nr_heap;
 	struct kt_stream *second;

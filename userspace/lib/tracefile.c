@@ -307,9 +307,10 @@ static int list_packets(struct ktape_trace *t)
 				s = kt_stream_add(t, KT_SOURCE_LIST,
 						  KT_HEAD32(head, kind),
 						  KT_HEAD32(head, cpu));
-			if (!s ||
-			    kt_stream_place(s, found.offset, found.content))
-				return -ENOMEM;
+			ret = s ? kt_stream_place(s, found.offset,
+						  found.content) : -ENOMEM;
+			if (ret)
+				return ret;
 		}
 		ret = kt_scan_leave(&t->input, &found);
 		if (ret)
@@ -504,6 +505,7 @@ void ktape_trace_close(struct ktape_trace *trace)
 		kt_stream_free(trace->streams[i]);
 	free(trace->streams);
 	free(trace->heap);
+	free(trace->index);
 	free(trace->metadata);
 	kt_import_close(trace->import);
 	kt_scan_free(&trace->input);

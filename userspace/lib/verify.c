@@ -325,6 +325,8 @@ static void end(struct ktape_verify *v)
 			kt_verify_owed(v, c, ring, true);
 		}
 	}
+	kt_calls_end(v);
+	kt_seen_end(v);
 	if (!v->trace->info.converted)
 		kt_verify_ends(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++)

@@ -314,12 +314,14 @@ void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 /* verify_call.c */
 int kt_calls_new(struct kt_calls **calls);
 void kt_calls_free(struct kt_calls *calls);
+void kt_calls_end(struct ktape_verify *v);
 void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 		    const struct ktape_event *e);
 
 /* verify_name.c */
 int kt_seen_new(struct kt_seen **seen);
 void kt_seen_free(struct kt_seen *seen);
+void kt_seen_end(struct ktape_verify *v);
 void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e);
 
 /* verify_absent.c */

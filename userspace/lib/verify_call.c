@@ -7,6 +7,7 @@
  * fork, or that was denied before it began.  One that begins in another has
  * no explanation but those of which the epoch knows.
  */
+#include "hash.h"
 #include "verify.h"
 
 #define CALLS_MIN	1024U
@@ -22,6 +23,8 @@ struct call {
 };
 
 struct kt_calls {
+	uint64_t seed;
+	uint64_t left_out;
 	size_t used;
 	size_t size;
 	struct call *table;
@@ -33,6 +36,7 @@ int kt_calls_new(struct kt_calls **calls)
 
 	if (!k)
 		return -ENOMEM;
+	k->seed = kt_hash_seed(k);
 	k->size = CALLS_MIN;
 	k->table = calloc(k->size, sizeof(*k->table));
 	if (!k->table) {
@@ -51,9 +55,20 @@ void kt_calls_free(struct kt_calls *calls)
 	free(calls);
 }
 
+/* At the end: what there was no room for was not judged. */
+void kt_calls_end(struct ktape_verify *v)
+{
+	const struct kt_calls *k = v->calls;
+
+	if (k->left_out)
+		kt_verify_note(v, KTAPE_RULE_PAIR, NULL,
+			       "%llu system calls are not judged: their threads are more than the %u that are followed at once",
+			       (unsigned long long)k->left_out, CALLS_MAX / 2);
+}
+
 static struct call *slot(const struct kt_calls *k, int32_t tid)
 {
-	size_t at = (uint32_t)tid * 0x9e3779b1U & (k->size - 1);
+	size_t at = kt_hash(k->seed, (uint32_t)tid) & (k->size - 1);
 
 	while (k->table[at].used && k->table[at].tid != tid)
 		at = (at + 1) & (k->size - 1);
@@ -62,7 +77,7 @@ static struct call *slot(const struct kt_calls *k, int32_t tid)
 
 static int grow(struct kt_calls *k)
 {
-	struct kt_calls more = { .size = k->size * 2 };
+	struct kt_calls more = { .size = k->size * 2, .seed = k->seed };
 
 	more.table = calloc(more.size, sizeof(*more.table));
 	if (!more.table)
@@ -71,6 +86,7 @@ static int grow(struct kt_calls *k)
 		if (k->table[i].used)
 			*slot(&more, k->table[i].tid) = k->table[i];
 	more.used = k->used;
+	more.left_out = k->left_out;
 	free(k->table);
 	*k = more;
 	return 0;
@@ -85,8 +101,10 @@ static struct call *find(struct ktape_verify *v, int32_t tid)
 	if (c->used)
 		return c;
 	if (k->used * 2 >= k->size) {
-		if (k->size >= CALLS_MAX)
+		if (k->size >= CALLS_MAX) {
+			k->left_out++;
 			return NULL;
+		}
 		v->failed = grow(k);
 		if (v->failed)
 			return NULL;

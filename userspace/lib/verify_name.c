@@ -4,12 +4,15 @@
  * is looked for once.
  */
 #include "fields.h"
+#include "hash.h"
 #include "verify.h"
 
 #define SEEN_MIN	1024U
 #define SEEN_MAX	(1U << 22)
 
 struct kt_seen {
+	uint64_t seed;
+	uint64_t left_out;
 	size_t used;
 	size_t size;
 	uint64_t *table;	/* type << 32 | id; 0 is free */
@@ -21,6 +24,7 @@ int kt_seen_new(struct kt_seen **seen)
 
 	if (!k)
 		return -ENOMEM;
+	k->seed = kt_hash_seed(k);
 	k->size = SEEN_MIN;
 	k->table = calloc(k->size, sizeof(*k->table));
 	if (!k->table) {
@@ -39,9 +43,25 @@ void kt_seen_free(struct kt_seen *seen)
 	free(seen);
 }
 
+/* At the end: what there was no room for was not judged. */
+void kt_seen_end(struct ktape_verify *v)
+{
+	const struct kt_seen *k = v->seen;
+	uint64_t names = ktape_registry_left_out(v->trace->registry);
+
+	if (k->left_out)
+		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
+			       "%llu numbers are not judged: there are more than the %u that are remembered",
+			       (unsigned long long)k->left_out, SEEN_MAX / 2);
+	if (names)
+		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
+			       "%llu names were left out: at most %u are kept in memory",
+			       (unsigned long long)names, KTAPE_REGISTRY_MAX);
+}
+
 static uint64_t *slot(const struct kt_seen *k, uint64_t key)
 {
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 20) & (k->size - 1);
+	size_t at = kt_hash(k->seed, key) & (k->size - 1);
 
 	while (k->table[at] && k->table[at] != key)
 		at = (at + 1) & (k->size - 1);
@@ -50,7 +70,7 @@ static uint64_t *slot(const struct kt_seen *k, uint64_t key)
 
 static int grow(struct kt_seen *k)
 {
-	struct kt_seen more = { .size = k->size * 2 };
+	struct kt_seen more = { .size = k->size * 2, .seed = k->seed };
 
 	more.table = calloc(more.size, sizeof(*more.table));
 	if (!more.table)
@@ -59,6 +79,7 @@ static int grow(struct kt_seen *k)
 		if (k->table[i])
 			*slot(&more, k->table[i]) = k->table[i];
 	more.used = k->used;
+	more.left_out = k->left_out;
 	free(k->table);
 	*k = more;
 	return 0;
@@ -73,8 +94,10 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 	if (*at)
 		return false;
 	if (k->used * 2 >= k->size) {
-		if (k->size >= SEEN_MAX)
+		if (k->size >= SEEN_MAX) {
+			k->left_out++;
 			return false;
+		}
 		v->failed = grow(k);
 		if (v->failed)
 			return false;
@@ -105,6 +128,7 @@ static void check(struct ktape_verify *v, unsigned int type, uint32_t id,
 	 * The module names functions as it finds the time, and not all have one.
 	 */
 	if (v->trace->live || v->names_lost || v->paused ||
+	    ktape_registry_left_out(names) ||
 	    (v->events_lost && !v->waits))
 		kt_verify_note(v, KTAPE_RULE_NAME, s,
 			       "%s %d has no name here: records of names were lost, come later, or the session was stopped",

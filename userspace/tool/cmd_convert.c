@@ -146,6 +146,9 @@ static void tell_results(const struct convert *c)
 		note("%llu events were lost in %u gaps of the input%s",
 		     (unsigned long long)c->lost, c->gaps,
 		     c->unknown ? ", and an unknown number besides" : "");
+	for (size_t i = 0; i < c->nr_inputs; i++)
+		tell_names_left_out(c->inputs[i].path,
+				    ktape_trace_registry(c->inputs[i].trace));
 	if (c->late)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)c->late);

@@ -139,6 +139,8 @@ static int measure(struct stats_trace *s, const struct diff_options *o,
 		ret = stats_measure(s);
 	if (ret)
 		return fail("%s: %s", path, read_error(ret));
+	if (stats_tell_bounds(s, path))
+		s->damaged = true;
 	if (s->gaps)
 		note("%s: %" PRIu64 " events were lost in %u gaps%s", path,
 		     s->lost, s->gaps,

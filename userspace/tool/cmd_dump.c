@@ -190,6 +190,7 @@ static int finish(struct dump *d, int ret)
 		note("%llu events lost in %u gaps%s",
 		     (unsigned long long)d->lost, d->gaps,
 		     d->unknown ? ", and an unknown number besides" : "");
+	tell_names_left_out(NULL, d->names);
 	if (d->late)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)d->late);

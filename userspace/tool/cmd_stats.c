@@ -307,6 +307,26 @@ static void print_events(const struct stats *s)
 		       e->info[3], e->next, (ull)e->inversion, (ull)e->bad);
 }
 
+/* Return: true if the results are not of all of the trace. */
+static bool tell_bounds(const struct stats *s)
+{
+	const char *what;
+	uint64_t count;
+	bool any = false;
+
+	if (s->t.linux_stats)
+		any = stats_tell_bounds(&s->t, NULL);
+	for (unsigned int i = 0;
+	     s->rtos && (count = ktape_rtos_left_out(s->rtos, i, &what));
+	     i++) {
+		tell_left_out(NULL, what, count);
+		any = true;
+	}
+	if (!s->t.linux_stats)
+		tell_names_left_out(NULL, ktape_trace_registry(s->t.trace));
+	return any;
+}
+
 static int print(const struct stats *s)
 {
 	const struct stats_show how = { s->o.json, s->o.all, s->o.histogram };
@@ -358,6 +378,8 @@ static int make(struct stats *s, bool rtos)
 		ret = print(s);
 	if (ret)
 		return fail("%s", read_error(ret));
+	if (tell_bounds(s))
+		s->t.damaged = true;
 	if (!rtos)
 		judged = stats_judge(&s->o.conditions, NULL, &s->t);
 	ret = finish_stdout();

@@ -22,7 +22,7 @@ extern const struct stats_share {
  * @lost: events
  * @gaps: in so many places
  * @unknown: and more that nobody counted
- * @damaged: a part could not be read
+ * @damaged: a part could not be read, or had no room
  */
 struct stats_trace {
 	const char *path;
@@ -56,6 +56,7 @@ const char *stats_column(char shown[STATS_NAME], const char *name,
 			 unsigned int columns);
 int stats_measure(struct stats_trace *s);
 void stats_close(struct stats_trace *s);
+bool stats_tell_bounds(const struct stats_trace *s, const char *path);
 void stats_print(const struct stats_trace *s, const struct stats_show *how);
 void stats_put_json(const struct stats_trace *s);
 void stats_put_time(char *to, size_t size, uint64_t value, const char *unit);

@@ -32,6 +32,25 @@ int stats_measure(struct stats_trace *s)
 	return ret ? ret : ktape_linux_finish(s->linux_stats);
 }
 
+/**
+ * stats_tell_bounds() - tell what there was no room for
+ * @s: the trace, measured
+ * @path: of the trace, or NULL
+ *
+ * Return: true if the numbers are not of all of it.
+ */
+bool stats_tell_bounds(const struct stats_trace *s, const char *path)
+{
+	const char *what;
+	uint64_t count;
+	unsigned int i = 0;
+
+	for (; (count = ktape_linux_left_out(s->linux_stats, i, &what)); i++)
+		tell_left_out(path, what, count);
+	tell_names_left_out(path, ktape_trace_registry(s->trace));
+	return i;
+}
+
 void stats_close(struct stats_trace *s)
 {
 	ktape_linux_free(s->linux_stats);

@@ -72,7 +72,7 @@ static void put_times(const struct ktape_response *r)
 		       ktape_response_quantile(r, stats_shares[i].millionth));
 }
 
-static void tell_left_out(const struct ktape_responses *s)
+static void tell_objects_left_out(const struct ktape_responses *s)
 {
 	if (ktape_responses_left_out(s))
 		note("%" PRIu64 " events of more objects and signals than we watch",
@@ -110,7 +110,7 @@ void stats_put_responses(const struct ktape_responses *s,
 	}
 	if (ktape_response(s, 0))
 		putchar(']');
-	tell_left_out(s);
+	tell_objects_left_out(s);
 }
 
 /* A name may hold anything, and this goes to a terminal. */
@@ -167,5 +167,5 @@ void stats_print_responses(const struct ktape_responses *s,
 		}
 		putchar('\n');
 	}
-	tell_left_out(s);
+	tell_objects_left_out(s);
 }

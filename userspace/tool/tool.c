@@ -137,6 +137,32 @@ void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
 }
 
 /**
+ * tell_left_out() - tell what an analysis had no room for
+ * @path: of the trace, or NULL
+ * @what: a sentence's subject
+ * @count: how many
+ */
+void tell_left_out(const char *path, const char *what, uint64_t count)
+{
+	note("%s%s%llu %s are left out: memory is bounded",
+	     path ? path : "", path ? ": " : "", (unsigned long long)count,
+	     what);
+}
+
+/**
+ * tell_names_left_out() - tell what a registry had no room for
+ * @path: of the trace, or NULL
+ * @names: the registry
+ */
+void tell_names_left_out(const char *path, const struct ktape_registry *names)
+{
+	uint64_t count = ktape_registry_left_out(names);
+
+	if (count)
+		tell_left_out(path, "names of objects", count);
+}
+
+/**
  * misuse() - tell what was wrong with the command line
  * @command: the subcommand
  * @format: as in printf(3)

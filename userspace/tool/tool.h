@@ -26,6 +26,8 @@ int misuse(const struct kt_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int say_to(const char *logfile);
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tell_left_out(const char *path, const char *what, uint64_t count);
+void tell_names_left_out(const char *path, const struct ktape_registry *names);
 void tell_missed(const char *format, const struct ktape_sink *sink, bool all);
 int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,

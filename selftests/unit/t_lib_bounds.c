@@ -1,0 +1,703 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How much memory and work hostile input takes: libktape is compiled so that it
+ * calls __sanitizer_cov_trace_pc() at each branch, which counts the work, and each
+ * scene has a process of its own, whose largest memory the kernel tells.
+ *
+ * Memory is bounded however much comes, and twice as much input takes about twice as
+ * much work.
+ */
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <ktape/formats.h>
+
+#include "lib_codec.h"
+#include "lib_tband.h"
+#include "tap.h"
+
+#define MIB	(1U << 10)	/* in KiB */
+
+void __sanitizer_cov_trace_pc(void);
+
+static uint64_t work;
+
+void __sanitizer_cov_trace_pc(void)
+{
+	work++;
+}
+
+/* What a scene took; @left is what it was told to have left out. */
+struct took {
+	uint64_t work;
+	uint64_t left;
+	long kib;
+	int status;
+};
+
+typedef uint64_t scene_fn(uint64_t n);
+
+static struct took run_scene(scene_fn *scene, uint64_t n)
+{
+	struct took took = { .status = -1 };
+	uint64_t told[2] = { 0, 0 };
+	struct rusage usage;
+	int fds[2];
+	pid_t pid;
+
+	if (pipe(fds))
+		return took;
+	pid = fork();
+	if (!pid) {
+		work = 0;
+		told[1] = scene(n);
+		told[0] = work;
+		_exit(write(fds[1], told, sizeof(told)) != sizeof(told));
+	}
+	close(fds[1]);
+	if (read(fds[0], told, sizeof(told)) != sizeof(told))
+		told[0] = 0;
+	close(fds[0]);
+	wait4(pid, &took.status, 0, &usage);
+	took.work = told[0];
+	took.left = told[1];
+	took.kib = usage.ru_maxrss;
+	return took;
+}
+
+static void check_memory(const char *what, scene_fn *scene, uint64_t n,
+			 long kib, bool told)
+{
+	struct took took = run_scene(scene, n);
+
+	check(!took.status, "%s: status %x", what, took.status);
+	check(took.kib <= kib, "%s: %ld KiB, not %ld", what, took.kib, kib);
+	check(!told || took.left, "%s: nothing is told to be left out", what);
+}
+
+/* Twice as much may take a bit more: tables grow by doubling. */
+static void check_work(const char *what, scene_fn *scene, uint64_t n)
+{
+	struct took one = run_scene(scene, n), two = run_scene(scene, 2 * n);
+
+	check(!one.status && !two.status, "%s: status %x, %x", what, one.status,
+	      two.status);
+	check(one.work > n, "%s: %llu branches are counted", what,
+	      (unsigned long long)one.work);
+	check(two.work <= one.work * 3, "%s: %llu branches, and of twice as much %llu",
+	      what, (unsigned long long)one.work, (unsigned long long)two.work);
+}
+
+static void must(int err)
+{
+	if (err < 0)
+		abort();
+}
+
+static const struct ktape_info info = {
+	.freq = 1000000000, .machine = "x86_64",
+};
+
+/* ---- events ------------------------------------------------------------------------ */
+
+static struct ktape_event event_of(uint8_t opcode, uint8_t nargs,
+				   const uint32_t *args, uint64_t ts)
+{
+	return (struct ktape_event){
+		.ts = ts, .args = args, .nargs = nargs, .opcode = opcode,
+		.known = true, .tid = 1, .size = 8 + nargs * 4U,
+	};
+}
+
+static struct ktape_event name_of(const uint32_t args[7], uint32_t type,
+				  uint64_t ts)
+{
+	struct ktape_event e = event_of(KTAPE_EV_REGISTRY, 7, args, ts);
+
+	e.dat20 = type;
+	e.blob = "name";
+	e.blob_size = 4;
+	e.kind = KTAPE_RING_REGISTRY;
+	e.tid = -1;
+	return e;
+}
+
+static uint64_t names(uint64_t n)
+{
+	struct ktape_registry *r;
+	uint64_t left;
+
+	must(ktape_registry_new(1, &r));
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[7] = { (uint32_t)i, 1 };
+		struct ktape_event e = name_of(args, KTAPE_OBJ_THREAD, 1);
+
+		must(ktape_registry_add(r, &e));
+	}
+	left = ktape_registry_left_out(r);
+	ktape_registry_free(r);
+	return left;
+}
+
+/* ---- the analyses of TraceX --------------------------------------------------------- */
+
+static struct ktape_rtos *rtos;
+
+static void begin_tracex(void)
+{
+	const uint32_t head[] = {
+		KTAPE_FORMAT_ID_TRACEX | 0xff0001, UINT32_MAX, 0, 0, 32,
+	};
+	struct ktape_event e = event_of(KTAPE_EV_USER_EVENT, 5, head, 0);
+
+	must(ktape_rtos_new(&rtos));
+	must(ktape_rtos_take(rtos, &e));
+}
+
+static void add_entry(uint32_t cpu, uint32_t id, uint32_t thread, uint64_t ts)
+{
+	const uint32_t args[7] = { KTAPE_FORMAT_ID_TRACEX | id, thread, 4, 0, 0,
+				   thread, 5 };
+	struct ktape_event e = event_of(KTAPE_EV_USER_EVENT, 7, args, ts);
+
+	e.cpu = cpu;
+	must(ktape_rtos_take(rtos, &e));
+}
+
+static uint64_t end_tracex(void)
+{
+	const char *what;
+	uint64_t left;
+
+	must(ktape_rtos_finish(rtos));
+	left = ktape_rtos_left_out(rtos, 0, &what);
+	ktape_rtos_free(rtos);
+	return left;
+}
+
+static uint64_t rtos_events(uint64_t n)
+{
+	begin_tracex();
+	for (uint64_t i = 0; i < n; i++)
+		add_entry(0, 68, 1 + i % 7, i);
+	return end_tracex();
+}
+
+/* Each tells that another one runs next: a RUNNING event is put in between. */
+static uint64_t rtos_running(uint64_t n)
+{
+	begin_tracex();
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[7] = { KTAPE_FORMAT_ID_TRACEX | 2, 1, 4, 0,
+					   2, 1, 5 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_USER_EVENT, 7, args, i * 100);
+
+		must(ktape_rtos_take(rtos, &e));
+	}
+	return end_tracex();
+}
+
+static uint64_t rtos_threads(uint64_t n)
+{
+	begin_tracex();
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[5] = { KTAPE_FORMAT_ID_TRACEX | 0xff0002,
+					   1 << 16, (uint32_t)i * 256, 0, 0 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_USER_EVENT, 5, args, 0);
+
+		e.blob = "\7name";
+		e.blob_size = 6;
+		must(ktape_rtos_take(rtos, &e));
+	}
+	return end_tracex();
+}
+
+static uint64_t rtos_cores(uint64_t n)
+{
+	begin_tracex();
+	for (uint64_t i = 0; i < n; i++)
+		add_entry((uint32_t)i % 8192, 68, 1 + (uint32_t)i, i);
+	return end_tracex();
+}
+
+/* The services of each of many threads. */
+static uint64_t rtos_services(uint64_t n)
+{
+	const struct ktape_rtos_thread *t;
+	struct ktape_rtos_count *counts;
+	size_t nr;
+
+	begin_tracex();
+	for (uint64_t i = 0; i < n; i++)
+		add_entry(0, 1025 + (uint32_t)i, 1 + (uint32_t)i, i);
+	must(ktape_rtos_finish(rtos));
+	must(ktape_rtos_popular(rtos, -1, &counts, &nr));
+	free(counts);
+	for (size_t i = 0; (t = ktape_rtos_thread(rtos, i)); i++) {
+		must(ktape_rtos_popular(rtos, t->address, &counts, &nr));
+		free(counts);
+	}
+	ktape_rtos_free(rtos);
+	return 0;
+}
+
+/* Addresses that a table without a secret would put into one place. */
+static uint64_t rtos_collisions(uint64_t n)
+{
+	const uint32_t inverse = 0x144cbc89;	/* of 0x9e3779b1 */
+
+	begin_tracex();
+	for (uint64_t i = 0; i < n; i++)
+		add_entry(0, 68, (uint32_t)((i & 127) | i >> 7 << 27) * inverse,
+			  i);
+	return end_tracex();
+}
+
+/* ---- statistics of Linux --------------------------------------------------------------- */
+
+static struct ktape_registry *registry;
+static struct ktape_linux *stats;
+
+static void begin_linux(void)
+{
+	must(ktape_registry_new(1, &registry));
+	must(ktape_linux_new(&info, registry, &stats));
+}
+
+static uint64_t end_linux(void)
+{
+	const char *what;
+	uint64_t left;
+
+	must(ktape_linux_finish(stats));
+	left = ktape_linux_left_out(stats, 0, &what);
+	ktape_linux_free(stats);
+	ktape_registry_free(registry);
+	return left;
+}
+
+static uint64_t linux_functions(uint64_t n)
+{
+	begin_linux();
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[] = { 5, (uint32_t)i };
+		struct ktape_event e = event_of(
+			KTAPE_EV_WORKQUEUE_EXECUTE_START, 2, args, i * 2);
+
+		must(ktape_linux_take(stats, &e));
+		e.opcode = KTAPE_EV_WORKQUEUE_EXECUTE_END;
+		e.ts++;
+		must(ktape_linux_take(stats, &e));
+	}
+	return end_linux();
+}
+
+static uint64_t linux_threads(uint64_t n)
+{
+	begin_linux();
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[] = { (uint32_t)i, (uint32_t)i + 1 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
+
+		e.dat20 = KTAPE_STATE_S << 16;
+		must(ktape_linux_take(stats, &e));
+	}
+	return end_linux();
+}
+
+/* All of them wait, and see each other run. */
+static uint64_t linux_pairs(uint64_t n)
+{
+	begin_linux();
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[] = { (uint32_t)(i * 7919) % 4000 + 1,
+					  (uint32_t)((i + 1) * 7919) % 4000 +
+						  1 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
+
+		e.dat20 = KTAPE_STATE_R << 16;
+		must(ktape_linux_take(stats, &e));
+	}
+	return end_linux();
+}
+
+static uint64_t linux_open(uint64_t n)
+{
+	begin_linux();
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[] = { 8 << 20, (uint32_t)i, 0, 0 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_BLOCK_RQ_ISSUE, 4, args, i);
+
+		must(ktape_linux_take(stats, &e));
+	}
+	return end_linux();
+}
+
+/* Requests that a table without a secret would put into one place. */
+static uint64_t linux_collisions(uint64_t n)
+{
+	const uint64_t inverse = 0xf1de83e19937733dULL;
+
+	begin_linux();
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t sector = (i << 49) * inverse ^ 9ULL << 56;
+		const uint32_t args[] = { 0, (uint32_t)sector,
+					  (uint32_t)(sector >> 32), 0 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_BLOCK_RQ_ISSUE, 4, args, i);
+
+		must(ktape_linux_take(stats, &e));
+	}
+	return end_linux();
+}
+
+/* ---- what is written ------------------------------------------------------------------- */
+
+static struct ktape_sink *open_sink(const char *format, const char *options)
+{
+	struct ktape_sink_options how = {
+		.format = format, .options = options, .path = "/dev/null",
+		.info = &info,
+	};
+	struct ktape_sink *sink;
+
+	must(ktape_registry_new(1, &registry));
+	how.registry = registry;
+	must(ktape_sink_open(&how, &sink, NULL));
+	return sink;
+}
+
+static uint64_t close_sink(struct ktape_sink *sink)
+{
+	must(ktape_sink_finish(sink));
+	ktape_sink_close(sink);
+	ktape_registry_free(registry);
+	return 0;
+}
+
+static uint64_t native_cpus(uint64_t n)
+{
+	static uint8_t blob[60000];
+	struct ktape_sink *sink = open_sink("native", "form=pipe");
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct ktape_event e = event_of(KTAPE_EV_TEXT, 0, NULL, i);
+
+		e.cpu = (uint32_t)i % 8192;
+		e.blob = blob;
+		e.blob_size = sizeof(blob);
+		e.size = 8 + 4 + sizeof(blob);
+		must(ktape_sink_event(sink, &e));
+	}
+	return close_sink(sink);
+}
+
+static uint64_t perfetto_threads(uint64_t n)
+{
+	struct ktape_sink *sink = open_sink("perfetto", NULL);
+
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[] = { (uint32_t)i, (uint32_t)i + 1 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_SCHED_SWITCH, 2, args, i);
+
+		e.tid = (int32_t)i;
+		must(ktape_sink_event(sink, &e));
+	}
+	return close_sink(sink);
+}
+
+/* ---- what is read ------------------------------------------------------------------------ */
+
+static FILE *out;
+static uint64_t window;
+
+static void add_frame(uint32_t id, uint64_t ts, uint64_t value)
+{
+	struct kt_tband_event e = { .id = (uint8_t)id, .ts = ts,
+				    .values = { value } };
+	uint8_t plain[64], frame[80];
+	size_t len = kt_tband_encode(&e, plain);
+
+	fwrite(frame, 1, kt_cobs_encode(frame, plain, len), out);
+}
+
+/* Read it all with each analysis.  Return: what was told of losses and damage. */
+static uint64_t read_trace(const char *format)
+{
+	struct codec_told told = { 0 };
+	struct ktape_trace_options how = {
+		.notice = codec_notice, .arg = &told, .format = format,
+		.flags = KTAPE_TRACE_SORTED, .window = window,
+	};
+	struct ktape_rtos *all;
+	const struct ktape_event *e;
+	struct ktape_trace *t;
+	char path[CODEC_PATH];
+
+	fflush(out);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(out));
+	must(ktape_rtos_new(&all));
+	if (!ktape_trace_open(path, &how, &t, NULL)) {
+		must(ktape_linux_new(ktape_trace_info(t),
+				     ktape_trace_registry(t), &stats));
+		while (ktape_trace_next(t, &e) > 0) {
+			free(codec_line(t, e));
+			must(ktape_rtos_take(all, e));
+			must(ktape_linux_take(stats, e));
+		}
+		must(ktape_linux_finish(stats));
+		ktape_linux_free(stats);
+		ktape_trace_close(t);
+	}
+	must(ktape_rtos_finish(all));
+	ktape_rtos_free(all);
+	fclose(out);
+	return told.corrupt + told.truncated + told.gaps;
+}
+
+static void begin_file(void)
+{
+	out = tmpfile();
+	if (!out)
+		abort();
+}
+
+static uint64_t zeros(uint64_t n)
+{
+	begin_file();
+	while (n--)
+		putc(0, out);
+	return read_trace("tband");
+}
+
+static void add_noise(uint64_t n)
+{
+	uint64_t v = 88172645463325252ULL;
+
+	begin_file();
+	while (n--) {
+		v ^= v << 13;
+		v ^= v >> 7;
+		v ^= v << 17;
+		putc((int)(v & 0xff), out);
+	}
+}
+
+static uint64_t noise_tband(uint64_t n)
+{
+	add_noise(n);
+	return read_trace("tband");
+}
+
+static uint64_t noise_rkh(uint64_t n)
+{
+	add_noise(n);
+	return read_trace("rkh");
+}
+
+static uint64_t markers(uint64_t n)
+{
+	begin_file();
+	for (uint64_t i = 0; i < n; i++)
+		add_frame(KT_TBAND_EVTMARKER, i, (uint32_t)i);
+	return read_trace("tband");
+}
+
+/* Each core has all of the window once, and keeps an event of a far future. */
+static uint64_t bursts(uint64_t n)
+{
+	window = 1 << 20;
+	begin_file();
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t core = i >> 15;
+
+		if (!(i & 0x7fff))
+			add_frame(KT_TBAND_CORE_ID, core + 1, core);
+		add_frame(KT_TBAND_ISR_ENTER,
+			  (i & 0x7fff) == 0x7fff ? UINT64_MAX >> 8 : core + 1,
+			  3);
+	}
+	return read_trace("tband");
+}
+
+static uint64_t rkh_objects(uint64_t n)
+{
+	begin_file();
+	putc('~', out);
+	for (uint64_t i = 0; i < n; i++) {
+		uint8_t frame[] = { 0xa6, (uint8_t)i, 1, 0, 0, 0,
+				    (uint8_t)(i % 100), (uint8_t)(i / 100 % 100),
+				    (uint8_t)(i / 10000 % 100), 1, 'n', 0 };
+		uint8_t sum = 0;
+
+		if (frame[1] == 0x7e || frame[1] == 0x7d)
+			continue;
+		for (size_t b = 0; b < sizeof(frame); b++)
+			sum = (uint8_t)(sum + frame[b]);
+		sum = (uint8_t)-sum;
+		fwrite(frame, 1, sizeof(frame), out);
+		if (sum == 0x7e || sum == 0x7d)
+			putc(0x7d, out);
+		putc(sum == 0x7e || sum == 0x7d ? sum ^ 0x20 : sum, out);
+		putc('~', out);
+	}
+	return read_trace("rkh");
+}
+
+static void put_word(uint32_t v)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		putc((int)(v >> i * 8 & 0xff), out);
+}
+
+/* A registry of threads, and an event of each. */
+static uint64_t tracex_objects(uint64_t n)
+{
+	uint32_t objects = 48, buffer = objects + (uint32_t)n * 48;
+	uint32_t end = buffer + (uint32_t)n * 32;
+	const uint32_t head[] = { 0x54585442, UINT32_MAX, 0, objects, 32 << 16,
+				  buffer, buffer, end, buffer, 0, 0, 0 };
+
+	begin_file();
+	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
+		put_word(head[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		put_word(0x05800100);
+		put_word(0x1000 + i * 64);
+		for (unsigned int w = 0; w < 10; w++)
+			put_word(w == 2 ? 'a' : 0);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t entry[] = { 0x1000 + i * 64, 5, 68, i, 1, 2, 3, 4 };
+
+		for (size_t w = 0; w < ARRAY_SIZE(entry); w++)
+			put_word(entry[w]);
+	}
+	return read_trace("tracex");
+}
+
+/* Records that go down through all addresses that there may be. */
+static void add_record(bool srec, uint32_t address)
+{
+	uint8_t b[] = { 5, (uint8_t)(address >> 24), (uint8_t)(address >> 16),
+			(uint8_t)(address >> 8), (uint8_t)address };
+	uint8_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(b); i++)
+		sum = (uint8_t)(sum + b[i]);
+	if (srec) {
+		fprintf(out, "S3%02X%08X%02X\n", 5, address,
+			(uint8_t)(0xff - sum));
+		return;
+	}
+	fprintf(out, ":02000004%04X%02X\n", address >> 16,
+		(uint8_t)-(6 + b[1] + b[2]));
+	fprintf(out, ":01%04X0000%02X\n", address & 0xffff,
+		(uint8_t)-(1 + b[3] + b[4]));
+}
+
+static uint64_t records_hex(uint64_t n)
+{
+	begin_file();
+	for (uint64_t i = 0; i < n; i++)
+		add_record(false, UINT32_MAX - (uint32_t)i * 1000003);
+	return read_trace("tracex");
+}
+
+static uint64_t records_srec(uint64_t n)
+{
+	begin_file();
+	for (uint64_t i = 0; i < n; i++)
+		add_record(true, UINT32_MAX - (uint32_t)i * 1000003);
+	return read_trace("tracex");
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static void memory_names(void)
+{
+	check_memory("names", names, 3000000, 320 * MIB, true);
+}
+
+static void memory_rtos(void)
+{
+	check_memory("events", rtos_events, 6000000, 448 * MIB, true);
+	check_memory("running", rtos_running, 6000000, 768 * MIB, true);
+	check_memory("threads", rtos_threads, 2000000, 64 * MIB, true);
+}
+
+static void memory_linux(void)
+{
+	check_memory("functions", linux_functions, 60000, 256 * MIB, true);
+	check_memory("threads", linux_threads, 3000000, 384 * MIB, true);
+	check_memory("pairs", linux_pairs, 20000, 128 * MIB, true);
+	check_memory("open", linux_open, 4000000, 224 * MIB, true);
+}
+
+static void memory_output(void)
+{
+	check_memory("native", native_cpus, 9000, 192 * MIB, false);
+	check_memory("perfetto", perfetto_threads, 1200000, 192 * MIB, false);
+}
+
+static void memory_input(void)
+{
+	check_memory("zeros", zeros, 20000000, 64 * MIB, true);
+	check_memory("noise as tband", noise_tband, 4000000, 128 * MIB, true);
+	check_memory("noise as rkh", noise_rkh, 4000000, 128 * MIB, true);
+	check_memory("markers", markers, 1000000, 256 * MIB, false);
+	check_memory("bursts", bursts, 64 << 15, 320 * MIB, false);
+	check_memory("rkh", rkh_objects, 1000000, 448 * MIB, false);
+	check_memory("tracex", tracex_objects, 1000000, 640 * MIB, false);
+	check_memory("hex", records_hex, 20000, 288 * MIB, false);
+	check_memory("srec", records_srec, 20000, 288 * MIB, false);
+}
+
+static void linear(void)
+{
+	check_work("names", names, 100000);
+	check_work("events", rtos_events, 100000);
+	check_work("running", rtos_running, 100000);
+	check_work("threads", rtos_threads, 20000);
+	check_work("cores", rtos_cores, 4000);
+	check_work("services", rtos_services, 4000);
+	check_work("addresses", rtos_collisions, 2000);
+	check_work("functions", linux_functions, 4000);
+	check_work("threads of Linux", linux_threads, 50000);
+	check_work("requests", linux_collisions, 8000);
+	check_work("perfetto", perfetto_threads, 50000);
+}
+
+static void linear_input(void)
+{
+	check_work("zeros", zeros, 1000000);
+	check_work("noise as tband", noise_tband, 200000);
+	check_work("noise as rkh", noise_rkh, 200000);
+	check_work("markers", markers, 50000);
+	check_work("bursts", bursts, 4 << 15);
+	check_work("rkh", rkh_objects, 50000);
+	check_work("tracex", tracex_objects, 20000);
+	check_work("hex", records_hex, 100);
+	check_work("srec", records_srec, 100);
+}
+
+static const struct tap_test tests[] = {
+	{ "memory for names", memory_names },
+	{ "memory for the analyses of TraceX", memory_rtos },
+	{ "memory for the statistics of Linux", memory_linux },
+	{ "memory of what is written", memory_output },
+	{ "memory of what is read", memory_input },
+	{ "work of analyses", linear },
+	{ "work of reading", linear_input },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
