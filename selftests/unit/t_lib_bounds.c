@@ -635,9 +635,9 @@ static void memory_rtos(void)
 static void memory_linux(void)
 {
 	check_memory("functions", linux_functions, 60000, 256 * MIB, true);
-	check_memory("threads", linux_threads, 3000000, 384 * MIB, true);
-	check_memory("pairs", linux_pairs, 20000, 128 * MIB, true);
-	check_memory("open", linux_open, 4000000, 224 * MIB, true);
+	check_memory("threads", linux_threads, 3000000, 256 * MIB, true);
+	check_memory("pairs", linux_pairs, 20000, 80 * MIB, true);
+	check_memory("open", linux_open, 4000000, 160 * MIB, true);
 }
 
 static void memory_output(void)
@@ -651,8 +651,8 @@ static void memory_input(void)
 	check_memory("zeros", zeros, 20000000, 64 * MIB, true);
 	check_memory("noise as tband", noise_tband, 4000000, 128 * MIB, true);
 	check_memory("noise as rkh", noise_rkh, 4000000, 128 * MIB, true);
-	check_memory("markers", markers, 1000000, 256 * MIB, false);
-	check_memory("bursts", bursts, 64 << 15, 320 * MIB, false);
+	check_memory("markers", markers, 1000000, 192 * MIB, false);
+	check_memory("bursts", bursts, 64 << 15, 256 * MIB, false);
 	check_memory("rkh", rkh_objects, 1000000, 448 * MIB, false);
 	check_memory("tracex", tracex_objects, 1000000, 640 * MIB, false);
 	check_memory("hex", records_hex, 20000, 288 * MIB, false);

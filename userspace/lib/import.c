@@ -10,7 +10,6 @@
 #include <poll.h>
 
 #include "import.h"
-#include "memo.h"
 #include "trace.h"
 
 #define UUID_BYTES	(64U << 10)	/* of the input that make its uuid */
@@ -100,7 +99,7 @@ static int learn(struct kt_import *s)
 	while (!ret && (ret = s->codec->next(s)) > 0)
 		ret = 0;
 	s->learning = false;
-	kt_registry_recount(s->registry);
+	s->learned = true;
 	rewind_input(s);
 	/* What is wrong is told in the second pass. */
 	return ret == -ENOMEM ? ret : 0;
@@ -289,7 +288,7 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event)
 	}
 	s->late += s->window && s->event.ts < s->last_ts;
 	s->last_ts = s->event.ts;
-	err = ktape_registry_add(s->registry, &s->event);
+	err = s->learned ? 0 : ktape_registry_add(s->registry, &s->event);
 	*event = &s->event;
 	return err ? err : 1;
 }

@@ -78,6 +78,7 @@ struct kt_fifo {
  * @error: why open() or next() failed
  * @memo: what the codec keeps from the first pass to the second
  * @learning: a first pass for names: notices are held back
+ * @learned: there was one, and the registry has all names
  * @trace: whose callbacks get the notices
  * @window: sorted: bytes that may be held back; 0: not sorted
  * @fifos: sorted: one a CPU, else only the first
@@ -109,6 +110,7 @@ struct kt_import {
 	struct ktape_error error;
 	uint64_t memo;
 	bool learning;
+	bool learned;
 	struct ktape_trace *trace;
 	uint64_t window;
 	struct kt_fifo *fifos;

@@ -201,11 +201,13 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 	kt_set32(words, n->id);
 	kt_set32(words + 4, n->param1);
 	kt_set32(words + 8, n->param2);
-	if (s->learning || !at) {
+	if (s->learning || (!at && !s->learned)) {
 		err = ktape_registry_add(s->registry, &e);
-		if (err || !at)
+		if (err)
 			return err;
 	}
+	if (!at)
+		return 0;
 	at->kind = KTAPE_RING_REGISTRY;
 	at->opcode = KTAPE_EV_REGISTRY;
 	at->tid = -1;

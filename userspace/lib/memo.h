@@ -85,7 +85,6 @@ struct kt_memo {
 struct kt_line;
 
 /* registry.c */
-void kt_registry_recount(struct ktape_registry *registry);
 struct kt_memo *kt_registry_memo(const struct ktape_registry *registry);
 void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
 		       uint64_t ts, uint64_t *from, uint64_t *lasts);

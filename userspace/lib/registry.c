@@ -428,12 +428,6 @@ void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
 	*lasts = a->lasts;
 }
 
-/* All names come once more: what is left out is counted then. */
-void kt_registry_recount(struct ktape_registry *registry)
-{
-	registry->left_out = 0;
-}
-
 uint64_t ktape_registry_left_out(const struct ktape_registry *registry)
 {
 	return registry->left_out;

@@ -466,7 +466,8 @@ static void count_one(const struct ktape_rtos *r, uint32_t id,
 {
 	if (!r->counts[id]) {
 		c[*nr] = (struct ktape_rtos_count){ .id = id };
-		r->counts[id] = (uint32_t)++*nr;
+		*nr += 1;
+		r->counts[id] = (uint32_t)*nr;
 	}
 	c[r->counts[id] - 1].count++;
 }
