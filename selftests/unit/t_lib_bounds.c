@@ -372,12 +372,17 @@ static struct ktape_sink *open_sink(const char *format, const char *options)
 	return sink;
 }
 
+/* Return: what the format could not hold. */
 static uint64_t close_sink(struct ktape_sink *sink)
 {
+	const char *what;
+	uint64_t missed;
+
 	must(ktape_sink_finish(sink));
+	missed = ktape_sink_missed(sink, 0, &what);
 	ktape_sink_close(sink);
 	ktape_registry_free(registry);
-	return 0;
+	return missed;
 }
 
 static uint64_t native_cpus(uint64_t n)
@@ -410,6 +415,142 @@ static uint64_t perfetto_threads(uint64_t n)
 		must(ktape_sink_event(sink, &e));
 	}
 	return close_sink(sink);
+}
+
+/* Events of so many queues, each of which has a state, and of so many mutexes. */
+static uint64_t add_states(struct ktape_sink *sink, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t queue[] = { KTAPE_FORMAT_ID_TBAND | 102,
+					   (uint32_t)i, 1 };
+		const uint32_t mutex[] = { KTAPE_FORMAT_ID_TRACEX | 52,
+					   (uint32_t)i, 0, 0, 0, 1, 1 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_USER_EVENT, 3, queue, 2 * i);
+
+		e.blob = "";
+		must(ktape_sink_event(sink, &e));
+		e = event_of(KTAPE_EV_USER_EVENT, 7, mutex, 2 * i + 1);
+		e.blob = "";
+		must(ktape_sink_event(sink, &e));
+	}
+	return close_sink(sink);
+}
+
+static uint64_t perfetto_states(uint64_t n)
+{
+	return add_states(open_sink("perfetto", NULL), n);
+}
+
+static uint64_t chrome_states(uint64_t n)
+{
+	return add_states(open_sink("chrome", NULL), n);
+}
+
+/* Markers and values of many numbers and threads, each a track of its own. */
+static uint64_t add_markers(struct ktape_sink *sink, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[] = { (uint32_t)i, 1, 0 };
+		struct ktape_event e =
+			event_of(KTAPE_EV_MARK_BEGIN, 1, args, 2 * i);
+
+		e.dat20 = 1;
+		e.tid = (int32_t)i;
+		e.blob = "";
+		must(ktape_sink_event(sink, &e));
+		e = event_of(KTAPE_EV_MARK_VALUE, 3, args, 2 * i + 1);
+		e.blob = "";
+		must(ktape_sink_event(sink, &e));
+	}
+	return close_sink(sink);
+}
+
+static uint64_t perfetto_markers(uint64_t n)
+{
+	return add_markers(open_sink("perfetto", NULL), n);
+}
+
+static uint64_t chrome_markers(uint64_t n)
+{
+	return add_markers(open_sink("chrome", NULL), n);
+}
+
+static struct ktape_sink *open_lttng(char *dir)
+{
+	struct ktape_sink_options how = { .format = "lttng", .path = dir,
+					  .info = &info };
+	struct ktape_sink *sink;
+
+	if (!mkdtemp(dir))
+		abort();
+	must(ktape_registry_new(1, &registry));
+	how.registry = registry;
+	must(ktape_sink_open(&how, &sink, NULL));
+	return sink;
+}
+
+static void remove_dir(const char *dir)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	must(-!!system(command));
+}
+
+/* Events of many names and shapes, of which each may be declared. */
+static uint64_t lttng_users(uint64_t n)
+{
+	char dir[] = "/tmp/ktape-bounds.XXXXXX";
+	struct ktape_sink *sink = open_lttng(dir);
+	uint8_t typed[64] = { 0 };
+
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[] = { KTAPE_FORMAT_ID_TRACEX |
+					  (1025 + (uint32_t)i % 60000) };
+		struct ktape_event e =
+			event_of(KTAPE_EV_USER_EVENT, 1, args, i);
+
+		/* Numbers with a sign and without. */
+		for (unsigned int k = 0; k < 16; k++)
+			typed[k * 2] = i >> k & 1;
+		e.blob = typed;
+		e.blob_size = 32;
+		e.size += 36;
+		must(ktape_sink_event(sink, &e));
+	}
+	close_sink(sink);
+	remove_dir(dir);
+	return 0;
+}
+
+/* Calls of all numbers and tables, of which most have no name. */
+static uint64_t lttng_calls(uint64_t n)
+{
+	char dir[] = "/tmp/ktape-bounds.XXXXXX";
+	struct ktape_sink *sink = open_lttng(dir);
+	static const uint8_t words[64];
+
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t args[6] = { 0 };
+		struct ktape_event e = event_of(
+			i & 1 ? KTAPE_EV_SYS_EXIT : KTAPE_EV_SYS_ENTER,
+			i & 1 ? 2 : 0, args, i);
+
+		e.dat20 = (uint32_t)(i / 4) & 0x7ffff;
+		if (i & 2) {
+			e.opcode = i & 1 ? KTAPE_EV_SYS_EXIT_WIDE :
+					   KTAPE_EV_SYS_ENTER_WIDE;
+			e.nargs = 1;
+			e.blob = words;
+			e.blob_size = i & 1 ? 56 : 48;
+			e.size = 80;
+		}
+		must(ktape_sink_event(sink, &e));
+	}
+	close_sink(sink);
+	remove_dir(dir);
+	return 0;
 }
 
 /* ---- what is read ------------------------------------------------------------------------ */
@@ -644,6 +785,16 @@ static void memory_output(void)
 {
 	check_memory("native", native_cpus, 9000, 192 * MIB, false);
 	check_memory("perfetto", perfetto_threads, 1200000, 192 * MIB, false);
+	check_memory("states for perfetto", perfetto_states, 800000, 96 * MIB,
+		     true);
+	check_memory("states for chrome", chrome_states, 800000, 96 * MIB,
+		     true);
+	check_memory("markers for perfetto", perfetto_markers, 700000,
+		     192 * MIB, false);
+	check_memory("markers for chrome", chrome_markers, 500000, 32 * MIB,
+		     false);
+	check_memory("users for lttng", lttng_users, 100000, 48 * MIB, false);
+	check_memory("calls for lttng", lttng_calls, 1 << 21, 32 * MIB, false);
 }
 
 static void memory_input(void)
@@ -672,6 +823,12 @@ static void linear(void)
 	check_work("threads of Linux", linux_threads, 50000);
 	check_work("requests", linux_collisions, 8000);
 	check_work("perfetto", perfetto_threads, 50000);
+	check_work("states for perfetto", perfetto_states, 20000);
+	check_work("states for chrome", chrome_states, 20000);
+	check_work("markers for perfetto", perfetto_markers, 20000);
+	check_work("markers for chrome", chrome_markers, 20000);
+	check_work("users for lttng", lttng_users, 20000);
+	check_work("calls for lttng", lttng_calls, 100000);
 }
 
 static void linear_input(void)

@@ -29,7 +29,7 @@ struct chrome {
 	uint8_t depth[KT_CPUS_MAX];
 	bool next;
 	uint64_t named[KT_CPUS_MAX / 64];
-	struct kt_map states;
+	struct kt_states states;
 };
 
 static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
@@ -543,6 +543,9 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 
 static int end(struct kt_sink *s)
 {
+	const struct chrome *t = s->state;
+
+	kt_sink_miss(s, KT_STATES_LEFT_OUT, t->states.left_out);
 	return kt_sink_put(s, "\n]}\n", 4);
 }
 
@@ -550,7 +553,7 @@ static void close_chrome(struct kt_sink *s)
 {
 	struct chrome *t = s->state;
 
-	kt_map_free(&t->states);
+	kt_map_free(&t->states.map);
 }
 
 const struct kt_codec_out kt_chrome_out = {

@@ -68,24 +68,6 @@ static int add_call(struct lttng *t, uint32_t key, const char *name)
 	return 0;
 }
 
-/* Which of the events that there are, or a new one.  Return: 0 or -ENOMEM. */
-static int find_call(struct lttng *t, const struct kt_line *l, uint32_t key,
-		     uint64_t *at)
-{
-	const char *name = key & CALL_LARGE ?
-				   NULL :
-				   kt_syscall_of(l, key & CALL_NR);
-
-	if (!name)
-		key = (key & ~(CALL_NR | CALL_LARGE)) | CALL_UNKNOWN;
-	for (*at = 0; !name && *at < t->nr_calls; ++*at) {
-		if (t->call_list[*at].key == key)
-			return 0;
-	}
-	*at = t->nr_calls;
-	return add_call(t, key, name);
-}
-
 /**
  * lt_call_id() - the id of a system call, which is declared from then on
  * @t: the trace
@@ -102,13 +84,22 @@ int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		      e->opcode == KTAPE_EV_SYS_EXIT_WIDE;
 	uint32_t key = (e->dat20 & CALL_BITS) | (wide ? CALL_WIDE : 0) |
 		       (leaves ? CALL_EXIT : 0);
-	struct kt_map_entry *entry = kt_map_put(&t->calls, 0, key);
+	const char *name = key & CALL_LARGE ?
+				   NULL :
+				   kt_syscall_of(l, key & CALL_NR);
+	struct kt_map_entry *entry;
 	int err = 0;
 
+	/* Numbers without a name share an event: a trace may have any number. */
+	if (!name)
+		key = (key & ~(CALL_NR | CALL_LARGE)) | CALL_UNKNOWN;
+	entry = kt_map_put(&t->calls, 0, key);
 	if (!entry)
 		return -ENOMEM;
-	if (!entry->extra)
-		err = find_call(t, l, key, &entry->value);
+	if (!entry->extra) {
+		entry->value = t->nr_calls;
+		err = add_call(t, key, name);
+	}
 	entry->extra = !err;
 	*id = LT_CALLS + (uint32_t)entry->value;
 	return err;

@@ -136,7 +136,7 @@ struct perfetto {
 	struct kt_clock clock;
 	struct pf_set symbols;
 	struct pf_set tracks;
-	struct kt_map states;
+	struct kt_states states;
 	struct pf_plan *plans[KTAPE_OPCODES];
 	char *packet;
 	bool begun;

@@ -267,5 +267,5 @@ void pf_names_free(struct perfetto *pf)
 	free(pf->threads);
 	free(pf->symbols.keys);
 	free(pf->tracks.keys);
-	kt_map_free(&pf->states);
+	kt_map_free(&pf->states.map);
 }

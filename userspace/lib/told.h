@@ -13,6 +13,7 @@
 #define KT_TOLD_FIELDS	24U
 #define KT_TOLD_NUMBER	8	/* "arg24" */
 #define KT_STATE_TEXT	128
+#define KT_STATES_MAX	(1U << 19)	/* objects that are followed */
 
 enum kt_told_kind {
 	KT_TOLD_UNSIGNED,
@@ -110,6 +111,18 @@ struct kt_state_change {
 	char text[KT_STATE_TEXT];
 };
 
+/**
+ * struct kt_states - objects of real-time systems so far
+ * @map: what they are, who has them
+ * @left_out: how often one more than KT_STATES_MAX took or gave
+ */
+struct kt_states {
+	struct kt_map map;
+	uint64_t left_out;
+};
+
+#define KT_STATES_LEFT_OUT	"states of mutexes beyond 524288 objects"
+
 /* told.c */
 bool kt_told_event(struct kt_told *t, const struct kt_line *l);
 struct kt_told_field *kt_told_add(struct kt_told *t, const char *name,
@@ -128,7 +141,7 @@ void kt_told_state(struct kt_told *t, enum kt_told_state state,
 		   unsigned int type, uint32_t id);
 
 /* told_state.c */
-bool kt_state_follow(struct kt_map *states, const struct kt_line *l,
+bool kt_state_follow(struct kt_states *states, const struct kt_line *l,
 		     const struct kt_told *t, struct kt_state_change *c);
 
 /* What formats tell of their events: codec_tband_tell.c and others. */

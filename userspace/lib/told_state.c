@@ -94,6 +94,21 @@ static bool follow_mutex(struct kt_map_entry *s, const struct kt_line *l,
 	return true;
 }
 
+/*
+ * What is known of the object that an event tells of; of one more than we follow, or
+ * without memory, nothing: @none.
+ */
+static struct kt_map_entry *state_of(struct kt_states *states,
+				     const struct kt_told *t,
+				     struct kt_map_entry *none)
+{
+	struct kt_map_entry *s = kt_map_find(&states->map, t->type, t->id);
+
+	if (!s && states->map.nr < KT_STATES_MAX)
+		s = kt_map_put(&states->map, t->type, t->id);
+	return s ? s : none;
+}
+
 /**
  * kt_state_follow() - does an event change the state of an object?
  * @states: of all objects so far
@@ -101,18 +116,19 @@ static bool follow_mutex(struct kt_map_entry *s, const struct kt_line *l,
  * @t: the same in its own words
  * @c: filled if it does
  *
+ * A number is what the event itself tells; who has a mutex is known of
+ * KT_STATES_MAX objects.
+ *
  * Return: true if it does.
  */
-bool kt_state_follow(struct kt_map *states, const struct kt_line *l,
+bool kt_state_follow(struct kt_states *states, const struct kt_line *l,
 		     const struct kt_told *t, struct kt_state_change *c)
 {
-	struct kt_map_entry *s;
+	struct kt_map_entry none = { .used = false }, *s;
 
 	if (t->state == KT_TOLD_NO_STATE)
 		return false;
-	s = kt_map_put(states, t->type, t->id);
-	if (!s)
-		return false;
+	s = state_of(states, t, &none);
 	if (t->state == KT_TOLD_KIND) {
 		s->value = (s->value & OPEN) | t->number << KIND_SHIFT |
 			   (t->mutex ? MUTEX : 0);
@@ -124,6 +140,10 @@ bool kt_state_follow(struct kt_map *states, const struct kt_line *l,
 	put_track(c, l, t, s);
 	if (c->counter)
 		return true;
+	if (s == &none) {
+		states->left_out++;
+		return false;
+	}
 	if (t->state != KT_TOLD_NUMBER_OF) {
 		if (!follow_mutex(s, l, t, c))
 			return false;
