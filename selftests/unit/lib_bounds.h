@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Scenes of hostile input, each in a process of its own: how much memory they take,
+ * which the kernel tells, and how much work, which is branches that libktape takes:
+ * it is compiled so that it calls __sanitizer_cov_trace_pc() at each.
+ */
+#ifndef _LIB_BOUNDS_H
+#define _LIB_BOUNDS_H
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <ktape/formats.h>
+
+#include "lib_codec.h"
+#include "tap.h"
+
+#define MIB	(1U << 10)	/* in KiB */
+
+void __sanitizer_cov_trace_pc(void);
+
+static uint64_t work;
+
+void __sanitizer_cov_trace_pc(void)
+{
+	work++;
+}
+
+/* What a scene took; @left is what it was told to have left out. */
+struct took {
+	uint64_t work;
+	uint64_t left;
+	long kib;
+	int status;
+};
+
+typedef uint64_t scene_fn(uint64_t n);
+
+static struct took run_scene(scene_fn *scene, uint64_t n)
+{
+	struct took took = { .status = -1 };
+	uint64_t told[2] = { 0, 0 };
+	struct rusage usage;
+	int fds[2];
+	pid_t pid;
+
+	if (pipe(fds))
+		return took;
+	pid = fork();
+	if (!pid) {
+		work = 0;
+		told[1] = scene(n);
+		told[0] = work;
+		_exit(write(fds[1], told, sizeof(told)) != sizeof(told));
+	}
+	close(fds[1]);
+	if (read(fds[0], told, sizeof(told)) != sizeof(told))
+		told[0] = 0;
+	close(fds[0]);
+	wait4(pid, &took.status, 0, &usage);
+	took.work = told[0];
+	took.left = told[1];
+	took.kib = usage.ru_maxrss;
+	return took;
+}
+
+static void check_memory(const char *what, scene_fn *scene, uint64_t n,
+			 long kib, bool told)
+{
+	struct took took = run_scene(scene, n);
+
+	check(!took.status, "%s: status %x", what, took.status);
+	check(took.kib <= kib, "%s: %ld KiB, not %ld", what, took.kib, kib);
+	check(!told || took.left, "%s: nothing is told to be left out", what);
+}
+
+/* Twice as much may take a bit more: tables grow by doubling. */
+static void check_work(const char *what, scene_fn *scene, uint64_t n)
+{
+	struct took one = run_scene(scene, n), two = run_scene(scene, 2 * n);
+
+	check(!one.status && !two.status, "%s: status %x, %x", what, one.status,
+	      two.status);
+	check(one.work > n, "%s: %llu branches are counted", what,
+	      (unsigned long long)one.work);
+	check(two.work <= one.work * 3, "%s: %llu branches, and of twice as much %llu",
+	      what, (unsigned long long)one.work, (unsigned long long)two.work);
+}
+
+static void must(int err)
+{
+	if (err < 0)
+		abort();
+}
+
+static const struct ktape_info info = {
+	.freq = 1000000000, .machine = "x86_64",
+};
+
+/* ---- events ------------------------------------------------------------------------ */
+
+static struct ktape_event event_of(uint8_t opcode, uint8_t nargs,
+				   const uint32_t *args, uint64_t ts)
+{
+	return (struct ktape_event){
+		.ts = ts, .args = args, .nargs = nargs, .opcode = opcode,
+		.known = true, .tid = 1, .size = 8 + nargs * 4U,
+	};
+}
+
+static struct ktape_event name_of(const uint32_t args[7], uint32_t type,
+				  uint64_t ts)
+{
+	struct ktape_event e = event_of(KTAPE_EV_REGISTRY, 7, args, ts);
+
+	e.dat20 = type;
+	e.blob = "name";
+	e.blob_size = 4;
+	e.kind = KTAPE_RING_REGISTRY;
+	e.tid = -1;
+	return e;
+}
+
+#endif /* _LIB_BOUNDS_H */
