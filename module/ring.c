@@ -248,7 +248,10 @@ u64 kt_ring_time(struct kt_ring *r)
 	return (u64)hi << 32 | lo;
 }
 
-/* The time up to which readers have come in what is published, 0: in nothing. */
+/*
+ * The time up to which readers have come in what is published, 0: in nothing.
+ * At most one block is walked, and once for a step (R9).
+ */
 static u64 newest_time(const struct kt_ring *r)
 {
 	unsigned long commit = READ_ONCE(r->committed), start, at;
@@ -269,7 +272,9 @@ static u64 newest_time(const struct kt_ring *r)
 			break;
 		ts = kt_record_time(ts, word);
 	}
-	return ts;
+	barrier();
+	/* Overwritten meanwhile: whoever did has moved the latest time on. */
+	return kt_before(start, READ_ONCE(*kt_word(&r->page->tail))) ? 0 : ts;
 }
 
 /*
@@ -285,18 +290,39 @@ static u64 newest_time(const struct kt_ring *r)
  */
 static noinline void note_step(struct kt_ring *r)
 {
-	unsigned long latest = READ_ONCE(r->latest), newest;
+	unsigned long latest, newest;
+	u64 ts;
 
 	/* A clock that takes a call is held back by each writer. */
-	if (!kt_clock_by_call() && !READ_ONCE(r->behind)) {
-		newest = (unsigned long)newest_time(r);
-		while (kt_before(latest, newest) &&
+	if (kt_clock_by_call() || READ_ONCE(r->behind))
+		return;
+	ts = newest_time(r);
+	newest = (unsigned long)ts;
+	latest = READ_ONCE(r->latest);
+	/* 32-bit kernels compare within one turn. */
+	if (sizeof(long) == 8 || (u32)(ts >> 32) == READ_ONCE(r->ts_hi))
+		while (latest < newest &&
 		       !kt_try_cmpxchg_local(&r->latest, &latest, newest))
 			;
-		barrier();
-		/* Now, so that a context which came in before looks itself. */
-		WRITE_ONCE(r->behind, true);
-	}
+	barrier();
+	/* Now, so that a context which came in before looks itself. */
+	WRITE_ONCE(r->behind, true);
+}
+
+/*
+ * Telling sends this CPU an interrupt, which may itself record events here.  So a
+ * writer tells when it has nothing reserved and is not about to, and once for each
+ * time at which the ring is held: what is recorded meanwhile is held at the same
+ * one, and does not tell again.
+ */
+static noinline void tell_step(struct kt_ring *r)
+{
+	unsigned long latest = READ_ONCE(r->latest);
+
+	if (READ_ONCE(r->told_step) == latest)
+		return;
+	WRITE_ONCE(r->told_step, latest);
+	barrier();
 	kt_clock_stepped_back(kt_ring_time(r));
 }
 
@@ -306,11 +332,13 @@ static noinline void note_step(struct kt_ring *r)
  */
 static bool take_time(struct kt_ring *r, u64 *ts)
 {
-	unsigned long latest = READ_ONCE(r->latest);
 	u32 turn = READ_ONCE(r->ts_hi), lo, hi;
+	unsigned long latest;
 	bool behind;
 
-	barrier();	/* whoever comes in between makes the latest time later */
+	barrier();	/* a writer that comes in here may begin the next turn */
+	latest = READ_ONCE(r->latest);
+	barrier();	/* a writer that comes in here has a time after @latest */
 	read_clock(&lo, &hi);
 	if (sizeof(long) == 8)
 		behind = ((u64)hi << 32 | lo) < latest;
@@ -600,6 +628,8 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 			else if (full == 1 + KTAPE_LOST_FULL && rec)
 				park(r, &p, rec);
 			drop(r, rec, full - 1);
+			if (unlikely(p.behind))
+				tell_step(r);
 			return full;
 		}
 	} while (!kt_try_cmpxchg_local(&r->write, &p.write, p.end));
@@ -625,6 +655,8 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 	kt_ring_publish(r, p.write, p.end);
 	if (p.open)
 		kt_ring_opened(r, p.ts);
+	if (unlikely(p.behind))
+		tell_step(r);
 	return 0;
 }
 

@@ -99,6 +99,7 @@ struct kt_loss {
  * @lossy: there are losses to be told
  * @telling: they are being told
  * @behind: the clock stepped back and has not come to @latest yet
+ * @told_step: the time, as in @latest, at which the clock was told to be behind
  * @losing: contexts that have counted one and not noted its time yet
  * @loss: losses per class; of the owning CPU, as everything else
  */
@@ -133,6 +134,7 @@ struct kt_ring {
 	bool lossy;
 	bool telling;
 	bool behind;
+	unsigned long told_step;
 	unsigned int losing;
 	struct kt_loss loss[KTAPE_CLASSES];
 };
@@ -357,9 +359,10 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
 /*
  * The kernel's fast clock may step back by a few ns while it is adjusted, and
  * in 32 bits that would read as a step of 2^32.  (A cycle counter is taken as it
- * is in the fast path; the slow path looks, see note_step().)  The latest time is moved on
- * before the reservation: stored after it, a nested context would miss it.
- * 32-bit kernels keep the lower half, and only look at it in the same turn.
+ * is in the fast path; the slow path looks, see note_step().)  The latest time is
+ * moved on before the reservation: stored after it, a nested context would miss
+ * it.  32-bit kernels keep its lower half, and compare it only with times of the
+ * same upper half.
  */
 static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
 					     u32 *hi)

@@ -49,10 +49,15 @@ void kt_ring_filled(struct kt_ring *r)
 unsigned int rig_steps;
 u64 rig_stepped_from;
 
+/* What telling of a step causes on this CPU, or NULL. */
+void (*rig_on_step)(void);
+
 void kt_clock_stepped_back(u64 latest)
 {
 	rig_steps++;
 	rig_stepped_from = latest;
+	if (rig_on_step)
+		rig_on_step();
 }
 
 void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec)

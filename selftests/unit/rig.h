@@ -61,6 +61,7 @@ static inline u32 rig_blob_size(u32 context, u32 seq)
 
 extern unsigned int rig_steps;	/* of the clock, backwards */
 extern u64 rig_stepped_from;
+extern void (*rig_on_step)(void);
 
 void rig_make(struct rig *rig, unsigned long block_size,
 	      unsigned int nr_blocks, unsigned int mode, unsigned long start);

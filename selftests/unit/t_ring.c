@@ -607,6 +607,34 @@ static void test_step_within_block(void)
 		settle_all_read();
 }
 
+/* More would be without end. */
+static void emit_on_step(void)
+{
+	if (rig_steps < 100)
+		rig_emit(&rig, 2, 1);
+}
+
+/* Telling of the step is itself recorded: by an interrupt that is sent for it. */
+static void test_step_recorded(void)
+{
+	u64 latest;
+
+	begin(KTAPE_MODE_OVERWRITE, 0);
+	reader.steps = true;
+	kt_shim_time = 6 * TURN + 1000;
+	emit(1, 1);
+	latest = kt_shim_time;
+	rig_on_step = emit_on_step;
+	step_back(5 * TURN + 50);
+	rig_on_step = NULL;
+	check_equal(rig_steps, 1);
+	check_equal(rig.seq[2], 1);
+	check(reader_poll(&reader), "%s", reader.error);
+	check_catches_up(latest);
+	if (!tap_why[0])
+		settle_all_read();
+}
+
 static const struct tap_test tests[] = {
 	{ "empty ring", test_empty },
 	{ "header and first record, member by member", test_header },
@@ -617,6 +645,7 @@ static const struct tap_test tests[] = {
 	{ "clock back into an earlier turn", test_step_to_turn },
 	{ "clock back before the block's begin", test_step_before_block },
 	{ "clock back within the block", test_step_within_block },
+	{ "clock back, and telling of it is recorded", test_step_recorded },
 	{ "too big a record", test_too_big },
 	{ "discard counts exactly", test_discard },
 	{ "losses are told with their times", test_losses },
