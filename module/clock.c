@@ -36,7 +36,12 @@ static atomic64_t bias;
 /* The latest time that a counter which stepped back is behind, 0: it did not. */
 static atomic64_t behind;
 
-/* Written with one CPU running and interrupts off. */
+/*
+ * The latest time that was read before the system wakes up.  From falls_asleep() to
+ * wakes_up() one CPU runs, with interrupts off: what steps back meanwhile is mended
+ * by wakes_up().
+ */
+static bool is_asleep;
 static u64 asleep_at;
 
 static void (*stepped)(void);
@@ -48,13 +53,20 @@ static void (*stepped)(void);
  */
 u64 notrace kt_clock_slow(void)
 {
-	return is_mono ? ktime_get_mono_fast_ns() :
-			 get_cycles() + (u64)atomic64_read(&bias);
+	u64 now;
+
+	if (is_mono)
+		return ktime_get_mono_fast_ns();
+	now = get_cycles() + (u64)atomic64_read(&bias);
+	if (unlikely(READ_ONCE(is_asleep)) && (s64)(now - asleep_at) > 0)
+		asleep_at = now;
+	return now;
 }
 
 static int falls_asleep(void)
 {
 	asleep_at = kt_clock();
+	WRITE_ONCE(is_asleep, true);
 	return 0;
 }
 
@@ -64,6 +76,7 @@ static void wakes_up(void)
 
 	if ((s64)(now - asleep_at) < 0)
 		atomic64_add(asleep_at - now, &bias);
+	WRITE_ONCE(is_asleep, false);
 }
 
 KT_SYSCORE(clock_sleep, falls_asleep, wakes_up);
@@ -109,7 +122,7 @@ static struct irq_work bias_irq;
  * kt_clock_stepped_back() - a cycle counter shows less than before
  * @latest: what it has shown
  *
- * Of clock=mono a few ns are no news.
+ * Of clock=mono a few ns are no news, nor is what a suspend does.
  *
  * Context: any, NMI included; preemption disabled.
  */
@@ -117,7 +130,7 @@ void notrace kt_clock_stepped_back(u64 latest)
 {
 	s64 told;
 
-	if (is_mono)
+	if (is_mono || READ_ONCE(is_asleep))
 		return;
 	told = atomic64_read(&behind);
 	while ((s64)(latest - (u64)told) > 0 &&

@@ -269,14 +269,15 @@ static struct syscore_ops name = {					\
  * emulate a call, and FRED aligns its frame.  The instruction at the probe
  * tells less: it may be changed while its handler runs.
  *
- * arm64 counts no breakpoints; those that count them have no jumps.
+ * RISC-V counts them, and has no jumps.  Others count none: there in_nmi() is true
+ * of nothing but an NMI.
  */
 static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 {
 #if defined(CONFIG_X86)
 	return (unsigned long)(regs + 1) < regs->sp;
 #else
-	return !IS_ENABLED(CONFIG_ARM64);
+	return IS_ENABLED(CONFIG_RISCV);
 #endif
 }
 

@@ -42,14 +42,25 @@ struct pending {
 static struct pending pending[PENDING];
 static atomic_t pending_next;
 
+/* The one that was seen first, so that the last name of an object stays. */
+static struct pending *find_oldest(void)
+{
+	struct pending *p, *oldest = NULL;
+
+	for (p = pending; p < pending + PENDING; p++) {
+		/* Pairs with the release in kt_name_note(). */
+		if (smp_load_acquire(&p->state) == READY &&
+		    (!oldest || p->since < oldest->since))
+			oldest = p;
+	}
+	return oldest;
+}
+
 static void enter_names(struct work_struct *work)
 {
 	struct pending *p;
 
-	for (p = pending; p < pending + PENDING; p++) {
-		/* Pairs with the release in kt_name_note(). */
-		if (smp_load_acquire(&p->state) != READY)
-			continue;
+	while ((p = find_oldest())) {
 		kt_registry_replace(p->type, p->id, 0, 0, p->name, p->since);
 		/* Pairs with the cmpxchg() in kt_name_note(). */
 		smp_store_release(&p->state, FREE);
@@ -86,7 +97,7 @@ bool notrace kt_name_note(u32 type, u32 id, const char *name)
 	p->id = id;
 	p->since = kt_clock();
 	strscpy(p->name, name ?: "", sizeof(p->name));
-	/* Pairs with the acquire in enter_names(). */
+	/* Pairs with the acquire in find_oldest(). */
 	smp_store_release(&p->state, READY);
 	irq_work_queue(&name_irq);
 	return true;

@@ -10,6 +10,7 @@
 
 #define PARAM		"/sys/module/kt_irq/parameters/"
 #define FIRES		1000
+#define PAIRS		20000
 #define FAR		5000	/* more than any interrupt of the guest */
 
 static int add(const char *name)
@@ -129,6 +130,78 @@ TEST_F_TIMEOUT(names, shared, 60)
 	EXPECT_EQ(3 * FIRES, nr);
 	EXPECT_TRUE(kt_object_known(KTAPE_OBJ_IRQ, self->irq,
 				    (char[KTAPE_NAME_SIZE]){}));
+}
+
+static long notes(void)
+{
+	FILE *f = fopen(PARAM "notes", "r");
+	long n = -1;
+
+	if (!f)
+		return -1;
+	if (fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	fclose(f);
+	return n;
+}
+
+static long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+FIXTURE(pair)
+{
+	int fd;
+	bool missing;
+};
+
+FIXTURE_SETUP(pair)
+{
+	self->fd = -1;
+	self->missing = access("/tests/kt_irq.ko", R_OK);
+	if (self->missing)
+		return;
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_insmod("/tests/kt_irq.ko",
+			       "at=5000 other=9096 alone=1"));
+	self->fd = kt_record(KT_OPS(KTAPE_EV_IRQ_HANDLER_ENTRY));
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(pair)
+{
+	close(self->fd);
+	if (self->missing)
+		return;
+	EXPECT_EQ(0, free_all());
+	EXPECT_EQ(0, kt_rmmod("kt_irq"));
+}
+
+/*
+ * Two whose numbers are the same modulo the size of the table that says which were
+ * looked at: in turns, each has its name noted once a tick at most.
+ */
+TEST_F_TIMEOUT(pair, of_one_place_in_the_table, 120)
+{
+	long before, begun, took;
+
+	if (self->missing)
+		SKIP(return, "kt_irq cannot be built for this kernel");
+	before = notes();
+	if (before < 0)
+		SKIP(return, "the kernel has no probes to count with");
+	ASSERT_EQ(0, add("kt-one"));
+	begun = now_ms();
+	ASSERT_EQ(0, fire(PAIRS));
+	took = now_ms() - begun + 2;
+	before = notes() - before;
+	EXPECT_LT(0, before);
+	/* A tick has 1 ms at least. */
+	EXPECT_LE(before, took);
 }
 
 TEST_HARNESS_MAIN

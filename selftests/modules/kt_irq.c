@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An interrupt of no device: handlers are added by name, or with none, and it is
- * fired as often as asked.
+ * fired as often as asked.  On request another one, with a handler and a number of
+ * its own, is fired in turns with it.  What ktape notes of names is counted.
  */
 #include <linux/hardirq.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
-#include <linux/ktime.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/string.h>
@@ -17,7 +18,9 @@
 
 static int at;
 static int irq;
-static unsigned long fire_ns;
+static int other;
+static bool alone;
+static long notes;
 static unsigned int used;
 static char names[HANDLERS][NAME_SIZE];
 
@@ -38,7 +41,8 @@ static int set_add(const char *text, const struct kernel_param *kp)
 		strscpy(names[used], text, NAME_SIZE);
 		name = strim(names[used]);
 	}
-	ret = request_irq(irq, handle, IRQF_SHARED, name, names[used]);
+	ret = request_irq(irq, handle, alone ? 0 : IRQF_SHARED, name,
+			  names[used]);
 	used += !ret;
 	return ret;
 }
@@ -59,11 +63,12 @@ static int set_fire(const char *text, const struct kernel_param *kp)
 {
 	unsigned long n, i;
 	int ret = kstrtoul(text, 0, &n);
-	u64 begun = ktime_get_ns();
 
-	for (i = 0; i < n && !ret; i++)
+	for (i = 0; i < n && !ret; i++) {
 		ret = generic_handle_irq_safe(irq);
-	fire_ns = (unsigned long)(ktime_get_ns() - begun);
+		if (other && !ret)
+			ret = generic_handle_irq_safe(other);
+	}
 	return ret;
 }
 
@@ -75,8 +80,12 @@ module_param(at, int, 0444);
 MODULE_PARM_DESC(at, "the number that it is to have, 0: any");
 module_param(irq, int, 0444);
 MODULE_PARM_DESC(irq, "its number");
-module_param(fire_ns, ulong, 0444);
-MODULE_PARM_DESC(fire_ns, "how long the last firing took");
+module_param(other, int, 0444);
+MODULE_PARM_DESC(other, "the number of another one, 0: there is none");
+module_param(alone, bool, 0444);
+MODULE_PARM_DESC(alone, "its handler does not share it");
+module_param(notes, long, 0444);
+MODULE_PARM_DESC(notes, "calls of kt_name_note(), -1: they cannot be counted");
 module_param_cb(add, &add_ops, NULL, 0200);
 MODULE_PARM_DESC(add, "request it under this name, - for none");
 module_param_cb(free, &free_ops, NULL, 0200);
@@ -84,22 +93,94 @@ MODULE_PARM_DESC(free, "free all its handlers");
 module_param_cb(fire, &fire_ops, NULL, 0200);
 MODULE_PARM_DESC(fire, "let it come so many times");
 
+#ifdef CONFIG_KPROBES
+static int count_note(struct kprobe *p, struct pt_regs *regs)
+{
+	notes++;
+	return 0;
+}
+
+static struct kprobe note_probe = {
+	.symbol_name = "kt_name_note",
+	.pre_handler = count_note,
+};
+
+static bool has_note_probe;
+
+static void count_notes(void)
+{
+	has_note_probe = !register_kprobe(&note_probe);
+	if (!has_note_probe)
+		notes = -1;
+}
+
+static void count_no_notes(void)
+{
+	if (has_note_probe)
+		unregister_kprobe(&note_probe);
+}
+#else
+static void count_notes(void)
+{
+	notes = -1;
+}
+
+static void count_no_notes(void) {}
+#endif
+
+/* Return: its number, or negative errno. */
+static int make_interrupt(int number)
+{
+	int ret = number ? irq_alloc_desc_at(number, NUMA_NO_NODE) :
+			   irq_alloc_desc(NUMA_NO_NODE);
+
+	if (ret < 0)
+		return ret;
+	irq_set_chip_and_handler(ret, &dummy_irq_chip, handle_simple_irq);
+	irq_clear_status_flags(ret, IRQ_NOREQUEST);
+	return ret;
+}
+
+static int make_other(void)
+{
+	int ret = make_interrupt(other);
+
+	if (ret < 0)
+		return ret;
+	ret = request_irq(other, handle, 0, "kt-other", NULL);
+	if (ret)
+		irq_free_desc(other);
+	return ret;
+}
+
 static int __init kt_irq_init(void)
 {
-	irq = at ? irq_alloc_desc_at(at, NUMA_NO_NODE) :
-		   irq_alloc_desc(NUMA_NO_NODE);
-	if (irq < 0)
+	int ret = other ? make_other() : 0;
+
+	if (ret < 0)
+		return ret;
+	irq = make_interrupt(at);
+	if (irq < 0) {
+		if (other) {
+			free_irq(other, NULL);
+			irq_free_desc(other);
+		}
 		return irq;
-	irq_set_chip_and_handler(irq, &dummy_irq_chip, handle_simple_irq);
-	irq_clear_status_flags(irq, IRQ_NOREQUEST);
+	}
+	count_notes();
 	return 0;
 }
 module_init(kt_irq_init);
 
 static void __exit kt_irq_exit(void)
 {
+	count_no_notes();
 	free_handlers();
 	irq_free_desc(irq);
+	if (other) {
+		free_irq(other, NULL);
+		irq_free_desc(other);
+	}
 }
 module_exit(kt_irq_exit);
 
