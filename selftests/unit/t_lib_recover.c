@@ -97,6 +97,42 @@ static void test_floor(void)
 	check_equal(res.told + res.bad_packets, 0);
 }
 
+/* The low half of record @i of a block, and its end, as a clock shows that went back. */
+static void set_back(uint8_t *b, unsigned int from, uint32_t by)
+{
+	struct ktape_block *h = (void *)b;
+	uint32_t low;
+
+	for (unsigned int i = from; i < IMAGE_RECORDS; i++) {
+		memcpy(&low, b + KTAPE_BLOCK_HEADER + i * IMAGE_RECORD, 4);
+		low -= by;
+		memcpy(b + KTAPE_BLOCK_HEADER + i * IMAGE_RECORD, &low, 4);
+	}
+	h->ts_end -= by;
+}
+
+/*
+ * The clock steps back by half the age of a block that has no checksum, and the
+ * next one begins before it has come there again: both come out, in order.
+ */
+static void test_step(void)
+{
+	const uint64_t seq = IMAGE_CLOSED;
+	struct ktape_block *next;
+
+	again();
+	check(IMAGE_UNCHECKED > 0, "every block has a checksum");
+	set_back(block_of(0, seq), IMAGE_RECORDS / 4 * 3, IMAGE_RECORDS / 2);
+	next = (void *)block_of(0, seq + 1);
+	next->ts_begin -= IMAGE_RECORDS / 2;
+	recover();
+	check_equal(res.ret, 0);
+	check_equal(res.told + res.bad_packets + res.back, 0);
+	check_equal(res.records[0], WHOLE_RECORDS);
+	check_equal(res.holes[0], 0);
+	check_equal(res.last[0], WHOLE_LAST);
+}
+
 /* A bit in a block with a checksum: that block is missing, and no other. */
 static void test_bits(void)
 {
@@ -351,6 +387,7 @@ static void test_random(void)
 static const struct tap_test tests[] = {
 	{ "a whole image comes out whole", test_whole },
 	{ "what is behind commit does not count", test_commit },
+	{ "a clock that stepped back within a block", test_step },
 	{ "what was cleared does not come back", test_floor },
 	{ "a flipped bit costs its block and no other", test_bits },
 	{ "half a checksum is none", test_torn_check },

@@ -577,6 +577,47 @@ static void test_times(void)
 	done(s);
 }
 
+/* The clock goes back by @by from where the time is @from, and the packet's end. */
+static void step_back(unsigned char *data, size_t len, uint64_t from, uint64_t by)
+{
+	struct ktape_block *h = (void *)data;
+	struct ktape_packet p;
+	struct ktape_event e;
+	uint32_t low;
+
+	check(!ktape_packet_open(&p, data, len, NULL, NULL), "no packet");
+	while (ktape_packet_next(&p, &e, NULL) > 0) {
+		low = (uint32_t)(e.ts - by);
+		if (e.ts >= from)
+			memcpy(data + e.offset, &low, sizeof(low));
+	}
+	if (h->ts_begin >= from)
+		h->ts_begin -= by;
+	h->ts_end -= by;
+	ktape_packet_seal(data);
+}
+
+/* By half the age of a block, and both it and the next one end before it is back. */
+static void test_step_between(void)
+{
+	struct sim *s = simple();
+	struct sim_packet *of = &s->ring[2].packets[4];
+	struct ktape_block *h = (void *)of[0].data;
+	const uint64_t age = h->ts_end - h->ts_begin;
+	const uint64_t from = h->ts_begin + age / 4 * 3;
+
+	check_equal(h->ts_begin >> 32, ((struct ktape_block *)of[1].data)->ts_end >> 32);
+	step_back(of[0].data, of[0].len, from, age / 2);
+	step_back(of[1].data, of[1].len, from, age / 2);
+	save(s, 0);
+	check_equal(result.errors[KTAPE_RULE_TIME], 1);
+	check_equal(result.errors[KTAPE_RULE_FORM], 0);
+	check_equal(result.finding[0].packet, 5);
+	check(strstr(result.finding[0].text, "the trace clock went back"), "%s",
+	      result.finding[0].text);
+	done(s);
+}
+
 static void test_nameless(void)
 {
 	struct sim *s = simple();
@@ -737,6 +778,7 @@ int main(int argc, char **argv)
 		{ "pairs and switches", test_pairs },
 		{ "calls", test_calls },
 		{ "times", test_times },
+	{ "the clock goes back in one packet, and comes again in another", test_step_between },
 		{ "threads without a name", test_nameless },
 		{ "an unstable clock", test_unstable },
 		{ "a full snapshot", test_frozen },

@@ -39,6 +39,22 @@ static inline uint64_t kt_record_time(uint64_t before, uint64_t word)
 	return ts < before ? before : ts;
 }
 
+/* Is a record shown at a time that is not its own?  See kt_record_time(). */
+static inline bool kt_record_held(const struct ktape_event *e)
+{
+	return kt_get32((const uint8_t *)e->args - 8) != (uint32_t)e->ts;
+}
+
+/*
+ * Where does a packet begin whose predecessor has its last record at @last, and ends
+ * before that?  The clock stepped back there by less than the kernel could see, so
+ * both have the same upper half: time stands still until the clock has come to @last.
+ */
+static inline uint64_t kt_begin_held(uint64_t begin, uint64_t last)
+{
+	return begin < last && begin >> 32 == last >> 32 ? last : begin;
+}
+
 /* A time extension has the whole time.  Return: is it sound? */
 static inline bool kt_record_extend(uint64_t before, const uint8_t *record,
 				    uint64_t word, uint64_t *ts)

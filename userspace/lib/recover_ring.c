@@ -7,6 +7,7 @@
  * If the two make no sense, only blocks that prove themselves by their checksum
  * are taken, in the order of their numbers.
  */
+#include "packet.h"
 #include "recover.h"
 
 /**
@@ -25,6 +26,7 @@
  * @pos: of the last packet
  * @seq: its number; with 32 bits those of blocks begin anew
  * @ts: its end
+ * @held: its records ended later than it did: the clock stepped back in it
  * @base_lost: losses before the first packet
  * @base_count: records before it
  * @records: delivered
@@ -46,6 +48,7 @@ struct ring {
 	uint64_t pos;
 	uint64_t seq;
 	uint64_t ts;
+	bool held;
 	uint64_t base_lost;
 	uint64_t base_count;
 	uint64_t records;
@@ -227,6 +230,7 @@ struct walk {
 	uint64_t ts;		/* of the last one */
 	uint64_t events;
 	bool whole;		/* they fill the block */
+	bool steps;		/* the clock goes back in them */
 };
 
 static int walk(struct ring *r, const struct piece *p, struct walk *w)
@@ -250,6 +254,7 @@ static int walk(struct ring *r, const struct piece *p, struct walk *w)
 		if (ret <= 0)
 			break;
 		w->ts = e.ts;
+		w->steps |= kt_record_held(&e);
 		if (e.offset < p->from) {
 			w->from = packet.at;
 			w->from_ts = e.ts;
@@ -281,6 +286,7 @@ static int deliver(struct ring *r, const struct piece *p, struct walk *w)
 	bool cleared = w->from > KTAPE_BLOCK_HEADER;
 	uint32_t flags = 0;
 
+	r->held = p->closed && w->ts > KT_HEAD64(b, ts_end);
 	drop_cleared(r, w);
 	if (!p->closed)
 		close_head(r, w->ts);
@@ -359,13 +365,18 @@ static int take(struct ring *r, struct piece *p)
 		return ret;
 	if (!check(r, p))
 		return 0;
+	if (r->held)
+		KT_HEAD_SET64(r->block, ts_begin,
+			      kt_begin_held(KT_HEAD64(r->block, ts_begin),
+					    r->ts));
 	if (walk(r, p, &w))
 		return leave_out(r, p, "its head makes no sense");
 	if (KT_HEAD64(r->block, ts_begin) < r->ts)
 		return leave_out(
 			r, p, "its time is before that of the one ahead of it");
 	if (p->closed && !p->checked &&
-	    (w.ts > KT_HEAD64(r->block, ts_end) || is_beyond_next(r, p)))
+	    ((w.ts > KT_HEAD64(r->block, ts_end) && !w.steps) ||
+	     is_beyond_next(r, p)))
 		return leave_out(r, p, "its times make no sense");
 	/* A right checksum over wrong records is nobody's honest work. */
 	if (!w.whole && p->checked)

@@ -26,6 +26,7 @@
  * @pos: next byte to be delivered
  * @part: a part of the block at @pos was delivered, until @ts
  * @gap: blocks before @pos were lost
+ * @ts_held: the records of the last block ended later than it did
  * @seq: number of the next packet
  * @ts: end of the last packet
  * @base_known: @base_count is valid
@@ -59,6 +60,7 @@ struct kt_ring {
 	uint64_t pos;
 	bool part;
 	bool gap;
+	bool ts_held;
 	uint64_t seq;
 	uint64_t ts;
 	bool base_known;

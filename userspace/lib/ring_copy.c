@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Copying packets out of a mapped ring, open blocks in parts as well. */
+#include "packet.h"
 #include "ring.h"
 
 /* A block, or as much of it as is there, in the caller's memory. */
@@ -42,8 +43,10 @@ static uint64_t leave_out(struct copy *c, struct ktape_packet *p)
 	uint64_t from = r->pos - c->block;
 	struct ktape_event event;
 
-	if (from <= KTAPE_BLOCK_HEADER)
+	if (from <= KTAPE_BLOCK_HEADER) {
+		KT_HEAD_SET64(c->data, ts_begin, p->ts);
 		return KTAPE_BLOCK_HEADER;
+	}
 	if (r->part) {
 		p->at = kt_min(from, p->content);
 		p->ts = r->ts;
@@ -118,6 +121,8 @@ static int64_t deliver(struct ktape_reader *reader, struct copy *c)
 	struct ktape_event event;
 	int ret;
 
+	if (r->ts_held)
+		p.ts = kt_begin_held(p.ts, r->ts);
 	from = leave_out(c, &p);
 	while ((ret = ktape_packet_next(&p, &event, NULL)) > 0)
 		records += event.opcode != KTAPE_TIME_EXTEND;
@@ -125,6 +130,7 @@ static int64_t deliver(struct ktape_reader *reader, struct copy *c)
 	r->part = !c->closed && r->pos % r->block_size;
 	if (ret < 0)
 		return ret;
+	r->ts_held = c->closed && p.ts > KT_HEAD64(c->data, ts_end);
 	if (c->closed) {
 		kt_ring_account(r, c->block, c->data, records);
 		r->ts = kt_max(p.ts, KT_HEAD64(c->data, ts_end));

@@ -4,6 +4,7 @@
 
 #include "util/file.h"
 
+#include "packet.h"
 #include "trace.h"
 
 #define KINDS	3U	/* of rings */
@@ -307,16 +308,19 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 {
 	struct ktape_error error;
 	const uint8_t *data = NULL;
+	uint64_t held;
 	size_t len = 0;
 	int ret;
 
 	while ((ret = fetch(t, s, &data, &len)) > 0) {
+		held = s->begun && s->packet.ts > s->ts_end ? s->packet.ts : 0;
 		ret = kt_packet_begin(&s->packet, data, len, t->info.uuid,
 				      &error);
 		if (!ret) {
 			s->kind = s->packet.kind;
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
+			s->packet.ts = kt_begin_held(s->packet.ts, held);
 			account(t, s, data);
 			if (t->packet)
 				t->packet(t->packet_arg, s, data);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdarg.h>
 
+#include "packet.h"
 #include "verify.h"
 
 #define PROGRESS	(1U << 20)	/* records */
@@ -255,6 +256,42 @@ static void take_record(struct ktape_verify *v, struct kt_vcpu *c,
 	kt_verify_marker(v, c, e);
 }
 
+/* Does the clock go back in what is left of a packet?  Looked for once. */
+static bool is_stepped(struct kt_vring *r, const struct kt_stream *s)
+{
+	struct ktape_packet rest = s->packet;
+	struct ktape_event e;
+
+	if (r->looked)
+		return r->steps;
+	r->looked = true;
+	r->steps = false;
+	while (!r->steps && ktape_packet_next(&rest, &e, NULL) > 0)
+		r->steps = kt_record_held(&e);
+	return r->steps;
+}
+
+/*
+ * Records before a step back of the clock may be later than the end of their packet,
+ * which was read after it; those after it are told of where they begin.
+ */
+static void check_time(struct ktape_verify *v, struct kt_vring *r,
+		       const struct ktape_event *e)
+{
+	const struct kt_stream *s = v->trace->current;
+	bool held = kt_record_held(e);
+
+	if (held && !r->held)
+		kt_verify_wrong(
+			v, KTAPE_RULE_TIME, s,
+			"the trace clock went back: from here on records are shown at the time of the one before, until it has come there again");
+	r->held = held;
+	if (e->ts > r->ts_end && e->opcode != KTAPE_TIME_EXTEND && !held &&
+	    !is_stepped(r, s))
+		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
+				"the record is later than its packet's end");
+}
+
 static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *desc = ktape_event_desc(e->opcode);
@@ -276,14 +313,7 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 	 */
 	if (e->offset == KTAPE_BLOCK_HEADER)
 		kt_verify_head(v, c, v->trace->current);
-	if (e->ts > r->ts_end && e->opcode != KTAPE_TIME_EXTEND)
-		kt_verify_wrong(
-			v, KTAPE_RULE_TIME, v->trace->current,
-			"the record is later than its packet's end");
-	if (kt_get32((const uint8_t *)e->args - 8) != (uint32_t)e->ts)
-		kt_verify_wrong(
-			v, KTAPE_RULE_TIME, v->trace->current,
-			"the clock stepped back: the record is earlier than the one before and is shown at its time");
+	check_time(v, r, e);
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return;
 	if (!v->trace->info.converted)

@@ -55,6 +55,9 @@ struct kt_vclass {
  * @offset: of the last packet
  * @ts_begin: its begin
  * @ts_end: its end
+ * @held: its last record is at the time of the one before, which is later
+ * @looked: it was looked at for @steps
+ * @steps: the clock goes back in the last packet
  * @lossy: something was lost in it or before it
  * @counted: @head was not compared with the records yet
  * @open: the last packet's counts are of a later moment than its end
@@ -89,6 +92,9 @@ struct kt_vring {
 	uint64_t offset;
 	uint64_t ts_begin;
 	uint64_t ts_end;
+	bool held;
+	bool looked;
+	bool steps;
 	bool lossy;
 	bool counted;
 	bool open;

@@ -313,6 +313,7 @@ void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head)
 		take_packet(v, c, r, s, head);
 	r->there = true;
 	r->packets++;
+	r->looked = false;
 	r->seq = KT_HEAD64(head, seq);
 	r->offset = s->offset;
 	r->ts_begin = KT_HEAD64(head, ts_begin);
