@@ -21,6 +21,7 @@ static int irq;
 static int other;
 static bool alone;
 static long notes;
+static bool is_other_used;
 static unsigned int used;
 static char names[HANDLERS][NAME_SIZE];
 
@@ -44,11 +45,18 @@ static int set_add(const char *text, const struct kernel_param *kp)
 	ret = request_irq(irq, handle, alone ? 0 : IRQF_SHARED, name,
 			  names[used]);
 	used += !ret;
+	if (ret || !other || is_other_used)
+		return ret;
+	ret = request_irq(other, handle, 0, "kt-other", NULL);
+	is_other_used = !ret;
 	return ret;
 }
 
 static void free_handlers(void)
 {
+	if (is_other_used)
+		free_irq(other, NULL);
+	is_other_used = false;
 	while (used)
 		free_irq(irq, names[--used]);
 }
@@ -66,7 +74,7 @@ static int set_fire(const char *text, const struct kernel_param *kp)
 
 	for (i = 0; i < n && !ret; i++) {
 		ret = generic_handle_irq_safe(irq);
-		if (other && !ret)
+		if (is_other_used && !ret)
 			ret = generic_handle_irq_safe(other);
 	}
 	return ret;
@@ -141,30 +149,16 @@ static int make_interrupt(int number)
 	return ret;
 }
 
-static int make_other(void)
-{
-	int ret = make_interrupt(other);
-
-	if (ret < 0)
-		return ret;
-	ret = request_irq(other, handle, 0, "kt-other", NULL);
-	if (ret)
-		irq_free_desc(other);
-	return ret;
-}
-
 static int __init kt_irq_init(void)
 {
-	int ret = other ? make_other() : 0;
+	int ret = other ? make_interrupt(other) : 0;
 
 	if (ret < 0)
 		return ret;
 	irq = make_interrupt(at);
 	if (irq < 0) {
-		if (other) {
-			free_irq(other, NULL);
+		if (other)
 			irq_free_desc(other);
-		}
 		return irq;
 	}
 	count_notes();
@@ -177,10 +171,8 @@ static void __exit kt_irq_exit(void)
 	count_no_notes();
 	free_handlers();
 	irq_free_desc(irq);
-	if (other) {
-		free_irq(other, NULL);
+	if (other)
 		irq_free_desc(other);
-	}
 }
 module_exit(kt_irq_exit);
 
