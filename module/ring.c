@@ -248,10 +248,7 @@ u64 kt_ring_time(struct kt_ring *r)
 	return (u64)hi << 32 | lo;
 }
 
-/*
- * The time up to which readers have come in what is published, 0: in nothing.
- * At most one block is walked, and once for a step (R9).
- */
+/* The time of what was published last, or 0: one block is walked, once a step. */
 static u64 newest_time(const struct kt_ring *r)
 {
 	unsigned long commit = READ_ONCE(r->committed), start, at;
