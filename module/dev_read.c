@@ -124,7 +124,7 @@ static bool enough_in(const struct kt_ring *r, unsigned long pos, u64 bytes)
 	unsigned long commit = kt_ring_commit(r);
 	unsigned long start = pos & ~(r->block_size - 1);
 
-	if (!kt_before(pos, commit))
+	if (!kt_before(pos, commit) || kt_ring_is_damaged(r))
 		return false;
 	if (r->mode == KTAPE_MODE_DISCARD && commit - start > kt_ring_spare(r))
 		return true;

@@ -23,12 +23,15 @@ struct kt_walk {
 
 /*
  * Walk [KTAPE_BLOCK_HEADER, @end) of a copied block.
- * Return: whether the records fill it exactly.
+ * Return: whether the records fill it exactly, and one begins, or the last one
+ * ends, at @from.
  */
-static bool walk(const void *buf, size_t from, size_t end, struct kt_walk *w)
+static bool walk_block(const void *buf, size_t from, size_t end,
+		       struct kt_walk *w)
 {
 	const struct ktape_block *b = buf;
 	size_t at = KTAPE_BLOCK_HEADER, length;
+	bool reached = false;
 	const u32 *word;
 
 	w->ts = b->ts_begin;
@@ -39,16 +42,20 @@ static bool walk(const void *buf, size_t from, size_t end, struct kt_walk *w)
 		length = kt_record_length(word, end - at);
 		if (!length)
 			return false;
-		if (at == from)
+		if (at == from) {
 			w->ts_at = w->ts;
+			reached = true;
+		}
 		w->ts = kt_record_time(w->ts, word);
 		if ((word[1] & 0xff) != KTAPE_TIME_EXTEND)
 			w->events += at >= from;
 		at += length;
 	}
-	if (at == from)
+	if (at == from) {
 		w->ts_at = w->ts;
-	return true;
+		reached = true;
+	}
+	return reached;
 }
 
 /* Counts of an open block: those of the ring, now. */
@@ -140,6 +147,15 @@ static void skip_lost(const struct kt_ring *r, struct kt_cursor *c,
 	*pos = oldest;
 }
 
+/* Is this the head of the block at @start, as open_block() has written it? */
+static bool is_block_of(const struct kt_ring *r, unsigned long start,
+			const struct ktape_block *b)
+{
+	return b->magic == KTAPE_BLOCK_MAGIC && b->cpu == r->cpu &&
+	       b->kind == r->kind &&
+	       b->seq == (u64)(start >> r->block_shift) + 1;
+}
+
 /*
  * Copy the block of @pos.
  * Return: bytes of content; 0 when it was overwritten meanwhile; -EIO when it is
@@ -166,20 +182,53 @@ static ssize_t copy_block(const struct kt_ring *r, unsigned long pos,
 		return kt_before(pos, kt_ring_oldest(r)) ? 0 : -EIO;
 	if (*closed && content < KTAPE_BLOCK_HEADER)
 		return -EIO;
-	b = buf;
-	return b->magic == KTAPE_BLOCK_MAGIC ? content : -EIO;
+	return is_block_of(r, start, buf) ? content : -EIO;
 }
 
-/* Move on over a damaged block.  Return: -EIO. */
-static int skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
-			unsigned long *pos, unsigned long commit, bool closed)
+/* Was this reader told that the block at @start is damaged? */
+static bool is_damage_told(const struct kt_cursor *c, unsigned long start)
+{
+	return c->damaged == start + 1;
+}
+
+/*
+ * Tell the reader of the damaged block at @start.  Nobody else writes into the
+ * memory of other sessions: there it is a mistake in this module.
+ * Return: -EIO.
+ */
+static int tell_damaged(const struct kt_ring *r, struct kt_cursor *c,
+			unsigned long start)
+{
+	WARN_ONCE(r->mode != KTAPE_MODE_PERSISTENT,
+		  "ktape: the block at %#lx of CPU %u, ring %u, is not what was recorded\n",
+		  start, r->cpu, r->kind);
+	c->damaged = start + 1;
+	return -EIO;
+}
+
+/* Move on over a damaged block, as far as it has come. */
+static void skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
+			 unsigned long *pos, unsigned long commit)
 {
 	unsigned long start = *pos & ~(r->block_size - 1);
 
 	if (c->begun && *pos == start)
 		c->seq++;
 	c->gap = true;
-	*pos = closed ? start + r->block_size : commit;
+	*pos = commit - start > r->block_size ? start + r->block_size : commit;
+}
+
+/*
+ * The ring's positions are damaged.  Where its blocks are, the writer alone knows:
+ * its next record puts commit right, and then the reader goes on.
+ * Return: -EIO; 0 if this reader was told.
+ */
+static int tell_ring_damaged(struct kt_cursor *c)
+{
+	if (c->ring_damaged)
+		return 0;
+	c->ring_damaged = true;
+	c->gap = true;
 	return -EIO;
 }
 
@@ -189,7 +238,7 @@ static int skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
  */
 static ssize_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
 {
-	unsigned long commit = kt_ring_commit(r);
+	unsigned long commit = kt_ring_commit(r), start;
 	struct ktape_block now, *b = buf;
 	struct kt_walk w;
 	ssize_t content;
@@ -207,10 +256,11 @@ static ssize_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
 	content = copy_block(r, commit - 1, commit, buf, &closed);
 	if (!content)
 		return 0;
-	if (content < 0 || !walk(buf, content, content, &w)) {
+	if (content < 0 || !walk_block(buf, content, content, &w)) {
 		/* Once is enough: the next call finds nothing to tell. */
 		c->told = now.discarded - c->discarded + lapped;
-		return -EIO;
+		start = (commit - 1) & ~(r->block_size - 1);
+		return is_damage_told(c, start) ? 0 : tell_damaged(r, c, start);
 	}
 	counts_now(b, r);
 	b->ts_begin = w.ts;
@@ -232,7 +282,8 @@ static ssize_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
  *
  * Context: process context.
  * Return: bytes in @buf; 0 if there is nothing; -EIO: a block is damaged, and
- * @pos is behind it.
+ * @pos is behind what there is of it, or the ring's positions are.  Each is told
+ * once.
  */
 ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		       unsigned long *pos, void *buf, bool parts)
@@ -244,6 +295,8 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 	bool closed, final;
 
 	for (;;) {
+		if (kt_ring_is_damaged(r))
+			return tell_ring_damaged(c);
 		skip_lost(r, c, pos);
 		final = READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED;
 		/* Pairs with the grace period in stop(): then this is all. */
@@ -254,9 +307,13 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		start = *pos & ~(r->block_size - 1);
 		if (!parts && commit - start <= r->block_size)
 			return 0;
+		if (is_damage_told(c, start)) {
+			skip_damaged(r, c, pos, commit);
+			continue;
+		}
 		content = copy_block(r, *pos, commit, buf, &closed);
 		if (content < 0)
-			return skip_damaged(r, c, pos, commit, closed);
+			goto damaged;
 		if (!content)
 			continue;
 		from = max_t(ssize_t, *pos - start, KTAPE_BLOCK_HEADER);
@@ -266,8 +323,8 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 			return 0;
 		*pos = start + r->block_size;
 	}
-	if (!walk(buf, from, content, &w))
-		return skip_damaged(r, c, pos, commit, closed);
+	if (!walk_block(buf, from, content, &w))
+		goto damaged;
 	*pos = closed ? start + r->block_size : commit;
 	if (!closed) {
 		counts_now(b, r);
@@ -284,6 +341,9 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 	renumber(b, c, w.events, closed || final);
 	seal(b, content);
 	return content;
+damaged:
+	skip_damaged(r, c, pos, commit);
+	return tell_damaged(r, c, start);
 }
 
 static size_t put_entry(void *to, const struct ktape_object_entry *e, u64 ts)

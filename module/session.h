@@ -145,6 +145,8 @@ struct kt_session {
  * @begun: a packet was delivered
  * @based: @stored is of the end of a block
  * @gap: blocks were lost since
+ * @damaged: where the damaged block begins that was told last, plus 1; 0: none was
+ * @ring_damaged: that the ring's positions are damaged was told
  */
 struct kt_cursor {
 	unsigned long pos;
@@ -162,6 +164,8 @@ struct kt_cursor {
 	bool begun;
 	bool based;
 	bool gap;
+	bool ring_damaged;
+	unsigned long damaged;
 };
 
 /**
@@ -335,6 +339,26 @@ static inline unsigned long kt_ring_oldest(const struct kt_ring *r)
 
 	/* The nearer one; a floor of long ago may have wrapped on 32 bits. */
 	return commit - floor < commit - tail ? floor : tail;
+}
+
+/*
+ * Cannot what the control page says be right?  Something has written into the memory
+ * of a persistent session.
+ */
+static inline bool kt_ring_is_damaged(const struct kt_ring *r)
+{
+	unsigned long commit, tail;
+
+	if (r->mode != KTAPE_MODE_PERSISTENT)
+		return false;
+	commit = kt_ring_commit(r);
+	tail = READ_ONCE(*kt_word(&r->page->tail));
+	/*
+	 * The writer may have lapped us in between.  Pairs with the write barrier
+	 * in make_room(): then it has moved commit, too.
+	 */
+	smp_rmb();
+	return commit - tail > r->size && commit == kt_ring_commit(r);
 }
 
 #endif /* _KT_SESSION_H */
