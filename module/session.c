@@ -3,7 +3,8 @@
  * Creates, clears and destroys sessions.  Orders:
  *
  *   create	reserve, rings without a lock, publish; barrier, want bits
- *   destroy	gone, want bits, synchronize_rcu(), irq_work_sync(), rings
+ *   destroy	gone, want bits, synchronize_rcu(), irq_work_sync(), withdraw; rings
+ *		without a lock, number and memory
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -35,11 +36,11 @@ DEFINE_MUTEX(kt_session_lock);
 struct kt_session *kt_sessions[KT_SESSIONS];
 
 /*
- * Sessions whose rings are being made, by number.  Nobody finds them, but they have
- * their number, their name and their part of the memory.  Changed with
- * kt_session_control and kt_session_lock held.
+ * Sessions whose rings are being made or freed, by number.  They are in no list that
+ * others look into, but have their number and their part of the memory, and those that
+ * come their name.  Changed with kt_session_control and kt_session_lock held.
  */
-static struct kt_session *coming[KT_SESSIONS];
+static struct kt_session *unlisted[KT_SESSIONS];
 
 static u64 cpu_bytes(const struct kt_session *s)
 {
@@ -49,39 +50,44 @@ static u64 cpu_bytes(const struct kt_session *s)
 	return (u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL];
 }
 
-/* Of one CPU in all sessions. */
-static u64 all_bytes(void)
+/*
+ * What its rings take, or will take.  Those of CPUs that have left stay.  Whoever
+ * makes or frees rings without a lock changes the pointers meanwhile, those of CPUs
+ * that left among them: rings that come or go right now are counted or are not.
+ */
+static u64 session_bytes(const struct kt_session *s, bool online)
+{
+	unsigned int cpu, n = 0;
+
+	if (!cpu_bytes(s))
+		return 0;
+	for_each_possible_cpu(cpu)
+		n += READ_ONCE(s->rings[cpu]) || (online && cpu_online(cpu));
+	return cpu_bytes(s) * n;
+}
+
+/*
+ * All sessions but @but.  CPUs that are online and have no rings count in those
+ * that are being made; in others, where they have none for want of memory, as
+ * @online says.
+ */
+static u64 all_bytes(const struct kt_session *but, bool online)
 {
 	u64 all = 0;
 	unsigned int i;
 
-	for (i = 0; i < KT_SESSIONS; i++)
-		all += cpu_bytes(kt_sessions[i]) + cpu_bytes(coming[i]);
+	for (i = 0; i < KT_SESSIONS; i++) {
+		if (kt_sessions[i] != but)
+			all += session_bytes(kt_sessions[i], online);
+		if (unlisted[i] && unlisted[i] != but)
+			all += session_bytes(unlisted[i], !unlisted[i]->gone);
+	}
 	return all;
 }
 
-static u64 bytes_allowed(unsigned int cpus)
+static u64 bytes_allowed(void)
 {
-	return div_u64((u64)totalram_pages() * PAGE_SIZE / 2, cpus);
-}
-
-/*
- * Would the rings of all sessions, and of one that is not there yet, take more than
- * half of the memory?  With kt_session_control or kt_session_lock.
- */
-static bool is_too_much(const struct kt_session *extra)
-{
-	return cpu_bytes(extra) + all_bytes() >
-	       bytes_allowed(num_online_cpus());
-}
-
-static unsigned int cpus_with_rings(const struct kt_session *s)
-{
-	unsigned int cpu, n = 0;
-
-	for_each_possible_cpu(cpu)
-		n += !!s->rings[cpu];
-	return n;
+	return (u64)totalram_pages() * PAGE_SIZE / 2;
 }
 
 /**
@@ -94,31 +100,34 @@ static unsigned int cpus_with_rings(const struct kt_session *s)
  */
 bool kt_session_has_room(const struct kt_session *s)
 {
-	u64 all = cpu_bytes(s);
-	unsigned int i;
-
-	for (i = 0; i < KT_SESSIONS; i++) {
-		if (cpu_bytes(kt_sessions[i]))
-			all += cpu_bytes(kt_sessions[i]) *
-			       cpus_with_rings(kt_sessions[i]);
-		all += cpu_bytes(coming[i]) * num_online_cpus();
-	}
-	return !cpu_bytes(s) || all <= bytes_allowed(1);
+	return !cpu_bytes(s) ||
+	       cpu_bytes(s) + all_bytes(NULL, false) <= bytes_allowed();
 }
 
-static u64 bytes_left(void)
+/*
+ * Do the rings of a session that is being made fit, with those of all others, into
+ * half of the memory?  With kt_session_control or kt_session_lock.
+ * Return: 0; -ENOMEM, and @c tells.
+ */
+static int check_room(const struct kt_session *s, struct kt_session_config *c)
 {
-	u64 allowed = bytes_allowed(num_online_cpus()), all = all_bytes();
+	u64 allowed = bytes_allowed(), others = all_bytes(s, true);
+	u64 asked = session_bytes(s, true);
 
-	return allowed > all ? allowed - all : 0;
+	if (!asked || asked + others <= allowed)
+		return 0;
+	c->failed_cpu = -1;
+	c->failed_asked = asked;
+	c->failed_had = allowed > others ? allowed - others : 0;
+	return -ENOMEM;
 }
 
-static void tell_too_much(const struct kt_session *s,
-			  struct kt_session_config *c, u64 left)
+static int too_large(const struct kt_session *s, struct kt_session_config *c)
 {
 	c->failed_cpu = -1;
-	c->failed_asked = cpu_bytes(s) * num_online_cpus();
-	c->failed_had = left * num_online_cpus();
+	c->failed_asked = session_bytes(s, true);
+	c->failed_had = 0;
+	return -ENOMEM;
 }
 
 static int set_sizes(struct kt_session *s, struct kt_session_config *c)
@@ -147,10 +156,8 @@ static int set_sizes(struct kt_session *s, struct kt_session_config *c)
 	s->size[KTAPE_RING_CONTROL] =
 		max_t(u64, roundup_pow_of_two(max_t(u64, control, 1)),
 		      block * RING_BLOCKS_MIN);
-	if (s->size[KTAPE_RING_EVENT] <= RING_MAX && !is_too_much(s))
-		return 0;
-	tell_too_much(s, c, bytes_left());
-	return -ENOMEM;
+	return s->size[KTAPE_RING_EVENT] <= RING_MAX ? check_room(s, c) :
+						       too_large(s, c);
 }
 
 static bool is_name_taken(const char *name)
@@ -158,64 +165,74 @@ static bool is_name_taken(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++)
-		if (coming[i] && !strcmp(coming[i]->name, name))
+		if (unlisted[i] && !unlisted[i]->gone &&
+		    !strcmp(unlisted[i]->name, name))
 			return true;
 	return kt_session_named(name);
 }
 
-/* Reserve a number.  Return: 0 or -EMFILE. */
-static int take_number(struct kt_session *s)
+/* Return: a number that no session has, or KT_SESSIONS. */
+static unsigned int find_number(void)
 {
 	unsigned int id;
 
 	for (id = 0; id < KT_SESSIONS; id++)
-		if (!kt_sessions[id] && !coming[id])
+		if (!kt_sessions[id] && !unlisted[id])
 			break;
-	if (id == KT_SESSIONS)
-		return -EMFILE;
+	return id;
+}
+
+/* With kt_session_control, under which the number was found. */
+static void take_number(struct kt_session *s, unsigned int id)
+{
 	s->id = id;
 	s->owner.session = id;
 	mutex_lock(&kt_session_lock);
-	coming[id] = s;
+	unlisted[id] = s;
 	mutex_unlock(&kt_session_lock);
-	return 0;
 }
 
-/* Reserve what a session needs: name, memory, number. */
-static int reserve(struct kt_session *s, struct kt_session_config *c)
+/*
+ * Reserve what a session needs: name, number, memory.  The memory last: that of a
+ * persistent session is its own from then on, and is to be laid out.
+ */
+static int reserve_session(struct kt_session *s, struct kt_session_config *c)
 {
 	int ret = mutex_lock_killable(&kt_session_control);
+	unsigned int id;
 
 	if (ret)
 		return ret;
-	ret = s->name[0] && is_name_taken(s->name) ? -EEXIST : 0;
-	if (!ret)
+	id = find_number();
+	if (s->name[0] && is_name_taken(s->name))
+		ret = -EEXIST;
+	else if (id == KT_SESSIONS)
+		ret = -EMFILE;
+	else
 		ret = set_sizes(s, c);
 	if (!ret)
-		ret = take_number(s);
-	if (ret)
-		kt_persist_close(s);
+		take_number(s, id);
 	mutex_unlock(&kt_session_control);
 	return ret;
 }
 
 /* Give it back.  Its rings are freed by now. */
-static void unreserve(struct kt_session *s)
+static void unreserve_session(struct kt_session *s)
 {
 	mutex_lock(&kt_session_control);
 	kt_persist_close(s);
 	mutex_lock(&kt_session_lock);
-	coming[s->id] = NULL;
+	unlisted[s->id] = NULL;
 	mutex_unlock(&kt_session_lock);
 	mutex_unlock(&kt_session_control);
 }
 
 /*
  * Let everybody find the session.
- * Return: 0; -EAGAIN: a CPU has come that has no rings; -ENOMEM: and may have none;
- * -EINTR: the caller was killed.
+ * Return: 0; -EAGAIN: a CPU has come that has no rings; -ENOMEM: with the CPUs that
+ * have come it is too much; -EINTR: the caller was killed.
  */
-static int publish(struct kt_session *s, struct kt_session_config *c)
+static int publish_session(struct kt_session *s, struct kt_session_config *c)
 {
 	static u64 serials;
 	int ret = mutex_lock_killable(&kt_session_control);
@@ -224,17 +241,16 @@ static int publish(struct kt_session *s, struct kt_session_config *c)
 		return ret;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
+	/* First: a CPU that came while rings were made may have got some. */
+	ret = check_room(s, c);
 	/* A CPU that comes from here on finds the session and makes its rings. */
-	if (kt_session_publish_rings(s)) {
+	if (!ret && !kt_session_publish_rings(s))
+		ret = -EAGAIN;
+	if (!ret) {
 		s->serial = ++serials;
 		s->era = kt_registry_era();
-		coming[s->id] = NULL;
+		unlisted[s->id] = NULL;
 		kt_sessions[s->id] = s;
-	} else if (is_too_much(NULL)) {
-		tell_too_much(s, c, 0);
-		ret = -ENOMEM;
-	} else {
-		ret = -EAGAIN;
 	}
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
@@ -242,34 +258,36 @@ static int publish(struct kt_session *s, struct kt_session_config *c)
 	return ret;
 }
 
-/* Each turn after the first makes rings for a CPU that had none. */
-static int make_and_publish(struct kt_session *s, struct kt_session_config *c)
+/* Memory may be too fragmented for blocks of the default size: try smaller ones. */
+static int make_rings(struct kt_session *s, struct kt_session_config *c)
 {
-	int ret;
+	int ret = kt_session_make_rings(s, c);
 
-	do {
-		ret = kt_session_make_rings(s, c);
-		if (!ret)
-			ret = publish(s, c);
-	} while (ret == -EAGAIN);
-	return ret;
-}
-
-/* Make a session whose number and memory are reserved, without a lock. */
-static int make(struct kt_session *s, struct kt_session_config *c)
-{
-	int ret = kt_persist_lay_out(s);
-
-	if (!ret)
-		ret = make_and_publish(s, c);
-	/* Memory may be too fragmented for blocks of the default size. */
 	while (ret == -ENOMEM && !c->block_size &&
 	       s->mode != KTAPE_MODE_PERSISTENT &&
 	       s->block_size[KTAPE_RING_EVENT] > PAGE_SIZE) {
 		kt_session_free_rings(s);
 		s->block_size[KTAPE_RING_EVENT] /= 2;
-		ret = make_and_publish(s, c);
+		ret = kt_session_make_rings(s, c);
 	}
+	return ret;
+}
+
+/*
+ * Make a session whose number and memory are reserved, without a lock.  Each turn
+ * after the first makes rings for a CPU that had none.
+ */
+static int make_session(struct kt_session *s, struct kt_session_config *c)
+{
+	int ret = kt_persist_lay_out(s);
+
+	if (ret)
+		return ret;
+	do {
+		ret = make_rings(s, c);
+		if (!ret)
+			ret = publish_session(s, c);
+	} while (ret == -EAGAIN);
 	return ret;
 }
 
@@ -318,14 +336,14 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	kt_session_freeze_init(s);
 	kt_session_policy_init(s);
 	kt_mask_normalise(s->mask);
-	ret = reserve(s, config);
+	ret = reserve_session(s, config);
 	if (ret)
 		goto err;
-	ret = make(s, config);
+	ret = make_session(s, config);
 	if (!ret)
 		return s;
 	kt_session_free_rings(s);
-	unreserve(s);
+	unreserve_session(s);
 err:
 	kfree(s);
 	return ERR_PTR(ret);
@@ -334,6 +352,9 @@ err:
 /**
  * kt_session_destroy() - end a session and free it
  * @s: the session, ERR_PTR and NULL are nothing; it has no users
+ *
+ * Large rings take long to free, too, and everything else goes on meanwhile.  The
+ * session has its number and its part of the memory until they are gone.
  *
  * Context: process context, may sleep.
  */
@@ -355,13 +376,15 @@ void kt_session_destroy(struct kt_session *s)
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	kt_sessions[s->id] = NULL;
+	unlisted[s->id] = s;
 	/* No want bit is set since the stop: nobody looks at the pointers. */
 	kt_owner_exit(&s->owner);
-	kt_session_remove_rings(s);
+	kt_session_withdraw_rings(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
-	kt_persist_close(s);
 	mutex_unlock(&kt_session_control);
+	kt_session_free_rings(s);
+	unreserve_session(s);
 	kfree(s);
 }
 

@@ -198,8 +198,9 @@ struct kt_reader {
  * filters.
  * kt_session_lock protects the sessions against CPUs that come and go.
  *
- * Neither is held while rings are made: a session has reserved its number, name and
- * memory by then, and is published afterwards.
+ * Neither is held while rings are made or freed: a session that comes has reserved its
+ * number, name and memory by then, and is published afterwards; one that goes gives
+ * number and memory back afterwards.
  */
 extern struct mutex kt_session_control;
 extern struct mutex kt_session_lock;
@@ -234,7 +235,7 @@ int kt_session_make_rings(struct kt_session *s,
 			  struct kt_session_config *config);
 bool kt_session_publish_rings(struct kt_session *s);
 void kt_session_free_rings(struct kt_session *s);
-void kt_session_remove_rings(struct kt_session *s);
+void kt_session_withdraw_rings(struct kt_session *s);
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 				unsigned int kind);
 int kt_session_hotplug_init(void);

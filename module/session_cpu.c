@@ -5,8 +5,8 @@
  * Rings are made when a CPU comes for the first time and stay until the session
  * ends: those of a CPU that is offline can be read on.
  *
- * Making them takes seconds where they are large, and is done without a lock of
- * the sessions.  They are published within the locks.
+ * Making and freeing them takes seconds where they are large, and is done without a
+ * lock of the sessions.  They are published and withdrawn within the locks.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -37,7 +37,7 @@ struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 		return NULL;
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kind = array_index_nospec(kind, KTAPE_RINGS_PER_CPU);
-	/* Pairs with the release in prepare(). */
+	/* Pairs with the release in prepare_session(). */
 	rings = smp_load_acquire(&s->rings[cpu]);
 	return rings ? rings->ring[kind] : NULL;
 }
@@ -73,7 +73,7 @@ static void give_rings(const struct kt_session *s, unsigned int cpu,
 	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
 }
 
-/* Make the rings of a CPU.  Return: they, or ERR_PTR of -ENOMEM or -EINTR. */
+/* Make the rings of a CPU.  Return: the rings, or ERR_PTR of -ENOMEM or -EINTR. */
 static struct kt_rings *make_rings(struct kt_session *s, unsigned int cpu,
 				   struct kt_session_config *config)
 {
@@ -131,7 +131,8 @@ int kt_session_make_rings(struct kt_session *s,
 		rings = make_rings(s, cpu, config);
 		if (IS_ERR(rings))
 			return PTR_ERR(rings);
-		s->rings[cpu] = rings;
+		/* Others count them, see session_bytes(). */
+		WRITE_ONCE(s->rings[cpu], rings);
 	}
 	return 0;
 }
@@ -164,35 +165,37 @@ bool kt_session_publish_rings(struct kt_session *s)
  */
 void kt_session_free_rings(struct kt_session *s)
 {
+	struct kt_rings *rings;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		free_rings(s->rings[cpu]);
-		s->rings[cpu] = NULL;
+		rings = s->rings[cpu];
+		free_rings(rings);
+		/* Only now: until then they are counted, see session_bytes(). */
+		WRITE_ONCE(s->rings[cpu], NULL);
 	}
 }
 
 /**
- * kt_session_remove_rings() - take the rings away from the CPUs and free them
+ * kt_session_withdraw_rings() - take the rings away from the CPUs
  * @s: the session; none of its want bits has been set for a grace period
  *
  * Context: process context with kt_session_lock.
  */
-void kt_session_remove_rings(struct kt_session *s)
+void kt_session_withdraw_rings(struct kt_session *s)
 {
 	unsigned int cpu, kind;
 
 	for_each_possible_cpu(cpu)
 		for (kind = 0; kind < KT_RING_KINDS; kind++)
 			per_cpu_ptr(&kt_cpus, cpu)->ring[kind][s->id] = NULL;
-	kt_session_free_rings(s);
 }
 
 static int cpuhp_state_prepare, cpuhp_state_online;
 
 /*
  * Make the rings of a CPU that comes, if the session has none for it.
- * Return: they, NULL, or ERR_PTR.
+ * Return: the new rings; NULL: it has some; ERR_PTR of -ENOMEM or -EINTR.
  */
 static struct kt_rings *rings_for(struct kt_session *s, unsigned int cpu)
 {
@@ -207,14 +210,17 @@ static struct kt_rings *rings_for(struct kt_session *s, unsigned int cpu)
 }
 
 /* A CPU without memory for its rings goes unrecorded, and the others say so. */
-static void prepare(struct kt_session *s, unsigned int cpu,
-		    struct kt_rings *rings)
+static void prepare_session(struct kt_session *s, unsigned int cpu,
+			    struct kt_rings *rings)
 {
 	unsigned int kind;
 
 	if (IS_ERR(rings)) {
-		pr_warn_ratelimited("session %u: no memory for the rings of CPU %u, what it does is not recorded\n",
-				    s->id, cpu);
+		pr_warn_ratelimited("session %u: CPU %u has no rings, what it does is not recorded: %s\n",
+				    s->id, cpu,
+				    PTR_ERR(rings) == -EINTR ?
+					    "the task that brings it was killed" :
+					    "there is no memory for them");
 		if (s->running)
 			kt_control_without(s, cpu);
 		return;
@@ -233,7 +239,8 @@ static void prepare(struct kt_session *s, unsigned int cpu,
 
 /*
  * On another CPU, before @cpu runs.  With the lock of CPU hotplug, without which no
- * session comes or goes: each is there until its turn is over.
+ * session comes or goes: each is there until its turn is over.  The kernel holds that
+ * lock for writing, so whoever waits for it waits until the rings are made.
  */
 static int cpu_prepare(unsigned int cpu)
 {
@@ -245,7 +252,7 @@ static int cpu_prepare(unsigned int cpu)
 			continue;
 		rings = rings_for(kt_sessions[i], cpu);
 		mutex_lock(&kt_session_lock);
-		prepare(kt_sessions[i], cpu, rings);
+		prepare_session(kt_sessions[i], cpu, rings);
 		mutex_unlock(&kt_session_lock);
 	}
 	return 0;

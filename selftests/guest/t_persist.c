@@ -692,6 +692,39 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 	EXPECT_EQ(0, i.old_size);
 }
 
+/* Also what a session was to overwrite that got no number. */
+TEST_F_TIMEOUT(persist, dropped_without_number, 300)
+{
+	struct ktape_persist_info i;
+	int fd[64], n = 0;
+	uint8_t uuid[16];
+
+	/* The half that is to be used has the first trace, the other the second. */
+	load_again(_metadata, self, uuid);
+	close(self->fd);
+	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	while (n < 64 && (fd[n] = kt_create(self->fd, KTAPE_MODE_OVERWRITE,
+					    16 * PAGE, PAGE)) >= 0)
+		n++;
+	ASSERT_GT(64, n);
+	EXPECT_EQ(-EMFILE, fd[n]);
+	EXPECT_EQ(-EMFILE,
+		  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0));
+	while (n--)
+		close(fd[n]);
+	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_PERSIST_DROP));
+	close(self->fd);
+	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, load(REGION " mode=overwrite"));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, info(self->fd, &i));
+	EXPECT_EQ(0, i.old_size);
+}
+
 /* The memory is not ours alone while the system sleeps without power. */
 TEST_F_TIMEOUT(persist, hibernation, 300)
 {

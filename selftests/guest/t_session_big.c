@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sessions that take a good part of the memory, which takes its time: meanwhile
- * everything else goes on, two do not get more than there is, and who is killed
- * leaves nothing.
+ * everything else goes on, two do not get more than there is, and of a creator that is
+ * killed nothing is left.
  */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -22,8 +22,9 @@
 struct maker {
 	pthread_t thread;
 	int dev;
-	uint64_t ring;
+	uint64_t ring, block;
 	long begun, ended;	/* so many */
+	long closing, closed;	/* so many of them */
 	int failed, missing;	/* errors; rings that were not there */
 	bool stop;
 };
@@ -87,29 +88,32 @@ static void *make_sessions(void *arg)
 			m->failed = fd;
 			continue;
 		}
+		__atomic_add_fetch(&m->closing, 1, __ATOMIC_SEQ_CST);
 		close(fd);
+		__atomic_add_fetch(&m->closed, 1, __ATOMIC_SEQ_CST);
 	}
 	return NULL;
 }
 
-/* One that is being made right now, or 0. */
-static long current_turn(struct maker *m)
+/* One that is being made, or else ended, right now, or 0. */
+static long current_turn(struct maker *m, bool ending)
 {
-	const long n = load_long(&m->begun);
+	const long n = load_long(ending ? &m->closing : &m->begun);
 
-	return load_long(&m->ended) < n ? n : 0;
+	return load_long(ending ? &m->closed : &m->ended) < n ? n : 0;
 }
 
 /*
- * Is turn @n in the middle: has it taken a part of its memory, and some to go?
- * @before: free KiB without the session.
+ * Is turn @n in the middle: has it taken, or given back, a part of its memory, and
+ * some to go?  @before: free KiB without the session.
  */
-static bool is_in_the_middle(struct maker *m, long n, long before, int cpus)
+static bool is_in_the_middle(struct maker *m, bool ending, long n, long before,
+			     int cpus)
 {
 	const long all = m->ring / K * cpus;
 	const long taken = before - kt_meminfo("MemFree");
 
-	return n && current_turn(m) == n && taken > all / 8 &&
+	return n && current_turn(m, ending) == n && taken > all / 8 &&
 	       taken < all / 4 * 3;
 }
 
@@ -168,6 +172,7 @@ static int call_hotplug(int fd)
 FIXTURE_VARIANT(big)
 {
 	int (*call)(int fd);
+	bool ending;	/* of a session, not its making */
 };
 
 FIXTURE_VARIANT_ADD(big, sessions) { .call = call_sessions };
@@ -175,11 +180,27 @@ FIXTURE_VARIANT_ADD(big, profile) { .call = call_profile };
 FIXTURE_VARIANT_ADD(big, start) { .call = call_start };
 FIXTURE_VARIANT_ADD(big, flush) { .call = call_flush };
 FIXTURE_VARIANT_ADD(big, hotplug) { .call = call_hotplug };
+FIXTURE_VARIANT_ADD(big, ending_sessions)
+{
+	.call = call_sessions,
+	.ending = true,
+};
+FIXTURE_VARIANT_ADD(big, ending_profile)
+{
+	.call = call_profile,
+	.ending = true,
+};
+FIXTURE_VARIANT_ADD(big, ending_flush)
+{
+	.call = call_flush,
+	.ending = true,
+};
 
 /*
  * A call begins and ends while a session is being made: it has taken a part of its
  * memory before the call and not all of it after it.  Would they wait for one
- * another, the session would have all its memory after the call.
+ * another, the session would have all its memory after the call.  The same while
+ * one ends, which gives its memory back.
  */
 TEST_F_TIMEOUT(big, others_go_on, 300)
 {
@@ -192,12 +213,14 @@ TEST_F_TIMEOUT(big, others_go_on, 300)
 	kt_expedite(true);
 	start_maker(_metadata, self);
 	while (!seen && load_long(&self->m.ended) < TURNS_MAX) {
-		n = current_turn(&self->m);
-		if (!is_in_the_middle(&self->m, n, before, self->cpus))
+		n = current_turn(&self->m, variant->ending);
+		if (!is_in_the_middle(&self->m, variant->ending, n, before,
+				      self->cpus))
 			continue;
 		tried++;
 		EXPECT_EQ(0, variant->call(fd));
-		seen += is_in_the_middle(&self->m, n, before, self->cpus);
+		seen += is_in_the_middle(&self->m, variant->ending, n, before,
+					 self->cpus);
 	}
 	stop_maker(self);
 	kt_expedite(false);
@@ -269,8 +292,66 @@ static void *make_one(void *arg)
 {
 	struct maker *m = arg;
 
-	m->failed = kt_create(m->dev, KTAPE_MODE_OVERWRITE, m->ring, 4 * K);
+	m->failed = kt_create(m->dev, KTAPE_MODE_OVERWRITE, m->ring, m->block);
+	__atomic_add_fetch(&m->ended, 1, __ATOMIC_SEQ_CST);
 	return NULL;
+}
+
+/* KiB that a session of these rings has taken by now. */
+static long taken_since(long before)
+{
+	return before - kt_meminfo("MemFree");
+}
+
+/*
+ * CPUs come while a session is made that takes nearly all that it may with those that
+ * were there: it is refused, or it was made before they came.  Whatever comes, the
+ * limit holds.
+ */
+static void bring_cpus(struct __test_metadata *_metadata, int dev,
+		       uint64_t block, int percent)
+{
+	const int cpus = kt_cpus(), few = cpus / 2;
+	struct maker m = { .dev = dev, .ring = M, .block = block };
+	const long limit = kt_meminfo("MemTotal") / 2;
+	long before, taken;
+
+	for (int cpu = few; cpu < cpus; cpu++)
+		EXPECT_EQ(0, kt_set_online(cpu, false));
+	while (fits(2 * m.ring, few))
+		m.ring *= 2;
+	before = kt_meminfo("MemFree");
+	ASSERT_EQ(0, pthread_create(&m.thread, NULL, make_one, &m));
+	while (!load_long(&m.ended) &&
+	       taken_since(before) <
+		       (long)(m.ring / K) * few * percent / 100)
+		;
+	for (int cpu = few; cpu < cpus; cpu++)
+		EXPECT_EQ(0, kt_set_online(cpu, true));
+	pthread_join(m.thread, NULL);
+	taken = taken_since(before);
+	printf("# blocks of %llu, at %d%%: %d, %ld of %ld KiB\n",
+	       (unsigned long long)block, percent, m.failed, taken, limit);
+	/* What CPUs that come take themselves is much less. */
+	EXPECT_GT(limit + limit / 16, taken);
+	EXPECT_TRUE(m.failed >= 0 || m.failed == -ENOMEM);
+	if (m.failed >= 0)
+		close(m.failed);
+}
+
+TEST_F_TIMEOUT(pair, limit_with_cpus_that_come, 300)
+{
+	static const int percent[] = { 10, 50, 80, 100 };
+
+	if (self->cpus < 4)
+		SKIP(return, "needs 4 CPUs");
+	kt_expedite(true);
+	for (size_t i = 0; i < ARRAY_SIZE(percent); i++) {
+		bring_cpus(_metadata, self->dev, 4 * K, percent[i]);
+		/* Where there may be smaller ones than the default. */
+		bring_cpus(_metadata, self->dev, 0, percent[i]);
+	}
+	kt_expedite(false);
 }
 
 /* Two at once that fit alone and not together: one of them, never both. */
@@ -283,7 +364,8 @@ TEST_F_TIMEOUT(pair, two_at_once, 300)
 	for (int i = 0; i < turns; i++) {
 		for (int j = 0; j < 2; j++) {
 			m[j] = (struct maker){ .dev = self->dev,
-					       .ring = self->ring };
+					       .ring = self->ring,
+					       .block = 4 * K };
 			ASSERT_EQ(0, pthread_create(&m[j].thread, NULL,
 						    make_one, &m[j]));
 		}
@@ -305,22 +387,28 @@ TEST_F_TIMEOUT(pair, one_name, 300)
 	struct ktape_create c = { .size = sizeof(c), .ring_size = 64 * K,
 				  .block_size = 4 * K, .name = "only-one" };
 	long before = kt_meminfo("MemFree");
-	int fd, status;
-	pid_t pid = fork();
+	int until[2], fd, status;
+	char none;
+	pid_t pid;
 
+	ASSERT_EQ(0, pipe(until));
+	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		c.ring_size = self->ring;
-		_exit(kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c) < 0);
+		close(until[1]);
+		fd = kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c);
+		/* It keeps the session until it is told. */
+		_exit(read(until[0], &none, 1) != 0 || fd < 0);
 	}
-	while (before - kt_meminfo("MemFree") <
-	       (long)(self->ring / K) * self->cpus / 16)
+	close(until[0]);
+	while (taken_since(before) < (long)(self->ring / K) * self->cpus / 16)
 		kt_pause();
 	fd = kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c);
+	EXPECT_EQ(-EEXIST, fd);
+	close(until[1]);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	/* The child may have made it, and ended, by then. */
-	EXPECT_TRUE(fd == -EEXIST || fd >= 0);
 	if (fd >= 0)
 		close(fd);
 }
