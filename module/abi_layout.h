@@ -4,7 +4,7 @@
  * module (dev_abi.c) and the tests of user space (selftests/unit/t_abi.c) hold
  * them to what their compilers make of the headers, and lint that none is missing.
  *
- * Whoever includes it defines
+ * A file that includes it defines
  *
  *   KT_SIZE(type, bytes)		size of struct @type
  *   KT_OFFSET(type, member, bytes)	where @member is in struct @type

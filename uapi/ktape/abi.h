@@ -734,8 +734,8 @@ struct ktape_watermark {
  * session 0 holds.  The session begins stopped, with an empty profile, and
  * ends with its last descriptor and mapping; one that lingers ends with
  * DESTROY (ktape/session.h).  EEXIST: another session has that name; EMFILE:
- * there are as many sessions as there can be; ENOMEM; EINTR: the caller was
- * killed, and there is no session.  Those that are being made count, too.
+ * there are as many sessions as there can be (sessions that are being made count for
+ * both); ENOMEM; EINTR: the caller was killed, and there is no session.
  *
  * A persistent session takes the region of the module, and the default size is
  * the largest that fits.  ENODEV: there is no region; EBUSY: another session
