@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The system calls that are given a path, by table.  Its test holds the numbers to
- * the headers of each architecture, so it needs none of the module's.
+ * those of x86, arm64 and riscv, so it needs none of the module's headers.
  */
 #ifndef _KT_PATH_CALLS_H
 #define _KT_PATH_CALLS_H

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # t_path_calls.sh FOLDER: the numbers of the module's system calls with paths are
-# those of each architecture's own headers.
+# those of the headers of x86 and arm64; of 32-bit riscv, whose headers are not
+# installed, they are written down here.  Those of powerpc are not tested.
 set -u
 
 top=$(cd "${0%/*}/../.." && pwd)
@@ -86,8 +87,9 @@ holds()
 has_none()
 {
 	n=$((n + 1))
-	if gcc -include asm-generic/unistd.h -I"$top/module/probes" -E -dM \
-		-x c - <<<'#include "path_calls.h"' | grep -q KT_PATH_COMPAT; then
+	if ! gcc -include asm-generic/unistd.h -I"$top/module/probes" -E -dM \
+		-x c - <<<'#include "path_calls.h"' >"$work/macros" ||
+		grep -q KT_PATH_COMPAT "$work/macros"; then
 		echo "not ok $n - an architecture without a table"
 		failed=1
 	else
@@ -98,7 +100,14 @@ has_none()
 holds x86 CONFIG_X86 asm/unistd_64.h asm/unistd_32.h
 holds arm64 CONFIG_ARM64 asm-generic/unistd.h \
 	"${arm:-/unistd32.h of arm64}" '-D__SYSCALL(nr,f)='
-holds riscv CONFIG_RISCV asm-generic/unistd.h asm-generic/unistd.h
+# What 32-bit programs of riscv use.
+cat >"$work/riscv32.h" <<'EOT2'
+#define __NR_openat	56
+#define __NR_execve	221
+#define __NR_execveat	281
+#define __NR_openat2	437
+EOT2
+holds riscv CONFIG_RISCV asm-generic/unistd.h "$work/riscv32.h"
 has_none
 echo "1..$n"
 exit $failed
