@@ -128,7 +128,7 @@ int kt_layout_fit(struct kt_session *s, const struct kt_session_config *c,
  * Into memory, in pieces, as a whole region may take its time.
  * Return: 0, or -EINTR: the caller was killed.
  */
-static int zero(const struct kt_region *r)
+static int zero_region(const struct kt_region *r)
 {
 	u64 at, part;
 
@@ -303,7 +303,7 @@ int kt_layout_write(const struct kt_session *s, const struct kt_region *r,
 	int ret;
 
 	kt_layout_wipe(r);
-	ret = zero(r);
+	ret = zero_region(r);
 	if (ret)
 		return ret;
 	describe(&p, r, config, sequence);

@@ -259,7 +259,7 @@ static int publish_session(struct kt_session *s, struct kt_session_config *c)
 }
 
 /* Memory may be too fragmented for blocks of the default size: try smaller ones. */
-static int make_rings(struct kt_session *s, struct kt_session_config *c)
+static int fit_rings(struct kt_session *s, struct kt_session_config *c)
 {
 	int ret = kt_session_make_rings(s, c);
 
@@ -284,7 +284,7 @@ static int make_session(struct kt_session *s, struct kt_session_config *c)
 	if (ret)
 		return ret;
 	do {
-		ret = make_rings(s, c);
+		ret = fit_rings(s, c);
 		if (!ret)
 			ret = publish_session(s, c);
 	} while (ret == -EAGAIN);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Loads with a region that survives a reset, which scripts/guest keeps out of the
+ * kernel's memory.
+ */
+#ifndef KT_PERSIST_H
+#define KT_PERSIST_H
+
+#include "kselftest_harness.h"
+
+#include <ktape/persist.h>
+
+#include "kt_module.h"
+
+#define PAGE	4096
+#define REGION	"persist=0x18000000,4M"
+#define M	(1024UL * 1024)
+#define HALF	(2 * M)
+
+/* Reads what the kernel's log gets from the last load() on. */
+static int klog = -1;
+
+static inline void klog_from_here(void)
+{
+	if (klog >= 0)
+		close(klog);
+	klog = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (klog >= 0)
+		lseek(klog, 0, SEEK_END);
+}
+
+/* Return: 0 or -errno. */
+static inline int load(const char *parameters)
+{
+	int ret;
+
+	klog_from_here();
+	kt_expedite(true);
+	ret = kt_insmod_ktape(parameters);
+	kt_expedite(false);
+	return ret;
+}
+
+/* Return: 0 or -errno. */
+static inline int unload(void)
+{
+	int ret;
+
+	kt_expedite(true);
+	ret = kt_rmmod("ktape");
+	kt_expedite(false);
+	return ret;
+}
+
+static inline long read_old(int fd, uint64_t offset, void *to, uint64_t length)
+{
+	struct ktape_persist_read r = {
+		.size = sizeof(r),
+		.offset = offset,
+		.length = length,
+		.data = (uintptr_t)to,
+	};
+	int ret = kt_ioctl(fd, KTAPE_IOC_PERSIST_READ, &r);
+
+	return ret ? ret : (long)r.length;
+}
+
+#endif /* KT_PERSIST_H */

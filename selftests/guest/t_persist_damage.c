@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Something else writes into the memory of a persistent session: what the ring did not
+ * write is told, once, and not delivered, and everything else is.
+ */
+#include <stddef.h>
+
+#include "kt_load.h"
+#include "kt_persist.h"
+
+FIXTURE(damage)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(damage)
+{
+	ASSERT_EQ(0, load(REGION " persist_drop=1"));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(damage)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	EXPECT_EQ(0, unload());
+}
+
+/* Another load after this one. */
+static void load_again(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(damage) * self)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	EXPECT_EQ(0, unload());
+	EXPECT_EQ(0, load(REGION));
+	self->fd = kt_open(O_RDWR);
+	EXPECT_LE(0, self->fd);
+}
+
+/* Where the memory of a ring is in a half: of the first one that the load left. */
+static int find_slot(int fd, uint32_t cpu, uint32_t kind,
+		     struct ktape_persist_ring *to)
+{
+	struct ktape_persist super;
+
+	if (read_old(fd, 0, &super, sizeof(super)) != sizeof(super))
+		return -1;
+	for (uint32_t i = 0; i < super.nr_rings; i++) {
+		if (read_old(fd, super.rings + i * sizeof(*to), to,
+			     sizeof(*to)) != sizeof(*to))
+			return -1;
+		if (to->cpu == cpu && to->kind == kind)
+			return 0;
+	}
+	return -1;
+}
+
+/* Overwrite memory of the second half.  Return: 0 or -errno. */
+static int poke(uint64_t offset, uint64_t length, unsigned int value)
+{
+	char parameters[96];
+	int ret;
+
+	snprintf(parameters, sizeof(parameters),
+		 "address=%llu length=%llu value=%u",
+		 0x18000000ULL + HALF + offset, (unsigned long long)length,
+		 value);
+	ret = kt_insmod("/tests/kt_poke.ko", parameters);
+	return ret ? ret : kt_rmmod("kt_poke");
+}
+
+#define READ_MAX	(16 * M)	/* no trace of these tests has as much */
+
+/*
+ * Read all there is, with buffers in which the end of one packet and a damaged
+ * block may meet.  @errors: how often it was EIO.  Return: bytes or -errno; -EFBIG:
+ * there is no end.
+ */
+static ssize_t read_on(int fd, unsigned int *errors)
+{
+	static char buf[256 * 1024];
+	ssize_t n, all = 0;
+
+	*errors = 0;
+	do {
+		n = read(fd, buf, sizeof(buf));
+		*errors += n < 0 && errno == EIO;
+		all += n > 0 ? n : 0;
+		if (all > (ssize_t)READ_MAX || *errors > READ_MAX / PAGE)
+			return -EFBIG;
+	} while (n > 0 || (n < 0 && errno == EIO));
+	return n < 0 ? -errno : all;
+}
+
+/* What something else writes into the memory of a ring. */
+struct damage {
+	const char *what;
+	unsigned int value;
+	size_t length;	/* 0: all blocks whole */
+	size_t page;	/* where in the control page, or */
+	size_t block;	/* where in each block */
+	bool once;	/* it is told as one damage */
+};
+
+/* Return: 0 or -errno. */
+static int do_damage(const struct ktape_persist_ring *ring,
+		     const struct damage *d)
+{
+	int ret = 0;
+
+	if (!d->length)
+		return poke(ring->blocks,
+			    (uint64_t)ring->nr_blocks * ring->block_size,
+			    d->value);
+	if (!d->block)
+		return poke(ring->page + d->page, d->length, d->value);
+	for (uint32_t i = 0; !ret && i < ring->nr_blocks; i++)
+		ret = poke(ring->blocks + (uint64_t)i * ring->block_size +
+				   d->block, d->length, d->value);
+	return ret;
+}
+
+#define IN_PAGE(m)	.page = offsetof(struct ktape_ring_page, m), \
+			.length = sizeof(__u64), .once = true
+#define IN_BLOCK(m)	.block = offsetof(struct ktape_block, m), \
+			.length = sizeof(((struct ktape_block *)0)->m)
+
+/*
+ * Blocks that something else has written into are told with EIO, each once, and
+ * what the other rings hold is delivered all the same.
+ */
+TEST_F_TIMEOUT(damage, of_all, 300)
+{
+	const struct damage damages[] = {
+		{ "no record ends", 0xff },
+		{ "blocks have no content", 0 },
+		{ "the tail is above all", 0x3f, IN_PAGE(tail) },
+		{ "commit is far away", 0x3f, IN_PAGE(commit) },
+		{ "commit is before the tail", 0, IN_PAGE(commit) },
+		{ "blocks are others", 0x3f, IN_BLOCK(seq) },
+		{ "blocks are of another CPU", 1, IN_BLOCK(cpu) },
+		{ "blocks are of another kind", 1, IN_BLOCK(kind) },
+	};
+	struct ktape_persist_ring ring;
+	struct ktape_stats st;
+	unsigned int errors;
+	ssize_t whole, n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
+		/* The trace of the load before is in the first half. */
+		if (self->fd >= 0)
+			close(self->fd);
+		self->fd = -1;
+		ASSERT_EQ(0, unload());
+		ASSERT_EQ(0, load(REGION " persist_drop=1"));
+		load_again(_metadata, self);
+		ASSERT_EQ(0, find_slot(self->fd, 0, KTAPE_RING_EVENT, &ring));
+		ASSERT_EQ(0, kt_pin(0));
+		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+					    KTAPE_EV_SYS_ENTER,
+					    KTAPE_EV_SYS_EXIT, 0));
+		/* Until each block was used. */
+		kt_getppids((uint64_t)ring.nr_blocks * ring.block_size / 16);
+		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+		whole = read_on(self->fd, &errors);
+		EXPECT_EQ(0, errors);
+		ASSERT_LT(0, whole);
+		n = do_damage(&ring, &damages[i]);
+		ASSERT_EQ(0, n);
+		ASSERT_EQ(0, lseek(self->fd, 0, SEEK_SET));
+		n = read_on(self->fd, &errors);
+		printf("# %s: %zd of %zd bytes, %u errors\n", damages[i].what,
+		       n, whole, errors);
+		EXPECT_LT(0, errors);
+		EXPECT_TRUE(errors == 1 || !damages[i].once);
+		EXPECT_GE(st.commit / ring.block_size + 1, errors);
+		EXPECT_LT(0, n);
+		EXPECT_GT(whole, n);
+		/* The end is the end, and says nothing again. */
+		EXPECT_EQ(0, read_on(self->fd, &errors));
+		EXPECT_EQ(0, errors);
+	}
+}
+
+/* A load of which only system calls of CPU 0 are in an event ring. */
+static void load_quiet(struct __test_metadata *_metadata,
+		       FIXTURE_DATA(damage) * self,
+		       struct ktape_persist_ring *ring)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	self->fd = -1;
+	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, load(REGION " persist_drop=1"));
+	ASSERT_EQ(0, unload());
+	ASSERT_EQ(0, load(REGION " profile=none"));
+	self->fd = kt_open(O_RDWR);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, find_slot(self->fd, 0, KTAPE_RING_EVENT, ring));
+	ASSERT_EQ(0, kt_pin(0));
+	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
+				    KTAPE_EV_SYS_ENTER, 0, 0));
+	kt_nonblock(self->fd, true);
+}
+
+/* Read what there is, and give up where there is no more.  Return: how many EIO. */
+static unsigned int read_there(int fd, size_t *bytes)
+{
+	static char buf[256 * 1024];
+	unsigned int errors = 0;
+	ssize_t n;
+
+	/* Each read() is an event, too. */
+	for (int i = 0; i < 8; i++) {
+		n = read(fd, buf, sizeof(buf));
+		errors += n < 0 && errno == EIO;
+		*bytes += n > 0 ? n : 0;
+	}
+	return errors;
+}
+
+/* A block that is read in parts while it is filled is told once, too. */
+TEST_F_TIMEOUT(damage, while_filled, 300)
+{
+	struct ktape_persist_ring ring;
+	unsigned int errors = 0;
+	struct ktape_stats st;
+	size_t bytes = 0;
+
+	load_quiet(_metadata, self, &ring);
+	kt_getppids(20);
+	EXPECT_EQ(0, read_there(self->fd, &bytes));
+	EXPECT_LT(0, bytes);
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+	ASSERT_GT(ring.block_size, st.commit);
+	ASSERT_EQ(0, poke(ring.blocks + KTAPE_BLOCK_HEADER, 64, 0xff));
+	for (int i = 0; i < 10; i++) {
+		kt_getppids(5);
+		errors += read_there(self->fd, &bytes);
+	}
+	EXPECT_EQ(1, errors);
+	/* And what comes behind it is delivered. */
+	kt_getppids(ring.block_size / 8);
+	bytes = 0;
+	EXPECT_EQ(0, read_there(self->fd, &bytes));
+	EXPECT_LT(0, bytes);
+}
+
+/* A part that would begin within a record is not delivered. */
+TEST_F_TIMEOUT(damage, before_part, 300)
+{
+	const uint64_t first = KTAPE_BLOCK_HEADER;
+	struct ktape_persist_ring ring;
+	unsigned int errors;
+	struct ktape_stats st;
+	size_t bytes = 0;
+	uint32_t size;
+
+	load_quiet(_metadata, self, &ring);
+	kt_getppids(20);
+	EXPECT_EQ(0, read_there(self->fd, &bytes));
+	EXPECT_LT(0, bytes);
+	kt_getppids(20);
+	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
+	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
+	ASSERT_GT(ring.block_size, st.commit);
+	/* The first record: no arguments and a blob, which ends where all ends. */
+	size = st.commit - first - 12;
+	ASSERT_EQ(0, poke(ring.blocks + first + 4, 4, 0x10));
+	for (int i = 0; i < 4; i++)
+		ASSERT_EQ(0, poke(ring.blocks + first + 8 + i, 1,
+				  size >> 8 * i & 0xff));
+	EXPECT_LT(0, read_on(self->fd, &errors));
+	EXPECT_EQ(1, errors);
+}
+
+TEST_HARNESS_MAIN
