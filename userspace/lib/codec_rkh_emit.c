@@ -75,13 +75,19 @@ static const struct {
 	uint32_t base;
 	uint8_t type;
 	bool pair;	/* there is param1, too */
+	bool mark;	/* that may be KTAPE_OWNER_ANY */
+	uint32_t param2;
 } objects[] = {
-	{ KT_OURS_THREAD, KTAPE_OBJ_THREAD, false },
-	{ KT_OURS_IRQ, KTAPE_OBJ_IRQ, false },
-	{ KT_OURS_SOFTIRQ, KTAPE_OBJ_SOFTIRQ, false },
-	{ KT_OURS_ISR, KTAPE_OBJ_ISR, true },
-	{ KT_OURS_MARKER, KTAPE_OBJ_MARKER, true },
-	{ KT_OURS_VALUE, KTAPE_OBJ_VALUE, true },
+	{ KT_OURS_THREAD, KTAPE_OBJ_THREAD, false, false, 0 },
+	{ KT_OURS_IRQ, KTAPE_OBJ_IRQ, false, false, 0 },
+	{ KT_OURS_SOFTIRQ, KTAPE_OBJ_SOFTIRQ, false, false, 0 },
+	{ KT_OURS_ISR, KTAPE_OBJ_ISR, true, false, 0 },
+	{ KT_OURS_MARKER, KTAPE_OBJ_MARKER, true, true, 0 },
+	{ KT_OURS_VALUE, KTAPE_OBJ_VALUE, true, true, 0 },
+	{ KT_OURS_MARKER_GLOBAL, KTAPE_OBJ_MARKER, true, true,
+	  KTAPE_NAME_GLOBAL },
+	{ KT_OURS_VALUE_GLOBAL, KTAPE_OBJ_VALUE, true, true,
+	  KTAPE_NAME_GLOBAL },
 };
 
 /* Of a trace of ours: what the writer made of Linux' objects.  False: none. */
@@ -102,6 +108,9 @@ static bool name_of_ours(const struct kt_rkh_event *e, struct kt_named *n)
 			n->param1 = id >> KT_OURS_PAIR_SHIFT;
 			id &= KT_OURS_PAIR_MAX;
 		}
+		if (objects[i].mark && n->param1 == KT_OURS_PAIR_ANY)
+			n->param1 = KTAPE_OWNER_ANY;
+		n->param2 = objects[i].param2;
 		n->id = id;
 		/* Of threads there is one as AO, too. */
 		return n->type != KTAPE_OBJ_THREAD || e->id == KT_RKH_AO;

@@ -62,10 +62,30 @@ static const struct {
 	{ KTAPE_OBJ_USER + KTAPE_USER_RKH_ACTOR, KT_RKH_ACTOR, 0, 0, 0 },
 };
 
+/*
+ * The address of an object whose name is of a CPU or a thread, of all of them, or
+ * of the rest: bits of @base, and param1 and the id.  Return: false: it has none.
+ */
+static bool pair_address(const struct ktape_event *e, uint32_t *address)
+{
+	const uint32_t type = e->dat20 & 0xff;
+	bool mark = type == KTAPE_OBJ_MARKER || type == KTAPE_OBJ_VALUE;
+	uint32_t param1 = ktape_event_arg(e, 1);
+
+	if (mark && param1 == KTAPE_OWNER_ANY)
+		param1 = KT_OURS_PAIR_ANY;
+	else if (param1 > KT_OURS_PAIR_MAX ||
+		 (mark && param1 == KT_OURS_PAIR_ANY))
+		return false;
+	*address |= param1 << KT_OURS_PAIR_SHIFT;
+	if (mark && ktape_event_arg(e, 2) & KTAPE_NAME_GLOBAL)
+		*address += KT_OURS_MARKER_GLOBAL - KT_OURS_MARKER;
+	return true;
+}
+
 static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 {
-	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0);
-	uint32_t param1 = ktape_event_arg(e, 1), address;
+	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0), address;
 	size_t len = strnlen(e->blob, e->blob_size);
 
 	if (e->dat20 >> 8 & 1)		/* there is no end of a name */
@@ -78,11 +98,9 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 		if (names[i].max && id > names[i].max)
 			break;
 		address = names[i].base | id;
-		if (names[i].max == KT_OURS_PAIR_MAX) {
-			if (param1 > KT_OURS_PAIR_MAX)
-				break;
-			address |= param1 << KT_OURS_PAIR_SHIFT;
-		}
+		if (names[i].max == KT_OURS_PAIR_MAX &&
+		    !pair_address(e, &address))
+			break;
 		err = kt_rkh_name(s, e->ts, names[i].id, address, e->blob,
 				  len);
 		if (err || !names[i].also)

@@ -26,7 +26,10 @@
 #define KT_OURS_ISR		0x22000000U	/* these: param1 * 4096 + id */
 #define KT_OURS_MARKER		0x23000000U
 #define KT_OURS_VALUE		0x24000000U
+#define KT_OURS_MARKER_GLOBAL	0x25000000U	/* with KTAPE_NAME_GLOBAL */
+#define KT_OURS_VALUE_GLOBAL	0x26000000U
 #define KT_OURS_PAIR_SHIFT	12
 #define KT_OURS_PAIR_MAX	0xfffU	/* of either */
+#define KT_OURS_PAIR_ANY	0xfffU	/* of markers: KTAPE_OWNER_ANY */
 
 #endif /* _KT_CODEC_RKH_OURS_H */
