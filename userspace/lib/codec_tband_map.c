@@ -6,8 +6,7 @@
 #include "codec_tband_out.h"
 #include "plan.h"
 
-#define NAMED_SIZE	8192U		/* interrupts whose names are written */
-#define OWN_NAMES	0x80000000U	/* no CPU: names of a thread's own */
+#define NAMED_MAX	4096U	/* interrupts and own markers that are named */
 #define IRQ_SOFT	0x01000000U	/* id of soft interrupts: this + vector */
 #define RT_PRIO_MAX	98U
 #define TID_UNKNOWN	INT32_MIN
@@ -113,24 +112,16 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /*
- * Is it the first time?  @whose: a CPU whose interrupt it is, or OWN_NAMES and the
- * thread.  When the table is half full it always is. */
-static bool is_new(struct kt_tband_sink *t, uint32_t whose, uint32_t id)
+ * Is it the first time?  @of: an opcode, and the CPU or the thread that is meant.
+ * When there are NAMED_MAX, and without memory, it never is.
+ */
+static bool is_new(struct kt_tband_sink *t, uint8_t of, uint32_t whose,
+		   uint32_t id)
 {
-	uint64_t key = ((uint64_t)whose << 32 | id) + 1;
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % NAMED_SIZE;
+	uint64_t key = (uint64_t)whose << 32 | id;
 
-	if (!t->named)
-		t->named = calloc(NAMED_SIZE, sizeof(*t->named));
-	if (!t->named)
-		return false;
-	for (; t->named[at] && t->named[at] != key; at = (at + 1) % NAMED_SIZE)
-		;
-	if (t->named[at] || t->nr_named >= NAMED_SIZE / 2)
-		return false;
-	t->named[at] = key;
-	t->nr_named++;
-	return true;
+	return !kt_map_find(&t->named, of, key) && t->named.nr < NAMED_MAX &&
+	       kt_map_put(&t->named, of, key);
 }
 
 /* Names of interrupts are of one core. */
@@ -140,7 +131,7 @@ static int name_irq(struct kt_sink *s, const struct ktape_event *e,
 	const struct ktape_object_info *o;
 	const char *name = NULL;
 
-	if (!is_new(s->state, e->cpu, id))
+	if (!is_new(s->state, KTAPE_EV_ISR_ENTER, e->cpu, id))
 		return 0;
 	o = ktape_registry_object(s->registry, type, nr, 0, e->ts);
 	if (o)
@@ -299,7 +290,6 @@ static int name_own(struct kt_sink *s, const struct ktape_event *e)
 {
 	bool value = e->opcode == KTAPE_EV_MARK_VALUE;
 	uint32_t id = ktape_event_arg(e, 0);
-	uint32_t whose = OWN_NAMES | (uint32_t)value << 30 | (uint32_t)e->tid;
 	const struct kt_tband_sink *t = s->state;
 	const struct ktape_object_info *o;
 
@@ -308,7 +298,9 @@ static int name_own(struct kt_sink *s, const struct ktape_event *e)
 	o = ktape_registry_meant(s->registry, e,
 				 value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER,
 				 id);
-	if (!o || o->param1 || !is_new(s->state, whose, id))
+	if (!o || o->param1 ||
+	    !is_new(s->state, value ? KTAPE_EV_MARK_VALUE : KTAPE_EV_MARK,
+		    (uint32_t)e->tid, id))
 		return 0;
 	return put_text(s, e, value ? KT_TBAND_TASK_VALMARKER_NAME :
 				      KT_TBAND_TASK_EVTMARKER_NAME,

@@ -322,7 +322,7 @@ static void close_tband(struct kt_sink *s)
 	free(t->plain);
 	free(t->text);
 	free(t->cpus);
-	free(t->named);
+	kt_map_free(&t->named);
 }
 
 const struct kt_codec_out kt_tband_out = {

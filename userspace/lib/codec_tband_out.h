@@ -5,6 +5,7 @@
 
 #include "codec_tband.h"
 #include "codec_tband_check.h"
+#include "map.h"
 #include "sink.h"
 
 /*
@@ -37,9 +38,7 @@ struct kt_tband_cpu {
  * @text_room: its size
  * @cpus: all so far
  * @nr_cpus: how many
- * @named: interrupts and threads' own markers whose names were written, a table
- *	of hashes
- * @nr_named: how many
+ * @named: interrupts and threads' own markers whose names were written
  * @idle_named: the idle threads' name was written
  * @crc: with @check: of the frames of this group
  * @grouped: how many there are
@@ -65,8 +64,7 @@ struct kt_tband_sink {
 	size_t text_room;
 	struct kt_tband_cpu *cpus;
 	size_t nr_cpus;
-	uint64_t *named;
-	size_t nr_named;
+	struct kt_map named;
 	bool idle_named;
 	uint32_t crc;
 	unsigned int grouped;
