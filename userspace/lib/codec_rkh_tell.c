@@ -39,7 +39,7 @@ static const struct {
 	{ 0x44, KTAPE_USER_THREAD, "nelem", "Active Object", "Queue" },
 };
 
-static unsigned int object_of(const char *name)
+static unsigned int field_object(const char *name)
 {
 	if (!strcmp(name, "fn"))
 		return KTAPE_OBJ_FUNCTION;
@@ -85,7 +85,7 @@ static void tell_argument(struct kt_told *t, const char *name, char type,
 	if (!f || type == 'Z')
 		return;
 	f->value += type == 'p';
-	f->object = (uint8_t)object_of(name);
+	f->object = (uint8_t)field_object(name);
 	if (!strcmp(name, "act"))
 		kt_told_word(f, kt_rkh_act(f->value));
 }

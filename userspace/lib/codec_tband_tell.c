@@ -5,7 +5,7 @@
 #include "codec_tband.h"
 #include "told.h"
 
-/* How many elements there are behind the event, and who did it. */
+/* How many elements there are behind the event, and the task that called. */
 static void tell_queue(struct kt_told *t, const struct ktape_event *e,
 		       unsigned int id, uint64_t number)
 {
@@ -41,7 +41,7 @@ static void tell_state(struct kt_told *t, const struct ktape_event *e,
 	}
 }
 
-static unsigned int object_of(const char *field)
+static unsigned int field_object(const char *field)
 {
 	if (!strcmp(field, "task_id"))
 		return KTAPE_OBJ_THREAD;
@@ -80,7 +80,7 @@ bool kt_tband_tell(struct kt_told *t, const struct ktape_event *e)
 				k->types[i] == KT_TBAND_S64 ? KT_TOLD_SIGNED
 							    : KT_TOLD_UNSIGNED,
 				v);
-		f->object = (uint8_t)object_of(k->fields[i]);
+		f->object = (uint8_t)field_object(k->fields[i]);
 		if (id == KT_TBAND_QUEUE_KIND && i)
 			kt_told_word(f, kt_tband_queue_kind(v));
 	}

@@ -31,7 +31,8 @@ struct lt_user {
 
 /* A system call as an event: which, and what it tells. */
 struct lt_call {
-	uint32_t key;		/* number, table, exit, wide: as in lttng_call.c */
+	uint32_t key;		/* number, table, exit, wide, or unknown instead of
+				 * a number: as in lttng_call.c */
 	char name[64];
 };
 
@@ -42,7 +43,8 @@ struct lt_call {
  * @made: its folder was not there before
  * @cpus: streams, or NULL
  * @used: events of each opcode were written
- * @calls: system calls by number, table, exit, wide: places in @call_list
+ * @calls: system calls by number, table, exit, wide: places in @call_list;
+ *	of those without a name there is one for all numbers
  * @call_list: their names
  * @nr_calls: how many
  * @users: user events by id and fields: places in @user_list

@@ -11,7 +11,7 @@ static size_t place_of(const struct kt_map *map, uint32_t kind, uint64_t key)
 }
 
 /* Where it is, or the free place where it would be. */
-static struct kt_map_entry *look(const struct kt_map *map, uint32_t kind,
+static struct kt_map_entry *find_place(const struct kt_map *map, uint32_t kind,
 				 uint64_t key)
 {
 	size_t i = place_of(map, kind, key);
@@ -34,7 +34,7 @@ static struct kt_map_entry *look(const struct kt_map *map, uint32_t kind,
 struct kt_map_entry *kt_map_find(const struct kt_map *map, uint32_t kind,
 				 uint64_t key)
 {
-	struct kt_map_entry *e = map->size ? look(map, kind, key) : NULL;
+	struct kt_map_entry *e = map->size ? find_place(map, kind, key) : NULL;
 
 	return e && e->used ? e : NULL;
 }
@@ -54,7 +54,7 @@ static bool grow(struct kt_map *map)
 		const struct kt_map_entry *e = &map->entries[i];
 
 		if (e->used)
-			*look(&more, e->kind, e->key) = *e;
+			*find_place(&more, e->kind, e->key) = *e;
 	}
 	free(map->entries);
 	*map = more;
@@ -77,7 +77,7 @@ struct kt_map_entry *kt_map_put(struct kt_map *map, uint32_t kind, uint64_t key)
 		return e;
 	if (map->nr * 4 >= map->size * 3 && !grow(map))
 		return NULL;
-	e = look(map, kind, key);
+	e = find_place(map, kind, key);
 	*e = (struct kt_map_entry){ .used = true, .kind = kind, .key = key };
 	map->nr++;
 	return e;

@@ -11,7 +11,7 @@
  * @kind: first part of the key
  * @key: second part
  * @value: what belongs to it
- * @extra: and besides
+ * @extra: a second value
  */
 struct kt_map_entry {
 	bool used;
