@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROTO_TRACKS	256
+#define PROTO_TRACKS	8192
 
 /* A field: its number, and a value or the bytes at @data. */
 struct proto_field {

@@ -9,82 +9,7 @@
 #include "lib_proto.h"
 #include "lib_scene.h"
 #include "lib_tband.h"
-
-/* A name as a registry record tells it. */
-struct given {
-	uint32_t type;
-	uint32_t id;
-	uint32_t param1;
-	uint32_t param2;
-	const char *name;
-};
-
-static void give_name(struct ktape_registry *registry, struct ktape_sink *sink,
-		      const struct given *g)
-{
-	const uint32_t args[7] = { g->id, g->param1, g->param2 };
-	const struct ktape_event e = {
-		.kind = KTAPE_RING_REGISTRY, .known = true, .nargs = 7,
-		.opcode = KTAPE_EV_REGISTRY, .args = args, .dat20 = g->type,
-		.tid = -1, .blob = g->name,
-		.blob_size = (uint32_t)strlen(g->name), .size = 256,
-	};
-
-	if (ktape_registry_add(registry, &e) || ktape_sink_event(sink, &e))
-		abort();
-}
-
-/* Names and events in a format; to be freed. */
-static char *text_of(const char *format, const struct given *names,
-		     size_t nr_names, const struct scene_event *events,
-		     size_t nr, size_t *len)
-{
-	char path[CODEC_PATH], *text;
-	int fd = codec_file(path, "", 0);
-	struct ktape_sink_options how = {
-		.format = format, .path = path, .info = &scene_info,
-	};
-	struct ktape_registry *registry;
-	struct ktape_sink *sink;
-
-	if (ktape_registry_new(scene_info.freq, &registry))
-		abort();
-	how.registry = registry;
-	if (ktape_sink_open(&how, &sink, NULL))
-		abort();
-	for (size_t i = 0; i < nr_names; i++)
-		give_name(registry, sink, &names[i]);
-	if (scene_play_of(events, 0, nr, (scene_take *)ktape_sink_event, sink) ||
-	    ktape_sink_finish(sink))
-		abort();
-	ktape_sink_close(sink);
-	ktape_registry_free(registry);
-	text = codec_content(fd, len);
-	close(fd);
-	return text;
-}
-
-static char *tracks_of(const struct given *names, size_t nr_names,
-		       const struct scene_event *events, size_t nr)
-{
-	size_t len;
-	char *data = text_of("perfetto", names, nr_names, events, nr, &len);
-	char *lines = proto_lines(data, len);
-
-	free(data);
-	return lines;
-}
-
-static void same_text(const char *got, const char *want)
-{
-	size_t i = 0;
-
-	while (got[i] && got[i] == want[i])
-		i++;
-	while (i && got[i - 1] != '\n')
-		i--;
-	check(!strcmp(got, want), "%.150s", got + i);
-}
+#include "lib_tracks.h"
 
 /* ---- names ---------------------------------------------------------------- */
 
@@ -182,36 +107,6 @@ static void slices(void)
 /* ---- real-time systems --------------------------------------------------- */
 
 static struct stream stream;
-
-/* A file in a format; to be freed. */
-static char *converted(const char *path, const char *to, size_t *len)
-{
-	struct codec_told told;
-	int fd = codec_convert(path, to, NULL, &told);
-	char *data;
-
-	if (fd < 0)
-		abort();
-	data = codec_content(fd, len);
-	close(fd);
-	return data;
-}
-
-static char *tracks_of_file(const char *path)
-{
-	size_t len;
-	char *data = converted(path, "perfetto", &len);
-	char *lines = proto_lines(data, len);
-
-	free(data);
-	return lines;
-}
-
-static void holds(const char *text, const char *const *lines, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		check(strstr(text, lines[i]), "there is no: %s", lines[i]);
-}
 
 /*
  * The stream that t_lib_tband.c explains.  States are those that the converter of
@@ -520,7 +415,38 @@ static const struct tap_test tests[] = {
 	{ "the same in CTF, read by babeltrace2", lttng_events },
 };
 
+/*
+ * What trace_processor is asked about in t_tool_engines.sh: a task with a priority,
+ * a queue, a mutex that it takes and gives, and a semaphore.  A tick is 1 ms.
+ */
+static int write_states(const char *path)
+{
+	FILE *f = fopen(path, "w");
+
+	stream.len = 0;
+	stream_add(&stream, 0, 0, 0, 0, NULL);
+	stream_add(&stream, 2, 0, 1000000, 0, NULL);
+	stream_add(&stream, 95, 0, 7, 0, "main");
+	stream_add(&stream, 100, 0, 5, 0, "mail");
+	stream_add(&stream, 101, 0, 5, 0, NULL);
+	stream_add(&stream, 100, 0, 6, 0, "lock");
+	stream_add(&stream, 101, 0, 6, 3, NULL);
+	stream_add(&stream, 100, 0, 8, 0, "slots");
+	stream_add(&stream, 101, 0, 8, 1, NULL);
+	stream_add(&stream, 84, 1, 7, 0, NULL);
+	stream_add(&stream, 91, 2, 7, 3, NULL);
+	stream_add(&stream, 102, 3, 5, 2, NULL);
+	stream_add(&stream, 106, 4, 5, 1, NULL);
+	stream_add(&stream, 106, 5, 6, 0, NULL);
+	stream_add(&stream, 102, 6, 6, 1, NULL);
+	stream_add(&stream, 102, 8, 8, 4, NULL);
+	stream_add(&stream, 106, 9, 6, 0, NULL);
+	return !f || fwrite(stream.data, stream.len, 1, f) != 1 || fclose(f);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && !strcmp(argv[1], "--tband"))
+		return write_states(argv[2]);
 	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
 }

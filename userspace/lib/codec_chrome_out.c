@@ -15,6 +15,8 @@
 #define DEPTH_MAX	64
 #define HEAD_MAX	4096	/* without the fields */
 #define LARGE		(256ULL << 20)
+#define MARKERS_MAX	4096	/* whose names are kept while they are open */
+#define NAME_ROOM	(KTAPE_EVENT_NAME_SIZE + KT_PUT_U64_MAX + 16)
 
 /**
  * struct chrome - the JSON that is being written
@@ -22,20 +24,27 @@
  * @depth: slices that are open on each CPU
  * @next: was something written before?
  * @named: a bit a CPU: its name was written
+ * @s: where it is written
  * @states: of objects of real-time systems
+ * @markers: that are open, by thread and number: their names (struct open_marker)
  */
 struct chrome {
 	uint64_t calls[TIDS / 64];
 	uint8_t depth[KT_CPUS_MAX];
 	bool next;
 	uint64_t named[KT_CPUS_MAX / 64];
+	struct kt_sink *s;
 	struct kt_states states;
+	struct kt_map markers;
 };
 
 static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 
 static int begin(struct kt_sink *s)
 {
+	struct chrome *t = s->state;
+
+	t->s = s;
 	return kt_sink_put(s, head, sizeof(head) - 1);
 }
 
@@ -124,18 +133,27 @@ static const char *kind_of(const struct kt_line *l, unsigned int type)
 	}
 }
 
-/* The name of a value, or its kind and number. */
+/* The name of a value, or its kind and number, which need @room. */
+static struct kt_name name_of(const struct kt_line *l, unsigned int type,
+			      uint64_t value, char room[NAME_ROOM])
+{
+	struct kt_name name = kt_name_any(l, type, value);
+	char *end;
+
+	if (name.text)
+		return name;
+	end = kt_put_str(room, kind_of(l, type));
+	end = kt_put_u64(kt_put_char(end, ' '), value);
+	return (struct kt_name){ room, (size_t)(end - room), true, 0 };
+}
+
 static char *put_name(char *p, const struct kt_line *l, unsigned int type,
 		      uint64_t value)
 {
-	struct kt_name name = kt_name_any(l, type, value);
-	char text[KTAPE_EVENT_NAME_SIZE + KT_PUT_U64_MAX + 16], *end;
+	char room[NAME_ROOM];
+	struct kt_name name = name_of(l, type, value, room);
 
-	if (name.text)
-		return put_string(p, "name", name.text, name.len);
-	end = kt_put_str(text, kind_of(l, type));
-	end = kt_put_u64(kt_put_char(end, ' '), value);
-	return put_string(p, "name", text, (size_t)(end - text));
+	return put_string(p, "name", name.text, name.len);
 }
 
 /* ---- CPUs ------------------------------------------------------------------- */
@@ -279,18 +297,88 @@ static char *put_span(char *p, struct chrome *t, const struct kt_line *l)
 	return put_args(put_string(p, "name", name, strlen(name)), l);
 }
 
+/* A marker that is open: how often, and the name that its slices began with. */
+struct open_marker {
+	uint32_t depth;
+	uint32_t len;
+	char name[];
+};
+
+static struct open_marker *marker_at(const struct kt_map_entry *entry)
+{
+	return (struct open_marker *)(uintptr_t)entry->value;
+}
+
+/*
+ * A marker begins.  Where there is no room, or no memory, its end has the name that
+ * it has then.
+ */
+static void keep_marker(struct chrome *t, uint32_t whose, uint32_t id,
+			const struct kt_name *name)
+{
+	struct kt_map_entry *entry = kt_map_find(&t->markers, whose, id);
+	struct open_marker *m;
+
+	if (entry) {
+		marker_at(entry)->depth++;
+		return;
+	}
+	m = t->markers.nr < MARKERS_MAX ? malloc(sizeof(*m) + name->len) : NULL;
+	entry = m ? kt_map_put(&t->markers, whose, id) : NULL;
+	if (!entry) {
+		free(m);
+		return;
+	}
+	m->depth = 1;
+	m->len = (uint32_t)name->len;
+	memcpy(m->name, name->text, name->len);
+	entry->value = (uintptr_t)m;
+}
+
+static void forget_marker(struct chrome *t, uint32_t whose, uint32_t id)
+{
+	struct kt_map_entry *entry = kt_map_find(&t->markers, whose, id);
+
+	if (!entry || --marker_at(entry)->depth)
+		return;
+	free(marker_at(entry));
+	kt_map_remove(&t->markers, entry);
+}
+
+static void free_markers(struct chrome *t)
+{
+	for (size_t i = 0; i < t->markers.size; i++) {
+		if (t->markers.entries[i].used)
+			free(marker_at(&t->markers.entries[i]));
+	}
+	kt_map_free(&t->markers);
+}
+
+/* Its name may come, or change, while it is open: both ends say the same. */
 static char *put_marker(char *p, struct chrome *t, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
-	uint32_t id = ktape_event_arg(e, 0);
-
-	p = open_event(p, t, e->opcode == KTAPE_EV_MARK_BEGIN ? 'b' : 'e');
-	p = put_time(put_thread(p, l), l);
-	p = put_name(p, l, KTAPE_TYPE_MARKER, id);
-	p = kt_put_str(p, ",\"cat\":\"mark\",\"id\":\"");
+	bool begins = e->opcode == KTAPE_EV_MARK_BEGIN;
 	/* A thread's own marker is another one. */
-	p = kt_put_u64(p, e->dat20 & 1 ? (uint32_t)e->tid : 0);
+	uint32_t whose = e->dat20 & 1 ? (uint32_t)e->tid : 0;
+	uint32_t id = ktape_event_arg(e, 0);
+	const struct kt_map_entry *open = kt_map_find(&t->markers, whose, id);
+	char room[NAME_ROOM];
+	struct kt_name name = name_of(l, KTAPE_TYPE_MARKER, id, room);
+
+	if (open)
+		name = (struct kt_name){ marker_at(open)->name,
+					 marker_at(open)->len, true, 0 };
+	p = open_event(p, t, begins ? 'b' : 'e');
+	p = put_time(put_thread(p, l), l);
+	p = put_string(p, "name", name.text, name.len);
+	p = kt_put_str(p, ",\"cat\":\"mark\",\"id\":\"");
+	p = kt_put_u64(p, whose);
 	p = kt_put_u64(kt_put_char(p, '.'), id);
+	if (begins)
+		keep_marker(t, whose, id, &name);
+	else
+		forget_marker(t, whose, id);
 	return put_args(kt_put_char(p, '"'), l);
 }
 
@@ -299,6 +387,8 @@ static char *put_value(char *p, struct chrome *t, const struct kt_line *l)
 	p = open_event(p, t, 'C');
 	p = put_time(put_thread(p, l), l);
 	p = put_name(p, l, KTAPE_TYPE_VALUEID, ktape_event_arg(l->event, 0));
+	if (l->event->dat20 & 1)
+		p = put_key(p, "id", (uint32_t)l->event->tid);
 	p = kt_put_str(p, ",\"args\":{\"value\":");
 	p = kt_put_s64(p, (int64_t)kt_get64((const char *)l->event->args + 4));
 	return kt_put_str(p, "}}");
@@ -370,26 +460,33 @@ static char *put_told(char *p, const struct kt_line *l, const struct kt_told *t)
 	return kt_put_str(p, "}}");
 }
 
+static char *open_state(char *p, struct chrome *t, const struct kt_line *l,
+			char phase, const char *track, size_t len)
+{
+	p = put_time(put_cpu(open_event(p, t, phase), 0), l);
+	p = put_string(p, "name", track, len);
+	return kt_put_str(p, ",\"cat\":\"state\"");
+}
+
 /* States are of all CPUs and threads: numbers are counters, holders slices. */
 static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 		       const struct kt_state_change *c)
 {
-	for (unsigned int i = c->opened && !c->counter ? 0 : 1; i < 2; i++) {
-		p = open_event(p, t, c->counter ? 'C' : i ? 'b' : 'e');
-		p = put_time(put_cpu(p, 0), l);
-		p = put_string(p, "name", c->track, c->len);
-		p = kt_put_str(p, ",\"cat\":\"state\"");
-		if (!c->counter)
-			p = put_key(p, "id", c->key);
-		p = kt_put_str(p, ",\"args\":{");
-		if (c->counter)
-			p = kt_put_u64(kt_put_str(p, "\"value\":"), c->number);
-		else if (i)
-			p = kt_put_json(kt_put_str(p, "\"state\":"), c->text,
-					strlen(c->text));
-		p = kt_put_str(p, "}}");
+	if (c->counter) {
+		p = open_state(p, t, l, 'C', c->track, c->len);
+		p = kt_put_str(p, ",\"args\":{\"value\":");
+		return kt_put_str(kt_put_u64(p, c->number), "}}");
 	}
-	return p;
+	/* By the name that it began with, whatever the object is called now. */
+	if (c->opened) {
+		p = open_state(p, t, l, 'e', c->was, c->was_len);
+		p = kt_put_str(put_key(p, "id", c->key), ",\"args\":{}}");
+	}
+	if (!c->begins)
+		return p;
+	p = put_key(open_state(p, t, l, 'b', c->track, c->len), "id", c->key);
+	p = kt_put_str(p, ",\"args\":{\"state\":");
+	return kt_put_str(kt_put_json(p, c->text, strlen(c->text)), "}}");
 }
 
 /* In the words of where it comes from; without a name as any other. */
@@ -400,13 +497,15 @@ static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
 
 	if (!kt_told_event(&told, l) || !told.name.text)
 		return put_instant(p, t, l);
+	if (told.cut)
+		kt_sink_miss(t->s, KT_TOLD_CUT, 1);
 	p = open_event(p, t, 'i');
 	p = put_time(put_thread(p, l), l);
 	p = kt_put_str(p, ",\"s\":\"t\"");
 	p = put_string(p, "name", told.name.text, told.name.len);
 	p = put_string(p, "cat", told.format, strlen(told.format));
 	p = put_told(p, l, &told);
-	return kt_state_follow(&t->states, l, &told, &c) ?
+	return kt_state_follow(&t->states, t->s, l, &told, &c) ?
 		       put_state(p, t, l, &c) :
 		       p;
 }
@@ -464,7 +563,6 @@ static const struct {
 	{ KTAPE_EV_SYS_ENTER_WIDE, put_call },
 	{ KTAPE_EV_SYS_EXIT_WIDE, put_call },
 	{ KTAPE_EV_PROCESS_EXIT, put_exit },
-	{ KTAPE_EV_PROCESS_FREE, put_exit },
 	{ KTAPE_EV_USER_EVENT, put_user },
 	{ KTAPE_EV_MARK_BEGIN, put_marker },
 	{ KTAPE_EV_MARK_END, put_marker },
@@ -512,7 +610,8 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	if (e->kind == KTAPE_RING_REGISTRY)
 		return 0;
 	p = name_cpu(p, t, e->cpu);
-	return kt_sink_done(s, put_event(p, t, &l));
+	kt_sink_done(s, put_event(p, t, &l));
+	return s->error;
 }
 
 /* What was open on that CPU is over, as far as anybody knows. */
@@ -543,9 +642,6 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 
 static int end(struct kt_sink *s)
 {
-	const struct chrome *t = s->state;
-
-	kt_sink_miss(s, KT_STATES_LEFT_OUT, t->states.left_out);
 	return kt_sink_put(s, "\n]}\n", 4);
 }
 
@@ -553,7 +649,8 @@ static void close_chrome(struct kt_sink *s)
 {
 	struct chrome *t = s->state;
 
-	kt_map_free(&t->states.map);
+	kt_states_free(&t->states);
+	free_markers(t);
 }
 
 const struct kt_codec_out kt_chrome_out = {

@@ -282,7 +282,6 @@ static int end(struct kt_sink *s)
 	}
 	statistics(pf, PF_PHASE_START);
 	statistics(pf, PF_PHASE_END);
-	kt_sink_miss(s, KT_STATES_LEFT_OUT, pf->states.left_out);
 	return s->error;
 }
 

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * User events in CTF: each that has a name is an event of its own, with the fields
- * that it has where it comes from.  The same name with other fields is another one.
+ * that it has where it comes from.  The same name with other fields is another one,
+ * and so is the same event with another name.
  */
 #include "lttng.h"
 
 #define FNV_BASIS	0xcbf29ce484222325ULL
 #define FNV_PRIME	0x100000001b3ULL
 
-/* Which fields it has. */
+/* Its name, and which fields it has. */
 static uint64_t shape_of(const struct kt_told *t)
 {
 	uint64_t hash = FNV_BASIS;
 
+	for (size_t i = 0; i < t->name.len; i++)
+		hash = (hash ^ (uint8_t)t->name.text[i]) * FNV_PRIME;
 	for (unsigned int i = 0; i < t->nr; i++) {
 		const char *p = t->fields[i].name;
 
@@ -22,6 +25,19 @@ static uint64_t shape_of(const struct kt_told *t)
 			hash = (hash ^ (uint8_t)*p) * FNV_PRIME;
 	}
 	return hash;
+}
+
+/* Two shapes may have one hash. */
+static bool has_fields(const struct lt_user *user, const struct kt_told *t)
+{
+	if (user->nr != t->nr)
+		return false;
+	for (unsigned int i = 0; i < t->nr; i++) {
+		if (user->kinds[i] != t->fields[i].kind ||
+		    user->named[i] != !!t->fields[i].object)
+			return false;
+	}
+	return true;
 }
 
 /* A text of others, in quotes: only what is certainly harmless. */
@@ -75,9 +91,12 @@ int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 
 	if (!kt_told_event(&t->told, l) || !t->told.name.text)
 		return 1;
+	if (t->told.cut)
+		kt_sink_miss(t->s, KT_TOLD_CUT, 1);
 	entry = kt_map_find(&t->users, ktape_event_arg(l->event, 0),
 			    shape_of(&t->told));
-	if (!entry && t->nr_users == LT_USERS_MAX)
+	if (entry ? !has_fields(&t->user_list[entry->value], &t->told)
+		  : t->nr_users == LT_USERS_MAX)
 		return 1;
 	if (!entry) {
 		entry = kt_map_put(&t->users, ktape_event_arg(l->event, 0),

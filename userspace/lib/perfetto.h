@@ -122,6 +122,7 @@ struct pf_place {
  * @symbols: interned functions
  * @tracks: tracks that were described
  * @states: of objects of real-time systems
+ * @state_tracks: their tracks, at most KT_STATES_MAX
  * @plans: per opcode how it becomes an event of ftrace; NULL: a generic one
  * @packet: where the packet begins that is being written
  * @begun: the first packet of the kernel's sequence was written
@@ -137,6 +138,7 @@ struct perfetto {
 	struct pf_set symbols;
 	struct pf_set tracks;
 	struct kt_states states;
+	struct pf_set state_tracks;
 	struct pf_plan *plans[KTAPE_OPCODES];
 	char *packet;
 	bool begun;
@@ -149,6 +151,7 @@ void pf_flush(struct perfetto *pf, uint32_t cpu);
 
 /* perfetto_names.c */
 bool pf_set_add(struct pf_set *set, uint64_t key);
+bool pf_set_has(const struct pf_set *set, uint64_t key);
 const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid,
 				  uint64_t ts);
 uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts);

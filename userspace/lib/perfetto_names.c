@@ -71,6 +71,19 @@ bool pf_set_add(struct pf_set *set, uint64_t key)
 	return true;
 }
 
+/* Was the number met? */
+bool pf_set_has(const struct pf_set *set, uint64_t key)
+{
+	uint32_t at;
+
+	if (!set->room)
+		return false;
+	at = slot_of(set->keys, key, set->room);
+	while (set->keys[at] && set->keys[at] != key)
+		at = (at + 1) & (set->room - 1);
+	return set->keys[at] == key;
+}
+
 /* ---- threads ---------------------------------------------------------- */
 
 static bool threads_grow(struct perfetto *pf)
@@ -267,5 +280,6 @@ void pf_names_free(struct perfetto *pf)
 	free(pf->threads);
 	free(pf->symbols.keys);
 	free(pf->tracks.keys);
-	kt_map_free(&pf->states.map);
+	free(pf->state_tracks.keys);
+	kt_states_free(&pf->states);
 }

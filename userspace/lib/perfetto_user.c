@@ -21,11 +21,15 @@ static char *put_named(char *p, const char *name, const char *end,
 	return pf_close(m, p);
 }
 
-static char *put_data(char *p, const struct kt_told_field *f)
+static char *put_data(char *p, struct perfetto *pf,
+		      const struct kt_told_field *f)
 {
 	size_t len = (size_t)kt_min(f->len, TEXT_SHOWN);
 	char text[4 * TEXT_SHOWN], *end;
 
+	if (len < f->len)
+		kt_sink_miss(pf->s, "ends of texts and buffers beyond 256 bytes",
+			     1);
 	end = f->kind == KT_TOLD_BYTES ? kt_put_bytes(text, f->data, len)
 				       : kt_put_escaped(text, f->data, len);
 	return put_named(p, f->name, "",
@@ -33,7 +37,7 @@ static char *put_data(char *p, const struct kt_told_field *f)
 					   0 });
 }
 
-static char *put_field(char *p, const struct kt_line *l,
+static char *put_field(char *p, struct perfetto *pf, const struct kt_line *l,
 		       const struct kt_told_field *f)
 {
 	static const uint8_t kinds[] = {
@@ -45,7 +49,7 @@ static char *put_field(char *p, const struct kt_line *l,
 	char *m;
 
 	if (f->kind >= KT_TOLD_TEXT)
-		return put_data(p, f);
+		return put_data(p, pf, f);
 	m = pf_open(p, PF_EVENT_ANNOTATION);
 	p = pf_text(m, PF_ANNOTATION_NAME, f->name);
 	p = pf_close(m, pf_number(p, kinds[f->kind], f->value));
@@ -80,6 +84,7 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 	const struct ktape_event *e = l->event;
 	uint64_t uuid = track_of(pf, e);
 	char *p = pf_packet(pf, PF_SEQUENCE_TRACKS, EVENT_ROOM), *m, *start;
+	unsigned int i;
 	char number[32];
 
 	if (!p)
@@ -97,9 +102,25 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 		p = pf_text(p, PF_EVENT_NAME, number);
 	}
 	start = p;
-	for (unsigned int i = 0; i < t->nr && p - start < FIELDS_ROOM; i++)
-		p = put_field(p, l, &t->fields[i]);
+	for (i = 0; i < t->nr && p - start < FIELDS_ROOM; i++)
+		p = put_field(p, pf, l, &t->fields[i]);
+	if (i < t->nr)
+		kt_sink_miss(pf->s, "arguments of user events beyond 8000 bytes",
+			     1);
+	if (t->cut)
+		kt_sink_miss(pf->s, KT_TOLD_CUT, 1);
 	pf_packet_done(pf, pf_close(m, p));
+}
+
+/* A viewer takes no end of tracks; @key: of the object, not 0. */
+static bool may_have_track(struct perfetto *pf, uint64_t key)
+{
+	if (pf_set_has(&pf->state_tracks, key))
+		return true;
+	if (pf->state_tracks.nr < KT_STATES_MAX)
+		return pf_set_add(&pf->state_tracks, key);
+	kt_sink_miss(pf->s, KT_STATES_MISSED, 1);
+	return false;
 }
 
 static void put_state(struct perfetto *pf, const struct kt_line *l,
@@ -109,11 +130,13 @@ static void put_state(struct perfetto *pf, const struct kt_line *l,
 	struct pf_place at = { .kind = PF_ON_STATE, .tid = -1 };
 	uint64_t ts = l->event->ts, uuid;
 
-	if (!kt_state_follow(&pf->states, l, t, &c))
+	if (!kt_state_follow(&pf->states, pf->s, l, t, &c))
 		return;
 	at.whose = (uint32_t)(c.key >> 32) << 1 | c.counter;
 	at.id = (uint32_t)c.key;
 	at.counter = c.counter;
+	if (!may_have_track(pf, (uint64_t)at.whose << 32 | at.id))
+		return;
 	uuid = pf_describe(pf, &at, c.track, c.len, ts);
 	if (c.counter) {
 		pf_put_event(pf, uuid, ts, PF_EVENT_VALUE, NULL, 0,
@@ -122,7 +145,9 @@ static void put_state(struct perfetto *pf, const struct kt_line *l,
 	}
 	if (c.opened)
 		pf_put_event(pf, uuid, ts, PF_EVENT_END, NULL, 0, 0);
-	pf_put_event(pf, uuid, ts, PF_EVENT_BEGIN, c.text, strlen(c.text), 0);
+	if (c.begins)
+		pf_put_event(pf, uuid, ts, PF_EVENT_BEGIN, c.text,
+			     strlen(c.text), 0);
 }
 
 /**

@@ -13,8 +13,8 @@
  * kt_told_add() - a field that is a number
  * @t: the event
  * @name: of the field; NULL: arg and its place
- * @kind: how it is meant
- * @value: it
+ * @kind: how the value is to be read
+ * @value: of the field
  *
  * Return: the field, or NULL: there is no room.
  */
@@ -178,7 +178,7 @@ static void clear_fields(struct kt_told *t)
 	t->state = KT_TOLD_NO_STATE;
 	t->kind = t->what = NULL;
 	t->known = t->cut = t->hex = t->mutex = false;
-	t->by = -1;
+	t->by = t->owner = -1;
 }
 
 /**

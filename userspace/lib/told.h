@@ -11,9 +11,11 @@
 #include "typed.h"
 
 #define KT_TOLD_FIELDS	24U
+#define KT_TOLD_CUT	"arguments of user events beyond 24"
 #define KT_TOLD_NUMBER	8	/* "arg24" */
 #define KT_STATE_TEXT	128
-#define KT_STATES_MAX	(1U << 19)	/* objects that are followed */
+#define KT_STATES_MAX	4096U	/* objects of which something is remembered */
+#define KT_STATES_MISSED	"states of objects beyond 4096"
 
 enum kt_told_kind {
 	KT_TOLD_UNSIGNED,
@@ -49,18 +51,20 @@ enum kt_told_state {
 	KT_TOLD_NO_STATE,
 	KT_TOLD_NUMBER_OF,	/* how many are in it, or its priority */
 	KT_TOLD_KIND,		/* what it is */
-	KT_TOLD_TAKES,		/* a thread takes it, or waits for it */
+	KT_TOLD_TAKES,		/* it was free, a thread takes it */
+	KT_TOLD_WAITS,		/* its owner has it, a thread waits for it */
+	KT_TOLD_HELD,		/* its owner has it, and keeps it */
 	KT_TOLD_GIVES		/* it is free, or the first that waits has it */
 };
 
 /**
  * struct kt_told - an event
- * @name: its name; its text is NULL if nobody knows it
+ * @name: its name; its text is NULL if it has none
  * @format: where it comes from: "tband", "user" and others
  * @known: the fields are those of that format, with its names
  * @cut: there was no room for the last fields
  * @nr: fields
- * @fields: they
+ * @fields: the first @nr are in use
  * @numbers: room for names of fields that have none
  * @state: enum kt_told_state; the rest is about that
  * @hex: ids of such objects are addresses
@@ -70,7 +74,8 @@ enum kt_told_state {
  * @kind: what it is, or NULL: what a KIND told
  * @what: what of it the number is
  * @number: how many
- * @by: thread that did it, or -1
+ * @by: the thread that calls, or -1: it is not known
+ * @owner: the thread that has it when the call begins, or -1
  */
 struct kt_told {
 	struct kt_name name;
@@ -88,7 +93,8 @@ struct kt_told {
 	const char *kind;
 	const char *what;
 	uint64_t number;
-	int32_t by;
+	int64_t by;
+	int64_t owner;
 };
 
 /**
@@ -96,10 +102,13 @@ struct kt_told {
  * @key: of the object: its type << 32 | its id
  * @track: its name
  * @len: bytes of it
- * @counter: @number is the value; else @text is what it is now
- * @opened: there was a text before this one
+ * @counter: @number is the value, and there is no slice
+ * @opened: a slice ends, whose track was called @was
+ * @begins: a slice begins: @text is what it is now
  * @number: see @counter
- * @text: see @counter
+ * @text: see @begins
+ * @was: see @opened
+ * @was_len: bytes of it
  */
 struct kt_state_change {
 	uint64_t key;
@@ -107,21 +116,29 @@ struct kt_state_change {
 	size_t len;
 	bool counter;
 	bool opened;
+	bool begins;
 	uint64_t number;
 	char text[KT_STATE_TEXT];
+	char was[KT_STATE_TEXT];
+	size_t was_len;
 };
+
+struct kt_state;
+struct kt_sink;
 
 /**
- * struct kt_states - objects of real-time systems so far
- * @map: what they are, who has them
- * @left_out: how often one more than KT_STATES_MAX took or gave
+ * struct kt_states - what is remembered of objects
+ * @places: places in @objects by type and id
+ * @objects: the objects
+ * @nr: how many
+ * @room: for how many
  */
 struct kt_states {
-	struct kt_map map;
-	uint64_t left_out;
+	struct kt_map places;
+	struct kt_state *objects;
+	size_t nr;
+	size_t room;
 };
-
-#define KT_STATES_LEFT_OUT	"states of mutexes beyond 524288 objects"
 
 /* told.c */
 bool kt_told_event(struct kt_told *t, const struct kt_line *l);
@@ -141,8 +158,10 @@ void kt_told_state(struct kt_told *t, enum kt_told_state state,
 		   unsigned int type, uint32_t id);
 
 /* told_state.c */
-bool kt_state_follow(struct kt_states *states, const struct kt_line *l,
-		     const struct kt_told *t, struct kt_state_change *c);
+bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
+		     const struct kt_line *l, const struct kt_told *t,
+		     struct kt_state_change *c);
+void kt_states_free(struct kt_states *states);
 
 /* What formats tell of their events: codec_tband_tell.c and others. */
 bool kt_tband_tell(struct kt_told *t, const struct ktape_event *e);

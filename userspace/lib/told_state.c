@@ -2,13 +2,38 @@
 /*
  * States of objects of real-time systems, as their events tell them: how much is
  * in a queue, who has a mutex, the priority of a task.
+ *
+ * Only of mutexes, and of objects whose kind was told, is anything remembered: a
+ * number needs no memory.
  */
+#include "sink.h"
 #include "told.h"
 
-/* In kt_map_entry.value: what a KIND told, and whether a slice is open. */
-#define OPEN		1U
-#define MUTEX		2U
-#define KIND_SHIFT	8
+#define FIRST_ROOM	16U
+#define NOBODY		0U		/* threads are addresses, or ids from 1 on */
+#define SOMEBODY	UINT32_MAX	/* a thread that no event tells */
+
+/**
+ * struct kt_state - what is remembered of an object
+ * @kind: the number that a KIND told
+ * @mutex: a thread has it, or none
+ * @open: there is a slice, it is called @track
+ * @holder: of a mutex: the thread that has it, or NOBODY
+ * @first: the first thread that waits for it
+ * @waiting: how many wait for it
+ * @len: of @track
+ * @track: see @open
+ */
+struct kt_state {
+	uint64_t kind;
+	bool mutex;
+	bool open;
+	uint32_t holder;
+	uint32_t first;
+	uint32_t waiting;
+	size_t len;
+	char track[KT_STATE_TEXT];
+};
 
 /* By the number that a KIND told; the first where none did. */
 static const char *const kinds[] = {
@@ -16,15 +41,68 @@ static const char *const kinds[] = {
 	"Recursive Mutex", "Queue Set",
 };
 
-static const char *kind_of(const struct kt_told *t,
-			   const struct kt_map_entry *s)
+static const char *kind_of(const struct kt_told *t, const struct kt_state *o)
 {
-	uint64_t kind = s->value >> KIND_SHIFT;
-
 	if (t->kind)
 		return t->kind;
-	return kinds[kind < KT_ARRAY_SIZE(kinds) ? kind : 0];
+	return kinds[o && o->kind < KT_ARRAY_SIZE(kinds) ? o->kind : 0];
 }
+
+/* ---- objects -------------------------------------------------------------- */
+
+static struct kt_state *find_object(const struct kt_states *states,
+				    const struct kt_told *t)
+{
+	const struct kt_map_entry *e = kt_map_find(&states->places, t->type,
+						   t->id);
+
+	return e ? &states->objects[e->value] : NULL;
+}
+
+static bool grow_objects(struct kt_states *states)
+{
+	size_t room = states->room ? states->room * 2 : FIRST_ROOM;
+	struct kt_state *more = realloc(states->objects, room * sizeof(*more));
+
+	if (!more)
+		return false;
+	states->objects = more;
+	states->room = room;
+	return true;
+}
+
+/* Find it, or remember it from now on.  NULL: @s was told why not. */
+static struct kt_state *add_object(struct kt_states *states, struct kt_sink *s,
+				   const struct kt_told *t)
+{
+	struct kt_state *o = find_object(states, t);
+	struct kt_map_entry *e = NULL;
+
+	if (o)
+		return o;
+	if (states->nr == KT_STATES_MAX) {
+		kt_sink_miss(s, KT_STATES_MISSED, 1);
+		return NULL;
+	}
+	if (states->nr < states->room || grow_objects(states))
+		e = kt_map_put(&states->places, t->type, t->id);
+	if (!e) {
+		s->error = -ENOMEM;
+		return NULL;
+	}
+	e->value = states->nr;
+	o = &states->objects[states->nr++];
+	memset(o, 0, sizeof(*o));
+	return o;
+}
+
+void kt_states_free(struct kt_states *states)
+{
+	kt_map_free(&states->places);
+	free(states->objects);
+}
+
+/* ---- texts ---------------------------------------------------------------- */
 
 /* "Queue mail (#5)" */
 static size_t put_object(char *to, size_t room, const struct kt_line *l,
@@ -44,115 +122,168 @@ static size_t put_object(char *to, size_t room, const struct kt_line *l,
 }
 
 static void put_track(struct kt_state_change *c, const struct kt_line *l,
-		      const struct kt_told *t, const struct kt_map_entry *s)
+		      const struct kt_told *t, const struct kt_state *o)
 {
 	size_t room = sizeof(c->track);
 	int n;
 
-	c->len = put_object(c->track, room, l, kind_of(t, s), t->type, t->id,
+	c->len = put_object(c->track, room, l, kind_of(t, o), t->type, t->id,
 			    t->hex);
 	n = snprintf(c->track + c->len, room - c->len, " %s",
 		     t->what ? t->what : "State");
 	c->len = kt_min(c->len + (size_t)n, room - 1);
-	c->key = (uint64_t)t->type << 32 | t->id;
 }
 
-/* A thread has it; -1: nobody knows which. */
-static void put_taken(struct kt_state_change *c, const struct kt_line *l,
-		      int32_t by, bool hex)
+/* @holder: a thread, NOBODY or SOMEBODY. */
+static void put_holder(struct kt_state_change *c, const struct kt_line *l,
+		       uint32_t holder, bool hex)
 {
-	const char *task = hex ? "Taken by Thread" : "Taken by Task";
-
-	if (by < 0)
+	if (holder == NOBODY)
+		snprintf(c->text, sizeof(c->text), "Available");
+	else if (holder == SOMEBODY)
 		snprintf(c->text, sizeof(c->text), "Taken");
 	else
-		put_object(c->text, sizeof(c->text), l, task, KTAPE_OBJ_THREAD,
-			   (uint32_t)by, hex);
+		put_object(c->text, sizeof(c->text), l,
+			   hex ? "Taken by Thread" : "Taken by Task",
+			   hex ? KTAPE_OBJ_USER + KTAPE_USER_THREAD
+			       : KTAPE_OBJ_THREAD,
+			   holder, hex);
 }
 
-/* Of a mutex: its holder and the first that waits are in kt_map_entry.extra. */
-static bool follow_mutex(struct kt_map_entry *s, const struct kt_line *l,
-			 const struct kt_told *t, struct kt_state_change *c)
-{
-	uint32_t holder = (uint32_t)s->extra, next = (uint32_t)(s->extra >> 32);
-	uint32_t by = t->by < 0 ? 0 : (uint32_t)t->by + 1;
+/* ---- mutexes -------------------------------------------------------------- */
 
-	if (t->state == KT_TOLD_TAKES && holder) {
-		if (holder != by && !next)
-			s->extra = (uint64_t)by << 32 | holder;
-		return false;
+static uint32_t thread_of(int64_t tid)
+{
+	return tid < 0 ? SOMEBODY : (uint32_t)tid;
+}
+
+static void add_waiter(struct kt_state *o, uint32_t tid)
+{
+	if (o->waiting && o->first == tid)
+		return;
+	if (!o->waiting)
+		o->first = tid;
+	o->waiting++;
+}
+
+/* Who gets it when it is given.  Only of the first that waits it is known who. */
+static uint32_t take_waiter(struct kt_state *o)
+{
+	uint32_t tid = o->first;
+
+	if (!o->waiting)
+		return NOBODY;
+	o->first = SOMEBODY;
+	o->waiting--;
+	return tid;
+}
+
+/* The event tells who has it.  Return: it is another one than before. */
+static bool set_holder(struct kt_state *o, int64_t tid)
+{
+	uint32_t before = o->holder;
+
+	if (tid >= 0) {
+		o->holder = (uint32_t)tid;
+		if (o->waiting && o->first == o->holder)
+			take_waiter(o);
+	} else if (before == NOBODY) {
+		o->holder = SOMEBODY;
 	}
-	if (t->state == KT_TOLD_TAKES)
-		holder = by;
-	else
-		holder = next;
-	s->extra = holder;
-	if (holder)
-		put_taken(c, l, (int32_t)(holder - 1), t->hex);
-	else
-		snprintf(c->text, sizeof(c->text), "Available");
-	return true;
+	return o->holder != before;
 }
 
-/*
- * What is known of the object that an event tells of; of one more than we follow, or
- * without memory, nothing: @none.
- */
-static struct kt_map_entry *state_of(struct kt_states *states,
-				     const struct kt_told *t,
-				     struct kt_map_entry *none)
+static bool follow_mutex(struct kt_state *o, const struct kt_told *t)
 {
-	struct kt_map_entry *s = kt_map_find(&states->map, t->type, t->id);
+	bool changed = set_holder(o, t->owner);
 
-	if (!s && states->map.nr < KT_STATES_MAX)
-		s = kt_map_put(&states->map, t->type, t->id);
-	return s ? s : none;
+	switch (t->state) {
+	case KT_TOLD_TAKES:
+		o->waiting = 0;
+		o->holder = thread_of(t->by);
+		return true;
+	case KT_TOLD_WAITS:
+		add_waiter(o, thread_of(t->by));
+		return changed;
+	case KT_TOLD_GIVES:
+		o->holder = take_waiter(o);
+		return true;
+	default:
+		return changed;
+	}
+}
+
+/* ---- changes -------------------------------------------------------------- */
+
+/* The slice that is open ends; there is another one, or not. */
+static void end_slice(struct kt_state *o, struct kt_state_change *c)
+{
+	c->opened = o->open;
+	c->was_len = o->len;
+	memcpy(c->was, o->track, sizeof(c->was));
+	o->open = false;
+}
+
+static void begin_slice(struct kt_state *o, struct kt_state_change *c)
+{
+	c->begins = true;
+	o->open = true;
+	o->len = c->len;
+	memcpy(o->track, c->track, sizeof(o->track));
+}
+
+/* What is no mutex any more has no slice any more. */
+static bool change_kind(struct kt_state *o, const struct kt_told *t,
+			struct kt_state_change *c)
+{
+	o->kind = t->number;
+	o->mutex = t->mutex;
+	if (o->mutex || !o->open)
+		return false;
+	end_slice(o, c);
+	return true;
 }
 
 /**
  * kt_state_follow() - does an event change the state of an object?
  * @states: of all objects so far
+ * @s: where it is written: is told what cannot be remembered
  * @l: the event
  * @t: the same in its own words
  * @c: filled if it does
  *
- * A number is what the event itself tells; who has a mutex is known of
- * KT_STATES_MAX objects.
- *
  * Return: true if it does.
  */
-bool kt_state_follow(struct kt_states *states, const struct kt_line *l,
-		     const struct kt_told *t, struct kt_state_change *c)
+bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
+		     const struct kt_line *l, const struct kt_told *t,
+		     struct kt_state_change *c)
 {
-	struct kt_map_entry none = { .used = false }, *s;
+	struct kt_state *o;
 
 	if (t->state == KT_TOLD_NO_STATE)
 		return false;
-	s = state_of(states, t, &none);
-	if (t->state == KT_TOLD_KIND) {
-		s->value = (s->value & OPEN) | t->number << KIND_SHIFT |
-			   (t->mutex ? MUTEX : 0);
+	o = t->state == KT_TOLD_NUMBER_OF ? find_object(states, t)
+					  : add_object(states, s, t);
+	if (!o && t->state != KT_TOLD_NUMBER_OF)
 		return false;
-	}
-	c->opened = false;
-	c->number = t->number;
-	c->counter = t->state == KT_TOLD_NUMBER_OF && !(s->value & MUTEX);
-	put_track(c, l, t, s);
-	if (c->counter)
+	c->key = (uint64_t)t->type << 32 | t->id;
+	c->opened = c->begins = c->counter = false;
+	c->len = 0;
+	if (t->state == KT_TOLD_KIND)
+		return change_kind(o, t, c);
+	if (t->state == KT_TOLD_NUMBER_OF && (!o || !o->mutex)) {
+		c->counter = true;
+		c->number = t->number;
+		put_track(c, l, t, o);
 		return true;
-	if (s == &none) {
-		states->left_out++;
+	}
+	if (t->state == KT_TOLD_NUMBER_OF)
+		o->holder = t->number ? NOBODY : thread_of(t->by);
+	else if (!follow_mutex(o, t))
 		return false;
-	}
-	if (t->state != KT_TOLD_NUMBER_OF) {
-		if (!follow_mutex(s, l, t, c))
-			return false;
-	} else if (t->number) {
-		snprintf(c->text, sizeof(c->text), "Available");
-	} else {
-		put_taken(c, l, t->by, t->hex);
-	}
-	c->opened = s->value & OPEN;
-	s->value |= OPEN;
+	put_track(c, l, t, o);
+	put_holder(c, l, o->holder, t->hex);
+	end_slice(o, c);
+	begin_slice(o, c);
 	return true;
 }

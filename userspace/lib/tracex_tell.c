@@ -46,7 +46,7 @@ static const struct {
 	  "Priority" },
 };
 
-static unsigned int object_of(const char *name)
+static unsigned int field_object(const char *name)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(objects); i++) {
 		if (!strcmp(objects[i].name, name))
@@ -81,25 +81,42 @@ static struct kt_told_field *tell_word(struct kt_told *t, const char *name,
 			   value);
 }
 
-/* A call is told where it begins; who gives a mutex back has it once less then. */
+/*
+ * What becomes of a mutex.  A call is told where it begins, with the owner and how
+ * often that has the mutex.  A put by another thread fails.
+ */
+static enum kt_told_state mutex_state(const struct kt_told *t, unsigned int id,
+				      uint32_t wait, uint32_t times)
+{
+	bool own = t->owner < 0 || t->owner == t->by;
+
+	if (id == KT_TRACEX_MUTEX_GET && !times)
+		return KT_TOLD_TAKES;
+	if (!times)
+		return KT_TOLD_NO_STATE;
+	if (id == KT_TRACEX_MUTEX_GET && wait && t->owner != t->by)
+		return KT_TOLD_WAITS;
+	return id == KT_TRACEX_MUTEX_PUT && times == 1 && own ? KT_TOLD_GIVES
+							      : KT_TOLD_HELD;
+}
+
 static void tell_mutex(struct kt_told *t, const struct ktape_event *e,
 		       unsigned int id)
 {
-	uint32_t mutex = ktape_event_arg(e, KT_TRACEX_I1);
-	uint32_t times = ktape_event_arg(e, KT_TRACEX_I1 + 3);
+	unsigned int at = KT_TRACEX_I1 + (id == KT_TRACEX_MUTEX_GET ? 2 : 1);
 	uint32_t context = ktape_event_arg(e, KT_TRACEX_CONTEXT);
+	uint32_t owner = ktape_event_arg(e, at);
+	uint32_t times = ktape_event_arg(e, at + 1);
 
-	t->by = kt_tracex_tid(context);
+	t->by = kt_tracex_is_thread(context) ? (int64_t)context : -1;
+	t->owner = owner && times ? (int64_t)owner : -1;
 	t->kind = "Mutex";
 	t->hex = true;
-	if (id == KT_TRACEX_MUTEX_GET &&
-	    (!times || ktape_event_arg(e, KT_TRACEX_I1 + 1)))
-		kt_told_state(t, KT_TOLD_TAKES,
-			      KTAPE_OBJ_USER + KTAPE_USER_MUTEX, mutex);
-	if (id == KT_TRACEX_MUTEX_PUT &&
-	    ktape_event_arg(e, KT_TRACEX_I1 + 2) == 1)
-		kt_told_state(t, KT_TOLD_GIVES,
-			      KTAPE_OBJ_USER + KTAPE_USER_MUTEX, mutex);
+	kt_told_state(t,
+		      mutex_state(t, id, ktape_event_arg(e, KT_TRACEX_I1 + 1),
+				  times),
+		      KTAPE_OBJ_USER + KTAPE_USER_MUTEX,
+		      ktape_event_arg(e, KT_TRACEX_I1));
 }
 
 static void tell_state(struct kt_told *t, const struct ktape_event *e,
@@ -174,7 +191,7 @@ bool kt_tracex_tell(struct kt_told *t, const struct ktape_event *e)
 							       : unnamed[i];
 
 		f = tell_word(t, name, ktape_event_arg(e, KT_TRACEX_I1 + i));
-		f->object = (uint8_t)object_of(name);
+		f->object = (uint8_t)field_object(name);
 	}
 	f = kt_told_add(t, "thread", KT_TOLD_HEX,
 			ktape_event_arg(e, KT_TRACEX_CONTEXT));
