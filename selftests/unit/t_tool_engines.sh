@@ -183,7 +183,8 @@ test_perfetto()
 }
 
 # tband-cli's own conversions of streams of its encoder: the tracks that are called
-# alike, and when their slices and values are.
+# alike (of tasks, interrupts, markers and values), and when their slices and values
+# are.
 tracks()
 {
 	query "$1" -s "select distinct t.name name from track t where
@@ -225,9 +226,49 @@ test_tband()
 	result $? "$name"
 }
 
+# The golden streams have no objects with states: a stream of our encoder has.  The
+# names of tracks and slices are those that tband-cli gives them
+# (../shared/reference/seed-systems.md).
+states()
+{
+	query ours -s "select t.name || ' ' || cast(c.value as int) ||
+		' at ' || ((c.ts - (select min(ts) from slice)) / 1000000) s
+		from counter c join track t on c.track_id = t.id
+		where t.name like '% (#%' order by c.ts"
+	query ours -s "select t.name || ' ' || s.name || ' for ' ||
+		(s.dur / 1000000) s from slice s join track t on
+		s.track_id = t.id where t.name like '% State' order by s.ts"
+}
+
+test_states()
+{
+	name="perfetto: states of objects as tband-cli calls them"
+	if [ ! -f "${KTAPE_TRACE_PROCESSOR:-/nowhere}/engine.mjs" ] ||
+		[ ! -f "$top/../shared/tools/tpq.mjs" ] ||
+		! command -v node >/dev/null
+	then
+		skip "$name" "no trace_processor (KTAPE_TRACE_PROCESSOR)"
+		return
+	fi
+	cat >want <<-'EOT'
+		{"s":"Task main (#7) Priority 3 at 2"}
+		{"s":"Queue mail (#5) State 2 at 3"}
+		{"s":"Queue mail (#5) State 1 at 4"}
+		{"s":"Counting Semaphore slots (#8) State 4 at 8"}
+		{"s":"Mutex lock (#6) State Taken by Task main (#7) for 1"}
+		{"s":"Mutex lock (#6) State Available for 3"}
+		{"s":"Mutex lock (#6) State Taken by Task main (#7) for 0"}
+	EOT
+	"$out/t_lib_tracks" --tband stream &&
+		run 0 convert -q --to perfetto -o ours stream &&
+		states >got && diff want got >>log
+	result $? "$name"
+}
+
 echo "TAP version 13"
-echo "1..4"
+echo "1..5"
 test_parquet
 test_perfetto
 test_tband
+test_states
 exit $failed
