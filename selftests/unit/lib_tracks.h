@@ -32,7 +32,8 @@ static void give_name(struct ktape_registry *registry, struct ktape_sink *sink,
 }
 
 /* Names and events in a format; to be freed. */
-__attribute__((unused)) static char *text_of(const char *format, const struct given *names,
+__attribute__((unused))
+static char *text_of(const char *format, const struct given *names,
 		     size_t nr_names, const struct scene_event *events,
 		     size_t nr, size_t *len)
 {
@@ -61,7 +62,8 @@ __attribute__((unused)) static char *text_of(const char *format, const struct gi
 	return text;
 }
 
-__attribute__((unused)) static char *tracks_of(const struct given *names, size_t nr_names,
+__attribute__((unused))
+static char *tracks_of(const struct given *names, size_t nr_names,
 		       const struct scene_event *events, size_t nr)
 {
 	size_t len;
@@ -72,7 +74,8 @@ __attribute__((unused)) static char *tracks_of(const struct given *names, size_t
 	return lines;
 }
 
-__attribute__((unused)) static void same_text(const char *got, const char *want)
+__attribute__((unused))
+static void same_text(const char *got, const char *want)
 {
 	size_t i = 0;
 
@@ -84,7 +87,8 @@ __attribute__((unused)) static void same_text(const char *got, const char *want)
 }
 
 /* A file in a format; to be freed. */
-__attribute__((unused)) static char *converted(const char *path, const char *to, size_t *len)
+__attribute__((unused))
+static char *converted(const char *path, const char *to, size_t *len)
 {
 	struct codec_told told;
 	int fd = codec_convert(path, to, NULL, &told);
@@ -97,7 +101,8 @@ __attribute__((unused)) static char *converted(const char *path, const char *to,
 	return data;
 }
 
-__attribute__((unused)) static char *tracks_of_file(const char *path)
+__attribute__((unused))
+static char *tracks_of_file(const char *path)
 {
 	size_t len;
 	char *data = converted(path, "perfetto", &len);
@@ -107,7 +112,8 @@ __attribute__((unused)) static char *tracks_of_file(const char *path)
 	return lines;
 }
 
-__attribute__((unused)) static void holds(const char *text, const char *const *lines, size_t nr)
+__attribute__((unused))
+static void holds(const char *text, const char *const *lines, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		check(strstr(text, lines[i]), "there is no: %s", lines[i]);
