@@ -32,8 +32,7 @@ static void give_name(struct ktape_registry *registry, struct ktape_sink *sink,
 }
 
 /* Names and events in a format; to be freed. */
-__attribute__((unused))
-static char *text_of(const char *format, const struct given *names,
+static inline char *text_of(const char *format, const struct given *names,
 		     size_t nr_names, const struct scene_event *events,
 		     size_t nr, size_t *len)
 {
@@ -62,8 +61,7 @@ static char *text_of(const char *format, const struct given *names,
 	return text;
 }
 
-__attribute__((unused))
-static char *tracks_of(const struct given *names, size_t nr_names,
+static inline char *tracks_of(const struct given *names, size_t nr_names,
 		       const struct scene_event *events, size_t nr)
 {
 	size_t len;
@@ -74,8 +72,7 @@ static char *tracks_of(const struct given *names, size_t nr_names,
 	return lines;
 }
 
-__attribute__((unused))
-static void same_text(const char *got, const char *want)
+static inline void same_text(const char *got, const char *want)
 {
 	size_t i = 0;
 
@@ -87,8 +84,7 @@ static void same_text(const char *got, const char *want)
 }
 
 /* A file in a format; to be freed. */
-__attribute__((unused))
-static char *converted(const char *path, const char *to, size_t *len)
+static inline char *converted(const char *path, const char *to, size_t *len)
 {
 	struct codec_told told;
 	int fd = codec_convert(path, to, NULL, &told);
@@ -101,8 +97,7 @@ static char *converted(const char *path, const char *to, size_t *len)
 	return data;
 }
 
-__attribute__((unused))
-static char *tracks_of_file(const char *path)
+static inline char *tracks_of_file(const char *path)
 {
 	size_t len;
 	char *data = converted(path, "perfetto", &len);
@@ -112,8 +107,7 @@ static char *tracks_of_file(const char *path)
 	return lines;
 }
 
-__attribute__((unused))
-static void holds(const char *text, const char *const *lines, size_t nr)
+static inline void holds(const char *text, const char *const *lines, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		check(strstr(text, lines[i]), "there is no: %s", lines[i]);
