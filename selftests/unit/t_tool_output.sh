@@ -74,6 +74,32 @@ test_files()
 	rm -f hard soft way
 }
 
+# What the format of an input reads, and configurations.
+test_option_files()
+{
+	local how
+
+	fresh
+	run 0 convert -t tracex -o x.trx t
+	printf '<x></x>\n' >c.trxc
+	ln c.trxc hard
+	cksum c.trxc >cksum
+	for how in "-f tracex -I custom=c.trxc" "-f tracex:custom=c.trxc"; do
+		# shellcheck disable=SC2086	# words
+		refused "convert $how: over that file" \
+			"hard is an input as well" \
+			convert $how -t csv -o hard x.trx
+	done
+	echo 'events = mark' >cfg
+	refused "profile: over what it loads" "cfg is an input as well" \
+		profile --device x --load cfg --save ./cfg
+	refused "record: over what it loads" "cfg is an input as well" \
+		record -C cfg --save cfg
+	cksum c.trxc | cmp - cksum >>log && grep -qx 'events = mark' cfg
+	result $? "and they are as they were"
+	rm -f x.trx c.trxc hard cksum cfg
+}
+
 test_folders()
 {
 	fresh
@@ -89,6 +115,10 @@ test_folders()
 	rm -r late sub t/sub
 	refused "convert: the folder itself" "t is an input as well" \
 		convert -t native --force -o t t
+	refused "convert: a new folder, with a slash" \
+		"t/new/ lies in the input t" convert -t native -o t/new/ t
+	refused "convert: a new folder, with slashes" \
+		"t/new/// lies in the input t" convert -t lttng -o t/new/// t
 	refused "convert: the folder of a stream" "t/cpu0 lies in t" \
 		convert -t native --force -o t t/cpu0
 	(cd t && "$ktape" convert -t csv -o here .) 2>log
@@ -137,27 +167,42 @@ test_standard_output()
 test_traces()
 {
 	fresh
-	refused "record: into a trace" "t/new lies in the trace t" \
+	refused "record: into a trace" "t/new lies in the trace $PWD/t;" \
 		record --device x -o t/new
-	refused "snapshot: into a trace" "t/new lies in the trace t" \
+	refused "snapshot: into a trace" "t/new lies in the trace $PWD/t;" \
 		snapshot --device x -o t/new
-	refused "recover: into a trace" "t/new lies in the trace t" \
+	refused "recover: into a trace" "t/new lies in the trace $PWD/t;" \
 		recover --image p -o t/new
-	refused "split: into a trace" "t/new lies in the trace t" \
+	refused "split: into a trace" "t/new lies in the trace $PWD/t;" \
 		record --split p -o t/new
+	refused "split: into a trace, with a slash" \
+		"t/new/ lies in the trace $PWD/t;" record --split p -o t/new/
+	refused "record -l: into a trace" "lies in the trace $PWD/t;" \
+		record --device x -l t/
+	refused "record -l: into new folders of a trace" \
+		"lies in the trace $PWD/t;" record --device x -l t/a/%Y/%H
+	mkdir t/sub
+	refused "split: further below a trace" "t/sub/new lies in the trace" \
+		record --split p -o t/sub/new
+	(cd t/sub && "$ktape" record --split ../../p -o new) 2>log
+	[ $? = 1 ] && says "new lies in the trace $PWD/t;" && untouched
+	result $? "split: from within a folder of a trace: refused"
+	rmdir t/sub
 	refused "split: over its input" "lies in t" \
 		record -f --split t/cpu0 -o t
 	refused "recover: over its input" "lies in t" \
 		recover -f --image t/cpu0 -o t
 	refused "receive: over its line" "lies in t" \
 		receive --force -o t t/cpu0
-	refused "receive: into a trace" "t/new lies in the trace t" \
+	refused "receive: into a trace" "t/new lies in the trace $PWD/t;" \
 		receive -o t/new s.tband
 }
 
 # What is written gets its name at the end, with the rights of what was there.
 test_success()
 {
+	local how
+
 	fresh
 	echo old >o
 	chmod 640 o
@@ -188,7 +233,38 @@ test_success()
 	result $? "convert: the folder of another format"
 	run 1 convert -t lttng -o l t && says "Directory not empty"
 	result $? "convert: is replaced only with --force"
+	for how in d/ d/// ./d/.; do
+		run 0 record -f --split p -o $how && run 0 dump d && lines 96
+		result $? "split: replaces $how"
+	done
+	(cd d && "$ktape" record -f --split ../p -o .) 2>log &&
+		run 0 dump d && lines 96
+	result $? "split: replaces the folder where it runs"
+	run 1 record -f --device x -o d/ && ! grep -q "lies in" log
+	result $? "record: may replace d/"
 	rm -rf fifo got open q d l inode
+}
+
+# As with inetd(8): one socket is all three.
+test_socket()
+{
+	fresh
+	run 0 convert -t csv -o want p
+	timeout 60 python3 - "$ktape" p >got 2>log <<'END'
+import socket, subprocess, sys
+ours, theirs = socket.socketpair()
+child = subprocess.Popen([sys.argv[1], "convert", "-t", "csv", "-o", "-", "-"],
+                         stdin=theirs, stdout=theirs)
+theirs.close()
+ours.sendall(open(sys.argv[2], "rb").read())
+ours.shutdown(socket.SHUT_WR)
+while data := ours.recv(65536):
+    sys.stdout.buffer.write(data)
+sys.exit(child.wait())
+END
+	[ $? = 0 ] && cmp got want >>log
+	result $? "convert: standard input and output are one socket"
+	rm -f got want
 }
 
 # fails NAME ARGUMENT...: with o, which stays
@@ -324,10 +400,12 @@ test_signals()
 
 echo "TAP version 13"
 test_files
+test_option_files
 test_folders
 test_standard_output
 test_traces
 test_success
+test_socket
 test_failure
 test_signals
 echo "1..$n"

@@ -12,7 +12,6 @@
 
 #include "convert.h"
 #include "input.h"
-#include "output.h"
 #include "signals.h"
 
 #define PROGRESS_EVENTS	65536		/* between two looks at the clock */
@@ -352,7 +351,7 @@ static int convert(struct convert *c, int nr, char **paths)
 	if (c->wake < 0)
 		return fail("pipe: %s", strerror(-c->wake));
 	signals_catch();
-	ret = output_check(c->o.out, paths, nr);
+	ret = input_check(&c->o.in, c->o.out, paths, nr);
 	if (!ret)
 		ret = open_inputs(c, nr, paths);
 	if (!ret)

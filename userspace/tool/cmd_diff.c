@@ -7,7 +7,6 @@
 
 #include "util/bits.h"
 
-#include "output.h"
 #include "stats.h"
 
 struct diff_options {
@@ -180,7 +179,7 @@ static int run(int argc, char **argv)
 		return misuse(&command_diff, "two traces, please");
 	ret = stats_judge_check(&command_diff, &o.conditions, true);
 	if (!ret)
-		ret = output_check("-", argv + first, 2);
+		ret = input_check(&o.in, "-", argv + first, 2);
 	for (int i = 0; i < 2 && !ret; i++)
 		ret = measure(&traces[i], &o, argv[first + i]);
 	if (!ret)

@@ -14,7 +14,6 @@
 
 #include "dump.h"
 #include "input.h"
-#include "output.h"
 #include "range.h"
 #include "signals.h"
 
@@ -395,7 +394,7 @@ static int run(int argc, char **argv)
 		return ret;
 	if (argc - first != 1)
 		return misuse(&command_dump, "one trace, please");
-	ret = output_check("-", argv + first, 1);
+	ret = input_check(&d.o.in, "-", argv + first, 1);
 	if (!ret)
 		ret = prepare(&d);
 	if (!ret && (d.o.now || d.o.clear))

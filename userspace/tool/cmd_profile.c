@@ -6,6 +6,7 @@
 #include "util/bits.h"
 
 #include "filters.h"
+#include "output.h"
 #include "session.h"
 
 #define LIST_MAX	16384
@@ -145,7 +146,10 @@ static int prepare(struct profile *r, int argc, char **argv)
 	if (o->no_context && r->op != KTAPE_PROFILE_SET)
 		return misuse(&command_profile, "--no-context goes with set");
 	if (o->load) {
-		ret = config_load(o->load, &r->config);
+		ret = o->save ? output_check(o->save,
+					     (char *const *)&o->load, 1) : 0;
+		if (!ret)
+			ret = config_load(o->load, &r->config);
 		if (ret)
 			return ret;
 		if (r->config.given & KTAPE_CONFIG_SESSION)

@@ -430,6 +430,7 @@ static bool gives_how(const struct record_options *o)
 static int check_log(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
+	int ret;
 
 	if (!o->log && (o->rotate || o->keep != NOT_GIVEN || o->daemon ||
 			o->pidfile || o->logfile))
@@ -458,7 +459,8 @@ static int check_log(struct record *r, int operands)
 	if (o->keep != NOT_GIVEN)
 		r->log.keep = o->keep;
 	r->daemon.on = o->daemon;
-	return log_prepare(&r->log, o->log, o->zstd);
+	ret = log_prepare(&r->log, o->log, o->zstd);
+	return ret ? ret : output_check_place(r->log.pattern);
 }
 
 /* Return: 0 or the exit code. */

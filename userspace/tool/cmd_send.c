@@ -21,7 +21,6 @@
 #include "util/bits.h"
 
 #include "input.h"
-#include "output.h"
 #include "send_queue.h"
 #include "serial.h"
 #include "signals.h"
@@ -390,7 +389,7 @@ static int run(int argc, char **argv)
 	else if (bad && ktape_mask_parse_shown(bad, s->mask, &bad))
 		ret = unknown_event(&command_send, bad);
 	else
-		ret = output_check(s->line, argv + first, 1);
+		ret = input_check(&s->o.in, s->line, argv + first, 1);
 	if (!ret)
 		ret = send(s, argv[first]);
 	ktape_sink_close(s->sink);

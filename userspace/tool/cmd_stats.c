@@ -7,7 +7,6 @@
 
 #include "util/bits.h"
 
-#include "output.h"
 #include "stats.h"
 
 struct stats_options {
@@ -421,7 +420,7 @@ static int run(int argc, char **argv)
 	ret = check(&s.o, &rtos);
 	s.t.path = argv[first];
 	if (!ret)
-		ret = output_check("-", argv + first, 1);
+		ret = input_check(&s.o.in, "-", argv + first, 1);
 	if (!ret)
 		ret = input_open(&command_stats, &s.o.in, argv[first], &how,
 				 &s.t.trace);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "output.h"
 
 #define TEXT_MAX	4096
 
@@ -167,4 +168,60 @@ int input_open(const struct kt_command *command, const struct input_options *o,
 	free(from);
 	free(path);
 	return err;
+}
+
+/* Is the value of an option the name of a file that the format reads? */
+static bool names_file(const char *key)
+{
+	const struct ktape_codec_option *o;
+	const struct ktape_codec *codec;
+
+	for (unsigned int i = 0; (codec = ktape_codec(i)); i++) {
+		o = ktape_codec_options(codec, false);
+		for (; o && o->key; o++) {
+			if (!strcmp(o->key, key) && !strcmp(o->arg, "FILE"))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Files among "key=value,...".  Return: 0 or the exit code. */
+static int check_options(const char *out, const char *text)
+{
+	char *copy = strdup(text), *at = copy, *part, *value;
+	int ret = copy ? 0 : fail("%s", strerror(ENOMEM));
+
+	while (!ret && (part = strsep(&at, ","))) {
+		value = strchr(part, '=');
+		if (!value)
+			continue;
+		*value++ = '\0';
+		if (names_file(part))
+			ret = output_check(out, &value, 1);
+	}
+	free(copy);
+	return ret;
+}
+
+/**
+ * input_check() - refuse an output that is an input, or that an input's format reads
+ * @o: what was told about the format
+ * @out: the output; "-": standard output
+ * @inputs: as on the command line
+ * @nr: how many
+ *
+ * Return: 0 or the exit code.
+ */
+int input_check(const struct input_options *o, const char *out,
+		char *const *inputs, int nr)
+{
+	const char *colon = o->from ? strchr(o->from, ':') : NULL;
+	int ret = output_check(out, inputs, nr);
+
+	if (!ret && colon)
+		ret = check_options(out, colon + 1);
+	for (unsigned int i = 0; i < o->more.nr && !ret; i++)
+		ret = check_options(out, o->more.items[i].text);
+	return ret;
 }

@@ -32,6 +32,8 @@ struct input_options {
 int input_open(const struct kt_command *command, const struct input_options *o,
 	       const char *operand, struct ktape_trace_options *how,
 	       struct ktape_trace **trace);
+int input_check(const struct input_options *o, const char *out,
+		char *const *inputs, int nr);
 const char *read_error(int err);
 
 #define STREAM_NAME	24

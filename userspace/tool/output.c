@@ -23,11 +23,13 @@
 #include "output.h"
 #include "tool.h"
 
+#define FD_PATH	32	/* "/proc/self/fd/%d" */
+
 /**
  * struct output - what is to be written
  * @name: for people
  * @there: it exists
- * @st: what it is then
+ * @st: if it exists: what it is
  * @folder: where it is, or -1: that is not known
  */
 struct output {
@@ -40,6 +42,16 @@ struct output {
 static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/*
+ * Can writing it destroy what is to be read?  Terminals, the device, pipes and
+ * sockets hold nothing that could be written over: one may well be both.
+ */
+static bool is_kept(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode) ||
+	       S_ISBLK(st->st_mode);
 }
 
 static bool is_output(const struct output *o, int folder, const char *name)
@@ -154,8 +166,7 @@ static int check_input(const struct output *o, const char *operand)
 	struct stat st;
 	int ret = 0;
 
-	/* Terminals and the device are read and written by anybody. */
-	if (!find_input(operand, path, &st) || S_ISCHR(st.st_mode))
+	if (!find_input(operand, path, &st) || !is_kept(&st))
 		return 0;
 	if (o->there && is_same(&st, &o->st))
 		return fail("%s is an input as well; name another output",
@@ -165,22 +176,40 @@ static int check_input(const struct output *o, const char *operand)
 	return ret ? ret : check_beside(o, path);
 }
 
-/* Where a path leads to.  Return: 0 or negative errno. */
-static int find_output(const char *path, struct output *o)
+/*
+ * The folder that an output is in, or will be in.  Of one that exists the path says
+ * nothing: it may end in a slash or be ".".
+ *
+ * Return: 0 with a descriptor or, if that is not known, -1; or negative errno.
+ */
+static int open_place(const char *path, int *fd)
 {
-	char *place = NULL, *folder = NULL;
-	int err = kt_path_follow(path, &place);
+	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+	int at = open(path, flags), err;
+	char *place, *folder;
+	bool last;
 
-	/* An open file is known by itself alone. */
-	if (!err && place) {
-		folder = kt_path_folder(place);
-		err = folder ? 0 : -ENOMEM;
+	*fd = -1;
+	if (at >= 0) {
+		*fd = openat(at, "..", flags);
+		close(at);
+		return 0;
 	}
-	if (folder)
-		o->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	free(folder);
+	err = kt_path_follow(path, &place);
+	/* An open file is known by itself alone. */
+	if (err || !place)
+		return err;
+	do {
+		/* Folders that are missing may be made on the way. */
+		folder = kt_path_folder(place);
+		last = !folder || !strcmp(folder, place);
+		if (folder)
+			*fd = open(folder, flags);
+		free(place);
+		place = folder;
+	} while (*fd < 0 && errno == ENOENT && !last);
 	free(place);
-	return err;
+	return folder ? 0 : -ENOMEM;
 }
 
 /**
@@ -196,19 +225,45 @@ int output_check(const char *path, char *const *inputs, int nr)
 	const bool out = !strcmp(path, "-");
 	struct output o = { .name = out ? "standard output" : path,
 			    .folder = -1 };
-	int ret = 0, err = out ? 0 : find_output(path, &o);
+	int ret = 0, err = out ? 0 : open_place(path, &o.folder);
 
 	if (err)
 		return fail("%s: %s", path, strerror(-err));
 	o.there = !(out ? fstat(STDOUT_FILENO, &o.st) : stat(path, &o.st));
-	/* What goes to a terminal is lost to nobody. */
-	if (o.there && S_ISCHR(o.st.st_mode))
+	if (o.there && !is_kept(&o.st))
 		nr = 0;
 	for (int i = 0; i < nr && !ret; i++)
 		ret = check_input(&o, inputs[i]);
 	if (o.folder >= 0)
 		close(o.folder);
 	return ret;
+}
+
+/* Is it the folder of a trace of ours? */
+static bool is_trace(int folder)
+{
+	char path[FD_PATH], *remark = NULL;
+	int err;
+
+	if (faccessat(folder, "metadata", F_OK, 0))
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", folder);
+	err = ktape_piece_remark(path, &remark);
+	if (!err)
+		free(remark);
+	return !err || err == -ENOENT;
+}
+
+static int refuse_place(const char *path, int trace)
+{
+	char fd[FD_PATH], name[PATH_MAX];
+	ssize_t len;
+
+	snprintf(fd, sizeof(fd), "/proc/self/fd/%d", trace);
+	len = readlink(fd, name, sizeof(name) - 1);
+	name[len > 0 ? len : 0] = '\0';
+	return fail("%s lies in the trace %s; name an output outside of it",
+		    path, name);
 }
 
 /**
@@ -219,24 +274,21 @@ int output_check(const char *path, char *const *inputs, int nr)
  */
 int output_check_place(const char *path)
 {
-	char *place = NULL, *folder = NULL, *metadata = NULL, *remark = NULL;
-	int err = strcmp(path, "-") ? kt_path_follow(path, &place) : 0;
-	int ret = 0;
+	struct stat st, below = { .st_ino = 0 };
+	int at = -1, ret = 0, up, err;
 
+	err = strcmp(path, "-") ? open_place(path, &at) : 0;
 	if (err)
 		return fail("%s: %s", path, strerror(-err));
-	folder = place ? kt_path_folder(place) : NULL;
-	if (folder && asprintf(&metadata, "%s/metadata", folder) < 0)
-		metadata = NULL;
-	if (metadata && !access(metadata, F_OK)) {
-		err = ktape_piece_remark(folder, &remark);
-		if (!err || err == -ENOENT)
-			ret = fail("%s lies in the trace %s; name an output outside of it",
-				   path, folder);
-		free(err ? NULL : remark);
+	while (at >= 0 && !fstat(at, &st) && !is_same(&st, &below) && !ret) {
+		if (is_trace(at))
+			ret = refuse_place(path, at);
+		below = st;
+		up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(at);
+		at = up;
 	}
-	free(metadata);
-	free(folder);
-	free(place);
+	if (at >= 0)
+		close(at);
 	return ret;
 }

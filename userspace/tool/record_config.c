@@ -4,6 +4,7 @@
 
 #include "util/bits.h"
 
+#include "output.h"
 #include "record.h"
 #include "session.h"
 
@@ -73,7 +74,10 @@ int record_configure(struct record *r)
 	if (o->save && !strcmp(o->save, "-") && o->output &&
 	    !strcmp(o->output, "-"))
 		return misuse(&command_record, "--save - or -o -, not both on standard output");
-	ret = o->config ? config_load(o->config, c) : 0;
+	ret = o->config && o->save ?
+		      output_check(o->save, (char *const *)&o->config, 1) : 0;
+	if (!ret && o->config)
+		ret = config_load(o->config, c);
 	if (!ret)
 		ret = take_mode(r);
 	if (!ret)

@@ -17,17 +17,21 @@
 
 /**
  * kt_path_folder() - the folder that a path names something in
- * @path: the path
+ * @path: the path; slashes at its end name nothing
  *
  * Return: its path, which the caller frees, or NULL.
  */
 char *kt_path_folder(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	size_t len = strlen(path);
 
-	if (!slash)
-		return strdup(".");
-	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+	while (len && path[len - 1] == '/')
+		len--;
+	while (len && path[len - 1] != '/')
+		len--;
+	if (!len)
+		return strdup(*path == '/' ? "/" : ".");
+	return strndup(path, len == 1 ? 1 : len - 1);
 }
 
 /* Links in /proc stand for open files, whose name says nothing. */
