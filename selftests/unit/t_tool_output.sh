@@ -267,6 +267,58 @@ END
 	rm -f got want
 }
 
+# Names, rights of the output, and what stands in the way of a replacement.
+test_rights()
+{
+	local file as_nobody
+
+	fresh
+	run 1 convert -t csv -o none/ t && says "none/: Is a directory" &&
+		[ ! -e none ] && no_temporary
+	result $? "convert: a file whose name ends in a slash"
+	echo old >o
+	ln o second
+	chmod 4755 o
+	run 0 convert -t csv -o o t && cmp o second >>log
+	result $? "convert: a file of two names stays one"
+	rm second
+	run 0 convert -t csv -o o t && [ "$(stat -c %a o)" = 755 ]
+	result $? "convert: who owns it is not taken on with setuid"
+	rm o
+	as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	if [ "$(id -u)" != 0 ] || ! $as_nobody true 2>>log; then
+		echo "ok $((n = n + 1)) - convert: rights # SKIP not root"
+		return
+	fi
+	mkdir open
+	chmod 755 .
+	chmod 1777 open
+	cp "$ktape" command
+	echo old >open/o
+	chown 65534:0 open/o
+	chmod 600 open/o
+	timeout 60 $as_nobody ./command convert -t csv -o open/o t 2>log &&
+		[ "$(stat -c %a:%u open/o)" = 600:65534 ] &&
+		[ "$(wc -l <open/o)" = 97 ]
+	result $? "convert: a private output stays private"
+	for file in metadata cpu0 cpu1 registry; do
+		rm -rf open/o
+		run 0 record --split p -o open/o
+		[ -e "open/o/$file" ] || continue
+		chown -R 65534 open/o
+		chown 0 open/o "open/o/$file"
+		chmod 1777 open/o
+		find open/o -type f -exec cksum {} + | sort >earlier
+		timeout 60 $as_nobody ./command convert --force -t native \
+			-o open/o s.tband 2>log
+		[ $? = 1 ] && says "Operation not permitted" && find open/o \
+			-type f -exec cksum {} + | sort | cmp - earlier >>log &&
+			no_temporary
+		result $? "convert: all stays where another's $file has to stay"
+	done
+	rm -rf open command earlier
+}
+
 # fails NAME ARGUMENT...: with o, which stays
 fails()
 {
@@ -406,6 +458,7 @@ test_standard_output
 test_traces
 test_success
 test_socket
+test_rights
 test_failure
 test_signals
 echo "1..$n"

@@ -41,8 +41,8 @@ static bool is_ours(const char *name)
 	return !strcmp(name, "metadata") || !strncmp(name, "channel0_", 9);
 }
 
-/* Only a trace like ours may go; with @look it stays, too. */
-static int make_empty(int dir, bool force, bool look)
+/* Only an empty folder will do, or one whose trace may be replaced. */
+static int check_empty(int dir, bool force)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -63,11 +63,6 @@ static int make_empty(int dir, bool force, bool look)
 			err = -ENOTEMPTY;
 		else if (!is_ours(e->d_name))
 			err = -EEXIST;
-	}
-	rewinddir(d);
-	while (!err && !look && (e = readdir(d))) {
-		if (is_ours(e->d_name) && unlinkat(dir, e->d_name, 0))
-			err = -errno;
 	}
 	closedir(d);
 	return err;
@@ -92,9 +87,9 @@ static int begin(struct kt_sink *s)
 	folder = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return -errno;
-	err = make_empty(folder, s->flags & KTAPE_SINK_FORCE, true);
+	err = check_empty(folder, s->flags & KTAPE_SINK_FORCE);
 	if (!err)
-		err = kt_stage_folder(&s->stage, folder);
+		err = kt_stage_folder(&s->stage, folder, is_ours);
 	if (err)
 		close(folder);
 	else
@@ -102,19 +97,12 @@ static int begin(struct kt_sink *s)
 	return err;
 }
 
-/* What is there makes room for the new one, which is moved up. */
 static int settle(struct lttng *t)
 {
 	struct kt_sink *s = t->s;
-	sigset_t before;
-	int err;
+	int err = check_empty(s->stage.folder, s->flags & KTAPE_SINK_FORCE);
 
-	kt_stage_hold(&before);
-	err = make_empty(s->stage.folder, s->flags & KTAPE_SINK_FORCE, false);
-	if (!err)
-		err = kt_stage_commit(&s->stage);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return err;
+	return err ? err : kt_stage_commit(&s->stage);
 }
 
 /* ---- packets --------------------------------------------------------------------- */

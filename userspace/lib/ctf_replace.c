@@ -135,7 +135,7 @@ int kt_ctf_stage(struct ktape_ctf *ctf)
 	if (ret < 0)
 		return ret;
 	ctf->replaces = ret > 0;
-	ret = kt_stage_folder(&ctf->stage, ctf->dir);
+	ret = kt_stage_folder(&ctf->stage, ctf->dir, is_ours);
 	if (!ret)
 		ctf->dir = ctf->stage.inner;
 	return ret;
@@ -144,17 +144,14 @@ int kt_ctf_stage(struct ktape_ctf *ctf)
 /* A staged trace takes its place, also one that a failed write has cut short. */
 int kt_ctf_settle(struct ktape_ctf *ctf)
 {
-	sigset_t before;
 	int err;
 
 	if (!kt_stage_is_open(&ctf->stage))
 		return 0;
-	kt_stage_hold(&before);
-	err = kt_ctf_make_empty(ctf->stage.folder,
-				ctf->flags & KTAPE_CTF_FORCE);
-	if (!err)
+	err = kt_ctf_check_empty(ctf->stage.folder,
+				 ctf->flags & KTAPE_CTF_FORCE);
+	if (err >= 0)
 		err = kt_stage_commit(&ctf->stage);
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	/* Both folders were closed. */
 	if (!err)
 		ctf->dir = -1;

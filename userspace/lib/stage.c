@@ -5,20 +5,23 @@
  * earlier output of that name stays as it was.
  *
  * A folder that exists keeps its identity, owner and rights: the temporary folder
- * is inside of it, and its files move up at the end, the metadata last, because a
- * folder without metadata is no trace.
+ * is inside of it.  At the end the earlier files move into a second temporary
+ * folder, and the new ones move up; if that fails, all of them move back.  The
+ * metadata leaves first and comes last, because a folder without metadata is no
+ * trace: whoever looks in between does not take half of one for a whole one.
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/file.h"
 #include "util/path.h"
 
 #include "stage.h"
 
-#define MODE_DIR	0777
+#define MODE_PRIVATE	0600
+#define METADATA	"metadata"
 
 /* Nothing can take the place of what is mounted there. */
 static bool is_mount(const char *path)
@@ -32,7 +35,8 @@ static bool is_mount(const char *path)
 /* Is a file that exists to be written where it is? */
 static bool stays(const char *path, const struct stat *st)
 {
-	return !S_ISREG(st->st_mode) || is_mount(path) ||
+	/* Its other names would keep what was in it before. */
+	return !S_ISREG(st->st_mode) || st->st_nlink > 1 || is_mount(path) ||
 	       (st->st_uid != geteuid() && geteuid());
 }
 
@@ -43,18 +47,22 @@ static int open_direct(const char *path, unsigned int mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Return: a file of a new temporary name, or negative errno. */
-static int open_temp(struct kt_stage *s, unsigned int mode)
+/*
+ * As far as it is allowed, it is whose the earlier one was.  Nobody gets a right
+ * that he did not have: where the owner or group is another one, members of the
+ * earlier group count as others, and the other way round.
+ */
+static void take_rights(int fd, const struct stat *earlier)
 {
-	int fd;
+	unsigned int mode = earlier->st_mode & 0777, both;
 
-	for (unsigned int nr = 0;; nr++) {
-		kt_temp_name(s->temp, nr);
-		fd = openat(s->folder, s->temp,
-			    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (fd >= 0 || errno != EEXIST)
-			return fd < 0 ? -errno : fd;
+	if (fchown(fd, earlier->st_uid, earlier->st_gid)) {
+		both = mode & mode >> 3 & 7;
+		mode = (mode & 0700) | both << 3 | both;
 	}
+	/* Else it stays private. */
+	if (fchmod(fd, mode))
+		errno = 0;
 }
 
 static int open_beside(struct kt_stage *s, const char *place,
@@ -67,14 +75,14 @@ static int open_beside(struct kt_stage *s, const char *place,
 	s->name = strdup(slash ? slash + 1 : place);
 	s->folder = folder && s->name ?
 			    open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	fd = s->folder >= 0 ? open_temp(s, mode) :
-	     folder && s->name ? -errno : -ENOMEM;
+	if (s->folder >= 0)
+		fd = kt_temp_file(s->folder, s->temp,
+				  earlier ? MODE_PRIVATE : mode);
+	else
+		fd = folder && s->name ? -errno : -ENOMEM;
 	free(folder);
-	/* As far as it is allowed, it is whose the earlier one was. */
-	if (fd >= 0 && earlier &&
-	    (fchown(fd, earlier->st_uid, earlier->st_gid) ||
-	     fchmod(fd, earlier->st_mode & 07777)))
-		errno = 0;
+	if (fd >= 0 && earlier)
+		take_rights(fd, earlier);
 	if (fd < 0) {
 		if (s->folder >= 0)
 			close(s->folder);
@@ -85,11 +93,19 @@ static int open_beside(struct kt_stage *s, const char *place,
 	return fd;
 }
 
+static bool ends_in_slash(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len && path[len - 1] == '/';
+}
+
 /**
  * kt_stage_file() - open a file to be written
  * @s: filled; ends with kt_stage_commit() or kt_stage_drop()
- * @path: its name; pipes, devices, open files in /proc, what is mounted and
- *	what only this file allows to change are written directly
+ * @path: its name; pipes, devices, open files in /proc, what is mounted, what has
+ *	other names (hard links) and what only this file allows to change are
+ *	written directly
  * @mode: of a new file
  *
  * Return: its descriptor, or negative errno.
@@ -105,8 +121,11 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 	err = kt_path_follow(path, &place);
 	if (err)
 		return err;
-	if (!place)
+	/* The kernel says what is wrong with a file of such a name. */
+	if (!place || ends_in_slash(place)) {
+		free(place);
 		return open_direct(path, mode);
+	}
 	there = !stat(place, &st);
 	if (there && stays(place, &st)) {
 		fd = open_direct(path, mode);
@@ -124,71 +143,181 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 
 /**
  * kt_stage_folder() - make a temporary folder inside of a folder
- * @s: filled, @s->inner is the folder to write to; ends with kt_stage_commit() or
- *	kt_stage_drop()
+ * @s: filled, @s->inner is the folder to write to; ends with kt_stage_commit(),
+ *	kt_stage_keep() or kt_stage_drop()
  * @folder: where its files go at the end; a descriptor that is taken over
+ * @is_ours: of which name are files of an earlier output, which go then?
  *
  * Return: 0 or negative errno.
  */
-int kt_stage_folder(struct kt_stage *s, int folder)
+int kt_stage_folder(struct kt_stage *s, int folder,
+		    bool (*is_ours)(const char *name))
 {
-	int err;
+	int inner;
 
 	*s = (struct kt_stage)KT_STAGE_NONE;
-	for (unsigned int nr = 0;; nr++) {
-		kt_temp_name(s->temp, nr);
-		if (!mkdirat(folder, s->temp, MODE_DIR))
-			break;
-		if (errno != EEXIST)
-			return -errno;
-	}
-	s->inner = openat(folder, s->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->inner < 0) {
-		err = -errno;
-		unlinkat(folder, s->temp, AT_REMOVEDIR);
-		return err;
-	}
+	inner = kt_temp_folder(folder, s->temp);
+	if (inner < 0)
+		return inner;
+	s->inner = inner;
 	s->folder = folder;
+	s->is_ours = is_ours;
 	return 0;
-}
-
-static int move_up(const struct kt_stage *s, const char *name)
-{
-	return renameat(s->inner, name, s->folder, name) ? -errno : 0;
-}
-
-static int remove_file(const struct kt_stage *s, const char *name)
-{
-	return unlinkat(s->inner, name, 0) ? -errno : 0;
-}
-
-/* All but the metadata. */
-static int for_each_file(const struct kt_stage *s,
-			 int (*act)(const struct kt_stage *s, const char *name))
-{
-	int copy = openat(s->inner, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	const struct dirent *e;
-	int err = 0;
-
-	if (!dir)
-		return -errno;
-	while (!err && (e = readdir(dir))) {
-		if (*e->d_name != '.' && strcmp(e->d_name, "metadata"))
-			err = act(s, e->d_name);
-	}
-	closedir(dir);
-	return err;
 }
 
 static void forget(struct kt_stage *s)
 {
+	kt_temp_forget(s->folder, s->temp);
 	if (s->inner >= 0)
 		close(s->inner);
 	close(s->folder);
 	free(s->name);
 	*s = (struct kt_stage)KT_STAGE_NONE;
 }
+
+/* ---- the files of a folder ------------------------------------------------------ */
+
+static int count_file(int from, const char *name, int to)
+{
+	(void)from;
+	(void)name;
+	(void)to;
+	return 1;
+}
+
+static int sync_file(int from, const char *name, int to)
+{
+	(void)to;
+	return kt_fsync_at(from, name);
+}
+
+static int move_file(int from, const char *name, int to)
+{
+	return renameat(from, name, to, name) ? -errno : 0;
+}
+
+static int remove_file(int from, const char *name, int to)
+{
+	(void)to;
+	return unlinkat(from, name, 0) ? -errno : 0;
+}
+
+/* Return: 0, or what @act was the first to return instead. */
+static int for_each_stream(const struct kt_stage *s, int from, int to,
+			   int (*act)(int from, const char *name, int to))
+{
+	int copy = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *e;
+	int ret = 0;
+
+	if (!dir) {
+		ret = -errno;
+		if (copy >= 0)
+			close(copy);
+		return ret;
+	}
+	while (!ret && (e = readdir(dir))) {
+		if (*e->d_name == '.' || !strcmp(e->d_name, METADATA) ||
+		    (from == s->folder && !s->is_ours(e->d_name)))
+			continue;
+		ret = act(from, e->d_name, to);
+	}
+	closedir(dir);
+	return ret;
+}
+
+/* The metadata, if there is any. */
+static int on_metadata(int from, int to,
+		       int (*act)(int from, const char *name, int to))
+{
+	struct stat st;
+
+	if (fstatat(from, METADATA, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	return act(from, METADATA, to);
+}
+
+/* They come: the metadata at the end. */
+static int bring_files(const struct kt_stage *s, int from, int to)
+{
+	int err = for_each_stream(s, from, to, move_file);
+
+	return err ? err : on_metadata(from, to, move_file);
+}
+
+/* They go: the metadata at first. */
+static int clear_files(const struct kt_stage *s, int from, int to,
+		       int (*act)(int from, const char *name, int to))
+{
+	int err = on_metadata(from, to, act);
+
+	return err ? err : for_each_stream(s, from, to, act);
+}
+
+/* Before anything that is there is touched, what replaces it is on the disk. */
+static int sync_inner(const struct kt_stage *s)
+{
+	int err = for_each_stream(s, s->inner, -1, sync_file);
+
+	if (!err)
+		err = sync_file(s->inner, METADATA, -1);
+	return err ? err : kt_fsync_at(s->inner, ".");
+}
+
+static int commit_inner(struct kt_stage *s, int old)
+{
+	int err = 0;
+
+	if (old >= 0)
+		err = clear_files(s, s->folder, old, move_file);
+	if (!err) {
+		err = bring_files(s, s->inner, s->folder);
+		if (!err && old >= 0)
+			err = kt_fsync_at(s->folder, ".");
+		if (err)
+			clear_files(s, s->folder, s->inner, move_file);
+	}
+	if (err && old >= 0)
+		bring_files(s, old, s->folder);
+	return err;
+}
+
+static int commit_folder(struct kt_stage *s)
+{
+	char name[KT_TEMP_NAME];
+	sigset_t before;
+	int old = -1, err;
+
+	err = clear_files(s, s->folder, -1, count_file);
+	if (err < 0)
+		return err;
+	if (err) {
+		err = sync_inner(s);
+		if (err)
+			return err;
+		old = kt_temp_folder(s->folder, name);
+		if (old < 0)
+			return old;
+		/* What is moved in there is no temporary file. */
+		kt_temp_forget(s->folder, name);
+	}
+	kt_temp_hold(&before);
+	err = commit_inner(s, old);
+	if (!err)
+		unlinkat(s->folder, s->temp, AT_REMOVEDIR);
+	if (old >= 0) {
+		if (!err)
+			clear_files(s, old, -1, remove_file);
+		close(old);
+		/* If an earlier file could not move back, it stays there. */
+		unlinkat(s->folder, name, AT_REMOVEDIR);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+/* ---- the end ---------------------------------------------------------------------- */
 
 /* What takes the place of an earlier file has to be on the disk before. */
 static int sync_temp(const struct kt_stage *s)
@@ -204,45 +333,43 @@ static int sync_temp(const struct kt_stage *s)
 	return err;
 }
 
-/**
- * kt_stage_hold() - let signals wait, so that none ends us between two renames
- * @before: filled, for sigprocmask(2) behind them
- */
-void kt_stage_hold(sigset_t *before)
+static int commit_file(const struct kt_stage *s)
 {
-	sigset_t all;
+	int err = s->replaces ? sync_temp(s) : 0;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, before);
+	if (!err && renameat(s->folder, s->temp, s->folder, s->name))
+		err = -errno;
+	return err;
 }
 
 /**
  * kt_stage_commit() - it is whole: it gets its name
- * @s: a file, or a folder whose place is empty by now; a direct output stays
+ * @s: a file, or a folder, where it takes the place of earlier files; a direct
+ *	output stays
  *
- * Return: 0 or negative errno; then the temporary one may still be dropped.
+ * Return: 0 or negative errno; then the earlier output is there, and the temporary
+ * one may be kept or dropped.
  */
 int kt_stage_commit(struct kt_stage *s)
 {
-	int err = 0;
+	int err;
 
 	if (!kt_stage_is_open(s))
 		return 0;
-	if (s->inner >= 0) {
-		err = for_each_file(s, move_up);
-		if (!err)
-			err = move_up(s, "metadata");
-		if (!err && unlinkat(s->folder, s->temp, AT_REMOVEDIR))
-			err = -errno;
-	} else {
-		if (s->replaces)
-			err = sync_temp(s);
-		if (!err && renameat(s->folder, s->temp, s->folder, s->name))
-			err = -errno;
-	}
+	err = s->inner >= 0 ? commit_folder(s) : commit_file(s);
 	if (!err)
 		forget(s);
 	return err;
+}
+
+/**
+ * kt_stage_keep() - it stays under its temporary name
+ * @s: a file or a folder
+ */
+void kt_stage_keep(struct kt_stage *s)
+{
+	if (kt_stage_is_open(s))
+		forget(s);
 }
 
 /**
@@ -253,10 +380,8 @@ void kt_stage_drop(struct kt_stage *s)
 {
 	if (!kt_stage_is_open(s))
 		return;
-	if (s->inner >= 0) {
-		for_each_file(s, remove_file);
-		remove_file(s, "metadata");
-	}
+	if (s->inner >= 0)
+		clear_files(s, s->inner, -1, remove_file);
 	unlinkat(s->folder, s->temp, s->inner >= 0 ? AT_REMOVEDIR : 0);
 	forget(s);
 }

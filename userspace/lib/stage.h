@@ -3,8 +3,6 @@
 #ifndef _KT_STAGE_H
 #define _KT_STAGE_H
 
-#include <signal.h>
-
 #include "util/temp.h"
 
 #include "internal.h"
@@ -16,6 +14,7 @@
  * @name: of a file: the name that it gets, in @folder
  * @temp: its temporary name, in @folder
  * @replaces: there is an earlier file of that name
+ * @is_ours: of a folder: whether a name is one of an earlier output's files
  */
 struct kt_stage {
 	int folder;
@@ -23,14 +22,16 @@ struct kt_stage {
 	char *name;
 	char temp[KT_TEMP_NAME];
 	bool replaces;
+	bool (*is_ours)(const char *name);
 };
 
 #define KT_STAGE_NONE	{ .folder = -1, .inner = -1 }
 
 int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode);
-int kt_stage_folder(struct kt_stage *s, int folder);
-void kt_stage_hold(sigset_t *before);
+int kt_stage_folder(struct kt_stage *s, int folder,
+		    bool (*is_ours)(const char *name));
 int kt_stage_commit(struct kt_stage *s);
+void kt_stage_keep(struct kt_stage *s);
 void kt_stage_drop(struct kt_stage *s);
 
 /* Has it a temporary name? */

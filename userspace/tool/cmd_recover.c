@@ -363,7 +363,7 @@ static int run(int argc, char **argv)
 	if (!ret)
 		ret = output_check_place(o.dir);
 	if (!ret && signals_sweep(o.dir))
-		ret = fail("%s", strerror(ENOMEM));
+		ret = fail("%s: %s", o.dir, strerror(ENOMEM));
 	if (ret)
 		return ret;
 	ret = o.image ? from_image(&job) : from_module(&job, o.device);

@@ -15,7 +15,6 @@
 
 #include "util/bits.h"
 #include "util/file.h"
-#include "util/path.h"
 #include "util/temp.h"
 
 #include "signals.h"
@@ -23,15 +22,15 @@
 static volatile sig_atomic_t came;
 static int ends[2] = { -1, -1 };
 
-/* Of outputs: the folders that have temporary names, the one that we made. */
-static char *swept[2];
+static bool sweeps;
+
+/* The folder that we made for an output, or NULL. */
 static char *made;
 
 /* It ends us as soon as this returns. */
 static void end_by_signal(int number)
 {
-	for (size_t i = 0; i < KT_ARRAY_SIZE(swept); i++)
-		kt_temp_sweep(swept[i]);
+	kt_temp_sweep();
 	if (made)
 		rmdir(made);
 	signal(number, SIG_DFL);
@@ -46,7 +45,7 @@ static void take_signal(int number)
 	came = 1;
 	if (ends[1] >= 0)
 		kt_write_all(ends[1], "", 1);
-	signal(number, swept[0] ? end_by_signal : SIG_DFL);
+	signal(number, sweeps ? end_by_signal : SIG_DFL);
 	errno = saved;
 }
 
@@ -97,27 +96,22 @@ static void sweep_at_end(void)
 
 /**
  * signals_sweep() - a signal that ends us removes an output's temporary files
- * @path: the output, which may be a link
+ * @path: the output, which may be a link; "-": there are none
  *
  * Return: 0 or negative errno.
  */
 int signals_sweep(const char *path)
 {
 	struct stat st;
-	char *place;
-	int err = kt_path_follow(path, &place);
 
-	if (err || !place)
-		return err;
-
-	/* A folder has them inside. */
-	if (stat(path, &st))
+	if (!strcmp(path, "-"))
+		return 0;
+	if (stat(path, &st)) {
 		made = strdup(path);
-	swept[1] = kt_path_folder(place);
-	swept[0] = strdup(path);
-	free(place);
-	if (!swept[0] || !swept[1])
-		return -ENOMEM;
+		if (!made)
+			return -ENOMEM;
+	}
+	sweeps = true;
 	sweep_at_end();
 	return 0;
 }

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Temporary names carry the number of the process, so that a signal handler finds
- * those of its own process without a list of them.
+ * Files and folders under temporary names.  Those of this process are in a table, so
+ * that a signal handler removes them and nothing else: a name does not tell whose it
+ * is, since processes of two containers may have one number and write to one folder.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "temp.h"
 
+#define MODE_DIR	0777
 #define ENTRIES		2048U		/* bytes of entries at a time */
+#define SLOTS		16		/* outputs at a time; others are not swept */
 
 /* As getdents64(2) has it, which has no declaration. */
 struct entry {
@@ -24,16 +29,23 @@ struct entry {
 	char name[];
 };
 
+enum { SLOT_FREE, SLOT_TAKEN, SLOT_FILLED };
+
 /**
- * kt_temp_name() - a name that no other process uses
- * @name: filled
- * @nr: another number, another name
+ * struct slot - a temporary name
+ * @state: FILLED: the rest is valid
+ * @owner: who made it: a child does not sweep what its parent writes
+ * @folder: where it is
+ * @name: the name in there
  */
-void kt_temp_name(char name[KT_TEMP_NAME], unsigned int nr)
-{
-	snprintf(name, KT_TEMP_NAME, KT_TEMP_PREFIX "%ld-%u", (long)getpid(),
-		 nr);
-}
+struct slot {
+	int state;
+	pid_t owner;
+	int folder;
+	char name[KT_TEMP_NAME];
+};
+
+static struct slot slots[SLOTS];
 
 /**
  * kt_temp_is_name() - is it a temporary name, of any process?
@@ -46,25 +58,125 @@ bool kt_temp_is_name(const char *name)
 	return !strncmp(name, KT_TEMP_PREFIX, strlen(KT_TEMP_PREFIX));
 }
 
-/* Names of this process begin so; snprintf() is not for signal handlers. */
-static size_t put_prefix(char text[KT_TEMP_NAME])
+static void fill_slot(int folder, const char *name)
 {
-	size_t len = strlen(KT_TEMP_PREFIX), digits = 0;
-	long pid = getpid();
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct slot *s = &slots[i];
+		int want = SLOT_FREE;
 
-	memcpy(text, KT_TEMP_PREFIX, len);
-	for (long v = pid; v; v /= 10)
-		digits++;
-	for (size_t i = digits; i; i--, pid /= 10)
-		text[len + i - 1] = (char)('0' + pid % 10);
-	text[len + digits] = '-';
-	return len + digits + 1;
+		if (!__atomic_compare_exchange_n(&s->state, &want, SLOT_TAKEN,
+						 false, __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			continue;
+		s->owner = getpid();
+		s->folder = folder;
+		memcpy(s->name, name, KT_TEMP_NAME);
+		/* Pairs with the acquire in kt_temp_sweep(). */
+		__atomic_store_n(&s->state, SLOT_FILLED, __ATOMIC_RELEASE);
+		return;
+	}
 }
 
-static void remove_entry(int folder, const char *name);
+/* Return: a descriptor, or negative errno. */
+static int make(int folder, const char *name, bool is_folder, unsigned int mode)
+{
+	const int flags = O_CLOEXEC | O_NOFOLLOW;
+	int fd, err;
 
-/* Remove what begins with @prefix; only in the outermost folder is there one. */
-static void remove_entries(int folder, const char *prefix, size_t len)
+	if (!is_folder) {
+		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | flags,
+			    mode);
+		return fd < 0 ? -errno : fd;
+	}
+	if (mkdirat(folder, name, mode))
+		return -errno;
+	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | flags);
+	if (fd < 0) {
+		err = -errno;
+		unlinkat(folder, name, AT_REMOVEDIR);
+		return err;
+	}
+	return fd;
+}
+
+static int make_any(int folder, char name[KT_TEMP_NAME], bool is_folder,
+		    unsigned int mode)
+{
+	sigset_t before;
+	int fd = -EEXIST;
+
+	/* A signal finds it in the table as soon as it is there. */
+	kt_temp_hold(&before);
+	for (unsigned int nr = 0; fd == -EEXIST; nr++) {
+		memset(name, 0, KT_TEMP_NAME);
+		snprintf(name, KT_TEMP_NAME, KT_TEMP_PREFIX "%ld-%u",
+			 (long)getpid(), nr);
+		fd = make(folder, name, is_folder, mode);
+	}
+	if (fd >= 0)
+		fill_slot(folder, name);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd;
+}
+
+/**
+ * kt_temp_file() - make a file of a new temporary name
+ * @folder: where; it stays open until kt_temp_forget()
+ * @name: set to its name in there
+ * @mode: as in open(2)
+ *
+ * Return: its descriptor, to be written to, or negative errno.
+ */
+int kt_temp_file(int folder, char name[KT_TEMP_NAME], unsigned int mode)
+{
+	return make_any(folder, name, false, mode);
+}
+
+/**
+ * kt_temp_folder() - make a folder of a new temporary name
+ * @folder: where; it stays open until kt_temp_forget()
+ * @name: set to its name in there
+ *
+ * Return: its descriptor, or negative errno.
+ */
+int kt_temp_folder(int folder, char name[KT_TEMP_NAME])
+{
+	return make_any(folder, name, true, MODE_DIR);
+}
+
+/**
+ * kt_temp_forget() - a signal no longer removes it
+ * @folder: where it is or was
+ * @name: its temporary name
+ */
+void kt_temp_forget(int folder, const char *name)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct slot *s = &slots[i];
+
+		/* Pairs with the release in fill_slot(), by another thread. */
+		if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) ==
+			    SLOT_FILLED &&
+		    s->folder == folder && !strcmp(s->name, name))
+			__atomic_store_n(&s->state, SLOT_FREE,
+					 __ATOMIC_RELEASE);
+	}
+}
+
+/**
+ * kt_temp_hold() - let signals wait, so that none ends us between two renames
+ * @before: filled, for sigprocmask(2) behind them
+ */
+void kt_temp_hold(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, before);
+}
+
+/* The files in a folder: folders in it are not ours and stay. */
+static void remove_files(int folder)
 {
 	_Alignas(struct entry) char data[ENTRIES];
 	long size, at;
@@ -75,45 +187,41 @@ static void remove_entries(int folder, const char *prefix, size_t len)
 			const struct entry *e = (const void *)(data + at);
 
 			at += e->len;
-			if (!strcmp(e->name, ".") || !strcmp(e->name, ".."))
-				continue;
-			if (!strncmp(e->name, prefix, len))
-				remove_entry(folder, e->name);
+			unlinkat(folder, e->name, 0);
 		}
 	}
 }
 
-/* A file, or a folder of files: there are none with folders in them. */
-static void remove_entry(int folder, const char *name)
+static void remove_slot(const struct slot *s)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int inner;
 
-	if (!unlinkat(folder, name, 0))
+	if (!unlinkat(s->folder, s->name, 0))
 		return;
-	inner = openat(folder, name, flags);
+	inner = openat(s->folder, s->name,
+		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (inner < 0)
 		return;
-	remove_entries(inner, "", 0);
+	remove_files(inner);
 	close(inner);
-	unlinkat(folder, name, AT_REMOVEDIR);
+	unlinkat(s->folder, s->name, AT_REMOVEDIR);
 }
 
 /**
- * kt_temp_sweep() - remove all temporary files and folders of this process
- * @folder: where they are; nothing happens if there is no such folder
+ * kt_temp_sweep() - remove all that this process has under a temporary name
  *
  * It may be called from a signal handler.
  */
-void kt_temp_sweep(const char *folder)
+void kt_temp_sweep(void)
 {
 	int saved = errno;
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char prefix[KT_TEMP_NAME];
 
-	if (fd >= 0) {
-		remove_entries(fd, prefix, put_prefix(prefix));
-		close(fd);
+	for (size_t i = 0; i < SLOTS; i++) {
+		/* Pairs with the release in fill_slot(). */
+		if (__atomic_load_n(&slots[i].state, __ATOMIC_ACQUIRE) ==
+			    SLOT_FILLED &&
+		    slots[i].owner == getpid())
+			remove_slot(&slots[i]);
 	}
 	errno = saved;
 }

@@ -3,14 +3,18 @@
 #ifndef _KT_TEMP_H
 #define _KT_TEMP_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* Readers of a folder skip names with a dot. */
 #define KT_TEMP_PREFIX	".ktape-"
 #define KT_TEMP_NAME	32U
 
-void kt_temp_name(char name[KT_TEMP_NAME], unsigned int nr);
 bool kt_temp_is_name(const char *name);
-void kt_temp_sweep(const char *folder);
+int kt_temp_file(int folder, char name[KT_TEMP_NAME], unsigned int mode);
+int kt_temp_folder(int folder, char name[KT_TEMP_NAME]);
+void kt_temp_forget(int folder, const char *name);
+void kt_temp_hold(sigset_t *before);
+void kt_temp_sweep(void);
 
 #endif /* _KT_TEMP_H */
