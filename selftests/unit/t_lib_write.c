@@ -251,6 +251,32 @@ static void test_staged(void)
 	      "there is something else in the folder");
 }
 
+/* It cannot take its place, and what is in the rings is gone by then. */
+static void test_kept(void)
+{
+	const struct ktape_recorder_options how = {
+		.dir = dir,
+		.flags = KTAPE_RECORD_STAGED | KTAPE_RECORD_FORCE,
+	};
+	struct ktape_recorder *r;
+	struct trace_result got;
+
+	trace_remove(dir);
+	make_device();
+	check(!ktape_recorder_open(&device, &how, &r), "open");
+	while (ktape_recorder_step(r) > 0)
+		;
+	check(!ktape_recorder_kept(r), "before the end");
+	trace_write(dir, "theirs", "x", 1);
+	check(ktape_recorder_finish(r) == -EEXIST, "something is in the way");
+	check(ktape_recorder_kept(r) && !has("metadata"), "not kept");
+	trace_read(ktape_recorder_kept(r) ? ktape_recorder_kept(r) : dir, 0,
+		   &got);
+	check(!got.opened && got.events == emitted, "%u events of %u",
+	      got.events, (unsigned int)emitted);
+	ktape_recorder_close(r);
+}
+
 static void test_failed_pipe(void)
 {
 	struct ktape_recorder_options how = { .dir = NULL };
@@ -748,6 +774,7 @@ static const struct tap_test tests[] = {
 	{ "the recorder", test_record },
 	{ "the recorder: failed writes are not counted", test_failed_writes },
 	{ "the recorder: a trace that gets its name at the end", test_staged },
+	{ "the recorder: a trace that cannot get its name", test_kept },
 	{ "the recorder: a reader that goes", test_failed_pipe },
 	{ "the recorder: a reader that takes nothing", test_stuck_pipe },
 	{ "the recorder: nothing is left when cancelled", test_cancel },

@@ -60,6 +60,7 @@ int kt_ctf_check_empty(int fd, bool force);
 int kt_ctf_make_empty(int fd, bool force);
 int kt_ctf_stage(struct ktape_ctf *ctf);
 int kt_ctf_settle(struct ktape_ctf *ctf);
+char *kt_ctf_keep(struct ktape_ctf *ctf);
 void kt_ctf_drop(struct ktape_ctf *ctf);
 
 /* write_pipe.c */

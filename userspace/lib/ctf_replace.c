@@ -158,6 +158,24 @@ int kt_ctf_settle(struct ktape_ctf *ctf)
 	return err;
 }
 
+/*
+ * A trace stays where it is, although it could not take its place.
+ * Return: where it is, which the caller frees, or NULL: no memory.
+ */
+char *kt_ctf_keep(struct ktape_ctf *ctf)
+{
+	char *path;
+
+	if (!kt_stage_is_open(&ctf->stage))
+		return strdup(ctf->path);
+	if (asprintf(&path, "%s/%s", ctf->path, ctf->stage.temp) < 0)
+		path = NULL;
+	kt_stage_keep(&ctf->stage);
+	/* Both folders were closed. */
+	ctf->dir = -1;
+	return path;
+}
+
 /* A trace that is still staged goes, and leaves no folder behind. */
 void kt_ctf_drop(struct ktape_ctf *ctf)
 {

@@ -524,11 +524,22 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path);
  *
  * After an error of writing, what was written before it is kept and readable.
  * With KTAPE_RECORD_STAGED that is so only if it replaces no earlier trace, which
- * then stays instead.
+ * then stays instead.  A trace that cannot take its place is kept, too, see
+ * ktape_recorder_kept().
  *
  * Return: 0 or the first error.
  */
 int ktape_recorder_finish(struct ktape_recorder *recorder);
+
+/**
+ * ktape_recorder_kept() - where is what was written?
+ * @recorder: finished
+ *
+ * Return: the directory; after a failure to take its place a temporary one in it.
+ * NULL: nothing was kept, or it is a pipe form.  Stays until
+ * ktape_recorder_close().
+ */
+const char *ktape_recorder_kept(const struct ktape_recorder *recorder);
 
 /**
  * ktape_recorder_stats() - counts so far; exact after finish

@@ -467,6 +467,7 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 		err = kt_ctf_settle(rec->ctf);
 		if (err)
 			kt_record_fail(rec, err);
+		rec->kept = kt_ctf_keep(rec->ctf);
 	}
 	if (rec->ctf) {
 		rec->plain = rec->ctf->plain;
@@ -504,6 +505,11 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 		stats->plain_writes = recorder->queue.plain;
 }
 
+const char *ktape_recorder_kept(const struct ktape_recorder *recorder)
+{
+	return recorder->kept;
+}
+
 void ktape_recorder_cancel(struct ktape_recorder *recorder)
 {
 	struct ktape_ctf *ctf = recorder->ctf;
@@ -526,5 +532,6 @@ void ktape_recorder_close(struct ktape_recorder *recorder)
 	ktape_ctf_close(recorder->ctf);
 	kt_record_free(recorder);
 	ktape_reader_close(recorder->reader);
+	free(recorder->kept);
 	free(recorder);
 }

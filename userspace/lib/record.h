@@ -94,6 +94,7 @@ struct ktape_recorder {
 	uint64_t bytes;
 	uint64_t piece_records;		/* before this piece */
 	int plain;			/* of @ctf, when it is closed */
+	char *kept;			/* where the finished trace is, or NULL */
 	int error;
 };
 

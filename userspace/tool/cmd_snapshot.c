@@ -69,20 +69,21 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 	}
 }
 
-static bool has_trace(const char *dir)
+/* What has become of it.  Return: the exit code. */
+static int tell_failure(const char *out, const char *kept, int err)
 {
-	char *remark;
-	int err = ktape_piece_remark(dir, &remark);
-
-	if (!err)
-		free(remark);
-	return !err || (err == -ENOENT && !access(dir, F_OK));
+	if (!strcmp(out, "-"))
+		return fail("%s: %s", out, strerror(-err));
+	if (!kept)
+		return fail("%s: %s; the earlier trace is still there", out,
+			    strerror(-err));
+	return fail("%s: %s; what was written before is in %s", out,
+		    strerror(-err), kept);
 }
 
 static int save(struct ktape_device *session, const struct snapshot_options *o)
 {
 	const bool pipe = !strcmp(o->out, "-");
-	const bool earlier = o->force && has_trace(o->out);
 	const struct ktape_recorder_options how = {
 		.dir = pipe ? NULL : o->out,
 		.fd = STDOUT_FILENO,
@@ -91,11 +92,11 @@ static int save(struct ktape_device *session, const struct snapshot_options *o)
 	};
 	struct ktape_recorder_stats stats;
 	struct ktape_recorder *recorder;
-	int err;
+	int err, ret = EXIT_OK;
 
 	/* What rings hold is soon saved: only a second signal ends that. */
 	signals_catch();
-	err = pipe ? 0 : signals_sweep(o->out);
+	err = signals_sweep(o->out);
 	if (err)
 		return fail("%s: %s", o->out, strerror(-err));
 	err = ktape_recorder_open(session, &how, &recorder);
@@ -108,11 +109,11 @@ static int save(struct ktape_device *session, const struct snapshot_options *o)
 		return fail("%s: %s", o->out, strerror(-err));
 	err = ktape_recorder_finish(recorder);
 	ktape_recorder_stats(recorder, &stats);
-	ktape_recorder_close(recorder);
 	if (err)
-		return fail("%s: %s; %s", o->out, strerror(-err),
-			    earlier ? "the earlier trace is still there" :
-				      "what was written before is kept");
+		ret = tell_failure(o->out, ktape_recorder_kept(recorder), err);
+	ktape_recorder_close(recorder);
+	if (ret)
+		return ret;
 	note("%llu events, %llu bytes, %llu lost, %llu overwritten",
 	     (unsigned long long)stats.records, (unsigned long long)stats.bytes,
 	     (unsigned long long)stats.lost, (unsigned long long)stats.missed);
