@@ -377,6 +377,51 @@ test_failure()
 	rm -rf o r back
 }
 
+# kept SIZE FORMAT PIPE: what comes only once, in files of SIZE KiB at most
+kept()
+{
+	rm -rf o
+	# shellcheck disable=SC2002	# a pipe cannot be read again
+	(ulimit -f "$1"; cat "$3" |
+		run 1 convert -t "$2" -o o - && no_temporary &&
+		says "what was written before is kept")
+}
+
+test_kept()
+{
+	local folder
+
+	fresh
+	printf '\4\4\74\7\0\4\5\74\7\0' >pair
+	for _ in {1..14}; do
+		cat pair pair >pairs
+		mv pairs pair
+	done
+	cat s.tband pair >long
+	{ cat long; printf '\4\4\1\7\0'; } >back
+	kept 2 csv p && [ "$(stat -c %s o)" = 2048 ] &&
+		head -n 1 o | grep -q '^ts_ns,'
+	result $? "convert: a full disk, and what came through a pipe is kept"
+	kept 64 native long && "$ktape" dump o >text 2>>log; [ -s text ]
+	result $? "convert -t native: a full disk, and what came is kept"
+	# Whole packets of 64 KiB.
+	kept 100 lttng long && [ -s o/metadata ] &&
+		size=$(stat -c %s o/channel0_0) && [ "$size" -gt 0 ] &&
+		[ "$size" -lt 70000 ]
+	result $? "convert -t lttng: a full disk, and what came is kept"
+	for folder in csv native; do
+		rm -rf o
+		run 0 convert -t $folder -o o t
+		find o -type f -exec cksum {} + | sort >earlier
+		# shellcheck disable=SC2002	# a pipe cannot be read again
+		cat back | run 1 convert --force -t $folder -o o - &&
+			find o -type f -exec cksum {} + | sort |
+			cmp - earlier >>log && no_temporary
+		result $? "convert -t $folder: an earlier output is worth more"
+	done
+	rm -rf o back earlier long pair
+}
+
 # A conversion that takes so long that it can be interrupted.
 make_long()
 {
@@ -434,6 +479,23 @@ test_signals()
 	echo "exit status $status" >>log
 	[ $status = 0 ] && head -n 1 o | grep -q '^ts_ns,' && no_temporary
 	result $? "convert: what came through a pipe up to a signal is kept"
+	rm o
+	"$ktape" convert -t csv -o o live 2>log &
+	pid=$!
+	exec 8>live
+	cat p >&8
+	for _ in {1..600}; do
+		[ -e o ] && break
+		sleep 0.05
+	done
+	[ -e o ] && no_temporary
+	result $? "convert: a new output of a pipe has its name at once"
+	kill -TERM $pid
+	wait $pid
+	status=$?
+	exec 8>&-
+	[ $status = 0 ] && head -n 1 o | grep -q '^ts_ns,'
+	result $? "convert: and is kept after a signal"
 	"$ktape" record --split live -o d 2>log &
 	pid=$!
 	exec 8>live
@@ -460,6 +522,7 @@ test_success
 test_socket
 test_rights
 test_failure
+test_kept
 test_signals
 echo "1..$n"
 exit $failed

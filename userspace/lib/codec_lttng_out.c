@@ -28,6 +28,7 @@ struct lt_cpu {
 	char *data;
 	size_t size;
 	size_t len;		/* 0: none is begun */
+	uint64_t written;	/* whole packets in the file */
 	uint64_t seq;
 	uint64_t discarded;
 	uint64_t first;
@@ -88,11 +89,15 @@ static int begin(struct kt_sink *s)
 	if (folder < 0)
 		return -errno;
 	err = check_empty(folder, s->flags & KTAPE_SINK_FORCE);
-	if (!err)
+	t->in_place = !err && s->flags & KTAPE_SINK_IN_PLACE &&
+		      !check_empty(folder, false);
+	if (t->in_place)
+		t->dir = folder;
+	else if (!err)
 		err = kt_stage_folder(&s->stage, folder, is_ours);
 	if (err)
 		close(folder);
-	else
+	else if (!t->in_place)
 		t->dir = s->stage.inner;
 	return err;
 }
@@ -100,8 +105,11 @@ static int begin(struct kt_sink *s)
 static int settle(struct lttng *t)
 {
 	struct kt_sink *s = t->s;
-	int err = check_empty(s->stage.folder, s->flags & KTAPE_SINK_FORCE);
+	int err;
 
+	if (t->in_place)
+		return 0;
+	err = check_empty(s->stage.folder, s->flags & KTAPE_SINK_FORCE);
 	return err ? err : kt_stage_commit(&s->stage);
 }
 
@@ -166,6 +174,10 @@ static int flush(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 		return 0;
 	put_head(t, c, cpu);
 	err = c->fd < 0 ? t->s->error : kt_write_all(c->fd, c->data, c->len);
+	if (!err)
+		c->written += c->len;
+	else if (c->fd >= 0 && ftruncate(c->fd, (off_t)c->written))
+		err = -errno;
 	t->s->offset += c->len;
 	c->seq++;
 	c->len = 0;
@@ -305,7 +317,7 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 static int end(struct kt_sink *s)
 {
 	struct lttng *t = s->state;
-	int err = 0;
+	int err = 0, ret;
 
 	for (uint32_t i = 0; i < t->nr_cpus; i++) {
 		struct lt_cpu *c = t->cpus[i];
@@ -320,8 +332,10 @@ static int end(struct kt_sink *s)
 		if (c && !err)
 			err = flush(t, c, i);
 	}
+	/* In its place, what was written before a failure can be read. */
+	ret = err && !t->in_place ? 0 : lt_metadata(t);
 	if (!err)
-		err = lt_metadata(t);
+		err = ret;
 	return err ? err : settle(t);
 }
 
@@ -347,6 +361,8 @@ static void close_lttng(struct kt_sink *s)
 		if (t->made)
 			rmdir(s->path);
 	}
+	if (t->in_place)
+		close(t->dir);
 }
 
 const struct kt_codec_out kt_lttng_out = {

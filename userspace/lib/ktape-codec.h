@@ -102,9 +102,10 @@ ktape_codec_options(const struct ktape_codec *codec, bool out);
 struct ktape_sink;
 
 #define KTAPE_SINK_FORCE	(1U << 0)	/* replace a trace's directory */
-#define KTAPE_SINK_IN_PLACE	(1U << 1)	/* of native directories: have the
-						 * name from the beginning, and
-						 * keep what was written */
+#define KTAPE_SINK_IN_PLACE	(1U << 1)	/* have the name from the
+						 * beginning, and keep what was
+						 * written; of lttng only where
+						 * nothing is replaced */
 /*
  * Native metadata that is made from @info repeats what inputs told, and vouches for no
  * more than theirs: of one no checksum, or not of all, vouched for its values

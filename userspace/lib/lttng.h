@@ -59,6 +59,7 @@ struct lttng {
 	struct kt_sink *s;
 	int dir;
 	bool made;
+	bool in_place;
 	struct lt_cpu **cpus;
 	uint32_t nr_cpus;
 	bool used[KTAPE_OPCODES];

@@ -158,8 +158,12 @@ int kt_sink_open_file(struct kt_sink *s)
 	struct stat st;
 
 	s->owned = strcmp(s->path, "-");
-	s->fd = s->owned ? kt_stage_file(&s->stage, s->path, MODE_FILE) :
-			   STDOUT_FILENO;
+	if (!s->owned)
+		s->fd = STDOUT_FILENO;
+	else if (s->flags & KTAPE_SINK_IN_PLACE)
+		s->fd = kt_stage_direct(s->path, MODE_FILE);
+	else
+		s->fd = kt_stage_file(&s->stage, s->path, MODE_FILE);
 	if (s->fd < 0)
 		return s->fd;
 	if (fstat(s->fd, &st))

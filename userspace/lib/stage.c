@@ -40,7 +40,14 @@ static bool stays(const char *path, const struct stat *st)
 	       (st->st_uid != geteuid() && geteuid());
 }
 
-static int open_direct(const char *path, unsigned int mode)
+/**
+ * kt_stage_direct() - open a file to be written where it is
+ * @path: its name; what was in it goes
+ * @mode: of a new file
+ *
+ * Return: its descriptor, or negative errno.
+ */
+int kt_stage_direct(const char *path, unsigned int mode)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
 
@@ -124,18 +131,18 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 	/* The kernel says what is wrong with a file of such a name. */
 	if (!place || ends_in_slash(place)) {
 		free(place);
-		return open_direct(path, mode);
+		return kt_stage_direct(path, mode);
 	}
 	there = !stat(place, &st);
 	if (there && stays(place, &st)) {
-		fd = open_direct(path, mode);
+		fd = kt_stage_direct(path, mode);
 	} else if (there && access(place, W_OK)) {
 		fd = -errno;
 	} else {
 		s->replaces = there;
 		fd = open_beside(s, place, there ? &st : NULL, mode);
 		if (there && (fd == -EACCES || fd == -EPERM || fd == -EROFS))
-			fd = open_direct(path, mode);
+			fd = kt_stage_direct(path, mode);
 	}
 	free(place);
 	return fd;

@@ -27,6 +27,7 @@ struct kt_stage {
 
 #define KT_STAGE_NONE	{ .folder = -1, .inner = -1 }
 
+int kt_stage_direct(const char *path, unsigned int mode);
 int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode);
 int kt_stage_folder(struct kt_stage *s, int folder,
 		    bool (*is_ours)(const char *name));

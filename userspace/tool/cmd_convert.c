@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ktape convert: traces from any format into any other. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -157,7 +159,8 @@ static void tell_results(const struct convert *c)
 
 /*
  * What failed or was interrupted does not take the place of what is there.  Written
- * directly, it is made valid up to there.
+ * directly, as what cannot be had again is where it replaces nothing, it is made
+ * valid up to there.
  */
 static int end_output(struct convert *c, int ret, int code)
 {
@@ -192,9 +195,11 @@ static int finish(struct convert *c, int ret)
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)
-		return fail("%s", ret == -EBADMSG ?
-					  "the input cannot be converted" :
-					  read_error(ret));
+		return fail("%s%s", ret == -EBADMSG ?
+					    "the input cannot be converted" :
+					    read_error(ret),
+			    c->in_place ? "; what was written before is kept" :
+					  "");
 	return c->damaged ? EXIT_FAILED : code;
 }
 
@@ -245,6 +250,27 @@ static uint32_t doubt_inputs(const struct convert *c)
 	return flags;
 }
 
+/* Is there nothing that an output would replace? */
+static bool is_vacant(const char *path)
+{
+	const struct dirent *e;
+	struct stat st;
+	bool vacant = true;
+	DIR *dir;
+
+	if (stat(path, &st))
+		return errno == ENOENT;
+	if (S_ISREG(st.st_mode))
+		return !st.st_size;
+	dir = opendir(path);
+	if (!dir)
+		return false;
+	while (vacant && (e = readdir(dir)))
+		vacant = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	closedir(dir);
+	return vacant;
+}
+
 static int open_output(struct convert *c)
 {
 	struct ktape_sink_options how = {
@@ -267,6 +293,9 @@ static int open_output(struct convert *c)
 	if (c->nr_inputs == 1)
 		how.metadata = ktape_trace_metadata(c->inputs[0].trace,
 						    &how.metadata_len);
+	c->in_place = c->live && strcmp(c->o.out, "-") && is_vacant(c->o.out);
+	if (c->in_place)
+		how.flags |= KTAPE_SINK_IN_PLACE;
 	err = signals_sweep(c->o.out);
 	if (err)
 		return fail("%s: %s", c->o.out, strerror(-err));

@@ -68,6 +68,7 @@ struct cut;
  * @unknown: and more that nobody counted
  * @late: events out of order
  * @live: an input comes in only once
+ * @in_place: the output has its name from the beginning, and replaces nothing
  * @damaged: a part of the input could not be read
  * @progress: it is shown
  * @shown_at: when it was shown last
@@ -95,6 +96,7 @@ struct convert {
 	bool unknown;
 	uint64_t late;
 	bool live;
+	bool in_place;
 	bool damaged;
 	bool progress;
 	uint64_t shown_at;
