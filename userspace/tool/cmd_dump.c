@@ -290,7 +290,8 @@ static int prepare(struct dump *d)
 	int ret = select_read(&d->o.select, &d->select);
 
 	/* --from was a time before there were formats. */
-	if (d->o.in.from && isdigit((unsigned char)*d->o.in.from)) {
+	if (d->o.in.from && (*d->o.in.from == '@' ||
+			     isdigit((unsigned char)*d->o.in.from))) {
 		d->o.from = d->o.in.from;
 		d->o.in.from = NULL;
 	}

@@ -16,8 +16,9 @@
 
 #define NS_PER_S	1000000000LL
 /*
- * No machine runs for 31 years and no clock of today is that close to 1970: what is
- * less is CLOCK_MONOTONIC.
+ * No machine runs for 31 years: what is more is since the epoch.  What is less is
+ * CLOCK_MONOTONIC, unless "@" says otherwise: the clock of a board without a battery
+ * begins in 1970.
  */
 #define EPOCH_FROM	(1000000000LL * NS_PER_S)
 #define TIME_TEXT	40
@@ -27,7 +28,7 @@
  * moment_parse() - a time on the command line, or say what is wrong with it
  * @command: the subcommand
  * @option: for the message
- * @text: as in kt_parse_time(), or NULL: it is not given
+ * @text: as in kt_parse_time(), perhaps behind "@", or NULL: it is not given
  * @m: filled
  *
  * Return: 0 or the exit code.
@@ -35,26 +36,27 @@
 int moment_parse(const struct kt_command *command, const char *option,
 		 const char *text, struct moment *m)
 {
+	const bool epoch = text && *text == '@';
 	uint64_t ns;
 
 	if (!text)
 		return 0;
-	if (kt_parse_time(text, &ns) || ns > INT64_MAX)
+	if (kt_parse_time(text + epoch, &ns) || ns > INT64_MAX)
 		return misuse(command, "--%s: \"%s\" is no time; " TIME_SYNTAX,
 			      option, text);
 	m->given = true;
-	m->mono = ns < EPOCH_FROM;
+	m->mono = !epoch && ns < EPOCH_FROM;
 	m->ns = (int64_t)ns;
 	return 0;
 }
 
 /**
- * moment_is_after() - does a time lie before a moment?
+ * moment_is_after() - is a moment after a time of a trace?
  * @m: the moment
  * @info: of the trace
- * @ts: its time
+ * @ts: the time
  *
- * Return: true if it does.
+ * Return: true if it is.
  */
 bool moment_is_after(const struct moment *m, const struct ktape_info *info,
 		     uint64_t ts)
@@ -137,7 +139,8 @@ static const char *show_time(const struct moment *m, char text[TIME_TEXT])
 		snprintf(text, TIME_TEXT, "%s%lld.%09lld", ns < 0 ? "-" : "",
 			 llabs(ns / NS_PER_S), llabs(ns % NS_PER_S));
 	else
-		snprintf(text, TIME_TEXT, "%lldns", (long long)ns);
+		snprintf(text, TIME_TEXT, "%s%lldns",
+			 ns < EPOCH_FROM ? "@" : "", (long long)ns);
 	return text;
 }
 
@@ -163,6 +166,7 @@ int range_check_times(const struct range *r, const struct ktape_info *info)
 	char asked[TIME_TEXT], first[TIME_TEXT], last[TIME_TEXT];
 	const struct moment *m = NULL;
 	struct moment a, b;
+	bool early;
 
 	if (!r->any)
 		return 0;
@@ -174,9 +178,13 @@ int range_check_times(const struct range *r, const struct ktape_info *info)
 		return 0;
 	a = moment_of(m, info, r->first);
 	b = moment_of(m, info, r->last);
-	return fail("the trace has nothing %s %s; it goes from %s to %s",
+	/* Its JSON has times that are taken for CLOCK_MONOTONIC. */
+	early = m->mono && ktape_epoch_ns(info, r->first) < EPOCH_FROM;
+	return fail("the trace has nothing %s %s; it goes from %s to %s%s",
 		    m == &r->from ? "from" : "before", show_time(m, asked),
-		    show_time(&a, first), show_time(&b, last));
+		    show_time(&a, first), show_time(&b, last),
+		    early ? "; times of its JSON are given with @ before them" :
+			    "");
 }
 
 /**
