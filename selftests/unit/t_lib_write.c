@@ -668,106 +668,6 @@ static void test_env(void)
 	}
 }
 
-/* ---- threads ---------------------------------------------------------------- */
-
-/* An event of CPU 0, of thread @tid; a switch goes to @next. */
-struct step {
-	uint64_t ts;
-	int32_t tid;
-	uint32_t next;	/* or 0: an exception */
-	uint64_t read;	/* when it comes back */
-};
-
-static void put_step(struct ktape_sink *sink, const struct step *s)
-{
-	const uint32_t args[] = { s->next ? (uint32_t)s->tid : 0x1234, s->next };
-	const struct ktape_event e = {
-		.ts = s->ts,
-		.known = true,
-		.kind = s->next ? KTAPE_RING_EVENT : KTAPE_RING_CONTROL,
-		.opcode = s->next ? KTAPE_EV_SCHED_SWITCH : KTAPE_EV_EXCEPTION,
-		.tid = s->tid,
-		.nargs = s->next ? 2 : 1,
-		.args = (const void *)args,
-	};
-	const char *what;
-
-	check(!ktape_sink_event(sink, &e), "write");
-	check(!ktape_sink_missed(sink, 0, &what), "%s", what);
-}
-
-/* All come back in their order, each as its thread's. */
-static void put_steps(const char *name, const struct step *steps, size_t nr)
-{
-	struct ktape_sink_options how = { .format = "native", .path = dir };
-	struct ktape_registry *names;
-	const struct ktape_event *e;
-	struct ktape_trace *t;
-	struct ktape_sink *s;
-	size_t i = 0;
-
-	trace_remove(dir);
-	check(!ktape_registry_new(1, &names), "names");
-	how.info = &trace_info;
-	how.registry = names;
-	check(!ktape_sink_open(&how, &s, NULL), "open");
-	for (i = 0; i < nr; i++)
-		put_step(s, &steps[i]);
-	check(!ktape_sink_finish(s), "finish");
-	ktape_sink_close(s);
-	ktape_registry_free(names);
-	check(!ktape_trace_open(dir, NULL, &t, NULL), "read");
-	for (i = 0; ktape_trace_next(t, &e) > 0;) {
-		if (e->opcode == KTAPE_EV_CONTEXT)
-			continue;
-		check(i < nr && (e->opcode == KTAPE_EV_SCHED_SWITCH) ==
-					!!steps[i].next,
-		      "%s: %zu is %u", name, i, e->opcode);
-		check(e->tid == steps[i].tid, "%s: %zu is of %d", name, i,
-		      e->tid);
-		check_equal(e->ts, steps[i].read);
-		i++;
-	}
-	check_equal(i, nr);
-	ktape_trace_close(t);
-}
-
-/* A clock that is coarse: who runs changes within one tick. */
-static void test_one_tick(void)
-{
-	static const struct step behind_switch[] = {
-		{ 90, 5, 10, 90 },
-		{ 100, 10, 20, 100 },
-		{ 100, 20, 0, 101 },
-		{ 200, 20, 0, 200 },
-	};
-	static const struct step two[] = {
-		{ 90, 5, 10, 90 },
-		{ 100, 10, 0, 100 },
-		{ 100, 20, 0, 101 },
-		{ 101, 20, 0, 101 },
-		{ 200, 30, 0, 200 },
-	};
-	static const struct step alone[] = {
-		{ 0, 10, 0, 0 },
-		{ 0, 20, 0, 1 },
-		{ 0, 20, 0, 1 },
-		{ 1, 30, 0, 2 },
-	};
-	static const struct step many[] = {
-		{ 90, 5, 10, 90 },    { 100, 10, 0, 100 },
-		{ 100, 20, 0, 101 },  { 100, 20, 30, 101 },
-		{ 100, 30, 0, 102 },  { 100, 30, 10, 102 },
-		{ 101, 10, 20, 102 }, { 103, 20, 0, 103 },
-		{ 103, 20, 10, 103 },
-	};
-
-	put_steps("behind a switch", behind_switch, ARRAY_SIZE(behind_switch));
-	put_steps("two threads", two, ARRAY_SIZE(two));
-	put_steps("no event ring", alone, ARRAY_SIZE(alone));
-	put_steps("many", many, ARRAY_SIZE(many));
-}
-
 static const struct tap_test tests[] = {
 	{ "a trace is replaced when it may be", test_replace },
 	{ "what is no trace of ours stays whole", test_foreign },
@@ -786,7 +686,6 @@ static const struct tap_test tests[] = {
 	{ "positions of 32 bits that wrap", test_narrow },
 	{ "the CPUs of a recording", test_cpus },
 	{ "values of the metadata", test_env },
-	{ "threads within one tick", test_one_tick },
 };
 
 int main(int argc, char **argv)
