@@ -83,7 +83,7 @@ test_option_files()
 	run 0 convert -t tracex -o x.trx t
 	printf '<x></x>\n' >c.trxc
 	ln c.trxc hard
-	cksum c.trxc >cksum
+	cksum c.trxc >sum
 	for how in "-f tracex -I custom=c.trxc" "-f tracex:custom=c.trxc"; do
 		# shellcheck disable=SC2086	# words
 		refused "convert $how: over that file" \
@@ -95,9 +95,9 @@ test_option_files()
 		profile --device x --load cfg --save ./cfg
 	refused "record: over what it loads" "cfg is an input as well" \
 		record -C cfg --save cfg
-	cksum c.trxc | cmp - cksum >>log && grep -qx 'events = mark' cfg
+	cksum c.trxc | cmp - sum >>log && grep -qx 'events = mark' cfg
 	result $? "and they are as they were"
-	rm -f x.trx c.trxc hard cksum cfg
+	rm -f x.trx c.trxc hard sum cfg
 }
 
 test_folders()
@@ -250,7 +250,7 @@ test_socket()
 {
 	fresh
 	run 0 convert -t csv -o want p
-	timeout 60 python3 - "$ktape" p >got 2>log <<'END'
+	if timeout 60 python3 - "$ktape" p >got 2>log <<'END'
 import socket, subprocess, sys
 ours, theirs = socket.socketpair()
 child = subprocess.Popen([sys.argv[1], "convert", "-t", "csv", "-o", "-", "-"],
@@ -262,7 +262,11 @@ while data := ours.recv(65536):
     sys.stdout.buffer.write(data)
 sys.exit(child.wait())
 END
-	[ $? = 0 ] && cmp got want >>log
+	then
+		cmp got want >>log
+	else
+		false
+	fi
 	result $? "convert: standard input and output are one socket"
 	rm -f got want
 }
@@ -285,8 +289,8 @@ test_rights()
 	run 0 convert -t csv -o o t && [ "$(stat -c %a o)" = 755 ]
 	result $? "convert: who owns it is not taken on with setuid"
 	rm o
-	as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
-	if [ "$(id -u)" != 0 ] || ! $as_nobody true 2>>log; then
+	as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	if [ "$(id -u)" != 0 ] || ! "${as_nobody[@]}" true 2>>log; then
 		echo "ok $((n = n + 1)) - convert: rights # SKIP not root"
 		return
 	fi
@@ -297,7 +301,7 @@ test_rights()
 	echo old >open/o
 	chown 65534:0 open/o
 	chmod 600 open/o
-	timeout 60 $as_nobody ./command convert -t csv -o open/o t 2>log &&
+	timeout 60 "${as_nobody[@]}" ./command convert -t csv -o open/o t 2>log &&
 		[ "$(stat -c %a:%u open/o)" = 600:65534 ] &&
 		[ "$(wc -l <open/o)" = 97 ]
 	result $? "convert: a private output stays private"
@@ -309,7 +313,7 @@ test_rights()
 		chown 0 open/o "open/o/$file"
 		chmod 1777 open/o
 		find open/o -type f -exec cksum {} + | sort >earlier
-		timeout 60 $as_nobody ./command convert --force -t native \
+		timeout 60 "${as_nobody[@]}" ./command convert --force -t native \
 			-o open/o s.tband 2>log
 		[ $? = 1 ] && says "Operation not permitted" && find open/o \
 			-type f -exec cksum {} + | sort | cmp - earlier >>log &&
