@@ -575,6 +575,14 @@ static void test_times(void)
 	save(s, 0);
 	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
 	done(s);
+	/* A packet that ends with its first record has later ones. */
+	s = simple();
+	h = (void *)s->ring[2].packets[4].data;
+	h->ts_end = h->ts_begin;
+	ktape_packet_seal(s->ring[2].packets[4].data);
+	save(s, 0);
+	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
+	done(s);
 }
 
 /* The clock goes back by @by from where the time is @from, and the packet's end. */
