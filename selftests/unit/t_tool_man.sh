@@ -7,7 +7,7 @@
 # page of their own have sections in that of ktape.
 man=$(cd ../../userspace/man && pwd) || exit
 # shellcheck source=selftests/unit/tool.sh
-. ./tool.sh "$1"
+. ./tool.sh "$1" || exit 2
 
 # command	page, or page:section; nothing: it has no options but those of all
 places='
