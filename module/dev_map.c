@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "dev.h"
 #include "registry.h"
-#include "ring_mem.h"
+#include "ring/memory.h"
 
 /**
  * kt_dev_regions() - how many regions a session can have

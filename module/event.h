@@ -14,7 +14,7 @@
 #include <linux/preempt.h>
 #include <linux/wait.h>
 
-#include "ring.h"
+#include "ring/ring.h"
 #include "sink.h"
 
 #define KT_SESSIONS		8

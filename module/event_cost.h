@@ -5,7 +5,7 @@
 
 #include <ktape/cost.h>
 
-#include "ring.h"
+#include "ring/ring.h"
 
 void kt_cost_opened(struct kt_ring *r, u64 since);
 void kt_cost_sample(struct kt_ring *r);

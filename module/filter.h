@@ -13,7 +13,7 @@
 
 #include <ktape/filter.h>
 
-#include "ring.h"
+#include "ring/ring.h"
 
 struct cgroup;
 struct kt_gates;

@@ -15,7 +15,7 @@
 
 #include <ktape/abi.h>
 
-#include "clock.h"
+#include "ring/clock.h"
 #include "names.h"
 #include "registry.h"
 

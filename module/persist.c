@@ -29,7 +29,7 @@
 
 #include "persist.h"
 #include "registry.h"
-#include "ring_mem.h"
+#include "ring/memory.h"
 
 #define LOOK_AGAIN	msecs_to_jiffies(100)
 #define NAMES_EVERY	10	/* looks */

@@ -19,7 +19,7 @@
 #include "persist.h"
 #include "probe.h"
 #include "registry.h"
-#include "ring_mem.h"
+#include "ring/memory.h"
 #include "session.h"
 #include "session_filter.h"
 #include "session_trigger.h"

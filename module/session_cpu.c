@@ -16,7 +16,7 @@
 
 #include "control.h"
 #include "persist.h"
-#include "ring_mem.h"
+#include "ring/memory.h"
 #include "session.h"
 
 /**

@@ -3,7 +3,7 @@
 #ifndef _KT_SINK_H
 #define _KT_SINK_H
 
-#include "ring.h"
+#include "ring/ring.h"
 
 struct ktape_sink;
 

@@ -3,7 +3,7 @@
 #ifndef _KT_STACK_H
 #define _KT_STACK_H
 
-#include "ring.h"
+#include "ring/ring.h"
 
 struct module;
 

@@ -6,7 +6,7 @@
 #ifndef _BY_CALL_H
 #define _BY_CALL_H
 
-#include "clock.h"
+#include "ring/clock.h"
 
 #undef kt_clock_by_call
 #define kt_clock_by_call()	true

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
-#include "ring.h"
+#include "ring/ring.h"
 
 #define BIT(n)			(1UL << (n))
 #define NSEC_PER_SEC		1000000000ULL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What module/ring.c needs of the kernel, for x86-64 user space.  compat.h
+ * What module/ring/ring.c needs of the kernel, for x86-64 user space.  compat.h
  * includes this file where there is no kernel.
  *
  * The clock is the cycle counter as in the module, unless a test asks for

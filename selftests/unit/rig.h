@@ -8,7 +8,7 @@
 #ifndef _RIG_H
 #define _RIG_H
 
-#include "ring.h"
+#include "ring/ring.h"
 
 #define RIG_CONTEXTS	4	/* task, softirq, irq, nmi */
 #define RIG_GAP		256	/* guarded bytes before and after each block */

@@ -7,7 +7,7 @@
  * the halves in which it delivers (kt_get_cycles_halves() in compat.h).
  */
 #define kt_clock_halves kt_clock_halves_of_shim
-#include "clock.h"
+#include "ring/clock.h"
 #undef kt_clock_halves
 
 static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
@@ -17,7 +17,7 @@ static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 	__asm__ __volatile__("rdtsc" : "=a" (*lo), "=d" (*hi));
 }
 
-#include "ring.h"
+#include "ring/ring.h"
 
 typedef void put_t(struct kt_ring *r, u32 a0, u32 a1, u32 a2);
 

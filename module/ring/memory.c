@@ -18,7 +18,7 @@
 #include <linux/topology.h>
 
 #include "compat.h"
-#include "ring_mem.h"
+#include "memory.h"
 
 static void free_block(void *base, unsigned long size)
 {
