@@ -12,7 +12,7 @@
 
 #include "control.h"
 #include "event_cost.h"
-#include "filter.h"
+#include "filter/filter.h"
 #include "session.h"
 
 /* Reasons of clock_sync, see uapi/ktape/events.h. */

@@ -7,7 +7,7 @@
 #include "event.h"
 #include "event_cost.h"
 #include "event_trigger.h"
-#include "filter.h"
+#include "filter/filter.h"
 
 DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
 	.route = { [0 ... KTAPE_OPCODES - 1] = KT_ROUTE_MANY },

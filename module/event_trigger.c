@@ -11,7 +11,7 @@
 #include <linux/log2.h>
 
 #include "event_trigger.h"
-#include "filter.h"
+#include "filter/filter.h"
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 

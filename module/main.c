@@ -18,7 +18,7 @@
 #include "registry.h"
 #include "sink.h"
 #include "token.h"
-#include "track.h"
+#include "filter/track.h"
 
 static char *size = "1M";
 module_param(size, charp, 0444);

@@ -15,7 +15,7 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "kprobe.h"
 #include "notify.h"
 #include "probe.h"

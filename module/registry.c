@@ -30,7 +30,7 @@
 #include "event.h"
 #include "registry.h"
 #include "registry_slot.h"
-#include "threads.h"
+#include "filter/threads.h"
 
 #define NONE		KT_SLOT_NONE
 #define LOCKS		64U

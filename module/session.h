@@ -14,7 +14,7 @@
 
 #include "event.h"
 #include "event_trigger.h"
-#include "filter.h"
+#include "filter/filter.h"
 
 /**
  * struct kt_session_config - what a session is made of

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 
 struct kt_session;
 

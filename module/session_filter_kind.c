@@ -12,7 +12,7 @@
 
 #include "session.h"
 #include "session_filter.h"
-#include "track.h"
+#include "filter/track.h"
 
 #define SEVERITIES	4U
 #define GATE_NS_MAX	(3600ULL * NSEC_PER_SEC)

@@ -23,7 +23,7 @@
 #include "control.h"
 #include "emit.h"
 #include "event_trigger.h"
-#include "filter.h"
+#include "filter/filter.h"
 #include "probe.h"
 #include "registry.h"
 #include "session.h"

@@ -13,7 +13,7 @@
 #include <ktape/kernel.h>
 
 #include "event.h"
-#include "filter.h"
+#include "filter/filter.h"
 #include "sink.h"
 
 #define SINKS		8

@@ -8,10 +8,10 @@
 
 #include "../event.h"
 #include "../event_trigger.h"
-#include "../filter.h"
+#include "filter/filter.h"
 #include "../probe.h"
 #include "../registry.h"
-#include "../track.h"
+#include "filter/track.h"
 
 /*
  * Every thread comes by here, those of io_uring and vhost too, when its making

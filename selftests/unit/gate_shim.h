@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What module/filter_gate.c needs of the kernel besides ktape_shim.h.  Included
+ * What module/filter/gate.c needs of the kernel besides ktape_shim.h.  Included
  * before everything else; the kernel's headers that the source names are empty
  * files (see Makefile), and event.h, of which it uses nothing, is left out.
  */

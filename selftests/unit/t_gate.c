@@ -7,7 +7,7 @@
  * The two pairs hash to the same slot.  "ours" began in the earlier epoch, "new"
  * begins in the present one.
  */
-#include "filter.h"
+#include "filter/filter.h"
 #include "step.h"
 #include "tap.h"
 
