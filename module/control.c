@@ -11,7 +11,7 @@
 #include <linux/smp.h>
 
 #include "control.h"
-#include "event_cost.h"
+#include "event/cost.h"
 #include "filter/filter.h"
 #include "session.h"
 

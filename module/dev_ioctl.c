@@ -14,7 +14,7 @@
 
 #include "compat.h"
 #include "dev.h"
-#include "event_cost.h"
+#include "event/cost.h"
 #include "kprobe.h"
 #include "metadata.h"
 #include "persist.h"

@@ -21,7 +21,7 @@
 #include <ktape/typed.h>
 
 #include "emit.h"
-#include "event.h"
+#include "event/event.h"
 #include "exception.h"
 #include "token.h"
 

@@ -3,7 +3,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "event.h"
+#include "event/event.h"
 #include "exception.h"
 
 #define HAS_BUFFER	(1U << 3)

@@ -17,7 +17,7 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "event.h"
+#include "event/event.h"
 #include "kprobe.h"
 #include "probe.h"
 #include "registry.h"

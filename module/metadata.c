@@ -12,7 +12,7 @@
 
 #include <ktape/ctf.h>
 
-#include "event.h"
+#include "event/event.h"
 #include "metadata.h"
 
 /* A string an event. */

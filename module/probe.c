@@ -19,7 +19,7 @@
 #include "kprobe.h"
 #include "notify.h"
 #include "probe.h"
-#include "stack.h"
+#include "event/stack.h"
 
 #define DETACH_DELAY	HZ
 

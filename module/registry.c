@@ -27,7 +27,7 @@
 #include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 
-#include "event.h"
+#include "event/event.h"
 #include "registry.h"
 #include "registry_slot.h"
 #include "filter/threads.h"

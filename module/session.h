@@ -12,8 +12,8 @@
 
 #include <ktape/session.h>
 
-#include "event.h"
-#include "event_trigger.h"
+#include "event/event.h"
+#include "event/trigger.h"
 #include "filter/filter.h"
 
 /**

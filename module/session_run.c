@@ -22,7 +22,7 @@
 
 #include "control.h"
 #include "emit.h"
-#include "event_trigger.h"
+#include "event/trigger.h"
 #include "filter/filter.h"
 #include "probe.h"
 #include "registry.h"

@@ -3,7 +3,7 @@
 #ifndef _KT_SESSION_TRIGGER_H
 #define _KT_SESSION_TRIGGER_H
 
-#include "event_trigger.h"
+#include "event/trigger.h"
 #include "session.h"
 
 struct eventfd_ctx;

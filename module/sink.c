@@ -12,7 +12,7 @@
 
 #include <ktape/kernel.h>
 
-#include "event.h"
+#include "event/event.h"
 #include "filter/filter.h"
 #include "sink.h"
 

@@ -23,7 +23,7 @@
 #include <ktape/abi.h>
 
 #include "registry.h"
-#include "stack.h"
+#include "event/stack.h"
 #include "token.h"
 
 #define PENDING		256

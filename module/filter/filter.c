@@ -10,10 +10,10 @@
 #include <linux/sched.h>
 #include <linux/uidgid.h>
 
-#include "event.h"
+#include "event/event.h"
 #include "filter.h"
 #include "track.h"
-#include "stack.h"
+#include "event/stack.h"
 
 struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 

@@ -35,7 +35,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "event.h"
+#include "event/event.h"
 #include "filter.h"
 
 #define SLOT_BITS	12

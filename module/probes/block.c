@@ -6,7 +6,7 @@
 #include <linux/hash.h>
 #include <trace/events/block.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../names.h"
 #include "../probe.h"
 

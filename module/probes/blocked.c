@@ -16,7 +16,7 @@
 #include <linux/wait_bit.h>
 #include <trace/events/sched.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 #include "sched_state.h"

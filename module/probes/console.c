@@ -8,7 +8,7 @@
 #include <linux/kernel.h>
 #include <trace/events/printk.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 
 static void notrace probe_console(void *data, const char *text, size_t len)

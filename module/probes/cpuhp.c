@@ -4,7 +4,7 @@
 #include <linux/list.h>
 #include <trace/events/cpuhp.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

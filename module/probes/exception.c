@@ -40,7 +40,7 @@ struct pcie_tlp_log;
 #include <trace/events/thermal.h>
 #endif
 
-#include "../event.h"
+#include "event/event.h"
 #include "../exception.h"
 #include "../netdev.h"
 #include "../probe.h"

@@ -3,7 +3,7 @@
 #include <linux/hrtimer.h>
 #include <trace/events/timer.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

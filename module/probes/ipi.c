@@ -4,7 +4,7 @@
 #include <linux/string.h>
 #include <trace/events/ipi.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

@@ -5,7 +5,7 @@
 #include <asm/trace/irq_vectors.h>
 #endif
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 
 /* These may differ in their configuration, not in their prototype. */

@@ -6,7 +6,7 @@
 #include <linux/jiffies.h>
 #include <trace/events/irq.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../names.h"
 #include "../probe.h"
 

@@ -6,7 +6,7 @@
 #include <linux/timer.h>
 #include <trace/events/timer.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 
 #define WHICH_MASK	3

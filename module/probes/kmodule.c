@@ -5,7 +5,7 @@
 #include <linux/string.h>
 #include <trace/events/module.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

@@ -3,7 +3,7 @@
 #include <linux/sched.h>
 #include <trace/events/lock.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

@@ -13,7 +13,7 @@
 #define KT_HAVE_PAGE_FAULT
 #endif
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

@@ -10,7 +10,7 @@
 #include <trace/events/net.h>
 #include <trace/events/skb.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../netdev.h"
 #include "../probe.h"
 #include "../token.h"

@@ -13,7 +13,7 @@
 #include <asm/unistd.h>
 #include <trace/events/syscalls.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "path_calls.h"
 

@@ -5,7 +5,7 @@
 #include <trace/events/power.h>
 #include <trace/events/rpm.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 
 #define CPU_BITS	12

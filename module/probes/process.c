@@ -6,8 +6,8 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
-#include "../event.h"
-#include "../event_trigger.h"
+#include "event/event.h"
+#include "event/trigger.h"
 #include "filter/filter.h"
 #include "../probe.h"
 #include "../registry.h"

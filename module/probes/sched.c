@@ -4,7 +4,7 @@
 #include <linux/sched.h>
 #include <trace/events/sched.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "sched_state.h"
 

@@ -4,7 +4,7 @@
 #include <linux/signal.h>
 #include <trace/events/signal.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

@@ -4,7 +4,7 @@
 #include <asm/syscall.h>
 #include <trace/events/syscalls.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 
 #define NR_LARGE	0xffffU

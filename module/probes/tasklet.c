@@ -3,7 +3,7 @@
 #include <linux/interrupt.h>
 #include <trace/events/irq.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

@@ -4,7 +4,7 @@
 #include <linux/timer.h>
 #include <trace/events/timer.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

@@ -3,7 +3,7 @@
 #include <linux/workqueue.h>
 #include <trace/events/workqueue.h>
 
-#include "../event.h"
+#include "event/event.h"
 #include "../probe.h"
 #include "../token.h"
 

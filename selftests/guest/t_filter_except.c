@@ -10,7 +10,7 @@
 
 #include "kt_cue.h"
 
-#define SESSIONS	8	/* KT_SESSIONS of module/event.h */
+#define SESSIONS	8	/* KT_SESSIONS of module/event/event.h */
 #define EXCEPT		KTAPE_PID_EXCEPT
 #define THREADS		KTAPE_PID_THREADS
 #define CHILDREN	KTAPE_PID_CHILDREN

@@ -10,7 +10,7 @@
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 
-#include "event_trigger.h"
+#include "trigger.h"
 #include "filter/filter.h"
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];

@@ -9,7 +9,7 @@
 #include <linux/irqflags.h>
 
 #include "event.h"
-#include "event_cost.h"
+#include "cost.h"
 
 #define SAMPLES_A_SECOND	10
 

@@ -5,8 +5,8 @@
 #include <linux/sched.h>
 
 #include "event.h"
-#include "event_cost.h"
-#include "event_trigger.h"
+#include "cost.h"
+#include "trigger.h"
 #include "filter/filter.h"
 
 DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
