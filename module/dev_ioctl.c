@@ -19,7 +19,7 @@
 #include "metadata.h"
 #include "persist.h"
 #include "probe.h"
-#include "registry.h"
+#include "names/registry.h"
 
 /* Largest argument structure, for the copy. */
 union kt_arg {

@@ -10,7 +10,7 @@
 
 #include "compat.h"
 #include "dev.h"
-#include "registry.h"
+#include "names/registry.h"
 #include "ring/memory.h"
 
 /**

@@ -17,7 +17,7 @@
 #include "dev.h"
 #include "metadata.h"
 #include "packet.h"
-#include "registry.h"
+#include "names/registry.h"
 
 /* So often read() takes what there is, be it full blocks or not. */
 #define PATIENCE	(HZ / 4)

@@ -15,8 +15,8 @@
 #include <ktape/name.h>
 
 #include "emit.h"
-#include "registry.h"
-#include "registry_slot.h"
+#include "names/registry.h"
+#include "names/slot.h"
 
 #define NAMES_OF_ONE	64
 #define NAMES_OF_ALL	256

@@ -20,8 +20,8 @@
 #include "event/event.h"
 #include "kprobe.h"
 #include "probe.h"
-#include "registry.h"
-#include "token.h"
+#include "names/registry.h"
+#include "names/symbol.h"
 
 /* Calls of one function whose returns can be awaited at the same time. */
 #define RETURNS_MAX	256

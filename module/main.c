@@ -12,12 +12,12 @@
 #include "dev_mark.h"
 #include "emit.h"
 #include "metadata.h"
-#include "names.h"
+#include "names/late.h"
 #include "persist.h"
 #include "probe.h"
-#include "registry.h"
+#include "names/registry.h"
 #include "sink.h"
-#include "token.h"
+#include "names/symbol.h"
 #include "filter/track.h"
 
 static char *size = "1M";

@@ -8,7 +8,7 @@
 
 #include <ktape/objects.h>
 
-#include "token.h"
+#include "names/symbol.h"
 
 /**
  * kt_netdev_id() - a network device's number

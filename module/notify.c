@@ -19,8 +19,8 @@
 #include "netdev.h"
 #include "notify.h"
 #include "probe.h"
-#include "registry.h"
-#include "token.h"
+#include "names/registry.h"
+#include "names/symbol.h"
 
 static void report(u32 code, const u32 *args, unsigned int nargs,
 		   const char *text)

@@ -11,7 +11,7 @@
 #include <linux/errno.h>
 
 #include "packet.h"
-#include "registry.h"
+#include "names/registry.h"
 #include "session.h"
 
 /* What a walk over the records of a copy finds. */

@@ -28,7 +28,7 @@
 #endif
 
 #include "persist.h"
-#include "registry.h"
+#include "names/registry.h"
 #include "ring/memory.h"
 
 #define LOOK_AGAIN	msecs_to_jiffies(100)

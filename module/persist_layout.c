@@ -15,7 +15,7 @@
 #include <linux/string.h>
 
 #include "persist.h"
-#include "registry.h"
+#include "names/registry.h"
 
 #define RING_BLOCKS_MIN		4
 #define RING_MAX		(IS_ENABLED(CONFIG_64BIT) ? 1ULL << 31 : 1ULL << 30)

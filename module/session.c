@@ -18,7 +18,7 @@
 #include "control.h"
 #include "persist.h"
 #include "probe.h"
-#include "registry.h"
+#include "names/registry.h"
 #include "ring/memory.h"
 #include "session.h"
 #include "session_filter.h"

@@ -25,7 +25,7 @@
 #include "event/trigger.h"
 #include "filter/filter.h"
 #include "probe.h"
-#include "registry.h"
+#include "names/registry.h"
 #include "session.h"
 #include "session_trigger.h"
 

@@ -7,7 +7,7 @@
 #include <trace/events/block.h>
 
 #include "event/event.h"
-#include "../names.h"
+#include "names/late.h"
 #include "../probe.h"
 
 /* Devices whose names were asked for lately, by a hash of their numbers. */

@@ -18,7 +18,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 #include "sched_state.h"
 
 /* Ours, the tracepoint's, and up to a dozen of the scheduler. */

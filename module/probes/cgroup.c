@@ -10,7 +10,7 @@
 #include <linux/string.h>
 
 #include "../probe.h"
-#include "../registry.h"
+#include "names/registry.h"
 
 #if defined(CONFIG_CGROUPS) && defined(CONFIG_TRACEPOINTS)
 #include <trace/events/cgroup.h>

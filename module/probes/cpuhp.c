@@ -6,7 +6,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 #define CPU_MASK	0xfffU
 

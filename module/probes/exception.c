@@ -44,7 +44,7 @@ struct pcie_tlp_log;
 #include "../exception.h"
 #include "../netdev.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 /* Most come with words and a text, which ends in NUL and may be missing. */
 static noinline void raise_of(u32 severity, u32 code, const u32 *args,

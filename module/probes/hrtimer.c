@@ -5,7 +5,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 /* The same event: the kernel renamed the function that prepares a timer. */
 #ifndef KT_HAVE_TP_hrtimer_init

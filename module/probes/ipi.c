@@ -6,7 +6,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 #ifndef KT_HAVE_TP_ipi_send_cpu
 KT_TP_MISSING(ipi_send_cpu);

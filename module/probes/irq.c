@@ -7,7 +7,7 @@
 #include <trace/events/irq.h>
 
 #include "event/event.h"
-#include "../names.h"
+#include "names/late.h"
 #include "../probe.h"
 
 #define IRQ_BITS	18

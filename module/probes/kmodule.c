@@ -7,7 +7,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 static __always_inline u32 name_bytes(const struct module *mod)
 {

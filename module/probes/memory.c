@@ -15,7 +15,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 /* ---- page faults --------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include "event/event.h"
 #include "../netdev.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 static __always_inline u32 dev_index(const struct net_device *dev)
 {

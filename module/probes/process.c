@@ -10,7 +10,7 @@
 #include "event/trigger.h"
 #include "filter/filter.h"
 #include "../probe.h"
-#include "../registry.h"
+#include "names/registry.h"
 #include "filter/track.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 #define SIGNAL_BITS	7
 #define SIGNAL_MASK	((1U << SIGNAL_BITS) - 1)

@@ -5,7 +5,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 #ifndef KT_HAVE_TP_tasklet_entry
 KT_TP_MISSING(tasklet_entry);

@@ -6,7 +6,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 #ifndef KT_HAVE_TP_timer_base_idle
 KT_TP_MISSING(timer_base_idle);

@@ -5,7 +5,7 @@
 
 #include "event/event.h"
 #include "../probe.h"
-#include "../token.h"
+#include "names/symbol.h"
 
 #define ANY_CPU		0xffff
 

@@ -16,7 +16,7 @@
 #include <ktape/abi.h>
 
 #include "ring/clock.h"
-#include "names.h"
+#include "late.h"
 #include "registry.h"
 
 #define PENDING		32

@@ -29,7 +29,7 @@
 
 #include "event/event.h"
 #include "registry.h"
-#include "registry_slot.h"
+#include "slot.h"
 #include "filter/threads.h"
 
 #define NONE		KT_SLOT_NONE

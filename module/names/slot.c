@@ -12,7 +12,7 @@
 #include <linux/spinlock.h>
 
 #include "registry.h"
-#include "registry_slot.h"
+#include "slot.h"
 
 #define NONE		KT_SLOT_NONE
 

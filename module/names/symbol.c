@@ -24,7 +24,7 @@
 
 #include "registry.h"
 #include "event/stack.h"
-#include "token.h"
+#include "symbol.h"
 
 #define PENDING		256
 #define WAYS		8	/* places in which an address may be */
