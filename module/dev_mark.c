@@ -20,8 +20,8 @@
 #include <linux/uio.h>
 
 #include "dev_mark.h"
-#include "emit.h"
-#include "exception.h"
+#include "emit/emit.h"
+#include "emit/exception.h"
 
 #define BUCKET_BITS	8
 

@@ -15,7 +15,7 @@
 #include <linux/panic_notifier.h>
 #endif
 
-#include "exception.h"
+#include "emit/exception.h"
 #include "netdev.h"
 #include "notify.h"
 #include "probe.h"

@@ -21,7 +21,7 @@
 #include <linux/string.h>
 
 #include "control.h"
-#include "emit.h"
+#include "emit/emit.h"
 #include "event/trigger.h"
 #include "filter/filter.h"
 #include "probe.h"

@@ -15,7 +15,7 @@
 #include <linux/wait.h>
 
 #include "ring/ring.h"
-#include "sink.h"
+#include "emit/sink.h"
 
 #define KT_SESSIONS		8
 

@@ -41,7 +41,7 @@ struct pcie_tlp_log;
 #endif
 
 #include "event/event.h"
-#include "../exception.h"
+#include "emit/exception.h"
 #include "../netdev.h"
 #include "../probe.h"
 #include "names/symbol.h"

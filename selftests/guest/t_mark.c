@@ -15,7 +15,7 @@
 
 #define NOBODY		65534
 #define OTHER		1234
-#define NAMES_OF_ONE	64	/* of module/emit_name.c */
+#define NAMES_OF_ONE	64	/* of module/emit/name.c */
 #define KERNEL_ADDRESS	0xffffffff81000000ULL
 
 static struct kt_seens seen;

@@ -10,7 +10,7 @@
 #define SINK		"/tests/ktape_sink.ko"
 #define ECHO		"/tests/ktape_echo.ko"
 #define CPUS_MAX	64
-#define DEPTH		8	/* of module/sink.c */
+#define DEPTH		8	/* of module/emit/sink.c */
 
 static struct kt_seens seen;
 static int marks;
