@@ -17,7 +17,7 @@
 #include "event/cost.h"
 #include "kprobe.h"
 #include "metadata.h"
-#include "persist.h"
+#include "persist/persist.h"
 #include "probe.h"
 #include "names/registry.h"
 

@@ -3,7 +3,7 @@
 #include <linux/kernel.h>
 
 #include "dev.h"
-#include "persist.h"
+#include "persist/persist.h"
 
 /**
  * kt_dev_persist_info() - is there a region, and something old in it?

@@ -13,7 +13,7 @@
 #include "emit/emit.h"
 #include "metadata.h"
 #include "names/late.h"
-#include "persist.h"
+#include "persist/persist.h"
 #include "probe.h"
 #include "names/registry.h"
 #include "emit/sink.h"

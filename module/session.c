@@ -16,7 +16,7 @@
 #include <linux/string.h>
 
 #include "control.h"
-#include "persist.h"
+#include "persist/persist.h"
 #include "probe.h"
 #include "names/registry.h"
 #include "ring/memory.h"

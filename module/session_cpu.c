@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 
 #include "control.h"
-#include "persist.h"
+#include "persist/persist.h"
 #include "ring/memory.h"
 #include "session.h"
 
