@@ -15,10 +15,10 @@
 #include "compat.h"
 #include "dev.h"
 #include "event/cost.h"
-#include "kprobe.h"
+#include "probes/kprobe.h"
 #include "metadata.h"
 #include "persist/persist.h"
-#include "probe.h"
+#include "probes/probe.h"
 #include "names/registry.h"
 
 /* Largest argument structure, for the copy. */

@@ -5,7 +5,7 @@
 #include <linux/string.h>
 
 #include "dev.h"
-#include "kprobe.h"
+#include "probes/kprobe.h"
 
 static long add(struct ktape_probe *p)
 {

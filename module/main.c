@@ -14,7 +14,7 @@
 #include "metadata.h"
 #include "names/late.h"
 #include "persist/persist.h"
-#include "probe.h"
+#include "probes/probe.h"
 #include "names/registry.h"
 #include "emit/sink.h"
 #include "names/symbol.h"

@@ -9,7 +9,7 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "../probe.h"
+#include "probe.h"
 #include "names/registry.h"
 
 #if defined(CONFIG_CGROUPS) && defined(CONFIG_TRACEPOINTS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Exceptions that the kernel raises by itself.  What comes with each is in the
- * table of uapi/README.md; die and panic are in module/notify.c.
+ * table of uapi/README.md; die and panic are in module/probes/notify.c.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -42,8 +42,8 @@ struct pcie_tlp_log;
 
 #include "event/event.h"
 #include "emit/exception.h"
-#include "../netdev.h"
-#include "../probe.h"
+#include "netdev.h"
+#include "probe.h"
 #include "names/symbol.h"
 
 /* Most come with words and a text, which ends in NUL and may be missing. */

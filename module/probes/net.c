@@ -2,7 +2,7 @@
 /*
  * Network devices and packets.
  *
- * The registry has their names (module/notify.c).
+ * The registry has their names (module/probes/notify.c).
  */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -11,8 +11,8 @@
 #include <trace/events/skb.h>
 
 #include "event/event.h"
-#include "../netdev.h"
-#include "../probe.h"
+#include "netdev.h"
+#include "probe.h"
 #include "names/symbol.h"
 
 static __always_inline u32 dev_index(const struct net_device *dev)
