@@ -11,7 +11,7 @@
 #include <ktape/persist.h>
 #include <ktape/trigger.h>
 
-#include "session.h"
+#include "session/session.h"
 
 /**
  * struct kt_file - an open descriptor

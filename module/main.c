@@ -7,7 +7,7 @@
 #include <linux/notifier.h>
 #include <linux/suspend.h>
 
-#include "control.h"
+#include "session/control.h"
 #include "dev.h"
 #include "dev_mark.h"
 #include "emit/emit.h"

@@ -12,7 +12,7 @@
 
 #include "packet.h"
 #include "names/registry.h"
-#include "session.h"
+#include "session/session.h"
 
 /* What a walk over the records of a copy finds. */
 struct kt_walk {

@@ -5,7 +5,7 @@
 
 #include <ktape/persist.h>
 
-#include "session.h"
+#include "session/session.h"
 
 struct kt_ring_spec;
 

@@ -15,7 +15,7 @@
 
 #include "control.h"
 #include "session.h"
-#include "session_filter.h"
+#include "filters.h"
 
 static struct kt_filters *filters_of(const struct kt_session *s)
 {

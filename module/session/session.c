@@ -21,8 +21,8 @@
 #include "names/registry.h"
 #include "ring/memory.h"
 #include "session.h"
-#include "session_filter.h"
-#include "session_trigger.h"
+#include "filters.h"
+#include "trigger.h"
 
 #define DEFAULT_RING		(1UL << 20)
 #define DEFAULT_BLOCK		(64UL << 10)

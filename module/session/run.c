@@ -27,7 +27,7 @@
 #include "probes/probe.h"
 #include "names/registry.h"
 #include "session.h"
-#include "session_trigger.h"
+#include "trigger.h"
 
 /**
  * kt_session_mask_ok() - are there events for all bits of a mask?

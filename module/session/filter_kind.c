@@ -11,7 +11,7 @@
 #include <linux/uidgid.h>
 
 #include "session.h"
-#include "session_filter.h"
+#include "filters.h"
 #include "filter/track.h"
 
 #define SEVERITIES	4U

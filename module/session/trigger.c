@@ -19,7 +19,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "session_trigger.h"
+#include "trigger.h"
 
 /**
  * struct kt_armed - a trigger and its actions
