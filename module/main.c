@@ -8,10 +8,10 @@
 #include <linux/suspend.h>
 
 #include "session/control.h"
-#include "dev.h"
-#include "dev_mark.h"
+#include "dev/dev.h"
+#include "dev/mark.h"
 #include "emit/emit.h"
-#include "metadata.h"
+#include "dev/metadata.h"
 #include "names/late.h"
 #include "persist/persist.h"
 #include "probes/probe.h"

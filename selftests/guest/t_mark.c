@@ -386,7 +386,7 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 #define LONG		1024
 #define COST		(1 + LONG / 64)
 #define USERS		24
-#define USERS_AT_ONCE	4	/* of module/dev_mark.c */
+#define USERS_AT_ONCE	4	/* of module/dev/mark.c */
 
 static double now(void)
 {

@@ -2,7 +2,7 @@
 /*
  * The binary contract: numbers that may never change, and rules that hold for
  * the whole event table.  A new event is added here as well, a new structure to
- * module/abi_layout.h.
+ * module/dev/abi_layout.h.
  */
 #include <stddef.h>
 

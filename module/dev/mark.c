@@ -19,7 +19,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "dev_mark.h"
+#include "mark.h"
 #include "emit/emit.h"
 #include "emit/exception.h"
 
