@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include <ktape/filter.h>
-#include "../../userspace/lib/ktape_mark.h"
+#include <ktape_mark.h>
 #include "bench_guest.h"
 
 #define ROUNDS		400

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/ktape.h"
+#include <ktape.h>
 
 #define FILE_MAX	(1U << 30)
 #define TURN		(1ULL << 32)

@@ -6,7 +6,7 @@
 #ifndef _KT_EMIT_H
 #define _KT_EMIT_H
 
-#include "../../userspace/lib/ktape_mark.h"
+#include <ktape_mark.h>
 
 #include "kt_load.h"
 #include "kt_module.h"

@@ -86,7 +86,7 @@ try()
 	if ! command -v "$1" >/dev/null; then
 		echo "ok $n - ktape_mark.h: $1 $2 # SKIP no $1"
 	elif "$1" -std="$2" -Wall -Wextra -Wshadow -pedantic -Werror \
-		-I"$top/userspace/lib" -I"$top/uapi" -o "$work/mark" \
+		-I"$top/userspace/include" -I"$top/uapi" -o "$work/mark" \
 		"$work/$3" 2>"$work/log" && "$work/mark"; then
 		echo "ok $n - ktape_mark.h: $1 $2"
 	else

@@ -3,7 +3,7 @@
 #ifndef _KT_CLOCK_H
 #define _KT_CLOCK_H
 
-#include "ktape.h"
+#include <ktape.h>
 
 #define KT_NS_PER_S	1000000000ULL
 #define KT_FREQ_FAST	(1ULL << 34)	/* a second of it in ns fits 64 bits */

@@ -9,7 +9,7 @@
 
 #include "util/bits.h"
 
-#include "ktape.h"
+#include <ktape.h>
 
 /* Bounds for foreign bytes. */
 #define KT_CPUS_MAX	8192U

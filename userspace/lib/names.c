@@ -4,7 +4,7 @@
 
 #include <ktape/filter.h>
 
-#include "ktape.h"
+#include <ktape.h>
 
 struct names {
 	const char *const *names;

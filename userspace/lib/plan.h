@@ -6,7 +6,7 @@
 #ifndef _KT_PLAN_H
 #define _KT_PLAN_H
 
-#include "ktape.h"
+#include <ktape.h>
 
 #define KT_FIELD_ROOM	16	/* of a field's name */
 #define KT_PLACE_END	255	/* the place of a step behind the last one */

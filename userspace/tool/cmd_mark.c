@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/ktape_mark.h"
+#include <ktape_mark.h>
 #include "util/bits.h"
 #include "util/parse.h"
 

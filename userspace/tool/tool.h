@@ -3,7 +3,7 @@
 #ifndef _KT_TOOL_H
 #define _KT_TOOL_H
 
-#include "lib/ktape.h"
+#include <ktape.h>
 
 #ifndef KTAPE_VERSION
 #define KTAPE_VERSION "unknown"
