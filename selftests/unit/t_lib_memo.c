@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "lib/clock.h"
-#include "lib/plan.h"
+#include "stream/clock.h"
+#include "stream/plan.h"
 #include "util/put.h"
 
 #include "tap.h"

@@ -12,7 +12,7 @@
 
 #include "util/put.h"
 
-#include "scan.h"
+#include "stream/scan.h"
 
 #define KT_CODEC_OPTIONS	16
 #define KT_CODEC_PROBE		(64U << 10)	/* bytes that a probe may see */

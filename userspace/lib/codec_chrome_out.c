@@ -6,7 +6,7 @@
  * counters, all else instants.
  */
 #include "line.h"
-#include "place.h"
+#include "stream/place.h"
 #include "sink.h"
 #include "told.h"
 

@@ -13,7 +13,7 @@
 
 #include "util/file.h"
 
-#include "ctf.h"
+#include "stream/ctf.h"
 #include "sink.h"
 
 #define PACKET		(64U << 10)

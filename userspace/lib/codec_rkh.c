@@ -11,7 +11,7 @@
 
 #include "util/put.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 #include "codec_rkh.h"
 
 /*

@@ -2,7 +2,7 @@
 /* RKH trace: its configuration, from its record, from options, in words. */
 #include "util/parse.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 #include "codec.h"
 #include "codec_rkh.h"
 

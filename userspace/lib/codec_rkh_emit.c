@@ -5,7 +5,7 @@
 
 #include "codec_rkh_in.h"
 #include "codec_rkh_ours.h"
-#include "plan.h"
+#include "stream/plan.h"
 
 #define OURS_FIXED	4	/* arguments in front of an event's own */
 

@@ -5,7 +5,7 @@
 
 #include "codec_rkh_ours.h"
 #include "codec_rkh_out.h"
-#include "plan.h"
+#include "stream/plan.h"
 
 /* ---- names ---------------------------------------------------------------- */
 

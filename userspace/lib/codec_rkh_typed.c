@@ -9,7 +9,7 @@
 
 #include "util/put.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 #include "codec_rkh.h"
 
 #define FORMATS		12U

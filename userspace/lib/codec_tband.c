@@ -12,7 +12,7 @@
 
 #include "util/put.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 #include "codec_tband.h"
 
 #define SEPTET		7

@@ -2,7 +2,7 @@
 /* Tonbandgeraet on a line that loses bytes: checks and base64url. */
 #include "util/put.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 #include "codec_tband_check.h"
 
 #define DIGIT_BITS	6

@@ -4,7 +4,7 @@
 #include <ktape/mark.h>
 
 #include "codec_tband_out.h"
-#include "plan.h"
+#include "stream/plan.h"
 
 #define NAMED_MAX	4096U	/* interrupts and own markers that are named */
 #define IRQ_SOFT	0x01000000U	/* id of soft interrupts: this + vector */

@@ -2,7 +2,7 @@
 /* Writing Tonbandgeraet: frames, cores, losses, times; events by their tables. */
 #include "util/parse.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 #include "codec_tband_out.h"
 
 #define NS_PER_S	1000000000ULL

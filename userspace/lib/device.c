@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "stream/internal.h"
 
 #define LAYOUT_TRIES	8
 

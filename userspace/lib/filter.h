@@ -3,7 +3,7 @@
 #ifndef _KT_FILTER_TEXT_H
 #define _KT_FILTER_TEXT_H
 
-#include "internal.h"
+#include "stream/internal.h"
 
 #define KT_SYSCALLS	512U	/* of each table */
 #define KT_PATH_MAX	4096

@@ -3,7 +3,7 @@
 #ifndef _KT_FMT_H
 #define _KT_FMT_H
 
-#include "internal.h"
+#include "stream/internal.h"
 
 #define KT_FMT_WIDTH_MAX	64U
 

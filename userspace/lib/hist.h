@@ -3,7 +3,7 @@
 #ifndef _KT_HIST_H
 #define _KT_HIST_H
 
-#include "internal.h"
+#include "stream/internal.h"
 
 #define KT_HIST_STEPS	32U
 #define KT_HIST_BUCKETS	(60U * KT_HIST_STEPS)

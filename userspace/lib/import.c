@@ -10,7 +10,7 @@
 #include <poll.h>
 
 #include "import.h"
-#include "trace.h"
+#include "stream/trace.h"
 
 #define UUID_BYTES	(64U << 10)	/* of the input that make its uuid */
 #define FNV_BASIS	0xcbf29ce484222325ULL

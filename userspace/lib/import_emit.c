@@ -3,7 +3,7 @@
 #include <stdarg.h>
 
 #include "import.h"
-#include "trace.h"
+#include "stream/trace.h"
 
 #define BAD_TOLD	20	/* damages told one by one */
 #define FIFO_MIN	4096U

@@ -4,7 +4,7 @@
 #define _KT_LAYOUT_H
 
 #include "line.h"
-#include "place.h"
+#include "stream/place.h"
 #include "sink.h"
 
 /**

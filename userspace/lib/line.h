@@ -5,7 +5,7 @@
 
 #include "util/put.h"
 
-#include "fields.h"
+#include "stream/fields.h"
 #include "memo.h"
 
 /**

@@ -5,7 +5,7 @@
 
 #include "line.h"
 #include "map.h"
-#include "place.h"
+#include "stream/place.h"
 #include "sink.h"
 #include "told.h"
 

@@ -3,7 +3,7 @@
 #ifndef _KT_MAP_H
 #define _KT_MAP_H
 
-#include "internal.h"
+#include "stream/internal.h"
 
 /**
  * struct kt_map_entry - an entry

@@ -5,7 +5,7 @@
 #include "util/bits.h"
 #include "util/parse.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 
 #define NAME_MAX_LEN	127
 #define OPCODE_PREFIX	"opcode_"

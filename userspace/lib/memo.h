@@ -9,8 +9,8 @@
 
 #include "util/put.h"
 
-#include "clock.h"
-#include "fields.h"
+#include "stream/clock.h"
+#include "stream/fields.h"
 
 #define KT_PIECE_ROOM	96	/* the longest piece that is kept */
 #define KT_PIECE_MOST	48	/* so long are most of them */

@@ -2,7 +2,7 @@
 /* Names of system calls and of errors. */
 #include "util/bits.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 
 /* The same wherever this is built: see scripts/gen-names. */
 static const char *const x86_64_calls[] = {

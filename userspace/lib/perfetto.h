@@ -3,10 +3,10 @@
 #ifndef _KT_PERFETTO_H
 #define _KT_PERFETTO_H
 
-#include "clock.h"
+#include "stream/clock.h"
 #include "map.h"
 #include "perfetto_proto.h"
-#include "plan.h"
+#include "stream/plan.h"
 #include "sink.h"
 #include "told.h"
 

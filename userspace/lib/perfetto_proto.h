@@ -11,7 +11,7 @@
 
 #include "util/put.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 
 /* Trace, and what a packet holds. */
 #define PF_TRACE_PACKET			1

@@ -3,9 +3,9 @@
 #ifndef _KT_RECORD_H
 #define _KT_RECORD_H
 
-#include "ctf.h"
+#include "stream/ctf.h"
 #include "ring.h"
-#include "state.h"
+#include "stream/state.h"
 #include "uring.h"
 
 #define KT_BATCH_BLOCKS	64U		/* of one write ... */

@@ -3,7 +3,7 @@
 #ifndef _KT_RECOVER_H
 #define _KT_RECOVER_H
 
-#include "internal.h"
+#include "stream/internal.h"
 
 /**
  * struct kt_recovery - a recovery that is going on

@@ -7,7 +7,7 @@
  * If the two make no sense, only blocks that prove themselves by their checksum
  * are taken, in the order of their numbers.
  */
-#include "packet.h"
+#include "stream/packet.h"
 #include "recover.h"
 
 /**

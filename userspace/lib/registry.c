@@ -11,9 +11,9 @@
  * the last answers are remembered with the time in which they are right.
  */
 #include "hash.h"
-#include "internal.h"
+#include "stream/internal.h"
 #include "memo.h"
-#include "plan.h"
+#include "stream/plan.h"
 
 #define VERSIONS_MAX	KTAPE_REGISTRY_MAX
 #define LIST_MAX	1024U		/* of one id; the oldest go */

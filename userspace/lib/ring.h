@@ -3,7 +3,7 @@
 #ifndef _KT_RING_H
 #define _KT_RING_H
 
-#include "internal.h"
+#include "stream/internal.h"
 
 /**
  * struct kt_ring - a mapped ring

@@ -5,7 +5,7 @@
 
 #include "util/temp.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 
 /**
  * struct kt_stage - an output under a temporary name

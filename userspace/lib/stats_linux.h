@@ -6,7 +6,7 @@
 #include "hist.h"
 #include "line.h"
 #include "map.h"
-#include "place.h"
+#include "stream/place.h"
 
 #define KT_SL_NEST	16U	/* interrupts within each other */
 #define KT_SL_PAST	256U	/* switches of a CPU that are remembered */

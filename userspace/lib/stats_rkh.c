@@ -13,7 +13,7 @@
 #include "codec_rkh.h"
 #include "hist.h"
 #include "map.h"
-#include "typed.h"
+#include "stream/typed.h"
 
 #define POSTS_MAX	1024U	/* unanswered, of an object */
 #define ROWS_MAX	4096U

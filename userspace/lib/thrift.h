@@ -3,7 +3,7 @@
 #ifndef _KT_THRIFT_H
 #define _KT_THRIFT_H
 
-#include "internal.h"
+#include "stream/internal.h"
 #include "util/put.h"
 
 #define KT_THRIFT_DEPTH	8

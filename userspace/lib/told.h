@@ -8,7 +8,7 @@
 
 #include "line.h"
 #include "map.h"
-#include "typed.h"
+#include "stream/typed.h"
 
 #define KT_TOLD_FIELDS	24U
 #define KT_TOLD_CUT	"arguments of user events beyond 24"

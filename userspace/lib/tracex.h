@@ -3,7 +3,7 @@
 #ifndef _KT_TRACEX_H
 #define _KT_TRACEX_H
 
-#include "internal.h"
+#include "stream/internal.h"
 
 #define KT_TRACEX_MAGIC		0x54585442U
 #define KT_TRACEX_HEADER	48U	/* bytes */

@@ -7,7 +7,7 @@
 
 #include "codec_tband.h"
 #include "tracex_service.h"
-#include "plan.h"
+#include "stream/plan.h"
 
 #define IRQ_SOFT	0x01000000U
 #define PRIO_MAX	1023U

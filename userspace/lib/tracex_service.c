@@ -12,7 +12,7 @@
 #include "codec.h"
 #include "codec_tband.h"
 #include "tracex_service.h"
-#include "typed.h"
+#include "stream/typed.h"
 
 #define KINDS		6U	/* of queues */
 #define PRIO_UNKNOWN	120U

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdarg.h>
 
-#include "packet.h"
+#include "stream/packet.h"
 #include "verify.h"
 
 #define PROGRESS	(1U << 20)	/* records */

@@ -3,7 +3,7 @@
  * Everything that a record names by number has a name: threads, functions.  Each
  * is looked for once.
  */
-#include "fields.h"
+#include "stream/fields.h"
 #include "hash.h"
 #include "verify.h"
 
