@@ -6,23 +6,23 @@
 
 /* The same wherever this is built: see scripts/gen-names. */
 static const char *const x86_64_calls[] = {
-#include "names_syscalls_x86_64.inc"
+#include "syscalls_x86_64.inc"
 };
 
 static const char *const x32_calls[] = {
-#include "names_syscalls_x32.inc"
+#include "syscalls_x32.inc"
 };
 
 static const char *const i386_calls[] = {
-#include "names_syscalls_i386.inc"
+#include "syscalls_i386.inc"
 };
 
 static const char *const generic_calls[] = {
-#include "names_syscalls_generic.inc"
+#include "syscalls_generic.inc"
 };
 
 static const char *const errors[] = {
-#include "names_errors.inc"
+#include "errors.inc"
 	/* What a program does not see but a tracer does. */
 	[512] = "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
 	"ENOIOCTLCMD", "ERESTART_RESTARTBLOCK", "EPROBE_DEFER", "EOPENSTALE",
