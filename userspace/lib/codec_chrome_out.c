@@ -5,7 +5,7 @@
  * calls are slices of their threads, markers asynchronous slices, values
  * counters, all else instants.
  */
-#include "line.h"
+#include "show/line.h"
 #include "stream/place.h"
 #include "sink.h"
 #include "told.h"

@@ -6,7 +6,7 @@
  */
 #include <zstd.h>
 
-#include "line.h"
+#include "show/line.h"
 #include "sink.h"
 #include "thrift.h"
 

@@ -3,7 +3,7 @@
 #ifndef _KT_LAYOUT_H
 #define _KT_LAYOUT_H
 
-#include "line.h"
+#include "show/line.h"
 #include "stream/place.h"
 #include "sink.h"
 

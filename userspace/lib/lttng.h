@@ -3,7 +3,7 @@
 #ifndef _KT_LTTNG_H
 #define _KT_LTTNG_H
 
-#include "line.h"
+#include "show/line.h"
 #include "map.h"
 #include "stream/place.h"
 #include "sink.h"

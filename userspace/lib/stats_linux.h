@@ -4,7 +4,7 @@
 #define _KT_STATS_LINUX_H
 
 #include "hist.h"
-#include "line.h"
+#include "show/line.h"
 #include "map.h"
 #include "stream/place.h"
 

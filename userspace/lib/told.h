@@ -6,7 +6,7 @@
 #ifndef _KT_TOLD_H
 #define _KT_TOLD_H
 
-#include "line.h"
+#include "show/line.h"
 #include "map.h"
 #include "stream/typed.h"
 

@@ -12,7 +12,7 @@
  */
 #include "hash.h"
 #include "stream/internal.h"
-#include "memo.h"
+#include "show/memo.h"
 #include "stream/plan.h"
 
 #define VERSIONS_MAX	KTAPE_REGISTRY_MAX

@@ -55,7 +55,7 @@ static const struct ktape_event_desc events[KTAPE_OPCODES] = {
 		.nr_fields = KT_ARRAY_SIZE(fields_##NAME), \
 		.opcode = op, \
 		.event_class = KTAPE_CLASS_##CLASS
-#include "shape.inc"
+#include "show/shape.inc"
 #include <ktape/events.h>
 	[KTAPE_TIME_EXTEND] = {
 		.name = "time_extend",

@@ -54,7 +54,7 @@ const struct kt_plan kt_plans[KTAPE_OPCODES] = {
 		.bits = 0
 #define KTAPE_BITS(TYPE, field, width, help) \
 		+ 1
-#include "shape.inc"
+#include "show/shape.inc"
 #include <ktape/events.h>
 	[KTAPE_TIME_EXTEND] = {
 		.name = "time_extend",
