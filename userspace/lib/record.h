@@ -4,7 +4,7 @@
 #define _KT_RECORD_H
 
 #include "stream/ctf.h"
-#include "ring.h"
+#include "device/ring.h"
 #include "stream/state.h"
 #include "uring.h"
 
