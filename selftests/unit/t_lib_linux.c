@@ -3,7 +3,7 @@
  * Statistics of Linux of the scene in lib_scene.h.  All numbers here were counted
  * by hand from its lines: a tick is a nanosecond.
  */
-#include "hist.h"
+#include "stats/hist.h"
 #include "lib_scene.h"
 #include "map.h"
 

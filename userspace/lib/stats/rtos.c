@@ -3,7 +3,7 @@
 #include <ktape/formats.h>
 
 #include "hash.h"
-#include "stats_rtos.h"
+#include "rtos.h"
 #include "tracex_service.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* as TraceX calls it */
