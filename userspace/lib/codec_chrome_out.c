@@ -7,8 +7,8 @@
  */
 #include "show/line.h"
 #include "stream/place.h"
-#include "sink.h"
-#include "told.h"
+#include "format/sink.h"
+#include "format/told.h"
 
 #define TIDS		(1U << 22)	/* PID_MAX_LIMIT */
 #define NS_PER_US	1000

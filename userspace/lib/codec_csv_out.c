@@ -7,7 +7,7 @@
  * fields is the JSON object that lines of JSON have, so that no column depends
  * on the event.
  */
-#include "sink.h"
+#include "format/sink.h"
 
 struct csv {
 	char *line;

@@ -14,7 +14,7 @@
 #include "util/file.h"
 
 #include "stream/ctf.h"
-#include "sink.h"
+#include "format/sink.h"
 
 #define PACKET		(64U << 10)
 #define PACKET_SMALL	(4U << 10)	/* where there are many streams */

@@ -7,7 +7,7 @@
 #include <zstd.h>
 
 #include "show/line.h"
-#include "sink.h"
+#include "format/sink.h"
 #include "thrift.h"
 
 #define ROWS_MAX	65536U		/* of a group */

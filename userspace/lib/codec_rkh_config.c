@@ -3,7 +3,7 @@
 #include "util/parse.h"
 
 #include "stream/internal.h"
-#include "codec.h"
+#include "format/codec.h"
 #include "codec_rkh.h"
 
 #define BODY		13U	/* of the record, behind its id */

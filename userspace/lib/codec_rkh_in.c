@@ -3,8 +3,8 @@
 #include <ktape/formats.h>
 
 #include "codec_rkh_in.h"
-#include "frames.h"
-#include "told.h"
+#include "format/frames.h"
+#include "format/told.h"
 
 #define BACK_PART	8	/* of the range of time stamps: time goes back */
 #define PROBE_FRAMES	4

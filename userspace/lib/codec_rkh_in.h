@@ -4,7 +4,7 @@
 #define _KT_CODEC_RKH_IN_H
 
 #include "codec_rkh.h"
-#include "import.h"
+#include "format/import.h"
 
 /**
  * struct kt_rkh_import - a stream that is being read

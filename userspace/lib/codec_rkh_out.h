@@ -4,7 +4,7 @@
 #define _KT_CODEC_RKH_OUT_H
 
 #include "codec_rkh.h"
-#include "sink.h"
+#include "format/sink.h"
 
 /**
  * struct kt_rkh_sink - a stream that is being written

@@ -4,7 +4,7 @@
 #include <ktape/mark.h>
 
 #include "codec_rkh.h"
-#include "told.h"
+#include "format/told.h"
 
 /* What an address or a signal is of, by the name of its field. */
 static const struct {

@@ -7,8 +7,8 @@
 #include "util/parse.h"
 
 #include "codec_tband_in.h"
-#include "frames.h"
-#include "told.h"
+#include "format/frames.h"
+#include "format/told.h"
 
 #define NS_PER_S	1000000000ULL
 #define RAW_BAD		1	/* first byte of raw: a frame that is no event */

@@ -5,7 +5,7 @@
 
 #include "codec_tband.h"
 #include "codec_tband_check.h"
-#include "import.h"
+#include "format/import.h"
 
 #define KT_TBAND_FRAME_MAX	65536U
 #define KT_TBAND_TASKS		4096U	/* whose priority is remembered */

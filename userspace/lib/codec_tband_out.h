@@ -6,7 +6,7 @@
 #include "codec_tband.h"
 #include "codec_tband_check.h"
 #include "map.h"
-#include "sink.h"
+#include "format/sink.h"
 
 /*
  * A CPU: its time, who runs there as the stream tells, and whether it tells how

@@ -3,7 +3,7 @@
 #include <ktape/formats.h>
 
 #include "codec_tband.h"
-#include "told.h"
+#include "format/told.h"
 
 /* How many elements there are behind the event, and the task that called. */
 static void tell_queue(struct kt_told *t, const struct ktape_event *e,

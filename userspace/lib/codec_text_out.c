@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Lines of text, and lines of JSON, as ktape dump prints them. */
-#include "sink.h"
+#include "format/sink.h"
 
 static int begin(struct kt_sink *s)
 {

@@ -8,7 +8,7 @@
 #include "tracex.h"
 #include "tracex_custom.h"
 #include "tracex_image.h"
-#include "told.h"
+#include "format/told.h"
 
 #define HZ_MAX		1000000000000ULL
 #define PRIO_UNKNOWN	120U

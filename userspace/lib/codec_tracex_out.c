@@ -8,7 +8,7 @@
 
 #include "util/parse.h"
 
-#include "sink.h"
+#include "format/sink.h"
 #include "tracex.h"
 #include "tracex_map.h"
 

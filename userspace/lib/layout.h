@@ -5,7 +5,7 @@
 
 #include "show/line.h"
 #include "stream/place.h"
-#include "sink.h"
+#include "format/sink.h"
 
 /**
  * struct kt_layout_row - how an event is shown

@@ -6,8 +6,8 @@
 #include "show/line.h"
 #include "map.h"
 #include "stream/place.h"
-#include "sink.h"
-#include "told.h"
+#include "format/sink.h"
+#include "format/told.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */
 #define LT_FIXED	4096U	/* more than all values of an event, without blobs */

@@ -7,8 +7,8 @@
 #include "map.h"
 #include "perfetto_proto.h"
 #include "stream/plan.h"
-#include "sink.h"
-#include "told.h"
+#include "format/sink.h"
+#include "format/told.h"
 
 #define PF_CPUS			1024U	/* the viewer refuses a trace with more */
 #define PF_BUNDLE_BYTES		(48U << 10)

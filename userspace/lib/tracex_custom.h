@@ -3,7 +3,7 @@
 #ifndef _KT_TRACEX_CUSTOM_H
 #define _KT_TRACEX_CUSTOM_H
 
-#include "import.h"
+#include "format/import.h"
 
 #define KT_CUSTOM_TEXT	64	/* bytes of a name or label, its NUL included */
 

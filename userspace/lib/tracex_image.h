@@ -3,7 +3,7 @@
 #ifndef _KT_TRACEX_IMAGE_H
 #define _KT_TRACEX_IMAGE_H
 
-#include "import.h"
+#include "format/import.h"
 
 #define KT_IMAGE_MAX	(256U << 20)	/* bytes in memory */
 #define KT_IMAGE_WINDOW	65536U

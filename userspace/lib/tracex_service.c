@@ -9,7 +9,7 @@
  */
 #include <ktape/formats.h>
 
-#include "codec.h"
+#include "format/codec.h"
 #include "codec_tband.h"
 #include "tracex_service.h"
 #include "stream/typed.h"

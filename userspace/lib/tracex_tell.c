@@ -2,7 +2,7 @@
 /* TraceX: what its events tell, word by word. */
 #include <ktape/formats.h>
 
-#include "told.h"
+#include "format/told.h"
 #include "tracex.h"
 
 #define WORDS	4

@@ -2,8 +2,8 @@
 /* User events: arguments by their formats; and code words of TraceEvent. */
 #include <ktape/mark.h>
 
-#include "codec.h"
-#include "told.h"
+#include "format/codec.h"
+#include "format/told.h"
 
 #define FORMAT_BITS	4
 #define FORMATS_MAX	8

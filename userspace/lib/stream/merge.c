@@ -7,7 +7,7 @@
  * time.
  */
 #include "decode.h"
-#include "import.h"
+#include "format/import.h"
 #include "packet.h"
 #include "trace.h"
 

@@ -7,7 +7,7 @@
 
 #include "util/file.h"
 
-#include "import.h"
+#include "format/import.h"
 #include "trace.h"
 
 /* Keep for the error which file of a directory it was.  Return: @err. */
