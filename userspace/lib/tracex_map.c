@@ -5,7 +5,7 @@
  */
 #include <ktape/formats.h>
 
-#include "codec_tband.h"
+#include "format/tband/tband.h"
 #include "tracex_service.h"
 #include "stream/plan.h"
 

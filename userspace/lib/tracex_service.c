@@ -10,7 +10,7 @@
 #include <ktape/formats.h>
 
 #include "format/codec.h"
-#include "codec_tband.h"
+#include "format/tband/tband.h"
 #include "tracex_service.h"
 #include "stream/typed.h"
 

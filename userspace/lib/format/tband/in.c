@@ -6,7 +6,7 @@
 
 #include "util/parse.h"
 
-#include "codec_tband_in.h"
+#include "in.h"
 #include "format/frames.h"
 #include "format/told.h"
 

@@ -27,7 +27,7 @@
 #ifndef _KT_CODEC_TBAND_CHECK_H
 #define _KT_CODEC_TBAND_CHECK_H
 
-#include "codec_tband.h"
+#include "tband.h"
 
 /* Value markers that are nobody's: two bytes each. */
 #define KT_TBAND_CARRIED	16381U

@@ -3,8 +3,8 @@
 #ifndef _KT_CODEC_TBAND_OUT_H
 #define _KT_CODEC_TBAND_OUT_H
 
-#include "codec_tband.h"
-#include "codec_tband_check.h"
+#include "tband.h"
+#include "check.h"
 #include "map.h"
 #include "format/sink.h"
 

@@ -2,7 +2,7 @@
 /* Tonbandgeraet: what its events tell, field by field. */
 #include <ktape/formats.h>
 
-#include "codec_tband.h"
+#include "tband.h"
 #include "format/told.h"
 
 /* How many elements there are behind the event, and the task that called. */

@@ -3,8 +3,8 @@
 #ifndef _KT_CODEC_TBAND_IN_H
 #define _KT_CODEC_TBAND_IN_H
 
-#include "codec_tband.h"
-#include "codec_tband_check.h"
+#include "tband.h"
+#include "check.h"
 #include "format/import.h"
 
 #define KT_TBAND_FRAME_MAX	65536U

@@ -3,7 +3,7 @@
 #include "util/parse.h"
 
 #include "stream/internal.h"
-#include "codec_tband_out.h"
+#include "out.h"
 
 #define NS_PER_S	1000000000ULL
 #define DROP_EVERY	50

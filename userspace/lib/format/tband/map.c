@@ -3,7 +3,7 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "codec_tband_out.h"
+#include "out.h"
 #include "stream/plan.h"
 
 #define NAMED_MAX	4096U	/* interrupts and own markers that are named */

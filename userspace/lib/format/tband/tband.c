@@ -13,7 +13,7 @@
 #include "util/put.h"
 
 #include "stream/internal.h"
-#include "codec_tband.h"
+#include "tband.h"
 
 #define SEPTET		7
 #define MORE		0x80

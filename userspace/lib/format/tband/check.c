@@ -3,7 +3,7 @@
 #include "util/put.h"
 
 #include "stream/internal.h"
-#include "codec_tband_check.h"
+#include "check.h"
 
 #define DIGIT_BITS	6
 #define SEQ_DIGITS	3
