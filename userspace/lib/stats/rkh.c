@@ -10,7 +10,7 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "codec_rkh.h"
+#include "format/rkh/rkh.h"
 #include "hist.h"
 #include "map.h"
 #include "stream/typed.h"

@@ -3,7 +3,7 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "codec_rkh.h"
+#include "rkh.h"
 #include "format/told.h"
 
 /* What an address or a signal is of, by the name of its field. */

@@ -3,8 +3,8 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "codec_rkh_in.h"
-#include "codec_rkh_ours.h"
+#include "in.h"
+#include "ours.h"
 #include "stream/plan.h"
 
 #define OURS_FIXED	4	/* arguments in front of an event's own */

@@ -3,7 +3,7 @@
 #ifndef _KT_CODEC_RKH_IN_H
 #define _KT_CODEC_RKH_IN_H
 
-#include "codec_rkh.h"
+#include "rkh.h"
 #include "format/import.h"
 
 /**

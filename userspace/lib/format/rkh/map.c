@@ -3,8 +3,8 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "codec_rkh_ours.h"
-#include "codec_rkh_out.h"
+#include "ours.h"
+#include "out.h"
 #include "stream/plan.h"
 
 /* ---- names ---------------------------------------------------------------- */

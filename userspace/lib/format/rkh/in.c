@@ -2,7 +2,7 @@
 /* Reading RKH trace: sequence, time, the configuration. */
 #include <ktape/formats.h>
 
-#include "codec_rkh_in.h"
+#include "in.h"
 #include "format/frames.h"
 #include "format/told.h"
 

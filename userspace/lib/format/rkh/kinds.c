@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "stream/internal.h"
-#include "codec_rkh.h"
+#include "rkh.h"
 
 #define KIND(name, types, ...)	{ name, types, { __VA_ARGS__ } }
 

@@ -12,7 +12,7 @@
 #include "util/put.h"
 
 #include "stream/internal.h"
-#include "codec_rkh.h"
+#include "rkh.h"
 
 /*
  * The content of a frame without its flag; @to has room for @len bytes.

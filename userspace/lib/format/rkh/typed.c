@@ -10,7 +10,7 @@
 #include "util/put.h"
 
 #include "stream/internal.h"
-#include "codec_rkh.h"
+#include "rkh.h"
 
 #define FORMATS		12U
 

@@ -4,7 +4,7 @@
 
 #include "stream/internal.h"
 #include "format/codec.h"
-#include "codec_rkh.h"
+#include "rkh.h"
 
 #define BODY		13U	/* of the record, behind its id */
 
