@@ -4,7 +4,7 @@
 
 #include "hash.h"
 #include "rtos.h"
-#include "tracex_service.h"
+#include "format/tracex/service.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* as TraceX calls it */
 #define UNNAMED		"Un-named Thread"

@@ -3,8 +3,8 @@
 #ifndef _KT_STATS_RTOS_H
 #define _KT_STATS_RTOS_H
 
-#include "tracex.h"
-#include "tracex_map.h"
+#include "format/tracex/tracex.h"
+#include "format/tracex/map.h"
 
 #define KT_RTOS_NEVER	UINT64_MAX	/* number of no event */
 

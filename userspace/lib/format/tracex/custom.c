@@ -7,7 +7,7 @@
  * with comments from // on.  Colours and abbreviations are for a screen.
  */
 #include "tracex.h"
-#include "tracex_custom.h"
+#include "custom.h"
 #include "util/parse.h"
 
 #define LINE_SIZE	1024

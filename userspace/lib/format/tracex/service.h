@@ -3,7 +3,7 @@
 #ifndef _KT_TRACEX_SERVICE_H
 #define _KT_TRACEX_SERVICE_H
 
-#include "tracex_map.h"
+#include "map.h"
 
 int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 		      const struct ktape_event *e, struct kt_tracex_entry *x);

@@ -6,7 +6,7 @@
 #include <ktape/formats.h>
 
 #include "format/tband/tband.h"
-#include "tracex_service.h"
+#include "service.h"
 #include "stream/plan.h"
 
 #define IRQ_SOFT	0x01000000U

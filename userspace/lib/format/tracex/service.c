@@ -11,7 +11,7 @@
 
 #include "format/codec.h"
 #include "format/tband/tband.h"
-#include "tracex_service.h"
+#include "service.h"
 #include "stream/typed.h"
 
 #define KINDS		6U	/* of queues */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tracex.h"
-#include "tracex_image.h"
+#include "image.h"
 
 #define LINE_MAX_LEN	1024U
 #define RECORD_MAX	300U	/* bytes of a record */

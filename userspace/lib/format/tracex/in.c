@@ -6,8 +6,8 @@
 #include "util/parse.h"
 
 #include "tracex.h"
-#include "tracex_custom.h"
-#include "tracex_image.h"
+#include "custom.h"
+#include "image.h"
 #include "format/told.h"
 
 #define HZ_MAX		1000000000000ULL

@@ -10,7 +10,7 @@
 
 #include "format/sink.h"
 #include "tracex.h"
-#include "tracex_map.h"
+#include "map.h"
 
 #define NAME_SIZE	32U
 #define HZ		10000000ULL
