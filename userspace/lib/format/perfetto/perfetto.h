@@ -5,7 +5,7 @@
 
 #include "stream/clock.h"
 #include "map.h"
-#include "perfetto_proto.h"
+#include "proto.h"
 #include "stream/plan.h"
 #include "format/sink.h"
 #include "format/told.h"
