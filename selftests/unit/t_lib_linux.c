@@ -5,7 +5,7 @@
  */
 #include "stats/hist.h"
 #include "lib_scene.h"
-#include "map.h"
+#include "util/map.h"
 
 static struct ktape_linux *made(struct ktape_registry **registry, bool loss)
 {

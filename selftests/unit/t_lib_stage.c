@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "lib_trace.h"
-#include "stage.h"
+#include "util/stage.h"
 
 static char dir[400];
 

@@ -4,7 +4,7 @@
 #define _KT_SINK_H
 
 #include "codec.h"
-#include "stage.h"
+#include "util/stage.h"
 
 #define KT_SINK_MISSES	320	/* more than there are events */
 

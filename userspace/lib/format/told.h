@@ -7,7 +7,7 @@
 #define _KT_TOLD_H
 
 #include "show/line.h"
-#include "map.h"
+#include "util/map.h"
 #include "stream/typed.h"
 
 #define KT_TOLD_FIELDS	24U

@@ -10,7 +10,7 @@
  * Events ask for the same few objects again and again, in the order of time:
  * the last answers are remembered with the time in which they are right.
  */
-#include "hash.h"
+#include "util/hash.h"
 #include "stream/internal.h"
 #include "show/memo.h"
 #include "stream/plan.h"

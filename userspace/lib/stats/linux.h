@@ -5,7 +5,7 @@
 
 #include "hist.h"
 #include "show/line.h"
-#include "map.h"
+#include "util/map.h"
 #include "stream/place.h"
 
 #define KT_SL_NEST	16U	/* interrupts within each other */

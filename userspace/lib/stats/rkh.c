@@ -12,7 +12,7 @@
 
 #include "format/rkh/rkh.h"
 #include "hist.h"
-#include "map.h"
+#include "util/map.h"
 #include "stream/typed.h"
 
 #define POSTS_MAX	1024U	/* unanswered, of an object */

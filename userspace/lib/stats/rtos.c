@@ -2,7 +2,7 @@
 /* Statistics of threads: events come in, threads get known, results go out. */
 #include <ktape/formats.h>
 
-#include "hash.h"
+#include "util/hash.h"
 #include "rtos.h"
 #include "format/tracex/service.h"
 

@@ -8,7 +8,7 @@
 #include "util/file.h"
 
 #include "internal.h"
-#include "stage.h"
+#include "util/stage.h"
 
 #define KT_CTF_NEXT	"metadata.new"	/* until it takes the place */
 #define KT_CTF_PACKED	".zst"	/* ends names of compressed files */

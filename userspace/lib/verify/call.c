@@ -7,7 +7,7 @@
  * fork, or that was denied before it began.  One that begins in another has
  * no explanation but those of which the epoch knows.
  */
-#include "hash.h"
+#include "util/hash.h"
 #include "verify.h"
 
 #define CALLS_MIN	1024U

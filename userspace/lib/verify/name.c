@@ -4,7 +4,7 @@
  * is looked for once.
  */
 #include "stream/fields.h"
-#include "hash.h"
+#include "util/hash.h"
 #include "verify.h"
 
 #define SEEN_MIN	1024U

@@ -4,7 +4,7 @@
 #define _KT_LTTNG_H
 
 #include "show/line.h"
-#include "map.h"
+#include "util/map.h"
 #include "stream/place.h"
 #include "format/sink.h"
 #include "format/told.h"

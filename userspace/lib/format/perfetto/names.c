@@ -4,7 +4,7 @@
  * Each is told when an event first needs it, and again when its number has come
  * to another one.
  */
-#include "hash.h"
+#include "util/hash.h"
 #include "perfetto.h"
 
 #define FIRST_ROOM	256U

@@ -4,7 +4,7 @@
 #define _KT_PERFETTO_H
 
 #include "stream/clock.h"
-#include "map.h"
+#include "util/map.h"
 #include "proto.h"
 #include "stream/plan.h"
 #include "format/sink.h"

@@ -5,7 +5,7 @@
 
 #include "tband.h"
 #include "check.h"
-#include "map.h"
+#include "util/map.h"
 #include "format/sink.h"
 
 /*

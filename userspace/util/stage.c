@@ -11,12 +11,16 @@
  * trace: whoever looks in between does not take half of one for a whole one.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/file.h"
-#include "util/path.h"
+#include "file.h"
+#include "path.h"
 
 #include "stage.h"
 

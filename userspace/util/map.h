@@ -3,7 +3,9 @@
 #ifndef _KT_MAP_H
 #define _KT_MAP_H
 
-#include "stream/internal.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /**
  * struct kt_map_entry - an entry

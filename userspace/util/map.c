@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A hash table with its entries beside each other; none is ever a gravestone. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "hash.h"
 #include "map.h"
 

@@ -3,9 +3,9 @@
 #ifndef _KT_STAGE_H
 #define _KT_STAGE_H
 
-#include "util/temp.h"
+#include "temp.h"
 
-#include "stream/internal.h"
+#include <stdbool.h>
 
 /**
  * struct kt_stage - an output under a temporary name
