@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The formats: one table. */
 #include "codec.h"
+#include "format/lttng/lttng.h"
+#include "format/native/native.h"
+#include "format/parquet/parquet.h"
+#include "format/perfetto/perfetto.h"
+#include "format/text/text.h"
 
 static const struct ktape_codec codecs[] = {
 	{ "native", "CTF 1.8 as the module writes it: a directory or a pipe form",

@@ -120,20 +120,10 @@ const char *kt_codec_user_name(uint32_t id);
 const struct kt_codec_in *kt_codec_of_user(uint32_t id, const char **name);
 
 /* The formats, each in its files. */
-extern const struct kt_codec_out kt_chrome_out;
-extern const struct kt_codec_out kt_csv_out;
-extern const struct kt_codec_out kt_ftrace_out;
-extern const struct kt_codec_out kt_jsonl_out;
-extern const struct kt_codec_out kt_lttng_out;
-extern const struct kt_codec_out kt_native_out;
-extern const struct kt_codec_out kt_parquet_out;
-extern const struct kt_codec_out kt_perfetto_out;
 extern const struct kt_codec_in kt_rkh_in;
 extern const struct kt_codec_out kt_rkh_out;
 extern const struct kt_codec_in kt_tband_in;
 extern const struct kt_codec_out kt_tband_out;
-extern const struct kt_codec_out kt_text_out;
-extern const struct kt_codec_out kt_traceprinter_out;
 extern const struct kt_codec_in kt_tracex_in;
 extern const struct kt_codec_out kt_tracex_out;
 

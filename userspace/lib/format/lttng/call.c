@@ -4,7 +4,7 @@
  * table and end, and one for all numbers that no table has, with the number as a
  * field.
  */
-#include "lttng.h"
+#include "internal.h"
 
 #define SYSCALL_ARGS	6
 /* What a call's event is: in bits of its key above those of dat20. */

@@ -4,7 +4,7 @@
  * the bytes and their description come.  All others are ktape_ and their name,
  * with the fields of our table.  Everything is aligned to bytes.
  */
-#include "lttng.h"
+#include "internal.h"
 
 #define FIELDS_MAX	9
 #define DEADLINE_PRIO	255

@@ -5,7 +5,7 @@
 
 #include "util/file.h"
 
-#include "lttng.h"
+#include "internal.h"
 
 #define MODE_FILE	0666
 

@@ -11,6 +11,7 @@
 
 #include "util/file.h"
 
+#include "internal.h"
 #include "lttng.h"
 
 #define PACKET		(64U << 10)

@@ -4,7 +4,7 @@
  * that it has where it comes from.  The same name with other fields is another one,
  * and so is the same event with another name.
  */
-#include "lttng.h"
+#include "internal.h"
 
 #define FNV_BASIS	0xcbf29ce484222325ULL
 #define FNV_PRIME	0x100000001b3ULL

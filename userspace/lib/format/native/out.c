@@ -15,6 +15,7 @@
 
 #include "stream/ctf.h"
 #include "format/sink.h"
+#include "native.h"
 
 #define PACKET		(64U << 10)
 #define PACKET_SMALL	(4U << 10)	/* where there are many streams */

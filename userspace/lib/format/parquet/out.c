@@ -8,6 +8,7 @@
 
 #include "show/line.h"
 #include "format/sink.h"
+#include "parquet.h"
 #include "thrift.h"
 
 #define ROWS_MAX	65536U		/* of a group */

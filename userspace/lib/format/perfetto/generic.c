@@ -5,7 +5,7 @@
  * arguments.
  */
 #include "stream/fields.h"
-#include "perfetto.h"
+#include "internal.h"
 
 #define NAME_MAX_BYTES	64
 #define LABEL_OPTIONAL	1

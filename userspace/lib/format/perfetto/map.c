@@ -3,7 +3,7 @@
  * Events of ours as events of ftrace: one table.  A row is resolved once, into
  * where in a record each value is; then an event is a walk over its values.
  */
-#include "perfetto.h"
+#include "internal.h"
 #include "stream/place.h"
 
 #define FIELDS_MAX	8

@@ -5,7 +5,7 @@
  * to another one.
  */
 #include "util/hash.h"
-#include "perfetto.h"
+#include "internal.h"
 
 #define FIRST_ROOM	256U
 #define ROOM_MAX	(1U << 20)	/* slots, of which half are used */

@@ -8,6 +8,7 @@
  * What was lost is told three ways: by the bundle after it, in the statistics,
  * and as slices on a track.
  */
+#include "internal.h"
 #include "perfetto.h"
 
 #define HEADS_MAX	64	/* bytes around a bundle's events */

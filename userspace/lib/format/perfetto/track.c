@@ -6,7 +6,7 @@
  * A track's id has its kind in the upper byte, the CPU or thread in the middle
  * and the marker below, so that spans on one track nest or follow each other.
  */
-#include "perfetto.h"
+#include "internal.h"
 
 static uint64_t track_id(unsigned int kind, uint32_t whose, uint32_t id)
 {

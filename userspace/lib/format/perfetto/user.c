@@ -3,7 +3,7 @@
  * User events for Perfetto: instants of their thread or CPU with their names and
  * fields, and the states of objects that events of real-time systems tell.
  */
-#include "perfetto.h"
+#include "internal.h"
 
 #define TEXT_SHOWN	256U	/* bytes of a text or a buffer */
 #define FIELDS_ROOM	8000U	/* bytes of all fields; the rest is left out */

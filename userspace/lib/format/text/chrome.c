@@ -9,6 +9,7 @@
 #include "stream/place.h"
 #include "format/sink.h"
 #include "format/told.h"
+#include "text.h"
 
 #define TIDS		(1U << 22)	/* PID_MAX_LIMIT */
 #define NS_PER_US	1000

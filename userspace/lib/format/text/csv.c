@@ -8,6 +8,7 @@
  * on the event.
  */
 #include "format/sink.h"
+#include "text.h"
 
 struct csv {
 	char *line;

@@ -4,6 +4,7 @@
  * its words; of the flags only hard and soft interrupts are known.
  */
 #include "layout.h"
+#include "text.h"
 
 #define COMM_WIDTH	16
 #define PID_WIDTH	8	/* with the blank behind it */

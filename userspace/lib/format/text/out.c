@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Lines of text, and lines of JSON, as ktape dump prints them. */
 #include "format/sink.h"
+#include "text.h"
 
 static int begin(struct kt_sink *s)
 {

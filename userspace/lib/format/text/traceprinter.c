@@ -4,6 +4,7 @@
  * clock the lower 32 bits; CONTROL TIME tells the rest whenever that changes.
  */
 #include "layout.h"
+#include "text.h"
 
 #define CLASS_WIDTH	16
 #define EVENT_WIDTH	18
