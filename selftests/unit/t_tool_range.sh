@@ -3,7 +3,7 @@
 # t_tool_range.sh FOLDER: times and CPUs on the command line, what a format cannot
 # hold, and what --help and the man pages say.
 # shellcheck source=selftests/unit/tool.sh
-. ./tool.sh "$1" || exit 2
+. "${0%/*}/tool.sh" "$1" || exit 2
 
 make_trace=$out/make_trace
 # 96 events of 3 CPUs between 1.000 and 8.006 us.
