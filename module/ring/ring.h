@@ -274,6 +274,62 @@ static inline unsigned long *kt_word(u64 *p)
 }
 
 /**
+ * kt_ring_commit() - return the position up to which records can be read
+ * @r: the ring
+ *
+ * Return: the position behind the last published record. Context: any.
+ */
+static inline unsigned long kt_ring_commit(const struct kt_ring *r)
+{
+	/* Pairs with the release of commit in kt_ring_publish(). */
+	return smp_load_acquire(kt_word(&r->page->commit));
+}
+
+/**
+ * kt_ring_oldest() - return the position of the oldest data for readers
+ * @r: the ring
+ *
+ * Overwriting moves tail, and clearing the session moves floor.
+ *
+ * Return: tail or floor, the one nearer to commit. Context: any.
+ */
+static inline unsigned long kt_ring_oldest(const struct kt_ring *r)
+{
+	unsigned long tail = READ_ONCE(*kt_word(&r->page->tail));
+	unsigned long floor = READ_ONCE(*kt_word(&r->page->floor));
+	unsigned long commit = kt_ring_commit(r);
+
+	/* Not a plain maximum: an old floor may have wrapped on 32 bits. */
+	return commit - floor < commit - tail ? floor : tail;
+}
+
+/**
+ * kt_ring_is_damaged() - check whether the positions of a ring are impossible
+ * @r: the ring
+ *
+ * Only the memory of a persistent session can be written by something other
+ * than this module.
+ *
+ * Return: true if commit and tail are further apart than the ring is large.
+ * Context: any.
+ */
+static inline bool kt_ring_is_damaged(const struct kt_ring *r)
+{
+	unsigned long commit, tail;
+
+	if (r->mode != KTAPE_MODE_PERSISTENT)
+		return false;
+	commit = kt_ring_commit(r);
+	tail = READ_ONCE(*kt_word(&r->page->tail));
+	/*
+	 * The writer may lap us between the two loads: then it has moved commit,
+	 * too.  Pairs with the write barrier in make_room().
+	 */
+	smp_rmb();
+	return commit - tail > r->size && commit == kt_ring_commit(r);
+}
+
+/**
  * kt_record_length() - bytes of a record
  * @word: its first words
  * @left: bytes that there are

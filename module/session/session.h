@@ -319,47 +319,11 @@ static inline void kt_mask_clear(u64 *mask, unsigned int opcode)
 	mask[opcode / 64] &= ~BIT_ULL(opcode % 64);
 }
 
-static inline unsigned long kt_ring_commit(const struct kt_ring *r)
-{
-	/* Pairs with the release of commit in kt_ring_publish(). */
-	return smp_load_acquire(kt_word(&r->page->commit));
-}
-
 /* Nobody knows yet where a snapshot ends. */
 static inline bool kt_session_holds_back(const struct kt_session *s)
 {
 	/* Pairs with the release in stop(): then commit is where it ends. */
 	return s->mode == KTAPE_MODE_SNAPSHOT && smp_load_acquire(&s->running);
-}
-
-static inline unsigned long kt_ring_oldest(const struct kt_ring *r)
-{
-	unsigned long tail = READ_ONCE(*kt_word(&r->page->tail));
-	unsigned long floor = READ_ONCE(*kt_word(&r->page->floor));
-	unsigned long commit = kt_ring_commit(r);
-
-	/* The nearer one; a floor of long ago may have wrapped on 32 bits. */
-	return commit - floor < commit - tail ? floor : tail;
-}
-
-/*
- * Cannot what the control page says be right?  Something has written into the memory
- * of a persistent session.
- */
-static inline bool kt_ring_is_damaged(const struct kt_ring *r)
-{
-	unsigned long commit, tail;
-
-	if (r->mode != KTAPE_MODE_PERSISTENT)
-		return false;
-	commit = kt_ring_commit(r);
-	tail = READ_ONCE(*kt_word(&r->page->tail));
-	/*
-	 * The writer may have lapped us in between.  Pairs with the write barrier
-	 * in make_room(): then it has moved commit, too.
-	 */
-	smp_rmb();
-	return commit - tail > r->size && commit == kt_ring_commit(r);
 }
 
 #endif /* _KT_SESSION_H */
