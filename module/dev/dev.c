@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /dev/ktape: who may open it, and what a descriptor stands for. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/anon_inodes.h>
 #include <linux/capability.h>
 #include <linux/err.h>

@@ -6,6 +6,8 @@
  * The kernel looks for the magic number and believes nothing else of it;
  * whoever recovers it checks all of it, in user space.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>

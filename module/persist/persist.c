@@ -12,6 +12,8 @@
  *   superblocks, tables	whoever sets the session up, before it records;
  *			their state: control, and the handlers
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>

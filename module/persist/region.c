@@ -5,6 +5,8 @@
  *
  * Such memory may have no struct pages: nothing here or elsewhere asks for them.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/ctype.h>
 #include <linux/io.h>
 #include <linux/ioport.h>

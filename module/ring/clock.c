@@ -11,6 +11,8 @@
  * has given the counter a bias, and has patched the way through kt_clock_slow()
  * in.  From then on the clock is told as not stable.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>

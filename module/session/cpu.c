@@ -8,6 +8,8 @@
  * Making and freeing them takes seconds where they are large, and is done without a
  * lock of the sessions.  They are published and withdrawn within the locks.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
