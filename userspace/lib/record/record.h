@@ -3,7 +3,7 @@
 #ifndef _KT_RECORD_H
 #define _KT_RECORD_H
 
-#include "stream/ctf.h"
+#include "write/write.h"
 #include "device/ring.h"
 #include "stream/state.h"
 #include "uring.h"

@@ -13,7 +13,7 @@
 
 #include "util/file.h"
 
-#include "stream/ctf.h"
+#include "write/write.h"
 #include "format/sink.h"
 #include "native.h"
 

@@ -6,8 +6,8 @@
 
 #include "util/file.h"
 
-#include "ctf.h"
-#include "scan.h"
+#include "write/write.h"
+#include "stream/scan.h"
 
 #define METADATA_CHUNK	(64U << 10)
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A CTF directory that is being written. */
-#ifndef _KT_CTF_H
-#define _KT_CTF_H
+#ifndef _KT_WRITE_H
+#define _KT_WRITE_H
 
 #include <zstd.h>
 
 #include "util/file.h"
 
-#include "internal.h"
+#include "stream/internal.h"
 #include "util/stage.h"
 
 #define KT_CTF_NEXT	"metadata.new"	/* until it takes the place */
@@ -54,7 +54,7 @@ struct ktape_ctf {
 	int error;
 };
 
-/* ctf_replace.c */
+/* replace.c */
 const char *kt_ctf_prefix(uint32_t kind);
 int kt_ctf_check_empty(int fd, bool force);
 int kt_ctf_make_empty(int fd, bool force);
@@ -63,11 +63,11 @@ int kt_ctf_settle(struct ktape_ctf *ctf);
 char *kt_ctf_keep(struct ktape_ctf *ctf);
 void kt_ctf_drop(struct ktape_ctf *ctf);
 
-/* write_pipe.c */
+/* pipe.c */
 int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
 		     uint8_t **packets, size_t *size);
 
-/* write_ctf.c */
+/* ctf.c */
 int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 		struct kt_ctf_file **file);
 int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
@@ -77,4 +77,4 @@ int kt_ctf_sync(struct ktape_ctf *ctf);
 void kt_ctf_cut(struct ktape_ctf *ctf);
 void kt_ctf_discard(struct ktape_ctf *ctf);
 
-#endif /* _KT_CTF_H */
+#endif /* _KT_WRITE_H */

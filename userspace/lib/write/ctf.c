@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ctf.h"
+#include "write/write.h"
 
 #define MODE_DIR	0777
 #define MODE_FILE	0666

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ctf.h"
-#include "scan.h"
+#include "write/write.h"
+#include "stream/scan.h"
 
 static const char *const prefixes[] = {
 	[KTAPE_RING_EVENT] = "cpu",
