@@ -10,7 +10,6 @@
 #include <poll.h>
 
 #include "import.h"
-#include "stream/trace.h"
 
 #define UUID_BYTES	(64U << 10)	/* of the input that make its uuid */
 #define FNV_BASIS	0xcbf29ce484222325ULL
@@ -109,7 +108,7 @@ static int learn(struct kt_import *s)
 static int wait_input(void *arg)
 {
 	struct kt_import *s = arg;
-	const struct ktape_trace_options *o = &s->trace->options;
+	const struct ktape_trace_options *o = s->trace_options;
 	struct pollfd fds[] = {
 		{ .fd = s->in->fd, .events = POLLIN },
 		{ .fd = o->wake ? o->wake : -1, .events = POLLIN },
@@ -123,27 +122,29 @@ static int wait_input(void *arg)
 	return !fds[1].revents;
 }
 
-int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
+int kt_import_open(const struct kt_import_trace *t,
+		   const struct ktape_codec *format, struct kt_import **import,
 		   struct ktape_error *error)
 {
+	const struct ktape_trace_options *o = t->options;
 	struct kt_import *s = calloc(1, sizeof(*s));
 	int64_t there;
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	t->import = s;
-	s->trace = t;
+	*import = s;
+	s->trace_options = o;
 	s->format = format;
 	s->codec = format->in;
-	s->in = &t->input;
+	s->in = t->input;
 	s->begin = s->in->offset;
 	s->in->wait = wait_input;
 	s->in->wait_arg = s;
-	s->info = &t->info;
-	if (t->options.flags & KTAPE_TRACE_SORTED)
-		s->window = t->options.window ? t->options.window : WINDOW;
-	err = kt_codec_options_parse(&s->options, t->options.format_options,
+	s->info = t->info;
+	if (o->flags & KTAPE_TRACE_SORTED)
+		s->window = o->window ? o->window : WINDOW;
+	err = kt_codec_options_parse(&s->options, o->format_options,
 				     s->codec->options, format->name, error);
 	if (err)
 		return err;
@@ -151,8 +152,8 @@ int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
 	if (there < 0)
 		return (int)there;
 	make_info(s);
-	err = ktape_registry_new(t->info.freq, &t->registry);
-	s->registry = t->registry;
+	err = ktape_registry_new(t->info->freq, t->registry);
+	s->registry = *t->registry;
 	if (!err && s->codec->names_late && s->in->seekable)
 		err = learn(s);
 	if (!err)
@@ -236,7 +237,13 @@ static int drop_current(struct kt_import *s)
 
 static void tell_failure(struct kt_import *s)
 {
-	kt_notice(s->trace, KTAPE_NOTICE_CORRUPT, NULL, &s->error);
+	struct ktape_notice n = {
+		.kind = KTAPE_NOTICE_CORRUPT,
+		.error = s->error,
+	};
+
+	if (s->trace_options->notice)
+		s->trace_options->notice(s->trace_options->arg, &n);
 }
 
 static void tell_end(struct kt_import *s)
@@ -244,8 +251,8 @@ static void tell_end(struct kt_import *s)
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_LATE, .count = s->late };
 
 	kt_import_tell_bad(s);
-	if (s->late && s->trace->options.notice)
-		s->trace->options.notice(s->trace->options.arg, &n);
+	if (s->late && s->trace_options->notice)
+		s->trace_options->notice(s->trace_options->arg, &n);
 	s->late = 0;
 }
 

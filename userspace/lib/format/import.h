@@ -79,7 +79,7 @@ struct kt_fifo {
  * @memo: what the codec keeps from the first pass to the second
  * @learning: a first pass for names: notices are held back
  * @learned: there was one, and the registry has all names
- * @trace: whose callbacks get the notices
+ * @trace_options: options of the trace, with the callbacks for notices
  * @window: sorted: bytes that may be held back; 0: not sorted
  * @fifos: sorted: one a CPU, else only the first
  * @nr_fifos: how many
@@ -111,7 +111,7 @@ struct kt_import {
 	uint64_t memo;
 	bool learning;
 	bool learned;
-	struct ktape_trace *trace;
+	const struct ktape_trace_options *trace_options;
 	uint64_t window;
 	struct kt_fifo *fifos;
 	size_t nr_fifos;
@@ -148,8 +148,23 @@ void kt_import_note(struct kt_import *s, const char *format, ...)
 int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,
 		   ...) __attribute__((format(printf, 3, 4)));
 
+/**
+ * struct kt_import_trace - the trace that an import fills
+ * @options: options of the trace, valid until kt_import_close()
+ * @input: the input, positioned at its first byte
+ * @info: filled by kt_import_open()
+ * @registry: set by kt_import_open(); the trace owns the registry
+ */
+struct kt_import_trace {
+	const struct ktape_trace_options *options;
+	struct kt_scan *input;
+	struct ktape_info *info;
+	struct ktape_registry **registry;
+};
+
 /* For traces: import.c */
-int kt_import_open(struct ktape_trace *t, const struct ktape_codec *format,
+int kt_import_open(const struct kt_import_trace *t,
+		   const struct ktape_codec *format, struct kt_import **import,
 		   struct ktape_error *error);
 int kt_import_next(struct kt_import *s, const struct ktape_event **event);
 const char *kt_import_json(struct kt_import *s, size_t *len);

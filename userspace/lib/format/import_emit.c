@@ -3,7 +3,6 @@
 #include <stdarg.h>
 
 #include "import.h"
-#include "stream/trace.h"
 
 #define BAD_TOLD	20	/* damages told one by one */
 #define FIFO_MIN	4096U
@@ -224,7 +223,7 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 
 static void tell(struct kt_import *s, const struct ktape_notice *n)
 {
-	const struct ktape_trace_options *o = &s->trace->options;
+	const struct ktape_trace_options *o = s->trace_options;
 
 	if (o->notice && !s->learning)
 		o->notice(o->arg, n);

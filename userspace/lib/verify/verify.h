@@ -3,7 +3,7 @@
 #ifndef _KT_VERIFY_H
 #define _KT_VERIFY_H
 
-#include "stream/trace.h"
+#include "trace/trace.h"
 
 /* So many contexts can have counted an event that they have not stored yet. */
 #define KT_DEPTH	8

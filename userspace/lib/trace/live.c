@@ -16,7 +16,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include "trace.h"
+#include "trace/trace.h"
 
 #define WINDOW		(64ULL << 20)
 #define IDLE_MS		250

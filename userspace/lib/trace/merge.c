@@ -6,10 +6,10 @@
  * on by one event and sinks to its place, which is the top again most of the
  * time.
  */
-#include "decode.h"
+#include "stream/decode.h"
 #include "format/import.h"
-#include "packet.h"
-#include "trace.h"
+#include "stream/packet.h"
+#include "trace/trace.h"
 
 /* At the same time: names first, then control, then the others by CPU. */
 static bool is_before(const struct kt_stream *a, const struct kt_stream *b)

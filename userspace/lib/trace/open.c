@@ -8,7 +8,7 @@
 #include "util/file.h"
 
 #include "format/import.h"
-#include "trace.h"
+#include "trace/trace.h"
 
 /* Keep for the error which file of a directory it was.  Return: @err. */
 static int name_it(struct ktape_error *error, const char *name, int err)
@@ -396,6 +396,12 @@ static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
 static int open_path(struct ktape_trace *t, const char *path,
 		     struct ktape_error *error)
 {
+	const struct kt_import_trace import = {
+		.options = &t->options,
+		.input = &t->input,
+		.info = &t->info,
+		.registry = &t->registry,
+	};
 	const struct ktape_codec *format;
 	struct stat st;
 	int64_t there;
@@ -415,8 +421,10 @@ static int open_path(struct ktape_trace *t, const char *path,
 	if (S_ISDIR(st.st_mode))
 		return open_directory(t, fd, error);
 	err = find_format(t, &format, error);
-	if (err || format)
-		return err ? err : kt_import_open(t, format, error);
+	if (err)
+		return err;
+	if (format)
+		return kt_import_open(&import, format, &t->import, error);
 	there = kt_scan_need(&t->input, 4);
 	if (there < 0)
 		return (int)there;

@@ -4,8 +4,8 @@
 
 #include "util/file.h"
 
-#include "packet.h"
-#include "trace.h"
+#include "stream/packet.h"
+#include "trace/trace.h"
 
 #define KINDS	3U	/* of rings */
 
@@ -111,7 +111,7 @@ int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 	struct kt_budget *budget = &s->trace->budget;
 	size_t room = (s->nr_places + 1) * 2;
 	size_t need = (room - s->nr_places) * sizeof(*s->places);
-	struct kt_place *more;
+	struct kt_packet_place *more;
 
 	/* Packets may have no more than a head. */
 	if (!(s->nr_places & (s->nr_places + 1))) {
@@ -217,7 +217,7 @@ static int make_room(struct ktape_trace *t, struct kt_stream *s, uint64_t size)
 static int fetch_list(struct ktape_trace *t, struct kt_stream *s,
 		      const uint8_t **data, size_t *len)
 {
-	const struct kt_place *p = &s->places[s->next_place];
+	const struct kt_packet_place *p = &s->places[s->next_place];
 	ssize_t got;
 	int err;
 

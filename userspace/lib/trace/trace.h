@@ -3,8 +3,8 @@
 #ifndef _KT_TRACE_H
 #define _KT_TRACE_H
 
-#include "internal.h"
-#include "scan.h"
+#include "stream/internal.h"
+#include "stream/scan.h"
 
 /* After so many half seconds an event is not held back any more. */
 #define KT_AGES		5
@@ -24,7 +24,7 @@ enum kt_step {
 };
 
 /* Content of a packet: header and records. */
-struct kt_place {
+struct kt_packet_place {
 	uint64_t offset;
 	uint64_t size;
 };
@@ -76,7 +76,7 @@ struct kt_stream {
 	struct kt_found found;
 	bool taken;
 
-	struct kt_place *places;
+	struct kt_packet_place *places;
 	size_t nr_places;
 	size_t next_place;
 	uint8_t *buf;
@@ -185,7 +185,7 @@ struct ktape_trace {
 	void *packet_arg;
 };
 
-/* tracefile.c */
+/* open.c */
 int kt_trace_open(const char *path, const struct ktape_trace *how,
 		  struct ktape_trace **trace, struct ktape_error *error);
 int kt_trace_begin(struct ktape_trace *t);
