@@ -223,7 +223,7 @@ static const struct row {
 	  { { "khz", "state", U32 }, { "cpu", "cpu_id", U32 } } },
 };
 
-static const struct row *row_of(unsigned int opcode)
+static const struct row *find_row(unsigned int opcode)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(rows); i++) {
 		if (rows[i].opcode == opcode)
@@ -351,7 +351,7 @@ static char *put_field(char *p, const struct kt_slot *f,
 	return p;
 }
 
-static char *put_own(char *p, const struct ktape_event *e)
+static char *put_table_fields(char *p, const struct ktape_event *e)
 {
 	const struct kt_slot *f;
 	struct kt_fields at;
@@ -363,7 +363,7 @@ static char *put_own(char *p, const struct ktape_event *e)
 }
 
 /* An event that is not as in the table. */
-static char *put_words(char *p, const struct ktape_event *e)
+static char *put_raw_words(char *p, const struct ktape_event *e)
 {
 	p = lt_put32(p, e->opcode);
 	p = lt_put32(p, e->dat20);
@@ -387,17 +387,16 @@ char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
 	     uint32_t id)
 {
 	const struct ktape_event *e = l->event;
-	const struct row *row = row_of(e->opcode);
+	const struct row *row = find_row(e->opcode);
 
-	if (e->opcode == KTAPE_TIME_EXTEND ||
-	    !kt_event_fits(e))
-		return put_words(p, e);
+	if (e->opcode == KTAPE_TIME_EXTEND || !kt_event_fits(e))
+		return put_raw_words(p, e);
 	if (id >= LT_USERS)
 		return lt_put_user(p, t, l);
 	if (id >= LT_CALLS)
 		return lt_put_call(p, &t->call_list[id - LT_CALLS], e);
 	if (!row)
-		return put_own(p, e);
+		return put_table_fields(p, e);
 	for (unsigned int i = 0; i < FIELDS_MAX && row->map[i].from; i++)
 		p = put_value(p, t, l, &row->map[i]);
 	return p;
@@ -434,8 +433,7 @@ char *lt_put_thread(char *p, const struct ktape_event *e)
 int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 {
 	const struct ktape_event *e = l->event;
-	bool fits = e->opcode != KTAPE_TIME_EXTEND &&
-		    kt_event_fits(e);
+	bool fits = e->opcode != KTAPE_TIME_EXTEND && kt_event_fits(e);
 
 	if (fits && lt_is_call(e->opcode))
 		return lt_call_id(t, l, id);
@@ -458,7 +456,7 @@ static bool is_comm(uint8_t how)
 
 /* ---- their description ---------------------------------------------------------------- */
 
-static void describe_own(FILE *f, const struct ktape_field *field)
+static void describe_table_field(FILE *f, const struct ktape_field *field)
 {
 	switch (field->place) {
 	case KTAPE_PLACE_BITS:
@@ -496,7 +494,7 @@ static void describe_own(FILE *f, const struct ktape_field *field)
 void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(opcode);
-	const struct row *row = row_of(opcode);
+	const struct row *row = find_row(opcode);
 
 	(void)t;
 	fprintf(f,
@@ -513,6 +511,6 @@ void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode)
 		fprintf(f, "\t\t%s _%s%s;\n", types[row->map[i].how],
 			row->map[i].to, is_comm(row->map[i].how) ? "[16]" : "");
 	for (unsigned int i = 0; opcode && !row && i < d->nr_fields; i++)
-		describe_own(f, &d->fields[i]);
+		describe_table_field(f, &d->fields[i]);
 	fputs("\t};\n};\n\n", f);
 }

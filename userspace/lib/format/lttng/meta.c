@@ -91,7 +91,7 @@ static void put_clock(FILE *f, const struct ktape_info *info)
 	      f);
 }
 
-static void put_all(FILE *f, const struct lttng *t)
+static void put_metadata(FILE *f, const struct lttng *t)
 {
 	const struct ktape_info *info = t->s->info;
 	char uuid[KT_UUID_TEXT];
@@ -139,7 +139,7 @@ int lt_metadata(const struct lttng *t)
 
 	if (!f)
 		return -ENOMEM;
-	put_all(f, t);
+	put_metadata(f, t);
 	err = fclose(f) ? -ENOMEM : 0;
 	fd = err ? -1 :
 		   openat(t->dir, "metadata",

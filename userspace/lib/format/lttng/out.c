@@ -70,7 +70,7 @@ static int check_empty(int dir, bool force)
 	return err;
 }
 
-static int begin(struct kt_sink *s)
+static int lttng_begin(struct kt_sink *s)
 {
 	struct lttng *t = s->state;
 	int folder, err;
@@ -103,7 +103,7 @@ static int begin(struct kt_sink *s)
 	return err;
 }
 
-static int settle(struct lttng *t)
+static int commit_folder(struct lttng *t)
 {
 	struct kt_sink *s = t->s;
 	int err;
@@ -116,7 +116,7 @@ static int settle(struct lttng *t)
 
 /* ---- packets --------------------------------------------------------------------- */
 
-static struct lt_cpu *cpu_at(struct lttng *t, uint32_t cpu)
+static struct lt_cpu *get_stream(struct lttng *t, uint32_t cpu)
 {
 	struct lt_cpu **more;
 	char name[32];
@@ -143,8 +143,8 @@ static struct lt_cpu *cpu_at(struct lttng *t, uint32_t cpu)
 	return t->cpus[cpu];
 }
 
-static void put_head(const struct lttng *t, const struct lt_cpu *c,
-		     uint32_t cpu)
+static void put_packet_head(const struct lttng *t, const struct lt_cpu *c,
+			    uint32_t cpu)
 {
 	uint8_t *p = (uint8_t *)c->data;
 
@@ -167,13 +167,13 @@ static size_t packet_size(const struct lttng *t)
 	return t->nr_cpus > MANY ? PACKET_SMALL : PACKET;
 }
 
-static int flush(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
+static int flush_packet(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 {
 	int err = 0;
 
 	if (!c->len)
 		return 0;
-	put_head(t, c, cpu);
+	put_packet_head(t, c, cpu);
 	err = c->fd < 0 ? t->s->error : kt_write_all(c->fd, c->data, c->len);
 	if (!err)
 		c->written += c->len;
@@ -191,14 +191,15 @@ static int flush(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 }
 
 /* Room in a packet.  Return: 0 or negative errno. */
-static int room(struct lttng *t, struct lt_cpu *c, uint32_t cpu, size_t need)
+static int make_room(struct lttng *t, struct lt_cpu *c, uint32_t cpu,
+		     size_t need)
 {
 	size_t size = kt_max(packet_size(t), HEADER + need);
 	char *more;
 	int err;
 
 	if (c->len && c->size - c->len < need) {
-		err = flush(t, c, cpu);
+		err = flush_packet(t, c, cpu);
 		if (err)
 			return err;
 	}
@@ -235,7 +236,7 @@ static char *open_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
 static int put_dump(struct lttng *t, struct lt_cpu *c, uint32_t id,
 		    const struct ktape_event *e)
 {
-	int err = room(t, c, e->cpu, EVENT_HEAD + LT_FIXED);
+	int err = make_room(t, c, e->cpu, EVENT_HEAD + LT_FIXED);
 	char *p;
 
 	if (err)
@@ -248,16 +249,15 @@ static int put_dump(struct lttng *t, struct lt_cpu *c, uint32_t id,
 }
 
 /* Threads that were there before the trace: later ones come by a fork. */
-static int put_object(struct lttng *t, struct lt_cpu *c,
-		      const struct ktape_event *e)
+static int put_thread_state(struct lttng *t, struct lt_cpu *c,
+			    const struct ktape_event *e)
 {
 	uint64_t born = ktape_event_arg(e, 3) | (uint64_t)ktape_event_arg(e, 4)
 							<< 32;
 	int err = 0;
 
 	if ((e->dat20 & 0xff) != KTAPE_OBJ_THREAD || e->dat20 >> 8 & 1 ||
-	    (t->begun && born > t->first) ||
-	    !kt_event_fits(e))
+	    (t->begun && born > t->first) || !kt_event_fits(e))
 		return 0;
 	if (!t->dumped)
 		err = put_dump(t, c, LT_DUMP_START, e);
@@ -265,10 +265,9 @@ static int put_object(struct lttng *t, struct lt_cpu *c,
 	return err ? err : put_dump(t, c, LT_DUMP_THREAD, e);
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l =
-		kt_line_of(s->info, s->registry, e, false);
+	const struct kt_line l = kt_line_of(s->info, s->registry, e, false);
 	struct lttng *t = s->state;
 	struct lt_cpu *c;
 	uint32_t id;
@@ -278,19 +277,19 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 		return 0;
 	if (e->kind == KTAPE_RING_REGISTRY && e->opcode != KTAPE_EV_REGISTRY)
 		return 0;
-	c = cpu_at(t, e->cpu);
+	c = get_stream(t, e->cpu);
 	if (!c || s->error)
 		return s->error ? s->error : -ENOMEM;
 	if (e->opcode == KTAPE_EV_REGISTRY)
-		return put_object(t, c, e);
+		return put_thread_state(t, c, e);
 	if (!t->begun)
 		t->first = e->ts;
 	t->begun = true;
 	err = lt_id(t, &l, &id);
 	/* A value of 4 bytes may become one of 8. */
 	if (!err)
-		err = room(t, c, e->cpu,
-			   EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL);
+		err = make_room(t, c, e->cpu,
+				EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL);
 	if (err)
 		return err;
 	c->len = (size_t)(lt_put(open_event(t, c, id, e), t, &l, id) - c->data);
@@ -298,7 +297,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /* Lost events are counted between packets; an unknown number is a packet. */
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int lttng_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct lttng *t = s->state;
 	struct lt_cpu *c;
@@ -306,16 +305,16 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 
 	if (n->cpu >= KT_CPUS_MAX)
 		return 0;
-	c = cpu_at(t, n->cpu);
+	c = get_stream(t, n->cpu);
 	if (!c || s->error)
 		return s->error ? s->error : -ENOMEM;
-	err = flush(t, c, n->cpu);
+	err = flush_packet(t, c, n->cpu);
 	c->discarded += n->count;
 	c->seq += !n->count;
 	return err;
 }
 
-static int end(struct kt_sink *s)
+static int lttng_end(struct kt_sink *s)
 {
 	struct lttng *t = s->state;
 	int err = 0, ret;
@@ -331,16 +330,16 @@ static int end(struct kt_sink *s)
 			err = put_dump(t, c, LT_DUMP_END, &last);
 		}
 		if (c && !err)
-			err = flush(t, c, i);
+			err = flush_packet(t, c, i);
 	}
 	/* In its place, what was written before a failure can be read. */
 	ret = err && !t->in_place ? 0 : lt_metadata(t);
 	if (!err)
 		err = ret;
-	return err ? err : settle(t);
+	return err ? err : commit_folder(t);
 }
 
-static void close_lttng(struct kt_sink *s)
+static void lttng_close(struct kt_sink *s)
 {
 	struct lttng *t = s->state;
 
@@ -370,9 +369,9 @@ const struct kt_codec_out kt_lttng_out = {
 	.size = sizeof(struct lttng),
 	.switches = true,
 	.own_files = true,
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
-	.close = close_lttng,
+	.begin = lttng_begin,
+	.event = lttng_event,
+	.notice = lttng_notice,
+	.end = lttng_end,
+	.close = lttng_close,
 };

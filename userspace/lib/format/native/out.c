@@ -104,7 +104,7 @@ static int open_output(struct kt_sink *s, bool pipe, const char *text,
  * Heads of packets that are made here count nothing, and events may have been
  * left out: nobody may conclude from this trace that there were none.
  */
-static int describe(struct kt_sink *s, char **text, size_t *len)
+static int make_metadata(struct kt_sink *s, char **text, size_t *len)
 {
 	int err = 0;
 
@@ -128,7 +128,7 @@ static int describe(struct kt_sink *s, char **text, size_t *len)
 				 err;
 }
 
-static int begin(struct kt_sink *s)
+static int native_begin(struct kt_sink *s)
 {
 	const char *form = kt_codec_option(&s->options, "form");
 	bool pipe = !strcmp(s->path, "-");
@@ -143,7 +143,7 @@ static int begin(struct kt_sink *s)
 	else if (form && pipe)
 		return kt_sink_fail(s,
 				    "a directory cannot go to standard output");
-	err = describe(s, &text, &len);
+	err = make_metadata(s, &text, &len);
 	if (err)
 		return err;
 	err = open_output(s, pipe, text, len);
@@ -210,8 +210,8 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 		       uint32_t cpu, const struct ktape_event *e, size_t need)
 {
 	struct native *n = s->state;
-	size_t size = kt_max(packet_size(n),
-			     kt_align(KTAPE_BLOCK_HEADER + need, 8));
+	size_t size =
+		kt_max(packet_size(n), kt_align(KTAPE_BLOCK_HEADER + need, 8));
 	struct ktape_block head = {
 		.ts_begin = e ? e->ts : st->ts,
 		.seq = st->seq,
@@ -242,8 +242,8 @@ static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 	return 0;
 }
 
-static int add(struct kt_sink *s, struct stream *st,
-	       const struct ktape_event *e, const struct ktape_record *r)
+static int add_record(struct kt_sink *s, struct stream *st,
+		      const struct ktape_event *e, const struct ktape_record *r)
 {
 	size_t need = 8 + r->nargs * 4U + RECORD_EXTRA +
 		      (r->blob ? 4 + (size_t)r->blob_size : 0);
@@ -270,8 +270,9 @@ static int add(struct kt_sink *s, struct stream *st,
 }
 
 /* Does the reader know whose the next event of a ring is? */
-static bool is_told(const struct stream *st, const struct stream *event_ring,
-		    const struct ktape_event *e)
+static bool thread_is_known(const struct stream *st,
+			    const struct stream *event_ring,
+			    const struct ktape_event *e)
 {
 	if (e->kind == KTAPE_RING_CONTROL && event_ring->tid != TID_NONE)
 		return e->tid == event_ring->tid;
@@ -284,15 +285,15 @@ static bool is_told(const struct stream *st, const struct stream *event_ring,
  * When an event is to be read: behind what the reader has to know by then.  What
  * comes to the control ring untold needs a tick in which it is told.
  */
-static uint64_t place(const struct stream *own, struct stream *event_ring,
-		      const struct ktape_event *e)
+static uint64_t place_event(const struct stream *own, struct stream *event_ring,
+			    const struct ktape_event *e)
 {
 	uint64_t ts = kt_max(kt_max(e->ts, own->ts), own->least);
 
 	if (e->kind != KTAPE_RING_CONTROL)
 		return ts;
 	ts = kt_max(ts, event_ring->known);
-	if (!is_told(own, event_ring, e))
+	if (!thread_is_known(own, event_ring, e))
 		ts = kt_max(ts, kt_max(own->ts, event_ring->ts) + 1);
 	if (ts > e->ts)
 		event_ring->least = ts;
@@ -303,7 +304,7 @@ static uint64_t place(const struct stream *own, struct stream *event_ring,
  * Tell the reader who runs, where it would think that it is another; for the
  * control ring, a tick earlier.
  */
-static int tell_thread(struct kt_sink *s, const struct stream *own,
+static int put_context(struct kt_sink *s, const struct stream *own,
 		       struct stream *st, const struct ktape_event *e)
 {
 	const uint32_t args[] = { (uint32_t)e->tid };
@@ -319,20 +320,20 @@ static int tell_thread(struct kt_sink *s, const struct stream *own,
 
 	/* A switch and a context record tell it themselves. */
 	if (e->kind == KTAPE_RING_REGISTRY || e->opcode == KTAPE_EV_CONTEXT ||
-	    is_told(own, st, e))
+	    thread_is_known(own, st, e))
 		return 0;
 	if (e->kind == KTAPE_RING_CONTROL)
 		r.ts--;
 	at = *e;
 	at.kind = KTAPE_RING_EVENT;
 	at.ts = r.ts;
-	err = add(s, st, &at, &r);
+	err = add_record(s, st, &at, &r);
 	set_tid(st, e->tid, r.ts);
 	return err;
 }
 
 /* Who runs after this event. */
-static void follow(struct stream *st, const struct ktape_event *e)
+static void follow_thread(struct stream *st, const struct ktape_event *e)
 {
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2)
 		set_tid(st, (int32_t)ktape_event_arg(e, 1), e->ts);
@@ -346,7 +347,8 @@ static int write_event(struct kt_sink *s, struct stream *st,
 {
 	struct stream *event_ring =
 		e->kind != KTAPE_RING_CONTROL ?
-			st : stream_of(s->state, KTAPE_RING_EVENT, e->cpu);
+			st :
+			stream_of(s->state, KTAPE_RING_EVENT, e->cpu);
 	uint32_t args[KTAPE_NARGS_MAX];
 	struct ktape_record r = {
 		.args = args,
@@ -361,7 +363,7 @@ static int write_event(struct kt_sink *s, struct stream *st,
 
 	if (!event_ring)
 		return -ENOMEM;
-	r.ts = place(st, event_ring, e);
+	r.ts = place_event(st, event_ring, e);
 	st->came = e->ts;
 	if (r.ts != e->ts) {
 		moved = *e;
@@ -370,15 +372,15 @@ static int write_event(struct kt_sink *s, struct stream *st,
 	}
 	for (unsigned int i = 0; i < e->nargs; i++)
 		args[i] = ktape_event_arg(e, i);
-	err = tell_thread(s, st, event_ring, e);
+	err = put_context(s, st, event_ring, e);
 	if (!err)
-		err = add(s, st, e, &r);
+		err = add_record(s, st, e, &r);
 	if (!err)
-		follow(st, e);
+		follow_thread(st, e);
 	return err;
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int native_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct stream *st = stream_of(s->state, e->kind, e->cpu);
 
@@ -402,7 +404,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
  * The packet before the gap ends, the count goes into the next one; where
  * nobody knows how many, a packet is missing.
  */
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct stream *st = stream_of(s->state, n->ring, n->cpu);
 	int err;
@@ -436,7 +438,7 @@ static int end_stream(struct kt_sink *s, struct stream *st, unsigned int kind,
 	return err ? err : write_packet(s, st, kt_max(st->ts, st->lost_to));
 }
 
-static int end(struct kt_sink *s)
+static int native_end(struct kt_sink *s)
 {
 	struct native *n = s->state;
 	int err = 0, first = 0;
@@ -456,14 +458,14 @@ static int end(struct kt_sink *s)
 	return first ? first : err;
 }
 
-static bool is_staged(const struct kt_sink *s)
+static bool native_is_staged(const struct kt_sink *s)
 {
 	const struct native *n = s->state;
 
 	return n->ctf && kt_stage_is_open(&n->ctf->stage);
 }
 
-static void close_native(struct kt_sink *s)
+static void native_close(struct kt_sink *s)
 {
 	struct native *n = s->state;
 
@@ -480,10 +482,10 @@ const struct kt_codec_out kt_native_out = {
 	.size = sizeof(struct native),
 	.assumed = true,
 	.own_files = true,
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
-	.is_staged = is_staged,
-	.close = close_native,
+	.begin = native_begin,
+	.event = native_event,
+	.notice = native_notice,
+	.end = native_end,
+	.is_staged = native_is_staged,
+	.close = native_close,
 };

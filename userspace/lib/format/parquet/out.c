@@ -50,11 +50,10 @@ static const struct {
 	uint8_t type;
 } columns[COLUMNS] = {
 	[TS] = { "ts", TYPE_INT64 },	    [TS_NS] = { "ts_ns", TYPE_INT64 },
-	[HOST] = { "host", TYPE_BYTES },
-	[CPU] = { "cpu", TYPE_INT32 },	    [TID] = { "tid", TYPE_INT32 },
-	[PID] = { "pid", TYPE_INT32 },	    [COMM] = { "comm", TYPE_BYTES },
-	[CLASS] = { "class", TYPE_BYTES },  [EVENT] = { "event", TYPE_BYTES },
-	[FIELDS] = { "fields", TYPE_BYTES },
+	[HOST] = { "host", TYPE_BYTES },   [CPU] = { "cpu", TYPE_INT32 },
+	[TID] = { "tid", TYPE_INT32 },	   [PID] = { "pid", TYPE_INT32 },
+	[COMM] = { "comm", TYPE_BYTES },   [CLASS] = { "class", TYPE_BYTES },
+	[EVENT] = { "event", TYPE_BYTES }, [FIELDS] = { "fields", TYPE_BYTES },
 };
 
 /* Values of a column that were not yet written. */
@@ -94,7 +93,7 @@ static const struct ktape_codec_option options[] = {
 	{ .key = NULL },
 };
 
-static int begin(struct kt_sink *s)
+static int parquet_begin(struct kt_sink *s)
 {
 	const char *how = kt_codec_option(&s->options, "compress");
 	struct parquet *t = s->state;
@@ -111,7 +110,7 @@ static int begin(struct kt_sink *s)
 
 /* ---- values ---------------------------------------------------------------------- */
 
-static uint8_t *more(struct values *v, size_t n)
+static uint8_t *grow_values(struct values *v, size_t n)
 {
 	size_t cap = kt_max(v->cap * 2, v->len + n + 4096);
 	uint8_t *data;
@@ -130,7 +129,7 @@ static uint8_t *more(struct values *v, size_t n)
 static int put_number(struct parquet *t, enum column c, int64_t value)
 {
 	bool wide = columns[c].type == TYPE_INT64;
-	uint8_t *p = more(&t->values[c], wide ? 8 : 4);
+	uint8_t *p = grow_values(&t->values[c], wide ? 8 : 4);
 
 	if (!p)
 		return -ENOMEM;
@@ -144,7 +143,7 @@ static int put_number(struct parquet *t, enum column c, int64_t value)
 static int put_bytes(struct parquet *t, enum column c, const void *data,
 		     size_t len)
 {
-	uint8_t *p = more(&t->values[c], 4 + len);
+	uint8_t *p = grow_values(&t->values[c], 4 + len);
 
 	if (!p)
 		return -ENOMEM;
@@ -185,7 +184,8 @@ static char *put_page(char *p, size_t plain, size_t size, uint64_t rows)
 }
 
 /* Return: 0 or -ENOMEM. */
-static int compress(struct parquet *t, const struct values *v, size_t *size)
+static int compress_column(struct parquet *t, const struct values *v,
+			   size_t *size)
 {
 	size_t bound = ZSTD_compressBound(v->len);
 	uint8_t *room;
@@ -211,7 +211,7 @@ static int put_chunk(struct kt_sink *s, struct values *v, struct chunk *c)
 	int err = 0;
 
 	if (t->pack) {
-		err = compress(t, v, &size);
+		err = compress_column(t, v, &size);
 		data = t->packed;
 	}
 	if (err)
@@ -325,10 +325,9 @@ static int put_place(struct kt_sink *s, uint64_t ts, uint32_t cpu)
 	return err ? err : put_number(t, CPU, (int32_t)cpu);
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int parquet_event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l =
-		kt_line_of(s->info, s->registry, e, true);
+	const struct kt_line l = kt_line_of(s->info, s->registry, e, true);
 	struct parquet *t = s->state;
 	int err;
 
@@ -345,7 +344,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /* A loss is a row, too: nobody should have to look for it elsewhere. */
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int parquet_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct parquet *t = s->state;
 	char text[96];
@@ -447,7 +446,7 @@ static void put_groups(struct kt_thrift *th, const struct parquet *t)
 	}
 }
 
-static int end(struct kt_sink *s)
+static int parquet_end(struct kt_sink *s)
 {
 	struct parquet *t = s->state;
 	struct kt_thrift th = { 0 };
@@ -473,7 +472,7 @@ static int end(struct kt_sink *s)
 	return kt_sink_put(s, tail, sizeof(tail));
 }
 
-static void close_parquet(struct kt_sink *s)
+static void parquet_close(struct kt_sink *s)
 {
 	struct parquet *t = s->state;
 
@@ -488,9 +487,9 @@ static void close_parquet(struct kt_sink *s)
 const struct kt_codec_out kt_parquet_out = {
 	.options = options,
 	.size = sizeof(struct parquet),
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
-	.close = close_parquet,
+	.begin = parquet_begin,
+	.event = parquet_event,
+	.notice = parquet_notice,
+	.end = parquet_end,
+	.close = parquet_close,
 };

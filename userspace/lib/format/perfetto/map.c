@@ -133,7 +133,7 @@ struct pf_plan {
 	struct step steps[FIELDS_MAX];
 };
 
-static int plan(struct perfetto *pf, const struct row *row)
+static int make_plan(struct perfetto *pf, const struct row *row)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(row->opcode);
 	struct pf_plan *to = calloc(1, sizeof(*to));
@@ -167,7 +167,7 @@ int pf_plans(struct perfetto *pf)
 	int err = 0;
 
 	for (size_t i = 0; i < KT_ARRAY_SIZE(rows) && !err; i++)
-		err = plan(pf, &rows[i]);
+		err = make_plan(pf, &rows[i]);
 	return err;
 }
 
@@ -250,22 +250,22 @@ static inline char *put_step(struct perfetto *pf, char *p,
 	}
 }
 
-static inline char *head(struct perfetto *pf, char *p,
-			 const struct ktape_event *e)
+static inline char *put_event_head(struct perfetto *pf, char *p,
+				   const struct ktape_event *e)
 {
 	p = pf_number(p, PF_FTRACE_TIMESTAMP, pf_time(pf, e->ts));
 	/* Without a thread the viewer would drop it. */
 	return pf_number(p, PF_FTRACE_PID, e->tid < 0 ? 0 : (uint32_t)e->tid);
 }
 
-static void put(struct perfetto *pf, const struct pf_plan *plan,
-		const struct ktape_event *e)
+static void put_mapped(struct perfetto *pf, const struct pf_plan *plan,
+		       const struct ktape_event *e)
 {
 	struct pf_cpu *c = pf->cpus[e->cpu];
 	char *start = pf_cpu_room(pf, c, e->cpu, EVENT_MAX), *p, *m, *inner;
 
 	m = pf_open(start, PF_BUNDLE_EVENT);
-	p = head(pf, m, e);
+	p = put_event_head(pf, m, e);
 	inner = pf_open(p, plan->field);
 	p = inner;
 	for (unsigned int i = 0; i < plan->nr; i++)
@@ -281,7 +281,7 @@ static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 	char *start = pf_cpu_room(pf, c, e->cpu, EVENT_MAX), *p, *m, *inner;
 
 	m = pf_open(start, PF_BUNDLE_EVENT);
-	p = head(pf, m, e);
+	p = put_event_head(pf, m, e);
 	inner = pf_open(p, pf->plans[KTAPE_EV_SCHED_BLOCKED]->field);
 	p = pf_number(inner, 1, (uint32_t)c->blocked_tid);
 	p = pf_number(p, 2, c->blocked_caller);
@@ -291,7 +291,7 @@ static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 	c->len += (uint32_t)(p - start);
 }
 
-static bool waits_for_switch(struct perfetto *pf, const struct ktape_event *e)
+static bool keep_blocked(struct perfetto *pf, const struct ktape_event *e)
 {
 	struct pf_cpu *c = pf->cpus[e->cpu];
 	int32_t tid = (int32_t)ktape_event_arg(e, 0);
@@ -325,9 +325,9 @@ bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
 			     1);
 		return false;
 	}
-	if (e->opcode == KTAPE_EV_SCHED_BLOCKED && waits_for_switch(pf, e))
+	if (e->opcode == KTAPE_EV_SCHED_BLOCKED && keep_blocked(pf, e))
 		return true;
-	put(pf, plan, e);
+	put_mapped(pf, plan, e);
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && c->blocked_tid &&
 	    c->blocked_tid == e->tid)
 		put_blocked(pf, e);

@@ -116,7 +116,7 @@ static bool threads_grow(struct perfetto *pf)
 	return true;
 }
 
-static struct pf_thread *find(struct perfetto *pf, int32_t tid)
+static struct pf_thread *find_thread(struct perfetto *pf, int32_t tid)
 {
 	struct pf_thread *t;
 	uint32_t at;
@@ -160,8 +160,8 @@ static char *put_thread(char *p, const struct pf_thread *t)
 	return pf_close(m, p);
 }
 
-static void tell(struct perfetto *pf, const struct pf_thread *t, bool kernel,
-		 uint64_t ts)
+static void put_tree(struct perfetto *pf, const struct pf_thread *t,
+		     bool kernel, uint64_t ts)
 {
 	char *p = pf_packet(pf, PF_SEQUENCE_FTRACE, 256), *tree;
 
@@ -169,12 +169,13 @@ static void tell(struct perfetto *pf, const struct pf_thread *t, bool kernel,
 		return;
 	p = pf_number(p, PF_PACKET_TIMESTAMP, pf_time(pf, ts));
 	tree = pf_open(p, PF_PACKET_PROCESS_TREE);
-	p = (uint32_t)t->tid == t->tgid ? put_process(tree, t, kernel)
-					: put_thread(tree, t);
+	p = (uint32_t)t->tid == t->tgid ? put_process(tree, t, kernel) :
+					  put_thread(tree, t);
 	pf_packet_done(pf, pf_close(tree, p));
 }
 
-static void look_up(struct perfetto *pf, struct pf_thread *t, uint64_t ts)
+static void look_up_thread(struct perfetto *pf, struct pf_thread *t,
+			   uint64_t ts)
 {
 	const struct ktape_object_info *o;
 	bool kernel;
@@ -197,28 +198,28 @@ static void look_up(struct perfetto *pf, struct pf_thread *t, uint64_t ts)
 		return;
 	t->told = true;
 	kernel = o->param2 & KTHREAD;
-	tell(pf, t, kernel, ts);
+	put_tree(pf, t, kernel, ts);
 }
 
 static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 					  uint64_t ts)
 {
-	struct pf_thread *t = find(pf, tid);
+	struct pf_thread *t = find_thread(pf, tid);
 	uint32_t tgid;
 
 	if (!t || t->turn == pf->turn)
 		return t;
-	look_up(pf, t, ts);
+	look_up_thread(pf, t, ts);
 	tgid = t->tgid;
 	if (!t->known || tgid == (uint32_t)tid || tgid > INT32_MAX)
 		return t;
 	/* Its process has a name as well; the table may move. */
-	t = find(pf, (int32_t)tgid);
+	t = find_thread(pf, (int32_t)tgid);
 	if (t && t->turn != pf->turn)
-		look_up(pf, t, ts);
-	t = find(pf, tid);
+		look_up_thread(pf, t, ts);
+	t = find_thread(pf, tid);
 	if (t && t->turn != pf->turn)
-		look_up(pf, t, ts);
+		look_up_thread(pf, t, ts);
 	return t;
 }
 
@@ -235,8 +236,7 @@ const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
 	const struct pf_thread *t;
 
 	if (pf->room) {
-		t = &pf->threads[slot_of(pf->threads, (uint32_t)tid,
-					 pf->room)];
+		t = &pf->threads[slot_of(pf->threads, (uint32_t)tid, pf->room)];
 		if (t->tid == tid && t->turn == pf->turn)
 			return t;
 	}

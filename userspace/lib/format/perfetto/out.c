@@ -13,7 +13,7 @@
 
 #define HEADS_MAX	64	/* bytes around a bundle's events */
 
-static char *sequence(struct perfetto *pf, char *p, uint32_t sequence)
+static char *put_sequence(struct perfetto *pf, char *p, uint32_t sequence)
 {
 	uint32_t flags = PF_SEQ_NEEDED;
 
@@ -43,7 +43,7 @@ char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room)
 	if (!p)
 		return NULL;
 	pf->packet = pf_open(p, PF_TRACE_PACKET);
-	return sequence(pf, pf->packet, sequence_id);
+	return put_sequence(pf, pf->packet, sequence_id);
 }
 
 /**
@@ -83,7 +83,7 @@ void pf_flush(struct perfetto *pf, uint32_t cpu)
 		return;
 	}
 	/* Its sequence comes first; lengths are known but for that. */
-	p = sequence(pf, heads + head, PF_SEQUENCE_FTRACE);
+	p = put_sequence(pf, heads + head, PF_SEQUENCE_FTRACE);
 	p = pf_varint(p, PF_PACKET_FTRACE_EVENTS << 3 | 2);
 	p = pf_varint(p, bundle);
 	to = pf_varint(to, PF_TRACE_PACKET << 3 | 2);
@@ -118,8 +118,8 @@ static struct pf_cpu *new_cpu(struct perfetto *pf, uint32_t cpu)
 
 static inline struct pf_cpu *cpu_of(struct perfetto *pf, uint32_t cpu)
 {
-	return cpu < PF_CPUS && pf->cpus[cpu] ? pf->cpus[cpu]
-					      : new_cpu(pf, cpu);
+	return cpu < PF_CPUS && pf->cpus[cpu] ? pf->cpus[cpu] :
+						new_cpu(pf, cpu);
 }
 
 /* ---- what stands around the events ------------------------------------- */
@@ -168,7 +168,7 @@ static char *put_system(const struct perfetto *pf, char *p)
 	return pf_close(m, pf_close(uts, p));
 }
 
-static int heads(struct perfetto *pf)
+static int put_trace_heads(struct perfetto *pf)
 {
 	const uint8_t *uuid = pf->s->info->uuid;
 	char *p = pf_packet(pf, PF_SEQUENCE_FTRACE, 128), *m;
@@ -191,7 +191,7 @@ static int heads(struct perfetto *pf)
 }
 
 /* At the start nothing was lost, at the end what each CPU has lost. */
-static void statistics(struct perfetto *pf, uint32_t phase)
+static void put_statistics(struct perfetto *pf, uint32_t phase)
 {
 	char *p, *m, *stats;
 
@@ -217,7 +217,7 @@ static void statistics(struct perfetto *pf, uint32_t phase)
 
 /* ---- the codec --------------------------------------------------------- */
 
-static int begin(struct kt_sink *s)
+static int perfetto_begin(struct kt_sink *s)
 {
 	struct perfetto *pf = s->state;
 	int err;
@@ -226,11 +226,11 @@ static int begin(struct kt_sink *s)
 	pf->turn = 1;
 	err = pf_plans(pf);
 	if (!err)
-		err = heads(pf);
+		err = put_trace_heads(pf);
 	return err ? err : pf_generic_descriptors(pf);
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int perfetto_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct perfetto *pf = s->state;
 	struct pf_cpu *c;
@@ -259,7 +259,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	return s->error;
 }
 
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int perfetto_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct perfetto *pf = s->state;
 	struct pf_cpu *c = cpu_of(pf, n->cpu);
@@ -273,7 +273,7 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 	return s->error;
 }
 
-static int end(struct kt_sink *s)
+static int perfetto_end(struct kt_sink *s)
 {
 	struct perfetto *pf = s->state;
 
@@ -281,12 +281,12 @@ static int end(struct kt_sink *s)
 		if (pf->cpus[cpu])
 			pf_flush(pf, cpu);
 	}
-	statistics(pf, PF_PHASE_START);
-	statistics(pf, PF_PHASE_END);
+	put_statistics(pf, PF_PHASE_START);
+	put_statistics(pf, PF_PHASE_END);
 	return s->error;
 }
 
-static void close_perfetto(struct kt_sink *s)
+static void perfetto_close(struct kt_sink *s)
 {
 	struct perfetto *pf = s->state;
 
@@ -302,9 +302,9 @@ static void close_perfetto(struct kt_sink *s)
 const struct kt_codec_out kt_perfetto_out = {
 	.size = sizeof(struct perfetto),
 	.switches = true,
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
-	.close = close_perfetto,
+	.begin = perfetto_begin,
+	.event = perfetto_event,
+	.notice = perfetto_notice,
+	.end = perfetto_end,
+	.close = perfetto_close,
 };

@@ -79,7 +79,8 @@ void pf_put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
 	if (type == PF_EVENT_VALUE)
 		p = pf_number(p, PF_EVENT_COUNTER, (uint64_t)value);
 	else if (type != PF_EVENT_END)
-		p = pf_string(p, PF_EVENT_NAME, name, kt_min(len, PF_NAME_BYTES));
+		p = pf_string(p, PF_EVENT_NAME, name,
+			      kt_min(len, PF_NAME_BYTES));
 	pf_packet_done(pf, pf_close(m, p));
 }
 
@@ -114,7 +115,7 @@ static size_t put_owner(struct perfetto *pf, const struct ktape_event *e,
 	return (size_t)snprintf(to, room, ", thread %d", e->tid);
 }
 
-static void marker(struct perfetto *pf, const struct ktape_event *e)
+static void put_marker(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const uint8_t types[] = {
 		[KTAPE_EV_MARK - KTAPE_EV_MARK] = PF_EVENT_INSTANT,
@@ -147,18 +148,20 @@ static void marker(struct perfetto *pf, const struct ktape_event *e)
 		end = kt_put_escaped(text, e->blob,
 				     kt_min(e->blob_size, PF_NAME_BYTES));
 		pf_put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK],
-			  text, (size_t)(end - text), (int64_t)number);
+			     text, (size_t)(end - text), (int64_t)number);
 		return;
 	}
-	pf_put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK], name, len,
-		  (int64_t)number);
+	pf_put_event(pf, uuid, e->ts, types[e->opcode - KTAPE_EV_MARK], name,
+		     len, (int64_t)number);
 }
 
-static void isr(struct perfetto *pf, const struct ktape_event *e)
+static void put_isr(struct perfetto *pf, const struct ktape_event *e)
 {
 	const uint32_t id = ktape_event_arg(e, 0);
 	const struct pf_place at = {
-		.kind = PF_ON_ISR, .tid = -1, .whose = e->cpu,
+		.kind = PF_ON_ISR,
+		.tid = -1,
+		.whose = e->cpu,
 	};
 	char title[PF_NAME_BYTES], name[PF_NAME_BYTES];
 	int n = snprintf(title, sizeof(title), "Interrupt routines CPU %u",
@@ -166,12 +169,12 @@ static void isr(struct perfetto *pf, const struct ktape_event *e)
 	size_t len = put_name(pf, e, name, KTAPE_TYPE_ISRID, "isr", id);
 
 	pf_put_event(pf, pf_describe(pf, &at, title, (size_t)n, e->ts), e->ts,
-		  e->opcode == KTAPE_EV_ISR_ENTER ? PF_EVENT_BEGIN
-						  : PF_EVENT_END,
-		  name, len, 0);
+		     e->opcode == KTAPE_EV_ISR_ENTER ? PF_EVENT_BEGIN :
+						       PF_EVENT_END,
+		     name, len, 0);
 }
 
-static void exception(struct perfetto *pf, const struct ktape_event *e)
+static void put_exception(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const char title[] = "Exceptions";
 	const struct pf_place at = { .kind = PF_ON_EXCEPTION, .tid = -1 };
@@ -189,11 +192,11 @@ static void exception(struct perfetto *pf, const struct ktape_event *e)
 	severity = ktape_value_name(KTAPE_TYPE_SEVERITY, e->dat20 & 7);
 	n = snprintf(name, sizeof(name), "%.*s.%u %s", (int)major.len,
 		     major.text, code & 0xff, severity ? severity : "");
-	pf_put_event(pf, pf_describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
-		  PF_EVENT_INSTANT, name, (size_t)n, 0);
+	pf_put_event(pf, pf_describe(pf, &at, title, sizeof(title) - 1, e->ts),
+		     e->ts, PF_EVENT_INSTANT, name, (size_t)n, 0);
 }
 
-static void text(struct perfetto *pf, const struct ktape_event *e)
+static void put_text_event(struct perfetto *pf, const struct ktape_event *e)
 {
 	static const char title[] = "Text";
 	const struct pf_place at = {
@@ -203,9 +206,10 @@ static void text(struct perfetto *pf, const struct ktape_event *e)
 	};
 	char line[4 * PF_NAME_BYTES], *end;
 
-	end = kt_put_escaped(line, e->blob, kt_min(e->blob_size, PF_NAME_BYTES));
-	pf_put_event(pf, pf_describe(pf, &at, title, sizeof(title) - 1, e->ts), e->ts,
-		  PF_EVENT_INSTANT, line, (size_t)(end - line), 0);
+	end = kt_put_escaped(line, e->blob,
+			     kt_min(e->blob_size, PF_NAME_BYTES));
+	pf_put_event(pf, pf_describe(pf, &at, title, sizeof(title) - 1, e->ts),
+		     e->ts, PF_EVENT_INSTANT, line, (size_t)(end - line), 0);
 }
 
 /* Spans of gates: of calls and work a track a thread, else one a CPU. */
@@ -242,7 +246,7 @@ static size_t span_name(struct perfetto *pf, const struct ktape_event *e,
 	return (size_t)snprintf(name, PF_NAME_BYTES, "timer");
 }
 
-static bool span(struct perfetto *pf, const struct ktape_event *e)
+static bool put_span(struct perfetto *pf, const struct ktape_event *e)
 {
 	struct pf_place at = { .tid = -1 };
 	char name[PF_NAME_BYTES];
@@ -256,9 +260,10 @@ static bool span(struct perfetto *pf, const struct ktape_event *e)
 	at.kind = PF_ON_SPAN + i;
 	at.tid = spans[i].task ? e->tid : -1;
 	at.whose = spans[i].task ? (uint32_t)e->tid + 1 : e->cpu;
-	uuid = pf_describe(pf, &at, spans[i].title, strlen(spans[i].title), e->ts);
-	pf_put_event(pf, uuid, start, PF_EVENT_BEGIN, name, span_name(pf, e, name),
-		  0);
+	uuid = pf_describe(pf, &at, spans[i].title, strlen(spans[i].title),
+			   e->ts);
+	pf_put_event(pf, uuid, start, PF_EVENT_BEGIN, name,
+		     span_name(pf, e, name), 0);
 	pf_put_event(pf, uuid, e->ts, PF_EVENT_END, NULL, 0, 0);
 	return true;
 }
@@ -277,22 +282,22 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 	case KTAPE_EV_MARK_BEGIN:
 	case KTAPE_EV_MARK_END:
 	case KTAPE_EV_MARK_VALUE:
-		marker(pf, e);
+		put_marker(pf, e);
 		return true;
 	case KTAPE_EV_ISR_ENTER:
 	case KTAPE_EV_ISR_EXIT:
-		isr(pf, e);
+		put_isr(pf, e);
 		return true;
 	case KTAPE_EV_EXCEPTION:
-		exception(pf, e);
+		put_exception(pf, e);
 		return false;
 	case KTAPE_EV_TEXT:
-		text(pf, e);
+		put_text_event(pf, e);
 		return true;
 	case KTAPE_EV_USER_EVENT:
 		return pf_user_event(pf, e);
 	default:
-		return span(pf, e);
+		return put_span(pf, e);
 	}
 }
 
@@ -304,14 +309,17 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n)
 {
 	const struct pf_place at = {
-		.kind = PF_ON_LOST, .tid = -1, .whose = n->cpu, .id = n->ring,
+		.kind = PF_ON_LOST,
+		.tid = -1,
+		.whose = n->cpu,
+		.id = n->ring,
 	};
 	char title[PF_NAME_BYTES], name[PF_NAME_BYTES];
 	int t = snprintf(title, sizeof(title), "Lost data CPU %u%s", n->cpu,
 			 n->ring == KTAPE_RING_CONTROL ? " (control)" : "");
 	int len = n->count ? snprintf(name, sizeof(name), "%llu events",
-				      (unsigned long long)n->count)
-			   : snprintf(name, sizeof(name), "unknown number");
+				      (unsigned long long)n->count) :
+			     snprintf(name, sizeof(name), "unknown number");
 	uint64_t uuid = pf_describe(pf, &at, title, (size_t)t, n->from);
 
 	pf_put_event(pf, uuid, n->from, PF_EVENT_BEGIN, name, (size_t)len, 0);

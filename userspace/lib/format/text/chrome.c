@@ -41,7 +41,7 @@ struct chrome {
 
 static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 
-static int begin(struct kt_sink *s)
+static int chrome_begin(struct kt_sink *s)
 {
 	struct chrome *t = s->state;
 
@@ -159,7 +159,7 @@ static char *put_name(char *p, const struct kt_line *l, unsigned int type,
 
 /* ---- CPUs ------------------------------------------------------------------- */
 
-static char *close_one(char *p, struct chrome *t, const struct kt_line *l)
+static char *close_slice(char *p, struct chrome *t, const struct kt_line *l)
 {
 	t->depth[l->event->cpu]--;
 	p = open_event(p, t, 'E');
@@ -167,10 +167,10 @@ static char *close_one(char *p, struct chrome *t, const struct kt_line *l)
 	return kt_put_char(p, '}');
 }
 
-static char *close_all(char *p, struct chrome *t, const struct kt_line *l)
+static char *close_slices(char *p, struct chrome *t, const struct kt_line *l)
 {
 	while (t->depth[l->event->cpu])
-		p = close_one(p, t, l);
+		p = close_slice(p, t, l);
 	return p;
 }
 
@@ -205,7 +205,7 @@ static char *put_switch(char *p, struct chrome *t, const struct kt_line *l)
 {
 	uint32_t state = l->event->dat20 >> 16 & 15;
 
-	p = close_all(p, t, l);
+	p = close_slices(p, t, l);
 	if (state == KTAPE_STATE_X || state == KTAPE_STATE_Z)
 		p = close_call(p, t, l, ktape_event_arg(l->event, 0));
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 1));
@@ -213,7 +213,7 @@ static char *put_switch(char *p, struct chrome *t, const struct kt_line *l)
 
 static char *put_context(char *p, struct chrome *t, const struct kt_line *l)
 {
-	p = close_all(p, t, l);
+	p = close_slices(p, t, l);
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 0));
 }
 
@@ -242,9 +242,9 @@ static char *put_irq(char *p, struct chrome *t, const struct kt_line *l,
 				  ktape_event_arg(e, 0);
 
 	if (e->opcode == irq->end)
-		return t->depth[e->cpu] ? close_one(p, t, l) : p;
+		return t->depth[e->cpu] ? close_slice(p, t, l) : p;
 	if (t->depth[e->cpu] == DEPTH_MAX)
-		p = close_all(p, t, l);
+		p = close_slices(p, t, l);
 	t->depth[e->cpu]++;
 	p = open_event(p, t, 'B');
 	p = put_time(put_cpu(p, e->cpu), l);
@@ -439,8 +439,8 @@ static char *put_told_value(char *p, const struct kt_told_field *f)
 		break;
 	}
 	p = kt_put_char(p, '"');
-	p = f->kind == KT_TOLD_HEX ? kt_put_hex(p, f->value)
-				   : kt_put_bytes(p, f->data, f->len);
+	p = f->kind == KT_TOLD_HEX ? kt_put_hex(p, f->value) :
+				     kt_put_bytes(p, f->data, f->len);
 	return kt_put_char(p, '"');
 }
 
@@ -593,10 +593,9 @@ static char *put_event(char *p, struct chrome *t, const struct kt_line *l)
 	return put_instant(p, t, l);
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l =
-		kt_line_of(s->info, s->registry, e, true);
+	const struct kt_line l = kt_line_of(s->info, s->registry, e, true);
 	struct chrome *t = s->state;
 	char *p;
 
@@ -616,11 +615,10 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /* What was open on that CPU is over, as far as anybody knows. */
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };
-	const struct kt_line l =
-		kt_line_of(s->info, s->registry, &at, true);
+	const struct kt_line l = kt_line_of(s->info, s->registry, &at, true);
 	struct chrome *t = s->state;
 	int64_t from = ktape_mono_ns(s->info, n->from);
 	char *p;
@@ -630,7 +628,7 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 	p = kt_sink_room(s, HEAD_MAX * 4);
 	if (!p)
 		return s->error;
-	p = close_all(p, t, &l);
+	p = close_slices(p, t, &l);
 	p = open_event(p, t, 'X');
 	p = put_us(put_cpu(p, n->cpu), "ts", from);
 	p = put_us(p, "dur", ktape_mono_ns(s->info, n->to) - from);
@@ -641,12 +639,12 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 	return kt_sink_done(s, kt_put_str(p, "}}"));
 }
 
-static int end(struct kt_sink *s)
+static int chrome_end(struct kt_sink *s)
 {
 	return kt_sink_put(s, "\n]}\n", 4);
 }
 
-static void close_chrome(struct kt_sink *s)
+static void chrome_close(struct kt_sink *s)
 {
 	struct chrome *t = s->state;
 
@@ -659,9 +657,9 @@ const struct kt_codec_out kt_chrome_out = {
 	.large = LARGE,
 	.warning =
 		"viewers of Chrome's JSON cannot load that much: choose with --event, --cpu, --pid, --from-time, --to-time, or convert to perfetto",
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
-	.close = close_chrome,
+	.begin = chrome_begin,
+	.event = chrome_event,
+	.notice = chrome_notice,
+	.end = chrome_end,
+	.close = chrome_close,
 };

@@ -21,7 +21,7 @@ static const char *const rings[] = {
 	[KTAPE_RING_REGISTRY] = "registry",
 };
 
-static int begin(struct kt_sink *s)
+static int csv_begin(struct kt_sink *s)
 {
 	static const char head[] = "ts_ns,cpu,ring,tid,comm,event,fields\r\n";
 
@@ -49,8 +49,8 @@ static char *put_comm(char *p, const struct kt_sink *s,
 
 	if (!e->tid)
 		return kt_put_str(p, "swapper");
-	o = e->tid < 0 ? NULL
-		       : ktape_registry_thread(s->registry, e->tid, e->ts);
+	o = e->tid < 0 ? NULL :
+			 ktape_registry_thread(s->registry, e->tid, e->ts);
 	if (!o)
 		return p;
 	len = kt_min(o->name_len, sizeof(name));
@@ -74,7 +74,7 @@ static char *put_fields(char *p, struct csv *c, const struct kt_sink *s,
 	return put_quoted(p, at, (size_t)(end - at));
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int csv_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
 	size_t bound = ktape_format_bound(e);
@@ -111,13 +111,13 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	return kt_sink_done(s, kt_put_mem(p, "\r\n", 2));
 }
 
-static int end(struct kt_sink *s)
+static int csv_end(struct kt_sink *s)
 {
 	(void)s;
 	return 0;
 }
 
-static void close_csv(struct kt_sink *s)
+static void csv_close(struct kt_sink *s)
 {
 	struct csv *c = s->state;
 
@@ -126,8 +126,8 @@ static void close_csv(struct kt_sink *s)
 
 const struct kt_codec_out kt_csv_out = {
 	.size = sizeof(struct csv),
-	.begin = begin,
-	.event = event,
-	.end = end,
-	.close = close_csv,
+	.begin = csv_begin,
+	.event = csv_event,
+	.end = csv_end,
+	.close = csv_close,
 };

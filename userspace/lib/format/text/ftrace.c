@@ -145,7 +145,7 @@ static const struct kt_layout_row rows[] = {
 	  "state={khz} cpu_id={cpu}" },
 };
 
-static int begin(struct kt_sink *s)
+static int ftrace_begin(struct kt_sink *s)
 {
 	struct ftrace *t = s->state;
 	int err = kt_layout_init(&t->layout, s, rows, KT_ARRAY_SIZE(rows));
@@ -298,7 +298,7 @@ static char *put_time(char *p, int64_t ns)
 }
 
 /* Its own event is still outside, or already inside, as ftrace shows it. */
-static void follow(struct cpu *c, const struct ktape_event *e)
+static void enter_context(struct cpu *c, const struct ktape_event *e)
 {
 	switch (e->opcode) {
 	case KTAPE_EV_IRQ_HANDLER_ENTRY:
@@ -317,7 +317,7 @@ static void follow(struct cpu *c, const struct ktape_event *e)
 	}
 }
 
-static void unfollow(struct cpu *c, const struct ktape_event *e)
+static void leave_context(struct cpu *c, const struct ktape_event *e)
 {
 	switch (e->opcode) {
 	case KTAPE_EV_IRQ_HANDLER_EXIT:
@@ -333,10 +333,9 @@ static void unfollow(struct cpu *c, const struct ktape_event *e)
 	}
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int ftrace_event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l =
-		kt_line_of(s->info, s->registry, e, false);
+	const struct kt_line l = kt_line_of(s->info, s->registry, e, false);
 	struct ftrace *t = s->state;
 	struct cpu *c;
 	char *p;
@@ -348,7 +347,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	if (!p)
 		return s->error;
 	c = &t->cpus[e->cpu];
-	follow(c, e);
+	enter_context(c, e);
 	p = put_task(p, &l);
 	p = kt_put_str(p, " [");
 	p = kt_put_fixed(p, e->cpu, e->cpu > 999 ? 4 : 3);
@@ -356,13 +355,13 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	p = put_flags(p, c);
 	p = put_time(p, ktape_mono_ns(s->info, e->ts));
 	p = put_event(p, t, &l);
-	unfollow(c, e);
+	leave_context(c, e);
 	t->entries++;
 	t->nr_cpus = kt_max(t->nr_cpus, e->cpu + 1);
 	return kt_sink_done(s, kt_put_char(p, '\n'));
 }
 
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int ftrace_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct ftrace *t = s->state;
 	char *p = kt_sink_room(s, 64);
@@ -379,7 +378,7 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 	return kt_sink_done(s, kt_put_str(p, "EVENTS]\n"));
 }
 
-static int end(struct kt_sink *s)
+static int ftrace_end(struct kt_sink *s)
 {
 	struct ftrace *t = s->state;
 	char line[160], *p = line;
@@ -395,7 +394,7 @@ static int end(struct kt_sink *s)
 	return kt_sink_patch(s, t->entries_at, line, (size_t)(p - line));
 }
 
-static void close_ftrace(struct kt_sink *s)
+static void ftrace_close(struct kt_sink *s)
 {
 	struct ftrace *t = s->state;
 
@@ -405,9 +404,9 @@ static void close_ftrace(struct kt_sink *s)
 const struct kt_codec_out kt_ftrace_out = {
 	.size = sizeof(struct ftrace),
 	.switches = true,
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
-	.close = close_ftrace,
+	.begin = ftrace_begin,
+	.event = ftrace_event,
+	.notice = ftrace_notice,
+	.end = ftrace_end,
+	.close = ftrace_close,
 };

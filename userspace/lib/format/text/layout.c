@@ -49,7 +49,7 @@ static bool take_value(struct piece *piece, const struct ktape_event_desc *d,
 	return kt_place_find(d, name, &piece->place);
 }
 
-static bool resolve(struct kt_layout_plan *plan)
+static bool resolve_row(struct kt_layout_plan *plan)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(plan->row->opcode);
 	const char *p = plan->row->text;
@@ -92,7 +92,7 @@ int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
 			return -ENOMEM;
 		layout->plans[rows[i].opcode] = plan;
 		plan->row = &rows[i];
-		if (!resolve(plan))
+		if (!resolve_row(plan))
 			return kt_sink_fail(s, "layout of %s", rows[i].name);
 	}
 	return 0;

@@ -3,7 +3,7 @@
 #include "format/sink.h"
 #include "text.h"
 
-static int begin(struct kt_sink *s)
+static int lines_begin(struct kt_sink *s)
 {
 	(void)s;
 	return 0;
@@ -15,8 +15,8 @@ static int put_text(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!p)
 		return s->error;
-	return kt_sink_done(s, p + ktape_format_text(s->info, s->registry, e,
-						     p));
+	return kt_sink_done(s,
+			    p + ktape_format_text(s->info, s->registry, e, p));
 }
 
 static int put_json(struct kt_sink *s, const struct ktape_event *e)
@@ -25,18 +25,18 @@ static int put_json(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!p)
 		return s->error;
-	return kt_sink_done(s, p + ktape_format_json(s->info, s->registry, e,
-						     p));
+	return kt_sink_done(s,
+			    p + ktape_format_json(s->info, s->registry, e, p));
 }
 
 const struct kt_codec_out kt_text_out = {
-	.begin = begin,
+	.begin = lines_begin,
 	.event = put_text,
-	.end = begin,
+	.end = lines_begin,
 };
 
 const struct kt_codec_out kt_jsonl_out = {
-	.begin = begin,
+	.begin = lines_begin,
 	.event = put_json,
-	.end = begin,
+	.end = lines_begin,
 };

@@ -67,7 +67,7 @@ static char *put_text(char *p, const char *key, const char *value)
 	return kt_put_char(p, '\n');
 }
 
-static int begin(struct kt_sink *s)
+static int printer_begin(struct kt_sink *s)
 {
 	struct printer *t = s->state;
 	int err = kt_layout_init(&t->layout, s, rows, KT_ARRAY_SIZE(rows));
@@ -233,10 +233,9 @@ static char *put_named(char *p, const struct kt_line *l)
 	return kt_put_char(p, '\n');
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int printer_event(struct kt_sink *s, const struct ktape_event *e)
 {
-	const struct kt_line l =
-		kt_line_of(s->info, s->registry, e, false);
+	const struct kt_line l = kt_line_of(s->info, s->registry, e, false);
 	struct printer *t = s->state;
 	char *p;
 
@@ -251,7 +250,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	return kt_sink_done(s, p);
 }
 
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int printer_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->to, .cpu = n->cpu };
 	struct printer *t = s->state;
@@ -266,13 +265,13 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 	return kt_sink_done(s, kt_put_char(p, '\n'));
 }
 
-static int end(struct kt_sink *s)
+static int printer_end(struct kt_sink *s)
 {
 	(void)s;
 	return 0;
 }
 
-static void close_printer(struct kt_sink *s)
+static void printer_close(struct kt_sink *s)
 {
 	struct printer *t = s->state;
 
@@ -281,9 +280,9 @@ static void close_printer(struct kt_sink *s)
 
 const struct kt_codec_out kt_traceprinter_out = {
 	.size = sizeof(struct printer),
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
-	.close = close_printer,
+	.begin = printer_begin,
+	.event = printer_event,
+	.notice = printer_notice,
+	.end = printer_end,
+	.close = printer_close,
 };
