@@ -16,7 +16,7 @@
 #include "child.h"
 #include "tool.h"
 
-static void be_child(const struct child *c, char **argv, int go, int trouble)
+static void run_child(const struct child *c, char **argv, int go, int trouble)
 {
 	sigset_t none;
 	char byte;
@@ -47,7 +47,7 @@ static int can_run(const char *path)
 }
 
 /* Is there such a command?  As execvp(3) looks for it. */
-static int look_for(const char *name)
+static int find_program(const char *name)
 {
 	const char *path = getenv("PATH");
 	int err = -ENOENT, ret;
@@ -83,7 +83,7 @@ int child_prepare(struct child *c, char **argv)
 	int go[2], trouble[2], err;
 
 	c->name = argv[0];
-	c->trouble_errno = look_for(argv[0]);
+	c->trouble_errno = find_program(argv[0]);
 	if (c->trouble_errno)
 		return c->trouble_errno;
 	if (pipe2(go, O_CLOEXEC))
@@ -100,7 +100,7 @@ int child_prepare(struct child *c, char **argv)
 	}
 	if (!c->pid) {
 		close(go[1]);
-		be_child(c, argv, go[0], trouble[1]);
+		run_child(c, argv, go[0], trouble[1]);
 	}
 	close(go[0]);
 	close(trouble[1]);

@@ -16,8 +16,8 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-static int control(const struct kt_command *command, int argc, char **argv,
-		   int (*act)(struct ktape_device *device))
+static int run_control(const struct kt_command *command, int argc, char **argv,
+		       int (*act)(struct ktape_device *device))
 {
 	struct control_options o = { .device = NULL };
 	struct ktape_device *device;
@@ -38,17 +38,17 @@ static int control(const struct kt_command *command, int argc, char **argv,
 	return EXIT_OK;
 }
 
-static int stop(int argc, char **argv)
+static int cmd_stop(int argc, char **argv)
 {
-	return control(&command_stop, argc, argv, ktape_device_stop);
+	return run_control(&command_stop, argc, argv, ktape_device_stop);
 }
 
-static int clear(int argc, char **argv)
+static int cmd_clear(int argc, char **argv)
 {
-	return control(&command_clear, argc, argv, ktape_device_clear);
+	return run_control(&command_clear, argc, argv, ktape_device_clear);
 }
 
-static int destroy(int argc, char **argv)
+static int cmd_destroy(int argc, char **argv)
 {
 	struct control_options o = { .device = NULL };
 	struct ktape_device *device;
@@ -80,7 +80,7 @@ const struct kt_command command_stop = {
 	.operands = "[NAME]",
 	.help = "stop a session, or session 0; what it recorded stays",
 	.options = options,
-	.run = stop,
+	.run = cmd_stop,
 };
 
 const struct kt_command command_clear = {
@@ -88,7 +88,7 @@ const struct kt_command command_clear = {
 	.operands = "[NAME]",
 	.help = "forget what a session, or session 0, has recorded",
 	.options = options,
-	.run = clear,
+	.run = cmd_clear,
 };
 
 const struct kt_command command_destroy = {
@@ -96,5 +96,5 @@ const struct kt_command command_destroy = {
 	.operands = "NAME",
 	.help = "stop a session and let go of what it recorded",
 	.options = options,
-	.run = destroy,
+	.run = cmd_destroy,
 };

@@ -105,7 +105,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 }
 
 /* While it can still be stopped. */
-static void warn(struct convert *c)
+static void warn_if_large(struct convert *c)
 {
 	const char *warning = c->warned || c->events % PROGRESS_EVENTS ?
 				      NULL :
@@ -129,7 +129,7 @@ static int write_all(struct convert *c)
 		if (ret)
 			break;
 		show_progress(c, false);
-		warn(c);
+		warn_if_large(c);
 	}
 	return ret;
 }
@@ -177,7 +177,7 @@ static int end_output(struct convert *c, int ret, int code)
 	return ret ? ret : err;
 }
 
-static int finish(struct convert *c, int ret)
+static int finish_output(struct convert *c, int ret)
 {
 	int code = EXIT_OK;
 
@@ -195,9 +195,9 @@ static int finish(struct convert *c, int ret)
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)
-		return fail("%s%s", ret == -EBADMSG ?
-					    "the input cannot be converted" :
-					    read_error(ret),
+		return fail("%s%s",
+			    ret == -EBADMSG ? "the input cannot be converted" :
+					      read_error(ret),
 			    c->in_place ? "; what was written before is kept" :
 					  "");
 	return c->damaged ? EXIT_FAILED : code;
@@ -276,8 +276,7 @@ static int open_output(struct convert *c)
 	struct ktape_sink_options how = {
 		.format = c->to_name,
 		.path = c->o.out,
-		.flags = doubt_inputs(c) |
-			 (c->o.force ? KTAPE_SINK_FORCE : 0),
+		.flags = doubt_inputs(c) | (c->o.force ? KTAPE_SINK_FORCE : 0),
 		.info = c->info,
 		.registry = c->registry,
 	};
@@ -370,7 +369,7 @@ static void print_formats(void)
 		print_codec("  ", codec);
 }
 
-static int convert(struct convert *c, int nr, char **paths)
+static int convert_inputs(struct convert *c, int nr, char **paths)
 {
 	int ret = convert_prepare(c);
 
@@ -388,10 +387,10 @@ static int convert(struct convert *c, int nr, char **paths)
 	if (ret)
 		return ret;
 	c->progress = !c->o.quiet && isatty(STDERR_FILENO);
-	return finish(c, write_all(c));
+	return finish_output(c, write_all(c));
 }
 
-static int run(int argc, char **argv)
+static int cmd_convert(int argc, char **argv)
 {
 	struct convert c = { .o = { .cpu = UINT64_MAX, .pid = UINT64_MAX } };
 	int first, ret;
@@ -410,7 +409,7 @@ static int run(int argc, char **argv)
 		return misuse(&command_convert,
 			      "--force is for a file or directory");
 	c.to_name = strdup(c.o.to);
-	ret = c.to_name ? convert(&c, argc - first, argv + first) :
+	ret = c.to_name ? convert_inputs(&c, argc - first, argv + first) :
 			  fail("%s", strerror(ENOMEM));
 	ktape_sink_close(c.sink);
 	convert_release(&c);
@@ -425,5 +424,5 @@ const struct kt_command command_convert = {
 	.more = "exit: 0 converted, 1 failed or the input is damaged, 2 usage\n",
 	.print_more = print_formats,
 	.options = options,
-	.run = run,
+	.run = cmd_convert,
 };

@@ -27,8 +27,9 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-static const struct ktape_series *
-find(const struct ktape_linux *l, const struct ktape_series *like, size_t *at)
+static const struct ktape_series *find_series(const struct ktape_linux *l,
+					      const struct ktape_series *like,
+					      size_t *at)
 {
 	const struct ktape_series *s;
 
@@ -65,8 +66,7 @@ static void print_row(const struct ktape_linux *a, size_t at_a,
 
 	if ((!sa || !sa->count) && (!sb || !sb->count))
 		return;
-	printf("%-13s %s %10" PRIu64 " %10" PRIu64,
-	       ktape_series_name(s->kind),
+	printf("%-13s %s %10" PRIu64 " %10" PRIu64, ktape_series_name(s->kind),
 	       stats_column(name, s->key == KTAPE_SERIES_ALL ? "" : s->name,
 			    STATS_COLUMN),
 	       sa ? sa->count : 0, sb ? sb->count : 0);
@@ -92,11 +92,11 @@ static void print_text(const struct ktape_linux *a, const struct ktape_linux *b)
 		       stats_shares[q].name);
 	putchar('\n');
 	for (size_t i = 0; (s = ktape_linux_series(a, i)); i++) {
-		find(b, s, &other);
+		find_series(b, s, &other);
 		print_row(a, i, b, other);
 	}
 	for (size_t i = 0; (s = ktape_linux_series(b, i)); i++) {
-		if (!find(a, s, &other))
+		if (!find_series(a, s, &other))
 			print_row(a, other, b, i);
 	}
 }
@@ -118,8 +118,8 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		tell_damage(s->path, n);
 }
 
-static int measure(struct stats_trace *s, const struct diff_options *o,
-		   const char *path)
+static int measure_trace(struct stats_trace *s, const struct diff_options *o,
+			 const char *path)
 {
 	struct ktape_trace_options how = {
 		.notice = take_notice,
@@ -147,7 +147,8 @@ static int measure(struct stats_trace *s, const struct diff_options *o,
 	return 0;
 }
 
-static int diff(struct stats_trace traces[2], const struct diff_options *o)
+static int print_diff(struct stats_trace traces[2],
+		      const struct diff_options *o)
 {
 	int ret, judged = stats_judge(&o->conditions, &traces[0], &traces[1]);
 
@@ -166,7 +167,7 @@ static int diff(struct stats_trace traces[2], const struct diff_options *o)
 	return traces[0].damaged || traces[1].damaged ? EXIT_FAILED : judged;
 }
 
-static int run(int argc, char **argv)
+static int cmd_diff(int argc, char **argv)
 {
 	struct diff_options o = { .json = false };
 	struct stats_trace traces[2] = { 0 };
@@ -181,9 +182,9 @@ static int run(int argc, char **argv)
 	if (!ret)
 		ret = input_check(&o.in, "-", argv + first, 2);
 	for (int i = 0; i < 2 && !ret; i++)
-		ret = measure(&traces[i], &o, argv[first + i]);
+		ret = measure_trace(&traces[i], &o, argv[first + i]);
 	if (!ret)
-		ret = diff(traces, &o);
+		ret = print_diff(traces, &o);
 	stats_close(&traces[0]);
 	stats_close(&traces[1]);
 	return ret;
@@ -195,5 +196,5 @@ const struct kt_command command_diff = {
 	.help = "compare the times and latencies of two traces",
 	.more = "exit: 0 ok, 1 failed or an input is damaged, 2 usage, 3 a condition holds\n",
 	.options = options,
-	.run = run,
+	.run = cmd_diff,
 };

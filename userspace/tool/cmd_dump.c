@@ -68,8 +68,7 @@ static const struct kt_option options[] = {
 	  "of a device: the same, then clear it" },
 	{ "from", 0, KT_OPT_TEXT, OPT(in.from), "TIME|FORMAT[:KEY=VALUE,...]",
 	  "as --from-time; or the format of the input" },
-	{ "from-time", 0, KT_OPT_TEXT, OPT(from), "TIME",
-	  RANGE_FROM_HELP },
+	{ "from-time", 0, KT_OPT_TEXT, OPT(from), "TIME", RANGE_FROM_HELP },
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "as --to-time" },
 	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	INPUT_OPTIONS(OPT(in.more)),
@@ -104,7 +103,7 @@ struct dump {
 	struct ktape_notice shown[GAPS_SHOWN];
 };
 
-static void flush(struct dump *d)
+static void flush_output(struct dump *d)
 {
 	if (d->len && !d->error)
 		d->error = kt_write_all(STDOUT_FILENO, d->buf, d->len);
@@ -113,7 +112,7 @@ static void flush(struct dump *d)
 
 static void flush_idle(void *arg)
 {
-	flush(arg);
+	flush_output(arg);
 }
 
 /* Gaps are told at the end, so that they do not tear lines on a terminal. */
@@ -143,7 +142,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	default:
 		break;
 	}
-	flush(d);
+	flush_output(d);
 	tell_damage(d->path, n);
 }
 
@@ -180,9 +179,9 @@ static int check_range(const struct dump *d)
 	return range_check_times(&d->range, d->info);
 }
 
-static int finish(struct dump *d, int ret)
+static int tell_results(struct dump *d, int ret)
 {
-	flush(d);
+	flush_output(d);
 	for (unsigned int i = 0; i < d->gaps && i < GAPS_SHOWN; i++)
 		tell_gap(d, &d->shown[i]);
 	if (d->gaps > 1)
@@ -219,7 +218,7 @@ static int make_room(struct dump *d, size_t need)
 
 	if (d->cap - d->len >= need)
 		return 0;
-	flush(d);
+	flush_output(d);
 	if (d->cap >= need)
 		return 0;
 	more = realloc(d->buf, need);
@@ -285,13 +284,13 @@ static int dump_all(struct dump *d)
 	return ret;
 }
 
-static int prepare(struct dump *d)
+static int prepare_dump(struct dump *d)
 {
 	int ret = select_read(&d->o.select, &d->select);
 
 	/* --from was a time before there were formats. */
-	if (d->o.in.from && (*d->o.in.from == '@' ||
-			     isdigit((unsigned char)*d->o.in.from))) {
+	if (d->o.in.from &&
+	    (*d->o.in.from == '@' || isdigit((unsigned char)*d->o.in.from))) {
 		d->o.from = d->o.in.from;
 		d->o.in.from = NULL;
 	}
@@ -311,7 +310,7 @@ static int prepare(struct dump *d)
 	return d->buf ? 0 : fail("%s", strerror(ENOMEM));
 }
 
-static int dump(struct dump *d, const char *path)
+static int dump_trace(struct dump *d, const char *path)
 {
 	struct ktape_trace_options how = {
 		.notice = take_notice,
@@ -337,7 +336,7 @@ static int dump(struct dump *d, const char *path)
 	range_add_info(&d->range, d->info);
 	ret = range_check_order(&command_dump, &d->range, d->info);
 	if (!ret)
-		ret = finish(d, dump_all(d));
+		ret = tell_results(d, dump_all(d));
 	ktape_trace_close(d->trace);
 	return ret;
 }
@@ -353,7 +352,7 @@ static int dump_now(struct dump *d, const char *path)
 	if (!ret) {
 		snprintf(copy, sizeof(copy), "/proc/self/fd/%d", fd);
 		ret = lseek(fd, 0, SEEK_SET) ? fail("%s", strerror(errno)) :
-					       dump(d, copy);
+					       dump_trace(d, copy);
 	}
 	if (!ret && d->o.clear) {
 		err = ktape_device_clear(device);
@@ -376,16 +375,16 @@ static int dump_follow(struct dump *d, const char *path)
 
 	if (!strcmp(path, "-") ||
 	    (!stat(path, &st) && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
-		return dump(d, path);
+		return dump_trace(d, path);
 	ret = follow_begin(path, &child);
 	if (ret)
 		return ret;
-	ret = dump(d, "-");
+	ret = dump_trace(d, "-");
 	end = follow_end(child);
 	return ret ? ret : end;
 }
 
-static int run(int argc, char **argv)
+static int cmd_dump(int argc, char **argv)
 {
 	struct dump d = { .o = { .count = UINT64_MAX } };
 	int first, ret;
@@ -397,13 +396,13 @@ static int run(int argc, char **argv)
 		return misuse(&command_dump, "one trace, please");
 	ret = input_check(&d.o.in, "-", argv + first, 1);
 	if (!ret)
-		ret = prepare(&d);
+		ret = prepare_dump(&d);
 	if (!ret && (d.o.now || d.o.clear))
 		ret = dump_now(&d, argv[first]);
 	else if (!ret && d.o.follow)
 		ret = dump_follow(&d, argv[first]);
 	else if (!ret)
-		ret = dump(&d, argv[first]);
+		ret = dump_trace(&d, argv[first]);
 	ktape_formats_free(d.formats);
 	select_release(&d.select);
 	free(d.buf);
@@ -415,5 +414,5 @@ const struct kt_command command_dump = {
 	.operands = "DIR|FILE|-",
 	.help = "show a trace as text or JSON, one line a record",
 	.options = options,
-	.run = run,
+	.run = cmd_dump,
 };

@@ -23,7 +23,10 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-enum { ON_REQUEST = 1, IMPLIED = 2 };
+enum {
+	ON_REQUEST = 1,
+	IMPLIED = 2
+};
 
 /* How an event comes into a profile. */
 static const unsigned char comes[KTAPE_OPCODES] = {
@@ -38,7 +41,7 @@ static bool is_on_request(unsigned int opcode)
 	return comes[opcode] == ON_REQUEST || opcode >= KTAPE_OP_PROBE;
 }
 
-static const char *truth(bool value)
+static const char *json_bool(bool value)
 {
 	return value ? "true" : "false";
 }
@@ -52,8 +55,8 @@ struct availability {
 };
 
 /* @no_device: why there is none. */
-static void look(struct ktape_device *device, int no_device,
-		 unsigned int opcode, struct availability *a)
+static void look_up_event(struct ktape_device *device, int no_device,
+			  unsigned int opcode, struct availability *a)
 {
 	int err;
 
@@ -115,7 +118,10 @@ static void print_text(struct ktape_device *device,
 
 	printf("%3u %-19s %-9s %u %-4s %s", d->opcode, d->name, c->name,
 	       c->priority,
-	       !a->known ? "?" : a->available ? "yes" : "no", d->help);
+	       !a->known    ? "?" :
+	       a->available ? "yes" :
+			      "no",
+	       d->help);
 	if (!a->available)
 		printf(" [%s]", a->reason);
 	putchar('\n');
@@ -143,8 +149,8 @@ static const char *type_of(const struct ktape_field *f)
 	}
 }
 
-static void print_json_sources(struct ktape_device *device,
-			       unsigned int opcode, bool known)
+static void print_json_sources(struct ktape_device *device, unsigned int opcode,
+			       bool known)
 {
 	struct ktape_event_info e;
 
@@ -154,8 +160,8 @@ static void print_json_sources(struct ktape_device *device,
 		printf("%s{\"name\":", n > 1 ? "," : "");
 		put_json_text(e.name);
 		printf(",\"available\":%s,\"attached\":%s",
-		       truth(e.state == KTAPE_EVENT_AVAILABLE),
-		       truth(e.attached));
+		       json_bool(e.state == KTAPE_EVENT_AVAILABLE),
+		       json_bool(e.attached));
 		print_member("reason", e.reason);
 		putchar('}');
 	}
@@ -174,10 +180,11 @@ static void print_json(struct ktape_device *device,
 	printf(",\"priority\":%u", ktape_class_desc(d->event_class)->priority);
 	print_member("help", d->help);
 	printf(",\"on_request\":%s,\"implied\":%s",
-	       truth(is_on_request(d->opcode)),
-	       truth(comes[d->opcode] == IMPLIED));
-	printf(",\"available\":%s", a->known ? truth(a->available) : "null");
-	printf(",\"attached\":%s", a->known ? truth(a->attached) : "null");
+	       json_bool(is_on_request(d->opcode)),
+	       json_bool(comes[d->opcode] == IMPLIED));
+	printf(",\"available\":%s",
+	       a->known ? json_bool(a->available) : "null");
+	printf(",\"attached\":%s", a->known ? json_bool(a->attached) : "null");
 	print_member("reason", a->available ? "" : a->reason);
 	printf(",\"fields\":[");
 	for (unsigned int i = 0; i < d->nr_fields; i++) {
@@ -197,7 +204,7 @@ static void print_json(struct ktape_device *device,
 	putchar('}');
 }
 
-static int run(int argc, char **argv)
+static int cmd_list(int argc, char **argv)
 {
 	struct list_options o = { .json = false };
 	struct ktape_device *device = NULL;
@@ -224,7 +231,7 @@ static int run(int argc, char **argv)
 
 		if (!d || i == KTAPE_TIME_EXTEND)
 			continue;
-		look(device, no_device, i, &a);
+		look_up_event(device, no_device, i, &a);
 		if (o.json) {
 			fputs(comma, stdout);
 			print_json(device, d, &a);
@@ -244,5 +251,5 @@ const struct kt_command command_list = {
 	.operands = "",
 	.help = "list the events, and whether they can be recorded here",
 	.options = options,
-	.run = run,
+	.run = cmd_list,
 };

@@ -37,7 +37,7 @@ struct mark {
 
 /* ---- numbers ---------------------------------------------------------------- */
 
-static int bad(const char *what, const char *text)
+static int bad_operand(const char *what, const char *text)
 {
 	return misuse(&command_mark, "\"%s\" is no %s", text, what);
 }
@@ -49,7 +49,7 @@ static int take_u32(const char *what, const char *text, uint32_t *value)
 
 	*value = 0;
 	if (kt_parse_u64(text, &v) || v > UINT32_MAX)
-		return bad(what, text);
+		return bad_operand(what, text);
 	*value = (uint32_t)v;
 	return 0;
 }
@@ -61,7 +61,7 @@ static int take_s64(const char *what, const char *text, int64_t *value)
 
 	*value = 0;
 	if (kt_parse_u64(text + minus, &v) || v > (uint64_t)INT64_MAX + minus)
-		return bad(what, text);
+		return bad_operand(what, text);
 	*value = (int64_t)(minus ? 0 - v : v);
 	return 0;
 }
@@ -87,10 +87,11 @@ static int take_severity(const char *text, uint32_t *severity)
 	}
 	if (take_u32("severity", text, severity))
 		return EXIT_USAGE;
-	return *severity > KTAPE_HW_SEVERITY3 ? bad("severity", text) : 0;
+	return *severity > KTAPE_HW_SEVERITY3 ? bad_operand("severity", text) :
+						0;
 }
 
-static int say(const char *what, int err)
+static int tell_result(const char *what, int err)
 {
 	if (!err)
 		return EXIT_OK;
@@ -110,7 +111,7 @@ static int put_text(const struct mark *m)
 	for (int i = 1; i < m->argc && n < sizeof(text) - 1; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
 				      i > 1 ? " " : "", m->argv[i]);
-	return say("text", ktape_text(m->fd, text));
+	return tell_result("text", ktape_text(m->fd, text));
 }
 
 static int put_mark(const struct mark *m)
@@ -123,10 +124,10 @@ static int put_mark(const struct mark *m)
 
 	if (take_u32("id", m->argv[1], &id))
 		return EXIT_USAGE;
-	return say(m->argv[0],
-		   ktape_mark_emit(m->fd, opcode,
-				   m->o->task ? KTAPE_MARK_TASK : 0, id, 0,
-				   m->argc > 2 ? m->argv[2] : NULL));
+	return tell_result(m->argv[0],
+			   ktape_mark_emit(m->fd, opcode,
+					   m->o->task ? KTAPE_MARK_TASK : 0, id,
+					   0, m->argc > 2 ? m->argv[2] : NULL));
 }
 
 static int put_value(const struct mark *m)
@@ -137,10 +138,11 @@ static int put_value(const struct mark *m)
 	if (take_u32("id", m->argv[1], &id) ||
 	    take_s64("value", m->argv[2], &value))
 		return EXIT_USAGE;
-	return say("value",
-		   ktape_mark_emit(m->fd, KTAPE_EV_MARK_VALUE,
-				   m->o->task ? KTAPE_MARK_TASK : 0, id, value,
-				   m->argc > 3 ? m->argv[3] : NULL));
+	return tell_result("value",
+			   ktape_mark_emit(m->fd, KTAPE_EV_MARK_VALUE,
+					   m->o->task ? KTAPE_MARK_TASK : 0, id,
+					   value,
+					   m->argc > 3 ? m->argv[3] : NULL));
 }
 
 static int put_exception(const struct mark *m)
@@ -153,16 +155,17 @@ static int put_exception(const struct mark *m)
 	    take_u32("minor code", m->argv[3], &minor))
 		return EXIT_USAGE;
 	if (major >> 24)
-		return bad("major code of 24 bits", m->argv[2]);
+		return bad_operand("major code of 24 bits", m->argv[2]);
 	if (minor >> 8)
-		return bad("minor code of 8 bits", m->argv[3]);
+		return bad_operand("minor code of 8 bits", m->argv[3]);
 	for (uint32_t i = 0; i < args.nr; i++)
 		if (take_u32("argument", m->argv[4 + i], &args.word[i]))
 			return EXIT_USAGE;
-	return say("exception",
-		   ktape_exception(m->fd, severity, KTAPE_EXC_CODE(major, minor),
-				   args, m->o->buffer,
-				   m->o->buffer ? strlen(m->o->buffer) : 0));
+	return tell_result(
+		"exception",
+		ktape_exception(m->fd, severity, KTAPE_EXC_CODE(major, minor),
+				args, m->o->buffer,
+				m->o->buffer ? strlen(m->o->buffer) : 0));
 }
 
 /* ---- typed arguments of user events ------------------------------------------ */
@@ -195,12 +198,13 @@ static int take_number(const char *text, unsigned int size, bool is_signed,
 	int64_t v;
 
 	if (size == 8)
-		return kt_parse_u64(text, value) ? bad("number", text) : 0;
+		return kt_parse_u64(text, value) ? bad_operand("number", text) :
+						   0;
 	if (take_s64("number", text, &v))
 		return EXIT_USAGE;
 	*value = (uint64_t)v;
 	if (v > most || v < (is_signed ? -most - 1 : 0))
-		return bad("value of its type", text);
+		return bad_operand("value of its type", text);
 	return 0;
 }
 
@@ -216,7 +220,7 @@ static int take_typed(struct ktape_typed *t, const char *text)
 		    !strncmp(formats[i].name, text, n))
 			break;
 	if (i == KT_ARRAY_SIZE(formats))
-		return bad("typed argument", text);
+		return bad_operand("typed argument", text);
 	if (formats[i].format == KTAPE_FORMAT_STRING) {
 		ktape_typed_string(t, operand);
 	} else if (formats[i].format == KTAPE_FORMAT_MEMORY) {
@@ -229,8 +233,9 @@ static int take_typed(struct ktape_typed *t, const char *text)
 				   formats[i].size);
 	}
 	if (t->full)
-		return fail("event: \"%.40s\" has no room: memory takes 255 bytes, all arguments together %u",
-			    text, KTAPE_MARK_BYTES_MAX);
+		return fail(
+			"event: \"%.40s\" has no room: memory takes 255 bytes, all arguments together %u",
+			text, KTAPE_MARK_BYTES_MAX);
 	return 0;
 }
 
@@ -256,19 +261,18 @@ static int put_event(const struct mark *m)
 		if (take_u32("argument", m->argv[i], &args.word[args.nr++]))
 			return EXIT_USAGE;
 	}
-	return say("event",
-		   ktape_user_event(m->fd, m->o->task ? KTAPE_TRACE_TASK : 0,
-				    id, args, &typed));
+	return tell_result("event",
+			   ktape_user_event(m->fd,
+					    m->o->task ? KTAPE_TRACE_TASK : 0,
+					    id, args, &typed));
 }
 
 static const struct {
 	const char *name;
 	uint32_t type;
 } types[] = {
-	{ "marker", KTAPE_OBJ_MARKER },
-	{ "value", KTAPE_OBJ_VALUE },
-	{ "isr", KTAPE_OBJ_ISR },
-	{ "exception", KTAPE_OBJ_EXCEPTION },
+	{ "marker", KTAPE_OBJ_MARKER },	   { "value", KTAPE_OBJ_VALUE },
+	{ "isr", KTAPE_OBJ_ISR },	   { "exception", KTAPE_OBJ_EXCEPTION },
 	{ "event", KTAPE_OBJ_USER_EVENT },
 };
 
@@ -289,8 +293,8 @@ static int put_name(const struct mark *m)
 	if (strlen(m->argv[3]) >= KTAPE_NAME_SIZE)
 		note("name: cut to %d bytes: %.*s", KTAPE_NAME_SIZE - 1,
 		     KTAPE_NAME_SIZE - 1, m->argv[3]);
-	return say("name", ktape_name(m->fd, type, id, param[0], param[1],
-				      m->argv[3]));
+	return tell_result("name", ktape_name(m->fd, type, id, param[0],
+					      param[1], m->argv[3]));
 }
 
 /* Operands: how many at least and at most, what they are called. */
@@ -322,7 +326,7 @@ static int open_mark(const char *path)
 	return fd;
 }
 
-static int run(int argc, char **argv)
+static int cmd_mark(int argc, char **argv)
 {
 	struct mark_options o = { .device = KTAPE_MARK_PATH };
 	struct mark m = { .o = &o };
@@ -340,7 +344,7 @@ static int run(int argc, char **argv)
 	       strcmp(kinds[kind].name, m.argv[0]))
 		kind++;
 	if (kind == KT_ARRAY_SIZE(kinds))
-		return bad("kind of event", m.argv[0]);
+		return bad_operand("kind of event", m.argv[0]);
 	if (m.argc - 1 < kinds[kind].least || m.argc - 1 > kinds[kind].most)
 		return misuse(&command_mark, "%s: too few or too many operands",
 			      m.argv[0]);
@@ -367,5 +371,5 @@ const struct kt_command command_mark = {
 		"a name marker value isr exception event or a number.\n",
 	.options = options,
 	.in_order = 1,
-	.run = run,
+	.run = cmd_mark,
 };

@@ -42,7 +42,7 @@ static const struct {
 	{ EBUSY, "a session has it in its profile" },
 };
 
-static const char *meaning(int err)
+static const char *error_text(int err)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(meanings); i++) {
 		if (meanings[i].error == -err)
@@ -75,8 +75,8 @@ static int read_place(const char *text, struct ktape_probe *p)
 	return 0;
 }
 
-static int add(struct ktape_device *device, const struct probe_options *o,
-	       int argc, char **argv)
+static int add_probe(struct ktape_device *device, const struct probe_options *o,
+		     int argc, char **argv)
 {
 	const unsigned int most = o->at_return ? 1 : KTAPE_PROBE_ARGS_MAX;
 	struct ktape_probe p = { .flags = 0 };
@@ -93,7 +93,7 @@ static int add(struct ktape_device *device, const struct probe_options *o,
 	p.nargs = (uint32_t)o->args;
 	ret = ktape_device_probe(device, KTAPE_PROBE_ADD, &p);
 	if (ret)
-		return fail("probe at %s: %s", argv[0], meaning(ret));
+		return fail("probe at %s: %s", argv[0], error_text(ret));
 	puts(name_of(p.opcode));
 	return finish_stdout();
 }
@@ -118,7 +118,7 @@ static int remove_probes(struct ktape_device *device,
 		if (ret)
 			code = fail("%s: %s", argv[i],
 				    ret == -ENOENT ? "it was not added" :
-						     meaning(ret));
+						     error_text(ret));
 	}
 	return code;
 }
@@ -154,8 +154,8 @@ static void print_json(const struct ktape_probe *p,
 	putchar('}');
 }
 
-static int list(struct ktape_device *device, const struct probe_options *o,
-		int argc, char **argv)
+static int list_probes(struct ktape_device *device,
+		       const struct probe_options *o, int argc, char **argv)
 {
 	struct ktape_event_info info[KTAPE_PROBES];
 	struct ktape_probe p[KTAPE_PROBES];
@@ -174,7 +174,7 @@ static int list(struct ktape_device *device, const struct probe_options *o,
 						      &info[i]);
 		if (ret)
 			return fail("%s: %s", name_of(p[i].opcode),
-				    meaning(ret));
+				    error_text(ret));
 	}
 	if (o->json)
 		putchar('[');
@@ -200,12 +200,12 @@ static const struct {
 	int (*act)(struct ktape_device *device, const struct probe_options *o,
 		   int argc, char **argv);
 } actions[] = {
-	{ "add", true, add },
-	{ "list", false, list },
+	{ "add", true, add_probe },
+	{ "list", false, list_probes },
 	{ "remove", true, remove_probes },
 };
 
-static int run(int argc, char **argv)
+static int cmd_probe(int argc, char **argv)
 {
 	struct probe_options o = { .json = false };
 	struct ktape_device *device;
@@ -234,5 +234,5 @@ const struct kt_command command_probe = {
 	.more = "add prints the name of the event, probe_0 to probe_14, which is then\n"
 		"recorded by those who have it in their profile.\n",
 	.options = options,
-	.run = run,
+	.run = cmd_probe,
 };

@@ -130,7 +130,7 @@ static void print_text(const struct profile *r)
 }
 
 /* Everything that can be wrong without the module.  Return: 0 or the exit code. */
-static int prepare(struct profile *r, int argc, char **argv)
+static int prepare_profile(struct profile *r, int argc, char **argv)
 {
 	const struct profile_options *o = &r->o;
 	int ret;
@@ -140,14 +140,17 @@ static int prepare(struct profile *r, int argc, char **argv)
 		return ret;
 	r->masked = r->op != KTAPE_PROFILE_GET;
 	if (o->json && o->save && !strcmp(o->save, "-"))
-		return misuse(&command_profile, "--save - or --json, not both on standard output");
+		return misuse(
+			&command_profile,
+			"--save - or --json, not both on standard output");
 	if (o->load && r->masked)
 		return misuse(&command_profile, "--load or names, not both");
 	if (o->no_context && r->op != KTAPE_PROFILE_SET)
 		return misuse(&command_profile, "--no-context goes with set");
 	if (o->load) {
-		ret = o->save ? output_check(o->save,
-					     (char *const *)&o->load, 1) : 0;
+		ret = o->save ? output_check(o->save, (char *const *)&o->load,
+					     1) :
+				0;
 		if (!ret)
 			ret = config_load(o->load, &r->config);
 		if (ret)
@@ -221,7 +224,7 @@ static int change_all(struct profile *r)
 }
 
 /* Return: 0 or the exit code. */
-static int change(struct profile *r)
+static int change_profile(struct profile *r)
 {
 	int ret = 0;
 
@@ -241,7 +244,7 @@ static int change(struct profile *r)
 	return ret;
 }
 
-static int run(int argc, char **argv)
+static int cmd_profile(int argc, char **argv)
 {
 	struct profile r = { .op = KTAPE_PROFILE_GET };
 	int first, ret;
@@ -249,11 +252,11 @@ static int run(int argc, char **argv)
 	ret = kt_options(&command_profile, argc, argv, &r.o, &first);
 	if (ret >= 0)
 		return ret;
-	ret = prepare(&r, argc - first, argv + first);
+	ret = prepare_profile(&r, argc - first, argv + first);
 	if (!ret && open_named(r.o.device, r.o.session, r.changed, &r.device))
 		ret = EXIT_FAILED;
 	if (!ret)
-		ret = change(&r);
+		ret = change_profile(&r);
 	if (!ret && r.o.save)
 		ret = config_save(r.o.save, &r.config);
 	if (!ret && r.o.json)
@@ -273,5 +276,5 @@ const struct kt_command command_profile = {
 		"(none, default, all); \"!\" before one takes it away, in the\n"
 		"lists of --cpu to --signal too.\n",
 	.options = options,
-	.run = run,
+	.run = cmd_profile,
 };

@@ -84,7 +84,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 }
 
 /* A line that is hung up ends; its reader sees the end of a pipe. */
-static void feed(int line, int to, const sigset_t *mask)
+static void copy_line(int line, int to, const sigset_t *mask)
 {
 	char part[PART];
 	ssize_t n;
@@ -116,7 +116,7 @@ static int connect_line(int line)
 	child = fork();
 	if (!child) {
 		close(ends[0]);
-		feed(line, ends[1], &before);
+		copy_line(line, ends[1], &before);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (child < 0)
@@ -179,7 +179,7 @@ static void tell_results(const struct receive *r,
 	     (unsigned long long)r->bad);
 }
 
-static int receive(struct receive *r, const struct receive_options *o)
+static int receive_trace(struct receive *r, const struct receive_options *o)
 {
 	struct ktape_trace_options how = {
 		.notice = take_notice,
@@ -201,7 +201,7 @@ static int receive(struct receive *r, const struct receive_options *o)
 	return EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int cmd_receive(int argc, char **argv)
 {
 	struct receive_options o = { .baud = 0 };
 	struct receive r = { .events = 0 };
@@ -230,7 +230,7 @@ static int run(int argc, char **argv)
 	catch_signals();
 	ret = connect_line(line);
 	if (!ret)
-		ret = receive(&r, &o);
+		ret = receive_trace(&r, &o);
 	ktape_sink_close(r.sink);
 	ktape_trace_close(r.trace);
 	if (child > 0) {
@@ -246,5 +246,5 @@ const struct kt_command command_receive = {
 	.help = "receive a trace from a serial line",
 	.more = "exit: 0 received, 1 failed, 2 usage\n",
 	.options = options,
-	.run = run,
+	.run = cmd_receive,
 };

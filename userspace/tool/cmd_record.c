@@ -96,7 +96,7 @@ static int tell_occupied(const char *dir, int err)
 		dir);
 }
 
-static int split(const struct record_options *o)
+static int split_pipe(const struct record_options *o)
 {
 	struct split_damage damage = { .input = o->split };
 	const struct ktape_trace_options how = {
@@ -122,8 +122,9 @@ static int split(const struct record_options *o)
 	if (damage.packets)
 		return fail("%s: what was damaged is left out", o->split);
 	if (damage.metadata)
-		return fail("%s: the changed metadata was copied as it is: names, times and fields may be wrong",
-			    o->split);
+		return fail(
+			"%s: the changed metadata was copied as it is: names, times and fields may be wrong",
+			o->split);
 	return EXIT_OK;
 }
 
@@ -232,7 +233,7 @@ static bool to_pipe(const struct record *r)
 }
 
 /* For messages: what is being written. */
-static const char *target(const struct record *r)
+static const char *target_name(const struct record *r)
 {
 	return r->o.log ? log_current(&r->log) : r->o.output;
 }
@@ -324,7 +325,8 @@ static void tell_summary(const struct record *r,
 	note("%llu events, %s, %llu lost, %llu filtered, %.2f s:%s %s",
 	     (unsigned long long)s->records, size,
 	     (unsigned long long)(s->lost + s->missed),
-	     (unsigned long long)s->filtered, r->seconds, pieces, target(r));
+	     (unsigned long long)s->filtered, r->seconds, pieces,
+	     target_name(r));
 }
 
 static void tell_plain(const struct record *r,
@@ -368,7 +370,7 @@ static int tell_end(struct record *r, int err)
 		return fail("the reader takes nothing: what it got is cut off");
 	if (err)
 		return fail("%s: %s; what was written before is kept",
-			    target(r), strerror(-err));
+			    target_name(r), strerror(-err));
 	/* Of a session that is not ours, others know where it began. */
 	return r->discard && !r->o.session ? check_counts(&s) : EXIT_OK;
 }
@@ -380,7 +382,7 @@ static int tell_no_command(const struct child *c)
 }
 
 /* Nothing was recorded: nothing is left behind. */
-static int cancel(struct record *r, int err)
+static int cancel_recording(struct record *r, int err)
 {
 	ktape_recorder_cancel(r->recorder);
 	r->recorder = NULL;
@@ -389,7 +391,7 @@ static int cancel(struct record *r, int err)
 	return fail("it cannot be started: %s", strerror(-err));
 }
 
-static int record(struct record *r)
+static int record_session(struct record *r)
 {
 	int ret, err;
 
@@ -401,7 +403,7 @@ static int record(struct record *r)
 		ret = open_recorder(r);
 	if (!ret) {
 		err = record_loop(r);
-		ret = r->began ? tell_end(r, err) : cancel(r, err);
+		ret = r->began ? tell_end(r, err) : cancel_recording(r, err);
 	}
 	ktape_recorder_close(r->recorder);
 	ktape_device_close(r->session);
@@ -464,7 +466,7 @@ static int check_log(struct record *r, int operands)
 }
 
 /* Return: 0 or the exit code. */
-static int check(struct record *r, int operands)
+static int check_options(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
 	int ret = check_log(r, operands);
@@ -503,12 +505,12 @@ static int record_as_asked(struct record *r, int argc, char **argv)
 		if (ret)
 			return fail("fork: %s", strerror(-ret));
 	}
-	ret = record(r);
+	ret = record_session(r);
 	daemon_end(&r->daemon, ret);
 	return ret;
 }
 
-static int run(int argc, char **argv)
+static int cmd_record(int argc, char **argv)
 {
 	struct record r = {
 		.o = {
@@ -525,9 +527,9 @@ static int run(int argc, char **argv)
 	ret = kt_options(&command_record, argc, argv, &r.o, &first);
 	if (ret >= 0)
 		return ret;
-	ret = check(&r, argc - first);
+	ret = check_options(&r, argc - first);
 	if (!ret && r.o.split)
-		ret = split(&r.o);
+		ret = split_pipe(&r.o);
 	else if (!ret && (r.o.output || r.o.log))
 		ret = record_as_asked(&r, argc - first, argv + first);
 	ktape_config_release(&r.config);
@@ -541,5 +543,5 @@ const struct kt_command command_record = {
 	.help = "record until the time, the command or Ctrl-C ends it",
 	.options = options,
 	.in_order = 1,
-	.run = run,
+	.run = cmd_record,
 };

@@ -84,7 +84,7 @@ struct job {
 	bool partly;
 };
 
-static void tell(void *arg, const struct ktape_error *what)
+static void tell_left_out_part(void *arg, const struct ktape_error *what)
 {
 	struct job *job = arg;
 
@@ -96,7 +96,7 @@ static void tell(void *arg, const struct ktape_error *what)
 }
 
 /* At most a hundred times a run. */
-static int progress(void *arg, uint64_t done, uint64_t all)
+static int show_progress(void *arg, uint64_t done, uint64_t all)
 {
 	struct job *job = arg;
 	uint64_t whole = all ? all : job->input.size;
@@ -110,17 +110,17 @@ static int progress(void *arg, uint64_t done, uint64_t all)
 	return interrupted ? -EINTR : 0;
 }
 
-static int begin(void *arg, const char *metadata, size_t len)
+static int begin_trace(void *arg, const char *metadata, size_t len)
 {
 	struct job *job = arg;
 
 	return ktape_ctf_create(job->o->dir,
 				KTAPE_CTF_STAGED |
-				(job->o->force ? KTAPE_CTF_FORCE : 0),
+					(job->o->force ? KTAPE_CTF_FORCE : 0),
 				metadata, len, &job->ctf);
 }
 
-static int packet(void *arg, const void *data, size_t len)
+static int write_packet(void *arg, const void *data, size_t len)
 {
 	struct job *job = arg;
 
@@ -154,8 +154,8 @@ static bool is_newer(const struct ktape_recover_place *p,
 }
 
 /* Which region: the one asked for, or the one set up last. */
-static int choose(struct job *job, const struct ktape_recover_place *places,
-		  int nr)
+static int choose_region(struct job *job,
+			 const struct ktape_recover_place *places, int nr)
 {
 	const struct ktape_recover_place *best = NULL;
 
@@ -182,7 +182,7 @@ static int choose(struct job *job, const struct ktape_recover_place *places,
 	return EXIT_OK;
 }
 
-static int scan(struct job *job)
+static int find_region(struct job *job)
 {
 	struct ktape_recover_place *places =
 		calloc(PLACES_MAX, sizeof(*places));
@@ -193,7 +193,8 @@ static int scan(struct job *job)
 	nr = ktape_recover_scan(&job->input, &job->hooks, places, PLACES_MAX);
 	if (job->tty)
 		fputc('\r', stderr);
-	ret = nr < 0 ? fail("%s", strerror(-nr)) : choose(job, places, nr);
+	ret = nr < 0 ? fail("%s", strerror(-nr)) :
+		       choose_region(job, places, nr);
 	free(places);
 	return ret;
 }
@@ -257,17 +258,17 @@ static void print_text(const struct job *job, const struct ktape_recovered *r)
 		printf("names discarded: %" PRIu64 "\n", r->names_discarded);
 }
 
-static int recover(struct job *job)
+static int recover_trace(struct job *job)
 {
 	const struct ktape_recover_output output = {
-		.begin = begin,
-		.packet = packet,
+		.begin = begin_trace,
+		.packet = write_packet,
 		.arg = job,
 	};
 	struct ktape_error error = { .offset = 0 };
 	int ret, err;
 
-	ret = scan(job);
+	ret = find_region(job);
 	if (ret)
 		return ret;
 	err = ktape_recover(&job->input, &job->place, &output, &job->hooks,
@@ -301,7 +302,7 @@ static int from_image(struct job *job)
 	ret = err ? fail("%s: %s", job->o->image,
 			 err == -EINVAL ? "neither a file nor a disk" :
 					  strerror(-err)) :
-		    recover(job);
+		    recover_trace(job);
 	if (fd >= 0)
 		close(fd);
 	return ret;
@@ -322,7 +323,7 @@ static int from_module(struct job *job, const char *path)
 				"the module was loaded without persist=, or found no trace there, or was let forget it" :
 				strerror(-err));
 	else
-		ret = recover(job);
+		ret = recover_trace(job);
 	if (job->o->drop && (ret == EXIT_OK || ret == EXIT_PARTLY)) {
 		err = ktape_device_persist_drop(device);
 		if (err)
@@ -332,13 +333,13 @@ static int from_module(struct job *job, const char *path)
 	return ret;
 }
 
-static int run(int argc, char **argv)
+static int cmd_recover(int argc, char **argv)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
 	struct recover_options o = { .dir = NULL };
 	struct job job = {
 		.o = &o,
-		.hooks = { tell, progress, &job },
+		.hooks = { tell_left_out_part, show_progress, &job },
 		.shown = UINT64_MAX,
 	};
 	int first, ret;
@@ -378,5 +379,5 @@ const struct kt_command command_recover = {
 	.more = "exit: 0 all of it, 1 failed or nothing there, 2 usage, 3 parts of it were\n"
 		"left out, as told on standard error\n",
 	.options = options,
-	.run = run,
+	.run = cmd_recover,
 };

@@ -121,7 +121,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	s->damaged |= is_damage(n);
 }
 
-static void flush(void *arg)
+static void flush_sink(void *arg)
 {
 	struct send *s = arg;
 
@@ -130,7 +130,7 @@ static void flush(void *arg)
 }
 
 /* Bytes that the line takes in BACKLOG_MS. */
-static uint64_t backlog(const struct send *s)
+static uint64_t backlog_bytes(const struct send *s)
 {
 	return s->o.baud * BACKLOG_MS / (1000 * BITS_PER_BYTE);
 }
@@ -138,7 +138,7 @@ static uint64_t backlog(const struct send *s)
 /* Of a line that takes less than it should. */
 static uint64_t waiting_parts(const struct send *s)
 {
-	uint64_t most = kt_max(kt_min(backlog(s), s->queue.size), 1);
+	uint64_t most = kt_max(kt_min(backlog_bytes(s), s->queue.size), 1);
 
 	return send_queue_waits(&s->queue) * (PRIORITIES + 1) / most;
 }
@@ -234,7 +234,7 @@ static int send_event(struct send *s, const struct ktape_event *e)
 }
 
 /* A line that is hung up wakes us, too; what is no line cannot. */
-static void watch(const struct send *s, int fd)
+static void watch_line(const struct send *s, int fd)
 {
 	struct epoll_event e = { .events = 0 };
 
@@ -251,7 +251,7 @@ static int begin_queue(struct send *s, int line)
 	s->queue.line = line;
 	s->queue.signal = s->signal;
 	s->queue.leave_ms = LEAVE_MS;
-	err = send_queue_begin(&s->queue, backlog(s));
+	err = send_queue_begin(&s->queue, backlog_bytes(s));
 	return err ? err : s->queue.ends[1];
 }
 
@@ -269,7 +269,7 @@ static int open_line(struct send *s)
 			      (unsigned long long)s->o.baud);
 	if (fd < 0)
 		return fail("%s: %s", s->line, strerror(-fd));
-	watch(s, fd);
+	watch_line(s, fd);
 	fd = begin_queue(s, fd);
 	if (fd < 0)
 		return fail("%s", strerror(-fd));
@@ -327,7 +327,7 @@ static int tell_results(const struct send *s, int ret)
 }
 
 /* What ends a wait: a signal, and later the line. */
-static int prepare(struct send *s)
+static int prepare_waiting(struct send *s)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 
@@ -342,15 +342,15 @@ static int prepare(struct send *s)
 	return 0;
 }
 
-static int send(struct send *s, const char *path)
+static int send_trace(struct send *s, const char *path)
 {
 	struct ktape_trace_options how = {
 		.notice = take_notice,
-		.idle = flush,
+		.idle = flush_sink,
 		.arg = s,
 		.flags = KTAPE_TRACE_SORTED,
 	};
-	int ret = prepare(s);
+	int ret = prepare_waiting(s);
 
 	how.wake = s->wake;
 	s->path = path;
@@ -365,7 +365,7 @@ static int send(struct send *s, const char *path)
 	return ret ? ret : tell_results(s, send_all(s));
 }
 
-static int run(int argc, char **argv)
+static int cmd_send(int argc, char **argv)
 {
 	struct send *s = calloc(1, sizeof(*s));
 	const char *bad = NULL;
@@ -391,7 +391,7 @@ static int run(int argc, char **argv)
 	else
 		ret = input_check(&s->o.in, s->line, argv + first, 1);
 	if (!ret)
-		ret = send(s, argv[first]);
+		ret = send_trace(s, argv[first]);
 	ktape_sink_close(s->sink);
 	send_queue_end(&s->queue);
 	ktape_trace_close(s->trace);
@@ -405,5 +405,5 @@ const struct kt_command command_send = {
 	.help = "send a trace over a serial line",
 	.more = "exit: 0 sent, 1 failed or the input is damaged, 2 usage\n",
 	.options = options,
-	.run = run,
+	.run = cmd_send,
 };

@@ -81,7 +81,8 @@ static int tell_failure(const char *out, const char *kept, int err)
 		    strerror(-err), kept);
 }
 
-static int save(struct ktape_device *session, const struct snapshot_options *o)
+static int save_rings(struct ktape_device *session,
+		      const struct snapshot_options *o)
 {
 	const bool pipe = !strcmp(o->out, "-");
 	const struct ktape_recorder_options how = {
@@ -120,7 +121,8 @@ static int save(struct ktape_device *session, const struct snapshot_options *o)
 	return EXIT_OK;
 }
 
-static int take(struct ktape_device *session, const struct snapshot_options *o)
+static int take_snapshot(struct ktape_device *session,
+			 const struct snapshot_options *o)
 {
 	struct ktape_layout layout;
 	int err;
@@ -136,10 +138,10 @@ static int take(struct ktape_device *session, const struct snapshot_options *o)
 	if (layout.mode == KTAPE_MODE_SNAPSHOT && layout.running)
 		return fail(
 			"a snapshot session that is not full has no end yet: stop it, or --wait");
-	return save(session, o);
+	return save_rings(session, o);
 }
 
-static int run(int argc, char **argv)
+static int cmd_snapshot(int argc, char **argv)
 {
 	struct snapshot_options o = { .time = NOT_GIVEN };
 	struct ktape_device *session;
@@ -162,7 +164,7 @@ static int run(int argc, char **argv)
 	if (open_named(o.device, first < argc ? argv[first] : NULL, true,
 		       &session))
 		return EXIT_FAILED;
-	ret = take(session, &o);
+	ret = take_snapshot(session, &o);
 	ktape_device_close(session);
 	return ret;
 }
@@ -172,5 +174,5 @@ const struct kt_command command_snapshot = {
 	.operands = "[NAME]",
 	.help = "save what a session has in its rings; nobody is stopped",
 	.options = options,
-	.run = run,
+	.run = cmd_snapshot,
 };

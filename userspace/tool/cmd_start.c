@@ -105,7 +105,7 @@ static int read_options(struct start *s, const char *name)
 }
 
 /* Return: 0 or the exit code; then nothing is left of it. */
-static int set_up(struct start *s)
+static int set_up_session(struct start *s)
 {
 	struct ktape_policy policy;
 	int err = 0;
@@ -129,14 +129,14 @@ static int set_up(struct start *s)
 	return err ? fail("start: %s", strerror(-err)) : 0;
 }
 
-static int make(struct start *s, struct ktape_device *device)
+static int make_session(struct start *s, struct ktape_device *device)
 {
 	int ret, err = ktape_device_create(device, &s->create, &s->session);
 
 	if (err)
 		return session_refused(device, &s->create, err);
 	tell_sizes(s->session, &s->create);
-	ret = set_up(s);
+	ret = set_up_session(s);
 	if (ret)
 		ktape_device_destroy(device, s->create.name);
 	return ret;
@@ -151,7 +151,7 @@ static int start_named(struct start *s, const char *name)
 		return EXIT_FAILED;
 	err = ktape_device_attach(device, name, true, &s->session);
 	if (err == -ENOENT && name[strspn(name, "0123456789")]) {
-		ret = make(s, device);
+		ret = make_session(s, device);
 	} else if (err) {
 		ret = fail("session %s: %s", name, strerror(-err));
 	} else if (gives_how(&s->o)) {
@@ -179,7 +179,7 @@ static int start_main(struct start *s)
 	return err ? fail("start: %s", strerror(-err)) : EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int cmd_start(int argc, char **argv)
 {
 	struct start s = { .session = NULL };
 	int first, ret;
@@ -208,5 +208,5 @@ const struct kt_command command_start = {
 	.more = "Without NAME it is session 0.  A session that was made stays until\n"
 		"ktape destroy, whoever made it.\n",
 	.options = options,
-	.run = run,
+	.run = cmd_start,
 };

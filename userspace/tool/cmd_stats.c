@@ -316,8 +316,7 @@ static bool tell_bounds(const struct stats *s)
 	if (s->t.linux_stats)
 		any = stats_tell_bounds(&s->t, NULL);
 	for (unsigned int i = 0;
-	     s->rtos && (count = ktape_rtos_left_out(s->rtos, i, &what));
-	     i++) {
+	     s->rtos && (count = ktape_rtos_left_out(s->rtos, i, &what)); i++) {
 		tell_left_out(NULL, what, count);
 		any = true;
 	}
@@ -326,7 +325,7 @@ static bool tell_bounds(const struct stats *s)
 	return any;
 }
 
-static int print(const struct stats *s)
+static int print_stats(const struct stats *s)
 {
 	const struct stats_show how = { s->o.json, s->o.all, s->o.histogram };
 	int err = 0;
@@ -369,12 +368,12 @@ static int measure_linux(struct stats *s)
 	return ret ? ret : stats_measure(&s->t);
 }
 
-static int make(struct stats *s, bool rtos)
+static int make_stats(struct stats *s, bool rtos)
 {
 	int ret = rtos ? measure_rtos(s) : measure_linux(s), judged = EXIT_OK;
 
 	if (!ret)
-		ret = print(s);
+		ret = print_stats(s);
 	if (ret)
 		return fail("%s", read_error(ret));
 	if (tell_bounds(s))
@@ -386,7 +385,7 @@ static int make(struct stats *s, bool rtos)
 }
 
 /* Return: 0 or the exit code. */
-static int check(const struct stats_options *o, bool *rtos)
+static int check_options(const struct stats_options *o, bool *rtos)
 {
 	bool only_linux = o->conditions.nr || o->all || o->histogram;
 	bool only_rtos = o->services || o->events;
@@ -401,7 +400,7 @@ static int check(const struct stats_options *o, bool *rtos)
 	return stats_judge_check(&command_stats, &o->conditions, false);
 }
 
-static int run(int argc, char **argv)
+static int cmd_stats(int argc, char **argv)
 {
 	struct stats s = { .o = { .json = false } };
 	struct ktape_trace_options how = {
@@ -417,7 +416,7 @@ static int run(int argc, char **argv)
 		return ret;
 	if (argc - first != 1)
 		return misuse(&command_stats, "one trace, please");
-	ret = check(&s.o, &rtos);
+	ret = check_options(&s.o, &rtos);
 	s.t.path = argv[first];
 	if (!ret)
 		ret = input_check(&s.o.in, "-", argv + first, 1);
@@ -426,10 +425,10 @@ static int run(int argc, char **argv)
 				 &s.t.trace);
 	if (!ret) {
 		rtos = ktape_trace_format(s.t.trace);
-		ret = check(&s.o, &rtos);
+		ret = check_options(&s.o, &rtos);
 	}
 	if (!ret)
-		ret = make(&s, rtos);
+		ret = make_stats(&s, rtos);
 	stats_close(&s.t);
 	ktape_rtos_free(s.rtos);
 	ktape_responses_free(s.responses);
@@ -442,5 +441,5 @@ const struct kt_command command_stats = {
 	.help = "count what threads, interrupts and services did",
 	.more = "exit: 0 ok, 1 failed or the input is damaged, 2 usage, 3 a condition holds\n",
 	.options = options,
-	.run = run,
+	.run = cmd_stats,
 };

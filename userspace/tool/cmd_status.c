@@ -58,7 +58,7 @@ struct status {
 	int nr_sessions;
 };
 
-static uint64_t sum(const __u64 *counts)
+static uint64_t sum_counts(const __u64 *counts)
 {
 	uint64_t total = 0;
 
@@ -106,12 +106,13 @@ static void print_ring(const struct ktape_layout_entry *e,
 
 	put_human(size, sizeof(size), e->data_size);
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
-		lost += sum(st->lost[i]);
+		lost += sum_counts(st->lost[i]);
 	printf("%-9s %3d %10s %12llu %12llu %10llu", kinds[e->kind], e->cpu,
-	       size, (unsigned long long)sum(st->emitted),
-	       (unsigned long long)sum(st->filtered), (unsigned long long)lost);
+	       size, (unsigned long long)sum_counts(st->emitted),
+	       (unsigned long long)sum_counts(st->filtered),
+	       (unsigned long long)lost);
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++) {
-		n = sum(st->lost[i]);
+		n = sum_counts(st->lost[i]);
 		if (n)
 			printf(" %s=%llu", reasons[i], (unsigned long long)n);
 	}
@@ -185,11 +186,11 @@ static void print_json_ring(const struct status *s,
 	       (unsigned long long)e->data_size, e->block_size,
 	       (unsigned long long)st->commit, (unsigned long long)st->tail,
 	       (unsigned long long)st->floor, (unsigned long long)st->consumer,
-	       (unsigned long long)sum(st->emitted),
-	       (unsigned long long)sum(st->filtered));
+	       (unsigned long long)sum_counts(st->emitted),
+	       (unsigned long long)sum_counts(st->filtered));
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
 		printf("%s\"%s\":%llu", i ? "," : "", reasons[i],
-		       (unsigned long long)sum(st->lost[i]));
+		       (unsigned long long)sum_counts(st->lost[i]));
 	printf("}");
 	if (e->kind == KTAPE_RING_EVENT)
 		print_json_cost(s, (uint32_t)e->cpu);
@@ -242,7 +243,7 @@ static void print_json_sessions(const struct status *s)
 	puts("\n]}");
 }
 
-static int print(const struct status *s, bool json)
+static int print_status(const struct status *s, bool json)
 {
 	struct ktape_stats st;
 	bool first = true;
@@ -267,7 +268,7 @@ static int print(const struct status *s, bool json)
 		else
 			print_ring(e, &st);
 		if (!json && e->kind == KTAPE_RING_EVENT)
-			print_cost(s, (uint32_t)e->cpu, sum(st.emitted));
+			print_cost(s, (uint32_t)e->cpu, sum_counts(st.emitted));
 		first = false;
 	}
 	if (json)
@@ -277,7 +278,7 @@ static int print(const struct status *s, bool json)
 	return finish_stdout();
 }
 
-static int run(int argc, char **argv)
+static int cmd_status(int argc, char **argv)
 {
 	struct status_options o = { .json = false };
 	struct status s = { .entries = NULL };
@@ -300,7 +301,7 @@ static int run(int argc, char **argv)
 	if (ret)
 		ret = fail("layout: %s", strerror(-ret));
 	else
-		ret = print(&s, o.json);
+		ret = print_status(&s, o.json);
 	free(s.sessions);
 	free(s.entries);
 	ktape_device_close(s.device);
@@ -312,5 +313,5 @@ const struct kt_command command_status = {
 	.operands = "[NAME]",
 	.help = "show the module, its sessions and the counts of one's rings",
 	.options = options,
-	.run = run,
+	.run = cmd_status,
 };

@@ -82,7 +82,7 @@ static const struct {
 	{ KTAPE_TRIGGER_NOTIFY, "notify" },
 };
 
-static int refused(int err)
+static int tell_refused(int err)
 {
 	static const struct {
 		int error;
@@ -184,8 +184,8 @@ static int read_options(struct ktape_device *device,
 	return find_target(device, o->target, &t->target);
 }
 
-static int add(struct ktape_device *device, const struct trigger_options *o,
-	       int argc, char **argv)
+static int add_trigger(struct ktape_device *device,
+		       const struct trigger_options *o, int argc, char **argv)
 {
 	struct ktape_trigger t = { .id = 0 };
 	int ret;
@@ -197,7 +197,7 @@ static int add(struct ktape_device *device, const struct trigger_options *o,
 		return ret;
 	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
 	if (ret)
-		return refused(ret);
+		return tell_refused(ret);
 	printf("%u\n", t.id);
 	return finish_stdout();
 }
@@ -221,7 +221,7 @@ static int remove_triggers(struct ktape_device *device,
 		t.id = (uint32_t)id;
 		ret = ktape_device_trigger(device, KTAPE_TRIGGER_REMOVE, &t);
 		if (ret)
-			code = refused(ret);
+			code = tell_refused(ret);
 	}
 	return code;
 }
@@ -288,8 +288,8 @@ static void print_json(const struct ktape_trigger *t)
 	       (unsigned long long)t->held_ns);
 }
 
-static int list(struct ktape_device *device, const struct trigger_options *o,
-		int argc, char **argv)
+static int list_triggers(struct ktape_device *device,
+			 const struct trigger_options *o, int argc, char **argv)
 {
 	struct ktape_trigger t[KTAPE_TRIGGERS];
 	const char *comma = "";
@@ -305,7 +305,7 @@ static int list(struct ktape_device *device, const struct trigger_options *o,
 		if (!ret)
 			nr++;
 		else if (ret != -ENOENT)
-			return refused(ret);
+			return tell_refused(ret);
 	}
 	if (o->json)
 		putchar('[');
@@ -325,7 +325,7 @@ static int list(struct ktape_device *device, const struct trigger_options *o,
 /* ---- run a command -------------------------------------------------------- */
 
 /* Signals and limits as we found them.  Return: 0 or errno. */
-static int spawn(pid_t *pid, char **argv)
+static int spawn_command(pid_t *pid, char **argv)
 {
 	posix_spawnattr_t attr;
 	sigset_t plain;
@@ -357,7 +357,7 @@ static int run_command(const struct ktape_trigger *t, char **argv)
 	setenv("KTAPE_TRIGGER_FIRED", number, 1);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)t->last);
 	setenv("KTAPE_TRIGGER_TICKS", number, 1);
-	err = spawn(&pid, argv);
+	err = spawn_command(&pid, argv);
 	if (err)
 		return fail("%s: %s", argv[0], strerror(err));
 	while (waitpid(pid, &status, 0) < 0) {
@@ -418,7 +418,7 @@ static int wait_and_run(struct ktape_device *device, int wake,
 	do {
 		ret = wait_for_firing(device, wake, t, &now);
 		if (ret <= 0)
-			return ret ? refused(ret) : EXIT_OK;
+			return ret ? tell_refused(ret) : EXIT_OK;
 		ret = run_command(&now, argv);
 		if (ret)
 			return ret;
@@ -448,7 +448,7 @@ static int run_at(struct ktape_device *device, const struct trigger_options *o,
 	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
 	if (ret) {
 		close(t.eventfd);
-		return refused(ret);
+		return tell_refused(ret);
 	}
 	ret = wait_and_run(device, wake, &t, argv + 1);
 	gone.id = t.id;
@@ -474,13 +474,13 @@ static const struct {
 	int (*act)(struct ktape_device *device, const struct trigger_options *o,
 		   int argc, char **argv);
 } verbs[] = {
-	{ "add", true, false, true, add },
-	{ "list", false, true, false, list },
+	{ "add", true, false, true, add_trigger },
+	{ "list", false, true, false, list_triggers },
 	{ "del", false, false, true, remove_triggers },
 	{ "run", true, false, true, run_at },
 };
 
-static int run(int argc, char **argv)
+static int cmd_trigger(int argc, char **argv)
 {
 	struct trigger_options o = { .limit = 1,
 				     .longer = NOT_GIVEN,
@@ -522,5 +522,5 @@ const struct kt_command command_trigger = {
 	.more = "A condition is EVENT[:FIELD=VALUE[,...]], also with != < <= > >= &.\n"
 		"add prints the trigger's id; run waits, and runs the command each time.\n",
 	.options = options,
-	.run = run,
+	.run = cmd_trigger,
 };

@@ -46,8 +46,7 @@ static const struct kt_option options[] = {
 	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL, "only what is wrong" },
 	{ "absent", 0, KT_OPT_TEXT, OPT(absent), "EVENT[:FIELD=VALUE]",
 	  "was there no such event?" },
-	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME",
-	  RANGE_FROM_HELP },
+	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME", RANGE_FROM_HELP },
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only on this CPU" },
 	{ .name = NULL },
@@ -316,7 +315,7 @@ static int take_range(struct run *r, const struct kt_command *command,
 	return 0;
 }
 
-static int ask(struct run *r, const struct kt_command *command)
+static int ask_absence(struct run *r, const struct kt_command *command)
 {
 	struct ktape_absence q = { .one_cpu = r->o.cpu != UINT64_MAX,
 				   .cpu = (uint32_t)r->o.cpu };
@@ -394,7 +393,8 @@ static int find_cpu(const struct run *r)
 	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++)
 		range_add_cpu(&range, c.cpu);
 	return range_has_cpu(&range, r->o.cpu) ?
-		       0 : range_refuse_cpu(&range, r->o.cpu);
+		       0 :
+		       range_refuse_cpu(&range, r->o.cpu);
 }
 
 static int verify_all(struct run *r, const char *path)
@@ -420,7 +420,7 @@ static int verify_all(struct run *r, const char *path)
 	return finish_stdout() ? EXIT_USAGE : ret;
 }
 
-static int run(int argc, char **argv)
+static int cmd_verify(int argc, char **argv)
 {
 	struct run r = { .o = { .cpu = UINT64_MAX } };
 	struct ktape_verify_options how = {
@@ -452,7 +452,7 @@ static int run(int argc, char **argv)
 		return open_failed(&r, argv[first], ret, &error);
 	/* Before there was nothing that could be told of. */
 	signals_catch();
-	ret = r.o.absent ? ask(&r, &command_verify) : EXIT_OK;
+	ret = r.o.absent ? ask_absence(&r, &command_verify) : EXIT_OK;
 	if (ret && r.o.json)
 		puts("\n],\"wrong\":null}");
 	if (!ret)
@@ -470,5 +470,5 @@ const struct kt_command command_verify = {
 		"with --absent: 0 PROVED, 1 FOUND, 2 usage or unreadable,\n"
 		"  3 NOT-ENABLED, 4 FILTERED, 5 LOST\n",
 	.options = options,
-	.run = run,
+	.run = cmd_verify,
 };

@@ -47,7 +47,7 @@ int config_load(const char *path, struct ktape_config *config)
 }
 
 /* Into a new file beside the old one, which stays until this one is on disk. */
-static int replace(const char *path, const char *text, mode_t mode)
+static int replace_file(const char *path, const char *text, mode_t mode)
 {
 	size_t room = strlen(path) + sizeof(".XXXXXX");
 	char *name = malloc(room);
@@ -90,8 +90,9 @@ static int write_file(const char *path, const char *text)
 
 	umask(mask);
 	if (stat(path, &st)) {
-		return errno != ENOENT ? -errno :
-		       replace(path, text, MODE_USUAL & ~mask);
+		return errno != ENOENT ?
+			       -errno :
+			       replace_file(path, text, MODE_USUAL & ~mask);
 	}
 	if (!S_ISREG(st.st_mode))
 		return write_through(path, text);
@@ -99,8 +100,9 @@ static int write_file(const char *path, const char *text)
 	target = realpath(path, NULL);
 	if (!target)
 		return -errno;
-	err = access(target, W_OK) ? -errno
-				   : replace(target, text, st.st_mode & 07777);
+	err = access(target, W_OK) ?
+		      -errno :
+		      replace_file(target, text, st.st_mode & 07777);
 	free(target);
 	return err;
 }

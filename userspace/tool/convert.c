@@ -94,7 +94,7 @@ uint64_t convert_ts(const struct convert *c, const struct convert_input *in,
 	return ticks < 0 ? 0 : (uint64_t)ticks;
 }
 
-static int load(struct convert *c, struct convert_input *in)
+static int load_next_event(struct convert *c, struct convert_input *in)
 {
 	int ret = ktape_trace_next(in->trace, &in->event);
 
@@ -121,7 +121,7 @@ static int next_of_many(struct convert *c, const struct ktape_event **event)
 		struct convert_input *in = &c->inputs[i];
 
 		if (!in->begun || in == c->current) {
-			err = load(c, in);
+			err = load_next_event(c, in);
 			if (err)
 				return err;
 		}
@@ -238,9 +238,11 @@ bool convert_wants_gap(const struct convert *c, const struct ktape_notice *n)
 {
 	if (c->o.cpu != UINT64_MAX && n->cpu != c->o.cpu)
 		return false;
-	if (c->range.from.given && moment_is_after(&c->range.from, c->info, n->to))
+	if (c->range.from.given &&
+	    moment_is_after(&c->range.from, c->info, n->to))
 		return false;
-	return !c->range.to.given || moment_is_after(&c->range.to, c->info, n->from);
+	return !c->range.to.given ||
+	       moment_is_after(&c->range.to, c->info, n->from);
 }
 
 /**

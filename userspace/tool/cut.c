@@ -98,7 +98,7 @@ static uint32_t owner_of(const struct pair *p, const struct ktape_event *e)
 	return (uint32_t)e->tid;
 }
 
-static struct slice **bucket(struct cut *c, uint8_t end, uint32_t owner)
+static struct slice **find_bucket(struct cut *c, uint8_t end, uint32_t owner)
 {
 	return &c->buckets[(owner * 31U + end) % BUCKETS];
 }
@@ -114,7 +114,7 @@ static void unlink_slice(struct cut *c, struct slice *s)
 static int open_slice(struct cut *c, const struct pair *p,
 		      const struct ktape_event *e)
 {
-	struct slice **head = bucket(c, p->end, owner_of(p, e));
+	struct slice **head = find_bucket(c, p->end, owner_of(p, e));
 	size_t args = e->nargs * 4U;
 	struct slice *s;
 
@@ -149,7 +149,7 @@ static void close_slice(struct cut *c, const struct pair *p,
 {
 	uint32_t owner = owner_of(p, e);
 	uint32_t id = p->by_id ? ktape_event_arg(e, 0) : 0;
-	struct slice **at = bucket(c, p->end, owner), *s;
+	struct slice **at = find_bucket(c, p->end, owner), *s;
 
 	for (; (s = *at); at = &s->next) {
 		if (s->end != p->end || s->owner != owner || s->id != id)

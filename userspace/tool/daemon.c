@@ -32,7 +32,7 @@ static int wait_for(int fd)
 }
 
 /* Neither a session nor a terminal of its own can come back to us. */
-static int leave(int ready[2])
+static int leave_terminal(int ready[2])
 {
 	pid_t pid;
 
@@ -73,7 +73,7 @@ int daemon_begin(struct daemon *d, int *code)
 	}
 	d->ready = ready[1];
 	if (!pid)
-		return leave(ready);
+		return leave_terminal(ready);
 	close(ready[1]);
 	d->ready = -1;
 	waitpid(pid, NULL, 0);
@@ -102,7 +102,7 @@ static int tell_taken(int fd, const char *path)
  * Is it ours now?  A small kernel may have no locks for files: then whoever the
  * file names has it for as long as he lives.
  */
-static bool takes(int fd)
+static bool take_pidfile_lock(int fd)
 {
 	char text[24];
 	pid_t pid;
@@ -120,7 +120,7 @@ static bool takes(int fd)
 }
 
 /* Who ends removes its file: did it, between our open() and our lock? */
-static bool is_gone(int fd, const char *path)
+static bool pidfile_is_gone(int fd, const char *path)
 {
 	struct stat ours, there;
 
@@ -136,8 +136,8 @@ static int lock_pidfile(const char *path, int *code)
 	for (;;) {
 		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
 			  0644);
-		if (fd >= 0 && takes(fd)) {
-			if (!is_gone(fd, path))
+		if (fd >= 0 && take_pidfile_lock(fd)) {
+			if (!pidfile_is_gone(fd, path))
 				return fd;
 			close(fd);
 			continue;
@@ -215,7 +215,7 @@ void daemon_end(struct daemon *d, int code)
 	const unsigned char byte = (unsigned char)code;
 
 	/* Ours by the lock, unless somebody removed it.  Who waits finds it gone. */
-	if (d->pidfile && !is_gone(d->pid_fd, d->pidfile))
+	if (d->pidfile && !pidfile_is_gone(d->pid_fd, d->pidfile))
 		unlink(d->pidfile);
 	if (d->pid_fd >= 0)
 		close(d->pid_fd);

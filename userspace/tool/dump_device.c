@@ -10,7 +10,7 @@
 #include "dump.h"
 
 /* A file without a name, below $TMPDIR, or in memory. */
-static int nameless(void)
+static int open_unnamed_file(void)
 {
 	const char *tmp = getenv("TMPDIR");
 	int fd = open(tmp ? tmp : "/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
@@ -18,7 +18,7 @@ static int nameless(void)
 	return fd < 0 ? memfd_create("ktape", MFD_CLOEXEC) : fd;
 }
 
-static int copy(struct ktape_device *device, int fd)
+static int copy_rings(struct ktape_device *device, int fd)
 {
 	const struct ktape_recorder_options how = { .fd = fd };
 	struct ktape_recorder *r;
@@ -45,7 +45,7 @@ int device_copy(const char *path, struct ktape_device **device, int *fd)
 
 	if (open_device(path, true, device))
 		return EXIT_FAILED;
-	*fd = nameless();
-	err = *fd < 0 ? -errno : copy(*device, *fd);
+	*fd = open_unnamed_file();
+	err = *fd < 0 ? -errno : copy_rings(*device, *fd);
 	return err ? fail("%s: %s", path, strerror(-err)) : 0;
 }

@@ -44,7 +44,7 @@ struct follow {
 	size_t nr;
 };
 
-static bool is_read(const struct follow *f)
+static bool has_reader(const struct follow *f)
 {
 	struct pollfd p = { .fd = f->to };
 
@@ -77,7 +77,7 @@ static int follow_file(struct follow *f, int fd)
 	struct stat st;
 	int err = 0;
 
-	while (!err && is_read(f)) {
+	while (!err && has_reader(f)) {
 		if (fstat(fd, &st))
 			return -errno;
 		if ((uint64_t)st.st_size < at)
@@ -147,7 +147,7 @@ static int find_sources(struct follow *f)
 }
 
 /* Has the next packet come as a whole?  Return: 0 or negative errno. */
-static int look(struct source *s)
+static int look_for_packet(struct source *s)
 {
 	struct ktape_block head;
 	struct stat st;
@@ -167,7 +167,7 @@ static int look(struct source *s)
 }
 
 /* Return: the file whose packet comes first, or NULL. */
-static int earliest(struct follow *f, struct source **first)
+static int find_earliest(struct follow *f, struct source **first)
 {
 	int err = 0;
 
@@ -176,7 +176,7 @@ static int earliest(struct follow *f, struct source **first)
 		struct source *s = &f->sources[i];
 
 		if (!s->size)
-			err = look(s);
+			err = look_for_packet(s);
 		if (!err && s->size && (!*first || s->ts < (*first)->ts))
 			*first = s;
 	}
@@ -210,18 +210,18 @@ static int follow_folder(struct follow *f)
 {
 	int err = send_metadata(f);
 
-	while (!err && is_read(f)) {
+	while (!err && has_reader(f)) {
 		struct source *first = NULL;
 
 		err = find_sources(f);
 		if (!err)
-			err = earliest(f, &first);
+			err = find_earliest(f, &first);
 		while (!err && first) {
 			err = copy_range(f, first->fd, first->at, first->size);
 			first->at += first->size;
 			first->size = 0;
 			if (!err)
-				err = earliest(f, &first);
+				err = find_earliest(f, &first);
 		}
 		if (!err)
 			usleep(PAUSE_MS * 1000);
@@ -231,7 +231,7 @@ static int follow_folder(struct follow *f)
 
 /* ---- the process --------------------------------------------------------------------------- */
 
-static void feed(const char *path, int to)
+static void feed_pipe(const char *path, int to)
 {
 	struct follow f = { .path = path, .to = to };
 	struct stat st;
@@ -274,7 +274,7 @@ int follow_begin(const char *path, pid_t *child)
 		return fail("fork: %s", strerror(errno));
 	if (!*child) {
 		close(ends[0]);
-		feed(path, ends[1]);
+		feed_pipe(path, ends[1]);
 	}
 	close(ends[1]);
 	if (dup2(ends[0], STDIN_FILENO) < 0)

@@ -21,7 +21,7 @@
 static const char *const folders[] = { "/usr/share/ktape", "/etc/ktape" };
 
 /* Return: 0 or the exit code. */
-static int load(struct ktape_formats **f, const char *path)
+static int load_file(struct ktape_formats **f, const char *path)
 {
 	struct ktape_error error = { .text = "" };
 	uint8_t *data;
@@ -55,9 +55,8 @@ static void load_folder(struct ktape_formats **f, const char *folder)
 	char path[PATH_MAX];
 
 	for (int i = 0; i < nr; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder,
-			 names[i]->d_name);
-		load(f, path);
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
+		load_file(f, path);
 		free(names[i]);
 	}
 	if (nr >= 0)
@@ -86,7 +85,7 @@ int formats_load(const struct select_options *o, struct ktape_formats **f)
 
 		if (fnmatch("*.fmt", path, 0))
 			continue;
-		ret = load(f, path);
+		ret = load_file(f, path);
 		if (ret)
 			return ret;
 	}
@@ -116,8 +115,8 @@ size_t formats_append(const struct ktape_formats *f,
 	p -= json ? 2 : 1;
 	if (*m.name) {
 		p = kt_put_str(p, json ? ",\"name\":" : " name=");
-		p = json ? kt_put_json(p, m.name, strlen(m.name))
-			 : kt_put_str(p, m.name);
+		p = json ? kt_put_json(p, m.name, strlen(m.name)) :
+			   kt_put_str(p, m.name);
 	}
 	p = kt_put_str(p, json ? ",\"message\":" : " message=");
 	p = kt_put_json(p, m.text, m.len);

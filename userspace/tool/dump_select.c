@@ -37,7 +37,7 @@ static const struct {
 	{ KTAPE_TYPE_SYSCALL, KTAPE_OBJ_SYSCALL },
 };
 
-static bool has(const struct numbers *n, uint32_t v)
+static bool has_number(const struct numbers *n, uint32_t v)
 {
 	for (unsigned int i = 0; i < n->nr; i++) {
 		if (n->v[i] == v)
@@ -79,8 +79,9 @@ static int read_numbers(const char *name, const char *text, uint64_t max,
 	free(copy);
 	if (!err)
 		return 0;
-	return misuse(&command_dump, "--%s: numbers up to %llu, at most %u, like 0-3,5",
-		      name, (unsigned long long)max, SELECT_NUMBERS);
+	return misuse(&command_dump,
+		      "--%s: numbers up to %llu, at most %u, like 0-3,5", name,
+		      (unsigned long long)max, SELECT_NUMBERS);
 }
 
 static int read_mask(const char *list, uint64_t mask[KTAPE_MASK_WORDS])
@@ -194,11 +195,12 @@ static int read_objects(const char *text, struct select *s)
 		err = add_object(s, item);
 	if (!err)
 		return 0;
-	return misuse(&command_dump, "--object: TYPE:NUMBER, TYPE:NAME or NAME, at most %u",
+	return misuse(&command_dump,
+		      "--object: TYPE:NUMBER, TYPE:NAME or NAME, at most %u",
 		      SELECT_NUMBERS);
 }
 
-static bool asks(const struct select_options *o)
+static bool selects_anything(const struct select_options *o)
 {
 	return o->events.nr || o->groups || o->cpus || o->pids || o->tids ||
 	       o->signals || o->severity || o->majors || o->minors ||
@@ -235,7 +237,7 @@ int select_read(const struct select_options *o, struct select *s)
 		ret = read_severity(o->severity, s);
 	if (!ret && o->objects)
 		ret = read_objects(o->objects, s);
-	s->any = asks(o);
+	s->any = selects_anything(o);
 	return ret;
 }
 
@@ -259,8 +261,8 @@ static bool is_exception(const struct select *s, const struct ktape_event *e)
 		return false;
 	if ((int)(e->dat20 & SEVERITY_BITS & LEVEL_BITS) < s->severity)
 		return false;
-	return (!s->majors.nr || has(&s->majors, code >> 8)) &&
-	       (!s->minors.nr || has(&s->minors, code & 0xff));
+	return (!s->majors.nr || has_number(&s->majors, code >> 8)) &&
+	       (!s->minors.nr || has_number(&s->minors, code & 0xff));
 }
 
 static bool is_thread(const struct select *s,
@@ -271,12 +273,12 @@ static bool is_thread(const struct select *s,
 
 	if (tid < 0)
 		return false;
-	if (s->tids.nr && !has(&s->tids, (uint32_t)tid))
+	if (s->tids.nr && !has_number(&s->tids, (uint32_t)tid))
 		return false;
-	if (!s->pids.nr || has(&s->pids, (uint32_t)tid))
+	if (!s->pids.nr || has_number(&s->pids, (uint32_t)tid))
 		return true;
 	o = ktape_registry_thread(names, tid, ts);
-	return o && has(&s->pids, o->param1);
+	return o && has_number(&s->pids, o->param1);
 }
 
 /* The thread that ran, or another one that the event is about. */
@@ -387,7 +389,7 @@ bool select_judges(const struct select *s, const struct ktape_registry *names,
 		   const struct ktape_event *e)
 {
 	return kt_mask_has(s->mask, e->opcode) &&
-	       (!s->cpus.nr || has(&s->cpus, e->cpu)) && is_exception(s, e) &&
-	       has_signal(s, e) && has_thread(s, names, e) &&
-	       has_object(s, names, e);
+	       (!s->cpus.nr || has_number(&s->cpus, e->cpu)) &&
+	       is_exception(s, e) && has_signal(s, e) &&
+	       has_thread(s, names, e) && has_object(s, names, e);
 }

@@ -19,8 +19,8 @@
  */
 const char *read_error(int err)
 {
-	return err == -ENOBUFS ? "packets take more than 1 GiB of memory"
-			       : strerror(-err);
+	return err == -ENOBUFS ? "packets take more than 1 GiB of memory" :
+				 strerror(-err);
 }
 
 /**
@@ -74,7 +74,7 @@ void tell_damage(const char *input, const struct ktape_notice *n)
 		     n->error.text);
 }
 
-static int add(char text[TEXT_MAX], const char *key, const char *value)
+static int add_option(char text[TEXT_MAX], const char *key, const char *value)
 {
 	size_t len = strlen(text);
 	int n;
@@ -93,7 +93,7 @@ static int take_core(char *path, char text[TEXT_MAX])
 	    !access(path, F_OK))
 		return 0;
 	*at = '\0';
-	return add(text, "core", at + 1);
+	return add_option(text, "core", at + 1);
 }
 
 static int tell_unopened(const char *path, int err,
@@ -110,23 +110,23 @@ static int tell_unopened(const char *path, int err,
 }
 
 /* "NAME:key=value,..." and the options that are keys. */
-static int gather(const struct input_options *o, char *from,
-		  char text[TEXT_MAX])
+static int gather_options(const struct input_options *o, char *from,
+			  char text[TEXT_MAX])
 {
 	char *colon = strchr(from, ':');
 	int err = 0;
 
 	if (colon) {
 		*colon = '\0';
-		err = add(text, colon + 1, NULL);
+		err = add_option(text, colon + 1, NULL);
 	}
 	for (unsigned int i = 0; i < o->more.nr && !err; i++) {
 		const char *name = o->more.items[i].option->name;
 
 		if (!strcmp(name, "in-option"))
-			err = add(text, o->more.items[i].text, NULL);
+			err = add_option(text, o->more.items[i].text, NULL);
 		else
-			err = add(text, name, o->more.items[i].text);
+			err = add_option(text, name, o->more.items[i].text);
 	}
 	return err;
 }
@@ -151,7 +151,7 @@ int input_open(const struct kt_command *command, const struct input_options *o,
 	char text[TEXT_MAX] = "";
 	int err;
 
-	err = from && path ? gather(o, from, text) : -ENOMEM;
+	err = from && path ? gather_options(o, from, text) : -ENOMEM;
 	if (!err)
 		err = take_core(path, text);
 	if (!err) {

@@ -112,8 +112,9 @@ int log_parse_rotate(struct log *log, const char *text)
 	if (!digits || !text[digits])
 		return -EINVAL;
 	if (size)
-		return kt_parse_size(text, &log->bytes) || !log->bytes
-			       ? -EINVAL : 0;
+		return kt_parse_size(text, &log->bytes) || !log->bytes ?
+			       -EINVAL :
+			       0;
 	return kt_parse_time(text, &log->time) || !log->time ? -EINVAL : 0;
 }
 
@@ -158,7 +159,7 @@ char *log_name(const struct log *log, unsigned int attempt)
 	return path;
 }
 
-static int add(struct log *log, char *path, int64_t age)
+static int add_piece(struct log *log, char *path, int64_t age)
 {
 	size_t size = (log->nr_pieces + 1) * sizeof(*log->pieces);
 	struct log_piece *more = realloc(log->pieces, size);
@@ -181,7 +182,7 @@ static int add(struct log *log, char *path, int64_t age)
 int log_add(struct log *log, char *path)
 {
 	log->made++;
-	return add(log, path, INT64_MAX);
+	return add_piece(log, path, INT64_MAX);
 }
 
 /**
@@ -192,8 +193,8 @@ int log_add(struct log *log, char *path)
  */
 const char *log_current(const struct log *log)
 {
-	return log->nr_pieces ? log->pieces[log->nr_pieces - 1].path
-			      : log->pattern;
+	return log->nr_pieces ? log->pieces[log->nr_pieces - 1].path :
+				log->pattern;
 }
 
 static bool is_piece(const struct log *log, const char *path)
@@ -208,7 +209,7 @@ static bool is_piece(const struct log *log, const char *path)
 	return ours;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_pieces(const void *a, const void *b)
 {
 	const struct log_piece *one = a, *other = b;
 
@@ -242,15 +243,15 @@ void log_find_earlier(struct log *log)
 	DIR *dir;
 
 	*slash = '\0';
-	dir = strchr(log->pattern, '%') ? NULL
-					: opendir(slash == log->pattern
-							  ? "/" : log->pattern);
+	dir = strchr(log->pattern, '%') ?
+		      NULL :
+		      opendir(slash == log->pattern ? "/" : log->pattern);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.' ||
 		    asprintf(&path, "%s/%s", log->pattern, entry->d_name) < 0)
 			continue;
 		*slash = '/';
-		if (!is_piece(log, path) || add(log, path, age_of(path)))
+		if (!is_piece(log, path) || add_piece(log, path, age_of(path)))
 			free(path);
 		*slash = '\0';
 	}
@@ -259,7 +260,7 @@ void log_find_earlier(struct log *log)
 		closedir(dir);
 	if (log->nr_pieces)
 		qsort(log->pieces, log->nr_pieces, sizeof(*log->pieces),
-		      compare);
+		      compare_pieces);
 }
 
 /**
@@ -274,8 +275,8 @@ void log_expire(struct log *log)
 
 	while (log->keep && log->nr_pieces - gone > log->keep) {
 		char *path = log->pieces[gone++].path;
-		int err = is_piece(log, path) ? ktape_piece_remove(path)
-					      : -EEXIST;
+		int err = is_piece(log, path) ? ktape_piece_remove(path) :
+						-EEXIST;
 
 		if (err == -EEXIST && !access(path, F_OK))
 			note("%s is no piece of this log alone: it is kept",

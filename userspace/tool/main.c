@@ -23,17 +23,19 @@ static const struct kt_command *const commands[] = {
 static void print_help(FILE *out)
 {
 	fputs("usage: ktape COMMAND [options] [operands]\n"
-	      "Record and read traces of the ktape kernel module.\n\n", out);
+	      "Record and read traces of the ktape kernel module.\n\n",
+	      out);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-9s %s\n", commands[i]->name,
 			commands[i]->help);
 	fputs("  help      show this, or the help of a command\n"
 	      "  version   show the version\n\n"
 	      "ktape COMMAND --help has the options of a command.\n"
-	      "exit: 0 ok, 1 failed, 2 usage\n", out);
+	      "exit: 0 ok, 1 failed, 2 usage\n",
+	      out);
 }
 
-static const struct kt_command *find(const char *name)
+static const struct kt_command *find_command(const char *name)
 {
 	for (size_t i = 0; i < NR_COMMANDS; i++) {
 		if (!strcmp(commands[i]->name, name))
@@ -42,9 +44,9 @@ static const struct kt_command *find(const char *name)
 	return NULL;
 }
 
-static int help(int argc, char **argv)
+static int run_help(int argc, char **argv)
 {
-	const struct kt_command *c = argc > 2 ? find(argv[2]) : NULL;
+	const struct kt_command *c = argc > 2 ? find_command(argv[2]) : NULL;
 	char option[] = "--help";
 	char *args[] = { argv[0], option, NULL };
 
@@ -67,7 +69,7 @@ static bool is_any(const char *text, const char *a, const char *b)
  * What is closed must not become a file of a trace, and what we get from others
  * must not end us or hide the end of a command.
  */
-static int settle(void)
+static int prepare_process(void)
 {
 	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
 
@@ -87,17 +89,17 @@ int main(int argc, char **argv)
 {
 	const struct kt_command *c;
 
-	if (settle())
+	if (prepare_process())
 		return EXIT_FAILED;
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
 	}
-	c = find(argv[1]);
+	c = find_command(argv[1]);
 	if (c)
 		return c->run(argc - 1, argv + 1);
 	if (is_any(argv[1], "help", "--help") || !strcmp(argv[1], "-h"))
-		return help(argc, argv);
+		return run_help(argc, argv);
 	if (is_any(argv[1], "version", "--version")) {
 		printf("ktape %s, event table %016llx\n", KTAPE_VERSION,
 		       (unsigned long long)ktape_table_hash());

@@ -32,7 +32,9 @@ static void print_option(const struct kt_option *o)
 static void print_help(const struct kt_command *c)
 {
 	static const struct kt_option help = {
-		.name = "help", .letter = 'h', .help = "show this",
+		.name = "help",
+		.letter = 'h',
+		.help = "show this",
 	};
 
 	printf("usage: ktape %s [options]%s%s\n%s\n\n", c->name,
@@ -56,7 +58,7 @@ static int take_item(const struct kt_option *o, struct kt_opt_list *list,
 	return 0;
 }
 
-static int take(const struct kt_option *o, void *values, const char *text)
+static int take_value(const struct kt_option *o, void *values, const char *text)
 {
 	char *to = (char *)values + o->offset;
 
@@ -80,8 +82,8 @@ static int take(const struct kt_option *o, void *values, const char *text)
 }
 
 /* The tables that getopt_long() wants. */
-static void translate(const struct kt_command *c, struct option *longs,
-		      char *shorts)
+static void make_getopt_tables(const struct kt_command *c, struct option *longs,
+			       char *shorts)
 {
 	size_t i = 0;
 
@@ -92,8 +94,8 @@ static void translate(const struct kt_command *c, struct option *longs,
 		const struct kt_option *o = &c->options[i];
 
 		longs[i].name = o->name;
-		longs[i].has_arg = o->kind == KT_OPT_FLAG ? no_argument
-							  : required_argument;
+		longs[i].has_arg = o->kind == KT_OPT_FLAG ? no_argument :
+							    required_argument;
 		longs[i].flag = NULL;
 		longs[i].val = LONG_ONLY + (int)i;
 		if (!o->letter)
@@ -107,7 +109,7 @@ static void translate(const struct kt_command *c, struct option *longs,
 	*shorts = '\0';
 }
 
-static const struct kt_option *find(const struct kt_command *c, int val)
+static const struct kt_option *find_option(const struct kt_command *c, int val)
 {
 	const struct kt_option *o = c->options;
 
@@ -136,7 +138,7 @@ int kt_options(const struct kt_command *command, int argc, char **argv,
 	const struct kt_option *o;
 	int val;
 
-	translate(command, longs, shorts);
+	make_getopt_tables(command, longs, shorts);
 	optind = 1;
 	opterr = 0;
 	while ((val = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
@@ -144,17 +146,22 @@ int kt_options(const struct kt_command *command, int argc, char **argv,
 			print_help(command);
 			return finish_stdout();
 		}
-		o = val == '?' ? NULL : find(command, val);
+		o = val == '?' ? NULL : find_option(command, val);
 		if (!o && optopt && optopt < LONG_ONLY)
-			return misuse(command, "option -%c: unknown, or its argument is missing",
-				      optopt);
+			return misuse(
+				command,
+				"option -%c: unknown, or its argument is missing",
+				optopt);
 		if (!o)
-			return misuse(command, "option %s: unknown, or its argument is missing or too much",
-				      argv[optind - 1]);
-		if (!take(o, values, optarg))
+			return misuse(
+				command,
+				"option %s: unknown, or its argument is missing or too much",
+				argv[optind - 1]);
+		if (!take_value(o, values, optarg))
 			continue;
 		if (o->kind == KT_OPT_TIME)
-			return misuse(command, "--%s: \"%s\" is no time; " TIME_SYNTAX,
+			return misuse(command,
+				      "--%s: \"%s\" is no time; " TIME_SYNTAX,
 				      o->name, optarg);
 		return misuse(command, "--%s: \"%s\" is not a valid value",
 			      o->name, optarg);

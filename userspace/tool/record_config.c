@@ -17,8 +17,7 @@ static int take_events(struct record *r)
 	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
 	const char *preset = r->o.profile;
 
-	if (!preset && !r->o.events &&
-	    r->config.given & KTAPE_CONFIG_EVENTS)
+	if (!preset && !r->o.events && r->config.given & KTAPE_CONFIG_EVENTS)
 		return 0;
 	if (!preset)
 		preset = r->o.events ? "none" : "default";
@@ -32,8 +31,8 @@ static int take_events(struct record *r)
 }
 
 /* A number that the command line has, or else the file, or else nobody. */
-static void settle(struct record *r, uint32_t what, uint64_t *option,
-		   uint64_t *value, uint64_t usual)
+static void settle_number(struct record *r, uint32_t what, uint64_t *option,
+			  uint64_t *value, uint64_t usual)
 {
 	if (*option == NOT_GIVEN)
 		*option = r->config.given & what ? *value : usual;
@@ -49,7 +48,8 @@ static int take_mode(struct record *r)
 	int mode = r->o.mode ? mode_parse(r->o.mode) : 0;
 
 	if (mode < 0)
-		return misuse(&command_record, "-m takes discard, overwrite or snapshot");
+		return misuse(&command_record,
+			      "-m takes discard, overwrite or snapshot");
 	if (r->o.mode)
 		c->mode = (uint32_t)mode;
 	else if (!(c->given & KTAPE_CONFIG_MODE))
@@ -73,9 +73,11 @@ int record_configure(struct record *r)
 
 	if (o->save && !strcmp(o->save, "-") && o->output &&
 	    !strcmp(o->output, "-"))
-		return misuse(&command_record, "--save - or -o -, not both on standard output");
+		return misuse(&command_record,
+			      "--save - or -o -, not both on standard output");
 	ret = o->config && o->save ?
-		      output_check(o->save, (char *const *)&o->config, 1) : 0;
+		      output_check(o->save, (char *const *)&o->config, 1) :
+		      0;
 	if (!ret && o->config)
 		ret = config_load(o->config, c);
 	if (!ret)
@@ -89,12 +91,15 @@ int record_configure(struct record *r)
 				c);
 	if (ret)
 		return ret;
-	settle(r, KTAPE_CONFIG_BUFFER, &o->ring_size, &c->buffer, RING_SIZE);
-	settle(r, KTAPE_CONFIG_BLOCK, &o->block_size, &c->block, BLOCK_SIZE);
-	settle(r, KTAPE_CONFIG_DURATION, &o->time, &c->duration,
-	       NOT_GIVEN);
+	settle_number(r, KTAPE_CONFIG_BUFFER, &o->ring_size, &c->buffer,
+		      RING_SIZE);
+	settle_number(r, KTAPE_CONFIG_BLOCK, &o->block_size, &c->block,
+		      BLOCK_SIZE);
+	settle_number(r, KTAPE_CONFIG_DURATION, &o->time, &c->duration,
+		      NOT_GIVEN);
 	if (!o->ring_size || !o->block_size || o->block_size > KTAPE_BLOCK_MAX)
-		return misuse(&command_record, "-b takes at least a byte, -B up to %u",
+		return misuse(&command_record,
+			      "-b takes at least a byte, -B up to %u",
 			      KTAPE_BLOCK_MAX);
 	return o->save ? config_save(o->save, c) : 0;
 }

@@ -25,10 +25,16 @@
 #define TICK_MS		100
 #define TICKS_PER_S	10U
 #define GRACE_NS	NS_PER_S	/* for a command that got a signal */
-#define REST_MS		10	/* when the device is ready but there is
+#define REST_MS \
+	10 /* when the device is ready but there is
 				 * nothing whole to take */
 
-enum { FD_SIGNAL, FD_TIMER, FD_DEVICE, NR_FDS };
+enum {
+	FD_SIGNAL,
+	FD_TIMER,
+	FD_DEVICE,
+	NR_FDS
+};
 
 struct loop {
 	struct record *r;
@@ -70,8 +76,8 @@ static int open_fds(struct loop *l)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	l->fds[FD_SIGNAL].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	l->fds[FD_TIMER].fd = timerfd_create(CLOCK_MONOTONIC,
-					     TFD_NONBLOCK | TFD_CLOEXEC);
+	l->fds[FD_TIMER].fd =
+		timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	l->fds[FD_DEVICE].fd = ktape_device_fd(l->r->session);
 	for (unsigned int i = 0; i < NR_FDS; i++)
 		l->fds[i].events = POLLIN;
@@ -106,8 +112,8 @@ static void show_progress(struct loop *l, uint64_t now)
 		(double)(now - l->began) / NS_PER_S,
 		(unsigned long long)records, size,
 		(unsigned long long)(s.lost + s.missed),
-		seconds > 0 ? (double)(records - l->last_records) / seconds
-			    : 0.0,
+		seconds > 0 ? (double)(records - l->last_records) / seconds :
+			      0.0,
 		l->r->o.log ? "  piece " : "",
 		(unsigned long long)l->r->log.made);
 	l->last_records = records;
@@ -184,11 +190,10 @@ static int patience_ms(const struct loop *l, bool busy)
 
 static bool is_over(const struct loop *l)
 {
-	return l->r->o.time != NOT_GIVEN &&
-	       now_ns() - l->began >= l->r->o.time;
+	return l->r->o.time != NOT_GIVEN && now_ns() - l->began >= l->r->o.time;
 }
 
-static int wait(struct loop *l, bool busy)
+static int wait_for_work(struct loop *l, bool busy)
 {
 	bool rest = l->fds[FD_DEVICE].revents && !busy;
 	int ms = patience_ms(l, busy);
@@ -209,7 +214,7 @@ static int wait(struct loop *l, bool busy)
 }
 
 /* What signals, size or time ask for.  Return: 0 or negative errno. */
-static int look_after(struct loop *l)
+static int serve_requests(struct loop *l)
 {
 	uint64_t now = now_ns();
 	int err = 0;
@@ -224,24 +229,24 @@ static int look_after(struct loop *l)
 	return err;
 }
 
-static int work(struct loop *l)
+static int move_rings(struct loop *l)
 {
 	int ret = 0, err = 0;
 
 	while (!l->done && ret >= 0) {
-		ret = wait(l, ret > 0);
+		ret = wait_for_work(l, ret > 0);
 		if (ret < 0)
 			break;
 		ret = ktape_recorder_step(l->r->recorder);
 		if (ret >= 0)
-			err = look_after(l);
+			err = serve_requests(l);
 		ret = err ? err : ret;
 	}
 	return ret < 0 ? ret : 0;
 }
 
 /* Nothing more is recorded; what is there is still to be written. */
-static int stop(struct loop *l)
+static int stop_recording(struct loop *l)
 {
 	if (l->stopped)
 		return 0;
@@ -283,7 +288,7 @@ int record_wait(void *arg)
 		if (!l->done)
 			continue;
 		if (!l->stopped) {
-			stop(l);
+			stop_recording(l);
 			child_signal(&r->child, SIGTERM);
 		}
 		if (l->signals > 1 ||
@@ -292,7 +297,7 @@ int record_wait(void *arg)
 	}
 }
 
-static int begin(struct loop *l)
+static int begin_recording(struct loop *l)
 {
 	struct record *r = l->r;
 	int err = open_fds(l);
@@ -323,13 +328,13 @@ int record_loop(struct record *r)
 
 	r->loop = &l;
 	l.tty = !r->o.quiet && !r->daemon.on && isatty(STDERR_FILENO);
-	err = begin(&l);
+	err = begin_recording(&l);
 	r->began = !err;
 	if (!err)
 		err = record_ready(r);
 	if (!err)
-		err = work(&l);
-	ret = stop(&l);
+		err = move_rings(&l);
+	ret = stop_recording(&l);
 	err = err ? err : ret;
 	if (l.tty)
 		fputs("\r\033[K", stderr);

@@ -42,7 +42,8 @@ struct order {
 	bool pass;
 };
 
-static int bad(const struct rkh *r, const struct order *o, const char *what)
+static int bad_name(const struct rkh *r, const struct order *o,
+		    const char *what)
 {
 	return misuse(r->command, "--%s %s: \"%s\" is no %s",
 		      o->pass ? "pass" : "suppress", o->text, o->name, what);
@@ -67,7 +68,7 @@ static bool class_mask(const char *name, uint64_t mask[KTAPE_MASK_WORDS])
 	return found;
 }
 
-static void change(uint64_t *mask, const uint64_t *these, bool pass)
+static void change_mask(uint64_t *mask, const uint64_t *these, bool pass)
 {
 	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
 		if (pass)
@@ -89,13 +90,13 @@ static void begin_class(struct rkh *r, const char *name, bool named)
 	}
 	if (!named || ktape_mask_parse(name, usual, NULL))
 		return;
-	change(r->events, usual, true);
-	change(r->groups, every, false);
+	change_mask(r->events, usual, true);
+	change_mask(r->groups, every, false);
 }
 
 /* Both masks, as what is recorded tells them. */
-static void begin(struct rkh *r, const struct kt_opt_list *list,
-		  const uint64_t *mask)
+static void begin_masks(struct rkh *r, const struct kt_opt_list *list,
+			const uint64_t *mask)
 {
 	memcpy(r->events, mask, sizeof(r->events));
 	memset(r->groups, 0xff, sizeof(r->groups));
@@ -120,8 +121,8 @@ static int take_group(struct rkh *r, const struct order *o)
 	uint64_t every[KTAPE_MASK_WORDS];
 
 	if (!class_mask(o->name, every))
-		return bad(r, o, "class");
-	change(r->groups, every, o->pass);
+		return bad_name(r, o, "class");
+	change_mask(r->groups, every, o->pass);
 	return 0;
 }
 
@@ -130,14 +131,14 @@ static int take_event(struct rkh *r, const struct order *o)
 	uint64_t these[KTAPE_MASK_WORDS];
 
 	if (!*o->name || ktape_mask_parse(o->name, these, NULL))
-		return bad(r, o, "event");
-	change(r->events, these, o->pass);
+		return bad_name(r, o, "event");
+	change_mask(r->events, these, o->pass);
 	return 0;
 }
 
 /* The filter to be changed: as it was given, or as it is in force. */
-static int current(struct rkh *r, unsigned int kind,
-		   struct ktape_filter_value **value)
+static int get_filter(struct rkh *r, unsigned int kind,
+		      struct ktape_filter_value **value)
 {
 	struct ktape_filter_value *v = &r->config->filters[kind];
 	int err = 0;
@@ -156,7 +157,7 @@ static int take_signal(struct rkh *r, const struct order *o)
 {
 	struct ktape_filter_value *v, one;
 	uint64_t *bits, these;
-	int ret = current(r, KTAPE_FILTER_SIGNAL, &v);
+	int ret = get_filter(r, KTAPE_FILTER_SIGNAL, &v);
 
 	if (ret)
 		return ret;
@@ -164,12 +165,12 @@ static int take_signal(struct rkh *r, const struct order *o)
 		return fail("%s", strerror(ENOMEM));
 	if (!*o->name || strchr(o->name, '!') || !strcmp(o->name, "off") ||
 	    ktape_filter_parse(v->kind, o->name, &one, NULL))
-		return bad(r, o, "signal");
+		return bad_name(r, o, "signal");
 	these = one.entries ? *(uint64_t *)one.entries : 0;
 	ktape_filter_release(&one);
 	bits = v->entries;
 	if (!bits)
-		return bad(r, o, "signal");
+		return bad_name(r, o, "signal");
 	*bits = o->pass ? *bits | these : *bits & ~these;
 	if (*bits == UINT64_MAX)
 		ktape_filter_release(v);
@@ -219,7 +220,7 @@ static void remove_pid(struct ktape_filter_value *v, int32_t pid,
 }
 
 /* How many entries name what passes. */
-static uint32_t passing(const struct ktape_filter_value *v)
+static uint32_t count_passing(const struct ktape_filter_value *v)
 {
 	const struct ktape_filter_pid *pids = v->entries;
 	uint32_t nr = 0;
@@ -229,7 +230,7 @@ static uint32_t passing(const struct ktape_filter_value *v)
 	return nr;
 }
 
-static void all_objects(struct ktape_filter_value *v, bool pass)
+static void set_all_objects(struct ktape_filter_value *v, bool pass)
 {
 	ktape_filter_release(v);
 	v->active = !pass;
@@ -242,14 +243,14 @@ static void all_objects(struct ktape_filter_value *v, bool pass)
  */
 static int suppress_object(struct ktape_filter_value *v, int32_t pid)
 {
-	uint32_t before = passing(v);
+	uint32_t before = count_passing(v);
 
 	if (v->active && !v->nr)
 		return 0;
 	remove_pid(v, pid, 0);
 	v->active = true;
-	if (before && !passing(v)) {
-		all_objects(v, false);
+	if (before && !count_passing(v)) {
+		set_all_objects(v, false);
 		return 0;
 	}
 	return add_pid(v, pid, KTAPE_PID_EXCEPT);
@@ -257,7 +258,7 @@ static int suppress_object(struct ktape_filter_value *v, int32_t pid)
 
 static int pass_object(struct ktape_filter_value *v, int32_t pid)
 {
-	bool exceptions_only = v->nr && !passing(v);
+	bool exceptions_only = v->nr && !count_passing(v);
 
 	if (!v->active)
 		return 0;
@@ -265,26 +266,26 @@ static int pass_object(struct ktape_filter_value *v, int32_t pid)
 	if (!exceptions_only)
 		return add_pid(v, pid, 0);
 	if (!v->nr)
-		all_objects(v, true);
+		set_all_objects(v, true);
 	return 0;
 }
 
 static int take_object(struct rkh *r, const struct order *o)
 {
 	struct ktape_filter_value *v;
-	int ret = current(r, KTAPE_FILTER_PID, &v);
+	int ret = get_filter(r, KTAPE_FILTER_PID, &v);
 	uint64_t pid;
 
 	if (ret)
 		return ret;
 	if (!strcmp(o->name, "all")) {
-		all_objects(v, o->pass);
+		set_all_objects(v, o->pass);
 		return 0;
 	}
 	if (kt_parse_u64(o->name, &pid) || !pid || pid > INT32_MAX)
-		return bad(r, o, "thread id");
-	return o->pass ? pass_object(v, (int32_t)pid)
-		       : suppress_object(v, (int32_t)pid);
+		return bad_name(r, o, "thread id");
+	return o->pass ? pass_object(v, (int32_t)pid) :
+			 suppress_object(v, (int32_t)pid);
 }
 
 static const struct {
@@ -317,7 +318,7 @@ int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
 		.config = config,
 	};
 
-	begin(&r, list, mask);
+	begin_masks(&r, list, mask);
 	for (unsigned int i = 0; i < list->nr; i++) {
 		struct order o = { .text = list->items[i].text };
 		size_t len = 0, k;
@@ -330,8 +331,10 @@ int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
 				break;
 		}
 		if (k == KT_ARRAY_SIZE(kinds))
-			return misuse(command, "--%s takes group:, event:, object: or signal: and a name",
-				      list->items[i].option->name);
+			return misuse(
+				command,
+				"--%s takes group:, event:, object: or signal: and a name",
+				list->items[i].option->name);
 		o.name = o.text + len;
 		ret = kinds[k].take(&r, &o);
 		if (ret)

@@ -60,7 +60,7 @@ static int wait_ready(struct send_queue *q, int fd, short events)
 }
 
 /* Return: 0 or negative errno; @q->left counts what was not taken. */
-static int put(struct send_queue *q, const char *p, size_t len)
+static int put_bytes(struct send_queue *q, const char *p, size_t len)
 {
 	int err = 0;
 
@@ -87,7 +87,7 @@ static uint64_t bytes_in(int fd)
 	return ioctl(fd, FIONREAD, &n) ? 0 : (uint64_t)n;
 }
 
-static void *carry(void *arg)
+static void *carry_bytes(void *arg)
 {
 	struct send_queue *q = arg;
 	char part[PART];
@@ -102,7 +102,7 @@ static void *carry(void *arg)
 		n = read(q->ends[0], part, sizeof(part));
 		err = n < 0 ? -errno : 0;
 		if (n > 0)
-			err = put(q, part, (size_t)n);
+			err = put_bytes(q, part, (size_t)n);
 		if (err || n <= 0)
 			break;
 	}
@@ -124,7 +124,7 @@ static int start_thread(struct send_queue *q)
 	/* Signals interrupt the one who waits for the trace. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	err = pthread_create(&q->thread, NULL, carry, q);
+	err = pthread_create(&q->thread, NULL, carry_bytes, q);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -err;
 }

@@ -69,7 +69,7 @@ int open_named(const char *path, const char *name, bool writable,
 	return err;
 }
 
-static int no_memory(const struct ktape_create *c)
+static int tell_no_memory(const struct ktape_create *c)
 {
 	unsigned long long asked = c->failed_asked, had = c->failed_had;
 
@@ -101,11 +101,12 @@ int session_refused(const struct ktape_device *device,
 		return fail("no session is free: the module has %u",
 			    ktape_device_features(device)->sessions_max);
 	if (err == -ENOMEM)
-		return no_memory(create);
+		return tell_no_memory(create);
 	if (err == -EEXIST)
 		return fail("there is a session \"%s\" already", create->name);
 	if (err == -EBUSY)
-		return fail("another session has the memory that survives a reset, or the system hibernates");
+		return fail(
+			"another session has the memory that survives a reset, or the system hibernates");
 	if (err == -EINVAL)
 		return fail(
 			"mode %s, -b %llu -B %llu: the module does not take this mode or such sizes",

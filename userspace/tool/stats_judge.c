@@ -183,7 +183,7 @@ bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
 
 /* ---- conditions -------------------------------------------------------------------------- */
 
-static const char *skip(const char *p)
+static const char *skip_blanks(const char *p)
 {
 	while (isspace((unsigned char)*p))
 		p++;
@@ -201,7 +201,7 @@ static bool take_unit(const char *p, struct condition *c)
 	};
 	size_t len;
 
-	p = skip(p);
+	p = skip_blanks(p);
 	for (len = strlen(p); len && isspace((unsigned char)p[len - 1]);)
 		len--;
 	if (len == 1 && *p == '%')
@@ -217,9 +217,9 @@ static bool take_unit(const char *p, struct condition *c)
 }
 
 /* Return: NULL, or what is wrong. */
-static const char *parse(const char *text, struct condition *c)
+static const char *parse_condition(const char *text, struct condition *c)
 {
-	const char *p = skip(text), *start = p;
+	const char *p = skip_blanks(text), *start = p;
 	size_t i = 0, len;
 	char *end;
 
@@ -239,7 +239,7 @@ static const char *parse(const char *text, struct condition *c)
 	if (i == KT_ARRAY_SIZE(operators))
 		return "it has no operator";
 	c->compare = operators[i].compare;
-	p = skip(p + strlen(operators[i].text));
+	p = skip_blanks(p + strlen(operators[i].text));
 	c->percent = *p == '+';
 	p += c->percent;
 	if (!isdigit((unsigned char)*p))
@@ -248,7 +248,7 @@ static const char *parse(const char *text, struct condition *c)
 	return take_unit(end, c) ? NULL : "its unit is none of ns, us, ms, s";
 }
 
-static bool holds(enum compare compare, double a, double b)
+static bool comparison_holds(enum compare compare, double a, double b)
 {
 	switch (compare) {
 	case GREATER:
@@ -281,7 +281,7 @@ int stats_judge_check(const struct kt_command *command,
 
 	for (unsigned int i = 0; i < conditions->nr; i++) {
 		const char *text = conditions->items[i].text;
-		const char *wrong = parse(text, &c);
+		const char *wrong = parse_condition(text, &c);
 
 		if (!wrong && c.percent && !two)
 			wrong = "+N% takes two traces";
@@ -300,19 +300,20 @@ static bool is_open(const struct condition *c, double limit, bool verdict,
 
 	if (!bounds->value && !bounds->high)
 		return false;
-	return holds(c->compare, (double)bounds->low, limit) != verdict ||
-	       holds(c->compare, high, limit) != verdict;
+	return comparison_holds(c->compare, (double)bounds->low, limit) !=
+		       verdict ||
+	       comparison_holds(c->compare, high, limit) != verdict;
 }
 
-static bool judge(const char *text, const struct stats_trace *a,
-		  const struct stats_trace *b)
+static bool judge_condition(const char *text, const struct stats_trace *a,
+			    const struct stats_trace *b)
 {
 	struct ktape_quantile bounds, other;
 	double value, limit, before;
 	struct condition c;
 	bool verdict;
 
-	parse(text, &c);
+	parse_condition(text, &c);
 	limit = c.value;
 	if (!stats_value(b->linux_stats, c.metric, &value, &bounds)) {
 		note("%s: there is nothing to measure", c.metric);
@@ -326,7 +327,7 @@ static bool judge(const char *text, const struct stats_trace *a,
 		}
 		limit = before * (1 + c.value / 100);
 	}
-	verdict = holds(c.compare, value, limit);
+	verdict = comparison_holds(c.compare, value, limit);
 	if (verdict)
 		note("%s: it is %.15g", text, value);
 	if (is_open(&c, limit, verdict, &bounds))
@@ -348,7 +349,7 @@ int stats_judge(const struct kt_opt_list *conditions,
 	int code = EXIT_OK;
 
 	for (unsigned int i = 0; i < conditions->nr; i++) {
-		if (judge(conditions->items[i].text, a, b))
+		if (judge_condition(conditions->items[i].text, a, b))
 			code = EXIT_JUDGED;
 	}
 	return code;

@@ -135,7 +135,7 @@ static void print_time(uint64_t ns)
 	printf(" %11s", text);
 }
 
-static double share(uint64_t part, uint64_t all)
+static double percent_of(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * (double)part / (double)all : 0.0;
 }
@@ -150,9 +150,10 @@ static void print_cpus(const struct ktape_linux *l)
 	for (uint32_t i = 0; (c = ktape_linux_cpu(l, i)); i++)
 		printf("%-8u %7.2f%% %7.2f%% %7.2f%% %7.2f%% %7.2f%% %10" PRIu64
 		       " %8" PRIu64 "%s\n",
-		       c->cpu, share(c->run, span), share(c->idle, span),
-		       share(c->irq, span), share(c->softirq, span),
-		       share(c->unknown, span), c->switches, c->lost,
+		       c->cpu, percent_of(c->run, span),
+		       percent_of(c->idle, span), percent_of(c->irq, span),
+		       percent_of(c->softirq, span),
+		       percent_of(c->unknown, span), c->switches, c->lost,
 		       c->uncounted ? "+?" : "");
 }
 
@@ -171,7 +172,8 @@ static void print_threads(const struct ktape_linux *l, bool all)
 		}
 		printf("%9d %-16s", t->tid, stats_name(shown, t->name));
 		print_time(t->run);
-		printf(" %7.2f%% %9" PRIu64, share(t->run, span), t->switches);
+		printf(" %7.2f%% %9" PRIu64, percent_of(t->run, span),
+		       t->switches);
 		print_time(t->wait);
 		print_time(t->wait_max);
 		putchar('\n');

@@ -41,7 +41,7 @@ static void say_to_file(const char *format, va_list args)
 	fflush(log_stream);
 }
 
-static void say(int priority, const char *format, va_list args)
+static void print_message(int priority, const char *format, va_list args)
 {
 	if (said_to == TO_SYSLOG) {
 		vsyslog(priority, format, args);
@@ -90,7 +90,7 @@ int fail(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(LOG_ERR, format, args);
+	print_message(LOG_ERR, format, args);
 	va_end(args);
 	return EXIT_FAILED;
 }
@@ -104,7 +104,7 @@ void note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(LOG_NOTICE, format, args);
+	print_message(LOG_NOTICE, format, args);
 	va_end(args);
 }
 
@@ -144,9 +144,8 @@ void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
  */
 void tell_left_out(const char *path, const char *what, uint64_t count)
 {
-	note("%s%s%llu %s are left out: memory is bounded",
-	     path ? path : "", path ? ": " : "", (unsigned long long)count,
-	     what);
+	note("%s%s%llu %s are left out: memory is bounded", path ? path : "",
+	     path ? ": " : "", (unsigned long long)count, what);
 }
 
 /**
@@ -174,7 +173,7 @@ int misuse(const struct kt_command *command, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(LOG_ERR, format, args);
+	print_message(LOG_ERR, format, args);
 	va_end(args);
 	fprintf(stderr, "usage: ktape %s [options]%s%s\n", command->name,
 		*command->operands ? " " : "", command->operands);
