@@ -299,7 +299,7 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 			return tell_ring_damaged(c);
 		skip_lost(r, c, pos);
 		final = READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED;
-		/* Pairs with the grace period in stop(): then this is all. */
+		/* Pairs with the grace period in session_stop_running(): then this is all. */
 		smp_rmb();
 		commit = kt_ring_commit(r);
 		if (!kt_before(*pos, commit))

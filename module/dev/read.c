@@ -198,7 +198,7 @@ static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
 			return length;
 	}
 	for (;;) {
-		/* Looked at first: what stop() left is seen afterwards. */
+		/* Looked at first: what session_stop_running() left is seen afterwards. */
 		running = READ_ONCE(kf->session->running);
 		/* Pairs with the release of running after the last records. */
 		smp_rmb();
@@ -361,7 +361,7 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 	}
 	/* Pairs with the barrier in kt_ring_opened(). */
 	smp_mb();
-	/* Pairs with the release in stop(): frozen is known. */
+	/* Pairs with the release in session_stop_running(): frozen is known. */
 	if (!smp_load_acquire(&s->running))
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP |
 		       (READ_ONCE(s->frozen) ? EPOLLPRI : 0);

@@ -37,8 +37,8 @@ struct kt_order {
 	u32 args[3];
 };
 
-static void write_record(struct kt_session *s, unsigned int cpu,
-			 const struct kt_record *rec)
+static void control_write_record(struct kt_session *s, unsigned int cpu,
+				 const struct kt_record *rec)
 {
 	struct kt_ring *r = kt_session_ring(s, cpu, KTAPE_RING_CONTROL);
 
@@ -48,7 +48,8 @@ static void write_record(struct kt_session *s, unsigned int cpu,
 	kt_ring_write(r, rec);
 }
 
-static void write_sync(struct kt_session *s, unsigned int cpu, u32 reason)
+static void control_write_sync(struct kt_session *s, unsigned int cpu,
+			       u32 reason)
 {
 	struct kt_moment m;
 	u32 args[7];
@@ -70,10 +71,10 @@ static void write_sync(struct kt_session *s, unsigned int cpu, u32 reason)
 	args[5] = (u32)(m.real >> 32);
 	/* The record gets a time of its own, which may be later. */
 	args[6] = (u32)m.clock;
-	write_record(s, cpu, &rec);
+	control_write_record(s, cpu, &rec);
 }
 
-static void halt_rings(struct kt_session *s, unsigned int cpu)
+static void control_halt_rings(struct kt_session *s, unsigned int cpu)
 {
 	unsigned int kind;
 	struct kt_ring *r;
@@ -85,7 +86,8 @@ static void halt_rings(struct kt_session *s, unsigned int cpu)
 	}
 }
 
-static void write_session(const struct kt_order *order, unsigned int cpu)
+static void control_write_session(const struct kt_order *order,
+				  unsigned int cpu)
 {
 	struct kt_ring *r;
 	u32 args[] = { order->s->id, order->s->mode };
@@ -97,29 +99,29 @@ static void write_session(const struct kt_order *order, unsigned int cpu)
 		.args = args,
 	};
 
-	write_record(order->s, cpu, &rec);
-	write_sync(order->s, cpu, order->reason);
+	control_write_record(order->s, cpu, &rec);
+	control_write_sync(order->s, cpu, order->reason);
 	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
 	if (r && order->phase == KTAPE_PHASE_ON &&
 	    kt_session_records_on(order->s, cpu))
 		kt_cost_sample(r);
 	/* Nobody writes any more; whoever did would meet the stopped flag. */
 	if (order->phase == KTAPE_PHASE_OFF)
-		halt_rings(order->s, cpu);
+		control_halt_rings(order->s, cpu);
 }
 
 /*
  * Which thread runs here?  A reader knows it from the last switch, but some may
  * have happened while the session did not record them.
  */
-static void write_context(struct kt_session *s, unsigned int cpu)
+static void control_write_context(struct kt_session *s, unsigned int cpu)
 {
 	struct kt_ring *r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
 	bool known = !s->owner.no_context;
 	u32 tid = known ? current->pid : -1;
 	struct kt_record rec = {
-		.code = KT_CODE(KTAPE_EV_CONTEXT,
-				known ? (u8)current->prio : 0, 0, 1),
+		.code = KT_CODE(KTAPE_EV_CONTEXT, known ? (u8)current->prio : 0,
+				0, 1),
 		.class = KTAPE_CLASS_CONTROL,
 		.nargs = 1,
 		.args = &tid,
@@ -132,14 +134,15 @@ static void write_context(struct kt_session *s, unsigned int cpu)
 }
 
 /* In one interrupt, so that no switch comes between. */
-static void write_want(const struct kt_order *order, unsigned int cpu)
+static void control_write_want(const struct kt_order *order, unsigned int cpu)
 {
 	kt_want_set(order->s, cpu);
 	if (kt_session_records_on(order->s, cpu))
-		write_context(order->s, cpu);
+		control_write_context(order->s, cpu);
 }
 
-static void write_without(const struct kt_order *order, unsigned int cpu)
+static void control_write_without(const struct kt_order *order,
+				  unsigned int cpu)
 {
 	struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_CPU_WITHOUT, 0, 0, 1),
@@ -148,14 +151,15 @@ static void write_without(const struct kt_order *order, unsigned int cpu)
 		.args = order->args,
 	};
 
-	write_record(order->s, cpu, &rec);
+	control_write_record(order->s, cpu, &rec);
 }
 
 /*
  * An on-marker says that all is recorded from here: of CPUs for which that is
  * not true nobody else would tell.
  */
-static void write_all_without(const struct kt_order *order, unsigned int cpu)
+static void control_write_all_without(const struct kt_order *order,
+				      unsigned int cpu)
 {
 	struct kt_order without = { .s = order->s };
 	unsigned int other;
@@ -164,11 +168,12 @@ static void write_all_without(const struct kt_order *order, unsigned int cpu)
 		if (kt_session_ring(order->s, other, KTAPE_RING_CONTROL))
 			continue;
 		without.args[0] = other;
-		write_without(&without, cpu);
+		control_write_without(&without, cpu);
 	}
 }
 
-static void write_profile(const struct kt_order *order, unsigned int cpu)
+static void control_write_profile(const struct kt_order *order,
+				  unsigned int cpu)
 {
 	u32 generation = order->s->owner.generation;
 	struct kt_record rec = {
@@ -181,11 +186,12 @@ static void write_profile(const struct kt_order *order, unsigned int cpu)
 	};
 
 	if (order->phase == KTAPE_PHASE_ON)
-		write_all_without(order, cpu);
-	write_record(order->s, cpu, &rec);
+		control_write_all_without(order, cpu);
+	control_write_record(order->s, cpu, &rec);
 }
 
-static void write_filters(const struct kt_order *order, unsigned int cpu)
+static void control_write_filters(const struct kt_order *order,
+				  unsigned int cpu)
 {
 	u32 args[] = { order->s->owner.generation, 0 };
 	struct kt_record rec = {
@@ -200,13 +206,13 @@ static void write_filters(const struct kt_order *order, unsigned int cpu)
 		args[1] = order->filters->nr[kind];
 		rec.code = KT_CODE(KTAPE_EV_FILTER, kind | order->phase << 5, 0,
 				   ARRAY_SIZE(args));
-		write_record(order->s, cpu, &rec);
+		control_write_record(order->s, cpu, &rec);
 	}
 }
 
 /* Of the record's own class a ledger tells what was before it. */
-static void write_class(const struct kt_order *order, const struct kt_ring *r,
-			unsigned int class)
+static void control_write_class(const struct kt_order *order,
+				const struct kt_ring *r, unsigned int class)
 {
 	u64 counts[2 + KTAPE_LOST_REASONS];
 	unsigned int i;
@@ -223,14 +229,14 @@ static void write_class(const struct kt_order *order, const struct kt_ring *r,
 	counts[1] = r->page->filtered[class];
 	for (i = 0; i < KTAPE_LOST_REASONS; i++)
 		counts[2 + i] = r->page->lost[i][class];
-	write_record(order->s, r->cpu, &rec);
+	control_write_record(order->s, r->cpu, &rec);
 }
 
 /*
  * First all losses are told, then the counts of each class that has any; that of
  * the records themselves comes always and last, so that a reader knows the end.
  */
-static void write_ledger(const struct kt_order *order, unsigned int cpu)
+static void control_write_ledger(const struct kt_order *order, unsigned int cpu)
 {
 	unsigned int kind, class;
 	struct kt_ring *r;
@@ -247,12 +253,12 @@ static void write_ledger(const struct kt_order *order, unsigned int cpu)
 			if (r->page->emitted[class] &&
 			    !(kind == KTAPE_RING_CONTROL &&
 			      class == KTAPE_CLASS_CONTROL))
-				write_class(order, r, class);
+				control_write_class(order, r, class);
 	}
-	write_class(order, r, KTAPE_CLASS_CONTROL);
+	control_write_class(order, r, KTAPE_CLASS_CONTROL);
 }
 
-static void write_cpu(const struct kt_order *order, unsigned int cpu)
+static void control_write_cpu(const struct kt_order *order, unsigned int cpu)
 {
 	struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_CPU, order->phase, 0, 1),
@@ -261,17 +267,17 @@ static void write_cpu(const struct kt_order *order, unsigned int cpu)
 		.args = &cpu,
 	};
 
-	write_record(order->s, cpu, &rec);
-	write_sync(order->s, cpu, order->reason);
+	control_write_record(order->s, cpu, &rec);
+	control_write_sync(order->s, cpu, order->reason);
 }
 
-static void write_resume(const struct kt_order *order, unsigned int cpu)
+static void control_write_resume(const struct kt_order *order, unsigned int cpu)
 {
-	write_sync(order->s, cpu, order->reason);
+	control_write_sync(order->s, cpu, order->reason);
 }
 
 /* A record without bits, with three words. */
-static void write_words(const struct kt_order *order, unsigned int cpu)
+static void control_write_words(const struct kt_order *order, unsigned int cpu)
 {
 	struct kt_record rec = {
 		.code = KT_CODE(order->opcode, 0, 0, ARRAY_SIZE(order->args)),
@@ -280,10 +286,10 @@ static void write_words(const struct kt_order *order, unsigned int cpu)
 		.args = order->args,
 	};
 
-	write_record(order->s, cpu, &rec);
+	control_write_record(order->s, cpu, &rec);
 }
 
-static void write_flush(const struct kt_order *order, unsigned int cpu)
+static void control_write_flush(const struct kt_order *order, unsigned int cpu)
 {
 	unsigned int kind;
 	struct kt_ring *r;
@@ -292,7 +298,7 @@ static void write_flush(const struct kt_order *order, unsigned int cpu)
 	/* An empty block stays open, and has nothing new to be counted. */
 	if (r && r->write & (r->block_size - 1) &&
 	    (r->write & (r->block_size - 1)) != KTAPE_BLOCK_HEADER)
-		write_ledger(order, cpu);
+		control_write_ledger(order, cpu);
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);
 		if (r && kt_ring_flush(r))
@@ -300,17 +306,17 @@ static void write_flush(const struct kt_order *order, unsigned int cpu)
 	}
 }
 
-static void on_cpu(void *info)
+static void control_on_cpu(void *info)
 {
 	const struct kt_order *order = info;
 
 	order->write(order, smp_processor_id());
 }
 
-static void everywhere(struct kt_order *order)
+static void control_write_everywhere(struct kt_order *order)
 {
 	lockdep_assert_held(&kt_session_lock);
-	on_each_cpu(on_cpu, order, 1);
+	on_each_cpu(control_on_cpu, order, 1);
 }
 
 /**
@@ -325,12 +331,12 @@ void kt_control_session(struct kt_session *s, u32 phase)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_session,
+		.write = control_write_session,
 		.phase = phase,
 		.reason = phase == KTAPE_PHASE_ON ? SYNC_START : SYNC_STOP,
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 }
 
 /**
@@ -342,10 +348,10 @@ void kt_control_session(struct kt_session *s, u32 phase)
  */
 void kt_control_want(struct kt_session *s)
 {
-	struct kt_order order = { .s = s, .write = write_want };
+	struct kt_order order = { .s = s, .write = control_write_want };
 	unsigned int cpu;
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
 			kt_want_set(s, cpu);
@@ -361,12 +367,12 @@ void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_profile,
+		.write = control_write_profile,
 		.phase = phase,
 		.mask = mask,
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 }
 
 /**
@@ -381,13 +387,13 @@ void kt_control_filters(struct kt_session *s, u32 phase,
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_filters,
+		.write = control_write_filters,
 		.phase = phase,
 		.filters = f,
 		.kinds = kinds,
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 }
 
 /**
@@ -399,11 +405,11 @@ void kt_control_ledger(struct kt_session *s, u32 moment)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_ledger,
+		.write = control_write_ledger,
 		.reason = moment,
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 }
 
 /**
@@ -418,20 +424,20 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_cpu,
+		.write = control_write_cpu,
 		.phase = online,
 		.reason = SYNC_CPU,
 	};
 	struct kt_order profile = {
 		.s = s,
-		.write = write_profile,
+		.write = control_write_profile,
 		.phase = KTAPE_PHASE_ON,
 		.mask = s->told,
 	};
 	const struct kt_filters *f = kt_session_filters(s);
 	struct kt_order filters = {
 		.s = s,
-		.write = write_filters,
+		.write = control_write_filters,
 		.phase = KTAPE_PHASE_ON,
 		.filters = f,
 		.kinds = f ? f->kinds : 0,
@@ -439,11 +445,11 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	on_cpu(&order);
+	control_on_cpu(&order);
 	if (online) {
-		write_context(s, cpu);
-		on_cpu(&filters);
-		on_cpu(&profile);
+		control_write_context(s, cpu);
+		control_on_cpu(&filters);
+		control_on_cpu(&profile);
 	}
 	local_irq_restore(flags);
 }
@@ -459,11 +465,11 @@ void kt_control_without(struct kt_session *s, unsigned int cpu)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_without,
+		.write = control_write_without,
 		.args = { cpu },
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 }
 
 /**
@@ -474,11 +480,11 @@ void kt_control_resume(struct kt_session *s)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_resume,
+		.write = control_write_resume,
 		.reason = SYNC_RESUME,
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 }
 
 /**
@@ -492,12 +498,12 @@ int kt_control_flush(struct kt_session *s)
 	atomic_t failed = ATOMIC_INIT(0);
 	struct kt_order order = {
 		.s = s,
-		.write = write_flush,
+		.write = control_write_flush,
 		.reason = KT_LEDGER_FLUSH,
 		.failed = &failed,
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 	return atomic_read(&failed) ? -EAGAIN : 0;
 }
 
@@ -511,12 +517,12 @@ void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_words,
+		.write = control_write_words,
 		.opcode = KTAPE_EV_FREEZE,
 		.args = { (u32)time, (u32)(time >> 32), cpu },
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 }
 
 /**
@@ -530,10 +536,10 @@ void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms)
 {
 	struct kt_order order = {
 		.s = s,
-		.write = write_words,
+		.write = control_write_words,
 		.opcode = KTAPE_EV_EVICT,
 		.args = { id, pid, ms },
 	};
 
-	everywhere(&order);
+	control_write_everywhere(&order);
 }

@@ -39,12 +39,12 @@ struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 		return NULL;
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	kind = array_index_nospec(kind, KTAPE_RINGS_PER_CPU);
-	/* Pairs with the release in prepare_session(). */
+	/* Pairs with the release in session_prepare_cpu(). */
 	rings = smp_load_acquire(&s->rings[cpu]);
 	return rings ? rings->ring[kind] : NULL;
 }
 
-static void free_rings(struct kt_rings *rings)
+static void rings_free(struct kt_rings *rings)
 {
 	unsigned int kind;
 
@@ -53,8 +53,8 @@ static void free_rings(struct kt_rings *rings)
 	kfree(rings);
 }
 
-static void tell_failed(struct kt_session_config *config,
-			const struct kt_ring_spec *spec)
+static void rings_note_failure(struct kt_session_config *config,
+			       const struct kt_ring_spec *spec)
 {
 	config->failed_cpu = spec->cpu;
 	config->failed_kind = spec->kind;
@@ -62,8 +62,8 @@ static void tell_failed(struct kt_session_config *config,
 	config->failed_had = spec->had;
 }
 
-static void give_rings(const struct kt_session *s, unsigned int cpu,
-		       const struct kt_rings *rings)
+static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
+			      const struct kt_rings *rings)
 {
 	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
 	unsigned int kind;
@@ -76,7 +76,7 @@ static void give_rings(const struct kt_session *s, unsigned int cpu,
 }
 
 /* Make the rings of a CPU.  Return: the rings, or ERR_PTR of -ENOMEM or -EINTR. */
-static struct kt_rings *make_rings(struct kt_session *s, unsigned int cpu,
+static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 				   struct kt_session_config *config)
 {
 	struct kt_ring_spec spec = {
@@ -101,8 +101,8 @@ static struct kt_rings *make_rings(struct kt_session *s, unsigned int cpu,
 		r = kt_ring_alloc(&spec);
 		if (IS_ERR(r)) {
 			if (config)
-				tell_failed(config, &spec);
-			free_rings(rings);
+				rings_note_failure(config, &spec);
+			rings_free(rings);
 			return ERR_CAST(r);
 		}
 		WRITE_ONCE(r->page->flags, KTAPE_RING_FLAG_STOPPED);
@@ -130,10 +130,10 @@ int kt_session_make_rings(struct kt_session *s,
 	for_each_online_cpu(cpu) {
 		if (s->rings[cpu])
 			continue;
-		rings = make_rings(s, cpu, config);
+		rings = rings_make(s, cpu, config);
 		if (IS_ERR(rings))
 			return PTR_ERR(rings);
-		/* Others count them, see session_bytes(). */
+		/* Others count them, see session_ring_bytes(). */
 		WRITE_ONCE(s->rings[cpu], rings);
 	}
 	return 0;
@@ -155,7 +155,7 @@ bool kt_session_publish_rings(struct kt_session *s)
 			return false;
 	for_each_possible_cpu(cpu)
 		if (s->rings[cpu])
-			give_rings(s, cpu, s->rings[cpu]);
+			rings_give_to_cpu(s, cpu, s->rings[cpu]);
 	return true;
 }
 
@@ -172,8 +172,8 @@ void kt_session_free_rings(struct kt_session *s)
 
 	for_each_possible_cpu(cpu) {
 		rings = s->rings[cpu];
-		free_rings(rings);
-		/* Only now: until then they are counted, see session_bytes(). */
+		rings_free(rings);
+		/* Only now: until then they are counted, see session_ring_bytes(). */
 		WRITE_ONCE(s->rings[cpu], NULL);
 	}
 }
@@ -199,7 +199,7 @@ static int cpuhp_state_prepare, cpuhp_state_online;
  * Make the rings of a CPU that comes, if the session has none for it.
  * Return: the new rings; NULL: it has some; ERR_PTR of -ENOMEM or -EINTR.
  */
-static struct kt_rings *rings_for(struct kt_session *s, unsigned int cpu)
+static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu)
 {
 	bool room;
 
@@ -208,12 +208,12 @@ static struct kt_rings *rings_for(struct kt_session *s, unsigned int cpu)
 	mutex_lock(&kt_session_lock);
 	room = kt_session_has_room(s);
 	mutex_unlock(&kt_session_lock);
-	return room ? make_rings(s, cpu, NULL) : ERR_PTR(-ENOMEM);
+	return room ? rings_make(s, cpu, NULL) : ERR_PTR(-ENOMEM);
 }
 
 /* A CPU without memory for its rings goes unrecorded, and the others say so. */
-static void prepare_session(struct kt_session *s, unsigned int cpu,
-			    struct kt_rings *rings)
+static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
+				struct kt_rings *rings)
 {
 	unsigned int kind;
 
@@ -231,7 +231,7 @@ static void prepare_session(struct kt_session *s, unsigned int cpu,
 		for (kind = 0; s->running && kind < KTAPE_RINGS_PER_CPU; kind++)
 			WRITE_ONCE(rings->ring[kind]->page->flags, 0);
 		/* All or none: a trigger's record goes there without a want bit. */
-		give_rings(s, cpu, rings);
+		rings_give_to_cpu(s, cpu, rings);
 		/* Pairs with the acquire in kt_session_ring(). */
 		smp_store_release(&s->rings[cpu], rings);
 	}
@@ -244,7 +244,7 @@ static void prepare_session(struct kt_session *s, unsigned int cpu,
  * session comes or goes: each is there until its turn is over.  The kernel holds that
  * lock for writing, so whoever waits for it waits until the rings are made.
  */
-static int cpu_prepare(unsigned int cpu)
+static int rings_cpu_prepare(unsigned int cpu)
 {
 	struct kt_rings *rings;
 	unsigned int i;
@@ -252,15 +252,15 @@ static int cpu_prepare(unsigned int cpu)
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (!kt_sessions[i])
 			continue;
-		rings = rings_for(kt_sessions[i], cpu);
+		rings = rings_make_for(kt_sessions[i], cpu);
 		mutex_lock(&kt_session_lock);
-		prepare_session(kt_sessions[i], cpu, rings);
+		session_prepare_cpu(kt_sessions[i], cpu, rings);
 		mutex_unlock(&kt_session_lock);
 	}
 	return 0;
 }
 
-static int cpu_change(unsigned int cpu, bool online)
+static int rings_cpu_change(unsigned int cpu, bool online)
 {
 	unsigned int i;
 
@@ -272,14 +272,14 @@ static int cpu_change(unsigned int cpu, bool online)
 	return 0;
 }
 
-static int cpu_online_cb(unsigned int cpu)
+static int rings_cpu_online(unsigned int cpu)
 {
-	return cpu_change(cpu, true);
+	return rings_cpu_change(cpu, true);
 }
 
-static int cpu_offline_cb(unsigned int cpu)
+static int rings_cpu_offline(unsigned int cpu)
 {
-	return cpu_change(cpu, false);
+	return rings_cpu_change(cpu, false);
 }
 
 /**
@@ -293,12 +293,12 @@ int kt_session_hotplug_init(void)
 	int ret;
 
 	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "ktape:prepare",
-					cpu_prepare, NULL);
+					rings_cpu_prepare, NULL);
 	if (ret < 0)
 		return ret;
 	cpuhp_state_prepare = ret;
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "ktape:online",
-					cpu_online_cb, cpu_offline_cb);
+					rings_cpu_online, rings_cpu_offline);
 	if (ret < 0) {
 		cpuhp_remove_state_nocalls(cpuhp_state_prepare);
 		return ret;

@@ -37,7 +37,7 @@ BITMAP_KIND(irqs, f->irqs, KTAPE_FILTER_IRQ_WORDS)
 BITMAP_KIND(softirqs, &f->softirqs, 1)
 BITMAP_KIND(signals, &f->signals, 1)
 
-static bool opcode_ok(unsigned int opcode)
+static bool filter_opcode_ok(unsigned int opcode)
 {
 	return opcode >= KTAPE_OP_EXCEPTION && opcode < KTAPE_TIME_EXTEND &&
 	       kt_event_opcode_exists(opcode);
@@ -50,7 +50,7 @@ static int parse_stacks(struct kt_filters *f, const void *entries, u32 nr)
 
 	memcpy(mask, entries, nr * sizeof(u64));
 	for (i = 0; i < KTAPE_OPCODES; i++)
-		if (kt_mask_has(mask, i) && !opcode_ok(i))
+		if (kt_mask_has(mask, i) && !filter_opcode_ok(i))
 			return -EINVAL;
 	memcpy(f->stacks, mask, sizeof(mask));
 	return 0;
@@ -107,7 +107,7 @@ static void drop_cpus(struct kt_filters *f)
 			 KTAPE_PID_EXCEPT)
 
 /* Are there threads that are let through, or that are not? */
-static bool names(const struct ktape_filter_pid *pids, u32 nr, u32 except)
+static bool pids_have(const struct ktape_filter_pid *pids, u32 nr, u32 except)
 {
 	u32 i;
 
@@ -117,15 +117,15 @@ static bool names(const struct ktape_filter_pid *pids, u32 nr, u32 except)
 	return false;
 }
 
-static void close_set(u32 set)
+static void pids_close_set(u32 set)
 {
 	if (set)
 		kt_track_close(set);
 }
 
 /* Put the threads into sets.  Return: 0 or -ESRCH. */
-static int follow(const struct ktape_filter_pid *from, u32 nr, u32 pass,
-		  u32 except, struct ktape_filter_pid *to)
+static int pids_follow(const struct ktape_filter_pid *from, u32 nr, u32 pass,
+		       u32 except, struct ktape_filter_pid *to)
 {
 	int ret;
 	u32 i;
@@ -162,14 +162,14 @@ static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 	if (!pids)
 		return -ENOMEM;
 	/* New sets: those that are in force go when these are. */
-	if (names(from, nr, KTAPE_PID_EXCEPT))
+	if (pids_have(from, nr, KTAPE_PID_EXCEPT))
 		except = kt_track_open();
-	if (!except || names(from, nr, 0))
+	if (!except || pids_have(from, nr, 0))
 		pass = kt_track_open();
-	ret = follow(from, nr, pass, except, pids);
+	ret = pids_follow(from, nr, pass, except, pids);
 	if (ret) {
-		close_set(pass);
-		close_set(except);
+		pids_close_set(pass);
+		pids_close_set(except);
 		kvfree(pids);
 		return ret;
 	}
@@ -193,12 +193,12 @@ static void tell_pids(const struct kt_filters *f, void *to)
 
 static void drop_pids(struct kt_filters *f)
 {
-	close_set(f->pid_set);
-	close_set(f->pid_except);
+	pids_close_set(f->pid_set);
+	pids_close_set(f->pid_except);
 	kvfree(f->pids);
 }
 
-static u64 missed_pids(const struct kt_filters *f)
+static u64 pids_missed(const struct kt_filters *f)
 {
 	return (f->pid_set ? kt_track_missed(f->pid_set) : 0) +
 	       (f->pid_except ? kt_track_missed(f->pid_except) : 0);
@@ -331,7 +331,7 @@ static void drop_gates(struct kt_filters *f)
 	kt_gates_free(f->gates);
 }
 
-static u64 gate_collisions(const struct kt_filters *f)
+static u64 gates_collisions(const struct kt_filters *f)
 {
 	return kt_gates_collisions(f->gates);
 }
@@ -343,7 +343,7 @@ static int parse_rates(struct kt_filters *f, const void *entries, u32 nr)
 	u32 i, j;
 
 	for (i = 0; i < nr; i++) {
-		if (!opcode_ok(from[i].opcode))
+		if (!filter_opcode_ok(from[i].opcode))
 			return -EINVAL;
 		for (j = 0; j < i; j++)
 			if (from[j].opcode == from[i].opcode)
@@ -397,7 +397,7 @@ const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
 		.parse = parse_pids,
 		.tell = tell_pids,
 		.drop = drop_pids,
-		.collisions = missed_pids,
+		.collisions = pids_missed,
 	},
 	[KTAPE_FILTER_CGROUP] = {
 		.size = sizeof(s32),
@@ -429,7 +429,7 @@ const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
 		.parse = parse_gates,
 		.tell = tell_gates,
 		.drop = drop_gates,
-		.collisions = gate_collisions,
+		.collisions = gates_collisions,
 	},
 	[KTAPE_FILTER_RATE] = {
 		.size = sizeof(struct ktape_filter_rate),

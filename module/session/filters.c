@@ -17,14 +17,14 @@
 #include "session.h"
 #include "filters.h"
 
-static struct kt_filters *filters_of(const struct kt_session *s)
+static struct kt_filters *filters_of_session(const struct kt_session *s)
 {
 	return rcu_dereference_protected(kt_filters[s->id],
-			lockdep_is_held(&kt_session_control));
+					 lockdep_is_held(&kt_session_control));
 }
 
 /* A copy to be changed. */
-static struct kt_filters *copy_of(const struct kt_filters *old)
+static struct kt_filters *filters_copy(const struct kt_filters *old)
 {
 	if (old)
 		return kmemdup(old, sizeof(*old), GFP_KERNEL_ACCOUNT);
@@ -32,8 +32,8 @@ static struct kt_filters *copy_of(const struct kt_filters *old)
 }
 
 /* Put @new in force; @old is nobody's afterwards.  NULL: none. */
-static void publish(struct kt_session *s, struct kt_filters *new,
-		    const struct kt_filters *old, u32 kind, u32 phase)
+static void filters_publish(struct kt_session *s, struct kt_filters *new,
+			    const struct kt_filters *old, u32 kind, u32 phase)
 {
 	u64 extra[KTAPE_MASK_WORDS] = {};
 	bool on = phase == KTAPE_PHASE_ON;
@@ -63,15 +63,17 @@ static void publish(struct kt_session *s, struct kt_filters *new,
 		kt_session_probes(NULL);
 }
 
-static void drop(struct kt_filters *f, u32 kind)
+static void filters_drop_kind(struct kt_filters *f, u32 kind)
 {
 	if (f && kt_filter_in_force(f, kind) && kt_filter_kinds[kind].drop)
 		kt_filter_kinds[kind].drop(f);
 }
 
-static int set(struct kt_session *s, u32 kind, const void *entries, u32 nr)
+static int filters_set(struct kt_session *s, u32 kind, const void *entries,
+		       u32 nr)
 {
-	struct kt_filters *old = filters_of(s), *new = copy_of(old);
+	struct kt_filters *old = filters_of_session(s),
+			  *new = filters_copy(old);
 	int ret;
 
 	if (!new)
@@ -85,33 +87,33 @@ static int set(struct kt_session *s, u32 kind, const void *entries, u32 nr)
 	/* A pair that is held back would never be seen to be long. */
 	if (kind == KTAPE_FILTER_GATE &&
 	    kt_triggers_follow(kt_session_triggers(s), new->gates)) {
-		drop(new, kind);
+		filters_drop_kind(new, kind);
 		kfree(new);
 		return -EBUSY;
 	}
 	new->nr[kind] = nr;
 	kt_filter_applies(new);
-	publish(s, new, old, kind, KTAPE_PHASE_ON);
-	drop(old, kind);
+	filters_publish(s, new, old, kind, KTAPE_PHASE_ON);
+	filters_drop_kind(old, kind);
 	kfree(old);
 	return 0;
 }
 
-static int off(struct kt_session *s, u32 kind)
+static int filters_off(struct kt_session *s, u32 kind)
 {
-	struct kt_filters *old = filters_of(s), *new = NULL;
+	struct kt_filters *old = filters_of_session(s), *new = NULL;
 
 	if (!old || !kt_filter_in_force(old, kind))
 		return 0;
 	if (old->kinds != BIT(kind)) {
-		new = copy_of(old);
+		new = filters_copy(old);
 		if (!new)
 			return -ENOMEM;
 		new->kinds &= ~BIT(kind);
 		kt_filter_applies(new);
 	}
-	publish(s, new, old, kind, KTAPE_PHASE_OFF);
-	drop(old, kind);
+	filters_publish(s, new, old, kind, KTAPE_PHASE_OFF);
+	filters_drop_kind(old, kind);
 	kfree(old);
 	return 0;
 }
@@ -134,9 +136,9 @@ int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 
 	mutex_lock(&kt_session_control);
 	if (nr || !kt_filter_kinds[kind].empty_is_off)
-		ret = set(s, kind, entries, nr);
+		ret = filters_set(s, kind, entries, nr);
 	else
-		ret = off(s, kind);
+		ret = filters_off(s, kind);
 	mutex_unlock(&kt_session_control);
 	return ret;
 }
@@ -154,7 +156,7 @@ int kt_session_filter_off(struct kt_session *s, u32 kind)
 	int ret;
 
 	mutex_lock(&kt_session_control);
-	ret = off(s, kind);
+	ret = filters_off(s, kind);
 	mutex_unlock(&kt_session_control);
 	return ret;
 }
@@ -174,7 +176,7 @@ void kt_session_filter_tell(struct kt_session *s, struct ktape_filter *to,
 	const struct kt_filters *f;
 
 	mutex_lock(&kt_session_control);
-	f = filters_of(s);
+	f = filters_of_session(s);
 	to->generation = s->owner.generation;
 	to->active = f && kt_filter_in_force(f, to->kind);
 	to->nr = to->active ? f->nr[to->kind] : 0;
@@ -193,7 +195,7 @@ void kt_session_filter_tell(struct kt_session *s, struct ktape_filter *to,
  */
 void kt_session_filters_exit(struct kt_session *s)
 {
-	struct kt_filters *f = filters_of(s);
+	struct kt_filters *f = filters_of_session(s);
 	unsigned int kind;
 
 	mutex_lock(&kt_session_lock);
@@ -203,6 +205,6 @@ void kt_session_filters_exit(struct kt_session *s)
 	if (f)
 		synchronize_rcu();
 	for (kind = 0; kind < KTAPE_FILTER_KINDS; kind++)
-		drop(f, kind);
+		filters_drop_kind(f, kind);
 	kfree(f);
 }

@@ -37,7 +37,7 @@ bool kt_session_name_ok(const char *name)
 	return !memchr_inv(name + len, 0, KTAPE_SESSION_NAME - len);
 }
 
-static bool is_there(const struct kt_session *s)
+static bool session_can_be_found(const struct kt_session *s)
 {
 	return s && !s->gone && refcount_read(&s->users);
 }
@@ -54,7 +54,7 @@ struct kt_session *kt_session_named(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++)
-		if (is_there(kt_sessions[i]) &&
+		if (session_can_be_found(kt_sessions[i]) &&
 		    !strcmp(kt_sessions[i]->name, name))
 			return kt_sessions[i];
 	return NULL;
@@ -76,7 +76,7 @@ struct kt_session *kt_session_find(const struct ktape_session_ref *ref)
 		s = kt_session_named(ref->name);
 	else if (ref->id < KT_SESSIONS)
 		s = kt_sessions[array_index_nospec(ref->id, KT_SESSIONS)];
-	if (!is_there(s) || !refcount_inc_not_zero(&s->users))
+	if (!session_can_be_found(s) || !refcount_inc_not_zero(&s->users))
 		s = ERR_PTR(-ENOENT);
 	mutex_unlock(&kt_session_control);
 	return s;
@@ -156,10 +156,11 @@ void kt_session_tell(unsigned int id, struct ktape_session_info *to)
 	if (s && refcount_read(&s->users)) {
 		to->id = id;
 		to->mode = s->mode;
-		to->flags = (s->running ? KTAPE_SESSION_RUNNING : 0) |
-			    (s->lingers && !s->gone ? KTAPE_SESSION_LINGERS : 0) |
-			    (s->frozen ? KTAPE_SESSION_FROZEN : 0) |
-			    (s->gone ? KTAPE_SESSION_GONE : 0);
+		to->flags =
+			(s->running ? KTAPE_SESSION_RUNNING : 0) |
+			(s->lingers && !s->gone ? KTAPE_SESSION_LINGERS : 0) |
+			(s->frozen ? KTAPE_SESSION_FROZEN : 0) |
+			(s->gone ? KTAPE_SESSION_GONE : 0);
 		to->uid = from_kuid_munged(current_user_ns(), s->uid);
 		to->generation = s->owner.generation;
 		to->files = atomic_read(&s->files);

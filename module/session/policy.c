@@ -24,7 +24,7 @@ static const struct {
 };
 
 /* Does it record anything in event rings that is more important than @level? */
-static bool has_above(const struct kt_session *s, unsigned int level)
+static bool policy_has_above(const struct kt_session *s, unsigned int level)
 {
 	unsigned int i, class;
 
@@ -39,14 +39,15 @@ static bool has_above(const struct kt_session *s, unsigned int level)
 }
 
 /* Bytes in use above which priority @level is shed. */
-static unsigned long shed_at(const struct kt_session *s, unsigned int level)
+static unsigned long policy_shed_at(const struct kt_session *s,
+				    unsigned int level)
 {
 	u64 size = s->size[KTAPE_RING_EVENT];
 	/* The first at the given part, the second in the middle of the rest. */
 	u32 halves = s->shed_percent * 2 + level * (100 - s->shed_percent);
 
 	if (s->mode != KTAPE_MODE_DISCARD || !s->shed_percent ||
-	    !has_above(s, level))
+	    !policy_has_above(s, level))
 		return ~0UL;
 	return div_u64(size * halves, 200);
 }
@@ -64,7 +65,7 @@ void kt_session_sheds(struct kt_session *s)
 	struct kt_ring *r;
 
 	for (level = 0; level < KT_SHED_LEVELS; level++) {
-		at = shed_at(s, level);
+		at = policy_shed_at(s, level);
 		for_each_possible_cpu(cpu) {
 			r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
 			if (r)
@@ -73,7 +74,7 @@ void kt_session_sheds(struct kt_session *s)
 	}
 }
 
-static void evict(struct kt_session *s, const struct kt_stalled *who)
+static void policy_evict(struct kt_session *s, const struct kt_stalled *who)
 {
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
@@ -84,7 +85,7 @@ static void evict(struct kt_session *s, const struct kt_stalled *who)
 	cpus_read_unlock();
 }
 
-static void watch(struct work_struct *work)
+static void policy_watch_work(struct work_struct *work)
 {
 	struct kt_session *s =
 		container_of(work, struct kt_session, watch.work);
@@ -92,7 +93,7 @@ static void watch(struct work_struct *work)
 	u32 ms = READ_ONCE(s->stall_ms);
 
 	while (ms && kt_reader_evict(s, msecs_to_jiffies(ms), &who))
-		evict(s, &who);
+		policy_evict(s, &who);
 	if (READ_ONCE(s->running))
 		kt_session_watch(s);
 }
@@ -147,6 +148,6 @@ void kt_session_policy(struct kt_session *s, struct ktape_policy *p)
  */
 void kt_session_policy_init(struct kt_session *s)
 {
-	INIT_DELAYED_WORK(&s->watch, watch);
+	INIT_DELAYED_WORK(&s->watch, policy_watch_work);
 	s->shed_percent = SHED_PERCENT;
 }

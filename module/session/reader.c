@@ -28,8 +28,8 @@ struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 }
 
 /* A reader begins at the oldest data that it was not ahead of already. */
-static void begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
-			    bool first)
+static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
+				   bool first)
 {
 	unsigned int cpu, kind;
 	unsigned long pos;
@@ -72,14 +72,14 @@ int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
 		return -ENOMEM;
 	spin_lock(&s->reader_lock);
 	rd->id = ++s->reader_ids;
-	begin_at_oldest(rd, s, true);
+	reader_begin_at_oldest(rd, s, true);
 	INIT_LIST_HEAD(&rd->node);
 	spin_unlock(&s->reader_lock);
 	return 0;
 }
 
 /* Keep the list of those for whom the session may have to wait. */
-static void list_waited(struct kt_reader *rd, struct kt_session *s)
+static void reader_list_waited(struct kt_reader *rd, struct kt_session *s)
 {
 	bool waited = rd->registered || rd->reads;
 
@@ -90,7 +90,8 @@ static void list_waited(struct kt_reader *rd, struct kt_session *s)
 }
 
 /* Recompute the consumer word of one ring.  Called with reader_lock. */
-static void update(struct kt_session *s, unsigned int cpu, unsigned int kind)
+static void consumer_update(struct kt_session *s, unsigned int cpu,
+			    unsigned int kind)
 {
 	struct kt_ring *r = kt_session_ring(s, cpu, kind);
 	const struct kt_reader *rd;
@@ -115,13 +116,13 @@ static void update(struct kt_session *s, unsigned int cpu, unsigned int kind)
 		smp_store_release(kt_word(&r->page->consumer), least);
 }
 
-static void update_all(struct kt_session *s)
+static void consumer_update_all(struct kt_session *s)
 {
 	unsigned int cpu, kind;
 
 	for_each_possible_cpu(cpu)
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
-			update(s, cpu, kind);
+			consumer_update(s, cpu, kind);
 }
 
 /**
@@ -138,8 +139,8 @@ void kt_reader_exit(struct kt_reader *rd, struct kt_session *s)
 	rd->registered = false;
 	rd->reads = false;
 	if (!list_empty(&rd->node)) {
-		list_waited(rd, s);
-		update_all(s);
+		reader_list_waited(rd, s);
+		consumer_update_all(s);
 	}
 	spin_unlock(&s->reader_lock);
 	kvfree(rd->cursor);
@@ -157,15 +158,15 @@ void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on)
 {
 	spin_lock(&s->reader_lock);
 	if (on && !rd->registered)
-		begin_at_oldest(rd, s, false);
+		reader_begin_at_oldest(rd, s, false);
 	if (on) {
 		rd->evicted = false;
 		rd->pid = task_tgid_nr(current);
 	}
 	s->registered += on - rd->registered;
 	rd->registered = on;
-	list_waited(rd, s);
-	update_all(s);
+	reader_list_waited(rd, s);
+	consumer_update_all(s);
 	spin_unlock(&s->reader_lock);
 }
 
@@ -182,7 +183,7 @@ void kt_reader_reads(struct kt_reader *rd, struct kt_session *s)
 	rd->reads = true;
 	if (!rd->pid)
 		rd->pid = task_tgid_nr(current);
-	list_waited(rd, s);
+	reader_list_waited(rd, s);
 	spin_unlock(&s->reader_lock);
 }
 
@@ -202,7 +203,7 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 	spin_lock(&s->reader_lock);
 	WRITE_ONCE(kt_reader_cursor(rd, cpu, kind)->pos, pos);
 	if (!list_empty(&rd->node))
-		update(s, cpu, kind);
+		consumer_update(s, cpu, kind);
 	spin_unlock(&s->reader_lock);
 }
 
@@ -229,18 +230,19 @@ void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 }
 
 /* Does the session wait for it now? */
-static bool is_waited(const struct kt_session *s, const struct kt_reader *rd)
+static bool reader_is_waited(const struct kt_session *s,
+			     const struct kt_reader *rd)
 {
 	return rd->registered || !s->registered;
 }
 
-static bool others_wait(const struct kt_session *s)
+static bool reader_others_wait(const struct kt_session *s)
 {
 	const struct kt_reader *rd;
 	unsigned int n = 0;
 
 	list_for_each_entry(rd, &s->readers, node)
-		n += is_waited(s, rd);
+		n += reader_is_waited(s, rd);
 	return n > 1;
 }
 
@@ -248,8 +250,8 @@ static bool others_wait(const struct kt_session *s)
  * Is a ring full because of a reader that has stood there for so long?  Looked
  * at several times within @timeout.
  */
-static bool stalls(const struct kt_ring *r, struct kt_cursor *c,
-		   unsigned long timeout)
+static bool reader_stalls_ring(const struct kt_ring *r, struct kt_cursor *c,
+			       unsigned long timeout)
 {
 	unsigned long start = c->pos & ~(r->block_size - 1);
 
@@ -267,8 +269,9 @@ static bool stalls(const struct kt_ring *r, struct kt_cursor *c,
 }
 
 /* Return: the cursor of the ring that it holds up, or NULL. */
-static struct kt_cursor *stalled(const struct kt_session *s,
-				 struct kt_reader *rd, unsigned long timeout)
+static struct kt_cursor *reader_find_stalled(const struct kt_session *s,
+					     struct kt_reader *rd,
+					     unsigned long timeout)
 {
 	unsigned int cpu, kind;
 	struct kt_cursor *c, *found = NULL;
@@ -278,7 +281,7 @@ static struct kt_cursor *stalled(const struct kt_session *s,
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 			r = kt_session_ring(s, cpu, kind);
 			c = kt_reader_cursor(rd, cpu, kind);
-			if (r && stalls(r, c, timeout))
+			if (r && reader_stalls_ring(r, c, timeout))
 				found = c;
 		}
 	}
@@ -304,9 +307,9 @@ bool kt_reader_evict(struct kt_session *s, unsigned long timeout,
 
 	spin_lock(&s->reader_lock);
 	list_for_each_entry(rd, &s->readers, node) {
-		if (!is_waited(s, rd) || !others_wait(s))
+		if (!reader_is_waited(s, rd) || !reader_others_wait(s))
 			continue;
-		c = stalled(s, rd, timeout);
+		c = reader_find_stalled(s, rd, timeout);
 		if (c)
 			break;
 	}
@@ -318,8 +321,8 @@ bool kt_reader_evict(struct kt_session *s, unsigned long timeout,
 		rd->registered = false;
 		rd->reads = false;
 		rd->evicted = true;
-		list_waited(rd, s);
-		update_all(s);
+		reader_list_waited(rd, s);
+		consumer_update_all(s);
 	}
 	spin_unlock(&s->reader_lock);
 	return c;
@@ -351,6 +354,6 @@ void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest)
 		}
 	}
 	if (!list_empty(&rd->node))
-		update_all(s);
+		consumer_update_all(s);
 	spin_unlock(&s->reader_lock);
 }

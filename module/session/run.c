@@ -93,7 +93,7 @@ void kt_mask_normalise(u64 *mask)
 }
 
 /* Filters may come after the want bit: with kt_session_control both change. */
-static bool is_filtered(unsigned int session, unsigned int opcode)
+static bool session_filters_event(unsigned int session, unsigned int opcode)
 {
 	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
 	const struct kt_filters *f = rcu_dereference_raw(kt_filters[session]);
@@ -102,21 +102,21 @@ static bool is_filtered(unsigned int session, unsigned int opcode)
 }
 
 /* Does it record each switch, so that a reader knows who runs? */
-static bool sees_switches(const struct kt_session *s)
+static bool session_sees_switches(const struct kt_session *s)
 {
 	return kt_mask_has(s->mask, KTAPE_EV_SCHED_SWITCH) &&
-	       !is_filtered(s->id, KTAPE_EV_SCHED_SWITCH);
+	       !session_filters_event(s->id, KTAPE_EV_SCHED_SWITCH);
 }
 
 /*
  * Context records stand for sched_switch: they are wanted when the session
  * records anything else into event rings, unless it was told to omit them.
  */
-static bool wants_context(const struct kt_session *s)
+static bool session_wants_context(const struct kt_session *s)
 {
 	unsigned int i;
 
-	if (sees_switches(s) || (s->flags & KTAPE_PROFILE_NO_CONTEXT))
+	if (session_sees_switches(s) || (s->flags & KTAPE_PROFILE_NO_CONTEXT))
 		return false;
 	for (i = KTAPE_OP_EXCEPTION + 1; i < KTAPE_OPCODES; i++)
 		if (kt_mask_has(s->mask, i))
@@ -128,12 +128,12 @@ static bool wants_context(const struct kt_session *s)
  * On which CPU is said by the CPU filter, but for names: a thread may be made on
  * one CPU and run on another.
  */
-static bool wants(const struct kt_session *s, unsigned int opcode)
+static bool session_wants(const struct kt_session *s, unsigned int opcode)
 {
 	if (!s->active)
 		return false;
 	if (opcode == KTAPE_EV_CONTEXT)
-		return wants_context(s);
+		return session_wants_context(s);
 	return kt_mask_has(s->mask, opcode);
 }
 
@@ -154,7 +154,8 @@ bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
 }
 
 /* Is it to be looked at on CPUs that the CPU filter leaves out as well? */
-static bool is_for_all_cpus(const struct kt_session *s, unsigned int opcode)
+static bool session_wants_on_all_cpus(const struct kt_session *s,
+				      unsigned int opcode)
 {
 	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
 
@@ -165,7 +166,7 @@ static bool is_for_all_cpus(const struct kt_session *s, unsigned int opcode)
 		kt_gates_have(f->gates, opcode));
 }
 
-static bool is_triggering(unsigned int session, unsigned int opcode)
+static bool session_triggers_on(unsigned int session, unsigned int opcode)
 {
 	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
 	const struct kt_triggers *t = rcu_dereference_raw(kt_triggers[session]);
@@ -173,13 +174,13 @@ static bool is_triggering(unsigned int session, unsigned int opcode)
 	return t && kt_triggers_look_at(t, opcode);
 }
 
-static void set_route(struct kt_cpu *c, unsigned int opcode)
+static void want_set_route(struct kt_cpu *c, unsigned int opcode)
 {
 	u8 want = c->want[opcode], route = KT_ROUTE_MANY;
 
 	if (is_power_of_2(want) && !kt_sink_wants(opcode) &&
-	    !is_filtered(__ffs(want), opcode) &&
-	    !is_triggering(__ffs(want), opcode))
+	    !session_filters_event(__ffs(want), opcode) &&
+	    !session_triggers_on(__ffs(want), opcode))
 		route = __ffs(want);
 	if (c->route[opcode] != route)
 		WRITE_ONCE(c->route[opcode], route);
@@ -209,17 +210,18 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
 		old = READ_ONCE(c->want[i]);
-		if (wants(s, i) && (here || is_for_all_cpus(s, i)))
+		if (session_wants(s, i) &&
+		    (here || session_wants_on_all_cpus(s, i)))
 			new = old | BIT(s->id);
 		else
 			new = old & ~BIT(s->id);
 		if (new != old)
 			WRITE_ONCE(c->want[i], new);
-		set_route(c, i);
+		want_set_route(c, i);
 	}
 }
 
-static void want_everywhere(const struct kt_session *s)
+static void want_set_everywhere(const struct kt_session *s)
 {
 	unsigned int cpu;
 
@@ -236,7 +238,7 @@ static void want_everywhere(const struct kt_session *s)
 void kt_session_want(struct kt_session *s)
 {
 	const bool blind = s->flags & KTAPE_PROFILE_NO_CONTEXT &&
-			   !sees_switches(s);
+			   !session_sees_switches(s);
 
 	kt_session_sheds(s);
 	/*
@@ -265,7 +267,7 @@ void kt_session_probes(const u64 *extra)
 
 	for (i = 0; i < KT_SESSIONS; i++) {
 		for (j = 0; kt_sessions[i] && j < KTAPE_OPCODES; j++)
-			if (wants(kt_sessions[i], j))
+			if (session_wants(kt_sessions[i], j))
 				kt_mask_set(mask, j);
 	}
 	for (i = 0; i < KTAPE_MASK_WORDS; i++)
@@ -279,7 +281,7 @@ void kt_session_probes(const u64 *extra)
  * Get ready to record @mask: probes, and in @told what of it can be recorded at
  * all, for the markers.  Context records may be wanted with it.
  */
-static void prepare(const u64 *mask, u64 *told)
+static void profile_prepare(const u64 *mask, u64 *told)
 {
 	u64 extra[KTAPE_MASK_WORDS];
 
@@ -290,7 +292,7 @@ static void prepare(const u64 *mask, u64 *told)
 	kt_probe_available(told);
 }
 
-static void set_flags(struct kt_session *s, u64 flags)
+static void session_set_flags(struct kt_session *s, u64 flags)
 {
 	unsigned int cpu, kind;
 	struct kt_ring *r;
@@ -307,7 +309,7 @@ static void set_flags(struct kt_session *s, u64 flags)
 }
 
 /* The last block of control rings is for what a stop has to say. */
-static void set_ending(struct kt_session *s, bool ending)
+static void session_set_ending(struct kt_session *s, bool ending)
 {
 	struct kt_ring *r;
 	unsigned int cpu;
@@ -319,13 +321,13 @@ static void set_ending(struct kt_session *s, bool ending)
 	}
 }
 
-static void lock(void)
+static void session_lock_cpus(void)
 {
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 }
 
-static void unlock(void)
+static void session_unlock_cpus(void)
 {
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
@@ -342,7 +344,7 @@ static void unlock(void)
  */
 void kt_session_triggers_changed(const struct kt_session *s)
 {
-	want_everywhere(s);
+	want_set_everywhere(s);
 }
 
 /* What sinks want has changed. */
@@ -352,7 +354,7 @@ static void set_routes(void)
 
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < KTAPE_OPCODES; i++)
-			set_route(per_cpu_ptr(&kt_cpus, cpu), i);
+			want_set_route(per_cpu_ptr(&kt_cpus, cpu), i);
 }
 
 /**
@@ -363,9 +365,9 @@ static void set_routes(void)
 void kt_session_sinks(void)
 {
 	mutex_lock(&kt_session_control);
-	lock();
+	session_lock_cpus();
 	set_routes();
-	unlock();
+	session_unlock_cpus();
 	kt_session_probes(NULL);
 	mutex_unlock(&kt_session_control);
 }
@@ -387,12 +389,12 @@ int kt_session_start_locked(struct kt_session *s)
 	if (s->running)
 		return 0;
 	kt_session_triggers_arm(s);
-	prepare(s->mask, told);
-	lock();
+	profile_prepare(s->mask, told);
+	session_lock_cpus();
 	memcpy(s->told, told, sizeof(s->told));
 	kt_session_arm(s);
-	set_ending(s, false);
-	set_flags(s, 0);
+	session_set_ending(s, false);
+	session_set_flags(s, 0);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	WRITE_ONCE(s->running, true);
 	f = kt_session_filters(s);
@@ -409,7 +411,7 @@ int kt_session_start_locked(struct kt_session *s)
 	if (f)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
 	kt_control_profile(s, KTAPE_PHASE_ON, s->told);
-	unlock();
+	session_unlock_cpus();
 	kt_registry_tell(s->id, s->era);
 	/* Context records may turn out not to be wanted. */
 	kt_session_probes(NULL);
@@ -436,26 +438,26 @@ int kt_session_start(struct kt_session *s)
 }
 
 /* Stop recording.  Called with kt_session_control. */
-static void stop(struct kt_session *s)
+static void session_stop_running(struct kt_session *s)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];
 
-	lock();
-	set_ending(s, true);
+	session_lock_cpus();
+	session_set_ending(s, true);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	s->active = false;
 	s->era = kt_registry_era();
-	want_everywhere(s);
+	want_set_everywhere(s);
 	synchronize_rcu();
 	/* The counts of a full snapshot are those of its end. */
 	kt_session_freeze_cut(s);
 	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
-	set_flags(s, KTAPE_RING_FLAG_STOPPED |
-			     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
+	session_set_flags(s, KTAPE_RING_FLAG_STOPPED |
+				     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
 	/* Pairs with the read barrier in refill(): nothing comes any more. */
 	smp_store_release(&s->running, false);
-	unlock();
+	session_unlock_cpus();
 	kt_session_probes(NULL);
 	wake_up_all(&s->owner.wait);
 }
@@ -469,7 +471,7 @@ static void stop(struct kt_session *s)
 void kt_session_stop_locked(struct kt_session *s)
 {
 	if (s->running)
-		stop(s);
+		session_stop_running(s);
 }
 
 /**
@@ -499,12 +501,12 @@ void kt_session_stop_full(struct kt_session *s)
 {
 	mutex_lock(&kt_session_control);
 	if (s->running && kt_session_is_full(s))
-		stop(s);
+		session_stop_running(s);
 	mutex_unlock(&kt_session_control);
 }
 
 /* Change the profile with its markers.  Called with kt_session_control. */
-static void change(struct kt_session *s, const u64 *mask, u32 flags)
+static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 {
 	u64 added = 0, removed = 0, told[KTAPE_MASK_WORDS];
 	unsigned int i;
@@ -514,8 +516,8 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 		removed |= s->mask[i] & ~mask[i];
 	}
 	if (s->running)
-		prepare(mask, told);
-	lock();
+		profile_prepare(mask, told);
+	session_lock_cpus();
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
 	if (s->running && removed)
 		kt_control_profile(s, KTAPE_PHASE_OFF, mask);
@@ -536,7 +538,7 @@ static void change(struct kt_session *s, const u64 *mask, u32 flags)
 		if (added)
 			kt_control_profile(s, KTAPE_PHASE_ON, s->told);
 	}
-	unlock();
+	session_unlock_cpus();
 	if (s->running)
 		kt_session_probes(NULL);
 }
@@ -554,7 +556,7 @@ void kt_session_profile_locked(struct kt_session *s, const u64 *mask)
 
 	memcpy(to, mask, sizeof(to));
 	kt_mask_normalise(to);
-	change(s, to, s->flags);
+	profile_change(s, to, s->flags);
 }
 
 /**
@@ -580,8 +582,9 @@ void kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 	}
 	if (p->op != KTAPE_PROFILE_GET) {
 		kt_mask_normalise(mask);
-		change(s, mask,
-		       p->op == KTAPE_PROFILE_SET ? p->flags : s->flags);
+		profile_change(s, mask,
+			       p->op == KTAPE_PROFILE_SET ? p->flags :
+							    s->flags);
 	}
 	p->flags = s->flags;
 	p->generation = s->owner.generation;

@@ -42,7 +42,7 @@ struct kt_session *kt_sessions[KT_SESSIONS];
  */
 static struct kt_session *unlisted[KT_SESSIONS];
 
-static u64 cpu_bytes(const struct kt_session *s)
+static u64 session_cpu_bytes(const struct kt_session *s)
 {
 	/* What the kernel does not use cannot become too little. */
 	if (!s || s->mode == KTAPE_MODE_PERSISTENT)
@@ -55,15 +55,15 @@ static u64 cpu_bytes(const struct kt_session *s)
  * makes or frees rings without a lock changes the pointers meanwhile, those of CPUs
  * that left among them: rings that come or go right now are counted or are not.
  */
-static u64 session_bytes(const struct kt_session *s, bool online)
+static u64 session_ring_bytes(const struct kt_session *s, bool online)
 {
 	unsigned int cpu, n = 0;
 
-	if (!cpu_bytes(s))
+	if (!session_cpu_bytes(s))
 		return 0;
 	for_each_possible_cpu(cpu)
 		n += READ_ONCE(s->rings[cpu]) || (online && cpu_online(cpu));
-	return cpu_bytes(s) * n;
+	return session_cpu_bytes(s) * n;
 }
 
 /*
@@ -71,21 +71,22 @@ static u64 session_bytes(const struct kt_session *s, bool online)
  * that are being made; in others, where they have none for want of memory, as
  * @online says.
  */
-static u64 all_bytes(const struct kt_session *but, bool online)
+static u64 sessions_ring_bytes(const struct kt_session *but, bool online)
 {
 	u64 all = 0;
 	unsigned int i;
 
 	for (i = 0; i < KT_SESSIONS; i++) {
 		if (kt_sessions[i] != but)
-			all += session_bytes(kt_sessions[i], online);
+			all += session_ring_bytes(kt_sessions[i], online);
 		if (unlisted[i] && unlisted[i] != but)
-			all += session_bytes(unlisted[i], !unlisted[i]->gone);
+			all += session_ring_bytes(unlisted[i],
+						  !unlisted[i]->gone);
 	}
 	return all;
 }
 
-static u64 bytes_allowed(void)
+static u64 sessions_bytes_allowed(void)
 {
 	return (u64)totalram_pages() * PAGE_SIZE / 2;
 }
@@ -100,8 +101,9 @@ static u64 bytes_allowed(void)
  */
 bool kt_session_has_room(const struct kt_session *s)
 {
-	return !cpu_bytes(s) ||
-	       cpu_bytes(s) + all_bytes(NULL, false) <= bytes_allowed();
+	return !session_cpu_bytes(s) ||
+	       session_cpu_bytes(s) + sessions_ring_bytes(NULL, false) <=
+		       sessions_bytes_allowed();
 }
 
 /*
@@ -109,10 +111,12 @@ bool kt_session_has_room(const struct kt_session *s)
  * half of the memory?  With kt_session_control or kt_session_lock.
  * Return: 0; -ENOMEM, and @c tells.
  */
-static int check_room(const struct kt_session *s, struct kt_session_config *c)
+static int session_check_room(const struct kt_session *s,
+			      struct kt_session_config *c)
 {
-	u64 allowed = bytes_allowed(), others = all_bytes(s, true);
-	u64 asked = session_bytes(s, true);
+	u64 allowed = sessions_bytes_allowed(),
+	    others = sessions_ring_bytes(s, true);
+	u64 asked = session_ring_bytes(s, true);
 
 	if (!asked || asked + others <= allowed)
 		return 0;
@@ -122,15 +126,16 @@ static int check_room(const struct kt_session *s, struct kt_session_config *c)
 	return -ENOMEM;
 }
 
-static int too_large(const struct kt_session *s, struct kt_session_config *c)
+static int session_too_large(const struct kt_session *s,
+			     struct kt_session_config *c)
 {
 	c->failed_cpu = -1;
-	c->failed_asked = session_bytes(s, true);
+	c->failed_asked = session_ring_bytes(s, true);
 	c->failed_had = 0;
 	return -ENOMEM;
 }
 
-static int set_sizes(struct kt_session *s, struct kt_session_config *c)
+static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
 	u64 size = c->ring_size ?: DEFAULT_RING;
@@ -156,11 +161,12 @@ static int set_sizes(struct kt_session *s, struct kt_session_config *c)
 	s->size[KTAPE_RING_CONTROL] =
 		max_t(u64, roundup_pow_of_two(max_t(u64, control, 1)),
 		      block * RING_BLOCKS_MIN);
-	return s->size[KTAPE_RING_EVENT] <= RING_MAX ? check_room(s, c) :
-						       too_large(s, c);
+	return s->size[KTAPE_RING_EVENT] <= RING_MAX ?
+		       session_check_room(s, c) :
+		       session_too_large(s, c);
 }
 
-static bool is_name_taken(const char *name)
+static bool session_name_is_taken(const char *name)
 {
 	unsigned int i;
 
@@ -172,7 +178,7 @@ static bool is_name_taken(const char *name)
 }
 
 /* Return: a number that no session has, or KT_SESSIONS. */
-static unsigned int find_number(void)
+static unsigned int session_find_number(void)
 {
 	unsigned int id;
 
@@ -183,7 +189,7 @@ static unsigned int find_number(void)
 }
 
 /* With kt_session_control, under which the number was found. */
-static void take_number(struct kt_session *s, unsigned int id)
+static void session_take_number(struct kt_session *s, unsigned int id)
 {
 	s->id = id;
 	s->owner.session = id;
@@ -196,28 +202,28 @@ static void take_number(struct kt_session *s, unsigned int id)
  * Reserve what a session needs: name, number, memory.  The memory last: that of a
  * persistent session is its own from then on, and is to be laid out.
  */
-static int reserve_session(struct kt_session *s, struct kt_session_config *c)
+static int session_reserve(struct kt_session *s, struct kt_session_config *c)
 {
 	int ret = mutex_lock_killable(&kt_session_control);
 	unsigned int id;
 
 	if (ret)
 		return ret;
-	id = find_number();
-	if (s->name[0] && is_name_taken(s->name))
+	id = session_find_number();
+	if (s->name[0] && session_name_is_taken(s->name))
 		ret = -EEXIST;
 	else if (id == KT_SESSIONS)
 		ret = -EMFILE;
 	else
-		ret = set_sizes(s, c);
+		ret = session_set_sizes(s, c);
 	if (!ret)
-		take_number(s, id);
+		session_take_number(s, id);
 	mutex_unlock(&kt_session_control);
 	return ret;
 }
 
 /* Give it back.  Its rings are freed by now. */
-static void unreserve_session(struct kt_session *s)
+static void session_unreserve(struct kt_session *s)
 {
 	mutex_lock(&kt_session_control);
 	kt_persist_close(s);
@@ -232,7 +238,7 @@ static void unreserve_session(struct kt_session *s)
  * Return: 0; -EAGAIN: a CPU has come that has no rings; -ENOMEM: with the CPUs that
  * have come it is too much; -EINTR: the caller was killed.
  */
-static int publish_session(struct kt_session *s, struct kt_session_config *c)
+static int session_publish(struct kt_session *s, struct kt_session_config *c)
 {
 	static u64 serials;
 	int ret = mutex_lock_killable(&kt_session_control);
@@ -242,7 +248,7 @@ static int publish_session(struct kt_session *s, struct kt_session_config *c)
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	/* First: a CPU that came while rings were made may have got some. */
-	ret = check_room(s, c);
+	ret = session_check_room(s, c);
 	/* A CPU that comes from here on finds the session and makes its rings. */
 	if (!ret && !kt_session_publish_rings(s))
 		ret = -EAGAIN;
@@ -259,7 +265,7 @@ static int publish_session(struct kt_session *s, struct kt_session_config *c)
 }
 
 /* Memory may be too fragmented for blocks of the default size: try smaller ones. */
-static int fit_rings(struct kt_session *s, struct kt_session_config *c)
+static int session_fit_rings(struct kt_session *s, struct kt_session_config *c)
 {
 	int ret = kt_session_make_rings(s, c);
 
@@ -277,22 +283,22 @@ static int fit_rings(struct kt_session *s, struct kt_session_config *c)
  * Make a session whose number and memory are reserved, without a lock.  Each turn
  * after the first makes rings for a CPU that had none.
  */
-static int make_session(struct kt_session *s, struct kt_session_config *c)
+static int session_make(struct kt_session *s, struct kt_session_config *c)
 {
 	int ret = kt_persist_lay_out(s);
 
 	if (ret)
 		return ret;
 	do {
-		ret = fit_rings(s, c);
+		ret = session_fit_rings(s, c);
 		if (!ret)
-			ret = publish_session(s, c);
+			ret = session_publish(s, c);
 	} while (ret == -EAGAIN);
 	return ret;
 }
 
 /* Whoever still waits arms it again through poll(). */
-static void look(struct work_struct *work)
+static void session_look_work(struct work_struct *work)
 {
 	struct kt_session *s = container_of(work, struct kt_session, look.work);
 
@@ -331,19 +337,19 @@ struct kt_session *kt_session_create(struct kt_session_config *config)
 	refcount_set(&s->users, 1 + s->lingers);
 	spin_lock_init(&s->reader_lock);
 	INIT_LIST_HEAD(&s->readers);
-	INIT_DELAYED_WORK(&s->look, look);
+	INIT_DELAYED_WORK(&s->look, session_look_work);
 	kt_owner_init(&s->owner);
 	kt_session_freeze_init(s);
 	kt_session_policy_init(s);
 	kt_mask_normalise(s->mask);
-	ret = reserve_session(s, config);
+	ret = session_reserve(s, config);
 	if (ret)
 		goto err;
-	ret = make_session(s, config);
+	ret = session_make(s, config);
 	if (!ret)
 		return s;
 	kt_session_free_rings(s);
-	unreserve_session(s);
+	session_unreserve(s);
 err:
 	kfree(s);
 	return ERR_PTR(ret);
@@ -384,7 +390,7 @@ void kt_session_destroy(struct kt_session *s)
 	cpus_read_unlock();
 	mutex_unlock(&kt_session_control);
 	kt_session_free_rings(s);
-	unreserve_session(s);
+	session_unreserve(s);
 	kfree(s);
 }
 

@@ -322,7 +322,7 @@ static inline void kt_mask_clear(u64 *mask, unsigned int opcode)
 /* Nobody knows yet where a snapshot ends. */
 static inline bool kt_session_holds_back(const struct kt_session *s)
 {
-	/* Pairs with the release in stop(): then commit is where it ends. */
+	/* Pairs with the release in session_stop_running(): then commit is where it ends. */
 	return s->mode == KTAPE_MODE_SNAPSHOT && smp_load_acquire(&s->running);
 }
 

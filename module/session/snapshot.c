@@ -19,7 +19,7 @@
 #include "control.h"
 #include "session.h"
 
-static void cut(void *info)
+static void snapshot_cut_on_cpu(void *info)
 {
 	const struct kt_cut *c = info;
 	u64 *emitted = c->ring->page->emitted;
@@ -32,7 +32,7 @@ static void cut(void *info)
 }
 
 /* The rings' words are written by their CPU, or by us if it is not there. */
-static void cut_ring(struct kt_ring *r, u64 time)
+static void snapshot_cut_ring(struct kt_ring *r, u64 time)
 {
 	/* Too large for a stack, and stopping must not fail. */
 	static struct kt_cut c;
@@ -42,13 +42,13 @@ static void cut_ring(struct kt_ring *r, u64 time)
 	kt_cut_begin(&c, r, kt_ring_oldest(r), time);
 	while (kt_cut_step(&c))
 		cond_resched();
-	if (smp_call_function_single(r->cpu, cut, &c, 1))
-		cut(&c);
+	if (smp_call_function_single(r->cpu, snapshot_cut_on_cpu, &c, 1))
+		snapshot_cut_on_cpu(&c);
 	WRITE_ONCE(r->page->frozen, time);
 }
 
 /* When, and where first?  Return: 0 if no ring was full. */
-static u64 moment(const struct kt_session *s, unsigned int *first)
+static u64 snapshot_find_end(const struct kt_session *s, unsigned int *first)
 {
 	const struct kt_ring *r;
 	unsigned int cpu;
@@ -73,7 +73,7 @@ static u64 moment(const struct kt_session *s, unsigned int *first)
 void kt_session_freeze_cut(struct kt_session *s)
 {
 	unsigned int cpu, first;
-	u64 time = moment(s, &first);
+	u64 time = snapshot_find_end(s, &first);
 	struct kt_ring *r;
 
 	if (!time)
@@ -81,7 +81,7 @@ void kt_session_freeze_cut(struct kt_session *s)
 	for_each_possible_cpu(cpu) {
 		r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
 		if (r)
-			cut_ring(r, time);
+			snapshot_cut_ring(r, time);
 	}
 	s->frozen = time;
 	kt_control_freeze(s, time, first);
@@ -132,13 +132,13 @@ bool kt_session_is_full(const struct kt_session *s)
 	return false;
 }
 
-static void freeze(struct work_struct *work)
+static void snapshot_freeze_work(struct work_struct *work)
 {
 	kt_session_stop_full(container_of(work, struct kt_session, freeze));
 }
 
 /* Stopping sleeps and waits for other CPUs: not here. */
-static void filled(struct irq_work *work)
+static void snapshot_filled(struct irq_work *work)
 {
 	struct kt_owner *owner = container_of(work, struct kt_owner, filled);
 	struct kt_session *s = container_of(owner, struct kt_session, owner);
@@ -154,8 +154,8 @@ static void filled(struct irq_work *work)
  */
 void kt_session_freeze_init(struct kt_session *s)
 {
-	init_irq_work(&s->owner.filled, filled);
-	INIT_WORK(&s->freeze, freeze);
+	init_irq_work(&s->owner.filled, snapshot_filled);
+	INIT_WORK(&s->freeze, snapshot_freeze_work);
 }
 
 /**

@@ -59,25 +59,25 @@ struct kt_armed {
 	u64 held_ns;
 };
 
-static struct kt_armed *armed(struct kt_trigger *t)
+static struct kt_armed *armed_of(struct kt_trigger *t)
 {
 	return container_of(t, struct kt_armed, trigger);
 }
 
-static struct kt_armed *find(const struct kt_session *s, u32 id)
+static struct kt_armed *armed_find(const struct kt_session *s, u32 id)
 {
 	const struct kt_triggers *all = kt_session_triggers(s);
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++)
 		if (all->trigger[i]->spec.id == id)
-			return armed(all->trigger[i]);
+			return armed_of(all->trigger[i]);
 	return NULL;
 }
 
 /* ---- actions --------------------------------------------------------------- */
 
-static u64 ticks_to_ns(u64 ticks)
+static u64 armed_ticks_to_ns(u64 ticks)
 {
 	u64 rest, seconds = div64_u64_rem(ticks, kt_clock_hz(), &rest);
 
@@ -89,7 +89,7 @@ static u64 ticks_to_ns(u64 ticks)
  * How far the event rings of a stopped session reach back from @from on: to its
  * last start or clear, or to the block that one of them has as its oldest.
  */
-static u64 held(const struct kt_session *s, u64 from)
+static u64 armed_held_ns(const struct kt_session *s, u64 from)
 {
 	unsigned int cpu;
 	u64 oldest, ns;
@@ -110,12 +110,12 @@ static u64 held(const struct kt_session *s, u64 from)
 	mutex_unlock(&kt_session_lock);
 	if (oldest >= from)
 		return 0;
-	ns = ticks_to_ns(from - oldest);
+	ns = armed_ticks_to_ns(from - oldest);
 	return min_t(u64, ns, KTAPE_TRIGGER_NS_MAX);
 }
 
 /* Does it stop the session of which it takes a snapshot, without delay? */
-static bool stops_itself(const struct kt_armed *a)
+static bool armed_stops_itself(const struct kt_armed *a)
 {
 	const u32 both = KTAPE_TRIGGER_STOP | KTAPE_TRIGGER_SNAPSHOT;
 
@@ -124,19 +124,19 @@ static bool stops_itself(const struct kt_armed *a)
 }
 
 /* Of a session that records; with kt_session_control. */
-static void stop_now(struct kt_armed *a)
+static void armed_stop_now(struct kt_armed *a)
 {
 	kt_session_stop_locked(a->s);
 	a->snapping = false;
-	a->held_ns = held(a->s, a->since);
+	a->held_ns = armed_held_ns(a->s, a->since);
 	a->flags |= KTAPE_TRIGGER_DONE;
 	if (a->held_ns < a->trigger.spec.before_ns ||
-	    (stops_itself(a) && a->trigger.spec.after_ns))
+	    (armed_stops_itself(a) && a->trigger.spec.after_ns))
 		a->flags |= KTAPE_TRIGGER_SHORT;
 }
 
 /* With kt_session_control. Return: was the session stopped for it? */
-static bool stop_for(struct kt_armed *a)
+static bool armed_stop_if_due(struct kt_armed *a)
 {
 	/* A start ended it, or somebody else the session. */
 	if (!a->snapping || !a->s->running)
@@ -147,25 +147,25 @@ static bool stop_for(struct kt_armed *a)
 				   a->deadline - jiffies);
 		return false;
 	}
-	stop_now(a);
+	armed_stop_now(a);
 	return true;
 }
 
-static void end_snapshot(struct work_struct *work)
+static void armed_end_snapshot(struct work_struct *work)
 {
 	struct kt_armed *a =
 		container_of(to_delayed_work(work), struct kt_armed, snapshot);
 	bool done;
 
 	mutex_lock(&kt_session_control);
-	done = stop_for(a);
+	done = armed_stop_if_due(a);
 	mutex_unlock(&kt_session_control);
 	if (done && a->notify)
 		kt_eventfd_signal(a->notify);
 }
 
 /* With kt_session_control. Return: was the session stopped for it already? */
-static bool begin_snapshot(struct kt_armed *a)
+static bool armed_begin_snapshot(struct kt_armed *a)
 {
 	u64 after = a->trigger.spec.after_ns;
 	/* Two more: the present one has partly gone by, and division cuts. */
@@ -174,10 +174,10 @@ static bool begin_snapshot(struct kt_armed *a)
 	if (a->snapping)
 		return false;
 	a->since = READ_ONCE(a->trigger.last);
-	if (stops_itself(a)) {
+	if (armed_stops_itself(a)) {
 		if (!a->s->running)
 			return false;
-		stop_now(a);
+		armed_stop_now(a);
 		return true;
 	}
 	a->snapping = true;
@@ -187,7 +187,7 @@ static bool begin_snapshot(struct kt_armed *a)
 }
 
 /* With kt_session_control. */
-static void act_on_target(const struct kt_armed *a)
+static void armed_act_on_target(const struct kt_armed *a)
 {
 	const struct ktape_trigger *spec = &a->trigger.spec;
 	struct kt_session *target = kt_sessions[a->target];
@@ -199,11 +199,11 @@ static void act_on_target(const struct kt_armed *a)
 	if (spec->actions & KTAPE_TRIGGER_START)
 		kt_session_start_locked(target);
 	/* A snapshot's stop has more to do. */
-	if (spec->actions & KTAPE_TRIGGER_STOP && !stops_itself(a))
+	if (spec->actions & KTAPE_TRIGGER_STOP && !armed_stops_itself(a))
 		kt_session_stop_locked(target);
 }
 
-static void act(struct work_struct *work)
+static void armed_act(struct work_struct *work)
 {
 	struct kt_armed *a = container_of(work, struct kt_armed, act);
 	const struct ktape_trigger *spec = &a->trigger.spec;
@@ -217,25 +217,25 @@ static void act(struct work_struct *work)
 	}
 	if (spec->actions &
 	    (KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP | KTAPE_TRIGGER_PROFILE))
-		act_on_target(a);
+		armed_act_on_target(a);
 	if (spec->actions & KTAPE_TRIGGER_SNAPSHOT)
-		done = begin_snapshot(a);
+		done = armed_begin_snapshot(a);
 	mutex_unlock(&kt_session_control);
 	/* A snapshot's end tells of it. */
 	if (done && a->notify)
 		kt_eventfd_signal(a->notify);
 }
 
-static void fired(struct irq_work *irq)
+static void armed_fired(struct irq_work *irq)
 {
 	struct kt_trigger *t = container_of(irq, struct kt_trigger, irq);
 
-	queue_work(system_long_wq, &armed(t)->act);
+	queue_work(system_long_wq, &armed_of(t)->act);
 }
 
 /* ---- silence --------------------------------------------------------------- */
 
-static unsigned long silence(const struct kt_armed *a)
+static unsigned long armed_silence(const struct kt_armed *a)
 {
 	return max(1UL, nsecs_to_jiffies(a->trigger.spec.duration_ns));
 }
@@ -244,7 +244,7 @@ static unsigned long silence(const struct kt_armed *a)
  * Nobody writes any more who was not seen before the session became inactive: the
  * grace period of a stop waits for us, too.
  */
-static void fire_here(struct kt_armed *a)
+static void armed_fire_here(struct kt_armed *a)
 {
 	preempt_disable();
 	if (READ_ONCE(a->s->active))
@@ -252,12 +252,12 @@ static void fire_here(struct kt_armed *a)
 	preempt_enable();
 }
 
-static void watch(struct work_struct *work)
+static void armed_watch(struct work_struct *work)
 {
 	struct kt_armed *a =
 		container_of(to_delayed_work(work), struct kt_armed, watch);
 	unsigned long seen = READ_ONCE(a->trigger.seen), since = jiffies - seen;
-	unsigned long wait = silence(a);
+	unsigned long wait = armed_silence(a);
 
 	if (!READ_ONCE(a->s->active))
 		return;
@@ -267,7 +267,7 @@ static void watch(struct work_struct *work)
 	} else if (since >= wait) {
 		a->told = seen;
 		a->is_told = true;
-		fire_here(a);
+		armed_fire_here(a);
 		wait = wait / 10 + 1;
 	} else {
 		wait -= since;
@@ -278,7 +278,7 @@ static void watch(struct work_struct *work)
 /* ---- coming and going ------------------------------------------------------ */
 
 /* Anew, as at a start; with kt_session_control. */
-static void reset(struct kt_armed *a)
+static void armed_reset(struct kt_armed *a)
 {
 	atomic_set(&a->trigger.matches, 0);
 	atomic_set(&a->trigger.fired, 0);
@@ -304,11 +304,11 @@ void kt_session_triggers_arm(struct kt_session *s)
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++) {
-		struct kt_armed *a = armed(all->trigger[i]);
+		struct kt_armed *a = armed_of(all->trigger[i]);
 
 		/* Not the _sync ones, which would wait for our lock. */
 		cancel_delayed_work(&a->snapshot);
-		reset(a);
+		armed_reset(a);
 	}
 }
 
@@ -324,15 +324,16 @@ void kt_session_triggers_watch(struct kt_session *s)
 	unsigned int i;
 
 	for (i = 0; all && i < all->nr; i++) {
-		struct kt_armed *a = armed(all->trigger[i]);
+		struct kt_armed *a = armed_of(all->trigger[i]);
 
 		if (a->trigger.spec.when == KTAPE_TRIGGER_QUIET)
-			mod_delayed_work(system_wq, &a->watch, silence(a));
+			mod_delayed_work(system_wq, &a->watch,
+					 armed_silence(a));
 	}
 }
 
 /* In the place of those in force; with kt_session_control. */
-static void publish(struct kt_session *s, struct kt_triggers *next)
+static void triggers_publish(struct kt_session *s, struct kt_triggers *next)
 {
 	const struct kt_triggers *old = kt_session_triggers(s);
 	unsigned int i;
@@ -349,7 +350,7 @@ static void publish(struct kt_session *s, struct kt_triggers *next)
 	kfree(old);
 }
 
-static void free_armed(struct kt_armed *a)
+static void armed_free(struct kt_armed *a)
 {
 	if (!a)
 		return;
@@ -364,7 +365,7 @@ static void free_armed(struct kt_armed *a)
 	kfree(a);
 }
 
-static struct kt_gates *gate_for(const struct ktape_trigger *spec)
+static struct kt_gates *armed_make_gate(const struct ktape_trigger *spec)
 {
 	const struct ktape_filter_gate entry = {
 		.gate = kt_trigger_gate_of(spec->opcode),
@@ -374,8 +375,8 @@ static struct kt_gates *gate_for(const struct ktape_trigger *spec)
 	return kt_gates_alloc(&entry, 1);
 }
 
-static struct kt_armed *make(struct kt_session *s,
-			     const struct ktape_trigger *spec)
+static struct kt_armed *armed_make(struct kt_session *s,
+				   const struct ktape_trigger *spec)
 {
 	struct kt_armed *a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
 
@@ -384,23 +385,23 @@ static struct kt_armed *make(struct kt_session *s,
 	a->s = s;
 	a->trigger.spec = *spec;
 	a->trigger.spec.nth = max(spec->nth, 1U);
-	init_irq_work(&a->trigger.irq, fired);
-	INIT_WORK(&a->act, act);
-	INIT_DELAYED_WORK(&a->snapshot, end_snapshot);
-	INIT_DELAYED_WORK(&a->watch, watch);
+	init_irq_work(&a->trigger.irq, armed_fired);
+	INIT_WORK(&a->act, armed_act);
+	INIT_DELAYED_WORK(&a->snapshot, armed_end_snapshot);
+	INIT_DELAYED_WORK(&a->watch, armed_watch);
 	if (spec->when == KTAPE_TRIGGER_LONGER) {
-		a->trigger.gates = gate_for(spec);
+		a->trigger.gates = armed_make_gate(spec);
 		if (!a->trigger.gates) {
 			kfree(a);
 			return NULL;
 		}
 	}
-	reset(a);
+	armed_reset(a);
 	return a;
 }
 
 /* With kt_session_control. */
-static int find_target(struct kt_armed *a)
+static int armed_find_target(struct kt_armed *a)
 {
 	const struct ktape_trigger *spec = &a->trigger.spec;
 	const struct kt_session *target = a->s;
@@ -418,7 +419,7 @@ static int find_target(struct kt_armed *a)
 }
 
 /* A pair of which a gate holds an event back would never be seen to end. */
-static bool has_gate(const struct kt_session *s, u32 span)
+static bool session_has_gate(const struct kt_session *s, u32 span)
 {
 	const struct kt_filters *f;
 	bool has;
@@ -431,7 +432,7 @@ static bool has_gate(const struct kt_session *s, u32 span)
 	return has;
 }
 
-static int add(struct kt_session *s, struct kt_armed *a)
+static int armed_add(struct kt_session *s, struct kt_armed *a)
 {
 	struct ktape_trigger *spec = &a->trigger.spec;
 	const struct kt_triggers *old = kt_session_triggers(s);
@@ -442,27 +443,28 @@ static int add(struct kt_session *s, struct kt_armed *a)
 		return -ENOENT;
 	if (old && old->nr == KTAPE_TRIGGERS)
 		return -ENOSPC;
-	if (spec->when == KTAPE_TRIGGER_LONGER && has_gate(s, spec->opcode))
+	if (spec->when == KTAPE_TRIGGER_LONGER &&
+	    session_has_gate(s, spec->opcode))
 		return -EBUSY;
-	ret = find_target(a);
+	ret = armed_find_target(a);
 	if (ret)
 		return ret;
 	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
 	if (!new)
 		return -ENOMEM;
-	while (find(s, spec->id))
+	while (armed_find(s, spec->id))
 		spec->id++;
 	if (old) {
 		new->nr = old->nr;
 		memcpy(new->trigger, old->trigger, sizeof(new->trigger));
 	}
 	new->trigger[new->nr++] = &a->trigger;
-	publish(s, new);
+	triggers_publish(s, new);
 	/* CPUs changed one by one: what began meanwhile may have ended. */
 	if (a->trigger.gates)
 		kt_gates_renew(a->trigger.gates);
 	if (s->running && spec->when == KTAPE_TRIGGER_QUIET)
-		mod_delayed_work(system_wq, &a->watch, silence(a));
+		mod_delayed_work(system_wq, &a->watch, armed_silence(a));
 	return 0;
 }
 
@@ -478,20 +480,20 @@ static int add(struct kt_session *s, struct kt_armed *a)
 int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
 			   struct eventfd_ctx *notify)
 {
-	struct kt_armed *a = make(s, spec);
+	struct kt_armed *a = armed_make(s, spec);
 	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->notify = notify;
 	mutex_lock(&kt_session_control);
-	ret = add(s, a);
+	ret = armed_add(s, a);
 	if (!ret)
 		spec->id = a->trigger.spec.id;
 	mutex_unlock(&kt_session_control);
 	if (ret) {
 		a->notify = NULL;
-		free_armed(a);
+		armed_free(a);
 	}
 	return ret;
 }
@@ -511,7 +513,7 @@ int kt_session_trigger_tell(struct kt_session *s, struct ktape_trigger *to)
 	int ret = -ENOENT;
 
 	mutex_lock(&kt_session_control);
-	a = find(s, to->id);
+	a = armed_find(s, to->id);
 	if (a) {
 		*to = a->trigger.spec;
 		to->size = size;
@@ -530,11 +532,11 @@ int kt_session_trigger_tell(struct kt_session *s, struct ktape_trigger *to)
 	return ret;
 }
 
-/* Out of the list. Return: NULL and an error, or the trigger, for free_armed(). */
-static struct kt_armed *take_out(struct kt_session *s, u32 id, int *ret)
+/* Out of the list. Return: NULL and an error, or the trigger, for armed_free(). */
+static struct kt_armed *armed_take_out(struct kt_session *s, u32 id, int *ret)
 {
 	const struct kt_triggers *old = kt_session_triggers(s);
-	struct kt_armed *a = find(s, id);
+	struct kt_armed *a = armed_find(s, id);
 	struct kt_triggers *new;
 	unsigned int i;
 
@@ -553,7 +555,7 @@ static struct kt_armed *take_out(struct kt_session *s, u32 id, int *ret)
 		kfree(new);
 		new = NULL;
 	}
-	publish(s, new);
+	triggers_publish(s, new);
 	return a;
 }
 
@@ -571,9 +573,9 @@ int kt_session_trigger_remove(struct kt_session *s, u32 id)
 	int ret;
 
 	mutex_lock(&kt_session_control);
-	a = take_out(s, id, &ret);
+	a = armed_take_out(s, id, &ret);
 	mutex_unlock(&kt_session_control);
-	free_armed(a);
+	armed_free(a);
 	return ret;
 }
 
@@ -600,6 +602,6 @@ void kt_session_triggers_exit(struct kt_session *s)
 	/* kt_trigger_thread_exits() looks at it without a want bit. */
 	synchronize_rcu();
 	for (i = 0; i < all->nr; i++)
-		free_armed(armed(all->trigger[i]));
+		armed_free(armed_of(all->trigger[i]));
 	kfree(all);
 }
