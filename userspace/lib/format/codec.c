@@ -5,7 +5,10 @@
 #include "format/native/native.h"
 #include "format/parquet/parquet.h"
 #include "format/perfetto/perfetto.h"
+#include "format/rkh/rkh.h"
+#include "format/tband/tband.h"
 #include "format/text/text.h"
+#include "format/tracex/tracex.h"
 
 static const struct ktape_codec codecs[] = {
 	{ "native", "CTF 1.8 as the module writes it: a directory or a pipe form",

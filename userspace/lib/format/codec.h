@@ -119,12 +119,4 @@ const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
 const char *kt_codec_user_name(uint32_t id);
 const struct kt_codec_in *kt_codec_of_user(uint32_t id, const char **name);
 
-/* The formats, each in its files. */
-extern const struct kt_codec_in kt_rkh_in;
-extern const struct kt_codec_out kt_rkh_out;
-extern const struct kt_codec_in kt_tband_in;
-extern const struct kt_codec_out kt_tband_out;
-extern const struct kt_codec_in kt_tracex_in;
-extern const struct kt_codec_out kt_tracex_out;
-
 #endif /* _KT_CODEC_H */

@@ -10,7 +10,7 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "format/rkh/rkh.h"
+#include "format/foreign.h"
 #include "hist.h"
 #include "util/map.h"
 #include "stream/typed.h"

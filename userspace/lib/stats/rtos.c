@@ -4,7 +4,6 @@
 
 #include "util/hash.h"
 #include "rtos.h"
-#include "format/tracex/service.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* as TraceX calls it */
 #define UNNAMED		"Un-named Thread"

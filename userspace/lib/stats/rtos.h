@@ -4,7 +4,6 @@
 #define _KT_STATS_RTOS_H
 
 #include "format/tracex/tracex.h"
-#include "format/tracex/map.h"
 
 #define KT_RTOS_NEVER	UINT64_MAX	/* number of no event */
 

@@ -2,9 +2,7 @@
 /* RKH trace: its configuration, from its record, from options, in words. */
 #include "util/parse.h"
 
-#include "stream/internal.h"
-#include "format/codec.h"
-#include "rkh.h"
+#include "internal.h"
 
 #define BODY		13U	/* of the record, behind its id */
 

@@ -3,9 +3,9 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "in.h"
-#include "ours.h"
 #include "stream/plan.h"
+
+#include "internal.h"
 
 #define OURS_FIXED	4	/* arguments in front of an event's own */
 

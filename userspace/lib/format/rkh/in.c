@@ -2,9 +2,11 @@
 /* Reading RKH trace: sequence, time, the configuration. */
 #include <ktape/formats.h>
 
-#include "in.h"
 #include "format/frames.h"
 #include "format/told.h"
+
+#include "internal.h"
+#include "rkh.h"
 
 #define BACK_PART	8	/* of the range of time stamps: time goes back */
 #define PROBE_FRAMES	4

@@ -2,8 +2,7 @@
 /* RKH trace: the table of its events; codec_rkh.h explains the types. */
 #include <stddef.h>
 
-#include "stream/internal.h"
-#include "rkh.h"
+#include "internal.h"
 
 #define KIND(name, types, ...)	{ name, types, { __VA_ARGS__ } }
 

@@ -3,9 +3,9 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "ours.h"
-#include "out.h"
 #include "stream/plan.h"
+
+#include "internal.h"
 
 /* ---- names ---------------------------------------------------------------- */
 

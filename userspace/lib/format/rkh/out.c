@@ -2,8 +2,8 @@
 /* Writing RKH trace: frames, time, losses, what the stream is made of. */
 #include <ktape/formats.h>
 
-#include "out.h"
-#include "ours.h"
+#include "internal.h"
+#include "rkh.h"
 
 #define NS_PER_S	1000000000U
 #define OURS_HZ		50000U	/* 32 bits of it are a day */

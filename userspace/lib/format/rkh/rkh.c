@@ -11,8 +11,7 @@
 
 #include "util/put.h"
 
-#include "stream/internal.h"
-#include "rkh.h"
+#include "internal.h"
 
 /*
  * The content of a frame without its flag; @to has room for @len bytes.

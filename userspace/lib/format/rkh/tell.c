@@ -3,8 +3,9 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "rkh.h"
 #include "format/told.h"
+
+#include "internal.h"
 
 /* What an address or a signal is of, by the name of its field. */
 static const struct {
@@ -157,16 +158,6 @@ static bool tell_config(struct kt_told *t, const struct ktape_event *e)
 	kt_told_add(t, "epools", KT_TOLD_UNSIGNED, c.pools);
 	kt_told_add(t, "tick_hz", KT_TOLD_UNSIGNED, c.hz);
 	return true;
-}
-
-bool ktape_event_is_assumed(const struct ktape_event *event)
-{
-	return event->opcode == KTAPE_EV_USER_EVENT &&
-	       event->nargs > 1 + KT_RKH_CONFIG_WORDS &&
-	       ktape_event_arg(event, 0) ==
-		       (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG) &&
-	       ktape_event_arg(event, 1 + KT_RKH_CONFIG_WORDS) &
-		       KT_RKH_ASSUMED;
 }
 
 /**

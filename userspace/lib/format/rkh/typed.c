@@ -9,8 +9,7 @@
 
 #include "util/put.h"
 
-#include "stream/internal.h"
-#include "rkh.h"
+#include "internal.h"
 
 #define FORMATS		12U
 

@@ -2,8 +2,7 @@
 /* Tonbandgeraet on a line that loses bytes: checks and base64url. */
 #include "util/put.h"
 
-#include "stream/internal.h"
-#include "check.h"
+#include "internal.h"
 
 #define DIGIT_BITS	6
 #define SEQ_DIGITS	3

@@ -2,7 +2,7 @@
 /* Reading Tonbandgeraet: what becomes of each event. */
 #include <ktape/mark.h>
 
-#include "in.h"
+#include "internal.h"
 
 #define RT_PRIO_MAX	98U	/* the kernel's priority for ours of 0 */
 #define PRIO_UNKNOWN	120U

@@ -5,10 +5,11 @@
 #include <ktape/mark.h>
 
 #include "util/parse.h"
-
-#include "in.h"
 #include "format/frames.h"
 #include "format/told.h"
+
+#include "internal.h"
+#include "tband.h"
 
 #define NS_PER_S	1000000000ULL
 #define RAW_BAD		1	/* first byte of raw: a frame that is no event */
@@ -205,7 +206,7 @@ static uint64_t time_of(struct kt_import *s, const struct kt_tband_core *c,
 	uint64_t ts;
 
 	/* Streams start with a time of 0 that tells nothing. */
-	if (kt_tband_kind(e->id)->metadata ||
+	if (kt_tband_is_metadata(e->id) ||
 	    (e->id == KT_TBAND_CORE_ID && !e->ts))
 		return c->ts;
 	ts = scaled(s, e->ts);
@@ -231,7 +232,7 @@ static int take_event(struct kt_import *s, const struct kt_tband_event *e,
 	f.cpu = t->core;
 	f.tid = c->tid;
 	f.ts = time_of(s, c, e);
-	if (!kt_tband_kind(e->id)->metadata) {
+	if (!kt_tband_is_metadata(e->id)) {
 		t->last_ts = e->ts;
 		t->timed = true;
 	}
@@ -497,7 +498,7 @@ static bool look_at(struct kt_import *s, const uint8_t *p, size_t len)
 		if (e.id == KT_TBAND_RESOLUTION)
 			learn_resolution(s, e.values[0]);
 		begun |= e.id > KT_TBAND_RESOLUTION &&
-			 !kt_tband_kind(e.id)->metadata;
+			 !kt_tband_is_metadata(e.id);
 	}
 	return begun || s->memo;
 }

@@ -9,7 +9,7 @@
  *
  * A stream that has no checks at all is taken as it is.
  */
-#include "in.h"
+#include "internal.h"
 
 #define CHECKED_MAX	16U	/* frames of a group, where there are checks */
 #define CHECK_FRAME	32U	/* bytes of one, at most */

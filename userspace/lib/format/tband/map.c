@@ -3,8 +3,9 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "out.h"
 #include "stream/plan.h"
+
+#include "internal.h"
 
 #define NAMED_MAX	4096U	/* interrupts and own markers that are named */
 #define IRQ_SOFT	0x01000000U	/* id of soft interrupts: this + vector */

@@ -2,8 +2,8 @@
 /* Writing Tonbandgeraet: frames, cores, losses, times; events by their tables. */
 #include "util/parse.h"
 
-#include "stream/internal.h"
-#include "out.h"
+#include "internal.h"
+#include "tband.h"
 
 #define NS_PER_S	1000000000ULL
 #define DROP_EVERY	50
@@ -215,12 +215,12 @@ int kt_tband_put(struct kt_sink *s, const struct kt_tband_event *e,
 		kt_sink_miss(s, "threads (mode bare-metal)", 1);
 		return 0;
 	}
-	if (!k->metadata)
+	if (!kt_tband_is_metadata(e->id))
 		out.ts = time_of(s, ts);
 	err = kt_tband_put_head(s, cpu);
 	if (!err)
 		err = kt_tband_put_core(s, cpu, ts);
-	if (!err && (!k->metadata || is_carried(t, e)))
+	if (!err && (!kt_tband_is_metadata(e->id) || is_carried(t, e)))
 		err = put_dropped(s, ts);
 	if (!err && k->text)
 		err = clean_text(s, &out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writing Tonbandgeraet to a line that loses bytes (codec_tband_check.h). */
-#include "out.h"
+#include "internal.h"
 
 #define CARRIED_FIXED	64U	/* numbers of an event */
 #define BYTES		(CARRIED_FIXED + KT_TBAND_CARRIED_MAX)

@@ -12,8 +12,7 @@
 
 #include "util/put.h"
 
-#include "stream/internal.h"
-#include "tband.h"
+#include "internal.h"
 
 #define SEPTET		7
 #define MORE		0x80
@@ -29,15 +28,15 @@ static const struct kt_tband_kind kinds[KT_TBAND_IDS] = {
 	[0] = { "core_id", PLAIN("core_id") },
 	[1] = { "dropped_evt_cnt", PLAIN("cnt") },
 	[2] = { "ts_resolution_ns", .types = { KT_TBAND_U64 },
-		.fields = { "ns_per_ts" }, .metadata = true },
-	[3] = { "isr_name", PLAIN("isr_id"), "name", true },
+		.fields = { "ns_per_ts" } },
+	[3] = { "isr_name", PLAIN("isr_id"), "name" },
 	[4] = { "isr_enter", PLAIN("isr_id") },
 	[5] = { "isr_exit", PLAIN("isr_id") },
-	[6] = { "evtmarker_name", PLAIN("evtmarker_id"), "name", true },
+	[6] = { "evtmarker_name", PLAIN("evtmarker_id"), "name" },
 	[7] = { "evtmarker", PLAIN("evtmarker_id"), "msg" },
 	[8] = { "evtmarker_begin", PLAIN("evtmarker_id"), "msg" },
 	[9] = { "evtmarker_end", PLAIN("evtmarker_id") },
-	[10] = { "valmarker_name", PLAIN("valmarker_id"), "name", true },
+	[10] = { "valmarker_name", PLAIN("valmarker_id"), "name" },
 	[11] = { "valmarker", .types = { U32, KT_TBAND_S64 },
 		 .fields = { "valmarker_id", "val" } },
 	[84] = { "task_switched_in", PLAIN("task_id") },
@@ -51,15 +50,14 @@ static const struct kt_tband_kind kinds[KT_TBAND_IDS] = {
 	[92] = { "task_priority_inherit", PAIR("task_id", "priority") },
 	[93] = { "task_priority_disinherit", PAIR("task_id", "priority") },
 	[94] = { "task_created", PLAIN("task_id") },
-	[95] = { "task_name", PLAIN("task_id"), "name", true },
-	[96] = { "task_is_idle_task", PAIR("task_id", "core_id"),
-		 .metadata = true },
-	[97] = { "task_is_timer_task", PLAIN("task_id"), .metadata = true },
+	[95] = { "task_name", PLAIN("task_id"), "name" },
+	[96] = { "task_is_idle_task", PAIR("task_id", "core_id") },
+	[97] = { "task_is_timer_task", PLAIN("task_id") },
 	[98] = { "task_deleted", PLAIN("task_id") },
 	[99] = { "queue_created", PLAIN("queue_id") },
-	[100] = { "queue_name", PLAIN("queue_id"), "name", true },
+	[100] = { "queue_name", PLAIN("queue_id"), "name" },
 	[101] = { "queue_kind", .types = { U32, KT_TBAND_U8 },
-		  .fields = { "queue_id", "kind" }, .metadata = true },
+		  .fields = { "queue_id", "kind" } },
 	[102] = { "queue_send", PAIR("queue_id", "len_after") },
 	[103] = { "queue_send_from_isr", PAIR("queue_id", "len_after") },
 	[104] = { "queue_overwrite", PAIR("queue_id", "len_after") },
@@ -75,12 +73,12 @@ static const struct kt_tband_kind kinds[KT_TBAND_IDS] = {
 		  PAIR("queue_id", "ticks_to_wait") },
 	[112] = { "queue_cur_length", PAIR("queue_id", "length") },
 	[122] = { "task_evtmarker_name", PAIR("evtmarker_id", "task_id"),
-		  "name", true },
+		  "name" },
 	[123] = { "task_evtmarker", PLAIN("evtmarker_id"), "msg" },
 	[124] = { "task_evtmarker_begin", PLAIN("evtmarker_id"), "msg" },
 	[125] = { "task_evtmarker_end", PLAIN("evtmarker_id") },
 	[126] = { "task_valmarker_name", PAIR("valmarker_id", "task_id"),
-		  "name", true },
+		  "name" },
 	[127] = { "task_valmarker", .types = { U32, KT_TBAND_S64 },
 		  .fields = { "valmarker_id", "val" } },
 };
@@ -201,7 +199,7 @@ int kt_tband_decode(struct kt_tband_event *e, const uint8_t *data, size_t len,
 		return -EBADMSG;
 	}
 	e->id = *p++;
-	if (!k->metadata)
+	if (!kt_tband_is_metadata(e->id))
 		p = kt_tband_get_number(p, end, 64, &e->ts);
 	if (!p) {
 		snprintf(why, KT_TBAND_WHY, "%s: bad time", k->name);
@@ -235,7 +233,7 @@ size_t kt_tband_encode(const struct kt_tband_event *e, uint8_t *to)
 	uint8_t *p = to;
 
 	*p++ = e->id;
-	if (!k->metadata)
+	if (!kt_tband_is_metadata(e->id))
 		p = kt_tband_put_number(p, e->ts);
 	for (unsigned int i = 0; i < KT_TBAND_FIELDS && k->types[i]; i++)
 		p = put_field(p, k->types[i], e->values[i]);
@@ -331,8 +329,8 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e)
 	const struct kt_tband_kind *k = &kinds[e->id];
 
 	p = kt_put_str(p, e->id < KT_TBAND_FRTOS ? "{\"Base" : "{\"FreeRTOS");
-	p = kt_put_str(p, k->metadata ? "Metadata\":{\"" : "\":{\"ts\":");
-	if (!k->metadata) {
+	p = kt_put_str(p, kt_tband_is_metadata(e->id) ? "Metadata\":{\"" : "\":{\"ts\":");
+	if (!kt_tband_is_metadata(e->id)) {
 		p = kt_put_u64(p, e->ts);
 		p = kt_put_str(p, ",\"kind\":{\"");
 	}
@@ -349,17 +347,5 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e)
 		p = kt_put_mem(p, "\":", 2);
 		p = kt_put_json(p, (const char *)e->text, e->len);
 	}
-	return kt_put_str(p, k->metadata ? "}}}" : "}}}}");
-}
-
-bool ktape_event_is_metadata(const struct ktape_event *e)
-{
-	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
-	const struct kt_tband_kind *k;
-
-	if (e->opcode != KTAPE_EV_USER_EVENT ||
-	    (id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND)
-		return false;
-	k = kt_tband_kind(id & ~KTAPE_FORMAT_ID_MASK);
-	return k && k->metadata;
+	return kt_put_str(p, kt_tband_is_metadata(e->id) ? "}}}" : "}}}}");
 }

@@ -2,8 +2,9 @@
 /* Tonbandgeraet: what its events tell, field by field. */
 #include <ktape/formats.h>
 
-#include "tband.h"
 #include "format/told.h"
+
+#include "internal.h"
 
 /* How many elements there are behind the event, and the task that called. */
 static void tell_queue(struct kt_told *t, const struct ktape_event *e,

@@ -6,9 +6,9 @@
  *
  * with comments from // on.  Colours and abbreviations are for a screen.
  */
-#include "tracex.h"
-#include "custom.h"
 #include "util/parse.h"
+
+#include "internal.h"
 
 #define LINE_SIZE	1024
 #define FIELDS		9

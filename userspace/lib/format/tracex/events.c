@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events of ThreadX, FileX and NetX: numbers, names, what their words are. */
-#include "tracex.h"
+#include "internal.h"
 
 /* clang-format off */
 

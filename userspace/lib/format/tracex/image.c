@@ -6,8 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tracex.h"
-#include "image.h"
+#include "internal.h"
 
 #define LINE_MAX_LEN	1024U
 #define RECORD_MAX	300U	/* bytes of a record */

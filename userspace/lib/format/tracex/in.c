@@ -4,11 +4,9 @@
 #include <ktape/mark.h>
 
 #include "util/parse.h"
-
-#include "tracex.h"
-#include "custom.h"
-#include "image.h"
 #include "format/told.h"
+
+#include "internal.h"
 
 #define HZ_MAX		1000000000000ULL
 #define PRIO_UNKNOWN	120U

@@ -5,9 +5,10 @@
  */
 #include <ktape/formats.h>
 
-#include "format/tband/tband.h"
-#include "service.h"
 #include "stream/plan.h"
+#include "format/foreign.h"
+
+#include "internal.h"
 
 #define IRQ_SOFT	0x01000000U
 #define PRIO_MAX	1023U

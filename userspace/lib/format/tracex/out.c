@@ -7,10 +7,9 @@
 #include <ktape/mark.h>
 
 #include "util/parse.h"
-
 #include "format/sink.h"
-#include "tracex.h"
-#include "map.h"
+
+#include "internal.h"
 
 #define NAME_SIZE	32U
 #define HZ		10000000ULL

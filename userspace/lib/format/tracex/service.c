@@ -9,10 +9,10 @@
  */
 #include <ktape/formats.h>
 
-#include "format/codec.h"
-#include "format/tband/tband.h"
-#include "service.h"
 #include "stream/typed.h"
+#include "format/foreign.h"
+
+#include "internal.h"
 
 #define KINDS		6U	/* of queues */
 #define PRIO_UNKNOWN	120U

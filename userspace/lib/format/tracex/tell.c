@@ -3,7 +3,8 @@
 #include <ktape/formats.h>
 
 #include "format/told.h"
-#include "tracex.h"
+
+#include "internal.h"
 
 #define WORDS	4
 

@@ -2,7 +2,7 @@
 /* TraceX: names of events, times, and entries in native user events. */
 #include <ktape/formats.h>
 
-#include "tracex.h"
+#include "internal.h"
 
 static const struct kt_tracex_kind *find(const struct kt_tracex_kind *k,
 					 uint32_t id)

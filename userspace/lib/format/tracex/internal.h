@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TraceX: what the files of this folder share. */
+#ifndef _KT_TRACEX_INTERNAL_H
+#define _KT_TRACEX_INTERNAL_H
+
+#include "format/import.h"
+#include "tracex.h"
+
+/* events.c, events_ux.c */
+extern const struct kt_tracex_kind kt_tracex_kinds[];
+extern const struct kt_tracex_kind kt_tracex_kinds_ux[];
+
+/* map.c */
+void kt_tracex_put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
+		   const struct ktape_event *e, uint32_t id);
+
+/* service.c */
+int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
+		      const struct ktape_event *e, struct kt_tracex_entry *x);
+void kt_tracex_acts(struct kt_tracex_map *map, const struct kt_tracex_cpu *c);
+int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
+		    const struct ktape_event *e, struct kt_tracex_entry *x);
+
+/* ---- the bytes of a trace buffer (image.c) ----------------------------- */
+
+#define KT_IMAGE_MAX	(256U << 20)	/* bytes in memory */
+#define KT_IMAGE_WINDOW	65536U
+
+/* What an input is in. */
+enum kt_image_form {
+	KT_IMAGE_UNKNOWN,
+	KT_IMAGE_BINARY,
+	KT_IMAGE_HEX,
+	KT_IMAGE_SREC
+};
+
+/**
+ * struct kt_image - the bytes
+ * @fd: file, or -1: they are in @data
+ * @base: where they begin there
+ * @data: the bytes
+ * @cap: room in @data
+ * @size: how many
+ * @begin: of them are to be left out
+ * @window: a part of the file
+ * @at: where that part is
+ * @there: bytes of it
+ */
+struct kt_image {
+	int fd;
+	uint64_t base;
+	uint8_t *data;
+	size_t cap;
+	uint64_t size;
+	uint64_t begin;
+	uint8_t window[KT_IMAGE_WINDOW];
+	uint64_t at;
+	size_t there;
+};
+
+enum kt_image_form kt_image_form(const uint8_t *data, size_t len);
+int kt_image_open(struct kt_image *image, struct kt_import *s);
+int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
+		      const uint8_t **data);
+void kt_image_close(struct kt_image *image);
+
+/* ---- a .trxc file (custom.c) ------------------------------------------- */
+
+#define KT_CUSTOM_TEXT	64	/* bytes of a name or label, its NUL included */
+
+/**
+ * struct kt_custom - an event
+ * @id: its number
+ * @texts: its name and the labels of its words, "" if there is none
+ */
+struct kt_custom {
+	uint32_t id;
+	char texts[5][KT_CUSTOM_TEXT];
+};
+
+/**
+ * struct kt_customs - all of a file
+ * @events: in the order of their numbers
+ * @nr: how many
+ */
+struct kt_customs {
+	struct kt_custom *events;
+	size_t nr;
+};
+
+int kt_customs_read(struct kt_customs *c, const char *path,
+		    struct kt_import *s);
+const struct kt_custom *kt_customs_find(const struct kt_customs *c,
+					uint32_t id);
+
+#endif /* _KT_TRACEX_INTERNAL_H */
