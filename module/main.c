@@ -16,7 +16,7 @@
 #include "dev/metadata.h"
 #include "names/late.h"
 #include "persist/persist.h"
-#include "probes/probe.h"
+#include "probes/probes.h"
 #include "names/registry.h"
 #include "emit/sink.h"
 #include "names/symbol.h"

@@ -15,10 +15,9 @@
 #include "compat.h"
 #include "dev.h"
 #include "event/cost.h"
-#include "probes/kprobe.h"
 #include "metadata.h"
 #include "persist/persist.h"
-#include "probes/probe.h"
+#include "probes/probes.h"
 #include "names/registry.h"
 
 /* Largest argument structure, for the copy. */

@@ -5,7 +5,7 @@
 #include <linux/string.h>
 
 #include "dev.h"
-#include "probes/kprobe.h"
+#include "probes/probes.h"
 
 static long add(struct ktape_probe *p)
 {

@@ -8,7 +8,7 @@
 
 #include "event/event.h"
 #include "names/late.h"
-#include "probe.h"
+#include "internal.h"
 
 /* Devices whose names were asked for lately, by a hash of their numbers. */
 #define SEEN_BITS	10

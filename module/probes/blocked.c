@@ -17,7 +17,7 @@
 #include <trace/events/sched.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 #include "sched_state.h"
 

@@ -9,8 +9,9 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "probe.h"
+#include "internal.h"
 #include "names/registry.h"
+#include "probes.h"
 
 #if defined(CONFIG_CGROUPS) && defined(CONFIG_TRACEPOINTS)
 #include <trace/events/cgroup.h>

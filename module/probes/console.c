@@ -9,7 +9,7 @@
 #include <trace/events/printk.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 
 static void notrace probe_console(void *data, const char *text, size_t len)
 {

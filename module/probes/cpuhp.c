@@ -5,7 +5,7 @@
 #include <trace/events/cpuhp.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 #define CPU_MASK	0xfffU

@@ -42,8 +42,7 @@ struct pcie_tlp_log;
 
 #include "event/event.h"
 #include "emit/exception.h"
-#include "netdev.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 /* Most come with words and a text, which ends in NUL and may be missing. */

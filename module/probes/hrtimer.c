@@ -4,7 +4,7 @@
 #include <trace/events/timer.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 /* The same event: the kernel renamed the function that prepares a timer. */

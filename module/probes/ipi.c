@@ -5,7 +5,7 @@
 #include <trace/events/ipi.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 #ifndef KT_HAVE_TP_ipi_send_cpu

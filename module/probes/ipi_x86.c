@@ -6,7 +6,7 @@
 #endif
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 
 /* These may differ in their configuration, not in their prototype. */
 #ifndef CONFIG_X86_LOCAL_APIC

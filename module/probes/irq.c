@@ -8,7 +8,7 @@
 
 #include "event/event.h"
 #include "names/late.h"
-#include "probe.h"
+#include "internal.h"
 
 #define IRQ_BITS	18
 #define IRQ_MASK	((1U << IRQ_BITS) - 1)

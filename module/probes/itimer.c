@@ -7,7 +7,7 @@
 #include <trace/events/timer.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 
 #define WHICH_MASK	3
 

@@ -6,7 +6,7 @@
 #include <trace/events/module.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 static __always_inline u32 name_bytes(const struct module *mod)

@@ -18,10 +18,10 @@
 #include <linux/string.h>
 
 #include "event/event.h"
-#include "kprobe.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/registry.h"
 #include "names/symbol.h"
+#include "probes.h"
 
 /* Calls of one function whose returns can be awaited at the same time. */
 #define RETURNS_MAX	256

@@ -4,7 +4,7 @@
 #include <trace/events/lock.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 #ifdef KT_HAVE_CONTENTION

@@ -14,7 +14,7 @@
 #endif
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 /* ---- page faults --------------------------------------------------------- */

@@ -6,14 +6,33 @@
  */
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
+#include <net/net_namespace.h>
 #include <trace/events/napi.h>
 #include <trace/events/net.h>
 #include <trace/events/skb.h>
 
+#include <ktape/objects.h>
+
 #include "event/event.h"
-#include "netdev.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
+
+/**
+ * kt_netdev_id() - a network device's number
+ * @dev: the device
+ *
+ * Indices are counted by name space.  Those of the initial one stand for
+ * themselves; another one's device has a token, with the uppermost bit set.
+ *
+ * Context: any.
+ * Return: the number.
+ */
+u32 kt_netdev_id(const struct net_device *dev)
+{
+	if (likely(net_eq(dev_net(dev), &init_net)))
+		return dev->ifindex;
+	return kt_token(dev) | KTAPE_NETDEV_OTHER;
+}
 
 static __always_inline u32 dev_index(const struct net_device *dev)
 {

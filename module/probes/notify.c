@@ -16,9 +16,7 @@
 #endif
 
 #include "emit/exception.h"
-#include "netdev.h"
-#include "notify.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/registry.h"
 #include "names/symbol.h"
 

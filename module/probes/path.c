@@ -14,7 +14,7 @@
 #include <trace/events/syscalls.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "path_calls.h"
 
 #define PATH_BYTES	256

@@ -6,7 +6,7 @@
 #include <trace/events/rpm.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 
 #define CPU_BITS	12
 #define CPU_MASK	((1U << CPU_BITS) - 1)

@@ -15,11 +15,10 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
-#include "filter/filter.h"
-#include "kprobe.h"
-#include "notify.h"
-#include "probe.h"
 #include "event/stack.h"
+#include "filter/filter.h"
+#include "internal.h"
+#include "probes.h"
 
 #define DETACH_DELAY	HZ
 

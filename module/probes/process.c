@@ -9,7 +9,7 @@
 #include "event/event.h"
 #include "event/trigger.h"
 #include "filter/filter.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/registry.h"
 #include "filter/track.h"
 

@@ -5,7 +5,7 @@
 #include <trace/events/sched.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "sched_state.h"
 
 static __always_inline void sched_switch(bool preempt, struct task_struct *prev,

@@ -5,7 +5,7 @@
 #include <trace/events/signal.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 #define SIGNAL_BITS	7

@@ -5,7 +5,7 @@
 #include <trace/events/syscalls.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 
 #define NR_LARGE	0xffffU
 #define FLAG_COMPAT	(1U << 16)

@@ -4,7 +4,7 @@
 #include <trace/events/irq.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 #ifndef KT_HAVE_TP_tasklet_entry

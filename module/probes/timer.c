@@ -5,7 +5,7 @@
 #include <trace/events/timer.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 #ifndef KT_HAVE_TP_timer_base_idle

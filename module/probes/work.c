@@ -4,7 +4,7 @@
 #include <trace/events/workqueue.h>
 
 #include "event/event.h"
-#include "probe.h"
+#include "internal.h"
 #include "names/symbol.h"
 
 #define ANY_CPU		0xffff

@@ -24,7 +24,7 @@
 #include "emit/emit.h"
 #include "event/trigger.h"
 #include "filter/filter.h"
-#include "probes/probe.h"
+#include "probes/probes.h"
 #include "names/registry.h"
 #include "session.h"
 #include "trigger.h"

@@ -17,7 +17,6 @@
 
 #include "control.h"
 #include "persist/persist.h"
-#include "probes/probe.h"
 #include "names/registry.h"
 #include "ring/memory.h"
 #include "session.h"

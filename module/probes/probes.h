@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Probes at functions of the kernel, added at run time. */
-#ifndef _KT_KPROBE_H
-#define _KT_KPROBE_H
+/*
+ * What the layers above may ask of the probes: which events can be recorded,
+ * which are wanted now, and probes at kernel functions that are added at run
+ * time.  How a probe is described and attached is in internal.h.
+ */
+#ifndef _KT_PROBES_H
+#define _KT_PROBES_H
 
 #include <linux/errno.h>
 #include <linux/types.h>
@@ -9,6 +13,16 @@
 #include <ktape/abi.h>
 #include <ktape/filter.h>
 
+int kt_probe_init(void);
+void kt_probe_exit(void);
+int kt_probe_want(const u64 *mask);
+void kt_probe_available(u64 *mask);
+bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e);
+u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
+
+void kt_cgroups_walk(void);
+
+/* Is this the opcode of a run-time probe, added or not? */
 static inline bool kt_kprobe_is_slot(unsigned int opcode)
 {
 	return opcode - KTAPE_OP_PROBE < KTAPE_PROBES;
@@ -19,10 +33,6 @@ static inline bool kt_kprobe_is_slot(unsigned int opcode)
 int kt_kprobe_add(struct ktape_probe *p);
 int kt_kprobe_remove(unsigned int opcode);
 int kt_kprobe_get(struct ktape_probe *p);
-void kt_kprobe_want(const u64 *mask);
-void kt_kprobe_drop(void);
-void kt_kprobe_exit(void);
-u32 kt_kprobe_state(unsigned int opcode, int *error, bool *attached);
 
 #else
 
@@ -41,25 +51,5 @@ static inline int kt_kprobe_get(struct ktape_probe *p)
 	return -ENODEV;
 }
 
-static inline void kt_kprobe_want(const u64 *mask)
-{
-}
-
-static inline void kt_kprobe_drop(void)
-{
-}
-
-static inline void kt_kprobe_exit(void)
-{
-}
-
-static inline u32 kt_kprobe_state(unsigned int opcode, int *error,
-				  bool *attached)
-{
-	*error = 0;
-	*attached = false;
-	return KTAPE_EVENT_NO_CONFIG;
-}
-
 #endif /* CONFIG_KPROBES */
-#endif /* _KT_KPROBE_H */
+#endif /* _KT_PROBES_H */

@@ -5,14 +5,15 @@
  * The prototype is chosen at compile time from the type of the tracepoint's own
  * check function, which every tracepoint header has, never from a version.
  */
-#ifndef _KT_PROBE_H
-#define _KT_PROBE_H
+#ifndef _KT_PROBES_INTERNAL_H
+#define _KT_PROBES_INTERNAL_H
 
 #include <linux/preempt.h>
 #include <linux/types.h>
 
 #include <ktape/abi.h>
 
+struct net_device;
 struct tracepoint;
 
 #define KT_PROBE_EVENTS		4
@@ -114,12 +115,38 @@ extern struct kt_probe kt_probes_console[], kt_probes_module[];
 extern struct kt_probe kt_probes_exception[];
 extern struct kt_probe kt_probes_path[], kt_probes_cgroup[];
 
-void kt_cgroups_walk(void);
-int kt_probe_init(void);
-void kt_probe_exit(void);
-int kt_probe_want(const u64 *mask);
-void kt_probe_available(u64 *mask);
-bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e);
-u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
+u32 kt_netdev_id(const struct net_device *dev);
+int kt_notify_init(void);
+void kt_notify_exit(void);
 
-#endif /* _KT_PROBE_H */
+#ifdef CONFIG_KPROBES
+
+void kt_kprobe_want(const u64 *mask);
+void kt_kprobe_drop(void);
+void kt_kprobe_exit(void);
+u32 kt_kprobe_state(unsigned int opcode, int *error, bool *attached);
+
+#else
+
+static inline void kt_kprobe_want(const u64 *mask)
+{
+}
+
+static inline void kt_kprobe_drop(void)
+{
+}
+
+static inline void kt_kprobe_exit(void)
+{
+}
+
+static inline u32 kt_kprobe_state(unsigned int opcode, int *error,
+				  bool *attached)
+{
+	*error = 0;
+	*attached = false;
+	return KTAPE_EVENT_NO_CONFIG;
+}
+
+#endif /* CONFIG_KPROBES */
+#endif /* _KT_PROBES_INTERNAL_H */
