@@ -255,13 +255,13 @@ static int __init ktape_init(void)
 	ret = kt_registry_init(registry);
 	if (ret)
 		goto err_metadata;
-	ret = kt_token_init();
+	ret = kt_symbol_init();
 	if (ret)
 		goto err_registry;
 	kt_names_init();
 	ret = kt_probe_init();
 	if (ret)
-		goto err_token;
+		goto err_symbol;
 	kt_registry_walk();
 	kt_cgroups_walk();
 	ret = kt_sink_init(kt_session_sinks);
@@ -301,10 +301,10 @@ err_sink:
 	kt_sink_exit();
 err_probe:
 	kt_probe_exit();
-err_token:
+err_symbol:
 	kt_names_exit();
 	kt_track_exit();
-	kt_token_exit();
+	kt_symbol_exit();
 err_registry:
 	kt_registry_exit();
 err_metadata:
@@ -326,7 +326,7 @@ static void __exit ktape_exit(void)
 	kt_probe_exit();
 	kt_names_exit();
 	kt_track_exit();
-	kt_token_exit();
+	kt_symbol_exit();
 	kt_registry_exit();
 	kt_metadata_exit();
 	kt_clock_exit();

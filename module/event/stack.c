@@ -17,7 +17,6 @@
 
 #include "event.h"
 #include "stack.h"
-#include "names/symbol.h"
 
 /* Frames between the event and what it is about, at most. */
 #define FRAMES_ABOVE	16

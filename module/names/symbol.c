@@ -1,105 +1,77 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keys of tokens, and names for the code addresses among them.
+ * Enters the symbols of code addresses into the registry.
  *
- * A probe cannot look a symbol up.  It puts the address into a small table; an
- * irq_work starts a work item that enters the symbols into the registry.  An
- * address that finds no room there is noted again when it comes again.
+ * Probes leave addresses in the table of event/token.c and queue symbol_irq,
+ * which starts a work item that looks the symbols up: kallsyms takes locks that
+ * a probe must not take.
  *
- * What was looked up is remembered until a module that has the address comes or
- * goes: another one's functions are no longer those of that name.
+ * A looked-up address is remembered until the module that owns it is loaded or
+ * unloaded, because another module may then have other functions there.
  */
 #include <linux/irq_work.h>
-#include <linux/jiffies.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
-#include <linux/random.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include <ktape/abi.h>
 
-#include "registry.h"
 #include "event/stack.h"
+#include "registry.h"
 #include "symbol.h"
 
-#define PENDING		256
-#define WAYS		8	/* places in which an address may be */
-
-u64 kt_token_key[3] __read_mostly;
-unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
-
-/* Protects kt_symbols_seen against each other's changes. */
+/* Serializes writers of kt_symbols_seen. */
 static DEFINE_MUTEX(symbol_lock);
 
-/* Addresses whose symbols are to be looked up, near their token; 0: a free place. */
-static unsigned long pending[PENDING];
-
-static unsigned long *place(u32 token, unsigned int way)
-{
-	return &kt_symbols_seen[(token ^ way) % KT_SYMBOLS_SEEN];
-}
-
-/* The place of an address, or with 0 a free one; NULL: there is none. */
-static unsigned long *find(u32 token, unsigned long address)
-{
-	unsigned int way;
-
-	for (way = 0; way < WAYS; way++)
-		if (READ_ONCE(*place(token, way)) == address)
-			return place(token, way);
-	return NULL;
-}
-
 /* Cut "name+0x1/0x2 [module]" into the name and its numbers. */
-static void enter_symbol(unsigned long address, u32 token)
+static void symbol_enter(unsigned long address, u32 token)
 {
 	char text[KSYM_SYMBOL_LEN], *plus;
 	unsigned int offset, length;
 
 	sprint_symbol(text, address);
 	plus = strstr(text, "+0x");
-	/* Without a symbol it would be the address itself. */
+	/* Without a symbol the text is the address itself: keep that secret. */
 	if (!plus || sscanf(plus, "+0x%x/0x%x", &offset, &length) != 2)
 		return;
 	*plus = '\0';
 	kt_registry_set(KTAPE_OBJ_FUNCTION, token, offset, length, text);
 }
 
-static void look_up(unsigned long address)
+static void symbol_look_up(unsigned long address)
 {
 	u32 token = kt_token((void *)address);
 	unsigned long *to;
 
 	mutex_lock(&symbol_lock);
-	if (!find(token, address)) {
-		enter_symbol(address, token);
-		to = find(token, 0);
+	if (!kt_symbol_place(token, address)) {
+		symbol_enter(address, token);
+		to = kt_symbol_place(token, 0);
 		if (to)
 			WRITE_ONCE(*to, address);
 	}
 	mutex_unlock(&symbol_lock);
 }
 
-static void enter_symbols(struct work_struct *work)
+static void symbol_work_run(struct work_struct *work)
 {
 	unsigned long address;
 	unsigned int i;
 
-	for (i = 0; i < PENDING; i++) {
-		/* Pairs with the cmpxchg() in kt_symbol_note(). */
-		address = xchg(&pending[i], 0);
+	for (i = 0; i < KT_SYMBOLS_PENDING; i++) {
+		address = kt_symbol_take(i);
 		if (address)
-			look_up(address);
+			symbol_look_up(address);
 	}
 }
 
-static DECLARE_WORK(symbol_work, enter_symbols);
+static DECLARE_WORK(symbol_work, symbol_work_run);
 
-static void start_work(struct irq_work *work)
+static void symbol_irq_run(struct irq_work *work)
 {
 	schedule_work(&symbol_work);
 }
@@ -107,53 +79,12 @@ static void start_work(struct irq_work *work)
 static struct irq_work symbol_irq;
 
 /*
- * Where there is no room to remember addresses they come again and again, that
- * of our own work item maybe among them.  Each tick has one of them.
+ * Forget the functions of a module that is loaded or unloaded.  An address that
+ * is looked up while its module goes is forgotten when the next module is loaded
+ * at that place.
  */
-static bool crowded(u32 token)
-{
-	static u32 last;
-	u32 tick = (u32)jiffies;
-
-	if (find(token, 0))
-		return false;
-	if (READ_ONCE(last) == tick)
-		return true;
-	WRITE_ONCE(last, tick);
-	return false;
-}
-
-/**
- * kt_symbol_note() - have the symbol of a code address entered
- * @address: the address
- * @token: its token
- *
- * Context: any, NMI included; preemption disabled.
- */
-noinline void kt_symbol_note(unsigned long address, u32 token)
-{
-	unsigned long old = address;
-	unsigned int way;
-
-	if (!address || find(token, address) || crowded(token))
-		return;
-	for (way = 0; way < WAYS && old; way++) {
-		/* Pairs with the xchg() in enter_symbols(). */
-		old = cmpxchg(&pending[(token ^ way) % PENDING], 0, address);
-		if (old == address)
-			return;
-	}
-	if (!old)
-		irq_work_queue(&symbol_irq);
-}
-
-/*
- * The addresses of a module that comes or goes are no longer those of the
- * functions that had them.  What is looked up while one goes is found here when
- * another one takes its place.
- */
-static int module_event(struct notifier_block *nb, unsigned long event,
-			void *data)
+static int symbol_module_event(struct notifier_block *nb, unsigned long event,
+			       void *data)
 {
 	const struct module *mod = data;
 	unsigned long address;
@@ -175,34 +106,31 @@ static int module_event(struct notifier_block *nb, unsigned long event,
 	return NOTIFY_OK;
 }
 
-static struct notifier_block module_notifier = {
-	.notifier_call = module_event,
+static struct notifier_block symbol_module_notifier = {
+	.notifier_call = symbol_module_event,
 };
 
 /**
- * kt_token_init() - choose the keys
+ * kt_symbol_init() - Choose the token keys and get ready for symbols
  *
  * Context: module load, before the first probe.
  * Return: 0 or a negative errno.
  */
-int kt_token_init(void)
+int kt_symbol_init(void)
 {
-	get_random_bytes(kt_token_key, sizeof(kt_token_key));
-	/* Odd factors lose nothing. */
-	kt_token_key[1] |= 1;
-	kt_token_key[2] |= 1;
-	init_irq_work(&symbol_irq, start_work);
-	return register_module_notifier(&module_notifier);
+	init_irq_work(&symbol_irq, symbol_irq_run);
+	kt_token_init(&symbol_irq);
+	return register_module_notifier(&symbol_module_notifier);
 }
 
 /**
- * kt_token_exit() - wait for the last symbols
+ * kt_symbol_exit() - Wait for the last symbols
  *
  * Context: module unload, after the last probe.
  */
-void kt_token_exit(void)
+void kt_symbol_exit(void)
 {
-	unregister_module_notifier(&module_notifier);
+	unregister_module_notifier(&symbol_module_notifier);
 	irq_work_sync(&symbol_irq);
 	cancel_work_sync(&symbol_work);
 }

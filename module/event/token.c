@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tokens: keyed 32-bit stand-ins for addresses, and the code addresses that
+ * still need a symbol.
+ *
+ * A probe cannot look a symbol up.  It stores the address in a small table of
+ * pending addresses and queues the irq_work of names/symbol.c, which looks the
+ * symbols up and enters them into the registry.  An address that finds no free
+ * place is dropped: it is stored when it comes up again.
+ *
+ * Looked-up addresses stay in kt_symbols_seen, so that a probe stores each
+ * address once.  Only names/symbol.c writes to that table.
+ */
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/random.h>
+
+#include "event.h"
+
+#define WAYS		8	/* places in which an address may be */
+
+u64 kt_token_key[3] __read_mostly;
+unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
+
+/* Addresses without a symbol so far, hashed by token; 0 = free place. */
+static unsigned long pending[KT_SYMBOLS_PENDING];
+
+static struct irq_work *symbol_work;
+
+/**
+ * kt_symbol_place() - Find the place of an address among those looked up
+ * @token: token of the address
+ * @address: code address, or 0 to find a free place for @token
+ *
+ * Context: any.
+ * Return: the place, or NULL if there is none.
+ */
+unsigned long *kt_symbol_place(u32 token, unsigned long address)
+{
+	unsigned long *place;
+	unsigned int way;
+
+	for (way = 0; way < WAYS; way++) {
+		place = &kt_symbols_seen[(token ^ way) % KT_SYMBOLS_SEEN];
+		if (READ_ONCE(*place) == address)
+			return place;
+	}
+	return NULL;
+}
+
+/*
+ * Without a free place an address is never remembered and comes up again and
+ * again, possibly an address of the lookup itself.  Let one through per tick.
+ */
+static bool symbol_is_throttled(u32 token)
+{
+	static u32 last;
+	u32 tick = (u32)jiffies;
+
+	if (kt_symbol_place(token, 0))
+		return false;
+	if (READ_ONCE(last) == tick)
+		return true;
+	WRITE_ONCE(last, tick);
+	return false;
+}
+
+/**
+ * kt_symbol_note() - Request the symbol of a code address
+ * @address: the address
+ * @token: its token
+ *
+ * Context: any, NMI included; preemption disabled.
+ */
+noinline void kt_symbol_note(unsigned long address, u32 token)
+{
+	unsigned long old = address;
+	unsigned int way;
+
+	if (!address || kt_symbol_place(token, address) ||
+	    symbol_is_throttled(token))
+		return;
+	for (way = 0; way < WAYS && old; way++) {
+		/* Pairs with the xchg() in kt_symbol_take(). */
+		old = cmpxchg(&pending[(token ^ way) % KT_SYMBOLS_PENDING], 0,
+			      address);
+		if (old == address)
+			return;
+	}
+	if (!old)
+		irq_work_queue(symbol_work);
+}
+
+/**
+ * kt_symbol_take() - Take a pending address out of its place
+ * @place: below KT_SYMBOLS_PENDING
+ *
+ * Context: any.
+ * Return: the address, 0 if the place is free.
+ */
+unsigned long kt_symbol_take(unsigned int place)
+{
+	/* Pairs with the cmpxchg() in kt_symbol_note(). */
+	return xchg(&pending[place], 0);
+}
+
+/**
+ * kt_token_init() - Choose the keys of this load
+ * @on_pending: queued when an address is pending
+ *
+ * Context: module load, before the first probe.
+ */
+void kt_token_init(struct irq_work *on_pending)
+{
+	symbol_work = on_pending;
+	get_random_bytes(kt_token_key, sizeof(kt_token_key));
+	/* An odd factor maps different numbers to different numbers. */
+	kt_token_key[1] |= 1;
+	kt_token_key[2] |= 1;
+}
