@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Upcalls to other modules, in the context in which a record is made.
+ * Registration of sinks: functions of other modules that are called for records,
+ * in the context in which the record is made.
  *
- * A sink says which events it wants.  An event that a sink wants takes the way
- * for several sessions (KT_ROUTE_MANY), so that nobody else pays for it.
+ * event/event.c has the union of the masks and the pointer to sinks_call().  An
+ * event that a sink wants takes the route for several sessions (KT_ROUTE_MANY):
+ * events that no sink wants cost nothing more.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -19,20 +21,18 @@
 #define SINKS		8
 
 /*
- * A sink that emits what it wants would be called without end.  Contexts nest
- * less deep than this; what is deeper is such a sink.
+ * A sink that emits an event it wants calls itself.  Contexts nest less deep
+ * than this, so a deeper call is such a sink and is dropped.
  */
-#define DEPTH		8
+#define SINK_DEPTH	8
 
-u64 kt_sink_mask[KTAPE_MASK_WORDS];
-
-/* Protects the places and the mask against each other. */
+/* Serializes changes of sinks[] and of the mask that is made from it. */
 static DEFINE_MUTEX(sink_lock);
 static struct ktape_sink *sinks[SINKS];
-static void (*changed)(void);
-static DEFINE_PER_CPU(int, depth);
+static void (*sinks_changed)(void);
+static DEFINE_PER_CPU(int, sink_depth);
 
-static void update_mask(void)
+static void sinks_update_mask(void)
 {
 	u64 mask[KTAPE_MASK_WORDS] = {};
 	unsigned int i, word;
@@ -40,12 +40,14 @@ static void update_mask(void)
 	for (i = 0; i < SINKS; i++)
 		for (word = 0; sinks[i] && word < KTAPE_MASK_WORDS; word++)
 			mask[word] |= sinks[i]->mask[word];
-	for (word = 0; word < KTAPE_MASK_WORDS; word++)
-		WRITE_ONCE(kt_sink_mask[word], mask[word]);
+	kt_sink_mask_set(mask);
 }
 
-/* Sessions write of themselves, and what only their filters make. */
-static bool is_told(unsigned int opcode)
+/*
+ * May a sink want this event?  Not a record that is about one session, nor one
+ * that exists only because of a session's filter.
+ */
+static bool sink_may_want(unsigned int opcode)
 {
 	if (opcode < KTAPE_OP_EXCEPTION)
 		return opcode == KTAPE_EV_REGISTRY ||
@@ -54,7 +56,7 @@ static bool is_told(unsigned int opcode)
 	       kt_gates_end_of(opcode) == opcode;
 }
 
-static int add(struct ktape_sink *sink)
+static int sink_add(struct ktape_sink *sink)
 {
 	unsigned int i, place = SINKS;
 
@@ -66,13 +68,13 @@ static int add(struct ktape_sink *sink)
 	}
 	if (place == SINKS)
 		return -ENOSPC;
-	/* Pairs with the dependency from the pointer in kt_sink_call(). */
+	/* Pairs with the dependency from the pointer in sinks_call(). */
 	smp_store_release(&sinks[place], sink);
-	update_mask();
+	sinks_update_mask();
 	return 0;
 }
 
-static bool remove(const struct ktape_sink *sink)
+static bool sink_remove(const struct ktape_sink *sink)
 {
 	unsigned int i;
 
@@ -80,19 +82,20 @@ static bool remove(const struct ktape_sink *sink)
 		if (sinks[i] != sink)
 			continue;
 		WRITE_ONCE(sinks[i], NULL);
-		update_mask();
+		sinks_update_mask();
 		return true;
 	}
 	return false;
 }
 
 /**
- * ktape_sink_register() - have a function called for events
- * @sink: who wants what; has to live until it is unregistered
+ * ktape_sink_register() - Have a function called for events
+ * @sink: the function and its events; must stay valid until it is unregistered
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL: no function, or an opcode that does not exist; -EOPNOTSUPP:
- * one that sinks are not told of; -EEXIST; -ENOSPC: there are 8.
+ * Return: 0; -EINVAL if there is no function or an opcode does not exist;
+ * -EOPNOTSUPP if the mask has an event that is not passed to sinks; -EEXIST if
+ * @sink is registered; -ENOSPC if 8 sinks are.
  */
 int ktape_sink_register(struct ktape_sink *sink)
 {
@@ -106,23 +109,23 @@ int ktape_sink_register(struct ktape_sink *sink)
 			continue;
 		if (!kt_event_opcode_exists(i))
 			return -EINVAL;
-		if (!is_told(i))
+		if (!sink_may_want(i))
 			return -EOPNOTSUPP;
 	}
 	mutex_lock(&sink_lock);
-	ret = add(sink);
+	ret = sink_add(sink);
 	mutex_unlock(&sink_lock);
 	if (!ret)
-		changed();
+		sinks_changed();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ktape_sink_register);
 
 /**
- * ktape_sink_unregister() - no longer call a function
+ * ktape_sink_unregister() - Stop calling a function
  * @sink: the sink; nothing happens if it is not registered
  *
- * When this returns the function does not run and will not be called.
+ * When this returns the function is not running and will not be called again.
  *
  * Context: process context, may sleep.
  */
@@ -131,22 +134,17 @@ void ktape_sink_unregister(struct ktape_sink *sink)
 	bool found;
 
 	mutex_lock(&sink_lock);
-	found = remove(sink);
+	found = sink_remove(sink);
 	mutex_unlock(&sink_lock);
 	if (!found)
 		return;
-	changed();
+	sinks_changed();
 	synchronize_rcu();
 }
 EXPORT_SYMBOL_GPL(ktape_sink_unregister);
 
-/**
- * kt_sink_call() - tell the sinks of a record
- * @rec: the record
- *
- * Context: any, preemption disabled.
- */
-void kt_sink_call(const struct kt_record *rec)
+/* Call the sinks that want a record.  Context: any, preemption disabled. */
+static void sinks_call(const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	const struct ktape_record view = {
@@ -160,21 +158,21 @@ void kt_sink_call(const struct kt_record *rec)
 	struct ktape_sink *sink;
 	unsigned int i;
 
-	if (this_cpu_inc_return(depth) > DEPTH)
+	if (this_cpu_inc_return(sink_depth) > SINK_DEPTH)
 		goto out;
 	for (i = 0; i < SINKS; i++) {
-		/* Pairs with the release in add(). */
+		/* Pairs with the release in sink_add(). */
 		sink = READ_ONCE(sinks[i]);
 		if (sink && sink->mask[opcode / 64] >> (opcode % 64) & 1)
 			sink->event(sink, &view);
 	}
 out:
-	this_cpu_dec(depth);
+	this_cpu_dec(sink_depth);
 }
 
-/* A module that goes without a word takes its sinks along. */
-static int module_event(struct notifier_block *nb, unsigned long event,
-			void *data)
+/* Remove the sinks that a module has left registered when it is unloaded. */
+static int sink_module_event(struct notifier_block *nb, unsigned long event,
+			     void *data)
 {
 	bool found = false;
 	unsigned int i;
@@ -184,38 +182,39 @@ static int module_event(struct notifier_block *nb, unsigned long event,
 	mutex_lock(&sink_lock);
 	for (i = 0; i < SINKS; i++)
 		if (sinks[i] && sinks[i]->owner == data)
-			found |= remove(sinks[i]);
+			found |= sink_remove(sinks[i]);
 	mutex_unlock(&sink_lock);
 	if (found) {
-		changed();
+		sinks_changed();
 		synchronize_rcu();
 	}
 	return NOTIFY_OK;
 }
 
-static struct notifier_block module_notifier = {
-	.notifier_call = module_event,
+static struct notifier_block sink_module_notifier = {
+	.notifier_call = sink_module_event,
 };
 
 /**
- * kt_sink_init() - get ready for sinks
- * @on_change: called when the union of what they want may have changed
+ * kt_sink_init() - Get ready for sinks
+ * @on_change: called when the set of events that sinks want may have changed
  *
  * Context: module load.
  * Return: 0 or a negative errno.
  */
 int kt_sink_init(void (*on_change)(void))
 {
-	changed = on_change;
-	return register_module_notifier(&module_notifier);
+	sinks_changed = on_change;
+	kt_sink_set(sinks_call);
+	return register_module_notifier(&sink_module_notifier);
 }
 
 /**
- * kt_sink_exit() - no more sinks
+ * kt_sink_exit() - End of kt_sink_init()
  *
- * Context: module unload; whoever has a sink holds the module.
+ * Context: module unload.  No sink is left: its module would hold this one.
  */
 void kt_sink_exit(void)
 {
-	unregister_module_notifier(&module_notifier);
+	unregister_module_notifier(&sink_module_notifier);
 }

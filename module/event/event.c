@@ -15,6 +15,9 @@ DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
 
 u8 kt_uuid[16];
 
+u64 kt_sink_mask[KTAPE_MASK_WORDS];
+static void (*sink_call)(const struct kt_record *rec);
+
 static const struct {
 	const char *name;
 	u8 class;
@@ -55,6 +58,33 @@ const char *kt_event_name(unsigned int opcode)
 unsigned int kt_event_class(unsigned int opcode)
 {
 	return events[opcode].class;
+}
+
+/**
+ * kt_sink_set() - Set the function that is called for events that sinks want
+ * @call: called with preemption disabled in any context
+ *
+ * Context: module load, before the first kt_sink_mask_set().
+ */
+void kt_sink_set(void (*call)(const struct kt_record *rec))
+{
+	sink_call = call;
+}
+
+/**
+ * kt_sink_mask_set() - Set the events that sinks want
+ * @mask: bit n: opcode n
+ *
+ * Sessions have to update their routes afterwards.
+ *
+ * Context: process context; the caller serializes.
+ */
+void kt_sink_mask_set(const u64 *mask)
+{
+	unsigned int i;
+
+	for (i = 0; i < KTAPE_MASK_WORDS; i++)
+		WRITE_ONCE(kt_sink_mask[i], mask[i]);
 }
 
 /*
@@ -101,7 +131,7 @@ static __always_inline void deliver(u32 kind, const struct kt_record *rec,
 		put(__ffs(want), cpu->ring[kind][__ffs(want)], rec, other,
 		    brief);
 	if (unlikely(kt_sink_wants(opcode)))
-		kt_sink_call(rec);
+		sink_call(rec);
 }
 
 /**

@@ -15,7 +15,6 @@
 #include <linux/wait.h>
 
 #include "ring/ring.h"
-#include "emit/sink.h"
 
 #define KT_SESSIONS		8
 
@@ -125,6 +124,26 @@ void kt_coming_back(const struct kt_coming *old);
 bool kt_event_opcode_exists(unsigned int opcode);
 const char *kt_event_name(unsigned int opcode);
 unsigned int kt_event_class(unsigned int opcode);
+
+/* ---- sinks: see emit/sink.c ------------------------------------------------ */
+
+/* Bit n: a sink wants opcode n. */
+extern u64 kt_sink_mask[KTAPE_MASK_WORDS];
+
+void kt_sink_mask_set(const u64 *mask);
+void kt_sink_set(void (*call)(const struct kt_record *rec));
+
+/**
+ * kt_sink_wants() - Does any sink want this event?
+ * @opcode: below KTAPE_OPCODES
+ *
+ * Context: any, preemption disabled.
+ * Return: true or false.
+ */
+static __always_inline bool kt_sink_wants(unsigned int opcode)
+{
+	return READ_ONCE(kt_sink_mask[opcode / 64]) >> (opcode % 64) & 1;
+}
 
 static __always_inline bool kt_nmi_unsafe(void)
 {
