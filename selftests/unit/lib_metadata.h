@@ -5,7 +5,7 @@
 
 #include "lib_trace.h"
 
-#include "stream/internal.h"
+#include "stream/metadata.h"
 
 __attribute__((unused))
 static char *make_text(size_t *len)

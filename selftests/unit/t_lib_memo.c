@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "stream/clock.h"
-#include "stream/plan.h"
+#include "stream/event.h"
 #include "util/put.h"
 
 #include "tap.h"

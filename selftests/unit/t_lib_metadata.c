@@ -7,7 +7,7 @@
 #include "lib_metadata.h"
 #include "lib_sim_work.h"
 
-#include "stream/internal.h"
+#include "stream/metadata.h"
 
 #define STEPS		20
 #define FLIPS		400U	/* of metadata, with all of the trace read */

@@ -6,6 +6,7 @@
 #include <codec_tband_check.h>
 #include <internal.h>
 
+#include "util/crc32c.h"
 #include "lib_gather.h"
 #include "lib_tband.h"
 #include "tap.h"

@@ -4,7 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "stream/internal.h"
+#include "stream/metadata.h"
+#include "device/internal.h"
 
 #define LAYOUT_TRIES	8
 

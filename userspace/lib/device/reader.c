@@ -2,7 +2,7 @@
 /* Mapping the rings and the registry of a session. */
 #include <sys/mman.h>
 
-#include "ring.h"
+#include "device/ring.h"
 
 #define CHECKPOINT_TRIES	1000
 

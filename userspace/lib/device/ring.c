@@ -7,7 +7,7 @@
  * read barrier looks at tail: what lies below it by then was overwritten during
  * the copy and is thrown away.
  */
-#include "ring.h"
+#include "device/ring.h"
 
 /* Blocks behind one whose counts are looked at as well. */
 #define AHEAD	4

@@ -3,7 +3,7 @@
 #ifndef _KT_RING_H
 #define _KT_RING_H
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 
 /**
  * struct kt_ring - a mapped ring

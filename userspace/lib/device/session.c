@@ -2,7 +2,7 @@
 /* Sessions by name, their policy, and a descriptor as a reader. */
 #include <string.h>
 
-#include "stream/internal.h"
+#include "device/internal.h"
 
 #define LIST_TRIES	8
 

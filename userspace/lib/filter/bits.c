@@ -7,7 +7,7 @@
 
 #include "util/parse.h"
 
-#include "filter.h"
+#include "filter/internal.h"
 
 #define IRQS	(KTAPE_FILTER_IRQ_WORDS * 64U)
 #define SIGNALS	64U

@@ -9,7 +9,7 @@
 
 #include "util/parse.h"
 
-#include "filter.h"
+#include "filter/filter.h"
 
 #define DEPTH_MAX	32
 

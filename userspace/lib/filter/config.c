@@ -2,7 +2,7 @@
 /* Configurations: lines "key = value", "#" after a blank begins a comment. */
 #include "util/parse.h"
 
-#include "filter.h"
+#include "filter/internal.h"
 
 #define LINE_MAX_LEN	65536
 

@@ -1,45 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Filters: what parsing, formatting and the device share. */
-#ifndef _KT_FILTER_TEXT_H
-#define _KT_FILTER_TEXT_H
+/* Filters as values: what setting them on a device needs of their text form. */
+#ifndef _KT_FILTER_H
+#define _KT_FILTER_H
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 
-#define KT_SYSCALLS	512U	/* of each table */
 #define KT_PATH_MAX	4096
 
-/**
- * struct kt_bits - a filter that is a bitmap
- * @bits: how many there are
- * @words: of the bitmap
- * @first: number of bit 0
- * @names: name of a number by this field type, or KTAPE_TYPES
- * @add: set the bits of an item; false: it is none
- */
-struct kt_bits {
-	unsigned int bits;
-	unsigned int words;
-	unsigned int first;
-	unsigned int names;
-	bool (*add)(const struct kt_bits *b, const char *item, uint64_t *to);
-};
-
-/* filter_bits.c */
-extern const struct kt_bits kt_filter_bits[KTAPE_FILTER_KINDS];
-unsigned int kt_bits_in_use(unsigned int kind);
-const char *kt_this_machine(void);
-
-/* filter_parse.c */
+/* parse.c */
 void *kt_filter_add(struct ktape_filter_value *v, size_t size);
-extern const char *const kt_pid_flags[];
-const char *kt_gate_name(unsigned int gate);
 
-/* filter_format.c */
-void kt_put_duration(FILE *f, uint64_t ns);
-void kt_put_mask(FILE *f, const uint64_t *mask, bool *first);
-
-/* filter_cgroup.c */
+/* cgroup.c */
 int kt_cgroup_open(const char *name);
 int kt_cgroup_name(uint64_t id, char name[KT_PATH_MAX]);
 
-#endif /* _KT_FILTER_TEXT_H */
+#endif /* _KT_FILTER_H */

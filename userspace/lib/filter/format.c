@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Filters as text that can be read back. */
-#include "filter.h"
+#include "filter/internal.h"
 
 /* A bitmap's filter with zeros up to its full length. */
 struct bitmap {

@@ -5,7 +5,7 @@
 #include "util/bits.h"
 #include "util/parse.h"
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 
 #define NAME_MAX_LEN	127
 #define OPCODE_PREFIX	"opcode_"

@@ -2,7 +2,7 @@
 /* Filters from text. */
 #include "util/parse.h"
 
-#include "filter.h"
+#include "filter/internal.h"
 
 #define ITEM_MAX	(KT_PATH_MAX - 1)
 #define GATE_MAX_NS	3600000000000ULL

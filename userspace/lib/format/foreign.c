@@ -2,7 +2,7 @@
 /* Questions about user events that stand for events of other formats. */
 #include <ktape/formats.h>
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 #include "format/foreign.h"
 
 bool ktape_event_is_metadata(const struct ktape_event *event)

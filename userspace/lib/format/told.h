@@ -8,7 +8,7 @@
 
 #include "show/line.h"
 #include "util/map.h"
-#include "stream/typed.h"
+#include "stream/event.h"
 
 #define KT_TOLD_FIELDS	24U
 #define KT_TOLD_CUT	"arguments of user events beyond 24"

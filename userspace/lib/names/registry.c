@@ -11,9 +11,8 @@
  * the last answers are remembered with the time in which they are right.
  */
 #include "util/hash.h"
-#include "stream/internal.h"
-#include "show/memo.h"
-#include "stream/plan.h"
+
+#include "names/memo.h"
 
 #define VERSIONS_MAX	KTAPE_REGISTRY_MAX
 #define LIST_MAX	1024U		/* of one id; the oldest go */

@@ -2,7 +2,7 @@
 /* Names of system calls and of errors. */
 #include "util/bits.h"
 
-#include "stream/internal.h"
+#include "names/names.h"
 
 /* The same wherever this is built: see scripts/gen-names. */
 static const char *const x86_64_calls[] = {

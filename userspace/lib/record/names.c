@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The registry of a recording: names at its beginning and at its end. */
-#include "record.h"
+#include "record/internal.h"
 
 static int end_names(struct ktape_recorder *rec, struct ktape_builder *b,
 		     uint64_t ts)

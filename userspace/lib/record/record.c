@@ -4,7 +4,8 @@
 
 #include "util/file.h"
 
-#include "record.h"
+#include "stream/metadata.h"
+#include "record/internal.h"
 
 #define WAIT_MS		20
 

@@ -10,7 +10,7 @@
  * the last one before it: what was lost in between is told once, by the first
  * packet behind it.
  */
-#include "record.h"
+#include "record/internal.h"
 
 /* Where rings are now.  Their open blocks are closed, if the mode can that. */
 static bool set_goals(struct ktape_recorder *rec)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writes that are under way: by io_uring, or one by one where it is missing. */
-#include "uring.h"
+#include "record/uring.h"
 
 void kt_queue_open(struct kt_queue *q, bool uring)
 {

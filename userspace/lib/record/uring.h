@@ -7,7 +7,7 @@
 
 #include "util/file.h"
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 
 /* Writes under way at a time. */
 #define KT_WRITES	16U

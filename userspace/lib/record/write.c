@@ -12,7 +12,7 @@
 
 #include "util/file.h"
 
-#include "record.h"
+#include "record/internal.h"
 
 int kt_record_alloc(struct ktape_recorder *rec)
 {

@@ -9,7 +9,7 @@
 
 #include "util/file.h"
 
-#include "recover.h"
+#include "recover/internal.h"
 
 #define NAMES_PACKET	(64U << 10)
 #define NAMES_AT_ONCE	256U

@@ -7,7 +7,9 @@
  */
 #include <stdarg.h>
 
-#include "recover.h"
+#include "util/crc32c.h"
+#include "stream/metadata.h"
+#include "recover/internal.h"
 
 #define PAGE		4096U		/* the smallest of all kernels */
 #define PAGE_MAX	(256U << 10)

@@ -7,8 +7,9 @@
  * If the two make no sense, only blocks that prove themselves by their checksum
  * are taken, in the order of their numbers.
  */
+#include "util/crc32c.h"
 #include "stream/packet.h"
-#include "recover.h"
+#include "recover/internal.h"
 
 /**
  * struct ring - a ring that is being recovered

@@ -7,7 +7,7 @@
  */
 #include "util/parse.h"
 
-#include "fmt.h"
+#include "show/fmt.h"
 
 #define FORMATS_MAX	16384U
 #define LINE_MAX	2048U

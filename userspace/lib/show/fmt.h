@@ -3,7 +3,7 @@
 #ifndef _KT_FMT_H
 #define _KT_FMT_H
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 
 #define KT_FMT_WIDTH_MAX	64U
 

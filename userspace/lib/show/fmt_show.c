@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The text that a .fmt file has for an event, with the event's arguments. */
-#include "fmt.h"
-#include "stream/typed.h"
+#include "show/fmt.h"
+#include "stream/event.h"
 
 #define VALUES_MAX	64U
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events as lines of JSON for programs. */
-#include "line.h"
+#include "show/line.h"
 
 static const char *const rings[] = {
 	[KTAPE_RING_EVENT] = ",\"ring\":\"event\",\"tid\":",

@@ -3,54 +3,7 @@
 #ifndef _KT_LINE_H
 #define _KT_LINE_H
 
-#include "util/put.h"
-
-#include "stream/fields.h"
-#include "memo.h"
-
-/**
- * struct kt_line - what a line is made of
- * @info: of the trace
- * @registry: names
- * @event: the event
- * @json: true: JSON, false: text
- * @memo: what is remembered
- */
-struct kt_line {
-	const struct ktape_info *info;
-	const struct ktape_registry *registry;
-	const struct ktape_event *event;
-	bool json;
-	struct kt_memo *memo;
-};
-
-static inline struct kt_line kt_line_of(const struct ktape_info *info,
-					const struct ktape_registry *registry,
-					const struct ktape_event *event,
-					bool json)
-{
-	return (struct kt_line){
-		.info = info,
-		.registry = registry,
-		.event = event,
-		.json = json,
-		.memo = kt_memo_of(registry, info),
-	};
-}
-
-/**
- * struct kt_name - name of a value
- * @text: the name, or NULL
- * @len: its length
- * @plain: neither text nor JSON needs an escape in it
- * @offset: FUNC: how far behind its symbol
- */
-struct kt_name {
-	const char *text;
-	size_t len;
-	bool plain;
-	uint32_t offset;
-};
+#include "names/names.h"
 
 /**
  * struct kt_show - how an event is shown that takes more than its fields
@@ -61,21 +14,6 @@ struct kt_show {
 	char *(*own)(char *p, const struct kt_line *l);
 	char *(*extra)(char *p, const struct kt_line *l);
 };
-
-/* Object names of at most 32 bytes, in arrays. */
-static inline char *kt_put_object(char *p, const struct ktape_object_info *o)
-{
-	return kt_put_32(p, o->name, o->name_len);
-}
-
-/* names_at.c */
-struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
-			  uint64_t value);
-struct kt_name kt_name_any(const struct kt_line *l, unsigned int type,
-			   uint64_t value);
-bool kt_type_has_name(unsigned int type);
-bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value);
-const char *kt_syscall_of(const struct kt_line *l, unsigned int nr);
 
 /* text.c, json.c */
 const char *kt_line_event(const struct kt_line *l);
@@ -93,11 +31,11 @@ char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n);
 struct kt_name kt_major_name(const struct kt_line *l, uint32_t major);
 char *kt_show_error(char *p, const struct kt_line *l, int64_t ret);
 
-/* show_user.c */
+/* user.c */
 char *kt_show_user_event(char *p, const struct kt_line *l);
 char *kt_show_trace_event(char *p, const struct kt_line *l);
 
-/* syscall_args.c */
+/* syscall.c */
 char *kt_show_call(char *p, const struct kt_line *l);
 
 /* What kt_line_event() tells, or "opcode_" and the number. */

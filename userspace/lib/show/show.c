@@ -3,7 +3,7 @@
  * Events that take more than their fields one after the other, in text and in
  * JSON: exceptions, user events, call stacks, spans, results of system calls.
  */
-#include "line.h"
+#include "show/line.h"
 
 #define SEVERITY_BITS	3
 #define BUFFER_BIT	(1U << SEVERITY_BITS)

@@ -7,11 +7,11 @@
  * mode in octal, D directory, S signal, 1 option of a socket.  The others are
  * sets of flags: see sets[].
  */
-#include "line.h"
-#include "syscall_calls.h"
-#include "syscall_flags.h"
-#include "syscall_flags_more.h"
-#include "syscall_options.h"
+#include "show/line.h"
+#include "show/syscall_calls.h"
+#include "show/syscall_flags.h"
+#include "show/syscall_flags_more.h"
+#include "show/syscall_options.h"
 
 #define ARGS		6
 #define FLAGS_MAX	24	/* names of one value; the rest is a number */

@@ -3,7 +3,7 @@
 #ifndef _KT_SYSCALL_FLAGS_MORE_H
 #define _KT_SYSCALL_FLAGS_MORE_H
 
-#include "syscall_flags.h"
+#include "show/syscall_flags.h"
 
 static const struct flag cloexec_flags[] = {
 	{ 01000, 01000, "O_TRUNC" }, { 04000, 04000, "O_NONBLOCK" },

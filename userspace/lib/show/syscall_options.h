@@ -3,7 +3,7 @@
 #ifndef _KT_SYSCALL_OPTIONS_H
 #define _KT_SYSCALL_OPTIONS_H
 
-#include "syscall_flags.h"
+#include "show/syscall_flags.h"
 
 static const struct flag file_advices[] = {
 	{ 0, ALL, "POSIX_FADV_NORMAL" }, { 1, ALL, "POSIX_FADV_RANDOM" },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events as lines of text for people and grep. */
-#include "line.h"
+#include "show/line.h"
 
 #define LINE_MAX_FIXED	8192	/* all names and numbers of any event */
 #define LINE_PER_BYTE	8	/* more than any form of a blob's byte takes */

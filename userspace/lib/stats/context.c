@@ -5,7 +5,7 @@
  * show.  It looks ahead; here no place is looked at more often than once, as each
  * thread's events are linked.
  */
-#include "rtos.h"
+#include "stats/rtos.h"
 
 #define RUNNING_TICKS	12	/* a RUNNING event comes so much later */
 #define MADE		UINT32_MAX	/* id where one is to be made */

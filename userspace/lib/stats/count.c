@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Counting what threads and interrupts did, and the stack that they used. */
-#include "rtos.h"
+#include "stats/rtos.h"
 
 /* Which word of an event is the stack pointer, + 1; 0: none. */
 static const uint8_t stack_words[] = {

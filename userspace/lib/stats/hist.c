@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Histograms whose steps are 1/32 of the value at most. */
-#include "hist.h"
+#include "stats/hist.h"
 
 #define EXACT		(2 * KT_HIST_STEPS)
 #define STEP_BITS	5

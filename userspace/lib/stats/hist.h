@@ -3,7 +3,7 @@
 #ifndef _KT_HIST_H
 #define _KT_HIST_H
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 
 #define KT_HIST_STEPS	32U
 #define KT_HIST_BUCKETS	(60U * KT_HIST_STEPS)

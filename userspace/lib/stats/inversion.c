@@ -4,7 +4,7 @@
  * until the owner puts it back.  When a third thread of less priority than the
  * waiting one runs meanwhile, nobody knows how long it takes.
  */
-#include "rtos.h"
+#include "stats/rtos.h"
 
 #define WAITS	256	/* at once */
 

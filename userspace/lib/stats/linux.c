@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Statistics of Linux: where the time of each CPU goes, and all that is told. */
-#include "linux.h"
+#include "stats/linux.h"
 
 int ktape_linux_new(const struct ktape_info *info,
 		    const struct ktape_registry *registry,

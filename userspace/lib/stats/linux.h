@@ -3,10 +3,10 @@
 #ifndef _KT_STATS_LINUX_H
 #define _KT_STATS_LINUX_H
 
-#include "hist.h"
+#include "stats/hist.h"
 #include "show/line.h"
 #include "util/map.h"
-#include "stream/place.h"
+#include "stream/event.h"
 
 #define KT_SL_NEST	16U	/* interrupts within each other */
 #define KT_SL_PAST	256U	/* switches of a CPU that are remembered */

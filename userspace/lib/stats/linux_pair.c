@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What begins with one event and ends with another, and how long it took. */
-#include "linux.h"
+#include "stats/linux.h"
 
 #define ERRNO_MAX	4095
 #define NR_AND_TABLE	0x3ffffU	/* of a system call, in dat20 */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Series of values: by kind, and by what they are of. */
-#include "linux.h"
+#include "stats/linux.h"
 
 #define MILLION		1000000U
 #define NR_KINDS	((size_t)KTAPE_SERIES_KINDS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Who runs, who waits for a CPU, and who runs there meanwhile. */
-#include "linux.h"
+#include "stats/linux.h"
 
 /**
  * kt_sl_thread() - a thread

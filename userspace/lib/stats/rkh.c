@@ -11,9 +11,9 @@
 #include <ktape/mark.h>
 
 #include "format/foreign.h"
-#include "hist.h"
+#include "stats/hist.h"
 #include "util/map.h"
-#include "stream/typed.h"
+#include "stream/event.h"
 
 #define POSTS_MAX	1024U	/* unanswered, of an object */
 #define ROWS_MAX	4096U

@@ -3,7 +3,7 @@
 #include <ktape/formats.h>
 
 #include "util/hash.h"
-#include "rtos.h"
+#include "stats/rtos.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* as TraceX calls it */
 #define UNNAMED		"Un-named Thread"

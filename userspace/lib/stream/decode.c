@@ -3,7 +3,7 @@
  * Which thread was it?  A CPU's thread is told by the head of each packet and
  * changed by switches and context records; in between every event is its.
  */
-#include "decode.h"
+#include "stream/decode.h"
 
 int ktape_decoder_new(const struct ktape_info *info,
 		      struct ktape_decoder **decoder)

@@ -3,7 +3,7 @@
 #ifndef _KT_DECODE_H
 #define _KT_DECODE_H
 
-#include "internal.h"
+#include "stream/packet.h"
 
 /**
  * struct ktape_decoder - the threads of all CPUs

@@ -7,10 +7,11 @@
 #include <ctype.h>
 
 #include "util/bits.h"
+#include "util/crc32c.h"
 
 #include <ktape/ctf.h>
 
-#include "internal.h"
+#include "stream/metadata.h"
 
 #define NAME		"tracer_name = \"ktape\";"
 #define MINOR		"tracer_minor = "

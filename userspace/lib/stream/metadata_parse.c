@@ -10,7 +10,7 @@
 
 #include "util/bits.h"
 
-#include "internal.h"
+#include "stream/metadata.h"
 
 enum token_kind {
 	TOKEN_END,

@@ -9,7 +9,37 @@
 #ifndef _KT_PACKET_H
 #define _KT_PACKET_H
 
-#include "internal.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/bits.h"
+
+#include <ktape.h>
+
+/* Bounds for foreign bytes. */
+#define KT_CPUS_MAX	8192U
+#define KT_PACKET_MAX	KTAPE_BLOCK_MAX
+
+#define KT_HEAD32(data, member) \
+	kt_get32((const uint8_t *)(data) + offsetof(struct ktape_block, member))
+#define KT_HEAD64(data, member) \
+	kt_get64((const uint8_t *)(data) + offsetof(struct ktape_block, member))
+#define KT_HEAD_SET32(data, member, value) \
+	kt_set32((uint8_t *)(data) + offsetof(struct ktape_block, member), value)
+#define KT_HEAD_SET64(data, member, value) \
+	kt_set64((uint8_t *)(data) + offsetof(struct ktape_block, member), value)
+
+#define KT_BAD_CHECKSUM	"checksum is wrong"
+
+int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
+	     ...) __attribute__((format(printf, 3, 4)));
+uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error);
+int kt_packet_begin(struct ktape_packet *packet, const void *data, size_t len,
+		    const uint8_t *uuid, struct ktape_error *error);
+uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to);
+uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
+		       size_t rest_len);
 
 /* Bytes of the record at @p, 0 if it is longer than @room (at least 8). */
 static inline uint64_t kt_record_length(const uint8_t *p, uint64_t word,

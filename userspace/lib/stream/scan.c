@@ -11,7 +11,8 @@
 
 #include "util/file.h"
 
-#include "scan.h"
+#include "stream/metadata.h"
+#include "stream/scan.h"
 
 #define CHUNK	(64U << 10)
 

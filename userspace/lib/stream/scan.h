@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 
-#include "internal.h"
-#include "zin.h"
+#include "stream/packet.h"
+#include "stream/zin.h"
 
 /* What the head of a packet of a trace looks like: magic and uuid. */
 #define KT_PATTERN_SIZE	20U

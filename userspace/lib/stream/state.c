@@ -3,7 +3,7 @@
  * What the control records of a ring have said is in force: a piece of a log
  * begins with it, because the records that said so are in an earlier piece.
  */
-#include "state.h"
+#include "stream/state.h"
 
 #define PHASE(dat20, shift)	((dat20) >> (shift) & 3)
 #define KIND_BITS		5

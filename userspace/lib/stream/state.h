@@ -3,7 +3,7 @@
 #ifndef _KT_STATE_H
 #define _KT_STATE_H
 
-#include "internal.h"
+#include "stream/packet.h"
 
 #define KT_FILTER_KINDS	32U	/* that a filter record can name */
 

@@ -14,8 +14,8 @@
 
 #include "util/file.h"
 
-#include "internal.h"
-#include "zin.h"
+#include "stream/packet.h"
+#include "stream/zin.h"
 
 #define INPUT		(128U << 10)
 #define WINDOW_LOG_MAX	27	/* 128 MiB, as zstd(1) takes it unasked */

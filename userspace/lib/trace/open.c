@@ -7,6 +7,7 @@
 
 #include "util/file.h"
 
+#include "stream/metadata.h"
 #include "format/import.h"
 #include "trace/trace.h"
 

@@ -3,7 +3,7 @@
 #ifndef _KT_TRACE_H
 #define _KT_TRACE_H
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 #include "stream/scan.h"
 
 /* After so many half seconds an event is not held back any more. */

@@ -5,7 +5,7 @@
  * force in it, nothing was lost in it that could have been the event, and what
  * the stream says of itself is true.
  */
-#include "verify.h"
+#include "verify/internal.h"
 
 #define NS_PER_S	1000000000ULL
 

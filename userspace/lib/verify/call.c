@@ -8,7 +8,7 @@
  * no explanation but those of which the epoch knows.
  */
 #include "util/hash.h"
-#include "verify.h"
+#include "verify/internal.h"
 
 #define CALLS_MIN	1024U
 #define CALLS_MAX	(1U << 22)

@@ -7,7 +7,7 @@
  * only later: then no class may have too many records, and at the end of the
  * trace the sum has to be right.
  */
-#include "verify.h"
+#include "verify/internal.h"
 
 enum {
 	MOMENT_STOP,

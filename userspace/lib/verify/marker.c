@@ -4,7 +4,7 @@
  * session on, clocks, filters, profile on; a stop with profile off, its ledger,
  * session off.
  */
-#include "verify.h"
+#include "verify/internal.h"
 
 static void lose_threads(struct ktape_verify *v, struct kt_vcpu *c)
 {

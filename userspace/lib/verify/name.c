@@ -3,9 +3,9 @@
  * Everything that a record names by number has a name: threads, functions.  Each
  * is looked for once.
  */
-#include "stream/fields.h"
+#include "stream/event.h"
 #include "util/hash.h"
-#include "verify.h"
+#include "verify/internal.h"
 
 #define SEEN_MIN	1024U
 #define SEEN_MAX	(1U << 22)

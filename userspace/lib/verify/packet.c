@@ -3,7 +3,7 @@
  * Rules about the packets of a stream: their numbers, their times, and what their
  * heads count.
  */
-#include "verify.h"
+#include "verify/internal.h"
 
 /* sync_clock is read right after ts_begin, by a clock that may step back. */
 #define SYNC_SLACK	1000

@@ -7,7 +7,7 @@
  * then it is not known what runs, and has to be found out again.  When the CPU
  * changes threads no handler runs.
  */
-#include "verify.h"
+#include "verify/internal.h"
 
 /* A pair of events and the bits of dat20 that have to agree. */
 struct pair {

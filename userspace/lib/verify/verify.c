@@ -8,7 +8,7 @@
 #include <stdarg.h>
 
 #include "stream/packet.h"
-#include "verify.h"
+#include "verify/internal.h"
 
 #define PROGRESS	(1U << 20)	/* records */
 

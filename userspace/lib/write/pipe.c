@@ -7,6 +7,7 @@
 #include "util/file.h"
 
 #include "write/write.h"
+#include "stream/metadata.h"
 #include "stream/scan.h"
 
 #define METADATA_CHUNK	(64U << 10)

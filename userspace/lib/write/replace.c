@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "write/write.h"
+#include "stream/metadata.h"
 #include "stream/scan.h"
 
 static const char *const prefixes[] = {

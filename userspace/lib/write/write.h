@@ -7,7 +7,7 @@
 
 #include "util/file.h"
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 #include "util/stage.h"
 
 #define KT_CTF_NEXT	"metadata.new"	/* until it takes the place */

@@ -5,7 +5,7 @@
 
 #include "show/line.h"
 #include "util/map.h"
-#include "stream/place.h"
+#include "stream/event.h"
 #include "format/sink.h"
 #include "format/told.h"
 

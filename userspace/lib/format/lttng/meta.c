@@ -5,6 +5,7 @@
 
 #include "util/file.h"
 
+#include "stream/metadata.h"
 #include "internal.h"
 
 #define MODE_FILE	0666

@@ -13,6 +13,7 @@
 
 #include "util/file.h"
 
+#include "stream/metadata.h"
 #include "write/write.h"
 #include "format/sink.h"
 #include "native.h"

@@ -3,7 +3,7 @@
 #ifndef _KT_THRIFT_H
 #define _KT_THRIFT_H
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 #include "util/put.h"
 
 #define KT_THRIFT_DEPTH	8

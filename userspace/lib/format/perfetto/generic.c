@@ -4,7 +4,7 @@
  * written by it.  They are rows of the viewer's ftrace_event with their
  * arguments.
  */
-#include "stream/fields.h"
+#include "stream/event.h"
 #include "internal.h"
 
 #define NAME_MAX_BYTES	64

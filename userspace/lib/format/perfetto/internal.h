@@ -6,7 +6,7 @@
 #include "stream/clock.h"
 #include "util/map.h"
 #include "proto.h"
-#include "stream/plan.h"
+#include "stream/event.h"
 #include "format/sink.h"
 #include "format/told.h"
 

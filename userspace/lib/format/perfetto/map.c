@@ -4,7 +4,7 @@
  * where in a record each value is; then an event is a walk over its values.
  */
 #include "internal.h"
-#include "stream/place.h"
+#include "stream/event.h"
 
 #define FIELDS_MAX	8
 #define EVENT_MAX	1024U	/* bytes of the largest event */

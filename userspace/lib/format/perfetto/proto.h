@@ -11,7 +11,7 @@
 
 #include "util/put.h"
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 
 /* Trace, and what a packet holds. */
 #define PF_TRACE_PACKET			1

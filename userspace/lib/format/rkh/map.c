@@ -3,7 +3,7 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "stream/plan.h"
+#include "stream/event.h"
 
 #include "internal.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tonbandgeraet on a line that loses bytes: checks and base64url. */
+#include "util/crc32c.h"
 #include "util/put.h"
 
 #include "internal.h"

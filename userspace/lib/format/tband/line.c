@@ -9,6 +9,7 @@
  *
  * A stream that has no checks at all is taken as it is.
  */
+#include "util/crc32c.h"
 #include "internal.h"
 
 #define CHECKED_MAX	16U	/* frames of a group, where there are checks */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writing Tonbandgeraet: frames, cores, losses, times; events by their tables. */
+#include "util/crc32c.h"
 #include "util/parse.h"
 
 #include "internal.h"

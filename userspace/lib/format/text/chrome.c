@@ -6,7 +6,7 @@
  * counters, all else instants.
  */
 #include "show/line.h"
-#include "stream/place.h"
+#include "stream/event.h"
 #include "format/sink.h"
 #include "format/told.h"
 #include "text.h"

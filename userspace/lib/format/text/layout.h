@@ -4,7 +4,7 @@
 #define _KT_LAYOUT_H
 
 #include "show/line.h"
-#include "stream/place.h"
+#include "stream/event.h"
 #include "format/sink.h"
 
 /**

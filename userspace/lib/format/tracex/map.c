@@ -5,7 +5,7 @@
  */
 #include <ktape/formats.h>
 
-#include "stream/plan.h"
+#include "stream/event.h"
 #include "format/foreign.h"
 
 #include "internal.h"

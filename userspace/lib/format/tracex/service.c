@@ -9,7 +9,7 @@
  */
 #include <ktape/formats.h>
 
-#include "stream/typed.h"
+#include "stream/event.h"
 #include "format/foreign.h"
 
 #include "internal.h"

@@ -6,7 +6,7 @@
 #ifndef _KT_FORMAT_TRACEX_H
 #define _KT_FORMAT_TRACEX_H
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 #include "format/codec.h"
 
 extern const struct kt_codec_in kt_tracex_in;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A trace that is being verified: what the rules know of streams and CPUs. */
-#ifndef _KT_VERIFY_H
-#define _KT_VERIFY_H
+#ifndef _KT_VERIFY_INTERNAL_H
+#define _KT_VERIFY_INTERNAL_H
 
 #include "trace/trace.h"
 
@@ -288,14 +288,14 @@ void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 			 const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* verify_packet.c */
+/* packet.c */
 void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head);
 void kt_ring_hole(struct kt_vring *r);
 uint64_t kt_ring_missed(const struct kt_vring *r);
 void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 		     unsigned int ring);
 
-/* verify_ledger.c */
+/* ledger.c */
 void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
@@ -303,34 +303,34 @@ void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, bool last);
 
-/* verify_marker.c */
+/* marker.c */
 void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e);
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e);
 void kt_verify_ends(struct ktape_verify *v);
 
-/* verify_pair.c */
+/* pair.c */
 void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until);
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s);
 void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e);
 
-/* verify_call.c */
+/* call.c */
 int kt_calls_new(struct kt_calls **calls);
 void kt_calls_free(struct kt_calls *calls);
 void kt_calls_end(struct ktape_verify *v);
 void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 		    const struct ktape_event *e);
 
-/* verify_name.c */
+/* name.c */
 int kt_seen_new(struct kt_seen **seen);
 void kt_seen_free(struct kt_seen *seen);
 void kt_seen_end(struct ktape_verify *v);
 void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e);
 
-/* verify_absent.c */
+/* absent.c */
 void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e);
 void kt_absent_ring_lost(struct ktape_verify *v, struct kt_vcpu *c,
@@ -359,4 +359,4 @@ static inline bool kt_verify_has(const struct kt_vcpu *c, unsigned int opcode)
 	return c->masked && kt_mask_has(c->mask, opcode);
 }
 
-#endif /* _KT_VERIFY_H */
+#endif /* _KT_VERIFY_INTERNAL_H */

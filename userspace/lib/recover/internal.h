@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Recovering a trace from memory: what its files share. */
-#ifndef _KT_RECOVER_H
-#define _KT_RECOVER_H
+#ifndef _KT_RECOVER_INTERNAL_H
+#define _KT_RECOVER_INTERNAL_H
 
-#include "stream/internal.h"
+#include "stream/packet.h"
 
 /**
  * struct kt_recovery - a recovery that is going on
@@ -39,12 +39,12 @@ void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
 	__attribute__((format(printf, 3, 4)));
 int kt_recover_progress(struct kt_recovery *rec, uint64_t bytes);
 
-/* recover_ring.c */
+/* ring.c */
 int kt_recover_ring(struct kt_recovery *rec,
 		    const struct ktape_persist_ring *desc,
 		    struct ktape_recover_ring *result);
 
-/* recover_names.c */
+/* names.c */
 int kt_recover_names(struct kt_recovery *rec);
 
-#endif /* _KT_RECOVER_H */
+#endif /* _KT_RECOVER_INTERNAL_H */

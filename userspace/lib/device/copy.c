@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Copying packets out of a mapped ring, open blocks in parts as well. */
 #include "stream/packet.h"
-#include "ring.h"
+#include "device/ring.h"
 
 /* A block, or as much of it as is there, in the caller's memory. */
 struct copy {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Names that values had at the time of an event. */
-#include "show/line.h"
+#include "names/names.h"
 
 /* The registry's type of a field type that has one; else KTAPE_OBJ_FREE. */
 static const uint8_t object_types[KTAPE_TYPES] = {

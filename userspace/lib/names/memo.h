@@ -10,7 +10,7 @@
 #include "util/put.h"
 
 #include "stream/clock.h"
-#include "stream/fields.h"
+#include "stream/event.h"
 
 #define KT_PIECE_ROOM	96	/* the longest piece that is kept */
 #define KT_PIECE_MOST	48	/* so long are most of them */

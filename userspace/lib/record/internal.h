@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Moving rings into files: what the two halves of the recorder share. */
-#ifndef _KT_RECORD_H
-#define _KT_RECORD_H
+#ifndef _KT_RECORD_INTERNAL_H
+#define _KT_RECORD_INTERNAL_H
 
 #include "write/write.h"
 #include "device/ring.h"
 #include "stream/state.h"
-#include "uring.h"
+#include "record/uring.h"
 
 #define KT_BATCH_BLOCKS	64U		/* of one write ... */
 #define KT_BATCH_BYTES	(1U << 20)	/* ... and unless a block is larger */
@@ -98,7 +98,7 @@ struct ktape_recorder {
 	int error;
 };
 
-/* record_write.c */
+/* write.c */
 int kt_record_alloc(struct ktape_recorder *rec);
 void kt_record_free(struct ktape_recorder *rec);
 void kt_record_drain(struct ktape_recorder *rec, unsigned int ring);
@@ -118,9 +118,9 @@ int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 		       unsigned int flags);
 
-/* record_names.c */
+/* names.c */
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head);
 void kt_record_last_names(struct ktape_recorder *rec);
 int kt_record_restate(struct ktape_recorder *rec);
 
-#endif /* _KT_RECORD_H */
+#endif /* _KT_RECORD_INTERNAL_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Pieces of lines are kept only where they would be made the same again. */
-#include "line.h"
+#include "names/names.h"
 
 /* @memo is zero. */
 void kt_memo_init(struct kt_memo *memo)

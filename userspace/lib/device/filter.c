@@ -3,7 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 
 #define GET_TRIES	8
 

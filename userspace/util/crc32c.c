@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* CRC32C (Castagnoli), by the processor's instruction where it has one. */
-#include "util/bits.h"
+#include <stdbool.h>
 
-#include "internal.h"
+#include "bits.h"
+#include "crc32c.h"
 
 static const uint32_t table[256] = {
 	0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c,

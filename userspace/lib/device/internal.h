@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of this folder share about an open device. */
+#ifndef _KT_DEVICE_INTERNAL_H
+#define _KT_DEVICE_INTERNAL_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ktape.h>
+
+int kt_device_ioctl(const struct ktape_device *device, unsigned long command,
+		    void *arg);
+int kt_device_adopt(int fd, struct ktape_device **device);
+
+#endif /* _KT_DEVICE_INTERNAL_H */

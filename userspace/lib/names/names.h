@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names of the values of an event, as they were when it was recorded. */
+#ifndef _KT_NAMES_H
+#define _KT_NAMES_H
+
+#include "names/memo.h"
+
+/**
+ * struct kt_line - what a line is made of
+ * @info: of the trace
+ * @registry: names
+ * @event: the event
+ * @json: true: JSON, false: text
+ * @memo: what is remembered
+ */
+struct kt_line {
+	const struct ktape_info *info;
+	const struct ktape_registry *registry;
+	const struct ktape_event *event;
+	bool json;
+	struct kt_memo *memo;
+};
+
+static inline struct kt_line kt_line_of(const struct ktape_info *info,
+					const struct ktape_registry *registry,
+					const struct ktape_event *event,
+					bool json)
+{
+	return (struct kt_line){
+		.info = info,
+		.registry = registry,
+		.event = event,
+		.json = json,
+		.memo = kt_memo_of(registry, info),
+	};
+}
+
+/**
+ * struct kt_name - name of a value
+ * @text: the name, or NULL
+ * @len: its length
+ * @plain: neither text nor JSON needs an escape in it
+ * @offset: FUNC: how far behind its symbol
+ */
+struct kt_name {
+	const char *text;
+	size_t len;
+	bool plain;
+	uint32_t offset;
+};
+
+/* Object names of at most 32 bytes, in arrays. */
+static inline char *kt_put_object(char *p, const struct ktape_object_info *o)
+{
+	return kt_put_32(p, o->name, o->name_len);
+}
+
+/* event_names.c */
+struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
+			  uint64_t value);
+struct kt_name kt_name_any(const struct kt_line *l, unsigned int type,
+			   uint64_t value);
+bool kt_type_has_name(unsigned int type);
+bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value);
+const char *kt_syscall_of(const struct kt_line *l, unsigned int nr);
+
+/* syscall.c */
+bool kt_syscall_has_status(const char *machine, unsigned int abi,
+			   unsigned int nr);
+
+#endif /* _KT_NAMES_H */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The event table as the decoder walks it, and the values of one event. */
+#ifndef _KT_EVENT_H
+#define _KT_EVENT_H
+
+#include "stream/packet.h"
+
+#define KT_FIELD_ROOM	16	/* of a field's name */
+#define KT_PLACE_END	255	/* the place of a step behind the last one */
+
+/**
+ * struct kt_slot - one field
+ * @name: as in the table
+ * @name_len: its length
+ * @type: enum ktape_field_type
+ * @place: enum ktape_place, or KT_PLACE_END
+ * @words: of one value
+ * @count: bits, words or values
+ * @mask: BITS: as many ones
+ */
+struct kt_slot {
+	char name[KT_FIELD_ROOM];
+	uint8_t name_len;
+	uint8_t type;
+	uint8_t place;
+	uint8_t words;
+	uint16_t count;
+	uint32_t mask;
+};
+
+/**
+ * struct kt_plan - one event
+ * @name: as in the table
+ * @name_len: its length
+ * @nargs: argument words; meaningless if @varargs
+ * @bits: how many fields are in dat20; they come first
+ * @varargs: true if their number varies
+ * @has_blob: true if p is set
+ * @blob_words: 32-bit words that a blob has at least
+ * @steps: its fields, or NULL if the table has no such event
+ */
+struct kt_plan {
+	char name[KTAPE_EVENT_NAME_SIZE];
+	uint8_t name_len;
+	uint8_t nargs;
+	uint8_t bits;
+	bool varargs;
+	bool has_blob;
+	uint16_t blob_words;
+	const struct kt_slot *steps;
+};
+
+extern const struct kt_plan kt_plans[KTAPE_OPCODES];
+
+/* Return: the event in the table if the record is as there, or NULL. */
+static inline const struct kt_plan *kt_plan_of(const struct ktape_event *event)
+{
+	const struct kt_plan *plan = &kt_plans[event->opcode];
+
+	if (!event->known || !plan->steps || plan->has_blob != !!event->blob ||
+	    (event->nargs != plan->nargs && !plan->varargs) ||
+	    (plan->has_blob && event->blob_size / 4 < plan->blob_words))
+		return NULL;
+	return plan;
+}
+
+/* Can its fields be read? */
+static inline bool kt_event_fits(const struct ktape_event *event)
+{
+	return kt_plan_of(event);
+}
+
+/**
+ * struct kt_fields - where we are in an event
+ * @step: the next field
+ * @event: the event
+ * @bits: those of dat20 that were not taken
+ * @words: the next argument or word of the blob
+ * @value: of the field, if @count is 0; signed types extended.  A PLACE_REST
+ *	of one word is a value, one of none has none.
+ * @count: values, or for text bytes, at @data
+ * @data: where they are
+ */
+struct kt_fields {
+	const struct kt_slot *step;
+	const struct ktape_event *event;
+	uint32_t bits;
+	const uint8_t *words;
+	uint64_t value;
+	uint32_t count;
+	const uint8_t *data;
+};
+
+/* fields.c */
+const struct kt_slot *kt_fields_more(struct kt_fields *at);
+
+/* The event has to fit (kt_plan_of()). */
+static inline void kt_fields_begin(struct kt_fields *at,
+				   const struct kt_plan *plan,
+				   const struct ktape_event *event)
+{
+	at->step = plan->steps;
+	at->event = event;
+	at->bits = event->dat20;
+	at->words = event->args;
+	at->value = 0;
+	at->count = 0;
+	at->data = NULL;
+}
+
+/* A value of @words words. */
+static inline uint64_t kt_field_value(unsigned int type, const uint8_t *p,
+				      unsigned int words)
+{
+	uint32_t v;
+
+	if (words == 2)
+		return kt_get64(p);
+	v = kt_get32(p);
+	if (type == KTAPE_TYPE_S32 || type == KTAPE_TYPE_TID)
+		return (uint64_t)(int64_t)(int32_t)v;
+	return v;
+}
+
+/* The @i-th of several values. */
+static inline uint64_t kt_fields_value(const struct kt_fields *at,
+				       const struct kt_slot *s, uint32_t i)
+{
+	return kt_field_value(s->type, at->data + (size_t)i * s->words * 4,
+			      s->words);
+}
+
+/* Return: the next field, or NULL. */
+static inline const struct kt_slot *kt_fields_next(struct kt_fields *at)
+{
+	const struct kt_slot *s = at->step;
+
+	if (s->place > KTAPE_PLACE_ARG)
+		return s->place == KT_PLACE_END ? NULL : kt_fields_more(at);
+	at->step = s + 1;
+	at->count = 0;
+	if (s->place == KTAPE_PLACE_BITS) {
+		at->value = at->bits & s->mask;
+		at->bits >>= s->count;
+	} else {
+		at->value = kt_field_value(s->type, at->words, s->words);
+		at->words += s->words * 4U;
+	}
+	return s;
+}
+
+/**
+ * struct kt_place - where a value of a record is
+ * @type: enum ktape_field_type
+ * @words: 32-bit words of it; 0: bits of dat20
+ * @at: the first bit, or the first word
+ * @blob: words are those of the blob
+ * @mask: of the bits
+ */
+struct kt_place {
+	uint8_t type;
+	uint8_t words;
+	uint8_t at;
+	bool blob;
+	uint32_t mask;
+};
+
+bool kt_place_find(const struct ktape_event_desc *desc, const char *name,
+		   struct kt_place *place);
+unsigned int kt_kernel_state(unsigned int state);
+
+/* The event has to fit (kt_event_fits()). */
+static inline uint64_t kt_place_value(const struct kt_place *place,
+				      const struct ktape_event *e)
+{
+	const uint8_t *words = place->blob ? e->blob : e->args;
+
+	if (!place->words)
+		return e->dat20 >> place->at & place->mask;
+	words += place->at * 4U;
+	if (place->words == 2)
+		return kt_get64(words);
+	if (place->type == KTAPE_TYPE_TID || place->type == KTAPE_TYPE_S32)
+		return (uint64_t)(int64_t)(int32_t)kt_get32(words);
+	return kt_get32(words);
+}
+
+enum kt_typed_kind {
+	KT_TYPED_NUMBER,
+	KT_TYPED_STRING,
+	KT_TYPED_BYTES
+};
+
+/**
+ * struct kt_typed - one typed argument
+ * @kind: what of the rest is used
+ * @format: KTAPE_FORMAT_*
+ * @width: to show it in
+ * @value: a number, not extended
+ * @data: a string without its NUL, or bytes
+ * @len: how many
+ */
+struct kt_typed {
+	enum kt_typed_kind kind;
+	unsigned int format;
+	unsigned int width;
+	uint64_t value;
+	const uint8_t *data;
+	size_t len;
+};
+
+void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t);
+uint64_t kt_typed_extend(unsigned int format, uint64_t value);
+
+#endif /* _KT_EVENT_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The text of the metadata: made, extended, checked and read. */
+#ifndef _KT_METADATA_H
+#define _KT_METADATA_H
+
+#include "stream/packet.h"
+
+#define KT_METADATA_MAX	(16U << 20)
+#define KT_UUID_TEXT	37
+
+/* metadata.c */
+void kt_uuid_text(const uint8_t *uuid, char text[KT_UUID_TEXT]);
+size_t kt_event_place(unsigned int opcode);
+const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len);
+#define KT_FNV_BEGIN	0xcbf29ce484222325ULL
+uint64_t kt_fnv(uint64_t hash, const char *text, size_t len);
+int kt_metadata_remark(char **text, size_t *len, const char *remark);
+
+/* metadata_check.c */
+bool kt_metadata_is_sealed(const char *text, size_t len);
+void kt_metadata_seal(char *text, size_t len);
+void kt_metadata_unseal(char *text, size_t *len, bool damaged);
+
+/* metadata_parse.c */
+int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
+		       size_t *text_len, struct ktape_error *error);
+uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset);
+
+#endif /* _KT_METADATA_H */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CRC32C (Castagnoli), the checksum of packets and of the metadata. */
+#ifndef _KT_CRC32C_H
+#define _KT_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t kt_crc32c(uint32_t crc, const void *data, size_t len);
+
+#endif /* _KT_CRC32C_H */
