@@ -9,7 +9,6 @@
 #include <linux/notifier.h>
 #include <linux/suspend.h>
 
-#include "session/control.h"
 #include "dev/dev.h"
 #include "dev/mark.h"
 #include "emit/emit.h"

@@ -9,7 +9,7 @@
 #include <linux/uaccess.h>
 
 #include "dev.h"
-#include "session/filters.h"
+#include "session/session.h"
 
 static int set(struct kt_session *s, const struct ktape_filter *f)
 {

@@ -5,7 +5,7 @@
 #include <linux/string.h>
 
 #include "dev.h"
-#include "session/trigger.h"
+#include "session/session.h"
 
 #define ON_TARGET \
 	(KTAPE_TRIGGER_START | KTAPE_TRIGGER_STOP | KTAPE_TRIGGER_PROFILE)

@@ -10,10 +10,9 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "control.h"
 #include "event/cost.h"
 #include "filter/filter.h"
-#include "session.h"
+#include "internal.h"
 
 /* Reasons of clock_sync, see uapi/ktape/events.h. */
 enum {

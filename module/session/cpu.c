@@ -16,10 +16,9 @@
 #include <linux/nospec.h>
 #include <linux/slab.h>
 
-#include "control.h"
 #include "persist/persist.h"
 #include "ring/memory.h"
-#include "session.h"
+#include "internal.h"
 
 /**
  * kt_session_ring() - a ring of a session

@@ -20,14 +20,12 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "control.h"
 #include "emit/emit.h"
 #include "event/trigger.h"
 #include "filter/filter.h"
 #include "probes/probes.h"
 #include "names/registry.h"
-#include "session.h"
-#include "trigger.h"
+#include "internal.h"
 
 /**
  * kt_session_mask_ok() - are there events for all bits of a mask?

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sessions: rings, profile and readers that belong together. */
+/*
+ * Sessions as the device and the module's parameters see them: create, find,
+ * control, read.  What only the files of this folder share: internal.h.
+ */
 #ifndef _KT_SESSION_H
 #define _KT_SESSION_H
 
@@ -10,25 +13,31 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
+#include <ktape/filter.h>
 #include <ktape/session.h>
+#include <ktape/trigger.h>
 
 #include "event/event.h"
 #include "event/trigger.h"
 #include "filter/filter.h"
+#include "ring/ring.h"
+
+struct eventfd_ctx;
 
 /**
  * struct kt_session_config - what a session is made of
  * @mode: enum ktape_mode
- * @ring_size: bytes of an event ring, rounded up; 0: the default
- * @block_size: bytes of a block, rounded up; 0: the default
- * @control_size: bytes of a control ring, rounded up; 0: the default
+ * @ring_size: bytes of an event ring, rounded up; 0 = default
+ * @block_size: bytes of a block, rounded up; 0 = default
+ * @control_size: bytes of a control ring, rounded up; 0 = default
  * @account: charge the memory to the caller's cgroup
- * @lingers: it outlives its files
- * @name: checked, or NULL
- * @failed_cpu: out, after -ENOMEM: whose ring could not be made, or -1
- * @failed_kind: out: which ring of it
- * @failed_asked: out: bytes that were wanted
- * @failed_had: out: bytes of them that there were
+ * @lingers: keep the session when its last file is closed
+ * @name: checked name; NULL = none
+ * @failed_cpu: out, after -ENOMEM: CPU whose ring could not be allocated; -1 =
+ *	all rings together exceed the limit
+ * @failed_kind: out, after -ENOMEM: enum ktape_ring_kind of that ring
+ * @failed_asked: out, after -ENOMEM: bytes requested
+ * @failed_had: out, after -ENOMEM: bytes available
  */
 struct kt_session_config {
 	u32 mode;
@@ -46,7 +55,7 @@ struct kt_session_config {
 
 /**
  * struct kt_rings - the rings of one CPU in a session
- * @ring: per kind
+ * @ring: indexed by enum ktape_ring_kind
  */
 struct kt_rings {
 	struct kt_ring *ring[KTAPE_RINGS_PER_CPU];
@@ -54,44 +63,47 @@ struct kt_rings {
 
 /**
  * struct kt_session - rings, profile and readers that belong together
- * @owner: what the rings know of it
- * @id: number, the bit in the want bytes
- * @serial: a number that no other session ever has
- * @users: open files, and one for who keeps it: the module or its name
- * @files: open files
- * @lingers: its name keeps it
- * @gone: destroyed, and never runs again; it only stays for those who have it
- *	open, or until it is freed
- * @name: or empty
- * @uid: who made it
+ * @owner: part of the session that the rings' writers see
+ * @id: number of the session, its bit in the want bytes
+ * @serial: number that no other session of this load ever has
  * @mode: enum ktape_mode
- * @size: bytes of a ring, per kind
- * @block_size: bytes of a block, per kind
- * @account: charge the memory to a cgroup: the creator's, and for a CPU that
- *	comes later that of whoever brings it
- * @active: its want bits are to be set
- * @running: it records; false when the last record was written
- * @era: of the registry, since when its changes were not recorded
- * @began: trace clock of its last start or clear: what is older is not in the rings,
- *	or not to be read, or stands before a time without a record
- * @frozen: trace clock at which a full snapshot ends, else 0
- * @shed_percent: of the policy, see uapi/ktape/session.h
- * @stall_ms: of the policy
- * @evicted: how many readers were
+ * @users: references: open files, and one of the module (session 0) or of the
+ *	name of a session that lingers
+ * @files: open files
+ * @lingers: the name holds a reference
+ * @gone: destroyed: cannot be found or started any more, remains readable until
+ *	its last user drops it
+ * @name: NUL-terminated; empty = none
+ * @uid: user who created the session
+ * @size: bytes of a ring, per enum ktape_ring_kind
+ * @block_size: bytes of a block, per enum ktape_ring_kind
+ * @account: charge ring memory to a cgroup: the creator's; for a CPU that comes
+ *	online later, that of the task that brings the CPU up
+ * @active: the session's want bits are to be set
+ * @running: the session records; cleared after the last record was written
+ * @era: registry era at the last stop or at creation; changes of the registry
+ *	since then have not been recorded
+ * @began: trace clock of the last start or clear: readable records are not older
+ * @frozen: trace clock at which a full snapshot ends; 0 = not full
+ * @shed_percent: see struct ktape_policy
+ * @stall_ms: see struct ktape_policy
+ * @evicted: number of evicted readers
  * @flags: KTAPE_PROFILE_*
- * @mask: the profile, bit n is opcode n
- * @told: what of it can be recorded, as the last marker said
- * @reader_lock: protects @readers and the consumer words of the rings
- * @readers: open files for which it may have to wait, struct kt_reader
- * @registered: how many of them are registered
- * @reader_ids: the last one given
- * @look: wakes those who poll with a watermark below a block
+ * @mask: profile, bit n is opcode n
+ * @told: events of @mask that can be recorded on this kernel, as written into
+ *	the last on-marker
+ * @reader_lock: protects @readers, @registered and the rings' consumer words
+ * @readers: struct kt_reader of the files for which the session may have to wait
+ * @registered: number of registered readers
+ * @reader_ids: id of the newest reader
+ * @look: wakes pollers whose watermark is below a block
  * @watch: looks for readers that stall
- * @freeze: ends a full snapshot
- * @rings: per possible CPU; set once, with release
+ * @freeze: stops a full snapshot
+ * @rings: per possible CPU; NULL = the CPU has none; set once, with release
  *
- * All but @readers and @registered is changed with kt_session_control and kt_session_lock held;
- * @running and @rings are also read without them.
+ * Except for @readers and @registered, members are changed with both
+ * kt_session_control and kt_session_lock held; @running and @rings are also read
+ * without them.
  */
 struct kt_session {
 	struct kt_owner owner;
@@ -130,23 +142,24 @@ struct kt_session {
 
 /**
  * struct kt_cursor - how far a reader has read one ring
- * @pos: next byte
+ * @pos: position of the next byte to read
  * @seq: number of the last packet that read() delivered
  * @discarded: total of lost events that counts as zero for this reader
- * @stored: events that were in the ring before the first packet
- * @records: delivered by read()
+ * @stored: events that were stored in the ring before the first packet
+ * @records: events that read() delivered
  * @lapped: events in blocks that were overwritten before they were read
- * @stuck_at: where it stood when the ring was found full because of it
- * @stuck: jiffies of that
- * @is_stuck: it still stands there
- * @lapping: there are some that are not in @lapped yet
- * @emitted: of the last packet
- * @told: its count of lost events
+ * @emitted: emitted count of the last packet
+ * @told: lost count of the last packet
+ * @stuck_at: @pos at which the ring was first found full because of this reader
+ * @stuck: jiffies at which that was
+ * @is_stuck: @stuck_at and @stuck are valid
+ * @lapping: some overwritten events are not in @lapped yet
  * @begun: a packet was delivered
- * @based: @stored is of the end of a block
- * @gap: blocks were lost since
- * @damaged: where the damaged block begins that was told last, plus 1; 0: none was
- * @ring_damaged: that the ring's positions are damaged was told
+ * @based: @stored is the count at the end of a block
+ * @gap: blocks were skipped since the last packet
+ * @ring_damaged: damaged positions of the ring were reported
+ * @damaged: position of the damaged block that was reported last, plus 1; 0 =
+ *	none
  */
 struct kt_cursor {
 	unsigned long pos;
@@ -169,14 +182,14 @@ struct kt_cursor {
 };
 
 /**
- * struct kt_reader - an open file as the session sees it
- * @node: in the session's readers, if @registered or @reads
- * @registered: the session waits for it, in discard mode
- * @reads: it has called read(); the session waits for such readers as long as
- *	nobody is registered
- * @evicted: the session waited for it and it stalled
- * @id: its number in the session
- * @pid: process that made the session wait for it, as in the initial name space
+ * struct kt_reader - an open file as a reader of its session
+ * @node: entry in the session's readers while @registered or @reads
+ * @registered: in discard mode the session waits for this reader
+ * @reads: the file called read(); the session waits for such readers while none
+ *	is registered
+ * @evicted: the session waited for this reader until it stalled
+ * @id: number in the session, from 1
+ * @pid: process that made the session wait, in the initial pid name space
  * @cursor: per CPU and kind, at cpu * KTAPE_RINGS_PER_CPU + kind
  */
 struct kt_reader {
@@ -189,91 +202,92 @@ struct kt_reader {
 	struct kt_cursor *cursor;
 };
 
+/**
+ * struct kt_filter_kind - one kind of filter
+ * @size: bytes of an entry as SET takes it
+ * @told: bytes of an entry as GET returns it
+ * @max: maximum number of entries
+ * @empty_is_off: setting no entries turns the filter off
+ * @parse: replace the entries of this kind in a copy of the filters, or return an
+ *	error and change nothing; runs in the caller's name spaces
+ * @tell: copy out the f->nr entries of a filter in force
+ * @drop: release what @parse acquired; NULL = nothing
+ * @collisions: return the value of ktape_filter.collisions; NULL = 0
+ *
+ * The filter's bit in f->kinds and its f->nr are set after @parse.
+ */
+struct kt_filter_kind {
+	u32 size;
+	u32 told;
+	u32 max;
+	bool empty_is_off;
+	int (*parse)(struct kt_filters *f, const void *entries, u32 nr);
+	void (*tell)(const struct kt_filters *f, void *to);
+	void (*drop)(struct kt_filters *f);
+	u64 (*collisions)(const struct kt_filters *f);
+};
+
+extern const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS];
+
 /*
- * Order of locks: kt_session_control, then either those of the probes or CPU
- * hotplug, kt_session_lock, reader_lock.  Mapping and page faults take none of
+ * Lock order: kt_session_control, then either the locks of the probes or CPU
+ * hotplug, kt_session_lock, reader_lock.  mmap() and page faults take none of
  * them.
  *
- * kt_session_control serialises control: create, destroy, start, stop, profile,
- * filters.
- * kt_session_lock protects the sessions against CPUs that come and go.
+ * kt_session_control serialises control operations: create, destroy, start,
+ * stop, profile, filters, triggers.
+ * kt_session_lock protects the sessions against CPU hotplug.
  *
- * Neither is held while rings are made or freed: a session that comes has reserved its
- * number, name and memory by then, and is published afterwards; one that goes gives
- * number and memory back afterwards.
+ * Rings are allocated and freed without either lock, because that may take
+ * seconds.  A new session reserves its number, name and memory first and is
+ * published when its rings exist.  A destroyed session is withdrawn first and
+ * gives its number and memory back when its rings are freed.
  */
 extern struct mutex kt_session_control;
 extern struct mutex kt_session_lock;
 extern struct kt_session *kt_sessions[KT_SESSIONS];
 
+/* session.c */
 struct kt_session *kt_session_create(struct kt_session_config *config);
-void kt_session_destroy(struct kt_session *s);
-int kt_session_start(struct kt_session *s);
-int kt_session_start_locked(struct kt_session *s);
-void kt_session_stop(struct kt_session *s);
-void kt_session_stop_full(struct kt_session *s);
-bool kt_session_is_full(const struct kt_session *s);
-void kt_session_stop_locked(struct kt_session *s);
-void kt_session_clear(struct kt_session *s);
-void kt_session_forget(struct kt_session *s);
-int kt_session_flush(struct kt_session *s);
-void kt_session_resumed(void);
-void kt_session_triggers_changed(const struct kt_session *s);
-void kt_session_sinks(void);
-void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
-void kt_session_profile_locked(struct kt_session *s, const u64 *mask);
-int kt_session_parse_profile(const char *text, u64 *mask);
-bool kt_session_mask_ok(const u64 *mask);
-bool kt_session_is_implied(unsigned int opcode);
-void kt_mask_normalise(u64 *mask);
-void kt_want_set(const struct kt_session *s, unsigned int cpu);
-bool kt_session_has_room(const struct kt_session *s);
-bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
-void kt_session_want(struct kt_session *s);
-void kt_session_probes(const u64 *extra);
-int kt_session_make_rings(struct kt_session *s,
-			  struct kt_session_config *config);
-bool kt_session_publish_rings(struct kt_session *s);
-void kt_session_free_rings(struct kt_session *s);
-void kt_session_withdraw_rings(struct kt_session *s);
-struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
-				unsigned int kind);
-int kt_session_hotplug_init(void);
-void kt_session_hotplug_exit(void);
-
-/* session_name.c */
 bool kt_session_name_ok(const char *name);
-struct kt_session *kt_session_named(const char *name);
 struct kt_session *kt_session_find(const struct ktape_session_ref *ref);
 void kt_session_put(struct kt_session *s);
 int kt_session_end(struct kt_session *s);
 void kt_session_end_all(void);
 void kt_session_tell(unsigned int id, struct ktape_session_info *to);
+void kt_session_clear(struct kt_session *s);
+int kt_session_flush(struct kt_session *s);
+void kt_session_resumed(void);
 
-/**
- * struct kt_stalled - a reader that the session no longer waits for
- * @id: its number in the session
- * @pid: process that made the session wait for it, as in the initial name space
- * @ms: for how long it had not moved
- */
-struct kt_stalled {
-	u32 id;
-	pid_t pid;
-	u32 ms;
-};
+/* run.c */
+int kt_session_start(struct kt_session *s);
+void kt_session_stop(struct kt_session *s);
+void kt_session_sinks(void);
+void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
+int kt_session_parse_profile(const char *text, u64 *mask);
+bool kt_session_mask_ok(const u64 *mask);
+bool kt_session_is_implied(unsigned int opcode);
 
-/* session_freeze.c */
-void kt_session_freeze_init(struct kt_session *s);
-void kt_session_freeze_exit(struct kt_session *s);
-void kt_session_freeze_cut(struct kt_session *s);
-void kt_session_arm(struct kt_session *s);
+/* cpu.c */
+struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
+				unsigned int kind);
+int kt_session_hotplug_init(void);
+void kt_session_hotplug_exit(void);
 
-/* session_policy.c */
-void kt_session_policy_init(struct kt_session *s);
-void kt_session_policy(struct kt_session *s, struct ktape_policy *p);
-void kt_session_sheds(struct kt_session *s);
-void kt_session_watch(struct kt_session *s);
+/* filters.c */
+int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
+			  u32 nr);
+int kt_session_filter_off(struct kt_session *s, u32 kind);
+void kt_session_filter_tell(struct kt_session *s, struct ktape_filter *to,
+			    void *entries);
 
+/* trigger.c */
+int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
+			   struct eventfd_ctx *notify);
+int kt_session_trigger_tell(struct kt_session *s, struct ktape_trigger *to);
+int kt_session_trigger_remove(struct kt_session *s, u32 id);
+
+/* reader.c */
 int kt_reader_init(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_exit(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on);
@@ -282,26 +296,27 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
 void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 		     unsigned int cpu, unsigned int kind, unsigned long pos);
-bool kt_reader_evict(struct kt_session *s, unsigned long timeout,
-		     struct kt_stalled *who);
 void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);
+void kt_session_policy(struct kt_session *s, struct ktape_policy *p);
 
-/* The filters of a session, or NULL.  With kt_session_lock. */
-static inline const struct kt_filters *
-kt_session_filters(const struct kt_session *s)
+/**
+ * kt_session_holds_back() - check whether readers have to wait for the end
+ * @s: the session
+ *
+ * The end of a snapshot is not known while it records: a record that is there
+ * now may be cut off later.
+ *
+ * Return: true for a snapshot session that records. Context: any.
+ */
+static inline bool kt_session_holds_back(const struct kt_session *s)
 {
-	return rcu_dereference_protected(kt_filters[s->id],
-					 lockdep_is_held(&kt_session_lock));
-}
-
-/* The triggers of a session, or NULL.  With kt_session_control. */
-static inline const struct kt_triggers *
-kt_session_triggers(const struct kt_session *s)
-{
-	return rcu_dereference_protected(kt_triggers[s->id],
-					 lockdep_is_held(&kt_session_control));
+	/*
+	 * Pairs with the release in session_stop_running(): once running is
+	 * false, commit is where the snapshot ends.
+	 */
+	return s->mode == KTAPE_MODE_SNAPSHOT && smp_load_acquire(&s->running);
 }
 
 static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)
@@ -317,13 +332,6 @@ static inline void kt_mask_set(u64 *mask, unsigned int opcode)
 static inline void kt_mask_clear(u64 *mask, unsigned int opcode)
 {
 	mask[opcode / 64] &= ~BIT_ULL(opcode % 64);
-}
-
-/* Nobody knows yet where a snapshot ends. */
-static inline bool kt_session_holds_back(const struct kt_session *s)
-{
-	/* Pairs with the release in session_stop_running(): then commit is where it ends. */
-	return s->mode == KTAPE_MODE_SNAPSHOT && smp_load_acquire(&s->running);
 }
 
 #endif /* _KT_SESSION_H */

@@ -16,8 +16,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "control.h"
-#include "session.h"
+#include "internal.h"
 
 static void snapshot_cut_on_cpu(void *info)
 {

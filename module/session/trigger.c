@@ -19,7 +19,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "trigger.h"
+#include "internal.h"
 
 /**
  * struct kt_armed - a trigger and its actions

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of this folder share and nobody else needs. */
+#ifndef _KT_SESSION_INTERNAL_H
+#define _KT_SESSION_INTERNAL_H
+
+#include "session.h"
+
+/* session.c */
+void kt_session_forget(struct kt_session *s);
+bool kt_session_has_room(const struct kt_session *s);
+
+/* cpu.c */
+int kt_session_make_rings(struct kt_session *s,
+			  struct kt_session_config *config);
+bool kt_session_publish_rings(struct kt_session *s);
+void kt_session_free_rings(struct kt_session *s);
+void kt_session_withdraw_rings(struct kt_session *s);
+
+/* run.c */
+int kt_session_start_locked(struct kt_session *s);
+void kt_session_stop_locked(struct kt_session *s);
+void kt_session_stop_full(struct kt_session *s);
+void kt_session_triggers_changed(const struct kt_session *s);
+void kt_session_profile_locked(struct kt_session *s, const u64 *mask);
+void kt_mask_normalise(u64 *mask);
+void kt_want_set(const struct kt_session *s, unsigned int cpu);
+bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
+void kt_session_want(struct kt_session *s);
+void kt_session_probes(const u64 *extra);
+
+/* snapshot.c */
+bool kt_session_is_full(const struct kt_session *s);
+void kt_session_freeze_init(struct kt_session *s);
+void kt_session_freeze_exit(struct kt_session *s);
+void kt_session_freeze_cut(struct kt_session *s);
+void kt_session_arm(struct kt_session *s);
+
+/* reader.c */
+void kt_session_policy_init(struct kt_session *s);
+void kt_session_sheds(struct kt_session *s);
+void kt_session_watch(struct kt_session *s);
+
+/* filters.c */
+void kt_session_filters_exit(struct kt_session *s);
+
+/* trigger.c */
+void kt_session_triggers_arm(struct kt_session *s);
+void kt_session_triggers_watch(struct kt_session *s);
+void kt_session_triggers_exit(struct kt_session *s);
+
+/* Moments of ledger records, see uapi/ktape/events/control.h. */
+enum {
+	KT_LEDGER_STOP = 0,
+	KT_LEDGER_START = 1,
+	KT_LEDGER_FLUSH = 2,
+};
+
+/* control.c */
+void kt_control_session(struct kt_session *s, u32 phase);
+void kt_control_want(struct kt_session *s);
+void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask);
+void kt_control_filters(struct kt_session *s, u32 phase,
+			const struct kt_filters *f, u32 kinds);
+void kt_control_ledger(struct kt_session *s, u32 moment);
+void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online);
+void kt_control_without(struct kt_session *s, unsigned int cpu);
+void kt_control_resume(struct kt_session *s);
+int kt_control_flush(struct kt_session *s);
+void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu);
+void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms);
+
+/* Return the filters of a session, or NULL.  Takes kt_session_lock held. */
+static inline const struct kt_filters *
+kt_session_filters(const struct kt_session *s)
+{
+	return rcu_dereference_protected(kt_filters[s->id],
+					 lockdep_is_held(&kt_session_lock));
+}
+
+/* Return the triggers of a session, or NULL.  Takes kt_session_control held. */
+static inline const struct kt_triggers *
+kt_session_triggers(const struct kt_session *s)
+{
+	return rcu_dereference_protected(kt_triggers[s->id],
+					 lockdep_is_held(&kt_session_control));
+}
+
+#endif /* _KT_SESSION_INTERNAL_H */
