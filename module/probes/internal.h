@@ -96,24 +96,27 @@ struct kt_probe {
 #define kt_probe_enter()	preempt_disable_notrace()
 #define kt_probe_leave()	preempt_enable_notrace()
 
-extern struct kt_probe kt_probes_sched[], kt_probes_process[];
-extern struct kt_probe kt_probes_irq[], kt_probes_syscall[];
+extern struct kt_probe kt_probes_sched[];
+extern struct kt_probe kt_probes_process[];
+extern struct kt_probe kt_probes_irq[];
+extern struct kt_probe kt_probes_syscall[];
 extern struct kt_probe kt_probes_blocked[];
 extern struct kt_probe kt_probes_hrtimer[];
-extern struct kt_probe kt_probes_ipi[];
-extern struct kt_probe kt_probes_ipi_x86[];
 extern struct kt_probe kt_probes_itimer[];
-extern struct kt_probe kt_probes_signal[];
-extern struct kt_probe kt_probes_tasklet[];
 extern struct kt_probe kt_probes_timer[];
 extern struct kt_probe kt_probes_work[];
-
-extern struct kt_probe kt_probes_memory[], kt_probes_lock[];
-extern struct kt_probe kt_probes_block[], kt_probes_net[];
-extern struct kt_probe kt_probes_power[], kt_probes_cpuhp[];
-extern struct kt_probe kt_probes_console[], kt_probes_module[];
+extern struct kt_probe kt_probes_signal[];
+extern struct kt_probe kt_probes_memory[];
+extern struct kt_probe kt_probes_lock[];
+extern struct kt_probe kt_probes_block[];
+extern struct kt_probe kt_probes_net[];
+extern struct kt_probe kt_probes_power[];
+extern struct kt_probe kt_probes_cpuhp[];
+extern struct kt_probe kt_probes_console[];
+extern struct kt_probe kt_probes_module[];
 extern struct kt_probe kt_probes_exception[];
-extern struct kt_probe kt_probes_path[], kt_probes_cgroup[];
+extern struct kt_probe kt_probes_path[];
+extern struct kt_probe kt_probes_cgroup[];
 
 u32 kt_netdev_id(const struct net_device *dev);
 int kt_notify_init(void);

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hard and soft interrupts. */
+/*
+ * Interrupts: handlers, soft interrupts, tasklets, interrupts between CPUs.
+ *
+ * The tracepoints of x86 for what arrives (reschedule_entry and so on, and the
+ * local timer) stand beside those that all architectures have.
+ */
+#include <linux/cpumask.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
 #include <linux/jiffies.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <trace/events/ipi.h>
 #include <trace/events/irq.h>
 
+#ifdef CONFIG_X86_LOCAL_APIC
+#include <asm/trace/irq_vectors.h>
+#endif
+
 #include "event/event.h"
-#include "names/late.h"
 #include "internal.h"
+#include "names/late.h"
+#include "names/symbol.h"
+
+/* ---- interrupts and soft interrupts -------------------------------------- */
 
 #define IRQ_BITS	18
 #define IRQ_MASK	((1U << IRQ_BITS) - 1)
@@ -142,6 +158,190 @@ static void notrace probe_softirq_exit(void *data, unsigned int vec)
 	kt_probe_leave();
 }
 
+/* ---- tasklets ------------------------------------------------------------ */
+
+#ifndef KT_HAVE_TP_tasklet_entry
+KT_TP_MISSING(tasklet_entry);
+KT_TP_MISSING(tasklet_exit);
+#endif
+
+static void notrace probe_tasklet_entry(void *data, struct tasklet_struct *t,
+					void *func)
+{
+	kt_probe_enter();
+	KT_EVENT2(TASKLET_ENTRY, 0, kt_token(t),
+		  kt_token_func((unsigned long)func));
+	kt_probe_leave();
+}
+
+/* The tasklet may be gone. */
+static void notrace probe_tasklet_exit(void *data, struct tasklet_struct *t,
+				       void *func)
+{
+	kt_probe_enter();
+	KT_EVENT2(TASKLET_EXIT, 0, kt_token(t),
+		  kt_token_func((unsigned long)func));
+	kt_probe_leave();
+}
+
+/* ---- interrupts between CPUs --------------------------------------------- */
+
+#ifndef KT_HAVE_TP_ipi_send_cpu
+KT_TP_MISSING(ipi_send_cpu);
+#endif
+#ifndef KT_HAVE_TP_ipi_send_cpumask
+KT_TP_MISSING(ipi_send_cpumask);
+#endif
+
+/* x86 has its own for what arrives, and none of the others calls these. */
+#define NOT_CALLED	IS_ENABLED(CONFIG_X86)
+
+#define CPU_MASK	0xfff
+
+/* The kernel's texts begin with these, in this order. */
+static const struct {
+	const char *text;
+	u8 length;
+	u8 reason;
+} reasons[] = {
+#define REASON(begin, NAME) \
+	{ begin, sizeof(begin) - 1, KTAPE_IPI_##NAME }
+	REASON("Rescheduling", RESCHEDULE),
+	REASON("Function call", CALL),
+	REASON("Single function call", CALL_SINGLE),
+	REASON("IRQ work", IRQ_WORK),
+	REASON("CPU stop", STOP),
+	REASON("Timer broadcast", TIMER),
+#undef REASON
+};
+
+static u32 reason_of(const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (!strncmp(text, reasons[i].text, reasons[i].length))
+			return reasons[i].reason;
+	return KTAPE_IPI_OTHER;
+}
+
+static u64 first_cpus(const struct cpumask *mask)
+{
+	const unsigned long *bits = cpumask_bits(mask);
+	u64 cpus = bits[0];
+
+	if (BITS_PER_LONG == 32 && sizeof(*mask) > sizeof(*bits))
+		cpus |= (u64)bits[1] << 32;
+	return cpus;
+}
+
+static void notrace probe_ipi_raise(void *data, const struct cpumask *mask,
+				    const char *reason)
+{
+	u64 cpus = first_cpus(mask);
+
+	kt_probe_enter();
+	KT_EVENT2(IPI_RAISE, reason_of(reason), (u32)cpus, (u32)(cpus >> 32));
+	kt_probe_leave();
+}
+
+static void notrace probe_ipi_entry(void *data, const char *reason)
+{
+	kt_probe_enter();
+	KT_EVENT0(IPI_ENTRY, reason_of(reason));
+	kt_probe_leave();
+}
+
+static void notrace probe_ipi_exit(void *data, const char *reason)
+{
+	kt_probe_enter();
+	KT_EVENT0(IPI_EXIT, reason_of(reason));
+	kt_probe_leave();
+}
+
+static void notrace probe_ipi_send_cpu(void *data, const unsigned int cpu,
+				       unsigned long callsite, void *callback)
+{
+	kt_probe_enter();
+	KT_EVENT2(IPI_SEND_CPU, cpu & CPU_MASK, kt_token_func(callsite),
+		  kt_token_func((unsigned long)callback));
+	kt_probe_leave();
+}
+
+static void notrace probe_ipi_send_cpumask(void *data,
+					   const struct cpumask *mask,
+					   unsigned long callsite,
+					   void *callback)
+{
+	u64 cpus = first_cpus(mask);
+	u32 words[4] = { (u32)cpus, (u32)(cpus >> 32) };
+
+	kt_probe_enter();
+	words[2] = kt_token_func(callsite);
+	words[3] = kt_token_func((unsigned long)callback);
+	KT_EVENT_LONG(IPI_SEND_CPUMASK, 0, words, NULL, 0);
+	kt_probe_leave();
+}
+
+/* ---- interrupts between CPUs and the local timer of x86 ------------------ */
+
+/* These may differ in their configuration, not in their prototype. */
+#ifndef CONFIG_X86_LOCAL_APIC
+KT_TP_MISSING(local_timer_entry);
+KT_TP_MISSING(local_timer_exit);
+#endif
+#if !defined(CONFIG_X86_LOCAL_APIC) || !defined(CONFIG_IRQ_WORK)
+KT_TP_MISSING(irq_work_entry);
+KT_TP_MISSING(irq_work_exit);
+#endif
+#if !defined(CONFIG_X86_LOCAL_APIC) || !defined(CONFIG_SMP)
+KT_TP_MISSING(reschedule_entry);
+KT_TP_MISSING(reschedule_exit);
+KT_TP_MISSING(call_function_entry);
+KT_TP_MISSING(call_function_exit);
+KT_TP_MISSING(call_function_single_entry);
+KT_TP_MISSING(call_function_single_exit);
+#endif
+
+#define VECTOR_MASK	0xff
+
+static void notrace probe_local_timer_entry(void *data, int vector)
+{
+	kt_probe_enter();
+	KT_EVENT0(LOCAL_TIMER_ENTRY, vector & VECTOR_MASK);
+	kt_probe_leave();
+}
+
+static void notrace probe_local_timer_exit(void *data, int vector)
+{
+	kt_probe_enter();
+	KT_EVENT0(LOCAL_TIMER_EXIT, vector & VECTOR_MASK);
+	kt_probe_leave();
+}
+
+/* The two probes of one reason. */
+#define IPI_PROBES(name, REASON)					\
+	static void notrace probe_##name##_entry(void *data, int vector) \
+	{								\
+		kt_probe_enter();					\
+		KT_EVENT0(IPI_ENTRY, KTAPE_IPI_##REASON);		\
+		kt_probe_leave();					\
+	}								\
+									\
+	static void notrace probe_##name##_exit(void *data, int vector)	\
+	{								\
+		kt_probe_enter();					\
+		KT_EVENT0(IPI_EXIT, KTAPE_IPI_##REASON);		\
+		kt_probe_leave();					\
+	}
+
+IPI_PROBES(reschedule, RESCHEDULE)
+IPI_PROBES(call_function, CALL)
+IPI_PROBES(call_function_single, CALL_SINGLE)
+IPI_PROBES(irq_work, IRQ_WORK)
+
+/* ---- table --------------------------------------------------------------- */
+
 struct kt_probe kt_probes_irq[] = {
 	{
 		.name = "irq_handler_entry",
@@ -171,5 +371,47 @@ struct kt_probe kt_probes_irq[] = {
 				      unsigned int),
 		.events = { KTAPE_EV_SOFTIRQ_EXIT },
 	},
+	KT_PROBE(tasklet_entry, TASKLET_ENTRY, probe_tasklet_entry,
+		 struct tasklet_struct *, void *),
+	KT_PROBE(tasklet_exit, TASKLET_EXIT, probe_tasklet_exit,
+		 struct tasklet_struct *, void *),
+	{
+		.name = "ipi_raise",
+		.func = KT_PROBE_FUNC(NULL, probe_ipi_raise, ipi_raise,
+				      const struct cpumask *, const char *),
+		.silent = NOT_CALLED,
+		.events = { KTAPE_EV_IPI_RAISE },
+	}, {
+		.name = "ipi_entry",
+		.func = KT_PROBE_FUNC(NULL, probe_ipi_entry, ipi_entry,
+				      const char *),
+		.silent = NOT_CALLED,
+		.events = { KTAPE_EV_IPI_ENTRY },
+	}, {
+		.name = "ipi_exit",
+		.func = KT_PROBE_FUNC(NULL, probe_ipi_exit, ipi_exit,
+				      const char *),
+		.silent = NOT_CALLED,
+		.events = { KTAPE_EV_IPI_EXIT },
+	},
+	KT_PROBE(ipi_send_cpu, IPI_SEND_CPU, probe_ipi_send_cpu,
+		 const unsigned int, unsigned long, void *),
+	KT_PROBE(ipi_send_cpumask, IPI_SEND_CPUMASK, probe_ipi_send_cpumask,
+		 const struct cpumask *, unsigned long, void *),
+	KT_PROBE(local_timer_entry, LOCAL_TIMER_ENTRY, probe_local_timer_entry,
+		 int),
+	KT_PROBE(local_timer_exit, LOCAL_TIMER_EXIT, probe_local_timer_exit,
+		 int),
+	KT_PROBE(reschedule_entry, IPI_ENTRY, probe_reschedule_entry, int),
+	KT_PROBE(reschedule_exit, IPI_EXIT, probe_reschedule_exit, int),
+	KT_PROBE(call_function_entry, IPI_ENTRY, probe_call_function_entry,
+		 int),
+	KT_PROBE(call_function_exit, IPI_EXIT, probe_call_function_exit, int),
+	KT_PROBE(call_function_single_entry, IPI_ENTRY,
+		 probe_call_function_single_entry, int),
+	KT_PROBE(call_function_single_exit, IPI_EXIT,
+		 probe_call_function_single_exit, int),
+	KT_PROBE(irq_work_entry, IPI_ENTRY, probe_irq_work_entry, int),
+	KT_PROBE(irq_work_exit, IPI_EXIT, probe_irq_work_exit, int),
 	{}
 };
