@@ -96,13 +96,10 @@ struct kt_probe {
 #define kt_probe_enter()	preempt_disable_notrace()
 #define kt_probe_leave()	preempt_enable_notrace()
 
-extern struct kt_probe kt_probes_sched[];
-extern struct kt_probe kt_probes_process[];
+extern struct kt_probe kt_probes_task[];
 extern struct kt_probe kt_probes_irq[];
 extern struct kt_probe kt_probes_syscall[];
-extern struct kt_probe kt_probes_blocked[];
 extern struct kt_probe kt_probes_timer[];
-extern struct kt_probe kt_probes_signal[];
 extern struct kt_probe kt_probes_memory[];
 extern struct kt_probe kt_probes_lock[];
 extern struct kt_probe kt_probes_block[];

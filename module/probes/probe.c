@@ -23,13 +23,10 @@
 #define DETACH_DELAY	HZ
 
 static struct kt_probe *const tables[] = {
-	kt_probes_sched,
-	kt_probes_process,
+	kt_probes_task,
 	kt_probes_irq,
 	kt_probes_syscall,
-	kt_probes_blocked,
 	kt_probes_timer,
-	kt_probes_signal,
 	kt_probes_memory,
 	kt_probes_lock,
 	kt_probes_block,

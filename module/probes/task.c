@@ -1,12 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Scheduler events: switch, wake up, migrate, inherit a priority, run. */
+/*
+ * Threads: scheduling, what makes them sleep, their life, their signals.
+ *
+ * The probes of their life also keep the registry, the thread filters and the
+ * triggers up to date, so these are attached as long as the module is loaded.
+ */
+#include <linux/binfmts.h>
+#include <linux/completion.h>
 #include <linux/mm_types.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/signal.h>
+#include <linux/sizes.h>
+#include <linux/stacktrace.h>
+#include <linux/wait_bit.h>
 #include <trace/events/sched.h>
+#include <trace/events/signal.h>
+#include <trace/events/task.h>
 
 #include "event/event.h"
+#include "event/trigger.h"
+#include "filter/filter.h"
+#include "filter/track.h"
 #include "internal.h"
-#include "sched_state.h"
+#include "names/registry.h"
+#include "names/symbol.h"
+
+/* ---- scheduling ---------------------------------------------------------- */
+
+/* enum ktape_task_state of a thread that is switched out. */
+static __always_inline u32 leave_state(bool preempt, struct task_struct *prev,
+				       unsigned int state)
+{
+	unsigned int report;
+
+	if (preempt)
+		return KTAPE_STATE_PREEMPTED;
+	/* Nearly all are in one of these, whose numbers are the same. */
+	BUILD_BUG_ON(TASK_INTERRUPTIBLE != KTAPE_STATE_S ||
+		     TASK_UNINTERRUPTIBLE != KTAPE_STATE_D);
+	if (likely(state == TASK_INTERRUPTIBLE ||
+		   state == TASK_UNINTERRUPTIBLE))
+		return state;
+	if (!state && !prev->exit_state)
+		return KTAPE_STATE_R;
+	if ((state & TASK_IDLE) == TASK_IDLE)
+		return KTAPE_STATE_I;
+	report = (state | prev->exit_state) & TASK_REPORT;
+	/* What is left sleeps on an RT lock or is frozen: not interruptible. */
+	return report ? fls(report) : KTAPE_STATE_D;
+}
 
 static __always_inline void sched_switch(bool preempt, struct task_struct *prev,
 					 struct task_struct *next,
@@ -136,7 +180,277 @@ static void notrace probe_sched_stat_runtime3(void *data,
 	stat_runtime(p, runtime);
 }
 
-struct kt_probe kt_probes_sched[] = {
+/* ---- life of processes and threads --------------------------------------- */
+
+/*
+ * Every thread comes by here, those of io_uring and vhost too, when its making
+ * can no longer fail and before it runs.
+ */
+static __always_inline void newtask(struct task_struct *child)
+{
+	/* A CPU's idle thread has the number of all of them. */
+	if (!child->pid)
+		return;
+	kt_probe_enter();
+	kt_track_fork(current, child);
+	kt_registry_thread(child, child->comm);
+	kt_probe_leave();
+}
+
+static void notrace probe_task_newtask(void *data, struct task_struct *child,
+				       unsigned long flags)
+{
+	newtask(child);
+}
+
+/* From 6.18 on the flags have 64 bits everywhere. */
+static void notrace probe_task_newtask64(void *data, struct task_struct *child,
+					 u64 flags)
+{
+	newtask(child);
+}
+
+#define HAS_NEWTASK \
+	(KT_TP_IS(task_newtask, struct task_struct *, unsigned long) ||	\
+	 KT_TP_IS(task_newtask, struct task_struct *, u64))
+
+#define NEWTASK_FUNC							\
+	KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_task_newtask64,		\
+				    task_newtask, struct task_struct *, u64), \
+		      probe_task_newtask, task_newtask,			\
+		      struct task_struct *, unsigned long)
+
+static void notrace probe_sched_process_fork(void *data,
+					     struct task_struct *parent,
+					     struct task_struct *child)
+{
+	kt_probe_enter();
+	if (!HAS_NEWTASK) {
+		kt_track_fork(parent, child);
+		kt_registry_thread(child, child->comm);
+	}
+	KT_EVENT3_OF(PROCESS_FORK, child, child->tgid == parent->tgid,
+		     parent->pid, child->pid, child->tgid);
+	kt_probe_leave();
+}
+
+static void notrace probe_sched_process_exec(void *data, struct task_struct *p,
+					     pid_t old_pid,
+					     struct linux_binprm *bprm)
+{
+	kt_probe_enter();
+	KT_EVENT2(PROCESS_EXEC, 0, p->pid, old_pid);
+	/* It took over its leader's number; nobody exits with the old one. */
+	if (old_pid != p->pid)
+		kt_registry_thread_exit(old_pid, p->tgid);
+	kt_probe_leave();
+}
+
+static __always_inline void process_exit(struct task_struct *p)
+{
+	kt_probe_enter();
+	KT_EVENT3(PROCESS_EXIT, (u8)p->prio, p->pid, p->tgid, p->exit_code);
+	kt_registry_thread_exit(p->pid, p->tgid);
+	kt_filter_thread_exits(p);
+	kt_trigger_thread_exits(p);
+	kt_probe_leave();
+}
+
+static void notrace probe_sched_process_exit(void *data, struct task_struct *p)
+{
+	process_exit(p);
+}
+
+/* From 6.16 on the tracepoint tells whether it is the last thread. */
+static void notrace probe_sched_process_exit2(void *data,
+					      struct task_struct *p, bool last)
+{
+	process_exit(p);
+}
+
+/* Of RCU, after the last reference: nobody can find the thread any more. */
+static void notrace probe_sched_process_free(void *data, struct task_struct *p)
+{
+	kt_probe_enter();
+	KT_EVENT2_OF(PROCESS_FREE, p, 0, p->pid, p->tgid);
+	kt_track_free(p);
+	kt_probe_leave();
+}
+
+static void notrace probe_task_rename(void *data, struct task_struct *p,
+				      const char *name)
+{
+	kt_probe_enter();
+	kt_registry_thread(p, name);
+	KT_EVENT2_OF(PROCESS_RENAME, p, 0, p->pid, p->tgid);
+	kt_probe_leave();
+}
+
+/* ---- sleeps that no signal ends ------------------------------------------ */
+
+/*
+ * Who sends threads into a sleep that no signal ends?
+ *
+ * The kernel has no tracepoint for it.  A probe of its own on sched_switch
+ * takes the stack of the thread that leaves: the first frame outside the
+ * scheduler is the caller.  The stack costs microseconds, so that the event is
+ * only recorded on request.
+ */
+/* Ours, the tracepoint's, and up to a dozen of the scheduler. */
+#define FRAMES		16
+
+#ifndef CONFIG_STACKTRACE
+#define stack_trace_save(store, size, skip)	0
+#endif
+
+/*
+ * The kernel puts functions that sleep for others into a section of its own.
+ * Its bounds are not exported; these functions are in it, in files that are
+ * linked early and late.  Behind the last one is its body; what comes behind
+ * the section (spinlocks, kprobes) never sleeps, so a page more does no harm.
+ */
+#define SCHED_FUNCTIONS(f)						\
+	f(schedule) f(schedule_timeout) f(schedule_timeout_uninterruptible) \
+	f(schedule_hrtimeout_range) f(io_schedule) f(io_schedule_timeout) \
+	f(yield) f(wait_for_completion) f(wait_for_completion_killable)	\
+	f(down_read) f(down_write) f(bit_wait) f(__wait_on_bit)
+
+struct span {
+	unsigned long first;
+	unsigned long last;
+};
+
+static struct span scheduler(void)
+{
+	struct span r = { ULONG_MAX, 0 };
+
+#define WIDEN(function)							\
+	r.first = min(r.first, (unsigned long)(function));		\
+	r.last = max(r.last, (unsigned long)(function));
+	SCHED_FUNCTIONS(WIDEN)
+#undef WIDEN
+	r.last += SZ_4K;
+	return r;
+}
+
+static bool is_in(struct span r, unsigned long address)
+{
+	return address >= r.first && address <= r.last;
+}
+
+/* Into the scheduler and out of it again; 0 if there is nothing behind. */
+static unsigned long caller_of_scheduler(void)
+{
+	const struct span r = scheduler();
+	unsigned long frames[FRAMES];
+	unsigned int n, i = 0;
+
+	n = stack_trace_save(frames, FRAMES, 0);
+	while (i < n && !is_in(r, frames[i]))
+		i++;
+	while (i < n && is_in(r, frames[i]))
+		i++;
+	return i < n ? frames[i] : 0;
+}
+
+static noinline void notrace record(struct task_struct *prev,
+				    struct task_struct *next)
+{
+	/* The switch is recorded already. */
+	struct kt_coming old = kt_coming_set(next->pid, (u8)next->prio);
+
+	KT_EVENT2(SCHED_BLOCKED, prev->in_iowait, prev->pid,
+		  kt_token_func(caller_of_scheduler()));
+	kt_coming_back(&old);
+}
+
+static __always_inline void blocked(bool preempt, struct task_struct *prev,
+				    struct task_struct *next,
+				    unsigned int state)
+{
+	if (leave_state(preempt, prev, state) != KTAPE_STATE_D)
+		return;
+	kt_probe_enter();
+	if (KT_WANTED(SCHED_BLOCKED))
+		record(prev, next);
+	kt_probe_leave();
+}
+
+static void notrace probe_blocked(void *data, bool preempt,
+				  struct task_struct *prev,
+				  struct task_struct *next,
+				  unsigned int prev_state)
+{
+	blocked(preempt, prev, next, prev_state);
+}
+
+/* Before 5.18 the state had to be read from the thread. */
+static void notrace probe_blocked3(void *data, bool preempt,
+				   struct task_struct *prev,
+				   struct task_struct *next)
+{
+	blocked(preempt, prev, next, kt_task_state(prev));
+}
+
+/* ---- signals ------------------------------------------------------------- */
+
+#define SIGNAL_BITS	7
+#define SIGNAL_MASK	((1U << SIGNAL_BITS) - 1)
+#define FLAG_GROUP	(1U << SIGNAL_BITS)
+#define RESULT_MASK	7
+
+/* What signals come with, or one of two small numbers that say: nothing. */
+static int code_of(const struct kernel_siginfo *info)
+{
+	if (info == SEND_SIG_NOINFO)
+		return SI_USER;
+	if (info == SEND_SIG_PRIV)
+		return SI_KERNEL;
+	return info->si_code;
+}
+
+static int errno_of(const struct kernel_siginfo *info)
+{
+	return info <= SEND_SIG_PRIV ? 0 : info->si_errno;
+}
+
+static void notrace probe_signal_generate(void *data, int sig,
+					  struct kernel_siginfo *info,
+					  struct task_struct *p, int group,
+					  int result)
+{
+	kt_probe_enter();
+	KT_EVENT3_OF(SIGNAL_GENERATE, p,
+		     (sig & SIGNAL_MASK) | (group ? FLAG_GROUP : 0) |
+			     (result & RESULT_MASK) << (SIGNAL_BITS + 1),
+		     p->pid, code_of(info), errno_of(info));
+	kt_probe_leave();
+}
+
+/* 0 and 1 are no addresses. */
+static u32 handler_of(const struct k_sigaction *ka)
+{
+	unsigned long handler =
+		(__force unsigned long)READ_ONCE(ka->sa.sa_handler);
+
+	if (handler <= (__force unsigned long)SIG_IGN)
+		return handler;
+	return kt_token((const void *)handler);
+}
+
+static void notrace probe_signal_deliver(void *data, int sig,
+					 struct kernel_siginfo *info,
+					 struct k_sigaction *ka)
+{
+	kt_probe_enter();
+	KT_EVENT3(SIGNAL_DELIVER, sig & SIGNAL_MASK, code_of(info),
+		  (u32)ka->sa.sa_flags, handler_of(ka));
+	kt_probe_leave();
+}
+
+/* ---- table --------------------------------------------------------------- */
+
+struct kt_probe kt_probes_task[] = {
 	{
 		.name = "sched_switch",
 		.func = KT_PROBE_FUNC(
@@ -191,5 +505,60 @@ struct kt_probe kt_probes_sched[] = {
 		 struct task_struct *, struct task_struct *),
 	KT_PROBE(sched_process_wait, SCHED_PROCESS_WAIT,
 		 probe_sched_process_wait, struct pid *),
+	{
+		.name = "task_newtask",
+		.func = NEWTASK_FUNC,
+		.always = true,
+	}, {
+		.name = "sched_process_fork",
+		.func = KT_PROBE_FUNC(NULL, probe_sched_process_fork,
+				      sched_process_fork, struct task_struct *,
+				      struct task_struct *),
+		.always = true,
+		.events = { KTAPE_EV_PROCESS_FORK },
+	}, {
+		.name = "sched_process_exec",
+		.func = KT_PROBE_FUNC(NULL, probe_sched_process_exec,
+				      sched_process_exec, struct task_struct *,
+				      pid_t, struct linux_binprm *),
+		.always = true,
+		.events = { KTAPE_EV_PROCESS_EXEC },
+	}, {
+		.name = "sched_process_exit",
+		.func = KT_PROBE_FUNC(
+			KT_PROBE_FUNC(NULL, probe_sched_process_exit2,
+				      sched_process_exit, struct task_struct *,
+				      bool),
+			probe_sched_process_exit, sched_process_exit,
+			struct task_struct *),
+		.always = true,
+		.events = { KTAPE_EV_PROCESS_EXIT },
+	}, {
+		.name = "sched_process_free",
+		.func = KT_PROBE_FUNC(NULL, probe_sched_process_free,
+				      sched_process_free,
+				      struct task_struct *),
+		.always = true,
+		.events = { KTAPE_EV_PROCESS_FREE },
+	}, {
+		.name = "task_rename",
+		.func = KT_PROBE_FUNC(NULL, probe_task_rename, task_rename,
+				      struct task_struct *, const char *),
+		.always = true,
+		.events = { KTAPE_EV_PROCESS_RENAME },
+	}, {
+		.name = "sched_switch",
+		.func = KT_PROBE_FUNC(
+			KT_PROBE_FUNC(NULL, probe_blocked3, sched_switch, bool,
+				      struct task_struct *,
+				      struct task_struct *),
+			probe_blocked, sched_switch, bool, struct task_struct *,
+			struct task_struct *, unsigned int),
+		.events = { KTAPE_EV_SCHED_BLOCKED },
+	},
+	KT_PROBE(signal_generate, SIGNAL_GENERATE, probe_signal_generate, int,
+		 struct kernel_siginfo *, struct task_struct *, int, int),
+	KT_PROBE(signal_deliver, SIGNAL_DELIVER, probe_signal_deliver, int,
+		 struct kernel_siginfo *, struct k_sigaction *),
 	{}
 };
