@@ -102,8 +102,7 @@ extern struct kt_probe kt_probes_syscall[];
 extern struct kt_probe kt_probes_timer[];
 extern struct kt_probe kt_probes_memory[];
 extern struct kt_probe kt_probes_lock[];
-extern struct kt_probe kt_probes_block[];
-extern struct kt_probe kt_probes_net[];
+extern struct kt_probe kt_probes_io[];
 extern struct kt_probe kt_probes_power[];
 extern struct kt_probe kt_probes_cpuhp[];
 extern struct kt_probe kt_probes_console[];
@@ -113,6 +112,8 @@ extern struct kt_probe kt_probes_path[];
 extern struct kt_probe kt_probes_cgroup[];
 
 u32 kt_netdev_id(const struct net_device *dev);
+int kt_netdev_init(void);
+void kt_netdev_exit(void);
 int kt_notify_init(void);
 void kt_notify_exit(void);
 

@@ -29,8 +29,7 @@ static struct kt_probe *const tables[] = {
 	kt_probes_timer,
 	kt_probes_memory,
 	kt_probes_lock,
-	kt_probes_block,
-	kt_probes_net,
+	kt_probes_io,
 	kt_probes_power,
 	kt_probes_cpuhp,
 	kt_probes_console,
@@ -385,15 +384,20 @@ int kt_probe_init(void)
 	ret = kt_notify_init();
 	if (ret)
 		return ret;
-	ret = watch_modules();
+	ret = kt_netdev_init();
 	if (ret)
 		goto err_notify;
+	ret = watch_modules();
+	if (ret)
+		goto err_netdev;
 	ret = kt_probe_want(nothing);
 	if (!ret)
 		return 0;
 	kt_probe_exit();
 	return ret;
 
+err_netdev:
+	kt_netdev_exit();
 err_notify:
 	kt_notify_exit();
 	return ret;
@@ -411,6 +415,7 @@ void kt_probe_exit(void)
 
 	cancel_delayed_work_sync(&detach_work);
 	unwatch_modules();
+	kt_netdev_exit();
 	kt_notify_exit();
 	mutex_lock(&probe_lock);
 	for_each_probe(p, i)
