@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The formats: one table. */
-#include "codec.h"
+/*
+ * The table of formats.  It names every format, so it stands above all of them: a
+ * format, and what formats share, must not call anything here.
+ */
+#include "codecs.h"
+#include "sink.h"
 #include "format/lttng/lttng.h"
 #include "format/native/native.h"
 #include "format/parquet/parquet.h"
@@ -35,6 +39,10 @@ static const struct ktape_codec codecs[] = {
 	  &kt_traceprinter_out },
 };
 
+const struct kt_user_format *const kt_user_formats[] = {
+	&kt_tband_user, &kt_rkh_user, &kt_tracex_user, NULL,
+};
+
 const struct ktape_codec *ktape_codec(unsigned int i)
 {
 	return i < KT_ARRAY_SIZE(codecs) ? &codecs[i] : NULL;
@@ -62,7 +70,14 @@ ktape_codec_options(const struct ktape_codec *codec, bool out)
 	return codec->in ? codec->in->options : NULL;
 }
 
-/* The format of which one is most sure, or NULL. */
+/**
+ * kt_codec_probe() - find the format that an input most probably has
+ * @data: first bytes of the input
+ * @len: how many, up to KT_CODEC_PROBE
+ * @whole: @data is the whole input
+ *
+ * Return: the format, or NULL if no format recognises the input.
+ */
 const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
 					 bool whole)
 {
@@ -81,94 +96,24 @@ const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
 	return best;
 }
 
-static bool is_known(const struct ktape_codec_option *known, const char *key)
+/* ---- what needs the table ------------------------------------------------- */
+
+int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 {
-	for (; known && known->key; known++) {
-		if (!strcmp(known->key, key))
-			return true;
+	return kt_registry_new(hz, kt_user_formats, registry);
+}
+
+int ktape_sink_open(const struct ktape_sink_options *options,
+		    struct ktape_sink **sink, struct ktape_error *error)
+{
+	const struct ktape_codec *c = ktape_codec_find(options->format);
+
+	if (error)
+		memset(error, 0, sizeof(*error));
+	if (!c || !c->out) {
+		kt_error(error, 0, "no format \"%.40s\" that could be written",
+			 options->format);
+		return -EINVAL;
 	}
-	return false;
-}
-
-/*
- * Take "key=value,key,..." apart.
- * Return: 0, -ENOMEM, or -EINVAL with @error filled.
- */
-int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
-			   const struct ktape_codec_option *known,
-			   const char *format, struct ktape_error *error)
-{
-	char *at, *part, *value;
-
-	memset(o, 0, sizeof(*o));
-	if (!text || !*text)
-		return 0;
-	o->text = strdup(text);
-	if (!o->text)
-		return -ENOMEM;
-	at = o->text;
-	while ((part = strsep(&at, ","))) {
-		if (!*part)
-			continue;
-		value = strchr(part, '=');
-		if (value)
-			*value++ = '\0';
-		if (!is_known(known, part)) {
-			kt_error(error, 0, "%s has no option \"%.40s\"", format,
-				 part);
-			return -EINVAL;
-		}
-		if (o->nr == KT_CODEC_OPTIONS) {
-			kt_error(error, 0, "too many options");
-			return -EINVAL;
-		}
-		o->keys[o->nr] = part;
-		o->values[o->nr++] = value ? value : "";
-	}
-	return 0;
-}
-
-void kt_codec_options_free(struct kt_codec_options *o)
-{
-	free(o->text);
-	memset(o, 0, sizeof(*o));
-}
-
-/* Return: the value that was given last, or NULL. */
-const char *kt_codec_option(const struct kt_codec_options *o, const char *key)
-{
-	for (unsigned int i = o->nr; i--;) {
-		if (!strcmp(o->keys[i], key))
-			return o->values[i];
-	}
-	return NULL;
-}
-
-/*
- * The format whose event a user event stands for, or NULL.  @name: set to its name,
- * or to "user".
- */
-const struct kt_codec_in *kt_codec_of_user(uint32_t id, const char **name)
-{
-	*name = "user";
-	for (size_t i = 0; id >= KTAPE_FORMAT_ID_FIRST &&
-			   i < KT_ARRAY_SIZE(codecs); i++) {
-		const struct kt_codec_in *in = codecs[i].in;
-
-		if (!in || in->user_ids != (id & KTAPE_FORMAT_ID_MASK))
-			continue;
-		*name = codecs[i].name;
-		return in;
-	}
-	return NULL;
-}
-
-/* Name of a user event that stands for one of a format's, or NULL. */
-const char *kt_codec_user_name(uint32_t id)
-{
-	const char *format;
-	const struct kt_codec_in *in = kt_codec_of_user(id, &format);
-
-	return in && in->user_name ? in->user_name(id & ~KTAPE_FORMAT_ID_MASK)
-				   : NULL;
+	return kt_sink_open(c->out, options, sink, error);
 }

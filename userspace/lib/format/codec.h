@@ -33,7 +33,7 @@ struct kt_codec_options {
 
 struct kt_import;
 struct kt_sink;
-struct kt_told;
+struct kt_user_event;
 
 /**
  * struct kt_codec_in - how a format is read
@@ -41,11 +41,6 @@ struct kt_told;
  * @size: of its state, zeroed before open()
  * @names_late: names may come after the events that need them: where the input
  *	can be read twice, they are learned first
- * @user_ids: KTAPE_FORMAT_ID_*, the upper byte of ids of its user events; or 0
- * @user_name: name of one of them by its lower bits, or NULL
- * @tell: the fields of one of them, whose name is known (told.h).  False: it has
- *	not the arguments that we give it; then, and if this is NULL, it is told
- *	as any user event
  * @probe: how sure is it that the input is of this format: 0 no, 100 certainly.
  *	@data are its first @len bytes, all of it if @whole
  * @open: read the options and the head, fill the info (kt_import_option(),
@@ -61,9 +56,6 @@ struct kt_codec_in {
 	const struct ktape_codec_option *options;
 	size_t size;
 	bool names_late;
-	uint32_t user_ids;
-	const char *(*user_name)(uint32_t id);
-	bool (*tell)(struct kt_told *t, const struct ktape_event *e);
 	int (*probe)(const uint8_t *data, size_t len, bool whole);
 	int (*open)(struct kt_import *s);
 	int (*next)(struct kt_import *s);
@@ -107,16 +99,11 @@ struct kt_codec_out {
 	void (*close)(struct kt_sink *s);
 };
 
-/* codec.c */
+/* option.c */
 int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 			   const struct ktape_codec_option *known,
 			   const char *format, struct ktape_error *error);
 void kt_codec_options_free(struct kt_codec_options *o);
 const char *kt_codec_option(const struct kt_codec_options *o, const char *key);
-const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
-					 bool whole);
-
-const char *kt_codec_user_name(uint32_t id);
-const struct kt_codec_in *kt_codec_of_user(uint32_t id, const char **name);
 
 #endif /* _KT_CODEC_H */

@@ -152,7 +152,7 @@ int kt_import_open(const struct kt_import_trace *t,
 	if (there < 0)
 		return (int)there;
 	make_info(s);
-	err = ktape_registry_new(t->info->freq, t->registry);
+	err = kt_registry_new(t->info->freq, t->formats, t->registry);
 	s->registry = *t->registry;
 	if (!err && s->codec->names_late && s->in->seekable)
 		err = learn(s);

@@ -3,6 +3,7 @@
 #ifndef _KT_IMPORT_H
 #define _KT_IMPORT_H
 
+#include "names/names.h"
 #include "codec.h"
 
 #define KT_IMPORT_JSON_FIXED	1024U
@@ -153,12 +154,14 @@ int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,
  * @options: options of the trace, valid until kt_import_close()
  * @input: the input, positioned at its first byte
  * @info: filled by kt_import_open()
+ * @formats: formats that describe user events, for the registry
  * @registry: set by kt_import_open(); the trace owns the registry
  */
 struct kt_import_trace {
 	const struct ktape_trace_options *options;
 	struct kt_scan *input;
 	struct ktape_info *info;
+	const struct kt_user_format *const *formats;
 	struct ktape_registry **registry;
 };
 

@@ -173,18 +173,12 @@ int kt_sink_open_file(struct kt_sink *s)
 	return 0;
 }
 
-static int setup(struct kt_sink *s, const struct ktape_sink_options *o,
-		 struct ktape_error *error)
+static int setup(struct kt_sink *s, const struct kt_codec_out *codec,
+		 const struct ktape_sink_options *o, struct ktape_error *error)
 {
-	const struct ktape_codec *c = ktape_codec_find(o->format);
 	int err;
 
-	if (!c || !c->out) {
-		kt_error(error, 0, "no format \"%.40s\" that could be written",
-			 o->format);
-		return -EINVAL;
-	}
-	s->codec = c->out;
+	s->codec = codec;
 	s->info = o->info;
 	s->registry = o->registry;
 	s->metadata = o->metadata;
@@ -209,19 +203,27 @@ static int setup(struct kt_sink *s, const struct ktape_sink_options *o,
 	return err;
 }
 
-int ktape_sink_open(const struct ktape_sink_options *options,
-		    struct ktape_sink **sink, struct ktape_error *error)
+/**
+ * kt_sink_open() - begin to write a trace in a format
+ * @codec: how the format is written
+ * @options: options of ktape_sink_open()
+ * @sink: set; ends with ktape_sink_close()
+ * @error: filled on -EINVAL; may be NULL
+ *
+ * Return: 0 or negative errno, as ktape_sink_open().
+ */
+int kt_sink_open(const struct kt_codec_out *codec,
+		 const struct ktape_sink_options *options,
+		 struct ktape_sink **sink, struct ktape_error *error)
 {
 	struct ktape_sink *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	if (error)
-		memset(error, 0, sizeof(*error));
 	s->s.fd = -1;
 	s->s.stage = (struct kt_stage)KT_STAGE_NONE;
-	err = setup(&s->s, options, error);
+	err = setup(&s->s, codec, options, error);
 	if (err) {
 		ktape_sink_close(s);
 		return err;

@@ -64,6 +64,9 @@ struct kt_sink {
 	uint64_t mixed[KT_CPUS_MAX / 64];
 };
 
+int kt_sink_open(const struct kt_codec_out *codec,
+		 const struct ktape_sink_options *options,
+		 struct ktape_sink **sink, struct ktape_error *error);
 int kt_sink_open_file(struct kt_sink *s);
 char *kt_sink_room(struct kt_sink *s, size_t n);
 int kt_sink_flush(struct kt_sink *s);

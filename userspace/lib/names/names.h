@@ -55,6 +55,17 @@ static inline char *kt_put_object(char *p, const struct ktape_object_info *o)
 	return kt_put_32(p, o->name, o->name_len);
 }
 
+/*
+ * registry.c.  Besides names, a registry holds the list of formats that can describe
+ * the user events of its trace.  The formats stand above this folder, so the list is
+ * handed down when a registry is made.
+ */
+struct kt_user_format;
+int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
+		    struct ktape_registry **registry);
+const struct kt_user_format *const *
+kt_registry_formats(const struct ktape_registry *registry);
+
 /* event_names.c */
 struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 			  uint64_t value);

@@ -12,7 +12,7 @@
  */
 #include "util/hash.h"
 
-#include "names/memo.h"
+#include "names/names.h"
 
 #define VERSIONS_MAX	KTAPE_REGISTRY_MAX
 #define LIST_MAX	1024U		/* of one id; the oldest go */
@@ -56,6 +56,7 @@ struct memory {
 };
 
 struct ktape_registry {
+	const struct kt_user_format *const *formats;
 	struct memory *memory;
 	uint64_t seed;
 	uint64_t early;
@@ -67,12 +68,22 @@ struct ktape_registry {
 	struct list *lists;
 };
 
-int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
+/**
+ * kt_registry_new() - make an empty registry
+ * @hz: ticks of the trace clock in a second
+ * @formats: formats that can describe user events, NULL behind the last one
+ * @registry: set; ends with ktape_registry_free()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
+		    struct ktape_registry **registry)
 {
 	struct ktape_registry *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return -ENOMEM;
+	r->formats = formats;
 	r->early = hz / EARLY_PER_S;
 	r->late = hz * LATE_S;
 	r->seed = kt_hash_seed(r);
@@ -86,6 +97,13 @@ int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 	kt_memo_init(&r->memory->memo);
 	*registry = r;
 	return 0;
+}
+
+/* Return the formats that kt_registry_new() was given. */
+const struct kt_user_format *const *
+kt_registry_formats(const struct ktape_registry *registry)
+{
+	return registry->formats;
 }
 
 void ktape_registry_free(struct ktape_registry *registry)

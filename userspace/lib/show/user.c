@@ -2,8 +2,7 @@
 /* User events: arguments by their formats; and code words of TraceEvent. */
 #include <ktape/mark.h>
 
-#include "format/codec.h"
-#include "format/told.h"
+#include "user_event.h"
 
 #define FORMAT_BITS	4
 #define FORMATS_MAX	8
@@ -111,9 +110,11 @@ static char *put_id(char *p, const struct kt_line *l,
 		    const struct ktape_object_info *o)
 {
 	uint32_t id = ktape_event_arg(l->event, 0);
-	const char *known = o ? NULL : kt_codec_user_name(id);
+	const char *known = NULL;
 	struct kt_name name;
 
+	if (!o)
+		known = kt_user_event_name(kt_registry_formats(l->registry), id);
 	p = kt_show_key(p, l, "id");
 	p = kt_put_u64(p, id);
 	if (o)
@@ -128,22 +129,22 @@ static char *put_id(char *p, const struct kt_line *l,
 	return kt_put_char(kt_show_name(p, l, &name), ')');
 }
 
-/* A field in the words of where it comes from. */
-static char *put_told(char *p, const struct kt_line *l,
-		      const struct kt_told_field *f)
+/* Put the value of a field of an event that came from another format. */
+static char *put_user_field(char *p, const struct kt_line *l,
+			    const struct kt_user_field *f)
 {
 	switch (f->kind) {
-	case KT_TOLD_TEXT:
+	case KT_FIELD_TEXT:
 		return kt_put_json(p, f->data, f->len);
-	case KT_TOLD_WORD:
+	case KT_FIELD_WORD:
 		return kt_put_mem(p, f->data, f->len);
-	case KT_TOLD_BYTES:
+	case KT_FIELD_BYTES:
 		return put_memory(p, l, f->data, f->len);
-	case KT_TOLD_HEX:
+	case KT_FIELD_HEX:
 		if (f->object == KTAPE_OBJ_FUNCTION && f->value <= UINT32_MAX)
 			return kt_show_value(p, l, KTAPE_TYPE_FUNC, f->value);
 		return put_hex_width(p, l, f->value, f->width);
-	case KT_TOLD_UNSIGNED:
+	case KT_FIELD_UNSIGNED:
 		if (f->value > INT64_MAX)
 			return kt_put_u64(p, f->value);
 		return put_decimal(p, l, (int64_t)f->value, f->width);
@@ -153,19 +154,22 @@ static char *put_told(char *p, const struct kt_line *l,
 }
 
 /*
- * An event of another format as people know it there: NAME FIELD=VALUE ...
- * Return: the end, or NULL: it is none, or it has more than that shows.
+ * Put an event that came from another format as users of that format know it:
+ * NAME FIELD=VALUE ...
+ *
+ * Return: the end; NULL if the format cannot describe it, or it has more fields than
+ * struct kt_user_event has room for.
  */
 static char *put_known(char *p, const struct kt_line *l)
 {
-	struct kt_told t;
+	struct kt_user_event u;
 
-	if (!kt_told_event(&t, l) || !t.known || t.cut)
+	if (!kt_user_event_of(&u, l) || !u.known || u.cut)
 		return NULL;
-	p = kt_show_name(kt_put_char(p, ' '), l, &t.name);
-	for (unsigned int i = 0; i < t.nr; i++)
-		p = put_told(kt_show_key(p, l, t.fields[i].name), l,
-			     &t.fields[i]);
+	p = kt_show_name(kt_put_char(p, ' '), l, &u.name);
+	for (unsigned int i = 0; i < u.nr; i++)
+		p = put_user_field(kt_show_key(p, l, u.fields[i].name), l,
+				   &u.fields[i]);
 	return p;
 }
 
@@ -203,7 +207,9 @@ char *kt_show_user_event(char *p, const struct kt_line *l)
 	const struct ktape_event *e = l->event;
 	char *end = NULL;
 
-	if (!l->json && e->nargs && kt_codec_user_name(ktape_event_arg(e, 0)))
+	if (!l->json && e->nargs &&
+	    kt_user_event_name(kt_registry_formats(l->registry),
+			       ktape_event_arg(e, 0)))
 		end = put_known(p, l);
 	return end ? end : put_plain(p, l);
 }

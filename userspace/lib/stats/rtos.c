@@ -3,6 +3,7 @@
 #include <ktape/formats.h>
 
 #include "util/hash.h"
+#include "format/codecs.h"
 #include "stats/rtos.h"
 
 #define NON_ASCII	"Non-ASCII Name"	/* as TraceX calls it */
@@ -17,6 +18,7 @@ int ktape_rtos_new(struct ktape_rtos **rtos)
 	*rtos = r;
 	if (!r)
 		return -ENOMEM;
+	r->map.formats = kt_user_formats;
 	r->head.mask = UINT32_MAX;
 	r->seed = kt_hash_seed(r);
 	return 0;
@@ -426,7 +428,7 @@ const char *ktape_rtos_service(const struct ktape_rtos *r, uint32_t id)
 {
 	const char *name = ktape_rtos_event_name(id);
 
-	return name || r->foreign ? name : kt_tracex_own_name(id);
+	return name || r->foreign ? name : kt_tracex_own_name(&r->map, id);
 }
 
 static int by_count(const void *a, const void *b)

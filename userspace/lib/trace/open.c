@@ -8,6 +8,7 @@
 #include "util/file.h"
 
 #include "stream/metadata.h"
+#include "format/codecs.h"
 #include "format/import.h"
 #include "trace/trace.h"
 
@@ -401,6 +402,7 @@ static int open_path(struct ktape_trace *t, const char *path,
 		.options = &t->options,
 		.input = &t->input,
 		.info = &t->info,
+		.formats = kt_user_formats,
 		.registry = &t->registry,
 	};
 	const struct ktape_codec *format;

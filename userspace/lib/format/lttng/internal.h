@@ -7,7 +7,7 @@
 #include "util/map.h"
 #include "stream/event.h"
 #include "format/sink.h"
-#include "format/told.h"
+#include "show/user_event.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */
 #define LT_FIXED	4096U	/* more than all values of an event, without blobs */
@@ -24,9 +24,9 @@
 struct lt_user {
 	char name[96];
 	unsigned int nr;
-	char fields[KT_TOLD_FIELDS][32];
-	uint8_t kinds[KT_TOLD_FIELDS];
-	bool named[KT_TOLD_FIELDS];
+	char fields[KT_USER_FIELDS][32];
+	uint8_t kinds[KT_USER_FIELDS];
+	bool named[KT_USER_FIELDS];
 };
 
 /* A system call as an event: which, and what it tells. */
@@ -69,7 +69,7 @@ struct lttng {
 	struct kt_map users;
 	struct lt_user *user_list;
 	uint32_t nr_users;
-	struct kt_told told;
+	struct kt_user_event told;
 	uint64_t first;
 	bool begun;
 	bool dumped;

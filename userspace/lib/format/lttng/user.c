@@ -10,7 +10,7 @@
 #define FNV_PRIME	0x100000001b3ULL
 
 /* Its name, and which fields it has. */
-static uint64_t shape_of(const struct kt_told *t)
+static uint64_t shape_of(const struct kt_user_event *t)
 {
 	uint64_t hash = FNV_BASIS;
 
@@ -28,7 +28,7 @@ static uint64_t shape_of(const struct kt_told *t)
 }
 
 /* Two shapes may have one hash. */
-static bool has_fields(const struct lt_user *user, const struct kt_told *t)
+static bool has_fields(const struct lt_user *user, const struct kt_user_event *t)
 {
 	if (user->nr != t->nr)
 		return false;
@@ -41,7 +41,7 @@ static bool has_fields(const struct lt_user *user, const struct kt_told *t)
 }
 
 /* A text of others, in quotes: only what is certainly harmless. */
-static void copy_name(char *to, size_t room, const struct kt_told *t)
+static void copy_name(char *to, size_t room, const struct kt_user_event *t)
 {
 	int n = snprintf(to, room, "%s_%.*s", t->format, (int)t->name.len,
 			 t->name.text);
@@ -55,7 +55,7 @@ static void copy_name(char *to, size_t room, const struct kt_told *t)
 
 static int add_user(struct lttng *t)
 {
-	const struct kt_told *told = &t->told;
+	const struct kt_user_event *told = &t->told;
 	struct lt_user *more;
 
 	more = realloc(t->user_list, (t->nr_users + 1) * sizeof(*more));
@@ -66,7 +66,7 @@ static int add_user(struct lttng *t)
 	copy_name(more->name, sizeof(more->name), told);
 	more->nr = told->nr;
 	for (unsigned int i = 0; i < told->nr; i++) {
-		const struct kt_told_field *f = &told->fields[i];
+		const struct kt_user_field *f = &told->fields[i];
 
 		snprintf(more->fields[i], sizeof(more->fields[0]), "%s",
 			 f->name);
@@ -89,10 +89,10 @@ int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 	struct kt_map_entry *entry;
 	int err = 0;
 
-	if (!kt_told_event(&t->told, l) || !t->told.name.text)
+	if (!kt_user_event_of(&t->told, l) || !t->told.name.text)
 		return 1;
 	if (t->told.cut)
-		kt_sink_miss(t->s, KT_TOLD_CUT, 1);
+		kt_sink_miss(t->s, KT_USER_FIELDS_CUT, 1);
 	entry = kt_map_find(&t->users, ktape_event_arg(l->event, 0),
 			    shape_of(&t->told));
 	if (entry ? !has_fields(&t->user_list[entry->value], &t->told)
@@ -127,12 +127,12 @@ static char *put_text(char *p, const char *text, size_t len)
 char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 {
 	for (unsigned int i = 0; i < t->told.nr; i++) {
-		const struct kt_told_field *f = &t->told.fields[i];
+		const struct kt_user_field *f = &t->told.fields[i];
 		struct kt_name name;
 
-		if (f->kind == KT_TOLD_TEXT || f->kind == KT_TOLD_WORD) {
+		if (f->kind == KT_FIELD_TEXT || f->kind == KT_FIELD_WORD) {
 			p = put_text(p, f->data, f->len);
-		} else if (f->kind == KT_TOLD_BYTES) {
+		} else if (f->kind == KT_FIELD_BYTES) {
 			p = lt_put32(p, f->len);
 			p = f->len ? kt_put_mem(p, f->data, f->len) : p;
 		} else {
@@ -140,7 +140,7 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 		}
 		if (!f->object)
 			continue;
-		name = kt_told_name(l, f);
+		name = kt_user_field_name(l, f);
 		p = put_text(p, name.text ? name.text : "", name.len);
 	}
 	return p;
@@ -154,16 +154,16 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 void lt_describe_user(FILE *f, const struct lt_user *user)
 {
 	static const char *const types[] = {
-		[KT_TOLD_UNSIGNED] = "uint64_t", [KT_TOLD_SIGNED] = "int64_t",
-		[KT_TOLD_HEX] = "xint64_t",	 [KT_TOLD_TEXT] = "string",
-		[KT_TOLD_WORD] = "string",
+		[KT_FIELD_UNSIGNED] = "uint64_t", [KT_FIELD_SIGNED] = "int64_t",
+		[KT_FIELD_HEX] = "xint64_t",	 [KT_FIELD_TEXT] = "string",
+		[KT_FIELD_WORD] = "string",
 	};
 
 	fputs("\tfields := struct {\n", f);
 	for (unsigned int i = 0; i < user->nr; i++) {
 		const char *name = user->fields[i];
 
-		if (user->kinds[i] == KT_TOLD_BYTES)
+		if (user->kinds[i] == KT_FIELD_BYTES)
 			fprintf(f,
 				"\t\tuint32_t __%s_length;\n\t\tuint8_t _%s[__%s_length];\n",
 				name, name, name);

@@ -8,7 +8,7 @@
 #include "proto.h"
 #include "stream/event.h"
 #include "format/sink.h"
-#include "format/told.h"
+#include "format/object_state.h"
 
 #define PF_CPUS			1024U	/* the viewer refuses a trace with more */
 #define PF_BUNDLE_BYTES		(48U << 10)

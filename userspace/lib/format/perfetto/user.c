@@ -22,7 +22,7 @@ static char *put_named(char *p, const char *name, const char *end,
 }
 
 static char *put_data(char *p, struct perfetto *pf,
-		      const struct kt_told_field *f)
+		      const struct kt_user_field *f)
 {
 	size_t len = (size_t)kt_min(f->len, TEXT_SHOWN);
 	char text[4 * TEXT_SHOWN], *end;
@@ -30,7 +30,7 @@ static char *put_data(char *p, struct perfetto *pf,
 	if (len < f->len)
 		kt_sink_miss(pf->s, "ends of texts and buffers beyond 256 bytes",
 			     1);
-	end = f->kind == KT_TOLD_BYTES ? kt_put_bytes(text, f->data, len)
+	end = f->kind == KT_FIELD_BYTES ? kt_put_bytes(text, f->data, len)
 				       : kt_put_escaped(text, f->data, len);
 	return put_named(p, f->name, "",
 			 (struct kt_name){ text, (size_t)(end - text), true,
@@ -38,22 +38,22 @@ static char *put_data(char *p, struct perfetto *pf,
 }
 
 static char *put_field(char *p, struct perfetto *pf, const struct kt_line *l,
-		       const struct kt_told_field *f)
+		       const struct kt_user_field *f)
 {
 	static const uint8_t kinds[] = {
-		[KT_TOLD_UNSIGNED] = PF_ANNOTATION_UNSIGNED,
-		[KT_TOLD_SIGNED] = PF_ANNOTATION_SIGNED,
-		[KT_TOLD_HEX] = PF_ANNOTATION_POINTER,
+		[KT_FIELD_UNSIGNED] = PF_ANNOTATION_UNSIGNED,
+		[KT_FIELD_SIGNED] = PF_ANNOTATION_SIGNED,
+		[KT_FIELD_HEX] = PF_ANNOTATION_POINTER,
 	};
 	struct kt_name name;
 	char *m;
 
-	if (f->kind >= KT_TOLD_TEXT)
+	if (f->kind >= KT_FIELD_TEXT)
 		return put_data(p, pf, f);
 	m = pf_open(p, PF_EVENT_ANNOTATION);
 	p = pf_text(m, PF_ANNOTATION_NAME, f->name);
 	p = pf_close(m, pf_number(p, kinds[f->kind], f->value));
-	name = kt_told_name(l, f);
+	name = kt_user_field_name(l, f);
 	return name.text ? put_named(p, f->name, "_name", name) : p;
 }
 
@@ -79,7 +79,7 @@ static uint64_t track_of(struct perfetto *pf, const struct ktape_event *e)
 }
 
 static void put_instant(struct perfetto *pf, const struct kt_line *l,
-			const struct kt_told *t)
+			const struct kt_user_event *t)
 {
 	const struct ktape_event *e = l->event;
 	uint64_t uuid = track_of(pf, e);
@@ -108,7 +108,7 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 		kt_sink_miss(pf->s, "arguments of user events beyond 8000 bytes",
 			     1);
 	if (t->cut)
-		kt_sink_miss(pf->s, KT_TOLD_CUT, 1);
+		kt_sink_miss(pf->s, KT_USER_FIELDS_CUT, 1);
 	pf_packet_done(pf, pf_close(m, p));
 }
 
@@ -124,7 +124,7 @@ static bool may_have_track(struct perfetto *pf, uint64_t key)
 }
 
 static void put_state(struct perfetto *pf, const struct kt_line *l,
-		      const struct kt_told *t)
+		      const struct kt_user_event *t)
 {
 	struct kt_state_change c;
 	struct pf_place at = { .kind = PF_ON_STATE, .tid = -1 };
@@ -161,9 +161,9 @@ bool pf_user_event(struct perfetto *pf, const struct ktape_event *e)
 {
 	const struct kt_line l =
 		kt_line_of(pf->s->info, pf->s->registry, e, false);
-	struct kt_told t;
+	struct kt_user_event t;
 
-	if (!kt_told_event(&t, &l))
+	if (!kt_user_event_of(&t, &l))
 		return false;
 	put_instant(pf, &l, &t);
 	put_state(pf, &l, &t);

@@ -3,7 +3,6 @@
 #include <ktape/formats.h>
 
 #include "format/frames.h"
-#include "format/told.h"
 
 #include "internal.h"
 #include "rkh.h"
@@ -422,20 +421,10 @@ static char *json(char *p, const void *raw, size_t size)
 	return kt_rkh_json(p, raw, size);
 }
 
-static const char *user_name(uint32_t id)
-{
-	const struct kt_rkh_kind *k = kt_rkh_kind(id);
-
-	return k ? k->name : NULL;
-}
-
 const struct kt_codec_in kt_rkh_in = {
 	.options = options,
 	.size = sizeof(struct kt_rkh_import),
 	.names_late = true,
-	.user_ids = KTAPE_FORMAT_ID_RKH,
-	.user_name = user_name,
-	.tell = kt_rkh_tell,
 	.probe = probe,
 	.open = begin,
 	.next = next,

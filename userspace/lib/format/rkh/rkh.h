@@ -7,5 +7,6 @@
 
 extern const struct kt_codec_in kt_rkh_in;
 extern const struct kt_codec_out kt_rkh_out;
+extern const struct kt_user_format kt_rkh_user;
 
 #endif /* _KT_FORMAT_RKH_H */

@@ -6,7 +6,6 @@
 
 #include "util/parse.h"
 #include "format/frames.h"
-#include "format/told.h"
 
 #include "internal.h"
 #include "tband.h"
@@ -658,15 +657,6 @@ static char *json(char *p, const void *raw, size_t size)
 	return kt_put_str(p, "}}");
 }
 
-static const char *user_name(uint32_t id)
-{
-	const struct kt_tband_kind *k = kt_tband_kind(id);
-
-	if (id == KT_TBAND_INVALID)
-		return "invalid_frame";
-	return k ? k->name : NULL;
-}
-
 static void close_tband(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
@@ -678,9 +668,6 @@ const struct kt_codec_in kt_tband_in = {
 	.options = options,
 	.size = sizeof(struct kt_tband_import),
 	.names_late = true,
-	.user_ids = KTAPE_FORMAT_ID_TBAND,
-	.user_name = user_name,
-	.tell = kt_tband_tell,
 	.probe = probe,
 	.open = begin,
 	.next = next,

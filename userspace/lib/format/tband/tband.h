@@ -7,5 +7,6 @@
 
 extern const struct kt_codec_in kt_tband_in;
 extern const struct kt_codec_out kt_tband_out;
+extern const struct kt_user_format kt_tband_user;
 
 #endif /* _KT_FORMAT_TBAND_H */

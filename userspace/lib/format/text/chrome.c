@@ -8,7 +8,7 @@
 #include "show/line.h"
 #include "stream/event.h"
 #include "format/sink.h"
-#include "format/told.h"
+#include "format/object_state.h"
 #include "text.h"
 
 #define TIDS		(1U << 22)	/* PID_MAX_LIMIT */
@@ -425,31 +425,31 @@ static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
 
 /* ---- user events --------------------------------------------------------------- */
 
-static char *put_told_value(char *p, const struct kt_told_field *f)
+static char *put_told_value(char *p, const struct kt_user_field *f)
 {
 	switch (f->kind) {
-	case KT_TOLD_UNSIGNED:
+	case KT_FIELD_UNSIGNED:
 		return kt_put_u64(p, f->value);
-	case KT_TOLD_SIGNED:
+	case KT_FIELD_SIGNED:
 		return kt_put_s64(p, (int64_t)f->value);
-	case KT_TOLD_TEXT:
-	case KT_TOLD_WORD:
+	case KT_FIELD_TEXT:
+	case KT_FIELD_WORD:
 		return kt_put_json(p, f->data, f->len);
 	default:
 		break;
 	}
 	p = kt_put_char(p, '"');
-	p = f->kind == KT_TOLD_HEX ? kt_put_hex(p, f->value) :
+	p = f->kind == KT_FIELD_HEX ? kt_put_hex(p, f->value) :
 				     kt_put_bytes(p, f->data, f->len);
 	return kt_put_char(p, '"');
 }
 
-static char *put_told(char *p, const struct kt_line *l, const struct kt_told *t)
+static char *put_told(char *p, const struct kt_line *l, const struct kt_user_event *t)
 {
 	p = kt_put_str(p, ",\"args\":{");
 	for (unsigned int i = 0; i < t->nr; i++) {
-		const struct kt_told_field *f = &t->fields[i];
-		struct kt_name name = kt_told_name(l, f);
+		const struct kt_user_field *f = &t->fields[i];
+		struct kt_name name = kt_user_field_name(l, f);
 
 		p = kt_put_str(kt_put_str(p, i ? ",\"" : "\""), f->name);
 		p = put_told_value(kt_put_str(p, "\":"), f);
@@ -494,12 +494,12 @@ static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
 {
 	struct kt_state_change c;
-	struct kt_told told;
+	struct kt_user_event told;
 
-	if (!kt_told_event(&told, l) || !told.name.text)
+	if (!kt_user_event_of(&told, l) || !told.name.text)
 		return put_instant(p, t, l);
 	if (told.cut)
-		kt_sink_miss(t->s, KT_TOLD_CUT, 1);
+		kt_sink_miss(t->s, KT_USER_FIELDS_CUT, 1);
 	p = open_event(p, t, 'i');
 	p = put_time(put_thread(p, l), l);
 	p = kt_put_str(p, ",\"s\":\"t\"");

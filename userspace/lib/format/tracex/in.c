@@ -4,7 +4,6 @@
 #include <ktape/mark.h>
 
 #include "util/parse.h"
-#include "format/told.h"
 
 #include "internal.h"
 
@@ -620,23 +619,9 @@ static char *json(char *p, const void *raw, size_t size)
 	return kt_put_char(p, '}');
 }
 
-static const char *user_name(uint32_t id)
-{
-	const struct kt_tracex_kind *k = kt_tracex_kind(id);
-
-	if (id == KT_TRACEX_ID_HEADER)
-		return "trace_header";
-	if (id == KT_TRACEX_ID_OBJECT)
-		return "trace_object";
-	return k ? k->name : NULL;
-}
-
 const struct kt_codec_in kt_tracex_in = {
 	.options = options,
 	.size = sizeof(struct tracex),
-	.user_ids = KTAPE_FORMAT_ID_TRACEX,
-	.user_name = user_name,
-	.tell = kt_tracex_tell,
 	.probe = probe,
 	.open = begin,
 	.next = next,

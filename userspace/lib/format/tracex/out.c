@@ -358,6 +358,7 @@ static int begin(struct kt_sink *s)
 	t->head = (struct kt_tracex_head){
 		.mask = UINT32_MAX, .name_size = NAME_SIZE,
 	};
+	t->map.formats = kt_registry_formats(s->registry);
 	t->table = calloc(TABLE, sizeof(*t->table));
 	t->spool = tmpfile();
 	if (!t->table)

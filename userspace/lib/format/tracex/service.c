@@ -411,7 +411,7 @@ int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 	const struct maker *m = &without;
 	struct call k;
 
-	if (!kt_codec_user_name(id) ||
+	if (!kt_user_event_name(map->formats, id) ||
 	    (id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_TRACEX)
 		return -ENOTSUP;
 	if ((id & KTAPE_FORMAT_ID_MASK) != KTAPE_FORMAT_ID_TBAND)
@@ -453,7 +453,7 @@ int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
 }
 
 /* Return: name of an event that is ours alone, or NULL. */
-const char *kt_tracex_own_name(uint32_t id)
+const char *kt_tracex_own_name(const struct kt_tracex_map *map, uint32_t id)
 {
 	const struct ktape_event_desc *d = NULL;
 
@@ -465,6 +465,7 @@ const char *kt_tracex_own_name(uint32_t id)
 		return d->name;
 	if (id < KT_TRACEX_USER_OUT || id > KT_TRACEX_OUT_LAST)
 		return NULL;
-	return kt_codec_user_name(KTAPE_FORMAT_ID_FIRST | (id & 0xf00) << 16 |
-				  (id & 0xff));
+	return kt_user_event_name(map->formats,
+				  KTAPE_FORMAT_ID_FIRST | (id & 0xf00) << 16 |
+					  (id & 0xff));
 }

@@ -7,10 +7,12 @@
 #define _KT_FORMAT_TRACEX_H
 
 #include "stream/packet.h"
+#include "show/user_event.h"
 #include "format/codec.h"
 
 extern const struct kt_codec_in kt_tracex_in;
 extern const struct kt_codec_out kt_tracex_out;
+extern const struct kt_user_format kt_tracex_user;
 
 #define KT_TRACEX_MAGIC		0x54585442U
 #define KT_TRACEX_HEADER	48U	/* bytes */
@@ -187,12 +189,14 @@ struct kt_tracex_wait {
 
 /**
  * struct kt_tracex_map - what has to be remembered
+ * @formats: formats whose user events are known, from the registry
  * @cpus: by number
  * @nr_cpus: how many
  * @queues: by their numbers
  * @waits: by thread
  */
 struct kt_tracex_map {
+	const struct kt_user_format *const *formats;
 	struct kt_tracex_cpu *cpus;
 	uint32_t nr_cpus;
 	struct kt_tracex_queue queues[KT_TRACEX_QUEUES];
@@ -205,6 +209,6 @@ int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 void kt_tracex_map_free(struct kt_tracex_map *map);
 
 /* service.c */
-const char *kt_tracex_own_name(uint32_t id);
+const char *kt_tracex_own_name(const struct kt_tracex_map *map, uint32_t id);
 
 #endif /* _KT_FORMAT_TRACEX_H */

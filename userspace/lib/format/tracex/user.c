@@ -2,7 +2,7 @@
 /* TraceX: what its events tell, word by word. */
 #include <ktape/formats.h>
 
-#include "format/told.h"
+#include "show/user_event.h"
 
 #include "internal.h"
 
@@ -75,10 +75,10 @@ static bool is_hex(const char *name)
 	return false;
 }
 
-static struct kt_told_field *tell_word(struct kt_told *t, const char *name,
+static struct kt_user_field *tell_word(struct kt_user_event *t, const char *name,
 				       uint32_t value)
 {
-	return kt_told_add(t, name, is_hex(name) ? KT_TOLD_HEX : KT_TOLD_UNSIGNED,
+	return kt_user_add(t, name, is_hex(name) ? KT_FIELD_HEX : KT_FIELD_UNSIGNED,
 			   value);
 }
 
@@ -86,22 +86,22 @@ static struct kt_told_field *tell_word(struct kt_told *t, const char *name,
  * What becomes of a mutex.  A call is told where it begins, with the owner and how
  * often that has the mutex.  A put by another thread fails.
  */
-static enum kt_told_state mutex_state(const struct kt_told *t, unsigned int id,
+static enum kt_user_report mutex_state(const struct kt_user_event *t, unsigned int id,
 				      uint32_t wait, uint32_t times)
 {
 	bool own = t->owner < 0 || t->owner == t->by;
 
 	if (id == KT_TRACEX_MUTEX_GET && !times)
-		return KT_TOLD_TAKES;
+		return KT_REPORT_TAKES;
 	if (!times)
-		return KT_TOLD_NO_STATE;
+		return KT_REPORT_NONE;
 	if (id == KT_TRACEX_MUTEX_GET && wait && t->owner != t->by)
-		return KT_TOLD_WAITS;
-	return id == KT_TRACEX_MUTEX_PUT && times == 1 && own ? KT_TOLD_GIVES
-							      : KT_TOLD_HELD;
+		return KT_REPORT_WAITS;
+	return id == KT_TRACEX_MUTEX_PUT && times == 1 && own ? KT_REPORT_GIVES
+							      : KT_REPORT_HELD;
 }
 
-static void tell_mutex(struct kt_told *t, const struct ktape_event *e,
+static void tell_mutex(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
 	unsigned int at = KT_TRACEX_I1 + (id == KT_TRACEX_MUTEX_GET ? 2 : 1);
@@ -113,14 +113,14 @@ static void tell_mutex(struct kt_told *t, const struct ktape_event *e,
 	t->owner = owner && times ? (int64_t)owner : -1;
 	t->kind = "Mutex";
 	t->hex = true;
-	kt_told_state(t,
+	kt_user_set_report(t,
 		      mutex_state(t, id, ktape_event_arg(e, KT_TRACEX_I1 + 1),
 				  times),
 		      KTAPE_OBJ_USER + KTAPE_USER_MUTEX,
 		      ktape_event_arg(e, KT_TRACEX_I1));
 }
 
-static void tell_state(struct kt_told *t, const struct ktape_event *e,
+static void tell_state(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
 	uint32_t object = ktape_event_arg(e, KT_TRACEX_I1);
@@ -128,7 +128,7 @@ static void tell_state(struct kt_told *t, const struct ktape_event *e,
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
 		if (numbers[i].id != id)
 			continue;
-		kt_told_state(t, KT_TOLD_NUMBER_OF,
+		kt_user_set_report(t, KT_REPORT_NUMBER,
 			      KTAPE_OBJ_USER + numbers[i].object, object);
 		t->hex = true;
 		t->kind = numbers[i].kind;
@@ -142,7 +142,7 @@ static void tell_state(struct kt_told *t, const struct ktape_event *e,
 }
 
 /* Words of the registry and the header, and the name of an object. */
-static bool tell_ours(struct kt_told *t, const struct ktape_event *e,
+static bool tell_ours(struct kt_user_event *t, const struct ktape_event *e,
 		      unsigned int id)
 {
 	static const char *const head[] = { "mask", "decreasing", "first",
@@ -160,28 +160,28 @@ static bool tell_ours(struct kt_told *t, const struct ktape_event *e,
 		if (id == KT_TRACEX_ID_HEADER)
 			tell_word(t, head[i], word);
 		else
-			kt_told_add(t, object[i], KT_TOLD_HEX, word);
+			kt_user_add(t, object[i], KT_FIELD_HEX, word);
 	}
 	if (id == KT_TRACEX_ID_OBJECT && at < end) {
 		kt_typed_next(&at, end, &a);
-		kt_told_argument(t, "name", &a);
+		kt_user_add_typed(t, "name", &a);
 	}
 	return at == end;
 }
 
 /**
- * kt_tracex_tell() - the words of an event
+ * describe() - the words of an event
  * @t: the event, without them
  * @e: the user event that it became
  *
  * Return: false: it is not as we make it.
  */
-bool kt_tracex_tell(struct kt_told *t, const struct ktape_event *e)
+static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 {
 	static const char *const unnamed[] = { "i1", "i2", "i3", "i4" };
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
 	const struct kt_tracex_kind *k = kt_tracex_kind(id);
-	struct kt_told_field *f;
+	struct kt_user_field *f;
 
 	if (!k)
 		return tell_ours(t, e, id);
@@ -194,11 +194,29 @@ bool kt_tracex_tell(struct kt_told *t, const struct ktape_event *e)
 		f = tell_word(t, name, ktape_event_arg(e, KT_TRACEX_I1 + i));
 		f->object = (uint8_t)field_object(name);
 	}
-	f = kt_told_add(t, "thread", KT_TOLD_HEX,
+	f = kt_user_add(t, "thread", KT_FIELD_HEX,
 			ktape_event_arg(e, KT_TRACEX_CONTEXT));
 	f->object = KTAPE_OBJ_USER + KTAPE_USER_THREAD;
-	kt_told_add(t, "priority_word", KT_TOLD_HEX,
+	kt_user_add(t, "priority_word", KT_FIELD_HEX,
 		    ktape_event_arg(e, KT_TRACEX_PRIO));
 	tell_state(t, e, id);
 	return true;
 }
+
+static const char *event_name(uint32_t id)
+{
+	const struct kt_tracex_kind *k = kt_tracex_kind(id);
+
+	if (id == KT_TRACEX_ID_HEADER)
+		return "trace_header";
+	if (id == KT_TRACEX_ID_OBJECT)
+		return "trace_object";
+	return k ? k->name : NULL;
+}
+
+const struct kt_user_format kt_tracex_user = {
+	.name = "tracex",
+	.ids = KTAPE_FORMAT_ID_TRACEX,
+	.event_name = event_name,
+	.describe = describe,
+};

@@ -6,15 +6,15 @@
  * Only of mutexes, and of objects whose kind was told, is anything remembered: a
  * number needs no memory.
  */
+#include "object_state.h"
 #include "sink.h"
-#include "told.h"
 
 #define FIRST_ROOM	16U
 #define NOBODY		0U		/* threads are addresses, or ids from 1 on */
 #define SOMEBODY	UINT32_MAX	/* a thread that no event tells */
 
 /**
- * struct kt_state - what is remembered of an object
+ * struct kt_object_state - what is remembered of an object
  * @kind: the number that a KIND told
  * @mutex: a thread has it, or none
  * @open: there is a slice, it is called @track
@@ -24,7 +24,7 @@
  * @len: of @track
  * @track: see @open
  */
-struct kt_state {
+struct kt_object_state {
 	uint64_t kind;
 	bool mutex;
 	bool open;
@@ -41,7 +41,7 @@ static const char *const kinds[] = {
 	"Recursive Mutex", "Queue Set",
 };
 
-static const char *kind_of(const struct kt_told *t, const struct kt_state *o)
+static const char *kind_of(const struct kt_user_event *t, const struct kt_object_state *o)
 {
 	if (t->kind)
 		return t->kind;
@@ -50,8 +50,8 @@ static const char *kind_of(const struct kt_told *t, const struct kt_state *o)
 
 /* ---- objects -------------------------------------------------------------- */
 
-static struct kt_state *find_object(const struct kt_states *states,
-				    const struct kt_told *t)
+static struct kt_object_state *find_object(const struct kt_states *states,
+				    const struct kt_user_event *t)
 {
 	const struct kt_map_entry *e = kt_map_find(&states->places, t->type,
 						   t->id);
@@ -62,7 +62,7 @@ static struct kt_state *find_object(const struct kt_states *states,
 static bool grow_objects(struct kt_states *states)
 {
 	size_t room = states->room ? states->room * 2 : FIRST_ROOM;
-	struct kt_state *more = realloc(states->objects, room * sizeof(*more));
+	struct kt_object_state *more = realloc(states->objects, room * sizeof(*more));
 
 	if (!more)
 		return false;
@@ -72,10 +72,10 @@ static bool grow_objects(struct kt_states *states)
 }
 
 /* Find it, or remember it from now on.  NULL: @s was told why not. */
-static struct kt_state *add_object(struct kt_states *states, struct kt_sink *s,
-				   const struct kt_told *t)
+static struct kt_object_state *add_object(struct kt_states *states, struct kt_sink *s,
+				   const struct kt_user_event *t)
 {
-	struct kt_state *o = find_object(states, t);
+	struct kt_object_state *o = find_object(states, t);
 	struct kt_map_entry *e = NULL;
 
 	if (o)
@@ -109,8 +109,8 @@ static size_t put_object(char *to, size_t room, const struct kt_line *l,
 			 const char *kind, unsigned int type, uint32_t id,
 			 bool hex)
 {
-	const struct kt_told_field f = { .object = (uint8_t)type, .value = id };
-	struct kt_name name = kt_told_name(l, &f);
+	const struct kt_user_field f = { .object = (uint8_t)type, .value = id };
+	struct kt_name name = kt_user_field_name(l, &f);
 	int n;
 
 	if (name.text)
@@ -122,7 +122,7 @@ static size_t put_object(char *to, size_t room, const struct kt_line *l,
 }
 
 static void put_track(struct kt_state_change *c, const struct kt_line *l,
-		      const struct kt_told *t, const struct kt_state *o)
+		      const struct kt_user_event *t, const struct kt_object_state *o)
 {
 	size_t room = sizeof(c->track);
 	int n;
@@ -157,7 +157,7 @@ static uint32_t thread_of(int64_t tid)
 	return tid < 0 ? SOMEBODY : (uint32_t)tid;
 }
 
-static void add_waiter(struct kt_state *o, uint32_t tid)
+static void add_waiter(struct kt_object_state *o, uint32_t tid)
 {
 	if (o->waiting && o->first == tid)
 		return;
@@ -167,7 +167,7 @@ static void add_waiter(struct kt_state *o, uint32_t tid)
 }
 
 /* Who gets it when it is given.  Only of the first that waits it is known who. */
-static uint32_t take_waiter(struct kt_state *o)
+static uint32_t take_waiter(struct kt_object_state *o)
 {
 	uint32_t tid = o->first;
 
@@ -179,7 +179,7 @@ static uint32_t take_waiter(struct kt_state *o)
 }
 
 /* The event tells who has it.  Return: it is another one than before. */
-static bool set_holder(struct kt_state *o, int64_t tid)
+static bool set_holder(struct kt_object_state *o, int64_t tid)
 {
 	uint32_t before = o->holder;
 
@@ -193,19 +193,19 @@ static bool set_holder(struct kt_state *o, int64_t tid)
 	return o->holder != before;
 }
 
-static bool follow_mutex(struct kt_state *o, const struct kt_told *t)
+static bool follow_mutex(struct kt_object_state *o, const struct kt_user_event *t)
 {
 	bool changed = set_holder(o, t->owner);
 
-	switch (t->state) {
-	case KT_TOLD_TAKES:
+	switch (t->report) {
+	case KT_REPORT_TAKES:
 		o->waiting = 0;
 		o->holder = thread_of(t->by);
 		return true;
-	case KT_TOLD_WAITS:
+	case KT_REPORT_WAITS:
 		add_waiter(o, thread_of(t->by));
 		return changed;
-	case KT_TOLD_GIVES:
+	case KT_REPORT_GIVES:
 		o->holder = take_waiter(o);
 		return true;
 	default:
@@ -216,7 +216,7 @@ static bool follow_mutex(struct kt_state *o, const struct kt_told *t)
 /* ---- changes -------------------------------------------------------------- */
 
 /* The slice that is open ends; there is another one, or not. */
-static void end_slice(struct kt_state *o, struct kt_state_change *c)
+static void end_slice(struct kt_object_state *o, struct kt_state_change *c)
 {
 	c->opened = o->open;
 	c->was_len = o->len;
@@ -224,7 +224,7 @@ static void end_slice(struct kt_state *o, struct kt_state_change *c)
 	o->open = false;
 }
 
-static void begin_slice(struct kt_state *o, struct kt_state_change *c)
+static void begin_slice(struct kt_object_state *o, struct kt_state_change *c)
 {
 	c->begins = true;
 	o->open = true;
@@ -233,7 +233,7 @@ static void begin_slice(struct kt_state *o, struct kt_state_change *c)
 }
 
 /* What is no mutex any more has no slice any more. */
-static bool change_kind(struct kt_state *o, const struct kt_told *t,
+static bool change_kind(struct kt_object_state *o, const struct kt_user_event *t,
 			struct kt_state_change *c)
 {
 	o->kind = t->number;
@@ -255,29 +255,29 @@ static bool change_kind(struct kt_state *o, const struct kt_told *t,
  * Return: true if it does.
  */
 bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
-		     const struct kt_line *l, const struct kt_told *t,
+		     const struct kt_line *l, const struct kt_user_event *t,
 		     struct kt_state_change *c)
 {
-	struct kt_state *o;
+	struct kt_object_state *o;
 
-	if (t->state == KT_TOLD_NO_STATE)
+	if (t->report == KT_REPORT_NONE)
 		return false;
-	o = t->state == KT_TOLD_NUMBER_OF ? find_object(states, t)
+	o = t->report == KT_REPORT_NUMBER ? find_object(states, t)
 					  : add_object(states, s, t);
-	if (!o && t->state != KT_TOLD_NUMBER_OF)
+	if (!o && t->report != KT_REPORT_NUMBER)
 		return false;
 	c->key = (uint64_t)t->type << 32 | t->id;
 	c->opened = c->begins = c->counter = false;
 	c->len = 0;
-	if (t->state == KT_TOLD_KIND)
+	if (t->report == KT_REPORT_KIND)
 		return change_kind(o, t, c);
-	if (t->state == KT_TOLD_NUMBER_OF && (!o || !o->mutex)) {
+	if (t->report == KT_REPORT_NUMBER && (!o || !o->mutex)) {
 		c->counter = true;
 		c->number = t->number;
 		put_track(c, l, t, o);
 		return true;
 	}
-	if (t->state == KT_TOLD_NUMBER_OF)
+	if (t->report == KT_REPORT_NUMBER)
 		o->holder = t->number ? NOBODY : thread_of(t->by);
 	else if (!follow_mutex(o, t))
 		return false;

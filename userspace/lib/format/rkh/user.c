@@ -3,9 +3,10 @@
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
-#include "format/told.h"
+#include "show/user_event.h"
 
 #include "internal.h"
+#include "rkh.h"
 
 /* What an address or a signal is of, by the name of its field. */
 static const struct {
@@ -78,21 +79,21 @@ static bool is_optional(char type)
 	return type == 'S' || type == 'N' || type == 'B';
 }
 
-static void tell_argument(struct kt_told *t, const char *name, char type,
+static void tell_argument(struct kt_user_event *t, const char *name, char type,
 			  const struct kt_typed *a)
 {
-	struct kt_told_field *f = kt_told_argument(t, name, a);
+	struct kt_user_field *f = kt_user_add_typed(t, name, a);
 
 	if (!f || type == 'Z')
 		return;
 	f->value += type == 'p';
 	f->object = (uint8_t)field_object(name);
 	if (!strcmp(name, "act"))
-		kt_told_word(f, kt_rkh_act(f->value));
+		kt_user_set_word(f, kt_rkh_act(f->value));
 }
 
 /* Return: false: these are not the arguments that such an event has. */
-static bool tell_arguments(struct kt_told *t, const struct kt_rkh_kind *k,
+static bool tell_arguments(struct kt_user_event *t, const struct kt_rkh_kind *k,
 			   const uint8_t *at, const uint8_t *end)
 {
 	struct kt_typed a;
@@ -115,13 +116,13 @@ static bool tell_arguments(struct kt_told *t, const struct kt_rkh_kind *k,
 	return at == end;
 }
 
-static void tell_state(struct kt_told *t, unsigned int id)
+static void tell_state(struct kt_user_event *t, unsigned int id)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
 		for (unsigned int f = 1; numbers[i].id == id && f < t->nr; f++) {
 			if (strcmp(t->fields[f].name, numbers[i].field))
 				continue;
-			kt_told_state(t, KT_TOLD_NUMBER_OF,
+			kt_user_set_report(t, KT_REPORT_NUMBER,
 				      KTAPE_OBJ_USER + numbers[i].object,
 				      (uint32_t)t->fields[0].value);
 			t->hex = true;
@@ -133,7 +134,7 @@ static void tell_state(struct kt_told *t, unsigned int id)
 }
 
 /* The configuration is in words. */
-static bool tell_config(struct kt_told *t, const struct ktape_event *e)
+static bool tell_config(struct kt_user_event *t, const struct ktape_event *e)
 {
 	struct kt_rkh_config c = { 0 };
 	uint32_t w[KT_RKH_CONFIG_WORDS];
@@ -144,30 +145,30 @@ static bool tell_config(struct kt_told *t, const struct ktape_event *e)
 		w[i] = ktape_event_arg(e, 1 + i);
 	if (!kt_rkh_unpack(&c, w))
 		return false;
-	kt_told_add(t, "version", KT_TOLD_UNSIGNED, c.version);
-	kt_told_add(t, "flags", KT_TOLD_UNSIGNED, c.flags);
-	kt_told_add(t, "id", KT_TOLD_UNSIGNED, c.id);
-	kt_told_add(t, "sig", KT_TOLD_UNSIGNED, c.sig);
-	kt_told_add(t, "tstamp", KT_TOLD_UNSIGNED, c.ts);
-	kt_told_add(t, "ptr", KT_TOLD_UNSIGNED, c.ptr);
-	kt_told_add(t, "ntimer", KT_TOLD_UNSIGNED, c.ntimer);
-	kt_told_add(t, "nblock", KT_TOLD_UNSIGNED, c.nblock);
-	kt_told_add(t, "nelem", KT_TOLD_UNSIGNED, c.nelem);
-	kt_told_add(t, "esize", KT_TOLD_UNSIGNED, c.esize);
-	kt_told_add(t, "bsize", KT_TOLD_UNSIGNED, c.bsize);
-	kt_told_add(t, "epools", KT_TOLD_UNSIGNED, c.pools);
-	kt_told_add(t, "tick_hz", KT_TOLD_UNSIGNED, c.hz);
+	kt_user_add(t, "version", KT_FIELD_UNSIGNED, c.version);
+	kt_user_add(t, "flags", KT_FIELD_UNSIGNED, c.flags);
+	kt_user_add(t, "id", KT_FIELD_UNSIGNED, c.id);
+	kt_user_add(t, "sig", KT_FIELD_UNSIGNED, c.sig);
+	kt_user_add(t, "tstamp", KT_FIELD_UNSIGNED, c.ts);
+	kt_user_add(t, "ptr", KT_FIELD_UNSIGNED, c.ptr);
+	kt_user_add(t, "ntimer", KT_FIELD_UNSIGNED, c.ntimer);
+	kt_user_add(t, "nblock", KT_FIELD_UNSIGNED, c.nblock);
+	kt_user_add(t, "nelem", KT_FIELD_UNSIGNED, c.nelem);
+	kt_user_add(t, "esize", KT_FIELD_UNSIGNED, c.esize);
+	kt_user_add(t, "bsize", KT_FIELD_UNSIGNED, c.bsize);
+	kt_user_add(t, "epools", KT_FIELD_UNSIGNED, c.pools);
+	kt_user_add(t, "tick_hz", KT_FIELD_UNSIGNED, c.hz);
 	return true;
 }
 
 /**
- * kt_rkh_tell() - the fields of an event
+ * describe() - the fields of an event
  * @t: the event, without them
  * @e: the user event that it became
  *
  * Return: false: it is not as we make it.
  */
-bool kt_rkh_tell(struct kt_told *t, const struct ktape_event *e)
+static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 {
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
 	const struct kt_rkh_kind *k = kt_rkh_kind(id);
@@ -178,9 +179,23 @@ bool kt_rkh_tell(struct kt_told *t, const struct ktape_event *e)
 	if (!k || e->nargs != 1)
 		return false;
 	if (*k->types == 'U' || *k->types == 'M')
-		kt_told_typed(t, k->fields[0], at, end);
+		kt_user_add_all(t, k->fields[0], at, end);
 	else if (!tell_arguments(t, k, at, end))
 		return false;
 	tell_state(t, id);
 	return true;
 }
+
+static const char *event_name(uint32_t id)
+{
+	const struct kt_rkh_kind *k = kt_rkh_kind(id);
+
+	return k ? k->name : NULL;
+}
+
+const struct kt_user_format kt_rkh_user = {
+	.name = "rkh",
+	.ids = KTAPE_FORMAT_ID_RKH,
+	.event_name = event_name,
+	.describe = describe,
+};

@@ -2,15 +2,16 @@
 /* Tonbandgeraet: what its events tell, field by field. */
 #include <ktape/formats.h>
 
-#include "format/told.h"
+#include "show/user_event.h"
 
 #include "internal.h"
+#include "tband.h"
 
 /* How many elements there are behind the event, and the task that called. */
-static void tell_queue(struct kt_told *t, const struct ktape_event *e,
+static void tell_queue(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id, uint64_t number)
 {
-	kt_told_state(t, KT_TOLD_NUMBER_OF, KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
+	kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
 		      ktape_event_arg(e, 1));
 	t->number = id == KT_TBAND_QUEUE_RESET ? 0 : number;
 	t->by = id == KT_TBAND_QUEUE_SEND_FROM_ISR ||
@@ -20,20 +21,20 @@ static void tell_queue(struct kt_told *t, const struct ktape_event *e,
 			e->tid;
 }
 
-static void tell_state(struct kt_told *t, const struct ktape_event *e,
+static void tell_state(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id, uint64_t number)
 {
 	if ((id >= KT_TBAND_QUEUE_SEND && id <= KT_TBAND_QUEUE_RESET) ||
 	    id == KT_TBAND_QUEUE_CUR_LENGTH) {
 		tell_queue(t, e, id, number);
 	} else if (id >= KT_TBAND_PRIO_SET && id <= KT_TBAND_PRIO_DISINHERIT) {
-		kt_told_state(t, KT_TOLD_NUMBER_OF, KTAPE_OBJ_THREAD,
+		kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_THREAD,
 			      ktape_event_arg(e, 1));
 		t->kind = "Task";
 		t->what = "Priority";
 		t->number = number;
 	} else if (id == KT_TBAND_QUEUE_KIND) {
-		kt_told_state(t, KT_TOLD_KIND,
+		kt_user_set_report(t, KT_REPORT_KIND,
 			      KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
 			      ktape_event_arg(e, 1));
 		t->number = number;
@@ -52,13 +53,13 @@ static unsigned int field_object(const char *field)
 }
 
 /**
- * kt_tband_tell() - the fields of an event
+ * describe() - the fields of an event
  * @t: the event, without them
  * @e: the user event that it became
  *
  * Return: false: it is not as we make it.
  */
-bool kt_tband_tell(struct kt_told *t, const struct ktape_event *e)
+static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 {
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
 	const struct kt_tband_kind *k = kt_tband_kind(id);
@@ -70,27 +71,43 @@ bool kt_tband_tell(struct kt_told *t, const struct ktape_event *e)
 
 	for (unsigned int i = 0; k && i < KT_TBAND_FIELDS && k->types[i]; i++) {
 		bool wide = k->types[i] >= KT_TBAND_U64;
-		struct kt_told_field *f;
+		struct kt_user_field *f;
 
 		if (arg + wide >= e->nargs)
 			return false;
 		v = ktape_event_arg(e, arg++);
 		if (wide)
 			v |= (uint64_t)ktape_event_arg(e, arg++) << 32;
-		f = kt_told_add(t, k->fields[i],
-				k->types[i] == KT_TBAND_S64 ? KT_TOLD_SIGNED
-							    : KT_TOLD_UNSIGNED,
+		f = kt_user_add(t, k->fields[i],
+				k->types[i] == KT_TBAND_S64 ? KT_FIELD_SIGNED
+							    : KT_FIELD_UNSIGNED,
 				v);
 		f->object = (uint8_t)field_object(k->fields[i]);
 		if (id == KT_TBAND_QUEUE_KIND && i)
-			kt_told_word(f, kt_tband_queue_kind(v));
+			kt_user_set_word(f, kt_tband_queue_kind(v));
 	}
 	if (text && at < end) {
 		kt_typed_next(&at, end, &a);
-		kt_told_argument(t, text, &a);
+		kt_user_add_typed(t, text, &a);
 	}
 	if (arg != e->nargs || at != end)
 		return false;
 	tell_state(t, e, id, v);
 	return true;
 }
+
+static const char *event_name(uint32_t id)
+{
+	const struct kt_tband_kind *k = kt_tband_kind(id);
+
+	if (id == KT_TBAND_INVALID)
+		return "invalid_frame";
+	return k ? k->name : NULL;
+}
+
+const struct kt_user_format kt_tband_user = {
+	.name = "tband",
+	.ids = KTAPE_FORMAT_ID_TBAND,
+	.event_name = event_name,
+	.describe = describe,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of formats, for what stands above it: opening a trace, stats/ and the
+ * public functions.  A format must not include this: what it offers is in codec.h.
+ */
+#ifndef _KT_CODECS_H
+#define _KT_CODECS_H
+
+#include "format/codec.h"
+#include "show/user_event.h"
+
+/* Formats whose events are kept as user events, NULL behind the last one. */
+extern const struct kt_user_format *const kt_user_formats[];
+
+const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
+					 bool whole);
+
+#endif /* _KT_CODECS_H */

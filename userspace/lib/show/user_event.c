@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * User events with their name and their fields by name (show/user_event.h).  Which
+ * format an event came from is looked up here; what its fields are called, only that
+ * format knows.
+ */
+#include <ktape/formats.h>
+#include <ktape/mark.h>
+
+#include "user_event.h"
+
+#define FORMAT_BITS	4	/* of a registered argument format in param1 */
+#define FORMATS_MAX	8	/* arguments whose format can be registered */
+
+/* ---- fields --------------------------------------------------------------- */
+
+/**
+ * kt_user_add() - add a field that is a number
+ * @u: the event
+ * @name: name of the field; NULL: "arg" and its place, counted from 1
+ * @kind: KT_FIELD_UNSIGNED, _SIGNED or _HEX
+ * @value: its value
+ *
+ * Return: the field, or NULL with @u->cut set if there is no room.
+ */
+struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
+				  enum kt_user_field_kind kind, uint64_t value)
+{
+	struct kt_user_field *f = &u->fields[u->nr];
+
+	if (u->nr == KT_USER_FIELDS) {
+		u->cut = true;
+		return NULL;
+	}
+	if (!name) {
+		snprintf(u->numbers[u->nr], KT_USER_ARG_NAME, "arg%u", u->nr + 1);
+		name = u->numbers[u->nr];
+	}
+	*f = (struct kt_user_field){ .name = name, .kind = (uint8_t)kind,
+				     .value = value };
+	u->nr++;
+	return f;
+}
+
+/**
+ * kt_user_add_data() - add a field that is text or bytes
+ * @u: the event
+ * @name: name of the field, as for kt_user_add()
+ * @kind: KT_FIELD_TEXT or KT_FIELD_BYTES
+ * @data: the bytes, which must stay valid as long as @u is used
+ * @len: how many
+ *
+ * Return: the field, or NULL with @u->cut set if there is no room.
+ */
+struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
+				       const char *name,
+				       enum kt_user_field_kind kind,
+				       const void *data, size_t len)
+{
+	struct kt_user_field *f = kt_user_add(u, name, kind, 0);
+
+	if (f) {
+		f->data = data;
+		f->len = len;
+	}
+	return f;
+}
+
+/* Add a number of one of the KTAPE_FORMAT_* argument formats. */
+static struct kt_user_field *add_number(struct kt_user_event *u,
+					const char *name, unsigned int format,
+					uint64_t value)
+{
+	struct kt_user_field *f;
+
+	switch (format) {
+	case KTAPE_FORMAT_S8:
+	case KTAPE_FORMAT_S16:
+	case KTAPE_FORMAT_S32:
+		return kt_user_add(u, name, KT_FIELD_SIGNED,
+				   kt_typed_extend(format, value));
+	case KTAPE_FORMAT_U8:
+	case KTAPE_FORMAT_U16:
+	case KTAPE_FORMAT_U32:
+	case KTAPE_FORMAT_SIGNAL:
+		return kt_user_add(u, name, KT_FIELD_UNSIGNED, value);
+	case KTAPE_FORMAT_FUNCTION:
+		f = kt_user_add(u, name, KT_FIELD_HEX, value);
+		if (f)
+			f->object = KTAPE_OBJ_FUNCTION;
+		return f;
+	default:
+		return kt_user_add(u, name, KT_FIELD_HEX, value);
+	}
+}
+
+/**
+ * kt_user_add_typed() - add a typed argument as a field
+ * @u: the event
+ * @name: name of the field, as for kt_user_add()
+ * @a: the argument
+ *
+ * Return: the field, or NULL with @u->cut set if there is no room.
+ */
+struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
+					const char *name,
+					const struct kt_typed *a)
+{
+	struct kt_user_field *f;
+
+	if (a->kind != KT_TYPED_NUMBER)
+		return kt_user_add_data(u, name,
+					a->kind == KT_TYPED_STRING ?
+						KT_FIELD_TEXT :
+						KT_FIELD_BYTES,
+					a->data, a->len);
+	f = add_number(u, name, a->format, a->value);
+	if (f)
+		f->width = (uint8_t)a->width;
+	return f;
+}
+
+/**
+ * kt_user_add_all() - add each of a list of typed arguments as a field
+ * @u: the event
+ * @name: name of the first field; the others are "arg" and their place
+ * @at: first byte of the arguments
+ * @end: byte after the last one
+ */
+void kt_user_add_all(struct kt_user_event *u, const char *name,
+		     const uint8_t *at, const uint8_t *end)
+{
+	struct kt_typed a;
+
+	while (at < end) {
+		kt_typed_next(&at, end, &a);
+		kt_user_add_typed(u, name, &a);
+		name = NULL;
+	}
+}
+
+/**
+ * kt_user_set_word() - show a number as a word
+ * @f: the field
+ * @word: what its format calls the value; NULL leaves the field a number
+ */
+void kt_user_set_word(struct kt_user_field *f, const char *word)
+{
+	if (!word)
+		return;
+	f->kind = KT_FIELD_WORD;
+	f->object = KTAPE_OBJ_FREE;
+	f->data = word;
+	f->len = strlen(word);
+}
+
+/**
+ * kt_user_set_report() - set what the event reports about an object
+ * @u: the event
+ * @report: what it reports
+ * @type: KTAPE_OBJ_* of the object
+ * @id: id of the object
+ */
+void kt_user_set_report(struct kt_user_event *u, enum kt_user_report report,
+			unsigned int type, uint32_t id)
+{
+	u->report = (uint8_t)report;
+	u->type = (uint8_t)type;
+	u->id = id;
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+/**
+ * kt_user_format_of() - find the format that a user event came from
+ * @formats: formats that are built in, NULL behind the last one
+ * @id: id of the user event
+ *
+ * Return: the format; NULL for users' own events and formats that are not built in.
+ */
+const struct kt_user_format *
+kt_user_format_of(const struct kt_user_format *const *formats, uint32_t id)
+{
+	if (id < KTAPE_FORMAT_ID_FIRST)
+		return NULL;
+	while (*formats && (*formats)->ids != (id & KTAPE_FORMAT_ID_MASK))
+		formats++;
+	return *formats;
+}
+
+/**
+ * kt_user_event_name() - return the name of an event that came from another format
+ * @formats: formats that are built in, NULL behind the last one
+ * @id: id of the user event
+ *
+ * Return: its name, or NULL if it is a user's own, or its format is not built in or
+ * has no such event.
+ */
+const char *kt_user_event_name(const struct kt_user_format *const *formats,
+			       uint32_t id)
+{
+	const struct kt_user_format *format = kt_user_format_of(formats, id);
+
+	return format ? format->event_name(id & ~KTAPE_FORMAT_ID_MASK) : NULL;
+}
+
+/* Add the arguments by the formats that the user registered with the name @o. */
+static void add_registered(struct kt_user_event *u, const struct ktape_event *e,
+			   const struct ktape_object_info *o)
+{
+	unsigned int known = o ? (unsigned int)kt_min(o->param2, FORMATS_MAX)
+			       : 0;
+	const uint8_t *at = e->blob;
+
+	for (unsigned int i = 1; i < e->nargs; i++) {
+		uint32_t v = ktape_event_arg(e, i);
+
+		if (i <= known)
+			add_number(u, NULL,
+				   o->param1 >> (i - 1) * FORMAT_BITS & 15, v);
+		else
+			kt_user_add(u, NULL, KT_FIELD_HEX, v);
+	}
+	kt_user_add_all(u, NULL, at, at + e->blob_size);
+}
+
+static void clear_fields(struct kt_user_event *u)
+{
+	u->nr = 0;
+	u->report = KT_REPORT_NONE;
+	u->kind = u->what = NULL;
+	u->known = u->cut = u->hex = u->mutex = false;
+	u->by = u->owner = -1;
+}
+
+/**
+ * kt_user_event_of() - read a user event: its name and its fields by name
+ * @u: filled
+ * @l: the event and the registry of its trace
+ *
+ * Return: false if the event is no user event, or does not fit the event table.
+ */
+bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
+{
+	const struct ktape_event *e = l->event;
+	const struct kt_user_format *format;
+	const struct ktape_object_info *o;
+	const char *name;
+	uint32_t id;
+
+	if (e->opcode != KTAPE_EV_USER_EVENT || !e->nargs || !kt_event_fits(e))
+		return false;
+	id = ktape_event_arg(e, 0);
+	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT, id, 0,
+				  e->ts);
+	format = kt_user_format_of(kt_registry_formats(l->registry), id);
+	u->format = format ? format->name : "user";
+	clear_fields(u);
+	name = format ? format->event_name(id & ~KTAPE_FORMAT_ID_MASK) : NULL;
+	u->name = (struct kt_name){ name, name ? strlen(name) : 0, true, 0 };
+	if (o)
+		u->name = (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+	u->known = name && format->describe(u, e);
+	if (!u->known) {
+		clear_fields(u);
+		add_registered(u, e, o);
+	}
+	return true;
+}
+
+/**
+ * kt_user_field_name() - return the name of the object whose id a field is
+ * @l: the event and the registry of its trace
+ * @f: the field
+ *
+ * Return: the name; its text is NULL if the field is no id or the object has no name.
+ */
+struct kt_name kt_user_field_name(const struct kt_line *l,
+				  const struct kt_user_field *f)
+{
+	const struct ktape_object_info *o = NULL;
+
+	if (f->value > UINT32_MAX)
+		return (struct kt_name){ .text = NULL };
+	if (f->object)
+		o = ktape_registry_meant(l->registry, l->event, f->object,
+					 (uint32_t)f->value);
+	/* RKH names objects by kind (FWK_QUEUE ...), and any object by FWK_OBJ. */
+	if (!o && f->object >= KTAPE_OBJ_USER)
+		o = ktape_registry_meant(l->registry, l->event,
+					 KTAPE_OBJ_USER + KTAPE_USER_RKH_OBJECT,
+					 (uint32_t)f->value);
+	if (!o)
+		return (struct kt_name){ .text = NULL };
+	return (struct kt_name){ o->name, o->name_len, o->plain, 0 };
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * User events with their name and their fields by name.
+ *
+ * An event of another trace format that has no native counterpart is kept as a user
+ * event whose id has the format in its upper byte (ktape/formats.h).  Only that format
+ * knows the names of its fields.  Formats stand above this folder, so each describes
+ * itself in a struct kt_user_format, and the registry of a trace holds the list of
+ * those that are built in (kt_registry_new()).
+ *
+ * Users' own events get the name and the argument formats that they registered.
+ */
+#ifndef _KT_USER_EVENT_H
+#define _KT_USER_EVENT_H
+
+#include "show/line.h"
+#include "stream/event.h"
+
+#define KT_USER_FIELDS		24U	/* fields of an event that are kept */
+#define KT_USER_FIELDS_CUT	"arguments of user events beyond 24"
+#define KT_USER_ARG_NAME	8	/* room for "arg24" */
+
+enum kt_user_field_kind {
+	KT_FIELD_UNSIGNED,
+	KT_FIELD_SIGNED,
+	KT_FIELD_HEX,
+	KT_FIELD_TEXT,
+	KT_FIELD_WORD,		/* a number that its format shows as a word */
+	KT_FIELD_BYTES
+};
+
+/**
+ * struct kt_user_field - a field of a user event
+ * @name: its name, a C identifier
+ * @kind: enum kt_user_field_kind
+ * @width: for numbers: least number of digits in text output
+ * @object: KTAPE_OBJ_* if @value is the id of an object of that type, 0 = none
+ * @value: for numbers: the value, sign-extended if SIGNED
+ * @data: for TEXT and WORD: characters without a NUL; for BYTES: the bytes
+ * @len: length of @data in bytes
+ */
+struct kt_user_field {
+	const char *name;
+	uint8_t kind;
+	uint8_t width;
+	uint8_t object;
+	uint64_t value;
+	const void *data;
+	size_t len;
+};
+
+/* What an event reports about the state of an object. */
+enum kt_user_report {
+	KT_REPORT_NONE,
+	KT_REPORT_NUMBER,	/* elements in a queue, free blocks, a priority */
+	KT_REPORT_KIND,		/* which kind of queue the object is */
+	KT_REPORT_TAKES,	/* a mutex was free, the calling thread takes it */
+	KT_REPORT_WAITS,	/* its owner keeps it, the calling thread waits */
+	KT_REPORT_HELD,		/* its owner keeps it, nobody waits because of this */
+	KT_REPORT_GIVES		/* its owner gives it back: the first waiter gets it */
+};
+
+/**
+ * struct kt_user_event - a user event with its fields
+ * @name: its name; text is NULL if it has none
+ * @format: format it came from ("tband"), or "user" for users' own events
+ * @known: the fields are those of @format; false: they are plain arguments
+ * @cut: the event has more than KT_USER_FIELDS fields, the rest is left out
+ * @nr: number of fields in use
+ * @fields: the fields
+ * @numbers: room for the names of fields that have none
+ * @report: enum kt_user_report.  The members below belong to it
+ * @hex: ids of objects of this type are addresses: show them in hexadecimal
+ * @mutex: KIND: the object is a mutex
+ * @type: KTAPE_OBJ_* of the object
+ * @id: id of the object
+ * @kind: word for the object's kind; NULL: use the kind that a KIND report gave
+ * @what: word for what @number counts; NULL: "State"
+ * @number: NUMBER: the value; KIND: number of the kind
+ * @by: thread that makes the call, -1 = unknown
+ * @owner: thread that owns the mutex when the call begins, -1 = unknown or none
+ */
+struct kt_user_event {
+	struct kt_name name;
+	const char *format;
+	bool known;
+	bool cut;
+	unsigned int nr;
+	struct kt_user_field fields[KT_USER_FIELDS];
+	char numbers[KT_USER_FIELDS][KT_USER_ARG_NAME];
+	uint8_t report;
+	bool hex;
+	bool mutex;
+	uint8_t type;
+	uint32_t id;
+	const char *kind;
+	const char *what;
+	uint64_t number;
+	int64_t by;
+	int64_t owner;
+};
+
+/**
+ * struct kt_user_format - a trace format whose events are kept as user events
+ * @name: name of the format
+ * @ids: upper byte of the ids of its user events, KTAPE_FORMAT_ID_*
+ * @event_name: return the name of an event by the lower 24 bits of the id, or NULL
+ * @describe: add the fields of an event that has a name to @u, and its report.
+ *	Return false if the arguments are not those of such an event: it is then
+ *	shown with plain arguments
+ */
+struct kt_user_format {
+	const char *name;
+	uint32_t ids;
+	const char *(*event_name)(uint32_t id);
+	bool (*describe)(struct kt_user_event *u, const struct ktape_event *e);
+};
+
+const struct kt_user_format *
+kt_user_format_of(const struct kt_user_format *const *formats, uint32_t id);
+const char *kt_user_event_name(const struct kt_user_format *const *formats,
+			       uint32_t id);
+bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l);
+
+/* For describe(): adding fields.  They return NULL if there is no room. */
+struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
+				  enum kt_user_field_kind kind,
+				  uint64_t value);
+struct kt_user_field *kt_user_add_data(struct kt_user_event *u,
+				       const char *name,
+				       enum kt_user_field_kind kind,
+				       const void *data, size_t len);
+struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
+					const char *name,
+					const struct kt_typed *a);
+void kt_user_add_all(struct kt_user_event *u, const char *name,
+		     const uint8_t *at, const uint8_t *end);
+void kt_user_set_word(struct kt_user_field *f, const char *word);
+void kt_user_set_report(struct kt_user_event *u, enum kt_user_report report,
+			unsigned int type, uint32_t id);
+
+struct kt_name kt_user_field_name(const struct kt_line *l,
+				  const struct kt_user_field *f);
+
+#endif /* _KT_USER_EVENT_H */
