@@ -29,9 +29,9 @@
 #include <linux/panic_notifier.h>
 #endif
 
-#include "persist.h"
 #include "names/registry.h"
 #include "ring/memory.h"
+#include "internal.h"
 
 #define LOOK_AGAIN	msecs_to_jiffies(100)
 #define NAMES_EVERY	10	/* looks */
@@ -44,11 +44,12 @@ static struct {
 	struct kt_region other;		/* has what the load before left */
 	u32 sequence;
 	struct kt_layout layout;
-	/* With kt_session_control: */
+	struct kt_persist_sizes sizes;	/* of the session that has the region */
+	struct mutex lock;		/* protects the next four */
 	bool used;			/* half is this load's */
 	bool other_there;		/* other has a trace */
 	bool hibernates;
-	struct kt_session *session;
+	bool taken;			/* a session has the region */
 	bool laid_out;			/* layout and half are a session's */
 	struct mutex work_lock;		/* of those who may sleep: checks, names */
 	unsigned int looks;
@@ -56,7 +57,7 @@ static struct {
 } persist;
 
 /* Bring the copy of the registry up to date. */
-static void copy_names(void)
+static void persist_copy_names(void)
 {
 	struct ktape_object_entry *to = persist.layout.names, e;
 	unsigned int i, nr = min(persist.layout.nr_names, kt_registry_used());
@@ -78,7 +79,7 @@ static void copy_names(void)
 }
 
 /* All that can be done by those who may sleep. */
-static void catch_up(bool names)
+static void persist_catch_up(bool names)
 {
 	unsigned long budget = ULONG_MAX, commit;
 	unsigned int i;
@@ -94,13 +95,13 @@ static void catch_up(bool names)
 		kt_slot_clean(slot, slot->checked, commit);
 	}
 	if (names)
-		copy_names();
+		persist_copy_names();
 }
 
-static void work(struct work_struct *w)
+static void persist_work(struct work_struct *work)
 {
 	mutex_lock(&persist.work_lock);
-	catch_up(!(persist.looks++ % NAMES_EVERY));
+	persist_catch_up(!(persist.looks++ % NAMES_EVERY));
 	mutex_unlock(&persist.work_lock);
 	schedule_delayed_work(&persist.work, LOOK_AGAIN);
 }
@@ -109,7 +110,8 @@ static void work(struct work_struct *w)
  * No lock and no allocation, for the others may have stopped anywhere; and an
  * end, for who panics is to reboot.
  */
-static int on_panic(struct notifier_block *nb, unsigned long event, void *data)
+static int persist_on_panic(struct notifier_block *nb, unsigned long event,
+			    void *data)
 {
 	unsigned long budget = PANIC_BYTES, from, commit;
 	unsigned int i;
@@ -129,12 +131,13 @@ static int on_panic(struct notifier_block *nb, unsigned long event, void *data)
 	return NOTIFY_DONE;
 }
 
-static int on_reboot(struct notifier_block *nb, unsigned long event, void *data)
+static int persist_on_reboot(struct notifier_block *nb, unsigned long event,
+			     void *data)
 {
 	mutex_lock(&persist.work_lock);
 	if (persist.laid_out) {
 		kt_layout_state(&persist.half, KTAPE_PERSIST_REBOOT);
-		catch_up(true);
+		persist_catch_up(true);
 	}
 	mutex_unlock(&persist.work_lock);
 	return NOTIFY_DONE;
@@ -142,12 +145,12 @@ static int on_reboot(struct notifier_block *nb, unsigned long event, void *data)
 
 /* The last ones: what other handlers record is there by then. */
 static struct notifier_block panic_notifier = {
-	.notifier_call = on_panic,
+	.notifier_call = persist_on_panic,
 	.priority = INT_MIN,
 };
 
 static struct notifier_block reboot_notifier = {
-	.notifier_call = on_reboot,
+	.notifier_call = persist_on_reboot,
 	.priority = INT_MIN,
 };
 
@@ -155,7 +158,7 @@ static struct notifier_block reboot_notifier = {
  * The half that has nothing, or else what is older: the trace of the load before
  * stays in memory until a load after this one.
  */
-static void choose_half(void)
+static void persist_choose_half(void)
 {
 	u32 sequence[KT_HALVES] = {};
 	bool there[KT_HALVES];
@@ -175,7 +178,7 @@ static void choose_half(void)
 }
 
 /* What earlier loads left is no trace any more. */
-static void wipe_old(void)
+static void persist_wipe_old(void)
 {
 	/* An older module took the region as a whole. */
 	if (!persist.used)
@@ -186,7 +189,7 @@ static void wipe_old(void)
 	persist.other_there = false;
 }
 
-static int find_region(void)
+static int persist_find_region(void)
 {
 	const struct kt_persist_config *config = &persist.config;
 	int ret = kt_region_get(&persist.region, config->where);
@@ -199,10 +202,10 @@ static int find_region(void)
 				       GFP_KERNEL);
 	if (!persist.layout.slots)
 		return -ENOMEM;
-	choose_half();
+	persist_choose_half();
 	if (config->drop) {
-		wipe_old();
-		choose_half();
+		persist_wipe_old();
+		persist_choose_half();
 		return 0;
 	}
 	ret = kt_old_keep(&persist.region);
@@ -212,7 +215,7 @@ static int find_region(void)
 	return ret;
 }
 
-static void free_region(void)
+static void persist_free_region(void)
 {
 	kt_old_drop();
 	kfree(persist.layout.slots);
@@ -234,11 +237,12 @@ int kt_persist_init(const struct kt_persist_config *config)
 	int ret;
 
 	persist.config = *config;
+	mutex_init(&persist.lock);
 	mutex_init(&persist.work_lock);
-	INIT_DELAYED_WORK(&persist.work, work);
+	INIT_DELAYED_WORK(&persist.work, persist_work);
 	if (!*config->where)
 		return 0;
-	ret = find_region();
+	ret = persist_find_region();
 	if (ret)
 		goto err;
 	if (!IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API))
@@ -250,7 +254,7 @@ int kt_persist_init(const struct kt_persist_config *config)
 		return 0;
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_notifier);
 err:
-	free_region();
+	persist_free_region();
 	return ret;
 }
 
@@ -265,7 +269,7 @@ void kt_persist_exit(void)
 		return;
 	unregister_reboot_notifier(&reboot_notifier);
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_notifier);
-	free_region();
+	persist_free_region();
 }
 
 /**
@@ -285,7 +289,7 @@ u64 kt_persist_size(void)
  */
 bool kt_persist_in_use(void)
 {
-	return READ_ONCE(persist.session);
+	return READ_ONCE(persist.taken);
 }
 
 /**
@@ -302,9 +306,9 @@ int kt_persist_forget(void)
 
 	if (ret)
 		return ret;
-	mutex_lock(&kt_session_control);
-	wipe_old();
-	mutex_unlock(&kt_session_control);
+	mutex_lock(&persist.lock);
+	persist_wipe_old();
+	mutex_unlock(&persist.lock);
 	return 0;
 }
 
@@ -322,14 +326,14 @@ int kt_persist_hibernate(void)
 {
 	int ret = 0;
 
-	mutex_lock(&kt_session_control);
-	if (persist.session) {
+	mutex_lock(&persist.lock);
+	if (persist.taken) {
 		pr_warn("a persistent session is there: no hibernation before it ends or the module is unloaded\n");
 		ret = -EBUSY;
 	} else {
 		persist.hibernates = true;
 	}
-	mutex_unlock(&kt_session_control);
+	mutex_unlock(&persist.lock);
 	return ret;
 }
 
@@ -340,66 +344,69 @@ int kt_persist_hibernate(void)
  */
 void kt_persist_hibernated(void)
 {
-	mutex_lock(&kt_session_control);
+	mutex_lock(&persist.lock);
 	persist.hibernates = false;
 	/* Others may have been there. */
 	if (persist.region.base && !persist.used)
-		choose_half();
-	mutex_unlock(&kt_session_control);
+		persist_choose_half();
+	mutex_unlock(&persist.lock);
 }
 
 /**
  * kt_persist_take() - reserve the region for a session
- * @s: the session, new; receives its sizes
- * @c: what was asked for
+ * @sizes: in: the request; out: sizes that fit
  *
- * Context: process context with kt_session_control, may sleep.
+ * Context: process context, may sleep.
  * Return: 0; -ENODEV: there is no region; -EBUSY: another session has it, or the
  * system hibernates; as kt_layout_fit().
  */
-int kt_persist_take(struct kt_session *s, const struct kt_session_config *c)
+int kt_persist_take(struct kt_persist_sizes *sizes)
 {
-	int ret;
+	int ret = -EBUSY;
 
 	if (!persist.region.base)
 		return -ENODEV;
-	if (persist.session || persist.hibernates)
-		return -EBUSY;
-	ret = kt_layout_fit(s, c, &persist.half, &persist.config);
+	mutex_lock(&persist.lock);
+	if (persist.taken || persist.hibernates)
+		goto out;
+	ret = kt_layout_fit(sizes, &persist.half, &persist.config);
 	if (ret)
-		return ret;
-	/* What looks like a superblock there may tell of this half. */
+		goto out;
+	/*
+	 * Without a trace in the other half, a leftover superblock of the whole
+	 * region could describe memory of this half.
+	 */
 	if (!persist.other_there)
-		wipe_old();
+		persist_wipe_old();
+	persist.sizes = *sizes;
 	persist.used = true;
-	WRITE_ONCE(persist.session, s);
-	return 0;
+	WRITE_ONCE(persist.taken, true);
+out:
+	mutex_unlock(&persist.lock);
+	return ret;
 }
 
 /**
- * kt_persist_lay_out() - prepare the region for a session
- * @s: the session; nothing happens if it is not the one that has the region
+ * kt_persist_lay_out() - prepare the region for the session that has it
  *
- * The memory is zeroed, which takes its time: @s has it for itself, so no lock is
- * needed.
+ * Zeroing a large region takes long.  No lock is needed: the caller's session has
+ * the region for itself.
  *
  * Context: process context, may sleep.
  * Return: 0; as kt_layout_write().
  */
-int kt_persist_lay_out(struct kt_session *s)
+int kt_persist_lay_out(void)
 {
-	int ret;
+	int ret = kt_layout_write(&persist.sizes, &persist.half,
+				  &persist.config, persist.sequence,
+				  &persist.layout);
 
-	if (READ_ONCE(persist.session) != s)
-		return 0;
-	ret = kt_layout_write(s, &persist.half, &persist.config,
-			      persist.sequence, &persist.layout);
 	if (ret)
 		return ret;
 	mutex_lock(&persist.work_lock);
 	persist.looks = 1;
-	copy_names();
-	/* Pairs with the acquire in on_panic(): the slots come first. */
+	persist_copy_names();
+	/* Pairs with the acquire in persist_on_panic(): the slots come first. */
 	smp_store_release(&persist.laid_out, true);
 	mutex_unlock(&persist.work_lock);
 	schedule_delayed_work(&persist.work, LOOK_AGAIN);
@@ -407,41 +414,38 @@ int kt_persist_lay_out(struct kt_session *s)
 }
 
 /**
- * kt_persist_close() - a session is over; what it recorded stays
- * @s: the session; nothing happens if it is not the one that has the region
+ * kt_persist_close() - give the region back, with what the session recorded
  *
- * Context: process context with kt_session_control, may sleep; its rings have no
- * writer any more.
+ * The caller's session has the region, and its rings have no writer any more.
+ *
+ * Context: process context, may sleep.
  */
-void kt_persist_close(struct kt_session *s)
+void kt_persist_close(void)
 {
-	if (persist.session != s)
-		return;
+	mutex_lock(&persist.lock);
 	cancel_delayed_work_sync(&persist.work);
 	mutex_lock(&persist.work_lock);
-	/* Not if laying it out has failed: then there is no superblock. */
+	/* If kt_persist_lay_out() failed, there is no superblock to update. */
 	if (persist.laid_out) {
-		catch_up(true);
+		persist_catch_up(true);
 		kt_layout_state(&persist.half, KTAPE_PERSIST_STOPPED);
 	}
 	WRITE_ONCE(persist.laid_out, false);
 	mutex_unlock(&persist.work_lock);
-	WRITE_ONCE(persist.session, NULL);
+	WRITE_ONCE(persist.taken, false);
+	mutex_unlock(&persist.lock);
 }
 
 /**
- * kt_persist_place() - where a ring of a session is to be
- * @s: the session; nothing happens if it is not the one that has the region
- * @spec: with cpu and kind; receives the memory
+ * kt_persist_place() - choose the memory of a ring
+ * @spec: in: cpu and kind; out: page and blocks
  *
  * Context: process context, after kt_persist_lay_out().
  */
-void kt_persist_place(const struct kt_session *s, struct kt_ring_spec *spec)
+void kt_persist_place(struct kt_ring_spec *spec)
 {
 	unsigned int i;
 
-	if (s->mode != KTAPE_MODE_PERSISTENT)
-		return;
 	for (i = 0; i < persist.layout.nr_slots; i++) {
 		const struct kt_slot *slot = &persist.layout.slots[i];
 

@@ -8,24 +8,29 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ctype.h>
+#include <linux/err.h>
 #include <linux/io.h>
 #include <linux/ioport.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/of.h>
 #include <linux/of_address.h>
+#include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 
-#include "persist.h"
+#include "internal.h"
 
-static int no_memory(const char *where, const char *why, int err)
+static int region_refuse(const char *where, const char *why, int err)
 {
 	pr_err("persist=%s: %s\n", where, why);
 	return err;
 }
 
 /* ADDRESS,SIZE.  Return: 0 or a negative errno. */
-static int parse(const char *where, phys_addr_t *start, u64 *size)
+static int region_parse(const char *where, phys_addr_t *start, u64 *size)
 {
 	char *end;
 	u64 address;
@@ -39,66 +44,66 @@ static int parse(const char *where, phys_addr_t *start, u64 *size)
 	return end == where || *end || *start != address ? -EINVAL : 0;
 }
 
-static int check_range(const char *where, phys_addr_t start, u64 size)
+static int region_check_range(const char *where, phys_addr_t start, u64 size)
 {
 	if (!size || !PAGE_ALIGNED(start) || !PAGE_ALIGNED(size))
-		return no_memory(where,
-				 "address and size have to be whole pages",
-				 -EINVAL);
+		return region_refuse(where,
+				     "address and size have to be whole pages",
+				     -EINVAL);
 	if (size < KT_HALVES * KT_HALF_PAGES * PAGE_SIZE)
-		return no_memory(where, "it is too small", -EINVAL);
+		return region_refuse(where, "it is too small", -EINVAL);
 	if ((phys_addr_t)(start + size - 1) < start || size != (size_t)size)
-		return no_memory(where, "it ends beyond all addresses",
-				 -EINVAL);
+		return region_refuse(where, "it ends beyond all addresses",
+				     -EINVAL);
 	return 0;
 }
 
-static bool is_ram(const struct kt_region *r)
+static bool region_is_ram(const struct kt_region *r)
 {
 	return region_intersects(r->start, r->size, IORESOURCE_SYSTEM_RAM,
 				 IORES_DESC_NONE) != REGION_DISJOINT;
 }
 
 /* Memory that the kernel does not use at all: ours alone from now on. */
-static int claim(struct kt_region *r, const char *where)
+static int region_claim(struct kt_region *r, const char *where)
 {
 	if (!request_mem_region(r->start, r->size, KBUILD_MODNAME))
-		return no_memory(where, "somebody else uses this memory",
-				 -EBUSY);
+		return region_refuse(where, "somebody else uses this memory",
+				     -EBUSY);
 	r->claimed = true;
 	return 0;
 }
 
-static int map(struct kt_region *r, const char *where)
+static int region_map(struct kt_region *r, const char *where)
 {
 	r->base = memremap(r->start, r->size, MEMREMAP_WB);
 	r->mapped = r->base;
 	if (r->base)
 		return 0;
 	kt_region_put(r);
-	return no_memory(where, "it cannot be mapped", -ENOMEM);
+	return region_refuse(where, "it cannot be mapped", -ENOMEM);
 }
 
-static int by_address(struct kt_region *r, const char *where)
+static int region_by_address(struct kt_region *r, const char *where)
 {
 	int ret;
 
-	if (parse(where, &r->start, &r->size))
-		return no_memory(where, "not ADDRESS,SIZE", -EINVAL);
-	ret = check_range(where, r->start, r->size);
+	if (region_parse(where, &r->start, &r->size))
+		return region_refuse(where, "not ADDRESS,SIZE", -EINVAL);
+	ret = region_check_range(where, r->start, r->size);
 	if (ret)
 		return ret;
-	if (is_ram(r))
-		return no_memory(
+	if (region_is_ram(r))
+		return region_refuse(
 			where,
 			"the kernel uses this memory: keep it out with memmap=SIZE$ADDRESS",
 			-EBUSY);
-	ret = claim(r, where);
-	return ret ? ret : map(r, where);
+	ret = region_claim(r, where);
+	return ret ? ret : region_map(r, where);
 }
 
 /* reserve_mem=SIZE:ALIGN:NAME gives memory with struct pages, mapped for ever. */
-static int by_reserve_mem(struct kt_region *r, const char *where)
+static int region_by_reserve_mem(struct kt_region *r, const char *where)
 {
 #ifdef KT_HAVE_RESERVE_MEM
 	phys_addr_t size;
@@ -107,7 +112,7 @@ static int by_reserve_mem(struct kt_region *r, const char *where)
 	if (!reserve_mem_find_by_name(where, &r->start, &size))
 		return -ENOENT;
 	r->size = size;
-	ret = check_range(where, r->start, r->size);
+	ret = region_check_range(where, r->start, r->size);
 	if (!ret)
 		r->base = phys_to_virt(r->start);
 	return ret;
@@ -118,7 +123,7 @@ static int by_reserve_mem(struct kt_region *r, const char *where)
 
 #ifdef CONFIG_OF
 /* A child of /reserved-memory that the kernel does not use meanwhile. */
-static int by_device_tree(struct kt_region *r, const char *where)
+static int region_by_device_tree(struct kt_region *r, const char *where)
 {
 	struct device_node *parent, *node;
 	struct resource res;
@@ -128,9 +133,10 @@ static int by_device_tree(struct kt_region *r, const char *where)
 	node = parent ? of_get_child_by_name(parent, where) : NULL;
 	if (node)
 		ret = of_property_read_bool(node, "reusable") ?
-			      no_memory(where,
-					"a reusable node is used by the kernel",
-					-EBUSY) :
+			      region_refuse(
+				      where,
+				      "a reusable node is used by the kernel",
+				      -EBUSY) :
 			      of_address_to_resource(node, 0, &res);
 	of_node_put(node);
 	of_node_put(parent);
@@ -138,27 +144,27 @@ static int by_device_tree(struct kt_region *r, const char *where)
 		return ret;
 	r->start = res.start;
 	r->size = resource_size(&res);
-	ret = check_range(where, r->start, r->size);
+	ret = region_check_range(where, r->start, r->size);
 	/* Without no-map it is in the middle of the kernel's, and reserved there. */
-	if (!ret && !is_ram(r))
-		ret = claim(r, where);
-	return ret ? ret : map(r, where);
+	if (!ret && !region_is_ram(r))
+		ret = region_claim(r, where);
+	return ret ? ret : region_map(r, where);
 }
 #else
-static int by_device_tree(struct kt_region *r, const char *where)
+static int region_by_device_tree(struct kt_region *r, const char *where)
 {
 	return -ENOENT;
 }
 #endif
 
-static int by_name(struct kt_region *r, const char *where)
+static int region_by_name(struct kt_region *r, const char *where)
 {
-	int ret = by_reserve_mem(r, where);
+	int ret = region_by_reserve_mem(r, where);
 
 	if (ret == -ENOENT)
-		ret = by_device_tree(r, where);
+		ret = region_by_device_tree(r, where);
 	if (ret == -ENOENT)
-		no_memory(where, "no reserved memory of this name", ret);
+		region_refuse(where, "no reserved memory of this name", ret);
 	return ret;
 }
 
@@ -176,7 +182,8 @@ static int by_name(struct kt_region *r, const char *where)
  */
 int kt_region_get(struct kt_region *r, const char *where)
 {
-	return isdigit(*where) ? by_address(r, where) : by_name(r, where);
+	return isdigit(*where) ? region_by_address(r, where) :
+				 region_by_name(r, where);
 }
 
 /**
@@ -210,4 +217,141 @@ void kt_region_put(struct kt_region *r)
 	if (r->claimed)
 		release_mem_region(r->start, r->size);
 	memset(r, 0, sizeof(*r));
+}
+
+#define COPY_STEP	(1UL << 20)
+
+/* Protects old and old_size, which alone is read without it. */
+static DEFINE_MUTEX(old_lock);
+static void *old;
+static size_t old_size;
+
+static bool page_is_superblock(const void *page)
+{
+	const struct ktape_persist *p = page;
+
+	return READ_ONCE(p->magic) == KTAPE_PERSIST_MAGIC;
+}
+
+static bool region_has_superblock(const struct kt_region *r)
+{
+	return page_is_superblock(r->base) ||
+	       page_is_superblock(r->base + r->size - PAGE_SIZE);
+}
+
+static bool region_has_trace(const struct kt_region *r)
+{
+	struct kt_region half;
+	unsigned int i;
+
+	for (i = 0; i < KT_HALVES; i++) {
+		half = kt_region_half(r, i);
+		if (region_has_superblock(&half))
+			return true;
+	}
+	/* An older module took the region as a whole. */
+	return region_has_superblock(r);
+}
+
+/**
+ * kt_old_keep() - copy what an earlier load left in a region
+ * @r: the region, whose content is not to be trusted
+ *
+ * Context: module load, may sleep.
+ * Return: 0, also if there was nothing; -ENOMEM: it is there and there is no
+ * room for a copy.
+ */
+int kt_old_keep(const struct kt_region *r)
+{
+	u64 at, part;
+
+	if (!region_has_trace(r))
+		return 0;
+	if (r->size > (u64)totalram_pages() * PAGE_SIZE / 2)
+		return -ENOMEM;
+	old = vmalloc(r->size);
+	if (!old)
+		return -ENOMEM;
+	for (at = 0; at < r->size; at += part) {
+		part = min_t(u64, COPY_STEP, r->size - at);
+		memcpy(old + at, r->base + at, part);
+		cond_resched();
+	}
+	WRITE_ONCE(old_size, r->size);
+	pr_info("an earlier trace is in %llu KiB of memory: ktape recover\n",
+		r->size >> 10);
+	return 0;
+}
+
+/**
+ * kt_old_drop() - free the copy
+ *
+ * Context: process context, nobody can read it; may sleep.
+ */
+void kt_old_drop(void)
+{
+	vfree(old);
+	old = NULL;
+	WRITE_ONCE(old_size, 0);
+}
+
+/**
+ * kt_old_size() - is there former content?
+ *
+ * Return: its bytes, or 0. Context: any.
+ */
+u64 kt_old_size(void)
+{
+	return READ_ONCE(old_size);
+}
+
+/**
+ * kt_old_read() - read former content
+ * @offset: where from
+ * @to: where to, in user space
+ * @length: room
+ *
+ * Context: process context, may sleep.
+ * Return: bytes, 0 at the end; -ENODATA: there is none; -EFAULT; -EINTR.
+ */
+long kt_old_read(u64 offset, void __user *to, size_t length)
+{
+	long ret = -ENODATA;
+
+	/* A page of the reader's may take its time. */
+	if (mutex_lock_killable(&old_lock))
+		return -EINTR;
+	if (!old)
+		goto out;
+	ret = 0;
+	if (offset >= old_size)
+		goto out;
+	ret = min_t(u64, length, old_size - offset);
+	ret = min_t(u64, ret, KTAPE_PERSIST_READ_MAX);
+	if (copy_to_user(to, old + offset, ret))
+		ret = -EFAULT;
+out:
+	mutex_unlock(&old_lock);
+	return ret;
+}
+
+/**
+ * kt_old_forget() - free the copy, if there is one
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -ENODATA: there is none; -EINTR.
+ */
+int kt_old_forget(void)
+{
+	int ret = -ENODATA;
+
+	/* A reader's page may take its time. */
+	if (mutex_lock_killable(&old_lock))
+		return -EINTR;
+	if (old) {
+		kt_old_drop();
+		ret = 0;
+	}
+	mutex_unlock(&old_lock);
+	return ret;
 }

@@ -96,7 +96,8 @@ static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 		if (s->mode == KTAPE_MODE_SNAPSHOT &&
 		    spec.kind == KTAPE_RING_CONTROL)
 			spec.mode = KTAPE_MODE_DISCARD;
-		kt_persist_place(s, &spec);
+		if (s->mode == KTAPE_MODE_PERSISTENT)
+			kt_persist_place(&spec);
 		r = kt_ring_alloc(&spec);
 		if (IS_ERR(r)) {
 			if (config)

@@ -138,6 +138,27 @@ static int session_too_large(const struct kt_session *s,
 	return -ENOMEM;
 }
 
+/* Reserve the persistent region, which decides about the sizes of the rings. */
+static int session_take_region(struct kt_session *s,
+			       const struct kt_session_config *c)
+{
+	struct kt_persist_sizes sizes = {
+		.size = {
+			[KTAPE_RING_EVENT] = c->ring_size,
+			[KTAPE_RING_CONTROL] = c->control_size,
+		},
+		.block_size = { [KTAPE_RING_EVENT] = c->block_size },
+	};
+	int ret = kt_persist_take(&sizes);
+	unsigned int kind;
+
+	for (kind = 0; !ret && kind < KTAPE_RINGS_PER_CPU; kind++) {
+		s->size[kind] = sizes.size[kind];
+		s->block_size[kind] = sizes.block_size[kind];
+	}
+	return ret;
+}
+
 static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
@@ -145,7 +166,7 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 	u64 control = c->control_size ?: DEFAULT_CONTROL;
 
 	if (s->mode == KTAPE_MODE_PERSISTENT)
-		return kt_persist_take(s, c);
+		return session_take_region(s, c);
 	if (size > RING_MAX || block > RING_MAX / RING_BLOCKS_MIN ||
 	    control > RING_MAX)
 		return -EINVAL;
@@ -268,7 +289,8 @@ static int session_reserve(struct kt_session *s, struct kt_session_config *c)
 static void session_unreserve(struct kt_session *s)
 {
 	mutex_lock(&kt_session_control);
-	kt_persist_close(s);
+	if (s->mode == KTAPE_MODE_PERSISTENT)
+		kt_persist_close();
 	mutex_lock(&kt_session_lock);
 	unlisted[s->id] = NULL;
 	mutex_unlock(&kt_session_lock);
@@ -327,7 +349,7 @@ static int session_fit_rings(struct kt_session *s, struct kt_session_config *c)
  */
 static int session_make(struct kt_session *s, struct kt_session_config *c)
 {
-	int ret = kt_persist_lay_out(s);
+	int ret = s->mode == KTAPE_MODE_PERSISTENT ? kt_persist_lay_out() : 0;
 
 	if (ret)
 		return ret;
