@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "dev.h"
 #include "names/registry.h"
-#include "ring/memory.h"
+#include "ring/ring.h"
 
 /**
  * kt_dev_regions() - how many regions a session can have

@@ -285,17 +285,12 @@ void kt_coming_back(const struct kt_coming *old)
 	set_coming(old);
 }
 
-/**
- * kt_ring_parked() - a record was lost because no block could be opened
- * @r: the ring
- * @rec: the record
- *
- * If it was to tell who runs next, nobody knows until current has changed: what
- * is recorded until then would seem to be of the thread that leaves.
- *
- * Context: the writer's.
+/*
+ * A record was lost because no block could be opened.  If it was to tell who
+ * runs next, nobody knows until current has changed: what is recorded until then
+ * would seem to be of the thread that leaves.
  */
-void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec)
+static void ring_parked(struct kt_ring *r, const struct kt_record *rec)
 {
 	const u8 opcode = rec->code & (KTAPE_OPCODES - 1);
 
@@ -325,15 +320,8 @@ static void set_thread(struct ktape_block *block)
 		block->context = KTAPE_CTX_UNKNOWN;
 }
 
-/**
- * kt_ring_opening() - fill in the head of a block that is being opened
- * @r: the ring
- * @block: the head
- * @ts: trace clock of its first record
- *
- * Context: the writer's.
- */
-void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
+/* Fill in the head of a block that is being opened. */
+static void ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 {
 	struct kt_owner *owner = r->owner;
 	unsigned long flags;
@@ -355,17 +343,13 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 	set_thread(block);
 }
 
-/**
- * kt_ring_opened() - a block was closed and the next one opened
- * @r: the ring
- * @since: when the writer began to do so, 0 if that was another
+/*
+ * A block was closed and the next one opened.
  *
  * There is room again: losses are told now, but not all the time, since the
- * control ring has to keep exceptions.
- *
- * Context: the writer's; waking happens in irq_work.
+ * control ring has to keep exceptions.  Waking happens in irq_work.
  */
-void kt_ring_opened(struct kt_ring *r, u64 since)
+static void ring_opened(struct kt_ring *r, u64 since)
 {
 	struct kt_owner *owner = r->owner;
 
@@ -383,13 +367,8 @@ void kt_ring_opened(struct kt_ring *r, u64 since)
 		irq_work_queue(&owner->wake);
 }
 
-/**
- * kt_ring_filled() - a record of a snapshot found no room
- * @r: the ring
- *
- * Context: the writer's; the session is stopped elsewhere.
- */
-void kt_ring_filled(struct kt_ring *r)
+/* A record of a snapshot found no room: the session is stopped in irq_work. */
+static void ring_filled(struct kt_ring *r)
 {
 	struct kt_owner *owner = r->owner;
 
@@ -398,6 +377,13 @@ void kt_ring_filled(struct kt_ring *r)
 	WRITE_ONCE(owner->filled_told, true);
 	irq_work_queue(&owner->filled);
 }
+
+const struct kt_ring_ops kt_event_ring_ops = {
+	.opening = ring_opening,
+	.opened = ring_opened,
+	.filled = ring_filled,
+	.parked = ring_parked,
+};
 
 static void wake(struct irq_work *work)
 {

@@ -107,6 +107,9 @@ DECLARE_PER_CPU(unsigned int, kt_breakpoints);
 
 extern u8 kt_uuid[16];
 
+/* For the rings of sessions, whose owner is a struct kt_owner. */
+extern const struct kt_ring_ops kt_event_ring_ops;
+
 void kt_owner_init(struct kt_owner *owner);
 void kt_owner_exit(struct kt_owner *owner);
 void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1, u32 a2);

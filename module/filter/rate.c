@@ -13,7 +13,7 @@
 
 #include <ktape/filter.h>
 
-#include "ring/clock.h"
+#include "ring/ring.h"
 #include "filter.h"
 
 #define TICKS_SHIFT	10	/* so that 32 bits last for more than a second */

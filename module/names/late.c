@@ -15,7 +15,7 @@
 
 #include <ktape/abi.h>
 
-#include "ring/clock.h"
+#include "ring/ring.h"
 #include "late.h"
 #include "registry.h"
 

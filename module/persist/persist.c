@@ -30,7 +30,7 @@
 #endif
 
 #include "names/registry.h"
-#include "ring/memory.h"
+#include "ring/ring.h"
 #include "internal.h"
 
 #define LOOK_AGAIN	msecs_to_jiffies(100)

@@ -22,7 +22,7 @@
 
 #include <ktape/abi.h>
 
-#include "clock.h"
+#include "internal.h"
 
 DEFINE_STATIC_KEY_FALSE(kt_clock_called);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the moment at which a full snapshot ends in a ring that nobody writes:
- * from the newest block back to the one that holds it.
+ * Finds the moment at which a full snapshot ends in a ring that nobody writes,
+ * from the newest block back to the one that holds it, and cuts the ring there.
  */
 #include "ring.h"
 
@@ -87,4 +87,51 @@ bool kt_cut_step(struct kt_cut *c)
 	c->position = kt_before(c->start, c->oldest) ? c->oldest : c->start;
 	c->start -= c->ring->block_size;
 	return true;
+}
+
+/**
+ * kt_ring_cut() - end a full snapshot at an earlier position
+ * @r: the ring, halted
+ * @position: where a record begins, within the newest blocks that survive, or
+ *	the end of the last one of a block
+ *
+ * Context: on the owning CPU, or with no writer left; nobody reads yet.
+ */
+void kt_ring_cut(struct kt_ring *r, unsigned long position)
+{
+	if (kt_before(r->above, r->write))
+		r->above = r->write;
+	r->write = position;
+	r->committed = position;
+	/* Pairs with the acquire of commit in every reader. */
+	smp_store_release(kt_word(&r->page->commit), position);
+	/* A time extension may be gone: the next record gets another. */
+	r->ts_hi = ~0U;
+	r->filling = KT_ROOM;
+	kt_ring_halt(r);
+}
+
+/**
+ * kt_ring_renew() - go on where no position was published yet
+ * @r: the ring, halted; after a cut all of it is forgotten
+ *
+ * A cursor from before the cut could be in the middle of a new record otherwise.
+ *
+ * Context: with no writer left; readers find nothing, as floor is not before.
+ */
+void kt_ring_renew(struct kt_ring *r)
+{
+	unsigned long to = ALIGN(r->above, r->block_size);
+
+	if (!kt_before(r->write, r->above))
+		return;
+	/* Readers that find the new commit find the floor as well. */
+	WRITE_ONCE(*kt_word(&r->page->floor), to);
+	r->write = to;
+	r->committed = to;
+	if (!kt_before(to, r->size))
+		r->lapped = 1;
+	/* Pairs with the acquire of commit in every reader. */
+	smp_store_release(kt_word(&r->page->commit), to);
+	kt_ring_halt(r);
 }

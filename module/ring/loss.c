@@ -7,7 +7,7 @@
  * moves losses on, and whom it interrupted begins again with a later time: no
  * time is torn on 32-bit kernels, and last never goes back.
  */
-#include "ring.h"
+#include "internal.h"
 
 /**
  * kt_ring_lose() - count an event that is not recorded, and remember when

@@ -17,8 +17,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
-#include "compat.h"
-#include "memory.h"
+#include "internal.h"
 
 static void free_block(void *base, unsigned long size)
 {
@@ -70,6 +69,7 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 		.mode = spec->mode,
 		.cpu = spec->cpu,
 		.kind = spec->kind,
+		.ops = spec->ops,
 		.owner = spec->owner,
 	};
 	gfp_t gfp = spec->account ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;

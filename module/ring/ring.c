@@ -22,7 +22,7 @@
  *		costs a further trip through here
  *   R9 retries	nothing long happens between loading write and the cmpxchg
  */
-#include "ring.h"
+#include "internal.h"
 
 /* Beside the reasons of loss: a snapshot is full, and what comes is not in it. */
 #define BEYOND	KTAPE_LOST_REASONS
@@ -68,6 +68,7 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 	r->page = config->page;
 	r->blocks = config->blocks;
 	r->base = config->base;
+	r->ops = config->ops;
 	r->owner = config->owner;
 	r->write = config->start;
 	r->committed = config->start;
@@ -91,7 +92,7 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
  * write is loaded before committed: if committed has caught up with it, they
  * were equal at the first load, and whoever came later published himself.
  *
- * kt_ring_opened() wakes readers that look at commit.  A nested opener calls it
+ * opened() wakes readers that look at commit.  A nested opener calls it
  * before its block is published; it is called again here when it is.
  *
  * Context: as kt_ring_publish().
@@ -114,7 +115,7 @@ noinline void kt_ring_publish_slow(struct kt_ring *r)
 	}
 	/* A nested context that opened a block told of it too early. */
 	if (((from - 1) ^ (READ_ONCE(r->committed) - 1)) >> r->block_shift)
-		kt_ring_opened(r, 0);
+		r->ops->opened(r, 0);
 }
 
 static unsigned int block_index(const struct kt_ring *r, unsigned long pos)
@@ -436,7 +437,7 @@ static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
 static void park(struct kt_ring *r, const struct kt_plan *p,
 		 const struct kt_record *rec)
 {
-	kt_ring_parked(r, rec);
+	r->ops->parked(r, rec);
 	WRITE_ONCE(r->parked, p->block);
 	barrier();
 	lead_to_slow(r, p->block - r->block_size);
@@ -480,7 +481,7 @@ static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 	b->cpu = r->cpu;
 	b->kind = r->kind;
 	b->reserved2 = 0;
-	kt_ring_opening(r, b, p->ts);
+	r->ops->opening(r, b, p->ts);
 	if (flush && r->kind == KTAPE_RING_CONTROL) {
 		/* Its first record may be another's: there are no switches. */
 		b->tid = -1;
@@ -575,7 +576,7 @@ static void fill(struct kt_ring *r, u64 ts)
 		barrier();
 		WRITE_ONCE(r->filling, KT_FILLED);
 	}
-	kt_ring_filled(r);
+	r->ops->filled(r);
 }
 
 /* So much is unread that records of less important classes give way. */
@@ -651,7 +652,7 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 		put_words(address(r, p.record), rec, (u32)p.ts);
 	kt_ring_publish(r, p.write, p.end);
 	if (p.open)
-		kt_ring_opened(r, p.ts);
+		r->ops->opened(r, p.ts);
 	if (unlikely(p.behind))
 		tell_step(r);
 	return 0;
@@ -749,51 +750,4 @@ void kt_ring_halt(struct kt_ring *r)
 {
 	r->stop.end = r->write;
 	r->desc = &r->stop;
-}
-
-/**
- * kt_ring_cut() - end a full snapshot at an earlier position
- * @r: the ring, halted
- * @position: where a record begins, within the newest blocks that survive, or
- *	the end of the last one of a block
- *
- * Context: on the owning CPU, or with no writer left; nobody reads yet.
- */
-void kt_ring_cut(struct kt_ring *r, unsigned long position)
-{
-	if (kt_before(r->above, r->write))
-		r->above = r->write;
-	r->write = position;
-	r->committed = position;
-	/* Pairs with the acquire of commit in every reader. */
-	smp_store_release(kt_word(&r->page->commit), position);
-	/* A time extension may be gone: the next record gets another. */
-	r->ts_hi = ~0U;
-	r->filling = KT_ROOM;
-	kt_ring_halt(r);
-}
-
-/**
- * kt_ring_renew() - go on where no position was published yet
- * @r: the ring, halted; after a cut all of it is forgotten
- *
- * A cursor from before the cut could be in the middle of a new record otherwise.
- *
- * Context: with no writer left; readers find nothing, as floor is not before.
- */
-void kt_ring_renew(struct kt_ring *r)
-{
-	unsigned long to = ALIGN(r->above, r->block_size);
-
-	if (!kt_before(r->write, r->above))
-		return;
-	/* Readers that find the new commit find the floor as well. */
-	WRITE_ONCE(*kt_word(&r->page->floor), to);
-	r->write = to;
-	r->committed = to;
-	if (!kt_before(to, r->size))
-		r->lapped = 1;
-	/* Pairs with the acquire of commit in every reader. */
-	smp_store_release(kt_word(&r->page->commit), to);
-	kt_ring_halt(r);
 }

@@ -20,10 +20,149 @@
 #ifndef _KT_RING_H
 #define _KT_RING_H
 
-#include "clock.h"
-#include "compat.h"
+#ifdef __KERNEL__
+#include <linux/jump_label.h>
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
+#endif
 
 #include <ktape/abi.h>
+
+#include "compat.h"
+
+struct page;
+
+/* ---- the trace clock: clock.c --------------------------------------------- */
+
+/* Outside the kernel the shim has these. */
+#ifdef __KERNEL__
+
+DECLARE_STATIC_KEY_FALSE(kt_clock_called);
+
+u64 kt_clock_slow(void);
+DECLARE_PER_CPU(unsigned int, kt_clock_reading);
+
+/**
+ * kt_clock_by_call() - does reading the clock take a function call?
+ *
+ * What is called may have a probe, and a clock that is called may step back a
+ * little: writers of the ring have a way of their own for it.
+ *
+ * Return: true or false, patched into the code or constant. Context: any.
+ */
+static __always_inline bool kt_clock_by_call(void)
+{
+	return KT_CYCLES_BY_CALL || static_branch_unlikely(&kt_clock_called);
+}
+
+/**
+ * kt_clock() - read the trace clock
+ *
+ * Not ordered with the instructions around it: an interrupt orders by itself,
+ * and within one context the order of reading is the program's.
+ *
+ * Return: ticks. Context: any, NMI included.
+ */
+static __always_inline u64 kt_clock(void)
+{
+	if (kt_clock_by_call())
+		return kt_clock_slow();
+	return get_cycles();
+}
+
+/**
+ * kt_clock_halves() - read the trace clock in two halves
+ * @lo: receives the lower half
+ * @hi: receives the upper half
+ * @by_call: constant, what kt_clock_by_call() says
+ *
+ * The fast path stores one half and compares the other; putting them together
+ * and apart again would be a quarter of its instructions.
+ *
+ * Context: any, preemption disabled.
+ */
+static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
+					    const bool by_call)
+{
+	u64 ts;
+
+	if (by_call) {
+		/* Contexts that come in between leave it as they found it. */
+		raw_cpu_inc(kt_clock_reading);
+		barrier();
+		ts = kt_clock_slow();
+		barrier();
+		raw_cpu_dec(kt_clock_reading);
+		*lo = (u32)ts;
+		*hi = (u32)(ts >> 32);
+	} else {
+		kt_get_cycles_halves(lo, hi);
+	}
+}
+
+/**
+ * kt_clock_is_being_read() - does a writer of this CPU read the clock just now?
+ *
+ * For probes that may be hit by reading it.
+ *
+ * Context: any, preemption disabled.
+ * Return: true or false; never true when it takes no function call.
+ */
+static __always_inline bool kt_clock_is_being_read(void)
+{
+	return raw_cpu_read(kt_clock_reading);
+}
+
+/**
+ * struct kt_moment - one moment on all clocks
+ * @clock: trace clock, ticks
+ * @mono: CLOCK_MONOTONIC, ns
+ * @boot: CLOCK_BOOTTIME, ns
+ * @real: CLOCK_REALTIME, ns
+ */
+struct kt_moment {
+	u64 clock;
+	u64 mono;
+	u64 boot;
+	u64 real;
+};
+
+int kt_clock_init(const char *wish, void (*on_step)(void));
+void kt_clock_exit(void);
+void kt_clock_may_stop(void);
+u64 kt_clock_hz(void);
+bool kt_clock_stable(void);
+u32 kt_clock_id(void);
+const char *kt_clock_name(void);
+void kt_clock_moment(struct kt_moment *m);
+
+#endif /* __KERNEL__ */
+
+/* ---- one ring: ring.c, cut.c, loss.c --------------------------------------- */
+
+struct kt_record;
+struct kt_ring;
+
+/**
+ * struct kt_ring_ops - what a ring tells its user
+ * @opening: a block is being opened: fill in the members of its header that are
+ *	the user's; @ts is the time of its first record
+ * @opened: a block was closed and the next one opened; @since is the trace clock
+ *	at which this writer began to open it, 0 if another writer opened it
+ * @filled: snapshot mode: a record found no room
+ * @parked: discard mode: @rec was lost because no block could be opened
+ *
+ * All are called from the slow path, on the owning CPU in the context of the
+ * writer, possibly an NMI.
+ */
+struct kt_ring_ops {
+	void (*opening)(struct kt_ring *r, struct ktape_block *block, u64 ts);
+	void (*opened)(struct kt_ring *r, u64 since);
+	void (*filled)(struct kt_ring *r);
+	void (*parked)(struct kt_ring *r, const struct kt_record *rec);
+};
 
 /**
  * struct kt_desc - where the records of one block go in its present lap
@@ -92,7 +231,8 @@ struct kt_loss {
  *	of priority 1, are dropped; stored by control
  * @blocks: descriptor of each block
  * @base: address of each block
- * @owner: of the user of the ring, who is told about opened blocks
+ * @ops: functions of the user of the ring
+ * @owner: for @ops
  * @told_at: when losses were told last
  * @ending: of a control ring: what ends the session comes next
  * @losses: counts what happened to @loss
@@ -127,6 +267,7 @@ struct kt_ring {
 	unsigned long shed_at[KT_SHED_LEVELS];
 	struct kt_desc *blocks;
 	void **base;
+	const struct kt_ring_ops *ops;
 	void *owner;
 	u64 told_at;
 	bool ending;
@@ -165,33 +306,6 @@ struct kt_record {
 #define KT_BLOB_MAX(block_size) \
 	((block_size) - KTAPE_BLOCK_HEADER - KTAPE_RECORD_SIZE(8))
 
-/**
- * struct kt_ring_config - what a ring is made of
- * @block_size: power of two of at least 4096
- * @nr_blocks: power of two of at least 4
- * @mode: enum ktape_mode
- * @cpu: owning CPU
- * @kind: enum ktape_ring_kind
- * @start: first position, a multiple of the ring's size (tests of wrapping)
- * @page: zeroed control page
- * @blocks: room for @nr_blocks descriptors
- * @base: addresses of the @nr_blocks blocks
- * @owner: for kt_ring_opened()
- */
-struct kt_ring_config {
-	unsigned long block_size;
-	unsigned int nr_blocks;
-	unsigned int mode;
-	unsigned int cpu;
-	unsigned int kind;
-	unsigned long start;
-	struct ktape_ring_page *page;
-	struct kt_desc *blocks;
-	void **base;
-	void *owner;
-};
-
-void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
 int kt_ring_write(struct kt_ring *r, const struct kt_record *rec);
 int kt_ring_flush(struct kt_ring *r);
 void kt_ring_halt(struct kt_ring *r);
@@ -224,7 +338,6 @@ void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
 		  u32 a2);
 void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class, u32 a0, u32 a1,
 			u32 a2);
-u64 kt_ring_time(struct kt_ring *r);
 void kt_ring_lose(struct kt_ring *r, unsigned int reason, unsigned int class);
 bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
 		       struct kt_loss *taken);
@@ -247,16 +360,6 @@ static inline unsigned long kt_ring_spare(const struct kt_ring *r)
 	return r->size -
 	       (r->kind == KTAPE_RING_CONTROL ? 2 : 1) * r->block_size;
 }
-
-/*
- * Given by the user of the ring.  All run on the owning CPU in the context of
- * the writer, possibly an NMI.  @since is when the writer began to open the
- * block, 0 if that was another.
- */
-void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts);
-void kt_ring_opened(struct kt_ring *r, u64 since);
-void kt_ring_filled(struct kt_ring *r);
-void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec);
 
 /* Positions only grow; with 32 bits they wrap, so compare by difference. */
 static inline bool kt_before(unsigned long a, unsigned long b)
@@ -519,5 +622,40 @@ static __always_inline void kt_ring_put(struct kt_ring *r, u32 code, u32 class,
 	else
 		kt_ring_put_clock(r, code, class, nargs, a0, a1, a2, false);
 }
+
+/* ---- the memory of rings: memory.c ----------------------------------------- */
+
+/**
+ * struct kt_ring_spec - what kind of ring is wanted
+ * @size: bytes of all blocks, a power of two
+ * @block_size: bytes of a block, a power of two of at least a page
+ * @mode: enum ktape_mode
+ * @cpu: owning CPU
+ * @kind: enum ktape_ring_kind
+ * @account: charge the memory to the caller's cgroup; what can be mapped, which is
+ *	nearly all of it, from Linux 5.11 on
+ * @page: persistent mode: zeroed control page, which stays the caller's
+ * @blocks: persistent mode: all blocks in a row, likewise
+ * @ops: functions that the ring calls
+ * @owner: for @ops
+ * @had: out: bytes of @size for which there was memory
+ */
+struct kt_ring_spec {
+	unsigned long size;
+	unsigned long block_size;
+	unsigned int mode;
+	unsigned int cpu;
+	unsigned int kind;
+	bool account;
+	void *page;
+	char *blocks;
+	const struct kt_ring_ops *ops;
+	void *owner;
+	unsigned long had;
+};
+
+struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec);
+void kt_ring_free(struct kt_ring *r);
+struct page *kt_ring_page_at(const struct kt_ring *r, unsigned long page);
 
 #endif /* _KT_RING_H */

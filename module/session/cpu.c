@@ -17,7 +17,7 @@
 #include <linux/slab.h>
 
 #include "persist/persist.h"
-#include "ring/memory.h"
+#include "ring/ring.h"
 #include "internal.h"
 
 /**
@@ -82,6 +82,7 @@ static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 		.mode = s->mode,
 		.cpu = cpu,
 		.account = s->account,
+		.ops = &kt_event_ring_ops,
 		.owner = &s->owner,
 	};
 	struct kt_rings *rings = kzalloc(sizeof(*rings), GFP_KERNEL);

@@ -24,7 +24,7 @@
 
 #include "persist/persist.h"
 #include "names/registry.h"
-#include "ring/memory.h"
+#include "ring/ring.h"
 #include "internal.h"
 
 #define DEFAULT_RING		(1UL << 20)

@@ -6,6 +6,7 @@
  * The clock is the cycle counter as in the module, unless a test asks for
  *   KT_SHIM_SHIFT=n	the cycle counter times 2^n: the low half wraps sooner
  *   KT_SHIM_CLOCK	kt_shim_time, which the test moves on
+ *   KT_SHIM_BY_CALL	the ring's way for a clock that takes a call (clock=mono)
  */
 #ifndef _KTAPE_SHIM_H
 #define _KTAPE_SHIM_H
@@ -71,6 +72,12 @@ do {						\
 #define kt_local_inc(p)		__asm__ __volatile__("incq %0" : "+m" (*(p)))
 #define kt_local_dec(p)		__asm__ __volatile__("decq %0" : "+m" (*(p)))
 
+#ifdef KT_SHIM_BY_CALL
+#define kt_clock_by_call()	true
+#else
+#define kt_clock_by_call()	false
+#endif
+
 #ifdef KT_SHIM_CLOCK
 
 extern u64 kt_shim_time;
@@ -95,4 +102,20 @@ static __always_inline u64 kt_clock(void)
 }
 
 #endif
+
+static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
+					    const bool by_call)
+{
+	(void)by_call;
+#if defined(KT_SHIM_CLOCK) || KT_SHIM_SHIFT
+	u64 ts = kt_clock();
+
+	*lo = (u32)ts;
+	*hi = (u32)(ts >> 32);
+#else
+	/* As kt_get_cycles_halves() in compat.h. */
+	__asm__ __volatile__("rdtsc" : "=a" (*lo), "=d" (*hi));
+#endif
+}
+
 #endif /* _KTAPE_SHIM_H */

@@ -10,7 +10,7 @@
 u64 kt_shim_time;
 #endif
 
-void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
+static void rig_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 {
 	struct rig *rig = r->owner;
 
@@ -24,7 +24,7 @@ void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 	block->context = KTAPE_CTX_UNKNOWN;
 }
 
-void kt_ring_opened(struct kt_ring *r, u64 since)
+static void rig_opened(struct kt_ring *r, u64 since)
 {
 	struct rig *rig = r->owner;
 	unsigned long commit = READ_ONCE(*kt_word(&rig->page->commit));
@@ -38,7 +38,7 @@ void kt_ring_opened(struct kt_ring *r, u64 since)
 		;
 }
 
-void kt_ring_filled(struct kt_ring *r)
+static void rig_filled(struct kt_ring *r)
 {
 	struct rig *rig = r->owner;
 
@@ -60,13 +60,20 @@ void kt_clock_stepped_back(u64 latest)
 		rig_on_step();
 }
 
-void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec)
+static void rig_parked(struct kt_ring *r, const struct kt_record *rec)
 {
 	struct rig *rig = r->owner;
 
 	(void)rec;
 	kt_local_inc(&rig->parked);
 }
+
+static const struct kt_ring_ops rig_ops = {
+	.opening = rig_opening,
+	.opened = rig_opened,
+	.filled = rig_filled,
+	.parked = rig_parked,
+};
 
 /* Puts the blocks anywhere but one after the other, with guards between. */
 static void place_blocks(struct rig *rig)
@@ -132,6 +139,7 @@ void rig_again(struct rig *rig, unsigned int mode, unsigned long start)
 		.page = rig->page,
 		.blocks = rig->blocks,
 		.base = rig->base,
+		.ops = &rig_ops,
 		.owner = rig,
 	};
 

@@ -8,7 +8,7 @@
 #ifndef _RIG_H
 #define _RIG_H
 
-#include "ring/ring.h"
+#include "ring/internal.h"
 
 #define RIG_CONTEXTS	4	/* task, softirq, irq, nmi */
 #define RIG_GAP		256	/* guarded bytes before and after each block */
@@ -24,10 +24,10 @@
 struct rig {
 	struct kt_ring ring;
 	struct ktape_ring_page *page;
-	u64 opening;		/* calls of kt_ring_opening() ... */
-	u64 opened;		/* ... and of kt_ring_opened() */
-	u64 filled;		/* calls of kt_ring_filled() */
-	u64 parked;		/* calls of kt_ring_parked() */
+	u64 opening;		/* calls of struct kt_ring_ops' opening() ... */
+	u64 opened;		/* ... of opened() */
+	u64 filled;		/* ... of filled() */
+	u64 parked;		/* ... of parked() */
 	unsigned long told;	/* latest commit at such a call */
 	u32 seq[RIG_CONTEXTS];	/* next number in each context */
 	u64 too_big;		/* records without a number, larger than a block */

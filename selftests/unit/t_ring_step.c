@@ -22,7 +22,7 @@
 #define JUMP		((1ULL << 32) + 7)
 #define FLUSH		100	/* instead of a shape */
 
-/* How far the clock goes back when an interrupt comes; see by_call.h. */
+/* How far the clock goes back when an interrupt comes; see KT_SHIM_BY_CALL. */
 #ifndef STEP_BACK
 #define STEP_BACK	0
 #endif

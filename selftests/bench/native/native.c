@@ -43,6 +43,7 @@ static void setup(void)
 		.page = memory(8192),
 		.blocks = descs,
 		.base = base,
+		.ops = &put_ops,
 	};
 	int i;
 

@@ -82,13 +82,13 @@ put_t *const puts_floor[4] = { floor0, floor1, floor2, floor3 };
 put_t *const puts_cmpxchg[4] = { cmpxchg0, cmpxchg1, cmpxchg2, cmpxchg3 };
 put_t *const put_nothing = nothing;
 
-void kt_ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
+static void put_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 {
 	(void)r;
 	block->sync_clock = ts;
 }
 
-void kt_ring_opened(struct kt_ring *r, u64 since)
+static void put_opened(struct kt_ring *r, u64 since)
 {
 	(void)r;
 	(void)since;
@@ -99,13 +99,20 @@ void kt_clock_stepped_back(u64 latest)
 	(void)latest;
 }
 
-void kt_ring_filled(struct kt_ring *r)
+static void put_filled(struct kt_ring *r)
 {
 	(void)r;
 }
 
-void kt_ring_parked(struct kt_ring *r, const struct kt_record *rec)
+static void put_parked(struct kt_ring *r, const struct kt_record *rec)
 {
 	(void)r;
 	(void)rec;
 }
+
+const struct kt_ring_ops put_ops = {
+	.opening = put_opening,
+	.opened = put_opened,
+	.filled = put_filled,
+	.parked = put_parked,
+};
