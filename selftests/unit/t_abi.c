@@ -27,7 +27,7 @@ struct size {
 
 /* The module's compiler is held to the same table. */
 static const struct size sizes[] = {
-#include <abi_layout.h>
+#include <dev/abi_layout.h>
 };
 
 static void test_sizes(void)
