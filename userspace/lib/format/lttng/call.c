@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * System calls in the shape of LTTng's kernel tracer: one event for each number,
- * table and end, and one for all numbers that no table has, with the number as a
- * field.
+ * System calls as LTTng declares them: syscall_entry_NAME and syscall_exit_NAME, an
+ * event class for each number, table (64-bit or compat) and end.  Numbers without a
+ * name share syscall_entry_unknown and syscall_exit_unknown, with the number in the
+ * field id.
  */
 #include "internal.h"
 
 #define SYSCALL_ARGS	6
-/* What a call's event is: in bits of its key above those of dat20. */
+/* The key of an event class: bits of dat20, and above them: */
 #define CALL_EXIT	(1U << 20)
-#define CALL_WIDE	(1U << 21)
-#define CALL_UNKNOWN	(1U << 22)	/* the number is not in the key */
-#define CALL_BITS	0x7ffffU	/* number, compat, x32, large */
+#define CALL_WIDE	(1U << 21)	/* with its six arguments */
+#define CALL_UNKNOWN	(1U << 22)	/* without the number, which is a field */
+#define CALL_BITS	0x7ffffU	/* of dat20: number, compat, x32, large */
 #define CALL_NR		0xffffU
 #define CALL_COMPAT	(1U << 16)
 #define CALL_LARGE	(1U << 18)
 
-/* The whole number; -1 where the event has no room for it. */
+/* Return the whole number, or -1 where the event has no room for it. */
 static uint32_t call_number(const struct ktape_event *e)
 {
 	if (!(e->dat20 & CALL_LARGE))
@@ -27,12 +28,12 @@ static uint32_t call_number(const struct ktape_event *e)
 }
 
 /**
- * lt_put_call() - write the values of a system call
- * @p: room
- * @call: its event
- * @e: the event, as in the table
+ * lt_put_call() - write the field values of a system call
+ * @p: where to write
+ * @call: event class from lt_call_id()
+ * @e: event that fits the event table
  *
- * Return: the end.
+ * Return: the end of what was written.
  */
 char *lt_put_call(char *p, const struct lt_call *call,
 		  const struct ktape_event *e)
@@ -69,10 +70,10 @@ static int add_call(struct lttng *t, uint32_t key, const char *name)
 }
 
 /**
- * lt_call_id() - the id of a system call, which is declared from then on
- * @t: the trace
- * @l: the event, as in the table
- * @id: set
+ * lt_call_id() - look up or add the event class of a system call
+ * @t: trace being written
+ * @l: event that fits the event table
+ * @id: set to the event id
  *
  * Return: 0 or -ENOMEM.
  */
@@ -84,13 +85,12 @@ int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		      e->opcode == KTAPE_EV_SYS_EXIT_WIDE;
 	uint32_t key = (e->dat20 & CALL_BITS) | (wide ? CALL_WIDE : 0) |
 		       (leaves ? CALL_EXIT : 0);
-	const char *name = key & CALL_LARGE ?
-				   NULL :
-				   kt_syscall_of(l, key & CALL_NR);
+	const char *name = key & CALL_LARGE ? NULL :
+					      kt_syscall_of(l, key & CALL_NR);
 	struct kt_map_entry *entry;
 	int err = 0;
 
-	/* Numbers without a name share an event: a trace may have any number. */
+	/* Numbers without a name share a class: their number is not bounded. */
 	if (!name)
 		key = (key & ~(CALL_NR | CALL_LARGE)) | CALL_UNKNOWN;
 	entry = kt_map_put(&t->calls, 0, key);
@@ -106,9 +106,9 @@ int lt_call_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 }
 
 /**
- * lt_describe_call() - the fields of a system call
- * @f: where to
- * @call: its event
+ * lt_describe_call() - write the metadata of a system call's fields
+ * @f: metadata text
+ * @call: event class
  */
 void lt_describe_call(FILE *f, const struct lt_call *call)
 {

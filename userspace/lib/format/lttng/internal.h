@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CTF in the shape of LTTng's kernel tracer: what its files share. */
+/*
+ * What the files of the lttng format share: out.c (folder, packets), map.c (event
+ * mapping), call.c (system calls), user.c (user events), meta.c (metadata text).
+ */
 #ifndef _KT_LTTNG_INTERNAL_H
 #define _KT_LTTNG_INTERNAL_H
 
@@ -10,17 +13,26 @@
 #include "show/user_event.h"
 
 #define LT_COMM		16U	/* bytes of a thread's name */
-#define LT_FIXED	4096U	/* more than all values of an event, without blobs */
-#define LT_STATEDUMP	256U	/* ids of events that have no opcode */
+#define LT_FIXED	4096U	/* upper bound for an event's values, without blobs */
+
+/* Event ids: 0: ktape_other, 1 to 255: opcodes, then: */
+#define LT_STATEDUMP	256U
 #define LT_DUMP_START	LT_STATEDUMP
 #define LT_DUMP_THREAD	(LT_STATEDUMP + 1)
 #define LT_DUMP_END	(LT_STATEDUMP + 2)
-#define LT_CALLS	(LT_STATEDUMP + 3)	/* and from here on calls */
+#define LT_CALLS	(LT_STATEDUMP + 3)	/* first of call_list */
 
-#define LT_USERS	(1U << 24)	/* and from here on user events */
-#define LT_USERS_MAX	4096U		/* more are all one event */
+#define LT_USERS	(1U << 24)	/* first of user_list */
+#define LT_USERS_MAX	4096U		/* further ones are ktape_user_event */
 
-/* A user event of a format's, or with a name: its name and fields. */
+/**
+ * struct lt_user - event class of a user event
+ * @name: FORMAT_NAME
+ * @nr: number of fields
+ * @fields: field names
+ * @kinds: enum kt_user_field_kind of each field
+ * @named: the field is an object id and is followed by the object's name
+ */
 struct lt_user {
 	char name[96];
 	unsigned int nr;
@@ -29,31 +41,35 @@ struct lt_user {
 	bool named[KT_USER_FIELDS];
 };
 
-/* A system call as an event: which, and what it tells. */
+/**
+ * struct lt_call - event class of a system call
+ * @key: number, table, entry or exit, wide or not: CALL_* in call.c
+ * @name: event name
+ */
 struct lt_call {
-	uint32_t key;		/* number, table, exit, wide, or unknown instead of
-				 * a number: as in call.c */
+	uint32_t key;
 	char name[64];
 };
 
 /**
- * struct lttng - a trace that is being written
- * @s: it
- * @dir: where its files are written, inside of its folder
- * @made: its folder was not there before
- * @cpus: streams, or NULL
- * @used: events of each opcode were written
- * @calls: system calls by number, table, exit, wide: places in @call_list;
- *	of those without a name there is one for all numbers
- * @call_list: their names
- * @nr_calls: how many
- * @users: user events by id and fields: places in @user_list
- * @user_list: their names and fields
- * @nr_users: how many
- * @told: the user event that lt_id() was asked for
- * @first: time of the first event
- * @begun: there was one
- * @dumped: threads were told
+ * struct lttng - trace being written
+ * @s: sink
+ * @dir: folder that the files are written to: the output or its staging folder
+ * @made: the output folder did not exist before
+ * @in_place: written to the output folder directly, without staging
+ * @cpus: streams by CPU; NULL: none yet
+ * @nr_cpus: entries of @cpus
+ * @used: by event id below LT_STATEDUMP: such an event was written
+ * @calls: map from key of a system call to index in @call_list
+ * @call_list: event classes of system calls
+ * @nr_calls: entries of @call_list
+ * @users: map from id and shape of a user event to index in @user_list
+ * @user_list: event classes of user events
+ * @nr_users: entries of @user_list
+ * @told: the user event that lt_id() decoded last
+ * @first: time of the first event, in ticks
+ * @begun: @first is set
+ * @dumped: a state dump was begun and not ended
  */
 struct lttng {
 	struct kt_sink *s;

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events of ours as those of LTTng's kernel tracer: one table, from which both
- * the bytes and their description come.  All others are ktape_ and their name,
- * with the fields of our table.  Everything is aligned to bytes.
+ * Map events to those of LTTng's kernel tracer: one table, from which both the
+ * bytes and their metadata are made.  Events that LTTng does not have are
+ * ktape_NAME with the fields of the event table.  All fields are byte aligned.
  */
 #include "internal.h"
 
 #define FIELDS_MAX	9
 #define DEADLINE_PRIO	255
-#define MAX_RT_PRIO	100	/* LTTng tells priorities relative to this one */
+#define MAX_RT_PRIO	100	/* LTTng's priorities are relative to this one */
 #define IDLE_EXIT	255
 #define HALF_KIB	512
-/* How a value of ours becomes one of theirs. */
+
+/* How a field of the event table becomes a field of LTTng's. */
 enum how {
 	S32,
 	U32,
 	S64,
 	U64,
 	X64,
-	COMM,		/* name of a thread, 16 bytes */
-	CURRENT,	/* the same of the event's own thread */
-	NAME,		/* the same, or that of an object, with a NUL */
-	PROCESS,	/* of a thread */
-	STATE,		/* as the kernel has it */
-	PRIO,		/* less MAX_RT_PRIO; 255 is the deadline class */
-	IDLE,		/* 255 is none */
-	SECTORS,	/* from bytes */
+	COMM,		/* name of the thread with that id, 16 bytes */
+	CURRENT,	/* name of the event's own thread, 16 bytes */
+	NAME,		/* name of the thread or object, NUL-terminated */
+	PROCESS,	/* process id of the thread */
+	STATE,		/* task state in the kernel's bits */
+	PRIO,		/* minus MAX_RT_PRIO; 255 is the deadline class: -101 */
+	IDLE,		/* idle state; 255 (leaving idle) becomes UINT32_MAX */
+	SECTORS,	/* bytes to sectors of 512 bytes */
 };
 
 static const char *const types[] = {
@@ -232,7 +233,7 @@ static const struct row *find_row(unsigned int opcode)
 	return NULL;
 }
 
-/* Does the table name only fields that there are? */
+/* Check that every field the table names exists; if not, fail the sink. */
 bool lt_check(struct lttng *t)
 {
 	struct kt_place place;
@@ -244,7 +245,7 @@ bool lt_check(struct lttng *t)
 			if (kt_place_find(ktape_event_desc(rows[i].opcode),
 					  m->from, &place))
 				continue;
-			kt_sink_fail(t->s, "%s has no %s", rows[i].name,
+			kt_sink_fail(t->s, "%s has no field %s", rows[i].name,
 				     m->from);
 			return false;
 		}
@@ -260,7 +261,7 @@ static char *put_string(char *p, const char *text, size_t len)
 	return kt_put_char(p, '\0');
 }
 
-/* 16 bytes, the last one NUL. */
+/* Write the name of a thread at a time: LT_COMM bytes, NUL-padded. */
 char *lt_put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts)
 {
 	const struct ktape_object_info *o = NULL;
@@ -329,7 +330,7 @@ static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
 	}
 }
 
-/* A field of our table: a number of 64 bits, a text, or a sequence. */
+/* Write a field of the event table: a 64-bit number, a text, or a sequence. */
 static char *put_field(char *p, const struct kt_slot *f,
 		       const struct kt_fields *at)
 {
@@ -362,7 +363,7 @@ static char *put_table_fields(char *p, const struct ktape_event *e)
 	return p;
 }
 
-/* An event that is not as in the table. */
+/* Write an event that does not fit the event table, as ktape_other. */
 static char *put_raw_words(char *p, const struct ktape_event *e)
 {
 	p = lt_put32(p, e->opcode);
@@ -375,13 +376,13 @@ static char *put_raw_words(char *p, const struct ktape_event *e)
 }
 
 /**
- * lt_put() - write the values of an event
- * @p: room
- * @t: the trace
+ * lt_put() - write the field values of an event
+ * @p: where to write
+ * @t: trace being written
  * @l: the event
- * @id: of it, from lt_id()
+ * @id: event id from lt_id()
  *
- * Return: the end.
+ * Return: the end of what was written.
  */
 char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
 	     uint32_t id)
@@ -402,7 +403,10 @@ char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
 	return p;
 }
 
-/* The values of lttng_statedump_process_state: of the thread it only knows names. */
+/*
+ * Write the values of lttng_statedump_process_state for the registry record @e.
+ * The registry has ids, name and kernel or user; modes and status are constants.
+ */
 char *lt_put_thread(char *p, const struct ktape_event *e)
 {
 	uint32_t kernel = ktape_event_arg(e, 2) >> 16 & 1;
@@ -416,17 +420,17 @@ char *lt_put_thread(char *p, const struct ktape_event *e)
 	p = lt_put32(p + LT_COMM, kernel);
 	p = lt_put32(p, kernel ? 0 : 1);	/* user mode */
 	p = lt_put32(p, 1);		/* submode: unknown */
-	p = lt_put32(p, 5);		/* waits */
+	p = lt_put32(p, 5);		/* status: waiting */
 	return lt_put32(p, e->cpu);
 }
 
 /* ---- ids -------------------------------------------------------------------------- */
 
 /**
- * lt_id() - the id of an event, which is declared from then on
- * @t: the trace
+ * lt_id() - look up the event id, and note that the metadata has to declare it
+ * @t: trace being written
  * @l: the event
- * @id: set
+ * @id: set to the event id
  *
  * Return: 0 or -ENOMEM.
  */
@@ -443,7 +447,7 @@ int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		if (err <= 0)
 			return err;
 	}
-	/* 0 is no opcode: it stands for all that are not as in the table. */
+	/* No event has opcode 0: it stands for those that do not fit the table. */
 	*id = fits ? e->opcode : 0;
 	t->used[*id] = true;
 	return 0;
@@ -454,7 +458,7 @@ static bool is_comm(uint8_t how)
 	return how == COMM || how == CURRENT;
 }
 
-/* ---- their description ---------------------------------------------------------------- */
+/* ---- metadata ------------------------------------------------------------------------- */
 
 static void describe_table_field(FILE *f, const struct ktape_field *field)
 {
@@ -486,10 +490,10 @@ static void describe_table_field(FILE *f, const struct ktape_field *field)
 }
 
 /**
- * lt_describe() - the fields of an event
- * @f: where to
- * @t: the trace
- * @opcode: which event; 0: those that are not as in the table
+ * lt_describe() - write the event block of an opcode
+ * @f: metadata text
+ * @t: trace being written
+ * @opcode: opcode; 0: events that do not fit the event table
  */
 void lt_describe(FILE *f, const struct lttng *t, unsigned int opcode)
 {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* CTF 1.8 metadata as LTTng's kernel tracer writes it, by which viewers know it. */
+/*
+ * CTF 1.8 metadata of the lttng format.  The environment names LTTng's kernel
+ * tracer (domain kernel, lttng-modules 2.13), because Trace Compass chooses its
+ * kernel analyses by that.
+ */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -54,7 +58,7 @@ static const char dump[] =
 	"event {\n\tname = \"lttng_statedump_end\";\n\tid = %u;\n\tstream_id = 0;\n"
 	"\tfields := struct {\n\t};\n};\n\n";
 
-/* A text of others in quotes: only what is certainly harmless. */
+/* Write a quoted text; other than printable ASCII, quotes and \ become '?'. */
 static void put_quoted(FILE *f, const char *key, const char *text)
 {
 	fprintf(f, "\t%s = \"", key);
@@ -126,8 +130,8 @@ static void put_metadata(FILE *f, const struct lttng *t)
 }
 
 /**
- * lt_metadata() - write the metadata
- * @t: the trace; all of its events have been written
+ * lt_metadata() - write the file "metadata"
+ * @t: trace of which all events are written, so that all event classes are known
  *
  * Return: 0 or negative errno.
  */

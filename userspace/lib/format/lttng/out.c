@@ -1,8 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CTF in the shape of LTTng's kernel tracer, for Trace Compass: a folder with a
- * stream of each CPU.  The metadata comes last, when all system calls are known,
- * each of which is an event of its own.
+ * Write a trace as LTTng's kernel tracer would (CTF 1.8), for Trace Compass and
+ * babeltrace2: the folder, its streams and packets.  The events are in map.c,
+ * call.c and user.c, the metadata in meta.c.
+ *
+ *	DIR/metadata
+ *	DIR/channel0_N	stream of CPU N: packets of up to 64 KiB
+ *
+ *	packet	| magic 32 | uuid 128 | stream id 32 | instance 64 |	header
+ *		| begin 64 | end 64 | content 64 | size 64 |		context
+ *		| sequence 64 | discarded 64 | cpu 32 |
+ *		| event | event | ...
+ *	event	| id 32 | time 64, ns | tid 32 | fields |
+ *
+ * Events that LTTng has get its name and fields; all others are ktape_NAME with
+ * the fields of the event table.  Times are nanoseconds of CLOCK_MONOTONIC.
+ * Threads that existed before the first event become a state dump; later ones are
+ * known from fork events.  Other names of the registry are in the events
+ * themselves.
+ *
+ * Lost: fields that only LTTng has, arguments of user events beyond 24 (counted).
+ * A counted gap raises discarded of the next packet; an uncounted one skips a
+ * sequence number.  A reader resynchronises at the next packet, whose size is in
+ * the context.  The metadata is written last, because only then is it known which
+ * event classes (each system call is one) it has to declare.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,21 +36,32 @@
 #include "lttng.h"
 
 #define PACKET		(64U << 10)
-#define PACKET_SMALL	(4U << 10)	/* where there are many CPUs */
+#define PACKET_SMALL	(4U << 10)	/* with more than MANY CPUs */
 #define MANY		512U
 #define HEADER		84U	/* packet header and context */
-#define EVENT_HEAD	16U	/* id, time, thread */
+#define EVENT_HEAD	16U	/* id, time, tid */
 #define MODE_DIR	0777
 #define MODE_FILE	0666
 #define CTF_MAGIC	0xc1fc1fc1U
 
-/* A stream, and the packet that is being filled. */
+/**
+ * struct lt_cpu - stream of a CPU
+ * @fd: file; negative: it could not be made
+ * @data: packet under construction
+ * @size: bytes allocated for @data
+ * @len: bytes used of @data; 0: no packet is begun
+ * @written: bytes of whole packets in the file
+ * @seq: number of the next packet
+ * @discarded: events lost so far
+ * @first: time of the packet's first event, in ns
+ * @last: time of the last event, in ns
+ */
 struct lt_cpu {
 	int fd;
 	char *data;
 	size_t size;
-	size_t len;		/* 0: none is begun */
-	uint64_t written;	/* whole packets in the file */
+	size_t len;
+	uint64_t written;
 	uint64_t seq;
 	uint64_t discarded;
 	uint64_t first;
@@ -43,7 +75,11 @@ static bool is_ours(const char *name)
 	return !strcmp(name, "metadata") || !strncmp(name, "channel0_", 9);
 }
 
-/* Only an empty folder will do, or one whose trace may be replaced. */
+/*
+ * Check that the folder is empty or, with @force, has only files of such a trace.
+ *
+ * Return: 0, -ENOTEMPTY, -EEXIST: it has other files, or negative errno.
+ */
 static int check_empty(int dir, bool force)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,7 +116,7 @@ static int lttng_begin(struct kt_sink *s)
 	if (!strcmp(s->path, "-"))
 		return kt_sink_fail(
 			s,
-			"lttng is a folder: it cannot go to standard output");
+			"lttng writes a folder and cannot go to standard output: use -o DIR");
 	if (!lt_check(t))
 		return -EBADMSG;
 	t->made = !mkdir(s->path, MODE_DIR);
@@ -161,7 +197,7 @@ static void put_packet_head(const struct lttng *t, const struct lt_cpu *c,
 	kt_set32(p + 80, cpu);
 }
 
-/* Of each CPU a packet is in memory; a record may be larger than most are. */
+/* Return the usual packet size: small with many CPUs, whose packets are in memory. */
 static size_t packet_size(const struct lttng *t)
 {
 	return t->nr_cpus > MANY ? PACKET_SMALL : PACKET;
@@ -190,7 +226,7 @@ static int flush_packet(struct lttng *t, struct lt_cpu *c, uint32_t cpu)
 	return err;
 }
 
-/* Room in a packet.  Return: 0 or negative errno. */
+/* Make room for @need bytes in the packet.  Return: 0 or negative errno. */
 static int make_room(struct lttng *t, struct lt_cpu *c, uint32_t cpu,
 		     size_t need)
 {
@@ -213,7 +249,7 @@ static int make_room(struct lttng *t, struct lt_cpu *c, uint32_t cpu,
 	return 0;
 }
 
-/* Id, time and thread.  Return: where the fields go. */
+/* Begin an event with id, time and tid.  Return: where its fields go. */
 static char *open_event(struct lttng *t, struct lt_cpu *c, uint32_t id,
 			const struct ktape_event *e)
 {
@@ -248,7 +284,7 @@ static int put_dump(struct lttng *t, struct lt_cpu *c, uint32_t id,
 	return 0;
 }
 
-/* Threads that were there before the trace: later ones come by a fork. */
+/* Write a thread that existed before the first event; forks report later ones. */
 static int put_thread_state(struct lttng *t, struct lt_cpu *c,
 			    const struct ktape_event *e)
 {
@@ -286,7 +322,7 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 		t->first = e->ts;
 	t->begun = true;
 	err = lt_id(t, &l, &id);
-	/* A value of 4 bytes may become one of 8. */
+	/* Times two, because a 4-byte value of a blob may become one of 8. */
 	if (!err)
 		err = make_room(t, c, e->cpu,
 				EVENT_HEAD + LT_FIXED + e->blob_size * 2ULL);
@@ -296,7 +332,7 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	return 0;
 }
 
-/* Lost events are counted between packets; an unknown number is a packet. */
+/* End the packet at a gap; an uncounted gap skips a sequence number. */
 static int lttng_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct lttng *t = s->state;
@@ -332,7 +368,7 @@ static int lttng_end(struct kt_sink *s)
 		if (c && !err)
 			err = flush_packet(t, c, i);
 	}
-	/* In its place, what was written before a failure can be read. */
+	/* In place, the metadata makes the packets before a failure readable. */
 	ret = err && !t->in_place ? 0 : lt_metadata(t);
 	if (!err)
 		err = ret;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * User events in CTF: each that has a name is an event of its own, with the fields
- * that it has where it comes from.  The same name with other fields is another one,
- * and so is the same event with another name.
+ * User events of the lttng format.  A user event that has a name (of its own or of
+ * the format it came from) gets an event class with that name and its fields.
+ * Other fields or another name make another class.  Events without a name, and
+ * classes beyond LT_USERS_MAX, are written as ktape_user_event by map.c.
  */
 #include "internal.h"
 
 #define FNV_BASIS	0xcbf29ce484222325ULL
 #define FNV_PRIME	0x100000001b3ULL
 
-/* Its name, and which fields it has. */
+/* Return a hash of the name and of the names and kinds of the fields. */
 static uint64_t shape_of(const struct kt_user_event *t)
 {
 	uint64_t hash = FNV_BASIS;
@@ -27,8 +28,9 @@ static uint64_t shape_of(const struct kt_user_event *t)
 	return hash;
 }
 
-/* Two shapes may have one hash. */
-static bool has_fields(const struct lt_user *user, const struct kt_user_event *t)
+/* Compare the fields, because two shapes may have the same hash. */
+static bool has_fields(const struct lt_user *user,
+		       const struct kt_user_event *t)
 {
 	if (user->nr != t->nr)
 		return false;
@@ -40,7 +42,7 @@ static bool has_fields(const struct lt_user *user, const struct kt_user_event *t
 	return true;
 }
 
-/* A text of others, in quotes: only what is certainly harmless. */
+/* Make the event name; what could break the quoted text becomes '_'. */
 static void copy_name(char *to, size_t room, const struct kt_user_event *t)
 {
 	int n = snprintf(to, room, "%s_%.*s", t->format, (int)t->name.len,
@@ -77,12 +79,12 @@ static int add_user(struct lttng *t)
 }
 
 /**
- * lt_user_id() - the id of a user event, which is declared from then on
- * @t: the trace
- * @l: the event, as in the table
- * @id: set
+ * lt_user_id() - look up or add the event class of a user event
+ * @t: trace being written; its @told is set
+ * @l: event that fits the event table
+ * @id: set to the event id
  *
- * Return: 0, 1: it is one of those that have no name, or -ENOMEM.
+ * Return: 0, 1: there is no class for it, or -ENOMEM.
  */
 int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 {
@@ -95,8 +97,8 @@ int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		kt_sink_miss(t->s, KT_USER_FIELDS_CUT, 1);
 	entry = kt_map_find(&t->users, ktape_event_arg(l->event, 0),
 			    shape_of(&t->told));
-	if (entry ? !has_fields(&t->user_list[entry->value], &t->told)
-		  : t->nr_users == LT_USERS_MAX)
+	if (entry ? !has_fields(&t->user_list[entry->value], &t->told) :
+		    t->nr_users == LT_USERS_MAX)
 		return 1;
 	if (!entry) {
 		entry = kt_map_put(&t->users, ktape_event_arg(l->event, 0),
@@ -117,12 +119,12 @@ static char *put_text(char *p, const char *text, size_t len)
 }
 
 /**
- * lt_put_user() - write the values of a user event
- * @p: room
- * @t: the trace, with what lt_user_id() took apart
+ * lt_put_user() - write the field values of a user event
+ * @p: where to write
+ * @t: trace whose @told lt_user_id() has set
  * @l: the event
  *
- * Return: the end.
+ * Return: the end of what was written.
  */
 char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 {
@@ -147,9 +149,9 @@ char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 }
 
 /**
- * lt_describe_user() - the fields of a user event
- * @f: where to
- * @user: the event
+ * lt_describe_user() - write the metadata of a user event's fields
+ * @f: metadata text
+ * @user: event class
  */
 void lt_describe_user(FILE *f, const struct lt_user *user)
 {

@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The native format: packets of each ring, in a directory or as a pipe form.
+ * Write decoded events in the native format (ktape-format(5)), as a directory or
+ * as one pipe-form file.  Reading it is stream/'s work; the bytes of packets and
+ * files are made by ktape_build_*(), ktape_ctf_*() and ktape_pipe_*().
  *
- * Every event keeps its thread: where the stream before it does not tell who
- * ran (switches were left out), a context record is put in.  That goes into the
- * event ring, which tells it for the control ring of its CPU, too.
+ *	DIR/metadata   DIR/cpuN   DIR/controlN   DIR/registry	directory
+ *	| metadata packet | packets of all rings as they fill |	pipe form
  *
- * At the same time a reader takes the control ring first.  What comes there behind
- * another thread in one tick of the clock is moved on to the next.
+ *	packet	| header, 192 bytes | record | record | ...
+ *	record	| time 32 | opcode 8 | dat20 20 | blob? 1 | nargs 3 |
+ *		| nargs words | blob size, blob | zeros up to 8 bytes |
+ *
+ * An event becomes the record that it was, at its own time and in its own ring.
+ * The counters of packet headers (emitted, filtered) are not known here and stay
+ * zero.  A counted gap raises the header's count of discarded events; an uncounted
+ * gap skips a packet number.  Events whose time goes back, or which another event
+ * table describes while there is no metadata of it, are left out and counted.
+ *
+ * The format has no thread per record: a reader derives it from the packet header
+ * and from sched_switch and context records.  Where switches were filtered out, a
+ * context record is inserted.  It goes into the event ring, which also sets the
+ * thread for the control ring of the same CPU.
+ *
+ * Of two records with the same time a reader takes the one of the control ring
+ * first.  A control record that needs a context record before it is therefore
+ * moved to the next tick when that one is taken.
  */
 #include <unistd.h>
 
@@ -19,29 +36,29 @@
 #include "native.h"
 
 #define PACKET		(64U << 10)
-#define PACKET_SMALL	(4U << 10)	/* where there are many streams */
+#define PACKET_SMALL	(4U << 10)	/* with more than MANY streams */
 #define MANY		512U
 #define RECORD_EXTRA	(KTAPE_TIME_EXTEND_SIZE + 16)
 #define KINDS		3
-#define TID_NONE	INT32_MIN	/* nothing was told yet */
+#define TID_NONE	INT32_MIN	/* no record has set the thread yet */
 
 /**
  * struct stream - packets of one ring
- * @b: the packet
- * @size: room for it
- * @open: one is begun
- * @seq: number of the next one
- * @discarded: events lost so far
- * @untold: no packet has told the last ones of them
- * @lost_to: until when those were lost
- * @ts: of the last record
- * @came: of the last event, before it was moved
- * @least: of an event ring: what comes is not before this, as its control ring
- *	was moved there
- * @known: of an event ring: the first tick of its control ring in which the
- *	reader knows @tid
- * @tid: the thread as a reader knows it; of a control ring, as long as its CPU's
- *	event ring has told none
+ * @b: packet under construction
+ * @size: bytes allocated for @b
+ * @open: @b has a header
+ * @seq: number of the packet in @b, or of the next one if none is open
+ * @discarded: events lost in this ring so far
+ * @loss_pending: no packet header has the current @discarded yet
+ * @lost_to: end of the last gap, in ticks
+ * @ts: time of the last record, in ticks
+ * @event_ts: time of the last event before place_event() moved it, in ticks
+ * @min_ts: event ring: earliest time for the next record, because a control
+ *	record of this CPU was moved there
+ * @tid_from: event ring: first tick at which a control record has @tid as its
+ *	thread
+ * @tid: thread that a reader derives for the next record; in a control ring only
+ *	used until the event ring of its CPU has one
  */
 struct stream {
 	struct ktape_builder b;
@@ -49,23 +66,23 @@ struct stream {
 	bool open;
 	uint64_t seq;
 	uint64_t discarded;
-	bool untold;
+	bool loss_pending;
 	uint64_t lost_to;
 	uint64_t ts;
-	uint64_t came;
-	uint64_t least;
-	uint64_t known;
+	uint64_t event_ts;
+	uint64_t min_ts;
+	uint64_t tid_from;
 	int32_t tid;
 };
 
 struct native {
-	struct ktape_ctf *ctf;		/* or NULL: a pipe form */
+	struct ktape_ctf *ctf;		/* directory; NULL: pipe form */
 	struct stream *streams[KINDS];
 	size_t nr[KINDS];
 	size_t nr_begun;
 };
 
-/* Of each stream a packet is in memory; a record may be larger than most are. */
+/* Return the usual packet size: small with many streams, all of which are in memory. */
 static size_t packet_size(const struct native *n)
 {
 	return n->nr_begun > MANY ? PACKET_SMALL : PACKET;
@@ -102,8 +119,9 @@ static int open_output(struct kt_sink *s, bool pipe, const char *text,
 }
 
 /*
- * Heads of packets that are made here count nothing, and events may have been
- * left out: nobody may conclude from this trace that there were none.
+ * Make the metadata, marked "converted": packet headers have no counters here and
+ * events may have been left out, so ktape verify --absent must not prove anything
+ * from this trace.
  */
 static int make_metadata(struct kt_sink *s, char **text, size_t *len)
 {
@@ -125,8 +143,11 @@ static int make_metadata(struct kt_sink *s, char **text, size_t *len)
 		kt_metadata_unseal(*text, len, s->flags & KTAPE_SINK_DAMAGED);
 	if (err)
 		free(*text);
-	return err == -EBADMSG ? kt_sink_fail(s, "the metadata has no env") :
-				 err;
+	return err == -EBADMSG ?
+		       kt_sink_fail(
+			       s,
+			       "the metadata of the input has no env block") :
+		       err;
 }
 
 static int native_begin(struct kt_sink *s)
@@ -140,10 +161,12 @@ static int native_begin(struct kt_sink *s)
 	if (form && !strcmp(form, "pipe"))
 		pipe = true;
 	else if (form && strcmp(form, "dir"))
-		return kt_sink_fail(s, "form is dir or pipe");
+		return kt_sink_fail(s, "form=%s: use form=dir or form=pipe",
+				    form);
 	else if (form && pipe)
-		return kt_sink_fail(s,
-				    "a directory cannot go to standard output");
+		return kt_sink_fail(
+			s,
+			"form=dir cannot go to standard output: use form=pipe or -o DIR");
 	err = make_metadata(s, &text, &len);
 	if (err)
 		return err;
@@ -160,7 +183,7 @@ static struct stream *stream_of(struct native *n, unsigned int kind,
 
 	if (kind >= KINDS || cpu >= KT_CPUS_MAX)
 		return NULL;
-	if (kind == KTAPE_RING_REGISTRY)	/* there is one for all CPUs */
+	if (kind == KTAPE_RING_REGISTRY)	/* one for all CPUs */
 		nr = 1;
 	if (nr <= n->nr[kind])
 		return &n->streams[kind][nr - 1];
@@ -184,7 +207,7 @@ static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 		return 0;
 	len = ktape_build_end(&st->b, ts_end, st->discarded);
 	st->open = false;
-	st->untold = false;
+	st->loss_pending = false;
 	st->seq++;
 	s->offset += len;
 	err = n->ctf ? ktape_ctf_append(n->ctf, st->b.data, len) :
@@ -197,16 +220,16 @@ static int write_packet(struct kt_sink *s, struct stream *st, uint64_t ts_end)
 	return err;
 }
 
-/* From the record at @ts on, the reader knows that @tid runs. */
+/* Note that readers derive @tid from the record at @ts on. */
 static void set_tid(struct stream *st, int32_t tid, uint64_t ts)
 {
 	if (st->tid == tid)
 		return;
 	st->tid = tid;
-	st->known = ts + 1;
+	st->tid_from = ts + 1;
 }
 
-/* Begin a packet with room for a record of @need bytes. */
+/* Begin a packet with room for a record of @need bytes; @e: its event, or NULL. */
 static int open_packet(struct kt_sink *s, struct stream *st, unsigned int kind,
 		       uint32_t cpu, const struct ktape_event *e, size_t need)
 {
@@ -251,8 +274,10 @@ static int add_record(struct kt_sink *s, struct stream *st,
 	int err;
 
 	if (need > KT_PACKET_MAX - KTAPE_BLOCK_HEADER)
-		return kt_sink_fail(s,
-				    "a record is larger than a packet may be");
+		return kt_sink_fail(
+			s,
+			"an event of %zu bytes does not fit into a packet of at most %u",
+			need, KT_PACKET_MAX);
 	if (st->open && st->b.size - st->b.at < need) {
 		err = write_packet(s, st, e->ts);
 		if (err)
@@ -270,40 +295,41 @@ static int add_record(struct kt_sink *s, struct stream *st,
 	return err;
 }
 
-/* Does the reader know whose the next event of a ring is? */
+/* Would a reader derive the right thread for @e, without a context record? */
 static bool thread_is_known(const struct stream *st,
 			    const struct stream *event_ring,
 			    const struct ktape_event *e)
 {
 	if (e->kind == KTAPE_RING_CONTROL && event_ring->tid != TID_NONE)
 		return e->tid == event_ring->tid;
-	/* The head of a packet tells, of a control ring the first one. */
+	/* A packet header sets it too; in a control ring only the first one. */
 	return e->tid == st->tid ||
 	       (!st->open && (e->kind == KTAPE_RING_EVENT || st->tid < 0));
 }
 
 /*
- * When an event is to be read: behind what the reader has to know by then.  What
- * comes to the control ring untold needs a tick in which it is told.
+ * Return the time for the record of @e.  A control record comes after the record
+ * that sets its thread; if a context record is needed, it takes the tick before.
  */
 static uint64_t place_event(const struct stream *own, struct stream *event_ring,
 			    const struct ktape_event *e)
 {
-	uint64_t ts = kt_max(kt_max(e->ts, own->ts), own->least);
+	uint64_t ts = kt_max(kt_max(e->ts, own->ts), own->min_ts);
 
 	if (e->kind != KTAPE_RING_CONTROL)
 		return ts;
-	ts = kt_max(ts, event_ring->known);
+	ts = kt_max(ts, event_ring->tid_from);
 	if (!thread_is_known(own, event_ring, e))
 		ts = kt_max(ts, kt_max(own->ts, event_ring->ts) + 1);
 	if (ts > e->ts)
-		event_ring->least = ts;
+		event_ring->min_ts = ts;
 	return ts;
 }
 
 /*
- * Tell the reader who runs, where it would think that it is another; for the
- * control ring, a tick earlier.
+ * Insert a context record for the thread of @e if a reader would derive another
+ * one.  For a control record it goes a tick earlier, because readers take the
+ * control ring first.
  */
 static int put_context(struct kt_sink *s, const struct stream *own,
 		       struct stream *st, const struct ktape_event *e)
@@ -319,7 +345,7 @@ static int put_context(struct kt_sink *s, const struct stream *own,
 	struct ktape_event at;
 	int err;
 
-	/* A switch and a context record tell it themselves. */
+	/* Context records set the thread themselves; the registry has none. */
 	if (e->kind == KTAPE_RING_REGISTRY || e->opcode == KTAPE_EV_CONTEXT ||
 	    thread_is_known(own, st, e))
 		return 0;
@@ -333,7 +359,7 @@ static int put_context(struct kt_sink *s, const struct stream *own,
 	return err;
 }
 
-/* Who runs after this event. */
+/* Set the thread that readers derive after @e. */
 static void follow_thread(struct stream *st, const struct ktape_event *e)
 {
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH && e->nargs == 2)
@@ -342,7 +368,7 @@ static void follow_thread(struct stream *st, const struct ktape_event *e)
 		set_tid(st, (int32_t)ktape_event_arg(e, 0), e->ts);
 }
 
-/* Write an event of a ring, moved to where it is to be read. */
+/* Write an event into its ring, at the time that place_event() gives it. */
 static int write_event(struct kt_sink *s, struct stream *st,
 		       const struct ktape_event *e)
 {
@@ -365,7 +391,7 @@ static int write_event(struct kt_sink *s, struct stream *st,
 	if (!event_ring)
 		return -ENOMEM;
 	r.ts = place_event(st, event_ring, e);
-	st->came = e->ts;
+	st->event_ts = e->ts;
 	if (r.ts != e->ts) {
 		moved = *e;
 		moved.ts = r.ts;
@@ -387,14 +413,14 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!st)
 		return -ENOMEM;
-	if (e->opcode == KTAPE_TIME_EXTEND)	/* made anew where needed */
+	if (e->opcode == KTAPE_TIME_EXTEND)	/* ktape_build_add() makes them */
 		return 0;
-	/* Ours would describe it wrongly. */
+	/* The metadata would be of our own table and describe it wrongly. */
 	if (!e->known && !s->metadata && ktape_event_desc(e->opcode)) {
 		kt_sink_miss(s, "events that another table describes", 1);
 		return 0;
 	}
-	if (e->ts < st->came) {
+	if (e->ts < st->event_ts) {
 		kt_sink_miss(s, "events whose time goes back", 1);
 		return 0;
 	}
@@ -402,8 +428,8 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /*
- * The packet before the gap ends, the count goes into the next one; where
- * nobody knows how many, a packet is missing.
+ * Record a gap: end the packet before it, so that the header of the next one has
+ * the count.  If the count is unknown, skip a packet number.
  */
 static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
@@ -412,9 +438,9 @@ static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 
 	if (!st)
 		return 0;
-	if (!st->open && !st->seq) {	/* a gap in front of all */
+	if (!st->open && !st->seq) {	/* before the first event */
 		st->ts = kt_max(st->ts, n->from);
-		st->came = st->ts;
+		st->event_ts = st->ts;
 		err = open_packet(s, st, n->ring, n->cpu, NULL, 0);
 		if (err)
 			return err;
@@ -422,18 +448,18 @@ static int native_notice(struct kt_sink *s, const struct ktape_notice *n)
 	err = write_packet(s, st, st->ts);
 	st->discarded += n->count;
 	st->seq += n->count ? 0 : 1;
-	st->untold = true;
+	st->loss_pending = true;
 	st->lost_to = n->to;
 	return err;
 }
 
-/* What was lost behind the last event, a packet without any tells. */
+/* End a stream.  An empty packet reports losses after the last event. */
 static int end_stream(struct kt_sink *s, struct stream *st, unsigned int kind,
 		      uint32_t cpu)
 {
 	int err = write_packet(s, st, st->ts);
 
-	if (err || !st->untold)
+	if (err || !st->loss_pending)
 		return err;
 	err = open_packet(s, st, kind, cpu, NULL, 0);
 	return err ? err : write_packet(s, st, kt_max(st->ts, st->lost_to));

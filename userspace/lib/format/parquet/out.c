@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Parquet, for engines that read columns: DuckDB, Spark, ClickHouse and others.
- * A row an event, groups of rows, one plain page a column and group; the footer is
- * Thrift's compact protocol.
+ * Write a trace as Apache Parquet, for DuckDB, Spark, ClickHouse and others.  Done
+ * by hand, without a Parquet library; Thrift's encoding is in thrift.h.
+ *
+ *	"PAR1"
+ *	row group	for each column: | page header | values, zstd |
+ *	row group	...
+ *	footer		schema, offsets and sizes of all columns (Thrift compact)
+ *	| footer length 32 | "PAR1" |
+ *
+ *	ts, ts_ns	time since the epoch, as UTC timestamp and as number, ns
+ *	host, cpu	where
+ *	tid, pid, comm	thread (-1: unknown), its process and name
+ *	class, event	of the event table
+ *	fields		JSON object, as in ktape dump --json
+ *
+ * An event is a row.  A gap is a row, too, with class and event "lost".  Registry
+ * records have no rows: their names are in the other columns.  Engines cut ts to
+ * microseconds, hence ts_ns.  A group has up to 65536 rows or 16 MiB, which is what
+ * is held in memory.  The offsets are in the footer, so a file without its end
+ * cannot be read; there is no resynchronisation.
  */
 #include <zstd.h>
 
@@ -11,12 +28,12 @@
 #include "parquet.h"
 #include "thrift.h"
 
-#define ROWS_MAX	65536U		/* of a group */
-#define GROUP_MAX	(16U << 20)	/* bytes of a group */
-#define LEVEL		3		/* of compression */
-#define LOST		"lost"
+#define ROWS_MAX	65536U		/* rows of a group */
+#define GROUP_MAX	(16U << 20)	/* bytes of a group, uncompressed */
+#define LEVEL		3		/* zstd compression level */
+#define LOST		"lost"		/* class and event of a gap */
 
-/* Numbers of the format. */
+/* Type, CompressionCodec and Encoding of parquet.thrift. */
 enum {
 	TYPE_INT32 = 1,
 	TYPE_INT64 = 2,
@@ -56,18 +73,18 @@ static const struct {
 	[EVENT] = { "event", TYPE_BYTES }, [FIELDS] = { "fields", TYPE_BYTES },
 };
 
-/* Values of a column that were not yet written. */
+/* Values of a column in the current group. */
 struct values {
 	uint8_t *data;
 	size_t len;
 	size_t cap;
 };
 
-/* Where a column of a group is. */
+/* Where a column of a group is in the file. */
 struct chunk {
 	uint64_t offset;
-	uint64_t size;		/* with its page's header */
-	uint64_t plain;		/* the same, not compressed */
+	uint64_t size;		/* bytes, page header included */
+	uint64_t plain;		/* bytes before compression, page header included */
 };
 
 struct group {
@@ -75,12 +92,25 @@ struct group {
 	uint64_t rows;
 };
 
+/**
+ * struct parquet - file being written
+ * @values: columns of the current group
+ * @groups: groups that were written
+ * @nr_groups: entries of @groups
+ * @rows: rows of the current group
+ * @all: rows of @groups
+ * @pack: compressor; NULL: compress=none
+ * @packed: room for a compressed column
+ * @packed_size: bytes of @packed
+ * @line: room for the JSON of an event
+ * @line_size: bytes of @line
+ */
 struct parquet {
 	struct values values[COLUMNS];
 	struct group *groups;
 	size_t nr_groups;
-	uint64_t rows;		/* of this group */
-	uint64_t all;		/* of all before it */
+	uint64_t rows;
+	uint64_t all;
 	ZSTD_CCtx *pack;
 	uint8_t *packed;
 	size_t packed_size;
@@ -89,7 +119,7 @@ struct parquet {
 };
 
 static const struct ktape_codec_option options[] = {
-	{ "compress", "zstd|none", "pages (default zstd)" },
+	{ "compress", "zstd|none", "compression of pages (default zstd)" },
 	{ .key = NULL },
 };
 
@@ -99,7 +129,9 @@ static int parquet_begin(struct kt_sink *s)
 	struct parquet *t = s->state;
 
 	if (how && strcmp(how, "none") && strcmp(how, "zstd"))
-		return kt_sink_fail(s, "compress is zstd or none");
+		return kt_sink_fail(
+			s, "compress=%s: use compress=zstd or compress=none",
+			how);
 	if (!how || !strcmp(how, "zstd")) {
 		t->pack = ZSTD_createCCtx();
 		if (!t->pack)
@@ -153,7 +185,7 @@ static int put_bytes(struct parquet *t, enum column c, const void *data,
 	return 0;
 }
 
-/* Names are text. */
+/* Write text with bytes that are not UTF-8 replaced; it is cut to a name's size. */
 static int put_text(struct parquet *t, enum column c, const char *text,
 		    size_t len)
 {
@@ -171,7 +203,7 @@ static char *put_page(char *p, size_t plain, size_t size, uint64_t rows)
 {
 	struct kt_thrift th = { .p = p };
 
-	kt_thrift_i32(&th, 1, 0);	/* a page of data */
+	kt_thrift_i32(&th, 1, 0);	/* DATA_PAGE */
 	kt_thrift_i32(&th, 2, (int32_t)plain);
 	kt_thrift_i32(&th, 3, (int32_t)size);
 	kt_thrift_open(&th, 5);
@@ -183,7 +215,7 @@ static char *put_page(char *p, size_t plain, size_t size, uint64_t rows)
 	return kt_thrift_end(&th);
 }
 
-/* Return: 0 or -ENOMEM. */
+/* Compress a column into t->packed.  Return: 0 or -ENOMEM. */
 static int compress_column(struct parquet *t, const struct values *v,
 			   size_t *size)
 {
@@ -246,7 +278,7 @@ static int put_group(struct kt_sink *s)
 	return err;
 }
 
-/* The row is complete. */
+/* End a row, and the group if it is full. */
 static int end_row(struct kt_sink *s)
 {
 	struct parquet *t = s->state;
@@ -316,7 +348,7 @@ static int put_place(struct kt_sink *s, uint64_t ts, uint32_t cpu)
 	int64_t ns = ktape_epoch_ns(s->info, ts);
 	int err = put_number(t, TS, ns);
 
-	/* Engines cut time stamps of a time zone down to microseconds. */
+	/* Some engines cut timestamps to microseconds: give the number as well. */
 	if (!err)
 		err = put_number(t, TS_NS, ns);
 	if (!err)
@@ -343,7 +375,7 @@ static int parquet_event(struct kt_sink *s, const struct ktape_event *e)
 	return err ? err : end_row(s);
 }
 
-/* A loss is a row, too: nobody should have to look for it elsewhere. */
+/* Write a gap as a row, so that a query sees it among the events. */
 static int parquet_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct parquet *t = s->state;
@@ -390,7 +422,7 @@ static void put_schema(struct kt_thrift *th)
 		if (columns[i].type == TYPE_BYTES)
 			kt_thrift_i32(th, 6, 0);	/* UTF-8 */
 		if (i == TS) {
-			/* A time stamp of UTC in nanoseconds. */
+			/* LogicalType TIMESTAMP, UTC, nanoseconds */
 			kt_thrift_open(th, 10);
 			kt_thrift_open(th, 8);
 			kt_thrift_true(th, 1);

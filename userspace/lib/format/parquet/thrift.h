@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Thrift's compact protocol, as far as Parquet takes it; the caller has the room. */
+/*
+ * Thrift's compact protocol, as far as Parquet needs it.  The functions do not
+ * check for room; the caller has made it.
+ *
+ *	structure = | id delta 4 | type 4 | value | ... | 0 |
+ */
 #ifndef _KT_THRIFT_H
 #define _KT_THRIFT_H
 
@@ -18,10 +23,10 @@ enum {
 };
 
 /**
- * struct kt_thrift - a structure that is being written
- * @p: where
- * @depth: structures within each other
- * @last: number of the last field in each
+ * struct kt_thrift - structure being written
+ * @p: where the next byte goes
+ * @depth: nesting depth, 0 = outermost structure
+ * @last: by depth, number of the last field
  */
 struct kt_thrift {
 	char *p;
@@ -36,13 +41,13 @@ static inline void kt_thrift_varint(struct kt_thrift *th, uint64_t v)
 	*th->p++ = (char)v;
 }
 
-/* A number, the sign in its lowest bit. */
+/* Write a signed number in zigzag encoding: the sign is the lowest bit. */
 static inline void kt_thrift_number(struct kt_thrift *th, int64_t v)
 {
 	kt_thrift_varint(th, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
 }
 
-/* Fields come in the order of their numbers, less than 16 apart. */
+/* Write a field header.  Fields have to come in ascending order, less than 16 apart. */
 static inline void kt_thrift_field(struct kt_thrift *th, uint8_t field,
 				   uint8_t type)
 {
@@ -95,7 +100,7 @@ static inline void kt_thrift_list(struct kt_thrift *th, uint8_t field,
 	kt_thrift_varint(th, nr);
 }
 
-/* A structure that stands in a list. */
+/* Begin a structure that is an element of a list. */
 static inline void kt_thrift_item(struct kt_thrift *th)
 {
 	th->last[++th->depth] = 0;
@@ -113,7 +118,7 @@ static inline void kt_thrift_close(struct kt_thrift *th)
 	th->depth--;
 }
 
-/* The outermost one ends.  Return: behind it. */
+/* End the outermost structure.  Return: the byte after it. */
 static inline char *kt_thrift_end(struct kt_thrift *th)
 {
 	*th->p++ = 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events that ftrace does not have: described by the event table once, then
- * written by it.  They are rows of the viewer's ftrace_event with their
- * arguments.
+ * Events that ftrace does not have, as Perfetto's generic ftrace events: the event
+ * table describes each of them once, at the start of the trace.  The viewer shows
+ * them as rows of ftrace_event with their arguments.
  */
 #include "stream/event.h"
 #include "internal.h"
 
 #define NAME_MAX_BYTES	64
 #define LABEL_OPTIONAL	1
-#define LIST_SHOWN	64U	/* words of a list, bytes of a buffer */
-#define TEXT_SHOWN	1024U
+#define LIST_SHOWN	64U	/* words of a list or bytes of a buffer; rest cut */
+#define TEXT_SHOWN	1024U	/* bytes of a text; rest cut */
 
 static uint32_t type_of(const struct ktape_field *f)
 {
@@ -33,7 +33,7 @@ static uint32_t type_of(const struct ktape_field *f)
 	}
 }
 
-/* Numbers of fields begin with 1 and do not count places that are none. */
+/* Describe the fields; numbers begin at 1.  pf_generic() numbers them the same. */
 static char *put_fields(char *p, const struct ktape_event_desc *d)
 {
 	uint32_t number = 0;
@@ -54,8 +54,8 @@ static char *put_fields(char *p, const struct ktape_event_desc *d)
 }
 
 /**
- * pf_generic_descriptors() - describe the events of the table
- * @pf: the trace
+ * pf_generic_descriptors() - describe all events that are written as generic ones
+ * @pf: trace being written
  *
  * Return: 0 or negative errno.
  */
@@ -96,7 +96,7 @@ static char *put_function(struct perfetto *pf, char *p, uint32_t number,
 	return pf_bytes(p, number, hex, (size_t)(kt_put_hex(hex, token) - hex));
 }
 
-/* Text of the trace may be any bytes; a string of protobuf may not. */
+/* Escape a text: it may be any bytes, but a protobuf string has to be UTF-8. */
 static char *put_text(char *p, uint32_t number, const struct kt_fields *at)
 {
 	size_t len = kt_min(at->count, TEXT_SHOWN);
@@ -150,9 +150,9 @@ static char *put_value(struct perfetto *pf, char *p, uint32_t number,
 }
 
 /**
- * pf_generic() - write an event by the table
- * @pf: the trace, with the bundle of the event's CPU
- * @e: the event, as in the table
+ * pf_generic() - write an event as a generic ftrace event
+ * @pf: trace being written, with a bundle for the event's CPU
+ * @e: event that fits the event table
  */
 void pf_generic(struct perfetto *pf, const struct ktape_event *e)
 {

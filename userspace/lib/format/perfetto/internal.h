@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files share that write a trace for Perfetto. */
+/*
+ * What the files of the perfetto format share: out.c (packets, bundles), map.c
+ * (ftrace events), generic.c (generic events), track.c and user.c (tracks), names.c
+ * (threads, symbols).
+ */
 #ifndef _KT_PERFETTO_INTERNAL_H
 #define _KT_PERFETTO_INTERNAL_H
 
@@ -12,19 +16,19 @@
 
 #define PF_CPUS			1024U	/* the viewer refuses a trace with more */
 #define PF_BUNDLE_BYTES		(48U << 10)
-#define PF_SEQUENCE_FTRACE	1	/* packets with events of the kernel */
-#define PF_SEQUENCE_TRACKS	2	/* packets with markers */
+#define PF_SEQUENCE_FTRACE	1	/* packets with ftrace events and names */
+#define PF_SEQUENCE_TRACKS	2	/* packets with tracks and their events */
 
 /**
- * struct pf_thread - what is known of a thread
- * @tid: its id; -1: the slot is free
- * @known: the registry had it
- * @told: it is in the process tree
- * @turn: struct perfetto.turn when it was looked up
- * @tgid: its process
- * @born: which of those that had this id
- * @len: of @name
- * @name: its name
+ * struct pf_thread - a thread, as the registry had it when last looked up
+ * @tid: thread id; -1: the slot is free
+ * @known: the registry has the thread
+ * @told: written to the process tree
+ * @turn: struct perfetto.turn at the look-up
+ * @tgid: process id
+ * @born: birth time of the thread, tells reuses of the id apart
+ * @len: bytes of @name
+ * @name: thread name, UTF-8
  */
 struct pf_thread {
 	int32_t tid;
@@ -38,10 +42,10 @@ struct pf_thread {
 };
 
 /**
- * struct pf_set - numbers that were met
- * @keys: never 0; 0: the slot is free
- * @nr: how many
- * @room: slots, a power of two, at least half of them free
+ * struct pf_set - a set of numbers, as an open hash
+ * @keys: the numbers; 0: the slot is free
+ * @nr: numbers in the set
+ * @room: number of slots, a power of two, at least half of them free
  */
 struct pf_set {
 	uint64_t *keys;
@@ -50,18 +54,17 @@ struct pf_set {
 };
 
 /**
- * struct pf_cpu - the bundle of a CPU that is being filled
- * @buf: its events
- * @len: bytes of them
- * @entries: events so far
- * @lost: events lost so far
- * @gap: the next bundle comes after a loss
- * @tid: the last thread of an event
- * @turn: struct perfetto.turn when that was told
- * @blocked: a sched_blocked that waits for its switch
- * @blocked_tid: of whom; 0: none waits
- * @blocked_caller: by whom, interned
- * @blocked_io: for input or output
+ * struct pf_cpu - bundle of a CPU under construction
+ * @buf: events of the bundle
+ * @len: bytes used of @buf
+ * @entries: events of the CPU so far
+ * @lost: events lost on the CPU so far
+ * @tid: thread of the last event
+ * @turn: struct perfetto.turn when @tid was looked up
+ * @gap: events were lost before this bundle
+ * @blocked_io: the kept sched_blocked waits for input or output
+ * @blocked_tid: thread of the kept sched_blocked; 0: none is kept
+ * @blocked_caller: interned id of the function that it blocks in
  */
 struct pf_cpu {
 	char *buf;
@@ -80,7 +83,7 @@ struct pf_plan;
 
 #define PF_NAME_BYTES		256U
 
-/* Kinds of tracks, in the upper byte of their ids. */
+/* Kinds of tracks: the upper byte of a track id. */
 enum pf_track {
 	PF_ON_LOST = 1,
 	PF_ON_MARKER,
@@ -89,18 +92,18 @@ enum pf_track {
 	PF_ON_EXCEPTION,
 	PF_ON_TEXT,
 	PF_ON_EVENT,	/* user events of a thread or a CPU */
-	PF_ON_STATE,	/* of an object of a real-time system */
-	PF_ON_SPAN,	/* and from here on one for each kind of span */
+	PF_ON_STATE,	/* state of an RTOS object */
+	PF_ON_SPAN,	/* first of one kind for each row of spans[] (track.c) */
 };
 
 /**
- * struct pf_place - the track of an event
+ * struct pf_place - a track
  * @kind: enum pf_track
- * @tid: the thread whose track it is, or -1; values of threads have tracks of
- *	their own, with the thread in the name
- * @whose: CPU or thread, part of its id
- * @id: of the marker, part of its id
- * @counter: it has values
+ * @tid: thread that the viewer shows it under, or -1: none.  Value tracks have
+ *	-1; that of a thread has the thread in its name
+ * @whose: CPU or thread, part of the track id
+ * @id: marker, object or ring, part of the track id
+ * @counter: it is a counter track
  */
 struct pf_place {
 	unsigned int kind;
@@ -111,21 +114,21 @@ struct pf_place {
 };
 
 /**
- * struct perfetto - a trace that is being written
- * @s: where to
- * @cpus: of the CPUs that were seen
- * @threads: open hash
- * @nr_threads: how many
+ * struct perfetto - trace being written
+ * @s: sink
+ * @cpus: bundles by CPU; NULL: no event of it yet
+ * @threads: open hash by thread id
+ * @nr_threads: used slots of @threads
  * @room: slots of @threads, a power of two
- * @turn: counts the changes of the registry
- * @clock: of the trace
+ * @turn: number of changes of the registry, to know when to look up again
+ * @clock: converts trace clock to nanoseconds
  * @symbols: interned functions
- * @tracks: tracks that were described
- * @states: of objects of real-time systems
- * @state_tracks: their tracks, at most KT_STATES_MAX
- * @plans: per opcode how it becomes an event of ftrace; NULL: a generic one
- * @packet: where the packet begins that is being written
- * @begun: the first packet of the kernel's sequence was written
+ * @tracks: ids of the tracks that were described
+ * @states: states of RTOS objects
+ * @state_tracks: ids of their tracks, at most KT_STATES_MAX
+ * @plans: by opcode, how it becomes an ftrace event; NULL: generic event
+ * @packet: start of the packet that pf_packet() began
+ * @begun: the first packet of sequence 1 was written
  */
 struct perfetto {
 	struct kt_sink *s;
@@ -179,9 +182,9 @@ void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n);
 bool pf_user_event(struct perfetto *pf, const struct ktape_event *e);
 
 /**
- * pf_time() - a time as Perfetto takes it
- * @pf: the trace
- * @ts: trace clock
+ * pf_time() - convert a time to Perfetto's clock
+ * @pf: trace being written
+ * @ts: trace clock, in ticks
  *
  * Return: nanoseconds of CLOCK_BOOTTIME.
  */
@@ -192,13 +195,14 @@ static inline uint64_t pf_time(struct perfetto *pf, uint64_t ts)
 }
 
 /**
- * pf_cpu_room() - room in the bundle of a CPU
- * @pf: the trace
+ * pf_cpu_room() - make room in the bundle of a CPU
+ * @pf: trace being written
  * @c: the bundle
  * @cpu: the CPU
- * @n: bytes, at most PF_MESSAGE_MAX; what is used of them is added to @c->len
+ * @n: bytes needed, at most PF_MESSAGE_MAX; the caller adds what it used to
+ *	@c->len
  *
- * Return: the place.
+ * Return: where to write.
  */
 static inline char *pf_cpu_room(struct perfetto *pf, struct pf_cpu *c,
 				uint32_t cpu, size_t n)

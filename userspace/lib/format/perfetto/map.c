@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events of ours as events of ftrace: one table.  A row is resolved once, into
- * where in a record each value is; then an event is a walk over its values.
+ * Map events to ftrace events of Perfetto's schema, by one table.  Each row is
+ * resolved once into the places of its values in a record (struct pf_plan), so that
+ * writing an event is a walk over these places without a search by name.
  */
 #include "internal.h"
 #include "stream/event.h"
 
 #define FIELDS_MAX	8
-#define EVENT_MAX	1024U	/* bytes of the largest event */
+#define EVENT_MAX	1024U	/* upper bound for an event, in bytes */
 #define SYSCALL_ARGS	6
-#define CLONE_THREAD	0x10100	/* with the memory that is shared then */
+#define CLONE_THREAD	0x10100	/* CLONE_THREAD | CLONE_VM */
 #define DEADLINE_PRIO	255
 #define IDLE_EXIT	255
 #define TABLE_32	(3U << 16)	/* compat or x32, in dat20 */
 #define LARGE		(1U << 18)
 
-/* How a value of ours becomes one of ftrace. */
+/* How a field of the event table becomes a field of ftrace's event. */
 enum how {
 	NUMBER,		/* as it is */
 	CONST,		/* always 1 */
-	COMM,		/* a thread's name */
-	CURRENT,	/* the name of the event's own thread */
-	STATE,		/* enum ktape_task_state */
-	PRIO,		/* 255 is the deadline class */
-	SYMBOL,		/* a function's id */
-	VALUE,		/* the name of a value of its type */
-	IRQ,		/* the name of an interrupt */
-	NR,		/* number of a system call */
-	ARGS,		/* its arguments, in the blob */
-	THREAD,		/* flags of clone() */
-	IDLE,		/* idle state; 255 is none */
+	COMM,		/* name of the thread with that id */
+	CURRENT,	/* name of the event's own thread */
+	STATE,		/* enum ktape_task_state to the kernel's bits */
+	PRIO,		/* 255 is the deadline class: -1 */
+	SYMBOL,		/* function token to interned symbol */
+	VALUE,		/* name that the field's type has for the value */
+	IRQ,		/* name of the interrupt */
+	NR,		/* system call number; -1 where it does not fit */
+	ARGS,		/* six system call arguments from the blob */
+	THREAD,		/* flag "is a thread" to flags of clone(2) */
+	IDLE,		/* idle state; 255 (leaving idle) becomes UINT32_MAX */
 };
 
+/* @from: field of the event table; @to: field number of ftrace's event. */
 struct map {
 	const char *from;
 	uint8_t to;
 	uint8_t how;
 };
 
+/* @field: field number of the ftrace event in perfetto_trace.proto. */
 struct row {
 	uint8_t opcode;
 	uint16_t field;
@@ -119,7 +122,7 @@ static const struct row rows[] = {
 	  { { "work", 1, NUMBER }, { "function", 2, SYMBOL } } },
 };
 
-/* A value of a record, and what becomes of it. */
+/* A resolved struct map: where the value is, and what becomes of it. */
 struct step {
 	uint8_t to;
 	uint8_t how;
@@ -150,15 +153,15 @@ static int make_plan(struct perfetto *pf, const struct row *row)
 		step->to = m->to;
 		step->how = m->how;
 		if (!kt_place_find(d, m->from, &step->place))
-			return kt_sink_fail(pf->s, "%s has no %s", d->name,
+			return kt_sink_fail(pf->s, "%s has no field %s", d->name,
 					    m->from);
 	}
 	return 0;
 }
 
 /**
- * pf_plans() - resolve the table
- * @pf: the trace
+ * pf_plans() - resolve the table of ftrace events
+ * @pf: trace being written; its @plans are set
  *
  * Return: 0 or negative errno.
  */
@@ -254,7 +257,7 @@ static inline char *put_event_head(struct perfetto *pf, char *p,
 				   const struct ktape_event *e)
 {
 	p = pf_number(p, PF_FTRACE_TIMESTAMP, pf_time(pf, e->ts));
-	/* Without a thread the viewer would drop it. */
+	/* The viewer drops an event without a thread: use 0 for "unknown". */
 	return pf_number(p, PF_FTRACE_PID, e->tid < 0 ? 0 : (uint32_t)e->tid);
 }
 
@@ -274,7 +277,10 @@ static void put_mapped(struct perfetto *pf, const struct pf_plan *plan,
 	c->len += (uint32_t)(p - start);
 }
 
-/* It belongs between the thread's leaving and its coming back. */
+/*
+ * Write the sched_blocked that keep_blocked() kept.  The viewer wants it after the
+ * switch away from the thread and before the one back to it.
+ */
 static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 {
 	struct pf_cpu *c = pf->cpus[e->cpu];
@@ -291,6 +297,7 @@ static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 	c->len += (uint32_t)(p - start);
 }
 
+/* Keep a sched_blocked of the running thread until its switch.  Return: false if not. */
 static bool keep_blocked(struct perfetto *pf, const struct ktape_event *e)
 {
 	struct pf_cpu *c = pf->cpus[e->cpu];
@@ -305,11 +312,11 @@ static bool keep_blocked(struct perfetto *pf, const struct ktape_event *e)
 }
 
 /**
- * pf_mapped() - write an event that ftrace has, too
- * @pf: the trace, with the bundle of the event's CPU
- * @e: the event, as in the table
+ * pf_mapped() - write an event as the ftrace event that it corresponds to
+ * @pf: trace being written, with a bundle for the event's CPU
+ * @e: event that fits the event table
  *
- * Return: false if it is none.
+ * Return: false if ftrace has no such event; nothing was written then.
  */
 bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Threads for Perfetto's process tree, and functions by their interned names.
- * Each is told when an event first needs it, and again when its number has come
- * to another one.
+ * Names for Perfetto: threads in its process tree, functions as interned symbols.
+ * Each is written when an event first needs it, and again when its id was reused.
  */
 #include "util/hash.h"
 #include "internal.h"
@@ -11,9 +10,9 @@
 #define ROOM_MAX	(1U << 20)	/* slots, of which half are used */
 #define KTHREAD		(1U << 16)	/* in param2 of a thread */
 #define KTHREADD	2
-#define NAMED		(1ULL << 32)	/* ids of functions with a name */
+#define NAMED		(1ULL << 32)	/* set in interned ids, to differ from tokens */
 
-/* Whoever made the trace does not know where @table is. */
+/* Hash with the table's address, so that a crafted trace cannot force collisions. */
 static uint32_t slot_of(const void *table, uint64_t key, uint32_t room)
 {
 	return (uint32_t)kt_hash((uintptr_t)table, key) & (room - 1);
@@ -24,7 +23,7 @@ static bool set_grow(struct pf_set *set)
 	uint32_t room = set->room ? set->room * 2 : FIRST_ROOM, i, at;
 	uint64_t *keys;
 
-	/* What is forgotten is told once more when it is needed. */
+	/* Start over when full: a forgotten entry is just written once more. */
 	if (room > ROOM_MAX) {
 		memset(set->keys, 0, set->room * sizeof(*set->keys));
 		set->nr = 0;
@@ -48,11 +47,11 @@ static bool set_grow(struct pf_set *set)
 }
 
 /**
- * pf_set_add() - remember a number
- * @set: where
- * @key: not 0
+ * pf_set_add() - add a number to a set
+ * @set: the set
+ * @key: the number, not 0
  *
- * Return: true if it is new.  Without memory it is new each time.
+ * Return: true if it is new, or if there was no memory to keep it.
  */
 bool pf_set_add(struct pf_set *set, uint64_t key)
 {
@@ -71,7 +70,7 @@ bool pf_set_add(struct pf_set *set, uint64_t key)
 	return true;
 }
 
-/* Was the number met? */
+/* Is the number in the set? */
 bool pf_set_has(const struct pf_set *set, uint64_t key)
 {
 	uint32_t at;
@@ -91,7 +90,7 @@ static bool threads_grow(struct perfetto *pf)
 	uint32_t room = pf->room ? pf->room * 2 : FIRST_ROOM, i, at;
 	struct pf_thread *to;
 
-	if (room > ROOM_MAX) {	/* as above */
+	if (room > ROOM_MAX) {	/* start over, as in set_grow() */
 		for (i = 0; i < pf->room; i++)
 			pf->threads[i].tid = -1;
 		pf->nr_threads = 0;
@@ -213,7 +212,7 @@ static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 	tgid = t->tgid;
 	if (!t->known || tgid == (uint32_t)tid || tgid > INT32_MAX)
 		return t;
-	/* Its process has a name as well; the table may move. */
+	/* Write its process, too.  That may move the table: find the thread again. */
 	t = find_thread(pf, (int32_t)tgid);
 	if (t && t->turn != pf->turn)
 		look_up_thread(pf, t, ts);
@@ -224,12 +223,12 @@ static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 }
 
 /**
- * pf_thread() - a thread at some time, told to the viewer
- * @pf: the trace
- * @tid: its id, not negative
- * @ts: when
+ * pf_thread() - look up a thread at a time, and write it if the viewer lacks it
+ * @pf: trace being written
+ * @tid: thread id, not negative
+ * @ts: time, in ticks
  *
- * Return: the thread until the next call; without memory NULL.
+ * Return: the thread, valid until the next call; NULL: no memory.
  */
 const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
 {
@@ -246,12 +245,12 @@ const struct pf_thread *pf_thread(struct perfetto *pf, int32_t tid, uint64_t ts)
 /* ---- functions --------------------------------------------------------- */
 
 /**
- * pf_symbol() - the id of a function
- * @pf: the trace
- * @token: of the function
- * @ts: when
+ * pf_symbol() - intern the name of a function
+ * @pf: trace being written
+ * @token: token of the function
+ * @ts: time, in ticks
  *
- * Return: an id that is interned if the function's name is known.
+ * Return: the interned id, or @token if the function has no name.
  */
 uint64_t pf_symbol(struct perfetto *pf, uint32_t token, uint64_t ts)
 {

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * For Perfetto: events of the kernel as ftrace has them, in bundles a CPU, so
- * that the viewer's own tables of scheduling, interrupts and system calls are
- * filled; markers, spans and exceptions on tracks; all others as generic events.
- * Times are those of CLOCK_BOOTTIME.
+ * Write a trace for Perfetto (ui.perfetto.dev, trace_processor): packets and
+ * bundles.  Events are in map.c, generic.c, track.c and user.c, names in names.c,
+ * protobuf in proto.h.
  *
- * What was lost is told three ways: by the bundle after it, in the statistics,
- * and as slices on a track.
+ *	file	= packet, packet, ...				(message Trace)
+ *	packet	= sequence id, and one of			(TracePacket)
+ *	    ftrace_events: bundle of a CPU: event, event, ...	sequence 1
+ *	    process_tree, interned symbols, clocks, statistics	sequence 1
+ *	    track_descriptor, track_event			sequence 2
+ *
+ * Each event of ours takes one of three ways:
+ *	map.c	  an event that ftrace has becomes ftrace's event, so that the
+ *		  viewer's tables of scheduling, interrupts and system calls fill
+ *	track.c,  markers, values, ISRs, gate spans, exceptions, texts and user
+ *	user.c	  events become slices, instants or counters on tracks
+ *	generic.c all others become generic ftrace events with our fields
+ *
+ * Times are CLOCK_BOOTTIME.  Lost events show as lost_events in the next bundle,
+ * in the statistics, and as slices on the track "Lost data".  Not written, and
+ * counted: CPUs above 1023, events that do not fit the event table, long texts and
+ * buffers of user events beyond their bounds.  Protobuf has no resynchronisation:
+ * a damaged file is read up to the damage.
  */
 #include "internal.h"
 #include "perfetto.h"
@@ -27,14 +42,14 @@ static char *put_sequence(struct perfetto *pf, char *p, uint32_t sequence)
 }
 
 /**
- * pf_packet() - begin a small packet
- * @pf: the trace
+ * pf_packet() - begin a packet other than a bundle
+ * @pf: trace being written
  * @sequence_id: PF_SEQUENCE_*
  * @room: bytes that its fields may take, less than PF_MESSAGE_MAX
  *
- * One at a time: @pf->packet is where it begins.
+ * Only one can be open at a time; @pf->packet points to it.
  *
- * Return: where its fields go, or NULL.
+ * Return: where its fields go, or NULL: the sink has failed.
  */
 char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room)
 {
@@ -47,9 +62,9 @@ char *pf_packet(struct perfetto *pf, uint32_t sequence_id, size_t room)
 }
 
 /**
- * pf_packet_done() - the end of a small packet
- * @pf: the trace
- * @p: behind its last field
+ * pf_packet_done() - end the packet that pf_packet() began
+ * @pf: trace being written
+ * @p: end of its last field
  */
 void pf_packet_done(struct perfetto *pf, char *p)
 {
@@ -60,8 +75,8 @@ void pf_packet_done(struct perfetto *pf, char *p)
 
 /**
  * pf_flush() - write the bundle of a CPU
- * @pf: the trace
- * @cpu: the CPU, which has one
+ * @pf: trace being written
+ * @cpu: CPU that has a bundle
  */
 void pf_flush(struct perfetto *pf, uint32_t cpu)
 {
@@ -78,11 +93,11 @@ void pf_flush(struct perfetto *pf, uint32_t cpu)
 	bundle = head + c->len;
 	to = kt_sink_room(pf->s, bundle + 2 * HEADS_MAX);
 	if (!to) {
-		/* Nothing is written any more, but the room is asked for. */
+		/* The sink has failed.  Empty the bundle: callers still fill it. */
 		c->len = 0;
 		return;
 	}
-	/* Its sequence comes first; lengths are known but for that. */
+	/* The packet's length depends on that of the sequence fields: make them first. */
 	p = put_sequence(pf, heads + head, PF_SEQUENCE_FTRACE);
 	p = pf_varint(p, PF_PACKET_FTRACE_EVENTS << 3 | 2);
 	p = pf_varint(p, bundle);
@@ -122,7 +137,7 @@ static inline struct pf_cpu *cpu_of(struct perfetto *pf, uint32_t cpu)
 						new_cpu(pf, cpu);
 }
 
-/* ---- what stands around the events ------------------------------------- */
+/* ---- clocks, system, statistics ----------------------------------------- */
 
 static uint64_t get_be64(const uint8_t *p)
 {
@@ -141,7 +156,7 @@ static char *put_clock(char *p, uint32_t id, uint64_t ns)
 	return pf_close(m, pf_number(p, PF_CLOCK_TIMESTAMP, ns));
 }
 
-/* All clocks as they stood when the trace clock was zero, and one later. */
+/* Write a snapshot of all clocks, for the moment one second of ticks after zero. */
 static char *put_clocks(const struct perfetto *pf, char *p)
 {
 	const struct ktape_info *i = pf->s->info;
@@ -163,7 +178,7 @@ static char *put_system(const struct perfetto *pf, char *p)
 
 	p = pf_text(uts, PF_UTSNAME_SYSNAME, "Linux");
 	p = pf_text(p, PF_UTSNAME_RELEASE, i->release);
-	/* Without the machine system calls would have no names. */
+	/* The viewer needs the machine for the names of system calls. */
 	p = pf_text(p, PF_UTSNAME_MACHINE, i->machine);
 	return pf_close(m, pf_close(uts, p));
 }
@@ -190,7 +205,7 @@ static int put_trace_heads(struct perfetto *pf)
 	return 0;
 }
 
-/* At the start nothing was lost, at the end what each CPU has lost. */
+/* Write the statistics of each CPU: zeros for the start, counts for the end. */
 static void put_statistics(struct perfetto *pf, uint32_t phase)
 {
 	char *p, *m, *stats;

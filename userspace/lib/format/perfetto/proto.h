@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Perfetto's trace as bytes: protobuf put down by hand, and the numbers of the
- * fields that we write (perfetto_trace.proto).
+ * Protobuf by hand: writers for its wire types, and the numbers of the fields of
+ * perfetto_trace.proto that we write.
  *
- * A message within a message gets two bytes for its length, filled in when it
- * is closed, so that nothing is computed twice or moved.
+ *	field	| varint: number << 3 | wire type | value |
+ *	value	wire type 0: varint; wire type 2: varint length, bytes
+ *
+ * A nested message gets two bytes for its length (a padded varint), filled in when
+ * it is closed.  So nothing is measured beforehand or moved afterwards.
  */
 #ifndef _KT_PERFETTO_PROTO_H
 #define _KT_PERFETTO_PROTO_H
@@ -65,7 +68,7 @@
 #define PF_GENERIC_ID			1
 #define PF_GENERIC_DESCRIPTOR		2
 #define PF_GENERIC_GROUP		3
-#define PF_GENERIC_FIRST		65536	/* ids of events of our own */
+#define PF_GENERIC_FIRST		65536	/* plus opcode: ids of generic events */
 #define PF_DESCRIPTOR_NAME		1
 #define PF_DESCRIPTOR_FIELD		2
 #define PF_FIELD_NAME			1
@@ -113,19 +116,20 @@
 #define PF_SEQ_CLEARED			1
 #define PF_SEQ_NEEDED			2
 
-#define PF_VARINT_MAX			10	/* bytes of a number */
+#define PF_VARINT_MAX			10	/* bytes of the longest varint */
 #define PF_NUMBER_MAX			(5 + PF_VARINT_MAX)
 #define PF_MESSAGE_MAX			((1U << 14) - 1)
 
 /*
- * Sevens of bits to bytes, all at once: two of 28, four of 14, eight of 7.  The
- * store may go KT_PUT_OVER bytes too far, which is written over.
+ * Write a varint of up to 56 bits without a loop: split it into two groups of 28
+ * bits, four of 14, eight of 7.  It stores 8 bytes whatever the length; the bytes
+ * behind the end are overwritten by what comes next (KT_PUT_OVER).
  */
 static inline char *pf_varint_56(char *p, uint64_t v)
 {
 	unsigned int more = (63 - (unsigned int)__builtin_clzll(v | 1)) / 7;
-	uint64_t x = (v & 0x000000000fffffffULL) |
-		     (v & 0x00fffffff0000000ULL) << 4;
+	uint64_t x = (v & 0x000000000fffffffULL) | (v & 0x00fffffff0000000ULL)
+							   << 4;
 
 	x = (x & 0x00003fff00003fffULL) | (x & 0x0fffc0000fffc000ULL) << 2;
 	x = (x & 0x007f007f007f007fULL) | (x & 0x3f803f803f803f80ULL) << 1;
@@ -151,13 +155,13 @@ static inline char *pf_varint(char *p, uint64_t v)
 	return kt_put_char(p, (char)v);
 }
 
-/* Fields below 16, whose numbers take a byte with the kind that they are of. */
+/* Write a number in a field below 16, whose tag is one byte. */
 static inline char *pf_small(char *p, uint8_t field, uint64_t v)
 {
 	return pf_varint(kt_put_char(p, (char)(field << 3)), v);
 }
 
-/* A name of at most 32 bytes, in an array of more. */
+/* Write a name of at most 32 bytes from an array of at least 32. */
 static inline char *pf_name(char *p, uint8_t field, const char *name,
 			    size_t len)
 {
@@ -165,12 +169,11 @@ static inline char *pf_name(char *p, uint8_t field, const char *name,
 	return kt_put_32(kt_put_char(p, (char)len), name, len);
 }
 
-/* A number; one with a sign is extended to 64 bits. */
+/* Write a number; a signed one has to be sign-extended to 64 bits. */
 static inline char *pf_number(char *p, uint32_t field, uint64_t v)
 {
 	return pf_varint(pf_varint(p, (uint64_t)field << 3), v);
 }
-
 
 static inline char *pf_bytes(char *p, uint32_t field, const char *data,
 			     size_t len)
@@ -179,7 +182,7 @@ static inline char *pf_bytes(char *p, uint32_t field, const char *data,
 	return kt_put_mem(p, data, len);
 }
 
-/* A string of protobuf is UTF-8; what comes from a trace may be anything. */
+/* Write text of a trace, with bytes that are not UTF-8 replaced. */
 static inline char *pf_string(char *p, uint32_t field, const char *text,
 			      size_t len)
 {
@@ -193,13 +196,13 @@ static inline char *pf_text(char *p, uint32_t field, const char *text)
 	return pf_bytes(p, field, text, strlen(text));
 }
 
-/* A message of at most PF_MESSAGE_MAX bytes: @p is where it begins. */
+/* Begin a nested message of at most PF_MESSAGE_MAX bytes.  Return: its first byte. */
 static inline char *pf_open(char *p, uint32_t field)
 {
 	return pf_varint(p, (uint64_t)field << 3 | 2) + 2;
 }
 
-/* @start as pf_open() returned it, @p its end. */
+/* End the nested message from @start, as pf_open() returned it, to @p. */
 static inline char *pf_close(char *start, char *p)
 {
 	size_t len = (size_t)(p - start);

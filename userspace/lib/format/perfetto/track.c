@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tracks of the viewer: markers and values, routines of interrupts, spans of
- * gates, exceptions, and where something was lost.
+ * Tracks for Perfetto: markers and values, interrupt service routines, gate spans,
+ * exceptions, texts, and gaps.  User events are in user.c.
  *
- * A track's id has its kind in the upper byte, the CPU or thread in the middle
- * and the marker below, so that spans on one track nest or follow each other.
+ *	track id	| enum pf_track 8 | CPU or thread 24 | marker or other id 32 |
+ *
+ * Slices of one track have to nest or follow each other.  Those of different
+ * markers, threads or CPUs need not, so each has a track of its own.
  */
 #include "internal.h"
 
@@ -14,14 +16,14 @@ static uint64_t track_id(unsigned int kind, uint32_t whose, uint32_t id)
 }
 
 /**
- * pf_describe() - a track, which is described if it is new
- * @pf: the trace
- * @at: which track
- * @name: of it
- * @len: bytes of that
- * @ts: when it is needed
+ * pf_describe() - look up a track, and describe it to the viewer if it is new
+ * @pf: trace being written
+ * @at: the track
+ * @name: its name
+ * @len: bytes of @name
+ * @ts: time of the event, in ticks
  *
- * Return: its id.
+ * Return: the track id.
  */
 uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
 		     const char *name, size_t len, uint64_t ts)
@@ -55,14 +57,14 @@ uint64_t pf_describe(struct perfetto *pf, const struct pf_place *at,
 }
 
 /**
- * pf_put_event() - an event of a track
- * @pf: the trace
- * @uuid: of the track, from pf_describe()
- * @ts: when
+ * pf_put_event() - write an event on a track
+ * @pf: trace being written
+ * @uuid: track id from pf_describe()
+ * @ts: time, in ticks
  * @type: PF_EVENT_*
- * @name: of the event, where it has one
- * @len: bytes of that
- * @value: of a counter
+ * @name: name; unused for PF_EVENT_VALUE and PF_EVENT_END
+ * @len: bytes of @name
+ * @value: value for PF_EVENT_VALUE
  */
 void pf_put_event(struct perfetto *pf, uint64_t uuid, uint64_t ts,
 		  unsigned int type, const char *name, size_t len,
@@ -90,7 +92,7 @@ static struct kt_line line_of(const struct perfetto *pf,
 	return kt_line_of(pf->s->info, pf->s->registry, e, false);
 }
 
-/* The name that ktape dump shows, or the kind and the number. */
+/* Write the name that ktape dump shows, else @kind and the number. */
 static size_t put_name(const struct perfetto *pf, const struct ktape_event *e,
 		       char *to, unsigned int type, const char *kind,
 		       uint32_t id)
@@ -103,7 +105,7 @@ static size_t put_name(const struct perfetto *pf, const struct ktape_event *e,
 	return (size_t)snprintf(to, PF_NAME_BYTES, "%s %u", kind, id);
 }
 
-/* Whose value it is: ", main (1)". */
+/* Write the thread that a value belongs to: ", main (1)". */
 static size_t put_owner(struct perfetto *pf, const struct ktape_event *e,
 			char *to, size_t room)
 {
@@ -212,7 +214,7 @@ static void put_text_event(struct perfetto *pf, const struct ktape_event *e)
 		     e->ts, PF_EVENT_INSTANT, line, (size_t)(end - line), 0);
 }
 
-/* Spans of gates: of calls and work a track a thread, else one a CPU. */
+/* Gate spans.  @task: a track for each thread, else one for each CPU. */
 static const struct {
 	uint8_t opcode;
 	bool task;
@@ -269,11 +271,11 @@ static bool put_span(struct perfetto *pf, const struct ktape_event *e)
 }
 
 /**
- * pf_track() - put an event on a track
- * @pf: the trace
- * @e: the event, as in the table
+ * pf_track() - write an event on its track, if it has one
+ * @pf: trace being written
+ * @e: event that fits the event table
  *
- * Return: true if the track has all of it.
+ * Return: true if the track shows all of it; false: also write a generic event.
  */
 bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 {
@@ -302,9 +304,9 @@ bool pf_track(struct perfetto *pf, const struct ktape_event *e)
 }
 
 /**
- * pf_track_lost() - show where events were lost
- * @pf: the trace
- * @n: the notice
+ * pf_track_lost() - write a gap as a slice on the track "Lost data"
+ * @pf: trace being written
+ * @n: KTAPE_NOTICE_LOST
  */
 void pf_track_lost(struct perfetto *pf, const struct ktape_notice *n)
 {

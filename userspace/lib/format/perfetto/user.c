@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * User events for Perfetto: instants of their thread or CPU with their names and
- * fields, and the states of objects that events of real-time systems tell.
+ * User events for Perfetto: an instant on a track of its thread or CPU, with name
+ * and fields.  Events of an RTOS that change the state of an object also update
+ * that object's own track.
  */
 #include "internal.h"
 
-#define TEXT_SHOWN	256U	/* bytes of a text or a buffer */
-#define FIELDS_ROOM	8000U	/* bytes of all fields; the rest is left out */
+#define TEXT_SHOWN	256U	/* bytes of a text or a buffer; the rest is cut */
+#define FIELDS_ROOM	8000U	/* bytes of all fields; further ones are left out */
 #define EVENT_ROOM	(FIELDS_ROOM + 5 * TEXT_SHOWN + 512)
 
 static char *put_named(char *p, const char *name, const char *end,
@@ -28,10 +29,10 @@ static char *put_data(char *p, struct perfetto *pf,
 	char text[4 * TEXT_SHOWN], *end;
 
 	if (len < f->len)
-		kt_sink_miss(pf->s, "ends of texts and buffers beyond 256 bytes",
-			     1);
-	end = f->kind == KT_FIELD_BYTES ? kt_put_bytes(text, f->data, len)
-				       : kt_put_escaped(text, f->data, len);
+		kt_sink_miss(pf->s,
+			     "ends of texts and buffers beyond 256 bytes", 1);
+	end = f->kind == KT_FIELD_BYTES ? kt_put_bytes(text, f->data, len) :
+					  kt_put_escaped(text, f->data, len);
 	return put_named(p, f->name, "",
 			 (struct kt_name){ text, (size_t)(end - text), true,
 					   0 });
@@ -57,15 +58,17 @@ static char *put_field(char *p, struct perfetto *pf, const struct kt_line *l,
 	return name.text ? put_named(p, f->name, "_name", name) : p;
 }
 
-/* Of its thread, else of its CPU. */
+/* Return the track of the event's thread, else of its CPU. */
 static uint64_t track_of(struct perfetto *pf, const struct ktape_event *e)
 {
 	const struct pf_place at = {
-		.kind = PF_ON_EVENT, .tid = e->tid, .whose = e->tid > 0,
+		.kind = PF_ON_EVENT,
+		.tid = e->tid,
+		.whose = e->tid > 0,
 		.id = e->tid > 0 ? (uint32_t)e->tid : e->cpu,
 	};
-	const struct pf_thread *t = e->tid > 0 ? pf_thread(pf, e->tid, e->ts)
-					       : NULL;
+	const struct pf_thread *t = e->tid > 0 ? pf_thread(pf, e->tid, e->ts) :
+						 NULL;
 	char title[64];
 	int n;
 
@@ -105,14 +108,14 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 	for (i = 0; i < t->nr && p - start < FIELDS_ROOM; i++)
 		p = put_field(p, pf, l, &t->fields[i]);
 	if (i < t->nr)
-		kt_sink_miss(pf->s, "arguments of user events beyond 8000 bytes",
-			     1);
+		kt_sink_miss(pf->s,
+			     "arguments of user events beyond 8000 bytes", 1);
 	if (t->cut)
 		kt_sink_miss(pf->s, KT_USER_FIELDS_CUT, 1);
 	pf_packet_done(pf, pf_close(m, p));
 }
 
-/* A viewer takes no end of tracks; @key: of the object, not 0. */
+/* Bound the number of state tracks for the viewer's sake.  @key: object, not 0. */
 static bool may_have_track(struct perfetto *pf, uint64_t key)
 {
 	if (pf_set_has(&pf->state_tracks, key))
@@ -151,11 +154,11 @@ static void put_state(struct perfetto *pf, const struct kt_line *l,
 }
 
 /**
- * pf_user_event() - put a user event on its track
- * @pf: the trace
- * @e: the event, as in the table
+ * pf_user_event() - write a user event on its track
+ * @pf: trace being written
+ * @e: event that fits the event table
  *
- * Return: true if the track has all of it.
+ * Return: false if it could not be decoded; nothing was written then.
  */
 bool pf_user_event(struct perfetto *pf, const struct ktape_event *e)
 {

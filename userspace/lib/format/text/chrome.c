@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * JSON of Chrome's trace viewer.  Process 0 is the CPUs: each is a thread of it
- * with the threads that ran and the interrupts within them as slices.  System
- * calls are slices of their threads, markers asynchronous slices, values
- * counters, all else instants.
+ * Write a trace as JSON for Chrome's trace viewer (Trace Event Format).
+ *
+ *	{"displayTimeUnit":"ns","traceEvents":[
+ *	{"ph":"B","pid":0,"tid":CPU,"ts":12.345,"name":"cat",...},
+ *	...
+ *	]}
+ *
+ *	sched_switch, context	B and E on process 0, whose threads are the CPUs
+ *	interrupts, ISRs	B and E within these
+ *	system calls		B and E on their thread
+ *	gate spans		X on their thread
+ *	markers, values		b and e; C
+ *	RTOS object states	b and e, or C
+ *	thread names		M
+ *	a gap			X "lost events"; slices that are open on the CPU end
+ *	all others		i with all fields in args
+ *
+ * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Lost: system
+ * calls of threads with ids above PID_MAX_LIMIT, and arguments of user events
+ * beyond 24, which are counted.  Text has no resynchronisation, but the viewers
+ * accept a file without its closing brackets.
  */
 #include "show/line.h"
 #include "stream/event.h"
@@ -13,21 +30,21 @@
 
 #define TIDS		(1U << 22)	/* PID_MAX_LIMIT */
 #define NS_PER_US	1000
-#define DEPTH_MAX	64
-#define HEAD_MAX	4096	/* without the fields */
-#define LARGE		(256ULL << 20)
-#define MARKERS_MAX	4096	/* whose names are kept while they are open */
+#define DEPTH_MAX	64	/* open slices of a CPU */
+#define HEAD_MAX	4096	/* bytes of an event without its fields */
+#define LARGE		(256ULL << 20)	/* output that viewers cannot load */
+#define MARKERS_MAX	4096	/* open markers whose names are kept */
 #define NAME_ROOM	(KTAPE_EVENT_NAME_SIZE + KT_PUT_U64_MAX + 16)
 
 /**
- * struct chrome - the JSON that is being written
- * @calls: a bit a thread: it is in a system call
- * @depth: slices that are open on each CPU
- * @next: was something written before?
- * @named: a bit a CPU: its name was written
- * @s: where it is written
- * @states: of objects of real-time systems
- * @markers: that are open, by thread and number: their names (struct open_marker)
+ * struct chrome - JSON being written
+ * @calls: bit n: thread n has an open system call slice
+ * @depth: by CPU, number of open slices
+ * @next: an event was written: the next one needs a comma
+ * @named: bit n: the name of CPU n was written
+ * @s: sink
+ * @states: states of RTOS objects
+ * @markers: open markers by thread and id (struct open_marker)
  */
 struct chrome {
 	uint64_t calls[TIDS / 64];
@@ -71,7 +88,7 @@ static char *put_string(char *p, const char *key, const char *text, size_t len)
 	return kt_put_json(p, text, len);
 }
 
-/* Microseconds, in three places behind the point. */
+/* Write a time in microseconds with three decimals. */
 static char *put_us(char *p, const char *key, int64_t ns)
 {
 	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
@@ -119,7 +136,7 @@ static char *put_args(char *p, const struct kt_line *l)
 	return kt_put_str(p, "}}");
 }
 
-/* What a value without a name is called.  Both ends of a slice say the same. */
+/* Return the kind of a value without a name; the same for both ends of a slice. */
 static const char *kind_of(const struct kt_line *l, unsigned int type)
 {
 	switch (type) {
@@ -134,7 +151,7 @@ static const char *kind_of(const struct kt_line *l, unsigned int type)
 	}
 }
 
-/* The name of a value, or its kind and number, which need @room. */
+/* Return the name of a value, or its kind and number, written to @room. */
 static struct kt_name name_of(const struct kt_line *l, unsigned int type,
 			      uint64_t value, char room[NAME_ROOM])
 {
@@ -187,7 +204,7 @@ static char *open_run(char *p, struct chrome *t, const struct kt_line *l,
 	return kt_put_str(kt_put_u64(p, (uint32_t)tid), "}}");
 }
 
-/* The call in which a thread ends never returns. */
+/* End the system call slice of a thread that ends: the call never returns. */
 static char *close_call(char *p, struct chrome *t, const struct kt_line *l,
 			uint32_t tid)
 {
@@ -217,7 +234,7 @@ static char *put_context(char *p, struct chrome *t, const struct kt_line *l)
 	return open_run(p, t, l, (int32_t)ktape_event_arg(l->event, 0));
 }
 
-/* What an interrupt is called by: the field of dat20 that begins it. */
+/* Interrupts.  @bits: width of the id in dat20; 0: the id is argument 0. */
 static const struct irq {
 	uint8_t begin;
 	uint8_t end;
@@ -266,7 +283,7 @@ static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
 	if (e->tid <= 0 || tid >= TIDS)
 		return p;
 	bit = 1ULL << tid % 64;
-	/* One that does not return is over when the next begins. */
+	/* A call that does not return (exec, sigreturn) ends when the next begins. */
 	if (t->calls[tid / 64] & bit) {
 		p = open_event(p, t, 'E');
 		p = put_time(put_thread(p, l), l);
@@ -298,7 +315,12 @@ static char *put_span(char *p, struct chrome *t, const struct kt_line *l)
 	return put_args(put_string(p, "name", name, strlen(name)), l);
 }
 
-/* A marker that is open: how often, and the name that its slices began with. */
+/**
+ * struct open_marker - marker that has begun and not ended
+ * @depth: how many times it was begun
+ * @len: bytes of @name
+ * @name: name at the first begin
+ */
 struct open_marker {
 	uint32_t depth;
 	uint32_t len;
@@ -311,8 +333,8 @@ static struct open_marker *marker_at(const struct kt_map_entry *entry)
 }
 
 /*
- * A marker begins.  Where there is no room, or no memory, its end has the name that
- * it has then.
+ * Keep the name of a marker that begins.  With too many open, or without memory, it
+ * is not kept; the end then uses the name at that time.
  */
 static void keep_marker(struct chrome *t, uint32_t whose, uint32_t id,
 			const struct kt_name *name)
@@ -355,12 +377,15 @@ static void free_markers(struct chrome *t)
 	kt_map_free(&t->markers);
 }
 
-/* Its name may come, or change, while it is open: both ends say the same. */
+/*
+ * Write one end of a marker.  The viewer pairs both ends by name, and the name may
+ * change in between, so the end uses the name of the begin.
+ */
 static char *put_marker(char *p, struct chrome *t, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
 	bool begins = e->opcode == KTAPE_EV_MARK_BEGIN;
-	/* A thread's own marker is another one. */
+	/* Markers of a thread are distinct from the global marker with that id. */
 	uint32_t whose = e->dat20 & 1 ? (uint32_t)e->tid : 0;
 	uint32_t id = ktape_event_arg(e, 0);
 	const struct kt_map_entry *open = kt_map_find(&t->markers, whose, id);
@@ -469,7 +494,7 @@ static char *open_state(char *p, struct chrome *t, const struct kt_line *l,
 	return kt_put_str(p, ",\"cat\":\"state\"");
 }
 
-/* States are of all CPUs and threads: numbers are counters, holders slices. */
+/* Write a change of an object's state: a number as counter, a holder as slice. */
 static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 		       const struct kt_state_change *c)
 {
@@ -478,7 +503,7 @@ static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 		p = kt_put_str(p, ",\"args\":{\"value\":");
 		return kt_put_str(kt_put_u64(p, c->number), "}}");
 	}
-	/* By the name that it began with, whatever the object is called now. */
+	/* The end needs the name of the begin; the object may be renamed by now. */
 	if (c->opened) {
 		p = open_state(p, t, l, 'e', c->was, c->was_len);
 		p = kt_put_str(put_key(p, "id", c->key), ",\"args\":{}}");
@@ -490,7 +515,7 @@ static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 	return kt_put_str(kt_put_json(p, c->text, strlen(c->text)), "}}");
 }
 
-/* In the words of where it comes from; without a name as any other. */
+/* Write a user event with the fields of its format; without a name, as an instant. */
 static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
 {
 	struct kt_state_change c;
@@ -601,7 +626,7 @@ static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_TIME_EXTEND || e->cpu >= KT_CPUS_MAX)
 		return 0;
-	/* Slices may have to be closed, too. */
+	/* Times four: slices may have to be closed before the event. */
 	p = kt_sink_room(s, ktape_format_bound(e) + HEAD_MAX * 4);
 	if (!p)
 		return s->error;
@@ -614,7 +639,7 @@ static int chrome_event(struct kt_sink *s, const struct ktape_event *e)
 	return s->error;
 }
 
-/* What was open on that CPU is over, as far as anybody knows. */
+/* Write a gap.  End the open slices of the CPU: their ends may be lost. */
 static int chrome_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	const struct ktape_event at = { .ts = n->from, .cpu = n->cpu };
@@ -656,7 +681,7 @@ const struct kt_codec_out kt_chrome_out = {
 	.size = sizeof(struct chrome),
 	.large = LARGE,
 	.warning =
-		"viewers of Chrome's JSON cannot load that much: choose with --event, --cpu, --pid, --from-time, --to-time, or convert to perfetto",
+		"the output is larger than viewers of Chrome's JSON can load: select less with --event, --cpu, --pid, --from-time, --to-time, or convert to perfetto",
 	.begin = chrome_begin,
 	.event = chrome_event,
 	.notice = chrome_notice,

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Comma separated values (RFC 4180): a head line, then a line an event.
+ * Write a trace as comma separated values (RFC 4180), one line per event.
  *
  *	ts_ns,cpu,ring,tid,comm,event,fields
+ *	1795424806915379658,0,event,1,"init",mark,"{""id"":7}"
  *
- * fields is the JSON object that lines of JSON have, so that no column depends
- * on the event.
+ * ts_ns is nanoseconds since the epoch, ring is event, control or registry, tid and
+ * comm are empty where unknown.  fields is the JSON object of the jsonl format, so
+ * that the columns are the same for all events.  Every record has a line, those of
+ * the registry too.  Lost: bytes of names that are not UTF-8 (they become '?'), and
+ * gaps, which are only counted.
  */
 #include "format/sink.h"
 #include "text.h"
@@ -28,7 +32,7 @@ static int csv_begin(struct kt_sink *s)
 	return kt_sink_put(s, head, sizeof(head) - 1);
 }
 
-/* In quotes, each of its own twice. */
+/* Write a quoted value, with each quote in it doubled. */
 static char *put_quoted(char *p, const char *text, size_t len)
 {
 	p = kt_put_char(p, '"');
@@ -59,7 +63,7 @@ static char *put_comm(char *p, const struct kt_sink *s,
 	return put_quoted(p, name, len);
 }
 
-/* The object behind "fields": in the line of JSON. */
+/* Write the object that follows "fields": in the event's line of JSON. */
 static char *put_fields(char *p, struct csv *c, const struct kt_sink *s,
 			const struct ktape_event *e)
 {

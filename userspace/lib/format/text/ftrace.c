@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Text as /sys/kernel/tracing/trace has it.  Events that ftrace has, too, are in
- * its words; of the flags only hard and soft interrupts are known.
+ * Write a trace as the text of /sys/kernel/tracing/trace.
+ *
+ *	#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+ *	             cat-1234    [002] d.h..  5123.456789: irq_handler_entry: irq=30 name=eth0
+ *
+ * The comments before the events are those of tracer "nop".  Events that ftrace has
+ * are written in its words (rows[]), markers and texts as tracing_mark_write, all
+ * others as NAME: and the fields of ktape dump.  A gap is "CPU:N [LOST n EVENTS]".
+ * Times are CLOCK_MONOTONIC in microseconds.
+ *
+ * Lost: nanoseconds; need-resched, preempt-depth and migrate-disable (always '.');
+ * registry records, whose names are in the lines.  'd', 'h' and 's' are derived
+ * from the interrupts that were recorded.  The line with the number of entries
+ * needs an output that can be written twice; pipes do not get it.
  */
 #include "layout.h"
 #include "text.h"
 
 #define COMM_WIDTH	16
-#define PID_WIDTH	8	/* with the blank behind it */
+#define PID_WIDTH	8	/* with the blank after it */
 #define TIME_WIDTH	6	/* seconds, with a blank before them */
 #define NS_PER_US	1000
 #define US_PER_S	1000000
-#define ENTRIES_WIDTH	72
+#define ENTRIES_WIDTH	72	/* of the line with the counts */
 
-/* What a CPU is in, as far as events tell. */
+/* Nesting of interrupts on a CPU, as far as they were recorded. */
 struct cpu {
 	uint16_t irqs;
 	uint16_t softirqs;
 };
 
 /**
- * struct ftrace - the text that is being written
- * @layout: of events
- * @cpus: of each
- * @nr_cpus: the highest that came, and one
- * @entries: lines so far
- * @lost: events that were lost, as far as counted
- * @entries_at: where the line with the counts is
+ * struct ftrace - text being written
+ * @layout: layout of events
+ * @cpus: by CPU, its interrupts
+ * @nr_cpus: highest CPU number with an event, plus 1
+ * @entries: lines of events so far
+ * @lost: events lost so far, as far as counted
+ * @entries_at: file offset of the line with the counts
  */
 struct ftrace {
 	struct kt_layout layout;
@@ -64,7 +76,7 @@ static const struct kt_layout_row rows[] = {
 	  "comm={tid:c} pid={tid} prio={prio:p} orig_cpu={orig_cpu} dest_cpu={dest_cpu}" },
 	{ KTAPE_EV_SCHED_PI_SETPRIO, NULL, "sched_pi_setprio",
 	  "comm={tid:c} pid={tid} oldprio={old_prio:p} newprio={new_prio:p}" },
-	/* The kernel tells the name of who waits, and the number waited for. */
+	/* ftrace has the name of the waiting thread and the id waited for. */
 	{ KTAPE_EV_SCHED_PROCESS_WAIT, NULL, "sched_process_wait",
 	  "comm={@} pid={tid}" },
 	{ KTAPE_EV_SCHED_STAT_RUNTIME, NULL, "sched_stat_runtime",
@@ -198,7 +210,7 @@ static char *put_marker(char *p, const struct kt_line *l, uint8_t opcode)
 			  (int64_t)kt_get64((const char *)l->event->args + 4));
 }
 
-/* What a program writes to trace_marker. */
+/* Write a marker or text as if a program had written it to trace_marker. */
 static char *put_written(char *p, const struct kt_line *l)
 {
 	p = kt_put_str(p, "tracing_mark_write: ");
@@ -248,7 +260,7 @@ static char *put_event(char *p, const struct ftrace *t, const struct kt_line *l)
 	return kt_layout_put(p, &t->layout, l);
 }
 
-/* Its lower end at @p + @width. */
+/* Write a text right-aligned in @width columns. */
 static char *put_right(char *p, const char *text, size_t len, size_t width)
 {
 	if (len < width)
@@ -297,7 +309,10 @@ static char *put_time(char *p, int64_t ns)
 	return kt_put_str(p, ": ");
 }
 
-/* Its own event is still outside, or already inside, as ftrace shows it. */
+/*
+ * ftrace shows an entry event as already inside the interrupt, and an exit event
+ * as still inside: enter before the event is written, leave after it.
+ */
 static void enter_context(struct cpu *c, const struct ktape_event *e)
 {
 	switch (e->opcode) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A table of texts with places for values, resolved once; an event is then a
- * walk over its pieces.
+ * Texts with places for values ("irq={irq} name={irq:n}"), for the formats that
+ * imitate another tracer's text.  Each text is resolved once into pieces with the
+ * places of their values, so that writing an event needs no search by name.
  */
 #include <ctype.h>
 
@@ -12,11 +13,18 @@
 #define IDLE_EXIT	255
 #define HALF_KIB	512
 
-/* Text, then a value. */
+/**
+ * struct piece - literal text, then a value
+ * @text: the text
+ * @len: bytes of @text
+ * @how: letter of struct kt_layout_row's text; '-': number; '*': all fields; '@':
+ *	own thread; 0: no value follows
+ * @place: where the value is
+ */
 struct piece {
 	const char *text;
 	uint8_t len;
-	char how;	/* 0: no value follows; '*': all; '@': the thread */
+	char how;
 	struct kt_place place;
 };
 
@@ -26,7 +34,7 @@ struct kt_layout_plan {
 	struct piece pieces[PIECES];
 };
 
-/* What is between the braces.  Return: false: there is no such field. */
+/* Resolve the text between two braces.  Return: false: there is no such field. */
 static bool take_value(struct piece *piece, const struct ktape_event_desc *d,
 		       const char *text, size_t len)
 {
@@ -75,12 +83,12 @@ static bool resolve_row(struct kt_layout_plan *plan)
 
 /**
  * kt_layout_init() - resolve a table
- * @layout: filled
- * @s: told when the table is wrong
+ * @layout: zeroed; filled, and to be freed with kt_layout_free() in any case
+ * @s: sink that fails if the table is wrong
  * @rows: the table
- * @nr: its rows
+ * @nr: number of rows
  *
- * Return: 0 or negative errno; kt_layout_free() is for both.
+ * Return: 0 or negative errno.
  */
 int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
 		   const struct kt_layout_row *rows, size_t nr)
@@ -93,7 +101,10 @@ int kt_layout_init(struct kt_layout *layout, struct kt_sink *s,
 		layout->plans[rows[i].opcode] = plan;
 		plan->row = &rows[i];
 		if (!resolve_row(plan))
-			return kt_sink_fail(s, "layout of %s", rows[i].name);
+			return kt_sink_fail(
+				s,
+				"the layout of %s names a field that the event does not have",
+				rows[i].name);
 	}
 	return 0;
 }
@@ -104,7 +115,7 @@ void kt_layout_free(struct kt_layout *layout)
 		free(layout->plans[i]);
 }
 
-/* The row of an event that is as in the table, or NULL. */
+/* Return the row of an event, or NULL: it has none or does not fit the event table. */
 const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
 					  const struct ktape_event *e)
 {
@@ -115,7 +126,7 @@ const struct kt_layout_row *kt_layout_row(const struct kt_layout *layout,
 	return plan->row;
 }
 
-/* Blanks up to @width bytes from @start on. */
+/* Pad with blanks up to @width bytes after @start. */
 char *kt_layout_pad(char *p, const char *start, size_t width)
 {
 	while ((size_t)(p - start) < width)
@@ -123,7 +134,7 @@ char *kt_layout_pad(char *p, const char *start, size_t width)
 	return p;
 }
 
-/* The lowest @digits digits, without 0x. */
+/* Write the lowest @digits hexadecimal digits, without 0x. */
 char *kt_layout_hex(char *p, uint64_t v, unsigned int digits)
 {
 	for (unsigned int i = digits; i--; v >>= 4)
@@ -131,7 +142,7 @@ char *kt_layout_hex(char *p, uint64_t v, unsigned int digits)
 	return p + digits;
 }
 
-/* A line stays a line, whatever names have in them. */
+/* Write the name of a thread, escaped so that it cannot break the line. */
 char *kt_layout_comm(char *p, const struct kt_line *l, int32_t tid)
 {
 	const struct ktape_object_info *t;
@@ -148,7 +159,7 @@ char *kt_layout_comm(char *p, const struct kt_line *l, int32_t tid)
 			  kt_put_escaped(p, t->name, t->name_len);
 }
 
-/* Its process, or itself where that is not known. */
+/* Return the process id of a thread, or its own id if the process is unknown. */
 uint32_t kt_layout_process(const struct kt_line *l, int32_t tid)
 {
 	const struct ktape_object_info *t = NULL;
@@ -241,7 +252,7 @@ static char *put_value(char *p, const struct kt_line *l,
 	}
 }
 
-/* Without the blank that they begin with. */
+/* Write all fields as ktape dump does, without the blank before the first. */
 static char *put_all(char *p, const struct kt_line *l)
 {
 	char *end = kt_text_fields(p, l);
@@ -254,11 +265,11 @@ static char *put_all(char *p, const struct kt_line *l)
 
 /**
  * kt_layout_put() - write what follows the name of an event
- * @p: room for ktape_format_bound() bytes
- * @layout: the table
- * @l: the event; if it has no row, its fields as ktape dump shows them
+ * @p: where to write, with room for ktape_format_bound() bytes
+ * @layout: resolved table
+ * @l: the event; without a row its fields are written as in ktape dump
  *
- * Return: the end.
+ * Return: the end of what was written.
  */
 char *kt_layout_put(char *p, const struct kt_layout *layout,
 		    const struct kt_line *l)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lines of text in the words of another tracer. */
+/* Lines of text as another tracer writes them, shared by ftrace.c and traceprinter.c. */
 #ifndef _KT_LAYOUT_H
 #define _KT_LAYOUT_H
 
@@ -9,18 +9,22 @@
 
 /**
  * struct kt_layout_row - how an event is shown
- * @opcode: which event
- * @group: what stands before @name where the layout has it, or NULL
- * @name: its name there
- * @text: what follows: {field} is a number, {field:h} one of
+ * @opcode: opcode of the event
+ * @group: text before @name (the class in traceprinter), or NULL
+ * @name: event name in that tracer
+ * @text: what follows the name; see below
  *
- *	x hexadecimal, X in 8 digits; c name of a thread; g its process;
- *	s state as ftrace has it; p priority; v name of the value; V in capitals;
- *	f symbol of a function; n name of an object; d device as two numbers;
- *	h half a kibibyte; r result of an interrupt handler; i state of idle; 3 in
- *	3 digits
+ * In @text, {field} is the field as a number, {} all fields as in ktape dump, {@}
+ * the name of the event's own thread, and {field:LETTER} the field as:
  *
- *	{} is all fields as ktape dump has them; {@} the own thread
+ *	x  hexadecimal, 16 digits	X  hexadecimal, 8 digits
+ *	3  decimal, 3 digits		p  priority
+ *	c  name of the thread		g  process id of the thread
+ *	s  task state letter		i  idle state
+ *	v  name of the value		V  the same in capitals
+ *	n  name of the object		f  symbol of the function
+ *	d  device as MAJOR,MINOR	h  bytes as sectors of 512 bytes
+ *	r  handled or unhandled
  */
 struct kt_layout_row {
 	uint8_t opcode;
@@ -32,8 +36,8 @@ struct kt_layout_row {
 struct kt_layout_plan;
 
 /**
- * struct kt_layout - a table that is resolved
- * @plans: of each opcode, or NULL
+ * struct kt_layout - a resolved table
+ * @plans: by opcode; NULL: the event has no row
  */
 struct kt_layout {
 	struct kt_layout_plan *plans[KTAPE_OPCODES];

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lines of text, and lines of JSON, as ktape dump prints them. */
+/*
+ * Write a trace as lines of text (format text) or of JSON (format jsonl), one line
+ * per record, the same as ktape dump and ktape dump --json print (show/).  Gaps are
+ * not in the lines; the sink counts them.
+ */
 #include "format/sink.h"
 #include "text.h"
 

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Text as QNX traceprinter has it: t:0xCYCLES CPU:NN CLASS:EVENT fields.  Of the
- * clock the lower 32 bits; CONTROL TIME tells the rest whenever that changes.
+ * Write a trace as the text of QNX Neutrino's traceprinter.
+ *
+ *	 -- HEADER FILE INFORMATION --
+ *	TRACE_CYCLES_PER_SEC:: 1000000000		and others
+ *	 -- KERNEL EVENTS --
+ *	t:0x0001e240 CPU:00 THREAD          :THRUNNING          pid:12 tid:12
+ *
+ * t: is the lower half of the trace clock; a CONTROL TIME line has the upper half
+ * whenever it changes.  A sched_switch becomes two THREAD lines, other events that
+ * QNX has become its classes (rows[]), all others USREVENT with the opcode and the
+ * fields of ktape dump.  A gap is CONTROL DROPPED.
+ *
+ * Lost: states that QNX does not have (the nearest one is used), and names other
+ * than those of threads and processes.
  */
 #include "layout.h"
 #include "text.h"
@@ -11,11 +23,11 @@
 #define KEY_WIDTH	20
 
 /**
- * struct printer - the text that is being written
- * @layout: of events
- * @high: upper half of the last time
- * @timed: there was one
- * @sequence: of losses
+ * struct printer - text being written
+ * @layout: layout of events
+ * @high: upper half of the time in the last CONTROL TIME line
+ * @timed: there was such a line
+ * @sequence: number of the last CONTROL DROPPED line
  */
 struct printer {
 	struct kt_layout layout;
@@ -87,7 +99,7 @@ static int printer_begin(struct kt_sink *s)
 	return kt_sink_done(s, p);
 }
 
-/* Up to the fields. */
+/* Write a line up to its fields; @name NULL: without an event name. */
 static char *put_head(char *p, const struct ktape_event *e, const char *group,
 		      const char *name)
 {
@@ -105,7 +117,7 @@ static char *put_head(char *p, const struct ktape_event *e, const char *group,
 	return name ? kt_put_char(p, ' ') : p;
 }
 
-/* The upper half of the time, when it is another one. */
+/* Write a CONTROL TIME line if the upper half of the time has changed. */
 static char *put_time(char *p, struct printer *t, const struct ktape_event *e)
 {
 	uint32_t high = (uint32_t)(e->ts >> 32);
@@ -129,7 +141,7 @@ static char *put_thread(char *p, const struct kt_line *l, const char *state,
 	return kt_put_char(p, '\n');
 }
 
-/* Who leaves, into which state, then who comes. */
+/* Write the outgoing thread with its new state, then the incoming one. */
 static char *put_switch(char *p, const struct kt_line *l)
 {
 	static const char *const states[16] = {
@@ -152,7 +164,7 @@ static char *put_switch(char *p, const struct kt_line *l)
 			  (int32_t)ktape_event_arg(l->event, 1));
 }
 
-/* A process is more than its first thread. */
+/* Write the PROCESS line that precedes the first thread of a new process. */
 static char *put_process(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
@@ -181,7 +193,7 @@ static char *put_process_end(char *p, const struct kt_line *l)
 	return kt_put_char(p, '\n');
 }
 
-/* What QNX has no event for is one of the user, with its opcode as number. */
+/* Write an event that QNX does not have as a user event with its opcode. */
 static char *put_other(char *p, const struct printer *t,
 		       const struct kt_line *l)
 {
