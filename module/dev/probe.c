@@ -23,29 +23,6 @@ static bool names_slot(const struct ktape_probe *p)
 	       !memchr_inv(p->symbol, 0, sizeof(p->symbol));
 }
 
-static bool is_in_a_profile(unsigned int opcode)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&kt_session_control);
-	for (i = 0; i < KT_SESSIONS; i++)
-		if (kt_sessions[i] && kt_mask_has(kt_sessions[i]->mask, opcode))
-			return true;
-	return false;
-}
-
-static long remove(unsigned int opcode)
-{
-	long ret = -EBUSY;
-
-	/* Held, so that nobody adds it to a profile meanwhile. */
-	mutex_lock(&kt_session_control);
-	if (!is_in_a_profile(opcode))
-		ret = kt_kprobe_remove(opcode);
-	mutex_unlock(&kt_session_control);
-	return ret;
-}
-
 /**
  * kt_dev_probe() - add, remove or tell a probe at run time
  * @p: as in uapi/ktape/filter.h; the caller may do it
@@ -64,5 +41,5 @@ long kt_dev_probe(struct ktape_probe *p)
 		return add(p);
 	if (p->op > KTAPE_PROBE_REMOVE || !names_slot(p))
 		return -EINVAL;
-	return p->op == KTAPE_PROBE_GET ? kt_kprobe_get(p) : remove(p->opcode);
+	return p->op == KTAPE_PROBE_GET ? kt_kprobe_get(p) : kt_session_remove_probe(p->opcode);
 }

@@ -5,6 +5,24 @@
 
 #include "session.h"
 
+/*
+ * Lock order: kt_session_control, then either the locks of the probes or CPU
+ * hotplug, kt_session_lock, reader_lock.  mmap() and page faults take none of
+ * them.
+ *
+ * kt_session_control serialises control operations: create, destroy, start,
+ * stop, profile, filters, triggers.
+ * kt_session_lock protects the sessions against CPU hotplug.
+ *
+ * Rings are allocated and freed without either lock, because that may take
+ * seconds.  A new session reserves its number, name and memory first and is
+ * published when its rings exist.  A destroyed session is withdrawn first and
+ * gives its number and memory back when its rings are freed.
+ */
+extern struct mutex kt_session_control;
+extern struct mutex kt_session_lock;
+extern struct kt_session *kt_sessions[KT_SESSIONS];
+
 /* session.c */
 void kt_session_forget(struct kt_session *s);
 bool kt_session_has_room(const struct kt_session *s);
@@ -83,6 +101,21 @@ kt_session_triggers(const struct kt_session *s)
 {
 	return rcu_dereference_protected(kt_triggers[s->id],
 					 lockdep_is_held(&kt_session_control));
+}
+
+static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)
+{
+	return mask[opcode / 64] & BIT_ULL(opcode % 64);
+}
+
+static inline void kt_mask_set(u64 *mask, unsigned int opcode)
+{
+	mask[opcode / 64] |= BIT_ULL(opcode % 64);
+}
+
+static inline void kt_mask_clear(u64 *mask, unsigned int opcode)
+{
+	mask[opcode / 64] &= ~BIT_ULL(opcode % 64);
 }
 
 #endif /* _KT_SESSION_INTERNAL_H */

@@ -591,6 +591,30 @@ void kt_session_profile(struct kt_session *s, struct ktape_profile *p)
 }
 
 /**
+ * kt_session_remove_probe() - remove a run-time probe that no profile has
+ * @opcode: event of the probe
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EBUSY: a session has the event in its profile; as
+ * kt_kprobe_remove().
+ */
+int kt_session_remove_probe(unsigned int opcode)
+{
+	unsigned int i;
+	int ret = 0;
+
+	/* Until the probe is removed, no session may add it to its profile. */
+	mutex_lock(&kt_session_control);
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (kt_sessions[i] && kt_mask_has(kt_sessions[i]->mask, opcode))
+			ret = -EBUSY;
+	if (!ret)
+		ret = kt_kprobe_remove(opcode);
+	mutex_unlock(&kt_session_control);
+	return ret;
+}
+
+/**
  * kt_session_parse_profile() - a profile from a module parameter
  * @text: none, default, all, or up to 64 hexadecimal digits
  * @mask: where to

@@ -229,24 +229,6 @@ struct kt_filter_kind {
 
 extern const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS];
 
-/*
- * Lock order: kt_session_control, then either the locks of the probes or CPU
- * hotplug, kt_session_lock, reader_lock.  mmap() and page faults take none of
- * them.
- *
- * kt_session_control serialises control operations: create, destroy, start,
- * stop, profile, filters, triggers.
- * kt_session_lock protects the sessions against CPU hotplug.
- *
- * Rings are allocated and freed without either lock, because that may take
- * seconds.  A new session reserves its number, name and memory first and is
- * published when its rings exist.  A destroyed session is withdrawn first and
- * gives its number and memory back when its rings are freed.
- */
-extern struct mutex kt_session_control;
-extern struct mutex kt_session_lock;
-extern struct kt_session *kt_sessions[KT_SESSIONS];
-
 /* session.c */
 struct kt_session *kt_session_create(struct kt_session_config *config);
 bool kt_session_name_ok(const char *name);
@@ -267,6 +249,7 @@ void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
 int kt_session_parse_profile(const char *text, u64 *mask);
 bool kt_session_mask_ok(const u64 *mask);
 bool kt_session_is_implied(unsigned int opcode);
+int kt_session_remove_probe(unsigned int opcode);
 
 /* cpu.c */
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
@@ -317,21 +300,6 @@ static inline bool kt_session_holds_back(const struct kt_session *s)
 	 * false, commit is where the snapshot ends.
 	 */
 	return s->mode == KTAPE_MODE_SNAPSHOT && smp_load_acquire(&s->running);
-}
-
-static inline bool kt_mask_has(const u64 *mask, unsigned int opcode)
-{
-	return mask[opcode / 64] & BIT_ULL(opcode % 64);
-}
-
-static inline void kt_mask_set(u64 *mask, unsigned int opcode)
-{
-	mask[opcode / 64] |= BIT_ULL(opcode % 64);
-}
-
-static inline void kt_mask_clear(u64 *mask, unsigned int opcode)
-{
-	mask[opcode / 64] &= ~BIT_ULL(opcode % 64);
 }
 
 #endif /* _KT_SESSION_H */
