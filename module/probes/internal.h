@@ -101,7 +101,6 @@ extern struct kt_probe kt_probes_irq[];
 extern struct kt_probe kt_probes_syscall[];
 extern struct kt_probe kt_probes_timer[];
 extern struct kt_probe kt_probes_memory[];
-extern struct kt_probe kt_probes_lock[];
 extern struct kt_probe kt_probes_io[];
 extern struct kt_probe kt_probes_power[];
 extern struct kt_probe kt_probes_cpuhp[];

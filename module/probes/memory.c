@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Page faults, pages, slab objects. */
+/* Memory: page faults, pages, slab objects; and locks that are waited for. */
 #include <linux/mm.h>
 #include <linux/ptrace.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <trace/events/kmem.h>
+#include <trace/events/lock.h>
 
 /* One header for all architectures, or one of each. */
 #if defined(KT_HAVE_PAGE_FAULT)
@@ -249,6 +251,31 @@ static void notrace probe_kmem_cache_free2(void *data, unsigned long caller,
 			probe_kmem_cache_alloc_both, tp, CACHE, SIZES),	\
 		probe_kmem_cache_alloc_both_node, tp, CACHE, SIZES, int)
 
+/* ---- locks --------------------------------------------------------------- */
+
+#ifdef KT_HAVE_CONTENTION
+
+#define FLAGS_MASK	0xffU
+
+static void notrace probe_contention_begin(void *data, void *lock,
+					   unsigned int flags)
+{
+	kt_probe_enter();
+	KT_EVENT1(CONTENTION_BEGIN, flags & FLAGS_MASK, kt_token(lock));
+	kt_probe_leave();
+}
+
+static void notrace probe_contention_end(void *data, void *lock, int ret)
+{
+	kt_probe_enter();
+	KT_EVENT2(CONTENTION_END, 0, kt_token(lock), ret);
+	kt_probe_leave();
+}
+
+#endif
+
+/* ---- table --------------------------------------------------------------- */
+
 struct kt_probe kt_probes_memory[] = {
 #ifdef KT_HAVE_PAGE_FAULT
 	KT_PROBE(page_fault_user, PAGE_FAULT_USER, probe_page_fault_user,
@@ -299,5 +326,14 @@ struct kt_probe kt_probes_memory[] = {
 			const struct kmem_cache *),
 		.events = { KTAPE_EV_KMEM_CACHE_FREE },
 	},
+#ifdef KT_HAVE_CONTENTION
+	KT_PROBE(contention_begin, CONTENTION_BEGIN, probe_contention_begin,
+		    void *, unsigned int),
+	KT_PROBE(contention_end, CONTENTION_END, probe_contention_end,
+		    void *, int),
+#else
+	KT_PROBE_NONE(contention_begin, CONTENTION_BEGIN),
+	KT_PROBE_NONE(contention_end, CONTENTION_END),
+#endif
 	{}
 };

@@ -28,7 +28,6 @@ static struct kt_probe *const tables[] = {
 	kt_probes_syscall,
 	kt_probes_timer,
 	kt_probes_memory,
-	kt_probes_lock,
 	kt_probes_io,
 	kt_probes_power,
 	kt_probes_cpuhp,
