@@ -107,7 +107,6 @@ extern struct kt_probe kt_probes_cpuhp[];
 extern struct kt_probe kt_probes_console[];
 extern struct kt_probe kt_probes_module[];
 extern struct kt_probe kt_probes_exception[];
-extern struct kt_probe kt_probes_path[];
 extern struct kt_probe kt_probes_cgroup[];
 
 u32 kt_netdev_id(const struct net_device *dev);

@@ -218,8 +218,6 @@ static void notrace probe_kmem_cache_free2(void *data, unsigned long caller,
 	cache_free(caller, ptr);
 }
 
-/* ---- table --------------------------------------------------------------- */
-
 /* What all allocations begin with. */
 #define SLAB		unsigned long, const void *
 #define CACHE		SLAB, struct kmem_cache *

@@ -34,7 +34,6 @@ static struct kt_probe *const tables[] = {
 	kt_probes_console,
 	kt_probes_module,
 	kt_probes_exception,
-	kt_probes_path,
 	kt_probes_cgroup,
 };
 

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* System calls: fast (number, result) and wide (with the arguments). */
+/*
+ * System calls: fast (number, result), wide (with the arguments), and the paths
+ * that they are given.
+ */
+#include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 #include <asm/syscall.h>
+#include <asm/unistd.h>
 #include <trace/events/syscalls.h>
 
 #include "event/event.h"
 #include "internal.h"
+#include "path_calls.h"
 
 #define NR_LARGE	0xffffU
 #define FLAG_COMPAT	(1U << 16)
@@ -137,6 +145,121 @@ static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs,
 	kt_probe_leave();
 }
 
+/* ---- paths --------------------------------------------------------------- */
+
+/*
+ * Paths that system calls are given.
+ *
+ * A probe cannot wait for a page to be read in: a path that is not in memory,
+ * wholly or in part, is cut where it is missing.
+ */
+#define PATH_BYTES	256
+#define FLAG_CUT	(1U << 18)
+
+/* Return: the path's argument, or -1. */
+static __always_inline int find_path(const struct kt_path_call *calls,
+				     unsigned int n, long nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (calls[i].nr == nr)
+			return calls[i].arg;
+	return -1;
+}
+
+#ifdef KT_PATH_COMPAT
+#define FIND_COMPAT(nr) \
+	find_path(KT_PATH_COMPAT, ARRAY_SIZE(KT_PATH_COMPAT), nr)
+#else
+#define FIND_COMPAT(nr)		(-1)
+#endif
+
+#ifdef CONFIG_X86
+#define FIND_X32(nr)		find_path(kt_path_x32, ARRAY_SIZE(kt_path_x32), nr)
+#else
+#define FIND_X32(nr)		(-1)
+#endif
+
+/* Which argument of this system call is a path?  Fills in dat20. */
+static int path_argument(long nr, u32 *dat20)
+{
+	int arg = -1;
+
+	if (kt_syscall_is_compat()) {
+		*dat20 = FLAG_COMPAT | (u16)nr;
+		return FIND_COMPAT(nr);
+	}
+	if (kt_syscall_is_x32(nr)) {
+		nr = kt_syscall_x32_nr(nr);
+		*dat20 = FLAG_X32 | (u16)nr;
+		arg = FIND_X32(nr);
+	} else {
+		*dat20 = (u16)nr;
+	}
+	return arg >= 0 ? arg :
+			  find_path(kt_path_native, ARRAY_SIZE(kt_path_native),
+				    nr);
+}
+
+/*
+ * Copy up to the NUL or the end of the room, page by page: what comes after the
+ * NUL may be missing.  Return: bytes without the NUL.
+ */
+static u32 copy_path(char *to, unsigned long from, bool *cut)
+{
+	u32 len = 0, piece, part;
+
+	*cut = false;
+	while (len < PATH_BYTES) {
+		piece = min_t(u32, PATH_BYTES - len,
+			      PAGE_SIZE - offset_in_page(from + len));
+		if (copy_from_user_nofault(to + len, (void __user *)(from + len),
+					   piece))
+			break;
+		part = strnlen(to + len, piece);
+		len += part;
+		if (part < piece)
+			return len;
+	}
+	*cut = true;
+	return len;
+}
+
+static noinline void notrace sys_path(struct pt_regs *regs, int arg, u32 dat20)
+{
+	unsigned long args[6];
+	char path[PATH_BYTES];
+	struct kt_record rec = {
+		.class = KTAPE_CLASS_SYSCALL,
+		.blob = path,
+	};
+	bool cut;
+
+	syscall_get_arguments(current, regs, args);
+	rec.size = copy_path(path, args[arg], &cut);
+	rec.code = KT_CODE(KTAPE_EV_SYS_PATH, dat20 | (cut ? FLAG_CUT : 0), 1,
+			   0);
+	kt_event_record(KTAPE_RING_EVENT, &rec);
+}
+
+static void notrace probe_sys_enter_path(void *data, struct pt_regs *regs,
+					 long nr)
+{
+	u32 dat20;
+	int arg;
+
+	kt_probe_enter();
+	if (KT_WANTED(SYS_PATH)) {
+		arg = path_argument(nr, &dat20);
+		if (arg >= 0)
+			sys_path(regs, arg, dat20);
+	}
+	kt_probe_leave();
+}
+
+/* ---- table --------------------------------------------------------------- */
+
 struct kt_probe kt_probes_syscall[] = {
 	{
 		.name = "sys_enter",
@@ -158,6 +281,12 @@ struct kt_probe kt_probes_syscall[] = {
 		.func = KT_PROBE_FUNC(NULL, probe_sys_exit_wide, sys_exit,
 				      struct pt_regs *, long),
 		.events = { KTAPE_EV_SYS_EXIT_WIDE },
+	}, {
+		.name = "sys_enter",
+		.func = KT_PROBE_FUNC(NULL, probe_sys_enter_path, sys_enter,
+				      struct pt_regs *, long),
+		.early = true,
+		.events = { KTAPE_EV_SYS_PATH },
 	},
 	{}
 };
