@@ -102,12 +102,8 @@ extern struct kt_probe kt_probes_syscall[];
 extern struct kt_probe kt_probes_timer[];
 extern struct kt_probe kt_probes_memory[];
 extern struct kt_probe kt_probes_io[];
-extern struct kt_probe kt_probes_power[];
-extern struct kt_probe kt_probes_cpuhp[];
-extern struct kt_probe kt_probes_console[];
-extern struct kt_probe kt_probes_module[];
+extern struct kt_probe kt_probes_system[];
 extern struct kt_probe kt_probes_exception[];
-extern struct kt_probe kt_probes_cgroup[];
 
 u32 kt_netdev_id(const struct net_device *dev);
 int kt_netdev_init(void);

@@ -29,12 +29,8 @@ static struct kt_probe *const tables[] = {
 	kt_probes_timer,
 	kt_probes_memory,
 	kt_probes_io,
-	kt_probes_power,
-	kt_probes_cpuhp,
-	kt_probes_console,
-	kt_probes_module,
+	kt_probes_system,
 	kt_probes_exception,
-	kt_probes_cgroup,
 };
 
 /* Protects the probes and what is wanted of them. */

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Idle states, frequencies, suspend, runtime power management. */
+/*
+ * The system as a whole: power management, CPUs that come and go, the kernel
+ * log, kernel modules, and the names of cgroups.
+ */
+#include <linux/atomic.h>
+#include <linux/cgroup.h>
+#include <linux/cpuhotplug.h>
 #include <linux/device.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
+#include <trace/events/cpuhp.h>
+#include <trace/events/module.h>
 #include <trace/events/power.h>
+#include <trace/events/printk.h>
 #include <trace/events/rpm.h>
+
+#if defined(CONFIG_CGROUPS) && defined(CONFIG_TRACEPOINTS)
+#define HAS_CGROUPS
+#include <trace/events/cgroup.h>
+#endif
 
 #include "event/event.h"
 #include "internal.h"
+#include "names/registry.h"
+#include "names/symbol.h"
+#include "probes.h"
+
+/* ---- power management ---------------------------------------------------- */
 
 #define CPU_BITS	12
 #define CPU_MASK	((1U << CPU_BITS) - 1)
@@ -102,7 +125,200 @@ static void notrace probe_wakeup_source_deactivate(void *data, const char *name,
 	NAMED_EVENT(WAKEUP_SOURCE_DEACTIVATE, 0, state, name);
 }
 
-struct kt_probe kt_probes_power[] = {
+/* ---- CPUs that come and go ----------------------------------------------- */
+
+static __always_inline void enter(unsigned int cpu, int target, int step,
+				  unsigned long function)
+{
+	kt_probe_enter();
+	KT_EVENT3(CPUHP_ENTER, cpu & CPU_MASK, target, step,
+		  kt_token_func(function));
+	kt_probe_leave();
+}
+
+static void notrace probe_cpuhp_enter(void *data, unsigned int cpu, int target,
+				      int step, int (*fun)(unsigned int))
+{
+	enter(cpu, target, step, (unsigned long)fun);
+}
+
+/* Of a step with several instances. */
+static void notrace probe_cpuhp_multi_enter(void *data, unsigned int cpu,
+					    int target, int step,
+					    int (*fun)(unsigned int,
+						       struct hlist_node *),
+					    struct hlist_node *node)
+{
+	enter(cpu, target, step, (unsigned long)fun);
+}
+
+static void notrace probe_cpuhp_exit(void *data, unsigned int cpu, int state,
+				     int step, int ret)
+{
+	kt_probe_enter();
+	KT_EVENT3(CPUHP_EXIT, cpu & CPU_MASK, state, step, ret);
+	kt_probe_leave();
+}
+
+/* ---- the kernel log ------------------------------------------------------ */
+
+/*
+ * The callback runs under the locks of printk, on newer kernels even in NMIs: it
+ * copies and does nothing else.  Who waits for data is woken by irq_work.
+ */
+static void notrace probe_console(void *data, const char *text, size_t len)
+{
+	static const u32 none[] = {};
+	size_t taken;
+
+	kt_probe_enter();
+	if (len && text[len - 1] == '\n')
+		len--;
+	taken = min_t(size_t, len, KT_TEXT_MAX);
+	KT_EVENT_LONG(CONSOLE, taken < len, none, text, taken);
+	kt_probe_leave();
+}
+
+/* ---- kernel modules ------------------------------------------------------ */
+
+static __always_inline u32 name_bytes(const struct module *mod)
+{
+	return strnlen(mod->name, sizeof(mod->name));
+}
+
+static void notrace probe_module_load(void *data, struct module *mod)
+{
+	const u32 args[] = { (u32)mod->taints };
+
+	kt_probe_enter();
+	KT_EVENT_LONG(MODULE_LOAD, 0, args, mod->name, name_bytes(mod));
+	kt_probe_leave();
+}
+
+static void notrace probe_module_free(void *data, struct module *mod)
+{
+	static const u32 none[] = {};
+
+	kt_probe_enter();
+	KT_EVENT_LONG(MODULE_FREE, 0, none, mod->name, name_bytes(mod));
+	kt_probe_leave();
+}
+
+#ifdef CONFIG_MODULE_UNLOAD
+#define USE_EVENT(NAME, mod, ip)					\
+do {									\
+	kt_probe_enter();						\
+	if (KT_WANTED(NAME)) {						\
+		const u32 __args[] = { kt_token_func(ip),		\
+				       atomic_read(&(mod)->refcnt) };	\
+									\
+		KT_EVENT_LONG(NAME, 0, __args, (mod)->name,		\
+			      name_bytes(mod));				\
+	}								\
+	kt_probe_leave();						\
+} while (0)
+
+static void notrace probe_module_get(void *data, struct module *mod,
+				     unsigned long ip)
+{
+	USE_EVENT(MODULE_GET, mod, ip);
+}
+
+static void notrace probe_module_put(void *data, struct module *mod,
+				     unsigned long ip)
+{
+	USE_EVENT(MODULE_PUT, mod, ip);
+}
+#endif
+
+/* ---- names of cgroups (v2) ----------------------------------------------- */
+
+/* There is no event of them: their tracepoints keep the registry up to date. */
+
+#ifdef HAS_CGROUPS
+
+#define PATH_LENGTH	512
+
+static bool is_v2(struct cgroup *cgrp)
+{
+	return cgrp->root == &cgrp_dfl_root;
+}
+
+/* The end of the path tells more than its begin. */
+static void enter_cgroup(struct cgroup *cgrp, const char *path)
+{
+	const u64 id = cgroup_id(cgrp);
+	struct cgroup *parent = cgroup_parent(cgrp);
+	size_t length = strlen(path);
+
+	if (length >= KTAPE_NAME_SIZE)
+		path += length - (KTAPE_NAME_SIZE - 1);
+	kt_registry_set(KTAPE_OBJ_CGROUP, (u32)id, (u32)(id >> 32),
+			parent ? (u32)cgroup_id(parent) : 0, path);
+}
+
+static void notrace probe_cgroup_enter(void *data, struct cgroup *cgrp,
+				       const char *path)
+{
+	kt_probe_enter();
+	if (is_v2(cgrp))
+		enter_cgroup(cgrp, path);
+	kt_probe_leave();
+}
+
+static void notrace probe_cgroup_rmdir(void *data, struct cgroup *cgrp,
+				       const char *path)
+{
+	const u64 id = cgroup_id(cgrp);
+
+	kt_probe_enter();
+	if (is_v2(cgrp))
+		kt_registry_gone(KTAPE_OBJ_CGROUP, (u32)id, (u32)(id >> 32));
+	kt_probe_leave();
+}
+
+#define CGROUP_ROW(tp, callback)						\
+	{								\
+		.name = #tp,						\
+		.func = KT_PROBE_FUNC(NULL, callback, tp,		\
+				      struct cgroup *, const char *),	\
+		.always = true,						\
+	}
+
+/**
+ * kt_cgroups_walk() - enter the cgroups that are there
+ *
+ * The probes are attached by now.
+ *
+ * Context: module load.
+ */
+void kt_cgroups_walk(void)
+{
+	struct cgroup_subsys_state *css;
+	static char path[PATH_LENGTH];
+	struct cgroup *cgrp;
+
+	rcu_read_lock();
+	css_for_each_descendant_pre(css, &cgrp_dfl_root.cgrp.self) {
+		cgrp = css->cgroup;
+		if (cgrp->self.flags & CSS_ONLINE &&
+		    cgroup_path(cgrp, path, sizeof(path)) >= 0)
+			enter_cgroup(cgrp, path);
+	}
+	rcu_read_unlock();
+}
+
+#else
+
+void kt_cgroups_walk(void)
+{
+}
+
+#endif
+
+/* ---- table --------------------------------------------------------------- */
+
+struct kt_probe kt_probes_system[] = {
 	KT_PROBE(cpu_idle, CPU_IDLE, probe_cpu_idle, unsigned int,
 		    unsigned int),
 #ifdef KT_HAVE_CPU_IDLE_MISS
@@ -126,5 +342,32 @@ struct kt_probe kt_probes_power[] = {
 		    probe_wakeup_source_activate, const char *, unsigned int),
 	KT_PROBE(wakeup_source_deactivate, WAKEUP_SOURCE_DEACTIVATE,
 		    probe_wakeup_source_deactivate, const char *, unsigned int),
+	KT_PROBE(cpuhp_enter, CPUHP_ENTER, probe_cpuhp_enter, unsigned int,
+		    int, int, int (*)(unsigned int)),
+	KT_PROBE(cpuhp_multi_enter, CPUHP_ENTER, probe_cpuhp_multi_enter,
+		    unsigned int, int, int,
+		    int (*)(unsigned int, struct hlist_node *),
+		    struct hlist_node *),
+	KT_PROBE(cpuhp_exit, CPUHP_EXIT, probe_cpuhp_exit, unsigned int, int,
+		    int, int),
+	KT_PROBE(console, CONSOLE, probe_console, const char *, size_t),
+	KT_PROBE(module_load, MODULE_LOAD, probe_module_load,
+		    struct module *),
+	KT_PROBE(module_free, MODULE_FREE, probe_module_free,
+		    struct module *),
+#ifdef CONFIG_MODULE_UNLOAD
+	KT_PROBE(module_get, MODULE_GET, probe_module_get, struct module *,
+		    unsigned long),
+	KT_PROBE(module_put, MODULE_PUT, probe_module_put, struct module *,
+		    unsigned long),
+#else
+	KT_PROBE_NONE(module_get, MODULE_GET),
+	KT_PROBE_NONE(module_put, MODULE_PUT),
+#endif
+#ifdef HAS_CGROUPS
+	CGROUP_ROW(cgroup_mkdir, probe_cgroup_enter),
+	CGROUP_ROW(cgroup_rename, probe_cgroup_enter),
+	CGROUP_ROW(cgroup_rmdir, probe_cgroup_rmdir),
+#endif
 	{}
 };
