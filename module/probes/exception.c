@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Exceptions that the kernel raises by itself.  What comes with each is in the
- * table of uapi/README.md; die and panic are in module/probes/notify.c.
+ * table of uapi/README.md.  Tracepoints tell of most of them, notifiers of a
+ * kernel that dies or panics.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/cred.h>
 #include <linux/edac.h>
+#include <linux/kdebug.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
+#include <linux/notifier.h>
 #include <linux/oom.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
+#include <linux/ptrace.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <scsi/scsi_cmnd.h>
@@ -36,6 +40,10 @@ struct pcie_tlp_log;
 #ifdef KT_HAVE_ERROR_REPORT
 #include <trace/events/error_report.h>
 #endif
+#ifdef KT_HAVE_PANIC_NOTIFIER
+#include <linux/panic_notifier.h>
+#endif
+
 #ifdef KT_HAVE_THERMAL
 #include <trace/events/thermal.h>
 #endif
@@ -278,6 +286,77 @@ static void notrace probe_net_dev_xmit_timeout(void *data,
 
 	raise(KTAPE_HW_SEVERITY2, KTAPE_EXC_XMIT_TIMEOUT, args,
 	      ARRAY_SIZE(args), dev->name);
+}
+
+/* ---- die and panic ------------------------------------------------------- */
+
+static void report(u32 code, const u32 *args, unsigned int nargs,
+		   const char *text)
+{
+	kt_exception(KTAPE_SW_SEVERITY3, code, args, nargs, text,
+		     text ? strnlen(text, KT_TEXT_MAX) : 0, text);
+}
+
+/* The chain also hears of breakpoints and traps, which are no deaths. */
+static int on_die(struct notifier_block *nb, unsigned long event, void *data)
+{
+	const struct die_args *die = data;
+	u32 args[4] = {};
+
+	if (event != DIE_OOPS)
+		return NOTIFY_DONE;
+	kt_probe_enter();
+	if (die->regs)
+		args[0] = kt_token_func(instruction_pointer(die->regs));
+	args[1] = die->trapnr;
+	args[2] = die->err;
+	args[3] = die->signr;
+	report(KTAPE_EXC_DIE, args, ARRAY_SIZE(args), die->str);
+	kt_probe_leave();
+	return NOTIFY_DONE;
+}
+
+static int on_panic(struct notifier_block *nb, unsigned long event, void *data)
+{
+	report(KTAPE_EXC_PANIC, NULL, 0, data);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block die_notifier = { .notifier_call = on_die };
+static struct notifier_block panic_notifier = { .notifier_call = on_panic };
+
+/**
+ * kt_die_init() - listen to deaths and panics of the kernel
+ *
+ * Context: module load.
+ * Return: 0 or a negative errno.
+ */
+int kt_die_init(void)
+{
+	int ret = register_die_notifier(&die_notifier);
+
+	if (ret)
+		return ret;
+	ret = atomic_notifier_chain_register(&panic_notifier_list,
+					     &panic_notifier);
+	if (ret)
+		goto err_die;
+	return 0;
+
+err_die:
+	unregister_die_notifier(&die_notifier);
+	return ret;
+}
+
+/**
+ * kt_die_exit() - no longer listen
+ *
+ * Context: module unload, may sleep.
+ */
+void kt_die_exit(void)
+{
+	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_notifier);
+	unregister_die_notifier(&die_notifier);
 }
 
 /* ---- table --------------------------------------------------------------- */

@@ -108,8 +108,8 @@ extern struct kt_probe kt_probes_exception[];
 u32 kt_netdev_id(const struct net_device *dev);
 int kt_netdev_init(void);
 void kt_netdev_exit(void);
-int kt_notify_init(void);
-void kt_notify_exit(void);
+int kt_die_init(void);
+void kt_die_exit(void);
 
 #ifdef CONFIG_KPROBES
 

@@ -375,12 +375,12 @@ int kt_probe_init(void)
 
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
 		for_each_kernel_tracepoint(match, NULL);
-	ret = kt_notify_init();
+	ret = kt_die_init();
 	if (ret)
 		return ret;
 	ret = kt_netdev_init();
 	if (ret)
-		goto err_notify;
+		goto err_die;
 	ret = watch_modules();
 	if (ret)
 		goto err_netdev;
@@ -392,8 +392,8 @@ int kt_probe_init(void)
 
 err_netdev:
 	kt_netdev_exit();
-err_notify:
-	kt_notify_exit();
+err_die:
+	kt_die_exit();
 	return ret;
 }
 
@@ -410,7 +410,7 @@ void kt_probe_exit(void)
 	cancel_delayed_work_sync(&detach_work);
 	unwatch_modules();
 	kt_netdev_exit();
-	kt_notify_exit();
+	kt_die_exit();
 	mutex_lock(&probe_lock);
 	for_each_probe(p, i)
 		detach(p);
