@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Size and offsets of every structure of uapi/ktape, as they are for ever.  The
- * module (dev_abi.c) and the tests of user space (selftests/unit/t_abi.c) hold
+ * module (dev_abi.c) and the tests of user space (selftests/unit/uapi/t_abi.c) hold
  * them to what their compilers make of the headers, and lint that none is missing.
  *
  * A file that includes it defines
