@@ -123,7 +123,7 @@ mutant()
 	for a; do case \$a in OUT=*) cp $work/program "\${a#OUT=}/t_ring_step" ;; esac; done
 	EOT
 	chmod +x "$work/m/t_ring_step" "$work/program" "$work/make"
-	MAKE=$work/make KTAPE_MUTANT_SECONDS=${2:-60} "${guest%/*}/unit/t_mutants" \
+	MAKE=$work/make KTAPE_MUTANT_SECONDS=${2:-60} "${guest%/*}/unit/module/ring/t_mutants" \
 		"$work/m" no-recheck >"$work/log" 2>&1
 }
 mutant 'echo not ok 1; echo "# why"'
