@@ -5,7 +5,7 @@
 # installed, they are written down here.  Those of powerpc are not tested.
 set -u
 
-top=$(cd "${0%/*}/../.." && pwd)
+top=$(cd "${0%/*}/../../../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-path.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 n=0
