@@ -4,7 +4,7 @@
 # it does without a device.
 set -u
 
-top=$(cd "${0%/*}/../.." && pwd)
+top=$(cd "${0%/*}/../../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-mark.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 n=0
