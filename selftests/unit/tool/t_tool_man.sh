@@ -5,8 +5,8 @@
 #
 # A man page describes the options that stand on lines of .It Fl.  Commands without a
 # page of their own have sections in that of ktape.
-man=$(cd "${0%/*}/../../userspace/man" && pwd) || exit
-# shellcheck source=selftests/unit/tool.sh
+man=$(cd "${0%/*}/../../../userspace/man" && pwd) || exit
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1" || exit 2
 
 # command	page, or page:section; nothing: it has no options but those of all

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_input.sh FOLDER: what the command says, and with which exit status, of
 # inputs in the formats of others that are cut off, damaged or of another format.
-# shellcheck source=selftests/unit/tool.sh
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 
 # event SEQ: FWK_EN of RKH, with a checksum

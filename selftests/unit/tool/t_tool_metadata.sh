@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_metadata.sh FOLDER: what each subcommand says and does where metadata was
 # changed since it was written, or has no checksum.
-# shellcheck source=selftests/unit/tool.sh
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 make_trace=$out/make_trace
 

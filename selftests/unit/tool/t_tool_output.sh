@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_output.sh FOLDER: no output destroys an input or an earlier output.
-# shellcheck source=selftests/unit/tool.sh
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1" || exit 2
 
 make_trace=$out/make_trace

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_filter.sh FOLDER: what options of filters become, as a configuration
 # that is saved before a device is needed.
-# shellcheck source=selftests/unit/tool.sh
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 
 # saves OPTION...: the configuration goes to text, nothing is recorded

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool.sh FOLDER: what the command does without a module: exit codes, what it
 # tells, and what it leaves behind.
-# shellcheck source=selftests/unit/tool.sh
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 make_trace=$out/make_trace
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_stats.sh FOLDER: ktape stats, ktape diff and their conditions, of the
 # scene that t_lib_linux counts by hand.
-top=$(cd "${0%/*}/../.." && pwd)
-# shellcheck source=selftests/unit/tool.sh
+top=$(cd "${0%/*}/../../.." && pwd)
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 
 "$out/t_lib_linux" --scene scene && "$out/t_lib_linux" --lossy lossy || exit

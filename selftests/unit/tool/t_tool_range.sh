@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # t_tool_range.sh FOLDER: times and CPUs on the command line, what a format cannot
 # hold, and what --help and the man pages say.
-# shellcheck source=selftests/unit/tool.sh
+# shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1" || exit 2
 
 make_trace=$out/make_trace
