@@ -4,7 +4,7 @@
 # machine that has nothing, as a user, without apt, and with other headers.
 set -u
 
-top=$(cd "$(dirname "$0")/../.." && pwd)
+top=$(cd "$(dirname "$0")/../../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-deps.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 

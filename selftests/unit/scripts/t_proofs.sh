@@ -5,7 +5,7 @@
 set -u
 
 out=$1
-guest=$(cd "$(dirname "$0")/../guest" && pwd)
+guest=$(cd "$(dirname "$0")/../../guest" && pwd)
 n=0
 failed=0
 

@@ -3,7 +3,7 @@
 # The runner of the stages: its budgets hold, and nothing of a stage is left.
 set -u
 
-run=$(cd "$(dirname "$0")/.." && pwd)/run
+run=$(cd "$(dirname "$0")/../.." && pwd)/run
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-run.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export OUT=$work/out
