@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <codec_tband.h>
+#include "format/tband/tband.h"
 
 #define STREAM_MAX	65536
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <codec_rkh.h>
+#include "format/rkh/rkh.h"
 
 #define RKH_STREAM	65536
 

@@ -4,7 +4,7 @@
  * from its specification; streams of its own encoder are read from
  * ../shared/golden where that is, and compared with what its own decoder says.
  */
-#include <codec_rkh_ours.h>
+#include "format/rkh/ours.h"
 #include <ktape/formats.h>
 
 #include "lib_gather.h"
