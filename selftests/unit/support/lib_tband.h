@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/tband/tband.h"
+#include "format/tband/internal.h"
 
 #define STREAM_MAX	65536
 

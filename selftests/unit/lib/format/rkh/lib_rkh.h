@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/rkh/rkh.h"
+#include "format/rkh/internal.h"
 
 #define RKH_STREAM	65536
 

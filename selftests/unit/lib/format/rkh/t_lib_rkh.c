@@ -4,7 +4,7 @@
  * from its specification; streams of its own encoder are read from
  * ../shared/golden where that is, and compared with what its own decoder says.
  */
-#include "format/rkh/ours.h"
+#include "format/rkh/internal.h"
 #include <ktape/formats.h>
 
 #include "lib_gather.h"

@@ -3,9 +3,6 @@
  * Tonbandgeraet with checks, as it goes over a line: whole, harmed at each byte,
  * joined late, begun anew, and without any check.
  */
-#include "format/tband/check.h"
-#include "stream/internal.h"
-
 #include "util/crc32c.h"
 #include "lib_gather.h"
 #include "lib_tband.h"
