@@ -93,7 +93,7 @@ static void must(int err)
 		abort();
 }
 
-static const struct ktape_info info = {
+static const struct ktape_info bounds_info = {
 	.freq = 1000000000, .machine = "x86_64",
 };
 

@@ -153,7 +153,7 @@ static struct ktape_linux *stats;
 static void begin_linux(void)
 {
 	must(ktape_registry_new(1, &registry));
-	must(ktape_linux_new(&info, registry, &stats));
+	must(ktape_linux_new(&bounds_info, registry, &stats));
 }
 
 static uint64_t end_linux(void)
@@ -252,7 +252,7 @@ static struct ktape_sink *open_sink(const char *format, const char *options)
 {
 	struct ktape_sink_options how = {
 		.format = format, .options = options, .path = "/dev/null",
-		.info = &info,
+		.info = &bounds_info,
 	};
 	struct ktape_sink *sink;
 
@@ -369,7 +369,7 @@ static uint64_t chrome_markers(uint64_t n)
 static struct ktape_sink *open_lttng(char *dir)
 {
 	struct ktape_sink_options how = { .format = "lttng", .path = dir,
-					  .info = &info };
+					  .info = &bounds_info };
 	struct ktape_sink *sink;
 
 	if (!mkdtemp(dir))
