@@ -14,46 +14,114 @@
 #include "format/text/text.h"
 #include "format/tracex/tracex.h"
 
+/*
+ * formats.inc is made by the Makefile from FORMATS=: KT_FORMATS is that text, and
+ * KT_HAS_NAME is 1 for each folder NAME that is built, else 0.  A format that is left
+ * out keeps its row, with NULL for in and out, so that messages can name it.
+ */
+#include "formats.inc"
+
+#define IF(has, pointer)	((has) ? (pointer) : NULL)
+
+/* The first one is always readable: its reader is the library itself. */
 static const struct ktape_codec codecs[] = {
 	{ "native", "CTF 1.8 as the module writes it: a directory or a pipe form",
-	  NULL, &kt_native_out },
-	{ "tband", "Tonbandgeraet: COBS frames", &kt_tband_in,
-	  &kt_tband_out },
-	{ "rkh", "RKH trace: frames between 0x7E", &kt_rkh_in, &kt_rkh_out },
+	  NULL, IF(KT_HAS_NATIVE, &kt_native_out) },
+	{ "tband", "Tonbandgeraet: COBS frames",
+	  IF(KT_HAS_TBAND, &kt_tband_in), IF(KT_HAS_TBAND, &kt_tband_out) },
+	{ "rkh", "RKH trace: frames between 0x7E",
+	  IF(KT_HAS_RKH, &kt_rkh_in), IF(KT_HAS_RKH, &kt_rkh_out) },
 	{ "tracex", "ThreadX TraceX: .trx; in also Intel HEX and S-records",
-	  &kt_tracex_in, &kt_tracex_out },
-	{ "jsonl", "lines of JSON, as ktape dump --json", NULL, &kt_jsonl_out },
-	{ "csv", "comma separated values, one line an event", NULL,
-	  &kt_csv_out },
-	{ "perfetto", "protobuf for ui.perfetto.dev and trace_processor", NULL,
-	  &kt_perfetto_out },
+	  IF(KT_HAS_TRACEX, &kt_tracex_in), IF(KT_HAS_TRACEX, &kt_tracex_out) },
+	{ "jsonl", "lines of JSON, as ktape dump --json",
+	  NULL, IF(KT_HAS_TEXT, &kt_jsonl_out) },
+	{ "csv", "comma separated values, one line an event",
+	  NULL, IF(KT_HAS_TEXT, &kt_csv_out) },
+	{ "perfetto", "protobuf for ui.perfetto.dev and trace_processor",
+	  NULL, IF(KT_HAS_PERFETTO, &kt_perfetto_out) },
 	{ "lttng", "CTF as LTTng's kernel tracer writes it, for Trace Compass",
-	  NULL, &kt_lttng_out },
-	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others", NULL,
-	  &kt_parquet_out },
-	{ "chrome", "JSON of Chrome's trace viewer", NULL, &kt_chrome_out },
-	{ "text", "lines of text, as ktape dump", NULL, &kt_text_out },
-	{ "ftrace", "lines of text, as /sys/kernel/tracing/trace", NULL,
-	  &kt_ftrace_out },
-	{ "traceprinter", "lines of text, as QNX traceprinter", NULL,
-	  &kt_traceprinter_out },
+	  NULL, IF(KT_HAS_LTTNG, &kt_lttng_out) },
+	{ "parquet", "columns for DuckDB, Spark, ClickHouse and others",
+	  NULL, IF(KT_HAS_PARQUET, &kt_parquet_out) },
+	{ "chrome", "JSON of Chrome's trace viewer",
+	  NULL, IF(KT_HAS_TEXT, &kt_chrome_out) },
+	{ "text", "lines of text, as ktape dump",
+	  NULL, IF(KT_HAS_TEXT, &kt_text_out) },
+	{ "ftrace", "lines of text, as /sys/kernel/tracing/trace",
+	  NULL, IF(KT_HAS_TEXT, &kt_ftrace_out) },
+	{ "traceprinter", "lines of text, as QNX traceprinter",
+	  NULL, IF(KT_HAS_TEXT, &kt_traceprinter_out) },
 };
 
 const struct kt_user_format *const kt_user_formats[] = {
-	&kt_tband_user, &kt_rkh_user, &kt_tracex_user, NULL,
+#if KT_HAS_TBAND
+	&kt_tband_user,
+#endif
+#if KT_HAS_RKH
+	&kt_rkh_user,
+#endif
+#if KT_HAS_TRACEX
+	&kt_tracex_user,
+#endif
+	NULL,
 };
+
+static bool is_built(const struct ktape_codec *codec)
+{
+	return ktape_codec_reads(codec) || codec->out;
+}
 
 const struct ktape_codec *ktape_codec(unsigned int i)
 {
-	return i < KT_ARRAY_SIZE(codecs) ? &codecs[i] : NULL;
+	for (size_t at = 0; at < KT_ARRAY_SIZE(codecs); at++) {
+		if (is_built(&codecs[at]) && !i--)
+			return &codecs[at];
+	}
+	return NULL;
 }
 
 const struct ktape_codec *ktape_codec_find(const char *name)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(codecs); i++) {
 		if (!strcmp(codecs[i].name, name))
-			return &codecs[i];
+			return is_built(&codecs[i]) ? &codecs[i] : NULL;
 	}
+	return NULL;
+}
+
+/* Return true if the table has a format of this name, built in or not. */
+static bool is_known(const char *name)
+{
+	for (size_t i = 0; i < KT_ARRAY_SIZE(codecs); i++) {
+		if (!strcmp(codecs[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * kt_codec_get() - find the format that the user named
+ * @name: name of the format
+ * @out: the format must be writable, else readable
+ * @error: filled if there is no such format; may be NULL
+ *
+ * Return: the format, or NULL.
+ */
+const struct ktape_codec *kt_codec_get(const char *name, bool out,
+				       struct ktape_error *error)
+{
+	const struct ktape_codec *c = ktape_codec_find(name);
+
+	if (c && (out ? !!c->out : ktape_codec_reads(c)))
+		return c;
+	if (c && (!out || KT_HAS_NATIVE || c != codecs))
+		kt_error(error, 0, "format %s can only be %s", name,
+			 out ? "read" : "written");
+	else if (is_known(name))
+		kt_error(error, 0, "format %s is not built in (FORMATS=%s)",
+			 name, KT_FORMATS);
+	else
+		kt_error(error, 0, "unknown format \"%.40s\"", name);
 	return NULL;
 }
 
@@ -106,14 +174,10 @@ int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 int ktape_sink_open(const struct ktape_sink_options *options,
 		    struct ktape_sink **sink, struct ktape_error *error)
 {
-	const struct ktape_codec *c = ktape_codec_find(options->format);
+	const struct ktape_codec *c;
 
 	if (error)
 		memset(error, 0, sizeof(*error));
-	if (!c || !c->out) {
-		kt_error(error, 0, "no format \"%.40s\" that could be written",
-			 options->format);
-		return -EINVAL;
-	}
-	return kt_sink_open(c->out, options, sink, error);
+	c = kt_codec_get(options->format, true, error);
+	return c ? kt_sink_open(c->out, options, sink, error) : -EINVAL;
 }

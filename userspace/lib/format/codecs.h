@@ -12,6 +12,8 @@
 /* Formats whose events are kept as user events, NULL behind the last one. */
 extern const struct kt_user_format *const kt_user_formats[];
 
+const struct ktape_codec *kt_codec_get(const char *name, bool out,
+				       struct ktape_error *error);
 const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
 					 bool whole);
 

@@ -382,15 +382,12 @@ static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
 
 	*format = NULL;
 	if (name) {
-		*format = ktape_codec_find(name);
-		if (*format && ktape_codec_reads(*format)) {
-			if (!(*format)->in)
-				*format = NULL;
-			return 0;
-		}
-		kt_error(error, 0, "no format \"%.40s\" that could be read",
-			 name);
-		return -EINVAL;
+		*format = kt_codec_get(name, false, error);
+		if (!*format)
+			return -EINVAL;
+		if (!(*format)->in)	/* the native one */
+			*format = NULL;
+		return 0;
 	}
 	return probe(t, format, error);
 }
