@@ -59,6 +59,15 @@
 })
 #endif
 
+/*
+ * Is this an NMI on a CPU whose cmpxchg an NMI may tear?  Such an NMI must not
+ * write to a ring.
+ */
+static __always_inline bool kt_nmi_unsafe(void)
+{
+	return !IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && in_nmi();
+}
+
 /* Counts in control pages are u64; 32-bit kernels use the low half. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
 #define kt_local_dec(p)		local_dec((local_t *)(p))

@@ -7,7 +7,7 @@
 #include "event.h"
 #include "cost.h"
 #include "trigger.h"
-#include "filter/filter.h"
+#include "stack.h"
 
 DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
 	.route = { [0 ... KTAPE_OPCODES - 1] = KT_ROUTE_MANY },
@@ -88,6 +88,58 @@ void kt_sink_mask_set(const u64 *mask)
 }
 
 /*
+ * Record an event that passed the filters, and the call stack that follows it.
+ * The stack has a rate limit of its own.  If the event is lost there is no stack.
+ */
+static void record_with_stack(const struct kt_filters *f, struct kt_ring *r,
+			      const struct kt_record *rec)
+{
+	const struct kt_record stack = { .code = KTAPE_EV_KERNEL_STACK,
+					 .class = KTAPE_CLASS_STACK };
+	const bool is_switch = (rec->code & (KTAPE_OPCODES - 1)) ==
+			       KTAPE_EV_SCHED_SWITCH;
+	struct kt_coming old;
+
+	if (kt_ring_write(r, rec) || !kt_filter_has_stack(f, rec))
+		return;
+	kt_count(&r->page->emitted[KTAPE_CLASS_STACK]);
+	if (!kt_filter_pass_rate(f, r, &stack))
+		return;
+	/* The switch is recorded, and the stack may open a block. */
+	if (is_switch)
+		old = kt_coming_set(rec->args[1], rec->code >> 16 & 0xff);
+	kt_stack_record(r, rec);
+	if (is_switch)
+		kt_coming_back(&old);
+}
+
+/* The end of a pair is counted as emitted; its span is what is recorded. */
+static void record_span(const struct kt_filters *f, struct kt_ring *r,
+			const struct kt_record *rec)
+{
+	if (!kt_filter_pass_rate(f, r, rec))
+		return;
+	if (unlikely(kt_nmi_unsafe())) {
+		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
+		return;
+	}
+	record_with_stack(f, r, rec);
+}
+
+/* Is an event to be recorded?  Record a span that takes its place here. */
+static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
+				  const struct kt_record *rec,
+				  struct task_struct *other)
+{
+	struct kt_span span;
+	enum kt_verdict verdict = kt_filter_pass(f, r, rec, other, &span);
+
+	if (unlikely(verdict == KT_SPAN))
+		record_span(f, r, &span.rec);
+	return verdict == KT_PASS;
+}
+
+/*
  * Record an event in one session, if its filters let it through.  Events that
  * are @brief have no blob and room for three arguments.
  */
@@ -100,7 +152,7 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		rcu_dereference_sched(kt_triggers[session]);
 
 	kt_count(&r->page->emitted[rec->class]);
-	if (unlikely(f) && !kt_filter_pass(f, r, rec, other)) {
+	if (unlikely(f) && !event_passes(f, r, rec, other)) {
 		kt_triggers_held(t, rec);
 		return;
 	}
@@ -109,7 +161,7 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		return;
 	}
 	if (unlikely(f) && kt_filter_has_stack(f, rec))
-		kt_filter_write(f, r, rec);
+		record_with_stack(f, r, rec);
 	else if (brief)
 		kt_ring_put(r, rec->code, rec->class, rec->nargs, rec->args[0],
 			    rec->args[1], rec->args[2]);

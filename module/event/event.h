@@ -14,9 +14,8 @@
 #include <linux/preempt.h>
 #include <linux/wait.h>
 
+#include "filter/filter.h"
 #include "ring/ring.h"
-
-#define KT_SESSIONS		8
 
 /* Class of each opcode and ring of each class, as constants. */
 enum {
@@ -146,11 +145,6 @@ void kt_sink_set(void (*call)(const struct kt_record *rec));
 static __always_inline bool kt_sink_wants(unsigned int opcode)
 {
 	return READ_ONCE(kt_sink_mask[opcode / 64]) >> (opcode % 64) & 1;
-}
-
-static __always_inline bool kt_nmi_unsafe(void)
-{
-	return !IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && in_nmi();
 }
 
 /**

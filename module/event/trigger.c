@@ -138,7 +138,7 @@ static bool is_long(struct kt_trigger *t, const struct kt_record *rec)
 {
 	struct kt_span span;
 
-	return kt_gates_pass(t->gates, rec, &span) == KT_GATE_SPAN &&
+	return kt_gates_pass(t->gates, rec, &span) == KT_SPAN &&
 	       matches(t, &span.rec);
 }
 

@@ -10,10 +10,10 @@
 #include <linux/sched.h>
 #include <linux/uidgid.h>
 
-#include "event/event.h"
+#include <ktape/abi.h>
+
 #include "filter.h"
 #include "track.h"
-#include "event/stack.h"
 
 struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
@@ -131,60 +131,23 @@ static bool pass_thread(const struct kt_filters *f, struct task_struct *p)
 #define THREAD_KINDS \
 	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | BIT(KTAPE_FILTER_UID))
 
-/* A limit that is exceeded is a loss, not a filter. */
-static bool pass_rate(const struct kt_filters *f, struct kt_ring *r,
-		      const struct kt_record *rec)
+/**
+ * kt_filter_pass_rate() - Does one more event keep within its rate limit?
+ * @f: the session's filters
+ * @r: the session's ring; an event above the limit is counted there as lost
+ * @rec: the event
+ *
+ * Context: as kt_filter_pass().
+ * Return: true if the event may be recorded.
+ */
+bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
+			 const struct kt_record *rec)
 {
 	if (!kt_filter_in_force(f, KTAPE_FILTER_RATE) ||
 	    kt_rates_pass(f->rates, rec->code & (KTAPE_OPCODES - 1)))
 		return true;
 	kt_ring_lose(r, KTAPE_LOST_RATE, rec->class);
 	return false;
-}
-
-/**
- * kt_filter_write() - record an event that passed, and what comes with it
- * @f: the session's filters
- * @r: the session's ring
- * @rec: the event
- *
- * A stack has a limit of its own.  Without its event there is none.
- *
- * Context: as kt_filter_pass().
- */
-void kt_filter_write(const struct kt_filters *f, struct kt_ring *r,
-		     const struct kt_record *rec)
-{
-	const struct kt_record stack = { .code = KTAPE_EV_KERNEL_STACK,
-					 .class = KTAPE_CLASS_STACK };
-	const bool is_switch = (rec->code & (KTAPE_OPCODES - 1)) ==
-			       KTAPE_EV_SCHED_SWITCH;
-	struct kt_coming old;
-
-	if (kt_ring_write(r, rec) || !kt_filter_has_stack(f, rec))
-		return;
-	kt_count(&r->page->emitted[KTAPE_CLASS_STACK]);
-	if (!pass_rate(f, r, &stack))
-		return;
-	/* The switch is recorded, and the stack may open a block. */
-	if (is_switch)
-		old = kt_coming_set(rec->args[1], rec->code >> 16 & 0xff);
-	kt_stack_record(r, rec);
-	if (is_switch)
-		kt_coming_back(&old);
-}
-
-/* The end of a pair is counted as emitted; its span is what is recorded. */
-static void put_span(const struct kt_filters *f, struct kt_ring *r,
-		     const struct kt_record *rec)
-{
-	if (!pass_rate(f, r, rec))
-		return;
-	if (unlikely(kt_nmi_unsafe())) {
-		kt_ring_lose(r, KTAPE_LOST_NESTED, rec->class);
-		return;
-	}
-	kt_filter_write(f, r, rec);
 }
 
 /*
@@ -212,44 +175,50 @@ static bool pass_all(const struct kt_filters *f, u32 opcode, u32 dat20,
 }
 
 /**
- * kt_filter_pass() - is an event to be recorded?
+ * kt_filter_pass() - Is an event to be recorded?
  * @f: the session's filters
  * @r: the session's ring, for its counts
  * @rec: the event
  * @other: the thread that the event is about besides the one that runs, or NULL
+ * @span: receives the record that takes the event's place with KT_SPAN; that
+ *	record has not passed its rate limit yet
  *
  * In an interrupt the thread that runs is the one that was interrupted.
  *
  * Context: any, preemption disabled.
- * Return: true; else it was counted as filtered, as lost to a rate limit, or a
- * span was recorded in its place.
+ * Return: enum kt_verdict; with KT_HOLD the event was counted as filtered, or as
+ * lost to a rate limit.
  */
-bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
-		    const struct kt_record *rec, struct task_struct *other)
+enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
+			       const struct kt_record *rec,
+			       struct task_struct *other, struct kt_span *span)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	const u32 dat20 = rec->code >> 8 & KTAPE_DAT20_MASK;
-	enum kt_gate_verdict verdict = KT_GATE_PASS;
-	struct kt_span span;
+	enum kt_verdict verdict = KT_PASS;
 
 	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1) &&
 	    (opcode < KTAPE_OP_EXCEPTION || pass_cpu(f)))
-		return true;
+		return KT_PASS;
 	if (!pass_cpu(f) || !pass_all(f, opcode, dat20, other)) {
-		verdict = KT_GATE_HOLD;
+		verdict = KT_HOLD;
 		if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
 			kt_gates_held(f->gates, rec);
 	} else if (kt_filter_in_force(f, KTAPE_FILTER_GATE)) {
-		verdict = kt_gates_pass(f->gates, rec, &span);
+		verdict = kt_gates_pass(f->gates, rec, span);
 	}
-	if (likely(verdict == KT_GATE_PASS))
-		return pass_rate(f, r, rec);
-	if (verdict == KT_GATE_HOLD)
+	if (likely(verdict == KT_PASS))
+		return kt_filter_pass_rate(f, r, rec) ? KT_PASS : KT_HOLD;
+	if (verdict == KT_HOLD)
 		kt_count(&r->page->filtered[rec->class]);
-	else
-		put_span(f, r, &span.rec);
-	return false;
+	return verdict;
 }
+
+/* Which opcodes are events? */
+static const bool is_event[KTAPE_OPCODES] = {
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) [opcode] = true,
+#include <ktape/events.h>
+};
 
 static bool applies(const struct kt_filters *f, unsigned int opcode)
 {
@@ -287,7 +256,7 @@ void kt_filter_applies(struct kt_filters *f)
 
 	memset(f->applies, 0, sizeof(f->applies));
 	for (i = KTAPE_OP_EXCEPTION; i < KTAPE_TIME_EXTEND; i++)
-		if (kt_event_opcode_exists(i) && applies(f, i))
+		if (is_event[i] && applies(f, i))
 			f->applies[i / 64] |= BIT_ULL(i % 64);
 }
 

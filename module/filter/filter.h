@@ -15,6 +15,9 @@
 
 #include "ring/ring.h"
 
+/* Sessions at a time. */
+#define KT_SESSIONS		8
+
 struct cgroup;
 struct kt_gates;
 struct kt_rates;
@@ -63,13 +66,36 @@ struct kt_filters {
 	struct ktape_filter_pid *pids;
 };
 
-/* Per session, NULL: none.  Written with kt_session_control. */
-extern struct kt_filters __rcu *kt_filters[];
+/**
+ * struct kt_span - a span record that takes a pair's place
+ * @rec: the record
+ * @args: its arguments
+ */
+struct kt_span {
+	struct kt_record rec;
+	u32 args[4];
+};
 
-bool kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
-		    const struct kt_record *rec, struct task_struct *other);
-void kt_filter_write(const struct kt_filters *f, struct kt_ring *r,
-		     const struct kt_record *rec);
+/**
+ * enum kt_verdict - what a filter says of an event
+ * @KT_PASS: record the event as it is
+ * @KT_HOLD: do not record the event
+ * @KT_SPAN: record the span of the pair that the event ends in its place
+ */
+enum kt_verdict {
+	KT_PASS,
+	KT_HOLD,
+	KT_SPAN,
+};
+
+/* Per session, NULL: none.  Written with kt_session_control. */
+extern struct kt_filters __rcu *kt_filters[KT_SESSIONS];
+
+enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
+			       const struct kt_record *rec,
+			       struct task_struct *other, struct kt_span *span);
+bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
+			 const struct kt_record *rec);
 void kt_filter_applies(struct kt_filters *f);
 void kt_filter_thread_exits(const struct task_struct *p);
 
@@ -92,28 +118,6 @@ static inline bool kt_filter_has_stack(const struct kt_filters *f,
 
 /* ---- duration gates: filter_gate.c --------------------------------------- */
 
-/**
- * struct kt_span - a span record that takes a pair's place
- * @rec: the record
- * @args: its arguments
- */
-struct kt_span {
-	struct kt_record rec;
-	u32 args[4];
-};
-
-/**
- * enum kt_gate_verdict - what becomes of an event of a pair
- * @KT_GATE_PASS: it is recorded as it is
- * @KT_GATE_HOLD: it is filtered
- * @KT_GATE_SPAN: a span takes its place
- */
-enum kt_gate_verdict {
-	KT_GATE_PASS,
-	KT_GATE_HOLD,
-	KT_GATE_SPAN,
-};
-
 struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries,
 				u32 nr);
 void kt_gates_free(struct kt_gates *gates);
@@ -121,7 +125,7 @@ void kt_gates_tell(const struct kt_gates *gates, struct ktape_filter_gate *to);
 u64 kt_gates_collisions(const struct kt_gates *gates);
 bool kt_gates_have(const struct kt_gates *gates, u32 opcode);
 u32 kt_gates_end_of(u32 opcode);
-enum kt_gate_verdict kt_gates_pass(struct kt_gates *gates,
+enum kt_verdict kt_gates_pass(struct kt_gates *gates,
 				   const struct kt_record *rec,
 				   struct kt_span *span);
 void kt_gates_held(struct kt_gates *t, const struct kt_record *rec);

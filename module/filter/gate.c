@@ -35,7 +35,6 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "event/event.h"
 #include "filter.h"
 
 #define SLOT_BITS	12
@@ -326,9 +325,9 @@ static void make_span(const struct kt_gate_event *e,
  * @span: receives the record that takes its place
  *
  * Context: any, preemption disabled.
- * Return: enum kt_gate_verdict.
+ * Return: enum kt_verdict.
  */
-enum kt_gate_verdict kt_gates_pass(struct kt_gates *t,
+enum kt_verdict kt_gates_pass(struct kt_gates *t,
 				   const struct kt_record *rec,
 				   struct kt_span *span)
 {
@@ -339,18 +338,18 @@ enum kt_gate_verdict kt_gates_pass(struct kt_gates *t,
 	u64 start, now;
 
 	if (!e->gate || !t->ticks[e->gate - 1])
-		return KT_GATE_PASS;
+		return KT_PASS;
 	key = key_of(e, rec);
 	if (!e->span)
-		return begin_pair(t, key, dat20) ? KT_GATE_HOLD : KT_GATE_PASS;
+		return begin_pair(t, key, dat20) ? KT_HOLD : KT_PASS;
 	if (!end_pair(t, e, key, &start, &dat20))
-		return KT_GATE_PASS;
+		return KT_PASS;
 	now = kt_clock();
 	/* The clocks of two CPUs may differ by a little. */
 	if ((s64)(now - start) < (s64)t->ticks[e->gate - 1])
-		return KT_GATE_HOLD;
+		return KT_HOLD;
 	make_span(e, rec, start, dat20, span);
-	return KT_GATE_SPAN;
+	return KT_SPAN;
 }
 
 static void forget_pair(struct kt_gates *t, unsigned long key)

@@ -2,12 +2,10 @@
 /*
  * What module/filter/gate.c needs of the kernel besides ktape_shim.h.  Included
  * before everything else; the kernel's headers that the source names are empty
- * files (see Makefile), and event.h, of which it uses nothing, is left out.
+ * files (see Makefile).
  */
 #ifndef _GATE_SHIM_H
 #define _GATE_SHIM_H
-
-#define _KT_EVENT_H
 
 #include <stdlib.h>
 #include <sys/types.h>
