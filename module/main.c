@@ -12,6 +12,7 @@
 #include "dev/dev.h"
 #include "dev/mark.h"
 #include "emit/emit.h"
+#include "filter/filter.h"
 #include "dev/metadata.h"
 #include "names/late.h"
 #include "persist/persist.h"
@@ -19,7 +20,6 @@
 #include "names/registry.h"
 #include "emit/sink.h"
 #include "names/symbol.h"
-#include "filter/track.h"
 
 static char *size = "1M";
 module_param(size, charp, 0444);

@@ -26,7 +26,7 @@ struct task_struct;
 /**
  * struct kt_filters - all filters of a session, replaced as a whole
  * @kinds: bit n: enum ktape_filter_kind n is in force
- * @pid_set: the set of followed threads that pass, see track.h; 0: all do
+ * @pid_set: the set of followed threads that pass, see kt_track_open(); 0: all do
  * @pid_except: the set of those that do not; 0: none
  * @severity: exceptions below this level are held back
  * @applies: bit n: opcode n has to be looked at
@@ -116,7 +116,7 @@ static inline bool kt_filter_has_stack(const struct kt_filters *f,
 	       f->stacks[opcode / 64] >> (opcode % 64) & 1;
 }
 
-/* ---- duration gates: filter_gate.c --------------------------------------- */
+/* ---- duration gates: gate.c ---------------------------------------------- */
 
 struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries,
 				u32 nr);
@@ -139,7 +139,7 @@ static inline void kt_filters_renew_gates(const struct kt_filters *f)
 void kt_gates_thread_exits(struct kt_gates *gates,
 			   const struct task_struct *p);
 
-/* ---- rate limits: filter_rate.c ------------------------------------------ */
+/* ---- rate limits ---------------------------------------------------------- */
 
 struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries,
 				u32 nr);
@@ -147,5 +147,26 @@ void kt_rates_free(struct kt_rates *rates);
 void kt_rates_tell(const struct kt_rates *rates, struct ktape_filter_rate *to);
 bool kt_rates_have(const struct kt_rates *rates, u32 opcode);
 bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
+
+/* ---- threads that filters follow: track.c -------------------------------- */
+
+/*
+ * A set of followed threads, with their threads and children, is one bit.  A
+ * filter has up to two, and beside those of all sessions there is room for those
+ * of one filter more, so that it can take another's place at one moment.
+ */
+int kt_track_init(void);
+void kt_track_exit(void);
+u32 kt_track_open(void);
+int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global);
+s32 kt_track_number(u32 sets, s32 global);
+void kt_track_walk(u32 set);
+void kt_track_close(u32 set);
+u64 kt_track_missed(u32 set);
+u32 kt_track_sets(const struct task_struct *p);
+void kt_track_fork(const struct task_struct *parent,
+		   const struct task_struct *child);
+void kt_track_free(const struct task_struct *p);
+void kt_threads_walk(void (*look)(struct task_struct *p, void *arg), void *arg);
 
 #endif /* _KT_FILTER_H */

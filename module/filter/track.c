@@ -20,19 +20,20 @@
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/hash.h>
+#include <linux/idr.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/spinlock.h>
 
 #include <ktape/filter.h>
 
-#include "threads.h"
-#include "track.h"
+#include "filter.h"
 
 #define SETS		32
 #define SLOTS		(1U << 15)
@@ -336,6 +337,43 @@ s32 kt_track_number(u32 sets, s32 global)
 		nr = pid_vnr(pid);
 	rcu_read_unlock();
 	return nr;
+}
+
+#define WALK_STEP	256U	/* threads looked at in one section */
+
+/**
+ * kt_threads_walk() - look at all threads but the idle ones
+ * @look: called for each, within a read section of RCU
+ * @arg: for @look
+ *
+ * The walk takes short sections.  The place where it goes on is a number, which
+ * nobody can take away, in contrast to a thread in a list.  Who is there at the
+ * begin and at the end is seen; who comes meanwhile may have a number that was
+ * passed already.
+ *
+ * Context: process context, may sleep.
+ */
+void kt_threads_walk(void (*look)(struct task_struct *p, void *arg), void *arg)
+{
+	struct task_struct *p;
+	struct pid *pid;
+	unsigned int i;
+	int nr = 1;
+
+	do {
+		pid = NULL;
+		rcu_read_lock();
+		for (i = 0; i < WALK_STEP; i++, nr++) {
+			pid = idr_get_next(&init_pid_ns.idr, &nr);
+			if (!pid)
+				break;
+			p = pid_task(pid, PIDTYPE_PID);
+			if (p)
+				look(p, arg);
+		}
+		rcu_read_unlock();
+		cond_resched();
+	} while (pid);
 }
 
 /* A round of the walk: for which set, and was anybody new? */

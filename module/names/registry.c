@@ -28,9 +28,9 @@
 #include <linux/vmalloc.h>
 
 #include "event/event.h"
+#include "filter/filter.h"
 #include "registry.h"
 #include "slot.h"
-#include "filter/threads.h"
 
 #define NONE		KT_SLOT_NONE
 #define LOCKS		64U

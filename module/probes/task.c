@@ -22,7 +22,6 @@
 #include "event/event.h"
 #include "event/trigger.h"
 #include "filter/filter.h"
-#include "filter/track.h"
 #include "internal.h"
 #include "names/registry.h"
 #include "names/symbol.h"

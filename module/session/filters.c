@@ -21,7 +21,6 @@
 #include <linux/slab.h>
 #include <linux/uidgid.h>
 
-#include "filter/track.h"
 #include "internal.h"
 
 #define SEVERITIES	4U
