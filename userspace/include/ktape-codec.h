@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: formats of others, and writing traces in any format.  Included by ktape.h. */
+/*
+ * libktape: the list of trace formats, and writing a trace in any of them.
+ *
+ * Included by ktape.h.  Reading a trace of any format is in ktape-trace.h.
+ */
 #ifndef _KTAPE_CODEC_H
 #define _KTAPE_CODEC_H
 
@@ -17,10 +21,10 @@ struct kt_codec_in;
 struct kt_codec_out;
 
 /**
- * struct ktape_codec_option - what a codec can be told
- * @key: its name
- * @arg: what its value is, for people
- * @help: for people
+ * struct ktape_codec_option - an option of a format
+ * @key: name of the option
+ * @arg: description of the value, for users
+ * @help: description of the option, for users
  */
 struct ktape_codec_option {
 	const char *key;
@@ -29,11 +33,11 @@ struct ktape_codec_option {
 };
 
 /**
- * struct ktape_codec - a format
- * @name: its name
- * @help: for people
- * @in: how it is read; NULL: it is not, or it is the native one
- * @out: how it is written; NULL: it is not
+ * struct ktape_codec - a trace format
+ * @name: name of the format
+ * @help: description for users
+ * @in: functions that read the format; NULL = cannot be read, or native
+ * @out: functions that write the format; NULL = cannot be written
  */
 struct ktape_codec {
 	const char *name;
@@ -43,45 +47,45 @@ struct ktape_codec {
 };
 
 /**
- * ktape_event_is_metadata() - does an event tell what others are about?
+ * ktape_event_is_metadata() - Check whether an event describes other events
  * @event: the event
  *
- * In a trace of Tonbandgeraet such events are told once, in front of others.
+ * A Tonbandgeraet trace contains such events once, before all others.
  *
- * Return: true if it does.
+ * Return: true if the event is metadata.
  */
 bool ktape_event_is_metadata(const struct ktape_event *event);
 
 /**
- * ktape_event_is_assumed() - does an event tell what no stream has told?
+ * ktape_event_is_assumed() - Check whether an event was not in the input
  * @event: the event
  *
- * Reading RKH trace without its configuration record delivers the configuration
- * that is taken instead, so that the stream can be written again as it was.
- * Programs that show events leave it out.
+ * If an RKH trace has no configuration record, its reader delivers the assumed
+ * configuration as an event, so that the stream can be written again unchanged.
+ * Programs that show events should skip it.
  *
- * Return: true if it does.
+ * Return: true if the event was assumed.
  */
 bool ktape_event_is_assumed(const struct ktape_event *event);
 
 /**
- * ktape_codec() - the formats one after the other
- * @i: from 0
+ * ktape_codec() - Return a format by its index
+ * @i: index, from 0
  *
  * Return: the format, or NULL behind the last one.
  */
 const struct ktape_codec *ktape_codec(unsigned int i);
 
 /**
- * ktape_codec_find() - look a format up by its name
- * @name: its name
+ * ktape_codec_find() - Look up a format by its name
+ * @name: name of the format
  *
  * Return: the format, or NULL.
  */
 const struct ktape_codec *ktape_codec_find(const char *name);
 
 /**
- * ktape_codec_reads() - can it be read?
+ * ktape_codec_reads() - Check whether a format can be read
  * @codec: the format
  *
  * Return: true if it can.
@@ -89,11 +93,11 @@ const struct ktape_codec *ktape_codec_find(const char *name);
 bool ktape_codec_reads(const struct ktape_codec *codec);
 
 /**
- * ktape_codec_options() - what a format can be told
+ * ktape_codec_options() - Return the options of a format
  * @codec: the format
- * @out: when it is written, else when it is read
+ * @out: true for options of writing, false for options of reading
  *
- * Return: options up to one without a key, or NULL if there are none.
+ * Return: array that ends with an option without a key, or NULL if there are none.
  */
 const struct ktape_codec_option *
 ktape_codec_options(const struct ktape_codec *codec, bool out);
@@ -101,30 +105,31 @@ ktape_codec_options(const struct ktape_codec *codec, bool out);
 /* A trace that is being written. */
 struct ktape_sink;
 
-#define KTAPE_SINK_FORCE	(1U << 0)	/* replace a trace's directory */
-#define KTAPE_SINK_IN_PLACE	(1U << 1)	/* have the name from the
-						 * beginning, and keep what was
-						 * written; of lttng only where
-						 * nothing is replaced */
+#define KTAPE_SINK_FORCE	(1U << 0)	/* replace an existing trace directory */
+#define KTAPE_SINK_IN_PLACE	(1U << 1)	/* write under the final name
+						 * and keep a partial output;
+						 * lttng: only if nothing is
+						 * replaced */
 /*
- * Native metadata that is made from @info repeats what inputs told, and vouches for no
- * more than theirs: of one no checksum, or not of all, vouched for its values
- * (ktape_metadata_check() returns -ENODATA); one was damaged (-EBADMSG).
+ * Native metadata made from @info repeats the values of the inputs, so it must not
+ * claim more than the inputs do.  UNSEALED: an input's metadata was not fully
+ * covered by a checksum (ktape_metadata_check() returned -ENODATA).  DAMAGED: an
+ * input's metadata was damaged (-EBADMSG).
  */
-#define KTAPE_SINK_UNSEALED	(1U << 2)	/* it gets no checksum */
-#define KTAPE_SINK_DAMAGED	(1U << 3)	/* it gets a wrong checksum */
+#define KTAPE_SINK_UNSEALED	(1U << 2)	/* write no checksum */
+#define KTAPE_SINK_DAMAGED	(1U << 3)	/* write a wrong checksum */
 
 /**
- * struct ktape_sink_options - what to write, and where to
+ * struct ktape_sink_options - what to write, and where
  * @format: name of the format
- * @options: "key=value,...", or NULL
- * @path: file or directory; "-": standard output
+ * @options: "key=value,..." for the format, or NULL
+ * @path: file or directory; "-" = standard output
  * @flags: KTAPE_SINK_*
- * @info: of the trace; has to stay
- * @registry: names; has to stay
- * @metadata: text of the metadata of a native trace, where all events come from
- *	it; NULL: made from @info
- * @metadata_len: bytes of it
+ * @info: metadata of the trace; must stay valid while the sink exists
+ * @registry: names; must stay valid while the sink exists
+ * @metadata: metadata text if all events come from one native trace; NULL = make
+ *	the metadata from @info
+ * @metadata_len: bytes of @metadata
  */
 struct ktape_sink_options {
 	const char *format;
@@ -138,9 +143,9 @@ struct ktape_sink_options {
 };
 
 /**
- * ktape_sink_open() - begin to write a trace
- * @options: what and where
- * @sink: set; ends with ktape_sink_close()
+ * ktape_sink_open() - Begin writing a trace
+ * @options: what to write, and where
+ * @sink: set on success; release with ktape_sink_close()
  * @error: filled on -EINVAL, else its text is empty; may be NULL
  *
  * Return: 0, -EINVAL if the format or an option is not known, or the errno of
@@ -150,19 +155,19 @@ int ktape_sink_open(const struct ktape_sink_options *options,
 		    struct ktape_sink **sink, struct ktape_error *error);
 
 /**
- * ktape_sink_event() - write an event
- * @sink: where to
- * @event: events come in the order of their time
+ * ktape_sink_event() - Write an event
+ * @sink: the output
+ * @event: the event; events must be written in order of time
  *
- * Return: 0, -EBADMSG if the format cannot take it at all (ktape_sink_error()
- * tells why), or the errno of a failed write.
+ * Return: 0, -EBADMSG if the format cannot hold the event (see
+ * ktape_sink_error()), or the errno of a failed write.
  */
 int ktape_sink_event(struct ktape_sink *sink, const struct ktape_event *event);
 
 /**
- * ktape_sink_notice() - write that something was lost
- * @sink: where to
- * @notice: others than KTAPE_NOTICE_LOST are ignored
+ * ktape_sink_notice() - Write that events were lost
+ * @sink: the output
+ * @notice: kinds other than KTAPE_NOTICE_LOST are ignored
  *
  * Return: as ktape_sink_event().
  */
@@ -170,90 +175,92 @@ int ktape_sink_notice(struct ktape_sink *sink,
 		      const struct ktape_notice *notice);
 
 /**
- * ktape_sink_error() - why the last call failed
- * @sink: where
+ * ktape_sink_error() - Return why the last call failed
+ * @sink: the output
  *
- * Return: a sentence, empty if there is none.
+ * Return: a sentence, or "" if there was no error.
  */
 const char *ktape_sink_error(const struct ktape_sink *sink);
 
 /**
- * ktape_sink_missed() - what the format could not hold
- * @sink: where
- * @i: from 0
- * @what: set to what it was
+ * ktape_sink_missed() - Return what the format could not hold
+ * @sink: the output
+ * @i: index, from 0
+ * @what: set to a description
  *
- * Return: how often, 0 behind the last one.
+ * Return: number of occurrences, 0 behind the last description.
  */
 uint64_t ktape_sink_missed(const struct ktape_sink *sink, unsigned int i,
 			   const char **what);
 
 /**
- * ktape_sink_mixed_cpus() - do readers of the output take several CPUs for one?
- * @sink: where
+ * ktape_sink_mixed_cpus() - Check whether the output merges several CPUs into one
+ * @sink: the output
  *
- * Return: how many CPUs have events in it, 0 if its readers tell CPUs apart.
+ * Return: number of CPUs with events if readers of the format cannot tell CPUs
+ * apart, else 0.
  */
 unsigned int ktape_sink_mixed_cpus(const struct ktape_sink *sink);
 
 /**
- * ktape_sink_bytes() - how much was written
- * @sink: where
+ * ktape_sink_bytes() - Return how much was written
+ * @sink: the output
  *
  * Return: bytes.
  */
 uint64_t ktape_sink_bytes(const struct ktape_sink *sink);
 
 /**
- * ktape_sink_warning() - is it too much for those who read the format?
- * @sink: where
+ * ktape_sink_warning() - Check whether the output is too large for its readers
+ * @sink: the output
  *
- * Return: a sentence once that is so, else NULL.
+ * Return: a sentence once the output is too large, else NULL.
  */
 const char *ktape_sink_warning(const struct ktape_sink *sink);
 
 /**
- * ktape_sink_switches() - does the format know what a CPU runs from switches alone?
+ * ktape_sink_switches() - Check whether only switches set the running thread
  * @sink: the output
  *
- * Return: true if it does: context records then tell its readers nothing.
+ * Return: true if readers of the format learn the running thread from switches
+ * alone, so context records have no use in it.
  */
 bool ktape_sink_switches(const struct ktape_sink *sink);
 
 /**
- * ktape_sink_flush() - write what waits in memory
- * @sink: where; of formats with files of their own nothing is written
+ * ktape_sink_flush() - Write what is buffered in memory
+ * @sink: the output; no effect for formats that write several files
  *
  * Return: as ktape_sink_event().
  */
 int ktape_sink_flush(struct ktape_sink *sink);
 
 /**
- * ktape_sink_finish() - write what is still to be written
- * @sink: where
+ * ktape_sink_finish() - Write the end of the output and give it its name
+ * @sink: the output
  *
- * What was written is then valid, however early it ended.  A file or directory gets
- * its name now, and takes the place of an earlier one.
+ * The output is valid afterwards even if the input ended early.  A file or
+ * directory now gets its final name and replaces an earlier one.
  *
  * Return: as ktape_sink_event(), or the first error.
  */
 int ktape_sink_finish(struct ktape_sink *sink);
 
 /**
- * ktape_sink_is_staged() - has the output a temporary name?
- * @sink: where
+ * ktape_sink_is_staged() - Check whether the output has a temporary name
+ * @sink: the output
  *
- * Return: true until ktape_sink_finish(), unless it is written directly: to
- * standard output, a pipe, a device, a file of another user, what is mounted, or
- * with KTAPE_SINK_IN_PLACE.
+ * Return: true until ktape_sink_finish(); always false if the output is written
+ * directly: standard output, a pipe, a device, a file of another user, a mount
+ * point, or with KTAPE_SINK_IN_PLACE.
  */
 bool ktape_sink_is_staged(const struct ktape_sink *sink);
 
 /**
- * ktape_sink_close() - the end of writing
- * @sink: or NULL
+ * ktape_sink_close() - Close the output
+ * @sink: the output, or NULL
  *
- * Without ktape_sink_finish() nothing of a staged output stays.
+ * A staged output is removed unless ktape_sink_finish() was called.
  */
 void ktape_sink_close(struct ktape_sink *sink);
 

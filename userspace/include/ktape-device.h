@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: the device, its mapped rings, recording.  Included by ktape.h. */
+/*
+ * libktape: controlling sessions, reading mapped rings, recording.
+ *
+ * Included by ktape.h.  Filters are in ktape-filter.h, reading of finished traces
+ * is in ktape-trace.h.
+ */
 #ifndef _KTAPE_DEVICE_H
 #define _KTAPE_DEVICE_H
 
@@ -20,16 +25,16 @@ extern "C" {
 /* ---- the device ------------------------------------------------------- */
 
 #define KTAPE_DEVICE_PATH	"/dev/ktape"
-#define KTAPE_BLOCK_MAX		(64U << 20)	/* bytes; readers take no more */
+#define KTAPE_BLOCK_MAX		(64U << 20)	/* largest block that readers take, in bytes */
 
-/* An open session: session 0, one of one's own or one with a name. */
+/* An open session: session 0, one that the caller created, or one opened by name. */
 struct ktape_device;
 
 /**
- * ktape_device_open() - open the device, and with it session 0
- * @path: NULL for KTAPE_DEVICE_PATH
- * @writable: also to control it
- * @device: set; ends with ktape_device_close()
+ * ktape_device_open() - Open the device, and with it session 0
+ * @path: path of the device, NULL for KTAPE_DEVICE_PATH
+ * @writable: open for control as well as for reading
+ * @device: set on success; release with ktape_device_close()
  *
  * Return: 0 or the errno of open(2) or of the features ioctl.
  */
@@ -37,11 +42,11 @@ int ktape_device_open(const char *path, bool writable,
 		      struct ktape_device **device);
 
 /**
- * ktape_device_create() - make a session
+ * ktape_device_create() - Create a session
  * @device: opened for writing
- * @create: what it shall be; its size member is filled here, those that tell
- *	what failed by the module
- * @session: set; ends with ktape_device_close()
+ * @create: properties of the session; this function fills the size member, and
+ *	on failure the module fills the members that say what failed
+ * @session: set on success; release with ktape_device_close()
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -50,43 +55,43 @@ int ktape_device_create(struct ktape_device *device,
 			struct ktape_device **session);
 
 /**
- * ktape_device_sessions() - all sessions of the module
+ * ktape_device_sessions() - List all sessions of the module
  * @device: any session
- * @sessions: set to entries that the caller frees
+ * @sessions: set to an array that the caller frees
  *
- * Return: how many entries, or the errno of the ioctl.
+ * Return: number of entries, or the errno of the ioctl.
  */
 int ktape_device_sessions(struct ktape_device *device,
 			  struct ktape_session_info **sessions);
 
 /**
- * ktape_device_attach() - open a session that somebody else made
+ * ktape_device_attach() - Open an existing session
  * @device: any session; opened for writing if @writable
- * @name: its name, or its number in digits
- * @writable: also to control it
- * @session: set; ends with ktape_device_close()
+ * @name: name of the session, or its number in digits
+ * @writable: open for control as well as for reading
+ * @session: set on success; release with ktape_device_close()
  *
- * Return: 0, -EINVAL: this cannot be a name, -ENOENT: there is no such session,
- * or the errno of the ioctl.
+ * Return: 0, -EINVAL if @name is not a valid name, -ENOENT if there is no such
+ * session, or the errno of the ioctl.
  */
 int ktape_device_attach(struct ktape_device *device, const char *name,
 			bool writable, struct ktape_device **session);
 
 /**
- * ktape_device_destroy() - stop a session and take its name away
+ * ktape_device_destroy() - Stop a session and remove its name
  * @device: any session, opened for writing
- * @name: as for ktape_device_attach()
+ * @name: name or number, as for ktape_device_attach()
  *
- * Return: 0, -EINVAL, -ENOENT, -EBUSY: it is session 0.
+ * Return: 0; -EINVAL or -ENOENT as ktape_device_attach(); -EBUSY for session 0.
  */
 int ktape_device_destroy(struct ktape_device *device, const char *name);
 
 /**
- * ktape_device_policy() - what a discard session does when nobody keeps up
+ * ktape_device_policy() - Read or set what a discard session does when readers lag
  * @device: the session, writable for KTAPE_POLICY_SET
  * @op: enum ktape_policy_op
- * @policy: SET: @shed_percent and @stall_ms are used; filled with what is in
- *	force
+ * @policy: with KTAPE_POLICY_SET, @shed_percent and @stall_ms are read; always
+ *	filled with the policy in force
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -94,11 +99,11 @@ int ktape_device_policy(struct ktape_device *device, unsigned int op,
 			struct ktape_policy *policy);
 
 /**
- * ktape_device_reader() - this descriptor as a reader of one ring
+ * ktape_device_reader() - Read the state of this descriptor as a reader of one ring
  * @device: the session
- * @cpu: which CPU
- * @kind: which of its rings
- * @info: filled; its losses are those of read(2), not of mappings
+ * @cpu: CPU number
+ * @kind: enum ktape_ring_kind
+ * @info: filled; counts losses of read(2), not of mapped rings
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -106,33 +111,33 @@ int ktape_device_reader(struct ktape_device *device, uint32_t cpu,
 			uint32_t kind, struct ktape_reader_info *info);
 
 /**
- * ktape_device_close() - close a session
- * @device: or NULL
+ * ktape_device_close() - Close a session
+ * @device: the session, or NULL
  */
 void ktape_device_close(struct ktape_device *device);
 
 /**
- * ktape_device_fd() - descriptor, to poll
+ * ktape_device_fd() - Return the descriptor of a session, for poll(2)
  * @device: the session
  *
- * Return: the descriptor, which stays the device's.
+ * Return: the descriptor; the device keeps owning it.
  */
 int ktape_device_fd(const struct ktape_device *device);
 
 /**
- * ktape_device_features() - what the module can do
+ * ktape_device_features() - Return what the module supports
  * @device: any session
  *
- * Return: as long as the device is open.
+ * Return: the features, valid until the device is closed.
  */
 const struct ktape_features *
 ktape_device_features(const struct ktape_device *device);
 
 /**
- * ktape_device_layout() - the regions of a session
+ * ktape_device_layout() - Read the memory regions of a session
  * @device: the session
- * @layout: filled, its pointer member is 0
- * @entries: set to layout->nr entries that the caller frees
+ * @layout: filled; its pointer member is 0
+ * @entries: set to an array of layout->nr entries that the caller frees
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -141,10 +146,10 @@ int ktape_device_layout(struct ktape_device *device,
 			struct ktape_layout_entry **entries);
 
 /**
- * ktape_device_profile() - read or change the profile
- * @device: the session, writable for everything but KTAPE_PROFILE_GET
+ * ktape_device_profile() - Read or change the profile
+ * @device: the session, writable except for KTAPE_PROFILE_GET
  * @op: enum ktape_profile_op
- * @profile: @flags and @mask are used; filled with what is now in force
+ * @profile: @flags and @mask are read; filled with the profile in force
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -152,7 +157,7 @@ int ktape_device_profile(struct ktape_device *device, unsigned int op,
 			 struct ktape_profile *profile);
 
 /**
- * ktape_device_start() - record
+ * ktape_device_start() - Start recording
  * @device: a writable session
  *
  * Return: 0 or the errno of the ioctl.
@@ -160,7 +165,7 @@ int ktape_device_profile(struct ktape_device *device, unsigned int op,
 int ktape_device_start(struct ktape_device *device);
 
 /**
- * ktape_device_stop() - stop recording; afterwards all counts are exact
+ * ktape_device_stop() - Stop recording; afterwards all counts are exact
  * @device: a writable session
  *
  * Return: 0 or the errno of the ioctl.
@@ -168,7 +173,7 @@ int ktape_device_start(struct ktape_device *device);
 int ktape_device_stop(struct ktape_device *device);
 
 /**
- * ktape_device_clear() - forget what was recorded so far
+ * ktape_device_clear() - Discard everything recorded so far
  * @device: a writable session
  *
  * Return: 0 or the errno of the ioctl.
@@ -176,18 +181,18 @@ int ktape_device_stop(struct ktape_device *device);
 int ktape_device_clear(struct ktape_device *device);
 
 /**
- * ktape_device_flush() - close the open blocks of a discard session
+ * ktape_device_flush() - Close the open blocks of a discard session
  * @device: a writable session
  *
- * Return: 0, -EOPNOTSUPP, or -EAGAIN when a ring has no room.
+ * Return: 0, -EOPNOTSUPP in other modes, or -EAGAIN when a ring has no room.
  */
 int ktape_device_flush(struct ktape_device *device);
 
 /**
- * ktape_device_stats() - counts of one ring
+ * ktape_device_stats() - Read the counters of one ring
  * @device: the session
- * @cpu: which CPU
- * @kind: which of its rings
+ * @cpu: CPU number
+ * @kind: enum ktape_ring_kind
  * @stats: filled
  *
  * Return: 0 or the errno of the ioctl.
@@ -196,9 +201,9 @@ int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,
 		       struct ktape_stats *stats);
 
 /**
- * ktape_device_cost() - time that a CPU spends in the tracer, sampled
+ * ktape_device_cost() - Read the sampled time that a CPU spends in the tracer
  * @device: any session
- * @cpu: which CPU
+ * @cpu: CPU number
  * @cost: filled
  *
  * Return: 0 or the errno of the ioctl.
@@ -207,19 +212,19 @@ int ktape_device_cost(struct ktape_device *device, uint32_t cpu,
 		      struct ktape_cost *cost);
 
 /**
- * ktape_device_consumer() - be a consumer, or no longer
+ * ktape_device_consumer() - Register or unregister this descriptor as a consumer
  * @device: a writable session
- * @on: true to register
+ * @on: true registers, false unregisters
  *
  * Return: 0 or the errno of the ioctl.
  */
 int ktape_device_consumer(struct ktape_device *device, bool on);
 
 /**
- * ktape_device_position() - tell how far rings were read
+ * ktape_device_position() - Report how far this consumer has read
  * @device: the session
- * @positions: of the rings
- * @nr: how many
+ * @positions: one entry per ring
+ * @nr: number of entries
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -228,9 +233,9 @@ int ktape_device_position(struct ktape_device *device,
 			  unsigned int nr);
 
 /**
- * ktape_device_event_info() - can this event be recorded?
+ * ktape_device_event_info() - Ask whether an event can be recorded
  * @device: any session
- * @opcode: which event
+ * @opcode: opcode of the event
  * @info: filled
  *
  * Return: 0 or the errno of the ioctl.
@@ -239,23 +244,23 @@ int ktape_device_event_info(struct ktape_device *device, unsigned int opcode,
 			    struct ktape_event_info *info);
 
 /**
- * ktape_device_event_source() - can this event be recorded from that source?
+ * ktape_device_event_source() - Ask whether one source of an event is available
  * @device: any session
- * @opcode: which event
- * @source: which of its tracepoints and notifiers, from 1 on; 0: the event
+ * @opcode: opcode of the event
+ * @source: number of the tracepoint or notifier, from 1; 0 = the whole event
  * @info: filled
  *
- * Return: 0 or the errno of the ioctl; -ENOENT: it has less sources.
+ * Return: 0, -ENOENT if the event has fewer sources, or the errno of the ioctl.
  */
 int ktape_device_event_source(struct ktape_device *device, unsigned int opcode,
 			      unsigned int source,
 			      struct ktape_event_info *info);
 
 /**
- * ktape_device_metadata() - CTF metadata of this load of the module
+ * ktape_device_metadata() - Read the CTF metadata of the loaded module
  * @device: any session
- * @text: set to text that the caller frees
- * @len: set to its length without the NUL
+ * @text: set to a text that the caller frees
+ * @len: set to the length without the NUL
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -263,20 +268,20 @@ int ktape_device_metadata(struct ktape_device *device, char **text,
 			  size_t *len);
 
 /**
- * ktape_device_watermark() - when poll(2) shall report
+ * ktape_device_watermark() - Set when poll(2) reports the session as readable
  * @device: the session
- * @bytes: unread in any one ring; 0 is one block
+ * @bytes: unread bytes in any one ring; 0 = one block
  *
  * Return: 0 or the errno of the ioctl.
  */
 int ktape_device_watermark(struct ktape_device *device, uint64_t bytes);
 
 /**
- * ktape_device_probe() - add, remove or tell a probe at a function of the kernel
- * @device: any session, writable for everything but KTAPE_PROBE_GET
+ * ktape_device_probe() - Add, remove or read a probe at a kernel function
+ * @device: any session, writable except for KTAPE_PROBE_GET
  * @op: enum ktape_probe_op
- * @probe: ADD: @flags, @nargs, @offset and @symbol are used, and @opcode is
- *	filled; else @opcode is used, and with GET the rest is filled
+ * @probe: ADD reads @flags, @nargs, @offset and @symbol and fills @opcode; the
+ *	other operations read @opcode, and GET fills the rest
  *
  * Return: 0 or the errno of the ioctl, as in ktape/filter.h.
  */
@@ -284,10 +289,10 @@ int ktape_device_probe(struct ktape_device *device, unsigned int op,
 		       struct ktape_probe *probe);
 
 /**
- * ktape_device_trigger() - tell, arm or remove a trigger
- * @device: a session; writable but for KTAPE_TRIGGER_GET
+ * ktape_device_trigger() - Read, arm or remove a trigger
+ * @device: the session, writable except for KTAPE_TRIGGER_GET
  * @op: enum ktape_trigger_op
- * @trigger: what it takes; filled
+ * @trigger: arguments of @op (ktape/trigger.h); filled with the result
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -296,24 +301,24 @@ int ktape_device_trigger(struct ktape_device *device, unsigned int op,
 
 /* ---- reading rings through mmap --------------------------------------- */
 
-/* Own cursors in the mapped rings of a session. */
+/* A reader of the mapped rings of a session, with cursors of its own. */
 struct ktape_reader;
 
 /**
  * struct ktape_ring_info - one ring and how far it was read
- * @cpu: its CPU
+ * @cpu: CPU number
  * @kind: enum ktape_ring_kind
- * @block_size: of its blocks
- * @data_size: of the ring
- * @position: of the cursor
- * @commit: published so far
- * @emitted: events that had their bit set; this, @filtered and @lost are counted
- *	from the beginning of the rings, or, where the recorder came later than
- *	their oldest data, from then on
- * @filtered: of these, held back by filters
- * @lost: of these, lost by the ring
- * @records: delivered by this reader
- * @missed: overwritten before this reader came
+ * @block_size: bytes of a block
+ * @data_size: bytes of the ring
+ * @position: byte position of the reader's cursor
+ * @commit: byte position up to which records are published
+ * @emitted: events that were enabled when they occurred.  This, @filtered and
+ *	@lost count from the start of the ring, or from the time at which the
+ *	recorder attached if older data was overwritten by then
+ * @filtered: events of @emitted that filters held back
+ * @lost: events of @emitted that the ring lost
+ * @records: records that this reader delivered
+ * @missed: records that were overwritten before this reader read them
  */
 struct ktape_ring_info {
 	uint32_t cpu;
@@ -330,9 +335,9 @@ struct ktape_ring_info {
 };
 
 /**
- * ktape_reader_open() - map the rings of a session
- * @device: the session; has to stay
- * @reader: set; ends with ktape_reader_close()
+ * ktape_reader_open() - Map the rings of a session
+ * @device: the session; must stay open while the reader exists
+ * @reader: set on success; release with ktape_reader_close()
  *
  * Cursors start at the oldest data.
  *
@@ -342,13 +347,13 @@ int ktape_reader_open(struct ktape_device *device,
 		      struct ktape_reader **reader);
 
 /**
- * ktape_reader_close() - unmap everything
- * @reader: or NULL
+ * ktape_reader_close() - Unmap all rings and free the reader
+ * @reader: the reader, or NULL
  */
 void ktape_reader_close(struct ktape_reader *reader);
 
 /**
- * ktape_reader_refresh() - map rings that came since
+ * ktape_reader_refresh() - Map the rings of CPUs that came online since
  * @reader: the reader
  *
  * Return: number of rings, or the errno of the failed call.
@@ -356,43 +361,44 @@ void ktape_reader_close(struct ktape_reader *reader);
 int ktape_reader_refresh(struct ktape_reader *reader);
 
 /**
- * ktape_reader_ring() - look at one ring
+ * ktape_reader_ring() - Read the state of one ring
  * @reader: the reader
- * @ring: from 0
+ * @ring: index of the ring, from 0
  * @info: filled
  *
- * Return: 0, or -ENOENT when there are not that many.
+ * Return: 0, or -ENOENT if there is no ring with this index.
  */
 int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 		      struct ktape_ring_info *info);
 
 /* Flags of ktape_reader_read(). */
-#define KTAPE_READ_OPEN		(1U << 0)	/* also what is in an open block */
+#define KTAPE_READ_OPEN		(1U << 0)	/* also read an open block */
 #define KTAPE_READ_STOPPED	(1U << 1)	/* the session is stopped: counts
 						 * are exact */
 
 /**
- * ktape_reader_read() - copy the next packet of a ring
+ * ktape_reader_read() - Copy the next packet of a ring
  * @reader: the reader
- * @ring: from 0
+ * @ring: index of the ring, from 0
  * @flags: KTAPE_READ_*
- * @packet: room for it; the packet comes out checked, numbered, with its losses
- *	since this reader began, and with its checksum
- * @size: room, at least a block
+ * @packet: buffer for the packet.  The packet is validated; its sequence number
+ *	and its losses count from the start of this reader, and it has a
+ *	checksum
+ * @size: bytes of the buffer, at least one block
  *
- * Return: bytes, 0 if there is nothing now, -ENOENT if there are not that many
- * rings, -ENOBUFS if the room is too small, -EBADMSG if the block cannot be
- * read.
+ * Return: bytes of the packet, 0 if there is nothing to read now, -ENOENT if there
+ * is no ring with this index, -ENOBUFS if @size is too small, -EBADMSG if the
+ * block is damaged.
  */
 int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
 			  unsigned int flags, void *packet, size_t size);
 
 /**
- * ktape_reader_checkpoint() - copy the names of all objects
+ * ktape_reader_checkpoint() - Copy the names of all objects
  * @reader: the reader
- * @entries: set to entries that the caller frees
+ * @entries: set to an array that the caller frees
  *
- * Return: how many entries, with those of type KTAPE_OBJ_FREE in between, or
+ * Return: number of entries, including unused ones (type KTAPE_OBJ_FREE), or
  * negative errno.
  */
 int ktape_reader_checkpoint(struct ktape_reader *reader,
@@ -400,30 +406,30 @@ int ktape_reader_checkpoint(struct ktape_reader *reader,
 
 /* ---- recording -------------------------------------------------------- */
 
-/* Moves a session's rings into a trace. */
+/* Moves the contents of a session's rings into a trace. */
 struct ktape_recorder;
 
 /* Flags of struct ktape_recorder_options. */
-#define KTAPE_RECORD_FORCE	(1U << 0)	/* replace a trace */
-#define KTAPE_RECORD_NO_URING	(1U << 1)	/* only plain writes */
+#define KTAPE_RECORD_FORCE	(1U << 0)	/* replace an existing trace */
+#define KTAPE_RECORD_NO_URING	(1U << 1)	/* use plain writes only */
 #define KTAPE_RECORD_PIECES	(1U << 2)	/* @dir is the first piece of a log:
 						 * ktape_recorder_rotate() */
 #define KTAPE_RECORD_FILE	(1U << 3)	/* @dir is a file: a pipe form */
-#define KTAPE_RECORD_ZSTD	(1U << 4)	/* compressed */
-#define KTAPE_RECORD_ATTACHED	(1U << 5)	/* the session may go on without us */
-#define KTAPE_RECORD_STAGED	(1U << 6)	/* as KTAPE_CTF_STAGED; not of a log */
+#define KTAPE_RECORD_ZSTD	(1U << 4)	/* compress packets */
+#define KTAPE_RECORD_ATTACHED	(1U << 5)	/* the session may outlive the recorder */
+#define KTAPE_RECORD_STAGED	(1U << 6)	/* as KTAPE_CTF_STAGED; not for a log */
 
 /**
- * struct ktape_recorder_options - where to and how
- * @dir: CTF directory to make, or NULL for a pipe form on @fd; with
+ * struct ktape_recorder_options - where and how to record
+ * @dir: CTF directory to create, or NULL for a pipe form on @fd; with
  *	KTAPE_RECORD_PIECES or KTAPE_RECORD_FILE it must not exist
  * @fd: descriptor for the pipe form
  * @flags: KTAPE_RECORD_*
- * @wait: if not NULL and @fd is non-blocking, called when @fd takes nothing now:
- *	0 to try again, or a negative errno with which the recording fails
- * @arg: for @wait
- * @remark: a comment for the metadata of each piece, without an end of a comment
- *	in it, or NULL
+ * @wait: called when a non-blocking @fd accepts no data; returns 0 to try again or
+ *	a negative errno with which the recording fails; may be NULL
+ * @arg: first argument of @wait
+ * @remark: comment for the metadata of each piece, must not contain the end of a
+ *	C comment; may be NULL
  */
 struct ktape_recorder_options {
 	const char *dir;
@@ -435,18 +441,19 @@ struct ktape_recorder_options {
 };
 
 /**
- * struct ktape_recorder_stats - how it goes
+ * struct ktape_recorder_stats - progress of a recording
  * @records: events written
- * @bytes: written
- * @emitted: events that had their bit set
- * @filtered: of these, held back by filters
- * @lost: of these, lost by the rings
- * @missed: of these, overwritten before they could be read
- * @rings: how many rings there are
- * @plain_writes: why io_uring or O_DIRECT is not in use (negative errno), or 0
- * @pending: events on their way, about; 0 if there is nothing to be read
- * @piece_records: events written into this piece
- * @piece_bytes: its bytes
+ * @bytes: bytes written
+ * @emitted: events that were enabled when they occurred
+ * @filtered: events of @emitted that filters held back
+ * @lost: events of @emitted that the rings lost
+ * @missed: events of @emitted that were overwritten before they were read
+ * @rings: number of rings
+ * @plain_writes: negative errno that says why io_uring or O_DIRECT is not in use,
+ *	0 = in use
+ * @pending: estimate of the events still in the rings; 0 = all were read
+ * @piece_records: events written to the current piece of a log
+ * @piece_bytes: bytes of the current piece
  */
 struct ktape_recorder_stats {
 	uint64_t records;
@@ -463,11 +470,11 @@ struct ktape_recorder_stats {
 };
 
 /**
- * ktape_recorder_open() - get ready; nothing is recorded yet
- * @device: the session, stopped unless ATTACHED; in discard mode a consumer; has
- *	to stay
- * @options: where to and how
- * @recorder: set; ends with ktape_recorder_close()
+ * ktape_recorder_open() - Prepare a recording without starting it
+ * @device: the session; stopped unless KTAPE_RECORD_ATTACHED, a consumer in
+ *	discard mode; must stay open while the recorder exists
+ * @options: where and how to record
+ * @recorder: set on success; release with ktape_recorder_close()
  *
  * Return: 0, -ENOTEMPTY or -EEXIST as from ktape_ctf_create(), or the errno of
  * the failed call.
@@ -477,16 +484,16 @@ int ktape_recorder_open(struct ktape_device *device,
 			struct ktape_recorder **recorder);
 
 /**
- * ktape_recorder_step() - write what is ready
+ * ktape_recorder_step() - Write the data that is ready
  * @recorder: the recorder
  *
- * Return: 1 if writes are under way, so that it should be called again without
- * a wait for the device, 0 if not, or the errno of the failed call.
+ * Return: 1 if writes are in flight (call again without waiting for the device),
+ * 0 if not, or the errno of the failed call.
  */
 int ktape_recorder_step(struct ktape_recorder *recorder);
 
 /**
- * ktape_recorder_refresh() - look for rings of CPUs that came
+ * ktape_recorder_refresh() - Map the rings of CPUs that came online since
  * @recorder: the recorder
  *
  * Return: 0 or the errno of the failed call.
@@ -494,55 +501,55 @@ int ktape_recorder_step(struct ktape_recorder *recorder);
 int ktape_recorder_refresh(struct ktape_recorder *recorder);
 
 /**
- * ktape_recorder_flush() - have everything on the disk
+ * ktape_recorder_flush() - Write everything recorded so far to the disk
  * @recorder: the recorder
  *
- * Whatever was recorded before the call is in the trace, and that of a directory
- * or file is on its disk.
+ * Everything recorded before the call is in the trace afterwards.  A directory or
+ * file is synced to its disk.
  *
  * Return: 0 or the first error.
  */
 int ktape_recorder_flush(struct ktape_recorder *recorder);
 
 /**
- * ktape_recorder_rotate() - go on in another piece
+ * ktape_recorder_rotate() - Continue the log in a new piece
  * @recorder: opened with KTAPE_RECORD_PIECES
- * @path: the piece, which must not exist
+ * @path: path of the new piece, which must not exist
  *
- * Each event is in one piece; each piece can be read without the others.
+ * Each event is in exactly one piece, and each piece can be read without the others.
  *
- * Return: 0; -EINVAL if there are no pieces; or the errno of the failed call:
- * when @path could not be made, the recording goes on in the old piece, else it
- * has failed, and the next step tells so.
+ * Return: 0; -EINVAL without KTAPE_RECORD_PIECES; or the errno of the failed call.
+ * If @path could not be created, the recording continues in the old piece.  After
+ * any other error the recording has failed, and the next step returns the error.
  */
 int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path);
 
 /**
- * ktape_recorder_finish() - write everything that is left
- * @recorder: the recorder, whose session is stopped; of one that is ATTACHED and
- *	goes on, what was there at this moment is written
+ * ktape_recorder_finish() - Write everything that is left in the rings
+ * @recorder: the recorder; its session is stopped, or ATTACHED and still
+ *	recording: then everything published before this call is written
  *
- * After an error of writing, what was written before it is kept and readable.
- * With KTAPE_RECORD_STAGED that is so only if it replaces no earlier trace, which
- * then stays instead.  A trace that cannot take its place is kept, too, see
- * ktape_recorder_kept().
+ * After a write error, the data written before the error is kept and readable.
+ * Exception: if KTAPE_RECORD_STAGED would replace an earlier trace, the earlier
+ * trace is kept instead.  A finished trace that cannot be moved to its place is
+ * kept as well, see ktape_recorder_kept().
  *
  * Return: 0 or the first error.
  */
 int ktape_recorder_finish(struct ktape_recorder *recorder);
 
 /**
- * ktape_recorder_kept() - where is what was written?
- * @recorder: finished
+ * ktape_recorder_kept() - Return the directory that holds the recording
+ * @recorder: a finished recorder
  *
- * Return: the directory; after a failure to take its place a temporary one in it.
- * NULL: nothing was kept, or it is a pipe form.  Stays until
- * ktape_recorder_close().
+ * Return: path of the trace, or of a temporary directory inside it if the trace
+ * could not be moved to its place; NULL if nothing was kept or for a pipe form.
+ * Valid until ktape_recorder_close().
  */
 const char *ktape_recorder_kept(const struct ktape_recorder *recorder);
 
 /**
- * ktape_recorder_stats() - counts so far; exact after finish
+ * ktape_recorder_stats() - Read the counters; exact after ktape_recorder_finish()
  * @recorder: the recorder
  * @stats: filled
  */
@@ -550,14 +557,14 @@ void ktape_recorder_stats(struct ktape_recorder *recorder,
 			  struct ktape_recorder_stats *stats);
 
 /**
- * ktape_recorder_cancel() - the end, and nothing is left of what was written
- * @recorder: not finished
+ * ktape_recorder_cancel() - Close the recorder and remove everything it wrote
+ * @recorder: a recorder that is not finished
  */
 void ktape_recorder_cancel(struct ktape_recorder *recorder);
 
 /**
- * ktape_recorder_close() - the end of recording
- * @recorder: or NULL
+ * ktape_recorder_close() - Free the recorder
+ * @recorder: the recorder, or NULL
  */
 void ktape_recorder_close(struct ktape_recorder *recorder);
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: the event table, metadata, records and packets.  Included by ktape.h. */
+/*
+ * libktape: the event table, metadata, records and packets in memory.
+ *
+ * Included by ktape.h.  Whole traces in files are in ktape-trace.h.
+ */
 #ifndef _KTAPE_EVENT_H
 #define _KTAPE_EVENT_H
 
@@ -16,8 +20,8 @@ extern "C" {
 /* ---- errors and notices ----------------------------------------------- */
 
 /**
- * struct ktape_error - what was wrong with foreign bytes
- * @offset: where, in bytes from the beginning of the file, stream or buffer
+ * struct ktape_error - what is wrong with an input, and where
+ * @offset: byte offset from the beginning of the file, stream or buffer
  * @text: a sentence for people, without a full stop
  */
 struct ktape_error {
@@ -34,15 +38,15 @@ enum ktape_field_type {
 };
 
 /**
- * enum ktape_place - where in a record a field is
- * @KTAPE_PLACE_BITS: @count bits of dat20, after those of the field before
+ * enum ktape_place - where in a record a field stands
+ * @KTAPE_PLACE_BITS: @count bits of dat20, after the bits of the previous field
  * @KTAPE_PLACE_ARG: argument words, or words of the blob after PLACE_BLOB
  * @KTAPE_PLACE_REST: all argument words
- * @KTAPE_PLACE_BLOB: no field: what follows is in the blob
+ * @KTAPE_PLACE_BLOB: not a field; all following fields are in the blob
  * @KTAPE_PLACE_ARRAY: @count values in the blob
  * @KTAPE_PLACE_TEXT: the whole blob, as text
  * @KTAPE_PLACE_BYTES: the whole blob, as bytes
- * @KTAPE_PLACE_LIST: a count in the blob, then so many values
+ * @KTAPE_PLACE_LIST: a count in the blob, followed by that many values
  */
 enum ktape_place {
 	KTAPE_PLACE_BITS,
@@ -58,10 +62,10 @@ enum ktape_place {
 /**
  * struct ktape_field - one field of an event
  * @name: as in the table
- * @help: for people
+ * @help: description for users
  * @type: enum ktape_field_type
  * @place: enum ktape_place
- * @count: bits, words or values
+ * @count: number of bits, words or values, depending on @place
  */
 struct ktape_field {
 	const char *name;
@@ -74,15 +78,15 @@ struct ktape_field {
 /**
  * struct ktape_event_desc - one event of the table
  * @name: as in the table
- * @help: for people
- * @fields: its fields in the order of the record
- * @nr_fields: how many
- * @opcode: its number
+ * @help: description for users
+ * @fields: fields in the order of the record
+ * @nr_fields: number of fields
+ * @opcode: event number
  * @event_class: enum ktape_class
- * @nargs: argument words; meaningless if @varargs
+ * @nargs: number of argument words; not used if @varargs
  * @varargs: true if the number of argument words varies
- * @has_blob: true if p is set
- * @blob_words: 32-bit words that a blob has at least
+ * @has_blob: true if the record has a blob (bit p)
+ * @blob_words: minimum size of the blob in 32-bit words
  */
 struct ktape_event_desc {
 	const char *name;
@@ -100,9 +104,9 @@ struct ktape_event_desc {
 /**
  * struct ktape_class_desc - one class of events
  * @name: as in the table
- * @help: for people
+ * @help: description for users
  * @ring: enum ktape_ring_kind
- * @priority: 0 is shed first, 3 never
+ * @priority: 0 is shed first, 3 is never shed
  */
 struct ktape_class_desc {
 	const char *name;
@@ -112,7 +116,7 @@ struct ktape_class_desc {
 };
 
 /**
- * ktape_event_desc() - look an event up by its opcode
+ * ktape_event_desc() - Look up an event by its opcode
  * @opcode: any number
  *
  * Return: the event, or NULL if the table has none.
@@ -120,7 +124,7 @@ struct ktape_class_desc {
 const struct ktape_event_desc *ktape_event_desc(unsigned int opcode);
 
 /**
- * ktape_event_find() - look an event up by its name
+ * ktape_event_find() - Look up an event by its name
  * @name: as in the table
  *
  * Return: the event, or NULL.
@@ -128,7 +132,7 @@ const struct ktape_event_desc *ktape_event_desc(unsigned int opcode);
 const struct ktape_event_desc *ktape_event_find(const char *name);
 
 /**
- * ktape_class_desc() - look a class up by its number
+ * ktape_class_desc() - Look up a class by its number
  * @event_class: any number
  *
  * Return: the class, or NULL.
@@ -136,7 +140,7 @@ const struct ktape_event_desc *ktape_event_find(const char *name);
 const struct ktape_class_desc *ktape_class_desc(unsigned int event_class);
 
 /**
- * ktape_type_name() - name of a field type, as in the table
+ * ktape_type_name() - Return the name of a field type, as in the table
  * @type: enum ktape_field_type
  *
  * Return: the name, or NULL.
@@ -144,20 +148,20 @@ const struct ktape_class_desc *ktape_class_desc(unsigned int event_class);
 const char *ktape_type_name(unsigned int type);
 
 /**
- * ktape_value_name() - name of a value of a field type
+ * ktape_value_name() - Return the name of a value of a field type
  * @type: enum ktape_field_type
- * @value: its value
+ * @value: the value
  *
  * Return: the name ("S", "NET_RX", "thread"), or NULL if it has none.
  */
 const char *ktape_value_name(unsigned int type, uint64_t value);
 
 /**
- * enum ktape_abi - by which table of its machine a system call was called
- * @KTAPE_ABI_NATIVE: the machine's own
- * @KTAPE_ABI_COMPAT: the one of 32-bit programs
- * @KTAPE_ABI_X32: x32 (numbers without their high bit)
- * @KTAPE_ABIS: how many there are
+ * enum ktape_abi - which system call table of its machine a number belongs to
+ * @KTAPE_ABI_NATIVE: the native table
+ * @KTAPE_ABI_COMPAT: the table of 32-bit programs
+ * @KTAPE_ABI_X32: the x32 table (numbers without their high bit)
+ * @KTAPE_ABIS: number of tables
  */
 enum ktape_abi {
 	KTAPE_ABI_NATIVE,
@@ -167,20 +171,20 @@ enum ktape_abi {
 };
 
 /**
- * ktape_syscall_name() - name of a system call
+ * ktape_syscall_name() - Return the name of a native system call
  * @machine: as from uname(2): x86_64, i386 to i686, aarch64, riscv64,
  *	loongarch64
- * @nr: its number in the machine's own table
+ * @nr: number in the machine's native table
  *
  * Return: the name, or NULL.
  */
 const char *ktape_syscall_name(const char *machine, unsigned int nr);
 
 /**
- * ktape_syscall_abi_name() - name of a system call of any table
+ * ktape_syscall_abi_name() - Return the name of a system call of any table
  * @machine: as from uname(2)
  * @abi: enum ktape_abi
- * @nr: its number in that table
+ * @nr: number in that table
  *
  * Return: the name, or NULL.
  */
@@ -188,28 +192,28 @@ const char *ktape_syscall_abi_name(const char *machine, unsigned int abi,
 				   unsigned int nr);
 
 /**
- * ktape_errno_name() - name of an error
- * @number: positive
+ * ktape_errno_name() - Return the name of an error number
+ * @number: positive errno
  *
  * Return: the name ("ENOENT"), or NULL.
  */
 const char *ktape_errno_name(int number);
 
 /**
- * ktape_table_hash() - FNV-1a of the event table as CTF metadata
+ * ktape_table_hash() - Compute FNV-1a of the event table in its CTF form
  *
- * Return: the hash that a module with the same table tells.
+ * Return: the hash; a module with the same event table reports the same value.
  */
 uint64_t ktape_table_hash(void);
 
 /**
- * ktape_mask_parse() - turn names of events into a mask
+ * ktape_mask_parse() - Convert names of events to a mask
  * @list: comma separated: events, classes, presets (none, default, all), globs
- *	("sys_*"), masks ("0x1f"); "!" before one takes it away.  Events
- *	on request (frequent or large ones) have to be named; a glob takes them
+ *	("sys_*"), masks ("0x1f"); a leading "!" removes an item.  Events on
+ *	request (frequent or large ones) must be named; a glob includes them only
  *	if it matches nothing else.
  * @mask: bit n is opcode n
- * @bad: if not NULL, set to the part of @list that was not understood
+ * @bad: set to the item of @list that is not known; may be NULL
  *
  * Return: 0, or -ENOENT if a name is not known.
  */
@@ -217,11 +221,11 @@ int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		     const char **bad);
 
 /**
- * ktape_mask_parse_shown() - the same for events that were recorded
- * @list: as above, but classes, globs and "all" take events on request, too, and
- *	"opcode_200" is one that the table does not have
+ * ktape_mask_parse_shown() - Convert names of recorded events to a mask
+ * @list: as for ktape_mask_parse(), but classes, globs and "all" include events on
+ *	request, and "opcode_200" names an event that the table does not have
  * @mask: bit n is opcode n
- * @bad: as above
+ * @bad: as for ktape_mask_parse()
  *
  * Return: 0, or -ENOENT if a name is not known.
  */
@@ -234,24 +238,25 @@ int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 #define KTAPE_CPU_WORDS		128
 
 /**
- * struct ktape_info - what the metadata of a trace tells
- * @uuid: of the trace
- * @table_hash: of the event table with which it was recorded
- * @freq: of the trace clock in Hz
- * @offset_s: its origin in seconds since the epoch ...
- * @offset: ... plus ticks
- * @mono_offset_ns: CLOCK_MONOTONIC minus trace clock in ns at load
- * @boot_offset_ns: the same with CLOCK_BOOTTIME
- * @real_offset_ns: the same with CLOCK_REALTIME
+ * struct ktape_info - contents of the metadata of a trace
+ * @uuid: UUID of the trace
+ * @table_hash: hash of the event table of the recording module
+ * @freq: frequency of the trace clock in Hz
+ * @offset_s: origin of the trace clock, whole seconds since the epoch
+ * @offset: rest of the origin in ticks
+ * @mono_offset_ns: CLOCK_MONOTONIC minus trace clock in ns, when the module was
+ *	loaded
+ * @boot_offset_ns: CLOCK_BOOTTIME minus trace clock in ns
+ * @real_offset_ns: CLOCK_REALTIME minus trace clock in ns
  * @clock: name of the trace clock
- * @hostname: of the machine
- * @release: of its kernel
- * @machine: its architecture
+ * @hostname: host name of the traced machine
+ * @release: kernel release of the traced machine
+ * @machine: architecture of the traced machine
  * @known: bit n: opcode n is described as in this library's table
- * @names: of the events by opcode; empty: not described
- * @converted: its packets were made by a conversion, which may have left events
- *	out: what it counts and where it has markers proves nothing
- * @has_cpus: @cpus is known
+ * @names: event names by opcode; "" = not described
+ * @converted: a conversion wrote the packets and may have left events out, so
+ *	counters and markers prove nothing
+ * @has_cpus: @cpus is valid
  * @cpus: bit n: the recorder had rings of CPU n
  */
 struct ktape_info {
@@ -275,10 +280,10 @@ struct ktape_info {
 };
 
 /**
- * ktape_metadata_format() - CTF 1.8 metadata for a trace
- * @info: what the module tells as well is used: no member from @known on
- * @text: set to text that the caller frees
- * @len: set to its length without the NUL
+ * ktape_metadata_format() - Write CTF 1.8 metadata for a trace
+ * @info: the members before @known are used
+ * @text: set to a text that the caller frees
+ * @len: set to the length without the NUL
  *
  * Return: 0 or negative errno.
  */
@@ -286,14 +291,14 @@ int ktape_metadata_format(const struct ktape_info *info, char **text,
 			  size_t *len);
 
 /**
- * ktape_metadata_add() - say something more in metadata's env block
- * @text: as of malloc(); set to a longer one
- * @len: of it, raised
- * @key: a name for CTF
- * @value: ends at a quote, a backslash or a line's end
+ * ktape_metadata_add() - Add a value to the env block of metadata
+ * @text: text from malloc(); replaced by a longer one
+ * @len: length of the text, updated
+ * @key: CTF identifier
+ * @value: the value; cut at the first quote, backslash or newline
  *
- * A key that is there gets no second value.  The text's checksum is renewed if it
- * was right.
+ * A key that already exists keeps its value.  The checksum of the text is updated
+ * if it was right.
  *
  * Return: 0, -EBADMSG without an env block, or -ENOMEM.
  */
@@ -301,12 +306,12 @@ int ktape_metadata_add(char **text, size_t *len, const char *key,
 		       const char *value);
 
 /**
- * ktape_metadata_cpus() - say which CPUs a trace is of
- * @text: as with ktape_metadata_add()
- * @len: likewise
+ * ktape_metadata_cpus() - Add the list of recorded CPUs to metadata
+ * @text: as for ktape_metadata_add()
+ * @len: as for ktape_metadata_add()
  * @cpus: bit n: CPU n
  *
- * Who has the metadata can then tell that files of a CPU are missing.
+ * A reader of the metadata can then detect that the files of a CPU are missing.
  *
  * Return: as ktape_metadata_add().
  */
@@ -314,59 +319,60 @@ int ktape_metadata_cpus(char **text, size_t *len,
 			const uint64_t cpus[KTAPE_CPU_WORDS]);
 
 /**
- * ktape_metadata_parse() - read metadata, plain or in packets
+ * ktape_metadata_parse() - Parse metadata, as plain text or in packets
  * @text: the metadata
- * @len: its length
+ * @len: bytes of @text
  * @info: filled
  * @error: filled on -EBADMSG, may be NULL
  *
- * Return: 0, or -EBADMSG if it is not a trace of ktape.
+ * Return: 0, or -EBADMSG if this is not the metadata of a ktape trace.
  */
 int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
 			 struct ktape_error *error);
 
 /**
- * ktape_metadata_check() - is metadata as its writer left it?
- * @text: the metadata, not in packets
- * @len: its length
- * @error: filled on -EBADMSG and -ENODATA, may be NULL: its offset is the place of
- *	the change, or UINT64_MAX if that was not found
+ * ktape_metadata_check() - Check that metadata was not changed since it was written
+ * @text: the metadata as plain text
+ * @len: bytes of @text
+ * @error: filled on -EBADMSG and -ENODATA; its offset is the place of the change,
+ *	or UINT64_MAX if the place is not known; may be NULL
  *
- * The text has a checksum.  Of one without, which a version before 0.9 has
- * written, only the events are compared with their hash, and whether they are read
- * as they stand there; where they cannot be told from the rest, @error says so and
- * nothing is compared.  Where such a version has
- * added "cpus", "converted" or a remark to a text with a checksum, that is of the
- * text without them.
+ * The metadata carries a checksum of its text.  Versions before 0.9 wrote none: in
+ * such a text only the event descriptions are checked, against their hash and
+ * against how this library reads them.  If the descriptions cannot be told from the
+ * rest of the text, nothing is checked and @error says so.  Versions before 0.9 also
+ * added "cpus", "converted" or a remark without updating an existing checksum; the
+ * checksum is then checked against the text without these additions.
  *
- * Return: 0; -ENODATA if nothing is wrong, but not all of the text is vouched for,
- * with the reason in @error; -EBADMSG if it was changed; or -ENOMEM.
+ * Return: 0 if the whole text is checked and unchanged; -ENODATA if nothing is
+ * wrong, but part of the text is not covered, with the reason in @error; -EBADMSG
+ * if the text was changed; or -ENOMEM.
  */
 int ktape_metadata_check(const char *text, size_t len,
 			 struct ktape_error *error);
 
 /**
- * ktape_ticks_to_ns() - convert a duration
- * @info: of the trace
- * @ticks: duration
+ * ktape_ticks_to_ns() - Convert a duration from ticks to nanoseconds
+ * @info: metadata of the trace
+ * @ticks: duration in ticks
  *
  * Return: nanoseconds, rounded down.
  */
 uint64_t ktape_ticks_to_ns(const struct ktape_info *info, uint64_t ticks);
 
 /**
- * ktape_epoch_ns() - convert a time to nanoseconds since the epoch
- * @info: of the trace
- * @ts: time
+ * ktape_epoch_ns() - Convert a time to nanoseconds since the epoch
+ * @info: metadata of the trace
+ * @ts: time in ticks of the trace clock
  *
  * Return: nanoseconds, as CTF viewers show them.
  */
 int64_t ktape_epoch_ns(const struct ktape_info *info, uint64_t ts);
 
 /**
- * ktape_mono_ns() - convert a time to CLOCK_MONOTONIC
- * @info: of the trace
- * @ts: time
+ * ktape_mono_ns() - Convert a time to CLOCK_MONOTONIC
+ * @info: metadata of the trace
+ * @ts: time in ticks of the trace clock
  *
  * Return: nanoseconds.
  */
@@ -376,21 +382,21 @@ int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts);
 
 /**
  * struct ktape_event - one record
- * @ts: its whole time
+ * @ts: full 64-bit time in ticks
  * @args: argument words, little-endian, not aligned
- * @blob: what follows them, or NULL
- * @offset: of the record from the beginning of its packet
- * @size: of the record
- * @blob_size: of @blob
- * @dat20: 20 bits
- * @cpu: where it was recorded
- * @tid: thread on that CPU, -1 if not known
+ * @blob: variable part of the record, or NULL
+ * @offset: offset of the record from the beginning of its packet, in bytes
+ * @size: bytes of the record
+ * @blob_size: bytes of @blob
+ * @dat20: 20 bits of data in the record's header
+ * @cpu: CPU that recorded the event
+ * @tid: thread that ran on that CPU, -1 = not known
  * @kind: enum ktape_ring_kind
- * @opcode: which event
- * @nargs: how many argument words
- * @known: false: fields are not as in the table, show the words
+ * @opcode: event number
+ * @nargs: number of argument words
+ * @known: fields are as in the table; if false, show the plain words
  *
- * Pointers are good until the next call for the same object.
+ * The pointers are valid until the next call on the same object.
  */
 struct ktape_event {
 	uint64_t ts;
@@ -409,35 +415,35 @@ struct ktape_event {
 };
 
 /**
- * ktape_event_arg() - one argument word
+ * ktape_event_arg() - Return one argument word
  * @event: the event
- * @i: which, from 0
+ * @i: index of the word, from 0
  *
- * Return: its value, 0 if there is no such argument.
+ * Return: the word, 0 if there is no such argument.
  */
 uint32_t ktape_event_arg(const struct ktape_event *event, unsigned int i);
 
 /**
- * ktape_event_field() - value of a field by name
+ * ktape_event_field() - Return the value of a field by its name
  * @event: the event
- * @name: as in the table
- * @value: set to it; signed types are extended to 64 bits
+ * @name: name of the field, as in the table
+ * @value: set to the value; signed types are extended to 64 bits
  *
- * Return: 0, -ENOENT if there is no such field or it is no number, -EINVAL if
- * the event is not as in the table.
+ * Return: 0, -ENOENT if there is no such field or the field is not a single
+ * number, -EINVAL if the record does not match the table.
  */
 int ktape_event_field(const struct ktape_event *event, const char *name,
 		      uint64_t *value);
 
 /**
  * struct ktape_packet - a packet and how far it was read
- * @data: the packet
- * @content: bytes of header and records
- * @at: offset of the next record
- * @ts: time of the record before
- * @cpu: where it was recorded
+ * @data: first byte of the packet
+ * @content: bytes of header and records that are present
+ * @at: offset of the next record, in bytes
+ * @ts: time of the previous record, in ticks
+ * @cpu: CPU that recorded the packet
  * @kind: enum ktape_ring_kind
- * @truncated: its records are cut off: there are fewer bytes than its content
+ * @truncated: the packet is cut off: fewer bytes than its header says
  */
 struct ktape_packet {
 	const uint8_t *data;
@@ -450,14 +456,14 @@ struct ktape_packet {
 };
 
 /**
- * ktape_packet_open() - check the head of a packet, begin to read it
+ * ktape_packet_open() - Check the header of a packet and begin reading it
  * @packet: filled
- * @data: the packet; it has to stay while events are read
- * @len: how many bytes of it there are
- * @uuid: of the trace, or NULL to take any
+ * @data: the packet; must stay valid while events are read
+ * @len: bytes present at @data
+ * @uuid: UUID that the packet must have, NULL = any
  * @error: filled on -EBADMSG, may be NULL
  *
- * The checksum is checked if the packet has one and its content is there.
+ * The checksum is checked if the packet has one and is not cut off.
  *
  * Return: 0, or -EBADMSG.
  */
@@ -465,23 +471,23 @@ int ktape_packet_open(struct ktape_packet *packet, const void *data, size_t len,
 		      const uint8_t *uuid, struct ktape_error *error);
 
 /**
- * ktape_packet_next() - read the next record
+ * ktape_packet_next() - Read the next record
  * @packet: from ktape_packet_open()
  * @event: filled; @tid is -1 and @known is true
  * @error: filled on -EBADMSG, may be NULL
  *
- * Return: 1, 0 at the end, or -EBADMSG; then the rest cannot be read.
+ * Return: 1, 0 at the end, or -EBADMSG if the rest of the packet cannot be read.
  */
 int ktape_packet_next(struct ktape_packet *packet, struct ktape_event *event,
 		      struct ktape_error *error);
 
-/* Follows the threads of all CPUs, decodes packets. */
+/* Decodes packets and tracks which thread runs on each CPU. */
 struct ktape_decoder;
 
 /**
- * ktape_decoder_new() - a decoder that has seen nothing
- * @info: of the trace; has to stay
- * @decoder: set; ends with ktape_decoder_free()
+ * ktape_decoder_new() - Create a decoder
+ * @info: metadata of the trace; must stay valid while the decoder exists
+ * @decoder: set on success; release with ktape_decoder_free()
  *
  * Return: 0 or -ENOMEM.
  */
@@ -489,15 +495,15 @@ int ktape_decoder_new(const struct ktape_info *info,
 		      struct ktape_decoder **decoder);
 
 /**
- * ktape_decoder_free() - the end of a decoder
- * @decoder: or NULL
+ * ktape_decoder_free() - Free a decoder
+ * @decoder: the decoder, or NULL
  */
 void ktape_decoder_free(struct ktape_decoder *decoder);
 
 /**
- * struct ktape_visitor - who takes events
- * @event: called for each; what it returns, if not 0, ends the walk
- * @arg: for @event
+ * struct ktape_visitor - receiver of decoded events
+ * @event: called for each event; a value other than 0 ends the decoding
+ * @arg: first argument of @event
  */
 struct ktape_visitor {
 	int (*event)(void *arg, const struct ktape_event *event);
@@ -505,11 +511,11 @@ struct ktape_visitor {
 };
 
 /**
- * ktape_decode_packet() - decode one packet from memory
+ * ktape_decode_packet() - Decode one packet from memory
  * @data: the packet
- * @len: how many bytes of it there are
- * @decoder: knows the threads
- * @visitor: gets the events
+ * @len: bytes present at @data
+ * @decoder: decoder of the trace
+ * @visitor: receiver of the events
  * @error: filled on -EBADMSG, may be NULL
  *
  * Return: 0, -EBADMSG, or what @visitor returned.
@@ -520,12 +526,12 @@ int ktape_decode_packet(const void *data, size_t len,
 			struct ktape_error *error);
 
 /**
- * struct ktape_builder - a packet that is being made
- * @data: where
- * @size: room, a multiple of 8
- * @at: bytes so far
- * @ts: time of the last record
- * @records: how many, time extensions left out
+ * struct ktape_builder - a packet under construction
+ * @data: buffer of the packet
+ * @size: bytes of the buffer, a multiple of 8
+ * @at: bytes used so far
+ * @ts: time of the last record, in ticks
+ * @records: number of records without time extensions
  */
 struct ktape_builder {
 	uint8_t *data;
@@ -536,14 +542,14 @@ struct ktape_builder {
 };
 
 /**
- * struct ktape_record - a record to be made
- * @ts: its time, never less than that of the one before
+ * struct ktape_record - a record to add to a packet
+ * @ts: time in ticks, not before the previous record
  * @args: argument words
- * @blob: NULL, or what follows them
- * @blob_size: of @blob
- * @dat20: 20 bits
- * @opcode: which event
- * @nargs: 0 to 7
+ * @blob: variable part of the record, or NULL
+ * @blob_size: bytes of @blob
+ * @dat20: 20 bits of data in the record's header
+ * @opcode: event number
+ * @nargs: number of argument words, 0 to 7
  */
 struct ktape_record {
 	uint64_t ts;
@@ -556,39 +562,39 @@ struct ktape_record {
 };
 
 /**
- * ktape_build_begin() - begin a packet
+ * ktape_build_begin() - Begin a packet
  * @b: filled
- * @data: room for it
- * @size: of @data, a multiple of 8, at least KTAPE_BLOCK_HEADER
- * @head: uuid, cpu, kind, seq, ts_begin, tid, prio, context and discarded are
- *	used
+ * @data: buffer for the packet
+ * @size: bytes of @data, a multiple of 8, at least KTAPE_BLOCK_HEADER
+ * @head: header values; uuid, cpu, kind, seq, ts_begin, tid, prio, context and
+ *	discarded are used
  */
 void ktape_build_begin(struct ktape_builder *b, void *data, size_t size,
 		       const struct ktape_block *head);
 
 /**
- * ktape_build_add() - add a record, and a time extension if it takes one
+ * ktape_build_add() - Add a record, preceded by a time extension where needed
  * @b: the packet
  * @record: the record
  *
- * Return: 0, -ENOSPC if it does not fit, -EINVAL if it cannot be.
+ * Return: 0, -ENOSPC if the record does not fit, -EINVAL if it is not valid.
  */
 int ktape_build_add(struct ktape_builder *b, const struct ktape_record *record);
 
 /**
- * ktape_build_end() - finish a packet
+ * ktape_build_end() - Finish a packet
  * @b: the packet
- * @ts_end: not before the last record
+ * @ts_end: end time of the packet, not before the last record
  * @discarded: events lost in this stream so far
  *
- * Return: bytes, a multiple of 8.
+ * Return: bytes of the packet, a multiple of 8.
  */
 size_t ktape_build_end(struct ktape_builder *b, uint64_t ts_end,
 		       uint64_t discarded);
 
 /**
- * ktape_packet_seal() - compute the checksum of a finished packet
- * @packet: whole packet
+ * ktape_packet_seal() - Compute and store the checksum of a finished packet
+ * @packet: the whole packet
  */
 void ktape_packet_seal(void *packet);
 

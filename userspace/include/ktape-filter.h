@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: filters of a session, configurations as text.  Included by ktape.h. */
+/*
+ * libktape: filters of a session, and configurations, as values and as text.
+ *
+ * Included by ktape.h.  What a filter does is described in ktape/filter.h.
+ */
 #ifndef _KTAPE_FILTER_LIB_H
 #define _KTAPE_FILTER_LIB_H
 
@@ -19,14 +23,14 @@ extern "C" {
 /* ---- filters ---------------------------------------------------------- */
 
 /**
- * struct ktape_filter_value - a filter as a whole
+ * struct ktape_filter_value - a filter with all its entries
  * @kind: enum ktape_filter_kind
- * @nr: how many entries
+ * @nr: number of entries
  * @size: bytes at @entries
- * @entries: as in ktape/filter.h; CGROUP: names of folders one after the other,
- *	each with its NUL.  NULL: it has none, or there is no filter
- * @active: it is, or shall be, in force
- * @collisions: out: as in struct ktape_filter
+ * @entries: entries as in ktape/filter.h, NULL = none; CGROUP: paths of cgroups
+ *	one after the other, each with its NUL
+ * @active: the filter is in force, or shall be
+ * @collisions: output only, as in struct ktape_filter
  */
 struct ktape_filter_value {
 	uint32_t kind;
@@ -38,57 +42,58 @@ struct ktape_filter_value {
 };
 
 /**
- * ktape_filter_kind() - a kind of filter by its name
- * @name: as ktape_value_name() gives it for KTAPE_TYPE_FILTER
+ * ktape_filter_kind() - Look up a kind of filter by its name
+ * @name: as returned by ktape_value_name() for KTAPE_TYPE_FILTER
  *
  * Return: enum ktape_filter_kind or -ENOENT.
  */
 int ktape_filter_kind(const char *name);
 
 /**
- * ktape_filter_parse() - a filter from text, in the forms of ktape(1)
+ * ktape_filter_parse() - Parse a filter in the syntax of ktape(1)
  * @kind: enum ktape_filter_kind
  * @text: entries, comma separated
- * @value: filled; ends with ktape_filter_release()
- * @error: filled on -EBADMSG, may be NULL; its offset is one in @text
+ * @value: filled; release with ktape_filter_release()
+ * @error: filled on -EBADMSG, with an offset in @text; may be NULL
  *
- * Return: 0, or -EBADMSG if it was not understood.
+ * Return: 0, or -EBADMSG on a syntax error.
  */
 int ktape_filter_parse(unsigned int kind, const char *text,
 		       struct ktape_filter_value *value,
 		       struct ktape_error *error);
 
 /**
- * ktape_filter_format() - a filter as text that ktape_filter_parse() takes
- * @value: the filter; one that is not active is "off"
- * @text: set to text that the caller frees
+ * ktape_filter_format() - Format a filter as text for ktape_filter_parse()
+ * @value: the filter; an inactive one is formatted as "off"
+ * @text: set to a text that the caller frees
  *
  * Return: 0 or -ENOMEM.
  */
 int ktape_filter_format(const struct ktape_filter_value *value, char **text);
 
 /**
- * ktape_filter_release() - free the entries
- * @value: the filter; it is off afterwards
+ * ktape_filter_release() - Free the entries of a filter
+ * @value: the filter; inactive afterwards
  */
 void ktape_filter_release(struct ktape_filter_value *value);
 
 /**
- * ktape_device_filter_get() - the filter of a kind
+ * ktape_device_filter_get() - Read a filter of a session
  * @device: the session
  * @kind: enum ktape_filter_kind
- * @value: filled; ends with ktape_filter_release().  PID: threads that have ended
- *	or have no number here have the number 0, which cannot be set
+ * @value: filled; release with ktape_filter_release().  PID: threads that have
+ *	ended, or are not in the caller's pid namespace, are listed as 0, which
+ *	cannot be set
  *
- * Return: 0, or the errno of the ioctl: -ENOTTY if there are no filters.
+ * Return: 0, -ENOTTY if the module has no filters, or the errno of the ioctl.
  */
 int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
 			    struct ktape_filter_value *value);
 
 /**
- * ktape_device_filter_set() - put a filter in force, or take it away
+ * ktape_device_filter_set() - Set or remove a filter of a session
  * @device: a writable session
- * @value: the filter; what is not active is taken away
+ * @value: the filter; if inactive, the filter of that kind is removed
  *
  * Return: 0 or the errno of the ioctl, or of opening a cgroup.
  */
@@ -96,7 +101,7 @@ int ktape_device_filter_set(struct ktape_device *device,
 			    const struct ktape_filter_value *value);
 
 /**
- * ktape_device_filter_off() - take the filter of a kind away
+ * ktape_device_filter_off() - Remove a filter of a session
  * @device: a writable session
  * @kind: enum ktape_filter_kind
  *
@@ -105,17 +110,18 @@ int ktape_device_filter_set(struct ktape_device *device,
 int ktape_device_filter_off(struct ktape_device *device, unsigned int kind);
 
 /**
- * ktape_cgroup_check() - is there a cgroup of version 2 of that name?
- * @name: an entry of the filter by cgroup: a folder's path, its path below the
- *	root, or "id:" and its number
+ * ktape_cgroup_check() - Check that a cgroup (version 2) exists
+ * @name: path of the cgroup's directory, its path below the cgroup root, or "id:"
+ *	and its number
  *
- * Return: 0; -EMEDIUMTYPE: it is another folder; or the errno of opening it.
+ * Return: 0; -EMEDIUMTYPE if the directory is not a cgroup; or the errno of
+ * opening it.
  */
 int ktape_cgroup_check(const char *name);
 
 /* ---- configurations ---------------------------------------------------- */
 
-/* What of struct ktape_config is given. */
+/* Bits of @given: which members of struct ktape_config are set. */
 #define KTAPE_CONFIG_EVENTS	(1U << 0)
 #define KTAPE_CONFIG_CONTEXT	(1U << 1)
 #define KTAPE_CONFIG_MODE	(1U << 2)
@@ -126,16 +132,16 @@ int ktape_cgroup_check(const char *name);
 				 KTAPE_CONFIG_BLOCK | KTAPE_CONFIG_DURATION)
 
 /**
- * struct ktape_config - a profile, or a whole session; zeroed, nothing is given
- * @given: KTAPE_CONFIG_*
- * @filters_given: bit n: @filters[n] is
+ * struct ktape_config - a profile or a whole session; all zero = empty
+ * @given: KTAPE_CONFIG_* of the members that are set
+ * @filters_given: bit n: @filters[n] is set
  * @mode: enum ktape_mode
- * @context: threads are told while sched_switch is not recorded
- * @mask: the events
+ * @context: record the running thread while sched_switch is not recorded
+ * @mask: enabled events, bit n is opcode n
  * @buffer: bytes of each CPU's ring
  * @block: bytes of a block
- * @duration: nanoseconds
- * @filters: by kind
+ * @duration: length of the recording in nanoseconds
+ * @filters: filters by kind
  */
 struct ktape_config {
 	uint32_t given;
@@ -150,29 +156,29 @@ struct ktape_config {
 };
 
 /**
- * ktape_config_parse() - read a configuration: ktape-format(5)
+ * ktape_config_parse() - Parse a configuration, see ktape-format(5)
  * @text: lines "key = value"
- * @len: bytes
- * @config: filled; ends with ktape_config_release(), after an error too
- * @error: filled on -EBADMSG, may be NULL; its offset is the number of the line
+ * @len: bytes of @text
+ * @config: filled; release with ktape_config_release(), also after an error
+ * @error: filled on -EBADMSG, its offset is the line number; may be NULL
  *
- * Return: 0, or -EBADMSG if it was not understood.
+ * Return: 0, or -EBADMSG on a syntax error.
  */
 int ktape_config_parse(const char *text, size_t len,
 		       struct ktape_config *config, struct ktape_error *error);
 
 /**
- * ktape_config_format() - a configuration as text
- * @config: what is given of it is written
- * @text: set to text that the caller frees
+ * ktape_config_format() - Format a configuration as text
+ * @config: the configuration; only the members that are set are written
+ * @text: set to a text that the caller frees
  *
  * Return: 0 or -ENOMEM.
  */
 int ktape_config_format(const struct ktape_config *config, char **text);
 
 /**
- * ktape_config_release() - free what a configuration holds
- * @config: nothing is given afterwards
+ * ktape_config_release() - Free what a configuration holds
+ * @config: the configuration; empty afterwards
  */
 void ktape_config_release(struct ktape_config *config);
 

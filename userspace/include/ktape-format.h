@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: texts for events of others.  Included by ktape.h. */
+/*
+ * libktape: message texts for exceptions and user events, from ktape-fmt(5) files.
+ *
+ * Included by ktape.h.  Trace formats are in ktape-codec.h.
+ */
 #ifndef _KTAPE_FORMAT_H
 #define _KTAPE_FORMAT_H
 
@@ -14,15 +18,15 @@ extern "C" {
 
 #define KTAPE_MESSAGE_MAX	4096	/* bytes */
 
-/* Texts for exceptions and user events, from ktape-fmt(5) files. */
+/* Message formats of exceptions and user events. */
 struct ktape_formats;
 
 /**
- * struct ktape_message - the text for an event
- * @name: of the event, or ""; as long as the formats are there
- * @text: may hold any byte, has no NUL at its end
- * @len: its length
- * @cut: it was longer
+ * struct ktape_message - the message text of an event
+ * @name: name of the event, or ""; valid until ktape_formats_free()
+ * @text: text without a NUL; may contain any byte
+ * @len: bytes of @text
+ * @cut: the text was longer than KTAPE_MESSAGE_MAX
  */
 struct ktape_message {
 	const char *name;
@@ -32,41 +36,42 @@ struct ktape_message {
 };
 
 /**
- * ktape_formats_new() - formats for nothing yet
- * @formats: set; ends with ktape_formats_free()
+ * ktape_formats_new() - Create an empty set of message formats
+ * @formats: set on success; release with ktape_formats_free()
  *
  * Return: 0 or -ENOMEM.
  */
 int ktape_formats_new(struct ktape_formats **formats);
 
 /**
- * ktape_formats_free() - the end of them
- * @formats: or NULL
+ * ktape_formats_free() - Free a set of message formats
+ * @formats: the formats, or NULL
  */
 void ktape_formats_free(struct ktape_formats *formats);
 
 /**
- * ktape_formats_parse() - learn the lines of a file
- * @formats: where to; of several lines for an event the last counts
- * @text: the file
- * @len: its length
- * @error: filled on -EBADMSG, may be NULL; its offset is the number of the line
+ * ktape_formats_parse() - Add the lines of a ktape-fmt(5) file
+ * @formats: the formats; the last line for an event replaces earlier ones
+ * @text: contents of the file
+ * @len: bytes of @text
+ * @error: filled on -EBADMSG, its offset is the line number; may be NULL
  *
- * Return: 0, -EBADMSG if a line was not understood: those before it are known;
- * or -ENOMEM.
+ * Return: 0; -EBADMSG on a syntax error, the lines before it are added; or
+ * -ENOMEM.
  */
 int ktape_formats_parse(struct ktape_formats *formats, const char *text,
 			size_t len, struct ktape_error *error);
 
 /**
- * ktape_formats_message() - the text for an event
- * @formats: where to look
+ * ktape_formats_message() - Make the message text of an event
+ * @formats: the formats
  * @event: the event
  * @message: filled
  *
- * Arguments that the event does not have, or that are of another kind, are "?".
+ * An argument that the event does not have, or that has another type, is shown
+ * as "?".
  *
- * Return: true, or false if there is none for it.
+ * Return: true, or false if there is no format for the event.
  */
 bool ktape_formats_message(const struct ktape_formats *formats,
 			   const struct ktape_event *event,

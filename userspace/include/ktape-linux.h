@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: times and latencies of a trace of Linux.  Included by ktape.h. */
+/*
+ * libktape: CPU times, latencies and wait times of a Linux trace.
+ *
+ * Included by ktape.h.  Statistics of RTOS and RKH traces are in ktape-stats.h.
+ */
 #ifndef _KTAPE_LINUX_H
 #define _KTAPE_LINUX_H
 
@@ -16,22 +20,22 @@ extern "C" {
 /**
  * enum ktape_series_kind - what is measured
  * @KTAPE_SERIES_RUN_QUEUE: from runnable (woken up, or preempted) to running
- * @KTAPE_SERIES_WAKEUP: from the begin of the wake-up to running
- * @KTAPE_SERIES_IRQ: an interrupt handler, by its number
- * @KTAPE_SERIES_IPI: an interrupt from another CPU, by its reason
- * @KTAPE_SERIES_TICK: the CPU's own timer interrupt, by its vector
- * @KTAPE_SERIES_SOFTIRQ: a soft interrupt, by its vector
- * @KTAPE_SERIES_SOFTIRQ_WAIT: from the first raise to its start
+ * @KTAPE_SERIES_WAKEUP: from the start of the wake-up to running
+ * @KTAPE_SERIES_IRQ: an interrupt handler, by interrupt number
+ * @KTAPE_SERIES_IPI: an interrupt from another CPU, by reason
+ * @KTAPE_SERIES_TICK: the CPU's local timer interrupt, by vector
+ * @KTAPE_SERIES_SOFTIRQ: a soft interrupt, by vector
+ * @KTAPE_SERIES_SOFTIRQ_WAIT: from the first raise to the start
  * @KTAPE_SERIES_SYSCALL: a system call, by table << 16 | number
- * @KTAPE_SERIES_WORK: a work item, by its function
- * @KTAPE_SERIES_WORK_WAIT: from queueing to its start
- * @KTAPE_SERIES_TIMER: a timer's function, by itself
- * @KTAPE_SERIES_TIMER_LATE: how late it was, in jiffies
- * @KTAPE_SERIES_HRTIMER: a high-resolution timer's function, by itself
- * @KTAPE_SERIES_HRTIMER_LATE: how late it was
- * @KTAPE_SERIES_BLOCK: a request, from the driver to its end, by its device
- * @KTAPE_SERIES_BLOCK_WAIT: from the queue to the driver
- * @KTAPE_SERIES_KINDS: how many there are
+ * @KTAPE_SERIES_WORK: a work item, by function
+ * @KTAPE_SERIES_WORK_WAIT: from queueing to the start
+ * @KTAPE_SERIES_TIMER: a timer callback, by function
+ * @KTAPE_SERIES_TIMER_LATE: lateness of a timer, in jiffies
+ * @KTAPE_SERIES_HRTIMER: a high-resolution timer callback, by function
+ * @KTAPE_SERIES_HRTIMER_LATE: lateness of a high-resolution timer
+ * @KTAPE_SERIES_BLOCK: a block request, from issue to completion, by device
+ * @KTAPE_SERIES_BLOCK_WAIT: a block request, from queueing to issue
+ * @KTAPE_SERIES_KINDS: number of kinds
  */
 enum ktape_series_kind {
 	KTAPE_SERIES_RUN_QUEUE,
@@ -53,21 +57,21 @@ enum ktape_series_kind {
 	KTAPE_SERIES_KINDS
 };
 
-#define KTAPE_SERIES_ALL	UINT64_MAX	/* the key of all of a kind */
+#define KTAPE_SERIES_ALL	UINT64_MAX	/* key of the series of a whole kind */
 
 /**
- * struct ktape_series - one thing that was measured again and again
+ * struct ktape_series - measurements of one thing
  * @kind: enum ktape_series_kind
- * @key: which of its kind, or KTAPE_SERIES_ALL
- * @name: for people; of all the kind's own
+ * @key: number within the kind, or KTAPE_SERIES_ALL
+ * @name: name for users; name of the kind for KTAPE_SERIES_ALL
  * @unit: "ns" or "jiffies"
- * @count: how many values
- * @sum: of them
- * @min: the least
- * @max: the largest
- * @uncertain: more that began, but something was lost before they ended
- * @errors: of @count, those that returned -errno
- * @error: the errno that came most recently
+ * @count: number of values
+ * @sum: sum of all values
+ * @min: smallest value
+ * @max: largest value
+ * @uncertain: further intervals that began, but events were lost before their end
+ * @errors: values of @count that ended with -errno
+ * @error: the most recent errno
  */
 struct ktape_series {
 	uint32_t kind;
@@ -84,10 +88,10 @@ struct ktape_series {
 };
 
 /**
- * struct ktape_quantile - a value that a share of all do not exceed
- * @value: of those that were seen, up to 1/32 too large
- * @low: the least that it can be, if all that was lost is less
- * @high: the largest, if all that was lost is more; UINT64_MAX: any
+ * struct ktape_quantile - a quantile, with bounds because of lost events
+ * @value: quantile of the measured values, up to 1/32 too large
+ * @low: lower bound: all lost values are smaller
+ * @high: upper bound: all lost values are larger; UINT64_MAX = no bound
  */
 struct ktape_quantile {
 	uint64_t value;
@@ -96,18 +100,18 @@ struct ktape_quantile {
 };
 
 /**
- * struct ktape_linux_cpu - where the time of a CPU went, in ns
- * @cpu: its number
- * @seen: there was an event of it
- * @run: in threads
- * @idle: in none
- * @irq: in hard interrupts of all kinds
- * @softirq: in soft ones
- * @unknown: nobody knows
- * @switches: of threads
- * @lost: events that were lost
- * @gaps: in so many places
- * @uncounted: of these without a count
+ * struct ktape_linux_cpu - how a CPU spent its time, in ns
+ * @cpu: CPU number
+ * @seen: the trace has an event of this CPU
+ * @run: time in threads
+ * @idle: idle time
+ * @irq: time in hard interrupts of all kinds
+ * @softirq: time in soft interrupts
+ * @unknown: time that cannot be attributed
+ * @switches: number of thread switches
+ * @lost: number of lost events
+ * @gaps: number of places where events were lost
+ * @uncounted: places of @gaps where the number of lost events is not known
  */
 struct ktape_linux_cpu {
 	uint32_t cpu;
@@ -124,15 +128,15 @@ struct ktape_linux_cpu {
 };
 
 /**
- * struct ktape_linux_thread - a thread
- * @tid: its id
- * @tgid: of its process, or 0
- * @name: its last one
+ * struct ktape_linux_thread - times of a thread
+ * @tid: thread id
+ * @tgid: process id, 0 = not known
+ * @name: last name of the thread
  * @run: ns on a CPU, without interrupts
- * @wait: ns runnable without a CPU
- * @wait_max: the longest of these
- * @waits: how many
- * @switches: how often it got a CPU
+ * @wait: ns runnable but not running
+ * @wait_max: longest wait in ns
+ * @waits: number of waits
+ * @switches: how often the thread was switched in
  */
 struct ktape_linux_thread {
 	int32_t tid;
@@ -146,11 +150,11 @@ struct ktape_linux_thread {
 };
 
 /**
- * struct ktape_linux_instead - who ran while a thread waited for that CPU
- * @tid: who waited
- * @other: who ran; 0: the CPU was idle; -1: not known
- * @ns: how long
- * @count: in so many waits
+ * struct ktape_linux_instead - what ran on a CPU while a thread waited for it
+ * @tid: thread that waited
+ * @other: thread that ran; 0 = the CPU was idle; -1 = not known
+ * @ns: how long @other ran during these waits
+ * @count: number of waits
  */
 struct ktape_linux_instead {
 	int32_t tid;
@@ -159,14 +163,14 @@ struct ktape_linux_instead {
 	uint64_t count;
 };
 
-/* Statistics that are being made. */
+/* Statistics of a Linux trace. */
 struct ktape_linux;
 
 /**
- * ktape_linux_new() - begin
- * @info: of the trace; has to stay
- * @registry: names; has to stay
- * @linux_stats: set; ends with ktape_linux_free()
+ * ktape_linux_new() - Create statistics
+ * @info: metadata of the trace; must stay valid
+ * @registry: names; must stay valid
+ * @linux_stats: set on success; release with ktape_linux_free()
  *
  * Return: 0 or -ENOMEM.
  */
@@ -175,9 +179,9 @@ int ktape_linux_new(const struct ktape_info *info,
 		    struct ktape_linux **linux_stats);
 
 /**
- * ktape_linux_take() - take the next event
- * @linux_stats: where to
- * @event: events come in the order of time
+ * ktape_linux_take() - Add an event
+ * @linux_stats: the statistics
+ * @event: the event; events must be added in order of time
  *
  * Return: 0 or -ENOMEM.
  */
@@ -185,74 +189,76 @@ int ktape_linux_take(struct ktape_linux *linux_stats,
 		     const struct ktape_event *event);
 
 /**
- * ktape_linux_notice() - something was lost
- * @linux_stats: where to
- * @notice: others than KTAPE_NOTICE_LOST are ignored
+ * ktape_linux_notice() - Add a loss of events
+ * @linux_stats: the statistics
+ * @notice: kinds other than KTAPE_NOTICE_LOST are ignored
  */
 void ktape_linux_notice(struct ktape_linux *linux_stats,
 			const struct ktape_notice *notice);
 
 /**
- * ktape_linux_finish() - there are no more events
- * @linux_stats: where
+ * ktape_linux_finish() - Compute the results after the last event
+ * @linux_stats: the statistics
  *
  * Return: 0 or -ENOMEM.
  */
 int ktape_linux_finish(struct ktape_linux *linux_stats);
 
 /**
- * ktape_linux_span() - from the first to the last event
- * @linux_stats: where
+ * ktape_linux_span() - Return the time from the first to the last event
+ * @linux_stats: the statistics
  *
  * Return: nanoseconds.
  */
 uint64_t ktape_linux_span(const struct ktape_linux *linux_stats);
 
 /**
- * ktape_series_name() - name of a kind
+ * ktape_series_name() - Return the name of a kind of series
  * @kind: enum ktape_series_kind
  *
- * Return: as in "irq.p99", or NULL.
+ * Return: the name, as "irq" in "irq.p99", or NULL.
  */
 const char *ktape_series_name(unsigned int kind);
 
 /**
- * ktape_linux_series() - the series one after the other
- * @linux_stats: where
- * @i: from 0; the first KTAPE_SERIES_KINDS are all of each kind
+ * ktape_linux_series() - Return a series by its index
+ * @linux_stats: the statistics
+ * @i: index, from 0; the first KTAPE_SERIES_KINDS are the whole kinds, the others
+ *	are sorted by kind, then by sum, largest first
  *
- * Return: the series, by kind and then the largest sum first; or NULL.
+ * Return: the series, or NULL behind the last one.
  */
 const struct ktape_series *
 ktape_linux_series(const struct ktape_linux *linux_stats, size_t i);
 
 /**
- * ktape_linux_quantile() - a share of a series
- * @linux_stats: where
- * @i: of ktape_linux_series(); it has to have values
- * @millionth: 500000 is the median
- * @quantile: set
+ * ktape_linux_quantile() - Compute a quantile of a series
+ * @linux_stats: the statistics
+ * @i: index of the series, which must have values
+ * @millionth: the quantile in millionths; 500000 = median
+ * @quantile: filled
  *
- * Each lost event may have been one more value, of any size.
+ * The bounds assume that each lost event may have been one more value of any size.
  */
 void ktape_linux_quantile(const struct ktape_linux *linux_stats, size_t i,
 			  uint32_t millionth, struct ktape_quantile *quantile);
 
 /**
- * ktape_linux_bucket() - how often values of a size came
- * @linux_stats: where
- * @i: of ktape_linux_series()
- * @power: values of that many bits
+ * ktape_linux_bucket() - Count the values of a series in a power-of-two range
+ * @linux_stats: the statistics
+ * @i: index of the series
+ * @power: number of bits of the values
  *
- * Return: how many values from 2^(@power - 1) to 2^@power - 1; @power 0: zeros.
+ * Return: number of values from 2^(@power - 1) to 2^@power - 1; for @power 0 the
+ * number of zeros.
  */
 uint64_t ktape_linux_bucket(const struct ktape_linux *linux_stats, size_t i,
 			    unsigned int power);
 
 /**
- * ktape_linux_cpu() - the CPUs one after the other
- * @linux_stats: where
- * @i: from 0
+ * ktape_linux_cpu() - Return a CPU by its index
+ * @linux_stats: the statistics
+ * @i: index, from 0
  *
  * Return: the CPU, or NULL behind the last one.
  */
@@ -260,39 +266,39 @@ const struct ktape_linux_cpu *
 ktape_linux_cpu(const struct ktape_linux *linux_stats, uint32_t i);
 
 /**
- * ktape_linux_thread() - the threads one after the other
- * @linux_stats: where
- * @i: from 0
+ * ktape_linux_thread() - Return a thread by its index
+ * @linux_stats: the statistics
+ * @i: index, from 0; the thread that ran longest comes first
  *
- * Return: the thread, those that ran longest first; or NULL.
+ * Return: the thread, or NULL behind the last one.
  */
 const struct ktape_linux_thread *
 ktape_linux_thread(const struct ktape_linux *linux_stats, size_t i);
 
 /**
- * ktape_linux_instead() - who ran instead of whom
- * @linux_stats: where
- * @i: from 0
+ * ktape_linux_instead() - Return which thread ran while another one waited
+ * @linux_stats: the statistics
+ * @i: index, from 0; the longest time comes first
  *
- * Return: the longest first, or NULL behind the last one.
+ * Return: the entry, or NULL behind the last one.
  */
 const struct ktape_linux_instead *
 ktape_linux_instead(const struct ktape_linux *linux_stats, size_t i);
 
 /**
- * ktape_linux_left_out() - what was there no room for?
- * @linux_stats: where
- * @i: from 0
- * @what: set to what it was, a sentence's subject
+ * ktape_linux_left_out() - Return what exceeded the limits of the statistics
+ * @linux_stats: the statistics
+ * @i: index, from 0
+ * @what: set to a description that can be the subject of a sentence
  *
- * Return: how many, 0 behind the last one.
+ * Return: how many were left out, 0 behind the last description.
  */
 uint64_t ktape_linux_left_out(const struct ktape_linux *linux_stats,
 			      unsigned int i, const char **what);
 
 /**
- * ktape_linux_free() - the end
- * @linux_stats: or NULL
+ * ktape_linux_free() - Free the statistics
+ * @linux_stats: the statistics, or NULL
  */
 void ktape_linux_free(struct ktape_linux *linux_stats);
 

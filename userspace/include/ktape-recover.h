@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: traces out of memory that survived a reset.  Included by ktape.h. */
+/*
+ * libktape: recovering a trace from memory that survived a reset.
+ *
+ * Included by ktape.h.  The layout of that memory is in ktape/persist.h.
+ */
 #ifndef _KTAPE_RECOVER_H
 #define _KTAPE_RECOVER_H
 
@@ -17,11 +21,11 @@ extern "C" {
 #endif
 
 /**
- * struct ktape_recover_input - memory, or a file with memory in it
- * @read: bytes of it at an offset; returns how many, fewer than @len only at the
- *	end, or negative errno
- * @arg: for @read
- * @size: bytes in all
+ * struct ktape_recover_input - memory, or a file with a memory image
+ * @read: read bytes at an offset; returns their number, fewer than @len only at
+ *	the end, or negative errno
+ * @arg: first argument of @read
+ * @size: bytes of the input
  */
 struct ktape_recover_input {
 	int64_t (*read)(void *arg, uint64_t offset, void *to, size_t len);
@@ -30,10 +34,11 @@ struct ktape_recover_input {
 };
 
 /**
- * struct ktape_recover_output - where the trace goes
- * @begin: called once, with the metadata
- * @packet: called with each packet, those of a ring in order
- * @arg: for both; whatever they return but 0 ends the recovery
+ * struct ktape_recover_output - receiver of the recovered trace
+ * @begin: called once with the metadata; a value other than 0 ends the recovery
+ * @packet: called with each packet, those of a ring in order; a value other than
+ *	0 ends the recovery
+ * @arg: first argument of both
  */
 struct ktape_recover_output {
 	int (*begin)(void *arg, const char *metadata, size_t len);
@@ -42,11 +47,12 @@ struct ktape_recover_output {
 };
 
 /**
- * struct ktape_recover_hooks - what happens meanwhile
- * @tell: what was discarded, and where in the input, may be NULL
- * @progress: how many bytes of all are done, once a MiB or a block; what it
- *	returns but 0 ends the recovery; may be NULL
- * @arg: for both
+ * struct ktape_recover_hooks - callbacks during a recovery
+ * @tell: called with each thing that is discarded and its offset in the input;
+ *	may be NULL
+ * @progress: called once per MiB or block with the bytes done; a value other than
+ *	0 ends the recovery; may be NULL
+ * @arg: first argument of both
  */
 struct ktape_recover_hooks {
 	void (*tell)(void *arg, const struct ktape_error *what);
@@ -55,9 +61,9 @@ struct ktape_recover_hooks {
 };
 
 /**
- * struct ktape_recover_place - a region that was found
- * @offset: of its begin in the input
- * @super: its superblock, checked
+ * struct ktape_recover_place - a region with a trace
+ * @offset: offset of the region in the input, in bytes
+ * @super: copy of the region's superblock, validated
  */
 struct ktape_recover_place {
 	uint64_t offset;
@@ -65,18 +71,19 @@ struct ktape_recover_place {
 };
 
 /**
- * struct ktape_recover_ring - what became of a ring
- * @cpu: its CPU
+ * struct ktape_recover_ring - result for one ring
+ * @cpu: CPU number
  * @kind: enum ktape_ring_kind
- * @capacity: blocks that it has room for
- * @checked: blocks whose checksum is right
- * @unchecked: closed blocks without one, whose records are sound
- * @open: blocks that were being filled, which never have one: 0 or 1
- * @cut: of the last two, those that were taken up to a record that is not sound
+ * @capacity: number of blocks of the ring
+ * @checked: blocks with a valid checksum
+ * @unchecked: closed blocks without a checksum, with valid records
+ * @open: blocks that were being written and so have no checksum: 0 or 1
+ * @cut: blocks of @unchecked and @open that were taken only up to the first
+ *	invalid record
  * @discarded: blocks of which nothing was taken
- * @events: that were recovered, time extensions left out
- * @first_ts: time of the first one
- * @last_ts: of the last one
+ * @events: recovered events, without time extensions
+ * @first_ts: time of the first event, in ticks
+ * @last_ts: time of the last event, in ticks
  */
 struct ktape_recover_ring {
 	uint32_t cpu;
@@ -93,13 +100,13 @@ struct ktape_recover_ring {
 };
 
 /**
- * struct ktape_recovered - what came of it
- * @info: from the metadata
- * @metadata_made: that was damaged, and made anew from this library's table
- * @names: objects with their names
- * @names_discarded: entries that were half written or make no sense
- * @nr_rings: entries in @rings
- * @rings: of each ring with anything in it
+ * struct ktape_recovered - result of a recovery
+ * @info: contents of the metadata
+ * @metadata_made: the metadata was damaged and made anew from this library's table
+ * @names: recovered names of objects
+ * @names_discarded: names that were half written or not valid
+ * @nr_rings: number of entries in @rings
+ * @rings: one entry for each ring with data
  */
 struct ktape_recovered {
 	struct ktape_info info;
@@ -111,35 +118,35 @@ struct ktape_recovered {
 };
 
 /**
- * ktape_recover_scan() - look for regions
- * @input: where
+ * ktape_recover_scan() - Find regions with a trace
+ * @input: the memory
  * @hooks: may be NULL
- * @places: room for what is found, in order of offset
- * @nr: how many there is room for; what is beyond is told
+ * @places: array for the regions, in order of offset
+ * @nr: entries of @places; further regions are reported to @hooks
  *
- * Superblocks are looked for at every multiple of 4096 bytes.
+ * A superblock is expected at a multiple of 4096 bytes.
  *
- * Return: how many were found; what @progress returned; or negative errno.
+ * Return: number of regions; what @progress returned; or negative errno.
  */
 int ktape_recover_scan(const struct ktape_recover_input *input,
 		       const struct ktape_recover_hooks *hooks,
 		       struct ktape_recover_place *places, unsigned int nr);
 
 /**
- * ktape_recover() - take a trace out of a region
- * @input: the region is in it
- * @place: where, from ktape_recover_scan()
- * @output: where to
+ * ktape_recover() - Recover the trace of a region
+ * @input: the memory
+ * @place: the region, from ktape_recover_scan()
+ * @output: receiver of the trace
  * @hooks: may be NULL
- * @result: filled, to be released also on an error
+ * @result: filled; release it also after an error
  * @error: filled on -EBADMSG, may be NULL
  *
- * Nothing in the region is taken for granted.  The newest block of a ring counts
- * up to commit; blocks without a checksum are taken up to the first record that
- * is not sound, and have KTAPE_BLOCK_UNCHECKED in their flags; what is wrong is
- * left out and told.
+ * Everything in the region is validated.  The newest block of a ring is taken up
+ * to the commit position.  A block without a checksum is taken up to the first
+ * invalid record and has KTAPE_BLOCK_UNCHECKED in its flags.  Invalid data is left
+ * out and reported to @hooks.
  *
- * Return: 0; -EBADMSG if there is no trace to be had; what a hook or @output
+ * Return: 0; -EBADMSG if nothing can be recovered; what a hook or @output
  * returned; or negative errno.
  */
 int ktape_recover(const struct ktape_recover_input *input,
@@ -149,35 +156,35 @@ int ktape_recover(const struct ktape_recover_input *input,
 		  struct ktape_recovered *result, struct ktape_error *error);
 
 /**
- * ktape_recovered_release() - free what a result has
- * @result: of ktape_recover()
+ * ktape_recovered_release() - Free what a result holds
+ * @result: filled by ktape_recover()
  */
 void ktape_recovered_release(struct ktape_recovered *result);
 
 /**
- * ktape_recover_from_device() - what the module found when it was loaded
- * @device: of the module
- * @input: filled; good as long as the device is open
+ * ktape_recover_from_device() - Read the region that the module found at load time
+ * @device: any session
+ * @input: filled; valid until the device is closed
  *
- * Return: 0; -ENODATA if there is nothing; or negative errno.
+ * Return: 0; -ENODATA if the module found none; or negative errno.
  */
 int ktape_recover_from_device(struct ktape_device *device,
 			      struct ktape_recover_input *input);
 
 /**
- * ktape_recover_from_fd() - a file with memory in it
- * @fd: regular file or block device, opened for reading; stays the caller's
- * @input: filled; points to @fd
+ * ktape_recover_from_fd() - Read regions from a file with a memory image
+ * @fd: regular file or block device, open for reading; the caller keeps owning it
+ * @input: filled; keeps a pointer to @fd
  *
  * Return: 0, or negative errno.
  */
 int ktape_recover_from_fd(const int *fd, struct ktape_recover_input *input);
 
 /**
- * ktape_device_persist_drop() - let the module forget what it found
- * @device: opened for writing
+ * ktape_device_persist_drop() - Discard the region that the module found
+ * @device: any session, opened for writing
  *
- * Return: 0; -ENODATA if there is nothing; or negative errno.
+ * Return: 0; -ENODATA if the module found none; or negative errno.
  */
 int ktape_device_persist_drop(struct ktape_device *device);
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: what threads, interrupts and services did.  Included by ktape.h. */
+/*
+ * libktape: statistics of RTOS traces, and response times of RKH traces.
+ *
+ * Included by ktape.h.  Statistics of Linux traces are in ktape-linux.h.
+ */
 #ifndef _KTAPE_STATS_H
 #define _KTAPE_STATS_H
 
@@ -13,28 +17,29 @@
 extern "C" {
 #endif
 
-#define KTAPE_RTOS_UNKNOWN	0xffffffffU	/* a priority that is not known */
-#define KTAPE_RTOS_EVENTS_MAX	(1U << 22)	/* that are kept */
-#define KTAPE_RTOS_THREADS_MAX	(1U << 16)	/* that are told apart */
+#define KTAPE_RTOS_UNKNOWN	0xffffffffU	/* priority is not known */
+#define KTAPE_RTOS_EVENTS_MAX	(1U << 22)	/* most events kept */
+#define KTAPE_RTOS_THREADS_MAX	(1U << 16)	/* most threads kept */
 
 /**
- * struct ktape_rtos_totals - counts of a trace, as TraceX makes them
- * @threads: that are known
- * @objects: in the registry, and threads that are not
- * @events: RUNNING events that were put in between included
- * @max_ticks: from the first event to the last one, at least 1
- * @context_switches: changes of the thread that runs, or to none
+ * struct ktape_rtos_totals - counts of a whole trace, as TraceX computes them
+ * @threads: number of threads
+ * @objects: objects in the registry, and threads without an entry there
+ * @events: number of events, including inserted RUNNING events
+ * @max_ticks: ticks from the first event to the last one, at least 1
+ * @context_switches: changes of the running thread, including changes to idle
  * @preemptions: resumptions and time slices after which another thread ran
- * @time_slices: events TIME_SLICE
- * @suspensions: of threads
- * @resumptions: of threads
- * @interrupts: that began
- * @nested_interrupts: of them within others
- * @inversions: a thread waited for a mutex that one of less priority owned
- * @bad_inversions: and a third one of less priority ran meanwhile
- * @untracked: waits that were more at once than we watch
- * @interrupt_ticks: time in interrupts
- * @idle_ticks: time in which no thread ran
+ * @time_slices: TIME_SLICE events
+ * @suspensions: suspensions of threads
+ * @resumptions: resumptions of threads
+ * @interrupts: interrupts that began
+ * @nested_interrupts: interrupts that began inside another interrupt
+ * @inversions: waits for a mutex that a thread of lower priority owned
+ * @bad_inversions: waits of @inversions during which a third thread of lower
+ *	priority ran
+ * @untracked: waits that were not tracked because too many were open at once
+ * @interrupt_ticks: ticks in interrupts
+ * @idle_ticks: ticks in which no thread ran
  */
 struct ktape_rtos_totals {
 	uint32_t threads;
@@ -56,9 +61,9 @@ struct ktape_rtos_totals {
 };
 
 /**
- * struct ktape_rtos_count - how often an event came
- * @id: its number
- * @count: how often
+ * struct ktape_rtos_count - how often an event occurred
+ * @id: event number
+ * @count: number of occurrences
  */
 struct ktape_rtos_count {
 	uint32_t id;
@@ -66,21 +71,21 @@ struct ktape_rtos_count {
 };
 
 /**
- * struct ktape_rtos_thread - a thread
- * @address: of it
- * @name: ends in NUL
- * @stack_start: lowest address of its stack, 0: not known
- * @stack_size: bytes
- * @stack_min: bytes of it that were never used, as far as events tell
- * @stack_event: number of the event that told it
- * @ticks: time that it ran
- * @suspensions: by it
- * @resumptions: by it
- * @events: of it
- * @lowest_prio: the largest number, KTAPE_RTOS_UNKNOWN if there is none
- * @highest_prio: the smallest number
- * @lowest_threshold: of preemption, likewise
- * @highest_threshold: likewise
+ * struct ktape_rtos_thread - a thread of an RTOS
+ * @address: address of its control block
+ * @name: name, ends in NUL
+ * @stack_start: lowest address of the stack, 0 = not known
+ * @stack_size: bytes of the stack
+ * @stack_min: smallest number of free stack bytes in any event
+ * @stack_event: number of the event with @stack_min
+ * @ticks: ticks that the thread ran
+ * @suspensions: suspensions that the thread caused
+ * @resumptions: resumptions that the thread caused
+ * @events: events of the thread
+ * @lowest_prio: lowest priority (largest number), or KTAPE_RTOS_UNKNOWN
+ * @highest_prio: highest priority (smallest number), or KTAPE_RTOS_UNKNOWN
+ * @lowest_threshold: lowest preemption threshold, or KTAPE_RTOS_UNKNOWN
+ * @highest_threshold: highest preemption threshold, or KTAPE_RTOS_UNKNOWN
  */
 struct ktape_rtos_thread {
 	uint32_t address;
@@ -100,16 +105,17 @@ struct ktape_rtos_thread {
 };
 
 /**
- * struct ktape_rtos_event - an event as it was counted
- * @context: thread; 0xffffffff: interrupt, 0xf0f0f0f0: initialisation, 0: idle
- * @next: what ran after it
- * @id: its number
- * @prio: of the thread, or the interrupted thread
- * @stamp: its time as it stands in the trace
- * @ticks: since the first event
- * @info: its four words
- * @inversion: number of the event that ends the wait that begins here, or 0
- * @bad: likewise where a third thread ran
+ * struct ktape_rtos_event - an event of an RTOS
+ * @context: thread; 0xffffffff = interrupt, 0xf0f0f0f0 = initialisation, 0 = idle
+ * @next: context that ran after the event
+ * @id: event number
+ * @prio: priority of the thread, or of the interrupted thread
+ * @stamp: time stamp as in the trace
+ * @ticks: ticks since the first event
+ * @info: the four information words
+ * @inversion: number of the event that ends the priority inversion that begins
+ *	here, 0 = none
+ * @bad: same as @inversion if a third thread ran meanwhile, else 0
  */
 struct ktape_rtos_event {
 	uint32_t context;
@@ -123,62 +129,62 @@ struct ktape_rtos_event {
 	uint64_t bad;
 };
 
-/* Statistics that are being made. */
+/* Statistics of an RTOS trace. */
 struct ktape_rtos;
 
 /**
- * ktape_rtos_new() - begin
- * @rtos: set; ends with ktape_rtos_free()
+ * ktape_rtos_new() - Create statistics
+ * @rtos: set on success; release with ktape_rtos_free()
  *
  * Return: 0 or -ENOMEM.
  */
 int ktape_rtos_new(struct ktape_rtos **rtos);
 
 /**
- * ktape_rtos_take() - take the next event of a trace
- * @rtos: where to
- * @event: events come in the order of time
+ * ktape_rtos_take() - Add an event
+ * @rtos: the statistics
+ * @event: the event; events must be added in order of time
  *
- * The first KTAPE_RTOS_EVENTS_MAX events that count are kept in memory, 80 bytes
- * each, and as many again for RUNNING events that are put in between;
- * ktape_rtos_left_out() tells of the others.
+ * The first KTAPE_RTOS_EVENTS_MAX events are kept in memory, 80 bytes each, and as
+ * many again for inserted RUNNING events.  ktape_rtos_left_out() counts the events
+ * beyond this limit.
  *
  * Return: 0, -EINVAL after ktape_rtos_finish(), or -ENOMEM.
  */
 int ktape_rtos_take(struct ktape_rtos *rtos, const struct ktape_event *event);
 
 /**
- * ktape_rtos_finish() - there are no more events
- * @rtos: where
+ * ktape_rtos_finish() - Compute the results after the last event
+ * @rtos: the statistics
  *
  * Return: 0 or -ENOMEM.
  */
 int ktape_rtos_finish(struct ktape_rtos *rtos);
 
 /**
- * ktape_rtos_totals() - counts of the whole trace, after ktape_rtos_finish()
- * @rtos: where
+ * ktape_rtos_totals() - Return the totals, after ktape_rtos_finish()
+ * @rtos: the statistics
  *
- * Return: them, as long as @rtos is.
+ * Return: the totals, valid until ktape_rtos_free().
  */
 const struct ktape_rtos_totals *
 ktape_rtos_totals(const struct ktape_rtos *rtos);
 
 /**
- * ktape_rtos_left_out() - what was there no room for?
- * @rtos: where
- * @i: from 0
- * @what: set to what it was, a sentence's subject
+ * ktape_rtos_left_out() - Return what exceeded the limits of the statistics
+ * @rtos: the statistics
+ * @i: index, from 0
+ * @what: set to a description that can be the subject of a sentence
  *
- * Return: how many, 0 behind the last one.
+ * Return: how many were left out, 0 behind the last description.
  */
 uint64_t ktape_rtos_left_out(const struct ktape_rtos *rtos, unsigned int i,
 			     const char **what);
 
 /**
- * ktape_rtos_thread() - the threads one after the other
- * @rtos: where
- * @i: from 0
+ * ktape_rtos_thread() - Return a thread by its index
+ * @rtos: the statistics
+ * @i: index, from 0
  *
  * Return: the thread, or NULL behind the last one.
  */
@@ -186,11 +192,11 @@ const struct ktape_rtos_thread *ktape_rtos_thread(const struct ktape_rtos *rtos,
 						  size_t i);
 
 /**
- * ktape_rtos_popular() - which events came most often?
- * @rtos: where
- * @thread: only those of this thread; -1: all, without RUNNING
- * @counts: set to an array, the most frequent first; to be freed
- * @nr: set to how many
+ * ktape_rtos_popular() - Return how often each event occurred
+ * @rtos: the statistics
+ * @thread: count only events of this thread; -1 = all threads, without RUNNING
+ * @counts: set to an array that the caller frees, most frequent event first
+ * @nr: set to the number of entries
  *
  * Return: 0 or -ENOMEM.
  */
@@ -198,9 +204,9 @@ int ktape_rtos_popular(const struct ktape_rtos *rtos, int64_t thread,
 		       struct ktape_rtos_count **counts, size_t *nr);
 
 /**
- * ktape_rtos_event() - the events one after the other
- * @rtos: where
- * @i: from 0
+ * ktape_rtos_event() - Return an event by its index
+ * @rtos: the statistics
+ * @i: index, from 0
  *
  * Return: the event, or NULL behind the last one.
  */
@@ -208,45 +214,46 @@ const struct ktape_rtos_event *ktape_rtos_event(const struct ktape_rtos *rtos,
 						uint64_t i);
 
 /**
- * ktape_rtos_event_name() - name of an event
- * @id: its number
+ * ktape_rtos_event_name() - Return the name of a TraceX event
+ * @id: event number
  *
  * Return: the name, or NULL.
  */
 const char *ktape_rtos_event_name(uint32_t id);
 
 /**
- * ktape_rtos_service() - name of an event of these statistics
- * @rtos: where it was counted
- * @id: its number
+ * ktape_rtos_service() - Return the name of an event of these statistics
+ * @rtos: the statistics
+ * @id: event number
  *
- * Besides events of TraceX, those of other formats that have no place among them
- * have names; in a trace that came from TraceX such numbers are its user's.
+ * Events of other formats that TraceX does not have are counted under numbers of
+ * user events and have names, too.  In a trace that came from TraceX, these
+ * numbers are real user events and have no name.
  *
  * Return: the name, or NULL.
  */
 const char *ktape_rtos_service(const struct ktape_rtos *rtos, uint32_t id);
 
 /**
- * ktape_rtos_free() - the end
- * @rtos: or NULL
+ * ktape_rtos_free() - Free the statistics
+ * @rtos: the statistics, or NULL
  */
 void ktape_rtos_free(struct ktape_rtos *rtos);
 
-#define KTAPE_RESPONSE_ALL	UINT64_MAX	/* all signals of an object */
+#define KTAPE_RESPONSE_ALL	UINT64_MAX	/* all signals of an active object */
 
 /**
- * struct ktape_response - how long posts to an object of RKH wait to be got
+ * struct ktape_response - time from a post to an RKH active object until its get
  * @object: address of the active object
- * @signal: which signal, or KTAPE_RESPONSE_ALL
- * @posts: how many came
- * @gets: likewise
- * @count: gets whose post is known; of these are the times
- * @waiting: posts without a get at the end; of objects only
- * @uncertain: posts whose get may have been lost; of objects only
- * @sum: of the times, in ns, like the following
- * @min: the shortest
- * @max: the longest
+ * @signal: signal number, or KTAPE_RESPONSE_ALL
+ * @posts: number of posts
+ * @gets: number of gets
+ * @count: gets whose post is known; the times are of these
+ * @waiting: posts without a get at the end; only for KTAPE_RESPONSE_ALL
+ * @uncertain: posts whose get may have been lost; only for KTAPE_RESPONSE_ALL
+ * @sum: sum of the times in ns
+ * @min: shortest time in ns
+ * @max: longest time in ns
  */
 struct ktape_response {
 	uint64_t object;
@@ -261,13 +268,13 @@ struct ktape_response {
 	uint64_t max;
 };
 
-/* Response times that are being measured. */
+/* Response times of an RKH trace. */
 struct ktape_responses;
 
 /**
- * ktape_responses_new() - begin
- * @info: of the trace; has to stay
- * @responses: set; ends with ktape_responses_free()
+ * ktape_responses_new() - Create the measurement
+ * @info: metadata of the trace; must stay valid
+ * @responses: set on success; release with ktape_responses_free()
  *
  * Return: 0 or -ENOMEM.
  */
@@ -275,9 +282,9 @@ int ktape_responses_new(const struct ktape_info *info,
 			struct ktape_responses **responses);
 
 /**
- * ktape_responses_take() - an event
- * @responses: where to
- * @event: in the order of time; those that are not of RKH are ignored
+ * ktape_responses_take() - Add an event
+ * @responses: the measurement
+ * @event: the event, in order of time; events not of RKH are ignored
  *
  * Return: 0 or -ENOMEM.
  */
@@ -285,47 +292,47 @@ int ktape_responses_take(struct ktape_responses *responses,
 			 const struct ktape_event *event);
 
 /**
- * ktape_responses_notice() - a loss, in its place among the events
- * @responses: where to
- * @notice: others are ignored
+ * ktape_responses_notice() - Add a loss of events, in its place among the events
+ * @responses: the measurement
+ * @notice: kinds other than KTAPE_NOTICE_LOST are ignored
  */
 void ktape_responses_notice(struct ktape_responses *responses,
 			    const struct ktape_notice *notice);
 
 /**
- * ktape_response() - the results one after the other
- * @responses: where
- * @i: from 0
+ * ktape_response() - Return a result by its index
+ * @responses: the measurement
+ * @i: index, from 0
  *
- * Objects and their signals are in the order in which they came first.
+ * Objects and their signals are in order of their first occurrence.
  *
- * Return: the result, good until the end and up to date until the next event or
- * notice; or NULL behind the last one.
+ * Return: the result, valid until ktape_responses_free() and up to date until the
+ * next event or notice; or NULL behind the last one.
  */
 const struct ktape_response *
 ktape_response(const struct ktape_responses *responses, size_t i);
 
 /**
- * ktape_response_quantile() - the time that a part of them does not exceed
- * @response: whose, from ktape_response()
- * @millionth: the part
+ * ktape_response_quantile() - Compute a quantile of the response times
+ * @response: from ktape_response()
+ * @millionth: the quantile in millionths; 500000 = median
  *
- * Return: ns, at most 1/32 too large; 0 if there is none.
+ * Return: ns, at most 1/32 too large; 0 if there are no times.
  */
 uint64_t ktape_response_quantile(const struct ktape_response *response,
 				 uint32_t millionth);
 
 /**
- * ktape_responses_left_out() - were there too many objects and signals?
- * @responses: where
+ * ktape_responses_left_out() - Return what exceeded the limits
+ * @responses: the measurement
  *
- * Return: events of those that there was no place for.
+ * Return: number of events of objects and signals that were left out.
  */
 uint64_t ktape_responses_left_out(const struct ktape_responses *responses);
 
 /**
- * ktape_responses_free() - the end
- * @responses: or NULL
+ * ktape_responses_free() - Free the measurement
+ * @responses: the measurement, or NULL
  */
 void ktape_responses_free(struct ktape_responses *responses);
 

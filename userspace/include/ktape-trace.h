@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: reading, showing and writing traces.  Included by ktape.h. */
+/*
+ * libktape: names of objects; reading, showing and writing native traces.
+ *
+ * Included by ktape.h.  Traces of all formats are opened here; writing in other
+ * formats is in ktape-codec.h.
+ */
 #ifndef _KTAPE_TRACE_H
 #define _KTAPE_TRACE_H
 
@@ -17,18 +22,19 @@ extern "C" {
 
 /* ---- names of objects ------------------------------------------------- */
 
-/* Names of objects at any time. */
+/* Names of objects, with the times at which they were valid. */
 struct ktape_registry;
 
 /**
- * struct ktape_object_info - what is known of an object at one moment
- * @name: ends in NUL
- * @name_len: its length
- * @plain: neither text nor JSON needs an escape in it
- * @param1: by type (ktape/objects.h); thread: its process
- * @param2: by type; thread: priority | policy << 8 | kernel thread << 16
- * @born: when it came into being
- * @died: when it went, or 0
+ * struct ktape_object_info - an object as it was at one moment
+ * @name: name, ends in NUL
+ * @name_len: bytes of the name
+ * @plain: the name needs no escapes in text or JSON
+ * @param1: depends on the type (ktape/objects.h); thread: process id
+ * @param2: depends on the type; thread: priority | policy << 8 | kernel thread
+ *	<< 16
+ * @born: time at which the object was created, in ticks
+ * @died: time at which the object was destroyed, in ticks; 0 = still exists
  */
 struct ktape_object_info {
 	char name[KTAPE_NAME_SIZE + 1];
@@ -41,24 +47,24 @@ struct ktape_object_info {
 };
 
 /**
- * ktape_registry_new() - a registry that knows nothing
- * @hz: of the trace clock
- * @registry: set; ends with ktape_registry_free()
+ * ktape_registry_new() - Create an empty registry
+ * @hz: frequency of the trace clock
+ * @registry: set on success; release with ktape_registry_free()
  *
  * Return: 0 or -ENOMEM.
  */
 int ktape_registry_new(uint64_t hz, struct ktape_registry **registry);
 
 /**
- * ktape_registry_free() - the end of a registry
- * @registry: or NULL
+ * ktape_registry_free() - Free a registry
+ * @registry: the registry, or NULL
  */
 void ktape_registry_free(struct ktape_registry *registry);
 
 /**
- * ktape_registry_add() - learn from a registry event
- * @registry: where to
- * @event: other events are ignored
+ * ktape_registry_add() - Add the name of a registry event
+ * @registry: the registry
+ * @event: events other than registry events are ignored
  *
  * Return: 0 or -ENOMEM.
  */
@@ -66,34 +72,34 @@ int ktape_registry_add(struct ktape_registry *registry,
 		       const struct ktape_event *event);
 
 /**
- * ktape_registry_object() - which object had this id then?
- * @registry: where to look
+ * ktape_registry_object() - Look up the object that had an id at a time
+ * @registry: the registry
  * @type: enum ktape_object
- * @id: its number within the type
- * @param1: where ids are not enough: MARKER, VALUE, ISR, CGROUP, SYSCALL; of
- *	others ignored
- * @ts: when
+ * @id: number within the type
+ * @param1: second part of the id for MARKER, VALUE, ISR, CGROUP and SYSCALL;
+ *	ignored for other types
+ * @ts: the time, in ticks
  *
- * An object that is no thread may also have been named later, or have gone
- * before.
+ * For objects other than threads, @ts may also be before the object was named or
+ * after it was destroyed.
  *
- * Return: the object, or NULL; good until the next ktape_registry_add().
+ * Return: the object, or NULL; valid until the next ktape_registry_add().
  */
 const struct ktape_object_info *
 ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
 		      uint32_t id, uint32_t param1, uint64_t ts);
 
 /**
- * ktape_registry_meant() - which object does an event mean by this id?
- * @registry: where to look
- * @event: the event: its time, CPU and thread, and whether it is the thread's own
+ * ktape_registry_meant() - Look up the object that an event refers to
+ * @registry: the registry
+ * @event: the event; its time, CPU, thread and task bit are used
  * @type: enum ktape_object
- * @id: its number within the type
+ * @id: number within the type
  *
- * An interrupt routine is that of the event's CPU, else that of all CPUs.  A
- * marker or value that is a thread's own has the thread's name for it, else the
- * one that holds for whatever thread, else the global one's, unless that is of the
- * global one alone (KTAPE_OBJ_MARKER).
+ * An interrupt routine is looked up for the event's CPU first, then for all CPUs.
+ * A marker or value of a thread (task bit set) is looked up for the thread first,
+ * then for any thread, then as a global one, unless that name is valid for the
+ * global one only (KTAPE_OBJ_MARKER).
  *
  * Return: as ktape_registry_object().
  */
@@ -103,45 +109,46 @@ ktape_registry_meant(const struct ktape_registry *registry,
 		     uint32_t id);
 
 /**
- * ktape_registry_thread() - who had this id then?
- * @registry: where to look
+ * ktape_registry_thread() - Look up the thread that had an id at a time
+ * @registry: the registry
  * @tid: thread id
- * @ts: when
+ * @ts: the time, in ticks
  *
- * Return: the thread, or NULL; good until the next ktape_registry_add().
+ * Return: the thread, or NULL; valid until the next ktape_registry_add().
  */
 const struct ktape_object_info *
 ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 		      uint64_t ts);
 
-#define KTAPE_REGISTRY_MAX	(1U << 20)	/* names that it keeps */
+#define KTAPE_REGISTRY_MAX	(1U << 20)	/* most names kept */
 
 /**
- * ktape_registry_left_out() - what was there no room for?
- * @registry: where
+ * ktape_registry_left_out() - Return how many names exceeded the limits
+ * @registry: the registry
  *
- * A registry keeps KTAPE_REGISTRY_MAX names, and of one id the last 1024.
+ * A registry keeps KTAPE_REGISTRY_MAX names, and the last 1024 names of one id.
  *
- * Return: how many names it does not have.
+ * Return: number of names that were left out.
  */
 uint64_t ktape_registry_left_out(const struct ktape_registry *registry);
 
 /* ---- reading a trace -------------------------------------------------- */
 
 /**
- * enum ktape_notice_kind - what a reader of a trace should be told
- * @KTAPE_NOTICE_LOST: @count events are missing between @from and @to, or with
- *	@count 0 an unknown number
+ * enum ktape_notice_kind - problems that reading a trace can reveal
+ * @KTAPE_NOTICE_LOST: @count events are missing between @from and @to; @count 0 =
+ *	an unknown number
  * @KTAPE_NOTICE_TRUNCATED: the input begins or ends in the middle of a packet or
  *	frame
- * @KTAPE_NOTICE_CORRUPT: something could not be read; @count such places of a
- *	format of others
- * @KTAPE_NOTICE_TABLE: recorded with another event table
- * @KTAPE_NOTICE_LATE: @count events of a live stream came too late to be sorted
- * @KTAPE_NOTICE_ASSUMED: the format of others does not tell something, and what
- *	was taken instead
- * @KTAPE_NOTICE_METADATA: the metadata was changed since it was written: what it
- *	tells may be wrong; the offset of the error is UINT64_MAX if the place is not known
+ * @KTAPE_NOTICE_CORRUPT: part of the input could not be read; for formats other
+ *	than the native one @count is the number of such places
+ * @KTAPE_NOTICE_TABLE: the trace was recorded with another event table
+ * @KTAPE_NOTICE_LATE: @count events of a live stream arrived too late to be sorted
+ * @KTAPE_NOTICE_ASSUMED: the input lacks a value that the reader needs; the error
+ *	text says which value was assumed
+ * @KTAPE_NOTICE_METADATA: the metadata was changed since it was written, so its
+ *	values may be wrong; the offset of the error is UINT64_MAX if the place is
+ *	not known
  */
 enum ktape_notice_kind {
 	KTAPE_NOTICE_LOST,
@@ -154,16 +161,16 @@ enum ktape_notice_kind {
 };
 
 /**
- * struct ktape_notice - something about the trace
+ * struct ktape_notice - a problem of a trace
  * @kind: enum ktape_notice_kind
- * @stream: it is about one stream
- * @cpu: its CPU
- * @ring: its enum ktape_ring_kind
- * @count: events (LOST, LATE), places (CORRUPT)
- * @packets: packets that are missing as well (LOST)
- * @from: time
- * @to: time
- * @error: what and where (TRUNCATED, CORRUPT, TABLE, ASSUMED)
+ * @stream: the notice is about one stream, and @cpu and @ring are valid
+ * @cpu: CPU of the stream
+ * @ring: enum ktape_ring_kind of the stream
+ * @count: number of events (LOST, LATE) or places (CORRUPT)
+ * @packets: number of missing packets (LOST)
+ * @from: begin of the loss, in ticks
+ * @to: end of the loss, in ticks
+ * @error: what is wrong and where (all kinds but LOST and LATE)
  */
 struct ktape_notice {
 	uint32_t kind;
@@ -186,20 +193,22 @@ struct ktape_notice {
 struct ktape_trace;
 
 /**
- * struct ktape_trace_options - how to read it
- * @notice: called when there is something to tell, may be NULL
- * @idle: called before a live stream is waited for, and twice a second; may be
- *	NULL
- * @arg: for @notice and @idle
- * @format: name of the format (ktape-codec.h); NULL: what its bytes look like
+ * struct ktape_trace_options - how to read a trace
+ * @notice: called for each problem found, may be NULL
+ * @idle: called before waiting for more of a live stream, and twice a second; may
+ *	be NULL
+ * @arg: first argument of @notice and @idle
+ * @format: name of the format (ktape-codec.h); NULL = detect it from the input
  * @format_options: "key=value,..." for the format, or NULL
- * @window: bytes of a live stream that are held back to be sorted; 0: 64 MiB
- * @memory: bytes of files' packets that may be held; 0: KTAPE_TRACE_HELD_MAX
- * @wake: descriptor; when it becomes readable a live stream ends at the next
- *	pause, or a second later; 0: none
- * @flags: KTAPE_TRACE_*.  SORTED: events of a format of others come in the order
- *	of time within @window, and it is -EBADMSG when those of a CPU are not;
- *	else they come as they stand in the input
+ * @window: bytes of a live stream to buffer for sorting; 0 = 64 MiB
+ * @memory: bytes of packets of files that may be held in memory; 0 =
+ *	KTAPE_TRACE_HELD_MAX
+ * @wake: descriptor; when it becomes readable, a live stream ends at the next
+ *	pause, at most a second later; 0 = none
+ * @flags: KTAPE_TRACE_*.  SORTED: sort the events of a format other than the
+ *	native one by time within @window; then events of one CPU that go back in
+ *	time are -EBADMSG.  Without SORTED such events come in the order of the
+ *	input
  */
 struct ktape_trace_options {
 	void (*notice)(void *arg, const struct ktape_notice *notice);
@@ -214,105 +223,106 @@ struct ktape_trace_options {
 };
 
 /**
- * ktape_trace_open() - open a trace
- * @path: a CTF directory, a pipe-form file, one stream file beside its
- *	metadata, or "-" for a pipe form on standard input; or a file, or "-", in
- *	a format of others
+ * ktape_trace_open() - Open a trace
+ * @path: a CTF directory, one stream file of it, a pipe-form file, a file in
+ *	another format, or "-" for a pipe form or another format on standard input
  * @options: may be NULL
- * @trace: set; ends with ktape_trace_close()
- * @error: filled on -EBADMSG; else its text is empty, or the file of the
- *	directory that could not be read; may be NULL
+ * @trace: set on success; release with ktape_trace_close()
+ * @error: filled on -EBADMSG and -EINVAL; on other errors its text is "" or the
+ *	name of the file in the directory that could not be read; may be NULL
  *
- * Return: 0, -EBADMSG if it is no trace, -EINVAL if @options name a format or an
- * option that is not known (told in @error), -ENOBUFS if its packets take more
- * memory than they may, or the errno of the failed call.
+ * Return: 0, -EBADMSG if the input is not a trace, -EINVAL if @options name an
+ * unknown format or option, -ENOBUFS if the packets need more memory than
+ * @options allow, or the errno of the failed call.
  */
 int ktape_trace_open(const char *path,
 		     const struct ktape_trace_options *options,
 		     struct ktape_trace **trace, struct ktape_error *error);
 
 /**
- * ktape_trace_next() - the next event in order of time
+ * ktape_trace_next() - Return the next event in order of time
  * @trace: the trace
- * @event: set; good until the next call
+ * @event: set; valid until the next call
  *
- * Return: 1, 0 at the end, -ENOBUFS as above, or another negative errno.
+ * Return: 1, 0 at the end, -ENOBUFS as ktape_trace_open(), or another negative
+ * errno.
  */
 int ktape_trace_next(struct ktape_trace *trace,
 		     const struct ktape_event **event);
 
 /**
- * ktape_trace_is_live() - does it come in only once, as from a pipe?
+ * ktape_trace_is_live() - Check whether the input can be read only once
  * @trace: the trace
  *
- * Return: true if it does, and is sorted only within a window.
+ * Return: true for an input such as a pipe, which is sorted only within a window.
  */
 bool ktape_trace_is_live(const struct ktape_trace *trace);
 
 /**
- * ktape_trace_metadata() - text of the metadata
+ * ktape_trace_metadata() - Return the text of the metadata
  * @trace: the trace
- * @len: set to its bytes
+ * @len: set to the bytes of the text
  *
- * Return: the text without a NUL, as long as the trace is open; NULL if it is in
- * a format of others.
+ * Return: the text without a NUL, valid until the trace is closed; NULL if the
+ * trace is not in the native format.
  */
 const char *ktape_trace_metadata(const struct ktape_trace *trace, size_t *len);
 
 /**
- * ktape_trace_format() - name of the format of others that it is in
+ * ktape_trace_format() - Return the name of the format of the input
  * @trace: the trace
  *
- * Return: the name, or NULL: it is native.
+ * Return: the name, or NULL for the native format.
  */
 const char *ktape_trace_format(const struct ktape_trace *trace);
 
 /**
- * ktape_trace_source() - the last event in the words of the format it came in
+ * ktape_trace_source() - Return the last event in terms of its input format
  * @trace: the trace
- * @len: set to the bytes of it
+ * @len: set to the bytes of the value
  *
- * Return: a JSON value without a NUL, good until the next call; or NULL, if it is
- * native or its format has none.
+ * Return: a JSON value without a NUL, valid until the next call; NULL for the
+ * native format and for formats without such a form.
  */
 const char *ktape_trace_source(struct ktape_trace *trace, size_t *len);
 
 /**
- * ktape_trace_info() - what the metadata tells
+ * ktape_trace_info() - Return the contents of the metadata
  * @trace: the trace
  *
- * Return: as long as the trace is open.
+ * Return: the contents, valid until the trace is closed.
  */
 const struct ktape_info *ktape_trace_info(const struct ktape_trace *trace);
 
 /**
- * ktape_trace_registry() - names that are known so far
+ * ktape_trace_registry() - Return the names that are known so far
  * @trace: the trace
  *
- * Return: as long as the trace is open.
+ * Return: the registry, valid until the trace is closed.
  */
 const struct ktape_registry *
 ktape_trace_registry(const struct ktape_trace *trace);
 
 /**
- * ktape_trace_close() - the end of reading
- * @trace: or NULL
+ * ktape_trace_close() - Close a trace
+ * @trace: the trace, or NULL
  */
 void ktape_trace_close(struct ktape_trace *trace);
 
 /**
- * ktape_split() - turn a pipe form into a CTF directory
- * @path: a pipe-form file, or "-"
- * @dir: where to
- * @force: replace a trace that is there
+ * ktape_split() - Convert a pipe form to a CTF directory
+ * @path: a pipe-form file, or "-" for standard input
+ * @dir: directory to create
+ * @force: replace an existing trace
  * @options: may be NULL; only @notice is used
  * @error: filled on -EBADMSG, may be NULL
  *
- * What comes from a file takes its place when it is whole.  What comes through a
- * pipe cannot be had again: it is in its place from the beginning.
+ * If the input is a file, the directory gets its name when it is complete.  If the
+ * input is a pipe, which cannot be read again, the directory has its name from the
+ * beginning, so that a failure does not lose what was read.
  *
- * Return: 0, -ENOTEMPTY or -EEXIST as from ktape_ctf_create(), -EBADMSG if @path
- * is no pipe form, or the errno of the failed call.
+ * Return: 0, -ENOTEMPTY or -EEXIST as ktape_ctf_create(), -EBADMSG if @path is
+ * not a pipe form, or the errno of the failed call.
  */
 int ktape_split(const char *path, const char *dir, bool force,
 		const struct ktape_trace_options *options,
@@ -321,7 +331,7 @@ int ktape_split(const char *path, const char *dir, bool force,
 /* ---- events as text --------------------------------------------------- */
 
 /**
- * ktape_format_bound() - room that a line can take
+ * ktape_format_bound() - Return the largest size of a line
  * @event: the event
  *
  * Return: bytes.
@@ -329,26 +339,26 @@ int ktape_split(const char *path, const char *dir, bool force,
 size_t ktape_format_bound(const struct ktape_event *event);
 
 /**
- * ktape_format_text() - an event as a line of text
- * @info: of the trace
+ * ktape_format_text() - Format an event as a line of text
+ * @info: metadata of the trace
  * @registry: names
  * @event: the event
- * @to: room for ktape_format_bound() bytes
+ * @to: buffer of at least ktape_format_bound() bytes
  *
- * Return: bytes, the newline included; there is no NUL.
+ * Return: bytes written, including the newline; there is no NUL.
  */
 size_t ktape_format_text(const struct ktape_info *info,
 			 const struct ktape_registry *registry,
 			 const struct ktape_event *event, char *to);
 
 /**
- * ktape_format_json() - an event as a line of JSON
- * @info: of the trace
+ * ktape_format_json() - Format an event as a line of JSON
+ * @info: metadata of the trace
  * @registry: names
  * @event: the event
- * @to: room for ktape_format_bound() bytes
+ * @to: buffer of at least ktape_format_bound() bytes
  *
- * Return: bytes, the newline included; there is no NUL.
+ * Return: bytes written, including the newline; there is no NUL.
  */
 size_t ktape_format_json(const struct ktape_info *info,
 			 const struct ktape_registry *registry,
@@ -356,96 +366,97 @@ size_t ktape_format_json(const struct ktape_info *info,
 
 /* ---- writing a trace -------------------------------------------------- */
 
-/* A CTF directory that is being written. */
+/* A native trace that is being written: a CTF directory or a pipe form. */
 struct ktape_ctf;
 
 /* Flags of ktape_ctf_create(). */
-#define KTAPE_CTF_FORCE		(1U << 0)	/* replace a trace */
-#define KTAPE_CTF_DIRECT	(1U << 1)	/* past the page cache */
-#define KTAPE_CTF_NEW		(1U << 2)	/* it must not exist */
-#define KTAPE_CTF_FILE		(1U << 3)	/* a file: a pipe form */
-#define KTAPE_CTF_ZSTD		(1U << 4)	/* each packet compressed; not with
+#define KTAPE_CTF_FORCE		(1U << 0)	/* replace an existing trace */
+#define KTAPE_CTF_DIRECT	(1U << 1)	/* bypass the page cache */
+#define KTAPE_CTF_NEW		(1U << 2)	/* @dir must not exist */
+#define KTAPE_CTF_FILE		(1U << 3)	/* write a pipe-form file */
+#define KTAPE_CTF_ZSTD		(1U << 4)	/* compress each packet; not with
 						 * KTAPE_CTF_DIRECT */
-#define KTAPE_CTF_STAGED	(1U << 5)	/* in its place only by
-						 * ktape_ctf_commit(); no file */
+#define KTAPE_CTF_STAGED	(1U << 5)	/* gets its name only in
+						 * ktape_ctf_commit(); not for
+						 * KTAPE_CTF_FILE */
 
 /**
- * ktape_ctf_create() - make a CTF directory, or a pipe-form file
- * @dir: where; a file must not exist
+ * ktape_ctf_create() - Create a CTF directory or a pipe-form file
+ * @dir: path; a pipe-form file must not exist
  * @flags: KTAPE_CTF_*
- * @metadata: text
- * @len: its length
- * @ctf: set; ends with ktape_ctf_close()
+ * @metadata: text of the metadata
+ * @len: bytes of @metadata
+ * @ctf: set on success; release with ktape_ctf_close()
  *
- * The metadata of a directory is never compressed; the names of its other files
- * end in ".zst" when they are.
+ * The metadata file of a directory is never compressed.  The names of compressed
+ * stream files end in ".zst".
  *
- * Return: 0, -ENOTEMPTY if @dir has something in it, -EEXIST if that is not only
- * a trace that may be replaced or if @dir must not exist, or the errno of the
- * failed call.
+ * Return: 0; -ENOTEMPTY if @dir is not empty and FORCE is not given; -EEXIST if
+ * @dir contains anything besides a trace, or exists in spite of NEW; or the errno
+ * of the failed call.
  */
 int ktape_ctf_create(const char *dir, unsigned int flags, const char *metadata,
 		     size_t len, struct ktape_ctf **ctf);
 
 /**
- * ktape_ctf_append() - add a packet to its stream
+ * ktape_ctf_append() - Append a packet to its stream
  * @ctf: the trace
- * @packet: whole packet
- * @len: its bytes
+ * @packet: the whole packet
+ * @len: bytes of @packet
  *
- * Before a stream's first packet an empty one is written, so that readers can
- * tell exactly what was lost before the first one ended.
+ * An empty packet is written before the first packet of a stream, so that a reader
+ * can compute exactly how many events were lost up to the end of the first packet.
  *
- * Return: 0, -EINVAL if it is no packet, or the errno of the failed write.
+ * Return: 0, -EINVAL if @packet is not a packet, or the errno of the failed write.
  */
 int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len);
 
 /**
- * ktape_ctf_commit() - a trace that was created with KTAPE_CTF_STAGED is whole
- * @ctf: the trace, to which nothing may be added any more
+ * ktape_ctf_commit() - Move a complete KTAPE_CTF_STAGED trace to its place
+ * @ctf: the trace; nothing may be appended afterwards
  *
- * Until then its files are in a folder with a temporary name inside of its own, and
- * what it replaces is there.
+ * Before this call the files are in a temporary directory inside @dir, and the
+ * trace that they replace is still there.
  *
- * Return: 0, or the first error, after which it has not taken its place.
+ * Return: 0, or the first error; after an error the earlier trace is still there.
  */
 int ktape_ctf_commit(struct ktape_ctf *ctf);
 
 /**
- * ktape_ctf_close() - close all files
- * @ctf: or NULL
+ * ktape_ctf_close() - Close all files
+ * @ctf: the trace, or NULL
  *
- * Of a trace that is staged and was not committed nothing stays.
+ * A staged trace that was not committed is removed.
  *
  * Return: 0 or the first error.
  */
 int ktape_ctf_close(struct ktape_ctf *ctf);
 
 /**
- * ktape_piece_remark() - the comment at the end of a trace's metadata
- * @path: a CTF directory, or a pipe-form file, compressed or not
+ * ktape_piece_remark() - Read the comment at the end of a trace's metadata
+ * @path: a CTF directory or a pipe-form file, compressed or not
  * @remark: set to the text of the comment, which the caller frees
  *
- * Return: 0, -ENOENT if there is none, -EBADMSG if @path is no trace of ours, or
- * the errno of the failed call.
+ * Return: 0, -ENOENT if there is no comment, -EBADMSG if @path is not a native
+ * trace, or the errno of the failed call.
  */
 int ktape_piece_remark(const char *path, char **remark);
 
 /**
- * ktape_piece_remove() - remove a trace
- * @path: a CTF directory, or a pipe-form file, compressed or not
+ * ktape_piece_remove() - Remove a trace
+ * @path: a CTF directory or a pipe-form file, compressed or not
  *
- * Return: 0, -EEXIST if there is anything in it that is not a trace of ours, in
- * which case nothing is removed, or the errno of the failed call.
+ * Return: 0; -EEXIST if the directory contains anything besides a native trace,
+ * then nothing is removed; or the errno of the failed call.
  */
 int ktape_piece_remove(const char *path);
 
 /**
- * ktape_pipe_metadata() - begin a pipe form
- * @fd: where to
- * @uuid: of the trace
- * @metadata: text
- * @len: its length
+ * ktape_pipe_metadata() - Write the metadata packets that begin a pipe form
+ * @fd: descriptor of the output
+ * @uuid: UUID of the trace
+ * @metadata: text of the metadata
+ * @len: bytes of @metadata
  *
  * Return: 0 or the errno of the failed write.
  */

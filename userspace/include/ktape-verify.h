@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libktape: is a trace what it says?  Included by ktape.h. */
+/*
+ * libktape: checking that a trace is complete and consistent, and proving that an
+ * event did not occur.
+ *
+ * Included by ktape.h.  Reading events is in ktape-trace.h.
+ */
 #ifndef _KTAPE_VERIFY_H
 #define _KTAPE_VERIFY_H
 
@@ -17,20 +22,20 @@ extern "C" {
 #endif
 
 /**
- * enum ktape_rule - what a trace has to keep
- * @KTAPE_RULE_CHECKSUM: metadata and each packet have a checksum, which is right
- * @KTAPE_RULE_FORM: what is there can be read, to its end
- * @KTAPE_RULE_SEQUENCE: no packet of a stream is missing, comes twice or late
+ * enum ktape_rule - rules that a trace must obey
+ * @KTAPE_RULE_CHECKSUM: metadata and all packets have a valid checksum
+ * @KTAPE_RULE_FORM: all packets and records can be read
+ * @KTAPE_RULE_SEQUENCE: no packet of a stream is missing, repeated or out of order
  * @KTAPE_RULE_TIME: time does not go back on a CPU
- * @KTAPE_RULE_LEDGER: emitted = records + filtered + lost, class by class
- * @KTAPE_RULE_BOUND: the same in each packet, within the depth of nesting
- * @KTAPE_RULE_LOSS: each loss has its interval
- * @KTAPE_RULE_MARKER: markers come in their order, records only between them
- * @KTAPE_RULE_PAIR: what begins ends, and what ends began
- * @KTAPE_RULE_SWITCH: the thread that leaves a CPU is the one that came
+ * @KTAPE_RULE_LEDGER: emitted = records + filtered + lost, for each class
+ * @KTAPE_RULE_BOUND: the same for each packet, within the depth of nesting
+ * @KTAPE_RULE_LOSS: each loss has a record with its interval
+ * @KTAPE_RULE_MARKER: markers are in order, and records only between them
+ * @KTAPE_RULE_PAIR: each begin has an end, and each end a begin
+ * @KTAPE_RULE_SWITCH: the thread switched out is the one that was switched in
  * @KTAPE_RULE_NAME: threads and functions have names
- * @KTAPE_RULE_CLOCK: all CPUs have one time
- * @KTAPE_RULES: how many there are
+ * @KTAPE_RULE_CLOCK: the clocks of all CPUs agree
+ * @KTAPE_RULES: number of rules
  */
 enum ktape_rule {
 	KTAPE_RULE_CHECKSUM,
@@ -49,16 +54,16 @@ enum ktape_rule {
 };
 
 /**
- * struct ktape_finding - something that is wrong, or that should be known
+ * struct ktape_finding - a violation of a rule, or a note
  * @rule: enum ktape_rule
- * @note: nothing is wrong: it was told, or it cannot be judged
- * @stream: it is about one stream
- * @cpu: its CPU
- * @ring: enum ktape_ring_kind
- * @packet: number of the packet in its stream, 0 if there is none
- * @offset: in bytes from the beginning of the file
- * @ts: when, 0 if there is no time
- * @text: a sentence for people, without a full stop
+ * @note: not a violation: the trace accounts for it, or it cannot be judged
+ * @stream: the finding is about one stream, and @cpu and @ring are valid
+ * @cpu: CPU of the stream
+ * @ring: enum ktape_ring_kind of the stream
+ * @packet: sequence number of the packet in its stream, 0 = none
+ * @offset: byte offset in the file
+ * @ts: time in ticks, 0 = none
+ * @text: a sentence for users, without a full stop
  */
 struct ktape_finding {
 	uint32_t rule;
@@ -73,15 +78,17 @@ struct ktape_finding {
 };
 
 /**
- * struct ktape_verify_cpu - what there is of one CPU
- * @cpu: the CPU
- * @packets: of its rings
- * @records: in them
- * @filtered: told to be held back by filters, since the first packet
- * @lost: told to be lost in its rings, likewise
- * @missed: told to be overwritten before they could be read
- * @tracer_ns: time in the tracer for these, estimated from samples
- * @samples: how many there are, 0: the time is not known
+ * struct ktape_verify_cpu - totals of one CPU
+ * @cpu: CPU number
+ * @packets: packets of its rings
+ * @records: records in these packets
+ * @filtered: events that filters held back, according to the trace, since its
+ *	first packet
+ * @lost: events that the rings lost, according to the trace, since its first packet
+ * @missed: events that were overwritten before they were read, according to the
+ *	trace
+ * @tracer_ns: time spent in the tracer in ns, estimated from samples
+ * @samples: number of samples, 0 = @tracer_ns is not known
  */
 struct ktape_verify_cpu {
 	uint32_t cpu;
@@ -95,12 +102,13 @@ struct ktape_verify_cpu {
 };
 
 /**
- * enum ktape_verdict - was there such an event?
- * @KTAPE_ABSENT_PROVED: no: it was to be recorded all the time, and was not
- * @KTAPE_ABSENT_FOUND: yes, it is in the trace
- * @KTAPE_ABSENT_NOT_ENABLED: it was not to be recorded all the time
- * @KTAPE_ABSENT_FILTERED: a filter may have held it back
- * @KTAPE_ABSENT_LOST: it may have been lost
+ * enum ktape_verdict - whether an event occurred
+ * @KTAPE_ABSENT_PROVED: it did not occur: it was enabled the whole time, and is
+ *	not in the trace
+ * @KTAPE_ABSENT_FOUND: it occurred: it is in the trace
+ * @KTAPE_ABSENT_NOT_ENABLED: not known: it was not enabled the whole time
+ * @KTAPE_ABSENT_FILTERED: not known: a filter may have held it back
+ * @KTAPE_ABSENT_LOST: not known: it may have been lost
  */
 enum ktape_verdict {
 	KTAPE_ABSENT_PROVED,
@@ -111,14 +119,14 @@ enum ktape_verdict {
 };
 
 /**
- * struct ktape_absence - which event is asked for
- * @opcode: the event
- * @field: one of its fields as in the table, or NULL
- * @value: that it has; signed fields extended to 64 bits
- * @from: ticks of the trace clock: not before
- * @to: before here
- * @one_cpu: only on @cpu, else on each CPU of the trace
- * @cpu: the CPU
+ * struct ktape_absence - the question whether an event is absent
+ * @opcode: opcode of the event
+ * @field: name of a field as in the table, NULL = any value of any field
+ * @value: value of @field; signed fields extended to 64 bits
+ * @from: first tick of the time range
+ * @to: first tick after the time range
+ * @one_cpu: ask only about @cpu; else about each CPU of the trace
+ * @cpu: CPU number
  */
 struct ktape_absence {
 	uint32_t opcode;
@@ -131,13 +139,14 @@ struct ktape_absence {
 };
 
 /**
- * struct ktape_verify_options - who is told
+ * struct ktape_verify_options - callbacks of a check
  * @finding: called with each finding, may be NULL
- * @progress: called now and then with the number of records so far, may be NULL;
- *	not 0 ends it with -EINTR, if it is no live stream with @wake
- * @arg: for both
- * @wake: as in struct ktape_trace_options, 0: none; a stream that does not end
- *	soon after it ends with -EINTR
+ * @progress: called now and then with the number of records so far; a value other
+ *	than 0 ends the check with -EINTR, except for a live stream with @wake; may
+ *	be NULL
+ * @arg: first argument of both
+ * @wake: descriptor as in struct ktape_trace_options, 0 = none; a stream that does
+ *	not end soon after it became readable ends with -EINTR
  */
 struct ktape_verify_options {
 	void (*finding)(void *arg, const struct ktape_finding *finding);
@@ -146,78 +155,80 @@ struct ktape_verify_options {
 	int wake;
 };
 
-/* A trace that is being verified. */
+/* A check of a trace. */
 struct ktape_verify;
 
 /**
- * ktape_verify_open() - begin to verify a trace
- * @path: a CTF directory, a pipe-form file, or "-" for one on standard input
+ * ktape_verify_open() - Open a trace to check it
+ * @path: a CTF directory, a pipe-form file, or "-" for a pipe form on standard
+ *	input
  * @options: may be NULL
- * @verify: set; ends with ktape_verify_close()
- * @error: as with ktape_trace_open()
+ * @verify: set on success; release with ktape_verify_close()
+ * @error: as for ktape_trace_open()
  *
- * Return: as ktape_trace_open(); -EBADMSG also for formats of others.
+ * Return: as ktape_trace_open(); -EBADMSG also for formats other than the native
+ * one.
  */
 int ktape_verify_open(const char *path,
 		      const struct ktape_verify_options *options,
 		      struct ktape_verify **verify, struct ktape_error *error);
 
 /**
- * ktape_verify_info() - what the metadata tells
- * @verify: the trace
+ * ktape_verify_info() - Return the contents of the metadata
+ * @verify: the check
  *
- * Return: as long as it is open.
+ * Return: the contents, valid until ktape_verify_close().
  */
 const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify);
 
 /**
- * ktape_verify_ask() - also judge whether an event is absent
- * @verify: not run yet
+ * ktape_verify_ask() - Also judge whether an event is absent
+ * @verify: a check that was not run yet
  * @absence: the question
  *
- * Return: 0, -EINVAL if the trace has no such event or field, if @to is not
- * after @from, or if it is asked twice; -ERANGE if the field cannot have the
- * value: nothing would be proved about it.
+ * Return: 0; -EINVAL if the trace has no such event or field, if @to is not after
+ * @from, or if a question was asked before; -ERANGE if the field cannot have the
+ * value, because a proof of its absence would say nothing.
  */
 int ktape_verify_ask(struct ktape_verify *verify,
 		     const struct ktape_absence *absence);
 
 /**
- * ktape_verify_run() - read it all
- * @verify: the trace
+ * ktape_verify_run() - Read and check the whole trace
+ * @verify: the check
  *
- * Return: how many findings are no notes (at most INT_MAX), or the negative errno
- * with which reading ended.
+ * Return: number of violations (at most INT_MAX), or the negative errno with which
+ * reading ended.
  */
 int ktape_verify_run(struct ktape_verify *verify);
 
 /**
- * ktape_verify_count() - findings of one rule
- * @verify: the trace, which was run
+ * ktape_verify_count() - Count the findings of one rule
+ * @verify: a check that was run
  * @rule: enum ktape_rule
- * @notes: set to how many are notes, may be NULL
+ * @notes: set to the number of notes, may be NULL
  *
- * Return: how many are none.
+ * Return: number of violations.
  */
 uint64_t ktape_verify_count(const struct ktape_verify *verify,
 			    unsigned int rule, uint64_t *notes);
 
 /**
- * ktape_verify_next_cpu() - what there is of the next CPU
- * @verify: the trace, which was run
- * @cpu: filled; its member of that name is where to look on from, at first 0, and
- *	to be raised by one from call to call
+ * ktape_verify_next_cpu() - Return the totals of the next CPU
+ * @verify: a check that was run
+ * @cpu: in: its member @cpu is the lowest CPU number to return, 0 for the first
+ *	call, last result + 1 for the next; out: the totals
  *
- * Return: true, or false if there is no further one.
+ * Return: true, or false if there is no further CPU.
  */
 bool ktape_verify_next_cpu(const struct ktape_verify *verify,
 			   struct ktape_verify_cpu *cpu);
 
 /**
- * ktape_verify_verdict() - was there such an event on a CPU?
- * @verify: the trace, which was asked and run
- * @cpu: the CPU, or -1 for the verdict on all that were asked for
- * @why: set to a sentence, as long as the trace is open; may be NULL
+ * ktape_verify_verdict() - Return whether the event occurred on a CPU
+ * @verify: a check that was asked and run
+ * @cpu: CPU number, or -1 for all CPUs of the question
+ * @why: set to a sentence, valid until ktape_verify_close(); may be NULL
  *
  * Return: enum ktape_verdict.
  */
@@ -225,13 +236,13 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 				  const char **why);
 
 /**
- * ktape_verify_close() - the end
- * @verify: or NULL
+ * ktape_verify_close() - Free a check
+ * @verify: the check, or NULL
  */
 void ktape_verify_close(struct ktape_verify *verify);
 
 /**
- * ktape_rule_name() - name of a rule
+ * ktape_rule_name() - Return the name of a rule
  * @rule: enum ktape_rule
  *
  * Return: the name ("checksum"), or NULL.
@@ -239,20 +250,20 @@ void ktape_verify_close(struct ktape_verify *verify);
 const char *ktape_rule_name(unsigned int rule);
 
 /**
- * ktape_mono_ticks() - the first tick not before a time
- * @info: of the trace
- * @ns: CLOCK_MONOTONIC
+ * ktape_mono_ticks() - Convert CLOCK_MONOTONIC to trace time
+ * @info: metadata of the trace
+ * @ns: CLOCK_MONOTONIC in ns
  *
- * Return: ticks of the trace clock.
+ * Return: the first tick of the trace clock that is not before @ns.
  */
 uint64_t ktape_mono_ticks(const struct ktape_info *info, int64_t ns);
 
 /**
- * ktape_epoch_ticks() - the same of the system's time
- * @info: of the trace
- * @ns: since the epoch
+ * ktape_epoch_ticks() - Convert nanoseconds since the epoch to trace time
+ * @info: metadata of the trace
+ * @ns: ns since the epoch
  *
- * Return: ticks of the trace clock.
+ * Return: the first tick of the trace clock that is not before @ns.
  */
 uint64_t ktape_epoch_ticks(const struct ktape_info *info, int64_t ns);
 

@@ -2,11 +2,11 @@
 /*
  * libktape: record and read traces of the ktape kernel module.
  *
- * Functions return 0 or a count, or a negative errno; they never print, exit or
- * keep state of their own.  Objects may be used by one thread at a time,
- * a registry by look-ups and lines as well, which remember answers in it.
- * Unless something else is said: sizes are bytes, times are ticks of the trace
- * clock, -ENOMEM can come from everything that opens, adds or reads.
+ * Functions return 0 or a count, or a negative errno.  They never print, exit or
+ * keep global state.  An object may be used by one thread at a time.  This includes
+ * a const registry: looking up names and formatting lines caches results in it.
+ * Unless stated otherwise, sizes are in bytes, times are ticks of the trace clock,
+ * and every function that opens, adds or reads can return -ENOMEM.
  */
 #ifndef _KTAPE_H
 #define _KTAPE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events of your own in ktape's traces.  This header and <ktape/mark.h> are all
- * that it takes: C99 or C++11 and what is later, no library.
+ * Emit events of your own into ktape traces, from a program or library.
+ *
+ * This header needs <ktape/mark.h> and C99 or C++11, but no library.
  *
  *	int fd = ktape_mark_open();
  *
@@ -11,9 +12,9 @@
  *	Trace1b(fd, _TRACE_SW_SEVERITY2, KTAPE_EXC_CODE(0x1234, 1), errno,
  *		path, strlen(path));
  *
- * Functions return 0 or a negative errno and leave errno alone.  A descriptor
- * below zero is returned as it is, so that a program need not care whether
- * there is a tracer.  A descriptor may be used by any number of threads.
+ * Functions return 0 or a negative errno and do not change errno.  A negative
+ * descriptor is returned as the result, so that a program need not check whether
+ * the tracer is loaded.  Any number of threads may use one descriptor.
  */
 #ifndef _KTAPE_MARK_USER_H
 #define _KTAPE_MARK_USER_H
@@ -29,7 +30,7 @@
 
 #define KTAPE_MARK_PATH		"/dev/ktape_mark"
 
-/* -std=c99 and the like hide the first. */
+/* Strict modes such as -std=c99 hide O_CLOEXEC. */
 #if defined O_CLOEXEC
 #define KTAPE_MARK_CLOEXEC	O_CLOEXEC
 #elif defined __O_CLOEXEC
@@ -38,16 +39,17 @@
 #define KTAPE_MARK_CLOEXEC	02000000
 #endif
 
-/* In C++ a structure and a function of one name are no mistake here. */
+/* struct ktape_mark and ktape_mark() share a name, which -Wshadow reports in C++. */
 #if defined __cplusplus && defined __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
 /**
- * ktape_mark_open() - open the device
+ * ktape_mark_open() - Open the marker device
  *
- * Return: a descriptor, or -ENOENT: no module; -EACCES: no right.
+ * Return: a descriptor; -ENOENT if the module is not loaded; -EACCES if the caller
+ * has no permission.
  */
 static inline int ktape_mark_open(void)
 {
@@ -71,7 +73,7 @@ static inline int ktape_mark_call(int fd, unsigned long command, void *arg)
 	return ret;
 }
 
-/* ---- text, markers, values: messages may be NULL -------------------------- */
+/* ---- text, markers, values: @message may be NULL -------------------------- */
 
 static inline int ktape_text(int fd, const char *text)
 {
@@ -122,7 +124,7 @@ static inline int ktape_value(int fd, uint32_t id, int64_t value,
 	return ktape_mark_emit(fd, KTAPE_EV_MARK_VALUE, 0, id, value, message);
 }
 
-/* The same of the thread that calls. */
+/* Markers and values of the calling thread: ids are separate for each thread. */
 static inline int ktape_task_mark(int fd, uint32_t id, const char *message)
 {
 	return ktape_mark_emit(fd, KTAPE_EV_MARK, KTAPE_MARK_TASK, id, 0,
@@ -148,7 +150,7 @@ static inline int ktape_task_value(int fd, uint32_t id, int64_t value,
 			       value, message);
 }
 
-/* ---- exceptions (they take CAP_PERFMON when the device is opened) ---------- */
+/* ---- exceptions (need CAP_PERFMON when the device is opened) --------------- */
 
 #ifndef _TRACE_SW_SEVERITY0
 #define _TRACE_SW_SEVERITY0	KTAPE_SW_SEVERITY0
@@ -162,8 +164,8 @@ static inline int ktape_task_value(int fd, uint32_t id, int64_t value,
 #endif
 
 /**
- * struct ktape_args - words of an exception or user event
- * @nr: how many
+ * struct ktape_args - argument words of an exception or user event
+ * @nr: number of words in use
  * @word: the words
  */
 struct ktape_args {
@@ -194,7 +196,7 @@ static inline void ktape_trace_set(struct ktape_trace *t,
 		t->flags |= KTAPE_TRACE_BUFFER;
 }
 
-/* An empty buffer is one too; NULL is none. */
+/* Emit an exception.  @buffer NULL: no buffer; @size 0: an empty buffer. */
 static inline int ktape_exception(int fd, uint32_t severity, uint32_t code,
 				  struct ktape_args args, const void *buffer,
 				  size_t size)
@@ -244,12 +246,12 @@ static inline int ktape_exception(int fd, uint32_t severity, uint32_t code,
 /* ---- user events ------------------------------------------------------------ */
 
 /**
- * struct ktape_typed - typed arguments that are being put together
+ * struct ktape_typed - typed arguments of a user event
  * @length: bytes in use
- * @full: an argument found no room; it and all after it are left out
- * @bytes: the arguments, enum ktape_format
+ * @full: an argument did not fit; this one and all later ones are left out
+ * @bytes: the arguments, each with its enum ktape_format
  *
- * Begin with zeros: struct ktape_typed t = { 0 };
+ * Initialise with zeros: struct ktape_typed t = { 0 };
  */
 struct ktape_typed {
 	uint32_t length;
@@ -257,7 +259,7 @@ struct ktape_typed {
 	uint8_t bytes[KTAPE_MARK_BYTES_MAX];
 };
 
-/* One argument: its format, the width to show it in (0 to 15), its value. */
+/* Append an argument: format, width for display (0 to 15) and value. */
 static inline void ktape_typed_put(struct ktape_typed *t, unsigned int format,
 				   unsigned int width, const void *value,
 				   size_t size)
@@ -308,7 +310,7 @@ static inline void ktape_typed_string(struct ktape_typed *t, const char *text)
 	ktape_typed_put(t, KTAPE_FORMAT_STRING, 0, text, strlen(text) + 1);
 }
 
-/* Up to 255 bytes; more are none that fits. */
+/* Append up to 255 bytes of memory; a longer argument sets @full. */
 static inline void ktape_typed_memory(struct ktape_typed *t, const void *data,
 				      size_t size)
 {
@@ -324,8 +326,8 @@ static inline void ktape_typed_memory(struct ktape_typed *t, const void *data,
 }
 
 /*
- * flags: 0 or KTAPE_TRACE_TASK; typed may be NULL.  -E2BIG: not all of its
- * arguments had room, nothing was emitted.
+ * Emit a user event.  @flags is 0 or KTAPE_TRACE_TASK, @typed may be NULL.
+ * Return -E2BIG without emitting anything if not all typed arguments fit.
  */
 static inline int ktape_user_event(int fd, uint32_t flags, uint32_t id,
 				   struct ktape_args args,
@@ -346,7 +348,7 @@ static inline int ktape_user_event(int fd, uint32_t flags, uint32_t id,
 
 /* ---- names ------------------------------------------------------------------ */
 
-/* What is longer than an entry has room for is cut; "": the object is gone. */
+/* Name an object.  A long name is cut; "" says that the object no longer exists. */
 static inline int ktape_name(int fd, uint32_t type, uint32_t id,
 			     uint32_t param1, uint32_t param2, const char *name)
 {
