@@ -14,7 +14,7 @@
 
 #include "compat.h"
 #include "dev.h"
-#include "event/cost.h"
+#include "event/event.h"
 #include "metadata.h"
 #include "persist/persist.h"
 #include "probes/probes.h"

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The per-CPU want bytes, records of any shape, and what a ring tells us. */
-#include <linux/hardirq.h>
 #include <linux/irqflags.h>
 #include <linux/sched.h>
 
-#include "event.h"
-#include "cost.h"
-#include "trigger.h"
-#include "stack.h"
+#include "internal.h"
 
 DEFINE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus) = {
 	.route = { [0 ... KTAPE_OPCODES - 1] = KT_ROUTE_MANY },
@@ -273,70 +269,6 @@ noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 	kt_event_other(code, class, kind, a0, a1, a2, NULL);
 }
 
-DEFINE_PER_CPU(unsigned int, kt_breakpoints);
-
-/*
- * The kernel takes the breakpoint of a probe for an NMI, and an NMI for an
- * interrupt as well.  What it came in upon is the context.
- */
-static u8 context(void)
-{
-	const unsigned int nmis = in_nmi() / NMI_OFFSET;
-
-	if (nmis > raw_cpu_read(kt_breakpoints))
-		return KTAPE_CTX_NMI;
-	if (hardirq_count() / HARDIRQ_OFFSET > nmis)
-		return KTAPE_CTX_IRQ;
-	if (in_serving_softirq())
-		return KTAPE_CTX_SOFTIRQ;
-	if (system_state < SYSTEM_RUNNING)
-		return KTAPE_CTX_INIT;
-	return KTAPE_CTX_TASK;
-}
-
-static DEFINE_PER_CPU(struct kt_coming, coming);
-
-/* An NMI may look at any time. */
-static void set_coming(const struct kt_coming *to)
-{
-	struct kt_coming *c = this_cpu_ptr(&coming);
-
-	WRITE_ONCE(c->leaves, NULL);
-	barrier();
-	c->tid = to->tid;
-	c->prio = to->prio;
-	barrier();
-	WRITE_ONCE(c->leaves, to->leaves);
-}
-
-/**
- * kt_coming_set() - records from now on are of a thread that is about to run
- * @tid: the thread
- * @prio: its priority
- *
- * Context: between the record of a switch and the switch, interrupts off.
- * Return: for kt_coming_back().
- */
-struct kt_coming kt_coming_set(s32 tid, u8 prio)
-{
-	const struct kt_coming to = { current, tid, prio };
-	struct kt_coming old = *this_cpu_ptr(&coming);
-
-	set_coming(&to);
-	return old;
-}
-
-/**
- * kt_coming_back() - end of kt_coming_set()
- * @old: what it returned
- *
- * Context: as kt_coming_set().
- */
-void kt_coming_back(const struct kt_coming *old)
-{
-	set_coming(old);
-}
-
 /*
  * A record was lost because no block could be opened.  If it was to tell who
  * runs next, nobody knows until current has changed: what is recorded until then
@@ -348,28 +280,6 @@ static void ring_parked(struct kt_ring *r, const struct kt_record *rec)
 
 	if (opcode == KTAPE_EV_SCHED_SWITCH || opcode == KTAPE_EV_CONTEXT)
 		kt_coming_set(-1, 0);
-}
-
-/* Whose are the records of the block that is being opened? */
-static void set_thread(struct ktape_block *block)
-{
-	struct kt_coming *c = this_cpu_ptr(&coming);
-	const struct task_struct *leaves = READ_ONCE(c->leaves);
-
-	barrier();	/* the rest was written before it */
-	block->tid = current->pid;
-	block->prio = (u8)current->prio;
-	block->context = context();
-	if (likely(!leaves))
-		return;
-	if (leaves != current) {
-		WRITE_ONCE(c->leaves, NULL);
-		return;
-	}
-	block->tid = c->tid;
-	block->prio = c->prio;
-	if (c->tid < 0)
-		block->context = KTAPE_CTX_UNKNOWN;
 }
 
 /* Fill in the head of a block that is being opened. */
@@ -392,7 +302,7 @@ static void ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 		block->context = KTAPE_CTX_UNKNOWN;
 		return;
 	}
-	set_thread(block);
+	kt_context_fill(block);
 }
 
 /*

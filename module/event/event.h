@@ -9,10 +9,15 @@
 #ifndef _KT_EVENT_H
 #define _KT_EVENT_H
 
+#include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/rcupdate.h>
 #include <linux/wait.h>
+
+#include <ktape/cost.h>
+#include <ktape/trigger.h>
 
 #include "filter/filter.h"
 #include "ring/ring.h"
@@ -120,7 +125,6 @@ void kt_event_record_in(unsigned int session, u32 kind,
 void kt_event_record_of(u32 kind, const struct kt_record *rec,
 			struct task_struct *other);
 void kt_event_losses(struct kt_ring *r);
-void kt_event_losses_soon(struct kt_ring *r);
 struct kt_coming kt_coming_set(s32 tid, u8 prio);
 void kt_coming_back(const struct kt_coming *old);
 bool kt_event_opcode_exists(unsigned int opcode);
@@ -225,6 +229,85 @@ do {									\
 #define KT_WANTED(NAME) \
 	(kt_cpu_read(kt_cpus.want[KTAPE_EV_##NAME]) || \
 	 kt_sink_wants(KTAPE_EV_##NAME))
+
+/* ---- triggers: trigger.c --------------------------------------------------- */
+
+/*
+ * An opcode that a trigger of a session looks at has no fast route, as if a
+ * filter applied to it; nobody else notices.
+ */
+
+/**
+ * struct kt_trigger - a condition, and what happened
+ * @spec: what was asked for, constant
+ * @gates: LONGER: pairs that have begun
+ * @matches: since the session's start
+ * @fired: likewise
+ * @pending: firings on which nobody has acted; the first one queues @irq
+ * @seen: QUIET: jiffies of the last match
+ * @last: trace clock of the last firing
+ * @irq: gets out of the writer's context
+ */
+struct kt_trigger {
+	struct ktape_trigger spec;
+	struct kt_gates *gates;
+	atomic_t matches;
+	atomic_t fired;
+	atomic_t pending;
+	unsigned long seen;
+	u64 last;
+	struct irq_work irq;
+};
+
+/**
+ * struct kt_triggers - those of a session, replaced as a whole
+ * @mask: opcodes that any of them looks at
+ * @nr: how many
+ * @trigger: these
+ */
+struct kt_triggers {
+	u64 mask[KTAPE_MASK_WORDS];
+	unsigned int nr;
+	struct kt_trigger *trigger[KTAPE_TRIGGERS];
+};
+
+/* Per session, NULL: none.  Written with kt_session_control. */
+extern struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
+
+static inline bool kt_triggers_look_at(const struct kt_triggers *all,
+				       unsigned int opcode)
+{
+	return all->mask[opcode / 64] >> (opcode % 64) & 1;
+}
+
+void kt_triggers_renew_gates(const struct kt_triggers *all);
+bool kt_triggers_follow(const struct kt_triggers *all,
+			const struct kt_gates *gates);
+bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode);
+void kt_trigger_fire(struct kt_trigger *t, unsigned int session);
+int kt_trigger_gate_of(u32 span);
+void kt_trigger_mask(const struct ktape_trigger *spec, u64 *mask);
+void kt_trigger_thread_exits(const struct task_struct *p);
+
+/* ---- call stacks: stack.c -------------------------------------------------- */
+
+#ifdef CONFIG_STACKTRACE
+void kt_stack_leave_out(const void *function);
+void kt_stack_module(const struct module *mod);
+#else
+static inline void kt_stack_leave_out(const void *function)
+{
+}
+
+static inline void kt_stack_module(const struct module *mod)
+{
+}
+#endif
+
+/* ---- the tracer's own time: loss.c ----------------------------------------- */
+
+void kt_cost_sample(struct kt_ring *r);
+void kt_cost_tell(struct ktape_cost *cost);
 
 /* ---- tokens: token.c ------------------------------------------------------- */
 

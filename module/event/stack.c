@@ -15,8 +15,7 @@
 
 #include <ktape/filter.h>
 
-#include "event.h"
-#include "stack.h"
+#include "internal.h"
 
 /* Frames between the event and what it is about, at most. */
 #define FRAMES_ABOVE	16

@@ -15,7 +15,7 @@
 #include <linux/jiffies.h>
 #include <linux/random.h>
 
-#include "event.h"
+#include "internal.h"
 
 #define WAYS		8	/* places in which an address may be */
 

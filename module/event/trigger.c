@@ -10,8 +10,7 @@
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 
-#include "trigger.h"
-#include "filter/filter.h"
+#include "internal.h"
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 

@@ -20,7 +20,7 @@
 
 #include <ktape/abi.h>
 
-#include "event/stack.h"
+#include "event/event.h"
 #include "registry.h"
 #include "symbol.h"
 

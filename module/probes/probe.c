@@ -15,7 +15,7 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
-#include "event/stack.h"
+#include "event/event.h"
 #include "filter/filter.h"
 #include "internal.h"
 #include "probes.h"

@@ -20,7 +20,6 @@
 #include <trace/events/task.h>
 
 #include "event/event.h"
-#include "event/trigger.h"
 #include "filter/filter.h"
 #include "internal.h"
 #include "names/registry.h"

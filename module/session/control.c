@@ -10,7 +10,7 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "event/cost.h"
+#include "event/event.h"
 #include "filter/filter.h"
 #include "internal.h"
 

@@ -21,7 +21,7 @@
 #include <linux/string.h>
 
 #include "emit/emit.h"
-#include "event/trigger.h"
+#include "event/event.h"
 #include "filter/filter.h"
 #include "probes/probes.h"
 #include "names/registry.h"

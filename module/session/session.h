@@ -18,7 +18,6 @@
 #include <ktape/trigger.h>
 
 #include "event/event.h"
-#include "event/trigger.h"
 #include "filter/filter.h"
 #include "ring/ring.h"
 
