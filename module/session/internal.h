@@ -24,7 +24,6 @@ extern struct mutex kt_session_lock;
 extern struct kt_session *kt_sessions[KT_SESSIONS];
 
 /* session.c */
-void kt_session_forget(struct kt_session *s);
 bool kt_session_has_room(const struct kt_session *s);
 
 /* cpu.c */
@@ -38,10 +37,14 @@ void kt_session_withdraw_rings(struct kt_session *s);
 int kt_session_start_locked(struct kt_session *s);
 void kt_session_stop_locked(struct kt_session *s);
 void kt_session_stop_full(struct kt_session *s);
-void kt_session_triggers_changed(const struct kt_session *s);
+void kt_session_forget(struct kt_session *s);
+
+/* profile.c */
+void kt_session_prepare(const u64 *mask, u64 *told);
 void kt_session_profile_locked(struct kt_session *s, const u64 *mask);
 void kt_mask_normalise(u64 *mask);
 void kt_want_set(const struct kt_session *s, unsigned int cpu);
+void kt_want_set_everywhere(const struct kt_session *s);
 bool kt_session_records_on(const struct kt_session *s, unsigned int cpu);
 void kt_session_want(struct kt_session *s);
 void kt_session_probes(const u64 *extra);

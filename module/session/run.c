@@ -1,294 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Starts and stops sessions and changes their profiles.
+ * Starts, stops, clears and flushes sessions, and follows suspend and resume.
+ * Which events a session records: profile.c.  Orders:
  *
- * What a session records is said by the want bytes alone (event.h).  Orders:
+ *   start	probes, want bits, synchronize_rcu(), on-markers
+ *   stop	off-markers, want bits, synchronize_rcu(), probes
  *
- *   on		probes, want bits, synchronize_rcu(), on-markers
- *   off	off-markers, want bits, synchronize_rcu(), probes
- *
- * A probe is a section with preemption disabled, so after synchronize_rcu()
- * nobody writes who has not seen the change, and commit == write once the want
- * bits of a session are clear.
- *
- * Probes are attached and detached with kt_session_control held and none of the
- * inner locks, because the kernel takes the CPU hotplug lock inside.
+ * A probe callback runs with preemption disabled.  So after synchronize_rcu() no
+ * writer is left that has not seen the new want bits, and once the want bits of
+ * a session are clear, commit == write in all of its rings.
  */
 #include <linux/cpu.h>
-#include <linux/kernel.h>
-#include <linux/log2.h>
+#include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
+#include <linux/suspend.h>
 
-#include "emit/emit.h"
 #include "event/event.h"
 #include "filter/filter.h"
-#include "probes/probes.h"
 #include "names/registry.h"
+#include "persist/persist.h"
 #include "internal.h"
-
-/**
- * kt_session_mask_ok() - are there events for all bits of a mask?
- * @mask: bit n is opcode n
- *
- * Context: any.
- * Return: true or false.
- */
-bool kt_session_mask_ok(const u64 *mask)
-{
-	unsigned int i;
-
-	for (i = 0; i < KTAPE_OPCODES; i++)
-		if (kt_mask_has(mask, i) && !kt_event_opcode_exists(i))
-			return false;
-	return true;
-}
-
-/* They come with other events and have no bit of their own. */
-static const u8 implied[] = {
-#define KTAPE_IMPLIED(NAME) KTAPE_EV_##NAME,
-#include <ktape/events.h>
-};
-
-/**
- * kt_session_is_implied() - does an event only come with others?
- * @opcode: of an event
- *
- * Context: any.
- * Return: true or false.
- */
-bool kt_session_is_implied(unsigned int opcode)
-{
-	return memchr(implied, opcode, sizeof(implied));
-}
-
-/* Frequent or large: no preset has them. */
-static const u8 on_request[] = {
-#define KTAPE_ON_REQUEST(NAME) KTAPE_EV_##NAME,
-#include <ktape/events.h>
-};
-
-/**
- * kt_mask_normalise() - bring a profile into the form in which it is kept
- * @mask: bit n is opcode n
- *
- * Context: any.
- */
-void kt_mask_normalise(u64 *mask)
-{
-	unsigned int i;
-
-	for (i = KTAPE_OP_CONTROL; i < KTAPE_OP_EXCEPTION; i++)
-		if (kt_event_opcode_exists(i))
-			kt_mask_set(mask, i);
-	for (i = 0; i < ARRAY_SIZE(implied); i++)
-		kt_mask_clear(mask, implied[i]);
-	/* The wide forms take the place of the fast ones. */
-	if (kt_mask_has(mask, KTAPE_EV_SYS_ENTER_WIDE))
-		kt_mask_clear(mask, KTAPE_EV_SYS_ENTER);
-	if (kt_mask_has(mask, KTAPE_EV_SYS_EXIT_WIDE))
-		kt_mask_clear(mask, KTAPE_EV_SYS_EXIT);
-}
-
-/* Filters may come after the want bit: with kt_session_control both change. */
-static bool session_filters_event(unsigned int session, unsigned int opcode)
-{
-	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
-	const struct kt_filters *f = rcu_dereference_raw(kt_filters[session]);
-
-	return f && kt_mask_has(f->applies, opcode);
-}
-
-/* Does it record each switch, so that a reader knows who runs? */
-static bool session_sees_switches(const struct kt_session *s)
-{
-	return kt_mask_has(s->mask, KTAPE_EV_SCHED_SWITCH) &&
-	       !session_filters_event(s->id, KTAPE_EV_SCHED_SWITCH);
-}
-
-/*
- * Context records stand for sched_switch: they are wanted when the session
- * records anything else into event rings, unless it was told to omit them.
- */
-static bool session_wants_context(const struct kt_session *s)
-{
-	unsigned int i;
-
-	if (session_sees_switches(s) || (s->flags & KTAPE_PROFILE_NO_CONTEXT))
-		return false;
-	for (i = KTAPE_OP_EXCEPTION + 1; i < KTAPE_OPCODES; i++)
-		if (kt_mask_has(s->mask, i))
-			return true;
-	return false;
-}
-
-/*
- * On which CPU is said by the CPU filter, but for names: a thread may be made on
- * one CPU and run on another.
- */
-static bool session_wants(const struct kt_session *s, unsigned int opcode)
-{
-	if (!s->active)
-		return false;
-	if (opcode == KTAPE_EV_CONTEXT)
-		return session_wants_context(s);
-	return kt_mask_has(s->mask, opcode);
-}
-
-/**
- * kt_session_records_on() - may the session record on a CPU?
- * @s: the session
- * @cpu: the CPU
- *
- * Context: as kt_want_set().
- * Return: what its CPU filter says.
- */
-bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
-{
-	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
-
-	return !f || !kt_filter_in_force(f, KTAPE_FILTER_CPU) ||
-	       test_bit(cpu, f->cpus);
-}
-
-/* Is it to be looked at on CPUs that the CPU filter leaves out as well? */
-static bool session_wants_on_all_cpus(const struct kt_session *s,
-				      unsigned int opcode)
-{
-	const struct kt_filters *f = rcu_dereference_raw(kt_filters[s->id]);
-
-	return opcode == KTAPE_EV_REGISTRY ||
-	       kt_triggers_pair(rcu_dereference_raw(kt_triggers[s->id]),
-				opcode) ||
-	       (f && kt_filter_in_force(f, KTAPE_FILTER_GATE) &&
-		kt_gates_have(f->gates, opcode));
-}
-
-static bool session_triggers_on(unsigned int session, unsigned int opcode)
-{
-	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
-	const struct kt_triggers *t = rcu_dereference_raw(kt_triggers[session]);
-
-	return t && kt_triggers_look_at(t, opcode);
-}
-
-static void want_set_route(struct kt_cpu *c, unsigned int opcode)
-{
-	u8 want = c->want[opcode], route = KT_ROUTE_MANY;
-
-	if (is_power_of_2(want) && !kt_sink_wants(opcode) &&
-	    !session_filters_event(__ffs(want), opcode) &&
-	    !session_triggers_on(__ffs(want), opcode))
-		route = __ffs(want);
-	if (c->route[opcode] != route)
-		WRITE_ONCE(c->route[opcode], route);
-}
-
-/**
- * kt_want_set() - set and clear the want bits of a session on one CPU
- * @s: the session
- * @cpu: the CPU; without rings nothing happens
- *
- * Context: process context with kt_session_lock, or on behalf of it an interrupt.
- */
-void kt_want_set(const struct kt_session *s, unsigned int cpu)
-{
-	struct kt_cpu *c = per_cpu_ptr(&kt_cpus, cpu);
-	bool here = kt_session_records_on(s, cpu);
-	unsigned int i;
-	u8 old, new;
-
-	if (!kt_session_ring(s, cpu, 0))
-		return;
-	/*
-	 * The pointers to the rings come before the bits and routes.  Pairs
-	 * with the address dependencies from them to the pointers in kt_event()
-	 * and kt_event_record().
-	 */
-	smp_wmb();
-	for (i = 0; i < KTAPE_OPCODES; i++) {
-		old = READ_ONCE(c->want[i]);
-		if (session_wants(s, i) &&
-		    (here || session_wants_on_all_cpus(s, i)))
-			new = old | BIT(s->id);
-		else
-			new = old & ~BIT(s->id);
-		if (new != old)
-			WRITE_ONCE(c->want[i], new);
-		want_set_route(c, i);
-	}
-}
-
-static void want_set_everywhere(const struct kt_session *s)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		kt_want_set(s, cpu);
-}
-
-/**
- * kt_session_want() - a session's profile or filters have changed
- * @s: the session, which records; the probes that it may want are attached
- *
- * Context: process context with cpus_read_lock() and kt_session_lock.
- */
-void kt_session_want(struct kt_session *s)
-{
-	const bool blind = s->flags & KTAPE_PROFILE_NO_CONTEXT &&
-			   !session_sees_switches(s);
-
-	kt_session_sheds(s);
-	/*
-	 * A head that says who runs is right only while switches are recorded:
-	 * it says so after they are on everywhere, and no more before any goes.
-	 */
-	if (blind)
-		WRITE_ONCE(s->owner.no_context, true);
-	kt_control_want(s);
-	if (!blind)
-		WRITE_ONCE(s->owner.no_context, false);
-}
-
-/**
- * kt_session_probes() - attach the probes that anybody wants
- * @extra: what may be wanted soon, bit n is opcode n, or NULL
- *
- * What nobody wants is detached later.
- *
- * Context: process context with kt_session_control and none of the inner locks.
- */
-void kt_session_probes(const u64 *extra)
-{
-	u64 mask[KTAPE_MASK_WORDS] = {};
-	unsigned int i, j;
-
-	for (i = 0; i < KT_SESSIONS; i++) {
-		for (j = 0; kt_sessions[i] && j < KTAPE_OPCODES; j++)
-			if (session_wants(kt_sessions[i], j))
-				kt_mask_set(mask, j);
-	}
-	for (i = 0; i < KTAPE_MASK_WORDS; i++)
-		mask[i] |= READ_ONCE(kt_sink_mask[i]) | (extra ? extra[i] : 0);
-	kt_emit_want(mask);
-	/* A probe that fails is told by the event's state, the others go on. */
-	kt_probe_want(mask);
-}
-
-/*
- * Get ready to record @mask: probes, and in @told what of it can be recorded at
- * all, for the markers.  Context records may be wanted with it.
- */
-static void profile_prepare(const u64 *mask, u64 *told)
-{
-	u64 extra[KTAPE_MASK_WORDS];
-
-	memcpy(extra, mask, sizeof(extra));
-	kt_mask_set(extra, KTAPE_EV_CONTEXT);
-	kt_session_probes(extra);
-	memcpy(told, mask, sizeof(extra));
-	kt_probe_available(told);
-}
 
 static void session_set_flags(struct kt_session *s, u64 flags)
 {
@@ -319,57 +51,6 @@ static void session_set_ending(struct kt_session *s, bool ending)
 	}
 }
 
-static void session_lock_cpus(void)
-{
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
-}
-
-static void session_unlock_cpus(void)
-{
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-}
-
-/**
- * kt_session_triggers_changed() - other triggers have come into force
- * @s: the session
- *
- * Routes that were fast are not any more, or the other way round, and both events
- * of a pair are wanted on each CPU.
- *
- * Context: process context with cpus_read_lock() and kt_session_lock.
- */
-void kt_session_triggers_changed(const struct kt_session *s)
-{
-	want_set_everywhere(s);
-}
-
-/* What sinks want has changed. */
-static void set_routes(void)
-{
-	unsigned int cpu, i;
-
-	for_each_possible_cpu(cpu)
-		for (i = 0; i < KTAPE_OPCODES; i++)
-			want_set_route(per_cpu_ptr(&kt_cpus, cpu), i);
-}
-
-/**
- * kt_session_sinks() - what the sinks want has changed
- *
- * Context: process context, may sleep.
- */
-void kt_session_sinks(void)
-{
-	mutex_lock(&kt_session_control);
-	session_lock_cpus();
-	set_routes();
-	session_unlock_cpus();
-	kt_session_probes(NULL);
-	mutex_unlock(&kt_session_control);
-}
-
 /**
  * kt_session_start_locked() - record
  * @s: the session
@@ -387,8 +68,9 @@ int kt_session_start_locked(struct kt_session *s)
 	if (s->running)
 		return 0;
 	kt_session_triggers_arm(s);
-	profile_prepare(s->mask, told);
-	session_lock_cpus();
+	kt_session_prepare(s->mask, told);
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
 	memcpy(s->told, told, sizeof(s->told));
 	kt_session_arm(s);
 	session_set_ending(s, false);
@@ -409,7 +91,8 @@ int kt_session_start_locked(struct kt_session *s)
 	if (f)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
 	kt_control_profile(s, KTAPE_PHASE_ON, s->told);
-	session_unlock_cpus();
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
 	kt_registry_tell(s->id, s->era);
 	/* Context records may turn out not to be wanted. */
 	kt_session_probes(NULL);
@@ -440,12 +123,13 @@ static void session_stop_running(struct kt_session *s)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];
 
-	session_lock_cpus();
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
 	session_set_ending(s, true);
 	kt_control_profile(s, KTAPE_PHASE_OFF, nothing);
 	s->active = false;
 	s->era = kt_registry_era();
-	want_set_everywhere(s);
+	kt_want_set_everywhere(s);
 	synchronize_rcu();
 	/* The counts of a full snapshot are those of its end. */
 	kt_session_freeze_cut(s);
@@ -455,7 +139,8 @@ static void session_stop_running(struct kt_session *s)
 				     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
 	/* Pairs with the read barrier in refill(): nothing comes any more. */
 	smp_store_release(&s->running, false);
-	session_unlock_cpus();
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
 	kt_session_probes(NULL);
 	wake_up_all(&s->owner.wait);
 }
@@ -503,156 +188,140 @@ void kt_session_stop_full(struct kt_session *s)
 	mutex_unlock(&kt_session_control);
 }
 
-/* Change the profile with its markers.  Called with kt_session_control. */
-static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
+/**
+ * kt_session_clear() - forget what was recorded
+ * @s: the session
+ *
+ * Control moves its own word, floor; tail stays the writer's.
+ *
+ * Context: process context.
+ */
+void kt_session_clear(struct kt_session *s)
 {
-	u64 added = 0, removed = 0, told[KTAPE_MASK_WORDS];
-	unsigned int i;
+	mutex_lock(&kt_session_lock);
+	kt_session_forget(s);
+	mutex_unlock(&kt_session_lock);
+}
 
-	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
-		added |= mask[i] & ~s->mask[i];
-		removed |= s->mask[i] & ~mask[i];
-	}
-	if (s->running)
-		profile_prepare(mask, told);
-	session_lock_cpus();
-	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
-	if (s->running && removed)
-		kt_control_profile(s, KTAPE_PHASE_OFF, mask);
-	memcpy(s->mask, mask, sizeof(s->mask));
-	s->flags = flags;
-	if (s->running) {
-		/* With the lock: a CPU that comes now tells what is in force. */
-		memcpy(s->told, told, sizeof(s->told));
-		if (added || removed) {
-			kt_filters_renew_gates(kt_session_filters(s));
-			kt_triggers_renew_gates(kt_session_triggers(s));
+/**
+ * kt_session_forget() - kt_session_clear() within the lock
+ * @s: the session
+ *
+ * Context: process context with kt_session_lock.
+ */
+void kt_session_forget(struct kt_session *s)
+{
+	unsigned int cpu, kind;
+	unsigned long commit;
+	struct kt_ring *r;
+
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+			r = kt_session_ring(s, cpu, kind);
+			if (!r)
+				continue;
+			commit = kt_ring_commit(r);
+			WRITE_ONCE(*kt_word(&r->page->floor), commit);
+			spin_lock(&s->reader_lock);
+			if (kt_before(*kt_word(&r->page->consumer), commit))
+				/* Pairs with the acquire in consumed(). */
+				smp_store_release(kt_word(&r->page->consumer),
+						  commit);
+			spin_unlock(&s->reader_lock);
 		}
-		kt_session_want(s);
-		synchronize_rcu();
-		/* CPUs changed one by one: what began meanwhile may have ended. */
-		if (added || removed)
-			kt_triggers_renew_gates(kt_session_triggers(s));
-		if (added)
-			kt_control_profile(s, KTAPE_PHASE_ON, s->told);
 	}
-	session_unlock_cpus();
-	if (s->running)
-		kt_session_probes(NULL);
+	s->began = kt_clock();
 }
 
 /**
- * kt_session_profile_locked() - set the profile
+ * kt_session_flush() - close the open blocks
  * @s: the session
- * @mask: bit n is opcode n, checked
- *
- * Context: process context with kt_session_control, may sleep.
- */
-void kt_session_profile_locked(struct kt_session *s, const u64 *mask)
-{
-	u64 to[KTAPE_MASK_WORDS];
-
-	memcpy(to, mask, sizeof(to));
-	kt_mask_normalise(to);
-	profile_change(s, to, s->flags);
-}
-
-/**
- * kt_session_profile() - change or tell the profile
- * @s: the session
- * @p: operation, flags and operand, checked; receives what is in force
  *
  * Context: process context, may sleep.
+ * Return: 0; -EOPNOTSUPP if its mode is not discard; -EAGAIN when a ring had
+ * no room for another block.
  */
-void kt_session_profile(struct kt_session *s, struct ktape_profile *p)
+int kt_session_flush(struct kt_session *s)
 {
-	u64 mask[KTAPE_MASK_WORDS];
-	unsigned int i;
+	int ret;
 
-	mutex_lock(&kt_session_control);
-	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
-		if (p->op == KTAPE_PROFILE_SET)
-			mask[i] = p->mask[i];
-		else if (p->op == KTAPE_PROFILE_OR)
-			mask[i] = s->mask[i] | p->mask[i];
-		else
-			mask[i] = s->mask[i] & ~p->mask[i];
-	}
-	if (p->op != KTAPE_PROFILE_GET) {
-		kt_mask_normalise(mask);
-		profile_change(s, mask,
-			       p->op == KTAPE_PROFILE_SET ? p->flags :
-							    s->flags);
-	}
-	p->flags = s->flags;
-	p->generation = s->owner.generation;
-	memcpy(p->mask, s->mask, sizeof(p->mask));
-	mutex_unlock(&kt_session_control);
-}
-
-/**
- * kt_session_remove_probe() - remove a run-time probe that no profile has
- * @opcode: event of the probe
- *
- * Context: process context, may sleep.
- * Return: 0; -EBUSY: a session has the event in its profile; as
- * kt_kprobe_remove().
- */
-int kt_session_remove_probe(unsigned int opcode)
-{
-	unsigned int i;
-	int ret = 0;
-
-	/* Until the probe is removed, no session may add it to its profile. */
-	mutex_lock(&kt_session_control);
-	for (i = 0; i < KT_SESSIONS; i++)
-		if (kt_sessions[i] && kt_mask_has(kt_sessions[i]->mask, opcode))
-			ret = -EBUSY;
-	if (!ret)
-		ret = kt_kprobe_remove(opcode);
-	mutex_unlock(&kt_session_control);
+	if (s->mode != KTAPE_MODE_DISCARD)
+		return -EOPNOTSUPP;
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+	/* A stopped session has nothing to close: readers close it for themselves. */
+	ret = s->active ? kt_control_flush(s) : 0;
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
 	return ret;
 }
 
 /**
- * kt_session_parse_profile() - a profile from a module parameter
- * @text: none, default, all, or up to 64 hexadecimal digits
- * @mask: where to
+ * kt_session_resumed() - the system was suspended: relate the clocks anew
  *
- * Context: any.
- * Return: 0 or -EINVAL.
+ * Context: process context, may sleep.
  */
-int kt_session_parse_profile(const char *text, u64 *mask)
+void kt_session_resumed(void)
 {
-	static const u32 in_default =
-		BIT(KTAPE_CLASS_EXCEPTION) | BIT(KTAPE_CLASS_USER) |
-		BIT(KTAPE_CLASS_SCHED) | BIT(KTAPE_CLASS_PROCESS) |
-		BIT(KTAPE_CLASS_IRQ) | BIT(KTAPE_CLASS_SOFTIRQ);
-	bool all = !strcmp(text, "all"), def = !strcmp(text, "default");
-	unsigned int i, len;
-	int digit;
+	unsigned int i;
 
-	memset(mask, 0, KTAPE_MASK_WORDS * sizeof(*mask));
-	if (all || def || !strcmp(text, "none")) {
-		for (i = 0; i < KTAPE_OPCODES; i++)
-			if (kt_event_opcode_exists(i) &&
-			    !memchr(on_request, i, sizeof(on_request)) &&
-			    i < KTAPE_OP_PROBE &&
-			    (all ||
-			     (def && BIT(kt_event_class(i)) & in_default)))
-				kt_mask_set(mask, i);
-		return 0;
+	cpus_read_lock();
+	mutex_lock(&kt_session_lock);
+	for (i = 0; i < KT_SESSIONS; i++)
+		if (kt_sessions[i] && kt_sessions[i]->running)
+			kt_control_resume(kt_sessions[i]);
+	mutex_unlock(&kt_session_lock);
+	cpus_read_unlock();
+}
+
+/* Prepare for a sleep of the system, or resume from one. */
+static int session_pm_event(struct notifier_block *nb, unsigned long event,
+			    void *data)
+{
+	int ret;
+
+	switch (event) {
+	case PM_HIBERNATION_PREPARE:
+		ret = kt_persist_hibernate();
+		if (ret)
+			return notifier_from_errno(ret);
+		fallthrough;
+	case PM_SUSPEND_PREPARE:
+	case PM_RESTORE_PREPARE:
+		kt_clock_may_stop();
+		break;
+	case PM_POST_HIBERNATION:
+		kt_persist_hibernated();
+		fallthrough;
+	case PM_POST_SUSPEND:
+	case PM_POST_RESTORE:
+		kt_session_resumed();
+		break;
 	}
-	if (text[0] == '0' && (text[1] | 0x20) == 'x')
-		text += 2;
-	len = strlen(text);
-	if (!len || len > KTAPE_OPCODES / 4)
-		return -EINVAL;
-	for (i = 0; i < len; i++) {
-		digit = hex_to_bin(text[len - 1 - i]);
-		if (digit < 0)
-			return -EINVAL;
-		mask[i / 16] |= (u64)digit << (i % 16 * 4);
-	}
-	return kt_session_mask_ok(mask) ? 0 : -EINVAL;
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block session_pm_notifier = {
+	.notifier_call = session_pm_event,
+};
+
+/**
+ * kt_session_pm_init() - follow suspend, hibernation and resume of the system
+ *
+ * Context: module load, after kt_persist_init().
+ * Return: 0 or a negative errno.
+ */
+int kt_session_pm_init(void)
+{
+	return register_pm_notifier(&session_pm_notifier);
+}
+
+/**
+ * kt_session_pm_exit() - stop following suspend, hibernation and resume
+ *
+ * Context: module unload, before kt_persist_exit().
+ */
+void kt_session_pm_exit(void)
+{
+	unregister_pm_notifier(&session_pm_notifier);
 }

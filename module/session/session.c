@@ -419,6 +419,28 @@ err:
 	return ERR_PTR(ret);
 }
 
+/**
+ * kt_session_create_first() - create session 0, which records from now on
+ * @config: what the session is made of; filled with what failed
+ * @mask: its profile, checked
+ *
+ * Context: module load, before any other session.
+ * Return: as kt_session_create().
+ */
+struct kt_session *kt_session_create_first(struct kt_session_config *config,
+					   const u64 *mask)
+{
+	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
+	struct kt_session *s = kt_session_create(config);
+
+	if (IS_ERR(s))
+		return s;
+	memcpy(p.mask, mask, sizeof(p.mask));
+	kt_session_profile(s, &p);
+	kt_session_start(s);
+	return s;
+}
+
 /*
  * End a session without users and free it; ERR_PTR and NULL are ignored.
  *
@@ -453,92 +475,6 @@ static void session_destroy(struct kt_session *s)
 	kt_session_free_rings(s);
 	session_unreserve(s);
 	kfree(s);
-}
-
-/**
- * kt_session_clear() - forget what was recorded
- * @s: the session
- *
- * Control moves its own word, floor; tail stays the writer's.
- *
- * Context: process context.
- */
-void kt_session_clear(struct kt_session *s)
-{
-	mutex_lock(&kt_session_lock);
-	kt_session_forget(s);
-	mutex_unlock(&kt_session_lock);
-}
-
-/**
- * kt_session_forget() - kt_session_clear() within the lock
- * @s: the session
- *
- * Context: process context with kt_session_lock.
- */
-void kt_session_forget(struct kt_session *s)
-{
-	unsigned int cpu, kind;
-	unsigned long commit;
-	struct kt_ring *r;
-
-	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
-			r = kt_session_ring(s, cpu, kind);
-			if (!r)
-				continue;
-			commit = kt_ring_commit(r);
-			WRITE_ONCE(*kt_word(&r->page->floor), commit);
-			spin_lock(&s->reader_lock);
-			if (kt_before(*kt_word(&r->page->consumer), commit))
-				/* Pairs with the acquire in consumed(). */
-				smp_store_release(kt_word(&r->page->consumer),
-						  commit);
-			spin_unlock(&s->reader_lock);
-		}
-	}
-	s->began = kt_clock();
-}
-
-/**
- * kt_session_flush() - close the open blocks
- * @s: the session
- *
- * Context: process context, may sleep.
- * Return: 0; -EOPNOTSUPP if its mode is not discard; -EAGAIN when a ring had
- * no room for another block.
- */
-int kt_session_flush(struct kt_session *s)
-{
-	int ret;
-
-	if (s->mode != KTAPE_MODE_DISCARD)
-		return -EOPNOTSUPP;
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
-	/* A stopped session has nothing to close: readers close it for themselves. */
-	ret = s->active ? kt_control_flush(s) : 0;
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
-	return ret;
-}
-
-/**
- * kt_session_resumed() - the system was suspended: relate the clocks anew
- *
- * Context: process context, may sleep.
- */
-void kt_session_resumed(void)
-{
-	unsigned int i;
-
-	cpus_read_lock();
-	mutex_lock(&kt_session_lock);
-	for (i = 0; i < KT_SESSIONS; i++)
-		if (kt_sessions[i] && kt_sessions[i]->running)
-			kt_control_resume(kt_sessions[i]);
-	mutex_unlock(&kt_session_lock);
-	cpus_read_unlock();
 }
 
 /**

@@ -230,19 +230,25 @@ extern const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS];
 
 /* session.c */
 struct kt_session *kt_session_create(struct kt_session_config *config);
+struct kt_session *kt_session_create_first(struct kt_session_config *config,
+					   const u64 *mask);
 bool kt_session_name_ok(const char *name);
 struct kt_session *kt_session_find(const struct ktape_session_ref *ref);
 void kt_session_put(struct kt_session *s);
 int kt_session_end(struct kt_session *s);
 void kt_session_end_all(void);
 void kt_session_tell(unsigned int id, struct ktape_session_info *to);
-void kt_session_clear(struct kt_session *s);
-int kt_session_flush(struct kt_session *s);
-void kt_session_resumed(void);
 
 /* run.c */
 int kt_session_start(struct kt_session *s);
 void kt_session_stop(struct kt_session *s);
+void kt_session_clear(struct kt_session *s);
+int kt_session_flush(struct kt_session *s);
+void kt_session_resumed(void);
+int kt_session_pm_init(void);
+void kt_session_pm_exit(void);
+
+/* profile.c */
 void kt_session_sinks(void);
 void kt_session_profile(struct kt_session *s, struct ktape_profile *p);
 int kt_session_parse_profile(const char *text, u64 *mask);

@@ -343,7 +343,7 @@ static void triggers_publish(struct kt_session *s, struct kt_triggers *next)
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	rcu_assign_pointer(kt_triggers[s->id], next);
-	kt_session_triggers_changed(s);
+	kt_want_set_everywhere(s);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	synchronize_rcu();
