@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module's parameters: their defaults, their checks, and what the log says
+ * when one is refused or rounded.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/string.h>
+
+#include <ktape/mark.h>
+
+#include "params.h"
+
+static char *size = "1M";
+module_param(size, charp, 0444);
+MODULE_PARM_DESC(size, "session 0: bytes of each CPU's event ring (1M)");
+
+static char *block = "0";
+module_param(block, charp, 0444);
+MODULE_PARM_DESC(block,
+		 "session 0: bytes of a block (64K, less in small rings)");
+
+static char *mode = "";
+module_param(mode, charp, 0444);
+MODULE_PARM_DESC(
+	mode,
+	"session 0: overwrite, discard, snapshot, persistent (overwrite; with persist= persistent)");
+
+static char *profile = "default";
+module_param(profile, charp, 0444);
+MODULE_PARM_DESC(profile, "session 0: none, default, all or a mask in hex");
+
+static char *clock = "auto";
+module_param(clock, charp, 0444);
+MODULE_PARM_DESC(clock, "trace clock: cycles, mono or auto");
+
+static unsigned int registry = 8192;
+module_param(registry, uint, 0444);
+MODULE_PARM_DESC(registry, "how many objects can have a name (8192)");
+
+static unsigned int max_str = KTAPE_MARK_TEXT_MAX;
+module_param(max_str, uint, 0444);
+MODULE_PARM_DESC(max_str,
+		 "bytes of a marker's message that are recorded (1024)");
+
+static ushort mark_mode = 0600;
+module_param(mark_mode, ushort, 0444);
+MODULE_PARM_DESC(mark_mode, "permissions of /dev/ktape_mark (0600)");
+
+static unsigned int mark_rate = 10000;
+module_param(mark_rate, uint, 0444);
+MODULE_PARM_DESC(mark_rate,
+		 "short events a second of a user without rights (10000)");
+
+/* An address, so lockdown may forbid this parameter. */
+static char *persist = "";
+module_param_hw(persist, charp, iomem, 0444);
+MODULE_PARM_DESC(
+	persist,
+	"memory that survives a reset: ADDRESS,SIZE as kept out by memmap=, or the name of reserved memory");
+
+static bool persist_drop;
+module_param(persist_drop, bool, 0444);
+MODULE_PARM_DESC(persist_drop, "forget the trace that is in that memory (0)");
+
+#define REGISTRY_MIN	64
+#define REGISTRY_MAX	(1U << 20)
+
+static int params_parse_size(const char *what, const char *text, u64 *to)
+{
+	char *end;
+
+	*to = memparse(text, &end);
+	if (end == text || *end) {
+		pr_err("%s=%s is no size\n", what, text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int params_check_mark(void)
+{
+	if (max_str > KTAPE_MARK_TEXT_MAX) {
+		pr_err("max_str=%u is above %u\n", max_str,
+		       KTAPE_MARK_TEXT_MAX);
+		return -EINVAL;
+	}
+	if (mark_mode & ~0777) {
+		pr_err("mark_mode=0%o is above 0777\n", mark_mode);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const char *const mode_names[] = {
+	[KTAPE_MODE_OVERWRITE] = "overwrite",
+	[KTAPE_MODE_DISCARD] = "discard",
+	[KTAPE_MODE_SNAPSHOT] = "snapshot",
+	[KTAPE_MODE_PERSISTENT] = "persistent",
+};
+
+static int params_parse_mode(struct kt_session_config *c)
+{
+	u32 i;
+
+	if (!*mode) {
+		c->mode = *persist ? KTAPE_MODE_PERSISTENT :
+				     KTAPE_MODE_OVERWRITE;
+	} else {
+		for (i = 0; i < ARRAY_SIZE(mode_names); i++)
+			if (!strcmp(mode, mode_names[i]))
+				break;
+		if (i == ARRAY_SIZE(mode_names)) {
+			pr_err("mode=%s is not overwrite, discard, snapshot or persistent\n",
+			       mode);
+			return -EINVAL;
+		}
+		c->mode = i;
+	}
+	/* The memory says how large the rings are. */
+	if (c->mode == KTAPE_MODE_PERSISTENT)
+		c->ring_size = 0;
+	return 0;
+}
+
+/**
+ * kt_params_parse() - check the parameters
+ * @p: filled
+ *
+ * Context: module load.
+ * Return: 0, or -EINVAL, and the log says which parameter is wrong.
+ */
+int kt_params_parse(struct kt_params *p)
+{
+	struct kt_session_config *c = &p->session;
+
+	if (params_parse_size("size", size, &c->ring_size) ||
+	    params_parse_size("block", block, &c->block_size))
+		return -EINVAL;
+	if (params_parse_mode(c))
+		return -EINVAL;
+	if (kt_session_parse_profile(profile, p->profile)) {
+		pr_err("profile=%s is not none, default, all or a mask of events that exist\n",
+		       profile);
+		return -EINVAL;
+	}
+	if (registry < REGISTRY_MIN || registry > REGISTRY_MAX) {
+		pr_err("registry=%u is not from %u to %u\n", registry,
+		       REGISTRY_MIN, REGISTRY_MAX);
+		return -EINVAL;
+	}
+	if (params_check_mark())
+		return -EINVAL;
+	p->clock = clock;
+	p->registry = registry;
+	p->max_str = max_str;
+	p->mark_mode = mark_mode;
+	p->mark_rate = mark_rate;
+	p->persist = persist;
+	p->persist_drop = persist_drop;
+	return 0;
+}
+
+/**
+ * kt_params_clock_refused() - log why the clock cannot be used
+ * @err: what kt_clock_init() returned
+ *
+ * Context: module load.
+ */
+void kt_params_clock_refused(int err)
+{
+	pr_err("clock=%s is %s\n", clock,
+	       err == -ENODEV ? "not to be trusted on this machine" :
+				"not cycles, mono or auto");
+}
+
+/**
+ * kt_params_session_refused() - log why session 0 could not be created
+ * @c: its configuration, filled with what failed
+ * @err: what kt_session_create_first() returned
+ *
+ * Context: module load.
+ */
+void kt_params_session_refused(const struct kt_session_config *c, int err)
+{
+	pr_err("no session with size=%s block=%s: error %d\n", size, block,
+	       err);
+	if (err == -ENOMEM)
+		pr_err("CPU %d: %llu bytes wanted, there were %llu\n",
+		       c->failed_cpu, c->failed_asked, c->failed_had);
+}
+
+/**
+ * kt_params_session_made() - log sizes of session 0 that were rounded
+ * @c: its configuration
+ * @s: session 0
+ *
+ * Context: module load.
+ */
+void kt_params_session_made(const struct kt_session_config *c,
+			    const struct kt_session *s)
+{
+	if (c->ring_size && c->ring_size != s->size[KTAPE_RING_EVENT])
+		pr_info("size=%s: rings have %lu bytes\n", size,
+			s->size[KTAPE_RING_EVENT]);
+	if (c->block_size && c->block_size != s->block_size[KTAPE_RING_EVENT])
+		pr_info("block=%s: blocks have %lu bytes\n", block,
+			s->block_size[KTAPE_RING_EVENT]);
+}
