@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the guest tests share: the device, its ioctls, events that are counted.
- * Needs no library, so that a mistake in libktape cannot hide one in the module.
- * Mapped rings and their records: kt_ring.h.
+ * Helpers of all guest tests: open the device, issue its ioctls, cause a known
+ * number of events. They do not use libktape, so that an error in the library
+ * cannot hide an error in the module. Mapped rings and their records are in
+ * kt_ring.h.
  */
 #ifndef _KT_H
 #define _KT_H
@@ -26,13 +27,17 @@
 #define KT_DEVICE	"/dev/ktape"
 
 /*
- * The harness gives a test 30 s, which a sanitizer kernel on a busy machine
- * needs for what takes one; run-tests ends what hangs.
+ * The harness ends a test after 30 s. A sanitizer kernel on a busy machine
+ * needs that long for what takes 1 s elsewhere. run-tests ends a program that
+ * hangs.
  */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	120
 
-/* How much slower this kernel is than a stock one: divide what repeats. */
+/*
+ * Return how much slower this kernel is than a stock kernel. Tests divide their
+ * number of repetitions by it.
+ */
 static inline int kt_scale(void)
 {
 	const char *text = getenv("KTAPE_SCALE");
@@ -57,7 +62,7 @@ static inline int kt_ioctl(int fd, unsigned long cmd, void *arg)
 	return ret < 0 ? -errno : ret;
 }
 
-/* START, STOP, CLEAR, FLUSH */
+/* Issue START, STOP, CLEAR or FLUSH. */
 static inline int kt_command(int fd, unsigned long cmd)
 {
 	struct ktape_command c = { .size = sizeof(c) };
@@ -72,7 +77,10 @@ static inline int kt_features(int fd, struct ktape_features *f)
 	return kt_ioctl(fd, KTAPE_IOC_FEATURES, f);
 }
 
-/* @nr in: room in @entries; the answer's members are in @l. */
+/*
+ * Read the layout. @entries has room for @nr entries; the module's answer, with
+ * its own nr, is in @l.
+ */
 static inline int kt_layout(int fd, struct ktape_layout *l,
 			    struct ktape_layout_entry *entries, uint32_t nr)
 {
@@ -83,7 +91,7 @@ static inline int kt_layout(int fd, struct ktape_layout *l,
 	return kt_ioctl(fd, KTAPE_IOC_LAYOUT, l);
 }
 
-/* A session of one's own: its descriptor or a negative errno. */
+/* Create an unnamed session. Return: its descriptor or a negative errno. */
 static inline int kt_create(int fd, uint32_t mode, uint64_t ring_size,
 			    uint32_t block_size)
 {
@@ -105,7 +113,10 @@ static inline bool kt_mask_has(const __u64 *mask, unsigned int opcode)
 	return mask[opcode / 64] >> opcode % 64 & 1;
 }
 
-/* @p: op, flags and mask are used; filled with what is in force. */
+/*
+ * Change or read a profile. The module reads op, flags and mask of @p and fills
+ * @p with the profile in force.
+ */
 static inline int kt_profile(int fd, struct ktape_profile *p)
 {
 	p->size = sizeof(*p);
@@ -113,7 +124,7 @@ static inline int kt_profile(int fd, struct ktape_profile *p)
 	return kt_ioctl(fd, KTAPE_IOC_PROFILE, p);
 }
 
-/* SET, OR or ANDNOT of up to three opcodes; 0 is none. */
+/* Apply SET, OR or ANDNOT to up to three opcodes; 0 stands for no opcode. */
 static inline int kt_profile_ops(int fd, uint32_t op, unsigned int a,
 				 unsigned int b, unsigned int c)
 {
@@ -147,14 +158,20 @@ static inline int kt_pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
 }
 
-/* Each is one sys_enter and one sys_exit of the calling thread. */
+/*
+ * Make @n system calls: each is one sys_enter and one sys_exit of the calling
+ * thread.
+ */
 static inline void kt_getppids(long n)
 {
 	while (n-- > 0)
 		syscall(SYS_getppid);
 }
 
-/* SIGALRM every @us microseconds, scaled, to no effect; 0 ends it. */
+/*
+ * Send this process SIGALRM every @us microseconds, times the scale of this
+ * kernel. The handler does nothing. 0 stops the signals.
+ */
 static inline void kt_on_alarm(int sig)
 {
 }
@@ -163,7 +180,7 @@ static inline void kt_alarms(long us)
 {
 	struct sigaction sa = { .sa_handler = kt_on_alarm,
 				.sa_flags = SA_RESTART };
-	/* A sanitizer kernel needs thirty times as long for a call. */
+	/* A call takes thirty times as long on a sanitizer kernel. */
 	const long slower = us * (kt_scale() > 1 ? 30 : 1);
 	struct itimerval every = { { 0, slower }, { 0, slower } };
 
@@ -171,7 +188,7 @@ static inline void kt_alarms(long us)
 	setitimer(ITIMER_REAL, &every, NULL);
 }
 
-/* Into a file of /proc or /sys. Return: 0 or an error. */
+/* Write @text to a file of /proc or /sys. Return: 0 or a negative errno. */
 static inline int kt_write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
@@ -183,7 +200,7 @@ static inline int kt_write_text(const char *path, const char *text)
 	return ret;
 }
 
-/* Bring a CPU or take it away. Return: 0 or an error. */
+/* Bring a CPU online or offline. Return: 0 or a negative errno. */
 static inline int kt_set_online(int cpu, bool on)
 {
 	char path[80];
@@ -193,7 +210,10 @@ static inline int kt_set_online(int cpu, bool on)
 	return kt_write_text(path, on ? "1" : "0");
 }
 
-/* The sum of the lines "@name: NUMBER" of a file, -1 if there is none. */
+/*
+ * Return the sum of all lines "@name: NUMBER" of a file, -1 if it has no such
+ * line.
+ */
 static inline long kt_sum_of(const char *path, const char *name)
 {
 	FILE *f = fopen(path, "r");
@@ -209,19 +229,21 @@ static inline long kt_sum_of(const char *path, const char *name)
 	return sum;
 }
 
-/* A line of /proc/meminfo in KiB, like "MemFree". */
+/* Return a line of /proc/meminfo in KiB. @name is like "MemFree". */
 static inline long kt_meminfo(const char *name)
 {
 	return kt_sum_of("/proc/meminfo", name);
 }
 
-/* Free memory in KiB, with the pages that each CPU keeps at hand. */
+/*
+ * Return the free memory in KiB, including the pages in the per-CPU free lists.
+ */
 static inline long kt_free_kib(void)
 {
 	return kt_meminfo("MemFree") + kt_sum_of("/proc/zoneinfo", "count") * 4;
 }
 
-/* Does a thread sleep, so that a signal could wake it?  By its number. */
+/* Return true if thread @tid is in interruptible sleep. */
 static inline bool kt_is_asleep(pid_t tid)
 {
 	char path[64], text[256] = "";
@@ -240,9 +262,9 @@ static inline bool kt_is_asleep(pid_t tid)
 }
 
 /*
- * An emulated CPU that pauses gives its turn to the next one.  Others that wait for
- * this one, or have been woken, would wait until its turn is over otherwise, which
- * is many thousands of calls.
+ * Execute the pause instruction. An emulated CPU that pauses passes its turn to
+ * the next CPU. Without it, CPUs that wait for this one run only when its turn
+ * is over, after many thousands of calls.
  */
 static inline void kt_pause(void)
 {

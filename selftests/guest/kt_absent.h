@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What really happened, for questions whether something did: threads that log
- * themselves what they do and when, and two complete sessions around those that
- * are judged.  A CPU serves sessions by their numbers, so that each event has its
- * time in the first one, then in any between, then in the last one.
+ * The reference for questions "did X not happen?": worker threads that log what
+ * they do and when, and two complete sessions around the sessions under test. A
+ * CPU writes an event to its sessions in the order of their numbers, so an
+ * event gets its timestamp in the first session first, then in the sessions
+ * between, then in the last one.
  */
 #ifndef _KT_ABSENT_H
 #define _KT_ABSENT_H
@@ -17,8 +18,8 @@
 #include "kt_session.h"
 
 #define KTA_CPUS	8
-#define KTA_ACTIONS	600	/* of a thread, at most */
-#define KTA_IDS		12	/* of markers, from 1 on */
+#define KTA_ACTIONS	600	/* per thread, maximum */
+#define KTA_IDS		12	/* marker ids 1 to 12 */
 
 static const unsigned char kta_ops[] = {
 	KTAPE_EV_MARK_VALUE,
@@ -38,7 +39,7 @@ static inline uint32_t kta_random(uint64_t *seed, uint32_t below)
 	return (uint32_t)((*seed >> 33) % below);
 }
 
-/* Up to @most, each power of two as often as any other. */
+/* Return a random number up to @most. Each power of two is equally likely. */
 static inline uint64_t kta_length(uint64_t *seed, uint64_t most)
 {
 	unsigned int bits = 1 + kta_random(seed, 62);
@@ -53,12 +54,13 @@ static inline uint64_t kta_length(uint64_t *seed, uint64_t most)
 /* ---- work ----------------------------------------------------------------- */
 
 /**
- * struct kta_action - what a thread did
- * @from: trace clock before
- * @to: and after
+ * struct kta_action - one logged action of a worker
+ * @from: trace clock before the action
+ * @to: trace clock after it
  * @op: the event that it causes
- * @value: of its field: id, severity, number of the call, child, signal
- * @times: how many such events
+ * @value: value of the event's field: marker id, severity, system call number,
+ *	tid of the child, or signal
+ * @times: number of events that the action causes
  */
 struct kta_action {
 	uint64_t from, to;
@@ -68,13 +70,13 @@ struct kta_action {
 /**
  * struct kta_worker - a thread that stays on one CPU
  * @thread: the thread
- * @cpu: where
- * @tid: who
- * @calls: calls in a burst
- * @seed: of what it does
- * @stop: told
- * @nr: actions so far
- * @action: these
+ * @cpu: the CPU it is pinned to
+ * @tid: its thread id
+ * @calls: system calls in a burst
+ * @seed: state of its random number generator
+ * @stop: set by the main thread to end the worker
+ * @nr: number of logged actions
+ * @action: the logged actions
  */
 struct kta_worker {
 	pthread_t thread;
@@ -89,7 +91,7 @@ static inline int kta_mark_fd(void)
 {
 	static int fd = -1;
 
-	/* Opened before any thread is there. */
+	/* The first caller is the main thread, before it starts the workers. */
 	if (fd < 0)
 		fd = open("/dev/ktape_mark", O_WRONLY | O_CLOEXEC);
 	return fd;
@@ -186,7 +188,7 @@ static inline void *kta_worker_main(void *arg)
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
 		if (w->nr < KTA_ACTIONS)
 			kta_act(w, &w->action[w->nr++]);
-		else	/* Filters still ask for it. */
+		else	/* Filters of the sessions still name this tid. */
 			usleep(1000);
 	}
 	return NULL;
@@ -196,7 +198,7 @@ static inline void kta_on_signal(int sig)
 {
 }
 
-/* One on each CPU. Return: 0 or -1. */
+/* Start a worker on each CPU. Return: 0 or -1. */
 static inline int kta_work(struct kta_worker *w, int nr, uint64_t *seed)
 {
 	static const int signals[] = { SIGUSR1, SIGUSR2, SIGWINCH, SIGURG };
@@ -229,14 +231,14 @@ static inline void kta_rest(struct kta_worker *w, int nr)
 /* ---- the truth ------------------------------------------------------------ */
 
 /**
- * struct kta_event - something that happened
+ * struct kta_event - an event of the reference
  * @first: its time in the first session
- * @last: and in the last one
- * @cpu: where
- * @op: what
- * @dat20: and which
- * @args: likewise
- * @zero: no padding, as kinds are compared by their bytes
+ * @last: its time in the last session
+ * @cpu: CPU that recorded it
+ * @op: opcode
+ * @dat20: 20-bit data of the record
+ * @args: argument words
+ * @zero: 0; fills the padding because kinds are compared by memcmp()
  */
 struct kta_event {
 	uint64_t first, last;
@@ -244,10 +246,10 @@ struct kta_event {
 };
 
 /**
- * struct kta_truth - all that happened, by CPU and kind
- * @nr: how many
- * @room: how many there can be
- * @v: these
+ * struct kta_truth - all events of the reference, sorted by CPU and kind
+ * @nr: number of events
+ * @room: entries that fit in @v
+ * @v: the events
  */
 struct kta_truth {
 	size_t nr, room;
@@ -300,7 +302,7 @@ static inline int kta_take(struct kta_truth *t, int fd)
 
 	memset(t, 0, sizeof(*t));
 	kt_take(take, fd, kta_note, t);
-	/* Complete: nothing lost, nothing overwritten, and counted. */
+	/* A reference session must have lost and overwritten nothing. */
 	wrong = take->wrong;
 	for (int i = 0; i < KTAPE_CLASSES; i++)
 		wrong += take->lost[i] || take->filtered[i];
@@ -309,7 +311,7 @@ static inline int kta_take(struct kta_truth *t, int fd)
 	return wrong;
 }
 
-/* The end of those of one kind from @i on. */
+/* Return the index after the last event of the kind of event @i. */
 static inline size_t kta_same(const struct kta_truth *t, size_t i)
 {
 	size_t end = i;
@@ -320,12 +322,17 @@ static inline size_t kta_same(const struct kta_truth *t, size_t i)
 }
 
 /*
- * Put together what the two sessions have.  The nth event of a kind on a CPU in
- * the one and in the other are around the nth of that kind in any between, even
- * if two of the same kind have overtaken each other.  What was before @begin is
- * in the first one only; if more than that is, the last one's are taken for too
- * late, and no times are told that are too narrow.
- * Return: 0, or how many are not in the first one, or were lost.
+ * Merge the events of the two reference sessions. For each CPU and kind, the
+ * nth event of the first session and the nth event of the last session bracket
+ * the nth event of that kind in any session between them, even if two events of
+ * one kind have overtaken each other.
+ *
+ * Events before @begin are in the first session only. If the first session has
+ * still more, its events are paired with later events of the last session: a
+ * bracket may get too wide, never too narrow.
+ *
+ * Return: 0, or the number of events that are not in the first session or were
+ * lost.
  */
 static inline int kta_truth(struct kta_truth *t, int first, int last,
 			    uint64_t begin)
@@ -358,7 +365,7 @@ static inline int kta_truth(struct kta_truth *t, int first, int last,
 	return wrong;
 }
 
-/* The number that a question may be about. */
+/* Return the field value that a question can ask for. */
 static inline uint32_t kta_value(const struct kta_event *e)
 {
 	switch (e->op) {
@@ -376,8 +383,8 @@ static inline uint32_t kta_value(const struct kta_event *e)
 }
 
 /*
- * Does the truth have what a thread says that it did, and when?
- * Return: actions of which it does not.
+ * Compare a worker's log with the reference. Return: number of actions that the
+ * reference does not have at that time.
  */
 static inline int kta_missing(const struct kta_truth *t,
 			      const struct kta_worker *w)

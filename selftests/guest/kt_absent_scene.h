@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The same work, recorded in every way that leaves something out, between two
- * complete sessions that have the truth.
+ * Record one workload in several ways that each leave something out, between
+ * two complete sessions that hold the reference.
  */
 #ifndef _KT_ABSENT_SCENE_H
 #define _KT_ABSENT_SCENE_H
@@ -16,13 +16,13 @@
 #define LARGE		(1 << 20)
 #define GAPS		8
 
-/* What is recorded between the first and the last session of the truth. */
+/* The sessions between the two reference sessions. */
 enum way {
-	WRAPPED,	/* overwrite, small, read when it is over */
-	FULL,		/* discard, small, read too slowly */
-	RESTARTED,	/* stopped and started again; no calls */
-	FILTERED,	/* filters and profiles that change */
-	ROTATED,	/* a log in pieces */
+	WRAPPED,	/* overwrite mode, small ring, read after the end */
+	FULL,		/* discard mode, small ring, read too slowly */
+	RESTARTED,	/* stopped and restarted; no system calls */
+	FILTERED,	/* filters and profile change while it records */
+	ROTATED,	/* a rotating log */
 	WAYS
 };
 
@@ -38,10 +38,10 @@ static const struct {
 };
 
 /**
- * struct gap - when an event need not be in a trace
- * @from: trace clock
- * @to: likewise; UINT64_MAX: the gap is open
- * @op: which event, 0: any
+ * struct gap - an interval in which an event may be absent from a trace
+ * @from: begin, in ticks of the trace clock
+ * @to: end, in the same unit; UINT64_MAX while the gap is open
+ * @op: opcode, 0 = any
  */
 struct gap {
 	uint64_t from, to;
@@ -49,10 +49,10 @@ struct gap {
 };
 
 /**
- * struct trace - one that is asked
- * @path: where
+ * struct trace - a recorded trace
+ * @path: its path
  * @way: how it was recorded
- * @whole: but for the gaps of its way all is there
+ * @whole: complete except for the gaps of its @way
  */
 struct trace {
 	char path[40];
@@ -62,23 +62,23 @@ struct trace {
 
 /**
  * struct scene - one run of the work
- * @seed: of all that is random
+ * @seed: state of the random number generator
  * @dev: the device
  * @s: sessions
- * @rec: recorders of sessions that are read while they record
- * @first: session of the truth
- * @last: likewise
- * @cpus: how many
- * @errors: what did not work
- * @before: trace clock when the last one had not begun
- * @begin: when all had
- * @end: and when the first one was stopped
- * @nr_gaps: how many
- * @gap: of each way
- * @nr_traces: how many
- * @trace: what was recorded
- * @worker: who worked
- * @truth: what happened
+ * @rec: recorders of the sessions that are read while they record
+ * @first: first reference session
+ * @last: last reference session
+ * @cpus: number of CPUs
+ * @errors: number of failed steps
+ * @before: trace clock before the last session was started
+ * @begin: trace clock when all sessions recorded
+ * @end: trace clock when the first session was stopped
+ * @nr_gaps: number of gaps of each way
+ * @gap: gaps of each way
+ * @nr_traces: number of traces
+ * @trace: recorded traces
+ * @worker: worker threads
+ * @truth: reference
  */
 struct scene {
 	uint64_t seed;
@@ -141,7 +141,7 @@ static inline const char *add_trace(struct scene *sc, enum way way, bool whole)
 	return t->path;
 }
 
-/* Whatever its rings have now. */
+/* Take a snapshot of the rings as they are. */
 static inline void save(struct scene *sc, enum way way, bool whole)
 {
 	const struct ktape_recorder_options how = {
@@ -158,7 +158,10 @@ static inline void save(struct scene *sc, enum way way, bool whole)
 	ktape_recorder_close(rec);
 }
 
-/* By read(), as a file.  A recorder's descriptor has read it all. */
+/*
+ * Read the session to a file by read(). A recorder's descriptor has already
+ * read everything.
+ */
 static inline void save_stream(struct scene *sc, enum way way, bool whole)
 {
 	const char *path = add_trace(sc, way, whole);
@@ -185,9 +188,9 @@ static inline void attach(struct scene *sc, enum way way, unsigned int flags)
 }
 
 /**
- * struct gone - what is not in the rings of a session
- * @lost: events that found no room
- * @overwritten: bytes
+ * struct gone - what the rings of a session no longer hold
+ * @lost: events that were dropped for lack of space
+ * @overwritten: overwritten bytes
  */
 struct gone {
 	uint64_t lost, overwritten;
@@ -316,7 +319,10 @@ static const struct {
 	{ 24, filter_calls },
 };
 
-/* So much that something went round in one ring, and was lost in another. */
+/*
+ * Work until one session has overwritten events and another one has dropped
+ * some.
+ */
 static inline bool is_enough(struct scene *sc)
 {
 	return gone_of(sc, WRAPPED).overwritten && gone_of(sc, FULL).lost;
@@ -324,11 +330,11 @@ static inline bool is_enough(struct scene *sc)
 
 static inline void live(struct scene *sc)
 {
-	/* A slow machine needs longer for that. */
+	/* A slow machine needs more rounds for that. */
 	for (int i = 0; i < 100 * STEPS && !sc->errors; i++) {
 		if (i >= STEPS && is_enough(sc))
 			break;
-		/* Not the same moments in each scene. */
+		/* Vary the times of the steps from scene to scene. */
 		usleep(STEP_US / 2 + kta_random(&sc->seed, STEP_US));
 		for (size_t j = 0; j < sizeof(plan) / sizeof(*plan); j++)
 			if (plan[j].step == i)
@@ -379,8 +385,8 @@ static inline void end(struct scene *sc)
 	sc->end = kt_now();
 	for (int i = 0; i < WAYS; i++)
 		must(sc, "stop", ktape_device_stop(sc->s[i]));
-	/* Otherwise it would be too easy. */
-	must(sc, "nothing went round",
+	/* Without losses and gaps the scene would not test the verdicts. */
+	must(sc, "nothing was overwritten",
 	     gone_of(sc, WRAPPED).overwritten ? 0 : -ENODATA);
 	must(sc, "nothing was lost", gone_of(sc, FULL).lost ? 0 : -ENODATA);
 	save(sc, WRAPPED, false);
@@ -394,7 +400,7 @@ static inline void end(struct scene *sc)
 		ktape_device_close(sc->s[i]);
 	}
 	if (kta_truth(&sc->truth, sc->first, sc->last, sc->before)) {
-		printf("# the sessions of the truth differ, or have losses\n");
+		printf("# the two reference sessions differ, or have losses\n");
 		sc->errors++;
 	}
 	for (int i = 0; i < sc->cpus; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Blocks as a reader got them, from a mapping or from read(), to be compared
- * with those of another reader.
+ * Collect blocks from a mapping or from read(), and compare the blocks of two
+ * readers.
  */
 #ifndef _KT_BLOCKS_H
 #define _KT_BLOCKS_H
@@ -11,11 +11,11 @@
 #include "kt_ring.h"
 
 /**
- * struct kt_got - one block as a reader has it
- * @cpu: of its ring
- * @kind: of its ring
- * @block: trace clock at its opening, which no two blocks of a ring share
- * @whole: nothing is missing
+ * struct kt_got - a block as one reader received it
+ * @cpu: CPU of its ring
+ * @kind: kind of its ring
+ * @block: trace clock when it was opened, unique in its ring
+ * @whole: the block is complete
  * @len: bytes at @bytes
  * @bytes: header and records
  */
@@ -67,8 +67,8 @@ static inline void kt_gots_free(struct kt_gots *g)
 /* ---- from a mapping ------------------------------------------------------ */
 
 /*
- * Copy the block that begins at @pos, up to @commit, and look whether it was
- * overwritten meanwhile. Return: bytes of content, 0 if it was.
+ * Copy the block at @pos, up to @commit, then check whether a writer has
+ * overwritten it meanwhile. Return: bytes of content, 0 if it was overwritten.
  */
 static inline size_t kt_copy_block(const struct kt_map *m, uint64_t pos,
 				   uint64_t commit, void *to)
@@ -76,11 +76,14 @@ static inline size_t kt_copy_block(const struct kt_map *m, uint64_t pos,
 	const char *from = m->data + pos % m->e.data_size;
 	uint64_t size = m->e.block_size, n = commit - pos;
 
-	/* The members that closing writes hold from the next block on. */
+	/*
+	 * The writer sets these members when it closes the block, so they are
+	 * valid once the next block is open.
+	 */
 	if (n > size)
 		n = ((const struct ktape_block *)from)->content_bits / 8;
 	if (n > size)
-		n = size;	/* torn: tail tells */
+		n = size;	/* may be torn; the check of tail finds out */
 	memcpy(to, from, n);
 	/* Pairs with the writer's barrier between tail and the first store. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -88,8 +91,8 @@ static inline size_t kt_copy_block(const struct kt_map *m, uint64_t pos,
 }
 
 /*
- * Take the blocks from *@pos on; open ones, too, if @last.
- * Return: bytes overwritten before they were taken.
+ * Collect the blocks from *@pos on, including the open block if @last. Return:
+ * bytes that were overwritten before they were copied.
  */
 static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
 				      bool last, struct kt_gots *g)
@@ -122,7 +125,7 @@ static inline uint64_t kt_take_blocks(const struct kt_map *m, uint64_t *pos,
 
 /* ---- from read() --------------------------------------------------------- */
 
-/* Callback for struct kts: a part is put behind the one before it. */
+/* Callback of struct kts: append a part to the parts of its block. */
 static inline void kt_take_packet(const struct ktape_block *b, struct kt_gots *g)
 {
 	size_t n = b->content_bits / 8;
@@ -163,7 +166,7 @@ static inline void kt_gots_sort(struct kt_gots *g)
 	qsort(g->v, g->nr, sizeof(*g->v), kt_got_order);
 }
 
-/* Members of the header that no reader changes. */
+/* Keep the header members that are the same for every reader. */
 static inline bool kt_same_head(const void *a, const void *b)
 {
 	const struct ktape_block *x = a, *y = b;
@@ -175,9 +178,9 @@ static inline bool kt_same_head(const void *a, const void *b)
 }
 
 /*
- * Compare what both sorted lists have: whole blocks to the last byte, of others
- * the beginning.
- * Return: number of blocks that are whole in both, -1 - i: @a's block i differs.
+ * Compare the blocks that both sorted lists hold: complete blocks to the last
+ * byte, others up to the shorter length. Return: number of blocks that are
+ * complete in both lists, or -1 - i if block i of @a differs.
  */
 static inline long kt_gots_compare(const struct kt_gots *a,
 				   const struct kt_gots *b)

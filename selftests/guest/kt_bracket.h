@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel itself counts in /proc, around both ends of a recording: the
- * records lie between.
+ * Compare a recording with the kernel's own counters in /proc. The counters are
+ * read before and after START and before and after STOP; the number of records
+ * must lie between the differences.
  */
 #ifndef _KT_BRACKET_H
 #define _KT_BRACKET_H
@@ -15,9 +16,9 @@ struct counts {
 };
 
 /**
- * struct bracket - a count before and after start and stop
- * @path: where it is
- * @name: its line
+ * struct bracket - a counter of the kernel, read around START and STOP
+ * @path: file in /proc
+ * @name: name of the line
  * @at: before START, after it, before STOP, after it
  */
 struct bracket {
@@ -25,7 +26,7 @@ struct bracket {
 	struct counts at[4];
 };
 
-/* The line "NAME: n n n ..." of a file, a number for each CPU. */
+/* Read the line "NAME: n n n ..." of a file, one number per CPU. */
 static inline void take_line(struct bracket *b, char *line, int at)
 {
 	char *p = line + strspn(line, " ");
@@ -37,7 +38,7 @@ static inline void take_line(struct bracket *b, char *line, int at)
 		b->at[at].nr[cpu] = strtoull(p, &p, 10);
 }
 
-/* All of them are in one file, which is read once. */
+/* All brackets of a test use one file, which is read once. */
 static inline void take(struct bracket *b, int nr, int at)
 {
 	FILE *f = nr ? fopen(b->path, "r") : NULL;
@@ -53,8 +54,8 @@ static inline void take(struct bracket *b, int nr, int at)
 }
 
 /*
- * Record @ops while @cause happens, with counts around both ends; @prepare may
- * change the session before.
+ * Record @ops while @cause runs, and read the counters around both ends.
+ * @prepare may configure the session before START.
  */
 static inline const char *record_prepared(struct kt_events *e,
 					  const unsigned char *ops,
@@ -84,7 +85,7 @@ static inline const char *record(struct kt_events *e, const unsigned char *ops,
 	return record_prepared(e, ops, NULL, b, nr, cause);
 }
 
-/* Records of @op with @dat20 on @cpu. */
+/* Count the records of @op with @dat20 on @cpu. */
 static inline uint64_t records(const struct kt_events *e, uint32_t op, uint32_t dat20,
 			uint32_t cpu)
 {
@@ -96,7 +97,7 @@ static inline uint64_t records(const struct kt_events *e, uint32_t op, uint32_t 
 	return n;
 }
 
-/* Is @n what the kernel counted between the ends? */
+/* Return true if @n is possible by the kernel's counters. */
 static inline bool is_between(const struct bracket *b, int cpu, uint64_t n)
 {
 	return b->at[2].nr[cpu] - b->at[1].nr[cpu] <= n &&
@@ -104,9 +105,9 @@ static inline bool is_between(const struct bracket *b, int cpu, uint64_t n)
 }
 
 /*
- * Does each beginning have its end on @cpu?  Before the first end and after the
- * last beginning only one of the two may be recorded, while START and STOP are
- * at work.
+ * Return true if begins and ends alternate on @cpu. The first end and the last
+ * begin may lack their counterpart, because START and STOP take effect between
+ * them.
  */
 static inline bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
 		    uint32_t dat20, uint32_t cpu)
@@ -120,7 +121,7 @@ static inline bool in_turn(const struct kt_events *e, uint32_t in, uint32_t out,
 		if (v->cpu != cpu || v->dat20 != dat20 ||
 		    (v->op != in && v->op != out))
 			continue;
-		/* Two ends in a row matter if a beginning follows. */
+		/* Two ends in a row are an error only if a begin follows. */
 		if (v->op == in && (odd || (ended && last == in)))
 			return false;
 		odd |= v->op == out && last == out;

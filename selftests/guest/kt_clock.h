@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The trace clock as a program reads it. */
+/* Read the trace clock in user space. */
 #ifndef _KT_CLOCK_H
 #define _KT_CLOCK_H
 
@@ -9,7 +9,7 @@
 
 static struct ktape_features kt_clock;
 
-/* Return: whether user space can read it, too. */
+/* Return true if user space can read the clock of the trace. */
 static inline bool kt_clock_init(int fd)
 {
 	if (kt_features(fd, &kt_clock))
@@ -21,7 +21,10 @@ static inline bool kt_clock_init(int fd)
 #endif
 }
 
-/* The kernel's fast clock, which it may be, differs a little from ours. */
+/*
+ * If the trace uses ktime_get_mono_fast_ns(), its times differ slightly from
+ * CLOCK_MONOTONIC.
+ */
 static inline uint64_t kt_clock_slack(void)
 {
 	return kt_clock.clock == KTAPE_CLOCK_MONO ? 20000 : 0;
@@ -32,7 +35,9 @@ static inline uint64_t kt_now(void)
 	struct timespec t;
 
 #ifdef __x86_64__
-	/* Fences: not before what was done, nor after what comes. */
+	/*
+	 * The fences keep the read after earlier and before later instructions.
+	 */
 	if (kt_clock.clock == KTAPE_CLOCK_CYCLES) {
 		uint64_t now;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads and processes that act when they are told, each by its own system
- * call, by which its records are told apart.
+ * Threads and processes that act on command. Each makes a different system
+ * call, which identifies its records.
  */
 #ifndef _KT_CUE_H
 #define _KT_CUE_H
@@ -14,7 +14,9 @@
 #define CALLS		100
 #define RING		(1U << 20)
 
-/* The actors and their calls, which nobody else in the guest makes. */
+/*
+ * The actors and their system calls, which no other process in the guest makes.
+ */
 enum actor { MAIN, THREAD, LATE, CHILD, CHILDS_THREAD, GRANDCHILD, ACTORS };
 
 static const long calls[ACTORS] = {
@@ -28,14 +30,14 @@ static inline void act(enum actor a)
 		syscall(calls[a], 0);
 }
 
-/* ---- threads and processes that act when they are told ---------------------- */
+/* ---- the actors ---------------------------------------------------------- */
 
 /**
- * struct cue - tells an actor to act, and us that it has
- * @actor: which
- * @tid: its number as it sees it
- * @to: pipe to it; its end is the actor's end
- * @from: pipe from it
+ * struct cue - command channel of an actor
+ * @actor: the actor
+ * @tid: its thread id in its own pid namespace
+ * @to: pipe to the actor; a 0 byte ends it
+ * @from: pipe on which the actor confirms each action
  */
 struct cue {
 	enum actor actor;
@@ -49,7 +51,10 @@ static inline int cue_init(struct cue *c, enum actor a)
 	return pipe2(c->to, O_CLOEXEC) ?: pipe2(c->from, O_CLOEXEC);
 }
 
-/* The actor: says its number, then acts at each byte. */
+/*
+ * Run the actor: send its thread id, then act once for each byte received,
+ * until a 0 byte.
+ */
 static inline void perform(struct cue *c)
 {
 	pid_t tid = syscall(SYS_gettid);
@@ -92,7 +97,10 @@ static inline void cue_end(struct cue *c)
 		abort();
 }
 
-/* A child with a thread and a child of its own; their cues are ours as well. */
+/*
+ * Start a child process with a thread and a child of its own. All three get a
+ * cue.
+ */
 static inline pid_t family(struct cue *c)
 {
 	pid_t pid = fork();
@@ -108,7 +116,10 @@ static inline pid_t family(struct cue *c)
 		_exit(1);
 	perform(&c[CHILD]);
 	waitpid(pid, NULL, 0);
-	/* This thread alone: the other one has yet to read that it is to end. */
+	/*
+	 * End this thread only, because the other thread may not have read the
+	 * byte that ends it yet.
+	 */
 	syscall(SYS_exit, 0);
 	abort();
 }
@@ -122,7 +133,7 @@ static inline void count(const struct kt_rec *r, struct kt_take *t)
 			r->dat20 == (uint32_t)calls[a];
 }
 
-/* Which actors, as bits. */
+/* The bit of an actor in a set of actors. */
 #define B(a)		(1U << (a))
 
 #endif /* _KT_CUE_H */

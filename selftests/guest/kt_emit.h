@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What modules and programs emit: a session that takes just that, its records
- * as read() delivers them, the helper modules.
+ * Record what modules and programs emit: a session with only these events, its
+ * records as read() returns them, and the helper modules.
  */
 #ifndef _KT_EMIT_H
 #define _KT_EMIT_H
@@ -22,7 +22,7 @@
  * @nargs: words in @args
  * @args: argument words
  * @size: bytes at @blob
- * @blob: what follows
+ * @blob: bytes after the argument words
  */
 struct kt_seen {
 	uint32_t op, dat20, nargs, args[7], size;
@@ -30,10 +30,10 @@ struct kt_seen {
 };
 
 /**
- * struct kt_seens - all of them, in the order of their ring
- * @nr: how many
+ * struct kt_seens - records in the order of their ring
+ * @nr: number of records
  * @v: the records
- * @error: what the stream's parser found wrong
+ * @error: first error of the stream's parser, "" = none
  */
 struct kt_seens {
 	size_t nr;
@@ -41,14 +41,14 @@ struct kt_seens {
 	char error[200];
 };
 
-/* Opcode 16, and 17 to 25, and names. */
+/* Opcodes 16 to 25, and names. */
 #define KT_EMITTED \
 	KT_OPS(KTAPE_EV_EXCEPTION, KTAPE_EV_MARK, KTAPE_EV_MARK_BEGIN,	\
 	       KTAPE_EV_MARK_END, KTAPE_EV_MARK_VALUE,			\
 	       KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT,			\
 	       KTAPE_EV_USER_EVENT, KTAPE_EV_TEXT, KTAPE_EV_TRACE_EVENT)
 
-/* A session that records KT_EMITTED, started. */
+/* Create and start a session that records KT_EMITTED. */
 static inline int kt_emit_session(uint64_t ring)
 {
 	int fd = kt_session(KTAPE_MODE_OVERWRITE, ring, 0, KT_EMITTED);
@@ -79,7 +79,7 @@ static inline void kt_emit_record(const struct ktape_block *b,
 	s->nr++;
 }
 
-/* Stop the session @fd and take what it recorded. Return: 0 or -errno. */
+/* Stop session @fd and read its records. Return: 0 or -errno. */
 static inline int kt_emit_collect(int fd, struct kt_seens *s)
 {
 	static struct kts t;
@@ -100,8 +100,8 @@ static inline int kt_emit_collect(int fd, struct kt_seens *s)
 }
 
 /*
- * Are the records of one ring those of the table @want, which ends with opcode
- * 0?  Return: how many, or -1 - the place of the first that differs.
+ * Compare the records of one ring with the table @want, which ends with opcode
+ * 0. Return: number of records, or -1 - the index of the first that differs.
  */
 static inline int kt_emit_compare(const struct kt_seens *s, bool exceptions,
 				  const struct kt_seen *want)
@@ -126,7 +126,7 @@ static inline int kt_emit_compare(const struct kt_seens *s, bool exceptions,
 	return want[n].op ? -1 - n : n;
 }
 
-/* How many of this opcode, of one id if it is not 0. */
+/* Count the records of opcode @op, with id @id unless that is 0. */
 static inline int kt_emit_count(const struct kt_seens *s, uint32_t op,
 				uint32_t id)
 {
@@ -137,7 +137,7 @@ static inline int kt_emit_count(const struct kt_seens *s, uint32_t op,
 	return n;
 }
 
-/* Sum of a session's counts of class user over all CPUs. */
+/* Return the sum of a session's counts of class user over all CPUs. */
 static inline int kt_emit_counts(int fd, uint64_t *emitted, uint64_t *rate)
 {
 	struct ktape_stats st;
@@ -155,7 +155,7 @@ static inline int kt_emit_counts(int fd, uint64_t *emitted, uint64_t *rate)
 
 /* ---- the helper modules ----------------------------------------------------- */
 
-/* A number that a helper module shows, or a negative errno. */
+/* Return a counter of a helper module, or a negative errno. */
 static inline int kt_parameter(const char *module, const char *name)
 {
 	char path[96], text[16] = "";
@@ -173,7 +173,7 @@ static inline int kt_parameter(const char *module, const char *name)
 
 /* ---- names ------------------------------------------------------------------ */
 
-/* The living object's entry in the mapped registry, copied. */
+/* Copy the live object's entry from the mapped registry. */
 static inline bool kt_emit_name(int fd, uint32_t type, uint32_t id,
 				struct ktape_object_entry *to)
 {

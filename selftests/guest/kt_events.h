@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Recording of chosen events, kept as a list with the thread of each, and the
- * symbols of the functions in it.  Nothing may be missing.
+ * Record chosen events and keep them as a list, with the thread of each event
+ * and the symbols of the functions in it. Any loss is an error.
  */
 #ifndef _KT_EVENTS_H
 #define _KT_EVENTS_H
@@ -14,12 +14,12 @@
 
 /**
  * struct kt_ev - an event
- * @ts: whole time
- * @nr: place in which it came, to keep the order of a CPU
+ * @ts: time, 64 bits
+ * @nr: index in the stream, which keeps the order within a CPU
  * @op: opcode
  * @dat20: 20 bits
- * @cpu: where
- * @tid: the thread that was there; right only if sched_switch is recorded
+ * @cpu: CPU that recorded it
+ * @tid: current thread; valid only if sched_switch is recorded
  * @arg: argument words
  */
 struct kt_ev {
@@ -36,9 +36,9 @@ struct kt_symbol {
 
 /**
  * struct kt_symbols - names of functions
- * @nr: how many
- * @v: these, "" for one that has none
- * @naps: how long was waited for them
+ * @nr: number of names
+ * @v: the names, "" for a function without a name
+ * @naps: number of waits for missing names
  */
 struct kt_symbols {
 	size_t nr;
@@ -49,13 +49,13 @@ struct kt_symbols {
 /**
  * struct kt_events - a recording
  * @fd: the session
- * @ledger: its parse
- * @buf: bytes of it
+ * @ledger: parse of its stream
+ * @buf: bytes of its stream
  * @v: the events in order of time
- * @nr: how many
- * @room: for how many
- * @symbols: of functions
- * @running: thread of each CPU while it is parsed
+ * @nr: number of events
+ * @room: entries that fit in @v
+ * @symbols: names of functions
+ * @running: current thread of each CPU during the parse
  */
 struct kt_events {
 	int fd;
@@ -113,7 +113,9 @@ static inline void kt_events_record(const struct ktape_block *b,
 		e->running[b->cpu] = r->args[1];
 }
 
-/* A session that will record @ops, which ends in 0. Return: 0 or an error. */
+/*
+ * Create a session for @ops, which ends with 0. Return: 0 or a negative errno.
+ */
 static inline int kt_events_open(struct kt_events *e, const unsigned char *ops)
 {
 	memset(e, 0, sizeof(*e));
@@ -126,7 +128,7 @@ static inline int kt_events_open(struct kt_events *e, const unsigned char *ops)
 	return e->fd < 0 ? e->fd : 0;
 }
 
-/* The same, and it records from now on. */
+/* Create the session and start it. */
 static inline int kt_events_start(struct kt_events *e, const unsigned char *ops)
 {
 	int ret = kt_events_open(e, ops);
@@ -144,8 +146,8 @@ static inline int kt_events_order(const void *a, const void *b)
 }
 
 /*
- * For what comes some time after it was caused, while it records: take what
- * there is until @is_there says so. Return: whether it did.
+ * Read the running session until @is_there returns true. Use it for events that
+ * come some time after their cause. Return: true if the event came.
  */
 static inline bool kt_events_wait(struct kt_events *e,
 				  bool (*is_there)(const struct kt_events *e,
@@ -166,7 +168,10 @@ static inline bool kt_events_wait(struct kt_events *e,
 	return there;
 }
 
-/* Stop and take it all. Return: the parse's complaint, "" if there is none. */
+/*
+ * Stop the session and read it to the end. Return: the parser's error, "" if
+ * there is none.
+ */
 static inline const char *kt_events_stop(struct kt_events *e)
 {
 	struct kts *t = &e->ledger->t;
@@ -197,9 +202,9 @@ static inline void kt_events_free(struct kt_events *e)
 }
 
 /*
- * Name of a function, or "", until the next one is asked for.  The kernel looks
- * symbols up a little later: those that the stream does not have yet are waited
- * for, all of them together for as long as is long enough.
+ * Return the name of a function, or "". It is valid until the next call. The
+ * kernel resolves symbols a little later, so this waits for names that the
+ * stream does not have yet. All names together share one limit on that wait.
  */
 static inline const char *kt_symbol(const struct kt_events *e, uint32_t token)
 {
@@ -216,7 +221,10 @@ static inline const char *kt_symbol(const struct kt_events *e, uint32_t token)
 	return s->v[s->nr - 1].name;
 }
 
-/* Is that name in the stream?  Before any other one is asked for. */
+/*
+ * Return true if that name is in the stream. Call it before another name is
+ * asked for.
+ */
 static inline bool kt_stream_names(const struct kt_events *e, uint32_t token,
 				   const char *name)
 {
@@ -239,7 +247,7 @@ static inline uint64_t kt_u64(const uint32_t *words)
 	return words[0] | (uint64_t)words[1] << 32;
 }
 
-/* The next @op from *@at on, of any thread. Return: NULL: none. */
+/* Return the next @op from index *@at on, of any thread. NULL: none. */
 static inline const struct kt_ev *kt_next(const struct kt_events *e, size_t *at,
 					  uint32_t op)
 {
@@ -249,7 +257,7 @@ static inline const struct kt_ev *kt_next(const struct kt_events *e, size_t *at,
 	return NULL;
 }
 
-/* The next @op whose argument word @word is @value. */
+/* Return the next @op whose argument word @word is @value. */
 static inline const struct kt_ev *kt_next_with(const struct kt_events *e,
 					       size_t *at, uint32_t op,
 					       int word, uint32_t value)
@@ -273,7 +281,9 @@ static inline int kt_count_with(const struct kt_events *e, uint32_t op,
 	return n;
 }
 
-/* Have the helper module kt_cause cause something. Return: 0 or an error. */
+/*
+ * Make the helper module kt_cause cause events. Return: 0 or a negative errno.
+ */
 static inline int kt_cause(const char *what, int n)
 {
 	int fd = open("/sys/module/kt_cause/parameters/run", O_WRONLY);
@@ -289,8 +299,9 @@ static inline int kt_cause(const char *what, int n)
 }
 
 /*
- * Once for all tests of a program, as it takes longer than most of them; main()
- * is KT_CAUSE_MAIN.  Return: 0 or an error.
+ * Load kt_cause once for all tests of a program, because loading takes longer
+ * than most tests. The program's main() is KT_CAUSE_MAIN. Return: 0 or a
+ * negative errno.
  */
 static inline int kt_cause_load(void)
 {
@@ -299,14 +310,14 @@ static inline int kt_cause_load(void)
 	return kt_insmod("/tests/kt_cause.ko", "");
 }
 
-/* At the end of the program, which fails if this does. */
+/* Unload kt_cause at the end of the program; a failure fails the program. */
 static inline void kt_cause_unload(void)
 {
 	int ret = kt_rmmod("kt_cause");
 
 	if (!ret || ret == -ENOENT)
 		return;
-	printf("# kt_cause stays: %s\n", strerror(-ret));
+	printf("# kt_cause cannot be unloaded: %s\n", strerror(-ret));
 	fflush(stdout);
 	_exit(1);
 }
@@ -320,7 +331,7 @@ static inline void kt_cause_unload(void)
 	}
 /* clang-format on */
 
-/* Can the kernel tell of this event? */
+/* Return true if this kernel can record the event. */
 static inline bool kt_available(unsigned int opcode)
 {
 	struct ktape_event_info info = { .size = sizeof(info),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Filters of a session, and what a stopped session holds: records by opcode,
- * and the ledger of each class held to them.
+ * Set filters of a session; count the records of a stopped session by opcode
+ * and compare them with the ledger of each class.
  */
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H
@@ -51,7 +51,9 @@ static inline int kt_filter_pid(int fd, pid_t pid, uint32_t flags)
 	return kt_filter_set(fd, KTAPE_FILTER_PID, &p, 1);
 }
 
-/* A bitmap of @words words in which only bit @n is set, or only it is not. */
+/*
+ * Fill a bitmap of @words words: only bit @n is set, or only bit @n is clear.
+ */
 static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
 				unsigned int n, bool set)
 {
@@ -62,7 +64,10 @@ static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
 	return kt_filter_set(fd, kind, map, words);
 }
 
-/* A session for many threads, each of which has a name in the control ring. */
+/*
+ * Create a session for many threads. The control ring is large because each
+ * thread writes a name to it.
+ */
 static inline int kt_session_names(uint64_t ring, uint64_t control,
 				   const unsigned char *ops)
 {
@@ -82,16 +87,16 @@ static inline int kt_session_names(uint64_t ring, uint64_t control,
 /* ---- what a stopped session holds ------------------------------------------ */
 
 /**
- * struct kt_take - all records of a session
- * @op: how many of each opcode
- * @emitted: per class, of all rings
- * @filtered: likewise
- * @lost: per class, for any reason
- * @rate: per class, of these by rate limits
- * @wrong: rings that cannot be, and classes whose ledger does not hold
- * @cpu: of the record at which @fn looks
+ * struct kt_take - counts of all records of a session
+ * @op: number of records of each opcode
+ * @emitted: emitted events per class, all rings
+ * @filtered: filtered events per class, all rings
+ * @lost: lost events per class, for any reason
+ * @rate: lost events per class because of rate limits, part of @lost
+ * @wrong: number of malformed rings and of classes whose ledger does not add up
+ * @cpu: CPU of the record that is passed to @fn
  * @fn: called with each record, or NULL
- * @arg: for it
+ * @arg: argument of @fn
  */
 struct kt_take {
 	uint64_t op[KTAPE_OPCODES];
@@ -103,7 +108,7 @@ struct kt_take {
 	int cpu;
 	void (*fn)(const struct kt_rec *r, struct kt_take *t);
 	void *arg;
-	uint64_t class[KTAPE_CLASSES];	/* of one ring */
+	uint64_t class[KTAPE_CLASSES];	/* of the current ring */
 };
 
 static inline void kt_take_record(const struct kt_rec *r, void *arg)
@@ -130,7 +135,7 @@ static inline void kt_take_ring(struct kt_take *t, int fd, int cpu,
 	}
 	t->cpu = cpu;
 	memset(t->class, 0, sizeof(t->class));
-	/* Nothing may have been overwritten. */
+	/* The counts add up only if nothing was overwritten. */
 	t->wrong += st.tail || kt_walk(&m, kt_take_record, t) < 0;
 	kt_unmap(&m);
 	for (int c = 0; c < KTAPE_CLASSES; c++) {
@@ -152,7 +157,7 @@ static inline void kt_take_ring(struct kt_take *t, int fd, int cpu,
 	}
 }
 
-/* Stop the session and take all that it holds. */
+/* Stop the session and count all its records. */
 static inline void kt_take(struct kt_take *t, int fd,
 			   void (*fn)(const struct kt_rec *r, struct kt_take *t),
 			   void *arg)

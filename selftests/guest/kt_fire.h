@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events in known numbers: the helper module kt_fire causes them, and what a
- * session of one's own recorded of them is collected from all rings.
+ * Cause events in known numbers with the helper module kt_fire, and collect
+ * from all rings what a session recorded of them.
  */
 #ifndef _KT_FIRE_H
 #define _KT_FIRE_H
@@ -23,15 +23,15 @@ static inline int kt_fire_load(void)
 	const char *tests = getenv("KTAPE_TESTS");
 	char path[200];
 
-	/* What a test that died left behind. */
+	/* Remove what a test that died has left behind. */
 	kt_rmmod("kt_fire");
 	snprintf(path, sizeof(path), "%s/kt_fire.ko", tests ? tests : "/tests");
 	return kt_insmod(path, "");
 }
 
 /*
- * Load a module of the kernel's from where the guest has it, with what it needs,
- * by a part of its file's name.  Return: 0 or -errno, -ENOENT: there is none.
+ * Load a kernel module and its dependencies from the folder in the guest, by a
+ * part of its file name. Return: 0 or -errno; -ENOENT: no such module.
  */
 static inline int kt_modprobe(const char *part)
 {
@@ -50,7 +50,10 @@ static inline int kt_modprobe(const char *part)
 	return ret;
 }
 
-/* Cause an event @n times. Return: 0 or -errno, -ENOENT: there is none. */
+/*
+ * Cause an event @n times. Return: 0 or -errno; -ENOENT: kt_fire cannot cause
+ * it.
+ */
 static inline int kt_fire(const char *name, int n)
 {
 	int fd = open(KT_FIRE_PATH, O_WRONLY | O_CLOEXEC), ret = 0;
@@ -63,7 +66,7 @@ static inline int kt_fire(const char *name, int n)
 	return ret;
 }
 
-/* The number that the last event left. */
+/* Return the value that kt_fire stored for the last event. */
 static inline unsigned long long kt_fire_number(void)
 {
 	FILE *f = fopen(KT_FIRE_PATH, "r");
@@ -80,15 +83,15 @@ static inline unsigned long long kt_fire_number(void)
 
 /**
  * struct kt_hit - a copy of a record
- * @ts: when
- * @cpu: of its ring
- * @kind: of its ring
+ * @ts: time
+ * @cpu: CPU of its ring
+ * @kind: kind of its ring
  * @op: opcode
  * @dat20: 20 bits
  * @nargs: words in @args
- * @size: bytes of its blob, -1: it has none
+ * @size: bytes of its blob, -1 = no blob
  * @args: argument words
- * @text: the beginning of the blob, ends in NUL
+ * @text: first bytes of the blob, NUL-terminated
  */
 struct kt_hit {
 	uint64_t ts;
@@ -100,13 +103,13 @@ struct kt_hit {
 };
 
 /**
- * struct kt_hits - records in the order of time, those of control left out
+ * struct kt_hits - records in order of time, without those of class control
  * @hit: the records
- * @nr: how many
- * @room: how many there can be
- * @lost: events that are missing
- * @cpu: of the ring that is being walked
- * @kind: likewise
+ * @nr: number of records
+ * @room: entries that fit in @hit
+ * @lost: number of lost events
+ * @cpu: CPU of the ring that is being walked
+ * @kind: kind of the ring that is being walked
  */
 struct kt_hits {
 	struct kt_hit *hit;
@@ -148,7 +151,7 @@ static inline int kt_hits_by_time(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-/* All records of a session that is stopped. Return: 0 or -errno. */
+/* Collect all records of a stopped session. Return: 0 or -errno. */
 static inline int kt_hits_take(struct kt_hits *h, int fd)
 {
 	struct kt_map m;
@@ -180,7 +183,7 @@ static inline void kt_hits_free(struct kt_hits *h)
 	memset(h, 0, sizeof(*h));
 }
 
-/* A session with @ops that records from now on. */
+/* Create and start a session for @ops. */
 static inline int kt_record(const unsigned char *ops)
 {
 	int fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 65536, ops), ret;
@@ -194,7 +197,7 @@ static inline int kt_record(const unsigned char *ops)
 	return ret;
 }
 
-/* Stop it, take what it has, close it. */
+/* Stop the session, collect its records, close it. */
 static inline int kt_recorded(struct kt_hits *h, int fd)
 {
 	int ret = kt_command(fd, KTAPE_IOC_STOP) ?: kt_hits_take(h, fd);
@@ -203,13 +206,16 @@ static inline int kt_recorded(struct kt_hits *h, int fd)
 	return ret;
 }
 
-/* The 64-bit value in two argument words. */
+/* Return the 64-bit value in two argument words. */
 static inline uint64_t kt_wide(const uint32_t *words)
 {
 	return words[0] | (uint64_t)words[1] << 32;
 }
 
-/* Can this kernel have it? enum ktape_event_state or -errno. */
+/*
+ * Return the state of an event on this kernel: enum ktape_event_state or
+ * -errno.
+ */
 static inline int kt_event_state(unsigned int opcode)
 {
 	struct ktape_event_info e = { .size = sizeof(e), .opcode = opcode };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Conservation: what was emitted is what was read plus what was lost, by ring
- * and class, in control pages, STATS and ledger records alike.
+ * Check conservation: for each ring and class, emitted events are read events
+ * plus lost events. The numbers in control pages, STATS and ledger records must
+ * agree.
  */
 #ifndef _KT_LEDGER_H
 #define _KT_LEDGER_H
@@ -9,7 +10,9 @@
 #include "kt_load.h"
 #include "kt_stream.h"
 
-/* One read() into the parse; what is no whole packet yet stays in @b. */
+/*
+ * Parse the bytes of one read(). A packet that is not complete yet stays in @b.
+ */
 static inline ssize_t kt_follow(struct kts *t, struct kt_buf *b, int fd,
 				size_t chunk)
 {
@@ -21,7 +24,7 @@ static inline ssize_t kt_follow(struct kts *t, struct kt_buf *b, int fd,
 	return n;
 }
 
-/* To the end of a stopped session. Return: 0, or what is wrong. */
+/* Read a stopped session to its end. Return: 0, or the error text. */
 static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
 {
 	ssize_t n;
@@ -35,16 +38,17 @@ static inline ssize_t kt_follow_all(struct kts *t, struct kt_buf *b, int fd)
 }
 
 /**
- * struct kt_ledger - a parse and the ledger records in it
- * @t: the parse; its records come here first
- * @said: the last ledger record of a stop by CPU, ring and class: emitted, filtered, lost
- * @before: records of the class control in the control ring before that record
- * @nr: how many of these there were, by CPU
- * @told: losses of which loss records told, by CPU, ring and class
- * @silent: its control ring lost something itself, by CPU
- * @tracers: how many tracer records there were, by CPU
+ * struct kt_ledger - a parse of a stream and the ledger records in it
+ * @t: the parse; this structure sees its records first
+ * @said: last ledger record of a stop, by CPU, ring and class: emitted, filtered,
+ *	lost
+ * @before: records of class control in the control ring before that ledger record
+ * @nr: number of ledger records, by CPU
+ * @told: events reported as lost by loss records, by CPU, ring and class
+ * @silent: the control ring itself lost records, by CPU
+ * @tracers: number of tracer records, by CPU
  * @next: called with each record, or NULL
- * @arg: for it
+ * @arg: argument of @next
  */
 struct kt_ledger {
 	struct kts t;
@@ -65,7 +69,8 @@ static inline uint64_t kt_two_words(const uint32_t *word)
 }
 
 /*
- * Of events that were lost before it, and none of them twice.
+ * A loss record reports events that were lost before it, and reports no event
+ * twice.
  */
 static inline void kt_ledger_loss(struct kt_ledger *l,
 				  const struct ktape_block *b,
@@ -93,12 +98,18 @@ static inline void kt_ledger_record(const struct ktape_block *b,
 	if (r->op == KTAPE_EV_LOSS)
 		kt_ledger_loss(l, b, r);
 	if (r->op == KTAPE_EV_TRACER) {
-		/* The one before took some time, unless it was the first. */
+		/*
+		 * The previous tracer record has a duration, unless it was the
+		 * first.
+		 */
 		if (l->tracers[b->cpu] && !r->args[0])
 			kts_bad(&l->t, "an event took no time at all");
 		l->tracers[b->cpu]++;
 	}
-	/* A CPU that was away at the stop has that of the start only. */
+	/*
+	 * A CPU that was offline at the stop has only the ledger record of the
+	 * start.
+	 */
 	if (r->op != KTAPE_EV_LEDGER || ring > 1 || !stop)
 		return;
 	memcpy(l->said[b->cpu][ring][class], r->blob,
@@ -118,7 +129,7 @@ static inline struct kt_ledger *kt_ledger_new(void)
 	return l;
 }
 
-/* Keep what is wrong, once. */
+/* Keep the first error. */
 #define KT_LEDGER_CHECK(l, a, b, what, cpu, kind, class)		\
 	do {								\
 		uint64_t __a = (a), __b = (b);				\
@@ -129,8 +140,9 @@ static inline struct kt_ledger *kt_ledger_new(void)
 	} while (0)
 
 /*
- * The stream tells of each loss: a packet's head may have been read before it, a
- * loss record may not, unless the control ring could not take it.
+ * Check that the stream reports every loss. A packet head may have been read
+ * before the loss, but a loss record may be missing only if the control ring
+ * could not take it.
  */
 static inline void kt_ledger_told(struct kt_ledger *l,
 				  const struct ktape_stats *st, int class,
@@ -143,7 +155,7 @@ static inline void kt_ledger_told(struct kt_ledger *l,
 				st->kind, class);
 }
 
-/* One class of one ring of a stopped session against @st. */
+/* Compare one class of one ring of a stopped session with @st. */
 static inline void kt_ledger_class(struct kt_ledger *l,
 				   const struct ktape_stats *st, int class)
 {
@@ -157,7 +169,10 @@ static inline void kt_ledger_class(struct kt_ledger *l,
 	KT_LEDGER_CHECK(l, l->t.stream[cpu][kind].class[class] + lost,
 			st->emitted[class] - st->filtered[class],
 			"records + lost, emitted", cpu, kind, class);
-	/* Of its own ring's control class a ledger tells what was before it. */
+	/*
+	 * A ledger record is of class control itself: it covers the records
+	 * before it only.
+	 */
 	if (kind == KTAPE_RING_CONTROL && class == KTAPE_CLASS_CONTROL) {
 		if (l->nr[cpu] && !lost)
 			KT_LEDGER_CHECK(l, said[0], l->before[cpu],
@@ -177,9 +192,9 @@ static inline void kt_ledger_class(struct kt_ledger *l,
 }
 
 /*
- * What the head of the last packet says.  Whoever had read all records before
- * the last losses got one more packet for these; for events that were held back
- * since there is none.
+ * Check the counts in the head of the last packet. If the reader had read all
+ * records before the last losses, one more packet reports these losses. No
+ * packet reports events that were filtered since.
  */
 static inline void kt_ledger_last(struct kt_ledger *l,
 				  const struct ktape_stats *st)
@@ -197,8 +212,8 @@ static inline void kt_ledger_last(struct kt_ledger *l,
 }
 
 /*
- * All rings of a stopped session that was read from its start to its end.
- * Return: events lost, or a negative errno; l->t.error tells what is wrong.
+ * Check all rings of a stopped session that was read from start to end. Return:
+ * number of lost events, or a negative errno; then l->t.error has the error.
  */
 static inline int64_t kt_ledger_check(struct kt_ledger *l, int fd, int cpus)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sessions with chosen events, counted calls on chosen CPUs, and buffers that
- * take a whole stream.
+ * Create sessions for chosen events, make counted system calls on chosen CPUs,
+ * and read a whole stream into a buffer.
  */
 #ifndef _KT_LOAD_H
 #define _KT_LOAD_H
@@ -15,7 +15,10 @@
 
 #define KT_OPS(...)	((const unsigned char[]){ __VA_ARGS__, 0 })
 
-/* SET of the opcodes in @ops, which ends in 0, without context records. */
+/*
+ * Set the profile to the opcodes in @ops, which ends with 0, without context
+ * records.
+ */
 static inline int kt_profile_only(int fd, const unsigned char *ops)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET,
@@ -27,8 +30,8 @@ static inline int kt_profile_only(int fd, const unsigned char *ops)
 }
 
 /*
- * A session of one's own that records @ops, stopped.
- * Return: its descriptor or a negative errno.
+ * Create a stopped session for @ops. Return: its descriptor or a negative
+ * errno.
  */
 static inline int kt_session(uint32_t mode, uint64_t ring, uint32_t block,
 			     const unsigned char *ops)
@@ -55,7 +58,7 @@ static inline void kt_nonblock(int fd, bool on)
 	fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
 }
 
-/* Sum of one count over all classes. */
+/* Return the sum of one counter over all classes. */
 static inline uint64_t kt_sum(const __u64 *counts)
 {
 	uint64_t n = 0;
@@ -77,10 +80,10 @@ static inline uint64_t kt_lost(const struct ktape_stats *st)
 /* ---- a whole stream ------------------------------------------------------ */
 
 /**
- * struct kt_buf - bytes that grow
+ * struct kt_buf - growing buffer
  * @p: the bytes
- * @len: how many there are
- * @room: how many there can be
+ * @len: bytes in use
+ * @room: bytes allocated
  */
 struct kt_buf {
 	char *p;
@@ -93,7 +96,10 @@ static inline void kt_buf_free(struct kt_buf *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* One read() of up to @chunk bytes. Return: as read(), or a negative errno. */
+/*
+ * Append one read() of up to @chunk bytes. Return: as read(), or a negative
+ * errno.
+ */
 static inline ssize_t kt_buf_read(struct kt_buf *b, int fd, size_t chunk)
 {
 	ssize_t n;
@@ -114,7 +120,7 @@ static inline ssize_t kt_buf_read(struct kt_buf *b, int fd, size_t chunk)
 	return n;
 }
 
-/* Read until 0 or an error. Return: that. */
+/* Read until read() returns 0 or fails. Return: the last result. */
 static inline ssize_t kt_slurp(struct kt_buf *b, int fd, size_t chunk)
 {
 	ssize_t n;
@@ -127,16 +133,21 @@ static inline ssize_t kt_slurp(struct kt_buf *b, int fd, size_t chunk)
 
 /* ---- calls --------------------------------------------------------------- */
 
-/* First argument of marked calls; the second counts them. */
+/* First argument of marked calls; the second argument numbers the calls. */
 #define KT_MARK		0x6b74617065ULL
 
-/* sys_enter_wide tells the arguments of a call that takes none, too. */
+/*
+ * sys_enter_wide records the argument registers even of a call without
+ * arguments.
+ */
 static inline void kt_marked(uint64_t n)
 {
 	syscall(SYS_getppid, KT_MARK, n);
 }
 
-/* One process_rename on this CPU, one registry record, and nothing else. */
+/*
+ * Cause one process_rename and one registry record on this CPU, nothing else.
+ */
 static inline void kt_rename(unsigned int n)
 {
 	char name[16];
@@ -145,7 +156,10 @@ static inline void kt_rename(unsigned int n)
 	prctl(PR_SET_NAME, name);
 }
 
-/* In sys_enter_wide: arguments @i of a marked call, or none. */
+/*
+ * Return true if the record is the sys_enter_wide of a marked call, and store
+ * the number of the call in *@n.
+ */
 static inline bool kt_is_marked(uint32_t op, const char *blob, uint64_t *n)
 {
 	uint64_t args[6];
@@ -161,10 +175,10 @@ static inline bool kt_is_marked(uint32_t op, const char *blob, uint64_t *n)
  * struct kt_load - a thread that stays on one CPU and calls
  * @thread: the thread
  * @cpu: the CPU
- * @limit: how many calls, 0: until it is told to stop
- * @done: calls so far
- * @stop: told
- * @call: makes call number n
+ * @limit: number of calls, 0 = until @stop is set
+ * @done: number of calls made
+ * @stop: set by the main thread to end the thread
+ * @call: function that makes call number n
  */
 struct kt_load {
 	pthread_t thread;
@@ -186,7 +200,7 @@ static inline void *kt_load_main(void *arg)
 	return NULL;
 }
 
-/* Threads on the CPUs 0 to @nr - 1. */
+/* Start threads on CPUs 0 to @nr - 1. */
 static inline int kt_loads_start(struct kt_load *l, int nr, uint64_t limit,
 				 void (*call)(uint64_t n))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Modules that come and go, without a process for each. */
+/* Load and unload modules by system calls, without starting a process. */
 #ifndef _KT_MODULE_H
 #define _KT_MODULE_H
 
@@ -23,7 +23,7 @@ static inline int kt_rmmod(const char *name)
 	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }
 
-/* ktape itself.  Return: 0 or -errno. */
+/* Load ktape.ko. Return: 0 or -errno. */
 static inline int kt_insmod_ktape(const char *parameters)
 {
 	const char *path = getenv("KTAPE_MODULE");
@@ -31,7 +31,7 @@ static inline int kt_insmod_ktape(const char *parameters)
 	return kt_insmod(path ? path : "/ktape.ko", parameters);
 }
 
-/* Grace periods of milliseconds, of which a module that comes or goes has several. */
+/* Expedite RCU grace periods: loading and unloading a module takes several. */
 static inline void kt_expedite(bool on)
 {
 	kt_write_text("/sys/kernel/rcu_expedited", on ? "1" : "0");

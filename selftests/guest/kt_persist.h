@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loads with a region that survives a reset, which scripts/guest keeps out of the
- * kernel's memory.
+ * Load ktape with a region that survives a reset; scripts/guest reserves that
+ * memory.
  */
 #ifndef KT_PERSIST_H
 #define KT_PERSIST_H
@@ -17,7 +17,7 @@
 #define M	(1024UL * 1024)
 #define HALF	(2 * M)
 
-/* Reads what the kernel's log gets from the last load() on. */
+/* Descriptor of the kernel log, positioned at the last load(). */
 static int klog = -1;
 
 static inline void klog_from_here(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Run-time probes and the names of functions, for guest tests. */
+/* Add run-time probes and read names of functions, for guest tests. */
 #ifndef _KT_PROBE_H
 #define _KT_PROBE_H
 
@@ -18,7 +18,7 @@ static inline int kt_probe_op(int fd, uint32_t op, struct ktape_probe *p)
 	return kt_ioctl(fd, KTAPE_IOC_PROBE, p);
 }
 
-/* Return: its opcode, or a negative errno. */
+/* Add a probe. Return: its opcode, or a negative errno. */
 static inline int kt_probe_add(int fd, const char *symbol, uint32_t flags,
 			       uint32_t nargs)
 {
@@ -73,9 +73,8 @@ static inline int kt_target_call(const unsigned long *v)
 }
 
 /*
- * Copy the latest entry of an object out of a mapped registry; symbols are
- * entered a moment after their first record, by a worker that has to get a CPU.
- * Return: is it there?
+ * Copy the latest entry of an object from a mapped registry. A worker adds
+ * symbols shortly after their first record. Return: true if the entry is there.
  */
 static inline bool kt_object(const struct kt_map *m, uint32_t type, uint32_t id,
 			     struct ktape_object_entry *to)
@@ -89,7 +88,7 @@ static inline bool kt_object(const struct kt_map *m, uint32_t type, uint32_t id,
 			if (e[i].type == type && e[i].id == id &&
 			    (!to->seq || e[i].born > to->born))
 				*to = e[i];
-		/* It is being written. */
+		/* A writer is changing the entry. */
 		if (to->seq & 1)
 			to->seq = 0;
 		if (!to->seq)
@@ -99,8 +98,8 @@ static inline bool kt_object(const struct kt_map *m, uint32_t type, uint32_t id,
 }
 
 /*
- * Does the name of a token's function end like this?  A system call has several
- * names, of which the kernel tells any.
+ * Return true if the name of a token's function ends with @end. A system call
+ * has several names; the kernel reports any of them.
  */
 static inline bool kt_is_function(const struct kt_map *registry, uint32_t token,
 				  const char *end)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of objects, from the mapped registry. */
+/* Read names of objects from the mapped registry. */
 #ifndef _KT_REGISTRY_H
 #define _KT_REGISTRY_H
 
 #include "kt_ring.h"
 
-/* The entries, mapped once a process. */
+/* The registry's entries, mapped once per process. */
 static inline const struct ktape_object_entry *kt_objects(size_t *nr)
 {
 	static const struct ktape_object_entry *all;
@@ -25,7 +25,7 @@ static inline const struct ktape_object_entry *kt_objects(size_t *nr)
 	return all;
 }
 
-/* Name of a living object. Return: whether it is there by now. */
+/* Read the name of a live object. Return: true if it is there. */
 static inline bool kt_object_known(unsigned int type, uint32_t id, char *name)
 {
 	const struct ktape_object_entry *e;
@@ -41,7 +41,7 @@ static inline bool kt_object_known(unsigned int type, uint32_t id, char *name)
 	return false;
 }
 
-/* The same; waits until it is there. Return: 0 or -errno. */
+/* Wait for the name of a live object. Return: 0 or -errno. */
 static inline int kt_object_name(unsigned int type, uint32_t id, char *name)
 {
 	for (int tries = 0; tries < 100 * kt_scale(); tries++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A mapped ring in a guest test, and a walk over its records. */
+/* Map a ring and walk over its records. */
 #ifndef _KT_RING_H
 #define _KT_RING_H
 
@@ -10,8 +10,8 @@
 /* ---- a mapped ring ----------------------------------------------------- */
 
 /**
- * struct kt_map - a ring in this process
- * @e: its region
+ * struct kt_map - a mapped ring
+ * @e: its entry in the layout
  * @page: its control page
  * @data: its blocks
  * @size: bytes of the mapping, control page included
@@ -23,7 +23,7 @@ struct kt_map {
 	size_t size;
 };
 
-/* The region of a ring; kind KTAPE_RING_REGISTRY: cpu is -1. */
+/* Find the layout entry of a ring. For kind KTAPE_RING_REGISTRY @cpu is -1. */
 static inline int kt_region(int fd, int cpu, uint32_t kind,
 			    struct ktape_layout_entry *e)
 {
@@ -80,13 +80,13 @@ static inline uint64_t kt_oldest(const struct kt_map *m)
 
 /**
  * struct kt_rec - a record in a mapped ring
- * @ts: whole time
- * @pos: its position
+ * @ts: time, 64 bits
+ * @pos: its position in the ring
  * @op: opcode
  * @dat20: 20 bits
  * @nargs: words in @args
  * @args: argument words
- * @blob: what follows them, or NULL
+ * @blob: bytes after the argument words, or NULL
  * @size: bytes at @blob
  */
 struct kt_rec {
@@ -96,7 +96,7 @@ struct kt_rec {
 	const char *blob;
 };
 
-/* Take the record at @p apart. Return: its length, 0 if it exceeds @left. */
+/* Decode the record at @p. Return: its length, 0 if it exceeds @left. */
 static inline size_t kt_decode(const uint32_t *p, size_t left, struct kt_rec *r)
 {
 	size_t len;
@@ -128,8 +128,9 @@ static inline size_t kt_decode(const uint32_t *p, size_t left, struct kt_rec *r)
 }
 
 /*
- * Call @fn for each record of a ring that nobody writes to, time extensions
- * included. Return: how many, or -EBADMSG if block or record cannot be.
+ * Call @fn for each record of a ring without a writer, time extensions
+ * included. Return: number of records, or -EBADMSG if a block or record is
+ * malformed.
  */
 static inline long kt_walk(const struct kt_map *m,
 			   void (*fn)(const struct kt_rec *r, void *arg),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sessions by name, in guest tests. */
+/* Create and list sessions by name, in guest tests. */
 #ifndef _KT_SESSION_H
 #define _KT_SESSION_H
 
@@ -7,7 +7,7 @@
 
 #include "kt_load.h"
 
-/* A session with a name: its descriptor or a negative errno. */
+/* Create a named session. Return: its descriptor or a negative errno. */
 static inline int kt_named(int fd, const char *name, uint32_t mode,
 			   uint64_t ring, uint32_t block, uint32_t flags)
 {
@@ -44,7 +44,7 @@ static inline int kt_destroy(int fd, const char *name)
 	return kt_ioctl(fd, KTAPE_IOC_DESTROY, &ref);
 }
 
-/* Up to 8 entries. Return: how many, or a negative errno. */
+/* List up to 8 sessions. Return: number of entries, or a negative errno. */
 static inline int kt_sessions(int fd, struct ktape_session_info *to)
 {
 	struct ktape_session_list l = { .size = sizeof(l), .nr = 8,
@@ -55,7 +55,10 @@ static inline int kt_sessions(int fd, struct ktape_session_info *to)
 	return ret ? ret : (int)l.nr;
 }
 
-/* The entry of a name. Return: 0, -ENOENT, or another negative errno. */
+/*
+ * Find the entry of session @name. Return: 0, -ENOENT, or another negative
+ * errno.
+ */
 static inline int kt_session_info(int fd, const char *name,
 				  struct ktape_session_info *to)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A second opinion on the stream of read(): its packets and records are taken
- * apart by uapi/ktape/abi.h and events.h alone and checked for whatever those
- * promise.  The first thing that is wrong is kept as text; "" is all well.
+ * Parse the stream of read() independently of libktape: packets and records are
+ * decoded by uapi/ktape/abi.h and events.h only and checked against what these
+ * promise. The first error is kept as text; "" means no error.
  */
 #ifndef _KT_STREAM_H
 #define _KT_STREAM_H
@@ -22,13 +22,13 @@ enum {
 #include <ktape/events.h>
 };
 
-#define KTS_VARARGS	0x40	/* in bits: p and nargs vary */
-#define KTS_BLOB	0x1000	/* in blob: there is one, of so many words */
-#define KTS_TEXT	0x2000	/* in blob: of any length */
+#define KTS_VARARGS	0x40	/* in @bits: dat20 and nargs vary */
+#define KTS_BLOB	0x1000	/* in @blob: words of the blob */
+#define KTS_TEXT	0x2000	/* in @blob: of any length */
 
 /**
  * struct kts_shape - what the event table says of an opcode
- * @name: its name, NULL: there is no such event
+ * @name: its name, NULL = no such event
  * @class: its class
  * @bits: used bits of dat20, KTS_VARARGS
  * @nargs: argument words
@@ -60,18 +60,18 @@ static const struct kts_shape kts_shapes[KTAPE_OPCODES] = {
 /* ---- the state of a parse ---------------------------------------------- */
 
 /**
- * struct kts_stream - what was seen of one ring, or of the registry
- * @packets: how many
- * @records: how many, without time extensions
- * @extends: time extensions
- * @gaps: packets that say that blocks before them were lost
- * @parts: packets that go on with a block of which a part came before
- * @seq: number of the last packet
- * @end: its end time
- * @emitted: its counts
- * @discarded: its counts
- * @open: it was a part
- * @block: time at which its block was opened, which names the block
+ * struct kts_stream - state of one ring's stream, or of the registry's
+ * @packets: number of packets
+ * @records: number of records, without time extensions
+ * @extends: number of time extensions
+ * @gaps: number of packets that report lost blocks before them
+ * @parts: number of packets that continue a block
+ * @seq: sequence number of the last packet
+ * @end: end time of the last packet
+ * @emitted: counts in the last packet
+ * @discarded: counts in the last packet
+ * @open: the last packet was a part of a block that was still open
+ * @block: time at which that block was opened, which identifies it
  * @class: records by class
  */
 struct kts_stream {
@@ -84,14 +84,14 @@ struct kts_stream {
 
 /**
  * struct kts - a parse of one stream of read()
- * @error: the first thing that is wrong
+ * @error: first error, "" = none
  * @offset: bytes parsed
  * @metadata: bytes of metadata text
- * @uuid: of the first packet
+ * @uuid: UUID of the first packet
  * @stream: per CPU and kind
  * @packet: called for each packet of a ring or the registry, or NULL
  * @record: called for each record, time extensions too, or NULL
- * @arg: for both
+ * @arg: argument of both
  */
 struct kts {
 	char error[200];
@@ -120,7 +120,7 @@ bool kts_bad(struct kts *t, const char *format, ...)
 	return false;
 }
 
-/* Complain in the caller and leave it with false if @cond does not hold. */
+/* Set the error and return false from the caller if @cond does not hold. */
 #define KTS_CHECK(t, cond, format, ...)					\
 	do {								\
 		if (!(cond))						\
@@ -134,7 +134,9 @@ static inline uint32_t kts_crc32c(uint32_t crc, const void *data, size_t n)
 	static uint32_t table[256];
 	const uint8_t *p = data;
 
-	/* Every writer writes the same: threads may race here. */
+	/*
+	 * Threads may fill the table concurrently: all write the same values.
+	 */
 	for (uint32_t i = 0; !table[255] && i < 256; i++) {
 		uint32_t c = i;
 
@@ -197,7 +199,7 @@ static inline bool kts_head(struct kts *t, const struct ktape_block *b)
 	return true;
 }
 
-/* Does the packet follow what came before it in its stream? */
+/* Check the packet against the packets before it in its stream. */
 static inline bool kts_follows(struct kts *t, const struct ktape_block *b)
 {
 	const struct kts_stream *s = kts_stream(t, b);
@@ -343,7 +345,7 @@ static inline bool kts_metadata(struct kts *t,
 	return true;
 }
 
-/* Bytes of the packet at @p, 0 if @left does not hold its head. */
+/* Return the bytes of the packet at @p, 0 if @left does not hold its head. */
 static inline uint64_t kts_packet_size(const void *p, size_t left)
 {
 	const struct ktape_metadata_packet *m = p;
@@ -356,7 +358,7 @@ static inline uint64_t kts_packet_size(const void *p, size_t left)
 	return 0;
 }
 
-/* Parse the whole packets of @buf. Return: bytes that they take. */
+/* Parse the complete packets of @buf. Return: number of bytes parsed. */
 static inline size_t kts_feed(struct kts *t, const void *buf, size_t len)
 {
 	const size_t most = 64 << 20;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Triggers, in guest tests. */
+/* Add triggers and cause their events, in guest tests. */
 #ifndef _KT_TRIGGER_H
 #define _KT_TRIGGER_H
 
@@ -10,7 +10,7 @@
 
 #define KT_WORD(n, how, v) \
 	{ .word = n, .width = 32, .op = KTAPE_COMPARE_##how, .value = v }
-/* A value marker with this id. */
+/* Write a value marker with this id. */
 #define KT_OF_ID(n)	.opcode = KTAPE_EV_MARK_VALUE, .nr_compares = 1, \
 			.compare = { KT_WORD(0, EQ, n) }
 
@@ -28,7 +28,7 @@ static inline int kt_trigger_tell(int fd, uint32_t id, struct ktape_trigger *t)
 	return kt_trigger(fd, KTAPE_TRIGGER_GET, t);
 }
 
-/* ADD. Return: its id, or a negative errno. */
+/* Add a trigger. Return: its id, or a negative errno. */
 static inline int kt_trigger_add(int fd, const struct ktape_trigger *spec)
 {
 	struct ktape_trigger t = *spec;
@@ -63,7 +63,7 @@ static inline bool kt_is_stopped(int fd)
 	return !kt_is_running(fd);
 }
 
-/* Works take their time. */
+/* The work item of a trigger runs some time later. */
 static inline bool kt_soon(bool (*is)(int fd), int fd)
 {
 	for (int i = 0; i < 500 * kt_scale(); i++) {
@@ -74,7 +74,7 @@ static inline bool kt_soon(bool (*is)(int fd), int fd)
 	return false;
 }
 
-/* @n values of marker @id. */
+/* Write @n values of marker @id. */
 static inline void kt_marks(uint32_t id, int n)
 {
 	struct ktape_mark m = { .size = sizeof(m), .opcode = KTAPE_EV_MARK_VALUE,
