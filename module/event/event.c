@@ -269,6 +269,74 @@ noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 	kt_event_other(code, class, kind, a0, a1, a2, NULL);
 }
 
+/* kt_event0() to kt_event3(): kt_event() with what it has as constants passed. */
+static __always_inline void event_by_call(u32 code, u32 place, const u32 nargs,
+					  u32 a0, u32 a1, u32 a2,
+					  struct task_struct *other)
+{
+	kt_event(code & (KTAPE_OPCODES - 1), place & 0xff, place >> 8,
+		 code >> 8 & KTAPE_DAT20_MASK, nargs, a0, a1, a2, other);
+}
+
+/**
+ * kt_event0() - record an event without argument words
+ * @code: from KT_CODE()
+ * @place: from KT_PLACE()
+ * @other: a thread that the event is about besides the one that runs, or NULL
+ *
+ * Context: as kt_event().
+ */
+void kt_event0(u32 code, u32 place, struct task_struct *other)
+{
+	event_by_call(code, place, 0, 0, 0, 0, other);
+}
+
+/**
+ * kt_event1() - record an event with one argument word
+ * @code: from KT_CODE()
+ * @place: from KT_PLACE()
+ * @a0: argument word
+ * @other: a thread that the event is about besides the one that runs, or NULL
+ *
+ * Context: as kt_event().
+ */
+void kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
+{
+	event_by_call(code, place, 1, a0, 0, 0, other);
+}
+
+/**
+ * kt_event2() - record an event with two argument words
+ * @code: from KT_CODE()
+ * @place: from KT_PLACE()
+ * @a0: argument word
+ * @a1: argument word
+ * @other: a thread that the event is about besides the one that runs, or NULL
+ *
+ * Context: as kt_event().
+ */
+void kt_event2(u32 code, u32 place, u32 a0, u32 a1, struct task_struct *other)
+{
+	event_by_call(code, place, 2, a0, a1, 0, other);
+}
+
+/**
+ * kt_event3() - record an event with three argument words
+ * @code: from KT_CODE()
+ * @place: from KT_PLACE()
+ * @a0: argument word
+ * @a1: argument word
+ * @a2: argument word
+ * @other: a thread that the event is about besides the one that runs, or NULL
+ *
+ * Context: as kt_event().
+ */
+void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+	       struct task_struct *other)
+{
+	event_by_call(code, place, 3, a0, a1, a2, other);
+}
+
 /*
  * A record was lost because no block could be opened.  If it was to tell who
  * runs next, nobody knows until current has changed: what is recorded until then

@@ -152,7 +152,7 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
 }
 
 /**
- * kt_event() - record an event with up to three argument words
+ * kt_event() - record an event with up to three argument words, inlined
  * @opcode: constant
  * @class: constant, its class
  * @kind: constant, enum ktape_ring_kind
@@ -162,6 +162,10 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
  * @a1: argument word
  * @a2: argument word
  * @other: a thread that the event is about besides the one that runs, or NULL
+ *
+ * Each use is a copy of some 200 bytes of text.  Only the events of the
+ * scheduler, of interrupts, of soft interrupts and of system calls are frequent
+ * enough to be worth that; all others call kt_event0() to kt_event3().
  *
  * Reading the ring's pointer depends on the route by address, which orders it
  * after the route.  Pairs with the barrier in kt_want_set().
@@ -188,23 +192,51 @@ static __always_inline void kt_event(const u32 opcode, const u32 class,
 	kt_ring_put(r, code, class, nargs, a0, a1, a2);
 }
 
-#define KT_EVENT(NAME, dat20, nargs, a0, a1, a2, other)			\
+/* Class and ring of an event in one word, for kt_event0() to kt_event3(). */
+#define KT_PLACE(NAME)		(KT_CLASS_OF_##NAME | KT_EVENT_RING_##NAME << 8)
+
+void kt_event0(u32 code, u32 place, struct task_struct *other);
+void kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other);
+void kt_event2(u32 code, u32 place, u32 a0, u32 a1, struct task_struct *other);
+void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+	       struct task_struct *other);
+
+/* Record an event with 0 to 3 argument words by a call. */
+#define KT_EVENT0(NAME, dat20) \
+	kt_event0(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 0), KT_PLACE(NAME), NULL)
+#define KT_EVENT1(NAME, dat20, a0)	KT_EVENT1_OF(NAME, NULL, dat20, a0)
+#define KT_EVENT2(NAME, dat20, a0, a1)	KT_EVENT2_OF(NAME, NULL, dat20, a0, a1)
+#define KT_EVENT3(NAME, dat20, a0, a1, a2) \
+	KT_EVENT3_OF(NAME, NULL, dat20, a0, a1, a2)
+
+/* The same of events about another thread than the one that runs. */
+#define KT_EVENT1_OF(NAME, other, dat20, a0)				\
+	kt_event1(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 1), KT_PLACE(NAME), \
+		  a0, other)
+#define KT_EVENT2_OF(NAME, other, dat20, a0, a1)			\
+	kt_event2(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 2), KT_PLACE(NAME), \
+		  a0, a1, other)
+#define KT_EVENT3_OF(NAME, other, dat20, a0, a1, a2)			\
+	kt_event3(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 3), KT_PLACE(NAME), \
+		  a0, a1, a2, other)
+
+/* The same inlined, for events that are frequent: see kt_event(). */
+#define KT_EVENT_INLINE(NAME, dat20, nargs, a0, a1, a2, other)		\
 	kt_event(KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,			\
 		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other)
 
-#define KT_EVENT0(NAME, dat20)		KT_EVENT(NAME, dat20, 0, 0, 0, 0, NULL)
-#define KT_EVENT1(NAME, dat20, a0)	KT_EVENT(NAME, dat20, 1, a0, 0, 0, NULL)
-#define KT_EVENT2(NAME, dat20, a0, a1)	KT_EVENT(NAME, dat20, 2, a0, a1, 0, NULL)
-#define KT_EVENT3(NAME, dat20, a0, a1, a2) \
-	KT_EVENT(NAME, dat20, 3, a0, a1, a2, NULL)
-
-/* The same of events about another thread than the one that runs. */
-#define KT_EVENT1_OF(NAME, other, dat20, a0) \
-	KT_EVENT(NAME, dat20, 1, a0, 0, 0, other)
-#define KT_EVENT2_OF(NAME, other, dat20, a0, a1) \
-	KT_EVENT(NAME, dat20, 2, a0, a1, 0, other)
-#define KT_EVENT3_OF(NAME, other, dat20, a0, a1, a2) \
-	KT_EVENT(NAME, dat20, 3, a0, a1, a2, other)
+#define KT_INLINE0(NAME, dat20) \
+	KT_EVENT_INLINE(NAME, dat20, 0, 0, 0, 0, NULL)
+#define KT_INLINE1(NAME, dat20, a0) \
+	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, NULL)
+#define KT_INLINE2(NAME, dat20, a0, a1) \
+	KT_EVENT_INLINE(NAME, dat20, 2, a0, a1, 0, NULL)
+#define KT_INLINE1_OF(NAME, other, dat20, a0) \
+	KT_EVENT_INLINE(NAME, dat20, 1, a0, 0, 0, other)
+#define KT_INLINE2_OF(NAME, other, dat20, a0, a1) \
+	KT_EVENT_INLINE(NAME, dat20, 2, a0, a1, 0, other)
+#define KT_INLINE3_OF(NAME, other, dat20, a0, a1, a2) \
+	KT_EVENT_INLINE(NAME, dat20, 3, a0, a1, a2, other)
 
 /*
  * Events with more argument words, or with a blob (bytes at data; NULL and 0 if

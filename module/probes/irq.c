@@ -124,7 +124,7 @@ static void notrace probe_irq_handler_entry(void *data, int irq,
 	kt_probe_enter();
 	if (unlikely(!is_looked_at(l, irq, action)) && KT_WANTED(IRQ_HANDLER_ENTRY))
 		look_at_name(l, irq, action);
-	KT_EVENT0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
+	KT_INLINE0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
 	kt_probe_leave();
 }
 
@@ -132,7 +132,7 @@ static void notrace probe_irq_handler_exit(void *data, int irq,
 					   struct irqaction *action, int ret)
 {
 	kt_probe_enter();
-	KT_EVENT0(IRQ_HANDLER_EXIT,
+	KT_INLINE0(IRQ_HANDLER_EXIT,
 		  (irq & IRQ_MASK) | ((u32)ret & 3) << IRQ_BITS);
 	kt_probe_leave();
 }
@@ -140,21 +140,21 @@ static void notrace probe_irq_handler_exit(void *data, int irq,
 static void notrace probe_softirq_raise(void *data, unsigned int vec)
 {
 	kt_probe_enter();
-	KT_EVENT0(SOFTIRQ_RAISE, vec);
+	KT_INLINE0(SOFTIRQ_RAISE, vec);
 	kt_probe_leave();
 }
 
 static void notrace probe_softirq_entry(void *data, unsigned int vec)
 {
 	kt_probe_enter();
-	KT_EVENT0(SOFTIRQ_ENTRY, vec);
+	KT_INLINE0(SOFTIRQ_ENTRY, vec);
 	kt_probe_leave();
 }
 
 static void notrace probe_softirq_exit(void *data, unsigned int vec)
 {
 	kt_probe_enter();
-	KT_EVENT0(SOFTIRQ_EXIT, vec);
+	KT_INLINE0(SOFTIRQ_EXIT, vec);
 	kt_probe_leave();
 }
 

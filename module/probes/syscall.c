@@ -92,21 +92,21 @@ static noinline void notrace enter_odd(long nr)
 	u32 dat20 = number(nr);
 
 	if (dat20 & FLAG_LARGE)
-		KT_EVENT1(SYS_ENTER, dat20, (u32)nr);
+		KT_INLINE1(SYS_ENTER, dat20, (u32)nr);
 	else
-		KT_EVENT0(SYS_ENTER, dat20);
+		KT_INLINE0(SYS_ENTER, dat20);
 }
 
 static noinline void notrace exit_odd(long nr, long ret)
 {
-	KT_EVENT2(SYS_EXIT, number(nr), (u32)ret, (u32)((s64)ret >> 32));
+	KT_INLINE2(SYS_EXIT, number(nr), (u32)ret, (u32)((s64)ret >> 32));
 }
 
 static void notrace probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	kt_probe_enter();
 	if (likely(is_plain(nr)))
-		KT_EVENT0(SYS_ENTER, (u16)nr);
+		KT_INLINE0(SYS_ENTER, (u16)nr);
 	else
 		enter_odd(nr);
 	kt_probe_leave();
@@ -118,7 +118,7 @@ static void notrace probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 
 	kt_probe_enter();
 	if (likely(is_plain(nr)))
-		KT_EVENT2(SYS_EXIT, (u16)nr, (u32)ret, (u32)((s64)ret >> 32));
+		KT_INLINE2(SYS_EXIT, (u16)nr, (u32)ret, (u32)((s64)ret >> 32));
 	else
 		exit_odd(nr, ret);
 	kt_probe_leave();

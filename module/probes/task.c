@@ -55,7 +55,7 @@ static __always_inline void sched_switch(bool preempt, struct task_struct *prev,
 					 unsigned int state)
 {
 	kt_probe_enter();
-	KT_EVENT2_OF(SCHED_SWITCH, next,
+	KT_INLINE2_OF(SCHED_SWITCH, next,
 		  (u8)prev->prio | (u8)next->prio << 8 |
 			  leave_state(preempt, prev, state) << 16,
 		  prev->pid, next->pid);
@@ -108,21 +108,21 @@ static void notrace probe_sched_switch3(void *data, bool preempt,
 static void notrace probe_sched_waking(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_EVENT1_OF(SCHED_WAKING, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_INLINE1_OF(SCHED_WAKING, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
 static void notrace probe_sched_wakeup(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_EVENT1_OF(SCHED_WAKEUP, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_INLINE1_OF(SCHED_WAKEUP, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
 static void notrace probe_sched_wakeup_new(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
-	KT_EVENT1_OF(SCHED_WAKEUP_NEW, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
+	KT_INLINE1_OF(SCHED_WAKEUP_NEW, p, (u8)p->prio | task_cpu(p) << 8, p->pid);
 	kt_probe_leave();
 }
 
@@ -130,7 +130,7 @@ static void notrace probe_sched_migrate_task(void *data, struct task_struct *p,
 					     int dest_cpu)
 {
 	kt_probe_enter();
-	KT_EVENT2_OF(SCHED_MIGRATE_TASK, p,
+	KT_INLINE2_OF(SCHED_MIGRATE_TASK, p,
 		     (u8)p->prio | (u32)dest_cpu << 8, p->pid, task_cpu(p));
 	kt_probe_leave();
 }
@@ -144,7 +144,7 @@ static void notrace probe_sched_pi_setprio(void *data, struct task_struct *p,
 	kt_probe_enter();
 	if (donor)
 		prio = min(prio, donor->prio);
-	KT_EVENT2_OF(SCHED_PI_SETPRIO, p, (u8)p->prio | (u8)prio << 8, p->pid,
+	KT_INLINE2_OF(SCHED_PI_SETPRIO, p, (u8)p->prio | (u8)prio << 8, p->pid,
 		     donor ? donor->pid : 0);
 	kt_probe_leave();
 }
@@ -152,14 +152,14 @@ static void notrace probe_sched_pi_setprio(void *data, struct task_struct *p,
 static void notrace probe_sched_process_wait(void *data, struct pid *pid)
 {
 	kt_probe_enter();
-	KT_EVENT1(SCHED_PROCESS_WAIT, 0, pid_nr(pid));
+	KT_INLINE1(SCHED_PROCESS_WAIT, 0, pid_nr(pid));
 	kt_probe_leave();
 }
 
 static __always_inline void stat_runtime(struct task_struct *p, u64 runtime)
 {
 	kt_probe_enter();
-	KT_EVENT3_OF(SCHED_STAT_RUNTIME, p, 0, p->pid, (u32)runtime,
+	KT_INLINE3_OF(SCHED_STAT_RUNTIME, p, 0, p->pid, (u32)runtime,
 		     (u32)(runtime >> 32));
 	kt_probe_leave();
 }
