@@ -175,7 +175,7 @@ static ssize_t copy_block(const struct kt_ring *r, unsigned long pos,
 		content = min_t(u64, READ_ONCE(b->content_bits) / 8,
 				r->block_size);
 	memcpy(buf, b, content);
-	/* Pairs with the write barrier after tail in make_room(). */
+	/* Pairs with the write barrier after tail in ring_make_room(). */
 	smp_rmb();
 	if (kt_before(start, READ_ONCE(*kt_word(&r->page->tail))))
 		/* A tail above commit would let the caller try for ever. */

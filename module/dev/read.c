@@ -166,7 +166,7 @@ static int wait_for_data(struct kt_file *kf)
 	if (past >= PATIENCE)
 		past = 0;
 	atomic_inc(&owner->waiting);
-	/* Pairs with the barrier in ring_opened(). */
+	/* Pairs with the barrier in owner_opened(). */
 	smp_mb__after_atomic();
 	left = wait_event_interruptible_timeout(
 		owner->wait,
@@ -359,7 +359,7 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 		if (xchg(&kf->polled, 1))
 			atomic_dec(&s->owner.waiting);
 	}
-	/* Pairs with the barrier in ring_opened(). */
+	/* Pairs with the barrier in owner_opened(). */
 	smp_mb();
 	/* Pairs with the release in session_stop_running(): frozen is known. */
 	if (!smp_load_acquire(&s->running))

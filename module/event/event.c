@@ -139,9 +139,10 @@ static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
  * Record an event in one session, if its filters let it through.  Events that
  * are @brief have no blob and room for three arguments.
  */
-static __always_inline void put(unsigned int session, struct kt_ring *r,
-				const struct kt_record *rec,
-				struct task_struct *other, const bool brief)
+static __always_inline void event_put(unsigned int session, struct kt_ring *r,
+				      const struct kt_record *rec,
+				      struct task_struct *other,
+				      const bool brief)
 {
 	const struct kt_filters *f = rcu_dereference_sched(kt_filters[session]);
 	const struct kt_triggers *t =
@@ -168,16 +169,17 @@ static __always_inline void put(unsigned int session, struct kt_ring *r,
 		kt_trigger_look(t, session, rec);
 }
 
-static __always_inline void deliver(u32 kind, const struct kt_record *rec,
-				    struct task_struct *other, const bool brief)
+static __always_inline void event_deliver(u32 kind, const struct kt_record *rec,
+					  struct task_struct *other,
+					  const bool brief)
 {
 	const struct kt_cpu *cpu = this_cpu_ptr(&kt_cpus);
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	unsigned int want = READ_ONCE(cpu->want[opcode]);
 
 	for (; want; want &= want - 1)
-		put(__ffs(want), cpu->ring[kind][__ffs(want)], rec, other,
-		    brief);
+		event_put(__ffs(want), cpu->ring[kind][__ffs(want)], rec, other,
+			  brief);
 	if (unlikely(kt_sink_wants(opcode)))
 		sink_call(rec);
 }
@@ -191,7 +193,7 @@ static __always_inline void deliver(u32 kind, const struct kt_record *rec,
  */
 void kt_event_record(u32 kind, const struct kt_record *rec)
 {
-	deliver(kind, rec, NULL, false);
+	event_deliver(kind, rec, NULL, false);
 }
 
 /**
@@ -209,7 +211,7 @@ void kt_event_record_in(unsigned int session, u32 kind,
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 
 	if (READ_ONCE(cpu->want[opcode]) & BIT(session))
-		put(session, cpu->ring[kind][session], rec, NULL, false);
+		event_put(session, cpu->ring[kind][session], rec, NULL, false);
 }
 
 /**
@@ -223,7 +225,7 @@ void kt_event_record_in(unsigned int session, u32 kind,
 void kt_event_record_of(u32 kind, const struct kt_record *rec,
 			struct task_struct *other)
 {
-	deliver(kind, rec, other, false);
+	event_deliver(kind, rec, other, false);
 }
 
 /**
@@ -249,7 +251,7 @@ noinline void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 		.args = args,
 	};
 
-	deliver(kind, &rec, other, true);
+	event_deliver(kind, &rec, other, true);
 }
 
 /**
@@ -342,7 +344,7 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
  * runs next, nobody knows until current has changed: what is recorded until then
  * would seem to be of the thread that leaves.
  */
-static void ring_parked(struct kt_ring *r, const struct kt_record *rec)
+static void owner_parked(struct kt_ring *r, const struct kt_record *rec)
 {
 	const u8 opcode = rec->code & (KTAPE_OPCODES - 1);
 
@@ -351,7 +353,7 @@ static void ring_parked(struct kt_ring *r, const struct kt_record *rec)
 }
 
 /* Fill in the head of a block that is being opened. */
-static void ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
+static void owner_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 {
 	struct kt_owner *owner = r->owner;
 	unsigned long flags;
@@ -379,7 +381,7 @@ static void ring_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
  * There is room again: losses are told now, but not all the time, since the
  * control ring has to keep exceptions.  Waking happens in irq_work.
  */
-static void ring_opened(struct kt_ring *r, u64 since)
+static void owner_opened(struct kt_ring *r, u64 since)
 {
 	struct kt_owner *owner = r->owner;
 
@@ -398,7 +400,7 @@ static void ring_opened(struct kt_ring *r, u64 since)
 }
 
 /* A record of a snapshot found no room: the session is stopped in irq_work. */
-static void ring_filled(struct kt_ring *r)
+static void owner_filled(struct kt_ring *r)
 {
 	struct kt_owner *owner = r->owner;
 
@@ -409,13 +411,13 @@ static void ring_filled(struct kt_ring *r)
 }
 
 const struct kt_ring_ops kt_event_ring_ops = {
-	.opening = ring_opening,
-	.opened = ring_opened,
-	.filled = ring_filled,
-	.parked = ring_parked,
+	.opening = owner_opening,
+	.opened = owner_opened,
+	.filled = owner_filled,
+	.parked = owner_parked,
 };
 
-static void wake(struct irq_work *work)
+static void owner_wake(struct irq_work *work)
 {
 	struct kt_owner *owner = container_of(work, struct kt_owner, wake);
 
@@ -432,7 +434,7 @@ void kt_owner_init(struct kt_owner *owner)
 {
 	atomic_set(&owner->waiting, 0);
 	init_waitqueue_head(&owner->wait);
-	init_irq_work(&owner->wake, wake);
+	init_irq_work(&owner->wake, owner_wake);
 }
 
 /**

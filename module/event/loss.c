@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-static struct kt_ring *control_ring(const struct kt_ring *r)
+static struct kt_ring *loss_control_ring(const struct kt_ring *r)
 {
 	const struct kt_owner *owner = r->owner;
 
@@ -20,8 +20,8 @@ static struct kt_ring *control_ring(const struct kt_ring *r)
 }
 
 /* Return: 0, or 1 + the reason for which the record itself was lost. */
-static int tell(struct kt_ring *to, const struct kt_ring *r, unsigned int class,
-		const struct kt_loss *loss)
+static int loss_write(struct kt_ring *to, const struct kt_ring *r,
+		      unsigned int class, const struct kt_loss *loss)
 {
 	const u32 args[] = {
 		(u32)loss->first,
@@ -54,7 +54,7 @@ static int tell(struct kt_ring *to, const struct kt_ring *r, unsigned int class,
  */
 void kt_event_losses(struct kt_ring *r)
 {
-	struct kt_ring *to = control_ring(r);
+	struct kt_ring *to = loss_control_ring(r);
 	struct kt_loss loss;
 	unsigned int class;
 	bool full = false;
@@ -70,7 +70,7 @@ void kt_event_losses(struct kt_ring *r)
 	for (class = 0; class < KTAPE_CLASSES && !full; class++) {
 		if (!kt_ring_loss_take(r, class, &loss))
 			continue;
-		full = tell(to, r, class, &loss);
+		full = loss_write(to, r, class, &loss);
 		if (full)
 			kt_ring_loss_back(r, class, &loss);
 	}

@@ -34,7 +34,7 @@ static struct {
 static unsigned int nr_glue;
 static DEFINE_MUTEX(glue_lock);
 
-static bool is_glue(unsigned long address)
+static bool glue_has(unsigned long address)
 {
 	/* Pairs with the release in kt_stack_leave_out(). */
 	unsigned int i, nr = smp_load_acquire(&nr_glue);
@@ -49,7 +49,7 @@ static bool is_glue(unsigned long address)
 	return false;
 }
 
-static unsigned long size_of(unsigned long function)
+static unsigned long function_size(unsigned long function)
 {
 	char text[KSYM_SYMBOL_LEN], *plus;
 	unsigned long offset, size;
@@ -75,11 +75,11 @@ void kt_stack_leave_out(const void *function)
 	mutex_lock(&glue_lock);
 	for (i = 0; i < nr_glue && glue[i].size; i++)
 		;
-	if (start && i < GLUE_MAX && !is_glue(start)) {
+	if (start && i < GLUE_MAX && !glue_has(start)) {
 		WRITE_ONCE(glue[i].start, start);
-		/* Pairs with the acquire in is_glue(). */
-		smp_store_release(&glue[i].size, size_of(start));
-		/* Pairs with the acquire in is_glue(). */
+		/* Pairs with the acquire in glue_has(). */
+		smp_store_release(&glue[i].size, function_size(start));
+		/* Pairs with the acquire in glue_has(). */
 		smp_store_release(&nr_glue, max(nr_glue, i + 1));
 	}
 	mutex_unlock(&glue_lock);
@@ -103,7 +103,7 @@ void kt_stack_module(const struct module *mod)
 }
 
 /* Is it the probed address, or that behind its breakpoint or call? */
-static bool is_probed(unsigned long frame, u32 token)
+static bool frame_is_probed(unsigned long frame, u32 token)
 {
 	unsigned int i;
 
@@ -114,20 +114,21 @@ static bool is_probed(unsigned long frame, u32 token)
 }
 
 /* Which frame is the first that the event is about? */
-static unsigned int first_frame(const unsigned long *frames, unsigned int nr,
-				const struct kt_record *event)
+static unsigned int stack_first_frame(const unsigned long *frames,
+				      unsigned int nr,
+				      const struct kt_record *event)
 {
 	unsigned int own = 0, i;
 
 	while (own < nr && within_module(frames[own], THIS_MODULE))
 		own++;
-	while (own < nr && is_glue(frames[own]))
+	while (own < nr && glue_has(frames[own]))
 		own++;
 	if (event->class != KTAPE_CLASS_KPROBE)
 		return own;
 	/* Breakpoint, trampoline and so on: how many depends on the probe. */
 	for (i = own; i < nr; i++)
-		if (is_probed(frames[i], event->args[0]))
+		if (frame_is_probed(frames[i], event->args[0]))
 			return i;
 	return own;
 }
@@ -160,7 +161,7 @@ noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
 		return;
 	}
 	nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
-	first = first_frame(frames, nr, event);
+	first = stack_first_frame(frames, nr, event);
 	nr = min_t(unsigned int, nr - first, KTAPE_STACK_FRAMES);
 	blob[0] = nr;
 	for (i = 0; i < nr; i++)

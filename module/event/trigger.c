@@ -75,8 +75,8 @@ void kt_trigger_mask(const struct ktape_trigger *spec, u64 *mask)
 }
 
 /* The part of the record, or false if it does not have it. */
-static bool part(const struct ktape_trigger_compare *c,
-		 const struct kt_record *rec, u64 *value)
+static bool compare_part(const struct ktape_trigger_compare *c,
+			 const struct kt_record *rec, u64 *value)
 {
 	u64 v;
 
@@ -98,7 +98,7 @@ static bool part(const struct ktape_trigger_compare *c,
 	return true;
 }
 
-static bool holds(const struct ktape_trigger_compare *c, u64 v)
+static bool compare_holds(const struct ktape_trigger_compare *c, u64 v)
 {
 	bool less = c->op & KTAPE_COMPARE_SIGNED ? (s64)v < (s64)c->value :
 						   v < c->value;
@@ -121,29 +121,30 @@ static bool holds(const struct ktape_trigger_compare *c, u64 v)
 	}
 }
 
-static bool matches(const struct kt_trigger *t, const struct kt_record *rec)
+static bool trigger_matches(const struct kt_trigger *t,
+			    const struct kt_record *rec)
 {
 	unsigned int i;
 	u64 v;
 
 	for (i = 0; i < t->spec.nr_compares; i++)
-		if (!part(&t->spec.compare[i], rec, &v) ||
-		    !holds(&t->spec.compare[i], v))
+		if (!compare_part(&t->spec.compare[i], rec, &v) ||
+		    !compare_holds(&t->spec.compare[i], v))
 			return false;
 	return true;
 }
 
-static bool is_long(struct kt_trigger *t, const struct kt_record *rec)
+static bool trigger_is_long(struct kt_trigger *t, const struct kt_record *rec)
 {
 	struct kt_span span;
 
 	return kt_gates_pass(t->gates, rec, &span) == KT_SPAN &&
-	       matches(t, &span.rec);
+	       trigger_matches(t, &span.rec);
 }
 
 /* Written past want bits and triggers: it fires nothing itself. */
-static void write_record(unsigned int session, u32 kind,
-			 const struct kt_record *rec)
+static void trigger_write(unsigned int session, u32 kind,
+			  const struct kt_record *rec)
 {
 	struct kt_ring *r = this_cpu_ptr(&kt_cpus)->ring[kind][session];
 
@@ -157,7 +158,7 @@ static void write_record(unsigned int session, u32 kind,
  * A trigger that fires all the time must not push exceptions out of the control
  * ring: its records tell how often it has fired.
  */
-static void tell(struct kt_trigger *t, unsigned int session)
+static void trigger_record(struct kt_trigger *t, unsigned int session)
 {
 	const u32 args[] = { t->spec.opcode, atomic_read(&t->fired) };
 	const struct kt_record rec = {
@@ -171,10 +172,10 @@ static void tell(struct kt_trigger *t, unsigned int session)
 
 	if (args[1] > TOLD_EACH && !is_power_of_2(args[1]))
 		return;
-	write_record(session, KT_EVENT_RING_TRIGGER, &rec);
+	trigger_write(session, KT_EVENT_RING_TRIGGER, &rec);
 }
 
-static void mark(const struct kt_trigger *t, unsigned int session)
+static void trigger_mark(const struct kt_trigger *t, unsigned int session)
 {
 	static const char nothing[1];
 	const u32 args[] = { t->spec.mark };
@@ -186,7 +187,7 @@ static void mark(const struct kt_trigger *t, unsigned int session)
 		.blob = nothing,
 	};
 
-	write_record(session, KT_EVENT_RING_MARK, &rec);
+	trigger_write(session, KT_EVENT_RING_MARK, &rec);
 }
 
 /**
@@ -205,9 +206,9 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 		atomic_inc(&t->fired);
 	/* Of firings at the same moment on two CPUs either will do. */
 	WRITE_ONCE(t->last, kt_clock());
-	tell(t, session);
+	trigger_record(t, session);
 	if (t->spec.actions & KTAPE_TRIGGER_MARK)
-		mark(t, session);
+		trigger_mark(t, session);
 	if (!(t->spec.actions & ~KTAPE_TRIGGER_MARK))
 		return;
 	/*
@@ -218,16 +219,16 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 		irq_work_queue(&t->irq);
 }
 
-static void look(struct kt_trigger *t, unsigned int session,
-		 const struct kt_record *rec)
+static void trigger_look(struct kt_trigger *t, unsigned int session,
+			 const struct kt_record *rec)
 {
 	const u32 opcode = rec->code & (KTAPE_OPCODES - 1);
 	u32 nth = t->spec.nth;
 
 	if (t->spec.when == KTAPE_TRIGGER_LONGER) {
-		if (!is_long(t, rec))
+		if (!trigger_is_long(t, rec))
 			return;
-	} else if (opcode != t->spec.opcode || !matches(t, rec)) {
+	} else if (opcode != t->spec.opcode || !trigger_matches(t, rec)) {
 		return;
 	}
 	if (t->spec.when == KTAPE_TRIGGER_QUIET)
@@ -252,7 +253,7 @@ void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
 	unsigned int i;
 
 	for (i = 0; i < all->nr; i++)
-		look(all->trigger[i], session, rec);
+		trigger_look(all->trigger[i], session, rec);
 }
 
 /**

@@ -49,12 +49,12 @@ static const struct kt_number numbers[KTAPE_OPCODES] = {
 };
 
 /* Numbers beyond the bitmap pass. */
-static bool in_map(const u64 *map, unsigned int words, unsigned int n)
+static bool map_has(const u64 *map, unsigned int words, unsigned int n)
 {
 	return n >= words * 64 || map[n / 64] >> (n % 64) & 1;
 }
 
-static bool pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
+static bool filter_pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
 {
 	/* Lost, as that of a return from a signal handler, or no call's. */
 	if (nr == SYSCALL_NONE)
@@ -63,10 +63,11 @@ static bool pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
 		return true;
 	if (dat20 & SYSCALL_COMPAT)
 		nr += SYSCALL_COMPAT_FIRST;
-	return in_map(f->syscalls, ARRAY_SIZE(f->syscalls), nr);
+	return map_has(f->syscalls, ARRAY_SIZE(f->syscalls), nr);
 }
 
-static bool pass_number(const struct kt_filters *f, u32 opcode, u32 dat20)
+static bool filter_pass_number(const struct kt_filters *f, u32 opcode,
+			       u32 dat20)
 {
 	const struct kt_number *n = &numbers[opcode];
 	u32 nr = dat20 & (BIT(n->bits) - 1);
@@ -75,17 +76,17 @@ static bool pass_number(const struct kt_filters *f, u32 opcode, u32 dat20)
 		return true;
 	switch (n->kind) {
 	case KTAPE_FILTER_SYSCALL:
-		return pass_syscall(f, dat20, nr);
+		return filter_pass_syscall(f, dat20, nr);
 	case KTAPE_FILTER_IRQ:
-		return in_map(f->irqs, ARRAY_SIZE(f->irqs), nr);
+		return map_has(f->irqs, ARRAY_SIZE(f->irqs), nr);
 	case KTAPE_FILTER_SOFTIRQ:
-		return in_map(&f->softirqs, 1, nr);
+		return map_has(&f->softirqs, 1, nr);
 	default:
-		return in_map(&f->signals, 1, nr - 1);
+		return map_has(&f->signals, 1, nr - 1);
 	}
 }
 
-static bool pass_uid(const struct kt_filters *f, struct task_struct *p)
+static bool filter_pass_uid(const struct kt_filters *f, struct task_struct *p)
 {
 	uid_t uid = from_kuid(&init_user_ns, task_uid(p));
 	unsigned int i;
@@ -97,7 +98,8 @@ static bool pass_uid(const struct kt_filters *f, struct task_struct *p)
 }
 
 #ifdef CONFIG_CGROUPS
-static bool pass_cgroup(const struct kt_filters *f, struct task_struct *p)
+static bool filter_pass_cgroup(const struct kt_filters *f,
+			       struct task_struct *p)
 {
 	unsigned int i;
 
@@ -107,30 +109,35 @@ static bool pass_cgroup(const struct kt_filters *f, struct task_struct *p)
 	return false;
 }
 #else
-static bool pass_cgroup(const struct kt_filters *f, struct task_struct *p)
+static bool filter_pass_cgroup(const struct kt_filters *f,
+			       struct task_struct *p)
 {
 	return true;
 }
 #endif
 
-static bool pass_pid(const struct kt_filters *f, const struct task_struct *p)
+static bool filter_pass_pid(const struct kt_filters *f,
+			    const struct task_struct *p)
 {
 	u32 sets = kt_track_sets(p);
 
 	return (!f->pid_set || sets & f->pid_set) && !(sets & f->pid_except);
 }
 
-static bool pass_thread(const struct kt_filters *f, struct task_struct *p)
+static bool filter_pass_thread(const struct kt_filters *f,
+			       struct task_struct *p)
 {
-	if (kt_filter_in_force(f, KTAPE_FILTER_PID) && !pass_pid(f, p))
+	if (kt_filter_in_force(f, KTAPE_FILTER_PID) && !filter_pass_pid(f, p))
 		return false;
-	if (kt_filter_in_force(f, KTAPE_FILTER_UID) && !pass_uid(f, p))
+	if (kt_filter_in_force(f, KTAPE_FILTER_UID) && !filter_pass_uid(f, p))
 		return false;
-	return !kt_filter_in_force(f, KTAPE_FILTER_CGROUP) || pass_cgroup(f, p);
+	return !kt_filter_in_force(f, KTAPE_FILTER_CGROUP) ||
+	       filter_pass_cgroup(f, p);
 }
 
 #define THREAD_KINDS \
-	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | BIT(KTAPE_FILTER_UID))
+	(BIT(KTAPE_FILTER_PID) | BIT(KTAPE_FILTER_CGROUP) | \
+	 BIT(KTAPE_FILTER_UID))
 
 /**
  * kt_filter_pass_rate() - Does one more event keep within its rate limit?
@@ -155,20 +162,20 @@ bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
  * Others than pairs with a gate or with a trigger are not even wanted on CPUs
  * that are left out; of these the end has to be seen wherever it comes.
  */
-static bool pass_cpu(const struct kt_filters *f)
+static bool filter_pass_cpu(const struct kt_filters *f)
 {
 	return !kt_filter_in_force(f, KTAPE_FILTER_CPU) ||
 	       test_bit(smp_processor_id(), f->cpus);
 }
 
 /* The filters without a state. */
-static bool pass_all(const struct kt_filters *f, u32 opcode, u32 dat20,
-		     struct task_struct *other)
+static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
+				  u32 dat20, struct task_struct *other)
 {
-	if (!pass_number(f, opcode, dat20))
+	if (!filter_pass_number(f, opcode, dat20))
 		return false;
-	if (f->kinds & THREAD_KINDS && !pass_thread(f, current) &&
-	    !(other && pass_thread(f, other)))
+	if (f->kinds & THREAD_KINDS && !filter_pass_thread(f, current) &&
+	    !(other && filter_pass_thread(f, other)))
 		return false;
 	return opcode != KTAPE_EV_EXCEPTION ||
 	       !kt_filter_in_force(f, KTAPE_FILTER_SEVERITY) ||
@@ -199,9 +206,10 @@ enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 	enum kt_verdict verdict = KT_PASS;
 
 	if (!(f->applies[opcode / 64] >> (opcode % 64) & 1) &&
-	    (opcode < KTAPE_OP_EXCEPTION || pass_cpu(f)))
+	    (opcode < KTAPE_OP_EXCEPTION || filter_pass_cpu(f)))
 		return KT_PASS;
-	if (!pass_cpu(f) || !pass_all(f, opcode, dat20, other)) {
+	if (!filter_pass_cpu(f) ||
+	    !filter_pass_stateless(f, opcode, dat20, other)) {
 		verdict = KT_HOLD;
 		if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
 			kt_gates_held(f->gates, rec);
@@ -221,7 +229,7 @@ static const bool is_event[KTAPE_OPCODES] = {
 #include <ktape/events.h>
 };
 
-static bool applies(const struct kt_filters *f, unsigned int opcode)
+static bool filter_applies_to(const struct kt_filters *f, unsigned int opcode)
 {
 	const struct kt_number *n = &numbers[opcode];
 
@@ -257,7 +265,7 @@ void kt_filter_applies(struct kt_filters *f)
 
 	memset(f->applies, 0, sizeof(f->applies));
 	for (i = KTAPE_OP_EXCEPTION; i < KTAPE_TIME_EXTEND; i++)
-		if (is_event[i] && applies(f, i))
+		if (is_event[i] && filter_applies_to(f, i))
 			f->applies[i / 64] |= BIT_ULL(i % 64);
 }
 

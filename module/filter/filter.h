@@ -126,8 +126,8 @@ u64 kt_gates_collisions(const struct kt_gates *gates);
 bool kt_gates_have(const struct kt_gates *gates, u32 opcode);
 u32 kt_gates_end_of(u32 opcode);
 enum kt_verdict kt_gates_pass(struct kt_gates *gates,
-				   const struct kt_record *rec,
-				   struct kt_span *span);
+			      const struct kt_record *rec,
+			      struct kt_span *span);
 void kt_gates_held(struct kt_gates *t, const struct kt_record *rec);
 void kt_gates_renew(struct kt_gates *t);
 static inline void kt_filters_renew_gates(const struct kt_filters *f)
@@ -136,8 +136,7 @@ static inline void kt_filters_renew_gates(const struct kt_filters *f)
 		kt_gates_renew(f->gates);
 }
 
-void kt_gates_thread_exits(struct kt_gates *gates,
-			   const struct task_struct *p);
+void kt_gates_thread_exits(struct kt_gates *gates, const struct task_struct *p);
 
 /* ---- rate limits ---------------------------------------------------------- */
 

@@ -136,30 +136,32 @@ static const struct kt_gate_event gate_events[KTAPE_OPCODES] = {
 		END(HRTIMER, BY_OBJECT, HRTIMER_SPAN, 0, 1),
 	[KTAPE_EV_WORKQUEUE_EXECUTE_START] = BEGIN(WORK, BY_OBJECT),
 	/* The span has the function in place of the work item. */
-	[KTAPE_EV_WORKQUEUE_EXECUTE_END] = END(WORK, BY_OBJECT, WORK_SPAN, 1, 1),
+	[KTAPE_EV_WORKQUEUE_EXECUTE_END] =
+		END(WORK, BY_OBJECT, WORK_SPAN, 1, 1),
 };
 
 /* A profile may have both forms of a call: each has its own pair. */
-static unsigned long thread_key(const struct task_struct *p, unsigned int by)
+static unsigned long gate_thread_key(const struct task_struct *p,
+				     unsigned int by)
 {
 	BUILD_BUG_ON(KTAPE_GATES + 1 >= 1 << KEY_SHIFT);
 	BUILD_BUG_ON(__alignof__(struct task_struct) < 1 << KEY_SHIFT);
-	return (unsigned long)p | (by == BY_THREAD ? KTAPE_GATE_SYSCALL + 1 :
-						     KTAPE_GATES + 1);
+	return (unsigned long)p |
+	       (by == BY_THREAD ? KTAPE_GATE_SYSCALL + 1 : KTAPE_GATES + 1);
 }
 
-static bool is_call(const struct kt_gate_event *e)
+static bool gate_is_call(const struct kt_gate_event *e)
 {
 	return e->by == BY_THREAD || e->by == BY_THREAD_WIDE;
 }
 
-static unsigned long key_of(const struct kt_gate_event *e,
-			    const struct kt_record *rec)
+static unsigned long gate_key(const struct kt_gate_event *e,
+			      const struct kt_record *rec)
 {
 	unsigned long what;
 
-	if (is_call(e))
-		return thread_key(current, e->by);
+	if (gate_is_call(e))
+		return gate_thread_key(current, e->by);
 	if (e->by == BY_IRQ)
 		what = (unsigned long)smp_processor_id() << IRQ_BITS |
 		       (rec->code >> 8 & ((1U << IRQ_BITS) - 1));
@@ -168,29 +170,29 @@ static unsigned long key_of(const struct kt_gate_event *e,
 	return what << KEY_SHIFT | e->gate;
 }
 
-static struct kt_gate_slot *slot_at(struct kt_gates *t, unsigned long key,
-				    unsigned int i)
+static struct kt_gate_slot *gate_slot_at(struct kt_gates *t, unsigned long key,
+					 unsigned int i)
 {
 	return &t->slot[(hash_long(key, SLOT_BITS) + i) % SLOTS];
 }
 
 /* Load seq before key and epoch: the claim proves that they belong together. */
-static unsigned long load_seq(const struct kt_gate_slot *slot)
+static unsigned long gate_load_seq(const struct kt_gate_slot *slot)
 {
-	/* Pairs with the release in release_slot(). */
+	/* Pairs with the release in gate_release_slot(). */
 	return smp_load_acquire(&slot->seq);
 }
 
-static bool is_open(unsigned long seq)
+static bool gate_is_open(unsigned long seq)
 {
 	return (seq & SLOT_STATE) == SLOT_OPEN;
 }
 
 /* Claim a slot if nothing happened to it since @seq was loaded. */
-static bool claim_slot(struct kt_gate_slot *slot, unsigned long seq)
+static bool gate_claim_slot(struct kt_gate_slot *slot, unsigned long seq)
 {
 	/*
-	 * Pairs with the release in release_slot(): the slot's content is
+	 * Pairs with the release in gate_release_slot(): the slot's content is
 	 * that of @seq, and all that we write to it comes after.
 	 */
 	return cmpxchg(&slot->seq, seq, (seq & ~SLOT_STATE) | SLOT_CLAIMED) ==
@@ -198,59 +200,62 @@ static bool claim_slot(struct kt_gate_slot *slot, unsigned long seq)
 }
 
 /* Give back a slot that the caller has claimed. */
-static void release_slot(struct kt_gate_slot *slot, unsigned long state)
+static void gate_release_slot(struct kt_gate_slot *slot, unsigned long state)
 {
 	unsigned long use = (slot->seq & ~SLOT_STATE) + SLOT_USE;
 
-	/* Pairs with load_seq() and with the cmpxchg() in claim_slot(). */
+	/* Pairs with gate_load_seq() and with the cmpxchg() in gate_claim_slot(). */
 	smp_store_release(&slot->seq, use | state);
 }
 
 /* Find and claim the slot of an open pair.  Return: the slot or NULL. */
-static struct kt_gate_slot *claim_pair(struct kt_gates *t, unsigned long key)
+static struct kt_gate_slot *gate_claim_pair(struct kt_gates *t,
+					    unsigned long key)
 {
 	struct kt_gate_slot *slot;
 	unsigned long seq;
 	unsigned int i;
 
 	for (i = 0; i < PROBES; i++) {
-		slot = slot_at(t, key, i);
+		slot = gate_slot_at(t, key, i);
 		/* Most slots are another pair's: that needs no order. */
 		if (READ_ONCE(slot->key) != key)
 			continue;
-		seq = load_seq(slot);
-		if (is_open(seq) && READ_ONCE(slot->key) == key &&
-		    claim_slot(slot, seq))
+		seq = gate_load_seq(slot);
+		if (gate_is_open(seq) && READ_ONCE(slot->key) == key &&
+		    gate_claim_slot(slot, seq))
 			return slot;
 	}
 	return NULL;
 }
 
 /* Claim a slot that a pair may take.  Return: the slot or NULL. */
-static struct kt_gate_slot *claim_room(struct kt_gates *t, unsigned long key)
+static struct kt_gate_slot *gate_claim_room(struct kt_gates *t,
+					    unsigned long key)
 {
 	struct kt_gate_slot *slot;
 	unsigned long seq;
 	unsigned int i;
 
 	for (i = 0; i < PROBES; i++) {
-		slot = slot_at(t, key, i);
-		seq = load_seq(slot);
+		slot = gate_slot_at(t, key, i);
+		seq = gate_load_seq(slot);
 		if ((seq & SLOT_STATE) == SLOT_CLAIMED ||
-		    (is_open(seq) &&
+		    (gate_is_open(seq) &&
 		     READ_ONCE(slot->epoch) == READ_ONCE(t->epoch)))
 			continue;
-		if (claim_slot(slot, seq))
+		if (gate_claim_slot(slot, seq))
 			return slot;
 	}
 	return NULL;
 }
 
 /* Keep the first event of a pair.  Return: whether there was room for it. */
-static bool begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
+static bool gate_begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
 {
 	/* An earlier pair of the same key had no end: its slot is taken over. */
-	struct kt_gate_slot *slot = claim_pair(t, key) ?: claim_room(t, key);
+	struct kt_gate_slot *slot = gate_claim_pair(t, key) ?:
+					    gate_claim_room(t, key);
 
 	if (!slot) {
 		atomic_long_inc(&t->collisions);
@@ -260,7 +265,7 @@ static bool begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
 	slot->start = kt_clock();
 	slot->dat20 = dat20;
 	WRITE_ONCE(slot->epoch, READ_ONCE(t->epoch));
-	release_slot(slot, SLOT_OPEN);
+	gate_release_slot(slot, SLOT_OPEN);
 	return true;
 }
 
@@ -270,11 +275,11 @@ static bool begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
  * Is the end that of this call?  A return from a signal handler has lost its
  * number: it gets that of its begin.
  */
-static bool is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
+static bool gate_is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
 {
 	u32 nr = *dat20 & SYSCALL_NR;
 
-	if (!is_call(e) || nr == (begun & SYSCALL_NR))
+	if (!gate_is_call(e) || nr == (begun & SYSCALL_NR))
 		return true;
 	if (nr != SYSCALL_NR)
 		return false;
@@ -283,10 +288,10 @@ static bool is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
 }
 
 /* Take a pair out of the table. Return: whether it is that of this end. */
-static bool end_pair(struct kt_gates *t, const struct kt_gate_event *e,
-		     unsigned long key, u64 *start, u32 *dat20)
+static bool gate_end_pair(struct kt_gates *t, const struct kt_gate_event *e,
+			  unsigned long key, u64 *start, u32 *dat20)
 {
-	struct kt_gate_slot *slot = claim_pair(t, key);
+	struct kt_gate_slot *slot = gate_claim_pair(t, key);
 	u32 epoch, begun;
 
 	if (!slot)
@@ -294,16 +299,16 @@ static bool end_pair(struct kt_gates *t, const struct kt_gate_event *e,
 	*start = slot->start;
 	begun = slot->dat20;
 	epoch = slot->epoch;
-	release_slot(slot, SLOT_FREE);
-	return epoch == READ_ONCE(t->epoch) && is_end_of(e, begun, dat20);
+	gate_release_slot(slot, SLOT_FREE);
+	return epoch == READ_ONCE(t->epoch) && gate_is_end_of(e, begun, dat20);
 }
 
-static void make_span(const struct kt_gate_event *e,
-		      const struct kt_record *rec, u64 start, u32 dat20,
-		      struct kt_span *span)
+static void gate_make_span(const struct kt_gate_event *e,
+			   const struct kt_record *rec, u64 start, u32 dat20,
+			   struct kt_span *span)
 {
 	const u32 *from = e->first == FROM_BLOB ? rec->blob :
-						   rec->args + e->first;
+						  rec->args + e->first;
 	unsigned int nargs = e->nr + 2, i;
 
 	for (i = 0; i < e->nr; i++)
@@ -327,9 +332,8 @@ static void make_span(const struct kt_gate_event *e,
  * Context: any, preemption disabled.
  * Return: enum kt_verdict.
  */
-enum kt_verdict kt_gates_pass(struct kt_gates *t,
-				   const struct kt_record *rec,
-				   struct kt_span *span)
+enum kt_verdict kt_gates_pass(struct kt_gates *t, const struct kt_record *rec,
+			      struct kt_span *span)
 {
 	const struct kt_gate_event *e =
 		&gate_events[rec->code & (KTAPE_OPCODES - 1)];
@@ -339,25 +343,25 @@ enum kt_verdict kt_gates_pass(struct kt_gates *t,
 
 	if (!e->gate || !t->ticks[e->gate - 1])
 		return KT_PASS;
-	key = key_of(e, rec);
+	key = gate_key(e, rec);
 	if (!e->span)
-		return begin_pair(t, key, dat20) ? KT_HOLD : KT_PASS;
-	if (!end_pair(t, e, key, &start, &dat20))
+		return gate_begin_pair(t, key, dat20) ? KT_HOLD : KT_PASS;
+	if (!gate_end_pair(t, e, key, &start, &dat20))
 		return KT_PASS;
 	now = kt_clock();
 	/* The clocks of two CPUs may differ by a little. */
 	if ((s64)(now - start) < (s64)t->ticks[e->gate - 1])
 		return KT_HOLD;
-	make_span(e, rec, start, dat20, span);
+	gate_make_span(e, rec, start, dat20, span);
 	return KT_SPAN;
 }
 
-static void forget_pair(struct kt_gates *t, unsigned long key)
+static void gate_forget_pair(struct kt_gates *t, unsigned long key)
 {
-	struct kt_gate_slot *slot = claim_pair(t, key);
+	struct kt_gate_slot *slot = gate_claim_pair(t, key);
 
 	if (slot)
-		release_slot(slot, SLOT_FREE);
+		gate_release_slot(slot, SLOT_FREE);
 }
 
 /**
@@ -373,7 +377,7 @@ void kt_gates_held(struct kt_gates *t, const struct kt_record *rec)
 		&gate_events[rec->code & (KTAPE_OPCODES - 1)];
 
 	if (e->gate && t->ticks[e->gate - 1])
-		forget_pair(t, key_of(e, rec));
+		gate_forget_pair(t, gate_key(e, rec));
 }
 
 /**
@@ -396,8 +400,8 @@ void kt_gates_renew(struct kt_gates *t)
  */
 void kt_gates_thread_exits(struct kt_gates *t, const struct task_struct *p)
 {
-	forget_pair(t, thread_key(p, BY_THREAD));
-	forget_pair(t, thread_key(p, BY_THREAD_WIDE));
+	gate_forget_pair(t, gate_thread_key(p, BY_THREAD));
+	gate_forget_pair(t, gate_thread_key(p, BY_THREAD_WIDE));
 }
 
 /**
@@ -444,7 +448,7 @@ u64 kt_gates_collisions(const struct kt_gates *t)
 	return atomic_long_read(&t->collisions);
 }
 
-static u64 ticks_of(u64 ns)
+static u64 gate_ticks(u64 ns)
 {
 	u64 hz = kt_clock_hz();
 	u32 rest;
@@ -472,7 +476,7 @@ struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries, u32 nr)
 	t->nr = nr;
 	for (i = 0; i < nr; i++) {
 		t->entry[i] = entries[i];
-		t->ticks[entries[i].gate] = ticks_of(entries[i].ns);
+		t->ticks[entries[i].gate] = gate_ticks(entries[i].ns);
 	}
 	return t;
 }

@@ -61,12 +61,12 @@ static unsigned int used;	/* slots that are not free */
 static u32 live;		/* sets that are passed on */
 static atomic_long_t missed[SETS];
 
-static unsigned int slot_of(const struct task_struct *p)
+static unsigned int track_slot(const struct task_struct *p)
 {
 	return hash_ptr(p, ilog2(SLOTS));
 }
 
-static struct kt_track *find(const struct task_struct *p)
+static struct kt_track *track_find(const struct task_struct *p)
 {
 	/* Pairs with the release in kt_track_init(). */
 	struct kt_track *t = smp_load_acquire(&table);
@@ -75,8 +75,8 @@ static struct kt_track *find(const struct task_struct *p)
 
 	if (!t)
 		return NULL;
-	for (i = slot_of(p), n = 0; n < SLOTS; i = (i + 1) % SLOTS, n++) {
-		/* Pairs with the release in enter(). */
+	for (i = track_slot(p), n = 0; n < SLOTS; i = (i + 1) % SLOTS, n++) {
+		/* Pairs with the release in track_enter(). */
 		task = smp_load_acquire(&t[i].task);
 		if (task == p)
 			return &t[i];
@@ -87,9 +87,9 @@ static struct kt_track *find(const struct task_struct *p)
 }
 
 /* The slot for a thread that has none yet. */
-static struct kt_track *place(const struct task_struct *p)
+static struct kt_track *track_place(const struct task_struct *p)
 {
-	unsigned int i = slot_of(p);
+	unsigned int i = track_slot(p);
 
 	while (table[i].task && table[i].task != GONE)
 		i = (i + 1) % SLOTS;
@@ -101,17 +101,17 @@ static struct kt_track *place(const struct task_struct *p)
 	return &table[i];
 }
 
-static void note_missed(u32 sets)
+static void track_note_missed(u32 sets)
 {
 	for (; sets; sets &= sets - 1)
 		atomic_long_inc(&missed[__ffs(sets)]);
 }
 
 /* With track_lock.  Return: false if there is no room. */
-static bool enter(const struct task_struct *p, u32 in, u32 threads,
-		  u32 children)
+static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
+			u32 children)
 {
-	struct kt_track *t = find(p);
+	struct kt_track *t = track_find(p);
 
 	lockdep_assert_held(&track_lock);
 	if (t) {
@@ -120,9 +120,9 @@ static bool enter(const struct task_struct *p, u32 in, u32 threads,
 		WRITE_ONCE(t->in, t->in | in);
 		return true;
 	}
-	t = place(p);
+	t = track_place(p);
 	if (!t) {
-		note_missed(in);
+		track_note_missed(in);
 		return false;
 	}
 	/*
@@ -133,13 +133,13 @@ static bool enter(const struct task_struct *p, u32 in, u32 threads,
 	t->threads = threads;
 	t->children = children;
 	WRITE_ONCE(t->in, in);
-	/* Pairs with the acquire in find(): the sets come first. */
+	/* Pairs with the acquire in track_find(): the sets come first. */
 	smp_store_release(&t->task, p);
 	return true;
 }
 
 /* With track_lock. */
-static void leave(struct kt_track *t)
+static void track_leave(struct kt_track *t)
 {
 	unsigned int i = t - table;
 
@@ -167,11 +167,11 @@ u32 kt_track_sets(const struct task_struct *p)
 	u32 in;
 
 	do {
-		t = find(p);
+		t = track_find(p);
 		if (!t)
 			return 0;
 		in = READ_ONCE(t->in);
-		/* Pairs with smp_wmb() in enter(): the sets are those of @p. */
+		/* Pairs with smp_wmb() in track_enter(): the sets are those of @p. */
 		smp_rmb();
 	} while (READ_ONCE(t->task) != p);
 	return in;
@@ -189,7 +189,7 @@ u32 kt_track_sets(const struct task_struct *p)
 void kt_track_fork(const struct task_struct *parent,
 		   const struct task_struct *child)
 {
-	const struct kt_track *t = find(parent);
+	const struct kt_track *t = track_find(parent);
 	unsigned long flags;
 	u32 in = 0, children = 0;
 
@@ -197,7 +197,7 @@ void kt_track_fork(const struct task_struct *parent,
 		return;
 	raw_spin_lock_irqsave(&track_lock, flags);
 	/* kt_track_close() may have been here. */
-	t = find(parent);
+	t = track_find(parent);
 	if (t && child->tgid == parent->tgid) {
 		in = t->in & t->threads & live;
 		children = t->children & in;
@@ -206,7 +206,7 @@ void kt_track_fork(const struct task_struct *parent,
 		children = in;
 	}
 	if (in)
-		enter(child, in, in, children);
+		track_enter(child, in, in, children);
 	raw_spin_unlock_irqrestore(&track_lock, flags);
 }
 
@@ -218,16 +218,16 @@ void kt_track_fork(const struct task_struct *parent,
  */
 void kt_track_free(const struct task_struct *p)
 {
-	struct kt_track *t = find(p);
+	struct kt_track *t = track_find(p);
 	unsigned long flags;
 
 	if (likely(!t))
 		return;
 	raw_spin_lock_irqsave(&track_lock, flags);
 	/* kt_track_close() may have been here. */
-	t = find(p);
+	t = track_find(p);
 	if (t)
-		leave(t);
+		track_leave(t);
 	raw_spin_unlock_irqrestore(&track_lock, flags);
 }
 
@@ -246,7 +246,7 @@ int kt_track_init(void)
 	t = kvcalloc(SLOTS, sizeof(*t), GFP_KERNEL);
 	if (!t)
 		return -ENOMEM;
-	/* Pairs with the acquire in find(). */
+	/* Pairs with the acquire in track_find(). */
 	smp_store_release(&table, t);
 	return 0;
 }
@@ -306,8 +306,8 @@ int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
 	if (p) {
 		*global = p->pid;
 		raw_spin_lock_irqsave(&track_lock, irq);
-		enter(p, set, flags & KTAPE_PID_THREADS ? set : 0,
-		      flags & KTAPE_PID_CHILDREN ? set : 0);
+		track_enter(p, set, flags & KTAPE_PID_THREADS ? set : 0,
+			    flags & KTAPE_PID_CHILDREN ? set : 0);
 		raw_spin_unlock_irqrestore(&track_lock, irq);
 	}
 	rcu_read_unlock();
@@ -377,34 +377,34 @@ void kt_threads_walk(void (*look)(struct task_struct *p, void *arg), void *arg)
 }
 
 /* A round of the walk: for which set, and was anybody new? */
-struct round {
+struct track_round {
 	u32 set;
 	bool taken;
 };
 
-static u32 threads_of(const struct kt_track *t, u32 set)
+static u32 track_threads(const struct kt_track *t, u32 set)
 {
 	return t ? t->in & t->threads & set : 0;
 }
 
-static u32 children_of(const struct kt_track *t, u32 set)
+static u32 track_children(const struct kt_track *t, u32 set)
 {
 	return t ? t->in & t->children & set : 0;
 }
 
 /* Put a thread into the set, if it is not there with all of this. */
-static void take(const struct task_struct *p, u32 threads, u32 children,
-		 struct round *round)
+static void track_take(const struct task_struct *p, u32 threads, u32 children,
+		       struct track_round *round)
 {
-	const struct kt_track *t = find(p);
+	const struct kt_track *t = track_find(p);
 	unsigned long flags;
 
-	if (threads_of(t, round->set) == threads &&
-	    (children_of(t, round->set) | children) ==
-		    children_of(t, round->set))
+	if (track_threads(t, round->set) == threads &&
+	    (track_children(t, round->set) | children) ==
+		    track_children(t, round->set))
 		return;
 	raw_spin_lock_irqsave(&track_lock, flags);
-	round->taken |= enter(p, round->set, threads, children);
+	round->taken |= track_enter(p, round->set, threads, children);
 	raw_spin_unlock_irqrestore(&track_lock, flags);
 }
 
@@ -412,20 +412,20 @@ static void take(const struct task_struct *p, u32 threads, u32 children,
  * The leader tells for all threads of its process whether they are followed: so
  * a thread needs no look at all the others.
  */
-static void look(struct task_struct *p, void *arg)
+static void track_look(struct task_struct *p, void *arg)
 {
-	struct round *round = arg;
+	struct track_round *round = arg;
 	const u32 set = round->set;
 	const struct task_struct *leader = READ_ONCE(p->group_leader);
-	const struct kt_track *t = find(p);
+	const struct kt_track *t = track_find(p);
 
-	if (threads_of(t, set))
-		take(leader, set, children_of(t, set), round);
-	t = find(leader);
-	if (threads_of(t, set))
-		take(p, set, children_of(t, set), round);
-	if (children_of(find(rcu_dereference(p->real_parent)), set))
-		take(p, set, set, round);
+	if (track_threads(t, set))
+		track_take(leader, set, track_children(t, set), round);
+	t = track_find(leader);
+	if (track_threads(t, set))
+		track_take(p, set, track_children(t, set), round);
+	if (track_children(track_find(rcu_dereference(p->real_parent)), set))
+		track_take(p, set, set, round);
 }
 
 /**
@@ -442,13 +442,13 @@ static void look(struct task_struct *p, void *arg)
  */
 void kt_track_walk(u32 set)
 {
-	struct round round = { .set = set };
+	struct track_round round = { .set = set };
 
 	do {
 		round.taken = false;
 		/* Forks that did not see the members can be found now. */
 		synchronize_rcu();
-		kt_threads_walk(look, &round);
+		kt_threads_walk(track_look, &round);
 	} while (round.taken && !kt_track_missed(set));
 }
 
@@ -476,7 +476,7 @@ void kt_track_close(u32 set)
 			table[i].threads &= ~set;
 			table[i].children &= ~set;
 			if (!table[i].in)
-				leave(&table[i]);
+				track_leave(&table[i]);
 		}
 		raw_spin_unlock_irqrestore(&track_lock, flags);
 	}

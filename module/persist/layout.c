@@ -375,7 +375,7 @@ static void slot_check_block(const struct kt_slot *slot, unsigned long pos)
 	wmb();
 	new.check = ~kt_crc32c(~0U, (const void *)&new,
 			       offsetof(struct ktape_persist_check, check));
-	/* Pairs with the write barrier after tail in make_room(). */
+	/* Pairs with the write barrier after tail in ring_make_room(). */
 	smp_rmb();
 	if (kt_before(pos, READ_ONCE(*kt_word(&slot->page->tail))))
 		return;

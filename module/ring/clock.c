@@ -39,9 +39,9 @@ static atomic64_t bias;
 static atomic64_t behind;
 
 /*
- * The latest time that was read before the system wakes up.  From falls_asleep() to
- * wakes_up() one CPU runs, with interrupts off: what steps back meanwhile is mended
- * by wakes_up().
+ * The latest time that was read before the system wakes up.  From clock_suspend() to
+ * clock_resume() one CPU runs, with interrupts off: what steps back meanwhile is mended
+ * by clock_resume().
  */
 static bool is_asleep;
 static u64 asleep_at;
@@ -65,14 +65,14 @@ u64 notrace kt_clock_slow(void)
 	return now;
 }
 
-static int falls_asleep(void)
+static int clock_suspend(void)
 {
 	asleep_at = kt_clock();
 	WRITE_ONCE(is_asleep, true);
 	return 0;
 }
 
-static void wakes_up(void)
+static void clock_resume(void)
 {
 	u64 now = kt_clock();
 
@@ -81,7 +81,7 @@ static void wakes_up(void)
 	WRITE_ONCE(is_asleep, false);
 }
 
-KT_SYSCORE(clock_sleep, falls_asleep, wakes_up);
+KT_SYSCORE(clock_sleep, clock_suspend, clock_resume);
 
 /**
  * kt_clock_may_stop() - the system is about to be suspended
@@ -98,7 +98,7 @@ void kt_clock_may_stop(void)
  * between the two.  It is taken from the clock as it is then, so that what was
  * told of the same step by several rings counts once.
  */
-static void give_bias(struct work_struct *work)
+static void clock_give_bias(struct work_struct *work)
 {
 	u64 latest = (u64)atomic64_read(&behind), now = kt_clock_slow();
 
@@ -111,9 +111,9 @@ static void give_bias(struct work_struct *work)
 	stepped();
 }
 
-static DECLARE_WORK(bias_work, give_bias);
+static DECLARE_WORK(bias_work, clock_give_bias);
 
-static void start_work(struct irq_work *work)
+static void clock_start_work(struct irq_work *work)
 {
 	schedule_work(&bias_work);
 }
@@ -169,7 +169,7 @@ int kt_clock_init(const char *wish, void (*on_step)(void))
 	else
 		hz = cycles_hz;
 	stepped = on_step;
-	init_irq_work(&bias_irq, start_work);
+	init_irq_work(&bias_irq, clock_start_work);
 	kt_syscore_register(&clock_sleep);
 	return 0;
 }

@@ -5,28 +5,29 @@
  */
 #include "ring.h"
 
-static const struct ktape_block *block_at(const struct kt_ring *r,
-					  unsigned long start)
+static const struct ktape_block *cut_block_at(const struct kt_ring *r,
+					      unsigned long start)
 {
 	return r->base[(start >> r->block_shift) & (r->nr_blocks - 1)];
 }
 
 /* Bytes of a block, header included. */
-static unsigned long content(const struct kt_ring *r, unsigned long start)
+static unsigned long cut_block_content(const struct kt_ring *r,
+				       unsigned long start)
 {
 	unsigned long left = *kt_word(&r->page->commit) - start;
 
 	/* The closing members count once the next block is published. */
 	if (left <= r->block_size)
 		return left;
-	return (unsigned long)(block_at(r, start)->content_bits / 8);
+	return (unsigned long)(cut_block_at(r, start)->content_bits / 8);
 }
 
 /* Count what goes of a block.  Return: where that begins, or its content ends. */
-static unsigned long count_from(struct kt_cut *c)
+static unsigned long cut_count_from(struct kt_cut *c)
 {
-	const struct ktape_block *b = block_at(c->ring, c->start);
-	unsigned long end = content(c->ring, c->start);
+	const struct ktape_block *b = cut_block_at(c->ring, c->start);
+	unsigned long end = cut_block_content(c->ring, c->start);
 	unsigned long at = KTAPE_BLOCK_HEADER, found = end;
 	u64 ts = b->ts_begin;
 	const u32 *word;
@@ -80,8 +81,8 @@ bool kt_cut_step(struct kt_cut *c)
 {
 	if (!kt_before(c->oldest, c->position))
 		return false;
-	c->position = count_from(c);
-	if (block_at(c->ring, c->start)->ts_begin < c->time)
+	c->position = cut_count_from(c);
+	if (cut_block_at(c->ring, c->start)->ts_begin < c->time)
 		return false;
 	/* All of it goes, and with it its head. */
 	c->position = kt_before(c->start, c->oldest) ? c->oldest : c->start;

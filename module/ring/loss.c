@@ -47,7 +47,7 @@ noinline void kt_ring_lose(struct kt_ring *r, unsigned int reason,
 	WRITE_ONCE(r->losing, r->losing - 1);
 }
 
-static u64 lost(const struct kt_ring *r, unsigned int class)
+static u64 class_lost(const struct kt_ring *r, unsigned int class)
 {
 	u64 total = 0;
 	unsigned int i;
@@ -80,7 +80,7 @@ bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
 	WRITE_ONCE(l->open, 0);
 	barrier();
 	taken->last = READ_ONCE(l->last);
-	taken->told = lost(r, class) - l->told;
+	taken->told = class_lost(r, class) - l->told;
 	taken->open = 1;
 	l->told += taken->told;
 	return true;

@@ -19,7 +19,7 @@
 
 #include "internal.h"
 
-static void free_block(void *base, unsigned long size)
+static void block_free(void *base, unsigned long size)
 {
 	unsigned long i;
 
@@ -27,12 +27,12 @@ static void free_block(void *base, unsigned long size)
 		put_page(virt_to_page(base + i));
 }
 
-static bool is_elsewhere(const struct kt_ring *r)
+static bool ring_is_elsewhere(const struct kt_ring *r)
 {
 	return r->mode == KTAPE_MODE_PERSISTENT;
 }
 
-static void *alloc_block(const struct kt_ring_spec *spec, unsigned int i)
+static void *block_alloc(const struct kt_ring_spec *spec, unsigned int i)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY;
 	unsigned int order = get_order(spec->block_size);
@@ -92,7 +92,7 @@ struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 		goto err;
 	r->nr_blocks = nr;
 	for (i = 0; i < nr; i++) {
-		r->base[i] = alloc_block(spec, i);
+		r->base[i] = block_alloc(spec, i);
 		if (fatal_signal_pending(current))
 			ret = -EINTR;
 		if (!r->base[i] || ret == -EINTR)
@@ -124,11 +124,11 @@ void kt_ring_free(struct kt_ring *r)
 
 	if (!r)
 		return;
-	for (i = 0; i < r->nr_blocks && !is_elsewhere(r); i++) {
-		free_block(r->base[i], r->block_size);
+	for (i = 0; i < r->nr_blocks && !ring_is_elsewhere(r); i++) {
+		block_free(r->base[i], r->block_size);
 		cond_resched();
 	}
-	if (r->page && !is_elsewhere(r))
+	if (r->page && !ring_is_elsewhere(r))
 		put_page(virt_to_page(r->page));
 	kvfree(r->base);
 	kvfree(r->blocks);
@@ -149,7 +149,7 @@ struct page *kt_ring_page_at(const struct kt_ring *r, unsigned long page)
 	unsigned long pages = r->block_size >> PAGE_SHIFT;
 	unsigned long block;
 
-	if (is_elsewhere(r))
+	if (ring_is_elsewhere(r))
 		return NULL;
 	if (!page)
 		return virt_to_page(r->page);

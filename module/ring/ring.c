@@ -118,17 +118,17 @@ noinline void kt_ring_publish_slow(struct kt_ring *r)
 		r->ops->opened(r, 0);
 }
 
-static unsigned int block_index(const struct kt_ring *r, unsigned long pos)
+static unsigned int ring_block_index(const struct kt_ring *r, unsigned long pos)
 {
 	return (pos >> r->block_shift) & (r->nr_blocks - 1);
 }
 
-static void *address(const struct kt_ring *r, unsigned long pos)
+static void *ring_address(const struct kt_ring *r, unsigned long pos)
 {
-	return r->base[block_index(r, pos)] + (pos & (r->block_size - 1));
+	return r->base[ring_block_index(r, pos)] + (pos & (r->block_size - 1));
 }
 
-static unsigned long consumed(const struct kt_ring *r)
+static unsigned long ring_consumed(const struct kt_ring *r)
 {
 	/*
 	 * Pairs with the release of consumer in session_reader.c and
@@ -138,7 +138,7 @@ static unsigned long consumed(const struct kt_ring *r)
 }
 
 /* What a session's end consists of. */
-static bool is_of_the_end(u8 opcode)
+static bool opcode_ends_session(u8 opcode)
 {
 	return opcode == KTAPE_EV_LEDGER || opcode == KTAPE_EV_PROFILE ||
 	       opcode == KTAPE_EV_SESSION || opcode == KTAPE_EV_FREEZE ||
@@ -150,14 +150,15 @@ static bool is_of_the_end(u8 opcode)
  * ledger and the markers of its end cannot be checked.  So the last free block of
  * a control ring that overwrites nothing is for those, when the end has come.
  */
-static bool is_ordinary(const struct kt_ring *r, const struct kt_record *rec)
+static bool record_is_ordinary(const struct kt_ring *r,
+			       const struct kt_record *rec)
 {
 	return rec && r->kind == KTAPE_RING_CONTROL &&
-	       !(READ_ONCE(r->ending) && is_of_the_end((u8)rec->code));
+	       !(READ_ONCE(r->ending) && opcode_ends_session((u8)rec->code));
 }
 
 /* Is @block the last one of a control ring for which there is room, or beyond? */
-static bool is_reserve(const struct kt_ring *r, unsigned long block)
+static bool block_is_reserve(const struct kt_ring *r, unsigned long block)
 {
 	unsigned long limit = block + 2 * r->block_size - r->size;
 	unsigned long oldest;
@@ -165,7 +166,7 @@ static bool is_reserve(const struct kt_ring *r, unsigned long block)
 	if (r->kind != KTAPE_RING_CONTROL)
 		return false;
 	if (r->mode == KTAPE_MODE_DISCARD)
-		oldest = consumed(r);
+		oldest = ring_consumed(r);
 	else if (r->mode == KTAPE_MODE_SNAPSHOT)
 		oldest = READ_ONCE(*kt_word(&r->page->floor));
 	else
@@ -177,15 +178,15 @@ static bool is_reserve(const struct kt_ring *r, unsigned long block)
  * Make room for the block at @block, in which @rec, if any, is the first.
  * Return: 0, or 1 + the reason of loss.
  */
-static int make_room(struct kt_ring *r, unsigned long block,
-		     const struct kt_record *rec)
+static int ring_make_room(struct kt_ring *r, unsigned long block,
+			  const struct kt_record *rec)
 {
 	unsigned long limit = block + r->block_size - r->size;
 	unsigned long tail;
 
 	if (!r->lapped && block + r->block_size < r->size)
 		return 0;
-	if (is_ordinary(r, rec) && is_reserve(r, block))
+	if (record_is_ordinary(r, rec) && block_is_reserve(r, block))
 		return 1 + KTAPE_LOST_FULL;
 	if (!r->lapped && block < r->size)
 		return 0;
@@ -194,7 +195,7 @@ static int make_room(struct kt_ring *r, unsigned long block,
 		return 1 + BEYOND;
 	if (kt_before(READ_ONCE(r->committed), limit))
 		return 1 + KTAPE_LOST_NESTED;
-	if (r->mode == KTAPE_MODE_DISCARD && kt_before(consumed(r), limit))
+	if (r->mode == KTAPE_MODE_DISCARD && kt_before(ring_consumed(r), limit))
 		return 1 + KTAPE_LOST_FULL;
 
 	tail = READ_ONCE(*kt_word(&r->page->tail));
@@ -214,7 +215,7 @@ static int make_room(struct kt_ring *r, unsigned long block,
  * it they could be those of a time when a nested context has closed the next
  * block already, and counts would go back from block to block.
  */
-static void take_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
+static void plan_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 {
 	unsigned int i;
 
@@ -225,7 +226,7 @@ static void take_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 		p->lost[i] = kt_ring_lost(r->page, i);
 }
 
-static __always_inline void read_clock(u32 *lo, u32 *hi)
+static __always_inline void clock_read_halves(u32 *lo, u32 *hi)
 {
 	if (kt_clock_by_call())
 		kt_clock_halves(lo, hi, true);
@@ -244,13 +245,13 @@ u64 kt_ring_time(struct kt_ring *r)
 {
 	u32 lo, hi;
 
-	read_clock(&lo, &hi);
+	clock_read_halves(&lo, &hi);
 	kt_ring_not_back(r, &lo, &hi);
 	return (u64)hi << 32 | lo;
 }
 
 /* The time of what was published last, or 0: one block is walked, once a step. */
-static u64 newest_time(const struct kt_ring *r)
+static u64 ring_newest_time(const struct kt_ring *r)
 {
 	unsigned long commit = READ_ONCE(r->committed), start, at;
 	const struct ktape_block *b;
@@ -261,7 +262,7 @@ static u64 newest_time(const struct kt_ring *r)
 	if (!kt_before(READ_ONCE(*kt_word(&r->page->floor)), commit))
 		return 0;
 	start = (commit - 1) & ~(r->block_size - 1);
-	b = address(r, start);
+	b = ring_address(r, start);
 	ts = b->ts_begin;
 	for (at = KTAPE_BLOCK_HEADER; at < commit - start; at += length) {
 		word = (const void *)((const char *)b + at);
@@ -286,7 +287,7 @@ static u64 newest_time(const struct kt_ring *r)
  * Records that took the fast path between the step and here have lower halves
  * that go back, see kt_record_time().
  */
-static noinline void note_step(struct kt_ring *r)
+static noinline void ring_note_step(struct kt_ring *r)
 {
 	unsigned long latest, newest;
 	u64 ts;
@@ -294,7 +295,7 @@ static noinline void note_step(struct kt_ring *r)
 	/* A clock that takes a call is held back by each writer. */
 	if (kt_clock_by_call() || READ_ONCE(r->behind))
 		return;
-	ts = newest_time(r);
+	ts = ring_newest_time(r);
 	newest = (unsigned long)ts;
 	latest = READ_ONCE(r->latest);
 	/* 32-bit kernels compare within one turn. */
@@ -313,7 +314,7 @@ static noinline void note_step(struct kt_ring *r)
  * time at which the ring is held: what is recorded meanwhile is held at the same
  * one, and does not tell again.
  */
-static noinline void tell_step(struct kt_ring *r)
+static noinline void ring_tell_step(struct kt_ring *r)
 {
 	unsigned long latest = READ_ONCE(r->latest);
 
@@ -328,7 +329,7 @@ static noinline void tell_step(struct kt_ring *r)
  * The time of a record; 32-bit kernels have the upper half of the latest time in
  * ts_hi.  Return: is the clock behind a time that was taken before?
  */
-static bool take_time(struct kt_ring *r, u64 *ts)
+static bool ring_take_time(struct kt_ring *r, u64 *ts)
 {
 	u32 turn = READ_ONCE(r->ts_hi), lo, hi;
 	unsigned long latest;
@@ -337,21 +338,21 @@ static bool take_time(struct kt_ring *r, u64 *ts)
 	barrier();	/* a writer that comes in here may begin the next turn */
 	latest = READ_ONCE(r->latest);
 	barrier();	/* a writer that comes in here has a time after @latest */
-	read_clock(&lo, &hi);
+	clock_read_halves(&lo, &hi);
 	if (sizeof(long) == 8)
 		behind = ((u64)hi << 32 | lo) < latest;
 	else
 		behind = (int)(hi - turn) < 0 || (hi == turn && lo < latest);
 	if (unlikely(behind))
-		note_step(r);
+		ring_note_step(r);
 	kt_ring_not_back(r, &lo, &hi);
 	*ts = (u64)hi << 32 | lo;
 	return behind;
 }
 
-/* Where does a record of @len bytes go, now?  Return: as make_room(). */
-static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
-		const struct kt_record *rec)
+/* Where does a record of @len bytes go, now?  Return: as ring_make_room(). */
+static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
+		       const struct kt_record *rec)
 {
 	const bool flush = !rec;
 	unsigned long off;
@@ -359,7 +360,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 
 	p->write = READ_ONCE(r->write);
 	barrier();	/* the time is read after write: it cannot go back */
-	p->behind = take_time(r, &p->ts);
+	p->behind = ring_take_time(r, &p->ts);
 	off = p->write & (r->block_size - 1);
 	p->first = off == 0 && !r->lapped && p->write == 0;
 	p->extend = (u32)(p->ts >> 32) != READ_ONCE(r->ts_hi);
@@ -369,8 +370,7 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 			  r->block_size;
 	if (!p->open) {
 		p->block = p->write - off;
-		p->record = p->write +
-			    (p->extend ? KTAPE_TIME_EXTEND_SIZE : 0);
+		p->record = p->write + (p->extend ? KTAPE_TIME_EXTEND_SIZE : 0);
 		p->end = p->record + len;
 		return 0;
 	}
@@ -378,16 +378,17 @@ static int plan(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	p->block = off == 0 ? p->write : p->write - off + r->block_size;
 	p->record = p->block + KTAPE_BLOCK_HEADER;
 	p->end = p->record + len;
-	full = make_room(r, p->block, rec);
+	full = ring_make_room(r, p->block, rec);
 	if (!full && !p->first)
-		take_counts(r, p, flush);
+		plan_counts(r, p, flush);
 	return full;
 }
 
 /* Bytes in use up to @position, in whole blocks from the oldest one on. */
-static unsigned long in_use(const struct kt_ring *r, unsigned long position)
+static unsigned long ring_in_use(const struct kt_ring *r,
+				 unsigned long position)
 {
-	return position - (consumed(r) & ~(r->block_size - 1));
+	return position - (ring_consumed(r) & ~(r->block_size - 1));
 }
 
 /*
@@ -395,14 +396,15 @@ static unsigned long in_use(const struct kt_ring *r, unsigned long position)
  * stepped back?  Then its writers take the slow path, where it is looked at for
  * each record: no other block pays for it.
  */
-static bool is_guarded(const struct kt_ring *r, unsigned long block)
+static bool block_is_guarded(const struct kt_ring *r, unsigned long block)
 {
-	return READ_ONCE(r->behind) || is_reserve(r, block) ||
+	return READ_ONCE(r->behind) || block_is_reserve(r, block) ||
 	       (r->mode == KTAPE_MODE_DISCARD &&
-		in_use(r, block + r->block_size) > READ_ONCE(r->shed_at[0]));
+		ring_in_use(r, block + r->block_size) >
+			READ_ONCE(r->shed_at[0]));
 }
 
-static void lead_to_slow(struct kt_ring *r, unsigned long block)
+static void ring_lead_to_slow(struct kt_ring *r, unsigned long block)
 {
 	/*
 	 * Not after any position that a writer may still try to reserve: with
@@ -414,17 +416,18 @@ static void lead_to_slow(struct kt_ring *r, unsigned long block)
 }
 
 /* Lead writers to a block, or past the descriptor into the slow path. */
-static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
+static void ring_lead_to(struct kt_ring *r, struct kt_desc *d,
+			 unsigned long block)
 {
-	if (is_guarded(r, block)) {
-		lead_to_slow(r, block);
+	if (block_is_guarded(r, block)) {
+		ring_lead_to_slow(r, block);
 		return;
 	}
 	WRITE_ONCE(r->desc, d);
 	barrier();
 	/* Looked at last: whoever came in between may have parked it. */
 	if (READ_ONCE(r->parked) == block + r->block_size)
-		lead_to_slow(r, block);
+		ring_lead_to_slow(r, block);
 }
 
 /*
@@ -434,20 +437,20 @@ static void lead_to(struct kt_ring *r, struct kt_desc *d, unsigned long block)
  * who runs, or is lost as well.  A context that we interrupted may still put one
  * here: it began before ours was lost.
  */
-static void park(struct kt_ring *r, const struct kt_plan *p,
-		 const struct kt_record *rec)
+static void ring_park(struct kt_ring *r, const struct kt_plan *p,
+		      const struct kt_record *rec)
 {
 	r->ops->parked(r, rec);
 	WRITE_ONCE(r->parked, p->block);
 	barrier();
-	lead_to_slow(r, p->block - r->block_size);
+	ring_lead_to_slow(r, p->block - r->block_size);
 }
 
 /* Write the members of the block before @p->block that tell how it ended. */
 static void close_block(struct kt_ring *r, const struct kt_plan *p)
 {
 	unsigned long start = p->block - r->block_size;
-	struct ktape_block *b = address(r, start);
+	struct ktape_block *b = ring_address(r, start);
 	unsigned int i;
 	u64 lost = 0;
 
@@ -465,8 +468,8 @@ static void close_block(struct kt_ring *r, const struct kt_plan *p)
 /* Write the members that are known now; never those of close_block() (R4). */
 static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 {
-	struct ktape_block *b = address(r, p->block);
-	struct kt_desc *d = &r->blocks[block_index(r, p->block)];
+	struct ktape_block *b = ring_address(r, p->block);
+	struct kt_desc *d = &r->blocks[ring_block_index(r, p->block)];
 
 	b->magic = KTAPE_BLOCK_MAGIC;
 	b->stream_id = 0;
@@ -494,12 +497,12 @@ static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 	barrier();
 	WRITE_ONCE(d->end, p->block + r->block_size);
 	barrier();
-	lead_to(r, d, p->block);
+	ring_lead_to(r, d, p->block);
 	if (p->block + r->block_size - r->size == 0)
 		WRITE_ONCE(r->lapped, 1);
 }
 
-static void put_words(u32 *to, const struct kt_record *rec, u32 ts)
+static void record_store(u32 *to, const struct kt_record *rec, u32 ts)
 {
 	u32 i;
 
@@ -522,9 +525,9 @@ static void put_words(u32 *to, const struct kt_record *rec, u32 ts)
 	}
 }
 
-static void put_extend(struct kt_ring *r, const struct kt_plan *p)
+static void extend_store(struct kt_ring *r, const struct kt_plan *p)
 {
-	u32 *to = address(r, p->write);
+	u32 *to = ring_address(r, p->write);
 
 	to[0] = (u32)p->ts;
 	to[1] = KT_CODE(KTAPE_TIME_EXTEND, 0, 0, 4);
@@ -546,8 +549,8 @@ static unsigned long record_size(const struct kt_record *rec)
 	return ALIGN(len, KTAPE_RECORD_ALIGN);
 }
 
-static void drop(struct kt_ring *r, const struct kt_record *rec,
-		 unsigned int reason)
+static void record_drop(struct kt_ring *r, const struct kt_record *rec,
+			unsigned int reason)
 {
 	if (!rec)
 		return;
@@ -565,7 +568,7 @@ static void drop(struct kt_ring *r, const struct kt_record *rec,
  * Whoever interrupts us here has a later time: it leaves what we are about to
  * write, and we overwrite what it wrote before we began.
  */
-static void fill(struct kt_ring *r, u64 ts)
+static void ring_fill(struct kt_ring *r, u64 ts)
 {
 	u32 filling = READ_ONCE(r->filling);
 
@@ -580,54 +583,56 @@ static void fill(struct kt_ring *r, u64 ts)
 }
 
 /* So much is unread that records of less important classes give way. */
-static bool sheds(const struct kt_ring *r, const struct kt_record *rec)
+static bool ring_sheds(const struct kt_ring *r, const struct kt_record *rec)
 {
 	unsigned int level = priority[rec->class];
 
 	return r->mode == KTAPE_MODE_DISCARD && level < KT_SHED_LEVELS &&
-	       in_use(r, READ_ONCE(r->write)) > READ_ONCE(r->shed_at[level]);
+	       ring_in_use(r, READ_ONCE(r->write)) >
+		       READ_ONCE(r->shed_at[level]);
 }
 
-/* Is there a reason not even to look for room?  Return: as make_room(). */
-static int refuse(const struct kt_ring *r, const struct kt_record *rec,
-		  unsigned long len)
+/* Is there a reason not even to look for room?  Return: as ring_make_room(). */
+static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,
+			unsigned long len)
 {
 	if (READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED)
 		return 1 + KTAPE_LOST_FULL;
 	/* In the last block already, which a flush or the end has opened? */
-	if (is_ordinary(r, rec) &&
-	    is_reserve(r, (READ_ONCE(r->write) - 1) & ~(r->block_size - 1)))
+	if (record_is_ordinary(r, rec) &&
+	    block_is_reserve(r,
+			     (READ_ONCE(r->write) - 1) & ~(r->block_size - 1)))
 		return 1 + KTAPE_LOST_FULL;
 	if (len > r->block_size - KTAPE_BLOCK_HEADER)
 		return 1 + KTAPE_LOST_TOO_BIG;
-	return rec && sheds(r, rec) ? 1 + KTAPE_LOST_SHED : 0;
+	return rec && ring_sheds(r, rec) ? 1 + KTAPE_LOST_SHED : 0;
 }
 
 /*
  * Write @rec, or with no @rec close the block that is being filled.
  * Return: 0, or 1 + the reason of loss.
  */
-static int put(struct kt_ring *r, const struct kt_record *rec)
+static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 {
 	unsigned long len = record_size(rec);
 	struct kt_desc *d;
 	struct kt_plan p;
-	int full = refuse(r, rec, len);
+	int full = ring_refuses(r, rec, len);
 
 	if (unlikely(full)) {
-		drop(r, rec, full - 1);
+		record_drop(r, rec, full - 1);
 		return full;
 	}
 	do {
-		full = plan(r, &p, len, rec);
+		full = plan_record(r, &p, len, rec);
 		if (unlikely(full)) {
 			if (full == 1 + BEYOND)
-				fill(r, p.ts);
+				ring_fill(r, p.ts);
 			else if (full == 1 + KTAPE_LOST_FULL && rec)
-				park(r, &p, rec);
-			drop(r, rec, full - 1);
+				ring_park(r, &p, rec);
+			record_drop(r, rec, full - 1);
 			if (unlikely(p.behind))
-				tell_step(r);
+				ring_tell_step(r);
 			return full;
 		}
 	} while (!kt_try_cmpxchg_local(&r->write, &p.write, p.end));
@@ -642,19 +647,19 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
 		open_block(r, &p, !rec);
 	} else {
 		if (p.extend)
-			put_extend(r, &p);
+			extend_store(r, &p);
 		/* Mend a descriptor that an outer context stored late (R8). */
-		d = &r->blocks[block_index(r, p.block)];
+		d = &r->blocks[ring_block_index(r, p.block)];
 		if (READ_ONCE(d->end) == p.block + r->block_size)
-			lead_to(r, d, p.block);
+			ring_lead_to(r, d, p.block);
 	}
 	if (rec)
-		put_words(address(r, p.record), rec, (u32)p.ts);
+		record_store(ring_address(r, p.record), rec, (u32)p.ts);
 	kt_ring_publish(r, p.write, p.end);
 	if (p.open)
 		r->ops->opened(r, p.ts);
 	if (unlikely(p.behind))
-		tell_step(r);
+		ring_tell_step(r);
 	return 0;
 }
 
@@ -668,7 +673,7 @@ static int put(struct kt_ring *r, const struct kt_record *rec)
  */
 int kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
 {
-	return put(r, rec);
+	return ring_put(r, rec);
 }
 
 /**
@@ -693,7 +698,7 @@ noinline void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0,
 		.args = args,
 	};
 
-	put(r, &rec);
+	ring_put(r, &rec);
 }
 
 /**
@@ -707,8 +712,8 @@ noinline void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0,
  *
  * Context: as kt_ring_put().
  */
-noinline void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class,
-				 u32 a0, u32 a1, u32 a2)
+noinline void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class, u32 a0,
+				 u32 a1, u32 a2)
 {
 	switch (code >> 29) {
 	case 0:
@@ -737,7 +742,7 @@ int kt_ring_flush(struct kt_ring *r)
 
 	if (off == KTAPE_BLOCK_HEADER || (off == 0 && r->write == 0))
 		return 0;
-	return put(r, NULL) ? -EAGAIN : 0;
+	return ring_put(r, NULL) ? -EAGAIN : 0;
 }
 
 /**
