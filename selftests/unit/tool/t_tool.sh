@@ -86,7 +86,7 @@ test_dump()
 
 	fresh
 	truncate -s 32000 t/cpu2
-	run 0 dump t && says "cpu2: at byte 32000: the last packet is cut off"
+	run 0 dump t && says "cpu2: at byte 32000: the input ends in the middle of a packet"
 	result $? "dump: a cut is told"
 	run 1 dump --strict t
 	result $? "dump: with --strict it is an error"
@@ -101,7 +101,7 @@ test_dump()
 	rm t/cpu9
 	rm t/metadata
 	mkfifo t/metadata
-	run 1 dump t && says "no regular file"
+	run 1 dump t && says "not a regular file"
 	result $? "dump: metadata that nobody ends"
 }
 
@@ -552,7 +552,7 @@ test_convert()
 		[ "$(grep -c FWK_EN text)" = 12000 ]
 	result $? "dump: frames of RKH with a configuration behind them"
 	echo "no trace at all" >words
-	run 1 dump words && says "looks like no format that is known"
+	run 1 dump words && says "unknown format; name it with --from"
 	result $? "dump: a file that is no trace"
 	run 2 dump --from bogus s.hex && says 'no format "bogus"'
 	result $? "dump: a format that is not known"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Ticks to nanoseconds again and again: exact, and without a division. */
+/* Convert ticks to nanoseconds exactly, but without a division for each event. */
 #ifndef _KT_CLOCK_H
 #define _KT_CLOCK_H
 
 #include <ktape.h>
 
 #define KT_NS_PER_S	1000000000ULL
-#define KT_FREQ_FAST	(1ULL << 34)	/* a second of it in ns fits 64 bits */
+#define KT_FREQ_FAST	(1ULL << 34)	/* one second in ns times this fits 64 bits */
 
 /**
- * struct kt_clock - a frequency that was prepared
- * @freq: in Hz; 0: none
- * @inverse: 2^64 / @freq, rounded down; 0: too fast a clock for that
+ * struct kt_clock - a clock frequency with its inverse
+ * @freq: frequency in Hz, 0 = not set
+ * @inverse: 2^64 / @freq, rounded down; 0 = @freq is above KT_FREQ_FAST
  */
 struct kt_clock {
 	uint64_t freq;
@@ -25,7 +25,8 @@ static inline void kt_clock_set(struct kt_clock *clock, uint64_t freq)
 }
 
 /*
- * @n / @clock->freq: the product with the rounded inverse is it, or one less.
+ * Divide @n by the frequency.  Multiplying with the rounded inverse gives the
+ * quotient or one less; the remainder tells which.
  */
 static inline uint64_t kt_clock_divide(const struct kt_clock *clock, uint64_t n,
 				       uint64_t *rest)
@@ -40,7 +41,7 @@ static inline uint64_t kt_clock_divide(const struct kt_clock *clock, uint64_t n,
 	return q;
 }
 
-/* What ktape_ticks_to_ns() tells of a trace with this frequency. */
+/* Return the same as ktape_ticks_to_ns(). */
 static inline uint64_t kt_clock_ns(struct kt_clock *clock,
 				   const struct ktape_info *info,
 				   uint64_t ticks)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which thread was it?  A CPU's thread is told by the head of each packet and
- * changed by switches and context records; in between every event is its.
+ * Track which thread runs on each CPU.
+ *
+ * Records do not contain the thread.  The header of each packet names the thread
+ * that runs at its beginning; sched_switch and context records change it; every
+ * event in between belongs to that thread.
  */
 #include "stream/decode.h"
 
@@ -24,7 +27,7 @@ void ktape_decoder_free(struct ktape_decoder *decoder)
 	free(decoder);
 }
 
-/* The first record of a packet comes next. */
+/* Take the thread from the header of a packet, before its first record. */
 void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 {
 	uint8_t context = head[offsetof(struct ktape_block, context)];
@@ -38,14 +41,16 @@ void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head)
 				      -1 :
 				      (int32_t)KT_HEAD32(head, tid);
 	/*
-	 * Switches are in event rings: who opens a block of another one may be
-	 * on its way out, when they have told already who comes.
+	 * Switches are in event rings only.  The header of a block of another
+	 * ring may name a thread that is just being switched out, while the
+	 * switch in the event ring already named its successor.  So the header
+	 * counts only if the thread is not known.
 	 */
 	else if (context != KTAPE_CTX_UNKNOWN && d->tid[cpu] < 0)
 		d->tid[cpu] = (int32_t)KT_HEAD32(head, tid);
 }
 
-/* Which thread runs from this event on? */
+/* Change the running thread at a switch or context record. */
 void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event)
 {
 	int32_t *tid = &d->tid[event->cpu];

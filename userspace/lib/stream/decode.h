@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whose event is it?  Asked for each, so it stands here. */
+/* Set the thread of events.  Inline, because every event of a trace passes here. */
 #ifndef _KT_DECODE_H
 #define _KT_DECODE_H
 
 #include "stream/packet.h"
 
 /**
- * struct ktape_decoder - the threads of all CPUs
- * @info: of the trace
- * @tid: who runs there, or -1
+ * struct ktape_decoder - the running threads of all CPUs
+ * @info: metadata of the trace
+ * @tid: thread that runs on each CPU, -1 = not known
  */
 struct ktape_decoder {
 	const struct ktape_info *info;
@@ -19,7 +19,7 @@ struct ktape_decoder {
 void kt_decoder_packet(struct ktape_decoder *d, const uint8_t *head);
 void kt_decoder_follow(struct ktape_decoder *d, struct ktape_event *event);
 
-/* Say whose event it is, and follow it if it changes the thread. */
+/* Set @known and @tid of an event, and track a change of the running thread. */
 static inline void kt_decoder_event(struct ktape_decoder *d,
 				    struct ktape_event *event)
 {

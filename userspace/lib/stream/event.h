@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The event table as the decoder walks it, and the values of one event. */
+/*
+ * The event table in the form that the decoder walks, and reading the values of one
+ * event with it.
+ *
+ * kt_fields_*() returns all fields of an event one after the other; kt_place_*()
+ * returns one field whose place was looked up before; kt_typed_*() returns the typed
+ * arguments of a user event.
+ */
 #ifndef _KT_EVENT_H
 #define _KT_EVENT_H
 
 #include "stream/packet.h"
 
-#define KT_FIELD_ROOM	16	/* of a field's name */
-#define KT_PLACE_END	255	/* the place of a step behind the last one */
+#define KT_FIELD_ROOM	16	/* bytes for a field's name */
+#define KT_PLACE_END	255	/* place of the entry behind the last field */
 
 /**
  * struct kt_slot - one field
- * @name: as in the table
- * @name_len: its length
+ * @name: name as in the table, in an array that can be copied as a whole
+ * @name_len: bytes of the name
  * @type: enum ktape_field_type
  * @place: enum ktape_place, or KT_PLACE_END
- * @words: of one value
- * @count: bits, words or values
- * @mask: BITS: as many ones
+ * @words: 32-bit words of one value
+ * @count: number of bits, words or values
+ * @mask: for BITS, a mask of @count bits
  */
 struct kt_slot {
 	char name[KT_FIELD_ROOM];
@@ -30,14 +37,14 @@ struct kt_slot {
 
 /**
  * struct kt_plan - one event
- * @name: as in the table
- * @name_len: its length
- * @nargs: argument words; meaningless if @varargs
- * @bits: how many fields are in dat20; they come first
- * @varargs: true if their number varies
- * @has_blob: true if p is set
- * @blob_words: 32-bit words that a blob has at least
- * @steps: its fields, or NULL if the table has no such event
+ * @name: name as in the table, in an array that can be copied as a whole
+ * @name_len: bytes of the name
+ * @nargs: number of argument words; not used if @varargs
+ * @bits: number of fields in dat20, which come first
+ * @varargs: the number of argument words varies
+ * @has_blob: the record has a blob (bit p)
+ * @blob_words: minimum size of the blob in 32-bit words
+ * @steps: fields of the event, NULL = the table has no such event
  */
 struct kt_plan {
 	char name[KTAPE_EVENT_NAME_SIZE];
@@ -52,7 +59,7 @@ struct kt_plan {
 
 extern const struct kt_plan kt_plans[KTAPE_OPCODES];
 
-/* Return: the event in the table if the record is as there, or NULL. */
+/* Return the table's entry if the record has the form described there, or NULL. */
 static inline const struct kt_plan *kt_plan_of(const struct ktape_event *event)
 {
 	const struct kt_plan *plan = &kt_plans[event->opcode];
@@ -64,22 +71,22 @@ static inline const struct kt_plan *kt_plan_of(const struct ktape_event *event)
 	return plan;
 }
 
-/* Can its fields be read? */
+/* Check whether the record has the form described in the table. */
 static inline bool kt_event_fits(const struct ktape_event *event)
 {
 	return kt_plan_of(event);
 }
 
 /**
- * struct kt_fields - where we are in an event
+ * struct kt_fields - cursor over the fields of an event
  * @step: the next field
  * @event: the event
- * @bits: those of dat20 that were not taken
- * @words: the next argument or word of the blob
- * @value: of the field, if @count is 0; signed types extended.  A PLACE_REST
- *	of one word is a value, one of none has none.
- * @count: values, or for text bytes, at @data
- * @data: where they are
+ * @bits: bits of dat20 that were not read yet
+ * @words: the next argument word or word of the blob
+ * @value: value of the field if @count is 0; signed types are extended.  A
+ *	PLACE_REST of exactly one word is such a value
+ * @count: number of values, or of bytes for text, at @data
+ * @data: values of a field with several of them
  */
 struct kt_fields {
 	const struct kt_slot *step;
@@ -94,7 +101,7 @@ struct kt_fields {
 /* fields.c */
 const struct kt_slot *kt_fields_more(struct kt_fields *at);
 
-/* The event has to fit (kt_plan_of()). */
+/* Begin at the first field.  @plan is kt_plan_of() of the event, not NULL. */
 static inline void kt_fields_begin(struct kt_fields *at,
 				   const struct kt_plan *plan,
 				   const struct ktape_event *event)
@@ -108,7 +115,7 @@ static inline void kt_fields_begin(struct kt_fields *at,
 	at->data = NULL;
 }
 
-/* A value of @words words. */
+/* Read a value of @words words. */
 static inline uint64_t kt_field_value(unsigned int type, const uint8_t *p,
 				      unsigned int words)
 {
@@ -122,7 +129,7 @@ static inline uint64_t kt_field_value(unsigned int type, const uint8_t *p,
 	return v;
 }
 
-/* The @i-th of several values. */
+/* Return value @i of a field with several values. */
 static inline uint64_t kt_fields_value(const struct kt_fields *at,
 				       const struct kt_slot *s, uint32_t i)
 {
@@ -130,7 +137,7 @@ static inline uint64_t kt_fields_value(const struct kt_fields *at,
 			      s->words);
 }
 
-/* Return: the next field, or NULL. */
+/* Read the next field.  Return: the field, or NULL behind the last one. */
 static inline const struct kt_slot *kt_fields_next(struct kt_fields *at)
 {
 	const struct kt_slot *s = at->step;
@@ -150,12 +157,12 @@ static inline const struct kt_slot *kt_fields_next(struct kt_fields *at)
 }
 
 /**
- * struct kt_place - where a value of a record is
+ * struct kt_place - the place of a field in a record
  * @type: enum ktape_field_type
- * @words: 32-bit words of it; 0: bits of dat20
- * @at: the first bit, or the first word
- * @blob: words are those of the blob
- * @mask: of the bits
+ * @words: number of 32-bit words, 0 = bits of dat20
+ * @at: index of the first bit or word
+ * @blob: the words are in the blob, not among the arguments
+ * @mask: mask of the bits
  */
 struct kt_place {
 	uint8_t type;
@@ -169,7 +176,7 @@ bool kt_place_find(const struct ktape_event_desc *desc, const char *name,
 		   struct kt_place *place);
 unsigned int kt_kernel_state(unsigned int state);
 
-/* The event has to fit (kt_event_fits()). */
+/* Return the value at @place of an event for which kt_event_fits() holds. */
 static inline uint64_t kt_place_value(const struct kt_place *place,
 				      const struct ktape_event *e)
 {
@@ -192,13 +199,13 @@ enum kt_typed_kind {
 };
 
 /**
- * struct kt_typed - one typed argument
- * @kind: what of the rest is used
+ * struct kt_typed - one typed argument of a user event
+ * @kind: number, string or bytes
  * @format: KTAPE_FORMAT_*
- * @width: to show it in
- * @value: a number, not extended
- * @data: a string without its NUL, or bytes
- * @len: how many
+ * @width: minimum width for display
+ * @value: the number, not sign-extended
+ * @data: the string without its NUL, or the bytes
+ * @len: bytes at @data
  */
 struct kt_typed {
 	enum kt_typed_kind kind;

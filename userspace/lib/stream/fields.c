@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Fields that are no single values: what is in blobs, and the end. */
+/*
+ * Read the values of one event: fields one by one, a field at a known place, and
+ * the typed arguments of user events.
+ *
+ * Fields in dat20 and in argument words are read inline in event.h.
+ */
 #include <ktape/mark.h>
 
 #include "stream/event.h"
 
-static void take(struct kt_fields *at, const struct kt_slot *s)
+static void take_values(struct kt_fields *at, const struct kt_slot *s)
 {
 	const struct ktape_event *e = at->event;
 
@@ -23,7 +28,7 @@ static void take(struct kt_fields *at, const struct kt_slot *s)
 		at->words += s->count * s->words * 4U;
 		break;
 	case KTAPE_PLACE_LIST:
-		/* Not more than there are, whatever the count says. */
+		/* The count comes from the trace: use at most what the blob holds. */
 		at->data = at->words + 4;
 		at->count =
 			(uint32_t)kt_min(kt_get32(at->words),
@@ -36,7 +41,7 @@ static void take(struct kt_fields *at, const struct kt_slot *s)
 	}
 }
 
-/* kt_fields_next() where the next step is there, not bits, not an argument. */
+/* Continue kt_fields_next() for a field that is neither in dat20 nor an argument. */
 const struct kt_slot *kt_fields_more(struct kt_fields *at)
 {
 	const struct kt_slot *s = at->step;
@@ -47,17 +52,17 @@ const struct kt_slot *kt_fields_more(struct kt_fields *at)
 		return kt_fields_next(at);
 	}
 	at->count = 0;
-	take(at, s);
+	take_values(at, s);
 	return s;
 }
 
 /**
- * kt_place_find() - look a field up
+ * kt_place_find() - Find the place of a field
  * @desc: the event
- * @name: of a field that is one number
- * @place: set to where it is
+ * @name: name of a field that is a single number
+ * @place: filled
  *
- * Return: false if there is none.
+ * Return: false if the event has no such field.
  */
 bool kt_place_find(const struct ktape_event_desc *desc, const char *name,
 		   struct kt_place *place)
@@ -101,10 +106,10 @@ static const uint16_t states[] = {
 };
 
 /**
- * kt_kernel_state() - a thread's state as the kernel's tracepoint has it
+ * kt_kernel_state() - Convert a thread state to the bits of sched_switch
  * @state: enum ktape_task_state
  *
- * Return: its bits.
+ * Return: prev_state as in the kernel's tracepoint.
  */
 unsigned int kt_kernel_state(unsigned int state)
 {
@@ -113,7 +118,7 @@ unsigned int kt_kernel_state(unsigned int state)
 
 #define FORMAT_BITS	4
 
-/* How many bytes a number takes; 0 if it is none. */
+/* Bytes of a number by its format; 0 = the format is not a number. */
 static const uint8_t sizes[16] = {
 	[KTAPE_FORMAT_S8] = 1,	   [KTAPE_FORMAT_U8] = 1,
 	[KTAPE_FORMAT_S16] = 2,	   [KTAPE_FORMAT_U16] = 2,
@@ -123,8 +128,8 @@ static const uint8_t sizes[16] = {
 };
 
 /*
- * The argument at @*at, which moves on and lies before @end.  What is cut off or
- * has no known format is bytes up to the end.
+ * Read the argument at @*at, which must be before @end, and advance @*at.  If the
+ * argument is cut off or its format is unknown, return all bytes up to @end.
  */
 void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t)
 {
@@ -162,7 +167,7 @@ void kt_typed_next(const uint8_t **at, const uint8_t *end, struct kt_typed *t)
 	*at = end;
 }
 
-/* A number with the sign that its format gives it. */
+/* Extend a number to 64 bits, with a sign if its format has one. */
 uint64_t kt_typed_extend(unsigned int format, uint64_t value)
 {
 	switch (format) {

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* CTF metadata made from the event table, its hash, and clock arithmetic. */
+/*
+ * Write CTF metadata from the event table, add values to it, and convert times with
+ * its clock.
+ *
+ * metadata_parse.c reads metadata, metadata_check.c computes and checks its
+ * checksum.
+ */
 #include "util/bits.h"
 
 #include <ktape/ctf.h>
@@ -14,7 +20,7 @@ struct event_text {
 	const char *text;
 };
 
-/* In the order of the table, so that all in a row are what the module hashes. */
+/* In the order of the table: the module's table hash covers these texts in a row. */
 /* clang-format off */
 static const struct event_text event_texts[] = {
 #define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
@@ -34,7 +40,7 @@ static const struct event_text event_texts[] = {
 };
 /* clang-format on */
 
-/* The place of an event in the table's order; behind the last one: none. */
+/* Return the index of an event in the table's order, or one past the end. */
 size_t kt_event_place(unsigned int opcode)
 {
 	size_t i = 0;
@@ -45,7 +51,7 @@ size_t kt_event_place(unsigned int opcode)
 	return i;
 }
 
-/* How the event at a place is described; NULL behind the last one. */
+/* Return the description of the event at an index, NULL behind the last one. */
 const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len)
 {
 	if (place >= KT_ARRAY_SIZE(event_texts))
@@ -55,7 +61,7 @@ const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len)
 	return event_texts[place].text;
 }
 
-/* FNV-1a of more text.  @hash: of the text before, KT_FNV_BEGIN at first. */
+/* Continue an FNV-1a hash; KT_FNV_BEGIN is the hash of no text. */
 uint64_t kt_fnv(uint64_t hash, const char *text, size_t len)
 {
 	while (len--)
@@ -86,8 +92,8 @@ void kt_uuid_text(const uint8_t *uuid, char text[KT_UUID_TEXT])
 	*text = '\0';
 }
 
-/* What stands between quotes, without what would end them. */
-static void clean(char *to, const char *from, size_t size)
+/* Copy a string for use between quotes; replace characters that would end it. */
+static void clean_string(char *to, const char *from, size_t size)
 {
 	size_t i = 0;
 
@@ -107,10 +113,10 @@ static void put_head(FILE *out, const struct ktape_info *info)
 	char clock[sizeof(info->clock)];
 	char uuid[KT_UUID_TEXT];
 
-	clean(hostname, info->hostname, sizeof(hostname));
-	clean(release, info->release, sizeof(release));
-	clean(machine, info->machine, sizeof(machine));
-	clean(clock, info->clock, sizeof(clock));
+	clean_string(hostname, info->hostname, sizeof(hostname));
+	clean_string(release, info->release, sizeof(release));
+	clean_string(machine, info->machine, sizeof(machine));
+	clean_string(clock, info->clock, sizeof(clock));
 	kt_uuid_text(info->uuid, uuid);
 	fprintf(out, KTAPE_CTF_HEAD, uuid,
 		(unsigned long long)ktape_table_hash(), clock,
@@ -172,9 +178,13 @@ int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts)
 			 (uint64_t)info->mono_offset_ns);
 }
 
+/*
+ * Tools add values to the env block and a remark at the end.  They update the
+ * checksum only if it was right before: otherwise it would hide earlier damage.
+ */
 #define ENV	"\nenv {\n"
 
-/* Where values of the env block begin, or NULL. */
+/* Return the begin of the values in the env block, or NULL. */
 static char *find_env(char *text, size_t len)
 {
 	char *env = memmem(text, len, ENV, strlen(ENV));
@@ -221,7 +231,7 @@ int ktape_metadata_add(char **text, size_t *len, const char *key,
 	return 0;
 }
 
-/* Add a comment at the end.  Return: 0 or -ENOMEM. */
+/* Add a comment at the end of the text.  Return: 0 or -ENOMEM. */
 int kt_metadata_remark(char **text, size_t *len, const char *remark)
 {
 	size_t more = strlen(remark) + 8;

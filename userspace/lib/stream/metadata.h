@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The text of the metadata: made, extended, checked and read. */
+/* The text of the metadata: writing, extending, checking and parsing. */
 #ifndef _KT_METADATA_H
 #define _KT_METADATA_H
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Is metadata as its writer left it?  A checksum in the env block covers the whole
- * text.  Where it is wrong, comparing with the text that this library would write
- * finds the place, as far as the text follows from the event table.
+ * Check that metadata was not changed since it was written.
+ *
+ * A checksum in the env block covers the whole text.  If it is wrong, comparing the
+ * text with what this library would write finds the damaged place, as far as the text
+ * follows from the event table.  Versions before 0.9 wrote no checksum; then the hash
+ * of the event descriptions is all that can be checked.
  */
 #include <ctype.h>
 
@@ -18,12 +21,12 @@
 #define ENV		"\nenv {\n"
 #define CPUS		"\tcpus = \""
 #define CONVERTED	"\tconverted = \"yes\";\n"
-/* What stands in front of the events of the table, and what behind them. */
+/* The texts directly before and after the events of the table. */
 #define LAST_OF_HEAD	"\tfields := struct { u64 _reserved; " \
 			"struct { } align(64) _end; }; };\n"
 #define FIRST_UNKNOWN	"event { name = \"opcode_"
 
-/* A text, or what is left of it. */
+/* A part of the text. */
 struct text {
 	const char *at;
 	size_t len;
@@ -31,9 +34,9 @@ struct text {
 
 /**
  * struct events - the part of a text that describes events of the table
- * @known: it is known which part that is
- * @text: it
- * @hash: of it, should be table_hash
+ * @known: the begin and end of this part were found
+ * @text: the part
+ * @hash: hash of the part, which should be table_hash
  */
 struct events {
 	bool known;
@@ -46,7 +49,7 @@ static const char *find_text(const struct text *t, const char *what)
 	return memmem(t->at, t->len, what, strlen(what));
 }
 
-/* Where the digits of the checksum are, or NULL. */
+/* Return the digits of the checksum in the text, or NULL. */
 static const char *find_digits(const struct text *t)
 {
 	const char *key = find_text(t, KTAPE_CTF_CRC);
@@ -59,8 +62,8 @@ static const char *find_digits(const struct text *t)
 }
 
 /*
- * The checksum of the text as if it ended at @end and the bytes from @from to @to,
- * which is in front of @digits, were not there.
+ * Compute the checksum of the text without the bytes from @from to @to, which is
+ * before @digits, and without the bytes from @end on.
  */
 static void compute_digits(const struct text *t, const char *digits,
 			   size_t from, size_t to, size_t end,
@@ -77,7 +80,7 @@ static void compute_digits(const struct text *t, const char *digits,
 	snprintf(crc, KTAPE_CTF_CRC_DIGITS + 1, "%08x", v);
 }
 
-/* Is the text's checksum right, if it has one?  Bytes that are left out: as above. */
+/* Check the checksum of the text without some bytes, see compute_digits(). */
 static bool is_sealed_without(const struct text *t, size_t from, size_t to,
 			      size_t end)
 {
@@ -91,7 +94,7 @@ static bool is_sealed_without(const struct text *t, size_t from, size_t to,
 	return !memcmp(digits, crc, KTAPE_CTF_CRC_DIGITS);
 }
 
-/* Does the text have a checksum that is right? */
+/* Check whether the text has a checksum and the checksum is right. */
 bool kt_metadata_is_sealed(const char *text, size_t len)
 {
 	const struct text t = { text, len };
@@ -99,7 +102,7 @@ bool kt_metadata_is_sealed(const char *text, size_t len)
 	return is_sealed_without(&t, 0, 0, len);
 }
 
-/* Renew the checksum of a text that was sealed before it was changed. */
+/* Update the checksum after a change, if the text has one. */
 void kt_metadata_seal(char *text, size_t len)
 {
 	const struct text t = { text, len };
@@ -113,8 +116,9 @@ void kt_metadata_seal(char *text, size_t len)
 }
 
 /*
- * Make a text that is not vouched for of one that is: if inputs were @damaged, with a
- * wrong checksum, else without any, as before 0.9.
+ * Make a text that does not claim to be checked, because it repeats values of an
+ * input that was not.  If the input was @damaged, write a wrong checksum; otherwise
+ * remove the checksum, as in versions before 0.9.
  */
 void kt_metadata_unseal(char *text, size_t *len, bool damaged)
 {
@@ -140,15 +144,15 @@ void kt_metadata_unseal(char *text, size_t *len, bool damaged)
 }
 
 /*
- * Does the text say of itself that it has a checksum?  It may be damaged so that
- * nothing else of it can be read.
+ * Check whether a text of this version should have a checksum.  The version may be
+ * all that can still be read in a damaged text.
  */
 static bool should_be_sealed(const struct text *t)
 {
 	const char *minor = find_text(t, MINOR);
 	size_t at;
 
-	/* Other tracers have minor numbers, too. */
+	/* Other tracers write a minor version, too. */
 	if (!minor || !find_text(t, NAME))
 		return false;
 	at = (size_t)(minor - t->at) + strlen(MINOR);
@@ -173,7 +177,7 @@ static void skip_bytes(struct text *t, size_t len)
 	t->len -= len;
 }
 
-/* A recorder's remark ends the text. */
+/* Check whether the text is a recorder's remark up to its end. */
 static bool is_remark(const struct text *t)
 {
 	const char *end = find_text(t, "*/");
@@ -182,7 +186,7 @@ static bool is_remark(const struct text *t)
 	       end[2] == '\n';
 }
 
-/* The recorder's remark at the end of the text.  Return: its offset, or its end. */
+/* Find the recorder's remark.  Return: its offset, or the length of the text. */
 static size_t find_remark(const struct text *t)
 {
 	const char *line = find_text(t, "\n/* ");
@@ -194,7 +198,7 @@ static size_t find_remark(const struct text *t)
 	return is_remark(&rest) ? t->len - rest.len : t->len;
 }
 
-/* Length of the line of env at @from, if a recorder or a conversion adds it, or 0. */
+/* Return the length of the line at @from if a tool added it to env, else 0. */
 static size_t added_length(const struct text *t, size_t from)
 {
 	static const char end[] = "\";\n";
@@ -213,7 +217,7 @@ static size_t added_length(const struct text *t, size_t from)
 	return begins_with(&line, end) ? n + strlen(end) : 0;
 }
 
-/* Name what is from @from to @to and behind @end.  Return: -ENODATA. */
+/* Report what was added between @from and @to and behind @end.  Return: -ENODATA. */
 static int tell_added(const struct text *t, size_t from, size_t to, size_t end,
 		      struct ktape_error *error)
 {
@@ -224,15 +228,15 @@ static int tell_added(const struct text *t, size_t from, size_t to, size_t end,
 
 	kt_error(
 		error, UINT64_MAX,
-		"a tool older than ktape 0.9 added to the metadata, which is not vouched for:%s%s%s",
+		"a tool older than ktape 0.9 added values that the checksum does not cover:%s%s%s",
 		cpus, converted, end < t->len ? " (the remark at its end)" : "");
 	return -ENODATA;
 }
 
 /*
- * Tools older than 0.9 do not renew the checksum where they put lines at the
- * beginning of env and a remark at the end.  Was it right before they did?
- * Return: -ENODATA if so, else 0.
+ * Tools older than 0.9 added lines at the beginning of env and a remark at the end
+ * without updating the checksum.  Check whether the checksum is right without them.
+ * Return: -ENODATA if it is, else 0.
  */
 static int find_added(const struct text *t, struct ktape_error *error)
 {
@@ -252,7 +256,7 @@ static int find_added(const struct text *t, struct ktape_error *error)
 	return 0;
 }
 
-/* Values that one writer has and another one has not: no difference. */
+/* Skip values that may legitimately differ between writers.  Return: was one? */
 static bool skip_value(struct text *ours, struct text *theirs, bool sealed)
 {
 	static const char *const added[] = { CPUS, CONVERTED };
@@ -280,7 +284,7 @@ static bool skip_value(struct text *ours, struct text *theirs, bool sealed)
 }
 
 /*
- * The first byte of @theirs that is not as in @ours.
+ * Find the first byte of @theirs that differs from @ours.
  * Return: its offset, or SIZE_MAX if there is none.
  */
 static size_t find_difference(struct text ours, struct text theirs, bool sealed)
@@ -320,13 +324,13 @@ static struct events find_events(const struct text *t)
 	return e;
 }
 
-/* Is it a text of ktape, whatever is left of it? */
+/* Check whether a damaged text was written by ktape. */
 static bool is_ours(const struct text *t)
 {
 	return find_text(t, LAST_OF_HEAD) || find_text(t, FIRST_UNKNOWN);
 }
 
-/* Say where the damage is.  Return: -EBADMSG. */
+/* Report the place of the damage.  Return: -EBADMSG. */
 static int tell_place(const struct text *t, size_t at,
 		      struct ktape_error *error)
 {
@@ -339,22 +343,22 @@ static int tell_place(const struct text *t, size_t at,
 			line, at);
 }
 
-/* Say why the place of the damage is not known.  Return: -EBADMSG. */
+/* Report damage whose place is not known.  Return: -EBADMSG. */
 static int tell_kind(const struct events *e, const struct ktape_info *info,
 		     struct ktape_error *error)
 {
-	const char *what = "its checksum is wrong, the events are right";
+	const char *what = "its checksum is wrong, but the event descriptions are right";
 
 	if (!e->known)
-		what = "where its events begin and end cannot be told";
+		what = "the begin or end of the event descriptions was not found";
 	else if (e->hash != info->table_hash)
-		what = "its events are not those of its table_hash";
+		what = "the event descriptions do not match table_hash";
 	return kt_error(error, UINT64_MAX,
 			"the metadata was changed since it was written: %s",
 			what);
 }
 
-/* It is damaged: look for the place.  Return: -EBADMSG or -ENOMEM. */
+/* Find and report the place of the damage.  Return: -EBADMSG or -ENOMEM. */
 static int find_damage(const struct text *t, bool sealed,
 		       const struct events *e, const struct ktape_info *info,
 		       struct ktape_error *error)
@@ -377,7 +381,7 @@ static int find_damage(const struct text *t, bool sealed,
 		return tell_place(t, at, error);
 	return kt_error(
 		error, UINT64_MAX,
-		"the metadata was changed since it was written: its checksum is wrong, because of a value in env or clock or of the remark at its end");
+		"the metadata was changed since it was written: its checksum is wrong, because a value in env or clock or the remark at the end was changed");
 }
 
 static bool has_our_table(const struct ktape_info *info)
@@ -389,13 +393,14 @@ static bool has_our_table(const struct ktape_info *info)
 }
 
 /*
- * Are the events read as they are described?  A quote or a brace that came or went
- * elsewhere puts all of them inside of something else.
+ * Check that parsing the whole text finds the same events as parsing the event
+ * descriptions alone.  A quote or brace added or removed elsewhere would hide them
+ * inside another block.
  * Return: 1, 0, or -ENOMEM.
  */
 static int are_read(const struct events *e, const struct ktape_info *info)
 {
-	/* It stands in front of those of the table. */
+	/* time_extend stands before the events of the table. */
 	bool same = kt_mask_has(info->known, KTAPE_TIME_EXTEND) &&
 		    !strcmp(info->names[KTAPE_TIME_EXTEND], "time_extend");
 	struct ktape_info *alone;
@@ -406,7 +411,7 @@ static int are_read(const struct events *e, const struct ktape_info *info)
 	alone = malloc(sizeof(*alone));
 	if (!alone)
 		return -ENOMEM;
-	/* Without the rest it is no trace, but its events are read. */
+	/* The parser rejects this part as a trace, but still reads the events. */
 	ktape_metadata_parse(e->text.at, e->text.len, alone, NULL);
 	for (unsigned int i = 0; i < KTAPE_OPCODES && same; i++)
 		same = !*alone->names[i] ||
@@ -418,8 +423,8 @@ static int are_read(const struct events *e, const struct ktape_info *info)
 }
 
 /*
- * Judge a text without a checksum, or with a wrong one.
- * Return: -ENODATA: nothing is wrong; -EBADMSG; or -ENOMEM.
+ * Check a text whose checksum is missing or wrong.
+ * Return: -ENODATA if nothing is wrong; -EBADMSG; or -ENOMEM.
  */
 static int judge_unsealed(const struct text *t, struct ktape_info *info,
 			  struct ktape_error *error)
@@ -438,8 +443,8 @@ static int judge_unsealed(const struct text *t, struct ktape_info *info,
 	kt_error(
 		error, UINT64_MAX,
 		e.known ?
-			"the metadata has no checksum, as before ktape 0.9: its events have their hash, the clock and the machine that it tells are not vouched for" :
-			"the metadata has no checksum, as before ktape 0.9, and its events cannot be compared with their hash: nothing in it is vouched for");
+			"the metadata has no checksum (written before ktape 0.9): the event descriptions match their hash, the clock and machine values are not checked" :
+			"the metadata has no checksum (written before ktape 0.9), and the event descriptions were not found: nothing in it is checked");
 	return -ENODATA;
 }
 

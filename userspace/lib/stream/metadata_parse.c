@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading CTF metadata: as much of it as a trace of ktape needs.
+ * Parse CTF metadata, as far as a ktape trace needs it.
  *
- * One pass over the tokens.  What counts is "key = value" directly inside a
- * block ("trace { ... }", "env { ... }"); everything nested deeper is skipped.
- * An event that stands there in our words is taken without a look at them.
+ * One pass over the tokens reads each "key = value" directly inside a block
+ * ("trace { ... }", "env { ... }") and skips everything nested deeper.  An event
+ * description that is identical to this library's is recognised as a whole, without
+ * looking at its tokens.  This is not a general CTF parser.
  */
 #include <ctype.h>
 
@@ -27,8 +28,8 @@ struct token {
 };
 
 /*
- * Where we are: which block, how deep, and the last words of a statement; which
- * event of the table should come next.
+ * State of the parser: block, depth, key of the current statement, name and id of
+ * the current event, and index of the event description expected next.
  */
 struct parser {
 	const char *at;
@@ -98,7 +99,7 @@ static struct token next_token(struct parser *p)
 	return t;
 }
 
-static bool is(const struct token *t, const char *text)
+static bool token_is(const struct token *t, const char *text)
 {
 	return t->len == strlen(text) && !memcmp(t->text, text, t->len);
 }
@@ -111,7 +112,7 @@ static void copy_text(char *to, size_t size, const struct token *t)
 	to[len] = '\0';
 }
 
-static uint64_t number(const struct token *t, unsigned int base)
+static uint64_t parse_number(const struct token *t, unsigned int base)
 {
 	bool negative = t->len && t->text[0] == '-';
 	uint64_t v = 0;
@@ -150,7 +151,7 @@ static void read_uuid(uint8_t *uuid, const struct token *t)
 	}
 }
 
-/* A list like "0-3,6".  What is no number of a CPU adds none. */
+/* Parse a list such as "0-3,6".  Invalid numbers are ignored. */
 static void read_cpus(uint64_t *cpus, const struct token *t)
 {
 	const char *end = t->text + t->len;
@@ -165,7 +166,7 @@ static void read_cpus(uint64_t *cpus, const struct token *t)
 		while (part.text + part.len < end &&
 		       isdigit((unsigned char)part.text[part.len]))
 			part.len++;
-		last = part.len && part.len < 6 ? number(&part, 10) :
+		last = part.len && part.len < 6 ? parse_number(&part, 10) :
 						  KT_CPUS_MAX;
 		first = range ? first : last;
 		range = part.text + part.len < end &&
@@ -217,25 +218,25 @@ static const struct value {
 
 static void take_event(struct parser *p, const struct token *value)
 {
-	if (is(&p->key, "name"))
+	if (token_is(&p->key, "name"))
 		copy_text(p->name, sizeof(p->name), value);
-	else if (is(&p->key, "id"))
-		p->id = (int64_t)number(value, 10);
+	else if (token_is(&p->key, "id"))
+		p->id = (int64_t)parse_number(value, 10);
 }
 
-/* "key = value" directly inside a block. */
-static void take(struct parser *p, const struct token *value)
+/* Store a "key = value" that stands directly inside a block. */
+static void take_value(struct parser *p, const struct token *value)
 {
-	if (is(&p->block, "event"))
+	if (token_is(&p->block, "event"))
 		return take_event(p, value);
-	if (is(&p->block, "env") && is(&p->key, "tracer_name"))
-		p->is_ktape = is(value, "ktape");
+	if (token_is(&p->block, "env") && token_is(&p->key, "tracer_name"))
+		p->is_ktape = token_is(value, "ktape");
 	for (size_t i = 0; i < KT_ARRAY_SIZE(values); i++) {
 		const struct value *v = &values[i];
 		char *to = (char *)p->info + v->offset;
 		uint64_t n;
 
-		if (!is(&p->block, v->block) || !is(&p->key, v->key))
+		if (!token_is(&p->block, v->block) || !token_is(&p->key, v->key))
 			continue;
 		if (v->type == VALUE_TEXT) {
 			copy_text(to, v->size, value);
@@ -246,13 +247,13 @@ static void take(struct parser *p, const struct token *value)
 		} else if (v->type == VALUE_CPUS) {
 			read_cpus((uint64_t *)(void *)to, value);
 		} else {
-			n = number(value, v->type == VALUE_HEX ? 16 : 10);
+			n = parse_number(value, v->type == VALUE_HEX ? 16 : 10);
 			memcpy(to, &n, sizeof(n));
 		}
 	}
 }
 
-/* An event's block from @begin to where we are: is it as in our table? */
+/* End an event's block that began at @begin, and compare it with our table. */
 static void end_event(struct parser *p, const char *begin)
 {
 	size_t there = (size_t)(p->at - begin);
@@ -262,19 +263,19 @@ static void end_event(struct parser *p, const char *begin)
 
 	if (p->id < 0 || p->id >= KTAPE_OPCODES)
 		return;
-	/* They are printed as they are. */
+	/* Names are printed without escapes. */
 	if (p->name[strspn(p->name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
 		p->name[0] = '\0';
 	memcpy(p->info->names[p->id], p->name, sizeof(p->name));
 	p->next = kt_event_place((unsigned int)p->id);
 	ours = kt_event_text(p->next++, &opcode, &len);
-	/* Ours ends in ";\n", theirs here in "}". */
+	/* Our text ends in "};\n", the parser stands behind the "}". */
 	if ((ours && len == there + 2 && !memcmp(ours, begin, there)) ||
 	    p->id == KTAPE_TIME_EXTEND)
 		kt_mask_add(p->info->known, (unsigned int)p->id);
 }
 
-/* The event that comes next in our table, where we are between statements. */
+/* Take the next event description if it is identical to ours. */
 static bool take_ours(struct parser *p)
 {
 	const struct ktape_event_desc *desc;
@@ -296,7 +297,7 @@ static bool take_ours(struct parser *p)
 	return true;
 }
 
-static void walk(struct parser *p)
+static void parse_tokens(struct parser *p)
 {
 	static const struct token end = { TOKEN_SIGN, ";", 1 };
 	struct token before = { .kind = TOKEN_END }, t;
@@ -318,14 +319,14 @@ static void walk(struct parser *p)
 			}
 		} else if (t.kind == TOKEN_SIGN && *t.text == '}') {
 			if (p->depth && --p->depth == 0 &&
-			    is(&p->block, "event"))
+			    token_is(&p->block, "event"))
 				end_event(p, p->block.text);
 		} else if (t.kind == TOKEN_SIGN && *t.text == '=') {
 			p->key = before;
 		} else if (t.kind == TOKEN_SIGN && *t.text == ';') {
 			if (p->depth == 1 && p->key.len && before.text &&
 			    before.kind != TOKEN_SIGN)
-				take(p, &before);
+				take_value(p, &before);
 			p->key.len = 0;
 		}
 		before = t;
@@ -333,8 +334,8 @@ static void walk(struct parser *p)
 }
 
 /*
- * Length of one copy of a text that repeats itself, as in a pipe form in front of which
- * metadata was put once more; else all of it.
+ * Return the length of one copy if the text consists of several identical copies (a
+ * pipe form whose metadata was written twice), else the length of the text.
  */
 static size_t copy_length(const char *text, size_t len)
 {
@@ -349,7 +350,7 @@ static size_t copy_length(const char *text, size_t len)
 	return !(len % one) && !memcmp(text, text + one, len - one) ? one : len;
 }
 
-/* Metadata in packets: put the texts together. */
+/* Join the texts of metadata packets. */
 int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 		       size_t *text_len, struct ktape_error *error)
 {
@@ -383,7 +384,10 @@ int kt_metadata_unpack(const uint8_t *data, size_t len, char **text,
 	return 0;
 }
 
-/* Where a byte of the text is in @data, which may be packets.  UINT64_MAX stays. */
+/*
+ * Convert an offset in the text to an offset in @data, which may be in packets.
+ * UINT64_MAX (not known) is returned unchanged.
+ */
 uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset)
 {
 	struct ktape_metadata_packet m;
@@ -402,14 +406,14 @@ uint64_t kt_metadata_place(const uint8_t *data, size_t len, uint64_t offset)
 	return len;
 }
 
-static int check(const struct parser *p, struct ktape_error *error)
+static int check_info(const struct parser *p, struct ktape_error *error)
 {
 	if (!p->is_ktape)
-		return kt_error(error, 0, "metadata is not of a ktape trace");
+		return kt_error(error, 0, "the metadata does not belong to a ktape trace");
 	if (!p->info->freq)
-		return kt_error(error, 0, "metadata tells no clock frequency");
+		return kt_error(error, 0, "the metadata has no clock frequency");
 	if (p->info->freq > UINT64_MAX / 1000000000)
-		return kt_error(error, 0, "clock frequency is out of range");
+		return kt_error(error, 0, "the clock frequency in the metadata is out of range");
 	return 0;
 }
 
@@ -429,7 +433,7 @@ int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
 	}
 	p.at = text;
 	p.end = p.at + len;
-	walk(&p);
+	parse_tokens(&p);
 	free(copy);
-	return check(&p, error);
+	return check_info(&p, error);
 }

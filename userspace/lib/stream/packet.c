@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Packets, read from memory that nobody vouches for; records: packet.h. */
+/*
+ * Check the headers of packets, and build packets.
+ *
+ * A packet comes from a file, a pipe or a mapped ring and may contain anything.
+ * The functions that read records are inline in packet.h, because every event of a
+ * trace passes them.
+ */
 #include <stdarg.h>
 
 #include "stream/packet.h"
@@ -9,8 +15,9 @@
 #define CRC_OFFSET	offsetof(struct ktape_block, crc32c)
 
 _Static_assert(sizeof(struct ktape_block) == KTAPE_BLOCK_HEADER,
-	       "the header has the size that the contract tells");
+	       "struct ktape_block is the packet header of the ABI");
 
+/* Fill @error, which may be NULL.  Return: -EBADMSG. */
 int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
 	     ...)
 {
@@ -25,7 +32,7 @@ int kt_error(struct ktape_error *error, uint64_t offset, const char *format,
 	return -EBADMSG;
 }
 
-/* Records in a part of a block, time extensions left out. */
+/* Count the records between two offsets of a block, without time extensions. */
 uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to)
 {
 	uint64_t nr = 0;
@@ -44,8 +51,8 @@ uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to)
 }
 
 /*
- * Checksum of a packet's content in two parts, the header in the first, with
- * the member for it taken as zero.
+ * Compute the checksum of a packet whose content is in two parts.  The first part
+ * begins with the header; the checksum member in it counts as zero.
  */
 uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
 		       size_t rest_len)
@@ -70,16 +77,19 @@ void ktape_packet_seal(void *packet)
 	KT_HEAD_SET32(packet, crc32c, kt_packet_crc(packet, content, NULL, 0));
 }
 
-/* Bytes of a packet by its head of KTAPE_BLOCK_HEADER bytes; 0 if it is bad. */
+/*
+ * Check a packet header of KTAPE_BLOCK_HEADER bytes.
+ * Return: bytes of the packet, or 0 with @error filled.
+ */
 uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error)
 {
 	uint64_t content = KT_HEAD64(head, content_bits);
 	uint64_t size = KT_HEAD64(head, packet_bits);
 
 	if (KT_HEAD32(head, magic) != KTAPE_BLOCK_MAGIC)
-		kt_error(error, 0, "no packet here: bad magic");
+		kt_error(error, 0, "not a packet: wrong magic number");
 	else if (KT_HEAD32(head, stream_id))
-		kt_error(error, 0, "unknown stream class");
+		kt_error(error, 0, "unknown stream class in the packet header");
 	else if (size % 64 || size / 8 > KT_PACKET_MAX)
 		kt_error(error, 0, "bad packet size of %llu bits",
 			 (unsigned long long)size);
@@ -88,7 +98,7 @@ uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error)
 		kt_error(error, 0, "bad content size of %llu bits",
 			 (unsigned long long)content);
 	else if (KT_HEAD32(head, kind) > KTAPE_RING_REGISTRY)
-		kt_error(error, 0, "unknown kind of stream");
+		kt_error(error, 0, "unknown kind of ring in the packet header");
 	else if (KT_HEAD32(head, cpu) >= KT_CPUS_MAX)
 		kt_error(error, 0, "CPU number %u is out of range",
 			 KT_HEAD32(head, cpu));
@@ -97,18 +107,18 @@ uint64_t kt_packet_size(const uint8_t *head, struct ktape_error *error)
 	return 0;
 }
 
-/* As ktape_packet_open(), of a packet whose checksum was seen to be right. */
+/* As ktape_packet_open(), without checking the checksum. */
 int kt_packet_begin(struct ktape_packet *packet, const void *data, size_t len,
 		    const uint8_t *uuid, struct ktape_error *error)
 {
 	const uint8_t *head = data;
 
 	if (len < KTAPE_BLOCK_HEADER)
-		return kt_error(error, 0, "packet is cut off in its header");
+		return kt_error(error, 0, "the packet ends in its header");
 	if (!kt_packet_size(head, error))
 		return -EBADMSG;
 	if (uuid && memcmp(head + offsetof(struct ktape_block, uuid), uuid, 16))
-		return kt_error(error, 0, "packet is of another trace");
+		return kt_error(error, 0, "the packet belongs to another trace");
 
 	packet->data = head;
 	packet->content = KT_HEAD64(head, content_bits) / 8;
@@ -146,7 +156,7 @@ int ktape_packet_next(struct ktape_packet *p, struct ktape_event *event,
 	return ret < 0 ? kt_error(error, p->at, "%s", why) : ret;
 }
 
-/* ---- making packets ------------------------------------------------------ */
+/* ---- building packets ---------------------------------------------------- */
 
 void ktape_build_begin(struct ktape_builder *b, void *data, size_t size,
 		       const struct ktape_block *head)

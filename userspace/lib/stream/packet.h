@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records, read from memory that nobody vouches for.
+ * Packets and the records in them, read from memory that cannot be trusted.
  *
- * Nothing outside of a packet's content is read, whatever the bytes say; every
- * word of a record is loaded once and the copy is checked, because the memory
- * may be a ring that is being overwritten.
+ * The bytes come from a file or from a mapped ring that the kernel may overwrite
+ * while it is read.  Therefore nothing outside the content of a packet is read,
+ * whatever lengths the records claim, and each word of a record is loaded once and
+ * the copy is checked.
+ *
+ * This header is not about files: scan.h finds packets, event.h finds fields.
  */
 #ifndef _KT_PACKET_H
 #define _KT_PACKET_H
@@ -17,7 +20,7 @@
 
 #include <ktape.h>
 
-/* Bounds for foreign bytes. */
+/* Limits that inputs must obey. */
 #define KT_CPUS_MAX	8192U
 #define KT_PACKET_MAX	KTAPE_BLOCK_MAX
 
@@ -41,7 +44,7 @@ uint64_t kt_records_count(const uint8_t *data, uint64_t from, uint64_t to);
 uint32_t kt_packet_crc(const void *first, size_t first_len, const void *rest,
 		       size_t rest_len);
 
-/* Bytes of the record at @p, 0 if it is longer than @room (at least 8). */
+/* Return the bytes of the record at @p, 0 if more than @room (at least 8). */
 static inline uint64_t kt_record_length(const uint8_t *p, uint64_t word,
 					uint64_t room)
 {
@@ -57,10 +60,11 @@ static inline uint64_t kt_record_length(const uint8_t *p, uint64_t word,
 }
 
 /*
- * Whole time of a record, from the time before and its low half.  A time extension
- * goes before each record of a later upper half, so a low half that is smaller is of
- * a clock that stepped back: time stands still until the clock has come to where it
- * was.  ktape_verify tells of it.
+ * Return the full time of a record: the upper half of the previous record's time and
+ * the low half in the record.  A time extension precedes the first record with a new
+ * upper half.  So a low half below the previous one means that the clock stepped
+ * back; the previous time is kept until the clock has caught up.  ktape_verify
+ * reports such steps.
  */
 static inline uint64_t kt_record_time(uint64_t before, uint64_t word)
 {
@@ -69,23 +73,23 @@ static inline uint64_t kt_record_time(uint64_t before, uint64_t word)
 	return ts < before ? before : ts;
 }
 
-/* Is a record shown at a time that is not its own?  See kt_record_time(). */
+/* Check whether kt_record_time() replaced the time of a record. */
 static inline bool kt_record_held(const struct ktape_event *e)
 {
 	return kt_get32((const uint8_t *)e->args - 8) != (uint32_t)e->ts;
 }
 
 /*
- * Where does a packet begin whose predecessor has its last record at @last, and ends
- * before that?  The clock stepped back there by less than the kernel could see, so
- * both have the same upper half: time stands still until the clock has come to @last.
+ * Return the begin time of a packet whose predecessor has its last record at @last.
+ * If the clock stepped back between them by so little that the upper half is the
+ * same, @last is kept until the clock has caught up.
  */
 static inline uint64_t kt_begin_held(uint64_t begin, uint64_t last)
 {
 	return begin < last && begin >> 32 == last >> 32 ? last : begin;
 }
 
-/* A time extension has the whole time.  Return: is it sound? */
+/* Read the full time of a time extension.  Return: is the record valid? */
 static inline bool kt_record_extend(uint64_t before, const uint8_t *record,
 				    uint64_t word, uint64_t *ts)
 {
@@ -96,8 +100,8 @@ static inline bool kt_record_extend(uint64_t before, const uint8_t *record,
 }
 
 /*
- * The next record, as ktape_packet_next(), which says of @why where it is.
- * Return: 1, 0 at the end, or -EBADMSG.
+ * Read the next record of a packet.
+ * Return: 1, 0 at the end, or -EBADMSG with the reason in @why.
  */
 static inline int kt_packet_read(struct ktape_packet *p,
 				 struct ktape_event *event, const char **why)
@@ -111,18 +115,18 @@ static inline int kt_packet_read(struct ktape_packet *p,
 	word = kt_get64(record);
 	len = kt_record_length(record, word, room);
 	if (!len) {
-		*why = "record is longer than its packet";
+		*why = "a record is longer than its packet";
 		return p->truncated ? 0 : -EBADMSG;
 	}
 	ts = kt_record_time(p->ts, word);
 	event->opcode = (uint8_t)(word >> KTAPE_OPCODE_SHIFT);
 	if (!event->opcode) {
-		*why = "record without an opcode";
+		*why = "a record has opcode 0";
 		return -EBADMSG;
 	}
 	if (event->opcode == KTAPE_TIME_EXTEND &&
 	    !kt_record_extend(p->ts, record, word, &ts)) {
-		*why = "bad time extension";
+		*why = "a time extension is not valid";
 		return -EBADMSG;
 	}
 	event->ts = ts;

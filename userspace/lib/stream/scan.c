@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Packet after packet from a file or a pipe, through one buffer.
+ * Find one packet after the other in a file or pipe, through one buffer.
  *
- * Only content comes into memory.  The size that a head tells is believed when
- * the checksum is right; else the next packet is looked for, so that a bad bit
- * costs one packet.
+ * Only the content of a packet is read into memory, not its padding.  The size in a
+ * packet header is trusted only if the checksum of the packet is right.  Otherwise
+ * the scanner searches for the next header (magic and UUID), so that a flipped bit
+ * costs one packet and not the rest of the file.
+ *
+ * Records are not looked at here: stream/packet.h reads them.  Compressed input is
+ * unpacked by zin.c below this file.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,12 +27,12 @@ void kt_scan_init(struct kt_scan *s, int fd)
 
 	memset(s, 0, sizeof(*s));
 	s->fd = fd;
-	/* Devices tell an offset and cannot be read twice. */
+	/* lseek() succeeds on devices, too, but they cannot be read twice. */
 	s->seekable = at >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode);
 	s->offset = s->seekable ? (uint64_t)at : 0;
 }
 
-/* Begin again; only of a file. */
+/* Go back to the first byte; valid only if kt_scan_again(). */
 void kt_scan_rewind(struct kt_scan *s)
 {
 	if (s->z)
@@ -39,13 +43,13 @@ void kt_scan_rewind(struct kt_scan *s)
 	s->eof = false;
 }
 
-/* Can it be read twice, though perhaps not from anywhere? */
+/* Check whether the input can be read twice (a plain or compressed file). */
 bool kt_scan_again(const struct kt_scan *s)
 {
 	return s->seekable || (s->z && kt_zin_again(s->z));
 }
 
-/* Is there more that takes no read? */
+/* Check whether more data can be had without reading the descriptor. */
 bool kt_scan_pending(const struct kt_scan *s)
 {
 	return s->z && kt_zin_pending(s->z);
@@ -70,7 +74,7 @@ void kt_scan_tell(const struct kt_scan *s, unsigned int kind,
 		s->tell(s->arg, kind, error);
 }
 
-static int make_room(struct kt_scan *s, size_t n)
+static int scan_make_room(struct kt_scan *s, size_t n)
 {
 	size_t cap = kt_max(n, CHUNK);
 	uint8_t *buf;
@@ -94,8 +98,8 @@ static int make_room(struct kt_scan *s, size_t n)
 	return 0;
 }
 
-/* What was read is the beginning of something compressed. */
-static int unpack(struct kt_scan *s)
+/* Switch to unpacking: the bytes read so far begin a compressed input. */
+static int begin_unpacking(struct kt_scan *s)
 {
 	s->z = kt_zin_new(s->fd, s->seekable, s->buf + s->head,
 			  s->seekable ? 0 : kt_scan_there(s));
@@ -108,8 +112,11 @@ static int unpack(struct kt_scan *s)
 	return 0;
 }
 
-/* The first bytes are there: is it compressed?  Return: 0 or negative errno. */
-static int probe(struct kt_scan *s)
+/*
+ * Check whether the input is compressed once its first bytes were read.
+ * Return: 0 or negative errno.
+ */
+static int probe_compression(struct kt_scan *s)
 {
 	if (s->probed || (kt_scan_there(s) < KT_ZIN_MARK && !s->eof))
 		return 0;
@@ -117,10 +124,14 @@ static int probe(struct kt_scan *s)
 	if (s->offset || kt_scan_there(s) < KT_ZIN_MARK ||
 	    !kt_zin_is(kt_scan_head(s)))
 		return 0;
-	return unpack(s);
+	return begin_unpacking(s);
 }
 
-/* Return: bytes, 0 at the end, -EAGAIN, or another negative errno. */
+/*
+ * Read from a compressed input.
+ * Return: bytes, 0 at the end, -EAGAIN if one read gave no output, or another
+ * negative errno.
+ */
 static ssize_t read_packed(struct kt_scan *s, uint8_t *to, size_t room)
 {
 	struct kt_zin_trouble trouble = { .text = NULL };
@@ -142,10 +153,13 @@ static ssize_t read_packed(struct kt_scan *s, uint8_t *to, size_t room)
 	return s->budget->used > s->budget->max ? -ENOBUFS : got;
 }
 
-/* One read into room for @n bytes at the head.  Return: 0 or negative errno. */
+/*
+ * Make room for @n bytes at the head and read once.
+ * Return: 0 or negative errno.
+ */
 int kt_scan_more(struct kt_scan *s, uint64_t n)
 {
-	int err = make_room(s, n);
+	int err = scan_make_room(s, n);
 	uint8_t *to = s->buf + s->len;
 	size_t room = s->cap - s->len;
 	ssize_t got;
@@ -166,12 +180,12 @@ int kt_scan_more(struct kt_scan *s, uint64_t n)
 		return (int)got;
 	s->len += (size_t)got;
 	s->eof = !got || (s->seekable && (size_t)got < room);
-	return probe(s);
+	return probe_compression(s);
 }
 
 /*
- * Have @n bytes at the head.
- * Return: how many there are, fewer than @n at the end, or negative errno.
+ * Read until @n bytes are at the head.
+ * Return: bytes present, fewer than @n only at the end, or negative errno.
  */
 int64_t kt_scan_need(struct kt_scan *s, uint64_t n)
 {
@@ -182,8 +196,8 @@ int64_t kt_scan_need(struct kt_scan *s, uint64_t n)
 	return err ? err : (int64_t)kt_scan_there(s);
 }
 
-/* Go on where nothing has to be read.  Return: 0 or negative errno. */
-static int seek(struct kt_scan *s, uint64_t n)
+/* Skip @n bytes of a file without reading them.  Return: 0 or negative errno. */
+static int seek_forward(struct kt_scan *s, uint64_t n)
 {
 	struct stat st;
 
@@ -195,7 +209,7 @@ static int seek(struct kt_scan *s, uint64_t n)
 	return 0;
 }
 
-/* Go on by @n bytes, perhaps only to the end: @offset tells. */
+/* Skip @n bytes.  Stops at the end of the input: compare @offset. */
 int kt_scan_skip(struct kt_scan *s, uint64_t n)
 {
 	int64_t there;
@@ -208,7 +222,7 @@ int kt_scan_skip(struct kt_scan *s, uint64_t n)
 		if (s->eof)
 			return 0;
 		if (s->seekable)
-			return seek(s, n);
+			return seek_forward(s, n);
 		there = kt_scan_need(s, 1);
 		if (there < 0)
 			return (int)there;
@@ -234,8 +248,8 @@ static uint64_t metadata_size(const uint8_t *head, struct ktape_error *error)
 }
 
 /*
- * What is the packet at the head?
- * Return: 1, 0 at the end, -EBADMSG if it is none, or negative errno.
+ * Read the header of the packet at the head.
+ * Return: 1, 0 at the end, -EBADMSG if there is no packet, or negative errno.
  */
 int kt_scan_packet(struct kt_scan *s, struct kt_found *found,
 		   struct ktape_error *error)
@@ -254,7 +268,7 @@ int kt_scan_packet(struct kt_scan *s, struct kt_found *found,
 	if ((size_t)there < least) {
 		found->cut = true;
 		return kt_error(error, s->offset,
-				"cut off in the header of a packet");
+				"the input ends in the header of a packet");
 	}
 	found->size = found->metadata ? metadata_size(head, error) :
 					kt_packet_size(head, error);
@@ -269,7 +283,7 @@ int kt_scan_packet(struct kt_scan *s, struct kt_found *found,
 	return -EBADMSG;
 }
 
-/* A head of a packet in what was read, @from there on, or NULL. */
+/* Find a packet header in the buffer, from @from on.  Return: the header or NULL. */
 const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from)
 {
 	uint64_t there = kt_scan_there(s);
@@ -284,8 +298,9 @@ const uint8_t *kt_scan_find(const struct kt_scan *s, uint64_t from)
 }
 
 /*
- * Have the content of the packet at the head, which is no metadata, and check
- * it.  If its size cannot be believed, no other packet may begin in it.
+ * Read the content of the packet at the head, which is not metadata, and check it.
+ * Without a checksum the size cannot be trusted: then the packet is bad if another
+ * packet begins inside it.
  * Return: 1, -EBADMSG, or negative errno.
  */
 int kt_scan_check(struct kt_scan *s, struct kt_found *found,
@@ -298,7 +313,7 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 	if (there < 0)
 		return (int)there;
 	if (memcmp(head + offsetof(struct ktape_block, uuid), s->uuid, 16))
-		return kt_error(error, s->offset, "packet is of another trace");
+		return kt_error(error, s->offset, "the packet belongs to another trace");
 	found->cut = (uint64_t)there < found->content;
 	if (!found->cut && KT_HEAD32(head, flags) & KTAPE_BLOCK_CRC) {
 		found->checked = kt_packet_crc(head, found->content, NULL, 0) ==
@@ -312,12 +327,12 @@ int kt_scan_check(struct kt_scan *s, struct kt_found *found,
 	if (!next || next >= head + found->content)
 		return 1;
 	found->cut = false;
-	return kt_error(error, s->offset, "packet runs into the next one");
+	return kt_error(error, s->offset, "the packet overlaps the next one");
 }
 
 /*
- * Put the metadata packets at the beginning together.
- * Return: 0, with @data to be freed; -EBADMSG; or negative errno.
+ * Read all metadata packets at the beginning into one buffer.
+ * Return: 0, then the caller frees @data; -EBADMSG; or negative errno.
  */
 int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 		     struct ktape_error *error)
@@ -353,15 +368,15 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 		*len += found.size;
 		kt_scan_skip(s, found.size);
 	}
-	/* A bad packet behind the metadata is told when it is read. */
+	/* kt_scan_next() reports a bad packet behind the metadata. */
 	if (*len && (ret >= 0 || ret == -EBADMSG))
 		return 0;
 	free(*data);
 	return ret < 0 ? ret :
-			 kt_error(error, 0, "no metadata at the beginning");
+			 kt_error(error, 0, "the input does not begin with metadata");
 }
 
-/* Go on to what looks like the head of a packet, as far as it was read. */
+/* Skip to the next packet header in the buffer.  Return: was one found? */
 bool kt_scan_hunt(struct kt_scan *s)
 {
 	const uint8_t *at = kt_scan_find(s, 0);
@@ -373,8 +388,8 @@ bool kt_scan_hunt(struct kt_scan *s)
 	return at;
 }
 
-/* The same to the end.  Return: 1, 0 at the end, or negative errno. */
-static int hunt(struct kt_scan *s)
+/* Skip to the next packet header.  Return: 1, 0 at the end, or negative errno. */
+static int hunt_packet(struct kt_scan *s)
 {
 	int64_t there;
 
@@ -387,8 +402,7 @@ static int hunt(struct kt_scan *s)
 }
 
 /*
- * Go on to the next packet that can be read, and have its content; what is
- * wrong before it is told.
+ * Skip to the next valid packet and read its content.  Report bad data before it.
  * Return: 1, 0 at the end, or negative errno.
  */
 int kt_scan_next(struct kt_scan *s, struct kt_found *found)
@@ -402,7 +416,7 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 			ret = kt_scan_check(s, found, &error);
 		if (ret > 0 && found->cut) {
 			kt_error(&error, s->offset + kt_scan_there(s),
-				 "the last packet is cut off");
+				 "the input ends in the middle of a packet");
 			kt_scan_tell(s, KTAPE_NOTICE_TRUNCATED, &error);
 		}
 		if (ret != -EBADMSG)
@@ -413,15 +427,15 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 			     &error);
 		ret = kt_scan_skip(s, 1);
 		if (!ret)
-			ret = hunt(s);
+			ret = hunt_packet(s);
 		if (ret <= 0)
 			return ret;
 	}
 }
 
 /*
- * A packet should have ended at @end, and we went on to where another one
- * begins (@found) or to the end.  Tell what is wrong about it.
+ * Report a packet with a wrong size: its header says that it ends at @end, and the
+ * scanner is now at the next packet (@found) or at the end of the input.
  */
 void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found)
 {
@@ -429,32 +443,32 @@ void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found)
 	struct ktape_error error;
 
 	if (found && s->offset != end) {
-		kt_error(&error, s->offset, "a packet before has a wrong size");
+		kt_error(&error, s->offset, "the packet before this offset has a wrong size");
 		kt_scan_tell(s, KTAPE_NOTICE_CORRUPT, &error);
 	} else if (!found && last < end) {
-		kt_error(&error, last, "the last packet is cut off");
+		kt_error(&error, last, "the input ends in the middle of a packet");
 		kt_scan_tell(s, KTAPE_NOTICE_TRUNCATED, &error);
 	}
-	/* What remains has filled it up. */
+	/* The remaining bytes are padding of the last packet. */
 	if (!found && last <= end)
 		kt_scan_skip(s, kt_scan_there(s));
 }
 
 /*
- * Go on behind the packet at the head; without a checksum to where the next one
- * really begins.
+ * Skip the packet at the head.  If its size cannot be trusted, search for the next
+ * header instead of skipping the padding.
  * Return: 0 or negative errno.
  */
 int kt_scan_leave(struct kt_scan *s, const struct kt_found *found)
 {
-	bool believed = found->checked || found->cut;
+	bool trusted = found->checked || found->cut;
 	int ret;
 
-	ret = kt_scan_skip(s, believed	      ? found->size :
+	ret = kt_scan_skip(s, trusted	      ? found->size :
 			      found->metadata ? 4 :
 						found->content);
-	if (!ret && !believed)
-		ret = hunt(s);
+	if (!ret && !trusted)
+		ret = hunt_packet(s);
 	if (ret >= 0 && !found->metadata && !found->cut)
 		kt_scan_judge(s, found->offset + found->size, ret);
 	return ret < 0 ? ret : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Packet after packet from a file or a pipe, through one buffer. */
+/* Find one packet after the other in a file or pipe; see scan.c. */
 #ifndef _KT_SCAN_H
 #define _KT_SCAN_H
 
@@ -8,13 +8,13 @@
 #include "stream/packet.h"
 #include "stream/zin.h"
 
-/* What the head of a packet of a trace looks like: magic and uuid. */
+/* Bytes that identify a packet header of a trace: magic and UUID. */
 #define KT_PATTERN_SIZE	20U
 
 /**
- * struct kt_budget - memory for packets, of all files of a trace together
- * @used: bytes
- * @max: at most so many
+ * struct kt_budget - memory limit for the packets of all files of a trace
+ * @used: bytes allocated
+ * @max: largest value of @used
  */
 struct kt_budget {
 	uint64_t used;
@@ -22,24 +22,26 @@ struct kt_budget {
 };
 
 /**
- * struct kt_scan - a file or pipe that is being read
- * @fd: where from
- * @uuid: of the trace, whose packets alone are taken
- * @budget: that @buf counts in, or NULL
- * @tell: called with a KTAPE_NOTICE_* when something is wrong, or NULL
- * @arg: for @tell
- * @z: it is compressed; offsets are those of what was, or NULL
- * @z_memory: of @budget for @z
- * @probed: it was seen whether it is
- * @wait: called before a read that could block, or NULL; 0 ends the input
- * @wait_arg: for @wait
- * @seekable: by offset, so that the descriptor can be shared
- * @eof: there is no more than what is in the buffer
- * @offset: of the byte at @head
- * @buf: what was read
- * @head: begin of what is left of it
- * @len: its end
- * @cap: room
+ * struct kt_scan - an input that is being scanned
+ * @fd: descriptor of the input
+ * @uuid: UUID of the trace; packets with another UUID are rejected
+ * @budget: limit that @buf and @z count against, or NULL
+ * @tell: called with a KTAPE_NOTICE_* about damage, or NULL
+ * @arg: first argument of @tell
+ * @z: unpacks a compressed input, NULL = not compressed; with it, offsets count
+ *	unpacked bytes
+ * @z_memory: bytes of @budget that @z uses
+ * @probed: it is known whether the input is compressed
+ * @wait: called before a read that could block, or NULL; returns 0 to end the input
+ * @wait_arg: argument of @wait
+ * @seekable: the input is a plain file, read with pread(2) so that several readers
+ *	can share the descriptor
+ * @eof: the buffer holds the end of the input
+ * @offset: offset of the byte at @head in the input
+ * @buf: buffer
+ * @head: index in @buf of the first byte that is not consumed
+ * @len: index in @buf behind the last byte that was read
+ * @cap: bytes allocated for @buf
  */
 struct kt_scan {
 	int fd;
@@ -64,12 +66,12 @@ struct kt_scan {
 
 /**
  * struct kt_found - the packet at the head
- * @metadata: it is a metadata packet
- * @checked: it has a checksum, which is right: its size can be believed
- * @cut: the file ends in it
- * @size: of the packet, filling included
- * @content: of header and records, as much as there is
- * @offset: where it is
+ * @metadata: the packet holds metadata
+ * @checked: the checksum is right, so that @size can be trusted
+ * @cut: the input ends inside the packet
+ * @size: bytes of the packet, including padding
+ * @content: bytes of header and records that are present
+ * @offset: offset of the packet in the input
  */
 struct kt_found {
 	bool metadata;
@@ -102,11 +104,13 @@ int kt_scan_leave(struct kt_scan *s, const struct kt_found *found);
 void kt_scan_tell(const struct kt_scan *s, unsigned int kind,
 		  const struct ktape_error *error);
 
+/* Return the number of bytes at the head. */
 static inline uint64_t kt_scan_there(const struct kt_scan *s)
 {
 	return s->len - s->head;
 }
 
+/* Return the first byte that is not consumed. */
 static inline const uint8_t *kt_scan_head(const struct kt_scan *s)
 {
 	return s->buf + s->head;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the control records of a ring have said is in force: a piece of a log
- * begins with it, because the records that said so are in an earlier piece.
+ * Track the session state that control records report, and write it again.
+ *
+ * A piece of a rotating log begins with these records, because the records that
+ * announced the state are in an earlier piece, which may be deleted by then.
  */
 #include "stream/state.h"
 
@@ -42,7 +44,7 @@ static void learn_filter(struct kt_state *s, const struct ktape_event *e)
 	s->filter[kind][1] = ktape_event_arg(e, 1);
 }
 
-/* Follow the records of a packet of a control ring. */
+/* Update the state from the records of a control ring's packet. */
 void kt_state_learn(struct kt_state *state, const uint8_t *packet, size_t len)
 {
 	struct ktape_packet p;
@@ -60,7 +62,7 @@ void kt_state_learn(struct kt_state *state, const uint8_t *packet, size_t len)
 	}
 }
 
-/* Is the same in force? */
+/* Compare two states.  Filters that are off are not compared. */
 bool kt_state_equal(const struct kt_state *a, const struct kt_state *b)
 {
 	if (a->session != b->session || a->profile != b->profile ||
@@ -94,7 +96,10 @@ static int write_profile(const struct kt_state *s, struct ktape_builder *b,
 	return ktape_build_add(b, &record);
 }
 
-/* Say it again: what is in force at @ts.  Return: as ktape_build_add(). */
+/*
+ * Write the records that announce the state, at time @ts.
+ * Return: as ktape_build_add().
+ */
 int kt_state_write(const struct kt_state *state, struct ktape_builder *b,
 		   uint64_t ts)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the control records of a ring have said is in force. */
+/* The session state that the control records of a ring report; see state.c. */
 #ifndef _KT_STATE_H
 #define _KT_STATE_H
 
 #include "stream/packet.h"
 
-#define KT_FILTER_KINDS	32U	/* that a filter record can name */
+#define KT_FILTER_KINDS	32U	/* kinds that a filter record can name */
 
 /**
  * struct kt_state - the state of a session on one CPU
- * @session: it is started
- * @number: of the session
+ * @session: the session is started
+ * @number: number of the session
  * @mode: enum ktape_mode
- * @profile: @mask is in force
- * @generation: of the profile
- * @mask: the profile
- * @filters: kinds in force, bit n is kind n
- * @filter: generation and entries of each
+ * @profile: a profile is in force
+ * @generation: generation of the profile
+ * @mask: events of the profile, bit n is opcode n
+ * @filters: filters in force, bit n is kind n
+ * @filter: generation and number of entries of each filter
  */
 struct kt_state {
 	bool session;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading what zstd(1) has compressed, in bounded memory.
+ * Unpack files and pipes that are compressed with zstd, in bounded memory.
  *
- * A trace is compressed packet by packet, each in a frame of its own.  Behind
- * damage the next frame is looked for, so that a bad bit costs one packet here
- * as well.
+ * A trace is compressed packet by packet, each in a zstd frame of its own.  After
+ * damage the reader searches for the next frame, so that a flipped bit costs one
+ * packet in a compressed trace as well.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,29 +18,29 @@
 #include "stream/zin.h"
 
 #define INPUT		(128U << 10)
-#define WINDOW_LOG_MAX	27	/* 128 MiB, as zstd(1) takes it unasked */
+#define WINDOW_LOG_MAX	27	/* 128 MiB, the default limit of zstd(1) */
 
 struct kt_zin {
 	int fd;
 	bool seekable;
-	uint64_t offset;	/* of the next read, and of what is behind @in */
+	uint64_t offset;	/* of the next read in the file */
 	ZSTD_DCtx *d;
 	ZSTD_inBuffer in;
-	bool more;		/* there may be output without input */
+	bool more;		/* @d may have output that needs no input */
 	bool in_frame;
-	bool hunting;		/* for a frame, behind damage */
+	bool hunting;		/* search for a frame after damage */
 	uint8_t buf[INPUT];
 };
 
-/* Do the first KT_ZIN_MARK bytes tell so? */
+/* Check the first KT_ZIN_MARK bytes of an input: is it compressed? */
 bool kt_zin_is(const void *mark)
 {
 	return kt_get32(mark) == KT_ZSTD_MAGIC;
 }
 
 /*
- * Begin to read @fd, of which @len bytes were read already.
- * Return: NULL when there is no memory.
+ * Begin unpacking @fd.  The first @len bytes were already read and are at @first.
+ * Return: the reader, or NULL if there is no memory.
  */
 struct kt_zin *kt_zin_new(int fd, bool seekable, const void *first, size_t len)
 {
@@ -74,7 +74,7 @@ void kt_zin_free(struct kt_zin *z)
 	free(z);
 }
 
-/* Begin again; only of a file. */
+/* Go back to the first byte; valid only if kt_zin_again(). */
 void kt_zin_rewind(struct kt_zin *z)
 {
 	ZSTD_DCtx_reset(z->d, ZSTD_reset_session_only);
@@ -86,13 +86,13 @@ void kt_zin_rewind(struct kt_zin *z)
 	z->hunting = false;
 }
 
-/* Is it a file, so that it can be read twice? */
+/* Check whether the input can be read twice. */
 bool kt_zin_again(const struct kt_zin *z)
 {
 	return z->seekable;
 }
 
-/* Is there something that takes no read? */
+/* Check whether more output can be had without reading the descriptor. */
 bool kt_zin_pending(const struct kt_zin *z)
 {
 	return z->more || (!z->hunting && z->in.pos < z->in.size);
@@ -103,8 +103,8 @@ size_t kt_zin_memory(const struct kt_zin *z)
 	return sizeof(*z) + ZSTD_sizeof_DCtx(z->d);
 }
 
-/* Return: bytes, 0 at the end, or negative errno. */
-static ssize_t refill(struct kt_zin *z)
+/* Read more input.  Return: bytes, 0 at the end, or negative errno. */
+static ssize_t refill_input(struct kt_zin *z)
 {
 	size_t keep = z->in.size - z->in.pos;
 	ssize_t n;
@@ -123,8 +123,8 @@ static ssize_t refill(struct kt_zin *z)
 	return n;
 }
 
-/* Go on to the next frame in what was read.  Return: is there one? */
-static bool hunt(struct kt_zin *z)
+/* Skip to the next frame in the buffer.  Return: was one found? */
+static bool hunt_frame(struct kt_zin *z)
 {
 	static const uint8_t magic[KT_ZIN_MARK] = { 0x28, 0xb5, 0x2f, 0xfd };
 	size_t there = z->in.size - z->in.pos;
@@ -139,7 +139,7 @@ static bool hunt(struct kt_zin *z)
 	return at;
 }
 
-static int damaged(struct kt_zin *z, size_t code,
+static int report_damage(struct kt_zin *z, size_t code,
 		   struct kt_zin_trouble *trouble)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
@@ -159,7 +159,7 @@ static int damaged(struct kt_zin *z, size_t code,
 	return 0;
 }
 
-static int at_end(struct kt_zin *z, struct kt_zin_trouble *trouble)
+static int report_end(struct kt_zin *z, struct kt_zin_trouble *trouble)
 {
 	if (z->in_frame) {
 		trouble->text = "compressed data is cut off";
@@ -171,9 +171,9 @@ static int at_end(struct kt_zin *z, struct kt_zin_trouble *trouble)
 }
 
 /*
- * Read some; at most one read of the file.
- * Return: bytes, 0 at the end, -EAGAIN if that was not enough for any, or
- * another negative errno.
+ * Unpack the next bytes, with at most one read of the file.
+ * Return: bytes, 0 at the end, -EAGAIN if one read gave no output, or another
+ * negative errno.
  */
 ssize_t kt_zin_read(struct kt_zin *z, void *to, size_t room,
 		    struct kt_zin_trouble *trouble)
@@ -182,17 +182,17 @@ ssize_t kt_zin_read(struct kt_zin *z, void *to, size_t room,
 	ssize_t n;
 	size_t ret;
 
-	if ((z->hunting && !hunt(z)) || (!z->more && z->in.pos == z->in.size)) {
-		n = refill(z);
+	if ((z->hunting && !hunt_frame(z)) || (!z->more && z->in.pos == z->in.size)) {
+		n = refill_input(z);
 		if (n <= 0)
-			return n < 0 ? n : at_end(z, trouble);
-		if (z->hunting && !hunt(z))
+			return n < 0 ? n : report_end(z, trouble);
+		if (z->hunting && !hunt_frame(z))
 			return -EAGAIN;
 	}
 	do {
 		ret = ZSTD_decompressStream(z->d, &out, &z->in);
 		if (ZSTD_isError(ret)) {
-			n = damaged(z, ret, trouble);
+			n = report_damage(z, ret, trouble);
 			return n ? n : -EAGAIN;
 		}
 		z->in_frame = ret;
@@ -201,7 +201,7 @@ ssize_t kt_zin_read(struct kt_zin *z, void *to, size_t room,
 	return out.pos ? (ssize_t)out.pos : -EAGAIN;
 }
 
-static ssize_t take_all(struct kt_zin *z, size_t max, uint8_t **data)
+static ssize_t unpack_all(struct kt_zin *z, size_t max, uint8_t **data)
 {
 	struct kt_zin_trouble trouble = { .text = NULL };
 	size_t len = 0, room = INPUT;
@@ -228,9 +228,9 @@ static ssize_t take_all(struct kt_zin *z, size_t max, uint8_t **data)
 }
 
 /*
- * Read a whole compressed file, as kt_read_file() does with others.
- * Return: its length, -EINVAL if it is no compressed file, -EBADMSG if it is
- * damaged, -EFBIG, or the negative errno of the failed call.
+ * Read and unpack a whole compressed file; kt_read_file() reads plain ones.
+ * Return: bytes; -EINVAL if the file is not compressed; -EBADMSG if it is damaged;
+ * -EFBIG if it has more than @max bytes; or the negative errno of the failed call.
  */
 ssize_t kt_zin_file(int dir, const char *name, size_t max, uint8_t **data)
 {
@@ -247,7 +247,7 @@ ssize_t kt_zin_file(int dir, const char *name, size_t max, uint8_t **data)
 	    kt_pread_all(fd, mark, sizeof(mark), 0) == sizeof(mark) &&
 	    kt_zin_is(mark)) {
 		z = kt_zin_new(fd, true, NULL, 0);
-		len = z ? take_all(z, max, data) : -ENOMEM;
+		len = z ? unpack_all(z, max, data) : -ENOMEM;
 	}
 	kt_zin_free(z);
 	close(fd);

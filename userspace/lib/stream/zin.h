@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading what zstd(1) has compressed. */
+/* Unpack files and pipes that are compressed with zstd; see zin.c. */
 #ifndef _KT_ZIN_H
 #define _KT_ZIN_H
 
@@ -9,16 +9,16 @@
 #include <sys/types.h>
 
 #define KT_ZSTD_MAGIC	0xfd2fb528U
-#define KT_ZIN_MARK	4U	/* bytes that tell a compressed file */
+#define KT_ZIN_MARK	4U	/* bytes that identify a compressed input */
 
 /* A compressed file or pipe that is being read. */
 struct kt_zin;
 
 /**
- * struct kt_zin_trouble - what is wrong with it
- * @text: for people, or NULL
- * @offset: where, in the compressed file
- * @cut: it only ends too early
+ * struct kt_zin_trouble - damage of a compressed input
+ * @text: description for users, NULL = no damage
+ * @offset: offset of the damage in the compressed input
+ * @cut: the input ends inside a frame
  */
 struct kt_zin_trouble {
 	const char *text;

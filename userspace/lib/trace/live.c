@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A pipe form that comes in once and cannot be sorted as a whole.
+ * Read a pipe form from an input that can be read only once, such as a pipe.
  *
- * Packets of all CPUs come in some order.  An event is delivered when every
- * ring that is heard of has sent something later; rings that have been silent
- * while a quarter of the window came in are not waited for, and nothing is when
- * the window is full, nothing comes, or the event came two seconds ago, in which
- * time that the caller took does not count: nothing was read then.  What arrives
- * too late all the same is delivered late and counted.
+ * Packets of all CPUs arrive in any order and cannot be sorted as a whole.  An event
+ * is delivered in order once every ring has sent a later packet.  A ring does not
+ * delay the others if it was silent while a quarter of the window arrived.  Events
+ * are delivered without waiting for any ring if
  *
- * Nothing is read before poll() has told that it is there, so that whoever
- * sends may stop anywhere.
+ *	- the window is full,
+ *	- no data arrives for IDLE_MS, or
+ *	- the event arrived two seconds ago (KT_AGES half seconds; time that the
+ *	  caller spends between two events does not count, because nothing is read
+ *	  meanwhile).
+ *
+ * An event that arrives after a later one was delivered is delivered late and
+ * counted.
+ *
+ * read(2) is called only after poll(2) reported data, so that a sender may pause at
+ * any byte without blocking this reader.
  */
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -21,14 +28,14 @@
 #define WINDOW		(64ULL << 20)
 #define IDLE_MS		250
 #define AGE_MS		500
-#define END_MS		1000	/* to go on with what comes after a wake */
+#define END_MS		1000	/* longest reading after a wake-up */
 
-static uint64_t window(const struct ktape_trace *t)
+static uint64_t window_bytes(const struct ktape_trace *t)
 {
 	return t->options.window ? t->options.window : WINDOW;
 }
 
-static uint64_t now_ms(void)
+static uint64_t clock_ms(void)
 {
 	struct timespec now;
 
@@ -36,37 +43,37 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Begin to read: a ring's device shall tell of less than a whole block. */
+/* Begin reading.  A ring of the device is set to report less than a block. */
 void kt_live_begin(struct ktape_trace *t)
 {
 	struct ktape_watermark w = { .size = sizeof(w), .bytes = 1 };
 
 	t->live = true;
 	t->want = KTAPE_BLOCK_HEADER;
-	/* Others do not know what that is. */
+	/* Fails on inputs that are not a ktape device. */
 	ioctl(t->input.fd, KTAPE_IOC_WATERMARK, &w);
 }
 
-/* Until when has everything come? */
+/* Return the time up to which all rings that count have sent their packets. */
 static uint64_t sorted_until(const struct ktape_trace *t)
 {
 	uint64_t until = UINT64_MAX;
 
-	/* The first round over the rings has to be complete. */
-	if (t->received < window(t) / 4)
+	/* Rings that have not sent anything yet are not known before that. */
+	if (t->received < window_bytes(t) / 4)
 		return 0;
 	for (size_t i = 0; i < t->nr_streams; i++) {
 		const struct kt_stream *s = t->streams[i];
 
 		if (s->kind != KTAPE_RING_REGISTRY &&
-		    t->received - s->received < window(t) / 4)
+		    t->received - s->received < window_bytes(t) / 4)
 			until = kt_min(until, s->queued_until);
 	}
 	return until;
 }
 
-/* Twice a second what was delivered is shown. */
-static void show(struct ktape_trace *t, uint64_t now)
+/* Call the caller's idle() twice a second, so that it can show what it has. */
+static void call_idle(struct ktape_trace *t, uint64_t now)
 {
 	if (now - t->shown_at < AGE_MS)
 		return;
@@ -75,12 +82,12 @@ static void show(struct ktape_trace *t, uint64_t now)
 		t->options.idle(t->options.arg);
 }
 
-/* Twice a second: what had come by when? */
-static void grow_old(struct ktape_trace *t)
+/* Shift @came each half second, and raise @limit to the oldest entry. */
+static void age_events(struct ktape_trace *t)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_ms();
 
-	show(t, now);
+	call_idle(t, now);
 	t->aged_at += t->left_at ? now - t->left_at : 0;
 	t->left_at = 0;
 	if (now - t->aged_at < AGE_MS)
@@ -92,14 +99,15 @@ static void grow_old(struct ktape_trace *t)
 
 static bool can_deliver(const struct ktape_trace *t)
 {
-	return t->nr_heap && (t->idle || t->buffered > window(t) ||
+	return t->nr_heap && (t->idle || t->buffered > window_bytes(t) ||
 			      t->heap[0]->event.ts <= t->limit);
 }
 
 /*
- * Wait for something to come, but with events in hand only for a while.  After
- * a wake whoever sends may be ending too: a pause ends it, or END_MS.
- * Return: 1, 0 if nothing came, or negative errno.
+ * Wait for data; only for IDLE_MS if there are events to deliver.  After a wake-up the
+ * sender may be shutting down and still sending: the trace ends at the first pause, or
+ * after END_MS.
+ * Return: 1, 0 if no data arrived, or negative errno.
  */
 static int wait_input(struct ktape_trace *t)
 {
@@ -120,16 +128,16 @@ static int wait_input(struct ktape_trace *t)
 			break;
 	}
 	if (t->woken_at)
-		t->ended = !ret || now_ms() - t->woken_at > END_MS;
+		t->ended = !ret || clock_ms() - t->woken_at > END_MS;
 	else if (fds[1].revents)
-		t->woken_at = now_ms();
+		t->woken_at = clock_ms();
 	return fds[0].revents != 0;
 }
 
 /*
- * Does more have to come before the event on top can be delivered?
- * Return: 1 if kt_live_pump() can go on without waiting, 0 if not, or negative
- * errno.
+ * Wait until the earliest event can be delivered or there is data to read.
+ * Return: 1 if kt_live_pump() must read first, 0 if the event can be delivered or the
+ * trace has ended, or negative errno.
  */
 int kt_live_wait(struct ktape_trace *t)
 {
@@ -138,9 +146,9 @@ int kt_live_wait(struct ktape_trace *t)
 	if (!t->nr_heap)
 		t->idle = false;
 	while (!t->ended) {
-		grow_old(t);
+		age_events(t);
 		if (can_deliver(t)) {
-			t->left_at = now_ms();
+			t->left_at = clock_ms();
 			return 0;
 		}
 		if (t->input.eof || kt_scan_there(&t->input) >= t->want)
@@ -158,8 +166,8 @@ int kt_live_wait(struct ktape_trace *t)
 	return 0;
 }
 
-/* Names are wanted before the events whose time has come. */
-static int learn(struct ktape_trace *t, const uint8_t *data, size_t len)
+/* Add the names of a packet at once: events delivered before it may need them. */
+static int learn_names(struct ktape_trace *t, const uint8_t *data, size_t len)
 {
 	struct ktape_packet packet;
 	struct ktape_event event;
@@ -173,7 +181,8 @@ static int learn(struct ktape_trace *t, const uint8_t *data, size_t len)
 	return err;
 }
 
-static int take(struct ktape_trace *t, const struct kt_found *found)
+/* Queue the packet at the head. */
+static int queue_packet(struct ktape_trace *t, const struct kt_found *found)
 {
 	const uint8_t *data = kt_scan_head(&t->input);
 	uint32_t kind = KT_HEAD32(data, kind), cpu = KT_HEAD32(data, cpu);
@@ -189,7 +198,7 @@ static int take(struct ktape_trace *t, const struct kt_found *found)
 	s->received = t->received;
 	s->queued_until = kt_max(s->queued_until, KT_HEAD64(data, ts_end));
 	t->came[0] = kt_max(t->came[0], s->queued_until);
-	err = learn(t, data, size);
+	err = learn_names(t, data, size);
 	if (err)
 		return err;
 	err = kt_stream_queue(t, s, data, size, found->offset);
@@ -199,8 +208,8 @@ static int take(struct ktape_trace *t, const struct kt_found *found)
 	return err;
 }
 
-/* Does another packet begin in what has come of the one at the head? */
-static bool runs_on(struct ktape_trace *t)
+/* Check whether another packet begins inside the received part of this one. */
+static bool is_overlapped(struct ktape_trace *t)
 {
 	uint64_t there = kt_scan_there(&t->input);
 	bool found;
@@ -210,7 +219,7 @@ static bool runs_on(struct ktape_trace *t)
 	return found;
 }
 
-/* The content of the packet at the head is there, or the input has ended. */
+/* Check and queue the packet at the head: it is complete, or the input has ended. */
 static int take_packet(struct ktape_trace *t, struct kt_found *found,
 		       struct ktape_error *error)
 {
@@ -220,10 +229,10 @@ static int take_packet(struct ktape_trace *t, struct kt_found *found,
 		return ret;
 	if (found->cut) {
 		kt_error(error, t->input.offset + kt_scan_there(&t->input),
-			 "the last packet is cut off");
+			 "the input ends in the middle of a packet");
 		kt_notice(t, KTAPE_NOTICE_TRUNCATED, NULL, error);
 	}
-	ret = found->metadata ? 0 : take(t, found);
+	ret = found->metadata ? 0 : queue_packet(t, found);
 	t->next_at = found->offset + (found->cut ? found->content
 						 : found->size);
 	t->step = found->metadata || found->checked || found->cut
@@ -232,8 +241,8 @@ static int take_packet(struct ktape_trace *t, struct kt_found *found,
 	return ret ? ret : kt_scan_skip(&t->input, found->content);
 }
 
-/* What fills a packet up comes and goes. */
-static void pass(struct ktape_trace *t)
+/* Skip the padding of a packet. */
+static void pass_padding(struct ktape_trace *t)
 {
 	struct kt_scan *s = &t->input;
 
@@ -247,8 +256,8 @@ static void pass(struct ktape_trace *t)
 	t->want = KTAPE_BLOCK_HEADER;
 }
 
-/* Where does the next packet begin? */
-static void hunt(struct ktape_trace *t)
+/* Search for the header of the next packet. */
+static void hunt_packet(struct ktape_trace *t)
 {
 	bool found = kt_scan_hunt(&t->input);
 
@@ -270,10 +279,10 @@ static int read_packet(struct ktape_trace *t)
 	if (ret > 0 && there < found.content && !t->input.eof) {
 		t->want = there + 1;
 		t->room = found.content;
-		if (found.metadata || !runs_on(t))
+		if (found.metadata || !is_overlapped(t))
 			return 0;
 		ret = kt_error(&error, found.offset,
-			       "packet runs into the next one");
+			       "the packet overlaps the next one");
 	} else if (ret > 0) {
 		ret = take_packet(t, &found, &error);
 	}
@@ -286,22 +295,22 @@ static int read_packet(struct ktape_trace *t)
 	kt_notice(t, found.cut ? KTAPE_NOTICE_TRUNCATED : KTAPE_NOTICE_CORRUPT,
 		  NULL, &error);
 	t->step = KT_STEP_HUNT;
-	t->next_at = 0;	/* it was told already */
+	t->next_at = 0;	/* the damage was reported already */
 	return kt_scan_skip(&t->input, 1);
 }
 
 /*
- * One step of reading.  What it wants is there, or the input has ended.
+ * Do one step of reading.  The @want bytes are present, or the input has ended.
  * Return: 0, also at the end, or negative errno.
  */
 int kt_live_pump(struct ktape_trace *t)
 {
 	switch (t->step) {
 	case KT_STEP_PASS:
-		pass(t);
+		pass_padding(t);
 		return 0;
 	case KT_STEP_HUNT:
-		hunt(t);
+		hunt_packet(t);
 		return 0;
 	default:
 		return read_packet(t);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All streams in order of time: a heap of streams by their next event.
+ * Deliver the events of all streams in order of time, from a heap of streams that is
+ * ordered by their next events.
  *
- * The stream whose event was delivered stays on top; at the next call it goes
- * on by one event and sinks to its place, which is the top again most of the
- * time.
+ * The stream whose event was delivered stays on top of the heap.  The next call reads
+ * that stream's next event and lets the stream sink to its place.  Most of the time
+ * that is the top again, because events of one CPU come in runs; so the second
+ * earliest stream is remembered and the common case needs one comparison.
  */
 #include "stream/decode.h"
 #include "format/import.h"
 #include "stream/packet.h"
 #include "trace/trace.h"
 
-/* At the same time: names first, then control, then the others by CPU. */
+/* At equal times, names come first, then control records, then events by CPU. */
 static bool is_before(const struct kt_stream *a, const struct kt_stream *b)
 {
 	if (a->event.ts != b->event.ts)
@@ -21,7 +23,7 @@ static bool is_before(const struct kt_stream *a, const struct kt_stream *b)
 	return a->cpu < b->cpu;
 }
 
-static void sink(struct ktape_trace *t, size_t at)
+static void sink_stream(struct ktape_trace *t, size_t at)
 {
 	struct kt_stream *s = t->heap[at];
 	size_t child;
@@ -38,7 +40,7 @@ static void sink(struct ktape_trace *t, size_t at)
 	t->heap[at] = s;
 }
 
-static void rise(struct ktape_trace *t, size_t at)
+static void raise_stream(struct ktape_trace *t, size_t at)
 {
 	struct kt_stream *s = t->heap[at];
 
@@ -49,7 +51,7 @@ static void rise(struct ktape_trace *t, size_t at)
 	t->heap[at] = s;
 }
 
-/* The heap is in order again: who would be next? */
+/* Find the stream that comes after the top of the heap, which must be in order. */
 static void find_second(struct ktape_trace *t)
 {
 	struct kt_stream **h = t->heap;
@@ -61,7 +63,10 @@ static void find_second(struct ktape_trace *t)
 								    : h[1];
 }
 
-/* Load a stream that is not in the heap.  Return: 0 or negative errno. */
+/*
+ * Add a stream that is not in the heap, if it has an event.
+ * Return: 0 or negative errno.
+ */
 int kt_merge_add(struct ktape_trace *t, struct kt_stream *s)
 {
 	int ret = kt_stream_load(t, s);
@@ -70,12 +75,12 @@ int kt_merge_add(struct ktape_trace *t, struct kt_stream *s)
 		return ret;
 	s->in_heap = true;
 	t->heap[t->nr_heap] = s;
-	rise(t, t->nr_heap++);
+	raise_stream(t, t->nr_heap++);
 	find_second(t);
 	return 0;
 }
 
-/* The heap was in order but for the stream on top, which may have ended. */
+/* Restore the order after the top stream advanced or, if @ended, has no more events. */
 static void reorder(struct ktape_trace *t, bool ended)
 {
 	if (ended) {
@@ -83,11 +88,14 @@ static void reorder(struct ktape_trace *t, bool ended)
 		t->heap[0] = t->heap[--t->nr_heap];
 	}
 	if (t->nr_heap)
-		sink(t, 0);
+		sink_stream(t, 0);
 	find_second(t);
 }
 
-/* The stream on top ended, or has to sink, or (@ret < 0) @why. */
+/*
+ * Continue advance() if the top stream is at the end of its packet (@ret 0), is no
+ * longer the earliest (@ret 1), or has a bad record (@ret < 0, reason in @why).
+ */
 static KT_NOINLINE int advance_other(struct ktape_trace *t, struct kt_stream *s,
 				     int ret, const char *why)
 {
@@ -104,8 +112,9 @@ static KT_NOINLINE int advance_other(struct ktape_trace *t, struct kt_stream *s,
 }
 
 /*
- * Go on by one event in the stream on top.  It is done with, whatever fails
- * before the next one is delivered: until then others may rise above it.
+ * Read the next event of the top stream.  @current is cleared first: if reading fails,
+ * the delivered event must not be advanced over a second time, because another stream
+ * may be on top by then.
  */
 static inline int advance(struct ktape_trace *t)
 {
@@ -120,7 +129,7 @@ static inline int advance(struct ktape_trace *t)
 	return advance_other(t, s, ret, why);
 }
 
-static void tell_late(struct ktape_trace *t)
+static void notify_late(struct ktape_trace *t)
 {
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_LATE, .count = t->late };
 
@@ -129,21 +138,24 @@ static void tell_late(struct ktape_trace *t)
 	t->late = 0;
 }
 
-/* The other rings' names are learned before all events. */
-static KT_NOINLINE int learn(struct ktape_trace *t, const struct kt_stream *s)
+/*
+ * Add a name from an event ring to the registry.  Names in the other rings were added
+ * when the trace was opened or the packet arrived.
+ */
+static KT_NOINLINE int learn_name(struct ktape_trace *t, const struct kt_stream *s)
 {
 	if (s->kind != KTAPE_RING_EVENT || !s->event.known)
 		return 0;
 	return ktape_registry_add(t->registry, &s->event);
 }
 
-/* What @s tells is learned, and it is delivered. */
+/* Deliver the next event of @s, after updating threads and names from it. */
 static inline int deliver(struct ktape_trace *t, struct kt_stream *s,
 			  const struct ktape_event **event)
 {
 	kt_decoder_event(t->decoder, &s->event);
 	if (s->event.opcode == KTAPE_EV_REGISTRY) {
-		int err = learn(t, s);
+		int err = learn_name(t, s);
 
 		if (err)
 			return err;
@@ -155,7 +167,10 @@ static inline int deliver(struct ktape_trace *t, struct kt_stream *s,
 	return 1;
 }
 
-/* A live one waits, or nothing is left, or a packet begins. */
+/*
+ * Continue ktape_trace_next() for a live trace, at the end, and at the first record
+ * of a packet.
+ */
 static KT_NOINLINE int next_other(struct ktape_trace *t,
 				  const struct ktape_event **event)
 {
@@ -167,7 +182,7 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 	if (err)
 		return err;
 	if (!t->nr_heap) {
-		tell_late(t);
+		notify_late(t);
 		return 0;
 	}
 	s = t->heap[0];

@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Opening traces: CTF directories, pipe forms, single streams. */
+/*
+ * Open a trace: find out what the input is and set up its streams.
+ *
+ *	directory			CTF directory: one stream per file
+ *	file that begins with a packet	one stream file; metadata and names come
+ *					from the directory around it
+ *	begins with a metadata packet	pipe form: a file is indexed, a pipe is
+ *					read by live.c
+ *	anything else			another format, read by a struct kt_import
+ *
+ * Names are read from the registry and control streams before the first event is
+ * delivered, because a name may be recorded after the events that need it.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,20 +24,21 @@
 #include "format/import.h"
 #include "trace/trace.h"
 
-/* Keep for the error which file of a directory it was.  Return: @err. */
-static int name_it(struct ktape_error *error, const char *name, int err)
+/* Set the error to the name of the file that could not be read.  Return: @err. */
+static int name_file(struct ktape_error *error, const char *name, int err)
 {
 	kt_error(error, 0, "%s", name);
 	return err;
 }
 
-static void tell(void *arg, unsigned int kind, const struct ktape_error *error)
+/* Report a problem of the input; the scanner's callback. */
+static void notify_input(void *arg, unsigned int kind, const struct ktape_error *error)
 {
 	kt_notice(arg, kind, NULL, error);
 }
 
-/* Keep its text, for those who write the same trace again. */
-static int keep(struct ktape_trace *t, const void *metadata, size_t len,
+/* Keep the text of the metadata for callers that write the same trace again. */
+static int keep_metadata(struct ktape_trace *t, const void *metadata, size_t len,
 		struct ktape_error *error)
 {
 	if (len >= 4 && kt_get32(metadata) == KTAPE_METADATA_MAGIC)
@@ -39,7 +52,7 @@ static int keep(struct ktape_trace *t, const void *metadata, size_t len,
 	return 0;
 }
 
-/* Tell what is damaged of the metadata that is kept.  Return: 0 or -ENOMEM. */
+/* Report damage of the metadata.  Return: 0 or -ENOMEM. */
 static int check_metadata(struct ktape_trace *t, const void *metadata,
 			  size_t len)
 {
@@ -55,14 +68,14 @@ static int check_metadata(struct ktape_trace *t, const void *metadata,
 	return 0;
 }
 
-/* What can be set up once the metadata is there. */
-static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
+/* Set up everything that depends on the metadata. */
+static int use_metadata(struct ktape_trace *t, const void *metadata, size_t len,
 		   struct ktape_error *error)
 {
 	struct ktape_error note;
 	int err;
 
-	err = keep(t, metadata, len, error);
+	err = keep_metadata(t, metadata, len, error);
 	if (!err)
 		err = check_metadata(t, metadata, len);
 	if (!err)
@@ -74,7 +87,7 @@ static int prepare(struct ktape_trace *t, const void *metadata, size_t len,
 	if (!err && t->info.table_hash != ktape_table_hash()) {
 		kt_error(
 			&note, 0,
-			"recorded with another event table: events that differ are shown as words");
+			"the trace was recorded with another event table: events that differ are shown as plain words");
 		kt_notice(t, KTAPE_NOTICE_TABLE, NULL, &note);
 	}
 	return err;
@@ -90,18 +103,18 @@ static int read_metadata(struct ktape_trace *t, int dir,
 	if (len == -ENOENT)
 		len = kt_zin_file(dir, "metadata.zst", KT_METADATA_MAX, &data);
 	if (len == -EBADMSG)
-		return kt_error(error, 0, "metadata.zst is damaged");
+		return kt_error(error, 0, "the file metadata.zst is damaged");
 	if (len == -EINVAL)
-		return kt_error(error, 0, "metadata is no regular file");
+		return kt_error(error, 0, "metadata is not a regular file");
 	if (len < 0)
-		return name_it(error, "metadata", (int)len);
-	err = prepare(t, data, (size_t)len, error);
+		return name_file(error, "metadata", (int)len);
+	err = use_metadata(t, data, (size_t)len, error);
 	free(data);
 	return err;
 }
 
-/* Learn the names of a whole stream, then begin it again. */
-static int learn(struct ktape_trace *t, struct kt_stream *s)
+/* Read the names of a whole stream, then go back to its beginning. */
+static int learn_names(struct ktape_trace *t, struct kt_stream *s)
 {
 	void (*packet)(void *arg, struct kt_stream *s, const uint8_t *head) =
 		t->packet;
@@ -111,7 +124,7 @@ static int learn(struct ktape_trace *t, struct kt_stream *s)
 	if (s->kind == KTAPE_RING_EVENT ||
 	    !kt_mask_has(t->info.known, KTAPE_EV_REGISTRY))
 		return 0;
-	t->options.notice = NULL;	/* comes when it is read in earnest */
+	t->options.notice = NULL;	/* reported when the events are delivered */
 	t->packet = NULL;
 	while ((ret = kt_stream_load(t, s)) > 0) {
 		do {
@@ -129,7 +142,7 @@ static int learn(struct ktape_trace *t, struct kt_stream *s)
 	return ret;
 }
 
-/* Load each stream's first packet. */
+/* Load the first packet of each stream. */
 int kt_trace_begin(struct ktape_trace *t)
 {
 	int err = 0;
@@ -139,23 +152,24 @@ int kt_trace_begin(struct ktape_trace *t)
 	return err;
 }
 
-static int start(struct ktape_trace *t)
+/* Read all names; then begin, unless the caller begins with kt_trace_begin(). */
+static int start_streams(struct ktape_trace *t)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < t->nr_streams && !err; i++)
-		err = learn(t, t->streams[i]);
+		err = learn_names(t, t->streams[i]);
 	return err || t->packet ? err : kt_trace_begin(t);
 }
 
-/* Which stream does a file hold?  Its first sound packet tells. */
-static int identify(struct kt_stream *s)
+/* Read from its first valid packet which stream a file holds. */
+static int identify_stream(struct kt_stream *s)
 {
 	struct kt_scan *scan = &s->scan;
 	struct kt_found found;
 	int ret;
 
-	scan->tell = NULL;	/* comes when it is read in earnest */
+	scan->tell = NULL;	/* reported when the events are delivered */
 	while ((ret = kt_scan_next(scan, &found)) > 0 && found.metadata) {
 		ret = kt_scan_leave(scan, &found);
 		if (ret)
@@ -170,8 +184,8 @@ static int identify(struct kt_stream *s)
 	return ret < 0 ? ret : 0;
 }
 
-/* Which stream the name of a file tells, until a packet of it does. */
-static unsigned int kind_of(const char *path, unsigned int *cpu)
+/* Guess from its name which stream a file holds, in case it has no valid packet. */
+static unsigned int kind_from_name(const char *path, unsigned int *cpu)
 {
 	static const struct {
 		const char *name;
@@ -208,14 +222,14 @@ static unsigned int kind_of(const char *path, unsigned int *cpu)
 static int add_file(struct ktape_trace *t, int dir, const char *name,
 		    struct ktape_error *error)
 {
-	unsigned int cpu, kind = kind_of(name, &cpu);
+	unsigned int cpu, kind = kind_from_name(name, &cpu);
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct kt_stream *s;
 	struct stat st;
 	int err;
 
 	if (fd < 0)
-		return name_it(error, name, -errno);
+		return name_file(error, name, -errno);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
@@ -226,8 +240,8 @@ static int add_file(struct ktape_trace *t, int dir, const char *name,
 		return -ENOMEM;
 	}
 	kt_stream_file(s, fd);
-	err = identify(s);
-	return err ? name_it(error, name, err) : 0;
+	err = identify_stream(s);
+	return err ? name_file(error, name, err) : 0;
 }
 
 static int open_directory(struct ktape_trace *t, int fd,
@@ -239,7 +253,7 @@ static int open_directory(struct ktape_trace *t, int fd,
 
 	err = read_metadata(t, fd, error);
 	if (err == -ENOENT)
-		return kt_error(error, 0, "no metadata in this directory");
+		return kt_error(error, 0, "the directory has no metadata file");
 	if (err)
 		return err;
 	copy = dup(fd);
@@ -252,12 +266,12 @@ static int open_directory(struct ktape_trace *t, int fd,
 			err = add_file(t, fd, entry->d_name, error);
 	}
 	closedir(dir);
-	return err ? err : start(t);
+	return err ? err : start_streams(t);
 }
 
 /*
- * One stream: the others of its directory are looked at for names and then left
- * out again.
+ * Open one stream file.  The registry stream of its directory is read for names and
+ * then removed again.
  */
 static int open_stream(struct ktape_trace *t, const char *path,
 		       struct ktape_error *error)
@@ -277,7 +291,7 @@ static int open_stream(struct ktape_trace *t, const char *path,
 		return -errno;
 	err = read_metadata(t, dir, error);
 	if (err == -ENOENT)
-		err = kt_error(error, 0, "a stream without its metadata file");
+		err = kt_error(error, 0, "this is one stream of a trace, but its directory has no metadata file");
 	if (!err)
 		err = add_file(t, AT_FDCWD, path, NULL);
 	mine = err || !t->nr_streams ? NULL : t->streams[0];
@@ -285,14 +299,14 @@ static int open_stream(struct ktape_trace *t, const char *path,
 	    (!add_file(t, dir, "registry", NULL) ||
 	     !add_file(t, dir, "registry.zst", NULL)) &&
 	    t->nr_streams > 1)
-		err = learn(t, t->streams[1]);
+		err = learn_names(t, t->streams[1]);
 	while (t->nr_streams > 1)
 		kt_stream_free(t->streams[--t->nr_streams]);
 	close(dir);
-	return err ? err : start(t);
+	return err ? err : start_streams(t);
 }
 
-/* List the places of all packets of a file that can be read twice. */
+/* Index the packets of a pipe-form file. */
 static int list_packets(struct ktape_trace *t)
 {
 	struct kt_found found;
@@ -331,7 +345,7 @@ static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
 	err = kt_scan_metadata(&t->input, &data, &len, error);
 	if (err)
 		return err;
-	err = prepare(t, data, len, error);
+	err = use_metadata(t, data, len, error);
 	free(data);
 	if (err)
 		return err;
@@ -340,14 +354,15 @@ static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
 		return 0;
 	}
 	err = list_packets(t);
-	return err ? err : start(t);
+	return err ? err : start_streams(t);
 }
 
 /*
- * What does it look like?  A line brings its begin byte by byte.
- * Return: 0 with @format, NULL: a native one; or negative errno.
+ * Detect the format from the first bytes.  A serial line may deliver them one by one,
+ * so the formats are asked again after each read until one of them is sure.
+ * Return: 0 with @format, NULL = native; or negative errno.
  */
-static int probe(struct ktape_trace *t, const struct ktape_codec **format,
+static int probe_format(struct ktape_trace *t, const struct ktape_codec **format,
 		 struct ktape_error *error)
 {
 	uint64_t need = t->input.seekable ? KT_CODEC_PROBE : 4;
@@ -369,12 +384,12 @@ static int probe(struct ktape_trace *t, const struct ktape_codec **format,
 		if (t->input.eof || there >= (int64_t)KT_CODEC_PROBE)
 			return kt_error(
 				error, 0,
-				"it looks like no format that is known; which one it is can be told");
+				"unknown format; name it with --from (`ktape convert --list` shows the formats)");
 		need = (uint64_t)there + 1;
 	}
 }
 
-/* Which format of others is it?  Return: NULL: it can only be a native one. */
+/* Find the format by name or by probing; @format NULL = native. */
 static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
 		       struct ktape_error *error)
 {
@@ -389,7 +404,7 @@ static int find_format(struct ktape_trace *t, const struct ktape_codec **format,
 			*format = NULL;
 		return 0;
 	}
-	return probe(t, format, error);
+	return probe_format(t, format, error);
 }
 
 static int open_path(struct ktape_trace *t, const char *path,
@@ -414,7 +429,7 @@ static int open_path(struct ktape_trace *t, const char *path,
 	kt_scan_init(&t->input, fd);
 	t->input.uuid = t->info.uuid;
 	t->input.budget = &t->budget;
-	t->input.tell = tell;
+	t->input.tell = notify_input;
 	t->input.arg = t;
 	if (fstat(fd, &st))
 		return -errno;
@@ -429,14 +444,14 @@ static int open_path(struct ktape_trace *t, const char *path,
 	if (there < 0)
 		return (int)there;
 	if (there < 4)
-		return kt_error(error, 0, "there is nothing in it");
+		return kt_error(error, 0, "the input is empty or too short for a trace");
 	if (kt_get32(kt_scan_head(&t->input)) == KTAPE_BLOCK_MAGIC &&
 	    kt_scan_again(&t->input))
 		return open_stream(t, path, error);
 	return open_pipe(t, error);
 }
 
-/* As ktape_trace_open(), with the options and the callback of @how. */
+/* As ktape_trace_open(), with options and packet callback from @how. */
 int kt_trace_open(const char *path, const struct ktape_trace *how,
 		  struct ktape_trace **trace, struct ktape_error *error)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Packets of one stream, wherever they come from, and what they tell of loss. */
+/*
+ * Read the packets of one stream, from its own file, from places in a pipe-form file
+ * or from a queue in memory, and report the losses that their headers count.
+ */
 #include <unistd.h>
 
 #include "util/file.h"
@@ -7,9 +10,9 @@
 #include "stream/packet.h"
 #include "trace/trace.h"
 
-#define KINDS	3U	/* of rings */
+#define KINDS	3U	/* kinds of rings */
 
-/* Of streams in one input, which may bring packets of all CPUs in turns. */
+/* Find a stream of a pipe form by kind and CPU; NULL if there is none yet. */
 struct kt_stream *kt_stream_find(const struct ktape_trace *t, uint32_t kind,
 				 uint32_t cpu)
 {
@@ -31,6 +34,7 @@ static bool add_to_index(struct ktape_trace *t, struct kt_stream *s)
 	return t->index;
 }
 
+/* Report a problem of a stream; the scanner's callback. */
 void kt_stream_tell(void *arg, unsigned int kind,
 		    const struct ktape_error *error)
 {
@@ -39,7 +43,7 @@ void kt_stream_tell(void *arg, unsigned int kind,
 	kt_notice(s->trace, kind, s, error);
 }
 
-/* Return: the stream, or NULL when there is no memory. */
+/* Add a stream to a trace.  Return: the stream, or NULL if there is no memory. */
 struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
 				uint32_t kind, uint32_t cpu)
 {
@@ -70,7 +74,7 @@ struct kt_stream *kt_stream_add(struct ktape_trace *t, enum kt_source source,
 	return s;
 }
 
-/* The file of a stream, which gets the descriptor. */
+/* Set the file of a stream.  The stream owns the descriptor from now on. */
 void kt_stream_file(struct kt_stream *s, int fd)
 {
 	kt_scan_init(&s->scan, fd);
@@ -97,7 +101,7 @@ void kt_stream_free(struct kt_stream *s)
 	free(s);
 }
 
-/* Begin again at the first packet, having seen nothing. */
+/* Go back to the first packet and forget the counters of earlier ones. */
 void kt_stream_forget(struct kt_stream *s)
 {
 	s->next_place = 0;
@@ -106,6 +110,7 @@ void kt_stream_forget(struct kt_stream *s)
 	s->begun = false;
 }
 
+/* Append the place of a packet in the pipe-form file. */
 int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 {
 	struct kt_budget *budget = &s->trace->budget;
@@ -113,7 +118,7 @@ int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 	size_t need = (room - s->nr_places) * sizeof(*s->places);
 	struct kt_packet_place *more;
 
-	/* Packets may have no more than a head. */
+	/* A file of empty packets needs many places: they count against the budget. */
 	if (!(s->nr_places & (s->nr_places + 1))) {
 		if (budget->used + need > budget->max)
 			return -ENOBUFS;
@@ -129,6 +134,7 @@ int kt_stream_place(struct kt_stream *s, uint64_t offset, uint64_t size)
 	return 0;
 }
 
+/* Append a copy of a packet to the queue of a live stream. */
 int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
 		    const uint8_t *data, size_t size, uint64_t offset)
 {
@@ -149,6 +155,7 @@ int kt_stream_queue(struct ktape_trace *t, struct kt_stream *s,
 	return 0;
 }
 
+/* Report a problem of a trace, or of stream @s if not NULL, to the caller. */
 void kt_notice(struct ktape_trace *t, unsigned int kind,
 	       const struct kt_stream *s, const struct ktape_error *error)
 {
@@ -166,7 +173,7 @@ void kt_notice(struct ktape_trace *t, unsigned int kind,
 	t->options.notice(t->options.arg, &n);
 }
 
-/* Each of these: 1 with a packet, 0 without, or negative errno. */
+/* fetch_*(): get the next packet.  Return: 1, 0 at the end, or negative errno. */
 
 static int fetch_file(struct ktape_trace *t, struct kt_stream *s,
 		      const uint8_t **data, size_t *len)
@@ -181,7 +188,7 @@ static int fetch_file(struct ktape_trace *t, struct kt_stream *s,
 	if (ret)
 		return ret;
 	while ((ret = kt_scan_next(&s->scan, found)) > 0 && found->metadata) {
-		kt_error(&error, found->offset, "metadata in a stream");
+		kt_error(&error, found->offset, "a stream file contains metadata");
 		kt_notice(t, KTAPE_NOTICE_CORRUPT, s, &error);
 		ret = kt_scan_leave(&s->scan, found);
 		if (ret)
@@ -196,7 +203,7 @@ static int fetch_file(struct ktape_trace *t, struct kt_stream *s,
 	return 1;
 }
 
-static int make_room(struct ktape_trace *t, struct kt_stream *s, uint64_t size)
+static int make_packet_room(struct ktape_trace *t, struct kt_stream *s, uint64_t size)
 {
 	uint64_t used = t->budget.used - s->buf_size + size;
 	uint8_t *buf;
@@ -224,7 +231,7 @@ static int fetch_list(struct ktape_trace *t, struct kt_stream *s,
 	if (s->next_place == s->nr_places)
 		return 0;
 	s->next_place++;
-	err = make_room(t, s, p->size);
+	err = make_packet_room(t, s, p->size);
 	if (err)
 		return err;
 	got = kt_pread_all(t->input.fd, s->buf, p->size, p->offset);
@@ -256,7 +263,7 @@ static int fetch_queue(struct ktape_trace *t, struct kt_stream *s,
 	return 1;
 }
 
-static int fetch(struct ktape_trace *t, struct kt_stream *s,
+static int fetch_packet(struct ktape_trace *t, struct kt_stream *s,
 		 const uint8_t **data, size_t *len)
 {
 	switch (s->source) {
@@ -270,8 +277,8 @@ static int fetch(struct ktape_trace *t, struct kt_stream *s,
 	return 0;
 }
 
-/* What was lost between the packet before and this one? */
-static void account(struct ktape_trace *t, struct kt_stream *s,
+/* Report what was lost between the previous packet and this one. */
+static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 		    const uint8_t *head)
 {
 	struct ktape_notice n = {
@@ -301,7 +308,7 @@ static void account(struct ktape_trace *t, struct kt_stream *s,
 }
 
 /*
- * Go on to the next packet with an event and read that.
+ * Go to the next packet that has an event, and read its first event.
  * Return: 1, 0 at the end, or negative errno.
  */
 int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
@@ -312,7 +319,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 	size_t len = 0;
 	int ret;
 
-	while ((ret = fetch(t, s, &data, &len)) > 0) {
+	while ((ret = fetch_packet(t, s, &data, &len)) > 0) {
 		held = s->begun && s->packet.ts > s->ts_end ? s->packet.ts : 0;
 		ret = kt_packet_begin(&s->packet, data, len, t->info.uuid,
 				      &error);
@@ -321,7 +328,7 @@ int kt_stream_load(struct ktape_trace *t, struct kt_stream *s)
 			s->cpu = s->packet.cpu;
 			s->fresh = true;
 			s->packet.ts = kt_begin_held(s->packet.ts, held);
-			account(t, s, data);
+			account_losses(t, s, data);
 			if (t->packet)
 				t->packet(t->packet_arg, s, data);
 			ret = ktape_packet_next(&s->packet, &s->event, &error);

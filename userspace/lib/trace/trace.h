@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace that is being read: streams, where their packets come from. */
+/*
+ * A trace that is being read: its streams and where their packets come from.
+ *
+ * A native trace is a set of streams, one per ring.  Their packets are in files of
+ * their own (CTF directory), in places of one file (pipe form), or in queues that a
+ * live input fills.  A trace in another format is read by a struct kt_import instead.
+ */
 #ifndef _KT_TRACE_H
 #define _KT_TRACE_H
 
 #include "stream/packet.h"
 #include "stream/scan.h"
 
-/* After so many half seconds an event is not held back any more. */
+/* Half seconds after which an event of a live trace is not held back any longer. */
 #define KT_AGES		5
 
-/* Where a stream's packets come from. */
+/* Where the packets of a stream come from. */
 enum kt_source {
 	KT_SOURCE_FILE,		/* a file of its own */
-	KT_SOURCE_LIST,		/* places in a file of many streams */
-	KT_SOURCE_QUEUE		/* memory, filled from a pipe */
+	KT_SOURCE_LIST,		/* places in a pipe-form file */
+	KT_SOURCE_QUEUE		/* a queue in memory, filled from a live input */
 };
 
-/* What is to be read of a live stream. */
+/* What a live trace reads next. */
 enum kt_step {
 	KT_STEP_PACKET,		/* a packet */
-	KT_STEP_PASS,		/* what fills one up */
-	KT_STEP_HUNT		/* where the next one begins */
+	KT_STEP_PASS,		/* the padding of a packet */
+	KT_STEP_HUNT		/* bytes up to the next packet header */
 };
 
-/* Content of a packet: header and records. */
+/* The content (header and records) of a packet in a file. */
 struct kt_packet_place {
 	uint64_t offset;
 	uint64_t size;
 };
 
-/* The same in memory. */
+/* A packet in memory. */
 struct kt_queued {
 	struct kt_queued *next;
 	uint64_t offset;
@@ -38,33 +44,33 @@ struct kt_queued {
 };
 
 /**
- * struct kt_stream - packets of one ring in order
- * @source: where they come from
+ * struct kt_stream - the packets of one ring, in order
+ * @source: where the packets come from
  * @kind: enum ktape_ring_kind
- * @cpu: its CPU
- * @trace: that it belongs to
- * @scan: the file (FILE)
- * @found: the packet at the head of @scan
- * @taken: it is in use
- * @places: of the packets (LIST)
- * @nr_places: how many
- * @next_place: the next one
- * @buf: its packet (LIST)
- * @buf_size: room there
- * @first: packets (QUEUE), the one in use first
- * @last: the last one
- * @in_use: the first one is being read
- * @queued_until: time until which packets came
- * @received: bytes that had come in all when the last packet came
+ * @cpu: CPU number
+ * @trace: the trace that the stream belongs to
+ * @scan: the file of the stream (FILE)
+ * @found: the packet at the head of @scan (FILE)
+ * @taken: @found is being read (FILE)
+ * @places: places of the packets (LIST)
+ * @nr_places: number of places
+ * @next_place: index of the next place
+ * @buf: buffer for the current packet (LIST)
+ * @buf_size: bytes of @buf
+ * @first: queue of packets, oldest first (QUEUE)
+ * @last: last packet of the queue
+ * @in_use: the first packet of the queue is being read
+ * @queued_until: end time of the latest packet received (QUEUE)
+ * @received: value of the trace's @received when the last packet arrived (QUEUE)
  * @packet: the packet that is being read
- * @event: its next record
- * @offset: of the packet
- * @fresh: none of its records was delivered
- * @in_heap: it has an event
- * @begun: a packet came before, of which the members below tell
- * @seq: its number
- * @discarded: its count of losses
- * @ts_end: its end
+ * @event: the next event of the stream
+ * @offset: offset of the packet in the file or input
+ * @fresh: no event of the packet was delivered yet
+ * @in_heap: the stream is in the heap, because it has an event
+ * @begun: a packet was read before; the following members are valid
+ * @seq: sequence number of the previous packet
+ * @discarded: lost events up to the previous packet
+ * @ts_end: end time of the previous packet
  */
 struct kt_stream {
 	enum kt_source source;
@@ -104,45 +110,50 @@ struct kt_import;
 
 /**
  * struct ktape_trace - a trace that is being read
- * @options: of the caller
- * @info: from the metadata
- * @metadata: its text
- * @metadata_len: bytes of it
- * @unsealed: why not all of it is vouched for, with an empty text if it is
- * @decoder: threads of all CPUs
+ * @options: options of the caller
+ * @info: contents of the metadata
+ * @metadata: text of the metadata
+ * @metadata_len: bytes of @metadata
+ * @unsealed: why a checksum does not cover all of the metadata; text "" = it does
+ * @decoder: running threads of all CPUs
  * @registry: names
- * @input: the pipe-form file or stream
- * @budget: memory for packets of files
- * @live: @input cannot be read twice
- * @single: it is one stream file of a directory, and the others are not read
- * @streams: all of them
- * @nr_streams: how many
- * @index: those of one input by kind and CPU, or NULL
- * @heap: those with an event, the earliest first
- * @nr_heap: how many
- * @second: the earliest but the first, or NULL
- * @import: it is in a format of others, or NULL
- * @current: the stream whose event was delivered last
- * @last_ts: time of that event
- * @limit: live: events up to here are in order
- * @received: live: bytes that came
+ * @input: the pipe form, or the input in another format
+ * @budget: memory limit for packets of files
+ * @live: @input is a pipe form that cannot be read twice
+ * @single: the trace is one stream file; the other files of its directory are not
+ *	read
+ * @streams: all streams
+ * @nr_streams: number of streams
+ * @index: streams of a pipe form by kind and CPU, or NULL
+ * @heap: heap of the streams with an event, the earliest first
+ * @nr_heap: number of streams in @heap
+ * @second: the stream that comes next after @heap[0], or NULL
+ * @import: reader of another format, NULL = the trace is native
+ * @current: stream whose event was delivered last, or NULL
+ * @last_ts: time of that event, in ticks
+ * @limit: live: events up to this time can be delivered in order
+ * @received: live: bytes of packets received
  * @buffered: live: bytes in queues
- * @want: live: bytes that have to be there for the next step
- * @room: live: bytes that the buffer should have room for
- * @probed: live: bytes of the packet at the head that no other begins in
- * @step: live: what that step is
- * @next_at: live: where the next packet should begin, or 0
- * @came: live: until when packets had come, now and each half second before
- * @aged_at: live: when @came moved on, in ms
- * @left_at: live: when the caller got an event, in ms, or 0
+ * @want: live: bytes that the next step needs at the head of @input
+ * @room: live: bytes that the buffer of @input should hold
+ * @probed: live: bytes of the packet at the head that were searched for the header
+ *	of another packet
+ * @step: live: what to read next
+ * @next_at: live: offset at which the next packet should begin, 0 = not known
+ * @came: live: end time of the latest packet, now and 1 to KT_AGES - 1 half seconds
+ *	ago
+ * @aged_at: live: when @came was shifted, in ms
+ * @left_at: live: when the last event was delivered, in ms, 0 = no event since the
+ *	last look at the clock
  * @shown_at: live: when the caller's idle() was called last, in ms
- * @woken_at: live: when the caller wanted it to end, in ms, or 0
- * @ended: live: nothing more will come
- * @idle: live: nothing came for a while
- * @late: live: events that came too late
- * @packet: called with the head of each packet, its stream being where the packet
- *	is; with it nothing is read before kt_trace_begin()
- * @packet_arg: for @packet
+ * @woken_at: live: when the caller's wake descriptor became readable, in ms, 0 = not
+ *	yet
+ * @ended: live: the input has ended
+ * @idle: live: no data arrived for a while
+ * @late: live: number of events that were delivered out of order
+ * @packet: called with each packet's header when the packet begins, may be NULL; if
+ *	set, nothing is read before kt_trace_begin()
+ * @packet_arg: first argument of @packet
  */
 struct ktape_trace {
 	struct ktape_trace_options options;

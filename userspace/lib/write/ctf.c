@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing traces: files, first packets, alignment, compression. */
+/*
+ * Write a native trace: the files of a CTF directory, or one pipe-form file.
+ *
+ * Each ring has a file of its own.  With direct writes, packets are padded to
+ * KT_DIRECT_ALIGN; with compression, each packet is a zstd frame.  replace.c puts a
+ * staged directory in its place and decides what may be replaced.
+ */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +15,7 @@
 #define MODE_DIR	0777
 #define MODE_FILE	0666
 #define NAME_SIZE	32
-#define LEVEL		3	/* of compression */
+#define LEVEL		3	/* zstd compression level */
 
 static int write_text(struct ktape_ctf *ctf, const char *name, const char *text,
 		      size_t len)
@@ -31,14 +37,14 @@ static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
 {
 	int err = write_text(ctf, "metadata", metadata, len);
 
-	/* Ours to remove as well if only a part of it could be written. */
+	/* A partly written file must be removed, too. */
 	ctf->described = err != -EEXIST;
 	return err;
 }
 
 /*
- * A directory gets other metadata: there is the old one or the new one at each
- * moment.  A file has it at its beginning, and keeps it.
+ * Replace the metadata of a directory.  A rename(2) makes sure that either the old or
+ * the new metadata is there at any moment.  A pipe form keeps its metadata.
  */
 int kt_ctf_redescribe(struct ktape_ctf *ctf, const char *metadata, size_t len)
 {
@@ -86,7 +92,7 @@ static int open_file(struct ktape_ctf *ctf, struct kt_ctf_file *f)
 	return f->fd < 0 ? -errno : 0;
 }
 
-static int bounce(struct ktape_ctf *ctf, size_t size)
+static int make_bounce(struct ktape_ctf *ctf, size_t size)
 {
 	void *p;
 
@@ -100,7 +106,7 @@ static int bounce(struct ktape_ctf *ctf, size_t size)
 	return 0;
 }
 
-/* Write pieces; where direct writes turn out not to work, go on without. */
+/* Write pieces.  If a direct write fails with EINVAL, continue with plain writes. */
 int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
 		 struct kt_pieces *pieces)
 {
@@ -115,11 +121,14 @@ int kt_ctf_write(struct ktape_ctf *ctf, struct kt_ctf_file *file,
 	return kt_pwritev_all(file->fd, pieces);
 }
 
-/* Compress a packet as one frame.  Return: its bytes, or negative errno. */
-static int64_t pack(struct ktape_ctf *ctf, const void *packet, size_t len)
+/*
+ * Compress a packet to one frame in the bounce buffer.
+ * Return: bytes, or negative errno.
+ */
+static int64_t pack_packet(struct ktape_ctf *ctf, const void *packet, size_t len)
 {
 	size_t size = ZSTD_compressBound(len);
-	int err = bounce(ctf, size);
+	int err = make_bounce(ctf, size);
 
 	if (err)
 		return err;
@@ -128,12 +137,12 @@ static int64_t pack(struct ktape_ctf *ctf, const void *packet, size_t len)
 	return ZSTD_isError(size) ? -ENOMEM : (int64_t)size;
 }
 
-/* Copy a packet; where it has to be aligned, its filling grows. */
-static int64_t copy(struct ktape_ctf *ctf, const void *packet, size_t len)
+/* Copy a packet to the bounce buffer; for direct writes, pad it for alignment. */
+static int64_t copy_packet(struct ktape_ctf *ctf, const void *packet, size_t len)
 {
 	bool aligned = ctf->flags & KTAPE_CTF_DIRECT;
 	size_t size = aligned ? kt_align(len, KT_DIRECT_ALIGN) : len;
-	int err = bounce(ctf, size);
+	int err = make_bounce(ctf, size);
 
 	if (err)
 		return err;
@@ -146,12 +155,12 @@ static int64_t copy(struct ktape_ctf *ctf, const void *packet, size_t len)
 	return (int64_t)size;
 }
 
-/* Add a packet at the end. */
-static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
+/* Append a packet to a file. */
+static int append_packet(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 		  const void *packet, size_t len)
 {
-	int64_t size = ctf->pack ? pack(ctf, packet, len) :
-				   copy(ctf, packet, len);
+	int64_t size = ctf->pack ? pack_packet(ctf, packet, len) :
+				   copy_packet(ctf, packet, len);
 	struct iovec iov = { .iov_base = ctf->bounce };
 	struct kt_pieces pieces = { &iov, 1, f->size };
 	int err;
@@ -165,13 +174,16 @@ static int append(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 		ctf->written += (uint64_t)size;
 		return 0;
 	}
-	/* What was written before stays readable. */
+	/* Remove the partial packet, so that the file stays readable. */
 	if (ftruncate(f->fd, (off_t)f->size))
 		return -errno;
 	return err;
 }
 
-/* The empty packet before the first, from which losses are counted. */
+/*
+ * Write the empty packet that precedes the first one.  Its loss counter is 0, so a
+ * reader can compute how many events were lost up to the end of the first packet.
+ */
 static int begin_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 		      const uint8_t *head)
 {
@@ -195,10 +207,10 @@ static int begin_file(struct ktape_ctf *ctf, struct kt_ctf_file *f,
 	h.ts_begin = ctf->first_ts;
 	ktape_build_begin(&b, packet, sizeof(packet), &h);
 	len = ktape_build_end(&b, h.ts_begin, 0);
-	return append(ctf, f, packet, len);
+	return append_packet(ctf, f, packet, len);
 }
 
-/* Find the file for a packet; a new one is begun. */
+/* Find the file of a packet's ring, or create the file. */
 int kt_ctf_file(struct ktape_ctf *ctf, const uint8_t *head,
 		struct kt_ctf_file **file)
 {
@@ -251,7 +263,7 @@ static int make_directory(struct ktape_ctf *c, const char *metadata, size_t len)
 	return err;
 }
 
-/* The one file of a pipe form, with its metadata packets. */
+/* Create the file of a pipe form, and write its metadata packets. */
 static int make_file(struct ktape_ctf *c, const char *metadata, size_t len)
 {
 	uint8_t *packets;
@@ -275,7 +287,7 @@ static int make_file(struct ktape_ctf *c, const char *metadata, size_t len)
 	err = kt_pipe_metadata(c->uuid, metadata, len, &packets, &size);
 	if (err)
 		return err;
-	err = append(c, c->files[0], packets, size);
+	err = append_packet(c, c->files[0], packets, size);
 	free(packets);
 	return err;
 }
@@ -335,7 +347,7 @@ int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len)
 		return -EINVAL;
 	err = kt_ctf_file(ctf, packet, &f);
 	if (!err)
-		err = append(ctf, f, packet, len);
+		err = append_packet(ctf, f, packet, len);
 	if (err && !ctf->error)
 		ctf->error = err;
 	return err;
@@ -354,7 +366,7 @@ static void unlink_file(const struct ktape_ctf *ctf,
 	unlinkat(ctf->dir, name, 0);
 }
 
-/* After an error: what is behind the last good packet of each file goes. */
+/* After an error, truncate each file behind its last complete packet. */
 void kt_ctf_cut(struct ktape_ctf *ctf)
 {
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {
@@ -367,7 +379,7 @@ void kt_ctf_cut(struct ktape_ctf *ctf)
 	}
 }
 
-/* One may be allowed to make files in a folder, and not to open it. */
+/* Sync a folder.  Creating files in it may be allowed although opening it is not. */
 static int sync_folder(int dir, const char *path)
 {
 	int err = kt_fsync_at(dir, path);
@@ -375,7 +387,7 @@ static int sync_folder(int dir, const char *path)
 	return err == -EACCES ? 0 : err;
 }
 
-/* The name of what was made, in the folder where it is. */
+/* Sync the folder that contains the trace, so that the trace's name is on the disk. */
 static int sync_place(const struct ktape_ctf *ctf)
 {
 	char *path, *slash;
@@ -395,7 +407,7 @@ static int sync_place(const struct ktape_ctf *ctf)
 }
 
 /*
- * Onto the disk, with what finds it there: metadata, names, the folder's own.
+ * Sync all files, the metadata and the folders that contain their names.
  * Return: 0 or the first error.
  */
 int kt_ctf_sync(struct ktape_ctf *ctf)
@@ -404,7 +416,7 @@ int kt_ctf_sync(struct ktape_ctf *ctf)
 
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {
 		ret = fsync(ctf->files[i]->fd) ? -errno : 0;
-		/* Not every file system and file knows how. */
+		/* EINVAL: this file or file system does not support fsync(2). */
 		err = err || ret == -EINVAL ? err : ret;
 	}
 	if (ctf->synced)
@@ -442,7 +454,7 @@ int ktape_ctf_close(struct ktape_ctf *ctf)
 	return err;
 }
 
-/* The end, and nothing is left of it. */
+/* Close the trace and remove everything that was written. */
 void kt_ctf_discard(struct ktape_ctf *ctf)
 {
 	if (!kt_stage_is_open(&ctf->stage)) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Pipe forms: how one begins, and how one becomes a CTF directory. */
+/*
+ * Pipe forms: write the metadata packets at the beginning of one, and split one into
+ * a CTF directory.
+ */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +15,7 @@
 
 #define METADATA_CHUNK	(64U << 10)
 
-/* @again: the input is a file, which can be split again. */
+/* A pipe form being split.  @again: the input is a file, which can be split again. */
 struct split {
 	struct ktape_trace_options options;
 	bool again;
@@ -21,7 +24,7 @@ struct split {
 	struct ktape_ctf *ctf;
 };
 
-/* Metadata packets, in memory that the caller frees. */
+/* Make metadata packets, in memory that the caller frees. */
 int kt_pipe_metadata(const uint8_t *uuid, const char *metadata, size_t len,
 		     uint8_t **packets, size_t *size)
 {
@@ -68,7 +71,8 @@ int ktape_pipe_metadata(int fd, const uint8_t *uuid, const char *metadata,
 	return err;
 }
 
-static void tell(void *arg, unsigned int kind, const struct ktape_error *error)
+/* Report a problem of the input; the scanner's callback. */
+static void notify_split(void *arg, unsigned int kind, const struct ktape_error *error)
 {
 	struct ktape_notice n = { .kind = kind, .error = *error };
 	const struct split *s = arg;
@@ -77,8 +81,8 @@ static void tell(void *arg, unsigned int kind, const struct ktape_error *error)
 		s->options.notice(s->options.arg, &n);
 }
 
-/* Keep the whole records of a packet that is cut off. */
-static void mend(uint8_t *data, struct ktape_packet *p)
+/* Shorten a truncated packet to its complete records. */
+static void mend_packet(uint8_t *data, struct ktape_packet *p)
 {
 	struct ktape_event event;
 	uint32_t flags = KT_HEAD32(data, flags);
@@ -90,7 +94,7 @@ static void mend(uint8_t *data, struct ktape_packet *p)
 	KT_HEAD_SET32(data, flags, flags | KTAPE_BLOCK_OPEN);
 }
 
-/* A packet goes out without what fills it up. */
+/* Write a packet without its padding. */
 static int split_packet(struct split *s, const struct kt_found *found)
 {
 	uint8_t *data = s->input.buf + s->input.head;
@@ -99,7 +103,7 @@ static int split_packet(struct split *s, const struct kt_found *found)
 
 	if (found->cut) {
 		kt_packet_begin(&p, data, size, NULL, NULL);
-		mend(data, &p);
+		mend_packet(data, &p);
 		size = p.at;
 	}
 	if (size != found->size) {
@@ -124,7 +128,7 @@ static int split_all(struct split *s)
 	return ret;
 }
 
-/* Tell what is damaged of the metadata.  Return: 0 or -ENOMEM. */
+/* Report damage of the metadata.  Return: 0 or -ENOMEM. */
 static int check_metadata(struct split *s, const uint8_t *data,
 			  size_t size, const char *text, size_t len)
 {
@@ -134,11 +138,12 @@ static int check_metadata(struct split *s, const uint8_t *data,
 	if (err != -EBADMSG)
 		return err == -ENODATA ? 0 : err;
 	damage.offset = kt_metadata_place(data, size, damage.offset);
-	tell(s, KTAPE_NOTICE_METADATA, &damage);
+	notify_split(s, KTAPE_NOTICE_METADATA, &damage);
 	return 0;
 }
 
-static int begin(struct split *s, const char *dir, bool force,
+/* Read the metadata and create the directory. */
+static int begin_split(struct split *s, const char *dir, bool force,
 		 struct ktape_error *error)
 {
 	unsigned int flags = 0;
@@ -185,9 +190,9 @@ int ktape_split(const char *path, const char *dir, bool force,
 		s->again = !fstat(fd, &st) && S_ISREG(st.st_mode);
 		kt_scan_init(&s->input, fd);
 		s->input.uuid = s->info.uuid;
-		s->input.tell = tell;
+		s->input.tell = notify_split;
 		s->input.arg = s;
-		err = begin(s, dir, force, error);
+		err = begin_split(s, dir, force, error);
 	}
 	if (!err)
 		err = split_all(s);

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which files are those of a trace, and which trace may go for another one. */
+/*
+ * Replace and remove traces, but never anything else.
+ *
+ * A directory is replaced or removed only if all its files have the names of a trace
+ * and its metadata is ktape's.  A staged trace is written in a temporary folder inside
+ * the directory and is moved out of it when it is complete.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,13 +20,13 @@ static const char *const prefixes[] = {
 	[KTAPE_RING_CONTROL] = "control",
 };
 
-/* How names of stream files of this kind begin, or NULL. */
+/* Return the begin of the names of stream files of a kind, NULL for the registry. */
 const char *kt_ctf_prefix(uint32_t kind)
 {
 	return kind < KT_ARRAY_SIZE(prefixes) ? prefixes[kind] : NULL;
 }
 
-/* Is this a file of a trace, as we write it? */
+/* Check whether a file of a trace can have this name. */
 static bool is_ours(const char *name)
 {
 	size_t whole = strlen(name), end = strlen(KT_CTF_PACKED);
@@ -52,7 +58,7 @@ static int is_replaceable(int dir, const char *name)
 	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
 }
 
-/* Metadata is removed at the end, so that what remains can be read. */
+/* Remove a stream.  The metadata is removed last, so that a remainder is readable. */
 static int remove_stream(int dir, const char *name)
 {
 	if (strcmp(name, "metadata") && unlinkat(dir, name, 0))
@@ -60,7 +66,10 @@ static int remove_stream(int dir, const char *name)
 	return 0;
 }
 
-/* Return: 1 if there are any, 0 if there is none, or the first negative errno. */
+/*
+ * Call @act for each entry of a directory.
+ * Return: 1, 0 if the directory is empty, or the first negative errno.
+ */
 static int for_each_entry(int fd, int (*act)(int dir, const char *name))
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -82,7 +91,7 @@ static int for_each_entry(int fd, int (*act)(int dir, const char *name))
 	return err ? err : nr;
 }
 
-static int refuse(int dir, const char *name)
+static int refuse_entry(int dir, const char *name)
 {
 	(void)dir;
 	(void)name;
@@ -103,19 +112,19 @@ static bool has_our_metadata(int dir)
 }
 
 /*
- * Only an empty directory will do, or one whose trace may be replaced.
- * Return: 1 if there is one, 0 if it is empty, or negative errno.
+ * Check that a directory is empty or, with @force, contains only a trace.
+ * Return: 1 if it contains a trace, 0 if it is empty, or negative errno.
  */
 int kt_ctf_check_empty(int fd, bool force)
 {
-	int ret = for_each_entry(fd, force ? is_replaceable : refuse);
+	int ret = for_each_entry(fd, force ? is_replaceable : refuse_entry);
 
 	if (ret <= 0)
 		return ret;
 	return has_our_metadata(fd) ? 1 : -EEXIST;
 }
 
-/* The same, and remove it: all is looked at before anything is removed. */
+/* Check as above, then remove the trace.  Nothing is removed if the check fails. */
 int kt_ctf_make_empty(int fd, bool force)
 {
 	int ret = kt_ctf_check_empty(fd, force);
@@ -128,7 +137,7 @@ int kt_ctf_make_empty(int fd, bool force)
 	return unlinkat(fd, "metadata", 0) ? -errno : 0;
 }
 
-/* Begin a trace inside of its folder: what is there stays until it is whole. */
+/* Write the trace to a temporary folder inside its directory, until it is complete. */
 int kt_ctf_stage(struct ktape_ctf *ctf)
 {
 	int ret = kt_ctf_check_empty(ctf->dir, ctf->flags & KTAPE_CTF_FORCE);
@@ -142,7 +151,7 @@ int kt_ctf_stage(struct ktape_ctf *ctf)
 	return ret;
 }
 
-/* A staged trace takes its place, also one that a failed write has cut short. */
+/* Move a staged trace to its place, even if a failed write has cut it short. */
 int kt_ctf_settle(struct ktape_ctf *ctf)
 {
 	int err;
@@ -153,15 +162,15 @@ int kt_ctf_settle(struct ktape_ctf *ctf)
 				 ctf->flags & KTAPE_CTF_FORCE);
 	if (err >= 0)
 		err = kt_stage_commit(&ctf->stage);
-	/* Both folders were closed. */
+	/* The stage has closed both folders. */
 	if (!err)
 		ctf->dir = -1;
 	return err;
 }
 
 /*
- * A trace stays where it is, although it could not take its place.
- * Return: where it is, which the caller frees, or NULL: no memory.
+ * Keep a staged trace in its temporary folder, because it could not be moved.
+ * Return: path of the trace, which the caller frees, or NULL if there is no memory.
  */
 char *kt_ctf_keep(struct ktape_ctf *ctf)
 {
@@ -172,12 +181,12 @@ char *kt_ctf_keep(struct ktape_ctf *ctf)
 	if (asprintf(&path, "%s/%s", ctf->path, ctf->stage.temp) < 0)
 		path = NULL;
 	kt_stage_keep(&ctf->stage);
-	/* Both folders were closed. */
+	/* The stage has closed both folders. */
 	ctf->dir = -1;
 	return path;
 }
 
-/* A trace that is still staged goes, and leaves no folder behind. */
+/* Remove a trace that is still staged, and its directory if we created it. */
 void kt_ctf_drop(struct ktape_ctf *ctf)
 {
 	if (!kt_stage_is_open(&ctf->stage))
@@ -193,7 +202,7 @@ int ktape_ctf_commit(struct ktape_ctf *ctf)
 	return ctf->error ? ctf->error : kt_ctf_settle(ctf);
 }
 
-/* The metadata of a trace.  Return: 0 or negative errno, -EBADMSG: it is none. */
+/* Read the metadata of a trace.  Return: 0; -EBADMSG if there is none; or errno. */
 static int read_metadata(const char *path, uint8_t **data, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -223,7 +232,7 @@ static int read_metadata(const char *path, uint8_t **data, size_t *len)
 	return err;
 }
 
-/* Only text of the tracer itself. */
+/* Read the metadata and check that ktape wrote it. */
 static int check_metadata(const char *path, char **text, size_t *len)
 {
 	struct ktape_info info;

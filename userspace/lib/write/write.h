@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A CTF directory that is being written. */
+/* A native trace that is being written; see ctf.c. */
 #ifndef _KT_WRITE_H
 #define _KT_WRITE_H
 
@@ -10,19 +10,19 @@
 #include "stream/packet.h"
 #include "util/stage.h"
 
-#define KT_CTF_NEXT	"metadata.new"	/* until it takes the place */
-#define KT_CTF_PACKED	".zst"	/* ends names of compressed files */
+#define KT_CTF_NEXT	"metadata.new"	/* new metadata, until it is renamed */
+#define KT_CTF_PACKED	".zst"	/* suffix of compressed stream files */
 
 /* Direct writes are multiples of this, from memory aligned to it. */
 #define KT_DIRECT_ALIGN	4096U
 
 /**
- * struct kt_ctf_file - one stream
+ * struct kt_ctf_file - the file of one stream, or of a pipe form
  * @kind: enum ktape_ring_kind
- * @cpu: its CPU
- * @fd: its file
- * @direct: written past the page cache
- * @size: where the next packet goes
+ * @cpu: CPU number
+ * @fd: descriptor of the file
+ * @direct: writes bypass the page cache
+ * @size: bytes written, which is the offset of the next packet
  */
 struct kt_ctf_file {
 	uint32_t kind;
@@ -32,25 +32,47 @@ struct kt_ctf_file {
 	uint64_t size;
 };
 
+/**
+ * struct ktape_ctf - a native trace that is being written
+ * @path: path of the directory or file
+ * @made: we created the directory or file
+ * @described: we wrote the metadata file
+ * @rings: rings whose CPUs a recorder has listed in the metadata
+ * @synced: metadata and names of the files are on the disk
+ * @dir: folder with the files, -1 = a pipe-form file
+ * @stage: temporary folder (KTAPE_CTF_STAGED); @dir is inside
+ * @replaces: an earlier trace in @path will be replaced
+ * @flags: KTAPE_CTF_*
+ * @uuid: UUID for the metadata packets of a pipe form
+ * @files: one entry per stream; one in all for a pipe form
+ * @nr_files: number of entries in @files
+ * @written: bytes written to all files
+ * @pack: compressor, NULL = not compressed
+ * @bounce: aligned buffer for compressed or padded packets
+ * @bounce_size: bytes of @bounce
+ * @first_ts: earliest begin time of any stream's first packet, in ticks
+ * @plain: negative errno that says why writes are not direct, 0 = direct
+ * @error: first error of ktape_ctf_append()
+ */
 struct ktape_ctf {
 	char *path;
-	bool made;		/* the directory or file, by us */
-	bool described;		/* it has our metadata */
-	unsigned int rings;	/* whose CPUs it has, of a recorder */
-	bool synced;		/* metadata and names are on the disk */
-	int dir;		/* where files are written; -1: one file */
-	struct kt_stage stage;	/* of KTAPE_CTF_STAGED: @dir is inside */
-	bool replaces;		/* an earlier trace is there, to be replaced */
+	bool made;
+	bool described;
+	unsigned int rings;
+	bool synced;
+	int dir;
+	struct kt_stage stage;
+	bool replaces;
 	unsigned int flags;
-	uint8_t uuid[16];	/* of a file's metadata packets */
+	uint8_t uuid[16];
 	struct kt_ctf_file **files;
 	unsigned int nr_files;
-	uint64_t written;	/* bytes, in all files */
-	ZSTD_CCtx *pack;	/* or NULL */
+	uint64_t written;
+	ZSTD_CCtx *pack;
 	uint8_t *bounce;
 	size_t bounce_size;
 	uint64_t first_ts;
-	int plain;		/* why writes are not direct, or 0 */
+	int plain;
 	int error;
 };
 

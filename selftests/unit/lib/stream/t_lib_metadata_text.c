@@ -206,12 +206,12 @@ static void test_other_table(void)
 	*at = 'F';
 	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
 		    EBADMSG);
-	check(strstr(error.text, "the events are right"), "%s", error.text);
+	check(strstr(error.text, "the event descriptions are right"), "%s", error.text);
 	/* Whether they are right cannot be told. */
 	*strstr(text, "_reserved") = 'R';
 	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
 		    EBADMSG);
-	check(strstr(error.text, "cannot be told"), "%s", error.text);
+	check(strstr(error.text, "descriptions was not found"), "%s", error.text);
 	check(error.offset == UINT64_MAX, "a place");
 	free(text);
 }
