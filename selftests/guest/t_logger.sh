@@ -186,7 +186,7 @@ test_daemon()
 	[ -n "$pid" ] && kill -0 "$pid" && [ ! -s $dir/log ]
 	result $? "it runs" $dir/log
 	ktape record -l $dir/time/ --daemon --pidfile $dir/pid 2>$dir/log
-	[ $? = 1 ] && grep -q "process $pid runs already" $dir/log
+	[ $? = 1 ] && grep -q "process $pid is already running" $dir/log
 	result $? "there is only one with this pidfile" $dir/log
 
 	mark 1 3

@@ -152,7 +152,7 @@ stuck()
 		$dir/log
 	kill -KILL $recorder 2>/dev/null
 	wait $recorder
-	[ $? = 1 ] && grep -q 'reader takes nothing' $dir/log
+	[ $? = 1 ] && grep -q 'reader of the pipe has stopped' $dir/log
 	result $? "and that is told" $dir/log
 	kill $reader $emitter
 	wait
@@ -202,11 +202,11 @@ test_refused()
 {
 	printf '#!/no/such\n' >$dir/script
 	chmod +x $dir/script
-	refused 1 "script cannot be run: No such file" -- $dir/script
-	refused 1 "no bit for time_extend" -e sched,time_extend
-	refused 1 "no opcode 239" -p "0x8$(printf '%059d' 0)"
-	refused 1 "or such sizes" -B 64M
-	refused 1 "or such sizes" -b 64G
+	refused 1 "script: No such file" -- $dir/script
+	refused 1 "does not know the event time_extend" -e sched,time_extend
+	refused 1 "does not know opcode 239" -p "0x8$(printf '%059d' 0)"
+	refused 1 "or these sizes" -B 64M
+	refused 1 "or these sizes" -b 64G
 	timeout $most ktape record -q -d 0 -o $dir/zero 2>$dir/log
 	result $? "no time at all is a time" $dir/log
 	ktape profile set sched '!sched_switch' 2>$dir/log &&

@@ -313,8 +313,8 @@ test_signals()
 	there $dir/here.a.there
 	there $dir/away.a.there
 	stops here tx
-	grep -q 'what was sent is whole' $dir/here.tx
-	result $? "and what was sent is whole" $dir/here.tx
+	grep -q 'the stream is complete' $dir/here.tx
+	result $? "and the stream is complete" $dir/here.tx
 	code here line
 	code here rx
 	stops away rx

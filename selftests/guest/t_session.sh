@@ -106,9 +106,9 @@ test_sizes()
 {
 	ktape start tiny -b 1K -B 512 --control 1K >$dir/out 2>$dir/log
 	result $? "the smallest rings"
-	grep -q 'rings have 16384 bytes, not 1024' $dir/log &&
-		grep -q 'blocks have 4096 bytes, not 512' $dir/log &&
-		grep -q 'control rings have 16384 bytes, not 1024' $dir/log
+	grep -q 'rings were given 16384 bytes instead of 1024' $dir/log &&
+		grep -q 'blocks were given 4096 bytes instead of 512' $dir/log &&
+		grep -q 'control rings were given 16384 bytes instead of 1024' $dir/log
 	result $? "are rounded up, and it says so" $dir/log
 	ktape destroy tiny
 }

@@ -27,7 +27,8 @@ static int run_control(const struct kt_command *command, int argc, char **argv,
 	if (ret >= 0)
 		return ret;
 	if (argc - first > 1)
-		return misuse(command, "it takes one NAME");
+		return misuse(command,
+			      "too many operands: give at most one NAME");
 	if (open_named(o.device, first < argc ? argv[first] : NULL, true,
 		       &device))
 		return EXIT_FAILED;
@@ -59,17 +60,21 @@ static int cmd_destroy(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 1)
-		return misuse(&command_destroy, "which session?");
+		return misuse(
+			&command_destroy,
+			"give exactly one session NAME (ktape status lists them)");
 	name = argv[first];
 	if (open_device(o.device, true, &device))
 		return EXIT_FAILED;
 	ret = ktape_device_destroy(device, name);
 	ktape_device_close(device);
 	if (ret == -ENOENT)
-		return fail("there is no session \"%s\" (see ktape status)",
-			    name);
+		return fail(
+			"there is no session \"%s\" (ktape status lists them)",
+			name);
 	if (ret == -EBUSY)
-		return fail("session 0 lasts as long as the module");
+		return fail(
+			"session 0 cannot be destroyed: it lasts as long as the module");
 	if (ret)
 		return fail("session %s: %s", name, strerror(-ret));
 	return EXIT_OK;
@@ -78,7 +83,7 @@ static int cmd_destroy(int argc, char **argv)
 const struct kt_command command_stop = {
 	.name = "stop",
 	.operands = "[NAME]",
-	.help = "stop a session, or session 0; what it recorded stays",
+	.help = "stop a session (default: session 0); its records are kept",
 	.options = options,
 	.run = cmd_stop,
 };
@@ -86,7 +91,7 @@ const struct kt_command command_stop = {
 const struct kt_command command_clear = {
 	.name = "clear",
 	.operands = "[NAME]",
-	.help = "forget what a session, or session 0, has recorded",
+	.help = "delete the records of a session (default: session 0)",
 	.options = options,
 	.run = cmd_clear,
 };
@@ -94,7 +99,7 @@ const struct kt_command command_clear = {
 const struct kt_command command_destroy = {
 	.name = "destroy",
 	.operands = "NAME",
-	.help = "stop a session and let go of what it recorded",
+	.help = "stop a session and free it with its records",
 	.options = options,
 	.run = cmd_destroy,
 };

@@ -23,7 +23,7 @@
 
 static const struct kt_option options[] = {
 	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
-	  "format of the input (default: what it looks like)" },
+	  "format of the input (default: detected)" },
 	{ "to", 't', KT_OPT_TEXT, OPT(to), "FORMAT[:KEY=VALUE,...]",
 	  "format of the output" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
@@ -40,11 +40,11 @@ static const struct kt_option options[] = {
 	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
 	  "replace a trace's directory" },
 	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
-	  "list all that the format cannot hold" },
+	  "list everything that the output format cannot hold" },
 	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
-	  "no progress, and not what the format cannot hold" },
+	  "no progress, and no remarks about what is left out" },
 	{ "list", 'l', KT_OPT_FLAG, OPT(list), NULL, "show the formats" },
-	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "the list as JSON" },
+	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "with --list: as JSON" },
 	{ .name = NULL },
 };
 
@@ -141,7 +141,7 @@ static void tell_results(const struct convert *c)
 	if (!c->o.quiet)
 		tell_missed(c->to_name, c->sink, c->o.verbose);
 	if (cpus > 1 && !c->o.quiet)
-		note("%u CPUs are in one file, and readers of %s show them as one; convert each to a file of its own (-c CPU)",
+		note("%u CPUs are in one file, but readers of %s show them as one CPU: convert each CPU to its own file (-c CPU)",
 		     cpus, c->to_name);
 	if (c->gaps)
 		note("%llu events were lost in %u gaps of the input%s",
@@ -154,7 +154,7 @@ static void tell_results(const struct convert *c)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)c->late);
 	if (signals_came())
-		note("stopped: what was written is whole up to there");
+		note("stopped by a signal: the output is complete up to that point");
 }
 
 /*
@@ -195,11 +195,13 @@ static int finish_output(struct convert *c, int ret)
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)
-		return fail("%s%s",
-			    ret == -EBADMSG ? "the input cannot be converted" :
-					      read_error(ret),
-			    c->in_place ? "; what was written before is kept" :
-					  "");
+		return fail(
+			"%s%s",
+			ret == -EBADMSG ?
+				"the input is damaged and cannot be converted" :
+				read_error(ret),
+			c->in_place ? "; the output up to this point is kept" :
+				      "");
 	return c->damaged ? EXIT_FAILED : code;
 }
 
@@ -364,7 +366,7 @@ static void print_formats(void)
 {
 	const struct ktape_codec *codec;
 
-	puts("formats of inputs and outputs (--list has their options, too):");
+	puts("formats of inputs and outputs (--list also shows their options):");
 	for (unsigned int i = 0; (codec = ktape_codec(i)); i++)
 		print_codec("  ", codec);
 }
@@ -404,10 +406,11 @@ static int cmd_convert(int argc, char **argv)
 					      "--list takes no operands");
 	if (!c.o.to || !c.o.out || argc == first)
 		return misuse(&command_convert,
-			      "it takes --to, -o and at least one input");
+			      "missing --to FORMAT, -o OUT or an input");
 	if (c.o.force && !strcmp(c.o.out, "-"))
-		return misuse(&command_convert,
-			      "--force is for a file or directory");
+		return misuse(
+			&command_convert,
+			"--force needs a file or directory: standard output replaces nothing");
 	c.to_name = strdup(c.o.to);
 	ret = c.to_name ? convert_inputs(&c, argc - first, argv + first) :
 			  fail("%s", strerror(ENOMEM));
@@ -420,8 +423,8 @@ static int cmd_convert(int argc, char **argv)
 const struct kt_command command_convert = {
 	.name = "convert",
 	.operands = "IN...",
-	.help = "turn traces into another format",
-	.more = "exit: 0 converted, 1 failed or the input is damaged, 2 usage\n",
+	.help = "convert traces to another format",
+	.more = "exit status: 0 converted, 1 failed or the input is damaged, 2 usage error\n",
 	.print_more = print_formats,
 	.options = options,
 	.run = cmd_convert,

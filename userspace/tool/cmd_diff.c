@@ -20,9 +20,9 @@ struct diff_options {
 static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "a JSON object" },
 	{ "fail-if", 'F', KT_OPT_LIST, OPT(conditions), "CONDITION",
-	  "exit with 3 if it holds for B, as 'irq.p99 > +10%'" },
+	  "exit with 3 if it holds for B: 'irq.p99 > +10%'" },
 	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
-	  "format of the inputs (default: what they look like)" },
+	  "format of the inputs (default: detected)" },
 	INPUT_OPTIONS(OPT(in.more)),
 	{ .name = NULL },
 };
@@ -177,7 +177,8 @@ static int cmd_diff(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 2)
-		return misuse(&command_diff, "two traces, please");
+		return misuse(&command_diff,
+			      "give exactly two traces to compare");
 	ret = stats_judge_check(&command_diff, &o.conditions, true);
 	if (!ret)
 		ret = input_check(&o.in, "-", argv + first, 2);
@@ -194,7 +195,7 @@ const struct kt_command command_diff = {
 	.name = "diff",
 	.operands = "A B",
 	.help = "compare the times and latencies of two traces",
-	.more = "exit: 0 ok, 1 failed or an input is damaged, 2 usage, 3 a condition holds\n",
+	.more = "exit status: 0 ok, 1 failed or an input is damaged, 2 usage error,\n  3 a condition holds\n",
 	.options = options,
 	.run = cmd_diff,
 };

@@ -41,9 +41,9 @@ struct dump_options {
 static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "lines of JSON" },
 	{ "events", 'e', KT_OPT_LIST, OPT(select.events), "LIST|FILE",
-	  "only these events, classes, globs; or texts for events: FILE.fmt" },
+	  "only these events, classes, globs; or FILE.fmt: texts" },
 	{ "group", 'g', KT_OPT_TEXT, OPT(select.groups), "LIST",
-	  "and only of these classes" },
+	  "only events of these classes" },
 	{ "cpu", 'C', KT_OPT_TEXT, OPT(select.cpus), "LIST",
 	  "only these CPUs" },
 	{ "pid", 'p', KT_OPT_TEXT, OPT(select.pids), "LIST",
@@ -57,24 +57,24 @@ static const struct kt_option options[] = {
 	{ "severity", 's', KT_OPT_TEXT, OPT(select.severity), "N",
 	  "only exceptions of this level (0 to 3) and above" },
 	{ "major", 'M', KT_OPT_TEXT, OPT(select.majors), "LIST",
-	  "only exceptions with these codes" },
+	  "only exceptions with these major codes" },
 	{ "minor", 'm', KT_OPT_TEXT, OPT(select.minors), "LIST",
 	  "only exceptions with these minor codes" },
 	{ "follow", 'f', KT_OPT_FLAG, OPT(follow), NULL,
-	  "go on as a folder or a file grows, until a signal" },
+	  "read on as a directory or file grows, until a signal" },
 	{ "now", 0, KT_OPT_FLAG, OPT(now), NULL,
-	  "of a device: what it has now, without waiting for more" },
+	  "device: show what it has now, do not wait for more" },
 	{ "clear", 'c', KT_OPT_FLAG, OPT(clear), NULL,
-	  "of a device: the same, then clear it" },
+	  "device: as --now, then clear it" },
 	{ "from", 0, KT_OPT_TEXT, OPT(in.from), "TIME|FORMAT[:KEY=VALUE,...]",
-	  "as --from-time; or the format of the input" },
+	  "as --from-time, or the format of the input" },
 	{ "from-time", 0, KT_OPT_TEXT, OPT(from), "TIME", RANGE_FROM_HELP },
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", "as --to-time" },
 	{ "to-time", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
 	INPUT_OPTIONS(OPT(in.more)),
 	{ "count", 'n', KT_OPT_NUMBER, OPT(count), "N", "at most N lines" },
 	{ "strict", 0, KT_OPT_FLAG, OPT(strict), NULL,
-	  "a trace that is cut off is an error" },
+	  "exit with 1 if the trace is cut off" },
 	{ .name = NULL },
 };
 
@@ -173,9 +173,13 @@ static int check_range(const struct dump *d)
 
 	for (unsigned int i = 0; i < cpus->nr; i++)
 		there += range_has_cpu(&d->range, cpus->v[i]);
-	/* Names are shown with CPU 0, whether it is there or not. */
+	/* Registry records count as CPU 0, even if the trace has no CPU 0. */
 	if (cpus->nr && !there && !d->lines)
 		return range_refuse_cpu(&d->range, cpus->v[0]);
+	for (unsigned int i = 0; i < cpus->nr; i++) {
+		if (!range_has_cpu(&d->range, cpus->v[i]))
+			range_note_cpu(&d->range, cpus->v[i]);
+	}
 	return range_check_times(&d->range, d->info);
 }
 
@@ -357,7 +361,7 @@ static int dump_now(struct dump *d, const char *path)
 	if (!ret && d->o.clear) {
 		err = ktape_device_clear(device);
 		if (err)
-			ret = fail("%s: cannot be cleared: %s", path,
+			ret = fail("%s: cannot clear it: %s", path,
 				   strerror(-err));
 	}
 	ktape_device_close(device);
@@ -393,7 +397,7 @@ static int cmd_dump(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 1)
-		return misuse(&command_dump, "one trace, please");
+		return misuse(&command_dump, "give exactly one trace");
 	ret = input_check(&d.o.in, "-", argv + first, 1);
 	if (!ret)
 		ret = prepare_dump(&d);
@@ -412,7 +416,7 @@ static int cmd_dump(int argc, char **argv)
 const struct kt_command command_dump = {
 	.name = "dump",
 	.operands = "DIR|FILE|-",
-	.help = "show a trace as text or JSON, one line a record",
+	.help = "show a trace as text or JSON, one line per record",
 	.options = options,
 	.run = cmd_dump,
 };

@@ -15,9 +15,9 @@ struct list_options {
 
 static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, offsetof(struct list_options, json), NULL,
-	  "a JSON array" },
+	  "as a JSON array" },
 	{ "fields", 'f', KT_OPT_FLAG, offsetof(struct list_options, fields),
-	  NULL, "the fields and sources of each event as well" },
+	  NULL, "also show the fields and sources of each event" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct list_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
@@ -216,7 +216,7 @@ static int cmd_list(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (first != argc)
-		return misuse(&command_list, "it takes no operands");
+		return misuse(&command_list, "list takes no operands");
 	if (o.device && open_device(o.device, false, &device))
 		return EXIT_FAILED;
 	if (!o.device)
@@ -224,7 +224,7 @@ static int cmd_list(int argc, char **argv)
 	if (no_device)
 		device = NULL;
 	if (no_device && no_device != -ENOENT)
-		note("%s: %s: what can be recorded is not known",
+		note("%s: %s: cannot tell which events can be recorded",
 		     KTAPE_DEVICE_PATH, strerror(-no_device));
 	for (unsigned int i = 0; i < KTAPE_OPCODES; i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
@@ -249,7 +249,7 @@ static int cmd_list(int argc, char **argv)
 const struct kt_command command_list = {
 	.name = "list",
 	.operands = "",
-	.help = "list the events, and whether they can be recorded here",
+	.help = "list the events and whether they can be recorded here",
 	.options = options,
 	.run = cmd_list,
 };

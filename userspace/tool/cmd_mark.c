@@ -19,9 +19,9 @@ struct mark_options {
 
 static const struct kt_option options[] = {
 	{ "task", 't', KT_OPT_FLAG, offsetof(struct mark_options, task), NULL,
-	  "it belongs to this thread, else to all" },
+	  "the mark belongs to this thread (default: to none)" },
 	{ "buffer", 'b', KT_OPT_TEXT, offsetof(struct mark_options, buffer),
-	  "TEXT", "exception: the buffer that comes with it" },
+	  "TEXT", "exception: a buffer to record with it" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct mark_options, device),
 	  "PATH", "instead of " KTAPE_MARK_PATH },
 	{ .name = NULL },
@@ -39,7 +39,7 @@ struct mark {
 
 static int bad_operand(const char *what, const char *text)
 {
-	return misuse(&command_mark, "\"%s\" is no %s", text, what);
+	return misuse(&command_mark, "\"%s\" is not a valid %s", text, what);
 }
 
 /* Return: 0 or the exit code, as all that follows. */
@@ -96,8 +96,9 @@ static int tell_result(const char *what, int err)
 	if (!err)
 		return EXIT_OK;
 	if (err == -EBUSY)
-		return fail("%s: above the rate that users without rights have",
-			    what);
+		return fail(
+			"%s: dropped, because it exceeds the rate limit for unprivileged users",
+			what);
 	return fail("%s: %s", what, strerror(-err));
 }
 
@@ -234,7 +235,7 @@ static int take_typed(struct ktape_typed *t, const char *text)
 	}
 	if (t->full)
 		return fail(
-			"event: \"%.40s\" has no room: memory takes 255 bytes, all arguments together %u",
+			"event: \"%.40s\" does not fit: memory is limited to 255 bytes, all arguments together to %u",
 			text, KTAPE_MARK_BYTES_MAX);
 	return 0;
 }
@@ -256,7 +257,8 @@ static int put_event(const struct mark *m)
 			continue;
 		}
 		if (args.nr == KTAPE_TRACE_ARGS)
-			return misuse(&command_mark, "more than %d words",
+			return misuse(&command_mark,
+				      "event: more than %d words",
 				      KTAPE_TRACE_ARGS);
 		if (take_u32("argument", m->argv[i], &args.word[args.nr++]))
 			return EXIT_USAGE;
@@ -291,7 +293,7 @@ static int put_name(const struct mark *m)
 		if (take_u32("parameter", m->argv[i], &param[i - 4]))
 			return EXIT_USAGE;
 	if (strlen(m->argv[3]) >= KTAPE_NAME_SIZE)
-		note("name: cut to %d bytes: %.*s", KTAPE_NAME_SIZE - 1,
+		note("name: it was cut to %d bytes: %.*s", KTAPE_NAME_SIZE - 1,
 		     KTAPE_NAME_SIZE - 1, m->argv[3]);
 	return tell_result("name", ktape_name(m->fd, type, id, param[0],
 					      param[1], m->argv[3]));
@@ -319,7 +321,7 @@ static int open_mark(const char *path)
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)
-		fail("%s is not there: is the module loaded (modprobe ktape)?",
+		fail("%s does not exist: load the module first (modprobe ktape)",
 		     path);
 	else if (fd < 0)
 		fail("%s: %s", path, strerror(errno));
@@ -339,15 +341,19 @@ static int cmd_mark(int argc, char **argv)
 	m.argc = argc - first;
 	m.argv = argv + first;
 	if (!m.argc)
-		return misuse(&command_mark, "mark what?");
+		return misuse(
+			&command_mark,
+			"missing KIND: one of text, instant, begin, end, value, exception, event, name");
 	while (kind < KT_ARRAY_SIZE(kinds) &&
 	       strcmp(kinds[kind].name, m.argv[0]))
 		kind++;
 	if (kind == KT_ARRAY_SIZE(kinds))
 		return bad_operand("kind of event", m.argv[0]);
 	if (m.argc - 1 < kinds[kind].least || m.argc - 1 > kinds[kind].most)
-		return misuse(&command_mark, "%s: too few or too many operands",
-			      m.argv[0]);
+		return misuse(
+			&command_mark,
+			"%s: wrong number of operands (see ktape mark --help)",
+			m.argv[0]);
 	m.fd = open_mark(o.device);
 	if (m.fd < 0)
 		return EXIT_FAILED;
@@ -359,16 +365,16 @@ static int cmd_mark(int argc, char **argv)
 const struct kt_command command_mark = {
 	.name = "mark",
 	.operands = "KIND OPERANDS...",
-	.help = "put an event of your own into the trace, or name one",
+	.help = "record an event of your own, or give a name to one",
 	.more = "  text WORDS...\n"
 		"  instant|begin|end ID [MESSAGE]\n"
 		"  value ID NUMBER [MESSAGE]\n"
 		"  exception SEVERITY MAJOR MINOR [WORD...]\n"
 		"  event ID [WORD...] [TYPE:VALUE...]\n"
 		"  name TYPE ID NAME [PARAM1 [PARAM2]]\n"
-		"SEVERITY is _TRACE_HW_SEVERITY3, HW3 or a number; TYPE of a value\n"
-		"s8 u8 s16 u16 s32 u32 x32 string memory object function signal, of\n"
-		"a name marker value isr exception event or a number.\n",
+		"SEVERITY is _TRACE_HW_SEVERITY3, HW3 or a number.  TYPE:VALUE has one of the\n"
+		"types s8 u8 s16 u16 s32 u32 x32 string memory object function signal.  TYPE of\n"
+		"a name is marker, value, isr, exception, event or a number.\n",
 	.options = options,
 	.in_order = 1,
 	.run = cmd_mark,

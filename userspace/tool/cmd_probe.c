@@ -19,11 +19,11 @@ struct probe_options {
 
 static const struct kt_option options[] = {
 	{ "return", 'r', KT_OPT_FLAG, offsetof(struct probe_options, at_return),
-	  NULL, "add: when the function returns" },
+	  NULL, "add: probe the function's return" },
 	{ "args", 'a', KT_OPT_NUMBER, offsetof(struct probe_options, args), "N",
-	  "add: record N arguments (up to 4), or with --return 1: the value" },
+	  "add: record N arguments (up to 4); -r: 1, the value" },
 	{ "json", 'j', KT_OPT_FLAG, offsetof(struct probe_options, json), NULL,
-	  "list: a JSON array" },
+	  "list: as a JSON array" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct probe_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
@@ -33,13 +33,14 @@ static const struct {
 	int error;
 	const char *text;
 } meanings[] = {
-	{ ENOENT, "there is no such function" },
+	{ ENOENT, "no such function" },
 	{ EINVAL, "the kernel refuses a probe there" },
 	{ EPERM, "not allowed, or the kernel is locked down" },
-	{ ENOSPC, "all probes are in use (see ktape probe list)" },
+	{ ENOSPC,
+	  "all probes are in use: remove one (ktape probe list shows them)" },
 	{ ENODEV, "the kernel was built without kprobes" },
-	{ EOPNOTSUPP, "arguments cannot be had on this machine" },
-	{ EBUSY, "a session has it in its profile" },
+	{ EOPNOTSUPP, "arguments cannot be recorded on this machine" },
+	{ EBUSY, "a session has this probe in its profile" },
 };
 
 static const char *error_text(int err)
@@ -66,10 +67,11 @@ static int read_place(const char *text, struct ktape_probe *p)
 	uint64_t offset = 0;
 
 	if (!len || len >= sizeof(p->symbol))
-		return misuse(&command_probe, "\"%s\" is no name of a function",
+		return misuse(&command_probe, "\"%s\" is not a function name",
 			      text);
 	if (plus && kt_parse_u64(plus + 1, &offset))
-		return misuse(&command_probe, "\"%s\" is no offset", plus + 1);
+		return misuse(&command_probe, "\"%s\" is not an offset",
+			      plus + 1);
 	memcpy(p->symbol, text, len);
 	p->offset = offset;
 	return 0;
@@ -83,9 +85,12 @@ static int add_probe(struct ktape_device *device, const struct probe_options *o,
 	int ret;
 
 	if (argc != 1)
-		return misuse(&command_probe, "add takes one function");
+		return misuse(&command_probe,
+			      "add needs exactly one SYMBOL[+OFFSET]");
 	if (o->args > most)
-		return misuse(&command_probe, "--args: at most %u here", most);
+		return misuse(&command_probe,
+			      "--args: at most %u for this kind of probe",
+			      most);
 	ret = read_place(argv[0], &p);
 	if (ret)
 		return ret;
@@ -93,7 +98,8 @@ static int add_probe(struct ktape_device *device, const struct probe_options *o,
 	p.nargs = (uint32_t)o->args;
 	ret = ktape_device_probe(device, KTAPE_PROBE_ADD, &p);
 	if (ret)
-		return fail("probe at %s: %s", argv[0], error_text(ret));
+		return fail("cannot add a probe at %s: %s", argv[0],
+			    error_text(ret));
 	puts(name_of(p.opcode));
 	return finish_stdout();
 }
@@ -105,20 +111,25 @@ static int remove_probes(struct ktape_device *device,
 
 	(void)o;
 	if (!argc)
-		return misuse(&command_probe, "remove which probe?");
+		return misuse(
+			&command_probe,
+			"remove needs at least one PROBE (ktape probe list shows them)");
 	for (int i = 0; i < argc; i++) {
 		const struct ktape_event_desc *d = ktape_event_find(argv[i]);
 		struct ktape_probe p = { .flags = 0 };
 
 		if (!d || d->opcode < KTAPE_OP_PROBE)
-			return misuse(&command_probe, "\"%s\" is no probe",
-				      argv[i]);
+			return misuse(
+				&command_probe,
+				"\"%s\" is not a probe: give probe_0 to probe_14",
+				argv[i]);
 		p.opcode = d->opcode;
 		ret = ktape_device_probe(device, KTAPE_PROBE_REMOVE, &p);
 		if (ret)
 			code = fail("%s: %s", argv[i],
-				    ret == -ENOENT ? "it was not added" :
-						     error_text(ret));
+				    ret == -ENOENT ?
+					    "this probe was not added" :
+					    error_text(ret));
 	}
 	return code;
 }
@@ -224,15 +235,15 @@ static int cmd_probe(int argc, char **argv)
 		ktape_device_close(device);
 		return ret;
 	}
-	return misuse(&command_probe, "add, list or remove?");
+	return misuse(&command_probe, "give one of add, list, remove");
 }
 
 const struct kt_command command_probe = {
 	.name = "probe",
 	.operands = "add SYMBOL[+OFFSET] | list | remove PROBE...",
-	.help = "add, list and remove probes at functions of the kernel",
-	.more = "add prints the name of the event, probe_0 to probe_14, which is then\n"
-		"recorded by those who have it in their profile.\n",
+	.help = "add, list and remove probes at kernel functions",
+	.more = "add prints the name of the event, probe_0 to probe_14.  Sessions that have\n"
+		"that event in their profile record it.\n",
 	.options = options,
 	.run = cmd_probe,
 };

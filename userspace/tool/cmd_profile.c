@@ -34,14 +34,14 @@ struct profile {
 
 static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, offsetof(struct profile_options, json),
-	  NULL, "show it as JSON" },
+	  NULL, "show the result as JSON" },
 	{ "no-context", 0, KT_OPT_FLAG,
 	  offsetof(struct profile_options, no_context), NULL,
-	  "with set: threads need not be known" },
+	  "with set: do not record which thread runs" },
 	{ "load", 'l', KT_OPT_TEXT, offsetof(struct profile_options, load),
-	  "FILE", "take events and all filters from it" },
+	  "FILE", "set events and all filters from FILE" },
 	{ "save", 's', KT_OPT_TEXT, offsetof(struct profile_options, save),
-	  "FILE|-", "write what is in force then" },
+	  "FILE|-", "write the resulting profile and filters to FILE" },
 	SESSION_OPTION(struct profile_options, session),
 	FILTER_OPTIONS(struct profile_options, filters),
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct profile_options, device),
@@ -78,13 +78,15 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 		}
 	}
 	if (i == 1 && argc == 1)
-		return misuse(&command_profile, "%s what?", argv[0]);
+		return misuse(&command_profile, "%s: missing NAMES of events",
+			      argv[0]);
 	/* One list: "!" takes away from what came before it. */
 	for (; i < argc; i++) {
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
 					len ? "," : "", argv[i]);
 		if (len >= sizeof(list))
-			return misuse(&command_profile, "too many names");
+			return misuse(&command_profile,
+				      "the list of names is too long");
 	}
 	if (parse_events(&command_profile, list, mask))
 		return EXIT_USAGE;
@@ -142,11 +144,12 @@ static int prepare_profile(struct profile *r, int argc, char **argv)
 	if (o->json && o->save && !strcmp(o->save, "-"))
 		return misuse(
 			&command_profile,
-			"--save - or --json, not both on standard output");
+			"--save - and --json cannot both use standard output");
 	if (o->load && r->masked)
-		return misuse(&command_profile, "--load or names, not both");
+		return misuse(&command_profile,
+			      "--load and NAMES exclude each other");
 	if (o->no_context && r->op != KTAPE_PROFILE_SET)
-		return misuse(&command_profile, "--no-context goes with set");
+		return misuse(&command_profile, "--no-context needs set");
 	if (o->load) {
 		ret = o->save ? output_check(o->save, (char *const *)&o->load,
 					     1) :
@@ -156,7 +159,7 @@ static int prepare_profile(struct profile *r, int argc, char **argv)
 		if (ret)
 			return ret;
 		if (r->config.given & KTAPE_CONFIG_SESSION)
-			note("%s: mode, buffer, block and duration are for ktape record",
+			note("%s: mode, buffer, block and duration are ignored: only ktape record uses them",
 			     o->load);
 		r->masked = r->config.given & KTAPE_CONFIG_EVENTS;
 		r->op = r->masked ? KTAPE_PROFILE_SET : KTAPE_PROFILE_GET;
@@ -271,10 +274,10 @@ static int cmd_profile(int argc, char **argv)
 const struct kt_command command_profile = {
 	.name = "profile",
 	.operands = "[[set|or|andnot] NAMES...]",
-	.help = "show or change what session 0 records: events and filters",
+	.help = "show or change what a session records: events and filters",
 	.more = "NAMES are events, classes, globs, masks (0x...) or presets\n"
-		"(none, default, all); \"!\" before one takes it away, in the\n"
-		"lists of --cpu to --signal too.\n",
+		"(none, default, all).  \"!\" before a name removes it; so it does in\n"
+		"the lists of --cpu to --signal.\n",
 	.options = options,
 	.run = cmd_profile,
 };

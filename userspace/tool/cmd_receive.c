@@ -33,13 +33,13 @@ static const struct kt_option options[] = {
 	{ "frame", 0, KT_OPT_TEXT, OPT(frame), SERIAL_FRAMES,
 	  "form of the frames (default rkh)" },
 	{ "baud", 'b', KT_OPT_NUMBER, OPT(baud), "N",
-	  "speed of the line (default: as it is)" },
+	  "speed of the line (default: unchanged)" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(out), "OUT",
-	  "directory to write; - is a pipe form on standard output" },
+	  "directory to write; -: pipe form on standard output" },
 	{ "force", 0, KT_OPT_FLAG, OPT(force), NULL,
 	  "replace a trace's directory" },
 	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
-	  "list all that the trace cannot hold" },
+	  "list everything that the trace cannot hold" },
 	{ .name = NULL },
 };
 
@@ -211,10 +211,12 @@ static int cmd_receive(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 1 || !o.out)
-		return misuse(&command_receive, "it takes -o and a line");
+		return misuse(&command_receive,
+			      "missing -o OUT or the LINE to read from");
 	r.frame = serial_frame(o.frame);
 	if (!r.frame)
-		return misuse(&command_receive, "--frame is " SERIAL_FRAMES);
+		return misuse(&command_receive,
+			      "--frame has to be one of " SERIAL_FRAMES);
 	ret = output_check(o.out, argv + first, 1);
 	if (!ret)
 		ret = output_check_place(o.out);
@@ -222,7 +224,8 @@ static int cmd_receive(int argc, char **argv)
 		return ret;
 	line = serial_open(argv[first], O_RDONLY, o.baud);
 	if (line == -EINVAL)
-		return misuse(&command_receive, "no line has %llu baud",
+		return misuse(&command_receive,
+			      "--baud %llu: not a speed of serial lines",
 			      (unsigned long long)o.baud);
 	if (line < 0)
 		return fail("%s: %s", argv[first], strerror(-line));
@@ -244,7 +247,7 @@ const struct kt_command command_receive = {
 	.name = "receive",
 	.operands = "LINE",
 	.help = "receive a trace from a serial line",
-	.more = "exit: 0 received, 1 failed, 2 usage\n",
+	.more = "exit status: 0 received, 1 failed, 2 usage error\n",
 	.options = options,
 	.run = cmd_receive,
 };

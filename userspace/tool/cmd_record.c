@@ -24,36 +24,37 @@ static const struct kt_option options[] = {
 	{ "events", 'e', KT_OPT_TEXT, OPT(events), "LIST",
 	  "events, classes, globs, comma separated" },
 	{ "profile", 'p', KT_OPT_TEXT, OPT(profile), "MASK",
-	  "preset (none, default, all) or 0x mask; default if no -e" },
+	  "none, default, all or a 0x mask; default without -e" },
 	{ "mode", 'm', KT_OPT_TEXT, OPT(mode), "MODE",
-	  "discard (the default), overwrite or snapshot" },
+	  "discard (default), overwrite or snapshot" },
 	SESSION_OPTION(struct record_options, session),
 	{ "buffer", 'b', KT_OPT_SIZE, OPT(ring_size), "SIZE",
-	  "ring of each CPU, 4M" },
-	{ "block", 'B', KT_OPT_SIZE, OPT(block_size), "SIZE", "block, 64K" },
+	  "ring size of each CPU (default 4M)" },
+	{ "block", 'B', KT_OPT_SIZE, OPT(block_size), "SIZE",
+	  "block size (default 64K)" },
 	{ "duration", 'd', KT_OPT_TIME, OPT(time), "TIME",
-	  "stop after it: 10s, 500ms" },
+	  "stop after this time: 10s, 500ms" },
 	{ "output", 'o', KT_OPT_TEXT, OPT(output), "DIR|-",
-	  "CTF directory to make, or a pipe form to standard output" },
+	  "directory to create; -: pipe form on standard output" },
 	{ "log", 'l', KT_OPT_TEXT, OPT(log), "DIR|NAME",
-	  "instead of -o: in pieces, named as by strftime(3)" },
+	  "instead of -o: rotating log, named as by strftime(3)" },
 	{ "rotate", 0, KT_OPT_TEXT, OPT(rotate), "SIZE|TIME",
-	  "-l: a piece ends after it: 100M, 1h" },
+	  "-l: begin a new piece after this much: 100M, 1h" },
 	{ "keep", 0, KT_OPT_NUMBER, OPT(keep), "N",
-	  "-l: at most N pieces, the oldest go" },
+	  "-l: keep N pieces, remove the oldest" },
 	{ "zstd", 0, KT_OPT_FLAG, OPT(zstd), NULL, "compress" },
 	{ "daemon", 0, KT_OPT_FLAG, OPT(daemon), NULL,
-	  "-l: in the background" },
+	  "-l: run in the background" },
 	{ "pidfile", 0, KT_OPT_TEXT, OPT(pidfile), "FILE",
-	  "-l: process id, while it runs" },
+	  "-l: write the process id to FILE while running" },
 	{ "logfile", 0, KT_OPT_TEXT, OPT(logfile), "FILE",
-	  "-l: messages go there; of --daemon else to syslog" },
+	  "-l: write messages to FILE (else, --daemon: syslog)" },
 	{ "split", 0, KT_OPT_TEXT, OPT(split), "FILE|-",
-	  "make the directory from a pipe form; record nothing" },
+	  "do not record; make the directory from a pipe form" },
 	{ "config", 'C', KT_OPT_TEXT, OPT(config), "FILE",
-	  "take the session from it; options change it" },
+	  "read settings from FILE; options override them" },
 	{ "save", 0, KT_OPT_TEXT, OPT(save), "FILE",
-	  "write the session to it; without -o record nothing" },
+	  "write settings to FILE; without -o, do not record" },
 	FILTER_OPTIONS(struct record_options, filters),
 	{ "force", 'f', KT_OPT_FLAG, OPT(force), NULL,
 	  "replace the trace in DIR" },
@@ -90,9 +91,11 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 static int tell_occupied(const char *dir, int err)
 {
 	if (err == -ENOTEMPTY)
-		return fail("%s is not empty (see --force)", dir);
+		return fail(
+			"%s is not empty: use --force to replace the trace in it",
+			dir);
 	return fail(
-		"%s has something in it that is no trace of ktape: nothing was removed",
+		"%s has files that are not of a ktape trace: nothing was removed, choose another directory",
 		dir);
 }
 
@@ -120,10 +123,10 @@ static int split_pipe(const struct record_options *o)
 		return fail("%s to %s: %s", o->split, o->output,
 			    strerror(-err));
 	if (damage.packets)
-		return fail("%s: what was damaged is left out", o->split);
+		return fail("%s: damaged packets were left out", o->split);
 	if (damage.metadata)
 		return fail(
-			"%s: the changed metadata was copied as it is: names, times and fields may be wrong",
+			"%s: its metadata was changed and is copied as it is: names, times and fields may be wrong",
 			o->split);
 	return EXIT_OK;
 }
@@ -138,7 +141,7 @@ static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
 		    ktape_device_event_info(device, i, &info))
 			continue;
 		if (info.state != KTAPE_EVENT_AVAILABLE)
-			note("%s cannot be recorded here: %s",
+			note("%s cannot be recorded on this system: %s",
 			     ktape_event_desc(i) ? ktape_event_desc(i)->name :
 						   "an opcode",
 			     info.reason);
@@ -205,7 +208,8 @@ static int attach_session(struct record *r)
 	}
 	free(entries);
 	if (err)
-		return fail("layout: %s", strerror(-err));
+		return fail("cannot read the layout of the session: %s",
+			    strerror(-err));
 	r->discard = layout.mode == KTAPE_MODE_DISCARD;
 	return 0;
 }
@@ -224,7 +228,7 @@ static int open_session(struct record *r)
 			r->session,
 			kt_min(kt_max(r->o.block_size * 2, r->o.ring_size / 8),
 			       r->o.ring_size));
-	return err ? fail("session: %s", strerror(-err)) : 0;
+	return err ? fail("cannot prepare the session: %s", strerror(-err)) : 0;
 }
 
 static bool to_pipe(const struct record *r)
@@ -279,7 +283,7 @@ static int open_recorder(struct record *r)
 
 	if (to_pipe(r) && isatty(STDOUT_FILENO))
 		return fail(
-			"standard output is a terminal: a trace is not for reading");
+			"standard output is a terminal, and a trace is binary: redirect it, or use -o DIR");
 	if (to_pipe(r))
 		open_pipe(r);
 	how.fd = r->pipe;
@@ -291,7 +295,7 @@ static int open_recorder(struct record *r)
 		return tell_occupied(r->o.output, err);
 	if (err)
 		return fail("%s: %s", r->o.log ? r->log.pattern : r->o.output,
-			    strerror(-err));
+			    recorder_error(err));
 	return 0;
 }
 
@@ -334,7 +338,7 @@ static void tell_plain(const struct record *r,
 {
 	if (s->plain_writes && !to_pipe(r) && !r->o.no_uring && !r->o.zstd &&
 	    !r->log.file)
-		note("plain writes: io_uring or O_DIRECT is not to be had: %s",
+		note("using plain writes, because io_uring or O_DIRECT is not available: %s",
 		     strerror(-s->plain_writes));
 }
 
@@ -344,7 +348,7 @@ static int check_counts(const struct ktape_recorder_stats *s)
 	if (s->records + s->filtered + s->lost == s->emitted)
 		return EXIT_OK;
 	return fail(
-		"the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
+		"internal error, the counts disagree: %llu recorded + %llu filtered + %llu lost, but %llu emitted",
 		(unsigned long long)s->records, (unsigned long long)s->filtered,
 		(unsigned long long)s->lost, (unsigned long long)s->emitted);
 }
@@ -360,16 +364,17 @@ static int tell_end(struct record *r, int err)
 	tell_plain(r, &s);
 	if (r->child.ended && !r->o.quiet && status)
 		note("the command %s %d",
-		     WIFSIGNALED(status) ? "was ended by signal" :
+		     WIFSIGNALED(status) ? "was killed by signal" :
 					   "exited with status",
 		     WIFSIGNALED(status) ? WTERMSIG(status) :
 					   WEXITSTATUS(status));
 	if (err == -EPIPE && to_pipe(r))
 		return EXIT_OK;
 	if (err == -ECANCELED && to_pipe(r))
-		return fail("the reader takes nothing: what it got is cut off");
+		return fail(
+			"the reader of the pipe has stopped reading: its trace is cut off");
 	if (err)
-		return fail("%s: %s; what was written before is kept",
+		return fail("%s: %s; the trace up to this point is kept",
 			    target_name(r), strerror(-err));
 	/* Of a session that is not ours, others know where it began. */
 	return r->discard && !r->o.session ? check_counts(&s) : EXIT_OK;
@@ -377,8 +382,7 @@ static int tell_end(struct record *r, int err)
 
 static int tell_no_command(const struct child *c)
 {
-	return fail("%s cannot be run: %s", c->name,
-		    strerror(-c->trouble_errno));
+	return fail("cannot run %s: %s", c->name, strerror(-c->trouble_errno));
 }
 
 /* Nothing was recorded: nothing is left behind. */
@@ -388,7 +392,7 @@ static int cancel_recording(struct record *r, int err)
 	r->recorder = NULL;
 	if (r->child.trouble_errno)
 		return tell_no_command(&r->child);
-	return fail("it cannot be started: %s", strerror(-err));
+	return fail("cannot start the recording: %s", strerror(-err));
 }
 
 static int record_session(struct record *r)
@@ -438,26 +442,27 @@ static int check_log(struct record *r, int operands)
 			o->pidfile || o->logfile))
 		return misuse(
 			&command_record,
-			"--rotate, --keep, --daemon, --pidfile and --logfile go with -l");
+			"--rotate, --keep, --daemon, --pidfile and --logfile need -l");
 	if (o->zstd && to_pipe(r))
 		return misuse(
 			&command_record,
-			"--zstd takes a directory: pipes go through zstd(1)");
+			"--zstd needs a directory: compress a pipe with zstd(1)");
 	if (o->force && to_pipe(r))
-		return misuse(&command_record, "--force is for a directory");
+		return misuse(
+			&command_record,
+			"--force needs a directory: standard output replaces nothing");
 	if (!o->log)
 		return 0;
 	if (o->output || o->split || o->force)
 		return misuse(&command_record,
-			      "-l goes without -o, --split and -f");
+			      "-l cannot be combined with -o, --split or -f");
 	if (o->daemon && operands)
-		return misuse(&command_record,
-			      "--daemon goes without a command");
+		return misuse(&command_record, "--daemon cannot run a command");
 	if (!o->keep)
-		return misuse(&command_record, "--keep takes at least 1");
+		return misuse(&command_record, "--keep has to be at least 1");
 	if (o->rotate && log_parse_rotate(&r->log, o->rotate))
 		return misuse(&command_record,
-			      "--rotate takes a size (100M) or a time (1h)");
+			      "--rotate needs a size (100M) or a time (1h)");
 	if (o->keep != NOT_GIVEN)
 		r->log.keep = o->keep;
 	r->daemon.on = o->daemon;
@@ -474,16 +479,17 @@ static int check_options(struct record *r, int operands)
 	if (ret)
 		return ret;
 	if (!o->output && !o->log && (!o->save || o->split))
-		return misuse(&command_record,
-			      "where to? (-o DIR, -o - or -l NAME)");
+		return misuse(
+			&command_record,
+			"missing output: use -o DIR, -o - for standard output, or -l NAME for a rotating log");
 	if (o->session && gives_session(o))
 		return misuse(
 			&command_record,
-			"-S records a session as it is: no other option of a session goes with it");
+			"-S records an existing session: options that set up a session cannot be given with it");
 	if (o->split && (operands || to_pipe(r) || gives_how(o)))
 		return misuse(
 			&command_record,
-			"--split takes -o DIR and -f, no other option and no command");
+			"--split can only be combined with -o DIR and -f");
 	if (o->output)
 		ret = output_check_place(o->output);
 	return ret || o->split ? ret : record_configure(r);
@@ -540,7 +546,7 @@ static int cmd_record(int argc, char **argv)
 const struct kt_command command_record = {
 	.name = "record",
 	.operands = "-o DIR|- | -l NAME [--] [COMMAND...]",
-	.help = "record until the time, the command or Ctrl-C ends it",
+	.help = "record until a time, a command or Ctrl-C ends it",
 	.options = options,
 	.in_order = 1,
 	.run = cmd_record,

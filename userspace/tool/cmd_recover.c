@@ -37,19 +37,19 @@ struct recover_options {
 
 static const struct kt_option options[] = {
 	{ "output", 'o', KT_OPT_TEXT, offsetof(struct recover_options, dir),
-	  "DIR", "where the trace goes" },
+	  "DIR", "directory to write the trace to" },
 	{ "image", 'i', KT_OPT_TEXT, offsetof(struct recover_options, image),
-	  "FILE", "scan an image of memory instead of asking the module" },
+	  "FILE", "read an image of the memory instead of the module" },
 	{ "at", 0, KT_OPT_TEXT, offsetof(struct recover_options, at), "OFFSET",
-	  "which region, if there are several (the newest)" },
+	  "which region, if several (default: the newest)" },
 	{ "force", 'f', KT_OPT_FLAG, offsetof(struct recover_options, force),
-	  NULL, "replace a trace that is there" },
+	  NULL, "replace the trace in DIR" },
 	{ "drop", 0, KT_OPT_FLAG, offsetof(struct recover_options, drop), NULL,
-	  "afterwards let the module forget it" },
+	  "afterwards, make the module forget the trace" },
 	{ "json", 'j', KT_OPT_FLAG, offsetof(struct recover_options, json),
-	  NULL, "the summary as JSON" },
+	  NULL, "print the summary as JSON" },
 	{ "quiet", 'q', KT_OPT_FLAG, offsetof(struct recover_options, quiet),
-	  NULL, "no progress, and not what was left out" },
+	  NULL, "no progress, and no list of what was left out" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct recover_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
@@ -171,13 +171,13 @@ static int choose_region(struct job *job,
 			best = p;
 	}
 	if (!best)
-		return fail("%s: no trace%s%s",
+		return fail("%s: no trace found%s%s",
 			    job->o->image ? job->o->image : "the module",
 			    job->o->at ? " at " : "",
 			    job->o->at ? job->o->at : "");
 	for (int i = 0; i < nr && nr > 1 && !job->o->quiet; i++)
-		note("a region at 0x%" PRIx64 "%s", places[i].offset,
-		     &places[i] == best ? ": this one" : "");
+		note("found a region at 0x%" PRIx64 "%s", places[i].offset,
+		     &places[i] == best ? ": recovering this one" : "");
 	job->place = *best;
 	return EXIT_OK;
 }
@@ -300,7 +300,7 @@ static int from_image(struct job *job)
 	int ret;
 
 	ret = err ? fail("%s: %s", job->o->image,
-			 err == -EINVAL ? "neither a file nor a disk" :
+			 err == -EINVAL ? "not a regular file or block device" :
 					  strerror(-err)) :
 		    recover_trace(job);
 	if (fd >= 0)
@@ -320,14 +320,16 @@ static int from_module(struct job *job, const char *path)
 		ret = fail(
 			"%s",
 			err == -ENODATA ?
-				"the module was loaded without persist=, or found no trace there, or was let forget it" :
+				"nothing to recover: the module was loaded without persist=, found no trace, or was made to forget it" :
 				strerror(-err));
 	else
 		ret = recover_trace(job);
 	if (job->o->drop && (ret == EXIT_OK || ret == EXIT_PARTLY)) {
 		err = ktape_device_persist_drop(device);
 		if (err)
-			ret = fail("drop: %s", strerror(-err));
+			ret = fail(
+				"cannot make the module forget the trace: %s",
+				strerror(-err));
 	}
 	ktape_device_close(device);
 	return ret;
@@ -348,15 +350,19 @@ static int cmd_recover(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (!o.dir)
-		return misuse(&command_recover, "where to? (-o DIR)");
+		return misuse(&command_recover, "missing output: use -o DIR");
 	if (first != argc)
-		return misuse(&command_recover, "it takes no operands");
+		return misuse(&command_recover, "recover takes no operands");
 	if (o.image && o.device)
-		return misuse(&command_recover, "one device or one image");
+		return misuse(&command_recover,
+			      "--image and --device exclude each other");
 	if (o.image && o.drop)
-		return misuse(&command_recover, "--drop is about the module");
+		return misuse(
+			&command_recover,
+			"--drop works on the module and cannot be used with --image");
 	if (o.at && kt_parse_u64(o.at, &job.at))
-		return misuse(&command_recover, "\"%s\" is no offset", o.at);
+		return misuse(&command_recover, "--at: \"%s\" is not an offset",
+			      o.at);
 	job.tty = !o.quiet && isatty(STDERR_FILENO);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -375,9 +381,9 @@ static int cmd_recover(int argc, char **argv)
 const struct kt_command command_recover = {
 	.name = "recover",
 	.operands = "",
-	.help = "take the trace that survived a reset out of memory",
-	.more = "exit: 0 all of it, 1 failed or nothing there, 2 usage, 3 parts of it were\n"
-		"left out, as told on standard error\n",
+	.help = "recover the trace that survived a reset in memory",
+	.more = "exit status: 0 complete, 1 failed or nothing found, 2 usage error, 3 parts were\n"
+		"left out, which are listed on standard error\n",
 	.options = options,
 	.run = cmd_recover,
 };

@@ -53,16 +53,16 @@ static const struct kt_option options[] = {
 	{ "frame", 0, KT_OPT_TEXT, OPT(frame), SERIAL_FRAMES,
 	  "form of the frames (default rkh)" },
 	{ "baud", 'b', KT_OPT_NUMBER, OPT(baud), "N",
-	  "speed of the line (default: as it is, nothing is shed)" },
+	  "speed of the line (default: unchanged, no shedding)" },
 	{ "event", 'e', KT_OPT_TEXT, OPT(events), "LIST",
 	  "only these events, classes, globs" },
 	{ "shed", 0, KT_OPT_FLAG, OPT(shed), NULL,
-	  "shed from a file, too, as if it came now" },
+	  "also shed from a file, as if its events came now" },
 	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
-	  "format of the input (default: what it looks like)" },
+	  "format of the input (default: detected)" },
 	INPUT_OPTIONS(OPT(in.more)),
 	{ "verbose", 'v', KT_OPT_FLAG, OPT(verbose), NULL,
-	  "list all that frames cannot hold" },
+	  "list everything that frames cannot hold" },
 	{ .name = NULL },
 };
 
@@ -265,7 +265,8 @@ static int open_line(struct send *s)
 	int fd = serial_open(s->line, O_WRONLY | O_CREAT, s->o.baud), err;
 
 	if (fd == -EINVAL)
-		return misuse(&command_send, "no line has %llu baud",
+		return misuse(&command_send,
+			      "--baud %llu: not a speed of serial lines",
 			      (unsigned long long)s->o.baud);
 	if (fd < 0)
 		return fail("%s: %s", s->line, strerror(-fd));
@@ -313,10 +314,10 @@ static int tell_results(const struct send *s, int ret)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)s->late);
 	if (s->queue.left)
-		note("%llu bytes did not go out",
+		note("%llu bytes were not sent",
 		     (unsigned long long)s->queue.left);
 	if (signals_came() && !s->error)
-		note("stopped: what was sent is whole up to there");
+		note("stopped by a signal: the stream is complete up to that point");
 	if (ret)
 		ret = fail("%s", read_error(ret));
 	if (s->error)
@@ -383,9 +384,11 @@ static int cmd_send(int argc, char **argv)
 	s->frame = serial_frame(s->o.frame);
 	s->line = argc - first == 2 ? argv[first + 1] : NULL;
 	if (!s->line)
-		ret = misuse(&command_send, "a trace and a line, please");
+		ret = misuse(&command_send,
+			     "give exactly one trace and one LINE");
 	else if (!s->frame)
-		ret = misuse(&command_send, "--frame is " SERIAL_FRAMES);
+		ret = misuse(&command_send,
+			     "--frame has to be one of " SERIAL_FRAMES);
 	else if (bad && ktape_mask_parse_shown(bad, s->mask, &bad))
 		ret = unknown_event(&command_send, bad);
 	else
@@ -403,7 +406,7 @@ const struct kt_command command_send = {
 	.name = "send",
 	.operands = "DIR|FILE|- LINE",
 	.help = "send a trace over a serial line",
-	.more = "exit: 0 sent, 1 failed or the input is damaged, 2 usage\n",
+	.more = "exit status: 0 sent, 1 failed or the input is damaged, 2 usage error\n",
 	.options = options,
 	.run = cmd_send,
 };

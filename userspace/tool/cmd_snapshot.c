@@ -25,13 +25,14 @@ struct snapshot_options {
 
 static const struct kt_option options[] = {
 	{ "output", 'o', KT_OPT_TEXT, offsetof(struct snapshot_options, out),
-	  "DIR", "the trace; - is a pipe form on standard output" },
+	  "DIR",
+	  "directory to write; -: pipe form on standard output" },
 	{ "force", 'f', KT_OPT_FLAG, offsetof(struct snapshot_options, force),
-	  NULL, "replace a trace" },
+	  NULL, "replace the trace in DIR" },
 	{ "wait", 'w', KT_OPT_FLAG, offsetof(struct snapshot_options, wait),
-	  NULL, "wait until the session is stopped, by a trigger maybe" },
+	  NULL, "wait until the session stops, as by a trigger" },
 	{ "time", 'd', KT_OPT_TIME, offsetof(struct snapshot_options, time),
-	  "T", "wait for so long at most" },
+	  "T", "wait at most this long" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct snapshot_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },
@@ -63,7 +64,7 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 			return fail("snapshot: interrupted; nothing was saved");
 		if (time != NOT_GIVEN && now_ns() - began >= time)
 			return fail(
-				"snapshot: the session goes on after the time to wait");
+				"snapshot: the session is still recording after --time; nothing was saved");
 		/* Its rings would wake us all the time. */
 		poll(NULL, 0, LOOK_MS);
 	}
@@ -77,7 +78,7 @@ static int tell_failure(const char *out, const char *kept, int err)
 	if (!kept)
 		return fail("%s: %s; the earlier trace is still there", out,
 			    strerror(-err));
-	return fail("%s: %s; what was written before is in %s", out,
+	return fail("%s: %s; the trace up to this point is in %s", out,
 		    strerror(-err), kept);
 }
 
@@ -102,12 +103,11 @@ static int save_rings(struct ktape_device *session,
 		return fail("%s: %s", o->out, strerror(-err));
 	err = ktape_recorder_open(session, &how, &recorder);
 	if (err == -ENOTEMPTY || err == -EEXIST)
-		return fail("%s is there already (see --force)", o->out);
-	if (err == -ENODEV)
 		return fail(
-			"snapshot: the rings of a persistent session cannot be mapped; read the device instead");
+			"%s already exists: use --force to replace the trace in it",
+			o->out);
 	if (err)
-		return fail("%s: %s", o->out, strerror(-err));
+		return fail("%s: %s", o->out, recorder_error(err));
 	err = ktape_recorder_finish(recorder);
 	ktape_recorder_stats(recorder, &stats);
 	if (err)
@@ -137,7 +137,8 @@ static int take_snapshot(struct ktape_device *session,
 		return fail("snapshot: %s", strerror(-err));
 	if (layout.mode == KTAPE_MODE_SNAPSHOT && layout.running)
 		return fail(
-			"a snapshot session that is not full has no end yet: stop it, or --wait");
+			"session %u is still recording: stop it first (ktape stop), or use --wait",
+			layout.session);
 	return save_rings(session, o);
 }
 
@@ -151,13 +152,18 @@ static int cmd_snapshot(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (!o.out)
-		return misuse(&command_snapshot, "-o DIR is missing");
+		return misuse(
+			&command_snapshot,
+			"missing output: use -o DIR, or -o - for standard output");
 	if (o.force && !strcmp(o.out, "-"))
-		return misuse(&command_snapshot, "--force is for -o DIR");
+		return misuse(
+			&command_snapshot,
+			"--force needs -o DIR: standard output replaces nothing");
 	if (o.time != NOT_GIVEN && !o.wait)
-		return misuse(&command_snapshot, "--time is for --wait");
+		return misuse(&command_snapshot, "--time needs --wait");
 	if (argc - first > 1)
-		return misuse(&command_snapshot, "it takes one NAME");
+		return misuse(&command_snapshot,
+			      "too many operands: give at most one NAME");
 	ret = output_check_place(o.out);
 	if (ret)
 		return ret;
@@ -172,7 +178,7 @@ static int cmd_snapshot(int argc, char **argv)
 const struct kt_command command_snapshot = {
 	.name = "snapshot",
 	.operands = "[NAME]",
-	.help = "save what a session has in its rings; nobody is stopped",
+	.help = "save the records that a session has in its rings",
 	.options = options,
 	.run = cmd_snapshot,
 };

@@ -26,19 +26,19 @@ struct start_options {
 
 static const struct kt_option options[] = {
 	{ "mode", 'm', KT_OPT_TEXT, OPT(mode), "MODE",
-	  "overwrite (the default), discard or snapshot" },
+	  "overwrite (default), discard or snapshot" },
 	{ "profile", 'p', KT_OPT_TEXT, OPT(profile), "MASK",
-	  "preset (none, default, all) or 0x mask; default if no -e" },
+	  "none, default, all or a 0x mask; default without -e" },
 	{ "events", 'e', KT_OPT_TEXT, OPT(events), "LIST",
 	  "events, classes, globs, comma separated" },
 	{ "size", 'b', KT_OPT_SIZE, OPT(ring_size), "SIZE",
-	  "ring of each CPU, 1M" },
+	  "ring size of each CPU (default 1M)" },
 	{ "block", 'B', KT_OPT_SIZE, OPT(block_size), "SIZE",
-	  "block, 64K, less in small rings" },
+	  "block size (default 64K, less in small rings)" },
 	{ "control", 0, KT_OPT_SIZE, OPT(control_size), "SIZE",
-	  "control ring of each CPU, 64K" },
+	  "control ring size of each CPU (default 64K)" },
 	{ "stall", 0, KT_OPT_TIME, OPT(stall), "TIME",
-	  "discard: do not wait longer for a reader that stalls" },
+	  "discard: wait this long for a reader that stalls" },
 	FILTER_OPTIONS(struct start_options, filters),
 	{ "device", 0, KT_OPT_TEXT, OPT(device), "PATH",
 	  "instead of " KTAPE_DEVICE_PATH },
@@ -71,12 +71,12 @@ static int read_options(struct start *s, const char *name)
 
 	if (mode < 0)
 		return misuse(&command_start,
-			      "-m takes overwrite, discard or snapshot");
+			      "-m needs overwrite, discard or snapshot");
 	if (strlen(name) >= sizeof(s->create.name))
-		return misuse(&command_start, "\"%s\" is too long for a name",
-			      name);
+		return misuse(&command_start,
+			      "\"%s\" is too long for a session name", name);
 	if (o->block_size > KTAPE_BLOCK_MAX)
-		return misuse(&command_start, "-B takes up to %u",
+		return misuse(&command_start, "-B can be at most %u bytes",
 			      KTAPE_BLOCK_MAX);
 	if (o->stall / NS_PER_MS > UINT32_MAX)
 		return misuse(&command_start, "--stall is too long");
@@ -156,7 +156,7 @@ static int start_named(struct start *s, const char *name)
 		ret = fail("session %s: %s", name, strerror(-err));
 	} else if (gives_how(&s->o)) {
 		ret = fail(
-			"there is a session \"%s\" already: ktape profile -S %s changes what it records",
+			"session \"%s\" already exists: change what it records with ktape profile -S %s",
 			name, name);
 	} else {
 		err = ktape_device_start(s->session);
@@ -171,8 +171,9 @@ static int start_main(struct start *s)
 	int err;
 
 	if (gives_how(&s->o))
-		return misuse(&command_start,
-			      "options are for a new session: it takes a NAME");
+		return misuse(
+			&command_start,
+			"options set up a new session, which needs a NAME");
 	if (open_device(s->o.device, true, &s->session))
 		return EXIT_FAILED;
 	err = ktape_device_start(s->session);
@@ -188,7 +189,8 @@ static int cmd_start(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first > 1)
-		return misuse(&command_start, "it takes one NAME");
+		return misuse(&command_start,
+			      "too many operands: give at most one NAME");
 	if (first == argc) {
 		ret = start_main(&s);
 	} else {
@@ -204,9 +206,9 @@ static int cmd_start(int argc, char **argv)
 const struct kt_command command_start = {
 	.name = "start",
 	.operands = "[NAME]",
-	.help = "let a session record, and make it if it is not there",
-	.more = "Without NAME it is session 0.  A session that was made stays until\n"
-		"ktape destroy, whoever made it.\n",
+	.help = "start a session, and create it if it does not exist",
+	.more = "Without NAME, session 0 is started.  A session that was created stays until\n"
+		"ktape destroy, also when the command that created it has ended.\n",
 	.options = options,
 	.run = cmd_start,
 };

@@ -24,23 +24,23 @@ struct stats_options {
 #define OPT(member) offsetof(struct stats_options, member)
 
 static const struct kt_option options[] = {
-	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "a JSON object" },
+	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "as a JSON object" },
 	{ "linux", 'l', KT_OPT_FLAG, OPT(linux_too), NULL,
-	  "times and latencies of Linux (default for native traces)" },
+	  "times and latencies of Linux (default if native)" },
 	{ "rtos", 'r', KT_OPT_FLAG, OPT(rtos), NULL,
 	  "the analyses of TraceX (default for all others)" },
 	{ "all", 'a', KT_OPT_FLAG, OPT(all), NULL,
-	  "linux: everything, not only the largest" },
+	  "linux: show all, not only the largest" },
 	{ "histogram", 'H', KT_OPT_FLAG, OPT(histogram), NULL,
-	  "linux: how values are spread" },
+	  "linux: show histograms" },
 	{ "fail-if", 'F', KT_OPT_LIST, OPT(conditions), "CONDITION",
-	  "linux: exit with 3 if it holds, as 'irq.p99 > 50us'" },
+	  "linux: exit with 3 if it holds: 'irq.p99 > 50us'" },
 	{ "services", 's', KT_OPT_FLAG, OPT(services), NULL,
-	  "the services of each thread as well" },
+	  "rtos: also show the services of each thread" },
 	{ "events", 'e', KT_OPT_FLAG, OPT(events), NULL,
-	  "the events instead, with what ran after each" },
+	  "rtos: show the events, with what ran after each" },
 	{ "from", 'f', KT_OPT_TEXT, OPT(in.from), "FORMAT[:KEY=VALUE,...]",
-	  "format of the input (default: what it looks like)" },
+	  "format of the input (default: detected)" },
 	INPUT_OPTIONS(OPT(in.more)),
 	{ .name = NULL },
 };
@@ -337,7 +337,7 @@ static int print_stats(const struct stats *s)
 	else
 		err = s->o.json ? print_json(s) : print_text(s);
 	if (s->t.gaps)
-		note("%llu events were lost in %u gaps%s: counts are too low",
+		note("%llu events were lost in %u gaps%s, so counts are too low",
 		     (ull)s->t.lost, s->t.gaps,
 		     s->t.unknown ? ", and an unknown number besides" : "");
 	return err;
@@ -391,8 +391,9 @@ static int check_options(const struct stats_options *o, bool *rtos)
 	bool only_rtos = o->services || o->events;
 
 	if ((o->rtos || only_rtos) && (o->linux_too || only_linux))
-		return misuse(&command_stats,
-			      "options of --linux and of --rtos");
+		return misuse(
+			&command_stats,
+			"options of --linux and of --rtos exclude each other");
 	if (o->rtos || only_rtos)
 		*rtos = true;
 	else if (o->linux_too || only_linux)
@@ -415,7 +416,7 @@ static int cmd_stats(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 1)
-		return misuse(&command_stats, "one trace, please");
+		return misuse(&command_stats, "give exactly one trace");
 	ret = check_options(&s.o, &rtos);
 	s.t.path = argv[first];
 	if (!ret)
@@ -438,8 +439,8 @@ static int cmd_stats(int argc, char **argv)
 const struct kt_command command_stats = {
 	.name = "stats",
 	.operands = "DIR|FILE|-",
-	.help = "count what threads, interrupts and services did",
-	.more = "exit: 0 ok, 1 failed or the input is damaged, 2 usage, 3 a condition holds\n",
+	.help = "show statistics of threads, interrupts and services",
+	.more = "exit status: 0 ok, 1 failed or the input is damaged, 2 usage error,\n  3 a condition holds\n",
 	.options = options,
 	.run = cmd_stats,
 };

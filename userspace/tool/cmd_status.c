@@ -86,7 +86,7 @@ static void print_head(const struct status *s)
 	printf("\ntable     %016llx%s\n", (unsigned long long)s->f->table_hash,
 	       s->f->table_hash == ktape_table_hash() ?
 		       "" :
-		       " (not that of this tool)");
+		       " (differs from this tool's)");
 	printf("registry  %u entries, %llu reused; names that found no room or were refused: %llu, replaced by newer ones: %llu\n",
 	       s->f->registry_entries, (unsigned long long)s->f->names_reused,
 	       (unsigned long long)s->f->names_dropped,
@@ -261,8 +261,8 @@ static int print_status(const struct status *s, bool json)
 		err = ktape_device_stats(s->device, (uint32_t)e->cpu, e->kind,
 					 &st);
 		if (err)
-			return fail("counts of CPU %d: %s", e->cpu,
-				    strerror(-err));
+			return fail("cannot read the counts of CPU %d: %s",
+				    e->cpu, strerror(-err));
 		if (json)
 			print_json_ring(s, e, &st, first);
 		else
@@ -288,7 +288,8 @@ static int cmd_status(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first > 1)
-		return misuse(&command_status, "it takes one NAME");
+		return misuse(&command_status,
+			      "too many operands: give at most one NAME");
 	if (open_named(o.device, first < argc ? argv[first] : NULL, false,
 		       &s.device))
 		return EXIT_FAILED;
@@ -299,7 +300,8 @@ static int cmd_status(int argc, char **argv)
 		ret = s.nr_sessions < 0 ? s.nr_sessions : 0;
 	}
 	if (ret)
-		ret = fail("layout: %s", strerror(-ret));
+		ret = fail("cannot read the layout of the session: %s",
+			   strerror(-ret));
 	else
 		ret = print_status(&s, o.json);
 	free(s.sessions);
@@ -311,7 +313,7 @@ static int cmd_status(int argc, char **argv)
 const struct kt_command command_status = {
 	.name = "status",
 	.operands = "[NAME]",
-	.help = "show the module, its sessions and the counts of one's rings",
+	.help = "show the module, its sessions and the counters of a session's rings",
 	.options = options,
 	.run = cmd_status,
 };

@@ -45,26 +45,28 @@ struct trigger_options {
 	}
 
 static const struct kt_option options[] = {
-	OPTION("nth", 'n', KT_OPT_NUMBER, nth, "N", "at every Nth such event"),
+	OPTION("nth", 'n', KT_OPT_NUMBER, nth, "N",
+	       "fire at every Nth such event"),
 	OPTION("limit", 'l', KT_OPT_NUMBER, limit, "N",
-	       "fire so often after each start (1); 0: no limit"),
+	       "fire at most N times per start (default 1); 0: any"),
 	OPTION("longer", 0, KT_OPT_TIME, longer, "T",
-	       "EVENT is a span: when one took at least so long"),
+	       "EVENT begins a pair: fire when one took at least T"),
 	OPTION("quiet", 0, KT_OPT_TIME, quiet, "T",
-	       "when no such event came for so long"),
-	OPTION("mark", 'm', KT_OPT_NUMBER, mark, "ID", "record a mark"),
-	OPTION("start", 0, KT_OPT_FLAG, start, NULL, "start a session"),
-	OPTION("stop", 0, KT_OPT_FLAG, stop, NULL, "stop a session"),
+	       "fire when there was no such event for T"),
+	OPTION("mark", 'm', KT_OPT_NUMBER, mark, "ID", "action: record a mark"),
+	OPTION("start", 0, KT_OPT_FLAG, start, NULL, "action: start a session"),
+	OPTION("stop", 0, KT_OPT_FLAG, stop, NULL, "action: stop a session"),
 	OPTION("profile", 'p', KT_OPT_TEXT, profile, "EVENTS",
-	       "give a session this profile"),
+	       "action: give a session this profile"),
 	OPTION("target", 't', KT_OPT_TEXT, target, "SESSION",
-	       "which session; else NAME itself"),
+	       "session to start, stop or profile (default: NAME)"),
 	OPTION("snapshot", 's', KT_OPT_FLAG, snapshot, NULL,
-	       "stop NAME, so that its rings keep what they have"),
+	       "action: stop NAME; its rings keep their records"),
 	OPTION("before", 0, KT_OPT_TIME, before, "T",
-	       "snapshot: say whether the rings reach back so far"),
-	OPTION("after", 0, KT_OPT_TIME, after, "T", "snapshot: go on so long"),
-	OPTION("json", 'j', KT_OPT_FLAG, json, NULL, "list: a JSON array"),
+	       "snapshot: report whether the rings reach back by T"),
+	OPTION("after", 0, KT_OPT_TIME, after, "T",
+	       "snapshot: continue for T before stopping"),
+	OPTION("json", 'j', KT_OPT_FLAG, json, NULL, "list: as a JSON array"),
 	OPTION("device", 0, KT_OPT_TEXT, device, "PATH",
 	       "instead of " KTAPE_DEVICE_PATH),
 	{ .name = NULL },
@@ -88,12 +90,13 @@ static int tell_refused(int err)
 		int error;
 		const char *text;
 	} meanings[] = {
-		{ EINVAL, "the module does not take such a trigger" },
-		{ ENOENT, "there is no such trigger or session" },
-		{ ENOSPC, "a session has at most 16 triggers" },
+		{ EINVAL, "the module does not support this trigger" },
+		{ ENOENT, "no such trigger or session" },
+		{ ENOSPC,
+		  "the session already has 16 triggers: remove one (ktape trigger NAME del ID)" },
 		{ EBUSY,
-		  "the session has a gate for this pair, which hides it" },
-		{ ENOTTY, "the module has no triggers" },
+		  "the session has a gate for this pair, which hides its events: remove one of them" },
+		{ ENOTTY, "the loaded module does not support triggers" },
 		{ ENODEV, "the session was destroyed" },
 	};
 
@@ -132,7 +135,8 @@ static int read_condition(const struct trigger_options *o, char *text,
 	char why[96];
 
 	if (o->longer != NOT_GIVEN && o->quiet != NOT_GIVEN)
-		return misuse(&command_trigger, "--longer or --quiet?");
+		return misuse(&command_trigger,
+			      "--longer and --quiet exclude each other");
 	if (trigger_parse(text, t, why))
 		return misuse(&command_trigger, "%s", why);
 	t->nth = (uint32_t)o->nth;
@@ -167,7 +171,7 @@ static int read_options(struct ktape_device *device,
 		      (o->profile ? KTAPE_TRIGGER_PROFILE : 0);
 	if (!o->snapshot && (o->before || o->after))
 		return misuse(&command_trigger,
-			      "--before and --after are for --snapshot");
+			      "--before and --after need --snapshot");
 	t->before_ns = o->before;
 	t->after_ns = o->after;
 	if (o->profile) {
@@ -179,7 +183,7 @@ static int read_options(struct ktape_device *device,
 	if (!o->start && !o->stop && !o->profile)
 		return o->target ?
 			       misuse(&command_trigger,
-				      "--target is for --start, --stop, --profile") :
+				      "--target needs --start, --stop or --profile") :
 			       0;
 	return find_target(device, o->target, &t->target);
 }
@@ -191,7 +195,8 @@ static int add_trigger(struct ktape_device *device,
 	int ret;
 
 	if (argc != 1)
-		return misuse(&command_trigger, "add takes one condition");
+		return misuse(&command_trigger,
+			      "add needs exactly one CONDITION");
 	ret = read_options(device, o, argv[0], &t);
 	if (ret)
 		return ret;
@@ -210,14 +215,16 @@ static int remove_triggers(struct ktape_device *device,
 
 	(void)o;
 	if (!argc)
-		return misuse(&command_trigger, "del which trigger?");
+		return misuse(
+			&command_trigger,
+			"del needs at least one trigger ID (ktape trigger NAME list shows them)");
 	for (int i = 0; i < argc; i++) {
 		struct ktape_trigger t = { .id = 0 };
 		uint64_t id;
 
 		if (kt_parse_u64(argv[i], &id) || id >= KTAPE_TRIGGERS)
-			return misuse(&command_trigger, "\"%s\" is no trigger",
-				      argv[i]);
+			return misuse(&command_trigger,
+				      "\"%s\" is not a trigger ID", argv[i]);
 		t.id = (uint32_t)id;
 		ret = ktape_device_trigger(device, KTAPE_TRIGGER_REMOVE, &t);
 		if (ret)
@@ -368,7 +375,7 @@ static int run_command(const struct ktape_trigger *t, char **argv)
 			kill(pid, SIGTERM);
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		note("%s: failed", argv[0]);
+		note("%s: exited with an error or was killed", argv[0]);
 	return 0;
 }
 
@@ -433,7 +440,9 @@ static int run_at(struct ktape_device *device, const struct trigger_options *o,
 	int ret, wake;
 
 	if (argc < 2)
-		return misuse(&command_trigger, "run CONDITION -- COMMAND");
+		return misuse(
+			&command_trigger,
+			"run needs a CONDITION and a COMMAND: run CONDITION -- COMMAND");
 	ret = read_options(device, o, argv[0], &t);
 	if (ret)
 		return ret;
@@ -494,16 +503,18 @@ static int cmd_trigger(int argc, char **argv)
 		return ret;
 	if (o.nth > INT32_MAX || o.limit > INT32_MAX ||
 	    (o.mark != NOT_GIVEN && o.mark > UINT32_MAX))
-		return misuse(&command_trigger, "a number is too large");
+		return misuse(&command_trigger,
+			      "--nth, --limit or --mark is too large");
 	for (size_t i = 0; first + 1 < argc && i < KT_ARRAY_SIZE(verbs); i++) {
 		if (strcmp(argv[first + 1], verbs[i].name))
 			continue;
 		if (!verbs[i].makes && makes_one(&o))
-			return misuse(&command_trigger,
-				      "%s takes no options of a trigger",
-				      verbs[i].name);
+			return misuse(
+				&command_trigger,
+				"%s takes no options that define a trigger",
+				verbs[i].name);
 		if (!verbs[i].lists && o.json)
-			return misuse(&command_trigger, "--json is for list");
+			return misuse(&command_trigger, "--json needs list");
 		if (open_named(o.device, argv[first], verbs[i].writes, &device))
 			return EXIT_FAILED;
 		ret = verbs[i].act(device, &o, argc - first - 2,
@@ -511,16 +522,17 @@ static int cmd_trigger(int argc, char **argv)
 		ktape_device_close(device);
 		return ret;
 	}
-	return misuse(&command_trigger, "NAME add, list, del or run?");
+	return misuse(&command_trigger,
+		      "give a session NAME and one of add, list, del, run");
 }
 
 const struct kt_command command_trigger = {
 	.name = "trigger",
 	.operands =
 		"NAME add CONDITION | list | del ID... | run CONDITION -- COMMAND...",
-	.help = "do something when an event comes, or does not come",
-	.more = "A condition is EVENT[:FIELD=VALUE[,...]], also with != < <= > >= &.\n"
-		"add prints the trigger's id; run waits, and runs the command each time.\n",
+	.help = "act when an event occurs, or does not occur",
+	.more = "A CONDITION is EVENT[:FIELD=VALUE[,...]]; other operators: != < <= > >= &.\n"
+		"add prints the ID of the trigger; run runs the command each time it fires.\n",
 	.options = options,
 	.run = cmd_trigger,
 };

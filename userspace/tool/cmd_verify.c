@@ -42,13 +42,15 @@ struct verify_options {
 static const struct kt_option options[] = {
 	{ "json", 'j', KT_OPT_FLAG, OPT(json), NULL, "as one JSON object" },
 	{ "all", 'a', KT_OPT_FLAG, OPT(all), NULL,
-	  "all findings, not only the first 100" },
-	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL, "only what is wrong" },
+	  "show all findings, not only the first 100" },
+	{ "quiet", 'q', KT_OPT_FLAG, OPT(quiet), NULL,
+	  "show only what is wrong" },
 	{ "absent", 0, KT_OPT_TEXT, OPT(absent), "EVENT[:FIELD=VALUE]",
-	  "was there no such event?" },
+	  "prove that there was no such event" },
 	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME", RANGE_FROM_HELP },
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
-	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only on this CPU" },
+	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N",
+	  "with --absent: only on this CPU" },
 	{ .name = NULL },
 };
 
@@ -214,7 +216,7 @@ static int print_verdict(const struct run *r)
 		       r->o.cpu != UINT64_MAX ||
 				       ktape_verify_info(r->verify)->has_cpus ?
 			       "" :
-			       " (on the CPUs below; this trace does not tell which others there were)");
+			       " (on the CPUs below; the trace does not say which other CPUs there were)");
 	for (; ktape_verify_next_cpu(r->verify, &c); c.cpu++) {
 		unsigned int one =
 			ktape_verify_verdict(r->verify, (int)c.cpu, &why);
@@ -251,7 +253,7 @@ static int print_result(const struct run *r, int wrong)
 		return code;
 	}
 	if (r->left_out)
-		printf("and %llu further findings (--all shows them)\n",
+		printf("and %llu further findings (use --all to show them)\n",
 		       (unsigned long long)r->left_out);
 	if (wrong)
 		printf("%d wrong\n", wrong);
@@ -324,39 +326,41 @@ static int ask_absence(struct run *r, const struct kt_command *command)
 	int err;
 
 	if (q.one_cpu && r->o.cpu > UINT32_MAX)
-		return misuse(command, "there is no CPU %llu",
+		return misuse(command, "--cpu %llu: no CPU has such a number",
 			      (unsigned long long)r->o.cpu);
 	if (strlen(r->o.absent) >= sizeof(text))
 		return misuse(command,
-			      "--absent takes EVENT or EVENT:FIELD=VALUE");
+			      "--absent needs EVENT or EVENT:FIELD=VALUE");
 	strcpy(text, r->o.absent);
 	colon = strchr(text, ':');
 	equals = colon ? strchr(colon, '=') : NULL;
 	if (colon && !equals)
 		return misuse(command,
-			      "--absent takes EVENT or EVENT:FIELD=VALUE");
+			      "--absent needs EVENT or EVENT:FIELD=VALUE");
 	if (colon)
 		*colon = *equals = '\0';
 	desc = ktape_event_find(text);
 	if (!desc)
-		return misuse(command, "there is no event \"%s\"", text);
+		return misuse(command, "unknown event \"%s\" (see ktape list)",
+			      text);
 	q.opcode = desc->opcode;
 	q.field = colon ? colon + 1 : NULL;
 	if (colon && parse_value(ktape_verify_info(r->verify), equals + 1, desc,
 				 q.field, &q.value))
-		return misuse(command, "\"%s\" is no value of %s", equals + 1,
-			      q.field);
+		return misuse(command, "\"%s\" is not a value of the field %s",
+			      equals + 1, q.field);
 	err = take_range(r, command, &q);
 	if (err)
 		return err;
 	err = ktape_verify_ask(r->verify, &q);
 	if (err == -ERANGE)
-		return misuse(command, "%s of %s is too small for %s", q.field,
-			      desc->name, equals + 1);
+		return misuse(command,
+			      "the field %s of %s is too small to hold %s",
+			      q.field, desc->name, equals + 1);
 	if (err)
 		return misuse(
 			command,
-			"this trace cannot tell: \"%s\" has no such field or is not in its table, is a control record, or --to is not after --from",
+			"cannot check for \"%s\": it is a control record, lacks that field, is not in the trace's event table, or --to is not after --from",
 			desc->name);
 	return EXIT_OK;
 }
@@ -373,7 +377,8 @@ static int open_failed(const struct run *r, const char *path, int err,
 	else if (r->o.json)
 		puts("\n],\"wrong\":null}");
 	if (err == -ENOBUFS)
-		fail("%s: packets take more than 1 GiB of memory", path);
+		fail("%s: packets of the trace need more than 1 GiB of memory",
+		     path);
 	else if (err == -EBADMSG)
 		fail("%s: %s", path, error->text);
 	else if (*error->text)
@@ -411,10 +416,11 @@ static int verify_all(struct run *r, const char *path)
 		puts("\n],\"wrong\":null}");
 	ret = cpu ? EXIT_USAGE : ret;
 	if (ret == -EINTR) {
-		fail("%s: interrupted: not judged to its end", path);
+		fail("%s: interrupted before the whole trace was checked",
+		     path);
 		ret = EXIT_USAGE;
 	} else if (ret < 0) {
-		fail("%s: reading: %s", path, strerror(-ret));
+		fail("%s: cannot read the trace: %s", path, strerror(-ret));
 		ret = EXIT_USAGE;
 	}
 	return finish_stdout() ? EXIT_USAGE : ret;
@@ -435,10 +441,10 @@ static int cmd_verify(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	if (argc - first != 1)
-		return misuse(&command_verify, "one trace, please");
+		return misuse(&command_verify, "give exactly one trace");
 	if (!r.o.absent && (r.o.from || r.o.to || r.o.cpu != UINT64_MAX))
 		return misuse(&command_verify,
-			      "--from, --to and --cpu belong to --absent");
+			      "--from, --to and --cpu need --absent");
 	if (output_check("-", argv + first, 1))
 		return EXIT_USAGE;
 	how.wake = signals_pipe();
@@ -464,10 +470,10 @@ static int cmd_verify(int argc, char **argv)
 const struct kt_command command_verify = {
 	.name = "verify",
 	.operands = "DIR|FILE|-",
-	.help = "check that a trace is what it says, or that an event was not",
-	.more = "exit: 0 nothing is wrong, 1 something is, also if damaged metadata\n"
-		"  makes it unreadable, 2 usage or unreadable\n"
-		"with --absent: 0 PROVED, 1 FOUND, 2 usage or unreadable,\n"
+	.help = "check that a trace is consistent, or that an event did not occur",
+	.more = "exit status: 0 nothing is wrong, 1 something is wrong, also if damaged metadata\n"
+		"  makes the trace unreadable, 2 usage error or unreadable\n"
+		"with --absent: 0 PROVED, 1 FOUND, 2 usage error or unreadable,\n"
 		"  3 NOT-ENABLED, 4 FILTERED, 5 LOST\n",
 	.options = options,
 	.run = cmd_verify,

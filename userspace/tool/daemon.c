@@ -95,7 +95,7 @@ static int tell_taken(int fd, const char *path)
 	char text[24];
 
 	read_pid(fd, text);
-	return fail("%s: process %s runs already", path, text);
+	return fail("%s: process %s is already running", path, text);
 }
 
 /*
@@ -195,7 +195,9 @@ int daemon_detach(struct daemon *d, const char *logfile)
 	if (null >= 0 && say_to(logfile))
 		return EXIT_FAILED;
 	if (null < 0 || chdir("/"))
-		return fail("/dev/null or /: %s", strerror(errno));
+		return fail(
+			"cannot go into the background (/dev/null or chdir to /): %s",
+			strerror(errno));
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
 	close(null);

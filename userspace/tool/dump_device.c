@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "dump.h"
+#include "session.h"
 
 /* A file without a name, below $TMPDIR, or in memory. */
 static int open_unnamed_file(void)
@@ -47,5 +48,5 @@ int device_copy(const char *path, struct ktape_device **device, int *fd)
 		return EXIT_FAILED;
 	*fd = open_unnamed_file();
 	err = *fd < 0 ? -errno : copy_rings(*device, *fd);
-	return err ? fail("%s: %s", path, strerror(-err)) : 0;
+	return err ? fail("%s: %s", path, recorder_error(err)) : 0;
 }

@@ -248,11 +248,13 @@ static void feed_pipe(const char *path, int to)
 					    follow_file(&f, fd);
 	if (err && err != -EPIPE)
 		note("%s: %s", path,
-		     err == -EBADMSG ? "this cannot be followed" :
-		     err == -ESTALE ? "it became shorter" :
+		     err == -EBADMSG ?
+			     "not a trace that can be followed" :
+		     err == -ESTALE ?
+			     "the file became shorter while it was followed" :
 		     err == -EOPNOTSUPP ?
-				      "compressed files cannot be followed" :
-				      strerror(-err));
+			     "compressed files cannot be followed: dump without --follow" :
+			     strerror(-err));
 	_exit(err && err != -EPIPE ? EXIT_FAILED : EXIT_OK);
 }
 

@@ -79,9 +79,10 @@ static int read_numbers(const char *name, const char *text, uint64_t max,
 	free(copy);
 	if (!err)
 		return 0;
-	return misuse(&command_dump,
-		      "--%s: numbers up to %llu, at most %u, like 0-3,5", name,
-		      (unsigned long long)max, SELECT_NUMBERS);
+	return misuse(
+		&command_dump,
+		"--%s: give numbers up to %llu, such as 0-3,5, at most %u of them",
+		name, (unsigned long long)max, SELECT_NUMBERS);
 }
 
 static int read_mask(const char *list, uint64_t mask[KTAPE_MASK_WORDS])
@@ -195,9 +196,10 @@ static int read_objects(const char *text, struct select *s)
 		err = add_object(s, item);
 	if (!err)
 		return 0;
-	return misuse(&command_dump,
-		      "--object: TYPE:NUMBER, TYPE:NAME or NAME, at most %u",
-		      SELECT_NUMBERS);
+	return misuse(
+		&command_dump,
+		"--object: give TYPE:NUMBER, TYPE:NAME or NAME, at most %u of them",
+		SELECT_NUMBERS);
 }
 
 static bool selects_anything(const struct select_options *o)

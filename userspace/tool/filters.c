@@ -69,7 +69,7 @@ int filter_options_read(const struct kt_command *command,
 			struct ktape_config *config)
 {
 	if ((o->threads || o->children) && !o->text[KTAPE_FILTER_PID])
-		return misuse(command, "--threads and --children go with --pid");
+		return misuse(command, "--threads and --children need --pid");
 	for (unsigned int i = 0; i < KTAPE_FILTER_KINDS; i++) {
 		struct ktape_filter_value *v = &config->filters[i];
 		int ret;
@@ -77,7 +77,8 @@ int filter_options_read(const struct kt_command *command,
 		if (!o->text[i] && !o->off[i])
 			continue;
 		if (o->text[i] && o->off[i])
-			return misuse(command, "--%s or --no-%s, not both",
+			return misuse(command,
+				      "--%s and --no-%s exclude each other",
 				      kind_name(i), kind_name(i));
 		v->kind = i;
 		ret = read_one(command, o->off[i] ? "off" : o->text[i], v);

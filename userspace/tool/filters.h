@@ -23,43 +23,61 @@ struct filter_options {
 };
 
 #define FILTER_OPTION(type, member, KIND, kind, arg, help) \
-	{ #kind, 0, KT_OPT_TEXT, \
-	  offsetof(type, member.text[KTAPE_FILTER_##KIND]), arg, help }, \
-	{ "no-" #kind, 0, KT_OPT_FLAG, \
-	  offsetof(type, member.off[KTAPE_FILTER_##KIND]), NULL, \
-	  "without this filter" }
+	{ #kind,       0,                                                      \
+	  KT_OPT_TEXT, offsetof(type, member.text[KTAPE_FILTER_##KIND]),       \
+	  arg,	       help },                                                 \
+	{                                                                      \
+		"no-" #kind, 0, KT_OPT_FLAG,                                   \
+			offsetof(type, member.off[KTAPE_FILTER_##KIND]), NULL, \
+			"remove this filter"                                   \
+	}
 
 /* For the options of a command; its structure has filter_options as @member. */
 #define FILTER_OPTIONS(type, member) \
-	FILTER_OPTION(type, member, CPU, cpu, "LIST", "only these CPUs: 0-3,5"), \
-	FILTER_OPTION(type, member, SYSCALL, syscall, "LIST", \
-		      "only these system calls, by name, glob or number"), \
-	FILTER_OPTION(type, member, IRQ, irq, "LIST", "only these interrupts"), \
-	FILTER_OPTION(type, member, SOFTIRQ, softirq, "LIST", \
-		      "only these soft interrupts: RCU,TIMER"), \
-	FILTER_OPTION(type, member, SIGNAL, signal, "LIST", \
-		      "only these signals: KILL,SEGV"), \
-	FILTER_OPTION(type, member, PID, pid, "LIST", "only these threads"), \
-	{ "threads", 0, KT_OPT_FLAG, offsetof(type, member.threads), NULL, \
-	  "with --pid: and all threads of their processes" }, \
-	{ "children", 0, KT_OPT_FLAG, offsetof(type, member.children), NULL, \
-	  "with --pid: and what they fork" }, \
-	FILTER_OPTION(type, member, CGROUP, cgroup, "PATHS", \
-		      "only threads in these cgroups or below"), \
-	FILTER_OPTION(type, member, UID, uid, "USERS", \
-		      "only threads of these users"), \
-	FILTER_OPTION(type, member, SEVERITY, severity, "N", \
-		      "only exceptions of this level (0 to 3) and above"), \
-	FILTER_OPTION(type, member, GATE, gate, "PAIR=TIME,...", \
-		      "only pairs that take so long: irq=10us"), \
-	FILTER_OPTION(type, member, RATE, rate, "EVENT=N,...", \
-		      "at most N of it in a second of each CPU"), \
-	FILTER_OPTION(type, member, STACK, stack, "EVENTS", \
-		      "with the kernel's call stack"), \
-	{ "suppress", 0, KT_OPT_LIST, offsetof(type, member.rkh), "KIND:NAME", \
-	  "as RKH's FILTER_ON: group, event, object or signal" }, \
-	{ "pass", 0, KT_OPT_LIST, offsetof(type, member.rkh), "KIND:NAME", \
-	  "as RKH's FILTER_OFF" }
+	FILTER_OPTION(type, member, CPU, cpu, "LIST",                               \
+		      "only these CPUs: 0-3,5"),                                    \
+		FILTER_OPTION(                                                      \
+			type, member, SYSCALL, syscall, "LIST",                     \
+			"only these system calls, by name, glob or number"),        \
+		FILTER_OPTION(type, member, IRQ, irq, "LIST",                       \
+			      "only these interrupts"),                             \
+		FILTER_OPTION(type, member, SOFTIRQ, softirq, "LIST",               \
+			      "only these soft interrupts: RCU,TIMER"),             \
+		FILTER_OPTION(type, member, SIGNAL, signal, "LIST",                 \
+			      "only these signals: KILL,SEGV"),                     \
+		FILTER_OPTION(type, member, PID, pid, "LIST",                       \
+			      "only these threads"),                                \
+		{ "threads",   0,                                                   \
+		  KT_OPT_FLAG, offsetof(type, member.threads),                      \
+		  NULL,	       "with --pid: also all threads of their processes" }, \
+		{ "children",  0,                                                   \
+		  KT_OPT_FLAG, offsetof(type, member.children),                     \
+		  NULL,	       "with --pid: also what they fork" },                 \
+		FILTER_OPTION(type, member, CGROUP, cgroup, "PATHS",                \
+			      "only threads in these cgroups or below them"),       \
+		FILTER_OPTION(type, member, UID, uid, "USERS",                      \
+			      "only threads of these users"),                       \
+		FILTER_OPTION(                                                      \
+			type, member, SEVERITY, severity, "N",                      \
+			"only exceptions of this level (0 to 3) and above"),        \
+		FILTER_OPTION(                                                      \
+			type, member, GATE, gate, "PAIR=TIME,...",                  \
+			"only pairs that take at least this long: irq=10us"),       \
+		FILTER_OPTION(type, member, RATE, rate, "EVENT=N,...",              \
+			      "at most N of this event per second and CPU"),        \
+		FILTER_OPTION(                                                      \
+			type, member, STACK, stack, "EVENTS",                       \
+			"record the kernel's call stack with these events"),        \
+		{ "suppress",                                                       \
+		  0,                                                                \
+		  KT_OPT_LIST,                                                      \
+		  offsetof(type, member.rkh),                                       \
+		  "KIND:NAME",                                                      \
+		  "RKH's FILTER_ON for a group, event, object or signal" },         \
+	{                                                                           \
+		"pass", 0, KT_OPT_LIST, offsetof(type, member.rkh),                 \
+			"KIND:NAME", "RKH's FILTER_OFF for the same"                \
+	}
 
 /* filters.c */
 void put_filters(const struct ktape_config *config, bool json);

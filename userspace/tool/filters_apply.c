@@ -34,9 +34,10 @@ static bool tell_cgroup(const struct ktape_filter_value *v)
 		if (!err)
 			continue;
 		fail("cgroup: %s: %s", name,
-		     err == -ENOENT ? "there is no such cgroup" :
-		     err == -EMEDIUMTYPE ? "no folder of cgroup version 2" :
-					   strerror(-err));
+		     err == -ENOENT ? "no such cgroup" :
+		     err == -EMEDIUMTYPE ?
+				      "not a directory of cgroup version 2" :
+				      strerror(-err));
 		return true;
 	}
 	return false;
@@ -48,21 +49,22 @@ static int tell_trouble(const struct ktape_filter_value *v, int err)
 	int32_t pid;
 
 	if (err == -ENOTTY)
-		return fail("%s: this module has no filters", name);
+		return fail("%s: the loaded module does not support filters",
+			    name);
 	if (v->kind == KTAPE_FILTER_CGROUP && tell_cgroup(v))
 		return EXIT_FAILED;
 	if (err == -ESRCH) {
 		pid = missing_pid(v);
 		if (pid)
-			return fail("%s: there is no such thread: %d", name,
-				    pid);
-		return fail("%s: there is no such thread", name);
+			return fail("%s: no such thread: %d", name, pid);
+		return fail("%s: no such thread", name);
 	}
 	if (err == -EBUSY)
-		return fail("%s: a trigger of the session waits for such a pair, which the gate would hide",
-			    name);
+		return fail(
+			"%s: a trigger of the session waits for a pair that this gate would hide: remove one of them",
+			name);
 	if (err == -EINVAL)
-		return fail("%s: the module refuses that", name);
+		return fail("%s: the module refuses this value", name);
 	return fail("%s: %s", name, strerror(-err));
 }
 
@@ -96,8 +98,10 @@ int filters_apply(struct ktape_device *device,
 		int err = apply_one(device, config, i, whole);
 
 		if (err)
-			return tell_trouble(config->filters_given >> i & 1
-					    ? &config->filters[i] : &none, err);
+			return tell_trouble(config->filters_given >> i & 1 ?
+						    &config->filters[i] :
+						    &none,
+					    err);
 	}
 	return 0;
 }
@@ -118,12 +122,12 @@ void filters_put_back(struct ktape_device *device,
 		int err = apply_one(device, before, i, true);
 
 		if (err)
-			note("%s: what was in force before could not be put back: %s",
+			note("%s: cannot restore the filter that was active before: %s",
 			     kind_name(i), strerror(-err));
 		all &= !err;
 	}
 	if (all)
-		note("the filters are as they were before");
+		note("all filters were restored to what they were before");
 }
 
 /**
@@ -140,7 +144,7 @@ void filter_drop_unknown(struct ktape_filter_value *v)
 			pids[kept++] = pids[i];
 	}
 	if (kept < v->nr)
-		note("pid: left out: %u threads that have ended or are not to be seen from here; what they made is recorded still",
+		note("pid: %u threads were left out, because they have ended or are in another pid namespace; their children are still recorded",
 		     v->nr - kept);
 	v->nr = kept;
 	v->size = kept * sizeof(*pids);
@@ -190,4 +194,3 @@ int filters_get(struct ktape_device *device, struct ktape_config *config)
 	}
 	return 0;
 }
-

@@ -19,8 +19,9 @@
  */
 const char *read_error(int err)
 {
-	return err == -ENOBUFS ? "packets take more than 1 GiB of memory" :
-				 strerror(-err);
+	return err == -ENOBUFS ?
+		       "packets of the trace need more than 1 GiB of memory" :
+		       strerror(-err);
 }
 
 /**
@@ -62,7 +63,7 @@ void tell_damage(const char *input, const struct ktape_notice *n)
 	char name[STREAM_NAME];
 
 	if (n->kind == KTAPE_NOTICE_METADATA)
-		note("%s: %s; names, times and fields may be wrong: take another copy if there is one",
+		note("%s: %s; names, times and fields may be wrong: use another copy if you have one",
 		     input, n->error.text);
 	else if (n->kind == KTAPE_NOTICE_TABLE ||
 		 n->kind == KTAPE_NOTICE_ASSUMED)

@@ -18,16 +18,24 @@ struct input_options {
 
 /* Entries of the table of options of a subcommand, @offset is that of @more. */
 #define INPUT_OPTIONS(offset) \
-	{ "in-option", 'I', KT_OPT_LIST, offset, "KEY=VALUE", \
-	  "tell the input's format something" }, \
-	{ "format", 0, KT_OPT_LIST, offset, "bin|hex", \
-	  "the input's bytes as they are, or in hexadecimal" }, \
-	{ "mode", 0, KT_OPT_LIST, offset, "bare-metal|free-rtos", \
-	  "tband: which events there are" }, \
-	{ "core-count", 0, KT_OPT_LIST, offset, "N", \
-	  "tband: how many cores there are" }, \
-	{ "id-width", 0, KT_OPT_LIST, offset, "1|2|4", \
-	  "rkh: bytes of an event's id" }
+	{ "in-option", 'I',                                                     \
+	  KT_OPT_LIST, offset,                                                  \
+	  "KEY=VALUE", "option of the input's format (ktape convert --list)" }, \
+		{ "format",    0,                                               \
+		  KT_OPT_LIST, offset,                                          \
+		  "bin|hex",   "input bytes are binary or hexadecimal text" },  \
+		{ "mode",                                                       \
+		  0,                                                            \
+		  KT_OPT_LIST,                                                  \
+		  offset,                                                       \
+		  "bare-metal|free-rtos",                                       \
+		  "tband: which set of events" },                               \
+		{ "core-count", 0,   KT_OPT_LIST,                               \
+		  offset,	"N", "tband: number of cores" },                \
+	{                                                                       \
+		"id-width", 0, KT_OPT_LIST, offset, "1|2|4",                    \
+			"rkh: bytes of an event id"                             \
+	}
 
 int input_open(const struct kt_command *command, const struct input_options *o,
 	       const char *operand, struct ktape_trace_options *how,

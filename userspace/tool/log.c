@@ -88,7 +88,7 @@ int log_prepare(struct log *log, const char *pattern, bool zstd)
 	log->zstd = zstd;
 	/* It becomes a comment. */
 	if (strstr(log->pattern, "*/") || strpbrk(log->pattern, "\r\n"))
-		return fail("-l: such a name is not possible");
+		return fail("-l: a name cannot contain \"*/\" or a line break");
 	if (asprintf(&log->remark, "%s%s", REMARK, log->pattern) < 0) {
 		log->remark = NULL;
 		return fail("%s", strerror(ENOMEM));
@@ -279,10 +279,10 @@ void log_expire(struct log *log)
 						-EEXIST;
 
 		if (err == -EEXIST && !access(path, F_OK))
-			note("%s is no piece of this log alone: it is kept",
+			note("%s is not a piece of this log, or has other files in it: it is kept",
 			     path);
 		else if (err && err != -EEXIST && err != -ENOENT)
-			note("%s: cannot be removed: %s", path, strerror(-err));
+			note("cannot remove %s: %s", path, strerror(-err));
 		free(path);
 	}
 	log->nr_pieces -= gone;

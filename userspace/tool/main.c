@@ -28,10 +28,10 @@ static void print_help(FILE *out)
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-9s %s\n", commands[i]->name,
 			commands[i]->help);
-	fputs("  help      show this, or the help of a command\n"
+	fputs("  help      show this help, or that of a command\n"
 	      "  version   show the version\n\n"
-	      "ktape COMMAND --help has the options of a command.\n"
-	      "exit: 0 ok, 1 failed, 2 usage\n",
+	      "ktape COMMAND --help shows the options of a command.\n"
+	      "exit status: 0 ok, 1 failed, 2 usage error\n",
 	      out);
 }
 
@@ -53,7 +53,7 @@ static int run_help(int argc, char **argv)
 	if (c)
 		return c->run(2, args);
 	if (argc > 2) {
-		fail("there is no command \"%s\"", argv[2]);
+		fail("unknown command \"%s\" (see ktape help)", argv[2]);
 		return EXIT_USAGE;
 	}
 	print_help(stdout);
@@ -105,6 +105,6 @@ int main(int argc, char **argv)
 		       (unsigned long long)ktape_table_hash());
 		return finish_stdout();
 	}
-	fail("there is no command \"%s\" (see ktape help)", argv[1]);
+	fail("unknown command \"%s\" (see ktape help)", argv[1]);
 	return EXIT_USAGE;
 }

@@ -34,7 +34,7 @@ static void print_help(const struct kt_command *c)
 	static const struct kt_option help = {
 		.name = "help",
 		.letter = 'h',
-		.help = "show this",
+		.help = "show this help",
 	};
 
 	printf("usage: ktape %s [options]%s%s\n%s\n\n", c->name,
@@ -136,7 +136,7 @@ int kt_options(const struct kt_command *command, int argc, char **argv,
 	struct option longs[OPTIONS_MAX + 2];
 	char shorts[2 * OPTIONS_MAX + 4];
 	const struct kt_option *o;
-	int val;
+	int val, err;
 
 	make_getopt_tables(command, longs, shorts);
 	optind = 1;
@@ -150,19 +150,18 @@ int kt_options(const struct kt_command *command, int argc, char **argv,
 		if (!o && optopt && optopt < LONG_ONLY)
 			return misuse(
 				command,
-				"option -%c: unknown, or its argument is missing",
+				"option -%c: unknown option or missing argument",
 				optopt);
 		if (!o)
 			return misuse(
 				command,
-				"option %s: unknown, or its argument is missing or too much",
+				"option %s: unknown option, or missing or unexpected argument",
 				argv[optind - 1]);
-		if (!take_value(o, values, optarg))
+		err = take_value(o, values, optarg);
+		if (!err)
 			continue;
 		if (o->kind == KT_OPT_TIME)
-			return misuse(command,
-				      "--%s: \"%s\" is no time; " TIME_SYNTAX,
-				      o->name, optarg);
+			return wrong_time(command, o->name, optarg, err);
 		return misuse(command, "--%s: \"%s\" is not a valid value",
 			      o->name, optarg);
 	}

@@ -108,11 +108,13 @@ static int check_folder(const struct output *o, const char *path,
 
 	find_among(o, path, name);
 	if (*name)
-		return fail("%s is %s of the input %s; name another output",
-			    o->name, name, path);
+		return fail(
+			"%s is the file %s of the input %s: choose another output",
+			o->name, name, path);
 	if (o->folder >= 0 && lies_in(o->folder, st))
-		return fail("%s lies in the input %s; name an output outside of it",
-			    o->name, path);
+		return fail(
+			"%s is inside the input %s: choose an output outside of it",
+			o->name, path);
 	return 0;
 }
 
@@ -120,7 +122,10 @@ static int check_folder(const struct output *o, const char *path,
 static int check_beside(const struct output *o, const char *path)
 {
 	static const char *const names[] = {
-		"metadata", "metadata.zst", "registry", "registry.zst",
+		"metadata",
+		"metadata.zst",
+		"registry",
+		"registry.zst",
 	};
 	char *whole = realpath(path, NULL);
 	char *folder = whole ? kt_path_folder(whole) : NULL;
@@ -129,13 +134,14 @@ static int check_beside(const struct output *o, const char *path)
 
 	for (size_t i = 0; fd >= 0 && !ret && i < KT_ARRAY_SIZE(names); i++) {
 		if (is_output(o, fd, names[i]))
-			ret = fail("%s is %s, which the input %s needs; name another output",
-				   o->name, names[i], path);
+			ret = fail(
+				"%s is the file %s that the input %s needs: choose another output",
+				o->name, names[i], path);
 	}
 	if (fd >= 0 && !ret && o->there && S_ISDIR(o->st.st_mode) &&
 	    lies_in(fd, &o->st))
-		ret = fail("the input %s lies in %s; name another output", path,
-			   o->name);
+		ret = fail("the input %s is inside %s: choose another output",
+			   path, o->name);
 	if (fd >= 0)
 		close(fd);
 	free(folder);
@@ -169,7 +175,7 @@ static int check_input(const struct output *o, const char *operand)
 	if (!find_input(operand, path, &st) || !is_kept(&st))
 		return 0;
 	if (o->there && is_same(&st, &o->st))
-		return fail("%s is an input as well; name another output",
+		return fail("%s is also an input: choose another output",
 			    o->name);
 	if (S_ISDIR(st.st_mode))
 		ret = check_folder(o, path, &st);
@@ -262,7 +268,7 @@ static int refuse_place(const char *path, int trace)
 	snprintf(fd, sizeof(fd), "/proc/self/fd/%d", trace);
 	len = readlink(fd, name, sizeof(name) - 1);
 	name[len > 0 ? len : 0] = '\0';
-	return fail("%s lies in the trace %s; name an output outside of it",
+	return fail("%s is inside the trace %s: choose an output outside of it",
 		    path, name);
 }
 

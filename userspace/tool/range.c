@@ -37,13 +37,14 @@ int moment_parse(const struct kt_command *command, const char *option,
 		 const char *text, struct moment *m)
 {
 	const bool epoch = text && *text == '@';
-	uint64_t ns;
+	uint64_t ns = 0;
+	int err;
 
 	if (!text)
 		return 0;
-	if (kt_parse_time(text + epoch, &ns) || ns > INT64_MAX)
-		return misuse(command, "--%s: \"%s\" is no time; " TIME_SYNTAX,
-			      option, text);
+	err = kt_parse_time(text + epoch, &ns);
+	if (err || ns > INT64_MAX)
+		return wrong_time(command, option, text, err);
 	m->given = true;
 	m->mono = !epoch && ns < EPOCH_FROM;
 	m->ns = (int64_t)ns;
@@ -96,8 +97,9 @@ int range_check_order(const struct kt_command *command, const struct range *r,
 	if (same ? r->from.ns < r->to.ns :
 		   moment_ticks(&r->from, info) < moment_ticks(&r->to, info))
 		return 0;
-	return misuse(command,
-		      "the range ends where it begins or before; the first time has to be less than the second");
+	return misuse(
+		command,
+		"the range is empty: its first time has to be less than the second");
 }
 
 /**
@@ -180,11 +182,10 @@ int range_check_times(const struct range *r, const struct ktape_info *info)
 	b = moment_of(m, info, r->last);
 	/* Its JSON has times that are taken for CLOCK_MONOTONIC. */
 	early = m->mono && ktape_epoch_ns(info, r->first) < EPOCH_FROM;
-	return fail("the trace has nothing %s %s; it goes from %s to %s%s",
+	return fail("the trace has nothing %s %s: it goes from %s to %s%s",
 		    m == &r->from ? "from" : "before", show_time(m, asked),
 		    show_time(&a, first), show_time(&b, last),
-		    early ? "; times of its JSON are given with @ before them" :
-			    "");
+		    early ? "; write @ before times of its JSON" : "");
 }
 
 /**
@@ -226,6 +227,19 @@ static const char *show_cpus(const struct range *r, char text[CPUS_TEXT])
 }
 
 /**
+ * range_note_cpu() - say that the trace lacks one of the CPUs that were asked for
+ * @r: range to which all events were added
+ * @cpu: CPU number
+ */
+void range_note_cpu(const struct range *r, uint64_t cpu)
+{
+	char text[CPUS_TEXT];
+
+	note("the trace has no CPU %llu: it has %s", (unsigned long long)cpu,
+	     show_cpus(r, text));
+}
+
+/**
  * range_refuse_cpu() - say that the trace has no such CPU
  * @r: the range, to which all events were added
  * @cpu: its number
@@ -236,6 +250,6 @@ int range_refuse_cpu(const struct range *r, uint64_t cpu)
 {
 	char text[CPUS_TEXT];
 
-	return fail("the trace has no CPU %llu; it has %s",
+	return fail("the trace has no CPU %llu: it has %s",
 		    (unsigned long long)cpu, show_cpus(r, text));
 }

@@ -39,8 +39,9 @@ struct range {
 };
 
 /* For --help; a table of options has room for one line. */
-#define RANGE_FROM_HELP	"from here: 11.5, 250ms, or 1795424806915379658ns of JSON"
-#define RANGE_TO_HELP	"until before here"
+#define RANGE_FROM_HELP \
+	"from then on: 11.5, 250ms, 1795424806915379658ns"
+#define RANGE_TO_HELP	"until then, not included"
 
 int moment_parse(const struct kt_command *command, const char *option,
 		 const char *text, struct moment *m);
@@ -54,6 +55,7 @@ void range_add_loss(struct range *r, const struct ktape_notice *n);
 int range_check_times(const struct range *r, const struct ktape_info *info);
 bool range_has_cpu(const struct range *r, uint64_t cpu);
 int range_refuse_cpu(const struct range *r, uint64_t cpu);
+void range_note_cpu(const struct range *r, uint64_t cpu);
 
 /**
  * range_add_cpu() - a CPU of the trace

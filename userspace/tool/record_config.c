@@ -49,7 +49,7 @@ static int take_mode(struct record *r)
 
 	if (mode < 0)
 		return misuse(&command_record,
-			      "-m takes discard, overwrite or snapshot");
+			      "-m needs discard, overwrite or snapshot");
 	if (r->o.mode)
 		c->mode = (uint32_t)mode;
 	else if (!(c->given & KTAPE_CONFIG_MODE))
@@ -73,8 +73,9 @@ int record_configure(struct record *r)
 
 	if (o->save && !strcmp(o->save, "-") && o->output &&
 	    !strcmp(o->output, "-"))
-		return misuse(&command_record,
-			      "--save - or -o -, not both on standard output");
+		return misuse(
+			&command_record,
+			"--save - and -o - cannot both use standard output");
 	ret = o->config && o->save ?
 		      output_check(o->save, (char *const *)&o->config, 1) :
 		      0;
@@ -98,8 +99,9 @@ int record_configure(struct record *r)
 	settle_number(r, KTAPE_CONFIG_DURATION, &o->time, &c->duration,
 		      NOT_GIVEN);
 	if (!o->ring_size || !o->block_size || o->block_size > KTAPE_BLOCK_MAX)
-		return misuse(&command_record,
-			      "-b takes at least a byte, -B up to %u",
-			      KTAPE_BLOCK_MAX);
+		return misuse(
+			&command_record,
+			"-b has to be at least 1 byte, and -B 1 to %u bytes",
+			KTAPE_BLOCK_MAX);
 	return o->save ? config_save(o->save, c) : 0;
 }

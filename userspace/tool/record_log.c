@@ -110,7 +110,7 @@ void record_next_piece(struct record *r, uint64_t now)
 		log_expire(log);
 	} else if (!log->told) {
 		log->told = true;
-		note("the next piece of %s: %s; the recording goes on in %s",
+		note("cannot begin the next piece of %s: %s; the recording continues in %s",
 		     log->pattern, strerror(-err), log_current(log));
 	}
 }

@@ -45,7 +45,7 @@ struct order {
 static int bad_name(const struct rkh *r, const struct order *o,
 		    const char *what)
 {
-	return misuse(r->command, "--%s %s: \"%s\" is no %s",
+	return misuse(r->command, "--%s %s: \"%s\" is not a valid %s",
 		      o->pass ? "pass" : "suppress", o->text, o->name, what);
 }
 
@@ -193,7 +193,7 @@ static int add_pid(struct ktape_filter_value *v, int32_t pid, uint32_t except)
 			return 0;
 	}
 	if (v->nr == KTAPE_FILTER_PIDS)
-		return fail("object: there are more than %u threads to name",
+		return fail("object: more than %u threads are named",
 			    KTAPE_FILTER_PIDS);
 	pids = realloc(v->entries, (v->nr + 1) * sizeof(*pids));
 	if (!pids)
@@ -333,7 +333,7 @@ int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
 		if (k == KT_ARRAY_SIZE(kinds))
 			return misuse(
 				command,
-				"--%s takes group:, event:, object: or signal: and a name",
+				"--%s needs group:, event:, object: or signal: and a name",
 				list->items[i].option->name);
 		o.name = o.text + len;
 		ret = kinds[k].take(&r, &o);

@@ -61,9 +61,10 @@ int open_named(const char *path, const char *name, bool writable,
 	err = ktape_device_attach(device, name, writable, session);
 	ktape_device_close(device);
 	if (err == -ENOENT)
-		fail("there is no session \"%s\" (see ktape status)", name);
+		fail("there is no session \"%s\" (ktape status lists them)",
+		     name);
 	else if (err == -EINVAL)
-		fail("\"%s\" cannot be the name of a session", name);
+		fail("\"%s\" is not a valid session name", name);
 	else if (err)
 		fail("session %s: %s", name, strerror(-err));
 	return err;
@@ -74,14 +75,15 @@ static int tell_no_memory(const struct ktape_create *c)
 	unsigned long long asked = c->failed_asked, had = c->failed_had;
 
 	if (!asked)
-		return fail("no session of %llu bytes a CPU: %s",
-			    (unsigned long long)c->ring_size, strerror(ENOMEM));
+		return fail(
+			"cannot create a session with %llu bytes per CPU: %s",
+			(unsigned long long)c->ring_size, strerror(ENOMEM));
 	if (c->failed_cpu < 0)
 		return fail(
-			"no session of %llu bytes a CPU: it takes %llu bytes in all, and %llu are left of the half of the memory that sessions may have",
+			"cannot create a session with %llu bytes per CPU: it needs %llu bytes in all, but only %llu are left of the half of the memory that sessions may use",
 			(unsigned long long)c->ring_size, asked, had);
 	return fail(
-		"no memory for the %s ring of CPU %d: it takes %llu bytes, and there were %llu",
+		"not enough memory for the %s ring of CPU %d: it needs %llu bytes, but only %llu are available",
 		c->failed_kind == KTAPE_RING_CONTROL ? "control" : "event",
 		c->failed_cpu, asked, had);
 }
@@ -98,23 +100,37 @@ int session_refused(const struct ktape_device *device,
 		    const struct ktape_create *create, int err)
 {
 	if (err == -EMFILE)
-		return fail("no session is free: the module has %u",
-			    ktape_device_features(device)->sessions_max);
+		return fail(
+			"all %u sessions of the module are in use: destroy one (ktape destroy NAME)",
+			ktape_device_features(device)->sessions_max);
 	if (err == -ENOMEM)
 		return tell_no_memory(create);
 	if (err == -EEXIST)
-		return fail("there is a session \"%s\" already", create->name);
+		return fail("a session \"%s\" already exists", create->name);
 	if (err == -EBUSY)
 		return fail(
-			"another session has the memory that survives a reset, or the system hibernates");
+			"another session uses the memory that survives a reset, or the system hibernates");
 	if (err == -EINVAL)
 		return fail(
-			"mode %s, -b %llu -B %llu: the module does not take this mode or such sizes",
+			"mode %s, -b %llu, -B %llu: the module does not support this mode or these sizes",
 			mode_name(create->mode),
 			(unsigned long long)create->ring_size,
 			(unsigned long long)create->block_size);
-	return fail("no session of %llu bytes a CPU: %s",
+	return fail("cannot create a session with %llu bytes per CPU: %s",
 		    (unsigned long long)create->ring_size, strerror(-err));
+}
+
+/**
+ * recorder_error() - say why a recorder was not opened
+ * @err: negative errno
+ *
+ * Return: the reason.
+ */
+const char *recorder_error(int err)
+{
+	return err == -ENODEV ?
+		       "the rings cannot be mapped, because the session is persistent or the CPU has an aliasing data cache; read the device instead (ktape dump DEVICE)" :
+		       strerror(-err);
 }
 
 /**
@@ -158,7 +174,7 @@ int session_is_gone(struct ktape_device *session)
 static void tell_size(const char *what, uint64_t asked, uint64_t is)
 {
 	if (asked && asked != is)
-		note("%s have %llu bytes, not %llu", what,
+		note("%s were given %llu bytes instead of %llu", what,
 		     (unsigned long long)is, (unsigned long long)asked);
 }
 

@@ -9,13 +9,14 @@
 #define SESSION_OPTION(type, member) \
 	{                                                                    \
 		"session", 'S', KT_OPT_TEXT, offsetof(type, member), "NAME", \
-			"this session, by name or number; else session 0"    \
+			"session, by name or number (default: session 0)"    \
 	}
 
 int open_named(const char *path, const char *name, bool writable,
 	       struct ktape_device **session);
 int session_refused(const struct ktape_device *device,
 		    const struct ktape_create *create, int err);
+const char *recorder_error(int err);
 int session_is_gone(struct ktape_device *session);
 int session_layout(struct ktape_device *session, struct ktape_layout *layout);
 void tell_sizes(struct ktape_device *session,

@@ -229,23 +229,23 @@ static const char *parse_condition(const char *text, struct condition *c)
 	     len && isspace((unsigned char)start[len - 1]);)
 		len--;
 	if (len >= METRIC_MAX)
-		return "its metric is too long";
+		return "the metric is too long";
 	memcpy(c->metric, start, len);
 	if (!is_metric(c->metric))
-		return "it begins with no metric";
+		return "it does not begin with a metric, such as irq.p99 or lost";
 	while (i < KT_ARRAY_SIZE(operators) &&
 	       strncmp(p, operators[i].text, strlen(operators[i].text)))
 		i++;
 	if (i == KT_ARRAY_SIZE(operators))
-		return "it has no operator";
+		return "the operator is missing: use >, >=, <, <=, == or !=";
 	c->compare = operators[i].compare;
 	p = skip_blanks(p + strlen(operators[i].text));
 	c->percent = *p == '+';
 	p += c->percent;
 	if (!isdigit((unsigned char)*p))
-		return "its value is no number";
+		return "the value is not a number";
 	c->value = strtod(p, &end);
-	return take_unit(end, c) ? NULL : "its unit is none of ns, us, ms, s";
+	return take_unit(end, c) ? NULL : "the unit has to be ns, us, ms or s";
 }
 
 static bool comparison_holds(enum compare compare, double a, double b)
@@ -284,7 +284,7 @@ int stats_judge_check(const struct kt_command *command,
 		const char *wrong = parse_condition(text, &c);
 
 		if (!wrong && c.percent && !two)
-			wrong = "+N% takes two traces";
+			wrong = "+N% compares two traces: use ktape diff";
 		if (wrong)
 			return misuse(command, "--fail-if '%s': %s", text,
 				      wrong);
@@ -316,12 +316,12 @@ static bool judge_condition(const char *text, const struct stats_trace *a,
 	parse_condition(text, &c);
 	limit = c.value;
 	if (!stats_value(b->linux_stats, c.metric, &value, &bounds)) {
-		note("%s: there is nothing to measure", c.metric);
+		note("%s: the trace has nothing to measure it with", c.metric);
 		return false;
 	}
 	if (c.percent) {
 		if (!stats_value(a->linux_stats, c.metric, &before, &other)) {
-			note("%s: the first trace has nothing to compare with",
+			note("%s: the first trace has no such value to compare with",
 			     c.metric);
 			return false;
 		}
@@ -329,9 +329,9 @@ static bool judge_condition(const char *text, const struct stats_trace *a,
 	}
 	verdict = comparison_holds(c.compare, value, limit);
 	if (verdict)
-		note("%s: it is %.15g", text, value);
+		note("%s: condition holds, the value is %.15g", text, value);
 	if (is_open(&c, limit, verdict, &bounds))
-		note("%s: lost events may have made it otherwise", text);
+		note("%s: lost events may have changed the result", text);
 	return verdict;
 }
 

@@ -34,7 +34,8 @@ static const char *object_name(const struct ktape_registry *registry,
 			       char name[KTAPE_NAME_SIZE + 1])
 {
 	static const uint8_t types[] = {
-		KTAPE_USER_THREAD, KTAPE_USER_RKH_OBJECT,
+		KTAPE_USER_THREAD,
+		KTAPE_USER_RKH_OBJECT,
 	};
 
 	return name_of(registry, types, KT_ARRAY_SIZE(types),
@@ -47,9 +48,10 @@ static const char *signal_name(const struct ktape_registry *registry,
 {
 	static const uint8_t types[] = { KTAPE_USER_RKH_SIGNAL };
 
-	return r->signal == KTAPE_RESPONSE_ALL ? NULL :
-	       name_of(registry, types, KT_ARRAY_SIZE(types), (uint32_t)r->signal,
-		       name);
+	return r->signal == KTAPE_RESPONSE_ALL ?
+		       NULL :
+		       name_of(registry, types, KT_ARRAY_SIZE(types),
+			       (uint32_t)r->signal, name);
 }
 
 static void put_name(const char *key, const char *name)
@@ -75,7 +77,8 @@ static void put_times(const struct ktape_response *r)
 static void tell_objects_left_out(const struct ktape_responses *s)
 {
 	if (ktape_responses_left_out(s))
-		note("%" PRIu64 " events of more objects and signals than we watch",
+		note("%" PRIu64
+		     " events were left out: too many objects and signals",
 		     ktape_responses_left_out(s));
 }
 
@@ -103,7 +106,8 @@ void stats_put_responses(const struct ktape_responses *s,
 		       ",\"count\":%" PRIu64 ",\"sum\":%" PRIu64,
 		       r->posts, r->gets, r->count, r->sum);
 		if (r->signal == KTAPE_RESPONSE_ALL)
-			printf(",\"waiting\":%" PRIu64 ",\"uncertain\":%" PRIu64,
+			printf(",\"waiting\":%" PRIu64
+			       ",\"uncertain\":%" PRIu64,
 			       r->waiting, r->uncertain);
 		put_times(r);
 		putchar('}');
@@ -149,11 +153,11 @@ void stats_print_responses(const struct ktape_responses *s,
 				printf(" %11s", stats_shares[k].name);
 			printf(" %11s  response of object, signal\n", "max");
 		}
-		printf("%8" PRIu64 " %8" PRIu64 " %8" PRIu64, r->posts,
-		       r->gets, r->count);
+		printf("%8" PRIu64 " %8" PRIu64 " %8" PRIu64, r->posts, r->gets,
+		       r->count);
 		for (size_t k = 0; k < STATS_SHARES; k++)
-			print_time(r, ktape_response_quantile(r,
-						stats_shares[k].millionth));
+			print_time(r, ktape_response_quantile(
+					      r, stats_shares[k].millionth));
 		print_time(r, r->max);
 		text = object_name(registry, r, name);
 		snprintf(number, sizeof(number), "0x%" PRIx64, r->object);

@@ -132,7 +132,7 @@ void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
 	if (kinds == 1)
 		note("%s cannot hold %s: %llu", format, what, sum);
 	else
-		note("%s cannot hold %u kinds of what is in the trace, %llu in all (-v lists them)",
+		note("%s cannot hold %u kinds of items of the trace, %llu items in all (-v lists them)",
 		     format, kinds, sum);
 }
 
@@ -144,8 +144,9 @@ void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
  */
 void tell_left_out(const char *path, const char *what, uint64_t count)
 {
-	note("%s%s%llu %s are left out: memory is bounded", path ? path : "",
-	     path ? ": " : "", (unsigned long long)count, what);
+	note("%s%s%llu %s are left out, because memory is bounded",
+	     path ? path : "", path ? ": " : "", (unsigned long long)count,
+	     what);
 }
 
 /**
@@ -195,10 +196,10 @@ int open_device(const char *path, bool writable, struct ktape_device **device)
 	if (!path)
 		path = KTAPE_DEVICE_PATH;
 	if (err == -ENOENT)
-		fail("%s is not there: is the module loaded (modprobe ktape)?",
+		fail("%s does not exist: load the module first (modprobe ktape)",
 		     path);
 	else if (err == -EPERM || err == -EACCES)
-		fail("%s: %s (it takes CAP_PERFMON or CAP_SYS_ADMIN)", path,
+		fail("%s: %s (CAP_PERFMON or CAP_SYS_ADMIN is needed)", path,
 		     strerror(-err));
 	else if (err == -ENOTTY)
 		fail("%s is not a ktape device", path);
@@ -236,8 +237,29 @@ int unknown_event(const struct kt_command *command, const char *bad)
 {
 	return misuse(
 		command,
-		"\"%.*s\" is no event, class, preset, glob or mask (see ktape list)",
+		"unknown event \"%.*s\": give an event, class, preset, glob or mask (see ktape list)",
 		(int)strcspn(bad, ","), bad);
+}
+
+/**
+ * wrong_time() - say what is wrong with a time on the command line
+ * @command: the subcommand
+ * @option: the option's long name
+ * @text: the time
+ * @err: from kt_parse_time(); 0: the time is too large
+ *
+ * Return: the exit code for it.
+ */
+int wrong_time(const struct kt_command *command, const char *option,
+	       const char *text, int err)
+{
+	return misuse(
+		command,
+		"--%s: \"%s\" is %s: give seconds (11, 11.5) or a unit (250ms, 2m, 1795424806915379658ns)",
+		option, text,
+		err && err != -ERANGE ?
+			"not a time" :
+			"too large a time, or has too many decimals for its unit");
 }
 
 /**
@@ -261,9 +283,12 @@ int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
 		      info.state != KTAPE_EVENT_UNKNOWN)))
 			continue;
 		if (d)
-			return fail("profile: the module has no bit for %s",
-				    d->name);
-		return fail("profile: the module has no opcode %u", i);
+			return fail(
+				"profile: the loaded module does not know the event %s",
+				d->name);
+		return fail(
+			"profile: the loaded module does not know opcode %u",
+			i);
 	}
 	return fail("profile: %s", strerror(-err));
 }

@@ -15,10 +15,6 @@ enum {
 	EXIT_USAGE = 2
 };
 
-/* What kt_parse_time() takes; messages about each time end with it. */
-#define TIME_SYNTAX \
-	"a time is seconds (11, 11.5) or has a unit (250ms, 2m, 1795424806915379658ns)"
-
 struct kt_command;
 
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -33,6 +29,8 @@ int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,
 		 uint64_t mask[KTAPE_MASK_WORDS]);
 int unknown_event(const struct kt_command *command, const char *bad);
+int wrong_time(const struct kt_command *command, const char *option,
+	       const char *text, int err);
 int profile_failed(struct ktape_device *device, const uint64_t *mask, int err);
 void raise_files_limit(void);
 void restore_files_limit(void);

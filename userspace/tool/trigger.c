@@ -89,8 +89,8 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 	uint64_t value;
 
 	if (!f) {
-		snprintf(why, WHY, "%s has no number \"%.*s\"", desc->name,
-			 (int)kt_min(len, 32), text);
+		snprintf(why, WHY, "event %s has no numeric field \"%.*s\"",
+			 desc->name, (int)kt_min(len, 32), text);
 		return -EINVAL;
 	}
 	text += len;
@@ -100,15 +100,16 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 			break;
 	}
 	if (i == KT_ARRAY_SIZE(operators)) {
-		snprintf(why, WHY, "%s is compared with =, !=, <, <=, >, >=, &",
+		snprintf(why, WHY,
+			 "%s: use one of the operators =, !=, <, <=, >, >=, &",
 			 f->name);
 		return -EINVAL;
 	}
 	c->op = operators[i].op |
 		(is_signed(f->type) ? KTAPE_COMPARE_SIGNED : 0);
 	if (parse_value(text + len, f->type, &value)) {
-		snprintf(why, WHY, "\"%.32s\" is no value of %s", text + len,
-			 f->name);
+		snprintf(why, WHY, "\"%.32s\" is not a value of the field %s",
+			 text + len, f->name);
 		return -EINVAL;
 	}
 	c->value = value;
@@ -132,7 +133,8 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 		*colon = '\0';
 	desc = ktape_event_find(text);
 	if (!desc) {
-		snprintf(why, WHY, "there is no event \"%.32s\"", text);
+		snprintf(why, WHY, "unknown event \"%.32s\" (see ktape list)",
+			 text);
 		return -EINVAL;
 	}
 	t->opcode = desc->opcode;
@@ -142,7 +144,8 @@ int trigger_parse(char *text, struct ktape_trigger *t, char why[WHY])
 	for (part = strtok_r(colon + 1, ",", &rest); part;
 	     part = strtok_r(NULL, ",", &rest)) {
 		if (t->nr_compares == KTAPE_TRIGGER_COMPARES) {
-			snprintf(why, WHY, "at most %d comparisons",
+			snprintf(why, WHY,
+				 "too many comparisons: at most %d are allowed",
 				 KTAPE_TRIGGER_COMPARES);
 			return -EINVAL;
 		}

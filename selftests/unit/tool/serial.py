@@ -306,7 +306,7 @@ def stop_send(frame, tool, trace, to, events):
     text = tx.stderr.read().decode()
     sys.stderr.write(text)
     assert tx.wait(20) == 0
-    assert 'stopped: what was sent is whole' in text
+    assert 'stopped by a signal: the stream is complete' in text
     assert events + ' events sent' in text or ' shed' in text
     open(to, 'wb').write(data)
     for ended in groups(data):

@@ -236,18 +236,18 @@ test_record()
 		result $? "record: $size is no size"
 	done
 	run 1 record --device x -o to -- ./no-such && [ ! -e to ] &&
-		says "./no-such cannot be run: No such file"
+		says "cannot run ./no-such: No such file"
 	result $? "record: no command of that name"
 	run 1 record --device x -o to -- no-such-command && [ ! -e to ] &&
-		says "no-such-command cannot be run: No such file"
+		says "cannot run no-such-command: No such file"
 	result $? "record: no command of that name in the path"
 	: >data
 	run 1 record --device x -f -o t -- ./data &&
-		says "./data cannot be run: Permission denied" &&
+		says "cannot run ./data: Permission denied" &&
 		run 0 dump t && lines 96
 	result $? "record: a file that is no command; the old trace stays"
 	run 1 record --device x -o to -- sleep 1 && [ ! -e to ] &&
-		says "x is not there"
+		says "x does not exist"
 	result $? "record: no device"
 }
 
@@ -335,7 +335,7 @@ test_select()
 	--object bogus:1
 	--object irq:
 	EOT
-	run 1 dump --now --clear x && says "x is not there"
+	run 1 dump --now --clear x && says "x does not exist"
 	result $? "dump --clear: no device"
 }
 
@@ -404,22 +404,22 @@ test_log()
 		run 2 record --device x $options && says "$text" && [ ! -e pieces ]
 		result $? "record $options: misuse"
 	done <<-EOT
-	-l pieces -o to|without -o
-	-l pieces -f|without -o
-	-l pieces --split p|without -o
+	-l pieces -o to|cannot be combined with -o
+	-l pieces -f|cannot be combined with -o
+	-l pieces --split p|cannot be combined with -o
 	-l pieces --keep 0|at least 1
 	-l pieces --rotate 5|size
 	-l pieces --rotate x|size
 	-l pieces --rotate 0M|size
 	-l pieces --rotate 3x|size
-	-l pieces --daemon -- true|without a command
-	-o to --rotate 1s|go with -l
-	-o to --keep 3|go with -l
-	-o to --daemon|go with -l
-	-o to --pidfile p|go with -l
-	-o - --zstd|takes a directory
+	-l pieces --daemon -- true|cannot run a command
+	-o to --rotate 1s|need -l
+	-o to --keep 3|need -l
+	-o to --daemon|need -l
+	-o to --pidfile p|need -l
+	-o - --zstd|needs a directory
 	EOT
-	run 1 record --device x -l pieces --daemon && says "x is not there" &&
+	run 1 record --device x -l pieces --daemon && says "x does not exist" &&
 		[ ! -e pieces ]
 	result $? "record --daemon: what goes wrong first is told to the caller"
 	run 1 record --device x -l pieces --daemon --pidfile no/such &&
@@ -429,13 +429,13 @@ test_log()
 	echo 4711 >&7
 	flock -x 7
 	run 1 record --device x -l pieces --daemon --pidfile pid &&
-		says "process 4711 runs already" && grep -qx 4711 pid
+		says "process 4711 is already running" && grep -qx 4711 pid
 	result $? "record --pidfile: of a process that runs"
 	exec 7>&-
 	run 1 record --device x -l pieces --daemon --pidfile pid &&
-		says "x is not there" && [ ! -e pid ]
+		says "x does not exist" && [ ! -e pid ]
 	result $? "record --pidfile: of a process that is dead"
-	run 1 record --device x -l 'a*/b' && says "not possible"
+	run 1 record --device x -l 'a*/b' && says "a name cannot contain"
 	result $? "record -l: a name that would end a comment"
 }
 
@@ -554,7 +554,7 @@ test_convert()
 	echo "no trace at all" >words
 	run 1 dump words && says "unknown format; name it with --from"
 	result $? "dump: a file that is no trace"
-	run 2 dump --from bogus s.hex && says 'no format "bogus"'
+	run 2 dump --from bogus s.hex && says 'unknown format "bogus"'
 	result $? "dump: a format that is not known"
 	run 0 dump --from 0.000030 s.tband && lines 5
 	result $? "dump: --from may still be a time"
@@ -630,7 +630,7 @@ test_convert()
 	run 1 convert -t jsonl -o - back && says "core 0 are out of order" &&
 		run 0 dump back && lines 11
 	result $? "convert: a time that goes back is an error, but can be shown"
-	run 1 convert -t jsonl -o s0 s0 && says "s0 is an input as well" &&
+	run 1 convert -t jsonl -o s0 s0 && says "s0 is also an input" &&
 		cmp s0 s.tband >>log
 	result $? "convert: not onto its own input"
 	run 0 convert --list && grep -q '^tband *in *out' text &&
@@ -678,9 +678,9 @@ test_verify()
 		run 2 verify --absent ledger --from 1.0 --to 2.0 t
 	result $? "verify: questions that make no sense"
 	run 2 verify -c 4294967296 --absent sched_switch --from 1.0 --to 2.0 t &&
-		says "there is no CPU 4294967296" &&
+		says "--cpu 4294967296" &&
 		run 2 verify --absent sys_enter:nr=65536 --from 1.0 --to 2.0 t &&
-		says "nr of sys_enter is too small for 65536" &&
+		says "nr of sys_enter is too small to hold 65536" &&
 		run 2 verify --absent sys_enter:nr=nothing --from 1.0 --to 2.0 t &&
 		run 3 verify --absent sys_enter:nr=openat --from 1.0 --to 2.0 t
 	result $? "verify: values that a field can have, and their names"
@@ -724,16 +724,16 @@ test_recover()
 	result $? "recover: no trace is replaced"
 	run 3 recover --image r -o to -f --at 12288
 	result $? "recover: with -f it is"
-	run 1 recover --image r -o to -f --at 0x1000 && says "no trace at"
+	run 1 recover --image r -o to -f --at 0x1000 && says "no trace found at"
 	result $? "recover: no region there"
 	truncate -s 80000 r
 	run 3 recover --image r -o to -f && says "it is not there"
 	result $? "recover: an image that is cut off"
 	flip r 12300
 	run 1 recover --image r -o to -f && says "0x3000: a superblock has" &&
-		says "r: no trace"
+		says "r: no trace found"
 	result $? "recover: a superblock that is damaged is told"
-	run 1 recover --image /dev/zero -o to2 && says "neither a file" &&
+	run 1 recover --image /dev/zero -o to2 && says "not a regular file" &&
 		[ ! -e to2 ]
 	result $? "recover: no endless image"
 	for wrong in "--image r" "-o to2 --image r x" "-o to2 --at x" \
@@ -742,7 +742,7 @@ test_recover()
 		run 2 recover $wrong
 		result $? "recover $wrong: usage"
 	done
-	run 1 recover --device x -o to2 && says "x is not there" && [ ! -e to2 ]
+	run 1 recover --device x -o to2 && says "x does not exist" && [ ! -e to2 ]
 	result $? "recover: no device"
 }
 

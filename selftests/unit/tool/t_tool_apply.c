@@ -126,8 +126,8 @@ static void test_put_back(void)
 	check_force(KTAPE_FILTER_IRQ, "7");
 	check_force(KTAPE_FILTER_PID, "1:children");
 	check(!in_force[KTAPE_FILTER_UID], "uid");
-	check(!strcmp(told, "stack: the module refuses that\n"
-			    "the filters are as they were before\n"),
+	check(!strcmp(told, "stack: the module refuses this value\n"
+			    "all filters were restored to what they were before\n"),
 	      "%s", told);
 	/* What was in force is refused now. */
 	start();
@@ -136,9 +136,9 @@ static void test_put_back(void)
 	check(change("stack = mark\n") == EXIT_FAILED, "passes");
 	check_force(KTAPE_FILTER_CPU, "0");
 	check(strstr(told,
-		     "irq: what was in force before could not be put back: Cannot allocate memory"),
+		     "irq: cannot restore the filter that was active before: Cannot allocate memory"),
 	      "%s", told);
-	check(!strstr(told, "as they were"), "%s", told);
+	check(!strstr(told, "restored to"), "%s", told);
 	start();
 }
 
@@ -151,12 +151,12 @@ static void test_which(void)
 	start();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
 	check(change("cgroup = /no/such\n"), "passes");
-	check(strstr(told, "cgroup: /no/such: there is no such cgroup\n"), "%s",
+	check(strstr(told, "cgroup: /no/such: no such cgroup\n"), "%s",
 	      told);
 	start();
 	refuse[KTAPE_FILTER_CGROUP] = -EBADF;
 	check(change("cgroup = /proc/self\n"), "passes");
-	check(strstr(told, "cgroup: /proc/self: no folder of cgroup version 2"),
+	check(strstr(told, "cgroup: /proc/self: not a directory of cgroup version 2"),
 	      "%s", told);
 	check(ktape_cgroup_check("id:18446744073709551615") == -ENOENT, "id");
 	start();
@@ -179,7 +179,7 @@ static void test_unknown(void)
 	check_equal(v.nr, 2);
 	check_equal(v.size, 2 * sizeof(*pids));
 	check_equal((unsigned int)pids[1].pid, 7);
-	check(strstr(told, "left out: 1 thread"), "%s", told);
+	check(strstr(told, "pid: 1 threads were left out"), "%s", told);
 	free(in_force[v.kind]);
 	in_force[v.kind] = strdup("5");
 	told[0] = '\0';

@@ -129,14 +129,14 @@ test_words()
 		result $? "mark: $typed"
 	done
 	for typed in object:-1 s8:-129 s8:128 u8:256 u16:-1 u32:4294967296; do
-		run 2 mark --device /dev/null event 1 $typed && says "is no "
+		run 2 mark --device /dev/null event 1 $typed && says "is not a valid "
 		result $? "mark: $typed is refused"
 	done
 	run 1 mark --device /dev/null event 1 "memory:$(printf %0256d 1)" &&
-		says "has no room"
-	result $? "mark: what has no room is told"
+		says "does not fit"
+	result $? "mark: what does not fit is told"
 	run 1 mark --device /dev/null name marker 1 "$(printf %032d 1)" &&
-		says "name: cut to 31 bytes: 0000000000000000000000000000000"
+		says "name: it was cut to 31 bytes: 0000000000000000000000000000000"
 	result $? "mark: a name that is cut is told"
 }
 

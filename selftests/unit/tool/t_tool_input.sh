@@ -61,7 +61,7 @@ for i in {1000..2100}; do
 	printf '\7\6\1%d\0' "$i"
 done >names.tband
 run 0 dump --from tband names.tband &&
-	says "77 names of objects are left out: memory is bounded"
+	says "77 names of objects are left out, because memory is bounded"
 result $? "too many names: those that are left out are told"
 for ((i = 20000; i < 85600; i++)); do
 	printf -v frame '\\x06\\x54\\x01\\x%02x\\x%02x\\x%02x\\0' \
@@ -69,7 +69,7 @@ for ((i = 20000; i < 85600; i++)); do
 	printf '%b' "$frame"
 done >threads.tband
 run 1 stats --rtos --from tband threads.tband &&
-	says "behind the first 65536 threads, are left out: memory is bounded" &&
+	says "behind the first 65536 threads, are left out, because memory is bounded" &&
 	grep -q '^threads  *65536$' text
 result $? "too many threads: those that are left out are told"
 

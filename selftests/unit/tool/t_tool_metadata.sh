@@ -26,7 +26,7 @@ done
 rm -rf to line
 "$make_trace" folder w 3
 run 1 diff w t && says "t: the metadata was changed" &&
-	says "take another copy" && ! grep "w: the metadata" log
+	says "use another copy" && ! grep "w: the metadata" log
 result $? "diff: metadata that is damaged, of which input"
 "$make_trace" pipe 3 | sed 's/"sched_waking"/"sched_wakong"/' >q
 run 1 record --split q -o to && says "q: the metadata was changed" &&

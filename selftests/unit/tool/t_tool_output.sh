@@ -45,32 +45,32 @@ test_files()
 	ln t/cpu0 hard
 	ln -s t/cpu0 soft
 	ln -s t way
-	refused "convert: a stream of the folder" "is cpu0 of the input t" \
+	refused "convert: a stream of the folder" "is the file cpu0 of the input t" \
 		convert -t perfetto -o t/cpu0 t
-	refused "convert: by another path" "is cpu0 of the input t" \
+	refused "convert: by another path" "is the file cpu0 of the input t" \
 		convert -t perfetto -o "t/../../${PWD##*/}/t/./cpu0" t
-	refused "convert: a hard link" "is cpu0 of the input t" \
+	refused "convert: a hard link" "is the file cpu0 of the input t" \
 		convert -t perfetto -o hard t
-	refused "convert: a symbolic link" "is cpu0 of the input t" \
+	refused "convert: a symbolic link" "is the file cpu0 of the input t" \
 		convert -t perfetto -o soft t
-	refused "convert: a link to the folder" "is cpu1 of the input t" \
+	refused "convert: a link to the folder" "is the file cpu1 of the input t" \
 		convert -t csv -o way/cpu1 t
-	refused "convert: an input by a link" "is cpu1 of the input way" \
+	refused "convert: an input by a link" "is the file cpu1 of the input way" \
 		convert -t csv -o t/cpu1 way
-	refused "convert: the metadata of a stream" "is metadata, which" \
+	refused "convert: the metadata of a stream" "is the file metadata that" \
 		convert -t csv -o t/metadata t/cpu1
-	refused "convert: the input itself" "p is an input as well" \
+	refused "convert: the input itself" "p is also an input" \
 		convert -t csv -o p p
-	refused "convert: the second input" "p is an input as well" \
+	refused "convert: the second input" "p is also an input" \
 		convert -t csv -o p t p
-	refused "convert: an input of a core" "s.tband is an input as well" \
+	refused "convert: an input of a core" "s.tband is also an input" \
 		convert -t csv -o s.tband s.tband@0
-	refused "convert: an open file of the shell" "is cpu0 of the input t" \
+	refused "convert: an open file of the shell" "is the file cpu0 of the input t" \
 		convert -t csv -o /proc/self/fd/7 t 7>>t/cpu0
 	# shellcheck disable=SC2094	# that is the point
-	refused "convert: standard input" "p is an input as well" \
+	refused "convert: standard input" "p is also an input" \
 		convert -t csv -o p - <p
-	refused "send: the input" "p is an input as well" send p p
+	refused "send: the input" "p is also an input" send p p
 	rm -f hard soft way
 }
 
@@ -87,13 +87,13 @@ test_option_files()
 	for how in "-f tracex -I custom=c.trxc" "-f tracex:custom=c.trxc"; do
 		# shellcheck disable=SC2086	# words
 		refused "convert $how: over that file" \
-			"hard is an input as well" \
+			"hard is also an input" \
 			convert $how -t csv -o hard x.trx
 	done
 	echo 'events = mark' >cfg
-	refused "profile: over what it loads" "cfg is an input as well" \
+	refused "profile: over what it loads" "cfg is also an input" \
 		profile --device x --load cfg --save ./cfg
-	refused "record: over what it loads" "cfg is an input as well" \
+	refused "record: over what it loads" "cfg is also an input" \
 		record -C cfg --save cfg
 	cksum c.trxc | cmp - sum >>log && grep -qx 'events = mark' cfg
 	result $? "and they are as they were"
@@ -103,33 +103,33 @@ test_option_files()
 test_folders()
 {
 	fresh
-	refused "convert: a new file in the folder" "new lies in the input t" \
+	refused "convert: a new file in the folder" "new is inside the input t" \
 		convert -t perfetto -o t/new t
 	mkdir t/sub
 	ln -s "$PWD/t/sub" sub
-	refused "convert: below the folder" "sub/new lies in the input t" \
+	refused "convert: below the folder" "sub/new is inside the input t" \
 		convert -t perfetto -o sub/new t
 	ln -s t/late late
 	refused "convert: a link to a file that is not there" \
-		"late lies in the input t" convert -t perfetto -o late t
+		"late is inside the input t" convert -t perfetto -o late t
 	rm -r late sub t/sub
-	refused "convert: the folder itself" "t is an input as well" \
+	refused "convert: the folder itself" "t is also an input" \
 		convert -t native --force -o t t
 	refused "convert: a new folder, with a slash" \
-		"t/new/ lies in the input t" convert -t native -o t/new/ t
+		"t/new/ is inside the input t" convert -t native -o t/new/ t
 	refused "convert: a new folder, with slashes" \
-		"t/new/// lies in the input t" convert -t lttng -o t/new/// t
-	refused "convert: the folder of a stream" "t/cpu0 lies in t" \
+		"t/new/// is inside the input t" convert -t lttng -o t/new/// t
+	refused "convert: the folder of a stream" "t/cpu0 is inside t" \
 		convert -t native --force -o t t/cpu0
 	(cd t && "$ktape" convert -t csv -o here .) 2>log
-	[ $? = 1 ] && says "here lies in the input ." && untouched
+	[ $? = 1 ] && says "here is inside the input ." && untouched
 	result $? "convert: from within the folder: refused"
 	if unshare -rm true 2>>log; then
 		mkdir -p other
 		# shellcheck disable=SC2016	# of that shell
 		unshare -rm sh -c 'mount --bind t other &&
 			exec "$0" convert -t csv -o other/cpu0 t' "$ktape" 2>log
-		[ $? = 1 ] && says "is cpu0 of the input t" && untouched
+		[ $? = 1 ] && says "is the file cpu0 of the input t" && untouched
 		result $? "convert: through a mount: refused"
 	else
 		echo "ok $((n = n + 1)) - convert: through a mount # SKIP no namespaces"
@@ -150,51 +150,51 @@ test_standard_output()
 		# Of verify 1 is a verdict.
 		[ $status -eq 1 ] || { [ $status -eq 2 ] &&
 			[ "${command%% *}" = verify ]; } &&
-			says "standard output is cpu0 of the input t" &&
+			says "standard output is the file cpu0 of the input t" &&
 			untouched
 		result $? "$command >>t/cpu0: refused"
 	done
 	# shellcheck disable=SC2094	# that is the point
 	timeout 60 "$ktape" convert -t csv -o - p >>p 2>log
-	[ $? = 1 ] && says "standard output is an input as well" && untouched
+	[ $? = 1 ] && says "standard output is also an input" && untouched
 	result $? "convert -o - >>input: refused"
 	# shellcheck disable=SC2094	# that is the point
 	timeout 60 "$ktape" dump - <p >>p 2>log
-	[ $? = 1 ] && says "standard output is an input as well" && untouched
+	[ $? = 1 ] && says "standard output is also an input" && untouched
 	result $? "dump - <input >>input: refused"
 }
 
 test_traces()
 {
 	fresh
-	refused "record: into a trace" "t/new lies in the trace $PWD/t;" \
+	refused "record: into a trace" "t/new is inside the trace $PWD/t:" \
 		record --device x -o t/new
-	refused "snapshot: into a trace" "t/new lies in the trace $PWD/t;" \
+	refused "snapshot: into a trace" "t/new is inside the trace $PWD/t:" \
 		snapshot --device x -o t/new
-	refused "recover: into a trace" "t/new lies in the trace $PWD/t;" \
+	refused "recover: into a trace" "t/new is inside the trace $PWD/t:" \
 		recover --image p -o t/new
-	refused "split: into a trace" "t/new lies in the trace $PWD/t;" \
+	refused "split: into a trace" "t/new is inside the trace $PWD/t:" \
 		record --split p -o t/new
 	refused "split: into a trace, with a slash" \
-		"t/new/ lies in the trace $PWD/t;" record --split p -o t/new/
-	refused "record -l: into a trace" "lies in the trace $PWD/t;" \
+		"t/new/ is inside the trace $PWD/t:" record --split p -o t/new/
+	refused "record -l: into a trace" "is inside the trace $PWD/t:" \
 		record --device x -l t/
 	refused "record -l: into new folders of a trace" \
-		"lies in the trace $PWD/t;" record --device x -l t/a/%Y/%H
+		"is inside the trace $PWD/t:" record --device x -l t/a/%Y/%H
 	mkdir t/sub
-	refused "split: further below a trace" "t/sub/new lies in the trace" \
+	refused "split: further below a trace" "t/sub/new is inside the trace" \
 		record --split p -o t/sub/new
 	(cd t/sub && "$ktape" record --split ../../p -o new) 2>log
-	[ $? = 1 ] && says "new lies in the trace $PWD/t;" && untouched
+	[ $? = 1 ] && says "new is inside the trace $PWD/t:" && untouched
 	result $? "split: from within a folder of a trace: refused"
 	rmdir t/sub
-	refused "split: over its input" "lies in t" \
+	refused "split: over its input" "is inside t" \
 		record -f --split t/cpu0 -o t
-	refused "recover: over its input" "lies in t" \
+	refused "recover: over its input" "is inside t" \
 		recover -f --image t/cpu0 -o t
-	refused "receive: over its line" "lies in t" \
+	refused "receive: over its line" "is inside t" \
 		receive --force -o t t/cpu0
-	refused "receive: into a trace" "t/new lies in the trace $PWD/t;" \
+	refused "receive: into a trace" "t/new is inside the trace $PWD/t:" \
 		receive -o t/new s.tband
 }
 
@@ -380,7 +380,7 @@ kept()
 	# shellcheck disable=SC2002	# a pipe cannot be read again
 	(ulimit -f "$1"; cat "$3" |
 		run 1 convert -t "$2" -o o - && no_temporary &&
-		says "what was written before is kept")
+		says "the output up to this point is kept")
 }
 
 test_kept()

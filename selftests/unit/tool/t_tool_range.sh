@@ -47,9 +47,11 @@ test_units()
 		"start s --stall 5x" \
 		"dump --from-time 1795424806915379658 t"; do
 		# shellcheck disable=SC2086	# words
-		run 2 $option && says " is no time; a time is seconds (11, 11.5)"
+		run 2 $option && says ": give seconds (11, 11.5)"
 		result $? "$option: what a time is"
 	done
+	run 2 dump --to 0.999999999h t && says "has too many decimals for its unit"
+	result $? "dump --to: more decimals than 64 bits of nanoseconds hold"
 }
 
 # Times since the epoch, where a clock has one.
@@ -67,7 +69,7 @@ test_epoch()
 	[ "${#first}" = 19 ] && run 0 dump --from-time "${first}ns" e && lines 96
 	result $? "dump: nanoseconds as JSON has them"
 	run 1 dump --to-time "${first}ns" e && lines 0 &&
-		says "the trace has nothing before ${first}ns; it goes from ${first}ns"
+		says "the trace has nothing before ${first}ns: it goes from ${first}ns"
 	result $? "dump: and until before them"
 	run 0 dump --from-time "${first%?????????}.${first#??????????}" e &&
 		lines 96
@@ -81,12 +83,12 @@ test_epoch()
 		run 0 dump --from @100.000001 e && lines 96 &&
 		run 0 dump --from @100.000002 e && lines 84
 	result $? "dump: close to 1970"
-	run 1 dump --from-time "${first}ns" e && says "given with @ before them"
+	run 1 dump --from-time "${first}ns" e && says "write @ before times of its JSON"
 	result $? "dump: and what is missing before it"
-	run 1 dump --to @100 e && says "before @100000000000ns; it goes from @${first}ns"
+	run 1 dump --to @100 e && says "before @100000000000ns: it goes from @${first}ns"
 	result $? "dump: a time of a message can be given again"
 	run 2 dump --from-time @@1 e && run 2 dump --from-time @ e &&
-		says "is no time"
+		says "is not a time"
 	result $? "dump: no time behind @"
 	rm -rf e
 }
@@ -107,38 +109,40 @@ test_outside()
 			says "the trace has nothing"
 		result $? "convert $option: the trace has no such time"
 	done
-	says "from 1795424806915379658ns; it goes from @1000ns to @8006ns"
+	says "from 1795424806915379658ns: it goes from @1000ns to @8006ns"
 	result $? "the range of the trace is on the clock that was asked for"
 	for option in "--from-time 3us --to-time 2us" \
 		"--from-time 2us --to-time 2us"; do
 		# shellcheck disable=SC2086	# words
-		run 2 dump $option t && says "ends where it begins" &&
+		run 2 dump $option t && says "the range is empty" &&
 			run 2 convert -t csv $option -o - t &&
-			says "ends where it begins"
+			says "the range is empty"
 		result $? "$option: no range"
 	done
 	run 0 dump --from-time 2400ns --to-time 2900ns t && lines 0
 	result $? "dump: a pause within the trace is no error"
 	run 2 verify --absent sched_switch --from 3us --to 2us t &&
-		says "ends where it begins"
+		says "the range is empty"
 	result $? "verify: no range"
 }
 
 test_cpus()
 {
 	run 1 dump -C 99 t && lines 0 &&
-		says "the trace has no CPU 99; it has 0-2"
+		says "the trace has no CPU 99: it has 0-2"
 	result $? "dump: no such CPU"
 	run 0 dump -C 1,99 t && lines 32
 	result $? "dump: some of the CPUs are there"
 	echo old >to
+	run 0 dump -C 1,99 t && says "the trace has no CPU 99: it has 0-2"
+	result $? "dump: one CPU of two that the trace does not have"
 	run 1 convert -t csv -c 99 -o to t && grep -qx old to &&
-		says "the trace has no CPU 99; it has 0-2"
+		says "the trace has no CPU 99: it has 0-2"
 	result $? "convert: no such CPU, and the output stays as it was"
 	run 1 convert -t csv -c 4294967296 -o - t && says "no CPU 4294967296"
 	result $? "convert: no CPU of any machine"
 	run 2 verify -c 99 --absent sched_switch --from 1us --to 2us t &&
-		says "the trace has no CPU 99; it has 0-2"
+		says "the trace has no CPU 99: it has 0-2"
 	result $? "verify: no such CPU"
 	run 2 verify -j -c 99 --absent sched_switch --from 1us --to 2us t &&
 		grep -q '"wrong":null}' text

@@ -158,7 +158,7 @@ shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
 	run 0 receive --frame cobs -o late.d late &&
 	says "$((all - shed)) events received, $shed lost" && controls_are late.d
 result $? "a line that is slower than it should be: ${shed:-none} of $all shed"
-wait $stuck && grep -q "[1-9][0-9]\{3,\} bytes did not go out" stuck-log &&
+wait $stuck && grep -q "[1-9][0-9]\{3,\} bytes were not sent" stuck-log &&
 	grep -q "events sent" stuck-log
 ended=$?
 cp stuck-log log

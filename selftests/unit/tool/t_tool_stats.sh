@@ -362,7 +362,7 @@ test_calls()
 		run 0 convert -q --from tband --to chrome -c 1 -o - core0@0 core1@1 &&
 		grep -q '"queue_receive"' text && ! grep -q '"queue_kind"' text &&
 		run 1 convert -q --from tband --to native -c 9000 -o far core0 &&
-		says "the trace has no CPU 9000; it has 0" &&
+		says "the trace has no CPU 9000: it has 0" &&
 		run 0 convert -q --from tband --to native -c 1 -o near core0@0 core1@1 &&
 		run 0 convert -q --to "$trx" --from-time 0.000000004 -o part.trx near &&
 		run 0 stats --json part.trx && counts 50=0 52=1 57=1
@@ -406,16 +406,16 @@ test_golden()
 test_judge()
 {
 	judge 0 'irq.max > 2us' && judge 3 'irq.max >= 2us' &&
-		says "it is 2000"
+		says "the value is 2000"
 	result $? "fail-if: a limit"
 	judge 3 'syscall[read].errors == 1' && judge 0 'syscall.errors != 1' &&
 		judge 3 'wakeup.p99>4.7us' && judge 3 'work[do_work].mean < 1ms'
 	result $? "fail-if: names, shares, units"
-	judge 0 'block_wait.p50 > 1' && says "nothing to measure"
+	judge 0 'block_wait.p50 > 1' && says "nothing to measure it with"
 	result $? "fail-if: nothing to measure"
 	judge 3 'lost > 0' lossy && judge 0 'lost > 0'
 	result $? "fail-if: losses"
-	judge 0 'wakeup.p50 > 1ms' lossy && says "may have made it otherwise"
+	judge 0 'wakeup.p50 > 1ms' lossy && says "may have changed the result"
 	result $? "fail-if: what losses leave open is told"
 	wrong=
 	for bad in '' 'irq' 'irq.p98 > 1' 'cpu.max > 1' 'irq.max > 1 h' \

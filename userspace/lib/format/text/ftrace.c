@@ -3,7 +3,7 @@
  * Write a trace as the text of /sys/kernel/tracing/trace.
  *
  *	#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
- *	             cat-1234    [002] d.h..  5123.456789: irq_handler_entry: irq=30 name=eth0
+ *	             cat-1234     [002] d.h..  5123.456789: irq_handler_entry: irq=30 name=eth0
  *
  * The comments before the events are those of tracer "nop".  Events that ftrace has
  * are written in its words (rows[]), markers and texts as tracing_mark_write, all
