@@ -8,8 +8,6 @@
 #include <linux/module.h>
 
 #include "dev/dev.h"
-#include "dev/mark.h"
-#include "dev/metadata.h"
 #include "emit/emit.h"
 #include "emit/sink.h"
 #include "filter/filter.h"

@@ -12,11 +12,13 @@
 #include <linux/user_namespace.h>
 
 #include "compat.h"
-#include "dev.h"
+#include "names/registry.h"
+#include "persist/persist.h"
+#include "internal.h"
 
-static struct kt_session *main_session;
+static struct kt_session *dev_session0;
 
-static void free_file(struct kt_file *kf)
+static void file_free(struct kt_file *kf)
 {
 	kt_reader_exit(&kf->reader, kf->session);
 	if (kf->polled)
@@ -28,7 +30,7 @@ static void free_file(struct kt_file *kf)
 }
 
 /* Of a session of which the caller is a user: that is the file's from now on. */
-static struct kt_file *make_file(struct kt_session *s)
+static struct kt_file *file_make(struct kt_session *s)
 {
 	struct kt_file *kf = kzalloc(sizeof(*kf), GFP_KERNEL_ACCOUNT);
 
@@ -47,7 +49,7 @@ err:
 }
 
 /* Packets follow each other; the only places to seek are both ends. */
-static int open_stream(struct inode *inode, struct file *file)
+static int file_open_stream(struct inode *inode, struct file *file)
 {
 	int ret = stream_open(inode, file);
 
@@ -67,6 +69,21 @@ int kt_dev_allowed(void)
 				   -EPERM;
 }
 
+/**
+ * kt_dev_may_control() - check whether a descriptor may control its session
+ * @file: the descriptor
+ *
+ * Context: any.
+ * Return: true if it was opened for writing, by a process with the rights.
+ */
+bool kt_dev_may_control(const struct file *file)
+{
+	/* The opener's rights: a process that inherits the descriptor adds none. */
+	return (file->f_mode & FMODE_WRITE) &&
+	       (file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
+		file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN));
+}
+
 static int kt_dev_open(struct inode *inode, struct file *file)
 {
 	struct kt_file *kf;
@@ -74,20 +91,20 @@ static int kt_dev_open(struct inode *inode, struct file *file)
 
 	if (ret)
 		return ret;
-	refcount_inc(&main_session->users);
-	kf = make_file(main_session);
+	refcount_inc(&dev_session0->users);
+	kf = file_make(dev_session0);
 	if (IS_ERR(kf))
 		return PTR_ERR(kf);
 	/* So that ": > /dev/ktape" clears; there is no ftruncate() on devices. */
 	if ((file->f_flags & O_TRUNC) && (file->f_mode & FMODE_WRITE))
-		kt_session_clear(main_session);
+		kt_session_clear(dev_session0);
 	file->private_data = kf;
-	return open_stream(inode, file);
+	return file_open_stream(inode, file);
 }
 
 static int kt_dev_release(struct inode *inode, struct file *file)
 {
-	free_file(file->private_data);
+	file_free(file->private_data);
 	return 0;
 }
 
@@ -102,7 +119,7 @@ static int kt_dev_release(struct inode *inode, struct file *file)
  */
 struct file *kt_dev_open_session(struct kt_session *s, int flags)
 {
-	struct kt_file *kf = make_file(s);
+	struct kt_file *kf = file_make(s);
 	struct file *file;
 
 	if (IS_ERR(kf))
@@ -110,9 +127,9 @@ struct file *kt_dev_open_session(struct kt_session *s, int flags)
 	file = anon_inode_getfile("[ktape]", &kt_dev_fops, kf,
 				  flags | O_CLOEXEC);
 	if (IS_ERR(file))
-		free_file(kf);
+		file_free(kf);
 	else
-		open_stream(file_inode(file), file);
+		file_open_stream(file_inode(file), file);
 	return file;
 }
 
@@ -128,7 +145,50 @@ const struct file_operations kt_dev_fops = {
 	.llseek = kt_dev_llseek,
 };
 
-static struct miscdevice device = {
+/**
+ * kt_ioctl_features() - tell what this module and kernel can do
+ * @file: the descriptor
+ * @arg: struct ktape_features; filled
+ *
+ * Context: process context.
+ * Return: 0.
+ */
+long kt_ioctl_features(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_features *f = &arg->features;
+
+	f->clock = kt_clock_id();
+	f->features = KTAPE_FEATURE_CREATE | KTAPE_FEATURE_DISCARD |
+		      KTAPE_FEATURE_FILTER | KTAPE_FEATURE_NAMES |
+		      KTAPE_FEATURE_SNAPSHOT | KTAPE_FEATURE_TRIGGER;
+	if (!kt_dcache_is_aliasing())
+		f->features |= KTAPE_FEATURE_MMAP;
+	if (IS_ENABLED(CONFIG_CGROUPS))
+		f->features |= KTAPE_FEATURE_CGROUP;
+	if (IS_ENABLED(CONFIG_TRACEPOINTS))
+		f->features |= KTAPE_FEATURE_TRACEPOINTS;
+	if (IS_ENABLED(CONFIG_KPROBES))
+		f->features |= KTAPE_FEATURE_KPROBE;
+	if (IS_ENABLED(CONFIG_STACKTRACE))
+		f->features |= KTAPE_FEATURE_STACK;
+	if (kt_persist_size())
+		f->features |= KTAPE_FEATURE_PERSIST;
+	if (!IS_ENABLED(CONFIG_64BIT))
+		f->features |= KTAPE_FEATURE_POS32;
+	f->clock_hz = kt_clock_hz();
+	f->page_size = PAGE_SIZE;
+	f->sessions_max = KT_SESSIONS;
+	f->cpus = nr_cpu_ids;
+	f->registry_entries = kt_registry_entries();
+	f->names_dropped = kt_registry_dropped();
+	f->names_reused = kt_registry_reused();
+	f->names_evicted = kt_registry_evicted();
+	f->table_hash = kt_metadata_hash();
+	memcpy(f->uuid, kt_uuid, sizeof(f->uuid));
+	return 0;
+}
+
+static struct miscdevice dev_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "ktape",
 	.fops = &kt_dev_fops,
@@ -144,10 +204,10 @@ static struct miscdevice device = {
  */
 int kt_dev_init(struct kt_session *session0)
 {
-	main_session = session0;
+	dev_session0 = session0;
 	if (kt_dcache_is_aliasing())
 		pr_warn("the data cache of this CPU has aliases: rings cannot be mapped, read /dev/ktape\n");
-	return misc_register(&device);
+	return misc_register(&dev_misc);
 }
 
 /**
@@ -157,5 +217,5 @@ int kt_dev_init(struct kt_session *session0)
  */
 void kt_dev_exit(void)
 {
-	misc_deregister(&device);
+	misc_deregister(&dev_misc);
 }

@@ -7,26 +7,24 @@
  * freeing a ring never frees a mapped page.
  */
 #include <linux/mm.h>
+#include <linux/uaccess.h>
 
 #include "compat.h"
-#include "dev.h"
 #include "names/registry.h"
 #include "ring/ring.h"
+#include "internal.h"
 
-/**
- * kt_dev_regions() - how many regions a session can have
- *
- * Regions are the rings, at cpu * KTAPE_RINGS_PER_CPU + kind, and the registry.
- *
- * Return: their number. Context: any.
+/*
+ * Return the number of regions of a session.  Region cpu * KTAPE_RINGS_PER_CPU +
+ * kind is that ring, the last one is the registry.
  */
-unsigned int kt_dev_regions(void)
+static unsigned int map_regions(void)
 {
 	return nr_cpu_ids * KTAPE_RINGS_PER_CPU + 1;
 }
 
 /* All regions are as far apart as the largest of them needs. */
-static unsigned long region_pages(const struct kt_session *s)
+static unsigned long map_region_pages(const struct kt_session *s)
 {
 	unsigned long ring = max(s->size[0], s->size[1]) >> PAGE_SHIFT;
 	unsigned long registry = DIV_ROUND_UP(
@@ -36,22 +34,16 @@ static unsigned long region_pages(const struct kt_session *s)
 	return 1 + max(ring, registry);
 }
 
-/**
- * kt_dev_region() - file offset of a region
- * @s: the session
- * @index: which region
- *
- * Return: bytes. Context: any.
- */
-u64 kt_dev_region(const struct kt_session *s, unsigned int index)
+/* Return the file offset of a region in bytes. */
+static u64 map_region_offset(const struct kt_session *s, unsigned int index)
 {
-	return ((u64)region_pages(s) * index) << PAGE_SHIFT;
+	return ((u64)map_region_pages(s) * index) << PAGE_SHIFT;
 }
 
 /* The page at a page offset of the file, or NULL. */
-static struct page *page_at(const struct kt_session *s, unsigned long pgoff)
+static struct page *map_page_at(const struct kt_session *s, unsigned long pgoff)
 {
-	unsigned long pages = region_pages(s);
+	unsigned long pages = map_region_pages(s);
 	unsigned long index = pgoff / pages;
 	struct kt_ring *r;
 
@@ -64,10 +56,10 @@ static struct page *page_at(const struct kt_session *s, unsigned long pgoff)
 	return r ? kt_ring_page_at(r, pgoff % pages) : NULL;
 }
 
-static vm_fault_t fault(struct vm_fault *vmf)
+static vm_fault_t map_fault(struct vm_fault *vmf)
 {
 	struct kt_file *kf = vmf->vma->vm_file->private_data;
-	struct page *page = page_at(kf->session, vmf->pgoff);
+	struct page *page = map_page_at(kf->session, vmf->pgoff);
 
 	if (!page)
 		return VM_FAULT_SIGBUS;
@@ -76,14 +68,14 @@ static vm_fault_t fault(struct vm_fault *vmf)
 	return 0;
 }
 
-static int refuse_split(struct vm_area_struct *vma, unsigned long addr)
+static int map_refuse_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	return -EINVAL;
 }
 
-static const struct vm_operations_struct vm_ops = {
-	.fault = fault,
-	.KT_VM_MAY_SPLIT = refuse_split,
+static const struct vm_operations_struct map_vm_ops = {
+	.fault = map_fault,
+	.KT_VM_MAY_SPLIT = map_refuse_split,
 };
 
 /**
@@ -102,7 +94,7 @@ static const struct vm_operations_struct vm_ops = {
 int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct kt_file *kf = file->private_data;
-	unsigned long pages = region_pages(kf->session);
+	unsigned long pages = map_region_pages(kf->session);
 	unsigned long count = vma_pages(vma);
 	unsigned long first = vma->vm_pgoff % pages;
 
@@ -119,11 +111,67 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 	if (kf->session->mode == KTAPE_MODE_PERSISTENT &&
 	    vma->vm_pgoff / pages < nr_cpu_ids * KTAPE_RINGS_PER_CPU)
 		return -ENODEV;
-	if (!page_at(kf->session, vma->vm_pgoff) ||
-	    !page_at(kf->session, vma->vm_pgoff + count - 1))
+	if (!map_page_at(kf->session, vma->vm_pgoff) ||
+	    !map_page_at(kf->session, vma->vm_pgoff + count - 1))
 		return -EINVAL;
 	kt_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY,
 			VM_MAYWRITE | VM_MAYEXEC);
-	vma->vm_ops = &vm_ops;
+	vma->vm_ops = &map_vm_ops;
+	return 0;
+}
+
+static void map_describe_ring(const struct kt_session *s, unsigned int index,
+			      const struct kt_ring *r,
+			      struct ktape_layout_entry *e)
+{
+	e->cpu = r->cpu;
+	e->kind = r->kind;
+	e->offset = map_region_offset(s, index);
+	e->ctl_size = PAGE_SIZE;
+	e->block_size = r->block_size;
+	e->data_size = r->size;
+}
+
+/**
+ * kt_ioctl_layout() - list the regions that can be mapped
+ * @file: the descriptor
+ * @arg: struct ktape_layout; filled
+ *
+ * Context: process context, may sleep.
+ * Return: 0 or -EFAULT.
+ */
+long kt_ioctl_layout(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_layout *l = &arg->layout;
+	struct kt_session *s = kt_file_of(file)->session;
+	struct ktape_layout_entry __user *to = u64_to_user_ptr(l->entries);
+	unsigned int i, found = 0;
+	struct kt_ring *r;
+
+	for (i = 0; i < map_regions(); i++) {
+		struct ktape_layout_entry e = {};
+
+		r = kt_session_ring(s, i / KTAPE_RINGS_PER_CPU,
+				    i % KTAPE_RINGS_PER_CPU);
+		if (r) {
+			map_describe_ring(s, i, r, &e);
+		} else if (i == map_regions() - 1) {
+			e.cpu = -1;
+			e.kind = KTAPE_RING_REGISTRY;
+			e.offset = map_region_offset(s, i);
+			e.data_size = (u64)kt_registry_entries() *
+				      sizeof(struct ktape_object_entry);
+		} else {
+			continue;
+		}
+		if (found < l->nr && copy_to_user(to + found, &e, sizeof(e)))
+			return -EFAULT;
+		found++;
+	}
+	l->nr = found;
+	l->session = s->id;
+	l->mode = s->mode;
+	l->running = READ_ONCE(s->running);
+	l->generation = READ_ONCE(s->owner.generation);
 	return 0;
 }

@@ -19,9 +19,9 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "mark.h"
 #include "emit/emit.h"
 #include "emit/exception.h"
+#include "dev.h"
 
 #define BUCKET_BITS	8
 
@@ -64,7 +64,7 @@ static atomic64_t name_due[1 << BUCKET_BITS];
 static atomic64_t all_events_due, all_names_due;
 
 /* @n more?  Who is on time may go beyond, and waits the longer afterwards. */
-static bool take(atomic64_t *due, const struct kt_limit *limit, u32 n)
+static bool bucket_take(atomic64_t *due, const struct kt_limit *limit, u32 n)
 {
 	s64 now = ktime_get_ns(), old = atomic64_read(due), from;
 
@@ -72,30 +72,31 @@ static bool take(atomic64_t *due, const struct kt_limit *limit, u32 n)
 		from = max(old, now);
 		if (from > now + (s64)limit->slack)
 			return false;
-	} while (!atomic64_try_cmpxchg(due, &old, from + (s64)(n * limit->gap)));
+	} while (
+		!atomic64_try_cmpxchg(due, &old, from + (s64)(n * limit->gap)));
 	return true;
 }
 
-static bool is_privileged(const struct file *file)
+static bool mark_is_privileged(const struct file *file)
 {
 	return file->private_data;
 }
 
-static unsigned int bucket_of(const struct file *file)
+static unsigned int mark_bucket_of(const struct file *file)
 {
 	return hash_32(__kuid_val(file->f_cred->uid), BUCKET_BITS);
 }
 
 /* May this file emit so many bytes now? If not it is counted. */
-static int admit(const struct file *file, u32 opcode, u32 bytes)
+static int mark_admit(const struct file *file, u32 opcode, u32 bytes)
 {
 	const u32 n = 1 + bytes / BYTES_OF_ONE;
 
-	if (is_privileged(file) || !static_key_enabled(&ktape_listening))
+	if (mark_is_privileged(file) || !static_key_enabled(&ktape_listening))
 		return 0;
 	if (event_limit.gap &&
-	    take(&event_due[bucket_of(file)], &event_limit, n) &&
-	    take(&all_events_due, &all_events_limit, n))
+	    bucket_take(&event_due[mark_bucket_of(file)], &event_limit, n) &&
+	    bucket_take(&all_events_due, &all_events_limit, n))
 		return 0;
 	kt_emit_lost(opcode, KTAPE_LOST_RATE);
 	return -EBUSY;
@@ -113,7 +114,7 @@ struct kt_bytes {
 	char few[BYTES_AT_HAND];
 };
 
-static int room_for(struct kt_bytes *b, size_t length)
+static int bytes_alloc(struct kt_bytes *b, size_t length)
 {
 	b->p = b->few;
 	if (length > sizeof(b->few))
@@ -121,22 +122,22 @@ static int room_for(struct kt_bytes *b, size_t length)
 	return b->p ? 0 : -ENOMEM;
 }
 
-static void drop(struct kt_bytes *b)
+static void bytes_free(struct kt_bytes *b)
 {
 	if (b->p != b->few)
 		kfree(b->p);
 }
 
 /* What came is dropped by the caller if 0 is returned. */
-static int get_bytes(struct kt_bytes *b, u64 from, u32 length)
+static int bytes_get(struct kt_bytes *b, u64 from, u32 length)
 {
-	int ret = room_for(b, length);
+	int ret = bytes_alloc(b, length);
 
 	if (ret)
 		return ret;
 	if (!copy_from_user(b->p, u64_to_user_ptr(from), length))
 		return 0;
-	drop(b);
+	bytes_free(b);
 	return -EFAULT;
 }
 
@@ -149,13 +150,13 @@ static ssize_t kt_mark_write(struct kiocb *iocb, struct iov_iter *from)
 	struct kt_bytes text;
 	ssize_t ret;
 
-	ret = room_for(&text, length);
+	ret = bytes_alloc(&text, length);
 	if (ret)
 		return ret;
 	ret = -EFAULT;
 	if (!copy_from_iter_full(text.p, length, from))
 		goto out;
-	ret = admit(iocb->ki_filp, KTAPE_EV_TEXT, length);
+	ret = mark_admit(iocb->ki_filp, KTAPE_EV_TEXT, length);
 	if (ret)
 		goto out;
 	if (length == count && length && text.p[length - 1] == '\n')
@@ -164,7 +165,7 @@ static ssize_t kt_mark_write(struct kiocb *iocb, struct iov_iter *from)
 		     length > KTAPE_MARK_TEXT_MAX);
 	ret = count;
 out:
-	drop(&text);
+	bytes_free(&text);
 	return ret;
 }
 
@@ -177,7 +178,8 @@ union kt_mark_arg {
 	struct ktape_name name;
 };
 
-static long mark(const struct file *file, const union kt_mark_arg *arg)
+static long mark_ioctl_mark(const struct file *file,
+			    const union kt_mark_arg *arg)
 {
 	const struct ktape_mark *m = &arg->mark;
 	const u32 length = min_t(u32, m->length, KTAPE_MARK_TEXT_MAX);
@@ -189,18 +191,18 @@ static long mark(const struct file *file, const union kt_mark_arg *arg)
 	    (m->value && m->opcode != KTAPE_EV_MARK_VALUE) ||
 	    (m->length && !m->message))
 		return -EINVAL;
-	ret = get_bytes(&message, m->message, length);
+	ret = bytes_get(&message, m->message, length);
 	if (ret)
 		return ret;
-	ret = admit(file, m->opcode, length);
+	ret = mark_admit(file, m->opcode, length);
 	if (!ret)
 		kt_emit_mark(m->opcode, m->flags & KTAPE_MARK_TASK, m->id,
 			     m->value, message.p, length);
-	drop(&message);
+	bytes_free(&message);
 	return ret;
 }
 
-static bool trace_ok(const struct ktape_trace *t)
+static bool mark_trace_ok(const struct ktape_trace *t)
 {
 	const bool exception = t->opcode == KTAPE_EV_EXCEPTION;
 	u32 flags = KTAPE_TRACE_BUFFER | (exception ? 0 : KTAPE_TRACE_TASK);
@@ -216,24 +218,25 @@ static bool trace_ok(const struct ktape_trace *t)
 	return t->flags & KTAPE_TRACE_BUFFER || (!t->length && !t->buffer);
 }
 
-static long trace(const struct file *file, const union kt_mark_arg *arg)
+static long mark_ioctl_trace(const struct file *file,
+			     const union kt_mark_arg *arg)
 {
 	const struct ktape_trace *t = &arg->trace;
 	const bool exception = t->opcode == KTAPE_EV_EXCEPTION;
 	struct kt_bytes buffer;
 	long ret;
 
-	if (!trace_ok(t))
+	if (!mark_trace_ok(t))
 		return -EINVAL;
 	if (t->length > KTAPE_MARK_BYTES_MAX)
 		return -E2BIG;
-	if (exception && (!is_privileged(file) ||
-			  t->code >> 8 >= MAJOR_OF_KERNEL))
+	if (exception &&
+	    (!mark_is_privileged(file) || t->code >> 8 >= MAJOR_OF_KERNEL))
 		return -EPERM;
-	ret = get_bytes(&buffer, t->buffer, t->length);
+	ret = bytes_get(&buffer, t->buffer, t->length);
 	if (ret)
 		return ret;
-	ret = admit(file, t->opcode, t->length);
+	ret = mark_admit(file, t->opcode, t->length);
 	if (ret)
 		goto out;
 	if (exception)
@@ -243,11 +246,12 @@ static long trace(const struct file *file, const union kt_mark_arg *arg)
 		ktape_emit_user(t->flags & KTAPE_TRACE_TASK, t->code, t->args,
 				t->nargs, buffer.p, t->length);
 out:
-	drop(&buffer);
+	bytes_free(&buffer);
 	return ret;
 }
 
-static long name(const struct file *file, const union kt_mark_arg *arg)
+static long mark_ioctl_name(const struct file *file,
+			    const union kt_mark_arg *arg)
 {
 	const struct ktape_name *n = &arg->name;
 
@@ -256,12 +260,12 @@ static long name(const struct file *file, const union kt_mark_arg *arg)
 	if (n->type == KTAPE_OBJ_EXCEPTION && n->id >= MAJOR_OF_KERNEL &&
 	    n->id < 1U << 24)
 		return -EPERM;
-	if (is_privileged(file))
+	if (mark_is_privileged(file))
 		return kt_emit_name(n, NULL);
 	if (n->type == KTAPE_OBJ_EXCEPTION || n->type == KTAPE_OBJ_ISR)
 		return -EPERM;
-	if (!take(&name_due[bucket_of(file)], &name_limit, 1) ||
-	    !take(&all_names_due, &name_limit, 1))
+	if (!bucket_take(&name_due[mark_bucket_of(file)], &name_limit, 1) ||
+	    !bucket_take(&all_names_due, &name_limit, 1))
 		return -EBUSY;
 	return kt_emit_name(n, &file->f_cred->uid);
 }
@@ -270,10 +274,10 @@ static const struct {
 	unsigned int cmd;
 	u32 size;
 	long (*call)(const struct file *file, const union kt_mark_arg *arg);
-} commands[] = {
-	{ KTAPE_MARK_IOC_MARK, sizeof(struct ktape_mark), mark },
-	{ KTAPE_MARK_IOC_TRACE, sizeof(struct ktape_trace), trace },
-	{ KTAPE_MARK_IOC_NAME, sizeof(struct ktape_name), name },
+} mark_ioctls[] = {
+	{ KTAPE_MARK_IOC_MARK, sizeof(struct ktape_mark), mark_ioctl_mark },
+	{ KTAPE_MARK_IOC_TRACE, sizeof(struct ktape_trace), mark_ioctl_trace },
+	{ KTAPE_MARK_IOC_NAME, sizeof(struct ktape_name), mark_ioctl_name },
 };
 
 static long kt_mark_ioctl(struct file *file, unsigned int cmd,
@@ -285,9 +289,10 @@ static long kt_mark_ioctl(struct file *file, unsigned int cmd,
 	u32 size;
 	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(commands) && commands[i].cmd != cmd; i++)
+	for (i = 0; i < ARRAY_SIZE(mark_ioctls) && mark_ioctls[i].cmd != cmd;
+	     i++)
 		;
-	if (i == ARRAY_SIZE(commands))
+	if (i == ARRAY_SIZE(mark_ioctls))
 		return -ENOTTY;
 	if (get_user(size, (u32 __user *)user))
 		return -EFAULT;
@@ -295,12 +300,12 @@ static long kt_mark_ioctl(struct file *file, unsigned int cmd,
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	ret = copy_struct_from_user(&copy, commands[i].size, user, size);
+	ret = copy_struct_from_user(&copy, mark_ioctls[i].size, user, size);
 	if (ret)
 		return ret;
 	/* The size that was checked, not the one that was copied. */
 	copy.size = size;
-	return commands[i].call(file, &copy);
+	return mark_ioctls[i].call(file, &copy);
 }
 
 /* ---- the device ------------------------------------------------------------ */
@@ -324,7 +329,7 @@ static const struct file_operations mark_fops = {
 	.llseek = noop_llseek,
 };
 
-static struct miscdevice device = {
+static struct miscdevice mark_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "ktape_mark",
 	.fops = &mark_fops,
@@ -345,11 +350,11 @@ int kt_dev_mark_init(unsigned int mode, unsigned int rate)
 		event_limit.gap = max_t(u64, NSEC_PER_SEC / rate, 1);
 		event_limit.slack = NSEC_PER_SEC / 10;
 		all_events_limit = event_limit;
-		all_events_limit.gap = max_t(u64, event_limit.gap /
-						     USERS_AT_ONCE, 1);
+		all_events_limit.gap =
+			max_t(u64, event_limit.gap / USERS_AT_ONCE, 1);
 	}
-	device.mode = mode;
-	return misc_register(&device);
+	mark_misc.mode = mode;
+	return misc_register(&mark_misc);
 }
 
 /**
@@ -359,5 +364,5 @@ int kt_dev_mark_init(unsigned int mode, unsigned int rate)
  */
 void kt_dev_mark_exit(void)
 {
-	misc_deregister(&device);
+	misc_deregister(&mark_misc);
 }

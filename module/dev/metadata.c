@@ -7,13 +7,14 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/utsname.h>
 #include <linux/uuid.h>
 
 #include <ktape/ctf.h>
 
 #include "event/event.h"
-#include "metadata.h"
+#include "internal.h"
 
 /* A string an event. */
 static const char *const event_text[] = {
@@ -59,19 +60,20 @@ u64 kt_metadata_hash(void)
 }
 
 /* Host names may hold anything; a CTF string may not. */
-static void plain(char *to, const char *from, size_t size)
+static void metadata_plain_name(char *to, const char *from, size_t size)
 {
 	size_t i;
 
 	for (i = 0; i < size - 1 && from[i]; i++)
 		to[i] = isascii(from[i]) && (isalnum(from[i]) ||
 					     strchr(".-_", from[i])) ?
-				from[i] : '_';
+				from[i] :
+				'_';
 	to[i] = '\0';
 }
 
 /* Ticks of the trace clock in @ns. */
-static u64 to_ticks(u64 ns)
+static u64 metadata_ns_to_ticks(u64 ns)
 {
 	u32 rest;
 	u64 s = div_u64_rem(ns, NSEC_PER_SEC, &rest);
@@ -80,7 +82,7 @@ static u64 to_ticks(u64 ns)
 	       div_u64((u64)rest * kt_clock_hz(), NSEC_PER_SEC);
 }
 
-static u64 to_ns(u64 ticks)
+static u64 metadata_ticks_to_ns(u64 ticks)
 {
 	u64 s = div64_u64(ticks, kt_clock_hz());
 	u64 rest = ticks - s * kt_clock_hz();
@@ -88,7 +90,7 @@ static u64 to_ns(u64 ticks)
 	return s * NSEC_PER_SEC + div64_u64(rest * NSEC_PER_SEC, kt_clock_hz());
 }
 
-static size_t head_text(char *to, size_t room)
+static size_t metadata_head(char *to, size_t room)
 {
 	char node[__NEW_UTS_LEN + 1], release[__NEW_UTS_LEN + 1];
 	char machine[__NEW_UTS_LEN + 1], uuid[UUID_STRING_LEN + 1];
@@ -97,12 +99,12 @@ static size_t head_text(char *to, size_t room)
 	s32 rest;
 	u64 ns;
 
-	plain(node, init_utsname()->nodename, sizeof(node));
-	plain(release, init_utsname()->release, sizeof(release));
-	plain(machine, init_utsname()->machine, sizeof(machine));
+	metadata_plain_name(node, init_utsname()->nodename, sizeof(node));
+	metadata_plain_name(release, init_utsname()->release, sizeof(release));
+	metadata_plain_name(machine, init_utsname()->machine, sizeof(machine));
 	snprintf(uuid, sizeof(uuid), "%pUb", kt_uuid);
 	kt_clock_moment(&m);
-	ns = to_ns(m.clock);
+	ns = metadata_ticks_to_ns(m.clock);
 	/* Negative where the wall clock is behind the counter. */
 	offset_s = div_s64_rem((s64)(m.real - ns), NSEC_PER_SEC, &rest);
 	if (rest < 0) {
@@ -113,12 +115,12 @@ static size_t head_text(char *to, size_t room)
 			 kt_clock_name(), (s64)(m.mono - ns),
 			 (s64)(m.boot - ns), (s64)(m.real - ns), node, release,
 			 machine, kt_clock_name(), uuid, kt_clock_hz(),
-			 offset_s, to_ticks(rest),
-			 kt_clock_name(), kt_clock_name());
+			 offset_s, metadata_ns_to_ticks(rest), kt_clock_name(),
+			 kt_clock_name());
 }
 
 /* Put the checksum of the text, which is whole and ends in a NUL, into it. */
-static void seal_text(char *text, size_t length)
+static void metadata_seal(char *text, size_t length)
 {
 	char crc[KTAPE_CTF_CRC_DIGITS + 1];
 	char *at = strstr(text, KTAPE_CTF_CRC);
@@ -147,7 +149,7 @@ int kt_metadata_init(void)
 	if (!packet)
 		return -ENOMEM;
 	room = ROOM - KTAPE_RECORD_ALIGN;
-	n += head_text(packet + n, room - n);
+	n += metadata_head(packet + n, room - n);
 	for (i = 0; i < ARRAY_SIZE(event_text); i++)
 		n += scnprintf(packet + n, room - n, "%s", event_text[i]);
 	for (i = 0; i < KTAPE_TIME_EXTEND; i++)
@@ -160,7 +162,7 @@ int kt_metadata_init(void)
 		return -ENOMEM;
 	}
 	text_length = n - sizeof(*head);
-	seal_text(packet + sizeof(*head), text_length);
+	metadata_seal(packet + sizeof(*head), text_length);
 	packet_length = ALIGN(n, KTAPE_RECORD_ALIGN);
 	head = (struct ktape_metadata_packet *)packet;
 	head->magic = KTAPE_METADATA_MAGIC;
@@ -207,4 +209,29 @@ const void *kt_metadata_packet(size_t *length)
 {
 	*length = packet_length;
 	return packet;
+}
+
+/**
+ * kt_ioctl_metadata() - copy the CTF metadata out
+ * @file: the descriptor
+ * @arg: struct ktape_metadata; its length is filled
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL; -EMSGSIZE: the room is too small, and the length is filled; -EFAULT.
+ */
+long kt_ioctl_metadata(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_metadata *m = &arg->metadata;
+	u64 room = m->length;
+	size_t length;
+	const char *text = kt_metadata_text(&length);
+
+	if (m->flags)
+		return -EINVAL;
+	m->length = length;
+	if (room < length)
+		return -EMSGSIZE;
+	if (copy_to_user(u64_to_user_ptr(m->text), text, length))
+		return -EFAULT;
+	return 0;
 }

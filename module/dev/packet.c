@@ -10,9 +10,8 @@
  */
 #include <linux/errno.h>
 
-#include "packet.h"
 #include "names/registry.h"
-#include "session/session.h"
+#include "internal.h"
 
 /* What a walk over the records of a copy finds. */
 struct kt_walk {
@@ -26,8 +25,8 @@ struct kt_walk {
  * Return: whether the records fill it exactly, and one begins, or the last one
  * ends, at @from.
  */
-static bool walk_block(const void *buf, size_t from, size_t end,
-		       struct kt_walk *w)
+static bool packet_walk_block(const void *buf, size_t from, size_t end,
+			      struct kt_walk *w)
 {
 	const struct ktape_block *b = buf;
 	size_t at = KTAPE_BLOCK_HEADER, length;
@@ -59,7 +58,7 @@ static bool walk_block(const void *buf, size_t from, size_t end,
 }
 
 /* Counts of an open block: those of the ring, now. */
-static void counts_now(struct ktape_block *b, const struct kt_ring *r)
+static void packet_counts_now(struct ktape_block *b, const struct kt_ring *r)
 {
 	unsigned int i;
 
@@ -73,7 +72,7 @@ static void counts_now(struct ktape_block *b, const struct kt_ring *r)
 }
 
 /* Events that were in the ring at the end of the block, overwritten or not. */
-static u64 stored(const struct ktape_block *b)
+static u64 packet_stored(const struct ktape_block *b)
 {
 	return b->emitted - b->filtered - b->discarded;
 }
@@ -84,10 +83,10 @@ static u64 stored(const struct ktape_block *b)
  * a context that has counted and not stored yet, and when nothing is recorded any
  * more.  It is counted from the first packet on, so that such errors do not add up.
  */
-static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
-		     bool exact)
+static void packet_renumber(struct ktape_block *b, struct kt_cursor *c,
+			    u64 events, bool exact)
 {
-	u64 now = stored(b);
+	u64 now = packet_stored(b);
 	u64 lost = b->discarded;
 
 	if (!c->begun) {
@@ -123,7 +122,7 @@ static void renumber(struct ktape_block *b, struct kt_cursor *c, u64 events,
 	b->discarded = c->told;
 }
 
-static void seal(struct ktape_block *b, size_t length)
+static void packet_seal(struct ktape_block *b, size_t length)
 {
 	b->content_bits = (u64)length * 8;
 	b->packet_bits = (u64)length * 8;
@@ -133,8 +132,8 @@ static void seal(struct ktape_block *b, size_t length)
 }
 
 /* Move on over what was overwritten or cleared. */
-static void skip_lost(const struct kt_ring *r, struct kt_cursor *c,
-		      unsigned long *pos)
+static void packet_skip_lost(const struct kt_ring *r, struct kt_cursor *c,
+			     unsigned long *pos)
 {
 	unsigned long oldest = kt_ring_oldest(r);
 
@@ -142,14 +141,15 @@ static void skip_lost(const struct kt_ring *r, struct kt_cursor *c,
 		return;
 	if (c->begun)
 		c->seq += ((oldest & ~(r->block_size - 1)) -
-			   (*pos & ~(r->block_size - 1))) >> r->block_shift;
+			   (*pos & ~(r->block_size - 1))) >>
+			  r->block_shift;
 	c->gap = true;
 	*pos = oldest;
 }
 
 /* Is this the head of the block at @start, as open_block() has written it? */
-static bool is_block_of(const struct kt_ring *r, unsigned long start,
-			const struct ktape_block *b)
+static bool packet_is_block_of(const struct kt_ring *r, unsigned long start,
+			       const struct ktape_block *b)
 {
 	return b->magic == KTAPE_BLOCK_MAGIC && b->cpu == r->cpu &&
 	       b->kind == r->kind &&
@@ -161,8 +161,8 @@ static bool is_block_of(const struct kt_ring *r, unsigned long start,
  * Return: bytes of content; 0 when it was overwritten meanwhile; -EIO when it is
  * damaged: its head or the ring's tail cannot be right.
  */
-static ssize_t copy_block(const struct kt_ring *r, unsigned long pos,
-			  unsigned long commit, void *buf, bool *closed)
+static ssize_t packet_copy_block(const struct kt_ring *r, unsigned long pos,
+				 unsigned long commit, void *buf, bool *closed)
 {
 	unsigned long start = pos & ~(r->block_size - 1);
 	const struct ktape_block *b;
@@ -182,11 +182,12 @@ static ssize_t copy_block(const struct kt_ring *r, unsigned long pos,
 		return kt_before(pos, kt_ring_oldest(r)) ? 0 : -EIO;
 	if (*closed && content < KTAPE_BLOCK_HEADER)
 		return -EIO;
-	return is_block_of(r, start, buf) ? content : -EIO;
+	return packet_is_block_of(r, start, buf) ? content : -EIO;
 }
 
 /* Was this reader told that the block at @start is damaged? */
-static bool is_damage_told(const struct kt_cursor *c, unsigned long start)
+static bool packet_damage_is_told(const struct kt_cursor *c,
+				  unsigned long start)
 {
 	return c->damaged == start + 1;
 }
@@ -196,19 +197,20 @@ static bool is_damage_told(const struct kt_cursor *c, unsigned long start)
  * memory of other sessions: there it is a mistake in this module.
  * Return: -EIO.
  */
-static int tell_damaged(const struct kt_ring *r, struct kt_cursor *c,
-			unsigned long start)
+static int packet_tell_damaged(const struct kt_ring *r, struct kt_cursor *c,
+			       unsigned long start)
 {
-	WARN_ONCE(r->mode != KTAPE_MODE_PERSISTENT,
-		  "ktape: the block at %#lx of CPU %u, ring %u, is not what was recorded\n",
-		  start, r->cpu, r->kind);
+	WARN_ONCE(
+		r->mode != KTAPE_MODE_PERSISTENT,
+		"ktape: the block at %#lx of CPU %u, ring %u, is not what was recorded\n",
+		start, r->cpu, r->kind);
 	c->damaged = start + 1;
 	return -EIO;
 }
 
 /* Move on over a damaged block, as far as it has come. */
-static void skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
-			 unsigned long *pos, unsigned long commit)
+static void packet_skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
+				unsigned long *pos, unsigned long commit)
 {
 	unsigned long start = *pos & ~(r->block_size - 1);
 
@@ -223,7 +225,7 @@ static void skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
  * its next record puts commit right, and then the reader goes on.
  * Return: -EIO; 0 if this reader was told.
  */
-static int tell_ring_damaged(struct kt_cursor *c)
+static int packet_tell_ring_damaged(struct kt_cursor *c)
 {
 	if (c->ring_damaged)
 		return 0;
@@ -236,7 +238,8 @@ static int tell_ring_damaged(struct kt_cursor *c)
  * When nothing is recorded any more and everything was delivered: a packet without
  * events for losses that came after the last one, or that were not known then.
  */
-static ssize_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
+static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
+			       void *buf)
 {
 	unsigned long commit = kt_ring_commit(r), start;
 	struct ktape_block now, *b = buf;
@@ -248,27 +251,30 @@ static ssize_t copy_end(const struct kt_ring *r, struct kt_cursor *c, void *buf)
 	/* Of a snapshot that went on anew there may be no last block. */
 	if (!c->begun || !kt_before(kt_ring_oldest(r), commit))
 		return 0;
-	counts_now(&now, r);
+	packet_counts_now(&now, r);
 	if (c->gap || c->lapping || c->lapped)
-		lapped = max_t(s64, stored(&now) - c->stored - c->records, 0);
+		lapped = max_t(s64,
+			       packet_stored(&now) - c->stored - c->records, 0);
 	if (now.discarded - c->discarded + lapped <= c->told)
 		return 0;
-	content = copy_block(r, commit - 1, commit, buf, &closed);
+	content = packet_copy_block(r, commit - 1, commit, buf, &closed);
 	if (!content)
 		return 0;
-	if (content < 0 || !walk_block(buf, content, content, &w)) {
+	if (content < 0 || !packet_walk_block(buf, content, content, &w)) {
 		/* Once is enough: the next call finds nothing to tell. */
 		c->told = now.discarded - c->discarded + lapped;
 		start = (commit - 1) & ~(r->block_size - 1);
-		return is_damage_told(c, start) ? 0 : tell_damaged(r, c, start);
+		return packet_damage_is_told(c, start) ?
+			       0 :
+			       packet_tell_damaged(r, c, start);
 	}
-	counts_now(b, r);
+	packet_counts_now(b, r);
 	b->ts_begin = w.ts;
 	b->ts_end = w.ts;
 	b->flags |= KTAPE_BLOCK_OPEN;
 	b->context = c->gap ? KTAPE_CTX_UNKNOWN : KTAPE_CTX_CONTINUED;
-	renumber(b, c, 0, true);
-	seal(b, KTAPE_BLOCK_HEADER);
+	packet_renumber(b, c, 0, true);
+	packet_seal(b, KTAPE_BLOCK_HEADER);
 	return KTAPE_BLOCK_HEADER;
 }
 
@@ -296,22 +302,22 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 
 	for (;;) {
 		if (kt_ring_is_damaged(r))
-			return tell_ring_damaged(c);
-		skip_lost(r, c, pos);
+			return packet_tell_ring_damaged(c);
+		packet_skip_lost(r, c, pos);
 		final = READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED;
 		/* Pairs with the grace period in session_stop_running(): then this is all. */
 		smp_rmb();
 		commit = kt_ring_commit(r);
 		if (!kt_before(*pos, commit))
-			return final ? copy_end(r, c, buf) : 0;
+			return final ? packet_copy_end(r, c, buf) : 0;
 		start = *pos & ~(r->block_size - 1);
 		if (!parts && commit - start <= r->block_size)
 			return 0;
-		if (is_damage_told(c, start)) {
-			skip_damaged(r, c, pos, commit);
+		if (packet_damage_is_told(c, start)) {
+			packet_skip_damaged(r, c, pos, commit);
 			continue;
 		}
-		content = copy_block(r, *pos, commit, buf, &closed);
+		content = packet_copy_block(r, *pos, commit, buf, &closed);
 		if (content < 0)
 			goto damaged;
 		if (!content)
@@ -323,11 +329,11 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 			return 0;
 		*pos = start + r->block_size;
 	}
-	if (!walk_block(buf, from, content, &w))
+	if (!packet_walk_block(buf, from, content, &w))
 		goto damaged;
 	*pos = closed ? start + r->block_size : commit;
 	if (!closed) {
-		counts_now(b, r);
+		packet_counts_now(b, r);
 		b->ts_end = w.ts;
 		b->flags |= KTAPE_BLOCK_OPEN;
 	}
@@ -338,22 +344,23 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		memmove(buf + KTAPE_BLOCK_HEADER, buf + from, content - from);
 		content -= from - KTAPE_BLOCK_HEADER;
 	}
-	renumber(b, c, w.events, closed || final);
-	seal(b, content);
+	packet_renumber(b, c, w.events, closed || final);
+	packet_seal(b, content);
 	return content;
 damaged:
-	skip_damaged(r, c, pos, commit);
-	return tell_damaged(r, c, start);
+	packet_skip_damaged(r, c, pos, commit);
+	return packet_tell_damaged(r, c, start);
 }
 
-static size_t put_entry(void *to, const struct ktape_object_entry *e, u64 ts)
+static size_t packet_put_entry(void *to, const struct ktape_object_entry *e,
+			       u64 ts)
 {
 	u32 size = strnlen(e->name, sizeof(e->name));
 	u32 *word = to;
 
 	word[0] = (u32)ts;
-	word[1] = KT_CODE(KTAPE_EV_REGISTRY,
-			  e->type | (u32)(e->died != 0) << 8, 1, 7);
+	word[1] = KT_CODE(KTAPE_EV_REGISTRY, e->type | (u32)(e->died != 0) << 8,
+			  1, 7);
 	word[2] = e->id;
 	word[3] = e->param1;
 	word[4] = e->param2;
@@ -401,10 +408,10 @@ size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq)
 	b->context = KTAPE_CTX_UNKNOWN;
 	for (; *slot < kt_registry_used() && at + largest <= room; ++*slot)
 		if (kt_registry_copy(*slot, &e))
-			at += put_entry(buf + at, &e, m.clock);
+			at += packet_put_entry(buf + at, &e, m.clock);
 	if (at == KTAPE_BLOCK_HEADER)
 		return 0;
 	b->seq = ++*seq;
-	seal(b, at);
+	packet_seal(b, at);
 	return at;
 }

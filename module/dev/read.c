@@ -9,15 +9,17 @@
  * before.  Not only when nothing else comes: an exception in a quiet ring would
  * wait for as long as another CPU is busy.
  */
+#include <linux/bitmap.h>
+#include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "dev.h"
-#include "metadata.h"
-#include "packet.h"
+#include "compat.h"
 #include "names/registry.h"
+#include "internal.h"
 
 /* So often read() takes what there is, be it full blocks or not. */
 #define PATIENCE	(HZ / 4)
@@ -30,7 +32,7 @@ enum {
 	PHASE_DATA
 };
 
-static size_t refill_metadata(struct kt_file *kf)
+static size_t read_refill_metadata(struct kt_file *kf)
 {
 	size_t length;
 	const void *packet = kt_metadata_packet(&length);
@@ -46,7 +48,7 @@ static size_t refill_metadata(struct kt_file *kf)
 	return length;
 }
 
-static size_t refill_registry(struct kt_file *kf)
+static size_t read_refill_registry(struct kt_file *kf)
 {
 	size_t length = kt_packet_registry(kf->buf, kf->buf_size, &kf->slot,
 					   &kf->registry_seq);
@@ -56,21 +58,21 @@ static size_t refill_registry(struct kt_file *kf)
 	return length;
 }
 
-static unsigned int nr_rings(void)
+static unsigned int read_nr_rings(void)
 {
 	return nr_cpu_ids * KTAPE_RINGS_PER_CPU;
 }
 
 /* Is it time to take parts?  Then each ring is asked for one, over many calls. */
-static void begin_sweep(struct kt_file *kf)
+static void read_begin_sweep(struct kt_file *kf)
 {
 	if (kf->sweep || jiffies - kf->swept < PATIENCE)
 		return;
-	kf->sweep = nr_rings();
+	kf->sweep = read_nr_rings();
 	kf->swept = jiffies;
 }
 
-static bool take_part(struct kt_file *kf)
+static bool read_take_part(struct kt_file *kf)
 {
 	if (!kf->sweep)
 		return false;
@@ -82,9 +84,9 @@ static bool take_part(struct kt_file *kf)
  * Take a packet from any ring, in turn.
  * Return: its bytes; 0; -EIO: a block is damaged, and was passed over.
  */
-static ssize_t refill_data(struct kt_file *kf, bool parts)
+static ssize_t read_refill_data(struct kt_file *kf, bool parts)
 {
-	unsigned int nr = nr_rings();
+	unsigned int nr = read_nr_rings();
 	struct kt_session *s = kf->session;
 	unsigned int i, at, cpu, kind;
 	struct kt_cursor *c;
@@ -98,7 +100,7 @@ static ssize_t refill_data(struct kt_file *kf, bool parts)
 		cpu = at / KTAPE_RINGS_PER_CPU;
 		kind = at % KTAPE_RINGS_PER_CPU;
 		r = kt_session_ring(s, cpu, kind);
-		part = take_part(kf) || parts;
+		part = read_take_part(kf) || parts;
 		if (!r)
 			continue;
 		c = kt_reader_cursor(&kf->reader, cpu, kind);
@@ -119,7 +121,8 @@ static ssize_t refill_data(struct kt_file *kf, bool parts)
  * ring whose last free block is in use opens no more, so that nobody would tell
  * of more: that is enough, too.
  */
-static bool enough_in(const struct kt_ring *r, unsigned long pos, u64 bytes)
+static bool read_has_enough_in(const struct kt_ring *r, unsigned long pos,
+			       u64 bytes)
 {
 	unsigned long commit = kt_ring_commit(r);
 	unsigned long start = pos & ~(r->block_size - 1);
@@ -131,7 +134,7 @@ static bool enough_in(const struct kt_ring *r, unsigned long pos, u64 bytes)
 	return bytes ? commit - pos >= bytes : commit - start > r->block_size;
 }
 
-static bool enough_unread(const struct kt_file *kf, u64 bytes)
+static bool read_has_enough(const struct kt_file *kf, u64 bytes)
 {
 	const struct kt_session *s = kf->session;
 	unsigned int cpu, kind;
@@ -145,7 +148,7 @@ static bool enough_unread(const struct kt_file *kf, u64 bytes)
 			r = kt_session_ring(s, cpu, kind);
 			pos = READ_ONCE(
 				kt_reader_cursor(&kf->reader, cpu, kind)->pos);
-			if (r && enough_in(r, pos, bytes))
+			if (r && read_has_enough_in(r, pos, bytes))
 				return true;
 		}
 	}
@@ -156,7 +159,7 @@ static bool enough_unread(const struct kt_file *kf, u64 bytes)
  * Wait for a full block, the end of recording, or until parts may be taken.
  * Return: 0 or -ERESTARTSYS.
  */
-static int wait_for_data(struct kt_file *kf)
+static int read_wait(struct kt_file *kf)
 {
 	struct kt_owner *owner = &kf->session->owner;
 	unsigned long past = jiffies - kf->swept;
@@ -170,7 +173,7 @@ static int wait_for_data(struct kt_file *kf)
 	smp_mb__after_atomic();
 	left = wait_event_interruptible_timeout(
 		owner->wait,
-		enough_unread(kf, 0) || !READ_ONCE(kf->session->running),
+		read_has_enough(kf, 0) || !READ_ONCE(kf->session->running),
 		PATIENCE - past);
 	atomic_dec(&owner->waiting);
 	return left < 0 ? left : 0;
@@ -180,7 +183,7 @@ static int wait_for_data(struct kt_file *kf)
  * Fill the bounce buffer, if need be after waiting, if allowed with any part.
  * Return: bytes, 0 at the end, -EAGAIN, -EIO, -ERESTARTSYS.
  */
-static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
+static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 {
 	bool running;
 	ssize_t length;
@@ -188,12 +191,12 @@ static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
 
 	kf->off = 0;
 	if (kf->phase == PHASE_METADATA) {
-		length = refill_metadata(kf);
+		length = read_refill_metadata(kf);
 		if (length)
 			return length;
 	}
 	if (kf->phase == PHASE_REGISTRY) {
-		length = refill_registry(kf);
+		length = read_refill_registry(kf);
 		if (length)
 			return length;
 	}
@@ -202,8 +205,8 @@ static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
 		running = READ_ONCE(kf->session->running);
 		/* Pairs with the release of running after the last records. */
 		smp_rmb();
-		begin_sweep(kf);
-		length = refill_data(kf, parts || !running);
+		read_begin_sweep(kf);
+		length = read_refill_data(kf, parts || !running);
 		if (length || !running)
 			return length;
 		if (!wait)
@@ -211,13 +214,13 @@ static ssize_t refill(struct kt_file *kf, bool wait, bool parts)
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		cond_resched();
-		ret = wait_for_data(kf);
+		ret = read_wait(kf);
 		if (ret)
 			return ret;
 	}
 }
 
-static int make_buffer(struct kt_file *kf)
+static int read_make_buffer(struct kt_file *kf)
 {
 	struct kt_session *s = kf->session;
 
@@ -233,8 +236,8 @@ static int make_buffer(struct kt_file *kf)
 	return 0;
 }
 
-static ssize_t read_some(struct kt_file *kf, char __user *to, size_t count,
-			 bool block)
+static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
+			    bool block)
 {
 	ssize_t length;
 	size_t done = 0, n;
@@ -250,7 +253,7 @@ static ssize_t read_some(struct kt_file *kf, char __user *to, size_t count,
 		cond_resched();
 		if (kf->off == kf->len) {
 			/* What we have is delivered before we wait for more. */
-			length = refill(kf, block && !done, !block);
+			length = read_refill(kf, block && !done, !block);
 			kf->len = max_t(ssize_t, length, 0);
 			if (length == -EIO && done)
 				WRITE_ONCE(kf->damaged, true);
@@ -286,9 +289,10 @@ ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 
 	if (mutex_lock_interruptible(&kf->lock))
 		return -ERESTARTSYS;
-	ret = make_buffer(kf);
+	ret = read_make_buffer(kf);
 	if (!ret)
-		ret = read_some(kf, to, count, !(file->f_flags & O_NONBLOCK));
+		ret = read_packets(kf, to, count,
+				   !(file->f_flags & O_NONBLOCK));
 	mutex_unlock(&kf->lock);
 	return ret;
 }
@@ -328,7 +332,7 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
  * Does read() have something without looking at a ring?  Asked for those who have
  * called it: others read by mapping, and would not be left in peace.
  */
-static bool has_begun(const struct kt_file *kf)
+static bool read_has_begun(const struct kt_file *kf)
 {
 	return READ_ONCE(kf->buf) && (READ_ONCE(kf->damaged) ||
 				      READ_ONCE(kf->off) < READ_ONCE(kf->len) ||
@@ -365,10 +369,170 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 	if (!smp_load_acquire(&s->running))
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP |
 		       (READ_ONCE(s->frozen) ? EPOLLPRI : 0);
-	if (has_begun(kf) || enough_unread(kf, mark))
+	if (read_has_begun(kf) || read_has_enough(kf, mark))
 		return EPOLLIN | EPOLLRDNORM;
 	/* Writers tell of full blocks only; for less somebody has to look. */
 	if (mark && mark < max(s->block_size[0], s->block_size[1]))
 		schedule_delayed_work(&s->look, LOOK_AGAIN);
+	return 0;
+}
+
+/* ---- ioctls of readers ------------------------------------------------------- */
+
+static bool consumer_position_ok(const struct kt_file *kf,
+				 const struct ktape_position *p)
+{
+	struct kt_ring *r = kt_session_ring(kf->session, p->cpu, p->kind);
+	unsigned int cpu = array_index_nospec(p->cpu, nr_cpu_ids);
+	unsigned int kind = array_index_nospec(p->kind, KTAPE_RINGS_PER_CPU);
+	unsigned long pos = p->position, commit;
+
+	/* With 32 bits positions wrap, and callers may count on. */
+	if (!r)
+		return false;
+	commit = kt_ring_commit(r);
+	if (kt_before(commit, pos) ||
+	    kt_before(pos, kt_reader_cursor(&kf->reader, cpu, kind)->pos))
+		return false;
+	return pos == commit || !(pos & (r->block_size - 1));
+}
+
+/* All of them, before any is taken; each ring at most once. */
+static bool consumer_positions_ok(const struct kt_file *kf,
+				  const struct ktape_position *p, u32 nr)
+{
+	unsigned int rings = nr_cpu_ids * KTAPE_RINGS_PER_CPU;
+	unsigned long *seen = bitmap_zalloc(rings, GFP_KERNEL);
+	bool ok = seen;
+	u32 i;
+
+	for (i = 0; ok && i < nr; i++)
+		ok = consumer_position_ok(kf, &p[i]) &&
+		     !test_and_set_bit(
+			     p[i].cpu * KTAPE_RINGS_PER_CPU + p[i].kind, seen);
+	bitmap_free(seen);
+	return ok;
+}
+
+static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
+{
+	struct ktape_position *p;
+	long ret = -EINVAL;
+	u32 i;
+
+	if (!c->nr || c->nr > nr_cpu_ids * KTAPE_RINGS_PER_CPU)
+		return -EINVAL;
+	p = memdup_user(u64_to_user_ptr(c->positions),
+			array_size(c->nr, sizeof(*p)));
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	/* read() moves the cursors as well; it may be waiting. */
+	if (mutex_lock_interruptible(&kf->lock)) {
+		kfree(p);
+		return -ERESTARTSYS;
+	}
+	/* A snapshot that is not over may end before what is there now. */
+	if (kt_session_holds_back(kf->session) ||
+	    !consumer_positions_ok(kf, p, c->nr))
+		goto out;
+	for (i = 0; i < c->nr; i++) {
+		kt_reader_skips(&kf->reader, kf->session, p[i].cpu, p[i].kind,
+				p[i].position);
+		kt_reader_moved(&kf->reader, kf->session, p[i].cpu, p[i].kind,
+				p[i].position);
+	}
+	ret = 0;
+out:
+	mutex_unlock(&kf->lock);
+	kfree(p);
+	return ret;
+}
+
+/**
+ * kt_ioctl_consumer() - register or unregister a consumer, or take its positions
+ * @file: the descriptor
+ * @arg: struct ktape_consumer
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL, -EPERM, -EFAULT, -ENOMEM, -ERESTARTSYS.
+ */
+long kt_ioctl_consumer(struct file *file, union kt_ioctl_arg *arg)
+{
+	const struct ktape_consumer *c = &arg->consumer;
+	struct kt_file *kf = kt_file_of(file);
+
+	if (c->flags || c->op > KTAPE_CONSUMER_POSITION)
+		return -EINVAL;
+	if (c->op == KTAPE_CONSUMER_POSITION)
+		return consumer_move(kf, c);
+	if (c->nr || c->positions)
+		return -EINVAL;
+	if (!kt_dev_may_control(file))
+		return -EPERM;
+	if (mutex_lock_interruptible(&kf->lock))
+		return -ERESTARTSYS;
+	kt_reader_register(&kf->reader, kf->session,
+			   c->op == KTAPE_CONSUMER_REGISTER);
+	mutex_unlock(&kf->lock);
+	return 0;
+}
+
+/**
+ * kt_ioctl_watermark() - set the watermark of poll()
+ * @file: the descriptor
+ * @arg: struct ktape_watermark
+ *
+ * Context: process context.
+ * Return: 0 or -EINVAL.
+ */
+long kt_ioctl_watermark(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct kt_file *kf = kt_file_of(file);
+
+	if (arg->watermark.flags ||
+	    arg->watermark.bytes > kf->session->size[KTAPE_RING_EVENT])
+		return -EINVAL;
+	WRITE_ONCE(kf->watermark, arg->watermark.bytes);
+	return 0;
+}
+
+/**
+ * kt_ioctl_reader() - describe the descriptor as a reader of one ring
+ * @file: the descriptor
+ * @arg: struct ktape_reader_info; filled
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL; -ENXIO: no such ring; -ERESTARTSYS.
+ */
+long kt_ioctl_reader(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_reader_info *info = &arg->reader;
+	struct kt_file *kf = kt_file_of(file);
+	const struct kt_reader *rd = &kf->reader;
+	const struct kt_cursor *c;
+	unsigned long commit;
+	struct kt_ring *r;
+
+	if (info->flags || info->id || info->reserved)
+		return -EINVAL;
+	r = kt_session_ring(kf->session, info->cpu, info->kind);
+	if (!r)
+		return -ENXIO;
+	/* read() changes the counts; it may be waiting. */
+	if (mutex_lock_interruptible(&kf->lock))
+		return -ERESTARTSYS;
+	c = kt_reader_cursor(rd, array_index_nospec(info->cpu, nr_cpu_ids),
+			     array_index_nospec(info->kind,
+						KTAPE_RINGS_PER_CPU));
+	info->flags = (rd->registered ? KTAPE_READER_REGISTERED : 0) |
+		      (rd->reads ? KTAPE_READER_READS : 0) |
+		      (rd->evicted ? KTAPE_READER_EVICTED : 0);
+	info->id = rd->id;
+	info->position = READ_ONCE(c->pos);
+	commit = kt_ring_commit(r);
+	info->unread = kt_before(c->pos, commit) ? commit - c->pos : 0;
+	info->records = c->records;
+	info->lapped = c->lapped;
+	mutex_unlock(&kf->lock);
 	return 0;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The ioctls of uapi/ktape/session.h: sessions by name, policy, readers. */
+/*
+ * The ioctls about whole sessions: create, list, open and destroy them, control
+ * recording, read counts; and about the memory of persistent sessions.
+ */
 #include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/file.h>
@@ -9,10 +12,15 @@
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 
-#include "dev.h"
+#include "compat.h"
+#include "names/registry.h"
+#include "persist/persist.h"
+#include "internal.h"
+
+/* ---- sessions ---------------------------------------------------------------- */
 
 /* A descriptor for @s, of which the caller is a user no longer. */
-static long give(struct kt_session *s, int flags)
+static long session_install_fd(struct kt_session *s, int flags)
 {
 	int fd = get_unused_fd_flags(O_CLOEXEC);
 	struct file *file;
@@ -31,8 +39,8 @@ static long give(struct kt_session *s, int flags)
 }
 
 /* For the caller of a failed kt_session_create(). */
-static void tell_failed(const struct kt_session_config *config,
-			struct ktape_create *c)
+static void create_copy_failure(const struct kt_session_config *config,
+				struct ktape_create *c)
 {
 	c->failed_cpu = config->failed_cpu;
 	c->failed_kind = config->failed_kind;
@@ -41,14 +49,16 @@ static void tell_failed(const struct kt_session_config *config,
 }
 
 /**
- * kt_dev_create() - KTAPE_IOC_CREATE
- * @c: copied; filled with what failed, after -ENOMEM
+ * kt_ioctl_create() - create a session
+ * @file: the descriptor
+ * @arg: struct ktape_create; filled with what failed, after -ENOMEM
  *
  * Context: process context, may sleep.
- * Return: a descriptor or a negative errno, see uapi/ktape/abi.h.
+ * Return: a descriptor or a negative errno, see struct ktape_create.
  */
-long kt_dev_create(struct ktape_create *c)
+long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 {
+	struct ktape_create *c = &arg->create;
 	struct kt_session_config config = {
 		.mode = c->mode,
 		.ring_size = c->ring_size,
@@ -64,8 +74,9 @@ long kt_dev_create(struct ktape_create *c)
 	if ((c->flags & ~KTAPE_CREATE_LINGER) || c->reserved || c->failed_cpu ||
 	    c->failed_kind || c->failed_asked || c->failed_had)
 		return -EINVAL;
-	if (config.name ? !kt_session_name_ok(c->name) :
-			  config.lingers || memchr_inv(c->name, 0, sizeof(c->name)))
+	if (config.name ?
+		    !kt_session_name_ok(c->name) :
+		    config.lingers || memchr_inv(c->name, 0, sizeof(c->name)))
 		return -EINVAL;
 	ret = kt_dev_allowed();
 	if (ret)
@@ -73,12 +84,12 @@ long kt_dev_create(struct ktape_create *c)
 	s = kt_session_create(&config);
 	if (IS_ERR(s)) {
 		if (PTR_ERR(s) == -ENOMEM)
-			tell_failed(&config, c);
+			create_copy_failure(&config, c);
 		return PTR_ERR(s);
 	}
 	/* So that it can be ended below: it is a user of its own. */
 	refcount_inc(&s->users);
-	ret = give(s, O_RDWR);
+	ret = session_install_fd(s, O_RDWR);
 	if (ret < 0)
 		kt_session_end(s);
 	kt_session_put(s);
@@ -86,14 +97,16 @@ long kt_dev_create(struct ktape_create *c)
 }
 
 /**
- * kt_dev_sessions() - KTAPE_IOC_SESSIONS
- * @l: copied; filled
+ * kt_ioctl_sessions() - list the sessions
+ * @file: the descriptor
+ * @arg: struct ktape_session_list; filled
  *
  * Context: process context, may sleep.
- * Return: 0 or a negative errno.
+ * Return: 0; -EINVAL, -EFAULT.
  */
-long kt_dev_sessions(struct ktape_session_list *l)
+long kt_ioctl_sessions(struct file *file, union kt_ioctl_arg *arg)
 {
+	struct ktape_session_list *l = &arg->sessions;
 	char __user *to = u64_to_user_ptr(l->entries);
 	u32 size = min_t(u32, l->entry_size, sizeof(struct ktape_session_info));
 	unsigned int id, found = 0;
@@ -119,7 +132,7 @@ long kt_dev_sessions(struct ktape_session_list *l)
 	return 0;
 }
 
-static bool ref_ok(const struct ktape_session_ref *ref, u32 flags)
+static bool session_ref_ok(const struct ktape_session_ref *ref, u32 flags)
 {
 	if (ref->reserved || (ref->flags & ~flags))
 		return false;
@@ -129,19 +142,21 @@ static bool ref_ok(const struct ktape_session_ref *ref, u32 flags)
 }
 
 /**
- * kt_dev_open_ref() - KTAPE_IOC_OPEN
- * @ref: copied
- * @control: the caller's descriptor may control its session
+ * kt_ioctl_open() - open a session
+ * @file: the descriptor
+ * @arg: struct ktape_session_ref
  *
  * Context: process context, may sleep.
- * Return: a descriptor or a negative errno, see uapi/ktape/session.h.
+ * Return: a descriptor or a negative errno, see struct ktape_session_ref.
  */
-long kt_dev_open_ref(const struct ktape_session_ref *ref, bool control)
+long kt_ioctl_open(struct file *file, union kt_ioctl_arg *arg)
 {
+	const struct ktape_session_ref *ref = &arg->ref;
+	bool control = kt_dev_may_control(file);
 	struct kt_session *s;
 	long ret;
 
-	if (!ref_ok(ref, KTAPE_OPEN_READONLY))
+	if (!session_ref_ok(ref, KTAPE_OPEN_READONLY))
 		return -EINVAL;
 	/* A descriptor that was handed on leads to no other session. */
 	ret = kt_dev_allowed();
@@ -152,22 +167,24 @@ long kt_dev_open_ref(const struct ktape_session_ref *ref, bool control)
 		return PTR_ERR(s);
 	if (ref->flags & KTAPE_OPEN_READONLY)
 		control = false;
-	return give(s, control ? O_RDWR : O_RDONLY);
+	return session_install_fd(s, control ? O_RDWR : O_RDONLY);
 }
 
 /**
- * kt_dev_destroy() - KTAPE_IOC_DESTROY
- * @ref: copied
+ * kt_ioctl_destroy() - destroy a session
+ * @file: the descriptor
+ * @arg: struct ktape_session_ref
  *
  * Context: process context, may sleep.
- * Return: 0 or a negative errno, see uapi/ktape/session.h.
+ * Return: 0 or a negative errno, see struct ktape_session_ref.
  */
-long kt_dev_destroy(const struct ktape_session_ref *ref)
+long kt_ioctl_destroy(struct file *file, union kt_ioctl_arg *arg)
 {
+	const struct ktape_session_ref *ref = &arg->ref;
 	struct kt_session *s;
 	long ret;
 
-	if (!ref_ok(ref, 0))
+	if (!session_ref_ok(ref, 0))
 		return -EINVAL;
 	/* Nor to others' ends; lockdown does not keep anything alive. */
 	if (!perfmon_capable())
@@ -180,60 +197,216 @@ long kt_dev_destroy(const struct ktape_session_ref *ref)
 	return ret;
 }
 
+/* ---- recording --------------------------------------------------------------- */
+
 /**
- * kt_dev_policy() - KTAPE_IOC_POLICY
- * @s: the session
- * @p: copied; filled
+ * kt_ioctl_profile() - get or change the profile
+ * @file: the descriptor
+ * @arg: struct ktape_profile; filled with the profile in force
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EPERM, -EINVAL.
+ */
+long kt_ioctl_profile(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_profile *p = &arg->profile;
+
+	if (p->op > KTAPE_PROFILE_ANDNOT || p->generation ||
+	    (p->flags & ~KTAPE_PROFILE_NO_CONTEXT) ||
+	    (p->flags && p->op != KTAPE_PROFILE_SET))
+		return -EINVAL;
+	if (p->op != KTAPE_PROFILE_GET) {
+		if (!kt_dev_may_control(file))
+			return -EPERM;
+		if (!kt_session_mask_ok(p->mask))
+			return -EINVAL;
+	}
+	kt_session_profile(kt_file_of(file)->session, p);
+	return 0;
+}
+
+/**
+ * kt_ioctl_start() - start recording
+ * @file: the descriptor
+ * @arg: struct ktape_command
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL; -ENODEV: the session was destroyed.
+ */
+long kt_ioctl_start(struct file *file, union kt_ioctl_arg *arg)
+{
+	if (arg->command.flags)
+		return -EINVAL;
+	kt_registry_refresh();
+	return kt_session_start(kt_file_of(file)->session);
+}
+
+/**
+ * kt_ioctl_stop() - stop recording
+ * @file: the descriptor
+ * @arg: struct ktape_command
  *
  * Context: process context, may sleep.
  * Return: 0 or -EINVAL.
  */
-long kt_dev_policy(struct kt_session *s, struct ktape_policy *p)
+long kt_ioctl_stop(struct file *file, union kt_ioctl_arg *arg)
 {
+	if (arg->command.flags)
+		return -EINVAL;
+	kt_registry_refresh();
+	kt_session_stop(kt_file_of(file)->session);
+	return 0;
+}
+
+/**
+ * kt_ioctl_clear() - forget what was recorded
+ * @file: the descriptor
+ * @arg: struct ktape_command
+ *
+ * Context: process context, may sleep.
+ * Return: 0 or -EINVAL.
+ */
+long kt_ioctl_clear(struct file *file, union kt_ioctl_arg *arg)
+{
+	if (arg->command.flags)
+		return -EINVAL;
+	kt_session_clear(kt_file_of(file)->session);
+	return 0;
+}
+
+/**
+ * kt_ioctl_flush() - close the open blocks
+ * @file: the descriptor
+ * @arg: struct ktape_command
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL; as kt_session_flush().
+ */
+long kt_ioctl_flush(struct file *file, union kt_ioctl_arg *arg)
+{
+	return arg->command.flags ? -EINVAL :
+				    kt_session_flush(kt_file_of(file)->session);
+}
+
+/**
+ * kt_ioctl_stats() - return the positions and counts of one ring
+ * @file: the descriptor
+ * @arg: struct ktape_stats; filled
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL; -ENXIO: no such ring.
+ */
+long kt_ioctl_stats(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_stats *st = &arg->stats;
+	const struct ktape_ring_page *page;
+	struct kt_ring *r;
+
+	if (st->flags)
+		return -EINVAL;
+	r = kt_session_ring(kt_file_of(file)->session, st->cpu, st->kind);
+	if (!r)
+		return -ENXIO;
+	page = r->page;
+	st->commit = kt_ring_commit(r);
+	st->tail = READ_ONCE(page->tail);
+	st->floor = READ_ONCE(page->floor);
+	st->consumer = READ_ONCE(page->consumer);
+	memcpy(st->emitted, page->emitted, sizeof(st->emitted));
+	memcpy(st->filtered, page->filtered, sizeof(st->filtered));
+	memcpy(st->lost, page->lost, sizeof(st->lost));
+	return 0;
+}
+
+/**
+ * kt_ioctl_policy() - get or set what a discard session does when readers are slow
+ * @file: the descriptor
+ * @arg: struct ktape_policy; filled with the policy in force
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EPERM, -EINVAL.
+ */
+long kt_ioctl_policy(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_policy *p = &arg->policy;
+
+	if (p->op != KTAPE_POLICY_GET && !kt_dev_may_control(file))
+		return -EPERM;
 	if (p->op > KTAPE_POLICY_SET || p->flags || p->reserved || p->evicted ||
 	    p->shed_percent > 99)
 		return -EINVAL;
 	if (p->op == KTAPE_POLICY_GET && (p->shed_percent || p->stall_ms))
 		return -EINVAL;
-	kt_session_policy(s, p);
+	kt_session_policy(kt_file_of(file)->session, p);
+	return 0;
+}
+
+/* ---- memory that survives a reset -------------------------------------------- */
+
+/**
+ * kt_ioctl_persist_info() - describe the persistent region
+ * @file: the descriptor
+ * @arg: struct ktape_persist_info; filled
+ *
+ * Context: process context.
+ * Return: 0 or -EINVAL.
+ */
+long kt_ioctl_persist_info(struct file *file, union kt_ioctl_arg *arg)
+{
+	struct ktape_persist_info *info = &arg->persist_info;
+
+	if (info->flags || info->region_size || info->old_size)
+		return -EINVAL;
+	info->region_size = kt_persist_size();
+	info->old_size = kt_old_size();
+	if (info->region_size)
+		info->flags |= KTAPE_PERSIST_REGION;
+	if (kt_persist_in_use())
+		info->flags |= KTAPE_PERSIST_IN_USE;
 	return 0;
 }
 
 /**
- * kt_dev_reader() - KTAPE_IOC_READER
- * @kf: the descriptor
- * @info: copied; filled
+ * kt_ioctl_persist_read() - read what an earlier load left in the region
+ * @file: the descriptor
+ * @arg: struct ktape_persist_read; its length is filled
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL; -ENXIO: there is no such ring; -ERESTARTSYS.
+ * Return: 0; -EINVAL; as kt_dev_allowed() and kt_old_read().
  */
-long kt_dev_reader(struct kt_file *kf, struct ktape_reader_info *info)
+long kt_ioctl_persist_read(struct file *file, union kt_ioctl_arg *arg)
 {
-	const struct kt_reader *rd = &kf->reader;
-	const struct kt_cursor *c;
-	unsigned long commit;
-	struct kt_ring *r;
+	struct ktape_persist_read *rd = &arg->persist_read;
+	long ret;
 
-	if (info->flags || info->id || info->reserved)
+	if (rd->flags)
 		return -EINVAL;
-	r = kt_session_ring(kf->session, info->cpu, info->kind);
-	if (!r)
-		return -ENXIO;
-	/* read() changes the counts; it may be waiting. */
-	if (mutex_lock_interruptible(&kf->lock))
-		return -ERESTARTSYS;
-	c = kt_reader_cursor(rd, array_index_nospec(info->cpu, nr_cpu_ids),
-			     array_index_nospec(info->kind,
-						KTAPE_RINGS_PER_CPU));
-	info->flags = (rd->registered ? KTAPE_READER_REGISTERED : 0) |
-		      (rd->reads ? KTAPE_READER_READS : 0) |
-		      (rd->evicted ? KTAPE_READER_EVICTED : 0);
-	info->id = rd->id;
-	info->position = READ_ONCE(c->pos);
-	commit = kt_ring_commit(r);
-	info->unread = kt_before(c->pos, commit) ? commit - c->pos : 0;
-	info->records = c->records;
-	info->lapped = c->lapped;
-	mutex_unlock(&kf->lock);
+	/* A descriptor that was handed on leads to no other session. */
+	ret = kt_dev_allowed();
+	if (ret)
+		return ret;
+	ret = kt_old_read(rd->offset, u64_to_user_ptr(rd->data),
+			  min_t(u64, rd->length, KTAPE_PERSIST_READ_MAX));
+	if (ret < 0)
+		return ret;
+	rd->length = ret;
 	return 0;
+}
+
+/**
+ * kt_ioctl_persist_drop() - forget what earlier loads left in the region
+ * @file: the descriptor
+ * @arg: struct ktape_command
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL; as kt_dev_allowed() and kt_persist_forget().
+ */
+long kt_ioctl_persist_drop(struct file *file, union kt_ioctl_arg *arg)
+{
+	int ret;
+
+	if (arg->command.flags)
+		return -EINVAL;
+	ret = kt_dev_allowed();
+	return ret ? ret : kt_persist_forget();
 }

@@ -137,7 +137,7 @@ static void session_stop_running(struct kt_session *s)
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	session_set_flags(s, KTAPE_RING_FLAG_STOPPED |
 				     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
-	/* Pairs with the read barrier in refill(): nothing comes any more. */
+	/* Pairs with the read barrier in read_refill(): no record follows. */
 	smp_store_release(&s->running, false);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
