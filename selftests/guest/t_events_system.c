@@ -177,9 +177,9 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 		enters++;
 		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[2],
 					    name));
-		ours += !strcmp(name, "cpu_prepare") ||
-			!strcmp(name, "cpu_online_cb") ||
-			!strcmp(name, "cpu_offline_cb");
+		ours += !strcmp(name, "rings_cpu_prepare") ||
+			!strcmp(name, "rings_cpu_online") ||
+			!strcmp(name, "rings_cpu_offline");
 	}
 	TH_LOG("%d enters, %d exits, %d ours", enters, exits, ours);
 	EXPECT_EQ(3 * rounds, ours);
