@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a format has to offer to be read or written.
+ * What a trace format offers the library, as tables of functions, and its options.
  *
- * Adding one: codec_NAME_in.c and codec_NAME_out.c with an ops table each, and
- * a row in codec.c.
+ * struct kt_codec_in reads a format, struct kt_codec_out writes one.  A format defines
+ * them in its folder, format/NAME/in.c and out.c, shows them in NAME.h and has a row in
+ * codec.c.  How the library runs an input is in import.h, an output in sink.h; the table
+ * of all formats is in codecs.h, which a format must not include.
  */
 #ifndef _KT_CODEC_H
 #define _KT_CODEC_H
@@ -14,15 +16,15 @@
 
 #include "stream/scan.h"
 
-#define KT_CODEC_OPTIONS	16
-#define KT_CODEC_PROBE		(64U << 10)	/* bytes that a probe may see */
+#define KT_CODEC_OPTIONS	16	/* that the user may give */
+#define KT_CODEC_PROBE		(64U << 10)	/* bytes that probe() may see */
 
 /**
- * struct kt_codec_options - what a codec was told
- * @text: "key\0value\0..." that the pointers point into
- * @nr: how many
+ * struct kt_codec_options - the options that the user gave a format
+ * @text: "key\0value\0...", which @keys and @values point into
+ * @nr: number of options
  * @keys: their names
- * @values: their values; "" where there was no "="
+ * @values: their values; "" for an option without "="
  */
 struct kt_codec_options {
 	char *text;
@@ -37,20 +39,22 @@ struct kt_user_event;
 
 /**
  * struct kt_codec_in - how a format is read
- * @options: up to one without a key, or NULL
- * @size: of its state, zeroed before open()
- * @names_late: names may come after the events that need them: where the input
- *	can be read twice, they are learned first
- * @probe: how sure is it that the input is of this format: 0 no, 100 certainly.
- *	@data are its first @len bytes, all of it if @whole
- * @open: read the options and the head, fill the info (kt_import_option(),
- *	kt_import_fail()).  0 or negative errno; -EBADMSG with kt_import_fail()
- * @next: take the next piece of the input: 1 with any number of
- *	kt_import_emit() and others, 0 at the end, negative errno
- * @json: the last piece in the words of the format, for people who know it:
- *	@raw is what kt_foreign.raw was.  Room is KT_IMPORT_JSON_FIXED +
- *	@size * KT_IMPORT_JSON_BYTE.  NULL: there is none
- * @close: free what the state holds; NULL: nothing
+ * @options: options it knows, up to an entry without a key; NULL = none
+ * @size: size of its state in bytes, which is zeroed before open()
+ * @names_late: an event can come before the name of its objects.  An input that can
+ *	be read twice is then read once for names before the first event is delivered
+ * @probe: say how likely the input has this format, from 0 (no) to 100 (certain).
+ *	@data has its first @len bytes, or all of it if @whole
+ * @open: read the options and the head of the input, and fill the info.  On a bad
+ *	option return -EINVAL, on a bad head -EBADMSG, both after kt_import_fail()
+ * @next: read the next piece of the input and deliver what it holds, which may be
+ *	nothing, with kt_import_emit() and its like.  Return 1, 0 at the end of the
+ *	input, or negative errno (-EBADMSG after kt_import_fail())
+ * @json: write the event that was delivered last as users of the format know it, as
+ *	a JSON object, and return its end.  @raw and @size are kt_foreign.raw and
+ *	.raw_size.  There is room for KT_IMPORT_JSON_FIXED + @size *
+ *	KT_IMPORT_JSON_BYTE bytes.  NULL: the format has no such form
+ * @close: free what the state points to; NULL = nothing
  */
 struct kt_codec_in {
 	const struct ktape_codec_option *options;
@@ -65,23 +69,24 @@ struct kt_codec_in {
 
 /**
  * struct kt_codec_out - how a format is written
- * @options: up to one without a key, or NULL
- * @size: of its state, zeroed before begin()
- * @switches: what a CPU runs is told by switches alone
- * @assumed: it takes events for which ktape_event_is_assumed() holds
- * @own_files: it opens @path itself; else there is a descriptor behind
- *	kt_sink_room()
- * @large: from so many bytes on @warning holds; 0: never
- * @warning: for people, what that means
- * @begin: what comes first
- * @event: an event, in the order of time
- * @notice: events were lost; NULL: it is counted as missed
- * @end: what comes last; also after an early end
- * @is_staged: of one with @own_files: has it a temporary name that is not
- *	@stage's of the sink?  NULL: it has not
- * @close: free what the state holds; NULL: nothing
+ * @options: options it knows, up to an entry without a key; NULL = none
+ * @size: size of its state in bytes, which is zeroed before begin()
+ * @switches: its readers learn which thread a CPU runs from switches alone
+ * @assumed: event() also gets events for which ktape_event_is_assumed() is true
+ * @own_files: it opens and writes @path itself; else the sink opens a file, and what
+ *	is put at kt_sink_room() goes there
+ * @large: size of the output in bytes from which @warning holds; 0 = never
+ * @warning: a sentence for the user: what such a large output means
+ * @begin: write what stands in front of the first event
+ * @event: write an event; events come in the order of time
+ * @notice: write that events were lost; NULL: each loss is counted as missed
+ * @end: write what stands behind the last event.  Also called if the conversion
+ *	ends early
+ * @is_staged: with @own_files: return true while an output has a temporary name that
+ *	is not @stage of the sink; NULL = it never has one
+ * @close: free what the state points to; NULL = nothing
  *
- * All return 0 or negative errno; -EBADMSG with kt_sink_fail().
+ * Functions with a result return 0 or negative errno; -EBADMSG after kt_sink_fail().
  */
 struct kt_codec_out {
 	const struct ktape_codec_option *options;

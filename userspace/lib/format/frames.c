@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Frames of a stream, for the formats that have a byte between them. */
+/* Finding the frames of a stream whose frames end in a flag byte. */
 #include "frames.h"
 
 /**
  * kt_frames_next() - find the next frame
- * @s: the input
- * @flag: what ends a frame
- * @max: bytes that a frame may have
- * @frame: set to its first byte, good until more is read
+ * @s: the trace
+ * @flag: byte that ends a frame and does not occur in one
+ * @max: most bytes that a frame may have, without the flag
+ * @frame: set to its first byte, valid until the input is read on
  *
- * The frame and its flag are still to be skipped; of one that is too long, or is
- * cut off, what was seen has been.
+ * The caller skips the frame and its flag when it is done with it.  A frame that is
+ * too long or cut off is already skipped, as far as it was read.
  *
- * Return: its bytes without the flag, KT_FRAME_*, or negative errno.
+ * Return: bytes of the frame without the flag, KT_FRAME_*, or another negative errno.
  */
 int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 		       const uint8_t **frame)
@@ -42,16 +42,16 @@ int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 }
 
 /**
- * kt_frames_tell() - tell of a frame that is none
- * @s: the input
- * @len: what kt_frames_next() returned
- * @offset: where the frame begins
- * @max: as above
+ * kt_frames_notify() - notify of a frame that is too long or cut off
+ * @s: the trace
+ * @len: result of kt_frames_next()
+ * @offset: offset of the frame's first byte in the input
+ * @max: the limit that kt_frames_next() was given
  *
- * Return: @len, KT_FRAME_END instead of KT_FRAME_CUT.
+ * Return: @len, but KT_FRAME_END for KT_FRAME_CUT: nothing comes behind such a frame.
  */
-int64_t kt_frames_tell(struct kt_import *s, int64_t len, uint64_t offset,
-		       uint64_t max)
+int64_t kt_frames_notify(struct kt_import *s, int64_t len, uint64_t offset,
+			 uint64_t max)
 {
 	struct ktape_error error;
 

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Frames that end in a byte which is nowhere within them. */
+/*
+ * Frames of a stream that end in a flag byte, which does not occur inside a frame (RKH
+ * trace, Tonbandgeraet).  What is in a frame is the format's own concern.
+ */
 #ifndef _KT_FRAMES_H
 #define _KT_FRAMES_H
 
 #include "import.h"
 
 enum {
-	KT_FRAME_END = -1000,	/* there is none */
-	KT_FRAME_LONG = -1001,	/* it was too long, a part of it was left out */
-	KT_FRAME_CUT = -1002	/* the input ends in it */
+	KT_FRAME_END = -1000,	/* no more frames: the input has ended */
+	KT_FRAME_LONG = -1001,	/* longer than allowed: part of it was skipped */
+	KT_FRAME_CUT = -1002	/* the input ends inside the frame */
 };
 
 int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
 		       const uint8_t **frame);
-int64_t kt_frames_tell(struct kt_import *s, int64_t len, uint64_t offset,
+int64_t kt_frames_notify(struct kt_import *s, int64_t len, uint64_t offset,
 		       uint64_t max);
 
 #endif /* _KT_FRAMES_H */

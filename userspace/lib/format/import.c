@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Traces in formats of others, seen as native ones.
+ * Traces in other formats, read as native ones: order of events, first pass for names.
+ * What a format calls to deliver records and notices is in import_emit.c.
  *
- * A codec turns pieces of the input into records.  They are delivered in the
- * order of the input; or sorted, when each CPU's are in order: then they wait
- * in one queue a CPU, and the earliest goes when the queues hold more than the
- * window, or at the end of the input.
+ * The format turns pieces of the input into records, which wait in queues.  They are
+ * delivered in the order of the input; or sorted by time, for formats in which only
+ * the events of one CPU are in order.  Sorted, each CPU has a queue, and the earliest
+ * record is delivered once the queues hold more than the window, or at the end of the
+ * input.
  */
 #include <poll.h>
 
 #include "import.h"
 
-#define UUID_BYTES	(64U << 10)	/* of the input that make its uuid */
+#define UUID_BYTES	(64U << 10)	/* of the input that its uuid is made from */
 #define FNV_BASIS	0xcbf29ce484222325ULL
 #define FNV_PRIME	0x100000001b3ULL
-#define WINDOW		(64ULL << 20)
+#define WINDOW		(64ULL << 20)	/* bytes that wait, by default */
 
-static uint64_t fnv(uint64_t hash, const void *data, size_t len)
+static uint64_t hash_fnv(uint64_t hash, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 
@@ -25,7 +27,7 @@ static uint64_t fnv(uint64_t hash, const void *data, size_t len)
 	return hash;
 }
 
-/* The same input has the same uuid. */
+/* Make the uuid from the begin of the input, so that one input always has the same. */
 static void make_uuid(struct kt_import *s)
 {
 	size_t len = (size_t)kt_min(kt_scan_there(s->in), UUID_BYTES);
@@ -33,15 +35,15 @@ static void make_uuid(struct kt_import *s)
 	const char *name = s->format->name;
 	uint64_t low, high;
 
-	low = fnv(fnv(FNV_BASIS, name, strlen(name)), head, len);
-	high = fnv(low, head, len / 2);
+	low = hash_fnv(hash_fnv(FNV_BASIS, name, strlen(name)), head, len);
+	high = hash_fnv(low, head, len / 2);
 	kt_set64(s->info->uuid, low);
 	kt_set64(s->info->uuid + 8, high);
 	s->info->uuid[6] = (s->info->uuid[6] & 0x0f) | 0x80;	/* version 8 */
 	s->info->uuid[8] = (s->info->uuid[8] & 0x3f) | 0x80;
 }
 
-/* What a foreign trace says of itself when its codec says nothing. */
+/* Fill the info with what holds for a format that sets nothing but the frequency. */
 static void make_info(struct kt_import *s)
 {
 	struct ktape_info *info = s->info;
@@ -70,8 +72,8 @@ static void forget_state(struct kt_import *s)
 	s->state = NULL;
 }
 
-/* From the beginning of the input. */
-static int begin(struct kt_import *s)
+/* Open the input with a new state of the format. */
+static int begin_pass(struct kt_import *s)
 {
 	forget_state(s);
 	s->state = calloc(1, kt_max(s->codec->size, 1));
@@ -88,23 +90,26 @@ static void rewind_input(struct kt_import *s)
 	s->in->offset = s->begin;
 }
 
-/* A first pass over an input that can be read twice. */
-static int learn(struct kt_import *s)
+/* Read the whole input once for its names, then go back to its begin. */
+static int learn_names(struct kt_import *s)
 {
 	int ret;
 
 	s->learning = true;
-	ret = begin(s);
+	ret = begin_pass(s);
 	while (!ret && (ret = s->codec->next(s)) > 0)
 		ret = 0;
 	s->learning = false;
 	s->learned = true;
 	rewind_input(s);
-	/* What is wrong is told in the second pass. */
+	/* The second pass finds the same damage and notifies of it. */
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Wait for an input that comes only once.  Return: 0: the caller wants the end. */
+/*
+ * Wait for more input from a pipe or a line.
+ * Return: 0 if the caller of the library wants the trace to end, else 1.
+ */
 static int wait_input(void *arg)
 {
 	struct kt_import *s = arg;
@@ -122,6 +127,15 @@ static int wait_input(void *arg)
 	return !fds[1].revents;
 }
 
+/**
+ * kt_import_open() - begin to read a trace in another format
+ * @t: the trace
+ * @format: the format, which has an in
+ * @import: set; ends with kt_import_close(), also after an error
+ * @error: filled on -EBADMSG and -EINVAL; may be NULL
+ *
+ * Return: 0 or negative errno.
+ */
 int kt_import_open(const struct kt_import_trace *t,
 		   const struct ktape_codec *format, struct kt_import **import,
 		   struct ktape_error *error)
@@ -155,15 +169,15 @@ int kt_import_open(const struct kt_import_trace *t,
 	err = kt_registry_new(t->info->freq, t->formats, t->registry);
 	s->registry = *t->registry;
 	if (!err && s->codec->names_late && s->in->seekable)
-		err = learn(s);
+		err = learn_names(s);
 	if (!err)
-		err = begin(s);
+		err = begin_pass(s);
 	if ((err == -EBADMSG || err == -EINVAL) && error)
 		*error = s->error;
 	return err;
 }
 
-/* At equal times the lowest CPU first. */
+/* Order two queues by their first record; at equal times the lower CPU comes first. */
 static bool is_before(const struct kt_import *s, uint32_t a, uint32_t b)
 {
 	uint64_t ts_a = kt_fifo_ts(&s->fifos[a]);
@@ -172,7 +186,7 @@ static bool is_before(const struct kt_import *s, uint32_t a, uint32_t b)
 	return ts_a != ts_b ? ts_a < ts_b : a < b;
 }
 
-/* A queue holds something from now on.  Return: 0 or -ENOMEM. */
+/* Put a queue that got its first record into the heap.  Return: 0 or -ENOMEM. */
 int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo)
 {
 	uint32_t nr = (uint32_t)(fifo - s->fifos), *more;
@@ -193,8 +207,8 @@ int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo)
 	return 0;
 }
 
-/* The queue whose first record is the earliest leaves the heap; or NULL. */
-static struct kt_fifo *earliest(struct kt_import *s)
+/* Remove the queue with the earliest first record from the heap; NULL if it is empty. */
+static struct kt_fifo *take_earliest(struct kt_import *s)
 {
 	uint32_t first, last;
 	size_t at = 0, child;
@@ -217,7 +231,7 @@ static struct kt_fifo *earliest(struct kt_import *s)
 	return &s->fifos[first];
 }
 
-/* The record that was delivered goes.  Return: 0 or -ENOMEM. */
+/* Drop the record that was delivered last.  Return: 0 or -ENOMEM. */
 static int drop_current(struct kt_import *s)
 {
 	struct kt_fifo *f = s->current;
@@ -235,7 +249,7 @@ static int drop_current(struct kt_import *s)
 	return 0;
 }
 
-static void tell_failure(struct kt_import *s)
+static void notify_failure(struct kt_import *s)
 {
 	struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_CORRUPT,
@@ -246,25 +260,25 @@ static void tell_failure(struct kt_import *s)
 		s->trace_options->notice(s->trace_options->arg, &n);
 }
 
-static void tell_end(struct kt_import *s)
+static void notify_end(struct kt_import *s)
 {
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_LATE, .count = s->late };
 
-	kt_import_tell_bad(s);
+	kt_import_notify_bad(s);
 	if (s->late && s->trace_options->notice)
 		s->trace_options->notice(s->trace_options->arg, &n);
 	s->late = 0;
 }
 
-/* Let the codec fill the queues.  Return: 0 or negative errno. */
-static int fill(struct kt_import *s)
+/* Let the format read until enough records wait.  Return: 0 or negative errno. */
+static int fill_queues(struct kt_import *s)
 {
 	int ret;
 
 	while (!s->ended && (s->window ? s->held < s->window : !s->held)) {
 		ret = s->codec->next(s);
 		if (ret == -EBADMSG)
-			tell_failure(s);
+			notify_failure(s);
 		if (ret < 0)
 			return ret;
 		s->ended = !ret;
@@ -272,6 +286,13 @@ static int fill(struct kt_import *s)
 	return 0;
 }
 
+/**
+ * kt_import_next() - deliver the next event
+ * @s: the trace
+ * @event: set to the event, valid until the next call
+ *
+ * Return: 1, 0 at the end, or negative errno.
+ */
 int kt_import_next(struct kt_import *s, const struct ktape_event **event)
 {
 	struct kt_fifo *f;
@@ -280,18 +301,18 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event)
 	for (;;) {
 		err = drop_current(s);
 		if (!err)
-			err = fill(s);
+			err = fill_queues(s);
 		if (err)
 			return err;
-		f = earliest(s);
+		f = take_earliest(s);
 		if (!f) {
-			tell_end(s);
+			notify_end(s);
 			return 0;
 		}
 		kt_fifo_take(s, f);
 		if (s->event.opcode != KT_IMPORT_LOST)
 			break;
-		kt_import_tell_lost(s);
+		kt_import_notify_lost(s);
 	}
 	s->late += s->window && s->event.ts < s->last_ts;
 	s->last_ts = s->event.ts;
@@ -300,7 +321,13 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event)
 	return err ? err : 1;
 }
 
-/* The event that was delivered last in the words of its format, or NULL. */
+/**
+ * kt_import_json() - return the event that was delivered last as its format shows it
+ * @s: the trace
+ * @len: set to the length of the text
+ *
+ * Return: a JSON object, valid until the next call; NULL if the format has none.
+ */
 const char *kt_import_json(struct kt_import *s, size_t *len)
 {
 	size_t need = KT_IMPORT_JSON_FIXED + s->raw_size * KT_IMPORT_JSON_BYTE;
@@ -320,6 +347,10 @@ const char *kt_import_json(struct kt_import *s, size_t *len)
 	return s->text;
 }
 
+/**
+ * kt_import_close() - stop reading
+ * @s: the trace, or NULL
+ */
 void kt_import_close(struct kt_import *s)
 {
 	if (!s)

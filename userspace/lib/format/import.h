@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace in a format of others while it is read: what its codec works with. */
+/*
+ * Reading a trace in another format: what the format calls while it reads.
+ *
+ * The format turns pieces of its input into native records and hands them over with
+ * kt_import_emit() and its like; import.c delivers them as the events of a trace.
+ * Finding out which format an input has is not done here (trace/open.c).
+ */
 #ifndef _KT_IMPORT_H
 #define _KT_IMPORT_H
 
@@ -10,19 +16,21 @@
 #define KT_IMPORT_JSON_BYTE	24U
 
 /**
- * struct kt_foreign - a native record to be made
+ * struct kt_foreign - a native record that a format wants delivered
  * @ts: its time in ticks of the info's frequency
- * @cpu: where
- * @tid: the thread there, -1 if not known
+ * @cpu: CPU where it was recorded, below KT_CPUS_MAX
+ * @tid: thread that ran there, -1 = unknown
  * @kind: enum ktape_ring_kind
- * @opcode: which event
- * @nargs: 0 to 7
- * @dat20: 20 bits
- * @args: arguments
- * @blob: what follows them, or NULL
- * @blob_size: of @blob
- * @raw: for the codec's json(), or NULL
- * @raw_size: of @raw
+ * @opcode: opcode of the event
+ * @nargs: number of arguments, 0 to KTAPE_NARGS_MAX
+ * @dat20: its 20 bits of data
+ * @args: its arguments
+ * @blob: buffer behind the arguments, or NULL
+ * @blob_size: bytes of @blob
+ * @raw: what json() of the format needs to show the event, or NULL
+ * @raw_size: bytes of @raw
+ *
+ * @blob and @raw are copied.
  */
 struct kt_foreign {
 	uint64_t ts;
@@ -40,13 +48,13 @@ struct kt_foreign {
 };
 
 /**
- * struct kt_named - an object that has a name
+ * struct kt_named - the name of an object
  * @type: enum ktape_object
- * @id: its number within the type
- * @param1: by type
- * @param2: by type
- * @name: its bytes, cut at KTAPE_NAME_SIZE
- * @len: how many
+ * @id: id of the object within its type
+ * @param1: first parameter; its meaning depends on the type (ktape/objects.h)
+ * @param2: second parameter, likewise
+ * @name: the name, without a NUL; cut at KTAPE_NAME_SIZE bytes
+ * @len: bytes of @name
  */
 struct kt_named {
 	uint32_t type;
@@ -57,7 +65,16 @@ struct kt_named {
 	size_t len;
 };
 
-/* Records of one CPU in their order. */
+/**
+ * struct kt_fifo - records that wait to be delivered, in order
+ * @buf: the records
+ * @head: offset of the first one
+ * @len: offset behind the last one
+ * @cap: bytes allocated
+ * @last_ts: time of the last record that was put in, even if it has left
+ * @begun: a record was put in, @last_ts is valid
+ * @queued: the queue stands in kt_import.heap
+ */
 struct kt_fifo {
 	uint8_t *buf;
 	size_t head;
@@ -69,35 +86,41 @@ struct kt_fifo {
 };
 
 /**
- * struct kt_import - what a codec sees of its trace
- * @codec: the codec
+ * struct kt_import - a trace in another format that is being read
+ * @format: the format
+ * @codec: its functions
  * @in: the input: kt_scan_need(), kt_scan_head(), kt_scan_skip(); @in->offset
- * @options: what it was told, see kt_codec_option()
- * @info: to be filled by open(): freq at least; the rest has values
+ * @begin: offset of the first byte of the trace in @in
+ * @options: options of the user, see kt_codec_option()
+ * @info: info of the trace.  open() sets at least freq; the rest has defaults
  * @registry: names so far
- * @state: of the codec
+ * @state: state of the format, kt_codec_in.size bytes
  * @error: why open() or next() failed
- * @memo: what the codec keeps from the first pass to the second
- * @learning: a first pass for names: notices are held back
- * @learned: there was one, and the registry has all names
+ * @memo: a value that the format keeps from the first pass over the input to the
+ *	second one, 0 = none
+ * @learning: this is the first pass, for names: events and notices are suppressed
+ * @learned: there was a first pass, so @registry already has all names
  * @trace_options: options of the trace, with the callbacks for notices
- * @window: sorted: bytes that may be held back; 0: not sorted
- * @fifos: sorted: one a CPU, else only the first
- * @nr_fifos: how many
- * @heap: numbers of those that hold something, the earliest first; but not that
- *	of @current
- * @nr_heap: how many
- * @heap_room: room for so many
- * @held: bytes in them
- * @current: where the event that was delivered is, or NULL
- * @taken: its bytes
- * @ended: the codec has no more
- * @bad: pieces that could not be read
- * @event: what was delivered
- * @raw: for json()
- * @raw_size: of @raw
+ * @window: bytes that may wait for events of other CPUs, 0 = events are delivered in
+ *	the order of the input
+ * @fifos: waiting records, a queue for each CPU; without @window one queue for all
+ * @nr_fifos: number of queues
+ * @heap: numbers of the queues that hold records, except @current, as a binary heap
+ *	with the earliest first record on top
+ * @nr_heap: entries of @heap in use
+ * @heap_room: entries of @heap allocated
+ * @held: bytes that wait in all queues
+ * @current: queue of the event that was delivered last, or NULL
+ * @taken: bytes of that event in its queue
+ * @ended: next() has returned 0
+ * @bad: damaged places so far
+ * @last_ts: time of the event that was delivered last
+ * @late: events that were delivered after a later one, because @window was too small
+ * @event: the event that was delivered last
+ * @raw: its kt_foreign.raw
+ * @raw_size: bytes of @raw
  * @text: room for json()
- * @text_cap: its size
+ * @text_cap: bytes of @text
  */
 struct kt_import {
 	const struct ktape_codec *format;
@@ -133,7 +156,7 @@ struct kt_import {
 	size_t text_cap;
 };
 
-/* For codecs: import_emit.c */
+/* For formats (import_emit.c). */
 int kt_import_emit(struct kt_import *s, const struct kt_foreign *f);
 int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 		   const struct kt_named *n);
@@ -165,7 +188,7 @@ struct kt_import_trace {
 	struct ktape_registry **registry;
 };
 
-/* For traces: import.c */
+/* For traces (import.c). */
 int kt_import_open(const struct kt_import_trace *t,
 		   const struct ktape_codec *format, struct kt_import **import,
 		   struct ktape_error *error);
@@ -173,17 +196,17 @@ int kt_import_next(struct kt_import *s, const struct ktape_event **event);
 const char *kt_import_json(struct kt_import *s, size_t *len);
 void kt_import_close(struct kt_import *s);
 
-/* import.c, for import_emit.c */
+/* Of import.c, for import_emit.c. */
 int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
 
-/* import_emit.c, for import.c */
-#define KT_IMPORT_LOST	0	/* opcode of a loss that waits in a queue */
+/* Of import_emit.c, for import.c. */
+#define KT_IMPORT_LOST	0	/* opcode of a record that stands for a loss */
 
 int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
 void kt_fifo_shrink(struct kt_fifo *fifo);
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo);
 uint64_t kt_fifo_ts(const struct kt_fifo *fifo);
-void kt_import_tell_lost(struct kt_import *s);
-void kt_import_tell_bad(struct kt_import *s);
+void kt_import_notify_lost(struct kt_import *s);
+void kt_import_notify_bad(struct kt_import *s);
 
 #endif /* _KT_IMPORT_H */

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What codecs make of foreign bytes: records, names, losses, complaints. */
+/*
+ * What a format calls while it reads: records, names, losses, damage, notes.  Records
+ * wait in queues until import.c delivers them.
+ */
 #include <stdarg.h>
 
 #include "import.h"
 
-#define BAD_TOLD	20	/* damages told one by one */
+#define BAD_SHOWN	20	/* damaged places that get a notice each */
 #define FIFO_MIN	4096U
-#define FIFO_KEPT	(64U << 10)	/* room that an empty queue keeps */
+#define FIFO_KEPT	(64U << 10)	/* bytes that an empty queue keeps */
 
-/* A record that waits; behind it are arguments, blob and raw bytes. */
+/* Head of a record in a queue; its arguments, blob and raw bytes follow. */
 struct entry {
 	uint64_t ts;
-	uint32_t size;		/* of all of it */
+	uint32_t size;		/* bytes with all that follows */
 	uint32_t cpu;
 	int32_t tid;
 	uint32_t dat20;
@@ -23,7 +26,8 @@ struct entry {
 	bool has_blob;
 };
 
-static int fifo_room(struct kt_fifo *fifo, size_t need)
+/* Make room for @need bytes at the end of a queue.  Return: 0 or -ENOMEM. */
+static int grow_fifo(struct kt_fifo *fifo, size_t need)
 {
 	size_t cap = fifo->cap ? fifo->cap : FIFO_MIN;
 	uint8_t *buf;
@@ -47,8 +51,9 @@ static int fifo_room(struct kt_fifo *fifo, size_t need)
 }
 
 /*
- * Give back what a queue needed once and does not need now: the window bounds what
- * all queues hold together, and each CPU may have had all of it for a while.
+ * Shrink a queue that is mostly empty.  The window bounds what all queues hold together,
+ * but each of them may have held all of it once: without this, memory would grow to the
+ * window times the number of CPUs.
  */
 void kt_fifo_shrink(struct kt_fifo *fifo)
 {
@@ -61,13 +66,13 @@ void kt_fifo_shrink(struct kt_fifo *fifo)
 	fifo->head = 0;
 	fifo->len = there;
 	buf = realloc(fifo->buf, fifo->cap / 4);
-	if (!buf)	/* it stays as large as it was */
+	if (!buf)	/* keep the larger one */
 		return;
 	fifo->buf = buf;
 	fifo->cap /= 4;
 }
 
-/* The queue of a CPU, or the only one. */
+/* Return the queue for records of a CPU; without a window there is one for all. */
 static struct kt_fifo *fifo_of(struct kt_import *s, uint32_t cpu)
 {
 	size_t nr = s->window ? (size_t)cpu + 1 : 1;
@@ -105,7 +110,7 @@ int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 				      f->cpu);
 	size = kt_align(sizeof(e) + f->nargs * 4U + blob + e.raw_size, 8);
 	e.size = (uint32_t)size;
-	err = fifo_room(fifo, size);
+	err = grow_fifo(fifo, size);
 	if (err)
 		return err;
 	p = fifo->buf + fifo->len;
@@ -125,7 +130,7 @@ int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
 	return fifo->queued ? 0 : kt_fifo_queue(s, fifo);
 }
 
-/* Time of the first one in the queue. */
+/* Return the time of the first record in a queue. */
 uint64_t kt_fifo_ts(const struct kt_fifo *fifo)
 {
 	struct entry e;
@@ -134,7 +139,7 @@ uint64_t kt_fifo_ts(const struct kt_fifo *fifo)
 	return e.ts;
 }
 
-/* The first one becomes the source's event. */
+/* Make the first record of a queue the trace's event. */
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo)
 {
 	const uint8_t *p = fifo->buf + fifo->head;
@@ -163,7 +168,7 @@ void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo)
 /**
  * kt_import_emit() - deliver a record
  * @s: the trace
- * @f: the record; its CPU is less than KT_CPUS_MAX
+ * @f: the record
  *
  * Return: 0, or negative errno for next() to return.
  */
@@ -176,11 +181,11 @@ int kt_import_emit(struct kt_import *s, const struct kt_foreign *f)
 }
 
 /**
- * kt_import_name() - deliver a record that names an object
+ * kt_import_name() - deliver the name of an object
  * @s: the trace
- * @at: time, CPU and raw bytes; the rest is overwritten.  NULL: the name is
- *	known from here on and there is no record
- * @n: the object
+ * @at: time, CPU and raw bytes of the record; the rest is overwritten.  NULL: enter
+ *	the name into the registry without a record
+ * @n: the object and its name
  *
  * Return: as kt_import_emit().
  */
@@ -221,7 +226,7 @@ int kt_import_name(struct kt_import *s, struct kt_foreign *at,
 	return kt_import_emit(s, at);
 }
 
-static void tell(struct kt_import *s, const struct ktape_notice *n)
+static void notify(struct kt_import *s, const struct ktape_notice *n)
 {
 	const struct ktape_trace_options *o = s->trace_options;
 
@@ -230,14 +235,14 @@ static void tell(struct kt_import *s, const struct ktape_notice *n)
 }
 
 /**
- * kt_import_lost() - tell that events are missing
+ * kt_import_lost() - deliver a gap: events of a CPU were lost
  * @s: the trace
- * @cpu: where
- * @count: how many, 0: not known
- * @from: time
- * @to: time: that of the next event there
+ * @cpu: CPU that lost them
+ * @count: number of lost events, 0 = unknown
+ * @from: time of the last event before the gap
+ * @to: time of the next event behind it
  *
- * It is told in its place among the records.
+ * The notice comes in its place among the records.
  *
  * Return: as kt_import_emit().
  */
@@ -255,8 +260,8 @@ int kt_import_lost(struct kt_import *s, uint32_t cpu, uint64_t count,
 	return kt_import_emit(s, &f);
 }
 
-/* The record that was taken is a loss. */
-void kt_import_tell_lost(struct kt_import *s)
+/* Notify of the loss that the current record stands for. */
+void kt_import_notify_lost(struct kt_import *s)
 {
 	const uint8_t *words = s->event.args;
 	const struct ktape_notice n = {
@@ -266,14 +271,16 @@ void kt_import_tell_lost(struct kt_import *s)
 		.to = s->event.ts,
 	};
 
-	tell(s, &n);
+	notify(s, &n);
 }
 
 /**
- * kt_import_bad() - tell that a piece could not be read and was left out
+ * kt_import_bad() - notify of a damaged place that is left out
  * @s: the trace
- * @offset: where in the input
- * @format: what is wrong
+ * @offset: offset of the place in the input
+ * @format: what is wrong there
+ *
+ * After BAD_SHOWN places, the rest is counted and comes in one notice at the end.
  */
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 		   ...)
@@ -281,35 +288,35 @@ void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT, .count = 1 };
 	va_list args;
 
-	if (!s->learning && s->bad++ >= BAD_TOLD)
+	if (!s->learning && s->bad++ >= BAD_SHOWN)
 		return;
 	n.error.offset = offset;
 	va_start(args, format);
 	vsnprintf(n.error.text, sizeof(n.error.text), format, args);
 	va_end(args);
-	tell(s, &n);
+	notify(s, &n);
 }
 
-/* At the end: what was not told one by one. */
-void kt_import_tell_bad(struct kt_import *s)
+/* At the end of the input: notify of the damaged places that got no notice. */
+void kt_import_notify_bad(struct kt_import *s)
 {
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT };
 
-	if (s->bad <= BAD_TOLD)
+	if (s->bad <= BAD_SHOWN)
 		return;
 	n.error.offset = s->in->offset;
 	snprintf(n.error.text, sizeof(n.error.text),
 		 "%llu more damaged places up to here",
-		 (unsigned long long)(s->bad - BAD_TOLD));
-	n.count = s->bad - BAD_TOLD;
+		 (unsigned long long)(s->bad - BAD_SHOWN));
+	n.count = s->bad - BAD_SHOWN;
 	s->bad = 0;
-	tell(s, &n);
+	notify(s, &n);
 }
 
 /**
- * kt_import_truncated() - tell that the input begins or ends in the middle of something
+ * kt_import_truncated() - notify that the input begins or ends in the middle of a frame
  * @s: the trace
- * @error: where and what
+ * @error: offset, and what is incomplete
  */
 void kt_import_truncated(struct kt_import *s, const struct ktape_error *error)
 {
@@ -317,16 +324,17 @@ void kt_import_truncated(struct kt_import *s, const struct ktape_error *error)
 		.kind = KTAPE_NOTICE_TRUNCATED, .error = *error,
 	};
 
-	tell(s, &n);
+	notify(s, &n);
 }
 
 /**
- * kt_import_joined() - tell that the input begins in the middle of a frame
+ * kt_import_joined() - notify that the input begins in the middle of a frame
  * @s: the trace
- * @offset: where in the input the frame ends or is given up
- * @cpu: where events before it may have been
+ * @offset: offset of that frame in the input
+ * @cpu: CPU that the missing events are counted for
  *
- * Nobody knows how many events are missing in front of it.
+ * The reader has joined a stream that was already running: this is no damage.  Also
+ * delivers a gap of an unknown number of events.
  *
  * Return: as kt_import_emit().
  */
@@ -341,8 +349,8 @@ int kt_import_joined(struct kt_import *s, uint64_t offset, uint32_t cpu)
 }
 
 /**
- * kt_import_none() - tell that nothing of the input is of the format
- * @s: the trace, at its end
+ * kt_import_none() - notify that not one frame of the input was valid
+ * @s: the trace, at the end of its input
  */
 void kt_import_none(struct kt_import *s)
 {
@@ -351,13 +359,13 @@ void kt_import_none(struct kt_import *s)
 	kt_error(&n.error, s->begin,
 		 "no frame of %s is valid: is the input of another format (--from)?",
 		 s->format->name);
-	tell(s, &n);
+	notify(s, &n);
 }
 
 /**
- * kt_import_note() - tell what had to be assumed
+ * kt_import_note() - notify of something that the input does not say and is assumed
  * @s: the trace
- * @format: what
+ * @format: what is assumed
  */
 void kt_import_note(struct kt_import *s, const char *format, ...)
 {
@@ -367,16 +375,16 @@ void kt_import_note(struct kt_import *s, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(n.error.text, sizeof(n.error.text), format, args);
 	va_end(args);
-	tell(s, &n);
+	notify(s, &n);
 }
 
 /**
- * kt_import_fail() - say why it cannot go on
+ * kt_import_fail() - set the reason why open() or next() fails
  * @s: the trace
- * @offset: where in the input
- * @format: what is wrong
+ * @offset: offset of the place in the input
+ * @format: what is wrong there
  *
- * Return: -EBADMSG, to be returned.
+ * Return: -EBADMSG, for the caller to return.
  */
 int kt_import_fail(struct kt_import *s, uint64_t offset, const char *format,
 		   ...)

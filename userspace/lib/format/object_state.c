@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * States of objects of real-time systems, as their events tell them: how much is
- * in a queue, who has a mutex, the priority of a task.
+ * States of objects of real-time kernels (object_state.h).
  *
- * Only of mutexes, and of objects whose kind was told, is anything remembered: a
- * number needs no memory.
+ * A user event that reports a number (elements in a queue, a priority) is drawn at once.
+ * Only mutexes, whose state depends on the events before, and objects whose kind was
+ * reported are remembered.
  */
 #include "object_state.h"
 #include "sink.h"
 
 #define FIRST_ROOM	16U
-#define NOBODY		0U		/* threads are addresses, or ids from 1 on */
-#define SOMEBODY	UINT32_MAX	/* a thread that no event tells */
+/* Holders of a mutex that are no known thread; ids and addresses begin at 1. */
+#define NOBODY		0U		/* the mutex is free */
+#define SOMEBODY	UINT32_MAX	/* a thread has it, no event says which */
 
 /**
- * struct kt_object_state - what is remembered of an object
- * @kind: the number that a KIND told
- * @mutex: a thread has it, or none
- * @open: there is a slice, it is called @track
- * @holder: of a mutex: the thread that has it, or NOBODY
- * @first: the first thread that waits for it
- * @waiting: how many wait for it
- * @len: of @track
+ * struct kt_object_state - an object that is remembered
+ * @kind: number of its kind from KT_REPORT_KIND
+ * @mutex: it is a mutex
+ * @open: a slice is open on the track @track
+ * @holder: mutex: the thread that has it, NOBODY or SOMEBODY
+ * @first: mutex: the first thread that waits for it
+ * @waiting: mutex: number of threads that wait for it
+ * @len: bytes of @track
  * @track: see @open
  */
 struct kt_object_state {
@@ -35,7 +36,7 @@ struct kt_object_state {
 	char track[KT_STATE_TEXT];
 };
 
-/* By the number that a KIND told; the first where none did. */
+/* Words for the kinds of Tonbandgeraet; the first one also for an unknown kind. */
 static const char *const kinds[] = {
 	"Queue", "Counting Semaphore", "Binary Semaphore", "Mutex",
 	"Recursive Mutex", "Queue Set",
@@ -71,7 +72,10 @@ static bool grow_objects(struct kt_states *states)
 	return true;
 }
 
-/* Find it, or remember it from now on.  NULL: @s was told why not. */
+/*
+ * Find an object, or remember it from now on.
+ * Return: NULL if there are too many (counted as missed) or no memory (@s->error).
+ */
 static struct kt_object_state *add_object(struct kt_states *states, struct kt_sink *s,
 				   const struct kt_user_event *t)
 {
@@ -96,6 +100,7 @@ static struct kt_object_state *add_object(struct kt_states *states, struct kt_si
 	return o;
 }
 
+/* Free what is remembered of all objects. */
 void kt_states_free(struct kt_states *states)
 {
 	kt_map_free(&states->places);
@@ -104,7 +109,7 @@ void kt_states_free(struct kt_states *states)
 
 /* ---- texts ---------------------------------------------------------------- */
 
-/* "Queue mail (#5)" */
+/* Put "Queue mail (#5)", or with an address "Queue mail (0x20)".  Return: its length. */
 static size_t put_object(char *to, size_t room, const struct kt_line *l,
 			 const char *kind, unsigned int type, uint32_t id,
 			 bool hex)
@@ -134,7 +139,7 @@ static void put_track(struct kt_state_change *c, const struct kt_line *l,
 	c->len = kt_min(c->len + (size_t)n, room - 1);
 }
 
-/* @holder: a thread, NOBODY or SOMEBODY. */
+/* Put the state of a mutex; @holder is a thread, NOBODY or SOMEBODY. */
 static void put_holder(struct kt_state_change *c, const struct kt_line *l,
 		       uint32_t holder, bool hex)
 {
@@ -152,7 +157,7 @@ static void put_holder(struct kt_state_change *c, const struct kt_line *l,
 
 /* ---- mutexes -------------------------------------------------------------- */
 
-static uint32_t thread_of(int64_t tid)
+static uint32_t known_thread(int64_t tid)
 {
 	return tid < 0 ? SOMEBODY : (uint32_t)tid;
 }
@@ -166,7 +171,10 @@ static void add_waiter(struct kt_object_state *o, uint32_t tid)
 	o->waiting++;
 }
 
-/* Who gets it when it is given.  Only of the first that waits it is known who. */
+/*
+ * Remove the first waiter and return it: it gets the mutex that is given back.  Only the
+ * first waiter is remembered, so the ones behind it become SOMEBODY.
+ */
 static uint32_t take_waiter(struct kt_object_state *o)
 {
 	uint32_t tid = o->first;
@@ -178,7 +186,10 @@ static uint32_t take_waiter(struct kt_object_state *o)
 	return tid;
 }
 
-/* The event tells who has it.  Return: it is another one than before. */
+/*
+ * Set the holder as the event tells it; a negative @tid means that it does not.
+ * Return: true if that changes the holder.
+ */
 static bool set_holder(struct kt_object_state *o, int64_t tid)
 {
 	uint32_t before = o->holder;
@@ -200,10 +211,10 @@ static bool follow_mutex(struct kt_object_state *o, const struct kt_user_event *
 	switch (t->report) {
 	case KT_REPORT_TAKES:
 		o->waiting = 0;
-		o->holder = thread_of(t->by);
+		o->holder = known_thread(t->by);
 		return true;
 	case KT_REPORT_WAITS:
-		add_waiter(o, thread_of(t->by));
+		add_waiter(o, known_thread(t->by));
 		return changed;
 	case KT_REPORT_GIVES:
 		o->holder = take_waiter(o);
@@ -215,7 +226,7 @@ static bool follow_mutex(struct kt_object_state *o, const struct kt_user_event *
 
 /* ---- changes -------------------------------------------------------------- */
 
-/* The slice that is open ends; there is another one, or not. */
+/* End the slice that is open, if one is. */
 static void end_slice(struct kt_object_state *o, struct kt_state_change *c)
 {
 	c->opened = o->open;
@@ -232,7 +243,7 @@ static void begin_slice(struct kt_object_state *o, struct kt_state_change *c)
 	memcpy(o->track, c->track, sizeof(o->track));
 }
 
-/* What is no mutex any more has no slice any more. */
+/* Set the kind of an object.  Return: true if its slice ends: it is no mutex now. */
 static bool change_kind(struct kt_object_state *o, const struct kt_user_event *t,
 			struct kt_state_change *c)
 {
@@ -245,14 +256,14 @@ static bool change_kind(struct kt_object_state *o, const struct kt_user_event *t
 }
 
 /**
- * kt_state_follow() - does an event change the state of an object?
- * @states: of all objects so far
- * @s: where it is written: is told what cannot be remembered
+ * kt_state_follow() - follow the state of an object through a user event
+ * @states: states of all objects so far
+ * @s: the sink, which counts objects that cannot be remembered
  * @l: the event
- * @t: the same in its own words
- * @c: filled if it does
+ * @t: the same event with its fields
+ * @c: filled if the state changes
  *
- * Return: true if it does.
+ * Return: true if the state changes.
  */
 bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		     const struct kt_line *l, const struct kt_user_event *t,
@@ -278,7 +289,7 @@ bool kt_state_follow(struct kt_states *states, struct kt_sink *s,
 		return true;
 	}
 	if (t->report == KT_REPORT_NUMBER)
-		o->holder = t->number ? NOBODY : thread_of(t->by);
+		o->holder = t->number ? NOBODY : known_thread(t->by);
 	else if (!follow_mutex(o, t))
 		return false;
 	put_track(c, l, t, o);

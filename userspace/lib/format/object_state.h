@@ -13,22 +13,23 @@
 
 struct kt_sink;
 
-#define KT_STATE_TEXT	128
-#define KT_STATES_MAX	4096U	/* objects of which something is remembered */
+#define KT_STATE_TEXT	128	/* room for a name or a state, with its NUL */
+#define KT_STATES_MAX	4096U	/* objects that are remembered */
 #define KT_STATES_MISSED	"states of objects beyond 4096"
 
 /**
- * struct kt_state_change - a track has a new state
- * @key: of the object: its type << 32 | its id
- * @track: its name
- * @len: bytes of it
- * @counter: @number is the value, and there is no slice
- * @opened: a slice ends, whose track was called @was
- * @begins: a slice begins: @text is what it is now
+ * struct kt_state_change - what a format has to draw
+ * @key: the object: type << 32 | id
+ * @track: name of its track, "Mutex m (#1) State"
+ * @len: bytes of @track
+ * @counter: the track is a counter with value @number; else it has slices
+ * @opened: the slice that is open ends; it is on the track @was, which is another
+ *	one than @track if the object got a new name
+ * @begins: a slice called @text begins
  * @number: see @counter
- * @text: see @begins
+ * @text: see @begins: "Taken by Task t (#2)"
  * @was: see @opened
- * @was_len: bytes of it
+ * @was_len: bytes of @was
  */
 struct kt_state_change {
 	uint64_t key;
@@ -46,11 +47,11 @@ struct kt_state_change {
 struct kt_object_state;
 
 /**
- * struct kt_states - what is remembered of objects
- * @places: places in @objects by type and id
- * @objects: the objects
- * @nr: how many
- * @room: for how many
+ * struct kt_states - states of all objects so far
+ * @places: index in @objects by type and id
+ * @objects: mutexes, and objects whose kind is known
+ * @nr: entries of @objects in use
+ * @room: entries of @objects allocated
  */
 struct kt_states {
 	struct kt_map places;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Options of a format: "key=value,key,..." as the user gives them. */
+/* Options of a format, as the user gives them: "key=value,key,...". */
 #include "codec.h"
 
 static bool is_known(const struct ktape_codec_option *known, const char *key)
@@ -11,9 +11,15 @@ static bool is_known(const struct ktape_codec_option *known, const char *key)
 	return false;
 }
 
-/*
- * Take "key=value,key,..." apart.
- * Return: 0, -ENOMEM, or -EINVAL with @error filled.
+/**
+ * kt_codec_options_parse() - split "key=value,key,..."
+ * @o: filled; ends with kt_codec_options_free(), also after an error
+ * @text: the text; NULL or "" = no options
+ * @known: options of the format, up to an entry without a key; NULL = none
+ * @format: name of the format, for @error
+ * @error: filled on -EINVAL; may be NULL
+ *
+ * Return: 0, -ENOMEM, or -EINVAL for an option that the format does not have.
  */
 int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 			   const struct ktape_codec_option *known,
@@ -35,12 +41,13 @@ int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 		if (value)
 			*value++ = '\0';
 		if (!is_known(known, part)) {
-			kt_error(error, 0, "%s has no option \"%.40s\"", format,
+			kt_error(error, 0, "format %s has no option \"%.40s\"", format,
 				 part);
 			return -EINVAL;
 		}
 		if (o->nr == KT_CODEC_OPTIONS) {
-			kt_error(error, 0, "too many options");
+			kt_error(error, 0, "more than %u options for format %s",
+				 KT_CODEC_OPTIONS, format);
 			return -EINVAL;
 		}
 		o->keys[o->nr] = part;
@@ -55,7 +62,14 @@ void kt_codec_options_free(struct kt_codec_options *o)
 	memset(o, 0, sizeof(*o));
 }
 
-/* Return: the value that was given last, or NULL. */
+/**
+ * kt_codec_option() - return the value of an option
+ * @o: the options
+ * @key: name of the option
+ *
+ * Return: its value, the last one if it was given several times; NULL if it was not
+ * given.
+ */
 const char *kt_codec_option(const struct kt_codec_options *o, const char *key)
 {
 	for (unsigned int i = o->nr; i--;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing a trace in any format: buffer, file, what was missed. */
+/* Writing a trace in any format: output file, buffer, counts of what was missed. */
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,19 +8,19 @@
 
 #include "sink.h"
 
-#define BUFFER		(256U << 10)	/* stays in the cache */
+#define BUFFER		(256U << 10)	/* bytes; small enough for the L2 cache */
 #define MODE_FILE	0666
 
-/* The public name of it. */
+/* What the public functions call a struct kt_sink. */
 struct ktape_sink {
 	struct kt_sink s;
 };
 
 /**
- * kt_sink_flush() - write what is in the buffer
- * @s: where to
+ * kt_sink_flush() - write the buffer to the file
+ * @s: the sink
  *
- * Return: 0 or the errno of the first write that failed.
+ * Return: 0 or the negative errno of the first write that failed.
  */
 int kt_sink_flush(struct kt_sink *s)
 {
@@ -32,12 +32,13 @@ int kt_sink_flush(struct kt_sink *s)
 }
 
 /**
- * kt_sink_room() - room at the end of the output
- * @s: where to
- * @n: bytes, behind which KT_PUT_OVER more may be written; what is used of them
- *	ends with kt_sink_done()
+ * kt_sink_room() - return room at the end of the output
+ * @s: the sink
+ * @n: bytes that are needed; KT_PUT_OVER more may be overwritten
  *
- * Return: the place, or NULL with @s->error set.
+ * The caller ends with kt_sink_done(), which says how much it used.
+ *
+ * Return: the room, or NULL with @s->error set.
  */
 char *kt_sink_room(struct kt_sink *s, size_t n)
 {
@@ -61,8 +62,8 @@ char *kt_sink_room(struct kt_sink *s, size_t n)
 }
 
 /**
- * kt_sink_put() - write bytes
- * @s: where to
+ * kt_sink_put() - put bytes at the end of the output
+ * @s: the sink
  * @data: the bytes
  * @len: how many
  *
@@ -80,9 +81,9 @@ int kt_sink_put(struct kt_sink *s, const void *data, size_t len)
 }
 
 /**
- * kt_sink_patch() - write over what was written
- * @s: where to, @s->seekable
- * @offset: of the file
+ * kt_sink_patch() - overwrite a part of the output
+ * @s: the sink; @s->seekable must be true
+ * @offset: offset in the output
  * @data: the bytes
  * @len: how many
  *
@@ -101,11 +102,11 @@ int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data,
 }
 
 /**
- * kt_sink_fail() - say why it cannot go on
- * @s: where to
+ * kt_sink_fail() - set the reason why begin(), event() or end() fails
+ * @s: the sink
  * @format: what is wrong
  *
- * Return: -EBADMSG, to be returned.
+ * Return: -EBADMSG, for the caller to return.
  */
 int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 {
@@ -118,9 +119,9 @@ int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 }
 
 /**
- * kt_sink_mix() - an event was written of a CPU that readers do not tell from others
- * @s: where to
- * @cpu: its number
+ * kt_sink_mix() - note a CPU whose events readers cannot tell from those of others
+ * @s: the sink
+ * @cpu: number of the CPU that an event was written for
  */
 void kt_sink_mix(struct kt_sink *s, uint32_t cpu)
 {
@@ -129,9 +130,10 @@ void kt_sink_mix(struct kt_sink *s, uint32_t cpu)
 }
 
 /**
- * kt_sink_miss() - count what the format cannot hold
- * @s: where to
- * @what: a sentence's subject that stays, such as "names longer than 20 bytes"
+ * kt_sink_miss() - count something that the format cannot hold
+ * @s: the sink
+ * @what: what it is, in the plural, such as "names longer than 20 bytes"; the string
+ *	must stay valid
  * @count: how many
  */
 void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count)
@@ -148,8 +150,8 @@ void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count)
 }
 
 /**
- * kt_sink_open_file() - open the file of the output, or take standard output
- * @s: where to; @s->path is its name
+ * kt_sink_open_file() - open the output file, or take standard output
+ * @s: the sink; @s->path is the name
  *
  * Return: 0 or negative errno.
  */
@@ -168,13 +170,14 @@ int kt_sink_open_file(struct kt_sink *s)
 		return s->fd;
 	if (fstat(s->fd, &st))
 		return -errno;
-	/* Standard output may be appended to, or shared. */
+	/* Standard output may be shared, or open for appending: never seek in it. */
 	s->seekable = s->owned && S_ISREG(st.st_mode);
 	return 0;
 }
 
-static int setup(struct kt_sink *s, const struct kt_codec_out *codec,
-		 const struct ktape_sink_options *o, struct ktape_error *error)
+static int setup_sink(struct kt_sink *s, const struct kt_codec_out *codec,
+		      const struct ktape_sink_options *o,
+		      struct ktape_error *error)
 {
 	int err;
 
@@ -223,7 +226,7 @@ int kt_sink_open(const struct kt_codec_out *codec,
 		return -ENOMEM;
 	s->s.fd = -1;
 	s->s.stage = (struct kt_stage)KT_STAGE_NONE;
-	err = setup(&s->s, codec, options, error);
+	err = setup_sink(&s->s, codec, options, error);
 	if (err) {
 		ktape_sink_close(s);
 		return err;

@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace while it is written: what its codec works with. */
+/*
+ * Writing a trace: the output file, its buffer, and what the format calls while it writes.
+ * ktape_sink_open(), which finds the format by its name, is in codec.c.
+ */
 #ifndef _KT_SINK_H
 #define _KT_SINK_H
 
 #include "codec.h"
 #include "util/stage.h"
 
-#define KT_SINK_MISSES	320	/* more than there are events */
+#define KT_SINK_MISSES	320	/* kinds of misses; more than kinds of events */
 
 /**
- * struct kt_sink - what a codec sees of what it writes
- * @codec: the codec
- * @options: what it was told, see kt_codec_option()
- * @info: of the trace
+ * struct kt_sink - a trace that is being written
+ * @codec: functions of the format
+ * @options: options of the user, see kt_codec_option()
+ * @info: info of the trace
  * @registry: names
- * @metadata: of a native trace where all events come from, or NULL
- * @metadata_len: bytes of it
- * @path: where to, for codecs with @own_files
+ * @metadata: metadata text of the native trace that all events come from, or NULL
+ * @metadata_len: bytes of @metadata
+ * @path: name of the output; "-" = standard output
  * @flags: KTAPE_SINK_*
- * @state: of the codec
- * @fd: the file
- * @owned: @fd is not standard output
- * @stage: the temporary name of @fd or of the folder that the codec writes
- * @seekable: it is a file, kt_sink_patch() works
- * @buf: what was not yet written
- * @len: bytes of it
- * @cap: room
- * @offset: bytes that were written before @buf
- * @error: of the first write that failed
+ * @state: state of the format, kt_codec_out.size bytes
+ * @fd: the output file, -1 = none (@own_files of the format)
+ * @owned: @fd is to be closed: it is not standard output
+ * @stage: temporary name of @fd, or of the folder that the format writes
+ * @seekable: @fd is a regular file, so kt_sink_patch() works
+ * @buf: bytes that were not yet written to @fd
+ * @len: number of bytes in @buf
+ * @cap: bytes allocated for @buf
+ * @offset: bytes written to @fd
+ * @error: errno (negative) of the first write that failed, 0 = none
  * @finished: end() was called
- * @why: a sentence
- * @misses: what the format could not hold
- * @nr_misses: how many kinds
- * @mixed: bit n: the output has events of CPU n, which its readers do not tell from
- *	those of others
+ * @why: why begin(), event() or end() failed, in a sentence
+ * @misses: what the format could not hold, and how often
+ * @nr_misses: entries of @misses in use
+ * @mixed: bit n = the output has events of CPU n that its readers cannot tell from
+ *	those of other CPUs
  */
 struct kt_sink {
 	const struct kt_codec_out *codec;
@@ -78,14 +81,14 @@ int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 void kt_sink_mix(struct kt_sink *s, uint32_t cpu);
 void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count);
 
-/* What was put at kt_sink_room() ends at @end. */
+/* End writing at kt_sink_room(): @end is behind the last byte.  Return: 0. */
 static inline int kt_sink_done(struct kt_sink *s, const char *end)
 {
 	s->len = (size_t)(end - s->buf);
 	return 0;
 }
 
-/* Where the next byte goes in the file. */
+/* Return the offset in the output where the next byte goes. */
 static inline uint64_t kt_sink_at(const struct kt_sink *s)
 {
 	return s->offset + s->len;

@@ -209,7 +209,7 @@ static int next(struct kt_import *s)
 
 	t->offset = s->in->offset;
 	len = kt_frames_next(s, KT_RKH_FLAG, FRAMES_MAX, &frame);
-	len = kt_frames_tell(s, len, t->offset, FRAMES_MAX);
+	len = kt_frames_notify(s, len, t->offset, FRAMES_MAX);
 	if (len == KT_FRAME_END)
 		return end(s);
 	if (len == KT_FRAME_LONG) {

@@ -390,7 +390,7 @@ static int64_t next_frame(struct kt_import *s, const uint8_t **frame)
 	int64_t len = t->hex ? next_hex(s, frame) :
 			       kt_frames_next(s, 0, KT_TBAND_FRAME_MAX, frame);
 
-	return kt_frames_tell(s, len, at, KT_TBAND_FRAME_MAX);
+	return kt_frames_notify(s, len, at, KT_TBAND_FRAME_MAX);
 }
 
 static int next(struct kt_import *s)
