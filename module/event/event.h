@@ -257,10 +257,19 @@ do {									\
 	kt_event_record(KT_EVENT_RING_##NAME, &__rec);			\
 } while (0)
 
-/* Does anybody want this event on this CPU?  Preemption disabled. */
-#define KT_WANTED(NAME) \
-	(kt_cpu_read(kt_cpus.want[KTAPE_EV_##NAME]) || \
-	 kt_sink_wants(KTAPE_EV_##NAME))
+/**
+ * kt_wanted() - Does any session or sink want this event on this CPU?
+ * @opcode: of an event
+ *
+ * Context: any, preemption disabled.
+ * Return: true or false.
+ */
+static __always_inline bool kt_wanted(u32 opcode)
+{
+	return kt_cpu_read(kt_cpus.want[opcode]) || kt_sink_wants(opcode);
+}
+
+#define KT_WANTED(NAME)		kt_wanted(KTAPE_EV_##NAME)
 
 /* ---- triggers: trigger.c --------------------------------------------------- */
 
@@ -364,7 +373,7 @@ extern u64 kt_token_key[3];
 extern unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
 
 void kt_token_init(struct irq_work *on_pending);
-void kt_symbol_note(unsigned long address, u32 token);
+u32 kt_token_func(unsigned long address);
 unsigned long kt_symbol_take(unsigned int place);
 unsigned long *kt_symbol_place(u32 token, unsigned long address);
 
@@ -385,23 +394,6 @@ static __always_inline u32 kt_token(const void *p)
 	x *= kt_token_key[2];
 	token = (u32)(x >> 32);
 	return p ? token ?: 1 : 0;
-}
-
-/**
- * kt_token_func() - a code address as a token whose symbol gets a name
- * @address: in the kernel or a module, may be 0
- *
- * Context: any, preemption disabled.
- * Return: the token.
- */
-static __always_inline u32 kt_token_func(unsigned long address)
-{
-	u32 token = kt_token((const void *)address);
-
-	if (unlikely(READ_ONCE(kt_symbols_seen[token % KT_SYMBOLS_SEEN]) !=
-		     address))
-		kt_symbol_note(address, token);
-	return token;
 }
 
 /*

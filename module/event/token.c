@@ -65,14 +65,8 @@ static bool symbol_is_throttled(u32 token)
 	return false;
 }
 
-/**
- * kt_symbol_note() - Request the symbol of a code address
- * @address: the address
- * @token: its token
- *
- * Context: any, NMI included; preemption disabled.
- */
-noinline void kt_symbol_note(unsigned long address, u32 token)
+/* Request the symbol of a code address.  Out of line: needed once an address. */
+static noinline void symbol_make_pending(unsigned long address, u32 token)
 {
 	unsigned long old = address;
 	unsigned int way;
@@ -92,6 +86,23 @@ noinline void kt_symbol_note(unsigned long address, u32 token)
 }
 
 /**
+ * kt_token_func() - Return the token of a code address, and get it a symbol
+ * @address: in the kernel or a module, may be 0
+ *
+ * Context: any, NMI included; preemption disabled.
+ * Return: the token, 0 for address 0 only.
+ */
+u32 kt_token_func(unsigned long address)
+{
+	u32 token = kt_token((const void *)address);
+
+	if (unlikely(READ_ONCE(kt_symbols_seen[token % KT_SYMBOLS_SEEN]) !=
+		     address))
+		symbol_make_pending(address, token);
+	return token;
+}
+
+/**
  * kt_symbol_take() - Take a pending address out of its place
  * @place: below KT_SYMBOLS_PENDING
  *
@@ -100,7 +111,7 @@ noinline void kt_symbol_note(unsigned long address, u32 token)
  */
 unsigned long kt_symbol_take(unsigned int place)
 {
-	/* Pairs with the cmpxchg() in kt_symbol_note(). */
+	/* Pairs with the cmpxchg() in symbol_make_pending(). */
 	return xchg(&pending[place], 0);
 }
 
