@@ -372,22 +372,22 @@ test_formats()
 		run 1 dump -e bad.fmt k && says "bad.fmt:2: $text"
 		result $? "dump -e FILE.fmt: $line: $text"
 	done <<-'EOT'
-	exceptional 1 "x"#a line begins
-	exception#which event?
-	exception 0x1000000 "x"#the major is
-	exception 1.256 "x"#the minor is
-	exception 1 x#the text is in quotes
-	exception 1 na/me "x"#a name has
-	exception 1 "x#the text does not end
-	exception 1 "x" y#there is something
-	event x "y"#the id is
-	event 1 "%y"#an unknown conversion
-	event 1 "%0$d"#there is no such
-	event 1 "%100$d"#there is no such
+	exceptional 1 "x"#a line must begin
+	exception#the number of the event is missing
+	exception 0x1000000 "x"#the major must be
+	exception 1.256 "x"#the minor must be
+	exception 1 x#the text must be in double quotes
+	exception 1 na/me "x"#a name may contain
+	exception 1 "x#the text has no closing quote
+	exception 1 "x" y#unexpected characters
+	event x "y"#the id of an event must be
+	event 1 "%y"#unknown conversion
+	event 1 "%0$d"#argument numbers are
+	event 1 "%100$d"#argument numbers are
 	event 1 "%65d"#the width is
-	event 1 "%{1=a"#"{" without
-	event 1 "%{a}"#a list is
-	event 1 "%"#an unknown conversion
+	event 1 "%{1=a"#a list has "{" but
+	event 1 "%{a}"#a list must have
+	event 1 "%"#unknown conversion
 	EOT
 	run 1 dump -e none.fmt k && says "none.fmt: No such file"
 	result $? "dump -e FILE.fmt: no file"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names that values had at the time of an event. */
+/* Look up the names of an event's values, as they were valid at the event's time. */
 #include "names/names.h"
 
-/* The registry's type of a field type that has one; else KTAPE_OBJ_FREE. */
+/* Registry type of a field type, KTAPE_OBJ_FREE = such fields have no objects. */
 static const uint8_t object_types[KTAPE_TYPES] = {
 	[KTAPE_TYPE_TID] = KTAPE_OBJ_THREAD,
 	[KTAPE_TYPE_IRQ] = KTAPE_OBJ_IRQ,
@@ -14,7 +14,7 @@ static const uint8_t object_types[KTAPE_TYPES] = {
 	[KTAPE_TYPE_NETDEV] = KTAPE_OBJ_NET_DEVICE,
 };
 
-/* AUDIT_ARCH_* of the tables that are known by name; compat: of the second. */
+/* AUDIT_ARCH_* of the machines whose system calls the registry may name. */
 static const struct {
 	const char *machine;
 	uint32_t native;
@@ -25,7 +25,7 @@ static const struct {
 	{ "riscv64", 0xc00000f3, 0x400000f3 },
 };
 
-/* An event that names a system call begins with its number and these bits. */
+/* Bits of dat20 in events with a system call number. */
 #define SYS_COMPAT	(1U << 16)
 #define SYS_X32		(1U << 17)
 #define SYS_LARGE	(1U << 18)
@@ -45,7 +45,7 @@ static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 	return o && o->plain ? o->name : NULL;
 }
 
-/* The path of a system call has another bit in that place. */
+/* Check for a number too large for the table; sys_path has another bit there. */
 static bool is_large(const struct ktape_event *e)
 {
 	return e->dat20 & SYS_LARGE && e->opcode != KTAPE_EV_SYS_PATH;
@@ -63,7 +63,7 @@ static const char *known_syscall(const struct kt_line *l, unsigned int nr)
 	return ktape_syscall_abi_name(l->info->machine, abi, nr);
 }
 
-/* The system call of this event, or NULL. */
+/* Return the name of a system call of this event, or NULL. */
 const char *kt_syscall_of(const struct kt_line *l, unsigned int nr)
 {
 	const char *name;
@@ -86,7 +86,10 @@ static struct kt_name of_text(const char *text)
 	return (struct kt_name){ text, text ? strlen(text) : 0, true, 0 };
 }
 
-/* Of a thread's own marker or value.  Names of modules and programs are for all. */
+/*
+ * Look up a marker or value of a thread: the thread's own name first, then a name for
+ * any thread, then the global name unless it is valid for the global one only.
+ */
 static const struct ktape_object_info *
 own_marker(const struct ktape_registry *registry, const struct ktape_event *e,
 	   unsigned int type, uint32_t id)
@@ -121,13 +124,13 @@ ktape_registry_meant(const struct ktape_registry *registry,
 	return o ? o : ktape_registry_object(registry, type, id, 0, event->ts);
 }
 
-/* May a value of this type have a name by kt_name_of()? */
+/* Check whether kt_name_of() can name values of this type. */
 bool kt_type_has_name(unsigned int type)
 {
 	return type == KTAPE_TYPE_SYSCALL || object_types[type];
 }
 
-/* Has a value the same name, or none, whatever the registry holds and when? */
+/* Check whether the name of a value depends on neither the registry nor the time. */
 bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value)
 {
 	if (type == KTAPE_TYPE_SYSCALL)
@@ -137,8 +140,9 @@ bool kt_name_lasts(const struct kt_line *l, unsigned int type, uint64_t value)
 }
 
 /*
- * Name of a value that is a number with a name, not one of an enumeration.
- * Return: its text is NULL if it has none.
+ * Look up the name of a number, such as a thread id or an address; not the name of
+ * an enumeration value.
+ * Return: the name; its text is NULL if there is none.
  */
 struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 			  uint64_t value)
@@ -161,8 +165,8 @@ struct kt_name kt_name_of(const struct kt_line *l, unsigned int type,
 }
 
 /*
- * The same, or the name of a value of an enumeration.
- * Return: its text is NULL if it has none.
+ * Look up the name of a number or of an enumeration value.
+ * Return: the name; its text is NULL if there is none.
  */
 struct kt_name kt_name_any(const struct kt_line *l, unsigned int type,
 			   uint64_t value)

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Pieces of lines are kept only where they would be made the same again. */
+/*
+ * Fill the cache of formatted pieces (memo.h).  A piece is kept only if formatting it
+ * again would give the same text.
+ */
 #include "names/names.h"
 
-/* @memo is zero. */
+/* Initialise a zeroed cache. */
 void kt_memo_init(struct kt_memo *memo)
 {
 	memo->turn = 1;
 	memo->second = UINT64_MAX;
 }
 
-/* Lines are of another machine: its system calls have other names. */
+/* Drop the dat20 fields: the next lines are of another machine. */
 void kt_memo_move(struct kt_memo *memo, uint64_t machine)
 {
 	memset(memo->bits, 0, sizeof(memo->bits));
 	memo->machine = machine;
 }
 
-static bool keep(struct kt_piece *piece, const char *from, size_t len)
+static bool keep_piece(struct kt_piece *piece, const char *from, size_t len)
 {
 	if (len > sizeof(piece->text))
 		return false;
@@ -25,13 +28,14 @@ static bool keep(struct kt_piece *piece, const char *from, size_t len)
 	return true;
 }
 
+/* Keep the text of an event's CPU and thread. */
 void kt_memo_keep_who(const struct kt_line *l, const char *from, size_t len)
 {
 	const struct ktape_event *e = l->event;
 	struct kt_memo_who *who = kt_memo_who_at(l->memo, e);
 
 	who->turn = 0;
-	if (!keep(&who->piece, from, len))
+	if (!keep_piece(&who->piece, from, len))
 		return;
 	who->from = 0;
 	who->lasts = UINT64_MAX;
@@ -44,7 +48,7 @@ void kt_memo_keep_who(const struct kt_line *l, const char *from, size_t len)
 	who->turn = l->memo->turn;
 }
 
-/* Does a field's text depend on the event alone? */
+/* Check that the text of the dat20 fields depends only on their values. */
 static bool is_lasting(const struct kt_line *l)
 {
 	const struct kt_slot *f;
@@ -58,6 +62,7 @@ static bool is_lasting(const struct kt_line *l)
 	return true;
 }
 
+/* Keep the text of an event's dat20 fields. */
 void kt_memo_keep_bits(const struct kt_line *l, const char *from, size_t len)
 {
 	uint32_t key = kt_memo_key(l->event, l->json);
@@ -66,6 +71,6 @@ void kt_memo_keep_bits(const struct kt_line *l, const char *from, size_t len)
 	if (!is_lasting(l))
 		return;
 	bits->key = 0;
-	if (keep(&bits->piece, from, len))
+	if (keep_piece(&bits->piece, from, len))
 		bits->key = key;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pieces of lines that are made once: events come in runs of the same thread,
- * and few values of dat20 are frequent.  A registry has one of these, because
- * whoever makes lines keeps one, and names change with it alone.
+ * Cache of formatted pieces of lines.
+ *
+ * Events come in runs of the same thread, and few values of dat20 are frequent, so
+ * the text of "CPU and thread" and of the dat20 fields is kept and copied.  The cache
+ * belongs to a registry: every caller that formats lines has one, and names change
+ * only when the registry learns a new one (@turn).
  */
 #ifndef _KT_MEMO_H
 #define _KT_MEMO_H
@@ -12,17 +15,17 @@
 #include "stream/clock.h"
 #include "stream/event.h"
 
-#define KT_PIECE_ROOM	96	/* the longest piece that is kept */
-#define KT_PIECE_MOST	48	/* so long are most of them */
+#define KT_PIECE_ROOM	96	/* longest piece that is kept */
+#define KT_PIECE_MOST	48	/* most pieces are not longer */
 #define KT_MEMO_SHIFT	8
 #define KT_MEMO_BITS	(1U << KT_MEMO_SHIFT)
-#define KT_MEMO_WHO	64U	/* a power of two */
-#define KT_SECOND_ROOM	16	/* digits of 2^64 ns in seconds: 11 */
+#define KT_MEMO_WHO	64U	/* entries by thread and CPU, a power of two */
+#define KT_SECOND_ROOM	16	/* room for the 11 digits of 2^64 ns in seconds */
 
 /**
- * struct kt_piece - a piece of a line
- * @text: it
- * @len: its bytes
+ * struct kt_piece - a formatted piece of a line
+ * @text: the text, without a NUL
+ * @len: bytes of the text
  */
 struct kt_piece {
 	char text[KT_PIECE_ROOM];
@@ -30,9 +33,9 @@ struct kt_piece {
 };
 
 /**
- * struct kt_memo_bits - the fields in dat20 of an event
- * @key: kt_memo_key(); 0: none
- * @piece: their text
+ * struct kt_memo_bits - formatted dat20 fields of an event
+ * @key: kt_memo_key(), 0 = entry not used
+ * @piece: the text
  */
 struct kt_memo_bits {
 	uint32_t key;
@@ -40,14 +43,14 @@ struct kt_memo_bits {
 };
 
 /**
- * struct kt_memo_who - where an event was recorded, and who ran
- * @tid: the thread, or -1
- * @cpu: the CPU
+ * struct kt_memo_who - formatted CPU and thread of events
+ * @tid: thread id, -1 = not known
+ * @cpu: CPU number
  * @kind: kind of ring << 1 | JSON
- * @turn: struct kt_memo.turn for which it holds; 0: none
- * @from: the time from which on it holds
- * @lasts: for how long after that
- * @piece: its text
+ * @turn: struct kt_memo.turn for which the entry is valid, 0 = entry not used
+ * @from: begin of the time for which the entry is valid, in ticks
+ * @lasts: length of that time in ticks
+ * @piece: the text
  */
 struct kt_memo_who {
 	int32_t tid;
@@ -60,16 +63,16 @@ struct kt_memo_who {
 };
 
 /**
- * struct kt_memo - what is remembered
- * @turn: counts what the registry learned, from 1
- * @machine: the first letters of the machine that @bits are about, which tell it
- *	from all others with known system calls
- * @clock: of the last line's trace
- * @second: of the last line's time; more than there are: no line was made
- * @second_len: digits of that
- * @second_text: they
- * @who: by thread and CPU
- * @bits: by key
+ * struct kt_memo - cache of formatted pieces
+ * @turn: number of names that the registry has learned, plus 1
+ * @machine: first 8 letters of the machine that @bits belongs to; system calls have
+ *	other names on another machine
+ * @clock: clock of the last line's trace
+ * @second: second of the last line's time, UINT64_MAX = none yet
+ * @second_len: number of digits in @second_text
+ * @second_text: @second in digits
+ * @who: entries by thread and CPU
+ * @bits: entries by hash of their key
  */
 struct kt_memo {
 	uint64_t turn;
@@ -95,8 +98,9 @@ void kt_memo_move(struct kt_memo *memo, uint64_t machine);
 void kt_memo_keep_who(const struct kt_line *l, const char *from, size_t len);
 void kt_memo_keep_bits(const struct kt_line *l, const char *from, size_t len);
 
-_Static_assert(KT_PIECE_MOST <= KT_PUT_OVER, "a piece is a short copy, too");
+_Static_assert(KT_PIECE_MOST <= KT_PUT_OVER, "the first copy of a piece may write KT_PUT_OVER bytes");
 
+/* Put a cached piece. */
 static inline char *kt_put_piece(char *p, const struct kt_piece *piece)
 {
 	memcpy(p, piece->text, KT_PIECE_MOST);
@@ -106,7 +110,7 @@ static inline char *kt_put_piece(char *p, const struct kt_piece *piece)
 	return p + piece->len;
 }
 
-/* The memo for lines of a trace. */
+/* Return the cache of a registry, prepared for a trace. */
 static inline struct kt_memo *kt_memo_of(const struct ktape_registry *registry,
 					 const struct ktape_info *info)
 {
@@ -118,6 +122,7 @@ static inline struct kt_memo *kt_memo_of(const struct ktape_registry *registry,
 	return memo;
 }
 
+/* Return the entry in which an event's CPU and thread are cached. */
 static inline struct kt_memo_who *kt_memo_who_at(struct kt_memo *memo,
 						 const struct ktape_event *e)
 {
@@ -126,7 +131,7 @@ static inline struct kt_memo_who *kt_memo_who_at(struct kt_memo *memo,
 	return &memo->who[slot];
 }
 
-/* Return: what was kept of this event's CPU and thread, or NULL. */
+/* Return the cached text of an event's CPU and thread, or NULL. */
 static inline const struct kt_piece *
 kt_memo_who(struct kt_memo *memo, const struct ktape_event *e, bool json)
 {
@@ -140,18 +145,20 @@ kt_memo_who(struct kt_memo *memo, const struct ktape_event *e, bool json)
 	return NULL;
 }
 
+/* Return the key of an event's dat20 fields. */
 static inline uint32_t kt_memo_key(const struct ktape_event *e, bool json)
 {
 	return (uint32_t)json << 31 | (uint32_t)e->opcode << 20 | e->dat20;
 }
 
+/* Return the entry in which dat20 fields with this key are cached. */
 static inline struct kt_memo_bits *kt_memo_bits_at(struct kt_memo *memo,
 						   uint32_t key)
 {
 	return &memo->bits[key * 0x9e3779b1U >> (32 - KT_MEMO_SHIFT)];
 }
 
-/* Return: what was kept of the fields in dat20, or NULL. */
+/* Return the cached text of an event's dat20 fields, or NULL. */
 static inline const struct kt_piece *
 kt_memo_bits(struct kt_memo *memo, const struct ktape_event *e, bool json)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names of values: thread states, soft interrupts, signals and others. */
+/*
+ * Names of enumeration values: thread states, soft interrupts, signals and others.
+ * They are the same in all traces.
+ */
 #include "util/bits.h"
 
 #include <ktape/filter.h>
@@ -79,7 +82,7 @@ static const char *const phases[] = {
 	[KTAPE_PHASE_ON] = "on",
 };
 
-/* As the kernel numbers them on all but a few machines. */
+/* Numbers as on most machines; alpha, mips, parisc and sparc differ. */
 static const char *const signals[] = {
 	[1] = "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT",
 	"SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2",

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of the values of an event, as they were when it was recorded. */
+/*
+ * Names of the values of an event, as they were valid at the event's time.
+ *
+ * Names come from the trace's registry (threads, functions, devices), from tables of
+ * this library (system calls, signals) or from the recorded machine's tables.  How a
+ * name is printed is the business of show/.
+ */
 #ifndef _KT_NAMES_H
 #define _KT_NAMES_H
 
 #include "names/memo.h"
 
 /**
- * struct kt_line - what a line is made of
- * @info: of the trace
+ * struct kt_line - an event with everything needed to name and show its values
+ * @info: metadata of the trace
  * @registry: names
  * @event: the event
- * @json: true: JSON, false: text
- * @memo: what is remembered
+ * @json: true for JSON, false for text
+ * @memo: cache of formatted pieces
  */
 struct kt_line {
 	const struct ktape_info *info;
@@ -21,6 +27,7 @@ struct kt_line {
 	struct kt_memo *memo;
 };
 
+/* Return the context for showing an event. */
 static inline struct kt_line kt_line_of(const struct ktape_info *info,
 					const struct ktape_registry *registry,
 					const struct ktape_event *event,
@@ -37,10 +44,10 @@ static inline struct kt_line kt_line_of(const struct ktape_info *info,
 
 /**
  * struct kt_name - name of a value
- * @text: the name, or NULL
- * @len: its length
- * @plain: neither text nor JSON needs an escape in it
- * @offset: FUNC: how far behind its symbol
+ * @text: the name, NULL = none
+ * @len: bytes of the name
+ * @plain: the name needs no escapes in text or JSON
+ * @offset: bytes from the symbol to the address (FUNC), else 0
  */
 struct kt_name {
 	const char *text;
@@ -49,7 +56,7 @@ struct kt_name {
 	uint32_t offset;
 };
 
-/* Object names of at most 32 bytes, in arrays. */
+/* Put the name of an object, which is in an array that can be copied as a whole. */
 static inline char *kt_put_object(char *p, const struct ktape_object_info *o)
 {
 	return kt_put_32(p, o->name, o->name_len);

@@ -1,38 +1,43 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names of objects at any time.
+ * The registry: names of objects, with the times at which they were valid.
  *
- * For each id of a type there is a list of versions: what a registry record
- * told, and when.  All versions with the same birth are one object.  Who had an
- * id at a time is the object that lived then; its name is the one it had last
- * been told to have, or if it was told only later, the first one.
+ * For each id of a type there is a list of versions: the contents of a registry record
+ * and its time.  Versions with the same time of birth describe the same object.
+ * A look-up for a time finds the object that lived at that time.  Its name is that of
+ * the last version before that time or, if all versions are later, of the first one.
  *
- * Events ask for the same few objects again and again, in the order of time:
- * the last answers are remembered with the time in which they are right.
+ * Events refer to the same few objects again and again, in order of time.  So results
+ * are cached together with the time span in which they do not change.
  */
 #include "util/hash.h"
 
 #include "names/names.h"
 
 #define VERSIONS_MAX	KTAPE_REGISTRY_MAX
-#define LIST_MAX	1024U		/* of one id; the oldest go */
-#define EARLY_PER_S	20	/* a thread is seen up to this fraction of a
-				 * second before its birth ... */
-#define LATE_S		10	/* ... and until it has left the CPU for good */
-#define ANSWERS		256U	/* remembered; a power of two */
+#define LIST_MAX	1024U		/* versions of one id; the oldest are dropped */
+/*
+ * Events may name a thread up to 1/EARLY_PER_S seconds before its recorded birth, and
+ * up to LATE_S seconds after its death, until it has left the CPU for good.
+ */
+#define EARLY_PER_S	20
+#define LATE_S		10
+#define ANSWERS		256U	/* cached results, a power of two */
 
+/* What was recorded about an object, and when. */
 struct version {
 	uint64_t since;
 	struct ktape_object_info object;
 };
 
-/* What tells an object from all others; @param1 only where ids are not enough. */
+/* Identity of an object.  @param1 is 0 unless it is part of the id of the type. */
 struct key {
 	uint32_t type;
 	uint32_t id;
 	uint32_t param1;
 };
 
+/* All versions recorded for a key, in order of time. */
 struct list {
 	struct key key;
 	unsigned int nr;
@@ -40,7 +45,10 @@ struct list {
 	struct version *versions;
 };
 
-/* @object, or NULL, has that key from @from on for @lasts, at memo.turn @turn. */
+/*
+ * A cached result: at memo.turn @turn, @key refers to @object (or to none) from @from
+ * until @from + @lasts.
+ */
 struct answer {
 	struct key key;
 	uint64_t turn;
@@ -49,7 +57,7 @@ struct answer {
 	const struct ktape_object_info *object;
 };
 
-/* What look-ups change. */
+/* The part of a registry that look-ups change although it is const for them. */
 struct memory {
 	struct kt_memo memo;
 	struct answer answers[ANSWERS];
@@ -58,14 +66,14 @@ struct memory {
 struct ktape_registry {
 	const struct kt_user_format *const *formats;
 	struct memory *memory;
-	uint64_t seed;
-	uint64_t early;
-	uint64_t late;
-	size_t total;
-	uint64_t left_out;
-	size_t used;
-	size_t size;
-	struct list *lists;
+	uint64_t seed;		/* of the hash */
+	uint64_t early;		/* 1/EARLY_PER_S s in ticks */
+	uint64_t late;		/* LATE_S in ticks */
+	size_t total;		/* versions in all lists */
+	uint64_t left_out;	/* versions dropped because of the limits */
+	size_t used;		/* lists with versions */
+	size_t size;		/* entries of @lists, a power of two */
+	struct list *lists;	/* hash table with open addressing */
 };
 
 /**
@@ -131,7 +139,7 @@ static struct key key_of(uint32_t type, uint32_t id, uint32_t param1)
 	}
 }
 
-static size_t hash(const struct ktape_registry *r, struct key k)
+static size_t hash_key(const struct ktape_registry *r, struct key k)
 {
 	uint64_t v = kt_hash(r->seed, k.id | (uint64_t)k.type << 32);
 
@@ -144,17 +152,18 @@ static bool is_of(const struct list *list, struct key k)
 	       list->key.param1 == k.param1;
 }
 
-/* The list of @k, or the free place where it belongs. */
-static struct list *find(const struct ktape_registry *r, struct key k)
+/* Return the list of @k, or the free entry where the list belongs. */
+static struct list *find_list(const struct ktape_registry *r, struct key k)
 {
-	size_t i = hash(r, k);
+	size_t i = hash_key(r, k);
 
 	while (r->lists[i].nr && !is_of(&r->lists[i], k))
 		i = (i + 1) & (r->size - 1);
 	return &r->lists[i];
 }
 
-static int grow(struct ktape_registry *r)
+/* Double the hash table. */
+static int grow_table(struct ktape_registry *r)
 {
 	struct ktape_registry wider = {
 		.size = r->size * 2,
@@ -166,7 +175,7 @@ static int grow(struct ktape_registry *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->size; i++) {
 		if (r->lists[i].nr)
-			*find(&wider, r->lists[i].key) = r->lists[i];
+			*find_list(&wider, r->lists[i].key) = r->lists[i];
 		else
 			free(r->lists[i].versions);
 	}
@@ -187,7 +196,7 @@ static bool is_plain(const char *name, size_t len)
 	return true;
 }
 
-static bool same(const struct ktape_object_info *a,
+static bool is_same_version(const struct ktape_object_info *a,
 		 const struct ktape_object_info *b)
 {
 	return a->born == b->born && a->param1 == b->param1 &&
@@ -195,10 +204,9 @@ static bool same(const struct ktape_object_info *a,
 }
 
 /*
- * A death counts for all versions of that object, for those that are known and
- * for one that is learned after it.
+ * Share the time of death among all versions of an object, the known ones and @o.
  */
-static void bury(struct list *list, struct ktape_object_info *o)
+static void share_death(struct list *list, struct ktape_object_info *o)
 {
 	for (unsigned int i = 0; i < list->nr; i++) {
 		struct ktape_object_info *known = &list->versions[i].object;
@@ -212,7 +220,7 @@ static void bury(struct list *list, struct ktape_object_info *o)
 	}
 }
 
-static int make_room(struct list *list)
+static int make_version_room(struct list *list)
 {
 	unsigned int room = list->room ? list->room * 2 : 1;
 	struct version *v;
@@ -230,15 +238,15 @@ static int make_room(struct list *list)
 static int add_version(struct ktape_registry *r, struct key key,
 		       struct version *v)
 {
-	struct list *list = find(r, key);
+	struct list *list = find_list(r, key);
 	unsigned int at = list->nr;
 	int err;
 
 	r->memory->memo.turn++;
-	bury(list, &v->object);
+	share_death(list, &v->object);
 	while (at && list->versions[at - 1].since > v->since)
 		at--;
-	if (at && same(&list->versions[at - 1].object, &v->object))
+	if (at && is_same_version(&list->versions[at - 1].object, &v->object))
 		return 0;
 	if (list->nr == LIST_MAX || r->total >= VERSIONS_MAX)
 		r->left_out++;
@@ -253,7 +261,7 @@ static int add_version(struct ktape_registry *r, struct key key,
 		memmove(list->versions, list->versions + 1,
 			list->nr * sizeof(*v));
 	}
-	err = make_room(list);
+	err = make_version_room(list);
 	if (err)
 		return err;
 	memmove(&list->versions[at + 1], &list->versions[at],
@@ -264,7 +272,7 @@ static int add_version(struct ktape_registry *r, struct key key,
 	if (list->nr++)
 		return 0;
 	r->used++;
-	return r->used * 2 > r->size ? grow(r) : 0;
+	return r->used * 2 > r->size ? grow_table(r) : 0;
 }
 
 int ktape_registry_add(struct ktape_registry *registry,
@@ -294,14 +302,14 @@ int ktape_registry_add(struct ktape_registry *registry,
 
 /* ---- look-ups ----------------------------------------------------------- */
 
-/* A time in which every comparison has the same result as at a moment in it. */
+/* A time span around @at in which a look-up compares with the same results. */
 struct span {
 	uint64_t at;
 	uint64_t from;
 	uint64_t until;
 };
 
-/* Something is different from @point on. */
+/* Narrow a span: a comparison changes at @point. */
 static void narrow(struct span *s, uint64_t point)
 {
 	if (point <= s->at)
@@ -310,7 +318,7 @@ static void narrow(struct span *s, uint64_t point)
 		s->until = kt_min(s->until, point - 1);
 }
 
-/* The same behind @point. */
+/* Narrow a span: a comparison changes directly after @point. */
 static void narrow_behind(struct span *s, uint64_t point)
 {
 	if (point != UINT64_MAX)
@@ -318,9 +326,9 @@ static void narrow_behind(struct span *s, uint64_t point)
 }
 
 /*
- * How far may a time lie before and behind a life?  Threads alone have ids that
- * soon are another's; a name of anything else may be told long after its first
- * event.
+ * Return how far before the birth or after the death of an object an event may be that
+ * refers to it.  Only thread ids are soon reused.  For other types there is no limit,
+ * because their names may be recorded long after the first event.
  */
 static uint64_t gap_before(const struct ktape_registry *r, uint32_t type)
 {
@@ -332,7 +340,7 @@ static uint64_t gap_behind(const struct ktape_registry *r, uint32_t type)
 	return type == KTAPE_OBJ_THREAD ? r->late : UINT64_MAX - 1;
 }
 
-/* How far @ts is from the life of @o: 0 inside it, UINT64_MAX too far. */
+/* Return the distance of @ts from the life of @o: 0 inside it, UINT64_MAX too far. */
 static uint64_t distance(const struct ktape_registry *r, uint32_t type,
 			 const struct ktape_object_info *o, uint64_t ts)
 {
@@ -349,7 +357,7 @@ static uint64_t distance(const struct ktape_registry *r, uint32_t type,
 	return 0;
 }
 
-/* Where distance() of a version and what at_time() compares with it change. */
+/* Narrow a span to where all comparisons of find_object() with @v stay the same. */
 static void narrow_to(struct span *s, const struct ktape_registry *r,
 		      uint32_t type, const struct version *v)
 {
@@ -365,9 +373,9 @@ static void narrow_to(struct span *s, const struct ktape_registry *r,
 			 kt_min(UINT64_MAX - o->died, gap_behind(r, type)));
 }
 
-/* Who was it at @s->at?  For as long as @s is narrowed to. */
+/* Find the object of a list at time @s->at; narrow @s to where the result is valid. */
 static const struct ktape_object_info *
-at_time(const struct ktape_registry *r, const struct list *list, struct span *s)
+find_object(const struct ktape_registry *r, const struct list *list, struct span *s)
 {
 	const struct version *best = NULL;
 	uint64_t best_distance = UINT64_MAX - 1;
@@ -379,24 +387,28 @@ at_time(const struct ktape_registry *r, const struct list *list, struct span *s)
 		narrow_to(s, r, list->key.type, v);
 		if (d > best_distance)
 			continue;
-		/* Equally near: the later one, unless it was told too late. */
+		/* Equal distance: take the later version, unless recorded after @at. */
 		if (best && d == best_distance && v->since > s->at)
 			continue;
 		best = v;
 		best_distance = d;
 	}
-	/* Who is nearer of several that did not live changes in between. */
+	/*
+	 * None of several objects lived at @at: the nearest one may change at
+	 * any tick, so the result is valid for this tick only.
+	 */
 	if (best && best_distance && list->nr > 1)
 		s->from = s->until = s->at;
 	return best ? &best->object : NULL;
 }
 
+/* Look up an object and cache the result in @a. */
 static const struct answer *look_up(const struct ktape_registry *r,
 				    struct key k, uint64_t ts, struct answer *a)
 {
 	struct span s = { .at = ts, .until = UINT64_MAX };
 
-	a->object = at_time(r, find(r, k), &s);
+	a->object = find_object(r, find_list(r, k), &s);
 	a->key = k;
 	a->turn = r->memory->memo.turn;
 	a->from = s.from;
@@ -404,6 +416,7 @@ static const struct answer *look_up(const struct ktape_registry *r,
 	return a;
 }
 
+/* Return the cached result for a key and time, after looking it up if needed. */
 static inline const struct answer *answer_of(const struct ktape_registry *r,
 					     struct key k, uint64_t ts)
 {
@@ -434,7 +447,7 @@ ktape_registry_thread(const struct ktape_registry *registry, int32_t tid,
 	return answer_of(registry, k, ts)->object;
 }
 
-/* From when on, and for how long, is a thread who it is at @ts? */
+/* Return the time span around @ts in which the result for a thread is the same. */
 void kt_registry_lasts(const struct ktape_registry *registry, int32_t tid,
 		       uint64_t ts, uint64_t *from, uint64_t *lasts)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names of system calls and of errors. */
+/* Names of system calls by machine and table, and of error numbers. */
 #include "util/bits.h"
 
 #include "names/names.h"
 
-/* The same wherever this is built: see scripts/gen-names. */
+/* Checked-in tables, so that every build knows all machines: scripts/gen-names. */
 static const char *const x86_64_calls[] = {
 #include "syscalls_x86_64.inc"
 };
@@ -23,7 +23,7 @@ static const char *const generic_calls[] = {
 
 static const char *const errors[] = {
 #include "errors.inc"
-	/* What a program does not see but a tracer does. */
+	/* Kernel-internal errors, which a tracer sees but a program does not. */
 	[512] = "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
 	"ENOIOCTLCMD", "ERESTART_RESTARTBLOCK", "EPROBE_DEFER", "EOPENSTALE",
 	"ENOPARAM", [524] = "ENOTSUPP", [529] = "EIOCBQUEUED",
@@ -36,7 +36,7 @@ struct table {
 
 #define TABLE(array) { array, KT_ARRAY_SIZE(array) }
 
-/* A machine's tables by enum ktape_abi. */
+/* The tables of each machine, by enum ktape_abi. */
 static const struct {
 	const char *machine;
 	struct table tables[KTAPE_ABIS];
@@ -73,15 +73,15 @@ const char *ktape_syscall_name(const char *machine, unsigned int nr)
 }
 
 /*
- * Calls whose result is no status, and can be any number: the register that a
- * signal or a probe had interrupted the use of, or a clock that wraps.
+ * Calls whose result can be any number, so that a small negative one is not an error:
+ * they return a register of the interrupted program, or a clock that wraps.
  */
 static const char *const without_status[] = {
 	"rt_sigreturn", "sigreturn", "uretprobe", "uprobe",
 	"vm86",		"vm86old",   "times",
 };
 
-/* Is a small negative result of this call -errno?  Of one without a name, yes. */
+/* Check whether a small negative result of a call is -errno; true if unknown. */
 bool kt_syscall_has_status(const char *machine, unsigned int abi,
 			   unsigned int nr)
 {

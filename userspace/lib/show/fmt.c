@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Texts for exceptions and user events of others: .fmt files, ktape-fmt(5).
+ * Parse .fmt files, which give exceptions and user events a message, ktape-fmt(5):
  *
  *   exception MAJOR[.MINOR|.*] [NAME] "FORMAT"
  *   event ID [NAME] "FORMAT"
+ *
+ * fmt_show.c makes the message of an event.
  */
 #include "util/parse.h"
 
@@ -27,17 +29,17 @@ static unsigned int take_number(const char **at, unsigned int max)
 	return v;
 }
 
-/* "{0=off,1=on}": numbers with names. */
+/* Take the list of a conversion such as "%{0=off,1=on}". */
 static const char *take_list(const char **at, struct kt_fmt_piece *piece)
 {
 	const char *end = strchr(*at, '}');
 
 	if (!end)
-		return "\"{\" without \"}\"";
+		return "a list has \"{\" but no \"}\"";
 	piece->text = *at;
 	piece->len = (size_t)(end - *at);
 	if (!memchr(piece->text, '=', piece->len))
-		return "a list is NUMBER=TEXT,...";
+		return "a list must have the form {NUMBER=TEXT,...}";
 	*at = end + 1;
 	return NULL;
 }
@@ -49,7 +51,7 @@ static const char *take_conversion(const char **at, struct kt_fmt_piece *piece)
 
 	if (*at != digits && **at == '$') {
 		if (!number || number > ARGS_MAX)
-			return "there is no such argument";
+			return "argument numbers are 1 to 99";
 		piece->arg = number;
 		(*at)++;
 	} else {
@@ -65,21 +67,21 @@ static const char *take_conversion(const char **at, struct kt_fmt_piece *piece)
 		piece->precision = take_number(at, UINT16_MAX);
 	}
 	if (piece->width > KT_FMT_WIDTH_MAX)
-		return "the width is too large";
+		return "the width is larger than 64";
 	if (**at == 'l') {
 		piece->wide = true;
 		(*at)++;
 	}
 	if (!**at || !strchr("diuxXocsbMm{", **at))
-		return "an unknown conversion";
+		return "unknown conversion; use one of d i u x X o c s b M m {LIST}";
 	piece->conversion = *(*at)++;
 	return piece->conversion == '{' ? take_list(at, piece) : NULL;
 }
 
 /*
- * The next piece at @*at, which moves on; at the end its length is 0 and it is
- * no conversion.
- * Return: NULL, or what is wrong.
+ * Take the next piece at @*at and advance @*at.  At the end, the piece is plain text of
+ * length 0.
+ * Return: NULL, or a description of the syntax error.
  */
 const char *kt_fmt_next(const char **at, struct kt_fmt_piece *piece)
 {
@@ -111,22 +113,22 @@ static const char *check_format(const char *format)
 	return wrong;
 }
 
-static int compare(const struct kt_fmt *f, uint32_t kind, uint32_t key)
+static int compare_key(const struct kt_fmt *f, uint32_t kind, uint32_t key)
 {
 	if (f->kind != kind)
 		return f->kind < kind ? -1 : 1;
 	return f->key < key ? -1 : f->key > key;
 }
 
-/* Where it is, or belongs. */
-static size_t place(const struct ktape_formats *f, uint32_t kind, uint32_t key)
+/* Return the index of a format, or where it belongs. */
+static size_t find_index(const struct ktape_formats *f, uint32_t kind, uint32_t key)
 {
 	size_t low = 0, high = f->nr;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (compare(&f->formats[middle], kind, key) < 0)
+		if (compare_key(&f->formats[middle], kind, key) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -137,14 +139,14 @@ static size_t place(const struct ktape_formats *f, uint32_t kind, uint32_t key)
 const struct kt_fmt *kt_fmt_find(const struct ktape_formats *formats,
 				 uint32_t kind, uint32_t key)
 {
-	size_t at = place(formats, kind, key);
+	size_t at = find_index(formats, kind, key);
 
-	if (at == formats->nr || compare(&formats->formats[at], kind, key))
+	if (at == formats->nr || compare_key(&formats->formats[at], kind, key))
 		return NULL;
 	return &formats->formats[at];
 }
 
-static int make_room(struct ktape_formats *f)
+static int make_format_room(struct ktape_formats *f)
 {
 	size_t room = f->room ? f->room * 2 : 16;
 	struct kt_fmt *more;
@@ -159,13 +161,13 @@ static int make_room(struct ktape_formats *f)
 	return 0;
 }
 
-/* The last one for an event counts.  Its strings are taken over. */
-static int add(struct ktape_formats *f, const struct kt_fmt *fmt)
+/* Add a format, or replace the earlier one of the event.  Owns the strings then. */
+static int add_format(struct ktape_formats *f, const struct kt_fmt *fmt)
 {
-	size_t at = place(f, fmt->kind, fmt->key);
+	size_t at = find_index(f, fmt->kind, fmt->key);
 	int err;
 
-	if (at < f->nr && !compare(&f->formats[at], fmt->kind, fmt->key)) {
+	if (at < f->nr && !compare_key(&f->formats[at], fmt->kind, fmt->key)) {
 		free(f->formats[at].name);
 		free(f->formats[at].format);
 		f->formats[at] = *fmt;
@@ -173,7 +175,7 @@ static int add(struct ktape_formats *f, const struct kt_fmt *fmt)
 	}
 	if (f->nr == FORMATS_MAX)
 		return -ENOSPC;
-	err = make_room(f);
+	err = make_format_room(f);
 	if (err)
 		return err;
 	memmove(&f->formats[at + 1], &f->formats[at],
@@ -183,7 +185,7 @@ static int add(struct ktape_formats *f, const struct kt_fmt *fmt)
 	return 0;
 }
 
-/* A word of the line at @*at, which moves on; NULL if there is none. */
+/* Take a word of the line at @*at and advance @*at.  Return: the word, or NULL. */
 static char *take_word(char **at)
 {
 	char *word = *at + strspn(*at, " \t");
@@ -215,19 +217,19 @@ static const char *take_key(char **at, struct kt_fmt *fmt)
 	uint32_t number;
 
 	if (!word)
-		return "which event?";
+		return "the number of the event is missing";
 	if (fmt->kind == KT_FMT_EVENT)
 		return parse_number(word, UINT32_MAX, &fmt->key)
-			       ? NULL : "the id is a number";
+			       ? NULL : "the id of an event must be a number of 32 bits";
 	minor = strchr(word, '.');
 	if (minor)
 		*minor++ = '\0';
 	if (!parse_number(word, MAJOR_MAX, &fmt->key))
-		return "the major is a number of 24 bits";
+		return "the major must be a number of 24 bits";
 	if (!minor || !strcmp(minor, "*"))
 		return NULL;
 	if (!parse_number(minor, MINOR_MAX, &number))
-		return "the minor is a number of 8 bits, or *";
+		return "the minor must be a number of 8 bits, or *";
 	fmt->kind = KT_FMT_EXCEPTION;
 	fmt->key = fmt->key << 8 | number;
 	return NULL;
@@ -243,35 +245,35 @@ static const char *take_name(char **at, char **name)
 	} else {
 		word = take_word(at);
 		if (!word)
-			return "the text is in quotes";
+			return "the text must be in double quotes";
 		if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789_.-")])
-			return "a name has letters, digits, _ . -";
+			return "a name may contain only letters, digits, _ . -";
 	}
 	*name = strdup(word ? word : "");
 	return NULL;
 }
 
-/* What stands in quotes, with \" and \\ in it, and nothing behind. */
+/* Take a text in quotes, with \" and \\ as escapes, up to the end of the line. */
 static const char *take_text(char *at, char **text)
 {
 	char *to = at, *from = at + strspn(at, " \t");
 	size_t len = 0;
 
 	if (*from++ != '"')
-		return "the text is in quotes";
+		return "the text must be in double quotes";
 	for (; *from && *from != '"'; from++) {
 		if (*from == '\\' && (from[1] == '"' || from[1] == '\\'))
 			from++;
 		to[len++] = *from;
 	}
 	if (*from != '"')
-		return "the text does not end";
+		return "the text has no closing quote";
 	from++;
 	from += strspn(from, " \t\r");
 	if (*from && *from != '#')
-		return "there is something behind the text";
+		return "unexpected characters after the text";
 	to[len] = '\0';
 	*text = strdup(to);
 	return NULL;
@@ -286,11 +288,14 @@ static const char *take_kind(char **at, struct kt_fmt *fmt)
 	else if (word && !strcmp(word, "event"))
 		fmt->kind = KT_FMT_EVENT;
 	else
-		return "a line begins with exception or event";
+		return "a line must begin with \"exception\" or \"event\"";
 	return NULL;
 }
 
-/* Return: NULL, or what is wrong; -> err if it is none of the text's faults. */
+/*
+ * Parse a line and add its format.
+ * Return: NULL, or a description of the syntax error; other errors are in @err.
+ */
 static const char *parse_line(struct ktape_formats *f, char *line, int *err)
 {
 	struct kt_fmt fmt = { .name = NULL };
@@ -307,9 +312,9 @@ static const char *parse_line(struct ktape_formats *f, char *line, int *err)
 	else if (!wrong)
 		wrong = check_format(fmt.format);
 	if (!wrong && !*err)
-		*err = add(f, &fmt);
+		*err = add_format(f, &fmt);
 	if (*err == -ENOSPC)
-		wrong = "there are too many";
+		wrong = "there are more than 16384 formats";
 	if (wrong || *err) {
 		free(fmt.name);
 		free(fmt.format);
@@ -349,7 +354,7 @@ int ktape_formats_parse(struct ktape_formats *formats, const char *text,
 
 		nr++;
 		if (n >= sizeof(line) || memchr(text, 0, n))
-			return kt_error(error, nr, "the line is too long or no text");
+			return kt_error(error, nr, "the line has more than 2047 bytes or a NUL byte");
 		memcpy(line, text, n);
 		line[n] = '\0';
 		text += n + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Texts for events of others: what reading and showing them share. */
+/* Message formats of ktape-fmt(5): shared by parsing (fmt.c) and output (fmt_show.c). */
 #ifndef _KT_FMT_H
 #define _KT_FMT_H
 
@@ -8,16 +8,16 @@
 #define KT_FMT_WIDTH_MAX	64U
 
 /**
- * struct kt_fmt_piece - text, or one conversion
- * @text: as it stands in the format, or the list of an enumeration
- * @len: of it
- * @conversion: 0: text; else its letter, or '{'
- * @arg: which argument, from 1; 0: the next
- * @left: adjusted to the left
- * @zero: filled with zeros
- * @wide: two words
- * @width: at least so wide
- * @precision: at most so many bytes of a string, or UINT32_MAX
+ * struct kt_fmt_piece - a piece of a format: plain text, or one conversion
+ * @text: the plain text, or the list of a '{' conversion
+ * @len: bytes of @text
+ * @conversion: letter of the conversion, or '{'; 0 = plain text
+ * @arg: number of the argument, from 1; 0 = the next one
+ * @left: align to the left
+ * @zero: pad with zeros
+ * @wide: the argument takes two words
+ * @width: minimum width
+ * @precision: maximum number of bytes of a string, UINT32_MAX = no limit
  */
 struct kt_fmt_piece {
 	const char *text;
@@ -31,7 +31,7 @@ struct kt_fmt_piece {
 	uint32_t precision;
 };
 
-/* Kinds of events that formats are for. */
+/* What a format applies to. */
 enum kt_fmt_kind {
 	KT_FMT_EXCEPTION,	/* key: major << 8 | minor */
 	KT_FMT_MAJOR,		/* key: major */
@@ -39,11 +39,11 @@ enum kt_fmt_kind {
 };
 
 /**
- * struct kt_fmt - the text for one event
+ * struct kt_fmt - the format of one event
  * @kind: enum kt_fmt_kind
- * @key: which event
- * @name: of it, or ""
- * @format: its text
+ * @key: number of the event within its kind
+ * @name: name of the event, or ""
+ * @format: text of the format
  */
 struct kt_fmt {
 	uint32_t kind;
@@ -53,7 +53,7 @@ struct kt_fmt {
 };
 
 struct ktape_formats {
-	struct kt_fmt *formats;		/* by kind and key */
+	struct kt_fmt *formats;		/* sorted by kind and key */
 	size_t nr;
 	size_t room;
 };

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text that a .fmt file has for an event, with the event's arguments. */
+/* Make the message of an event from its format in a .fmt file and its arguments. */
 #include "show/fmt.h"
 #include "stream/event.h"
 
 #define VALUES_MAX	64U
 
+/* Arguments of an event; @next is the one for the next conversion without number. */
 struct values {
 	struct kt_typed v[VALUES_MAX];
 	unsigned int nr;
 	unsigned int next;
 };
 
-/* What is written goes no further than the message has room. */
-static void put(struct ktape_message *m, const char *text, size_t len)
+/* Append text, as far as the message has room. */
+static void put_text(struct ktape_message *m, const char *text, size_t len)
 {
 	size_t room = sizeof(m->text) - m->len;
 
@@ -22,10 +23,10 @@ static void put(struct ktape_message *m, const char *text, size_t len)
 	m->len += len;
 }
 
-static void pad(struct ktape_message *m, char with, size_t nr)
+static void put_fill(struct ktape_message *m, char with, size_t nr)
 {
 	while (nr--)
-		put(m, &with, 1);
+		put_text(m, &with, 1);
 }
 
 static void put_padded(struct ktape_message *m, const struct kt_fmt_piece *p,
@@ -36,12 +37,12 @@ static void put_padded(struct ktape_message *m, const struct kt_fmt_piece *p,
 	bool minus = zero && len && *text == '-';
 
 	if (minus)
-		put(m, text, 1);
+		put_text(m, text, 1);
 	if (!p->left)
-		pad(m, zero ? '0' : ' ', more);
-	put(m, text + minus, len - minus);
+		put_fill(m, zero ? '0' : ' ', more);
+	put_text(m, text + minus, len - minus);
 	if (p->left)
-		pad(m, ' ', more);
+		put_fill(m, ' ', more);
 }
 
 static void put_bytes(struct ktape_message *m, const struct kt_fmt_piece *p,
@@ -52,13 +53,13 @@ static void put_bytes(struct ktape_message *m, const struct kt_fmt_piece *p,
 
 	for (size_t i = 0; i < len && !m->cut; i++) {
 		snprintf(hex, sizeof(hex), "%02x", v->data[i]);
-		put(m, hex, 2);
+		put_text(m, hex, 2);
 	}
 	if (p->width > len * 2)
-		pad(m, ' ', p->width - len * 2);
+		put_fill(m, ' ', p->width - len * 2);
 }
 
-/* The text of a number in "0=off,1=on". */
+/* Find the text of a number in a list such as "0=off,1=on". */
 static bool find_text(const struct kt_fmt_piece *p, uint64_t value,
 		      const char **text, size_t *len)
 {
@@ -92,14 +93,14 @@ static void put_number(struct ktape_message *m, const struct kt_fmt_piece *p,
 		len = 1;
 	} else if (p->conversion != '{' || !find_text(p, value, &text, &len)) {
 		letter[3] = p->conversion == '{' ? 'd' : p->conversion;
-		/* One of the letters that take a long long. */
+		/* All conversions left here take a long long. */
 		len = (size_t)snprintf(digits, sizeof(digits), letter,
 				       (long long)value);
 	}
 	put_padded(m, p, text, len);
 }
 
-/* A word has the sign that the conversion gives it. */
+/* Return the value of a number, signed if the conversion is. */
 static uint64_t word_value(const struct kt_fmt_piece *p,
 			   const struct values *values, unsigned int i)
 {
@@ -150,8 +151,8 @@ static void put_code(struct ktape_message *m, const struct kt_fmt_piece *p,
 	put_number(m, &as, p->conversion == 'M' ? code >> 8 : code & 0xff);
 }
 
-/* Arguments behind the first, then what the bytes hold. */
-static void collect(struct values *values, const struct ktape_event *e)
+/* Collect the argument words after the first, then the values in the blob. */
+static void collect_values(struct values *values, const struct ktape_event *e)
 {
 	const uint8_t *at = e->blob, *end = at ? at + e->blob_size : NULL;
 
@@ -172,12 +173,12 @@ static void collect(struct values *values, const struct ktape_event *e)
 	}
 	for (; at < end && values->nr < VALUES_MAX; values->nr++) {
 		kt_typed_next(&at, end, &values->v[values->nr]);
-		/* 0 is a word without a type. */
+		/* Shift by one: format 0 marks an argument word without a type. */
 		values->v[values->nr].format++;
 	}
 }
 
-static const struct kt_fmt *find(const struct ktape_formats *formats,
+static const struct kt_fmt *find_format(const struct ktape_formats *formats,
 				 const struct ktape_event *e)
 {
 	uint32_t first = ktape_event_arg(e, 0);
@@ -198,21 +199,21 @@ bool ktape_formats_message(const struct ktape_formats *formats,
 			   const struct ktape_event *event,
 			   struct ktape_message *message)
 {
-	const struct kt_fmt *fmt = formats->nr ? find(formats, event) : NULL;
+	const struct kt_fmt *fmt = formats->nr ? find_format(formats, event) : NULL;
 	struct values values = { .nr = 0 };
 	struct kt_fmt_piece piece;
 	const char *at;
 
 	if (!fmt)
 		return false;
-	collect(&values, event);
+	collect_values(&values, event);
 	message->name = fmt->name;
 	message->len = 0;
 	message->cut = false;
 	at = fmt->format;
 	while (!kt_fmt_next(&at, &piece) && (piece.conversion || piece.len)) {
 		if (!piece.conversion)
-			put(message, piece.text, piece.len);
+			put_text(message, piece.text, piece.len);
 		else if (strchr("Mm", piece.conversion))
 			put_code(message, &piece, event);
 		else

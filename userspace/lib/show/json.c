@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events as lines of JSON for programs. */
+/* Format events as lines of JSON, for programs. */
 #include "show/line.h"
 
 static const char *const rings[] = {
@@ -25,7 +25,7 @@ static char *put_name(char *p, const struct kt_line *l)
 	return kt_put_char(p, '"');
 }
 
-/* CPU, ring and thread. */
+/* Format CPU, ring and thread, and cache the text. */
 static char *make_who(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
@@ -51,7 +51,7 @@ static inline char *put_who(char *p, const struct kt_line *l)
 	return kept ? kt_put_piece(p, kept) : make_who(p, l);
 }
 
-/* What ktape_epoch_ns() tells. */
+/* Return the same as ktape_epoch_ns(). */
 static inline int64_t epoch_ns(const struct kt_line *l)
 {
 	const struct ktape_info *i = l->info;
@@ -79,7 +79,7 @@ static char *put_quoted_hex(char *p, uint64_t value)
 	return kt_put_char(p, '"');
 }
 
-/* "SYMBOL+OFFSET", or the token where that is not known. */
+/* Put "SYMBOL+OFFSET", or the address token if the symbol is not known. */
 static char *put_symbol(char *p, const struct kt_line *l, uint64_t value)
 {
 	struct kt_name name = kt_name_of(l, KTAPE_TYPE_FUNC, value);
@@ -142,7 +142,7 @@ char *kt_json_value(char *p, const struct kt_line *l, unsigned int type,
 	}
 }
 
-/* What else is known of a number: its name, as a member of its own. */
+/* Put the name of a number as a member FIELD_name, if there is one. */
 static char *put_field_name(char *p, const struct kt_line *l,
 			    const struct kt_slot *f, uint64_t value)
 {
@@ -185,7 +185,7 @@ static char *put_quoted_bytes(char *p, const struct kt_fields *at)
 	return kt_put_char(p, '"');
 }
 
-/* @begin is where the first one stands. */
+/* Put the name of a field; @begin is where the first field starts. */
 static inline char *put_key(char *p, const char *begin, const struct kt_slot *f)
 {
 	if (p != begin)
@@ -233,7 +233,7 @@ static char *put_fields(char *p, const struct kt_line *l,
 	return p;
 }
 
-/* An event that is not as in the table. */
+/* Put an event whose record does not match the table, as plain words. */
 static char *put_words(char *p, const struct ktape_event *e)
 {
 	p = kt_put_str(p, "\"dat20\":");
@@ -265,7 +265,7 @@ static inline char *put_rest(char *p, const struct kt_line *l,
 	return show->extra ? show->extra(p, l) : p;
 }
 
-/* What stands between the braces of "fields"; p[-1] is the first of them. */
+/* Put the members of "fields".  p[-1] must be the opening brace. */
 char *kt_json_fields(char *p, const struct kt_line *l)
 {
 	return put_rest(p, l, kt_plan_of(l->event));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the text and the JSON form of an event have in common. */
+/* Functions that the text and the JSON form of an event share. */
 #ifndef _KT_LINE_H
 #define _KT_LINE_H
 
 #include "names/names.h"
 
 /**
- * struct kt_show - how an event is shown that takes more than its fields
- * @own: instead of the fields, or NULL
- * @extra: after the fields, or NULL
+ * struct kt_show - special output of an event
+ * @own: put this instead of the fields; NULL = put the fields
+ * @extra: put this after the fields; NULL = nothing
  */
 struct kt_show {
 	char *(*own)(char *p, const struct kt_line *l);
@@ -38,7 +38,7 @@ char *kt_show_trace_event(char *p, const struct kt_line *l);
 /* syscall.c */
 char *kt_show_call(char *p, const struct kt_line *l);
 
-/* What kt_line_event() tells, or "opcode_" and the number. */
+/* Put the name of an event, or "opcode_" and its number if there is none. */
 static inline char *kt_put_line_event(char *p, const struct kt_line *l,
 				      const struct kt_plan *plan)
 {
@@ -51,11 +51,11 @@ static inline char *kt_put_line_event(char *p, const struct kt_line *l,
 		       kt_put_u64(kt_put_str(p, "opcode_"), l->event->opcode);
 }
 
-/* How the first @nr fields, those in dat20, are put, and kept for the next time. */
+/* Put the first @nr fields, which are in dat20, and keep the text in the cache. */
 typedef char *kt_make_bits(char *p, const struct kt_line *l,
 			   struct kt_fields *at, unsigned int nr);
 
-/* The same: they are often as they were. */
+/* Put the @nr fields in dat20, from the cache if possible. */
 static inline char *kt_put_bits(char *p, const struct kt_line *l,
 				struct kt_fields *at, unsigned int nr,
 				kt_make_bits *make)
@@ -71,6 +71,7 @@ static inline char *kt_put_bits(char *p, const struct kt_line *l,
 	return kt_put_piece(p, kept);
 }
 
+/* Put a value of a field type. */
 static inline char *kt_show_value(char *p, const struct kt_line *l,
 				  unsigned int type, uint64_t value)
 {
@@ -78,7 +79,7 @@ static inline char *kt_show_value(char *p, const struct kt_line *l,
 			 kt_text_value(p, l, type, value);
 }
 
-/* What stands between two values of an array. */
+/* Put the separator between two values of an array. */
 static inline char *kt_show_comma(char *p, const struct kt_line *l)
 {
 	return kt_put_char(p, l->json ? ',' : ' ');

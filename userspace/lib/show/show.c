@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events that take more than their fields one after the other, in text and in
- * JSON: exceptions, user events, call stacks, spans, results of system calls.
+ * Put the events whose output is more than their fields, in text and in JSON:
+ * exceptions, user events, call stacks, spans, results of system calls.  The fields of
+ * all other events are put by text.c and json.c from the event table alone.
  */
 #include "show/line.h"
 
 #define SEVERITY_BITS	3
 #define BUFFER_BIT	(1U << SEVERITY_BITS)
 
-/* Majors of the kernel's own exceptions, which need not be registered. */
+/* Majors of the kernel's own exceptions, which have no entry in the registry. */
 static const struct {
 	uint32_t major;
 	const char *name;
@@ -18,7 +19,7 @@ static const struct {
 	{ KTAPE_MAJOR_NET, "net" },	    { KTAPE_MAJOR_THERMAL, "thermal" },
 };
 
-/* What goes before a value: its name. */
+/* Put the name of a value, before the value. */
 char *kt_show_key(char *p, const struct kt_line *l, const char *key)
 {
 	if (!l->json) {
@@ -33,7 +34,7 @@ char *kt_show_key(char *p, const struct kt_line *l, const char *key)
 	return kt_put_mem(p, "\":", 2);
 }
 
-/* In JSON a string. */
+/* Put a name; in JSON as a string. */
 char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n)
 {
 	if (l->json && !n->plain)
@@ -69,7 +70,7 @@ static char *put_data(char *p, const struct kt_line *l, const void *data,
 	return l->json ? kt_put_char(p, '"') : p;
 }
 
-/* Of the code of an exception.  Return: its text is NULL if it has none. */
+/* Look up the name of an exception's major.  Return: text NULL if there is none. */
 struct kt_name kt_major_name(const struct kt_line *l, uint32_t major)
 {
 	const struct ktape_object_info *o =
@@ -87,7 +88,7 @@ struct kt_name kt_major_name(const struct kt_line *l, uint32_t major)
 	return (struct kt_name){ .text = NULL };
 }
 
-/* MAJOR.MINOR (NAME) */
+/* Put MAJOR.MINOR (NAME). */
 static char *put_code(char *p, const struct kt_line *l, uint32_t code)
 {
 	struct kt_name name = kt_major_name(l, code >> 8);
@@ -128,7 +129,7 @@ static char *put_exception(char *p, const struct kt_line *l)
 	return p;
 }
 
-/* The event that it belongs to, and all frames on one line. */
+/* Put a call stack: the event that it belongs to, and all frames. */
 static char *put_stack(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
@@ -154,7 +155,7 @@ static char *put_stack(char *p, const struct kt_line *l)
 	return kt_put_char(p, ']');
 }
 
-/* The name of a result that is -errno. */
+/* Put the name of a result if it is -errno. */
 char *kt_show_error(char *p, const struct kt_line *l, int64_t ret)
 {
 	const char *name = NULL;
@@ -168,7 +169,8 @@ char *kt_show_error(char *p, const struct kt_line *l, int64_t ret)
 						     0 });
 }
 
-static int64_t field(const struct kt_line *l, const char *name)
+/* Return the value of a field, 0 if there is none. */
+static int64_t field_value(const struct kt_line *l, const char *name)
 {
 	uint64_t value = 0;
 
@@ -189,7 +191,7 @@ static char *put_sys_exit_wide(char *p, const struct kt_line *l)
 
 static char *put_span(char *p, const struct kt_line *l)
 {
-	uint64_t start = (uint64_t)field(l, "start");
+	uint64_t start = (uint64_t)field_value(l, "start");
 
 	if (start > l->event->ts)
 		return p;
@@ -200,10 +202,10 @@ static char *put_span(char *p, const struct kt_line *l)
 
 static char *put_sys_span(char *p, const struct kt_line *l)
 {
-	return put_span(kt_show_error(p, l, field(l, "ret")), l);
+	return put_span(kt_show_error(p, l, field_value(l, "ret")), l);
 }
 
-/* Where the symbol of the address is not known, the probe's own may be. */
+/* Put the name of a probe if the symbol of its address is not known. */
 static char *put_probe(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;

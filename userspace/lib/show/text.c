@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events as lines of text for people and grep. */
+/* Format events as lines of text, for users and grep. */
 #include "show/line.h"
 
-#define LINE_MAX_FIXED	8192	/* all names and numbers of any event */
-#define LINE_PER_BYTE	8	/* more than any form of a blob's byte takes */
-#define LINE_PER_SYMBOL	56	/* where 4 bytes are a symbol in JSON */
+#define LINE_MAX_FIXED	8192	/* bound for names and numbers of any event */
+#define LINE_PER_BYTE	8	/* bound for one byte of a blob */
+#define LINE_PER_SYMBOL	56	/* the same if 4 bytes are a symbol in JSON */
 
 size_t ktape_format_bound(const struct ktape_event *event)
 {
@@ -30,7 +30,7 @@ static char *put_name(char *p, const struct kt_line *l, int32_t tid)
 	return kt_put_char(p, '?');
 }
 
-/* CPU, thread, and the blank behind it. */
+/* Format CPU and thread, with a blank behind them, and cache the text. */
 static char *make_who(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
@@ -83,7 +83,7 @@ static inline char *put_time(char *p, const struct kt_line *l)
 	return kt_put_mem(p, "] cpu ", 6);
 }
 
-/* Its name in the table, or that in the metadata; "": it has none. */
+/* Return the name of an event in the table or in the metadata, "" if it has none. */
 const char *kt_line_event(const struct kt_line *l)
 {
 	unsigned int opcode = l->event->opcode;
@@ -100,7 +100,7 @@ static inline char *put_head(char *p, const struct kt_line *l,
 	return kt_put_char(kt_put_line_event(p, l, plan), ':');
 }
 
-/* NUMBER (NAME) */
+/* Put NUMBER (NAME). */
 static KT_NOINLINE char *put_named(char *p, const struct kt_line *l,
 				   unsigned int type, uint64_t value)
 {
@@ -119,7 +119,7 @@ static KT_NOINLINE char *put_named(char *p, const struct kt_line *l,
 	return kt_put_char(kt_show_name(p, l, &name), ')');
 }
 
-/* SYMBOL+OFFSET, or the token where that is not known. */
+/* Put SYMBOL+OFFSET, or the address token if the symbol is not known. */
 static KT_NOINLINE char *put_symbol(char *p, const struct kt_line *l,
 				    uint64_t value)
 {
@@ -148,7 +148,7 @@ static KT_NOINLINE char *put_value_name(char *p, unsigned int type,
 	return name ? kt_put_str(p, name) : kt_put_u64(p, value);
 }
 
-/* Most values are a number: the others do not burden these. */
+/* Put a value.  Only the frequent types are inline, to keep the stack frame small. */
 char *kt_text_value(char *p, const struct kt_line *l, unsigned int type,
 		    uint64_t value)
 {
@@ -238,7 +238,7 @@ static char *put_fields(char *p, const struct kt_line *l,
 	return p;
 }
 
-/* An event that is not as in the table. */
+/* Put an event whose record does not match the table, as plain words. */
 static char *put_words(char *p, const struct ktape_event *e)
 {
 	p = kt_put_str(p, " dat20=");
@@ -269,7 +269,7 @@ static inline char *put_rest(char *p, const struct kt_line *l,
 	return show->extra ? show->extra(p, l) : p;
 }
 
-/* All that stands behind "event:", beginning with a blank if there is any. */
+/* Put everything behind "event:", with a leading blank if there is anything. */
 char *kt_text_fields(char *p, const struct kt_line *l)
 {
 	return put_rest(p, l, kt_plan_of(l->event));

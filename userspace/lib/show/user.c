@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* User events: arguments by their formats; and code words of TraceEvent. */
+/*
+ * Put user events, with arguments in the formats that the registry or the event itself
+ * names, and events of the TraceEvent call, which are records inside a record.
+ */
 #include <ktape/mark.h>
 
 #include "user_event.h"
@@ -33,7 +36,7 @@ static char *put_decimal(char *p, const struct kt_line *l, int64_t value,
 	return kt_put_mem(p, digits, len);
 }
 
-/* A number of at most 64 bits in one of the formats that have one. */
+/* Put a number of at most 64 bits in a number format. */
 static char *put_number(char *p, const struct kt_line *l, unsigned int format,
 			unsigned int width, uint64_t v)
 {
@@ -173,7 +176,7 @@ static char *put_known(char *p, const struct kt_line *l)
 	return p;
 }
 
-/* The id, its name if there is one, and the arguments as they are. */
+/* Put the id, its name if there is one, and the plain arguments. */
 static char *put_plain(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
@@ -215,8 +218,8 @@ char *kt_show_user_event(char *p, const struct kt_line *l)
 }
 
 /*
- * The upper half of a record's first word (ktape/abi.h); its arguments and its
- * buffer are in the blob.
+ * Put an event of the TraceEvent call.  Its code is the upper half of a record's first
+ * word (ktape/abi.h); the arguments and the buffer follow in the blob.
  */
 char *kt_show_trace_event(char *p, const struct kt_line *l)
 {
