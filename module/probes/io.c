@@ -84,98 +84,93 @@ static __always_inline u64 rq_sector(struct request *rq)
 
 #define STATUS_SHIFT	8
 
-/* All of these events look the same. */
-#define BLOCK_EVENT(NAME, dat20, dev, sector_, bytes)			\
-do {									\
-	u64 __sector = sector_;						\
-	const u32 __args[] = { dev, (u32)__sector,			\
-			       (u32)(__sector >> 32), bytes };		\
-									\
-	KT_EVENT_LONG(NAME, dat20, __args, NULL, 0);			\
-} while (0)
+/* Record an event of class block: all of them have the same words. */
+static void record_block(u32 opcode, u32 operation, u32 status, dev_t dev,
+			 u64 sector, u32 bytes)
+{
+	const u32 args[] = { dev, (u32)sector, (u32)(sector >> 32), bytes };
+	const struct kt_record rec = {
+		.code = KT_CODE(opcode, operation | status << STATUS_SHIFT, 0,
+				ARRAY_SIZE(args)),
+		.class = KTAPE_CLASS_BLOCK,
+		.nargs = ARRAY_SIZE(args),
+		.args = args,
+	};
 
-#define RQ_EVENT(NAME, rq)						\
-do {									\
-	kt_probe_enter();						\
-	if (KT_WANTED(NAME))						\
-		BLOCK_EVENT(NAME, (__force u32)req_op(rq), rq_dev(rq),		\
-			    rq_sector(rq), blk_rq_bytes(rq));		\
-	kt_probe_leave();						\
-} while (0)
+	kt_event_record(KT_RING_OF_BLOCK, &rec);
+}
 
-#define BIO_EVENT(NAME, bio, status)					\
-do {									\
-	kt_probe_enter();						\
-	if (KT_WANTED(NAME))						\
-		BLOCK_EVENT(NAME, (__force u32)bio_op(bio) | (status) << STATUS_SHIFT, \
-			    bio_device(bio), (bio)->bi_iter.bi_sector,	\
-			    (bio)->bi_iter.bi_size);			\
-	kt_probe_leave();						\
-} while (0)
+static noinline void notrace record_rq(u32 opcode, struct request *rq,
+				       u32 status, u32 bytes)
+{
+	kt_probe_enter();
+	if (kt_wanted(opcode))
+		record_block(opcode, (__force u32)req_op(rq), status,
+			     rq_dev(rq), rq_sector(rq), bytes);
+	kt_probe_leave();
+}
+
+static noinline void notrace record_bio(u32 opcode, struct bio *bio, u32 status)
+{
+	kt_probe_enter();
+	if (kt_wanted(opcode))
+		record_block(opcode, (__force u32)bio_op(bio), status,
+			     bio_device(bio), bio->bi_iter.bi_sector,
+			     bio->bi_iter.bi_size);
+	kt_probe_leave();
+}
 
 static void notrace probe_block_rq_insert(void *data, struct request *rq)
 {
-	RQ_EVENT(BLOCK_RQ_INSERT, rq);
+	record_rq(KTAPE_EV_BLOCK_RQ_INSERT, rq, 0, blk_rq_bytes(rq));
 }
 
 static void notrace probe_block_rq_issue(void *data, struct request *rq)
 {
-	RQ_EVENT(BLOCK_RQ_ISSUE, rq);
+	record_rq(KTAPE_EV_BLOCK_RQ_ISSUE, rq, 0, blk_rq_bytes(rq));
 }
 
 static void notrace probe_block_rq_requeue(void *data, struct request *rq)
 {
-	RQ_EVENT(BLOCK_RQ_REQUEUE, rq);
+	record_rq(KTAPE_EV_BLOCK_RQ_REQUEUE, rq, 0, blk_rq_bytes(rq));
 }
 
 static void notrace probe_block_rq_merge(void *data, struct request *rq)
 {
-	RQ_EVENT(BLOCK_RQ_MERGE, rq);
+	record_rq(KTAPE_EV_BLOCK_RQ_MERGE, rq, 0, blk_rq_bytes(rq));
 }
 
 /* Before 5.11 the queue came first. */
 static void notrace probe_block_rq_insert_q(void *data, struct request_queue *q,
 					    struct request *rq)
 {
-	RQ_EVENT(BLOCK_RQ_INSERT, rq);
+	record_rq(KTAPE_EV_BLOCK_RQ_INSERT, rq, 0, blk_rq_bytes(rq));
 }
 
 static void notrace probe_block_rq_issue_q(void *data, struct request_queue *q,
 					   struct request *rq)
 {
-	RQ_EVENT(BLOCK_RQ_ISSUE, rq);
+	record_rq(KTAPE_EV_BLOCK_RQ_ISSUE, rq, 0, blk_rq_bytes(rq));
 }
 
 static void notrace probe_block_rq_requeue_q(void *data,
 					     struct request_queue *q,
 					     struct request *rq)
 {
-	RQ_EVENT(BLOCK_RQ_REQUEUE, rq);
+	record_rq(KTAPE_EV_BLOCK_RQ_REQUEUE, rq, 0, blk_rq_bytes(rq));
 }
 
 static void notrace probe_block_rq_merge_q(void *data, struct request_queue *q,
 					   struct request *rq)
 {
-	RQ_EVENT(BLOCK_RQ_MERGE, rq);
-}
-
-static __always_inline void rq_complete(struct request *rq, blk_status_t status,
-					unsigned int bytes)
-{
-	kt_probe_enter();
-	if (KT_WANTED(BLOCK_RQ_COMPLETE))
-		BLOCK_EVENT(BLOCK_RQ_COMPLETE,
-			    (__force u32)req_op(rq) |
-				    (__force u32)status << STATUS_SHIFT,
-			    rq_dev(rq), rq_sector(rq), bytes);
-	kt_probe_leave();
+	record_rq(KTAPE_EV_BLOCK_RQ_MERGE, rq, 0, blk_rq_bytes(rq));
 }
 
 static void notrace probe_block_rq_complete(void *data, struct request *rq,
 					    blk_status_t status,
 					    unsigned int bytes)
 {
-	rq_complete(rq, status, bytes);
+	record_rq(KTAPE_EV_BLOCK_RQ_COMPLETE, rq, (__force u32)status, bytes);
 }
 
 /* Before 5.16 it was told by an errno. */
@@ -183,25 +178,27 @@ static void notrace probe_block_rq_complete_errno(void *data,
 						  struct request *rq, int error,
 						  unsigned int bytes)
 {
-	rq_complete(rq, errno_to_blk_status(error), bytes);
+	record_rq(KTAPE_EV_BLOCK_RQ_COMPLETE, rq,
+		  (__force u32)errno_to_blk_status(error), bytes);
 }
 
 static void notrace probe_block_bio_queue(void *data, struct bio *bio)
 {
-	BIO_EVENT(BLOCK_BIO_QUEUE, bio, 0U);
+	record_bio(KTAPE_EV_BLOCK_BIO_QUEUE, bio, 0);
 }
 
 static void notrace probe_block_bio_queue_q(void *data, struct request_queue *q,
 					    struct bio *bio)
 {
-	BIO_EVENT(BLOCK_BIO_QUEUE, bio, 0U);
+	record_bio(KTAPE_EV_BLOCK_BIO_QUEUE, bio, 0);
 }
 
 static void notrace probe_block_bio_complete(void *data,
 					     struct request_queue *q,
 					     struct bio *bio)
 {
-	BIO_EVENT(BLOCK_BIO_COMPLETE, bio, (__force u32)bio->bi_status);
+	record_bio(KTAPE_EV_BLOCK_BIO_COMPLETE, bio,
+		   (__force u32)bio->bi_status);
 }
 
 #define RQ_ROW(tp, NAME)						\
@@ -421,7 +418,8 @@ struct kt_probe kt_probes_io[] = {
 			probe_block_rq_complete, block_rq_complete,
 			struct request *, blk_status_t, unsigned int),
 		.events = { KTAPE_EV_BLOCK_RQ_COMPLETE },
-	}, {
+	},
+	{
 		.name = "block_bio_queue",
 		.func = KT_PROBE_FUNC(
 			KT_PROBE_FUNC(NULL, probe_block_bio_queue_q,
@@ -431,30 +429,32 @@ struct kt_probe kt_probes_io[] = {
 		.events = { KTAPE_EV_BLOCK_BIO_QUEUE },
 	},
 	KT_PROBE(block_bio_complete, BLOCK_BIO_COMPLETE,
-		    probe_block_bio_complete, struct request_queue *, struct bio *),
+		 probe_block_bio_complete, struct request_queue *,
+		 struct bio *),
 	KT_PROBE(net_dev_queue, NET_DEV_QUEUE, probe_net_dev_queue,
-		    struct sk_buff *),
+		 struct sk_buff *),
 	KT_PROBE(net_dev_start_xmit, NET_DEV_START_XMIT,
-		    probe_net_dev_start_xmit, const struct sk_buff *,
-		    const struct net_device *),
+		 probe_net_dev_start_xmit, const struct sk_buff *,
+		 const struct net_device *),
 	KT_PROBE(net_dev_xmit, NET_DEV_XMIT, probe_net_dev_xmit,
-		    struct sk_buff *, int, struct net_device *, unsigned int),
-	KT_PROBE(netif_receive_skb, NETIF_RECEIVE_SKB,
-		    probe_netif_receive_skb, struct sk_buff *),
+		 struct sk_buff *, int, struct net_device *, unsigned int),
+	KT_PROBE(netif_receive_skb, NETIF_RECEIVE_SKB, probe_netif_receive_skb,
+		 struct sk_buff *),
 	KT_PROBE(netif_rx, NETIF_RX, probe_netif_rx, struct sk_buff *),
 	KT_PROBE(napi_poll, NAPI_POLL, probe_napi_poll, struct napi_struct *,
-		    int, int),
+		 int, int),
 	{
 		.name = "kfree_skb",
 		.func = KFREE_SKB_FUNC,
 		.events = { KTAPE_EV_KFREE_SKB },
-	}, {
+	},
+	{
 		.name = "consume_skb",
-		.func = KT_PROBE_FUNC(
-			KT_PROBE_FUNC(NULL, probe_consume_skb1, consume_skb,
-				      struct sk_buff *),
-			probe_consume_skb, consume_skb, struct sk_buff *,
-			void *),
+		.func = KT_PROBE_FUNC(KT_PROBE_FUNC(NULL, probe_consume_skb1,
+						    consume_skb,
+						    struct sk_buff *),
+				      probe_consume_skb, consume_skb,
+				      struct sk_buff *, void *),
 		.events = { KTAPE_EV_CONSUME_SKB },
 	},
 	{}

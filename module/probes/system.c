@@ -56,9 +56,9 @@ static void notrace probe_cpu_idle_miss(void *data, unsigned int cpu,
 					unsigned int state, bool below)
 {
 	kt_probe_enter();
-	KT_EVENT0(CPU_IDLE_MISS,
-		  (state & ((1U << MISS_BITS) - 1)) | (u32)below << MISS_BITS |
-			  (cpu & CPU_MASK) << IDLE_BITS);
+	KT_EVENT0(CPU_IDLE_MISS, (state & ((1U << MISS_BITS) - 1)) |
+					 (u32)below << MISS_BITS |
+					 (cpu & CPU_MASK) << IDLE_BITS);
 	kt_probe_leave();
 }
 #endif
@@ -71,58 +71,63 @@ static void notrace probe_cpu_frequency(void *data, unsigned int khz,
 	kt_probe_leave();
 }
 
-/* An event with one word and a name. */
-#define NAMED_EVENT(NAME, dat20, word, name)				\
-do {									\
-	kt_probe_enter();						\
-	if (KT_WANTED(NAME)) {						\
-		const char *__name = name;				\
-		const u32 __args[] = { word };				\
-									\
-		__name = __name ?: "";					\
-		KT_EVENT_LONG(NAME, dat20, __args, __name,		\
-			      strnlen(__name, KT_TEXT_MAX));		\
-	}								\
-	kt_probe_leave();						\
-} while (0)
+/* Record an event of class power with one word and a name. */
+static noinline void notrace record_power(u32 opcode, u32 dat20, u32 word,
+					  const char *name)
+{
+	struct kt_record rec = {
+		.code = KT_CODE(opcode, dat20, 1, 1),
+		.class = KTAPE_CLASS_POWER,
+		.nargs = 1,
+		.args = &word,
+		.blob = name ?: "",
+	};
+
+	kt_probe_enter();
+	if (kt_wanted(opcode)) {
+		rec.size = strnlen(rec.blob, KT_TEXT_MAX);
+		kt_event_record(KT_RING_OF_POWER, &rec);
+	}
+	kt_probe_leave();
+}
 
 static void notrace probe_suspend_resume(void *data, const char *action,
 					 int val, bool start)
 {
-	NAMED_EVENT(SUSPEND_RESUME, start, val, action);
+	record_power(KTAPE_EV_SUSPEND_RESUME, start, val, action);
 }
 
 static void notrace probe_rpm_suspend(void *data, struct device *dev, int flags)
 {
-	NAMED_EVENT(RPM_SUSPEND, 0, flags, dev_name(dev));
+	record_power(KTAPE_EV_RPM_SUSPEND, 0, flags, dev_name(dev));
 }
 
 static void notrace probe_rpm_resume(void *data, struct device *dev, int flags)
 {
-	NAMED_EVENT(RPM_RESUME, 0, flags, dev_name(dev));
+	record_power(KTAPE_EV_RPM_RESUME, 0, flags, dev_name(dev));
 }
 
 static void notrace probe_rpm_idle(void *data, struct device *dev, int flags)
 {
-	NAMED_EVENT(RPM_IDLE, 0, flags, dev_name(dev));
+	record_power(KTAPE_EV_RPM_IDLE, 0, flags, dev_name(dev));
 }
 
 static void notrace probe_rpm_return_int(void *data, struct device *dev,
 					 unsigned long ip, int ret)
 {
-	NAMED_EVENT(RPM_RETURN_INT, 0, ret, dev_name(dev));
+	record_power(KTAPE_EV_RPM_RETURN_INT, 0, ret, dev_name(dev));
 }
 
 static void notrace probe_wakeup_source_activate(void *data, const char *name,
 						 unsigned int state)
 {
-	NAMED_EVENT(WAKEUP_SOURCE_ACTIVATE, 0, state, name);
+	record_power(KTAPE_EV_WAKEUP_SOURCE_ACTIVATE, 0, state, name);
 }
 
 static void notrace probe_wakeup_source_deactivate(void *data, const char *name,
 						   unsigned int state)
 {
-	NAMED_EVENT(WAKEUP_SOURCE_DEACTIVATE, 0, state, name);
+	record_power(KTAPE_EV_WAKEUP_SOURCE_DEACTIVATE, 0, state, name);
 }
 
 /* ---- CPUs that come and go ----------------------------------------------- */
@@ -143,11 +148,9 @@ static void notrace probe_cpuhp_enter(void *data, unsigned int cpu, int target,
 }
 
 /* Of a step with several instances. */
-static void notrace probe_cpuhp_multi_enter(void *data, unsigned int cpu,
-					    int target, int step,
-					    int (*fun)(unsigned int,
-						       struct hlist_node *),
-					    struct hlist_node *node)
+static void notrace probe_cpuhp_multi_enter(
+	void *data, unsigned int cpu, int target, int step,
+	int (*fun)(unsigned int, struct hlist_node *), struct hlist_node *node)
 {
 	enter(cpu, target, step, (unsigned long)fun);
 }
@@ -205,29 +208,38 @@ static void notrace probe_module_free(void *data, struct module *mod)
 }
 
 #ifdef CONFIG_MODULE_UNLOAD
-#define USE_EVENT(NAME, mod, ip)					\
-do {									\
-	kt_probe_enter();						\
-	if (KT_WANTED(NAME)) {						\
-		const u32 __args[] = { kt_token_func(ip),		\
-				       atomic_read(&(mod)->refcnt) };	\
-									\
-		KT_EVENT_LONG(NAME, 0, __args, (mod)->name,		\
-			      name_bytes(mod));				\
-	}								\
-	kt_probe_leave();						\
-} while (0)
+static noinline void notrace record_module_use(u32 opcode, struct module *mod,
+					       unsigned long ip)
+{
+	u32 args[2];
+	const struct kt_record rec = {
+		.code = KT_CODE(opcode, 0, 1, ARRAY_SIZE(args)),
+		.class = KTAPE_CLASS_MODULE,
+		.nargs = ARRAY_SIZE(args),
+		.size = name_bytes(mod),
+		.args = args,
+		.blob = mod->name,
+	};
+
+	kt_probe_enter();
+	if (kt_wanted(opcode)) {
+		args[0] = kt_token_func(ip);
+		args[1] = atomic_read(&mod->refcnt);
+		kt_event_record(KT_RING_OF_MODULE, &rec);
+	}
+	kt_probe_leave();
+}
 
 static void notrace probe_module_get(void *data, struct module *mod,
 				     unsigned long ip)
 {
-	USE_EVENT(MODULE_GET, mod, ip);
+	record_module_use(KTAPE_EV_MODULE_GET, mod, ip);
 }
 
 static void notrace probe_module_put(void *data, struct module *mod,
 				     unsigned long ip)
 {
-	USE_EVENT(MODULE_PUT, mod, ip);
+	record_module_use(KTAPE_EV_MODULE_PUT, mod, ip);
 }
 #endif
 
@@ -277,7 +289,7 @@ static void notrace probe_cgroup_rmdir(void *data, struct cgroup *cgrp,
 	kt_probe_leave();
 }
 
-#define CGROUP_ROW(tp, callback)						\
+#define CGROUP_ROW(tp, callback)					\
 	{								\
 		.name = #tp,						\
 		.func = KT_PROBE_FUNC(NULL, callback, tp,		\
@@ -320,46 +332,44 @@ void kt_cgroups_walk(void)
 
 struct kt_probe kt_probes_system[] = {
 	KT_PROBE(cpu_idle, CPU_IDLE, probe_cpu_idle, unsigned int,
-		    unsigned int),
+		 unsigned int),
 #ifdef KT_HAVE_CPU_IDLE_MISS
 	KT_PROBE(cpu_idle_miss, CPU_IDLE_MISS, probe_cpu_idle_miss,
-		    unsigned int, unsigned int, bool),
+		 unsigned int, unsigned int, bool),
 #else
 	KT_PROBE_NONE(cpu_idle_miss, CPU_IDLE_MISS),
 #endif
 	KT_PROBE(cpu_frequency, CPU_FREQUENCY, probe_cpu_frequency,
-		    unsigned int, unsigned int),
+		 unsigned int, unsigned int),
 	KT_PROBE(suspend_resume, SUSPEND_RESUME, probe_suspend_resume,
-		    const char *, int, bool),
-	KT_PROBE(rpm_suspend, RPM_SUSPEND, probe_rpm_suspend,
-		    struct device *, int),
+		 const char *, int, bool),
+	KT_PROBE(rpm_suspend, RPM_SUSPEND, probe_rpm_suspend, struct device *,
+		 int),
 	KT_PROBE(rpm_resume, RPM_RESUME, probe_rpm_resume, struct device *,
-		    int),
+		 int),
 	KT_PROBE(rpm_idle, RPM_IDLE, probe_rpm_idle, struct device *, int),
 	KT_PROBE(rpm_return_int, RPM_RETURN_INT, probe_rpm_return_int,
-		    struct device *, unsigned long, int),
+		 struct device *, unsigned long, int),
 	KT_PROBE(wakeup_source_activate, WAKEUP_SOURCE_ACTIVATE,
-		    probe_wakeup_source_activate, const char *, unsigned int),
+		 probe_wakeup_source_activate, const char *, unsigned int),
 	KT_PROBE(wakeup_source_deactivate, WAKEUP_SOURCE_DEACTIVATE,
-		    probe_wakeup_source_deactivate, const char *, unsigned int),
-	KT_PROBE(cpuhp_enter, CPUHP_ENTER, probe_cpuhp_enter, unsigned int,
-		    int, int, int (*)(unsigned int)),
+		 probe_wakeup_source_deactivate, const char *, unsigned int),
+	KT_PROBE(cpuhp_enter, CPUHP_ENTER, probe_cpuhp_enter, unsigned int, int,
+		 int, int (*)(unsigned int)),
 	KT_PROBE(cpuhp_multi_enter, CPUHP_ENTER, probe_cpuhp_multi_enter,
-		    unsigned int, int, int,
-		    int (*)(unsigned int, struct hlist_node *),
-		    struct hlist_node *),
+		 unsigned int, int, int,
+		 int (*)(unsigned int, struct hlist_node *),
+		 struct hlist_node *),
 	KT_PROBE(cpuhp_exit, CPUHP_EXIT, probe_cpuhp_exit, unsigned int, int,
-		    int, int),
+		 int, int),
 	KT_PROBE(console, CONSOLE, probe_console, const char *, size_t),
-	KT_PROBE(module_load, MODULE_LOAD, probe_module_load,
-		    struct module *),
-	KT_PROBE(module_free, MODULE_FREE, probe_module_free,
-		    struct module *),
+	KT_PROBE(module_load, MODULE_LOAD, probe_module_load, struct module *),
+	KT_PROBE(module_free, MODULE_FREE, probe_module_free, struct module *),
 #ifdef CONFIG_MODULE_UNLOAD
 	KT_PROBE(module_get, MODULE_GET, probe_module_get, struct module *,
-		    unsigned long),
+		 unsigned long),
 	KT_PROBE(module_put, MODULE_PUT, probe_module_put, struct module *,
-		    unsigned long),
+		 unsigned long),
 #else
 	KT_PROBE_NONE(module_get, MODULE_GET),
 	KT_PROBE_NONE(module_put, MODULE_PUT),
