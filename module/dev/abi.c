@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds the structures that user space sees to their layout: this kernel's
- * compiler and alignment may not move a member.  No code, no data.
+ * Checks at compile time that no structure of uapi/ktape has another layout, and
+ * no ioctl another number, than in abi_layout.h, whatever the architecture and
+ * the compiler of this kernel.  Contains neither code nor data.
  */
 #include <linux/build_bug.h>
 #include <linux/stddef.h>
@@ -21,4 +22,5 @@
 #define KT_OFFSET(type, member, bytes)				\
 	static_assert(offsetof(struct type, member) == (bytes),	\
 		      "offset of " #type "." #member);
+#define KT_IOCTL(name, value) static_assert(name == (value), "value of " #name);
 #include "abi_layout.h"

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Size and offsets of every structure of uapi/ktape, as they are for ever.  The
- * module (dev_abi.c) and the tests of user space (selftests/unit/uapi/t_abi.c) hold
- * them to what their compilers make of the headers, and lint that none is missing.
+ * The size and the offsets of every structure of uapi/ktape, and the value of
+ * every ioctl number.  They are ABI: a line is never changed, except the size of
+ * a structure that grows at its end.
  *
- * A file that includes it defines
+ * The module (abi.c) and the unit tests (selftests/unit/uapi/t_abi.c) compare
+ * this table with what their compilers make of the headers.  "scripts/lint abi"
+ * finds what has no line here.
+ *
+ * A file that includes this table defines
  *
  *   KT_SIZE(type, bytes)		size of struct @type
- *   KT_OFFSET(type, member, bytes)	where @member is in struct @type
+ *   KT_OFFSET(type, member, bytes)	offset of @member in struct @type
+ *   KT_IOCTL(name, value)		value of the ioctl number @name
  *
- * Lines are added, never changed, but for the size of a structure that grows at
- * its end.  No guard: it may be included again.
+ * There is no include guard, because a file may include the table several times.
  */
 
 KT_SIZE(ktape_block, 192)
@@ -394,5 +398,35 @@ KT_OFFSET(ktape_trigger, missed, 180)
 KT_OFFSET(ktape_trigger, last, 184)
 KT_OFFSET(ktape_trigger, held_ns, 192)
 
+KT_IOCTL(KTAPE_IOC_FEATURES, 0xc004e900)
+KT_IOCTL(KTAPE_IOC_LAYOUT, 0xc004e901)
+KT_IOCTL(KTAPE_IOC_PROFILE, 0xc004e902)
+KT_IOCTL(KTAPE_IOC_START, 0x4004e903)
+KT_IOCTL(KTAPE_IOC_STOP, 0x4004e904)
+KT_IOCTL(KTAPE_IOC_CLEAR, 0x4004e905)
+KT_IOCTL(KTAPE_IOC_FLUSH, 0x4004e906)
+KT_IOCTL(KTAPE_IOC_STATS, 0xc004e907)
+KT_IOCTL(KTAPE_IOC_CONSUMER, 0x4004e908)
+KT_IOCTL(KTAPE_IOC_EVENT_INFO, 0xc004e909)
+KT_IOCTL(KTAPE_IOC_METADATA, 0xc004e90a)
+KT_IOCTL(KTAPE_IOC_WATERMARK, 0x4004e90b)
+KT_IOCTL(KTAPE_IOC_CREATE, 0xc004e90c)
+KT_IOCTL(KTAPE_IOC_FILTER, 0xc004e90d)
+KT_IOCTL(KTAPE_IOC_PROBE, 0xc004e90e)
+KT_IOCTL(KTAPE_IOC_SESSIONS, 0xc004e90f)
+KT_IOCTL(KTAPE_IOC_OPEN, 0x4004e910)
+KT_IOCTL(KTAPE_IOC_DESTROY, 0x4004e911)
+KT_IOCTL(KTAPE_IOC_POLICY, 0xc004e912)
+KT_IOCTL(KTAPE_IOC_READER, 0xc004e913)
+KT_IOCTL(KTAPE_IOC_TRIGGER, 0xc004e914)
+KT_IOCTL(KTAPE_IOC_PERSIST_INFO, 0xc004e918)
+KT_IOCTL(KTAPE_IOC_PERSIST_READ, 0xc004e919)
+KT_IOCTL(KTAPE_IOC_PERSIST_DROP, 0x4004e91a)
+KT_IOCTL(KTAPE_IOC_COST, 0xc004e91c)
+KT_IOCTL(KTAPE_MARK_IOC_MARK, 0x4004e940)
+KT_IOCTL(KTAPE_MARK_IOC_TRACE, 0x4004e941)
+KT_IOCTL(KTAPE_MARK_IOC_NAME, 0x4004e942)
+
+#undef KT_IOCTL
 #undef KT_SIZE
 #undef KT_OFFSET

@@ -9,10 +9,10 @@
 #ifndef _KTAPE_ABI_H
 #define _KTAPE_ABI_H
 
-#include <linux/ioctl.h>
 #include <linux/types.h>
 
 #include <ktape/event_info.h>
+#include <ktape/ioctl.h>
 #include <ktape/objects.h>
 
 /* ---- records ---------------------------------------------------------- */
@@ -437,19 +437,7 @@ struct ktape_object_entry {
 	char name[KTAPE_NAME_SIZE];
 };
 
-/* ---- ioctls ----------------------------------------------------------- */
-
-/*
- * Each structure begins with its size as the caller knows it.  A shorter one
- * is extended with zeros, a longer one is taken if its tail is zero (else
- * E2BIG).  Structures that carry results come back with the size that the
- * kernel filled.  Unknown flags and non-zero reserved members: EINVAL.
- * Unknown commands: ENOTTY.  A descriptor opened read-only gets EPERM for
- * whatever is marked [W].  The number of a command does not change with the
- * size of its structure.  A command that writes into its structure is _IOWR, also
- * if it does so only when it fails, all others are _IOW.
- */
-#define KTAPE_IOC_MAGIC		0xe9
+/* ---- ioctls, rules and numbers: ktape/ioctl.h ------------------------- */
 
 /* Feature bits of struct ktape_features. */
 /*
@@ -755,19 +743,5 @@ struct ktape_create {
 	__u64 failed_asked;
 	__u64 failed_had;
 };
-
-#define KTAPE_IOC_FEATURES	_IOWR(KTAPE_IOC_MAGIC, 0, __u32)
-#define KTAPE_IOC_LAYOUT	_IOWR(KTAPE_IOC_MAGIC, 1, __u32)
-#define KTAPE_IOC_PROFILE	_IOWR(KTAPE_IOC_MAGIC, 2, __u32)
-#define KTAPE_IOC_START		_IOW(KTAPE_IOC_MAGIC, 3, __u32)
-#define KTAPE_IOC_STOP		_IOW(KTAPE_IOC_MAGIC, 4, __u32)
-#define KTAPE_IOC_CLEAR		_IOW(KTAPE_IOC_MAGIC, 5, __u32)
-#define KTAPE_IOC_FLUSH		_IOW(KTAPE_IOC_MAGIC, 6, __u32)
-#define KTAPE_IOC_STATS		_IOWR(KTAPE_IOC_MAGIC, 7, __u32)
-#define KTAPE_IOC_CONSUMER	_IOW(KTAPE_IOC_MAGIC, 8, __u32)
-#define KTAPE_IOC_EVENT_INFO	_IOWR(KTAPE_IOC_MAGIC, 9, __u32)
-#define KTAPE_IOC_METADATA	_IOWR(KTAPE_IOC_MAGIC, 10, __u32)
-#define KTAPE_IOC_WATERMARK	_IOW(KTAPE_IOC_MAGIC, 11, __u32)
-#define KTAPE_IOC_CREATE	_IOWR(KTAPE_IOC_MAGIC, 12, __u32)
 
 #endif /* _KTAPE_ABI_H */

@@ -31,6 +31,4 @@ struct ktape_cost {
 	__u64 opening_ticks;
 };
 
-#define KTAPE_IOC_COST		_IOWR(KTAPE_IOC_MAGIC, 28, __u32)
-
 #endif /* _KTAPE_COST_H */

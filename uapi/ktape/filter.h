@@ -231,7 +231,4 @@ struct ktape_probe {
 	char symbol[KTAPE_PROBE_SYMBOL];
 };
 
-#define KTAPE_IOC_FILTER	_IOWR(KTAPE_IOC_MAGIC, 13, __u32)
-#define KTAPE_IOC_PROBE		_IOWR(KTAPE_IOC_MAGIC, 14, __u32)
-
 #endif /* _KTAPE_FILTER_H */

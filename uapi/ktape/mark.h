@@ -93,10 +93,6 @@ struct ktape_name {
 	char name[KTAPE_NAME_SIZE];
 };
 
-#define KTAPE_MARK_IOC_MARK	_IOW(KTAPE_IOC_MAGIC, 64, __u32)
-#define KTAPE_MARK_IOC_TRACE	_IOW(KTAPE_IOC_MAGIC, 65, __u32)
-#define KTAPE_MARK_IOC_NAME	_IOW(KTAPE_IOC_MAGIC, 66, __u32)
-
 /*
  * Formats of typed arguments, as RKH trace numbers them.  In a user event's
  * buffer each argument is a byte (bits 0-3 the format, bits 4-7 the width to

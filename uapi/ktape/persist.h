@@ -168,6 +168,9 @@ struct ktape_persist_info {
  *
  * ENODATA: there is none; EPERM: the caller may not open the device, whatever its
  * descriptor is; EINTR: killed while another caller reads.
+ *
+ * PERSIST_DROP [W] takes struct ktape_command and forgets the former content,
+ * also in the memory.  It fails for the same reasons.
  */
 struct ktape_persist_read {
 	__u32 size;
@@ -176,13 +179,5 @@ struct ktape_persist_read {
 	__u64 length;
 	__u64 data;
 };
-
-#define KTAPE_IOC_PERSIST_INFO	_IOWR(KTAPE_IOC_MAGIC, 24, __u32)
-#define KTAPE_IOC_PERSIST_READ	_IOWR(KTAPE_IOC_MAGIC, 25, __u32)
-/*
- * Forget the former content, also in the memory [W]: struct ktape_command.  Errors
- * as above.
- */
-#define KTAPE_IOC_PERSIST_DROP	_IOW(KTAPE_IOC_MAGIC, 26, __u32)
 
 #endif /* _KTAPE_PERSIST_H */

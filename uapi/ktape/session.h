@@ -171,10 +171,4 @@ struct ktape_reader_info {
 	__u64 lapped;
 };
 
-#define KTAPE_IOC_SESSIONS	_IOWR(KTAPE_IOC_MAGIC, 15, __u32)
-#define KTAPE_IOC_OPEN		_IOW(KTAPE_IOC_MAGIC, 16, __u32)
-#define KTAPE_IOC_DESTROY	_IOW(KTAPE_IOC_MAGIC, 17, __u32)
-#define KTAPE_IOC_POLICY	_IOWR(KTAPE_IOC_MAGIC, 18, __u32)
-#define KTAPE_IOC_READER	_IOWR(KTAPE_IOC_MAGIC, 19, __u32)
-
 #endif /* _KTAPE_SESSION_H */

@@ -183,6 +183,4 @@ struct ktape_trigger {
 	__u64 held_ns;
 };
 
-#define KTAPE_IOC_TRIGGER	_IOWR(KTAPE_IOC_MAGIC, 20, __u32)
-
 #endif /* _KTAPE_TRIGGER_H */
