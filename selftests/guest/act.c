@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Does what it is told, one step after the other, so that a script knows how
- * many events it causes.
+ * Run a list of steps, one after the other, so that a script knows how many
+ * events they cause.
  *
  * usage: act STEP...
- *   getppid N, getpgrp N, getuid N	so many calls
+ *   getppid N, getpgrp N, getuid N	N calls
  *   child N, thread N	getppid() by a child or a thread, which then ends
- *   signal SIG N	to itself
- *   nap N MS		sleeps of so many milliseconds
- *   disk N		blocks read from /dev/vdb, past the page cache
- *   text N, value N, code N	so many marks: "text 1" and so on; of id 77;
- *			exceptions of code 0x1234
- *   cpu N		goes there
- *   uid N		becomes that user
- *   cgroup FOLDER	goes there
- *   wait FILE		writes its number to FILE, waits until that is gone
+ *   signal SIG N	N signals to itself
+ *   nap N MS		N sleeps of MS milliseconds
+ *   disk N		N blocks read from /dev/vdb with O_DIRECT
+ *   text N, value N, code N	N marks: texts "text 1" and so on; values of
+ * 			id 77; exceptions of code 0x1234
+ *   cpu N		move to CPU N
+ *   uid N		become user N
+ *   cgroup FOLDER	move to that cgroup
+ *   wait FILE		write its pid to FILE, wait until FILE is removed
  */
 #include <sys/wait.h>
 
@@ -128,7 +128,7 @@ static int mark_code(int fd, int n)
 	return Trace1(fd, _TRACE_SW_SEVERITY2, KTAPE_EXC_CODE(0x1234, n), n);
 }
 
-/* Numbered from 1. */
+/* Marks are numbered from 1. */
 static int marks(int (*mark)(int fd, int n), char **arg)
 {
 	int fd = ktape_mark_open(), ret = fd < 0 ? fd : 0;
@@ -184,7 +184,7 @@ static int act_cgroup(char **arg)
 	return write_number(path, 0);
 }
 
-/* As a whole at once: whoever sees the file sees the number. */
+/* Rename the file into place, so that a reader never sees a partial number. */
 static int act_wait(char **arg)
 {
 	char path[256];
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 		while (s < nr && strcmp(steps[s].name, argv[i]))
 			s++;
 		if (s == nr || i + steps[s].nargs >= argc) {
-			fprintf(stderr, "act: %s: no step, or half of one\n",
+			fprintf(stderr, "act: %s: unknown step, or arguments are missing\n",
 				argv[i]);
 			return 2;
 		}

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Are the times of a trace right?  For t_clock.sh, which loads the module with
- * each clock: records calls of all CPUs between two readings of CLOCK_MONOTONIC
- * and relates the trace clock to it in the three ways that a trace offers.
+ * Check the times of a trace, for t_clock.sh, which loads the module with each
+ * clock. Record calls of all CPUs between two readings of CLOCK_MONOTONIC, and
+ * relate the trace clock to CLOCK_MONOTONIC in the three ways that a trace
+ * offers.
  *
  * usage: clockcheck [ROUNDS]
- *   ROUNDS: starts and stops, with pauses between; 3 if not given
+ *   ROUNDS: starts and stops, with pauses between (default 3)
  *
- * Prints "mono" or "cycles" and numbers, or what is wrong, and exits with 0 or 1.
+ * Print "mono" or "cycles" and numbers and exit with 0, or print the error and
+ * exit with 1.
  */
 #include <time.h>
 
@@ -19,8 +21,8 @@
 #define ROUNDS		3
 
 /*
- * A clock is read after the other; a virtual CPU may lose its CPU between, once
- * even for long.
+ * The two clocks are read one after the other, and a virtual CPU may be
+ * descheduled in between, sometimes for long.
  */
 #define PAIR_SLACK_NS	100e6
 #define PAIRS_LATE	1
@@ -32,7 +34,7 @@ struct calls {
 	int nr;
 };
 
-/* A moment on the trace clock and on CLOCK_MONOTONIC. */
+/* One moment in trace clock and CLOCK_MONOTONIC. */
 struct pair {
 	uint64_t clock;
 	int64_t mono;
@@ -94,7 +96,7 @@ static int wrong(const char *what, double a, double b)
 	return 1;
 }
 
-/* What the metadata say of the clock. */
+/* The clock's description in the metadata. */
 static int read_metadata(int fd)
 {
 	struct ktape_metadata m = { .size = sizeof(m) };
@@ -128,13 +130,13 @@ static int read_metadata(int fd)
 	return 0;
 }
 
-/* CLOCK_MONOTONIC of a time, by the reference @p. */
+/* Convert a trace time to CLOCK_MONOTONIC with the reference @p. */
 static double to_mono(uint64_t ts, const struct pair *p)
 {
 	return p->mono + ((double)(int64_t)(ts - p->clock)) * c.ns;
 }
 
-/* All calls against one reference that is wrong by @slack at most. */
+/* Check all calls with one reference that is off by at most @slack. */
 static int check_calls(const char *what, const struct pair *p, double slack)
 {
 	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
@@ -166,7 +168,7 @@ static int by_offset(const void *x, const void *y)
 	return (off < 0) - (off > 0);
 }
 
-/* One of the middle, which is not late: a reference for the others. */
+/* Choose a median pair, which is not delayed, as reference for the others. */
 static struct pair good_pair(void)
 {
 	static struct pair p[sizeof(c.syncs) / sizeof(c.syncs[0])];
@@ -176,7 +178,9 @@ static struct pair good_pair(void)
 	return p[(c.nr_syncs - 1) / 2];
 }
 
-/* Pairs are off one way only: the second clock is read later. */
+/*
+ * Pairs are off in one direction only, because the second clock is read later.
+ */
 static int check_pairs(const char *what, const struct pair *p, int nr,
 		       const struct pair *good)
 {
@@ -195,7 +199,7 @@ static int check_pairs(const char *what, const struct pair *p, int nr,
 			best = off;
 	}
 	printf("%s: %d pairs, the best within %.0f ns\n", what, nr, best);
-	/* One that may be late proves nothing alone. */
+	/* A single pair may be delayed and proves nothing. */
 	return nr <= PAIRS_LATE;
 }
 
@@ -208,7 +212,7 @@ static int record(int fd, int rounds)
 
 	l->next = on_record;
 	l->t.packet = on_packet;
-	/* Pauses of seconds, so that the low half of any clock wraps. */
+	/* The pauses last seconds, so that the low half of any clock wraps. */
 	for (int i = 0; i < rounds; i++) {
 		if (kt_command(fd, KTAPE_IOC_START) ||
 		    kt_loads_start(load, cpus, CALLS / ROUNDS, timed))
@@ -241,7 +245,9 @@ int main(int argc, char **argv)
 	if (read_metadata(fd) || record(fd, rounds))
 		return 1;
 	printf("%s, %.6f ns a tick\n", c.mono ? "mono" : "cycles", c.ns);
-	/* With clock=mono the clocks are one, whatever was read at load. */
+	/*
+	 * With clock=mono both clocks are the same, whatever was read at load.
+	 */
 	load = (struct pair){ 0, c.mono ? 0 : c.offset_ns };
 	slack = c.mono ? FAST_SLACK_NS : PAIR_SLACK_NS;
 	if (check_calls("metadata", &load, slack) || !c.nr_syncs)

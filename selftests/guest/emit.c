@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of all kinds from all CPUs, without a rest but leaving time to others.
- * For shell tests.
+ * Emit events of all kinds from all CPUs continuously, leaving some time to
+ * other processes. For shell tests.
  *
  * usage: emit [SECONDS]	(default: until it is killed)
- * A machine that is slow, or away for a while, takes longer: each CPU has TURNS.
- * That is all there is in 0 seconds.
+ *
+ * Each CPU makes at least TURNS turns, so a slow machine takes longer. With 0
+ * seconds there are only these.
  */
 #include <sys/wait.h>
 
 #include "kt_load.h"
 
 #define CPUS_MAX	64
-#define TURNS		100	/* at least, 3 or more events of class sched each */
+#define TURNS		100	/* minimum; each turn has 3 or more events of class sched */
 
 static void turn(uint64_t n)
 {
@@ -30,7 +31,7 @@ static void turn(uint64_t n)
 	usleep(2000);
 }
 
-/* Not for ever: its CPU may be gone. */
+/* Do not wait for ever: the CPU may be offline. */
 static void wait_for_turns(const struct kt_load *load)
 {
 	for (int n = 0; n < 10000; n++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps a mapping of /dev/ktape and no descriptor until it is killed, for
- * t_load.sh.  Says "mapped" when it is so far.
+ * Keep a mapping of /dev/ktape and no descriptor until killed, for t_load.sh.
+ * Print "mapped" when it is mapped.
  */
 #include "kt_ring.h"
 
@@ -15,7 +15,7 @@ int main(void)
 		return 1;
 	}
 	close(fd);
-	/* A page that was touched, and others that were not. */
+	/* Touch one page, not the others. */
 	if (m.page->flags)
 		return 1;
 	puts("mapped");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads JSON, strictly, and shows it to a shell: a line for each value of the
- * input, or for each element of an array that is the whole input:
+ * Parse JSON strictly and print it for shell scripts: one line for each value
+ * of the input, or for each element if the whole input is an array:
  *
- *	name=sched_switch<TAB>fields[0].name=prev_prio<TAB>available=true
+ * 	name=sched_switch<TAB>fields[0].name=prev_prio<TAB>available=true
  *
- * Strings are shown as they are written, with their escapes.  Shares nothing
- * with the code that writes JSON.
+ * Strings are printed as written, with their escapes. This shares no code with
+ * the program that writes JSON.
  *
- * usage: json <FILE	exit status 1, and where, if it is no JSON
+ * usage: json <FILE	exit status 1, and the place, if the input is not JSON
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -45,14 +45,14 @@ static void expect(char c)
 	at++;
 }
 
-/* One value at the path where we are. */
+/* Parse a value at the current path. */
 static void show(const char *from, size_t len)
 {
 	printf("%s%s=%.*s", first ? "" : "\t", path, (int)len, from);
 	first = false;
 }
 
-/* Bytes of a character in UTF-8 that is written in its shortest form, or 0. */
+/* Return the bytes of a UTF-8 character in its shortest form, or 0. */
 static size_t utf8(const unsigned char *p)
 {
 	static const struct {
@@ -78,7 +78,7 @@ static size_t utf8(const unsigned char *p)
 	return 0;
 }
 
-/* What is between the quotes.  Return: its length. */
+/* Parse a string up to its closing quote. Return: its length. */
 static size_t string(const char **from)
 {
 	size_t n;
@@ -137,7 +137,9 @@ static void number(void)
 
 static void value(int depth);
 
-/* A member or element: its value, at the path with its name behind. */
+/*
+ * Parse a member or an element: its value, with its name appended to the path.
+ */
 static void below(int depth, const char *name, size_t len, int index)
 {
 	size_t old = strlen(path);
@@ -184,7 +186,7 @@ static void members(int depth, char close)
 	expect(close);
 }
 
-/* The elements of an array that is everything have no path. */
+/* The elements of a top-level array have no path. */
 static void value(int depth)
 {
 	static const char *const words[] = { "true", "false", "null" };
@@ -216,7 +218,7 @@ static void value(int depth)
 	number();
 }
 
-/* All of standard input, with a NUL behind. */
+/* Read standard input to its end and append a NUL. */
 static void slurp(void)
 {
 	size_t len = 0, room = 1 << 16;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A serial line between two terminals that loses bytes, changes them and puts
- * some in, the same ones each time by its seed, and says how many.
+ * Simulate a serial line between two terminals that loses, changes and inserts
+ * bytes and prints how many. The faults depend on the seed only.
  *
  * usage: line [OPTION...] SENDER RECEIVER
- *   SENDER, RECEIVER	links that are made to the terminals
- *   -e N		a fault at one byte in N (default 0: none)
- *   -k N		not at the first N bytes
+ *   SENDER, RECEIVER	links to the terminals, which are created
+ *   -e N		one fault in N bytes (default 0: none)
+ *   -k N		no fault in the first N bytes
  *   -r N		seed (default 1)
- *   -s N		bytes a second, at most (default 0: any)
- *   -t TEXT		makes the file SENDER.there when this has come, and the receiver
- *			has read it
+ *   -s N		speed limit in bytes per second (default 0: none)
+ *   -t TEXT		create the file SENDER.there when TEXT has come and the
+ * 			receiver has read it
  *
- * It ends when the sender has closed its terminal and the receiver has read all
- * of it, which then sees a line that is hung up; or with SIGTERM at once, as
- * when a cable is pulled out.
+ * It ends when the sender has closed its terminal and the receiver has read
+ * everything; the receiver then sees a hangup. SIGTERM ends it at once, as when
+ * a cable is pulled out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,10 +32,10 @@
 
 #define PART		512
 #define PARTS_A_SECOND	50
-#define RUN_MAX		8	/* bytes that are lost at once */
+#define RUN_MAX		8	/* bytes lost in one run */
 #define NS_PER_S	1000000000ULL
 #define STILL_MS	50
-#define STILLS		10	/* so often nothing to read: all was read */
+#define STILLS		10	/* polls without data after which all has been read */
 #define TEXT_MAX	32
 
 enum { LOST, CHANGED, PUT_IN, FAULTS };
@@ -43,9 +43,9 @@ enum { LOST, CHANGED, PUT_IN, FAULTS };
 static struct {
 	uint64_t every, keep, seed, speed;
 	uint64_t came, went, faults[FAULTS];
-	unsigned int losing;	/* bytes of a run that are still to be lost */
-	const char *text;	/* that is waited for, or NULL */
-	char sign[256];		/* the file that tells of it */
+	unsigned int losing;	/* bytes of the current run still to be lost */
+	const char *text;	/* text to wait for, or NULL */
+	char sign[256];		/* file to create when it has come */
 } line = { .seed = 1 };
 
 static volatile sig_atomic_t over;
@@ -63,7 +63,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* xorshift64*: less than @n. */
+/* Return a random number below @n (xorshift64*). */
 static unsigned int draw(uint64_t n)
 {
 	line.seed ^= line.seed >> 12;
@@ -72,7 +72,10 @@ static unsigned int draw(uint64_t n)
 	return (unsigned int)((line.seed * 0x2545f4914f6cdd1dULL >> 33) % n);
 }
 
-/* What becomes of a byte.  Return: how many bytes at @to, which has room for 2. */
+/*
+ * Pass a byte through the faults. Return: number of bytes at @to, which has
+ * room for 2.
+ */
 static size_t pass(uint8_t byte, uint8_t *to)
 {
 	size_t n = 0;
@@ -119,7 +122,7 @@ static bool write_all(int fd, const uint8_t *data, size_t len)
 	return true;
 }
 
-/* At its speed; an idle line is owed nothing. */
+/* Wait as the speed demands. Idle time is not made up for. */
 static void take_time(size_t bytes)
 {
 	static uint64_t clear;
@@ -134,7 +137,7 @@ static void take_time(size_t bytes)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* What is not read when the line goes is gone. */
+/* When the line hangs up, unread bytes are discarded. */
 static void drain(int fd)
 {
 	int there, still = 0;
@@ -145,7 +148,7 @@ static void drain(int fd)
 	}
 }
 
-/* Is the text in what came, some of which may have come before? */
+/* Return true if the text has come, possibly across two reads. */
 static bool has_come(const uint8_t *data, size_t len)
 {
 	static uint8_t last[TEXT_MAX + PART];
@@ -162,7 +165,7 @@ static bool has_come(const uint8_t *data, size_t len)
 	return found;
 }
 
-/* Once.  @held: where the receiver reads. */
+/* Create the file once. @held: the terminal that the receiver reads. */
 static void tell(int held)
 {
 	drain(held);
@@ -170,7 +173,7 @@ static void tell(int held)
 	close(open(line.sign, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
 }
 
-/* Until the sender hangs up, which is told as EIO. */
+/* Copy until the sender hangs up, which read() reports as EIO. */
 static bool carry(int from, int to, int held)
 {
 	uint8_t in[PART], out[PART * 2];
@@ -196,7 +199,7 @@ static bool carry(int from, int to, int held)
 	return true;
 }
 
-/* Return: the main end of a terminal, raw; @link leads to the other one. */
+/* Create a raw terminal with a link to its other end. Return: the main end. */
 static int terminal(const char *link)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -255,9 +258,14 @@ int main(int argc, char **argv)
 	}
 	snprintf(line.sign, sizeof(line.sign), "%s.there", argv[optind]);
 	sigaction(SIGTERM, &action, NULL);
-	/* Whoever waits for the link of the sender finds both. */
+	/*
+	 * The sender's link is created last: a script that waits for it finds
+	 * both.
+	 */
 	to = terminal(argv[optind + 1]);
-	/* Held, so that a receiver may come and go: a line does not know. */
+	/*
+	 * Keep the receiver's terminal open, so that receivers can come and go.
+	 */
 	held = to < 0 ? -1 : open(ptsname(to), O_RDWR | O_NOCTTY | O_CLOEXEC);
 	from = held < 0 ? -1 : terminal(argv[optind]);
 	if (from < 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records numbers that count up, a thread a CPU, and says how far it has come:
+ * Record increasing numbers with one thread per CPU and print the progress:
  * "mirror CPU NUMBER" is printed after NUMBER was recorded.
  *
  * usage: mirror FILE	(where to print: a serial line)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a command that SIGINT reaches, though a shell without job control has
- * started it in the background: such a shell ignores that signal for it, and
- * cannot take that back.
+ * Run a command with SIGINT enabled. A shell without job control ignores SIGINT
+ * for the commands it starts in the background and cannot undo that.
  *
  * usage: reached COMMAND [ARGUMENT...]
  */

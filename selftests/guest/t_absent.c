@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Was there no such event?  A thousand random questions about traces of the same
- * work, recorded in every way that leaves something out, against what really
- * happened: no answer PROVED is wrong, and where all was recorded what was not
- * there is proved.
+ * Test `ktape verify --absent` with a thousand random questions about traces of
+ * one workload. The workload is recorded in several ways that each leave
+ * something out (kt_absent_scene.h), and each answer is compared with what
+ * really happened: no answer PROVED may be wrong, and where everything was
+ * recorded an absent event must be PROVED.
  */
 #include "kselftest_harness.h"
 
@@ -11,15 +12,15 @@
 
 #define SCENES		2
 /*
- * In all; a quarter on a sanitizer kernel.  Half of those that are thought of are
- * about all CPUs, and then about each of them, too.
+ * Number of questions; a quarter of them on a sanitizer kernel. Half of the
+ * random questions are about all CPUs and are then asked again for each CPU.
  */
 #define QUESTIONS	2200
 #define COMMANDS	36	/* likewise */
 #define TRIES		100000
 #define VERDICTS	(KTAPE_ABSENT_LOST + 1)
 
-/* What is asked: an event, or one with a number in a field. */
+/* The questions: an event, or an event with a value in one field. */
 static const struct {
 	uint32_t op;
 	const char *field;
@@ -38,15 +39,16 @@ static const struct {
 #define ASKED	(sizeof(asked) / sizeof(asked[0]))
 
 /**
- * struct sum - how the questions were answered
- * @asked: how many
- * @verdict: by enum ktape_verdict
- * @way: the same of each way
- * @absent: where all was recorded, and there was none
- * @proved: of these
- * @wrong_proved: there was one
- * @wrong_found: there was none
- * @missed: all was recorded, and it was not found
+ * struct sum - numbers of answers
+ * @asked: questions
+ * @verdict: answers by enum ktape_verdict
+ * @way: answers by way of recording and verdict
+ * @absent: questions about an absent event where everything was recorded
+ * @proved: those of @absent that were answered PROVED
+ * @wrong_proved: answers PROVED about an event that happened
+ * @wrong_found: answers FOUND about an event that did not happen
+ * @missed: answers other than FOUND where everything was recorded and the event
+ *	happened
  * @damaged: traces with findings
  */
 struct sum {
@@ -54,7 +56,7 @@ struct sum {
 	uint32_t absent, proved, wrong_proved, wrong_found, missed, damaged;
 };
 
-/* Around something that happened, or anywhere. */
+/* Choose an interval around an event, or a random one. */
 static void think_of(struct scene *sc, struct ktape_absence *q)
 {
 	const struct kta_truth *t = &sc->truth;
@@ -62,7 +64,10 @@ static void think_of(struct scene *sc, struct ktape_absence *q)
 	uint32_t what = kta_random(&sc->seed, ASKED);
 	const struct kta_event *e = t->v;
 
-	/* Calls come in bursts: most events are those. */
+	/*
+	 * Choose by kind first: system calls come in bursts and are most of the
+	 * events.
+	 */
 	for (int i = 0; i < TRIES; i++) {
 		e = &t->v[kta_random(&sc->seed, t->nr)];
 		if (e->op == asked[what].op && e->last < sc->end)
@@ -95,7 +100,9 @@ static bool answers(const struct kta_event *e, const struct ktape_absence *q)
 	       (!q->field || kta_value(e) == q->value);
 }
 
-/* Was all of that event to be recorded in the asked time? */
+/*
+ * Return true if every such event was recorded in the interval of the question.
+ */
 static bool is_covered(const struct scene *sc, const struct trace *t,
 		       const struct ktape_absence *q)
 {
@@ -114,7 +121,7 @@ static bool is_covered(const struct scene *sc, const struct trace *t,
 static void print_wrong(const char *what, const struct scene *sc,
 			const struct trace *t, const struct ktape_absence *q)
 {
-	unsigned int left = 4;	/* of maybe thousands */
+	unsigned int left = 4;	/* of possibly thousands */
 
 	printf("# %s: %s, event %u %s=%llu, cpu %d, from %llu to %llu\n", what,
 	       t->path, q->opcode, q->field ?: "any",
@@ -177,9 +184,9 @@ static void take_finding(void *arg, const struct ktape_finding *f)
 }
 
 /*
- * Findings are told if any are new.  A question about all CPUs is one about each
- * of them: @on, unless it is NULL, gets these answers.
- * Return: the verdict, or a negative errno.
+ * Print new findings. A question about all CPUs is also asked for each CPU;
+ * @on, unless NULL, gets these answers. Return: the verdict, or a negative
+ * errno.
  */
 static int ask(struct scene *sc, struct trace *t, const struct ktape_absence *q,
 	       int *findings, unsigned int *on)
@@ -253,13 +260,13 @@ FIXTURE_TEARDOWN(absent)
 {
 }
 
-/* Of what is 4 on a stock kernel one. */
+/* Scale a number: a sanitizer kernel gets a quarter. */
 static uint32_t part(uint32_t n)
 {
 	return kt_scale() > 1 ? n / 4 : n;
 }
 
-/* Is there an answer that was hardly given? */
+/* Return true if a verdict was given too rarely to have been tested. */
 static bool is_one_sided(const struct sum *sum)
 {
 	for (int i = 0; i < VERDICTS; i++)
@@ -282,7 +289,7 @@ TEST_F_TIMEOUT(absent, questions, 600)
 		for (int j = 0; j < sc->nr_traces; j++)
 			interview(sum, sc, &sc->trace[j],
 				  part(QUESTIONS) / scenes / sc->nr_traces + 1);
-		/* What is asked is random. */
+		/* The questions are random, so the numbers vary. */
 		for (int j = 0; j < 10 * sc->nr_traces && i == scenes - 1 &&
 		     is_one_sided(sum); j++)
 			interview(sum, sc, &sc->trace[j % sc->nr_traces], 12);
@@ -299,7 +306,7 @@ TEST_F_TIMEOUT(absent, questions, 600)
 	EXPECT_EQ(0, sum->wrong_found);
 	EXPECT_EQ(0, sum->missed);
 	EXPECT_EQ(0, sum->damaged);
-	/* It says something, and of each kind. */
+	/* Every verdict must occur. */
 	EXPECT_LE(part(50), sum->absent);
 	EXPECT_LE(sum->absent * 3 / 4, sum->proved);
 	for (int i = 0; i < VERDICTS; i++) {
@@ -320,8 +327,8 @@ static const int codes[VERDICTS] = {
 };
 
 /*
- * A time that the command line can say, not before @least: @ticks becomes that.
- * Return: it, in ns.
+ * Print @ticks as a time that the command line can express, not before @least,
+ * and round @ticks to that time. Return: the time in ns.
  */
 static int64_t say_time(const struct ktape_info *info, uint64_t *ticks,
 			int64_t least, char text[32])
@@ -336,7 +343,7 @@ static int64_t say_time(const struct ktape_info *info, uint64_t *ticks,
 	return ns;
 }
 
-/* Return: its exit status, or -1. */
+/* Run `ktape verify --absent`. Return: its exit status, or -1. */
 static int command(const struct trace *t, struct ktape_absence *q)
 {
 	char from[32], to[32], cpu[16], event[64];
@@ -351,7 +358,7 @@ static int command(const struct trace *t, struct ktape_absence *q)
 
 	if (ktape_trace_open(t->path, NULL, &trace, &error))
 		return -1;
-	/* A few ticks may all lie within one ns, and that would be no time. */
+	/* A few ticks may lie within 1 ns, which would be an empty interval. */
 	ns = say_time(ktape_trace_info(trace), &q->from, INT64_MIN, from);
 	say_time(ktape_trace_info(trace), &q->to, ns + 1, to);
 	ktape_trace_close(trace);
@@ -375,7 +382,7 @@ static int command(const struct trace *t, struct ktape_absence *q)
 	return WEXITSTATUS(status);
 }
 
-/* It says what the library says, by its exit status. */
+/* The exit status of the command must match the library's verdict. */
 TEST_F_TIMEOUT(absent, command, 300)
 {
 	struct scene *sc = play(4711);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may open the device, and what a descriptor may do and can become. */
+/* Test who may open the device, and which rights a descriptor has and keeps. */
 #include <linux/capability.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -146,14 +146,17 @@ union any {
 	{ #NAME " " #op, KTAPE_IOC_##NAME,			\
 	  sizeof(((union any *)0)->member), op, write, want }
 
-/* What needs a descriptor that is open for writing; the order matters. */
+/*
+ * Commands that need a descriptor open for writing. The order matters, because
+ * each changes the session.
+ */
 static const struct {
 	const char *name;
 	unsigned long cmd;
 	size_t size;
 	__u32 op;	/* second word */
 	bool write;
-	int want;	/* if it may; CREATE: a descriptor */
+	int want;	/* result with write access; for CREATE a descriptor */
 } rights[] = {
 	RIGHT(FEATURES, features, 0, false, 0),
 	RIGHT(LAYOUT, layout, 0, false, 0),
@@ -182,7 +185,10 @@ static const struct {
 	RIGHT(DESTROY, ref, 0, true, -EBUSY),
 };
 
-/* Other sessions than the descriptor's own are for those who may open one. */
+/*
+ * Commands on sessions other than the descriptor's own need the right to open
+ * one.
+ */
 static bool is_of_others(unsigned long cmd)
 {
 	return cmd == KTAPE_IOC_CREATE || cmd == KTAPE_IOC_DESTROY;
@@ -207,14 +213,17 @@ static void check_rights(struct __test_metadata *_metadata, int fd, bool write,
 			TH_LOG("%s", rights[i].name);
 		}
 	}
-	/* Rights come first: nothing is told of the argument. */
+	/*
+	 * Rights are checked before the argument, so EPERM does not reveal
+	 * whether the argument is valid.
+	 */
 	if (!write)
 		EXPECT_EQ(-EPERM, kt_ioctl(fd, KTAPE_IOC_CREATE, NULL));
 }
 
 FIXTURE(rights)
 {
-	int control;	/* session 0, for us to look */
+	int control;	/* session 0, to check the result */
 };
 
 FIXTURE_SETUP(rights)
@@ -260,7 +269,7 @@ TEST_F(rights, read_only)
 	EXPECT_EQ(-1, mprotect(m.page, m.size, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				   MAP_SHARED, fd, m.e.offset));
-	/* It does not become another one. */
+	/* A refused descriptor must not change its session. */
 	fcntl(fd, F_SETFL, O_RDWR);
 	EXPECT_EQ(-EPERM, kt_command(fd, KTAPE_IOC_STOP));
 	EXPECT_EQ(-EPERM, kt_command(dup(fd), KTAPE_IOC_STOP));
@@ -283,7 +292,9 @@ TEST_F(rights, write_only)
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 }
 
-/* A process of its own opens, drops its rights, and passes the descriptor. */
+/*
+ * A child process opens the device, drops its rights and passes the descriptor.
+ */
 static void pass(int to, int flags)
 {
 	int fd = kt_open(flags);
@@ -331,13 +342,19 @@ TEST_F(rights, passed_on)
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_EQ(0, status);
-		/* We have all rights, the descriptor has those it had. */
+		/*
+		 * This process has all rights, but the descriptor keeps the
+		 * rights of its opening.
+		 */
 		check_rights(_metadata, fd, flags[i] == O_RDWR, true);
 		close(fd);
 	}
 }
 
-/* Losing rights later takes nothing from a descriptor, and opens nothing. */
+/*
+ * When a process loses rights later, its descriptors keep theirs, but it can no
+ * longer open the device.
+ */
 TEST_F(rights, kept_but_not_renewed)
 {
 	int rd = kt_open(O_RDONLY), own = kt_create(self->control, 0, 1, 0);
@@ -347,7 +364,7 @@ TEST_F(rights, kept_but_not_renewed)
 	ASSERT_LE(0, own);
 	snprintf(path[0], sizeof(path[0]), "/proc/self/fd/%d", rd);
 	snprintf(path[1], sizeof(path[1]), "/proc/self/fd/%d", own);
-	/* A session has no name to open it by. */
+	/* Reopening /proc/self/fd/N of a session must fail. */
 	EXPECT_EQ(-1, open(path[1], O_RDWR));
 	ASSERT_EQ(0, set_caps(0));
 	check_rights(_metadata, rd, false, false);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose event is it?  A reader goes by block heads, switches and context
- * records.  Two threads take turns on one CPU and tell who they are by their
- * calls; sessions start, stop and change what they record in between.
+ * Test that a reader can attribute each event to a thread by block heads,
+ * switches and context records. Two threads take turns on one CPU and each
+ * names itself in its system calls, while sessions start, stop and change their
+ * profile.
  */
 #include <sys/wait.h>
 
@@ -16,9 +17,9 @@
 #define BLOCK		(64UL << 10)
 #define THREADS		2
 
-static long made;	/* calls, of all threads */
+static long made;	/* system calls of all threads */
 
-/* getpriority(PRIO_PROCESS, tid): each thread names itself in its calls. */
+/* A thread names itself by getpriority(PRIO_PROCESS, tid). */
 static void call_out(void)
 {
 	syscall(SYS_getpriority, 0, gettid());
@@ -26,10 +27,12 @@ static void call_out(void)
 	sched_yield();
 }
 
-/* Let that time pass, and @calls begin and end in it. */
+/*
+ * Wait @us microseconds, and until @calls calls have begun and ended meanwhile.
+ */
 static void let_call(long us, long calls)
 {
-	/* One of each thread may have begun before. */
+	/* One call of each thread may have begun before. */
 	long until = __atomic_load_n(&made, __ATOMIC_RELAXED) + calls + THREADS;
 
 	usleep(us);
@@ -45,7 +48,9 @@ static void *turns(void *arg)
 	return NULL;
 }
 
-/* What a reader believes, held against what the calls say. */
+/*
+ * Compare the thread that a reader derives with the thread that the call names.
+ */
 struct belief {
 	int32_t tid;
 	long right, wrong, unknown;
@@ -71,7 +76,7 @@ static void take(const struct kt_rec *r, void *arg)
 		b->wrong++;
 }
 
-/* Like kt_walk(), but each block's head counts as well. */
+/* Walk a ring like kt_walk(), and use the thread in each block head too. */
 static void judge(int fd, struct belief *b)
 {
 	struct kt_map m;
@@ -144,7 +149,10 @@ static int set(int fd, unsigned int switches, __u32 flags)
 	return kt_profile(fd, &p);
 }
 
-/* Switches of a pause are not recorded: START says who runs. */
+/*
+ * Switches are not recorded while the session is stopped, so START must report
+ * the current thread.
+ */
 TEST_F_TIMEOUT(who, starts_again, 120)
 {
 	for (int i = 0; i < 20; i++) {
@@ -161,7 +169,10 @@ TEST_F_TIMEOUT(who, starts_again, 120)
 	EXPECT_EQ(0, self->b.unknown);
 }
 
-/* Context records and switches take each other's place without a gap. */
+/*
+ * When the profile exchanges context records and switches, no event in between
+ * may become unattributable.
+ */
 TEST_F_TIMEOUT(who, changes_while_recording, 120)
 {
 	ASSERT_EQ(0, set(self->fd, 0, 0));
@@ -177,13 +188,15 @@ TEST_F_TIMEOUT(who, changes_while_recording, 120)
 	EXPECT_EQ(0, self->b.unknown);
 }
 
-/* Without both nobody can know, and nobody is made to guess. */
+/*
+ * Without context records and switches the thread must be unknown, not guessed.
+ */
 TEST_F_TIMEOUT(who, never_guessed, 120)
 {
 	ASSERT_EQ(0, set(self->fd, 0, KTAPE_PROFILE_NO_CONTEXT));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	let_call(100000 * kt_scale(), 200);
-	/* Looked at before a fast machine overwrites it. */
+	/* Check the ring before a fast machine overwrites it. */
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	judge(self->fd, &self->b);
 	EXPECT_EQ(0, self->b.right);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An independent module counts what the tracepoints do, class by class and CPU by
- * CPU, and at every stop the session has counted the same.
+ * Compare a session's counts with those of an independent module, kt_count,
+ * which counts the tracepoints by class and CPU without using ktape.
  *
- * Its probes count from before a start until after it, and likewise at a stop, so
- * what the session has lies between two counts.  Signals, which only this
- * program sends, and what ktape_nest emits in tasks, interrupts and a sink, are
- * the same to the last one.
+ * kt_count is read before and after each START and STOP, so the session's
+ * counts must lie between two differences. Signals, which only this program
+ * sends, and what ktape_nest emits in tasks, interrupts and a sink must be
+ * equal.
  */
 #include <signal.h>
 
@@ -25,7 +25,7 @@ static const unsigned char classes[COUNTED] = {
 	KTAPE_CLASS_SYSCALL, KTAPE_CLASS_SIGNAL,
 };
 #define SIGNAL_AT	4
-#define OTHERS		2	/* signals that are not ours, on a CPU */
+#define OTHERS		2	/* signals of other senders, per CPU */
 
 static const unsigned char ops[] = {
 	KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SCHED_WAKING, KTAPE_EV_SCHED_WAKEUP,
@@ -35,7 +35,7 @@ static const unsigned char ops[] = {
 	KTAPE_EV_SIGNAL_DELIVER, KTAPE_EV_TRACE_EVENT, 0,
 };
 
-/* Counts at one moment, or of several spans together. */
+/* Counts at one moment, or the sum over several recordings. */
 struct counts {
 	uint64_t n[CPUS_MAX][COUNTED];
 };
@@ -65,7 +65,7 @@ static void add(struct counts *to, const struct counts *from,
 			to->n[cpu][i] += until->n[cpu][i] - from->n[cpu][i];
 }
 
-/* How many happened from one moment to the other. */
+/* Return the difference of two readings. */
 static uint64_t between(const struct counts *from, const struct counts *until)
 {
 	struct counts c = {};
@@ -103,7 +103,7 @@ static uint64_t parameter(const char *name)
 
 FIXTURE(counter) {
 	int fd, cpus;
-	struct counts least, most;	/* what all spans together have */
+	struct counts least, most;	/* sums over all recordings */
 	uint64_t nested;
 };
 
@@ -138,7 +138,7 @@ FIXTURE_TEARDOWN(counter)
 	kt_rmmod("kt_count");
 }
 
-/* Work of which each class has something, on each CPU that is there. */
+/* Cause events of every class on every online CPU. */
 static void work(FIXTURE_DATA(counter) *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++) {
@@ -153,8 +153,9 @@ static void work(FIXTURE_DATA(counter) *self)
 }
 
 /*
- * All counts of the session lie between; what hardly anybody else causes is the same,
- * but for a process that ends just then and whose parent is told.
+ * Check the session's counts: all lie between the readings. Events with hardly
+ * any other source must be equal, except when a process ends just then and the
+ * kernel signals its parent.
  */
 static int judge(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata)
 {
@@ -189,7 +190,7 @@ static int judge(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata)
 	return wrong + (user != self->nested);
 }
 
-/* One start and stop with @middle in between. */
+/* Record once, with @middle between START and STOP. */
 static int span(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata,
 		int (*middle)(FIXTURE_DATA(counter) *self))
 {
@@ -202,7 +203,10 @@ static int span(FIXTURE_DATA(counter) *self, struct __test_metadata *_metadata,
 	work(self);
 	if (!ret && middle)
 		ret = middle(self);
-	/* However long a start takes, what it leaves open is the smaller part. */
+	/*
+	 * The readings must be close: the uncertain events around START and
+	 * STOP are the smaller part, however long START takes.
+	 */
 	for (int i = 0; i < 20; i++) {
 		work(self);
 		read_counts(&stopping);
@@ -238,7 +242,10 @@ static int with_nested(FIXTURE_DATA(counter) *self)
 	return ret;
 }
 
-/* Plainly, and again, with a CPU that goes and comes, with nested writers. */
+/*
+ * Record plainly, repeatedly, with a CPU that is hotplugged, and with nested
+ * writers.
+ */
 TEST_F_TIMEOUT(counter, agrees, 180)
 {
 	static int (*const middles[])(FIXTURE_DATA(counter) *self) = {

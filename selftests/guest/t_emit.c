@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every form of what a module and a program can emit arrives in read() as it
- * was emitted, once, and in order.
+ * Test that every form of event that a module or a program can emit arrives in
+ * read() unchanged, once, and in order.
  */
 #include "kselftest_harness.h"
 
@@ -16,7 +16,7 @@ static struct kt_seens seen;
 
 /* ---- exceptions ---------------------------------------------------------- */
 
-/* Trace<n> and Trace<n>b; further words of the initialiser are zero. */
+/* Trace<n> and Trace<n>b; missing initialisers are zero. */
 #define BOTH(severity, n, ...)						\
 	{ KTAPE_EV_EXCEPTION, severity, 1 + (n), { CODE(n), __VA_ARGS__ }, \
 	  0, "" },							\
@@ -40,7 +40,7 @@ static const struct kt_seen kernel_exceptions[] = {
 
 static const struct kt_seen user_exceptions[] = {
 	ALL_TRACES,
-	/* An empty buffer is not the same as none. */
+	/* An empty buffer differs from no buffer. */
 	{ KTAPE_EV_EXCEPTION, KTAPE_HW_SEVERITY2 | HAS_BUFFER, 1, { CODE(33) },
 	  0, "" },
 	{ 0 },
@@ -76,7 +76,7 @@ static const struct kt_seen kernel_markers[] = {
 	{ 0 },
 };
 
-/* Each typed argument, in the order of enum ktape_format. */
+/* Every type of argument, in the order of enum ktape_format. */
 #define TYPED								\
 	"\x10\xff" "\x21\xff" "\x32\xfe\xff" "\x43\xfe\xff"		\
 	"\x54\xfd\xff\xff\xff" "\x65\xfd\xff\xff\xff"			\
@@ -132,7 +132,7 @@ TEST_F_TIMEOUT(emit, all_forms_of_a_module, 120)
 		  kt_emit_compare(&seen, true, kernel_exceptions));
 	EXPECT_EQ(ENTRIES(kernel_markers),
 		  kt_emit_compare(&seen, false, kernel_markers));
-	/* Names stay when who gave them is gone. */
+	/* Names stay after the module that gave them is unloaded. */
 	ASSERT_TRUE(kt_emit_name(fd, KTAPE_OBJ_MARKER, 7, &e));
 	EXPECT_STREQ("seven", e.name);
 	ASSERT_TRUE(kt_emit_name(fd, KTAPE_OBJ_ISR, 3, &e));
@@ -217,7 +217,7 @@ TEST_F_TIMEOUT(emit, all_forms_of_a_program, 120)
 	close(m);
 }
 
-/* Are all words of a kept TraceEvent the same? */
+/* Return true if all words of a stored TraceEvent are equal. */
 static bool is_whole(const struct kt_seen *v)
 {
 	uint32_t words[15];
@@ -247,7 +247,10 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 	tasks = kt_parameter("ktape_nest", "in_tasks");
 	irqs = kt_parameter("ktape_nest", "in_interrupts");
 	EXPECT_EQ(0, kt_parameter("ktape_nest", "torn"));
-	/* Four nest, the fifth is counted as lost and so ends it. */
+	/*
+	 * Four writers may nest. The fifth is counted as lost, which ends the
+	 * recursion.
+	 */
 	EXPECT_EQ(5, kt_parameter("ktape_nest", "in_sinks"));
 	EXPECT_EQ(4, kt_emit_count(&seen, KTAPE_EV_TRACE_EVENT, sink));
 	for (int cpu = 0; cpu < kt_cpus(); cpu++) {
@@ -266,7 +269,10 @@ TEST_F_TIMEOUT(emit, contexts_that_nest, 120)
 	close(fd);
 }
 
-/* What was counted as emitted, and of that as lost in this way, of a class. */
+/*
+ * Return a class's counts of emitted events, and of events lost for this
+ * reason.
+ */
 static void count_lost(int fd, uint32_t kind, uint32_t class, uint64_t *n)
 {
 	struct ktape_stats st;
@@ -280,7 +286,10 @@ static void count_lost(int fd, uint32_t kind, uint32_t class, uint64_t *n)
 	}
 }
 
-/* Filters and rings may go where RCU does not watch: it is lost and counted. */
+/*
+ * Where RCU is not watching, filters and rings may be freed at any time, so the
+ * event is dropped and counted.
+ */
 TEST_F_TIMEOUT(emit, where_rcu_does_not_watch, 120)
 {
 	int fd = kt_emit_session(256 << 10);
@@ -289,7 +298,10 @@ TEST_F_TIMEOUT(emit, where_rcu_does_not_watch, 120)
 	ASSERT_LE(0, fd);
 	if (access("/tests/kt_unwatched.ko", R_OK))
 		SKIP(return, "the kernel has no ct_idle_enter()");
-	/* Each round: 5 events, 2 exceptions, unwatched; then a marker, watched. */
+	/*
+	 * Each round emits 5 events and 2 exceptions while RCU is not watching,
+	 * then a marker while it is.
+	 */
 	ASSERT_EQ(0, kt_insmod("/tests/kt_unwatched.ko", "rounds=100"));
 	ASSERT_EQ(100, kt_parameter("kt_unwatched", "unwatched"));
 	ASSERT_EQ(0, kt_rmmod("kt_unwatched"));
@@ -306,7 +318,7 @@ TEST_F_TIMEOUT(emit, where_rcu_does_not_watch, 120)
 	close(fd);
 }
 
-/* Nobody listens: nothing is counted, and the callers do not mind. */
+/* Without a session the calls do nothing and nothing is counted. */
 TEST_F_TIMEOUT(emit, nobody_listens, 120)
 {
 	int dev = kt_open(O_RDWR), m = ktape_mark_open(), i;
@@ -320,7 +332,7 @@ TEST_F_TIMEOUT(emit, nobody_listens, 120)
 	EXPECT_EQ(0, kt_rmmod("ktape_emit"));
 	for (i = 0; i < 10; i++)
 		EXPECT_EQ(0, ktape_mark(m, 1, "unheard"));
-	/* Again somebody does, while the module is there. */
+	/* A session is started again while the module is loaded. */
 	ASSERT_EQ(0, kt_insmod(MODULE, ""));
 	ASSERT_EQ(0, kt_emit_counts(dev, &after, &rate));
 	EXPECT_EQ(before, after);
@@ -334,7 +346,7 @@ TEST_F_TIMEOUT(emit, nobody_listens, 120)
 	close(dev);
 }
 
-/* Every profile bit is one event: the others are not recorded. */
+/* Each profile bit enables one event only. */
 TEST_F_TIMEOUT(emit, one_event_at_a_time, 120)
 {
 	static const unsigned char ops[] = {

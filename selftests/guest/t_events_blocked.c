@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sleeps that no signal ends: each has its caller, outside the scheduler. */
+/*
+ * Test the events of uninterruptible sleep: each has its caller, outside the
+ * scheduler.
+ */
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -27,7 +30,9 @@ FIXTURE_TEARDOWN(blocked)
 	kt_events_free(&self->e);
 }
 
-/* How many were sent to sleep by @caller; @tid 0: anybody. */
+/*
+ * Count the sleeps with caller @caller of thread @tid; 0 stands for any thread.
+ */
 static int blocked_by(const struct kt_events *e, const char *caller,
 		      int32_t tid, bool io)
 {
@@ -61,7 +66,7 @@ TEST_F(blocked, io)
 				false));
 }
 
-/* Another thread's, through the mutex's own functions. */
+/* Sleeps of another thread, in the functions of a mutex. */
 TEST_F_TIMEOUT(blocked, mutex, 120)
 {
 	ASSERT_EQ(0, kt_events_start(&self->e, OPS));
@@ -76,7 +81,7 @@ TEST_F_TIMEOUT(blocked, mutex, 120)
 static char functions[4096][64];
 static int nr_functions;
 
-/* The scheduler's functions, from the kernel's list, which is in order. */
+/* The scheduler's functions, from the sorted list of the kernel's symbols. */
 static int read_functions(void)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
@@ -115,8 +120,9 @@ static __attribute__((noinline)) pid_t vforked(void)
 }
 
 /*
- * Between the first and the last of our sleeps each switch out of that state
- * has its record, and no caller is a function that sleeps for others.
+ * Between the first and the last of our sleeps, each switch out of that state
+ * has its record, and the caller is never a wrapper function that sleeps on
+ * behalf of its caller.
  */
 TEST_F_TIMEOUT(blocked, complete, 120)
 {
@@ -133,7 +139,10 @@ TEST_F_TIMEOUT(blocked, complete, 120)
 		pid = vforked();
 		waitpid(pid, NULL, 0);
 	}
-	/* A child may be over before it is waited for; these sleep each time. */
+	/*
+	 * A child may have ended before it is waited for; the sleeps below
+	 * always happen.
+	 */
 	ASSERT_EQ(0, kt_cause("mutex", TIMES));
 	ASSERT_EQ(0, kt_cause("work", 5));
 	ASSERT_EQ(0, kt_cause("sleep", 1));

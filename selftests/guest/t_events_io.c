@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Block and network devices: known numbers of events, names of the devices. */
+/*
+ * Test block and network events: known numbers of events, and names of the
+ * devices.
+ */
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <sys/stat.h>
@@ -14,7 +17,7 @@
 #define BYTES		4096
 #define SECTORS		(BYTES / 512)
 #define STRIDE		65536
-#define FIRST		(128ULL << 20)	/* nobody else reads there */
+#define FIRST		(128ULL << 20)	/* no other process reads there */
 #define OP_READ		0
 #define OP_WRITE	1
 
@@ -43,7 +46,7 @@ static uint32_t device_of(const char *path)
 	return stat(path, &st) ? 0 : major(st.st_rdev) << 20 | minor(st.st_rdev);
 }
 
-/* TIMES reads of BYTES each, past the cache. Return: 0 or -errno. */
+/* Read BYTES bytes TIMES times with O_DIRECT. Return: 0 or -errno. */
 static int read_all(const char *path, uint64_t first, void *page)
 {
 	int fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC), ret = 0;
@@ -57,7 +60,10 @@ static int read_all(const char *path, uint64_t first, void *page)
 	return ret;
 }
 
-/* Events of the reads that are right, each once; -1: one is not. */
+/*
+ * Return the number of correct events of the reads, each counted once; -1 if
+ * one is wrong.
+ */
 static int count_reads(const struct kt_hits *h, uint32_t op, uint32_t dev,
 		       uint64_t first)
 {
@@ -100,7 +106,10 @@ TEST_F_TIMEOUT(io, block_requests, 200)
 
 	if (!dev)
 		SKIP(return, "no /dev/vdb");
-	/* With a scheduler each request goes into its queue first. */
+	/*
+	 * An I/O scheduler queues each request first, which is an event of its
+	 * own.
+	 */
 	if (!set_scheduler("vdb", "mq-deadline"))
 		inserts = TIMES;
 	fd = kt_record(KT_OPS(KTAPE_EV_BLOCK_RQ_INSERT, KTAPE_EV_BLOCK_RQ_ISSUE,
@@ -124,7 +133,7 @@ TEST_F_TIMEOUT(io, block_requests, 200)
 	EXPECT_STREQ("vdb", name);
 }
 
-/* A driver without requests, whose operations complete by themselves. */
+/* brd has no requests; its operations complete at once. */
 TEST_F_TIMEOUT(io, block_operations, 200)
 {
 	char name[KTAPE_NAME_SIZE];
@@ -150,7 +159,10 @@ TEST_F_TIMEOUT(io, block_operations, 200)
 	EXPECT_STREQ("ram0", name);
 }
 
-/* What a guest's disk does not do: by the helper. */
+/*
+ * Block operations that a guest's disk never does are caused by the helper
+ * module.
+ */
 TEST_F_TIMEOUT(io, block_requeue_and_merge, 200)
 {
 	static const uint8_t ops[] = { KTAPE_EV_BLOCK_RQ_REQUEUE,
@@ -184,7 +196,10 @@ TEST_F_TIMEOUT(io, block_requeue_and_merge, 200)
 
 /* ---- interrupts -------------------------------------------------------------- */
 
-/* Does a line of /proc/interrupts have this number and end in this name? */
+/*
+ * Return true if a line of /proc/interrupts has this number and ends with this
+ * name.
+ */
 static bool in_proc(uint32_t irq, const char *name)
 {
 	FILE *f = fopen("/proc/interrupts", "r");
@@ -224,11 +239,11 @@ TEST_F_TIMEOUT(io, interrupts_have_names, 200)
 /* ---- network ------------------------------------------------------------------ */
 
 #define PAYLOAD		777
-#define IP_BYTES	(PAYLOAD + 28)	/* with the heads of IP and UDP */
+#define IP_BYTES	(PAYLOAD + 28)	/* including the IP and UDP headers */
 #define LO		1
 #define ETH_IP		0x0800
 
-/* Send TIMES packets to ourselves; @open: somebody listens. */
+/* Send TIMES packets over lo; @open: a socket receives them. */
 static int send_all(bool open)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
@@ -257,7 +272,10 @@ err:
 	return ret;
 }
 
-/* Packets of ours at one place; @skbs: their tokens. -1: a field is wrong. */
+/*
+ * Count our packets at one tracepoint and collect their tokens in @skbs. Return
+ * -1 if a field is wrong.
+ */
 static int count_packets(const struct kt_hits *h, uint32_t op, uint32_t len,
 			 uint32_t dat20, uint32_t *skbs)
 {
@@ -292,7 +310,7 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 	EXPECT_EQ(0, send_all(true));
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
-	/* The same packets, in the same order, at each place. */
+	/* Every tracepoint must see the same packets in the same order. */
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NET_DEV_QUEUE, frame,
 				       ETH_IP, skbs));
 	EXPECT_EQ(TIMES, count_packets(&self->h, KTAPE_EV_NET_DEV_START_XMIT,
@@ -306,7 +324,7 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 	for (int i = 0; i < self->h.nr; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 
-		/* The backlog of a CPU belongs to no device. */
+		/* The backlog of a CPU has no device. */
 		if (hit->op == KTAPE_EV_NAPI_POLL && !hit->args[0])
 			polls += hit->args[1] <= hit->args[2];
 		if (hit->op == KTAPE_EV_CONSUME_SKB && consumed < TIMES)
@@ -317,7 +335,10 @@ TEST_F_TIMEOUT(io, net_packets, 200)
 	EXPECT_EQ(TIMES, consumed);
 }
 
-/* Nobody listens: each packet is dropped, once, and where is told. */
+/*
+ * No socket receives: each packet is dropped once, and the place of the drop is
+ * recorded.
+ */
 TEST_F_TIMEOUT(io, net_drops, 200)
 {
 	uint32_t skbs[TIMES] = {};
@@ -368,7 +389,9 @@ static int rename_device(const char *from, const char *to)
 	return ret;
 }
 
-/* Names of devices follow; those of another name space do not count. */
+/*
+ * Renamed devices are recorded; devices of another network namespace are not.
+ */
 TEST_F_TIMEOUT(io, net_names, 200)
 {
 	char name[KTAPE_NAME_SIZE];

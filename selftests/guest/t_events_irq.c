@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of CPUs by CPUs, their own timers, soft interrupts, tasklets: as
- * many as were caused, and as many as the kernel itself counted.
+ * Test interrupts between CPUs, local timers, soft interrupts and tasklets: the
+ * number of events is the number caused, or the number that the kernel counted.
  */
 #include "kselftest_harness.h"
 
 #include "kt_bracket.h"
 
 #define TIMES		50
-#define MORE		(TIMES + TIMES / 5)	/* caused, where not each counts */
+#define MORE		(TIMES + TIMES / 5)	/* caused, where some may be merged */
 #define SPINNER		1
 #define LOCAL_TIMER	236
-/* As long as a name in the registry can be. */
+/* Longest name in the registry. */
 #define SMP_CALLBACK	"generic_smp_call_function_singl"
 
 FIXTURE(irqs) {
@@ -53,7 +53,7 @@ static int cause_softirqs(void)
 	return kt_cause("tasklet", TIMES);
 }
 
-/* As in /proc/softirqs, and each that starts ends. */
+/* The numbers must match /proc/softirqs, and each entry has its exit. */
 TEST_F_TIMEOUT(irqs, softirqs, 120)
 {
 	struct bracket b[ARRAY_SIZE(vectors)];
@@ -83,7 +83,10 @@ TEST_F_TIMEOUT(irqs, softirqs, 120)
 	TH_LOG("%llu soft interrupts", (unsigned long long)all);
 }
 
-/* The helper's, by its function, where it was asked for, in its vector. */
+/*
+ * The helper's tasklets, found by their function: each runs on the CPU and in
+ * the vector that was asked for.
+ */
 TEST_F_TIMEOUT(irqs, tasklets, 120)
 {
 	const struct kt_ev *in, *out;
@@ -156,8 +159,9 @@ TEST_F_TIMEOUT(irqs, local_timer, 120)
 /* ---- interrupts between CPUs ------------------------------------------------------ */
 
 /*
- * Two threads of one CPU that never rest.  Whichever has the higher priority
- * runs; the other CPU changes it, which is a reschedule interrupt each time.
+ * Two threads busy on one CPU. The thread with the higher priority runs. The
+ * other CPU changes the priority of one thread, which causes a reschedule
+ * interrupt each time.
  */
 static struct {
 	pthread_t thread[2];
@@ -178,7 +182,10 @@ static int running(void)
 	return __atomic_load_n(&spin.running, __ATOMIC_RELAXED);
 }
 
-/* Ready before it is there: the second one comes no further yet. */
+/*
+ * Report readiness before moving to the CPU, because the second thread does not
+ * run there yet.
+ */
 static void *spinner(void *arg)
 {
 	intptr_t me = (intptr_t)arg;
@@ -221,9 +228,12 @@ static int cause_reschedules(void)
 {
 	int ret = start_spinners(2);
 
-	/* A CPU that is about to look by itself gets no interrupt. */
+	/* A CPU that already has its reschedule flag set gets no interrupt. */
 	for (int i = 0; i < MORE && !ret; i++) {
-		/* The first is at 10; the second comes above, goes below. */
+		/*
+		 * The first thread is at 10. The second one goes above and
+		 * below.
+		 */
 		ret = set_fifo(spin.tid[1], i % 2 ? 5 : 20);
 		while (!ret && running() != !(i % 2))
 			kt_pause();
@@ -237,7 +247,7 @@ static int cause_irq_work(void)
 	return kt_cause("irq_work", TIMES);
 }
 
-/* A CPU to which somebody else is just sending the same gets no second one. */
+/* A CPU that has a call from another CPU pending gets no second interrupt. */
 static int cause_calls(void)
 {
 	return kt_cause("call", MORE);
@@ -247,7 +257,7 @@ static int cause_call_single(void)
 {
 	int ret = start_spinners(1);
 
-	/* An idle CPU might be polling and need no interrupt. */
+	/* An idle CPU may poll and need no interrupt. */
 	ret = ret ? ret : kt_cause("call_single", MORE);
 	stop_spinners(1);
 	return ret;
@@ -259,8 +269,8 @@ FIXTURE(ipi) {
 
 FIXTURE_VARIANT(ipi)
 {
-	const char *line;	/* of /proc/interrupts */
-	uint32_t reason, other;	/* the kernel counts both in that line */
+	const char *line;	/* name in /proc/interrupts */
+	uint32_t reason, other;	/* /proc/interrupts counts both in that line */
 	int cpu;
 	int (*cause)(void);
 };
@@ -328,9 +338,9 @@ TEST_F_TIMEOUT(ipi, counted, 120)
 /* ---- senders ----------------------------------------------------------------------- */
 
 /*
- * Sent by us with that callback to one CPU, or to these, between the first and
- * the last event with the callback @mark.  A CPU to which somebody else has just
- * sent the same is left out of a mask.
+ * Count what this thread sent with a callback to one CPU or to a mask of CPUs,
+ * between the first and the last event with the callback @mark. A CPU that has
+ * the same call from another CPU pending is left out of the mask.
  */
 static int sent(const struct kt_events *e, const char *mark,
 		const char *callback, uint32_t op, uint64_t to)
@@ -357,7 +367,10 @@ static int sent(const struct kt_events *e, const char *mark,
 
 static const char mark[] = "kt_cause_irq_fn";
 
-/* START and STOP send as well: only what lies between our marks counts. */
+/*
+ * START and STOP send interrupts too, so only the events between the two marks
+ * count.
+ */
 static const char *record_sent(struct kt_events *e, int (*cause)(void))
 {
 	if (kt_events_start(e, KT_OPS(KTAPE_EV_IPI_SEND_CPU,
@@ -378,7 +391,10 @@ TEST_F_TIMEOUT(irqs, sent_to_many, 120)
 	ASSERT_STREQ("", record_sent(&self->e, cause_calls));
 	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU,
 				  0));
-	/* Where all but one are left out, it is no mask. */
+	/*
+	 * If only one CPU remains in the mask, the kernel uses the call for one
+	 * CPU.
+	 */
 	n = sent(&self->e, mark, SMP_CALLBACK, KTAPE_EV_IPI_SEND_CPUMASK,
 		 (1ULL << kt_cpus()) - 2);
 	EXPECT_LE(TIMES, n);
@@ -394,7 +410,7 @@ TEST_F_TIMEOUT(irqs, sent_to_one, 120)
 	ASSERT_STREQ("", record_sent(&self->e, cause_call_single));
 	EXPECT_EQ(2 * TIMES, sent(&self->e, mark, mark, KTAPE_EV_IPI_SEND_CPU,
 				  0));
-	/* What wakes a thread there looks the same. */
+	/* A wake-up of a thread on that CPU looks the same. */
 	n = sent(&self->e, mark, SMP_CALLBACK, KTAPE_EV_IPI_SEND_CPU, SPINNER);
 	EXPECT_LE(TIMES, n);
 	EXPECT_LE(n, MORE + 10);

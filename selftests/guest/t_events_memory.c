@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Page faults, pages, slab objects, lock contention: in known numbers. */
+/*
+ * Test the events of page faults, pages, slab objects and lock contention: each
+ * is caused a known number of times.
+ */
 #include "kselftest_harness.h"
 
 #include "kt_fire.h"
@@ -32,7 +35,7 @@ FIXTURE_TEARDOWN(memory)
 		kt_rmmod("kt_fire");
 }
 
-/* One fault a page, at the address and with the bits that are known. */
+/* One fault per page, at its address and with the expected bits. */
 TEST_F_TIMEOUT(memory, page_fault_user, 120)
 {
 	char *p = mmap(NULL, TIMES * PAGE, PROT_READ | PROT_WRITE,
@@ -66,7 +69,7 @@ TEST_F_TIMEOUT(memory, page_fault_user, 120)
 	munmap(p, TIMES * PAGE);
 }
 
-/* The kernel touches pages of ours; where it does is a function. */
+/* The kernel faults on our pages; the place is a kernel function. */
 TEST_F_TIMEOUT(memory, page_fault_kernel, 120)
 {
 	char *p = mmap(NULL, TIMES * PAGE, PROT_READ | PROT_WRITE,
@@ -85,7 +88,10 @@ TEST_F_TIMEOUT(memory, page_fault_kernel, 120)
 		const struct kt_hit *hit = &self->h.hit[i];
 		uint64_t at = kt_wide(hit->args) - (uintptr_t)p;
 
-		/* What is not below is no address of a program: a token. */
+		/*
+		 * Addresses above are not user addresses: they are recorded as
+		 * tokens.
+		 */
 		EXPECT_LT(kt_wide(hit->args), 1ULL << 47);
 		if (at >= TIMES * PAGE)
 			continue;
@@ -94,7 +100,7 @@ TEST_F_TIMEOUT(memory, page_fault_kernel, 120)
 					    name));
 		seen[at / PAGE]++;
 	}
-	/* Its name depends on kernel and machine. */
+	/* The name of the function depends on kernel and architecture. */
 	EXPECT_TRUE(strstr(name, "clear") || strstr(name, "stos"));
 	TH_LOG("the kernel was in %s", name);
 	for (int i = 0; i < TIMES; i++)
@@ -117,7 +123,7 @@ TEST_F_TIMEOUT(memory, pages, 120)
 	}
 	ASSERT_EQ(0, kt_recorded(&self->h, fd));
 	EXPECT_EQ(0, self->h.lost);
-	/* In their order: each was allocated and freed with its number. */
+	/* In order: each object was allocated and freed with its own number. */
 	for (int i = 0; i < self->h.nr && frees < TIMES; i++) {
 		const struct kt_hit *hit = &self->h.hit[i];
 
@@ -212,8 +218,8 @@ TEST_F_TIMEOUT(memory, kmem_cache, 120)
  * struct writer - a thread that writes to the helper
  * @thread: the thread
  * @what: what it writes
- * @tid: its number, once it is about to write
- * @ret: what came of it
+ * @tid: its thread id, set just before it writes
+ * @ret: result of its write
  */
 struct writer {
 	pthread_t thread;
@@ -244,7 +250,10 @@ static char state_of(int tid)
 	return state;
 }
 
-/* Start it and wait until it is in a state. Return: 0, or -1: it never was. */
+/*
+ * Start the thread and wait until it has state @state. Return: 0, or -1 if it
+ * never had that state.
+ */
 static int start_writer(struct writer *w, const char *what, char state)
 {
 	*w = (struct writer){ .what = what };
@@ -264,9 +273,9 @@ static void on_signal(int sig)
 }
 
 /*
- * Was a lock waited for by somebody asleep in a mutex, WAITS times?  Each attempt
- * to take it begins and ends; kernels that check locks tell also of those that
- * succeed at once.
+ * Return true if a lock was waited for WAITS times by a thread that slept in
+ * mutex_lock(). Each attempt to take it has a begin and an end. Kernels with
+ * lock debugging also record attempts that succeed at once.
  */
 static bool is_waited_for(const struct kt_hits *h, uint32_t lock)
 {
@@ -289,8 +298,9 @@ static bool is_waited_for(const struct kt_hits *h, uint32_t lock)
 }
 
 /*
- * One thread holds the mutex of the helper's parameters while it sleeps, another
- * one waits for it.  Nobody else waits for any mutex just as often.
+ * One thread holds the mutex of the helper's parameters while it sleeps,
+ * another one waits for it. The number of waits distinguishes that mutex from
+ * all others.
  */
 TEST_F_TIMEOUT(memory, contention, 120)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waits for children, the last of them, inherited priorities, the time that
- * threads ran, and who sent them to sleep.
+ * Test the events of waiting for children, freeing tasks, priority inheritance,
+ * run time, and the senders to sleep.
  */
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -46,7 +46,7 @@ static pid_t child(void)
 	return pid;
 }
 
-/* For one child, or for any. */
+/* Wait for one child, or for any. */
 TEST_F(sched, process_wait)
 {
 	const struct kt_ev *v;
@@ -78,7 +78,7 @@ static void *thread(void *arg)
 	return NULL;
 }
 
-/* Has each of them been freed? */
+/* Return true if each child's task was freed. */
 static bool are_freed(const struct kt_events *e, const void *arg)
 {
 	const int32_t *tid = arg;
@@ -89,7 +89,7 @@ static bool are_freed(const struct kt_events *e, const void *arg)
 	return nr == 2 * TIMES;
 }
 
-/* Once each, after the exit; a thread belongs to our process. */
+/* Each task is freed once, after its exit. A thread belongs to our process. */
 TEST_F_TIMEOUT(sched, process_free, 120)
 {
 	int32_t tid[2 * TIMES];
@@ -106,7 +106,7 @@ TEST_F_TIMEOUT(sched, process_free, 120)
 		ASSERT_EQ(0, pthread_create(&t, NULL, thread, &tid[TIMES + i]));
 		pthread_join(t, NULL);
 	}
-	/* They go in callbacks of RCU. */
+	/* RCU callbacks free the tasks. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	EXPECT_TRUE(kt_events_wait(&self->e, are_freed, tid));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
@@ -149,7 +149,7 @@ static long unlock_pi(uint32_t *futex)
 	return syscall(SYS_futex, futex, FUTEX_UNLOCK_PI_PRIVATE, 0);
 }
 
-/* State of a thread of ours, as /proc has it. */
+/* Return the state of our thread from /proc. */
 static char state_of(int32_t tid)
 {
 	char path[64], line[256], *paren;
@@ -182,7 +182,9 @@ static void *wait_for_owner(void *arg)
 	return NULL;
 }
 
-/* Ours from the waiter, and back, as often as it waits. */
+/*
+ * The owner inherits the waiter's priority and loses it again, once per wait.
+ */
 TEST_F_TIMEOUT(sched, pi_setprio, 120)
 {
 	uint32_t futex = 0;
@@ -206,7 +208,7 @@ TEST_F_TIMEOUT(sched, pi_setprio, 120)
 		       state_of(w.tid) != 'S')
 			usleep(1000);
 		ASSERT_EQ(0, unlock_pi(&futex));
-		/* Until it has let go, too. */
+		/* Wait until the owner has unlocked, too. */
 		while (__atomic_load_n(&futex, __ATOMIC_ACQUIRE))
 			usleep(1000);
 	}
@@ -241,7 +243,7 @@ static uint64_t cpu_time(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* Is @sum what some of these in a row add up to? */
+/* Return true if @sum is the sum of some consecutive parts. */
 static bool adds_up(const uint64_t *part, int nr, uint64_t sum)
 {
 	for (int i = 0; i < nr; i++) {
@@ -257,8 +259,8 @@ static bool adds_up(const uint64_t *part, int nr, uint64_t sum)
 }
 
 /*
- * Reading the clock brings the count up to date, so what is recorded between
- * two readings is their difference, to the nanosecond.
+ * Reading a thread's CPU clock updates its run time, so the run times recorded
+ * between two readings add up to their difference, to the nanosecond.
  */
 TEST_F(sched, stat_runtime)
 {

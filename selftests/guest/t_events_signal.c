@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Signals: each sender's code, target and result; who takes what and how. */
+/*
+ * Test the events of signals: code, target and result for each way to send one,
+ * and which thread handles it.
+ */
 #include <setjmp.h>
 #include <sys/wait.h>
 
@@ -59,7 +62,7 @@ static uint32_t bits(int sig, bool group, int result)
 	return sig | group << 7 | result << 8;
 }
 
-/* How many signal_generate to @tid are exactly so. */
+/* Count the signal_generate to @tid with exactly these values. */
 static int generated(const struct kt_events *e, int32_t tid, uint32_t dat20,
 		     int code, int error)
 {
@@ -73,7 +76,7 @@ static int generated(const struct kt_events *e, int32_t tid, uint32_t dat20,
 	return n;
 }
 
-/* How many of that signal went to @tid at all. */
+/* Count all signal_generate of that signal to @tid. */
 static int generated_at_all(const struct kt_events *e, int32_t tid, int sig)
 {
 	const struct kt_ev *v;
@@ -98,7 +101,10 @@ static int delivered(const struct kt_events *e, int32_t tid, int sig, int code,
 	return n;
 }
 
-/* Token of the handler of @sig, 0 if they differ. */
+/*
+ * Return the token of the handler of @sig, 0 if the records have different
+ * ones.
+ */
 static uint32_t handler_of(const struct kt_events *e, int32_t tid, int sig)
 {
 	const struct kt_ev *v;
@@ -135,7 +141,7 @@ static void by_queue(void)
 	syscall(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &info);
 }
 
-/* Comes as one of the two special values instead of a siginfo. */
+/* The kernel sends it with SEND_SIG_PRIV instead of a siginfo. */
 static void by_alarm(void)
 {
 	struct itimerval soon = { .it_value = { 0, 1000 } };
@@ -146,7 +152,7 @@ static void by_alarm(void)
 		usleep(1000);
 }
 
-/* Comes as the other one. */
+/* The kernel sends it with SEND_SIG_NOINFO instead of a siginfo. */
 static void by_pipe(void)
 {
 	int fd[2];
@@ -190,7 +196,7 @@ FIXTURE_VARIANT_ADD(signals, fault)
 	{ by_fault, on_fault, SIGSEGV, SEGV_MAPERR, 0, false };
 /* clang-format on */
 
-/* As many as were sent, to us, and taken by us with our handler. */
+/* Every signal was sent to us and delivered to our handler. */
 TEST_F(signals, sent_and_taken)
 {
 	const int flags = SA_RESTART | SA_NODEFER;
@@ -226,7 +232,7 @@ FIXTURE_TEARDOWN(results)
 	kt_events_free(&self->e);
 }
 
-/* Sent and told so, but nobody takes it. */
+/* Generated with the right result, but not delivered. */
 TEST_F(results, ignored)
 {
 	handle(SIGUSR2, SIG_IGN, 0);
@@ -240,7 +246,10 @@ TEST_F(results, ignored)
 	EXPECT_EQ(0, handler_of(&self->e, self->tid, SIGUSR2));
 }
 
-/* The first waits, the others are the same; it is taken once. */
+/*
+ * The first signal is pending, the others are the same signal; it is delivered
+ * once.
+ */
 TEST_F(results, pending)
 {
 	sigset_t set;
@@ -264,7 +273,7 @@ TEST_F(results, pending)
 			       SA_RESTORER_));
 }
 
-/* Handlers that differ have tokens that differ; the default has none. */
+/* Different handlers have different tokens; the default handler has none. */
 TEST_F(results, handlers)
 {
 	uint32_t one, two;
@@ -283,7 +292,9 @@ TEST_F(results, handlers)
 	EXPECT_NE(one, two);
 }
 
-/* The last signal of a process comes without a siginfo, to the handler 0. */
+/*
+ * The signal that kills a process is delivered without a siginfo, to handler 0.
+ */
 TEST_F(results, killed)
 {
 	pid_t pid[TIMES];
@@ -305,7 +316,7 @@ TEST_F(results, killed)
 		EXPECT_EQ(1, delivered(&self->e, pid[i], SIGKILL, SI_USER, 0));
 		EXPECT_EQ(0, handler_of(&self->e, pid[i], SIGKILL));
 	}
-	/* Their ends were told to us. */
+	/* SIGCHLD reported the end of each child. */
 	EXPECT_EQ(TIMES, generated_at_all(&self->e, self->tid, SIGCHLD));
 	EXPECT_EQ(TIMES, generated(&self->e, self->tid,
 				   bits(SIGCHLD, true, IGNORED), CLD_KILLED,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Handlers of interrupts as often as the kernel counted them, and what a gate
- * makes of pairs: a span for each, of what was caused a known number of times.
+ * Test interrupt handlers against the kernel's own counts, and gates: each pair
+ * that is caused a known number of times becomes one span.
  */
 #include <time.h>
 
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(spans)
 
 /* ---- interrupts of devices ----------------------------------------------------------- */
 
-/* The lines of interrupts that have one handler each. */
+/* Interrupt lines with a single handler. */
 static int lines_of_irqs(struct bracket *b, char names[IRQS][12])
 {
 	FILE *f = fopen("/proc/interrupts", "r");
@@ -52,7 +52,7 @@ static int lines_of_irqs(struct bracket *b, char names[IRQS][12])
 	return nr;
 }
 
-/* A block of the disk each time. */
+/* Each iteration reads a block of the disk. */
 static int use_disk(void)
 {
 	static char block[4096] __attribute__((aligned(4096)));
@@ -71,7 +71,7 @@ static uint64_t exits(const struct kt_events *e, uint32_t irq, uint32_t cpu)
 	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq, cpu);
 }
 
-/* As in /proc/interrupts, and each that starts ends. */
+/* The numbers must match /proc/interrupts, and each entry has its exit. */
 TEST_F_TIMEOUT(spans, handlers, 120)
 {
 	struct bracket b[IRQS];
@@ -97,7 +97,7 @@ TEST_F_TIMEOUT(spans, handlers, 120)
 				TH_LOG("interrupt %u on CPU %d: %llu", irq, cpu,
 				       (unsigned long long)in);
 			}
-			/* START and STOP may come between the two. */
+			/* START or STOP may come between entry and exit. */
 			EXPECT_TRUE(in <= out + 1 && out <= in + 1);
 			all += in;
 		}
@@ -128,8 +128,8 @@ static uint64_t spans(const struct kt_events *e, uint32_t op, uint32_t nr,
 }
 
 /*
- * A handler that ran at START has an end and no span, one at STOP neither: the
- * bracket is as much wider.
+ * A handler that runs at START or at STOP has no span, so the limits are wider
+ * by those.
  */
 static bool is_about(const struct bracket *b, int cpu, uint64_t n)
 {
@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(spans, softirq, 120)
 	EXPECT_LE(TIMES, spans(&self->e, KTAPE_EV_SOFTIRQ_SPAN, TASKLET, 8, 0));
 }
 
-/* Spans whose argument is @value; each ends after it starts. */
+/* Count the spans whose argument is @value; each must end after its begin. */
 static int ended(const struct kt_events *e, uint32_t op, uint32_t value)
 {
 	const struct kt_ev *v;
@@ -197,7 +197,7 @@ static int ended(const struct kt_events *e, uint32_t op, uint32_t value)
 	return n;
 }
 
-/* The helper's timer, by the function with which it was armed. */
+/* Find the helper's timer by the function with which it was armed. */
 TEST_F_TIMEOUT(spans, timer, 120)
 {
 	const struct kt_ev *v;
@@ -211,7 +211,7 @@ TEST_F_TIMEOUT(spans, timer, 120)
 	ASSERT_EQ(0, gate_all(self->e.fd));
 	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_cause("timer", TIMES));
-	/* The last one's function may not have returned yet. */
+	/* The function of the last timer may not have returned yet. */
 	usleep(20000 * kt_scale());
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while (!token && (v = kt_next(&self->e, &at, KTAPE_EV_TIMER_START)))
@@ -225,7 +225,10 @@ TEST_F_TIMEOUT(spans, timer, 120)
 				   token));
 }
 
-/* Sleep until then; long enough for the last one's function to have returned. */
+/*
+ * Sleep until that time, long enough for the last timer's function to have
+ * returned.
+ */
 static uint64_t nap(void)
 {
 	struct timespec t;
@@ -238,7 +241,7 @@ static uint64_t nap(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* Records of @op about any of these timers. */
+/* Count the records of @op about any of these timers. */
 static int about(const struct kt_events *e, uint32_t op, const uint32_t *token)
 {
 	int n = 0;
@@ -253,7 +256,7 @@ static int about(const struct kt_events *e, uint32_t op, const uint32_t *token)
 	return n;
 }
 
-/* Their timers are on our stack, known by the time of each. */
+/* The timers are on our kernel stack; each is identified by its expiry time. */
 TEST_F_TIMEOUT(spans, hrtimer, 120)
 {
 	uint32_t token[TIMES] = {};
@@ -270,14 +273,19 @@ TEST_F_TIMEOUT(spans, hrtimer, 120)
 	ASSERT_EQ(0, kt_command(self->e.fd, KTAPE_IOC_START));
 	for (int i = 0; i < TIMES; i++)
 		until[i] = nap();
-	/* One more, so that the others' functions have returned. */
+	/*
+	 * Sleep once more, so that the functions of the other timers have
+	 * returned.
+	 */
 	nap();
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next(&self->e, &at, KTAPE_EV_HRTIMER_START)))
 		if (started < TIMES && kt_u64(&v->arg[1]) == until[started])
 			token[started++] = v->arg[0];
 	ASSERT_EQ(TIMES, started);
-	/* The last nap may be in the same place, with its end not recorded. */
+	/*
+	 * The last sleep may use the same address, and its end is not recorded.
+	 */
 	started = about(&self->e, KTAPE_EV_HRTIMER_START, token);
 	nr = about(&self->e, KTAPE_EV_HRTIMER_SPAN, token);
 	EXPECT_LE(started - 1, nr);

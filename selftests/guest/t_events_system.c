@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Log, modules, CPUs that come and go, power: in known numbers. */
+/*
+ * Test the events of the log, modules, CPU hotplug, idle and power, each in
+ * known numbers.
+ */
 #include <sys/resource.h>
 
 #include "kselftest_harness.h"
@@ -38,7 +41,9 @@ TEST_F_TIMEOUT(system, console, 200)
 	fd = kt_record(KT_OPS(KTAPE_EV_CONSOLE));
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < TIMES; i++) {
-		/* Loud enough for a quiet console. */
+		/*
+		 * The level is high enough for a console with loglevel "quiet".
+		 */
 		snprintf(line, sizeof(line), "<1>kt-line %d of %d\n", i,
 			 getpid());
 		ASSERT_EQ(strlen(line), write(kmsg, line, strlen(line)));
@@ -129,10 +134,13 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 			continue;
 		ASSERT_EQ(0, kt_object_name(KTAPE_OBJ_FUNCTION, hit->args[0],
 					    name));
-		/* The sanitizers' compiler splits the function that tells it. */
+		/*
+		 * With sanitizers the compiler splits the function that emits
+		 * the event.
+		 */
 		if (get || kt_scale() == 1 || strcmp(name, "module_put"))
 			EXPECT_STREQ("fire_use", name);
-		/* One is the module's own. */
+		/* One record is about the helper module itself. */
 		EXPECT_EQ(get ? 2 : 1, hit->args[1]);
 		gets += get;
 		puts += !get;
@@ -146,8 +154,8 @@ TEST_F_TIMEOUT(system, module_uses, 200)
 #define GOES	3	/* which CPU */
 
 /*
- * Each step begins and ends, in every round the same number of them; three of
- * them are ktape's own.
+ * Each hotplug step begins and ends, the same number of times in every round.
+ * Three steps are ktape's own.
  */
 TEST_F_TIMEOUT(system, cpuhp, 200)
 {
@@ -192,10 +200,13 @@ TEST_F_TIMEOUT(system, cpuhp, 200)
 
 #define QUIET	2	/* which CPU */
 #define SLEEPS	50
-#define MORE	5	/* for another thread that has the CPU meanwhile */
+#define MORE	5	/* margin for another thread that uses the CPU meanwhile */
 #define AWAKE	255
 
-/* How often we have gone to sleep: not if we were stopped until it was time. */
+/*
+ * Count our sleeps, without those where this thread was preempted until the
+ * time had passed.
+ */
 static long sleeps(void)
 {
 	struct rusage use;
@@ -203,7 +214,10 @@ static long sleeps(void)
 	return getrusage(RUSAGE_THREAD, &use) ? -1 : use.ru_nvcsw;
 }
 
-/* A CPU goes to sleep and wakes up in turns, at least as often as its thread. */
+/*
+ * Idle entry and exit alternate on a CPU, and are at least as many as its
+ * thread's sleeps.
+ */
 TEST_F_TIMEOUT(system, cpu_idle, 200)
 {
 	int fd, nr = 0, wrong = 0;
@@ -239,13 +253,13 @@ TEST_F_TIMEOUT(system, cpu_idle, 200)
 /* ---- power, by the helper ---------------------------------------------------------- */
 
 /**
- * struct want - what one call of the helper leaves
- * @fire: what it is told
- * @op: the event
- * @times: how many a call
- * @dat20: its bits
- * @arg: its first word, 0: any
- * @text: its text, NULL: it has none
+ * struct want - records that one call of the helper causes
+ * @fire: command for the helper
+ * @op: opcode
+ * @times: number of records per call
+ * @dat20: 20-bit data
+ * @arg: first argument word, 0 = any
+ * @text: text, NULL = none
  */
 static const struct want {
 	const char *fire;
@@ -257,7 +271,9 @@ static const struct want {
 	{ "idle_miss", KTAPE_EV_CPU_IDLE_MISS, 1, 2 | 1 << 7 | 3 << 8 },
 	{ "frequency", KTAPE_EV_CPU_FREQUENCY, 1, 2, 1234567 },
 	{ "suspend", KTAPE_EV_SUSPEND_RESUME, 1, 1, -7, "kt-step" },
-	/* Whoever resumed looks whether it is idle: RPM_ASYNC, RPM_GET_PUT. */
+	/*
+	 * The resumed device's idle state is checked: RPM_ASYNC, RPM_GET_PUT.
+	 */
 	{ "rpm", KTAPE_EV_RPM_RESUME, 1, 0, 4, "kt-fire.0" },
 	{ "rpm", KTAPE_EV_RPM_IDLE, 1, 0, 1, "kt-fire.0" },
 	{ "rpm", KTAPE_EV_RPM_IDLE, 1, 0, 4, "kt-fire.0" },
@@ -301,7 +317,7 @@ TEST_F_TIMEOUT(system, power, 200)
 		ASSERT_GE(fd, 0);
 		ret = kt_fire(w->fire, TIMES);
 		ASSERT_EQ(0, kt_recorded(&self->h, fd));
-		/* Debian's kernels have all of them. */
+		/* Debian's kernels have all these events. */
 		if (!on_debian() && (ret == -ENOENT ||
 		    kt_event_state(w->op) != KTAPE_EVENT_AVAILABLE)) {
 			TH_LOG("%s: not in this kernel", w->fire);

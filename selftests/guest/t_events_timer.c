@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Interval timers, high-resolution timers, the timer wheel, the tick. */
+/*
+ * Test the events of interval timers, hrtimers, the timer wheel, the tick and
+ * work items.
+ */
 #include <time.h>
 
 #include "kselftest_harness.h"
@@ -40,7 +43,9 @@ FIXTURE_TEARDOWN(timers)
 
 /* ---- setitimer() -------------------------------------------------------------- */
 
-/* Far away, each time another value, and off again. */
+/*
+ * Arm the timer for a distant time, a different one each time, and disarm it.
+ */
 static struct itimerval value_of(int i)
 {
 	const struct itimerval off = {};
@@ -80,7 +85,10 @@ TEST_F(timers, itimer_state)
 		EXPECT_EQ(i % 3, v->dat20);
 		EXPECT_EQ(first, kt_u64(&v->arg[2]));
 		EXPECT_EQ(ns_of(value.it_interval), kt_u64(&v->arg[4]));
-		/* Of the CPU time when it expires; the real timer has none. */
+		/*
+		 * The expiry of a CPU timer records the CPU time; that of the
+		 * real timer does not.
+		 */
 		if (i % 3 == ITIMER_REAL || !first) {
 			EXPECT_EQ(0, kt_u64(v->arg));
 		} else {
@@ -91,7 +99,9 @@ TEST_F(timers, itimer_state)
 		EXPECT_NE(self->tid, v->tid);
 }
 
-/* One after the other: as many as there were signals. */
+/*
+ * One timer after the other: the number of expiries is the number of signals.
+ */
 TEST_F_TIMEOUT(timers, itimer_expire, 120)
 {
 	const struct kt_ev *v;
@@ -129,10 +139,10 @@ static uint64_t now(clockid_t clock)
 }
 
 struct nap {
-	uint64_t before, after;		/* of which its expiry must lie between */
+	uint64_t before, after;		/* the two times between which its expiry must lie */
 };
 
-/* Relative to now, or until a time. */
+/* Sleep for a time, or until a time. */
 static struct nap nap(bool absolute, uint64_t ns)
 {
 	struct nap n = { .before = now(CLOCK_MONOTONIC) + ns };
@@ -144,7 +154,7 @@ static struct nap nap(bool absolute, uint64_t ns)
 	return n;
 }
 
-/* Armed for a time far away, and disarmed. */
+/* Arm for a distant time, then disarm. */
 TEST_F(timers, cancel)
 {
 	const struct itimerval off = {};
@@ -198,7 +208,7 @@ FIXTURE_TEARDOWN(naps)
 	kt_events_free(&self->e);
 }
 
-/* How many are about one of these timers. */
+/* Count the records about one of these timers. */
 static int count_any(const struct kt_events *e, uint32_t op,
 		     const uint32_t *tokens)
 {
@@ -214,7 +224,7 @@ static int count_any(const struct kt_events *e, uint32_t op,
 	return n;
 }
 
-/* Return: the next of @tid from *@at, or NULL. */
+/* Return the next record of @tid from *@at on, or NULL. */
 static const struct kt_ev *next_of(struct kt_events *e, size_t *at, int opcode,
 				   int32_t tid)
 {
@@ -226,7 +236,7 @@ static const struct kt_ev *next_of(struct kt_events *e, size_t *at, int opcode,
 	return v;
 }
 
-/* Is there such a function in the kernel? */
+/* Return true if the kernel has a function of this name. */
 static bool has_function(const char *name)
 {
 	char line[256], found[128];
@@ -241,7 +251,10 @@ static bool has_function(const char *name)
 	return has;
 }
 
-/* Is it the one that @n armed?  The tick's is armed on our thread, too. */
+/*
+ * Return true if the timer is the one of sleep @n. The tick's timer is armed in
+ * the context of this thread, too.
+ */
 static bool is_of_nap(const struct kt_ev *v, const struct nap *n)
 {
 	uint64_t expires = kt_u64(&v->arg[1]);
@@ -250,11 +263,14 @@ static bool is_of_nap(const struct kt_ev *v, const struct nap *n)
 }
 
 /*
- * Whole life of the timer of a sleep: it is on our stack, so it is ours.  Kernels
- * that debug objects prepare such timers by a function of their own, which does
- * not tell of it.
+ * Check the whole life of a sleep's timer. It is on our kernel stack, so it is
+ * ours. Kernels with object debugging initialise such timers by a function
+ * without the event.
  */
-/* Is it a sleeper's timer?  The tick's may be started with the same time. */
+/*
+ * Return true if it is the timer of a sleep. The tick's timer may have the same
+ * expiry.
+ */
 static bool wakes(const struct kt_events *e, size_t at, uint32_t token)
 {
 	const struct kt_ev *v = kt_next_with(
@@ -305,7 +321,9 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 		EXPECT_EQ(mode, v->dat20);
 		EXPECT_EQ(self->tid, v->tid);
 		EXPECT_EQ(true, is_of_nap(v, &naps[i]));
-		/* The next nap may begin before this one's function ends. */
+		/*
+		 * The next sleep may begin before this timer's function ends.
+		 */
 		after = at;
 		v = kt_next_with(&self->e, &after,
 				 KTAPE_EV_HRTIMER_EXPIRE_ENTRY, 0, token);
@@ -341,7 +359,7 @@ FIXTURE_TEARDOWN(wheel)
 	kt_events_free(&self->e);
 }
 
-/* The timer of the helper module, by the function that it runs. */
+/* Find the helper module's timer by its function. */
 static uint32_t timer_of(const struct kt_events *e)
 {
 	const struct kt_ev *v;
@@ -353,7 +371,7 @@ static uint32_t timer_of(const struct kt_events *e)
 	return 0;
 }
 
-/* Each time prepared, armed twice, disarmed twice, expired. */
+/* Per round: initialised, armed twice, disarmed twice, expired. */
 TEST_F_TIMEOUT(wheel, timer, 120)
 {
 	static const struct {
@@ -389,10 +407,13 @@ TEST_F_TIMEOUT(wheel, timer, 120)
 
 		v = kt_next_with(&self->e, &at, KTAPE_EV_TIMER_START, 0, token);
 		ASSERT_NE(NULL, v);
-		/* Jiffies may pass between, any number of them if we stop. */
+		/*
+		 * Any number of jiffies may pass in between if this thread is
+		 * preempted.
+		 */
 		EXPECT_LE((int32_t)v->arg[2], in);
 		near[i % 2] += (int32_t)v->arg[2] >= in - 1;
-		/* On our CPU, with no flags. */
+		/* On our CPU, without flags. */
 		EXPECT_EQ(0, v->dat20);
 		if (i % 2 == 0)
 			continue;
@@ -405,14 +426,17 @@ TEST_F_TIMEOUT(wheel, timer, 120)
 	}
 	EXPECT_LE(TIMES / 2, near[0]);
 	EXPECT_LE(TIMES / 2, near[1]);
-	/* It is known by now: a stream that begins tells it by itself. */
+	/*
+	 * The function's name is in the registry by now: a new stream begins
+	 * with it.
+	 */
 	kt_events_free(&self->e);
 	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_TIMER_INIT)));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	EXPECT_TRUE(kt_stream_names(&self->e, fn, "kt_cause_timer_fn"));
 }
 
-/* Our naps stop the tick of a CPU, unless it has something else to do. */
+/* Our sleeps stop the tick of a CPU, unless it is busy otherwise. */
 TEST_F_TIMEOUT(wheel, tick_stop, 120)
 {
 	const struct kt_ev *v;
@@ -424,7 +448,10 @@ TEST_F_TIMEOUT(wheel, tick_stop, 120)
 		nap(false, 50000000);
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next(&self->e, &at, KTAPE_EV_TICK_STOP))) {
-		/* Either it was stopped, or something stands against it. */
+		/*
+		 * Each attempt either stops the tick or records what prevents
+		 * that.
+		 */
 		EXPECT_EQ(v->dat20 & 1, !(v->dat20 >> 1));
 		stopped += v->cpu == 0 && v->dat20 == 1;
 	}
@@ -432,7 +459,7 @@ TEST_F_TIMEOUT(wheel, tick_stop, 120)
 	TH_LOG("%d stops in %d naps", stopped, TIMES);
 }
 
-/* A CPU becomes idle and busy in turn. */
+/* A CPU becomes idle and busy alternately. */
 TEST_F_TIMEOUT(wheel, timer_base_idle, 120)
 {
 	int last[KTS_CPUS], nr = 0;
@@ -487,7 +514,7 @@ FIXTURE_TEARDOWN(work)
 	kt_events_free(&self->e);
 }
 
-/* Queued, activated, started, done: four times the same item. */
+/* Queued, activated, started, done: four times each, for the same work item. */
 TEST_F_TIMEOUT(work, items, 120)
 {
 	const struct kt_ev *v;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wake-ups, switches, moves between CPUs, programs and names: each as often as
- * it was caused, of the right thread, by the right thread.
+ * Test the events of wake-ups, switches, migrations, exec and names: each as
+ * often as it was caused, about the right thread and by the right thread.
  */
 #include <sys/wait.h>
 
@@ -32,7 +32,10 @@ FIXTURE_TEARDOWN(wake)
 	kt_events_free(&self->e);
 }
 
-/* Records of @op about @tid with @dat20, by the thread @by or by any (0). */
+/*
+ * Count the records of @op about @tid with @dat20, written by thread @by; 0
+ * stands for any.
+ */
 static int nr_of(const struct kt_events *e, uint32_t op, int32_t tid,
 		 uint32_t dat20, int32_t by)
 {
@@ -69,7 +72,10 @@ static void *sleeper(void *arg)
 	return NULL;
 }
 
-/* How often it has gone to sleep: counted once nothing can stop it any more. */
+/*
+ * Number of sleeps of the sleeper. It counts a sleep when nothing can prevent
+ * it any more.
+ */
 static long sleeps(int32_t tid)
 {
 	char path[64], line[128];
@@ -108,12 +114,12 @@ static int start_sleeper(struct sleeper *s)
 	while (!__atomic_load_n(&s->tid, __ATOMIC_ACQUIRE) ||
 	       state_of(s->tid) != 'S')
 		usleep(1000);
-	/* It says S a little before it leaves the CPU. */
+	/* The state is S slightly before the thread leaves the CPU. */
 	usleep(20000 * kt_scale());
 	return s->fifo ? 0 : -1;
 }
 
-/* Wake it TIMES, each time after it went to sleep. */
+/* Wake the sleeper TIMES times, each time after it has gone to sleep. */
 static int wake_sleeper(struct sleeper *s)
 {
 	long before = sleeps(s->tid);
@@ -143,7 +149,7 @@ TEST_F_TIMEOUT(wake, waking_and_wakeup, 120)
 					    KTAPE_EV_SCHED_SWITCH)));
 	ASSERT_EQ(0, wake_sleeper(&s));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
-	/* By us; the second one may be told by the CPU where it will run. */
+	/* We wake it. The target CPU may record the second event. */
 	EXPECT_EQ(TIMES, nr_of(&self->e, KTAPE_EV_SCHED_WAKING, s.tid, where,
 			       self->tid));
 	EXPECT_EQ(TIMES, nr_of(&self->e, KTAPE_EV_SCHED_WAKEUP, s.tid, where,
@@ -159,7 +165,7 @@ static bool is_dead(uint32_t state)
 	return state == KTAPE_STATE_X || state == KTAPE_STATE_Z;
 }
 
-/* Has this thread left for good? */
+/* Return true if the thread has exited. */
 static bool has_left(const struct kt_events *e, const void *arg)
 {
 	const struct kt_ev *v;
@@ -172,7 +178,10 @@ static bool has_left(const struct kt_events *e, const void *arg)
 	return false;
 }
 
-/* It comes as often as it was woken, and leaves asleep or, at the end, dead. */
+/*
+ * The thread is switched in as often as it was woken, and switched out
+ * sleeping, at the end dead.
+ */
 TEST_F_TIMEOUT(wake, switches, 120)
 {
 	int came = 0, asleep = 0, dead = 0, pushed = 0, odd = 0;
@@ -183,7 +192,9 @@ TEST_F_TIMEOUT(wake, switches, 120)
 	ASSERT_EQ(0, start_sleeper(&s));
 	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
 	ASSERT_EQ(0, wake_sleeper(&s));
-	/* The last switch comes after the one who joins it was woken. */
+	/*
+	 * The last switch comes after the wake-up of the thread that joins it.
+	 */
 	EXPECT_TRUE(kt_events_wait(&self->e, has_left, &s.tid));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next(&self->e, &at, KTAPE_EV_SCHED_SWITCH))) {
@@ -197,7 +208,10 @@ TEST_F_TIMEOUT(wake, switches, 120)
 		if ((int32_t)v->arg[0] != s.tid)
 			continue;
 		odd += (v->dat20 & 255) != FIFO_PRIO || v->cpu != OTHER_CPU;
-		/* By others that must run, or for a lock of the process. */
+		/*
+		 * Other threads may preempt it, or it may wait for a lock of
+		 * the process.
+		 */
 		if (state == KTAPE_STATE_S)
 			asleep++;
 		else if (is_dead(state))
@@ -228,7 +242,9 @@ TEST_F(wake, wakeup_new)
 	}
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	for (int i = 0; i < TIMES; i++) {
-		/* On our CPU, to which it is bound as well. */
+		/*
+		 * The new process starts on our CPU, to which it is pinned too.
+		 */
 		EXPECT_EQ(1, nr_of(&self->e, KTAPE_EV_SCHED_WAKEUP_NEW, pid[i],
 				   NICE_0_PRIO, self->tid));
 		EXPECT_EQ(1, kt_count_with(&self->e, KTAPE_EV_SCHED_WAKEUP_NEW,
@@ -238,7 +254,7 @@ TEST_F(wake, wakeup_new)
 
 /* ---- moves --------------------------------------------------------------------------- */
 
-/* To the only CPU where we may run, there and back. */
+/* Pin this thread to another CPU and back. */
 TEST_F(wake, migrate_task)
 {
 	const struct kt_ev *v;
@@ -277,7 +293,10 @@ static void *exec_thread(void *arg)
 	return NULL;
 }
 
-/* A child that starts a program, from another of its threads if there is @tid. */
+/*
+ * Start a program in a child; if @tid is set, from a thread other than the
+ * child's main thread.
+ */
 static pid_t exec_child(int32_t *tid)
 {
 	pid_t pid = fork();
@@ -337,7 +356,10 @@ static int name_thread(int32_t tid, unsigned int n)
 	return fclose(f);
 }
 
-/* Ours by ourselves, that of another thread by us: it is about the other one. */
+/*
+ * We rename ourselves and another thread; the record is about the renamed
+ * thread.
+ */
 TEST_F_TIMEOUT(wake, rename, 120)
 {
 	const struct kt_ev *v;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters by number: what should pass passes, what should not does not, all of
- * it counted.  The ioctl itself: t_filter_ioctl.
+ * Test filters by number: matching events pass, others are filtered, and all
+ * are counted. The ioctl itself is tested in t_filter_ioctl.
  */
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@
 
 FIXTURE(filter)
 {
-	int fd;		/* a session of our own, stopped */
+	int fd;		/* our own session, stopped */
 };
 
 FIXTURE_SETUP(filter)
@@ -37,7 +37,10 @@ FIXTURE_TEARDOWN(filter)
 
 /* ---- system calls --------------------------------------------------------- */
 
-/* By number in dat20, all others in the last. */
+/*
+ * Number of system calls by number in dat20; all higher numbers share the last
+ * entry.
+ */
 struct by_number {
 	uint64_t in[KTAPE_OPCODES][1025];
 };
@@ -55,7 +58,7 @@ static void by_number(const struct kt_rec *r, struct kt_take *t)
 	b->in[r->op][nr < 1024 ? nr : 1024]++;
 }
 
-/* getppid() by the 32-bit table. */
+/* Call getppid() through the 32-bit system call table. */
 static void getppid32(void)
 {
 	long ret;
@@ -79,7 +82,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 		{ -1, true, true },
 	};
 	struct by_number *b = calloc(1, sizeof(*b));
-	/* Where there is no such entry the instruction is a fault. */
+	/* Without a 32-bit entry the instruction faults. */
 	bool has_compat = !access("/proc/sys/abi/vsyscall32", F_OK);
 
 	for (size_t i = 0; i < ARRAY_SIZE(vector); i++) {
@@ -112,7 +115,10 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 		} else {
 			EXPECT_EQ(0, t.filtered[KTAPE_CLASS_SYSCALL]);
 		}
-		/* Numbers that no bit stands for pass, all others do not. */
+		/*
+		 * Numbers beyond the bitmap pass; numbers without their bit do
+		 * not.
+		 */
 		for (int nr = 0; vector[i].bit >= 0 && nr < 1024; nr++)
 			if (nr != vector[i].bit)
 				EXPECT_EQ(0, b->in[KTAPE_EV_SYS_ENTER][nr]);
@@ -121,7 +127,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 	free(b);
 }
 
-/* A return from a signal handler has no number: it is not what was asked for. */
+/* A return from a signal handler has no number, so it does not match. */
 TEST_F(filter, number_that_is_lost)
 {
 	struct by_number *b = calloc(1, sizeof(*b));
@@ -142,7 +148,9 @@ TEST_F(filter, number_that_is_lost)
 	free(b);
 }
 
-/* A session without filters beside it, and the same one after OFF. */
+/*
+ * Compare with a session without filters, and with the same session after OFF.
+ */
 TEST_F(filter, only_this_session_until_off)
 {
 	int other = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
@@ -243,7 +251,7 @@ static void interrupts(struct __test_metadata *_metadata, uint32_t kind,
 	free(b);
 }
 
-/* The interrupt that comes most often while the disk is used. */
+/* Return the most frequent interrupt during disk I/O. */
 static unsigned int busiest(int fd)
 {
 	struct by_number *b = calloc(1, sizeof(*b));
@@ -306,7 +314,10 @@ static void by_cpu(const struct kt_rec *r, struct kt_take *t)
 		c->named[t->cpu]++;
 }
 
-/* Events of other CPUs are not even emitted; names are, of threads anywhere. */
+/*
+ * Events of other CPUs are not counted as emitted. Names are recorded for
+ * threads on any CPU.
+ */
 TEST_F_TIMEOUT(filter, cpu, 60)
 {
 	const struct {
@@ -335,7 +346,7 @@ TEST_F_TIMEOUT(filter, cpu, 60)
 		kt_getppids(CALLS);
 		ASSERT_EQ(0, kt_pin(OTHER_CPU));
 		kt_getppids(CALLS);
-		/* A name that does not change is not told again. */
+		/* An unchanged name is not recorded again. */
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "here"));
 		ASSERT_EQ(0, prctl(PR_SET_NAME, "elsewhere"));
 		ASSERT_EQ(0, kt_pin(LOAD_CPU));
@@ -422,7 +433,7 @@ TEST_F(filter, severity)
 		struct severities s = {};
 		struct kt_take t;
 
-		/* No entry: nothing passes. */
+		/* An empty filter lets nothing pass. */
 		ASSERT_EQ(0, kt_filter_set(fd, KTAPE_FILTER_SEVERITY, &floor,
 					   floor < 4));
 		ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
@@ -469,7 +480,10 @@ TEST_F(filter, rate)
 	EXPECT_EQ(0, t.filtered[KTAPE_CLASS_SYSCALL]);
 	EXPECT_EQ(t.rate[KTAPE_CLASS_SYSCALL], t.lost[KTAPE_CLASS_SYSCALL]);
 	EXPECT_EQ(2 * CALLS, b->in[KTAPE_EV_SYS_EXIT][NATIVE]);
-	/* Each window has its ten; nobody says how many windows there are. */
+	/*
+	 * Each window lets ten events pass; the number of windows depends on
+	 * the machine.
+	 */
 	EXPECT_LE(1, t.op[KTAPE_EV_SYS_ENTER]);
 	EXPECT_GE(10 * seconds * kt_cpus(), t.op[KTAPE_EV_SYS_ENTER]);
 	EXPECT_GE(10 * seconds, b->in[KTAPE_EV_SYS_ENTER][NATIVE]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of the filter by thread: alone they let all others pass, beside
- * names they take some of these away, and they have threads and children too.
+ * Test the exceptions of the pid filter: alone they let all other threads pass,
+ * beside includes they exclude some of these, and they cover threads and
+ * children too.
  */
 #include <linux/sched.h>
 #include <sys/syscall.h>
@@ -38,7 +39,7 @@ FIXTURE_TEARDOWN(except)
 	close(self->fd);
 }
 
-/* The child and what belongs to it; its number is known then. */
+/* The child and its family; their tids are known only after the fork. */
 static pid_t found_family(struct cue *c)
 {
 	pid_t pid = family(c), tid;
@@ -57,13 +58,13 @@ static void end_family(struct cue *c, pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* One entry: the actor that it names, 0 for the end of them. */
+/* One entry: the actor that it names; 0 ends the list. */
 struct entry {
 	enum actor who;
 	uint32_t flags;
 };
 
-/* The filter of these entries, with the numbers that the actors have now. */
+/* Set the filter with these entries and the actors' current tids. */
 static int set(FIXTURE_DATA(except) *self, const struct entry *e, uint32_t nr)
 {
 	struct ktape_filter_pid pids[4];
@@ -86,7 +87,10 @@ static int everybody(FIXTURE_DATA(except) *self)
 	return 0;
 }
 
-/* Which actors were recorded; all of their calls or none. */
+/*
+ * Return the actors that were recorded. Of each actor all calls must be
+ * recorded, or none.
+ */
 static unsigned int recorded(struct __test_metadata *_metadata, int fd)
 {
 	uint64_t n[ACTORS] = {};
@@ -107,12 +111,12 @@ static unsigned int recorded(struct __test_metadata *_metadata, int fd)
 TEST_F_TIMEOUT(except, truth_table, 120)
 {
 	static const struct {
-		bool late;	/* the family comes after the filter */
+		bool late;	/* the family is started after the filter is set */
 		uint32_t nr;
 		struct entry e[2];
 		unsigned int pass;
 	} vector[] = {
-		/* Alone: all but these. */
+		/* Excludes alone: all threads but these are recorded. */
 		{ false, 1, { { MAIN, EXCEPT } }, EVERYBODY & ~B(MAIN) },
 		{ false, 1, { { THREAD, EXCEPT } }, EVERYBODY & ~B(THREAD) },
 		{ false, 1, { { MAIN, EXCEPT | THREADS } }, HEIRS },
@@ -121,7 +125,7 @@ TEST_F_TIMEOUT(except, truth_table, 120)
 		{ true, 1, { { MAIN, EXCEPT } }, EVERYBODY & ~B(MAIN) },
 		{ false, 2, { { MAIN, EXCEPT }, { CHILD, EXCEPT } },
 		  EVERYBODY & ~B(MAIN) & ~B(CHILD) },
-		/* Beside others: these but not those. */
+		/* Includes and excludes together. */
 		{ false, 2, { { MAIN, THREADS }, { THREAD, EXCEPT } }, B(MAIN) },
 		{ false, 2, { { THREAD, EXCEPT }, { MAIN, THREADS } }, B(MAIN) },
 		{ true, 2, { { MAIN, CHILDREN }, { MAIN, EXCEPT } }, HEIRS },
@@ -155,7 +159,10 @@ TEST_F_TIMEOUT(except, truth_table, 120)
 	}
 }
 
-/* In place of names, of other exceptions, and until off, while it records. */
+/*
+ * While it records, replace includes by excludes, excludes by other excludes,
+ * and turn the filter off.
+ */
 TEST_F(except, replaced)
 {
 	const struct entry e[] = { { MAIN, 0 }, { THREAD, EXCEPT },
@@ -187,7 +194,10 @@ static void count_signals(const struct kt_rec *r, struct kt_take *t)
 		n[(pid_t)r->args[0] != getpid()]++;
 }
 
-/* Of two threads one has to pass: ours to ourselves does not, to a child does. */
+/*
+ * An event about two threads passes if one of them passes: a signal to
+ * ourselves does not, a signal to a child does.
+ */
 TEST_F(except, the_other_thread)
 {
 	const struct entry e = { MAIN, EXCEPT };
@@ -220,8 +230,8 @@ TEST_F(except, the_other_thread)
 /* ---- several sessions ---------------------------------------------------- */
 
 /*
- * Each has two sets of threads.  The one whose filter is set last gets its new
- * ones beside those of all.
+ * Each session has two sets of threads. The session whose filter is set last
+ * gets its new sets beside those of all other sessions.
  */
 TEST_F_TIMEOUT(except, sets_of_all_sessions, 120)
 {
@@ -273,7 +283,10 @@ static pid_t told(int fd)
 	return kt_filter(fd, &f) ? -1 : p.pid;
 }
 
-/* The number is another thread's by now, and another session follows that. */
+/*
+ * The tid belongs to another thread by now, and another session follows that
+ * tid.
+ */
 TEST_F(except, number_of_another)
 {
 	pid_t pid = sleeper(0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Duration gates: long pairs become spans, short ones are filtered, and what
- * cannot be paired is recorded as it is.  How long a call takes is nobody's
- * promise but for one that sleeps.
+ * Test duration gates: long pairs become spans, short pairs are filtered, and
+ * events without their counterpart are recorded unchanged. Only the duration of
+ * calls that sleep is predictable.
  */
 #include <linux/futex.h>
 #include <sys/wait.h>
@@ -19,18 +19,18 @@
 #define RING		(4U << 20)
 #define CONTROL		(1U << 20)
 #define CHILDREN	400
-#define CROWD		3200	/* of 4096 places */
+#define CROWD		3200	/* of 4096 slots */
 #define STACK		4096
 
 /**
- * struct seen - what the trace has of the gated pairs
- * @hz: of the clock
- * @ns: the gate
- * @enter: by number
- * @exit: by number
- * @span: by number
- * @ret0: exits that returned 0, by number
- * @sum: of what spans returned, by number
+ * struct seen - records of the gated pairs
+ * @hz: frequency of the clock
+ * @ns: threshold of the gate, in ns
+ * @enter: sys_enter records by call number
+ * @exit: sys_exit records by call number
+ * @span: spans by call number
+ * @ret0: exits that returned 0, by call number
+ * @sum: sum of the return values of spans, by call number
  * @wrong: spans that are too short or end before they start
  */
 struct seen {
@@ -63,7 +63,9 @@ static void take(const struct kt_rec *r, struct kt_take *t)
 		memcpy(&start, r->args + 2, sizeof(start));
 		s->span[nr]++;
 		s->sum[nr] += ret;
-		/* The end is read a little later than the gate reads it. */
+		/*
+		 * The record's end time is read slightly later than the gate's.
+		 */
 		s->wrong += r->ts < start ||
 			    (double)(r->ts - start) / s->hz * 1e9 + 1 < s->ns;
 		break;
@@ -127,7 +129,7 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 	}
 	kt_take(&self->t, self->fd, take, s);
 	short_ones = s->span[SYS_getppid];
-	TH_LOG("%llu naps, %llu calls that were held up, %llu filtered",
+	TH_LOG("%llu naps, %llu calls longer than the gate, %llu filtered",
 	       (unsigned long long)s->span[SYS_clock_nanosleep],
 	       (unsigned long long)short_ones,
 	       (unsigned long long)self->t.filtered[KTAPE_CLASS_SYSCALL]);
@@ -135,13 +137,18 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 	EXPECT_EQ(0, s->wrong);
 	EXPECT_EQ(NAPS, s->span[SYS_clock_nanosleep]);
 	EXPECT_EQ(0, s->sum[SYS_clock_nanosleep]);
-	/* Not all of them can have been held up. */
+	/*
+	 * Most of the short calls must be shorter than the gate, even if some
+	 * were preempted.
+	 */
 	EXPECT_GT(CALLS, short_ones);
-	/* The call that started the session had no begin. */
+	/* The begin of the call that started the session was not recorded. */
 	EXPECT_EQ(1, sum(s->exit));
 	EXPECT_EQ(1, s->exit[SYS_ioctl]);
 	EXPECT_EQ(0, sum(s->enter));
-	/* Both ends of what is short and the begin of what is long. */
+	/*
+	 * Filtered are both ends of short calls and the begins of long calls.
+	 */
 	EXPECT_EQ(self->t.emitted[KTAPE_CLASS_SYSCALL] - sum(s->span) - 1,
 		  self->t.filtered[KTAPE_CLASS_SYSCALL]);
 	EXPECT_LE(2 * (CALLS - short_ones) + short_ones + NAPS,
@@ -149,7 +156,7 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_GATE).collisions);
 }
 
-/* The lowest gate lets everything through, the highest nothing. */
+/* The lowest gate lets every pair pass, the highest none. */
 TEST_F(gate, lowest_and_highest)
 {
 	struct seen *s = self->seen;
@@ -172,7 +179,10 @@ TEST_F(gate, lowest_and_highest)
 	EXPECT_LE(2 * CALLS, self->t.filtered[KTAPE_CLASS_SYSCALL]);
 }
 
-/* Nobody sees how the call ends that stops the session: it has no span. */
+/*
+ * The end of the call that stops the session is not recorded, so it has no
+ * span.
+ */
 TEST_F(gate, stopped_in_between)
 {
 	struct seen *s = self->seen;
@@ -191,7 +201,7 @@ TEST_F(gate, stopped_in_between)
 	EXPECT_EQ(4, s->exit[SYS_ioctl]);
 }
 
-/* A call that ends on a CPU that is left out, and one that begins there. */
+/* A call that ends on an excluded CPU, and a call that begins there. */
 TEST_F(gate, elsewhere_in_between)
 {
 	struct seen *s = self->seen;
@@ -212,8 +222,9 @@ TEST_F(gate, elsewhere_in_between)
 }
 
 /*
- * A thread that ends in a call leaves nothing behind: whoever gets its memory
- * returns from clone(), which it did not enter, as an event of its own.
+ * A thread that exits in a call must leave no open pair: a new thread that gets
+ * its memory returns from clone() without having entered it, and that exit must
+ * be an event of its own.
  */
 TEST_F_TIMEOUT(gate, ends_in_a_call, 60)
 {
@@ -231,7 +242,7 @@ TEST_F_TIMEOUT(gate, ends_in_a_call, 60)
 				syscall(SYS_pause);
 			syscall(SYS_exit_group, 0);
 		}
-		/* Before or within its call. */
+		/* The thread exits before or within its call. */
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
@@ -245,7 +256,7 @@ TEST_F_TIMEOUT(gate, ends_in_a_call, 60)
 
 /* ---- more pairs than there is room for ------------------------------------------ */
 
-static int place[2];		/* where they sleep */
+static int place[2];		/* system calls in which the threads sleep */
 
 static void crowd_member(void)
 {
@@ -253,7 +264,10 @@ static void crowd_member(void)
 	syscall(SYS_exit, 0);
 }
 
-/* All of them have entered when each is asleep; who is goes to the other place. */
+/*
+ * All threads have entered when each of them sleeps; a thread that is woken
+ * goes to the other place.
+ */
 static void wait_for_crowd(int n)
 {
 	long moved;
@@ -269,7 +283,10 @@ static void wait_for_crowd(int n)
 	}
 }
 
-/* Threads that sleep in a call, without a library; their stacks stay. */
+/*
+ * Threads made by clone() without a library, which sleep in a call; their
+ * stacks are kept.
+ */
 static pid_t crowd(int n, int done)
 {
 	pid_t pid = fork();
@@ -349,7 +366,7 @@ static void take_pairs(const struct kt_rec *r, struct kt_take *t)
 	p->wrong += r->ts < start || (r->ts - start) / p->hz > 60;
 }
 
-/* How many pairs begin in a session without a gate. */
+/* Count the begins in a session without a gate. */
 static uint64_t ungated(const struct pairs *p)
 {
 	int fd = kt_session(0, RING, 0, KT_OPS(p->enter, p->exit));
@@ -399,13 +416,19 @@ TEST_F_TIMEOUT(gate, of_interrupts_timers_and_work, 120)
 		EXPECT_EQ(0, p->wrong);
 		EXPECT_EQ(0, self->t.op[p->enter]);
 		EXPECT_LE(self->t.op[p->span], self->t.filtered[class]);
-		/* Work sleeps; of the others one is open on a CPU at most. */
+		/*
+		 * Work items can sleep, so several are open at once; of the
+		 * other pairs at most one is open per CPU.
+		 */
 		if (p->gate != KTAPE_GATE_WORK) {
 			EXPECT_GE(kt_cpus(), self->t.op[p->exit]);
 			EXPECT_GE(self->t.op[p->span] + kt_cpus(),
 				  self->t.filtered[class]);
 		}
-		/* Naps end by such a timer, where there is a probe for it. */
+		/*
+		 * These sleeps end by an hrtimer, if the kernel has a probe for
+		 * it.
+		 */
 		if (p->gate == KTAPE_GATE_SOFTIRQ ||
 		    (p->gate == KTAPE_GATE_HRTIMER && without))
 			EXPECT_LT(0, self->t.op[p->span]);
@@ -413,7 +436,7 @@ TEST_F_TIMEOUT(gate, of_interrupts_timers_and_work, 120)
 	}
 }
 
-/* The wide forms make the same spans. */
+/* The wide events make the same spans. */
 TEST_F_TIMEOUT(gate, wide_forms, 60)
 {
 	struct seen *s = self->seen;

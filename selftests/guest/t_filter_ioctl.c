@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The ioctl for filters: what it takes, what it tells, who may call it. */
+/* Test the ioctl for filters: accepted arguments, results, and rights. */
 #include <sys/resource.h>
 
 #include "kselftest_harness.h"
@@ -101,7 +101,7 @@ static const struct {
 	SET(STACK, control_op, 1, -EINVAL),
 };
 
-/* What is refused changes nothing: the filter and its generation stay. */
+/* A refused filter changes neither the filter in force nor its generation. */
 TEST_F_TIMEOUT(ioctl, validation, 120)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
@@ -149,7 +149,10 @@ TEST_F(ioctl, members_that_are_out)
 	EXPECT_EQ(-EFAULT, kt_filter(self->fd, &f));
 }
 
-/* What was set comes back, as far as there is room; nothing behind it. */
+/*
+ * The filter in force is returned as far as the buffer has room, with nothing
+ * written beyond.
+ */
 TEST_F_TIMEOUT(ioctl, tells_what_was_set, 60)
 {
 	static const uint64_t map[] = { 5, 0, 1ULL << 40 };
@@ -201,7 +204,7 @@ TEST_F_TIMEOUT(ioctl, tells_what_was_set, 60)
 			EXPECT_EQ((char)0xa5, got[n * all[i].size]);
 		}
 	}
-	/* Each goes alone. */
+	/* Remove each kind on its own. */
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		ASSERT_EQ(0, kt_filter_off(self->fd, all[i].kind));
 		for (size_t j = 0; j < ARRAY_SIZE(all); j++)
@@ -237,7 +240,10 @@ TEST_F(ioctl, readers_may_only_look)
 	close(fd);
 }
 
-/* A session takes its filters along; many come and go. */
+/*
+ * Destroying a session frees its filters; many sessions are created and
+ * destroyed.
+ */
 TEST_F_TIMEOUT(ioctl, come_and_go, 120)
 {
 	int rounds = 40 / kt_scale() + 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every change of a filter leaves its marker on every CPU. */
+/* Test that every change of a filter writes its marker on every CPU. */
 #include "kselftest_harness.h"
 
 #include "kt_filter.h"
@@ -87,7 +87,7 @@ static int set(int fd, size_t i)
 	return kt_filter_set(fd, kinds[i].kind, kinds[i].entries, kinds[i].nr);
 }
 
-/* Is marker *@at of a CPU this one?  Goes on to the next. */
+/* Compare marker *@at of a CPU and advance *@at. */
 static bool is(const struct markers *all, int cpu, int *at, size_t i,
 	       uint32_t phase, uint32_t generation)
 {
@@ -110,12 +110,12 @@ TEST_F_TIMEOUT(markers, of_each_kind, 120)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (size_t i = 0; i < KINDS; i++) {
 		ASSERT_EQ(0, set(self->fd, i));
-		/* The same once more is a change, too. */
+		/* Setting the same filter again is a change too. */
 		ASSERT_EQ(0, set(self->fd, i));
 	}
 	for (size_t i = 0; i < KINDS; i++) {
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
-		/* What is not there does not go. */
+		/* Removing a filter that is not set is no change. */
 		ASSERT_EQ(0, kt_filter_off(self->fd, kinds[i].kind));
 	}
 	kt_take(&self->t, self->fd, take, self->all);
@@ -139,7 +139,7 @@ TEST_F_TIMEOUT(markers, of_each_kind, 120)
 	}
 }
 
-/* Filters of a stopped session are told when it starts, before the profile. */
+/* Filters of a stopped session are written at START, before the profile. */
 TEST_F_TIMEOUT(markers, at_the_start, 60)
 {
 	uint32_t generation;
@@ -177,7 +177,7 @@ static int online(int cpu, int on)
 	return ret;
 }
 
-/* A CPU that comes back learns what is in force. */
+/* A CPU that comes back online writes the filters in force. */
 TEST_F_TIMEOUT(markers, of_a_cpu_that_comes, 120)
 {
 	int cpu = kt_cpus() - 1, at = 0;

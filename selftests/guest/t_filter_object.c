@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters by thread: pid with threads and children, in a child pid name space
- * too, uid, cgroup.  Each actor makes its own system call, by which its records
- * are told apart.
+ * Test filters by thread: pid with threads and children, also in a child pid
+ * namespace, uid, and cgroup. Each actor makes its own system call, which
+ * identifies its records.
  */
 #include <dirent.h>
 #include <linux/io_uring.h>
@@ -37,7 +37,7 @@ FIXTURE_TEARDOWN(object)
 	close(self->fd);
 }
 
-/* Which actors are recorded, as bits. */
+/* Return the set of recorded actors. */
 static unsigned int recorded(struct __test_metadata *_metadata,
 			     FIXTURE_DATA(object) *self, unsigned int all)
 {
@@ -90,7 +90,7 @@ TEST_F_TIMEOUT(object, threads, 120)
 		ASSERT_EQ(0, new_session(&self->fd));
 		ASSERT_EQ(0, kt_filter_pid(self->fd, tid, vector[i].flags));
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-		/* A thread that comes while the filter is in force. */
+		/* A thread that is started while the filter is in force. */
 		ASSERT_EQ(0, cue_thread(&self->c[LATE]));
 		act(MAIN);
 		ASSERT_EQ(0, cue_act(&self->c[THREAD]));
@@ -115,12 +115,12 @@ static int whole_family(FIXTURE_DATA(object) *self)
 	       cue_act(&self->c[GRANDCHILD]);
 }
 
-/* Those that are there already, and those that come. */
+/* Existing children and later ones. */
 TEST_F_TIMEOUT(object, children, 120)
 {
 	const unsigned int heirs = B(CHILD) | B(CHILDS_THREAD) | B(GRANDCHILD);
 	const struct {
-		bool late;		/* they come after the filter */
+		bool late;		/* started after the filter is set */
 		uint32_t flags;
 		unsigned int pass;
 	} vector[] = {
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(object, children, 120)
 		for (int late = 0; late < 2; late++) {
 			if (late == vector[i].late) {
 				pid = family(self->c);
-				/* The thread's number went to the child. */
+				/* The child got the tid that the thread had. */
 				for (int a = CHILD; a < ACTORS; a++)
 					if (a != CHILDS_THREAD)
 						read(self->c[a].from[0], &tid,
@@ -166,7 +166,7 @@ TEST_F_TIMEOUT(object, children, 120)
 	}
 }
 
-/* The new filter takes the old one's place; off lets everybody pass. */
+/* A new filter replaces the old one; after OFF all threads pass. */
 TEST_F(object, replaced)
 {
 	ASSERT_EQ(0, cue_thread(&self->c[THREAD]));
@@ -224,7 +224,7 @@ TEST_F(object, the_other_thread)
 	waitpid(pid, NULL, 0);
 }
 
-/* A thread's name may be set by another one of its process. */
+/* Another thread of the process may set a thread's name. */
 static void *rename_it(void *arg)
 {
 	char path[64];
@@ -271,7 +271,7 @@ static void take_poller(const struct kt_rec *r, struct kt_take *t)
 		p->names += r->size > 7 && !memcmp(r->blob, "iou-sqp", 7);
 }
 
-/* The thread of our process that is not this one. */
+/* Return the other thread of this process. */
 static pid_t other_thread(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -286,7 +286,7 @@ static pid_t other_thread(void)
 	return tid;
 }
 
-/* How soon a thread runs and has nothing to do is nobody's promise. */
+/* When a thread runs and becomes idle is not predictable. */
 static void wait_for_sleep(pid_t tid)
 {
 	char path[64];
@@ -297,7 +297,7 @@ static void wait_for_sleep(pid_t tid)
 		if (kt_sum_of(path, "voluntary_ctxt_switches") > 0)
 			break;
 	}
-	/* It is counted a little before it is recorded. */
+	/* An event is counted slightly before its record is written. */
 	usleep(10000);
 }
 
@@ -327,7 +327,10 @@ TEST_F(object, thread_of_io_uring)
 
 /* ---- name spaces ------------------------------------------------------------------ */
 
-/* The number of the only thread of the filter, as we know it; -1: failed. */
+/*
+ * Return the tid of the filter's only thread as this namespace sees it; -1:
+ * failed.
+ */
 static pid_t told(int fd)
 {
 	struct ktape_filter_pid entry = { .pid = -1 };
@@ -338,8 +341,8 @@ static pid_t told(int fd)
 }
 
 /*
- * In a pid name space of its own the child is number 1, and means itself; for us
- * it has another number, as long as it is there.
+ * In its own pid namespace the child is pid 1 and filters itself by that
+ * number. This process sees it under another number while it lives.
  */
 TEST_F(object, pid_name_space)
 {
@@ -370,7 +373,7 @@ TEST_F(object, pid_name_space)
 	EXPECT_EQ(0, told(self->fd));
 }
 
-/* A thread that has no number there is told as 0. */
+/* A thread without a number in that namespace is returned as 0. */
 TEST_F(object, pid_from_outside)
 {
 	int status;
@@ -398,7 +401,7 @@ TEST_F_TIMEOUT(object, uid, 120)
 		{ { NOBODY }, 1, false, false, true },
 		{ { NOBODY, 0 }, 2, false, true, true },
 		{ { 4711 }, 1, false, false, false },
-		/* One thread has to pass both. */
+		/* A thread must pass both filters. */
 		{ { 0 }, 1, true, true, false },
 		{ { NOBODY }, 1, true, false, false },
 	};

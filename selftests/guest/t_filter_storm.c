@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process is followed with its children through a storm of short processes,
- * while another storm goes on: nothing of the others, nothing of ours missing.
+ * Follow a process and its children through a storm of short-lived processes,
+ * while a second storm runs: the trace has everything of the first storm and
+ * nothing of the second.
  */
 #include <sys/wait.h>
 
@@ -10,14 +11,14 @@
 #include "kt_filter.h"
 
 #define PROCESSES	5000
-#define OTHERS		5		/* one of others to so many of ours */
+#define OTHERS		5		/* one process of the second storm for so many of the first */
 #define AT_ONCE		16
 #define RING		(16U << 20)
-#define CONTROL		(2U << 20)	/* each process has a name */
-#define PIDS		(4 << 20)	/* as many as there can be */
-#define CALLS		3		/* of each process of ours */
-#define EXECS		10		/* one of so many starts a program */
-#define FORKS		7		/* one of so many has a child */
+#define CONTROL		(2U << 20)	/* each process writes a name */
+#define PIDS		(4 << 20)	/* most that can be alive */
+#define CALLS		3		/* calls of each process of the first storm */
+#define EXECS		10		/* one of so many processes calls execve() */
+#define FORKS		7		/* one of so many processes has a child */
 #define WANTED		(1 << 1)
 #define GONE		(1 << 2)
 
@@ -25,7 +26,7 @@
 #define THEIRS		SYS_getuid
 #define CHILD		"KT_STORM_CHILD"
 
-/* Only what is counted: glibc's fork() has calls of its own. */
+/* Raw system calls only, because glibc's fork() makes additional calls. */
 static pid_t plain_fork(void)
 {
 	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -37,7 +38,7 @@ static void call(long nr)
 		syscall(nr);
 }
 
-/* The program that is started: this one. */
+/* The program to execute: this one. */
 __attribute__((constructor)) static void child_main(void)
 {
 	if (!getenv(CHILD))
@@ -86,11 +87,11 @@ static void storm(int n, void (*child)(int n))
 
 /**
  * struct seen - what the trace has
- * @state: per thread: WANTED since a fork of ours, GONE since its exit
- * @mother: whom the filter has
- * @strange: records of threads that are not ours
- * @enter: by number
- * @exit: by number
+ * @state: per thread: WANTED from its fork by a followed thread on, GONE from its exit on
+ * @mother: the process in the filter
+ * @strange: records of threads that are not followed
+ * @enter: sys_enter records by call number
+ * @exit: sys_exit records by call number
  */
 struct seen {
 	unsigned char state[PIDS];
@@ -98,7 +99,10 @@ struct seen {
 	uint64_t strange, enter[512], exit[512];
 };
 
-/* Forks first: the rings of the CPUs are taken one after another. */
+/*
+ * Look at forks first, because the rings of the CPUs are walked one after
+ * another.
+ */
 static void take_forks(const struct kt_rec *r, struct kt_take *t)
 {
 	struct seen *s = t->arg;
@@ -132,7 +136,7 @@ static void take_rest(const struct kt_rec *r, struct kt_take *t)
 	}
 }
 
-/* How many of n processes have a number that is divisible. */
+/* Return how many of n numbers are divisible. */
 static uint64_t every(uint64_t n, uint64_t of)
 {
 	return (n + of - 1) / of;
@@ -163,7 +167,10 @@ FIXTURE_TEARDOWN(storm)
 	free(self->seen);
 }
 
-/* Waits for a byte, makes the storm, and stays: her end is not counted. */
+/*
+ * Run the first process of a storm: wait for a byte, make the storm, and stay
+ * alive, because its exit is not counted.
+ */
 static pid_t mother(int n, int go, int done)
 {
 	pid_t pid = fork();
@@ -222,7 +229,10 @@ TEST_F_TIMEOUT(storm, nothing_of_others_nothing_missing, 300)
 	EXPECT_EQ(2 * forks, s->exit[SYS_clone]);
 	EXPECT_EQ(forks, s->enter[SYS_exit_group]);
 	EXPECT_EQ(execs, s->enter[SYS_execve]);
-	/* Once each, once more after a fork on both sides, once in a program. */
+	/*
+	 * Count each call once, again after a fork on both sides, and once
+	 * after execve().
+	 */
 	EXPECT_EQ(CALLS * (n + 2 * every(n, FORKS) + execs), s->enter[OURS]);
 	EXPECT_EQ(s->enter[OURS], s->exit[OURS]);
 	EXPECT_EQ(0, s->enter[THEIRS] + s->exit[THEIRS]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The truth table of the four kinds of filters that RKH has, on one event: it is
- * recorded if its group, itself, its object and its signal all pass.
+ * Test the truth table of RKH's four kinds of filters on one event: it is
+ * recorded if its group, the event, its object and its signal all pass.
  */
 #include "kselftest_harness.h"
 
@@ -13,9 +13,9 @@
 
 /* Bits of a row. */
 #define GROUP		1	/* the class is in the profile */
-#define EVENT		2	/* the opcode is */
-#define OBJECT		4	/* the pid filter has us, else another */
-#define NUMBER		8	/* the bitmap of signals has ours */
+#define EVENT		2	/* the opcode is in the profile */
+#define OBJECT		4	/* the pid filter names us, else another process */
+#define NUMBER		8	/* the bitmap of signals has our signal */
 #define ROWS		16
 
 static void count(const struct kt_rec *r, struct kt_take *t)
@@ -87,7 +87,10 @@ TEST_F_TIMEOUT(truth, all_sixteen, 120)
 		       !!(row & NUMBER), (unsigned long long)recorded, TIMES);
 		EXPECT_EQ(0, t.wrong);
 		EXPECT_EQ(pass ? TIMES : 0, recorded);
-		/* What the profile leaves out is not even counted. */
+		/*
+		 * An event that is not in the profile is not counted as
+		 * emitted.
+		 */
 		if (wanted && !pass)
 			EXPECT_LE(TIMES, t.filtered[KTAPE_CLASS_SIGNAL]);
 		if (!(row & GROUP))

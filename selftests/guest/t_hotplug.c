@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that go and come while a session records: their rings stay readable,
- * every event is in the ledger, and what a CPU does after it came is recorded.
+ * Test CPU hotplug while a session records: rings of offline CPUs stay
+ * readable, every event is in the ledger, and a CPU that comes back records
+ * again.
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,7 +18,7 @@
 #define ROUNDS		10
 #define CGROUP		"/sys/fs/cgroup/ktape-hotplug"
 
-/* Wherever the kernel lets it run. */
+/* Runs on any CPU. */
 static void wander(uint64_t n)
 {
 	kt_getppids(10);
@@ -38,11 +39,11 @@ static void *wander_main(void *arg)
 	return NULL;
 }
 
-/* What a stream tells of CPUs: per CPU how often it came and went. */
+/* Hotplug records of a stream: number of online and offline records per CPU. */
 struct seen {
 	int came[CPUS_MAX], went[CPUS_MAX], wrong;
-	int without[CPUS_MAX];	/* as each CPU told of the last one */
-	int others;		/* of another one */
+	int without[CPUS_MAX];	/* records per CPU: the last CPU came without rings */
+	int others;		/* such records about another CPU */
 	uint64_t marked[CPUS_MAX];
 };
 
@@ -67,7 +68,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 		s->came[b->cpu]++;
 	else
 		s->went[b->cpu]++;
-	/* Off and on take turns. */
+	/* Offline and online records alternate. */
 	s->wrong += s->came[b->cpu] > s->went[b->cpu] ||
 		    s->went[b->cpu] > s->came[b->cpu] + 1;
 }
@@ -128,7 +129,7 @@ static void *marked_main(void *arg)
 	return NULL;
 }
 
-/* Ten marked calls on a CPU. Return: 0 if it could run there. */
+/* Make ten marked calls on a CPU. Return: 0 if this thread could run there. */
 static int call_on(int cpu)
 {
 	pthread_t thread;
@@ -148,7 +149,10 @@ static int new_session(uint32_t mode, uint64_t ring)
 				 KTAPE_EV_SCHED_MIGRATE_TASK));
 }
 
-/* Each CPU but the first, often, in no order; what is read is all there is. */
+/*
+ * Take each CPU but the first offline and online, often and in random order.
+ * The stream must hold every event.
+ */
 TEST_F_TIMEOUT(hotplug, off_and_on, 600)
 {
 	int rounds = ROUNDS * (self->cpus - 1) / (kt_scale() > 1 ? 3 : 1);
@@ -193,7 +197,7 @@ TEST_F_TIMEOUT(hotplug, off_and_on, 600)
 	}
 }
 
-/* Stopped while a CPU is away: its ring is readable, and goes on later. */
+/* Stop while a CPU is offline: its ring is readable, and continues later. */
 TEST_F_TIMEOUT(hotplug, stopped_while_away, 300)
 {
 	int away = self->cpus - 1;
@@ -211,14 +215,17 @@ TEST_F_TIMEOUT(hotplug, stopped_while_away, 300)
 	EXPECT_EQ(0, kt_ledger_check(self->l, self->fd, self->cpus));
 	EXPECT_STREQ("", self->l->t.error);
 
-	/* Comes while the session is stopped: nothing is recorded. */
+	/*
+	 * The CPU comes online while the session is stopped: nothing is
+	 * recorded.
+	 */
 	ASSERT_EQ(0, kt_stats(self->fd, away, KTAPE_RING_EVENT, &st));
 	ASSERT_EQ(0, kt_set_online(away, true));
 	ASSERT_EQ(0, call_on(away));
 	ASSERT_EQ(0, kt_follow_all(&self->l->t, &self->b, self->fd));
 	EXPECT_EQ(10, self->seen.marked[away]);
 
-	/* Away again while it starts. */
+	/* The CPU is offline again at START. */
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
@@ -245,7 +252,10 @@ static int rings_of(int fd, int cpu)
 	return n;
 }
 
-/* A session that is made while a CPU is away: the CPU brings its rings. */
+/*
+ * Create a session while a CPU is offline: its rings are allocated when it
+ * comes online.
+ */
 TEST_F_TIMEOUT(hotplug, created_while_away, 300)
 {
 	int away = self->cpus - 1;
@@ -284,7 +294,10 @@ static bool has_cgroup(void)
 	return false;
 }
 
-/* The rings are charged to who brings the CPU: it has just @kib for them. */
+/*
+ * The rings are charged to the task that brings the CPU online; its memory
+ * group has just @kib for them.
+ */
 static int online_with(int cpu, long kib)
 {
 	char limit[32];
@@ -306,8 +319,8 @@ static int online_with(int cpu, long kib)
 }
 
 /*
- * Without memory for its rings a CPU comes all the same: the others say so there
- * and then, and at each on-marker.
+ * Without memory for its rings a CPU comes online all the same. The other CPUs
+ * record the failure at once and at each on-marker.
  */
 TEST_F_TIMEOUT(hotplug, without_memory, 120)
 {
@@ -334,7 +347,7 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 	for (int cpu = 0; cpu < away; cpu++)
 		EXPECT_EQ(2, self->seen.without[cpu]);
 
-	/* There is memory when it comes again. */
+	/* The CPU comes online again with enough memory. */
 	ASSERT_EQ(0, kt_set_online(away, false));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_set_online(away, true));
@@ -353,9 +366,10 @@ TEST_F_TIMEOUT(hotplug, without_memory, 120)
 }
 
 /*
- * Memory for one of its two rings: it has none, also for who records without a
- * want bit, as a trigger that waits for silence: in one ring that it fired, in
- * the other one a marker.
+ * With memory for only one of its two rings a CPU has no rings at all. That
+ * also holds for events that are recorded without a profile bit: a trigger that
+ * waits for silence would write its firing to one ring and a marker to the
+ * other.
  */
 TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 {
@@ -381,7 +395,10 @@ TEST_F_TIMEOUT(hotplug, half_of_the_rings, 120)
 	for (int kib = 5 << 10; kib < 8 << 10; kib += 512) {
 		ASSERT_EQ(0, online_with(away, kib));
 		ASSERT_EQ(0, rings_of(self->fd, away)) TH_LOG("%d KiB", kib);
-		/* Silence is looked for where this is done, if we stay awake. */
+		/*
+		 * The silence is checked on the CPU where this test runs, while
+		 * it stays awake.
+		 */
 		ASSERT_EQ(0, kt_pin(away));
 		for (int i = 0; i < 3; i++) {
 			ASSERT_EQ(0, kt_trigger_remove(self->fd, 0));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What every ioctl has in common: numbers, pointers, sizes, members that must
- * be zero, results.  A variant a command, with signals every 100 us all along.
+ * Test what all ioctls have in common: numbers, pointers, sizes, members that
+ * must be zero, results. Each command is a variant, and SIGALRM interrupts it
+ * every 100 us.
  */
 #include <stddef.h>
 #include <sys/mman.h>
@@ -46,7 +47,7 @@ union any {
 
 static char text[TEXT_ROOM];
 
-/* Arguments with which each command succeeds; the rest is zero. */
+/* Arguments with which each command succeeds; other members are zero. */
 static void fill(unsigned long cmd, union any *a)
 {
 	switch (cmd) {
@@ -77,7 +78,7 @@ static void fill(unsigned long cmd, union any *a)
 	}
 }
 
-/* Bytes of a structure. */
+/* Size of the structure. */
 struct range {
 	size_t off, len;
 };
@@ -88,16 +89,16 @@ struct range {
 FIXTURE(command)
 {
 	int main;	/* session 0 */
-	int fd;		/* a session of our own, discard mode */
-	char *end;	/* of two writable pages, before one that is not there */
+	int fd;		/* our own session, discard mode */
+	char *end;	/* end of two writable pages, followed by an unmapped one */
 };
 
 /**
  * @cmd: the command
- * @size: of its structure
- * @result: the structure comes back
+ * @size: size of its structure
+ * @result: the kernel writes the structure back
  * @zero: members that must be zero in fill()'s argument
- * @out: members that the kernel fills whatever they hold
+ * @out: members that the kernel writes and does not read
  */
 FIXTURE_VARIANT(command)
 {
@@ -174,7 +175,7 @@ COMMAND(PERSIST_INFO, struct ktape_persist_info, .result = true,
 
 FIXTURE_SETUP(command)
 {
-	/* For TRIGGER, which tells of the first one. */
+	/* For TRIGGER, which returns the first trigger. */
 	struct ktape_trigger trigger = { .size = sizeof(trigger),
 					 .op = KTAPE_TRIGGER_ADD,
 					 .opcode = KTAPE_EV_MARK };
@@ -185,7 +186,10 @@ FIXTURE_SETUP(command)
 	ASSERT_LE(0, self->fd);
 	if (variant->cmd == KTAPE_IOC_TRIGGER)
 		ASSERT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_TRIGGER, &trigger));
-	/* It is the CPU's, whatever records there: two answers are alike then. */
+	/*
+	 * COST counts a CPU's events of all sessions: stop session 0, so that
+	 * two answers are equal.
+	 */
 	if (variant->cmd == KTAPE_IOC_COST)
 		ASSERT_EQ(0, kt_command(self->main, KTAPE_IOC_STOP));
 	self->end = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
@@ -205,13 +209,16 @@ FIXTURE_TEARDOWN(command)
 	close(self->main);
 }
 
-/* On a sanitizer kernel every @n-th of many that are alike. */
+/*
+ * Return the step width over many similar cases: @n on a sanitizer kernel, else
+ * 1.
+ */
 static size_t step(size_t n)
 {
 	return kt_scale() > 1 ? n : 1;
 }
 
-/* Call; a new session is closed at once and reported as 0. */
+/* Issue a command. A new session is closed at once and returned as 0. */
 static int call(int fd, unsigned long cmd, void *arg)
 {
 	int ret = kt_ioctl(fd, cmd, arg);
@@ -220,13 +227,16 @@ static int call(int fd, unsigned long cmd, void *arg)
 		close(ret);
 		return 0;
 	}
-	/* START and STOP of one test can fill a small control ring. */
+	/*
+	 * Without CLEAR the START and STOP records of one test can fill a small
+	 * control ring.
+	 */
 	if (cmd == KTAPE_IOC_FLUSH && ret == -EAGAIN)
 		return kt_command(fd, KTAPE_IOC_CLEAR);
 	return ret;
 }
 
-/* One with this number, whatever its size and direction. */
+/* Return the command with this number, whatever its size and direction. */
 static bool is_command(unsigned int nr)
 {
 	return nr < COMMANDS || nr == _IOC_NR(KTAPE_IOC_COST) ||
@@ -245,7 +255,7 @@ TEST_F(command, numbers)
 		cmd = variant->cmd ^ 1UL << bit;
 		c = empty;
 		if (bit < _IOC_TYPESHIFT && is_command(_IOC_NR(cmd)))
-			continue;	/* may be another command */
+			continue;	/* may be the number of another command */
 		EXPECT_EQ(-ENOTTY, kt_ioctl(self->fd, cmd, &c));
 	}
 	for (unsigned int size = 0; size < 1 << _IOC_SIZEBITS;
@@ -290,18 +300,21 @@ TEST_F(command, pointers)
 		EXPECT_EQ(-EFAULT, kt_ioctl(self->fd, variant->cmd,
 					    (void *)bad[i]));
 	EXPECT_EQ(-EFAULT, kt_ioctl(self->fd, variant->cmd, self->end));
-	/* The structure's end is missing, byte by byte. */
+	/* The last bytes of the structure are unmapped. */
 	fill(variant->cmd, &a);
 	for (size_t have = 4; have < variant->size; have += step(7)) {
 		at = memcpy(self->end - have, &a, have);
 		EXPECT_EQ(-EFAULT, call(self->fd, variant->cmd, at));
 	}
-	/* All of it is there, at every address that an allocator never gives. */
+	/* The whole structure is mapped, at each alignment. */
 	for (size_t off = 0; off < 8; off++) {
 		at = memcpy(self->end - variant->size - off, &a, variant->size);
 		EXPECT_EQ(0, call(self->fd, variant->cmd, at));
 	}
-	/* The kernel writes where it promised to, and nowhere else. */
+	/*
+	 * The structure is read-only: only a command that returns a result may
+	 * fail.
+	 */
 	at = self->end - PAGE;
 	memcpy(at, &a, variant->size);
 	ASSERT_EQ(0, mprotect(at, PAGE, PROT_READ));
@@ -330,14 +343,17 @@ TEST_F(command, sizes_refused)
 		{
 			TH_LOG("size %u", vector[i].size);
 		}
-		/* Four bytes are enough to tell, and to be told. */
+		/* Four bytes suffice to read @size and to write it back. */
 		memcpy(self->end - 4, &vector[i].size, 4);
 		EXPECT_EQ(vector[i].want,
 			  kt_ioctl(self->fd, variant->cmd, self->end - 4));
 	}
 }
 
-/* A command's number says whether it writes into the structure. */
+/*
+ * The direction in a command's number says whether the kernel writes the
+ * structure.
+ */
 TEST_F(command, direction)
 {
 	struct {
@@ -348,7 +364,7 @@ TEST_F(command, direction)
 
 	fill(variant->cmd, &arg.a);
 	if (variant->cmd == KTAPE_IOC_CREATE) {
-		/* It writes only when there is no memory. */
+		/* That command writes only if memory is short. */
 		arg.a.create.ring_size = 1ULL << 31;
 		want = -ENOMEM;
 	}
@@ -361,7 +377,10 @@ TEST_F(command, direction)
 	}
 }
 
-/* A shorter structure means zeros, and what it lacks is not written. */
+/*
+ * A shorter structure stands for zeros in the missing members, and these are
+ * not written.
+ */
 TEST_F(command, sizes_shorter)
 {
 	unsigned char whole[sizeof(union any)], part[sizeof(union any)];
@@ -406,7 +425,10 @@ TEST_F(command, sizes_longer)
 			ASSERT_EQ(0, at[j]);
 		for (size_t j = size; j < 2 * PAGE; j++)
 			ASSERT_EQ(POISON, at[j]);
-		/* A member that this kernel does not know, anywhere. */
+		/*
+		 * A non-zero member that this kernel does not know, at any
+		 * place.
+		 */
 		for (size_t j = variant->size; j < size;
 		     j += step(5) + j / 64) {
 			memset(at, 0, size);
@@ -441,7 +463,10 @@ TEST_F(command, members_must_be_zero)
 	}
 }
 
-/* What comes back does not depend on what was there, nor holds any of it. */
+/*
+ * The result must not depend on the old contents of the structure, nor contain
+ * any of them.
+ */
 TEST_F(command, results)
 {
 	const struct range *r = &variant->out;
@@ -468,7 +493,7 @@ TEST_F(command, results)
 
 #ifdef __x86_64__
 
-/* The 32-bit entry: the same numbers and structures. */
+/* The 32-bit entry has the same numbers and structures. */
 static int ioctl32(int fd, unsigned long cmd, void *arg)
 {
 	int ret;
@@ -486,7 +511,7 @@ TEST_F(command, compat)
 	union any a = { .size = variant->size };
 	int want, got;
 
-	/* Where there is no such entry the instruction is a fault. */
+	/* Without a 32-bit entry the instruction faults. */
 	if (access("/proc/sys/abi/vsyscall32", F_OK))
 		SKIP(return, "kernel without 32-bit system calls");
 	ASSERT_NE(MAP_FAILED, low);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CONSUMER: which positions are taken, and how far they let the writer go.
- * Session 0 is in discard mode here (tests.conf), so that there can be two
- * descriptors of one session.
+ * Test CONSUMER: which positions are accepted, and how far they let the writer
+ * advance. Session 0 is in discard mode (tests.conf), so that one session can
+ * have two descriptors.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ FIXTURE(consumer)
 {
 	int fd[2];		/* two readers of session 0 */
 	struct kt_map ring;	/* event ring of CPU 0 */
-	uint64_t base;		/* oldest data */
+	uint64_t base;		/* position of the oldest data */
 	uint64_t block;
 	uint64_t commit;
 };
@@ -41,7 +41,7 @@ FIXTURE_SETUP(consumer)
 	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
 	kt_getppids(5 * self->block / 8);
 	ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_STOP));
-	/* One of hundreds of times that is where a block ends: a few more then. */
+	/* Rarely that is exactly the end of a block: write a few more then. */
 	if (self->ring.page->commit % self->block == 0) {
 		ASSERT_EQ(0, kt_command(self->fd[0], KTAPE_IOC_START));
 		kt_getppids(10);
@@ -83,7 +83,7 @@ static int report_one(int fd, uint64_t position)
 	return report(fd, &p, 1);
 }
 
-/* The first block boundary that is not below @n blocks from the base. */
+/* Return the first block boundary at or above @n blocks from the base. */
 static uint64_t boundary(uint64_t base, uint64_t block, unsigned int n)
 {
 	return (base + block - 1) / block * block + n * block;
@@ -135,7 +135,9 @@ TEST_F(consumer, one_position)
 	}
 }
 
-/* The end of each ring; the last one twice, one too many. */
+/*
+ * Fill in the end of each ring; the last ring comes twice, as a surplus entry.
+ */
 static __u32 all_rings(int fd, __u32 cpus, struct ktape_position *p)
 {
 	struct ktape_stats st;
@@ -151,7 +153,7 @@ static __u32 all_rings(int fd, __u32 cpus, struct ktape_position *p)
 	return n;
 }
 
-/* All positions of a call are taken or none. */
+/* Either all positions of a call are accepted, or none. */
 TEST_F(consumer, batch)
 {
 	const uint64_t at = boundary(self->base, self->block, 1);
@@ -164,7 +166,7 @@ TEST_F(consumer, batch)
 		{ .cpu = POSITIONS },
 		{ .cpu = ~0U },
 		{ .cpu = 1U << 31 },
-		{ .position = at - self->block },	/* one ring twice */
+		{ .position = at - self->block },	/* the same ring twice */
 		{ .position = at + self->block },
 		{ .position = at },
 	};
@@ -184,7 +186,7 @@ TEST_F(consumer, batch)
 			TH_LOG("vector %zu", i);
 		}
 	}
-	/* The others are good, in any order. */
+	/* The valid ones are accepted in any order. */
 	n = all_rings(self->fd[0], POSITIONS / KTAPE_RINGS_PER_CPU, p);
 	ASSERT_LE(2, n);
 	p[0] = p[n - 1];
@@ -219,7 +221,10 @@ TEST_F(consumer, batch_sizes)
 	EXPECT_EQ(-EFAULT, report(self->fd[0], NULL, 1));
 	EXPECT_EQ(-EFAULT, report(self->fd[0], (void *)-16UL, 1));
 
-	/* The second of two is not there: the first is not taken either. */
+	/*
+	 * The second of two rings does not exist: the first position is not
+	 * accepted either.
+	 */
 	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	last = (void *)(end - sizeof(*last));
 	*last = (struct ktape_position){ .position = at + self->block };
@@ -229,7 +234,10 @@ TEST_F(consumer, batch_sizes)
 	EXPECT_EQ(at + self->block, self->ring.page->consumer);
 }
 
-/* The slowest of those that are registered decides; who leaves is forgotten. */
+/*
+ * The slowest registered consumer limits the writer; a consumer that closes its
+ * descriptor is forgotten.
+ */
 TEST_F(consumer, slowest_decides)
 {
 	const uint64_t at = boundary(self->base, self->block, 0);
@@ -242,17 +250,20 @@ TEST_F(consumer, slowest_decides)
 	EXPECT_EQ(at + self->block, self->ring.page->consumer);
 	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_UNREGISTER));
 	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
-	/* Reporting without being registered moves one's own cursor alone. */
+	/* A report without registration moves the caller's own cursor only. */
 	ASSERT_EQ(0, report_one(self->fd[0], at + 3 * self->block));
 	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
-	/* Coming back does not take back what was given free. */
+	/*
+	 * A consumer that registers again does not take back space that was
+	 * freed.
+	 */
 	ASSERT_EQ(0, reg(self->fd[0], KTAPE_CONSUMER_REGISTER));
 	EXPECT_EQ(at + 2 * self->block, self->ring.page->consumer);
 	close(self->fd[1]);
 	EXPECT_EQ(at + 3 * self->block, self->ring.page->consumer);
 }
 
-/* What nobody has read is not overwritten; what was read is. */
+/* Unread data is not overwritten, read data is. */
 TEST_F(consumer, holds_the_writer)
 {
 	const uint64_t size = self->ring.e.data_size;
@@ -280,7 +291,7 @@ static void on_alarm(int sig)
 {
 }
 
-/* A process that shares the descriptor waits in read() for data. */
+/* A child that shares the descriptor waits in read(). */
 static pid_t reader(int fd)
 {
 	static char buf[1 << 20];
@@ -294,8 +305,9 @@ static pid_t reader(int fd)
 }
 
 /*
- * A quiet session must not keep anybody uninterruptibly.  The caller is there
- * before the reader waits, because a new thread's name is an event as well.
+ * A quiet session must not block CONSUMER uninterruptibly. The caller is
+ * started before the reader waits, because a new thread's name is an event that
+ * would wake the reader.
  */
 TEST_F_TIMEOUT(consumer, while_a_reader_waits, 60)
 {

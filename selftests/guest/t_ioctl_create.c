@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* CREATE: sizes, limits, and that a session ends with its last user. */
+/* Test CREATE: sizes, limits, and that a session ends with its last user. */
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -10,7 +10,7 @@
 #define K		1024UL
 #define M		(1024 * K)
 #define SESSIONS	7	/* beside session 0 */
-#define SLACK_KIB	4096	/* that the kernel keeps, scaled */
+#define SLACK_KIB	4096	/* memory that the kernel may keep, scaled */
 
 FIXTURE(create)
 {
@@ -31,9 +31,9 @@ FIXTURE_TEARDOWN(create)
 }
 
 /**
- * @ring, @block, @control: what is asked for
+ * @ring, @block, @control: requested sizes, in bytes
  * @want: 0 or a negative errno; 1: 0 or -ENOMEM, as the machine allows
- * @got_ring, @got_block, @got_control, @got_control_block: what it becomes
+ * @got_ring, @got_block, @got_control, @got_control_block: resulting sizes
  */
 static const struct vector {
 	uint64_t ring, block, control;
@@ -107,7 +107,7 @@ TEST_F_TIMEOUT(create, sizes, 120)
 	}
 }
 
-/* A session may take half of the memory and no more, whatever its blocks. */
+/* A session may take at most half of the memory, whatever its block size. */
 TEST_F_TIMEOUT(create, half_of_memory, 120)
 {
 	const uint64_t half = kt_meminfo("MemTotal") * K / 2;
@@ -121,7 +121,10 @@ TEST_F_TIMEOUT(create, half_of_memory, 120)
 	EXPECT_EQ(-ENOMEM, kt_create(self->main, 0, size, 64 * K));
 }
 
-/* A new session is stopped, records nothing, and is not handed to programs. */
+/*
+ * A new session is stopped, records nothing, and its descriptor is
+ * close-on-exec.
+ */
 TEST_F(create, begins_quiet)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
@@ -173,7 +176,10 @@ TEST_F(create, at_most_eight)
 		seen |= 1 << l.session;
 	}
 	EXPECT_EQ(0xff, seen);
-	/* The number that came free is given again; a session makes sessions. */
+	/*
+	 * A freed session number is used again, and a session's descriptor can
+	 * create sessions.
+	 */
 	close(fd[3]);
 	fd[3] = kt_create(fd[2], 0, 16 * K, 4 * K);
 	EXPECT_LE(0, fd[3]);
@@ -181,7 +187,7 @@ TEST_F(create, at_most_eight)
 		close(fd[i]);
 }
 
-/* No descriptor left: no session is left behind either. */
+/* If no file descriptor is free, CREATE leaves no session behind. */
 TEST_F(create, no_descriptor)
 {
 	int fd[SESSIONS + 1], top = dup(self->main);
@@ -209,7 +215,7 @@ TEST_F(create, ends_with_its_last_user)
 	close(again);
 	fd[0] = kt_create(self->main, 0, 16 * K, 4 * K);
 	ASSERT_LE(0, fd[0]);
-	/* A mapping: it records on. */
+	/* While it is mapped, the session keeps recording. */
 	ASSERT_EQ(0, kt_map(fd[0], 0, KTAPE_RING_CONTROL, &m));
 	ASSERT_EQ(0, kt_command(fd[0], KTAPE_IOC_START));
 	close(fd[0]);
@@ -220,7 +226,7 @@ TEST_F(create, ends_with_its_last_user)
 	EXPECT_LE(0, fd[0]);
 }
 
-/* Whoever dies takes his sessions along, and what they record stops. */
+/* The sessions of a killed process end, and their recording stops. */
 TEST_F(create, ends_with_its_process)
 {
 	int fd[SESSIONS + 1], status;
@@ -273,7 +279,7 @@ TEST_F_TIMEOUT(create, memory_comes_back, 120)
 			TH_LOG("round %d", i);
 		}
 	}
-	/* A round leaks 320 KiB or more if it leaks its rings. */
+	/* A round that leaks its rings leaks at least 320 KiB. */
 	EXPECT_LT(before - SLACK_KIB * kt_scale(), kt_free_kib())
 	{
 		TH_LOG("%ld KiB before, %ld KiB after", before,

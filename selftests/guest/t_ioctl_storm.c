@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads call everything with anything, on shared sessions and their own,
- * while another one changes the arguments under them; afterwards all is well.
+ * Threads issue random commands with random arguments on shared and own
+ * sessions, while another thread changes the arguments concurrently. Afterwards
+ * the module must still work.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,8 +18,8 @@
 
 #define THREADS		8
 #define SECONDS		4
-#define PATIENCE	20	/* seconds at most, within the harness's limit */
-#define ENOUGH		100	/* calls at least */
+#define PATIENCE	20	/* maximum, in seconds, within the harness's limit */
+#define ENOUGH		100	/* minimum number of calls */
 #define COMMANDS	15
 #define SHARED		2
 #define ARG_SIZE	4096
@@ -33,13 +34,13 @@ static const unsigned long commands[COMMANDS] = {
 	KTAPE_IOC_FILTER, KTAPE_IOC_TRIGGER,
 };
 
-/* Arguments that pass the first checks often enough. */
+/* Values that often pass the first checks. */
 static const uint64_t numbers[] = {
 	0, 1, 2, 3, 4, 60, 61, 255, 256, 4095, 4096, 4097, 8192, 65536,
 	0x7fffffff, 0x80000000, 0xffffffff, 1ULL << 32, 1ULL << 63, ~0ULL,
 };
 
-/* What a thread and the one that disturbs it share. */
+/* Shared by a caller and the thread that changes its arguments. */
 struct slot {
 	char arg[ARG_SIZE];
 	char guard[GUARD];
@@ -62,7 +63,10 @@ static uint64_t any_number(uint64_t *seed)
 	return numbers[next(seed) % ARRAY_SIZE(numbers)];
 }
 
-/* Changes that wait for all CPUs are rare, or nothing else would happen. */
+/*
+ * Commands that wait for all CPUs are rare, because they would slow down
+ * everything else.
+ */
 static unsigned long any_command(uint64_t *seed)
 {
 	unsigned long cmd = commands[next(seed) % COMMANDS];
@@ -72,7 +76,7 @@ static unsigned long any_command(uint64_t *seed)
 	return slow && next(seed) % 16 ? KTAPE_IOC_STATS : cmd;
 }
 
-/* Sizes of sessions stay small or impossible, that memory does not run out. */
+/* Keep session sizes small or impossible, so that memory does not run out. */
 static void make_create(uint64_t *seed, struct ktape_create *c)
 {
 	static const uint64_t sizes[] = { 0, 1, 65536, 1ULL << 32, ~0ULL };
@@ -133,7 +137,10 @@ static bool guard_whole(const struct slot *s)
 	return true;
 }
 
-/* What only some commands answer; a @strange number may be any of them. */
+/*
+ * Issue a command that needs valid arguments; a @strange number may be any
+ * command.
+ */
 static bool may_answer(unsigned long cmd, int ret, bool strange)
 {
 	if (cmd == KTAPE_IOC_EVENT_INFO && ret == -ENOENT)
@@ -187,7 +194,7 @@ static void *hammer(void *arg)
 	return NULL;
 }
 
-/* What was checked must be what is used: the size above all. */
+/* The kernel must use the values that it has checked, above all the size. */
 static void *disturb(void *unused)
 {
 	uint64_t seed = 1;
@@ -196,7 +203,9 @@ static void *disturb(void *unused)
 		struct slot *s = &slots[next(&seed) % (THREADS / 2)];
 		volatile uint32_t *word = (uint32_t *)s->arg;
 
-		/* Never what a CREATE would take as a large ring. */
+		/*
+		 * Never write a value that CREATE would accept as a large ring.
+		 */
 		word[0] = next(&seed) % 2 ? 8 : 400;
 		word[1] = next(&seed) % 4;
 	}
@@ -245,7 +254,7 @@ TEST(storm)
 	}
 	ASSERT_EQ(0, pthread_create(&thread[THREADS], NULL, disturb, NULL));
 	kt_alarms(100);
-	/* Signals end a sleep early; whoever is slow gets more time. */
+	/* Signals end a sleep early. A slow machine gets more time. */
 	for (time_t since = time(NULL), now = since;
 	     now < since + SECONDS ||
 	     (now < since + PATIENCE && (calls <= ENOUGH || !passed));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What single ioctls take and tell: ranges of numbers, layouts, counts, texts. */
+/*
+ * Test the arguments and results of single ioctls: ranges of numbers, layouts,
+ * counts, texts.
+ */
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -18,7 +21,7 @@ static char text[TEXT_ROOM];
 FIXTURE(value)
 {
 	int main;
-	int fd;		/* a session of our own, overwrite mode */
+	int fd;		/* our own session, overwrite mode */
 };
 
 FIXTURE_SETUP(value)
@@ -56,7 +59,7 @@ union any {
 	  sizeof(((union any *)0)->member), offsetof(union any, member.m), \
 	  sizeof(((union any *)0)->member.m), value, want }
 
-/* One member has this value, all others are zero. */
+/* One member has this value; all others are zero. */
 static const struct {
 	const char *name;
 	unsigned long cmd;
@@ -195,7 +198,7 @@ TEST_F(value, features_and_layout_agree)
 							   e[i].data_size);
 		}
 	}
-	/* The answer is the same whatever there is room for. */
+	/* The answer is the same for any room. */
 	ASSERT_EQ(0, kt_layout(self->fd, &l, NULL, 0));
 	EXPECT_EQ(nr, l.nr);
 }
@@ -223,7 +226,7 @@ TEST_F(value, layout_room)
 		for (size_t i = room * size; i < PAGE; i++)
 			ASSERT_EQ(POISON, p[i]);
 	}
-	/* More room than there is; one byte too little; odd addresses. */
+	/* More room than entries; one byte too little; unaligned addresses. */
 	EXPECT_EQ(0, kt_layout(self->fd, &l, (void *)(end - nr * size), ~0U));
 	EXPECT_EQ(-EFAULT,
 		  kt_layout(self->fd, &l, (void *)(end - nr * size + 1), nr));
@@ -258,7 +261,7 @@ TEST_F(value, metadata)
 	snprintf(uuid, sizeof(uuid), "%02x%02x", f.uuid[0], f.uuid[1]);
 	EXPECT_NE(NULL, strstr(text, uuid));
 
-	/* One byte too little: the length is told, nothing is written. */
+	/* One byte too little: the length is returned, nothing is written. */
 	text[0] = POISON;
 	m.length = length - 1;
 	EXPECT_EQ(-EMSGSIZE, kt_ioctl(self->fd, KTAPE_IOC_METADATA, &m));

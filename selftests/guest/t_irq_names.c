@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of interrupts that are requested, freed and requested again, with no name,
- * by several handlers, with a large number.
+ * Test names of interrupts that are requested, freed and requested again:
+ * without a name, with several handlers, with a large number.
  */
 #include "kselftest_harness.h"
 
@@ -11,7 +11,7 @@
 #define PARAM		"/sys/module/kt_irq/parameters/"
 #define FIRES		1000
 #define PAIRS		20000
-#define FAR		5000	/* more than any interrupt of the guest */
+#define FAR		5000	/* larger than any interrupt number of the guest */
 
 static int add(const char *name)
 {
@@ -66,7 +66,7 @@ FIXTURE_TEARDOWN(names)
 	close(self->fd);
 	if (self->missing)
 		return;
-	/* A handler holds the module. */
+	/* A registered handler keeps the module loaded. */
 	EXPECT_EQ(0, free_all());
 	EXPECT_EQ(0, kt_rmmod("kt_irq"));
 }
@@ -79,7 +79,9 @@ static int fire(int n)
 	return kt_write_text(PARAM "fire", text);
 }
 
-/* Fire until the interrupt has that name, or none for NULL. */
+/*
+ * Fire the interrupt until the registry has that name for it, or none if NULL.
+ */
 static bool is_named(uint32_t irq, const char *name)
 {
 	char now[KTAPE_NAME_SIZE];
@@ -96,7 +98,7 @@ static bool is_named(uint32_t irq, const char *name)
 	return false;
 }
 
-/* Requested again with no name: the old one is not its any more. */
+/* Requested again without a name, the interrupt must lose its old name. */
 TEST_F_TIMEOUT(names, requested_without_one, 60)
 {
 	if (self->missing)
@@ -111,7 +113,7 @@ TEST_F_TIMEOUT(names, requested_without_one, 60)
 	EXPECT_TRUE(is_named(self->irq, "kt-next"));
 }
 
-/* The first handler that has a name gives it; each handler is an event. */
+/* The first handler with a name gives the name; each handler is an event. */
 TEST_F_TIMEOUT(names, shared, 60)
 {
 	uint64_t nr = 0;
@@ -182,8 +184,8 @@ FIXTURE_TEARDOWN(pair)
 }
 
 /*
- * Two whose numbers are the same modulo the size of the table that says which were
- * looked at: in turns, each has its name noted once a tick at most.
+ * Two interrupts whose numbers share a slot in the table of recently checked
+ * interrupts. Firing in turns, each has its name checked at most once per tick.
  */
 TEST_F_TIMEOUT(pair, of_one_place_in_the_table, 120)
 {
@@ -200,7 +202,7 @@ TEST_F_TIMEOUT(pair, of_one_place_in_the_table, 120)
 	took = now_ms() - begun + 2;
 	before = notes() - before;
 	EXPECT_LT(0, before);
-	/* A tick has 1 ms at least. */
+	/* A tick is at least 1 ms. */
 	EXPECT_LE(before, took);
 }
 

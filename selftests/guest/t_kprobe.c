@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Probes at run time: what is refused, slots, exact counts, arguments, states. */
+/*
+ * Test run-time probes: refused addresses, slots, exact counts, arguments,
+ * states.
+ */
 #include "kselftest_harness.h"
 
 #include "kt_probe.h"
@@ -12,8 +15,8 @@
 FIXTURE(kprobe)
 {
 	int main;
-	int fd;			/* a session of our own */
-	struct kt_map events;	/* of LOAD_CPU, where we are */
+	int fd;			/* our own session */
+	struct kt_map events;	/* ring of LOAD_CPU, where this test runs */
 	struct kt_map registry;
 };
 
@@ -33,7 +36,7 @@ FIXTURE_SETUP(kprobe)
 
 FIXTURE_TEARDOWN(kprobe)
 {
-	/* A mapping keeps the session, and that the probe. */
+	/* A mapping would keep the session, which would keep the probe. */
 	kt_unmap(&self->events);
 	kt_unmap(&self->registry);
 	close(self->fd);
@@ -67,14 +70,14 @@ TEST_F(kprobe, refused)
 		  -EINVAL },
 		{ { .symbol = "ktape_target", .flags = 1, .offset = 5 },
 		  -EINVAL },
-		/* One of these begins an instruction. */
+		/* One of these offsets is the start of an instruction. */
 		{ { .symbol = "ktape_target", .offset = 4, .nargs = 1 },
 		  -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 5, .nargs = 1 },
 		  -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 9, .nargs = 1 },
 		  -EINVAL },
-		/* The middle of an instruction. */
+		/* The middle of an instruction is refused. */
 		{ { .symbol = "ktape_target", .offset = 1 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = 1ULL << 32 }, -EINVAL },
 		{ { .symbol = "ktape_target", .offset = -1ULL }, -EINVAL },
@@ -100,7 +103,7 @@ TEST_F(kprobe, refused)
 		p = (struct ktape_probe){ .opcode = SLOT(0) };
 		EXPECT_EQ(-EINVAL, kt_probe_op(self->main, op, &p));
 	}
-	/* None of them left anything. */
+	/* None of the refused probes uses a slot. */
 	for (int i = 0; i < KTAPE_PROBES; i++)
 		EXPECT_STREQ("", kt_probe_get(self->main, SLOT(i)).symbol);
 }
@@ -177,7 +180,7 @@ TEST_F(kprobe, slots)
 TEST_F(kprobe, busy_while_in_a_profile)
 {
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, GETPPID, 0, 0));
-	/* Whether it records or not. */
+	/* The same whether the session records or not. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET, SLOT(0), 0, 0));
 	EXPECT_EQ(-EBUSY, kt_probe_remove(self->main, SLOT(0)));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -198,7 +201,10 @@ static struct ktape_event_info info(int fd, unsigned int opcode)
 	return e;
 }
 
-/* A second after nobody wants it, and as long as that takes. */
+/*
+ * The probe is removed a second after the last session has dropped it; the
+ * removal takes some time too.
+ */
 static void wait_for_detaching(int fd, unsigned int opcode)
 {
 	for (int i = 0; i < 300 && info(fd, opcode).attached; i++)
@@ -229,7 +235,7 @@ TEST_F_TIMEOUT(kprobe, states, 120)
 	EXPECT_EQ(CALLS, kt_probe_get(self->main, SLOT(0)).hits);
 }
 
-/* Is there a living function of this name? */
+/* Return true if the registry has a live function of this name. */
 static bool is_named(const struct kt_map *registry, const char *name)
 {
 	const struct ktape_object_entry *e = (const void *)registry->data;
@@ -261,7 +267,7 @@ TEST_F(kprobe, module_goes)
 		EXPECT_EQ(0, info(self->main, SLOT(i)).attached);
 		EXPECT_EQ(1, kt_probe_get(self->main, SLOT(i)).hits);
 	}
-	/* Coming back does not bring it back. */
+	/* Loading the target module again does not restore the probe. */
 	ASSERT_EQ(0, kt_target_load());
 	ASSERT_EQ(0, kt_target_calls(1));
 	EXPECT_EQ(1, kt_probe_get(self->main, SLOT(0)).hits);
@@ -276,7 +282,7 @@ struct seen {
 	long records, other, wrong;
 	unsigned int opcode;
 	uint32_t token;
-	/* the values that record n has to have */
+	/* expected values of record n */
 	int (*expect)(long n, uint64_t *values);
 };
 
@@ -390,7 +396,10 @@ FIXTURE_TEARDOWN(values)
 	kprobe_teardown(_metadata, &self->k, NULL);
 }
 
-/* Before it is in the profile and afterwards, nothing is recorded. */
+/*
+ * Before the probe is in the profile, and after it was removed from it, nothing
+ * is recorded.
+ */
 TEST_F(values, exact)
 {
 	struct seen s = { .opcode = SLOT(0), .expect = variant->expect };
@@ -418,7 +427,7 @@ TEST_F(values, exact)
 	EXPECT_EQ(0, p.missed);
 }
 
-/* All slots at once, each with its own number of arguments. */
+/* Use all slots at once, each with a different number of arguments. */
 struct slots {
 	int nr[KTAPE_PROBES], wrong;
 };
@@ -477,7 +486,7 @@ static void keep_values(const struct kt_rec *r, void *arg)
 	memcpy(t->v, r->blob + 4, sizeof(t->v));
 }
 
-/* Where things are in the kernel is told as a token, other numbers as they are. */
+/* Kernel addresses are recorded as tokens, other values unchanged. */
 TEST_F(kprobe, addresses_are_tokens)
 {
 	static const struct {
@@ -515,7 +524,10 @@ TEST_F(kprobe, addresses_are_tokens)
 			EXPECT_EQ(0, told.v[n] >> 32);
 		}
 	}
-	/* The same address is the same token, another one is another. */
+	/*
+	 * Equal addresses have equal tokens, different addresses different
+	 * ones.
+	 */
 	EXPECT_EQ(told.v[0], told.v[1]);
 	EXPECT_NE(told.v[0], told.v[2]);
 }
@@ -535,8 +547,9 @@ static void no_optimization(void)
 }
 
 /*
- * A probe within a function is a breakpoint, which the kernel takes for an NMI.
- * All are recorded, and blocks that they open tell what was interrupted.
+ * A probe inside a function is a breakpoint, which the kernel treats like an
+ * NMI. Every hit must be recorded, and a block that it opens must name the
+ * interrupted context.
  */
 TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 {
@@ -546,7 +559,7 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 	int fd, ret = -EINVAL, heads = 0, wrong = 0;
 
 	no_optimization();
-	/* Where an instruction begins is the compiler's business. */
+	/* The start of an instruction depends on the compiler. */
 	for (uint64_t offset = 5; ret && offset < 32; offset++) {
 		memset(&p, 0, sizeof(p));
 		strcpy(p.symbol, "ktape_target");
@@ -572,7 +585,7 @@ TEST_F_TIMEOUT(kprobe, breakpoints, 60)
 			 b->context == KTAPE_CTX_IRQ;
 	}
 	EXPECT_LT(ENOUGH / 300, heads);
-	/* An interrupt may have opened one with a context record. */
+	/* An interrupt's context record may have opened a block. */
 	EXPECT_GE(2, wrong);
 	kt_unmap(&m);
 	close(fd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A probe is hit in NMIs and in a task, by a breakpoint and by a jump: a block
- * that it opens tells the context in which the function ran.
+ * Hit a probe in NMIs and in a task, by a breakpoint and by a jump: a block
+ * that the probe opens must name the context in which the function ran.
  */
 #include "kselftest_harness.h"
 
@@ -11,7 +11,7 @@
 #define SLOT		KTAPE_OP_PROBE
 #define BLOCK		4096
 #define HITS		2000
-#define HEADS		(HITS / 300)	/* at least: a record has 16 bytes */
+#define HEADS		(HITS / 300)	/* minimum: a record has 16 bytes */
 #define TARGET		"kt_nmi_target"
 #define PARAM		"/sys/module/kt_nmi/parameters/"
 #define OPTIMIZATION	"/proc/sys/debug/kprobes-optimization"
@@ -20,13 +20,13 @@ FIXTURE(nmi)
 {
 	int main, fd;
 	struct kt_map m;
-	char optimization[4];	/* before the test, empty: there is no such thing */
-	bool missing;		/* no such module on this architecture */
+	char optimization[4];	/* before the test; empty = no such file */
+	bool missing;		/* this architecture has no such module */
 };
 
 FIXTURE_VARIANT(nmi)
 {
-	const char *cause;	/* parameter that calls the function */
+	const char *cause;	/* module parameter that calls the function */
 	bool jump;
 	uint32_t context;
 };
@@ -82,7 +82,7 @@ FIXTURE_TEARDOWN(nmi)
 	close(self->main);
 }
 
-/* What the kernel has put where the probe is. */
+/* Return what the kernel has patched in at the probe. */
 static bool begins_with(const char *what)
 {
 	FILE *f = fopen(PARAM "begin", "r");
@@ -96,7 +96,7 @@ static bool begins_with(const char *what)
 	return !strncmp(text, what, strlen(what));
 }
 
-/* The kernel puts a jump in place of the breakpoint some ticks later. */
+/* The kernel replaces the breakpoint by a jump some ticks later. */
 static bool wait_for_jump(void)
 {
 	for (int i = 0; i < 200 * kt_scale() && !begins_with("jump"); i++)
@@ -109,7 +109,10 @@ static void count(const struct kt_rec *r, void *arg)
 	*(long *)arg += r->op == SLOT;
 }
 
-/* Heads of blocks that the probe opened: of this context, and of another one. */
+/*
+ * Number of block heads by the probe: with the right context, and with another
+ * one.
+ */
 static void count_heads(const struct kt_map *m, uint32_t context, int *n)
 {
 	for (uint64_t at = 0; at + BLOCK <= m->page->commit; at += BLOCK) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probes at functions on which recording itself depends: nothing hangs, nothing
- * of the other events is lost.
+ * Put probes at functions that recording itself uses: nothing may hang, and no
+ * other event may be lost.
  */
 #include "kselftest_harness.h"
 
@@ -30,7 +30,7 @@ FIXTURE_VARIANT(self)
 	const char *symbol;
 };
 
-/* The clock, waking, what these call, and what finds symbols. */
+/* The clock, wake-ups, what these call, and the symbol lookup. */
 #define VARIANT(symbol) FIXTURE_VARIANT_ADD(self, symbol) { #symbol }
 /* clang-format off */
 VARIANT(ktime_get_mono_fast_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Unloading with probes armed; the unloading itself is done by run-tests. */
+/* Leave probes armed when the module is unloaded; run-tests unloads it. */
 #include "kselftest_harness.h"
 
 #include <time.h>
@@ -7,9 +7,9 @@
 #include "kt_probe.h"
 
 /*
- * Session 0 keeps the probes in its profile: they are armed when the module is
- * unloaded after this program.  Somebody sleeps in a probed function meanwhile,
- * with the address of its return replaced.
+ * Session 0 keeps the probes in its profile, so they are armed when the module
+ * is unloaded after this program. Meanwhile a process sleeps in a probed
+ * function, with its return address replaced by the kretprobe's.
  */
 TEST(armed_when_the_module_goes)
 {
@@ -27,7 +27,7 @@ TEST(armed_when_the_module_goes)
 		ASSERT_EQ(0, kt_profile_ops(fd, KTAPE_PROFILE_OR, nr, 0, 0));
 	}
 	if (!fork()) {
-		/* Nobody may wait for it, nor end it. */
+		/* The process must outlive this program. */
 		setsid();
 		for (int i = 0; i < 64; i++)
 			close(i);

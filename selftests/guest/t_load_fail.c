@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Allocations that fail: loading the module and making a session either work or
- * fail with the error and leave nothing, whichever of them it was.
+ * Make allocations fail: loading the module or creating a session either
+ * succeeds, or fails with the error and leaves nothing behind, whichever
+ * allocation failed.
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,7 +16,7 @@
 #define CGROUP		"/sys/fs/cgroup/ktape-test"
 #define NTH_MAX		5000
 
-/* Let the @nth allocation of this thread from here on fail; 0: none. */
+/* Make the @nth allocation of this thread from here on fail; 0: none. */
 static int fail_nth(int nth)
 {
 	char text[16];
@@ -24,7 +25,7 @@ static int fail_nth(int nth)
 	return kt_write_text(FAIL_NTH, text);
 }
 
-/* Did the call get by without reaching the allocation that was to fail? */
+/* Return true if the call never reached the allocation that was to fail. */
 static bool not_reached(void)
 {
 	char text[16] = "";
@@ -40,7 +41,7 @@ static bool can_inject(void)
 {
 	if (access(FAIL_NTH, W_OK))
 		return false;
-	/* Also allocations that may wait, of pages as well as of slabs. */
+	/* Include allocations that may sleep, pages as well as slabs. */
 	kt_write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
 	kt_write_text("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
 	kt_write_text("/sys/kernel/debug/fail_page_alloc/min-order", "0");
@@ -71,8 +72,8 @@ FIXTURE_TEARDOWN(fail)
 }
 
 /*
- * Loading takes hundreds of allocations, most of them the kernel's, and a second
- * or two each time under the checkers: every 19th has to do there.
+ * Loading makes hundreds of allocations, most of them in the kernel, and takes
+ * a second or two on a sanitizer kernel: test every 19th allocation there.
  */
 TEST_F_TIMEOUT(fail, each_of_insmod, 600)
 {
@@ -85,13 +86,16 @@ TEST_F_TIMEOUT(fail, each_of_insmod, 600)
 	for (nth = 1; nth < NTH_MAX; nth += step) {
 		bool over;
 
-		/* One of four takes them as they come. */
+		/* One load in four uses normal grace periods. */
 		kt_expedite(nth / step % 4);
 		ASSERT_EQ(0, fail_nth(nth));
 		ret = kt_insmod_ktape("size=64K");
 		over = not_reached();
 		fail_nth(0);
-		/* Some may fail without harm, like those of sysfs or a log. */
+		/*
+		 * Some failures do no harm, like those of sysfs or of a log
+		 * message.
+		 */
 		if (!ret) {
 			ASSERT_EQ(0, kt_rmmod("ktape"));
 		} else {
@@ -141,7 +145,10 @@ TEST_F_TIMEOUT(fail, each_of_create, 600)
 	EXPECT_EQ(0, kt_rmmod("ktape"));
 }
 
-/* In a memory cgroup that is too small. Return: what CREATE says. */
+/*
+ * Create a session in a memory cgroup that is too small. Return: the result of
+ * CREATE.
+ */
 static int create_in_cgroup(const char *limit, uint64_t ring)
 {
 	int status, dev;
@@ -164,12 +171,12 @@ static int create_in_cgroup(const char *limit, uint64_t ring)
 	return -WEXITSTATUS(status);
 }
 
-/* Memory that runs out in the midst of making a session is all given back. */
-/* KASAN keeps what was freed for a while: a session would still be seen. */
+/* If memory runs out during CREATE, all of it is freed. */
+/* KASAN keeps freed memory for a while: a session would still be counted. */
 TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
 {
 	const char *scale = getenv("KTAPE_SCALE");
-	/* Leaks would be five times 6 MiB and once 32 MiB. */
+	/* A leak would be five times 6 MiB and once 32 MiB. */
 	long slack = 16384 * (scale ? atol(scale) : 1);
 	long before, after;
 
@@ -181,7 +188,7 @@ TEST_F_TIMEOUT(fail, session_beyond_cgroup, 300)
 		kt_rmmod("ktape");
 		SKIP(return, "no memory cgroups");
 	}
-	/* What the first of all costs once. */
+	/* Do not count what the first CREATE allocates once. */
 	EXPECT_EQ(-ENOMEM, create_in_cgroup("6M", 8 << 20));
 	before = kt_free_kib();
 	for (int i = 0; i < 5; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/ktape_mark: what it takes, from whom, and how often.  Loaded with
- * mark_rate=100.
+ * Test /dev/ktape_mark: valid and invalid structures, rights, and rate limits.
+ * The module is loaded with mark_rate=100.
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 
 #define NOBODY		65534
 #define OTHER		1234
-#define NAMES_OF_ONE	64	/* of module/emit/name.c */
+#define NAMES_OF_ONE	64	/* as in module/emit/name.c */
 #define KERNEL_ADDRESS	0xffffffff81000000ULL
 
 static struct kt_seens seen;
@@ -255,7 +255,7 @@ static int name(int m, uint32_t type, uint32_t id, const char *text)
 {
 	int ret;
 
-	/* Names have a rate of their own. */
+	/* Names have their own rate limit. */
 	while ((ret = ktape_name(m, type, id, 0, 0, text)) == -EBUSY)
 		usleep(20000);
 	return ret;
@@ -286,7 +286,10 @@ TEST_F_TIMEOUT(mark, without_rights, 60)
 	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_MARKER, 5000, "mine"));
 	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_MARKER, 5000, ""));
 	EXPECT_EQ(0, name(m, KTAPE_OBJ_MARKER, 5001, "mine"));
-	/* Who gets the descriptor has the opener's rights, no more, no less. */
+	/*
+	 * A process that receives the descriptor has exactly the opener's
+	 * rights.
+	 */
 	EXPECT_EQ(0, Trace0(root, 0, KTAPE_EXC_CODE(1, 2)));
 	EXPECT_EQ(0, ktape_name_marker(root, 5001, "taken"));
 	EXPECT_EQ(-EPERM, name(m, KTAPE_OBJ_MARKER, 5001, "mine again"));
@@ -315,7 +318,7 @@ static int names_as(uid_t uid, uint32_t first)
 	m = ktape_mark_open();
 	while ((ret = name(m, KTAPE_OBJ_MARKER, first + n, "many")) == 0)
 		n++;
-	/* What is given back can be used again. */
+	/* A released name can be used again. */
 	if (name(m, KTAPE_OBJ_MARKER, first, "") ||
 	    name(m, KTAPE_OBJ_MARKER, first + 1000, "another"))
 		_exit(254);
@@ -381,12 +384,12 @@ TEST_F_TIMEOUT(mark, rate_is_exact, 60)
 	close(fd);
 }
 
-#define RATE		100	/* of tests.conf */
+#define RATE		100	/* as in tests.conf */
 #define AT_ONCE		(RATE / 10 + 1)
 #define LONG		1024
 #define COST		(1 + LONG / 64)
 #define USERS		24
-#define USERS_AT_ONCE	4	/* of module/dev/mark.c */
+#define USERS_AT_ONCE	4	/* as in module/dev/mark.c */
 
 static double now(void)
 {
@@ -396,7 +399,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What is long counts as several: bytes have a limit as well. */
+/* A long mark counts as several, because bytes are limited too. */
 TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
 {
 	static char text[LONG];
@@ -410,11 +413,11 @@ TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
 	m = ktape_mark_open();
 	ASSERT_LE(0, m);
 	memset(text, 'x', sizeof(text));
-	usleep(200000);		/* what came before is paid */
+	usleep(200000);		/* let the limit recover from earlier marks */
 	start = now();
 	for (int i = 0; i < 200; i++)
 		got += write(m, text, sizeof(text)) == sizeof(text);
-	/* The last one may go beyond. */
+	/* The last mark may exceed the limit. */
 	most = (now() - start) * RATE + AT_ONCE + COST;
 	printf("# %d of 200, %.1f at most\n", got, most / COST);
 	EXPECT_LE(1, got);
@@ -423,7 +426,7 @@ TEST_F_TIMEOUT(mark, rate_of_bytes, 60)
 	close(fd);
 }
 
-/* As uid OTHER + 20 + n, with a descriptor for each call. */
+/* Run as uid OTHER + 20 + n, with a new descriptor for each call. */
 static int as_another(int n, int go, int calls)
 {
 	int m, got = 0;
@@ -439,7 +442,7 @@ static int as_another(int n, int go, int calls)
 	_exit(got);
 }
 
-/* Neither descriptors nor processes nor user ids multiply what there is. */
+/* More descriptors, processes or user ids must not raise the limit. */
 TEST_F_TIMEOUT(mark, rate_of_all, 60)
 {
 	int go[2], fd, status, got = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings: what is refused when mapping and afterwards, what forks inherit,
- * that they hold session and module.
+ * Test mappings: what is refused when mapping and afterwards, what a fork
+ * inherits, and that a mapping keeps session and module alive.
  */
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -96,7 +96,10 @@ TEST_F(mapping, kinds)
 	}
 }
 
-/* Is [first, first + count) within one region? In pages of the file. */
+/*
+ * Return true if [first, first + count), in pages of the file, lies within one
+ * region.
+ */
 static bool inside(const struct ktape_layout *l,
 		   const struct ktape_layout_entry *e, uint64_t first,
 		   uint64_t count)
@@ -112,8 +115,9 @@ static bool inside(const struct ktape_layout *l,
 }
 
 /*
- * Every part of a region can be mapped, and nothing else.  Where it takes long
- * there are fewer lengths, but still each end of a region, with 1, 2, 3 pages.
+ * Every part of a region can be mapped, and nothing else. On a slow kernel
+ * there are fewer lengths, but still each end of a region with 1, 2 and 3
+ * pages.
  */
 TEST_F_TIMEOUT(mapping, every_offset_and_length, 300)
 {
@@ -155,7 +159,7 @@ TEST_F(mapping, far_offsets_and_lengths)
 				     MAP_SHARED));
 	EXPECT_EQ(-EINVAL, try_map(self->fd, 0, 0, PROT_READ, MAP_SHARED));
 	EXPECT_EQ(-EINVAL, try_map(self->fd, 1, PAGE, PROT_READ, MAP_SHARED));
-	/* Just over the end of each region, and into the one behind. */
+	/* Across the end of each region, into the next one. */
 	for (__u32 r = 0; r < self->l.nr; r++) {
 		const struct ktape_layout_entry *e = &self->e[r];
 		size_t size = e->ctl_size + e->data_size;
@@ -207,7 +211,7 @@ TEST_F(mapping, stays_as_it_is)
 	EXPECT_LT(0, kt_walk(&self->m, NULL, NULL));
 }
 
-/* The ways around the protection that a debugger has. */
+/* A debugger can write to a mapping in ways that bypass its protection. */
 TEST_F(mapping, no_writing_around)
 {
 	struct ktape_ring_page before = *self->m.page;
@@ -223,7 +227,7 @@ TEST_F(mapping, no_writing_around)
 	close(mem);
 	from.iov_base = junk;
 	EXPECT_EQ(-1, process_vm_writev(getpid(), &from, 1, &to, 1, 0));
-	/* A process of its own, traced. */
+	/* A child process that is traced. */
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (pid == 0) {
@@ -292,7 +296,7 @@ TEST_F(mapping, moves)
 	EXPECT_EQ(0, munmap(to, size));
 }
 
-/* Advice is refused or harmless. */
+/* madvise() is refused or harmless. */
 TEST_F(mapping, advice)
 {
 	long n = kt_walk(&self->m, NULL, NULL);
@@ -320,7 +324,7 @@ TEST_F(mapping, advice)
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
 }
 
-/* Neither dumped nor inherited, and never writable. */
+/* The mapping is not dumped, not inherited and never writable. */
 TEST_F(mapping, flags)
 {
 	static const char *const want[] = { " rd ", " sh ", " dd ", " de ",
@@ -420,7 +424,7 @@ TEST_F(mapping, holds_session_and_module)
 	close(self->main);
 	close(self->fd);
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
-	/* Pages come back although nobody has a descriptor. */
+	/* The pages are freed although no descriptor is open. */
 	EXPECT_EQ(0, madvise(self->m.page, self->m.size, MADV_DONTNEED));
 	EXPECT_EQ(n, kt_walk(&self->m, NULL, NULL));
 	EXPECT_LT(0, module_users());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings while all CPUs record: pages and whole mappings dropped, memory
- * under pressure, the same bytes by mapping, read() and O_DIRECT.
+ * Test mappings while all CPUs record: pages and whole mappings are dropped,
+ * memory is under pressure, and mapping, read() and O_DIRECT give the same
+ * bytes.
  *
- * A page of a ring that the allocator thinks is free would be handed to the
- * process that takes all memory: it sees records in its pages, or the ring its
- * scribbles.
+ * If the allocator considered a page of a ring free, it would give the page to
+ * the process that takes all memory: that process would find records in its
+ * pages, or the ring would be overwritten by the process's pattern.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +23,7 @@
 #define REMAPS		1000
 #define KEEP_KIB	(96L << 10)
 #define SCRIBBLE	0xdeadbeefdeadbeefULL
-#define STRIDE		8	/* words: a line of the cache */
+#define STRIDE		8	/* words in a cache line */
 #define SLACK_KIB	8192
 
 FIXTURE(live)
@@ -36,7 +37,7 @@ FIXTURE(live)
 
 static atomic_bool ends;
 
-/* Fills the event ring of one CPU again and again. */
+/* Fill the event ring of one CPU again and again. */
 static void *emit(void *cpu)
 {
 	kt_pin((long)cpu);
@@ -77,7 +78,9 @@ FIXTURE_TEARDOWN(live)
 	close(self->main);
 }
 
-/* Not before all of each event ring was written, or nothing was tested. */
+/*
+ * Wait until each event ring has been filled once, otherwise nothing is tested.
+ */
 static void stop(struct __test_metadata *_metadata, struct _test_data_live *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
@@ -89,7 +92,7 @@ static void stop(struct __test_metadata *_metadata, struct _test_data_live *self
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 }
 
-/* Every block and record of every ring is one. */
+/* Check that every block and record of every ring is well-formed. */
 static void check(struct __test_metadata *_metadata, struct _test_data_live *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
@@ -107,7 +110,7 @@ static void touch(const struct kt_map *m)
 		(void)*((volatile char *)m->page + off);
 }
 
-/* Page after page; what was published stays as it was. */
+/* Drop page after page; published data must not change. */
 TEST_F_TIMEOUT(live, pages_dropped_one_by_one, 120)
 {
 	for (int round = 0; round < 4; round++) {
@@ -157,9 +160,9 @@ TEST_F_TIMEOUT(live, mappings_dropped, 120)
 /* ---- memory pressure --------------------------------------------------- */
 
 /*
- * Take memory, scribble, look whether it stays; in a process of its own, so
- * that all of it goes back at once.
- * Return: exit status, 0 if all is well.
+ * Allocate memory, fill it with a pattern and check that the pattern stays, in
+ * a child process, so that all memory is freed at once. Return: exit status, 0
+ * if the pattern stayed.
  */
 static int take_memory(long kib)
 {
@@ -195,7 +198,7 @@ static uint64_t entry_of(const char *path, uint64_t index)
 	return entry;
 }
 
-/* No page of a mapped ring is one that the allocator thinks it has. */
+/* No page of a mapped ring may be in the allocator's free lists. */
 static int check_page_flags(const struct kt_map *m)
 {
 	const uint64_t bad = 1 << KPF_SLAB | 1 << KPF_BUDDY | 1 << KPF_HWPOISON;
@@ -217,7 +220,10 @@ static int check_page_flags(const struct kt_map *m)
 	return 0;
 }
 
-/* All pages have been mapped: they still are, or were dropped, or unmapped. */
+/*
+ * All pages have been mapped before: they still are, or were dropped, or
+ * unmapped.
+ */
 static int map_once(struct _test_data_live *self, int cpu, int kind, int how)
 {
 	struct kt_map *m = &self->m[cpu][kind];
@@ -241,7 +247,10 @@ TEST_F_TIMEOUT(live, memory_pressure, 200)
 		for (int kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++)
 			ASSERT_EQ(0, map_once(self, cpu, kind, cpu % 3));
 	kib = kt_meminfo("MemAvailable") - KEEP_KIB;
-	/* What was freed last is given first; all takes minutes. */
+	/*
+	 * The allocator reuses recently freed pages first; allocating all
+	 * memory takes minutes.
+	 */
 	if (kt_scale() > 1)
 		kib /= 32;
 	ASSERT_LT(0, kib);
@@ -260,7 +269,7 @@ TEST_F_TIMEOUT(live, memory_pressure, 200)
 		EXPECT_EQ(0, check_page_flags(&self->m[cpu][0]));
 }
 
-/* What sessions and mappings took comes back, whoever goes first. */
+/* The memory of sessions and mappings is freed, in either order of closing. */
 TEST(memory_comes_back)
 {
 	long before = 0, after;
@@ -281,7 +290,7 @@ TEST(memory_comes_back)
 		if (i % 2 == 0)
 			close(fd);
 	}
-	/* Each of 50 rounds took over 2 MiB, of which a mapping held 1/4. */
+	/* Each of 50 rounds took over 2 MiB, of which a mapping kept 1/4. */
 	after = kt_free_kib();
 	EXPECT_LT(before - SLACK_KIB * kt_scale(), after)
 	{
@@ -300,9 +309,9 @@ static const struct kt_map *ring_of(struct _test_data_live *self,
 }
 
 /*
- * Compare a packet of read() with the blocks that are mapped; packets are
- * numbered from the first one that this reader saw.
- * Return: bytes that are equal, -1 if some are not.
+ * Compare a packet of read() with the mapped blocks. Packets are numbered from
+ * the first one that this reader received. Return: number of equal bytes, -1 if
+ * some differ.
  */
 static long compare(struct _test_data_live *self, const struct ktape_block *b,
 		    uint64_t *first)
@@ -352,7 +361,10 @@ TEST_F_TIMEOUT(live, equals_read, 120)
 		equal += same;
 		at += b->packet_bits / 8;
 	}
-	/* All of it came: closed blocks are at most a record from full. */
+	/*
+	 * Everything was read: closed blocks are full except for less than one
+	 * record.
+	 */
 	for (int cpu = 0; cpu < self->cpus; cpu++)
 		want += self->m[cpu][0].page->commit -
 			kt_oldest(&self->m[cpu][0]);
@@ -373,14 +385,17 @@ TEST_F_TIMEOUT(live, o_direct, 120)
 	ASSERT_LE(0, fd);
 	unlink("/scratch/ring");
 	ASSERT_EQ(0, posix_memalign(&copy, PAGE, RING));
-	/* No page was touched before; from the middle of a block, too. */
+	/* No page has been accessed before; start inside a block, too. */
 	EXPECT_EQ(RING, pwrite(fd, m->data, RING, 0));
 	EXPECT_EQ(RING, pread(fd, copy, RING, 0));
 	EXPECT_EQ(0, memcmp(copy, m->data, RING));
 	EXPECT_EQ(BLOCK, pwrite(fd, m->data + 3 * PAGE, BLOCK, 0));
 	EXPECT_EQ(BLOCK, pread(fd, copy, BLOCK, 0));
 	EXPECT_EQ(0, memcmp(copy, m->data + 3 * PAGE, BLOCK));
-	/* Writing into the mapping by O_DIRECT is writing, too. */
+	/*
+	 * Reading a file with O_DIRECT into the mapping is a write to the
+	 * mapping.
+	 */
 	EXPECT_EQ(-1, pread(fd, m->data, PAGE, 0));
 	EXPECT_EQ(EFAULT, errno);
 	close(fd);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Overwrite and discard with counts that are known: what is readable is the
- * newest end or the oldest beginning, without a hole, and what is not readable
- * is counted to the event.
+ * Test overwrite and discard mode with known counts: readable are the newest
+ * events, or the oldest, without a hole, and all other events are counted
+ * exactly.
  *
- * The sessions record system calls alone.  Those do not nest, so that even the
+ * The sessions record system calls only. System calls do not nest, so even the
  * counts in block headers are exact.
  */
 #include "kselftest_harness.h"
@@ -17,7 +17,7 @@
 #define RING		65536
 #define BLOCK		4096
 
-/* Marked calls of one CPU, as found in its ring. */
+/* Marked calls of one CPU, found in its ring. */
 struct found {
 	uint64_t first, next, holes, records, samples;
 };
@@ -76,9 +76,9 @@ FIXTURE_TEARDOWN(modes)
 }
 
 /*
- * Each block tells how many events there were when it was closed: that is a
- * chain without a missing link.
- * Return: events before the oldest block, by the chain; -1: it is broken.
+ * Check the chain of counts: each block has the number of events when it was
+ * closed. Return: number of events before the oldest block; -1 if the chain is
+ * broken.
  */
 static long chain(const struct kt_map *m, uint64_t records, uint64_t emitted)
 {
@@ -108,7 +108,10 @@ static long chain(const struct kt_map *m, uint64_t records, uint64_t emitted)
 	return before >= 0 && before + records == emitted ? before : -1;
 }
 
-/* Without a consumer: the newest end, or the oldest beginning. */
+/*
+ * Without a consumer the ring holds the newest events (overwrite) or the oldest
+ * ones (discard).
+ */
 TEST_F_TIMEOUT(modes, nobody_reads, 180)
 {
 	struct ktape_stats st;
@@ -126,7 +129,7 @@ TEST_F_TIMEOUT(modes, nobody_reads, 180)
 		ASSERT_EQ(0, kt_map(self->fd, cpu, KTAPE_RING_EVENT, &m));
 		ASSERT_LT(0, kt_walk(&m, on_mapped, &f));
 		ASSERT_EQ(0, kt_stats(self->fd, cpu, KTAPE_RING_EVENT, &st));
-		/* The thread that ran when it started; samples; names. */
+		/* The thread at START; samples; names. */
 		EXPECT_LE(2, st.emitted[KTAPE_CLASS_CONTROL]);
 		if (variant->mode == KTAPE_MODE_DISCARD) {
 			EXPECT_EQ(1 + f.samples +
@@ -162,7 +165,7 @@ TEST_F_TIMEOUT(modes, nobody_reads, 180)
 	}
 }
 
-/* What a reader of read() found, per CPU. */
+/* What a reader got by read(), per CPU. */
 struct seen {
 	struct found cpu[CPUS_MAX];
 };
@@ -177,8 +180,9 @@ static void on_read(const struct ktape_block *b, const struct kt_rec *r,
 }
 
 /*
- * A reader that began, slept while its rings were lapped many times, and came
- * back: what it read and what it was told to have missed are all there was.
+ * Lap a reader: it reads, sleeps while its rings are overwritten many times,
+ * and continues. What it read and what was reported as lost must add up to
+ * everything.
  */
 TEST_F_TIMEOUT(modes, reader_sleeps, 180)
 {
@@ -197,7 +201,7 @@ TEST_F_TIMEOUT(modes, reader_sleeps, 180)
 		kt_loads_wait(self->load, self->cpus);
 		if (round == 3)
 			ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
-		/* Our own calls go on meanwhile; what there is now is enough. */
+		/* Our own calls go on meanwhile; stop at what is there now. */
 		for (int i = 0; i < 40; i++)
 			ASSERT_LE(0, kt_buf_read(&b, self->fd, 65536));
 	}

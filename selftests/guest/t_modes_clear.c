@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Flush, clear and the smallest rings, all of it while recording. */
+/* Test FLUSH, CLEAR and the smallest rings while recording. */
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -28,7 +28,10 @@ static size_t closed_blocks(int fd, uint64_t *pos, struct kt_gots *g)
 	return g->nr - before;
 }
 
-/* How often CPU 0 has told what it spends in the tracer, in a block just opened. */
+/*
+ * Return the number of cost samples of CPU 0. It records one when it opens a
+ * block.
+ */
 static uint64_t samples(int fd)
 {
 	struct ktape_cost cost = { .size = sizeof(cost), .cpu = 0 };
@@ -46,7 +49,7 @@ TEST(flush_closes_blocks)
 	fd = kt_session(KTAPE_MODE_DISCARD, 4 * BLOCK, BLOCK,
 			KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(fd, 0);
-	/* A new worker of the kernel gets a name too. */
+	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(fd, getpid(), 0));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
@@ -56,13 +59,18 @@ TEST(flush_closes_blocks)
 	EXPECT_EQ(0, closed_blocks(fd, &pos, &g));
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
 	EXPECT_EQ(1, closed_blocks(fd, &pos, &g));
-	/* Who ran at the start, and the rename. */
+	/* The thread at START, and the rename. */
 	EXPECT_LE(KTAPE_BLOCK_HEADER + 32, g.v[0].len);
-	/* An empty block stays open; one with such a sample is not empty. */
+	/*
+	 * An empty block stays open. A block with a tracer sample is not empty.
+	 */
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
 	told = samples(fd) - told;
 	EXPECT_GE(told, closed_blocks(fd, &pos, &g));
-	/* No room for another block: nobody has taken the first. */
+	/*
+	 * No room for another block, because no consumer has read the first
+	 * one.
+	 */
 	for (int i = 0; i < 4 && !ret; i++) {
 		kt_rename(1);
 		ret = kt_command(fd, KTAPE_IOC_FLUSH);
@@ -86,7 +94,10 @@ TEST(flush_needs_discard)
 
 /* ---- while all CPUs record -------------------------------------------------- */
 
-/* Marked calls must not go back, whatever was cleared between them. */
+/*
+ * The numbers of marked calls must not go back, whatever was cleared between
+ * them.
+ */
 struct order {
 	uint64_t next[CPUS_MAX];
 	uint64_t back, nr;
@@ -141,7 +152,7 @@ FIXTURE_TEARDOWN(storm)
 	free(self->l);
 }
 
-/* Events that every reader misses are counted in what it reads. */
+/* Events that every reader misses are counted in the packets it reads. */
 static uint64_t missing(FIXTURE_DATA(storm) *self, int cpu, int kind)
 {
 	const struct kts_stream *s = &self->l->t.stream[cpu][kind];
@@ -153,8 +164,8 @@ static uint64_t missing(FIXTURE_DATA(storm) *self, int cpu, int kind)
 }
 
 /*
- * Losses count from a reader's first packet of a ring on, so all rings get an
- * event and it is read.
+ * A reader's losses count from its first packet of a ring on, so every ring
+ * gets an event that is read.
  */
 static int begin(FIXTURE_DATA(storm) *self)
 {
@@ -174,7 +185,7 @@ static int begin(FIXTURE_DATA(storm) *self)
 	return 0;
 }
 
-/* Did the reader miss something of each CPU? */
+/* Return true if the reader missed events of each CPU. */
 static bool gaps_everywhere(FIXTURE_DATA(storm) *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)
@@ -184,8 +195,8 @@ static bool gaps_everywhere(FIXTURE_DATA(storm) *self)
 }
 
 /*
- * Clears, and in a discard session flushes, between reads: what was cleared is
- * missing and counted.  System calls do not nest, so the counts are exact.
+ * Clear, and in a discard session flush, between reads: cleared events are
+ * missing and counted. System calls do not nest, so the counts are exact.
  */
 TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 {
@@ -196,7 +207,7 @@ TEST_F_TIMEOUT(storm, clear_and_flush, 240)
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, begin(self));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0, kt_marked));
-	/* A CPU may get no turn for long on a busy machine. */
+	/* On a busy machine a CPU may not run for a long time. */
 	for (int i = 0; i < 500 / kt_scale() || !gaps_everywhere(self); i++) {
 		n = kt_follow(&self->l->t, &self->b, self->fd, 40000);
 		ASSERT_LT(0, n);
@@ -234,7 +245,7 @@ static void nested(uint64_t n)
 		usleep(1);
 }
 
-/* Has each of the loads made all its calls? */
+/* Return true if each load thread has made all its calls. */
 static bool loads_are_done(const struct kt_load *l, int nr)
 {
 	for (int i = 0; i < nr; i++)
@@ -253,10 +264,16 @@ static int all_events(int fd)
 	return kt_profile(fd, &p);
 }
 
-/* A header is counted before the contexts below it have stored their events. */
+/*
+ * The counts in a block header are taken before the interrupted contexts have
+ * stored their events: this many may be missing.
+ */
 #define DEPTH	4
 
-/* Four blocks of a page, every event there is, timers and interrupts on top. */
+/*
+ * Four blocks of one page, with every event enabled, and timers and interrupts
+ * besides.
+ */
 TEST_F_TIMEOUT(storm, smallest_rings, 240)
 {
 	ssize_t n;
@@ -265,7 +282,10 @@ TEST_F_TIMEOUT(storm, smallest_rings, 240)
 			      KT_OPS(KTAPE_EV_SCHED_SWITCH));
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, begin(self));
-	/* What was overwritten before the first packet would not be counted. */
+	/*
+	 * Events overwritten before the reader's first packet would not be
+	 * counted.
+	 */
 	ASSERT_EQ(0, all_events(self->fd));
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 40000 / kt_scale(),
 				    nested));
@@ -311,7 +331,7 @@ TEST(truncate_clears)
 				    KTAPE_EV_SYS_ENTER_WIDE, 0, 0));
 	for (int i = 0; i < 100; i++)
 		kt_marked(i);
-	/* ": > /dev/ktape" of a shell. */
+	/* Like ": >/dev/ktape" in a shell. */
 	fd = open("/dev/ktape", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	ASSERT_GE(fd, 0);
 	close(fd);

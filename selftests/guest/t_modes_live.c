@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Discard with live consumers: a million events of all kinds from all CPUs,
- * nested as they come, and at stop records + lost = emitted, exactly, by class,
- * whoever counts.
+ * Test discard mode with live consumers: a million events of all kinds from all
+ * CPUs, nested as they come. At STOP records + lost = emitted, exactly, by
+ * class, in every count.
  */
 #include <sys/wait.h>
 
@@ -12,7 +12,7 @@
 #include "kt_ledger.h"
 #include "kt_load.h"
 
-/* Session 0 is a discard session with small rings here (tests.conf). */
+/* Session 0 is in discard mode with small rings (tests.conf). */
 #define CPUS_MAX	16
 
 static void storm(uint64_t n)
@@ -60,7 +60,7 @@ FIXTURE_TEARDOWN(live)
 	close(self->fd);
 }
 
-/* Everything but the wide forms, which take the place of the fast ones. */
+/* All events except the wide forms, which replace the short ones. */
 static int all_events(int fd)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_SET };
@@ -72,7 +72,7 @@ static int all_events(int fd)
 	return kt_profile(fd, &p);
 }
 
-/* Run the storm until there are enough events, then stop. */
+/* Run the storm until there are enough events, then STOP. */
 static int blow(FIXTURE_DATA(live) *self)
 {
 	uint64_t begin = emitted(self->fd, self->cpus);
@@ -110,7 +110,7 @@ static bool is_running(int fd)
 	return !kt_layout(fd, &l, NULL, 0) && l.running;
 }
 
-/* Until a ring is full: how long that takes depends on the machine. */
+/* Wait until a ring is full; the time depends on the machine. */
 static void rest(const struct consumer *c)
 {
 	uint64_t before = lost_by(c->fd, c->cpus);
@@ -119,7 +119,7 @@ static void rest(const struct consumer *c)
 		usleep(10000);
 }
 
-/* Reads at its own pace, with a rest now and then in which rings fill. */
+/* Read with pauses in which rings fill up. */
 static void *consume(void *arg)
 {
 	struct consumer *c = arg;
@@ -212,7 +212,7 @@ static void *map_main(void *arg)
 	return NULL;
 }
 
-/* Records by ring and class in what was taken. */
+/* Count the records read, by ring and class. */
 static int count(const struct kt_gots *g, uint64_t n[CPUS_MAX][2][KTAPE_CLASSES])
 {
 	for (size_t i = 0; i < g->nr; i++) {
@@ -233,8 +233,9 @@ static int count(const struct kt_gots *g, uint64_t n[CPUS_MAX][2][KTAPE_CLASSES]
 }
 
 /*
- * Two mapped consumers of which one is slow: neither is overtaken.  Session 0
- * counts since the module was loaded, and nothing was consumed until now.
+ * Use two mapped consumers, one of them slow: no data of either may be
+ * overwritten. Session 0 counts since the module was loaded, and nothing was
+ * consumed until now.
  */
 TEST_F_TIMEOUT(live, mapped_conserve, 400)
 {

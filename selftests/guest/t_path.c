@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Paths of system calls: each of them, by both tables, whole, cut, not there. */
+/*
+ * Test paths of system calls: every call with a path, in both system call
+ * tables, complete, truncated and unreadable.
+ */
 #include "kselftest_harness.h"
 
 #include <linux/openat2.h>
@@ -17,8 +20,8 @@
 
 /**
  * struct path - a record
- * @dat20: its bits
- * @enter: bits of the sys_enter that comes next
+ * @dat20: its 20-bit data
+ * @enter: 20-bit data of the sys_enter that follows
  * @len: of the path
  * @text: the path
  */
@@ -27,9 +30,9 @@ struct path {
 	char text[PATH_BYTES + 1];
 };
 
-/* What system calls read, below 4 GiB for the 32-bit ones. */
+/* Memory that system calls read, below 4 GiB for the 32-bit ones. */
 struct low {
-	char path[2 * 4096];	/* the second page can be taken away */
+	char path[2 * 4096];	/* the second page can be unmapped */
 	uint32_t argv[4];	/* 0 and 1, 2 and 3: a pointer and NULL */
 	struct open_how how;
 };
@@ -37,7 +40,7 @@ struct low {
 struct call {
 	long nr;
 	bool compat;
-	int arg;	/* which one is the path */
+	int arg;	/* index of the path argument */
 	enum { MODE, HOW, ARGV } next;
 };
 
@@ -74,7 +77,7 @@ FIXTURE_SETUP(path)
 	self->low->argv[0] = (uint32_t)(uintptr_t)self->low->path;
 	self->paths = calloc(PATHS_MAX, sizeof(*self->paths));
 	ASSERT_NE(NULL, self->paths);
-	/* The path's probe is attached after that of sys_enter. */
+	/* The probe for paths is attached after that of sys_enter. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -135,7 +138,7 @@ static uint32_t bits(const struct call *c)
 	return (uint32_t)c->nr | (c->compat ? COMPAT : 0);
 }
 
-/* Keep what may be ours. */
+/* Keep the records that may be ours. */
 static void keep(const struct kt_rec *r, void *arg)
 {
 	FIXTURE_DATA(path) *self = arg;
@@ -177,7 +180,9 @@ static void check_calls(struct __test_metadata *_metadata,
 		for (int i = 0; i < CALLS; i++) {
 			sprintf(self->low->path, OURS "%d/%d", n, i);
 			call(&first[i], self->low, self->low->path);
-			/* No path, and one that is not wanted. */
+			/*
+			 * A call without a path, and a call that is filtered.
+			 */
 			syscall(SYS_getppid);
 			syscall(SYS_access, self->low->path, 0);
 		}
@@ -200,7 +205,7 @@ TEST_F(path, each_call)
 
 TEST_F(path, each_call_of_the_32_bit_table)
 {
-	/* Where there is no such entry the instruction is a fault. */
+	/* Without a 32-bit entry the instruction faults. */
 	if (access("/proc/sys/abi/vsyscall32", F_OK))
 		SKIP(return, "kernel without 32-bit system calls");
 	check_calls(_metadata, self, calls + CALLS);
@@ -228,7 +233,7 @@ TEST_F(path, lengths)
 	}
 }
 
-/* At the end of a page: the next one is there, or is not. */
+/* At the end of a page, with the next page mapped or unmapped. */
 TEST_F(path, end_of_a_page)
 {
 	static const unsigned int before[] = { 1, 7, 8, 200, 255, 256, 257 };
@@ -248,7 +253,7 @@ TEST_F(path, end_of_a_page)
 		second[-1] = 'a';
 	}
 	collect(_metadata, self);
-	/* Among them one without a byte, which is whole. */
+	/* One of them is the empty path, which is complete. */
 	ASSERT_EQ(3 * n, self->nr);
 	for (size_t i = 0; i < 3 * n; i++) {
 		const unsigned int b = before[i % n];
@@ -286,10 +291,13 @@ TEST_F(path, not_there)
 	}
 }
 
-/* A program that really starts. */
+/* An execve() that succeeds. */
 TEST_F(path, exec)
 {
-	/* On the stack: what a child has not touched yet may not be there. */
+	/*
+	 * On the stack, because pages that a child has not touched yet may be
+	 * missing.
+	 */
 	char shell[] = "/bin/sh";
 	char path[] = OURS "../bin/sh";
 	int status;

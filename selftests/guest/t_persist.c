@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session in memory that survives a reset, which scripts/guest keeps out of
- * the kernel's: what it can, what it refuses, and what is there after the module
- * was away.  The resets are in selftests/guest/persist.
+ * Test a session in memory that survives a reset (scripts/guest reserves that
+ * memory): what it can do, what it refuses, and what is there after the module
+ * was reloaded. Real resets are in selftests/guest/persist.
  */
 #include <linux/capability.h>
 #include <spawn.h>
@@ -18,8 +18,8 @@
 #include "kt_persist.h"
 
 /*
- * Has the kernel's log a line with this, from klog_from_here() on?  Whatever
- * else the kernel says meanwhile, and nothing of what it said before.
+ * Return true if the kernel log has a line with this text after
+ * klog_from_here().
  */
 static bool told(const char *text)
 {
@@ -27,7 +27,10 @@ static bool told(const char *text)
 	bool found = false;
 	ssize_t n;
 
-	/* One line at a time; EPIPE: some were overwritten before we came. */
+	/*
+	 * read() returns one line; EPIPE: lines were overwritten before they
+	 * were read.
+	 */
 	while ((n = read(klog, line, sizeof(line) - 1)) >= 0 ||
 	       errno == EPIPE) {
 		line[n < 0 ? 0 : n] = '\0';
@@ -37,9 +40,9 @@ static bool told(const char *text)
 }
 
 /*
- * Run a command of words, without a shell, which on a sanitizer kernel takes
- * longer than many a command.  @out: takes what it prints, or is -1; @pid: its
- * process.  Return: 0 or an error.
+ * Run a command without a shell, which takes longer than many commands on a
+ * sanitizer kernel. @out: gets its output, or -1; @pid: its process. Return: 0
+ * or a negative errno.
  */
 static int start(const char *command, int out, pid_t *pid)
 {
@@ -59,7 +62,7 @@ static int start(const char *command, int out, pid_t *pid)
 	return ret;
 }
 
-/* Return: its exit status, or -1. */
+/* Run a command. Return: its exit status, or -1. */
 static int run(const char *command)
 {
 	int status;
@@ -70,7 +73,10 @@ static int run(const char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Does it print this?  What comes after it is not waited for. */
+/*
+ * Return true if the command prints this text. Do not wait for the rest of its
+ * output.
+ */
 static bool prints(const char *command, const char *text)
 {
 	const size_t keep = strlen(text) - 1;
@@ -92,7 +98,7 @@ static bool prints(const char *command, const char *text)
 	while (!found && (n = read(out[0], buf + len, sizeof(buf) - len)) > 0) {
 		len += n;
 		found = memmem(buf, len, text, keep + 1);
-		/* It may lie across two reads. */
+		/* The text may lie across two reads. */
 		if (len > keep) {
 			memmove(buf, buf + len - keep, keep);
 			len = keep;
@@ -110,7 +116,7 @@ static int info(int fd, struct ktape_persist_info *i)
 	return kt_ioctl(fd, KTAPE_IOC_PERSIST_INFO, i);
 }
 
-/* One load for those who leave it as it is; the next fixture ends it. */
+/* Tests that do not change the load share it; the next fixture unloads it. */
 FIXTURE(same_load)
 {
 	int fd;
@@ -131,7 +137,7 @@ FIXTURE_TEARDOWN(same_load)
 	close(self->fd);
 }
 
-/* Session 0 is there, and has rings that fill the region. */
+/* Session 0 exists, and its rings fill the region. */
 TEST_F(same_load, session_0)
 {
 	struct ktape_layout_entry e[64];
@@ -156,7 +162,7 @@ TEST_F(same_load, session_0)
 	EXPECT_EQ(0, i.old_size);
 }
 
-/* Its memory may have no struct pages: rings cannot be mapped, names can. */
+/* The region may have no struct pages: rings cannot be mapped, names can. */
 TEST_F(same_load, mappings)
 {
 	struct ktape_layout_entry e[64];
@@ -191,7 +197,7 @@ TEST_F(same_load, rights)
 	close(fd);
 }
 
-/* read() has it, to the last record. */
+/* read() delivers everything, to the last record. */
 TEST_F(same_load, reading)
 {
 	static char buf[256 * 1024];
@@ -209,7 +215,7 @@ TEST_F(same_load, reading)
 		     (p = memmem(p, buf + n - p, "over and over", 13)); p++)
 			found++;
 	EXPECT_EQ(0, n);
-	/* One may lie across two reads. */
+	/* A name may lie across two reads. */
 	EXPECT_LE(98, found);
 	EXPECT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 }
@@ -221,7 +227,7 @@ FIXTURE(persist)
 
 FIXTURE_SETUP(persist)
 {
-	/* Of same_load. */
+	/* For same_load. */
 	unload();
 	ASSERT_EQ(0, load(REGION " persist_drop=1"));
 	self->fd = kt_open(O_RDWR);
@@ -260,7 +266,7 @@ TEST_F_TIMEOUT(persist, one_at_a_time, 300)
 		  kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 4 * M));
 }
 
-/* What a load has recorded can be read raw after it, and forgotten. */
+/* The records of a load can be read raw after it, and dropped. */
 TEST_F_TIMEOUT(persist, after_it, 300)
 {
 	struct ktape_persist super;
@@ -303,7 +309,7 @@ TEST_F_TIMEOUT(persist, after_it, 300)
 	EXPECT_EQ(1, run("ktape recover -q -o again"));
 }
 
-/* Another load after this one.  Its trace has @uuid. */
+/* Load again. The trace of the load has @uuid. */
 static void load_again(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(persist) * self, uint8_t *uuid)
 {
@@ -319,7 +325,10 @@ static void load_again(struct __test_metadata *_metadata,
 	memcpy(uuid, f.uuid, sizeof(f.uuid));
 }
 
-/* Is what ktape recover takes, with parameters, the trace of a load? */
+/*
+ * Return true if `ktape recover` with these parameters gets the trace of that
+ * load.
+ */
 static bool takes(const char *parameters, const uint8_t *uuid)
 {
 	char command[64], text[33];
@@ -341,12 +350,12 @@ static void set_clock(int hours)
 }
 
 /*
- * Nobody has taken a trace before the next load, and the next: those of the last
- * two loads are there.  A board without a clock knows, too, which is the later.
+ * If the traces of two loads are not recovered, both are still there. Without a
+ * real-time clock the later one is known, too.
  */
 TEST_F_TIMEOUT(persist, crash_loop, 300)
 {
-	/* The first load, by the fixture, has the first half. */
+	/* The fixture made the first load, which used the first half. */
 	static const char *const half[] = { "--at 0", "--at 0x200000" };
 	uint8_t uuid[5][16];
 	struct ktape_features f;
@@ -366,7 +375,7 @@ TEST_F_TIMEOUT(persist, crash_loop, 300)
 	set_clock(1);
 }
 
-/* What is dropped is not there at the next load, in neither half. */
+/* A dropped trace is not there at the next load, in neither half. */
 TEST_F_TIMEOUT(persist, dropped, 300)
 {
 	struct ktape_persist_info i;
@@ -383,7 +392,7 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 	EXPECT_TRUE(takes("", uuid[1]));
 	EXPECT_FALSE(takes("--at 0", uuid[0]));
 	EXPECT_FALSE(takes("--at 0x200000", uuid[0]));
-	/* Also where nobody records. */
+	/* Also for a load in which nothing was recorded. */
 	close(self->fd);
 	ASSERT_EQ(0, unload());
 	ASSERT_EQ(0, load(REGION " mode=overwrite"));
@@ -398,14 +407,20 @@ TEST_F_TIMEOUT(persist, dropped, 300)
 	EXPECT_EQ(0, i.old_size);
 }
 
-/* Also what a session was to overwrite that got no number. */
+/*
+ * A dropped trace is also gone from the half that a session was about to use
+ * when it got no session number.
+ */
 TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 {
 	struct ktape_persist_info i;
 	int fd[64], n = 0;
 	uint8_t uuid[16];
 
-	/* The half that is to be used has the first trace, the other the second. */
+	/*
+	 * The half to be used has the first trace, the other half the second
+	 * one.
+	 */
 	load_again(_metadata, self, uuid);
 	close(self->fd);
 	ASSERT_EQ(0, unload());
@@ -431,7 +446,7 @@ TEST_F_TIMEOUT(persist, dropped_without_number, 300)
 	EXPECT_EQ(0, i.old_size);
 }
 
-/* The memory is not ours alone while the system sleeps without power. */
+/* While the system hibernates, other software may use the memory. */
 TEST_F_TIMEOUT(persist, hibernation, 300)
 {
 	int own;
@@ -448,7 +463,7 @@ TEST_F_TIMEOUT(persist, hibernation, 300)
 	self->fd = kt_open(O_RDWR);
 	ASSERT_LE(0, self->fd);
 	EXPECT_EQ(0, kt_write_text("/sys/power/state", "disk"));
-	/* And afterwards one can be made. */
+	/* Afterwards a session can be created. */
 	own = kt_create(self->fd, KTAPE_MODE_PERSISTENT, 0, 0);
 	EXPECT_LE(0, own);
 	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
@@ -467,7 +482,10 @@ static int drop_rights(void)
 	return syscall(SYS_capset, &head, none) ? -errno : 0;
 }
 
-/* A descriptor that was handed on has no way to what earlier loads left. */
+/*
+ * A descriptor passed to another process gives no access to traces of earlier
+ * loads.
+ */
 TEST_F_TIMEOUT(persist, handed_on, 300)
 {
 	struct ktape_persist_info i;
@@ -505,7 +523,7 @@ FIXTURE_TEARDOWN(refused)
 {
 }
 
-/* What cannot be is refused, and the log says why. */
+/* Impossible parameters are refused, and the log says why. */
 TEST_F_TIMEOUT(refused, all, 300)
 {
 	static const struct {
@@ -537,7 +555,7 @@ TEST_F_TIMEOUT(refused, all, 300)
 			       v[i].why);
 		}
 	}
-	/* Nothing is left of all these attempts. */
+	/* The refused attempts leave nothing behind. */
 	ASSERT_EQ(0, load(REGION));
 	ASSERT_EQ(0, unload());
 	ASSERT_EQ(0, load(""));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Something else writes into the memory of a persistent session: what the ring did not
- * write is told, once, and not delivered, and everything else is.
+ * Damage the memory of a persistent session: what the ring did not write is
+ * reported once and not delivered; everything else is delivered.
  */
 #include <stddef.h>
 
@@ -27,7 +27,7 @@ FIXTURE_TEARDOWN(damage)
 	EXPECT_EQ(0, unload());
 }
 
-/* Another load after this one. */
+/* Load again. */
 static void load_again(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(damage) * self)
 {
@@ -39,7 +39,7 @@ static void load_again(struct __test_metadata *_metadata,
 	EXPECT_LE(0, self->fd);
 }
 
-/* Where the memory of a ring is in a half: of the first one that the load left. */
+/* Find a ring's memory in the half of the first load. */
 static int find_slot(int fd, uint32_t cpu, uint32_t kind,
 		     struct ktape_persist_ring *to)
 {
@@ -57,7 +57,7 @@ static int find_slot(int fd, uint32_t cpu, uint32_t kind,
 	return -1;
 }
 
-/* Overwrite memory of the second half.  Return: 0 or -errno. */
+/* Overwrite memory in the second half. Return: 0 or -errno. */
 static int poke(uint64_t offset, uint64_t length, unsigned int value)
 {
 	char parameters[96];
@@ -71,12 +71,12 @@ static int poke(uint64_t offset, uint64_t length, unsigned int value)
 	return ret ? ret : kt_rmmod("kt_poke");
 }
 
-#define READ_MAX	(16 * M)	/* no trace of these tests has as much */
+#define READ_MAX	(16 * M)	/* larger than any trace of these tests */
 
 /*
- * Read all there is, with buffers in which the end of one packet and a damaged
- * block may meet.  @errors: how often it was EIO.  Return: bytes or -errno; -EFBIG:
- * there is no end.
+ * Read to the end, with a buffer size at which the end of one packet and a
+ * damaged block can meet. @errors: number of EIO. Return: bytes or -errno;
+ * -EFBIG: no end.
  */
 static ssize_t read_on(int fd, unsigned int *errors)
 {
@@ -94,14 +94,14 @@ static ssize_t read_on(int fd, unsigned int *errors)
 	return n < 0 ? -errno : all;
 }
 
-/* What something else writes into the memory of a ring. */
+/* A damage to the memory of a ring. */
 struct damage {
 	const char *what;
 	unsigned int value;
-	size_t length;	/* 0: all blocks whole */
-	size_t page;	/* where in the control page, or */
-	size_t block;	/* where in each block */
-	bool once;	/* it is told as one damage */
+	size_t length;	/* 0: whole blocks */
+	size_t page;	/* offset in the control page, or */
+	size_t block;	/* offset in each block */
+	bool once;	/* reported as one damage */
 };
 
 /* Return: 0 or -errno. */
@@ -128,8 +128,8 @@ static int do_damage(const struct ktape_persist_ring *ring,
 			.length = sizeof(((struct ktape_block *)0)->m)
 
 /*
- * Blocks that something else has written into are told with EIO, each once, and
- * what the other rings hold is delivered all the same.
+ * Damaged blocks are reported with EIO, each once, and the contents of the
+ * other rings are delivered all the same.
  */
 TEST_F_TIMEOUT(damage, of_all, 300)
 {
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(damage, of_all, 300)
 	ssize_t whole, n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
-		/* The trace of the load before is in the first half. */
+		/* The previous load's trace is in the first half. */
 		if (self->fd >= 0)
 			close(self->fd);
 		self->fd = -1;
@@ -161,7 +161,7 @@ TEST_F_TIMEOUT(damage, of_all, 300)
 		ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 					    KTAPE_EV_SYS_ENTER,
 					    KTAPE_EV_SYS_EXIT, 0));
-		/* Until each block was used. */
+		/* Wait until each block has been used. */
 		kt_getppids((uint64_t)ring.nr_blocks * ring.block_size / 16);
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
@@ -179,13 +179,13 @@ TEST_F_TIMEOUT(damage, of_all, 300)
 		EXPECT_GE(st.commit / ring.block_size + 1, errors);
 		EXPECT_LT(0, n);
 		EXPECT_GT(whole, n);
-		/* The end is the end, and says nothing again. */
+		/* At the end read() returns 0, also when repeated. */
 		EXPECT_EQ(0, read_on(self->fd, &errors));
 		EXPECT_EQ(0, errors);
 	}
 }
 
-/* A load of which only system calls of CPU 0 are in an event ring. */
+/* A load with only system calls of CPU 0 in an event ring. */
 static void load_quiet(struct __test_metadata *_metadata,
 		       FIXTURE_DATA(damage) * self,
 		       struct ktape_persist_ring *ring)
@@ -206,14 +206,14 @@ static void load_quiet(struct __test_metadata *_metadata,
 	kt_nonblock(self->fd, true);
 }
 
-/* Read what there is, and give up where there is no more.  Return: how many EIO. */
+/* Read to the end. Return: number of EIO. */
 static unsigned int read_there(int fd, size_t *bytes)
 {
 	static char buf[256 * 1024];
 	unsigned int errors = 0;
 	ssize_t n;
 
-	/* Each read() is an event, too. */
+	/* Each read() is an event in the ring, too. */
 	for (int i = 0; i < 8; i++) {
 		n = read(fd, buf, sizeof(buf));
 		errors += n < 0 && errno == EIO;
@@ -222,7 +222,7 @@ static unsigned int read_there(int fd, size_t *bytes)
 	return errors;
 }
 
-/* A block that is read in parts while it is filled is told once, too. */
+/* A damaged block that is read in parts while it is filled is reported once. */
 TEST_F_TIMEOUT(damage, while_filled, 300)
 {
 	struct ktape_persist_ring ring;
@@ -242,14 +242,14 @@ TEST_F_TIMEOUT(damage, while_filled, 300)
 		errors += read_there(self->fd, &bytes);
 	}
 	EXPECT_EQ(1, errors);
-	/* And what comes behind it is delivered. */
+	/* Later blocks are delivered. */
 	kt_getppids(ring.block_size / 8);
 	bytes = 0;
 	EXPECT_EQ(0, read_there(self->fd, &bytes));
 	EXPECT_LT(0, bytes);
 }
 
-/* A part that would begin within a record is not delivered. */
+/* A part that would start inside a record is not delivered. */
 TEST_F_TIMEOUT(damage, before_part, 300)
 {
 	const uint64_t first = KTAPE_BLOCK_HEADER;
@@ -267,7 +267,10 @@ TEST_F_TIMEOUT(damage, before_part, 300)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	ASSERT_GT(ring.block_size, st.commit);
-	/* The first record: no arguments and a blob, which ends where all ends. */
+	/*
+	 * Damage the first record: no arguments, and a blob up to the end of
+	 * the data.
+	 */
 	size = st.commit - first - 12;
 	ASSERT_EQ(0, poke(ring.blocks + first + 4, 4, 0x10));
 	for (int i = 0; i < 4; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* poll(): watermarks, waking, the end. */
+/* Test poll(): watermarks, wake-ups, the end of a session. */
 #include <poll.h>
 #include <time.h>
 
@@ -12,8 +12,8 @@
 #define IN	(POLLIN | POLLRDNORM)
 
 /*
- * Renames on CPU 0 fill its event ring, and its control ring with the names.
- * What a reader has not read is counted from where the rings stood.
+ * Renames on CPU 0 fill its event ring, and its control ring with names. The
+ * unread bytes of a reader count from the positions of the rings at its start.
  */
 struct mark {
 	uint64_t commit[KTAPE_RINGS_PER_CPU];
@@ -27,7 +27,7 @@ static void here(int fd, struct mark *m)
 		m->commit[kind] = kt_stats(fd, 0, kind, &st) ? 0 : st.commit;
 }
 
-/* The most in any one ring. */
+/* Return the largest number of unread bytes in one ring. */
 static uint64_t unread(int fd, const struct mark *since)
 {
 	struct mark now;
@@ -58,9 +58,9 @@ FIXTURE(poll) {
 };
 
 /*
- * Wait for longer than any machine needs.  poll() looks once more when its
- * time is over, so that this alone would not tell that nobody woke it.
- * Return: revents, 0 when nobody did.
+ * Poll with a very long timeout. At its timeout poll() checks the condition
+ * once more, so its result alone does not show that it was woken. Return:
+ * revents, 0 if it was not woken in time.
  */
 static int wait_for(int fd)
 {
@@ -96,7 +96,7 @@ static int watermark(int fd, uint64_t bytes)
 	return kt_ioctl(fd, KTAPE_IOC_WATERMARK, &w);
 }
 
-/* Read what there is; what is read is no longer counted. */
+/* Read everything there is; read bytes are no longer counted. */
 static void drain(int fd)
 {
 	static char buf[65536];
@@ -118,8 +118,8 @@ static uint64_t written(int fd)
 }
 
 /*
- * What poll() says when all was read.  A thread of the kernel may come or go at
- * any time, and its name is a record too: then once more.
+ * Return the result of poll() after everything was read. A kernel thread may
+ * start or end at any time, and its name is a record: retry then.
  */
 static int look_drained(int fd, struct mark *at)
 {
@@ -166,7 +166,7 @@ TEST_F(poll, watermark_is_kept)
 			TH_LOG("watermark %llu", (unsigned long long)marks[i]);
 		}
 	}
-	/* And back to a block. */
+	/* Back to one block. */
 	drain(self->fd);
 	ASSERT_EQ(0, watermark(self->fd, 0));
 	kt_rename(1);
@@ -197,7 +197,7 @@ static void *stop_later(void *arg)
 	return NULL;
 }
 
-/* The data come while the reader sleeps. */
+/* The data are written while the reader sleeps. */
 TEST_F_TIMEOUT(poll, wakes_at_a_block, 300)
 {
 	struct emitter e = { self->fd, BLOCK + 64 };
@@ -226,13 +226,16 @@ TEST_F_TIMEOUT(poll, wakes_at_a_large_watermark, 300)
 	pthread_join(thread, NULL);
 }
 
-/* Less than a block was asked for, so less than a block has to wake. */
+/* The watermark is below a block, so less than a block must wake the reader. */
 TEST_F_TIMEOUT(poll, wakes_at_a_small_watermark, 300)
 {
 	struct emitter e = { self->fd, 200 };
 	pthread_t thread;
 
-	/* Not the record that opens a block: that wakes anyhow. */
+	/*
+	 * Do not count the record that opens a block, which wakes the reader
+	 * anyhow.
+	 */
 	kt_rename(1);
 	drain(self->fd);
 	ASSERT_EQ(0, watermark(self->fd, 100));
@@ -248,14 +251,14 @@ TEST_F_TIMEOUT(poll, stop_hangs_up, 300)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, stop_later, &self->fd));
 	EXPECT_EQ(IN | POLLHUP, wait_for(self->fd));
 	pthread_join(thread, NULL);
-	/* Also when everything was read: then read() gives 0 at once. */
+	/* Also after everything was read: then read() returns 0 at once. */
 	drain(self->fd);
 	EXPECT_EQ(IN | POLLHUP, look(self->fd));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(0, look(self->fd));
 }
 
-/* Two files of session 0: each has its own watermark and position. */
+/* Two open files of session 0 have their own watermarks and positions. */
 TEST_F(poll, readers_do_not_disturb_each_other)
 {
 	int a = kt_open(O_RDONLY), b = kt_open(O_RDONLY);
@@ -284,7 +287,10 @@ TEST_F(poll, readers_do_not_disturb_each_other)
 	close(session0);
 }
 
-/* Who reads in small pieces is told of the rest that read() holds for it. */
+/*
+ * poll() reports data for a reader with a small buffer while read() holds the
+ * rest of a packet for it.
+ */
 TEST_F(poll, part_of_a_packet)
 {
 	char byte;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The profile: what a mask takes, exact counts, markers, context, probes. */
+/*
+ * Test the profile: valid masks, exact counts, markers, context records,
+ * probes.
+ */
 #include "kselftest_harness.h"
 
 #include "kt_ring.h"
@@ -16,8 +19,8 @@ static const bool exists[KTAPE_OPCODES] = {
 FIXTURE(profile)
 {
 	int main;
-	int fd;			/* a session of our own */
-	struct kt_map events;	/* of LOAD_CPU, where we are */
+	int fd;			/* our own session */
+	struct kt_map events;	/* ring of LOAD_CPU, where this test runs */
 	struct kt_map control;
 };
 
@@ -40,7 +43,7 @@ FIXTURE_TEARDOWN(profile)
 	close(self->main);
 }
 
-/* What the profile is now, and nothing else but it. */
+/* Check that the profile is exactly this one. */
 static struct ktape_profile get(int fd)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
@@ -90,7 +93,7 @@ TEST_F(profile, every_bit)
 	}
 }
 
-/* A wrong bit among good ones: none of them is taken. */
+/* One wrong bit among valid ones: the whole mask is refused. */
 TEST_F(profile, all_or_nothing)
 {
 	const struct ktape_profile before = get(self->fd);
@@ -183,7 +186,7 @@ TEST_F(profile, flags)
 		EXPECT_EQ(op == KTAPE_PROFILE_SET ? 0 : -EINVAL,
 			  kt_profile(self->fd, &p));
 	}
-	/* OR and ANDNOT leave them, SET replaces them. */
+	/* OR and ANDNOT keep the flags, SET replaces them. */
 	ASSERT_EQ(0, kt_profile_ops(self->fd, KTAPE_PROFILE_OR,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	EXPECT_EQ(KTAPE_PROFILE_NO_CONTEXT, get(self->fd).flags);
@@ -212,7 +215,7 @@ TEST_F(profile, default_of_session_0)
 
 struct tally {
 	long enter, exit, enter_wide, exit_wide, other;
-	long mismatched;	/* exits with another result */
+	long mismatched;	/* exits with a different result */
 };
 
 static void tally(const struct kt_rec *r, void *arg)
@@ -222,7 +225,7 @@ static void tally(const struct kt_rec *r, void *arg)
 	const char *ret = NULL;
 
 	if (r->op < KTAPE_EV_SYS_ENTER || r->op > KTAPE_EV_SYS_EXIT_WIDE) {
-		/* A worker of the kernel that comes or goes has a name. */
+		/* A kernel worker that starts or ends writes a name. */
 		t->other += r->op != KTAPE_TIME_EXTEND &&
 			    r->op != KTAPE_EV_TRACER &&
 			    r->op != KTAPE_EV_REGISTRY &&
@@ -293,8 +296,8 @@ FIXTURE_TEARDOWN(counts)
 }
 
 /*
- * Another session records all of them meanwhile and must not matter.  Before,
- * between and after, nothing is recorded.
+ * Another session records all of them meanwhile, which must not matter. Before,
+ * between and after the changes nothing is recorded.
  */
 TEST_F(counts, exact)
 {

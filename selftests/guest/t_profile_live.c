@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Profile changes while events come: markers on every CPU, nothing missing
- * between them, nothing recorded while an event is off; context records;
- * probes that nobody wants.
+ * Change the profile under load: markers on every CPU, no event missing between
+ * an on-marker and an off-marker, nothing recorded while an event is off;
+ * context records; unused probes are detached.
  *
- * A marker says what can be relied on: an on-marker comes after the first CPU
- * began to record, an off-marker before the last one stops.
+ * A marker guarantees: an on-marker is written after the last CPU began to
+ * record the event, an off-marker before the first CPU stops.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,9 +22,9 @@
 #define FLIPS		1000
 #define RING		(32UL << 20)
 #define BURST		128
-#define BATCH		50	/* pairs of changes between two looks */
-#define NUMBERS		(4L << 20)	/* known at a time */
-#define CLOCKS_NS	1000	/* by which two readers of a clock differ */
+#define BATCH		50	/* pairs of changes between two checks */
+#define NUMBERS		(4L << 20)	/* numbers remembered at a time */
+#define CLOCKS_NS	1000	/* ns by which two readings of a clock may differ */
 #define NAPS		100
 
 FIXTURE(live)
@@ -86,7 +86,7 @@ static void take_marker(const struct kt_rec *r, void *arg)
 	all->n++;
 }
 
-/* The profile's markers on one CPU; the session is stopped. */
+/* Collect the profile's markers of one CPU. The session must be stopped. */
 static struct markers *markers_of(int fd, int cpu)
 {
 	struct markers *all = calloc(1, sizeof(*all));
@@ -102,7 +102,7 @@ static struct markers *markers_of(int fd, int cpu)
 	return all;
 }
 
-/* What each change writes: op, opcodes, then on or off or both. */
+/* Markers of each change: op, opcodes, then on or off or both. */
 static const struct change {
 	__u32 op;
 	unsigned int a, b;
@@ -185,13 +185,16 @@ static struct call {
 	uint64_t before, after;
 } called[NUMBERS];
 
-/* Numbers only grow; what is known of one is forgotten NUMBERS later. */
+/*
+ * Return the entry of call @n. Numbers only grow; an entry is reused NUMBERS
+ * calls later.
+ */
 static struct call *call_of(long n)
 {
 	return &called[n % NUMBERS];
 }
 
-/* Session's and our clock are the same here (tests.conf). */
+/* The session's clock is CLOCK_MONOTONIC here (tests.conf). */
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -200,7 +203,7 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* Time without system calls. */
+/* Spend time without system calls. */
 static void spin(void)
 {
 	for (volatile int i = 0; i < 100000; i++)
@@ -208,7 +211,10 @@ static void spin(void)
 			kt_pause();
 }
 
-/* System calls that return 0, 1, 2, ... in bursts, or no ring would do. */
+/*
+ * Make system calls that return 0, 1, 2, ... in bursts, because a continuous
+ * load would overflow any ring.
+ */
 static void *load(void *unused)
 {
 	int fd = syscall(SYS_memfd_create, "load", 0);
@@ -227,7 +233,7 @@ static void *load(void *unused)
 	return NULL;
 }
 
-/* Which numbers were recorded; the call after the last may have begun. */
+/* The recorded numbers; the call after the last one may have begun. */
 struct found {
 	char seen[NUMBERS];
 	long first, last, unknown;
@@ -254,12 +260,12 @@ static long now(void)
 	return atomic_load(&next_number);
 }
 
-/* What the load had done when a change was asked for and when it was made. */
+/* Number of calls when a change was requested and when it was done. */
 struct window {
 	long before_on, after_on, before_off, after_off;
 };
 
-/* A call that was under way meanwhile may be there or not. */
+/* A call that was running during the change may be recorded or not. */
 static long wrong_by_calls(const struct found *f, const struct window *w,
 			   long on_again)
 {
@@ -272,7 +278,7 @@ static long wrong_by_calls(const struct found *f, const struct window *w,
 	return wrong;
 }
 
-/* From each on-marker to the marker after it no number is missing. */
+/* Between an on-marker and the next marker no number may be missing. */
 static long missing_by_markers(const struct found *f,
 			       const struct markers *all)
 {
@@ -292,7 +298,7 @@ static long missing_by_markers(const struct found *f,
 	return missing;
 }
 
-/* Record, change and look; nothing is left in the rings. */
+/* Record, change the profile, check the rings and clear them. */
 static void flip(struct __test_metadata *_metadata, int fd,
 		 const struct kt_map *m)
 {
@@ -348,7 +354,7 @@ TEST_F_TIMEOUT(live, flips_under_load, 150)
 	ASSERT_EQ(0, kt_features(self->fd, &f));
 	ASSERT_EQ(KTAPE_CLOCK_MONO, f.clock);
 	ASSERT_EQ(0, kt_map(self->fd, LOAD_CPU, KTAPE_RING_EVENT, &m));
-	/* Grace periods of milliseconds: a thousand changes in seconds. */
+	/* Expedite grace periods, so that a thousand changes take seconds. */
 	kt_expedite(true);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load, NULL));
 	while (now() < 1000)
@@ -393,7 +399,7 @@ static const struct context_vector {
 	{ "no context", KTAPE_EV_SYS_ENTER, 0, KTAPE_PROFILE_NO_CONTEXT, false },
 };
 
-/* How often this thread went to sleep, and something else ran. */
+/* Count how often this thread slept while another thread ran. */
 static long slept(void)
 {
 	struct rusage r;
@@ -417,7 +423,7 @@ TEST_F(live, context_records)
 		ASSERT_EQ(0, kt_profile(self->fd, &p));
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
 		ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-		/* The timer can be over before the nap has begun. */
+		/* The timer can expire before the sleep has begun. */
 		until = slept() + NAPS;
 		while (slept() < until)
 			usleep(100 * kt_scale());
@@ -427,12 +433,15 @@ TEST_F(live, context_records)
 			ASSERT_LE(0, kt_walk(&m, take_context, &c));
 			kt_unmap(&m);
 		}
-		/* Back from each nap. */
+		/* Switched in after each sleep. */
 		EXPECT_EQ(v->want, c.mine >= NAPS)
 		{
 			TH_LOG("%s: %ld of %ld", v->name, c.mine, c.all);
 		}
-		/* One says who ran at the start, or that it is not known. */
+		/*
+		 * One record has the thread at START, or says that it is
+		 * unknown.
+		 */
 		EXPECT_LE(1, c.all);
 		EXPECT_EQ(v->want, c.all > 1);
 		EXPECT_EQ(!!v->flags, c.unknown);
@@ -449,7 +458,7 @@ static int attached(int fd, unsigned int opcode)
 	return ret ? ret : (int)e.attached;
 }
 
-/* Nobody else uses system call events; it takes as long as it takes. */
+/* No other session uses system call events; the detaching takes its time. */
 static int wait_detached(int fd)
 {
 	int left = 100 * kt_scale();
@@ -470,7 +479,7 @@ TEST_F_TIMEOUT(live, probes_come_and_go, 120)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
 	EXPECT_EQ(0, attached(self->fd, KTAPE_EV_SYS_EXIT));
-	/* Two want it; it stays until neither does. */
+	/* Two sessions use the probe; it stays until neither does. */
 	ASSERT_EQ(0, kt_profile_ops(other, KTAPE_PROFILE_SET,
 				    KTAPE_EV_SYS_ENTER, 0, 0));
 	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
@@ -480,7 +489,10 @@ TEST_F_TIMEOUT(live, probes_come_and_go, 120)
 	EXPECT_EQ(1, attached(self->fd, KTAPE_EV_SYS_ENTER));
 	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, wait_detached(self->fd));
-	/* Off and on again is not an end; a session's end is. */
+	/*
+	 * Disabling and enabling keeps the probe; the end of a session removes
+	 * it.
+	 */
 	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_STOP));
 	ASSERT_EQ(0, kt_command(other, KTAPE_IOC_START));

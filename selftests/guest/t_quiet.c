@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CPU on which nothing happens for so long that the low half of the clock
- * wraps: the times after it are right, by read() and in the mapping, wherever
- * in a block the pause was.
+ * Leave a CPU idle until the low half of the clock wraps: the times after the
+ * pause must be right, by read() and in the mapping, wherever in a block the
+ * pause was.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -19,17 +19,17 @@
 #define ROOM		((BLOCK - KTAPE_BLOCK_HEADER) / 8)
 #define PAUSE_S		11
 #define CALLS_MAX	(2 * ROOM)
-/* The clock that an NMI may read is not that of the vDSO to the last tick. */
+/* The NMI-safe clock and the vDSO's clock may differ slightly. */
 #define MONO_SLACK_NS	20000
 
 /*
- * sys_enter takes 8 bytes.  Before its pause each CPU has so many of them, the
- * call that waits included: a begun block, the midst of one, one record before
- * its end, its end to the byte.
+ * sys_enter takes 8 bytes. Before its pause each CPU writes so many of them,
+ * including that of the call that waits: the block is then just begun, half
+ * full, one record before its end, or full to the byte.
  */
 static const int before[CPUS] = { 1, 100, ROOM - 1, ROOM };
 
-/* One CPU: when it made which call, and what was recorded of it. */
+/* One CPU: times of its calls, and its records. */
 struct quiet {
 	pthread_t thread;
 	int cpu, calls;
@@ -49,7 +49,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Reading the clock is no system call. */
+/* Reading the clock by the vDSO makes no system call. */
 static void *stay(void *arg)
 {
 	struct quiet *q = arg;
@@ -119,9 +119,10 @@ FIXTURE_TEARDOWN(quiet)
 }
 
 /*
- * Each call was recorded between the readings of CLOCK_MONOTONIC around it.
- * Another trace clock is related to that by the first call, whose readings are
- * as far apart as the result may be wrong; its frequency is known to 1e-4.
+ * Each record's time must lie between the readings of CLOCK_MONOTONIC around
+ * its call. Another trace clock is related to CLOCK_MONOTONIC by the first
+ * call, whose readings are as far apart as the result may be wrong; its
+ * frequency is known to 1e-4.
  */
 static void check(struct __test_metadata *_metadata, const struct quiet *q,
 		  const struct ktape_features *f)
@@ -177,7 +178,7 @@ TEST_F_TIMEOUT(quiet, pause_is_right, 300)
 		check(_metadata, &q[cpu], &self->f);
 		kt_unmap(&m);
 	}
-	/* In the midst of a block there is no other way to tell. */
+	/* Inside a block only a time extension can express the pause. */
 	EXPECT_LT(0, q[1].extends);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* read(): order, buffer sizes, waiting, the end; two threads on one file. */
+/*
+ * Test read(): order, buffer sizes, waiting, the end; two threads on one file.
+ */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -9,7 +11,9 @@
 #include "kt_load.h"
 #include "kt_stream.h"
 
-/* Session 0 has small rings here (tests.conf): reads of 1 byte take time. */
+/*
+ * Session 0 has small rings (tests.conf), because reading byte by byte is slow.
+ */
 #define EVENTS		2000
 
 static int stopped_session0(int events)
@@ -25,7 +29,7 @@ static int stopped_session0(int events)
 	return kt_command(fd, KTAPE_IOC_STOP) ? -1 : fd;
 }
 
-/* Where the packets of the rings begin. */
+/* Offset at which the packets of the rings begin. */
 static size_t data_begin(const struct kt_buf *b)
 {
 	size_t at = 0;
@@ -41,7 +45,7 @@ static size_t data_begin(const struct kt_buf *b)
 	return at;
 }
 
-/* The session is stopped: whatever the buffer, the data are the same bytes. */
+/* The session is stopped: every buffer size must give the same bytes. */
 TEST(buffer_sizes)
 {
 	static const size_t sizes[] = { 1 << 20, 1, 3, 7, 4095, 4096, 65536 };
@@ -117,7 +121,7 @@ TEST(metadata_first_then_registry)
 	close(fd);
 }
 
-/* A session in which nothing happens but what we do, drained. */
+/* A drained session in which only this test causes events. */
 FIXTURE(quiet) {
 	int fd;
 	struct kt_buf b;
@@ -139,7 +143,7 @@ FIXTURE_SETUP(quiet)
 	self->fd = kt_session(KTAPE_MODE_OVERWRITE, 65536, 4096,
 			      KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(self->fd, 0);
-	/* A new worker of the kernel gets a name too. */
+	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(self->fd, getpid(), 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
@@ -178,7 +182,7 @@ TEST_F(quiet, eagain_when_drained)
 	size_t len = self->b.len;
 
 	kt_nonblock(self->fd, true);
-	/* But for a name of another thread, which no filter holds back. */
+	/* Except for names of other threads, which no filter stops. */
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 4096));
 	if (self->b.len != len)
 		EXPECT_LT(before, records(self));
@@ -196,7 +200,9 @@ TEST_F(quiet, nothing_wanted_nothing_given)
 	EXPECT_EQ(0, read(self->fd, &byte, 0));
 }
 
-/* Far less than a block, and then nothing: it comes all the same. */
+/*
+ * Far less than a block, followed by a pause: read() delivers it all the same.
+ */
 TEST_F_TIMEOUT(quiet, part_of_a_block_comes, 180)
 {
 	for (int i = 1; i <= 3; i++) {
@@ -211,7 +217,7 @@ TEST_F_TIMEOUT(quiet, part_of_a_block_comes, 180)
 	EXPECT_LT(0, self->t.stream[0][KTAPE_RING_EVENT].parts);
 }
 
-/* Names of threads that come and go may still be given, but that ends. */
+/* Names of threads that start and end may still come, but not for ever. */
 TEST_F_TIMEOUT(quiet, signal_interrupts, 180)
 {
 	struct itimerval every = { { 0, 400000 }, { 0, 400000 } };
@@ -239,11 +245,11 @@ TEST_F_TIMEOUT(quiet, stop_ends_a_waiting_read, 180)
 	EXPECT_EQ(1, parsed(self));
 	EXPECT_EQ(self->b.len, self->fed);
 	EXPECT_STREQ("", self->t.error);
-	/* The last records of all are those of the stop. */
+	/* The last records are those of STOP. */
 	EXPECT_LT(4, self->t.stream[0][KTAPE_RING_CONTROL].records);
 }
 
-/* A stopped session that goes on: read() goes on where it was. */
+/* A session is started again: read() continues where it was. */
 TEST_F(quiet, start_again_goes_on)
 {
 	struct kts_stream *s = &self->t.stream[0][KTAPE_RING_EVENT];
@@ -272,7 +278,7 @@ TEST_F(quiet, bad_buffer)
 	kt_rename(1);
 	EXPECT_EQ(-1, read(self->fd, nowhere, 4096));
 	EXPECT_EQ(EFAULT, errno);
-	/* Nothing was lost by that. */
+	/* No events were lost meanwhile. */
 	kt_nonblock(self->fd, true);
 	EXPECT_EQ(-EAGAIN, kt_slurp(&self->b, self->fd, 4096));
 	EXPECT_EQ(1, parsed(self));

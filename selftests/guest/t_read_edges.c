@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Readers at the edges: a full ring that nobody will tell of any more, a reader
- * that registers late, and names that must not push out the end of a trace.
+ * Test corner cases of readers: a full ring that will wake no reader any more,
+ * a reader that registers late, and names that must not displace the end of a
+ * trace.
  */
 #include <poll.h>
 
@@ -21,7 +22,10 @@ static uint64_t lost(int fd, uint32_t kind)
 	return kt_stats(fd, 0, kind, &st) ? 0 : kt_lost(&st);
 }
 
-/* The last free block is in use: nothing will be opened, so poll() returns. */
+/*
+ * The last free block is in use, so no block will be opened and poll() must
+ * return.
+ */
 TEST(full_ring_is_told)
 {
 	const __u64 marks[] = { 0, 1, 3 * BLOCK, SMALL };
@@ -60,7 +64,7 @@ static int drain(struct kts *t, int fd)
 	return used ? 0 : -1;
 }
 
-/* What REGISTER skips is a gap like any other. */
+/* Data that REGISTER skips are a gap like any other. */
 TEST(registering_tells_what_was_lost)
 {
 	struct ktape_consumer c = { .size = sizeof(c),
@@ -116,7 +120,10 @@ static void take(const struct ktape_block *b, const struct kt_rec *r, void *arg)
 		   (r->dat20 & 3) == KTAPE_PHASE_OFF;
 }
 
-/* More names than the control ring holds: ledger and markers come all the same. */
+/*
+ * More names than fit in the control ring: ledger and markers must be recorded
+ * all the same.
+ */
 TEST(names_leave_room_for_the_end)
 {
 	struct kts *t = calloc(1, sizeof(*t));
@@ -137,13 +144,13 @@ TEST(names_leave_room_for_the_end)
 	EXPECT_STREQ("", t->error);
 	EXPECT_LT(10, e.names);
 	EXPECT_EQ(1, e.offs);
-	/* Of the control class, in both rings. */
+	/* Lost records of class control, in both rings. */
 	EXPECT_LE(1, e.ledgers);
 	close(fd);
 	free(t);
 }
 
-/* Who keeps his name is no news. */
+/* A thread that keeps its name writes no record. */
 TEST(a_name_is_told_once)
 {
 	struct kts *t = calloc(1, sizeof(*t));
@@ -164,13 +171,15 @@ TEST(a_name_is_told_once)
 	ASSERT_EQ(0, drain(t, fd));
 	EXPECT_STREQ("", t->error);
 	EXPECT_LE(1, e.names);
-	/* There may be a few of others. */
+	/* A few records may be of other threads. */
 	EXPECT_GT(80, e.names);
 	close(fd);
 	free(t);
 }
 
-/* A flight recorder keeps what stands beside the names, whatever they are. */
+/*
+ * In overwrite mode the control records stay, however many names are written.
+ */
 TEST(names_push_nothing_out)
 {
 	struct kts *t = calloc(1, sizeof(*t));
@@ -185,7 +194,7 @@ TEST(names_push_nothing_out)
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, Trace1(mark, KTAPE_SW_SEVERITY2, 0x77, 1));
-	/* Ten times what the control ring holds. */
+	/* Ten times as many as fit in the control ring. */
 	for (unsigned int n = 0; n < 10000; n++)
 		kt_rename(n);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open blocks that read() delivers in parts: every record once, whatever the
- * pace and the number of readers of the descriptor; and where blocks end.
+ * Test open blocks, which read() delivers in parts: every record once, at any
+ * pace and with several readers of one descriptor; and the ends of blocks.
  */
 #include <sys/wait.h>
 
@@ -13,7 +13,7 @@
 
 #define CPUS_MAX	16
 
-/* Marked calls as they come out of a stream. */
+/* Marked calls in the order of the stream. */
 struct seen {
 	uint64_t next[CPUS_MAX];
 	uint64_t wrong;
@@ -62,7 +62,7 @@ FIXTURE_SETUP(parts)
 	ASSERT_NE(NULL, self->t);
 	self->t->record = on_record;
 	self->t->arg = &self->seen;
-	/* Room for all: discarding would be told by the stream. */
+	/* Room for everything; the stream would report discarded events. */
 	self->fd = kt_session(KTAPE_MODE_DISCARD, 4 << 20, 16384,
 			      KT_OPS(KTAPE_EV_SYS_ENTER_WIDE));
 	ASSERT_GE(self->fd, 0);
@@ -85,7 +85,7 @@ FIXTURE_TEARDOWN(parts)
 			EXPECT_EQ(self->calls, self->seen.next[i]);	\
 	} while (0)
 
-/* Non-blocking reads of any size while all CPUs record. */
+/* Read without blocking in random sizes while all CPUs record. */
 TEST_F_TIMEOUT(parts, each_record_once, 180)
 {
 	unsigned int seed = 1;
@@ -111,7 +111,7 @@ TEST_F_TIMEOUT(parts, each_record_once, 180)
 	EXPECT_LT(0, parts(self->t));
 }
 
-/* What one thread got, in order. */
+/* What one thread read, in order. */
 struct reader {
 	pthread_t thread;
 	int fd;
@@ -121,7 +121,10 @@ struct reader {
 	ssize_t last;
 };
 
-/* More than the metadata and any packet: a read is never within one. */
+/*
+ * Larger than the metadata and any packet, so that a read returns whole
+ * packets.
+ */
 #define READ_MIN	(160 << 10)
 #define READS_MAX	10000
 
@@ -147,9 +150,9 @@ static size_t chunk(const struct reader *r, const char **p)
 }
 
 /*
- * Put what is left of two readers behind @to so that the stream, parsed as @t
- * so far, holds together to its end.  At a packet's end the choice may be free
- * or may turn out wrong later: then it is taken back.
+ * Merge the remaining reads of two readers behind @to, so that the stream,
+ * parsed as @t so far, stays valid to its end. At the end of a packet both
+ * readers may be possible; if the choice proves wrong later, it is undone.
  */
 static bool merge(const struct kts *t, struct reader *r, struct kt_buf *to)
 {
@@ -177,8 +180,9 @@ static bool merge(const struct kts *t, struct reader *r, struct kt_buf *to)
 }
 
 /*
- * Two threads share a descriptor: no byte is given twice and none is missing.
- * Their pieces have one order in which packets are whole and follow each other.
+ * Two threads share a descriptor: each byte is delivered once, and none is
+ * missing. There must be one order of their reads in which packets are complete
+ * and follow each other.
  */
 TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 {
@@ -195,7 +199,9 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 					    &r[i]));
 	}
 	kt_loads_wait(self->load, self->cpus);
-	/* The readers' own calls are events too: both wait for parts by now. */
+	/*
+	 * The readers' own calls are events too, so both wait for parts by now.
+	 */
 	usleep(600000);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	for (int i = 0; i < 2; i++) {
@@ -219,7 +225,7 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 #define BLOCK	4096
 
 static int at_end_state;	/* 0: fill, 1: ready, 2: filled, 3: one more */
-static long at_end_calls;	/* that the block has room for */
+static long at_end_calls;	/* calls that fit in the block */
 
 static void state(int s)
 {
@@ -237,7 +243,7 @@ static void wait_state(int s)
 		;
 }
 
-/* Fills a block of CPU 2 to its last byte, as often as it is told. */
+/* Fill a block of CPU 2 to its last byte on command. */
 static void *fill_block(void *arg)
 {
 	int s;
@@ -255,8 +261,8 @@ static void *fill_block(void *arg)
 }
 
 /*
- * A start and the tracer's samples have records too: what is left of the block
- * is asked for: sys_enter takes 8 bytes.  Again if something came in between.
+ * START and the tracer's samples write records too, so ask for the room left in
+ * the block: sys_enter takes 8 bytes. Repeat if another event came in between.
  */
 static bool filled(int fd)
 {
@@ -288,9 +294,9 @@ FIXTURE_TEARDOWN(ends)
 }
 
 /*
- * A block that is full to its last byte while the next one is not begun: no
- * closed block, but no reason to turn round and round either.  A reader waits
- * for it as for any other open block.
+ * A block is full to its last byte while the next one is not open: the block is
+ * not closed yet, and a reader must not spin, but wait as for any other open
+ * block.
  */
 TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 {
@@ -307,7 +313,7 @@ TEST_F_TIMEOUT(ends, full_to_the_byte, 180)
 	wait_state(1);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);
-	/* Our own reads are events: what comes by itself is read, no more. */
+	/* Our own reads are events, so read only what comes by itself. */
 	for (int i = 0; i < 10; i++)
 		ASSERT_LT(0, kt_buf_read(&b, fd, 65536));
 	if (!filled(fd)) {
@@ -355,7 +361,10 @@ static void calls(uint64_t n)
 	kt_getppids(100);
 }
 
-/* One event in a quiet ring, while another CPU fills block after block. */
+/*
+ * One event in a quiet ring must be delivered while another CPU fills block
+ * after block.
+ */
 TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 {
 	struct kt_load busy = { .cpu = 1, .call = calls };
@@ -378,7 +387,7 @@ TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, pthread_create(&busy.thread, NULL, kt_load_main, &busy));
-	/* From now on there is a full block whenever one is looked for. */
+	/* From now on every look finds a full block. */
 	for (int i = 0; i < 20; i++)
 		ASSERT_LT(0, kt_buf_read(&b, fd, 65536));
 	ASSERT_EQ(0, pthread_create(&once.thread, NULL, kt_load_main, &once));
@@ -396,7 +405,10 @@ TEST_F_TIMEOUT(ends, quiet_beside_busy, 240)
 	close(fd);
 }
 
-/* A reader that says that it has read further: no packet pretends to go on. */
+/*
+ * A reader advances its position by CONSUMER: no packet may continue the
+ * skipped block.
+ */
 TEST_F(ends, position_moves_on)
 {
 	struct ktape_position pos[2] = { { .cpu = 0 }, { .cpu = 0, .kind = 1 } };
@@ -412,7 +424,7 @@ TEST_F(ends, position_moves_on)
 	fd = kt_session(KTAPE_MODE_OVERWRITE, 65536, 4096,
 			KT_OPS(KTAPE_EV_PROCESS_RENAME));
 	ASSERT_GE(fd, 0);
-	/* A new worker of the kernel gets a name too. */
+	/* A new kernel worker writes a name, too. */
 	ASSERT_EQ(0, kt_filter_pid(fd, getpid(), 0));
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 	kt_nonblock(fd, true);

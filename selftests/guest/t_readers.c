@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Independent readers of the same rings while all CPUs record: what two of them
- * got is the same to the byte, by read() or from a mapping.
+ * Run independent readers of the same rings while all CPUs record: what any two
+ * of them got must be identical, by read() or from a mapping.
  */
 #include <sys/wait.h>
 
@@ -14,7 +14,7 @@
 #define CPUS_MAX	16
 #define READERS		4
 
-/* System calls, switches, wake-ups, and a process now and then. */
+/* System calls, switches, wake-ups, and an occasional new process. */
 static void mixed(uint64_t n)
 {
 	syscall(SYS_getppid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * 32 readers of one ring at once, half of them mapped, while two writers flood:
- * each judges at least 10^5 records and knows what it missed. And three sessions
- * of different profiles and modes at once, each right.
+ * Run 32 readers of one ring at once, half of them mapped, while two writers
+ * flood it: each checks at least 10^5 records and knows how many it missed.
+ * Also run three sessions of different profiles and modes at once.
  */
 #include "kselftest_harness.h"
 
@@ -15,7 +15,7 @@
 #define RING		(1 << 20)
 #define BLOCK		65536
 
-/* What one reader knows of the ring of CPU 0. */
+/* State of one reader of CPU 0's ring. */
 struct reader {
 	pthread_t thread;
 	int fd;
@@ -25,7 +25,7 @@ struct reader {
 	char error[200];
 };
 
-/* Calls of the writer are numbered: the numbers only grow. */
+/* The writer's calls are numbered, so the numbers only grow. */
 static void judge(struct reader *r, const struct kt_rec *rec)
 {
 	uint64_t n;
@@ -63,7 +63,7 @@ static void *read_main(void *arg)
 	return NULL;
 }
 
-/* Copy a block, look at tail again, judge what is whole. */
+/* Copy a block, read tail again, check the part that was not overwritten. */
 static bool take_block(struct reader *r, const struct kt_map *m, uint64_t *pos,
 		       char *copy)
 {
@@ -168,7 +168,10 @@ TEST_F_TIMEOUT(many, readers, 280)
 		}
 		EXPECT_LE(r->enough, r->records);
 		ASSERT_EQ(0, kt_reader_info(r->fd, 0, KTAPE_RING_EVENT, &info));
-		/* A column of its own: of read(), or of the mapping's owner. */
+		/*
+		 * Its own column of counters: of read(), or of the owner of the
+		 * mapping.
+		 */
 		if (!r->maps) {
 			EXPECT_LE(r->records, info.records);
 		} else {
@@ -185,7 +188,10 @@ TEST_F_TIMEOUT(many, readers, 280)
 	close(self->fd);
 }
 
-/* One that fell behind and read to the end: what it got and lost is all. */
+/*
+ * A reader fell behind and read to the end: records read and records lost must
+ * add up.
+ */
 TEST_F_TIMEOUT(many, own_loss, 60)
 {
 	struct ktape_reader_info info;
@@ -201,7 +207,7 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_nonblock(slow, true);
 	for (int i = 0; i < 3; i++) {
-		/* Our own calls go on meanwhile: it would never end. */
+		/* Our own calls go on meanwhile, so there is no natural end. */
 		for (int k = 0; k < 10; k++)
 			kt_buf_read(&b, slow, 65536);
 		kt_getppids(10000);
@@ -216,7 +222,7 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	EXPECT_LT(15000, info.lapped);
 	EXPECT_EQ(kt_sum(st.emitted), info.records + info.lapped);
 	EXPECT_EQ(0, kt_lost(&st));
-	/* Another one has a column of its own. */
+	/* Another descriptor has its own column. */
 	ASSERT_EQ(0, kt_reader_info(self->fd, 0, KTAPE_RING_EVENT, &info));
 	EXPECT_EQ(0, info.records + info.lapped + info.position);
 	EXPECT_EQ(st.commit, info.unread);
@@ -227,7 +233,9 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	close(self->fd);
 }
 
-/* Numbers of marked calls in what a descriptor delivers from here to its end. */
+/*
+ * Collect the numbers of marked calls that a descriptor delivers up to the end.
+ */
 struct span {
 	struct kts *t;
 	uint64_t first, last, records;
@@ -272,7 +280,7 @@ TEST_F(many, seek)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	for (int n = 1; n <= 500; n++)
 		kt_marked(n);
-	/* To the newest: what came before is not delivered. */
+	/* Seek to the newest data: earlier data are not delivered. */
 	EXPECT_EQ(0, lseek(self->fd, 0, SEEK_END));
 	for (int n = 501; n <= 1000; n++)
 		kt_marked(n);
@@ -280,7 +288,10 @@ TEST_F(many, seek)
 	s = rest(self->fd);
 	EXPECT_EQ(501, s.first);
 	EXPECT_EQ(1000, s.last);
-	/* Back to the oldest: a whole stream, and once more from its middle. */
+	/*
+	 * Seek to the oldest data: a complete stream, then once more from its
+	 * middle.
+	 */
 	for (int i = 0; i < 2; i++) {
 		char some[1000];
 
@@ -348,7 +359,7 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 
 	ASSERT_LE(cpus, CPUS_MAX);
 	for (int i = 0; i < 3; i++) {
-		/* The snapshot gets full, whatever the load is scaled to. */
+		/* The snapshot session fills up at any scale of the load. */
 		fd[i] = kt_named(self->main, plan[i].name, plan[i].mode,
 				 plan[i].mode == KTAPE_MODE_SNAPSHOT ?
 					 1 << 15 : 1 << 18,
@@ -364,7 +375,10 @@ TEST_F_TIMEOUT(many, three_sessions, 120)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		for (int i = 0; i < 3; i++)
 			ASSERT_EQ(0, kt_stats(fd[i], cpu, 0, &st[i]));
-		/* Each its own classes, who ran and names, and no other. */
+		/*
+		 * Each session has its own classes, the threads that ran and
+		 * names, and nothing else.
+		 */
 		EXPECT_EQ(kt_sum(st[0].emitted),
 			  st[0].emitted[KTAPE_CLASS_CONTROL] +
 				  st[0].emitted[KTAPE_CLASS_SYSCALL]);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names and what comes with them: threads older than the module, priorities that
- * change, names that give way, numbers that become another one's.  Loaded with
- * registry=1024.
+ * Test the registry: threads older than the module, changed priorities, names
+ * that are evicted, numbers that are reused. Loaded with registry=1024.
  */
 #include <net/if.h>
 #include <netinet/in.h>
@@ -21,7 +20,7 @@
 #include "kt_fire.h"
 
 #define SHARE		512	/* half of the registry */
-#define IRQ		4000	/* of kt_fire */
+#define IRQ		4000	/* in kt_fire */
 #define DISK		(300U << 20 | 5)
 #define CGROUPS		"/sys/fs/cgroup"
 
@@ -40,7 +39,7 @@ FIXTURE_TEARDOWN(names)
 	kt_rmmod("kt_fire");
 }
 
-/* The entry of a type that a function likes, the latest one. */
+/* Find the latest entry of a type that @fn accepts. */
 static bool find(uint32_t type, bool (*likes)(const struct ktape_object_entry *e),
 		 struct ktape_object_entry *to)
 {
@@ -70,7 +69,7 @@ static bool is_self(const struct ktape_object_entry *e)
 	return e->id == (uint32_t)getpid() && !e->died;
 }
 
-/* The first process is as old as the system, on the module's clock too. */
+/* init is as old as the system, also by the module's clock. */
 TEST_F(names, born_before_the_module)
 {
 	struct ktape_object_entry e;
@@ -85,7 +84,7 @@ TEST_F(names, born_before_the_module)
 	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_init, &e));
 	ASSERT_EQ(0, clock_gettime(CLOCK_BOOTTIME, &up));
 	EXPECT_NE(0, e.born);
-	/* A thread that comes now has the time of now: this test is one. */
+	/* A thread that starts now gets the current time: this test is one. */
 	ASSERT_TRUE(find(KTAPE_OBJ_THREAD, is_self, &now));
 	age = (double)(int64_t)(now.born - e.born) / (double)f.clock_hz;
 	printf("# init is %.1f s old, the system %ld s\n", age, up.tv_sec);
@@ -94,7 +93,7 @@ TEST_F(names, born_before_the_module)
 	close(fd);
 }
 
-/* The priority that it has when a session starts or stops. */
+/* The priority of a thread at START and at STOP. */
 TEST_F(names, priority_changes)
 {
 	struct sched_param rt = { .sched_priority = 7 };
@@ -113,7 +112,7 @@ TEST_F(names, priority_changes)
 	EXPECT_EQ(SCHED_FIFO, e.param2 >> 8 & 0xff);
 }
 
-/* What the rings tell of one thread. */
+/* The records about one thread. */
 struct told {
 	pid_t tid;
 	int named, gone, others;
@@ -153,8 +152,9 @@ static pid_t start_thread(const char *name, int *ready)
 }
 
 /*
- * Who came while a session was stopped is told when it goes on, who came before
- * and did not change is not told again.
+ * A thread that was started while the session was stopped is recorded at the
+ * next START. A thread that was there before and has not changed is not
+ * recorded again.
  */
 TEST_F_TIMEOUT(names, came_while_stopped, 60)
 {
@@ -205,7 +205,7 @@ static bool is_program(const struct ktape_object_entry *e)
 	return e->id == (uint32_t)program && !e->died;
 }
 
-/* Start a program whose file has this name.  Return: once its comm is @comm. */
+/* Start a program with this file name. Return: once its comm is @comm. */
 static void start_program(struct __test_metadata *_metadata, const char *name,
 			  const char *comm)
 {
@@ -230,7 +230,7 @@ static void start_program(struct __test_metadata *_metadata, const char *name,
 	ASSERT_EQ(0, unlink(name));
 }
 
-/* As long as the kernel has it, however long the file's name is. */
+/* The name is as long as the kernel's, however long the file's name is. */
 TEST_F_TIMEOUT(names, exec_of_a_long_name, 60)
 {
 	static const char all[] = "kt_0123456789abcdefghijklmnopqrstuvwxyz";
@@ -264,7 +264,7 @@ static int living(uint32_t type, uint32_t from, uint32_t to)
 	return n;
 }
 
-/* Programs have half of the table, the newest names of theirs. */
+/* Names that programs give may use half of the table; the newest stay. */
 TEST_F_TIMEOUT(names, made_names_have_a_share, 120)
 {
 	int m = ktape_mark_open(), fd = kt_open(O_RDWR), before;
@@ -282,12 +282,12 @@ TEST_F_TIMEOUT(names, made_names_have_a_share, 120)
 				1000 + 2 * SHARE));
 	evicted = g.names_evicted - f.names_evicted;
 	EXPECT_EQ(before + SHARE, (int)evicted);
-	/* A name that is there is no new one. */
+	/* An existing name does not count as new. */
 	ASSERT_EQ(0, ktape_name_marker(m, 1000 + SHARE, "again"));
 	ASSERT_EQ(0, kt_features(fd, &f));
 	EXPECT_EQ(g.names_evicted, f.names_evicted);
 	EXPECT_EQ(f.names_dropped, g.names_dropped);
-	/* What goes makes room. */
+	/* A removed name makes room. */
 	for (uint32_t i = 0; i < 2 * SHARE; i++)
 		ASSERT_EQ(0, ktape_name_marker(m, 1000 + i, ""));
 	EXPECT_EQ(0, living(KTAPE_OBJ_MARKER, 0, ~0U));
@@ -324,7 +324,7 @@ static void another_has_it(struct __test_metadata *_metadata,
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, kt_fire(first, 1));
 	ASSERT_EQ(0, kt_object_name(type, id, name));
-	/* All of it is where it was: a name is looked at once a tick. */
+	/* The name is still cached: a name is checked once per tick. */
 	usleep(50000);
 	ASSERT_EQ(0, kt_fire(other, 1));
 	for (int i = 0; i < 100 * kt_scale() && !find(type, is_other, &new); i++)
@@ -337,7 +337,10 @@ static void another_has_it(struct __test_metadata *_metadata,
 
 		if (hit->dat20 != id && hit->args[0] != id)
 			continue;
-		/* The first event is the first one's, the second the other's. */
+		/*
+		 * The first event belongs to the first object, the second event
+		 * to the object that got its number.
+		 */
 		if (!n++) {
 			EXPECT_GT(new.born, hit->ts);
 			EXPECT_GT(old.died, hit->ts);

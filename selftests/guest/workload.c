@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A workload that keeps every kind of event busy for a while: processes, pipes,
- * sockets on lo, disk writes, timers, signals.
+ * Cause every kind of event for a while: processes, pipes, sockets on lo, disk
+ * writes, timers, signals.
  *
  * usage: workload SECONDS FOLDER
  */
@@ -47,7 +47,7 @@ static bool go_on(void)
 	       (now.tv_sec == deadline.tv_sec && now.tv_nsec < deadline.tv_nsec);
 }
 
-/* Half of the children become another program, half only leave. */
+/* Half of the children execute another program, the others only exit. */
 static void run_fork(void)
 {
 	for (int i = 0; go_on(); i++) {
@@ -65,7 +65,7 @@ static void run_fork(void)
 	}
 }
 
-/* Sends back what comes in, until the other side is gone. */
+/* Echo until the peer closes. */
 static void echo_from(int in, int out)
 {
 	char byte;
@@ -205,7 +205,10 @@ static void run_timer(void)
 		pause();
 }
 
-/* Bursts with a rest: system calls alone would drown everything else. */
+/*
+ * Call in bursts with pauses, because continuous system calls would outnumber
+ * all other events.
+ */
 static void run_syscall(void)
 {
 	while (go_on()) {
