@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# In the guest: record a real workload with ktape, show what came of it, and
-# leave the trace in /out/demo.  See scripts/demo.
+# Record a real workload with ktape in the guest, show the result, and leave the
+# trace in /out/demo. See scripts/demo.
 set -eu
 
 seconds=${DEMO_SECONDS:-4}
@@ -14,7 +14,7 @@ show()
 	"$@"
 }
 
-# The workload, then each form of what modules, programs and shells can emit.
+# The workload, then each way in which modules, programs and shells can emit.
 cat >/load <<'EOT'
 /bin/workload "$1" /scratch
 insmod /ktape_emit.ko
@@ -42,14 +42,15 @@ cp -r /scratch/demo /out/demo
 show ktape record -l /scratch/log/ -e "*" --rotate 400ms --zstd -- \
 	/bin/workload 3 /scratch
 cp -r /scratch/log /out/log
-# Lossy on purpose: rings that are far too small, in both modes.
+# Record with losses: the rings are far too small, in both modes.
 for mode in discard overwrite; do
 	show ktape record -m $mode -b 16K -B 4K -e "*" -o /scratch/$mode -- \
 		/bin/workload 1 /scratch 2>/out/$mode.txt || echo "status $?"
 	cat /out/$mode.txt
 	cp -r /scratch/$mode /out/$mode
 done
-# Two moments on quiet CPUs, with a pause that turns the low half of the clock.
+# Two events on idle CPUs, with a pause in which the low half of the clock
+# wraps.
 show ktape record -e mark -o /scratch/pause -- sh -c \
 	'ktape mark -t instant 1; sleep 11; ktape mark -t instant 2'
 cp -r /scratch/pause /out/pause

@@ -1,32 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Shared by the tests of what the command does with filters: session 0 records
-# what a known workload does, and dump's JSON is counted.
+# Helpers for the tests of the command's filters: session 0 records a known
+# workload, and the JSON of `ktape dump` is counted.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
 tab=$(printf '\t')
-# Behind a value that is not to go on.
+# Ends a value, so that a longer number does not match.
 # shellcheck disable=SC2034	# of those that include this
 end="(${tab}|\$)"
 
-# What every test begins with: no filter, these events.
+# The state before every test: no filter, these events.
 cat >$dir/base <<EOT
 events = sys_enter,sys_exit,signal_generate,exception,softirq_entry,irq_handler_entry
 context = yes
 EOT
 
-# lines_of DUMP: a line a record, "ts=...<TAB>cpu=...<TAB>...fields.nr=39..."
+# lines_of DUMP: print one line per record,
+# "ts=...<TAB>cpu=...<TAB>...fields.nr=39..."
 lines_of()
 {
 	ktape dump --json "$1" 2>$dir/dump.err | json >$dir/lines
 }
 
-# It runs when the module was loaded, and is stopped between two recordings.
+# Session 0 is running when the module was loaded; it is stopped between two
+# recordings.
 stopped=
 
-# recording COMMAND...: what session 0 records meanwhile, as lines
+# recording COMMAND...: run COMMAND and print what session 0 records meanwhile,
+# as lines
 recording()
 {
 	[ -n "$stopped" ] || ktape stop || return
@@ -40,10 +43,11 @@ recording()
 	return $status
 }
 
-# tally TERM...: how many lines there are of each, for "read" in $dir/tally, as
-# numbers in one line.  On a sanitizer kernel a process is dear: one counts all.
-# A term is an event's name and maybe a pattern behind it; before them "any", or
-# the member that says whose event it is: "comm=act sys_enter fields.nr=39".
+# tally TERM...: print the number of lines that match each term, in one line,
+# and store it in $dir/tally for "read". One awk counts all of them, because
+# starting a process is slow on a sanitizer kernel. A term is the name of an
+# event and optionally a pattern, preceded by "any" or by the member that names
+# the thread: "comm=act sys_enter fields.nr=39".
 tally()
 {
 	counts='' numbers='' i=0
@@ -63,7 +67,8 @@ tally()
 		END { print ${numbers#, } }" $dir/lines >$dir/tally
 }
 
-# is EXPECTED GOT WHAT, at_least, at_most: the log has what is not so
+# is, at_least, at_most EXPECTED GOT WHAT: compare two numbers, with a message
+# on failure
 is()
 {
 	[ "$1" = "$2" ] || { echo "$3: $2, not $1"; return 1; }
@@ -79,20 +84,21 @@ at_most()
 	[ "$2" -le "$1" ] || { echo "$3: $2, not $1 or less"; return 1; }
 }
 
-# in_force: the filters that the profile shows
+# in_force: print the filters in the profile
 in_force()
 {
 	ktape profile >$dir/profile && grep ' = ' $dir/profile
 }
 
-# works NAME: do_NAME is recorded, check_NAME looks at it
+# works NAME: record do_NAME and check the result by check_NAME
 works()
 {
 	recording "do_$1" || { echo "do_$1 failed"; cat $dir/log; return 1; }
 	"check_$1"
 }
 
-# shown TEXT: the lines in force, in the order of kinds; and the same in JSON
+# shown TEXT: check the lines of the filters in force, in the order of kinds,
+# and the same in JSON
 shown()
 {
 	printf '%s\n' "$1" >$dir/want
@@ -116,7 +122,8 @@ shown()
 		}' $dir/want $dir/profile $dir/json
 }
 
-# kept: what shown() has seen in force is saved, taken away, and loaded again
+# kept: save the filters that shown() has checked, remove them and load them
+# again
 kept()
 {
 	ktape profile --save $dir/one &&
@@ -124,7 +131,7 @@ kept()
 	now=$(ktape profile) || return
 	case $now in
 	*" = "*)
-		echo "not taken away:"
+		echo "not removed:"
 		echo "$now" | grep ' = '
 		return 1
 		;;
@@ -134,18 +141,19 @@ kept()
 	in_force >$dir/now && cmp $dir/now $dir/want
 }
 
-# prove NAME SHOWN OPTION...: with these options of profile
+# prove NAME SHOWN OPTION...: set a filter by options of `ktape profile`, check
+# what is shown and what is recorded
 prove()
 {
 	name=$1 want=$2
 	shift 2
 	ktape profile --load $dir/base && ktape profile "$@" 2>$dir/out &&
 		shown "$want" >$dir/out 2>&1
-	result $? "$name: it is set and shown" $dir/out
+	result $? "$name: profile sets and shows it" $dir/out
 	works "$name" >$dir/out 2>&1
-	result $? "$name: it does what it says" $dir/out
-	# The debug kernel takes its time: there each is saved and loaded once, those
-	# that test_together has, in t_filter_tool.sh, with all others.
+	result $? "$name: it filters the right events" $dir/out
+	# The debug kernel is slow: there test_together in t_filter_tool.sh
+	# saves and loads all its filters once, instead of each one here.
 	again=works
 	if [ "${KTAPE_KERNEL:-}" = debug ]; then
 		again=true
@@ -155,10 +163,11 @@ prove()
 		esac
 	fi
 	{ kept && $again "$name"; } >$dir/out 2>&1
-	result $? "$name: saved and loaded it does the same" $dir/out
+	result $? "$name: it filters the same after saving and loading" $dir/out
 }
 
-# gone KIND...: --no-KIND takes each away, and nothing else; none is left
+# gone KIND...: --no-KIND removes this kind and nothing else; in the end none is
+# left
 gone()
 {
 	before=$dir/before after=$dir/after
@@ -182,8 +191,8 @@ gone()
 	[ ! -s $before ]
 }
 
-# hold STEP...: a workload in the background that waits at its first step for
-# "go"; its number is in $pid
+# hold STEP...: start a workload in the background that waits at its first step
+# for "go"; $pid is its pid
 hold()
 {
 	rm -f $dir/gate
@@ -194,7 +203,7 @@ hold()
 	read -r pid <$dir/gate
 }
 
-# go: it goes on, until it waits again
+# go: let the workload continue until it waits again
 go()
 {
 	rm -f $dir/gate
@@ -204,7 +213,7 @@ go()
 	done
 }
 
-# let_go: it ends
+# let_go: let the workload run to its end
 let_go()
 {
 	rm -f $dir/gate

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Shared by the guest's init and its test runner: judging the kernel's log.
+# Helpers of the guest's init and its test runner: check the kernel log.
 # shellcheck shell=dash
 
-# What no run may leave in the log.  A checker that gave up (lockdep after its
-# first report) shows here too, because the report itself does.
+# Patterns that no run may leave in the log. A checker that has disabled itself
+# (lockdep after its first report) is found by that report.
 klog_pattern='BUG|WARNING|KASAN|KCSAN|UBSAN|DEBUG_LOCKS_WARN'
 klog_pattern="$klog_pattern|INFO: (rcu|task|possible|suspicious|trying)"
 klog_pattern="$klog_pattern|(possible|inconsistent|bad) (lock|circular|unlock)"
@@ -13,17 +13,17 @@ klog_pattern="$klog_pattern|refcount_t:|sysfs: cannot|kmemleak: [1-9]"
 klog_pattern="$klog_pattern|unreferenced object|ODEBUG|list_(add|del) corruption"
 klog_pattern="$klog_pattern|scheduling while atomic|(sleeping|invalid) function"
 
-# Lines that match and mean nothing here, each with its reason:
+# Lines that match and are harmless, with the reason:
 #   ktape-guest:	our own marks carry program names
 klog_benign='ktape-guest:'
 
-# klog_mark NAME: leaves a line that klog_since finds again.
+# klog_mark NAME: write a mark to the log for klog_since
 klog_mark()
 {
 	echo "<5>ktape-guest: $1" >/dev/kmsg
 }
 
-# klog_since NAME: the log after the latest mark of that name.
+# klog_since NAME: print the log after the latest mark of that name
 klog_since()
 {
 	dmesg | awk -v mark="ktape-guest: $1" '
@@ -33,8 +33,9 @@ klog_since()
 		END { for (i = 0; i < n; i++) print line[i] }'
 }
 
-# klog_whole: what the verdict at the end is about.  Of the kernel with checkers that
-# is all since it began to boot: a report of its own would have ended lockdep.
+# klog_whole: print the log for the verdict at the end. On a kernel with
+# checkers that is everything since boot, because a report during boot would
+# have disabled lockdep.
 klog_whole()
 {
 	if [ "${KTAPE_KERNEL:-}" = debug ]; then
@@ -44,7 +45,7 @@ klog_whole()
 	fi
 }
 
-# lockdep_lives: says so if it does not.
+# lockdep_lives: report if lockdep is disabled
 lockdep_lives()
 {
 	[ -r /proc/lockdep_stats ] || return 0
@@ -52,8 +53,8 @@ lockdep_lives()
 		echo "WARNING: lockdep has given up"
 }
 
-# kmemleak_scan: reports memory that nothing points to any more.  A block must
-# be 5 s old to be reported, and the first scan may still see stale pointers.
+# kmemleak_scan: report unreferenced memory. A block must be 5 s old to be
+# reported, and the first scan may still see stale pointers.
 kmemleak_scan()
 {
 	[ -w /sys/kernel/debug/kmemleak ] || return 0
@@ -64,11 +65,11 @@ kmemleak_scan()
 	cat /sys/kernel/debug/kmemleak
 }
 
-# klog_verdict NAME FILE: one test line; the offending lines and what follows
-# them as comments.
+# klog_verdict NAME FILE: print one test line, and the offending lines with
+# their context as comments
 klog_verdict()
 {
-	# As a rule nothing matches, which one process can tell.
+	# Usually nothing matches, and one grep finds that out.
 	if [ ! -s "$2" ] || ! grep -qE "$klog_pattern" "$2" ||
 		! grep -vE "$klog_benign" "$2" | grep -qE "$klog_pattern"; then
 		echo "ok $1"

@@ -1,13 +1,13 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# In the guest, at each of its boots: take what the last one left in memory, tell
-# the host of it, record under load, crash.  See selftests/guest/persist, which
-# looks at what is printed here.
+# Runs in the guest at each boot: recover the trace of the previous boot, report
+# it to the host, record under load, crash. selftests/guest/persist on the host
+# checks what is printed here.
 set -u
 
-# /dev/vda: first the files that the guest leaves at its end, then how many
-# crashes there were, then the traces, in pieces of so many MiB.
+# Layout of /dev/vda: the files that the guest leaves at its end, the number of
+# crashes, then the traces in slots of this many MiB.
 state=8
 piece=16
 disk=/dev/vda
@@ -22,8 +22,9 @@ crash=$(dd if=$disk bs=1M skip=$state count=1 2>/dev/null | head -c 8 |
 	tr -dc 0-9)
 crash=${crash:-0}
 
-# taken TRACE: by CPU the first, last and number of the mirror's values, how many
-# are missing in between; and how many panics were recorded.
+# taken TRACE: print for each CPU the first and last of the mirror's values,
+# their number and how many are missing in between; and the number of recorded
+# panics
 taken()
 {
 	ktape dump "$1" 2>/tmp/dump.err | awk '
@@ -59,7 +60,7 @@ recover()
 	sed "s/^/told $crash /" /tmp/recover.err
 	taken /tmp/trace | sed "s/^/taken $crash /"
 	tar -cf - -C /tmp trace | dd of=$disk bs=1M conv=fsync,notrunc \
-		seek=$((piece * crash)) 2>/dev/null || die "no room on the disk"
+		seek=$((piece * crash)) 2>/dev/null || die "the disk has no room for trace $crash"
 	echo "saved $crash"
 	rm -rf /tmp/trace
 }
@@ -70,28 +71,28 @@ if [ "$crash" -gt 0 ]; then
 	recover
 else
 	ktape recover -o /tmp/trace 2>/dev/null &&
-		die "there was a trace before the first crash"
+		die "the region held a trace before the first crash"
 fi
 if [ "$crash" = "$CRASHES" ]; then
 	rmmod ktape || die "rmmod"
-	# What a load has recorded is there after it, too.
+	# The trace of a load is there after rmmod and insmod, too.
 	insmod /ktape.ko persist="$PERSIST" || die "insmod after rmmod"
 	ktape recover -o /tmp/after | grep 'ended by: stopped' ||
-		die "nothing of a session that was stopped"
-	ktape recover -o /tmp/after -f --drop >/dev/null || die "drop"
-	ktape recover -o /tmp/after -f 2>/dev/null && die "it was dropped"
+		die "no trace of the stopped session"
+	ktape recover -o /tmp/after -f --drop >/dev/null || die "recover --drop"
+	ktape recover -o /tmp/after -f 2>/dev/null && die "the dropped trace was recovered again"
 	rmmod ktape || die "rmmod"
 	echo "done"
 	exit 0
 fi
 crash=$((crash + 1))
 echo "$crash" | dd of=$disk bs=1M seek=$state conv=sync,fsync,notrunc \
-	2>/dev/null || die "no state"
+	2>/dev/null || die "cannot write the crash count"
 
 /bin/workload 600 /scratch >/dev/null 2>&1 &
 /tests/mirror /dev/ttyS1 &
 sleep "$SECONDS_EACH"
-# However slow the machine: until each event ring has gone round.
+# Wait until each event ring has wrapped, however slow the machine is.
 for _ in $(seq 60); do
 	ktape status --json | grep '"ring":"event"' | grep -q '"tail":0,' || break
 	sleep 1
@@ -103,7 +104,7 @@ echo "crash $crash $1"
 case $1 in
 panic) echo c >/proc/sysrq-trigger ;;
 reboot) reboot -f ;;
-reset) sleep 600 ;;	# the host does it
+reset) sleep 600 ;;	# the host resets the machine
 esac
 sleep 60
 die "still alive after $1"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Shared by the tests of ktape record: what was recorded, and by whose count.
+# Helpers for the tests of `ktape record`: compare what was recorded with what
+# recorder and kernel counted.
 
 n=0
 dir=/tmp/test
@@ -16,8 +17,8 @@ result()
 	fi
 }
 
-# records TRACE [MOST]: lines without the checkpoint of the registry, and without time
-# extensions, which are no events; more than MOST are not looked for
+# records TRACE [MOST]: count the events of a trace, without the checkpoint of
+# the registry and without time extensions, and stop after MOST
 records()
 {
 	ktape dump --json "$1" 2>>$dir/dump.err |
@@ -25,14 +26,15 @@ records()
 			'"ring":"registry"|"event":"time_extend"'
 }
 
-# summary LOG: events that the recorder says it has written
+# summary LOG: print the number of events in the recorder's summary
 summary()
 {
 	sed -n 's/.*ktape: \([0-9]*\) events, .* lost, .*/\1/p' "$1"
 }
 
-# ledger TRACE: what the event rings should hold by their ledger, by how many of its
-# records, and hold; and what records() counts, as a trace takes long to read twice
+# ledger TRACE: print how many events the event rings should hold by their
+# ledger records, the number of these records, and how many the rings hold; and
+# the count of records(), because reading a trace twice takes long
 ledger()
 {
 	ktape dump --json "$1" 2>>$dir/dump.err | awk '
@@ -56,7 +58,8 @@ ledger()
 		END { print said + 0, held + 0, nr + 0, found + 0 }'
 }
 
-# agrees NAME TRACE LOG: reader, recorder and kernel count the same
+# agrees NAME TRACE LOG: the reader, the recorder and the kernel must count the
+# same
 agrees()
 {
 	: >$dir/dump.err
@@ -70,8 +73,8 @@ agrees()
 	result $? "$1: reader, recorder and ledger agree" $dir/dump.err
 }
 
-# need_ktape: the suite brings the command along: there it must run.  Under
-# another runner there may be none.
+# need_ktape: end the test if the command is missing. The suite installs the
+# command, so there it must work; under another runner it may be missing.
 need_ktape()
 {
 	why=$(ktape version 2>&1) && return
@@ -85,7 +88,7 @@ need_ktape()
 	exit 1
 }
 
-# ended PID SECONDS: does it end by itself?
+# ended PID SECONDS: wait until the process ends by itself
 ended()
 {
 	for _ in $(seq $(($2 * 5 * ${KTAPE_SCALE:-1}))); do

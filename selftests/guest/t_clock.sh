@@ -1,7 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Each trace clock tells right times, or the module says why it cannot.
+# Test each trace clock: its times are right, or the module says why it refuses
+# the clock.
 
 clocks="mono cycles auto"
 checked=
@@ -28,14 +29,14 @@ last_words()
 	dmesg | grep 'ktape:' | tail -n 1
 }
 
-# used: the clock of which clockcheck told
+# used: print the clock that clockcheck has found
 used()
 {
 	sed -n '/ a tick$/{s/,.*//p;q;}' /tmp/test/clock
 }
 
-# tells_right CLOCK: one round will do for "auto", if it is one of those that were
-# looked at for longer
+# tells_right CLOCK: check the times. For "auto" one round is enough if its
+# clock was checked before.
 tells_right()
 {
 	if [ "$1" = auto ]; then
@@ -51,22 +52,22 @@ check()
 {
 	if ! insmod "$KTAPE_MODULE" clock="$1" 2>/tmp/test/insmod; then
 		[ "$1" = cycles ]
-		result $? "clock=$1 loads, or may refuse"
+		result $? "clock=$1 loads, or is one that may be refused"
 		last_words | grep -q 'clock=cycles is not to be trusted'
-		result $? "clock=$1 says why it is refused"
-		skip "clock=$1 tells right times" "$(last_words)"
+		result $? "clock=$1: the log says why it is refused"
+		skip "clock=$1: times are right" "$(last_words)"
 		return
 	fi
 	result 0 "clock=$1 loads"
 	tells_right "$1" >/tmp/test/clock 2>&1
-	result $? "clock=$1 tells right times"
+	result $? "clock=$1: times are right"
 	sed 's/^/# /' /tmp/test/clock
 	used=$(used)
 	case $1=$used in
 	mono=mono | cycles=cycles | auto=mono | auto=cycles) true ;;
 	*) false ;;
 	esac
-	result $? "clock=$1 is what is used"
+	result $? "clock=$1: the trace uses it"
 	checked="$checked $used "
 	rmmod ktape
 }

@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# What shells emit: "ktape mark" and echo, as "ktape dump" shows it; and the
-# module parameters of emitting.
+# Test what shells emit, by "ktape mark" and echo, as "ktape dump" shows it; and
+# the module parameters for emitting.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
@@ -34,8 +34,8 @@ insmod /tests/ktape_emit.ko
 rmmod ktape_emit
 EOT
 
-# What dump prints of these, without time, CPU and thread: a pattern a line.
-# Only what identifies an event; its words are for t_emit.
+# Expected lines of dump without time, CPU and thread, one pattern per line:
+# only what identifies an event; the values are tested in t_emit.
 cat >$dir/want <<'EOT'
 text: cut=0 text=text of echo
 text: cut=0 text=appended
@@ -59,7 +59,7 @@ user_event: task=0 .*0x1 0x2] typed=.*
 user_event: task=1 .*(402|1026).*
 EOT
 
-# matches PATTERNS LINES: each line its pattern, as a whole
+# matches PATTERNS LINES: each whole line must match its pattern
 matches()
 {
 	awk '
@@ -75,15 +75,15 @@ matches()
 test_forms()
 {
 	sh $dir/emit 2>$dir/err
-	result $? "all forms are taken" $dir/err
+	result $? "mark and echo accept all forms" $dir/err
 	ktape stop
 	timeout $((20 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/stream
 	ktape dump $dir/stream 2>$dir/err |
 		sed -nE 's/^\[[0-9.]+\] cpu [0-9]+ [^ ]+ ((mark|text|exc|user_ev|isr|trace_ev)[a-z_]*: )/\1/p' \
 		>$dir/all
 	[ ! -s $dir/err ]
-	result $? "dump has nothing to say" $dir/err
-	# The lines of the shell, then those of the module.
+	result $? "dump prints no message" $dir/err
+	# The lines of the shell come first, then those of the module.
 	matches $dir/want $dir/all >$dir/diff
 	result $? "dump shows what the shell emitted" $dir/diff
 	awk 'NR == FNR { shell++; next }
@@ -97,7 +97,7 @@ test_forms()
 	result $? "dump shows what the module emitted" $dir/module
 }
 
-# state EVENT: whether it can be recorded, or why not
+# state EVENT: print whether it can be recorded, or why not
 state()
 {
 	grep "\"name\":\"$1\"" $dir/list
@@ -115,7 +115,7 @@ test_list()
 	else
 		state sched_switch | grep -q '"available":true'
 	fi
-	result $? "list says whether there are tracepoints"
+	result $? "list shows tracepoints as available or missing"
 }
 
 test_wrong()
@@ -152,10 +152,10 @@ test_wrong()
 	result $bad "wrong command lines are refused"
 	ktape mark name thread 1 x 2>/dev/null
 	[ $? = 2 ]
-	result $? "a type that users cannot name is no type"
+	result $? "mark name refuses a type that users cannot name"
 	ktape mark name 1 1 x 2>/dev/null
 	[ $? = 1 ]
-	result $? "nor by its number"
+	result $? "mark name refuses such a type by number"
 }
 
 test_parameters()
@@ -164,7 +164,7 @@ test_parameters()
 	insmod "$KTAPE_MODULE" mark_mode=0622 max_str=20 size=4M
 	result $? "module loads with mark_mode and max_str"
 	[ "$(stat -c %a /dev/ktape_mark)" = 622 ]
-	result $? "mark_mode is the device's mode"
+	result $? "mark_mode is the mode of the device file"
 }
 
 test_refused()
@@ -181,13 +181,13 @@ test_refused()
 	insmod "$KTAPE_MODULE" mark_rate=0 mark_mode=0666 max_str=0
 	! su nobody -c 'echo text >/dev/ktape_mark' 2>$dir/err &&
 		grep -q busy $dir/err
-	result $? "mark_rate=0 keeps users without rights out" $dir/err
+	result $? "mark_rate=0 refuses unprivileged users" $dir/err
 	ktape mark instant 1 message
 	ktape stop
 	timeout $((20 * ${KTAPE_SCALE:-1})) cat /dev/ktape |
 		ktape dump - 2>/dev/null |
 		grep -q 'mark: task=0 id=1 message=$'
-	result $? "max_str=0 leaves messages out"
+	result $? "max_str=0 records no messages"
 	rmmod ktape
 }
 

@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2317	# functions are called by their names
-# The filters of RKH on the command line, with their polarity, and a session that
-# is configured by a file as a whole.
+# Test the filters of RKH on the command line, with their polarity, and sessions
+# that are configured by a file.
 
 # shellcheck source=selftests/guest/filters.sh
 . "${0%/*}/filters.sh"
@@ -14,7 +14,8 @@ do_mix()
 	act getppid 30 signal 10 20 signal 12 7 && go
 }
 
-# mix CALLS SIGNALS-10 SIGNALS-12 HELD: what is recorded, HELD by the other one
+# mix CALLS SIGNALS-10 SIGNALS-12 HELD: compare the numbers of recorded events;
+# HELD is the number of calls by the workload that hold() has started
 mix()
 {
 	recording do_mix || { echo "failed"; cat $dir/log; return 1; }
@@ -27,11 +28,11 @@ mix()
 		is "$2" "$usr1" "SIGUSR1" && is "$3" "$usr2" "SIGUSR2"
 }
 
-# One change of what is in force after the other, on a sanitizer kernel those with +:
-# what is recorded then, as of mix; options
+# Changes of the filters, one after the other; those with + run on a sanitizer
+# kernel too. Each row: the expected numbers for mix, and the options.
 test_steps()
 {
-	# One for each of the rows, and one more.
+	# One test for each row, and one more.
 	steps=14
 	[ "${KTAPE_SCALE:-1}" = 1 ] || steps=7
 	# shellcheck disable=SC2046	# words
@@ -62,9 +63,9 @@ test_steps()
 	EOT
 	ktape profile --suppress "object:$pid" &&
 		shown "pid = $pid:except" >$dir/out 2>&1 && kept >$dir/out 2>&1
-	result $? "one object that is held back is saved and loaded" $dir/out
+	result $? "a filter that suppresses one object is saved and loaded" $dir/out
 	mix 30 20 7 0 >$dir/out 2>&1
-	result $? "and held back then" $dir/out
+	result $? "the loaded filter suppresses the object" $dir/out
 	let_go
 	ktape profile --load $dir/base
 }
@@ -77,10 +78,10 @@ test_wrong()
 		ktape profile --suppress $what >$dir/out 2>&1
 		[ $? = 2 ] || { bad=1; echo "# not refused: $what"; }
 	done
-	result $bad "what is none of them is refused"
+	result $bad "unknown filters are refused"
 	ktape profile --pid 4194304:except >$dir/out 2>&1
 	[ $? = 1 ] && grep -q 'no such thread' $dir/out
-	result $? "nor is a thread that is not there taken" $dir/out
+	result $? "a thread that does not exist is refused" $dir/out
 }
 
 # ---- a session from a file ----------------------------------------------------------
@@ -97,7 +98,7 @@ uid = 65534
 rate = sys_exit=10
 EOT
 
-# The largest packet of a stream: a block.
+# Print the largest packet of a stream, which is a block.
 largest()
 {
 	at=0 most=0 size=$(stat -c %s "$1")
@@ -131,19 +132,19 @@ test_config()
 			at_most 4000 "$exits" "exits" &&
 			is 0 "$usr1" USR1 && is 6 "$usr2" USR2
 	} >$dir/out
-	result $? "its events and filters are in force" $dir/out
+	result $? "the file's events and filters are in force" $dir/out
 	{
 		at_least 1 "$overwrite" "overwrite" &&
 			is 32768 "$(largest $dir/t/cpu0)" "bytes of a block"
 	} >$dir/out
-	result $? "its mode and its block as well" $dir/out
+	result $? "the file's mode and block size are in force" $dir/out
 	ktape record --config $dir/session --save $dir/saved >$dir/out 2>&1 &&
 		cmp $dir/session $dir/saved >$dir/out 2>&1
-	result $? "it is saved as it was" $dir/out
+	result $? "the saved session equals the file" $dir/out
 	rm -rf $dir/t
 }
 
-# What the command line says takes the place of what the file says.
+# Options on the command line override the file.
 test_options()
 {
 	ktape record -q --config $dir/session -m discard --no-uid \
@@ -158,7 +159,7 @@ test_options()
 		is 40 "$getpgrp" "getpgrp" && is 0 "$getppid" "getppid" &&
 			at_least 1 "$discard" "discard"
 	} >>$dir/out
-	result $? "options take the place of the file" $dir/out
+	result $? "options override the file" $dir/out
 	rm -rf $dir/t
 }
 
@@ -167,15 +168,15 @@ test_duration()
 	{ cat $dir/session; echo "duration = 1s"; } >$dir/short
 	read -r before _ </proc/uptime
 	timeout 60 ktape record -q --config $dir/short -o $dir/t >$dir/out 2>&1
-	result $? "its duration ends it" $dir/out
+	result $? "the file's duration ends the recording" $dir/out
 	read -r after _ </proc/uptime
 	[ $((${after%.*} - ${before%.*})) -ge 1 ]
-	result $? "and no earlier"
+	result $? "the recording does not end before its duration"
 	rm -rf $dir/t
 	{ cat $dir/session; echo "buffers = 4M"; } >$dir/wrong
 	ktape record -q --config $dir/wrong -o $dir/t >$dir/out 2>&1
 	[ $? = 1 ] && grep -q 'wrong:10: .*buffers' $dir/out && [ ! -e $dir/t ]
-	result $? "a file that is wrong is told, and where" $dir/out
+	result $? "an error in the file is reported with its line" $dir/out
 }
 
 echo "TAP version 13"

@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2317	# functions are called by their names
-# Each filter option of ktape profile: it is set, shown, does what it says to a
-# workload that is known, and is the same when it was saved and loaded again.
+# Test each filter option of `ktape profile`: it is set, shown, filters a known
+# workload, and does the same after it was saved and loaded.
 
 # shellcheck source=selftests/guest/filters.sh
 . "${0%/*}/filters.sh"
@@ -49,7 +49,7 @@ check_syscall()
 		is 30 "$returns" "returns"
 }
 
-# The interrupt of the scratch disk, of its queue of the first CPU.
+# The interrupt of the scratch disk, of the queue of CPU 0.
 disk_irq()
 {
 	awk '/virtio1-req\.0$/ { print $1 + 0; exit }' /proc/interrupts
@@ -118,7 +118,7 @@ do_pid()
 	act getppid 25 && go
 }
 
-# A thread of it and a child count, and nobody else.
+# A thread and a child of the workload count, and no other thread.
 check_pid()
 {
 	tally "comm=act sys_enter fields.nr_name=getppid$end" \
@@ -159,13 +159,13 @@ check_uid()
 by_thread()
 {
 	steps="getppid 30 thread 20 child 40 wait $dir/gate"
-	# As often as prove() records it.
+	# As often as prove() records.
 	[ "${KTAPE_KERNEL:-}" = debug ] || steps="$steps $steps"
 	# shellcheck disable=SC2086	# words
 	hold $steps
 	prove pid "pid = $pid:threads:children" --pid "$pid" --threads --children
 	let_go
-	result $? "pid: its thread has ended"
+	result $? "pid: the followed thread has ended"
 	mkdir -p /sys/fs/cgroup/kt/below
 	prove cgroup "cgroup = /sys/fs/cgroup/kt" --cgroup /kt
 	ktape profile --load $dir/base
@@ -190,7 +190,7 @@ check_severity()
 	is 4 "$above" "at or above" && is 4 "$any" "all"
 }
 
-# How long a call takes is nobody's promise but for one that sleeps.
+# Only the duration of a call that sleeps is predictable.
 do_gate()
 {
 	act nap 5 60 getppid 50
@@ -205,7 +205,7 @@ check_gate()
 		at_most 49 "$short" "short ones"
 }
 
-# Ten in each second, of which nobody says how many there are.
+# Ten per second; the number of seconds is not predictable.
 do_rate()
 {
 	read -r begin _ </proc/uptime
@@ -268,12 +268,12 @@ test_together()
 		--severity 1 --gate irq=10us,work=2ms \
 		--rate sys_exit=7,sys_enter=1000000 --stack sched_switch \
 		>$dir/out 2>&1 && shown "$all" >$dir/out 2>&1
-	result $? "all at once: they are shown" $dir/out
+	result $? "all filters at once: they are shown" $dir/out
 	kept >$dir/out 2>&1
-	result $? "all at once: saved and loaded they are the same" $dir/out
+	result $? "all filters at once: saving and loading keeps them" $dir/out
 	gone stack rate gate severity uid pid signal irq softirq syscall cpu \
 		>$dir/out 2>&1
-	result $? "each is taken away by --no and its name" $dir/out
+	result $? "--no-KIND removes each filter" $dir/out
 }
 
 echo "TAP version 13"

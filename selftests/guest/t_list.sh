@@ -1,15 +1,15 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# ktape list: which events there are, which of them this kernel has, why not the
-# others, and whether a test proves each one that there is.
+# Test `ktape list`: all events, which of them this kernel has, why the others
+# are missing, and that a test proves each available one.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
 tests=${0%/*}
 
-# What has to be there at least, without control and slots for probes:
+# Minimum numbers, without class control and slots for probes:
 # kernel	events	available
 wanted='
 stock	80	70
@@ -18,7 +18,7 @@ notp	80	9
 *	80	70
 '
 
-# look PROGRAM: at each event, in awk; f["name"] is a member
+# look PROGRAM: run an awk program on each event; f["name"] is a member
 look()
 {
 	awk -F '\t' -v OFS=' ' -v dir="$dir" '
@@ -33,8 +33,9 @@ look()
 		'"$1" $dir/events
 }
 
-# none NAME CONDITION...: no event fulfils it, as awk has it, nor any other one of
-# these; in one go, for most of what it takes is to load the events
+# none NAME CONDITION...: no event may fulfil any of these awk conditions. All
+# conditions are checked in one run, because loading the events takes most of
+# the time.
 none()
 {
 	begin=$((n + 1))
@@ -59,11 +60,11 @@ test_json()
 	ktape list --json >$dir/list 2>$dir/err
 	result $? "list --json works" $dir/err
 	json <$dir/list >$dir/events 2>$dir/err
-	result $? "what it prints is JSON" $dir/err
-	# A line each, so that a shell can take it apart.
+	result $? "list --json prints JSON" $dir/err
+	# One line per event, so that a shell can parse it.
 	sed -e '/^[][]$/d' -e 's/,$//' $dir/list | json 2>$dir/err |
 		cmp -s - $dir/events
-	result $? "and so is each of its lines" $dir/err
+	result $? "each line of list --json is JSON" $dir/err
 }
 
 test_members()
@@ -119,7 +120,7 @@ test_numbers()
 	result $? "at least $available of them are available"
 }
 
-# The list for people says the same.
+# The table must say the same as the JSON.
 test_text()
 {
 	ktape list >$dir/text
@@ -135,10 +136,10 @@ test_text()
 		print name, have
 	}' $dir/events >$dir/b
 	cmp $dir/a $dir/b >$dir/err 2>&1
-	result $? "the list for people says the same" $dir/err
+	result $? "the table of list has the same events as its JSON" $dir/err
 }
 
-# Exceptions come from many places, each of which a kernel may lack.
+# Exceptions have many sources, each of which a kernel may lack.
 test_sources()
 {
 	look '
@@ -159,12 +160,13 @@ test_sources()
 				if (!(wanted[i] in got))
 					print wanted[i]
 		}' >$dir/err && [ ! -s $dir/err ]
-	result $? "all sources of exceptions are told" $dir/err
+	result $? "list --json has all sources of exceptions" $dir/err
 	ktape list --fields | grep ' from die  *yes' >/dev/null
-	result $? "the list for people has them, too"
+	result $? "the table of list has all sources of exceptions"
 }
 
-# programs: those of all guests, of which this one may have its share only
+# programs: print the test programs of all guests; this guest may have a share
+# only
 programs()
 {
 	cat "$tests/programs" 2>/dev/null && return
@@ -173,7 +175,7 @@ programs()
 	done
 }
 
-# Each available event is in the table, with a program that is there.
+# Each available event must be in events.conf, with a program that exists.
 test_proofs()
 {
 	grep -v '^#' "$tests/events.conf" >$dir/proofs
@@ -202,12 +204,13 @@ test_proofs()
 				if (!(name in have))
 					print name ": there is no such event" >none
 		}' && [ ! -s $dir/without ]
-	result $? "a program proves each event that is available" $dir/without
+	result $? "each available event has a test program in events.conf" $dir/without
 	[ -e $dir/none ] && [ ! -s $dir/none ]
-	result $? "there is each event that a program proves" $dir/none
+	result $? "each event in events.conf with a program exists" $dir/none
 }
 
-# A kernel without tracepoints: what is left, and why the rest is not there.
+# A kernel without tracepoints: the events that remain, and why the others are
+# missing.
 test_without()
 {
 	none "what comes from programs and modules is available" \

@@ -1,14 +1,15 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# The module comes and goes under load and leaves nothing behind; it stays as
-# long as somebody uses it; it refuses what it cannot do and says why.
+# Test loading and unloading under load: nothing is left behind, the module
+# cannot be unloaded while it is used, and bad parameters are refused with a
+# reason.
 
-# What the load makes all the time: scheduler, processes, interrupts, system
-# calls.  With all events most of the time would go into patching the kernel.
+# Events of the load: scheduler, processes, interrupts, system calls. With all
+# events most of the time would go into patching the kernel.
 busy=0x30730f1f00000000
 
-# A sanitizer kernel takes most of a minute for one under load.
+# One load takes most of a minute under load on a sanitizer kernel.
 cycles=100
 warm=5
 if [ "${KTAPE_SCALE:-1}" -gt 1 ]; then
@@ -18,7 +19,7 @@ fi
 most_kib=1024
 n=0
 
-# Parameters that are refused, each with what the log must say of it.
+# Refused parameters, each with the text that the log must have.
 refused='
 size=banana		size=banana is no size
 size=			size= is no size
@@ -38,7 +39,7 @@ registry=-1		registry
 clock=sundial		clock=sundial is not
 '
 
-# Odd ones that are rounded and taken.
+# Sizes that are rounded and accepted.
 taken='size=1 size=100K,block=5000 size=16M,block=4M block=1
 profile=none profile=all profile=0x100000000 mode=discard
 registry=64 registry=100000'
@@ -58,7 +59,7 @@ loaded()
 	grep -q '^ktape ' /proc/modules
 }
 
-# residue: 0 if there is none
+# residue: check that unloading has left nothing; 0 if so
 residue()
 {
 	[ ! -e /dev/ktape ] && [ ! -e /sys/class/misc/ktape ] &&
@@ -78,8 +79,8 @@ log_since()
 		on'
 }
 
-# At any time, but not at the cost of who loads the module: its threads are as
-# nice as the process is that begins it.
+# The load is niced, so that it does not slow down insmod: its threads inherit
+# the nice value of the process that starts them.
 start_load()
 {
 	# shellcheck disable=SC2016	# the inner shell's own dollars
@@ -87,7 +88,7 @@ start_load()
 	load=$!
 }
 
-# stop_load: was there a load until now?
+# stop_load: stop the load; fails if it had ended before
 stop_load()
 {
 	runs=$(readlink /proc/$load/exe)
@@ -96,9 +97,9 @@ stop_load()
 	[ "${runs##*/}" = emit ]
 }
 
-# free_kib: what is free when nothing is cached, with the pages that each CPU
-# keeps at hand, which come to more than a leak that is to be found.  KASAN keeps
-# what is freed until its cache is shrunk, and a load frees megabytes.
+# free_kib: print the free memory after dropping caches, including the per-CPU
+# free pages, which exceed the leaks to be found. KASAN keeps freed memory until
+# its cache is shrunk, and a load frees megabytes.
 free_kib()
 {
 	sync
@@ -112,7 +113,7 @@ free_kib()
 		END { print n }' /proc/meminfo /proc/zoneinfo
 }
 
-# cycle TIMES: how many of them failed
+# cycle TIMES: load and unload so often; $bad is the number of failures
 cycle()
 {
 	bad=0
@@ -121,7 +122,7 @@ cycle()
 	while [ $i -lt "$1" ]; do
 		i=$((i + 1))
 		insmod "$KTAPE_MODULE" profile=$busy || bad=$((bad + 1))
-		# Now and then somebody reads.
+		# Read the device now and then.
 		[ $((i % 10)) != 0 ] ||
 			timeout 1 dd if=/dev/ktape of=/dev/null bs=64k count=2 \
 				2>/dev/null
@@ -133,7 +134,7 @@ cycle()
 
 test_cycles()
 {
-	# What the kernel allocates once and keeps.
+	# Do not count what the kernel allocates once and keeps.
 	start_load
 	cycle $warm >/dev/null
 	stop_load
@@ -144,7 +145,7 @@ test_cycles()
 	cycle $cycles
 	bad=$?
 	stop_load || bad=1
-	result $bad "$cycles times in and out while all CPUs emit"
+	result $bad "load and unload $cycles times while all CPUs emit"
 	left=$most_kib
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		[ "$left" -ge $most_kib ] || break
@@ -153,12 +154,12 @@ test_cycles()
 	done
 	echo "# $before KiB free before, $left KiB less afterwards"
 	[ "$left" -lt $most_kib ]
-	result $? "memory is back"
+	result $? "unloading frees all memory"
 	residue
 	result $? "nothing is left"
 }
 
-# in_use NAME: rmmod must fail, and say that it is in use
+# in_use NAME: rmmod must fail with "in use"
 in_use()
 {
 	rmmod ktape 2>/tmp/test/rmmod
@@ -186,12 +187,13 @@ test_in_use()
 	kill -9 $holder
 	wait $holder 2>/dev/null
 	rmmod ktape
-	result $? "rmmod works when the mapping is gone"
+	result $? "rmmod works after the mapping was removed"
 	residue
 	result $? "nothing is left"
 }
 
-# Who is at its end while the module is loaded may still be switched, or talked of.
+# A thread that exits while the module is loaded may still be switched, or named
+# by other events.
 test_ending()
 {
 	sh -c 'sleep 0.3 & echo $! >/tmp/test/ended; exec sleep 1000' &
@@ -209,7 +211,7 @@ test_ending()
 	ktape stop
 	ktape dump --json /dev/ktape | grep '"ring":"registry"' |
 		grep -q '"type":"thread","dead":true,"id":'"$ended"',.*"name":"sleep"'
-	result $? "a thread that has ended and is not forgotten has a name"
+	result $? "a zombie thread has a name in the registry"
 	kill $holder
 	wait $holder 2>/dev/null
 	rmmod ktape
@@ -246,7 +248,7 @@ test_refused()
 		if insmod "$KTAPE_MODULE" $(echo "$parameters" | tr , ' '); then
 			dd if=/dev/ktape of=/dev/null bs=64k count=1 2>/dev/null ||
 				echo "bad: $parameters cannot be read"
-			rmmod ktape || echo "bad: $parameters stays"
+			rmmod ktape || echo "bad: $parameters: rmmod fails"
 		else
 			echo "bad: $parameters is refused"
 		fi

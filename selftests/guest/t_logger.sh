@@ -1,13 +1,13 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# ktape record -l: a log in pieces, by size, by time and by signals, in the
-# foreground and in the background; every event is in exactly one piece.
+# Test `ktape record -l`: a log in pieces, by size, by time and by signals, in
+# the foreground and as a daemon; every event is in exactly one piece.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-# mark FROM TO: text events, each with a number of its own
+# mark FROM TO: write numbered text events
 mark()
 {
 	i=$1
@@ -17,10 +17,10 @@ mark()
 	done
 }
 
-# read_pieces FOLDER: each alone, one after the other, all of them by one awk:
-# how many there are, how many of them are not as they should be; how many lines
-# they have without what each begins with; different marks, and all; what the
-# event rings should hold by the ledger, and what all pieces do
+# read_pieces FOLDER: read each piece on its own with one awk and print: the
+# number of pieces, of bad pieces, of lines without the checkpoint at the start
+# of each piece, of different marks, of all marks; the events that the event
+# rings should hold by the ledger, and those that all pieces hold
 read_pieces()
 {
 	: >$dir/dump.err
@@ -73,8 +73,8 @@ read_pieces()
 marked=300
 [ "${KTAPE_SCALE:-1}" = 1 ] || marked=120
 
-# Marks in five parts, and another piece after each.  How many events a second
-# has is nobody's promise: they come until there is one.
+# Marks in five parts, with a new piece after each part. The number of events
+# per second is not predictable, so events are written until the piece ends.
 cat >$dir/load <<'EOT'
 pieces()
 {
@@ -105,23 +105,23 @@ test_size()
 	mkdir /scratch/size
 	ktape record -p default -l /scratch/size/%H -b 256K -B 16K \
 		--rotate "$@" -- sh $dir/load $marked 2>$dir/log
-	result $? "a log is recorded, $*" $dir/log
+	result $? "record -l works, $*" $dir/log
 	read -r pieces bad found kinds nr said held <<-EOT
 	$(read_pieces /scratch/size)
 	EOT
 	echo "# $pieces pieces, $(summary $dir/log) recorded, $found read;" \
 		"event rings: $said by the ledger, $held read; $nr marks"
 	[ "$pieces" -ge 6 ] && [ "$bad" = 0 ]
-	result $? "it has pieces that can be read alone, $*" $dir/dump.err
+	result $? "each piece can be read alone, $*" $dir/dump.err
 	[ "$found" = "$(summary $dir/log)" ] && [ "$said" = "$held" ] &&
 		[ "$held" -ge 1000 ]
-	result $? "together they hold what was recorded, $*" $dir/log
+	result $? "the pieces together hold everything recorded, $*" $dir/log
 	[ "$kinds" = $marked ] && [ "$nr" = $marked ]
-	result $? "each event is in one of them, $*" $dir/log
+	result $? "each event is in one piece, $*" $dir/log
 	rm -rf /scratch/size
 }
 
-# pieces FOLDER: how many, in $have
+# pieces FOLDER: set $have to the number of pieces
 pieces()
 {
 	set -- "$1"/*.ktape*
@@ -129,7 +129,7 @@ pieces()
 	have=$#
 }
 
-# until_true COMMAND...: within some seconds
+# until_true COMMAND...: wait some seconds until COMMAND succeeds
 until_true()
 {
 	patience=$((150 * ${KTAPE_SCALE:-1}))
@@ -140,7 +140,7 @@ until_true()
 	done
 }
 
-# on_disk TEXT: in any piece, while the recorder runs
+# on_disk TEXT: check that a piece has this text while the recorder runs
 on_disk()
 {
 	for piece in "$dir"/time/*.zst; do
@@ -155,14 +155,15 @@ has_pieces()
 	[ $have -ge "$1" ]
 }
 
-# That many and no more: a piece goes a moment after the next one has come.
+# Exactly that many: the oldest piece is removed shortly after the next one was
+# created.
 keeps_pieces()
 {
 	pieces $dir/time
 	[ $have = "$1" ]
 }
 
-# another_than PIECE...: is there one that is none of them?
+# another_than PIECE...: check that there is a piece besides these
 another_than()
 {
 	for piece in "$dir"/time/*; do
@@ -184,16 +185,17 @@ test_daemon()
 	result $? "a daemon is ready when the command ends" $dir/log
 	pid=$(cat $dir/pid)
 	[ -n "$pid" ] && kill -0 "$pid" && [ ! -s $dir/log ]
-	result $? "it runs" $dir/log
+	result $? "the daemon runs" $dir/log
 	ktape record -l $dir/time/ --daemon --pidfile $dir/pid 2>$dir/log
 	[ $? = 1 ] && grep -q "process $pid is already running" $dir/log
-	result $? "there is only one with this pidfile" $dir/log
+	result $? "a second daemon with this pidfile is refused" $dir/log
 
 	mark 1 3
 	kill -USR1 "$pid"
 	until_true on_disk mark-3-
-	result $? "SIGUSR1 brings everything onto the disk" $dir/daemon.log
-	# Two and three pieces, and a foreign one; then the oldest go.
+	result $? "SIGUSR1 writes everything to the disk" $dir/daemon.log
+	# Two and three pieces, and another file; then the oldest pieces are
+	# removed.
 	ok=0
 	for want in 3 4 4 4; do
 		mark 1 3
@@ -202,19 +204,19 @@ test_daemon()
 		until_true another_than "$@" &&
 			until_true keeps_pieces "$want" || ok=1
 	done
-	result $ok "SIGHUP begins another piece" $dir/daemon.log
+	result $ok "SIGHUP begins a new piece" $dir/daemon.log
 	until_true keeps_pieces 4 && grep -q foreign $dir/time/000000.ktape.zst
-	result $? "the oldest pieces go, other files stay" $dir/daemon.log
+	result $? "the oldest pieces are removed, other files stay" $dir/daemon.log
 	kill -TERM "$pid"
 	ended "$pid" 10
-	result $? "SIGTERM ends it" $dir/daemon.log
+	result $? "SIGTERM ends the daemon" $dir/daemon.log
 	sed 's/^/# /' $dir/daemon.log
 	[ ! -e $dir/pid ] && grep -q ' events, .* lost' $dir/daemon.log
-	result $? "its last words are in the log, its pidfile is gone" \
+	result $? "the summary is in the log, the pidfile is removed" \
 		$dir/daemon.log
 	ktape record -q -d 1s -e user -l "$dir/time/%H%M%S.ktape" --zstd \
 		--keep 2 2>$dir/log && keeps_pieces 3
-	result $? "the next run knows the pieces of the one before" $dir/log
+	result $? "the next run continues with the pieces of the previous one" $dir/log
 	rm -rf $dir/time
 }
 
@@ -232,21 +234,21 @@ test_time()
 	wait
 	bad=0
 	for piece in "$dir"/time/*; do
-		# One that was just begun may have nothing yet.
+		# A piece that was just begun may be empty.
 		[ -s "$piece" ] || continue
 		ktape dump "$piece" >$dir/text 2>>$dir/log || bad=1
 	done
 	[ $bad = 0 ]
-	result $? "what SIGKILL leaves can be read, the last piece too" $dir/log
+	result $? "all pieces can be read after SIGKILL, the last one too" $dir/log
 	ktape record -l /proc/none --daemon --pidfile $dir/pid 2>$dir/log
 	[ $? = 1 ] && [ -s $dir/log ] && [ ! -e $dir/pid ]
-	result $? "where no piece can be made no daemon is left" $dir/log
+	result $? "no daemon is started if no piece can be created" $dir/log
 	rm -rf $dir/time $dir/text
 }
 
 echo "TAP version 13"
 need_ktape
-# With metadata of 57 KiB in each piece.
+# Each piece has 57 KiB of metadata.
 test_size 64K --zstd
 test_size 100K --no-uring
 test_daemon

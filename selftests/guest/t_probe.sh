@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# ktape probe: what it adds is listed, recorded by its name, and removed.
+# Test `ktape probe`: probes are added, listed, recorded by name, and removed.
 
 n=0
 
@@ -30,11 +30,11 @@ insmod /tests/ktape_target.ko
 
 ktape list >out
 grep 'probe_0 .* kprobe .* no .*\[a free slot' out >/dev/null
-result $? "a free slot says so" out
+result $? "list shows a free slot as free" out
 
 [ "$(ktape probe add --args 4 ktape_target)" = probe_0 ] &&
 	[ "$(ktape probe add -r -a 1 ktape_target)" = probe_1 ]
-result $? "add tells the name"
+result $? "add prints the name"
 
 exits 1 "no such function" ktape probe add ktape_no_such_function
 exits 1 "a refused function" ktape probe add exc_int3
@@ -72,8 +72,8 @@ exits 1 "remove what a session has" ktape probe remove probe_1
 ktape profile andnot probe_1
 exits 0 "remove" ktape probe remove probe_0 probe_1
 [ -z "$(ktape probe list)" ]
-result $? "nothing is left"
+result $? "del removes the probes"
 
 rmmod ktape_target
-result $? "its module goes"
+result $? "the probed module can be unloaded"
 echo "1..$n"

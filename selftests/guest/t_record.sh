@@ -1,13 +1,13 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# The ktape command where it is at home: it records into folders and pipes on
-# every kind of file system, and its reader finds what its writer counted.
+# Test `ktape record` in folders and pipes on every kind of file system: the
+# reader finds what the recorder counted.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-# size FILE LEAST: waits until it has so many bytes
+# size FILE LEAST: wait until FILE has LEAST bytes
 size()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
@@ -21,13 +21,14 @@ test_cat()
 	emit &
 	emitter=$!
 	cat /dev/ktape >$dir/f 2>/dev/null &
-	# Far more than 1000 events.
+	# Many more than 1000 events.
 	size $dir/f 200000
 	kill $! $emitter
 	wait
 	ktape dump $dir/f >$dir/text 2>$dir/err
-	result $? "what cat has read can be dumped" $dir/err
-	# "[time] cpu 1 NAME-TID event: ...", with names that threads have.
+	result $? "a stream read by cat can be dumped" $dir/err
+	# Lines like "[time] cpu 1 NAME-TID event: ...", with names of real
+	# threads.
 	read -r lines names <<-EOT
 	$(awk '
 		$4 ~ /^[^?].*-[0-9]/ && !seen[$4]++ { names++ }
@@ -35,10 +36,10 @@ test_cat()
 	EOT
 	echo "# $lines lines, $names threads with names"
 	[ "$lines" -ge 1000 ]
-	result $? "cat has read at least 1000 events"
+	result $? "the stream read by cat has at least 1000 events"
 	[ "$names" -ge 5 ]
 	result $? "at least 5 threads have names"
-	# Far less than a block: it is shown all the same.
+	# Much less than a block is shown all the same.
 	ktape profile process
 	ktape clear
 	ktape dump -e process /dev/ktape >$dir/text 2>$dir/err &
@@ -51,10 +52,10 @@ test_cat()
 	lines=$(wc -l <$dir/text)
 	echo "# $lines lines of a slow session"
 	[ "$lines" -ge 1 ]
-	result $? "the device is shown while little happens" $dir/err
+	result $? "dump shows the device's events while there are few" $dir/err
 	kill -TERM $reader
 	wait $reader
-	result $? "until a signal" $dir/err
+	result $? "dump of the device ends with a signal" $dir/err
 	ktape profile default
 	rm -f $dir/f $dir/text
 }
@@ -73,15 +74,15 @@ test_folder()
 
 	ktape record -p all -b 16K -B 4K -o /scratch/small -- \
 		emit 0 2>$dir/log
-	result $? "a command is recorded by rings that are too small" $dir/log
+	result $? "a command is recorded with rings that are too small" $dir/log
 	grep ' lost' $dir/log | tail -n 1 | sed 's/^.*ktape:/#/'
 	agrees "small rings" /scratch/small $dir/log
 
 	ktape record -o $dir/plain -d 100ms 2>$dir/log
 	[ $? = 1 ] && grep -q 'not empty' $dir/log
-	result $? "a folder with something in it is refused" $dir/log
+	result $? "a folder that is not empty is refused" $dir/log
 	ktape record -f -o $dir/plain -d 100ms 2>$dir/log
-	result $? "but replaced when that is asked for" $dir/log
+	result $? "-f replaces a folder that is not empty" $dir/log
 	rm -rf /scratch/direct /scratch/small $dir/plain
 }
 
@@ -91,24 +92,25 @@ test_pipe()
 	result $? "a pipe form is recorded" $dir/log
 	agrees "pipe form" $dir/pipe $dir/log
 	ktape record --split $dir/pipe -o $dir/split 2>$dir/err
-	result $? "it is split into a folder" $dir/err
+	result $? "the pipe form is split into a folder" $dir/err
 	ktape dump --json $dir/pipe | sort >$dir/a
 	ktape dump --json $dir/split | sort >$dir/b
 	diff $dir/a $dir/b >$dir/err 2>&1
-	result $? "which holds the same records" $dir/err
+	result $? "the folder holds the same records as the pipe form" $dir/err
 
 	ktape record -q -o - -- emit 0 |
 		ktape dump --json - >$dir/a 2>$dir/err
-	# What comes live may come too late to be put in order, and is told.
+	# Live events may come too late to be sorted, and dump reports that.
 	! grep -v 'came too late to be sorted' $dir/err &&
 		[ "$(wc -l <$dir/a)" -ge 1000 ]
-	result $? "recorder and reader are joined by a pipe" $dir/err
+	result $? "dump reads what record writes to a pipe" $dir/err
 
-	# Until it is killed: who knows how long a recording takes to begin.
+	# Runs until it is killed, because the start of a recording may take
+	# long.
 	emit &
 	timeout 60 ktape record -o - 2>$dir/log | head -c 200000 >/dev/null
 	[ "$(summary $dir/log)" -gt 0 ]
-	result $? "a reader that goes ends the recording" $dir/log
+	result $? "the recording ends when the pipe's reader exits" $dir/log
 	kill $!
 	wait $!
 	rm -rf $dir/pipe $dir/split $dir/a $dir/b

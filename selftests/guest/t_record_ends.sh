@@ -1,16 +1,17 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# How recordings end, and how they do not begin: what was recorded stays, the
-# command ends too, nobody can keep it from ending, and the reason is told.
+# Test how recordings end, and how they fail to start: recorded data stay, the
+# recorded command ends too, nothing can keep the recorder from ending, and the
+# reason is reported.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-# Seconds that nothing here takes.
+# Seconds, longer than anything here takes.
 most=$((60 * ${KTAPE_SCALE:-1}))
 
-# begun: a recording is under way, beside session 0
+# begun: wait until there is a session besides session 0
 begun()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
@@ -19,8 +20,8 @@ begun()
 	done
 }
 
-# written FOLDER: a recording into it is under way, and some blocks of it are there:
-# what is being written when the recorder is killed may be none
+# written FOLDER: wait until a recording has written some blocks to FOLDER; the
+# block being written at a SIGKILL may be lost
 written()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
@@ -34,7 +35,8 @@ written()
 
 test_signals()
 {
-	# Not a job of this shell: for those busybox ignores SIGINT.
+	# Not a background job of this shell, because busybox ignores SIGINT for
+	# these.
 	setsid sh -c 'trap - INT; exec ktape record -o '$dir'/int -- sleep 1000' \
 		2>$dir/log &
 	recorder=$!
@@ -48,7 +50,7 @@ test_signals()
 	result $? "SIGINT is no failure" $dir/log
 	agrees "after SIGINT" $dir/int $dir/log
 	! pidof sleep >/dev/null
-	result $? "the command ended, too"
+	result $? "the recorded command ended, too"
 
 	emit &
 	emitter=$!
@@ -62,7 +64,7 @@ test_signals()
 	found=$(records $dir/kill 1)
 	[ "$found" -ge 1 ]
 	result $? "what was written before SIGKILL can be read" $dir/dump.err
-	# What is detached later holds it for a moment.
+	# A delayed detach holds the module for a moment.
 	for _ in $(seq $((20 * ${KTAPE_SCALE:-1}))); do
 		rmmod ktape 2>$dir/err && break
 		sleep 0.2
@@ -81,29 +83,29 @@ test_disk_full()
 	rc=$?
 	tail -n 1 $dir/log | sed 's/^/# /'
 	[ $rc = 1 ] && grep -q 'No space left' $dir/log
-	result $? "a full disk is told" $dir/log
+	result $? "a full disk is reported" $dir/log
 	found=$(records $dir/full/trace 1000)
 	[ "$found" -ge 1000 ]
-	result $? "what was written before can be read" $dir/dump.err
+	result $? "what was written before the disk was full can be read" $dir/dump.err
 	umount $dir/full
 	rmdir $dir/full
 	ktape record -q -d 100ms -o $dir/after 2>$dir/log
-	result $? "another recording works" $dir/log
+	result $? "another recording works after the disk was full" $dir/log
 	rm -rf $dir/after
 }
 
-# What the command prints is not for the trace.
+# The output of the recorded command must not get into the trace.
 test_output()
 {
 	ktape record -o - -- sh -c 'echo hello; emit 0' >$dir/pipe 2>$dir/log
-	result $? "a command that prints, into a pipe form" $dir/log
+	result $? "a command that prints is recorded to a pipe" $dir/log
 	grep -qx hello $dir/log
-	result $? "what it prints comes on standard error" $dir/log
+	result $? "the command's output goes to standard error" $dir/log
 	agrees "beside what it prints" $dir/pipe $dir/log
 	rm -f $dir/pipe
 }
 
-# Nobody reads: a further byte does not find room.
+# Without a reader a further byte does not fit.
 wait_until_full()
 {
 	for _ in $(seq 60); do
@@ -113,7 +115,7 @@ wait_until_full()
 	echo "# the pipe does not get full"
 }
 
-# stopped_by_time: session 0 records, and it alone, soon
+# stopped_by_time: wait until session 0 alone records
 stopped_by_time()
 {
 	for _ in $(seq $((50 * ${KTAPE_SCALE:-1}))); do
@@ -123,7 +125,7 @@ stopped_by_time()
 	return 1
 }
 
-# stuck OPTION...: record for a reader that takes nothing, then send a signal
+# stuck OPTION...: record to a pipe that is not read, then send a signal
 stuck()
 {
 	mkfifo $dir/fifo
@@ -141,19 +143,19 @@ stuck()
 	wait_until_full
 	if [ "$1" = -d ]; then
 		stopped_by_time
-		result $? "a reader that takes nothing does not make it longer"
+		result $? "a stuck reader does not prolong the recording"
 	else
-		# More than a block, for which the recorder has no room.
+		# More than a block, more than the recorder can buffer.
 		act nap 300 1
 	fi
 	kill -TERM $recorder
 	ended $recorder 10
-	result $? "a reader that takes nothing, $*: a signal ends the recording" \
+	result $? "a signal ends a recording with a stuck reader, $*" \
 		$dir/log
 	kill -KILL $recorder 2>/dev/null
 	wait $recorder
 	[ $? = 1 ] && grep -q 'reader of the pipe has stopped' $dir/log
-	result $? "and that is told" $dir/log
+	result $? "the loss by a stuck reader is reported, $*" $dir/log
 	kill $reader $emitter
 	wait
 	rm $dir/fifo $dir/read
@@ -171,14 +173,14 @@ test_inherited()
 {
 	timeout $most sh -c "trap '' CHLD; exec ktape record -o $dir/chld -- emit 0" \
 		2>$dir/log
-	result $? "an ignored SIGCHLD does not hide the end" $dir/log
+	result $? "the recorder sees the command's end with SIGCHLD ignored" $dir/log
 	(
 		# Blocks of 512 bytes.
 		ulimit -f 200
 		timeout $most ktape record -p all -o $dir/limit -- emit 2>$dir/log
 	)
 	[ $? = 1 ] && grep -q 'File too large' $dir/log
-	result $? "a file size limit is told" $dir/log
+	result $? "a file size limit is reported" $dir/log
 	found=$(records $dir/limit)
 	echo "# $found records within the limit, $(summary $dir/log) told"
 	[ "$found" = "$(summary $dir/log)" ] && ! pidof emit >/dev/null
@@ -187,7 +189,8 @@ test_inherited()
 	rm -rf $dir/chld $dir/limit
 }
 
-# refused STATUS TEXT ARGUMENT...: says why, and leaves nothing behind
+# refused STATUS TEXT ARGUMENT...: record must fail with TEXT and leave nothing
+# behind
 refused()
 {
 	want=$1
@@ -208,11 +211,11 @@ test_refused()
 	refused 1 "or these sizes" -B 64M
 	refused 1 "or these sizes" -b 64G
 	timeout $most ktape record -q -d 0 -o $dir/zero 2>$dir/log
-	result $? "no time at all is a time" $dir/log
+	result $? "record -d 0 is accepted" $dir/log
 	ktape profile set sched '!sched_switch' 2>$dir/log &&
 		ktape profile >$dir/text &&
 		grep -q '^sched_' $dir/text && ! grep -qx sched_switch $dir/text
-	result $? "profile: one operand takes away from another" $dir/text
+	result $? "profile: an operand removes events of another operand" $dir/text
 	ktape profile default
 	rm -rf $dir/zero $dir/script $dir/text
 }

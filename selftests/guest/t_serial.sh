@@ -1,21 +1,23 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash disable=SC2086	# no name here has a blank
-# The device over serial lines, while it records: what arrives is what another
-# reader saw of the same session, each once, unchanged and in order; and all that
-# does not is counted as shed or as lost.
+# Test `ktape send` and `ktape receive` over serial lines while the session
+# records: what arrives is what another reader of the same session got, each
+# event once, unchanged and in order, and everything else is counted as shed or
+# as lost.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-# Ends of a thread, and switches, are what both forms of frames have in full.
+# Events that both frame formats represent completely: exits of threads, and
+# switches.
 events='sched_switch,sched_wakeup,process,signal,user,exception'
 texts=100
 values=8
 
 # ---- lines ------------------------------------------------------------------------
 
-# there FILE: it is, or will be soon
+# there FILE: wait until FILE exists
 there()
 {
 	for _ in $(seq $((100 * ${KTAPE_SCALE:-1}))); do
@@ -25,7 +27,7 @@ there()
 	return 1
 }
 
-# begin PROFILE-OPTIONS: session 0 anew, and who reads it besides
+# begin PROFILE-OPTIONS: restart session 0, with a second reader
 begin()
 {
 	ktape stop && ktape profile $1 && ktape clear && ktape start
@@ -33,7 +35,8 @@ begin()
 	reader=$!
 }
 
-# connect NAME FRAME LINE-OPTIONS SEND-OPTIONS: from the device to NAME.t
+# connect NAME FRAME LINE-OPTIONS SEND-OPTIONS: send from the device over a line
+# to NAME.t
 connect()
 {
 	to=$dir/$1
@@ -46,7 +49,7 @@ connect()
 	echo $! >"$to.tx.pid"
 }
 
-# code NAME PART: wait for it; $code: what it ended with
+# code NAME PART: wait for the process; $code is its exit status
 code()
 {
 	read -r pid <"$dir/$1.$2.pid"
@@ -54,16 +57,16 @@ code()
 	code=$?
 }
 
-# tell NAME: what they said
+# tell NAME: print the messages of both ends
 tell()
 {
 	sed "s/^/# $1: /" "$dir/$1.tx" "$dir/$1.line" "$dir/$1.rx"
 }
 
-# ends NAME FRAME...: the session stops, which ends all of it with 0
+# ends NAME...: stop the session, after which all processes must exit with 0
 ends()
 {
-	# What is live is delivered when nothing comes for a while.
+	# Live events are delivered after a pause.
 	usleep 300000
 	ktape stop
 	wait $reader
@@ -80,18 +83,19 @@ ends()
 	take_reference
 }
 
-# numbers NAME: what both ends told, and what the line made
+# numbers NAME: set the numbers that both ends and the line have printed
 numbers()
 {
 	read -r sent shed came lost bad made <<-EOT
 	$(awk '
-		# What is in front of the text; else it is what it was.
+		# Remove what precedes the text; otherwise keep the value.
 		function said(text, before) {
 			if (!match($0, "[0-9]+ " text))
 				return before
 			return substr($0, RSTART) + 0
 		}
-		# A word: a sum of it and a number is none that ends the shell.
+		# A word instead of a number fails the test, but does not end
+		# the shell.
 		BEGIN { sent = shed = came = lost = bad = made = "none" }
 		/ came, .* went, / { made = $5 + $7 + $9; next }
 		{
@@ -108,8 +112,9 @@ numbers()
 
 # ---- what was recorded, and what arrived ---------------------------------------------
 
-# lines_of TRACE [MORE]: events without time and names; more commands for sed.  That
-# nobody knows who runs has no place in a frame, as it is so where nothing tells.
+# lines_of TRACE [MORE]: print events without time and names; MORE: more
+# commands for sed. Frames cannot say that the current thread is unknown, as at
+# a reader's start.
 lines_of()
 {
 	ktape dump --json "$1" 2>>$dir/dump.err |
@@ -120,29 +125,30 @@ lines_of()
 			'"${2:-}"
 }
 
-# take_reference: all has ended, so this is what there is to compare with
+# take_reference: after the end, prepare the second reader's trace for
+# comparison
 take_reference()
 {
 	lines_of $dir/ref >$dir/ref.lines
 	recorded=$(wc -l <$dir/ref.lines)
 }
 
-# What Tonbandgeraet has of these events.
+# The fields that Tonbandgeraet has of these events.
 of_cobs='s/,"tid":[a-z0-9]+,"event":"sched_switch".*"next_tid":([0-9]+).*/ to \1/
 s/,"tid":[a-z0-9]+,"event":"context".*"tid":([0-9]+).*/ to \1/
 s/"event":"sched_wakeup.*"tid":([0-9]+).*/wakes \1/
 s/"event":"process_fork".*"child_tid":([0-9]+).*/makes \1/
 s/"event":"process_exit".*"tid":([0-9]+).*/ends \1/'
 
-# RKH has one ring; who runs is told by other means.
+# RKH has one ring, and records the current thread differently.
 of_rkh='s/"ring":"[a-z]*",//; /"event":"context"/d'
 
-# in_order SENT CAME: what came is among what was sent, of each ring in its order.
-# Whose an event is need not be known.
+# in_order SENT CAME: what arrived must be a subsequence of what was sent, in
+# each ring. The thread of an event may be unknown.
 in_order()
 {
 	awk '
-		# Set: ring, tid, rest
+		# Sets ring, tid and rest.
 		function take(line) {
 			tid = ""
 			if (match(line, /,"tid":[a-z0-9]+/)) {
@@ -180,7 +186,7 @@ in_order()
 			exit wrong > 0 }' $1 $2
 }
 
-# right NAME FRAME: nothing is wrong, double or out of order
+# right NAME FRAME: no event may be wrong, duplicated or out of order
 right()
 {
 	case $2 in
@@ -188,20 +194,20 @@ right()
 	cobs) of=$of_cobs ;;
 	esac
 	sed -E "$of" $dir/ref.lines >$dir/sent
-	# Who runs is no event of its own there, but comes along with others.
+	# RKH has no event for the current thread; it comes with other events.
 	lines_of $dir/$1.t "/\"event\":\"context\"/d; $of" >$dir/$1.came
 	in_order $dir/sent $dir/$1.came >$dir/$1.order
-	result $? "$1: what came is what was sent" $dir/$1.order
+	result $? "$1: all events that arrived are correct and in order" $dir/$1.order
 	sed "s/^/# $1: $recorded recorded, /" $dir/$1.order
 }
 
-# work STEP...: what is known of all that is recorded
+# work STEP...: run the known workload
 work()
 {
 	act "$@" signal 10 5 child 3 thread 3 code $values value $values text $texts
 }
 
-# all_of_work NAME: it came; texts and values, or how many of each
+# all_of_work NAME: all its events arrived: texts and values, or their numbers
 all_of_work()
 {
 	awk -v texts=$texts -v values=$values '
@@ -216,19 +222,19 @@ all_of_work()
 
 # ---- tests ----------------------------------------------------------------------------
 
-# both RKH COBS: the known work over two lines, with these faults
+# both RKH COBS: send the known workload over two lines with these fault options
 both()
 {
 	begin "set $events"
 	connect rkh rkh "$1" ''
 	connect cobs cobs "$2" ''
 	usleep 500000
-	# So many that there are faults among them.
+	# Enough events that some are damaged.
 	work nap 100 1
 	ends rkh cobs
 }
 
-# Without faults each event arrives.
+# Without faults each event must arrive.
 test_clean()
 {
 	both '' ''
@@ -237,13 +243,13 @@ test_clean()
 		numbers $name
 		[ "$recorded,0" = "$sent,$shed" ] && [ "$made" = 0 ] &&
 			[ "$recorded,0,0" = "$came,$lost,$bad" ]
-		result $? "$name: all that was recorded came" $dir/$name.rx
+		result $? "$name: all recorded events arrived" $dir/$name.rx
 		all_of_work $name
-		result $? "$name: the known work, too" $dir/$name.order
+		result $? "$name: all events of the workload arrived" $dir/$name.order
 	done
 }
 
-# With faults nothing is wrong; cobs counts each event that is missing.
+# With faults no wrong event may arrive; cobs counts each missing event.
 test_faults()
 {
 	both '-e 400 -k 400 -r 3' '-e 400 -k 400 -r 4'
@@ -252,17 +258,18 @@ test_faults()
 		numbers $name
 		[ "$made" -gt 20 ] && [ "$bad" -gt 10 ] &&
 			[ "$came" -lt "$sent" ] && [ "$came" -gt $((sent / 3)) ]
-		result $? "$name: the line did harm" $dir/$name.rx
+		result $? "$name: the line damaged frames" $dir/$name.rx
 	done
 	[ $((came + lost)) = "$sent" ] && [ "$sent,$shed" = "$recorded,0" ]
-	result $? "cobs: what came and what the line lost is what was sent"
-	# Names count, too; nobody knows of the end; 256 at once are none.
+	result $? "cobs: arrived and lost events add up to those sent"
+	# Names count as frames too. A loss at the end is unknown, and 256 lost
+	# frames in a row are not noticed.
 	numbers rkh
 	[ $((came + lost)) -ge $((sent - 20)) ]
-	result $? "rkh: what the line lost is told"
+	result $? "rkh: losses of the line are reported"
 }
 
-# A line that is too slow: system calls go, the rest comes.
+# On a line that is too slow system calls are shed, everything else arrives.
 test_slow()
 {
 	texts=20 values=2
@@ -279,27 +286,27 @@ test_slow()
 	[ $((sent + shed)) = "$recorded" ] && [ "$shed" -gt 1000 ]
 	result $? "slow: each event was sent or shed" $dir/slow.tx
 	[ "$came,$lost,$bad" = "$sent,$shed,0" ]
-	result $? "slow: what was shed is what the other end counts as lost"
+	result $? "slow: the receiver counts the shed events as lost"
 	all_of_work slow
 	result $? "slow: markers and exceptions are not shed"
 	calls=$(grep -c sys_enter $dir/slow.came)
 	echo "# slow: $calls system calls came"
 	[ "$calls" -lt $((recorded / 2)) ]
-	result $? "slow: system calls are"
+	result $? "slow: system calls are shed"
 	ktape stats --json $dir/slow.t | grep -q "\"lost\":$lost,\"gaps\""
-	result $? "slow: the trace itself tells what is missing"
+	result $? "slow: the received trace reports the missing events"
 }
 
-# stops NAME PART: Ctrl-C
+# stops NAME PART: send SIGINT like Ctrl-C
 stops()
 {
 	read -r pid <"$dir/$1.$2.pid"
 	kill -INT "$pid"
 	ended "$pid" 20
-	result $? "Ctrl-C ends $1's $2" $dir/$1.$2
+	result $? "$1: SIGINT ends $2" $dir/$1.$2
 	code $1 $2
 	[ $code = 0 ]
-	result $? "which is no failure" $dir/$1.$2
+	result $? "$1: $2 exits with 0 after SIGINT" $dir/$1.$2
 }
 
 test_signals()
@@ -308,13 +315,13 @@ test_signals()
 	connect here cobs "-t last" ''
 	connect away cobs "-t last" ''
 	work
-	# A mark's message is sent as it is.
+	# The message of a mark is sent unchanged.
 	ktape mark instant 1 last
 	there $dir/here.a.there
 	there $dir/away.a.there
 	stops here tx
 	grep -q 'the stream is complete' $dir/here.tx
-	result $? "and the stream is complete" $dir/here.tx
+	result $? "here: everything was sent before SIGINT" $dir/here.tx
 	code here line
 	code here rx
 	stops away rx
@@ -323,10 +330,10 @@ test_signals()
 	wait "$pid"
 	read -r pid <$dir/away.tx.pid
 	ended "$pid" 20
-	result $? "a line that is hung up ends who sends" $dir/away.tx
+	result $? "a hangup of the line ends send" $dir/away.tx
 	code away tx
 	[ $code = 1 ]
-	result $? "which is a failure" $dir/away.tx
+	result $? "send fails after a hangup" $dir/away.tx
 	ktape stop
 	wait $reader
 	take_reference
@@ -334,11 +341,11 @@ test_signals()
 		tell $name
 		right $name cobs
 		all_of_work $name
-		result $? "$name: what was sent before came" $dir/$name.order
+		result $? "$name: what was sent before arrived" $dir/$name.order
 	done
 	numbers here
 	[ "$sent,0,0,0" = "$came,$shed,$lost,$bad" ]
-	result $? "here: it is all that was sent" $dir/here.rx
+	result $? "here: everything sent arrived" $dir/here.rx
 	ktape start
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions by name: who finds them, how long they last, what is left for those
- * who have one open; and that they come and go under load.
+ * Test sessions with names: who can find them, how long they live, what a
+ * destroyed session still gives to its open descriptors, and creation and
+ * destruction under load.
  */
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -16,7 +17,7 @@
 #define RING	65536
 #define BLOCK	4096
 #define LINGER	KTAPE_CREATE_LINGER
-#define FDS	64	/* more than a test opens */
+#define FDS	64	/* more descriptors than a test opens */
 
 FIXTURE(session) {
 	int main;
@@ -36,7 +37,7 @@ FIXTURE_TEARDOWN(session)
 	for (int i = 0; i < nr; i++)
 		if (all[i].name[0])
 			kt_destroy(self->main, all[i].name);
-	/* A destroyed one is there as long as it is open. */
+	/* A destroyed session exists as long as a descriptor is open. */
 	for (int fd = self->main + 1; fd < FDS; fd++)
 		close(fd);
 	EXPECT_EQ(1, kt_sessions(self->main, all));
@@ -70,7 +71,10 @@ TEST_F(session, names)
 		EXPECT_EQ(-EINVAL, kt_attach(self->main, bad[i], 0));
 		EXPECT_EQ(-EINVAL, kt_destroy(self->main, bad[i]));
 	}
-	/* Without a NUL, with bytes behind it, lingering without a name. */
+	/*
+	 * A name without a NUL, with bytes behind its NUL, and a lingering
+	 * session without a name.
+	 */
 	memset(c.name, 'a', sizeof(c.name));
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
 	memset(c.name, 0, sizeof(c.name));
@@ -78,13 +82,13 @@ TEST_F(session, names)
 	c.name[0] = 'a';
 	c.name[9] = 'b';
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
-	/* What only comes out. */
+	/* Members that the kernel only writes. */
 	c.name[9] = 0;
 	c.failed_had = 1;
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_CREATE, &c));
 }
 
-/* The structure as it was before there were names. */
+/* The structure of the version without names. */
 TEST_F(session, old_size)
 {
 	struct ktape_create c = { .size = 40, .ring_size = 1ULL << 31 };
@@ -99,7 +103,9 @@ TEST_F(session, old_size)
 	close(fd);
 }
 
-/* What failed: all together, or the ring of one CPU. */
+/*
+ * What failed to get memory: the session as a whole, or the rings of one CPU.
+ */
 TEST_F(session, no_memory)
 {
 	struct ktape_create c = { .size = sizeof(c), .ring_size = 1ULL << 31 };
@@ -140,7 +146,9 @@ TEST_F(session, list)
 	EXPECT_EQ(0, i.files);
 	close(a);
 	EXPECT_EQ(-ENOENT, kt_session_info(self->main, "a", &i));
-	/* Room for one of two; entries that are too small or too large. */
+	/*
+	 * Room for one entry of two; entries that are too small or too large.
+	 */
 	l.entry_size = sizeof(i);
 	l.entries = (uintptr_t)all;
 	memset(all, 0x5a, sizeof(all));
@@ -158,7 +166,10 @@ TEST_F(session, list)
 	EXPECT_EQ(0, all[1].mode);
 }
 
-/* By name and number, with a cursor of its own and no more rights than asked. */
+/*
+ * Open by name and by number: a new cursor, and only the rights that were asked
+ * for.
+ */
 TEST_F(session, attach)
 {
 	struct ktape_layout l, m;
@@ -179,7 +190,7 @@ TEST_F(session, attach)
 	c = kt_attach(self->main, "a", KTAPE_OPEN_READONLY);
 	ASSERT_LE(0, c);
 	EXPECT_EQ(-EPERM, kt_command(c, KTAPE_IOC_STOP));
-	/* Through a descriptor that may not control, one gets none that may. */
+	/* A read-only descriptor can open read-only descriptors only. */
 	ro = kt_open(O_RDONLY);
 	b = kt_attach(ro, "a", 0);
 	ASSERT_LE(0, b);
@@ -191,13 +202,13 @@ TEST_F(session, attach)
 	EXPECT_EQ(-ENOENT, kt_attach_id(ro, 7));
 	EXPECT_EQ(-ENOENT, kt_attach_id(ro, 8));
 	EXPECT_EQ(-ENOENT, kt_attach_id(ro, ~0U - 1));
-	/* It lasts until the last of them is closed. */
+	/* The session lives until its last descriptor is closed. */
 	close(a);
 	EXPECT_EQ(0, kt_layout(c, &l, NULL, 0));
 	EXPECT_EQ(1, l.running);
 }
 
-/* One without rights gets nowhere, whatever descriptor it was handed. */
+/* A process without rights gets EPERM, whatever descriptor it has inherited. */
 TEST_F(session, no_rights)
 {
 	int a = kt_named(self->main, "a", 0, RING, BLOCK, 0), status;
@@ -233,7 +244,10 @@ TEST_F(session, destroy)
 	EXPECT_EQ(-ENODEV, kt_command(a, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_layout(a, &l, NULL, 0));
 	EXPECT_EQ(0, l.running);
-	/* Its memory is there for who has it, its number is taken. */
+	/*
+	 * A destroyed session's memory stays for its descriptors; its number
+	 * stays in use.
+	 */
 	ASSERT_EQ(0, kt_map(a, 0, KTAPE_RING_EVENT, &m));
 	commit = kt_load(&m.page->commit);
 	kt_getppids(100);
@@ -242,7 +256,7 @@ TEST_F(session, destroy)
 	ASSERT_EQ(2, kt_sessions(self->main, all));
 	EXPECT_EQ(KTAPE_SESSION_GONE, all[1].flags & KTAPE_SESSION_GONE);
 	kt_unmap(&m);
-	/* The name is free again at once. */
+	/* The name is free at once. */
 	EXPECT_LE(0, kt_named(self->main, "a", 0, RING, BLOCK, LINGER));
 	close(a);
 	EXPECT_EQ(-EBUSY, kt_ioctl(self->main, KTAPE_IOC_DESTROY, &zero));
@@ -250,7 +264,7 @@ TEST_F(session, destroy)
 	EXPECT_EQ(-EINVAL, kt_ioctl(self->main, KTAPE_IOC_DESTROY, &zero));
 }
 
-/* One that lingers records on when its maker was killed. */
+/* A lingering session keeps recording after its creator was killed. */
 TEST_F(session, outlives_its_maker)
 {
 	struct ktape_stats before, after;
@@ -310,7 +324,9 @@ static int one_round(const struct maker *m, int round)
 	if (other < 0)
 		goto out;
 	ret = kt_destroy(m->main, name);
-	/* What there is can be read, and adds up unless it was overwritten. */
+	/*
+	 * Read the session; the counts add up unless events were overwritten.
+	 */
 	l = kt_ledger_new();
 	if (!ret && kt_follow_all(&l->t, &b, other))
 		ret = 2;
@@ -347,7 +363,10 @@ static void call(uint64_t n)
 	kt_pause();
 }
 
-/* Made, destroyed, opened and read by several at once while all CPUs record. */
+/*
+ * Several threads create, destroy, open and read sessions while all CPUs
+ * record.
+ */
 TEST_F_TIMEOUT(session, come_and_go_under_load, 240)
 {
 	struct kt_load load[CPUS_MAX] = {};
@@ -401,7 +420,10 @@ static int take(int socket)
 	return fd;
 }
 
-/* A session in flight between processes, its maker dead, is still a session. */
+/*
+ * A descriptor in a socket's queue keeps the session after its creator has
+ * died.
+ */
 TEST_F(session, passed_on)
 {
 	int pair[2], fd, status;
@@ -432,7 +454,10 @@ TEST_F(session, passed_on)
 	close(pair[1]);
 }
 
-/* A child has the descriptor and not the mapping; a program has neither. */
+/*
+ * A forked child has the descriptor but not the mapping; an executed program
+ * has neither.
+ */
 TEST_F(session, fork_and_exec)
 {
 	int fd = kt_named(self->main, "f", 0, RING, BLOCK, 0), status, go[2];
@@ -459,7 +484,7 @@ TEST_F(session, fork_and_exec)
 	}
 	kt_unmap(&m);
 	close(fd);
-	/* The child alone keeps it, until it becomes another program. */
+	/* Only the child keeps the session, until it calls execve(). */
 	fd = kt_attach(self->main, "f", KTAPE_OPEN_READONLY);
 	EXPECT_LE(0, fd);
 	close(fd);

@@ -1,18 +1,18 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Sessions by name from the command line: made, recorded from, ended.
+# Test named sessions on the command line: created, recorded from, destroyed.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-# state NAME: what status says of a session
+# state NAME: print the state of a session by `ktape status`
 state()
 {
 	ktape status | awk -v name="$1" '$2 == name { print $4 }'
 }
 
-# refused WHAT CODE COMMAND...: it fails with CODE and says why
+# refused WHAT CODE COMMAND...: COMMAND must fail with CODE and a message
 refused()
 {
 	what=$1 code=$2
@@ -25,27 +25,27 @@ refused()
 test_life()
 {
 	ktape start calls -m discard -e syscall -b 256K >$dir/log 2>&1
-	result $? "a session is made and records" $dir/log
+	result $? "start creates a session that records" $dir/log
 	[ "$(state calls)" = running ]
-	result $? "status lists it"
+	result $? "status lists the session"
 	ktape status calls --json >$dir/out
 	grep -q '"mode":"discard","running":true' $dir/out &&
 		grep -q '"name":"calls"' $dir/out
-	result $? "status --json tells of its rings" $dir/out
+	result $? "status --json shows its mode and name" $dir/out
 	ktape profile -S calls or sched_switch && ktape profile -S calls |
 		grep -qx sched_switch
-	result $? "its profile can be changed"
+	result $? "profile -S changes the session's profile"
 	! ktape profile | grep -qx sys_enter
-	result $? "and that of session 0 is not"
-	refused "made twice" 1 ktape start calls -m overwrite
-	refused "stopped by a wrong name" 1 ktape stop nobody
-	refused "a name that is none" 1 ktape start 'a b'
+	result $? "profile -S does not change session 0"
+	refused "a name that exists" 1 ktape start calls -m overwrite
+	refused "stop with an unknown name" 1 ktape stop nobody
+	refused "an invalid name" 1 ktape start 'a b'
 	refused "session 0 destroyed" 1 ktape destroy 0
-	refused "a mode that is none" 2 ktape start x -m tape
+	refused "an unknown mode" 2 ktape start x -m tape
 	refused "options for session 0" 2 ktape start -m discard
 	refused "too large" 1 ktape start huge -b 2G
 	grep -q 'half of the memory' $dir/log
-	result $? "and how much there was"
+	result $? "too large: the message names the limit"
 	ktape stop calls && [ "$(state calls)" = stopped ]
 	result $? "stop"
 	ktape start calls && [ "$(state calls)" = running ]
@@ -61,25 +61,25 @@ test_record()
 	ktape start flight -e sched -b 128K
 	emit 0
 	ktape record -S flight -d 300ms -o $dir/live 2>$dir/log
-	result $? "a session that goes on is recorded" $dir/log
+	result $? "record -S reads a running session" $dir/log
 	[ "$(state flight)" = running ]
-	result $? "and goes on"
+	result $? "the session runs on after record -S"
 	[ "$(records $dir/live 1000)" -ge 1000 ]
-	result $? "with what was there before"
+	result $? "record -S gets the events from before"
 	emit &
 	emitter=$!
 	ktape record -S flight -l $dir/pieces/ --rotate 300ms -d 1 2>$dir/log.err &
 	recorder=$!
 	ended $recorder 15
-	result $? "a log of one that goes on ends" $dir/log.err
+	result $? "record -S -l ends after its duration" $dir/log.err
 	kill -KILL $recorder 2>/dev/null
 	kill $emitter
 	wait
 	[ "$(state flight)" = running ] && grep -q ' events, ' $dir/log.err
-	result $? "tells its summary, and the session goes on" $dir/log.err
+	result $? "record -S -l prints a summary, and the session runs on" $dir/log.err
 	ktape stop flight
 	ktape record -S flight -o $dir/held 2>$dir/log
-	result $? "what a stopped one holds is saved" $dir/log
+	result $? "record -S saves a stopped session" $dir/log
 	agrees "a stopped session" $dir/held $dir/log
 	refused "-S with another mode" 2 ktape record -S flight -m discard -o x
 	ktape destroy flight
@@ -92,24 +92,24 @@ test_snapshot()
 	result $? "a snapshot ends when it is full" $dir/log
 	agrees "snapshot" $dir/snap $dir/log
 	ktape dump $dir/snap | grep -q ' freeze: '
-	result $? "and tells when"
+	result $? "the snapshot records the time of its end"
 	ktape start once -m snapshot -e syscall -b 16K -B 4K
 	emit 0
 	[ "$(state once)" = frozen ]
-	result $? "status tells that it is frozen"
+	result $? "status shows a full snapshot as frozen"
 	ktape start once && ktape stop once && [ "$(state once)" != frozen ]
-	result $? "start arms it again"
+	result $? "start arms a full snapshot again"
 	ktape destroy once
 }
 
 test_sizes()
 {
 	ktape start tiny -b 1K -B 512 --control 1K >$dir/out 2>$dir/log
-	result $? "the smallest rings"
+	result $? "start accepts sizes below the minimum"
 	grep -q 'rings were given 16384 bytes instead of 1024' $dir/log &&
 		grep -q 'blocks were given 4096 bytes instead of 512' $dir/log &&
 		grep -q 'control rings were given 16384 bytes instead of 1024' $dir/log
-	result $? "are rounded up, and it says so" $dir/log
+	result $? "start rounds small sizes up and says so" $dir/log
 	ktape destroy tiny
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions that take a good part of the memory, which takes its time: meanwhile
- * everything else goes on, two do not get more than there is, and of a creator that is
- * killed nothing is left.
+ * Test sessions that take a large part of the memory, which takes time.
+ * Meanwhile other calls proceed, two sessions cannot exceed the limit together,
+ * and a creator that is killed leaves nothing behind.
  */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -16,27 +16,30 @@
 #define K		1024UL
 #define M		(1024 * K)
 #define CONTROL		(64 * K)
-#define TURNS_MAX	200	/* sessions that are made until something is seen */
+#define TURNS_MAX	200	/* sessions to create until the expected overlap was seen */
 
-/* A thread that makes sessions, one after the other. */
+/* A thread that creates sessions one after the other. */
 struct maker {
 	pthread_t thread;
 	int dev;
 	uint64_t ring, block;
-	long begun, ended;	/* so many */
-	long closing, closed;	/* so many of them */
-	int failed, missing;	/* errors; rings that were not there */
+	long begun, ended;	/* number of sessions */
+	long closing, closed;	/* number of these */
+	int failed, missing;	/* errors; rings that were missing */
 	bool stop;
 };
 
 FIXTURE(big)
 {
 	int dev, cpus;
-	uint64_t ring;	/* the largest that fits */
+	uint64_t ring;	/* largest session that fits */
 	struct maker m;
 };
 
-/* Do rings of this size fit beside session 0, into half of the memory? */
+/*
+ * Return true if rings of this size fit beside session 0, in half of the
+ * memory.
+ */
 static bool fits(uint64_t ring, int cpus)
 {
 	return (ring + CONTROL + M + CONTROL) * cpus <=
@@ -65,12 +68,12 @@ static long load_long(const long *p)
 	return __atomic_load_n(p, __ATOMIC_SEQ_CST);
 }
 
-/* Has each CPU that is online its two rings?  Return: how many it lacks. */
+/* Return the number of online CPUs that lack one of their two rings. */
 static int rings_missing(int fd)
 {
 	struct ktape_layout l;
 
-	/* Beside them there is the registry. */
+	/* The layout has the registry besides the rings. */
 	return kt_layout(fd, &l, NULL, 0) ? 1 : 2 * kt_cpus() + 1 - (int)l.nr;
 }
 
@@ -95,7 +98,7 @@ static void *make_sessions(void *arg)
 	return NULL;
 }
 
-/* One that is being made, or else ended, right now, or 0. */
+/* Number of the session that is being created or destroyed right now, or 0. */
 static long current_turn(struct maker *m, bool ending)
 {
 	const long n = load_long(ending ? &m->closing : &m->begun);
@@ -104,8 +107,8 @@ static long current_turn(struct maker *m, bool ending)
 }
 
 /*
- * Is turn @n in the middle: has it taken, or given back, a part of its memory, and
- * some to go?  @before: free KiB without the session.
+ * Return true if session @n has allocated, or freed, part of its memory and not
+ * all. @before: free KiB without the session.
  */
 static bool is_in_the_middle(struct maker *m, bool ending, long n, long before,
 			     int cpus)
@@ -131,7 +134,7 @@ static void stop_maker(FIXTURE_DATA(big) *self)
 	pthread_join(self->m.thread, NULL);
 }
 
-/* Calls that take the lock of control, and one that takes all locks. */
+/* Commands that take the control lock, and one that takes all locks. */
 static int call_sessions(int fd)
 {
 	struct ktape_session_list l = {
@@ -161,7 +164,7 @@ static int call_flush(int fd)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-/* The last CPU goes, or comes. */
+/* Take the last CPU offline or online. */
 static int call_hotplug(int fd)
 {
 	const int all = sysconf(_SC_NPROCESSORS_CONF);
@@ -172,7 +175,7 @@ static int call_hotplug(int fd)
 FIXTURE_VARIANT(big)
 {
 	int (*call)(int fd);
-	bool ending;	/* of a session, not its making */
+	bool ending;	/* a command for a session, not CREATE */
 };
 
 FIXTURE_VARIANT_ADD(big, sessions) { .call = call_sessions };
@@ -197,10 +200,11 @@ FIXTURE_VARIANT_ADD(big, ending_flush)
 };
 
 /*
- * A call begins and ends while a session is being made: it has taken a part of its
- * memory before the call and not all of it after it.  Would they wait for one
- * another, the session would have all its memory after the call.  The same while
- * one ends, which gives its memory back.
+ * Check that a command does not wait for CREATE: when the command begins the
+ * session has part of its memory, and when it ends the session does not have
+ * all. If the command had waited, the session would have all its memory
+ * afterwards. The same for a session that is being destroyed and frees its
+ * memory.
  */
 TEST_F_TIMEOUT(big, others_go_on, 300)
 {
@@ -209,7 +213,7 @@ TEST_F_TIMEOUT(big, others_go_on, 300)
 	long tried = 0, seen = 0, n;
 
 	ASSERT_LE(0, fd);
-	/* A CPU that goes waits for grace periods. */
+	/* Taking a CPU offline waits for grace periods. */
 	kt_expedite(true);
 	start_maker(_metadata, self);
 	while (!seen && load_long(&self->m.ended) < TURNS_MAX) {
@@ -252,7 +256,7 @@ FIXTURE_TEARDOWN(pair)
 	close(self->dev);
 }
 
-/* A CPU comes while a session is made: it has its rings, as all others. */
+/* A CPU comes online during CREATE: it gets its rings like all others. */
 TEST_F_TIMEOUT(pair, cpus_that_come, 300)
 {
 	const int turns = kt_scale() > 1 ? 4 : 12;
@@ -273,7 +277,7 @@ TEST_F_TIMEOUT(pair, cpus_that_come, 300)
 	for (int i = 0; i < turns; i++) {
 		fd = kt_create(self->dev, i % 3, self->ring / 4, 4 * K);
 		ASSERT_LE(0, fd);
-		/* With it at rest: those of a CPU that is away stay. */
+		/* With the last CPU offline: rings of an offline CPU stay. */
 		kill(pid, SIGSTOP);
 		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 		EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
@@ -297,16 +301,16 @@ static void *make_one(void *arg)
 	return NULL;
 }
 
-/* KiB that a session of these rings has taken by now. */
+/* Return the KiB that a session of these rings has allocated by now. */
 static long taken_since(long before)
 {
 	return before - kt_meminfo("MemFree");
 }
 
 /*
- * CPUs come while a session is made that takes nearly all that it may with those that
- * were there: it is refused, or it was made before they came.  Whatever comes, the
- * limit holds.
+ * CPUs come online during the CREATE of a session that, with these CPUs' rings,
+ * would nearly exceed the limit: either CREATE is refused, or it was done
+ * before they came. In both cases the limit holds.
  */
 static void bring_cpus(struct __test_metadata *_metadata, int dev,
 		       uint64_t block, int percent)
@@ -332,7 +336,7 @@ static void bring_cpus(struct __test_metadata *_metadata, int dev,
 	taken = taken_since(before);
 	printf("# blocks of %llu, at %d%%: %d, %ld of %ld KiB\n",
 	       (unsigned long long)block, percent, m.failed, taken, limit);
-	/* What CPUs that come take themselves is much less. */
+	/* The memory of the CPUs themselves is much less. */
 	EXPECT_GT(limit + limit / 16, taken);
 	EXPECT_TRUE(m.failed >= 0 || m.failed == -ENOMEM);
 	if (m.failed >= 0)
@@ -348,13 +352,16 @@ TEST_F_TIMEOUT(pair, limit_with_cpus_that_come, 300)
 	kt_expedite(true);
 	for (size_t i = 0; i < ARRAY_SIZE(percent); i++) {
 		bring_cpus(_metadata, self->dev, 4 * K, percent[i]);
-		/* Where there may be smaller ones than the default. */
+		/* Where blocks may be smaller than the default. */
 		bring_cpus(_metadata, self->dev, 0, percent[i]);
 	}
 	kt_expedite(false);
 }
 
-/* Two at once that fit alone and not together: one of them, never both. */
+/*
+ * Create two sessions at once that fit alone but not together: one succeeds,
+ * never both.
+ */
 TEST_F_TIMEOUT(pair, two_at_once, 300)
 {
 	const int turns = kt_scale() > 1 ? 4 : 12;
@@ -381,7 +388,7 @@ TEST_F_TIMEOUT(pair, two_at_once, 300)
 	}
 }
 
-/* One name at a time, also while the first is being made. */
+/* A name is unique, also while the first session with it is being created. */
 TEST_F_TIMEOUT(pair, one_name, 300)
 {
 	struct ktape_create c = { .size = sizeof(c), .ring_size = 64 * K,
@@ -398,7 +405,7 @@ TEST_F_TIMEOUT(pair, one_name, 300)
 		c.ring_size = self->ring;
 		close(until[1]);
 		fd = kt_ioctl(self->dev, KTAPE_IOC_CREATE, &c);
-		/* It keeps the session until it is told. */
+		/* The process keeps the session until it is told to exit. */
 		_exit(read(until[0], &none, 1) != 0 || fd < 0);
 	}
 	close(until[0]);
@@ -413,7 +420,10 @@ TEST_F_TIMEOUT(pair, one_name, 300)
 		close(fd);
 }
 
-/* Killed in the middle: it ends, and its memory, number and name are free. */
+/*
+ * Kill the creator during CREATE: it exits, and its memory, number and name are
+ * free.
+ */
 TEST_F_TIMEOUT(pair, killed, 300)
 {
 	const long all = self->ring / K * self->cpus;
@@ -438,7 +448,10 @@ TEST_F_TIMEOUT(pair, killed, 300)
 		kill(pid, SIGKILL);
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		killed += WIFSIGNALED(status);
-		/* One that was made all the same has to be ended by name. */
+		/*
+		 * A session that was created before the signal must be
+		 * destroyed by name.
+		 */
 		kt_ioctl(self->dev, KTAPE_IOC_DESTROY, &ref);
 		EXPECT_GT(all / 16, before - kt_meminfo("MemFree"));
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A discard session that nobody reads: the least important classes go first, are
- * counted as shed, and the ledger agrees. Readers that stall are evicted. The
- * smallest rings keep an exception.
+ * Test a discard session without a reader: the least important classes are shed
+ * first and counted as shed, and the ledger adds up. Stalled readers are
+ * evicted. The smallest rings keep an exception.
  */
 #include <sys/wait.h>
 
@@ -16,13 +16,13 @@
 #define CPUS_MAX	16
 #define RING		65536
 #define BLOCK		4096
-#define STALL_MS	200	/* what a kernel of any speed keeps to */
+#define STALL_MS	200	/* ring size that works at any speed of the kernel */
 
 static const unsigned char mixed_ops[] = {
 	KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT, KTAPE_EV_SCHED_SWITCH, 0
 };
 
-/* Calls of priority 0 and switches of priority 2. */
+/* System calls of priority 0 and switches of priority 2. */
 static void mixed(uint64_t n)
 {
 	syscall(SYS_getppid);
@@ -82,21 +82,24 @@ TEST_F_TIMEOUT(shed, least_important_first, 120)
 		EXPECT_LT(0, shed);
 		EXPECT_EQ(kt_sum(st.lost[KTAPE_LOST_SHED]), shed);
 		EXPECT_EQ(0, st.lost[KTAPE_LOST_FULL][KTAPE_CLASS_SYSCALL]);
-		/* Calls have three quarters, and switches all the rest. */
+		/*
+		 * System calls may use three quarters of the ring, switches all
+		 * of it.
+		 */
 		EXPECT_LT(0, syscalls - shed);
 		EXPECT_LE(RING * 3 / 4, st.commit);
 	}
 	judge(_metadata, self->fd, self->cpus);
 }
 
-/* Our own calls go on meanwhile: there would be no end. */
+/* Our own calls go on meanwhile, so there is no natural end. */
 static void drain(struct kt_buf *b, int fd)
 {
 	for (int i = 0; i < 20; i++)
 		kt_buf_read(b, fd, 65536);
 }
 
-/* A reader that keeps up loses nothing, and the fast path is back. */
+/* A reader that keeps up loses nothing, and the fast path is used again. */
 TEST_F_TIMEOUT(shed, ends, 60)
 {
 	struct ktape_stats before, after;
@@ -118,7 +121,10 @@ TEST_F_TIMEOUT(shed, ends, 60)
 	}
 }
 
-/* The policy, and that one class alone is not shed: for whom? */
+/*
+ * The policy; a session with a single class does not shed, because no other
+ * class would profit.
+ */
 TEST_F_TIMEOUT(shed, policy, 60)
 {
 	struct ktape_policy p;
@@ -142,14 +148,14 @@ TEST_F_TIMEOUT(shed, policy, 60)
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(0, kt_sum(st.lost[KTAPE_LOST_SHED]));
 	EXPECT_LT(0, kt_sum(st.lost[KTAPE_LOST_FULL]));
-	/* Off for a profile of both. */
+	/* Turn shedding off for a profile with both classes. */
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 0, 0, &p));
 	ASSERT_EQ(0, kt_profile_only(self->fd, mixed_ops));
 	kt_getppids(20000);
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	EXPECT_EQ(0, kt_sum(st.lost[KTAPE_LOST_SHED]));
-	/* At a tenth, and then back to where it was. */
+	/* Shed from a tenth of the ring on, then restore the threshold. */
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_CLEAR));
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_SET, 10, 0, &p));
 	kt_getppids(1000);
@@ -183,8 +189,8 @@ static int consumer(int fd, uint32_t op)
 }
 
 /*
- * Of two consumers the one that never reads is evicted when a ring is full
- * because of it, and is told of; the last one never is.
+ * Of two consumers, the one that never reads is evicted when it keeps a ring
+ * full, and the eviction is recorded. The last consumer is never evicted.
  */
 TEST_F_TIMEOUT(shed, stalled_reader, 120)
 {
@@ -208,12 +214,15 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	id = info.id;
 	ASSERT_EQ(0, kt_profile_only(self->fd, KT_OPS(KTAPE_EV_SYS_ENTER)));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	/* Not because it is slow: the rings have room. */
+	/* A slow consumer is not evicted while the rings have room. */
 	usleep(STALL_MS * 2500);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
 	EXPECT_EQ(0, p.evicted);
 	kt_nonblock(self->fd, true);
-	/* Who is still at the metadata when a ring is full seems to stall. */
+	/*
+	 * A consumer that has only read metadata when a ring is full counts as
+	 * stalled.
+	 */
 	for (int i = 0; i < 20; i++)
 		kt_follow(&l->t, &b, self->fd, 65536);
 	for (int i = 0; i < 600 && !p.evicted; i++) {
@@ -227,7 +236,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	EXPECT_EQ(KTAPE_READER_EVICTED, info.flags);
 	ASSERT_EQ(0, kt_reader_info(self->fd, 0, 0, &info));
 	EXPECT_EQ(KTAPE_READER_REGISTERED | KTAPE_READER_READS, info.flags);
-	/* The last one may sleep as long as it likes. */
+	/* The last consumer may sleep as long as it likes. */
 	kt_getppids(20000);
 	usleep(STALL_MS * 4000);
 	ASSERT_EQ(0, kt_policy(self->fd, KTAPE_POLICY_GET, 0, 0, &p));
@@ -239,7 +248,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	EXPECT_EQ(self->cpus, told.nr);
 	EXPECT_EQ(id, told.reader);
 	EXPECT_EQ(getpid(), told.tid);
-	/* And it may come back. */
+	/* An evicted consumer may register again. */
 	EXPECT_EQ(0, consumer(slow, KTAPE_CONSUMER_REGISTER));
 	ASSERT_EQ(0, kt_reader_info(slow, 0, 0, &info));
 	EXPECT_EQ(KTAPE_READER_REGISTERED, info.flags);
@@ -248,7 +257,7 @@ TEST_F_TIMEOUT(shed, stalled_reader, 120)
 	free(l);
 }
 
-/* A consumer that is killed is waited for no longer. */
+/* A killed consumer no longer holds back the writer. */
 TEST_F_TIMEOUT(shed, killed_reader, 60)
 {
 	struct ktape_stats before, after;
@@ -277,7 +286,7 @@ TEST_F_TIMEOUT(shed, killed_reader, 60)
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &before));
 		kt_getppids(100);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
-		/* It holds the ring up; then it does no longer. */
+		/* It keeps the ring full until it is killed. */
 		if (i == 0) {
 			EXPECT_LT(kt_lost(&before), kt_lost(&after));
 		} else {
@@ -312,7 +321,7 @@ static int load_flood(long events)
 	return kt_insmod("/tests/ktape_flood.ko", params);
 }
 
-/* 10^7 profile events after it, in the smallest rings that there can be. */
+/* An exception stays after 10^7 profile events in the smallest rings. */
 TEST_F_TIMEOUT(shed, exception_survives, 240)
 {
 	struct ktape_create c = { .size = sizeof(c), .ring_size = 1024,

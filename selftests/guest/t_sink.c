@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sinks of other modules: they see what they want, whatever sessions record,
- * and modules go in any order and at any time.
+ * Test sinks of other modules: they get the events they want, whatever sessions
+ * record, and modules can be unloaded in any order at any time.
  */
 #include "kselftest_harness.h"
 
@@ -10,7 +10,7 @@
 #define SINK		"/tests/ktape_sink.ko"
 #define ECHO		"/tests/ktape_echo.ko"
 #define CPUS_MAX	64
-#define DEPTH		8	/* of module/emit/sink.c */
+#define DEPTH		8	/* as in module/emit/sink.c */
 
 static struct kt_seens seen;
 static int marks;
@@ -30,8 +30,8 @@ static void mark(uint64_t n)
 static bool naps;
 
 /*
- * At full speed, or with a nap now and then: CPUs that all have something to do
- * take long turns where they share one of the host's.
+ * Calls at full speed, or with pauses: emulated CPUs that are all busy share
+ * one host CPU in long turns.
  */
 static void mark_at_a_speed(uint64_t n)
 {
@@ -40,14 +40,14 @@ static void mark_at_a_speed(uint64_t n)
 	mark(n);
 }
 
-/* The steps of what comes or goes lie close together, or far apart. */
+/* Delays between the steps of loading and unloading, short or long. */
 static void close_by(bool on)
 {
 	kt_expedite(on);
 	__atomic_store_n(&naps, on, __ATOMIC_RELAXED);
 }
 
-/* Nothing is wanted by session 0, so that only the sink listens. */
+/* Session 0 wants no event, so only the sink does. */
 FIXTURE(sink)
 {
 	int dev;
@@ -129,7 +129,10 @@ TEST_F_TIMEOUT(sink, the_module_below_stays, 120)
 	marks = -1;
 }
 
-/* With and without a word, while events come from all CPUs at either speed. */
+/*
+ * Load and unload with and without unregistering first, while all CPUs emit at
+ * either speed.
+ */
 TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 {
 	const int turns = 8 / kt_scale() + 2;
@@ -137,7 +140,9 @@ TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
 				    mark_at_a_speed));
 	for (int i = 0; i < turns; i++) {
-		/* To come takes long while all CPUs are busy: twice will do. */
+		/*
+		 * Loading takes long while all CPUs are busy: twice is enough.
+		 */
 		close_by(i >= 2);
 		EXPECT_EQ(0, kt_insmod(SINK, i % 2 ? "forget=1" : ""));
 		usleep(20000);
@@ -150,7 +155,7 @@ TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 	kt_loads_stop(self->load, self->cpus);
 }
 
-/* Forgotten sinks give their places back: there are 8. */
+/* Sinks of modules that did not unregister free their slots: there are 8. */
 TEST_F_TIMEOUT(sink, places_come_back, 120)
 {
 	kt_expedite(true);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Snapshot mode: when one CPU's ring is full, all stop, as of one moment. What is
- * there is what was recorded up to then, the counts agree, nothing is lost.
+ * Test snapshot mode: when the ring of one CPU is full, all CPUs stop as of one
+ * moment. Everything recorded up to that moment is there, the counts agree, and
+ * nothing is lost.
  */
 #include <poll.h>
 
@@ -50,7 +51,7 @@ static uint64_t frozen(int main)
 	return kt_session_info(main, "snap", &i) ? 0 : i.frozen;
 }
 
-/* CPU 0 calls much more often than the others. */
+/* CPU 0 makes many more calls than the others. */
 static void call(uint64_t n)
 {
 	kt_marked(n);
@@ -65,7 +66,7 @@ static int wait_full(int fd)
 	return poll(&p, 1, 20000 * kt_scale()) == 1 ? p.revents : -1;
 }
 
-/* What was in the event rings, and the record that tells where they end. */
+/* Contents of the event rings, and the record with the time of the end. */
 struct seen {
 	uint64_t time, first, latest, late, freezes, first_cpu;
 	uint64_t next[CPUS_MAX], holes;
@@ -94,7 +95,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 	}
 }
 
-/* Read all of it and hold it against the counts. */
+/* Read the snapshot and compare it with the counts. */
 static void judge(struct __test_metadata *_metadata, int fd, int cpus,
 		  struct seen *seen)
 {
@@ -121,7 +122,7 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_nonblock(self->fd, true);
-	/* No data to read before it is over. */
+	/* Nothing can be read before the snapshot is over. */
 	EXPECT_EQ(0, frozen(self->main));
 	while (read(self->fd, some, sizeof(some)) > 0)
 		;
@@ -145,20 +146,20 @@ TEST_F_TIMEOUT(snapshot, full_once, 120)
 		EXPECT_EQ(KTAPE_RING_FLAG_STOPPED | KTAPE_RING_FLAG_FROZEN,
 			  kt_load(&m.page->flags));
 		if (cpu == (int)seen.first_cpu) {
-			/* The others may only just have begun. */
+			/* The other CPUs may have begun only just now. */
 			EXPECT_LT(10, seen.events[cpu]);
 			EXPECT_LE(RING - BLOCK, st.commit);
 		}
 		kt_unmap(&m);
 	}
-	/* And nothing comes any more. */
+	/* No more events are recorded. */
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 	kt_getppids(100);
 	ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &again));
 	EXPECT_EQ(0, memcmp(&st, &again, sizeof(st)));
 }
 
-/* START arms it again; each snapshot is one by itself. */
+/* START arms it again, and each snapshot is separate. */
 TEST_F_TIMEOUT(snapshot, again, 240)
 {
 	struct ktape_stats before, after;
@@ -175,14 +176,17 @@ TEST_F_TIMEOUT(snapshot, again, 240)
 		EXPECT_LT(last, frozen(self->main));
 		last = frozen(self->main);
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &after));
-		/* It goes on in the next block that nobody has seen. */
+		/* It continues in the next unread block. */
 		EXPECT_LE(before.commit, after.floor);
 		EXPECT_GT(before.commit + BLOCK, after.floor);
 		EXPECT_EQ(0, kt_lost(&after));
 	}
 }
 
-/* Stopped before it is full: not frozen, and it goes on where it was. */
+/*
+ * Stopped before it is full, the session is not frozen and continues where it
+ * was.
+ */
 TEST_F(snapshot, stopped_by_hand)
 {
 	struct pollfd p = { .fd = self->fd, .events = POLLIN | POLLPRI };
@@ -204,7 +208,10 @@ TEST_F(snapshot, stopped_by_hand)
 	EXPECT_EQ(POLLIN | POLLHUP, p.revents);
 }
 
-/* Readers and control may not get at what may still be taken back. */
+/*
+ * Readers must not get events that the cut may still remove, nor may control
+ * commands.
+ */
 TEST_F(snapshot, nothing_before)
 {
 	struct ktape_position pos = { .cpu = 0, .kind = KTAPE_RING_EVENT };
@@ -225,8 +232,8 @@ TEST_F(snapshot, nothing_before)
 static bool naps;
 
 /*
- * At full speed, or with a nap now and then: CPUs that all have something to do
- * take long turns where they share one of the host's.
+ * Calls at full speed, or with pauses: emulated CPUs that are all busy share
+ * one host CPU in long turns.
  */
 static void call_at_a_speed(uint64_t n)
 {
@@ -235,7 +242,7 @@ static void call_at_a_speed(uint64_t n)
 	kt_marked(n);
 }
 
-/* All CPUs call, stopped by hand about when it is full, many times. */
+/* All CPUs make calls, and STOP comes about when a ring is full, many times. */
 TEST_F_TIMEOUT(snapshot, races, 240)
 {
 	int rounds = 60 / kt_scale() + 4, was_full = 0;
@@ -245,7 +252,7 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
 				    call_at_a_speed));
 	for (int round = 0; round < rounds; round++) {
-		/* The steps of an end lie far apart or close together. */
+		/* Delays between the steps of the end, long or short. */
 		const bool close_by = round / 8 % 2;
 
 		kt_expedite(close_by);
@@ -279,7 +286,7 @@ TEST_F_TIMEOUT(snapshot, races, 240)
 	EXPECT_LT(0, was_full);
 }
 
-/* What was about to end a full one does not end the next one. */
+/* A pending end of one snapshot must not end the next one. */
 TEST_F_TIMEOUT(snapshot, started_again, 120)
 {
 	struct ktape_session_info info;
@@ -294,7 +301,10 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 		usleep(5000 * kt_scale());
 		ASSERT_EQ(0, kt_stats(self->fd, 0, KTAPE_RING_EVENT, &st));
 		ASSERT_EQ(0, kt_session_info(self->main, "snap", &info));
-		/* There is room, unless others made so many calls meanwhile. */
+		/*
+		 * There is room left, unless other processes made too many
+		 * calls.
+		 */
 		if (st.commit - st.floor < RING / 2) {
 			EXPECT_NE(0, info.flags & KTAPE_SESSION_RUNNING);
 			EXPECT_EQ(0, info.frozen);
@@ -303,7 +313,10 @@ TEST_F_TIMEOUT(snapshot, started_again, 120)
 	}
 }
 
-/* A CPU that is gone when it ends is cut as well, and comes back to it. */
+/*
+ * The ring of a CPU that is offline at the end is cut as well, and works when
+ * the CPU is back.
+ */
 TEST_F_TIMEOUT(snapshot, hotplug, 120)
 {
 	struct seen seen;
@@ -317,7 +330,7 @@ TEST_F_TIMEOUT(snapshot, hotplug, 120)
 		kt_getppids(20);
 		ASSERT_EQ(0, kt_pin(0));
 		ASSERT_EQ(0, kt_set_online(self->cpus - 1, false));
-		/* Each call takes 80 bytes: more than the ring holds. */
+		/* Each call takes 80 bytes, so they overflow the ring. */
 		for (int n = 0; n < RING / 64; n++)
 			kt_marked(n);
 		EXPECT_EQ(POLLIN | POLLPRI | POLLHUP, wait_full(self->fd));

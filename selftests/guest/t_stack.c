@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Call stacks on request: one behind each event, with the right functions. */
+/*
+ * Test call stacks: one behind each event that wants one, with the right
+ * functions.
+ */
 
 #include "kselftest_harness.h"
 
@@ -11,15 +14,15 @@
 #define NESTED_MAX	64
 
 /**
- * struct seen - what was found in a ring
- * @mask: events that have stacks
- * @events: of those that have stacks
- * @stacks: how many
- * @wrong: stacks that belong to no event before them, or have odd sizes
- * @nested: events that wait for their stacks, the latest last
- * @nr: how many
- * @frames: of the latest stack, innermost first
- * @nr_frames: how many
+ * struct seen - events and stacks of a ring
+ * @mask: opcodes that have stacks
+ * @events: number of events of these opcodes
+ * @stacks: number of stacks
+ * @wrong: stacks without an event before them, or with odd sizes
+ * @nested: events without their stacks so far, the latest last
+ * @nr: number of these
+ * @frames: frames of the latest stack, innermost first
+ * @nr_frames: number of these
  */
 struct seen {
 	const __u64 *mask;
@@ -99,7 +102,7 @@ FIXTURE_TEARDOWN(stack)
 	close(self->main);
 }
 
-/* The profile, and stacks for all of it. */
+/* Set the profile, with stacks for all its events. */
 static void start(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self,
 		  unsigned int a, unsigned int b)
 {
@@ -125,7 +128,10 @@ static void stop(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
 	EXPECT_EQ(self->seen.stacks, st.emitted[KTAPE_CLASS_STACK]);
 }
 
-/* At which frame of the kept stack is a function of such a name? -1: none. */
+/*
+ * Return the frame of the stored stack whose function has this name, -1 if
+ * none.
+ */
 static int frame_of(FIXTURE_DATA(stack) *self, const char *name)
 {
 	struct ktape_object_entry e;
@@ -148,7 +154,7 @@ static void show(struct __test_metadata *_metadata, FIXTURE_DATA(stack) *self)
 				 self->seen.frames[i], &e) ? e.name : "?");
 }
 
-/* The frames of a system call's tracepoint, with nothing of ours or its glue. */
+/* Frames of the tracepoint of a system call, without ktape's own frames. */
 static void check_enter(struct __test_metadata *_metadata,
 			FIXTURE_DATA(stack) *self)
 {
@@ -169,7 +175,7 @@ TEST_F(stack, system_calls)
 	check_enter(_metadata, self);
 }
 
-/* Two probes at one tracepoint: the kernel calls them in a loop. */
+/* With two probes at one tracepoint the kernel calls them in a loop. */
 TEST_F(stack, two_probes_at_one_tracepoint)
 {
 	int other = kt_create(self->main, 0, 1 << 16, 0);
@@ -211,7 +217,7 @@ TEST_F(stack, off)
 	EXPECT_GT(CALLS, self->seen.stacks);
 }
 
-/* Contexts nest, and their stacks with them. */
+/* Stacks of nested contexts nest like their events. */
 TEST_F(stack, contexts)
 {
 	start(_metadata, self, KTAPE_EV_SCHED_SWITCH, KTAPE_EV_SOFTIRQ_ENTRY);
@@ -237,7 +243,9 @@ FIXTURE_VARIANT(probes)
 };
 
 /* clang-format off */
-/* By the tracer's call at the entry, by a breakpoint, by a replaced return. */
+/*
+ * By ftrace's call at the entry, by a breakpoint, by a replaced return address.
+ */
 FIXTURE_VARIANT_ADD(probes, entry) { 0, 0 };
 FIXTURE_VARIANT_ADD(probes, breakpoint) { 0, 5 };
 FIXTURE_VARIANT_ADD(probes, leave) { KTAPE_PROBE_RETURN, 0 };
@@ -254,8 +262,9 @@ FIXTURE_TEARDOWN(probes)
 }
 
 /*
- * Does the kernel know the frames of each address?  With frame pointers alone, a
- * function that a breakpoint stops before it has its own hides who called it.
+ * Return true if the kernel can unwind from any instruction. With frame
+ * pointers only, a function that is stopped before it has set up its frame
+ * hides its caller.
  */
 static bool has_orc(int fd)
 {
@@ -263,7 +272,7 @@ static bool has_orc(int fd)
 
 	if (opcode > 0)
 		kt_probe_remove(fd, opcode);
-	/* Only if it was looked for and is not there. */
+	/* Only if the kernel's configuration was found and lacks it. */
 	return opcode != -ENOENT;
 }
 
@@ -274,7 +283,7 @@ TEST_F(probes, frames)
 				 .symbol = "ktape_target" };
 	int at, ret = kt_probe_op(self->s.main, KTAPE_PROBE_ADD, &p);
 
-	/* A kernel with indirect branch tracking has 4 bytes before the call. */
+	/* A kernel with IBT has a 4-byte instruction before the call. */
 	if (ret == -EINVAL && p.offset) {
 		p.offset += 4;
 		ret = kt_probe_op(self->s.main, KTAPE_PROBE_ADD, &p);
@@ -300,7 +309,7 @@ TEST_F(probes, frames)
 
 #define PER_SECOND	3
 
-/* A limit of stacks holds for them alone: events come without. */
+/* The rate limit of stacks does not limit the events. */
 TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 {
 	const struct ktape_filter_rate limit = { KTAPE_EV_KERNEL_STACK,
@@ -328,7 +337,7 @@ TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 		  t.op[KTAPE_EV_KERNEL_STACK] + t.rate[KTAPE_CLASS_STACK]);
 }
 
-/* An event that is lost has no stack, not even a lost one. */
+/* A lost event has no stack, not even a stack that is counted as lost. */
 TEST_F_TIMEOUT(stack, none_of_lost_events, 60)
 {
 	int fd = kt_session(KTAPE_MODE_DISCARD, 64 << 10, 0,

@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# Recording goes on over a suspend: the clocks are related anew, times do not go
-# back, and CPUs that were taken down record again.  The kernel's own test mode
-# stops before the machine is switched off, and wakes up 5 s later.
+# Test recording across a suspend: the clocks are related anew, times do not go
+# back, and CPUs that were offline record again. The kernel's test mode stops
+# before the machine is switched off and wakes up 5 s later.
 
 trace=/tmp/test/trace
 n=0
@@ -24,7 +24,8 @@ finish()
 	exit 0
 }
 
-# by_cpu FILE: each CPU, its events, and how many of them are earlier than the last one
+# by_cpu FILE: print for each CPU its number of events and how many of them are
+# earlier than their predecessor
 by_cpu()
 {
 	awk -v cpus="$(nproc)" '
@@ -60,10 +61,10 @@ result $? "recording over a suspend"
 [ "$(cat /tmp/test/status)" = 0 ]
 result $? "the system was suspended"
 ktape dump --json $trace >/tmp/test/dump
-result $? "the trace is whole"
+result $? "the trace can be read"
 syncs=$(grep '"event":"clock_sync"' /tmp/test/dump | grep -c '"reason":2')
 [ "$syncs" -ge "$(nproc)" ]
-result $? "clocks related anew on each CPU: $syncs"
+result $? "each CPU has a new clock relation: $syncs"
 by_cpu /tmp/test/dump >/tmp/test/times
 [ "$(wc -l </tmp/test/times)" = "$(nproc)" ]
 result $? "times of each CPU are there"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers: each condition and each action, what is refused, and that a snapshot
- * holds what was asked for on both sides.
+ * Test triggers: each condition and each action, refused arguments, and that a
+ * snapshot holds the requested time on both sides.
  */
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -44,8 +44,8 @@ FIXTURE_TEARDOWN(trigger)
 }
 
 /*
- * What is to be longer on a slow kernel: its timers come late, but not by as much
- * more as it needs for all else.
+ * Scale a time on a slow kernel: its timers are late, but less than its other
+ * work is slow.
  */
 static int slowness(void)
 {
@@ -54,7 +54,7 @@ static int slowness(void)
 
 /* ---- conditions ----------------------------------------------------------- */
 
-/* Every comparison, signed and not, of words, of two words, of bits. */
+/* Every comparison, signed and unsigned, of words, of two words, of bits. */
 TEST_F(trigger, compares)
 {
 	static const struct {
@@ -79,7 +79,7 @@ TEST_F(trigger, compares)
 		{ { 1, 0, 32, KTAPE_COMPARE_EQ, -5U }, 1 },
 		{ { 7, 0, 20, KTAPE_COMPARE_EQ, 0 }, 1 },
 		{ { 7, 0, 20, KTAPE_COMPARE_ANY, 0xfffff }, 0 },
-		/* It has three words. */
+		/* The event has three words. */
 		{ KT_WORD(3, GE, 0), 0 },
 		{ { 2, 0, 64, KTAPE_COMPARE_GE, 0 }, 0 },
 	};
@@ -99,7 +99,7 @@ TEST_F(trigger, compares)
 		}
 		ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
 	}
-	/* All of several have to hold. */
+	/* Several conditions must all hold. */
 	t.nr_compares = 2;
 	t.compare[0] = (struct ktape_trigger_compare)KT_WORD(0, EQ, 7);
 	t.compare[1] = (struct ktape_trigger_compare)KT_WORD(0, EQ, 8);
@@ -136,7 +136,7 @@ static void on_record(const struct ktape_block *b, const struct kt_rec *r,
 	f->last_op = r->op;
 }
 
-/* What is in the stream, and that its ledger holds. */
+/* Parse the stream and check its ledger. */
 static void judge(struct __test_metadata *_metadata, int fd, int cpus,
 		  struct found *found)
 {
@@ -153,7 +153,10 @@ static void judge(struct __test_metadata *_metadata, int fd, int cpus,
 	free(l);
 }
 
-/* Every 10th, three times; again after a start; marks stand behind the event. */
+/*
+ * Fires at every 10th event, three times; again after START. The mark stands
+ * behind its event.
+ */
 TEST_F(trigger, nth)
 {
 	struct ktape_trigger t = { KT_OF_ID(7), .nth = 10, .limit = 3,
@@ -189,7 +192,7 @@ TEST_F(trigger, nth)
 	EXPECT_EQ(2, kt_trigger_fired(self->fd, 0));
 }
 
-/* Firings without end are told of now and then, and their number is right. */
+/* Continuous firings are recorded now and then, with the right number. */
 TEST_F(trigger, many)
 {
 	struct ktape_trigger t = { KT_OF_ID(7) };
@@ -213,7 +216,7 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* Return: it took no longer than that, in ns. */
+/* Make a short call. Return: upper limit of its duration, in ns. */
 static uint64_t sleeps_in_call(long ms)
 {
 	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
@@ -223,7 +226,7 @@ static uint64_t sleeps_in_call(long ms)
 	return now_ns() - since;
 }
 
-/* A call of 300 ms, and not those that were over at once. */
+/* Fires for a call of 300 ms and not for short calls. */
 TEST_F(trigger, longer)
 {
 	struct ktape_trigger t = {
@@ -247,7 +250,7 @@ TEST_F(trigger, longer)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	id = kt_trigger_add(self->fd, &t);
 	ASSERT_LE(0, id);
-	/* Again if the machine was away meanwhile. */
+	/* Repeat if the machine was paused meanwhile. */
 	for (int i = 0; i < 10 && took >= t.duration_ns; i++) {
 		before = kt_trigger_fired(self->fd, id);
 		took = sleeps_in_call(1);
@@ -260,7 +263,7 @@ TEST_F(trigger, longer)
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, id, &t));
 	EXPECT_EQ(0, t.missed);
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, id));
-	/* Of a pair that a gate hides nothing would be seen. */
+	/* A pair that a gate filters would not be seen. */
 	ASSERT_EQ(0, kt_ioctl(self->fd, KTAPE_IOC_FILTER, &f));
 	t = (struct ktape_trigger){ .when = KTAPE_TRIGGER_LONGER,
 				    .opcode = KTAPE_EV_SYS_SPAN,
@@ -275,13 +278,13 @@ static bool fired_twice(int fd)
 	return kt_trigger_fired(fd, 0) >= 2;
 }
 
-/* Silence is told once, and again after the next event. */
+/* Silence is reported once, and again after the next event. */
 TEST_F_TIMEOUT(trigger, quiet, 60)
 {
 	const int ms = 300 * slowness();
 	struct ktape_trigger t = { KT_OF_ID(7), .when = KTAPE_TRIGGER_QUIET,
 				   .duration_ns = ms * 1000000ULL };
-	/* It counts in jiffies. */
+	/* The trigger counts in jiffies. */
 	const uint64_t silence = t.duration_ns / 10 * 9;
 	uint64_t last, before;
 	uint32_t fired, away = 0;
@@ -290,7 +293,7 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	usleep(2000 * ms);
 	EXPECT_EQ(0, kt_trigger_fired(self->fd, 0));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
-	/* Others are no reason to be content. */
+	/* Other events do not end the silence. */
 	for (int i = 0; i < 500 && !kt_trigger_fired(self->fd, 0); i++) {
 		kt_marks(8, 1);
 		usleep(50000);
@@ -310,7 +313,7 @@ TEST_F_TIMEOUT(trigger, quiet, 60)
 	}
 	fired = kt_trigger_fired(self->fd, 0);
 	away += now_ns() - last >= silence;
-	/* Unless the machine itself was away for that long. */
+	/* Unless the machine itself was paused for that long. */
 	EXPECT_GE(1 + 2 * away, fired);
 	EXPECT_TRUE(kt_soon(fired_twice, self->fd));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
@@ -330,7 +333,7 @@ static bool has_irqs(int fd)
 	return profile_is(fd, KTAPE_EV_IRQ_HANDLER_ENTRY);
 }
 
-/* Another session starts, changes its profile, stops; then our own stops. */
+/* Start, change and stop another session; then stop our own. */
 TEST_F(trigger, sessions)
 {
 	struct ktape_trigger start = { KT_OF_ID(1), .limit = 1,
@@ -365,7 +368,10 @@ TEST_F(trigger, sessions)
 	EXPECT_TRUE(kt_is_running(self->fd));
 	kt_marks(4, 1);
 	EXPECT_TRUE(kt_soon(kt_is_stopped, self->fd));
-	/* A session that is gone is not taken for its successor. */
+	/*
+	 * A new session with the number of a destroyed one must not get its
+	 * actions.
+	 */
 	close(other);
 	other = kt_named(self->main, "next", KTAPE_MODE_OVERWRITE, 16384, 4096,
 			 0);
@@ -407,7 +413,7 @@ TEST_F(trigger, eventfd)
 /* ---- snapshots ------------------------------------------------------------- */
 
 struct window {
-	uint64_t first, last, fired;	/* of values in the event ring of CPU 0 */
+	uint64_t first, last, fired;	/* for values in the event ring of CPU 0 */
 };
 
 static void on_window(const struct ktape_block *b, const struct kt_rec *r,
@@ -444,8 +450,8 @@ static int snapshot_at(int fd, uint64_t before_ms, uint64_t after_ms)
 }
 
 /*
- * Values for @ms, or until the session stops.
- * Return: a time before the last of them that were recorded until @end.
+ * Write values for @ms, or until the session stops. Return: a time before the
+ * last value that was recorded before @end.
  */
 static uint64_t busy(int fd, int ms, uint64_t end)
 {
@@ -476,7 +482,7 @@ static void window_of(struct __test_metadata *_metadata, int fd,
 	free(t);
 }
 
-/* The asked window is there on both sides. */
+/* The requested window is there on both sides. */
 TEST_F_TIMEOUT(trigger, snapshot, 60)
 {
 	const int ms = 400 * slowness();
@@ -491,7 +497,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	busy(self->fd, 2 * ms, 0);
 	kt_marks(9, 1);
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
-	/* It counts in jiffies, which may be behind. */
+	/* The trigger counts in jiffies, which may lag. */
 	end = t.last + ticks(self->fd, ms * 3 / 4);
 	last = busy(self->fd, 100 * ms, end);
 	EXPECT_LE(end, kt_now());
@@ -504,7 +510,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	EXPECT_LT(0, w.fired);
 	EXPECT_LE(w.first + ticks(self->fd, ms), w.fired);
 	EXPECT_LE(last, w.last);
-	/* Another start arms it again. */
+	/* START arms it again. */
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
 	EXPECT_EQ(0, t.flags);
@@ -513,7 +519,7 @@ TEST_F_TIMEOUT(trigger, snapshot, 60)
 	EXPECT_TRUE(kt_soon(kt_is_stopped, self->fd));
 }
 
-/* Rings that do not reach back so far: it says so. */
+/* If the rings do not reach back that far, the status says so. */
 TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 {
 	int fd = kt_named(self->main, "small", KTAPE_MODE_OVERWRITE, 16384, 4096,
@@ -533,7 +539,7 @@ TEST_F_TIMEOUT(trigger, snapshot_too_short, 60)
 	close(fd);
 }
 
-/* A start in the time after it ends the snapshot that was under way. */
+/* START during the time after the trigger ends the pending snapshot. */
 TEST_F_TIMEOUT(trigger, snapshot_forgotten, 60)
 {
 	const int ms = 300 * slowness();
@@ -653,7 +659,10 @@ static void calls(uint64_t n)
 	syscall(SYS_getppid);
 }
 
-/* Come and go, stop and start, while two loads fire them on all CPUs. */
+/*
+ * Add and remove triggers, stop and start, while two loads fire them on all
+ * CPUs.
+ */
 TEST_F_TIMEOUT(trigger, storm, 120)
 {
 	struct ktape_trigger t = { .opcode = KTAPE_EV_SYS_ENTER, .nth = 3,
@@ -682,7 +691,7 @@ TEST_F_TIMEOUT(trigger, storm, 120)
 		ASSERT_EQ(0, kt_trigger_remove(self->fd, a));
 		ASSERT_EQ(0, kt_trigger_remove(self->fd, b));
 	}
-	/* A session may go while its triggers fire. */
+	/* Destroy a session while its triggers fire. */
 	ASSERT_LE(0, kt_trigger_add(self->fd, &t));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_getppids(20);

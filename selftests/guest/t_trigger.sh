@@ -1,12 +1,13 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# ktape trigger and ktape snapshot: what they arm, print, run, save and refuse.
+# Test `ktape trigger` and `ktape snapshot`: what they arm, print, run, save and
+# refuse.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
 
-# refused WHAT CODE COMMAND...: it fails with CODE and says why
+# refused WHAT CODE COMMAND...: COMMAND must fail with CODE and a message
 refused()
 {
 	what=$1 code=$2
@@ -16,7 +17,7 @@ refused()
 	result $? "$what: $(head -n 1 $dir/log)" $dir/log
 }
 
-# waits_for COMMAND...: until it is true, or for ten seconds
+# waits_for COMMAND...: wait up to ten seconds until COMMAND succeeds
 waits_for()
 {
 	i=0
@@ -41,23 +42,23 @@ is_stopped()
 test_list()
 {
 	ktape trigger t list >$dir/out 2>$dir/log && [ ! -s $dir/out ]
-	result $? "none at first" $dir/log
+	result $? "list shows no trigger at first" $dir/log
 	[ "$(ktape trigger t add -n 3 -l 2 -m 5 'mark_value:id=7,value<0')" = 0 ]
 	result $? "add prints the id"
 	[ "$(ktape trigger t add --longer 50ms 'sys_span:nr=nanosleep')" = 1 ]
-	result $? "the name of a system call is a value"
+	result $? "add takes the name of a system call as a value"
 	[ "$(ktape trigger t add --quiet 5 mark)" = 2 ]
-	result $? "one that waits for silence"
+	result $? "add takes a trigger for silence"
 	ktape trigger t list >$dir/out 2>$dir/log
 	grep -q '^ 1  sys_span:.* longer 0.05 s ->; ' $dir/out
 	result $? "list shows a duration" $dir/out
 	grep -q '^ 0  mark_value:id=7,value<0 every 3 -> mark; 0 matches, fired 0 of 2$' $dir/out
-	result $? "list shows the condition as it was given" $dir/out
+	result $? "list shows the condition as written" $dir/out
 	ktape trigger t list --json | json >$dir/out 2>$dir/log &&
 		[ "$(grep -o "condition=" $dir/out | wc -l)" = 3 ]
 	result $? "list --json" $dir/log
 	ktape trigger t del 0 1 2 && [ -z "$(ktape trigger t list)" ]
-	result $? "del takes several"
+	result $? "del takes several ids"
 }
 
 test_refused()
@@ -83,7 +84,7 @@ test_refused()
 	refused "snapshot of nobody" 1 ktape snapshot nobody -o $dir/none
 }
 
-# A command runs for each firing, and ends with the last one.
+# A command runs for each firing; `trigger run` ends with the last firing.
 test_run()
 {
 	# shellcheck disable=SC2016	# for the other shell
@@ -98,12 +99,12 @@ test_run()
 	result $? "run ends after the last firing" $dir/log
 	[ "$(cat $dir/ran)" = "1
 2" ]
-	result $? "and ran the command each time" $dir/ran
+	result $? "run runs the command for each firing" $dir/ran
 	[ -z "$(ktape trigger t list)" ]
-	result $? "and took its trigger away"
+	result $? "run removes its trigger"
 }
 
-# uptime_cs: hundredths of a second, in $now
+# uptime_cs: set $now to the uptime in hundredths of a second
 uptime_cs()
 {
 	read -r now _ </proc/uptime
@@ -114,22 +115,23 @@ test_snapshot()
 {
 	ktape mark instant 1 three
 	ktape snapshot t -o $dir/now >$dir/log 2>&1 && grep -q events $dir/log
-	result $? "a snapshot of a session that goes on" $dir/log
+	result $? "snapshot saves a running session" $dir/log
 	[ "$(state t)" = running ]
-	result $? "which nobody stopped"
+	result $? "snapshot leaves the session running"
 	ktape dump $dir/now | grep -q three
-	result $? "has the latest event"
+	result $? "the snapshot has the latest event"
 	ktape verify $dir/now >$dir/log 2>&1
-	result $? "and verify is content" $dir/log
+	result $? "verify finds no error in the snapshot" $dir/log
 	refused "twice into one folder" 1 ktape snapshot t -o $dir/now
 	ktape snapshot t -f -o $dir/now 2>$dir/log
-	result $? "--force" $dir/log
+	result $? "snapshot --force replaces a trace" $dir/log
 	ktape snapshot t -o - 2>$dir/log | ktape dump - | grep -q three
-	result $? "a pipe form on standard output" $dir/log
+	result $? "snapshot writes a pipe form to standard output" $dir/log
 	refused "nobody stops it" 1 ktape snapshot t -w -d 0.3 -o $dir/none
 
-	# Both marks have to come within it: only if they took longer, on a machine
-	# that is too slow, or away, the next time has more.  It counts in jiffies.
+	# Both marks must come within the window. Only if they took longer, on a
+	# slow or paused machine, the next try has a longer window. The trigger
+	# counts in jiffies.
 	all='30 200 1000'
 	[ "${KTAPE_SCALE:-1}" = 1 ] || all='400 2000 6000'
 	for after in $all; do
@@ -152,19 +154,19 @@ test_snapshot()
 	result "$rc" "snapshot --wait ends when a trigger stops the session" $dir/log
 	is_stopped t && grep -q four $dir/out && grep -q five $dir/out &&
 		grep -q ' trigger: ' $dir/out
-	result $? "and has what came before and after" $dir/out
+	result $? "snapshot --wait has the events before and after" $dir/out
 	ktape trigger t list | grep -q 'snapshot holds .* before it$'
-	result $? "list tells how far it reaches back"
+	result $? "list shows how far the snapshot reaches back"
 }
 
 mkdir -p $dir
 : >$dir/dump.err
 ktape start t -e mark,mark_value -b 256K >$dir/log 2>&1
-result $? "a session" $dir/log
+result $? "trigger add takes a session" $dir/log
 test_list
 test_refused
 test_run
 test_snapshot
 ktape destroy t
-result $? "a session goes with its triggers"
+result $? "destroying a session removes its triggers"
 echo "1..$n"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers that wait for a long pair are not deceived by two halves of different
- * pairs, whatever hid what was between them: the profile, a filter, a limit.
+ * Test triggers on long pairs: begin and end of different pairs must not be
+ * taken for one long pair, whatever hid the events in between: the profile, a
+ * filter, a rate limit.
  */
 #include <poll.h>
 #include <time.h>
@@ -19,11 +20,11 @@
 /**
  * struct reader - a thread that reads bytes one by one
  * @thread: the thread
- * @cpu: where
- * @tid: its number, 0 until it runs
- * @done: how many it has read
- * @reads: after how many it ends
- * @pipe: where from
+ * @cpu: CPU that it is pinned to
+ * @tid: its thread id, 0 until it runs
+ * @done: bytes read so far
+ * @reads: bytes after which it ends
+ * @pipe: pipe that it reads
  */
 struct reader {
 	pthread_t thread;
@@ -44,7 +45,7 @@ static void *reader_main(void *arg)
 	return NULL;
 }
 
-/* Until it waits for the byte after @done. */
+/* Wait until the reader waits for the byte after @done. */
 static void wait_for(struct reader *r, int done)
 {
 	while (!__atomic_load_n(&r->tid, __ATOMIC_ACQUIRE) ||
@@ -65,7 +66,7 @@ FIXTURE(longer)
 	struct reader r;
 };
 
-/* Calls of this number that take so long. */
+/* Trigger on calls of this number that take this long. */
 static int add_longer(int fd, unsigned int nr, uint64_t ms)
 {
 	const struct ktape_trigger t = {
@@ -106,7 +107,7 @@ FIXTURE_TEARDOWN(longer)
 	close(self->r.pipe[1]);
 }
 
-/* The end of the first and the begin of the second one go unseen: here. */
+/* The end of the first call and the begin of the second one are hidden. */
 static void change_over(FIXTURE_DATA(longer) * self)
 {
 	give(&self->r);
@@ -121,7 +122,7 @@ static uint32_t end(FIXTURE_DATA(longer) * self)
 	return kt_trigger_fired(self->fd, self->id);
 }
 
-/* Nothing hides anything: the second one was long. */
+/* Nothing is hidden: the second call was long. */
 TEST_F(longer, fires)
 {
 	change_over(self);
@@ -145,7 +146,7 @@ TEST_F(longer, filter)
 	EXPECT_EQ(0, end(self));
 }
 
-/* Of a CPU that is left out nobody even asks. */
+/* Events of an excluded CPU are not looked at. */
 TEST_F(longer, cpu_filter)
 {
 	const uint64_t first = 1;
@@ -173,8 +174,8 @@ static int move(const struct reader *r, int cpu)
 }
 
 /*
- * Begins a call on CPU 1, ends it on CPU 0, begins another one there, a long one,
- * and ends that on CPU 1 again.  Return: how often it fired for that.
+ * Begin a call on CPU 1 and end it on CPU 0; begin a long call on CPU 0 and end
+ * it on CPU 1. Return: number of firings.
  */
 static uint32_t moves(FIXTURE_DATA(longer) * self)
 {
@@ -182,7 +183,7 @@ static uint32_t moves(FIXTURE_DATA(longer) * self)
 	int wrong;
 
 	__atomic_store_n(&self->r.reads, 3, __ATOMIC_RELEASE);
-	/* The first one began before the filter was there, or the trigger. */
+	/* The first call began before the filter or the trigger was set. */
 	give(&self->r);
 	wait_for(&self->r, 1);
 	before = kt_trigger_fired(self->fd, self->id);
@@ -194,7 +195,7 @@ static uint32_t moves(FIXTURE_DATA(longer) * self)
 	return wrong ? ~0U : end(self) - before;
 }
 
-/* Calls on CPU 0 that passed so far, of those that were looked at. */
+/* Number of calls on CPU 0 that passed the filter, and that were filtered. */
 static uint64_t passed(int fd, uint64_t *filtered)
 {
 	struct ktape_stats st;
@@ -205,7 +206,10 @@ static uint64_t passed(int fd, uint64_t *filtered)
 	return st.emitted[KTAPE_CLASS_SYSCALL] - *filtered;
 }
 
-/* It does not fire, nothing of CPU 0 passes, and what was held back is counted. */
+/*
+ * The trigger does not fire, no event of CPU 0 passes, and filtered events are
+ * counted.
+ */
 static void is_not_deceived(struct __test_metadata *_metadata,
 			    FIXTURE_DATA(longer) * self)
 {
@@ -216,7 +220,7 @@ static void is_not_deceived(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, moves(self));
 	EXPECT_EQ(before, passed(self->fd, &held_now));
 	EXPECT_LT(held, held_now);
-	/* Of these numbers the ledger knows. */
+	/* The ledger has these counts. */
 	kt_take(t, self->fd, NULL, NULL);
 	EXPECT_EQ(0, t->wrong);
 	free(t);
@@ -228,7 +232,7 @@ TEST_F(longer, moves)
 	is_not_deceived(_metadata, self);
 }
 
-/* The filter is there when the trigger comes, and when the session starts. */
+/* The filter is set before the trigger, and before START. */
 TEST_F(longer, moves_first_filter)
 {
 	ASSERT_EQ(0, kt_trigger_remove(self->fd, self->id));
@@ -240,7 +244,7 @@ TEST_F(longer, moves_first_filter)
 	is_not_deceived(_metadata, self);
 }
 
-/* On a CPU that is not left out it fires as ever. */
+/* On a CPU that is not excluded it fires. */
 TEST_F(longer, stays)
 {
 	ASSERT_EQ(0, only_cpu_1(self->fd));
@@ -248,7 +252,7 @@ TEST_F(longer, stays)
 	EXPECT_LE(1, end(self));
 }
 
-/* Without its trigger a CPU that is left out is not looked at any more. */
+/* Without the trigger, events of an excluded CPU are no longer looked at. */
 TEST_F(longer, no_more)
 {
 	struct ktape_stats before, after;
@@ -281,8 +285,10 @@ static void nap(long ns)
 }
 
 /*
- * One begin and one end pass in a second.  What ends at first takes the place of
- * the first nap's end, and its begin that of the next one's, which is long.
+ * The rate limits pass one begin and one end per second. The end of poll() uses
+ * up one limit, so the end of the short sleep is dropped. The begin of the
+ * short sleep uses up the other limit, so the begin of the long sleep is
+ * dropped. The begin and the end that remain would look like one long pair.
  */
 TEST_F_TIMEOUT(longer, limit, 120)
 {
@@ -298,7 +304,10 @@ TEST_F_TIMEOUT(longer, limit, 120)
 	ASSERT_EQ(0, kt_filter_set(self->fd, KTAPE_FILTER_RATE, limits, 2));
 	id = add_longer(self->fd, SYS_nanosleep, 1200);
 	ASSERT_LE(0, id);
-	/* If the machine was away in between, limits may have begun anew. */
+	/*
+	 * If the machine was paused in between, the limits may have started
+	 * anew.
+	 */
 	for (int i = 0; i < TRIES && away > 0.5; i++) {
 		before = kt_trigger_fired(self->fd, id);
 		since = seconds();
@@ -313,7 +322,7 @@ TEST_F_TIMEOUT(longer, limit, 120)
 	EXPECT_GE(0.5, away);
 }
 
-/* A gate would hide the pair, whichever of the two comes first. */
+/* A gate would filter the pair, whichever is set first. */
 TEST_F(longer, or_gate)
 {
 	const struct ktape_filter_gate syscalls = { KTAPE_GATE_SYSCALL, 0, 1 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions that end while triggers start them: their own, another session's, and
- * when the module goes.  That the module can go, and that the kernel says nothing
- * about it, is the test.
+ * Destroy sessions while triggers start them: their own triggers, those of
+ * another session, and while the module is unloaded. The test is that the
+ * module can be unloaded and that the kernel reports nothing.
  */
 #include "kselftest_harness.h"
 
@@ -12,7 +12,7 @@
 
 #define CPUS_MAX	16
 
-/* Two switches, and time for the kernel's own workers. */
+/* Two switches, and time for the kernel's workers. */
 static void switches(uint64_t n)
 {
 	usleep(100);
@@ -28,7 +28,7 @@ static int load(void)
 	return kt_insmod_ktape("profile=none size=64K");
 }
 
-/* Probes that are detached in a moment hold it. */
+/* Probes that are about to be detached still hold the module. */
 static int unload(void)
 {
 	int ret;
@@ -59,7 +59,7 @@ FIXTURE_TEARDOWN(storm)
 	EXPECT_EQ(0, unload());
 }
 
-/* A session that records switches, and whose triggers see each of them. */
+/* A session that records switches and whose triggers see each switch. */
 static int new_session(int fd, const char *name, uint32_t flags)
 {
 	int ret = kt_named(fd, name, KTAPE_MODE_OVERWRITE, 65536, 4096, flags);
@@ -90,7 +90,7 @@ static int add_quiet(int fd)
 	return kt_trigger_add(fd, &t);
 }
 
-/* Its own trigger starts it, while its last descriptor is closed. */
+/* Its own trigger starts the session while its last descriptor is closed. */
 TEST_F_TIMEOUT(storm, of_itself, 120)
 {
 	self->main = kt_open(O_RDWR);
@@ -107,7 +107,7 @@ TEST_F_TIMEOUT(storm, of_itself, 120)
 	}
 }
 
-/* A trigger of another one that goes on does, and stops it, too. */
+/* A trigger of another session starts and stops it. */
 TEST_F_TIMEOUT(storm, of_another, 120)
 {
 	int a;
@@ -132,7 +132,9 @@ TEST_F_TIMEOUT(storm, of_another, 120)
 	close(a);
 }
 
-/* The module goes while sessions that linger start themselves and each other. */
+/*
+ * Unload the module while lingering sessions start themselves and each other.
+ */
 TEST_F_TIMEOUT(storm, unload, 120)
 {
 	for (int i = 0; i < (kt_scale() > 1 ? 2 : 4); i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is said of a trigger's snapshot is true: how far the rings reach back on
- * each CPU, what they have of the time after it, and that it is done when it is
- * told.
+ * Test that the status of a trigger's snapshot is true: how far the rings reach
+ * back on each CPU, how much of the time after the trigger they have, and that
+ * the snapshot is complete once it is reported.
  */
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -20,7 +20,7 @@
 #define RING		(64 << 10)
 #define MINUTE_MS	60000ULL
 #define SIDE_MS		300
-#define PACE_NS		200000	/* a note of the busy CPU, of 2500 in its ring */
+#define PACE_NS		200000	/* one of 2500 values in the busy CPU's ring */
 #define CPUS		8
 #define NOTES		60000
 
@@ -70,7 +70,7 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* The session was started or cleared @since: no more than that can be held. */
+/* The session was started or cleared at @since: it cannot hold more. */
 static void is_short(struct __test_metadata *_metadata,
 		     FIXTURE_DATA(window) * self, uint64_t since)
 {
@@ -84,7 +84,7 @@ static void is_short(struct __test_metadata *_metadata,
 	EXPECT_GT(now_ns() - since, t.held_ns);
 }
 
-/* Rings that have all that there was, which is not that long. */
+/* The rings hold everything since START, which is less than the window. */
 TEST_F(window, since_start)
 {
 	uint64_t since;
@@ -94,7 +94,7 @@ TEST_F(window, since_start)
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
 	kt_marks(1, 10);
 	is_short(_metadata, self, since);
-	/* The time in which it was stopped is no time that it holds. */
+	/* The time in which the session was stopped does not count. */
 	usleep(500000);
 	since = now_ns();
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));
@@ -116,7 +116,7 @@ TEST_F(window, since_clear)
 	is_short(_metadata, self, since);
 }
 
-/* A block that was begun before the clear, of a ring that has gone round. */
+/* A block that was opened before CLEAR, of a ring that has wrapped. */
 TEST_F(window, within_a_block)
 {
 	uint64_t since;
@@ -141,7 +141,7 @@ static uint64_t signals(int fd, int ms)
 	return n;
 }
 
-/* When it is told, it is done; also without a time after. */
+/* A reported snapshot is complete, also without a time after the trigger. */
 TEST_F_TIMEOUT(window, told_when_done, 60)
 {
 	struct ktape_trigger t;
@@ -158,7 +158,7 @@ TEST_F_TIMEOUT(window, told_when_done, 60)
 	EXPECT_EQ(0, signals(self->notify, 200 * kt_scale()));
 }
 
-/* One that stops its own session by itself as well is done at once. */
+/* A trigger whose action also stops its own session is done at once. */
 TEST_F(window, told_when_it_stops)
 {
 	struct ktape_trigger spec = { KT_OF_ID(9), .eventfd = self->notify,
@@ -169,7 +169,7 @@ TEST_F(window, told_when_it_stops)
 	struct ktape_trigger t;
 
 	for (int i = 0; i < 3; i++) {
-		/* The second one is to go on, and the third to reach back. */
+		/* The second snapshot continues, the third one reaches back. */
 		spec.after_ns = i == 1 ? MINUTE_MS * 1000000 : 0;
 		spec.before_ns = i == 2 ? MINUTE_MS * 1000000 : 0;
 		ASSERT_EQ(0, kt_trigger_add(self->fd, &spec));
@@ -186,7 +186,7 @@ TEST_F(window, told_when_it_stops)
 	EXPECT_EQ(0, signals(self->notify, 200 * kt_scale()));
 }
 
-/* Nor is what somebody else stopped told as done. */
+/* A session that was stopped otherwise is not reported as done. */
 TEST_F(window, not_told_otherwise)
 {
 	struct ktape_trigger t;
@@ -208,9 +208,9 @@ TEST_F(window, not_told_otherwise)
 
 /**
  * struct notes - values that a thread recorded on its CPU, and when
- * @load: the thread, which counts
+ * @load: the thread, which numbers its values
  * @from: trace clock before the value of that number
- * @to: and after
+ * @to: trace clock after it
  */
 struct notes {
 	struct kt_load load;
@@ -218,12 +218,12 @@ struct notes {
 };
 
 /**
- * struct held - what a ring has of them
- * @first: number of the first one
- * @next: behind the last one
- * @gaps: numbers that are missing in between
+ * struct held - the values that a ring holds
+ * @first: number of the first value
+ * @next: number after the last value
+ * @gaps: missing numbers in between
  * @begin: time of the first record
- * @end: and of the last one
+ * @end: time of the last record
  */
 struct held {
 	uint64_t first, next, gaps, begin, end;
@@ -233,9 +233,9 @@ static struct notes *notes;
 static int busy_cpu;
 
 /*
- * The busy one's ring has to hold all that comes after the firing, however fast the
- * machine: it goes round in half a second at least, of which 300 ms come after.
- * Who was away for a while does not make up for it.
+ * Limit the speed of the busy thread: its ring must hold everything after the
+ * trigger on any machine. It wraps in no less than half a second, of which 300
+ * ms come after the trigger. A thread that was preempted does not catch up.
  */
 static void keep_pace(int cpu, uint64_t n)
 {
@@ -308,7 +308,7 @@ static long held_in(int fd, int cpu, struct held *h)
 	return n;
 }
 
-/* The same in a trace that was saved as ktape snapshot does. */
+/* Check the same in a trace saved like `ktape snapshot` does. */
 static int save(const char *name, struct held *h)
 {
 	const struct ktape_recorder_options how = {
@@ -340,7 +340,10 @@ static int save(const char *name, struct held *h)
 	return 0;
 }
 
-/* All that a thread recorded from @from to @to is there, and nothing of @end on. */
+/*
+ * Everything that a thread recorded from @from to @to is there, and nothing
+ * after @end.
+ */
 static void is_held(struct __test_metadata *_metadata, const struct held *h,
 		    const struct notes *n, uint64_t from, uint64_t to,
 		    uint64_t end)
@@ -366,7 +369,10 @@ static void is_held(struct __test_metadata *_metadata, const struct held *h,
 	EXPECT_LT(0, asked);
 }
 
-/* Values on all CPUs for a time, and until the ring of a @busy one goes round. */
+/*
+ * Record values on all CPUs for a time, and until the ring of a @busy CPU has
+ * wrapped.
+ */
 static void work(struct __test_metadata *_metadata, int fd, int cpus, int busy,
 		 uint64_t us)
 {
@@ -395,8 +401,8 @@ static void rest(int cpus)
 }
 
 /*
- * Each ring, and what was saved of it.  Return: how far those that have gone round
- * reach back, in ns.
+ * Check each ring and its copy in the saved trace. Return: how far the rings
+ * that have wrapped reach back, in ns.
  */
 static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
 			    const struct ktape_trigger *t, uint64_t to,
@@ -429,9 +435,9 @@ static uint64_t look_at_all(struct __test_metadata *_metadata, int fd, int busy,
 }
 
 /*
- * Values on all CPUs, a trigger on the first one, and what the rings have then.
- * If a @busy CPU goes round, its ring reaches back less than asked, and it is told
- * how far.
+ * Record values on all CPUs, fire a trigger on the first one and check the
+ * rings. If the ring of a @busy CPU wraps, it reaches back less than requested,
+ * and the status says how far.
  */
 static void look_through(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(window) *self, int busy)
@@ -452,7 +458,7 @@ static void look_through(struct __test_metadata *_metadata,
 	kt_marks(9, 1);
 	EXPECT_EQ(1, signals(self->notify, 10000 * kt_scale()));
 	end = kt_now();
-	/* What comes now is too late. */
+	/* Values from now on are after the end. */
 	usleep(20000);
 	rest(cpus);
 	ASSERT_EQ(0, kt_trigger_tell(self->fd, 0, &t));
@@ -463,7 +469,7 @@ static void look_through(struct __test_metadata *_metadata,
 		EXPECT_LE(before * 1000000, t.held_ns);
 	} else {
 		EXPECT_EQ(KTAPE_TRIGGER_DONE | KTAPE_TRIGGER_SHORT, t.flags);
-		/* Division cuts. */
+		/* The division rounds down. */
 		EXPECT_GE(back, t.held_ns);
 		EXPECT_LE(back, t.held_ns + 2);
 	}

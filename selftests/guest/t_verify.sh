@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash
-# ktape verify finds nothing wrong with what was really recorded: rings that are
-# large enough or too small, pipes, filters, a stop and a start; and it says so
-# of damage.
+# Test `ktape verify` on real recordings: it finds no error in rings that are
+# large enough or too small, pipes, filters, a stop and a start; and it reports
+# damage.
 
 # shellcheck source=selftests/guest/record.sh
 . "${0%/*}/record.sh"
@@ -12,17 +12,18 @@
 clean()
 {
 	ktape verify "$2" >$dir/verify 2>&1
-	result $? "$1: nothing is wrong" $dir/verify
+	result $? "$1: verify finds no error" $dir/verify
 	! grep -q '^note checksum' $dir/verify
 	result $? "$1: its metadata has a checksum" $dir/verify
 	grep -E '^ *[0-9]' $dir/verify | sed 's/^/# /'
 }
 
-# While all CPUs emit, who reads stands still: their parent.  The rings cannot hold it.
+# The reader is the parent of the emitting processes and stands still, so the
+# rings overflow.
 # shellcheck disable=SC2016	# for the inner shell
 unread='kill -STOP $PPID; emit 0; kill -CONT $PPID'
 
-# loses NAME LOG: what is judged is what it is said to be
+# loses NAME LOG: check that the recording did lose events
 loses()
 {
 	grep -q ' [1-9][0-9]* lost' "$2"
@@ -51,12 +52,12 @@ test_record()
 	clean "a pipe form" $dir/pipe
 	ktape record -e sched,syscall,irq,softirq --syscall getppid \
 		--softirq TIMER -o $dir/filtered -- emit 1 2>$dir/log
-	result $? "filters are taken" $dir/log
+	result $? "profile sets filters" $dir/log
 	clean "filters by number" $dir/filtered
 	ktape record -e sched,syscall,irq,softirq --pid 1 --children \
 		--gate irq=1us --rate softirq_entry=50 -o $dir/rated -- \
 		emit 1 2>$dir/log
-	result $? "filters by thread, gates and rates are taken" $dir/log
+	result $? "profile sets filters by thread, gates and rates" $dir/log
 	clean "filters by thread, gates, rates" $dir/rated
 }
 
@@ -64,7 +65,7 @@ test_session_0()
 {
 	emit &
 	emitter=$!
-	# Ends with the session; killed, it might leave half a packet.
+	# Ends with the session: if it were killed, half a packet might be left.
 	timeout $((60 * ${KTAPE_SCALE:-1})) cat /dev/ktape >$dir/f 2>/dev/null &
 	act nap 200 2
 	ktape stop
@@ -74,19 +75,20 @@ test_session_0()
 	kill $emitter
 	wait
 	ktape verify $dir/f >$dir/verify 2>&1
-	result $? "session 0, a stop and a start: nothing is wrong" $dir/verify
-	# That reader may have ended at the first stop: what is held has both.
+	result $? "session 0, a stop and a start: verify finds no error" $dir/verify
+	# That reader may have ended at the first stop; the rings hold both.
 	cat /dev/ktape >$dir/f
 	ktape dump -e session $dir/f | grep ' cpu 0 ' | sed 's/^.*phase=//' |
 		cut -c 1-3 | tail -n 4 | tr -d '\n' >$dir/phases
 	grep -qx 'on offon off' $dir/phases
-	result $? "what it holds has a stop and a start" $dir/phases
+	result $? "the rings of session 0 hold a stop and a start" $dir/phases
 	clean "session 0, read later" $dir/f
 	ktape start
 }
 
-# between: times of the first switch behind the on-markers of all CPUs and of the
-# last one before any off-marker.  Two times in ns that differ do so in ticks, too.
+# between: print the times of the first switch after the on-markers of all CPUs
+# and of the last switch before any off-marker. Two times that differ in ns also
+# differ in ticks.
 between()
 {
 	awk '
@@ -113,15 +115,15 @@ test_absent()
 	ktape verify --absent signal_generate:sig=63 --from 0.0 --to 0.1 \
 		$dir/b >$dir/verify 2>&1
 	[ $? = 3 ]
-	result $? "before the recording nothing is proved" $dir/verify
+	result $? "verify --absent proves nothing before the recording" $dir/verify
 	echo "# from $from to $to"
 	ktape verify --absent signal_generate:sig=63 --from "$from" \
 		--to "$to" $dir/b >$dir/verify 2>&1
-	result $? "in it the absence of a signal is proved" $dir/verify
+	result $? "verify --absent proves the absence of a signal during the recording" $dir/verify
 	ktape verify --absent sched_switch --from "$from" --to "$to" $dir/b \
 		>$dir/verify 2>&1
 	[ $? = 1 ]
-	result $? "and a switch is found" $dir/verify
+	result $? "verify --absent finds a switch" $dir/verify
 }
 
 test_damage()
@@ -129,12 +131,12 @@ test_damage()
 	size=$(stat -c %s $dir/a/cpu0)
 	dd if=/dev/zero of=$dir/a/cpu0 bs=1 seek=$((size / 2)) count=1 \
 		conv=notrunc 2>/dev/null
-	# More than one: any of them may have been what it becomes.
+	# Change more than one byte: a single one might already have that value.
 	printf 'xxxxxxxx' |
 		dd of=$dir/a/cpu0 bs=1 seek=5000 conv=notrunc 2>/dev/null
 	ktape verify $dir/a >$dir/verify 2>&1
 	[ $? = 1 ] && grep -q checksum $dir/verify
-	result $? "a changed byte is a bad checksum" $dir/verify
+	result $? "a changed byte is reported as a bad checksum" $dir/verify
 }
 
 echo "TAP version 13"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A witness that knows what it did: results of its system calls, its children,
- * the turns of two of its threads, the names they had.  The trace agrees with
- * each of them, one for one, and every event's thread follows from the trace.
+ * Compare a trace with a process that knows what it did: results of its system
+ * calls, its children, the turns of two of its threads, their names. The trace
+ * must agree with each of them one for one, and each event's thread must follow
+ * from the trace.
  */
 #include <limits.h>
 #include <linux/sched.h>
@@ -19,7 +20,7 @@
 #define TURNS		1000
 #define LOG_MAX		20000
 
-/* A record of interest, with the thread that was on the CPU. */
+/* A record, with the thread that was on the CPU. */
 struct entry {
 	uint32_t op, nr;
 	int32_t tid, other, tgid;
@@ -34,9 +35,9 @@ struct name {
 };
 
 /**
- * struct trace - what the trace says
- * @tid: thread on each CPU, as headers and switches tell
- * @lies: headers or switches that contradict what was on the CPU before
+ * struct trace - contents of the trace
+ * @tid: thread on each CPU by headers and switches
+ * @lies: headers or switches that contradict the thread known before
  * @log: records of the threads of this process, by CPU order
  * @names: registry records, checkpoint included
  */
@@ -143,21 +144,23 @@ static int start(FIXTURE_DATA(witness) *self, const unsigned char *ops)
 			      kt_command(self->fd, KTAPE_IOC_START);
 }
 
-/* Stop, read all, and let nothing be missing. */
+/* Stop the session and read it to the end; nothing may be missing. */
 static int finish(FIXTURE_DATA(witness) *self)
 {
 	if (kt_command(self->fd, KTAPE_IOC_STOP) ||
 	    kt_follow_all(&self->l->t, &self->b, self->fd) ||
 	    kt_ledger_check(self->l, self->fd, kt_cpus()))
 		return -1;
-	/* Of KTAPE_EV_TRACER there is one at each start. */
+	/* START writes a KTAPE_EV_TRACER. */
 	for (int cpu = 0; cpu < kt_cpus(); cpu++)
 		if (!self->l->tracers[cpu])
 			return -1;
 	return self->l->t.error[0] ? -1 : 0;
 }
 
-/* The next record of the opcode by thread @tid, from @at on; NULL: none. */
+/*
+ * Return the next record of the opcode by thread @tid, from @at on; NULL: none.
+ */
 static const struct entry *next(const struct trace *t, int *at, uint32_t op,
 				int32_t tid)
 {
@@ -170,7 +173,9 @@ static const struct entry *next(const struct trace *t, int *at, uint32_t op,
 	return NULL;
 }
 
-/* Numbers and results of system calls, each enter before its exit. */
+/*
+ * Compare numbers and results of system calls; each enter is before its exit.
+ */
 TEST_F_TIMEOUT(witness, system_calls, 120)
 {
 	static struct { uint32_t nr; int64_t ret; } did[2 * CALLS];
@@ -195,7 +200,7 @@ TEST_F_TIMEOUT(witness, system_calls, 120)
 		TH_LOG("%s", self->l->t.error);
 	}
 	EXPECT_EQ(0, self->t->lies);
-	/* Begin at the first getppid: before it was the end of the ioctl. */
+	/* Begin at the first getppid: before it is the exit of the ioctl. */
 	for (int i = 0; i < self->t->nr && begin < 0; i++)
 		if (self->t->log[i].op == KTAPE_EV_SYS_ENTER &&
 		    self->t->log[i].nr == SYS_getppid &&
@@ -215,7 +220,7 @@ TEST_F_TIMEOUT(witness, system_calls, 120)
 	close(file);
 }
 
-/* Children in order, each with its end and its status. */
+/* Children in order, each with its exit and its status. */
 TEST_F_TIMEOUT(witness, forks_and_exits, 120)
 {
 	pid_t pid[FORKS];
@@ -264,7 +269,10 @@ struct player {
 	bool fifo;
 };
 
-/* Of one priority and FIFO: they change turns when one waits, never else. */
+/*
+ * The threads have one SCHED_FIFO priority: they switch only when one of them
+ * waits.
+ */
 static void *play(void *arg)
 {
 	struct sched_param prio = { .sched_priority = 10 };
@@ -281,8 +289,8 @@ static void *play(void *arg)
 }
 
 /*
- * A thousand times there and back: on that CPU the two come in turn.  Others
- * may run between, but never one player twice.
+ * Pass a ball a thousand times there and back: on that CPU the two threads
+ * alternate. Other threads may run between, but no player plays twice in a row.
  */
 TEST_F_TIMEOUT(witness, ping_pong, 120)
 {
@@ -295,7 +303,7 @@ TEST_F_TIMEOUT(witness, ping_pong, 120)
 	ASSERT_EQ(0, pipe(ba));
 	p[0] = (struct player){ .in = ba[0], .out = ab[1], .cpu = self->cpu };
 	p[1] = (struct player){ .in = ab[0], .out = ba[1], .cpu = self->cpu };
-	/* Watch from elsewhere. */
+	/* Watch from another CPU. */
 	kt_pin(0);
 	for (int i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&p[i].thread, NULL, play, &p[i]));
@@ -317,17 +325,20 @@ TEST_F_TIMEOUT(witness, ping_pong, 120)
 		if (e->op != KTAPE_EV_SCHED_SWITCH ||
 		    (e->other != p[0].tid && e->other != p[1].tid))
 			continue;
-		/* Back after another thread, without its turn being over. */
+		/* It runs again after a third thread; its turn is not over. */
 		twice += e->other == last;
 		turns += e->other != last;
 		last = e->other;
 	}
-	/* The first writes its last ball and ends before the other gets it. */
+	/*
+	 * The first thread plays its last ball and ends before the other one
+	 * gets it.
+	 */
 	EXPECT_EQ(2 * TURNS, turns);
 	TH_LOG("%d turns, %d times back after another thread", turns, twice);
 }
 
-/* The name that the trace gives a thread at a time. */
+/* Return the name of a thread at a time by the trace. */
 static const char *name_at(const struct trace *t, int32_t tid, uint64_t ts)
 {
 	const struct name *best = NULL;
@@ -347,7 +358,7 @@ struct named {
 	const char *name;
 };
 
-/* A child of that number, which takes a name and ends. */
+/* Create a child with this pid, which sets a name and exits. */
 static int child_called(const struct named *who)
 {
 	struct clone_args args = { .exit_signal = SIGCHLD,
@@ -367,7 +378,10 @@ static int child_called(const struct named *who)
 	return pid == who->tid ? 0 : -1;
 }
 
-/* Mapped registry: living or dead entries of a thread with that name. */
+/*
+ * Count the live or dead entries of a thread with this name in the mapped
+ * registry.
+ */
 static int entries(int fd, int32_t tid, const char *name, bool dead)
 {
 	struct ktape_layout_entry e;
@@ -387,7 +401,7 @@ static int entries(int fd, int32_t tid, const char *name, bool dead)
 	return n;
 }
 
-/* The same number twice, other names; and a name that changes. */
+/* The same pid twice, with different names; and a name that changes. */
 TEST_F_TIMEOUT(witness, names, 120)
 {
 	struct named who[2] = { { 31000, "first-of-it" },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lockdown=confidentiality closes the device.  There is no way back before the
- * next boot, and unsigned modules cannot be loaded any more: the last program.
+ * Test that lockdown=confidentiality closes the device. Lockdown stays until
+ * the next boot and forbids loading unsigned modules, so this is the last
+ * program.
  */
 #include "kselftest_harness.h"
 
@@ -27,13 +28,13 @@ TEST(confidentiality)
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		EXPECT_EQ(-EPERM, kt_open(flags[i]));
 	EXPECT_EQ(-EPERM, kt_create(fd, 0, 0, 0));
-	/* Probes that are there stay, and can go. */
+	/* Existing probes stay and can be removed. */
 	EXPECT_EQ(-EPERM, kt_probe_add(fd, "__x64_sys_getppid", 0, 0));
 	EXPECT_EQ(-EPERM, kt_probe_add(fd, "__x64_sys_getppid", 1, 1));
 	EXPECT_STREQ("__x64_sys_getppid",
 		     kt_probe_get(fd, KTAPE_OP_PROBE).symbol);
 	EXPECT_EQ(0, kt_probe_remove(fd, KTAPE_OP_PROBE));
-	/* Who was in can end what he began. */
+	/* A process that has sessions open can still stop them. */
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_STOP));
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_CLEAR));
 }
