@@ -10,7 +10,7 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
-#include "names/registry.h"
+#include "names/names.h"
 #include "ring/ring.h"
 #include "internal.h"
 

@@ -10,7 +10,7 @@
  */
 #include <linux/errno.h>
 
-#include "names/registry.h"
+#include "names/names.h"
 #include "internal.h"
 
 /* What a walk over the records of a copy finds. */

@@ -18,7 +18,7 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
-#include "names/registry.h"
+#include "names/names.h"
 #include "internal.h"
 
 /* So often read() takes what there is, be it full blocks or not. */

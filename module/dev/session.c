@@ -13,7 +13,7 @@
 #include <linux/user_namespace.h>
 
 #include "compat.h"
-#include "names/registry.h"
+#include "names/names.h"
 #include "persist/persist.h"
 #include "internal.h"
 

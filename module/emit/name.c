@@ -15,8 +15,7 @@
 #include <ktape/name.h>
 
 #include "emit.h"
-#include "names/registry.h"
-#include "names/slot.h"
+#include "names/names.h"
 
 #define NAMES_OF_ONE	64
 #define NAMES_OF_ALL	256
@@ -81,7 +80,7 @@ static int claim(const struct ktape_name *n, const kuid_t *owner)
 	if (!n->name[0])
 		return 0;
 	if (!has_room(*owner)) {
-		kt_slot_refuse();
+		kt_registry_refuse();
 		return -ENOSPC;
 	}
 	named[nr_named++] = (struct kt_named){ n->type, n->id, *owner };

@@ -12,7 +12,7 @@
  * have half of the table: the oldest of them goes when one more comes.
  *
  * All processes that fork or end come here: what they have in common is the lock
- * of registry_slot.c, which is held for a few instructions.
+ * of slot.c, which is held for a few instructions.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -29,8 +29,8 @@
 
 #include "event/event.h"
 #include "filter/filter.h"
-#include "registry.h"
-#include "slot.h"
+#include "internal.h"
+#include "names.h"
 
 #define NONE		KT_SLOT_NONE
 #define LOCKS		64U

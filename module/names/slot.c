@@ -11,8 +11,8 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "registry.h"
-#include "slot.h"
+#include "internal.h"
+#include "names.h"
 
 #define NONE		KT_SLOT_NONE
 
@@ -169,11 +169,11 @@ u32 kt_slot_oldest_made(u32 share)
 }
 
 /**
- * kt_slot_refuse() - count a name that was refused
+ * kt_registry_refuse() - count a name that was refused
  *
  * Context: process context.
  */
-void kt_slot_refuse(void)
+void kt_registry_refuse(void)
 {
 	unsigned long flags;
 

@@ -21,8 +21,7 @@
 #include <ktape/abi.h>
 
 #include "event/event.h"
-#include "registry.h"
-#include "symbol.h"
+#include "names.h"
 
 /* Serializes writers of kt_symbols_seen. */
 static DEFINE_MUTEX(symbol_lock);

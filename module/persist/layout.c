@@ -15,7 +15,7 @@
 #include <linux/string.h>
 
 #include "event/event.h"
-#include "names/registry.h"
+#include "names/names.h"
 #include "ring/ring.h"
 #include "internal.h"
 

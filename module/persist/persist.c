@@ -29,7 +29,7 @@
 #include <linux/panic_notifier.h>
 #endif
 
-#include "names/registry.h"
+#include "names/names.h"
 #include "ring/ring.h"
 #include "internal.h"
 

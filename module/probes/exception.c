@@ -51,7 +51,6 @@ struct pcie_tlp_log;
 #include "event/event.h"
 #include "emit/exception.h"
 #include "internal.h"
-#include "names/symbol.h"
 
 /* Most come with words and a text, which ends in NUL and may be missing. */
 static noinline void raise_of(u32 severity, u32 code, const u32 *args,

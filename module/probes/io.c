@@ -23,9 +23,7 @@
 
 #include "event/event.h"
 #include "internal.h"
-#include "names/late.h"
-#include "names/registry.h"
-#include "names/symbol.h"
+#include "names/names.h"
 
 /* ---- block devices ------------------------------------------------------- */
 

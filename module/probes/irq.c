@@ -21,8 +21,7 @@
 
 #include "event/event.h"
 #include "internal.h"
-#include "names/late.h"
-#include "names/symbol.h"
+#include "names/names.h"
 
 /* ---- interrupts and soft interrupts -------------------------------------- */
 

@@ -19,8 +19,7 @@
 
 #include "event/event.h"
 #include "internal.h"
-#include "names/registry.h"
-#include "names/symbol.h"
+#include "names/names.h"
 #include "probes.h"
 
 /* Calls of one function whose returns can be awaited at the same time. */

@@ -17,7 +17,6 @@
 
 #include "event/event.h"
 #include "internal.h"
-#include "names/symbol.h"
 
 /* ---- page faults --------------------------------------------------------- */
 

@@ -25,8 +25,7 @@
 
 #include "event/event.h"
 #include "internal.h"
-#include "names/registry.h"
-#include "names/symbol.h"
+#include "names/names.h"
 #include "probes.h"
 
 /* ---- power management ---------------------------------------------------- */

@@ -22,8 +22,7 @@
 #include "event/event.h"
 #include "filter/filter.h"
 #include "internal.h"
-#include "names/registry.h"
-#include "names/symbol.h"
+#include "names/names.h"
 
 /* ---- scheduling ---------------------------------------------------------- */
 

@@ -15,7 +15,6 @@
 
 #include "event/event.h"
 #include "internal.h"
-#include "names/symbol.h"
 
 /* ---- timers of the wheel, and the tick that drives it -------------------- */
 

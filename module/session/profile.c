@@ -19,7 +19,7 @@
 #include "emit/emit.h"
 #include "event/event.h"
 #include "filter/filter.h"
-#include "names/registry.h"
+#include "names/names.h"
 #include "probes/probes.h"
 #include "internal.h"
 

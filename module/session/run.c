@@ -18,7 +18,7 @@
 
 #include "event/event.h"
 #include "filter/filter.h"
-#include "names/registry.h"
+#include "names/names.h"
 #include "persist/persist.h"
 #include "internal.h"
 

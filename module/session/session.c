@@ -23,7 +23,7 @@
 #include <linux/user_namespace.h>
 
 #include "persist/persist.h"
-#include "names/registry.h"
+#include "names/names.h"
 #include "ring/ring.h"
 #include "internal.h"
 

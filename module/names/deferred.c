@@ -15,9 +15,8 @@
 
 #include <ktape/abi.h>
 
+#include "names.h"
 #include "ring/ring.h"
-#include "late.h"
-#include "registry.h"
 
 #define PENDING		32
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Free, dead and made-up entries of the registry. */
-#ifndef _KT_REGISTRY_SLOT_H
-#define _KT_REGISTRY_SLOT_H
+/* What registry.c and slot.c share: free, dead and made-up entries. */
+#ifndef _KT_NAMES_INTERNAL_H
+#define _KT_NAMES_INTERNAL_H
 
 #include <linux/limits.h>
 #include <linux/types.h>
@@ -14,6 +14,5 @@ u32 kt_slot_take(void);
 void kt_slot_made(u32 slot);
 void kt_slot_give(u32 slot, bool was_made);
 u32 kt_slot_oldest_made(u32 share);
-void kt_slot_refuse(void);
 
-#endif /* _KT_REGISTRY_SLOT_H */
+#endif /* _KT_NAMES_INTERNAL_H */

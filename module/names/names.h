@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The registry: a table of named objects that readers map and that traces keep.
+ *
+ * Threads, interrupts, devices, cgroups, functions, markers and so on have an
+ * entry each (struct ktape_object_entry).  This folder does not decide what gets
+ * a name: probes, emitters and the ioctls do.
+ */
+#ifndef _KT_NAMES_H
+#define _KT_NAMES_H
+
+#include <linux/types.h>
+
+#include <ktape/abi.h>
+
+struct page;
+struct task_struct;
+
+/* ---- the table: registry.c ------------------------------------------------- */
+
+int kt_registry_init(unsigned int entries);
+void kt_registry_exit(void);
+void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
+		     const char *name);
+void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
+			 const char *name, u64 since);
+void kt_registry_gone(u32 type, u32 id, u32 param1);
+bool kt_registry_has(u32 type, u32 id, u32 param1);
+void kt_registry_walk(void);
+void kt_registry_refresh(void);
+void kt_registry_thread(struct task_struct *p, const char *name);
+void kt_registry_thread_exit(pid_t tid, pid_t tgid);
+u32 kt_registry_era(void);
+void kt_registry_tell(unsigned int session, u32 since);
+unsigned int kt_registry_entries(void);
+bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
+struct page *kt_registry_page_at(unsigned long page);
+
+/* ---- its use: slot.c ------------------------------------------------------- */
+
+void kt_registry_refuse(void);
+unsigned int kt_registry_used(void);
+u64 kt_registry_dropped(void);
+u64 kt_registry_reused(void);
+u64 kt_registry_evicted(void);
+
+/* ---- symbols of code addresses: symbol.c ----------------------------------- */
+
+int kt_symbol_init(void);
+void kt_symbol_exit(void);
+
+/* ---- names that probes see: deferred.c ------------------------------------- */
+
+void kt_names_init(void);
+void kt_names_exit(void);
+bool kt_name_note(u32 type, u32 id, const char *name);
+
+/**
+ * kt_name_hash() - tells names apart
+ * @name: ends in NUL, or NULL
+ *
+ * Only what an entry has room for counts, and a slash is what the kernel makes of
+ * it in names of devices.
+ *
+ * Context: any.
+ * Return: a number, 0 for NULL only.
+ */
+static __always_inline u32 kt_name_hash(const char *name)
+{
+	u32 hash = 1;
+	unsigned int i;
+
+	if (!name)
+		return 0;
+	for (i = 0; i < KTAPE_NAME_SIZE - 1 && name[i]; i++)
+		hash = hash * 31 + (u8)(name[i] == '/' ? '!' : name[i]);
+	return hash ?: 1;
+}
+
+#endif /* _KT_NAMES_H */
