@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chooses the trace clock and relates it to the system's clocks.
+ * The trace clock: one per module load, chosen when the module is loaded.
  *
- * A suspend may set the cycle counter back.  Before the first one the way
- * through kt_clock_slow() is patched in; when the system wakes up, with one CPU
- * and no interrupts, a counter that is behind gets a bias.
+ * It is the cycle counter, read inline where the architecture can, or
+ * CLOCK_MONOTONIC, read by a call.  A cycle counter that goes back gets a bias,
+ * and is read by a call from then on: kt_clock_slow(), patched in through
+ * kt_clock_called.
  *
- * Without a suspend firmware or a hypervisor may set it back (a virtual machine
- * that is restored).  Then a ring tells, and holds its time until a work item
- * has given the counter a bias, and has patched the way through kt_clock_slow()
- * in.  From then on the clock is told as not stable.
+ * A suspend may set the counter back.  kt_clock_slow() is patched in before the
+ * first suspend.  At resume, with one CPU and no interrupts, a counter that is
+ * behind gets the bias.
+ *
+ * Firmware or a hypervisor may set it back at any time (a virtual machine that
+ * is restored).  A ring that notices calls kt_clock_stepped_back() and holds
+ * its time until a work item has set the bias and patched kt_clock_slow() in.
+ * From then on the clock counts as unstable.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,22 +31,25 @@
 
 DEFINE_STATIC_KEY_FALSE(kt_clock_called);
 
-/* How many writers of this CPU, nested, are reading a clock that takes a call. */
+/* Writers of this CPU, nested, that are reading a clock that takes a call. */
 DEFINE_PER_CPU(unsigned int, kt_clock_reading);
 
 static u64 hz = NSEC_PER_SEC;
 static bool is_mono;
 
-/* Never torn on 32-bit kernels; those without such atomics have clock=mono. */
+/*
+ * Ticks to add to the counter.  Atomic, as 32-bit kernels would tear a u64;
+ * kernels without atomic64_t have clock=mono.
+ */
 static atomic64_t bias;
 
-/* The latest time that a counter which stepped back is behind, 0: it did not. */
+/* Latest time taken before the counter stepped back, 0 = it did not. */
 static atomic64_t behind;
 
 /*
- * The latest time that was read before the system wakes up.  From clock_suspend() to
- * clock_resume() one CPU runs, with interrupts off: what steps back meanwhile is mended
- * by clock_resume().
+ * Latest time read between clock_suspend() and clock_resume(), while one CPU
+ * runs with interrupts off.  clock_resume() corrects any step back in that
+ * time.
  */
 static bool is_asleep;
 static u64 asleep_at;
@@ -49,7 +57,7 @@ static u64 asleep_at;
 static void (*stepped)(void);
 
 /**
- * kt_clock_slow() - read a clock that takes more than an instruction
+ * kt_clock_slow() - Read a clock that takes more than one instruction
  *
  * Return: ticks. Context: any, NMI included.
  */
@@ -84,9 +92,9 @@ static void clock_resume(void)
 KT_SYSCORE(clock_sleep, clock_suspend, clock_resume);
 
 /**
- * kt_clock_may_stop() - the system is about to be suspended
+ * kt_clock_may_stop() - Prepare for a suspend
  *
- * Context: process context, may sleep; everything still runs.
+ * Context: process context, may sleep; the system still runs.
  */
 void kt_clock_may_stop(void)
 {
@@ -94,9 +102,9 @@ void kt_clock_may_stop(void)
 }
 
 /*
- * The bias comes before the way through it is patched in: no CPU reads a clock
- * between the two.  It is taken from the clock as it is then, so that what was
- * told of the same step by several rings counts once.
+ * Set the bias, then patch kt_clock_slow() in: no CPU reads a clock between the
+ * two.  Compute the bias from the current clock, so that a step which several
+ * rings report counts once.
  */
 static void clock_give_bias(struct work_struct *work)
 {
@@ -121,10 +129,11 @@ static void clock_start_work(struct irq_work *work)
 static struct irq_work bias_irq;
 
 /**
- * kt_clock_stepped_back() - a cycle counter shows less than before
- * @latest: what it has shown
+ * kt_clock_stepped_back() - Report that the cycle counter went back
+ * @latest: time that was taken before and that the counter has not reached
  *
- * Of clock=mono a few ns are no news, nor is what a suspend does.
+ * With clock=mono a step of a few ns is normal.  clock_resume() handles a step
+ * during a suspend.
  *
  * Context: any, NMI included; preemption disabled.
  */
@@ -142,16 +151,14 @@ void notrace kt_clock_stepped_back(u64 latest)
 }
 
 /**
- * kt_clock_init() - choose the trace clock
- * @wish: "auto", "cycles" or "mono"
- * @on_step: called when the clock was told to have stepped back, in process
- *	context
- *
- * auto takes the cycle counter where the kernel trusts it.
+ * kt_clock_init() - Choose the trace clock
+ * @wish: "auto", "cycles" or "mono"; auto is cycles where the kernel trusts the
+ *	counter, else mono
+ * @on_step: called in process context after a step back was handled
  *
  * Context: module load, before anything reads the clock.
  * Return: 0; -EINVAL for an unknown wish; -ENODEV if the cycle counter was
- * asked for and cannot be trusted.
+ * asked for and the kernel does not trust it.
  */
 int kt_clock_init(const char *wish, void (*on_step)(void))
 {
@@ -175,7 +182,7 @@ int kt_clock_init(const char *wish, void (*on_step)(void))
 }
 
 /**
- * kt_clock_exit() - no longer care for suspends and steps
+ * kt_clock_exit() - Stop watching for suspends and steps
  *
  * Context: module unload, when no ring is left.
  */
@@ -187,9 +194,9 @@ void kt_clock_exit(void)
 }
 
 /**
- * kt_clock_hz() - ticks of the trace clock in a second
+ * kt_clock_hz() - Get the frequency of the trace clock
  *
- * Return: the frequency. Context: any.
+ * Return: ticks per second. Context: any.
  */
 u64 kt_clock_hz(void)
 {
@@ -197,7 +204,7 @@ u64 kt_clock_hz(void)
 }
 
 /**
- * kt_clock_id() - which clock it is
+ * kt_clock_id() - Get the number of the trace clock
  *
  * Return: enum ktape_clock. Context: any.
  */
@@ -207,9 +214,9 @@ u32 kt_clock_id(void)
 }
 
 /**
- * kt_clock_name() - which clock it is, for people
+ * kt_clock_name() - Get the name of the trace clock
  *
- * Return: a name that CTF takes as an identifier. Context: any.
+ * Return: a name that is a CTF identifier. Context: any.
  */
 const char *kt_clock_name(void)
 {
@@ -217,9 +224,11 @@ const char *kt_clock_name(void)
 }
 
 /**
- * kt_clock_stable() - does the kernel trust the trace clock?
+ * kt_clock_stable() - Are times of different CPUs comparable?
  *
- * Return: true or false. Context: any.
+ * Return: false if it is a cycle counter that stepped back or that the kernel
+ * does not trust.
+ * Context: any.
  */
 bool kt_clock_stable(void)
 {
@@ -228,8 +237,8 @@ bool kt_clock_stable(void)
 }
 
 /**
- * kt_clock_moment() - read all clocks at one moment
- * @m: where to
+ * kt_clock_moment() - Read all clocks at one moment
+ * @m: receives the times
  *
  * Context: any.
  */

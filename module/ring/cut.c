@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the moment at which a full snapshot ends in a ring that nobody writes,
- * from the newest block back to the one that holds it, and cuts the ring there.
+ * Ends a full snapshot at one moment in all its rings: finds the position of
+ * that moment in a ring, from the newest block backwards, and cuts the ring
+ * there.  No writer may run.
  */
 #include "ring.h"
 
@@ -11,19 +12,22 @@ static const struct ktape_block *cut_block_at(const struct kt_ring *r,
 	return r->base[(start >> r->block_shift) & (r->nr_blocks - 1)];
 }
 
-/* Bytes of a block, header included. */
+/* Return the bytes in use in a block, header included. */
 static unsigned long cut_block_content(const struct kt_ring *r,
 				       unsigned long start)
 {
 	unsigned long left = *kt_word(&r->page->commit) - start;
 
-	/* The closing members count once the next block is published. */
+	/* content_bits is valid once the next block is published. */
 	if (left <= r->block_size)
 		return left;
 	return (unsigned long)(cut_block_at(r, start)->content_bits / 8);
 }
 
-/* Count what goes of a block.  Return: where that begins, or its content ends. */
+/*
+ * Count the records that a cut removes from a block.
+ * Return: position of the first of them, or of the end of the content.
+ */
 static unsigned long cut_count_from(struct kt_cut *c)
 {
 	const struct ktape_block *b = cut_block_at(c->ring, c->start);
@@ -52,13 +56,13 @@ static unsigned long cut_count_from(struct kt_cut *c)
 }
 
 /**
- * kt_cut_begin() - look for a moment
+ * kt_cut_begin() - Begin to search for the position of a moment
  * @c: zeroed
  * @r: the ring
  * @oldest: position of its oldest data
- * @time: what has this time or a later one goes
+ * @time: records of this time and later are to be removed
  *
- * Context: any; nobody writes to the ring.
+ * Context: any; no writer.
  */
 void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest,
 		  u64 time)
@@ -71,11 +75,11 @@ void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest,
 }
 
 /**
- * kt_cut_step() - look at one more block
+ * kt_cut_step() - Look at one more block
  * @c: from kt_cut_begin()
  *
  * Context: as kt_cut_begin().
- * Return: false when @c->position is where the ring is to be cut.
+ * Return: true to go on; false when @c->position is where to cut.
  */
 bool kt_cut_step(struct kt_cut *c)
 {
@@ -84,19 +88,19 @@ bool kt_cut_step(struct kt_cut *c)
 	c->position = cut_count_from(c);
 	if (cut_block_at(c->ring, c->start)->ts_begin < c->time)
 		return false;
-	/* All of it goes, and with it its head. */
+	/* The whole block is removed, with its header. */
 	c->position = kt_before(c->start, c->oldest) ? c->oldest : c->start;
 	c->start -= c->ring->block_size;
 	return true;
 }
 
 /**
- * kt_ring_cut() - end a full snapshot at an earlier position
+ * kt_ring_cut() - End a full snapshot at an earlier position
  * @r: the ring, halted
- * @position: where a record begins, within the newest blocks that survive, or
- *	the end of the last one of a block
+ * @position: begin of a record, or end of the last record of a block, within
+ *	the newest blocks that survive
  *
- * Context: on the owning CPU, or with no writer left; nobody reads yet.
+ * Context: on the owning CPU, or with no writer left; no reader yet.
  */
 void kt_ring_cut(struct kt_ring *r, unsigned long position)
 {
@@ -106,19 +110,21 @@ void kt_ring_cut(struct kt_ring *r, unsigned long position)
 	r->committed = position;
 	/* Pairs with the acquire of commit in every reader. */
 	smp_store_release(kt_word(&r->page->commit), position);
-	/* A time extension may be gone: the next record gets another. */
+	/* The cut may have removed a time extension: force a new one. */
 	r->ts_hi = ~0U;
 	r->filling = KT_ROOM;
 	kt_ring_halt(r);
 }
 
 /**
- * kt_ring_renew() - go on where no position was published yet
- * @r: the ring, halted; after a cut all of it is forgotten
+ * kt_ring_renew() - Continue a cut ring above all positions that were
+ * published
+ * @r: the ring, halted; its data are discarded
  *
- * A cursor from before the cut could be in the middle of a new record otherwise.
+ * Otherwise a cursor from before the cut could point into the middle of a new
+ * record.
  *
- * Context: with no writer left; readers find nothing, as floor is not before.
+ * Context: with no writer left; readers find no data, as floor is not below.
  */
 void kt_ring_renew(struct kt_ring *r)
 {
@@ -126,7 +132,7 @@ void kt_ring_renew(struct kt_ring *r)
 
 	if (!kt_before(r->write, r->above))
 		return;
-	/* Readers that find the new commit find the floor as well. */
+	/* A reader that sees the new commit also sees the new floor. */
 	WRITE_ONCE(*kt_word(&r->page->floor), to);
 	r->write = to;
 	r->committed = to;

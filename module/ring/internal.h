@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the ring's own files, and its unit tests, share. */
+/* What the files of this folder and the ring's unit tests share. */
 #ifndef _KT_RING_INTERNAL_H
 #define _KT_RING_INTERNAL_H
 
 #include "ring.h"
 
 /**
- * struct kt_ring_config - what a ring is made of
+ * struct kt_ring_config - description of a ring whose memory exists
  * @block_size: power of two of at least 4096
  * @nr_blocks: power of two of at least 4
  * @mode: enum ktape_mode
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
- * @start: first position, a multiple of the ring's size (tests of wrapping)
+ * @start: first position, a multiple of the ring's size; 0 but in tests of
+ *	wrapping
  * @page: zeroed control page
- * @blocks: room for @nr_blocks descriptors
+ * @blocks: @nr_blocks descriptors
  * @base: addresses of the @nr_blocks blocks
- * @ops: functions that the ring calls
- * @owner: for @ops
+ * @ops: callbacks of the layer that uses the ring
+ * @owner: argument of @ops
  */
 struct kt_ring_config {
 	unsigned long block_size;
@@ -36,7 +37,6 @@ struct kt_ring_config {
 void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config);
 u64 kt_ring_time(struct kt_ring *r);
 
-/* A writer saw a time before @latest, which was taken before.  Any context. */
 void kt_clock_stepped_back(u64 latest);
 
 #endif /* _KT_RING_INTERNAL_H */

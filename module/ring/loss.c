@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was counted, over all classes, and when events were lost: of each class the
- * first and the last one that no record has told of yet.
+ * Counts and times of lost events.
  *
- * Contexts of the owning CPU nest here as everywhere.  Whoever comes in between
- * moves losses on, and whom it interrupted begins again with a later time: no
- * time is torn on 32-bit kernels, and last never goes back.
+ * For each class a ring keeps the count, and the times of the first and last
+ * loss that no loss record reports yet (event/loss.c writes those records).
+ *
+ * Writers of the owning CPU nest here too.  &kt_ring.losses is a generation
+ * count: a writer that is interrupted by another loss sees it change and
+ * retries with a fresh time.  So no time is torn on 32-bit kernels, and the
+ * last time never decreases.
  */
 #include "internal.h"
 
 /**
- * kt_ring_lose() - count an event that is not recorded, and remember when
+ * kt_ring_lose() - Count a lost event and store the time of the loss
  * @r: the ring
  * @reason: enum ktape_lost
  * @class: its event class
  *
- * A nested context does not tell of losses while the count is there and the time
- * is not: it would tell of one more than its interval has.
+ * While @losing is nonzero no nested writer reports losses: the count is ahead
+ * of the stored times, so the report would have one loss more than its
+ * interval.
  *
  * Context: any, on the owning CPU with preemption disabled.
  */
@@ -58,15 +62,14 @@ static u64 class_lost(const struct kt_ring *r, unsigned int class)
 }
 
 /**
- * kt_ring_loss_take() - take the losses that were not told
+ * kt_ring_loss_take() - Take the unreported losses of a class
  * @r: the ring
- * @class: of which class
- * @taken: receives their first and last time, and in @told how many they are
+ * @class: event class
+ * @taken: receives their first and last time, and in @told their number
  *
- * What a nested context loses meanwhile lies in this interval or begins the
- * next one.
+ * A loss of a nested writer falls into this interval or begins the next one.
  *
- * Context: as kt_ring_lose(), with @r->telling.
+ * Context: as kt_ring_lose(), with @telling of the ring set.
  * Return: false if there are none.
  */
 bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
@@ -87,10 +90,10 @@ bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
 }
 
 /**
- * kt_ring_loss_back() - they could not be told
+ * kt_ring_loss_back() - Put losses back that could not be reported
  * @r: the ring
- * @class: of which class
- * @taken: what was taken
+ * @class: event class
+ * @taken: from kt_ring_loss_take()
  *
  * Context: as kt_ring_loss_take().
  */
@@ -100,7 +103,7 @@ void kt_ring_loss_back(struct kt_ring *r, unsigned int class,
 	struct kt_loss *l = &r->loss[class];
 
 	l->told -= taken->told;
-	/* Nested losses leave first alone from here on. */
+	/* From here on nested losses do not store first. */
 	WRITE_ONCE(l->open, 1);
 	barrier();
 	WRITE_ONCE(l->first, taken->first);
@@ -118,7 +121,7 @@ static u64 sum_classes(const u64 *counts)
 }
 
 /**
- * kt_ring_lost() - events lost for one reason, over all classes
+ * kt_ring_lost() - Count events lost for one reason, over all classes
  * @page: control page of the ring
  * @reason: enum ktape_lost
  *
@@ -130,8 +133,10 @@ u64 kt_ring_lost(const struct ktape_ring_page *page, unsigned int reason)
 }
 
 /**
- * kt_ring_emitted() - events that had their bit set, over all classes
+ * kt_ring_emitted() - Count emitted events over all classes
  * @page: control page of the ring
+ *
+ * An emitted event is one that its session wants: recorded, filtered or lost.
  *
  * Return: the count. Context: any.
  */
@@ -141,7 +146,7 @@ u64 kt_ring_emitted(const struct ktape_ring_page *page)
 }
 
 /**
- * kt_ring_filtered() - events held back by filters, over all classes
+ * kt_ring_filtered() - Count events held back by filters, over all classes
  * @page: control page of the ring
  *
  * Return: the count. Context: any.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Allocates rings and finds their pages for mappings.
+ * Allocates and frees rings, and finds their pages for mappings.
  *
  * A block is contiguous in the direct map, so that its records have addresses
- * without a page table walk, and then split into single pages: each page lives
- * by its own reference count.  Without the split a mapped page of a higher
- * order would go back to the allocator while a reader still has it.
+ * without a page table walk.  It is then split into single pages, each with its
+ * own reference count: without the split a mapped page of a higher order would
+ * return to the allocator while a reader still maps it.
  *
- * The rings of a persistent session are where they were told to be, in memory
- * that may have no struct pages: it is neither freed nor found for a mapping.
+ * The rings of a persistent session lie in memory that the caller gives and
+ * that may have no struct pages.  That memory is neither freed nor mapped here.
  */
 #include <linux/err.h>
 #include <linux/gfp.h>
@@ -51,14 +51,14 @@ static void *block_alloc(const struct kt_ring_spec *spec, unsigned int i)
 }
 
 /**
- * kt_ring_alloc() - make a ring
- * @spec: what is wanted; filled with what there was
+ * kt_ring_alloc() - Allocate a ring
+ * @spec: description; @had receives how much could be allocated
  *
- * Zeroing gigabytes takes seconds, so this is not for callers with a lock that
- * others wait for.
+ * Zeroing gigabytes takes seconds: do not call this with a contended lock held.
  *
  * Context: process context, may sleep.
- * Return: the ring, or ERR_PTR of -ENOMEM, or of -EINTR: the caller was killed.
+ * Return: the ring, or ERR_PTR of -ENOMEM, or of -EINTR if the caller was
+ * killed.
  */
 struct kt_ring *kt_ring_alloc(struct kt_ring_spec *spec)
 {
@@ -111,12 +111,12 @@ err:
 }
 
 /**
- * kt_ring_free() - give back a ring
- * @r: the ring, NULL is nothing
+ * kt_ring_free() - Free a ring
+ * @r: the ring, or NULL
  *
  * Pages that are still mapped live on until they are unmapped.
  *
- * Context: process context; no writer and no new mapping is possible any more.
+ * Context: process context; no writer is left, and no new mapping is possible.
  */
 void kt_ring_free(struct kt_ring *r)
 {
@@ -136,9 +136,9 @@ void kt_ring_free(struct kt_ring *r)
 }
 
 /**
- * kt_ring_page_at() - find a page of a ring's mapping
+ * kt_ring_page_at() - Find a page of a ring's mapping
  * @r: the ring
- * @page: 0 is the control page, the data follow
+ * @page: page number in the mapping: 0 is the control page, the blocks follow
  *
  * Context: any.
  * Return: the page without a reference, or NULL past the end and in persistent

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The slow paths of the ring: opening blocks, time extension, loss.
+ * The slow paths of the ring: opening blocks, time extensions, refusal and
+ * loss.  The fast path and its races R1, R2 and R5 are in ring.h; cut.c
+ * shortens a full snapshot; loss.c counts.
  *
  * A block is opened by the writer whose record no longer fits.  Its
  * reservation covers the rest of the old block, the header of the new one and
@@ -10,21 +12,21 @@
  *   ... | record | padding             | header | record | ...
  *                ^ w = write                             ^ end
  *
- * Races that this file answers (the fast ones are answered in ring.h):
- *   R3 lapping	a nested context may not open a block that an outer one still
- *		has a record open in: drop, counted as nested
+ * Races that this file answers:
+ *   R3 lapping	a nested writer must not open a block in which an outer writer
+ *		still has a record open: drop, counted as nested
  *   R4 closing	the opener may be interrupted before it wrote the header, and
- *		the nested context may fill and close that block: the members
- *		that closing writes are never written at opening
+ *		the nested writer may fill and close that block: opening never
+ *		writes the members that closing writes
  *   R6 exact fill	w == end of a block: the new block starts at w
- *   R7 tail	moves on, by maximum, before the reservation and not after it
- *   R8 ts_hi, desc	an outer context may store them late; a stale value only
- *		costs a further trip through here
+ *   R7 tail	advances, as a maximum, before the reservation, not after it
+ *   R8 ts_hi, desc	an outer writer may store them late; a stale value only
+ *		costs one more pass through here
  *   R9 retries	nothing long happens between loading write and the cmpxchg
  */
 #include "internal.h"
 
-/* Beside the reasons of loss: a snapshot is full, and what comes is not in it. */
+/* Beyond enum ktape_lost: the record is after the end of a full snapshot. */
 #define BEYOND	KTAPE_LOST_REASONS
 
 static const u8 priority[KTAPE_CLASSES] = {
@@ -33,28 +35,30 @@ static const u8 priority[KTAPE_CLASSES] = {
 #include <ktape/events.h>
 };
 
-/* What one pass through the slow path wants to do. */
+/* What one pass through the slow path is going to do. */
 struct kt_plan {
-	unsigned long write;	/* where the reservation starts ... */
-	unsigned long end;	/* ... and ends */
+	unsigned long write;	/* position where the reservation starts */
+	unsigned long end;	/* position where it ends */
 	unsigned long block;	/* position of the block of the record */
 	unsigned long record;	/* position of the record */
 	u64 ts;
-	bool open;		/* a block is opened */
-	bool first;		/* there is no block before it */
-	bool extend;		/* a time extension precedes the record */
+	bool open;		/* open a block at @block */
+	bool first;		/* no block precedes it */
+	bool extend;		/* put a time extension before the record */
 	bool behind;		/* the clock is behind the latest time */
-	u64 emitted;		/* counts for the block that is closed */
+	u64 emitted;		/* totals for the block that is closed */
 	u64 filtered;
 	u64 lost[KTAPE_LOST_REASONS];
 };
 
 /**
- * kt_ring_init() - put a ring together
+ * kt_ring_init() - Set up a ring
  * @r: zeroed by the caller
- * @config: what it is made of; the arrays and pages stay the caller's
+ * @config: description; its arrays and pages stay the caller's
  *
- * Context: any; nobody may write to the ring yet.
+ * The ring is halted: see kt_ring_halt().
+ *
+ * Context: any; no writer and no reader yet.
  */
 void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 {
@@ -73,7 +77,7 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 	r->write = config->start;
 	r->committed = config->start;
 	r->lapped = config->start != 0;
-	r->parked = ~0UL;	/* where no block begins */
+	r->parked = ~0UL;	/* no block begins there */
 	r->above = config->start;
 	r->stop.end = config->start;
 	r->shed_at[0] = ~0UL;
@@ -86,14 +90,16 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 }
 
 /**
- * kt_ring_publish_slow() - publish what nested while we were publishing
+ * kt_ring_publish_slow() - Publish what writers reserved during publication
  * @r: the ring
  *
- * write is loaded before committed: if committed has caught up with it, they
- * were equal at the first load, and whoever came later published himself.
+ * Load write before committed: if committed has caught up with that write, they
+ * were equal when write was loaded, and a writer that came later has published
+ * itself.
  *
- * opened() wakes readers that look at commit.  A nested opener calls it
- * before its block is published; it is called again here when it is.
+ * A nested opener calls opened(), which wakes readers that look at commit,
+ * before its block is published.  So call it again when that block is
+ * published.
  *
  * Context: as kt_ring_publish().
  */
@@ -113,7 +119,7 @@ noinline void kt_ring_publish_slow(struct kt_ring *r)
 		WRITE_ONCE(r->committed, w);
 		barrier();
 	}
-	/* A nested context that opened a block told of it too early. */
+	/* A nested opener called opened() before this publication. */
 	if (((from - 1) ^ (READ_ONCE(r->committed) - 1)) >> r->block_shift)
 		r->ops->opened(r, 0);
 }
@@ -131,13 +137,14 @@ static void *ring_address(const struct kt_ring *r, unsigned long pos)
 static unsigned long ring_consumed(const struct kt_ring *r)
 {
 	/*
-	 * Pairs with the release of consumer in session_reader.c and
-	 * kt_session_clear(): what was read was read before it is overwritten.
+	 * Pairs with the release of consumer in session/reader.c and
+	 * kt_session_clear(): the consumer has read a block before it is
+	 * overwritten.
 	 */
 	return smp_load_acquire(kt_word(&r->page->consumer));
 }
 
-/* What a session's end consists of. */
+/* Does an event belong to the records that end a session? */
 static bool opcode_ends_session(u8 opcode)
 {
 	return opcode == KTAPE_EV_LEDGER || opcode == KTAPE_EV_PROFILE ||
@@ -146,9 +153,9 @@ static bool opcode_ends_session(u8 opcode)
 }
 
 /*
- * A trace without names or with one exception less can be read; one without the
- * ledger and the markers of its end cannot be checked.  So the last free block of
- * a control ring that overwrites nothing is for those, when the end has come.
+ * The last free block of a control ring that does not overwrite is reserved for
+ * the records that end the session.  A trace that lacks a name or an exception
+ * can be read; a trace without ledger and end markers cannot be checked.
  */
 static bool record_is_ordinary(const struct kt_ring *r,
 			       const struct kt_record *rec)
@@ -157,7 +164,7 @@ static bool record_is_ordinary(const struct kt_ring *r,
 	       !(READ_ONCE(r->ending) && opcode_ends_session((u8)rec->code));
 }
 
-/* Is @block the last one of a control ring for which there is room, or beyond? */
+/* Is @block the last free block of a control ring, or beyond it? */
 static bool block_is_reserve(const struct kt_ring *r, unsigned long block)
 {
 	unsigned long limit = block + 2 * r->block_size - r->size;
@@ -175,7 +182,7 @@ static bool block_is_reserve(const struct kt_ring *r, unsigned long block)
 }
 
 /*
- * Make room for the block at @block, in which @rec, if any, is the first.
+ * Make room for a block at @block, to be opened for @rec (NULL: for a flush).
  * Return: 0, or 1 + the reason of loss.
  */
 static int ring_make_room(struct kt_ring *r, unsigned long block,
@@ -204,22 +211,22 @@ static int ring_make_room(struct kt_ring *r, unsigned long block,
 		;
 	/*
 	 * Pairs with the read barrier between a reader's copy and its second
-	 * look at tail: a reader that saw any of our stores sees the tail.
+	 * load of tail: a reader that saw any of our stores sees the new tail.
 	 */
 	smp_wmb();
 	return 0;
 }
 
 /*
- * The counts that close a block are taken before the reservation: taken after
- * it they could be those of a time when a nested context has closed the next
- * block already, and counts would go back from block to block.
+ * Take the totals that close a block, before the reservation.  Taken after it
+ * they could be newer than those of the next block, if a nested writer has
+ * closed that one already: totals would decrease from block to block.
  */
 static void plan_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 {
 	unsigned int i;
 
-	/* The event that opens the next block is counted already. */
+	/* The caller has counted the event that opens the next block. */
 	p->emitted = kt_ring_emitted(r->page) - !flush;
 	p->filtered = kt_ring_filtered(r->page);
 	for (i = 0; i < KTAPE_LOST_REASONS; i++)
@@ -235,11 +242,11 @@ static __always_inline void clock_read_halves(u32 *lo, u32 *hi)
 }
 
 /**
- * kt_ring_time() - now, as a record of the ring would have it
+ * kt_ring_time() - Read the clock as for a record of this ring
  * @r: the ring
  *
  * Context: as kt_ring_put().
- * Return: whole time, never before one that was taken earlier.
+ * Return: full time, never before a time that was taken earlier.
  */
 u64 kt_ring_time(struct kt_ring *r)
 {
@@ -250,7 +257,10 @@ u64 kt_ring_time(struct kt_ring *r)
 	return (u64)hi << 32 | lo;
 }
 
-/* The time of what was published last, or 0: one block is walked, once a step. */
+/*
+ * Return the time of the record that was published last, 0 = none.  Walks one
+ * block, and runs once per backward step of the clock.
+ */
 static u64 ring_newest_time(const struct kt_ring *r)
 {
 	unsigned long commit = READ_ONCE(r->committed), start, at;
@@ -272,47 +282,50 @@ static u64 ring_newest_time(const struct kt_ring *r)
 		ts = kt_record_time(ts, word);
 	}
 	barrier();
-	/* Overwritten meanwhile: whoever did has moved the latest time on. */
+	/* If it was overwritten meanwhile, that writer advanced @latest. */
 	return kt_before(start, READ_ONCE(*kt_word(&r->page->tail))) ? 0 : ts;
 }
 
 /*
- * A cycle counter that steps back, because firmware or a hypervisor has set it,
- * would be read as a step of 2^32 forward where it stays in the same upper half.
- * The fast path must not pay for looking.  The slow path looks: a record with
- * another upper half takes it at once, any other at the end of its block.  From
- * then on no record takes the fast path, and each gets the latest time, until
- * the clock has come to it or has got a bias (kt_clock_stepped_back()).
+ * Note that the cycle counter stepped back.
  *
- * Records that took the fast path between the step and here have lower halves
- * that go back, see kt_record_time().
+ * Firmware or a hypervisor may set the counter back.  Where the upper half
+ * stays the same, 32-bit times would show that as a step of 2^32 forward.  The
+ * fast path cannot afford a check.  The slow path checks: a record with another
+ * upper half enters it at once, any other at the end of its block.  From then
+ * on all records take the slow path and get the latest time, until the clock
+ * has reached that time or has got a bias (kt_clock_stepped_back()).
+ *
+ * Records that took the fast path between the step and this point have
+ * decreasing lower halves, see kt_record_time().
  */
 static noinline void ring_note_step(struct kt_ring *r)
 {
 	unsigned long latest, newest;
 	u64 ts;
 
-	/* A clock that takes a call is held back by each writer. */
+	/* kt_ring_not_back() handles a clock that takes a call. */
 	if (kt_clock_by_call() || READ_ONCE(r->behind))
 		return;
 	ts = ring_newest_time(r);
 	newest = (unsigned long)ts;
 	latest = READ_ONCE(r->latest);
-	/* 32-bit kernels compare within one turn. */
+	/* 32-bit kernels compare within one upper half. */
 	if (sizeof(long) == 8 || (u32)(ts >> 32) == READ_ONCE(r->ts_hi))
 		while (latest < newest &&
 		       !kt_try_cmpxchg_local(&r->latest, &latest, newest))
 			;
 	barrier();
-	/* Now, so that a context which came in before looks itself. */
+	/* Store it last: a writer that nests before this does the same. */
 	WRITE_ONCE(r->behind, true);
 }
 
 /*
- * Telling sends this CPU an interrupt, which may itself record events here.  So a
- * writer tells when it has nothing reserved and is not about to, and once for each
- * time at which the ring is held: what is recorded meanwhile is held at the same
- * one, and does not tell again.
+ * Report a step of the clock, once for each time at which the ring is held.
+ *
+ * The report sends this CPU an interrupt that may record events in this ring.
+ * So a writer reports when it has nothing reserved and is not about to reserve.
+ * Records of that interrupt are held at the same time and do not report again.
  */
 static noinline void ring_tell_step(struct kt_ring *r)
 {
@@ -326,8 +339,9 @@ static noinline void ring_tell_step(struct kt_ring *r)
 }
 
 /*
- * The time of a record; 32-bit kernels have the upper half of the latest time in
- * ts_hi.  Return: is the clock behind a time that was taken before?
+ * Take the time of a record.  32-bit kernels keep the upper half of the latest
+ * time in ts_hi.
+ * Return: true if the clock is behind a time that was taken before.
  */
 static bool ring_take_time(struct kt_ring *r, u64 *ts)
 {
@@ -335,9 +349,9 @@ static bool ring_take_time(struct kt_ring *r, u64 *ts)
 	unsigned long latest;
 	bool behind;
 
-	barrier();	/* a writer that comes in here may begin the next turn */
+	barrier();	/* a writer that nests here may change ts_hi */
 	latest = READ_ONCE(r->latest);
-	barrier();	/* a writer that comes in here has a time after @latest */
+	barrier();	/* a writer that nests here has a later time */
 	clock_read_halves(&lo, &hi);
 	if (sizeof(long) == 8)
 		behind = ((u64)hi << 32 | lo) < latest;
@@ -350,7 +364,10 @@ static bool ring_take_time(struct kt_ring *r, u64 *ts)
 	return behind;
 }
 
-/* Where does a record of @len bytes go, now?  Return: as ring_make_room(). */
+/*
+ * Plan where a record of @len bytes goes at the current write position.
+ * Return: as ring_make_room().
+ */
 static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 		       const struct kt_record *rec)
 {
@@ -374,7 +391,7 @@ static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 		p->end = p->record + len;
 		return 0;
 	}
-	p->extend = false;	/* the header has the whole time */
+	p->extend = false;	/* the header has the full time */
 	p->block = off == 0 ? p->write : p->write - off + r->block_size;
 	p->record = p->block + KTAPE_BLOCK_HEADER;
 	p->end = p->record + len;
@@ -384,7 +401,7 @@ static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	return full;
 }
 
-/* Bytes in use up to @position, in whole blocks from the oldest one on. */
+/* Bytes in use up to @position, from the begin of the block being read. */
 static unsigned long ring_in_use(const struct kt_ring *r,
 				 unsigned long position)
 {
@@ -392,9 +409,9 @@ static unsigned long ring_in_use(const struct kt_ring *r,
 }
 
 /*
- * May classes be shed in this block, is it for the end alone, or has the clock
- * stepped back?  Then its writers take the slow path, where it is looked at for
- * each record: no other block pays for it.
+ * Must each record of this block be checked: for shedding, for the reserve of
+ * the session's end, or because the clock stepped back?  The writers of such a
+ * block take the slow path; other blocks do not pay for the checks.
  */
 static bool block_is_guarded(const struct kt_ring *r, unsigned long block)
 {
@@ -407,15 +424,15 @@ static bool block_is_guarded(const struct kt_ring *r, unsigned long block)
 static void ring_lead_to_slow(struct kt_ring *r, unsigned long block)
 {
 	/*
-	 * Not after any position that a writer may still try to reserve: with
-	 * 32 bits an end of long ago would be one of the future.
+	 * Not above any position that a writer may still try to reserve: with
+	 * 32 bits an end from long ago would compare as one in the future.
 	 */
 	WRITE_ONCE(r->stop.end, block);
 	barrier();
 	WRITE_ONCE(r->desc, &r->stop);
 }
 
-/* Lead writers to a block, or past the descriptor into the slow path. */
+/* Direct writers to a block, or into the slow path if the block is guarded. */
 static void ring_lead_to(struct kt_ring *r, struct kt_desc *d,
 			 unsigned long block)
 {
@@ -425,17 +442,19 @@ static void ring_lead_to(struct kt_ring *r, struct kt_desc *d,
 	}
 	WRITE_ONCE(r->desc, d);
 	barrier();
-	/* Looked at last: whoever came in between may have parked it. */
+	/* Check this last: a nested writer may have parked the ring. */
 	if (READ_ONCE(r->parked) == block + r->block_size)
 		ring_lead_to_slow(r, block);
 }
 
 /*
- * A record was lost because the next block cannot be opened.  What follows may
- * be small enough for the rest of this one, but it would seem to be of the thread
- * that ran before a lost switch: the next record opens a block, whose head says
- * who runs, or is lost as well.  A context that we interrupted may still put one
- * here: it began before ours was lost.
+ * Send writers into the slow path, after the next block could not be opened.
+ *
+ * A later record may be small enough for the rest of this block.  But the lost
+ * record may have been a context switch, so the later record would be
+ * attributed to the wrong thread.  So the next record opens a block, whose
+ * header names the running thread, or is lost too.  A writer that this one
+ * interrupted may still store here: it began before the loss.
  */
 static void ring_park(struct kt_ring *r, const struct kt_plan *p,
 		      const struct kt_record *rec)
@@ -446,7 +465,7 @@ static void ring_park(struct kt_ring *r, const struct kt_plan *p,
 	ring_lead_to_slow(r, p->block - r->block_size);
 }
 
-/* Write the members of the block before @p->block that tell how it ended. */
+/* Write the header members that describe the end of the previous block. */
 static void close_block(struct kt_ring *r, const struct kt_plan *p)
 {
 	unsigned long start = p->block - r->block_size;
@@ -465,7 +484,7 @@ static void close_block(struct kt_ring *r, const struct kt_plan *p)
 	b->discarded = lost;
 }
 
-/* Write the members that are known now; never those of close_block() (R4). */
+/* Write the header members known at opening, none of close_block() (R4). */
 static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 {
 	struct ktape_block *b = ring_address(r, p->block);
@@ -486,13 +505,13 @@ static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 	b->reserved2 = 0;
 	r->ops->opening(r, b, p->ts);
 	if (flush && r->kind == KTAPE_RING_CONTROL) {
-		/* Its first record may be another's: there are no switches. */
+		/* No switches here: the first record may be of any thread. */
 		b->tid = -1;
 		b->prio = 0;
 		b->context = KTAPE_CTX_UNKNOWN;
 	}
 
-	/* A nested context that finds the new end finds the new bias as well. */
+	/* A nested writer that sees the new end also sees the new bias. */
 	WRITE_ONCE(d->bias, (unsigned long)b - p->block);
 	barrier();
 	WRITE_ONCE(d->end, p->block + r->block_size);
@@ -561,12 +580,14 @@ static void record_drop(struct kt_ring *r, const struct kt_record *rec,
 }
 
 /*
- * A snapshot ends when the first of its rings is full.  What comes after that
- * moment is not in it, neither as a record nor as a loss, but for what this
- * CPU could not know yet: kt_ring_cut() takes that away.
+ * Note that a snapshot is full, and when.
  *
- * Whoever interrupts us here has a later time: it leaves what we are about to
- * write, and we overwrite what it wrote before we began.
+ * A snapshot ends when the first of its rings is full.  Records and losses
+ * after that moment are not part of it.  What this CPU recorded before it could
+ * know is removed by kt_ring_cut().
+ *
+ * A nested writer has a later time.  If it nests while filling == KT_FILLING it
+ * leaves @full alone; if it stored @full first, our earlier time replaces it.
  */
 static void ring_fill(struct kt_ring *r, u64 ts)
 {
@@ -582,7 +603,7 @@ static void ring_fill(struct kt_ring *r, u64 ts)
 	r->ops->filled(r);
 }
 
-/* So much is unread that records of less important classes give way. */
+/* Is so much unread that a record of this class is dropped? */
 static bool ring_sheds(const struct kt_ring *r, const struct kt_record *rec)
 {
 	unsigned int level = priority[rec->class];
@@ -592,13 +613,16 @@ static bool ring_sheds(const struct kt_ring *r, const struct kt_record *rec)
 		       READ_ONCE(r->shed_at[level]);
 }
 
-/* Is there a reason not even to look for room?  Return: as ring_make_room(). */
+/*
+ * Is there a reason to drop the record before looking for room?
+ * Return: as ring_make_room().
+ */
 static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,
 			unsigned long len)
 {
 	if (READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED)
 		return 1 + KTAPE_LOST_FULL;
-	/* In the last block already, which a flush or the end has opened? */
+	/* A flush or the session's end may have opened the reserved block. */
 	if (record_is_ordinary(r, rec) &&
 	    block_is_reserve(r,
 			     (READ_ONCE(r->write) - 1) & ~(r->block_size - 1)))
@@ -609,7 +633,7 @@ static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,
 }
 
 /*
- * Write @rec, or with no @rec close the block that is being filled.
+ * Write @rec, or close the block that is being filled if @rec is NULL.
  * Return: 0, or 1 + the reason of loss.
  */
 static int ring_put(struct kt_ring *r, const struct kt_record *rec)
@@ -637,7 +661,7 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 		}
 	} while (!kt_try_cmpxchg_local(&r->write, &p.write, p.end));
 
-	/* [p.write, p.end) is ours. */
+	/* [p.write, p.end) is reserved for this writer. */
 	WRITE_ONCE(r->ts_hi, (u32)(p.ts >> 32));
 	if (!p.behind && READ_ONCE(r->behind))
 		WRITE_ONCE(r->behind, false);
@@ -648,7 +672,7 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 	} else {
 		if (p.extend)
 			extend_store(r, &p);
-		/* Mend a descriptor that an outer context stored late (R8). */
+		/* Correct a descriptor that was stored late (R8). */
 		d = &r->blocks[ring_block_index(r, p.block)];
 		if (READ_ONCE(d->end) == p.block + r->block_size)
 			ring_lead_to(r, d, p.block);
@@ -664,7 +688,7 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 }
 
 /**
- * kt_ring_write() - record an event of any shape
+ * kt_ring_write() - Record an event of any shape
  * @r: the ring
  * @rec: the record
  *
@@ -677,7 +701,7 @@ int kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
 }
 
 /**
- * kt_ring_slow() - the rest of kt_ring_put()
+ * kt_ring_slow() - Record an event that the fast path cannot
  * @r: the ring
  * @code: from KT_CODE(), nargs included
  * @class: its event class
@@ -702,7 +726,7 @@ noinline void kt_ring_slow(struct kt_ring *r, u32 code, u32 class, u32 a0,
 }
 
 /**
- * kt_ring_put_called() - kt_ring_put() with a clock that takes a call
+ * kt_ring_put_called() - Do kt_ring_put() with a clock that takes a call
  * @r: the ring
  * @code: from KT_CODE(), nargs included
  * @class: its event class
@@ -728,7 +752,7 @@ noinline void kt_ring_put_called(struct kt_ring *r, u32 code, u32 class, u32 a0,
 }
 
 /**
- * kt_ring_flush() - close the block that is being filled
+ * kt_ring_flush() - Close the block that is being filled
  * @r: the ring
  *
  * An empty block stays open.
@@ -746,7 +770,7 @@ int kt_ring_flush(struct kt_ring *r)
 }
 
 /**
- * kt_ring_halt() - send all further writers into the slow path
+ * kt_ring_halt() - Send all further writers into the slow path
  * @r: the ring
  *
  * Context: on the owning CPU, or with no writer left.

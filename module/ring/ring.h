@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One CPU's lock-free ring: reserve, store, publish.
+ * One CPU's lock-free ring: reserve, store, publish.  Also the trace clock that
+ * stamps its records, and the memory that it consists of.
+ *
+ * Not here: which events are recorded (event/), which rings exist (session/).
  *
  * The same source is compiled into the module and, with a small shim instead of
  * the kernel's headers, into the native tests and benchmarks.
@@ -11,11 +14,11 @@
  * flags.  Callers have preemption disabled on the owning CPU, so that writers
  * nest strictly: task, softirq, irq, nmi.
  *
- * Words and who may see them torn:
- *   write      moved on by cmpxchg only; [committed, write) is reserved
- *   committed  private copy of commit; whoever reserved at committed owns it and
- *              publishes for everybody who nested on top
- *   desc       one pointer, so that a nested context cannot tear {end, bias}
+ * Words that a nested writer may change under an interrupted one:
+ *   write      advanced by cmpxchg only; [committed, write) is reserved
+ *   committed  private copy of commit; the writer that reserved at committed
+ *              owns publication and publishes for the writers nested on top
+ *   desc       one pointer, so that a nested writer cannot tear {end, bias}
  */
 #ifndef _KT_RING_H
 #define _KT_RING_H
@@ -36,7 +39,7 @@ struct page;
 
 /* ---- the trace clock: clock.c --------------------------------------------- */
 
-/* Outside the kernel the shim has these. */
+/* Outside the kernel ktape_shim.h provides the clock. */
 #ifdef __KERNEL__
 
 DECLARE_STATIC_KEY_FALSE(kt_clock_called);
@@ -45,10 +48,10 @@ u64 kt_clock_slow(void);
 DECLARE_PER_CPU(unsigned int, kt_clock_reading);
 
 /**
- * kt_clock_by_call() - does reading the clock take a function call?
+ * kt_clock_by_call() - Does reading the clock take a function call?
  *
- * What is called may have a probe, and a clock that is called may step back a
- * little: writers of the ring have a way of their own for it.
+ * The called function may have a kprobe, and its clock may step back a little.
+ * Writers of the ring therefore take another path with such a clock.
  *
  * Return: true or false, patched into the code or constant. Context: any.
  */
@@ -58,10 +61,11 @@ static __always_inline bool kt_clock_by_call(void)
 }
 
 /**
- * kt_clock() - read the trace clock
+ * kt_clock() - Read the trace clock
  *
- * Not ordered with the instructions around it: an interrupt orders by itself,
- * and within one context the order of reading is the program's.
+ * The read is not ordered with the instructions around it.  It need not be: an
+ * interrupt orders by itself, and reads within one context are in program
+ * order.
  *
  * Return: ticks. Context: any, NMI included.
  */
@@ -73,13 +77,13 @@ static __always_inline u64 kt_clock(void)
 }
 
 /**
- * kt_clock_halves() - read the trace clock in two halves
+ * kt_clock_halves() - Read the trace clock in two halves
  * @lo: receives the lower half
  * @hi: receives the upper half
- * @by_call: constant, what kt_clock_by_call() says
+ * @by_call: constant, the result of kt_clock_by_call()
  *
- * The fast path stores one half and compares the other; putting them together
- * and apart again would be a quarter of its instructions.
+ * The fast path stores one half and compares the other: joining and splitting
+ * them would be a quarter of its instructions.
  *
  * Context: any, preemption disabled.
  */
@@ -89,7 +93,7 @@ static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 	u64 ts;
 
 	if (by_call) {
-		/* Contexts that come in between leave it as they found it. */
+		/* No atomic needed: a nested context restores the count. */
 		raw_cpu_inc(kt_clock_reading);
 		barrier();
 		ts = kt_clock_slow();
@@ -103,12 +107,13 @@ static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 }
 
 /**
- * kt_clock_is_being_read() - does a writer of this CPU read the clock just now?
+ * kt_clock_is_being_read() - Is a writer of this CPU reading the clock?
  *
- * For probes that may be hit by reading it.
+ * A probe on a function that the clock read calls must not record, because it
+ * would read the clock again and recurse.
  *
  * Context: any, preemption disabled.
- * Return: true or false; never true when it takes no function call.
+ * Return: true or false; never true when the read takes no function call.
  */
 static __always_inline bool kt_clock_is_being_read(void)
 {
@@ -146,16 +151,16 @@ struct kt_record;
 struct kt_ring;
 
 /**
- * struct kt_ring_ops - what a ring tells its user
- * @opening: a block is being opened: fill in the members of its header that are
- *	the user's; @ts is the time of its first record
- * @opened: a block was closed and the next one opened; @since is the trace clock
- *	at which this writer began to open it, 0 if another writer opened it
+ * struct kt_ring_ops - callbacks from a ring to the layer that uses it
+ * @opening: a block is being opened at time @ts; fill in the header members of
+ *	@block that the ring does not know
+ * @opened: a block was closed and the next one opened; @since is the time at
+ *	which this writer began to open it, 0 if another writer opened it
  * @filled: snapshot mode: a record found no room
- * @parked: discard mode: @rec was lost because no block could be opened
+ * @parked: @rec was lost because no block could be opened
  *
- * All are called from the slow path, on the owning CPU in the context of the
- * writer, possibly an NMI.
+ * All run on slow paths, on the owning CPU in the context of the writer,
+ * possibly an NMI.
  */
 struct kt_ring_ops {
 	void (*opening)(struct kt_ring *r, struct ktape_block *block, u64 ts);
@@ -165,7 +170,7 @@ struct kt_ring_ops {
 };
 
 /**
- * struct kt_desc - where the records of one block go in its present lap
+ * struct kt_desc - where the records of a block go in its current lap
  * @end: position of the block's end
  * @bias: address of a record minus its position
  *
@@ -178,10 +183,10 @@ struct kt_desc {
 };
 
 /**
- * enum kt_filling - did a record of a snapshot find no room?
- * @KT_ROOM: no
- * @KT_FILLING: yes, and the time is being written
- * @KT_FILLED: yes, and the time is there
+ * enum kt_filling - state of &kt_ring.full
+ * @KT_ROOM: every record found room, @full is not valid
+ * @KT_FILLING: a record found no room, its writer is storing @full
+ * @KT_FILLED: a record found no room, @full is valid
  */
 enum kt_filling {
 	KT_ROOM,
@@ -189,14 +194,14 @@ enum kt_filling {
 	KT_FILLED,
 };
 
-#define KT_SHED_LEVELS	2	/* classes of higher priority are never shed */
+#define KT_SHED_LEVELS	2	/* priorities from here on are never shed */
 
 /**
- * struct kt_loss - losses of one class that no record has told of yet
+ * struct kt_loss - losses of one class that no loss record reports yet
  * @first: time of the first of them
  * @last: time of the last one
- * @told: how many were told before
- * @open: there are some
+ * @told: losses reported so far, since the ring was made
+ * @open: 0 = none, @first and @last are not valid
  */
 struct kt_loss {
 	u64 first;
@@ -208,40 +213,41 @@ struct kt_loss {
 /**
  * struct kt_ring - one CPU's ring of one kind in one session
  * @write: position of the next reservation
- * @desc: descriptor of the block that is being filled, or @stop
+ * @desc: descriptor of the block that is being filled, or &@stop
  * @committed: private copy of @page's commit
- * @ts_hi: upper half of the trace clock at the last slow path
- * @latest: the latest time taken: with a clock that takes a call of each record,
- *	else of the slow path
- * @lapped: the ring was filled once
+ * @ts_hi: upper half of the trace clock at the last pass of the slow path
+ * @latest: latest time taken; a clock that takes a call updates it with each
+ *	record, any other clock only in the slow path
+ * @lapped: nonzero once every block has been opened
  * @page: control page, mapped by readers
  * @size: bytes of all blocks, a power of two
  * @block_size: bytes of a block, a power of two
- * @block_shift: its logarithm
+ * @block_shift: log2 of @block_size
  * @nr_blocks: @size / @block_size
  * @mode: enum ktape_mode
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
- * @parked: discard mode: the block that could not be opened last, or no block
- * @above: snapshot mode: where readers may have been before a cut
- * @stop: a descriptor that sends every writer into the slow path
- * @filling: snapshot mode: enum kt_filling, of @full
- * @full: trace clock of the first record without room
- * @shed_at: discard mode: bytes in use above which classes of priority 0, and
- *	of priority 1, are dropped; stored by control
+ * @parked: position of the block that could not be opened last, ~0 = none
+ * @above: snapshot mode: highest position that readers may have seen before a
+ *	cut
+ * @stop: descriptor that sends every writer into the slow path
+ * @filling: snapshot mode: enum kt_filling, state of @full
+ * @full: snapshot mode: time of the first record without room
+ * @shed_at: discard mode: bytes in use above which records of priority 0, and
+ *	of priority 1, are dropped; written by control paths
  * @blocks: descriptor of each block
  * @base: address of each block
- * @ops: functions of the user of the ring
- * @owner: for @ops
- * @told_at: when losses were told last
- * @ending: of a control ring: what ends the session comes next
- * @losses: counts what happened to @loss
- * @lossy: there are losses to be told
- * @telling: they are being told
- * @behind: the clock stepped back and has not come to @latest yet
- * @told_step: the time, as in @latest, at which the clock was told to be behind
- * @losing: contexts that have counted one and not noted its time yet
- * @loss: losses per class; of the owning CPU, as everything else
+ * @ops: callbacks of the layer that uses the ring
+ * @owner: argument of @ops, not used by the ring
+ * @told_at: time of the last loss report, 0 = none
+ * @ending: control ring: the session is ending; written by control paths
+ * @losses: generation of @loss, incremented by each loss
+ * @lossy: there are losses to report
+ * @telling: a context of this CPU is reporting losses
+ * @behind: the clock stepped back and has not reached @latest yet
+ * @told_step: value of @latest at the last call of kt_clock_stepped_back()
+ * @losing: contexts that counted a loss and have not stored its time yet
+ * @loss: unreported losses of each class
  */
 struct kt_ring {
 	unsigned long write;
@@ -284,10 +290,10 @@ struct kt_ring {
  * struct kt_record - a record for the paths that are not inlined
  * @code: opcode | dat20 << 8 | p << 28 | nargs << 29
  * @class: its event class, for the counts
- * @nargs: argument words
+ * @nargs: number of argument words
  * @size: bytes at @blob
- * @args: the argument words
- * @blob: what follows the arguments when p is set
+ * @args: argument words
+ * @blob: bytes after the arguments; NULL = none, p is clear
  */
 struct kt_record {
 	u32 code;
@@ -302,7 +308,7 @@ struct kt_record {
 	((u32)(opcode) | ((u32)(dat20) & KTAPE_DAT20_MASK) << 8 |	\
 	 (u32)(p) << 28 | (u32)(nargs) << 29)
 
-/* Bytes of blobs that fit with any arguments into a block of @block_size. */
+/* Largest blob that fits into a block with any number of arguments. */
 #define KT_BLOB_MAX(block_size) \
 	((block_size) - KTAPE_BLOCK_HEADER - KTAPE_RECORD_SIZE(8))
 
@@ -313,13 +319,13 @@ void kt_ring_cut(struct kt_ring *r, unsigned long position);
 void kt_ring_renew(struct kt_ring *r);
 
 /**
- * struct kt_cut - where a ring is cut, and what that takes away
+ * struct kt_cut - search for the position at which a full snapshot is cut
  * @ring: the ring
- * @time: what has this time or a later one goes
- * @oldest: position of its oldest data
- * @start: block to look at next
- * @position: where to cut
- * @events: records that go, per opcode
+ * @time: records of this time and later are removed
+ * @oldest: position of the oldest data
+ * @start: position of the block to look at next
+ * @position: where to cut, valid when the search has ended
+ * @events: removed records per opcode
  */
 struct kt_cut {
 	struct kt_ring *ring;
@@ -348,12 +354,15 @@ u64 kt_ring_emitted(const struct ktape_ring_page *page);
 u64 kt_ring_filtered(const struct ktape_ring_page *page);
 
 /**
- * kt_ring_spare() - when does a ring that waits for its reader open no more?
- * @r: the ring
+ * kt_ring_spare() - Limit of use above which a ring refuses ordinary records
+ * @r: ring of a discard session
  *
- * Return: the bytes from the begin of the block that is read above which its last
- * block is in use; that of a control ring is for the end, so it is the last but
- * one. Context: any.
+ * Such a ring opens no further block when its last block is in use.  A control
+ * ring keeps its last block for the end of the session, so its limit is one
+ * block lower.
+ *
+ * Return: bytes from the begin of the block that the consumer is reading.
+ * Context: any.
  */
 static inline unsigned long kt_ring_spare(const struct kt_ring *r)
 {
@@ -361,15 +370,15 @@ static inline unsigned long kt_ring_spare(const struct kt_ring *r)
 	       (r->kind == KTAPE_RING_CONTROL ? 2 : 1) * r->block_size;
 }
 
-/* Positions only grow; with 32 bits they wrap, so compare by difference. */
+/* Positions only grow.  On 32-bit kernels they wrap, so compare differences. */
 static inline bool kt_before(unsigned long a, unsigned long b)
 {
 	return (long)(a - b) < 0;
 }
 
 /*
- * A position in the control page is a u64 of which 32-bit kernels use the low
- * half, so that storing it is one instruction everywhere.
+ * A position in the control page is a u64.  32-bit kernels use its low half, so
+ * that a store is one instruction everywhere.
  */
 static inline unsigned long *kt_word(u64 *p)
 {
@@ -433,11 +442,11 @@ static inline bool kt_ring_is_damaged(const struct kt_ring *r)
 }
 
 /**
- * kt_record_length() - bytes of a record
- * @word: its first words
- * @left: bytes that there are
+ * kt_record_length() - Get the length of a record
+ * @word: first word of the record
+ * @left: bytes up to the end of the data, at least 8
  *
- * Return: the length, 0 if it exceeds @left. Context: any.
+ * Return: bytes, 0 if the record would exceed @left. Context: any.
  */
 static inline size_t kt_record_length(const u32 *word, size_t left)
 {
@@ -454,14 +463,14 @@ static inline size_t kt_record_length(const u32 *word, size_t left)
 }
 
 /**
- * kt_record_time() - whole time of a record
- * @before: that of the record before it, of a block's begin for the first one
- * @word: its first words
+ * kt_record_time() - Get the full time of a record
+ * @before: time of the previous record, or the begin time of the block
+ * @word: first word of the record
  *
- * A time extension goes before the first record of a later upper half.  So if a
- * lower half is smaller than that before it, the clock has stepped back, by less
- * than the writer could see, and no 2^32 ticks have passed: time stands still
- * until the clock has come to where it was.
+ * A time extension precedes the first record of each later upper half.  So a
+ * lower half that is smaller than the previous one does not mean that 2^32
+ * ticks have passed: the clock stepped back, by less than the writer could
+ * notice.  Time then stands still until the clock has reached @before again.
  *
  * Return: the time. Context: any.
  */
@@ -478,32 +487,32 @@ static inline u64 kt_record_time(u64 before, const u32 *word)
 
 static __always_inline void kt_count(u64 *p)
 {
-	/* One instruction on the owning CPU (race R5), never a load and a store. */
+	/* One instruction (race R5), never a load and a store. */
 	kt_local_inc(p);
 }
 
 /**
- * kt_ring_publish() - make a stored record visible, or leave it to the owner
+ * kt_ring_publish() - Publish a stored record, or leave that to its owner
  * @r: the ring
  * @start: begin of the caller's reservation
  * @end: end of the caller's reservation
  *
- * The context whose reservation starts at committed owns publication.  As long
- * as committed < write every other start lies above it, so nobody else
- * publishes; contexts that nested on top have finished by now (strict nesting)
- * and only left their end in write.
+ * The writer whose reservation starts at committed owns publication.  As long
+ * as committed < write every other reservation starts above it, so no other
+ * writer publishes.  Writers that nested on top have finished by now (strict
+ * nesting) and only advanced write.
  *
- * The shared commit goes first and the private copy second: giving up
- * ownership before the store would let a nested context publish a newer value
- * that we then turn back (race R1).  After giving up, write is looked at again,
- * because a context may have nested between our load of committed and the
- * store (race R2).
+ * The shared commit is stored first and the private copy second.  Giving up
+ * ownership before the store would let a nested writer publish a newer value
+ * that this store then turns back (race R1).  After ownership is given up,
+ * write is checked again, because a writer may have nested between the load of
+ * committed and the store (race R2).
  */
 static __always_inline void kt_ring_publish(struct kt_ring *r,
 					    unsigned long start,
 					    unsigned long end)
 {
-	barrier();	/* the record is stored before ownership is looked at */
+	barrier();	/* the record is stored before ownership is checked */
 	if (r->committed != start)
 		return;
 	/* Pairs with the acquire of commit in every reader. */
@@ -516,12 +525,16 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
 }
 
 /*
- * The kernel's fast clock may step back by a few ns while it is adjusted, and
- * in 32 bits that would read as a step of 2^32.  (A cycle counter is taken as it
- * is in the fast path; the slow path looks, see note_step().)  The latest time is
- * moved on before the reservation: stored after it, a nested context would miss
- * it.  32-bit kernels keep its lower half, and compare it only with times of the
- * same upper half.
+ * Keep times from going back: a time before @latest becomes @latest, any other
+ * time advances @latest.
+ *
+ * The kernel's fast clock may step back by a few ns while it is adjusted.  With
+ * 32-bit times that would read as a step of 2^32 forward.  (The fast path does
+ * not check a cycle counter; the slow path does, see ring_note_step().)
+ *
+ * The latest time is advanced before the reservation: a nested writer would
+ * miss it if it were stored afterwards.  32-bit kernels keep its lower half,
+ * and compare that only with times of the same upper half.
  */
 static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
 					     u32 *hi)
@@ -531,7 +544,7 @@ static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
 	unsigned long latest = READ_ONCE(r->latest);
 
 	if (!whole && *hi != r->ts_hi) {
-		/* Forward into the next turn, or back out of this one. */
+		/* Forward into the next upper half, or back out of this one. */
 		if ((int)(*hi - r->ts_hi) > 0) {
 			WRITE_ONCE(r->latest, ts);
 			return;
@@ -550,7 +563,7 @@ static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
 	} while (!kt_try_cmpxchg_local(&r->latest, &latest, ts));
 }
 
-/* kt_ring_put() for one of the two ways to read the clock. */
+/* kt_ring_put() for one of the two kinds of clock. */
 static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 					      u32 class,
 					      const unsigned int nargs, u32 a0,
@@ -566,10 +579,10 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		w = r->write;
 		barrier();	/* the time is read after write: it cannot go back */
 		/*
-		 * Loaded once: a nested writer that parks the block stores
-		 * another descriptor and leaves write alone, so that no cmpxchg
-		 * fails.  The end that was checked and the bias that is used
-		 * have to be those of one descriptor.
+		 * Load desc once: the end that is checked and the bias that is
+		 * used must belong to one descriptor.  A nested writer that
+		 * parks the block stores another descriptor and leaves write
+		 * alone, so the cmpxchg would not notice.
 		 */
 		d = READ_ONCE(r->desc);
 		end = w + len;
@@ -579,8 +592,8 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 		if (unlikely(hi != r->ts_hi || kt_before(d->end, end)))
 			return kt_ring_slow(r, code, class, a0, a1, a2);
 		/*
-		 * If a nested context reserved since write was loaded, this
-		 * fails; if not, the descriptor is still that of w's block.
+		 * If a nested writer reserved since write was loaded, this
+		 * fails.  If not, the descriptor is still that of w's block.
 		 */
 	} while (unlikely(!kt_try_cmpxchg_local(&r->write, &w, end)));
 
@@ -599,17 +612,17 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
 }
 
 /**
- * kt_ring_put() - record an event with up to three argument words
+ * kt_ring_put() - Record an event with up to three argument words
  * @r: the ring
  * @code: from KT_CODE(), nargs included
- * @class: its event class, for counting it if it is lost
- * @nargs: 0 to 3, a constant where time matters
+ * @class: event class, for counting the event if it is lost
+ * @nargs: 0 to 3, constant on the hot path
  * @a0: argument word
  * @a1: argument word
  * @a2: argument word
  *
- * A clock that takes a call would have the compiler keep everything in
- * registers that calls preserve, so that way is out of line.
+ * With a clock that takes a call the compiler would keep everything in
+ * call-preserved registers.  That path is therefore out of line.
  *
  * Context: any, on the owning CPU with preemption disabled.
  */
@@ -626,19 +639,19 @@ static __always_inline void kt_ring_put(struct kt_ring *r, u32 code, u32 class,
 /* ---- the memory of rings: memory.c ----------------------------------------- */
 
 /**
- * struct kt_ring_spec - what kind of ring is wanted
+ * struct kt_ring_spec - description of a ring to allocate
  * @size: bytes of all blocks, a power of two
  * @block_size: bytes of a block, a power of two of at least a page
  * @mode: enum ktape_mode
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
- * @account: charge the memory to the caller's cgroup; what can be mapped, which is
- *	nearly all of it, from Linux 5.11 on
- * @page: persistent mode: zeroed control page, which stays the caller's
- * @blocks: persistent mode: all blocks in a row, likewise
- * @ops: functions that the ring calls
- * @owner: for @ops
- * @had: out: bytes of @size for which there was memory
+ * @account: charge the memory to the caller's cgroup; pages that can be mapped,
+ *	which are nearly all of it, are charged from Linux 5.11 on
+ * @page: persistent mode: zeroed control page, owned by the caller
+ * @blocks: persistent mode: all blocks in a row, owned by the caller
+ * @ops: callbacks of the layer that uses the ring
+ * @owner: argument of @ops
+ * @had: output: bytes of @size that could be allocated
  */
 struct kt_ring_spec {
 	unsigned long size;
