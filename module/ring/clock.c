@@ -112,7 +112,7 @@ static void clock_give_bias(struct work_struct *work)
 
 	if ((s64)(latest - now) > 0) {
 		atomic64_add(latest - now, &bias);
-		pr_warn("the cycle counter went back by %llu ticks; times go on from where they were, and are not to be compared with those of other CPUs\n",
+		pr_warn("the cycle counter went back by %llu ticks; times continue from the latest one, but cannot be compared with those of other CPUs\n",
 			latest - now);
 	}
 	static_branch_enable(&kt_clock_called);
