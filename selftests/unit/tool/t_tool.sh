@@ -624,7 +624,7 @@ test_convert()
 		grep -q '^.0.000025000. cpu 1 ' text
 	result $? "convert: FILE@CORE"
 	run 2 convert -t text --core-count 1 -o - s1@1 &&
-		says "core 1 where core-count is 1"
+		says "core 1 does not exist: core-count is 1"
 	result $? "convert: FILE@CORE beyond the number of cores"
 	{ tband; printf '\4\4\1\7\0'; } >back
 	run 1 convert -t jsonl -o - back && says "core 0 are out of order" &&

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tonbandgeraet on a line that loses bytes: checks and base64url. */
+/*
+ * Tonbandgeraet over a line that loses bytes: making and reading the check of a group, and
+ * base64url.  internal.h describes the groups.
+ */
 #include "util/crc32c.h"
 #include "util/put.h"
 
@@ -8,7 +11,7 @@
 #define DIGIT_BITS	6
 #define SEQ_DIGITS	3
 #define SUM_DIGITS	4
-#define CORE_DIGITS	2	/* at most */
+#define CORE_DIGITS	2	/* at most; core 0 has none */
 
 static const char digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -41,11 +44,11 @@ static bool get_digits(const uint8_t *p, size_t nr, uint32_t *v)
 }
 
 /**
- * kt_tband_check_sum() - the sum of a group
- * @crc: CRC32C of its frames with their zeros
- * @c: its check
+ * kt_tband_check_sum() - compute the sum of a group
+ * @crc: CRC32C of the frames of the group with their zeros
+ * @c: the check of the group
  *
- * Return: 24 bits.
+ * Return: the sum, 24 bits.
  */
 uint32_t kt_tband_check_sum(uint32_t crc, const struct kt_tband_check *c)
 {
@@ -59,10 +62,10 @@ uint32_t kt_tband_check_sum(uint32_t crc, const struct kt_tband_check *c)
 
 /**
  * kt_tband_check_put() - make the event that is a check
- * @e: set
- * @sum: of the group
+ * @e: set to the event
+ * @sum: sum of the group
  * @c: the check
- * @text: room for the text of @e
+ * @text: room for the text of @e, which points here
  */
 void kt_tband_check_put(struct kt_tband_event *e, uint32_t sum,
 			const struct kt_tband_check *c,
@@ -80,12 +83,12 @@ void kt_tband_check_put(struct kt_tband_event *e, uint32_t sum,
 }
 
 /**
- * kt_tband_check_get() - is an event a check?
+ * kt_tband_check_get() - read a check
  * @e: the event
- * @sum: set: what the sum of the group has to be
- * @c: set
+ * @sum: set to the sum that the group must have
+ * @c: set to the check
  *
- * Return: true if it is.
+ * Return: false if the event is no check.
  */
 bool kt_tband_check_get(const struct kt_tband_event *e, uint32_t *sum,
 			struct kt_tband_check *c)
@@ -103,7 +106,10 @@ bool kt_tband_check_get(const struct kt_tband_event *e, uint32_t *sum,
 	       get_digits(e->text + SEQ_DIGITS + SUM_DIGITS, core, &c->core);
 }
 
-/* Without padding.  Return: bytes at @to, which has room for @len * 4 / 3 + 1. */
+/*
+ * Encode bytes in base64url without padding; @to has room for @len * 4 / 3 + 1 characters.
+ * Return: number of characters.
+ */
 size_t kt_base64_encode(char *to, const uint8_t *data, size_t len)
 {
 	unsigned int bits = 0;
@@ -120,7 +126,10 @@ size_t kt_base64_encode(char *to, const uint8_t *data, size_t len)
 	return (size_t)(p - to);
 }
 
-/* Return: bytes at @to, which has room for @len, or -EBADMSG. */
+/*
+ * Decode base64url without padding; @to has room for @len bytes.
+ * Return: number of bytes, or -EBADMSG for a character that is no digit.
+ */
 int64_t kt_base64_decode(uint8_t *to, const uint8_t *text, size_t len)
 {
 	unsigned int bits = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading Tonbandgeraet: what becomes of each event. */
+/* Reading Tonbandgeraet: the native record that each event becomes. */
 #include <ktape/mark.h>
 
 #include "internal.h"
 
-#define RT_PRIO_MAX	98U	/* the kernel's priority for ours of 0 */
+#define RT_PRIO_MAX	98U	/* Linux priority of the lowest FreeRTOS priority, 0 */
 #define PRIO_UNKNOWN	120U
 
-/* Theirs grow with importance, the kernel's shrink. */
+/* Return the Linux priority of a task: FreeRTOS counts upwards, Linux downwards. */
 static uint8_t prio_of(const struct kt_tband_import *t, int32_t tid)
 {
 	const struct kt_tband_prio *p = &t->prios[(uint32_t)tid % KT_TBAND_TASKS];
@@ -15,7 +15,7 @@ static uint8_t prio_of(const struct kt_tband_import *t, int32_t tid)
 	return p->known && p->task == (uint32_t)tid ? p->prio : PRIO_UNKNOWN;
 }
 
-static void learn_prio(struct kt_tband_import *t, uint64_t task, uint64_t prio)
+static void set_prio(struct kt_tband_import *t, uint64_t task, uint64_t prio)
 {
 	struct kt_tband_prio *p = &t->prios[task % KT_TBAND_TASKS];
 
@@ -24,7 +24,7 @@ static void learn_prio(struct kt_tband_import *t, uint64_t task, uint64_t prio)
 	p->known = true;
 }
 
-/* All fields as words, the text as a typed argument. */
+/* Deliver an event as a user event: fields as words, the text as a typed argument. */
 static int emit_user(struct kt_import *s, struct kt_foreign *f,
 		     const struct kt_tband_event *e)
 {
@@ -51,9 +51,9 @@ static int emit_user(struct kt_import *s, struct kt_foreign *f,
 }
 
 /*
- * Names of a task's own markers and of global ones are kept apart.  The macros of
- * the target tell task 0, whichever task calls them.  What ktape sends over a line
- * has its own rules: a global name may be for all.
+ * Set whose marker a name is for.  Tasks' own markers and global ones have separate names.
+ * The target's macros give task 0 whichever task calls them, so task 0 stands for all
+ * tasks.  Over a line, ktape sends only names that hold for both this way.
  */
 static void set_owner(const struct kt_tband_import *t, struct kt_named *n,
 		      const struct kt_tband_event *e)
@@ -188,7 +188,7 @@ typedef int emit_fn(struct kt_import *s, struct kt_foreign *f,
 
 /* clang-format off */
 
-/* Who makes a record of an event; all others are user events. */
+/* Functions that make a native record; all other events become user events. */
 static emit_fn *const emits[KT_TBAND_IDS] = {
 	[KT_TBAND_ISR_NAME] = emit_name,
 	[KT_TBAND_ISR_ENTER] = emit_isr,
@@ -211,8 +211,8 @@ static emit_fn *const emits[KT_TBAND_IDS] = {
 
 /* clang-format on */
 
-/* A task whose number is no thread id stays in a user event. */
-static bool is_thread(const struct kt_tband_event *e)
+/* Return false if a task number is too large for a thread id: keep a user event. */
+static bool has_thread_id(const struct kt_tband_event *e)
 {
 	if (e->id == KT_TBAND_TASK_EVTMARKER_NAME ||
 	    e->id == KT_TBAND_TASK_VALMARKER_NAME)
@@ -224,7 +224,7 @@ static bool is_thread(const struct kt_tband_event *e)
 /**
  * kt_tband_emit() - deliver an event
  * @s: the trace
- * @f: its time, core, thread and bytes; the rest is overwritten
+ * @f: time, core, thread and raw bytes of the record; the rest is overwritten
  * @e: the event
  *
  * Return: as kt_import_emit().
@@ -232,29 +232,27 @@ static bool is_thread(const struct kt_tband_event *e)
 int kt_tband_emit(struct kt_import *s, struct kt_foreign *f,
 		  const struct kt_tband_event *e)
 {
-	if (emits[e->id] && is_thread(e))
+	if (emits[e->id] && has_thread_id(e))
 		return emits[e->id](s, f, e);
 	return emit_user(s, f, e);
 }
 
 /**
- * kt_tband_is_name() - does an event name something?
+ * kt_tband_is_name() - return true if an event becomes a name in the registry
  * @e: the event
- *
- * Return: true if it becomes a name in the registry.
  */
 bool kt_tband_is_name(const struct kt_tband_event *e)
 {
-	return emits[e->id] == emit_name && is_thread(e);
+	return emits[e->id] == emit_name && has_thread_id(e);
 }
 
 /**
- * kt_tband_follow() - what an event tells of tasks
+ * kt_tband_follow() - follow the state of tasks through an event
  * @t: the input
- * @c: the core where it was
+ * @c: core of the event
  * @e: the event
  *
- * That is how the task leaves that does this to itself, and priorities.
+ * Remembers priorities, and the state in which the running task will leave its core.
  */
 void kt_tband_follow(struct kt_tband_import *t, struct kt_tband_core *c,
 		     const struct kt_tband_event *e)
@@ -262,7 +260,7 @@ void kt_tband_follow(struct kt_tband_import *t, struct kt_tband_core *c,
 	bool own = c->tid >= 0 && e->values[0] == (uint32_t)c->tid;
 
 	if (e->id >= KT_TBAND_PRIO_SET && e->id <= KT_TBAND_PRIO_DISINHERIT)
-		learn_prio(t, e->values[0], e->values[1]);
+		set_prio(t, e->values[0], e->values[1]);
 	else if (e->id == KT_TBAND_DELAY || e->id == KT_TBAND_DELAY_UNTIL)
 		c->leaving = KTAPE_STATE_S;
 	else if (e->id >= KT_TBAND_BLOCK_PEEK && e->id <= KT_TBAND_BLOCK_RECEIVE)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading Tonbandgeraet: bytes, frames, cores, times, losses. */
+/*
+ * Reading Tonbandgeraet: from the bytes of an input to events with core and time.  tband.c
+ * describes the format; what becomes of each event is in emit.c.
+ */
 #include <ctype.h>
 
 #include <ktape/mark.h>
@@ -11,22 +14,26 @@
 #include "tband.h"
 
 #define NS_PER_S	1000000000ULL
-#define RAW_BAD		1	/* first byte of raw: a frame that is no event */
-#define RAW_HEAD	10	/* of such: whether there is a time, and it */
-#define HEX_DIGITS	4	/* so many at the begin are no chance */
+/*
+ * kt_foreign.raw: a 0 and the content of the frame; or for a frame that is no event
+ * RAW_BAD, 1 if a time is known, the time in 8 bytes, and the reason as text.
+ */
+#define RAW_BAD		1
+#define RAW_HEAD	10	/* bytes in front of the reason */
+#define HEX_DIGITS	4	/* an input that begins with fewer digits is binary */
 
 static const struct ktape_codec_option options[] = {
 	{ "format", "bin|hex", "bytes, or their hexadecimal digits (default: what they look like)" },
-	{ "mode", "bare-metal|free-rtos", "with bare-metal, events of FreeRTOS are none" },
+	{ "mode", "bare-metal|free-rtos", "with bare-metal, events of FreeRTOS are invalid frames" },
 	{ "core-count", "N", "how many cores there are" },
-	{ "core", "N", "the core of events before the first that tells one" },
-	{ "check", "0|1", "it came over a line, and its frames are checked as ktape send writes them (default 0)" },
+	{ "core", "N", "core of the events in front of the first core_id (default 0)" },
+	{ "check", "0|1", "the stream came over a line and has checks, as ktape send writes them (default 0)" },
 	{ .key = NULL },
 };
 
 /* ---- frames ---------------------------------------------------------------- */
 
-static int digit(int c)
+static int hex_digit(int c)
 {
 	if (isdigit(c))
 		return c - '0';
@@ -34,13 +41,13 @@ static int digit(int c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Return: digits among spaces, or -1: there is something else. */
+/* Count the digits of a hexadecimal input.  Return: -1 if it has other characters. */
 static int64_t count_digits(const uint8_t *data, size_t len)
 {
 	int64_t digits = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		if (digit(data[i]) >= 0)
+		if (hex_digit(data[i]) >= 0)
 			digits++;
 		else if (!isspace(data[i]))
 			return -1;
@@ -53,9 +60,13 @@ static bool looks_hex(const uint8_t *data, size_t len)
 	return count_digits(data, len) >= HEX_DIGITS;
 }
 
+/*
+ * Take a character of a hexadecimal input.  @high is the first digit of a pair, or -1.
+ * Return: 0 with @byte set, -1 until a pair is complete; or negative errno.
+ */
 static int take_digits(struct kt_import *s, int *high, int64_t *byte)
 {
-	int c = *kt_scan_head(s->in), d = digit(c);
+	int c = *kt_scan_head(s->in), d = hex_digit(c);
 	int err = kt_scan_skip(s->in, 1);
 
 	*byte = -1;
@@ -63,7 +74,7 @@ static int take_digits(struct kt_import *s, int *high, int64_t *byte)
 		return err;
 	if (d < 0)
 		return kt_import_fail(s, s->in->offset - 1,
-				      "no hexadecimal digit");
+				      "not a hexadecimal digit");
 	if (*high < 0) {
 		*high = d;
 		return 0;
@@ -73,6 +84,7 @@ static int take_digits(struct kt_import *s, int *high, int64_t *byte)
 	return 0;
 }
 
+/* As kt_frames_next(), for a hexadecimal input; the frame is already skipped. */
 static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 {
 	struct kt_tband_import *t = s->state;
@@ -101,8 +113,9 @@ static int64_t next_hex(struct kt_import *s, const uint8_t **frame)
 	}
 }
 
-/* ---- what events change ------------------------------------------------------ */
+/* ---- cores, times, losses ------------------------------------------------- */
 
+/* Return a core, made if it is new; NULL without memory. */
 static struct kt_tband_core *core_at(struct kt_tband_import *t, uint32_t nr)
 {
 	struct kt_tband_core *more;
@@ -120,11 +133,15 @@ static struct kt_tband_core *core_at(struct kt_tband_import *t, uint32_t nr)
 	return &t->cores[nr];
 }
 
-static void learn_resolution(struct kt_import *s, uint64_t ns)
+/*
+ * Take the time resolution.  It sets the frequency of the trace, so only the first one of
+ * an input counts.
+ */
+static void set_resolution(struct kt_import *s, uint64_t ns)
 {
 	struct kt_tband_import *t = s->state;
 
-	/* Of a line, what came before may have been lost. */
+	/* The first one may be lost on a line, so there the trace has ns in any case. */
 	if (t->check) {
 		t->scale = ns ? ns : 1;
 		return;
@@ -137,18 +154,18 @@ static void learn_resolution(struct kt_import *s, uint64_t ns)
 }
 
 /**
- * kt_tband_change_core() - what follows is of another core
+ * kt_tband_change_core() - change the core that the next events belong to
  * @s: the trace
- * @core: which
+ * @core: its number; a number that is too high is damage and ignored
  *
- * Return: 0, also if there is no such core, or negative errno.
+ * Return: 0 or negative errno.
  */
 int kt_tband_change_core(struct kt_import *s, uint64_t core)
 {
 	struct kt_tband_import *t = s->state;
 
 	if (core >= t->count) {
-		kt_import_bad(s, t->offset, "core %llu of %u: what follows stays with core %u",
+		kt_import_bad(s, t->offset, "core %llu where core-count is %u: the next events stay with core %u",
 			      (unsigned long long)core, t->count, t->core);
 		return 0;
 	}
@@ -156,7 +173,7 @@ int kt_tband_change_core(struct kt_import *s, uint64_t core)
 	return core_at(t, t->core) ? 0 : -ENOMEM;
 }
 
-/* Their counter is of all cores and wraps. */
+/* Take the counter of lost events, which counts for all cores together and wraps. */
 static int count_dropped(struct kt_import *s, const struct kt_foreign *f,
 			 uint32_t count)
 {
@@ -168,7 +185,8 @@ static int count_dropped(struct kt_import *s, const struct kt_foreign *f,
 				     f->ts) : 0;
 }
 
-static uint64_t scaled(struct kt_import *s, uint64_t ts)
+/* Convert a time from ticks of the input to ticks of the trace. */
+static uint64_t scale_time(struct kt_import *s, uint64_t ts)
 {
 	struct kt_tband_import *t = s->state;
 	uint64_t v;
@@ -176,12 +194,15 @@ static uint64_t scaled(struct kt_import *s, uint64_t ts)
 	if (!__builtin_mul_overflow(ts, t->scale, &v))
 		return v;
 	if (!t->saturated)
-		kt_import_note(s, "times beyond 2^64 ns are taken as that");
+		kt_import_note(s, "times beyond 2^64 ns are taken as 2^64 ns");
 	t->saturated = true;
 	return UINT64_MAX;
 }
 
-/* Does it only tell of the event that ends its group?  Names stay. */
+/*
+ * Return true if an event of a group only describes the event that ends the group: it is
+ * not delivered.  Names are.
+ */
 static bool is_quiet(const struct kt_tband_import *t,
 		     const struct kt_tband_event *e)
 {
@@ -189,8 +210,8 @@ static bool is_quiet(const struct kt_tband_import *t,
 			      (t->line.quiet && !kt_tband_is_name(e)));
 }
 
-/* Who runs, in front of the event that needs it. */
-static void learn_task(struct kt_tband_core *c, const struct kt_tband_event *e)
+/* Take the running task from a switch that only describes the event behind it. */
+static void set_task(struct kt_tband_core *c, const struct kt_tband_event *e)
 {
 	if (e->id != KT_TBAND_SWITCHED_IN || e->values[0] > INT32_MAX)
 		return;
@@ -198,18 +219,19 @@ static void learn_task(struct kt_tband_core *c, const struct kt_tband_event *e)
 	c->leaving = KTAPE_STATE_PREEMPTED;
 }
 
-static uint64_t time_of(struct kt_import *s, const struct kt_tband_core *c,
+/* Return the time of an event in ticks of the trace. */
+static uint64_t time_of_event(struct kt_import *s, const struct kt_tband_core *c,
 			const struct kt_tband_event *e)
 {
 	struct kt_tband_import *t = s->state;
 	uint64_t ts;
 
-	/* Streams start with a time of 0 that tells nothing. */
+	/* A stream starts with core_id events whose time of 0 means nothing. */
 	if (kt_tband_is_metadata(e->id) ||
 	    (e->id == KT_TBAND_CORE_ID && !e->ts))
 		return c->ts;
-	ts = scaled(s, e->ts);
-	/* A stream that begins anew on a line goes on with the same trace. */
+	ts = scale_time(s, e->ts);
+	/* A sender that starts again on a line continues the same trace: time must not go back. */
 	return t->check ? kt_max(ts, c->ts) : ts;
 }
 
@@ -222,7 +244,7 @@ static int take_event(struct kt_import *s, const struct kt_tband_event *e,
 	int err = 0;
 
 	if (e->id == KT_TBAND_RESOLUTION)
-		learn_resolution(s, e->values[0]);
+		set_resolution(s, e->values[0]);
 	if (e->id == KT_TBAND_CORE_ID)
 		err = kt_tband_change_core(s, e->values[0]);
 	if (err)
@@ -230,7 +252,7 @@ static int take_event(struct kt_import *s, const struct kt_tband_event *e,
 	c = &t->cores[t->core];
 	f.cpu = t->core;
 	f.tid = c->tid;
-	f.ts = time_of(s, c, e);
+	f.ts = time_of_event(s, c, e);
 	if (!kt_tband_is_metadata(e->id)) {
 		t->last_ts = e->ts;
 		t->timed = true;
@@ -242,14 +264,14 @@ static int take_event(struct kt_import *s, const struct kt_tband_event *e,
 		return err;
 	c->ts = f.ts;
 	if (is_quiet(t, e))
-		learn_task(c, e);
+		set_task(c, e);
 	else
 		err = kt_tband_emit(s, &f, e);
 	kt_tband_follow(t, c, e);
 	return err;
 }
 
-/* A frame that is no event stays in the trace as bytes. */
+/* Take a frame that is no event: notify of it, and keep its bytes as a user event. */
 static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 		    const char *why)
 {
@@ -263,7 +285,10 @@ static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 	};
 	size_t part = (size_t)kt_min(len, UINT8_MAX);
 
-	/* There is no flag at the begin: only the first frame can be a rest. */
+	/*
+	 * The input may begin inside a frame, because a stream has no flag in front of
+	 * its first frame.  That is no damage.
+	 */
 	if (t->offset == s->begin && len)
 		return kt_import_joined(s, t->offset, t->core);
 	kt_import_bad(s, t->offset, "%s", why);
@@ -283,10 +308,10 @@ static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 }
 
 /**
- * kt_tband_take() - take a frame
+ * kt_tband_take() - take a frame of a stream without checks, or of a group
  * @s: the trace
- * @frame: its bytes without the zero
- * @len: how many
+ * @frame: the frame without its zero
+ * @len: bytes of @frame
  *
  * Return: 0 or negative errno.
  */
@@ -301,19 +326,19 @@ int kt_tband_take(struct kt_import *s, const uint8_t *frame, size_t len)
 		return take_bad(s, frame, len, why);
 	size = kt_cobs_decode(t->event + 1, frame, len);
 	if (size < 0)
-		return take_bad(s, frame, len, "the frame is no COBS");
+		return take_bad(s, frame, len, "the frame is not COBS");
 	t->event[0] = 0;
 	if (kt_tband_decode(&e, t->event + 1, (size_t)size, why))
 		return take_bad(s, frame, len, why);
 	if (t->bare && e.id >= KT_TBAND_FRTOS)
-		return take_bad(s, frame, len, "an event of FreeRTOS");
+		return take_bad(s, frame, len, "an event of FreeRTOS in mode bare-metal");
 	t->good++;
 	if (kt_tband_is_carried(t, &e))
 		return kt_tband_line_carried(s, &e, (size_t)size + 1);
 	return take_event(s, &e, (size_t)size + 1);
 }
 
-static int take_any(struct kt_import *s, const uint8_t *frame, size_t len)
+static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 {
 	const struct kt_tband_import *t = s->state;
 
@@ -321,8 +346,8 @@ static int take_any(struct kt_import *s, const uint8_t *frame, size_t len)
 			  kt_tband_take(s, frame, len);
 }
 
-/* Pass zeros where a frame may begin.  Return: 0 or negative errno. */
-static int pass_zeros(struct kt_import *s)
+/* Skip and count zeros where a frame may begin.  Return: 0 or negative errno. */
+static int skip_zeros(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
 	uint64_t nr = 0, at = s->in->offset;
@@ -344,10 +369,11 @@ static int pass_zeros(struct kt_import *s)
 }
 
 /*
- * What came were zeros.  Those behind all frames fill up a buffer, but not on a
- * line, where nothing is left unused.
+ * Take the zeros that were counted.  Between frames they are one empty frame, which is
+ * invalid.  Behind the last frame they are the unused rest of a snapshot's buffer, except
+ * on a line.
  */
-static int tell_zeros(struct kt_import *s, bool end)
+static int take_zeros(struct kt_import *s, bool end)
 {
 	struct kt_tband_import *t = s->state;
 	uint64_t nr = t->zeros;
@@ -356,21 +382,21 @@ static int tell_zeros(struct kt_import *s, bool end)
 		return 0;
 	t->zeros = 0;
 	if (end && t->good && !t->check) {
-		kt_import_note(s, "%llu zero bytes at the end are taken for unused room of a buffer",
+		kt_import_note(s, "%llu zero bytes at the end are taken for the unused rest of a buffer",
 			       (unsigned long long)nr);
 		return 0;
 	}
-	/* Of nothing else it is told that no frame is valid. */
+	/* An input of zeros only gets the notice that no frame is valid. */
 	if (end && !t->good)
 		return 0;
 	t->offset = t->zeros_at;
-	return take_any(s, (const uint8_t *)"", 0);
+	return take_frame(s, (const uint8_t *)"", 0);
 }
 
-static int end(struct kt_import *s)
+static int end_input(struct kt_import *s)
 {
 	const struct kt_tband_import *t = s->state;
-	int err = tell_zeros(s, true);
+	int err = take_zeros(s, true);
 
 	if (!err && t->check)
 		err = kt_tband_line_end(s);
@@ -380,8 +406,8 @@ static int end(struct kt_import *s)
 }
 
 /*
- * Find the next frame, which may be empty in hexadecimal.
- * Return: its length, KT_FRAME_END, KT_FRAME_LONG, or negative errno.
+ * Find the next frame, which can be empty only in a hexadecimal input.
+ * Return: its length, KT_FRAME_END, KT_FRAME_LONG, or another negative errno.
  */
 static int64_t next_frame(struct kt_import *s, const uint8_t **frame)
 {
@@ -393,30 +419,30 @@ static int64_t next_frame(struct kt_import *s, const uint8_t **frame)
 	return kt_frames_notify(s, len, at, KT_TBAND_FRAME_MAX);
 }
 
-static int next(struct kt_import *s)
+static int tband_next(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
 	const uint8_t *frame = NULL;
 	uint64_t at;
 	int64_t len;
-	int err = pass_zeros(s);
+	int err = skip_zeros(s);
 
 	if (err)
 		return err;
 	at = s->in->offset;
 	len = next_frame(s, &frame);
 	if (len == KT_FRAME_END)
-		return end(s);
+		return end_input(s);
 	if (len < 0)
 		return len == KT_FRAME_LONG ? 1 : (int)len;
 	if (!len) {
 		t->zeros_at = t->zeros ? t->zeros_at : at;
 		t->zeros++;
 	} else {
-		err = tell_zeros(s, false);
+		err = take_zeros(s, false);
 		t->offset = at;
 		if (!err)
-			err = take_any(s, frame, (size_t)len);
+			err = take_frame(s, frame, (size_t)len);
 	}
 	if (!err && !t->hex)
 		err = kt_scan_skip(s->in, (uint64_t)len + 1);
@@ -425,7 +451,7 @@ static int next(struct kt_import *s)
 
 /* ---- begin ------------------------------------------------------------------------ */
 
-static int take_number(struct kt_import *s, const char *key, uint32_t max,
+static int read_number(struct kt_import *s, const char *key, uint32_t max,
 		       uint32_t *to)
 {
 	const char *text = kt_codec_option(&s->options, key);
@@ -434,15 +460,15 @@ static int take_number(struct kt_import *s, const char *key, uint32_t max,
 	if (!text)
 		return 0;
 	if (kt_parse_u64(text, &v) || v > max) {
-		kt_import_fail(s, 0, "%s is a number up to %u", key, max);
+		kt_import_fail(s, 0, "%s must be a number up to %u", key, max);
 		return -EINVAL;
 	}
 	*to = (uint32_t)v;
 	return 0;
 }
 
-/* Return: 0: not given, 1: @first, 2: @second, or -EINVAL. */
-static int take_word(struct kt_import *s, const char *key, const char *first,
+/* Read an option of two words.  Return: 0 if not given, 1, 2, or -EINVAL. */
+static int read_word(struct kt_import *s, const char *key, const char *first,
 		     const char *second)
 {
 	const char *text = kt_codec_option(&s->options, key);
@@ -453,18 +479,18 @@ static int take_word(struct kt_import *s, const char *key, const char *first,
 		return 1;
 	if (!strcmp(text, second))
 		return 2;
-	kt_import_fail(s, 0, "%s is %s or %s", key, first, second);
+	kt_import_fail(s, 0, "%s must be %s or %s", key, first, second);
 	return -EINVAL;
 }
 
-/* Pairs of digits, with anything else between them, as bytes.  Return: bytes. */
-static size_t unhex(uint8_t *to, size_t room, const uint8_t *data, size_t len)
+/* Convert pairs of digits to bytes, skipping other characters.  Return: bytes. */
+static size_t hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data, size_t len)
 {
 	size_t nr = 0;
 	int high = -1;
 
 	for (size_t i = 0; i < len && nr < room; i++) {
-		int d = digit(data[i]);
+		int d = hex_digit(data[i]);
 
 		if (d < 0)
 			continue;
@@ -476,10 +502,10 @@ static size_t unhex(uint8_t *to, size_t room, const uint8_t *data, size_t len)
 }
 
 /*
- * Is the resolution in these frames?
- * Return: true if it is, or will not come: an event with a time did.
+ * Look for the time resolution in the first frames.
+ * Return: true if it was found, or an event with a time came first: then it is not awaited.
  */
-static bool look_at(struct kt_import *s, const uint8_t *p, size_t len)
+static bool look_at_frames(struct kt_import *s, const uint8_t *p, size_t len)
 {
 	const uint8_t *end = p + len, *nul;
 	struct kt_tband_import *t = s->state;
@@ -495,7 +521,7 @@ static bool look_at(struct kt_import *s, const uint8_t *p, size_t len)
 		    kt_tband_decode(&e, t->event, (size_t)size, why))
 			continue;
 		if (e.id == KT_TBAND_RESOLUTION)
-			learn_resolution(s, e.values[0]);
+			set_resolution(s, e.values[0]);
 		begun |= e.id > KT_TBAND_RESOLUTION &&
 			 !kt_tband_is_metadata(e.id);
 	}
@@ -503,10 +529,11 @@ static bool look_at(struct kt_import *s, const uint8_t *p, size_t len)
 }
 
 /*
- * An input that comes only once: the resolution stands in front of its events.
+ * Find the time resolution of an input that cannot be read twice: look at the frames in
+ * front of its first event without skipping them.
  * Return: 0 or negative errno.
  */
-static int look_ahead(struct kt_import *s)
+static int look_for_resolution(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
 	uint64_t need = 1;
@@ -519,9 +546,9 @@ static int look_ahead(struct kt_import *s)
 			return (int)kt_min(there, 0);
 		len = (size_t)kt_min((uint64_t)there, KT_TBAND_FRAME_MAX);
 		if (t->hex)
-			len = unhex(t->typed, sizeof(t->typed),
+			len = hex_to_bytes(t->typed, sizeof(t->typed),
 				    kt_scan_head(s->in), len);
-		if (look_at(s, t->hex ? t->typed : kt_scan_head(s->in), len) ||
+		if (look_at_frames(s, t->hex ? t->typed : kt_scan_head(s->in), len) ||
 		    (uint64_t)there >= KT_TBAND_FRAME_MAX)
 			return 0;
 		need = (uint64_t)there + 1;
@@ -529,7 +556,7 @@ static int look_ahead(struct kt_import *s)
 }
 
 /*
- * How long a tick is: what stands in front of the stream, else 1 ns.
+ * Set how long a tick of the input is: its time resolution, or 1 ns if it has none.
  * Return: 0 or negative errno.
  */
 static int find_resolution(struct kt_import *s)
@@ -540,14 +567,15 @@ static int find_resolution(struct kt_import *s)
 	t->scale = s->memo && NS_PER_S % s->memo ? s->memo : 1;
 	if (t->check)
 		return 0;
-	err = s->in->seekable ? 0 : look_ahead(s);
+	err = s->in->seekable ? 0 : look_for_resolution(s);
 	if (!s->memo)
-		kt_import_note(s, "the trace does not tell its time resolution: 1 ns is taken");
+		kt_import_note(s, "the trace has no time resolution: 1 ns is assumed");
 	return err;
 }
 
 /*
- * Digits or bytes?  A line brings the first ones one by one.
+ * Decide between hexadecimal and binary from the first characters.  A line may bring them
+ * one by one, so wait until they are enough.
  * Return: 0 or negative errno.
  */
 static int find_form(struct kt_import *s)
@@ -569,22 +597,22 @@ static int find_form(struct kt_import *s)
 	return 0;
 }
 
-static int begin(struct kt_import *s)
+static int tband_open(struct kt_import *s)
 {
-	int format = take_word(s, "format", "bin", "hex");
-	int mode = take_word(s, "mode", "bare-metal", "free-rtos");
-	int check = take_word(s, "check", "0", "1");
+	int format = read_word(s, "format", "bin", "hex");
+	int mode = read_word(s, "mode", "bare-metal", "free-rtos");
+	int check = read_word(s, "check", "0", "1");
 	struct kt_tband_import *t = s->state;
 	int err;
 
 	t->count = KT_CPUS_MAX;
 	err = format < 0 || mode < 0 || check < 0 ? -EINVAL : 0;
 	if (!err)
-		err = take_number(s, "core-count", KT_CPUS_MAX, &t->count);
+		err = read_number(s, "core-count", KT_CPUS_MAX, &t->count);
 	if (!err)
-		err = take_number(s, "core", KT_CPUS_MAX - 1, &t->core);
+		err = read_number(s, "core", KT_CPUS_MAX - 1, &t->core);
 	if (!err && t->core >= t->count) {
-		kt_import_fail(s, 0, "core %u where core-count is %u", t->core,
+		kt_import_fail(s, 0, "core %u does not exist: core-count is %u", t->core,
 			       t->count);
 		err = -EINVAL;
 	}
@@ -602,7 +630,7 @@ static int begin(struct kt_import *s)
 	return err;
 }
 
-/* How many of the first frames are events? */
+/* Return how likely a binary input is Tonbandgeraet, by its first frames. */
 static int probe_binary(const uint8_t *data, size_t len)
 {
 	uint8_t event[1024];
@@ -612,7 +640,9 @@ static int probe_binary(const uint8_t *data, size_t len)
 	char why[KT_TBAND_WHY];
 	bool starts = false;
 
-	/* A buffer that was not full ends in zeros; one of them ends a frame. */
+	/* The buffer of a snapshot ends in zeros if it was not full; the first one ends
+	 * the last frame.
+	 */
 	while (end - p > 1 && !end[-1] && !end[-2])
 		end--;
 	for (; (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1) {
@@ -631,17 +661,17 @@ static int probe_binary(const uint8_t *data, size_t len)
 	return bad ? 40 : starts ? 90 : good >= 4 ? 70 : 30;
 }
 
-static int probe(const uint8_t *data, size_t len, bool whole)
+static int tband_probe(const uint8_t *data, size_t len, bool whole)
 {
 	uint8_t bytes[4096];
 
 	(void)whole;
 	if (!looks_hex(data, len))
 		return probe_binary(data, len);
-	return probe_binary(bytes, unhex(bytes, sizeof(bytes), data, len));
+	return probe_binary(bytes, hex_to_bytes(bytes, sizeof(bytes), data, len));
 }
 
-static char *json(char *p, const void *raw, size_t size)
+static char *tband_json(char *p, const void *raw, size_t size)
 {
 	const uint8_t *bytes = raw;
 	char why[KT_TBAND_WHY];
@@ -657,7 +687,7 @@ static char *json(char *p, const void *raw, size_t size)
 	return kt_put_str(p, "}}");
 }
 
-static void close_tband(struct kt_import *s)
+static void tband_close(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
 
@@ -668,9 +698,9 @@ const struct kt_codec_in kt_tband_in = {
 	.options = options,
 	.size = sizeof(struct kt_tband_import),
 	.names_late = true,
-	.probe = probe,
-	.open = begin,
-	.next = next,
-	.json = json,
-	.close = close_tband,
+	.probe = tband_probe,
+	.open = tband_open,
+	.next = tband_next,
+	.json = tband_json,
+	.close = tband_close,
 };

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tonbandgeraet: what the files of this folder share. */
+/*
+ * Tonbandgeraet: what the files of this folder share.
+ *
+ * tband.c	events as bytes, frames, the table of events; it draws the format
+ * user.c	fields of events that are kept as user events
+ * in.c		reading: frames, cores, times, losses
+ * emit.c	reading: the native record for each event
+ * line.c	reading from a line that loses bytes: groups and their checks
+ * out.c	writing: frames, cores, times, losses
+ * map.c	writing: the event for each native record
+ * seal.c	writing to a line that loses bytes
+ * check.c	the check of a group, for line.c and seal.c
+ */
 #ifndef _KT_TBAND_INTERNAL_H
 #define _KT_TBAND_INTERNAL_H
 
@@ -8,19 +20,19 @@
 #include "format/sink.h"
 #include "util/map.h"
 
-#define KT_TBAND_INVALID	128U	/* ours: a frame that is no event */
+#define KT_TBAND_INVALID	128U	/* our own id: a frame that is no event */
 #define KT_TBAND_FIELDS		2
-#define KT_TBAND_FIXED_MAX	32U	/* id, time and fields */
-#define KT_TBAND_WHY		80
+#define KT_TBAND_FIXED_MAX	32U	/* bytes of id, time and fields */
+#define KT_TBAND_WHY		80	/* room for a reason */
 
 enum kt_tband_type { KT_TBAND_NONE, KT_TBAND_U8, KT_TBAND_U32, KT_TBAND_U64, KT_TBAND_S64 };
 
 /**
- * struct kt_tband_kind - what an event is made of
- * @name: as its specification has it
- * @types: of its fields, enum kt_tband_type
- * @fields: their names
- * @text: name of the text that ends it, or NULL
+ * struct kt_tband_kind - what events of one id consist of
+ * @name: name in Tonbandgeraet's specification
+ * @types: types of the fields, enum kt_tband_type
+ * @fields: names of the fields
+ * @text: name of the text behind the fields, NULL = none
  */
 struct kt_tband_kind {
 	const char *name;
@@ -32,9 +44,9 @@ struct kt_tband_kind {
 /**
  * struct kt_tband_event - an event
  * @id: enum kt_tband_id
- * @ts: its time, 0 if it is metadata
- * @values: of its fields; signed ones extended
- * @text: what ends it
+ * @ts: its time in ticks of the stream, 0 for metadata
+ * @values: values of the fields, sign-extended
+ * @text: text behind the fields, without a NUL
  * @len: bytes of @text
  */
 struct kt_tband_event {
@@ -60,50 +72,55 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e);
 /* ---- lines that lose bytes --------------------------------------------- */
 
 /*
- * Tonbandgeraet on a line that loses bytes: what a stream has besides, so that
- * its reader finds every loss.  What reader and writer share.
+ * A stream over a line that loses bytes carries checks, so that its reader finds every
+ * loss.  Other decoders read such a stream as usual.
  *
- * A native event or name becomes a group of frames, the last of which is the
- * event itself; those in front of it tell its core, who runs, how many were
- * lost.  A check ends the group: a frame that names a value marker which nobody
- * uses.  So other decoders read the stream as it is, and see the name of that
- * marker change.  The name is, in digits of base64url, the highest first:
+ *	frame ... frame EVENT-OR-NAME CHECK   frame ... EVENT-OR-NAME CHECK   ...
+ *	\________________ group ____________/
  *
- *	3	how many events, or names, there were so far, this one included
- *	4	the lower 24 bits of a CRC32C: of the group's frames with their
- *		zeros, and of the other parts of the check
- *	0 to 2	the core where all of the group was, no digits for core 0
+ * A native event or name becomes a group of frames.  Its last frame but the check is the
+ * event itself.  The frames in front of that one say on which core it was, which task ran
+ * and how many events were lost.  The check is a frame that names a value marker which no
+ * program uses; other decoders see that marker change its name.  The name consists of
+ * base64url digits, the highest first:
  *
- * Events and names are counted apart, each modulo 2^18; which of them it is, the
- * number of the marker tells.  A group without an event or a name counts none.
- * The stream begins with a group that tells the resolution, three times, and the
- * counts begin with it; it ends with the count of lost events and with empty
- * groups of both kinds, three times.
+ *	3	sequence number: events, or names, so far, with this one
+ *	4	lower 24 bits of a CRC32C over the frames of the group with their zeros,
+ *		and over the rest of the check
+ *	0 to 2	core of the group; no digits for core 0
  *
- * An event that the format has no place for is the name of a third marker, in
- * base64url: opcode; enum ktape_ring_kind | arguments << 2 | 32 if there is a
- * buffer; then as LEB128 time, thread + 1, dat20 and arguments; and the buffer.
+ * Events and names are numbered apart, modulo 2^18; the id of the marker says which of
+ * them the check counts.  A group without an event or a name does not count.  The stream
+ * begins with a group that holds the time resolution, sent three times; numbers begin
+ * with it.  It ends with the count of lost events and with empty groups of both kinds,
+ * sent three times.
+ *
+ * A native event that has no place in the format is carried as the name of a third
+ * marker, in base64url: opcode; enum ktape_ring_kind | number of arguments << 2 |
+ * KT_TBAND_CARRIED_BLOB if it has a buffer; as LEB128 time, thread + 1, dat20 and the
+ * arguments; then the buffer.
  */
-/* Value markers that are nobody's: two bytes each. */
+
+/* Ids of the value markers that no program uses.  Their LEB128 takes two bytes. */
 #define KT_TBAND_CARRIED	16381U
 #define KT_TBAND_CHECK_EVENT	16382U
 #define KT_TBAND_CHECK_NAME	16383U
 
 #define KT_TBAND_SEQ_MASK	0x3ffffU
 #define KT_TBAND_SUM_MASK	0xffffffU
-#define KT_TBAND_CHECK_TEXT	16	/* room for it */
-#define KT_TBAND_REPEAT		3	/* of what begins and ends a stream */
+#define KT_TBAND_CHECK_TEXT	16	/* room for the name that is a check */
+#define KT_TBAND_REPEAT		3	/* times that begin and end of a stream are sent */
 
-/* What a carried event has besides its numbers. */
-#define KT_TBAND_CARRIED_ARGS	2	/* shift of their count */
+/* The second byte of a carried event, and its limit. */
+#define KT_TBAND_CARRIED_ARGS	2	/* shift of the number of arguments */
 #define KT_TBAND_CARRIED_BLOB	32U
-#define KT_TBAND_CARRIED_MAX	2048U	/* bytes of a buffer that are kept */
+#define KT_TBAND_CARRIED_MAX	2048U	/* bytes of a buffer; the rest is cut */
 
 /**
- * struct kt_tband_check - what ends a group
- * @name: it is of a name, else of an event
- * @seq: how many there were, modulo KT_TBAND_SEQ_MASK + 1
- * @core: where
+ * struct kt_tband_check - the check of a group, without its sum
+ * @name: the group is a name; else an event
+ * @seq: sequence number, modulo KT_TBAND_SEQ_MASK + 1
+ * @core: core of the group
  */
 struct kt_tband_check {
 	bool name;
@@ -122,19 +139,30 @@ int64_t kt_base64_decode(uint8_t *to, const uint8_t *text, size_t len);
 
 /* ---- reading ----------------------------------------------------------- */
 
-#define KT_TBAND_FRAME_MAX	65536U
-#define KT_TBAND_TASKS		4096U	/* whose priority is remembered */
-#define KT_TBAND_GROUP_MAX	64U	/* frames that wait for their checksum */
+#define KT_TBAND_FRAME_MAX	65536U	/* bytes */
+#define KT_TBAND_TASKS		4096U	/* places for priorities of tasks */
+#define KT_TBAND_GROUP_MAX	64U	/* frames that wait for their check */
 #define KT_TBAND_GROUP_BYTES	(2 * KT_TBAND_FRAME_MAX)
 
-/* A core: where its time is, who runs and in which state that one leaves. */
+/**
+ * struct kt_tband_core - a core of the stream
+ * @ts: time of its last event, in ticks of the trace
+ * @tid: task that runs there, -1 = unknown
+ * @leaving: KTAPE_STATE_* that @tid will have when it is switched out, as far as the
+ *	events so far say
+ */
 struct kt_tband_core {
 	uint64_t ts;
 	int32_t tid;
 	uint8_t leaving;
 };
 
-/* A priority of a task, in a place that several tasks share. */
+/**
+ * struct kt_tband_prio - the last priority of a task
+ * @task: the task; tasks whose numbers differ by KT_TBAND_TASKS share a place
+ * @prio: its priority as the Linux kernel counts
+ * @known: the place is in use
+ */
 struct kt_tband_prio {
 	uint32_t task;
 	uint8_t prio;
@@ -142,18 +170,18 @@ struct kt_tband_prio {
 };
 
 /**
- * struct kt_tband_line - frames that wait for their check
- * @on: they do; false in a stream that has none
- * @checked: one came that was right
- * @harmed: a damage was told, and no group was whole since
- * @quiet: the frame that is taken is not the last of its group
- * @unknown: nobody knows how many are missing
- * @known: @seq is
- * @seq: numbers of the last event and of the last name
- * @gap: events that are missing in front of the next one
- * @names: names that are missing
- * @nr: frames that wait
- * @at: where they begin in @bytes; and their end
+ * struct kt_tband_line - frames from a line that wait for their check
+ * @on: frames wait; false for a stream without checks
+ * @checked: a check was right, so the stream has checks
+ * @harmed: a notice of damage was sent, and no whole group has come since
+ * @quiet: the frame that is taken only describes the event that ends its group
+ * @unknown: events are missing in front of the next one, and it is unknown how many
+ * @known: [0] events, [1] names: @seq is valid
+ * @seq: [0] number of the last event, [1] of the last name
+ * @gap: number of events missing in front of the next one
+ * @names: number of names lost so far
+ * @nr: number of frames that wait
+ * @at: offset of each frame in @bytes, and of the end of the last one
  * @bytes: the frames with their zeros
  */
 struct kt_tband_line {
@@ -173,28 +201,28 @@ struct kt_tband_line {
 
 /**
  * struct kt_tband_import - an input that is being read
- * @hex: it is in hexadecimal
- * @bare: events of FreeRTOS are none
- * @check: it comes over a line, with checks; times are in ns
- * @count: there are so many cores
- * @core: the one whose events come
- * @cores: all so far
- * @nr_cores: how many
- * @scale: ticks of the trace in one of the input's
- * @dropped: the input's counter
- * @last_ts: of the last event, as it stood there
- * @timed: there was one with a time
- * @saturated: it was told that times are too large
- * @cut_names: it was told that names are cut
- * @good: frames that were events
- * @zeros: that came behind the last frame
- * @zeros_at: where the first of them is
- * @offset: of the frame
- * @frame: bytes of a frame in hexadecimal
- * @event: content of the frame, behind one byte for raw
- * @typed: room for arguments
- * @prios: of tasks
- * @line: with @check
+ * @hex: it consists of hexadecimal digits
+ * @bare: mode bare-metal: an event of FreeRTOS is an invalid frame
+ * @check: option check: it comes over a line, with checks, and its times are in ns
+ * @count: number of cores, at most
+ * @core: core of the events that come
+ * @cores: all cores so far
+ * @nr_cores: entries of @cores
+ * @scale: ticks of the trace in a tick of the input
+ * @dropped: the input's counter of lost events
+ * @last_ts: time of the last event, in ticks of the input
+ * @timed: @last_ts is valid
+ * @saturated: there was a notice that times are too large
+ * @cut_names: there was a notice that names are cut
+ * @good: number of valid frames
+ * @zeros: zero bytes since the last frame
+ * @zeros_at: offset of the first of them
+ * @offset: offset of the frame that is taken
+ * @frame: with @hex: bytes of the frame
+ * @event: content of the frame, behind the first byte of kt_foreign.raw
+ * @typed: room for typed arguments
+ * @prios: priorities of tasks
+ * @line: with @check: frames that wait
  */
 struct kt_tband_import {
 	bool hex;
@@ -243,9 +271,11 @@ int kt_tband_line_carried(struct kt_import *s, const struct kt_tband_event *e,
 
 /* ---- writing ----------------------------------------------------------- */
 
-/*
- * A CPU: its time, who runs there as the stream tells, and whether it tells how
- * that one leaves.
+/**
+ * struct kt_tband_cpu - a CPU in the stream
+ * @ts: time of its last event, on the trace clock
+ * @tid: thread that runs there as the stream says, TID_UNKNOWN = not said yet
+ * @left: the stream already says how @tid leaves the CPU
  */
 struct kt_tband_cpu {
 	uint64_t ts;
@@ -255,30 +285,31 @@ struct kt_tband_cpu {
 
 /**
  * struct kt_tband_sink - a stream that is being written
- * @hex: in hexadecimal
- * @bare: without threads
- * @raw_time: ticks as they are, else nanoseconds
- * @check: for a line: groups of frames with their checks
- * @begun: the first core and the resolution were told
- * @core: the one whose events come
- * @drop_every: the count of losses comes at least every so many events
- * @max_text: bytes of a text
- * @since: events since it came
- * @pending: losses that are not in the count
- * @dropped: the count
- * @last_ts: of the last event
- * @plain: room for an event and for its frame, @room bytes each
+ * @hex: write hexadecimal digits, a line for each frame
+ * @bare: mode bare-metal: leave threads out
+ * @raw_time: write ticks of the trace clock; else nanoseconds
+ * @check: for a line that loses bytes: write groups with checks
+ * @begun: the first core and the resolution are written
+ * @core: core that the stream stands at
+ * @drop_every: write the count of losses at least every so many events, 0 = only when
+ *	it changes
+ * @max_text: longest text in bytes
+ * @since: events since the count of losses was written
+ * @pending: lost events that are not yet in the count
+ * @dropped: the count of lost events
+ * @last_ts: time of the last event, on the trace clock
+ * @plain: room for an event, and behind it for its frame, @room bytes each
  * @room: see @plain
  * @text: room for a text
- * @text_room: its size
- * @cpus: all so far
- * @nr_cpus: how many
- * @named: interrupts and threads' own markers whose names were written
- * @idle_named: the idle threads' name was written
- * @crc: with @check: of the frames of this group
- * @grouped: how many there are
- * @lost_cpu: where @pending were lost
- * @seq: events and names so far
+ * @text_room: bytes of @text
+ * @cpus: all CPUs so far
+ * @nr_cpus: entries of @cpus
+ * @named: interrupts and threads' own markers whose names are written
+ * @idle_named: the name of the idle threads is written
+ * @crc: with @check: CRC32C of the frames of this group
+ * @grouped: frames of this group
+ * @lost_cpu: CPU that lost the @pending events
+ * @seq: [0] events and [1] names so far
  */
 struct kt_tband_sink {
 	bool hex;

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading Tonbandgeraet from a line that loses bytes (codec_tband_check.h).
+ * Reading Tonbandgeraet from a line that loses bytes.  internal.h describes the groups and
+ * their checks.
  *
- * Frames wait until a check comes.  It vouches for the last ones of them as many
- * as its sum fits; what stands in front of those, and all if it fits none, is
- * damaged and left out.  How many events that were, the next check tells that
- * fits.  One report is made for each damage: from there to the next whole group.
+ * Frames wait until a check comes.  Its sum is compared with the last n waiting frames,
+ * from all of them down to none.  The frames that it fits are a whole group and are taken;
+ * those in front of them are damaged and left out.  If it fits none, all are left out.
+ * The sequence number of the next check that fits says how many events were lost.  From a
+ * damage to the next whole group there is one notice.
  *
- * A stream that has no checks at all is taken as it is.
+ * A stream without checks is read like any other: after KT_TBAND_GROUP_MAX frames without
+ * a check, the frames that wait are taken as they are.
  */
 #include "util/crc32c.h"
 #include "internal.h"
 
-#define CHECKED_MAX	16U	/* frames of a group, where there are checks */
-#define CHECK_FRAME	32U	/* bytes of one, at most */
-#define NUMBERS		(3U + KTAPE_NARGS_MAX)
+#define CHECKED_MAX	16U	/* frames of a group, once a check has come */
+#define CHECK_FRAME	32U	/* most bytes of a frame with a check */
+#define NUMBERS		(3U + KTAPE_NARGS_MAX)	/* of a carried event */
 
-static void damage(struct kt_import *s, const char *why)
+/* Notify of a damage, once until the next whole group. */
+static void notify_damage(struct kt_import *s, const char *why)
 {
 	struct kt_tband_import *t = s->state;
 
@@ -25,6 +29,7 @@ static void damage(struct kt_import *s, const char *why)
 	t->line.harmed = true;
 }
 
+/* Return true if a frame holds a check, with the sum and the check set. */
 static bool get_check(const uint8_t *frame, size_t len, uint32_t *sum,
 		      struct kt_tband_check *c)
 {
@@ -40,7 +45,7 @@ static bool get_check(const uint8_t *frame, size_t len, uint32_t *sum,
 	       kt_tband_check_get(&e, sum, c);
 }
 
-/* Id of the event in a frame that is no check. */
+/* Return the id of the event in waiting frame @i.  COBS puts it behind the first byte. */
 static unsigned int frame_id(const struct kt_tband_line *l, unsigned int i)
 {
 	const uint8_t *frame = l->bytes + l->at[i];
@@ -48,7 +53,8 @@ static unsigned int frame_id(const struct kt_tband_line *l, unsigned int i)
 	return *frame == 1 ? 0 : frame[1];
 }
 
-static int take_held(struct kt_import *s, unsigned int i)
+/* Take waiting frame @i.  Return: 0 or negative errno. */
+static int take_held_frame(struct kt_import *s, unsigned int i)
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_line *l = &t->line;
@@ -59,8 +65,8 @@ static int take_held(struct kt_import *s, unsigned int i)
 
 /* ---- groups ----------------------------------------------------------------- */
 
-/* A stream begins: nothing of one before it holds. */
-static void restart(struct kt_tband_import *t)
+/* Forget the numbers of an earlier stream: a new one begins. */
+static void restart_stream(struct kt_tband_import *t)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		t->line.seq[i] = 0;
@@ -69,7 +75,7 @@ static void restart(struct kt_tband_import *t)
 	t->dropped = 0;
 }
 
-/* Where events are missing, a switch may be: nobody knows who runs. */
+/* Forget which tasks run, because a switch may be among the missing events. */
 static void forget_tasks(struct kt_tband_import *t)
 {
 	for (uint32_t i = 0; i < t->nr_cores; i++) {
@@ -78,6 +84,10 @@ static void forget_tasks(struct kt_tband_import *t)
 	}
 }
 
+/*
+ * Compare the sequence number of a check with the last one; a jump is a gap.  @own: the
+ * group itself holds an event or a name.
+ */
 static void follow_seq(struct kt_tband_import *t,
 		       const struct kt_tband_check *c, bool own)
 {
@@ -94,13 +104,13 @@ static void follow_seq(struct kt_tband_import *t,
 		l->names += back ? 1 : gap;
 		return;
 	}
-	/* Numbers that go back are those of a stream whose begin was lost. */
+	/* Numbers that go back belong to a new stream whose begin was lost. */
 	l->unknown = back;
 	l->gap = back ? 0 : gap;
 	forget_tasks(t);
 }
 
-/* Frames from @first on are as they were sent. */
+/* Take the frames from @first on, which the check fits.  Return: 0 or negative errno. */
 static int take_group(struct kt_import *s, const struct kt_tband_check *c,
 		      unsigned int first)
 {
@@ -112,19 +122,20 @@ static int take_group(struct kt_import *s, const struct kt_tband_check *c,
 
 	for (unsigned int i = first; i < l->nr; i++) {
 		if (frame_id(l, i) == KT_TBAND_RESOLUTION)
-			restart(t);
+			restart_stream(t);
 	}
 	follow_seq(t, c, own);
 	err = kt_tband_change_core(s, c->core);
 	for (unsigned int i = first; i < l->nr && !err; i++) {
 		l->quiet = i + 1 < l->nr;
-		err = take_held(s, i);
+		err = take_held_frame(s, i);
 	}
 	l->quiet = false;
 	return err ? err : kt_tband_line_gap(s, t->core,
 					     t->cores[t->core].ts);
 }
 
+/* Take a check and the group that it ends.  Return: 0 or negative errno. */
 static int take_check(struct kt_import *s, const struct kt_tband_check *c,
 		      uint32_t sum)
 {
@@ -139,7 +150,7 @@ static int take_check(struct kt_import *s, const struct kt_tband_check *c,
 				  c) != sum)
 		first++;
 	if (first)
-		damage(s, "frames without their checksum");
+		notify_damage(s, "frames without their checksum");
 	if (first <= l->nr) {
 		l->checked = true;
 		err = take_group(s, c, first);
@@ -151,8 +162,8 @@ static int take_check(struct kt_import *s, const struct kt_tband_check *c,
 
 /* ---- frames ----------------------------------------------------------------- */
 
-/* There are no checks: what was held back is taken as it is. */
-static int give_up(struct kt_import *s)
+/* Stop waiting for checks, because the stream has none: take the frames as they are. */
+static int stop_waiting(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_line *l = &t->line;
@@ -161,18 +172,19 @@ static int give_up(struct kt_import *s)
 	kt_import_note(s, "frames have no checksums: damage is found only where it breaks one, and losses are not counted");
 	l->on = false;
 	for (unsigned int i = 0; i < l->nr && !err; i++)
-		err = take_held(s, i);
+		err = take_held_frame(s, i);
 	l->nr = 0;
 	return err;
 }
 
-static bool has_room(const struct kt_tband_line *l, size_t len)
+static bool has_frame_room(const struct kt_tband_line *l, size_t len)
 {
 	return l->nr < (l->checked ? CHECKED_MAX : KT_TBAND_GROUP_MAX) &&
 	       l->at[l->nr] + len < KT_TBAND_GROUP_BYTES;
 }
 
-static void drop_first(struct kt_tband_line *l)
+/* Drop the frame that waits longest. */
+static void drop_first_frame(struct kt_tband_line *l)
 {
 	uint32_t gone = l->at[1];
 
@@ -182,14 +194,15 @@ static void drop_first(struct kt_tband_line *l)
 	l->nr--;
 }
 
-static void hold(struct kt_import *s, const uint8_t *frame, size_t len)
+/* Let a frame wait; without room for it, drop the first ones. */
+static void hold_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 {
 	struct kt_tband_import *t = s->state;
 	struct kt_tband_line *l = &t->line;
 
-	while (!has_room(l, len)) {
-		damage(s, "too many frames without a checksum");
-		drop_first(l);
+	while (!has_frame_room(l, len)) {
+		notify_damage(s, "too many frames without a checksum");
+		drop_first_frame(l);
 	}
 	memcpy(l->bytes + l->at[l->nr], frame, len);
 	l->bytes[l->at[l->nr] + len] = 0;
@@ -200,8 +213,8 @@ static void hold(struct kt_import *s, const uint8_t *frame, size_t len)
 /**
  * kt_tband_line_take() - take a frame from a line
  * @s: the trace
- * @frame: its bytes without the zero
- * @len: how many, less than KT_TBAND_FRAME_MAX
+ * @frame: the frame without its zero
+ * @len: bytes of @frame, less than KT_TBAND_FRAME_MAX
  *
  * Return: 0 or negative errno.
  */
@@ -217,29 +230,29 @@ int kt_tband_line_take(struct kt_import *s, const uint8_t *frame, size_t len)
 		t->good++;
 		if (l->on)
 			return take_check(s, &c, sum);
-		/* What stood in front of it was taken already. */
+		/* The frames of this group were already taken without it. */
 		l->on = true;
 		l->checked = false;
 		l->known[0] = false;
 		l->known[1] = false;
 		return 0;
 	}
-	if (l->on && len && !l->checked && !has_room(l, len)) {
-		err = give_up(s);
+	if (l->on && len && !l->checked && !has_frame_room(l, len)) {
+		err = stop_waiting(s);
 		if (err)
 			return err;
 	}
 	if (!l->on)
 		return kt_tband_take(s, frame, len);
 	if (len)
-		hold(s, frame, len);
+		hold_frame(s, frame, len);
 	else
-		damage(s, "an empty frame");
+		notify_damage(s, "an empty frame");
 	return 0;
 }
 
 /**
- * kt_tband_line_end() - the line has ended
+ * kt_tband_line_end() - take what still waits at the end of a line
  * @s: the trace
  *
  * Return: 0 or negative errno.
@@ -251,9 +264,9 @@ int kt_tband_line_end(struct kt_import *s)
 	int err = 0;
 
 	if (l->on && l->nr && !l->checked)
-		err = give_up(s);
+		err = stop_waiting(s);
 	else if (l->on && l->nr)
-		damage(s, "the last frames have no checksum");
+		notify_damage(s, "the last frames have no checksum");
 	if (l->names)
 		kt_import_note(s, "%llu names were lost",
 			       (unsigned long long)l->names);
@@ -263,10 +276,10 @@ int kt_tband_line_end(struct kt_import *s)
 }
 
 /**
- * kt_tband_line_gap() - tell what is missing in front of an event
+ * kt_tband_line_gap() - deliver the gap in front of an event, if there is one
  * @s: the trace
- * @core: of the event
- * @ts: its time
+ * @core: core of the event
+ * @ts: time of the event
  *
  * Return: as kt_import_emit().
  */
@@ -283,8 +296,9 @@ int kt_tband_line_gap(struct kt_import *s, uint32_t core, uint64_t ts)
 	return kt_import_lost(s, core, gap, t->cores[core].ts, ts);
 }
 
-/* ---- events that the format has no place for -------------------------------- */
+/* ---- carried events -------------------------------------------------------- */
 
+/* Return true if an event carries a native event that has no place in the format. */
 bool kt_tband_is_carried(const struct kt_tband_import *t,
 			 const struct kt_tband_event *e)
 {
@@ -292,7 +306,7 @@ bool kt_tband_is_carried(const struct kt_tband_import *t,
 	       e->values[0] == KT_TBAND_CARRIED;
 }
 
-/* Numbers, and what is behind them.  False: there are not enough. */
+/* Read a carried event.  Return: false if it is not as the writer makes it. */
 static bool get_carried(struct kt_foreign *f, const uint8_t *p,
 			const uint8_t *end)
 {
@@ -341,10 +355,10 @@ static int emit_carried(struct kt_import *s, struct kt_foreign *f)
 }
 
 /**
- * kt_tband_line_carried() - take an event of ours
+ * kt_tband_line_carried() - deliver a carried event
  * @s: the trace
- * @e: what carries it
- * @size: bytes of that
+ * @e: the event that carries it
+ * @size: bytes of kt_foreign.raw
  *
  * Return: as kt_import_emit().
  */
@@ -360,7 +374,7 @@ int kt_tband_line_carried(struct kt_import *s, const struct kt_tband_event *e,
 	int err;
 
 	if (len < 0 || !get_carried(&f, t->typed, t->typed + len)) {
-		kt_import_bad(s, t->offset, "an event that is not understood");
+		kt_import_bad(s, t->offset, "a carried event that is malformed");
 		return 0;
 	}
 	f.ts = kt_max(f.ts, c->ts);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which event of Tonbandgeraet does a native event become? */
+/*
+ * Writing Tonbandgeraet: the event that each native event becomes.  Events without a
+ * counterpart are counted as missed, or carried over a line (seal.c).
+ */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
@@ -7,12 +10,12 @@
 
 #include "internal.h"
 
-#define NAMED_MAX	4096U	/* interrupts and own markers that are named */
-#define IRQ_SOFT	0x01000000U	/* id of soft interrupts: this + vector */
-#define RT_PRIO_MAX	98U
+#define NAMED_MAX	4096U	/* interrupts and own markers that get names */
+#define IRQ_SOFT	0x01000000U	/* isr_id of a softirq: this + vector */
+#define RT_PRIO_MAX	98U	/* Linux priority of the lowest FreeRTOS priority, 0 */
 #define TID_UNKNOWN	INT32_MIN
 
-static int put1(struct kt_sink *s, const struct ktape_event *e, unsigned int id,
+static int put_number(struct kt_sink *s, const struct ktape_event *e, unsigned int id,
 		uint64_t value)
 {
 	const struct kt_tband_event out = {
@@ -34,6 +37,7 @@ static int put_text(struct kt_sink *s, const struct ktape_event *e,
 	return kt_tband_put(s, &out, e->cpu, e->ts);
 }
 
+/* Return a CPU, made if it is new; NULL without memory. */
 static struct kt_tband_cpu *cpu_at(struct kt_tband_sink *t, uint32_t cpu)
 {
 	struct kt_tband_cpu *more;
@@ -53,12 +57,13 @@ static struct kt_tband_cpu *cpu_at(struct kt_tband_sink *t, uint32_t cpu)
 
 /* ---- names --------------------------------------------------------------------- */
 
+/* Return true for markers that a stream with checks uses itself. */
 static bool is_reserved(const struct kt_tband_sink *t, uint32_t id)
 {
 	return t->check && id >= KT_TBAND_CARRIED && id <= KT_TBAND_CHECK_NAME;
 }
 
-/* Of a marker or a value; @global and @own are the events that name them. */
+/* Write the name of a marker or value.  @global, @own: ids of the naming events. */
 static int name_marker(struct kt_sink *s, const struct ktape_event *e,
 		       unsigned int global, unsigned int own)
 {
@@ -66,7 +71,7 @@ static int name_marker(struct kt_sink *s, const struct ktape_event *e,
 	const struct kt_tband_sink *t = s->state;
 	size_t len = strnlen(e->blob, e->blob_size);
 
-	/* On a line a global name is one for all. */
+	/* On a line, a global name holds for tasks' own markers as well (emit.c). */
 	if (t->check && (is_reserved(t, id) ||
 			 (!owner && ktape_event_arg(e, 2) & KTAPE_NAME_GLOBAL)))
 		return kt_tband_carry(s, e);
@@ -83,7 +88,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	struct ktape_event at = *e;
 	size_t len = strnlen(e->blob, e->blob_size);
 
-	if (e->dat20 >> 8 & 1)		/* there is no end of a name */
+	if (e->dat20 >> 8 & 1)		/* names do not end in this format */
 		return 0;
 	switch (type) {
 	case KTAPE_OBJ_THREAD:
@@ -98,7 +103,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 		if (param1)
 			at.cpu = param1 - 1;
 		return put_text(s, &at, KT_TBAND_ISR_NAME, id, 0, e->blob, len);
-	case KTAPE_OBJ_IRQ:		/* when they come first on a core */
+	case KTAPE_OBJ_IRQ:		/* named when they first come on a core */
 	case KTAPE_OBJ_SOFTIRQ:
 		return 0;
 	case KTAPE_OBJ_USER + KTAPE_USER_QUEUE:
@@ -113,10 +118,11 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /*
- * Is it the first time?  @of: an opcode, and the CPU or the thread that is meant.
- * When there are NAMED_MAX, and without memory, it never is.
+ * Return true the first time that a name is needed.  @of: opcode that stands for the kind of
+ * object; @whose: its CPU or thread.  Behind NAMED_MAX names, or without memory, return
+ * false.
  */
-static bool is_new(struct kt_tband_sink *t, uint8_t of, uint32_t whose,
+static bool is_first_name(struct kt_tband_sink *t, uint8_t of, uint32_t whose,
 		   uint32_t id)
 {
 	uint64_t key = (uint64_t)whose << 32 | id;
@@ -125,14 +131,14 @@ static bool is_new(struct kt_tband_sink *t, uint8_t of, uint32_t whose,
 	       kt_map_put(&t->named, of, key);
 }
 
-/* Names of interrupts are of one core. */
+/* Write the name of an interrupt, for each core, because names belong to a core. */
 static int name_irq(struct kt_sink *s, const struct ktape_event *e,
 		    unsigned int type, uint32_t nr, uint32_t id)
 {
 	const struct ktape_object_info *o;
 	const char *name = NULL;
 
-	if (!is_new(s->state, KTAPE_EV_ISR_ENTER, e->cpu, id))
+	if (!is_first_name(s->state, KTAPE_EV_ISR_ENTER, e->cpu, id))
 		return 0;
 	o = ktape_registry_object(s->registry, type, nr, 0, e->ts);
 	if (o)
@@ -154,7 +160,7 @@ static int name_idle(struct kt_sink *s, const struct ktape_event *e)
 		return 0;
 	t->idle_named = true;
 	err = put_text(s, e, KT_TBAND_TASK_NAME, 0, 0, "swapper", 7);
-	return err ? err : put1(s, e, KT_TBAND_TASK_IS_IDLE, 0);
+	return err ? err : put_number(s, e, KT_TBAND_TASK_IS_IDLE, 0);
 }
 
 static int switch_to(struct kt_sink *s, const struct ktape_event *e,
@@ -164,11 +170,11 @@ static int switch_to(struct kt_sink *s, const struct ktape_event *e,
 
 	c->tid = tid;
 	c->left = false;
-	return err ? err : put1(s, e, KT_TBAND_SWITCHED_IN, (uint32_t)tid);
+	return err ? err : put_number(s, e, KT_TBAND_SWITCHED_IN, (uint32_t)tid);
 }
 
-/* The stream has to know who runs before an event that is its. */
-static int follow(struct kt_sink *s, const struct ktape_event *e,
+/* Write a switch if the stream does not know the thread of the next event. */
+static int follow_thread(struct kt_sink *s, const struct ktape_event *e,
 		  struct kt_tband_cpu *c)
 {
 	struct kt_tband_sink *t = s->state;
@@ -179,8 +185,8 @@ static int follow(struct kt_sink *s, const struct ktape_event *e,
 	return switch_to(s, e, c, e->tid);
 }
 
-/* How the thread leaves, where no event of its own has told it. */
-static int leave(struct kt_sink *s, const struct ktape_event *e,
+/* Write how a thread leaves its CPU, if no event of its own has said so. */
+static int put_leaving(struct kt_sink *s, const struct ktape_event *e,
 		 struct kt_tband_cpu *c)
 {
 	uint32_t state = e->dat20 >> 16 & 15;
@@ -191,11 +197,11 @@ static int leave(struct kt_sink *s, const struct ktape_event *e,
 	case KTAPE_STATE_S:
 	case KTAPE_STATE_D:
 	case KTAPE_STATE_I:
-		return put1(s, e, KT_TBAND_DELAY, 0);
+		return put_number(s, e, KT_TBAND_DELAY, 0);
 	case KTAPE_STATE_T:
 	case KTAPE_STATE_TRACED:
 	case KTAPE_STATE_P:
-		return put1(s, e, KT_TBAND_SUSPENDED, (uint32_t)c->tid);
+		return put_number(s, e, KT_TBAND_SUSPENDED, (uint32_t)c->tid);
 	default:
 		return 0;
 	}
@@ -204,7 +210,7 @@ static int leave(struct kt_sink *s, const struct ktape_event *e,
 static int map_switch(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
-	int err = leave(s, e, c);
+	int err = put_leaving(s, e, c);
 
 	return err ? err : switch_to(s, e, c, (int32_t)ktape_event_arg(e, 1));
 }
@@ -219,12 +225,12 @@ static int map_context(struct kt_sink *s, const struct ktape_event *e)
 
 static int map_wakeup(struct kt_sink *s, const struct ktape_event *e)
 {
-	return put1(s, e, KT_TBAND_TO_READY, ktape_event_arg(e, 0));
+	return put_number(s, e, KT_TBAND_TO_READY, ktape_event_arg(e, 0));
 }
 
 static int map_fork(struct kt_sink *s, const struct ktape_event *e)
 {
-	return put1(s, e, KT_TBAND_TASK_CREATED, ktape_event_arg(e, 1));
+	return put_number(s, e, KT_TBAND_TASK_CREATED, ktape_event_arg(e, 1));
 }
 
 static int map_exit(struct kt_sink *s, const struct ktape_event *e)
@@ -232,10 +238,12 @@ static int map_exit(struct kt_sink *s, const struct ktape_event *e)
 	struct kt_tband_cpu *c = cpu_at(s->state, e->cpu);
 
 	c->left |= c->tid == (int32_t)ktape_event_arg(e, 0);
-	return put1(s, e, KT_TBAND_TASK_DELETED, ktape_event_arg(e, 0));
+	return put_number(s, e, KT_TBAND_TASK_DELETED, ktape_event_arg(e, 0));
 }
 
-/* Theirs grow with importance, the kernel's shrink; others than real time are 0. */
+/*
+ * FreeRTOS counts priorities upwards, Linux downwards.  Threads that are not real-time get 0.
+ */
 static int map_inherit(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t prio = e->dat20 >> 8 & 0xff;
@@ -253,7 +261,7 @@ static int map_inherit(struct kt_sink *s, const struct ktape_event *e)
 
 static int map_isr(struct kt_sink *s, const struct ktape_event *e)
 {
-	return put1(s, e, e->opcode == KTAPE_EV_ISR_ENTER ? KT_TBAND_ISR_ENTER
+	return put_number(s, e, e->opcode == KTAPE_EV_ISR_ENTER ? KT_TBAND_ISR_ENTER
 							  : KT_TBAND_ISR_EXIT,
 		    ktape_event_arg(e, 0));
 }
@@ -266,7 +274,7 @@ static int map_irq(struct kt_sink *s, const struct ktape_event *e)
 
 	ktape_event_field(e, "irq", &irq);
 	err = name_irq(s, e, KTAPE_OBJ_IRQ, (uint32_t)irq, (uint32_t)irq);
-	return err ? err : put1(s, e, enter ? KT_TBAND_ISR_ENTER
+	return err ? err : put_number(s, e, enter ? KT_TBAND_ISR_ENTER
 					    : KT_TBAND_ISR_EXIT, irq);
 }
 
@@ -279,13 +287,13 @@ static int map_softirq(struct kt_sink *s, const struct ktape_event *e)
 	ktape_event_field(e, "vec", &vec);
 	err = name_irq(s, e, KTAPE_OBJ_SOFTIRQ, (uint32_t)vec,
 		       IRQ_SOFT + (uint32_t)vec);
-	return err ? err : put1(s, e, enter ? KT_TBAND_ISR_ENTER
+	return err ? err : put_number(s, e, enter ? KT_TBAND_ISR_ENTER
 					    : KT_TBAND_ISR_EXIT, IRQ_SOFT + vec);
 }
 
 /*
- * The name of a thread's own marker that is one for all: to other readers of the
- * format names of tasks' own are those of one task.
+ * Write the name of a thread's own marker for that thread.  In the registry the name can
+ * hold for all threads, but other readers of the format know only names of one task.
  */
 static int name_own(struct kt_sink *s, const struct ktape_event *e)
 {
@@ -300,7 +308,7 @@ static int name_own(struct kt_sink *s, const struct ktape_event *e)
 				 value ? KTAPE_OBJ_VALUE : KTAPE_OBJ_MARKER,
 				 id);
 	if (!o || o->param1 ||
-	    !is_new(s->state, value ? KTAPE_EV_MARK_VALUE : KTAPE_EV_MARK,
+	    !is_first_name(s->state, value ? KTAPE_EV_MARK_VALUE : KTAPE_EV_MARK,
 		    (uint32_t)e->tid, id))
 		return 0;
 	return put_text(s, e, value ? KT_TBAND_TASK_VALMARKER_NAME :
@@ -328,9 +336,9 @@ static int map_mark(struct kt_sink *s, const struct ktape_event *e)
 				    e->blob_size);
 }
 
-/* ---- events that came from this format ---------------------------------------------- */
+/* ---- events that came from this format -------------------------------------- */
 
-/* The text of such an event: its first typed argument. */
+/* Take the text of an event from its first typed argument. */
 static void typed_text(const struct ktape_event *e, struct kt_tband_event *out)
 {
 	const uint8_t *p = e->blob;
@@ -341,7 +349,8 @@ static void typed_text(const struct ktape_event *e, struct kt_tband_event *out)
 	out->len = strnlen((const char *)p + 1, e->blob_size - 1);
 }
 
-static bool leaves(unsigned int id)
+/* Return true for events after which the running task leaves its core. */
+static bool is_leaving(unsigned int id)
 {
 	return (id >= KT_TBAND_SUSPENDED && id <= KT_TBAND_DELAY_UNTIL) ||
 	       (id >= KT_TBAND_BLOCK_PEEK && id <= KT_TBAND_BLOCK_RECEIVE);
@@ -360,7 +369,7 @@ static int map_user(struct kt_sink *s, const struct ktape_event *e)
 		kt_sink_miss(s, "user events", 1);
 		return 0;
 	}
-	/* Made anew: from CPUs, the clock, losses. */
+	/* The writer makes these from CPUs, the clock and losses. */
 	if (out.id <= KT_TBAND_RESOLUTION)
 		return 0;
 	for (unsigned int i = 0; i < KT_TBAND_FIELDS && k->types[i]; i++) {
@@ -371,7 +380,7 @@ static int map_user(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (k->text)
 		typed_text(e, &out);
-	if (leaves(out.id))
+	if (is_leaving(out.id))
 		cpu_at(s->state, e->cpu)->left = true;
 	return kt_tband_put(s, &out, e->cpu, e->ts);
 }
@@ -397,7 +406,7 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 
 /* clang-format on */
 
-/* There is no place for it, but on a line it is carried all the same. */
+/* Count an event without a counterpart as missed, or carry it over a line. */
 static int map_none(struct kt_sink *s, const struct ktape_event *e,
 		    const struct ktape_event_desc *d)
 {
@@ -411,6 +420,13 @@ static int map_none(struct kt_sink *s, const struct ktape_event *e,
 	return 0;
 }
 
+/**
+ * kt_tband_map() - write a native event
+ * @s: the sink
+ * @e: the event
+ *
+ * Return: 0 or negative errno.
+ */
 int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -427,6 +443,6 @@ int kt_tband_map(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (e->kind == KTAPE_RING_EVENT)
 		c->ts = e->ts;
-	err = maps[e->opcode] == map_context ? 0 : follow(s, e, c);
+	err = maps[e->opcode] == map_context ? 0 : follow_thread(s, e, c);
 	return err ? err : maps[e->opcode](s, e);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing Tonbandgeraet: frames, cores, losses, times; events by their tables. */
+/*
+ * Writing Tonbandgeraet: frames, cores, times and counts of losses.  tband.c describes the
+ * format and what it loses; which event a native one becomes is in map.c.
+ */
 #include "util/crc32c.h"
 #include "util/parse.h"
 
@@ -7,22 +10,23 @@
 #include "tband.h"
 
 #define NS_PER_S	1000000000ULL
-#define DROP_EVERY	50
+#define DROP_EVERY	50	/* events, by default */
+/* Bytes for an event with @n bytes of text, or for its frame. */
 #define FRAME_ROOM(n)	((n) + KT_TBAND_FIXED_MAX + (n) / 254 + 8)
-#define WHAT_UNKNOWN	"gaps in which nobody knows how many events were lost"
+#define WHAT_UNKNOWN	"gaps of an unknown number of events"
 
 static const struct ktape_codec_option options[] = {
-	{ "format", "bin|hex", "bytes, or their hexadecimal digits, a line a frame" },
-	{ "mode", "bare-metal|free-rtos", "with bare-metal, no threads and switches" },
-	{ "drop-every", "N", "the count of lost events at least every N events; 0: when it changes (default 50)" },
-	{ "max-str-len", "N", "cut names and messages (default: they are not)" },
-	{ "check", "0|1", "for a line that loses bytes: number and check what is sent; time in ns (default 0)" },
+	{ "format", "bin|hex", "bytes, or hexadecimal digits with a line for each frame (default bin)" },
+	{ "mode", "bare-metal|free-rtos", "with bare-metal, threads and switches are left out (default free-rtos)" },
+	{ "drop-every", "N", "write the count of lost events at least every N events; 0: only when it changes (default 50)" },
+	{ "max-str-len", "N", "cut names and messages to N bytes (default: not cut)" },
+	{ "check", "0|1", "for a line that loses bytes: add sequence numbers and checksums; times in ns (default 0)" },
 	{ .key = NULL },
 };
 
 /**
- * kt_tband_put_frame() - write an event as it is
- * @s: where to
+ * kt_tband_put_frame() - write the frame of an event
+ * @s: the sink
  * @e: the event
  *
  * Return: 0 or negative errno.
@@ -59,7 +63,10 @@ int kt_tband_put_frame(struct kt_sink *s, const struct kt_tband_event *e)
 	return kt_sink_done(s, p);
 }
 
-/* Their decoders take no text that is not UTF-8. */
+/*
+ * Cut the text of an event to the longest length, and replace what is not UTF-8, because
+ * decoders refuse it.  Return: 0 or -ENOMEM.
+ */
 static int clean_text(struct kt_sink *s, struct kt_tband_event *e)
 {
 	struct kt_tband_sink *t = s->state;
@@ -81,7 +88,7 @@ static int clean_text(struct kt_sink *s, struct kt_tband_event *e)
 		n = kt_utf8_length((char *)t->text + i, len - i);
 		if (n)
 			continue;
-		if (len < e->len && i + 4 > len) {	/* cut in a character */
+		if (len < e->len && i + 4 > len) {	/* the cut is inside a character */
 			len = i;
 			break;
 		}
@@ -94,15 +101,16 @@ static int clean_text(struct kt_sink *s, struct kt_tband_event *e)
 	return 0;
 }
 
-/* Time as the stream has it. */
-static uint64_t time_of(const struct kt_sink *s, uint64_t ts)
+/* Convert a time from the trace clock to ticks of the stream. */
+static uint64_t stream_time(const struct kt_sink *s, uint64_t ts)
 {
 	const struct kt_tband_sink *t = s->state;
 
 	return t->raw_time ? ts : ktape_ticks_to_ns(s->info, ts);
 }
 
-static uint64_t resolution_of(const struct kt_sink *s)
+/* Return the nanoseconds in a tick of the stream. */
+static uint64_t stream_resolution(const struct kt_sink *s)
 {
 	const struct kt_tband_sink *t = s->state;
 
@@ -110,8 +118,8 @@ static uint64_t resolution_of(const struct kt_sink *s)
 }
 
 /**
- * kt_tband_put_head() - what comes first: a core and the resolution
- * @s: where to
+ * kt_tband_put_head() - begin the stream: write its first core and the resolution
+ * @s: the sink
  * @cpu: the core
  *
  * Return: 0 or negative errno.
@@ -122,7 +130,7 @@ int kt_tband_put_head(struct kt_sink *s, uint32_t cpu)
 		.id = KT_TBAND_CORE_ID, .values = { cpu },
 	};
 	struct kt_tband_event resolution = {
-		.id = KT_TBAND_RESOLUTION, .values = { resolution_of(s) },
+		.id = KT_TBAND_RESOLUTION, .values = { stream_resolution(s) },
 	};
 	struct kt_tband_sink *t = s->state;
 	int err;
@@ -136,10 +144,10 @@ int kt_tband_put_head(struct kt_sink *s, uint32_t cpu)
 }
 
 /**
- * kt_tband_put_core() - write the core of what follows, if it is another one
- * @s: where to
+ * kt_tband_put_core() - change the core of the stream, if it is another one
+ * @s: the sink
  * @cpu: the core
- * @ts: when, on the trace clock
+ * @ts: time on the trace clock
  *
  * Return: 0 or negative errno.
  */
@@ -147,7 +155,7 @@ int kt_tband_put_core(struct kt_sink *s, uint32_t cpu, uint64_t ts)
 {
 	struct kt_tband_sink *t = s->state;
 	struct kt_tband_event e = {
-		.id = KT_TBAND_CORE_ID, .ts = time_of(s, ts), .values = { cpu },
+		.id = KT_TBAND_CORE_ID, .ts = stream_time(s, ts), .values = { cpu },
 	};
 
 	if (t->core == cpu)
@@ -158,8 +166,8 @@ int kt_tband_put_core(struct kt_sink *s, uint32_t cpu, uint64_t ts)
 
 /**
  * kt_tband_put_count() - write the count of lost events
- * @s: where to
- * @ts: when, on the trace clock
+ * @s: the sink
+ * @ts: time on the trace clock
  *
  * Return: 0 or negative errno.
  */
@@ -167,7 +175,7 @@ int kt_tband_put_count(struct kt_sink *s, uint64_t ts)
 {
 	struct kt_tband_sink *t = s->state;
 	struct kt_tband_event e = {
-		.id = KT_TBAND_DROPPED, .ts = time_of(s, ts),
+		.id = KT_TBAND_DROPPED, .ts = stream_time(s, ts),
 	};
 
 	t->dropped += (uint32_t)t->pending;
@@ -177,7 +185,7 @@ int kt_tband_put_count(struct kt_sink *s, uint64_t ts)
 	return kt_tband_put_frame(s, &e);
 }
 
-/* When it changed, and every so often. */
+/* Write the count of lost events if it has changed or is due. */
 static int put_dropped(struct kt_sink *s, uint64_t ts)
 {
 	struct kt_tband_sink *t = s->state;
@@ -196,11 +204,11 @@ static bool is_carried(const struct kt_tband_sink *t,
 }
 
 /**
- * kt_tband_put() - write an event
- * @s: where to
- * @e: the event but its time
- * @cpu: where it was
- * @ts: when, on the trace clock
+ * kt_tband_put() - write an event, with its core and losses in front of it
+ * @s: the sink
+ * @e: the event; its time is ignored
+ * @cpu: its CPU
+ * @ts: its time on the trace clock
  *
  * Return: 0 or negative errno.
  */
@@ -217,7 +225,7 @@ int kt_tband_put(struct kt_sink *s, const struct kt_tband_event *e,
 		return 0;
 	}
 	if (!kt_tband_is_metadata(e->id))
-		out.ts = time_of(s, ts);
+		out.ts = stream_time(s, ts);
 	err = kt_tband_put_head(s, cpu);
 	if (!err)
 		err = kt_tband_put_core(s, cpu, ts);
@@ -230,16 +238,16 @@ int kt_tband_put(struct kt_sink *s, const struct kt_tband_event *e,
 
 /* ---- begin and end ---------------------------------------------------------------- */
 
-static int take_number(struct kt_sink *s, const char *key, uint64_t *to)
+static int read_number(struct kt_sink *s, const char *key, uint64_t *to)
 {
 	const char *text = kt_codec_option(&s->options, key);
 
 	if (!text || !kt_parse_u64(text, to))
 		return 0;
-	return kt_sink_fail(s, "%s is a number", key);
+	return kt_sink_fail(s, "%s must be a number", key);
 }
 
-static int take_word(struct kt_sink *s, const char *key, const char *no,
+static int read_word(struct kt_sink *s, const char *key, const char *no,
 		     const char *yes, bool *to)
 {
 	const char *text = kt_codec_option(&s->options, key);
@@ -247,34 +255,34 @@ static int take_word(struct kt_sink *s, const char *key, const char *no,
 	if (!text || !strcmp(text, no))
 		return 0;
 	*to = !strcmp(text, yes);
-	return *to ? 0 : kt_sink_fail(s, "%s is %s or %s", key, no, yes);
+	return *to ? 0 : kt_sink_fail(s, "%s must be %s or %s", key, no, yes);
 }
 
-static int begin(struct kt_sink *s)
+static int tband_begin(struct kt_sink *s)
 {
 	struct kt_tband_sink *t = s->state;
 	int err;
 
 	t->drop_every = DROP_EVERY;
 	t->max_text = UINT64_MAX;
-	err = take_word(s, "check", "0", "1", &t->check);
-	/* What tells the resolution may be lost: it is that which readers take. */
+	err = read_word(s, "check", "0", "1", &t->check);
+	/* On a line the resolution may be lost: use ns, which readers assume. */
 	t->raw_time = !t->check && s->info->freq &&
 		      !(NS_PER_S % s->info->freq);
 	if (!err)
-		err = take_word(s, "format", "bin", "hex", &t->hex);
+		err = read_word(s, "format", "bin", "hex", &t->hex);
 	if (!err)
-		err = take_word(s, "mode", "free-rtos", "bare-metal", &t->bare);
+		err = read_word(s, "mode", "free-rtos", "bare-metal", &t->bare);
 	if (!err)
-		err = take_number(s, "drop-every", &t->drop_every);
+		err = read_number(s, "drop-every", &t->drop_every);
 	if (!err)
-		err = take_number(s, "max-str-len", &t->max_text);
+		err = read_number(s, "max-str-len", &t->max_text);
 	if (!err && t->check && t->max_text != UINT64_MAX)
-		err = kt_sink_fail(s, "check goes without max-str-len");
+		err = kt_sink_fail(s, "check=1 cannot be combined with max-str-len");
 	return err;
 }
 
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int tband_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct kt_tband_sink *t = s->state;
 	int err = t->check ? kt_tband_put_lost(s, n->cpu) : 0;
@@ -286,7 +294,7 @@ static int notice(struct kt_sink *s, const struct ktape_notice *n)
 	return err;
 }
 
-static int end(struct kt_sink *s)
+static int tband_end(struct kt_sink *s)
 {
 	struct kt_tband_sink *t = s->state;
 	int err;
@@ -299,7 +307,7 @@ static int end(struct kt_sink *s)
 	return err;
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int tband_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_tband_sink *t = s->state;
 
@@ -316,7 +324,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	return err ? err : kt_tband_seal(s, e->opcode == KTAPE_EV_REGISTRY);
 }
 
-static void close_tband(struct kt_sink *s)
+static void tband_close(struct kt_sink *s)
 {
 	struct kt_tband_sink *t = s->state;
 
@@ -329,9 +337,9 @@ static void close_tband(struct kt_sink *s)
 const struct kt_codec_out kt_tband_out = {
 	.options = options,
 	.size = sizeof(struct kt_tband_sink),
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
-	.close = close_tband,
+	.begin = tband_begin,
+	.event = tband_event,
+	.notice = tband_notice,
+	.end = tband_end,
+	.close = tband_close,
 };

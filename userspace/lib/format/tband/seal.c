@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing Tonbandgeraet to a line that loses bytes (codec_tband_check.h). */
+/*
+ * Writing Tonbandgeraet to a line that loses bytes: groups of frames with their checks, begin
+ * and end of the stream, carried events.  internal.h describes them.
+ */
 #include "internal.h"
 
-#define CARRIED_FIXED	64U	/* numbers of an event */
+#define CARRIED_FIXED	64U	/* bytes for all numbers of a carried event */
 #define BYTES		(CARRIED_FIXED + KT_TBAND_CARRIED_MAX)
 
+/* End a group with its check.  @name: it holds a name, else an event. */
 static int put_check(struct kt_sink *s, bool name)
 {
 	struct kt_tband_sink *t = s->state;
@@ -24,9 +28,9 @@ static int put_check(struct kt_sink *s, bool name)
 }
 
 /**
- * kt_tband_seal() - an event or a name has been written
- * @s: where to
- * @name: it was a name
+ * kt_tband_seal() - count an event or a name that was written, and end its group
+ * @s: the sink
+ * @name: it was a name, else an event
  *
  * Return: 0 or negative errno.
  */
@@ -41,9 +45,9 @@ int kt_tband_seal(struct kt_sink *s, bool name)
 }
 
 /**
- * kt_tband_begin_line() - the begin of a stream, if it has not begun
- * @s: where to
- * @cpu: where its first event is
+ * kt_tband_begin_line() - begin the stream, if it has not begun
+ * @s: the sink
+ * @cpu: CPU of its first event
  *
  * Return: 0 or negative errno.
  */
@@ -64,11 +68,11 @@ int kt_tband_begin_line(struct kt_sink *s, uint32_t cpu)
 }
 
 /**
- * kt_tband_put_lost() - write what was lost on another core than what follows
- * @s: where to
- * @cpu: the core of that
+ * kt_tband_put_lost() - write losses of another core than that of the next event
+ * @s: the sink
+ * @cpu: core of the next event
  *
- * What was lost on the same one is told in its group.
+ * Losses of the same core become part of the next event's group.
  *
  * Return: 0 or negative errno.
  */
@@ -88,8 +92,8 @@ int kt_tband_put_lost(struct kt_sink *s, uint32_t cpu)
 }
 
 /**
- * kt_tband_end_line() - the end of a stream: how many there were
- * @s: where to
+ * kt_tband_end_line() - end the stream with the counts, so that losses at its end show
+ * @s: the sink
  *
  * Return: 0 or negative errno.
  */
@@ -111,9 +115,9 @@ int kt_tband_end_line(struct kt_sink *s)
 }
 
 /**
- * kt_tband_carry() - write an event that the format has no place for
- * @s: where to
- * @e: the event, which fits the table
+ * kt_tband_carry() - write a native event that has no place in the format
+ * @s: the sink
+ * @e: the event; kt_event_fits() is true
  *
  * Return: 0 or negative errno.
  */

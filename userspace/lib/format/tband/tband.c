@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tonbandgeraet: the table of its events, their bytes, their frames.
+ * Tonbandgeraet, the trace format of the FreeRTOS tracer of that name: its events, their
+ * bytes, their frames, and their JSON.
  *
- * A frame is an event in COBS and a zero.  An event is its id, its time unless
- * it is metadata, its fields and perhaps a text.  Numbers are LEB128; signed
- * ones have their sign in the lowest bit, and the smallest is "minus zero".
+ *	stream	= frame frame ...
+ *	frame	= COBS(event) 0x00
+ *	event	= id | time | field field | text
+ *		  1 B  LEB128   LEB128      UTF-8 to the end of the frame
+ *
+ * Metadata (names, kinds, the time resolution) has no time.  Fields are unsigned LEB128,
+ * or one byte; a signed one has its sign in bit 0 and its magnitude above, and "minus
+ * zero" is INT64_MIN.  core_id says on which core the events behind it were recorded.
+ *
+ * Reading (emit.c) turns task switches, wake-ups, tasks created and deleted, interrupts
+ * and markers into native events, and names into registry entries.  Every other event is
+ * kept as a user event with its fields, so that it can be written again.
+ * Writing (map.c) does the reverse; the processes of threads, messages of values and of
+ * marker ends, and all native events without a counterpart are left out and counted.
+ *
+ * Lost events: dropped_evt_cnt counts them for all cores together; a change is a gap in
+ * front of the event behind it.  Damage: a frame that is no COBS or no event is kept as
+ * user event KT_TBAND_INVALID, and reading goes on behind the next zero, because a zero
+ * occurs nowhere inside a frame.  A lost zero makes one invalid frame out of two.
+ * Streams over lines that lose bytes have checks besides (internal.h).
  */
 #include <stdio.h>
 
@@ -14,9 +32,9 @@
 
 #include "internal.h"
 
-#define SEPTET		7
-#define MORE		0x80
-#define COBS_RUN	254U
+#define SEPTET		7	/* bits of a number in a byte of LEB128 */
+#define MORE		0x80	/* another byte follows */
+#define COBS_RUN	254U	/* longest run of COBS without a zero */
 
 /* clang-format off */
 
@@ -90,12 +108,13 @@ static const char *const queue_kinds[] = {
 	"FrqkMutex", "FrqkRecursiveMutex", "FrqkQueueSet",
 };
 
-/* What a queue is, in the words of its decoder, or NULL. */
+/* Return the name that its own decoder has for a kind of queue, or NULL. */
 const char *kt_tband_queue_kind(uint64_t kind)
 {
 	return kind < KT_ARRAY_SIZE(queue_kinds) ? queue_kinds[kind] : NULL;
 }
 
+/* Return what events of an id consist of, or NULL for an unknown id. */
 const struct kt_tband_kind *kt_tband_kind(unsigned int id)
 {
 	return id < KT_TBAND_IDS && kinds[id].name ? &kinds[id] : NULL;
@@ -104,8 +123,8 @@ const struct kt_tband_kind *kt_tband_kind(unsigned int id)
 /* ---- bytes -------------------------------------------------------------- */
 
 /*
- * A number of at most @bits bits.
- * Return: behind it, or NULL if it is cut off or too long.
+ * Read a number of at most @bits bits.
+ * Return: the byte behind it, or NULL if it is cut off or too long.
  */
 const uint8_t *kt_tband_get_number(const uint8_t *p, const uint8_t *end,
 				   unsigned int bits, uint64_t *value)
@@ -128,6 +147,7 @@ const uint8_t *kt_tband_get_number(const uint8_t *p, const uint8_t *end,
 	return NULL;
 }
 
+/* Write a number, at most 10 bytes.  Return: the byte behind it. */
 uint8_t *kt_tband_put_number(uint8_t *p, uint64_t v)
 {
 	for (; v >= MORE; v >>= SEPTET)
@@ -183,8 +203,8 @@ static uint8_t *put_field(uint8_t *p, unsigned int type, uint64_t value)
 }
 
 /*
- * An event from its bytes, which @e->text points into.
- * Return: 0, or -EBADMSG with @why filled.
+ * Read an event from the content of a frame.  @e->text points into @data.
+ * Return: 0, or -EBADMSG with the reason in @why.
  */
 int kt_tband_decode(struct kt_tband_event *e, const uint8_t *data, size_t len,
 		    char why[KT_TBAND_WHY])
@@ -226,7 +246,10 @@ int kt_tband_decode(struct kt_tband_event *e, const uint8_t *data, size_t len,
 	return -EBADMSG;
 }
 
-/* Return: bytes at @to, which has room for KT_TBAND_FIXED_MAX and the text. */
+/*
+ * Write an event to @to, which has room for KT_TBAND_FIXED_MAX bytes and the text.
+ * Return: number of bytes.
+ */
 size_t kt_tband_encode(const struct kt_tband_event *e, uint8_t *to)
 {
 	const struct kt_tband_kind *k = &kinds[e->id];
@@ -247,8 +270,8 @@ size_t kt_tband_encode(const struct kt_tband_event *e, uint8_t *to)
 /* ---- frames -------------------------------------------------------------- */
 
 /*
- * The content of a frame without its final zero; @to has room for @len bytes.
- * Return: how many, or -EBADMSG.
+ * Decode a frame, given without its final zero, to @to, which has room for @len bytes.
+ * Return: number of bytes, or -EBADMSG if it is not COBS.
  */
 int64_t kt_cobs_decode(uint8_t *to, const uint8_t *data, size_t len)
 {
@@ -270,8 +293,9 @@ int64_t kt_cobs_decode(uint8_t *to, const uint8_t *data, size_t len)
 }
 
 /*
- * A frame with its final zero; @to has room for @len + @len / 254 + 2 bytes.
- * Return: bytes.
+ * Encode @data as a frame with its final zero.  @to has room for @len + @len / 254 + 2
+ * bytes.
+ * Return: number of bytes.
  */
 size_t kt_cobs_encode(uint8_t *to, const uint8_t *data, size_t len)
 {
@@ -282,7 +306,7 @@ size_t kt_cobs_encode(uint8_t *to, const uint8_t *data, size_t len)
 			*out++ = data[i];
 		if (data[i] && (size_t)(out - code) <= COBS_RUN)
 			continue;
-		/* A full run needs none behind it at the end. */
+		/* Behind a full run at the very end no empty run follows. */
 		if (data[i] && i + 1 == len)
 			break;
 		*code = (uint8_t)(out - code);
@@ -295,7 +319,7 @@ size_t kt_cobs_encode(uint8_t *to, const uint8_t *data, size_t len)
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-/* task_name as TaskName. */
+/* Write "task_name" as "TaskName". */
 static char *put_camel(char *p, const char *name)
 {
 	bool upper = true;
@@ -323,7 +347,10 @@ static char *put_value(char *p, const struct kt_tband_event *e,
 	return kt_put_char(p, '"');
 }
 
-/* As the decoder of the system prints it, white space left out. */
+/*
+ * Write an event as the JSON that Tonbandgeraet's own decoder prints, without white space.
+ * Return: the end.
+ */
 char *kt_tband_json(char *p, const struct kt_tband_event *e)
 {
 	const struct kt_tband_kind *k = &kinds[e->id];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tonbandgeraet: what its events tell, field by field. */
+/*
+ * Tonbandgeraet: names and fields of its events that are kept as user events, and what they
+ * report of queues, mutexes and priorities (show/user_event.h).
+ */
 #include <ktape/formats.h>
 
 #include "show/user_event.h"
@@ -7,8 +10,8 @@
 #include "internal.h"
 #include "tband.h"
 
-/* How many elements there are behind the event, and the task that called. */
-static void tell_queue(struct kt_user_event *t, const struct ktape_event *e,
+/* Report the number of elements behind the event, and the task that made the call. */
+static void report_queue(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id, uint64_t number)
 {
 	kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_USER + KTAPE_USER_QUEUE,
@@ -21,12 +24,12 @@ static void tell_queue(struct kt_user_event *t, const struct ktape_event *e,
 			e->tid;
 }
 
-static void tell_state(struct kt_user_event *t, const struct ktape_event *e,
+static void report_state(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id, uint64_t number)
 {
 	if ((id >= KT_TBAND_QUEUE_SEND && id <= KT_TBAND_QUEUE_RESET) ||
 	    id == KT_TBAND_QUEUE_CUR_LENGTH) {
-		tell_queue(t, e, id, number);
+		report_queue(t, e, id, number);
 	} else if (id >= KT_TBAND_PRIO_SET && id <= KT_TBAND_PRIO_DISINHERIT) {
 		kt_user_set_report(t, KT_REPORT_NUMBER, KTAPE_OBJ_THREAD,
 			      ktape_event_arg(e, 1));
@@ -43,6 +46,7 @@ static void tell_state(struct kt_user_event *t, const struct ktape_event *e,
 	}
 }
 
+/* Return the type of the object whose id a field is, by the name of the field. */
 static unsigned int field_object(const char *field)
 {
 	if (!strcmp(field, "task_id"))
@@ -52,13 +56,7 @@ static unsigned int field_object(const char *field)
 	return KTAPE_OBJ_FREE;
 }
 
-/**
- * describe() - the fields of an event
- * @t: the event, without them
- * @e: the user event that it became
- *
- * Return: false: it is not as we make it.
- */
+/* As kt_user_format.describe(). */
 static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 {
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
@@ -92,7 +90,7 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 	}
 	if (arg != e->nargs || at != end)
 		return false;
-	tell_state(t, e, id, v);
+	report_state(t, e, id, v);
 	return true;
 }
 
