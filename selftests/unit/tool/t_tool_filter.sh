@@ -121,7 +121,7 @@ test_words()
 {
 	saves -e ' mark , irq_handler_entry' && has "events = mark,irq_handler_entry"
 	result $? "blanks around commas"
-	run 2 record -e mark --rate none=5 --save - && says '"none" is no EVENT=N'
+	run 2 record -e mark --rate none=5 --save - && says '"none" is not valid, expected EVENT=N'
 	result $? "rate: of no event"
 	for typed in object:0x8000000000000000 function:18446744073709551615 \
 		s8:-128 u32:4294967295; do

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Filters that are bitmaps: numbers, ranges and names to bits. */
+/*
+ * Filters that are bitmaps (CPU, system call, interrupt, soft interrupt, signal):
+ * convert numbers, ranges and names to bits.
+ */
 #include <fnmatch.h>
 #include <strings.h>
 #include <sys/utsname.h>
@@ -13,7 +16,7 @@
 #define SIGNALS	64U
 #define VECTORS	10U
 
-/* Name of the machine whose system calls are meant. */
+/* Return the name of this machine if its system calls are known, else "". */
 const char *kt_this_machine(void)
 {
 	static const char *const known[] = { "x86_64", "aarch64", "riscv64",
@@ -29,7 +32,7 @@ const char *kt_this_machine(void)
 	return "";
 }
 
-/* "7" or "3-5". */
+/* Set the bits of a number "7" or a range "3-5". */
 static bool add_range(const struct kt_bits *b, const char *item, uint64_t *to)
 {
 	const char *dash = strchr(item, '-');
@@ -56,7 +59,7 @@ static bool add_range(const struct kt_bits *b, const char *item, uint64_t *to)
 	return true;
 }
 
-/* A name of the type, or a number. */
+/* Set the bits of a name, a number or a range. */
 static bool add_name(const struct kt_bits *b, const char *item, uint64_t *to)
 {
 	const char *name;
@@ -71,7 +74,7 @@ static bool add_name(const struct kt_bits *b, const char *item, uint64_t *to)
 	return add_range(b, item, to);
 }
 
-/* With or without SIG, and by other names. */
+/* Set the bit of a signal, with or without SIG, or by an alias. */
 static bool add_signal(const struct kt_bits *b, const char *item, uint64_t *to)
 {
 	static const char *const also[][2] = {
@@ -94,6 +97,7 @@ static bool add_signal(const struct kt_bits *b, const char *item, uint64_t *to)
 	return add_range(b, item, to);
 }
 
+/* Set the bits of all calls of a table that match a glob.  Return: was there one? */
 static bool add_calls(unsigned int abi, const char *glob, uint64_t *to)
 {
 	const char *machine = kt_this_machine(), *name;
@@ -110,8 +114,8 @@ static bool add_calls(unsigned int abi, const char *glob, uint64_t *to)
 }
 
 /*
- * A name or glob, of both tables; with "64:" or "32:" before it of one.  A
- * number alone is one of the machine's own table.
+ * Set the bits of a name or glob in both tables, or in one with the prefix "64:" or
+ * "32:".  A number without a prefix is in the native table.
  */
 static bool add_syscall(const struct kt_bits *b, const char *item, uint64_t *to)
 {
@@ -136,7 +140,7 @@ static bool add_syscall(const struct kt_bits *b, const char *item, uint64_t *to)
 	return found;
 }
 
-/* By kind; the others are no bitmaps. */
+/* Bitmap filters by kind; @bits is 0 for other kinds. */
 const struct kt_bits kt_filter_bits[KTAPE_FILTER_KINDS] = {
 	[KTAPE_FILTER_CPU] = { KT_CPUS_MAX, KT_CPUS_MAX / 64, 0, KTAPE_TYPES,
 			       add_range },
@@ -150,7 +154,7 @@ const struct kt_bits kt_filter_bits[KTAPE_FILTER_KINDS] = {
 				  add_signal },
 };
 
-/* How many bits "all" are: there may be far fewer CPUs than numbers. */
+/* Return the number of bits of "all": for CPUs, only those that this machine has. */
 unsigned int kt_bits_in_use(unsigned int kind)
 {
 	long cpus;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Folders of cgroups by name and by number. */
+/* Find cgroups (version 2) by path and by number. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -13,11 +13,11 @@
 
 #define DEPTH_MAX	32
 
-/* Where cgroup v2 is mounted: alone, or beside the first version. */
+/* Mount points of cgroup v2: alone, or beside version 1. */
 static const char *const roots[] = { "/sys/fs/cgroup",
 				     "/sys/fs/cgroup/unified" };
 
-/* The first version has folders there as well, and of other numbers. */
+/* Check that a mount point is cgroup v2; version 1 uses the same paths. */
 static bool is_v2(const char *root)
 {
 	struct statfs fs;
@@ -25,8 +25,8 @@ static bool is_v2(const char *root)
 	return !statfs(root, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-/* Look for the folder with this number below @name, which is @len long. */
-static bool search(char name[KT_PATH_MAX], size_t len, uint64_t id,
+/* Search below @name, of @len bytes, for the directory with this number. */
+static bool search_cgroup(char name[KT_PATH_MAX], size_t len, uint64_t id,
 		   unsigned int depth)
 {
 	DIR *dir = opendir(name);
@@ -46,7 +46,7 @@ static bool search(char name[KT_PATH_MAX], size_t len, uint64_t id,
 		name[len] = '/';
 		memcpy(name + len + 1, entry->d_name, more);
 		found = entry->d_ino == id ||
-			(depth && search(name, len + more, id, depth - 1));
+			(depth && search_cgroup(name, len + more, id, depth - 1));
 		if (!found)
 			name[len] = '\0';
 	}
@@ -55,7 +55,7 @@ static bool search(char name[KT_PATH_MAX], size_t len, uint64_t id,
 }
 
 /*
- * The name of the cgroup with this number: its folder has the same.
+ * Find the path of a cgroup by its number, which is the inode of its directory.
  * Return: 0 or -ENOENT.
  */
 int kt_cgroup_name(uint64_t id, char name[KT_PATH_MAX])
@@ -68,16 +68,16 @@ int kt_cgroup_name(uint64_t id, char name[KT_PATH_MAX])
 		strcpy(name, roots[i]);
 		if (!stat(name, &st) && st.st_ino == id)
 			return 0;
-		if (search(name, strlen(name), id, DEPTH_MAX))
+		if (search_cgroup(name, strlen(name), id, DEPTH_MAX))
 			return 0;
 	}
 	return -ENOENT;
 }
 
 /*
- * Open a cgroup: a folder's path, its path below the root as in
- * /proc/PID/cgroup, or "id:" and its number.
- * Return: a descriptor or negative errno.
+ * Open a cgroup by the path of its directory, by its path below the root as in
+ * /proc/PID/cgroup, or by "id:" and its number.
+ * Return: a descriptor; -EMEDIUMTYPE if the directory is not a cgroup; or errno.
  */
 int kt_cgroup_open(const char *name)
 {

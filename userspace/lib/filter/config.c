@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Configurations: lines "key = value", "#" after a blank begins a comment. */
+/*
+ * Configurations as text, ktape-format(5): lines "key = value".  A "#" at the beginning
+ * of a line or after a blank begins a comment.
+ */
 #include "util/parse.h"
 
 #include "filter/internal.h"
 
 #define LINE_MAX_LEN	65536
 
-/* A line that is being read. */
+/* A line while it is parsed. */
 struct line {
 	unsigned int number;
 	char *key;
@@ -14,7 +17,7 @@ struct line {
 	struct ktape_error *error;
 };
 
-/* A key that is no filter. */
+/* A key that is not a filter. */
 struct key {
 	const char *name;
 	uint32_t given;
@@ -22,10 +25,11 @@ struct key {
 	void (*put)(FILE *f, const struct ktape_config *c);
 };
 
-static int bad(const struct line *line, const char *what)
+/* Report a bad value.  Return: -EBADMSG. */
+static int report_value(const struct line *line, const char *expected)
 {
-	return kt_error(line->error, line->number, "%s: \"%.60s\" is no %s",
-			line->key, line->value, what);
+	return kt_error(line->error, line->number, "%s: \"%.60s\" is not valid, expected %s",
+			line->key, line->value, expected);
 }
 
 static int parse_events(struct ktape_config *c, const struct line *line)
@@ -34,7 +38,7 @@ static int parse_events(struct ktape_config *c, const struct line *line)
 
 	if (!ktape_mask_parse(line->value, c->mask, &wrong))
 		return 0;
-	return kt_error(line->error, line->number, "events: \"%.*s\" is no event, class, preset, glob or mask",
+	return kt_error(line->error, line->number, "events: \"%.*s\" is not an event, class, preset, glob or mask",
 			(int)kt_min(strcspn(wrong, ","), 40), wrong);
 }
 
@@ -42,7 +46,7 @@ static int parse_context(struct ktape_config *c, const struct line *line)
 {
 	c->context = !strcmp(line->value, "yes");
 	return c->context || !strcmp(line->value, "no")
-		       ? 0 : bad(line, "yes or no");
+		       ? 0 : report_value(line, "yes or no");
 }
 
 static const char *const modes[] = {
@@ -58,25 +62,25 @@ static int parse_mode(struct ktape_config *c, const struct line *line)
 		if (!strcmp(line->value, modes[i]))
 			return 0;
 	}
-	return bad(line, "mode (discard, overwrite, snapshot)");
+	return report_value(line, "discard, overwrite or snapshot");
 }
 
 static int parse_buffer(struct ktape_config *c, const struct line *line)
 {
-	return kt_parse_size(line->value, &c->buffer) ? bad(line, "size") : 0;
+	return kt_parse_size(line->value, &c->buffer) ? report_value(line, "a size such as 4M") : 0;
 }
 
 static int parse_block(struct ktape_config *c, const struct line *line)
 {
 	if (kt_parse_size(line->value, &c->block) ||
 	    c->block > KTAPE_BLOCK_MAX)
-		return bad(line, "size of a block");
+		return report_value(line, "a size of at most 64M");
 	return 0;
 }
 
 static int parse_duration(struct ktape_config *c, const struct line *line)
 {
-	return kt_parse_time(line->value, &c->duration) ? bad(line, "time")
+	return kt_parse_time(line->value, &c->duration) ? report_value(line, "a time such as 10s")
 							: 0;
 }
 
@@ -133,9 +137,10 @@ static const struct key keys[] = {
 	{ "duration", KTAPE_CONFIG_DURATION, parse_duration, put_duration },
 };
 
-static int twice(const struct line *line)
+/* Report a key that was given before.  Return: -EBADMSG. */
+static int report_twice(const struct line *line)
 {
-	return kt_error(line->error, line->number, "%s was given before",
+	return kt_error(line->error, line->number, "%s is given twice",
 			line->key);
 }
 
@@ -146,7 +151,7 @@ static int take_filter(struct ktape_config *c, const struct line *line,
 	int err;
 
 	if (c->filters_given >> kind & 1)
-		return twice(line);
+		return report_twice(line);
 	err = ktape_filter_parse(kind, line->value, &c->filters[kind], &why);
 	if (err == -EBADMSG)
 		return kt_error(line->error, line->number, "%s: %s", line->key,
@@ -156,7 +161,8 @@ static int take_filter(struct ktape_config *c, const struct line *line,
 	return err;
 }
 
-static int take(struct ktape_config *c, const struct line *line)
+/* Store the value of a key. */
+static int take_value(struct ktape_config *c, const struct line *line)
 {
 	int kind;
 
@@ -164,18 +170,18 @@ static int take(struct ktape_config *c, const struct line *line)
 		if (strcmp(keys[i].name, line->key))
 			continue;
 		if (c->given & keys[i].given)
-			return twice(line);
+			return report_twice(line);
 		c->given |= keys[i].given;
 		return keys[i].parse(c, line);
 	}
 	kind = ktape_filter_kind(line->key);
 	if (kind < 0)
 		return kt_error(line->error, line->number,
-				"there is no key \"%.60s\"", line->key);
+				"unknown key \"%.60s\"", line->key);
 	return take_filter(c, line, (unsigned int)kind);
 }
 
-/* Blanks around the commas of a list mean nothing. */
+/* Remove all blanks of a list. */
 static void squeeze(char *text)
 {
 	char *to = text;
@@ -199,7 +205,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* A comment begins with the line or after a blank: a name may have a "#". */
+/* Cut a comment.  A "#" inside a word does not begin one, because names may have it. */
 static void cut_comment(char *text)
 {
 	char *hash = text;
@@ -213,7 +219,7 @@ static void cut_comment(char *text)
 	}
 }
 
-/* One line, which ends in NUL. */
+/* Parse one line, which ends in NUL. */
 static int take_line(struct ktape_config *c, struct line *line, char *text)
 {
 	cut_comment(text);
@@ -223,13 +229,13 @@ static int take_line(struct ktape_config *c, struct line *line, char *text)
 	line->value = strchr(line->key, '=');
 	if (!line->value)
 		return kt_error(line->error, line->number,
-				"\"%.60s\" is no key = value", line->key);
+				"\"%.60s\" is not of the form key = value", line->key);
 	*line->value++ = '\0';
 	line->key = trim(line->key);
 	line->value = trim(line->value);
 	if (strcmp(line->key, "cgroup"))
 		squeeze(line->value);
-	return take(c, line);
+	return take_value(c, line);
 }
 
 int ktape_config_parse(const char *text, size_t len,
@@ -249,10 +255,10 @@ int ktape_config_parse(const char *text, size_t len,
 			newline = end;
 		if (newline - text > LINE_MAX_LEN)
 			return kt_error(error, line.number,
-					"the line is too long");
+					"the line has more than 65536 bytes");
 		if (memchr(text, '\0', (size_t)(newline - text)))
 			return kt_error(error, line.number,
-					"there is a byte of zero");
+					"the line has a NUL byte");
 		copy = strndup(text, (size_t)(newline - text));
 		if (!copy)
 			return -ENOMEM;

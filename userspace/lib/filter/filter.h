@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Filters as values: what setting them on a device needs of their text form. */
+/* Building filter values, and finding cgroups; used to read and set filters. */
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H
 

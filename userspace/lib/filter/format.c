@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Filters as text that can be read back. */
+/* Format filters as text that parse.c accepts. */
 #include "filter/internal.h"
 
-/* A bitmap's filter with zeros up to its full length. */
+/* The entries of a bitmap filter, extended with zeros to the full length. */
 struct bitmap {
 	const struct kt_bits *bits;
 	unsigned int nr;
@@ -11,7 +11,7 @@ struct bitmap {
 
 static const char *const duration_units[] = { "ns", "us", "ms", "s" };
 
-static unsigned int count(const struct bitmap *b)
+static unsigned int count_bits(const struct bitmap *b)
 {
 	unsigned int nr = 0;
 
@@ -20,8 +20,8 @@ static unsigned int count(const struct bitmap *b)
 	return nr;
 }
 
-/* What goes before an item. */
-static void begin(FILE *f, bool *first, bool without)
+/* Put the separator before an item, and "!" for an excluded one. */
+static void begin_item(FILE *f, bool *first, bool without)
 {
 	fputs(*first ? "" : ",", f);
 	fputs(without ? "!" : "", f);
@@ -37,7 +37,7 @@ static void put_ranges(FILE *f, const struct bitmap *b, bool without)
 			continue;
 		for (from = i; i + 1 < b->nr && kt_mask_has(b->words, i + 1);)
 			i++;
-		begin(f, &first, without);
+		begin_item(f, &first, without);
 		fprintf(f, "%u", from + b->bits->first);
 		if (i > from)
 			fprintf(f, "-%u", i + b->bits->first);
@@ -52,7 +52,7 @@ static void put_names(FILE *f, const struct bitmap *b, bool without)
 	for (unsigned int i = 0; i < b->nr; i++) {
 		if (!kt_mask_has(b->words, i))
 			continue;
-		begin(f, &first, without);
+		begin_item(f, &first, without);
 		name = ktape_value_name(b->bits->names, i + b->bits->first);
 		if (name)
 			fputs(name, f);
@@ -61,7 +61,7 @@ static void put_names(FILE *f, const struct bitmap *b, bool without)
 	}
 }
 
-/* Number of a call in a table, or KT_SYSCALLS. */
+/* Return the number of a call in a table, or KT_SYSCALLS. */
 static unsigned int find_call(unsigned int abi, const char *name)
 {
 	const char *machine = kt_this_machine(), *known;
@@ -74,7 +74,10 @@ static unsigned int find_call(unsigned int abi, const char *name)
 	return KT_SYSCALLS;
 }
 
-/* One bit of the two tables, which may stand for the same call of the other. */
+/*
+ * Put the call of one bit.  If the bit of the same call in the other table is set, too,
+ * the name without a prefix means both.
+ */
 static void put_call(FILE *f, const struct bitmap *b, unsigned int bit,
 		     bool *first, bool without)
 {
@@ -86,21 +89,21 @@ static void put_call(FILE *f, const struct bitmap *b, unsigned int bit,
 				      compat ? KTAPE_ABI_COMPAT
 					     : KTAPE_ABI_NATIVE, nr);
 	if (!name) {
-		begin(f, first, without);
+		begin_item(f, first, without);
 		fprintf(f, "%s:%u", compat ? "32" : "64", nr);
 		return;
 	}
 	other = find_call(compat ? KTAPE_ABI_NATIVE : KTAPE_ABI_COMPAT, name);
 	if (other < KT_SYSCALLS &&
 	    !kt_mask_has(b->words, other + (compat ? 0 : KT_SYSCALLS))) {
-		begin(f, first, without);
+		begin_item(f, first, without);
 		fprintf(f, "%s:%s", compat ? "32" : "64", name);
 		return;
 	}
-	/* Of both tables: told once. */
+	/* Both tables have the call: the native bit has put the name. */
 	if (compat && other < KT_SYSCALLS)
 		return;
-	begin(f, first, without);
+	begin_item(f, first, without);
 	fputs(name, f);
 }
 
@@ -123,15 +126,15 @@ static void put_bits(FILE *f, const struct ktape_filter_value *v)
 	if (v->size)
 		memcpy(b.words, v->entries,
 		       kt_min(v->size, b.bits->words * sizeof(uint64_t)));
-	/* CPUs beyond those that there seem to be. */
+	/* The filter may name CPUs that this machine does not have. */
 	for (unsigned int i = b.bits->bits; i > b.nr; i--) {
 		if (kt_mask_has(b.words, i - 1))
 			b.nr = i;
 	}
-	without = v->kind != KTAPE_FILTER_CPU && count(&b) * 2 > b.nr;
+	without = v->kind != KTAPE_FILTER_CPU && count_bits(&b) * 2 > b.nr;
 	for (unsigned int i = 0; without && i < b.bits->words; i++)
 		b.words[i] = ~b.words[i];
-	if (!count(&b))
+	if (!count_bits(&b))
 		fputs(without ? "all" : "none", f);
 	else if (v->kind == KTAPE_FILTER_SYSCALL)
 		put_calls(f, &b, without);
@@ -157,7 +160,7 @@ static void put_number(FILE *f, const void *entry)
 	fprintf(f, "%u", *(const uint32_t *)entry);
 }
 
-/* In the largest unit in which it is a whole number. */
+/* Put a duration in the largest unit in which it is a whole number. */
 void kt_put_duration(FILE *f, uint64_t ns)
 {
 	unsigned int unit = 0;
@@ -198,8 +201,8 @@ static const struct {
 };
 
 /*
- * A name, so that it is read back as one: without what ends an entry, a line or
- * a value, and not as a word that has a meaning of its own.
+ * Put a name with escapes, so that it is read back as the same name: characters that
+ * would end the entry or line are escaped, and so are names that are keywords.
  */
 static void put_escaped(FILE *f, const char *name)
 {
@@ -252,7 +255,7 @@ static void put_events(FILE *f, const struct ktape_filter_value *v)
 		fputs("none", f);
 }
 
-/* Names of events, comma separated. */
+/* Put the names of events, separated by commas. */
 void kt_put_mask(FILE *f, const uint64_t *mask, bool *first)
 {
 	for (unsigned int i = 0; i < KTAPE_TIME_EXTEND; i++) {
@@ -260,7 +263,7 @@ void kt_put_mask(FILE *f, const uint64_t *mask, bool *first)
 
 		if (!d || !kt_mask_has(mask, i))
 			continue;
-		begin(f, first, false);
+		begin_item(f, first, false);
 		fputs(d->name, f);
 	}
 }

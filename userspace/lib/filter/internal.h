@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What parsing and formatting of filters share. */
+/* Tables that parsing and formatting of filters share. */
 #ifndef _KT_FILTER_INTERNAL_H
 #define _KT_FILTER_INTERNAL_H
 
 #include "filter/filter.h"
 
-#define KT_SYSCALLS	512U	/* of each table */
+#define KT_SYSCALLS	512U	/* bits per system call table */
 
 /**
- * struct kt_bits - a filter that is a bitmap
- * @bits: how many there are
- * @words: of the bitmap
- * @first: number of bit 0
- * @names: name of a number by this field type, or KTAPE_TYPES
- * @add: set the bits of an item; false: it is none
+ * struct kt_bits - a kind of filter that is a bitmap
+ * @bits: number of bits, 0 = the kind is not a bitmap
+ * @words: 64-bit words of the bitmap
+ * @first: number that bit 0 stands for
+ * @names: enum ktape_field_type that names the numbers, KTAPE_TYPES = no names
+ * @add: set the bits of an item of the text; returns false if it is not valid
  */
 struct kt_bits {
 	unsigned int bits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From names of events, classes and presets to a mask. */
+/* Convert names of events, classes and presets to a mask of opcodes. */
 #include <fnmatch.h>
 
 #include "util/bits.h"
@@ -16,13 +16,13 @@ static const uint8_t default_classes[] = {
 	KTAPE_CLASS_CONTROL,
 };
 
-/* Frequent or large: they have to be named. */
+/* Events that are frequent or large, and so are recorded only if they are named. */
 static const uint8_t on_request[] = {
 #define KTAPE_ON_REQUEST(NAME) KTAPE_EV_##NAME,
 #include <ktape/events.h>
 };
 
-/* They come with others and have no bit. */
+/* Events that come with others and cannot be enabled on their own. */
 static const uint8_t implied[] = {
 #define KTAPE_IMPLIED(NAME) KTAPE_EV_##NAME,
 #include <ktape/events.h>
@@ -40,19 +40,20 @@ static bool is_usual(unsigned int opcode)
 	       opcode < KTAPE_OP_PROBE;
 }
 
-/* What a list is for. */
+/* What a mask is used for. */
 enum purpose {
-	TO_RECORD,	/* what has to be named comes only by its name */
-	TO_SHOW		/* everything counts, whether the table has it or not */
+	TO_RECORD,	/* events on request must be named */
+	TO_SHOW		/* all opcodes, even those that the table does not have */
 };
 
-/* A time extension can only be shown. */
+/* Return the number of opcodes; a time extension can be shown, but not recorded. */
 static unsigned int nr_opcodes(enum purpose purpose)
 {
 	return purpose == TO_SHOW ? KTAPE_OPCODES : KTAPE_TIME_EXTEND;
 }
 
-static bool comes_by_itself(unsigned int opcode, enum purpose purpose)
+/* Check whether classes, globs and "all" include an event. */
+static bool is_included(unsigned int opcode, enum purpose purpose)
 {
 	return purpose == TO_SHOW || is_usual(opcode);
 }
@@ -72,7 +73,7 @@ static void add_class(uint64_t *mask, unsigned int event_class,
 		const struct ktape_event_desc *d = ktape_event_desc(i);
 
 		if (d && d->event_class == event_class &&
-		    comes_by_itself(i, purpose))
+		    is_included(i, purpose))
 			kt_mask_add(mask, i);
 	}
 }
@@ -106,7 +107,7 @@ static bool add_named_class(uint64_t *mask, const char *name,
 	return false;
 }
 
-/* What the glob matches; to be recorded on request only if nothing else does. */
+/* Add the events that match a glob; events on request only if no other one matches. */
 static bool add_matching(uint64_t *mask, const char *glob, enum purpose purpose)
 {
 	uint64_t asked[KTAPE_MASK_WORDS] = { 0 };
@@ -116,7 +117,7 @@ static bool add_matching(uint64_t *mask, const char *glob, enum purpose purpose)
 		return false;
 	for (unsigned int i = 0; i < nr_opcodes(purpose); i++) {
 		const struct ktape_event_desc *d = ktape_event_desc(i);
-		bool itself = comes_by_itself(i, purpose);
+		bool itself = is_included(i, purpose);
 
 		if (!d || fnmatch(glob, d->name, 0) ||
 		    (!itself && is_one_of(i, implied, sizeof(implied))))
@@ -130,7 +131,7 @@ static bool add_matching(uint64_t *mask, const char *glob, enum purpose purpose)
 	return found;
 }
 
-/* As an event is shown that the table does not have. */
+/* Add an event that the table does not have, named "opcode_N". */
 static bool add_number(uint64_t *mask, const char *name)
 {
 	const size_t len = strlen(OPCODE_PREFIX);
@@ -158,7 +159,7 @@ static bool add_name(uint64_t *mask, const char *name, enum purpose purpose)
 	       (purpose == TO_SHOW && add_number(mask, name));
 }
 
-static int parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
+static int parse_list(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		 const char **bad, enum purpose purpose)
 {
 	const char *part = list;
@@ -184,7 +185,7 @@ static int parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		name[len - without] = '\0';
 		if (*name && !add_name(these, name, purpose))
 			return -ENOENT;
-		/* "!this" alone means everything but this. */
+		/* A list that begins with "!X" means all events but X. */
 		if (without && first)
 			add_all(mask, purpose);
 		first = false;
@@ -203,11 +204,11 @@ static int parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 int ktape_mask_parse(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 		     const char **bad)
 {
-	return parse(list, mask, bad, TO_RECORD);
+	return parse_list(list, mask, bad, TO_RECORD);
 }
 
 int ktape_mask_parse_shown(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
 			   const char **bad)
 {
-	return parse(list, mask, bad, TO_SHOW);
+	return parse_list(list, mask, bad, TO_SHOW);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Filters from text. */
+/* Parse filters in the syntax of ktape(1): lists of entries, separated by commas. */
 #include "util/parse.h"
 
 #include "filter/internal.h"
@@ -8,7 +8,7 @@
 #define GATE_MAX_NS	3600000000000ULL
 #define LEVELS		4
 
-/* One of the items of a list. */
+/* An item of a list. */
 struct item {
 	const char *list;
 	const char *at;
@@ -23,7 +23,7 @@ static const char *const gates[] = {
 	[KTAPE_GATE_HRTIMER] = "hrtimer", [KTAPE_GATE_WORK] = "work",
 };
 
-/* By bit of KTAPE_PID_*. */
+/* Names of the KTAPE_PID_* bits. */
 const char *const kt_pid_flags[] = { "threads", "children", "except", NULL };
 
 const char *kt_gate_name(unsigned int gate)
@@ -40,7 +40,7 @@ int ktape_filter_kind(const char *name)
 	return -ENOENT;
 }
 
-/* Room for one more entry, zeroed, or NULL. */
+/* Append a zeroed entry.  Return: the entry, or NULL if there is no memory. */
 void *kt_filter_add(struct ktape_filter_value *v, size_t size)
 {
 	char *more = realloc(v->entries, v->size + size);
@@ -55,20 +55,22 @@ void *kt_filter_add(struct ktape_filter_value *v, size_t size)
 	return more;
 }
 
-static int bad(const struct item *it, const char *what)
+/* Report a bad item.  Return: -EBADMSG. */
+static int report_item(const struct item *it, const char *expected)
 {
 	return kt_error(it->error, (uint64_t)(it->at - it->list),
-			"\"%.40s\" is no %s", it->text, what);
+			"\"%.40s\" is not valid, expected %s", it->text, expected);
 }
 
-static int too_many(const struct item *it, unsigned int most)
+/* Report too many entries.  Return: -EBADMSG. */
+static int report_too_many(const struct item *it, unsigned int most)
 {
 	return kt_error(it->error, (uint64_t)(it->at - it->list),
 			"more than %u entries", most);
 }
 
-/* Cut NAME=VALUE.  Return: VALUE or NULL. */
-static char *cut(struct item *it)
+/* Cut NAME=VALUE in two.  Return: VALUE or NULL. */
+static char *cut_value(struct item *it)
 {
 	char *value = strchr(it->text, '=');
 
@@ -78,7 +80,7 @@ static char *cut(struct item *it)
 	return value + 1;
 }
 
-/* KTAPE_PID_* by name, or 0. */
+/* Return the KTAPE_PID_* bit of a name, or 0. */
 static uint32_t pid_flag(const char *name)
 {
 	for (uint32_t i = 0; kt_pid_flags[i]; i++) {
@@ -88,7 +90,7 @@ static uint32_t pid_flag(const char *name)
 	return 0;
 }
 
-/* "123", "123:threads", "123:children:except". */
+/* Add a thread: "123", "123:threads", "123:children:except". */
 static int add_pid(struct ktape_filter_value *v, struct item *it)
 {
 	struct ktape_filter_pid *pid;
@@ -103,15 +105,15 @@ static int add_pid(struct ktape_filter_value *v, struct item *it)
 			*next = '\0';
 		flag = pid_flag(name);
 		if (!flag)
-			return bad(it, "thread with :threads, :children, :except");
+			return report_item(it, "TID with :threads, :children or :except");
 		flags |= flag;
 		if (next)
 			*next = ':';
 	}
 	if (kt_parse_u64(it->text, &nr) || !nr || nr > INT32_MAX)
-		return bad(it, "thread id");
+		return report_item(it, "a thread id");
 	if (v->nr == KTAPE_FILTER_PIDS)
-		return too_many(it, KTAPE_FILTER_PIDS);
+		return report_too_many(it, KTAPE_FILTER_PIDS);
 	pid = kt_filter_add(v, sizeof(*pid));
 	if (!pid)
 		return -ENOMEM;
@@ -121,8 +123,8 @@ static int add_pid(struct ktape_filter_value *v, struct item *it)
 }
 
 /*
- * "\x" and two digits is that byte, "\" before any other one is that one.
- * Return: false if that is none.
+ * Replace "\xHH" by that byte, and "\" before another character by the character.
+ * Return: false if an escape is not valid.
  */
 static bool unescape(char *text)
 {
@@ -155,9 +157,9 @@ static int add_cgroup(struct ktape_filter_value *v, struct item *it)
 	char *name;
 
 	if (v->nr == KTAPE_FILTER_CGROUPS)
-		return too_many(it, KTAPE_FILTER_CGROUPS);
+		return report_too_many(it, KTAPE_FILTER_CGROUPS);
 	if (!unescape(it->text))
-		return bad(it, "name: \\ goes before a character or xHH");
+		return report_item(it, "a character or xHH after \\");
 	name = kt_filter_add(v, strlen(it->text) + 1);
 	if (!name)
 		return -ENOMEM;
@@ -165,7 +167,7 @@ static int add_cgroup(struct ktape_filter_value *v, struct item *it)
 	return 0;
 }
 
-/* Its uid, or -1. */
+/* Return the uid of a user name, or -1. */
 static int64_t find_user(const char *name)
 {
 	FILE *f = fopen("/etc/passwd", "re");
@@ -194,9 +196,9 @@ static int add_uid(struct ktape_filter_value *v, struct item *it)
 	if (kt_parse_u64(it->text, &uid))
 		uid = (uint64_t)find_user(it->text);
 	if (uid >= UINT32_MAX)
-		return bad(it, "user");
+		return report_item(it, "a user name or uid");
 	if (v->nr == KTAPE_FILTER_UIDS)
-		return too_many(it, KTAPE_FILTER_UIDS);
+		return report_too_many(it, KTAPE_FILTER_UIDS);
 	to = kt_filter_add(v, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
@@ -204,7 +206,7 @@ static int add_uid(struct ktape_filter_value *v, struct item *it)
 	return 0;
 }
 
-/* A level, or a name that ends in one: SW2, _TRACE_HW_SEVERITY2. */
+/* Add a severity: a level, or a name that ends in one (SW2, _TRACE_HW_SEVERITY2). */
 static int add_severity(struct ktape_filter_value *v, struct item *it)
 {
 	static const char *const before[] = {
@@ -216,7 +218,7 @@ static int add_severity(struct ktape_filter_value *v, struct item *it)
 	char digit;
 
 	if (v->nr)
-		return too_many(it, 1);
+		return report_too_many(it, 1);
 	digit = len ? it->text[len - 1] : '\0';
 	for (size_t i = 0; i < KT_ARRAY_SIZE(before); i++) {
 		if (strlen(before[i]) != len - 1 || digit < '0' ||
@@ -229,28 +231,28 @@ static int add_severity(struct ktape_filter_value *v, struct item *it)
 		*to = (uint32_t)(digit - '0');
 		return 0;
 	}
-	return bad(it, "severity (0 to 3, SW2, _TRACE_SW_SEVERITY2)");
+	return report_item(it, "a severity (0 to 3, SW2, _TRACE_SW_SEVERITY2)");
 }
 
 static int add_gate(struct ktape_filter_value *v, struct item *it)
 {
 	const struct ktape_filter_gate *known = v->entries;
 	struct ktape_filter_gate *to;
-	char *value = cut(it);
+	char *value = cut_value(it);
 	unsigned int gate = 0;
 	uint64_t ns;
 
 	while (gate < KTAPE_GATES && strcmp(gates[gate], it->text))
 		gate++;
 	if (gate == KTAPE_GATES || !value)
-		return bad(it, "PAIR=DURATION (syscall, irq, softirq, timer, hrtimer, work)");
+		return report_item(it, "PAIR=DURATION (syscall, irq, softirq, timer, hrtimer, work)");
 	if (kt_parse_time(value, &ns) || ns > GATE_MAX_NS)
 		return kt_error(it->error, (uint64_t)(it->at - it->list),
-				"\"%.40s\" is no duration up to an hour (10us, 2ms)",
+				"\"%.40s\" is not valid, expected a duration of at most an hour (10us, 2ms)",
 				value);
 	for (uint32_t i = 0; i < v->nr; i++) {
 		if (known[i].gate == gate)
-			return bad(it, "gate that was not given before");
+			return report_item(it, "each gate only once");
 	}
 	to = kt_filter_add(v, sizeof(*to));
 	if (!to)
@@ -260,7 +262,7 @@ static int add_gate(struct ktape_filter_value *v, struct item *it)
 	return 0;
 }
 
-/* One event's limit; one that was given before is replaced. */
+/* Add the limit of an event, or replace an earlier one. */
 static int add_limit(struct ktape_filter_value *v, const struct item *it,
 		     unsigned int opcode, uint32_t limit)
 {
@@ -271,7 +273,7 @@ static int add_limit(struct ktape_filter_value *v, const struct item *it,
 			to = &known[i];
 	}
 	if (!to && v->nr == KTAPE_FILTER_RATES)
-		return too_many(it, KTAPE_FILTER_RATES);
+		return report_too_many(it, KTAPE_FILTER_RATES);
 	if (!to)
 		to = kt_filter_add(v, sizeof(*to));
 	if (!to)
@@ -285,15 +287,15 @@ static int add_rate(struct ktape_filter_value *v, struct item *it)
 {
 	static const uint64_t none[KTAPE_MASK_WORDS];
 	uint64_t mask[KTAPE_MASK_WORDS], limit;
-	char *value = cut(it);
+	char *value = cut_value(it);
 	int err = 0;
 
 	if (!value || !*it->text || ktape_mask_parse(it->text, mask, NULL) ||
 	    !memcmp(mask, none, sizeof(mask)))
-		return bad(it, "EVENT=N");
+		return report_item(it, "EVENT=N");
 	if (kt_parse_u64(value, &limit) || limit > UINT32_MAX)
 		return kt_error(it->error, (uint64_t)(it->at - it->list),
-				"\"%.40s\" is no number of events a second",
+				"\"%.40s\" is not valid, expected a number of events per second",
 				value);
 	for (unsigned int i = 0; i < KTAPE_OPCODES && !err; i++) {
 		if (kt_mask_has(mask, i))
@@ -312,7 +314,7 @@ static int (*const adders[KTAPE_FILTER_KINDS])(struct ktape_filter_value *v,
 	[KTAPE_FILTER_RATE] = add_rate,
 };
 
-/* Up to a comma, without blanks at the end; "\" keeps what follows it. */
+/* Return the length of an item: up to a comma, without trailing blanks. */
 static size_t item_length(const char *text)
 {
 	size_t len = 0, at = 0;
@@ -327,7 +329,7 @@ static size_t item_length(const char *text)
 	return len;
 }
 
-/* The next item, which is not empty.  Return: 1, 0 at the end, or an error. */
+/* Take the next item that is not empty.  Return: 1, 0 at the end, or an error. */
 static int next_item(struct item *it)
 {
 	it->at += it->len;
@@ -337,7 +339,7 @@ static int next_item(struct item *it)
 		return 0;
 	if (it->len > ITEM_MAX)
 		return kt_error(it->error, (uint64_t)(it->at - it->list),
-				"an entry is too long");
+				"an entry has more than 4095 bytes");
 	memcpy(it->text, it->at, it->len);
 	it->text[it->len] = '\0';
 	return 1;
@@ -349,7 +351,7 @@ static void set_all(unsigned int kind, uint64_t *bits)
 		kt_mask_add(bits, i);
 }
 
-/* Bits of an item into @bits or, with "!" before it, out of them. */
+/* Set the bits of an item in @bits or, with a leading "!", clear them. */
 static int take_bits(const struct kt_bits *b, unsigned int kind,
 		     struct item *it, uint64_t *bits, bool first)
 {
@@ -362,7 +364,10 @@ static int take_bits(const struct kt_bits *b, unsigned int kind,
 		set_all(kind, these);
 	else if (strcmp(it->text + without, "none") &&
 		 !b->add(b, it->text + without, these))
-		return bad(it, ktape_value_name(KTAPE_TYPE_FILTER, kind));
+		return kt_error(it->error, (uint64_t)(it->at - it->list),
+				"unknown %s \"%.40s\"",
+				ktape_value_name(KTAPE_TYPE_FILTER, kind),
+				it->text);
 	for (unsigned int i = 0; i < b->words; i++) {
 		if (without)
 			bits[i] &= ~these[i];
@@ -387,7 +392,7 @@ static int parse_bits(struct ktape_filter_value *v, struct item *it)
 			return ret;
 		first = false;
 	}
-	/* CPUs that cannot be are refused, so no more words than it takes. */
+	/* The kernel rejects words for CPUs that it cannot have: drop empty ones. */
 	while (v->kind == KTAPE_FILTER_CPU && words > 1 && !bits[words - 1])
 		words--;
 	for (unsigned int i = 0; i < words && !ret; i++) {
@@ -406,7 +411,7 @@ static int parse_mask(struct ktape_filter_value *v, const struct item *it)
 
 	if (ktape_mask_parse(it->list, mask, &wrong))
 		return kt_error(it->error, (uint64_t)(wrong - it->list),
-				"\"%.*s\" is no event",
+				"unknown event \"%.*s\"",
 				(int)kt_min(strcspn(wrong, ","), 40), wrong);
 	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
 		to = kt_filter_add(v, sizeof(*to));
@@ -446,7 +451,7 @@ int ktape_filter_parse(unsigned int kind, const char *text,
 		return 0;
 	}
 	if (!text[strspn(text, ", \t")])
-		return kt_error(error, 0, "there is nothing (none?)");
+		return kt_error(error, 0, "the list is empty; write \"none\" for an empty filter");
 	if (kt_filter_bits[kind].bits)
 		ret = parse_bits(value, &it);
 	else if (kind == KTAPE_FILTER_STACK)

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Arguments of system calls with their names and flags.
+ * Put the arguments of system calls with their names and flags.
  *
- * A call is a line of words NAME:KIND.  Kinds of numbers: d int, U unsigned int,
- * o loff_t or long with a sign, u without, x bits and X 32 of them, p pointer, m
- * mode in octal, D directory, S signal, 1 option of a socket.  The others are
- * sets of flags: see sets[].
+ * The signature of a call is a text of words NAME:KIND (syscall_calls.h).  Kinds:
+ *
+ *	d  int			U  unsigned int		m  mode in octal
+ *	o  long, signed		u  unsigned long	D  directory descriptor
+ *	x  hexadecimal		X  32 bits of it	S  signal
+ *	p  pointer		1  socket option (its level is the argument before)
+ *
+ * All other letters are sets of flags, see sets[].
  */
 #include "show/line.h"
 #include "show/syscall_calls.h"
@@ -14,12 +18,13 @@
 #include "show/syscall_options.h"
 
 #define ARGS		6
-#define FLAGS_MAX	24	/* names of one value; the rest is a number */
+#define FLAGS_MAX	24	/* most flag names of one value; the rest is put as a number */
 #define AT_FDCWD_VALUE	(-100)
 
 /*
- * What 32-bit programs call otherwise: i386 as given; what other machines do
- * with halves of 64-bit values is theirs, so that nothing is told of them there.
+ * Calls with other arguments in 32-bit programs, because a 64-bit value takes two
+ * registers.  They are valid for i386.  Other machines align these pairs differently,
+ * so the arguments of these calls are not shown for them.
  */
 static const struct call narrow_calls[] = {
 	{ "fadvise64", "fd:d offset_low:X offset_high:X len:u advice:v" },
@@ -41,7 +46,7 @@ static const struct call narrow_calls[] = {
 	{ "truncate64", "path:p length_low:X length_high:X" },
 };
 
-/* Endings of names of calls that take what those without them do. */
+/* Suffixes of calls that have the same arguments as the call without the suffix. */
 static const char *const endings[] = { "_time64", "64", "32" };
 
 struct set {
@@ -51,7 +56,7 @@ struct set {
 
 #define SET(array) { array, KT_ARRAY_SIZE(array) }
 
-/* By the letter of their kind. */
+/* Sets of flags by the letter of the kind. */
 static const struct set sets[128] = {
 	['O'] = SET(open_flags),
 	['r'] = SET(access_modes),
@@ -134,7 +139,7 @@ static const struct set sets[128] = {
 
 static const struct set open_arm = SET(open_flags_arm);
 
-/* Options by level. */
+/* Socket options by level. */
 static const struct {
 	uint32_t level;
 	struct set set;
@@ -145,28 +150,28 @@ static const struct {
 	{ 41, SET(ipv6_options) },
 };
 
-/* A call whose 6 arguments are at @values. */
-struct made {
+/* A call: its signature @spec and its 6 arguments at @values. */
+struct call_args {
 	const struct kt_line *l;
 	const char *spec;
 	const uint8_t *values;
 	bool narrow;
 };
 
-static int compare(const void *name, const void *call)
+static int compare_name(const void *name, const void *call)
 {
 	return strcmp(name, ((const struct call *)call)->name);
 }
 
-static const char *find(const struct call *list, size_t nr, const char *name)
+static const char *find_call(const struct call *list, size_t nr, const char *name)
 {
-	const struct call *c = bsearch(name, list, nr, sizeof(*list), compare);
+	const struct call *c = bsearch(name, list, nr, sizeof(*list), compare_name);
 
 	return c ? c->args : NULL;
 }
 
-/* The line of a call that 32-bit programs make, by the name it has here. */
-static const char *without_ending(const char *name)
+/* Return the signature of a call with a suffix of 32-bit programs, or NULL. */
+static const char *find_without_ending(const char *name)
 {
 	size_t len = strlen(name), end;
 	char plain[64];
@@ -178,13 +183,13 @@ static const char *without_ending(const char *name)
 			continue;
 		memcpy(plain, name, len - end);
 		plain[len - end] = '\0';
-		return find(calls, KT_ARRAY_SIZE(calls), plain);
+		return find_call(calls, KT_ARRAY_SIZE(calls), plain);
 	}
 	return NULL;
 }
 
-/* The line of a call, or NULL. */
-static const char *args_of(const struct kt_line *l, const char *name,
+/* Return the signature of a call, or NULL. */
+static const char *find_signature(const struct kt_line *l, const char *name,
 			   bool compat)
 {
 	bool x86_64 = !strcmp(l->info->machine, "x86_64");
@@ -192,13 +197,13 @@ static const char *args_of(const struct kt_line *l, const char *name,
 	const char *spec = NULL;
 
 	if (compat || i386)
-		spec = find(narrow_calls, KT_ARRAY_SIZE(narrow_calls), name);
+		spec = find_call(narrow_calls, KT_ARRAY_SIZE(narrow_calls), name);
 	if (spec)
 		return i386 ? spec : NULL;
 	if ((!x86_64 || compat) && !strcmp(name, "clone"))
 		return "flags:C newsp:p parent_tid:p tls:p child_tid:p";
-	spec = find(calls, KT_ARRAY_SIZE(calls), name);
-	return spec || !(compat || i386) ? spec : without_ending(name);
+	spec = find_call(calls, KT_ARRAY_SIZE(calls), name);
+	return spec || !(compat || i386) ? spec : find_without_ending(name);
 }
 
 static char *put_flags(char *p, const struct set *set, uint32_t value)
@@ -236,7 +241,7 @@ static char *put_octal(char *p, uint32_t value)
 	return kt_put_mem(p, at, (size_t)(digits + sizeof(digits) - at));
 }
 
-/* A value that is no set of flags and no plain number. */
+/* Put a value that is neither a set of flags nor a plain number. */
 static char *put_word(char *p, char kind, uint64_t value)
 {
 	const char *name;
@@ -261,8 +266,8 @@ static char *put_word(char *p, char kind, uint64_t value)
 	}
 }
 
-/* The names of the option in argument @nr: the level is the one before it. */
-static const struct set *options_of(const struct made *m, unsigned int nr)
+/* Return the names of the socket option in argument @nr, by the level before it. */
+static const struct set *options_of(const struct call_args *m, unsigned int nr)
 {
 	uint32_t level = nr ? kt_get32(m->values + (nr - 1) * 8) : UINT32_MAX;
 
@@ -273,7 +278,7 @@ static const struct set *options_of(const struct made *m, unsigned int nr)
 	return NULL;
 }
 
-/* A plain number, or NULL. */
+/* Put a plain number.  Return: the end, or NULL if @kind is not a plain number. */
 static char *put_number(char *p, char kind, uint64_t value, bool narrow)
 {
 	switch (kind) {
@@ -290,7 +295,7 @@ static char *put_number(char *p, char kind, uint64_t value, bool narrow)
 	}
 }
 
-static char *put_arg(char *p, const struct made *m, char kind, unsigned int nr)
+static char *put_arg(char *p, const struct call_args *m, char kind, unsigned int nr)
 {
 	const struct set *set = &sets[(unsigned char)kind & 127];
 	uint64_t value = kt_get64(m->values + nr * 8);
@@ -302,7 +307,7 @@ static char *put_arg(char *p, const struct made *m, char kind, unsigned int nr)
 		set = &open_arm;
 	if (kind == '1')
 		set = options_of(m, nr);
-	/* An option of an unknown level. */
+	/* A socket option of an unknown level. */
 	if (!set)
 		return kt_put_s64(p, (int32_t)value);
 	if (m->l->json)
@@ -312,8 +317,8 @@ static char *put_arg(char *p, const struct made *m, char kind, unsigned int nr)
 	return m->l->json ? kt_put_char(p, '"') : p;
 }
 
-/* All arguments of @m. */
-static char *put_args(char *p, const struct made *m)
+/* Put all arguments. */
+static char *put_args(char *p, const struct call_args *m)
 {
 	const char *spec = m->spec;
 	bool json = m->l->json;
@@ -336,8 +341,8 @@ static char *put_args(char *p, const struct made *m)
 }
 
 /*
- * A wide record's system call with its arguments.  They are the last 6 values
- * of its blob.
+ * Put the system call of a wide record with its arguments, which are the last 6 values
+ * of the blob.
  */
 char *kt_show_call(char *p, const struct kt_line *l)
 {
@@ -345,7 +350,7 @@ char *kt_show_call(char *p, const struct kt_line *l)
 	size_t skip = e->opcode == KTAPE_EV_SYS_EXIT_WIDE ? 8 : 0;
 	const char *name = kt_syscall_of(l, e->dat20 & 0xffff);
 	bool compat = e->dat20 >> 16 & 1;
-	struct made m = {
+	struct call_args m = {
 		.l = l,
 		.values = (const uint8_t *)e->blob + skip,
 		.narrow = compat || l->info->machine[0] == 'i',
@@ -353,7 +358,7 @@ char *kt_show_call(char *p, const struct kt_line *l)
 
 	if (!name)
 		return p;
-	m.spec = args_of(l, name, compat);
+	m.spec = find_signature(l, name, compat);
 	if (!m.spec)
 		return p;
 	p = kt_show_key(p, l, "call");

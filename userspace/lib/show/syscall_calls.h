@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * System calls and their arguments: a line a call, ordered by name, words
- * NAME:KIND; the kinds are in syscall_args.c.  Calls that differ by word size are
- * as 64-bit programs make them; of 32-bit programs see narrow_calls there.
+ * Signatures of system calls, sorted by name: one word NAME:KIND per argument.  The
+ * kinds are explained in syscall.c.  A call that depends on the word size has the
+ * arguments of 64-bit programs here; narrow_calls in syscall.c has the others.
  */
 #ifndef _KT_SYSCALL_CALLS_H
 #define _KT_SYSCALL_CALLS_H

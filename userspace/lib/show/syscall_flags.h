@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of the flags and numbers that system calls take.  Their values are
- * those of x86, and of most other machines, and not of the machine that this
- * is built on.
+ * Names of the flags that system calls take.  The values are those of x86 and most
+ * other machines, independent of the machine that this is built on, because a trace
+ * may come from another one.
  */
 #ifndef _KT_SYSCALL_FLAGS_H
 #define _KT_SYSCALL_FLAGS_H
@@ -12,10 +12,10 @@
 #define ALL	0xffffffffU	/* the whole value is one of these */
 
 /**
- * struct flag - a name for some bits of a value
- * @value: it is this
- * @mask: what of it is looked at; it is done with then
- * @name: for it
+ * struct flag - the name of some bits of a value
+ * @value: value of the bits
+ * @mask: the bits that are compared, and are removed after a match
+ * @name: name of the flag
  */
 struct flag {
 	uint32_t value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of the operations that system calls take: the whole value is one of them. */
+/* Names of operations that system calls take, where the whole value is one name. */
 #ifndef _KT_SYSCALL_OPTIONS_H
 #define _KT_SYSCALL_OPTIONS_H
 

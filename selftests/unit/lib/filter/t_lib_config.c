@@ -135,14 +135,14 @@ static const struct {
 	unsigned int line;
 	const char *part;
 } wrong[] = {
-	{ "events = sched\nfoo = 1\n", 2, "no key \"foo\"" },
-	{ "events\n", 1, "no key = value" },
+	{ "events = sched\nfoo = 1\n", 2, "unknown key \"foo\"" },
+	{ "events\n", 1, "not of the form key = value" },
 	{ "\n\n# x\nevents = sched,foo", 4, "\"foo\"" },
-	{ "= 5", 1, "no key \"\"" },
-	{ "events = none\n\nevents = all\n", 3, "given before" },
-	{ "cpu = 0\ncpu = 1\n", 2, "given before" },
-	{ "cpu =\n", 1, "cpu: there is nothing" },
-	{ "cpu = 0,x\n", 1, "cpu: \"x\" is no cpu" },
+	{ "= 5", 1, "unknown key \"\"" },
+	{ "events = none\n\nevents = all\n", 3, "given twice" },
+	{ "cpu = 0\ncpu = 1\n", 2, "given twice" },
+	{ "cpu =\n", 1, "cpu: the list is empty" },
+	{ "cpu = 0,x\n", 1, "cpu: unknown cpu \"x\"" },
 	{ "mode = ring\n", 1, "\"ring\"" },
 	{ "context = maybe\n", 1, "yes or no" },
 	{ "buffer = 4X\n", 1, "buffer: \"4X\"" },
@@ -151,7 +151,7 @@ static const struct {
 	{ "block = 99999999999G\n", 1, "block" },
 	{ "duration = soon\n", 1, "duration" },
 	{ "gate = irq=2h\n", 1, "gate: \"2h\"" },
-	{ "Events = all\n", 1, "no key \"Events\"" },
+	{ "Events = all\n", 1, "unknown key \"Events\"" },
 	{ "events = irq#all\n", 1, "\"irq#all\"" },
 	{ "cgroup = /a\\\n", 1, "cgroup: \"/a\\\"" },
 };
