@@ -135,7 +135,7 @@ static void test_limits(void)
 		snprintf(line, sizeof(line), "event %u \"x\"\n", 40000 - i);
 		err = ktape_formats_parse(f, line, strlen(line), &error);
 	}
-	check(err == -EBADMSG && strstr(error.text, "too many"),
+	check(err == -EBADMSG && strstr(error.text, "more than 16384"),
 	      "%u formats, %d", i, err);
 	ktape_formats_free(f);
 }
