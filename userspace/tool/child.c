@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The command that is recorded: started early, let go when all is ready. */
+/*
+ * Run the command that is recorded.  Its process is forked early and waits on a pipe,
+ * so that recording can begin before it executes.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -46,7 +49,7 @@ static int can_run(const char *path)
 	return S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
-/* Is there such a command?  As execvp(3) looks for it. */
+/* Look for a program as execvp(3) does.  Return: 0 or negative errno. */
 static int find_program(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -72,11 +75,11 @@ static int find_program(const char *name)
 }
 
 /**
- * child_prepare() - make the process, which waits
- * @c: its no_stdout is used, the rest is filled
- * @argv: the command, ends in NULL
+ * child_prepare() - fork the process, which then waits for child_begin()
+ * @c: @c->no_stdout is read, the rest is filled
+ * @argv: the command, ending in NULL
  *
- * Return: 0 or negative errno, with trouble_errno set if it cannot be run.
+ * Return: 0 or negative errno; @c->trouble_errno is set if it cannot be run.
  */
 int child_prepare(struct child *c, char **argv)
 {
@@ -118,10 +121,10 @@ err_go:
 }
 
 /**
- * child_begin() - let the command begin
+ * child_begin() - execute the command
  * @c: from child_prepare()
  *
- * Return: 0, or the negative errno with which it could not.
+ * Return: 0, or negative errno if it could not be executed.
  */
 int child_begin(struct child *c)
 {
@@ -135,9 +138,9 @@ int child_begin(struct child *c)
 }
 
 /**
- * child_signal() - pass a signal on
+ * child_signal() - send a signal to the command, if it runs
  * @c: the command
- * @number: of the signal
+ * @number: number of the signal
  */
 void child_signal(const struct child *c, int number)
 {
@@ -146,7 +149,7 @@ void child_signal(const struct child *c, int number)
 }
 
 /**
- * child_reap() - see whether it is over
+ * child_reap() - take the exit status if the command has ended
  * @c: the command
  */
 void child_reap(struct child *c)
@@ -157,8 +160,8 @@ void child_reap(struct child *c)
 }
 
 /**
- * child_end() - leave nothing behind
- * @c: the command; if it has not ended it is asked to
+ * child_end() - end the command and close the pipes
+ * @c: the command; it gets SIGTERM if it still runs
  */
 void child_end(struct child *c)
 {

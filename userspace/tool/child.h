@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The command that is recorded. */
+/* The command that ktape record runs and records. */
 #ifndef _KT_CHILD_H
 #define _KT_CHILD_H
 
@@ -8,14 +8,14 @@
 
 /**
  * struct child - a command that waits for the recording to begin
- * @name: of the command
- * @no_stdout: its standard output is our standard error
- * @pid: its process, 0 if there is none
- * @go: writing end: one byte lets it begin
- * @trouble: reading end: errno of execvp(3), or its end
- * @trouble_errno: negative errno with which it could not be run, or 0
- * @ended: it is over
- * @status: as from waitpid(2)
+ * @name: name of the command
+ * @no_stdout: send its standard output to standard error
+ * @pid: its process; 0: none
+ * @go: write end of a pipe: one byte starts the command
+ * @trouble: read end of a pipe: errno of execvp(3), or end of file on success
+ * @trouble_errno: negative errno why it could not be run; 0: none
+ * @ended: the command has ended
+ * @status: status from waitpid(2), valid if @ended
  */
 struct child {
 	const char *name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape stop, clear, destroy. */
+/* ktape stop, clear and destroy: the commands that act on a session at once. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape convert: traces from any format into any other. */
+/*
+ * ktape convert: write traces of any format in any other.  This file has the command
+ * line, the output and the messages; reading and selecting are in convert.c, the
+ * state at --from-time in cut.c.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -104,7 +108,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	tell_damage(in->path, n);
 }
 
-/* While it can still be stopped. */
+/* Print the format's warning (output too large) early enough to stop. */
 static void warn_if_large(struct convert *c)
 {
 	const char *warning = c->warned || c->events % PROGRESS_EVENTS ?
@@ -122,7 +126,7 @@ static int write_all(struct convert *c)
 	const struct ktape_event *e;
 	int ret = 0;
 
-	/* An input that is waited for ends, and what has come of it is written. */
+	/* After a signal, a live input is read to what it has, then ends by itself. */
 	while (!(signals_came() && !c->live) && !c->error &&
 	       (ret = convert_next(c, &e)) > 0) {
 		ret = convert_event(c, e);
@@ -158,9 +162,9 @@ static void tell_results(const struct convert *c)
 }
 
 /*
- * What failed or was interrupted does not take the place of what is there.  Written
- * directly, as what cannot be had again is where it replaces nothing, it is made
- * valid up to there.
+ * Finish the output.  A staged output that failed or was interrupted is not finished,
+ * so that it does not replace what exists.  An output written in place (from an input
+ * that cannot be read again) is always finished: it is valid up to that point.
  */
 static int end_output(struct convert *c, int ret, int code)
 {
@@ -234,7 +238,7 @@ static int open_inputs(struct convert *c, int nr, char **paths)
 	return convert_join(c);
 }
 
-/* What is made of several inputs vouches for no more than the worst of them. */
+/* Return KTAPE_SINK_* flags for the worst metadata among the inputs. */
 static uint32_t doubt_inputs(const struct convert *c)
 {
 	uint32_t flags = 0;
@@ -252,7 +256,7 @@ static uint32_t doubt_inputs(const struct convert *c)
 	return flags;
 }
 
-/* Is there nothing that an output would replace? */
+/* Is there nothing at @path that an output would replace? */
 static bool is_vacant(const char *path)
 {
 	const struct dirent *e;
@@ -290,7 +294,7 @@ static int open_output(struct convert *c)
 		*colon = '\0';
 		how.options = colon + 1;
 	}
-	/* One native trace stays described as it was. */
+	/* A single native input keeps its own metadata. */
 	if (c->nr_inputs == 1)
 		how.metadata = ktape_trace_metadata(c->inputs[0].trace,
 						    &how.metadata_len);

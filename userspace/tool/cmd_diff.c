@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape diff: the statistics of two traces beside each other. */
+/* ktape diff: compare the Linux statistics of two traces, A and B. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const struct ktape_series *find_series(const struct ktape_linux *l,
 {
 	const struct ktape_series *s;
 
-	/* Numbers of functions are others in each recording, names are not. */
+	/* Compare names: the ids of functions differ between recordings. */
 	for (*at = 0; (s = ktape_linux_series(l, *at)); (*at)++) {
 		if (s->kind == like->kind && !strcmp(s->name, like->name) &&
 		    (s->key == KTAPE_SERIES_ALL) ==

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape dump: a trace as text or JSON, one line a record. */
+/*
+ * ktape dump: show a trace as text or JSON, one line per record.  This file has the
+ * command line, the loop over events and the messages about gaps; the text of an
+ * event is made by the library (show/).
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +21,7 @@
 #include "range.h"
 #include "signals.h"
 
-#define BUFFER		(256U << 10)	/* stays in the cache */
+#define BUFFER		(256U << 10)	/* output buffer; small enough for the cache */
 #define GAPS_SHOWN	20U
 #define NS_PER_S	1000000000LL
 #define MESSAGE_ROOM	(8U * KTAPE_MESSAGE_MAX)
@@ -91,8 +95,8 @@ struct dump {
 	size_t cap;
 	size_t len;
 	int error;
-	bool limited;		/* to times or CPUs */
-	bool whole;		/* it was read to its end */
+	bool limited;		/* times or CPUs are selected */
+	bool whole;		/* the trace was read to its end */
 	uint64_t lines;
 	bool corrupt;
 	bool truncated;
@@ -115,7 +119,7 @@ static void flush_idle(void *arg)
 	flush_output(arg);
 }
 
-/* Gaps are told at the end, so that they do not tear lines on a terminal. */
+/* Keep gaps for the end, so that messages do not split the output on a terminal. */
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
 	struct dump *d = arg;
@@ -165,7 +169,7 @@ static void tell_gap(const struct dump *d, const struct ktape_notice *n)
 	     (long long)llabs(to % NS_PER_S), packets);
 }
 
-/* Has the trace what was asked for?  Return: 0 or the exit code. */
+/* Check that the trace has the selected times and CPUs.  Return: 0 or the exit code. */
 static int check_range(const struct dump *d)
 {
 	const struct numbers *cpus = &d->select.cpus;
@@ -233,7 +237,7 @@ static int make_room(struct dump *d, size_t need)
 	return 0;
 }
 
-/* A line of JSON gets what its format says, before its closing brace. */
+/* Add the member "source", the event in its own format, before the closing brace. */
 static char *put_source(char *p, const char *source, size_t len)
 {
 	p = kt_put_str(p - 2, ",\"source\":");
@@ -292,7 +296,7 @@ static int prepare_dump(struct dump *d)
 {
 	int ret = select_read(&d->o.select, &d->select);
 
-	/* --from was a time before there were formats. */
+	/* --from TIME is older than --from FORMAT: a digit or @ means a time. */
 	if (d->o.in.from &&
 	    (*d->o.in.from == '@' || isdigit((unsigned char)*d->o.in.from))) {
 		d->o.from = d->o.in.from;
@@ -330,7 +334,7 @@ static int dump_trace(struct dump *d, const char *path)
 	ret = input_open(&command_dump, &d->o.in, path, &how, &d->trace);
 	if (ret)
 		return ret;
-	/* What came is shown, and losses are told. */
+	/* On a signal, show what has arrived and report gaps. */
 	if (ktape_trace_is_live(d->trace))
 		signals_catch();
 	d->info = ktape_trace_info(d->trace);
@@ -345,7 +349,7 @@ static int dump_trace(struct dump *d, const char *path)
 	return ret;
 }
 
-/* What a device has now.  It is cleared only when all of that was shown. */
+/* Dump what a device has now.  Clear it only after all of that was shown. */
 static int dump_now(struct dump *d, const char *path)
 {
 	struct ktape_device *device = NULL;
@@ -370,7 +374,7 @@ static int dump_now(struct dump *d, const char *path)
 	return ret;
 }
 
-/* What grows.  A device does that without being asked. */
+/* Dump a growing trace.  Devices and pipes block until more comes by themselves. */
 static int dump_follow(struct dump *d, const char *path)
 {
 	struct stat st;

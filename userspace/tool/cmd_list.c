@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape list: every event, its fields, and whether it can be recorded here. */
+/* ktape list: list events, their fields, and whether this system can record them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,14 +28,14 @@ enum {
 	IMPLIED = 2
 };
 
-/* How an event comes into a profile. */
+/* How an event gets into a profile; 0: by its class or preset. */
 static const unsigned char comes[KTAPE_OPCODES] = {
 #define KTAPE_ON_REQUEST(NAME) [KTAPE_EV_##NAME] = ON_REQUEST,
 #define KTAPE_IMPLIED(NAME) [KTAPE_EV_##NAME] = IMPLIED,
 #include <ktape/events.h>
 };
 
-/* So do the probes that were added, because others are free slots. */
+/* Is an event only recorded if named?  So are all probes: most slots are free. */
 static bool is_on_request(unsigned int opcode)
 {
 	return comes[opcode] == ON_REQUEST || opcode >= KTAPE_OP_PROBE;
@@ -54,7 +54,7 @@ struct availability {
 	struct ktape_event_info info;
 };
 
-/* @no_device: why there is none. */
+/* Ask the module about an event.  @no_device: negative errno why there is no device. */
 static void look_up_event(struct ktape_device *device, int no_device,
 			  unsigned int opcode, struct availability *a)
 {
@@ -87,7 +87,7 @@ static void print_fields(const struct ktape_event_desc *d)
 	}
 }
 
-/* The tracepoints and notifiers of an event that is @known. */
+/* Read the n-th tracepoint or notifier of an event, if the module knows it. */
 static bool next_source(struct ktape_device *device, bool known,
 			unsigned int opcode, unsigned int n,
 			struct ktape_event_info *e)

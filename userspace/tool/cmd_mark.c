@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape mark: events and names from a shell. */
+/* ktape mark: record markers, texts, exceptions, user events and names from a shell. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/* What a kind of event is made of: operands, and where they go. */
+/* Operands of an event, and the descriptor to write it to. */
 struct mark {
 	const struct mark_options *o;
 	int fd;
@@ -42,7 +42,7 @@ static int bad_operand(const char *what, const char *text)
 	return misuse(&command_mark, "\"%s\" is not a valid %s", text, what);
 }
 
-/* Return: 0 or the exit code, as all that follows. */
+/* Parse a number.  Return: 0 or the exit code, as for all take_*() below. */
 static int take_u32(const char *what, const char *text, uint32_t *value)
 {
 	uint64_t v;
@@ -71,7 +71,7 @@ static const char *const severities[] = {
 	"HW_SEVERITY0", "HW_SEVERITY1", "HW_SEVERITY2", "HW_SEVERITY3",
 };
 
-/* _TRACE_HW_SEVERITY3, HW_SEVERITY3, HW3 or 7. */
+/* Parse a severity: _TRACE_HW_SEVERITY3, HW_SEVERITY3, HW3 or 7. */
 static int take_severity(const char *text, uint32_t *severity)
 {
 	const char *name = strncmp(text, "_TRACE_", 7) ? text : text + 7;
@@ -191,7 +191,7 @@ static const struct {
 	{ "signal", KTAPE_FORMAT_SIGNAL, 4, false },
 };
 
-/* What is signed has at most 32 bits.  Return: 0 or the exit code. */
+/* Parse a number of @size bytes; signed types have at most 4. */
 static int take_number(const char *text, unsigned int size, bool is_signed,
 		       uint64_t *value)
 {
@@ -209,7 +209,7 @@ static int take_number(const char *text, unsigned int size, bool is_signed,
 	return 0;
 }
 
-/* "u16:7"; plain numbers are words. */
+/* Parse a typed argument such as "u16:7". */
 static int take_typed(struct ktape_typed *t, const char *text)
 {
 	size_t n = strcspn(text, ":"), i;
@@ -299,7 +299,7 @@ static int put_name(const struct mark *m)
 					      param[1], m->argv[3]));
 }
 
-/* Operands: how many at least and at most, what they are called. */
+/* Kinds of events, with their least and greatest number of operands. */
 static const struct {
 	const char *name;
 	int least;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape probe: probes at functions of the kernel, added at run time. */
+/* ktape probe: add, list and remove probes at kernel functions at run time. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static const char *name_of(unsigned int opcode)
 	return d ? d->name : "?";
 }
 
-/* SYMBOL or SYMBOL+OFFSET.  Return: 0 or the exit code. */
+/* Parse SYMBOL or SYMBOL+OFFSET.  Return: 0 or the exit code. */
 static int read_place(const char *text, struct ktape_probe *p)
 {
 	const char *plus = strchr(text, '+');
@@ -176,7 +176,7 @@ static int list_probes(struct ktape_device *device,
 	(void)argv;
 	if (argc)
 		return misuse(&command_probe, "list takes no operands");
-	/* All of them or none: half a list is no JSON. */
+	/* Read all probes before printing: half a list would not be valid JSON. */
 	for (unsigned int i = 0; i < KTAPE_PROBES; i++) {
 		p[i] = (struct ktape_probe){ .opcode = KTAPE_OP_PROBE + i };
 		ret = ktape_device_probe(device, KTAPE_PROBE_GET, &p[i]);

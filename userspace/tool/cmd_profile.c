@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape profile: what a session records: events and filters. */
+/* ktape profile: show or change the events and filters that a session records. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,12 +21,21 @@ struct profile_options {
 	struct filter_options filters;
 };
 
-/* The command line, and what becomes of it. */
+/**
+ * struct profile - a request to show or change a profile
+ * @o: options
+ * @op: KTAPE_PROFILE_*
+ * @masked: the events are changed
+ * @changed: events or filters are changed
+ * @p: the profile: as requested, then as the module has it
+ * @config: filters: as requested, then as the module has them
+ * @device: the session
+ */
 struct profile {
 	struct profile_options o;
 	unsigned int op;
-	bool masked;		/* the mask shall be changed */
-	bool changed;		/* anything shall */
+	bool masked;
+	bool changed;
 	struct ktape_profile p;
 	struct ktape_config config;
 	struct ktape_device *device;
@@ -59,7 +68,7 @@ static const struct {
 };
 
 /*
- * [set|or|andnot] NAMES...; names alone, as of a preset, are set.
+ * Parse [set|or|andnot] NAMES...; without an operation, NAMES are set.
  * Return: 0 or the exit code.
  */
 static int read_operands(int argc, char **argv, unsigned int *op,
@@ -80,7 +89,7 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 	if (i == 1 && argc == 1)
 		return misuse(&command_profile, "%s: missing NAMES of events",
 			      argv[0]);
-	/* One list: "!" takes away from what came before it. */
+	/* Join the operands to one list: "!NAME" removes from what is before it. */
 	for (; i < argc; i++) {
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
 					len ? "," : "", argv[i]);
@@ -131,7 +140,7 @@ static void print_text(const struct profile *r)
 	put_filters(&r->config, false);
 }
 
-/* Everything that can be wrong without the module.  Return: 0 or the exit code. */
+/* Check options and operands without the module.  Return: 0 or the exit code. */
 static int prepare_profile(struct profile *r, int argc, char **argv)
 {
 	const struct profile_options *o = &r->o;
@@ -172,7 +181,7 @@ static int prepare_profile(struct profile *r, int argc, char **argv)
 	return filter_options_read(&command_profile, &o->filters, &r->config);
 }
 
-/* The profile as it shall be, where that depends on what it is. */
+/* Compute the requested profile where it depends on the current one. */
 static int use_current(struct profile *r)
 {
 	struct ktape_profile now = { .flags = 0 };
@@ -209,7 +218,7 @@ static int change_mask(struct profile *r)
 	return err ? profile_failed(r->device, mask, err) : 0;
 }
 
-/* Filters and mask, or none of them. */
+/* Change filters and events; restore the filters if either fails. */
 static int change_all(struct profile *r)
 {
 	struct ktape_config before = { .given = 0 };
@@ -226,7 +235,7 @@ static int change_all(struct profile *r)
 	return ret;
 }
 
-/* Return: 0 or the exit code. */
+/* Change what is requested, then read the result.  Return: 0 or the exit code. */
 static int change_profile(struct profile *r)
 {
 	int ret = 0;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape receive: what ktape send sent, as a trace; what the line lost is counted. */
+/*
+ * ktape receive: read the frames of ktape send from a serial line and write them as
+ * a native trace.  Frames that the line lost or damaged are counted.
+ *
+ * A child process copies the line to a pipe, which is the input of the decoder.  So a
+ * signal or a hang-up ends the input like the end of a file, and the rest is written.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +23,7 @@
 #include "serial.h"
 
 #define PART	4096
-#define WINDOW	(256U << 10)	/* bytes that may wait to be sorted */
+#define WINDOW	(256U << 10)	/* bytes of events kept for sorting by time */
 
 struct receive_options {
 	uint64_t baud;
@@ -58,7 +64,7 @@ struct receive {
 
 static volatile sig_atomic_t child;
 
-/* The line is to end, and what has come of it is written. */
+/* On a signal, end the child process: the input ends and the trace is completed. */
 static void take_signal(int number)
 {
 	(void)number;
@@ -83,13 +89,13 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		r->error = ktape_sink_notice(r->sink, n);
 }
 
-/* A line that is hung up ends; its reader sees the end of a pipe. */
+/* Copy the line to the pipe until it hangs up or the pipe has no reader. */
 static void copy_line(int line, int to, const sigset_t *mask)
 {
 	char part[PART];
 	ssize_t n;
 
-	/* A key that is pressed comes here, too: the parent has to tell us. */
+	/* Ctrl-C reaches this process, too; only the parent decides on the end. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
@@ -110,7 +116,7 @@ static int connect_line(int line)
 
 	if (pipe2(ends, O_CLOEXEC))
 		return fail("pipe: %s", strerror(errno));
-	/* One that comes now is taken when it is known who is to be told. */
+	/* Block signals until the handler knows the child's process id. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	child = fork();
@@ -145,7 +151,7 @@ static int write_all(struct receive *r, const struct receive_options *o)
 	const struct ktape_sink_options how = {
 		.format = "native",
 		.path = o->out,
-		/* The line does not send it again: what came is kept. */
+		/* In place: the line does not repeat it, so keep what came. */
 		.flags = KTAPE_SINK_IN_PLACE |
 			 (o->force ? KTAPE_SINK_FORCE : 0),
 		.info = ktape_trace_info(r->trace),

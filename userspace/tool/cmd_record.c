@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape record: a session of its own into a directory or a pipe. */
+/*
+ * ktape record: create a session (or take that of -S) and write its rings to a
+ * directory, a pipe or a rotating log, until a time, a command or a signal ends it.
+ * This file has the command line, setting up and the summary; the loop is in
+ * record_loop.c, reading and writing rings in the library (record/).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -67,7 +72,7 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/* What of a pipe form that is split was damaged. */
+/* Damage found while splitting a pipe form. */
 struct split_damage {
 	const char *input;
 	bool packets;
@@ -131,7 +136,7 @@ static int split_pipe(const struct record_options *o)
 	return EXIT_OK;
 }
 
-/* Events that were asked for by name and cannot be had. */
+/* Print which events of -e cannot be recorded, and why. */
 static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
 {
 	struct ktape_event_info info;
@@ -148,7 +153,7 @@ static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
 	}
 }
 
-/* Return: 0 or the exit code. */
+/* Set the filters and the profile of the session.  Return: 0 or the exit code. */
 static int set_profile(struct record *r)
 {
 	const struct ktape_config *c = &r->config;
@@ -167,7 +172,7 @@ static int set_profile(struct record *r)
 	return err ? profile_failed(r->session, c->mask, err) : 0;
 }
 
-/* A session of our own.  Return: 0 or the exit code. */
+/* Create a session.  Return: 0 or the exit code. */
 static int make_session(struct record *r)
 {
 	struct ktape_create create = {
@@ -189,7 +194,7 @@ static int make_session(struct record *r)
 	return err ? err : set_profile(r);
 }
 
-/* That of -S.  Return: 0 or the exit code. */
+/* Attach to the session of -S.  Return: 0 or the exit code. */
 static int attach_session(struct record *r)
 {
 	struct ktape_layout_entry *entries = NULL;
@@ -214,7 +219,7 @@ static int attach_session(struct record *r)
 	return 0;
 }
 
-/* Return: 0 or the exit code. */
+/* Create or attach the session and set its watermark.  Return: 0 or the exit code. */
 static int open_session(struct record *r)
 {
 	int err = r->o.session ? attach_session(r) : make_session(r);
@@ -236,15 +241,16 @@ static bool to_pipe(const struct record *r)
 	return r->o.output && !strcmp(r->o.output, "-");
 }
 
-/* For messages: what is being written. */
+/* Return the path that is being written, for messages. */
 static const char *target_name(const struct record *r)
 {
 	return r->o.log ? log_current(&r->log) : r->o.output;
 }
 
 /*
- * The reader of a pipe may stop reading: we must not.  A pipe is opened anew,
- * since others may share the description that we were given.
+ * Make standard output non-blocking, because we must go on draining rings if the
+ * reader of the pipe stops.  Open a pipe anew for that: other processes may share the
+ * open file description, whose flags would change for them too.
  */
 static void open_pipe(struct record *r)
 {
@@ -267,7 +273,7 @@ static void open_pipe(struct record *r)
 	}
 }
 
-/* Return: 0 or the exit code. */
+/* Open the output and the recorder.  Return: 0 or the exit code. */
 static int open_recorder(struct record *r)
 {
 	struct ktape_recorder_options how = {
@@ -300,10 +306,10 @@ static int open_recorder(struct record *r)
 }
 
 /**
- * record_ready() - it records: whoever waits for that can go
+ * record_ready() - report that recording has begun; with --daemon, detach
  * @r: the recording
  *
- * Return: 0, or -ECANCELED, which was told.
+ * Return: 0, or -ECANCELED after a message.
  */
 int record_ready(struct record *r)
 {
@@ -342,7 +348,10 @@ static void tell_plain(const struct record *r,
 		     strerror(-s->plain_writes));
 }
 
-/* Where nothing is overwritten every event is accounted for.  Return: the exit code. */
+/*
+ * Check that every emitted event was recorded, filtered or lost.  That only holds in
+ * discard mode, where nothing is overwritten.  Return: the exit code.
+ */
 static int check_counts(const struct ktape_recorder_stats *s)
 {
 	if (s->records + s->filtered + s->lost == s->emitted)
@@ -353,7 +362,7 @@ static int check_counts(const struct ktape_recorder_stats *s)
 		(unsigned long long)s->lost, (unsigned long long)s->emitted);
 }
 
-/* What became of it?  Return: the exit code. */
+/* Print the summary and the error that ended the recording.  Return: the exit code. */
 static int tell_end(struct record *r, int err)
 {
 	struct ktape_recorder_stats s;
@@ -376,7 +385,7 @@ static int tell_end(struct record *r, int err)
 	if (err)
 		return fail("%s: %s; the trace up to this point is kept",
 			    target_name(r), strerror(-err));
-	/* Of a session that is not ours, others know where it began. */
+	/* The counts of a session of -S include events before this recording. */
 	return r->discard && !r->o.session ? check_counts(&s) : EXIT_OK;
 }
 
@@ -385,7 +394,7 @@ static int tell_no_command(const struct child *c)
 	return fail("cannot run %s: %s", c->name, strerror(-c->trouble_errno));
 }
 
-/* Nothing was recorded: nothing is left behind. */
+/* Remove the output of a recording that could not begin. */
 static int cancel_recording(struct record *r, int err)
 {
 	ktape_recorder_cancel(r->recorder);
@@ -417,7 +426,7 @@ static int record_session(struct record *r)
 	return ret;
 }
 
-/* Is there an option of what the session is to be? */
+/* Is there an option that sets up the session? */
 static bool gives_session(const struct record_options *o)
 {
 	return o->events || o->profile || o->mode || o->config || o->save ||
@@ -425,14 +434,14 @@ static bool gives_session(const struct record_options *o)
 	       o->block_size != NOT_GIVEN;
 }
 
-/* Is there an option of how to record? */
+/* Is there an option that --split cannot be combined with? */
 static bool gives_how(const struct record_options *o)
 {
 	return gives_session(o) || o->session || o->device || o->no_uring ||
 	       o->zstd || o->time != NOT_GIVEN;
 }
 
-/* The options of -l.  Return: 0 or the exit code. */
+/* Check the options around -l.  Return: 0 or the exit code. */
 static int check_log(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
@@ -470,7 +479,7 @@ static int check_log(struct record *r, int operands)
 	return ret ? ret : output_check_place(r->log.pattern);
 }
 
-/* Return: 0 or the exit code. */
+/* Check all options and make the configuration.  Return: 0 or the exit code. */
 static int check_options(struct record *r, int operands)
 {
 	const struct record_options *o = &r->o;
@@ -503,7 +512,7 @@ static int record_as_asked(struct record *r, int argc, char **argv)
 	if (ret)
 		return ret < 0 ? fail("fork: %s", strerror(-ret)) : code;
 	if (argc) {
-		/* It may write, but not into the trace. */
+		/* The command's output must not go into the trace's pipe. */
 		r->child.no_stdout = to_pipe(r);
 		ret = child_prepare(&r->child, argv);
 		if (r->child.trouble_errno)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape recover: a trace out of memory that survived a reset. */
+/*
+ * ktape recover: write the trace that survived a reset in memory, from the module or
+ * from an image of the memory.  Finding and checking it is the library's work
+ * (recover/).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +21,7 @@
 #include "signals.h"
 #include "tool.h"
 
-/* Something of the trace was there and could not be taken. */
+/* Exit code if parts of the trace were found but could not be recovered. */
 enum {
 	EXIT_PARTLY = 3
 };
@@ -71,6 +75,19 @@ static void on_signal(int number)
 	interrupted = number;
 }
 
+/**
+ * struct job - a recovery
+ * @o: options
+ * @input: memory to recover from
+ * @hooks: callbacks for progress and findings
+ * @place: region that was chosen
+ * @ctf: the output
+ * @result: what was recovered
+ * @at: offset of --at
+ * @shown: percentage shown last
+ * @tty: show progress
+ * @partly: something was left out
+ */
 struct job {
 	const struct recover_options *o;
 	struct ktape_recover_input input;
@@ -95,7 +112,7 @@ static void tell_left_out_part(void *arg, const struct ktape_error *what)
 	     what->text);
 }
 
-/* At most a hundred times a run. */
+/* Show progress whenever the percentage changes.  Return: -EINTR after a signal. */
 static int show_progress(void *arg, uint64_t done, uint64_t all)
 {
 	struct job *job = arg;
@@ -128,8 +145,8 @@ static int write_packet(void *arg, const void *data, size_t len)
 }
 
 /*
- * The module gives what it has as a whole, with at most a region in each half, or
- * a single one in all of it.  What else looks like a region was recorded.
+ * Can the module have a region at @offset?  Its memory has one region, or one in each
+ * half.  Anything else that looks like a region is data that was recorded.
  */
 static bool is_place_of_module(const struct job *job, uint64_t offset)
 {
@@ -138,7 +155,7 @@ static bool is_place_of_module(const struct job *job, uint64_t offset)
 	return !offset || offset == job->input.size / 2 / page * page;
 }
 
-/* Was one region set up after another one? */
+/* Was region @p set up after region @other? */
 static bool is_newer(const struct ktape_recover_place *p,
 		     const struct ktape_recover_place *other)
 {
@@ -146,14 +163,14 @@ static bool is_newer(const struct ktape_recover_place *p,
 	uint64_t apart = p->offset > other->offset ? p->offset - other->offset :
 						     other->offset - p->offset;
 
-	/* The halves of a region know it without a clock. */
+	/* Two halves have sequence numbers; they are safer than the clock. */
 	if (a->size == b->size && apart == a->size && a->sequence &&
 	    b->sequence)
 		return (int32_t)(a->sequence - b->sequence) > 0;
 	return a->start_real_ns > b->start_real_ns;
 }
 
-/* Which region: the one asked for, or the one set up last. */
+/* Choose the region of --at, or the one that was set up last. */
 static int choose_region(struct job *job,
 			 const struct ktape_recover_place *places, int nr)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape send: a trace over a slow line that loses bytes, in frames of RKH or of
- * Tonbandgeraet: a byte to find the next one, a sequence number, a checksum.
+ * ktape send: send a trace over a slow line that may lose bytes, in frames of RKH or
+ * Tonbandgeraet.  A frame has a delimiter to resynchronise, a sequence number and a
+ * checksum.
  *
- * What comes faster than the line is shed, the least important classes first, and
- * told at the other end as lost.
+ * If events come faster than the line takes them, those of the least important
+ * classes are shed.  The receiver gets them as lost events.  Bytes that wait for the
+ * line are in a queue (send_queue.c), so that reading goes on.
  *
- * A signal, or a line that is hung up, wakes us while nothing comes.
+ * While there is no input, a signal or a hang-up of the line wakes the reader.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +27,16 @@
 #include "serial.h"
 #include "signals.h"
 
-#define BITS_PER_BYTE	10	/* with start and stop */
+#define BITS_PER_BYTE	10	/* with start and stop bit */
 #define CPUS_MAX	8192U
-#define PRIORITIES	3	/* of classes that may be shed */
+#define PRIORITIES	3	/* priorities of classes that may be shed */
 /*
- * Bytes of so long may wait for the line.  What is live comes in heaps of half a
- * second: a quarter has to hold one, and some more, if the line is fast enough.
+ * The queue holds this much time of the line.  Live input comes in batches of half a
+ * second, and a quarter of the queue has to hold one, because shedding begins there.
  */
 #define BACKLOG_MS	3000
-#define GRACE_MS	2000	/* after a signal, for what has come */
-#define LEAVE_MS	8000	/* after a signal, for all that waits */
+#define GRACE_MS	2000	/* after a signal, send input for this long */
+#define LEAVE_MS	8000	/* after a signal, drain the queue for this long */
 #define NS_PER_MS	1000000ULL
 #define NS_PER_S	1000000000ULL
 
@@ -66,12 +68,38 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/* Events of a CPU that were shed since its last one that was sent. */
+/* Events of a CPU that were shed since the last one that was sent. */
 struct shed {
 	uint64_t count;
 	uint64_t from;
 };
 
+/**
+ * struct send - a transmission
+ * @o: options
+ * @mask: events to send
+ * @trace: input
+ * @sink: encoder that writes to the line or the queue
+ * @shed: by CPU, events that were shed
+ * @frame: frame format
+ * @path: operand of the trace
+ * @line: operand of the line
+ * @queue: bytes that wait for the line
+ * @signal: readable once a signal came
+ * @wake: epoll of @signal and the line, wakes the reader of the input
+ * @clear: when the line will have sent all there is, CLOCK_MONOTONIC in ns
+ * @made: bytes of the sink that are counted in @clear
+ * @stopped: when a signal came, in ns; 0: none
+ * @last: by CPU, time of the last event that was sent, in ticks
+ * @end: time of the last event, sent or shed, in ticks
+ * @sent: events sent
+ * @dropped: events shed
+ * @lost: events lost before they were read
+ * @late: events that came too late to be sorted
+ * @error: negative errno of the line; 0: none
+ * @damaged: the input is damaged
+ * @live: the input is live
+ */
 struct send {
 	struct send_options o;
 	uint64_t mask[KTAPE_MASK_WORDS];
@@ -84,16 +112,16 @@ struct send {
 	struct send_queue queue;
 	int signal;
 	int wake;
-	uint64_t clear;		/* ns: when the line has sent all there is */
-	uint64_t made;		/* bytes that were counted in it */
-	uint64_t stopped;	/* ns: of a signal, or 0 */
+	uint64_t clear;
+	uint64_t made;
+	uint64_t stopped;
 	uint64_t last[CPUS_MAX];
-	uint64_t end;		/* the last event, sent or not */
+	uint64_t end;
 	uint64_t sent;
 	uint64_t dropped;
-	uint64_t lost;		/* before they were read */
-	uint64_t late;		/* behind what was sent already */
-	int error;		/* of the line */
+	uint64_t lost;
+	uint64_t late;
+	int error;
 	bool damaged;
 	bool live;
 };
@@ -129,13 +157,13 @@ static void flush_sink(void *arg)
 		s->error = ktape_sink_flush(s->sink);
 }
 
-/* Bytes that the line takes in BACKLOG_MS. */
+/* Return the bytes that the line sends in BACKLOG_MS. */
 static uint64_t backlog_bytes(const struct send *s)
 {
 	return s->o.baud * BACKLOG_MS / (1000 * BITS_PER_BYTE);
 }
 
-/* Of a line that takes less than it should. */
+/* Return how full the queue is, for a line that is slower than its speed. */
 static uint64_t waiting_parts(const struct send *s)
 {
 	uint64_t most = kt_max(kt_min(backlog_bytes(s), s->queue.size), 1);
@@ -144,8 +172,8 @@ static uint64_t waiting_parts(const struct send *s)
 }
 
 /*
- * What waits for the line, in parts of PRIORITIES + 1 of what may.  A line that
- * was idle is not owed anything.
+ * Return how full the queue is: 0 to PRIORITIES, in parts of its size.  Computed from
+ * the line's speed; time that the line was idle is not saved up.
  */
 static unsigned int fullness(struct send *s)
 {
@@ -161,7 +189,7 @@ static unsigned int fullness(struct send *s)
 				    PRIORITIES);
 }
 
-/* After a signal there is some time for what has come, not for all of it. */
+/* Has GRACE_MS passed since a signal?  Then the rest of the input is shed. */
 static bool is_over(struct send *s)
 {
 	if (!signals_came())
@@ -180,7 +208,7 @@ static bool is_shed(struct send *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return false;
-	/* The lowest goes when a quarter of the room is taken, and so on. */
+	/* The lowest priority is shed from a quarter of the queue on, and so on. */
 	if (!is_over(s) && (!s->o.shed || !c || c->priority >= fullness(s)))
 		return false;
 	if (!shed->count++)
@@ -189,7 +217,7 @@ static bool is_shed(struct send *s, const struct ktape_event *e)
 	return true;
 }
 
-/* What was shed of a CPU is told before its next event, or at the end. */
+/* Send the shed events of a CPU as a gap, before its next event or at the end. */
 static int tell_shed(struct send *s, uint32_t cpu, uint64_t ts)
 {
 	struct shed *shed = &s->shed[cpu];
@@ -213,7 +241,7 @@ static int send_event(struct send *s, const struct ktape_event *e)
 	uint64_t before;
 	int err;
 
-	/* What is only there for the native form's clock is no event. */
+	/* Time extensions belong to the native format only. */
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return 0;
 	s->end = kt_max(s->end, e->ts);
@@ -227,13 +255,13 @@ static int send_event(struct send *s, const struct ktape_event *e)
 	if (!err)
 		err = ktape_sink_flush(s->sink);
 	s->last[e->cpu] = e->ts;
-	/* Names do not count, nor does what the format has no place for. */
+	/* Do not count names, nor events that the frames cannot hold. */
 	s->sent += !err && e->opcode != KTAPE_EV_REGISTRY &&
 		   ktape_sink_bytes(s->sink) > before;
 	return err;
 }
 
-/* A line that is hung up wakes us, too; what is no line cannot. */
+/* Wake the reader when the line hangs up; files cannot be watched and do not. */
 static void watch_line(const struct send *s, int fd)
 {
 	struct epoll_event e = { .events = 0 };
@@ -241,7 +269,7 @@ static void watch_line(const struct send *s, int fd)
 	epoll_ctl(s->wake, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* Only what is shed needs a queue.  Return: what is to be written to. */
+/* Put a queue before the line if events may be shed.  Return: where to write. */
 static int begin_queue(struct send *s, int line)
 {
 	int err;
@@ -274,7 +302,7 @@ static int open_line(struct send *s)
 	fd = begin_queue(s, fd);
 	if (fd < 0)
 		return fail("%s", strerror(-fd));
-	/* It stays open, so that its settings do. */
+	/* Keep it open: closing would reset the line's settings. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	how.path = path;
 	how.info = ktape_trace_info(s->trace);
@@ -283,22 +311,22 @@ static int open_line(struct send *s)
 	return err ? fail("%s: %s", s->line, strerror(-err)) : 0;
 }
 
-/* Return: 0, or negative errno of the input; that of the line is in @s->error. */
+/* Send all events.  Return: 0 or negative errno of the input; the line's: s->error. */
 static int send_all(struct send *s)
 {
 	const struct ktape_event *e;
 	int ret = 0, err;
 
-	/* An input that is waited for ends, and what has come of it is sent. */
+	/* After a signal, a live input is read to what it has, then ends by itself. */
 	while (!(signals_came() && !s->live) && !s->error &&
 	       (ret = ktape_trace_next(s->trace, &e)) > 0)
 		s->error = send_event(s, e);
 	for (uint32_t cpu = 0; cpu < CPUS_MAX && !s->error; cpu++)
 		s->error = tell_shed(s, cpu, s->end);
-	/* What was sent is whole, however it ended. */
+	/* Finish the stream in any case, so that what was sent is complete. */
 	err = ktape_sink_finish(s->sink);
 	s->error = s->error ? s->error : err;
-	/* Of a line behind a queue, this is the cause. */
+	/* The queue's error is the line's; the sink only saw a broken pipe. */
 	err = send_queue_end(&s->queue);
 	s->error = err ? err : s->error;
 	return ret < 0 ? ret : 0;
@@ -327,7 +355,7 @@ static int tell_results(const struct send *s, int ret)
 	return ret ? ret : s->damaged ? EXIT_FAILED : EXIT_OK;
 }
 
-/* What ends a wait: a signal, and later the line. */
+/* Set up what wakes the reader of the input: signals now, the line later. */
 static int prepare_waiting(struct send *s)
 {
 	struct epoll_event e = { .events = EPOLLIN };
@@ -338,7 +366,7 @@ static int prepare_waiting(struct send *s)
 	    epoll_ctl(s->wake, EPOLL_CTL_ADD, s->signal, &e))
 		return fail("%s", strerror(errno));
 	signals_catch();
-	/* Of a line that is a pipe. */
+	/* If the line is a pipe, write() returns EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape snapshot: save what a session has in its rings, which goes on. */
+/* ktape snapshot: save the records that are in a session's rings; the session goes on. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -25,8 +25,7 @@ struct snapshot_options {
 
 static const struct kt_option options[] = {
 	{ "output", 'o', KT_OPT_TEXT, offsetof(struct snapshot_options, out),
-	  "DIR",
-	  "directory to write; -: pipe form on standard output" },
+	  "DIR", "directory to write; -: pipe form on standard output" },
 	{ "force", 'f', KT_OPT_FLAG, offsetof(struct snapshot_options, force),
 	  NULL, "replace the trace in DIR" },
 	{ "wait", 'w', KT_OPT_FLAG, offsetof(struct snapshot_options, wait),
@@ -65,12 +64,12 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 		if (time != NOT_GIVEN && now_ns() - began >= time)
 			return fail(
 				"snapshot: the session is still recording after --time; nothing was saved");
-		/* Its rings would wake us all the time. */
+		/* Poll with a pause: waiting on the device would wake for every block. */
 		poll(NULL, 0, LOOK_MS);
 	}
 }
 
-/* What has become of it.  Return: the exit code. */
+/* Print why saving failed, and where the partial trace is.  Return: the exit code. */
 static int tell_failure(const char *out, const char *kept, int err)
 {
 	if (!strcmp(out, "-"))
@@ -96,7 +95,7 @@ static int save_rings(struct ktape_device *session,
 	struct ktape_recorder *recorder;
 	int err, ret = EXIT_OK;
 
-	/* What rings hold is soon saved: only a second signal ends that. */
+	/* Saving is short: ignore a first signal, end on a second one. */
 	signals_catch();
 	err = signals_sweep(o->out);
 	if (err)

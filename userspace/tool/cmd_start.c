@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape start: let a session record, and make it if it is not there. */
+/* ktape start: start a session, and create it if it does not exist. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/* A session to be made. */
+/* A session to be created. */
 struct start {
 	struct start_options o;
 	struct ktape_create create;
@@ -61,7 +61,7 @@ static bool gives_how(const struct start_options *o)
 	       filter_options_given(&o->filters);
 }
 
-/* What can be wrong without the module.  Return: 0 or the exit code. */
+/* Check the options without the module.  Return: 0 or the exit code. */
 static int read_options(struct start *s, const char *name)
 {
 	const struct start_options *o = &s->o;
@@ -104,7 +104,7 @@ static int read_options(struct start *s, const char *name)
 	return ret;
 }
 
-/* Return: 0 or the exit code; then nothing is left of it. */
+/* Set filters, policy and profile, and start.  Return: 0 or the exit code. */
 static int set_up_session(struct start *s)
 {
 	struct ktape_policy policy;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape stats: what threads, interrupts and services did. */
+/*
+ * ktape stats: statistics of a trace: of Linux (stats_linux.c) or, for traces of an
+ * RTOS, those of TraceX, which are printed here.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +78,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		tell_damage(s->t.path, n);
 }
 
-/* Return: false, with its number in @text, if it has no name. */
+/* Write the name of a service, or its number.  Return: false: it has no name. */
 static bool service_name(const struct stats *s, uint32_t id,
 			 char text[SERVICE_NAME])
 {
@@ -94,7 +97,7 @@ static bool service_name(const struct stats *s, uint32_t id,
 	return name;
 }
 
-/* ---- JSON: members as TraceX's own engine is asked ---------------------------------- */
+/* ---- JSON: members are named as in TraceX's own engine ------------------------------- */
 
 static int print_services(const struct stats *s, int64_t thread)
 {
@@ -113,7 +116,7 @@ static int print_services(const struct stats *s, int64_t thread)
 	return 0;
 }
 
-/* Names of those that TraceX does not have, if there are any. */
+/* Print the names of services that TraceX does not have, if there are any. */
 static int print_names(const struct stats *s)
 {
 	struct ktape_rtos_count *counts;
@@ -306,7 +309,7 @@ static void print_events(const struct stats *s)
 		       e->info[3], e->next, (ull)e->inversion, (ull)e->bad);
 }
 
-/* Return: true if the results are not of all of the trace. */
+/* Print what was left out.  Return: true if the results are incomplete. */
 static bool tell_bounds(const struct stats *s)
 {
 	const char *what;
@@ -384,7 +387,7 @@ static int make_stats(struct stats *s, bool rtos)
 	return ret ? ret : s->t.damaged ? EXIT_FAILED : judged;
 }
 
-/* Return: 0 or the exit code. */
+/* Check the options and choose the kind of statistics.  Return: 0 or the exit code. */
 static int check_options(const struct stats_options *o, bool *rtos)
 {
 	bool only_linux = o->conditions.nr || o->all || o->histogram;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape status: the module, its sessions, the rings of one. */
+/* ktape status: show the module, its sessions, and the counters of a session's rings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +145,8 @@ static void print_json_head(const struct status *s)
 }
 
 /*
- * How long the CPU has been in the tracer for this session: what an event takes,
- * as sampled, and the blocks that were opened.
+ * Print the time that a CPU has spent in the tracer for this session: the sampled
+ * time per event times the number of events, and the time for opening blocks.
  */
 static void print_cost(const struct status *s, uint32_t cpu, uint64_t events)
 {

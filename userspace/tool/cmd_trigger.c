@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape trigger: do something when an event comes, or does not come. */
+/*
+ * ktape trigger: add, list and remove triggers of a session, and run a command when
+ * one fires.  The module evaluates triggers; conditions are parsed in trigger.c.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -331,7 +334,7 @@ static int list_triggers(struct ktape_device *device,
 
 /* ---- run a command -------------------------------------------------------- */
 
-/* Signals and limits as we found them.  Return: 0 or errno. */
+/* Start a command with the signals and limits that we had.  Return: 0 or errno. */
 static int spawn_command(pid_t *pid, char **argv)
 {
 	posix_spawnattr_t attr;
@@ -353,7 +356,7 @@ static int spawn_command(pid_t *pid, char **argv)
 	return err;
 }
 
-/* The command, with what fired in its environment. Return: 0 or the exit code. */
+/* Run the command with the trigger in its environment.  Return: 0 or the exit code. */
 static int run_command(const struct ktape_trigger *t, char **argv)
 {
 	char number[24];
@@ -370,7 +373,7 @@ static int run_command(const struct ktape_trigger *t, char **argv)
 	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return fail("%s: %s", argv[0], strerror(errno));
-		/* Who ends us does not wait for it. */
+		/* After a signal to us, do not wait for the command: end it. */
 		if (signals_came())
 			kill(pid, SIGTERM);
 	}
@@ -380,9 +383,9 @@ static int run_command(const struct ktape_trigger *t, char **argv)
 }
 
 /*
- * Wait until it fires.  Of a session that is destroyed, or a trigger that others
- * remove, nobody tells us: we look.
- * Return: 1, 0 when it is time to end, or negative errno.
+ * Wait until the trigger fires.  Poll for a destroyed session or a removed trigger
+ * every LOOK_MS, because the eventfd does not report them.
+ * Return: 1: fired, 0: a signal came, or negative errno.
  */
 static int wait_for_firing(struct ktape_device *device, int wake,
 			   const struct ktape_trigger *t,
@@ -408,7 +411,7 @@ static int wait_for_firing(struct ktape_device *device, int wake,
 		ret = ktape_device_trigger(device, KTAPE_TRIGGER_GET, now);
 		if (ret)
 			return ret;
-		/* It does not wait: nobody else reads it, but there may be none. */
+		/* Non-blocking: poll() may have timed out without a firing. */
 		if (read(t->eventfd, &n, sizeof(n)) == sizeof(n))
 			return 1;
 		if (errno != EAGAIN && errno != EINTR)
@@ -466,7 +469,7 @@ static int run_at(struct ktape_device *device, const struct trigger_options *o,
 	return ret;
 }
 
-/* Is there an option that only those have that make a trigger? */
+/* Is there an option that defines a trigger (for add and run)? */
 static bool makes_one(const struct trigger_options *o)
 {
 	return o->nth || o->limit != 1 || o->longer != NOT_GIVEN ||

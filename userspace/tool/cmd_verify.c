@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape verify: is a trace what it says, and was there no such event? */
+/*
+ * ktape verify: check that a trace is consistent, or prove that an event did not
+ * occur (--absent).  This file has the command line and the output; the rules are
+ * the library's (verify/).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +19,11 @@
 #include "signals.h"
 #include "tool.h"
 
-#define SHOWN		100U	/* findings; --all shows the others */
+#define SHOWN		100U	/* findings shown without --all */
 #define NS_PER_S	1000000000LL
-#define NAMES		1024U		/* of values of a field, at most */
+#define NAMES		1024U		/* values of a field to look up names for */
 
-/* Exit codes of --absent besides EXIT_OK, proved, and EXIT_USAGE. */
+/* Exit codes of --absent besides EXIT_OK (proved) and EXIT_USAGE. */
 enum {
 	EXIT_FOUND = 1,
 	EXIT_NOT_ENABLED = 3,
@@ -87,7 +91,7 @@ static void print_place(const struct run *r, const struct ktape_finding *f)
 		printf("packet %llu ", (unsigned long long)f->packet);
 	if (f->stream || f->offset)
 		printf("at byte %llu", (unsigned long long)f->offset);
-	/* Before it is open there is no clock; then there is no time either. */
+	/* Findings while opening have no time, because the clock is not known yet. */
 	if (f->ts && r->verify) {
 		ns = ktape_mono_ns(ktape_verify_info(r->verify), f->ts);
 		printf(" [%lld.%09lld]", (long long)(ns / NS_PER_S),
@@ -200,7 +204,7 @@ static void print_json_cpus(const struct run *r)
 	putchar('}');
 }
 
-/* Return: the exit code of the verdict. */
+/* Print the verdict of --absent.  Return: its exit code. */
 static int print_verdict(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
@@ -236,7 +240,7 @@ static int print_verdict(const struct run *r)
 	return verdicts[all].code;
 }
 
-/* Return: the exit code. */
+/* Print the counts of CPUs, the verdict and the totals.  Return: the exit code. */
 static int print_result(const struct run *r, int wrong)
 {
 	int code = wrong ? EXIT_FAILED : EXIT_OK;
@@ -270,7 +274,7 @@ static const char *name_of(const struct ktape_info *info, unsigned int type,
 		       ktape_value_name(type, value);
 }
 
-/* "-5", "0x1f", or the name that the value has in that field. */
+/* Parse a value: "-5", "0x1f", or a name of the field's type. */
 static int parse_value(const struct ktape_info *info, const char *text,
 		       const struct ktape_event_desc *desc, const char *field,
 		       uint64_t *value)
@@ -295,7 +299,7 @@ static int parse_value(const struct ktape_info *info, const char *text,
 	return -EINVAL;
 }
 
-/* Return: 0 or the exit code. */
+/* Parse --from and --to for --absent.  Return: 0 or the exit code. */
 static int take_range(struct run *r, const struct kt_command *command,
 		      struct ktape_absence *q)
 {
@@ -365,11 +369,11 @@ static int ask_absence(struct run *r, const struct kt_command *command)
 	return EXIT_OK;
 }
 
-/* Return: the exit code. */
+/* Print why a trace cannot be opened.  Return: the exit code. */
 static int open_failed(const struct run *r, const char *path, int err,
 		       const struct ktape_error *error)
 {
-	/* Damage that was found is why it cannot be read. */
+	/* Exit with 1 if findings explain why the trace cannot be read. */
 	int code = r->wrong && !r->o.absent ? EXIT_FAILED : EXIT_USAGE;
 
 	if (r->o.json && code == EXIT_FAILED)
@@ -388,7 +392,7 @@ static int open_failed(const struct run *r, const char *path, int err,
 	return code;
 }
 
-/* Is there the CPU that is asked for?  Return: 0 or the exit code. */
+/* Check that the trace has the CPU of --cpu.  Return: 0 or the exit code. */
 static int find_cpu(const struct run *r)
 {
 	struct ktape_verify_cpu c = { .cpu = 0 };
@@ -456,7 +460,7 @@ static int cmd_verify(int argc, char **argv)
 	ret = ktape_verify_open(argv[first], &how, &r.verify, &error);
 	if (ret)
 		return open_failed(&r, argv[first], ret, &error);
-	/* Before there was nothing that could be told of. */
+	/* Not before: until here a signal may end us, as there is no result yet. */
 	signals_catch();
 	ret = r.o.absent ? ask_absence(&r, &command_verify) : EXIT_OK;
 	if (ret && r.o.json)

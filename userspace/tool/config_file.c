@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Configurations in files. */
+/* Load and save the configuration of a session.  Its text form is the library's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 
 /**
  * config_load() - read a configuration from a file
- * @path: the file
- * @config: filled; ends with ktape_config_release(), after an error too
+ * @path: path of the file
+ * @config: filled; to be released with ktape_config_release(), also after an error
  *
  * Return: 0 or the exit code.
  */
@@ -46,7 +46,7 @@ int config_load(const char *path, struct ktape_config *config)
 	return err ? fail("%s: %s", path, strerror(-err)) : 0;
 }
 
-/* Into a new file beside the old one, which stays until this one is on disk. */
+/* Write a new file beside the old one and rename it when it is on disk. */
 static int replace_file(const char *path, const char *text, mode_t mode)
 {
 	size_t room = strlen(path) + sizeof(".XXXXXX");
@@ -70,7 +70,7 @@ static int replace_file(const char *path, const char *text, mode_t mode)
 	return err;
 }
 
-/* What is no regular file is written as it is. */
+/* Write to a device or pipe, which cannot be replaced by a new file. */
 static int write_through(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -96,7 +96,7 @@ static int write_file(const char *path, const char *text)
 	}
 	if (!S_ISREG(st.st_mode))
 		return write_through(path, text);
-	/* Not a link to it. */
+	/* Replace the file itself, not a symbolic link to it. */
 	target = realpath(path, NULL);
 	if (!target)
 		return -errno;
@@ -109,8 +109,8 @@ static int write_file(const char *path, const char *text)
 
 /**
  * config_save() - write a configuration to a file
- * @path: the file, or "-"; after an error it is as it was before
- * @config: what is given of it
+ * @path: path of the file, unchanged after an error; "-": standard output
+ * @config: configuration; only what is given is written
  *
  * Return: 0 or the exit code.
  */
@@ -120,7 +120,7 @@ int config_save(const char *path, const struct ktape_config *config)
 	char *text = NULL;
 	int err;
 
-	/* Control events are always there and need not be named. */
+	/* Control events are always recorded: do not name them. */
 	for (unsigned int i = 0; i < KTAPE_OP_EXCEPTION; i++)
 		named.mask[0] &= ~(1ULL << i);
 	err = ktape_config_format(&named, &text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Several inputs as one, and which of their events are wanted. */
+/* ktape convert: merge the inputs into one stream and select events of it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define NS_PER_S	1000000000ULL
 
 /**
- * convert_prepare() - understand the options
+ * convert_prepare() - parse the options that select events
  * @c: the conversion
  *
  * Return: 0 or the exit code.
@@ -37,8 +37,8 @@ int convert_prepare(struct convert *c)
 }
 
 /**
- * convert_join() - the inputs are open: find their common clock and names
- * @c: the conversion
+ * convert_join() - choose the clock and the registry of the output
+ * @c: conversion whose inputs are open
  *
  * The output has the clock of the first input.
  *
@@ -72,12 +72,12 @@ static bool same_clock(const struct ktape_info *a, const struct ktape_info *b)
 }
 
 /**
- * convert_ts() - a time on the clock of the output
+ * convert_ts() - convert a time of an input to the clock of the output
  * @c: the conversion
- * @in: whose time it is
- * @ts: the time
+ * @in: the input
+ * @ts: time on the clock of @in, in ticks
  *
- * Return: its ticks; 0 if it lies before the first.
+ * Return: ticks of the output's clock; 0 if the time is before its zero.
  */
 uint64_t convert_ts(const struct convert *c, const struct convert_input *in,
 		    uint64_t ts)
@@ -141,15 +141,15 @@ static int next_of_many(struct convert *c, const struct ktape_event **event)
 }
 
 /**
- * convert_next() - the next event of all inputs
+ * convert_next() - return the next event of all inputs, by time
  * @c: the conversion
- * @event: set; good until the next call
+ * @event: set to the event, which is valid until the next call
  *
  * Return: 1, 0 at the end, or negative errno.
  */
 int convert_next(struct convert *c, const struct ktape_event **event)
 {
-	/* The clock and the names of one are those of the output. */
+	/* A single input has the clock and the registry of the output. */
 	if (c->nr_inputs == 1)
 		return ktape_trace_next(c->inputs[0].trace, event);
 	return next_of_many(c, event);
@@ -167,7 +167,7 @@ static bool is_of_pid(const struct convert *c, int32_t tid, uint64_t ts)
 	return o && o->param1 == c->o.pid;
 }
 
-/* A switch belongs to both threads. */
+/* Is an event of the process selected by --pid?  A switch belongs to both threads. */
 static bool is_wanted_thread(const struct convert *c,
 			     const struct ktape_event *e)
 {
@@ -187,8 +187,8 @@ static bool is_wanted(const struct convert *c, const struct ktape_event *e)
 }
 
 /*
- * Names are always wanted.  Where the events around them are left out they go to
- * the registry: in a ring of a CPU they would tell who ran there.
+ * Write a registry record; they are never left out.  If the events around it are, it
+ * moves to the registry stream: in a CPU's ring it would imply that its thread ran.
  */
 static int write_name(struct convert *c, const struct ktape_event *e,
 		      bool inside)
@@ -204,7 +204,7 @@ static int write_name(struct convert *c, const struct ktape_event *e,
 	return ktape_sink_event(c->sink, &name);
 }
 
-/* What tells what events are about is as good as a name, as long as they come. */
+/* Is an event a name, or does it describe events that are selected? */
 static bool is_name(const struct convert *c, const struct ktape_event *e)
 {
 	return e->opcode == KTAPE_EV_REGISTRY ||
@@ -221,16 +221,16 @@ static int write_event(struct convert *c, const struct ktape_event *e)
 	return ktape_sink_event(c->sink, e);
 }
 
-/* What lies outside the times that were asked for: names, nothing else. */
+/* Handle an event outside of the selected times: only names are written. */
 static int leave_out(struct convert *c, const struct ktape_event *e)
 {
 	return e->opcode == KTAPE_EV_REGISTRY ? write_name(c, e, false) : 0;
 }
 
 /**
- * convert_wants_gap() - does a loss touch what is converted?
+ * convert_wants_gap() - does a gap overlap the selected times and CPU?
  * @c: the conversion
- * @n: on the clock of the output
+ * @n: notice with times on the clock of the output
  *
  * Return: true if it does.
  */
@@ -246,8 +246,8 @@ bool convert_wants_gap(const struct convert *c, const struct ktape_notice *n)
 }
 
 /**
- * convert_check() - do the inputs, read to their end, have what was asked for?
- * @c: the conversion
+ * convert_check() - check that the inputs had the selected times and CPU
+ * @c: conversion whose inputs were read to their end
  *
  * Return: 0 or the exit code.
  */
@@ -259,7 +259,7 @@ int convert_check(const struct convert *c)
 }
 
 /**
- * convert_event() - write an event, if it is wanted
+ * convert_event() - write an event, if it is selected
  * @c: the conversion
  * @e: the event
  *
@@ -285,7 +285,7 @@ int convert_event(struct convert *c, const struct ktape_event *e)
 }
 
 /**
- * convert_release() - free all of it
+ * convert_release() - close the inputs and free the rest
  * @c: the conversion
  */
 void convert_release(struct convert *c)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A conversion: inputs as one, what is chosen of them, what was open at a cut. */
+/*
+ * ktape convert: inputs merged into one stream, the selection of events, and the
+ * state at a cut.
+ */
 #ifndef _KT_CONVERT_H
 #define _KT_CONVERT_H
 
@@ -25,14 +28,14 @@ struct convert_options {
 struct convert;
 
 /**
- * struct convert_input - one of the inputs
- * @convert: it belongs to
- * @path: as on the command line
- * @trace: it
- * @info: of it
- * @event: its next event, or NULL: there is none
- * @begun: @event was asked for
- * @ts: time of @event on the clock of the output
+ * struct convert_input - an input
+ * @convert: conversion that it belongs to
+ * @path: operand
+ * @trace: the open trace
+ * @info: information of @trace
+ * @event: its next event; NULL: at its end
+ * @begun: @event was read
+ * @ts: time of @event on the clock of the output, in ticks
  */
 struct convert_input {
 	struct convert *convert;
@@ -47,32 +50,33 @@ struct convert_input {
 struct cut;
 
 /**
- * struct convert - the conversion
- * @o: command line
+ * struct convert - a conversion
+ * @o: options
  * @to_name: format of the output
- * @mask: events that are wanted
- * @range: times that are wanted, and what the inputs have
- * @inputs: all of them
- * @nr_inputs: how many
- * @current: whose event was delivered last
- * @moved: that event on the clock of the output
- * @info: of the output
- * @registry: names
- * @own_registry: the same, where several inputs share it
- * @cut: what was open before @from, or NULL
+ * @mask: selected events
+ * @range: selected times and CPUs, and those of the inputs
+ * @inputs: the inputs
+ * @nr_inputs: number of open @inputs
+ * @current: input of the event that convert_next() returned last
+ * @wake: descriptor that becomes readable when a signal came
+ * @moved: copy of that event with its time on the clock of the output
+ * @info: information of the output
+ * @registry: names of all inputs
+ * @own_registry: @registry if it was made for several inputs, or NULL
+ * @cut: state before --from-time, or NULL
  * @sink: the output
- * @error: of a notice that could not be written
- * @events: written
- * @lost: events missing in the input
- * @gaps: in how many places
- * @unknown: and more that nobody counted
- * @late: events out of order
- * @live: an input comes in only once
- * @in_place: the output has its name from the beginning, and replaces nothing
- * @damaged: a part of the input could not be read
- * @progress: it is shown
- * @shown_at: when it was shown last
- * @warned: that the output gets large
+ * @error: negative errno of a gap that could not be written
+ * @events: number of events written
+ * @lost: events lost in the inputs, as far as counted
+ * @gaps: number of gaps
+ * @unknown: some gaps have no count
+ * @late: events that came too late to be sorted
+ * @live: an input cannot be read again (pipe, device)
+ * @in_place: the output is written under its own name and replaces nothing
+ * @damaged: a part of an input could not be read
+ * @progress: show progress
+ * @shown_at: when progress was shown last, in ns
+ * @warned: the warning of a large output was printed
  */
 struct convert {
 	struct convert_options o;
@@ -82,7 +86,7 @@ struct convert {
 	struct convert_input *inputs;
 	size_t nr_inputs;
 	struct convert_input *current;
-	int wake;		/* can be read when it is to end */
+	int wake;
 	struct ktape_event moved;
 	const struct ktape_info *info;
 	const struct ktape_registry *registry;

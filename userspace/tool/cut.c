@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was open when a cut begins: the thread of each CPU, and slices that
- * began and did not end.  They are written at the time of the cut, so that what
- * follows can be understood.
+ * State at the beginning of a cut (ktape convert --from-time): the thread of each
+ * CPU, and slices that have begun and not ended (markers, interrupts, system calls,
+ * timers, work).  Their begin events are written again at the time of the cut, so
+ * that a viewer shows threads and slices from there on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,12 +23,12 @@ enum scope {
 	SCOPE_MARK
 };
 
-/* What begins a slice, what ends it, and whose it is. */
+/* Events that begin and end a slice.  @scope: what the slice belongs to. */
 static const struct pair {
 	uint8_t begin;
 	uint8_t end;
 	uint8_t scope;
-	bool by_id;		/* the first argument has to be the same */
+	bool by_id;		/* both ends have the same first argument */
 } pairs[] = {
 	{ KTAPE_EV_MARK_BEGIN, KTAPE_EV_MARK_END, SCOPE_MARK, true },
 	{ KTAPE_EV_ISR_ENTER, KTAPE_EV_ISR_EXIT, SCOPE_CPU, true },
@@ -45,13 +46,23 @@ static const struct pair {
 	  SCOPE_THREAD, true },
 };
 
-/* What tells what others are about never ends. */
+/* Events that describe others (ktape_event_is_metadata()) are kept for ever. */
 static const struct pair metadata = { .scope = SCOPE_CPU };
 
-/* A slice that is open. */
+/**
+ * struct slice - an open slice
+ * @next: next in its bucket, the latest first
+ * @older: next older one of all slices
+ * @newer: next newer one of all slices
+ * @end: opcode that ends it; 0: nothing does
+ * @owner: CPU or thread that it belongs to
+ * @id: first argument, if the pair is by id
+ * @event: event that began it
+ * @data: arguments and blob of @event
+ */
 struct slice {
-	struct slice *next;	/* of its bucket, the latest first */
-	struct slice *older;	/* of all */
+	struct slice *next;
+	struct slice *older;
 	struct slice *newer;
 	uint8_t end;
 	uint32_t owner;
@@ -60,9 +71,20 @@ struct slice {
 	uint8_t data[];
 };
 
+/**
+ * struct cut - state before the cut
+ * @tid: by CPU, its thread, or TID_NONE
+ * @switched: by CPU, it had a sched_switch
+ * @last_ts: time of the last event before the cut, in ticks
+ * @buckets: open slices by end and owner
+ * @oldest: oldest open slice
+ * @newest: newest open slice
+ * @nr: number of open slices
+ * @dropped: slices that were not kept, because SLICES_MAX were open
+ */
 struct cut {
 	int32_t tid[CPUS_MAX];
-	bool switched[CPUS_MAX];	/* it tells when another one runs */
+	bool switched[CPUS_MAX];
 	uint64_t last_ts;
 	struct slice *buckets[BUCKETS];
 	struct slice *oldest;
@@ -72,8 +94,8 @@ struct cut {
 };
 
 /**
- * cut_begin() - nothing is known
- * @cut: set
+ * cut_begin() - make an empty state
+ * @cut: set to the state
  *
  * Return: 0 or -ENOMEM.
  */
@@ -160,7 +182,7 @@ static void close_slice(struct cut *c, const struct pair *p,
 	}
 }
 
-/* A thread that ends does not return from what it called. */
+/* Close the system call of a thread that ends: it does not return. */
 static void close_thread(struct cut *c, int32_t tid)
 {
 	const struct ktape_event gone = { .tid = tid };
@@ -172,8 +194,8 @@ static void close_thread(struct cut *c, int32_t tid)
 }
 
 /**
- * cut_learn() - an event before the cut
- * @cut: what is open
+ * cut_learn() - update the state by an event before the cut
+ * @cut: state
  * @e: the event
  *
  * Return: 0 or -ENOMEM.
@@ -203,7 +225,7 @@ int cut_learn(struct cut *cut, const struct ktape_event *e)
 	return 0;
 }
 
-/* The first tick that is not before the cut. */
+/* Return the first tick that is not before the cut. */
 static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
 		       uint64_t first)
 {
@@ -221,8 +243,9 @@ static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
 }
 
 /*
- * What a CPU runs.  Where that is known from switches alone, and they were recorded,
- * one from its idle thread stands for it, with usual priorities.
+ * Write a context record for the thread of a CPU.  Some formats show threads by
+ * switches only: if the trace has switches, write one from the idle thread for them,
+ * with the default priority, because the real ones are unknown.
  */
 static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 			uint64_t ts,
@@ -258,11 +281,11 @@ static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 }
 
 /**
- * cut_write() - write what is open
- * @cut: what is open
+ * cut_write() - write the threads and the open slices at the time of the cut
+ * @cut: state
  * @c: the conversion
- * @first: the first event that is not before the cut
- * @write: takes events
+ * @first: first event that is not before the cut
+ * @write: writes an event
  *
  * Return: 0 or negative errno.
  */
@@ -288,8 +311,8 @@ int cut_write(struct cut *cut, struct convert *c,
 }
 
 /**
- * cut_free() - forget it
- * @cut: or NULL
+ * cut_free() - free the state
+ * @cut: state, or NULL
  */
 void cut_free(struct cut *cut)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Going into the background.
+ * Run in the background, and keep a pidfile.
  *
- * The process that works is made first, and whoever called waits until it is
- * ready: what goes wrong before comes on standard error, with the exit status.
- * Afterwards there is the system log, or a file.
+ * daemon_begin() forks.  The caller's process waits on a pipe until the background
+ * process calls daemon_detach() or daemon_end(), and exits with the code that it
+ * gets.  So errors of setting up appear on standard error, with an exit status;
+ * later ones go to the system log or --logfile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 #include "daemon.h"
 #include "tool.h"
 
-/* Wait for what the daemon has to say.  Return: the exit code. */
+/* Wait for the exit code from the background process. */
 static int wait_for(int fd)
 {
 	unsigned char code;
@@ -31,7 +32,7 @@ static int wait_for(int fd)
 	return kt_read_some(fd, &code, 1) == 1 ? code : EXIT_FAILED;
 }
 
-/* Neither a session nor a terminal of its own can come back to us. */
+/* Detach from the terminal; the second fork prevents getting one again. */
 static int leave_terminal(int ready[2])
 {
 	pid_t pid;
@@ -48,11 +49,12 @@ static int leave_terminal(int ready[2])
 }
 
 /**
- * daemon_begin() - make the process
- * @d: nothing happens if it is not @on
+ * daemon_begin() - fork the background process
+ * @d: does nothing unless @d->on
  * @code: set to the exit code, in the caller's process
  *
- * Return: 0 in the process that works, 1 in the caller's, or negative errno.
+ * Return: 0 in the background process (or without @d->on), 1 in the caller's
+ * process, or negative errno.
  */
 int daemon_begin(struct daemon *d, int *code)
 {
@@ -99,8 +101,8 @@ static int tell_taken(int fd, const char *path)
 }
 
 /*
- * Is it ours now?  A small kernel may have no locks for files: then whoever the
- * file names has it for as long as he lives.
+ * Try to lock the pidfile.  A kernel without CONFIG_FILE_LOCKING has no flock(2):
+ * then the process that the file names owns it while that process lives.
  */
 static bool take_pidfile_lock(int fd)
 {
@@ -119,7 +121,7 @@ static bool take_pidfile_lock(int fd)
 	return false;
 }
 
-/* Who ends removes its file: did it, between our open() and our lock? */
+/* Was the pidfile removed by its owner between our open() and our lock? */
 static bool pidfile_is_gone(int fd, const char *path)
 {
 	struct stat ours, there;
@@ -128,7 +130,7 @@ static bool pidfile_is_gone(int fd, const char *path)
 	       ours.st_dev != there.st_dev || ours.st_ino != there.st_ino;
 }
 
-/* Return: a descriptor with the lock, or -1, and *code is set. */
+/* Open and lock the pidfile.  Return: descriptor; or -1 with *code set. */
 static int lock_pidfile(const char *path, int *code)
 {
 	int fd;
@@ -152,9 +154,9 @@ static int lock_pidfile(const char *path, int *code)
 }
 
 /**
- * daemon_pidfile() - tell who we are, and that there is nobody else
- * @d: the process
- * @path: of the file; one that a dead process has left is taken over
+ * daemon_pidfile() - lock the pidfile and write our process id to it
+ * @d: background process
+ * @path: path of the file; one that a dead process has left is reused
  *
  * Return: 0 or the exit code.
  */
@@ -177,9 +179,9 @@ int daemon_pidfile(struct daemon *d, const char *path)
 }
 
 /**
- * daemon_detach() - ready: let the caller go
- * @d: nothing happens if it is not @on
- * @logfile: where messages go, or NULL: to the system log
+ * daemon_detach() - report success to the caller's process and detach
+ * @d: background process; without @d->on only @logfile is opened
+ * @logfile: file for messages; NULL: the system log
  *
  * Return: 0 or the exit code.
  */
@@ -191,7 +193,7 @@ int daemon_detach(struct daemon *d, const char *logfile)
 	if (!d->on)
 		return logfile ? say_to(logfile) : 0;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	/* The name of the log counts where we were called. */
+	/* Open the log before chdir(): its path is relative to the caller's folder. */
 	if (null >= 0 && say_to(logfile))
 		return EXIT_FAILED;
 	if (null < 0 || chdir("/"))
@@ -208,15 +210,15 @@ int daemon_detach(struct daemon *d, const char *logfile)
 }
 
 /**
- * daemon_end() - the end
- * @d: the process
- * @code: for who still waits
+ * daemon_end() - remove the pidfile, and report to the caller if it still waits
+ * @d: background process
+ * @code: exit code for the caller's process
  */
 void daemon_end(struct daemon *d, int code)
 {
 	const unsigned char byte = (unsigned char)code;
 
-	/* Ours by the lock, unless somebody removed it.  Who waits finds it gone. */
+	/* Unlink it while locked; a process that waits for the lock sees it is gone. */
 	if (d->pidfile && !pidfile_is_gone(d->pid_fd, d->pidfile))
 		unlink(d->pidfile);
 	if (d->pid_fd >= 0)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Going into the background: until it is ready, the caller waits. */
+/* Run in the background (ktape record --daemon), and the pidfile. */
 #ifndef _KT_DAEMON_H
 #define _KT_DAEMON_H
 
 #include <stdbool.h>
 
 /**
- * struct daemon - a process of the background
- * @on: we are to be one
- * @ready: writing end: one byte is the exit code of who started us, or -1
- * @pidfile: its path, or NULL
- * @pid_fd: its descriptor, locked as long as we live, or -1
+ * struct daemon - background process
+ * @on: --daemon was given
+ * @ready: write end of a pipe: one byte is the exit code for the caller; -1: none
+ * @pidfile: absolute path of the pidfile, or NULL
+ * @pid_fd: the pidfile, locked while the process lives; -1: none
  */
 struct daemon {
 	bool on;

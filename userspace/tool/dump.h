@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* ktape dump: which events, with which texts, from a device. */
+/*
+ * ktape dump: what its files share.  dump_select.c chooses events, dump_formats.c
+ * adds texts of ktape-fmt(5) files, dump_follow.c reads a trace that grows,
+ * dump_device.c copies what a device has now.
+ */
 #ifndef _KT_TOOL_DUMP_H
 #define _KT_TOOL_DUMP_H
 
@@ -9,8 +13,8 @@
 #include "tool.h"
 
 /**
- * struct select_options - which events are shown
- * @events: -e, of which those that end in .fmt are files
+ * struct select_options - options that choose events
+ * @events: -e; arguments that end in .fmt are files with texts
  * @groups: --group
  * @cpus: --cpu
  * @pids: --pid
@@ -37,9 +41,9 @@ struct select_options {
 #define SELECT_NUMBERS	64U
 
 /**
- * struct numbers - a list of numbers, or none
- * @nr: how many
- * @v: which
+ * struct numbers - a list of numbers
+ * @nr: number of entries, 0 = not given
+ * @v: the numbers
  */
 struct numbers {
 	unsigned int nr;
@@ -47,9 +51,9 @@ struct numbers {
 };
 
 /**
- * struct object_wanted - an object
- * @type: enum ktape_object, or KTAPE_OBJ_FREE: any
- * @name: what it is called, a glob; NULL: by @id
+ * struct object_wanted - an object of --object
+ * @type: enum ktape_object; KTAPE_OBJ_FREE: any
+ * @name: glob for its name; NULL: compare @id
  * @id: its number
  */
 struct object_wanted {
@@ -59,19 +63,19 @@ struct object_wanted {
 };
 
 /**
- * struct select - which events are shown: those that all of these let through
- * @any: something was asked for
- * @mask: these
- * @cpus: of these CPUs
- * @pids: with a thread of these processes
- * @tids: with these threads
- * @signals: about these signals
- * @severity: exceptions of this level and above, or -1
- * @majors: exceptions with these codes
- * @minors: and these
- * @objects: that name one of these
- * @nr_objects: how many
- * @copy: where their names are
+ * struct select - parsed select_options; an event has to match all that are given
+ * @any: at least one option is given
+ * @mask: selected events
+ * @cpus: selected CPUs
+ * @pids: processes, one of whose threads the event has to involve
+ * @tids: threads that the event has to involve
+ * @signals: signals that the event has to be about
+ * @severity: lowest level of exceptions; -1: not given
+ * @majors: major codes of exceptions
+ * @minors: minor codes of exceptions
+ * @objects: objects that the event has to name
+ * @nr_objects: entries of @objects
+ * @copy: text that the names of @objects point into
  */
 struct select {
 	bool any;
@@ -95,9 +99,9 @@ bool select_judges(const struct select *s, const struct ktape_registry *names,
 void select_release(struct select *s);
 
 /**
- * select_takes() - is this event shown?
- * @s: which events are
- * @names: of the trace
+ * select_takes() - is an event selected?
+ * @s: the selection
+ * @names: names of the trace
  * @e: the event
  *
  * Return: true if it is.

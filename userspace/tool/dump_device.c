@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape dump: what a device has in memory at one moment. */
+/* ktape dump --now and --clear: copy what the rings of a device have at one moment. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "dump.h"
 #include "session.h"
 
-/* A file without a name, below $TMPDIR, or in memory. */
+/* Open an unnamed file in $TMPDIR, or in memory if that does not work. */
 static int open_unnamed_file(void)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -33,10 +33,10 @@ static int copy_rings(struct ktape_device *device, int fd)
 }
 
 /**
- * device_copy() - copy what was recorded so far
- * @path: the device
- * @device: it, open for writing; to be closed
- * @fd: set to a pipe-form file
+ * device_copy() - copy the records of a device's rings to a file
+ * @path: path of the device
+ * @device: set to the device, open for control; the caller closes it
+ * @fd: set to the file, in pipe form
  *
  * Return: 0 or the exit code.
  */

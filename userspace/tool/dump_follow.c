@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape dump --follow: a folder or a file that grows, as a stream.  A process of
- * its own copies whole packets into a pipe, of each moment the earliest first; it
- * ends when nobody reads them any more, or with the terminal's signal.
+ * ktape dump --follow: turn a growing directory or file into a stream.
+ *
+ * A child process polls the files and copies whole packets into a pipe, which is the
+ * standard input of the dump.  Of the packets that are complete it takes the one
+ * with the earliest begin.  It ends when the pipe has no reader, or by a signal.
  */
 #include <dirent.h>
 #include <endian.h>
@@ -23,16 +25,23 @@
 
 #include "dump.h"
 
-#define FILES_MAX	20000U	/* two of each CPU that can be */
-#define PAUSE_MS	200
+#define FILES_MAX	20000U	/* two for each of 8192 CPUs, and more */
+#define PAUSE_MS	200	/* between two polls */
 #define PART		(1U << 16)
 
-/* A file of the folder, and the packet that comes next. */
+/**
+ * struct source - a stream file of the directory
+ * @name: file name
+ * @fd: the file
+ * @at: offset of the next packet
+ * @size: bytes of that packet; 0: it is not complete yet
+ * @ts: begin of that packet, in ticks
+ */
 struct source {
 	char name[NAME_MAX + 1];
 	int fd;
 	uint64_t at;
-	uint64_t size;		/* of the packet, 0: it is not there yet */
+	uint64_t size;
 	uint64_t ts;
 };
 
@@ -121,7 +130,7 @@ static int add_source(struct follow *f, const char *name)
 	return 0;
 }
 
-/* A CPU that comes later has its files later. */
+/* Open new stream files: a CPU that comes online later gets its files later. */
 static int find_sources(struct follow *f)
 {
 	int fd = openat(f->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -146,7 +155,7 @@ static int find_sources(struct follow *f)
 	return err;
 }
 
-/* Has the next packet come as a whole?  Return: 0 or negative errno. */
+/* Set s->size if the next packet is complete.  Return: 0 or negative errno. */
 static int look_for_packet(struct source *s)
 {
 	struct ktape_block head;
@@ -166,7 +175,7 @@ static int look_for_packet(struct source *s)
 	return 0;
 }
 
-/* Return: the file whose packet comes first, or NULL. */
+/* Set @first to the file with the earliest complete packet, or NULL. */
 static int find_earliest(struct follow *f, struct source **first)
 {
 	int err = 0;
@@ -237,7 +246,7 @@ static void feed_pipe(const char *path, int to)
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
-	/* Should the reader be killed, nobody tells. */
+	/* End with the parent even if that is killed. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_IGN);
 	f.dir = fd;
@@ -259,9 +268,9 @@ static void feed_pipe(const char *path, int to)
 }
 
 /**
- * follow_begin() - let standard input be the trace, as it grows
- * @path: folder or pipe-form file
- * @child: set to the process that copies it
+ * follow_begin() - start the child process and make its pipe standard input
+ * @path: directory or pipe-form file
+ * @child: set to the process
  *
  * Return: 0 or the exit code.
  */
@@ -286,7 +295,7 @@ int follow_begin(const char *path, pid_t *child)
 }
 
 /**
- * follow_end() - nobody reads it any more
+ * follow_end() - close the pipe and end the child process
  * @child: the process
  *
  * Return: its exit code.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape dump: texts for events of others, from ktape-fmt(5) files. */
+/* ktape dump: load ktape-fmt(5) files and add their texts for events to the lines. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #define FILE_MAX	(1U << 20)
 
-/* A later one takes the place of what an earlier one says. */
+/* A later file overrides what an earlier one says about the same event. */
 static const char *const folders[] = { "/usr/share/ktape", "/etc/ktape" };
 
 /* Return: 0 or the exit code. */
@@ -47,7 +47,7 @@ static int is_format(const struct dirent *entry)
 	return !fnmatch("*.fmt", entry->d_name, FNM_PERIOD);
 }
 
-/* In order of names.  One that is bad is told and does not keep us from going on. */
+/* Load the files of a folder by name.  Print errors and continue with the next file. */
 static void load_folder(struct ktape_formats **f, const char *folder)
 {
 	struct dirent **names;
@@ -64,9 +64,10 @@ static void load_folder(struct ktape_formats **f, const char *folder)
 }
 
 /**
- * formats_load() - read the files of the system and of the command line
- * @o: the command line
- * @f: set, to NULL if there are none; ends with ktape_formats_free()
+ * formats_load() - load the files of the system and of the command line
+ * @o: options
+ * @f: set to the texts, or to NULL if there are none; the caller frees them with
+ *	ktape_formats_free()
  *
  * Return: 0 or the exit code.
  */
@@ -93,14 +94,14 @@ int formats_load(const struct select_options *o, struct ktape_formats **f)
 }
 
 /**
- * formats_append() - add an event's text to its line
+ * formats_append() - add the text of an event to its line
  * @f: texts
  * @e: the event
  * @json: the line is JSON
- * @line: it, with its newline, and room for 8 KTAPE_MESSAGE_MAX bytes
- * @len: its length
+ * @line: line with its newline, and room for 8 * KTAPE_MESSAGE_MAX more bytes
+ * @len: length of @line
  *
- * Return: its length now.
+ * Return: the new length.
  */
 size_t formats_append(const struct ktape_formats *f,
 		      const struct ktape_event *e, bool json, char *line,
@@ -111,7 +112,7 @@ size_t formats_append(const struct ktape_formats *f,
 
 	if (!ktape_formats_message(f, e, &m))
 		return len;
-	/* The newline, and the brace of JSON, come back behind it. */
+	/* Overwrite the newline, and the brace of JSON; they are written again below. */
 	p -= json ? 2 : 1;
 	if (*m.name) {
 		p = kt_put_str(p, json ? ",\"name\":" : " name=");

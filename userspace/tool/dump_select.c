@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape dump: which events are shown.
+ * ktape dump: choose events.
  *
- * What an option asks for an event must have: --signal shows no event that has
- * nothing to do with signals.
+ * An event has to match every option that is given.  An event without the property
+ * that an option is about does not match: --signal KILL hides all events that have no
+ * signal.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -46,7 +47,7 @@ static bool has_number(const struct numbers *n, uint32_t v)
 	return false;
 }
 
-/* A number, or two with a dash.  Return: 0 or -EINVAL. */
+/* Add a number, or a range A-B.  Return: 0 or -EINVAL. */
 static int add_range(struct numbers *n, char *text, uint64_t max)
 {
 	char *dash = strchr(text, '-');
@@ -94,7 +95,7 @@ static int read_mask(const char *list, uint64_t mask[KTAPE_MASK_WORDS])
 	return unknown_event(&command_dump, bad);
 }
 
-/* Several lists add up. */
+/* Read -e and --group: the lists of several -e are joined. */
 static int read_events(const struct select_options *o, struct select *s)
 {
 	uint64_t mask[KTAPE_MASK_WORDS];
@@ -122,7 +123,7 @@ static int read_events(const struct select_options *o, struct select *s)
 	return ret;
 }
 
-/* Signals and severities are written as for filters. */
+/* Parse a list of signals or a severity with the parser for filters. */
 static int read_filter(const char *name, const char *text, unsigned int kind,
 		       struct ktape_filter_value *v)
 {
@@ -156,7 +157,7 @@ static int object_type(const char *name)
 	return -ENOENT;
 }
 
-/* TYPE:NUMBER, TYPE:NAME or NAME. */
+/* Add an object: TYPE:NUMBER, TYPE:NAME or NAME.  Return: 0 or -EINVAL. */
 static int add_object(struct select *s, char *text)
 {
 	struct object_wanted *o = &s->objects[s->nr_objects];
@@ -210,9 +211,9 @@ static bool selects_anything(const struct select_options *o)
 }
 
 /**
- * select_read() - which events, by the command line
- * @o: its options
- * @s: zeroed; filled; ends with select_release()
+ * select_read() - parse the options that choose events
+ * @o: options
+ * @s: zeroed; filled, and to be freed with select_release()
  *
  * Return: 0 or the exit code.
  */
@@ -244,7 +245,7 @@ int select_read(const struct select_options *o, struct select *s)
 }
 
 /**
- * select_release() - free what it has
+ * select_release() - free a selection
  * @s: from select_read()
  */
 void select_release(struct select *s)
@@ -283,7 +284,7 @@ static bool is_thread(const struct select *s,
 	return o && has_number(&s->pids, o->param1);
 }
 
-/* The thread that ran, or another one that the event is about. */
+/* Does the event involve a selected thread: as its own or in one of its fields? */
 static bool has_thread(const struct select *s,
 		       const struct ktape_registry *names,
 		       const struct ktape_event *e)
@@ -380,9 +381,9 @@ static bool has_object(const struct select *s,
 }
 
 /**
- * select_judges() - is this event shown, where something was asked for?
- * @s: which events are
- * @names: of the trace
+ * select_judges() - is an event selected, if any option is given?
+ * @s: the selection
+ * @names: names of the trace
  * @e: the event
  *
  * Return: true if it is.

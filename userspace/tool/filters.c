@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Filters: command line and output. */
+/* Read the filters of a command line, and print the filters of a session. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ const char *kind_name(unsigned int kind)
 
 /**
  * filter_options_given() - does the command line change any filter?
- * @o: its options
+ * @o: filter options
  *
  * Return: true or false.
  */
@@ -27,7 +27,7 @@ bool filter_options_given(const struct filter_options *o)
 	return o->rkh.nr;
 }
 
-/* --threads and --children are for every thread that was named. */
+/* Apply --threads and --children to every thread of --pid. */
 static void add_flags(const struct filter_options *o,
 		      struct ktape_filter_value *v)
 {
@@ -41,7 +41,7 @@ static void add_flags(const struct filter_options *o,
 	}
 }
 
-/* Return: 0 or the exit code. */
+/* Parse one filter.  Return: 0 or the exit code. */
 static int read_one(const struct kt_command *command, const char *text,
 		    struct ktape_filter_value *v)
 {
@@ -57,10 +57,10 @@ static int read_one(const struct kt_command *command, const char *text,
 }
 
 /**
- * filter_options_read() - the filters of a command line
+ * filter_options_read() - parse the filters of a command line
  * @command: the subcommand
- * @o: its options, but for --suppress and --pass
- * @config: what is given replaces what it has
+ * @o: filter options; --suppress and --pass are left to rkh_apply()
+ * @config: filters that are given replace those in it
  *
  * Return: 0 or the exit code.
  */
@@ -103,9 +103,9 @@ static void put_filter_json(const struct ktape_filter_value *v,
 }
 
 /**
- * put_filters() - print the filters that are in force
- * @config: from filters_get()
- * @json: members of an object, else lines of a configuration
+ * put_filters() - print the active filters
+ * @config: filters from filters_get()
+ * @json: print members of a JSON object; else lines of a configuration
  */
 void put_filters(const struct ktape_config *config, bool json)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Filters and configurations on command lines. */
+/*
+ * Filters of a session: on the command line (filters.c), in the module
+ * (filters_apply.c), in configuration files (config_file.c), and in RKH's terms
+ * (rkh.c).  The text form of each filter is parsed by the library.
+ */
 #ifndef _KT_TOOL_FILTERS_H
 #define _KT_TOOL_FILTERS_H
 
@@ -7,12 +11,12 @@
 #include "tool.h"
 
 /**
- * struct filter_options - what a command line says of filters
- * @text: by kind, NULL: nothing
- * @off: by kind: take it away
- * @threads: --threads, for all of --pid
- * @children: --children
- * @rkh: --suppress and --pass
+ * struct filter_options - filter options of a command line
+ * @text: by kind, argument of --KIND; NULL: not given
+ * @off: by kind, --no-KIND was given
+ * @threads: --threads, applies to all of --pid
+ * @children: --children, applies to all of --pid
+ * @rkh: --suppress and --pass, in their order
  */
 struct filter_options {
 	const char *text[KTAPE_FILTER_KINDS];
@@ -32,7 +36,7 @@ struct filter_options {
 			"remove this filter"                                   \
 	}
 
-/* For the options of a command; its structure has filter_options as @member. */
+/* Entries for the options table of a subcommand with filter_options as @member. */
 #define FILTER_OPTIONS(type, member) \
 	FILTER_OPTION(type, member, CPU, cpu, "LIST",                               \
 		      "only these CPUs: 0-3,5"),                                    \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Filters of a session: taken from it, put in force, and back after an error. */
+/* Read the filters of a session, apply new ones, and restore them after an error. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "filters.h"
 
-/* The first of the threads that is not there, or 0. */
+/* Return the first thread of a filter that does not exist, or 0. */
 static int32_t missing_pid(const struct ktape_filter_value *v)
 {
 	const struct ktape_filter_pid *pids = v->entries;
@@ -23,7 +23,7 @@ static int32_t missing_pid(const struct ktape_filter_value *v)
 	return 0;
 }
 
-/* Say which of the cgroups is none.  Return: false if all are. */
+/* Print which cgroup of a filter is not one.  Return: false if all are. */
 static bool tell_cgroup(const struct ktape_filter_value *v)
 {
 	const char *name = v->entries;
@@ -83,10 +83,10 @@ static int apply_one(struct ktape_device *device,
 }
 
 /**
- * filters_apply() - put filters in force
- * @device: a writable session
- * @config: those that are given
- * @whole: the others are taken away
+ * filters_apply() - set the filters of a session
+ * @device: session, open for control
+ * @config: filters to set
+ * @whole: remove all filters that @config does not give
  *
  * Return: 0 or the exit code.
  */
@@ -107,11 +107,11 @@ int filters_apply(struct ktape_device *device,
 }
 
 /**
- * filters_put_back() - what was in force before a change that failed
- * @device: a writable session
- * @before: from filters_get()
+ * filters_put_back() - restore the filters after a change that failed
+ * @device: session, open for control
+ * @before: filters from filters_get() before the change
  *
- * Says what is in force then.
+ * Prints whether all of them were restored.
  */
 void filters_put_back(struct ktape_device *device,
 		      const struct ktape_config *before)
@@ -131,8 +131,8 @@ void filters_put_back(struct ktape_device *device,
 }
 
 /**
- * filter_drop_unknown() - leave out threads that have no number, and say so
- * @v: a filter by thread, as the device tells it
+ * filter_drop_unknown() - remove threads without a number here, and print how many
+ * @v: filter by thread, as read from the module
  */
 void filter_drop_unknown(struct ktape_filter_value *v)
 {
@@ -151,10 +151,10 @@ void filter_drop_unknown(struct ktape_filter_value *v)
 }
 
 /**
- * filter_get() - one filter that is in force
+ * filter_get() - read one filter of a session
  * @device: the session
  * @kind: enum ktape_filter_kind
- * @v: filled; of threads only those that can be named
+ * @v: filled; threads without a number here are left out
  *
  * Return: 0 or negative errno.
  */
@@ -169,9 +169,9 @@ int filter_get(struct ktape_device *device, unsigned int kind,
 }
 
 /**
- * filters_get() - the filters that are in force
+ * filters_get() - read all filters of a session
  * @device: the session
- * @config: they are put here; without filters in the module there are none
+ * @config: set to the active filters; to none if the module does not support them
  *
  * Return: 0 or the exit code.
  */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opening traces in any format, and what is told of them. */
+/*
+ * Open a trace in any format for a subcommand, and print what is wrong with it.
+ * Detecting and decoding formats is the library's work.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +15,10 @@
 #define TEXT_MAX	4096
 
 /**
- * read_error() - what went wrong while reading
+ * read_error() - describe an error of reading a trace
  * @err: negative errno
  *
- * Return: a sentence.
+ * Return: the description.
  */
 const char *read_error(int err)
 {
@@ -25,11 +28,11 @@ const char *read_error(int err)
 }
 
 /**
- * stream_name() - the file of a stream
- * @n: a notice about it
- * @name: room for it
+ * stream_name() - return the file name of a stream
+ * @n: notice about the stream
+ * @name: room for the name
  *
- * Return: the name.
+ * Return: the name, such as "cpu0".
  */
 const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME])
 {
@@ -42,10 +45,10 @@ const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME])
 }
 
 /**
- * is_damage() - is a notice about damaged bytes?
+ * is_damage() - does a notice report damage?
  * @n: the notice
  *
- * Return: true if what is read may be wrong or not complete because of them.
+ * Return: true if what is read may be wrong or incomplete.
  */
 bool is_damage(const struct ktape_notice *n)
 {
@@ -54,8 +57,8 @@ bool is_damage(const struct ktape_notice *n)
 }
 
 /**
- * tell_damage() - print a notice about bytes
- * @input: as on the command line
+ * tell_damage() - print a notice about damage or assumptions
+ * @input: operand of the trace
  * @n: the notice
  */
 void tell_damage(const char *input, const struct ktape_notice *n)
@@ -85,7 +88,7 @@ static int add_option(char text[TEXT_MAX], const char *key, const char *value)
 	return n < 0 || (size_t)n >= TEXT_MAX - len ? -E2BIG : 0;
 }
 
-/* FILE@CORE, where there is no file of that name. */
+/* Split FILE@CORE, unless a file with that whole name exists. */
 static int take_core(char *path, char text[TEXT_MAX])
 {
 	char *at = strrchr(path, '@');
@@ -110,7 +113,7 @@ static int tell_unopened(const char *path, int err,
 	return fail("%s: %s", path, read_error(err));
 }
 
-/* "NAME:key=value,..." and the options that are keys. */
+/* Join the options of "NAME:key=value,..." and those of the command line. */
 static int gather_options(const struct input_options *o, char *from,
 			  char text[TEXT_MAX])
 {
@@ -133,12 +136,12 @@ static int gather_options(const struct input_options *o, char *from,
 }
 
 /**
- * input_open() - open a trace in any format, or say why not
+ * input_open() - open a trace in any format, or print why it cannot be opened
  * @command: the subcommand
- * @o: what was told about the format
- * @operand: as on the command line
- * @how: callbacks and flags; the format is filled in
- * @trace: set
+ * @o: options of the input
+ * @operand: operand of the trace
+ * @how: callbacks and flags; the format is set here
+ * @trace: set to the trace
  *
  * Return: 0 or the exit code.
  */
@@ -171,7 +174,7 @@ int input_open(const struct kt_command *command, const struct input_options *o,
 	return err;
 }
 
-/* Is the value of an option the name of a file that the format reads? */
+/* Does some format have an option @key whose value is a file to read? */
 static bool names_file(const char *key)
 {
 	const struct ktape_codec_option *o;
@@ -187,7 +190,7 @@ static bool names_file(const char *key)
 	return false;
 }
 
-/* Files among "key=value,...".  Return: 0 or the exit code. */
+/* Check the files among "key=value,...".  Return: 0 or the exit code. */
 static int check_options(const char *out, const char *text)
 {
 	char *copy = strdup(text), *at = copy, *part, *value;
@@ -206,11 +209,11 @@ static int check_options(const char *out, const char *text)
 }
 
 /**
- * input_check() - refuse an output that is an input, or that an input's format reads
- * @o: what was told about the format
- * @out: the output; "-": standard output
- * @inputs: as on the command line
- * @nr: how many
+ * input_check() - refuse an output that is an input, or a file its format reads
+ * @o: options of the inputs
+ * @out: path of the output; "-": standard output
+ * @inputs: operands of the inputs
+ * @nr: number of inputs
  *
  * Return: 0 or the exit code.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces that a subcommand reads, in any format. */
+/* Traces that a subcommand reads, in any format, and the options for that. */
 #ifndef _KT_INPUT_H
 #define _KT_INPUT_H
 
@@ -7,16 +7,16 @@
 #include "tool.h"
 
 /**
- * struct input_options - how to read them
- * @from: format, perhaps with ":key=value,..."; NULL: what it looks like
- * @more: options with the name of a key, and --in-option KEY=VALUE
+ * struct input_options - how to read the inputs
+ * @from: FORMAT[:KEY=VALUE,...]; NULL: detect the format
+ * @more: --in-option KEY=VALUE, and options whose name is the key (--mode VALUE)
  */
 struct input_options {
 	const char *from;
 	struct kt_opt_list more;
 };
 
-/* Entries of the table of options of a subcommand, @offset is that of @more. */
+/* Entries for the options table of a subcommand; @offset: that of input_options.more. */
 #define INPUT_OPTIONS(offset) \
 	{ "in-option", 'I',                                                     \
 	  KT_OPT_LIST, offset,                                                  \

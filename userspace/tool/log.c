@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ktape record -l: names of the pieces of a log, and which of them are kept.
+ * ktape record -l: names of the pieces of a log, and removal of old pieces (--keep).
+ * When a piece ends is decided in record_log.c.
  *
- * A piece is known by a remark in its metadata, which names the log.  Only such
- * traces are removed, and only if there is nothing else in them.
+ * A comment in the metadata of a piece names the log.  Only traces with that comment
+ * are removed, and only if they contain no foreign files.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +42,7 @@ static bool is_folder(const char *path)
 	       (!stat(path, &st) && S_ISDIR(st.st_mode));
 }
 
-/* The whole path, so that it stays when we leave the folder. */
+/* Return the absolute path, because --daemon changes the current folder. */
 static char *whole_path(const char *name)
 {
 	char here[PATH_MAX], *path;
@@ -54,10 +55,10 @@ static char *whole_path(const char *name)
 }
 
 /**
- * log_prepare() - which names, and what they name
- * @log: filled, but for what log_parse_rotate() fills and @keep
- * @pattern: a folder, or names as in strftime(3)
- * @zstd: pieces are compressed
+ * log_prepare() - set up the names of a log
+ * @log: filled, except for @bytes, @time (log_parse_rotate()) and @keep
+ * @pattern: folder, or path with conversions of strftime(3)
+ * @zstd: compress the pieces; implied by a @pattern that ends in .zst
  *
  * Return: 0 or the exit code.
  */
@@ -86,7 +87,7 @@ int log_prepare(struct log *log, const char *pattern, bool zstd)
 	}
 	log->file = ends_in(log->pattern, FILE_END);
 	log->zstd = zstd;
-	/* It becomes a comment. */
+	/* The pattern becomes part of a comment in the metadata. */
 	if (strstr(log->pattern, "*/") || strpbrk(log->pattern, "\r\n"))
 		return fail("-l: a name cannot contain \"*/\" or a line break");
 	if (asprintf(&log->remark, "%s%s", REMARK, log->pattern) < 0) {
@@ -97,9 +98,9 @@ int log_prepare(struct log *log, const char *pattern, bool zstd)
 }
 
 /**
- * log_parse_rotate() - when a piece ends
- * @log: its @bytes or @time is filled
- * @text: a size with K, M or G, or a time with a unit
+ * log_parse_rotate() - parse the argument of --rotate
+ * @log: @log->bytes or @log->time is set
+ * @text: size with K, M or G, or time with a unit
  *
  * Return: 0 or -EINVAL.
  */
@@ -108,7 +109,7 @@ int log_parse_rotate(struct log *log, const char *text)
 	size_t digits = strspn(text, "0123456789.");
 	bool size = text[digits] && strchr("KMGk", text[digits]);
 
-	/* A number alone could be either. */
+	/* A number without a unit could be a size or a time. */
 	if (!digits || !text[digits])
 		return -EINVAL;
 	if (size)
@@ -118,7 +119,7 @@ int log_parse_rotate(struct log *log, const char *text)
 	return kt_parse_time(text, &log->time) || !log->time ? -EINVAL : 0;
 }
 
-/* Folders that a name has and that are not there. */
+/* Make the missing folders of a path. */
 static void make_folders(char *path)
 {
 	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
@@ -129,11 +130,11 @@ static void make_folders(char *path)
 }
 
 /**
- * log_name() - a name for the next piece
+ * log_name() - make the name of the next piece
  * @log: the log
- * @attempt: 0, or how often the name before was taken already
+ * @attempt: number of names that exist already; added to the name unless 0
  *
- * Return: the path, to be freed, or NULL when there is no such name.
+ * Return: path, which the caller frees; NULL: the name is empty or too long.
  */
 char *log_name(const struct log *log, unsigned int attempt)
 {
@@ -173,9 +174,9 @@ static int add_piece(struct log *log, char *path, int64_t age)
 }
 
 /**
- * log_add() - a piece was begun
+ * log_add() - add a piece that was begun
  * @log: the log
- * @path: of it, which is taken over
+ * @path: path of the piece; the log frees it
  *
  * Return: 0 or -ENOMEM.
  */
@@ -186,7 +187,7 @@ int log_add(struct log *log, char *path)
 }
 
 /**
- * log_current() - the piece that is being written
+ * log_current() - return the piece that is being written
  * @log: the log
  *
  * Return: its path.
@@ -218,7 +219,7 @@ static int compare_pieces(const void *a, const void *b)
 	return strcmp(one->path, other->path);
 }
 
-/* When it was begun: nothing in a directory changes its metadata later. */
+/* Return when a piece was begun: its metadata does not change afterwards. */
 static int64_t age_of(const char *path)
 {
 	char metadata[PATH_MAX];
@@ -231,10 +232,10 @@ static int64_t age_of(const char *path)
 }
 
 /**
- * log_find_earlier() - pieces of the same log that earlier runs have left
- * @log: without pieces
+ * log_find_earlier() - find the pieces that earlier runs of this log have left
+ * @log: log without pieces
  *
- * They are looked for only where the folder of all pieces is the same.
+ * Only done if all pieces are in one folder, that is, if it has no conversions.
  */
 void log_find_earlier(struct log *log)
 {
@@ -264,10 +265,10 @@ void log_find_earlier(struct log *log)
 }
 
 /**
- * log_expire() - remove the oldest pieces that are too many
+ * log_expire() - remove the oldest pieces beyond --keep
  * @log: the log
  *
- * What is there under the name of a piece and is none stays.
+ * A path that is no longer a piece of this log is not removed.
  */
 void log_expire(struct log *log)
 {
@@ -292,7 +293,7 @@ void log_expire(struct log *log)
 }
 
 /**
- * log_release() - free what it has
+ * log_release() - free the names of a log
  * @log: the log
  */
 void log_release(struct log *log)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* ktape record -l: names of the pieces of a log, and which of them are kept. */
+/* ktape record -l: names of the pieces of a log, and removal of old pieces. */
 #ifndef _KT_TOOL_LOG_H
 #define _KT_TOOL_LOG_H
 
@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 /**
- * struct log_piece - a piece that is there
- * @path: of it
- * @age: when it was begun, in ns since the epoch; of ours the number
+ * struct log_piece - a piece that exists
+ * @path: path of the piece
+ * @age: begin of a piece of an earlier run, in ns since the epoch; INT64_MAX for
+ *	pieces of this run, which are newer
  */
 struct log_piece {
 	char *path;
@@ -18,19 +19,19 @@ struct log_piece {
 
 /**
  * struct log - a log in pieces
- * @pattern: of names, as in strftime(3), with its folder
- * @remark: what tells our pieces from others, in their metadata
- * @file: pieces are files, not directories
- * @zstd: and are compressed
- * @bytes: when a piece is full, or 0
- * @time: after how many ns it is, or 0
- * @keep: how many pieces there may be, or 0
- * @pieces: those that are there, the oldest first; the last one is written
- * @nr_pieces: how many
- * @made: how many were made by us
- * @began: when the piece was begun, on the clock of the loop
- * @retry: when to try again after a failure, or 0
- * @told: the last failure was told
+ * @pattern: absolute path with conversions of strftime(3)
+ * @remark: comment in the metadata of this log's pieces
+ * @file: pieces are pipe-form files; else directories
+ * @zstd: pieces are compressed
+ * @bytes: size at which a piece is full; 0: no limit
+ * @time: time after which a piece is full, in ns; 0: no limit
+ * @keep: number of pieces to keep; 0: all
+ * @pieces: existing pieces, oldest first; the last one is being written
+ * @nr_pieces: entries of @pieces
+ * @made: number of pieces of this run
+ * @began: begin of the current piece, CLOCK_MONOTONIC in ns
+ * @retry: earliest time for the next piece, in ns; 0: any time
+ * @told: the message about the last failure was printed
  */
 struct log {
 	char *pattern;

@@ -1,5 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The ktape command: which subcommand is it? */
+/*
+ * The ktape command: find the subcommand in a table and run it.
+ *
+ * Subcommand NAME is in cmd_NAME.c, except stop, clear and destroy, which are in
+ * cmd_control.c.  Each fills a struct kt_command (opt.h).  What several of them
+ * share:
+ *
+ *	opt.c		options by table, --help
+ *	tool.c		messages, the device, JSON text
+ *	session.c	sessions by name
+ *	input.c		traces to read, in any format
+ *	output.c	refuses outputs that would overwrite an input
+ *	range.c		--from-time, --to-time, CPUs
+ *	filters.c filters_apply.c config_file.c rkh.c	filters of a session
+ *	signals.c	SIGINT and others for commands that take long
+ *	serial.c	serial lines
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +26,7 @@
 #include "opt.h"
 #include "tool.h"
 
+/* In the order of the help: record, read, control, and the rest. */
 static const struct kt_command *const commands[] = {
 	&command_record, &command_dump,	 &command_list,	  &command_profile,
 	&command_status, &command_start, &command_stop,	  &command_clear,
@@ -66,15 +83,16 @@ static bool is_any(const char *text, const char *a, const char *b)
 }
 
 /*
- * What is closed must not become a file of a trace, and what we get from others
- * must not end us or hide the end of a command.
+ * Undo what the caller may have left behind.  A closed standard descriptor would be
+ * reused for a file of a trace.  SIGXFSZ would kill us at a file size limit.  An
+ * ignored SIGCHLD would hide the end of a recorded command.
  */
 static int prepare_process(void)
 {
 	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
 
 	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
-		/* In the wrong direction: using it is an error. */
+		/* Opened in the wrong direction, so that using it fails. */
 		if (fcntl(fd, F_GETFD) < 0 &&
 		    open("/dev/null", modes[fd]) != fd)
 			return -errno;

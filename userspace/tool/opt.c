@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Options by table: getopt_long(3), values by type, --help. */
+/* Parse options by table with getopt_long(3), convert their values, print --help. */
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static int take_value(const struct kt_option *o, void *values, const char *text)
 	return -1;
 }
 
-/* The tables that getopt_long() wants. */
+/* Make the option tables for getopt_long(). */
 static void make_getopt_tables(const struct kt_command *c, struct option *longs,
 			       char *shorts)
 {
@@ -121,14 +121,14 @@ static const struct kt_option *find_option(const struct kt_command *c, int val)
 }
 
 /**
- * kt_options() - read the options of a subcommand
+ * kt_options() - parse the options of a subcommand
  * @command: the subcommand
- * @argc: from its name on
- * @argv: from its name on
- * @values: its structure
+ * @argc: number of arguments, the subcommand's name included
+ * @argv: arguments from the subcommand's name on
+ * @values: options structure of the subcommand, with its defaults
  * @first: set to the index of the first operand
  *
- * Return: -1 to go on, or the exit code.
+ * Return: -1: continue; else exit with this code (after --help or an error).
  */
 int kt_options(const struct kt_command *command, int argc, char **argv,
 	       void *values, int *first)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Options of subcommands as tables, from which --help is made too. */
+/*
+ * Subcommands and their options as tables.  The parser and --help are both made from
+ * these tables, so that they cannot differ.
+ */
 #ifndef _KT_OPT_H
 #define _KT_OPT_H
 
@@ -11,15 +14,15 @@ enum kt_opt_kind {
 	KT_OPT_NUMBER,	/* uint64_t */
 	KT_OPT_SIZE,	/* uint64_t, bytes */
 	KT_OPT_TIME,	/* uint64_t, nanoseconds */
-	KT_OPT_LIST	/* struct kt_opt_list, may be given again */
+	KT_OPT_LIST	/* struct kt_opt_list, may be given several times */
 };
 
 #define KT_OPT_LIST_MAX	64
 
 /**
- * struct kt_opt_list - options that count one by one, in their order
- * @nr: how many
- * @items: which option it was, and its argument
+ * struct kt_opt_list - options that may be given several times, in their order
+ * @nr: number of items
+ * @items: the option and its argument
  */
 struct kt_opt_list {
 	unsigned int nr;
@@ -32,11 +35,11 @@ struct kt_opt_list {
 /**
  * struct kt_option - one option
  * @name: long name
- * @letter: short name, or 0
- * @kind: type of its value
- * @offset: where the value goes in the subcommand's structure
- * @arg: name of its argument, for the help
- * @help: for people
+ * @letter: short name; 0: none
+ * @kind: type of the value
+ * @offset: offset of the value in the subcommand's options structure
+ * @arg: name of the argument in --help, or NULL
+ * @help: description in --help
  */
 struct kt_option {
 	const char *name;
@@ -49,14 +52,14 @@ struct kt_option {
 
 /**
  * struct kt_command - a subcommand
- * @name: its name
- * @operands: what follows the options, for the help
- * @help: one line for people
- * @more: further lines for its own help, or NULL
- * @print_more: prints what its own help has from other tables, or NULL
- * @options: ends with an empty entry
- * @in_order: options end at the first operand
- * @run: gets everything from its name on; returns the exit code
+ * @name: name on the command line
+ * @operands: operands in the usage line
+ * @help: one line for ktape help and --help
+ * @more: further lines for --help, or NULL
+ * @print_more: prints lines for --help that come from other tables, or NULL
+ * @options: options, ending with an empty entry
+ * @in_order: options end at the first operand (it may be a command with options)
+ * @run: entry; gets the arguments from @name on and returns the exit code
  */
 struct kt_command {
 	const char *name;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An output that is an input, or a file that ktape reads with one, would destroy what
- * is being read.  Names say nothing of that, because of links and mounts: files and
- * folders are compared by device and inode.
+ * Refuse an output that would overwrite what is being read: an input, a file of an
+ * input directory, or a file that belongs to an input stream (metadata, registry).
  *
- * Every file in a folder that is an input is read, so a new one there is one, too.
+ * Paths cannot be compared, because of links and mounts.  Files and folders are
+ * compared by device and inode.  All files in an input directory are read, so a new
+ * output in it is refused, too.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,11 +27,11 @@
 #define FD_PATH	32	/* "/proc/self/fd/%d" */
 
 /**
- * struct output - what is to be written
- * @name: for people
+ * struct output - output to be checked
+ * @name: name in messages
  * @there: it exists
- * @st: if it exists: what it is
- * @folder: where it is, or -1: that is not known
+ * @st: device, inode and type, if it exists
+ * @folder: descriptor of the folder that it is or will be in; -1: unknown
  */
 struct output {
 	const char *name;
@@ -45,8 +46,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /*
- * Can writing it destroy what is to be read?  Terminals, the device, pipes and
- * sockets hold nothing that could be written over: one may well be both.
+ * Does a file keep its contents?  Terminals, the device, pipes and sockets have
+ * nothing to overwrite, so one of them may be both input and output.
  */
 static bool is_kept(const struct stat *st)
 {
@@ -62,7 +63,7 @@ static bool is_output(const struct output *o, int folder, const char *name)
 	       is_same(&st, &o->st);
 }
 
-/* Does a folder, or one that it is in, turn out to be @other? */
+/* Is @folder, or a folder above it, the same as @other? */
 static bool lies_in(int folder, const struct stat *other)
 {
 	int at = fcntl(folder, F_DUPFD_CLOEXEC, 3), up;
@@ -83,7 +84,7 @@ static bool lies_in(int folder, const struct stat *other)
 	return found;
 }
 
-/* Which of the files of a folder is the output?  Return: its name, or "". */
+/* Set @name to the file of folder @path that is the output, or "". */
 static void find_among(const struct output *o, const char *path,
 		       char name[NAME_MAX + 1])
 {
@@ -100,7 +101,7 @@ static void find_among(const struct output *o, const char *path,
 		closedir(dir);
 }
 
-/* Return: 0 or the exit code. */
+/* Check an input directory.  Return: 0 or the exit code. */
 static int check_folder(const struct output *o, const char *path,
 			const struct stat *st)
 {
@@ -118,7 +119,7 @@ static int check_folder(const struct output *o, const char *path,
 	return 0;
 }
 
-/* A stream needs files beside it.  Return: 0 or the exit code. */
+/* Check the files that a single stream needs beside it.  Return: 0 or the exit code. */
 static int check_beside(const struct output *o, const char *path)
 {
 	static const char *const names[] = {
@@ -149,7 +150,7 @@ static int check_beside(const struct output *o, const char *path)
 	return ret;
 }
 
-/* What an operand names: FILE@CORE is a file, too. */
+/* Find the file of an operand, which may be FILE@CORE.  Return: false: none. */
 static bool find_input(const char *operand, char path[PATH_MAX],
 		       struct stat *st)
 {
@@ -183,10 +184,11 @@ static int check_input(const struct output *o, const char *operand)
 }
 
 /*
- * The folder that an output is in, or will be in.  Of one that exists the path says
- * nothing: it may end in a slash or be ".".
+ * Open the folder that an output is or will be in.  If the output is an existing
+ * folder, take its "..": the path may end in a slash or be ".".
  *
- * Return: 0 with a descriptor or, if that is not known, -1; or negative errno.
+ * Return: 0 with a descriptor, or with -1 if the folder is unknown; or negative
+ * errno.
  */
 static int open_place(const char *path, int *fd)
 {
@@ -202,11 +204,11 @@ static int open_place(const char *path, int *fd)
 		return 0;
 	}
 	err = kt_path_follow(path, &place);
-	/* An open file is known by itself alone. */
+	/* A link in /proc to an open file has no other name, hence no folder. */
 	if (err || !place)
 		return err;
 	do {
-		/* Folders that are missing may be made on the way. */
+		/* Missing folders may be created later: go up to one that exists. */
 		folder = kt_path_folder(place);
 		last = !folder || !strcmp(folder, place);
 		if (folder)
@@ -220,9 +222,9 @@ static int open_place(const char *path, int *fd)
 
 /**
  * output_check() - refuse an output that is an input, or part of one
- * @path: the output; "-": standard output
- * @inputs: as on the command line
- * @nr: how many
+ * @path: path of the output; "-": standard output
+ * @inputs: operands of the inputs
+ * @nr: number of inputs
  *
  * Return: 0 or the exit code.
  */
@@ -245,7 +247,7 @@ int output_check(const char *path, char *const *inputs, int nr)
 	return ret;
 }
 
-/* Is it the folder of a trace of ours? */
+/* Is a folder a native trace? */
 static bool is_trace(int folder)
 {
 	char path[FD_PATH], *remark = NULL;
@@ -273,8 +275,8 @@ static int refuse_place(const char *path, int trace)
 }
 
 /**
- * output_check_place() - refuse a folder for a trace inside of another trace
- * @path: the folder to be made; "-": standard output
+ * output_check_place() - refuse to create a trace inside another trace
+ * @path: path of the new trace; "-": standard output
  *
  * Return: 0 or the exit code.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Outputs: none may be what a subcommand reads. */
+/* Checks that an output does not overwrite what the subcommand reads. */
 #ifndef _KT_OUTPUT_H
 #define _KT_OUTPUT_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times on the command line, and whether the trace has the times and CPUs that are
- * asked for.  A trace that has none of them is told of: an empty output would look as
- * if nothing had happened.
+ * Parse times on the command line, and check that the trace has the selected times
+ * and CPUs.  If it does not, that is an error: an empty output would look as if
+ * nothing had happened.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,20 +16,20 @@
 
 #define NS_PER_S	1000000000LL
 /*
- * No machine runs for 31 years: what is more is since the epoch.  What is less is
- * CLOCK_MONOTONIC, unless "@" says otherwise: the clock of a board without a battery
- * begins in 1970.
+ * Times from 31 years on are since the epoch, because no machine runs that long.
+ * Smaller ones are CLOCK_MONOTONIC.  "@" makes a small one a time since the epoch, for
+ * boards without a battery, whose clock begins in 1970.
  */
 #define EPOCH_FROM	(1000000000LL * NS_PER_S)
 #define TIME_TEXT	40
 #define CPUS_TEXT	128
 
 /**
- * moment_parse() - a time on the command line, or say what is wrong with it
+ * moment_parse() - parse a time of the command line, or print what is wrong with it
  * @command: the subcommand
- * @option: for the message
- * @text: as in kt_parse_time(), perhaps behind "@", or NULL: it is not given
- * @m: filled
+ * @option: long name of the option
+ * @text: time as in kt_parse_time(), or "@" and a time; NULL: not given
+ * @m: set to the time
  *
  * Return: 0 or the exit code.
  */
@@ -54,8 +54,8 @@ int moment_parse(const struct kt_command *command, const char *option,
 /**
  * moment_is_after() - is a moment after a time of a trace?
  * @m: the moment
- * @info: of the trace
- * @ts: the time
+ * @info: information of the trace
+ * @ts: the time, in ticks
  *
  * Return: true if it is.
  */
@@ -67,9 +67,9 @@ bool moment_is_after(const struct moment *m, const struct ktape_info *info,
 }
 
 /**
- * moment_ticks() - a moment on the clock of a trace
+ * moment_ticks() - convert a moment to the clock of a trace
  * @m: the moment
- * @info: of the trace
+ * @info: information of the trace
  *
  * Return: the first tick that is not before it.
  */
@@ -80,10 +80,10 @@ uint64_t moment_ticks(const struct moment *m, const struct ktape_info *info)
 }
 
 /**
- * range_check_order() - a range ends behind its begin
+ * range_check_order() - check that a range is not empty
  * @command: the subcommand
  * @r: the range
- * @info: of the trace
+ * @info: information of the trace
  *
  * Return: 0 or the exit code.
  */
@@ -103,9 +103,9 @@ int range_check_order(const struct kt_command *command, const struct range *r,
 }
 
 /**
- * range_add_info() - CPUs that the recorder had rings of
+ * range_add_info() - note the CPUs whose rings were recorded
  * @r: the range
- * @info: of the trace
+ * @info: information of the trace
  */
 void range_add_info(struct range *r, const struct ktape_info *info)
 {
@@ -116,9 +116,9 @@ void range_add_info(struct range *r, const struct ktape_info *info)
 }
 
 /**
- * range_add_loss() - events of the trace that were lost
+ * range_add_loss() - note the times and CPU of a gap
  * @r: the range
- * @n: the notice; its time was recorded, although its events are missing
+ * @n: KTAPE_NOTICE_LOST; the trace covers its time, only the events are missing
  */
 void range_add_loss(struct range *r, const struct ktape_notice *n)
 {
@@ -132,7 +132,7 @@ void range_add_loss(struct range *r, const struct ktape_notice *n)
 	range_add(r, &to);
 }
 
-/* As it can be given on the command line. */
+/* Write a time in the form that the command line takes. */
 static const char *show_time(const struct moment *m, char text[TIME_TEXT])
 {
 	int64_t ns = m->ns;
@@ -146,7 +146,7 @@ static const char *show_time(const struct moment *m, char text[TIME_TEXT])
 	return text;
 }
 
-/* A time of the trace, on the clock of a moment. */
+/* Convert a time of the trace to the clock of the moment @like. */
 static struct moment moment_of(const struct moment *like,
 			       const struct ktape_info *info, uint64_t ts)
 {
@@ -157,9 +157,9 @@ static struct moment moment_of(const struct moment *like,
 }
 
 /**
- * range_check_times() - does the trace reach into the range?
- * @r: the range, to which all events were added
- * @info: of the trace
+ * range_check_times() - check that the trace overlaps the range
+ * @r: range to which all events were added
+ * @info: information of the trace
  *
  * Return: 0 or the exit code.
  */
@@ -180,7 +180,7 @@ int range_check_times(const struct range *r, const struct ktape_info *info)
 		return 0;
 	a = moment_of(m, info, r->first);
 	b = moment_of(m, info, r->last);
-	/* Its JSON has times that are taken for CLOCK_MONOTONIC. */
+	/* Times of its JSON are so small that they are taken for CLOCK_MONOTONIC. */
 	early = m->mono && ktape_epoch_ns(info, r->first) < EPOCH_FROM;
 	return fail("the trace has nothing %s %s: it goes from %s to %s%s",
 		    m == &r->from ? "from" : "before", show_time(m, asked),
@@ -190,8 +190,8 @@ int range_check_times(const struct range *r, const struct ktape_info *info)
 
 /**
  * range_has_cpu() - does the trace have a CPU?
- * @r: the range, to which all events were added
- * @cpu: its number
+ * @r: range to which all events were added
+ * @cpu: CPU number
  *
  * Return: true if it does.
  */
@@ -200,7 +200,7 @@ bool range_has_cpu(const struct range *r, uint64_t cpu)
 	return cpu < RANGE_CPUS && r->cpus[cpu / 64] >> (cpu % 64) & 1;
 }
 
-/* "0-3,5", as far as there is room. */
+/* Write the CPUs of the trace: "0-3,5", cut with ",..." if there are too many. */
 static const char *show_cpus(const struct range *r, char text[CPUS_TEXT])
 {
 	size_t len = 0;
@@ -227,7 +227,7 @@ static const char *show_cpus(const struct range *r, char text[CPUS_TEXT])
 }
 
 /**
- * range_note_cpu() - say that the trace lacks one of the CPUs that were asked for
+ * range_note_cpu() - print a note that the trace lacks one of the selected CPUs
  * @r: range to which all events were added
  * @cpu: CPU number
  */
@@ -240,9 +240,9 @@ void range_note_cpu(const struct range *r, uint64_t cpu)
 }
 
 /**
- * range_refuse_cpu() - say that the trace has no such CPU
- * @r: the range, to which all events were added
- * @cpu: its number
+ * range_refuse_cpu() - print the error that the trace has no such CPU
+ * @r: range to which all events were added
+ * @cpu: CPU number
  *
  * Return: the exit code.
  */

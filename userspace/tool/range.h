@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The part of a trace that is asked for: times and CPUs. */
+/* The selected part of a trace: times and CPUs. */
 #ifndef _KT_RANGE_H
 #define _KT_RANGE_H
 
@@ -10,9 +10,9 @@
 
 /**
  * struct moment - a time on the command line
- * @given: there is one
- * @mono: on CLOCK_MONOTONIC as in text; else since the epoch as in JSON
- * @ns: when
+ * @given: the option was given
+ * @mono: CLOCK_MONOTONIC, as in text; else since the epoch, as in JSON
+ * @ns: the time, in ns
  */
 struct moment {
 	bool given;
@@ -21,13 +21,13 @@ struct moment {
 };
 
 /**
- * struct range - what is asked for, and what the trace has
- * @from: from this moment on
- * @to: until before this one
- * @any: there was an event or a loss
- * @first: the first one, in ticks
- * @last: the last one
- * @cpus: bit n: there was one of CPU n, or its rings were recorded
+ * struct range - selected times, and the times and CPUs that the trace has
+ * @from: first selected time
+ * @to: end of the selected times, itself not selected
+ * @any: the trace has an event or a gap
+ * @first: earliest event or gap, in ticks
+ * @last: latest event or gap, in ticks
+ * @cpus: bit n: the trace has events or gaps of CPU n, or its rings were recorded
  */
 struct range {
 	struct moment from;
@@ -38,9 +38,8 @@ struct range {
 	uint64_t cpus[RANGE_CPUS / 64];
 };
 
-/* For --help; a table of options has room for one line. */
-#define RANGE_FROM_HELP \
-	"from then on: 11.5, 250ms, 1795424806915379658ns"
+/* Help texts of the options, the same in all subcommands. */
+#define RANGE_FROM_HELP "from then on: 11.5, 250ms, 1795424806915379658ns"
 #define RANGE_TO_HELP	"until then, not included"
 
 int moment_parse(const struct kt_command *command, const char *option,
@@ -58,9 +57,9 @@ int range_refuse_cpu(const struct range *r, uint64_t cpu);
 void range_note_cpu(const struct range *r, uint64_t cpu);
 
 /**
- * range_add_cpu() - a CPU of the trace
+ * range_add_cpu() - note that the trace has a CPU
  * @r: the range
- * @cpu: its number
+ * @cpu: CPU number
  */
 static inline void range_add_cpu(struct range *r, uint32_t cpu)
 {
@@ -69,9 +68,9 @@ static inline void range_add_cpu(struct range *r, uint32_t cpu)
 }
 
 /**
- * range_add() - an event of the trace
+ * range_add() - note the time and CPU of an event of the trace
  * @r: the range
- * @e: the event; what only names something has neither time nor CPU
+ * @e: the event; ignored in the registry stream, which has no times and CPUs
  */
 static inline void range_add(struct range *r, const struct ktape_event *e)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* ktape record: what the command line and the loop share. */
+/*
+ * ktape record: what its files share.  cmd_record.c has the command line and the
+ * summary, record_config.c the session's settings, record_loop.c the loop that waits
+ * and writes, record_log.c and log.c the pieces of -l, child.c the recorded command,
+ * daemon.c --daemon.
+ */
 #ifndef _KT_TOOL_RECORD_H
 #define _KT_TOOL_RECORD_H
 
@@ -9,10 +14,10 @@
 #include "log.h"
 #include "tool.h"
 
-#define NOT_GIVEN	UINT64_MAX	/* of a number */
+#define NOT_GIVEN	UINT64_MAX	/* a number that no option has set */
 
 /**
- * struct record_options - the command line
+ * struct record_options - options of ktape record
  * @events: -e
  * @profile: -p
  * @mode: -m
@@ -29,7 +34,7 @@
  * @session: -S
  * @config: --config
  * @save: --save
- * @filters: --pid and the like
+ * @filters: --pid and the other filters
  * @ring_size: -b
  * @block_size: -B
  * @time: -d in nanoseconds
@@ -67,19 +72,19 @@ struct loop;
 
 /**
  * struct record - a recording
- * @o: the command line
- * @session: our own, or that of -S
- * @recorder: moves its rings into the trace
- * @child: the command
- * @log: pieces, with -l
- * @daemon: in the background
- * @config: of the session: from a file, then from the command line
+ * @o: options
+ * @session: session that we created, or that of -S
+ * @recorder: writes the rings of @session to the trace
+ * @child: recorded command
+ * @log: pieces of -l
+ * @daemon: background process of --daemon
+ * @config: settings of the session: of --config, overridden by options
  * @discard: the session is in discard mode
- * @began: the session was started, and the command if there is one
- * @loop: the time of recording
- * @pipe: where a pipe form goes
- * @pipe_flags: what standard output's have to be again, or -1
- * @seconds: how long it took
+ * @began: the session, and the command if there is one, were started
+ * @loop: state of record_loop() while it runs, or NULL
+ * @pipe: descriptor that a pipe form is written to
+ * @pipe_flags: flags of standard output to restore at the end; -1: unchanged
+ * @seconds: duration of the recording
  */
 struct record {
 	struct record_options o;

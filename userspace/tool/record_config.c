@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape record: the session from a file and from the command line. */
+/* ktape record: settings of the session, from --config and from the options. */
 #include <string.h>
 
 #include "util/bits.h"
@@ -11,7 +11,7 @@
 #define RING_SIZE	(4ULL << 20)
 #define BLOCK_SIZE	(64ULL << 10)
 
-/* The events of -p and -e, in place of those of the file. */
+/* Set the events: -p and -e replace those of the file. */
 static int take_events(struct record *r)
 {
 	uint64_t mask[KTAPE_MASK_WORDS] = { 0 };
@@ -30,7 +30,7 @@ static int take_events(struct record *r)
 	return 0;
 }
 
-/* A number that the command line has, or else the file, or else nobody. */
+/* Settle a number: the option, else the file's value, else the default @usual. */
 static void settle_number(struct record *r, uint32_t what, uint64_t *option,
 			  uint64_t *value, uint64_t usual)
 {
@@ -60,8 +60,8 @@ static int take_mode(struct record *r)
 }
 
 /**
- * record_configure() - what the session shall be
- * @r: the command line; its configuration is filled and has to be released
+ * record_configure() - make the configuration of the session
+ * @r: recording with its options; @r->config is filled, the caller releases it
  *
  * Return: 0 or the exit code.
  */

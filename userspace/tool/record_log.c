@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape record -l: when a piece ends, and how the next one begins. */
+/* ktape record -l: decide when a piece is full, and begin the next one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record.h"
 
-#define NAMES_MAX	10000U		/* that may be taken already */
-#define PATIENCE_NS	1000000000ULL	/* after a piece was empty */
-#define RETRY_NS	10000000000ULL	/* after a piece could not be made */
+#define NAMES_MAX	10000U		/* names to try */
+#define PATIENCE_NS	1000000000ULL	/* wait after finding the piece empty */
+#define RETRY_NS	10000000000ULL	/* wait after failing to begin a piece */
 
-/* Make a piece under a name that is free.  Return: 0 or negative errno. */
+/* Begin a piece under the first name that is free.  Return: 0 or negative errno. */
 static int make_piece(struct record *r,
 		      int (*make)(struct record *r, const char *path))
 {
@@ -51,7 +51,7 @@ static int open_next(struct record *r, const char *path)
 
 /**
  * record_first_piece() - begin a log
- * @r: its session is there
+ * @r: recording whose session is open
  *
  * Return: 0 or negative errno.
  */
@@ -68,10 +68,11 @@ int record_first_piece(struct record *r)
 }
 
 /*
- * Nothing in this piece, nor anything that could be brought in?  What is in open
- * blocks stays behind when a piece ends, unless it is flushed: else a quiet
- * session would end one empty piece after the other, and --keep those that have
- * something.
+ * Is the current piece empty, even after flushing open blocks?
+ *
+ * Records in open blocks go to the next piece unless they are flushed.  Without the
+ * flush, a quiet session would produce one empty piece after the other, and --keep
+ * would remove the pieces that have records.
  */
 static bool is_empty(const struct record *r)
 {
@@ -80,18 +81,18 @@ static bool is_empty(const struct record *r)
 	ktape_recorder_stats(r->recorder, &s);
 	if (s.piece_records || !s.pending)
 		return !s.piece_records;
-	/* A failure comes back from the next step. */
+	/* The next ktape_recorder_step() returns an error of the flush. */
 	ktape_recorder_flush(r->recorder);
 	ktape_recorder_stats(r->recorder, &s);
 	return !s.piece_records;
 }
 
 /**
- * record_next_piece() - go on in the next piece, if this one is not empty
+ * record_next_piece() - begin the next piece, unless the current one is empty
  * @r: the recording
- * @now: on the clock of the loop
+ * @now: CLOCK_MONOTONIC, in ns
  *
- * A piece that cannot be made is told once; it is tried again later.
+ * If that fails, a message is printed once, and it is tried again later.
  */
 void record_next_piece(struct record *r, uint64_t now)
 {
@@ -116,11 +117,11 @@ void record_next_piece(struct record *r, uint64_t now)
 }
 
 /**
- * record_is_full() - is it time for another piece?
+ * record_is_full() - has the current piece reached its size or time?
  * @r: the recording
- * @now: on the clock of the loop
+ * @now: CLOCK_MONOTONIC, in ns
  *
- * Return: true if it is.
+ * Return: true if the next piece should begin.
  */
 bool record_is_full(struct record *r, uint64_t now)
 {

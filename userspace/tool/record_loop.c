@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time of recording: wait for rings, the end, signals; show progress.
+ * ktape record: the loop that waits for the rings, the command, the time and
+ * signals, lets the recorder drain the rings, and shows progress.
  *
- * Rings wake us at a watermark, a timer ten times a second; nothing wakes us
- * for an event.
+ * The device wakes the loop when a ring reaches its watermark, a timer ten times a
+ * second.  A single event does not wake it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,10 +25,9 @@
 #define TICK_NS		(NS_PER_S / 10)
 #define TICK_MS		100
 #define TICKS_PER_S	10U
-#define GRACE_NS	NS_PER_S	/* for a command that got a signal */
-#define REST_MS \
-	10 /* when the device is ready but there is
-				 * nothing whole to take */
+#define GRACE_NS	NS_PER_S /* for the command to end after a signal */
+/* Pause when the device is ready but has no complete block. */
+#define REST_MS		10
 
 enum {
 	FD_SIGNAL,
@@ -36,6 +36,22 @@ enum {
 	NR_FDS
 };
 
+/**
+ * struct loop - state of the loop
+ * @r: the recording
+ * @fds: signalfd, timerfd and device
+ * @began: begin of the recording, CLOCK_MONOTONIC in ns
+ * @last_second: when progress was shown last, in ns
+ * @last_records: number of records then
+ * @grace_ends: end of GRACE_NS after a signal, in ns; 0: no signal
+ * @ticks: expirations of the timer
+ * @signals: SIGINT and SIGTERM that came
+ * @tty: show progress
+ * @flush: SIGUSR1 came
+ * @rotate: SIGHUP came, with -l
+ * @done: end the loop
+ * @stopped: the session was stopped
+ */
 struct loop {
 	struct record *r;
 	struct pollfd fds[NR_FDS];
@@ -103,7 +119,7 @@ static void show_progress(struct loop *l, uint64_t now)
 	char size[16];
 
 	ktape_recorder_stats(l->r->recorder, &s);
-	/* What is on its way counts as well. */
+	/* Count records that are not written yet, too. */
 	records = s.records + s.pending;
 	seconds = (double)(now - l->last_second) / NS_PER_S;
 	put_human(size, sizeof(size), s.bytes);
@@ -120,7 +136,7 @@ static void show_progress(struct loop *l, uint64_t now)
 	l->last_second = now;
 }
 
-/* Once a second: new CPUs, progress. */
+/* Once a second, look for new CPUs and show progress. */
 static int every_second(struct loop *l, uint64_t now)
 {
 	int err = ktape_recorder_refresh(l->r->recorder);
@@ -143,9 +159,9 @@ static int take_ticks(struct loop *l)
 }
 
 /*
- * A signal goes to the command, whose end is ours; if it takes too long, or at
- * a second signal, the recording ends whatever the command does.  Two signals
- * end nothing: one flushes, the other one begins a piece of a log.
+ * Handle signals.  SIGINT and SIGTERM are passed to the command, whose end ends the
+ * recording; after GRACE_NS or a second signal the recording ends in any case.
+ * SIGUSR1 flushes, SIGHUP begins the next piece of a log.
  */
 static void take_signals(struct loop *l)
 {
@@ -173,7 +189,7 @@ static void take_signals(struct loop *l)
 	}
 }
 
-/* The last moments before -d ends are waited for exactly. */
+/* Return the timeout for poll(): not beyond the end of -d; -1: none. */
 static int patience_ms(const struct loop *l, bool busy)
 {
 	uint64_t gone;
@@ -198,7 +214,7 @@ static int wait_for_work(struct loop *l, bool busy)
 	bool rest = l->fds[FD_DEVICE].revents && !busy;
 	int ms = patience_ms(l, busy);
 
-	/* It was ready, but there was no whole block: not at once again. */
+	/* The device was ready without a complete block: do not poll it at once. */
 	if (rest)
 		ms = ms < 0 || ms > REST_MS ? REST_MS : ms;
 	l->fds[FD_DEVICE].revents = 0;
@@ -206,20 +222,20 @@ static int wait_for_work(struct loop *l, bool busy)
 		return -errno;
 	if (l->fds[FD_SIGNAL].revents)
 		take_signals(l);
-	/* It was stopped: by itself, if it is a snapshot, or by others. */
+	/* The session has stopped: a full snapshot, or another process stopped it. */
 	if (l->fds[FD_DEVICE].revents & POLLHUP)
 		l->done = true;
 	l->done |= is_over(l);
 	return l->fds[FD_TIMER].revents ? take_ticks(l) : 0;
 }
 
-/* What signals, size or time ask for.  Return: 0 or negative errno. */
+/* Flush or begin a piece if a signal, the size or the time asks for it. */
 static int serve_requests(struct loop *l)
 {
 	uint64_t now = now_ns();
 	int err = 0;
 
-	/* A piece whose events are all in open blocks is not empty. */
+	/* Flush before rotating: the piece's events may all be in open blocks. */
 	if (l->flush || l->rotate)
 		err = ktape_recorder_flush(l->r->recorder);
 	l->flush = false;
@@ -245,7 +261,7 @@ static int move_rings(struct loop *l)
 	return ret < 0 ? ret : 0;
 }
 
-/* Nothing more is recorded; what is there is still to be written. */
+/* Stop the session; what is in the rings remains to be written. */
 static int stop_recording(struct loop *l)
 {
 	if (l->stopped)
@@ -253,18 +269,18 @@ static int stop_recording(struct loop *l)
 	l->done = true;
 	l->stopped = true;
 	l->r->seconds = (double)(now_ns() - l->began) / NS_PER_S;
-	/* One that is not ours goes on. */
+	/* A session of -S goes on. */
 	return l->r->o.session ? 0 : ktape_device_stop(l->r->session);
 }
 
 /**
- * record_wait() - wait until the reader of our pipe takes more
+ * record_wait() - wait until the reader of the output pipe reads
  * @arg: the recording
  *
- * Meanwhile the recording ends when it is time.  After a signal a reader that
- * takes nothing is not waited for any longer.
+ * Called by the recorder when the pipe is full.  Meanwhile, stop the session when its
+ * time is over.  After a signal, do not wait longer than GRACE_NS for the reader.
  *
- * Return: 0 to try again, -ECANCELED, or another negative errno.
+ * Return: 0: try again; -ECANCELED: give up; or another negative errno.
  */
 int record_wait(void *arg)
 {
@@ -316,10 +332,10 @@ static int begin_recording(struct loop *l)
 
 /**
  * record_loop() - record until the time, the command or a signal ends it
- * @r: ready to start
+ * @r: recording that is set up
  *
- * Return: 0 or negative errno; the session is stopped in both cases, and all
- * that was recorded is written.
+ * Return: 0 or negative errno.  In both cases the session was stopped and all that
+ * was recorded was written.
  */
 int record_loop(struct record *r)
 {

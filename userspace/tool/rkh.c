@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RKH's filters with their own polarity: FILTER_ON suppresses, FILTER_OFF lets
- * through, and in the beginning everything passes.
+ * RKH's runtime filters (--suppress and --pass) on the module's profile and filters.
+ * RKH's polarity: FILTER_ON suppresses, FILTER_OFF passes; initially all passes.
  *
- *	group	a class: the bits of its events
- *	event	the bit of an opcode
- *	object	a thread: the filter by thread
- *	signal	the filter by signal
+ *	group:CLASS	bits of the class's events in the profile
+ *	event:NAME	bit of the event in the profile
+ *	object:TID	filter by thread
+ *	signal:NAME	filter by signal
  *
- * An event passes if its group, its event, its object and its signal do, in
- * whatever order that was said.
+ * An event passes if its group, event, object and signal all pass, independent of the
+ * order of the options.
  *
- * The module has one mask, so that which of the two holds an event back is read
- * from that: a class of which an event is recorded passes as a group, and what
- * else of it is missing is suppressed by event.  A class of which nothing is
- * recorded is suppressed as a group, and its usual events pass, if anything is
- * said of that group; else its events are suppressed.
+ * RKH has two masks, groups and events, but the module has only their intersection.
+ * Both are therefore derived from the profile before the options are applied:
+ * - A class with at least one recorded event passes as a group; its events that are
+ *   not recorded are suppressed as events.
+ * - A class without recorded events, named by some group option, is suppressed as a
+ *   group, and its default events pass.
+ * - A class without recorded events that no group option names has its events
+ *   suppressed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +29,7 @@
 
 #include "filters.h"
 
-/* What is being changed. */
+/* State while the options are applied. */
 struct rkh {
 	const struct kt_command *command;
 	struct ktape_device *device;
@@ -49,7 +52,7 @@ static int bad_name(const struct rkh *r, const struct order *o,
 		      o->pass ? "pass" : "suppress", o->text, o->name, what);
 }
 
-/* All events of a class, or of each one: not only the usual ones. */
+/* Set all events of a class, or of all classes: also those that presets leave out. */
 static bool class_mask(const char *name, uint64_t mask[KTAPE_MASK_WORDS])
 {
 	bool all = !strcmp(name, "all"), found = all;
@@ -78,7 +81,7 @@ static void change_mask(uint64_t *mask, const uint64_t *these, bool pass)
 	}
 }
 
-/* Both masks of a class, if nothing of it is recorded. */
+/* Derive both masks for a class of which no event is recorded. */
 static void begin_class(struct rkh *r, const char *name, bool named)
 {
 	uint64_t every[KTAPE_MASK_WORDS], usual[KTAPE_MASK_WORDS];
@@ -94,7 +97,7 @@ static void begin_class(struct rkh *r, const char *name, bool named)
 	change_mask(r->groups, every, false);
 }
 
-/* Both masks, as what is recorded tells them. */
+/* Derive both masks from the profile. */
 static void begin_masks(struct rkh *r, const struct kt_opt_list *list,
 			const uint64_t *mask)
 {
@@ -136,7 +139,7 @@ static int take_event(struct rkh *r, const struct order *o)
 	return 0;
 }
 
-/* The filter to be changed: as it was given, or as it is in force. */
+/* Return the filter to change: from the configuration, else from the module. */
 static int get_filter(struct rkh *r, unsigned int kind,
 		      struct ktape_filter_value **value)
 {
@@ -177,7 +180,7 @@ static int take_signal(struct rkh *r, const struct order *o)
 	return 0;
 }
 
-/* An entry that names it so: to pass, or as an exception. */
+/* Does an entry name the thread, as one that passes or as an exception? */
 static bool is_named(const struct ktape_filter_pid *entry, int32_t pid,
 		     uint32_t except)
 {
@@ -219,7 +222,7 @@ static void remove_pid(struct ktape_filter_value *v, int32_t pid,
 	v->size = kept * sizeof(*pids);
 }
 
-/* How many entries name what passes. */
+/* Return the number of entries that are not exceptions. */
 static uint32_t count_passing(const struct ktape_filter_value *v)
 {
 	const struct ktape_filter_pid *pids = v->entries;
@@ -237,9 +240,10 @@ static void set_all_objects(struct ktape_filter_value *v, bool pass)
 }
 
 /*
- * A filter names what passes, or only exceptions, or nothing: then nobody
- * passes.  One that names what passes has the exception too, because others may
- * name the thread as one of theirs.
+ * Suppress a thread.  A filter has entries that pass and exceptions, only exceptions,
+ * or no entry: then no thread passes.  With entries that pass, the exception is still
+ * needed, because an entry of another thread may include this one (its threads or
+ * children).
  */
 static int suppress_object(struct ktape_filter_value *v, int32_t pid)
 {
@@ -299,12 +303,12 @@ static const struct {
 };
 
 /**
- * rkh_apply() - turn --suppress and --pass into a mask and filters
+ * rkh_apply() - apply --suppress and --pass to a profile and filters
  * @command: the subcommand
  * @list: the options in their order
- * @device: whose filters are changed, or NULL: there are none yet
- * @mask: the profile to be changed
- * @config: the filters that have to be changed are put here
+ * @device: session whose filters are changed; NULL: a new one without filters
+ * @mask: events of the profile, changed
+ * @config: receives the filters that have to change
  *
  * Return: 0 or the exit code.
  */

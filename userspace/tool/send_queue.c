@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What waits for a slow line: a pipe, and a thread that copies from it.
+ * Queue of bytes before a slow line: a pipe, and a thread that copies from it.
  *
- * The buffer of a terminal holds a few KiB, and who writes to a full one is not
- * there to read what comes, nor to choose what is left out of it.
+ * A terminal buffers only a few KiB.  A sender that blocked on it could not read its
+ * input, nor choose which events to shed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 
 #include "send_queue.h"
 
-#define PART	512	/* bytes that wait outside of the pipe */
-#define LEAST	(64U << 10)
+#define PART	512	/* bytes that the thread holds outside of the pipe */
+#define LEAST	(64U << 10)	/* capacity at least */
 
 static uint64_t now_ms(void)
 {
@@ -30,8 +30,8 @@ static uint64_t now_ms(void)
 }
 
 /*
- * Wait for a pipe or the line, after a signal no longer than until the end.
- * What has hung up is ready, too: reading or writing tells.
+ * Wait until @fd is ready; after a signal, not beyond q->until.  A hang-up counts as
+ * ready: the next read() or write() returns it.
  */
 static int wait_ready(struct send_queue *q, int fd, short events)
 {
@@ -59,7 +59,7 @@ static int wait_ready(struct send_queue *q, int fd, short events)
 	}
 }
 
-/* Return: 0 or negative errno; @q->left counts what was not taken. */
+/* Write to the line.  Return: 0 or negative errno; q->left counts what remains. */
 static int put_bytes(struct send_queue *q, const char *p, size_t len)
 {
 	int err = 0;
@@ -108,10 +108,10 @@ static void *carry_bytes(void *arg)
 	}
 	q->left += bytes_in(q->ends[0]);
 	q->error = err;
-	/* Closing a terminal waits for what is in its buffer. */
+	/* Closing a terminal would wait until its buffer is sent: discard it. */
 	if (err == -ETIMEDOUT)
 		tcflush(q->line, TCOFLUSH);
-	/* Who writes hears of it. */
+	/* The writer gets EPIPE. */
 	close(q->ends[0]);
 	return NULL;
 }
@@ -121,7 +121,7 @@ static int start_thread(struct send_queue *q)
 	sigset_t all, before;
 	int err;
 
-	/* Signals interrupt the one who waits for the trace. */
+	/* Signals have to interrupt the main thread, which waits for input. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	err = pthread_create(&q->thread, NULL, carry_bytes, q);
@@ -130,12 +130,12 @@ static int start_thread(struct send_queue *q)
 }
 
 /**
- * send_queue_begin() - put a queue in front of a line
- * @q: its line, signal and leave_ms are filled in
- * @size: bytes that are to have room; more have, or as many as we may
+ * send_queue_begin() - start a queue before a line
+ * @q: queue with @q->line, @q->signal and @q->leave_ms set
+ * @size: capacity wanted, in bytes; less if pipes may not be that large
  *
- * @q->ends[1] takes the bytes; a write to it waits while the queue is full, and
- * fails with EPIPE when the line has failed.  SIGPIPE is to be ignored.
+ * Write to @q->ends[1].  That blocks while the queue is full, and fails with EPIPE
+ * after the line has failed.  The caller has to ignore SIGPIPE.
  *
  * Return: 0 or negative errno.
  */
@@ -146,7 +146,7 @@ int send_queue_begin(struct send_queue *q, uint64_t size)
 	if (flags < 0 || fcntl(q->line, F_SETFL, flags | O_NONBLOCK) ||
 	    pipe2(q->ends, O_CLOEXEC))
 		return -errno;
-	/* Small writes do not fill each page to its end. */
+	/* Add a quarter, because small writes do not fill the pages of a pipe. */
 	size = kt_min(kt_max(size + size / 4, LEAST), INT32_MAX / 2);
 	for (; got < 0 && size >= PART; size /= 2)
 		got = fcntl(q->ends[1], F_SETPIPE_SZ, (int)size);
@@ -163,8 +163,8 @@ int send_queue_begin(struct send_queue *q, uint64_t size)
 }
 
 /**
- * send_queue_waits() - how much waits for the line
- * @q: the queue, which has not ended
+ * send_queue_waits() - return how much is in the queue
+ * @q: queue that runs
  *
  * Return: bytes.
  */
@@ -174,14 +174,14 @@ uint64_t send_queue_waits(const struct send_queue *q)
 }
 
 /**
- * send_queue_end() - wait until all is out
- * @q: the queue, or one that was not begun; others than us have closed their
- *	descriptors of its pipe
+ * send_queue_end() - wait until the queue is drained, and end it
+ * @q: queue, or one that was not started; no other descriptor of @q->ends[1] may be
+ *	open
  *
- * It waits as long as the line takes, but after a signal @q->leave_ms at most.
+ * Wait as long as the line needs, but at most @q->leave_ms after a signal.
  *
- * Return: 0; -ETIMEDOUT if the line did not take all of it by then; the negative
- * errno of the line.
+ * Return: 0; -ETIMEDOUT: bytes were left after @q->leave_ms; or negative errno of
+ * the line.
  */
 int send_queue_end(struct send_queue *q)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What waits for a slow line, so that its writer need not. */
+/* Queue of bytes before a slow line, so that the writer does not block on the line. */
 #ifndef _KT_SEND_QUEUE_H
 #define _KT_SEND_QUEUE_H
 
@@ -8,17 +8,18 @@
 #include <stdint.h>
 
 /**
- * struct send_queue - bytes between a writer and a line
- * @line: non-blocking, nobody else's
- * @signal: can be read once a signal has come
- * @leave_ms: for so long after that the line may take what waits
- * @ends: of the pipe; the thread closes the first one
- * @size: bytes that may wait
+ * struct send_queue - queue of bytes before a line
+ * @line: the line, non-blocking, used by the thread only
+ * @signal: descriptor that is readable once a signal came
+ * @leave_ms: after a signal, drain for at most this long, in ms
+ * @ends: the pipe; the thread closes ends[0]
+ * @size: capacity of the pipe, in bytes
  * @thread: copies from the pipe to the line
- * @runs: there is one
- * @until: ms: of @leave_ms, or 0: no signal came.  The thread's.
- * @error: of the line, 0 or negative errno; read when the thread has ended
- * @left: bytes that the line did not take, the same
+ * @runs: @thread was started
+ * @until: end of @leave_ms, CLOCK_MONOTONIC in ms; 0: no signal yet.  Used by the
+ *	thread only
+ * @error: negative errno of the line, 0 = none; valid after the thread has ended
+ * @left: bytes that were not sent; valid after the thread has ended
  */
 struct send_queue {
 	int line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A serial line: its speed, no characters that it understands; its frames. */
+/* Open a serial line in raw mode with a speed, and look up its frame format. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -28,10 +28,10 @@ static const struct serial_frame frames[] = {
 };
 
 /**
- * serial_frame() - look a form of frames up
- * @name: its name, or NULL: the usual one
+ * serial_frame() - look up a frame format
+ * @name: its name; NULL: the default
  *
- * Return: it, or NULL if there is none of that name.
+ * Return: the frame format, or NULL if the name is unknown.
  */
 const struct serial_frame *serial_frame(const char *name)
 {
@@ -64,25 +64,25 @@ static int set_speed(int fd, uint64_t baud)
 
 /**
  * serial_open() - open a line
- * @path: of it; what is no terminal is taken as it is
+ * @path: path; files and pipes are opened without line settings
  * @flags: for open(2)
- * @baud: speed, 0: as it is
+ * @baud: speed; 0: leave it unchanged
  *
- * Return: its descriptor; -EINVAL if no line has that speed; negative errno.
+ * Return: descriptor; -EINVAL if no line has that speed; or other negative errno.
  */
 int serial_open(const char *path, int flags, uint64_t baud)
 {
 	struct stat st;
 	int fd, err;
 
-	/* Nobody waits for the carrier of a modem. */
+	/* Without O_NONBLOCK, open() waits for the carrier of a modem. */
 	if (!stat(path, &st) && S_ISCHR(st.st_mode))
 		flags |= O_NONBLOCK;
 	fd = open(path, flags | O_NOCTTY | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
-	err = fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) ? -errno
-						      : set_speed(fd, baud);
+	err = fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) ? -errno :
+							set_speed(fd, baud);
 	if (err)
 		close(fd);
 	return err ? err : fd;

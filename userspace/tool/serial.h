@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Serial lines, and what goes over them. */
+/* Serial lines, and the frames that ktape send and receive use on them. */
 #ifndef _KT_SERIAL_H
 #define _KT_SERIAL_H
 
 #include <stdint.h>
 
-#define SERIAL_FRAMES	"rkh|cobs"	/* their names */
+#define SERIAL_FRAMES	"rkh|cobs"	/* names of the frames, for --frame */
 
 /**
- * struct serial_frame - a format whose frames resynchronise
- * @name: of the form of the frames
- * @format: which format that is
- * @options: for writing and for reading it, or NULL
+ * struct serial_frame - a frame format that resynchronises after lost bytes
+ * @name: name for --frame
+ * @format: ktape format that has these frames
+ * @options: options of that format for writing and reading, or NULL
  */
 struct serial_frame {
 	const char *name;

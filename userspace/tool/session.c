@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sessions by name: opening and making them, and saying why not. */
+/* Open and create sessions by name, and print why that failed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@ static const char *const modes[] = {
 };
 
 /**
- * mode_name() - name of a mode
- * @mode: any number
+ * mode_name() - return the name of a mode
+ * @mode: enum ktape_mode, or any other number
  *
  * Return: the name, or "unknown".
  */
@@ -27,7 +27,7 @@ const char *mode_name(uint32_t mode)
 }
 
 /**
- * mode_parse() - a mode by name
+ * mode_parse() - look up a mode by its name
  * @name: any text
  *
  * Return: enum ktape_mode or -EINVAL.
@@ -42,13 +42,13 @@ int mode_parse(const char *name)
 }
 
 /**
- * open_named() - open a session, or say why not
- * @path: of the device, NULL for the usual one
- * @name: of the session or its number, NULL: session 0
- * @writable: also to control it
- * @session: set
+ * open_named() - open a session, or print why it cannot be opened
+ * @path: path of the device; NULL: KTAPE_DEVICE_PATH
+ * @name: name or number of the session; NULL: session 0
+ * @writable: open it for control, not only for reading
+ * @session: set to the session
  *
- * Return: 0 or negative errno, which was told.
+ * Return: 0 or negative errno; the message was printed.
  */
 int open_named(const char *path, const char *name, bool writable,
 	       struct ktape_device **session)
@@ -89,10 +89,10 @@ static int tell_no_memory(const struct ktape_create *c)
 }
 
 /**
- * session_refused() - say why a session was not made
- * @device: who was asked
- * @create: what was asked, and what failed
- * @err: negative errno
+ * session_refused() - print why the module did not create a session
+ * @device: the device
+ * @create: the request, with details of the failure from the module
+ * @err: negative errno from the module
  *
  * Return: the exit code for it.
  */
@@ -121,7 +121,7 @@ int session_refused(const struct ktape_device *device,
 }
 
 /**
- * recorder_error() - say why a recorder was not opened
+ * recorder_error() - describe why a recorder could not be opened
  * @err: negative errno
  *
  * Return: the reason.
@@ -134,9 +134,9 @@ const char *recorder_error(int err)
 }
 
 /**
- * session_layout() - number, mode and state of a session
+ * session_layout() - read number, mode and state of a session
  * @session: the session
- * @layout: filled, without its rings
+ * @layout: filled; its rings are left out
  *
  * Return: 0 or negative errno.
  */
@@ -150,8 +150,8 @@ int session_layout(struct ktape_device *session, struct ktape_layout *layout)
 }
 
 /**
- * session_is_gone() - did somebody destroy it?
- * @session: the session, which we keep in memory
+ * session_is_gone() - was a session destroyed while we have it open?
+ * @session: the session
  *
  * Return: 1 if it was, 0, or negative errno.
  */
@@ -179,9 +179,9 @@ static void tell_size(const char *what, uint64_t asked, uint64_t is)
 }
 
 /**
- * tell_sizes() - say what was rounded
- * @session: as it was made
- * @create: as it was asked for
+ * tell_sizes() - print which sizes the module has rounded
+ * @session: session that was created
+ * @create: the request
  */
 void tell_sizes(struct ktape_device *session, const struct ktape_create *create)
 {

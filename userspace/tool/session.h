@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sessions by name: opening and making them, and saying why not. */
+/* Open and create sessions by name, and print why that failed. */
 #ifndef _KT_TOOL_SESSION_H
 #define _KT_TOOL_SESSION_H
 
 #include "tool.h"
 
-/* For the options of a command, @member being a const char *. */
+/* Entry for the options table of a subcommand; @member is a const char *. */
 #define SESSION_OPTION(type, member) \
 	{                                                                    \
 		"session", 'S', KT_OPT_TEXT, offsetof(type, member), "NAME", \

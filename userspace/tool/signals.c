@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SIGINT, SIGTERM and SIGHUP for commands that wait or take long: the first one of
- * each is told, the second one ends us.  What was ignored when we came stays ignored.
+ * SIGINT, SIGTERM and SIGHUP for subcommands that wait or take long.  The first
+ * signal of each kind sets a flag and wakes a pipe, so that the subcommand can finish
+ * its output.  The second one ends the process.  Signals that were ignored at start
+ * stay ignored.
  *
- * Before any signal ends us, temporary files are removed.
+ * Before a signal ends the process, temporary files of its output are removed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +24,12 @@
 static volatile sig_atomic_t came;
 static int ends[2] = { -1, -1 };
 
-static bool sweeps;
+static bool sweeps;	/* signals_sweep() was called */
 
-/* The folder that we made for an output, or NULL. */
+/* Folder that is removed if it is empty, because it did not exist before; or NULL. */
 static char *made;
 
-/* It ends us as soon as this returns. */
+/* Clean up, then raise the signal again; it ends the process when this returns. */
 static void end_by_signal(int number)
 {
 	kt_temp_sweep();
@@ -37,7 +39,7 @@ static void end_by_signal(int number)
 	raise(number);
 }
 
-/* The first one of a signal that is caught: it is told. */
+/* Note the first signal of a kind; from then on the same signal ends the process. */
 static void take_signal(int number)
 {
 	int saved = errno;
@@ -50,9 +52,9 @@ static void take_signal(int number)
 }
 
 /**
- * signals_pipe() - a descriptor to wait on beside others
+ * signals_pipe() - make a descriptor to poll for signals
  *
- * Return: can be read once a signal has come; or a negative errno.
+ * Return: descriptor that is readable once a signal came; or negative errno.
  */
 int signals_pipe(void)
 {
@@ -60,9 +62,9 @@ int signals_pipe(void)
 }
 
 /**
- * signals_catch() - from now on
+ * signals_catch() - catch SIGINT, SIGTERM and SIGHUP from now on
  *
- * System calls that wait are interrupted.
+ * They interrupt system calls that wait (no SA_RESTART).
  */
 void signals_catch(void)
 {
@@ -79,7 +81,7 @@ void signals_catch(void)
 	}
 }
 
-/* What ends us before it is caught, or is never caught. */
+/* Clean up for signals that end the process and are not (yet) caught. */
 static void sweep_at_end(void)
 {
 	static const int numbers[] = { SIGINT,	SIGTERM, SIGHUP,
@@ -95,8 +97,8 @@ static void sweep_at_end(void)
 }
 
 /**
- * signals_sweep() - a signal that ends us removes an output's temporary files
- * @path: the output, which may be a link; "-": there are none
+ * signals_sweep() - remove an output's temporary files if a signal ends the process
+ * @path: path of the output, may be a link; "-": nothing to remove
  *
  * Return: 0 or negative errno.
  */
@@ -117,9 +119,9 @@ int signals_sweep(const char *path)
 }
 
 /**
- * signals_came() - is it time to end?
+ * signals_came() - has a signal been caught?
  *
- * Return: whether one was caught.
+ * Return: true if the subcommand should end.
  */
 bool signals_came(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The end by a signal: what is under way is brought to its end. */
+/* Signals for subcommands that wait or take long: end in order, remove temporary files. */
 #ifndef _TOOL_SIGNALS_H
 #define _TOOL_SIGNALS_H
 

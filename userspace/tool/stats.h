@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Statistics of Linux: read, shown, judged. */
+/*
+ * Statistics, for ktape stats and ktape diff.  stats_linux.c prints those of Linux,
+ * stats_response.c response times of RKH, stats_judge.c evaluates --fail-if.  The
+ * library computes them (stats/).
+ */
 #ifndef _KT_STATS_H
 #define _KT_STATS_H
 
@@ -8,7 +12,7 @@
 #define EXIT_JUDGED	3	/* a condition of --fail-if holds */
 #define STATS_SHARES	4
 
-/* Shares that are told, and what they are called. */
+/* Percentiles that are shown, and their names. */
 extern const struct stats_share {
 	const char *name;
 	uint32_t millionth;
@@ -16,13 +20,13 @@ extern const struct stats_share {
 
 /**
  * struct stats_trace - a trace that is measured
- * @path: as on the command line
- * @trace: it
- * @linux_stats: its numbers
- * @lost: events
- * @gaps: in so many places
- * @unknown: and more that nobody counted
- * @damaged: a part could not be read, or had no room
+ * @path: operand
+ * @trace: the open trace
+ * @linux_stats: its Linux statistics, or NULL
+ * @lost: events lost, as far as counted
+ * @gaps: number of gaps
+ * @unknown: some gaps have no count
+ * @damaged: a part could not be read, or did not fit into bounded memory
  */
 struct stats_trace {
 	const char *path;
@@ -35,10 +39,10 @@ struct stats_trace {
 };
 
 /**
- * struct stats_show - how much is shown
- * @json: a JSON object
- * @all: not only the largest
- * @histogram: how values are spread
+ * struct stats_show - what is shown
+ * @json: print a JSON object
+ * @all: print all entries, not only the largest
+ * @histogram: print histograms
  */
 struct stats_show {
 	bool json;

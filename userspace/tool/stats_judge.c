@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Conditions of --fail-if:
+ * Parse and evaluate the conditions of --fail-if:
  *
  *	condition  = metric operator value
  *	metric     = kind [ "[" name "]" ] "." what | "lost" | "gaps"
@@ -8,8 +8,8 @@
  *	operator   = > >= < <= == !=
  *	value      = number [ ns us ms s ]  or, of two traces, + number %
  *
- * Of two traces it is the second that is judged; +N% is N percent more than the
- * first has.
+ * With two traces (ktape diff) the second one is judged; +N% means N percent more
+ * than the value of the first.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ enum compare {
 	UNEQUAL
 };
 
-/* A condition that was understood. */
+/* A parsed condition. */
 struct condition {
 	char metric[METRIC_MAX];
 	enum compare compare;
@@ -52,7 +52,7 @@ static const char *const whats[] = { "count", "sum",	"min",	    "mean",
 
 /* ---- metrics -------------------------------------------------------------------------- */
 
-/* KIND[NAME].WHAT taken apart.  Return: false if it is none. */
+/* Split a metric KIND[NAME].WHAT.  Return: false: it is not one. */
 static bool take_apart(const char *metric, unsigned int *kind, char *name,
 		       const char **what)
 {
@@ -141,13 +141,13 @@ static bool lost_value(const struct ktape_linux *l, bool gaps, double *value)
 }
 
 /**
- * stats_value() - look a metric up
- * @l: where
- * @metric: its name, of which is_metric() holds
- * @value: set
- * @bounds: set to what losses leave open
+ * stats_value() - look up the value of a metric
+ * @l: statistics
+ * @metric: name of the metric; is_metric() holds for it
+ * @value: set to the value
+ * @bounds: set to the range that lost events leave open
  *
- * Return: false if there was nothing to measure.
+ * Return: false: the trace has nothing to measure it with.
  */
 bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
 		 struct ktape_quantile *bounds)
@@ -216,7 +216,7 @@ static bool take_unit(const char *p, struct condition *c)
 	return false;
 }
 
-/* Return: NULL, or what is wrong. */
+/* Parse a condition.  Return: NULL, or what is wrong with it. */
 static const char *parse_condition(const char *text, struct condition *c)
 {
 	const char *p = skip_blanks(text), *start = p;
@@ -267,10 +267,10 @@ static bool comparison_holds(enum compare compare, double a, double b)
 }
 
 /**
- * stats_judge_check() - are the conditions well written?
- * @command: for messages
- * @conditions: them
- * @two: there are two traces
+ * stats_judge_check() - check the syntax of conditions
+ * @command: the subcommand
+ * @conditions: the conditions
+ * @two: two traces are compared
  *
  * Return: 0 or the exit code.
  */
@@ -292,7 +292,7 @@ int stats_judge_check(const struct kt_command *command,
 	return 0;
 }
 
-/* Could it be the other way round, if what was lost were known? */
+/* Could the lost events have changed the verdict? */
 static bool is_open(const struct condition *c, double limit, bool verdict,
 		    const struct ktape_quantile *bounds)
 {
@@ -336,10 +336,10 @@ static bool judge_condition(const char *text, const struct stats_trace *a,
 }
 
 /**
- * stats_judge() - does any condition hold?
- * @conditions: checked ones
- * @a: what is compared with, or NULL
- * @b: what is judged
+ * stats_judge() - evaluate conditions
+ * @conditions: conditions that passed stats_judge_check()
+ * @a: trace to compare with, or NULL
+ * @b: trace that is judged
  *
  * Return: the exit code.
  */

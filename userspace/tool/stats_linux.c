@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Statistics of Linux as text and as JSON. */
+/* Print the Linux statistics of a trace as text and as JSON, for stats and diff. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "stats.h"
 
-#define SHOWN		20	/* of a kind, without --all */
+#define SHOWN		20	/* entries of a kind that are shown without --all */
 #define BITS		64
 #define BAR		40
 
@@ -21,7 +21,7 @@ const struct stats_share stats_shares[STATS_SHARES] = {
 	{ "p99.9", 999000 },
 };
 
-/* Return: 0 or negative errno. */
+/* Read the whole trace into the statistics.  Return: 0 or negative errno. */
 int stats_measure(struct stats_trace *s)
 {
 	const struct ktape_event *e;
@@ -33,11 +33,11 @@ int stats_measure(struct stats_trace *s)
 }
 
 /**
- * stats_tell_bounds() - tell what there was no room for
- * @s: the trace, measured
- * @path: of the trace, or NULL
+ * stats_tell_bounds() - print what did not fit into bounded memory
+ * @s: trace that was measured
+ * @path: path of the trace, or NULL
  *
- * Return: true if the numbers are not of all of it.
+ * Return: true if the numbers are incomplete.
  */
 bool stats_tell_bounds(const struct stats_trace *s, const char *path)
 {
@@ -58,9 +58,9 @@ void stats_close(struct stats_trace *s)
 }
 
 /**
- * stats_name() - a name as a terminal may be given it
- * @shown: filled
- * @name: of a trace, so anything
+ * stats_name() - escape a name for a terminal
+ * @shown: set to the escaped name
+ * @name: name of a trace, which may have any bytes
  *
  * Return: @shown.
  */
@@ -70,7 +70,7 @@ const char *stats_name(char shown[STATS_NAME], const char *name)
 	return shown;
 }
 
-/* Bytes of the first character, or escape of one, and how wide it is. */
+/* Return the bytes of the first character or escape, and set its width. */
 static size_t escaped_length(const char *text, unsigned int *columns)
 {
 	size_t n = 1;
@@ -84,10 +84,10 @@ static size_t escaped_length(const char *text, unsigned int *columns)
 }
 
 /**
- * stats_column() - a name in a column, with whole characters and escapes only
- * @shown: filled
- * @name: of a trace
- * @columns: how wide it is
+ * stats_column() - escape a name and pad or cut it to a column
+ * @shown: set to the name, with no character or escape cut in two
+ * @name: name of a trace
+ * @columns: width of the column
  *
  * Return: @shown.
  */
@@ -109,7 +109,7 @@ const char *stats_column(char shown[STATS_NAME], const char *name,
 	return shown;
 }
 
-/* A time in the unit in which it has few digits. */
+/* Write a time in a unit that gives few digits; values other than "ns" as they are. */
 void stats_put_time(char *to, size_t size, uint64_t value, const char *unit)
 {
 	static const struct {
@@ -190,7 +190,7 @@ static void print_shares(const struct ktape_linux *l, size_t i)
 
 		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v);
 		stats_put_time(text, sizeof(text), v.value, s->unit);
-		/* What was lost may have made it anything. */
+		/* Lost events leave it open: '~' between bounds, '?' without bound. */
 		if (v.low != v.value || v.high != v.value)
 			strcat(text, v.high == UINT64_MAX ? "?" : "~");
 		printf(" %11s", text);
@@ -400,7 +400,7 @@ static void json_instead(const struct ktape_linux *l)
 	printf("]");
 }
 
-/* The members, without the braces. */
+/* Print the members of the JSON object, without its braces. */
 void stats_put_json(const struct stats_trace *s)
 {
 	const struct ktape_linux *l = s->linux_stats;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Response times of RKH, shown. */
+/* Print the response times of RKH objects and signals as text and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define TEXT_SIZE	32
 
-/* Its name, or NULL. */
+/* Return the name of an object of one of @types, or NULL. */
 static const char *name_of(const struct ktape_registry *registry,
 			   const uint8_t *types, size_t nr, uint32_t id,
 			   char name[KTAPE_NAME_SIZE + 1])
@@ -83,8 +83,8 @@ static void tell_objects_left_out(const struct ktape_responses *s)
 }
 
 /**
- * stats_put_responses() - as a member of a JSON object, if there are any
- * @s: the results
+ * stats_put_responses() - print response times as a member of a JSON object
+ * @s: the results; nothing is printed if there are none
  * @registry: names
  */
 void stats_put_responses(const struct ktape_responses *s,
@@ -117,7 +117,7 @@ void stats_put_responses(const struct ktape_responses *s,
 	tell_objects_left_out(s);
 }
 
-/* A name may hold anything, and this goes to a terminal. */
+/* Print a name, escaped for a terminal. */
 static void print_name(const char *before, const char *name)
 {
 	char shown[STATS_NAME];
@@ -135,8 +135,8 @@ static void print_time(const struct ktape_response *r, uint64_t ns)
 }
 
 /**
- * stats_print_responses() - as a table, if there are any
- * @s: the results
+ * stats_print_responses() - print response times as a table
+ * @s: the results; nothing is printed if there are none
  * @registry: names
  */
 void stats_print_responses(const struct ktape_responses *s,

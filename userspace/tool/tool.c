@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages, the device, and small output helpers of the subcommands. */
+/* Messages, opening the device, and small output helpers of the subcommands. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #define JSON_TEXT_MAX	1024
 #define TIME_TEXT	32
 
-/* Where messages go: standard error, a file, the system log. */
+/* Where messages go. */
 static enum {
 	TO_STDERR,
 	TO_FILE,
@@ -57,8 +57,8 @@ static void print_message(int priority, const char *format, va_list args)
 }
 
 /**
- * say_to() - messages go elsewhere from now on
- * @logfile: to this file, which is added to; NULL: to the system log
+ * say_to() - redirect messages
+ * @logfile: file to append them to; NULL: the system log
  *
  * Return: 0 or the exit code.
  */
@@ -80,10 +80,10 @@ int say_to(const char *logfile)
 }
 
 /**
- * fail() - tell what went wrong
+ * fail() - print an error message
  * @format: as in printf(3)
  *
- * Return: the exit code for it.
+ * Return: EXIT_FAILED.
  */
 int fail(const char *format, ...)
 {
@@ -96,7 +96,7 @@ int fail(const char *format, ...)
 }
 
 /**
- * note() - tell what should be known
+ * note() - print a message that is not an error
  * @format: as in printf(3)
  */
 void note(const char *format, ...)
@@ -109,10 +109,10 @@ void note(const char *format, ...)
 }
 
 /**
- * tell_missed() - tell what an output could not hold
- * @format: what it is called
+ * tell_missed() - print what an output format could not hold
+ * @format: name of the format
  * @sink: the output
- * @all: one line for each kind of things, not one for all of them
+ * @all: one line for each kind of items; else one line with their number
  */
 void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
 {
@@ -137,10 +137,10 @@ void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
 }
 
 /**
- * tell_left_out() - tell what an analysis had no room for
- * @path: of the trace, or NULL
- * @what: a sentence's subject
- * @count: how many
+ * tell_left_out() - print what an analysis had no room for
+ * @path: path of the trace, or NULL
+ * @what: what was left out, in the plural
+ * @count: number of them
  */
 void tell_left_out(const char *path, const char *what, uint64_t count)
 {
@@ -150,8 +150,8 @@ void tell_left_out(const char *path, const char *what, uint64_t count)
 }
 
 /**
- * tell_names_left_out() - tell what a registry had no room for
- * @path: of the trace, or NULL
+ * tell_names_left_out() - print how many names a registry had no room for
+ * @path: path of the trace, or NULL
  * @names: the registry
  */
 void tell_names_left_out(const char *path, const struct ktape_registry *names)
@@ -163,11 +163,11 @@ void tell_names_left_out(const char *path, const struct ktape_registry *names)
 }
 
 /**
- * misuse() - tell what was wrong with the command line
+ * misuse() - print what is wrong with the command line, and the usage line
  * @command: the subcommand
  * @format: as in printf(3)
  *
- * Return: the exit code for it.
+ * Return: EXIT_USAGE.
  */
 int misuse(const struct kt_command *command, const char *format, ...)
 {
@@ -182,12 +182,12 @@ int misuse(const struct kt_command *command, const char *format, ...)
 }
 
 /**
- * open_device() - open the device, or say why not
- * @path: NULL for the usual one
- * @writable: also to control it
- * @device: set
+ * open_device() - open the device, or print why it cannot be opened
+ * @path: path of the device; NULL: KTAPE_DEVICE_PATH
+ * @writable: open it for control, not only for reading
+ * @device: set to the device
  *
- * Return: 0 or negative errno, which was told.
+ * Return: 0 or negative errno; the message was printed.
  */
 int open_device(const char *path, bool writable, struct ktape_device **device)
 {
@@ -209,10 +209,10 @@ int open_device(const char *path, bool writable, struct ktape_device **device)
 }
 
 /**
- * parse_events() - names of events to a mask, or say which is unknown
+ * parse_events() - convert a list of events to a mask, or print what is unknown
  * @command: the subcommand
- * @list: comma separated
- * @mask: filled
+ * @list: events, classes, presets, globs or masks, comma separated
+ * @mask: set to the events
  *
  * Return: 0 or the exit code.
  */
@@ -227,9 +227,9 @@ int parse_events(const struct kt_command *command, const char *list,
 }
 
 /**
- * unknown_event() - say that a name in a list is not known
+ * unknown_event() - print that a name in a list of events is unknown
  * @command: the subcommand
- * @bad: where the name is in the list
+ * @bad: the name, followed by the rest of the list
  *
  * Return: the exit code for it.
  */
@@ -263,10 +263,10 @@ int wrong_time(const struct kt_command *command, const char *option,
 }
 
 /**
- * profile_failed() - say why a profile was refused
+ * profile_failed() - print why the module refused a profile
  * @device: the session
- * @mask: what it should be
- * @err: negative errno
+ * @mask: events of the profile
+ * @err: negative errno from the module
  *
  * Return: the exit code for it.
  */
@@ -296,7 +296,7 @@ int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
 static struct rlimit files_limit;
 
 /**
- * raise_files_limit() - a trace has a file for each ring
+ * raise_files_limit() - allow many open files: a trace has one for each ring
  */
 void raise_files_limit(void)
 {
@@ -310,7 +310,7 @@ void raise_files_limit(void)
 }
 
 /**
- * restore_files_limit() - as it was: for commands that are run
+ * restore_files_limit() - set the limit back, for commands that we run
  */
 void restore_files_limit(void)
 {
@@ -319,8 +319,8 @@ void restore_files_limit(void)
 }
 
 /**
- * put_json_text() - print a JSON string
- * @text: up to about a thousand bytes
+ * put_json_text() - print a text as a JSON string
+ * @text: the text; cut after JSON_TEXT_MAX bytes
  */
 void put_json_text(const char *text)
 {
@@ -331,10 +331,10 @@ void put_json_text(const char *text)
 }
 
 /**
- * put_human() - bytes for people
- * @to: where to
- * @size: room
- * @bytes: how many
+ * put_human() - write a number of bytes with a unit: "1.5 MB"
+ * @to: where to write
+ * @size: bytes of @to
+ * @bytes: the number
  */
 void put_human(char *to, size_t size, uint64_t bytes)
 {
@@ -348,9 +348,9 @@ void put_human(char *to, size_t size, uint64_t bytes)
 }
 
 /**
- * finish_stdout() - was everything printed?
+ * finish_stdout() - flush standard output and check that all was written
  *
- * Return: the exit code.
+ * Return: EXIT_OK, or EXIT_FAILED after a message.
  */
 int finish_stdout(void)
 {

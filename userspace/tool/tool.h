@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the subcommands share: exit codes, messages, the device. */
+/* What all subcommands share: exit codes, messages, the device, their table entries. */
 #ifndef _KT_TOOL_H
 #define _KT_TOOL_H
 

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Conditions of triggers in words: EVENT[:FIELD OPERATOR VALUE[,...]]. */
+/*
+ * Parse and print conditions of triggers:
+ *
+ *	EVENT[:FIELD OPERATOR VALUE[,...]]
+ *
+ * FIELD is a numeric field of the event, OPERATOR one of = != < <= > >= & and VALUE a
+ * number or the name that the field's type has for it.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,9 +17,9 @@
 #include "trigger.h"
 
 #define WHY		96
-#define NAMES_MAX	1024	/* values that may have one */
+#define NAMES_MAX	1024	/* values to look up names for */
 
-/* The longer ones first. */
+/* Longer operators first, because "<" is also the beginning of "<=". */
 static const struct {
 	const char *text;
 	uint16_t op;
@@ -29,7 +36,10 @@ static bool is_signed(unsigned int type)
 	       type == KTAPE_TYPE_TID;
 }
 
-/* Where a field is. Return: the field, or NULL: none that can be compared. */
+/*
+ * Set the place of a field in a comparison.
+ * Return: the field, or NULL: there is no such field, or it is not a number.
+ */
 static const struct ktape_field *place_of(const struct ktape_event_desc *desc,
 					  const char *name, size_t len,
 					  struct ktape_trigger_compare *c)
@@ -56,7 +66,7 @@ static const struct ktape_field *place_of(const struct ktape_event_desc *desc,
 	return NULL;
 }
 
-/* "-5", "0x1f", or the name that the value has in that field. */
+/* Parse a value: "-5", "0x1f", or a name of the field's type. */
 static int parse_value(const char *text, unsigned int type, uint64_t *value)
 {
 	bool negative = *text == '-';
@@ -117,10 +127,10 @@ static int parse_compare(const char *text, const struct ktape_event_desc *desc,
 }
 
 /**
- * trigger_parse() - read a condition
- * @text: EVENT[:FIELD OPERATOR VALUE[,...]]; is changed
- * @t: receives opcode and comparisons
- * @why: what is wrong
+ * trigger_parse() - parse a condition
+ * @text: EVENT[:FIELD OPERATOR VALUE[,...]]; modified
+ * @t: opcode and comparisons are set
+ * @why: set to what is wrong with @text
  *
  * Return: 0 or -EINVAL.
  */
@@ -193,8 +203,8 @@ static void show_compare(FILE *out, const struct ktape_event_desc *desc,
 }
 
 /**
- * trigger_show() - print a condition as trigger_parse() takes it
- * @out: where to
+ * trigger_show() - print a condition in the form that trigger_parse() takes
+ * @out: stream to print to
  * @t: the trigger
  */
 void trigger_show(FILE *out, const struct ktape_trigger *t)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Conditions of triggers in words. */
+/* Text form of trigger conditions, for cmd_trigger.c. */
 #ifndef _KT_TOOL_TRIGGER_H
 #define _KT_TOOL_TRIGGER_H
 
