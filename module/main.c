@@ -9,7 +9,6 @@
 
 #include "dev/dev.h"
 #include "emit/emit.h"
-#include "emit/sink.h"
 #include "filter/filter.h"
 #include "names/names.h"
 #include "params.h"

@@ -20,7 +20,6 @@
 #include <linux/uio.h>
 
 #include "emit/emit.h"
-#include "emit/exception.h"
 #include "dev.h"
 
 #define BUCKET_BITS	8

@@ -22,7 +22,6 @@
 
 #include "emit.h"
 #include "event/event.h"
-#include "exception.h"
 
 #define EMITTED_MASK	GENMASK_ULL(KTAPE_OP_KERNEL - 1, KTAPE_OP_EXCEPTION)
 

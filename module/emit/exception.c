@@ -4,7 +4,7 @@
 #include <linux/string.h>
 
 #include "event/event.h"
-#include "exception.h"
+#include "emit.h"
 
 #define HAS_BUFFER	(1U << 3)
 

@@ -16,7 +16,7 @@
 
 #include "event/event.h"
 #include "filter/filter.h"
-#include "sink.h"
+#include "emit.h"
 
 #define SINKS		8
 

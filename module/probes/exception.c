@@ -48,8 +48,8 @@ struct pcie_tlp_log;
 #include <trace/events/thermal.h>
 #endif
 
+#include "emit/emit.h"
 #include "event/event.h"
-#include "emit/exception.h"
 #include "internal.h"
 
 /* Most come with words and a text, which ends in NUL and may be missing. */
