@@ -2,8 +2,9 @@
 /*
  * Does an event pass the filters of a session?
  *
- * A table says of each opcode which bitmap has to do with it and where its
- * number is.  The order: bitmaps, thread, severity, gate, rate.
+ * A table names for each opcode the bitmap that applies to it, and the place of
+ * its number in the record.  The filters are asked in this order: bitmaps,
+ * thread, severity, duration gate (gate.c), rate limit.
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -21,19 +22,19 @@ struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 #define SYSCALL_COMPAT		(1U << 16)
 #define SYSCALL_COMPAT_FIRST	512U
 #define SYSCALL_NONE		0xffffU
-#define SEVERITY_LEVEL		3U	/* without the bit for hardware */
+#define SEVERITY_LEVEL		3U	/* without the hardware bit */
 
 /**
- * struct kt_number - the number that a bitmap looks at
+ * struct kt_number - the number of an event that a bitmap filters
  * @kind: enum ktape_filter_kind
- * @bits: its width in dat20, from bit 0
+ * @bits: width in dat20, from bit 0; 0 = no bitmap applies to the event
  */
 struct kt_number {
 	u8 kind;
 	u8 bits;
 };
 
-static const struct kt_number numbers[KTAPE_OPCODES] = {
+static const struct kt_number filter_numbers[KTAPE_OPCODES] = {
 	[KTAPE_EV_SYS_ENTER] = { KTAPE_FILTER_SYSCALL, 16 },
 	[KTAPE_EV_SYS_EXIT] = { KTAPE_FILTER_SYSCALL, 16 },
 	[KTAPE_EV_SYS_ENTER_WIDE] = { KTAPE_FILTER_SYSCALL, 16 },
@@ -48,7 +49,7 @@ static const struct kt_number numbers[KTAPE_OPCODES] = {
 	[KTAPE_EV_SIGNAL_DELIVER] = { KTAPE_FILTER_SIGNAL, 7 },
 };
 
-/* Numbers beyond the bitmap pass. */
+/* Is the bit of @n set?  Numbers beyond the bitmap pass. */
 static bool map_has(const u64 *map, unsigned int words, unsigned int n)
 {
 	return n >= words * 64 || map[n / 64] >> (n % 64) & 1;
@@ -56,7 +57,10 @@ static bool map_has(const u64 *map, unsigned int words, unsigned int n)
 
 static bool filter_pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
 {
-	/* Lost, as that of a return from a signal handler, or no call's. */
+	/*
+	 * No system call, or a return from a signal handler, whose number is
+	 * lost.
+	 */
 	if (nr == SYSCALL_NONE)
 		return false;
 	if (nr >= SYSCALL_COMPAT_FIRST)
@@ -69,7 +73,7 @@ static bool filter_pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
 static bool filter_pass_number(const struct kt_filters *f, u32 opcode,
 			       u32 dat20)
 {
-	const struct kt_number *n = &numbers[opcode];
+	const struct kt_number *n = &filter_numbers[opcode];
 	u32 nr = dat20 & (BIT(n->bits) - 1);
 
 	if (!n->bits || !kt_filter_in_force(f, n->kind))
@@ -142,7 +146,7 @@ static bool filter_pass_thread(const struct kt_filters *f,
 /**
  * kt_filter_pass_rate() - Does one more event keep within its rate limit?
  * @f: the session's filters
- * @r: the session's ring; an event above the limit is counted there as lost
+ * @r: the session's ring, counts an event above the limit as lost
  * @rec: the event
  *
  * Context: as kt_filter_pass().
@@ -159,8 +163,8 @@ bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
 }
 
 /*
- * Others than pairs with a gate or with a trigger are not even wanted on CPUs
- * that are left out; of these the end has to be seen wherever it comes.
+ * Does this CPU record?  The want bits have answered that, except for pairs
+ * with a gate or a trigger: the end of such a pair is wanted on every CPU.
  */
 static bool filter_pass_cpu(const struct kt_filters *f)
 {
@@ -168,7 +172,7 @@ static bool filter_pass_cpu(const struct kt_filters *f)
 	       test_bit(smp_processor_id(), f->cpus);
 }
 
-/* The filters without a state. */
+/* Ask the filters that keep no state. */
 static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
 				  u32 dat20, struct task_struct *other)
 {
@@ -187,15 +191,16 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  * @f: the session's filters
  * @r: the session's ring, for its counts
  * @rec: the event
- * @other: the thread that the event is about besides the one that runs, or NULL
- * @span: receives the record that takes the event's place with KT_SPAN; that
- *	record has not passed its rate limit yet
+ * @other: a task that the event is about besides current, or NULL; the event
+ *	passes the thread filters if one of the two does
+ * @span: with KT_SPAN receives the record to write instead; the caller has yet
+ *	to ask kt_filter_pass_rate() for it
  *
- * In an interrupt the thread that runs is the one that was interrupted.
+ * In an interrupt, current is the interrupted task.
  *
  * Context: any, preemption disabled.
- * Return: enum kt_verdict; with KT_HOLD the event was counted as filtered, or as
- * lost to a rate limit.
+ * Return: enum kt_verdict; with KT_HOLD the event was counted as filtered, or
+ * as lost to a rate limit.
  */
 enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 			       const struct kt_record *rec,
@@ -223,15 +228,15 @@ enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 	return verdict;
 }
 
-/* Which opcodes are events? */
-static const bool is_event[KTAPE_OPCODES] = {
+/* Opcodes that are events. */
+static const bool filter_is_event[KTAPE_OPCODES] = {
 #define KTAPE_EVENT(opcode, NAME, name, CLASS, help) [opcode] = true,
 #include <ktape/events.h>
 };
 
 static bool filter_applies_to(const struct kt_filters *f, unsigned int opcode)
 {
-	const struct kt_number *n = &numbers[opcode];
+	const struct kt_number *n = &filter_numbers[opcode];
 
 	if (f->kinds & THREAD_KINDS)
 		return true;
@@ -251,11 +256,12 @@ static bool filter_applies_to(const struct kt_filters *f, unsigned int opcode)
 }
 
 /**
- * kt_filter_applies() - find the events to which any of the filters applies
- * @f: the filters, not in force yet; @f->applies is set
+ * kt_filter_applies() - Compute the events to which any of the filters
+ * applies
+ * @f: the filters, not in force yet; receives @applies
  *
- * Control records pass always: without context records nobody would know which
- * thread runs.
+ * No filter applies to control records: without context records a reader would
+ * not know which thread runs.
  *
  * Context: any.
  */
@@ -265,13 +271,13 @@ void kt_filter_applies(struct kt_filters *f)
 
 	memset(f->applies, 0, sizeof(f->applies));
 	for (i = KTAPE_OP_EXCEPTION; i < KTAPE_TIME_EXTEND; i++)
-		if (is_event[i] && filter_applies_to(f, i))
+		if (filter_is_event[i] && filter_applies_to(f, i))
 			f->applies[i / 64] |= BIT_ULL(i % 64);
 }
 
 /**
- * kt_filter_thread_exits() - a thread ends, maybe within a system call
- * @p: the thread that runs
+ * kt_filter_thread_exits() - Forget the open pairs of an exiting thread
+ * @p: the thread, current; it may exit within a system call
  *
  * Context: the probe of sched_process_exit, preemption disabled.
  */
@@ -290,20 +296,20 @@ void kt_filter_thread_exits(const struct task_struct *p)
 /* ---- rate limits --------------------------------------------------------- */
 
 /*
- * Rate limits: so many of an event in a second of each CPU.
+ * Rate limits: a number of events per second and CPU.
  *
- * A second begins with the first event after the last one ended.  Contexts nest
- * on a CPU, so whoever moves the window on sets the count back; another that
- * comes in between counts in the old second, where it may be refused.  If it is
- * not, that second has one more than the new one: at a change of seconds the limit
- * may be exceeded by as many events as contexts nest.
+ * A second begins with the first event after the previous one ended.  The
+ * writer that starts a new second resets the count.  A writer that nests
+ * between these two steps still counts in the old second, where it may be
+ * refused; if it is not, the reset forgets it.  So at a change of seconds the
+ * limit may be exceeded by as many events as contexts nest.
  */
-#define TICKS_SHIFT	10	/* so that 32 bits last for more than a second */
+#define TICKS_SHIFT	10	/* 32 bits must last longer than a second */
 
 /**
- * struct kt_rate_window - the present second on one CPU
- * @start: when it began, in units of 1 << TICKS_SHIFT ticks
- * @count: events since
+ * struct kt_rate_window - current second of one limit on one CPU
+ * @start: begin of the second, in units of 1 << TICKS_SHIFT ticks
+ * @count: events since @start
  */
 struct kt_rate_window {
 	unsigned long start;
@@ -311,12 +317,12 @@ struct kt_rate_window {
 };
 
 /**
- * struct kt_rates - the rate limits of a session
- * @nr: how many there are
- * @second: its length, in units of 1 << TICKS_SHIFT ticks
- * @entry: the limits
- * @of: per opcode the number of its limit + 1; 0: none
- * @windows: per CPU, one a limit
+ * struct kt_rates - rate limits of a session
+ * @nr: number of limits
+ * @second: length of a second, in units of 1 << TICKS_SHIFT ticks
+ * @entry: the limits as user space gave them
+ * @of: per opcode the index of its limit + 1; 0 = none
+ * @windows: @nr windows on each CPU
  */
 struct kt_rates {
 	u32 nr;
@@ -327,7 +333,7 @@ struct kt_rates {
 };
 
 /**
- * kt_rates_have() - is there a limit for an event?
+ * kt_rates_have() - Is there a limit for an event?
  * @rates: the limits
  * @opcode: below KTAPE_OPCODES
  *
@@ -340,7 +346,7 @@ bool kt_rates_have(const struct kt_rates *rates, u32 opcode)
 }
 
 /**
- * kt_rates_pass() - does one more event keep within its limit?
+ * kt_rates_pass() - Count an event: does it keep within its limit?
  * @rates: the limits
  * @opcode: below KTAPE_OPCODES
  *
@@ -357,19 +363,19 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode)
 		return true;
 	w = this_cpu_ptr(rates->windows) + i - 1;
 	start = READ_ONCE(w->start);
-	/* A clock that stepped back by a little is in the same second. */
+	/* A clock that stepped back by less than a second is in this second. */
 	if (now - start + rates->second >= 2 * rates->second &&
 	    kt_try_cmpxchg_local(&w->start, &start, now))
 		local_set(&w->count, 0);
-	/* Far from wrapping: a window is a second. */
+	/* The count cannot wrap within a second. */
 	return (unsigned long)local_inc_return(&w->count) <=
 	       rates->entry[i - 1].per_second;
 }
 
 /**
- * kt_rates_alloc() - make the limits
- * @entries: opcodes that exist, each at most once
- * @nr: how many, at most KTAPE_FILTER_RATES
+ * kt_rates_alloc() - Allocate rate limits
+ * @entries: the limits; opcodes that exist, each at most once
+ * @nr: number of @entries, at most KTAPE_FILTER_RATES
  *
  * Context: process context, may sleep.
  * Return: the limits or NULL.
@@ -397,8 +403,8 @@ struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries, u32 nr)
 }
 
 /**
- * kt_rates_free() - free limits
- * @rates: nobody has them any more, may be NULL
+ * kt_rates_free() - Free rate limits
+ * @rates: not in use by any CPU, may be NULL
  *
  * Context: process context.
  */
@@ -410,9 +416,9 @@ void kt_rates_free(struct kt_rates *rates)
 }
 
 /**
- * kt_rates_tell() - what was given
+ * kt_rates_tell() - Copy the limits as user space gave them
  * @rates: the limits
- * @to: room for them
+ * @to: room for @rates->nr entries
  *
  * Context: any.
  */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a session's filters are, and how an event passes them.
+ * Filters of a session: their data, and the verdict on an event.
  *
- * Events of a session without filters never come here: only opcodes to which a
- * filter applies take the way for several sessions (KT_ROUTE_MANY).
+ * Not here: parsing what user space asks for (session/filters.c), and recording
+ * what passes (event/event.c).
+ *
+ * An event without filters never comes here: only an opcode to which a filter
+ * of some session applies takes the route for several sessions (KT_ROUTE_MANY).
  */
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H
@@ -15,7 +18,7 @@
 
 #include "ring/ring.h"
 
-/* Sessions at a time. */
+/* Number of sessions that can exist at a time. */
 #define KT_SESSIONS		8
 
 struct cgroup;
@@ -26,25 +29,28 @@ struct task_struct;
 /**
  * struct kt_filters - all filters of a session, replaced as a whole
  * @kinds: bit n: enum ktape_filter_kind n is in force
- * @pid_set: the set of followed threads that pass, see kt_track_open(); 0: all do
- * @pid_except: the set of those that do not; 0: none
- * @severity: exceptions below this level are held back
- * @applies: bit n: opcode n has to be looked at
- * @stacks: bit n: event n is followed by a call stack
- * @softirqs: bit n: vector n passes
+ * @pid_set: set of threads that pass, from kt_track_open(); 0 = all threads
+ *	pass
+ * @pid_except: set of threads that do not pass; 0 = none
+ * @severity: lowest level of an exception that passes
+ * @applies: bit n: a filter applies to opcode n
+ * @stacks: bit n: a call stack follows event n
+ * @softirqs: bit n: softirq vector n passes
  * @signals: bit n - 1: signal n passes
- * @syscalls: bit n: system call n passes, 512 + n: of the 32-bit table
+ * @syscalls: bit n: system call n passes; bit 512 + n: n of the 32-bit table
  * @irqs: bit n: interrupt n passes
- * @uids: real uids as of the initial user name space
- * @cgroups: each with a reference
- * @gates: gates and pairs that have begun; NULL: none
- * @rates: limits and what has passed
- * @nr: per kind how many entries it was given
- * @cpus: CPUs that record, a part of the want bits
- * @pids: the entries of the pid filter as of the initial name space
+ * @uids: real uids, in the initial user name space
+ * @cgroups: cgroups, each with a reference
+ * @gates: duration gates and their open pairs; NULL = none
+ * @rates: rate limits and their windows; NULL = none
+ * @nr: number of entries of each kind
+ * @cpus: CPUs that record; on the others the want bits are clear, but for
+ *	events of pairs
+ * @pids: entries of the pid filter, in the initial pid name space
  *
- * Changed by control as a copy; read in probes, with preemption disabled.  A
- * copy shares what the pointers lead to; a kind's goes when the kind is changed.
+ * A control path makes a changed copy and publishes it by RCU; probes read it
+ * with preemption disabled.  The copy shares the pointers of the kinds that did
+ * not change; the data of the changed kind are freed.
  */
 struct kt_filters {
 	u32 kinds;
@@ -67,9 +73,9 @@ struct kt_filters {
 };
 
 /**
- * struct kt_span - a span record that takes a pair's place
+ * struct kt_span - a span record that replaces a pair of events
  * @rec: the record
- * @args: its arguments
+ * @args: its argument words
  */
 struct kt_span {
 	struct kt_record rec;
@@ -77,10 +83,10 @@ struct kt_span {
 };
 
 /**
- * enum kt_verdict - what a filter says of an event
+ * enum kt_verdict - verdict of a filter on an event
  * @KT_PASS: record the event as it is
  * @KT_HOLD: do not record the event
- * @KT_SPAN: record the span of the pair that the event ends in its place
+ * @KT_SPAN: the event ends a pair; record the span of the pair instead
  */
 enum kt_verdict {
 	KT_PASS,
@@ -88,7 +94,7 @@ enum kt_verdict {
 	KT_SPAN,
 };
 
-/* Per session, NULL: none.  Written with kt_session_control. */
+/* Filters of each session, NULL = none.  Written under kt_session_control. */
 extern struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
 enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
@@ -105,7 +111,7 @@ static inline bool kt_filter_in_force(const struct kt_filters *f,
 	return f->kinds & BIT(kind);
 }
 
-/* Is a call stack to follow the event? */
+/* Does a call stack follow the event? */
 static inline bool kt_filter_has_stack(const struct kt_filters *f,
 				       const struct kt_record *rec)
 {
@@ -138,7 +144,7 @@ static inline void kt_filters_renew_gates(const struct kt_filters *f)
 
 void kt_gates_thread_exits(struct kt_gates *gates, const struct task_struct *p);
 
-/* ---- rate limits ---------------------------------------------------------- */
+/* ---- rate limits: filter.c ------------------------------------------------ */
 
 struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries,
 				u32 nr);
@@ -150,9 +156,9 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
 /* ---- threads that filters follow: track.c -------------------------------- */
 
 /*
- * A set of followed threads, with their threads and children, is one bit.  A
- * filter has up to two, and beside those of all sessions there is room for those
- * of one filter more, so that it can take another's place at one moment.
+ * A set of followed threads is one bit.  A session's filter needs up to two
+ * sets.  Two more are reserved, so that a new filter can be built while the old
+ * one is still in force.
  */
 int kt_track_init(void);
 void kt_track_exit(void);

@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Duration gates: of a pair of events only a long one is recorded, as one span.
+ * Duration gates: of a pair of events (begin and end) only a long one is
+ * recorded, as one span.
  *
- * The first event of a pair is kept in a table of open pairs and counted as
- * filtered.  The second takes it out again and becomes a span or is filtered
- * too.  A pair that finds no room is recorded as two events.  So is a second
- * event whose first one is not there: that came before the gate was set, or it
- * was recorded for want of room, or a new thread returns from a call that it
- * did not enter.
+ * The first event of a pair is stored in a table of open pairs and counted as
+ * filtered.  The second event removes it from the table, and becomes a span or
+ * is filtered too.
  *
- * Nobody may see the end of a pair: the session stops, the profile changes, the
- * thread is held back by a filter.  What began in an earlier epoch therefore has
- * no end any more, and its slot may be taken.
+ * A pair that finds no free slot is recorded as two events.  A second event
+ * whose first one is not in the table is recorded too: the first one came
+ * before the gate was set, or found no slot, or a new thread returns from a
+ * system call that it did not enter.
+ *
+ * The end of a pair may never be seen, because the session stops, or its
+ * profile or a filter changes.  Each such change begins a new epoch: a pair of
+ * an earlier epoch has no end, and its slot may be reused.
  *
  * A pair is opened and closed in one context: by the same thread, or on the
  * same CPU.  No other context looks for its key, but any context on any CPU may
- * take the slot of a pair of an earlier epoch.  So a context has to know that a
- * slot is still that of the pair which it has found:
+ * reuse the slot of a pair of an earlier epoch.  So a context must be sure that
+ * a slot still holds the pair that it has found:
  *
- *   slot->seq has a number that each use of the slot gets anew, and its state.
- *   A context loads seq, then looks at key and epoch, then claims the slot by
- *   a cmpxchg from the seq it has loaded.  If that succeeds, no other context
- *   has claimed the slot in between, and what it has looked at is true.
+ *   slot->seq has a number that is new for each use of the slot, and the state
+ *   of the slot.  A context loads seq, then looks at key and epoch, then claims
+ *   the slot by a cmpxchg from the loaded seq.  If that succeeds, no other
+ *   context has claimed the slot in between, and key and epoch are those seen.
  *
- * It is a lookup without a lock and without a way back: a claim that fails has
- * changed nothing, and only the claimer writes to a slot that is claimed.  The
- * word is a long on 32-bit kernels as well; it would be mistaken only if 2^30
- * uses of one slot lay between a load and its cmpxchg.
+ * The lookup takes no lock and has no retry: a failed claim has changed
+ * nothing, and only the claimer writes to a claimed slot.  The word is a long
+ * on 32-bit kernels as well; a claim would be wrong only if 2^30 uses of one
+ * slot lay between a load and its cmpxchg.
  */
 #include <linux/atomic.h>
 #include <linux/hash.h>
@@ -39,26 +42,26 @@
 
 #define SLOT_BITS	12
 #define SLOTS		(1U << SLOT_BITS)
-#define PROBES		8U	/* slots in which a key may be */
-#define KEY_SHIFT	3	/* pairs are told apart below; threads are aligned */
+#define PROBES		8U	/* slots in which a key may be stored */
+#define KEY_SHIFT	3	/* low bits of a key: the gate */
 #define IRQ_BITS	18
 
-/* The low bits of a slot's seq: what may be done to it. */
+/* State of a slot, in the low bits of its seq. */
 enum {
-	SLOT_FREE,	/* a pair that begins may take it */
-	SLOT_OPEN,	/* has a pair; of an earlier epoch: as SLOT_FREE */
-	SLOT_CLAIMED,	/* a context works on it: all others leave it alone */
+	SLOT_FREE,	/* a new pair may claim it */
+	SLOT_OPEN,	/* holds a pair; if of an earlier epoch, as SLOT_FREE */
+	SLOT_CLAIMED,	/* a context is changing it, all others skip it */
 };
 
 #define SLOT_STATE	3UL
-#define SLOT_USE	4UL	/* the lowest bit of the number of uses */
+#define SLOT_USE	4UL	/* lowest bit of the number of uses */
 
 /**
  * struct kt_gate_slot - an open pair
- * @seq: how often the slot was released, and its state; stored last
- * @key: whose
- * @start: when it began
- * @epoch: in which it began
+ * @seq: number of uses, and state; stored last
+ * @key: identity of the pair, from gate_key()
+ * @start: trace clock of its first event
+ * @epoch: epoch in which it began
  * @dat20: of its first event
  *
  * All but @seq is written by the context that has claimed the slot.
@@ -72,13 +75,13 @@ struct kt_gate_slot {
 };
 
 /**
- * struct kt_gates - the gates of a session and its open pairs
- * @ticks: per gate the shortest pair that passes; 0: no gate
- * @nr: entries that were given
- * @entry: these
- * @collisions: pairs that found no room
- * @epoch: the present one
- * @slot: hashed by key
+ * struct kt_gates - gates of a session and their open pairs
+ * @ticks: per gate the shortest pair that passes, in ticks; 0 = no gate
+ * @nr: number of @entry
+ * @entry: the gates as user space gave them
+ * @collisions: pairs that found no slot
+ * @epoch: current epoch
+ * @slot: hash table of open pairs
  */
 struct kt_gates {
 	u64 ticks[KTAPE_GATES];
@@ -89,23 +92,23 @@ struct kt_gates {
 	struct kt_gate_slot slot[SLOTS];
 };
 
-/* What tells pairs of a kind apart. */
+/* What identifies a pair among those of its gate. */
 enum {
 	BY_THREAD,
-	BY_THREAD_WIDE,	/* the wide forms of the same calls */
-	BY_IRQ,		/* CPU and number in dat20 */
-	BY_OBJECT,	/* token in the first argument */
+	BY_THREAD_WIDE,	/* thread, wide form of a system call event */
+	BY_IRQ,		/* CPU and the number in dat20 */
+	BY_OBJECT,	/* token in the first argument word */
 };
 
-#define FROM_BLOB	0xff	/* as first: what is taken over is in the blob */
+#define FROM_BLOB	0xff	/* value of @first: copy from the blob */
 
 /**
  * struct kt_gate_event - an event of a pair
- * @gate: enum ktape_gate + 1; 0: none
- * @by: what tells pairs apart
- * @span: second event: opcode of the span; 0: it is the first one
- * @first: first argument that the span takes over
- * @nr: how many it takes over
+ * @gate: enum ktape_gate + 1; 0 = no event of a pair
+ * @by: what identifies its pair
+ * @span: second event: opcode of the span; first event: 0
+ * @first: first argument word to copy into the span, or FROM_BLOB
+ * @nr: number of words to copy
  */
 struct kt_gate_event {
 	u8 gate;
@@ -135,12 +138,12 @@ static const struct kt_gate_event gate_events[KTAPE_OPCODES] = {
 	[KTAPE_EV_HRTIMER_EXPIRE_EXIT] =
 		END(HRTIMER, BY_OBJECT, HRTIMER_SPAN, 0, 1),
 	[KTAPE_EV_WORKQUEUE_EXECUTE_START] = BEGIN(WORK, BY_OBJECT),
-	/* The span has the function in place of the work item. */
+	/* The span names the function, not the work item. */
 	[KTAPE_EV_WORKQUEUE_EXECUTE_END] =
 		END(WORK, BY_OBJECT, WORK_SPAN, 1, 1),
 };
 
-/* A profile may have both forms of a call: each has its own pair. */
+/* A profile may record both forms of a system call: each has its own pair. */
 static unsigned long gate_thread_key(const struct task_struct *p,
 				     unsigned int by)
 {
@@ -176,7 +179,9 @@ static struct kt_gate_slot *gate_slot_at(struct kt_gates *t, unsigned long key,
 	return &t->slot[(hash_long(key, SLOT_BITS) + i) % SLOTS];
 }
 
-/* Load seq before key and epoch: the claim proves that they belong together. */
+/*
+ * Load seq before key and epoch, so that a claim proves that they belong to it.
+ */
 static unsigned long gate_load_seq(const struct kt_gate_slot *slot)
 {
 	/* Pairs with the release in gate_release_slot(). */
@@ -192,8 +197,8 @@ static bool gate_is_open(unsigned long seq)
 static bool gate_claim_slot(struct kt_gate_slot *slot, unsigned long seq)
 {
 	/*
-	 * Pairs with the release in gate_release_slot(): the slot's content is
-	 * that of @seq, and all that we write to it comes after.
+	 * Pairs with the release in gate_release_slot(): the content of the
+	 * slot is that of @seq, and our stores to it come after.
 	 */
 	return cmpxchg(&slot->seq, seq, (seq & ~SLOT_STATE) | SLOT_CLAIMED) ==
 	       seq;
@@ -218,7 +223,7 @@ static struct kt_gate_slot *gate_claim_pair(struct kt_gates *t,
 
 	for (i = 0; i < PROBES; i++) {
 		slot = gate_slot_at(t, key, i);
-		/* Most slots are another pair's: that needs no order. */
+		/* Most slots hold another pair: skip them without a barrier. */
 		if (READ_ONCE(slot->key) != key)
 			continue;
 		seq = gate_load_seq(slot);
@@ -229,7 +234,7 @@ static struct kt_gate_slot *gate_claim_pair(struct kt_gates *t,
 	return NULL;
 }
 
-/* Claim a slot that a pair may take.  Return: the slot or NULL. */
+/* Claim a slot for a new pair.  Return: the slot or NULL. */
 static struct kt_gate_slot *gate_claim_room(struct kt_gates *t,
 					    unsigned long key)
 {
@@ -250,10 +255,10 @@ static struct kt_gate_slot *gate_claim_room(struct kt_gates *t,
 	return NULL;
 }
 
-/* Keep the first event of a pair.  Return: whether there was room for it. */
+/* Store the first event of a pair.  Return: false if no slot was free. */
 static bool gate_begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
 {
-	/* An earlier pair of the same key had no end: its slot is taken over. */
+	/* An open pair of this key had no end: reuse its slot. */
 	struct kt_gate_slot *slot = gate_claim_pair(t, key) ?:
 					    gate_claim_room(t, key);
 
@@ -272,8 +277,8 @@ static bool gate_begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
 #define SYSCALL_NR	0xffffU
 
 /*
- * Is the end that of this call?  A return from a signal handler has lost its
- * number: it gets that of its begin.
+ * Does an event end the pair that began with @begun?  A return from a signal
+ * handler has lost its system call number: it gets that of the begin.
  */
 static bool gate_is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
 {
@@ -287,7 +292,7 @@ static bool gate_is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
 	return true;
 }
 
-/* Take a pair out of the table. Return: whether it is that of this end. */
+/* Remove a pair from the table.  Return: true if this event ends that pair. */
 static bool gate_end_pair(struct kt_gates *t, const struct kt_gate_event *e,
 			  unsigned long key, u64 *start, u32 *dat20)
 {
@@ -324,10 +329,10 @@ static void gate_make_span(const struct kt_gate_event *e,
 }
 
 /**
- * kt_gates_pass() - what becomes of an event with a gate in force
+ * kt_gates_pass() - Decide what becomes of an event with a gate in force
  * @t: the session's gates
  * @rec: the event
- * @span: receives the record that takes its place
+ * @span: receives the record that takes its place, with KT_SPAN
  *
  * Context: any, preemption disabled.
  * Return: enum kt_verdict.
@@ -349,7 +354,7 @@ enum kt_verdict kt_gates_pass(struct kt_gates *t, const struct kt_record *rec,
 	if (!gate_end_pair(t, e, key, &start, &dat20))
 		return KT_PASS;
 	now = kt_clock();
-	/* The clocks of two CPUs may differ by a little. */
+	/* Signed, as the clocks of two CPUs may differ a little. */
 	if ((s64)(now - start) < (s64)t->ticks[e->gate - 1])
 		return KT_HOLD;
 	gate_make_span(e, rec, start, dat20, span);
@@ -365,7 +370,8 @@ static void gate_forget_pair(struct kt_gates *t, unsigned long key)
 }
 
 /**
- * kt_gates_held() - an event of a pair is held back by another filter
+ * kt_gates_held() - Forget the pair of an event that another filter holds
+ * back
  * @t: the session's gates
  * @rec: the event
  *
@@ -381,10 +387,10 @@ void kt_gates_held(struct kt_gates *t, const struct kt_record *rec)
 }
 
 /**
- * kt_gates_renew() - pairs that are open now have no end
+ * kt_gates_renew() - Begin a new epoch: pairs that are open now have no end
  * @t: the gates
  *
- * Context: process context with kt_session_control.
+ * Context: process context under kt_session_control.
  */
 void kt_gates_renew(struct kt_gates *t)
 {
@@ -392,9 +398,9 @@ void kt_gates_renew(struct kt_gates *t)
 }
 
 /**
- * kt_gates_thread_exits() - a thread does not return from its system call
+ * kt_gates_thread_exits() - Forget the system call that a thread exits from
  * @t: the gates
- * @p: the thread that runs
+ * @p: the thread, current
  *
  * Context: any, preemption disabled.
  */
@@ -405,7 +411,7 @@ void kt_gates_thread_exits(struct kt_gates *t, const struct task_struct *p)
 }
 
 /**
- * kt_gates_have() - is an event one of a pair with a gate?
+ * kt_gates_have() - Does an event belong to a pair with a gate in force?
  * @t: the gates
  * @opcode: below KTAPE_OPCODES
  *
@@ -420,7 +426,7 @@ bool kt_gates_have(const struct kt_gates *t, u32 opcode)
 }
 
 /**
- * kt_gates_end_of() - the event in whose place a span is recorded
+ * kt_gates_end_of() - Get the event that a span replaces
  * @opcode: of any event
  *
  * Context: any.
@@ -437,11 +443,11 @@ u32 kt_gates_end_of(u32 opcode)
 }
 
 /**
- * kt_gates_collisions() - how many pairs found no room
+ * kt_gates_collisions() - Count the pairs that found no slot
  * @t: the gates
  *
  * Context: any.
- * Return: the number.
+ * Return: the count.
  */
 u64 kt_gates_collisions(const struct kt_gates *t)
 {
@@ -459,9 +465,9 @@ static u64 gate_ticks(u64 ns)
 }
 
 /**
- * kt_gates_alloc() - make gates without open pairs
- * @entries: each gate at most once, of at most an hour
- * @nr: how many, at most KTAPE_GATES
+ * kt_gates_alloc() - Allocate gates without open pairs
+ * @entries: the gates, each at most once, of at most an hour
+ * @nr: number of @entries, at most KTAPE_GATES
  *
  * Context: process context, may sleep.
  * Return: the gates or NULL.
@@ -482,8 +488,8 @@ struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries, u32 nr)
 }
 
 /**
- * kt_gates_free() - free gates
- * @t: nobody has them any more, may be NULL
+ * kt_gates_free() - Free gates
+ * @t: not in use by any CPU, may be NULL
  *
  * Context: process context.
  */
@@ -493,9 +499,9 @@ void kt_gates_free(struct kt_gates *t)
 }
 
 /**
- * kt_gates_tell() - what was given
+ * kt_gates_tell() - Copy the gates as user space gave them
  * @t: the gates
- * @to: room for the entries
+ * @to: room for @t->nr entries
  *
  * Context: any.
  */

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which threads are followed.
+ * The threads that pid filters follow, with their threads and children.
  *
- * The key is the thread's task_struct: a number may be given to another thread
- * before the first one's last event.  The table is open-addressed and read
- * without a lock.  Entries are changed with track_lock; whoever looks a thread
- * up knows that it lives, so the entry that it looks for does not go meanwhile.
+ * The key of an entry is the task_struct of the thread, not its number: the
+ * number may be given to another thread before the last event of the first one.
  *
- *   free	task NULL: ends a search
- *   gone	task GONE: a search goes on; becomes free when the next one is free,
- *		because then nobody's search leads over it
- *   used	sets that it is in; of these, those whose threads and whose children
- *		are taken as well
+ * The table is open-addressed.  It is read without a lock and changed under
+ * track_lock.  The caller that looks a thread up knows that it lives, so the
+ * entry of that thread does not vanish meanwhile.  States of a slot:
+ *
+ *   free	task == NULL: ends a search
+ *   gone	task == GONE: a search continues; becomes free when the next slot
+ *	is free, because then no search passes over it
+ *   used	in: the sets that the thread is in; threads, children: the sets of
+ *	these for which its threads and its children are added too
  *
  * A new member is entered before the walk over all threads, and a grace period
- * lies in between: a fork whose probe did not see the member has its child in
- * the list by then.
+ * lies in between: a fork whose probe did not see the member has added its
+ * child to the list of threads by then.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -38,15 +40,15 @@
 #define SETS		32
 #define SLOTS		(1U << 15)
 #define SLOTS_USED_MAX	(SLOTS / 4 * 3)
-#define CHUNK		1024U		/* slots looked at with the lock held */
+#define CHUNK		1024U		/* slots checked per hold of the lock */
 #define GONE		((const struct task_struct *)1UL)
 
 /**
  * struct kt_track - a slot of the table
- * @task: whose, NULL or GONE; stored last, with release
- * @in: sets that it is in
- * @threads: sets for which new threads of its process are taken
- * @children: sets for which the processes that it forks are taken
+ * @task: the thread, NULL or GONE; stored last, with release
+ * @in: sets that the thread is in
+ * @threads: sets for which new threads of its process are added
+ * @children: sets for which the processes that it forks are added
  */
 struct kt_track {
 	const struct task_struct *task;
@@ -57,8 +59,8 @@ struct kt_track {
 
 static DEFINE_RAW_SPINLOCK(track_lock);
 static struct kt_track *table;
-static unsigned int used;	/* slots that are not free */
-static u32 live;		/* sets that are passed on */
+static unsigned int used;	/* slots in use or gone */
+static u32 live;		/* open sets: forks inherit them */
 static atomic_long_t missed[SETS];
 
 static unsigned int track_slot(const struct task_struct *p)
@@ -86,7 +88,9 @@ static struct kt_track *track_find(const struct task_struct *p)
 	return NULL;
 }
 
-/* The slot for a thread that has none yet. */
+/*
+ * Find a slot for a thread that has none.  Return: the slot, or NULL if full.
+ */
 static struct kt_track *track_place(const struct task_struct *p)
 {
 	unsigned int i = track_slot(p);
@@ -107,7 +111,7 @@ static void track_note_missed(u32 sets)
 		atomic_long_inc(&missed[__ffs(sets)]);
 }
 
-/* With track_lock.  Return: false if there is no room. */
+/* Add a thread to the sets in @in.  Return: false if the table is full. */
 static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 			u32 children)
 {
@@ -126,19 +130,19 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 		return false;
 	}
 	/*
-	 * The slot is nobody's before it has sets of another one.  Pairs with
-	 * smp_rmb() in kt_track_sets().
+	 * The former thread's entry ends before the sets of the new one are
+	 * stored.  Pairs with smp_rmb() in kt_track_sets().
 	 */
 	smp_wmb();
 	t->threads = threads;
 	t->children = children;
 	WRITE_ONCE(t->in, in);
-	/* Pairs with the acquire in track_find(): the sets come first. */
+	/* Pairs with the acquire in track_find(): the sets are stored. */
 	smp_store_release(&t->task, p);
 	return true;
 }
 
-/* With track_lock. */
+/* Remove an entry, and free the slots that no search passes over any more. */
 static void track_leave(struct kt_track *t)
 {
 	unsigned int i = t - table;
@@ -155,11 +159,11 @@ static void track_leave(struct kt_track *t)
 }
 
 /**
- * kt_track_sets() - in which sets is a thread?
+ * kt_track_sets() - Get the sets that a thread is in
  * @p: a thread that lives
  *
  * Context: any, preemption disabled.
- * Return: a bit for each of them.
+ * Return: one bit for each set.
  */
 u32 kt_track_sets(const struct task_struct *p)
 {
@@ -171,18 +175,18 @@ u32 kt_track_sets(const struct task_struct *p)
 		if (!t)
 			return 0;
 		in = READ_ONCE(t->in);
-		/* Pairs with smp_wmb() in track_enter(): the sets are those of @p. */
+		/* Pairs with smp_wmb() in track_enter(): @in is that of @p. */
 		smp_rmb();
 	} while (READ_ONCE(t->task) != p);
 	return in;
 }
 
 /**
- * kt_track_fork() - a thread was made: is it to be followed?
- * @parent: its maker
+ * kt_track_fork() - Follow a new thread if the entry of its parent asks for it
+ * @parent: the thread that forks
  * @child: the thread, which has not run yet
  *
- * The children of a process are taken with all their threads.
+ * The children of a process are followed with all their threads.
  *
  * Context: the probe of sched_process_fork.
  */
@@ -211,7 +215,7 @@ void kt_track_fork(const struct task_struct *parent,
 }
 
 /**
- * kt_track_free() - the last that is left of a thread goes
+ * kt_track_free() - Remove the entry of a thread whose task_struct is freed
  * @p: the thread
  *
  * Context: the probe of sched_process_free.
@@ -232,9 +236,9 @@ void kt_track_free(const struct task_struct *p)
 }
 
 /**
- * kt_track_init() - make the table, if it is not there
+ * kt_track_init() - Allocate the table, once
  *
- * Context: process context with kt_session_control, may sleep.
+ * Context: process context under kt_session_control, may sleep.
  * Return: 0 or -ENOMEM.
  */
 int kt_track_init(void)
@@ -252,7 +256,7 @@ int kt_track_init(void)
 }
 
 /**
- * kt_track_exit() - free the table
+ * kt_track_exit() - Free the table
  *
  * Context: module unload, after the last probe.
  */
@@ -263,17 +267,17 @@ void kt_track_exit(void)
 }
 
 /**
- * kt_track_open() - begin to follow threads in a set in which nobody is
+ * kt_track_open() - Open an empty set
  *
- * Context: process context with kt_session_control.
- * Return: the set, one bit; to be given to kt_track_close().
+ * Context: process context under kt_session_control.
+ * Return: the set, one bit; close it with kt_track_close().
  */
 u32 kt_track_open(void)
 {
 	unsigned int n = ffz(live);
 	unsigned long flags;
 
-	/* A session has two, and two more while it changes its filter. */
+	/* All sessions together use fewer, see filter.h. */
 	if (WARN_ON_ONCE(n >= SETS))
 		return 0;
 	atomic_long_set(&missed[n], 0);
@@ -284,23 +288,23 @@ u32 kt_track_open(void)
 }
 
 /**
- * kt_track_add() - put a thread into a set
+ * kt_track_add() - Add a thread to a set
  * @set: one bit
- * @nr: its number in the caller's pid name space
+ * @nr: number of the thread in the caller's pid name space
  * @flags: KTAPE_PID_*
- * @global: receives its number in the initial one
+ * @global: receives its number in the initial pid name space
  *
- * What @flags ask for is found by kt_track_walk().
+ * kt_track_walk() adds the threads and children that @flags ask for.
  *
- * Context: process context with kt_session_control.
- * Return: 0; -ESRCH: there is no such thread.
+ * Context: process context under kt_session_control.
+ * Return: 0, or -ESRCH if there is no such thread.
  */
 int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
 {
 	struct task_struct *p;
 	unsigned long irq;
 
-	/* Its probe of sched_process_free waits for this section. */
+	/* The task_struct is not freed within this section. */
 	rcu_read_lock();
 	p = pid_task(find_vpid(nr), PIDTYPE_PID);
 	if (p) {
@@ -315,13 +319,13 @@ int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
 }
 
 /**
- * kt_track_number() - the number of a thread that is followed
- * @sets: it has to be in one of these
+ * kt_track_number() - Get the number of a followed thread for the caller
+ * @sets: the thread must be in one of these
  * @global: its number in the initial pid name space
  *
  * Context: process context.
- * Return: its number in the caller's pid name space; 0: it has none there, or
- * it is gone.
+ * Return: its number in the caller's pid name space; 0 if it has none there or
+ * has exited.
  */
 s32 kt_track_number(u32 sets, s32 global)
 {
@@ -332,7 +336,7 @@ s32 kt_track_number(u32 sets, s32 global)
 	rcu_read_lock();
 	pid = find_pid_ns(global, &init_pid_ns);
 	p = pid_task(pid, PIDTYPE_PID);
-	/* By now it may be the number of another one. */
+	/* By now the number may belong to another thread. */
 	if (p && kt_track_sets(p) & sets)
 		nr = pid_vnr(pid);
 	rcu_read_unlock();
@@ -342,14 +346,14 @@ s32 kt_track_number(u32 sets, s32 global)
 #define WALK_STEP	256U	/* threads looked at in one section */
 
 /**
- * kt_threads_walk() - look at all threads but the idle ones
- * @look: called for each, within a read section of RCU
- * @arg: for @look
+ * kt_threads_walk() - Call a function for all threads but the idle ones
+ * @look: called for each thread, within an RCU read section
+ * @arg: argument of @look
  *
- * The walk takes short sections.  The place where it goes on is a number, which
- * nobody can take away, in contrast to a thread in a list.  Who is there at the
- * begin and at the end is seen; who comes meanwhile may have a number that was
- * passed already.
+ * The walk is cut into short sections.  It continues at a pid number, because a
+ * number stays valid while a thread in a list may go away.  Each thread that
+ * exists from begin to end is seen.  A thread that starts meanwhile is missed
+ * if its number was passed already.
  *
  * Context: process context, may sleep.
  */
@@ -376,7 +380,7 @@ void kt_threads_walk(void (*look)(struct task_struct *p, void *arg), void *arg)
 	} while (pid);
 }
 
-/* A round of the walk: for which set, and was anybody new? */
+/* State of one round of the walk: the set, and whether a thread was added. */
 struct track_round {
 	u32 set;
 	bool taken;
@@ -392,7 +396,7 @@ static u32 track_children(const struct kt_track *t, u32 set)
 	return t ? t->in & t->children & set : 0;
 }
 
-/* Put a thread into the set, if it is not there with all of this. */
+/* Add a thread to the set, unless it is there with these flags already. */
 static void track_take(const struct task_struct *p, u32 threads, u32 children,
 		       struct track_round *round)
 {
@@ -409,8 +413,8 @@ static void track_take(const struct task_struct *p, u32 threads, u32 children,
 }
 
 /*
- * The leader tells for all threads of its process whether they are followed: so
- * a thread needs no look at all the others.
+ * The leader's entry says for its whole process whether threads are followed,
+ * so a thread needs no look at all the others.
  */
 static void track_look(struct task_struct *p, void *arg)
 {
@@ -429,16 +433,16 @@ static void track_look(struct task_struct *p, void *arg)
 }
 
 /**
- * kt_track_walk() - find the threads and children that are there
- * @set: one bit, with the members of whom they are
+ * kt_track_walk() - Add the existing threads and children of the members
+ * @set: one bit, with its first members
  *
- * A walk may pass a child that comes while it goes on, if its maker is not
- * followed yet.  But then the maker, or one before it that was there already, is
- * found by that walk, and another one follows.
+ * A walk misses a child that starts behind it if the child's parent is not
+ * followed yet.  But then the same walk adds that parent, or an older ancestor,
+ * and another walk follows.
  *
- * A child whose parent has gone is nobody's child any more and is not found.
+ * A child whose parent has exited has another parent and is not found.
  *
- * Context: process context with kt_session_control, may sleep.
+ * Context: process context under kt_session_control, may sleep.
  */
 void kt_track_walk(u32 set)
 {
@@ -446,24 +450,27 @@ void kt_track_walk(u32 set)
 
 	do {
 		round.taken = false;
-		/* Forks that did not see the members can be found now. */
+		/*
+		 * Children of forks that did not see the members are listed
+		 * now.
+		 */
 		synchronize_rcu();
 		kt_threads_walk(track_look, &round);
 	} while (round.taken && !kt_track_missed(set));
 }
 
 /**
- * kt_track_close() - nobody is in a set any more
- * @set: one bit, no filter uses it
+ * kt_track_close() - Remove all threads from a set, and close it
+ * @set: one bit, not used by any filter
  *
- * Context: process context with kt_session_control, may sleep.
+ * Context: process context under kt_session_control, may sleep.
  */
 void kt_track_close(u32 set)
 {
 	unsigned int i, end;
 	unsigned long flags;
 
-	/* From here on it is not passed on to slots that were looked at. */
+	/* From here on no fork adds the set to a slot that was checked. */
 	raw_spin_lock_irqsave(&track_lock, flags);
 	live &= ~set;
 	raw_spin_unlock_irqrestore(&track_lock, flags);
@@ -483,7 +490,7 @@ void kt_track_close(u32 set)
 }
 
 /**
- * kt_track_missed() - how many threads could not be followed
+ * kt_track_missed() - Count the threads that could not be followed
  * @set: one bit
  *
  * Context: any.
