@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The writer of the tests.  Compiled as the module is, so that what is
- * interrupted and stepped through is what the kernel would run.
+ * The writer of the ring's tests: inlined and called reserve paths for each
+ * number of arguments. Compiled with the module's flags, so that tests
+ * interrupt and single-step the instructions that the kernel runs.
  */
 #include "rig.h"
 
@@ -54,7 +55,7 @@ static noinline void write_any(struct rig *rig, unsigned int context, u32 seq,
 /**
  * rig_emit() - write the next record of a context
  * @rig: the rig
- * @context: 0 to 3; nobody else may be in it
+ * @context: 0 to 3; a context has at most one writer
  * @shape: see RIG_SHAPES; RIG_BLOB itself is not one
  */
 void rig_emit(struct rig *rig, unsigned int context, unsigned int shape)
@@ -64,7 +65,10 @@ void rig_emit(struct rig *rig, unsigned int context, unsigned int shape)
 	u32 tag = context << 18 | (rig_hash(context, seq, shape) & 0x3ffff);
 	u32 code = KT_CODE(RIG_OPCODE + shape, tag, 0, shape);
 
-	/* Whoever nests on top has another context: nobody else counts here. */
+	/*
+	 * A nested writer has another context, so no other writer changes this
+	 * counter.
+	 */
 	WRITE_ONCE(rig->seq[context], seq + 1);
 	kt_count(&rig->page->emitted[class]);
 	switch (shape) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What module/ring/ring.c needs of the kernel, for x86-64 user space.  compat.h
- * includes this file where there is no kernel.
+ * The parts of the kernel that module/ring/ needs, for x86-64 user space.
+ * module/compat.h includes this file when there is no kernel.
  *
- * The clock is the cycle counter as in the module, unless a test asks for
+ * The clock is the cycle counter as in the module, unless a test defines
  *   KT_SHIM_SHIFT=n	the cycle counter times 2^n: the low half wraps sooner
- *   KT_SHIM_CLOCK	kt_shim_time, which the test moves on
- *   KT_SHIM_BY_CALL	the ring's way for a clock that takes a call (clock=mono)
+ *   KT_SHIM_CLOCK	kt_shim_time, which the test advances
+ *   KT_SHIM_BY_CALL	the ring's path for a clock that takes a call (clock=mono)
  */
 #ifndef _KTAPE_SHIM_H
 #define _KTAPE_SHIM_H
@@ -36,7 +36,10 @@ typedef __s64 s64;
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 
-/* x86-64 keeps stores in order, and loads in order: only the compiler moves. */
+/*
+ * x86-64 does not reorder stores with stores or loads with loads: only the
+ * compiler does.
+ */
 #define smp_wmb()		barrier()
 #define smp_rmb()		barrier()
 #define smp_store_release(p, v)			\
@@ -54,7 +57,7 @@ do {						\
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
 #define __ffs(x)		((unsigned int)__builtin_ctzl(x))
 
-/* As the kernel's __raw_try_cmpxchg() without the lock prefix. */
+/* Like the kernel's __raw_try_cmpxchg() without the lock prefix. */
 #define kt_try_cmpxchg_local(ptr, old, new)				\
 ({									\
 	bool __ok;							\
@@ -114,7 +117,7 @@ static __always_inline void kt_clock_halves(u32 *lo, u32 *hi,
 	*lo = (u32)ts;
 	*hi = (u32)(ts >> 32);
 #else
-	/* As kt_get_cycles_halves() in compat.h. */
+	/* Like kt_get_cycles_halves() in compat.h. */
 	__asm__ __volatile__("rdtsc" : "=a" (*lo), "=d" (*hi));
 #endif
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces of other formats from memory: opened, read, converted. */
+/* Open, read and convert traces of other formats from memory. */
 #ifndef _LIB_CODEC_H
 #define _LIB_CODEC_H
 
@@ -15,7 +15,7 @@
 
 #define CODEC_PATH	64
 
-/* A file in memory with @data, and its path.  Return: its descriptor. */
+/* Create a file in memory with @data and set @path. Return: its descriptor. */
 __attribute__((unused))
 static int codec_file(char path[CODEC_PATH], const void *data, size_t len)
 {
@@ -27,7 +27,7 @@ static int codec_file(char path[CODEC_PATH], const void *data, size_t len)
 	return fd;
 }
 
-/* What is in such a file, with a NUL that does not count; to be freed. */
+/* Read such a file and append a NUL. Return: its contents, to be freed. */
 __attribute__((unused))
 static char *codec_content(int fd, size_t *len)
 {
@@ -41,7 +41,7 @@ static char *codec_content(int fd, size_t *len)
 	return data;
 }
 
-/* Losses and damages that were told. */
+/* Reported losses and damages. */
 struct codec_told {
 	uint64_t lost;
 	unsigned int gaps;
@@ -70,7 +70,7 @@ static void codec_notice(void *arg, const struct ktape_notice *n)
 		snprintf(told->text, sizeof(told->text), "%s", n->error.text);
 }
 
-/* A line of text of an event; to be freed. */
+/* Return an event as a line of text, to be freed. */
 __attribute__((unused))
 static char *codec_line(struct ktape_trace *t, const struct ktape_event *e)
 {
@@ -86,8 +86,8 @@ static char *codec_line(struct ktape_trace *t, const struct ktape_event *e)
 }
 
 /*
- * Convert a file into another one in memory.
- * Return: its descriptor, or negative errno.
+ * Convert a file into another one in memory. Return: its descriptor, or a
+ * negative errno.
  */
 __attribute__((unused))
 static int codec_convert(const char *path, const char *to, const char *options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device of memory, on which a recorder works: what the module does to its
- * rings is done by calls.  Every record has a number of its own.
+ * A simulated device in memory for a recorder. The test calls functions for
+ * what the module would do to its rings. Every record has its own number.
  */
 #ifndef _LIB_DEVICE_H
 #define _LIB_DEVICE_H
@@ -16,9 +16,9 @@
 #define BLOCK		8192U
 #define CONTROL_PAGE	4096U
 #define RING_BYTES	(CONTROL_PAGE + BLOCKS * BLOCK)
-#define GENERATION	77U		/* of its profile */
+#define GENERATION	77U		/* its profile */
 
-/* It is only known here: the library has pointers to it. */
+/* Defined here only: the library has pointers to it. */
 struct ktape_device {
 	int fd;
 	struct ktape_features features;
@@ -26,11 +26,11 @@ struct ktape_device {
 
 static struct ktape_device device = { .fd = -1 };
 static unsigned char *memory;
-static unsigned int emitted;		/* in the rings */
-static bool closes = true;		/* flush closes open blocks */
+static unsigned int emitted;		/* bytes in the rings */
+static bool closes = true;		/* FLUSH closes open blocks */
 static bool running;
-static unsigned int rings_there = RINGS;	/* of CPUs that have come */
-static uint64_t cursors[RINGS];		/* of the recorder, in the session */
+static unsigned int rings_there = RINGS;	/* CPUs that have come online */
+static uint64_t cursors[RINGS];		/* positions of the recorder in the session */
 
 static struct {
 	uint64_t block;			/* that is open */
@@ -82,7 +82,7 @@ static struct ktape_ring_page *device_page(unsigned int ring)
 	return (void *)(memory + ring * RING_BYTES);
 }
 
-/* As the module judges it, in the width of its positions. */
+/* Check a position like the module does, in the width of its positions. */
 static bool device_position_ok(const struct ktape_position *p)
 {
 	unsigned int ring = p->cpu + p->kind * EVENT_RINGS;
@@ -145,7 +145,7 @@ static void device_control(struct ktape_builder *b, uint64_t ts)
 			abort();
 }
 
-/* The open block, with @most records at least.  Return: how many. */
+/* Fill the open block with at most @most records. Return: number of records. */
 static unsigned int device_block(unsigned int ring, unsigned int most)
 {
 	uint64_t block = rings[ring].block, ts = (block + 1) * 100000;
@@ -195,7 +195,7 @@ static void device_count(unsigned int ring, unsigned int n)
 	page->lost[KTAPE_LOST_FULL][0] = rings[ring].lost;
 }
 
-/* The open block gets full, and the next one is begun. */
+/* Fill the open block and open the next one. */
 static void device_close(unsigned int ring, unsigned int most)
 {
 	unsigned int n = device_block(ring, most);
@@ -217,7 +217,7 @@ static void device_close(unsigned int ring, unsigned int most)
 	device_block(ring, 0);
 }
 
-/* Of each ring so many blocks get full, and a part of the next one. */
+/* Fill so many blocks of each ring, and part of the next one. */
 __attribute__((unused))
 static void device_grow(unsigned int blocks, unsigned int part)
 {
@@ -246,7 +246,7 @@ int ktape_device_flush(struct ktape_device *d)
 	return closes ? 0 : -EOPNOTSUPP;
 }
 
-/* Nothing was recorded yet. */
+/* Reset the device: nothing was recorded yet. */
 static void device_begin(void)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Everything that libktape can do with bytes from memory, for tests that care
- * only about what must not happen.
+ * Run every function of libktape that takes bytes on bytes from memory, for
+ * tests that only check that nothing bad happens.
  */
 #ifndef _LIB_FEED_H
 #define _LIB_FEED_H
@@ -20,7 +20,7 @@ struct feed {
 	uint64_t events;
 };
 
-/* A trace to which packets with a uuid of zeros belong. */
+/* A trace whose UUID is zero, so that packets with a zero UUID belong to it. */
 static int feed_start(struct feed *feed)
 {
 	memset(feed, 0, sizeof(*feed));
@@ -62,7 +62,7 @@ static int feed_event(void *arg, const struct ktape_event *event)
 	return 0;
 }
 
-/* Return: as ktape_decode_packet(). */
+/* Decode a packet and everything in it. Return: as ktape_decode_packet(). */
 __attribute__((unused))
 static int feed_packet(struct feed *feed, const void *data, size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Two traces are the same: the lines of their events. */
+/* Compare two traces by the lines of their events. */
 #ifndef _LIB_GATHER_H
 #define _LIB_GATHER_H
 
@@ -9,17 +9,17 @@
 #define GOLDEN		"../../../shared/golden/"
 #define GATHER_MAX	2048
 
-/* Of a trace: lines, how many, and events that were lost. */
+/* A trace: its lines, their number, and the number of lost events. */
 struct gathered {
 	char *lines[GATHER_MAX];
 	unsigned int nr;
 	uint64_t lost;
 };
 
-/* What is kept of an event: a text that is to be freed, or NULL. */
+/* Return what is kept of an event: a text to be freed, or NULL. */
 typedef char *gather_keep(struct ktape_trace *t, const struct ktape_event *e);
 
-/* Read it all.  Return: the events that have a source and are a user's. */
+/* Read the whole trace. Return: number of user events with a source. */
 __attribute__((unused)) static unsigned int
 codec_read_all(const char *path, const char *format, uint32_t flags,
 	       struct codec_told *told)
@@ -83,7 +83,10 @@ static void gather_compare(const struct gathered *a, const struct gathered *b)
 	check_equal(b->lost, a->lost);
 }
 
-/* In one tick the order of CPUs is any.  Return: events of @a. */
+/*
+ * Within one tick events of different CPUs may be in any order. Return: number
+ * of events of @a.
+ */
 __attribute__((unused)) static unsigned int
 same_events(const char *a, const char *b, gather_keep *keep)
 {
@@ -101,7 +104,10 @@ same_events(const char *a, const char *b, gather_keep *keep)
 	return first.nr;
 }
 
-/* Return: false, and the test is skipped, where there are no golden streams. */
+/*
+ * Read a golden stream. Return: false if there is none; then the test is
+ * skipped.
+ */
 __attribute__((unused)) static bool has_golden(void)
 {
 	if (!access(GOLDEN, F_OK))
@@ -110,7 +116,7 @@ __attribute__((unused)) static bool has_golden(void)
 	return false;
 }
 
-/* A file that fuzzing begins with: a byte for the format, then a stream. */
+/* Write a seed file for the fuzzer: a byte for the format, then a stream. */
 __attribute__((unused)) static int write_seed(const char *dir, const char *name,
 					      unsigned char first,
 					      const void *data, size_t len)

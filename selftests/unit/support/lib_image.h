@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory as a persistent session leaves it, made by hand, and what recovering it
- * gives: for tests that damage it in between.
+ * Build the memory that a persistent session leaves, and recover it: for tests
+ * that damage it in between.
  */
 #ifndef _LIB_IMAGE_H
 #define _LIB_IMAGE_H
@@ -19,15 +19,15 @@
 #define IMAGE_BLOCKS	4U		/* a ring */
 #define IMAGE_CPUS	2U
 #define IMAGE_RINGS	(IMAGE_CPUS * KTAPE_RINGS_PER_CPU)
-#define IMAGE_RECORDS	20U		/* of a closed block */
-#define IMAGE_OPEN	7U		/* of the open one */
-#define IMAGE_CLOSED	6U		/* blocks that were closed, of each ring */
-#define IMAGE_UNCHECKED	1U		/* of these, the last ones, no checksum */
+#define IMAGE_RECORDS	20U		/* bytes in a closed block */
+#define IMAGE_OPEN	7U		/* bytes in the open block */
+#define IMAGE_CLOSED	6U		/* closed blocks in each ring */
+#define IMAGE_UNCHECKED	1U		/* last closed blocks without a checksum */
 #define IMAGE_NAMES	64U
-#define IMAGE_OPCODE	200U		/* no table has it */
+#define IMAGE_OPCODE	200U		/* hash of an unknown event table */
 #define IMAGE_RECORD	16U
 
-/* Of libktape, not shown. */
+/* Internal function of libktape. */
 uint32_t kt_crc32c(uint32_t crc, const void *data, size_t len);
 void kt_metadata_seal(char *text, size_t len);
 
@@ -47,7 +47,10 @@ static const struct ktape_info image_info = {
 	.machine = "x86_64",
 };
 
-/* Checksums of superblocks and the table of rings, after a change. */
+/*
+ * Compute the checksums of superblocks and of the table of rings after a
+ * change.
+ */
 __attribute__((unused))
 static void image_seal(struct image *m)
 {
@@ -67,7 +70,10 @@ static void image_seal(struct image *m)
 				 offsetof(struct ktape_persist, state));
 }
 
-/* As the ring leaves it: no checksum in it, and its whole length. */
+/*
+ * As the ring leaves an open block: without a checksum and with its full
+ * length.
+ */
 static void image_block(uint8_t *to, const struct ktape_persist_ring *d,
 			uint64_t seq, unsigned int records, bool closed)
 {
@@ -193,7 +199,7 @@ static void image_make(struct image *m)
 
 	if (ktape_metadata_format(&image_info, &text, &len))
 		abort();
-	/* Without the table of events, which takes most of the time. */
+	/* Without the event table, which takes most of the time. */
 	len = (size_t)(strstr(text, "event {") - text);
 	kt_metadata_seal(text, len);
 	image_lay_out(m, len);
@@ -204,7 +210,7 @@ static void image_make(struct image *m)
 	for (i = 0; i < 3; i++) {
 		names[i].type = KTAPE_OBJ_THREAD;
 		names[i].id = i + 1;
-		names[i].seq = i == 2;	/* the last one is being written */
+		names[i].seq = i == 2;	/* the last block is open */
 		snprintf(names[i].name, sizeof(names[i].name), "thread%u", i);
 	}
 	for (i = 0; i < IMAGE_RINGS; i++)
@@ -214,7 +220,7 @@ static void image_make(struct image *m)
 
 /* ---- recovering it ---------------------------------------------------- */
 
-/* What came out. */
+/* Result of a recovery. */
 struct image_result {
 	int found;
 	int ret;
@@ -223,12 +229,12 @@ struct image_result {
 	unsigned int begun;
 	unsigned int told;
 	unsigned int packets;
-	unsigned int bad_packets;	/* that nobody could read again */
-	unsigned int back;		/* packets that begin before the last one */
+	unsigned int bad_packets;	/* packets that cannot be read */
+	unsigned int back;		/* packets that begin before their predecessor */
 	uint64_t records[IMAGE_RINGS];
 	uint32_t first[IMAGE_RINGS];	/* number */
 	uint32_t last[IMAGE_RINGS];
-	uint64_t holes[IMAGE_RINGS];	/* numbers left out in between */
+	uint64_t holes[IMAGE_RINGS];	/* numbers missing in between */
 	uint64_t ts[IMAGE_RINGS];
 	uint64_t seq[IMAGE_RINGS];
 };
@@ -255,7 +261,7 @@ static int image_begin(void *arg, const char *metadata, size_t len)
 	struct image_result *res = arg;
 	struct ktape_info info;
 
-	/* Whatever the image says, what goes out can be read. */
+	/* Whatever the image contains, the output must be readable. */
 	res->begun++;
 	assert(!ktape_metadata_parse(metadata, len, &info, NULL));
 	return 0;
@@ -310,7 +316,7 @@ static void image_tell(void *arg, const struct ktape_error *what)
 	res->told++;
 }
 
-/* Scan @size bytes and recover the first region in them. */
+/* Scan @size bytes and recover the first region found. */
 __attribute__((unused))
 static void image_recover(const uint8_t *data, uint64_t size,
 			  struct image_result *res)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Is that JSON?  A reader by RFC 8259 that keeps nothing. */
+/* Check a text for valid JSON (RFC 8259) without keeping anything. */
 #ifndef _LIB_JSON_H
 #define _LIB_JSON_H
 
@@ -112,7 +112,7 @@ static bool json_value(const char **at, unsigned int depth)
 	return good;
 }
 
-/* Return: NULL, or where it is none. */
+/* Return NULL, or the place of the first error. */
 __attribute__((unused)) static const char *json_check(const char *text)
 {
 	return json_value(&text, 0) && !*text ? NULL : text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One event at a time through libktape: made, decoded, shown as a line. */
+/* Build, decode and print one event at a time. */
 #ifndef _LIB_LINES_H
 #define _LIB_LINES_H
 
@@ -13,7 +13,7 @@ struct lines {
 	char text[65536];
 };
 
-/* One event, by the contract. */
+/* An event as in uapi/. */
 struct one {
 	uint64_t ts;
 	unsigned int opcode;
@@ -33,7 +33,10 @@ static int lines_take(void *arg, const struct ktape_event *event)
 	if (event->opcode == KTAPE_TIME_EXTEND)
 		return 0;
 	assert(ktape_registry_add(l->feed.registry, event) == 0);
-	/* An allocation of its own: one byte too far is told. */
+	/*
+	 * In an allocation of its own, so that the sanitizer finds an access
+	 * one byte beyond it.
+	 */
 	line = malloc(ktape_format_bound(event));
 	assert(line);
 	len = l->json ? ktape_format_json(&l->feed.info, l->feed.registry,
@@ -47,7 +50,7 @@ static int lines_take(void *arg, const struct ktape_event *event)
 	return 0;
 }
 
-/* Return: the event's fields, in JSON what is between the inner braces. */
+/* Return the event's fields; as JSON, the text between the inner braces. */
 static const char *lines_show(struct lines *l, const struct one *one)
 {
 	static unsigned char packet[16384];
@@ -88,7 +91,7 @@ static const char *lines_show(struct lines *l, const struct one *one)
 	return from;
 }
 
-/* What the registry is told: an object of @type at @ts. */
+/* Add an object of @type at @ts to the registry. */
 struct object {
 	uint64_t ts;
 	uint32_t type;

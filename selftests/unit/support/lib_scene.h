@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace of Linux made by hand, small enough to be counted by hand: one tick is
- * a nanosecond.  Its numbers are in the tests of what reads it.
+ * A hand-made trace of Linux events, small enough to count by hand; 1 tick is 1
+ * ns. The expected numbers are in the tests that read it.
  */
 #ifndef _LIB_SCENE_H
 #define _LIB_SCENE_H
@@ -181,7 +181,7 @@ static struct {
 
 #define SCENE_EVENTS	ARRAY_SIZE(scene)
 
-/* Takes events one after the other.  Return: 0 or negative errno. */
+/* Callback that takes the events in order. Return: 0 or a negative errno. */
 typedef int scene_take(void *arg, const struct ktape_event *e);
 
 __attribute__((unused)) static int
@@ -213,7 +213,7 @@ scene_names_to(struct ktape_registry *registry, scene_take *take, void *arg)
 	return err;
 }
 
-/* Some of such events. */
+/* Some of these events. */
 __attribute__((unused)) static int
 scene_play_of(const struct scene_event *events, size_t from, size_t to,
 	      scene_take *take, void *arg)
@@ -241,14 +241,14 @@ scene_play_of(const struct scene_event *events, size_t from, size_t to,
 	return err;
 }
 
-/* Some of the scene. */
+/* Part of the scene. */
 __attribute__((unused)) static int scene_play(size_t from, size_t to,
 					      scene_take *take, void *arg)
 {
 	return scene_play_of(scene, from, to, take, arg);
 }
 
-/* What may be lost of it. */
+/* The part of the scene that tests may lose. */
 static const struct ktape_notice scene_lost = {
 	.kind = KTAPE_NOTICE_LOST,
 	.stream = true,
@@ -259,8 +259,8 @@ static const struct ktape_notice scene_lost = {
 };
 
 /*
- * The scene in a format, with a loss of 5 on CPU 1 in its middle.
- * Return: descriptor of the file, or negative errno.
+ * Write the scene in a format, with a loss of 5 events on CPU 1 in its middle.
+ * Return: descriptor of the file, or a negative errno.
  */
 __attribute__((unused)) static int scene_write(const char *format,
 					       const char *options,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traces of a session that never was, and what happened in it: packets of both
- * rings of each CPU as the module would have written them, with ledgers, losses,
- * filters and markers.  They can be damaged before they are saved.
+ * Simulate a session and write its trace, and keep what really happened:
+ * packets of both rings of each CPU as the module would have written them, with
+ * ledgers, losses, filters and markers. The trace can be damaged before it is
+ * saved.
  */
 #ifndef _LIB_SIM_H
 #define _LIB_SIM_H
@@ -11,9 +12,9 @@
 
 #define SIM_CPUS	2U
 #define SIM_RINGS	(SIM_CPUS * 2)
-#define SIM_PACKETS	256U	/* of a ring, at most */
+#define SIM_PACKETS	256U	/* packets per ring, maximum */
 #define SIM_TRUTH	65536U
-#define SIM_THREADS	4	/* of a CPU */
+#define SIM_THREADS	4	/* threads per CPU */
 
 enum sim_fate {
 	SIM_RECORDED,
@@ -50,20 +51,20 @@ struct sim_ring {
 };
 
 /**
- * struct sim - the session
+ * struct sim - the simulated session
  * @now: trace clock
- * @ring: at cpu * 2 + kind
- * @running: it records
+ * @ring: rings, at index cpu * 2 + kind
+ * @running: the session is recording
  * @mask: its profile
  * @filter: bit n: a filter of kind n is in force
- * @losing: events of these classes are lost on that CPU, bit n is class n
- * @tid: what runs on a CPU
+ * @losing: bit n: events of class n are lost, per CPU
+ * @tid: current thread, per CPU
  * @calling: bit n: thread n of a CPU is in a system call
- * @truth: everything that happened, recorded or not
- * @seed: of the random numbers
- * @mode: what its markers tell
+ * @truth: every event that happened, recorded or not
+ * @seed: state of the random number generator
+ * @mode: mode in its markers
  * @blind: control rings lose markers of filters and profiles
- * @listed: its metadata has its CPUs
+ * @listed: the metadata lists its CPUs
  */
 struct sim {
 	uint64_t now;
@@ -149,7 +150,7 @@ static inline void sim_open(struct sim *s, unsigned int cpu, unsigned int kind)
 
 static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind);
 
-/* A record that was counted as emitted goes into its ring. */
+/* Write a record that was counted as emitted to its ring. */
 static inline void sim_write(struct sim *s, unsigned int cpu, unsigned int kind,
 			     const struct ktape_record *record)
 {
@@ -159,7 +160,7 @@ static inline void sim_write(struct sim *s, unsigned int cpu, unsigned int kind,
 
 	rec.ts = s->now;
 	if (!r->open || ktape_build_add(&r->b, &rec)) {
-		/* Counted already, but it opens the next one. */
+		/* Already counted, but the record opens the next packet. */
 		sim_close(s, r, sim_sum(r->emitted) - 1, false);
 		sim_open(s, cpu, kind);
 		if (ktape_build_add(&r->b, &rec))
@@ -178,7 +179,7 @@ static inline void sim_control(struct sim *s, unsigned int cpu,
 	sim_write(s, cpu, KTAPE_RING_CONTROL, record);
 }
 
-/* Tell the losses of a ring. */
+/* Write loss records for a ring. */
 static inline void sim_tell(struct sim *s, unsigned int cpu, unsigned int kind)
 {
 	struct sim_ring *r = &s->ring[cpu * 2 + kind];
@@ -211,7 +212,10 @@ static inline void sim_ledger(struct sim *s, unsigned int cpu,
 
 	sim_tell(s, cpu, 0);
 	sim_tell(s, cpu, 1);
-	/* From the last class down, so that control of ring 1 ends it. */
+	/*
+	 * From the last class down, so that the ledger ends with class control
+	 * of ring 1.
+	 */
 	for (int at = 2 * KTAPE_CLASSES - 1; at >= 0; at--) {
 		unsigned int class = (unsigned int)at % KTAPE_CLASSES;
 		unsigned int kind = at < KTAPE_CLASSES;
@@ -259,7 +263,7 @@ static inline void sim_phase(struct sim *s, unsigned int cpu,
 	sim_sync(s, cpu, true);
 }
 
-/* A marker of what may be recorded, which may be lost. */
+/* Write a marker of the profile or of a filter; the marker may be lost. */
 static inline void sim_marker(struct sim *s, unsigned int cpu,
 			      const struct ktape_record *record)
 {
@@ -358,7 +362,7 @@ static inline void sim_start(struct sim *s)
 	sim_profile(s, KTAPE_PHASE_ON, s->mask);
 }
 
-/* A control record with three words. */
+/* Write a control record with three words. */
 static inline void sim_words(struct sim *s, unsigned int opcode, uint32_t a,
 			     uint32_t b, uint32_t c)
 {
@@ -373,7 +377,7 @@ static inline void sim_words(struct sim *s, unsigned int opcode, uint32_t a,
 		sim_control(s, cpu, &rec);
 }
 
-/* It stops; if it was a snapshot that was full, since @frozen. */
+/* Stop the session. @frozen: the time at which a snapshot was full, 0 = none. */
 static inline void sim_stop_full(struct sim *s, uint64_t frozen)
 {
 	static const uint64_t nothing[KTAPE_MASK_WORDS];
@@ -395,7 +399,7 @@ static inline void sim_stop(struct sim *s)
 	sim_stop_full(s, 0);
 }
 
-/* Would this filter hold back that class? */
+/* Return true if this filter filters that class. */
 static inline bool sim_holds(const struct sim *s, unsigned int class)
 {
 	return (s->filter >> KTAPE_FILTER_PID & 1) ||
@@ -405,7 +409,7 @@ static inline bool sim_holds(const struct sim *s, unsigned int class)
 		class == KTAPE_CLASS_SYSCALL);
 }
 
-/* Something happens on a CPU: @words argument words, @a first. */
+/* Let an event happen on a CPU, with @words argument words, @a the first. */
 static inline void sim_event(struct sim *s, unsigned int cpu,
 			     unsigned int opcode, uint32_t dat20,
 			     unsigned int words, uint32_t a, uint32_t b)

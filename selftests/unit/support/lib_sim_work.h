@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads and interrupts of a simulated session do, and how it is saved. */
+/* Simulate threads and interrupts of a session, and save the trace. */
 #ifndef _LIB_SIM_WORK_H
 #define _LIB_SIM_WORK_H
 
@@ -35,7 +35,7 @@ static inline struct sim *sim_new(uint64_t seed)
 static inline void sim_free(struct sim *s)
 {
 	for (unsigned int i = 0; i < SIM_RINGS; i++) {
-		/* One that is open was never closed. */
+		/* An open packet has not been closed. */
 		for (unsigned int j = 0; j < SIM_PACKETS; j++)
 			free(s->ring[i].packets[j].data);
 	}
@@ -67,7 +67,7 @@ static inline void sim_call(struct sim *s, unsigned int cpu)
 	s->calling[cpu] ^= bit;
 }
 
-/* One thing that happens. */
+/* Let one random event happen. */
 static inline void sim_step(struct sim *s, unsigned int cpu)
 {
 	uint32_t n = sim_random(s, 4);
@@ -99,14 +99,14 @@ static inline void sim_work(struct sim *s, unsigned int steps)
 		sim_step(s, sim_random(s, SIM_CPUS));
 }
 
-/* What is left open at the end. */
+/* End what is open at the end. */
 static inline void sim_finish(struct sim *s)
 {
 	for (unsigned int i = 0; i < SIM_RINGS; i++)
 		sim_close(s, &s->ring[i], sim_sum(s->ring[i].emitted), true);
 }
 
-/* The names of all threads but the last @nameless ones. */
+/* Record the names of all threads but the last @nameless ones. */
 static inline size_t sim_names(unsigned char data[TRACE_PACKET],
 			       unsigned int nameless)
 {
@@ -135,7 +135,7 @@ static inline size_t sim_names(unsigned char data[TRACE_PACKET],
 	return ktape_build_end(&b, 0, 0);
 }
 
-/* As a directory. */
+/* Save as a directory. */
 static inline void sim_save(struct sim *s, const char *dir,
 			    unsigned int nameless)
 {
@@ -162,7 +162,7 @@ static inline void sim_save(struct sim *s, const char *dir,
 		abort();
 }
 
-/* As a pipe form. */
+/* Save as a pipe form. */
 static inline void sim_save_pipe(struct sim *s, const char *path)
 {
 	unsigned char names[TRACE_PACKET];
@@ -207,8 +207,9 @@ static inline void sim_remove(struct sim *s, unsigned int ring, unsigned int at)
 }
 
 /*
- * As a reader of a flight recorder has it that comes at the end: the oldest packet
- * of each ring was overwritten, and losses of before it came are told to nobody.
+ * Remove the oldest packet of each ring: a reader that comes at the end of an
+ * overwrite session finds it overwritten, and no record reports the losses
+ * before.
  */
 static inline void sim_come_late(struct sim *s)
 {
@@ -237,8 +238,8 @@ static inline void sim_swap(struct sim *s, unsigned int ring, unsigned int at)
 }
 
 /*
- * Take the last record of an opcode, with @dat20 in the bits of @bits, out of a
- * ring, and seal what remains.  Return: it was there.
+ * Remove the last record of an opcode with @dat20 in the bits @bits from a
+ * ring, and recompute the checksum. Return: true if there was one.
  */
 static inline bool sim_take(struct sim *s, unsigned int ring,
 			    unsigned int opcode, uint32_t bits, uint32_t dat20)

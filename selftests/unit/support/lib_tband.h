@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Streams of Tonbandgeraet made by hand. */
+/* Hand-made Tonbandgeraet streams. */
 #ifndef _LIB_TBAND_H
 #define _LIB_TBAND_H
 
@@ -16,7 +16,7 @@ struct stream {
 	size_t len;
 };
 
-/* One event of the table: its fields, and a text or NULL. */
+/* Append an event: its fields, and a text or NULL. */
 __attribute__((unused))
 static void stream_add(struct stream *s, unsigned int id, uint64_t ts,
 		       uint64_t first, uint64_t second, const char *text)
@@ -32,8 +32,9 @@ static void stream_add(struct stream *s, unsigned int id, uint64_t ts,
 }
 
 /*
- * All events once and some more: two cores, three tasks, names before and after
- * their first use, losses.  What it becomes is in t_lib_tband.c.
+ * Every event at least once: two cores, three tasks, names before and after
+ * their first use, losses. The native events that they become are in
+ * t_lib_tband.c.
  */
 __attribute__((unused))
 static void stream_all(struct stream *s)
@@ -92,7 +93,7 @@ static void stream_all(struct stream *s)
 	stream_add(s, 88, 46, 1, 0, NULL);
 	stream_add(s, 84, 47, 2, 0, NULL);
 	stream_add(s, 98, 48, 1, 0, NULL);
-	/* The other core, as a snapshot has it: after the first. */
+	/* The other core follows the first one, as in a snapshot. */
 	stream_add(s, 0, 5, 1, 0, NULL);
 	stream_add(s, 3, 0, 7, 0, "timer");
 	stream_add(s, 4, 15, 7, 0, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traces made by hand, whole or damaged, and what reading them gives: for tests
- * of libktape and of the command.
+ * Build traces, whole or damaged, and collect what reading them gives: for
+ * tests of libktape and of the command.
  */
 #ifndef _LIB_TRACE_H
 #define _LIB_TRACE_H
@@ -15,9 +15,9 @@
 
 #include "tap.h"
 
-#define TRACE_OPCODE	200	/* no table has it */
-#define TRACE_RECORDS	4	/* of a packet */
-#define TRACE_PACKET	4096	/* bytes of a packet, filled up */
+#define TRACE_OPCODE	200	/* hash of an unknown event table */
+#define TRACE_RECORDS	4	/* records per packet */
+#define TRACE_PACKET	4096	/* bytes of a packet, with padding */
 
 /* Offsets in a packet, of abi.h. */
 #define AT_FLAGS	116
@@ -37,11 +37,13 @@ struct trace_packet {
 	unsigned int kind;
 	unsigned int cpu;
 	uint64_t seq;
-	uint64_t ts;		/* of the first record, the others one more */
+	uint64_t ts;		/* time of the first record; each further record is one tick later */
 	uint64_t discarded;
 };
 
-/* A packet of TRACE_RECORDS records.  Return: its bytes, without filling. */
+/*
+ * Build a packet of TRACE_RECORDS records. Return: its bytes, without padding.
+ */
 __attribute__((unused))
 static size_t trace_packet(unsigned char data[TRACE_PACKET],
 			   const struct trace_packet *p)
@@ -73,7 +75,7 @@ static size_t trace_packet(unsigned char data[TRACE_PACKET],
 	return ktape_build_end(&b, p->ts + TRACE_RECORDS, p->discarded);
 }
 
-/* Fill a packet up to @size. */
+/* Pad a packet to @size. */
 __attribute__((unused))
 static void trace_fill(unsigned char *data, uint64_t size)
 {
@@ -102,7 +104,7 @@ static void trace_write(const char *dir, const char *name, const void *data,
 		abort();
 }
 
-/* Change @len bytes of a file at @offset by exclusive or. */
+/* XOR @len bytes of a file at @offset. */
 __attribute__((unused))
 static void trace_flip(const char *path, uint64_t offset, unsigned char bits)
 {
@@ -128,7 +130,7 @@ static void trace_metadata(const char *dir)
 	free(text);
 }
 
-/* The beginning of a pipe form. */
+/* Write the beginning of a pipe form. */
 __attribute__((unused))
 static void trace_begin_pipe(int fd)
 {
@@ -144,14 +146,14 @@ static void trace_begin_pipe(int fd)
 struct trace_result {
 	int opened;
 	int ended;		/* the last return of ktape_trace_next() */
-	unsigned int events;	/* without those of the registry */
+	unsigned int events;	/* number of events without those of the registry */
 	unsigned int corrupt;
 	unsigned int truncated;
 	unsigned int late;
 	unsigned int gaps;
 	uint64_t lost;
-	uint64_t packets;	/* missing */
-	struct ktape_notice last;	/* TRUNCATED or CORRUPT */
+	uint64_t packets;	/* lost events */
+	struct ktape_notice last;	/* notices TRUNCATED or CORRUPT */
 	struct ktape_error error;
 };
 
@@ -204,7 +206,7 @@ static void trace_read(const char *path, uint64_t memory,
 	ktape_trace_close(t);
 }
 
-/* A folder of our own below $TMPDIR. */
+/* Create a folder below $TMPDIR. */
 __attribute__((unused))
 static const char *trace_folder(void)
 {

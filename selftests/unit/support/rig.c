@@ -32,7 +32,7 @@ static void rig_opened(struct kt_ring *r, u64 since)
 
 	(void)since;
 	kt_local_inc(&rig->opened);
-	/* A nested context may have been told of more. */
+	/* A nested context may have seen a later commit. */
 	while (kt_before(told, commit) &&
 	       !kt_try_cmpxchg_local(&rig->told, &told, commit))
 		;
@@ -45,11 +45,11 @@ static void rig_filled(struct kt_ring *r)
 	kt_local_inc(&rig->filled);
 }
 
-/* How often, and the latest time: a test may set both to 0. */
+/* Number of clock steps, and the latest time; a test may reset both to 0. */
 unsigned int rig_steps;
 u64 rig_stepped_from;
 
-/* What telling of a step causes on this CPU, or NULL. */
+/* Called when a clock step is reported on this CPU, or NULL. */
 void (*rig_on_step)(void);
 
 void kt_clock_stepped_back(u64 latest)
@@ -75,7 +75,7 @@ static const struct kt_ring_ops rig_ops = {
 	.parked = rig_parked,
 };
 
-/* Puts the blocks anywhere but one after the other, with guards between. */
+/* Place the blocks in any order but not adjacent, with guards between. */
 static void place_blocks(struct rig *rig)
 {
 	unsigned long stride = rig->block_size + RIG_GAP;
@@ -165,7 +165,7 @@ void rig_free(struct rig *rig)
 }
 
 /**
- * rig_guards_hold() - did nobody write outside the blocks?
+ * rig_guards_hold() - check that no write went outside the blocks
  * @rig: the rig
  */
 bool rig_guards_hold(const struct rig *rig)
@@ -192,7 +192,7 @@ u64 rig_lost(const struct rig *rig)
 	return lost;
 }
 
-/* Records that were handed to the ring. */
+/* Return the number of records that were handed to the ring. */
 u64 rig_written(const struct rig *rig)
 {
 	u64 written = rig->too_big;

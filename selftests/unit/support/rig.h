@@ -2,8 +2,8 @@
 /*
  * A ring with its memory, and a writer that numbers its records.
  *
- * Each record tells its context, its number in that context and its shape, and
- * carries a hash over these, so that a reader can judge it wherever it lies.
+ * Each record has its context, its number in that context, its shape and a hash
+ * over these, so that a reader can check it wherever it lies.
  */
 #ifndef _RIG_H
 #define _RIG_H
@@ -15,8 +15,9 @@
 #define RIG_OPCODE	64	/* + shape */
 
 /*
- * Shapes: 0 to 3 are the inlined kt_ring_put() with so many arguments, 4 to 7
- * kt_ring_write() with so many, 8 + n with n arguments (n > 0) and a blob.
+ * Shapes: 0 to 3 are the inlined kt_ring_put() with that many arguments, 4 to 7
+ * kt_ring_write() with shape - 4 arguments, 8 + n with n arguments (n > 0) and
+ * a blob.
  */
 #define RIG_BLOB	8
 #define RIG_SHAPES	16
@@ -28,9 +29,9 @@ struct rig {
 	u64 opened;		/* ... of opened() */
 	u64 filled;		/* ... of filled() */
 	u64 parked;		/* ... of parked() */
-	unsigned long told;	/* latest commit at such a call */
+	unsigned long told;	/* commit at the latest such call */
 	u32 seq[RIG_CONTEXTS];	/* next number in each context */
-	u64 too_big;		/* records without a number, larger than a block */
+	u64 too_big;		/* records larger than a block, which have no number */
 	struct kt_desc *blocks;
 	void **base;
 	unsigned char *arena;
@@ -39,7 +40,7 @@ struct rig {
 	unsigned long block_size;
 };
 
-/* The class that a context's records are counted in; two share one. */
+/* The class of a context's records; two contexts share one. */
 static inline u32 rig_class(unsigned int context)
 {
 	static const u8 classes[RIG_CONTEXTS] = { 0, 0, 20, KTAPE_CLASSES - 1 };
@@ -59,7 +60,7 @@ static inline u32 rig_blob_size(u32 context, u32 seq)
 	return rig_hash(context, seq, 99) & 63;
 }
 
-extern unsigned int rig_steps;	/* of the clock, backwards */
+extern unsigned int rig_steps;	/* backward steps of the clock */
 extern u64 rig_stepped_from;
 extern void (*rig_on_step)(void);
 
@@ -73,7 +74,7 @@ u64 rig_written(const struct rig *rig);
 void rig_emit(struct rig *rig, unsigned int context, unsigned int shape);
 void rig_emit_too_big(struct rig *rig, unsigned int context);
 
-/* Room that is left in the block that is being filled. */
+/* Return the room left in the open block. */
 static inline unsigned long rig_room(const struct rig *rig)
 {
 	unsigned long off = rig->ring.write & (rig->block_size - 1);

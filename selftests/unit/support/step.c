@@ -42,7 +42,7 @@ static void set_tf(ucontext_t *uc, bool on)
 		uc->uc_mcontext.gregs[REG_EFL] &= ~EFLAGS_TF;
 }
 
-/* What runs inside may stop and step in its turn. */
+/* Code called at a stop may step in its turn. */
 static void call_stopped(struct run *run)
 {
 	run->step->hit = true;
@@ -69,7 +69,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	uintptr_t rip = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
 
 	(void)signal;
-	if (!run) {	/* the last instructions of leaving */
+	if (!run) {	/* instructions after the function's last one */
 		set_tf(uc, false);
 		return;
 	}
@@ -93,7 +93,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 		set_tf(uc, false);
 }
 
-/* TF on or off for the caller, from the next instruction but one on. */
+/* Set or clear TF for the caller, from its next instruction but one on. */
 static inline __attribute__((always_inline)) void trap_flag(bool on)
 {
 	if (on)
@@ -126,9 +126,9 @@ static void probe(void *arg)
 }
 
 /**
- * step_init() - get ready, and try whether this machine can do it
+ * step_init() - install the handlers and try a single step
  *
- * Return: false where single steps or breakpoints do not come.
+ * Return: false if this machine delivers no single steps or breakpoints.
  */
 bool step_init(void)
 {
@@ -155,9 +155,9 @@ bool step_init(void)
 /**
  * step_trace() - run a function and note its instructions
  * @function: what to run
- * @arg: for it
- * @where: for the addresses; those outside this program are left out
- * @room: of @where
+ * @arg: its argument
+ * @where: gets the addresses, without those outside this program
+ * @room: entries that fit in @where
  *
  * Return: number of addresses.
  */
@@ -178,8 +178,8 @@ size_t step_trace(void (*function)(void *), void *arg, uintptr_t *where,
 /**
  * step_run() - run a function and stop it once
  * @function: what to run
- * @arg: for it
- * @step: where to stop and what to do
+ * @arg: its argument
+ * @step: where to stop and what to do there
  */
 void step_run(void (*function)(void *), void *arg, struct step *step)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stopping a function between two chosen instructions, on x86.
+ * Stop a function between two chosen instructions, on x86.
  *
- * step_trace() runs it once by EFLAGS.TF and notes the address of each
- * instruction.  step_run() then stops it at one of these by a breakpoint, which
- * costs a tenth of stepping there; from the stop on it can go by TF again.
- * Calls nest: what runs at a stop may use step_run() itself.
+ * step_trace() runs the function once with EFLAGS.TF set and notes the address
+ * of each instruction. step_run() then stops it at one of these by a
+ * breakpoint, which takes a tenth of the time of single-stepping there. After
+ * the stop it can continue with TF. Calls nest: code at a stop may use
+ * step_run() itself.
  */
 #ifndef _STEP_H
 #define _STEP_H
@@ -17,11 +18,11 @@
 /**
  * struct step - where to stop and what to do there
  * @at: address of an instruction; 0: before the first
- * @stopped: called at @at, when it is reached for the first time
- * @after: instructions that are stepped through after the stop
+ * @stopped: called when @at is reached for the first time
+ * @after: number of instructions to single-step after the stop
  * @each: called before each of them, with their number from 1
- * @arg: for both calls
- * @hit: the stop was reached
+ * @arg: argument of both calls
+ * @hit: set when the stop was reached
  */
 struct step {
 	uintptr_t at;
@@ -36,6 +37,6 @@ bool step_init(void);
 size_t step_trace(void (*function)(void *), void *arg, uintptr_t *where,
 		  size_t room);
 void step_run(void (*function)(void *), void *arg, struct step *step);
-extern unsigned long step_count;	/* boundaries at which we stopped */
+extern unsigned long step_count;	/* number of stops so far */
 
 #endif /* _STEP_H */

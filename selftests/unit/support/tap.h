@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Flat TAP 13: a plan, then one line a test.  For programs of one file that
- * know the number of their tests beforehand.
+ * Print flat TAP 13: a plan, then one line per test. For programs of one file
+ * that know the number of their tests in advance.
  *
- * A test is a function that uses check(); the first check that fails ends it.
- * With TAP_STOP in the environment the first test that fails ends the program:
- * who runs mutants needs to know no more.
+ * A test is a function that uses check(); its first failed check ends it. With
+ * TAP_STOP in the environment the first failed test ends the program, because
+ * t_mutants_verify needs only one.
  */
 #ifndef _TAP_H
 #define _TAP_H
@@ -24,9 +24,9 @@ struct tap_test {
 };
 
 static unsigned int tap_number, tap_failures;
-static char tap_why[512];	/* of the test that runs; empty: it holds */
+static char tap_why[512];	/* failure of the current test; empty: none */
 static char tap_skipped[256];
-static char tap_told[512];	/* what a test tells beside its result */
+static char tap_told[512];	/* note behind the name of the test */
 
 __attribute__((format(printf, 1, 2), unused))
 static void tap_fail(const char *format, ...)
@@ -50,7 +50,7 @@ static void tap_skip(const char *format, ...)
 	va_end(args);
 }
 
-/* Adds to the name of the test in its result line. */
+/* Append a note to the name of the test in its result line. */
 __attribute__((format(printf, 1, 2), unused))
 static void tap_tell(const char *format, ...)
 {
@@ -61,7 +61,7 @@ static void tap_tell(const char *format, ...)
 	va_end(args);
 }
 
-/* Ends the test when @condition does not hold. */
+/* End the test if @condition is false. */
 #define check(condition, ...)						\
 do {									\
 	if (!(condition)) {						\
@@ -74,7 +74,7 @@ do {									\
 	}								\
 } while (0)
 
-/* As check(), of two unsigned numbers. */
+/* Like check(), for two unsigned numbers that must be equal. */
 #define check_equal(a, b)						\
 do {									\
 	unsigned long long __a = (a), __b = (b);			\
@@ -115,7 +115,7 @@ static void tap_run(const struct tap_test *test)
 }
 
 /*
- * Runs @tests; with arguments only those whose name begins with one of them.
+ * Run @tests; with arguments only those whose names begin with one of them.
  * Return: the exit status.
  */
 __attribute__((unused))

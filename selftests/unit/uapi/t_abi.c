@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The binary contract: numbers that may never change, and rules that hold for
- * the whole event table.  A new event is added here as well, a new structure to
+ * Test the binary contract: numbers that may never change, and rules for the
+ * whole event table. A new event is added here as well, a new structure to
  * module/dev/abi_layout.h.
  */
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct size {
 	{ #type "." #member, offsetof(struct type, member), bytes },
 #define KT_IOCTL(name, value)	{ #name, name, value },
 
-/* The module's compiler is held to the same table. */
+/* The module's build checks the same table. */
 static const struct size sizes[] = {
 #include <dev/abi_layout.h>
 };
@@ -170,7 +170,10 @@ static void test_numbers(void)
 	tap_tell("%zu numbers", i);
 }
 
-/* Every opcode and class that ever was.  Lines are added, never changed. */
+/*
+ * Every opcode and class that was ever assigned. Lines are added, never
+ * changed.
+ */
 struct frozen {
 	unsigned int number;
 	const char *name;
@@ -345,7 +348,9 @@ static const struct frozen classes[] = {
 	{ 21, "stack" },
 };
 
-/* ---- the table, as a list of what it says -------------------------------- */
+/*
+ * ---- the event table as a list of items -----------------------------------
+ */
 
 enum what {
 	EVENT, BITS, VARARGS, ARGS, ARG, REST, BLOB, ARRAY, TEXT, BYTES, LIST, END
@@ -353,7 +358,7 @@ enum what {
 
 struct item {
 	enum what what;
-	const char *name;	/* of the event or field */
+	const char *name;	/* name of the event or field */
 	unsigned int number;	/* opcode, bits, spare bits, words, count */
 	unsigned int class;
 	const char *help;
@@ -448,7 +453,7 @@ static void test_classes(void)
 	tap_tell("%zu classes", i);
 }
 
-/* The range that an opcode lies in must be that of its class. */
+/* Opcodes are in ranges by class: the range must match the class. */
 static void test_ranges(void)
 {
 	const struct item *item;
@@ -472,7 +477,7 @@ static void test_ranges(void)
 	}
 }
 
-/* Checks one event.  Return: the item after its END. */
+/* Check one event. Return: the item after its END. */
 static const struct item *check_event(const struct item *item)
 {
 	const char *event = item->name;
@@ -513,7 +518,7 @@ static bool good_name(const char *name)
 	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
-/* Names: of events among all events, of fields within their event. */
+/* Names of events are unique, names of fields are unique in their event. */
 static void test_names(void)
 {
 	const struct item *a, *b, *end = items + ARRAY_SIZE(items);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Outputs that take the place of earlier ones while any one call fails, and what
- * somebody sees who looks at the folder between two of them.
+ * Test outputs that replace earlier ones while any one call fails, and what
+ * another process sees in the folder between two calls.
  */
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -12,16 +12,18 @@
 
 static char dir[400];
 
-/* ---- calls that fail, instead of those of the C library ------------------------ */
+/*
+ * ---- replacements of C library functions that fail ------------------------
+ */
 
 static struct {
 	unsigned int renames;		/* so far */
 	unsigned int syncs;
 	unsigned int syncs_before;	/* in front of the first rename */
-	unsigned int fail_rename;	/* which one fails; 0: none */
+	unsigned int fail_rename;	/* number of the call that fails; 0: none */
 	unsigned int fail_sync;
 	bool look;
-	unsigned int mixed;		/* moments at which a half trace was there */
+	unsigned int mixed;		/* moments at which a partial trace was visible */
 } calls;
 
 static bool has_text(const char *name, const char *text)
@@ -62,7 +64,7 @@ int renameat(int from, const char *name, int to, const char *other)
 		return -1;
 	}
 	ret = (int)syscall(SYS_renameat2, from, name, to, other, 0);
-	/* With metadata it is a trace, and has to be a whole one. */
+	/* A folder with metadata is a trace, which must be complete. */
 	if (calls.look && !has_text("metadata", NULL) && !is_old() && !is_new())
 		calls.mixed++;
 	return ret;
@@ -131,7 +133,7 @@ static void stage_new(struct kt_stage *s, bool earlier)
 	memset(&calls, 0, sizeof(calls));
 }
 
-/* Every rename and every fsync in turn fails. */
+/* Let every rename and every fsync fail in turn. */
 static void fail_each(bool earlier, bool rename)
 {
 	unsigned int nr = 1;
@@ -158,7 +160,10 @@ static void fail_each(bool earlier, bool rename)
 	}
 	check(is_new() && has_text("other", "theirs"), "it is not replaced");
 	check_equal(count_temporary(), 0);
-	/* Three up, and as many out of their way; on the disk with both folders. */
+	/*
+	 * Three renames into place, and three of the old files out of the way;
+	 * fsync of both folders.
+	 */
 	if (rename)
 		check_equal(nr, earlier ? 7 : 4);
 	else
@@ -196,7 +201,7 @@ static void test_keep(void)
 	check(has_text(name, "new"), "a signal leaves what is kept");
 }
 
-/* As a process of another container, which has the same number. */
+/* Like a process of another container with the same pid. */
 static void test_sweep(void)
 {
 	char theirs[KT_TEMP_NAME + 8], ours[KT_TEMP_NAME];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What module/filter/gate.c needs of the kernel besides ktape_shim.h.  Included
- * before everything else; the kernel's headers that the source names are empty
- * files (see Makefile).
+ * The parts of the kernel that module/filter/gate.c needs besides ktape_shim.h.
+ * Included before everything else; the kernel headers that the source includes
+ * are empty files (see Makefile).
  */
 #ifndef _GATE_SHIM_H
 #define _GATE_SHIM_H
@@ -31,7 +31,7 @@ typedef struct {
 
 #define cmpxchg(p, old, new)	__sync_val_compare_and_swap(p, old, new)
 
-/* As GOLDEN_RATIO_64 of the kernel. */
+/* GOLDEN_RATIO_64 of the kernel. */
 static inline unsigned long hash_long(unsigned long value, unsigned int bits)
 {
 	return value * 0x61c8864680b583ebUL >> (64 - bits);
@@ -59,7 +59,7 @@ static inline void kvfree(void *p)
 	free(p);
 }
 
-/* A test says who runs, and where. */
+/* The current task and CPU, set by the test. */
 struct task_struct {
 	int pid;
 } __attribute__((aligned(64)));

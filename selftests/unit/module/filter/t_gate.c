@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Duration gates, the module's own source: while one context works on a pair,
- * another one comes in at each of its instructions, as another CPU or an
- * interrupt does, and takes the slot of a pair of an earlier epoch.
+ * Test duration gates with the module's own source: while one context handles a
+ * pair, another one is run at each of its instructions, like another CPU or an
+ * interrupt, and takes over the slot of a pair of an earlier epoch.
  *
- * The two pairs hash to the same slot.  "ours" began in the earlier epoch, "new"
+ * The two pairs hash to the same slot. "ours" began in the earlier epoch, "new"
  * begins in the present one.
  */
 #include "filter/filter.h"
 #include "step.h"
 #include "tap.h"
 
-#define SLOT_BITS	12	/* as in filter_gate.c */
+#define SLOT_BITS	12	/* as in module/filter/gate.c */
 #define ROOM		4096
 #define GATE_NS		1000
 #define LONG_NS		5000
@@ -26,10 +26,10 @@ static struct task_struct thread;
 static struct {
 	struct kt_gates *gates;
 	u32 ours, new;		/* the first arguments of two timers */
-	enum kt_verdict verdict;	/* of the operation that is stopped */
-	enum kt_verdict begun;	/* of what came in */
+	enum kt_verdict verdict;	/* result of the operation that is stopped */
+	enum kt_verdict begun;	/* result of the operation at the stop */
 	enum kt_verdict ended;
-	u64 start;		/* of the span that the operation got */
+	u64 start;		/* start of the span that the operation returned */
 	void (*come_in)(void);
 } w;
 
@@ -80,7 +80,7 @@ static void prepare(void)
 	gate_current = &thread;
 }
 
-/* A pair of ours that began in an earlier epoch, long ago. */
+/* Begin our pair in an earlier epoch, long ago. */
 static void prepare_stale(void)
 {
 	prepare();
@@ -138,13 +138,13 @@ static void stopped(void *unused)
 	w.come_in();
 }
 
-/* Does the pair that began meanwhile end as one of its length? */
+/* Check that the pair that began at the stop ends with its own duration. */
 static bool new_pair_is_whole(void)
 {
 	u64 start = 0, began = kt_shim_time;
 
 	if (w.begun != KT_HOLD) {
-		tap_fail("the new pair found no room");
+		tap_fail("the new pair got no slot");
 		return false;
 	}
 	kt_shim_time += LONG_NS;
@@ -161,8 +161,8 @@ static bool new_pair_is_whole(void)
 }
 
 /*
- * @operation in the state of @ready, interrupted at each instruction.  @judge
- * says whether what came out is right.
+ * Interrupt @operation at each of its instructions, each time in the state that
+ * @ready sets up. @judge checks the result.
  */
 static void sweep(void (*ready)(void), void (*operation)(void *),
 		  void (*come_in)(void), bool (*judge)(void))
@@ -229,11 +229,11 @@ static void test_held(void)
 	sweep(prepare_stale, hold_ours, come_begin_new, new_pair_is_whole);
 }
 
-/* The pair comes and goes while its old slot is being taken over. */
+/* A pair begins and ends while its old slot is being taken over. */
 static bool judge_taken_over(void)
 {
 	if (w.begun != KT_HOLD || w.ended != KT_SPAN) {
-		tap_fail("a pair on another CPU is not whole: %u, %u", w.begun,
+		tap_fail("a pair on another CPU is incomplete: %u, %u", w.begun,
 			 w.ended);
 		return false;
 	}
@@ -250,7 +250,7 @@ static void test_taken_over(void)
 	sweep(prepare_stale, begin_new, come_whole_ours, judge_taken_over);
 }
 
-/* Nobody comes in: long, short, none, another epoch, no room. */
+/* Without interruption: long, short, no pair, another epoch, no slot. */
 static void test_alone(void)
 {
 	u64 start;

@@ -37,9 +37,9 @@ static void forget(struct reader *rd)
 }
 
 /**
- * reader_start() - begin to read a ring that was never written to
+ * reader_start() - begin to read an empty ring
  * @rd: zeroed, or used before
- * @rig: what to read
+ * @rig: the ring
  */
 void reader_start(struct reader *rd, const struct rig *rig)
 {
@@ -88,7 +88,7 @@ static bool check_header(struct reader *rd, const struct ktape_block *b,
 	return true;
 }
 
-/* The closing members: told only of blocks that commit has left behind. */
+/* Check the closing members; they are valid only in blocks before commit. */
 static bool check_closing(struct reader *rd, const struct ktape_block *b,
 			  u64 start, u64 limit)
 {
@@ -117,7 +117,7 @@ static bool check_closing(struct reader *rd, const struct ktape_block *b,
 	return true;
 }
 
-/* Return: bytes of the record at @rec, or 0 if it makes no sense. */
+/* Return the bytes of the record at @rec, 0 if it is malformed. */
 static u64 record_size(const u32 *rec, u64 room)
 {
 	u32 nargs = rec[1] >> 29;
@@ -132,7 +132,10 @@ static u64 record_size(const u32 *rec, u64 room)
 	return size <= room ? size : 0;
 }
 
-/* Is the blob what its context and number say, and the padding zero? */
+/*
+ * Return true if the blob matches its context and number and the padding is
+ * zero.
+ */
 static bool blob_holds(const u32 *rec, u32 nargs, u32 context, u32 seq)
 {
 	u32 size = rig_blob_size(context, seq), i;
@@ -150,13 +153,13 @@ static bool blob_holds(const u32 *rec, u32 nargs, u32 context, u32 seq)
 	return true;
 }
 
-/* The number of a record as far as it is told.  Return: is the record whole? */
+/* Decode the number of a record. Return: true if the record is intact. */
 static bool record_seq(const u32 *rec, unsigned int shape, u32 context,
 		       u32 next, u32 *seq)
 {
 	u32 tag = rec[1] >> 8 & 0x3ffff, nargs = shape & 7, i;
 
-	if (shape == 0) {	/* 18 bits of it: what is nearest after @next */
+	if (shape == 0) {	/* the record has 18 bits of it: take the nearest number after @next */
 		*seq = next + ((tag - next) & 0x3ffff);
 		return true;
 	}
@@ -229,7 +232,9 @@ static bool check_records(struct reader *rd, u64 from, u64 limit)
 				return false;
 			continue;
 		}
-		/* The ring extends the time before the low half wraps. */
+		/*
+		 * The ring writes a time extension before the low half wraps.
+		 */
 		if (rd->steps)
 			time = kt_record_time(rd->time, rec);
 		if (time < rd->time)
@@ -253,7 +258,7 @@ static void skip_to(struct reader *rd, u64 position)
 	forget(rd);
 }
 
-/* Reads on in one block.  Return: false if something was wrong. */
+/* Read on in one block. Return: false after an error. */
 static bool read_block(struct reader *rd, u64 commit)
 {
 	const struct rig *rig = rd->rig;
@@ -299,10 +304,10 @@ static bool read_block(struct reader *rd, u64 commit)
 }
 
 /**
- * reader_poll() - read and check whatever is new
+ * reader_poll() - read and check all new records
  * @rd: the reader
  *
- * Return: false if anything was wrong, now or before.
+ * Return: false after an error, now or before.
  */
 bool reader_poll(struct reader *rd)
 {
@@ -326,7 +331,7 @@ bool reader_poll(struct reader *rd)
 
 /**
  * reader_walk() - read and check everything that the ring holds
- * @rd: the reader; the counts go on, the cursor begins anew
+ * @rd: the reader; its counts continue, its cursor starts again
  *
  * Return: false if anything was wrong.
  */

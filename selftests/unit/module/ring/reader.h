@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A reader of a rig's ring by the protocol of uapi/ktape/abi.h, which judges
- * every byte that it accepts.
+ * Read a rig's ring by the protocol of uapi/ktape/abi.h and check every byte of
+ * it.
  */
 #ifndef _READER_H
 #define _READER_H
@@ -9,27 +9,27 @@
 #include "rig.h"
 
 /**
- * struct reader - a cursor and what was seen
- * @rig: the ring; the reader looks at its control page and blocks only
+ * struct reader - a cursor and what was read so far
+ * @rig: the ring; the reader uses its control page and blocks only
  * @position: cursor
- * @commit: the newest that was seen
- * @time: of the last record, all 64 bits
- * @block: position of the last block whose header was seen
- * @strict: a number that is passed over is an error
- * @known: for each context, @next is valid
- * @next: for each context, number of the record that is expected
- * @end: of the last closed block: where it ended and what it told then
- * @records: read and accepted
- * @missing: numbers that were passed over
- * @skipped: blocks' worth of bytes that were overwritten before they were read
- * @rejected: copies thrown away at the second look at tail
- * @extends: time extensions seen
- * @steps: the clock is set back: a lower half that goes back is held
- * @closed: closing members checked
+ * @commit: newest commit seen
+ * @time: time of the last record, 64 bits
+ * @block: position of the last block whose header was read
+ * @strict: a skipped number is an error
+ * @known: per context: @next is valid
+ * @next: per context: expected number of the next record
+ * @end: closing members of the last closed block
+ * @records: number of records read and accepted
+ * @missing: number of skipped record numbers
+ * @skipped: blocks overwritten before they were read
+ * @rejected: copies discarded at the second look at tail
+ * @extends: number of time extensions
+ * @steps: the clock may be set back: accept a low half that stands still
+ * @closed: number of checked closing members
  * @on_record: called for each accepted record, or NULL
- * @arg: for @on_record
- * @copy: of one block
- * @error: the first thing that was wrong, or empty
+ * @arg: argument of @on_record
+ * @copy: copy of one block
+ * @error: first error, empty = none
  */
 struct reader {
 	const struct rig *rig;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring's algorithm in small, in every interleaving: writers that nest on
- * one CPU, whose stores other CPUs may see in another order unless a barrier is
- * between them (weaker than x86, as arm64), a reader, and control.
+ * Check a small model of the ring's algorithm in every interleaving: writers
+ * that nest on one CPU, whose stores become visible to other CPUs in any order
+ * unless a barrier separates them (weaker than x86, like arm64), a reader, and
+ * control.
  *
  * A record takes one slot; a block has 2 slots and no header; the ring has 2
- * blocks.  The steps of an event are those of ring.h and ring.c that touch
- * memory which others see.  Each way to get it wrong must give a counterexample;
- * some of them cannot be caught by running the code, least of all on x86.
+ * blocks. The steps of a writer are the accesses of ring.h and ring.c to shared
+ * memory. Each mutant of the algorithm must give a counterexample; some mutants
+ * cannot be caught by running the code, least of all on x86.
  */
 #include <stdint.h>
 
@@ -16,8 +17,8 @@
 #define LEVELS		3
 #define BLOCK		2
 #define SLOTS		4
-#define PENDING		5	/* stores that are not seen by others yet */
-#define BITS		24	/* of the table of seen states */
+#define PENDING		5	/* stores that are not visible to other CPUs yet */
+#define BITS		24	/* slots in the table of visited states */
 
 enum word { COMMIT, TAIL, SLOT, WORDS = SLOT + SLOTS };
 
@@ -29,14 +30,14 @@ enum mutant {
 	SECOND_LOOK_EARLY, NO_CONSUMER_CHECK, CONSUMER_EARLY,
 };
 
-/* What a context does next; 0 is that it does not run. */
+/* Next step of a context; 0: it does not run. */
 enum pc {
 	IDLE, LOAD_WRITE, CHECK_ROOM, LOAD_TAIL, STORE_TAIL, RESERVE, STORE,
 	OWNER, SHARED, PRIVATE, RECHECK, SLOW_WRITE, SLOW_CHECK, SLOW_SHARED,
 	SLOW_PRIVATE,
 };
 
-/* What the reader does next. */
+/* Next step of the reader. */
 enum reader_pc { R_COMMIT, R_TAIL, R_COPY, R_SECOND, R_CONSUME };
 
 struct frame {
@@ -45,15 +46,15 @@ struct frame {
 
 struct state {
 	struct frame frame[LEVELS];
-	uint8_t left[LEVELS];	/* events that are still to come */
-	uint8_t write, committed, tail;	/* as the writing CPU sees them */
+	uint8_t left[LEVELS];	/* events still to be written */
+	uint8_t write, committed, tail;	/* as visible on the writing CPU */
 	uint8_t consumer;
-	uint8_t seen[WORDS];	/* as others see them */
+	uint8_t seen[WORDS];	/* as visible to other CPUs */
 	struct {
 		uint8_t word, value, epoch;
 	} pending[PENDING];
 	uint8_t nr_pending, epoch;
-	uint8_t written;	/* events that got a place */
+	uint8_t written;	/* events that reserved a slot */
 	uint8_t reader_pc, position, commit, copy, second;
 	uint8_t control_pc, floor, floor_wish;
 };
@@ -70,7 +71,9 @@ static uint64_t *table, states;
 static struct state *stack;
 static size_t depth, room;
 
-/* ---- stores, and when others see them -------------------------------------- */
+/*
+ * ---- stores and their visibility ------------------------------------------
+ */
 
 static void store(struct state *s, unsigned int word, uint8_t value)
 {
@@ -86,7 +89,10 @@ static void store_release(struct state *s, unsigned int word, uint8_t value)
 	store(s, word, value);
 }
 
-/* May others see pending store @i before those that stand before it? */
+/*
+ * Return true if pending store @i may become visible before those that precede
+ * it.
+ */
 static bool can_pass(const struct state *s, unsigned int i)
 {
 	unsigned int j;
@@ -105,7 +111,10 @@ static void let_pass(struct state *s, unsigned int i)
 	for (; i < s->nr_pending; i++)
 		s->pending[i] = s->pending[i + 1];
 	memset(&s->pending[s->nr_pending], 0, sizeof(s->pending[0]));
-	/* Epochs matter only against each other: keep states alike equal. */
+	/*
+	 * Only differences between epochs matter: normalise them, so that
+	 * equivalent states are equal.
+	 */
 	for (i = s->nr_pending; i-- > 0;)
 		s->pending[i].epoch -= s->pending[0].epoch;
 	s->epoch = s->nr_pending ?
@@ -178,7 +187,7 @@ static void step_reserve(struct state *s, struct frame *f)
 		f->pc = LOAD_TAIL;
 }
 
-/* commit, then committed, or in the mutant the other way round. */
+/* Store commit, then committed; the mutant swaps them. */
 static void step_publish(struct state *s, struct frame *f, bool first)
 {
 	bool private_first = config.mutant == COMMIT_AFTER_PRIVATE;
@@ -191,7 +200,7 @@ static void step_publish(struct state *s, struct frame *f, bool first)
 		store_release(s, COMMIT, f->end);
 }
 
-/* The order of the two loads is what the mutant changes. */
+/* The mutant swaps the two loads. */
 static void step_slow(struct state *s, struct frame *f)
 {
 	bool swap = config.mutant == RECHECK_ORDER;
@@ -314,7 +323,7 @@ static void step_reader(struct state *s)
 	}
 }
 
-/* Clears the ring once: moves floor, in the mutant tail, up to commit. */
+/* Clear the ring once: move floor, in the mutant tail, up to commit. */
 static void step_control(struct state *s)
 {
 	if (s->control_pc++ == 0) {
@@ -345,7 +354,7 @@ static uint64_t hash_of(const struct state *s)
 	return hash | 1;
 }
 
-/* Notes a state, by 64 bits of hash; new ones are put on the stack. */
+/* Add a state by its 64-bit hash; push a new state on the stack. */
 static void visit(const struct state *s)
 {
 	uint64_t hash = hash_of(s), mask = (1ULL << BITS) - 1;
@@ -377,7 +386,7 @@ static void check_rest(const struct state *s)
 		error = "two records got one place";
 }
 
-/* The context that runs goes on, or one that is above it begins. */
+/* Continue the running context, or start a context above it. */
 static bool expand_cpu(const struct state *s)
 {
 	struct state next;
@@ -387,7 +396,7 @@ static bool expand_cpu(const struct state *s)
 	while (top >= 0 && s->frame[top].pc == IDLE)
 		top--;
 	if (s->nr_pending == PENDING)
-		return true;	/* others must see something first */
+		return true;	/* wait until a store is visible */
 	if (top >= 0) {
 		next = *s;
 		step_context(&next, &next.frame[top]);
@@ -431,7 +440,7 @@ static void expand(const struct state *s)
 	}
 }
 
-/* Return: what can go wrong, or NULL. */
+/* Search all states. Return: the first violation, or NULL. */
 static const char *search(const struct config *c)
 {
 	struct state s;
@@ -483,7 +492,7 @@ static const struct run {
 	RUN("consumer moves before the copy", CONSUMER_EARLY, true, false, 6),
 };
 
-/* Return: 1 if a run did not end as it must. */
+/* Return 1 if a run did not end as expected. */
 static int judge(unsigned int number, const struct run *run)
 {
 	const char *what = search(&run->config);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The ring by itself, one context, with a clock that the test sets.
- */
+/* Test the ring with one context and a clock that the test sets. */
 #include "reader.h"
 #include "tap.h"
 
 #define BLOCK_SIZE	4096UL
 #define BLOCKS		4
 #define SIZE		(BLOCK_SIZE * BLOCKS)
-#define TURN		(1ULL << 32)	/* of the low half of the clock */
+#define TURN		(1ULL << 32)	/* range of the clock's low half */
 
 static struct rig rig;
 static struct reader reader;
@@ -33,7 +31,7 @@ static void emit(unsigned int shape, unsigned int number)
 	}
 }
 
-/* 8-byte records until so much room is left in the block. */
+/* Write 8-byte records until this much room is left in the block. */
 static void emit_until(unsigned long room)
 {
 	do
@@ -41,7 +39,7 @@ static void emit_until(unsigned long room)
 	while (rig_room(&rig) != room);
 }
 
-/* The checks that hold at the end of each test. */
+/* Checks for the end of each test. */
 static void settle(void)
 {
 	const struct kt_ring *r = &rig.ring;
@@ -141,7 +139,7 @@ static void test_block_change(void)
 	check_equal(block_at(0)->content_bits, before * 8);
 	check_equal(block_at(0)->ts_end, 50000);
 	check_equal(block_at(0)->discarded, 0);
-	/* The event that opens a block is not of the one before. */
+	/* The event that opens a block does not count for the block before. */
 	check_equal(block_at(0)->emitted, rig_written(&rig) - 1);
 	check_equal(block_at(BLOCK_SIZE)->ts_begin, 50000);
 	check_equal(block_at(BLOCK_SIZE)->seq, 2);
@@ -150,7 +148,7 @@ static void test_block_change(void)
 	check_equal(reader.closed, 1);
 }
 
-/* The clock goes on by more than its low half tells, once and many times. */
+/* Advance the clock by more than its low half holds, once and many times. */
 static void test_time_extension(void)
 {
 	static const u64 jumps[] = {
@@ -183,7 +181,10 @@ static void test_time_extension(void)
 	}
 }
 
-/* A jump when so many bytes are left in the block, for each number. */
+/*
+ * Advance the clock when so many bytes are left in the block, for each number
+ * of bytes.
+ */
 static void test_time_extension_at_end(void)
 {
 	unsigned long room;
@@ -232,7 +233,10 @@ static void test_too_big(void)
 	check_equal(KT_BLOB_MAX(BLOCK_SIZE), room - 40);
 }
 
-/* When events were lost is told once, and again if nobody could be told. */
+/*
+ * The time of a loss is reported once, and again if there was no room for the
+ * report.
+ */
 static void test_losses(void)
 {
 	const unsigned int class = rig_class(0);
@@ -255,7 +259,7 @@ static void test_losses(void)
 	check_equal(taken.last, first + 1000);
 	check_equal(taken.told, lost);
 	check(!kt_ring_loss_take(&rig.ring, class, &again), "told twice");
-	/* One more, and then what was taken comes back. */
+	/* Write one more, then restore the space. */
 	kt_shim_time += 1000;
 	rig_emit(&rig, 0, 1);
 	kt_ring_loss_back(&rig.ring, class, &taken);
@@ -265,7 +269,10 @@ static void test_losses(void)
 	check_equal(again.told, lost + 1);
 }
 
-/* Discard: exactly what does not fit is lost, and counted by reason. */
+/*
+ * Discard mode loses exactly the events that do not fit and counts them by
+ * reason.
+ */
 static void test_discard(void)
 {
 	u64 lost;
@@ -281,7 +288,7 @@ static void test_discard(void)
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.records, 5000 - lost);
 
-	/* Nothing is overwritten before a whole block is given back. */
+	/* Nothing is written over before a whole block is consumed. */
 	rig.page->consumer = BLOCK_SIZE - 1;
 	emit(1, 1);
 	check_equal(kt_ring_lost(rig.page, KTAPE_LOST_FULL), lost + 1);
@@ -296,7 +303,9 @@ static void test_discard(void)
 	settle_all_read();
 }
 
-/* A consumer that keeps up loses nothing, and one that lags a countable lot. */
+/*
+ * A consumer that keeps up loses nothing; one that lags loses a known number.
+ */
 static void test_discard_consumer(void)
 {
 	unsigned int i;
@@ -324,7 +333,7 @@ static void test_discard_consumer(void)
 	check(reader.missing <= rig_lost(&rig), "more missing than lost");
 }
 
-/* Overwrite: tail is the oldest block that survives, to the byte. */
+/* Overwrite mode: tail is the oldest surviving block, to the byte. */
 static void test_overwrite(void)
 {
 	struct reader late = {};
@@ -404,7 +413,10 @@ static void test_stop(void)
 	settle_all_read();
 }
 
-/* As a nested context would find it: an outer one has the oldest block open. */
+/*
+ * As seen by a nested context while an outer one still has the oldest block
+ * open.
+ */
 static void test_lapping(void)
 {
 	u64 owned;
@@ -413,14 +425,14 @@ static void test_lapping(void)
 	emit_until(1000);
 	check(reader_poll(&reader), "%s", reader.error);
 	owned = rig.ring.write;
-	rig.ring.committed = owned - 8;	/* somebody's record is not finished */
+	rig.ring.committed = owned - 8;	/* an outer record is not committed */
 	rig.page->commit = owned - 8;
 	emit(1, 2000);
 	check_equal(rig.page->commit, owned - 8);
 	check(kt_ring_lost(rig.page, KTAPE_LOST_NESTED) > 0, "no refusal");
 	check_equal(rig.opening, BLOCKS);
 	check(rig.page->tail <= owned - 8, "tail went past the open record");
-	/* He comes back. */
+	/* The outer writer commits. */
 	kt_ring_publish(&rig.ring, owned - 8, owned);
 	reader.commit = owned - 8;
 	settle_all_read();
@@ -441,7 +453,9 @@ static void put_blob(u32 size, u32 seq, const unsigned char *bytes)
 	kt_ring_write(&rig.ring, &rec);
 }
 
-/* Return: is the blob that ends at write whole, and its padding zero? */
+/*
+ * Return true if the blob that ends at @write is intact and its padding zero.
+ */
 static bool blob_is(u32 size, u32 seq, const unsigned char *bytes)
 {
 	u64 len = ALIGN(16 + (u64)size, 8), at = rig.ring.write - len;
@@ -458,7 +472,7 @@ static bool blob_is(u32 size, u32 seq, const unsigned char *bytes)
 	return !memcmp(blob, bytes, size);
 }
 
-/* Each size of a blob at each distance from the end of a block. */
+/* Write each blob size at each distance from the end of a block. */
 static void test_blobs(void)
 {
 	static unsigned char bytes[BLOCK_SIZE];
@@ -472,7 +486,7 @@ static void test_blobs(void)
 	for (size = 0; size <= most; size++) {
 		unsigned long len = ALIGN(16 + size, 8);
 
-		/* All near distances for small ones, some for large ones. */
+		/* All short distances for small blobs, some for large ones. */
 		step = size < 100 ? 8 : len > 400 ? len / 3 & ~7UL : 40;
 		for (room = 0; room <= len + 32 && room < 3800; room += step) {
 			u64 opening;
@@ -493,10 +507,13 @@ static void test_blobs(void)
 	tap_tell("%u records", seq);
 }
 
-/* Positions that wrap, where 32 and 64 bits end. */
+/* Positions wrap at 32 and at 64 bits. */
 static void test_wrap(void)
 {
-	/* The last one begins early enough to have been round the ring once. */
+	/*
+	 * The last start is early enough to go round the ring once before the
+	 * wrap.
+	 */
 	static const u64 starts[] = {
 		(1ULL << 31) - 2 * SIZE, (1ULL << 32) - 2 * SIZE,
 		(1ULL << 63) - 2 * SIZE, 0 - 2 * SIZE,
@@ -523,7 +540,9 @@ static void test_wrap(void)
 	}
 }
 
-/* Write and read so many records of a turn back in time, from @to on. */
+/*
+ * Write and read some records in an earlier turn of the low half, from @to on.
+ */
 static void step_back(u64 to)
 {
 	unsigned int i;
@@ -534,7 +553,10 @@ static void step_back(u64 to)
 		emit(i % 8, 20);
 }
 
-/* The clock has come to where it was: its times are taken, in the fast path. */
+/*
+ * The clock has reached its old time: records take its times again, in the fast
+ * path.
+ */
 static void check_catches_up(u64 latest)
 {
 	kt_shim_time = latest + 1000;
@@ -545,7 +567,7 @@ static void check_catches_up(u64 latest)
 	      "records still take the slow path");
 }
 
-/* The clock steps back into an earlier turn of its low half. */
+/* Set the clock back into an earlier turn of its low half. */
 static void test_step_to_turn(void)
 {
 	u64 latest;
@@ -565,7 +587,7 @@ static void test_step_to_turn(void)
 		settle_all_read();
 }
 
-/* It steps back before the begin of the block, in the same turn. */
+/* Set the clock back before the start of the block, in the same turn. */
 static void test_step_before_block(void)
 {
 	u64 latest;
@@ -585,7 +607,10 @@ static void test_step_before_block(void)
 		settle_all_read();
 }
 
-/* It steps back by less than the block is old: time stands still, no more. */
+/*
+ * Set the clock back by less than the age of the block: times stand still
+ * meanwhile.
+ */
 static void test_step_within_block(void)
 {
 	u64 latest;
@@ -607,14 +632,14 @@ static void test_step_within_block(void)
 		settle_all_read();
 }
 
-/* More would be without end. */
+/* Limits the recursion. */
 static void emit_on_step(void)
 {
 	if (rig_steps < 100)
 		rig_emit(&rig, 2, 1);
 }
 
-/* Telling of the step is itself recorded: by an interrupt that is sent for it. */
+/* The report of a clock step causes an interrupt, which is recorded itself. */
 static void test_step_recorded(void)
 {
 	u64 latest;
@@ -645,10 +670,10 @@ static const struct tap_test tests[] = {
 	{ "clock back into an earlier turn", test_step_to_turn },
 	{ "clock back before the block's begin", test_step_before_block },
 	{ "clock back within the block", test_step_within_block },
-	{ "clock back, and telling of it is recorded", test_step_recorded },
+	{ "clock back, and its report causes a record", test_step_recorded },
 	{ "too big a record", test_too_big },
 	{ "discard counts exactly", test_discard },
-	{ "losses are told with their times", test_losses },
+	{ "losses are reported with their times", test_losses },
 	{ "discard with a consumer", test_discard_consumer },
 	{ "overwrite: exact tail", test_overwrite },
 	{ "flush", test_flush },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A ring that fills up: discard mode sheds the least important classes first,
- * a snapshot ends at one moment and is cut there.
+ * Test full rings: discard mode sheds the least important classes first, and a
+ * snapshot ends at one moment and is cut there.
  */
 #include "reader.h"
 #include "tap.h"
@@ -9,9 +9,9 @@
 #define BLOCK_SIZE	4096UL
 #define BLOCKS		16
 #define SIZE		(BLOCK_SIZE * BLOCKS)
-#define TURN		(1ULL << 32)	/* of the low half of the clock */
+#define TURN		(1ULL << 32)	/* range of the clock's low half */
 
-/* Contexts of the rig by the priority of their classes. */
+/* Contexts of the rig, by priority of their classes. */
 enum { NEVER = 0, PRIORITY1 = 2, PRIORITY0 = 3 };
 
 static struct rig rig;
@@ -49,7 +49,7 @@ static void settle(void)
 	check(rig_guards_hold(&rig), "written outside the blocks");
 }
 
-/* Each class stops where it must, and what is shed is counted as that. */
+/* Each class stops at its mark, and its events are counted as shed. */
 static void test_shed(void)
 {
 	unsigned int mix;
@@ -75,7 +75,7 @@ static void test_shed(void)
 	settle();
 }
 
-/* One class alone reaches its own mark and no further. */
+/* A class alone reaches its own mark and no further. */
 static void test_shed_marks(void)
 {
 	static const struct {
@@ -100,7 +100,7 @@ static void test_shed_marks(void)
 	}
 }
 
-/* When readers catch up, nothing is shed and the fast path is back. */
+/* When readers catch up, nothing is shed and the fast path is used again. */
 static void test_shed_ends(void)
 {
 	u64 lost;
@@ -121,8 +121,9 @@ static void test_shed_ends(void)
 }
 
 /*
- * After a loss nothing small goes into the rest of the block, where it would seem
- * to be of the thread that was there before a lost switch.
+ * After a loss no small record may go into the rest of the block: if a lost
+ * switch did not fit there, the record would be attributed to the thread before
+ * the switch.
  */
 static void test_full_parks(void)
 {
@@ -155,7 +156,9 @@ static void test_full_parks(void)
 	settle();
 }
 
-/* The last free block of a control ring is for the end of a recording. */
+/*
+ * The last free block of a control ring is reserved for the end of a recording.
+ */
 static void test_full_reserve(void)
 {
 	static const u32 modes[] = { KTAPE_MODE_DISCARD, KTAPE_MODE_SNAPSHOT };
@@ -174,10 +177,14 @@ static void test_full_reserve(void)
 		check(rig.ring.write <= SIZE - BLOCK_SIZE,
 		      "exceptions took the reserve: %lu", rig.ring.write);
 		check_equal(rig.filled, 0);
-		/* Of a start, or of a profile that changes and changes. */
+		/*
+		 * Records of a START, or of a profile that changes repeatedly.
+		 */
 		kt_ring_write(&rig.ring, &ledger);
 		check_equal(rig_lost(&rig), ++lost);
-		/* A flush opens it, and nobody else may come in. */
+		/*
+		 * A flush opens the last block, and no other record may use it.
+		 */
 		kt_ring_flush(&rig.ring);
 		check(rig.ring.write > SIZE - BLOCK_SIZE, "no flush");
 		emit(NEVER, 1);
@@ -185,7 +192,7 @@ static void test_full_reserve(void)
 		lost += 2;
 		check_equal(rig_lost(&rig), lost);
 		rig.ring.ending = true;
-		/* 8 bytes each: they fill at least a block. */
+		/* 8 bytes each, enough to fill a block. */
 		for (n = 0; n < (BLOCK_SIZE - KTAPE_BLOCK_HEADER) / 8; n++)
 			kt_ring_write(&rig.ring, &ledger);
 		check_equal(rig_lost(&rig), lost);
@@ -194,7 +201,7 @@ static void test_full_reserve(void)
 	}
 }
 
-/* Off, and in other modes, there is no mark. */
+/* There is no mark when shedding is off, nor in other modes. */
 static void test_shed_never(void)
 {
 	begin(KTAPE_MODE_OVERWRITE, 0);
@@ -211,19 +218,22 @@ static void test_shed_never(void)
 	settle();
 }
 
-/* The end that guards a block is never one of long ago. */
+/* The remembered end of a loss must not be one from long ago. */
 static void test_shed_old_end(void)
 {
 	begin(KTAPE_MODE_DISCARD, 0);
 	emit(PRIORITY0, 1000);
-	/* As with positions of 32 bits, half a turn later. */
+	/* As with 32-bit positions half a turn later. */
 	rig.ring.stop.end = rig.ring.write + (1UL << 62);
 	emit(PRIORITY0, 6000);
 	check(shed(PRIORITY0) > 0, "nothing was shed");
 	settle();
 }
 
-/* The first record without room tells when; it and what follows never were. */
+/*
+ * The first record without room sets the end; that record and all later ones
+ * are not recorded.
+ */
 static void test_snapshot(void)
 {
 	u64 written, full;
@@ -245,18 +255,18 @@ static void test_snapshot(void)
 	check_equal(rig.opening, BLOCKS);
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.records, written);
-	/* As if a later context had come first: an outer one has an earlier time. */
+	/* As if a nested context with a later time had set the end first. */
 	rig.ring.full = kt_shim_time + 500;
 	rig_emit(&rig, NEVER, 1);
 	check_equal(rig.ring.full, kt_shim_time);
-	/* As if an outer context were just writing its time. */
+	/* As if an outer context were just storing its time. */
 	rig.ring.filling = KT_FILLING;
 	rig.ring.full = 7;
 	emit(NEVER, 1);
 	check_equal(rig.ring.full, 7);
 }
 
-/* Clearing makes room: the floor is where it begins anew. */
+/* CLEAR makes room: recording continues at the floor. */
 static void test_snapshot_again(void)
 {
 	u64 commit;
@@ -273,7 +283,7 @@ static void test_snapshot_again(void)
 	check(rig.page->tail <= commit, "the snapshot was overwritten");
 }
 
-/* Take the last @number 16-byte records of context NEVER away. */
+/* Cut off the last @number 16-byte records of context NEVER. */
 static void cut(unsigned int number, unsigned long position)
 {
 	rig.seq[NEVER] -= number;
@@ -282,7 +292,9 @@ static void cut(unsigned int number, unsigned long position)
 	kt_ring_cut(&rig.ring, position);
 }
 
-/* What follows a cut follows what is left, in the same block or the next. */
+/*
+ * Records after a cut follow the remaining ones, in the same block or the next.
+ */
 static void test_cut(void)
 {
 	unsigned int before, gone;
@@ -304,7 +316,7 @@ static void test_cut(void)
 	}
 }
 
-/* Renewed, it goes on where nobody can have been. */
+/* A renewed ring continues at positions that no reader has seen. */
 static void test_cut_renewed(void)
 {
 	unsigned long position, end;
@@ -332,7 +344,7 @@ static void test_cut_renewed(void)
 	}
 }
 
-/* A cut takes a time extension away: the next record brings another. */
+/* The cut removes a time extension: the next record writes another one. */
 static void test_cut_extension(void)
 {
 	unsigned long position;
@@ -349,7 +361,7 @@ static void test_cut_extension(void)
 	check_equal(reader.time, kt_shim_time);
 }
 
-/* Where the moment is, for many moments in rings of every shape. */
+/* Find the position of many moments in rings of every shape. */
 static void test_cut_found(void)
 {
 	static u64 times[4096];
@@ -362,7 +374,10 @@ static void test_cut_found(void)
 		begin(KTAPE_MODE_SNAPSHOT, 0);
 		nr = 1 + round * 37 % 3500;
 		for (i = 0; i < nr; i++) {
-			/* Several of one time, some after a whole turn. */
+			/*
+			 * Several records with one time, some after a whole
+			 * turn of the clock.
+			 */
 			kt_shim_time += (i * 7 + round) % 3;
 			if ((i + round) % 997 == 5)
 				kt_shim_time += TURN;
@@ -393,7 +408,7 @@ static void test_cut_found(void)
 	}
 }
 
-/* What was cleared is neither counted nor brought back. */
+/* Cleared records are neither counted nor restored. */
 static void test_cut_cleared(void)
 {
 	unsigned long floor;

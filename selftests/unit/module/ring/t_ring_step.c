@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nested writers at every instruction.  A record is written in a scene (in the
- * middle of a block, opening one, ...), stopped before each of its instructions
- * in turn, and there a burst of records comes from a higher context, as from an
- * interrupt.  Readers look at the ring at the stop, after each nested record,
- * and while single steps lead on from the stop.
+ * Run nested writers at every instruction. A record is written in a scene (in
+ * the middle of a block, opening a block, ...) and stopped before each of its
+ * instructions in turn; there a burst of records is written from a higher
+ * context, as from an interrupt. Readers check the ring at the stop, after each
+ * nested record, and during single steps after the stop.
  *
- * The live reader misses nothing: what is not published cannot be overwritten,
- * and what is published it has read.  So in every mode each record is either
+ * The live reader misses nothing: unpublished records cannot be overwritten,
+ * and it has read all published ones. So in every mode each record is either
  * read or counted as lost.
  */
 #include "reader.h"
@@ -18,15 +18,15 @@
 #define BLOCKS		4
 #define SIZE		(BLOCK_SIZE * BLOCKS)
 #define ROOM		4096
-#define WINDOW		1024	/* of the times that are remembered */
+#define WINDOW		1024	/* number of remembered times */
 #define JUMP		((1ULL << 32) + 7)
 #define FLUSH		100	/* instead of a shape */
 
-/* How far the clock goes back when an interrupt comes; see KT_SHIM_BY_CALL. */
+/* Ticks by which the clock goes back at an interrupt; see KT_SHIM_BY_CALL. */
 #ifndef STEP_BACK
 #define STEP_BACK	0
 #endif
-#define SLACK		(STEP_BACK * 8)	/* by which times may be wrong then */
+#define SLACK		(STEP_BACK * 8)	/* ticks by which times may be wrong then */
 
 enum burst { ONE, DEEP, FEW, FILL, FILL_LOSE, LAP, LATE, BURSTS };
 
@@ -37,10 +37,10 @@ static const char *const burst_names[BURSTS] = {
 };
 
 struct scene {
-	unsigned int shape;	/* of the record, or FLUSH */
+	unsigned int shape;	/* shape of the record, or FLUSH */
 	unsigned int mode;
-	unsigned int room;	/* left in the block before it */
-	bool fresh;		/* in a ring that was never written to */
+	unsigned int room;	/* room left in the block before it */
+	bool fresh;		/* in an empty ring */
 	bool late;		/* 2^32 ticks after the last */
 	bool back;		/* the clock steps back by 2^32 ticks before it */
 	bool stopped;		/* while recording is stopped */
@@ -53,11 +53,11 @@ static struct {
 	const struct scene *scene;
 	unsigned int level;
 	enum burst burst;
-	uintptr_t deep;		/* where the interrupted burst is stopped */
-	unsigned int second, third;	/* further bursts, in steps */
+	uintptr_t deep;		/* instruction at which the nested burst is stopped */
+	unsigned int second, third;	/* steps between the further bursts */
 	unsigned int odds, left;	/* random bursts */
 	unsigned int random;
-	u64 stopped;		/* write when recording was stopped */
+	u64 stopped;		/* write although recording was stopped */
 	u64 before[RIG_CONTEXTS][WINDOW], after[RIG_CONTEXTS][WINDOW];
 	unsigned long injected, nested_deep, runs;
 } w;
@@ -68,7 +68,10 @@ static unsigned int roll(void)
 	return w.random >> 16;
 }
 
-/* The time of each record must be what the clock showed while it was written. */
+/*
+ * The time of each record must be one that the clock showed while it was
+ * written.
+ */
 static void check_time(struct reader *rd, const u32 *rec, u64 time)
 {
 	unsigned int context = rec[1] >> 26 & 3;
@@ -200,7 +203,7 @@ static void consume(void)
 	w.rig.page->consumer = w.live.position & ~(BLOCK_SIZE - 1);
 }
 
-/* Writes one record at least, until there is so much room left in a block. */
+/* Write at least one record, until this much room is left in the block. */
 static void write_until(unsigned int room)
 {
 	do {
@@ -213,7 +216,7 @@ static void write_until(unsigned int room)
 	} while (rig_room(&w.rig) != room);
 }
 
-/* Brings the ring to where the scene begins. */
+/* Bring the ring to the start of the scene. */
 static void prepare(const struct scene *scene)
 {
 	unsigned int i, blocks = BLOCKS + 2;
@@ -223,7 +226,10 @@ static void prepare(const struct scene *scene)
 	rig_again(&w.rig, scene->mode, 0);
 	reader_start(&w.live, &w.rig);
 	reader_start(&w.walk, &w.rig);
-	/* Behind the latest time, times are not those that the clock shows. */
+	/*
+	 * While the clock is behind the latest time, records do not have the
+	 * clock's times.
+	 */
 	w.live.on_record = scene->back ? NULL : check_time;
 	for (i = 0; i < blocks && !scene->fresh; i++)
 		write_until(16);
@@ -246,7 +252,7 @@ static void prepare(const struct scene *scene)
 	w.runs++;
 }
 
-/* Return: what does not hold after the operation, or NULL. */
+/* Return what is violated after the operation, or NULL. */
 static const char *judge(void)
 {
 	const struct kt_ring *r = &w.rig.ring;
@@ -312,7 +318,7 @@ static bool run_one(struct step *step, const char *what, size_t i, size_t of)
 	return !why;
 }
 
-/* Each burst at each instruction. */
+/* Run each burst at each instruction. */
 static bool sweep(const struct scene *scene)
 {
 	static uintptr_t where[ROOM];
@@ -337,7 +343,10 @@ static bool sweep(const struct scene *scene)
 	return true;
 }
 
-/* At each instruction a record that is interrupted at each of its own. */
+/*
+ * At each instruction write a record that is itself interrupted at each of its
+ * instructions.
+ */
 static bool sweep_deep(const struct scene *scene)
 {
 	static const struct scene plain = { .shape = 1, .room = 200 };
@@ -362,7 +371,7 @@ static bool sweep_deep(const struct scene *scene)
 	return true;
 }
 
-/* Bursts of one record at two and three instructions. */
+/* Write one record at two and at three instructions. */
 static bool sweep_pairs(const struct scene *scene)
 {
 	static uintptr_t where[ROOM];
@@ -388,7 +397,7 @@ static bool sweep_pairs(const struct scene *scene)
 	return true;
 }
 
-/* Bursts at random, up to 6 in one record. */
+/* Random bursts, up to 6 in one record. */
 static bool sweep_random(const struct scene *scene, unsigned int runs)
 {
 	unsigned int i;
@@ -406,7 +415,10 @@ static bool sweep_random(const struct scene *scene, unsigned int runs)
 	return true;
 }
 
-/* @injected: before; of the first call in a test, if there are several. */
+/*
+ * @injected: count before the test; before the first call, if there are
+ * several.
+ */
 static void tell(unsigned long injected)
 {
 	static unsigned int test;
@@ -426,7 +438,7 @@ static void play(const struct scene *scene)
 		tell(injected);
 }
 
-/* Opcode by opcode: the inlined path. */
+/* By opcode, for the inlined path. */
 static void test_put(void)
 {
 	struct scene scene = { .room = 200 };
@@ -488,7 +500,10 @@ static void test_late(void)
 		play(&opening);
 }
 
-/* Times do not go back in the ring, whoever comes in while it is noticed. */
+/*
+ * Times in the ring must not go back, whichever writer interrupts the one that
+ * notices the step.
+ */
 static void test_back(void)
 {
 	static const struct scene scene = {
@@ -526,11 +541,17 @@ static void test_discard(void)
 	static const struct scene full = {
 		.shape = 2, .room = 8, .mode = KTAPE_MODE_DISCARD,
 	};
-	/* It goes the slow way, and whoever interrupts it finds no room. */
+	/*
+	 * The record takes the slow path, and a writer that interrupts it finds
+	 * no room.
+	 */
 	static const struct scene fits = {
 		.shape = 4, .room = 40, .mode = KTAPE_MODE_DISCARD,
 	};
-	/* It fits where whoever interrupts it does not, and parks the block. */
+	/*
+	 * The record fits where the interrupting record does not, which parks
+	 * the block.
+	 */
 	static const struct scene parked = {
 		.shape = 0, .room = 8, .mode = KTAPE_MODE_DISCARD,
 	};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A writer that timer signals interrupt on three levels, as softirq, irq and
- * nmi interrupt a thread, and a reader on another CPU that judges every record
- * it can get.
+ * Stress the ring: timer signals interrupt a writer on three levels, like
+ * softirq, irq and NMI interrupt a thread, while a reader on another CPU checks
+ * every record that it gets.
  *
- * KTAPE_STRESS_RECORDS: how many records to write in all
+ * KTAPE_STRESS_RECORDS: number of records to write in all
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,18 +23,21 @@
 
 #define LEVELS		3
 #define PERIOD		150000	/* ns between signals of a level */
-#define PATIENCE	180	/* s that a plan may take on a busy machine */
+#define PATIENCE	180	/* seconds that a plan may take on a busy machine */
 
 struct plan {
 	unsigned long block_size;
 	unsigned int blocks;
 	unsigned int mode;
-	unsigned int percent;	/* of all records */
-	unsigned int rings;	/* written before the reader is waited for */
-	bool to_read;		/* the share is of records read, not written */
+	unsigned int percent;	/* share of all records */
+	unsigned int rings;	/* records written before waiting for the reader */
+	bool to_read;		/* the share counts records read, not written */
 };
 
-/* On a busy machine little is left of a small ring when the reader gets at it. */
+/*
+ * On a busy machine most of a small ring is overwritten before the reader gets
+ * to it.
+ */
 static const struct plan plans[] = {
 	{ 64 << 10, 16, KTAPE_MODE_OVERWRITE, 60, 2, true },
 	{ 4096, 4, KTAPE_MODE_OVERWRITE, 10, 100, false },
@@ -55,7 +58,7 @@ static struct {
 	u64 extends;
 } total;
 
-/* Mostly small records, as in life. */
+/* Mostly small records, as in real use. */
 static unsigned int shape_of(u32 number)
 {
 	static const u8 shapes[] = {
@@ -73,7 +76,7 @@ static inline void emit(unsigned int context, u32 number)
 	inside = 0;
 }
 
-/* A signal of level n comes on top of levels below n only. */
+/* A signal of level n interrupts levels below n only. */
 static void on_signal(int signal)
 {
 	unsigned int mine = (unsigned int)(signal - SIGRTMIN) + 1, i, burst;
@@ -84,7 +87,7 @@ static void on_signal(int signal)
 	total.deep += outer > 0;
 	luck = luck * 1664525 + 1013904223;
 	burst = luck >> 24;
-	/* Mostly a few; sometimes more than a small ring holds. */
+	/* Mostly a few records; sometimes more than a small ring holds. */
 	burst = burst < 250 ? 1 + burst % 4 : 200;
 	for (i = 0; i < burst; i++)
 		emit(mine, rig.seq[mine]);
@@ -131,7 +134,9 @@ static bool start_timers(timer_t *timers)
 	return true;
 }
 
-/* The writer stays on one CPU, as the ring demands; the reader goes anywhere. */
+/*
+ * Pin the writer to one CPU, as the ring requires; the reader may run on any.
+ */
 static void settle_down(void)
 {
 	cpu_set_t set;
@@ -163,8 +168,8 @@ static u64 accepted(void)
 }
 
 /*
- * Writes in bursts, some rings long, at full speed; in between the reader may
- * come to the end, or most of what it is to judge would be gone.
+ * Write bursts of some rings' length at full speed. In between the reader may
+ * catch up; otherwise most records would be overwritten before it checks them.
  */
 static void write_all(const struct plan *plan, u64 records)
 {
