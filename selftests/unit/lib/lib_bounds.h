@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Scenes of hostile input, each in a process of its own: how much memory they take,
- * which the kernel tells, and how much work, which is branches that libktape takes:
- * it is compiled so that it calls __sanitizer_cov_trace_pc() at each.
+ * Run scenes of hostile input, each in a process of its own, and measure memory
+ * (peak RSS, reported by the kernel) and work (branches in libktape, which is
+ * compiled to call __sanitizer_cov_trace_pc() at each).
  */
 #ifndef _LIB_BOUNDS_H
 #define _LIB_BOUNDS_H
@@ -26,7 +26,10 @@ void __sanitizer_cov_trace_pc(void)
 	work++;
 }
 
-/* What a scene took; @left is what it was told to have left out. */
+/*
+ * Cost of a scene; @left is the number of things that libktape reported as left
+ * out.
+ */
 struct took {
 	uint64_t work;
 	uint64_t left;
@@ -74,7 +77,9 @@ static void check_memory(const char *what, scene_fn *scene, uint64_t n,
 	check(!told || took.left, "%s: nothing is told to be left out", what);
 }
 
-/* Twice as much may take a bit more: tables grow by doubling. */
+/*
+ * Twice the input may take a little more than twice: tables grow by doubling.
+ */
 static void check_work(const char *what, scene_fn *scene, uint64_t n)
 {
 	struct took one = run_scene(scene, n), two = run_scene(scene, 2 * n);

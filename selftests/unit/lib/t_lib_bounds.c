@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much memory and work hostile input takes: libktape is compiled so that it
- * calls __sanitizer_cov_trace_pc() at each branch, which counts the work, and each
- * scene has a process of its own, whose largest memory the kernel tells.
- *
- * Memory is bounded however much comes, and twice as much input takes about twice as
- * much work.
+ * Test the memory and work that hostile input takes (see lib_bounds.h). Memory
+ * is bounded for any amount of input, and twice the input takes about twice the
+ * work.
  */
 #include "lib_bounds.h"
 #include "lib_tband.h"
@@ -73,7 +70,10 @@ static uint64_t rtos_events(uint64_t n)
 	return end_tracex();
 }
 
-/* Each tells that another one runs next: a RUNNING event is put in between. */
+/*
+ * Each event says that another thread runs next, so a RUNNING event is inserted
+ * before the next one.
+ */
 static uint64_t rtos_running(uint64_t n)
 {
 	begin_tracex();
@@ -133,7 +133,7 @@ static uint64_t rtos_services(uint64_t n)
 	return 0;
 }
 
-/* Addresses that a table without a secret would put into one place. */
+/* Addresses that collide in a hash table without a secret seed. */
 static uint64_t rtos_collisions(uint64_t n)
 {
 	const uint32_t inverse = 0x144cbc89;	/* of 0x9e3779b1 */
@@ -198,7 +198,7 @@ static uint64_t linux_threads(uint64_t n)
 	return end_linux();
 }
 
-/* All of them wait, and see each other run. */
+/* All threads wait and see each other run. */
 static uint64_t linux_pairs(uint64_t n)
 {
 	begin_linux();
@@ -228,7 +228,7 @@ static uint64_t linux_open(uint64_t n)
 	return end_linux();
 }
 
-/* Requests that a table without a secret would put into one place. */
+/* Requests that collide in a hash table without a secret seed. */
 static uint64_t linux_collisions(uint64_t n)
 {
 	const uint64_t inverse = 0xf1de83e19937733dULL;
@@ -262,7 +262,7 @@ static struct ktape_sink *open_sink(const char *format, const char *options)
 	return sink;
 }
 
-/* Return: what the format could not hold. */
+/* Return the number of events that the format could not hold. */
 static uint64_t close_sink(struct ktape_sink *sink)
 {
 	const char *what;
@@ -307,7 +307,7 @@ static uint64_t perfetto_threads(uint64_t n)
 	return close_sink(sink);
 }
 
-/* Events of so many queues, each of which has a state, and of so many mutexes. */
+/* Events of many queues, each of which has a state, and of many mutexes. */
 static uint64_t add_states(struct ktape_sink *sink, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -337,7 +337,7 @@ static uint64_t chrome_states(uint64_t n)
 	return add_states(open_sink("chrome", NULL), n);
 }
 
-/* Markers and values of many numbers and threads, each a track of its own. */
+/* Markers and values of many ids and threads, each with a track of its own. */
 static uint64_t add_markers(struct ktape_sink *sink, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -388,7 +388,7 @@ static void remove_dir(const char *dir)
 	must(-!!system(command));
 }
 
-/* Events of many names and shapes, of which each may be declared. */
+/* Events with many names and signatures, each of which may be declared. */
 static uint64_t lttng_users(uint64_t n)
 {
 	char dir[] = "/tmp/ktape-bounds.XXXXXX";
@@ -401,7 +401,7 @@ static uint64_t lttng_users(uint64_t n)
 		struct ktape_event e =
 			event_of(KTAPE_EV_USER_EVENT, 1, args, i);
 
-		/* Numbers with a sign and without. */
+		/* Signed and unsigned numbers. */
 		for (unsigned int k = 0; k < 16; k++)
 			typed[k * 2] = i >> k & 1;
 		e.blob = typed;
@@ -414,7 +414,7 @@ static uint64_t lttng_users(uint64_t n)
 	return 0;
 }
 
-/* Calls of all numbers and tables, of which most have no name. */
+/* System calls of all numbers and tables, most of them unknown. */
 static uint64_t lttng_calls(uint64_t n)
 {
 	char dir[] = "/tmp/ktape-bounds.XXXXXX";
@@ -458,7 +458,10 @@ static void add_frame(uint32_t id, uint64_t ts, uint64_t value)
 	fwrite(frame, 1, kt_cobs_encode(frame, plain, len), out);
 }
 
-/* Read it all with each analysis.  Return: what was told of losses and damage. */
+/*
+ * Read the whole trace with each analysis. Return: number of reported losses
+ * and damages.
+ */
 static uint64_t read_trace(const char *format)
 {
 	struct codec_told told = { 0 };
@@ -540,7 +543,10 @@ static uint64_t markers(uint64_t n)
 	return read_trace("tband");
 }
 
-/* Each core has all of the window once, and keeps an event of a far future. */
+/*
+ * Each core fills the reordering window once and keeps an event of the far
+ * future.
+ */
 static uint64_t bursts(uint64_t n)
 {
 	window = 1 << 20;
@@ -613,7 +619,7 @@ static uint64_t tracex_objects(uint64_t n)
 	return read_trace("tracex");
 }
 
-/* Records that go down through all addresses that there may be. */
+/* Records at descending addresses of the whole address space. */
 static void add_record(bool srec, uint32_t address)
 {
 	uint8_t b[] = { 5, (uint8_t)(address >> 24), (uint8_t)(address >> 16),

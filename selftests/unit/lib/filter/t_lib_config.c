@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libktape: configurations from text and back, and what is wrong in which line. */
+/* Test configurations from text and back, and errors with their line. */
 #include <errno.h>
 
 #include <ktape.h>
@@ -80,14 +80,14 @@ static void test_whole(void)
 	free(out);
 }
 
-/* Names of cgroups that are hard to write down. */
+/* Names of cgroups that need quoting. */
 static const char *const names[] = {
 	"/a#b", "/c=d", "# e", "/f # g", "/h,i", ",", "/j\nevents = all",
 	"\r", " /k ", "\t", " ", "/l\\", "\\x41", "\\", "off", "none", "all",
 	"o\\ff", "/m n", "!all", "id:5", "/\xc3\xa9\xff\x01\x7f",
 };
 
-/* Each alone, and as many as there can be. */
+/* Each alone, and as many as are allowed. */
 static void check_names(unsigned int from, unsigned int to)
 {
 	struct ktape_config c = {
@@ -197,7 +197,7 @@ static void test_long(void)
 	ktape_config_release(&c);
 }
 
-/* Every truncation, and bytes that parsers like. */
+/* Every truncation, and bytes that have a meaning for parsers. */
 static void test_hostile(void)
 {
 	static const char spice[] = "=#\n,!:-\0\xff 0*";

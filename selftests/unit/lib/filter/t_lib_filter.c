@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libktape: filters from text and back. */
+/* Test filters from text and back. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 static bool is_x86;
 
-/* What @text becomes when it is written again; NULL: refused. */
+/* Expected text of @text after parsing and printing; NULL: refused. */
 static char *again(unsigned int kind, const char *text,
 		   struct ktape_error *error)
 {
@@ -225,7 +225,7 @@ static const struct {
 	{ KTAPE_FILTER_RATE, "mark=5, none=5", 8 },
 	{ KTAPE_FILTER_RATE, "no_event=5", 0 },
 	{ KTAPE_FILTER_RATE, "sched_switch=4294967296", 0 },
-	{ KTAPE_FILTER_RATE, "all=5", 0 },	/* more than there can be */
+	{ KTAPE_FILTER_RATE, "all=5", 0 },	/* more than allowed */
 	{ KTAPE_FILTER_STACK, "sched_switch,no_event", 13 },
 	{ KTAPE_FILTER_STACK, "sched_switch, no_event ", 14 },
 	{ KTAPE_FILTER_STACK, "mark irq", 0 },
@@ -255,7 +255,7 @@ static void test_refused(void)
 	tap_tell("%u texts", i);
 }
 
-/* As many entries as there can be, and one more. */
+/* As many entries as allowed, and one more. */
 static void test_limits(void)
 {
 	static const struct {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libktape: objects of the registry over time, and every field type as a line. */
+/*
+ * Test names: objects of the registry over time, and every field type as a line
+ * of text.
+ */
 #include <time.h>
 
 #include "lib_lines.h"
@@ -25,7 +28,7 @@ do {									\
 	check(!strcmp(__name, want), "%s, not %s", __name, want);	\
 } while (0)
 
-/* The same three lives of thread 7, learned in every order. */
+/* Add the same three lives of thread 7 in every order. */
 static const struct object lives[] = {
 	{ 10 * S, KTAPE_OBJ_THREAD, 7, 7, 0, 10 * S, 0, "first" },
 	{ 20 * S, KTAPE_OBJ_THREAD, 7, 7, 0, 10 * S, 20 * S, "first" },
@@ -109,7 +112,7 @@ static void test_types(void)
 	lines_start(&l);
 	for (i = 0; i < ARRAY_SIZE(objects); i++)
 		lines_object(&l, &objects[i]);
-	/* Named after the event, all but threads. */
+	/* Objects named after the event, all but threads. */
 	check_name("marker", KTAPE_OBJ_MARKER, 1, 0, 1);
 	check_name("value", KTAPE_OBJ_VALUE, 1, 0, 1);
 	check_name("-", KTAPE_OBJ_VALUE, 2, 0, 1);
@@ -129,7 +132,7 @@ static void test_types(void)
 	lines_end(&l);
 }
 
-/* An event, and what its fields are in both forms. */
+/* An event, and its fields in both forms. */
 struct line {
 	struct one one;
 	const char *text;
@@ -221,7 +224,7 @@ static const struct line plain[] = {
 	  "vec=NET_RX start=2000 duration_ns=3000",
 	  "\"vec\":\"NET_RX\",\"start\":2000,\"duration_ns\":3000" },
 	{ { .opcode = KTAPE_EV_WORK_SPAN, .nargs = 3,
-	    .args = { 0xf00d, U(-1), 0 } },	/* it began later than it ended */
+	    .args = { 0xf00d, U(-1), 0 } },	/* it ends before it begins */
 	  "function=work_fn+0x1a start=4294967295",
 	  "\"function\":\"work_fn+0x1a\",\"start\":4294967295" },
 	{ { .opcode = KTAPE_EV_KERNEL_STACK, .dat20 = KTAPE_EV_SCHED_SWITCH,
@@ -266,7 +269,7 @@ static void test_lines(void)
 	tap_tell("%u events", i);
 }
 
-/* A stack as long as a record takes, of symbols with the worst names. */
+/* The longest stack that a record holds, of symbols with the worst names. */
 static void test_room(void)
 {
 	static const char worst[] = "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1"
@@ -290,7 +293,10 @@ static void test_room(void)
 		l.json = i;
 		lines_show(&l, &one);
 	}
-	/* The same as typed arguments of a user event: functions, 9 bytes. */
+	/*
+	 * The same names as typed arguments of a user event: functions, 9 bytes
+	 * each.
+	 */
 	one.opcode = KTAPE_EV_USER_EVENT;
 	for (i = 0; i + 9 <= sizeof(frames); i += 9) {
 		memset((char *)frames + i, 0, 9);
@@ -304,7 +310,10 @@ static void test_room(void)
 	lines_end(&l);
 }
 
-/* Seconds that it takes to learn @nr interrupt routines and find them again. */
+/*
+ * Return the seconds that it takes to add @nr interrupt handlers and find them
+ * again.
+ */
 static double learn(unsigned int nr, uint32_t id_step, uint32_t param1_step)
 {
 	struct timespec from, until;
@@ -335,8 +344,8 @@ static double learn(unsigned int nr, uint32_t id_step, uint32_t param1_step)
 }
 
 /*
- * Keys that differ in few bits, wherever these are, cost what others do: not the
- * square of it, which would be minutes.
+ * Keys that differ in few bits, at any place, must cost as much as others, not
+ * the square of it, which would be minutes.
  */
 static void test_collisions(void)
 {

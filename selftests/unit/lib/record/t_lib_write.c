@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing traces: what is replaced and what is not, the recorder on a device of
- * memory, and writes that fail, end early or refuse to be direct.
+ * Test writing traces: which outputs are replaced, the recorder on a simulated
+ * device, and writes that fail, end early or refuse O_DIRECT.
  */
 #include <signal.h>
 #include <sys/resource.h>
@@ -58,7 +58,9 @@ static void test_replace(void)
 	check(!create(KTAPE_CTF_FORCE), "no folder");
 }
 
-/* Of what is not ours nothing goes, nor of what stands beside it. */
+/*
+ * Files that are not of a trace are never removed, nor is a trace beside them.
+ */
 static void test_foreign(void)
 {
 	static const char lttng[] =
@@ -104,14 +106,16 @@ static void test_foreign(void)
 	alarm(0);
 }
 
-/* Each ring has all blocks but one closed, and the last one just begun. */
+/*
+ * In each ring all blocks but one are closed, and the last one was just opened.
+ */
 static void make_device(void)
 {
 	device_begin();
 	device_grow(BLOCKS - 1, 0);
 }
 
-/* A recording whose writes may fail from the moment when it is open. */
+/* A recording whose writes may fail once it is open. */
 static int record(const struct ktape_recorder_options *how,
 		  struct ktape_recorder_stats *stats, uint64_t limit)
 {
@@ -158,7 +162,7 @@ static void test_record(void)
 	tap_tell("%u events", emitted);
 }
 
-/* What is told to be written is what can be read. */
+/* The events reported as written are those that can be read. */
 static void test_failed_writes(void)
 {
 	static const uint64_t limits[] = {
@@ -190,7 +194,7 @@ static void test_failed_writes(void)
 	}
 }
 
-/* A recording whose first blocks are written, and none of the others. */
+/* A recording whose first blocks were written, and no others. */
 static void record_part(const struct ktape_recorder_options *how,
 			struct ktape_recorder_stats *stats)
 {
@@ -222,7 +226,7 @@ static void check_events(uint64_t events, const char *what)
 	      r.events, (unsigned int)events);
 }
 
-/* A trace that gets its name at the end: what is in its folder until then. */
+/* A trace is renamed at its end: its folder's contents until then. */
 static void test_staged(void)
 {
 	const struct ktape_recorder_options how = {
@@ -251,7 +255,7 @@ static void test_staged(void)
 	      "there is something else in the folder");
 }
 
-/* It cannot take its place, and what is in the rings is gone by then. */
+/* The trace cannot replace the old one, and the rings are gone by then. */
 static void test_kept(void)
 {
 	const struct ktape_recorder_options how = {
@@ -312,7 +316,7 @@ static int give_up(void *arg)
 	return ++waits < 3 ? 0 : -ECANCELED;
 }
 
-/* A reader that takes nothing is waited for by the caller's rules. */
+/* The caller decides how long to wait for a stuck reader. */
 static void test_stuck_pipe(void)
 {
 	struct ktape_recorder_options how = { .wait = give_up };
@@ -357,10 +361,13 @@ static void test_cancel(void)
 
 ssize_t pwritev64(int fd, const struct iovec *iov, int nr, off64_t offset);
 
-/* After some, so many direct writes stop early, the last of them is refused. */
+/*
+ * After some writes, a number of direct writes are short, and the last one
+ * fails.
+ */
 static int whole_writes, short_writes;
 
-/* Writing makes events. */
+/* Writing causes events. */
 static bool echoes;
 
 static void echo(void)
@@ -442,7 +449,10 @@ static void leave_live(bool runs)
 	device_grow(2, 33);
 	had = emitted;
 	check(!ktape_recorder_open(&device, &how, &r), "open");
-	/* It has stopped, but somebody starts it when we leave. */
+	/*
+	 * The session has stopped, but another process starts it when the
+	 * recorder ends.
+	 */
 	running = runs;
 	echoes = true;
 	alarm(20);
@@ -469,9 +479,8 @@ static void test_leave(void)
 }
 
 /*
- * A session was cleared while it ran: one ring begins in the midst of a block
- * and gets no more, the others get full.  That one's begin must not keep the
- * session from hearing of the others.
+ * CLEAR while the session runs: one ring begins inside a block and gets no more
+ * events, the others fill up. The recorder must still be woken for the others.
  */
 static void test_cleared(void)
 {
@@ -498,8 +507,9 @@ static void test_cleared(void)
 }
 
 /*
- * A ring laps its reader, and an interrupt closed the oldest blocks that are left:
- * it found a record counted and not stored.  That one is not missing.
+ * The ring overtakes its reader, and an interrupt has closed the oldest
+ * remaining blocks: a record in them was counted but not stored yet. That
+ * record is not lost.
  */
 static void test_lapped(void)
 {
@@ -539,7 +549,10 @@ static void test_lapped(void)
 	check_equal(read.events + read.lost, all);
 }
 
-/* Somebody else has moved one of our cursors: the others are taken. */
+/*
+ * Another process has moved one of our cursors: the other positions are
+ * accepted.
+ */
 static void test_refused(void)
 {
 	struct ktape_recorder_options how = { .flags = KTAPE_RECORD_ATTACHED };
@@ -563,7 +576,7 @@ static void test_refused(void)
 	close(how.fd);
 }
 
-/* A kernel of 32 bits: its positions wrap, ours go on. */
+/* On a 32-bit kernel positions wrap; the recorder's do not. */
 static void test_narrow(void)
 {
 	struct ktape_recorder_options how = {
@@ -601,7 +614,10 @@ static void test_narrow(void)
 	      (unsigned long long)read.lost);
 }
 
-/* The metadata has the CPUs, also those that came while it was recorded. */
+/*
+ * The metadata lists the CPUs, also those that came online during the
+ * recording.
+ */
 static void test_cpus(void)
 {
 	const struct ktape_recorder_options how = { .dir = dir };
@@ -633,7 +649,7 @@ static void test_cpus(void)
 	}
 }
 
-/* Values of env, and what is no list of CPUs. */
+/* Values of env, and malformed lists of CPUs. */
 static void test_env(void)
 {
 	static const struct {

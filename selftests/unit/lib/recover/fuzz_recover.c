@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: memory that survived a reset.  The input is a list of
- * changes to an image that is whole, each of an offset (3 bytes) and a value;
- * then superblocks and the table of rings are sealed again, unless the first
- * byte is odd, or the fuzzer would not get past them.
+ * libFuzzer target: memory that survived a reset. The input is a list of
+ * changes to a valid image, each an offset (3 bytes) and a value. Then the
+ * checksums of the superblocks and of the table of rings are computed again,
+ * unless the first byte is odd, because otherwise the fuzzer would not get past
+ * them.
  */
 #include <stdio.h>
 

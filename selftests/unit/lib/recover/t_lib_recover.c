@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recovering traces from memory, whole and damaged, under AddressSanitizer and
- * UBSan.  What was not damaged has to come out, what was must not.
+ * Test recovering traces from intact and damaged memory under AddressSanitizer
+ * and UBSan: intact blocks are recovered, damaged ones are not.
  */
 #include "lib_image.h"
 #include "tap.h"
 
-/* What a whole ring of the image has: 4 blocks, of which the last is open. */
+/*
+ * Records of an intact ring of the image: 4 blocks, of which the last is open.
+ */
 #define WHOLE_FIRST	((IMAGE_CLOSED + 1 - IMAGE_BLOCKS) * IMAGE_RECORDS)
 #define WHOLE_LAST	(IMAGE_CLOSED * IMAGE_RECORDS + IMAGE_OPEN - 1)
 #define WHOLE_RECORDS	(WHOLE_LAST - WHOLE_FIRST + 1)
@@ -38,7 +40,7 @@ static struct ktape_ring_page *page_of(unsigned int ring)
 	return (void *)(image.data + image.rings[ring].page);
 }
 
-/* The block with number @seq of a ring. */
+/* Return the block with number @seq of a ring. */
 static uint8_t *block_of(unsigned int ring, uint64_t seq)
 {
 	return image.data + image.rings[ring].blocks +
@@ -71,7 +73,7 @@ static void test_whole(void)
 	}
 }
 
-/* Nothing is believed that was stored behind commit. */
+/* Data behind commit is ignored. */
 static void test_commit(void)
 {
 	again();
@@ -97,7 +99,10 @@ static void test_floor(void)
 	check_equal(res.told + res.bad_packets, 0);
 }
 
-/* The low half of record @i of a block, and its end, as a clock shows that went back. */
+/*
+ * Set the low half of record @i of a block, and the block's end, as after a
+ * clock step back.
+ */
 static void set_back(uint8_t *b, unsigned int from, uint32_t by)
 {
 	struct ktape_block *h = (void *)b;
@@ -112,8 +117,9 @@ static void set_back(uint8_t *b, unsigned int from, uint32_t by)
 }
 
 /*
- * The clock steps back by half the age of a block that has no checksum, and the
- * next one begins before it has come there again: both come out, in order.
+ * The clock steps back by half the age of a block without a checksum, and the
+ * next block begins before the clock has caught up: both are recovered, in
+ * order.
  */
 static void test_step(void)
 {
@@ -133,7 +139,7 @@ static void test_step(void)
 	check_equal(res.last[0], WHOLE_LAST);
 }
 
-/* A bit in a block with a checksum: that block is missing, and no other. */
+/* Flip a bit in a block with a checksum: only that block is missing. */
 static void test_bits(void)
 {
 	const unsigned int len =
@@ -160,7 +166,7 @@ static void test_bits(void)
 	}
 }
 
-/* A checksum that was half written is none. */
+/* A partially written checksum counts as none. */
 static void test_torn_check(void)
 {
 	struct ktape_persist_check *checks;
@@ -174,7 +180,7 @@ static void test_torn_check(void)
 	check_equal(res.told, 0);
 }
 
-/* Without a checksum, up to what is not sound; the rest goes. */
+/* Without a checksum a block is recovered up to the first malformed record. */
 static void test_unsound_record(void)
 {
 	const unsigned int at = KTAPE_BLOCK_HEADER + 3 * IMAGE_RECORD + 4;
@@ -192,7 +198,7 @@ static void test_unsound_record(void)
 	check_equal(res.bad_packets + res.back, 0);
 }
 
-/* Positions that make no sense: what has a checksum comes out, in order. */
+/* Impossible positions: blocks with a checksum are recovered, in order. */
 static void test_positions(void)
 {
 	static const uint64_t bad[] = { 7, 1ULL << 40, UINT64_MAX, 0 };
@@ -215,7 +221,7 @@ static void test_positions(void)
 	check_equal(res.records[0], 2 * IMAGE_RECORDS);
 }
 
-/* With 32 bits positions wrap, and so do the numbers of blocks. */
+/* With 32 bits positions wrap, and so do block numbers. */
 static void test_pos32(void)
 {
 	const uint32_t base = 0U - 5 * IMAGE_BLOCK;
@@ -231,7 +237,7 @@ static void test_pos32(void)
 		uint8_t *b = block_of(0, i + 1);
 		struct ktape_block *head = (void *)b;
 
-		/* base is as far from a ring's begin as block 3 is. */
+		/* base is as far from the start of a ring as block 3 */
 		b = image.data + d->blocks +
 		    (base + i * IMAGE_BLOCK) % (IMAGE_BLOCKS * IMAGE_BLOCK);
 		head = (void *)b;
@@ -278,7 +284,7 @@ static void test_metadata(void)
 	check_equal(res.ret, (unsigned long long)-EBADMSG);
 }
 
-/* Nothing may be replaced by a trace that cannot be recovered. */
+/* A trace that cannot be recovered must not replace an existing one. */
 static void test_table(void)
 {
 	again();
@@ -290,7 +296,9 @@ static void test_table(void)
 	check_equal(res.begun, 0);
 }
 
-/* Rings that share their blocks: not more is looked at than there is memory. */
+/*
+ * Rings that share their blocks: the work is limited by the size of the memory.
+ */
 static void test_overlap(void)
 {
 	unsigned int many;
@@ -326,7 +334,7 @@ static void test_no_names(void)
 	check_equal(res.records[0], WHOLE_RECORDS);
 }
 
-/* Somewhere in a larger file, behind garbage, and cut off at its end. */
+/* The region in a larger file, behind garbage, and truncated at its end. */
 static void test_image_file(void)
 {
 	const size_t front = 3 * IMAGE_PAGE, all = 6 * IMAGE_PAGE + image.size;
@@ -350,7 +358,7 @@ static void test_image_file(void)
 	free(file);
 }
 
-/* Anything anywhere, with superblocks that vouch for it. */
+/* Random changes, with valid checksums in the superblocks. */
 static void test_random(void)
 {
 	unsigned int i, n, good = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libktape: exceptions, user events, code words and system calls as lines.
+ * Test exceptions, user events, code words and system calls as lines of text.
  */
 #include <ktape/mark.h>
 
@@ -62,7 +62,7 @@ static const struct line exceptions[] = {
 	  "severity=SW0 args=[]", "\"severity\":\"SW0\",\"args\":[]" },
 };
 
-/* Each format, with a width where it has one. */
+/* Each format, with a width if it has one. */
 #define TYPED \
 	"\x40" "\xfe" "\x01" "\xfe" "\x02" "\xfe\xff" "\x03" "\xfe\xff" \
 	"\x04" "\xfe\xff\xff\xff" "\x05" "\xfe\xff\xff\xff" \
@@ -81,7 +81,7 @@ static const struct line users[] = {
 	  "task=0 id=8 args=[] typed=[  -2 254 -2 65534 -2 4294967294 0x00002a \"a\\\"b\" 0a0b 0x11 work_fn+0x1a 9]",
 	  "\"task\":false,\"id\":8,\"args\":[],\"typed\":[-2,254,-2,65534,-2,4294967294,\"0x2a\",\"a\\\"b\",\"0a0b\",\"0x11\",\"work_fn+0x1a\",9]" },
 	{ { .opcode = KTAPE_EV_USER_EVENT, .nargs = 1, .args = { 8 },
-	    .blob = "\x01\x05\x04\x01\x02", .size = 5 },	/* cut off */
+	    .blob = "\x01\x05\x04\x01\x02", .size = 5 },	/* truncated */
 	  "task=0 id=8 args=[] typed=[5 040102]",
 	  "\"task\":false,\"id\":8,\"args\":[],\"typed\":[5,\"040102\"]" },
 	{ { .opcode = KTAPE_EV_USER_EVENT, .nargs = 1, .args = { 8 },
@@ -137,7 +137,7 @@ static const struct line calls[] = {
 	  "nr=257 (openat) compat=0 x32=0 large=0 ret=-2 error=ENOENT",
 	  "\"nr\":257,\"nr_name\":\"openat\",\"compat\":false,\"x32\":false,\"large\":false,\"ret\":-2,\"error\":\"ENOENT\"" },
 	{ { .opcode = KTAPE_EV_SYS_EXIT, .dat20 = 9, .nargs = 2,
-	    .args = { 0, (uint32_t)-1 } },	/* large, but no error */
+	    .args = { 0, (uint32_t)-1 } },	/* large, but not an error */
 	  "nr=9 (mmap) compat=0 x32=0 large=0 ret=-4294967296",
 	  "\"nr\":9,\"nr_name\":\"mmap\",\"compat\":false,\"x32\":false,\"large\":false,\"ret\":-4294967296" },
 	{ { .ts = 9000, .opcode = KTAPE_EV_SYS_SPAN, .dat20 = 0, .nargs = 4,
@@ -207,7 +207,7 @@ static const struct {
 	  "poll(fds=0x1, nfds=2, timeout=-1)", NULL },
 	{ "x86_64", 17, { 1, 2, 1ULL << 63, 1ULL << 62 },
 	  "pread64(fd=1, buf=0x2, count=9223372036854775808, pos=4611686018427387904)", NULL },
-	/* The same bits have other names elsewhere. */
+	/* The same bits have other names in another context. */
 	{ "x86_64", 439, { 3, 1, 4, 0x1200 },
 	  "faccessat2(dfd=3, filename=0x1, mode=R_OK, flags=AT_EACCESS|AT_EMPTY_PATH)", NULL },
 	{ "x86_64", 263, { 3, 1, 0x200 },
@@ -248,7 +248,7 @@ static const struct {
 	  "{\"fd\":3,\"level\":\"SOL_RAW\",\"optname\":2,\"optval\":\"0x5\",\"optlen\":\"0x4\"}" },
 	{ "x86_64", 237, { 0, 1, 0x2001, 0, 0, 0 },
 	  "mbind(start=NULL, len=1, mode=MPOL_PREFERRED|MPOL_F_NUMA_BALANCING, nmask=NULL, maxnode=0, flags=0x0)", NULL },
-	/* What 32-bit programs do otherwise, or by another name. */
+	/* Calls that 32-bit programs make differently or under another name. */
 	{ "x86_64", 82 | COMPAT, { 5 }, "select(args=0x5)", NULL },
 	{ "x86_64", 142 | COMPAT, { 5, 1, 0, 0, 0 },
 	  "_newselect(n=5, in=0x1, out=NULL, ex=NULL, timeout=NULL)", NULL },
@@ -321,7 +321,7 @@ static void test_wide(void)
 	tap_tell("%u calls", i);
 }
 
-/* Has the kernel none behind this name, or not for long any more? */
+/* Return true if the kernel has no such call, or will remove it. */
 static bool is_unused(const char *name)
 {
 	static const char *const unused[] = {
@@ -363,7 +363,7 @@ static void check_table(const char *machine, bool compat, unsigned int *nr_calls
 		memset(blob, 0, sizeof(blob));
 		if (!strstr(lines_show(&l, &one), " call="))
 			tap_fail("%s has no line", name);
-		/* As many flags as there are: the line has room for them. */
+		/* With all flags set the line still has room. */
 		memset(blob, 0xff, sizeof(blob));
 		l.json = true;
 		if (!strstr(lines_show(&l, &one), "\"call\":"))

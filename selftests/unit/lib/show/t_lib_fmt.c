@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texts for events: what files may hold and events may lack, with sanitizers;
- * the texts themselves are tested by t_tool.sh.
+ * Test event texts from files under sanitizers: malformed files, and events
+ * that lack arguments. The texts themselves are tested by t_tool.sh.
  */
 #include "lib_trace.h"
 
@@ -19,7 +19,7 @@ static uint32_t any(uint32_t below)
 	return (seed >> 8) % below;
 }
 
-/* Every number of arguments, every cut of the bytes. */
+/* Every number of arguments, every truncation of the bytes. */
 static void show_all(const struct ktape_formats *f)
 {
 	static const unsigned char blob[] =
@@ -102,7 +102,10 @@ static void test_damaged(void)
 	check(bad > 100 && bad < 2900, "%u refused", bad);
 }
 
-/* A long text is cut, the last of two counts, there is an end to how many. */
+/*
+ * A long text is truncated, the last of two counts is used, and the number of
+ * texts is limited.
+ */
 static void test_limits(void)
 {
 	static char line[4096];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What libktape remembers from one event to the next tells what it would find
- * out anew: a registry that has answered is held against one that has not.  And
- * numbers that are made fast against slow ones, and the two tables of events.
+ * Test that cached answers equal fresh ones: a registry that has answered
+ * before is compared with one that has not. Also fast conversions of numbers
+ * against slow ones, and the two tables of events.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #include "tap.h"
 
-#define HZ		100	/* threads are seen 5 ticks before, 1000 behind */
+#define HZ		100	/* threads are valid from 5 ticks before to 1000 ticks after */
 #define OBJECTS		6
 #define TIMES		800
 #define RECORDS		200
@@ -38,7 +38,7 @@ static uint32_t below(uint32_t n)
 
 /* ---- records ------------------------------------------------------------- */
 
-/* A record of the registry: object, type, lives and name at random. */
+/* Build a random registry record: object, type, lifetime and name. */
 struct record {
 	struct ktape_event event;
 	uint8_t args[28];
@@ -76,7 +76,7 @@ static void make_record(struct record *r)
 	};
 }
 
-/* A registry that knows the first @nr records and was never asked. */
+/* Build a registry with the first @nr records that was never queried. */
 static struct ktape_registry *fresh(struct record *records, unsigned int nr)
 {
 	struct ktape_registry *r;
@@ -97,7 +97,7 @@ static bool same_object(const struct ktape_object_info *a,
 	return a == b || (a && b && !memcmp(a, b, sizeof(*a)));
 }
 
-/* A few times near each other, then others. */
+/* A few times close to each other, then distant ones. */
 static uint64_t next_time(uint64_t ts)
 {
 	if (!below(50))
@@ -143,12 +143,15 @@ static void test_answers(void)
 
 static struct ktape_info info[2];
 
-/* Any event with arguments of few values; half of the time as in the table. */
+/*
+ * A random event with arguments from a few values; half of them with the
+ * arguments of the table.
+ */
 static void make_event(struct ktape_event *e, uint32_t *args, uint64_t *blob)
 {
 	const struct ktape_event_desc *d;
 
-	/* One often that has a name of the registry for bits. */
+	/* Often an event whose 20-bit data has a name in the registry. */
 	do {
 		e->opcode = below(4) ? (uint8_t)(1 + below(255)) :
 				       KTAPE_EV_IRQ_HANDLER_ENTRY;
@@ -216,7 +219,7 @@ static void test_lines(void)
 		anew = fresh(records, nr);
 		make_event(&e, args, blob);
 		e.ts = next_time(e.ts);
-		/* Mostly the one that was asked for before. */
+		/* Mostly the same one as before. */
 		json ^= !below(30);
 		compare(json, asked, anew, &info[!below(100)], &e);
 		ktape_registry_free(anew);
@@ -341,7 +344,7 @@ static void check_plan(const struct kt_plan *p,
 	      "%s has more fields", d->name);
 }
 
-/* What the decoder walks is what ktape_event_desc() tells. */
+/* The decoder's table must equal ktape_event_desc(). */
 static void test_tables(void)
 {
 	unsigned int nr = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Statistics of Linux of the scene in lib_scene.h.  All numbers here were counted
- * by hand from its lines: a tick is a nanosecond.
+ * Test Linux statistics on the scene in lib_scene.h. All numbers here were
+ * counted by hand from its lines: 1 tick is 1 ns.
  */
 #include "stats/hist.h"
 #include "lib_scene.h"
@@ -218,7 +218,7 @@ static void losses(void)
 	check_equal(c->gaps, 1);
 	check_equal(c->run, 19700);
 	check_equal(c->unknown, 300);
-	/* Of 4 known and 5 unknown values the median may be any. */
+	/* With 4 known and 5 unknown values the median is unknown. */
 	i = find(l, KTAPE_SERIES_WAKEUP, NULL);
 	s = ktape_linux_series(l, i);
 	check_equal(s->count, 4);
@@ -226,14 +226,14 @@ static void losses(void)
 	check_equal(q.value, 1119);
 	check_equal(q.low, 0);
 	check_equal(q.high, UINT64_MAX);
-	/* The least of 9 is the least known one, or less. */
+	/* The minimum of 9 is at most the smallest known value. */
 	ktape_linux_quantile(l, i, 1, &q);
 	check_equal(q.high, 815);
 	check_equal(q.low, 0);
 	end(l, registry);
 }
 
-/* A wait that a loss falls into is counted, but not as a time. */
+/* A wait with a loss in it is counted, but its duration is unknown. */
 static void uncertain(void)
 {
 	static const struct ktape_notice lost = {
@@ -321,8 +321,8 @@ static void maps(void)
 }
 
 /*
- * What a call leaves in the register of results is an error only where that is its
- * status: of rt_sigreturn() it is what the signal had interrupted.
+ * A negative value in the result register is an error only for calls that
+ * return a status: after rt_sigreturn() it is what the signal had interrupted.
  */
 static void statuses(void)
 {
@@ -362,7 +362,7 @@ static void statuses(void)
 		e.ts = 200;
 		e.opcode = KTAPE_EV_SYS_EXIT;
 		e.nargs = 2;
-		/* The kernel has no number of this one at its end. */
+		/* The kernel does not record this call's number at its exit. */
 		if (strstr(name, "sigreturn"))
 			e.dat20 = 0xffff | 1 << 18;
 		check_equal(ktape_linux_take(l, &e), 0);
@@ -377,7 +377,7 @@ static void statuses(void)
 	}
 }
 
-/* Any event in any order. */
+/* Random events in random order. */
 static void strange(void)
 {
 	static const uint64_t words[8];

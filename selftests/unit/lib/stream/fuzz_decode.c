@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: a packet, or metadata where the input begins with 'm', or a
- * configuration where it begins with 'c'.
- * Checksums are made right first, or the fuzzer would not get past them.
+ * libFuzzer target: a packet; or metadata if the input begins with 'm'; or a
+ * configuration if it begins with 'c'. Checksums are corrected first, because
+ * otherwise the fuzzer would not get past them.
  */
 #include "lib_feed.h"
 
@@ -25,14 +25,14 @@ static void fuzz_packet(const uint8_t *data, size_t len)
 	}
 	if (!feed_start(&feed)) {
 		feed_packet(&feed, copy, len);
-		/* Once more, with what is known by now. */
+		/* Decode again, with the names that are known by now. */
 		feed_packet(&feed, copy, len);
 	}
 	feed_end(&feed);
 	free(copy);
 }
 
-/* What was understood is understood again when it is written. */
+/* A configuration that was parsed must parse again after it was printed. */
 static void fuzz_config(const char *text, size_t len)
 {
 	struct ktape_config config, again;

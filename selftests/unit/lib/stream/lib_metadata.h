@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Texts of metadata as different versions wrote them. */
+/* Metadata texts as different versions wrote them. */
 #ifndef _LIB_METADATA_H
 #define _LIB_METADATA_H
 
@@ -21,7 +21,7 @@ static char *make_text(size_t *len)
 	return text;
 }
 
-/* As a version wrote it that knew of no checksum. */
+/* As written by a version without checksums. */
 __attribute__((unused))
 static char *make_old(size_t *len)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libktape against the contract: packets written by hand from abi.h, byte by
- * byte, and blocks that the real ring wrote.
+ * Test decoding: packets written by hand from abi.h, byte by byte, and blocks
+ * that the real ring wrote.
  */
 #include <ktape.h>
 
@@ -11,7 +11,7 @@
 #define BLOCK_SIZE	4096UL
 #define BLOCKS		4
 
-/* A packet of CPU 2, begun at 0x5_00000010, with these records. */
+/* A packet of CPU 2 that begins at 0x5_00000010, with these records. */
 static const unsigned char records[] = {
 	/* sched_switch: 120, 98, S; 1234 -> 0 */
 	0x10, 0, 0, 0, 0x20, 0x78, 0x62, 0x41,
@@ -32,7 +32,7 @@ static const unsigned char records[] = {
 	77, 0, 0, 0, 70, 0, 0, 0, 120, 0, 1, 0,
 	0x01, 0, 0, 0, 0x05, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	5, 0, 0, 0, 'i', 'n', 'i', 't', '2', 0, 0, 0,
-	/* an opcode that no table has, with one argument and 3 bytes */
+	/* an unknown opcode, with one argument and 3 bytes */
 	0x06, 0, 0, 0, 0xc8, 0xef, 0xcd, 0x3b,
 	0x2a, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0,
 };
@@ -67,7 +67,7 @@ static void put64(size_t at, uint64_t value)
 	put32(at + 4, (uint32_t)(value >> 32));
 }
 
-/* The header by offsets.  Return: bytes of the packet. */
+/* Write the header by offsets. Return: bytes of the packet. */
 static size_t make_packet(void)
 {
 	const size_t content = 192 + sizeof(records);
@@ -228,7 +228,7 @@ struct expected {
 	unsigned int shape;
 };
 
-/* Does the library tell of a record what the writer put into it? */
+/* Check that the decoded record is the one that the writer wrote. */
 static bool same(const struct ktape_event *e, const struct expected *want,
 		 u32 seq)
 {
@@ -260,7 +260,7 @@ static void test_round_trip(void)
 	while (rig.ring.write < BLOCK_SIZE * (BLOCKS - 2)) {
 		unsigned int shape = n % RIG_SHAPES;
 
-		/* Now and then a pause that the low half cannot tell. */
+		/* Now and then a pause of more than the low half holds. */
 		kt_shim_time += n % 37 ? n * 1000003ULL % 5000 : 1ULL << 34;
 		want[n] = (struct expected){ kt_shim_time,
 					     shape == RIG_BLOB ? 0 : shape };
@@ -333,7 +333,7 @@ static void test_builder(void)
 	check_equal(n, i);
 }
 
-/* A low half that goes back is a clock that stepped back, and no 2^32 ticks. */
+/* A low half that goes back is a clock step, not 2^32 ticks. */
 static void test_step_back(void)
 {
 	static const uint64_t shows[] = { 0x500001000, 0x500002000, 0x500002000,

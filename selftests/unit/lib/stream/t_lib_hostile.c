@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libktape with input that lies, under AddressSanitizer and UBSan: every buffer
- * is an allocation of its own size, so that one byte too far is told.
+ * Test libktape with malicious input under AddressSanitizer and UBSan: every
+ * buffer is an allocation of its exact size, so that the sanitizer finds an
+ * access one byte beyond it.
  */
 #include "lib_feed.h"
 #include "tap.h"
@@ -19,7 +20,7 @@ static uint32_t roll(void)
 	return luck >> 8;
 }
 
-/* Every event of the table twice, and one that it does not have. */
+/* Every event of the table twice, and one unknown event. */
 static void make_packet(void)
 {
 	static const char blob[64] = "a name \"\\\n\x01\xff of a thread";
@@ -54,7 +55,7 @@ static void make_packet(void)
 	packet_len = ktape_build_end(&b, ts, 3);
 }
 
-/* Decodes a copy that is exactly so long. */
+/* Decode a copy of exactly this length. */
 static int decode(const void *data, size_t len)
 {
 	void *copy = malloc(len ? len : 1);
@@ -92,7 +93,7 @@ static void test_truncated(void)
 	tap_tell("%zu lengths", len);
 }
 
-/* Each bit on its own, without a checksum and then with one. */
+/* Flip each bit on its own, without a checksum and then with one. */
 static void test_bits(void)
 {
 	size_t content = packet_len, bit, caught = 0;
@@ -111,7 +112,7 @@ static void test_bits(void)
 		packet[bit / 8] ^= 1U << bit % 8;
 		err = decode(packet, packet_len);
 		packet[bit / 8] ^= 1U << bit % 8;
-		/* But for the bit that says that there is a checksum. */
+		/* Except for the flag that says that there is a checksum. */
 		check(err || bit == 116 * 8, "bit %zu is not noticed", bit);
 		caught += !!err;
 	}
@@ -120,7 +121,7 @@ static void test_bits(void)
 		 caught, bit);
 }
 
-/* Words that decoders like to believe, at every place. */
+/* Typical dangerous values, at every place. */
 static void test_words(void)
 {
 	static const uint32_t words[] = {
@@ -155,7 +156,7 @@ static void test_garbage(void)
 			bytes[i] = (unsigned char)roll();
 		if (n % 4)	/* a good header, then garbage */
 			memcpy(bytes, packet, 192);
-		if (n % 4 == 2) {	/* that tells its true length */
+		if (n % 4 == 2) {	/* with its true length */
 			uint64_t bits = (len & ~7UL) * 8;
 
 			memcpy(bytes + 144, &bits, 8);
@@ -221,7 +222,7 @@ static void test_metadata(void)
 	check_equal(info.known[0] >> 32 & 1, 1);
 }
 
-/* The same in packets, cut anywhere. */
+/* The same in packets, truncated anywhere. */
 static void test_metadata_packets(void)
 {
 	static const size_t parts[] = { 1, 7, 100, 4000, 1 << 20 };
@@ -313,7 +314,7 @@ static int seed(const char *dir, const char *name, const void *data,
 	return fclose(f) || !whole;
 }
 
-/* What fuzz_decode.c begins with. */
+/* Seeds for fuzz_decode.c. */
 static int seeds(const char *dir)
 {
 	static const char config[] =

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Live streams: what has come is delivered though the sender goes on, stops in
- * the middle of a packet, or sends damage.  A test that waits for good dies of
- * SIGALRM.
+ * Test live streams: received events are delivered although the sender
+ * continues, stops within a packet, or sends damaged data. SIGALRM kills a test
+ * that waits for ever.
  */
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "lib_trace.h"
 
-#define PATIENCE	20	/* seconds that any test may take */
+#define PATIENCE	20	/* time limit of a test, in seconds */
 
-/* A sender on standard input, which goes on when it is told to. */
+/*
+ * A sender whose output is our standard input; it continues when it is told to.
+ */
 struct sender {
 	pid_t pid;
 	int go;
@@ -32,7 +34,10 @@ static void send_packet(uint64_t seq, size_t from, size_t to)
 		_exit(1);
 }
 
-/* Of the whole, or of the content as well. */
+/*
+ * Offset of the second size that is damaged: that of the packet again, or that
+ * of its content.
+ */
 static size_t bad_size;
 
 static void send_bad_size(uint64_t seq)
@@ -97,7 +102,7 @@ static void end(const struct sender *s)
 	alarm(0);
 }
 
-/* Return: how many events came, up to @wanted. */
+/* Return the number of events received, up to @wanted. */
 static unsigned int take(struct ktape_trace *t, unsigned int wanted)
 {
 	const struct ktape_event *e;
@@ -135,7 +140,10 @@ static void test_continuous(void)
 	check(!err && n == 100, "open: %d, %u events", err, n);
 }
 
-/* Three packets and a piece of the fourth, which comes when those were seen. */
+/*
+ * Send three packets and part of the fourth; the rest follows when the three
+ * were read.
+ */
 static size_t piece;
 
 static void send_in_pieces(void)
@@ -212,7 +220,7 @@ static void test_damage(void)
 	}
 }
 
-/* What had come is delivered, though nobody ends the stream. */
+/* Received events are delivered although the stream does not end. */
 static void test_wake(void)
 {
 	struct ktape_trace_options how = { .window = 0 };
@@ -232,7 +240,7 @@ static void test_wake(void)
 	close(wake[0]);
 	close(wake[1]);
 	check(n == 3 * TRACE_RECORDS, "%u events", n);
-	/* Nor does one that never pauses. */
+	/* A stream without pauses does not delay them. */
 	check(!pipe(wake) && write(wake[1], "", 1) == 1, "pipe");
 	how.wake = wake[0];
 	start(&s, send_on_and_on);
@@ -245,7 +253,7 @@ static void test_wake(void)
 	check(n, "no events");
 }
 
-/* A packet of records at the times @ts, up to @end, to a pipe. */
+/* Write a packet of records at the times @ts, up to @end, to a pipe. */
 static void put_packet(int to, unsigned int cpu, const uint64_t *ts,
 		       unsigned int nr, uint64_t end_ts)
 {
@@ -272,7 +280,9 @@ static void put_packet(int to, unsigned int cpu, const uint64_t *ts,
 		abort();
 }
 
-/* Where the trace reads: a folder can be polled and not read. */
+/*
+ * The input of the trace: a folder can be opened and polled, but read() fails.
+ */
 static struct {
 	int fd;
 	int pipe;
@@ -291,8 +301,8 @@ static void fail_once(void *arg)
 }
 
 /*
- * While one event waits for its time, a stream comes whose events go before it,
- * and then reading fails once.  The pipe ends before it is read again.
+ * While one event waits for its time, a stream with earlier events comes, and
+ * then read() fails once. The pipe ends before it is read again.
  */
 static unsigned int go_on(struct ktape_trace *t, int to, uint64_t *args)
 {

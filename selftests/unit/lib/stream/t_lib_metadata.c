@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each writer gives metadata a checksum, and what is changed in it or in the file of
- * names is found, if reading the trace tells anything else because of it.
+ * Test the checksum of metadata: every writer adds it, and every change of
+ * metadata or of the file of names is found, if it would change what reading
+ * the trace gives.
  */
 #include "lib_image.h"
 #include "lib_metadata.h"
@@ -10,11 +11,11 @@
 #include "stream/metadata.h"
 
 #define STEPS		20
-#define FLIPS		400U	/* of metadata, with all of the trace read */
+#define FLIPS		400U	/* flipped bits for which the whole trace is read */
 #define SECTOR		512U
 
 struct result {
-	int ret;		/* of the run, or of opening it */
+	int ret;		/* error of the run, or of opening it */
 	uint64_t errors[KTAPE_RULES];
 	uint64_t notes[KTAPE_RULES];
 	struct ktape_finding first;
@@ -34,7 +35,7 @@ static void take(void *arg, const struct ktape_finding *f)
 		r->first = *f;
 }
 
-/* Verify @what into @result.  Return: nothing is wrong. */
+/* Verify @what into @result. Return: true if no error was found. */
 static bool judge(const char *what)
 {
 	const struct ktape_verify_options how = { .finding = take,
@@ -52,7 +53,7 @@ static bool judge(const char *what)
 	return !result.ret;
 }
 
-/* Hash of what `ktape dump --json` tells of @what, or 0. */
+/* Return a hash of the output of `ktape dump --json` for @what, or 0. */
 static uint64_t render(const char *what)
 {
 	uint64_t hash = KT_FNV_BEGIN;
@@ -79,7 +80,10 @@ static uint64_t render(const char *what)
 	return ret ? 0 : hash;
 }
 
-/* A session of its own folder: @path is that of its file @name. */
+/*
+ * Save a session to a folder of its own; @path becomes the path of its file
+ * @name.
+ */
 static struct sim *begin(const char *name)
 {
 	struct sim *s = sim_new(1);
@@ -101,7 +105,10 @@ static void done(struct sim *s)
 	sim_free(s);
 }
 
-/* Verify finds the metadata of a trace right, and has no note about it. */
+/*
+ * Check that verify finds no error and has no note about the metadata of a
+ * trace.
+ */
 static void check_sealed(const char *what, const char *which)
 {
 	judge(what);
@@ -113,7 +120,7 @@ static void check_sealed(const char *what, const char *which)
 
 /* ---- files --------------------------------------------------------------------- */
 
-/* Change a bit of @path: verify misses it, or all reads as before. */
+/* Flip a bit of @path: either verify finds it, or the trace reads as before. */
 static void check_flip(const char *what, uint64_t whole, uint64_t at,
 		       unsigned int bit)
 {
@@ -149,7 +156,7 @@ static void write_text(const char *file, const char *text, size_t len)
 		abort();
 }
 
-/* Hash of which events a trace describes, and how. */
+/* Return a hash of the events that a trace describes. */
 static uint64_t describe(const char *what)
 {
 	const struct ktape_info *info;
@@ -170,8 +177,8 @@ static uint64_t describe(const char *what)
 }
 
 /*
- * A bit of a text without a checksum, where @values lie from @from to @to: those
- * are not vouched for, but all events are.
+ * Flip a bit of a text without a checksum, with values between @from and @to:
+ * the values are not protected, but all events are.
  */
 static void check_old_flip(uint64_t events, uint64_t whole, size_t from,
 			   size_t to, size_t at, unsigned int bit)
@@ -205,7 +212,7 @@ static void test_old_flips(void)
 	whole = render(folder);
 	check(events && whole && judge(folder), "it is damaged before: %s",
 	      result.first.text);
-	/* What stands around values is as dangerous as anything: each byte there. */
+	/* The text around values is as critical: change each of its bytes. */
 	for (size_t at = env; at < to + 1000; at++)
 		check_old_flip(events, whole, from, to, at, sim_random(s, 8));
 	for (unsigned int k = 0; k < FLIPS; k++)
@@ -215,7 +222,10 @@ static void test_old_flips(void)
 	done(s);
 }
 
-/* Zeros instead of a part of the metadata: that is told as damage, if it is any. */
+/*
+ * Zero a part of the metadata: that must be reported as damage, if it changes
+ * anything.
+ */
 static void check_zeros(const char *text, size_t len, size_t from, size_t to,
 			uint64_t whole, bool sealed)
 {
@@ -274,7 +284,7 @@ static void test_flips(void)
 		snprintf(other, sizeof(other), "%s/metadata", folder);
 		if (stat(other, &st))
 			abort();
-		/* Of a pipe form only its metadata packet is meant. */
+		/* In a pipe form only the metadata packet counts. */
 		size = (size_t)st.st_size;
 		whole = render(what);
 		check(whole && judge(what), "it is damaged before: %s",
@@ -303,7 +313,9 @@ static void test_registry(void)
 	done(s);
 }
 
-/* A byte of the text is changed: which one is told, or with @at 0 none. */
+/*
+ * Change a byte of the text: its place must be reported, or none if @at is 0.
+ */
 static void check_place(const char *what, size_t byte, uint64_t at)
 {
 	trace_flip(path, byte, 1);
@@ -316,7 +328,7 @@ static void check_place(const char *what, size_t byte, uint64_t at)
 	trace_flip(path, byte, 1);
 }
 
-/* What is damaged is told with its place, in a pipe form as well. */
+/* Damage is reported with its place, in a pipe form as well. */
 static void test_place(void)
 {
 	static const char name[] = "\"sched_switch\"", freq[] = "freq = 1";
@@ -338,11 +350,11 @@ static void test_place(void)
 		check_place(what, at + 1, at + 1);
 		check(strstr(result.first.text, "line "), "%s",
 		      result.first.text);
-		/* The first byte is a place, too. */
+		/* Offset 0 is a valid place, too. */
 		check_place(what, head, head);
 		check(strstr(result.first.text, "byte 0 "), "%s",
 		      result.first.text);
-		/* Of a value it is not known. */
+		/* The place of a changed value is unknown. */
 		at = (size_t)((char *)memmem(text, len, freq, strlen(freq)) -
 			      text);
 		check_place(what, at + strlen(freq), 0);
@@ -353,7 +365,7 @@ static void test_place(void)
 	done(s);
 }
 
-/* A pipe form in front of which its metadata was put once more. */
+/* A pipe form preceded by a copy of its metadata. */
 static void test_twice(void)
 {
 	struct sim *s = begin("pipe");
@@ -377,7 +389,10 @@ static void test_twice(void)
 		check_sealed(path, "metadata more than once");
 		check(judge(path) && render(path) == whole, "%u copies: %s",
 		      copies, result.first.text);
-		/* One of them is damaged: which one counts is not known. */
+		/*
+		 * If one of the two is damaged, it is unknown which one is
+		 * valid.
+		 */
 		trace_flip(path, sizeof(struct ktape_metadata_packet) + 100, 1);
 		check(!judge(path), "nothing is wrong");
 	}
@@ -421,7 +436,10 @@ static void convert(const char *from, const char *to, const char *options,
 		   from, described);
 }
 
-/* What a conversion of several inputs makes of what they vouch for. */
+/*
+ * Check whether the output of a conversion has a checksum, depending on its
+ * inputs.
+ */
 static void test_merge(void)
 {
 	static const struct {
@@ -455,7 +473,10 @@ static void test_merge(void)
 	done(s);
 }
 
-/* From another format, as ktape receive has it: the values are those that came. */
+/*
+ * From another format, like ktape receive: the checksum covers the values that
+ * arrived.
+ */
 static void test_received(void)
 {
 	struct sim *s = begin("line");
@@ -505,7 +526,10 @@ static int take_packet(void *arg, const void *data, size_t len)
 	return 0;
 }
 
-/* What survived a reset, with its metadata or with such as is made anew. */
+/*
+ * A trace recovered after a reset, with its own metadata or with newly made
+ * ones.
+ */
 static void test_recovered(void)
 {
 	for (unsigned int damaged = 0; damaged < 2; damaged++) {

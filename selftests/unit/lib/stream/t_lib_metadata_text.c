@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The text of metadata: whatever is changed in it is found, and each tool that adds to
- * it, also one that knew of no checksum, leaves it right.
+ * Test the metadata text: every change is found, and every tool that adds to
+ * it, also an old one that does not know the checksum, leaves it valid.
  */
 #include <ktape/ctf.h>
 
 #include "lib_metadata.h"
 
-#define STRIDE		13U	/* of bytes whose place is looked for */
+#define STRIDE		13U	/* bytes whose reported place is checked */
 
-/* Adding to a text renews its checksum, and does not mend what was damaged. */
+/*
+ * Adding to a text renews its checksum, but does not make damaged text valid.
+ */
 static void test_add(void)
 {
 	struct ktape_error error;
@@ -37,7 +39,9 @@ static void test_add(void)
 	free(text);
 }
 
-/* What an older tool adds: the digits stay those of the text before. */
+/*
+ * Text that an older tool adds: the checksum is still that of the text before.
+ */
 static void add_as_older(char **text, size_t *len, const char *key,
 			 const char *value)
 {
@@ -52,7 +56,10 @@ static void add_as_older(char **text, size_t *len, const char *key,
 	       sizeof(digits));
 }
 
-/* A text with the values whose bits are set, the first ones sealed. */
+/*
+ * Build a text with the values in a bit mask, the first ones before the
+ * checksum.
+ */
 static char *make_mixed(size_t *len, unsigned int sealed, unsigned int added)
 {
 	static const struct {
@@ -81,7 +88,7 @@ static char *make_mixed(size_t *len, unsigned int sealed, unsigned int added)
 	return text;
 }
 
-/* @what begins with a wrong byte: that is damage, also where something was added. */
+/* @what begins with a wrong byte: that is damage, also after additions. */
 static void check_damage(char *text, size_t len, const char *what, char bits)
 {
 	char *at = strstr(text, what);
@@ -91,7 +98,7 @@ static void check_damage(char *text, size_t len, const char *what, char bits)
 	*at ^= bits;
 }
 
-/* Where an older tool added values, only those are not vouched for. */
+/* Where an older tool has added values, only those are unprotected. */
 static void test_older_tool(void)
 {
 	static const char *const names[] = { " cpus", " converted",
@@ -114,14 +121,14 @@ static void test_older_tool(void)
 			      error.text);
 		check_damage(text, len, "freq = ", 1);
 		check_damage(text, len, "\"sched_switch\"", 1);
-		/* No line that such a tool adds. */
+		/* Not a line that such a tool adds. */
 		if ((sealed | added) & 1) {
 			check_damage(text, len, "cpus = ", 0x40);
 			check_damage(text, len, "-3,6", 0x40);
 		}
 		if ((sealed | added) & 2)
 			check_damage(text, len, "yes\";", 1);
-		/* Values that were sealed are vouched for. */
+		/* Values under the checksum are protected. */
 		if (sealed & 1)
 			check_damage(text, len, "-3,6", 1);
 		if (sealed & 4)
@@ -130,7 +137,7 @@ static void test_older_tool(void)
 	}
 }
 
-/* Without a checksum the events are held against their hash. */
+/* Without a checksum the events are compared with their hash. */
 static void test_old(void)
 {
 	static const struct {
@@ -146,7 +153,7 @@ static void test_old(void)
 		{ "tracer_name = \"ktape\"", "tracer_name = \"lttng\"",
 		  -EBADMSG },
 		{ "clock {", "block {", -EBADMSG },
-		/* What hides all events from whoever reads the text. */
+		/* Text that hides all events from a reader. */
 		{ "} align(1024);", "y align(1024);", -EBADMSG },
 		{ "freq = 1000", "freq = {000", -EBADMSG },
 		{ "machine = \"", "machine = ' ", -EBADMSG },
@@ -167,7 +174,9 @@ static void test_old(void)
 		check(!strstr(error.text, "were not found") ==
 			      !strstr(changes[i].what, "_reserved"),
 		      "%s: %s", changes[i].instead, error.text);
-		/* The first one differs in a letter of which the place is told. */
+		/*
+		 * The first event differs in a letter, whose place is reported.
+		 */
 		check(i || error.offset == (uint64_t)(at - text) +
 						 strlen("name = \"sched_sw"),
 		      "at %llu", (unsigned long long)error.offset);
@@ -175,7 +184,7 @@ static void test_old(void)
 	}
 }
 
-/* Events of another table that nobody here knows. */
+/* Events of an unknown event table. */
 static void test_other_table(void)
 {
 	static const char name[] = "name = \"sched_switch\"";
@@ -207,7 +216,7 @@ static void test_other_table(void)
 	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
 		    EBADMSG);
 	check(strstr(error.text, "the event descriptions are right"), "%s", error.text);
-	/* Whether they are right cannot be told. */
+	/* Whether they are right is unknown. */
 	*strstr(text, "_reserved") = 'R';
 	check_equal((unsigned int)-ktape_metadata_check(text, len, &error),
 		    EBADMSG);
@@ -216,7 +225,10 @@ static void test_other_table(void)
 	free(text);
 }
 
-/* What differs from byte to byte in metadata of the same table, is not looked for. */
+/*
+ * Parts that differ legitimately between metadata of one table are not
+ * compared.
+ */
 static bool is_value(const char *text, size_t at)
 {
 	const char *from = strstr(text, "trace {"), *to = strstr(text, "clock {");
@@ -226,7 +238,7 @@ static bool is_value(const char *text, size_t at)
 	       text + at >= remark;
 }
 
-/* The place of a changed byte is told where it follows from the table. */
+/* The place of a changed byte is reported where it follows from the table. */
 static void check_place(char *text, size_t len, size_t at, unsigned int bit)
 {
 	struct ktape_error error = { .offset = 0 };
@@ -257,11 +269,11 @@ static void test_bits(void)
 			check(!sealed, "bit %u of byte %zu", bit, at);
 		}
 	}
-	/* In front of the events every byte, and one now and then behind. */
+	/* Change every byte before the events, and some bytes after them. */
 	first = (size_t)(strstr(text, "event {") - text);
 	for (size_t at = 0; at < len; at += at < first ? 1 : STRIDE)
 		check_place(text, len, at, (unsigned int)at % 8);
-	/* A text that ends early. */
+	/* A truncated text. */
 	for (size_t at = first; at < len; at += 997)
 		check(ktape_metadata_check(text, at, NULL) == -EBADMSG,
 		      "%zu bytes of it are enough", at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A log in pieces, compressed or not: every event is in exactly one of them,
- * every loss is told by exactly one, each can be read alone, and damage in what
- * is compressed costs what is damaged.
+ * Test logs in pieces, compressed or not: every event is in exactly one piece,
+ * every loss is reported by exactly one, each piece can be read alone, and
+ * damage in compressed data costs the damaged part only.
  */
 #include <stdio.h>
 #include <zstd.h>
@@ -10,7 +10,7 @@
 #include "lib_device.h"
 
 #define PIECES	6U
-#define NUMBERS	100000U		/* records of a ring, at most */
+#define NUMBERS	100000U		/* records per ring, maximum */
 
 static char folder[280];
 static char piece[PIECES][320];
@@ -31,13 +31,13 @@ static const struct form forms[] = {
 	  KTAPE_RECORD_FILE | KTAPE_RECORD_ZSTD },
 };
 
-/* What one piece holds. */
+/* Contents of a piece. */
 struct holds {
 	struct trace_result r;
-	bool sealed;			/* its metadata is, by a checksum */
+	bool sealed;			/* the metadata has a valid checksum */
 	unsigned int twice;
-	unsigned int strangers;		/* whose thread is not that of its block */
-	unsigned int profiles;		/* said again at the beginning */
+	unsigned int strangers;		/* events whose thread is not that of their block */
+	unsigned int profiles;		/* records repeated at the beginning */
 	unsigned int filters;
 	unsigned int sessions;
 };
@@ -60,7 +60,7 @@ static void take_event(struct holds *h, const struct ktape_event *e)
 	nr = ktape_event_arg(e, 1);
 	if (ring >= RINGS || nr >= NUMBERS || seen[ring][nr]++)
 		h->twice++;
-	/* Both rings of CPU 0 tell theirs. */
+	/* Both rings of CPU 0 report their losses. */
 	if (ring == 1 && e->tid != 1001)
 		h->strangers++;
 }
@@ -128,7 +128,9 @@ static void lose(unsigned int ring, unsigned int n)
 	device_page(ring)->lost[KTAPE_LOST_FULL][0] += n;
 }
 
-/* With parts of blocks, losses before, in and behind a turn, quiet rings. */
+/*
+ * With partial blocks; losses before, during and after a rotation; quiet rings.
+ */
 static void test_pieces(void)
 {
 	struct ktape_recorder_stats stats;
@@ -180,7 +182,9 @@ static void test_pieces(void)
 	closes = true;
 }
 
-/* What was recorded before a flush is there, though nobody ends the log. */
+/*
+ * Everything recorded before a flush is there, although the log was not closed.
+ */
 static void test_flush(void)
 {
 	struct ktape_recorder *r;
@@ -209,7 +213,9 @@ static void test_flush(void)
 	closes = true;
 }
 
-/* The next piece cannot be made: the recording goes on in the old one. */
+/*
+ * If the next piece cannot be created, the recording continues in the old one.
+ */
 static void test_refused(void)
 {
 	struct ktape_recorder_stats stats;
@@ -240,8 +246,8 @@ static void test_refused(void)
 }
 
 /*
- * The log of a session that has a past: what was overwritten, lost or cleared
- * before is not ours, and a piece to which nothing came is empty.
+ * Log a session that has recorded before: events that were overwritten, lost or
+ * cleared before do not count, and a piece without new events is empty.
  */
 static void test_past(void)
 {
@@ -319,7 +325,7 @@ static void test_remark(void)
 	      "no trace");
 }
 
-/* A killed recorder leaves a beginning: all of it can be read. */
+/* All data that a killed recorder has written can be read. */
 static void test_cut(void)
 {
 	unsigned int k, before = 0, cut;
@@ -349,7 +355,7 @@ static void test_cut(void)
 	}
 }
 
-/* A bad bit costs a packet. */
+/* A bad bit costs one packet. */
 static void test_flip(void)
 {
 	unsigned int flips = 0, whole, blind = 0, most = 0;
@@ -370,7 +376,7 @@ static void test_flip(void)
 		if (h.r.opened)		/* its metadata */
 			continue;
 		flips++;
-		/* A frame's head has a bit that means nothing. */
+		/* One bit of a frame header has no meaning. */
 		blind += !h.r.corrupt && !h.r.truncated &&
 			 h.r.events != whole;
 		check(!h.twice && h.r.events <= whole, "byte %llu: %u events",
@@ -378,13 +384,13 @@ static void test_flip(void)
 		if (whole - h.r.events > most)
 			most = whole - h.r.events;
 	}
-	tap_tell("%u flips, at most %u events of %u lost, %u not told", flips,
+	tap_tell("%u flips, at most %u events of %u lost, %u not noticed", flips,
 		 most, whole, blind);
 	check(flips > 30 && !blind && most && most < 2 * BLOCK / 16,
 	      "%u flips, %u untold", flips, blind);
 }
 
-/* What others have compressed: one frame, a wide window, nonsense. */
+/* Input compressed by other tools: a single frame, a wide window, garbage. */
 static void put_frame(const char *path, int level, int window)
 {
 	const size_t len = 64U << 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces that are damaged, cut off or too large: what can be read is read, what
- * is wrong is told as what it is.  Under AddressSanitizer and UBSan.
+ * Test damaged, truncated and oversized traces under AddressSanitizer and
+ * UBSan: readable parts are read, and each error is reported as what it is.
  */
 #include "lib_trace.h"
 
@@ -13,7 +13,9 @@ static char stream[420];	/* its stream */
 static char pipe_form[420];	/* the same as a pipe form ... */
 static uint64_t pipe_begin;	/* ... whose packets begin here */
 
-/* Both forms of a trace of PACKETS packets, each filled up to TRACE_PACKET. */
+/*
+ * Create both forms of a trace of PACKETS packets, each padded to TRACE_PACKET.
+ */
 static void make_trace(bool sealed)
 {
 	unsigned char data[TRACE_PACKET];
@@ -55,7 +57,7 @@ static void cut_both(uint64_t size)
 		abort();
 }
 
-/* A pipe form through a real pipe. */
+/* Read a pipe form from a real pipe. */
 static void read_live(struct trace_result *r)
 {
 	char command[500];
@@ -72,7 +74,9 @@ static void read_live(struct trace_result *r)
 	pclose(f);
 }
 
-/* The same split, and what the folder then holds; notices are the split's. */
+/*
+ * Split the pipe form and read the folder; the notices are those of the split.
+ */
 static void read_split(struct trace_result *r)
 {
 	struct trace_result split = { .opened = 0 };
@@ -101,7 +105,7 @@ static const struct {
 	{ "split", read_split },
 };
 
-/* What every form has to give, told by check(). */
+/* Check the result of every form. */
 struct want {
 	unsigned int events;
 	unsigned int corrupt;
@@ -160,7 +164,9 @@ static void test_bad_size(void)
 	expect(ALL - TRACE_RECORDS, 1, 0);
 }
 
-/* Without a checksum not even that: where the next one begins can be seen. */
+/*
+ * Without a checksum not even that packet, because the next one can be found.
+ */
 static void test_bad_size_unsealed(void)
 {
 	make_trace(false);
@@ -172,7 +178,7 @@ static void test_bad_size_unsealed(void)
 	expect(ALL - TRACE_RECORDS, 1, 0);
 }
 
-/* Each byte of a head, one bit: never more than that packet. */
+/* Flip one bit in each byte of a header: at most that packet is lost. */
 static void test_bad_heads(void)
 {
 	struct trace_result r;
@@ -181,7 +187,7 @@ static void test_bad_heads(void)
 	make_trace(true);
 	for (at = 0; at < KTAPE_BLOCK_HEADER; at++) {
 		if (at == AT_FLAGS)
-			continue;	/* takes the checksum away */
+			continue;	/* clears the checksum flag */
 		flip_both(2 * TRACE_PACKET + at, 1U << at % 8);
 		trace_read(dir, 0, &r);
 		check(!r.opened && r.events == ALL - TRACE_RECORDS &&
@@ -198,7 +204,7 @@ static void test_bad_heads(void)
 	tap_tell("%u bytes", at);
 }
 
-/* Any bit anywhere, in a file and in a pipe: at most one packet is lost. */
+/* Flip any bit, in a file and in a pipe: at most one packet is lost. */
 static void test_random_bits(void)
 {
 	const uint64_t size = PACKETS * TRACE_PACKET;
@@ -211,7 +217,7 @@ static void test_random_bits(void)
 		uint64_t at = (uint64_t)rand() % size;
 		unsigned char bits = (unsigned char)(1U << rand() % 8);
 
-		/* Most of a packet fills it up: not there. */
+		/* Most of a packet is padding: a flip there does not count. */
 		if (i % 8)
 			at = at / TRACE_PACKET * TRACE_PACKET + at % 256;
 		flip_both(at, bits);
@@ -260,14 +266,14 @@ static void test_cut(void)
 	cut_both(last + 1);
 	expect(ALL - TRACE_RECORDS, 0, 1);
 	make_trace(true);
-	cut_both(last + TRACE_PACKET - 1);	/* in what fills it up */
+	cut_both(last + TRACE_PACKET - 1);	/* in the padding */
 	expect(ALL, 0, 1);
 	make_trace(true);
 	cut_both(last);
 	expect(ALL - TRACE_RECORDS, 0, 0);
 }
 
-/* Which stream it was. */
+/* The stream is named. */
 static void test_named(void)
 {
 	struct trace_result r;
@@ -287,7 +293,7 @@ static void test_named(void)
 	      r.opened, r.error.text);
 }
 
-/* A metadata packet, whole or not, and one that nobody ends. */
+/* A metadata packet, complete or not, and one without an end. */
 static void test_metadata_cut(void)
 {
 	struct trace_result r;
@@ -310,7 +316,7 @@ static void test_metadata_cut(void)
 
 /* ---- memory --------------------------------------------------------------- */
 
-/* Filling does not count, content does. */
+/* Padding takes no memory, content does. */
 static void test_memory(void)
 {
 	const uint64_t size = 32U << 20;
@@ -401,7 +407,7 @@ static void learn(struct ktape_registry *registry, uint64_t ts, uint64_t born,
 		abort();
 }
 
-/* A death counts, whichever stream tells it first. */
+/* A death counts, whichever stream has it first. */
 static void test_death_first(void)
 {
 	const uint64_t s = 1000000000;
@@ -424,7 +430,7 @@ static void test_death_first(void)
 	}
 }
 
-/* One bad bit in the first head of the registry costs that packet's names. */
+/* One bad bit in the registry's first header costs that packet's names. */
 static void test_registry_damaged(void)
 {
 	unsigned char data[TRACE_PACKET];

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Thousands of questions whether an event was absent, against what really happened:
- * no PROVED is wrong, whatever was lost, filtered, not enabled or damaged.
+ * Ask thousands of questions whether an event was absent and compare the
+ * answers with what really happened: no PROVED may be wrong, whatever was lost,
+ * filtered, disabled or damaged.
  */
 #include "lib_sim_work.h"
 
 #define SCENES		60U
-#define QUESTIONS	50U	/* a scene */
+#define QUESTIONS	50U	/* per scene */
 #define ROUNDS		40U
 
-/* Rare ones in either ring, with a number, and one that is frequent. */
+/* Rare events in either ring, events with a number, and a frequent one. */
 static const struct {
 	unsigned int opcode;
 	const char *field;
@@ -26,7 +27,7 @@ static struct {
 	unsigned int wrong_proved, wrong_found, missed_found;
 } sum;
 
-/* Losses, filters and profiles come and go; once in a while something rare. */
+/* Change losses, filters and profiles, with a rare event now and then. */
 static struct sim *happen(uint64_t seed)
 {
 	struct sim *s = sim_new(seed);
@@ -71,14 +72,20 @@ static struct sim *happen(uint64_t seed)
 			sim_start(s);
 			break;
 		case 8:
-			/* Not all scenes: nothing is proved behind it. */
+			/*
+			 * Not in all scenes, because nothing can be proved
+			 * after it.
+			 */
 			s->blind = seed % 4 == 1;
 			break;
 		case 9:
 			s->blind = false;
 			break;
 		default:
-			/* Mostly it goes on as it is, with less and less lost. */
+			/*
+			 * Mostly continue unchanged, with fewer and fewer
+			 * losses.
+			 */
 			if (!sim_random(s, 3))
 				s->losing[cpu] = 0;
 			break;
@@ -90,7 +97,7 @@ static struct sim *happen(uint64_t seed)
 	return s;
 }
 
-/* One scene in three is damaged; what is told of it must stay true. */
+/* Damage one scene in three; its answers must still be true. */
 static void damage(struct sim *s, uint64_t seed)
 {
 	unsigned int ring = sim_random(s, SIM_RINGS);
@@ -115,7 +122,7 @@ static void damage(struct sim *s, uint64_t seed)
 		sim_come_late(s);
 		break;
 	default:
-		/* The recorder came late: what was before is not there. */
+		/* The recorder started late: earlier events are not there. */
 		sim_remove(s, ring, 0);
 		break;
 	}
@@ -207,7 +214,7 @@ static void test_questions(void)
 	check_equal(sum.wrong_proved, 0);
 	check_equal(sum.wrong_found, 0);
 	check_equal(sum.missed_found, 0);
-	/* It says something, and of each kind. */
+	/* Every verdict must occur. */
 	check(sum.others[KTAPE_ABSENT_PROVED] >= 50, "%u proved",
 	      sum.others[KTAPE_ABSENT_PROVED]);
 	for (unsigned int i = 0; i < 5; i++)
@@ -244,7 +251,7 @@ static unsigned int verdict_on(struct sim *s, const struct ktape_absence *q)
 	return said;
 }
 
-/* Was there a signal between the two times?  On CPU 0. */
+/* Ask for a signal between two times, on CPU 0. */
 static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
 {
 	const struct ktape_absence q = {
@@ -257,7 +264,7 @@ static unsigned int verdict(struct sim *s, uint64_t from, uint64_t to)
 	return verdict_on(s, &q);
 }
 
-/* The same on any CPU. */
+/* Ask the same on any CPU. */
 static unsigned int verdict_any(struct sim *s, uint64_t from, uint64_t to)
 {
 	const struct ktape_absence q = {
@@ -274,7 +281,7 @@ static void signal_now(struct sim *s)
 	sim_event(s, 0, KTAPE_EV_SIGNAL_DELIVER, 9, 3, 0, 0);
 }
 
-/* End the packets of CPU 0 here, so that they can be taken away. */
+/* End the packets of CPU 0 here, so that they can be removed. */
 static void cut(struct sim *s)
 {
 	sim_close(s, &s->ring[0], sim_sum(s->ring[0].emitted), false);
@@ -297,7 +304,7 @@ static struct sim *begin(void)
 	return s;
 }
 
-/* One that was lost in the middle of the asked time, and in none of it. */
+/* A signal that was lost within the interval, with no signal left in it. */
 static void test_lost(void)
 {
 	struct sim *s = begin();
@@ -313,7 +320,10 @@ static void test_lost(void)
 	sim_free(s);
 }
 
-/* The packet that had it is away, the last one: only the ledger misses it. */
+/*
+ * The last packet, which had the signal, is missing: only the ledger shows
+ * that.
+ */
 static void test_removed(void)
 {
 	struct sim *s = begin();
@@ -333,8 +343,8 @@ static void test_removed(void)
 }
 
 /*
- * A reader that came late: what was before its first packet is not known, and
- * without a beginning the ledger does not miss the last one.
+ * A reader started late: nothing is known before its first packet, and without
+ * a beginning the ledger does not show that the last packet is missing.
  */
 static void test_late(void)
 {
@@ -361,7 +371,10 @@ static void test_late(void)
 	sim_free(s);
 }
 
-/* It has wrapped: a loss in a block that is still there is told to nobody. */
+/*
+ * The ring has wrapped: no record reports a loss in a block that is still
+ * there.
+ */
 static void test_late_loss(void)
 {
 	for (unsigned int later = 0; later < 2; later++) {
@@ -385,7 +398,7 @@ static void test_late_loss(void)
 	}
 }
 
-/* The ledger of an earlier stop says nothing of what came after a start. */
+/* The ledger of an earlier stop does not cover events after a later start. */
 static void test_restart(void)
 {
 	struct sim *s = begin();
@@ -410,12 +423,15 @@ static void test_restart(void)
 	sim_free(s);
 }
 
-/* Until when is something held back of which no marker tells? */
+/*
+ * Filter signals without a marker, until a signal was filtered. Return: its
+ * time.
+ */
 static uint64_t hold_back(struct sim *s)
 {
 	uint64_t at = 0;
 
-	/* On CPU 0 only: the other one has its marker. */
+	/* On CPU 0 only: the other CPU has its marker. */
 	s->filter |= 1U << KTAPE_FILTER_SIGNAL;
 	s->ring[1].emitted[KTAPE_CLASS_CONTROL]++;
 	s->ring[1].lost[KTAPE_CLASS_CONTROL]++;
@@ -431,7 +447,7 @@ static uint64_t hold_back(struct sim *s)
 	return at;
 }
 
-/* The control ring lost the marker of a filter; the next one is a profile's. */
+/* The control ring lost a filter's marker; the next marker is a profile's. */
 static void test_lost_filter(void)
 {
 	for (unsigned int how = 0; how < 8; how++) {
@@ -457,7 +473,7 @@ static void test_lost_filter(void)
 	}
 }
 
-/* A filter's marker was overwritten, and a later one is of the profile. */
+/* A filter's marker was overwritten, and a later marker is a profile's. */
 static void test_unseen_filter(void)
 {
 	struct sim *s = begin();
@@ -474,7 +490,9 @@ static void test_unseen_filter(void)
 	for (unsigned int i = 0; i < 20; i++)
 		signal_now(s);
 	end(s);
-	/* As a reader tells that it was too late for the second packet. */
+	/*
+	 * As when a reader reports that it was too late for the second packet.
+	 */
 	sim_remove(s, 1, 1);
 	for (unsigned int i = 1; i < s->ring[1].nr; i++) {
 		struct ktape_block *h = (void *)s->ring[1].packets[i].data;
@@ -497,8 +515,8 @@ static void test_unseen_filter(void)
 }
 
 /*
- * A full snapshot: after its end nothing is in the event rings, although the
- * off-markers are later.
+ * A full snapshot: after its end the event rings have no more events, although
+ * the off-markers are later.
  */
 static void test_frozen(void)
 {
@@ -515,7 +533,7 @@ static void test_frozen(void)
 	sim_free(s);
 }
 
-/* Files of a CPU are not there: the metadata may tell, or nobody can. */
+/* The files of a CPU are missing: only the metadata can reveal that. */
 static void test_missing_cpu(void)
 {
 	for (unsigned int listed = 0; listed < 2; listed++) {
@@ -570,7 +588,7 @@ static void convert(const char *from, const char *to)
 	ktape_trace_close(t);
 }
 
-/* One that was converted has markers, and maybe not what they are of. */
+/* A converted trace has markers, but possibly not the events they refer to. */
 static void test_converted(void)
 {
 	struct sim *s = begin();
@@ -582,7 +600,7 @@ static void test_converted(void)
 
 	sim_event(s, 1, KTAPE_EV_SIGNAL_DELIVER, 9, 3, 0, 0);
 	q.to = s->now;
-	/* Some packets of what converts. */
+	/* Some packets of the converted trace. */
 	sim_work(s, 20000);
 	end(s);
 	snprintf(from, sizeof(from), "%s", trace_folder());
@@ -602,7 +620,7 @@ static void test_converted(void)
 	sim_free(s);
 }
 
-/* A number that has no room in its field may be any. */
+/* A number that does not fit in its field may be any number. */
 static void test_large(void)
 {
 	struct sim *s = begin();
@@ -625,7 +643,7 @@ static void test_large(void)
 	sim_free(s);
 }
 
-/* A CPU of which there is nothing but that it has no rings. */
+/* A CPU of which the trace has only the record that it has no rings. */
 static void test_without(void)
 {
 	const uint32_t cpu = SIM_CPUS + 1;
@@ -653,7 +671,7 @@ static void test_without(void)
 		    KTAPE_ABSENT_NOT_ENABLED);
 	check_equal(verdict_any(s, at + 500, at + 1000),
 		    KTAPE_ABSENT_NOT_ENABLED);
-	/* Of the others it is known. */
+	/* For the other CPUs the answer is known. */
 	check_equal(verdict(s, at + 500, at + 1000), KTAPE_ABSENT_PROVED);
 	check_equal(verdict_on(s, &q), KTAPE_ABSENT_NOT_ENABLED);
 	sim_free(s);
@@ -704,7 +722,7 @@ static void test_refused(void)
 	trace_remove(dir);
 }
 
-/* A time becomes ticks and back, and never too late. */
+/* Converting a time to ticks and back must never round up. */
 static void test_ticks(void)
 {
 	struct ktape_info info = trace_info;
@@ -730,7 +748,7 @@ static void test_ticks(void)
 	}
 }
 
-/* With slow clocks, too, whose nanoseconds are more than their ticks. */
+/* Also with slow clocks, with several ns per tick. */
 static void test_clocks(void)
 {
 	static const uint64_t hz[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whole traces are found to be whole, and of damaged ones the rule that is broken
- * is named, and where.
+ * Test `ktape verify`: no error in intact traces, and in damaged ones the
+ * broken rule and its place.
  */
 #include "lib_sim_work.h"
 
@@ -9,7 +9,7 @@
 #define FINDINGS	64U
 
 struct result {
-	int ret;	/* of the run */
+	int ret;	/* error of the run */
 	unsigned int nr;
 	struct ktape_finding finding[FINDINGS];
 	uint64_t errors[KTAPE_RULES];
@@ -80,7 +80,7 @@ static struct sim *simple(void)
 	return s;
 }
 
-/* Only this rule is broken, and by what stands in this file. */
+/* Check that only this rule is broken, and only in this file. */
 #define check_only(rule, at_ring, at_cpu)				\
 do {									\
 	for (unsigned int __i = 0; __i < KTAPE_RULES; __i++)		\
@@ -132,7 +132,7 @@ static void test_pipe(void)
 	done(s);
 }
 
-/* Losses, filters, other profiles, a stop and a start in the middle. */
+/* Losses, filters, other profiles, a STOP and a START in the middle. */
 static void test_eventful(void)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -199,7 +199,7 @@ static void test_flipped(void)
 	check_equal(result.finding[0].packet, 2);
 	check_equal(result.finding[0].offset,
 		    KTAPE_BLOCK_HEADER + s->ring[2].packets[0].len);
-	/* What is missing because of it is one packet. */
+	/* One packet is missing because of it. */
 	check_equal(result.errors[KTAPE_RULE_SEQUENCE], 1);
 	check_equal(result.nr, 2);
 	done(s);
@@ -229,7 +229,10 @@ static void test_removed(void)
 	done(s);
 }
 
-/* The number after it says that a reader was too late: the counts do not. */
+/*
+ * The sequence numbers say that a reader was too late; the counts contradict
+ * that.
+ */
 static void test_removed_as_gap(void)
 {
 	struct sim *s = simple();
@@ -245,8 +248,8 @@ static void test_removed_as_gap(void)
 }
 
 /*
- * Where a session does not wait for its readers, names may be among the events
- * that are away, and only there.
+ * If a session does not wait for its readers, names may be among the
+ * overwritten events, and only there.
  */
 static void test_names_in_events(void)
 {
@@ -273,7 +276,10 @@ static void test_names_in_events(void)
 	}
 }
 
-/* Who came while the session was stopped is named nowhere; before, he is missed. */
+/*
+ * A thread that was started while the session was stopped has no name record;
+ * an earlier one must have it.
+ */
 static void test_names_of_a_pause(void)
 {
 	for (unsigned int pause = 0; pause < 2; pause++) {
@@ -289,7 +295,7 @@ static void test_names_of_a_pause(void)
 			  (uint32_t)s->tid[1], 999);
 		s->tid[1] = 999;
 		sim_stop(s);
-		/* A later stop explains nothing. */
+		/* A later STOP explains nothing. */
 		sim_start(s);
 		sim_stop(s);
 		sim_finish(s);
@@ -348,7 +354,9 @@ static void test_truncated(void)
 	done(s);
 }
 
-/* Cut where a packet ends: only the ledger knows that there was one more. */
+/*
+ * Truncated at the end of a packet: only the ledger shows that one is missing.
+ */
 static void test_cut_between(void)
 {
 	struct sim *s = simple();
@@ -385,7 +393,10 @@ static void test_no_end(void)
 	done(s);
 }
 
-/* A removed marker of each kind is missed by the ledger or by its order. */
+/*
+ * The ledger, or the order of markers, shows that a marker of each kind was
+ * removed.
+ */
 static void test_no_marker(void)
 {
 	static const struct {
@@ -415,7 +426,7 @@ static void test_no_marker(void)
 	}
 }
 
-/* One record less, in a packet that is sealed anew. */
+/* Remove one record and recompute the packet's checksum. */
 static void test_no_record(void)
 {
 	struct sim *s = simple();
@@ -429,7 +440,7 @@ static void test_no_record(void)
 	done(s);
 }
 
-/* Counts in heads that are wrong by more than contexts can nest. */
+/* Counts in headers that are wrong by more than contexts can nest. */
 static void test_bound(void)
 {
 	static const int by[] = { 100, -100 };
@@ -447,7 +458,7 @@ static void test_bound(void)
 	}
 }
 
-/* A loss that no interval tells, and one that is told twice. */
+/* A loss that no loss record reports, and one that is reported twice. */
 static void test_loss(void)
 {
 	for (int twice = 0; twice < 2; twice++) {
@@ -475,7 +486,7 @@ static void test_loss(void)
 	}
 }
 
-/* Losses that are told are no errors, and are counted. */
+/* Reported losses are counted and are no errors. */
 static void test_lossy(void)
 {
 	struct sim *s = sim_new(6);
@@ -522,7 +533,7 @@ static void test_pairs(void)
 		sim_stop(s);
 		sim_finish(s);
 		save(s, 0);
-		/* Who calls after a wrong switch is another thread. */
+		/* After a wrong switch the caller is another thread. */
 		if (odd[i].rule == KTAPE_RULE_SWITCH)
 			result.errors[KTAPE_RULE_PAIR] = 0;
 		check_only(odd[i].rule, KTAPE_RING_EVENT, 0);
@@ -531,7 +542,7 @@ static void test_pairs(void)
 	}
 }
 
-/* A thread calls in a call. */
+/* A thread enters a call within a call. */
 static void test_calls(void)
 {
 	struct sim *s = sim_new(8);
@@ -549,7 +560,7 @@ static void test_calls(void)
 	sim_finish(s);
 	save(s, 0);
 	check_only(KTAPE_RULE_PAIR, KTAPE_RING_EVENT, 0);
-	/* The call in a call, and its end under another number. */
+	/* A call within a call, and its exit with another number. */
 	check(result.errors[KTAPE_RULE_PAIR] >= 2, "only %llu",
 	      (unsigned long long)result.errors[KTAPE_RULE_PAIR]);
 	done(s);
@@ -567,7 +578,10 @@ static void test_times(void)
 	check_equal(result.finding[0].packet, 5);
 	check_equal(result.finding[0].cpu, 1);
 	done(s);
-	/* A record that goes back is shown at the time of the one before. */
+	/*
+	 * A record whose time goes back is shown at the time of its
+	 * predecessor.
+	 */
 	s = simple();
 	h = (void *)s->ring[2].packets[4].data;
 	memset(s->ring[2].packets[4].data + KTAPE_BLOCK_HEADER, 0, 4);
@@ -575,7 +589,10 @@ static void test_times(void)
 	save(s, 0);
 	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
 	done(s);
-	/* A packet that ends with its first record has later ones. */
+	/*
+	 * The end time of a packet is that of its first record: later records
+	 * are wrong.
+	 */
 	s = simple();
 	h = (void *)s->ring[2].packets[4].data;
 	h->ts_end = h->ts_begin;
@@ -585,7 +602,10 @@ static void test_times(void)
 	done(s);
 }
 
-/* The clock goes back by @by from where the time is @from, and the packet's end. */
+/*
+ * Set the clock back by @by from @from on, in the records and in the packet's
+ * end.
+ */
 static void step_back(unsigned char *data, size_t len, uint64_t from, uint64_t by)
 {
 	struct ktape_block *h = (void *)data;
@@ -605,7 +625,10 @@ static void step_back(unsigned char *data, size_t len, uint64_t from, uint64_t b
 	ktape_packet_seal(data);
 }
 
-/* By half the age of a block, and both it and the next one end before it is back. */
+/*
+ * By half the age of a block; the block and the next one end before the clock
+ * has caught up.
+ */
 static void test_step_between(void)
 {
 	struct sim *s = simple();
@@ -653,7 +676,7 @@ static void test_unstable(void)
 	done(s);
 }
 
-/* A full snapshot, and a reader that was evicted: nothing is wrong with them. */
+/* A full snapshot and an evicted reader are no errors. */
 static void test_frozen(void)
 {
 	struct sim *s = sim_new(11);
@@ -679,7 +702,7 @@ static void test_frozen(void)
 	done(s);
 }
 
-/* A CPU for whose rings there was no memory: a note, once. */
+/* A CPU without memory for its rings gives one note. */
 static void test_without(void)
 {
 	struct sim *s = sim_new(12);
@@ -710,7 +733,7 @@ static void test_without(void)
 	done(s);
 }
 
-/* A control ring without room for the end of its session tells a loss. */
+/* A control ring without room for the end of its session reports a loss. */
 static void test_lossy_end(void)
 {
 	struct sim *s = simple();

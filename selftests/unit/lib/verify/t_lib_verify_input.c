@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What can be verified, and what only looks like it: streams, formats, pipes. */
+/* Test the inputs of verify: single streams, foreign formats, pipes. */
 #include "lib_sim_work.h"
 
 struct result {
-	int ret;	/* of the run, or of opening it */
-	uint64_t notes;	/* of form */
+	int ret;	/* error of the run, or of opening it */
+	uint64_t notes;	/* errors of form */
 	struct ktape_finding first;
 	struct ktape_error error;
 };
@@ -37,7 +37,7 @@ static void verify(const char *what)
 	ktape_verify_close(v);
 }
 
-/* A session that stopped. */
+/* A session that was stopped. */
 static struct sim *simple(void)
 {
 	struct sim *s = sim_new(1);
@@ -56,7 +56,7 @@ static void done(struct sim *s)
 	sim_free(s);
 }
 
-/* One stream file: what only the others could tell is not wrong. */
+/* A single stream file: what only the other files could show is no error. */
 static void test_one_stream(void)
 {
 	static const char *const files[] = { "cpu0", "control0", "control1" };
@@ -90,7 +90,7 @@ static void test_one_stream(void)
 	}
 }
 
-/* Formats of others promise nothing. */
+/* Foreign formats guarantee nothing. */
 static void test_import(void)
 {
 	struct sim *s = simple();
@@ -122,7 +122,7 @@ static void test_import(void)
 	done(s);
 }
 
-/* A stream that is waited for and ends, or is told to end before. */
+/* A live stream that ends, or that is told to end. */
 static void test_wake(void)
 {
 	for (unsigned int ends = 0; ends < 2; ends++) {
@@ -164,7 +164,7 @@ static void test_wake(void)
 	}
 }
 
-/* The first record of a ring is cleared: what counts is there, and it is not. */
+/* The first record of a ring is cleared: it is counted, but missing. */
 static void clear_first(struct sim *s, unsigned int ring, bool told)
 {
 	struct sim_packet *p = &s->ring[ring].packets[0];
@@ -188,7 +188,7 @@ static void clear_first(struct sim *s, unsigned int ring, bool told)
 	ktape_packet_seal(p->data);
 }
 
-/* A session that was cleared right after its start is not wrong. */
+/* CLEAR right after START is no error. */
 static void test_cleared(void)
 {
 	for (unsigned int told = 0; told < 2; told++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader loads a packet as soon as the one before it is used up, which is
- * earlier than its first record.  What comes in between on other rings and CPUs
- * counts when the packet is judged.
+ * Test that verify takes the time at which a packet is loaded into account: the
+ * reader loads a packet as soon as its predecessor is used up, which is earlier
+ * than its first record. Records that come in between on other rings and CPUs
+ * count when the packet is checked.
  */
 #include "lib_sim_work.h"
 
@@ -52,7 +53,7 @@ static void done(struct sim *s)
 	sim_free(s);
 }
 
-/* Only @rule is broken. */
+/* Check that only @rule is broken. */
 static void check_rule(unsigned int rule)
 {
 	for (unsigned int i = 0; i < KTAPE_RULES; i++)
@@ -74,7 +75,7 @@ static void fill(struct sim *s, size_t room)
 {
 	const struct sim_ring *r = &s->ring[RING];
 
-	/* Records of 8 bytes, which belong to no pair. */
+	/* Records of 8 bytes that are not part of a pair. */
 	while (r->b.at + room < r->b.size)
 		sim_event(s, CPU, KTAPE_EV_SOFTIRQ_RAISE, 1, 0, 0, 0);
 	check_equal(r->b.at + room, r->b.size);
@@ -93,7 +94,7 @@ static struct sim *begin(size_t room)
 	return s;
 }
 
-/* Another thread runs on CPU, and no record tells of the switch. */
+/* Another thread runs on CPU without a switch record. */
 static void move(struct sim *s)
 {
 	s->tid[CPU] = s->tid[CPU] == FIRST ? FIRST + 1 : FIRST;
@@ -110,7 +111,7 @@ static void finish(struct sim *s)
 
 static void test_stop(void)
 {
-	/* A context record takes 16 bytes: it opens the next packet. */
+	/* A context record takes 16 bytes, so it opens the next packet. */
 	for (size_t room = 0; room <= 8; room += 8) {
 		struct sim *s = begin(room);
 		unsigned int before = s->ring[RING].nr;
@@ -191,8 +192,8 @@ static void leave(struct sim *s, unsigned int cpu, unsigned int nr)
 }
 
 /*
- * In a gap of CPU a thread enters a call on OTHER, comes back and leaves it: only
- * that it entered is in the trace.
+ * In a gap of CPU a thread enters a call on OTHER, comes back and leaves the
+ * call: the trace has only the entry.
  */
 static void make_gap(struct sim *s, bool told)
 {
@@ -228,7 +229,9 @@ static void test_gap(void)
 			1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
 		make_gap(s, told);
 		judge(s);
-		/* What is missing is a finding, and what follows from it none. */
+		/*
+		 * The missing packet is one finding; its consequences are none.
+		 */
 		check_rule(told ? KTAPE_RULE_LEDGER : KTAPE_RULE_SEQUENCE);
 		done(s);
 	}
