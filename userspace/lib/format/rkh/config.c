@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* RKH trace: its configuration, from its record, from options, in words. */
+/*
+ * RKH trace: the configuration of a stream.  It is read from and written to the record
+ * FWK_TCFG, taken from options, and packed into the arguments of a user event.
+ */
 #include "util/parse.h"
 
 #include "internal.h"
 
-#define BODY		13U	/* of the record, behind its id */
+#define BODY		13U	/* bytes of the record behind its id, without checksum */
 
-/* What a stream without a record of its own is taken for. */
+/* The configuration that is assumed for a stream without a record. */
 static const struct kt_rkh_config usual = {
 	.flags = KT_RKH_ALL, .version = 0x3400, .hz = 1000, .id = 1, .sig = 1,
 	.ts = 4, .ptr = 4, .ntimer = 2, .nblock = 1, .nelem = 1, .esize = 2,
@@ -18,7 +21,7 @@ static bool is_width(unsigned int n, unsigned int max)
 	return (n == 1 || n == 2 || n == 4 || n == 8) && n <= max;
 }
 
-static bool is_good(const struct kt_rkh_config *c)
+static bool is_valid_config(const struct kt_rkh_config *c)
 {
 	return is_width(c->id, 4) && is_width(c->sig, 4) &&
 	       is_width(c->ts, 4) && is_width(c->ptr, 8) &&
@@ -28,8 +31,9 @@ static bool is_good(const struct kt_rkh_config *c)
 }
 
 /*
- * Is this the configuration?  It has neither sequence number nor time, and a
- * checksum if it says so itself.  @c has the width of ids.
+ * Read the configuration record.  It has neither sequence number nor time stamp, and a
+ * checksum only if its own flags say so.  @c has the width of ids; the rest is set.
+ * Return: false if the frame is no configuration record.
  */
 bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
 {
@@ -55,7 +59,7 @@ bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
 	n.bsize = p[10] >> 4;
 	n.pools = p[10] & 15;
 	n.hz = (uint16_t)(p[11] | p[12] << 8);
-	if (!is_good(&n) || (len > c->id + BODY) != !!(n.flags & KT_RKH_CHECK))
+	if (!is_valid_config(&n) || (len > c->id + BODY) != !!(n.flags & KT_RKH_CHECK))
 		return false;
 	if (n.flags & KT_RKH_CHECK && !kt_rkh_checked(data, len))
 		return false;
@@ -63,7 +67,11 @@ bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
 	return true;
 }
 
-/* Return: bytes at @to, which has room for KT_RKH_CONFIG_FRAME. */
+/*
+ * Write the content of a configuration record to @to, which has room for
+ * KT_RKH_CONFIG_FRAME bytes.
+ * Return: number of bytes.
+ */
 size_t kt_rkh_put_config(const struct kt_rkh_config *c, uint8_t *to)
 {
 	uint32_t id = c->id == 1 ? KT_RKH_TCFG : 0x50c;
@@ -90,7 +98,7 @@ size_t kt_rkh_put_config(const struct kt_rkh_config *c, uint8_t *to)
 	return (size_t)(p - to);
 }
 
-/* As arguments of the user event that stands for it. */
+/* Pack the configuration into arguments of the user event that stands for its record. */
 void kt_rkh_pack(const struct kt_rkh_config *c,
 		 uint32_t words[KT_RKH_CONFIG_WORDS])
 {
@@ -103,6 +111,7 @@ void kt_rkh_pack(const struct kt_rkh_config *c,
 	words[3] = (uint32_t)c->id << 8 | c->esize;
 }
 
+/* Unpack the arguments of that user event.  Return: false if a width is impossible. */
 bool kt_rkh_unpack(struct kt_rkh_config *c,
 		   const uint32_t words[KT_RKH_CONFIG_WORDS])
 {
@@ -116,7 +125,7 @@ bool kt_rkh_unpack(struct kt_rkh_config *c,
 		.esize = (uint8_t)words[3],
 	};
 
-	if (!is_good(&n))
+	if (!is_valid_config(&n))
 		return false;
 	*c = n;
 	return true;
@@ -147,8 +156,8 @@ static const struct {
 };
 
 /*
- * The usual configuration as options change it.
- * Return: NULL, or the key whose value is none.
+ * Set @c to the usual configuration, changed by the user's options.
+ * Return: NULL, or the key of an option with a bad value.
  */
 const char *kt_rkh_options(struct kt_rkh_config *c,
 			   const struct kt_codec_options *options)
@@ -164,7 +173,7 @@ const char *kt_rkh_options(struct kt_rkh_config *c,
 		if (kt_parse_u64(text, &v) || v > 8)
 			return widths[i].key;
 		*((uint8_t *)c + widths[i].offset) = (uint8_t)v;
-		if (!is_good(c))
+		if (!is_valid_config(c))
 			return widths[i].key;
 	}
 	for (size_t i = 0; i < KT_ARRAY_SIZE(switches); i++) {

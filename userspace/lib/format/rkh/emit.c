@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading RKH trace: what becomes of each event. */
+/* Reading RKH trace: the native record that each event becomes. */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-#define OURS_FIXED	4	/* arguments in front of an event's own */
+#define OURS_FIXED	4	/* typed arguments of a Linux stream in front of an event's own */
 
 static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
 		    const struct kt_rkh_event *e, size_t size)
@@ -24,11 +24,11 @@ static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
 }
 
 /**
- * kt_rkh_emit_config() - the configuration as a user event
+ * kt_rkh_emit_config() - deliver the configuration as a user event
  * @s: the trace
- * @ts: when
- * @seq: sequence number of the first event, if no record told the
- *	configuration; else -1
+ * @ts: time of the event
+ * @seq: sequence number of the first event if the configuration is assumed; -1 if it
+ *	comes from a record
  *
  * Return: as kt_import_emit().
  */
@@ -53,10 +53,11 @@ int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
 
 /* ---- names -------------------------------------------------------------- */
 
+/* Records that name objects. */
 static const struct {
 	uint8_t id;
 	uint8_t type;
-	uint8_t at;	/* which field is the id */
+	uint8_t at;	/* index of the field that is the object's id */
 } symbols[] = {
 	{ KT_RKH_OBJ, KTAPE_OBJ_USER + KTAPE_USER_RKH_OBJECT, 0 },
 	{ KT_RKH_SIG, KTAPE_OBJ_USER + KTAPE_USER_RKH_SIGNAL, 0 },
@@ -71,11 +72,12 @@ static const struct {
 	{ KT_RKH_ACTOR, KTAPE_OBJ_USER + KTAPE_USER_RKH_ACTOR, 0 },
 };
 
+/* Linux objects that addresses of a Linux stream stand for. */
 static const struct {
 	uint32_t base;
 	uint8_t type;
-	bool pair;	/* there is param1, too */
-	bool mark;	/* that may be KTAPE_OWNER_ANY */
+	bool pair;	/* the address holds param1 and the id */
+	bool mark;	/* param1 can be KTAPE_OWNER_ANY */
 	uint32_t param2;
 } objects[] = {
 	{ KT_OURS_THREAD, KTAPE_OBJ_THREAD, false, false, 0 },
@@ -90,7 +92,10 @@ static const struct {
 	  KTAPE_NAME_GLOBAL },
 };
 
-/* Of a trace of ours: what the writer made of Linux' objects.  False: none. */
+/*
+ * Of a Linux stream: turn the address of a name back into the Linux object.
+ * Return: false if the name is not to be delivered.
+ */
 static bool name_of_ours(const struct kt_rkh_event *e, struct kt_named *n)
 {
 	uint32_t id = n->id & KT_OURS_ID;
@@ -112,7 +117,7 @@ static bool name_of_ours(const struct kt_rkh_event *e, struct kt_named *n)
 			n->param1 = KTAPE_OWNER_ANY;
 		n->param2 = objects[i].param2;
 		n->id = id;
-		/* Of threads there is one as AO, too. */
+		/* The writer names a thread twice, as OBJ and as AO: take one of them. */
 		return n->type != KTAPE_OBJ_THREAD || e->id == KT_RKH_AO;
 	}
 	return true;
@@ -153,13 +158,13 @@ static int emit_names(struct kt_import *s, const struct kt_rkh_event *e,
 	return 0;
 }
 
-/* ---- events of Linux ---------------------------------------------------------- */
+/* ---- events of a Linux stream ----------------------------------------------- */
 
 static const uint8_t fixed[OURS_FIXED] = {
 	KTAPE_FORMAT_U8, KTAPE_FORMAT_U16, KTAPE_FORMAT_OBJECT, KTAPE_FORMAT_X32,
 };
 
-/* Take the four that stand in front of all.  Return: behind them, or NULL. */
+/* Read opcode, CPU, thread and dat20.  Return: the byte behind them, or NULL. */
 static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
 				const uint8_t *end)
 {
@@ -178,7 +183,7 @@ static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
 	return f->cpu < KT_CPUS_MAX && f->dat20 <= KTAPE_DAT20_MASK ? p : NULL;
 }
 
-/* Arguments and buffer, which is put together at @room. */
+/* Read arguments and buffer, whose pieces are joined at @room.  Return: false if malformed. */
 static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
 		     uint8_t *room)
 {
@@ -207,8 +212,10 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
 }
 
 /*
- * Is it what the writer makes of an event or a loss?  Its buffer is at @room.  Of
- * an opcode that no table of ours has, a later writer may make anything.
+ * Read the native event or loss that a user event of a Linux stream stands for; its buffer
+ * comes to @room.  An opcode that is not in the event table may come from a newer writer, so
+ * its arguments are not checked.
+ * Return: false if the writer cannot have made it.
  */
 static bool get_ours(struct kt_foreign *o, unsigned int user,
 		     const uint8_t *typed, size_t size, uint8_t *room)
@@ -230,16 +237,14 @@ static bool get_ours(struct kt_foreign *o, unsigned int user,
 }
 
 /**
- * kt_rkh_fits_ours() - can it be an event of a stream of ours?
- * @t: the input; its @typed has the arguments of a user event
+ * kt_rkh_fits_ours() - return true if ktape can have written an event to a Linux stream
+ * @t: the input; @t->typed holds the arguments of a user event
  * @e: the event
- * @size: bytes of them
- * @room: for a buffer, KT_RKH_FRAME_MAX bytes
+ * @size: bytes of the arguments
+ * @room: room for a buffer, KT_RKH_FRAME_MAX bytes
  *
- * All bytes of a frame sum up to zero, and so do two frames without the flag
- * between them, or one that has lost a zero: the checksum alone is not enough.
- *
- * Return: true if the writer may have made it.
+ * The checksum is not enough: two frames that lost the flag between them also sum up to
+ * zero, and so does a frame that lost a zero byte.
  */
 bool kt_rkh_fits_ours(const struct kt_rkh_import *t,
 		      const struct kt_rkh_event *e, size_t size, uint8_t *room)
@@ -257,7 +262,10 @@ bool kt_rkh_fits_ours(const struct kt_rkh_import *t,
 	return false;
 }
 
-/* It fits.  Return: 0 or negative errno, or 1: no table of ours has its opcode. */
+/*
+ * Deliver a native event or loss of a Linux stream.
+ * Return: 0, negative errno, or 1 if its opcode is not in the event table.
+ */
 static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
 		     struct kt_foreign *f)
 {
@@ -265,7 +273,7 @@ static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
 	struct kt_foreign o = { .ts = f->ts, .raw = f->raw,
 				.raw_size = f->raw_size };
 
-	/* The bytes are in raw, too, so that they can be put together here. */
+	/* @t->plain is free for the buffer: the event was copied to @t->raw. */
 	get_ours(&o, user, t->typed, size, t->plain);
 	if (user == KT_OURS_LOSS)
 		return kt_import_lost(s, o.cpu,
@@ -275,10 +283,10 @@ static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
 }
 
 /**
- * kt_rkh_emit() - deliver an event
+ * kt_rkh_emit() - deliver an event, and the name that it gives an object
  * @s: the trace
  * @e: the event
- * @ts: its time in the trace
+ * @ts: its time in ticks of the trace
  *
  * Return: as kt_import_emit().
  */
@@ -304,6 +312,6 @@ int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 		if (err <= 0)
 			return err;
 	}
-	/* The rest of such a stream are names. */
+	/* All other events of a Linux stream are names, which are delivered. */
 	return ours && !user ? 0 : kt_import_emit(s, &f);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading RKH trace: sequence, time, the configuration. */
+/*
+ * Reading RKH trace: frames, sequence numbers, times, the configuration.  rkh.c describes the
+ * format; what becomes of each event is in emit.c.
+ */
 #include <ktape/formats.h>
 
 #include "format/frames.h"
@@ -7,15 +10,15 @@
 #include "internal.h"
 #include "rkh.h"
 
-#define BACK_PART	8	/* of the range of time stamps: time goes back */
-#define PROBE_FRAMES	4
-#define PROBE_PLAIN	16	/* of which nothing but the id is known */
-#define HEAD_MAX	64U	/* a flag and a configuration, with escapes */
+#define BACK_PART	8	/* a step above 7/8 of a stamp's range is one backwards */
+#define PROBE_FRAMES	4	/* right frames that make rkh_probe() sure */
+#define PROBE_PLAIN	16	/* the same of frames that have nothing but a known id */
+#define HEAD_MAX	64U	/* bytes of a flag and a configuration, with escapes */
 #define FRAMES_MAX	KT_RKH_FRAMED(KT_RKH_FRAME_MAX)
 
 static const struct ktape_codec_option options[] = {
 	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
-	{ "sig-width", "1|2|4", "bytes of a signal (default 1); this and the following count until a configuration record comes" },
+	{ "sig-width", "1|2|4", "bytes of a signal (default 1); this and the options below hold until a configuration record comes" },
 	{ "time-width", "1|2|4", "bytes of a time stamp (default 4)" },
 	{ "ptr-width", "1|2|4|8", "bytes of an address (default 4)" },
 	{ "ntimer-width", "1|2|4", "bytes of timer ticks (default 2)" },
@@ -26,17 +29,20 @@ static const struct ktape_codec_option options[] = {
 	{ "seq", "0|1", "frames have a sequence number (default 1)" },
 	{ "time", "0|1", "frames have a time stamp (default 1)" },
 	{ "check", "0|1", "frames have a checksum (default 1)" },
-	{ "sender", "0|1", "events tell their sender (default 1)" },
-	{ "que-low", "0|1", "events tell the low mark of queues (default 1)" },
-	{ "mp-low", "0|1", "events tell the low mark of pools (default 1)" },
+	{ "sender", "0|1", "events have their sender (default 1)" },
+	{ "que-low", "0|1", "events have the low mark of queues (default 1)" },
+	{ "mp-low", "0|1", "events have the low mark of pools (default 1)" },
 	{ "tick-hz", "HZ", "time stamps a second (default 1000)" },
 	{ .key = NULL },
 };
 
 /* ---- time and sequence ---------------------------------------------------- */
 
-/* Time goes on over the end of the stamps' range. */
-static uint64_t time_of(struct kt_import *s, uint32_t stamp)
+/*
+ * Convert a time stamp to a time.  Stamps wrap; a small step backwards is no wrap, and the
+ * time of the event before is taken.
+ */
+static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 {
 	struct kt_rkh_import *t = s->state;
 	uint32_t mask = t->config.ts == 4 ? UINT32_MAX
@@ -52,7 +58,7 @@ static uint64_t time_of(struct kt_import *s, uint32_t stamp)
 	}
 	if (step > mask - mask / BACK_PART) {
 		if (!t->back)
-			kt_import_note(s, "where time goes back, that of the event before is taken");
+			kt_import_note(s, "time goes back: the time of the event before is taken");
 		t->back = true;
 		return t->ts;
 	}
@@ -60,7 +66,7 @@ static uint64_t time_of(struct kt_import *s, uint32_t stamp)
 	return t->ts + step;
 }
 
-/* What the sequence number says is missing in front of an event. */
+/* Deliver the gap that the sequence number shows in front of an event. */
 static int follow_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
@@ -77,10 +83,10 @@ static int follow_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 }
 
 /*
- * A frame could not be read.  The next sequence number tells how many events that
- * were, if the one before it is known.
+ * Note an invalid frame.  The next sequence number will show how many events are lost; without
+ * sequence numbers, deliver a gap of unknown size now.
  */
-static int follow_bad(struct kt_import *s)
+static int note_bad(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
 
@@ -91,7 +97,7 @@ static int follow_bad(struct kt_import *s)
 
 /* ---- pieces --------------------------------------------------------------- */
 
-/* A record came: that is what holds from here on. */
+/* Take a configuration record: it holds for the frames behind it. */
 static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
 {
 	struct kt_rkh_import *t = s->state;
@@ -106,15 +112,15 @@ static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
 	if (!s->memo && c->hz)
 		s->memo = c->hz;
 	if (c->hz && c->hz != hz && !t->hz) {
-		kt_import_note(s, "a configuration of %u Hz where time has %u",
+		kt_import_note(s, "a configuration record says %u Hz, the trace keeps %u Hz",
 			       c->hz, hz);
 		t->hz = true;
 	}
 	return err;
 }
 
-/* The configuration comes as an event of the tick before the next one. */
-static int tell_config(struct kt_import *s, const struct kt_rkh_event *e,
+/* Deliver the configuration as a user event, one tick before the next event @e. */
+static int deliver_config(struct kt_import *s, const struct kt_rkh_event *e,
 		       uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
@@ -131,7 +137,7 @@ static int tell_config(struct kt_import *s, const struct kt_rkh_event *e,
 	return err;
 }
 
-/* A frame that is no event. */
+/* Take an invalid frame.  The first one may be the rest of a frame that began earlier. */
 static int take_bad(struct kt_import *s, const char *why)
 {
 	struct kt_rkh_import *t = s->state;
@@ -139,14 +145,14 @@ static int take_bad(struct kt_import *s, const char *why)
 	if (!t->begun && !t->good)
 		return kt_import_joined(s, t->offset, 0);
 	kt_import_bad(s, t->offset, "%s", why);
-	return follow_bad(s);
+	return note_bad(s);
 }
 
 static int take_event(struct kt_import *s, const struct kt_rkh_event *e)
 {
 	struct kt_rkh_import *t = s->state;
-	uint64_t ts = time_of(s, e->ts);
-	int err = tell_config(s, e, ts);
+	uint64_t ts = time_of_stamp(s, e->ts);
+	int err = deliver_config(s, e, ts);
 
 	if (!err)
 		err = follow_seq(s, e->seq, ts);
@@ -179,15 +185,15 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 	}
 	if (t->config.flags & KT_RKH_OURS &&
 	    !kt_rkh_fits_ours(t, &e, typed, t->raw))
-		return take_bad(s, "a frame that ktape does not write");
+		return take_bad(s, "a frame that ktape would not have written");
 	return take_event(s, &e);
 }
 
-static int end(struct kt_import *s)
+static int end_input(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
 	bool tell = t->record && !t->told;
-	/* Bad frames in front of a sequence number that did not come. */
+	/* No sequence number came behind the invalid frames to show what is lost. */
 	bool lost = t->config.flags & KT_RKH_SEQ && !t->seq_known && t->bad;
 	int err = 0;
 
@@ -200,7 +206,7 @@ static int end(struct kt_import *s)
 	return err || !lost ? err : kt_import_lost(s, 0, 0, t->ts, t->ts);
 }
 
-static int next(struct kt_import *s)
+static int rkh_next(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
 	const uint8_t *frame = NULL;
@@ -211,9 +217,9 @@ static int next(struct kt_import *s)
 	len = kt_frames_next(s, KT_RKH_FLAG, FRAMES_MAX, &frame);
 	len = kt_frames_notify(s, len, t->offset, FRAMES_MAX);
 	if (len == KT_FRAME_END)
-		return end(s);
+		return end_input(s);
 	if (len == KT_FRAME_LONG) {
-		err = follow_bad(s);
+		err = note_bad(s);
 		return err ? err : 1;
 	}
 	if (len < 0)
@@ -229,8 +235,8 @@ static int next(struct kt_import *s)
 /* ---- begin ---------------------------------------------------------------- */
 
 /*
- * Look for a configuration in what has come.
- * Return: true, and @c is it.
+ * Look for a configuration record in the first frames.  @c has the width of ids.
+ * Return: true with @c set.
  */
 static bool find_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)
 {
@@ -249,11 +255,11 @@ static bool find_config(struct kt_rkh_config *c, const uint8_t *data, size_t len
 }
 
 /**
- * struct looks - what frames look like
- * @good: known events with a right checksum, or with the next sequence number
- * @next: those with that number
- * @known: known events
- * @bad: others
+ * struct looks - what the first frames look like for one width of ids
+ * @good: known events with a right checksum or the next sequence number
+ * @next: of those, the ones with the next sequence number
+ * @known: other known events
+ * @bad: frames that are no known event
  */
 struct looks {
 	unsigned int good;
@@ -262,8 +268,8 @@ struct looks {
 	unsigned int bad;
 };
 
-/* If ids have so many bytes. */
-static void look(struct looks *l, unsigned int width, const uint8_t *data,
+/* Look at the first frames as if ids had @width bytes. */
+static void look_at_frames(struct looks *l, unsigned int width, const uint8_t *data,
 		 size_t len)
 {
 	const uint8_t *p = data, *end = data + len, *flag;
@@ -293,12 +299,12 @@ static void look(struct looks *l, unsigned int width, const uint8_t *data,
 	}
 }
 
-/* How sure is it that ids have so many bytes? */
-static int sure_of(unsigned int width, const uint8_t *data, size_t len)
+/* Return how likely it is, from 0 to 100, that this is RKH trace with ids of @width bytes. */
+static int width_likelihood(unsigned int width, const uint8_t *data, size_t len)
 {
 	struct looks l = { .good = 0 };
 
-	look(&l, width, data, len);
+	look_at_frames(&l, width, data, len);
 	if (l.good >= PROBE_FRAMES && l.bad * 10 <= l.good &&
 	    l.known * 2 <= l.good)
 		return l.next * 2 > l.good ? 65 : 60;
@@ -306,7 +312,7 @@ static int sure_of(unsigned int width, const uint8_t *data, size_t len)
 	       *data == KT_RKH_FLAG ? 20 : 0;
 }
 
-/* Nobody has to tell the width of ids where there is a record. */
+/* Find a configuration record, trying all widths of ids unless the user gave one. */
 static bool find_width(const struct kt_import *s, struct kt_rkh_config *c,
 		       size_t len)
 {
@@ -326,8 +332,8 @@ static bool find_width(const struct kt_import *s, struct kt_rkh_config *c,
 }
 
 /*
- * Without a record, the frames tell it.
- * Return: how sure that is; 0: @width is left as it was.
+ * Guess the width of ids from the frames, for a stream without a configuration record.
+ * Return: how likely it is; 0 leaves @width as it is.
  */
 static int guess_width(const struct kt_import *s, uint8_t *width, size_t len)
 {
@@ -337,7 +343,7 @@ static int guess_width(const struct kt_import *s, uint8_t *width, size_t len)
 
 	for (uint8_t id = 1; id <= 4; id = (uint8_t)(id * 2)) {
 		int sure = given && id != *width ?
-			   0 : sure_of(id, kt_scan_head(s->in), len);
+			   0 : width_likelihood(id, kt_scan_head(s->in), len);
 
 		if (sure <= best)
 			continue;
@@ -349,9 +355,9 @@ static int guess_width(const struct kt_import *s, uint8_t *width, size_t len)
 }
 
 /*
- * What is looked at before the first event.  A line brings it byte by byte, and
- * where frames come without a record in front of them, nothing is waited for.
- * Return: bytes that are there, or negative errno.
+ * Wait for enough of the input to find the configuration.  A line brings it byte by byte;
+ * stop waiting as soon as the frames show that no record comes first.
+ * Return: number of bytes that have come, or negative errno.
  */
 static int64_t need_head(struct kt_import *s)
 {
@@ -371,7 +377,7 @@ static int64_t need_head(struct kt_import *s)
 	}
 }
 
-static int begin(struct kt_import *s)
+static int rkh_open(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
 	struct kt_rkh_config c;
@@ -379,7 +385,7 @@ static int begin(struct kt_import *s)
 	int64_t there;
 
 	if (bad) {
-		kt_import_fail(s, 0, "%s has no such value", bad);
+		kt_import_fail(s, 0, "option %s: the value is not allowed", bad);
 		return -EINVAL;
 	}
 	there = need_head(s);
@@ -392,16 +398,16 @@ static int begin(struct kt_import *s)
 	} else {
 		guess_width(s, &t->config.id, (size_t)there);
 		if (!s->memo)
-			kt_import_note(s, "the trace does not tell its configuration: the usual one is taken");
+			kt_import_note(s, "the trace has no configuration record: the usual configuration is assumed");
 	}
 	s->info->freq = s->memo ? s->memo : t->config.hz;
 	if (!(c.flags & KT_RKH_TIME))
-		kt_import_note(s, "the trace has no time: its events are counted");
+		kt_import_note(s, "the trace has no time stamps: each event takes one tick");
 	return 0;
 }
 
-/* A configuration, or frames with right checksums and known events. */
-static int probe(const uint8_t *data, size_t len, bool whole)
+/* Recognise a configuration record, or frames of known events with right checksums. */
+static int rkh_probe(const uint8_t *data, size_t len, bool whole)
 {
 	int best = 0;
 
@@ -411,12 +417,12 @@ static int probe(const uint8_t *data, size_t len, bool whole)
 
 		if (find_config(&c, data, len))
 			return 95;
-		best = kt_max(best, sure_of(id, data, len));
+		best = kt_max(best, width_likelihood(id, data, len));
 	}
 	return best;
 }
 
-static char *json(char *p, const void *raw, size_t size)
+static char *rkh_json(char *p, const void *raw, size_t size)
 {
 	return kt_rkh_json(p, raw, size);
 }
@@ -425,8 +431,8 @@ const struct kt_codec_in kt_rkh_in = {
 	.options = options,
 	.size = sizeof(struct kt_rkh_import),
 	.names_late = true,
-	.probe = probe,
-	.open = begin,
-	.next = next,
-	.json = json,
+	.probe = rkh_probe,
+	.open = rkh_open,
+	.next = rkh_next,
+	.json = rkh_json,
 };

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* RKH trace: what the files of this folder share. */
+/*
+ * RKH trace: what the files of this folder share.
+ *
+ * rkh.c	events as bytes, frames; it draws the format
+ * kinds.c	the table of events
+ * config.c	the configuration: how wide fields are, what a frame consists of
+ * typed.c	fields as typed arguments of user events and back, JSON
+ * user.c	fields of events that are kept as user events
+ * in.c		reading: frames, sequence numbers, times, the configuration
+ * emit.c	reading: the native record for each event
+ * out.c	writing: frames, times, losses, the configuration
+ * map.c	writing: the event for each native record
+ */
 #ifndef _KT_RKH_INTERNAL_H
 #define _KT_RKH_INTERNAL_H
 
@@ -8,18 +20,18 @@
 #include "format/sink.h"
 
 #define KT_RKH_FLAG		0x7eU	/* ends a frame */
-#define KT_RKH_ESCAPE		0x7dU
-#define KT_RKH_FLIP		0x20U
+#define KT_RKH_ESCAPE		0x7dU	/* in front of an escaped byte */
+#define KT_RKH_FLIP		0x20U	/* what an escaped byte is xored with */
 #define KT_RKH_IDS		256U
-#define KT_RKH_FRAME_MAX	8192U	/* content of a frame */
-#define KT_RKH_FRAMED(n)	((n) * 2 + 1)
-#define KT_RKH_TYPED_MAX	(KT_RKH_FRAME_MAX * 5)
+#define KT_RKH_FRAME_MAX	8192U	/* bytes of a frame, without escapes */
+#define KT_RKH_FRAMED(n)	((n) * 2 + 1)	/* the same with escapes and flag */
+#define KT_RKH_TYPED_MAX	(KT_RKH_FRAME_MAX * 5)	/* bytes of typed arguments */
 #define KT_RKH_FIELDS		8
-#define KT_RKH_WHY		80
-#define KT_RKH_CONFIG_FRAME	32	/* room for its content */
-#define KT_RKH_USERS		32U
+#define KT_RKH_WHY		80	/* room for a reason */
+#define KT_RKH_CONFIG_FRAME	32	/* room for a configuration record */
+#define KT_RKH_USERS		32U	/* user events of RKH */
 
-/* Events by their numbers, those that something is done with. */
+/* TE_IDs of the events that are more than fields here. */
 enum kt_rkh_id {
 	KT_RKH_TRN = 0x62,
 	KT_RKH_EXE_ACT = 0x70,
@@ -44,23 +56,23 @@ enum kt_rkh_id {
 #define KT_RKH_SEQ		(1U << 15)
 #define KT_RKH_CHECK		(1U << 17)
 #define KT_RKH_ALL		0x3ffffU
-#define KT_RKH_OURS		(1U << 31)	/* of a Linux system, by ktape */
+#define KT_RKH_OURS		(1U << 31)	/* a Linux stream, see below */
 
 /**
- * struct kt_rkh_config - how a stream is made
+ * struct kt_rkh_config - the configuration of a stream
  * @flags: KT_RKH_*
- * @version: of RKH, in BCD
- * @hz: ticks of the time stamp a second
- * @id: bytes of an event's id; the rest are bytes of its fields
- * @sig: signal
- * @ts: time stamp
- * @ptr: address
- * @ntimer: ticks of timers
- * @nblock: number of blocks
- * @nelem: number of elements
- * @esize: size of an event
- * @bsize: size of a block
- * @pools: number of event pools; no width
+ * @version: version of RKH, in BCD
+ * @hz: ticks of the time stamp in a second
+ * @id: bytes of an event's id
+ * @sig: bytes of a signal
+ * @ts: bytes of a time stamp
+ * @ptr: bytes of an address
+ * @ntimer: bytes of timer ticks
+ * @nblock: bytes of a number of blocks
+ * @nelem: bytes of a number of elements
+ * @esize: bytes of the size of an event
+ * @bsize: bytes of the size of a block
+ * @pools: number of event pools
  */
 struct kt_rkh_config {
 	uint32_t flags;
@@ -78,26 +90,32 @@ struct kt_rkh_config {
 	uint8_t pools;
 };
 
-/*
- * Fields: s address, f function, g signal, n elements, b blocks, z block size,
- * e event size, t ticks, 1 2 4 bytes, p number of a pool less one, Z text;
- * where the configuration has them: S sender, N least elements, B least blocks.
- * Alone: U typed arguments, M bytes.
+/**
+ * struct kt_rkh_kind - what events of one id consist of
+ * @name: GROUP_EVENT
+ * @types: a letter for the type of each field:
+ *	s address, f function, g signal, n number of elements, b number of blocks,
+ *	z size of a block, e size of an event, t timer ticks, 1 2 4 bytes,
+ *	p number of a pool minus one, Z text;
+ *	present only if the configuration says so: S address of the sender,
+ *	N low mark of a queue, B low mark of a pool;
+ *	as the only field: U typed arguments, M bytes
+ * @fields: names of the fields
  */
 struct kt_rkh_kind {
-	const char *name;	/* GROUP_EVENT */
+	const char *name;
 	const char *types;
 	const char *fields[KT_RKH_FIELDS];
 };
 
 /**
  * struct kt_rkh_event - an event
- * @id: group << 5 | number
+ * @id: TE_ID: group << 5 | number
  * @seq: its sequence number
  * @ts: its time stamp
- * @values: of its fields in their order, without those that are missing
- * @text: its text, its typed arguments or its bytes
- * @len: bytes of @text; the NUL of a text is not counted
+ * @values: values of the numeric fields that are present, in order
+ * @text: its text, typed arguments or bytes
+ * @len: bytes of @text, without the NUL of a text
  */
 struct kt_rkh_event {
 	uint8_t id;
@@ -148,63 +166,63 @@ const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 				unsigned int *format, uint64_t *value);
 char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
 
-/* What raw bytes begin with, in front of typed arguments. */
-#define KT_RKH_RAW_HEAD		16
+#define KT_RKH_RAW_HEAD		16	/* bytes of kt_foreign.raw in front of the arguments */
 
-/* ---- traces of Linux --------------------------------------------------- */
+/* ---- Linux streams ----------------------------------------------------- */
 
 /*
- * How a trace of Linux is told in RKH: what its reader and writer share.
+ * A Linux stream is a native trace written as RKH trace.  Bit KT_RKH_OURS of its flags tells
+ * it from the stream of an RKH target, and the reader makes native events of it again.
  *
- * An event is a user event with typed arguments: U8 opcode, U16 CPU, OBJ thread,
- * X32 dat20, an X32 each argument, and its buffer in MEM pieces; a loss has the
- * opcode KT_OURS_LOST and two X32, its count.  Numbers of the first kinds of
- * events that come are their own, then it is KT_OURS_EVENT; its TUSR names tell.
- * The stream's own user events, below KT_OURS_EVENT, keep their numbers.
+ * A native event is a user event of RKH with typed arguments: U8 opcode, U16 CPU, OBJ
+ * thread, X32 dat20, an X32 for each argument, and the buffer in MEM pieces.  A loss is
+ * user event KT_OURS_LOSS with opcode 0 and its count in two X32.  The first kinds of
+ * events that come get a user event each, KT_OURS_FIRST and up, and a TUSR record names
+ * it; all others are KT_OURS_EVENT.  User events below KT_OURS_EVENT keep their numbers.
  */
 #define KT_OURS_EVENT		16U	/* user event: any event */
 #define KT_OURS_LOSS		17U	/* user event: a loss */
-#define KT_OURS_FIRST		18U	/* user events of kinds of events */
-#define KT_OURS_PREFIX		"kt:"
-#define KT_OURS_BLOB		2048U	/* bytes of a buffer that are kept */
+#define KT_OURS_FIRST		18U	/* user event: the first kind with one of its own */
+#define KT_OURS_PREFIX		"kt:"	/* of names of user events */
+#define KT_OURS_BLOB		2048U	/* bytes of a buffer; the rest is cut */
 
-/* Addresses that objects get: upper byte, and id. */
+/* Addresses that stand for Linux objects: the upper byte is the type, below it is the id. */
 #define KT_OURS_TYPE		0xff000000U
 #define KT_OURS_ID		0x00ffffffU
 #define KT_OURS_THREAD		0x40000000U
 #define KT_OURS_IRQ		0x20000000U
 #define KT_OURS_SOFTIRQ		0x21000000U
-#define KT_OURS_ISR		0x22000000U	/* these: param1 * 4096 + id */
+#define KT_OURS_ISR		0x22000000U	/* from here on: param1 * 4096 + id */
 #define KT_OURS_MARKER		0x23000000U
 #define KT_OURS_VALUE		0x24000000U
 #define KT_OURS_MARKER_GLOBAL	0x25000000U	/* with KTAPE_NAME_GLOBAL */
 #define KT_OURS_VALUE_GLOBAL	0x26000000U
 #define KT_OURS_PAIR_SHIFT	12
-#define KT_OURS_PAIR_MAX	0xfffU	/* of either */
-#define KT_OURS_PAIR_ANY	0xfffU	/* of markers: KTAPE_OWNER_ANY */
+#define KT_OURS_PAIR_MAX	0xfffU	/* greatest param1, and greatest id */
+#define KT_OURS_PAIR_ANY	0xfffU	/* param1 of markers: KTAPE_OWNER_ANY */
 
 /* ---- reading ----------------------------------------------------------- */
 
 /**
  * struct kt_rkh_import - a stream that is being read
- * @config: what holds now
- * @told: the user event that tells it has come
- * @record: it comes from a record
- * @good: frames that were events
- * @bad: a frame could not be read
- * @begun: with a flag, or the first flag was passed
+ * @config: configuration that holds now
+ * @told: the user event for @config is delivered
+ * @record: @config comes from a configuration record; else it is assumed
+ * @bad: a frame was invalid
+ * @begun: the stream began with a flag, or its first flag was passed
+ * @seq_known: @seq is valid
+ * @timed: @stamp is valid
+ * @cut_names: there was a notice that names are cut
+ * @back: there was a notice that time goes back
+ * @hz: there was a notice that the frequency changes
  * @seq: sequence number of the last event
- * @seq_known: there was one
- * @timed: so was a time
- * @stamp: the last time stamp
- * @ts: the last time
- * @offset: of the frame
- * @cut_names: it was told that names are cut
- * @back: so was that time goes back
- * @hz: so was that the frequency changed
+ * @stamp: time stamp of the last event
+ * @good: number of valid frames
+ * @ts: time of the last event in ticks of the trace
+ * @offset: offset of the frame that is taken
  * @plain: content of the frame
- * @typed: arguments
- * @raw: for JSON
+ * @typed: typed arguments of the event
+ * @raw: kt_foreign.raw of the event
  */
 struct kt_rkh_import {
 	struct kt_rkh_config config;
@@ -238,21 +256,22 @@ int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq);
 
 /**
  * struct kt_rkh_sink - a stream that is being written
- * @config: how
- * @begun: the first flag is written, and what @theirs is, is known
- * @theirs: it came from such a stream, and is to become that again
- * @seq: of the next event
- * @last_ts: time of the last event
- * @users: user event of an opcode, 0: none yet
- * @nr_users: user events that have one
+ * @config: its configuration
+ * @begun: the first flag is written, and @rewrite is decided
+ * @rewrite: the events come from the stream of an RKH target: write that stream again;
+ *	else write a Linux stream
+ * @seq: sequence number of the next event
+ * @last_ts: time of the last event on the trace clock
+ * @users: user event that an opcode got, 0 = none
+ * @nr_users: number of opcodes with a user event
  * @plain: content of a frame
  * @typed: typed arguments
- * @room: texts of events that are made from them
+ * @room: text of an event that is made from typed arguments
  */
 struct kt_rkh_sink {
 	struct kt_rkh_config config;
 	bool begun;
-	bool theirs;
+	bool rewrite;
 	uint8_t seq;
 	uint64_t last_ts;
 	uint8_t users[256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* RKH trace: the table of its events; codec_rkh.h explains the types. */
+/* RKH trace: the table of its events; struct kt_rkh_kind explains the type letters. */
 #include <stddef.h>
 
 #include "internal.h"
@@ -100,17 +100,19 @@ static const char *const groups[] = {
 	"MP", "QUE", "SMA", "SM", "TMR", "FWK", "USR", "UT",
 };
 
+/* Return what events of a TE_ID consist of, or NULL for an unknown one. */
 const struct kt_rkh_kind *kt_rkh_kind(unsigned int id)
 {
 	return id < KT_RKH_IDS && kinds[id].name ? &kinds[id] : NULL;
 }
 
-/* What SM_EXE_ACT calls the value of its field act, or NULL. */
+/* Return the word for a value of field act of SM_EXE_ACT, or NULL. */
 const char *kt_rkh_act(uint64_t value)
 {
 	return value < KT_ARRAY_SIZE(acts) ? acts[value] : NULL;
 }
 
+/* Return the name of the group of a TE_ID. */
 const char *kt_rkh_group(unsigned int id)
 {
 	return groups[id >> 5 & 7];

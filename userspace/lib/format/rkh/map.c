@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which event of RKH does a native event become? */
+/*
+ * Writing RKH trace: the event that each native event becomes, in a Linux stream (internal.h)
+ * or when the stream of an RKH target is written again.
+ */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
@@ -10,12 +13,12 @@
 /* ---- names ---------------------------------------------------------------- */
 
 /**
- * kt_rkh_name() - write an entry of the symbol table
- * @s: where to
- * @ts: when
- * @id: which table, KT_RKH_*
- * @value: the object
- * @name: its name
+ * kt_rkh_name() - write a record that names an object
+ * @s: the sink
+ * @ts: time on the trace clock
+ * @id: id of the record, KT_RKH_*
+ * @value: address or number of the object
+ * @name: its name, without a NUL
  * @len: bytes of @name
  *
  * Return: 0 or negative errno.
@@ -28,19 +31,20 @@ int kt_rkh_name(struct kt_sink *s, uint64_t ts, unsigned int id, uint64_t value,
 		.text = (const uint8_t *)name, .len = len,
 	};
 
-	if (id == KT_RKH_STATE) {	/* of an object that is not known */
+	if (id == KT_RKH_STATE) {	/* the active object is unknown: 0 */
 		e.values[0] = 0;
 		e.values[1] = value;
 	}
 	return kt_rkh_put(s, &e, ts);
 }
 
+/* Records for names in the registry. */
 static const struct {
 	uint8_t type;
 	uint8_t id;
-	uint8_t also;		/* a second table */
-	uint32_t base;		/* of the address */
-	uint32_t max;		/* greatest id, 0: any */
+	uint8_t also;		/* a second record, 0 = none */
+	uint32_t base;		/* upper byte of the address */
+	uint32_t max;		/* greatest id, 0 = any */
 } names[] = {
 	{ KTAPE_OBJ_THREAD, KT_RKH_AO, KT_RKH_OBJ, KT_OURS_THREAD, KT_OURS_ID },
 	{ KTAPE_OBJ_IRQ, KT_RKH_ACTOR, 0, KT_OURS_IRQ, KT_OURS_ID },
@@ -63,8 +67,9 @@ static const struct {
 };
 
 /*
- * The address of an object whose name is of a CPU or a thread, of all of them, or
- * of the rest: bits of @base, and param1 and the id.  Return: false: it has none.
+ * Complete the address of an object that is told apart by param1 (the CPU of an interrupt,
+ * the thread of a marker) and its id.
+ * Return: false if they are too large for an address.
  */
 static bool pair_address(const struct ktape_event *e, uint32_t *address)
 {
@@ -88,7 +93,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0), address;
 	size_t len = strnlen(e->blob, e->blob_size);
 
-	if (e->dat20 >> 8 & 1)		/* there is no end of a name */
+	if (e->dat20 >> 8 & 1)		/* names do not end in this format */
 		return 0;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
 		int err;
@@ -112,7 +117,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	return 0;
 }
 
-/* ---- events of Linux ---------------------------------------------------------- */
+/* ---- events of a Linux stream ----------------------------------------------- */
 
 static uint8_t *put_word(uint8_t *p, unsigned int format, unsigned int size,
 			 uint64_t v)
@@ -168,8 +173,11 @@ static int put_user(struct kt_sink *s, unsigned int user, const uint8_t *end,
 	return err < 0 ? err : kt_rkh_put(s, &e, ts);
 }
 
-/* The user event of a kind of events gets its name where it comes first. */
-static int user_of(struct kt_sink *s, const struct ktape_event *e,
+/*
+ * Find the user event for a kind of events; the first one of a kind gets a user event of its
+ * own and writes its name, as long as there are any.  Return: 0 or negative errno.
+ */
+static int find_user(struct kt_sink *s, const struct ktape_event *e,
 		   unsigned int *user)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -193,7 +201,7 @@ static int map_any(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
 	unsigned int user;
-	int err = user_of(s, e, &user);
+	int err = find_user(s, e, &user);
 	uint8_t *p;
 
 	if (err)
@@ -205,8 +213,8 @@ static int map_any(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /**
- * kt_rkh_map_lost() - write a loss of ours
- * @s: where to
+ * kt_rkh_map_lost() - write a loss to a Linux stream
+ * @s: the sink
  * @n: the loss
  *
  * Return: 0 or negative errno.
@@ -224,14 +232,17 @@ int kt_rkh_map_lost(struct kt_sink *s, const struct ktape_notice *n)
 
 /* ---- user events -------------------------------------------------------------- */
 
-/* A user event that keeps its number; words come first.  -EBADMSG: it cannot. */
+/*
+ * Write a user event under its own number: its words, then its typed arguments.
+ * Return: 0, -EBADMSG if they do not fit, or another negative errno.
+ */
 static int map_numbered(struct kt_sink *s, const struct ktape_event *e,
 			uint32_t id)
 {
 	struct kt_rkh_sink *t = s->state;
 	uint8_t *p = t->typed;
 
-	if (e->blob_size > KT_OURS_BLOB && !t->theirs)
+	if (e->blob_size > KT_OURS_BLOB && !t->rewrite)
 		return -EBADMSG;
 	if (e->blob_size > KT_RKH_FRAME_MAX / 2)
 		return -EBADMSG;
@@ -242,8 +253,8 @@ static int map_numbered(struct kt_sink *s, const struct ktape_event *e,
 	return put_user(s, id, p + e->blob_size, e->ts);
 }
 
-/* An event of such a stream. */
-static int map_theirs(struct kt_sink *s, const struct ktape_event *e,
+/* Write an event that came from an RKH target. */
+static int map_rkh(struct kt_sink *s, const struct ktape_event *e,
 		      unsigned int id)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -270,17 +281,24 @@ static int map_user(struct kt_sink *s, const struct ktape_event *e)
 	int err = -EBADMSG;
 
 	if (e->nargs && (id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_RKH)
-		return map_theirs(s, e, id & ~KTAPE_FORMAT_ID_MASK);
-	if (e->nargs && id < (t->theirs ? KT_RKH_USERS : KT_OURS_EVENT))
+		return map_rkh(s, e, id & ~KTAPE_FORMAT_ID_MASK);
+	if (e->nargs && id < (t->rewrite ? KT_RKH_USERS : KT_OURS_EVENT))
 		err = map_numbered(s, e, id);
 	if (err != -EBADMSG)
 		return err;
-	if (!t->theirs)
+	if (!t->rewrite)
 		return map_any(s, e);
 	kt_sink_miss(s, "user events", 1);
 	return 0;
 }
 
+/**
+ * kt_rkh_map() - write a native event
+ * @s: the sink
+ * @e: the event
+ *
+ * Return: 0 or negative errno.
+ */
 int kt_rkh_map(struct kt_sink *s, const struct ktape_event *e)
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -292,12 +310,12 @@ int kt_rkh_map(struct kt_sink *s, const struct ktape_event *e)
 		kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
 		return 0;
 	}
-	/* The events that told these names are there. */
+	/* A stream that is written again has its own records for these names. */
 	if (e->opcode == KTAPE_EV_REGISTRY)
-		return t->theirs ? 0 : map_registry(s, e);
+		return t->rewrite ? 0 : map_registry(s, e);
 	if (e->opcode == KTAPE_EV_USER_EVENT)
 		return map_user(s, e);
-	if (!t->theirs)
+	if (!t->rewrite)
 		return map_any(s, e);
 	kt_sink_miss(s, d->name, 1);
 	return 0;

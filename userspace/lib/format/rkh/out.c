@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing RKH trace: frames, time, losses, what the stream is made of. */
+/*
+ * Writing RKH trace: frames, times, losses, the configuration.  rkh.c describes the format and
+ * what it loses; which event a native one becomes is in map.c.
+ */
 #include <ktape/formats.h>
 
 #include "internal.h"
 #include "rkh.h"
 
 #define NS_PER_S	1000000000U
-#define OURS_HZ		50000U	/* 32 bits of it are a day */
+#define OURS_HZ		50000U	/* of a Linux stream: 32 bits last a day */
 
 static const struct ktape_codec_option options[] = {
 	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
@@ -20,6 +23,7 @@ static const struct ktape_codec_option options[] = {
 	{ .key = NULL },
 };
 
+/* Write @t->plain, @len bytes, as a frame.  Return: 0 or negative errno. */
 static int put_frame(struct kt_sink *s, size_t len)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -30,6 +34,7 @@ static int put_frame(struct kt_sink *s, size_t len)
 	return kt_sink_done(s, (char *)p + kt_rkh_frame(p, t->plain, len));
 }
 
+/* Convert a time from the trace clock to a time stamp. */
 static uint32_t stamp_of(const struct kt_sink *s, uint64_t ts)
 {
 	const struct kt_rkh_sink *t = s->state;
@@ -42,9 +47,9 @@ static uint32_t stamp_of(const struct kt_sink *s, uint64_t ts)
 
 /**
  * kt_rkh_put() - write an event
- * @s: where to
- * @e: the event but its time and sequence number
- * @ts: when, on the trace clock
+ * @s: the sink
+ * @e: the event; its time stamp and sequence number are set here
+ * @ts: its time on the trace clock
  *
  * Return: 0 or negative errno.
  */
@@ -71,7 +76,7 @@ static int put_flag(struct kt_sink *s)
 	return kt_sink_put(s, &flag, 1);
 }
 
-/* A stream of ours: its configuration, and what its user events are. */
+/* Begin a Linux stream: its configuration, and the names of its user events. */
 static int begin_ours(struct kt_sink *s, uint64_t ts)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -87,7 +92,7 @@ static int begin_ours(struct kt_sink *s, uint64_t ts)
 				       KT_OURS_PREFIX "lost", 7);
 }
 
-/* Is it the user event that tells the configuration? */
+/* Return true for the user event that stands for a configuration. */
 static bool is_config(const struct ktape_event *e)
 {
 	return e->kind == KTAPE_RING_EVENT &&
@@ -95,7 +100,7 @@ static bool is_config(const struct ktape_event *e)
 	       ktape_event_arg(e, 0) == (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG);
 }
 
-/* The stream that this was goes on as it was. */
+/* Take the configuration of an RKH target: its stream is written again. */
 static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -105,12 +110,12 @@ static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 
 	for (unsigned int i = 0; i < KT_RKH_CONFIG_WORDS; i++)
 		words[i] = ktape_event_arg(e, 1 + i);
-	if ((t->begun && !t->theirs) || !kt_rkh_unpack(&t->config, words)) {
+	if ((t->begun && !t->rewrite) || !kt_rkh_unpack(&t->config, words)) {
 		kt_sink_miss(s, "other configurations of RKH", 1);
 		return 0;
 	}
 	t->config.flags &= ~KT_RKH_OURS;
-	t->theirs = true;
+	t->rewrite = true;
 	if (!t->begun)
 		err = put_flag(s);
 	t->begun = true;
@@ -120,7 +125,7 @@ static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 	return err;
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int rkh_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
 	int err = 0;
@@ -133,32 +138,32 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	return err ? err : kt_rkh_map(s, e);
 }
 
-static int notice(struct kt_sink *s, const struct ktape_notice *n)
+static int rkh_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct kt_rkh_sink *t = s->state;
 	int err = t->begun ? 0 : begin_ours(s, n->to);
 
 	if (err)
 		return err;
-	if (!t->theirs)
+	if (!t->rewrite)
 		return kt_rkh_map_lost(s, n);
 	t->seq = (uint8_t)(t->seq + n->count);
 	if (!n->count)
-		kt_sink_miss(s, "gaps in which nobody knows how many events were lost", 1);
+		kt_sink_miss(s, "gaps of an unknown number of events", 1);
 	if (n->count > UINT8_MAX)
 		kt_sink_miss(s, "losses of more than 255 events at once", 1);
 	return 0;
 }
 
-static int begin(struct kt_sink *s)
+static int rkh_begin(struct kt_sink *s)
 {
 	struct kt_rkh_sink *t = s->state;
 	const char *bad = kt_rkh_options(&t->config, &s->options);
 
 	if (bad)
-		return kt_sink_fail(s, "%s has no such value", bad);
+		return kt_sink_fail(s, "option %s: the value is not allowed", bad);
 	if (t->config.ptr < 4)
-		return kt_sink_fail(s, "ptr-width is 4 or 8");
+		return kt_sink_fail(s, "ptr-width must be 4 or 8");
 	if (!kt_codec_option(&s->options, "tick-hz"))
 		t->config.hz = s->info->freq && s->info->freq < OURS_HZ
 				       ? (uint16_t)s->info->freq : OURS_HZ;
@@ -166,7 +171,7 @@ static int begin(struct kt_sink *s)
 	return 0;
 }
 
-static int end(struct kt_sink *s)
+static int rkh_end(struct kt_sink *s)
 {
 	struct kt_rkh_sink *t = s->state;
 
@@ -177,8 +182,8 @@ const struct kt_codec_out kt_rkh_out = {
 	.options = options,
 	.assumed = true,
 	.size = sizeof(struct kt_rkh_sink),
-	.begin = begin,
-	.event = event,
-	.notice = notice,
-	.end = end,
+	.begin = rkh_begin,
+	.event = rkh_event,
+	.notice = rkh_notice,
+	.end = rkh_end,
 };

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RKH trace: bytes and frames.
+ * RKH trace, the trace of the RKH framework for state machines: its events as bytes, and
+ * its frames.
  *
- * A frame is an id, a sequence number, a time stamp, fields and a checksum,
- * little-endian, each where the configuration has it; a flag ends it, and flags
- * and escapes in it are escaped.  All bytes with the checksum sum up to zero.
+ *	stream	= 0x7e frame 0x7e frame 0x7e ...
+ *	frame	= escape(id | sequence | time stamp | field field ... | checksum)
+ *		         1 B     1 B       1-4 B      configured width    1 B
+ *
+ * Numbers are little-endian.  0x7e and 0x7d inside a frame become 0x7d and the byte xor
+ * 0x20.  All bytes of a frame, with the checksum and before escaping, sum up to zero.  The
+ * widths, and whether sequence number, time stamp and checksum are present, stand in the
+ * configuration record FWK_TCFG (config.c), which a stream should begin with.  Without it
+ * they come from options, or the usual ones are assumed.
+ *
+ * Reading keeps each event as a user event with its fields as typed arguments; records that
+ * name objects are registry entries as well.  An RKH target has one CPU, and which thread
+ * ran is unknown.  Writing turns such events back into the same stream; any other trace
+ * becomes a Linux stream (internal.h), which loses processes of threads, CPU and thread of
+ * user events 0 to 15, names of objects that RKH has no table for, and the date.
+ *
+ * Lost events show in the sequence number, modulo 256.  Damage: a frame with a wrong
+ * checksum, a bad escape or loose bytes is left out with a notice, and reading goes on
+ * behind the next flag, because 0x7e occurs nowhere inside a frame.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +31,8 @@
 #include "internal.h"
 
 /*
- * The content of a frame without its flag; @to has room for @len bytes.
- * Return: how many, or -EBADMSG.
+ * Remove the escapes of a frame, given without its flag.  @to has room for @len bytes.
+ * Return: number of bytes, or -EBADMSG for a bad escape.
  */
 int64_t kt_rkh_unframe(uint8_t *to, const uint8_t *data, size_t len)
 {
@@ -38,7 +55,10 @@ int64_t kt_rkh_unframe(uint8_t *to, const uint8_t *data, size_t len)
 	return out - to;
 }
 
-/* A frame with its flag; @to has room for KT_RKH_FRAMED(@len).  Return: bytes. */
+/*
+ * Make a frame with escapes and flag.  @to has room for KT_RKH_FRAMED(@len) bytes.
+ * Return: number of bytes.
+ */
 size_t kt_rkh_frame(uint8_t *to, const uint8_t *data, size_t len)
 {
 	uint8_t *out = to;
@@ -55,7 +75,7 @@ size_t kt_rkh_frame(uint8_t *to, const uint8_t *data, size_t len)
 	return (size_t)(out - to);
 }
 
-/* Is the last byte the checksum of all? */
+/* Return true if the bytes of a frame sum up to zero: its checksum is right. */
 bool kt_rkh_checked(const uint8_t *data, size_t len)
 {
 	uint8_t sum = 0;
@@ -67,7 +87,7 @@ bool kt_rkh_checked(const uint8_t *data, size_t len)
 
 /* ---- fields ------------------------------------------------------------- */
 
-/* Is a field of this type in the stream? */
+/* Return true if the configuration has fields of this type. */
 bool kt_rkh_has(const struct kt_rkh_config *c, char type)
 {
 	switch (type) {
@@ -82,7 +102,7 @@ bool kt_rkh_has(const struct kt_rkh_config *c, char type)
 	}
 }
 
-/* Its bytes; 0: it has no fixed number. */
+/* Return the width of fields of a type in bytes, 0 = variable. */
 unsigned int kt_rkh_width(const struct kt_rkh_config *c, char type)
 {
 	switch (type) {
@@ -115,7 +135,7 @@ unsigned int kt_rkh_width(const struct kt_rkh_config *c, char type)
 	}
 }
 
-static const uint8_t *get(const uint8_t *p, const uint8_t *end,
+static const uint8_t *get_bytes(const uint8_t *p, const uint8_t *end,
 			  unsigned int width, uint64_t *value)
 {
 	if ((size_t)(end - p) < width)
@@ -126,7 +146,7 @@ static const uint8_t *get(const uint8_t *p, const uint8_t *end,
 	return p + width;
 }
 
-static uint8_t *put(uint8_t *p, unsigned int width, uint64_t value)
+static uint8_t *put_bytes(uint8_t *p, unsigned int width, uint64_t value)
 {
 	for (unsigned int i = 0; i < width; i++, value >>= 8)
 		*p++ = (uint8_t)value;
@@ -161,7 +181,7 @@ static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 
 		if (!kt_rkh_has(c, k->types[i]))
 			continue;
-		p = width ? get(p, end, width, &e->values[n++])
+		p = width ? get_bytes(p, end, width, &e->values[n++])
 			  : get_text(e, k->types[i], p, end);
 		if (p)
 			continue;
@@ -176,7 +196,10 @@ static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 	return -EBADMSG;
 }
 
-/* Wider ids have a whole byte for the number within the group. */
+/*
+ * Convert an id to a TE_ID.  Ids of 2 and 4 bytes have the group above a whole byte.
+ * Return: false if group or number is too large.
+ */
 static bool narrow_id(const struct kt_rkh_config *c, uint64_t *id)
 {
 	uint64_t number = *id & 0xff, group = *id >> 8;
@@ -187,17 +210,17 @@ static bool narrow_id(const struct kt_rkh_config *c, uint64_t *id)
 	return group < 8 && number < 32;
 }
 
-/* Where the id of a known event ends, or NULL. */
+/* Read an id.  Return: the byte behind it, or NULL for an unknown event. */
 static const uint8_t *get_id(const struct kt_rkh_config *c, const uint8_t *data,
 			     const uint8_t *end, uint64_t *id)
 {
-	const uint8_t *p = get(data, end, c->id, id);
+	const uint8_t *p = get_bytes(data, end, c->id, id);
 
 	return p && narrow_id(c, id) && kt_rkh_kind((unsigned int)*id) ? p
 								       : NULL;
 }
 
-/* The byte behind the id of a known event, or -1. */
+/* Return the byte behind the id of a frame, -1 if that is no known event. */
 int kt_rkh_behind_id(unsigned int width, const uint8_t *data, size_t len)
 {
 	const struct kt_rkh_config c = { .id = (uint8_t)width };
@@ -208,8 +231,8 @@ int kt_rkh_behind_id(unsigned int width, const uint8_t *data, size_t len)
 }
 
 /*
- * An event from the content of a frame, which @e->text points into.
- * Return: 0, or -EBADMSG with @why filled.
+ * Read an event from the content of a frame.  @e->text points into @data.
+ * Return: 0, or -EBADMSG with the reason in @why.
  */
 int kt_rkh_decode(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		  const uint8_t *data, size_t len, char why[KT_RKH_WHY])
@@ -225,15 +248,15 @@ int kt_rkh_decode(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		}
 		end--;
 	}
-	p = get(p, end, c->id, &id);
+	p = get_bytes(p, end, c->id, &id);
 	if (p && (!narrow_id(c, &id) || !kt_rkh_kind((unsigned int)id))) {
 		snprintf(why, KT_RKH_WHY, "unknown event");
 		return -EBADMSG;
 	}
 	if (p && c->flags & KT_RKH_SEQ)
-		p = get(p, end, 1, &seq);
+		p = get_bytes(p, end, 1, &seq);
 	if (p && c->flags & KT_RKH_TIME)
-		p = get(p, end, c->ts, &ts);
+		p = get_bytes(p, end, c->ts, &ts);
 	if (!p) {
 		snprintf(why, KT_RKH_WHY, "a frame of %zu bytes is too short",
 			 len);
@@ -245,7 +268,10 @@ int kt_rkh_decode(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 	return get_fields(c, e, p, end, why);
 }
 
-/* Return: bytes at @to, which has room for KT_RKH_FRAME_MAX. */
+/*
+ * Write the content of a frame to @to, which has room for KT_RKH_FRAME_MAX bytes.
+ * Return: number of bytes.
+ */
 size_t kt_rkh_encode(const struct kt_rkh_config *c,
 		     const struct kt_rkh_event *e, uint8_t *to)
 {
@@ -253,19 +279,19 @@ size_t kt_rkh_encode(const struct kt_rkh_config *c,
 	uint8_t *p = to, sum = 0;
 	unsigned int n = 0;
 
-	p = put(p, c->id, c->id == 1 ? e->id
+	p = put_bytes(p, c->id, c->id == 1 ? e->id
 				     : (e->id & 0xe0U) << 3 | (e->id & 0x1fU));
 	if (c->flags & KT_RKH_SEQ)
 		*p++ = e->seq;
 	if (c->flags & KT_RKH_TIME)
-		p = put(p, c->ts, e->ts);
+		p = put_bytes(p, c->ts, e->ts);
 	for (const char *t = k->types; *t; t++) {
 		unsigned int width = kt_rkh_width(c, *t);
 
 		if (!kt_rkh_has(c, *t))
 			continue;
 		if (width) {
-			p = put(p, width, e->values[n++]);
+			p = put_bytes(p, width, e->values[n++]);
 			continue;
 		}
 		if (e->len)

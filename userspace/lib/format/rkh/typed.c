@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RKH trace: fields as typed arguments of user events, and as JSON.
+ * RKH trace: fields of events as typed arguments of user events and back, and as JSON.
  *
- * Typed arguments have the numbers of formats that RKH has, but addresses are
- * always 8 bytes and signals 4.
+ * ktape and RKH number the formats of typed arguments alike.  Of ktape, addresses always
+ * have 8 bytes and signals 4; in an RKH stream the configuration says.
  */
 #include <ktape/mark.h>
 
@@ -11,8 +11,9 @@
 
 #include "internal.h"
 
-#define FORMATS		12U
+#define FORMATS		12U	/* KTAPE_FORMAT_* */
 
+/* Bytes of a number in ktape's typed arguments, 0 = text or memory. */
 static const uint8_t sizes[FORMATS] = {
 	[KTAPE_FORMAT_S8] = 1,	     [KTAPE_FORMAT_U8] = 1,
 	[KTAPE_FORMAT_S16] = 2,	     [KTAPE_FORMAT_U16] = 2,
@@ -21,6 +22,7 @@ static const uint8_t sizes[FORMATS] = {
 	[KTAPE_FORMAT_FUNCTION] = 8, [KTAPE_FORMAT_SIGNAL] = 4,
 };
 
+/* Return the bytes of a number in typed arguments of an RKH stream. */
 static unsigned int foreign_size(const struct kt_rkh_config *c,
 				 unsigned int format)
 {
@@ -35,14 +37,14 @@ static unsigned int foreign_size(const struct kt_rkh_config *c,
 	}
 }
 
-static uint8_t *put(uint8_t *p, unsigned int width, uint64_t value)
+static uint8_t *put_bytes(uint8_t *p, unsigned int width, uint64_t value)
 {
 	for (unsigned int i = 0; i < width; i++, value >>= 8)
 		*p++ = (uint8_t)value;
 	return p;
 }
 
-static uint64_t get(const uint8_t *p, unsigned int width)
+static uint64_t get_bytes(const uint8_t *p, unsigned int width)
 {
 	uint64_t v = 0;
 
@@ -52,8 +54,9 @@ static uint64_t get(const uint8_t *p, unsigned int width)
 }
 
 /*
- * Copy arguments, theirs to ours or back (@ours).  @to may be NULL.
- * Return: bytes, or -EBADMSG: there is one that is none.
+ * Copy typed arguments from an RKH stream to ktape's form; @ours: from ktape's form to the
+ * stream's.
+ * Return: number of bytes, or -EBADMSG for a malformed argument.
  */
 static int64_t copy_args(const struct kt_rkh_config *c, bool ours, uint8_t *to,
 			 const uint8_t *p, size_t len)
@@ -72,7 +75,7 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool ours, uint8_t *to,
 		if (from) {
 			if ((size_t)(end - p) < from)
 				return -EBADMSG;
-			out = put(out, more, get(p, from));
+			out = put_bytes(out, more, get_bytes(p, from));
 			p += from;
 			continue;
 		}
@@ -129,8 +132,9 @@ static uint8_t *put_memory(uint8_t *p, const uint8_t *data, size_t len)
 }
 
 /*
- * All fields as typed arguments; @to has room for KT_RKH_TYPED_MAX.
- * Return: bytes; 0 also if the event has arguments that are none.
+ * Write all fields of an event as typed arguments to @to, which has room for
+ * KT_RKH_TYPED_MAX bytes.
+ * Return: number of bytes; 0 also if an argument of a user event is malformed.
  */
 size_t kt_rkh_to_typed(const struct kt_rkh_config *c,
 		       const struct kt_rkh_event *e, uint8_t *to)
@@ -151,7 +155,7 @@ size_t kt_rkh_to_typed(const struct kt_rkh_config *c,
 			continue;
 		if (kt_rkh_width(c, *t)) {
 			*p++ = (uint8_t)format;
-			p = put(p, sizes[format], e->values[n++]);
+			p = put_bytes(p, sizes[format], e->values[n++]);
 		} else if (*t == 'M') {
 			p = put_memory(p, e->text, e->len);
 		} else {
@@ -166,9 +170,9 @@ size_t kt_rkh_to_typed(const struct kt_rkh_config *c,
 }
 
 /*
- * One typed argument: the value of a number; where a text or memory begins is
- * told by the caller's own pointer.
- * Return: behind it, or NULL.
+ * Read a typed argument at @p: its format, and the value of a number.  The data of a text
+ * begins at @p + 1, that of memory at @p + 2.
+ * Return: the byte behind it, or NULL if it is malformed.
  */
 const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 				unsigned int *format, uint64_t *value)
@@ -182,7 +186,7 @@ const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 	if (sizes[*format]) {
 		if ((size_t)(end - p) < sizes[*format])
 			return NULL;
-		*value = get(p, sizes[*format]);
+		*value = get_bytes(p, sizes[*format]);
 		return p + sizes[*format];
 	}
 	if (*format == KTAPE_FORMAT_STRING) {
@@ -194,7 +198,7 @@ const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 	return p + 1 + *p;
 }
 
-/* Memory arguments, one after the other, become bytes. */
+/* Join memory arguments to bytes.  Return: 0, or -EBADMSG for another argument. */
 static int join_memory(struct kt_rkh_event *e, const uint8_t *p,
 		       const uint8_t *end, uint8_t *room)
 {
@@ -215,9 +219,10 @@ static int join_memory(struct kt_rkh_event *e, const uint8_t *p,
 }
 
 /*
- * The fields of an event (@e->id) from typed arguments.  @room: @len bytes and
- * more, for what @e->text may point into.
- * Return: 0, 1: a value was too wide and is cut, -EBADMSG: they do not fit.
+ * Set the fields of an event (@e->id) from typed arguments.  @e->text points into @room,
+ * which has at least @len bytes, or into @data.
+ * Return: 0, 1 if a value was too wide and is cut, or -EBADMSG if the arguments are not
+ * those of such an event.
  */
 int kt_rkh_from_typed(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 		      const uint8_t *data, size_t len, uint8_t *room)
@@ -288,7 +293,7 @@ static char *put_number(char *p, unsigned int format, uint64_t v)
 	}
 }
 
-/* A typed argument that is whole. */
+/* Write a typed argument as JSON; @next is the byte behind it. */
 static char *put_argument(char *p, const uint8_t *at, const uint8_t *next,
 			  unsigned int format, uint64_t v)
 {
@@ -376,8 +381,10 @@ static char *put_config(char *p, const uint8_t *words)
 }
 
 /*
- * Raw bytes: id, sequence number, 2 unused, flags, time, unused up to
- * KT_RKH_RAW_HEAD; typed arguments, or the words of the configuration.
+ * Write an event as JSON.  @raw is TE_ID, sequence number, 2 unused bytes, flags of the
+ * configuration, time stamp, unused bytes up to KT_RKH_RAW_HEAD; then typed arguments, or
+ * the words of the configuration.
+ * Return: the end.
  */
 char *kt_rkh_json(char *p, const uint8_t *raw, size_t size)
 {

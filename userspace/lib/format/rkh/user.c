@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* RKH trace: what its events tell, field by field. */
+/*
+ * RKH trace: names and fields of its events that are kept as user events, and what they
+ * report of queues and memory pools (show/user_event.h).
+ */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
@@ -8,7 +11,7 @@
 #include "internal.h"
 #include "rkh.h"
 
-/* What an address or a signal is of, by the name of its field. */
+/* Types of the objects whose address or signal a field is, by the name of the field. */
 static const struct {
 	const char *name;
 	uint8_t object;
@@ -22,7 +25,7 @@ static const struct {
 	{ "mp", KTAPE_USER_RKH_OBJECT }, { "obj", KTAPE_USER_RKH_OBJECT },
 };
 
-/* Which field tells how many are in the object of the first. */
+/* Events that report how many elements or blocks the object of their first field has. */
 static const struct {
 	uint8_t id;
 	uint8_t object;
@@ -52,7 +55,7 @@ static unsigned int field_object(const char *name)
 	return KTAPE_OBJ_FREE;
 }
 
-/* Is an argument of the format that a field of this type has? */
+/* Return true if a typed argument can be a field of this type. */
 static bool has_format(char type, const struct kt_typed *a)
 {
 	bool address = a->format == KTAPE_FORMAT_OBJECT ||
@@ -71,15 +74,15 @@ static bool has_format(char type, const struct kt_typed *a)
 }
 
 /*
- * Whether an event has a field of these types, the configuration of the target says,
- * which is not at hand: the next argument shows it.
+ * Return true for fields that are present only if the target's configuration says so.  The
+ * configuration is not known here; the format of the next argument shows it.
  */
 static bool is_optional(char type)
 {
 	return type == 'S' || type == 'N' || type == 'B';
 }
 
-static void tell_argument(struct kt_user_event *t, const char *name, char type,
+static void add_argument(struct kt_user_event *t, const char *name, char type,
 			  const struct kt_typed *a)
 {
 	struct kt_user_field *f = kt_user_add_typed(t, name, a);
@@ -92,8 +95,8 @@ static void tell_argument(struct kt_user_event *t, const char *name, char type,
 		kt_user_set_word(f, kt_rkh_act(f->value));
 }
 
-/* Return: false: these are not the arguments that such an event has. */
-static bool tell_arguments(struct kt_user_event *t, const struct kt_rkh_kind *k,
+/* Add the arguments as fields.  Return: false if they are not those of such an event. */
+static bool add_arguments(struct kt_user_event *t, const struct kt_rkh_kind *k,
 			   const uint8_t *at, const uint8_t *end)
 {
 	struct kt_typed a;
@@ -107,7 +110,7 @@ static bool tell_arguments(struct kt_user_event *t, const struct kt_rkh_kind *k,
 			return false;
 		kt_typed_next(&next, end, &a);
 		if (has_format(k->types[i], &a)) {
-			tell_argument(t, k->fields[i], k->types[i], &a);
+			add_argument(t, k->fields[i], k->types[i], &a);
 			at = next;
 		} else if (!is_optional(k->types[i])) {
 			return false;
@@ -116,7 +119,7 @@ static bool tell_arguments(struct kt_user_event *t, const struct kt_rkh_kind *k,
 	return at == end;
 }
 
-static void tell_state(struct kt_user_event *t, unsigned int id)
+static void report_state(struct kt_user_event *t, unsigned int id)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(numbers); i++) {
 		for (unsigned int f = 1; numbers[i].id == id && f < t->nr; f++) {
@@ -133,8 +136,8 @@ static void tell_state(struct kt_user_event *t, unsigned int id)
 	}
 }
 
-/* The configuration is in words. */
-static bool tell_config(struct kt_user_event *t, const struct ktape_event *e)
+/* Add the fields of a configuration record, which are packed into words. */
+static bool add_config(struct kt_user_event *t, const struct ktape_event *e)
 {
 	struct kt_rkh_config c = { 0 };
 	uint32_t w[KT_RKH_CONFIG_WORDS];
@@ -161,13 +164,7 @@ static bool tell_config(struct kt_user_event *t, const struct ktape_event *e)
 	return true;
 }
 
-/**
- * describe() - the fields of an event
- * @t: the event, without them
- * @e: the user event that it became
- *
- * Return: false: it is not as we make it.
- */
+/* As kt_user_format.describe(). */
 static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 {
 	unsigned int id = ktape_event_arg(e, 0) & ~KTAPE_FORMAT_ID_MASK;
@@ -175,14 +172,14 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 	const uint8_t *at = e->blob, *end = at + e->blob_size;
 
 	if (id == KT_RKH_TCFG)
-		return tell_config(t, e);
+		return add_config(t, e);
 	if (!k || e->nargs != 1)
 		return false;
 	if (*k->types == 'U' || *k->types == 'M')
 		kt_user_add_all(t, k->fields[0], at, end);
-	else if (!tell_arguments(t, k, at, end))
+	else if (!add_arguments(t, k, at, end))
 		return false;
-	tell_state(t, id);
+	report_state(t, id);
 	return true;
 }
 
