@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which thread and which context do the records of a block belong to?
+ * Thread and context of the first record of a block, for its header.
  *
- * The header of a block says it for the first record; from there on readers
- * follow the records of switches.
+ * Later records are attributed by readers, which follow the records of context
+ * switches.
+ *
+ * Between the record of sched_switch and the switch itself, current is still
+ * the outgoing task, while the records belong to the incoming one: struct
+ * kt_coming.
  */
 #include <linux/hardirq.h>
 #include <linux/sched.h>
@@ -13,8 +17,9 @@
 DEFINE_PER_CPU(unsigned int, kt_breakpoints);
 
 /*
- * The kernel takes the breakpoint of a probe for an NMI, and an NMI for an
- * interrupt as well.  What it came in upon is the context.
+ * Get the context that runs now.  in_nmi() counts a breakpoint of a probe as an
+ * NMI, and hardirq_count() counts an NMI as an interrupt: subtract both, to get
+ * the context that the breakpoint interrupted.
  */
 static u8 context_now(void)
 {
@@ -33,7 +38,10 @@ static u8 context_now(void)
 
 static DEFINE_PER_CPU(struct kt_coming, coming);
 
-/* An NMI may look at any time. */
+/*
+ * Store the incoming task.  An NMI may read it at any time: @leaves is NULL
+ * while the other members change.
+ */
 static void coming_store(const struct kt_coming *to)
 {
 	struct kt_coming *c = this_cpu_ptr(&coming);
@@ -47,12 +55,12 @@ static void coming_store(const struct kt_coming *to)
 }
 
 /**
- * kt_coming_set() - records from now on are of a thread that is about to run
- * @tid: the thread
+ * kt_coming_set() - Attribute records to the incoming task of a switch
+ * @tid: thread id of the incoming task, -1 = unknown
  * @prio: its priority
  *
  * Context: between the record of a switch and the switch, interrupts off.
- * Return: for kt_coming_back().
+ * Return: previous state, for kt_coming_back().
  */
 struct kt_coming kt_coming_set(s32 tid, u8 prio)
 {
@@ -64,8 +72,8 @@ struct kt_coming kt_coming_set(s32 tid, u8 prio)
 }
 
 /**
- * kt_coming_back() - end of kt_coming_set()
- * @old: what it returned
+ * kt_coming_back() - Restore the state before kt_coming_set()
+ * @old: returned by kt_coming_set()
  *
  * Context: as kt_coming_set().
  */
@@ -75,17 +83,17 @@ void kt_coming_back(const struct kt_coming *old)
 }
 
 /**
- * kt_context_fill() - Fill in whose the records of a block are
+ * kt_context_fill() - Fill in thread and context of a block
  * @block: header of a block that is being opened
  *
- * Context: the writer's.
+ * Context: any, preemption disabled.
  */
 void kt_context_fill(struct ktape_block *block)
 {
 	struct kt_coming *c = this_cpu_ptr(&coming);
 	const struct task_struct *leaves = READ_ONCE(c->leaves);
 
-	barrier();	/* the rest was written before it */
+	barrier();	/* tid and prio were stored before leaves */
 	block->tid = current->pid;
 	block->prio = (u8)current->prio;
 	block->context = context_now();

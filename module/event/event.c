@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The per-CPU want bytes, records of any shape, and what a ring tells us. */
+/*
+ * Records an event in the rings of the sessions that want it: the routes of
+ * KT_ROUTE_MANY, filters and triggers included, and records of any shape.  The
+ * fast path for one session is in event.h.
+ *
+ * Also the callbacks of a session's rings (struct kt_ring_ops), which fill in
+ * block headers and wake readers.
+ */
 #include <linux/irqflags.h>
 #include <linux/sched.h>
 
@@ -24,7 +31,7 @@ static const struct {
 };
 
 /**
- * kt_event_opcode_exists() - is there an event with this opcode?
+ * kt_event_opcode_exists() - Is there an event with this opcode?
  * @opcode: any number
  *
  * Return: true or false. Context: any.
@@ -35,7 +42,7 @@ bool kt_event_opcode_exists(unsigned int opcode)
 }
 
 /**
- * kt_event_name() - name of an event
+ * kt_event_name() - Get the name of an event
  * @opcode: any number
  *
  * Return: the name, or NULL. Context: any.
@@ -46,7 +53,7 @@ const char *kt_event_name(unsigned int opcode)
 }
 
 /**
- * kt_event_class() - class of an event
+ * kt_event_class() - Get the class of an event
  * @opcode: of an event that exists
  *
  * Return: enum ktape_class. Context: any.
@@ -109,7 +116,10 @@ static void record_with_stack(const struct kt_filters *f, struct kt_ring *r,
 		kt_coming_back(&old);
 }
 
-/* The end of a pair is counted as emitted; its span is what is recorded. */
+/*
+ * Record the span of a pair.  The second event of the pair was counted as
+ * emitted in its place.
+ */
 static void record_span(const struct kt_filters *f, struct kt_ring *r,
 			const struct kt_record *rec)
 {
@@ -122,7 +132,7 @@ static void record_span(const struct kt_filters *f, struct kt_ring *r,
 	record_with_stack(f, r, rec);
 }
 
-/* Is an event to be recorded?  Record a span that takes its place here. */
+/* Is an event to be recorded?  A span that replaces it is recorded here. */
 static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
 				  const struct kt_record *rec,
 				  struct task_struct *other)
@@ -136,8 +146,8 @@ static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
 }
 
 /*
- * Record an event in one session, if its filters let it through.  Events that
- * are @brief have no blob and room for three arguments.
+ * Record an event in one session if its filters let it pass.  A @brief event
+ * has no blob, and its @args array holds three words.
  */
 static __always_inline void event_put(unsigned int session, struct kt_ring *r,
 				      const struct kt_record *rec,
@@ -185,7 +195,7 @@ static __always_inline void event_deliver(u32 kind, const struct kt_record *rec,
 }
 
 /**
- * kt_event_record() - record an event of any shape
+ * kt_event_record() - Record an event of any shape
  * @kind: enum ktape_ring_kind, or KT_RING_NAMES
  * @rec: the record
  *
@@ -197,10 +207,10 @@ void kt_event_record(u32 kind, const struct kt_record *rec)
 }
 
 /**
- * kt_event_record_in() - kt_event_record() for one session
- * @session: its number; it stays, and records
+ * kt_event_record_in() - Record an event of any shape in one session
+ * @session: number of a session that records and cannot be freed meanwhile
  * @kind: as kt_event_record()
- * @rec: the record, of an event that the session has the want bit of
+ * @rec: the record; dropped if the session does not want the event
  *
  * Context: as kt_event_record().
  */
@@ -215,10 +225,10 @@ void kt_event_record_in(unsigned int session, u32 kind,
 }
 
 /**
- * kt_event_record_of() - kt_event_record() about another thread
+ * kt_event_record_of() - Record an event of any shape about another task
  * @kind: enum ktape_ring_kind
  * @rec: the record
- * @other: a thread that the event is about besides the one that runs, or NULL
+ * @other: a task that the event is about besides current, or NULL
  *
  * Context: any, preemption disabled.
  */
@@ -229,14 +239,14 @@ void kt_event_record_of(u32 kind, const struct kt_record *rec,
 }
 
 /**
- * kt_event_other() - kt_event() for any number of sessions
+ * kt_event_other() - Do kt_event() for any number of sessions
  * @code: from KT_CODE()
  * @class: its class
  * @kind: enum ktape_ring_kind
  * @a0: argument word
  * @a1: argument word
  * @a2: argument word
- * @other: a thread that the event is about besides the one that runs, or NULL
+ * @other: a task that the event is about besides current, or NULL
  *
  * Context: as kt_event().
  */
@@ -255,7 +265,7 @@ noinline void kt_event_other(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 }
 
 /**
- * kt_event_many() - kt_event_other() about no other thread
+ * kt_event_many() - Do kt_event_other() for an event about current only
  * @code: from KT_CODE()
  * @class: its class
  * @kind: enum ktape_ring_kind
@@ -271,7 +281,7 @@ noinline void kt_event_many(u32 code, u32 class, u32 kind, u32 a0, u32 a1,
 	kt_event_other(code, class, kind, a0, a1, a2, NULL);
 }
 
-/* kt_event0() to kt_event3(): kt_event() with what it has as constants passed. */
+/* Do kt_event() with values from the caller in place of constants. */
 static __always_inline void event_by_call(u32 code, u32 place, const u32 nargs,
 					  u32 a0, u32 a1, u32 a2,
 					  struct task_struct *other)
@@ -281,10 +291,10 @@ static __always_inline void event_by_call(u32 code, u32 place, const u32 nargs,
 }
 
 /**
- * kt_event0() - record an event without argument words
+ * kt_event0() - Record an event without argument words
  * @code: from KT_CODE()
  * @place: from KT_PLACE()
- * @other: a thread that the event is about besides the one that runs, or NULL
+ * @other: a task that the event is about besides current, or NULL
  *
  * Context: as kt_event().
  */
@@ -294,11 +304,11 @@ void kt_event0(u32 code, u32 place, struct task_struct *other)
 }
 
 /**
- * kt_event1() - record an event with one argument word
+ * kt_event1() - Record an event with one argument word
  * @code: from KT_CODE()
  * @place: from KT_PLACE()
  * @a0: argument word
- * @other: a thread that the event is about besides the one that runs, or NULL
+ * @other: a task that the event is about besides current, or NULL
  *
  * Context: as kt_event().
  */
@@ -308,12 +318,12 @@ void kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 }
 
 /**
- * kt_event2() - record an event with two argument words
+ * kt_event2() - Record an event with two argument words
  * @code: from KT_CODE()
  * @place: from KT_PLACE()
  * @a0: argument word
  * @a1: argument word
- * @other: a thread that the event is about besides the one that runs, or NULL
+ * @other: a task that the event is about besides current, or NULL
  *
  * Context: as kt_event().
  */
@@ -323,13 +333,13 @@ void kt_event2(u32 code, u32 place, u32 a0, u32 a1, struct task_struct *other)
 }
 
 /**
- * kt_event3() - record an event with three argument words
+ * kt_event3() - Record an event with three argument words
  * @code: from KT_CODE()
  * @place: from KT_PLACE()
  * @a0: argument word
  * @a1: argument word
  * @a2: argument word
- * @other: a thread that the event is about besides the one that runs, or NULL
+ * @other: a task that the event is about besides current, or NULL
  *
  * Context: as kt_event().
  */
@@ -340,9 +350,9 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 }
 
 /*
- * A record was lost because no block could be opened.  If it was to tell who
- * runs next, nobody knows until current has changed: what is recorded until then
- * would seem to be of the thread that leaves.
+ * Handle the loss of a record for which no block could be opened.  A lost
+ * context switch leaves the incoming thread unknown until current has changed:
+ * without this, records until then would be attributed to the outgoing thread.
  */
 static void owner_parked(struct kt_ring *r, const struct kt_record *rec)
 {
@@ -352,21 +362,24 @@ static void owner_parked(struct kt_ring *r, const struct kt_record *rec)
 		kt_coming_set(-1, 0);
 }
 
-/* Fill in the head of a block that is being opened. */
+/* Fill in the header of a block that is being opened. */
 static void owner_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 {
 	struct kt_owner *owner = r->owner;
 	unsigned long flags;
 
 	memcpy(block->uuid, kt_uuid, sizeof(block->uuid));
-	/* Of one moment, but for an NMI in between; ts may be older. */
+	/* Read both clocks at one moment, but for NMIs.  @ts may be older. */
 	local_irq_save(flags);
 	block->sync_clock = kt_clock();
 	block->sync_mono_ns = ktime_get_mono_fast_ns();
 	local_irq_restore(flags);
 	block->generation = READ_ONCE(owner->generation);
 	if (READ_ONCE(owner->no_context)) {
-		/* Right for the first record, and wrong for who knows which. */
+		/*
+		 * Without context records the thread would be valid for the
+		 * first record only: report it as unknown.
+		 */
 		block->tid = -1;
 		block->prio = 0;
 		block->context = KTAPE_CTX_UNKNOWN;
@@ -376,10 +389,10 @@ static void owner_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 }
 
 /*
- * A block was closed and the next one opened.
+ * Report losses and wake readers after a block was opened.
  *
- * There is room again: losses are told now, but not all the time, since the
- * control ring has to keep exceptions.  Waking happens in irq_work.
+ * There is room again, so this is the time to report losses, but not each time:
+ * the control ring must keep its exceptions.  Readers are woken in irq_work.
  */
 static void owner_opened(struct kt_ring *r, u64 since)
 {
@@ -390,8 +403,8 @@ static void owner_opened(struct kt_ring *r, u64 since)
 	if (since)
 		kt_cost_opened(r, since);
 	/*
-	 * The commit is published before waiting is looked at.  Pairs with the
-	 * barrier between adding to waiting and looking at commit in
+	 * The commit is published before waiting is read.  Pairs with the
+	 * barrier between incrementing waiting and reading commit in
 	 * wait_for_data() and kt_dev_poll().
 	 */
 	smp_mb();
@@ -399,7 +412,7 @@ static void owner_opened(struct kt_ring *r, u64 since)
 		irq_work_queue(&owner->wake);
 }
 
-/* A record of a snapshot found no room: the session is stopped in irq_work. */
+/* End the session in irq_work: a record of its snapshot found no room. */
 static void owner_filled(struct kt_ring *r)
 {
 	struct kt_owner *owner = r->owner;
@@ -425,7 +438,7 @@ static void owner_wake(struct irq_work *work)
 }
 
 /**
- * kt_owner_init() - prepare what the rings of a session know of it
+ * kt_owner_init() - Prepare a session's owner structure
  * @owner: zeroed
  *
  * Context: process context.
@@ -438,8 +451,8 @@ void kt_owner_init(struct kt_owner *owner)
 }
 
 /**
- * kt_owner_exit() - wait for the last waking
- * @owner: no ring with it has a writer any more
+ * kt_owner_exit() - Wait until no reader is being woken
+ * @owner: no writer is left in its rings
  *
  * Context: process context, may sleep.
  */

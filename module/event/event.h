@@ -2,9 +2,12 @@
 /*
  * From a probe to the rings of the sessions that want the event.
  *
- * Each CPU has one want byte an opcode, one bit a session.  Recording, profile,
- * stop and CPU mask of all sessions are in these bits and nowhere else on the
- * way of an event.
+ * Each CPU has one want byte per opcode, one bit per session.  Whether a
+ * session records, its profile, its stop and its CPU mask are in these bits and
+ * nowhere else on the way of an event.
+ *
+ * Not here: the probes (probes/), and the setting of the want bits
+ * (kt_want_set() in session/).
  */
 #ifndef _KT_EVENT_H
 #define _KT_EVENT_H
@@ -22,7 +25,7 @@
 #include "filter/filter.h"
 #include "ring/ring.h"
 
-/* Class of each opcode and ring of each class, as constants. */
+/* Ring of each class, then class and ring of each event, as constants. */
 enum {
 #define KTAPE_CLASS(number, NAME, name, ring, priority, help) \
 	KT_RING_OF_##NAME = KTAPE_RING_##ring,
@@ -42,25 +45,29 @@ enum {
 };
 
 /*
- * Where names go besides the rings: in a discard session the control ring, which
- * waits for its reader; else the event ring, because names come as often as
- * processes do and would push exceptions out of the control ring.
+ * Index of the ring for names.  In a discard session that is the control ring,
+ * which waits for its reader.  In other sessions it is the event ring: names
+ * are as frequent as new processes and would push exceptions out of the control
+ * ring.
  */
 #define KT_RING_NAMES		KTAPE_RINGS_PER_CPU
 #define KT_RING_KINDS		(KT_RING_NAMES + 1)
 
-/* Route of an event that no or several sessions record, filter or pass on. */
+/*
+ * Route of an event that no session or several sessions record, or to which a
+ * filter, a trigger or a sink applies.
+ */
 #define KT_ROUTE_MANY		KT_SESSIONS
 
 /**
- * struct kt_cpu - what an event needs to know of its CPU
- * @route: per opcode: the only session that records it, or KT_ROUTE_MANY
- * @want: per opcode, bit n set: session n records it
- * @ring: per kind, KT_RING_NAMES included, and session; set before any want bit
- *	of that session.  That of KT_ROUTE_MANY is always NULL
+ * struct kt_cpu - per-CPU state that each event reads
+ * @route: per opcode the only session that records it, or KT_ROUTE_MANY
+ * @want: per opcode, bit n: session n records it
+ * @ring: per ring kind (KT_RING_NAMES included) and session; stored before any
+ *	want bit of the session is set; NULL for KT_ROUTE_MANY
  *
- * @route says nothing that @want does not: it spares the usual case, one session
- * without filters and no sink, the search for the bit.
+ * @route follows from @want.  It saves the search for the bit in the usual
+ *	case: one session, without filters, and no sink.
  */
 struct kt_cpu {
 	u8 route[KTAPE_OPCODES];
@@ -71,15 +78,15 @@ struct kt_cpu {
 DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
 
 /**
- * struct kt_owner - what the rings of a session know of it
- * @session: its number
- * @generation: of its profile
- * @no_context: it is not recorded which thread runs
- * @waiting: readers that want to be woken
- * @wait: where they wait
- * @wake: wakes them outside the writer's context
+ * struct kt_owner - a session as its rings see it
+ * @session: number of the session
+ * @generation: generation of its profile
+ * @no_context: the session does not record which thread runs
+ * @waiting: number of readers that wait in read() or poll()
+ * @wait: queue of those readers
+ * @wake: wakes the readers outside the writer's context
  * @filled: ends a full snapshot outside the writer's context
- * @filled_told: it was queued
+ * @filled_told: @filled was queued
  */
 struct kt_owner {
 	u32 session;
@@ -93,12 +100,13 @@ struct kt_owner {
 };
 
 /**
- * struct kt_coming - whose the records are while current is still another thread
- * @leaves: the thread that is current, or NULL: records are current's
- * @tid: of the thread whose they are, -1 if that is not known
- * @prio: its priority
+ * struct kt_coming - task of the records between a switch's record and the
+ * switch
+ * @leaves: outgoing task; NULL = inactive, records belong to current
+ * @tid: thread id of the incoming task, -1 = unknown
+ * @prio: priority of the incoming task
  *
- * From the record of a switch to the switch itself.
+ * Active from the record of sched_switch until current has changed.
  */
 struct kt_coming {
 	const struct task_struct *leaves;
@@ -106,12 +114,12 @@ struct kt_coming {
 	u8 prio;
 };
 
-/* Handlers of breakpoints of run-time probes that this CPU is in. */
+/* Nesting depth of this CPU in breakpoint handlers of run-time probes. */
 DECLARE_PER_CPU(unsigned int, kt_breakpoints);
 
 extern u8 kt_uuid[16];
 
-/* For the rings of sessions, whose owner is a struct kt_owner. */
+/* For rings whose owner is a struct kt_owner. */
 extern const struct kt_ring_ops kt_event_ring_ops;
 
 void kt_owner_init(struct kt_owner *owner);
@@ -152,7 +160,7 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
 }
 
 /**
- * kt_event() - record an event with up to three argument words, inlined
+ * kt_event() - Record an event with up to three argument words, inlined
  * @opcode: constant
  * @class: constant, its class
  * @kind: constant, enum ktape_ring_kind
@@ -161,14 +169,14 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
  * @a0: argument word
  * @a1: argument word
  * @a2: argument word
- * @other: a thread that the event is about besides the one that runs, or NULL
+ * @other: a task that the event is about besides current, or NULL
  *
  * Each use is a copy of some 200 bytes of text.  Only the events of the
- * scheduler, of interrupts, of soft interrupts and of system calls are frequent
- * enough to be worth that; all others call kt_event0() to kt_event3().
+ * scheduler, of interrupts, of softirqs and of system calls are frequent enough
+ * to be worth that; all others call kt_event0() to kt_event3().
  *
- * Reading the ring's pointer depends on the route by address, which orders it
- * after the route.  Pairs with the barrier in kt_want_set().
+ * The load of the ring's pointer depends on the route by address, which orders
+ * it after the load of the route.  Pairs with the barrier in kt_want_set().
  *
  * Context: any, preemption disabled.
  */
@@ -209,7 +217,7 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 #define KT_EVENT3(NAME, dat20, a0, a1, a2) \
 	KT_EVENT3_OF(NAME, NULL, dat20, a0, a1, a2)
 
-/* The same of events about another thread than the one that runs. */
+/* The same for events about another task besides current. */
 #define KT_EVENT1_OF(NAME, other, dat20, a0)				\
 	kt_event1(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 1), KT_PLACE(NAME), \
 		  a0, other)
@@ -220,7 +228,7 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	kt_event3(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 3), KT_PLACE(NAME), \
 		  a0, a1, a2, other)
 
-/* The same inlined, for events that are frequent: see kt_event(). */
+/* The same inlined, for frequent events: see kt_event(). */
 #define KT_EVENT_INLINE(NAME, dat20, nargs, a0, a1, a2, other)		\
 	kt_event(KTAPE_EV_##NAME, KT_CLASS_OF_##NAME,			\
 		 KT_EVENT_RING_##NAME, dat20, nargs, a0, a1, a2, other)
@@ -239,8 +247,8 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	KT_EVENT_INLINE(NAME, dat20, 3, a0, a1, a2, other)
 
 /*
- * Events with more argument words, or with a blob (bytes at data; NULL and 0 if
- * the event has none).  They take a little longer.
+ * Record an event with more argument words, or with a blob (bytes at data; NULL
+ * and 0 = none).  This takes a little longer.
  */
 #define KT_EVENT_LONG(NAME, dat20, words, data, bytes)			\
 do {									\
@@ -274,20 +282,20 @@ static __always_inline bool kt_wanted(u32 opcode)
 /* ---- triggers: trigger.c --------------------------------------------------- */
 
 /*
- * An opcode that a trigger of a session looks at has no fast route, as if a
- * filter applied to it; nobody else notices.
+ * An opcode that a trigger of a session looks at takes the route KT_ROUTE_MANY,
+ * as if a filter applied to it.  Other opcodes are not affected.
  */
 
 /**
- * struct kt_trigger - a condition, and what happened
- * @spec: what was asked for, constant
- * @gates: LONGER: pairs that have begun
- * @matches: since the session's start
- * @fired: likewise
- * @pending: firings on which nobody has acted; the first one queues @irq
- * @seen: QUIET: jiffies of the last match
+ * struct kt_trigger - a condition on events, and how often it was met
+ * @spec: the trigger as user space gave it, constant
+ * @gates: KTAPE_TRIGGER_LONGER: open pairs; else NULL
+ * @matches: matching events since the session was started
+ * @fired: firings since the session was started
+ * @pending: firings not handled yet; the first one queues @irq
+ * @seen: KTAPE_TRIGGER_QUIET: jiffies of the last match
  * @last: trace clock of the last firing
- * @irq: gets out of the writer's context
+ * @irq: handles firings outside the writer's context
  */
 struct kt_trigger {
 	struct ktape_trigger spec;
@@ -301,10 +309,10 @@ struct kt_trigger {
 };
 
 /**
- * struct kt_triggers - those of a session, replaced as a whole
- * @mask: opcodes that any of them looks at
- * @nr: how many
- * @trigger: these
+ * struct kt_triggers - triggers of a session, replaced as a whole
+ * @mask: bit n: a trigger looks at opcode n
+ * @nr: number of @trigger
+ * @trigger: the triggers
  */
 struct kt_triggers {
 	u64 mask[KTAPE_MASK_WORDS];
@@ -312,7 +320,7 @@ struct kt_triggers {
 	struct kt_trigger *trigger[KTAPE_TRIGGERS];
 };
 
-/* Per session, NULL: none.  Written with kt_session_control. */
+/* Triggers of each session, NULL = none.  Written under kt_session_control. */
 extern struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
 static inline bool kt_triggers_look_at(const struct kt_triggers *all,
@@ -353,10 +361,10 @@ void kt_cost_tell(struct ktape_cost *cost);
 /* ---- tokens: token.c ------------------------------------------------------- */
 
 /*
- * Addresses as 32-bit tokens.  Records tell objects and functions apart without
- * telling where they are: a token is a keyed hash of the address, with a new key
- * at each load.  It keeps addresses out of traces that are passed around; it is
- * no cipher.
+ * Tokens stand for addresses in records: a record can tell objects and
+ * functions apart without showing where they are.  A token is a keyed 32-bit
+ * hash of the address, with a new key at each load.  It keeps addresses out of
+ * traces that are passed around, but it is no cipher.
  */
 
 /* Places for code addresses whose symbols are still to be looked up. */
@@ -368,7 +376,6 @@ void kt_cost_tell(struct ktape_cost *cost);
  */
 #define KT_SYMBOLS_SEEN		16384
 
-
 extern u64 kt_token_key[3];
 extern unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
 
@@ -378,7 +385,7 @@ unsigned long kt_symbol_take(unsigned int place);
 unsigned long *kt_symbol_place(u32 token, unsigned long address);
 
 /**
- * kt_token() - an object's address as a token
+ * kt_token() - Make the token of an address
  * @p: address, may be NULL
  *
  * Context: any.
@@ -397,9 +404,9 @@ static __always_inline u32 kt_token(const void *p)
 }
 
 /*
- * The kernel's part of the address space, tags in the uppermost byte included,
- * without its last megabyte: that holds nothing, but errors and small negative
- * numbers read as addresses in it.
+ * The kernel's part of the address space, including addresses with a tag in the
+ * top byte, but without the last megabyte: nothing is mapped there, and error
+ * codes and small negative numbers look like addresses in it.
  */
 #ifdef CONFIG_64BIT
 #define KT_KERNEL_FROM		(0xfUL << 60)
@@ -409,7 +416,7 @@ static __always_inline u32 kt_token(const void *p)
 #define KT_KERNEL_TO		(-1UL << 20)
 
 /**
- * kt_is_kernel_address() - may a number be the address of something in the kernel?
+ * kt_is_kernel_address() - Can a number be a kernel address?
  * @value: the number
  *
  * Context: any.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records in which the tracer tells of itself: when a ring lost events and how
- * many, and how long an event takes.
+ * Records about the tracer itself: when a ring lost events and how many, and
+ * how long an event takes.
  *
- * The way of an event is not timed: now and then, when a block was opened, the
- * CPU times a record that goes the same way, and that record tells the time of
- * the one before.  Opening a block is timed each time.
+ * The path of an event is not timed.  About SAMPLES_A_SECOND times a second,
+ * after a block was opened, the CPU times one record on that path; this record
+ * carries the time that the previous one took.  The opening of a block is
+ * always timed.
  */
 #include <linux/irqflags.h>
 
@@ -19,7 +20,10 @@ static struct kt_ring *loss_control_ring(const struct kt_ring *r)
 		->ring[KTAPE_RING_CONTROL][owner->session];
 }
 
-/* Return: 0, or 1 + the reason for which the record itself was lost. */
+/*
+ * Write a loss record.
+ * Return: 0, or 1 + the reason for which that record was lost itself.
+ */
 static int loss_write(struct kt_ring *to, const struct kt_ring *r,
 		      unsigned int class, const struct kt_loss *loss)
 {
@@ -44,11 +48,11 @@ static int loss_write(struct kt_ring *to, const struct kt_ring *r,
 }
 
 /**
- * kt_event_losses() - tell of the losses of a ring that were not told yet
+ * kt_event_losses() - Report the losses of a ring that no record reports yet
  * @r: the ring
  *
- * A record that the control ring cannot take is a loss itself; what it was to
- * tell is told later, at the latest when the session stops.
+ * If the control ring cannot take a loss record, that is a loss itself.  Its
+ * content is reported later, at the latest when the session stops.
  *
  * Context: any, on the owning CPU with preemption disabled.
  */
@@ -59,7 +63,7 @@ void kt_event_losses(struct kt_ring *r)
 	unsigned int class;
 	bool full = false;
 
-	/* A context that nests finds telling set, or is done before we set it. */
+	/* A nested writer sees telling set, or is done before we set it. */
 	if (!READ_ONCE(r->lossy) || READ_ONCE(r->telling) ||
 	    READ_ONCE(r->losing) || !to)
 		return;
@@ -79,11 +83,11 @@ void kt_event_losses(struct kt_ring *r)
 }
 
 /**
- * kt_event_losses_soon() - kt_event_losses(), if that was not done just now
+ * kt_event_losses_soon() - Report losses at most once a second
  * @r: the ring
  *
- * What is left untold is told later with a longer interval: a ring that loses
- * all the time would fill the control ring otherwise.
+ * Otherwise a ring that loses events all the time would fill the control ring.
+ * What is not reported now is reported later, with a longer interval.
  *
  * Context: as kt_event_losses().
  */
@@ -98,15 +102,15 @@ void kt_event_losses_soon(struct kt_ring *r)
 #define SAMPLES_A_SECOND	10
 
 /**
- * struct kt_cost - what one CPU has seen
- * @total: since the module was loaded
- * @told_at: when the last record was written
- * @event: ticks that it took
- * @opened: @total.opened then
- * @opening: @total.opening_ticks then
+ * struct kt_cost - time that one CPU spent in the tracer
+ * @total: counts since the module was loaded
+ * @told_at: trace clock of the last sample
+ * @event: ticks that the last sample took
+ * @opened: @total.opened at the last sample
+ * @opening: @total.opening_ticks at the last sample
  *
- * Written by the CPU alone.  A context that comes in between may spoil a count
- * by its own share: these are samples.
+ * Written by this CPU only.  A nested writer may add its time to an interrupted
+ * one's: the values are samples.
  */
 struct kt_cost {
 	struct ktape_cost total;
@@ -119,10 +123,9 @@ struct kt_cost {
 static DEFINE_PER_CPU(struct kt_cost, costs);
 
 /**
- * kt_cost_sample() - time an event on this CPU
- * @r: event ring of a session that records, where the record goes: in control
- *	rings, and in sessions that record little, many of them would push out
- *	what is to be kept
+ * kt_cost_sample() - Time one record on this CPU
+ * @r: event ring of a session that records, and records much: in a control ring
+ *	or a quiet ring these records would push out data that are to be kept
  *
  * Context: any, preemption disabled.
  */
@@ -139,7 +142,7 @@ void kt_cost_sample(struct kt_ring *r)
 	c->opened = c->total.opened;
 	c->opening = c->total.opening_ticks;
 	start = kt_clock();
-	/* Set before: the record may open a block itself. */
+	/* Store it first: the record may open a block and come here again. */
 	WRITE_ONCE(c->told_at, start);
 	kt_count(&r->page->emitted[KTAPE_CLASS_CONTROL]);
 	kt_ring_put(r, KT_CODE(KTAPE_EV_TRACER, 0, 0, 3), KTAPE_CLASS_CONTROL,
@@ -152,9 +155,9 @@ void kt_cost_sample(struct kt_ring *r)
 }
 
 /**
- * kt_cost_opened() - a block was opened
- * @r: its ring
- * @since: when that began
+ * kt_cost_opened() - Count the opening of a block
+ * @r: the ring
+ * @since: trace clock when it began
  *
  * Context: the writer's, preemption disabled.
  */
@@ -164,7 +167,7 @@ void kt_cost_opened(struct kt_ring *r, u64 since)
 	u64 now = kt_clock();
 
 	c->total.opened++;
-	/* The ring's time may be a little ahead of a clock that steps back. */
+	/* @since may be ahead of a clock that steps back by a little. */
 	if (now > since)
 		c->total.opening_ticks += now - since;
 	if (r->kind == KTAPE_RING_EVENT && r->cpu == raw_smp_processor_id() &&
@@ -173,8 +176,8 @@ void kt_cost_opened(struct kt_ring *r, u64 since)
 }
 
 /**
- * kt_cost_tell() - what one CPU has seen
- * @cost: its CPU is possible; receives the counts
+ * kt_cost_tell() - Get the counts of one CPU
+ * @cost: its @cpu is a possible CPU; receives the counts
  *
  * Context: any.
  */

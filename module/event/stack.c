@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Call stacks that follow the events for which they were asked.
+ * Kernel call stacks that follow an event, where the session's filters ask for
+ * it.
  *
- * Everything is on the stack of the event's own context, so that contexts may
- * nest.  A stack begins at the code that the event is about: our own frames go,
- * and so do those of the kernel between that code and us.
+ * All data are on the stack of the event's own context, because contexts nest.
+ * A call stack begins at the code that the event is about: the frames of this
+ * module are left out, and so are those of the kernel between that code and
+ * this module ("glue": the functions by which tracepoints call their probes).
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -17,18 +19,18 @@
 
 #include "internal.h"
 
-/* Frames between the event and what it is about, at most. */
+/* Most frames between the probe and the code that the event is about. */
 #define FRAMES_ABOVE	16
 
-/* Bytes from a probed address to where its frame goes on, at most. */
+/* Most bytes from a probed address to the return address of its frame. */
 #define PROBE_SPAN	8
 
-/* Functions by which tracepoints call their probes; size 0: none (any more). */
+/* Functions by which tracepoints call their probes. */
 #define GLUE_MAX	512
 
 static struct {
 	unsigned long start;
-	unsigned long size;	/* stored last, with release */
+	unsigned long size;	/* 0 = free entry; stored last, with release */
 } glue[GLUE_MAX];
 
 static unsigned int nr_glue;
@@ -62,8 +64,8 @@ static unsigned long function_size(unsigned long function)
 }
 
 /**
- * kt_stack_leave_out() - a function that only stands between event and probe
- * @function: its begin, or NULL
+ * kt_stack_leave_out() - Leave a function out of call stacks
+ * @function: begin of a function that stands between event and probe, or NULL
  *
  * Context: process context, may sleep.
  */
@@ -86,8 +88,8 @@ void kt_stack_leave_out(const void *function)
 }
 
 /**
- * kt_stack_module() - functions of a module are no longer what they were
- * @mod: the module that comes or goes
+ * kt_stack_module() - Forget the functions of a module
+ * @mod: the module, which is being loaded or unloaded
  *
  * Context: process context, may sleep.
  */
@@ -102,7 +104,7 @@ void kt_stack_module(const struct module *mod)
 	mutex_unlock(&glue_lock);
 }
 
-/* Is it the probed address, or that behind its breakpoint or call? */
+/* Is a frame the probed address, or behind its breakpoint or call? */
 static bool frame_is_probed(unsigned long frame, u32 token)
 {
 	unsigned int i;
@@ -113,7 +115,7 @@ static bool frame_is_probed(unsigned long frame, u32 token)
 	return false;
 }
 
-/* Which frame is the first that the event is about? */
+/* Return the index of the first frame that the event is about. */
 static unsigned int stack_first_frame(const unsigned long *frames,
 				      unsigned int nr,
 				      const struct kt_record *event)
@@ -126,7 +128,9 @@ static unsigned int stack_first_frame(const unsigned long *frames,
 		own++;
 	if (event->class != KTAPE_CLASS_KPROBE)
 		return own;
-	/* Breakpoint, trampoline and so on: how many depends on the probe. */
+	/*
+	 * Breakpoint or trampoline frames: their number depends on the probe.
+	 */
 	for (i = own; i < nr; i++)
 		if (frame_is_probed(frames[i], event->args[0]))
 			return i;
@@ -134,11 +138,11 @@ static unsigned int stack_first_frame(const unsigned long *frames,
 }
 
 /**
- * kt_stack_record() - record the call stack behind an event
- * @r: the ring in which the event is
+ * kt_stack_record() - Record the call stack of an event
+ * @r: the ring that holds the event
  * @event: the event
  *
- * It is counted as emitted already.
+ * The caller has counted the stack as emitted.
  *
  * Context: that of the event, preemption disabled.
  */
@@ -154,7 +158,7 @@ noinline void kt_stack_record(struct kt_ring *r, const struct kt_record *event)
 		.blob = blob,
 	};
 
-	/* Older ways to unwind take locks. */
+	/* Unwinders without CONFIG_ARCH_STACKWALK take locks. */
 	if (kt_nmi_unsafe() ||
 	    (!IS_ENABLED(CONFIG_ARCH_STACKWALK) && in_nmi())) {
 		kt_ring_lose(r, KTAPE_LOST_NESTED, rec.class);

@@ -2,9 +2,9 @@
 /*
  * Does an event fire a trigger?
  *
- * Looking takes no lock and may come from any context.  What a firing leads to
- * in the stream is written here, behind the event; everything else sleeps and
- * is done by session_trigger.c, which @irq wakes.
+ * The check takes no lock and runs in the context of the event.  The records of
+ * a firing are written here, behind the event.  All other actions sleep: they
+ * are taken by session/trigger.c, which @irq of the trigger starts.
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
@@ -14,10 +14,10 @@
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
-/* Firings after a start of which each is told, and then each power of two. */
+/* The first firings are recorded each, later ones at powers of two. */
 #define TOLD_EACH	16
 
-/* A pair and its span, by the gate that knows it. */
+/* Pairs of events and their spans, by gate. */
 static const struct {
 	u8 begin, end, span;
 } pairs[] = {
@@ -38,11 +38,11 @@ static const struct {
 };
 
 /**
- * kt_trigger_gate_of() - the gate that follows a pair
+ * kt_trigger_gate_of() - Get the gate that follows a pair
  * @span: opcode of the pair's span
  *
  * Context: any.
- * Return: enum ktape_gate, or -EINVAL: it is no span.
+ * Return: enum ktape_gate, or -EINVAL if @span is no span.
  */
 int kt_trigger_gate_of(u32 span)
 {
@@ -55,9 +55,9 @@ int kt_trigger_gate_of(u32 span)
 }
 
 /**
- * kt_trigger_mask() - add the events that a trigger looks at
+ * kt_trigger_mask() - Add the events that a trigger looks at to a mask
  * @spec: the trigger, checked
- * @mask: bit n is opcode n
+ * @mask: bit n: opcode n
  *
  * Context: any.
  */
@@ -74,7 +74,10 @@ void kt_trigger_mask(const struct ktape_trigger *spec, u64 *mask)
 	mask[pairs[gate].end / 64] |= BIT_ULL(pairs[gate].end % 64);
 }
 
-/* The part of the record, or false if it does not have it. */
+/*
+ * Extract the part of a record that is compared.
+ * Return: false if the record has no such part.
+ */
 static bool compare_part(const struct ktape_trigger_compare *c,
 			 const struct kt_record *rec, u64 *value)
 {
@@ -142,7 +145,10 @@ static bool trigger_is_long(struct kt_trigger *t, const struct kt_record *rec)
 	       trigger_matches(t, &span.rec);
 }
 
-/* Written past want bits and triggers: it fires nothing itself. */
+/*
+ * Write a record without asking want bits and triggers, so that it cannot fire
+ * a trigger itself.
+ */
 static void trigger_write(unsigned int session, u32 kind,
 			  const struct kt_record *rec)
 {
@@ -155,8 +161,9 @@ static void trigger_write(unsigned int session, u32 kind,
 }
 
 /*
- * A trigger that fires all the time must not push exceptions out of the control
- * ring: its records tell how often it has fired.
+ * Record a firing.  A trigger that fires all the time must not push exceptions
+ * out of the control ring, so not every firing is recorded; the records carry
+ * the number of firings.
  */
 static void trigger_record(struct kt_trigger *t, unsigned int session)
 {
@@ -191,7 +198,7 @@ static void trigger_mark(const struct kt_trigger *t, unsigned int session)
 }
 
 /**
- * kt_trigger_fire() - a condition is met
+ * kt_trigger_fire() - Fire a trigger
  * @t: the trigger
  * @session: number of its session, which records
  *
@@ -204,7 +211,7 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 		return;
 	if (!t->spec.limit)
 		atomic_inc(&t->fired);
-	/* Of firings at the same moment on two CPUs either will do. */
+	/* If two CPUs fire at the same moment, either time will do. */
 	WRITE_ONCE(t->last, kt_clock());
 	trigger_record(t, session);
 	if (t->spec.actions & KTAPE_TRIGGER_MARK)
@@ -212,8 +219,8 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 	if (!(t->spec.actions & ~KTAPE_TRIGGER_MARK))
 		return;
 	/*
-	 * One at a time: the end of an interrupt that we cause may fire us, and
-	 * would cause the next one.
+	 * Queue one interrupt at a time: the end of the interrupt may fire this
+	 * trigger again, which would queue the next one, and so on.
 	 */
 	if (atomic_inc_return(&t->pending) == 1)
 		irq_work_queue(&t->irq);
@@ -240,9 +247,9 @@ static void trigger_look(struct kt_trigger *t, unsigned int session,
 }
 
 /**
- * kt_trigger_look() - a session records an event
- * @all: its triggers, one of which looks at the event
- * @session: its number
+ * kt_trigger_look() - Let the triggers of a session look at a recorded event
+ * @all: the triggers, one of which looks at the event
+ * @session: number of the session
  * @rec: the event
  *
  * Context: any, preemption disabled.
@@ -257,11 +264,11 @@ void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
 }
 
 /**
- * kt_triggers_held() - a filter or a limit holds an event back
- * @all: the triggers of its session, or NULL
- * @rec: the event
+ * kt_triggers_held() - Forget the pair of an event that a filter holds back
+ * @all: the triggers of the session, or NULL
+ * @rec: the event, held back by a filter or lost to a rate limit
  *
- * The pair of which it is has no end, or another one than that which comes next.
+ * Otherwise the end of another pair could be taken for that of this one.
  *
  * Context: any, preemption disabled.
  */
@@ -278,10 +285,10 @@ void kt_triggers_held(const struct kt_triggers *all,
 }
 
 /**
- * kt_triggers_renew_gates() - pairs that are open now have no end
+ * kt_triggers_renew_gates() - Forget the pairs that are open now
  * @all: the triggers of a session, or NULL
  *
- * Context: process context with kt_session_control.
+ * Context: process context under kt_session_control.
  */
 void kt_triggers_renew_gates(const struct kt_triggers *all)
 {
@@ -293,11 +300,12 @@ void kt_triggers_renew_gates(const struct kt_triggers *all)
 }
 
 /**
- * kt_triggers_follow() - does a trigger wait for a pair with a gate?
+ * kt_triggers_follow() - Does a trigger wait for a pair that a gate holds
+ * back?
  * @all: the triggers of a session, or NULL
- * @gates: filters that hold pairs back
+ * @gates: gates of the session's filters
  *
- * Context: process context with kt_session_control.
+ * Context: process context under kt_session_control.
  * Return: true or false.
  */
 bool kt_triggers_follow(const struct kt_triggers *all,
@@ -316,18 +324,19 @@ bool kt_triggers_follow(const struct kt_triggers *all,
 }
 
 /**
- * kt_triggers_pair() - is an event one of a pair for which a trigger waits?
+ * kt_triggers_pair() - Does an event belong to a pair that a trigger waits
+ * for?
  * @all: the triggers of a session, or NULL
  * @opcode: below KTAPE_OPCODES
  *
- * Context: with kt_session_lock, or on behalf of it an interrupt.
+ * Context: under kt_session_lock, or in an interrupt on behalf of its holder.
  * Return: true or false.
  */
 bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode)
 {
 	unsigned int i;
 
-	/* Gates know the wide forms of a system call, triggers do not. */
+	/* Gates handle the wide forms of a system call, triggers do not. */
 	if (!all || !kt_triggers_look_at(all, opcode))
 		return false;
 	for (i = 0; i < all->nr; i++)
@@ -338,8 +347,8 @@ bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode)
 }
 
 /**
- * kt_trigger_thread_exits() - a thread does not return from its system call
- * @p: the thread that runs
+ * kt_trigger_thread_exits() - Forget the open pairs of an exiting thread
+ * @p: the thread, current; it may exit within a system call
  *
  * Context: the probe of sched_process_exit, preemption disabled.
  */
