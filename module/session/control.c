@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes control records: each CPU writes its own, in an interrupt.
+ * Writes control records, which say what the tracer itself did: starts and stops,
+ * changes of profile and filters, exact counts, CPU hotplug, clock relations.
  *
- * The want bits do not hold them back: control records mark the very moments at
- * which those change.  A ring is still written by its own CPU alone.
+ * Only its own CPU may write a ring, so control records are written by an
+ * interrupt on each online CPU.  They do not depend on want bits, because they
+ * mark the moments at which the want bits change.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -14,7 +16,7 @@
 #include "filter/filter.h"
 #include "internal.h"
 
-/* Reasons of clock_sync, see uapi/ktape/events.h. */
+/* Reasons in clock_sync records, see uapi/ktape/events/control.h. */
 enum {
 	SYNC_START = 0,
 	SYNC_STOP = 1,
@@ -22,7 +24,21 @@ enum {
 	SYNC_CPU = 4,
 };
 
-/* What an interrupt on each CPU is to write. */
+/**
+ * struct kt_order - what the interrupt on each CPU has to write
+ * @s: the session
+ * @write: writes the records; runs on @cpu with interrupts disabled
+ * @mask: profile to record
+ * @filters: filters to record
+ * @kinds: bit n: record the filter of enum ktape_filter_kind n
+ * @phase: enum ktape_phase, or whether the CPU is online
+ * @reason: reason of clock_sync, or KT_LEDGER_*
+ * @failed: counts the rings that could not be flushed
+ * @opcode: event of a record with three argument words
+ * @args: its argument words
+ *
+ * Each @write uses only the members that it needs.
+ */
 struct kt_order {
 	struct kt_session *s;
 	void (*write)(const struct kt_order *order, unsigned int cpu);
@@ -68,7 +84,7 @@ static void control_write_sync(struct kt_session *s, unsigned int cpu,
 	args[3] = (u32)(m.boot >> 32);
 	args[4] = (u32)m.real;
 	args[5] = (u32)(m.real >> 32);
-	/* The record gets a time of its own, which may be later. */
+	/* The time of the record itself may be later than m.clock. */
 	args[6] = (u32)m.clock;
 	control_write_record(s, cpu, &rec);
 }
@@ -104,14 +120,14 @@ static void control_write_session(const struct kt_order *order,
 	if (r && order->phase == KTAPE_PHASE_ON &&
 	    kt_session_records_on(order->s, cpu))
 		kt_cost_sample(r);
-	/* Nobody writes any more; whoever did would meet the stopped flag. */
+	/* All writers are done, see session_stop_running(). */
 	if (order->phase == KTAPE_PHASE_OFF)
 		control_halt_rings(order->s, cpu);
 }
 
 /*
- * Which thread runs here?  A reader knows it from the last switch, but some may
- * have happened while the session did not record them.
+ * Record which thread runs on this CPU.  Readers know it from the last recorded
+ * switch, but the session may not have recorded every switch until now.
  */
 static void control_write_context(struct kt_session *s, unsigned int cpu)
 {
@@ -132,7 +148,7 @@ static void control_write_context(struct kt_session *s, unsigned int cpu)
 	kt_ring_write(r, &rec);
 }
 
-/* In one interrupt, so that no switch comes between. */
+/* In one interrupt, so that no switch happens between the two steps. */
 static void control_write_want(const struct kt_order *order, unsigned int cpu)
 {
 	kt_want_set(order->s, cpu);
@@ -154,8 +170,8 @@ static void control_write_without(const struct kt_order *order,
 }
 
 /*
- * An on-marker says that all is recorded from here: of CPUs for which that is
- * not true nobody else would tell.
+ * Record which online CPUs have no rings.  They come before an on-marker, which
+ * would otherwise claim that events of all CPUs are recorded from here on.
  */
 static void control_write_all_without(const struct kt_order *order,
 				      unsigned int cpu)
@@ -209,7 +225,10 @@ static void control_write_filters(const struct kt_order *order,
 	}
 }
 
-/* Of the record's own class a ledger tells what was before it. */
+/*
+ * Record the counts of one class of ring @r.  The counts of class control in the
+ * control ring do not include this record.
+ */
 static void control_write_class(const struct kt_order *order,
 				const struct kt_ring *r, unsigned int class)
 {
@@ -232,8 +251,9 @@ static void control_write_class(const struct kt_order *order,
 }
 
 /*
- * First all losses are told, then the counts of each class that has any; that of
- * the records themselves comes always and last, so that a reader knows the end.
+ * Record all pending losses, then the counts of each class that has any.  The
+ * class control of the control ring always comes last, so that readers know where
+ * the ledger ends.
  */
 static void control_write_ledger(const struct kt_order *order, unsigned int cpu)
 {
@@ -275,7 +295,7 @@ static void control_write_resume(const struct kt_order *order, unsigned int cpu)
 	control_write_sync(order->s, cpu, order->reason);
 }
 
-/* A record without bits, with three words. */
+/* Write a record with three argument words. */
 static void control_write_words(const struct kt_order *order, unsigned int cpu)
 {
 	struct kt_record rec = {
@@ -294,7 +314,7 @@ static void control_write_flush(const struct kt_order *order, unsigned int cpu)
 	struct kt_ring *r;
 
 	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
-	/* An empty block stays open, and has nothing new to be counted. */
+	/* An empty block stays open, and the counts have not changed. */
 	if (r && r->write & (r->block_size - 1) &&
 	    (r->write & (r->block_size - 1)) != KTAPE_BLOCK_HEADER)
 		control_write_ledger(order, cpu);
@@ -342,8 +362,8 @@ void kt_control_session(struct kt_session *s, u32 phase)
  * kt_control_want() - set and clear the want bits of a session on every CPU
  * @s: the session
  *
- * Each online CPU changes its own and says which thread it runs, so that events
- * are not taken for those of a thread that ran there before.
+ * Each online CPU changes its own want bits and records which thread it runs, so
+ * that readers do not attribute events to a thread that ran there before.
  */
 void kt_control_want(struct kt_session *s)
 {
@@ -359,7 +379,7 @@ void kt_control_want(struct kt_session *s)
 /**
  * kt_control_profile() - mark a change of the profile on every online CPU
  * @s: the session
- * @phase: ON: all of @mask is recorded from here; OFF: nothing else is
+ * @phase: ON: all of @mask is recorded from here on; OFF: only @mask is
  * @mask: the profile
  */
 void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
@@ -375,10 +395,10 @@ void kt_control_profile(struct kt_session *s, u32 phase, const u64 *mask)
 }
 
 /**
- * kt_control_filters() - mark that filters come or went on every online CPU
+ * kt_control_filters() - mark a change of filters on every online CPU
  * @s: the session
- * @phase: ON: they may hold events back from here; OFF: no longer
- * @f: the filters, for how many entries they have
+ * @phase: ON: they may hold events back from here on; OFF: they no longer do
+ * @f: the filters, for the number of their entries
  * @kinds: bit n: enum ktape_filter_kind n
  */
 void kt_control_filters(struct kt_session *s, u32 phase,
@@ -397,7 +417,7 @@ void kt_control_filters(struct kt_session *s, u32 phase,
 
 /**
  * kt_control_ledger() - write the exact counts of every online CPU
- * @s: the session; nothing but control records is written to its rings now
+ * @s: the session; only control records are written to its rings now
  * @moment: KT_LEDGER_*
  */
 void kt_control_ledger(struct kt_session *s, u32 moment)
@@ -412,10 +432,10 @@ void kt_control_ledger(struct kt_session *s, u32 moment)
 }
 
 /**
- * kt_control_cpu() - mark that a CPU came or goes
+ * kt_control_cpu() - mark that a CPU came online or goes offline
  * @s: the session
  * @cpu: the CPU on which this runs
- * @online: it came
+ * @online: true: it came online
  *
  * Context: on the CPU itself, process context.
  */
@@ -454,9 +474,9 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 }
 
 /**
- * kt_control_without() - mark on every online CPU that another one has no rings
+ * kt_control_without() - mark on every online CPU that another CPU has no rings
  * @s: the session
- * @cpu: the CPU, about to come
+ * @cpu: the CPU, about to come online
  *
  * Context: as for all functions of this file, with the hotplug lock for writing.
  */
@@ -472,7 +492,7 @@ void kt_control_without(struct kt_session *s, unsigned int cpu)
 }
 
 /**
- * kt_control_resume() - relate the clocks anew on every online CPU
+ * kt_control_resume() - record how the clocks relate on every online CPU
  * @s: the session
  */
 void kt_control_resume(struct kt_session *s)
@@ -509,8 +529,8 @@ int kt_control_flush(struct kt_session *s)
 /**
  * kt_control_freeze() - mark on every online CPU where a full snapshot ends
  * @s: the session
- * @time: trace clock
- * @cpu: whose ring was full first
+ * @time: trace clock of the end
+ * @cpu: CPU whose ring was full first
  */
 void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu)
 {
@@ -528,8 +548,8 @@ void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu)
  * kt_control_evict() - mark on every online CPU that a reader was evicted
  * @s: the session
  * @id: number of the reader
- * @pid: of its process
- * @ms: for how long it had not moved
+ * @pid: its process, in the initial pid name space
+ * @ms: milliseconds for which the reader had not moved
  */
 void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rings of a session, CPU by CPU, as CPUs come and go.
+ * The rings of a session per CPU, and CPU hotplug.
  *
- * Rings are made when a CPU comes for the first time and stay until the session
- * ends: those of a CPU that is offline can be read on.
+ * A CPU gets rings in each session when it comes online for the first time.  They
+ * stay until the session is freed, so the rings of an offline CPU can be read.
  *
- * Making and freeing them takes seconds where they are large, and is done without a
- * lock of the sessions.  They are published and withdrawn within the locks.
+ * Rings are allocated and freed without the locks of the sessions, because that
+ * takes seconds for large rings.  They are published to the writers and withdrawn
+ * with both locks held.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,13 +22,13 @@
 #include "internal.h"
 
 /**
- * kt_session_ring() - a ring of a session
+ * kt_session_ring() - return a ring of a session
  * @s: the session
  * @cpu: any number
  * @kind: any number
  *
  * Context: any.
- * Return: the ring, or NULL if there is none.
+ * Return: the ring; NULL: no such CPU or kind, or the CPU has no rings.
  */
 struct kt_ring *kt_session_ring(const struct kt_session *s, unsigned int cpu,
 				unsigned int kind)
@@ -52,6 +53,7 @@ static void rings_free(struct kt_rings *rings)
 	kfree(rings);
 }
 
+/* Report in @config which ring could not be allocated. */
 static void rings_note_failure(struct kt_session_config *config,
 			       const struct kt_ring_spec *spec)
 {
@@ -61,6 +63,7 @@ static void rings_note_failure(struct kt_session_config *config,
 	config->failed_had = spec->had;
 }
 
+/* Store the ring pointers that the writers on a CPU use. */
 static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 			      const struct kt_rings *rings)
 {
@@ -74,7 +77,7 @@ static void rings_give_to_cpu(const struct kt_session *s, unsigned int cpu,
 	WRITE_ONCE(c->ring[KT_RING_NAMES][s->id], rings->ring[kind]);
 }
 
-/* Make the rings of a CPU.  Return: the rings, or ERR_PTR of -ENOMEM or -EINTR. */
+/* Allocate the rings of a CPU.  Return: the rings; ERR_PTR of -ENOMEM or -EINTR. */
 static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 				   struct kt_session_config *config)
 {
@@ -93,7 +96,7 @@ static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 	for (; spec.kind < KTAPE_RINGS_PER_CPU; spec.kind++) {
 		spec.size = s->size[spec.kind];
 		spec.block_size = s->block_size[spec.kind];
-		/* The control ring of a snapshot keeps how it began. */
+		/* The control ring of a snapshot keeps its first records. */
 		if (s->mode == KTAPE_MODE_SNAPSHOT &&
 		    spec.kind == KTAPE_RING_CONTROL)
 			spec.mode = KTAPE_MODE_DISCARD;
@@ -113,13 +116,13 @@ static struct kt_rings *rings_make(struct kt_session *s, unsigned int cpu,
 }
 
 /**
- * kt_session_make_rings() - make the rings of the CPUs that are online
- * @s: the session, not published: only the caller knows it
+ * kt_session_make_rings() - allocate rings for all online CPUs that have none
+ * @s: the session, not published
  * @config: filled with what failed
  *
- * A CPU that has rings keeps them.  CPUs may come and go meanwhile.
+ * CPUs may come online and go offline meanwhile.
  *
- * Context: process context, may sleep; without a lock.
+ * Context: process context without a lock, may sleep.
  * Return: 0; -ENOMEM; -EINTR: the caller was killed.
  */
 int kt_session_make_rings(struct kt_session *s,
@@ -134,18 +137,18 @@ int kt_session_make_rings(struct kt_session *s,
 		rings = rings_make(s, cpu, config);
 		if (IS_ERR(rings))
 			return PTR_ERR(rings);
-		/* Others count them, see session_ring_bytes(). */
+		/* Other tasks read this without a lock: session_ring_bytes(). */
 		WRITE_ONCE(s->rings[cpu], rings);
 	}
 	return 0;
 }
 
 /**
- * kt_session_publish_rings() - let the CPUs have their rings
+ * kt_session_publish_rings() - let writers use the rings of a session
  * @s: the session
  *
  * Context: process context with cpus_read_lock() and kt_session_lock.
- * Return: false, and nothing happens, if a CPU that is online has no rings.
+ * Return: true; false: an online CPU has no rings, and nothing was changed.
  */
 bool kt_session_publish_rings(struct kt_session *s)
 {
@@ -162,7 +165,7 @@ bool kt_session_publish_rings(struct kt_session *s)
 
 /**
  * kt_session_free_rings() - free all rings
- * @s: the session, not published, or no longer
+ * @s: the session, not published or withdrawn
  *
  * Context: process context, may sleep.
  */
@@ -174,14 +177,14 @@ void kt_session_free_rings(struct kt_session *s)
 	for_each_possible_cpu(cpu) {
 		rings = s->rings[cpu];
 		rings_free(rings);
-		/* Only now: until then they are counted, see session_ring_bytes(). */
+		/* After the memory is free: session_ring_bytes() counts it. */
 		WRITE_ONCE(s->rings[cpu], NULL);
 	}
 }
 
 /**
- * kt_session_withdraw_rings() - take the rings away from the CPUs
- * @s: the session; none of its want bits has been set for a grace period
+ * kt_session_withdraw_rings() - take the rings away from the writers
+ * @s: the session; its want bits have been clear for a grace period
  *
  * Context: process context with kt_session_lock.
  */
@@ -197,8 +200,8 @@ void kt_session_withdraw_rings(struct kt_session *s)
 static int cpuhp_state_prepare, cpuhp_state_online;
 
 /*
- * Make the rings of a CPU that comes, if the session has none for it.
- * Return: the new rings; NULL: it has some; ERR_PTR of -ENOMEM or -EINTR.
+ * Allocate rings for a CPU that comes online, unless the session has some for it.
+ * Return: the new rings; NULL: there are some; ERR_PTR of -ENOMEM or -EINTR.
  */
 static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu)
 {
@@ -212,7 +215,10 @@ static struct kt_rings *rings_make_for(struct kt_session *s, unsigned int cpu)
 	return room ? rings_make(s, cpu, NULL) : ERR_PTR(-ENOMEM);
 }
 
-/* A CPU without memory for its rings goes unrecorded, and the others say so. */
+/*
+ * Let a CPU that comes online record into a session.  If its rings could not be
+ * allocated, the CPU is not recorded, and the control rings of the others say so.
+ */
 static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 				struct kt_rings *rings)
 {
@@ -231,7 +237,7 @@ static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 	if (rings) {
 		for (kind = 0; s->running && kind < KTAPE_RINGS_PER_CPU; kind++)
 			WRITE_ONCE(rings->ring[kind]->page->flags, 0);
-		/* All or none: a trigger's record goes there without a want bit. */
+		/* Both kinds: a trigger writes to the control ring without a want bit. */
 		rings_give_to_cpu(s, cpu, rings);
 		/* Pairs with the acquire in kt_session_ring(). */
 		smp_store_release(&s->rings[cpu], rings);
@@ -241,9 +247,11 @@ static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 }
 
 /*
- * On another CPU, before @cpu runs.  With the lock of CPU hotplug, without which no
- * session comes or goes: each is there until its turn is over.  The kernel holds that
- * lock for writing, so whoever waits for it waits until the rings are made.
+ * Prepare all sessions for a CPU, on another CPU and before @cpu runs.
+ *
+ * The kernel holds the CPU hotplug lock for writing.  Sessions are published and
+ * withdrawn with that lock held for reading, so none comes or goes here.  Tasks
+ * that need the lock wait until the rings are allocated.
  */
 static int rings_cpu_prepare(unsigned int cpu)
 {
@@ -261,6 +269,7 @@ static int rings_cpu_prepare(unsigned int cpu)
 	return 0;
 }
 
+/* Record on @cpu itself, in all sessions, that it came online or goes offline. */
 static int rings_cpu_change(unsigned int cpu, bool online)
 {
 	unsigned int i;
@@ -284,7 +293,7 @@ static int rings_cpu_offline(unsigned int cpu)
 }
 
 /**
- * kt_session_hotplug_init() - follow CPUs as they come and go
+ * kt_session_hotplug_init() - follow CPU hotplug
  *
  * Context: module load, before the first session.
  * Return: 0 or a negative errno.
@@ -309,7 +318,7 @@ int kt_session_hotplug_init(void)
 }
 
 /**
- * kt_session_hotplug_exit() - no longer follow CPUs
+ * kt_session_hotplug_exit() - stop following CPU hotplug
  *
  * Context: module unload, after the last session.
  */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changes the filters of a session, each kind as a whole.
+ * The kinds of filters, with their checks, and changes of a session's filters.
+ * How an event is held against them is not here but in the folder filter.
  *
- *   set	a changed copy, on-markers, the copy is published, routes and want
- *		bits, synchronize_rcu(), what the old one had is given back
- *   off	the same with the off-markers after synchronize_rcu()
+ * Filters are read by writers under RCU.  Each kind is changed as a whole:
  *
- * An on-marker thus comes before the first event that the filter holds back,
- * an off-marker after the last one.
+ *   set	change a copy; write on-markers; publish the copy; set routes and
+ *		want bits; synchronize_rcu(); release the old filters
+ *   off	the same, with off-markers after synchronize_rcu()
+ *
+ * So an on-marker comes before the first event that the filter holds back, and an
+ * off-marker after the last one.
  */
 #include <linux/bitmap.h>
 #include <linux/cgroup.h>
@@ -26,7 +29,7 @@
 #define SEVERITIES	4U
 #define GATE_NS_MAX	(3600ULL * NSEC_PER_SEC)
 
-/* ---- bitmaps: what is not given is zero ---------------------------------- */
+/* ---- bitmaps: words that are not given are zero --------------------------- */
 
 #define BITMAP_KIND(name, member, words)				\
 static int parse_##name(struct kt_filters *f, const void *entries, u32 nr) \
@@ -46,6 +49,7 @@ BITMAP_KIND(irqs, f->irqs, KTAPE_FILTER_IRQ_WORDS)
 BITMAP_KIND(softirqs, &f->softirqs, 1)
 BITMAP_KIND(signals, &f->signals, 1)
 
+/* Return true if an event can have a rate limit or a call stack. */
 static bool filter_opcode_ok(unsigned int opcode)
 {
 	return opcode >= KTAPE_OP_EXCEPTION && opcode < KTAPE_TIME_EXTEND &&
@@ -115,7 +119,7 @@ static void drop_cpus(struct kt_filters *f)
 #define PID_FLAGS	(KTAPE_PID_THREADS | KTAPE_PID_CHILDREN | \
 			 KTAPE_PID_EXCEPT)
 
-/* Are there threads that are let through, or that are not? */
+/* Return true if an entry has the flag KTAPE_PID_EXCEPT (@except) or lacks it (0). */
 static bool pids_have(const struct ktape_filter_pid *pids, u32 nr, u32 except)
 {
 	u32 i;
@@ -132,7 +136,10 @@ static void pids_close_set(u32 set)
 		kt_track_close(set);
 }
 
-/* Put the threads into sets.  Return: 0 or -ESRCH. */
+/*
+ * Enter the threads into the sets @pass and @except, and with their kernel-wide
+ * numbers into @to.  Return: 0; -ESRCH: no such thread.
+ */
 static int pids_follow(const struct ktape_filter_pid *from, u32 nr, u32 pass,
 		       u32 except, struct ktape_filter_pid *to)
 {
@@ -170,7 +177,7 @@ static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 	pids = kvmalloc_array(nr + 1, sizeof(*pids), GFP_KERNEL_ACCOUNT);
 	if (!pids)
 		return -ENOMEM;
-	/* New sets: those that are in force go when these are. */
+	/* Fill new sets.  The old ones stay in force until they are replaced. */
 	if (pids_have(from, nr, KTAPE_PID_EXCEPT))
 		except = kt_track_open();
 	if (!except || pids_have(from, nr, 0))
@@ -459,7 +466,7 @@ const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
 	},
 };
 
-/* ---- changing them ----------------------------------------------------------- */
+/* ---- changes of a session's filters ------------------------------------------ */
 
 static struct kt_filters *filters_of_session(const struct kt_session *s)
 {
@@ -467,7 +474,7 @@ static struct kt_filters *filters_of_session(const struct kt_session *s)
 					 lockdep_is_held(&kt_session_control));
 }
 
-/* A copy to be changed. */
+/* Return a copy that can be changed; NULL: no memory. */
 static struct kt_filters *filters_copy(const struct kt_filters *old)
 {
 	if (old)
@@ -475,14 +482,17 @@ static struct kt_filters *filters_copy(const struct kt_filters *old)
 	return kzalloc(sizeof(*old), GFP_KERNEL_ACCOUNT);
 }
 
-/* Put @new in force; @old is nobody's afterwards.  NULL: none. */
+/*
+ * Replace @old by @new; each may be NULL for none.  Afterwards no writer uses @old,
+ * and the caller may free it.
+ */
 static void filters_publish(struct kt_session *s, struct kt_filters *new,
 			    const struct kt_filters *old, u32 kind, u32 phase)
 {
 	u64 extra[KTAPE_MASK_WORDS] = {};
 	bool on = phase == KTAPE_PHASE_ON;
 
-	/* Switches that are filtered do not tell who runs. */
+	/* If the new filter holds back switches, context records are wanted. */
 	kt_mask_set(extra, KTAPE_EV_CONTEXT);
 	if (s->running)
 		kt_session_probes(extra);
@@ -497,7 +507,10 @@ static void filters_publish(struct kt_session *s, struct kt_filters *new,
 	if (s->running)
 		kt_session_want(s);
 	synchronize_rcu();
-	/* Nobody looks at the old ones any more, which may have held ends back. */
+	/*
+	 * Until now the old filters may have held back the end of a pair: forget
+	 * all pairs that are open.
+	 */
 	kt_triggers_renew_gates(kt_session_triggers(s));
 	if (s->running && !on)
 		kt_control_filters(s, phase, old, BIT(kind));
@@ -528,7 +541,7 @@ static int filters_set(struct kt_session *s, u32 kind, const void *entries,
 		return ret;
 	}
 	new->kinds |= BIT(kind);
-	/* A pair that is held back would never be seen to be long. */
+	/* Triggers do not see the events that a gate holds back. */
 	if (kind == KTAPE_FILTER_GATE &&
 	    kt_triggers_follow(kt_session_triggers(s), new->gates)) {
 		filters_drop_kind(new, kind);
@@ -563,15 +576,18 @@ static int filters_off(struct kt_session *s, u32 kind)
 }
 
 /**
- * kt_session_filter_set() - put a filter in force, in place of the one before
+ * kt_session_filter_set() - set a filter in place of the former one of its kind
  * @s: the session
  * @kind: enum ktape_filter_kind
  * @entries: the entries
- * @nr: how many, at most as the kind has; 0 takes some kinds away
+ * @nr: number of entries, at most the kind's maximum; 0 turns some kinds off
  *
- * Context: process context of the caller whose name spaces count, may sleep.
- * Return: 0; -ENOMEM; what the kind says of the entries; -EBUSY: a gate of a
- * pair for which a trigger of the session waits: then nothing changed.
+ * Nothing changes on failure.
+ *
+ * Context: process context, in the name spaces that the entries refer to; may
+ * sleep.
+ * Return: 0; -ENOMEM; what the kind's check returns; -EBUSY: a gate for a pair of
+ * events that a trigger of the session waits for.
  */
 int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 			  u32 nr)
@@ -588,7 +604,7 @@ int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 }
 
 /**
- * kt_session_filter_off() - take a filter away, if there is one
+ * kt_session_filter_off() - turn a filter off, if it is on
  * @s: the session
  * @kind: enum ktape_filter_kind
  *
@@ -606,10 +622,10 @@ int kt_session_filter_off(struct kt_session *s, u32 kind)
 }
 
 /**
- * kt_session_filter_tell() - what a filter is
+ * kt_session_filter_tell() - describe a filter
  * @s: the session
- * @to: @to->kind is looked at; nr, active, generation and collisions are filled
- * @entries: zeroed, room for all entries of the kind, or NULL
+ * @to: in: kind; out: nr, active, generation and collisions
+ * @entries: zeroed, with room for all entries of the kind; or NULL
  *
  * Context: process context, may sleep.
  */
@@ -633,7 +649,7 @@ void kt_session_filter_tell(struct kt_session *s, struct ktape_filter *to,
 
 /**
  * kt_session_filters_exit() - free the filters of a session that ends
- * @s: the session, stopped: no probe looks at its filters any more
+ * @s: the session, stopped for a grace period
  *
  * Context: process context with kt_session_control, may sleep.
  */
@@ -645,7 +661,7 @@ void kt_session_filters_exit(struct kt_session *s)
 	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_filters[s->id], NULL);
 	mutex_unlock(&kt_session_lock);
-	/* kt_filter_thread_exits() looks at it without a want bit. */
+	/* kt_filter_thread_exits() uses filters without a want bit. */
 	if (f)
 		synchronize_rcu();
 	for (kind = 0; kind < KTAPE_FILTER_KINDS; kind++)

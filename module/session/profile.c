@@ -19,16 +19,15 @@
 #include "emit/emit.h"
 #include "event/event.h"
 #include "filter/filter.h"
-#include "names/names.h"
 #include "probes/probes.h"
 #include "internal.h"
 
 /**
- * kt_session_mask_ok() - are there events for all bits of a mask?
+ * kt_session_mask_ok() - check that all bits of a mask are events that exist
  * @mask: bit n is opcode n
  *
  * Context: any.
- * Return: true or false.
+ * Return: true if they are.
  */
 bool kt_session_mask_ok(const u64 *mask)
 {
@@ -40,33 +39,36 @@ bool kt_session_mask_ok(const u64 *mask)
 	return true;
 }
 
-/* They come with other events and have no bit of their own. */
+/* Events that are recorded with other events and have no bit in profiles. */
 static const u8 implied[] = {
 #define KTAPE_IMPLIED(NAME) KTAPE_EV_##NAME,
 #include <ktape/events.h>
 };
 
 /**
- * kt_session_is_implied() - does an event only come with others?
- * @opcode: of an event
+ * kt_session_is_implied() - check whether an event has no bit in profiles
+ * @opcode: the event
  *
  * Context: any.
- * Return: true or false.
+ * Return: true if it is only recorded together with other events.
  */
 bool kt_session_is_implied(unsigned int opcode)
 {
 	return memchr(implied, opcode, sizeof(implied));
 }
 
-/* Frequent or large: no preset has them. */
+/* Events that no preset contains, because they are frequent or large. */
 static const u8 on_request[] = {
 #define KTAPE_ON_REQUEST(NAME) KTAPE_EV_##NAME,
 #include <ktape/events.h>
 };
 
 /**
- * kt_mask_normalise() - bring a profile into the form in which it is kept
- * @mask: bit n is opcode n
+ * kt_mask_normalise() - add and remove the events a profile must or cannot have
+ * @mask: profile, bit n is opcode n
+ *
+ * Control events are always recorded, implied events have no bit, and the wide
+ * form of a system call event replaces the fast form.
  *
  * Context: any.
  */
@@ -79,23 +81,26 @@ void kt_mask_normalise(u64 *mask)
 			kt_mask_set(mask, i);
 	for (i = 0; i < ARRAY_SIZE(implied); i++)
 		kt_mask_clear(mask, implied[i]);
-	/* The wide forms take the place of the fast ones. */
 	if (kt_mask_has(mask, KTAPE_EV_SYS_ENTER_WIDE))
 		kt_mask_clear(mask, KTAPE_EV_SYS_ENTER);
 	if (kt_mask_has(mask, KTAPE_EV_SYS_EXIT_WIDE))
 		kt_mask_clear(mask, KTAPE_EV_SYS_EXIT);
 }
 
-/* Filters may come after the want bit: with kt_session_control both change. */
+/*
+ * Return true if a filter of the session decides about an event.
+ *
+ * This also runs in an interrupt that a task with kt_session_lock waits for, so
+ * the filters cannot change, but lockdep does not see the lock.
+ */
 static bool session_filters_event(unsigned int session, unsigned int opcode)
 {
-	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
 	const struct kt_filters *f = rcu_dereference_raw(kt_filters[session]);
 
 	return f && kt_mask_has(f->applies, opcode);
 }
 
-/* Does it record each switch, so that a reader knows who runs? */
+/* Return true if the session records every switch, so that readers know the task. */
 static bool session_sees_switches(const struct kt_session *s)
 {
 	return kt_mask_has(s->mask, KTAPE_EV_SCHED_SWITCH) &&
@@ -103,8 +108,9 @@ static bool session_sees_switches(const struct kt_session *s)
 }
 
 /*
- * Context records stand for sched_switch: they are wanted when the session
- * records anything else into event rings, unless it was told to omit them.
+ * Context records tell readers which task runs when the session does not record
+ * every sched_switch.  They are wanted if the session records anything into its
+ * event rings, unless the profile omits them.
  */
 static bool session_wants_context(const struct kt_session *s)
 {
@@ -118,10 +124,7 @@ static bool session_wants_context(const struct kt_session *s)
 	return false;
 }
 
-/*
- * On which CPU is said by the CPU filter, but for names: a thread may be made on
- * one CPU and run on another.
- */
+/* Return true if the session wants an event, on CPUs that its CPU filter includes. */
 static bool session_wants(const struct kt_session *s, unsigned int opcode)
 {
 	if (!s->active)
@@ -132,12 +135,12 @@ static bool session_wants(const struct kt_session *s, unsigned int opcode)
 }
 
 /**
- * kt_session_records_on() - may the session record on a CPU?
+ * kt_session_records_on() - check the CPU filter of a session
  * @s: the session
  * @cpu: the CPU
  *
  * Context: as kt_want_set().
- * Return: what its CPU filter says.
+ * Return: true if there is no CPU filter or if it includes @cpu.
  */
 bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
 {
@@ -147,7 +150,11 @@ bool kt_session_records_on(const struct kt_session *s, unsigned int cpu)
 	       test_bit(cpu, f->cpus);
 }
 
-/* Is it to be looked at on CPUs that the CPU filter leaves out as well? */
+/*
+ * Return true if the session needs an event also on CPUs that its CPU filter
+ * excludes.  Names: a thread may be created on one CPU and run on another.  Pairs
+ * with a gate or a trigger: a thread may migrate between begin and end.
+ */
 static bool session_wants_on_all_cpus(const struct kt_session *s,
 				      unsigned int opcode)
 {
@@ -160,14 +167,19 @@ static bool session_wants_on_all_cpus(const struct kt_session *s,
 		kt_gates_have(f->gates, opcode));
 }
 
+/* Return true if a trigger of the session looks at an event. */
 static bool session_triggers_on(unsigned int session, unsigned int opcode)
 {
-	/* Whoever sent the interrupt that we may be in has kt_session_lock. */
 	const struct kt_triggers *t = rcu_dereference_raw(kt_triggers[session]);
 
 	return t && kt_triggers_look_at(t, opcode);
 }
 
+/*
+ * Set the route of an event on one CPU: the number of the only session that wants
+ * it, if kt_event() may write the record there without further checks, otherwise
+ * KT_ROUTE_MANY.
+ */
 static void want_set_route(struct kt_cpu *c, unsigned int opcode)
 {
 	u8 want = c->want[opcode], route = KT_ROUTE_MANY;
@@ -183,9 +195,10 @@ static void want_set_route(struct kt_cpu *c, unsigned int opcode)
 /**
  * kt_want_set() - set and clear the want bits of a session on one CPU
  * @s: the session
- * @cpu: the CPU; without rings nothing happens
+ * @cpu: the CPU; nothing happens if it has no rings
  *
- * Context: process context with kt_session_lock, or on behalf of it an interrupt.
+ * Context: process context with kt_session_lock, or an interrupt that the holder
+ * of kt_session_lock waits for.
  */
 void kt_want_set(const struct kt_session *s, unsigned int cpu)
 {
@@ -197,9 +210,9 @@ void kt_want_set(const struct kt_session *s, unsigned int cpu)
 	if (!kt_session_ring(s, cpu, 0))
 		return;
 	/*
-	 * The pointers to the rings come before the bits and routes.  Pairs
-	 * with the address dependencies from them to the pointers in kt_event()
-	 * and kt_event_record().
+	 * A writer that sees a want bit or a route must see the ring pointers.
+	 * Pairs with the address dependencies from want bit and route to the
+	 * pointer in kt_event() and kt_event_record().
 	 */
 	smp_wmb();
 	for (i = 0; i < KTAPE_OPCODES; i++) {
@@ -230,7 +243,7 @@ void kt_want_set_everywhere(const struct kt_session *s)
 }
 
 /**
- * kt_session_want() - a session's profile or filters have changed
+ * kt_session_want() - apply the profile and filters of a session on all CPUs
  * @s: the session, which records; the probes that it may want are attached
  *
  * Context: process context with cpus_read_lock() and kt_session_lock.
@@ -242,8 +255,9 @@ void kt_session_want(struct kt_session *s)
 
 	kt_session_sheds(s);
 	/*
-	 * A head that says who runs is right only while switches are recorded:
-	 * it says so after they are on everywhere, and no more before any goes.
+	 * The task in a block's header is valid only while every switch is
+	 * recorded or context records are.  So headers stop naming a task before
+	 * the first CPU changes, and start again after the last CPU changed.
 	 */
 	if (blind)
 		WRITE_ONCE(s->owner.no_context, true);
@@ -253,10 +267,10 @@ void kt_session_want(struct kt_session *s)
 }
 
 /**
- * kt_session_probes() - attach the probes that anybody wants
- * @extra: what may be wanted soon, bit n is opcode n, or NULL
+ * kt_session_probes() - attach the probes that sessions and sinks want
+ * @extra: events that may be wanted soon, bit n is opcode n; or NULL
  *
- * What nobody wants is detached later.
+ * Probes that are no longer wanted are detached later.
  *
  * Context: process context with kt_session_control and none of the inner locks.
  */
@@ -273,7 +287,7 @@ void kt_session_probes(const u64 *extra)
 	for (i = 0; i < KTAPE_MASK_WORDS; i++)
 		mask[i] |= READ_ONCE(kt_sink_mask[i]) | (extra ? extra[i] : 0);
 	kt_emit_want(mask);
-	/* A probe that fails is told by the event's state, the others go on. */
+	/* A probe that cannot be attached shows in the event's state. */
 	kt_probe_want(mask);
 }
 
@@ -297,8 +311,7 @@ void kt_session_prepare(const u64 *mask, u64 *told)
 	kt_probe_available(told);
 }
 
-/* What sinks want has changed. */
-static void set_routes(void)
+static void want_set_all_routes(void)
 {
 	unsigned int cpu, i;
 
@@ -308,7 +321,7 @@ static void set_routes(void)
 }
 
 /**
- * kt_session_sinks() - what the sinks want has changed
+ * kt_session_sinks() - apply a change of the events that sinks want
  *
  * Context: process context, may sleep.
  */
@@ -317,14 +330,17 @@ void kt_session_sinks(void)
 	mutex_lock(&kt_session_control);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	set_routes();
+	want_set_all_routes();
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	kt_session_probes(NULL);
 	mutex_unlock(&kt_session_control);
 }
 
-/* Change the profile with its markers.  Called with kt_session_control. */
+/*
+ * Change the profile and write the markers of the change.  Called with
+ * kt_session_control.
+ */
 static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 {
 	u64 added = 0, removed = 0, told[KTAPE_MASK_WORDS];
@@ -344,7 +360,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 	memcpy(s->mask, mask, sizeof(s->mask));
 	s->flags = flags;
 	if (s->running) {
-		/* With the lock: a CPU that comes now tells what is in force. */
+		/* Under the lock: a CPU that comes online records s->told. */
 		memcpy(s->told, told, sizeof(s->told));
 		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
@@ -352,7 +368,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		}
 		kt_session_want(s);
 		synchronize_rcu();
-		/* CPUs changed one by one: what began meanwhile may have ended. */
+		/* As in kt_session_start_locked(): CPUs changed one by one. */
 		if (added || removed)
 			kt_triggers_renew_gates(kt_session_triggers(s));
 		if (added)
@@ -365,7 +381,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 }
 
 /**
- * kt_session_profile_locked() - set the profile
+ * kt_session_profile_locked() - set the profile with kt_session_control held
  * @s: the session
  * @mask: bit n is opcode n, checked
  *
@@ -381,9 +397,9 @@ void kt_session_profile_locked(struct kt_session *s, const u64 *mask)
 }
 
 /**
- * kt_session_profile() - change or tell the profile
+ * kt_session_profile() - get or change the profile
  * @s: the session
- * @p: operation, flags and operand, checked; receives what is in force
+ * @p: in: operation, flags and operand, checked; out: profile in force
  *
  * Context: process context, may sleep.
  */
@@ -438,9 +454,9 @@ int kt_session_remove_probe(unsigned int opcode)
 }
 
 /**
- * kt_session_parse_profile() - a profile from a module parameter
+ * kt_session_parse_profile() - parse the profile of a module parameter
  * @text: none, default, all, or up to 64 hexadecimal digits
- * @mask: where to
+ * @mask: filled, bit n is opcode n
  *
  * Context: any.
  * Return: 0 or -EINVAL.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Readers of a session: their cursors, and how far a discard session may go.
+ * The readers of a session: their cursors, and what a discard session does when
+ * they are slow.
  *
- * The consumer word of a ring is the least position of those for whom the
- * session waits: the registered readers, or, as long as there are none, the
- * files that call read().  It only grows.
+ * A discard session waits for its consumers: the registered readers, or, while
+ * there are none, the files that called read().  The consumer word of a ring is
+ * the least position of the consumers, and only grows.  Writers overwrite nothing
+ * from there on.
+ *
+ * When a ring fills up, the session drops classes of low priority first
+ * (shedding).  A consumer that stops reading is evicted after a time.
  */
 #include <linux/cpu.h>
 #include <linux/jiffies.h>
@@ -14,12 +19,12 @@
 
 #include "internal.h"
 
-#define SHED_PERCENT	75
-#define WATCH_MIN	max(HZ / 100, 1)
+#define SHED_PERCENT	75			/* default of the policy */
+#define WATCH_MIN	max(HZ / 100, 1)	/* jiffies between two looks */
 #define WATCH_MAX	HZ
 
 /**
- * kt_reader_cursor() - a reader's cursor in one ring
+ * kt_reader_cursor() - return a reader's cursor in one ring
  * @rd: the reader
  * @cpu: below nr_cpu_ids
  * @kind: below KTAPE_RINGS_PER_CPU
@@ -33,7 +38,10 @@ struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 	return &rd->cursor[cpu * KTAPE_RINGS_PER_CPU + kind];
 }
 
-/* A reader begins at the oldest data that it was not ahead of already. */
+/*
+ * Move a reader to the oldest data of each ring, unless it is further already.
+ * With @first, the reader has no position yet.
+ */
 static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 				   bool first)
 {
@@ -49,7 +57,7 @@ static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 			if (!r)
 				continue;
 			pos = kt_ring_oldest(r);
-			/* What the session no longer waits for may go. */
+			/* Data below the consumer word may be overwritten any time. */
 			if (!first && s->mode == KTAPE_MODE_DISCARD &&
 			    kt_before(pos, *kt_word(&r->page->consumer)))
 				pos = *kt_word(&r->page->consumer);
@@ -63,8 +71,8 @@ static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 }
 
 /**
- * kt_reader_init() - a file of the session was opened
- * @rd: zeroed
+ * kt_reader_init() - add a reader for a file that was opened
+ * @rd: the reader, zeroed
  * @s: the session
  *
  * Context: process context.
@@ -84,7 +92,7 @@ int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
 	return 0;
 }
 
-/* Keep the list of those for whom the session may have to wait. */
+/* Enter or remove a reader in the list of those that may be consumers. */
 static void reader_list_waited(struct kt_reader *rd, struct kt_session *s)
 {
 	bool waited = rd->registered || rd->reads;
@@ -116,8 +124,8 @@ static void consumer_update(struct kt_session *s, unsigned int cpu,
 	}
 	if (found && kt_before(*kt_word(&r->page->consumer), least))
 		/*
-		 * Pairs with the acquire of consumer in consumed(): what was
-		 * read was read before it may be overwritten.
+		 * Pairs with the acquire of consumer in consumed(): the reader
+		 * is done with the data before the writer overwrites it.
 		 */
 		smp_store_release(kt_word(&r->page->consumer), least);
 }
@@ -132,7 +140,7 @@ static void consumer_update_all(struct kt_session *s)
 }
 
 /**
- * kt_reader_exit() - a file of the session is closed
+ * kt_reader_exit() - remove the reader of a file that is closed
  * @rd: the reader
  * @s: the session
  *
@@ -153,10 +161,10 @@ void kt_reader_exit(struct kt_reader *rd, struct kt_session *s)
 }
 
 /**
- * kt_reader_register() - wait for a reader, or no longer
+ * kt_reader_register() - register a reader as a consumer, or unregister it
  * @rd: the reader
  * @s: the session
- * @on: which
+ * @on: true: register
  *
  * Context: process context.
  */
@@ -177,7 +185,7 @@ void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on)
 }
 
 /**
- * kt_reader_reads() - a file calls read(): it counts as long as nobody registers
+ * kt_reader_reads() - make a reader a consumer while none is registered
  * @rd: the reader
  * @s: the session
  *
@@ -194,12 +202,12 @@ void kt_reader_reads(struct kt_reader *rd, struct kt_session *s)
 }
 
 /**
- * kt_reader_moved() - a reader has read up to here
+ * kt_reader_moved() - set the position of a reader in one ring
  * @rd: the reader
  * @s: the session
- * @cpu: of the ring
- * @kind: of the ring
- * @pos: next byte that it wants
+ * @cpu: CPU of the ring
+ * @kind: kind of the ring
+ * @pos: position of the next byte to read
  *
  * Context: process context.
  */
@@ -214,12 +222,14 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
 }
 
 /**
- * kt_reader_skips() - what lies before @pos does not come by read()
+ * kt_reader_skips() - note that read() will not deliver the data before @pos
  * @rd: the reader, locked against read()
  * @s: the session
- * @cpu: of the ring
- * @kind: of the ring
- * @pos: where it goes on
+ * @cpu: CPU of the ring
+ * @kind: kind of the ring
+ * @pos: position at which read() goes on
+ *
+ * The next packet of the ring gets a gap in its number, and KTAPE_BLOCK_GAP.
  *
  * Context: process context.
  */
@@ -235,13 +245,14 @@ void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
 	c->gap = true;
 }
 
-/* Does the session wait for it now? */
+/* Return true if a reader in the list is a consumer now. */
 static bool reader_is_waited(const struct kt_session *s,
 			     const struct kt_reader *rd)
 {
 	return rd->registered || !s->registered;
 }
 
+/* Return true if the session has more than one consumer. */
 static bool reader_others_wait(const struct kt_session *s)
 {
 	const struct kt_reader *rd;
@@ -253,8 +264,8 @@ static bool reader_others_wait(const struct kt_session *s)
 }
 
 /*
- * Is a ring full because of a reader that has stood there for so long?  Looked
- * at several times within @timeout.
+ * Return true if a ring has been full for @timeout jiffies because a reader did
+ * not move.  Called several times within @timeout.
  */
 static bool reader_stalls_ring(const struct kt_ring *r, struct kt_cursor *c,
 			       unsigned long timeout)
@@ -274,7 +285,7 @@ static bool reader_stalls_ring(const struct kt_ring *r, struct kt_cursor *c,
 	return time_after_eq(jiffies, c->stuck + timeout);
 }
 
-/* Return: the cursor of the ring that it holds up, or NULL. */
+/* Return the cursor of a ring that the reader has blocked for so long, or NULL. */
 static struct kt_cursor *reader_find_stalled(const struct kt_session *s,
 					     struct kt_reader *rd,
 					     unsigned long timeout)
@@ -295,10 +306,10 @@ static struct kt_cursor *reader_find_stalled(const struct kt_session *s,
 }
 
 /**
- * struct kt_stalled - a reader that the session no longer waits for
- * @id: its number in the session
- * @pid: process that made the session wait for it, as in the initial name space
- * @ms: for how long it had not moved
+ * struct kt_stalled - an evicted reader
+ * @id: number in the session
+ * @pid: process that made the session wait, in the initial pid name space
+ * @ms: milliseconds for which the reader had not moved
  */
 struct kt_stalled {
 	u32 id;
@@ -307,9 +318,8 @@ struct kt_stalled {
 };
 
 /*
- * Stop waiting for one reader that has not moved for @timeout jiffies, and fill
- * @who.  The last reader that the session waits for is never evicted: its
- * eviction would help no other reader.
+ * Evict one consumer that has blocked a ring for @timeout jiffies, and fill @who.
+ * The last consumer is never evicted, because that would help no other.
  * Return: true if a reader was evicted.
  */
 static bool reader_evict(struct kt_session *s, unsigned long timeout,
@@ -342,10 +352,10 @@ static bool reader_evict(struct kt_session *s, unsigned long timeout,
 }
 
 /**
- * kt_reader_seek() - go to one end of what there is, and begin anew there
+ * kt_reader_seek() - move a reader to one end of the data and reset its counts
  * @rd: the reader, locked against read()
  * @s: the session
- * @newest: to the end; else to the oldest data
+ * @newest: true: behind the newest data; false: to the oldest data
  *
  * Context: process context.
  */
@@ -380,7 +390,7 @@ static const struct {
 #include <ktape/events.h>
 };
 
-/* Does it record anything in event rings that is more important than @level? */
+/* Return true if the profile has event-ring events of a priority above @level. */
 static bool policy_has_above(const struct kt_session *s, unsigned int level)
 {
 	unsigned int i, class;
@@ -395,12 +405,12 @@ static bool policy_has_above(const struct kt_session *s, unsigned int level)
 	return false;
 }
 
-/* Bytes in use above which priority @level is shed. */
+/* Return the bytes in use above which classes of priority @level are shed. */
 static unsigned long policy_shed_at(const struct kt_session *s,
 				    unsigned int level)
 {
 	u64 size = s->size[KTAPE_RING_EVENT];
-	/* The first at the given part, the second in the middle of the rest. */
+	/* Priority 0: shed_percent.  Priority 1: halfway from there to 100. */
 	u32 halves = s->shed_percent * 2 + level * (100 - s->shed_percent);
 
 	if (s->mode != KTAPE_MODE_DISCARD || !s->shed_percent ||
@@ -410,8 +420,8 @@ static unsigned long policy_shed_at(const struct kt_session *s,
 }
 
 /**
- * kt_session_sheds() - tell the rings from where on classes are shed
- * @s: the session, whose profile, policy or rings have changed
+ * kt_session_sheds() - set the shedding limits in all rings
+ * @s: the session whose profile, policy or rings changed
  *
  * Context: process context with kt_session_lock.
  */
@@ -456,7 +466,7 @@ static void policy_watch_work(struct work_struct *work)
 }
 
 /**
- * kt_session_watch() - look after readers from now on, if the policy says so
+ * kt_session_watch() - watch for stalled consumers, if the policy has a limit
  * @s: the session, which records
  *
  * Context: process context.
@@ -473,9 +483,9 @@ void kt_session_watch(struct kt_session *s)
 }
 
 /**
- * kt_session_policy() - change or tell the policy
+ * kt_session_policy() - get or set the policy
  * @s: the session
- * @p: operation and operand, checked; receives what is in force
+ * @p: in: operation and operand, checked; out: policy in force
  *
  * Context: process context, may sleep.
  */
@@ -498,7 +508,7 @@ void kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 }
 
 /**
- * kt_session_policy_init() - the policy of a new session
+ * kt_session_policy_init() - set the default policy of a new session
  * @s: the session
  *
  * Context: process context.

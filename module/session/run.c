@@ -22,6 +22,7 @@
 #include "persist/persist.h"
 #include "internal.h"
 
+/* Store KTAPE_RING_FLAG_* into the control pages of all rings. */
 static void session_set_flags(struct kt_session *s, u64 flags)
 {
 	unsigned int cpu, kind;
@@ -32,13 +33,19 @@ static void session_set_flags(struct kt_session *s, u64 flags)
 			r = kt_session_ring(s, cpu, kind);
 			if (!r)
 				continue;
-			/* Pairs with readers of snapshots: then commit. */
+			/*
+			 * Pairs with the acquire of flags in readers of mapped
+			 * snapshots, which load commit after STOPPED.
+			 */
 			smp_store_release(kt_word(&r->page->flags), flags);
 		}
 	}
 }
 
-/* The last block of control rings is for what a stop has to say. */
+/*
+ * Allow (@ending) or forbid records in the last block of discarding control rings:
+ * the block is kept free for the records of a stop.
+ */
 static void session_set_ending(struct kt_session *s, bool ending)
 {
 	struct kt_ring *r;
@@ -52,11 +59,11 @@ static void session_set_ending(struct kt_session *s, bool ending)
 }
 
 /**
- * kt_session_start_locked() - record
+ * kt_session_start_locked() - start recording, unless the session records
  * @s: the session
  *
  * Context: process context with kt_session_control, may sleep.
- * Return: 0, or -ENODEV if it was destroyed.
+ * Return: 0; -ENODEV: the session was destroyed.
  */
 int kt_session_start_locked(struct kt_session *s)
 {
@@ -79,13 +86,17 @@ int kt_session_start_locked(struct kt_session *s)
 	WRITE_ONCE(s->running, true);
 	f = kt_session_filters(s);
 	kt_filters_renew_gates(f);
-	/* Where the next ledger's counts begin: nobody writes yet. */
+	/* While no event is written, the counts in the ledger are exact. */
 	kt_control_ledger(s, KT_LEDGER_START);
 	s->active = true;
 	kt_session_want(s);
 	s->began = kt_clock();
 	synchronize_rcu();
-	/* CPUs began one by one: what began meanwhile may have ended. */
+	/*
+	 * CPUs started one after the other.  A pair that began on a CPU that
+	 * records may have ended on a CPU that did not record yet: forget all
+	 * pairs that are open now.
+	 */
 	kt_triggers_renew_gates(kt_session_triggers(s));
 	kt_control_session(s, KTAPE_PHASE_ON);
 	if (f)
@@ -94,7 +105,7 @@ int kt_session_start_locked(struct kt_session *s)
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	kt_registry_tell(s->id, s->era);
-	/* Context records may turn out not to be wanted. */
+	/* kt_session_prepare() attached the context probe in any case. */
 	kt_session_probes(NULL);
 	kt_session_watch(s);
 	kt_session_triggers_watch(s);
@@ -102,7 +113,7 @@ int kt_session_start_locked(struct kt_session *s)
 }
 
 /**
- * kt_session_start() - record
+ * kt_session_start() - start recording, unless the session records
  * @s: the session
  *
  * Context: process context, may sleep.
@@ -118,7 +129,7 @@ int kt_session_start(struct kt_session *s)
 	return ret;
 }
 
-/* Stop recording.  Called with kt_session_control. */
+/* Stop a session that records.  Called with kt_session_control. */
 static void session_stop_running(struct kt_session *s)
 {
 	static const u64 nothing[KTAPE_MASK_WORDS];
@@ -131,13 +142,16 @@ static void session_stop_running(struct kt_session *s)
 	s->era = kt_registry_era();
 	kt_want_set_everywhere(s);
 	synchronize_rcu();
-	/* The counts of a full snapshot are those of its end. */
+	/* Before the ledger: what is cut from a full snapshot does not count. */
 	kt_session_freeze_cut(s);
 	kt_control_ledger(s, KT_LEDGER_STOP);
 	kt_control_session(s, KTAPE_PHASE_OFF);
 	session_set_flags(s, KTAPE_RING_FLAG_STOPPED |
 				     (s->frozen ? KTAPE_RING_FLAG_FROZEN : 0));
-	/* Pairs with the read barrier in read_refill(): no record follows. */
+	/*
+	 * Pairs with the read barrier in read_refill(): a reader that sees false
+	 * then loads the final commit.
+	 */
 	smp_store_release(&s->running, false);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
@@ -146,7 +160,7 @@ static void session_stop_running(struct kt_session *s)
 }
 
 /**
- * kt_session_stop_locked() - kt_session_stop() within the lock
+ * kt_session_stop_locked() - stop recording with kt_session_control held
  * @s: the session
  *
  * Context: process context with kt_session_control, may sleep.
@@ -158,10 +172,10 @@ void kt_session_stop_locked(struct kt_session *s)
 }
 
 /**
- * kt_session_stop() - stop recording
+ * kt_session_stop() - stop recording, if the session records
  * @s: the session
  *
- * Afterwards commit == write in all rings and the counts are exact.
+ * Afterwards all rings have commit == write, and the counts are exact.
  *
  * Context: process context, may sleep.
  */
@@ -173,10 +187,11 @@ void kt_session_stop(struct kt_session *s)
 }
 
 /**
- * kt_session_stop_full() - stop recording if a snapshot is full
+ * kt_session_stop_full() - stop a snapshot session that is full
  * @s: the session
  *
- * By now it may have been stopped and started again by somebody else.
+ * Another task may have stopped and restarted the session since a ring was
+ * filled, so check again under the lock.
  *
  * Context: process context, may sleep.
  */
@@ -189,10 +204,10 @@ void kt_session_stop_full(struct kt_session *s)
 }
 
 /**
- * kt_session_clear() - forget what was recorded
+ * kt_session_clear() - discard what was recorded
  * @s: the session
  *
- * Control moves its own word, floor; tail stays the writer's.
+ * Moves the floor of all rings to commit.  Only the writing CPU may move tail.
  *
  * Context: process context.
  */
@@ -204,7 +219,7 @@ void kt_session_clear(struct kt_session *s)
 }
 
 /**
- * kt_session_forget() - kt_session_clear() within the lock
+ * kt_session_forget() - discard what was recorded with kt_session_lock held
  * @s: the session
  *
  * Context: process context with kt_session_lock.
@@ -234,12 +249,12 @@ void kt_session_forget(struct kt_session *s)
 }
 
 /**
- * kt_session_flush() - close the open blocks
+ * kt_session_flush() - close the open blocks of a discard session
  * @s: the session
  *
  * Context: process context, may sleep.
- * Return: 0; -EOPNOTSUPP if its mode is not discard; -EAGAIN when a ring had
- * no room for another block.
+ * Return: 0; -EOPNOTSUPP: the mode is not discard; -EAGAIN: a ring had no room for
+ * another block.
  */
 int kt_session_flush(struct kt_session *s)
 {
@@ -249,7 +264,7 @@ int kt_session_flush(struct kt_session *s)
 		return -EOPNOTSUPP;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	/* A stopped session has nothing to close: readers close it for themselves. */
+	/* Readers of a stopped session close the last block in their copy. */
 	ret = s->active ? kt_control_flush(s) : 0;
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
@@ -257,7 +272,7 @@ int kt_session_flush(struct kt_session *s)
 }
 
 /**
- * kt_session_resumed() - the system was suspended: relate the clocks anew
+ * kt_session_resumed() - record how the clocks relate after a suspend
  *
  * Context: process context, may sleep.
  */
@@ -274,7 +289,10 @@ void kt_session_resumed(void)
 	cpus_read_unlock();
 }
 
-/* Prepare for a sleep of the system, or resume from one. */
+/*
+ * Forbid hibernation while a session uses the persistent region.  After a sleep,
+ * record how the trace clock and the kernel's clocks relate now.
+ */
 static int session_pm_event(struct notifier_block *nb, unsigned long event,
 			    void *data)
 {

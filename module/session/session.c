@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creates, finds, lists and destroys sessions.  Orders:
+ * Creates, finds, lists and destroys sessions.  What a session records and when
+ * is not decided here but in profile.c and run.c.
  *
- *   create	reserve, rings without a lock, publish; barrier, want bits
- *   destroy	gone, want bits, synchronize_rcu(), irq_work_sync(), withdraw; rings
- *		without a lock, number and memory
+ *   create	reserve name, number and memory; allocate rings without a lock;
+ *		publish the session and its rings
+ *   destroy	set gone, stop, wait for irq_work and work items; withdraw the
+ *		session and its rings; free rings without a lock; release number
+ *		and memory
  *
- * Each open file is a user of its session; a name that lingers is one more.  The
- * last user frees it.  Who looks for a session with kt_session_control held may
- * find one without users that is about to be freed, and passes it over.
+ * Each open file holds a reference to its session, and so does the name of a
+ * session that lingers.  The task that drops the last reference destroys the
+ * session.  Until it has done so, other tasks still see the session in
+ * kt_sessions[] with a reference count of zero, and must skip it.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -22,8 +26,8 @@
 #include <linux/string.h>
 #include <linux/user_namespace.h>
 
-#include "persist/persist.h"
 #include "names/names.h"
+#include "persist/persist.h"
 #include "ring/ring.h"
 #include "internal.h"
 
@@ -39,24 +43,28 @@ DEFINE_MUTEX(kt_session_lock);
 struct kt_session *kt_sessions[KT_SESSIONS];
 
 /*
- * Sessions whose rings are being made or freed, by number.  They are in no list that
- * others look into, but have their number and their part of the memory, and those that
- * come their name.  Changed with kt_session_control and kt_session_lock held.
+ * Sessions whose rings are being allocated or freed, by number.  They are not in
+ * kt_sessions[] and cannot be found, but their number and their memory are in
+ * use.  The name is in use until the session is gone.  Changed with both
+ * kt_session_control and kt_session_lock held.
  */
 static struct kt_session *unlisted[KT_SESSIONS];
 
+/* Return the bytes of RAM that the rings of one CPU take. */
 static u64 session_cpu_bytes(const struct kt_session *s)
 {
-	/* What the kernel does not use cannot become too little. */
+	/* The persistent region is not RAM that the kernel could use. */
 	if (!s || s->mode == KTAPE_MODE_PERSISTENT)
 		return 0;
 	return (u64)s->size[KTAPE_RING_EVENT] + s->size[KTAPE_RING_CONTROL];
 }
 
 /*
- * What its rings take, or will take.  Those of CPUs that have left stay.  Whoever
- * makes or frees rings without a lock changes the pointers meanwhile, those of CPUs
- * that left among them: rings that come or go right now are counted or are not.
+ * Return the bytes of a session's rings; with @online, include rings that online
+ * CPUs do not have yet.  CPUs that went offline keep their rings.
+ *
+ * A task that allocates or frees rings stores the pointers without a lock, so
+ * such a ring may be counted or not.
  */
 static u64 session_ring_bytes(const struct kt_session *s, bool online)
 {
@@ -70,9 +78,11 @@ static u64 session_ring_bytes(const struct kt_session *s, bool online)
 }
 
 /*
- * All sessions but @but.  CPUs that are online and have no rings count in those
- * that are being made; in others, where they have none for want of memory, as
- * @online says.
+ * Return the bytes of the rings of all sessions except @but.
+ *
+ * An online CPU without rings counts in a session that is being created, because
+ * it will get rings.  In a published session it has none for lack of memory, and
+ * counts only with @online.
  */
 static u64 sessions_ring_bytes(const struct kt_session *but, bool online)
 {
@@ -89,18 +99,18 @@ static u64 sessions_ring_bytes(const struct kt_session *but, bool online)
 	return all;
 }
 
+/* Return the limit for the rings of all sessions: half of the memory. */
 static u64 sessions_bytes_allowed(void)
 {
 	return (u64)totalram_pages() * PAGE_SIZE / 2;
 }
 
 /**
- * kt_session_has_room() - may one more CPU get rings?
+ * kt_session_has_room() - check whether one more CPU may get rings
  * @s: the session
  *
- * Context: process context, kt_session_lock.
- * Return: false if all rings there are and these took more than half of the
- * memory.
+ * Context: process context with kt_session_lock.
+ * Return: false if all rings together would then exceed half of the memory.
  */
 bool kt_session_has_room(const struct kt_session *s)
 {
@@ -110,9 +120,9 @@ bool kt_session_has_room(const struct kt_session *s)
 }
 
 /*
- * Do the rings of a session that is being made fit, with those of all others, into
- * half of the memory?  With kt_session_control or kt_session_lock.
- * Return: 0; -ENOMEM, and @c tells.
+ * Check that the rings of a new session and those of all others fit into half of
+ * the memory.  Called with kt_session_control or kt_session_lock.
+ * Return: 0; -ENOMEM, and @c is filled.
  */
 static int session_check_room(const struct kt_session *s,
 			      struct kt_session_config *c)
@@ -129,6 +139,7 @@ static int session_check_room(const struct kt_session *s,
 	return -ENOMEM;
 }
 
+/* Fill @c for a ring that exceeds RING_MAX after rounding.  Return: -ENOMEM. */
 static int session_too_large(const struct kt_session *s,
 			     struct kt_session_config *c)
 {
@@ -138,7 +149,7 @@ static int session_too_large(const struct kt_session *s,
 	return -ENOMEM;
 }
 
-/* Reserve the persistent region, which decides about the sizes of the rings. */
+/* Reserve the persistent region.  Its size limits the sizes of the rings. */
 static int session_take_region(struct kt_session *s,
 			       const struct kt_session_config *c)
 {
@@ -159,6 +170,7 @@ static int session_take_region(struct kt_session *s,
 	return ret;
 }
 
+/* Compute the sizes of the rings and check that their memory is available. */
 static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 {
 	u64 block = c->block_size ?: DEFAULT_BLOCK;
@@ -170,7 +182,7 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 	if (size > RING_MAX || block > RING_MAX / RING_BLOCKS_MIN ||
 	    control > RING_MAX)
 		return -EINVAL;
-	/* A small ring that did not ask for a block size gets smaller blocks. */
+	/* A ring smaller than 4 default blocks gets smaller blocks, not more bytes. */
 	if (!c->block_size)
 		block = min_t(u64, block, size / RING_BLOCKS_MIN);
 	block = roundup_pow_of_two(max_t(u64, block, PAGE_SIZE));
@@ -191,11 +203,11 @@ static int session_set_sizes(struct kt_session *s, struct kt_session_config *c)
 }
 
 /**
- * kt_session_name_ok() - may a session have this name?
+ * kt_session_name_ok() - check the name of a session
  * @name: KTAPE_SESSION_NAME bytes
  *
  * Context: any.
- * Return: true or false; an empty name is none.
+ * Return: true if the name is valid and not empty, and zeros follow it.
  */
 bool kt_session_name_ok(const char *name)
 {
@@ -240,7 +252,7 @@ static bool session_name_is_taken(const char *name)
 	return session_find_named(name);
 }
 
-/* Return: a number that no session has, or KT_SESSIONS. */
+/* Return a number that no session has, or KT_SESSIONS. */
 static unsigned int session_find_number(void)
 {
 	unsigned int id;
@@ -251,7 +263,7 @@ static unsigned int session_find_number(void)
 	return id;
 }
 
-/* With kt_session_control, under which the number was found. */
+/* Give @s the number that was found under the same kt_session_control. */
 static void session_take_number(struct kt_session *s, unsigned int id)
 {
 	s->id = id;
@@ -262,8 +274,8 @@ static void session_take_number(struct kt_session *s, unsigned int id)
 }
 
 /*
- * Reserve what a session needs: name, number, memory.  The memory last: that of a
- * persistent session is its own from then on, and is to be laid out.
+ * Reserve the name, the number and the memory of a new session.  The memory comes
+ * last, because only session_unreserve() gives the persistent region back.
  */
 static int session_reserve(struct kt_session *s, struct kt_session_config *c)
 {
@@ -285,7 +297,7 @@ static int session_reserve(struct kt_session *s, struct kt_session_config *c)
 	return ret;
 }
 
-/* Give it back.  Its rings are freed by now. */
+/* Release number and memory of a session whose rings are freed. */
 static void session_unreserve(struct kt_session *s)
 {
 	mutex_lock(&kt_session_control);
@@ -298,9 +310,9 @@ static void session_unreserve(struct kt_session *s)
 }
 
 /*
- * Let everybody find the session.
- * Return: 0; -EAGAIN: a CPU has come that has no rings; -ENOMEM: with the CPUs that
- * have come it is too much; -EINTR: the caller was killed.
+ * Publish a session: other tasks can find it, and writers its rings.
+ * Return: 0; -EAGAIN: a CPU without rings has come online; -ENOMEM: the rings of
+ * CPUs that have come online exceed the limit; -EINTR: the caller was killed.
  */
 static int session_publish(struct kt_session *s, struct kt_session_config *c)
 {
@@ -311,9 +323,15 @@ static int session_publish(struct kt_session *s, struct kt_session_config *c)
 		return ret;
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	/* First: a CPU that came while rings were made may have got some. */
+	/*
+	 * Check again: a CPU that came online since session_reserve() has got
+	 * rings in the other sessions.
+	 */
 	ret = session_check_room(s, c);
-	/* A CPU that comes from here on finds the session and makes its rings. */
+	/*
+	 * A CPU that comes online after this lock is released finds the session
+	 * in kt_sessions[] and allocates its own rings.
+	 */
 	if (!ret && !kt_session_publish_rings(s))
 		ret = -EAGAIN;
 	if (!ret) {
@@ -328,7 +346,10 @@ static int session_publish(struct kt_session *s, struct kt_session_config *c)
 	return ret;
 }
 
-/* Memory may be too fragmented for blocks of the default size: try smaller ones. */
+/*
+ * Allocate the rings.  Memory may be too fragmented for blocks of the default
+ * size, so try smaller ones if the caller did not ask for a size.
+ */
 static int session_fit_rings(struct kt_session *s, struct kt_session_config *c)
 {
 	int ret = kt_session_make_rings(s, c);
@@ -344,8 +365,8 @@ static int session_fit_rings(struct kt_session *s, struct kt_session_config *c)
 }
 
 /*
- * Make a session whose number and memory are reserved, without a lock.  Each turn
- * after the first makes rings for a CPU that had none.
+ * Allocate the rings of a reserved session without a lock, and publish it.  The
+ * loop repeats when a CPU came online that has no rings yet.
  */
 static int session_make(struct kt_session *s, struct kt_session_config *c)
 {
@@ -361,7 +382,7 @@ static int session_make(struct kt_session *s, struct kt_session_config *c)
 	return ret;
 }
 
-/* Whoever still waits arms it again through poll(). */
+/* Wake all pollers.  Those that still have too little to read call poll() again. */
 static void session_look_work(struct work_struct *work)
 {
 	struct kt_session *s = container_of(work, struct kt_session, look.work);
@@ -370,14 +391,14 @@ static void session_look_work(struct work_struct *work)
 }
 
 /**
- * kt_session_create() - make a session, stopped and with an empty profile
- * @config: what it is made of; filled with what failed
+ * kt_session_create() - create a session, stopped and with an empty profile
+ * @config: what the session is made of; filled with what failed
  *
- * Seconds may go by until large rings are made.  Everything else goes on meanwhile:
- * control of other sessions, CPUs that come and go.
+ * Allocating large rings may take seconds.  Control of other sessions and CPU
+ * hotplug go on meanwhile.
  *
  * Context: process context, may sleep.
- * Return: the session with one user, and one more if it lingers; ERR_PTR of
+ * Return: the session with one reference, and one more if it lingers; ERR_PTR of
  * -EINVAL (mode, sizes), -EEXIST (name), -EMFILE (too many sessions), -ENOMEM,
  * -EINTR (the caller was killed); persistent: as kt_persist_take() and
  * kt_persist_lay_out().
@@ -442,7 +463,7 @@ struct kt_session *kt_session_create_first(struct kt_session_config *config,
 }
 
 /*
- * End a session without users and free it; ERR_PTR and NULL are ignored.
+ * End and free a session without references; ERR_PTR and NULL are ignored.
  *
  * Freeing large rings takes long, so it is done without a lock.  Until they are
  * freed, the session keeps its number, and its rings count as memory in use.
@@ -452,7 +473,7 @@ static void session_destroy(struct kt_session *s)
 	if (IS_ERR_OR_NULL(s))
 		return;
 	mutex_lock(&kt_session_control);
-	/* A trigger, ours or another's, may wait for the lock to start it. */
+	/* A trigger's work may be waiting for this lock to start the session. */
 	s->gone = true;
 	kt_session_stop_locked(s);
 	mutex_unlock(&kt_session_control);
@@ -466,7 +487,7 @@ static void session_destroy(struct kt_session *s)
 	mutex_lock(&kt_session_lock);
 	kt_sessions[s->id] = NULL;
 	unlisted[s->id] = s;
-	/* No want bit is set since the stop: nobody looks at the pointers. */
+	/* The stop cleared the want bits, so no writer uses the ring pointers. */
 	kt_owner_exit(&s->owner);
 	kt_session_withdraw_rings(s);
 	mutex_unlock(&kt_session_lock);
@@ -478,8 +499,8 @@ static void session_destroy(struct kt_session *s)
 }
 
 /**
- * kt_session_find() - become a user of a session
- * @ref: its number or name, checked
+ * kt_session_find() - look a session up and take a reference
+ * @ref: number or name, checked
  *
  * Context: process context, may sleep.
  * Return: the session, for kt_session_put(), or ERR_PTR(-ENOENT).
@@ -500,7 +521,7 @@ struct kt_session *kt_session_find(const struct ktape_session_ref *ref)
 }
 
 /**
- * kt_session_put() - no longer be a user of a session; the last one frees it
+ * kt_session_put() - drop a reference, and destroy the session with the last one
  * @s: the session
  *
  * Context: process context, may sleep.
@@ -513,13 +534,13 @@ void kt_session_put(struct kt_session *s)
 
 /**
  * kt_session_end() - stop a session and take its name away
- * @s: the session, of which the caller is a user
+ * @s: the session; the caller holds a reference
  *
- * Whoever has it open can still read what it recorded.
+ * Open files can still read what the session recorded.
  *
  * Context: process context, may sleep.
- * Return: 0; -EBUSY: it is session 0, which is the module's; -ENOENT: somebody
- * else did it.
+ * Return: 0; -EBUSY: session 0 belongs to the module; -ENOENT: the session was
+ * ended before.
  */
 int kt_session_end(struct kt_session *s)
 {
@@ -532,7 +553,7 @@ int kt_session_end(struct kt_session *s)
 		mutex_unlock(&kt_session_control);
 		return -ENOENT;
 	}
-	/* Nobody finds it any more, and nobody can start it. */
+	/* From here on the session can neither be found nor started. */
 	s->gone = true;
 	lingers = s->lingers;
 	mutex_unlock(&kt_session_control);
@@ -543,7 +564,7 @@ int kt_session_end(struct kt_session *s)
 }
 
 /**
- * kt_session_end_all() - free all sessions
+ * kt_session_end_all() - destroy all sessions
  *
  * Context: module unload; no file is open.
  */
@@ -551,15 +572,15 @@ void kt_session_end_all(void)
 {
 	unsigned int i;
 
-	/* Session 0 was the first and is the last. */
+	/* Session 0 was created first and is destroyed last. */
 	for (i = KT_SESSIONS; i-- > 0;)
 		session_destroy(kt_sessions[i]);
 }
 
 /**
  * kt_session_tell() - describe a session
- * @id: its number, below KT_SESSIONS
- * @to: zeroed; its id is KTAPE_SESSION_BY_NAME if there is none
+ * @id: number of the session, below KT_SESSIONS
+ * @to: zeroed; filled; id is KTAPE_SESSION_BY_NAME if there is no such session
  *
  * Context: process context, may sleep.
  */

@@ -2,15 +2,18 @@
 /*
  * The end of a full snapshot.
  *
- * A ring without room for a record notes the time and lets the session be
- * stopped, outside the writer's context: irq_work, then a work item.  Meanwhile
- * the other CPUs record on.  When nobody writes any more, the earliest of these
- * times is the end of the snapshot: what has that time or a later one is taken
- * out of the event rings and out of the counts, so that what remains is what was
- * recorded up to one moment, on all CPUs, and the ledger agrees.
+ * When a writer finds no room in an event ring, it notes the time and queues an
+ * irq_work, which queues a work item, which stops the session.  Until the session
+ * has stopped, other CPUs go on recording.
  *
- * That turns commit back, once, which is why nobody reads a snapshot before.
- * Control rings are not cut: no exception gets lost.
+ * Once all writers are done, the earliest of the noted times is the end of the
+ * snapshot.  Records of that time and later are cut from the event rings and
+ * subtracted from the counts.  What remains is what all CPUs recorded up to one
+ * moment, and the ledger agrees with it.
+ *
+ * The cut moves commit back.  That is the only time that it happens, and the
+ * reason why a snapshot cannot be read before it has stopped.  Control rings are
+ * not cut, so that no exception gets lost.
  */
 #include <linux/cpu.h>
 #include <linux/sched.h>
@@ -30,10 +33,13 @@ static void snapshot_cut_on_cpu(void *info)
 			*kt_word(&emitted[kt_event_class(i)]) -= c->events[i];
 }
 
-/* The rings' words are written by their CPU, or by us if it is not there. */
+/*
+ * Cut the records of @time and later from a ring.  Only the owning CPU may store
+ * its positions and counts; for a CPU that is offline, this CPU does.
+ */
 static void snapshot_cut_ring(struct kt_ring *r, u64 time)
 {
-	/* Too large for a stack, and stopping must not fail. */
+	/* Too large for the stack, and an allocation could fail. */
 	static struct kt_cut c;
 
 	lockdep_assert_held(&kt_session_lock);
@@ -46,7 +52,10 @@ static void snapshot_cut_ring(struct kt_ring *r, u64 time)
 	WRITE_ONCE(r->page->frozen, time);
 }
 
-/* When, and where first?  Return: 0 if no ring was full. */
+/*
+ * Return the time at which the snapshot ends, and in @first the CPU whose ring was
+ * full first; 0: no ring was full.
+ */
 static u64 snapshot_find_end(const struct kt_session *s, unsigned int *first)
 {
 	const struct kt_ring *r;
@@ -64,8 +73,8 @@ static u64 snapshot_find_end(const struct kt_session *s, unsigned int *first)
 }
 
 /**
- * kt_session_freeze_cut() - a session stops: if it is a full snapshot, end it
- * @s: the session; nothing but control records is written to its rings now
+ * kt_session_freeze_cut() - cut a session that stops, if it is a full snapshot
+ * @s: the session; only control records are written to its rings now
  *
  * Context: process context with cpus_read_lock() and kt_session_lock.
  */
@@ -87,7 +96,7 @@ void kt_session_freeze_cut(struct kt_session *s)
 }
 
 /**
- * kt_session_arm() - a session starts: forget a full snapshot
+ * kt_session_arm() - discard a full snapshot before the session starts again
  * @s: the session, stopped
  *
  * Context: process context with kt_session_lock.
@@ -112,11 +121,11 @@ void kt_session_arm(struct kt_session *s)
 }
 
 /**
- * kt_session_is_full() - did a ring of a snapshot find no room?
+ * kt_session_is_full() - check whether a writer of a snapshot found no room
  * @s: the session
  *
  * Context: process context.
- * Return: true or false.
+ * Return: true if a ring is full.
  */
 bool kt_session_is_full(const struct kt_session *s)
 {
@@ -136,7 +145,7 @@ static void snapshot_freeze_work(struct work_struct *work)
 	kt_session_stop_full(container_of(work, struct kt_session, freeze));
 }
 
-/* Stopping sleeps and waits for other CPUs: not here. */
+/* Runs in an interrupt, but stopping a session sleeps and waits for other CPUs. */
 static void snapshot_filled(struct irq_work *work)
 {
 	struct kt_owner *owner = container_of(work, struct kt_owner, filled);
@@ -146,7 +155,7 @@ static void snapshot_filled(struct irq_work *work)
 }
 
 /**
- * kt_session_freeze_init() - prepare for being full
+ * kt_session_freeze_init() - set up the irq_work and work item of a full snapshot
  * @s: a new session
  *
  * Context: process context.
@@ -158,8 +167,8 @@ void kt_session_freeze_init(struct kt_session *s)
 }
 
 /**
- * kt_session_freeze_exit() - nothing is under way any more
- * @s: the session, stopped and found by nobody
+ * kt_session_freeze_exit() - wait for the irq_work and the work item
+ * @s: the session, stopped; it cannot be found any more
  *
  * Context: process context without any of our locks, may sleep.
  */

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Triggers: how they come and go, and what they do that may sleep.
+ * Adds and removes triggers and carries out their actions.  How an event is
+ * compared is not here but in event/trigger.c.
  *
- *   firing	irq_work -> work: one after the other, without the writer
- *   removing	out of the list, synchronize_rcu(), irq_work_sync(), works
+ *   fire	the writer queues an irq_work, which queues a work item, which acts
+ *   remove	take out of the list; synchronize_rcu(); irq_work_sync(); cancel
+ *		and wait for the work items
  *
- * The work takes kt_session_control, so it is waited for without it.  It finds the
- * session that it acts on by number and serial with that lock held, and is no
- * user of it: so it never frees one.
+ * armed_act() takes kt_session_control: never call cancel_work_sync() while holding
+ * it.  The work item finds its target session by number and serial under that
+ * lock and takes no reference, so it never has to destroy a session.
  */
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -23,23 +25,23 @@
 
 /**
  * struct kt_armed - a trigger and its actions
- * @trigger: what the way of an event sees
- * @s: its session, which waits for the works before it is freed
- * @target: number of the session that it acts on
- * @serial: of that session
- * @notify: the eventfd, or NULL
- * @act: does the actions
- * @snapshot: ends a snapshot
- * @watch: QUIET: looks whether it is
- * @told: QUIET: the match after which silence was told of last
- * @is_told: QUIET: @told counts
- * @snapping: a snapshot is under way
- * @since: trace clock of the firing that began it
- * @deadline: jiffies at which it ends
+ * @trigger: part that writers use
+ * @s: session of the trigger, which waits for the work items before it is freed
+ * @target: number of the session to act on
+ * @serial: serial of that session
+ * @notify: eventfd; NULL = none
+ * @act: carries out the actions
+ * @snapshot: stops the session at the end of a snapshot
+ * @watch: QUIET: looks for silence
+ * @told: QUIET: jiffies of the match after which the trigger last fired
+ * @is_told: QUIET: @told is valid
+ * @snapping: a snapshot waits for its end
+ * @since: trace clock of the firing that began the snapshot
+ * @deadline: jiffies at which the snapshot ends
  * @flags: KTAPE_TRIGGER_DONE, _SHORT
- * @held_ns: how far the rings reached back
+ * @held_ns: how far the rings reached back from @since, in ns
  *
- * All but the works' own members is changed with kt_session_control.
+ * Changed with kt_session_control held; @watch changes @told and @is_told without.
  */
 struct kt_armed {
 	struct kt_trigger trigger;
@@ -59,6 +61,7 @@ struct kt_armed {
 	u64 held_ns;
 };
 
+/* Return the trigger that contains @t. */
 static struct kt_armed *armed_of(struct kt_trigger *t)
 {
 	return container_of(t, struct kt_armed, trigger);
@@ -86,8 +89,9 @@ static u64 armed_ticks_to_ns(u64 ticks)
 }
 
 /*
- * How far the event rings of a stopped session reach back from @from on: to its
- * last start or clear, or to the block that one of them has as its oldest.
+ * Return for how many ns before @from all event rings of a stopped session hold
+ * records: since its last start or clear, or, if blocks were overwritten since,
+ * since the oldest block of the ring that reaches back least.
  */
 static u64 armed_held_ns(const struct kt_session *s, u64 from)
 {
@@ -101,7 +105,7 @@ static u64 armed_held_ns(const struct kt_session *s, u64 from)
 		unsigned long pos = r ? kt_ring_oldest(r) : 0;
 		const struct ktape_block *b;
 
-		/* Nothing went yet: it has all that came since then. */
+		/* Nothing was overwritten: the ring reaches back to s->began. */
 		if (!r || !READ_ONCE(*kt_word(&r->page->tail)))
 			continue;
 		b = r->base[(pos >> r->block_shift) & (r->nr_blocks - 1)];
@@ -114,7 +118,7 @@ static u64 armed_held_ns(const struct kt_session *s, u64 from)
 	return min_t(u64, ns, KTAPE_TRIGGER_NS_MAX);
 }
 
-/* Does it stop the session of which it takes a snapshot, without delay? */
+/* Return true if the trigger stops its own session and takes a snapshot of it. */
 static bool armed_stops_itself(const struct kt_armed *a)
 {
 	const u32 both = KTAPE_TRIGGER_STOP | KTAPE_TRIGGER_SNAPSHOT;
@@ -123,7 +127,7 @@ static bool armed_stops_itself(const struct kt_armed *a)
 	       a->serial == a->s->serial;
 }
 
-/* Of a session that records; with kt_session_control. */
+/* Stop the session for a snapshot.  Called with kt_session_control. */
 static void armed_stop_now(struct kt_armed *a)
 {
 	kt_session_stop_locked(a->s);
@@ -135,13 +139,16 @@ static void armed_stop_now(struct kt_armed *a)
 		a->flags |= KTAPE_TRIGGER_SHORT;
 }
 
-/* With kt_session_control. Return: was the session stopped for it? */
+/*
+ * Stop the session if the snapshot has come to its end.  Called with
+ * kt_session_control.  Return: true if the session was stopped for the snapshot.
+ */
 static bool armed_stop_if_due(struct kt_armed *a)
 {
-	/* A start ended it, or somebody else the session. */
+	/* A start cancels the snapshot; a stop by another task ends it. */
 	if (!a->snapping || !a->s->running)
 		return false;
-	/* A start ended it, and it began anew meanwhile. */
+	/* This work was queued for a snapshot that was cancelled; another began. */
 	if (time_before(jiffies, a->deadline)) {
 		queue_delayed_work(system_long_wq, &a->snapshot,
 				   a->deadline - jiffies);
@@ -164,11 +171,14 @@ static void armed_end_snapshot(struct work_struct *work)
 		kt_eventfd_signal(a->notify);
 }
 
-/* With kt_session_control. Return: was the session stopped for it already? */
+/*
+ * Begin a snapshot, whose end is @after_ns later or at once.  Called with
+ * kt_session_control.  Return: true if the session was already stopped for it.
+ */
 static bool armed_begin_snapshot(struct kt_armed *a)
 {
 	u64 after = a->trigger.spec.after_ns;
-	/* Two more: the present one has partly gone by, and division cuts. */
+	/* Two more: part of this jiffy is over, and the division rounds down. */
 	unsigned long delay = after ? nsecs_to_jiffies(after) + 2 : 0;
 
 	if (a->snapping)
@@ -186,7 +196,7 @@ static bool armed_begin_snapshot(struct kt_armed *a)
 	return false;
 }
 
-/* With kt_session_control. */
+/* Start, stop or change the target session.  Called with kt_session_control. */
 static void armed_act_on_target(const struct kt_armed *a)
 {
 	const struct ktape_trigger *spec = &a->trigger.spec;
@@ -198,7 +208,7 @@ static void armed_act_on_target(const struct kt_armed *a)
 		kt_session_profile_locked(target, spec->mask);
 	if (spec->actions & KTAPE_TRIGGER_START)
 		kt_session_start_locked(target);
-	/* A snapshot's stop has more to do. */
+	/* armed_stop_now() does that in armed_begin_snapshot(). */
 	if (spec->actions & KTAPE_TRIGGER_STOP && !armed_stops_itself(a))
 		kt_session_stop_locked(target);
 }
@@ -210,7 +220,7 @@ static void armed_act(struct work_struct *work)
 	bool done = !(spec->actions & KTAPE_TRIGGER_SNAPSHOT);
 
 	mutex_lock(&kt_session_control);
-	/* A start since then has forgotten what fired before it. */
+	/* A start since the firing has reset the trigger. */
 	if (!atomic_xchg(&a->trigger.pending, 0)) {
 		mutex_unlock(&kt_session_control);
 		return;
@@ -221,7 +231,7 @@ static void armed_act(struct work_struct *work)
 	if (spec->actions & KTAPE_TRIGGER_SNAPSHOT)
 		done = armed_begin_snapshot(a);
 	mutex_unlock(&kt_session_control);
-	/* A snapshot's end tells of it. */
+	/* A snapshot signals the eventfd when it ends. */
 	if (done && a->notify)
 		kt_eventfd_signal(a->notify);
 }
@@ -235,14 +245,15 @@ static void armed_fired(struct irq_work *irq)
 
 /* ---- silence --------------------------------------------------------------- */
 
+/* Return the jiffies without a match that count as silence. */
 static unsigned long armed_silence(const struct kt_armed *a)
 {
 	return max(1UL, nsecs_to_jiffies(a->trigger.spec.duration_ns));
 }
 
 /*
- * Nobody writes any more who was not seen before the session became inactive: the
- * grace period of a stop waits for us, too.
+ * Fire from a work item.  With preemption disabled, the grace period of a stop
+ * waits for the record, as it does for the records of probes.
  */
 static void armed_fire_here(struct kt_armed *a)
 {
@@ -262,7 +273,7 @@ static void armed_watch(struct work_struct *work)
 	if (!READ_ONCE(a->s->active))
 		return;
 	if (a->is_told && a->told == seen) {
-		/* Told already: wait for the next match, and then for silence. */
+		/* Fired for this silence: look for the next match. */
 		wait = wait / 10 + 1;
 	} else if (since >= wait) {
 		a->told = seen;
@@ -275,9 +286,9 @@ static void armed_watch(struct work_struct *work)
 	queue_delayed_work(system_wq, &a->watch, wait);
 }
 
-/* ---- coming and going ------------------------------------------------------ */
+/* ---- adding and removing --------------------------------------------------- */
 
-/* Anew, as at a start; with kt_session_control. */
+/* Reset counts and state, as at a start.  Called with kt_session_control. */
 static void armed_reset(struct kt_armed *a)
 {
 	atomic_set(&a->trigger.matches, 0);
@@ -293,7 +304,7 @@ static void armed_reset(struct kt_armed *a)
 }
 
 /**
- * kt_session_triggers_arm() - a session starts: its triggers begin anew
+ * kt_session_triggers_arm() - reset the triggers of a session that starts
  * @s: the session, stopped
  *
  * Context: process context with kt_session_control.
@@ -306,14 +317,14 @@ void kt_session_triggers_arm(struct kt_session *s)
 	for (i = 0; all && i < all->nr; i++) {
 		struct kt_armed *a = armed_of(all->trigger[i]);
 
-		/* Not the _sync ones, which would wait for our lock. */
+		/* Not cancel_delayed_work_sync(): the work takes our lock. */
 		cancel_delayed_work(&a->snapshot);
 		armed_reset(a);
 	}
 }
 
 /**
- * kt_session_triggers_watch() - a session has started: look out for silence
+ * kt_session_triggers_watch() - begin to look for silence after a start
  * @s: the session
  *
  * Context: process context with kt_session_control.
@@ -332,7 +343,7 @@ void kt_session_triggers_watch(struct kt_session *s)
 	}
 }
 
-/* In the place of those in force; with kt_session_control. */
+/* Replace the list of triggers; NULL: none.  Called with kt_session_control. */
 static void triggers_publish(struct kt_session *s, struct kt_triggers *next)
 {
 	const struct kt_triggers *old = kt_session_triggers(s);
@@ -354,7 +365,7 @@ static void armed_free(struct kt_armed *a)
 {
 	if (!a)
 		return;
-	/* In this order each finds nobody who would queue it again. */
+	/* In this order: each step can queue only what comes after it. */
 	cancel_delayed_work_sync(&a->watch);
 	irq_work_sync(&a->trigger.irq);
 	cancel_work_sync(&a->act);
@@ -365,6 +376,7 @@ static void armed_free(struct kt_armed *a)
 	kfree(a);
 }
 
+/* Allocate the table that follows the open pairs of a LONGER trigger. */
 static struct kt_gates *armed_make_gate(const struct ktape_trigger *spec)
 {
 	const struct ktape_filter_gate entry = {
@@ -400,7 +412,7 @@ static struct kt_armed *armed_make(struct kt_session *s,
 	return a;
 }
 
-/* With kt_session_control. */
+/* Find the session to act on.  Called with kt_session_control. */
 static int armed_find_target(struct kt_armed *a)
 {
 	const struct ktape_trigger *spec = &a->trigger.spec;
@@ -418,7 +430,7 @@ static int armed_find_target(struct kt_armed *a)
 	return 0;
 }
 
-/* A pair of which a gate holds an event back would never be seen to end. */
+/* Return true if a gate holds back events of the pair that a trigger waits for. */
 static bool session_has_gate(const struct kt_session *s, u32 span)
 {
 	const struct kt_filters *f;
@@ -432,6 +444,7 @@ static bool session_has_gate(const struct kt_session *s, u32 span)
 	return has;
 }
 
+/* Add a trigger to its session.  Called with kt_session_control. */
 static int armed_add(struct kt_session *s, struct kt_armed *a)
 {
 	struct ktape_trigger *spec = &a->trigger.spec;
@@ -460,7 +473,7 @@ static int armed_add(struct kt_session *s, struct kt_armed *a)
 	}
 	new->trigger[new->nr++] = &a->trigger;
 	triggers_publish(s, new);
-	/* CPUs changed one by one: what began meanwhile may have ended. */
+	/* As in kt_session_start_locked(): CPUs changed one by one. */
 	if (a->trigger.gates)
 		kt_gates_renew(a->trigger.gates);
 	if (s->running && spec->when == KTAPE_TRIGGER_QUIET)
@@ -469,10 +482,10 @@ static int armed_add(struct kt_session *s, struct kt_armed *a)
 }
 
 /**
- * kt_session_trigger_add() - arm a trigger
+ * kt_session_trigger_add() - add a trigger to a session
  * @s: the session
- * @spec: checked; receives the id
- * @notify: with a reference, which is taken over if this works; or NULL
+ * @spec: in: the trigger, checked; out: its id
+ * @notify: eventfd with a reference, which this takes over on success; or NULL
  *
  * Context: process context, may sleep.
  * Return: 0; -ENOMEM, -ENOENT, -ENOSPC, -EBUSY: see uapi/ktape/trigger.h.
@@ -499,9 +512,9 @@ int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
 }
 
 /**
- * kt_session_trigger_tell() - tell of a trigger
+ * kt_session_trigger_tell() - describe a trigger
  * @s: the session
- * @to: with the id; receives all
+ * @to: in: size and id; out: all members
  *
  * Context: process context, may sleep.
  * Return: 0 or -ENOENT.
@@ -532,7 +545,10 @@ int kt_session_trigger_tell(struct kt_session *s, struct ktape_trigger *to)
 	return ret;
 }
 
-/* Out of the list. Return: NULL and an error, or the trigger, for armed_free(). */
+/*
+ * Take a trigger out of the list of its session.
+ * Return: the trigger, for armed_free(); NULL: error in @ret.
+ */
 static struct kt_armed *armed_take_out(struct kt_session *s, u32 id, int *ret)
 {
 	const struct kt_triggers *old = kt_session_triggers(s);
@@ -560,9 +576,9 @@ static struct kt_armed *armed_take_out(struct kt_session *s, u32 id, int *ret)
 }
 
 /**
- * kt_session_trigger_remove() - disarm a trigger
+ * kt_session_trigger_remove() - remove a trigger
  * @s: the session
- * @id: which one
+ * @id: id of the trigger
  *
  * Context: process context, may sleep.
  * Return: 0, -ENOENT or -ENOMEM.
@@ -580,8 +596,8 @@ int kt_session_trigger_remove(struct kt_session *s, u32 id)
 }
 
 /**
- * kt_session_triggers_exit() - a session ends: so do its triggers
- * @s: the session, stopped and without users
+ * kt_session_triggers_exit() - remove all triggers of a session that ends
+ * @s: the session, stopped and without references
  *
  * Context: process context without any of our locks, may sleep.
  */
@@ -592,14 +608,14 @@ void kt_session_triggers_exit(struct kt_session *s)
 
 	mutex_lock(&kt_session_control);
 	all = kt_session_triggers(s);
-	/* A CPU that comes looks at it. */
+	/* kt_want_set() for a CPU that comes online uses the list. */
 	mutex_lock(&kt_session_lock);
 	RCU_INIT_POINTER(kt_triggers[s->id], NULL);
 	mutex_unlock(&kt_session_lock);
 	mutex_unlock(&kt_session_control);
 	if (!all)
 		return;
-	/* kt_trigger_thread_exits() looks at it without a want bit. */
+	/* kt_trigger_thread_exits() uses triggers without a want bit. */
 	synchronize_rcu();
 	for (i = 0; i < all->nr; i++)
 		armed_free(armed_of(all->trigger[i]));
