@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Everything that differs between kernels, and the only place for tests of a
- * kernel's version.  The rest of the module is written for the newest kernel.
+ * Everything that differs between kernel versions and architectures, and the
+ * only place for tests of a kernel's version.  The rest of the module is
+ * written for the newest kernel.
  *
- * Outside the kernel this file stands for the handful of primitives that the
- * ring needs (native tests and benchmarks, see selftests/unit).
+ * Kbuild looks into the kernel's headers for what cannot be tested here, and
+ * defines KT_HAVE_*.
+ *
+ * Outside the kernel this file stands for the few primitives that the ring
+ * needs (unit tests and benchmarks, see selftests/unit).
  */
 #ifndef _KT_COMPAT_H
 #define _KT_COMPAT_H
@@ -42,8 +46,8 @@
 #endif
 
 /*
- * cmpxchg that is atomic on this CPU only.  x86 has had the macro below since
- * before 5.10; it leaves the result in the flags, where local_cmpxchg() costs a
+ * cmpxchg that is atomic on this CPU only.  The x86 macro exists since before
+ * 5.10; it returns the result in the flags, where local_cmpxchg() would need a
  * comparison.
  */
 #if defined(CONFIG_X86) && defined(__raw_try_cmpxchg)
@@ -68,14 +72,14 @@ static __always_inline bool kt_nmi_unsafe(void)
 	return !IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && in_nmi();
 }
 
-/* Counts in control pages are u64; 32-bit kernels use the low half. */
+/* Counts in control pages are u64; 32-bit kernels use their low half. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
 #define kt_local_dec(p)		local_dec((local_t *)(p))
 #define kt_count_long(p)	local_inc((local_t *)(p))
 
 /*
- * A member of this CPU's variable, read once, with preemption disabled: one
- * instruction where the architecture has one for it.
+ * Read a member of a per-CPU variable once, with preemption disabled, in one
+ * instruction where the architecture has one.
  */
 #ifdef CONFIG_X86
 #define kt_cpu_read(var)	this_cpu_read(var)
@@ -84,9 +88,9 @@ static __always_inline bool kt_nmi_unsafe(void)
 #endif
 
 /*
- * Does get_cycles() call a function?  A probe may be set at that.  arm64 calls
- * through a pointer, because of CPUs whose counter has errata; what is not
- * named here has clock=mono, which takes a call anyway.
+ * Does get_cycles() call a function?  That function may have a kprobe.  arm64
+ * calls through a pointer, because of CPUs whose counter has errata.  The other
+ * architectures use clock=mono, which takes a call anyway.
  */
 #if defined(CONFIG_X86) || defined(CONFIG_RISCV)
 #define KT_CYCLES_BY_CALL	false
@@ -101,7 +105,7 @@ static __always_inline bool kt_nmi_unsafe(void)
 #define kt_cycles_function()	0UL
 #endif
 
-/* get_cycles() in the halves in which x86 delivers it. */
+/* Read get_cycles() in two halves, as x86 delivers it. */
 static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)
 {
 #if defined(CONFIG_X86_TSC)
@@ -115,13 +119,13 @@ static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)
 }
 
 /*
- * Ticks per second of the counter behind get_cycles(), or 0 where there is none
- * or the kernel does not trust it across CPUs and idle states.
+ * Return the ticks per second of get_cycles(), or 0 if there is no counter or
+ * the kernel does not trust it across CPUs and idle states.
  */
 static inline u64 kt_cycles_hz(void)
 {
 #if defined(CONFIG_X86_TSC)
-	/* Set when it varies, halts in idle or differs between CPUs. */
+	/* Unstable: it varies, halts in idle or differs between CPUs. */
 	return check_tsc_unstable() ? 0 : (u64)tsc_khz * 1000;
 #elif defined(CONFIG_ARM64)
 	return arch_timer_get_cntfrq();
@@ -154,8 +158,8 @@ static inline void kt_vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 #endif
 
 /*
- * Callbacks for the moments at which the system falls asleep and wakes up, with
- * one CPU and interrupts off.  They got an argument after 6.17; Kbuild looks.
+ * Callbacks at suspend and resume, with one CPU and interrupts off.  They take
+ * an argument after 6.17; Kbuild looks for that.
  */
 #ifdef KT_HAVE_SYSCORE_DATA
 #define KT_SYSCORE(name, on_suspend, on_resume)				\
@@ -184,7 +188,7 @@ static struct syscore_ops name = {					\
 #define kt_syscore_unregister(s)	unregister_syscore_ops(s)
 #endif
 
-/* Write caches back to memory, where the kernel has a way to it for modules. */
+/* Write caches back to memory, where the kernel exports a function for that. */
 #ifdef CONFIG_ARCH_HAS_PMEM_API
 #include <linux/libnvdimm.h>
 #define kt_cache_clean(p, len)	arch_wb_cache_pmem((void *)(p), len)
@@ -196,7 +200,7 @@ static struct syscore_ops name = {					\
 	} while (0)
 #endif
 
-/* Who counted signals needed the number until 6.8. */
+/* eventfd_signal() took a count argument before 6.8. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 #define kt_eventfd_signal(ctx)	eventfd_signal(ctx)
 #else
@@ -211,8 +215,9 @@ static struct syscore_ops name = {					\
 #endif
 
 /*
- * Charges a page to a cgroup that user space maps.  Before 5.11 a charged page had a
- * page type, in the place of the count of its mappings: it could not be mapped.
+ * Flag that charges a page, which user space maps, to a cgroup.  Before 5.11 a
+ * charged page had a page type in place of its map count and could not be
+ * mapped.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
 #define KT_GFP_MAPPED_ACCOUNT	__GFP_ACCOUNT
@@ -221,10 +226,10 @@ static struct syscore_ops name = {					\
 #endif
 
 /*
- * Has the data cache one line for each virtual address of a page, so that what the
- * kernel writes at one is not seen at another?  Kernels tell since 6.9.  Before, arm
- * and mips did by names of their own; of the other architectures on which it may be
- * so it is taken to be so.
+ * Does the data cache alias: is what the kernel writes at one virtual address
+ * of a page not seen at another?  Kernels say so since 6.9.  Before that, arm
+ * and mips had names of their own; the other architectures that may alias count
+ * as aliasing.
  */
 #include <linux/cacheinfo.h>
 #if defined(cpu_dcache_is_aliasing)
@@ -242,14 +247,14 @@ static struct syscore_ops name = {					\
 #define kt_dcache_is_aliasing()	false
 #endif
 
-/* The callback that may refuse to split a mapping was renamed in 5.11. */
+/* The vm_operations callback that may refuse a split was renamed in 5.11. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
 #define KT_VM_MAY_SPLIT		may_split
 #else
 #define KT_VM_MAY_SPLIT		split
 #endif
 
-/* Arguments of a function at whose entry @regs were taken. */
+/* Arguments of a function, from the registers at its entry. */
 #ifdef CONFIG_HAVE_FUNCTION_ARG_ACCESS_API
 #define KT_FUNCTION_ARGUMENTS	4
 #define kt_function_argument(regs, n)	regs_get_kernel_argument(regs, n)
@@ -258,7 +263,9 @@ static struct syscore_ops name = {					\
 #define kt_function_argument(regs, n)	0
 #endif
 
-/* The probe of a return that is being handled, NULL if it goes right now. */
+/*
+ * The kretprobe of a return that is being handled, NULL if it is being removed.
+ */
 #ifndef CONFIG_KRETPROBES
 #define kt_kretprobe_of(ri)	((struct kretprobe *)NULL)
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
@@ -268,18 +275,18 @@ static struct syscore_ops name = {					\
 #endif
 
 /*
- * Did the handler of a kprobe that is not on ftrace, in a context that in_nmi()
- * is true of, come by a breakpoint that in_nmi() counts?
+ * Did the handler of a kprobe that is not on ftrace, while in_nmi() is true,
+ * come through a breakpoint that in_nmi() counts?
  *
- * x86 counts a breakpoint in the kernel as an NMI and jumps to the handler of an
- * optimised probe, which counts nothing.  Registers at a jump are pushed right
- * where the stack pointer was (before 5.12 they even overlap it).  Below an
- * exception's there is a gap: the kernel leaves room there in which it can
- * emulate a call, and FRED aligns its frame.  The instruction at the probe
- * tells less: it may be changed while its handler runs.
+ * x86 counts a breakpoint in the kernel as an NMI.  It jumps to the handler of
+ * an optimised probe, which counts nothing.  A jump pushes the registers right
+ * where the stack pointer was (before 5.12 they even overlap it).  An exception
+ * leaves a gap below: the kernel keeps room there in which it can emulate a
+ * call, and FRED aligns its frame.  The instruction at the probe does not
+ * decide it: it may be changed while its handler runs.
  *
- * RISC-V counts them, and has no jumps.  Others count none: there in_nmi() is true
- * of nothing but an NMI.
+ * RISC-V counts breakpoints and has no jumps.  Other architectures count none:
+ * there in_nmi() is true in NMIs only.
  */
 static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 {
@@ -290,38 +297,38 @@ static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 #endif
 }
 
-/* Was in_irq() until 5.11. */
+/* Named in_irq() before 5.11. */
 #ifndef in_hardirq
 #define in_hardirq()		(hardirq_count())
 #endif
 
-/* State of a thread that is switched out, for tracepoints that do not tell. */
+/* State of a task that is switched out, for tracepoints that do not pass it. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
 #define kt_task_state(p)	READ_ONCE((p)->__state)
 #else
 #define kt_task_state(p)	READ_ONCE((p)->state)
 #endif
 
-/* The highest address of any program, told by all kernels since 5.18. */
+/* Highest address of any program; all architectures define it since 5.18. */
 #ifndef TASK_SIZE_MAX
 #define TASK_SIZE_MAX		TASK_SIZE
 #endif
 
-/* The disk of a request, NULL if it has none. */
+/* Disk of a request, NULL = none. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 17, 0)
 #define kt_rq_disk(rq)		((rq)->q->disk)
 #else
 #define kt_rq_disk(rq)		((rq)->rq_disk)
 #endif
 
-/* Name of an operation's device, a partition's where it is easily told. */
+/* Name of a bio's device; since 5.12 the partition's. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 12, 0)
 #define kt_bio_name(bio)	dev_name(&(bio)->bi_bdev->bd_device)
 #else
 #define kt_bio_name(bio)	((bio)->bi_disk->disk_name)
 #endif
 
-/* Which table does the number of the running system call belong to? */
+/* Does the running system call use the 32-bit table? */
 #if defined(CONFIG_X86_64)
 #define kt_syscall_is_compat()	in_ia32_syscall()
 #elif defined(CONFIG_COMPAT)

@@ -2,13 +2,14 @@
 /*
  * Markers, values, interrupt routines and user events of other kernel modules.
  *
- * All may be called in any context, NMI included, and with any locks.  Where RCU
- * does not watch the CPU (rcu_is_watching() says so: next to an idle state, on the
- * way from and to user space) nothing is recorded: sessions count the event as lost
- * (KTAPE_LOST_NESTED), and sinks are not called.
+ * All functions may be called in any context, NMI included, and with any locks
+ * held.  Where RCU does not watch the CPU (rcu_is_watching() is false: close to
+ * an idle state, and while the kernel is entered from or left to user space)
+ * nothing is recorded: sessions count the event as lost (KTAPE_LOST_NESTED),
+ * and sinks are not called.
  *
- * While no session and no sink wants such events, each costs one jump that is
- * never taken.
+ * While no session and no sink wants such events, each call costs one jump that
+ * is never taken.
  */
 #ifndef _KTAPE_EMIT_H
 #define _KTAPE_EMIT_H
@@ -28,7 +29,7 @@ void ktape_emit_user(bool task, u32 id, const u32 *args, unsigned int nargs,
 
 /* ---- markers: a message may be NULL; max_str= limits its bytes ----------- */
 
-/* A moment, the begin and the end of a span, a value; for all or ... */
+/* A moment, the begin and the end of a span, a value: for the whole system. */
 static inline void ktape_mark(u32 id, const char *message)
 {
 	if (static_branch_unlikely(&ktape_listening))
@@ -53,7 +54,7 @@ static inline void ktape_value(u32 id, s64 value, const char *message)
 		ktape_emit_mark(KTAPE_EV_MARK_VALUE, false, id, value, message);
 }
 
-/* ... of the thread that runs. */
+/* The same for the thread that runs. */
 static inline void ktape_task_mark(u32 id, const char *message)
 {
 	if (static_branch_unlikely(&ktape_listening))

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ktape for other kernel modules: emit (ktape/emit.h, trace.h, typed.h), give
- * names (name.h), and here: see what is recorded.
+ * ktape for other kernel modules.
  *
- * Include it with -I.../uapi -I.../module/include, and build with ktape's
- * Module.symvers in KBUILD_EXTRA_SYMBOLS.  A module that uses it depends on
- * ktape.ko, which therefore cannot be unloaded before it.
+ * This header includes those for emitting events (ktape/emit.h, trace.h,
+ * typed.h) and for naming objects (name.h), and declares sinks: callbacks for
+ * records.
+ *
+ * Compile with -I.../uapi -I.../module/include, and set KBUILD_EXTRA_SYMBOLS to
+ * ktape's Module.symvers.  The module then depends on ktape.ko, which cannot be
+ * unloaded before it.
  */
 #ifndef _KTAPE_KERNEL_H
 #define _KTAPE_KERNEL_H
@@ -21,13 +24,13 @@
 struct module;
 
 /**
- * struct ktape_record - a record as a sink sees it, for the time of the call
+ * struct ktape_record - a record as a sink sees it, valid during the call
  * @opcode: enum ktape_opcode
- * @dat20: 20 bits, by event
- * @nargs: argument words
+ * @dat20: 20 bits, meaning depends on the event
+ * @nargs: number of argument words
  * @size: bytes at @blob
- * @args: the argument words
- * @blob: what follows the arguments, or NULL
+ * @args: argument words
+ * @blob: bytes after the arguments, or NULL
  */
 struct ktape_record {
 	u32 opcode;
@@ -39,14 +42,15 @@ struct ktape_record {
 };
 
 /**
- * struct ktape_sink - an upcall
- * @owner: THIS_MODULE; its sinks go with it at the latest
- * @mask: bit n: opcode n is wanted; not those that are of one session: control
- *	records but registry and context, spans, kernel_stack
+ * struct ktape_sink - a function that is called for events
+ * @owner: THIS_MODULE; the sink is unregistered when that module is unloaded
+ * @mask: bit n: the sink wants opcode n.  Events that belong to one session
+ *	cannot be wanted: spans, kernel_stack, and control records other than
+ *	registry and context
  * @event: called in the context of the event: task, softirq, irq or NMI, with
  *	preemption disabled and RCU watching, possibly under locks of the
- *	scheduler.  It must not sleep, wake, allocate, print or emit.  Profiles
- *	and filters of sessions do not matter to it
+ *	scheduler.  It must not sleep, wake, allocate, print or emit.
+ *	Profiles and filters of sessions do not apply to it
  * @private: for @event
  */
 struct ktape_sink {

@@ -2,8 +2,8 @@
 /*
  * Names for what other kernel modules emit.
  *
- * They may be given before or while anything is recorded, from task context.
- * An empty name or NULL: the object is gone.
+ * Call these functions from task context, before or during recording.  An empty
+ * name or NULL removes the object.
  */
 #ifndef _KTAPE_NAME_H
 #define _KTAPE_NAME_H
@@ -24,26 +24,32 @@ static inline int ktape_name_value(u32 id, const char *name)
 	return ktape_name(KTAPE_OBJ_VALUE, id, 0, 0, name);
 }
 
-/* An interrupt routine of one CPU; cpu -1: of all. */
+/* An interrupt routine of one CPU; cpu -1: of all CPUs. */
 static inline int ktape_name_isr(int cpu, u32 id, const char *name)
 {
 	return ktape_name(KTAPE_OBJ_ISR, id, cpu + 1, 0, name);
 }
 
-/* Who uses the major code of exceptions. */
+/* The user of a major code of exceptions. */
 static inline int ktape_name_exception(u32 major, const char *name)
 {
 	return ktape_name(KTAPE_OBJ_EXCEPTION, major, 0, 0, name);
 }
 
-/* Formats: of the first nr typed arguments, 4 bits each, first one lowest. */
+/*
+ * formats: those of the first nr typed arguments, 4 bits each, first one
+ * lowest.
+ */
 static inline int ktape_name_user_event(u32 id, u32 formats, u32 nr,
 					const char *name)
 {
 	return ktape_name(KTAPE_OBJ_USER_EVENT, id, formats, nr, name);
 }
 
-/* An object of the user: enum ktape_user_object has types and parameters. */
+/*
+ * An object of a user-defined type: see enum ktape_user_object for type and
+ * parameters.
+ */
 static inline int ktape_name_object(u32 type, u32 id, u32 param1, u32 param2,
 				    const char *name)
 {

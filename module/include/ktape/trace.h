@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace exceptions of other kernel modules, in the shape of QNX Neutrino's.
+ * Trace exceptions of other kernel modules, with the interface of QNX
+ * Neutrino's.
  *
  * Trace<n>(severity, code, n arguments) and Trace<n>b(..., buffer, size), with
- * severity from enum ktape_severity and code from KTAPE_EXC_CODE(major, minor).
- * In any context that ktape/emit.h names, NMI included; one jump that is never
- * taken while nobody wants such events.
+ * severity from enum ktape_severity and code from KTAPE_EXC_CODE(major,
+ * minor).  They may be called in every context that ktape/emit.h names, NMI
+ * included.  Each costs one jump that is never taken while no session and no
+ * sink wants such events.
  */
 #ifndef _KTAPE_TRACE_H
 #define _KTAPE_TRACE_H
@@ -30,7 +32,7 @@ void ktape_emit_trace_event(u32 code, ...);
 #define _TRACE_HW_SEVERITY2	KTAPE_HW_SEVERITY2
 #define _TRACE_HW_SEVERITY3	KTAPE_HW_SEVERITY3
 
-/* The arguments follow; the first word only keeps the array from being empty. */
+/* The first word keeps the array from being empty; the arguments follow it. */
 #define ktape_exception(severity, code, has, buf, len, ...)		\
 do {									\
 	if (static_branch_unlikely(&ktape_listening)) {			\
@@ -70,16 +72,21 @@ do {									\
 #define Trace6b(s, c, a1, a2, a3, a4, a5, a6, buf, len) \
 	ktape_exception(s, c, true, buf, len, a1, a2, a3, a4, a5, a6)
 
-/* The code word of TraceEvent: up to 7 arguments follow, with p a buffer. */
+/*
+ * The code word of TraceEvent(): up to 7 arguments follow, and a buffer if p.
+ */
 #define KTAPE_TRACE_CODE(opcode, dat20, p, nargs)			\
 	((u32)(opcode) | ((u32)(dat20) & KTAPE_DAT20_MASK) << 8 |	\
 	 ((p) ? 1U << 28 : 0) | (u32)(nargs) << 29)
 
 /*
- * ktape_trace_event(code, args..., [buffer, size]) with code as above.  Arguments
- * are 32-bit words; buffer and size (const void *, u32) follow if p is set.
+ * ktape_trace_event(code, args..., [buffer, size]) with code from
+ * KTAPE_TRACE_CODE().  Arguments are 32-bit words; buffer and size (const void
+ * *, u32) follow if p is set.
+ *
  * Opcode _TRACE_EXC records an exception: its first argument is the exception's
- * code, bits 0-2 of dat20 its severity.  Any other code word is kept as it is.
+ * code, bits 0-2 of dat20 are its severity.  Any other code word is recorded
+ * unchanged.
  */
 #define ktape_trace_event(code, ...)					\
 do {									\

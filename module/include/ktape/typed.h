@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Typed arguments of user events: enum ktape_format in uapi/ktape/mark.h.
+ * Build typed arguments of user events (enum ktape_format in
+ * uapi/ktape/mark.h):
  *
  *	KTAPE_TYPED(t, 32);
  *
@@ -21,11 +22,11 @@ u32 ktape_token(const void *object);
 u32 ktape_token_func(const void *function);
 
 /**
- * struct ktape_typed - arguments that are being put together
- * @bytes: where to
- * @room: bytes there
+ * struct ktape_typed - typed arguments under construction
+ * @bytes: buffer
+ * @room: bytes of @bytes
  * @length: bytes in use
- * @full: an argument found no room; it and all after it are left out
+ * @full: an argument found no room; that one and all later ones are left out
  */
 struct ktape_typed {
 	u8 *bytes;
@@ -34,12 +35,14 @@ struct ktape_typed {
 	bool full;
 };
 
-/* Declares an empty struct ktape_typed and the bytes behind it. */
+/* Declare an empty struct ktape_typed with a buffer of @size bytes. */
 #define KTAPE_TYPED(name, size)						\
 	u8 name##_bytes[size];						\
 	struct ktape_typed name = { .bytes = name##_bytes, .room = (size) }
 
-/* One argument: its format, the width to show it in (0 to 15), its parts. */
+/*
+ * Append one argument: format, width to print it with (0 to 15), head and data.
+ */
 static inline void ktape_typed_put(struct ktape_typed *t, u8 format, u8 width,
 				   const void *head, u32 head_size,
 				   const void *data, u32 size)
@@ -79,7 +82,7 @@ static inline void ktape_typed_string(struct ktape_typed *t, const char *text)
 			(u32)strnlen(text, t->room) + 1);
 }
 
-/* Up to 255 bytes. */
+/* Longer data are cut to 255 bytes. */
 static inline void ktape_typed_memory(struct ktape_typed *t, const void *data,
 				      u32 size)
 {
@@ -88,7 +91,10 @@ static inline void ktape_typed_memory(struct ktape_typed *t, const void *data,
 	ktape_typed_put(t, KTAPE_FORMAT_MEMORY, 0, &length, 1, data, length);
 }
 
-/* Objects and functions are told apart, not where they are. */
+/*
+ * Append a token of an object or a function: it identifies, but hides the
+ * address.
+ */
 static inline void ktape_typed_object(struct ktape_typed *t, const void *object)
 {
 	u64 token = ktape_token(object);
