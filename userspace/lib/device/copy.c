@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Copying packets out of a mapped ring, open blocks in parts as well. */
+/*
+ * Copy packets out of a mapped ring.  An open block can be read in parts: each part
+ * becomes a packet of its own, with a header such as closing the block would write.
+ */
 #include "stream/packet.h"
 #include "device/ring.h"
 
-/* A block, or as much of it as is there, in the caller's memory. */
+/* A copy of a block, or of the part that is published, in the caller's memory. */
 struct copy {
 	struct kt_ring *ring;
 	uint8_t *data;
-	uint64_t block;		/* position */
-	uint64_t end;		/* bytes, header included */
+	uint64_t block;		/* position of the block */
+	uint64_t end;		/* bytes copied, including the header */
 	unsigned int flags;
 	bool closed;
 };
 
-/* Return: 1, or 0 if the block was overwritten meanwhile. */
+/* Copy the block.  Return: 1, or 0 if it was overwritten meanwhile. */
 static int copy_block(struct copy *c)
 {
 	const struct kt_ring *r = c->ring;
@@ -34,10 +37,10 @@ static int copy_block(struct copy *c)
 }
 
 /*
- * Leave out what was delivered before or cleared.
- * Return: offset of what remains; @p is there.
+ * Skip the records of the copy that were delivered before or were cleared.
+ * Return: offset of the remaining records, where @p is then.
  */
-static uint64_t leave_out(struct copy *c, struct ktape_packet *p)
+static uint64_t skip_delivered(struct copy *c, struct ktape_packet *p)
 {
 	struct kt_ring *r = c->ring;
 	uint64_t from = r->pos - c->block;
@@ -57,14 +60,14 @@ static uint64_t leave_out(struct copy *c, struct ktape_packet *p)
 			;
 		c->data[offsetof(struct ktape_block, context)] =
 			KTAPE_CTX_UNKNOWN;
-		/* Its records do not begin with the ring's, and counts do. */
+		/* Cleared records were counted, but are not in this packet. */
 		r->gap = true;
 	}
 	KT_HEAD_SET64(c->data, ts_begin, p->ts);
 	return p->at;
 }
 
-/* Members that closing writes, for a block that is not closed. */
+/* Fill the header members that the kernel writes when it closes a block. */
 static void close_head(struct copy *c, uint64_t ts)
 {
 	const struct ktape_ring_page *page = c->ring->page;
@@ -78,8 +81,8 @@ static void close_head(struct copy *c, uint64_t ts)
 	KT_HEAD_SET64(c->data, ts_end, ts);
 }
 
-/* With the session stopped the counts are exact, and so is what is missing. */
-static void settle(struct kt_ring *r)
+/* Correct @missed: the counters are exact because the session is stopped. */
+static void correct_missed(struct kt_ring *r)
 {
 	int64_t missed =
 		(int64_t)(kt_ring_end_count(r) - r->base_count - r->records);
@@ -88,8 +91,8 @@ static void settle(struct kt_ring *r)
 		r->missed = (uint64_t)missed;
 }
 
-/* Number the packet, tell losses, finish it.  Return: its bytes. */
-static int64_t finish(struct copy *c, uint64_t len)
+/* Finish a packet: sequence number, losses, sizes, checksum.  Return: bytes. */
+static int64_t finish_packet(struct copy *c, uint64_t len)
 {
 	struct kt_ring *r = c->ring;
 
@@ -107,8 +110,8 @@ static int64_t finish(struct copy *c, uint64_t len)
 	return (int64_t)len;
 }
 
-/* Make a packet of the copy.  Return: bytes, 0 if nothing is new in it. */
-static int64_t deliver(struct ktape_reader *reader, struct copy *c)
+/* Make a packet of the copy.  Return: bytes, 0 if it has no new records. */
+static int64_t make_packet(struct ktape_reader *reader, struct copy *c)
 {
 	struct kt_ring *r = c->ring;
 	struct ktape_packet p = {
@@ -123,7 +126,7 @@ static int64_t deliver(struct ktape_reader *reader, struct copy *c)
 
 	if (r->ts_held)
 		p.ts = kt_begin_held(p.ts, r->ts);
-	from = leave_out(c, &p);
+	from = skip_delivered(c, &p);
 	while ((ret = ktape_packet_next(&p, &event, NULL)) > 0)
 		records += event.opcode != KTAPE_TIME_EXTEND;
 	r->pos = c->closed ? c->block + r->block_size : c->block + c->end;
@@ -138,7 +141,7 @@ static int64_t deliver(struct ktape_reader *reader, struct copy *c)
 	} else {
 		r->records += records;
 		if (c->flags & KTAPE_READ_STOPPED)
-			settle(r);
+			correct_missed(r);
 		r->ts = p.ts;
 		close_head(c, r->ts);
 	}
@@ -146,11 +149,11 @@ static int64_t deliver(struct ktape_reader *reader, struct copy *c)
 	if (from >= c->end)
 		return 0;
 	memmove(c->data + KTAPE_BLOCK_HEADER, c->data + from, c->end - from);
-	return finish(c, KTAPE_BLOCK_HEADER + c->end - from);
+	return finish_packet(c, KTAPE_BLOCK_HEADER + c->end - from);
 }
 
-/* Nothing is left but losses that no packet has told: an empty one does. */
-static int64_t tell_losses(struct ktape_reader *reader, struct copy *c)
+/* Make an empty packet for losses that no packet has reported, if there are any. */
+static int64_t make_loss_packet(struct ktape_reader *reader, struct copy *c)
 {
 	struct kt_ring *r = c->ring;
 	const struct ktape_features *f = ktape_device_features(reader->device);
@@ -162,14 +165,14 @@ static int64_t tell_losses(struct ktape_reader *reader, struct copy *c)
 	};
 	struct ktape_builder b;
 
-	settle(r);
+	correct_missed(r);
 	if (kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->told)
 		return 0;
 	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);
 	r->ts = head.ts_begin;
 	close_head(c, r->ts);
-	return finish(c, KTAPE_BLOCK_HEADER);
+	return finish_packet(c, KTAPE_BLOCK_HEADER);
 }
 
 int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
@@ -200,9 +203,9 @@ int64_t ktape_reader_read(struct ktape_reader *reader, unsigned int ring,
 			r->pos = c.block + r->block_size;
 			return -EBADMSG;
 		}
-		len = deliver(reader, &c);
+		len = make_packet(reader, &c);
 		if (len)
 			return len;
 	}
-	return flags & KTAPE_READ_STOPPED ? tell_losses(reader, &c) : 0;
+	return flags & KTAPE_READ_STOPPED ? make_loss_packet(reader, &c) : 0;
 }

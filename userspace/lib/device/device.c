@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The device and its ioctls. */
+/*
+ * The device file and its ioctls, one function each.  Sessions by name are in
+ * session.c, filters in filter.c; the rings are mapped by reader.c.
+ */
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,6 +17,7 @@ struct ktape_device {
 	struct ktape_features features;
 };
 
+/* Call an ioctl, again after a signal.  Return: its result or negative errno. */
 int kt_device_ioctl(const struct ktape_device *device, unsigned long command,
 		    void *arg)
 {
@@ -25,7 +29,7 @@ int kt_device_ioctl(const struct ktape_device *device, unsigned long command,
 	return ret < 0 ? -errno : ret;
 }
 
-/* A device for a descriptor, which is closed if there is none. */
+/* Make a device from a descriptor.  On an error the descriptor is closed. */
 int kt_device_adopt(int fd, struct ktape_device **device)
 {
 	struct ktape_device *d = calloc(1, sizeof(*d));
@@ -93,7 +97,7 @@ int ktape_device_layout(struct ktape_device *device,
 	unsigned int nr = 0;
 	int err = 0;
 
-	/* CPUs may come between asking how many and asking which. */
+	/* CPUs may come online between the call for the number and for the list. */
 	for (unsigned int i = 0; i < LAYOUT_TRIES; i++) {
 		memset(layout, 0, sizeof(*layout));
 		layout->size = sizeof(*layout);
@@ -128,7 +132,7 @@ int ktape_device_profile(struct ktape_device *device, unsigned int op,
 	return kt_device_ioctl(device, KTAPE_IOC_PROFILE, profile);
 }
 
-static int command(struct ktape_device *device, unsigned long number)
+static int run_command(struct ktape_device *device, unsigned long number)
 {
 	struct ktape_command c = { .size = sizeof(c) };
 
@@ -137,22 +141,22 @@ static int command(struct ktape_device *device, unsigned long number)
 
 int ktape_device_start(struct ktape_device *device)
 {
-	return command(device, KTAPE_IOC_START);
+	return run_command(device, KTAPE_IOC_START);
 }
 
 int ktape_device_stop(struct ktape_device *device)
 {
-	return command(device, KTAPE_IOC_STOP);
+	return run_command(device, KTAPE_IOC_STOP);
 }
 
 int ktape_device_clear(struct ktape_device *device)
 {
-	return command(device, KTAPE_IOC_CLEAR);
+	return run_command(device, KTAPE_IOC_CLEAR);
 }
 
 int ktape_device_flush(struct ktape_device *device)
 {
-	return command(device, KTAPE_IOC_FLUSH);
+	return run_command(device, KTAPE_IOC_FLUSH);
 }
 
 int ktape_device_stats(struct ktape_device *device, uint32_t cpu, uint32_t kind,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Filters of a session: the ioctl. */
+/* Read, set and remove the filters of a session. */
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 
 #define GET_TRIES	8
 
-/* Bytes of an entry as GET tells it. */
-static const uint8_t told[KTAPE_FILTER_KINDS] = {
+/* Bytes of an entry in the result of KTAPE_FILTER_GET. */
+static const uint8_t entry_sizes[KTAPE_FILTER_KINDS] = {
 	[KTAPE_FILTER_CPU] = 8,
 	[KTAPE_FILTER_SYSCALL] = 8,
 	[KTAPE_FILTER_IRQ] = 8,
@@ -35,8 +35,8 @@ static int filter_ioctl(const struct ktape_device *device,
 	return ret < 0 ? -errno : 0;
 }
 
-/* Ask until there is room for all.  Return: 0 or negative errno. */
-static int get(const struct ktape_device *device, unsigned int kind,
+/* Read all entries, with a larger buffer if needed.  Return: 0 or negative errno. */
+static int get_entries(const struct ktape_device *device, unsigned int kind,
 	       struct ktape_filter *f, void **entries)
 {
 	void *room = NULL, *more;
@@ -58,7 +58,7 @@ static int get(const struct ktape_device *device, unsigned int kind,
 			return 0;
 		}
 		nr = f->nr;
-		more = realloc(room, (size_t)nr * told[kind]);
+		more = realloc(room, (size_t)nr * entry_sizes[kind]);
 		err = -ENOMEM;
 		if (!more)
 			break;
@@ -69,7 +69,7 @@ static int get(const struct ktape_device *device, unsigned int kind,
 	return err;
 }
 
-/* Numbers of cgroups to their names. */
+/* Convert the numbers of cgroups to paths. */
 static int name_cgroups(struct ktape_filter_value *v, const uint64_t *ids,
 			uint32_t nr)
 {
@@ -97,7 +97,7 @@ int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
 	*value = (struct ktape_filter_value){ .kind = kind };
 	if (kind >= KTAPE_FILTER_KINDS)
 		return -EINVAL;
-	err = get(device, kind, &f, &entries);
+	err = get_entries(device, kind, &f, &entries);
 	if (err)
 		return err;
 	value->active = f.active;
@@ -110,7 +110,7 @@ int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
 		return err;
 	}
 	value->nr = f.nr;
-	value->size = (size_t)f.nr * told[kind];
+	value->size = (size_t)f.nr * entry_sizes[kind];
 	value->entries = entries;
 	return 0;
 }

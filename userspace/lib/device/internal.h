@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of this folder share about an open device. */
+/* Functions on an open device that only this folder uses. */
 #ifndef _KT_DEVICE_INTERNAL_H
 #define _KT_DEVICE_INTERNAL_H
 

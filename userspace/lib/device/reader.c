@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Mapping the rings and the registry of a session. */
+/*
+ * Map the rings and the registry of a session, and copy names from the registry.
+ * ring.c reads the mapped rings.
+ */
 #include <sys/mman.h>
 
 #include "device/ring.h"
 
 #define CHECKPOINT_TRIES	1000
 
+/* Return a ring by its index, or NULL. */
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring)
 {
 	return ring < reader->nr_rings ? reader->rings[ring] : NULL;
 }
 
-static void *map(struct ktape_device *device, uint64_t offset, size_t size)
+static void *map_region(struct ktape_device *device, uint64_t offset, size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ, MAP_SHARED,
 		       ktape_device_fd(device), (off_t)offset);
@@ -19,8 +23,8 @@ static void *map(struct ktape_device *device, uint64_t offset, size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Geometry is taken from the kernel, but arithmetic with it has to be safe. */
-static bool is_sound(const struct ktape_layout_entry *e)
+/* Check that arithmetic with the kernel's geometry of a ring cannot overflow. */
+static bool is_valid(const struct ktape_layout_entry *e)
 {
 	return e->cpu >= 0 && (uint32_t)e->cpu < KT_CPUS_MAX &&
 	       e->block_size >= 4096 && e->block_size <= KT_PACKET_MAX &&
@@ -40,7 +44,7 @@ static int map_ring(struct ktape_reader *reader,
 	if (!rings)
 		return -ENOMEM;
 	reader->rings = rings;
-	if (!is_sound(e))
+	if (!is_valid(e))
 		return -EPROTO;
 	r = calloc(1, sizeof(*r));
 	if (!r)
@@ -54,7 +58,7 @@ static int map_ring(struct ktape_reader *reader,
 	r->held = mode == KTAPE_MODE_SNAPSHOT;
 	r->pos32 = features->features & KTAPE_FEATURE_POS32;
 	r->map_size = e->ctl_size + e->data_size;
-	r->page = map(reader->device, e->offset, r->map_size);
+	r->page = map_region(reader->device, e->offset, r->map_size);
 	if (!r->page) {
 		free(r);
 		return -errno;
@@ -82,7 +86,7 @@ static int map_registry(struct ktape_reader *reader,
 {
 	if (reader->registry || !e->data_size || e->data_size > SIZE_MAX)
 		return 0;
-	reader->registry = map(reader->device, e->offset, (size_t)e->data_size);
+	reader->registry = map_region(reader->device, e->offset, (size_t)e->data_size);
 	reader->registry_size = (size_t)e->data_size;
 	return reader->registry ? 0 : -errno;
 }
@@ -162,8 +166,8 @@ int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 }
 
 /*
- * One entry as it was at one moment.  Pairs with the writer, which makes seq
- * odd before and even after it writes.
+ * Copy an entry of the registry without tearing.  The kernel makes seq odd before it
+ * writes the entry and even afterwards: copy again if seq was odd or has changed.
  */
 static bool copy_entry(const struct ktape_object_entry *from,
 		       struct ktape_object_entry *to)

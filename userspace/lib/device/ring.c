@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading a mapped ring that goes on being written.
+ * Read a mapped ring while the kernel writes to it.
  *
- * The writer stores commit with release after a record and moves tail on before
- * it reuses a block.  A reader loads commit with acquire, copies, and after a
- * read barrier looks at tail: what lies below it by then was overwritten during
- * the copy and is thrown away.
+ *	writer (module/ring)			reader (here)
+ *	write records				load commit (acquire)
+ *	store commit (release)			copy the block
+ *						read barrier
+ *	advance tail				load tail
+ *	barrier					tail > block: the block was overwritten
+ *	overwrite the oldest block		during the copy; discard the copy
+ *
+ * This file hands out closed blocks without copying all of them (kt_ring_view) and
+ * keeps the counts of lost and missed records.  copy.c copies packets, also from open
+ * blocks.
  */
 #include "device/ring.h"
 
-/* Blocks behind one whose counts are looked at as well. */
+/* Blocks behind a block whose counters are looked at, too: see taken_until(). */
 #define AHEAD	4
 
-/* A position of the kernel's; with 32 bits it is the nearest to ours. */
+/* Extend a position from the kernel to 64 bits; a 32-bit one is near to ours. */
 uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word)
 {
 	if (!r->pos32)
@@ -21,14 +28,14 @@ uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word)
 						     (uint32_t)r->pos);
 }
 
-/* A position as the kernel has it. */
+/* Convert a position to the width that the kernel uses. */
 uint64_t kt_ring_word(const struct kt_ring *r, uint64_t pos)
 {
 	return r->pos32 ? (uint32_t)pos : pos;
 }
 
-/* A position in the control page. */
-static uint64_t load(const struct kt_ring *r, const __u64 *word)
+/* Load a position from the control page. */
+static uint64_t load_position(const struct kt_ring *r, const __u64 *word)
 {
 	if (!r->pos32)
 		return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -36,46 +43,48 @@ static uint64_t load(const struct kt_ring *r, const __u64 *word)
 						__ATOMIC_ACQUIRE));
 }
 
-/* How far it may be read now. */
+/* Return the position up to which the ring may be read now. */
 uint64_t kt_ring_commit(const struct kt_ring *r)
 {
 	uint64_t commit;
 
-	/* Pairs with the release of flags: then commit is where it ends. */
+	/* Pairs with the release of flags: commit is final once STOPPED is seen. */
 	if (r->held && !(__atomic_load_n(&r->page->flags, __ATOMIC_ACQUIRE) &
 			 KTAPE_RING_FLAG_STOPPED))
 		return r->pos;
 	/* Pairs with the release in the writer's publication. */
-	commit = load(r, &r->page->commit);
+	commit = load_position(r, &r->page->commit);
 	return r->limited ? kt_min(commit, r->limit) : commit;
 }
 
 /*
- * With 32 bits the nearest to a floor of long ago may lie ahead of us: it counts
- * when it is new, and not beyond what is there.
+ * Return the oldest readable position: the later one of tail and floor (the position
+ * of the last clear).  With 32-bit positions, an old floor may seem to lie ahead after
+ * a wrap-around: it counts only if it has changed and is not behind commit.
  */
-static uint64_t lowest(struct kt_ring *r)
+static uint64_t oldest_position(struct kt_ring *r)
 {
-	uint64_t tail = load(r, &r->page->tail);
-	uint64_t floor = load(r, &r->page->floor);
+	uint64_t tail = load_position(r, &r->page->tail);
+	uint64_t floor = load_position(r, &r->page->floor);
 
 	if (r->pos32 && r->floor_seen && r->floor == (uint32_t)floor)
 		return tail;
 	r->floor = (uint32_t)floor;
 	r->floor_seen = true;
-	if (r->pos32 && floor > load(r, &r->page->commit))
+	if (r->pos32 && floor > load_position(r, &r->page->commit))
 		return tail;
 	return kt_max(tail, floor);
 }
 
-/* Is what was copied from this block what the ring held? */
+/* Check, after copying from a block, that the block was not overwritten meanwhile. */
 bool kt_ring_intact(const struct kt_ring *r, uint64_t block)
 {
-	/* Pairs with the barrier between moving tail on and writing. */
+	/* Pairs with the barrier between advancing tail and overwriting. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return load(r, &r->page->tail) <= block;
+	return load_position(r, &r->page->tail) <= block;
 }
 
+/* Return the sum of a counter over all classes. */
 uint64_t kt_ring_sum(const __u64 *counts)
 {
 	uint64_t sum = 0;
@@ -85,6 +94,7 @@ uint64_t kt_ring_sum(const __u64 *counts)
 	return sum;
 }
 
+/* Return the number of events that the ring has lost, for all reasons. */
 uint64_t kt_ring_page_lost(const struct kt_ring *r)
 {
 	uint64_t sum = 0;
@@ -94,14 +104,14 @@ uint64_t kt_ring_page_lost(const struct kt_ring *r)
 	return sum;
 }
 
-/* Records that the ring took; exact while the session is stopped. */
+/* Return the number of records written; exact only while the session is stopped. */
 static uint64_t page_count(const struct kt_ring *r)
 {
 	return kt_ring_sum(r->page->emitted) - kt_ring_sum(r->page->filtered) -
 	       kt_ring_page_lost(r);
 }
 
-/* What comes from now on is not read, and not counted either. */
+/* End the reading at the current commit position: later records do not count. */
 void kt_ring_end_here(struct kt_ring *r)
 {
 	r->limit = kt_ring_commit(r);
@@ -110,19 +120,19 @@ void kt_ring_end_here(struct kt_ring *r)
 	r->limited = true;
 }
 
-/* Records that the ring took, up to where reading ends. */
+/* Return the number of records written up to the end of the reading. */
 uint64_t kt_ring_end_count(const struct kt_ring *r)
 {
 	return r->limited ? r->limit_count : page_count(r);
 }
 
-/* Events that it lost up to there. */
+/* Return the number of events lost up to the end of the reading. */
 uint64_t kt_ring_end_lost(const struct kt_ring *r)
 {
 	return r->limited ? r->limit_lost : kt_ring_page_lost(r);
 }
 
-/* Records in the open block that were not delivered. */
+/* Count the records in the open block that were not delivered. */
 static uint64_t open_records(const struct kt_ring *r, uint64_t from,
 			     uint64_t commit)
 {
@@ -137,19 +147,20 @@ static uint64_t open_records(const struct kt_ring *r, uint64_t from,
 }
 
 /*
- * Records on their way to us, about: none if there is nothing to read.  As long
- * as no block was closed, only the open one tells how many are ours.
+ * Estimate the number of records that are still to be read; 0 if there are none.
+ * Before the first closed block was read, only the records of the open block can be
+ * counted, because the base count is not known.
  */
 uint64_t kt_ring_pending(const struct kt_ring *r)
 {
-	uint64_t commit = load(r, &r->page->commit);
-	uint64_t from = kt_max(r->pos, load(r, &r->page->tail));
+	uint64_t commit = load_position(r, &r->page->commit);
+	uint64_t from = kt_max(r->pos, load_position(r, &r->page->tail));
 	int64_t count;
 
 	if (r->limited)
 		commit = kt_min(commit, r->limit);
 	if (!r->pos32)
-		from = kt_max(from, load(r, &r->page->floor));
+		from = kt_max(from, load_position(r, &r->page->floor));
 	from = kt_max(from, from - from % r->block_size + KTAPE_BLOCK_HEADER);
 	if (from >= commit)
 		return 0;
@@ -160,7 +171,7 @@ uint64_t kt_ring_pending(const struct kt_ring *r)
 	return kt_min(count > 0 ? (uint64_t)count : 0, (commit - from) / 8);
 }
 
-/* Records that the ring had taken when a block was closed. */
+/* Return the number of records written when a block was closed, from its header. */
 static uint64_t head_count(const uint8_t *head)
 {
 	uint64_t count = KT_HEAD64(head, emitted) - KT_HEAD64(head, filtered);
@@ -170,13 +181,13 @@ static uint64_t head_count(const uint8_t *head)
 	return count;
 }
 
-/* Start at the oldest data. */
+/* Begin reading at the oldest data. */
 void kt_ring_begin(struct kt_ring *r)
 {
-	/* The first may not seem to lie before zero. */
+	/* Without this, kt_ring_widen() could make the first position negative. */
 	if (r->pos32)
-		r->pos = (uint32_t)load(r, &r->page->tail);
-	r->pos = lowest(r);
+		r->pos = (uint32_t)load_position(r, &r->page->tail);
+	r->pos = oldest_position(r);
 	r->seq = r->pos / r->block_size + 1;
 	if (r->pos) {
 		r->base_lost = kt_ring_page_lost(r);
@@ -187,10 +198,10 @@ void kt_ring_begin(struct kt_ring *r)
 	r->base_known = true;
 }
 
-/* Leave behind what was overwritten or cleared. */
+/* Skip data that was overwritten or cleared. */
 void kt_ring_skip(struct kt_ring *r)
 {
-	uint64_t low = lowest(r);
+	uint64_t low = oldest_position(r);
 
 	if (low <= r->pos)
 		return;
@@ -200,7 +211,7 @@ void kt_ring_skip(struct kt_ring *r)
 	r->gap = true;
 }
 
-static bool has_sound_content(const struct kt_ring *r, const uint8_t *head)
+static bool has_valid_head(const struct kt_ring *r, const uint8_t *head)
 {
 	uint64_t bits = KT_HEAD64(head, content_bits);
 
@@ -209,11 +220,13 @@ static bool has_sound_content(const struct kt_ring *r, const uint8_t *head)
 }
 
 /*
- * Records that the ring had taken up to the end of the @block with that @head.  What
- * an interrupt found counted and not stored when it closed the block is too much:
- * it is in a block behind it, so that one or another of those tells less.  What is
- * too little instead, as counts are not taken at one moment, a session that has
- * stopped puts right.
+ * Return the number of records written up to the end of @block, whose header is @head.
+ *
+ * The header's count may be too large: if an interrupt closed the block, it included
+ * records that the interrupted writer had counted but not stored yet.  These are in a
+ * later block, whose count minus its records is then smaller; so the minimum over the
+ * next AHEAD blocks is taken.  The count may also be too small, because the counters
+ * are not read at one moment; copy.c corrects this when the session has stopped.
  */
 static uint64_t taken_until(const struct kt_ring *r, uint64_t block,
 			    const uint8_t *head)
@@ -229,18 +242,18 @@ static uint64_t taken_until(const struct kt_ring *r, uint64_t block,
 			break;
 		data = r->data + block % r->data_size;
 		memcpy(next, data, sizeof(next));
-		if (has_sound_content(r, next))
+		if (has_valid_head(r, next))
 			behind += kt_records_count(
 				data, KTAPE_BLOCK_HEADER,
 				KT_HEAD64(next, content_bits) / 8);
-		if (!kt_ring_intact(r, block) || !has_sound_content(r, next))
+		if (!kt_ring_intact(r, block) || !has_valid_head(r, next))
 			break;
 		least = kt_min(least, head_count(next) - behind);
 	}
 	return least;
 }
 
-/* A closed block with @records records not delivered before goes out. */
+/* Account for a closed block that is delivered, with @records new records. */
 void kt_ring_account(struct kt_ring *r, uint64_t block, const uint8_t *head,
 		     uint64_t records)
 {
@@ -260,7 +273,7 @@ void kt_ring_account(struct kt_ring *r, uint64_t block, const uint8_t *head,
 		r->missed = (uint64_t)missed;
 }
 
-/* Losses that a packet tells when the ring's own are @lost. */
+/* Return the losses for a packet header, given the ring's own @lost counter. */
 uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 {
 	uint64_t own = lost > r->base_lost ? lost - r->base_lost : 0;
@@ -268,8 +281,8 @@ uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 	return kt_max(r->told, own + r->missed);
 }
 
-/* Number the first page's head, tell losses, compute the checksum. */
-static void patch(struct kt_ring *r, uint8_t *first, size_t page_size,
+/* Set sequence number, losses, flags and checksum in the copy of a block's header. */
+static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 		  const uint8_t *block)
 {
 	uint64_t content = KT_HEAD64(first, content_bits) / 8;
@@ -288,19 +301,19 @@ static void patch(struct kt_ring *r, uint8_t *first, size_t page_size,
 }
 
 /*
- * The next closed block, where it is; only its first page is copied, and comes
- * out as it is to be saved.  Whether the rest stayed intact is to be asked when
- * it was used.
+ * Return the next closed block in the mapping, without copying all of it.  Only the
+ * first page is copied, with the header as it is to be saved.  After using the rest,
+ * the caller must check with kt_ring_intact() that it was not overwritten.
  *
- * Return: 1, 0 if there is none, -EAGAIN if it has to be copied by
- * ktape_reader_read(), -EBADMSG.
+ * Return: 1, 0 if there is no closed block, -EAGAIN if the block was partly delivered
+ * so that ktape_reader_read() must copy it, -EBADMSG if the block is damaged.
  */
 int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 		 size_t page_size, struct kt_view *view)
 {
 	const uint8_t *block;
 	uint64_t records = 0;
-	bool sound;
+	bool valid;
 
 	do {
 		kt_ring_skip(r);
@@ -310,13 +323,13 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 			return 0;
 		block = r->data + r->pos % r->data_size;
 		memcpy(first, block, page_size);
-		sound = has_sound_content(r, first);
-		if (sound)
+		valid = has_valid_head(r, first);
+		if (valid)
 			records = kt_records_count(
 				block, KTAPE_BLOCK_HEADER,
 				KT_HEAD64(first, content_bits) / 8);
 	} while (!kt_ring_intact(r, r->pos));
-	if (!sound)
+	if (!valid)
 		return -EBADMSG;
 
 	view->block = r->pos;
@@ -324,7 +337,7 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 	view->rest_len = r->block_size - page_size;
 	view->records = records;
 	kt_ring_account(r, r->pos, first, records);
-	patch(r, first, page_size, block);
+	patch_head(r, first, page_size, block);
 	r->ts = KT_HEAD64(first, ts_end);
 	reader->latest = kt_max(reader->latest, r->ts);
 	r->part = false;
@@ -332,7 +345,7 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 	return 1;
 }
 
-/* The block of a view was overwritten before it was saved. */
+/* Take a view back: its block was overwritten before it was saved. */
 void kt_ring_unview(struct kt_ring *r, const struct kt_view *view)
 {
 	r->records -= view->records;

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A mapped ring and one reader's place in it. */
+/* A mapped ring and the cursor of one reader in it; see ring.c. */
 #ifndef _KT_RING_H
 #define _KT_RING_H
 
 #include "stream/packet.h"
 
 /**
- * struct kt_ring - a mapped ring
- * @cpu: its CPU
+ * struct kt_ring - a mapped ring and a reader's cursor
+ * @cpu: CPU number
  * @kind: enum ktape_ring_kind
- * @block_size: of its blocks
- * @data_size: of all blocks
- * @offset: of its region in the device
- * @map_size: of the mapping
+ * @block_size: bytes of a block
+ * @data_size: bytes of all blocks
+ * @offset: offset of the ring in the device, for mmap(2)
+ * @map_size: bytes of the mapping
  * @page: control page
- * @data: blocks
+ * @data: first block
  * @pos32: positions in the control page have 32 bits
  * @floor_seen: @floor is valid
- * @floor: low half of the floor that was looked at last
- * @held: of a snapshot session, of which nothing is read before it is stopped
- * @limited: nothing is read from @limit on
- * @limit: a position
- * @limit_count: records that the ring had taken there
- * @limit_lost: events that it had lost there
- * @pos: next byte to be delivered
- * @part: a part of the block at @pos was delivered, until @ts
- * @gap: blocks before @pos were lost
- * @ts_held: the records of the last block ended later than it did
- * @seq: number of the next packet
- * @ts: end of the last packet
+ * @floor: low half of the floor position that was read last
+ * @held: ring of a snapshot session: nothing is read before the session is stopped
+ * @limited: the reading ends at @limit
+ * @limit: position at which the reading ends
+ * @limit_count: records written up to @limit
+ * @limit_lost: events lost up to @limit
+ * @pos: position of the next byte to deliver
+ * @part: a part of the block at @pos was delivered, up to time @ts
+ * @gap: blocks before @pos were not delivered
+ * @ts_held: the last record of the last block was later than the end of the block,
+ *	because the clock stepped back
+ * @seq: sequence number of the next packet
+ * @ts: end time of the last packet, in ticks
  * @base_known: @base_count is valid
- * @base_count: records in the ring before this reader's first
- * @base_lost: events that the ring had lost before
- * @base_emitted: that it had been given
- * @base_filtered: that filters had held back
- * @records: delivered
- * @missed: overwritten before they could be delivered
- * @told: losses that packets told so far
- * @told_before: of these, in earlier pieces of the log
+ * @base_count: records written before the first one of this reader
+ * @base_lost: events lost before the reader began
+ * @base_emitted: events emitted before the reader began
+ * @base_filtered: events filtered before the reader began
+ * @records: records delivered
+ * @missed: records overwritten before they were delivered
+ * @told: losses that the packets have reported so far
+ * @told_before: losses of @told that were reported in earlier pieces of a log
  */
 struct kt_ring {
 	uint32_t cpu;
@@ -76,10 +77,10 @@ struct kt_ring {
 
 /**
  * struct kt_view - a closed block in the mapping
- * @block: its position
- * @rest: what follows the first page
- * @rest_len: how much of it
- * @records: in it
+ * @block: position of the block
+ * @rest: bytes behind the first page
+ * @rest_len: number of these bytes
+ * @records: number of records in the block
  */
 struct kt_view {
 	uint64_t block;
@@ -88,13 +89,14 @@ struct kt_view {
 	uint64_t records;
 };
 
+/* A reader of all rings of a session. */
 struct ktape_reader {
 	struct ktape_device *device;
 	struct kt_ring **rings;
 	unsigned int nr_rings;
 	const struct ktape_object_entry *registry;
 	size_t registry_size;
-	uint64_t latest;	/* end of the latest packet of any ring */
+	uint64_t latest;	/* end time of the latest packet of any ring */
 };
 
 /* reader.c */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sessions by name, their policy, and a descriptor as a reader. */
+/* List, open and destroy sessions by name; the policy and reader ioctls. */
 #include <string.h>
 
 #include "device/internal.h"
 
 #define LIST_TRIES	8
 
-/* "" is nobody's name; digits alone are a number. */
-static int refer(const char *name, struct ktape_session_ref *ref)
+/* Fill a session reference.  A name of one or two digits is the session's number. */
+static int make_reference(const char *name, struct ktape_session_ref *ref)
 {
 	size_t len = strlen(name);
 
@@ -32,7 +32,7 @@ int ktape_device_sessions(struct ktape_device *device,
 	unsigned int nr = 0;
 	int err = 0;
 
-	/* Sessions may come between asking how many and asking which. */
+	/* Sessions may be created between the call for the number and for the list. */
 	for (unsigned int i = 0; i < LIST_TRIES; i++) {
 		memset(&l, 0, sizeof(l));
 		l.size = sizeof(l);
@@ -64,7 +64,7 @@ int ktape_device_attach(struct ktape_device *device, const char *name,
 			bool writable, struct ktape_device **session)
 {
 	struct ktape_session_ref ref;
-	int fd = refer(name, &ref);
+	int fd = make_reference(name, &ref);
 
 	ref.flags = writable ? 0 : KTAPE_OPEN_READONLY;
 	if (!fd)
@@ -75,7 +75,7 @@ int ktape_device_attach(struct ktape_device *device, const char *name,
 int ktape_device_destroy(struct ktape_device *device, const char *name)
 {
 	struct ktape_session_ref ref;
-	int err = refer(name, &ref);
+	int err = make_reference(name, &ref);
 
 	return err ? err : kt_device_ioctl(device, KTAPE_IOC_DESTROY, &ref);
 }

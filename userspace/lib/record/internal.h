@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Moving rings into files: what the two halves of the recorder share. */
+/* The recorder: what its files share. */
 #ifndef _KT_RECORD_INTERNAL_H
 #define _KT_RECORD_INTERNAL_H
 
@@ -8,20 +8,20 @@
 #include "stream/state.h"
 #include "record/uring.h"
 
-#define KT_BATCH_BLOCKS	64U		/* of one write ... */
-#define KT_BATCH_BYTES	(1U << 20)	/* ... and unless a block is larger */
+#define KT_BATCH_BLOCKS	64U		/* most blocks in one write */
+#define KT_BATCH_BYTES	(1U << 20)	/* most bytes, unless a block is larger */
 
 #define KT_NAMES_PACKET	(64U << 10)
 
 /**
- * struct kt_batch - neighbouring blocks in one write
+ * struct kt_batch - consecutive blocks of a ring in one write
  * @write: the write
  * @iov: first page and rest of each block
  * @views: the blocks
- * @nr: how many
- * @pages: their first pages, as saved
- * @offset: in the file
- * @next: of the same ring, or free
+ * @nr: number of blocks
+ * @pages: copies of their first pages, with patched headers
+ * @offset: offset in the file
+ * @next: next batch of the same ring, or next free batch
  */
 struct kt_batch {
 	struct kt_write write;
@@ -33,24 +33,24 @@ struct kt_batch {
 	struct kt_batch *next;
 };
 
-/* A block in a file whose rest was overwritten while it was being written. */
+/* A block in a file that was overwritten in the ring while it was written. */
 struct kt_hole {
 	uint64_t offset;
 	uint64_t records;
 };
 
 /**
- * struct kt_out - a ring on its way into a file
- * @file: where to, once there is something
- * @first: batch that was begun first, of those under way
- * @last: the last one
- * @holes: to be mended when nothing is under way
- * @nr_holes: how many
- * @failed: a write failed; what is behind it is not kept
- * @position: up to which everything was written
- * @reported: up to which the session knows of it
- * @goal: up to which everything is wanted now
- * @state: of a control ring of a log: what is in force
+ * struct kt_out - output state of a ring
+ * @file: file of the ring, NULL = no packet yet
+ * @first: oldest batch in flight, or NULL
+ * @last: latest batch in flight
+ * @holes: blocks to patch when no write is in flight
+ * @nr_holes: number of holes
+ * @failed: a write failed; the file is cut there
+ * @position: position in the ring up to which everything was written
+ * @reported: position that was reported to the session
+ * @goal: position up to which a flush or rotation writes
+ * @state: session state, tracked for the control rings of a log
  */
 struct kt_out {
 	struct kt_ctf_file *file;
@@ -65,16 +65,49 @@ struct kt_out {
 	struct kt_state state;
 };
 
+/**
+ * struct ktape_recorder - a recording
+ * @device: the session
+ * @reader: its mapped rings
+ * @ctf: the trace, NULL = pipe form on @fd
+ * @flags: KTAPE_RECORD_*
+ * @remark: comment in the metadata of each piece, or NULL
+ * @fd: descriptor for a pipe form
+ * @pipe: the output is @fd
+ * @attached: the session may outlive the recorder
+ * @wait: called if a non-blocking @fd accepts no data, or NULL
+ * @arg: argument of @wait
+ * @outs: output state of each ring
+ * @nr_outs: number of entries in @outs
+ * @queue: writes in flight
+ * @batches: all batches of writes
+ * @free: batches that are not in flight
+ * @page_size: bytes of a page of the session
+ * @block: aligned buffer for one block
+ * @block_size: bytes of @block
+ * @positions: array for reporting positions
+ * @names: names at the begin of the recording or piece
+ * @nr_names: number of entries in @names
+ * @names_written: @names were written
+ * @names_seq: sequence number of the last packet with names
+ * @parts: pipe: also write one part of each open block in the next step
+ * @progress: the current step has written or completed something
+ * @bytes: bytes written
+ * @piece_records: records written before the current piece
+ * @plain: @ctf->plain after @ctf was closed
+ * @kept: path of the finished trace, or NULL
+ * @error: first error
+ */
 struct ktape_recorder {
 	struct ktape_device *device;
 	struct ktape_reader *reader;
-	struct ktape_ctf *ctf;		/* NULL: pipe form */
-	unsigned int flags;	/* KTAPE_RECORD_* */
-	char *remark;		/* in the metadata of each piece, or NULL */
+	struct ktape_ctf *ctf;
+	unsigned int flags;
+	char *remark;
 	int fd;
 	bool pipe;
 	bool attached;
-	int (*wait)(void *arg);	/* for the reader of the pipe, or NULL */
+	int (*wait)(void *arg);
 	void *arg;
 	struct kt_out *outs;
 	unsigned int nr_outs;
@@ -82,19 +115,19 @@ struct ktape_recorder {
 	struct kt_batch *batches;
 	struct kt_batch *free;
 	size_t page_size;
-	uint8_t *block;			/* room for one, aligned */
+	uint8_t *block;
 	size_t block_size;
 	struct ktape_position *positions;
-	struct ktape_object_entry *names;	/* at the start */
+	struct ktape_object_entry *names;
 	int nr_names;
 	bool names_written;
 	uint64_t names_seq;
-	bool parts;			/* pipe: open blocks as well, once */
+	bool parts;
 	bool progress;
 	uint64_t bytes;
-	uint64_t piece_records;		/* before this piece */
-	int plain;			/* of @ctf, when it is closed */
-	char *kept;			/* where the finished trace is, or NULL */
+	uint64_t piece_records;
+	int plain;
+	char *kept;
 	int error;
 };
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The registry of a recording: names at its beginning and at its end. */
+/*
+ * Write the registry of a recording: all names at its beginning, and names that
+ * changed at its end; at the begin of a piece also the state of the session.
+ */
 #include "record/internal.h"
 
+/* Write the packet if it has records. */
 static int end_names(struct ktape_recorder *rec, struct ktape_builder *b,
 		     uint64_t ts)
 {
@@ -38,7 +42,7 @@ static int add_name(struct ktape_builder *b,
 	return ktape_build_add(b, &record);
 }
 
-/* Save names as they were at @ts, without those that are the same in @known. */
+/* Write names as of time @ts, except those that are the same in @known. */
 static int write_names(struct ktape_recorder *rec, uint64_t ts,
 		       const struct ktape_object_entry *names, int nr,
 		       const struct ktape_object_entry *known)
@@ -73,7 +77,7 @@ static int write_names(struct ktape_recorder *rec, uint64_t ts,
 	return err;
 }
 
-/* Before the first packet: who was there when it began. */
+/* Before the first packet, write the names as of its begin. */
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head)
 {
 	if (rec->names_written)
@@ -83,7 +87,7 @@ int kt_record_start(struct ktape_recorder *rec, const uint8_t *head)
 			   rec->nr_names, NULL);
 }
 
-/* At the end: names that are others than at the beginning. */
+/* At the end, write the names that changed since the beginning. */
 void kt_record_last_names(struct ktape_recorder *rec)
 {
 	struct ktape_object_entry *names;
@@ -94,12 +98,12 @@ void kt_record_last_names(struct ktape_recorder *rec)
 		kt_record_fail(rec, nr);
 		return;
 	}
-	/* A session without a single record has no packets at all. */
+	/* No name was written if the session has no record: then write none here. */
 	err = rec->names_written
 		      ? write_names(rec, rec->reader->latest, names, nr,
 				    nr == rec->nr_names ? rec->names : NULL)
 		      : 0;
-	/* The next piece begins with these. */
+	/* The next piece of a log begins with these names. */
 	free(rec->names);
 	rec->names = names;
 	rec->nr_names = nr;
@@ -107,7 +111,7 @@ void kt_record_last_names(struct ktape_recorder *rec)
 		kt_record_fail(rec, err);
 }
 
-/* What is in force on all CPUs, or NULL: that is not guessed. */
+/* Return the session state if it is the same on all CPUs, else NULL. */
 static const struct kt_state *common_state(const struct ktape_recorder *rec)
 {
 	const struct kt_state *state = NULL;
@@ -124,7 +128,7 @@ static const struct kt_state *common_state(const struct ktape_recorder *rec)
 	return state;
 }
 
-/* When the first ring of the new piece begins. */
+/* Return the begin of the new piece: the earliest end of the last packets. */
 static uint64_t piece_begins(const struct ktape_recorder *rec)
 {
 	uint64_t ts = rec->reader->latest;
@@ -138,7 +142,7 @@ static uint64_t piece_begins(const struct ktape_recorder *rec)
 	return ts;
 }
 
-/* A new piece begins: what is in force, then all names. */
+/* At the begin of a new piece, write the session state and all names. */
 int kt_record_restate(struct ktape_recorder *rec)
 {
 	const struct kt_state *state = common_state(rec);

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The recorder: rings and registry of a session into a directory or a pipe. */
+/*
+ * The recorder: write the rings and the registry of a session to a CTF directory, a
+ * pipe-form file or a pipe.
+ *
+ * Closed blocks are written from the mapping where possible (write.c); everything
+ * else is copied (kt_record_copy()).  The session learns how far was written, so that
+ * in discard mode it can reuse the blocks.  names.c writes the registry, rotate.c
+ * continues a log in a new piece.
+ */
 #include <unistd.h>
 
 #include "util/file.h"
@@ -10,8 +18,9 @@
 #define WAIT_MS		20
 
 /*
- * Where the session has us.  We may read behind that, in what it no longer
- * waits for, but positions only grow.
+ * Begin writing a ring, at the position that the session has of this consumer.  The
+ * reader may be behind this position, in data that the session does not keep for us;
+ * but reported positions must only grow.
  */
 static int begin_out(struct ktape_recorder *rec, const struct kt_ring *r,
 		     struct kt_out *out)
@@ -27,7 +36,7 @@ static int begin_out(struct ktape_recorder *rec, const struct kt_ring *r,
 	return 0;
 }
 
-/* Make room for what depends on how many rings there are. */
+/* Allocate what depends on the number of rings. */
 static int adopt_rings(struct ktape_recorder *rec)
 {
 	unsigned int nr = rec->reader->nr_rings;
@@ -84,7 +93,7 @@ static int write_pipe(struct ktape_recorder *rec, const uint8_t *data,
 	return err;
 }
 
-/* A copied packet goes out. */
+/* Write a copied packet. */
 int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 		     size_t len)
 {
@@ -104,8 +113,8 @@ int kt_record_packet(struct ktape_recorder *rec, const uint8_t *packet,
 	return err;
 }
 
-/* The metadata, with the CPUs and the remark.  Return: 0 or negative errno. */
-static int describe(struct ktape_recorder *rec, char **text, size_t *len)
+/* Make the metadata with CPUs and remark.  Return: 0 or negative errno. */
+static int make_metadata(struct ktape_recorder *rec, char **text, size_t *len)
 {
 	uint64_t cpus[KTAPE_CPU_WORDS] = { 0 };
 	int err = ktape_device_metadata(rec->device, text, len);
@@ -126,7 +135,7 @@ static int describe(struct ktape_recorder *rec, char **text, size_t *len)
 	return err;
 }
 
-/* A trace or piece ends: CPUs may have come since it was begun. */
+/* Write the metadata of a trace again at its end if CPUs came online since. */
 int kt_record_redescribe(struct ktape_recorder *rec)
 {
 	char *text;
@@ -135,7 +144,7 @@ int kt_record_redescribe(struct ktape_recorder *rec)
 
 	if (!rec->ctf || rec->ctf->rings == rec->reader->nr_rings)
 		return 0;
-	err = describe(rec, &text, &len);
+	err = make_metadata(rec, &text, &len);
 	if (err)
 		return err;
 	err = kt_ctf_redescribe(rec->ctf, text, len);
@@ -143,7 +152,7 @@ int kt_record_redescribe(struct ktape_recorder *rec)
 	return err;
 }
 
-/* A trace, or the next piece of one.  Return: as ktape_ctf_create(). */
+/* Create a trace or the next piece of a log.  Return: as ktape_ctf_create(). */
 int kt_record_create(struct ktape_recorder *rec, const char *path,
 		     struct ktape_ctf **ctf)
 {
@@ -166,7 +175,7 @@ int kt_record_create(struct ktape_recorder *rec, const char *path,
 		how |= rec->flags & flags[i].ours ? flags[i].theirs : 0;
 	if (how & (KTAPE_CTF_FILE | KTAPE_CTF_ZSTD))
 		how &= ~KTAPE_CTF_DIRECT;
-	err = describe(rec, &text, &len);
+	err = make_metadata(rec, &text, &len);
 	if (err)
 		return err;
 	err = ktape_ctf_create(path, how, text, len, ctf);
@@ -186,7 +195,7 @@ static int open_output(struct ktape_recorder *rec,
 
 	if (o->dir)
 		return kt_record_create(rec, o->dir, &rec->ctf);
-	err = describe(rec, &text, &len);
+	err = make_metadata(rec, &text, &len);
 	if (err)
 		return err;
 	err = ktape_pipe_metadata(o->fd, uuid, text, len);
@@ -195,8 +204,8 @@ static int open_output(struct ktape_recorder *rec,
 }
 
 /*
- * Must it be copied?  What is compressed or put into one file with others, and
- * control records of a log, whose state is followed.
+ * Check whether the packets of a ring must be copied: for compression, for a pipe-form
+ * file, and control records of a log, because their state is tracked.
  */
 bool kt_record_copies(const struct ktape_recorder *rec, unsigned int ring)
 {
@@ -207,6 +216,7 @@ bool kt_record_copies(const struct ktape_recorder *rec, unsigned int ring)
 		r->kind == KTAPE_RING_CONTROL);
 }
 
+/* Return the number of records written in all rings. */
 uint64_t kt_record_count(struct ktape_recorder *rec)
 {
 	uint64_t nr = 0;
@@ -249,7 +259,7 @@ int ktape_recorder_open(struct ktape_device *device,
 	}
 	if (!err)
 		err = kt_record_alloc(rec);
-	/* Last, because it may replace a trace. */
+	/* Last, because it may replace an earlier trace. */
 	if (!err)
 		err = open_output(rec, options);
 	if (err) {
@@ -260,7 +270,7 @@ int ktape_recorder_open(struct ktape_device *device,
 	return 0;
 }
 
-/* Copy one packet out.  Return: as ktape_reader_read(), or a failed write. */
+/* Copy and write one packet.  Return: as ktape_reader_read(), or a write error. */
 int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 		       unsigned int flags)
 {
@@ -270,7 +280,7 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 					rec->block_size);
 	int err = len > 0 ? kt_record_packet(rec, rec->block, (size_t)len) : 0;
 
-	/* What could not be written was not delivered. */
+	/* Records that could not be written do not count. */
 	if (err)
 		r->records = records;
 	else if (len > 0 && r->kind == KTAPE_RING_CONTROL)
@@ -279,8 +289,8 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 }
 
 /*
- * A pipe gets the closed blocks, and now and then one part of the open one:
- * writing makes events, so there may always be more.
+ * Copy the closed blocks of a ring and, for a pipe and only now and then, one part of
+ * the open block.  The loop is bounded, because writing causes new events.
  */
 static void drain_copies(struct ktape_recorder *rec, unsigned int ring)
 {
@@ -304,12 +314,12 @@ static bool has_moved(const struct kt_out *out)
 	return (int64_t)(out->position - out->reported) > 0;
 }
 
-static void reported(struct kt_out *out)
+static void set_reported(struct kt_out *out)
 {
 	out->reported = out->position;
 }
 
-/* The session takes all positions of a call or none: one by one then. */
+/* Report positions one by one: the session accepts all of a call or none. */
 static void report_each(struct ktape_recorder *rec)
 {
 	const struct ktape_position *p = rec->positions;
@@ -317,15 +327,16 @@ static void report_each(struct ktape_recorder *rec)
 	for (unsigned int i = 0; i < rec->nr_outs; i++) {
 		if (has_moved(&rec->outs[i]) &&
 		    !ktape_device_position(rec->device, p++, 1))
-			reported(&rec->outs[i]);
+			set_reported(&rec->outs[i]);
 	}
 }
 
 /*
- * Tell the session what need not be kept for us.  What it refuses, because
- * others have moved us on, is told again when there is more.
+ * Report to the session up to where each ring was written, so that it can reuse the
+ * blocks.  A position is refused if the session has moved this consumer beyond it
+ * meanwhile; then the next one is reported when there is more.
  */
-static void report(struct ktape_recorder *rec)
+static void report_positions(struct ktape_recorder *rec)
 {
 	unsigned int nr = 0;
 
@@ -347,11 +358,11 @@ static void report(struct ktape_recorder *rec)
 	}
 	for (unsigned int i = 0; i < rec->nr_outs; i++) {
 		if (has_moved(&rec->outs[i]))
-			reported(&rec->outs[i]);
+			set_reported(&rec->outs[i]);
 	}
 }
 
-/* Begin to write what is ready, and take what was written. */
+/* Begin writing the blocks that are ready, and complete finished writes. */
 void kt_record_step(struct ktape_recorder *rec)
 {
 	rec->progress = false;
@@ -365,17 +376,17 @@ void kt_record_step(struct ktape_recorder *rec)
 	kt_queue_reap(&rec->queue, rec->progress ? 0 : WAIT_MS);
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_record_complete(rec, i);
-	report(rec);
+	report_positions(rec);
 }
 
-/* See all writes that are under way to their end. */
+/* Wait for all writes in flight, and complete them. */
 void kt_record_settle(struct ktape_recorder *rec)
 {
 	while (rec->queue.in_flight)
 		kt_queue_reap(&rec->queue, WAIT_MS);
 	for (unsigned int i = 0; i < rec->nr_outs; i++)
 		kt_record_complete(rec, i);
-	report(rec);
+	report_positions(rec);
 }
 
 int ktape_recorder_step(struct ktape_recorder *recorder)
@@ -394,7 +405,7 @@ int ktape_recorder_refresh(struct ktape_recorder *recorder)
 	return ret < 0 ? ret : adopt_rings(recorder);
 }
 
-/* What is left in open blocks, and losses that nothing told. */
+/* Write what is left in open blocks, and losses that no packet has reported. */
 static void drain_open(struct ktape_recorder *rec, bool stopped)
 {
 	const unsigned int flags = KTAPE_READ_OPEN |
@@ -410,7 +421,7 @@ static void drain_open(struct ktape_recorder *rec, bool stopped)
 	}
 }
 
-/* Is somebody recording?  Return: 1, 0, or negative errno. */
+/* Check whether the session records.  Return: 1, 0, or negative errno. */
 static int is_running(struct ktape_recorder *rec)
 {
 	struct ktape_layout_entry *entries = NULL;
@@ -422,12 +433,13 @@ static int is_running(struct ktape_recorder *rec)
 }
 
 /*
- * The session ends here for us: writing makes events, so in one that goes on,
- * or is started anew by others, there would always be more.
+ * Set the end of the recording at the current positions.  A session that is still
+ * recording, or is restarted by another process, would never run empty, because
+ * writing causes new events.
  *
- * Return: had it stopped, and are the counts exact?
+ * Return: true if the session was stopped, so that the counts are exact.
  */
-static bool leave(struct ktape_recorder *rec)
+static bool set_end(struct ktape_recorder *rec)
 {
 	int before = rec->attached ? is_running(rec) : 0, after;
 
@@ -443,7 +455,7 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 {
 	struct ktape_recorder *rec = recorder;
 	int err = ktape_recorder_refresh(rec);
-	bool stopped = leave(rec);
+	bool stopped = set_end(rec);
 
 	if (err)
 		kt_record_fail(rec, err);
@@ -460,10 +472,13 @@ int ktape_recorder_finish(struct ktape_recorder *recorder)
 		if (err)
 			kt_record_fail(rec, err);
 	}
-	report(rec);
+	report_positions(rec);
 	if (rec->error && rec->ctf)
 		kt_ctf_cut(rec->ctf);
-	/* What came of rings cannot be had again: only an earlier trace is more. */
+	/*
+	 * The data of the rings cannot be read again, so a trace that an error cut
+	 * short is kept, too, unless it would replace an earlier complete one.
+	 */
 	if (rec->ctf && (!rec->error || !rec->ctf->replaces)) {
 		err = kt_ctf_settle(rec->ctf);
 		if (err)

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A log in pieces: everything so far onto the disk, and on with the next piece.
+ * Flush a recording, and continue a log in its next piece.
  *
- * A piece ends at a block's end in each ring, so that the head of the first
- * block of the next one tells which thread ran; but where only open blocks had
- * something, and cannot be closed, it ends within them.  What control records of
- * earlier pieces have put in force, and all names, are said again at its
- * beginning.  Each stream begins with an empty packet that has the number of
- * the last one before it: what was lost in between is told once, by the first
- * packet behind it.
+ * A piece ends at the end of a block in each ring, so that the header of the next
+ * piece's first block names the running thread.  Where the open blocks cannot be
+ * closed, it ends inside them.
+ *
+ * The next piece must be readable on its own.  It begins with the session state that
+ * earlier control records announced and with all names.  Each stream begins with an
+ * empty packet that has the sequence number of the last packet before it; so events
+ * lost in between are counted once, in the first packet after it.
  */
 #include "record/internal.h"
 
-/* Where rings are now.  Their open blocks are closed, if the mode can that. */
+/* Close open blocks if the mode allows it, and note the commit positions as goals. */
 static bool set_goals(struct ktape_recorder *rec)
 {
 	bool closed = !ktape_device_flush(rec->device);
@@ -23,14 +24,14 @@ static bool set_goals(struct ktape_recorder *rec)
 	return closed;
 }
 
-/* Are there closed blocks before the goal that were not taken? */
+/* Check whether closed blocks before the goals are still to be read. */
 static bool is_behind(struct ktape_recorder *rec)
 {
 	for (unsigned int i = 0; i < rec->nr_outs; i++) {
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
 		uint64_t goal = rec->outs[i].goal;
 
-		/* The block that has the goal is open, or was then. */
+		/* The block that contains the goal was open when the goal was set. */
 		goal = goal ? goal - 1 : 0;
 		if (r->pos < goal - goal % r->block_size)
 			return true;
@@ -38,16 +39,16 @@ static bool is_behind(struct ktape_recorder *rec)
 	return false;
 }
 
-/* Take all closed blocks up to the goals, and see them written. */
-static void bring_in(struct ktape_recorder *rec)
+/* Write all closed blocks up to the goals. */
+static void write_to_goals(struct ktape_recorder *rec)
 {
 	while (!rec->error && is_behind(rec))
 		kt_record_step(rec);
 	kt_record_settle(rec);
 }
 
-/* What open blocks hold. */
-static void take_parts(struct ktape_recorder *rec)
+/* Write the parts of open blocks up to the goals. */
+static void write_parts(struct ktape_recorder *rec)
 {
 	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
 		const struct kt_ring *r = kt_reader_ring(rec->reader, i);
@@ -67,15 +68,15 @@ int ktape_recorder_flush(struct ktape_recorder *recorder)
 	int err = 0;
 
 	closed = set_goals(rec);
-	bring_in(rec);
+	write_to_goals(rec);
 	if (!closed)
-		take_parts(rec);
+		write_parts(rec);
 	if (!rec->error && rec->ctf)
 		err = kt_ctf_sync(rec->ctf);
 	return rec->error ? rec->error : err;
 }
 
-/* An empty packet in front of each stream that has begun in an earlier piece. */
+/* Write an empty packet for each stream that began in an earlier piece. */
 static int begin_streams(struct ktape_recorder *rec)
 {
 	uint8_t packet[KTAPE_BLOCK_HEADER];
@@ -105,7 +106,7 @@ static int begin_streams(struct ktape_recorder *rec)
 	return err;
 }
 
-/* The piece that is being written ends.  Return: 0 or negative errno. */
+/* Finish the current piece.  Return: 0 or negative errno. */
 static int end_piece(struct ktape_recorder *rec)
 {
 	int err;
@@ -133,7 +134,7 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path)
 	if (err)
 		return err;
 	set_goals(rec);
-	bring_in(rec);
+	write_to_goals(rec);
 	if (!rec->error)
 		err = end_piece(rec);
 	if (rec->error) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writes that are under way: by io_uring, or one by one where it is missing. */
+/*
+ * A queue of writes: by io_uring where the kernel has it, otherwise each write is done
+ * at once.
+ */
 #include "record/uring.h"
 
+/* Open a queue; @uring false: without io_uring. */
 void kt_queue_open(struct kt_queue *q, bool uring)
 {
 	memset(q, 0, sizeof(*q));
@@ -9,7 +13,7 @@ void kt_queue_open(struct kt_queue *q, bool uring)
 			 : -EOPNOTSUPP;
 }
 
-/* Nothing may be under way. */
+/* Close a queue.  No write may be in flight. */
 void kt_queue_close(struct kt_queue *q)
 {
 	if (!q->plain)
@@ -23,6 +27,7 @@ static void write_now(struct kt_write *w)
 	w->done = true;
 }
 
+/* Begin a write. */
 void kt_queue_submit(struct kt_queue *q, struct kt_write *w)
 {
 	struct io_uring_sqe *sqe;
@@ -37,30 +42,30 @@ void kt_queue_submit(struct kt_queue *q, struct kt_write *w)
 			     w->left.offset);
 	io_uring_sqe_set_data(sqe, w);
 	q->in_flight++;
-	/* What is not taken now goes with the next one, or when reaping. */
+	/* An entry that is not accepted now is submitted with the next one. */
 	io_uring_submit(&q->ring);
 }
 
-/* A write ended with @res; what is missing is written the plain way. */
-static void finish(struct kt_write *w, int res)
+/* Finish a write that returned @res: write the missing rest without io_uring. */
+static void finish_write(struct kt_write *w, int res)
 {
 	kt_pieces_pass(&w->left, res > 0 ? (uint64_t)res : 0);
 	write_now(w);
 }
 
-static bool take(struct kt_queue *q)
+static bool reap_one(struct kt_queue *q)
 {
 	struct io_uring_cqe *cqe;
 
 	if (io_uring_peek_cqe(&q->ring, &cqe) || !cqe)
 		return false;
-	finish(io_uring_cqe_get_data(cqe), cqe->res);
+	finish_write(io_uring_cqe_get_data(cqe), cqe->res);
 	io_uring_cqe_seen(&q->ring, cqe);
 	q->in_flight--;
 	return true;
 }
 
-/* Take all writes that are over; if there are none, wait for one. */
+/* Finish all completed writes; if there are none, wait for one up to @wait_ms. */
 void kt_queue_reap(struct kt_queue *q, unsigned int wait_ms)
 {
 	struct __kernel_timespec ts = {
@@ -73,12 +78,12 @@ void kt_queue_reap(struct kt_queue *q, unsigned int wait_ms)
 	if (!q->in_flight)
 		return;
 	io_uring_submit(&q->ring);
-	while (q->in_flight && take(q))
+	while (q->in_flight && reap_one(q))
 		any = true;
 	if (any || !wait_ms)
 		return;
 	if (io_uring_wait_cqe_timeout(&q->ring, &cqe, &ts))
 		return;
-	while (q->in_flight && take(q))
+	while (q->in_flight && reap_one(q))
 		;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes that are under way: by io_uring, or one by one where it is missing. */
+/* A queue of writes; see uring.c. */
 #ifndef _KT_URING_H
 #define _KT_URING_H
 
@@ -9,16 +9,16 @@
 
 #include "stream/packet.h"
 
-/* Writes under way at a time. */
+/* Most writes in flight. */
 #define KT_WRITES	16U
 
 /**
  * struct kt_write - a write
- * @fd: where to
- * @left: what is to be written
- * @size: bytes in all
- * @done: it is over
- * @result: 0 or negative errno
+ * @fd: descriptor of the file
+ * @left: data that is still to be written
+ * @size: bytes of the whole write
+ * @done: the write has finished
+ * @result: 0 or negative errno, valid if @done
  */
 struct kt_write {
 	int fd;
@@ -29,10 +29,10 @@ struct kt_write {
 };
 
 /**
- * struct kt_queue - writes that are under way
- * @ring: io_uring
- * @in_flight: how many
- * @plain: why there is no io_uring (negative errno), or 0
+ * struct kt_queue - a queue of writes
+ * @ring: io_uring instance, valid if @plain is 0
+ * @in_flight: number of writes in flight
+ * @plain: negative errno that says why io_uring is not used, 0 = used
  */
 struct kt_queue {
 	struct io_uring ring;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Closed blocks from the mapping into files.
+ * Write closed blocks from the mapping to files, without copying all of them.
  *
- * Of each block the first page is copied and patched; the rest is written from
- * where it is.  In overwrite mode it can be overwritten before the write is
- * over.  Then its place in the file becomes an empty packet that tells the
- * loss, and the packets behind it, which were numbered without knowing, are
- * made to tell it too.
+ * The first page of each block is copied and its header patched; the rest is written
+ * from the mapping.  In overwrite mode, the kernel may overwrite a block before the
+ * write has finished.  This is detected after the write.  The block's place in the file
+ * (a "hole") then becomes an empty packet that counts the loss, and the loss counters
+ * of all later packets of the file are raised.
  */
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 
 #include "record/internal.h"
 
+/* Allocate the batches of writes. */
 int kt_record_alloc(struct ktape_recorder *rec)
 {
 	size_t page = ktape_device_features(rec->device)->page_size;
@@ -53,6 +54,7 @@ void kt_record_free(struct ktape_recorder *rec)
 	free(rec->remark);
 }
 
+/* Set the error of the recording, unless it has one. */
 void kt_record_fail(struct ktape_recorder *rec, int err)
 {
 	if (!rec->error)
@@ -69,8 +71,11 @@ static void add_piece(struct kt_write *w, const void *data, size_t len)
 	w->size += len;
 }
 
-/* As many closed blocks as there are and as one write takes. */
-static int fill(struct ktape_recorder *rec, struct kt_ring *r,
+/*
+ * Fill a batch with the closed blocks of a ring, as many as one write takes.
+ * Return: 1, or as kt_ring_view() if there is no block.
+ */
+static int fill_batch(struct ktape_recorder *rec, struct kt_ring *r,
 		struct kt_batch *b)
 {
 	int ret = 0;
@@ -95,7 +100,8 @@ static int fill(struct ktape_recorder *rec, struct kt_ring *r,
 	return b->nr ? 1 : ret;
 }
 
-static int submit(struct ktape_recorder *rec, struct kt_out *out,
+/* Begin the write of a batch, at the end of the ring's file. */
+static int submit_batch(struct ktape_recorder *rec, struct kt_out *out,
 		  struct kt_batch *b)
 {
 	int err = 0;
@@ -119,7 +125,7 @@ static int submit(struct ktape_recorder *rec, struct kt_out *out,
 		out->first = b;
 	out->last = b;
 	if (rec->ctf->flags & KTAPE_CTF_DIRECT && !out->file->direct) {
-		/* Told to do without: the page cache takes it at once. */
+		/* Direct writes do not work here: write through the page cache. */
 		b->write.result = kt_ctf_write(rec->ctf, out->file,
 					       &b->write.left);
 		b->write.done = true;
@@ -129,8 +135,8 @@ static int submit(struct ktape_recorder *rec, struct kt_out *out,
 	return 0;
 }
 
-/* Copy what the view of a ring cannot give: a block that is not whole. */
-static int copy_one(struct ktape_recorder *rec, unsigned int ring)
+/* Copy the rest of a block that was partly delivered. */
+static int copy_rest(struct ktape_recorder *rec, unsigned int ring)
 {
 	int64_t len;
 
@@ -141,14 +147,14 @@ static int copy_one(struct ktape_recorder *rec, unsigned int ring)
 	return len > 0 ? 0 : (int)len;
 }
 
-/* What could not be written was not delivered. */
-static void forget(struct kt_ring *r, const struct kt_batch *b)
+/* Do not count the records of a batch that could not be written. */
+static void uncount_batch(struct kt_ring *r, const struct kt_batch *b)
 {
 	for (unsigned int i = 0; i < b->nr; i++)
 		r->records -= b->views[i].records;
 }
 
-/* Begin to write all closed blocks of a ring. */
+/* Begin writing all closed blocks of a ring. */
 void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 {
 	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
@@ -158,16 +164,16 @@ void kt_record_drain(struct ktape_recorder *rec, unsigned int ring)
 	while (rec->free && !out->nr_holes && !rec->error) {
 		struct kt_batch *b = rec->free;
 
-		ret = fill(rec, r, b);
+		ret = fill_batch(rec, r, b);
 		if (ret == -EAGAIN)
-			ret = copy_one(rec, ring);
+			ret = copy_rest(rec, ring);
 		if (ret <= 0 || !b->nr)
 			break;
 		rec->free = b->next;
 		rec->progress = true;
-		ret = submit(rec, out, b);
+		ret = submit_batch(rec, out, b);
 		if (ret) {
-			forget(r, b);
+			uncount_batch(r, b);
 			b->next = rec->free;
 			rec->free = b;
 		}
@@ -190,8 +196,8 @@ static int add_hole(struct kt_out *out, uint64_t offset, uint64_t records)
 	return 0;
 }
 
-/* A write is over: is what it wrote what the ring held? */
-static void check(struct ktape_recorder *rec, struct kt_ring *r,
+/* After a write, check for each block whether it was overwritten meanwhile. */
+static void check_batch(struct ktape_recorder *rec, struct kt_ring *r,
 		  struct kt_out *out, const struct kt_batch *b)
 {
 	int err;
@@ -211,7 +217,7 @@ static void check(struct ktape_recorder *rec, struct kt_ring *r,
 	rec->bytes += (uint64_t)b->nr * r->block_size;
 }
 
-/* A block of a file that has to tell @raise more losses, or nothing else. */
+/* A block of a file whose loss counter is raised by @raise; @empty: drop its records. */
 struct patch {
 	uint64_t offset;
 	size_t size;
@@ -219,7 +225,7 @@ struct patch {
 	bool empty;
 };
 
-static int rewrite(struct ktape_recorder *rec, struct kt_out *out,
+static int patch_block(struct ktape_recorder *rec, struct kt_out *out,
 		   const struct patch *p)
 {
 	struct iovec iov = { .iov_base = rec->block, .iov_len = p->size };
@@ -241,8 +247,8 @@ static int rewrite(struct ktape_recorder *rec, struct kt_out *out,
 	return kt_ctf_write(rec->ctf, out->file, &pieces);
 }
 
-/* Nothing of the ring is under way: mend its holes and what is behind them. */
-static void mend(struct ktape_recorder *rec, struct kt_ring *r,
+/* Patch the holes of a file and all blocks behind them.  No write may be in flight. */
+static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
 		 struct kt_out *out)
 {
 	struct patch p = {
@@ -257,7 +263,7 @@ static void mend(struct ktape_recorder *rec, struct kt_ring *r,
 			  out->holes[i].offset == p.offset;
 		if (p.empty)
 			p.raise += out->holes[i++].records;
-		err = rewrite(rec, out, &p);
+		err = patch_block(rec, out, &p);
 	}
 	out->nr_holes = 0;
 	r->told += p.raise;
@@ -265,7 +271,7 @@ static void mend(struct ktape_recorder *rec, struct kt_ring *r,
 		kt_record_fail(rec, err);
 }
 
-/* Take the writes of a ring that are over, in order. */
+/* Complete the finished writes of a ring, in order. */
 void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 {
 	struct kt_ring *r = kt_reader_ring(rec->reader, ring);
@@ -277,7 +283,7 @@ void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 		out->first = b->next;
 		b->next = rec->free;
 		rec->free = b;
-		/* The rest of a short direct write may be no direct one. */
+		/* The rest of a short direct write may not be aligned: write it plainly. */
 		if (b->write.result == -EINVAL && out->file->direct)
 			b->write.result = kt_ctf_write(rec->ctf, out->file,
 						       &b->write.left);
@@ -287,11 +293,11 @@ void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 			out->file->size = b->offset;
 		}
 		if (!out->failed)
-			check(rec, r, out, b);
+			check_batch(rec, r, out, b);
 		else
-			forget(r, b);
+			uncount_batch(r, b);
 		rec->progress = true;
 	}
 	if (!out->first && out->nr_holes)
-		mend(rec, r, out);
+		patch_holes(rec, r, out);
 }

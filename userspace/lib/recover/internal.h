@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Recovering a trace from memory: what its files share. */
+/* Recovering a trace from memory: what the files of this folder share. */
 #ifndef _KT_RECOVER_INTERNAL_H
 #define _KT_RECOVER_INTERNAL_H
 
 #include "stream/packet.h"
 
 /**
- * struct kt_recovery - a recovery that is going on
- * @in: where from
- * @out: where to
- * @hooks: of the caller
+ * struct kt_recovery - a recovery
+ * @in: the memory
+ * @out: receiver of the trace
+ * @hooks: callbacks of the caller
  * @base: offset of the region in the input
- * @super: its superblock, checked
- * @table: of its rings; those that are left out have no blocks
- * @result: what comes of it
- * @done: bytes of blocks that were looked at
+ * @super: validated superblock of the region
+ * @table: table of the rings; a ring that is left out has no blocks
+ * @result: result for the caller
+ * @done: bytes of blocks processed
  * @all: bytes of all blocks
- * @last_ts: the latest time of all rings
+ * @last_ts: latest time in any ring, in ticks
  */
 struct kt_recovery {
 	const struct ktape_recover_input *in;

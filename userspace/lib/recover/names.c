@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Recovering the names of a trace, and where memory comes from: the module, or
- * a file.
+ * Recover the names of a trace; and read the memory from the module or from a file.
  */
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 
 /* ---- names ------------------------------------------------------------ */
 
+/* The packet with names that is being built. */
 struct names {
 	struct kt_recovery *rec;
 	struct ktape_builder b;
@@ -51,7 +51,8 @@ static void begin_packet(struct names *n)
 	n->begun = true;
 }
 
-static int add(struct names *n, const struct ktape_object_entry *e)
+/* Add a name, in a new packet if the current one is full. */
+static int add_name(struct names *n, const struct ktape_object_entry *e)
 {
 	uint64_t born = le64toh(e->born), died = le64toh(e->died);
 	const uint32_t args[] = {
@@ -80,7 +81,8 @@ static int add(struct names *n, const struct ktape_object_entry *e)
 	return ktape_build_add(&n->b, &record);
 }
 
-static bool is_sound(const struct ktape_object_entry *e)
+/* Check that an entry was completely written. */
+static bool is_valid(const struct ktape_object_entry *e)
 {
 	return !(le16toh(e->seq) & 1) && memchr(e->name, '\0', sizeof(e->name));
 }
@@ -102,17 +104,17 @@ int kt_recover_names(struct kt_recovery *rec)
 		for (uint32_t j = 0; j < part && !err; j++) {
 			if (e[j].type == KTAPE_OBJ_FREE)
 				continue;
-			if (!is_sound(&e[j])) {
+			if (!is_valid(&e[j])) {
 				rec->result->names_discarded++;
 				continue;
 			}
 			rec->result->names++;
-			err = add(n, &e[j]);
+			err = add_name(n, &e[j]);
 		}
 	}
 	if (err == -EBADMSG) {
 		kt_recover_tell(rec, rec->super.registry,
-				"names are not there");
+				"the table of names is not in the input");
 		err = 0;
 	}
 	if (!err)
@@ -121,7 +123,7 @@ int kt_recover_names(struct kt_recovery *rec)
 	return err;
 }
 
-/* ---- where from ------------------------------------------------------- */
+/* ---- input from the module or a file ---------------------------------- */
 
 static int device_ioctl(const struct ktape_device *device,
 			unsigned long command, void *arg)

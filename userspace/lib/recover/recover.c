@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Recovering a trace from memory: the superblock, and what it tells of.
+ * Recover a trace from memory that survived a reset: find the superblocks, validate
+ * them, and read the metadata and the table of rings.  ring.c recovers each ring,
+ * names.c the names.  The layout of the memory is in ktape/persist.h.
  *
- * The memory may hold anything: every number is checked before it is used, and
- * what is kept of the input is bounded by its own limits, not by what it says.
+ * The memory may contain anything.  Every number is checked before it is used, and
+ * memory use is bounded by the limits here, not by what the input says.
  */
 #include <stdarg.h>
 
@@ -11,7 +13,7 @@
 #include "stream/metadata.h"
 #include "recover/internal.h"
 
-#define PAGE		4096U		/* the smallest of all kernels */
+#define PAGE		4096U		/* smallest page size of any kernel */
 #define PAGE_MAX	(256U << 10)
 #define CHUNK		(1U << 20)
 #define RINGS_MAX	(KT_CPUS_MAX * KTAPE_RINGS_PER_CPU)
@@ -21,6 +23,7 @@
 
 /* ---- input ------------------------------------------------------------ */
 
+/* Report something that is discarded, at an offset in the region. */
 void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
 		     const char *format, ...)
 {
@@ -35,7 +38,7 @@ void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
 	rec->hooks.tell(rec->hooks.arg, &e);
 }
 
-/* All of it, at an offset in the region.  Return: 0, -EBADMSG if it is not there. */
+/* Read bytes at an offset in the region.  Return: 0, or -EBADMSG if out of range. */
 int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
 		    size_t len)
 {
@@ -49,6 +52,7 @@ int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
 	return (uint64_t)got == len ? 0 : -EBADMSG;
 }
 
+/* Report progress.  Return: what the caller's hook returned. */
 int kt_recover_progress(struct kt_recovery *rec, uint64_t bytes)
 {
 	rec->done += bytes;
@@ -108,36 +112,36 @@ static bool is_inside(const struct ktape_persist *p, uint64_t offset,
 	       bytes <= p->size - offset;
 }
 
-/* Return: NULL, or what is wrong. */
-static const char *judge(const struct ktape_persist *p)
+/* Validate a superblock.  Return: NULL, or what is wrong. */
+static const char *check_super(const struct ktape_persist *p)
 {
 	uint32_t page = p->page_size;
 
 	if (p->version != KTAPE_PERSIST_VERSION)
-		return "a version that is not known";
+		return "an unknown version";
 	if (page < PAGE || page > PAGE_MAX || page & (page - 1))
-		return "a bad size of pages";
+		return "an invalid page size";
 	if (p->size % page || p->size / page < 4 || p->size > 1ULL << 48)
-		return "a bad size";
+		return "an invalid region size";
 	if (p->here && p->here != p->size - page)
-		return "a bad place";
+		return "an invalid offset of its own";
 	if (p->pos_bits != 32 && p->pos_bits != 64)
-		return "a bad width of positions";
+		return "an invalid width of positions";
 	if (!p->nr_rings || p->nr_rings > RINGS_MAX ||
 	    !is_inside(p, p->rings,
 		       p->nr_rings * sizeof(struct ktape_persist_ring)))
-		return "a bad table of rings";
+		return "an invalid offset or size of the table of rings";
 	if (p->metadata_size > KT_METADATA_MAX ||
 	    !is_inside(p, p->metadata, p->metadata_size))
-		return "a bad place of metadata";
+		return "an invalid offset or size of the metadata";
 	if (p->registry_entries > NAMES_MAX ||
 	    !is_inside(p, p->registry,
 		       p->registry_entries * sizeof(struct ktape_object_entry)))
-		return "a bad place of names";
+		return "an invalid offset or size of the table of names";
 	return NULL;
 }
 
-/* A page that begins like a superblock.  Return: is it one? */
+/* Validate a page that begins with the magic number.  Return: is it a superblock? */
 static bool is_super(const uint8_t *page, uint64_t offset,
 		     const struct ktape_recover_hooks *hooks,
 		     struct ktape_persist *super)
@@ -148,9 +152,9 @@ static bool is_super(const uint8_t *page, uint64_t offset,
 	memcpy(super, page, sizeof(*super));
 	to_host(super);
 	if (crc_is_right(page))
-		wrong = judge(super);
+		wrong = check_super(super);
 	if (!wrong && super->here > offset)
-		wrong = "its begin before this file";
+		wrong = "the begin of its region before the begin of the input";
 	if (!wrong)
 		return true;
 	if (hooks && hooks->tell) {
@@ -160,6 +164,7 @@ static bool is_super(const uint8_t *page, uint64_t offset,
 	return false;
 }
 
+/* A search for regions. */
 struct scan {
 	const struct ktape_recover_hooks *hooks;
 	struct ktape_recover_place *places;
@@ -167,8 +172,8 @@ struct scan {
 	unsigned int nr;
 };
 
-/* Keep what was found, unless its other superblock was found before. */
-static void keep(struct scan *s, uint64_t offset,
+/* Keep a region, unless it was found before: each region has two superblocks. */
+static void keep_region(struct scan *s, uint64_t offset,
 		 const struct ktape_persist *super)
 {
 	uint64_t base = offset - super->here;
@@ -184,7 +189,7 @@ static void keep(struct scan *s, uint64_t offset,
 		s->places[s->nr++].super = *super;
 	} else if (s->hooks && s->hooks->tell) {
 		snprintf(e.text, sizeof(e.text),
-			 "one more region, of which no more is said");
+			 "one more region was found, which is ignored");
 		s->hooks->tell(s->hooks->arg, &e);
 	}
 }
@@ -197,7 +202,7 @@ static int scan_chunk(struct scan *s, const uint8_t *chunk, uint64_t offset,
 	for (uint64_t at = 0; at + sizeof(super) <= len; at += PAGE) {
 		if (kt_get64(chunk + at) == KTAPE_PERSIST_MAGIC &&
 		    is_super(chunk + at, offset + at, s->hooks, &super))
-			keep(s, offset + at, &super);
+			keep_region(s, offset + at, &super);
 	}
 	if (s->hooks && s->hooks->progress)
 		return s->hooks->progress(s->hooks->arg, offset + len, 0);
@@ -222,7 +227,7 @@ int ktape_recover_scan(const struct ktape_recover_input *input,
 		if (got <= 0)
 			break;
 		ret = scan_chunk(&s, chunk, offset, (uint64_t)got);
-		/* An end that is no end of a page has no page behind it. */
+		/* A short read ends the input, perhaps not at the end of a page. */
 		offset += kt_align((uint64_t)got, PAGE);
 	}
 	free(chunk);
@@ -233,7 +238,7 @@ int ktape_recover_scan(const struct ktape_recover_input *input,
 
 /* ---- metadata --------------------------------------------------------- */
 
-/* From our own table, if it is the one that was in use. */
+/* Make the metadata from this library's event table, if the hash is the same. */
 static int make_metadata(struct kt_recovery *rec, char **text, size_t *len,
 			 struct ktape_error *error)
 {
@@ -249,7 +254,7 @@ static int make_metadata(struct kt_recovery *rec, char **text, size_t *len,
 	memcpy(info->uuid, p->uuid, sizeof(info->uuid));
 	info->freq = p->clock_hz;
 	if (!info->freq || info->freq > UINT64_MAX / 1000000000)
-		return kt_error(error, rec->base, "a bad clock frequency");
+		return kt_error(error, rec->base, "the clock frequency in the superblock is not valid");
 	snprintf(info->clock, sizeof(info->clock), "%s",
 		 p->clock == KTAPE_CLOCK_CYCLES ? "cycles" : "mono");
 	snprintf(info->hostname, sizeof(info->hostname), "recovered");
@@ -258,7 +263,7 @@ static int make_metadata(struct kt_recovery *rec, char **text, size_t *len,
 	info->boot_offset_ns = (int64_t)(p->start_boot_ns - (uint64_t)ns);
 	info->real_offset_ns = (int64_t)(p->start_real_ns - (uint64_t)ns);
 	info->offset_s = info->real_offset_ns / 1000000000;
-	kt_recover_tell(rec, p->metadata, "the metadata is damaged: made anew");
+	kt_recover_tell(rec, p->metadata, "the metadata is damaged and was made from this library's event table");
 	rec->result->metadata_made = true;
 	return ktape_metadata_format(info, text, len);
 }
@@ -273,7 +278,7 @@ static bool metadata_is_right(const struct kt_recovery *rec, const char *text)
 	       !memcmp(info->uuid, p->uuid, sizeof(info->uuid));
 }
 
-/* The CPUs of the rings that are taken. */
+/* Add the list of CPUs whose rings are recovered to the metadata. */
 static int add_cpus(const struct kt_recovery *rec, char **text, size_t *len)
 {
 	uint64_t cpus[KTAPE_CPU_WORDS] = { 0 };
@@ -286,11 +291,12 @@ static int add_cpus(const struct kt_recovery *rec, char **text, size_t *len)
 			cpus[d->cpu / 64] |= 1ULL << (d->cpu % 64);
 	}
 	err = ktape_metadata_cpus(text, len, cpus);
-	/* Older metadata may have another form. */
+	/* Metadata of other versions may have no env block of this form. */
 	return err == -EBADMSG ? 0 : err;
 }
 
-static int begin(struct kt_recovery *rec, struct ktape_error *error)
+/* Read or make the metadata, and begin the output. */
+static int begin_output(struct kt_recovery *rec, struct ktape_error *error)
 {
 	size_t len = rec->super.metadata_size;
 	char *text = malloc(len ? len : 1);
@@ -333,7 +339,7 @@ static bool is_power_of_two(uint64_t v)
 	return v && !(v & (v - 1));
 }
 
-static bool ring_is_sound(const struct ktape_persist *p,
+static bool ring_is_valid(const struct ktape_persist *p,
 			  const struct ktape_persist_ring *d)
 {
 	uint64_t size = (uint64_t)d->block_size * d->nr_blocks;
@@ -349,10 +355,11 @@ static bool ring_is_sound(const struct ktape_persist *p,
 }
 
 /*
- * Rings that make no sense get no blocks, and those behind them that would have
- * more blocks than there is memory: they would be the same ones again and again.
+ * Leave out invalid rings by setting their number of blocks to 0.  A ring is also left
+ * out if all rings together would have more blocks than the region has memory: a
+ * forged table could otherwise point to the same blocks again and again.
  */
-static int judge_rings(struct kt_recovery *rec)
+static int check_rings(struct kt_recovery *rec)
 {
 	const struct ktape_persist *p = &rec->super;
 	uint8_t *seen = calloc(RINGS_MAX, 1);
@@ -363,13 +370,13 @@ static int judge_rings(struct kt_recovery *rec)
 		struct ktape_persist_ring *d = &rec->table[i];
 		uint64_t bytes = (uint64_t)d->block_size * d->nr_blocks;
 
-		if (ring_is_sound(p, d) && bytes <= p->size - rec->all &&
+		if (ring_is_valid(p, d) && bytes <= p->size - rec->all &&
 		    !seen[d->cpu * KTAPE_RINGS_PER_CPU + d->kind]++) {
 			rec->all += bytes;
 			continue;
 		}
 		kt_recover_tell(rec, p->rings + i * sizeof(*d),
-				"ring %u makes no sense: left out", i);
+				"entry %u of the table of rings is not valid and is left out", i);
 		d->nr_blocks = 0;
 	}
 	free(seen);
@@ -393,10 +400,10 @@ static int read_table(struct kt_recovery *rec, struct ktape_error *error)
 				"the table of rings is damaged");
 	for (unsigned int i = 0; i < p->nr_rings; i++)
 		ring_to_host(&rec->table[i]);
-	return judge_rings(rec);
+	return check_rings(rec);
 }
 
-static int take_rings(struct kt_recovery *rec)
+static int recover_rings(struct kt_recovery *rec)
 {
 	const struct ktape_persist *p = &rec->super;
 	struct ktape_recovered *result = rec->result;
@@ -434,14 +441,14 @@ int ktape_recover(const struct ktape_recover_input *input,
 	memset(result, 0, sizeof(*result));
 	if (hooks)
 		rec.hooks = *hooks;
-	if (judge(&rec.super))
-		return kt_error(error, rec.base, "no superblock");
-	/* Beginning may replace another trace: only when there are rings. */
+	if (check_super(&rec.super))
+		return kt_error(error, rec.base, "there is no valid superblock");
+	/* Check the rings first: beginning the output may replace an earlier trace. */
 	err = read_table(&rec, error);
 	if (!err)
-		err = begin(&rec, error);
+		err = begin_output(&rec, error);
 	if (!err)
-		err = take_rings(&rec);
+		err = recover_rings(&rec);
 	if (!err)
 		err = kt_recover_names(&rec);
 	free(rec.table);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Recovering one ring: which blocks count, and how much of each.
+ * Recover one ring: find its valid blocks, and the valid records of each.
  *
- * Positions are those of the control page.  What lies in [tail, commit) counts;
- * the block that commit points into was being filled, all others were closed.
- * If the two make no sense, only blocks that prove themselves by their checksum
- * are taken, in the order of their numbers.
+ * If the positions in the control page are valid, the blocks in [tail, commit) are
+ * taken.  The block that contains commit was being written, all others were closed.
+ * If the positions are not valid, only blocks with a right checksum are taken, in the
+ * order of their sequence numbers.
  */
 #include "util/crc32c.h"
 #include "stream/packet.h"
@@ -13,26 +13,28 @@
 
 /**
  * struct ring - a ring that is being recovered
- * @rec: of which
- * @d: where it is
- * @out: what came of it
- * @page: its control page
- * @checks: checksums of blocks
- * @mask: of positions
- * @low: what lies before was cleared or overwritten
- * @commit: what lies behind was not published
- * @block: a block
+ * @rec: the recovery
+ * @d: entry of the ring in the table, validated
+ * @out: result for the caller
+ * @page: control page
+ * @checks: checksums of the blocks
+ * @mask: mask of valid bits of a position
+ * @low: oldest position that was neither cleared nor overwritten
+ * @commit: position behind the last published record
+ * @block: buffer for a block
  * @begun: a packet was delivered
- * @gap: blocks were left out since
- * @pos: of the last packet
- * @seq: its number; with 32 bits those of blocks begin anew
- * @ts: its end
- * @held: its records ended later than it did: the clock stepped back in it
- * @base_lost: losses before the first packet
- * @base_count: records before it
- * @records: delivered
+ * @gap: blocks were left out since the last packet
+ * @pos: position of the last packet
+ * @seq: sequence number of the last packet; counted here, because the numbers of
+ *	blocks wrap with 32-bit positions
+ * @ts: end time of the last packet, in ticks
+ * @held: the last record of the last packet was later than the packet's end, because
+ *	the clock stepped back
+ * @base_lost: events lost before the first packet
+ * @base_count: records written before the first packet
+ * @records: records delivered
  * @missed: records of blocks that were left out
- * @told: losses that the last packet tells
+ * @told: losses that the packets have reported so far
  */
 struct ring {
 	struct kt_recovery *rec;
@@ -58,14 +60,14 @@ struct ring {
 };
 
 /**
- * struct piece - a block that is looked at
- * @pos: its position
- * @seq: its number
- * @at: its offset in the region
- * @limit: bytes of it that were published
- * @from: bytes of it that were cleared
- * @closed: the next one was begun
- * @checked: it has a checksum, which is right
+ * struct piece - a block of the ring
+ * @pos: position in the ring
+ * @seq: sequence number that the block must have
+ * @at: offset in the region
+ * @limit: bytes that were published
+ * @from: bytes at the beginning that were cleared
+ * @closed: the block was closed, because the next one was begun
+ * @checked: the block has a checksum, and the checksum is right
  */
 struct piece {
 	uint64_t pos;
@@ -82,7 +84,7 @@ static uint64_t ring_size(const struct ring *r)
 	return (uint64_t)r->d->block_size * r->d->nr_blocks;
 }
 
-/* Return: @p is left out, for a reason. */
+/* Report and count a block that is left out.  Return: false. */
 static bool leave_out(struct ring *r, const struct piece *p, const char *why)
 {
 	kt_recover_tell(r->rec, p->at, "cpu %u, %s ring, block %llu: %s",
@@ -94,6 +96,7 @@ static bool leave_out(struct ring *r, const struct piece *p, const char *why)
 	return false;
 }
 
+/* Check whether the block's entry in the table of checksums is valid. */
 static bool has_check(const struct ring *r, const struct piece *p,
 		      uint32_t *crc)
 {
@@ -108,7 +111,7 @@ static bool has_check(const struct ring *r, const struct piece *p,
 				offsetof(struct ktape_persist_check, check));
 }
 
-/* Only of a block whose head is right: whoever lies shall not keep us busy. */
+/* Read the rest of a block.  Called only if its header is valid, to save time. */
 static int load_rest(struct ring *r, const struct piece *p)
 {
 	int err = kt_recover_read(r->rec, p->at + KTAPE_BLOCK_HEADER,
@@ -116,12 +119,12 @@ static int load_rest(struct ring *r, const struct piece *p)
 				  p->limit - KTAPE_BLOCK_HEADER);
 
 	if (err == -EBADMSG)
-		return leave_out(r, p, "it is not there");
+		return leave_out(r, p, "not in the input");
 	return err ? err : 1;
 }
 
-/* Read a block and judge its head.  Return: 1, 0 if it is left out, or error. */
-static int load(struct ring *r, struct piece *p)
+/* Read a block and check its header.  Return: 1, 0 if it is left out, or errno. */
+static int load_block(struct ring *r, struct piece *p)
 {
 	const struct kt_recovery *rec = r->rec;
 	const uint8_t *b = r->block;
@@ -132,38 +135,38 @@ static int load(struct ring *r, struct piece *p)
 	err = kt_recover_read(rec, p->at, r->block,
 			      kt_min(p->limit, KTAPE_BLOCK_HEADER));
 	if (err)
-		return err == -EBADMSG ? leave_out(r, p, "it is not there") :
+		return err == -EBADMSG ? leave_out(r, p, "not in the input") :
 					 err;
 	if (p->limit < KTAPE_BLOCK_HEADER ||
 	    KT_HEAD32(b, magic) != KTAPE_BLOCK_MAGIC)
-		return leave_out(r, p, "it has no head");
+		return leave_out(r, p, "no packet header");
 	if (memcmp(b + offsetof(struct ktape_block, uuid), rec->super.uuid, 16))
-		return leave_out(r, p, "it is of another trace");
+		return leave_out(r, p, "belongs to another trace");
 	if (KT_HEAD64(b, seq) != p->seq)
-		return leave_out(r, p, "it has another number");
+		return leave_out(r, p, "wrong sequence number");
 	if (KT_HEAD32(b, cpu) != r->d->cpu || KT_HEAD32(b, kind) != r->d->kind)
-		return leave_out(r, p, "it is of another ring");
+		return leave_out(r, p, "belongs to another ring");
 	if (!p->closed)
 		return load_rest(r, p);
 	bits = KT_HEAD64(b, content_bits);
 	if (bits % 64 || bits / 8 < KTAPE_BLOCK_HEADER || bits / 8 > p->limit)
-		return leave_out(r, p, "its length is wrong");
+		return leave_out(r, p, "invalid length");
 	p->limit = bits / 8;
 	return load_rest(r, p);
 }
 
-/* Return: false if its checksum is wrong. */
-static bool check(struct ring *r, struct piece *p)
+/* Check the checksum of a closed block, if it has one.  Return: false if wrong. */
+static bool check_block(struct ring *r, struct piece *p)
 {
 	uint32_t crc;
 
 	if (!p->closed || !has_check(r, p, &crc))
 		return true;
 	p->checked = kt_crc32c(0, r->block, p->limit) == crc;
-	return p->checked || leave_out(r, p, "its checksum is wrong");
+	return p->checked || leave_out(r, p, "wrong checksum");
 }
 
-static uint64_t sum(const struct ring *r, const __u64 *counts)
+static uint64_t sum_classes(const struct ring *r, const __u64 *counts)
 {
 	uint64_t total = 0;
 
@@ -172,16 +175,16 @@ static uint64_t sum(const struct ring *r, const __u64 *counts)
 	return total;
 }
 
-/* Members that closing writes, for a block that was being filled. */
+/* Fill the header members that the kernel writes when it closes a block. */
 static void close_head(struct ring *r, uint64_t ts)
 {
 	size_t at = offsetof(struct ktape_block, lost);
 	uint64_t lost, all = 0;
 
-	KT_HEAD_SET64(r->block, emitted, sum(r, r->page.emitted));
-	KT_HEAD_SET64(r->block, filtered, sum(r, r->page.filtered));
+	KT_HEAD_SET64(r->block, emitted, sum_classes(r, r->page.emitted));
+	KT_HEAD_SET64(r->block, filtered, sum_classes(r, r->page.filtered));
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++, at += 8) {
-		lost = sum(r, r->page.lost[i]);
+		lost = sum_classes(r, r->page.lost[i]);
 		kt_set64(r->block + at, lost);
 		all += lost;
 	}
@@ -189,8 +192,8 @@ static void close_head(struct ring *r, uint64_t ts)
 	KT_HEAD_SET64(r->block, ts_end, ts);
 }
 
-/* Records that the ring had taken when the block was closed. */
-static uint64_t taken(const uint8_t *head)
+/* Return the number of records written when a block was closed, from its header. */
+static uint64_t head_count(const uint8_t *head)
 {
 	uint64_t count = KT_HEAD64(head, emitted) - KT_HEAD64(head, filtered);
 
@@ -199,12 +202,12 @@ static uint64_t taken(const uint8_t *head)
 	return count;
 }
 
-/* What is lost since the trace begins, with what was left out. */
-static uint64_t tell_losses(struct ring *r, const struct piece *p,
+/* Return the losses since the begin of the trace, including blocks left out. */
+static uint64_t count_losses(struct ring *r, const struct piece *p,
 			    uint64_t records)
 {
 	uint64_t lost = KT_HEAD64(r->block, discarded);
-	uint64_t count = taken(r->block);
+	uint64_t count = head_count(r->block);
 	int64_t missed;
 
 	if (!r->begun && p->seq != 1) {
@@ -216,25 +219,26 @@ static uint64_t tell_losses(struct ring *r, const struct piece *p,
 	if (p->checked && r->gap && missed > (int64_t)r->missed)
 		r->missed = (uint64_t)missed;
 	lost = lost > r->base_lost ? lost - r->base_lost : 0;
-	/* The next block that can be believed tells it too. */
+	/* Do not trust the counter without a checksum; a later block has it, too. */
 	if (p->closed && !p->checked)
 		lost = 0;
 	r->told = kt_max(r->told, lost + r->missed);
 	return r->told;
 }
 
-/* What a walk over the records finds. */
+/* Result of reading the records of a block. */
 struct walk {
-	uint64_t from;		/* the first record that counts */
-	uint64_t from_ts;	/* time before it */
-	uint64_t end;		/* of the last one */
-	uint64_t ts;		/* of the last one */
-	uint64_t events;
-	bool whole;		/* they fill the block */
-	bool steps;		/* the clock goes back in them */
+	uint64_t from;		/* offset of the first record not cleared */
+	uint64_t from_ts;	/* time of the record before it */
+	uint64_t end;		/* offset behind the last valid record */
+	uint64_t ts;		/* time of the last valid record */
+	uint64_t events;	/* records that are not time extensions */
+	bool whole;		/* all records are valid */
+	bool steps;		/* the clock steps back between two records */
 };
 
-static int walk(struct ring *r, const struct piece *p, struct walk *w)
+/* Read the records of a block up to the first invalid one. */
+static int walk_records(struct ring *r, const struct piece *p, struct walk *w)
 {
 	struct ktape_packet packet;
 	struct ktape_event e;
@@ -267,7 +271,7 @@ static int walk(struct ring *r, const struct piece *p, struct walk *w)
 	return 0;
 }
 
-/* Without what was cleared. */
+/* Remove the cleared records from the block. */
 static void drop_cleared(struct ring *r, struct walk *w)
 {
 	uint64_t skip = w->from - KTAPE_BLOCK_HEADER;
@@ -281,7 +285,8 @@ static void drop_cleared(struct ring *r, struct walk *w)
 	r->block[offsetof(struct ktape_block, context)] = KTAPE_CTX_UNKNOWN;
 }
 
-static int deliver(struct ring *r, const struct piece *p, struct walk *w)
+/* Complete the header and deliver the block as a packet. */
+static int deliver_block(struct ring *r, const struct piece *p, struct walk *w)
 {
 	uint8_t *b = r->block;
 	bool cleared = w->from > KTAPE_BLOCK_HEADER;
@@ -294,7 +299,7 @@ static int deliver(struct ring *r, const struct piece *p, struct walk *w)
 	flags |= p->closed ? 0 : KTAPE_BLOCK_OPEN;
 	flags |= p->checked ? 0 : KTAPE_BLOCK_UNCHECKED;
 	flags |= cleared || (r->begun && r->gap) ? KTAPE_BLOCK_GAP : 0;
-	KT_HEAD_SET64(b, discarded, tell_losses(r, p, w->events));
+	KT_HEAD_SET64(b, discarded, count_losses(r, p, w->events));
 	KT_HEAD_SET64(b, ts_end,
 		      kt_max(w->ts,
 			     w->whole && p->closed ? KT_HEAD64(b, ts_end) : 0));
@@ -322,7 +327,8 @@ static int deliver(struct ring *r, const struct piece *p, struct walk *w)
 	return r->rec->out->packet(r->rec->out->arg, b, w->end);
 }
 
-static void count(struct ring *r, const struct piece *p, const struct walk *w)
+/* Count a block in the result, and report an invalid record in it. */
+static void count_block(struct ring *r, const struct piece *p, const struct walk *w)
 {
 	r->out->checked += p->checked;
 	r->out->unchecked += p->closed && !p->checked;
@@ -332,12 +338,12 @@ static void count(struct ring *r, const struct piece *p, const struct walk *w)
 	r->out->cut++;
 	kt_recover_tell(
 		r->rec, p->at + w->end,
-		"cpu %u, %s ring, block %llu: taken up to here, where a record is not sound",
+		"cpu %u, %s ring, block %llu: the record here is not valid; only the records before it are kept",
 		r->d->cpu, r->d->kind == KTAPE_RING_EVENT ? "event" : "control",
 		(unsigned long long)p->seq);
 }
 
-/* A block that proves itself says until when the one ahead of it can last. */
+/* Check whether the block ends after the begin of the next block with a checksum. */
 static bool is_beyond_next(struct ring *r, const struct piece *p)
 {
 	uint64_t block_size = r->d->block_size;
@@ -356,41 +362,41 @@ static bool is_beyond_next(struct ring *r, const struct piece *p)
 	       KT_HEAD64(head, ts_begin) < KT_HEAD64(r->block, ts_end);
 }
 
-/* One block.  Return: 0 or negative errno. */
-static int take(struct ring *r, struct piece *p)
+/* Recover one block.  Return: 0 or negative errno. */
+static int recover_block(struct ring *r, struct piece *p)
 {
 	struct walk w;
-	int ret = load(r, p);
+	int ret = load_block(r, p);
 
 	if (ret <= 0)
 		return ret;
-	if (!check(r, p))
+	if (!check_block(r, p))
 		return 0;
 	if (r->held)
 		KT_HEAD_SET64(r->block, ts_begin,
 			      kt_begin_held(KT_HEAD64(r->block, ts_begin),
 					    r->ts));
-	if (walk(r, p, &w))
-		return leave_out(r, p, "its head makes no sense");
+	if (walk_records(r, p, &w))
+		return leave_out(r, p, "invalid packet header");
 	if (KT_HEAD64(r->block, ts_begin) < r->ts)
 		return leave_out(
-			r, p, "its time is before that of the one ahead of it");
+			r, p, "begins before the end of the previous block");
 	if (p->closed && !p->checked &&
 	    ((w.ts > KT_HEAD64(r->block, ts_end) && !w.steps) ||
 	     is_beyond_next(r, p)))
-		return leave_out(r, p, "its times make no sense");
-	/* A right checksum over wrong records is nobody's honest work. */
+		return leave_out(r, p, "the times of its records do not match its header or the next block");
+	/* The kernel never seals invalid records: this block is forged. */
 	if (!w.whole && p->checked)
-		return leave_out(r, p, "its records are not sound");
+		return leave_out(r, p, "right checksum, but invalid records");
 	if (!w.whole && w.end <= kt_max(w.from, KTAPE_BLOCK_HEADER))
-		return leave_out(r, p, "its first record is not sound");
+		return leave_out(r, p, "its first record is not valid");
 	if (p->from && w.end == w.from)
 		return 0;
-	count(r, p, &w);
-	return deliver(r, p, &w);
+	count_block(r, p, &w);
+	return deliver_block(r, p, &w);
 }
 
-/* Do tail, floor and commit make sense?  Sets @low and @commit. */
+/* Check tail, floor and commit of the control page, and set @low and @commit. */
 static bool has_range(struct ring *r)
 {
 	uint64_t size = ring_size(r), used, tail, floor;
@@ -401,12 +407,13 @@ static bool has_range(struct ring *r)
 	used = (r->commit - tail) & r->mask;
 	if (used > size || tail % r->d->block_size || r->commit % 8)
 		return false;
-	/* The nearer one; a floor of long ago may have wrapped with 32 bits. */
+	/* Use the later one; with 32 bits, an old floor may seem to be ahead. */
 	r->low = ((r->commit - floor) & r->mask) < used ? floor : tail;
 	return r->low % 8 == 0;
 }
 
-static int take_range(struct ring *r)
+/* Recover the blocks between @low and @commit. */
+static int recover_range(struct ring *r)
 {
 	uint64_t block_size = r->d->block_size;
 	uint64_t pos = r->low & ~(block_size - 1);
@@ -424,7 +431,7 @@ static int take_range(struct ring *r)
 
 		if (r->low - pos < block_size)
 			p.from = r->low - pos;
-		err = take(r, &p);
+		err = recover_block(r, &p);
 		if (!err)
 			err = kt_recover_progress(r->rec, p.limit);
 		left -= kt_min(left, block_size);
@@ -432,7 +439,7 @@ static int take_range(struct ring *r)
 	return err;
 }
 
-/* Is the block that a checksum is of overwritten, by all that can be seen? */
+/* Check whether a newer block has replaced the block that a checksum is for. */
 static bool is_overwritten(const struct ring *r, uint64_t seq, uint64_t at)
 {
 	uint8_t head[KTAPE_BLOCK_HEADER];
@@ -444,15 +451,15 @@ static bool is_overwritten(const struct ring *r, uint64_t seq, uint64_t at)
 	       KT_HEAD64(head, seq) > seq;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_seq(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Without a range: what proves itself. */
-static int take_checked(struct ring *r)
+/* Recover the blocks with a checksum, because the positions are not valid. */
+static int recover_checked(struct ring *r)
 {
 	uint64_t *seqs = calloc(r->d->nr_blocks, sizeof(*seqs));
 	uint32_t nr = 0, crc;
@@ -465,7 +472,7 @@ static int take_checked(struct ring *r)
 			.pos = (seq - 1) * r->d->block_size,
 		};
 
-		/* The check of a number belongs into the slot of the number. */
+		/* The slot of a checksum follows from the sequence number. */
 		if (seq && ((seq - 1) & (r->d->nr_blocks - 1)) == i &&
 		    has_check(r, &p, &crc) &&
 		    !is_overwritten(r, seq,
@@ -473,7 +480,7 @@ static int take_checked(struct ring *r)
 			seqs[nr++] = seq;
 	}
 	if (!err)
-		qsort(seqs, nr, sizeof(*seqs), by_number);
+		qsort(seqs, nr, sizeof(*seqs), compare_seq);
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		struct piece p = {
 			.seq = seqs[i],
@@ -484,7 +491,7 @@ static int take_checked(struct ring *r)
 
 		p.at = r->d->blocks + p.pos % ring_size(r);
 		r->gap |= r->begun && seqs[i] != seqs[i - 1] + 1;
-		err = take(r, &p);
+		err = recover_block(r, &p);
 		if (!err)
 			err = kt_recover_progress(r->rec, p.limit);
 	}
@@ -492,17 +499,17 @@ static int take_checked(struct ring *r)
 	return err;
 }
 
-static int take_all(struct ring *r)
+static int recover_blocks(struct ring *r)
 {
 	if (has_range(r))
-		return take_range(r);
+		return recover_range(r);
 	kt_recover_tell(
 		r->rec, r->d->page,
-		"cpu %u, %s ring: its control page makes no sense: only blocks with a checksum are taken",
+		"cpu %u, %s ring: the positions in its control page are not valid; only blocks with a checksum are taken",
 		r->d->cpu,
 		r->d->kind == KTAPE_RING_EVENT ? "event" : "control");
 	r->out->discarded++;
-	return take_checked(r);
+	return recover_checked(r);
 }
 
 /*
@@ -530,10 +537,10 @@ int kt_recover_ring(struct kt_recovery *rec,
 	if (!err)
 		err = kt_recover_read(rec, desc->checks, r.checks, bytes);
 	if (!err) {
-		err = take_all(&r);
+		err = recover_blocks(&r);
 	} else if (err == -EBADMSG) {
 		kt_recover_tell(rec, desc->page,
-				"cpu %u, %s ring: it is not there", desc->cpu,
+				"cpu %u, %s ring: not in the input", desc->cpu,
 				desc->kind == KTAPE_RING_EVENT ? "event" :
 								 "control");
 		result->discarded++;
