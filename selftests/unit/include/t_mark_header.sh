@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_mark_header.sh FOLDER: ktape_mark.h in the languages that it is for, and what
-# it does without a device.
+# t_mark_header.sh FOLDER: test ktape_mark.h in the languages that it supports,
+# and without a device.
 set -u
 
 top=$(cd "${0%/*}/../../.." && pwd)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Each target has its packages before it begins, or says what is missing: on a
-# machine that has nothing, as a user, without apt, and with other headers.
+# Test scripts/deps: each make target finds its packages or prints what is
+# missing: on a bare machine, as a user, without apt, and with other headers.
 set -u
 
 top=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -23,16 +23,16 @@ result()
 	sed 's/^/# /' "$work/out" "$work/err" | head -n 20
 }
 
-# fake NAME BODY: a command of this machine that is not what it was
+# fake NAME BODY: replace a command in the fake PATH
 fake()
 {
-	# Not through a link, to the command itself.
+	# Remove the link first, to leave the real command alone.
 	rm -f "$work/bin/$1"
 	printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1"
 	chmod +x "$work/bin/$1"
 }
 
-# machine [NAME...]: a PATH with what every Debian has, and these commands
+# machine [NAME...]: create a PATH with the commands of every Debian, and these
 machine()
 {
 	local name
@@ -46,7 +46,8 @@ machine()
 	fake uname 'echo 1.2.3-board'
 }
 
-# Debian without a single package of ours: nothing is installed, all is known.
+# bare_debian: a Debian on which none of our packages is installed and all are
+# available.
 bare_debian()
 {
 	machine
@@ -56,7 +57,7 @@ bare_debian()
 	rm -f "$work/called"
 }
 
-# deps STATUS ARGUMENT...: exits so
+# deps STATUS ARGUMENT...: it must exit with STATUS
 deps()
 {
 	local want=$1 status=0
@@ -90,7 +91,7 @@ result $? "two targets: one line for both"
 
 bare_debian
 deps 2 all && one_line && grep -q ' linux-headers-1.2.3-board\b' "$work/out"
-result $? "make alone: the headers of the running kernel"
+result $? "make without a target: the headers of the running kernel"
 
 bare_debian
 mkdir -p "$work/headers"
@@ -99,9 +100,9 @@ result $? "make KDIR=FOLDER: no headers are asked for"
 
 bare_debian
 deps 2 lint && ! grep -q qemu "$work/out"
-result $? "make lint: nothing that it has no use for"
+result $? "make lint: only packages that it uses"
 
-# installed PACKAGE...: all that is installed
+# installed PACKAGE...: a Debian with only these packages
 installed()
 {
 	bare_debian
@@ -117,46 +118,46 @@ deps 2 demo && one_line && grep -q ' linux-headers-amd64\b' "$work/out" &&
 	grep -q ' linux-image-amd64\b' "$work/out"
 result $? "headers without an image: both are asked for"
 
-# Lists that are there, and do not have the running kernel.
+# Package lists without the running kernel.
 bare_debian
 # shellcheck disable=SC2016	# of the faked command
 fake apt-cache '[ "$2" = make ]'
 PATH=$work/bin "$top/scripts/deps" modules >"$work/out" 2>"$work/err"
 grep -q 'which the archives do not have\|no package linux-headers-1.2.3-board' \
 	"$work/err" && ! grep -q linux-headers-1.2.3-board "$work/out"
-result $? "the archives do not have the running kernel: that is told"
+result $? "archives without the running kernel: reported"
 
 bare_debian
 fake apt-cache 'exit 1'
 deps 2 modules && one_line && grep -q 'may not have' "$work/err"
-result $? "no lists: the line, and that the package may not exist"
+result $? "no package lists: the line, and a note that a package may not exist"
 
 KDIR=$work/none deps 2 modules && [ ! -s "$work/out" ] &&
 	grep -q "$work/none" "$work/err"
-result $? "KDIR= that is not there is told"
+result $? "a missing KDIR is reported"
 
-# The whole way through make: the target itself is never begun.
+# Through make itself: the target is never started.
 bare_debian
 PATH=$work/bin make -C "$top" OUT="$work/tree" tools demo \
 	>"$work/out" 2>"$work/err"
 [ $? = 2 ] && [ ! -e "$work/tree" ] && sed -i '/^make/d' "$work/out" && one_line
-result $? "make stops before anything else is tried"
+result $? "make stops before it starts the target"
 
-# "clean" waits for the packages, too.
+# "clean" needs the packages, too.
 bare_debian
 mkdir -p "$work/tree"
 PATH=$work/bin make -C "$top" OUT="$work/tree" clean tools \
 	>"$work/out" 2>"$work/err"
 [ $? = 2 ] && [ -d "$work/tree" ]
-result $? "make clean tools: nothing is removed either"
+result $? "make clean tools: stops before it removes anything"
 rmdir "$work/tree"
 
-# An empty KDIR= is as none.
+# An empty KDIR= counts as none.
 bare_debian
 PATH=$work/bin make -C "$top" KDIR= modules >"$work/out" 2>"$work/err"
 [ $? = 2 ] && sed -i '/^make/d' "$work/out" && one_line &&
 	grep -q ' linux-headers-1.2.3-board\b' "$work/out"
-result $? "make KDIR= with nothing behind it: the running kernel's headers"
+result $? "make with an empty KDIR=: the running kernel's headers"
 
 machine
 deps 2 demo && grep -qE '^  guest: qemu-system-x86_64 ' "$work/out" &&
@@ -167,7 +168,7 @@ result $? "without apt: a list of what is missing, by purpose"
 machine gcc
 deps 2 demo && ! grep -q ': gcc ' "$work/out" &&
 	grep -q ': qemu-system-x86_64 ' "$work/out"
-result $? "without apt: what is there is not listed"
+result $? "without apt: what is installed is not listed"
 
 bare_debian
 deps 2 nonsense && grep -q nonsense "$work/err"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_proofs.sh FOLDER: every event is in selftests/guest/events.conf, and the
-# program that shall prove it looks at it.
+# t_proofs.sh FOLDER: every event is in selftests/guest/events.conf, and its
+# program mentions the event.
 set -u
 
 out=$1
@@ -21,7 +21,7 @@ result()
 	printf '%s\n' "$1" | sed 's/^/# /'
 }
 
-# sources PROGRAM: its source, and the headers of ours that it includes
+# sources PROGRAM: print its source and our headers that it includes
 sources()
 {
 	local file=$guest/$1
@@ -33,7 +33,7 @@ sources()
 	done
 }
 
-# word EVENT: what stands for it in a program
+# word EVENT: print its identifier in a program
 word()
 {
 	case $1 in
@@ -49,15 +49,15 @@ proofs=$(grep -v '^#' "$guest/events.conf" | sort)
 echo "TAP version 13"
 echo "1..3"
 result "$(diff <(cut -f1 <<<"$proofs") <(echo "$events"))" \
-	"the table has every event once and no other"
+	"events.conf has every event once and no other"
 bad=$(while read -r event program; do
 	[ "$program" != - ] && [ ! -e "$guest/$program" ] &&
 		[ ! -e "$guest/$program.c" ] && echo "$event: no $program"
 done <<<"$proofs")
-result "$bad" "the programs exist"
+result "$bad" "the programs in events.conf exist"
 bad=$(while read -r event program; do
 	[ "$program" = - ] || sources "$program" | grep -qw "$(word "$event")" ||
-		echo "$program does not look at $event"
+		echo "$program does not use $event"
 done <<<"$proofs")
-result "$bad" "the programs look at their events"
+result "$bad" "the programs in events.conf use their events"
 exit $failed

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The runner of the stages: its budgets hold, and nothing of a stage is left.
+# Test selftests/run: it enforces its budgets and leaves no process of a stage
+# behind.
 set -u
 
 run=$(cd "$(dirname "$0")/../.." && pwd)/run
@@ -23,7 +24,7 @@ result()
 	sed 's/^/# /' "$work/log" | head -n 20
 }
 
-# stage SCRIPT [SECONDS]: one that is run with that budget
+# stage SCRIPT [SECONDS]: define a stage with that budget
 stage()
 {
 	printf '%s\n' '#!/bin/bash' "$1" >"$work/stage"
@@ -31,7 +32,7 @@ stage()
 	export KTAPE_STAGES="set	stage	${2:-600}	$work/stage"
 }
 
-# Lives: this process, which the stage wrote down, is there.
+# lives: the process whose pid the stage has stored is running
 lives()
 {
 	local state
@@ -39,7 +40,7 @@ lives()
 	[ "$state" = S ] || [ "$state" = R ]
 }
 
-# ends STATUS WHAT: it ends, and by itself
+# ends STATUS WHAT: run must exit by itself with STATUS
 ends()
 {
 	timeout -k 1 60 "$run" set >"$work/log" 2>&1
@@ -50,26 +51,26 @@ ends()
 keep="sleep 600 & echo \$! >$work/pid"
 
 stage "echo ok 1; $keep; exit 0"
-ends 0 "a stage that leaves a process with its output behind"
+ends 0 "a stage that leaves a process with its output open"
 ! lives
-result $? "which is ended"
+result $? "run kills the process that a stage has left"
 
 stage "echo ok 1; $keep; trap '' TERM; wait; sleep 600" 2
-ends 1 "a stage that does not end and takes no notice"
+ends 1 "a stage that hangs and ignores SIGTERM"
 grep -q 'took more than 2 s' "$work/log"
-result $? "which is told"
+result $? "a stage over its budget is reported"
 ! lives
-result $? "and ended with its children"
+result $? "a stage over its budget is killed with its children"
 
 stage "echo ok 1; setsid sleep 600 & echo \$! >$work/pid; exit 0"
-ends 0 "a stage whose process is in a session of its own"
+ends 0 "a stage with a process in another session"
 kill "$(cat "$work/pid")"
 
 stage "echo not ok 1; exit 1"
 ends 1 "a stage that fails"
 
 stage "echo 'ok 1 # SKIP there is none here'"
-ends 0 "a stage that is left out, with its reason"
+ends 0 "a skipped stage, with its reason"
 
 stage "echo ok 1; $keep; wait"
 rm -f "$work/pid"
@@ -82,11 +83,11 @@ done
 kill -TERM $pid
 wait $pid
 [ $? = 130 ]
-result $? "a run that is interrupted"
+result $? "SIGTERM ends run"
 ! lives
-result $? "ends its stage"
+result $? "SIGTERM to run ends its stage"
 
-# A guest test of the command, with a command that does not work or is not there.
+# A guest test of the command, if the command does not work or is missing.
 guest=$(dirname "$run")/guest
 needs()
 {
@@ -99,19 +100,20 @@ printf '#!/bin/sh\necho it crashed; exit 139\n' >"$work/bin/ktape"
 chmod +x "$work/bin/ktape"
 ! needs PATH="$work/bin:$PATH" && grep -q '^not ok' "$work/log" &&
 	grep -q '^# it crashed' "$work/log" && ! grep -q SKIP "$work/log"
-result $? "a command that does not work fails its tests"
+result $? "need_ktape fails if the command does not work"
 rm "$work/bin/ktape"
 ! needs PATH=/usr/bin:/bin KTAPE_KERNEL=stock && grep -q '^not ok' "$work/log"
-result $? "one that the suite should have brought, too"
+result $? "need_ktape fails if the suite has not installed the command"
 needs PATH=/usr/bin:/bin
 [ $? = 4 ] && grep -q '# SKIP' "$work/log"
-result $? "under another runner they are skipped"
+result $? "need_ktape skips without the command under another runner"
 printf '#!/bin/sh\nexit 0\n' >"$work/bin/ktape"
 chmod +x "$work/bin/ktape"
 needs PATH="$work/bin:$PATH" && grep -qx 'ok 1' "$work/log"
-result $? "with the command they run"
+result $? "need_ktape passes with the command"
 
-# mutant SCRIPT [SECONDS]: the program with a defect does that, without it passes
+# mutant SCRIPT [SECONDS]: run t_mutants with a program that behaves like SCRIPT
+# with the defect, and passes without it
 mutant()
 {
 	rm -rf "$work/m"
@@ -129,15 +131,15 @@ mutant()
 mutant 'echo not ok 1; echo "# why"'
 result $? "a mutant that fails its test is caught"
 ! mutant 'echo ok 1'
-result $? "one that passes is not"
+result $? "a mutant that passes its test is not caught"
 ! mutant 'exec sleep 600' 2 && grep -q 'not over after 2 s' "$work/log"
-result $? "nor one that is not over in time"
+result $? "a mutant that takes too long is not caught"
 # shellcheck disable=SC2016	# of the program
 ! mutant 'kill -KILL $$'
-result $? "nor one that others killed"
+result $? "a mutant that is killed from outside is not caught"
 # shellcheck disable=SC2016	# of the program
 mutant 'kill -SEGV $$'
-result $? "one that crashes is"
+result $? "a mutant that crashes is caught"
 
 echo "1..$n"
 exit $failed

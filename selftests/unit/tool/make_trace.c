@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces for tests of the command:
+ * Create traces for tests of the command:
  *
- *   make_trace folder DIR CPUS	8 packets of 4 records a CPU, each of 4096 bytes
+ *   make_trace folder DIR CPUS	8 packets of 4 records per CPU, each of 4096 bytes
  *   make_trace pipe CPUS	the same as a pipe form on standard output
- *   make_trace image FILE	memory that survived a reset, behind 3 pages of zeros
+ *   make_trace image FILE	memory that survived a reset, after 3 pages of zeros
  *   make_trace kinds DIR	one packet with records of several kinds
  *   make_trace emitted DIR	exceptions, user events, signals, with their names
  *   make_trace named DIR	names in the control rings of two CPUs
- *   make_trace session DIR FILE	a whole session, also as a pipe form
+ *   make_trace session DIR FILE	a complete session, also as a pipe form
  */
 #include "lib_image.h"
 #include "lib_sim_work.h"
@@ -47,7 +47,10 @@ static void add(struct ktape_builder *b, const struct ktape_record *record)
 		abort();
 }
 
-/* On request, of no table, behind a time extension, with controls in it. */
+/*
+ * A user-requested probe; an unknown opcode; after a time extension; with
+ * control characters.
+ */
 static void make_kinds(const char *dir)
 {
 	static const uint32_t args[7];
@@ -87,7 +90,7 @@ static void add_name(struct ktape_builder *b, unsigned int type, uint32_t id,
 	add(b, &record);
 }
 
-/* Of CPU 2, where thread 12 of process 10 runs. */
+/* Records of CPU 2, where thread 12 of process 10 runs. */
 static void make_emitted(const char *dir)
 {
 	static const uint32_t full[] = { 0x1234 << 8 | 1, 7, 0xfffffff9, 3, 1 };
@@ -132,7 +135,7 @@ static void make_emitted(const char *dir)
 	trace_write(dir, "cpu2", data, ktape_build_end(&b, b.ts, 0));
 }
 
-/* A packet with one record of a ring. */
+/* A packet with one record. */
 static void make_one(const char *dir, const char *name,
 		     const struct ktape_block *head,
 		     const struct ktape_record *record)
@@ -148,7 +151,10 @@ static void make_one(const char *dir, const char *name,
 	trace_write(dir, name, data, ktape_build_end(&b, b.ts, 0));
 }
 
-/* Threads 9 on CPU 1 and 5 on CPU 0 give a name, between them is a switch. */
+/*
+ * Thread 9 on CPU 1 and thread 5 on CPU 0 write a name, with a switch in
+ * between.
+ */
 static void make_named(const char *dir)
 {
 	static const uint32_t args[7] = { 7 }, both[] = { 5, 6 };

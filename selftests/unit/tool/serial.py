@@ -27,7 +27,7 @@ import tty
 
 # ---- Tonbandgeraet, from its specification -------------------------------------
 
-# Fields by id: u number, s signed, b byte, t text; M: no time.
+# Fields by id: u number, s signed, b byte, t text; M: without time.
 KINDS = {0: 'u', 1: 'u', 2: 'Mu', 3: 'Mut', 4: 'u', 5: 'u', 6: 'Mut', 7: 'ut',
          8: 'ut', 9: 'u', 10: 'Mut', 11: 'us', 84: 'u', 85: 'u', 86: 'u',
          87: 'u', 88: 'u', 89: 'u', 90: 'u', 91: 'uu', 92: 'uu', 93: 'uu',
@@ -238,7 +238,7 @@ def line(frame, every, tool, trace, to):
         harmed = bytearray()
         for byte in data:
             seen += 1
-            # What the trace is like: in RKH it comes first, and only once.
+            # The configuration record: in RKH it comes first, and only once.
             if not every or (frame == 'rkh' and seen < 200) or \
                     random.randrange(every):
                 harmed.append(byte)
@@ -252,7 +252,7 @@ def line(frame, every, tool, trace, to):
         while harmed:
             harmed = harmed[os.write(b, harmed):]
     code = tx.wait()
-    # What is not read when the line goes is gone.
+    # When the line hangs up, unread data is discarded.
     drain(sb)
     os.close(sb)
     os.close(b)

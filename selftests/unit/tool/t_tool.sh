@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool.sh FOLDER: what the command does without a module: exit codes, what it
-# tells, and what it leaves behind.
+# t_tool.sh FOLDER: test the command without a module: exit codes, messages, and
+# files that it leaves.
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 make_trace=$out/make_trace
 
-# flip FILE OFFSET: all bits of one byte
+# flip FILE OFFSET: invert all bits of one byte
 flip()
 {
 	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
@@ -22,7 +22,7 @@ fresh()
 	"$make_trace" pipe 3 >p
 }
 
-# wait_lines FILE N: a file has them, in a while
+# wait_lines FILE N: wait until FILE has N lines
 wait_lines()
 {
 	for _ in $(seq 100); do
@@ -33,7 +33,7 @@ wait_lines()
 	return 1
 }
 
-# follow TRACE: in the background
+# follow TRACE: run dump --follow in the background
 follow()
 {
 	"$out/user-asan/ktape" dump -f "$1" >grown 2>>log &
@@ -64,7 +64,7 @@ test_follow()
 	wait $follower && [ $status = 0 ]
 	result $? "dump: a file that grows"
 	run 1 dump -f nowhere && says "nowhere: No such file"
-	result $? "dump: nothing to follow"
+	result $? "dump --follow: a standard input that is no file"
 	rm -rf g
 }
 
@@ -82,12 +82,12 @@ test_dump()
 	run 1 dump t && lines 92 && says "cpu1: at byte 8192: checksum" &&
 		says "cpu1: an unknown number of events lost" &&
 		says "1 packets missing"
-	result $? "dump: damage is told, and where"
+	result $? "dump: damage is reported with its place"
 
 	fresh
 	truncate -s 32000 t/cpu2
 	run 0 dump t && says "cpu2: at byte 32000: the input ends in the middle of a packet"
-	result $? "dump: a cut is told"
+	result $? "dump: truncation is reported"
 	run 1 dump --strict t
 	result $? "dump: with --strict it is an error"
 
@@ -102,7 +102,7 @@ test_dump()
 	rm t/metadata
 	mkfifo t/metadata
 	run 1 dump t && says "not a regular file"
-	result $? "dump: metadata that nobody ends"
+	result $? "dump: metadata without an end"
 }
 
 test_filter()
@@ -131,16 +131,16 @@ test_filter()
 	sched,user	2
 	EOT
 	run 2 dump -e sched,bogus k && says '"bogus"'
-	result $? "dump -e: a name that is not known"
+	result $? "dump -e: an unknown name"
 	run 2 dump -e opcode_256 k
-	result $? "dump -e: a number that is none"
+	result $? "dump -e: an invalid number"
 	run 0 dump -e mark k && grep -qF 'a\xc2\x9b2J\x9bb'"$(printf '\303\251')"'\x1b' text
-	result $? "dump: what would control a terminal is escaped"
+	result $? "dump: terminal control characters are escaped"
 	run 0 dump -j -e mark k && grep -qF 'a\u009b2J\u009bb'"$(printf '\303\251')"'\u001b' text
-	result $? "dump --json: the same"
+	result $? "dump --json: control characters are escaped"
 }
 
-# The sender neither ends nor goes on.
+# The sender neither ends nor continues.
 test_live()
 {
 	fresh
@@ -154,13 +154,13 @@ test_live()
 		sleep 0.1
 	done
 	lines 92
-	result $? "dump: what came live is shown at once"
+	result $? "dump: live events are shown at once"
 	kill -TERM $pid
 	wait $pid
 	rc=$?
 	exec 8>&-
 	[ $rc = 0 ] && lines 92 && says "cpu0: 5 events lost"
-	result $? "dump: a signal ends a live stream, and losses are told"
+	result $? "dump: a signal ends a live stream, and losses are reported"
 	rm live
 }
 
@@ -176,35 +176,35 @@ test_stdio()
 	"$out/user-asan/ktape" record --split p -o to <&- >&- 2>&-
 	echo "exit status $?" >log
 	run 0 dump to && lines 92
-	result $? "what is closed does not become a file of a trace"
+	result $? "a closed descriptor is not used for a file of a trace"
 }
 
 test_split()
 {
 	fresh
 	run 0 record --split p -o to && run 0 dump to && lines 96
-	result $? "split: whole"
+	result $? "split: an intact pipe form"
 	run 1 record --split p -o to && says "to is not empty"
-	result $? "split: not over something"
+	result $? "split: does not replace a trace without --force"
 	run 0 record --split p -f -o to && run 0 dump to && lines 96
-	result $? "split: over a trace with --force"
+	result $? "split: replaces a trace with --force"
 	: >to/zoo
 	run 1 record --split p -f -o to && says "nothing was removed" &&
 		rm to/zoo && run 0 dump to && lines 96
-	result $? "split: not over something else"
+	result $? "split: does not replace other files with --force"
 	rm -rf to
 	flip p $(($(stat -c %s p) - 4000))
 	run 1 record --split p -o to && says "checksum is wrong" &&
 		says "left out" && run 0 dump to && lines 92
-	result $? "split: damage is left out and told"
+	result $? "split: damage is skipped and reported"
 	rm -rf to
 	run 1 record --split - -o to <p && run 0 dump to && lines 92
-	result $? "split: the same from a pipe"
+	result $? "split: damage in a pipe is skipped and reported"
 	for option in "-e sched" "-p all" "-m discard" "-b 1M" "-B 4K" "-d 1s" \
 		--no-uring "--device x"; do
 		# shellcheck disable=SC2086	# words
 		run 2 record --split p -o elsewhere $option && [ ! -e elsewhere ]
-		result $? "split: $option has no meaning"
+		result $? "split: $option is refused"
 	done
 }
 
@@ -215,9 +215,9 @@ test_limits()
 		ulimit -f 8	# 4 KiB
 		run 1 record --split p -o to
 	)
-	result $? "a file size limit is an error, no end"
+	result $? "a file size limit is an error, not an end"
 	says "File too large"
-	result $? "and told"
+	result $? "a file size limit is reported"
 	rm -rf many
 	"$make_trace" folder many 100
 	(
@@ -233,25 +233,25 @@ test_record()
 	for size in "-b 0" "-B 0" "-b 0K" "-B 65M"; do
 		# shellcheck disable=SC2086	# words
 		run 2 record $size --device x -o to && [ ! -e to ]
-		result $? "record: $size is no size"
+		result $? "record: $size is not a valid size"
 	done
 	run 1 record --device x -o to -- ./no-such && [ ! -e to ] &&
 		says "cannot run ./no-such: No such file"
-	result $? "record: no command of that name"
+	result $? "record: a command that does not exist"
 	run 1 record --device x -o to -- no-such-command && [ ! -e to ] &&
 		says "cannot run no-such-command: No such file"
-	result $? "record: no command of that name in the path"
+	result $? "record: a command that is not in the path"
 	: >data
 	run 1 record --device x -f -o t -- ./data &&
 		says "cannot run ./data: Permission denied" &&
 		run 0 dump t && lines 96
-	result $? "record: a file that is no command; the old trace stays"
+	result $? "record: a file that is not executable; the old trace stays"
 	run 1 record --device x -o to -- sleep 1 && [ ! -e to ] &&
 		says "x does not exist"
 	result $? "record: no device"
 }
 
-# What RKH's filters by object become: the options, then the filter by thread.
+# RKH's filters by object: the options, then the resulting filter by thread.
 test_objects()
 {
 	fresh
@@ -277,7 +277,7 @@ test_objects()
 	none|--pid 9:except --suppress object:all --suppress object:4
 	EOT
 	cat told >log 2>/dev/null
-	result $bad "record: objects are suppressed and let through"
+	result $bad "record: RKH object filters become filters by thread"
 }
 
 test_select()
@@ -363,10 +363,10 @@ test_formats()
 	grep -qF 'name=hello message="   42|-2|hello|abcd|2a|fffffffe|-2  |?"' text
 	result $? "dump -e FILE.fmt: typed arguments"
 	grep -qF ' message="from a \\ \"folder\""' text
-	result $? "dump: texts of the system"
+	result $? "dump: the system's event texts"
 	run 0 dump -j -e a.fmt -e exception k && lines 3 &&
 		grep -qF '"name":"disk","message":"7 -7 3 on <disk\"\u001b > 6469736b221b 0007 ?"}' text
-	result $? "dump --json: texts"
+	result $? "dump --json: event texts"
 	while IFS='#' read -r line text; do
 		printf '\n%s\n' "$line" >bad.fmt
 		run 1 dump -e bad.fmt k && says "bad.fmt:2: $text"
@@ -393,7 +393,7 @@ test_formats()
 	result $? "dump -e FILE.fmt: no file"
 	cp bad.fmt fmt
 	run 0 dump k && says "fmt/bad.fmt:2:" && lines 9
-	result $? "dump: bad texts of the system are told"
+	result $? "dump: errors in the system's event texts are reported"
 	unset KTAPE_FMT
 }
 
@@ -421,7 +421,7 @@ test_log()
 	EOT
 	run 1 record --device x -l pieces --daemon && says "x does not exist" &&
 		[ ! -e pieces ]
-	result $? "record --daemon: what goes wrong first is told to the caller"
+	result $? "record --daemon: errors at the start are reported to the caller"
 	run 1 record --device x -l pieces --daemon --pidfile no/such &&
 		says "no/such: No such file"
 	result $? "record --pidfile: no folder"
@@ -430,16 +430,16 @@ test_log()
 	flock -x 7
 	run 1 record --device x -l pieces --daemon --pidfile pid &&
 		says "process 4711 is already running" && grep -qx 4711 pid
-	result $? "record --pidfile: of a process that runs"
+	result $? "record --pidfile: the pidfile of a running process"
 	exec 7>&-
 	run 1 record --device x -l pieces --daemon --pidfile pid &&
 		says "x does not exist" && [ ! -e pid ]
-	result $? "record --pidfile: of a process that is dead"
+	result $? "record --pidfile: the pidfile of a dead process"
 	run 1 record --device x -l 'a*/b' && says "a name cannot contain"
-	result $? "record -l: a name that would end a comment"
+	result $? "record -l: a name that contains the end of a comment"
 }
 
-# What others have compressed, and what is damaged.
+# Input that other tools have compressed, and damaged input.
 test_zstd()
 {
 	command -v zstd >/dev/null || return 0
@@ -448,7 +448,7 @@ test_zstd()
 	run 0 dump t && lines 96
 	result $? "dump: a folder whose files were all compressed"
 	run 0 dump t/cpu1.zst && lines 32
-	result $? "dump: one stream of it"
+	result $? "dump: one compressed stream"
 	run 0 dump p.zst && lines 96
 	result $? "dump: a compressed pipe form"
 	zstd -qc p | run 0 dump - && lines 96
@@ -457,15 +457,15 @@ test_zstd()
 	result $? "split: a compressed pipe form"
 	truncate -s -100 p.zst
 	run 0 dump p.zst && says "compressed data is cut off"
-	result $? "dump: a compressed file that is cut off"
+	result $? "dump: a truncated compressed file"
 	run 1 dump --strict p.zst
 	result $? "dump: with --strict it is an error"
 	head -c 300M /dev/zero | cat p - | zstd -qc -1 --long=28 >w.zst
 	run 1 dump w.zst && says "window of more than 128 MiB"
-	result $? "dump: a window that is too wide"
+	result $? "dump: a compression window that is too large"
 }
 
-# Bytes of Tonbandgeraet: core 0, 1 us a tick, task 1 "main", it runs at 10, an
+# Tonbandgeraet stream: core 0, 1 us per tick, task 1 "main" runs at 10, an
 # interrupt from 20 to 40, a span from 30 on, the task waits at 50.
 tband()
 {
@@ -474,15 +474,15 @@ tband()
 	printf '\4\131\62\5\0\4\124\62\2\0\4\11\74\1\0'
 }
 
-# A stream that begins at 1000: the begin says time 0.
+# A stream that begins at 1000, although its first record has time 0.
 tband_late()
 {
 	printf '\1\1\1\1\0\4\2\350\7\0'
 	printf '\5\124\350\7\1\0\5\4\362\7\7\0\5\5\374\7\7\0'
 }
 
-# shows_live TEXT N FILE ARGUMENT...: N lines with TEXT, while the line that FILE
-# came on stays open
+# shows_live TEXT N FILE ARGUMENT...: dump prints N lines with TEXT while the
+# pipe that delivers FILE stays open
 shows_live()
 {
 	local what=$1 want=$2 file=$3 pid got=0
@@ -511,19 +511,19 @@ test_convert()
 	tband >s.tband
 	run 0 dump s.tband && lines 10 &&
 		grep -q 'main-1 mark_begin: task=0 id=1' text
-	result $? "dump: another format is found by its bytes"
+	result $? "dump: another format is detected"
 	run 0 dump --from tband --json s.tband && lines 10 &&
 		grep -qF '"source":{"FreeRTOS":{"ts":10,"kind":{"TaskSwitchedIn":{"task_id":1}}}}}' text
-	result $? "dump --json: the event in the words of its format"
+	result $? "dump --json: the event with the names of its format"
 	run 0 dump - <s.tband && lines 10
 	result $? "dump: another format on standard input"
 	od -An -v -tx1 s.tband >s.hex
 	run 0 dump --from tband:format=hex s.hex && lines 10 &&
 		run 0 dump --format hex --mode free-rtos --core-count 1 s.hex &&
 		lines 10 && run 0 dump s.hex && lines 10
-	result $? "dump: hexadecimal, told or found"
+	result $? "dump: hexadecimal input, named or detected"
 	run 2 dump --from tband:format=oct s.hex && says "format is bin or hex"
-	result $? "dump: a value that an option does not have"
+	result $? "dump: an invalid value of an option"
 	for id in 'xa0' 'x00\x05' 'x00\x05\x00\x00'; do
 		printf '\176' >frames
 		for i in 1 2 3 4 5 6; do
@@ -535,12 +535,12 @@ test_convert()
 	done
 	{ head -c 5 frames; sleep 0.2; tail -c +6 frames; } |
 		run 0 dump -I check=0 - && [ "$(grep -c FWK_EN text)" = 6 ]
-	result $? "dump: they may come slowly"
+	result $? "dump: frames of RKH may arrive slowly"
 	shows_live FWK_EN 6 frames -I check=0
-	result $? "dump: they are shown as they come"
+	result $? "dump: frames of RKH are shown as they arrive"
 	tband >begun
 	shows_live mark_begin 1 begun
-	result $? "dump: Tonbandgeraet is shown as it comes"
+	result $? "dump: Tonbandgeraet is shown as it arrives"
 	{
 		printf '~'
 		for i in {1..12000}; do
@@ -550,19 +550,19 @@ test_convert()
 	} >frames.late
 	run 0 dump -I check=0 frames.late &&
 		[ "$(grep -c FWK_EN text)" = 12000 ]
-	result $? "dump: frames of RKH with a configuration behind them"
+	result $? "dump: frames of RKH before their configuration"
 	echo "no trace at all" >words
 	run 1 dump words && says "unknown format; name it with --from"
-	result $? "dump: a file that is no trace"
+	result $? "dump: a file that is not a trace"
 	run 2 dump --from bogus s.hex && says 'unknown format "bogus"'
-	result $? "dump: a format that is not known"
+	result $? "dump: an unknown format"
 	run 0 dump --from 0.000030 s.tband && lines 5
-	result $? "dump: --from may still be a time"
+	result $? "dump: --from also takes a time"
 
 	run 0 convert -t native -o u t && says "15 events were lost in 3 gaps" &&
 		run 0 dump t && mv text want && run 0 dump u &&
 		cmp text want >>log && says "15 events lost in 3 gaps"
-	result $? "convert: native stays what it is, gaps too"
+	result $? "convert: native to native keeps everything, gaps too"
 	run 1 convert -t native -o u t && says "u: Directory not empty" &&
 		run 0 convert -t native --force -o u t
 	result $? "convert: a directory is replaced only with --force"
@@ -570,10 +570,10 @@ test_convert()
 	result $? "convert: a pipe form to standard output"
 	run 0 convert -t tband -o v t && says "tband cannot hold" &&
 		run 0 dump v && says ": 15 events lost"
-	result $? "convert: what a format cannot hold is told, losses go along"
+	result $? "convert: what a format cannot hold is reported, losses are converted"
 	run 0 convert -t text -o w s.tband && run 0 dump s.tband && sort text >want &&
 		sort w | cmp - want >>log
-	result $? "convert: text is what dump prints"
+	result $? "convert: text equals the output of dump"
 	run 0 convert -t csv -o - s.tband && lines 11 &&
 		grep -q '^50000,0,event,1,"main",sched_switch,"{""prev_prio""' text
 	result $? "convert: csv"
@@ -588,7 +588,7 @@ test_convert()
 		{ head -c 2 ${file%% *}; sleep 0.2; tail -c +3 ${file%% *}; } |
 			run 0 convert ${file#* } -t csv -o - - &&
 			grep -q '^50000,0,event,1,"main",sched_switch,' text
-		result $? "convert: $file that comes slowly has its resolution"
+		result $? "convert: $file that arrives slowly keeps its resolution"
 	done
 	tband_late >late
 	run 0 stats --json late && grep -q '"events":3,"max_relative_ticks":20,' text
@@ -603,10 +603,10 @@ test_convert()
 		grep -q '^.0.000035000. cpu 0 main-1 context: .*tid=1' text &&
 		grep -q '^.0.000035000. cpu 0 main-1 isr_enter: id=7' text &&
 		grep -q '^.0.000035000. cpu 0 main-1 mark_begin: task=0 id=1' text
-	result $? "convert: what was open at a cut is at its beginning"
+	result $? "convert: what is open at the start of a range is in the output"
 	run 0 convert -t ftrace --from-time 0.000035 -o - s.tband &&
 		grep -q ' 0.000035: sched_switch: .* prev_pid=0 .* next_pid=1 ' text
-	result $? "convert: what ran at a cut, for those who know switches alone"
+	result $? "convert: the thread at the start of a range, for formats with switches only"
 	rm -rf d
 	"$make_trace" named d
 	for part in "-c 0" "--from-time 0.000000150 --to-time 0.000000800" \
@@ -616,7 +616,7 @@ test_convert()
 			grep -q ' cpu 0 .*sched_switch' text &&
 			[ "$(grep -c 'name=ahci' text)" = 2 ] &&
 			! grep -q ' cpu 1 .*registry' text
-		result $? "convert $part: names do not tell who ran where"
+		result $? "convert $part: name records do not set the current thread"
 	done
 	cp s.tband s0
 	printf '\4\2\350\7\0\4\4\31\11\0' >s1
@@ -629,7 +629,7 @@ test_convert()
 	{ tband; printf '\4\4\1\7\0'; } >back
 	run 1 convert -t jsonl -o - back && says "core 0 are out of order" &&
 		run 0 dump back && lines 11
-	result $? "convert: a time that goes back is an error, but can be shown"
+	result $? "convert: a time that goes back is an error, dump shows it"
 	run 1 convert -t jsonl -o s0 s0 && says "s0 is also an input" &&
 		cmp s0 s.tband >>log
 	result $? "convert: not onto its own input"
@@ -662,10 +662,10 @@ test_verify()
 	result $? "verify: a bad byte, named with stream and packet"
 	truncate -s -100 t/cpu0
 	run 1 verify t && grep -q '^wrong form: cpu0: .*cut off' text
-	result $? "verify: a file that is cut off"
+	result $? "verify: a truncated file"
 	run 2 verify /no-such-trace && run 2 verify && run 2 verify t p &&
 		run 2 verify --from 1.0 t && run 2 verify .
-	result $? "verify: nothing to read, or not one trace"
+	result $? "verify: no input, or several traces"
 	rm -rf t p
 	"$make_trace" session t p
 	run 3 verify --absent sched_switch --from 0.000001 --to 0.000002 t &&
@@ -676,7 +676,7 @@ test_verify()
 		run 2 verify --absent sched_switch:no=1 --from 1.0 --to 2.0 t &&
 		run 2 verify --absent sched_switch --from 2.0 --to 1.0 t &&
 		run 2 verify --absent ledger --from 1.0 --to 2.0 t
-	result $? "verify: questions that make no sense"
+	result $? "verify: invalid questions"
 	run 2 verify -c 4294967296 --absent sched_switch --from 1.0 --to 2.0 t &&
 		says "--cpu 4294967296" &&
 		run 2 verify --absent sys_enter:nr=65536 --from 1.0 --to 2.0 t &&
@@ -689,14 +689,14 @@ test_verify()
 		grep -q '^note ledger: made by a conversion' text &&
 		run 5 verify --absent sched_switch --from 0.000001 \
 			--to 0.000002 n && grep -q '^LOST: ' text
-	result $? "verify: what was converted proves nothing"
+	result $? "verify: a converted trace proves nothing"
 	run 0 verify t/cpu0 && run 0 convert --to rkh -o n.rkh t &&
 		run 2 verify n.rkh && says "another format"
-	result $? "verify: one stream, and a format of others"
+	result $? "verify: a single stream, and a foreign format"
 	rm -rf n n.rkh
 }
 
-# What would be ignored is refused.
+# Options without effect are refused.
 test_options()
 {
 	run 2 trigger x list --nth 3 && run 2 trigger x del 1 --limit 2 &&
@@ -704,9 +704,9 @@ test_options()
 		run 2 trigger x run sched_switch --json -- true &&
 		run 2 snapshot -f -o - && run 2 record -f -o - true &&
 		run 2 convert --force --to csv -o - t
-	result $? "options that would be ignored"
+	result $? "options without effect are refused"
 	run 2 start x -m discard --stall 4294968s && says "too long"
-	result $? "start: a time that does not fit"
+	result $? "start: a duration that is too long"
 }
 
 test_recover()
@@ -717,25 +717,25 @@ test_recover()
 		grep -q '"ended":"panic"' text &&
 		grep -q '"names":2,"names_discarded":1' text &&
 		grep -q '"cpu":1,"ring":"control","capacity":4,"checked":2,"unchecked":1,"open":1,"cut":0,"discarded":0,"events":67' text
-	result $? "recover: an image, and what was half written"
+	result $? "recover: an image with a partially written block"
 	run 0 dump to && lines 270
-	result $? "recover: a trace as any other"
+	result $? "recover: the trace can be read"
 	run 1 recover --image r -o to && says "to: Directory not empty"
-	result $? "recover: no trace is replaced"
+	result $? "recover: does not replace a trace"
 	run 3 recover --image r -o to -f --at 12288
-	result $? "recover: with -f it is"
+	result $? "recover: replaces a trace with -f"
 	run 1 recover --image r -o to -f --at 0x1000 && says "no trace found at"
-	result $? "recover: no region there"
+	result $? "recover: no region at that place"
 	truncate -s 80000 r
 	run 3 recover --image r -o to -f && says "it is not there"
-	result $? "recover: an image that is cut off"
+	result $? "recover: a truncated image"
 	flip r 12300
 	run 1 recover --image r -o to -f && says "0x3000: a superblock has" &&
 		says "r: no trace found"
-	result $? "recover: a superblock that is damaged is told"
+	result $? "recover: a damaged superblock is reported"
 	run 1 recover --image /dev/zero -o to2 && says "not a regular file" &&
 		[ ! -e to2 ]
-	result $? "recover: no endless image"
+	result $? "recover: a pipe that never ends is refused"
 	for wrong in "--image r" "-o to2 --image r x" "-o to2 --at x" \
 		"-o to2 --image r --drop" "-o to2 --image r --at x"; do
 		# shellcheck disable=SC2086	# words

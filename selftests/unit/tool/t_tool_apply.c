@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Filters put in force on a device that refuses some of them. */
+/* Test setting filters on a simulated device that refuses some of them. */
 #include <errno.h>
 
 #include "tool/filters.h"
 
 #include "tap.h"
 
-/* What the device has, by kind; NULL: off. */
+/* Filters of the device, by kind; NULL: off. */
 static char *in_force[KTAPE_FILTER_KINDS];
-static int refuse[KTAPE_FILTER_KINDS];	/* this error, at SET */
+static int refuse[KTAPE_FILTER_KINDS];	/* error that SET returns */
 static unsigned int calls;
 static char told[300];
 
-/* ---- the device, and what the command tells ---------------------------------- */
+/*
+ * ---- the device, and the command's messages --------------------------------
+ */
 
 int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
 			    struct ktape_filter_value *value)
@@ -90,7 +92,7 @@ static void start(void)
 	told[0] = '\0';
 }
 
-/* Change to @text as "ktape profile --load" does. */
+/* Set the filters in @text like "ktape profile --load" does. */
 static int change(const char *text)
 {
 	struct ktape_config before = { .given = 0 }, config;
@@ -118,7 +120,7 @@ static void test_put_back(void)
 	check(!change("cpu = 0\nirq = 7\npid = 1:children\n"), "%s", told);
 	check_force(KTAPE_FILTER_PID, "1:children");
 	check(!told[0], "%s", told);
-	/* The last kind of all; those before it are in force by then. */
+	/* The last kind; the kinds before it are in force by then. */
 	refuse[KTAPE_FILTER_STACK] = -EINVAL;
 	check(change("irq = 9\nuid = 5\nstack = mark\n") == EXIT_FAILED,
 	      "passes");
@@ -129,7 +131,7 @@ static void test_put_back(void)
 	check(!strcmp(told, "stack: the module refuses this value\n"
 			    "all filters were restored to what they were before\n"),
 	      "%s", told);
-	/* What was in force is refused now. */
+	/* The old filter is refused when it is restored. */
 	start();
 	check(!change("cpu = 0\nirq = 7\n"), "%s", told);
 	refuse[KTAPE_FILTER_STACK] = refuse[KTAPE_FILTER_IRQ] = -ENOMEM;
@@ -162,7 +164,7 @@ static void test_which(void)
 	start();
 }
 
-/* Threads that are told without a number cannot be set again. */
+/* Threads without a number cannot be set again. */
 static void test_unknown(void)
 {
 	struct ktape_filter_pid pids[] = { { 5, 1 }, { 0, 2 }, { 7, 0 } };

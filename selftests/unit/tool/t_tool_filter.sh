@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_filter.sh FOLDER: what options of filters become, as a configuration
-# that is saved before a device is needed.
+# t_tool_filter.sh FOLDER: test the configuration that filter options result in;
+# it is saved before a device is needed.
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 
-# saves OPTION...: the configuration goes to text, nothing is recorded
+# saves OPTION...: print the configuration to the file text without recording
 saves()
 {
 	run 0 record "$@" --save -
 }
 
-# has LINE: the configuration has it
+# has LINE: the configuration must have this line
 has()
 {
 	grep -qxF -- "$1" text ||
@@ -19,13 +19,13 @@ has()
 	grep -qxF -- "$1" text
 }
 
-# event NAME: it is in the configuration
+# event NAME: the configuration must have this event
 event()
 {
 	sed -n 's/^events = //p' text | tr , '\n' | grep -qxF "$1"
 }
 
-# Each of group, event, object and signal suppressed or not, in both orders.
+# Group, event, object and signal, each suppressed or not, in both orders.
 test_rkh()
 {
 	for n16 in $(seq 0 15); do
@@ -47,7 +47,7 @@ test_rkh()
 	done
 }
 
-# truth BITS: 1 group, 2 event, 4 object, 8 signal is suppressed
+# truth BITS: suppress 1 group, 2 event, 4 object, 8 signal
 truth()
 {
 	local group=$(($1 & 1)) both=$(($1 & 3)) pid=off signal=off
@@ -61,7 +61,7 @@ truth()
 		has "pid = $pid" && has "signal = $signal"
 }
 
-# Group and event: what is left of -p PROFILE -e EVENTS.
+# Group and event: the events that remain of -p PROFILE -e EVENTS.
 test_masks()
 {
 	while IFS='|' read -r options events; do
@@ -97,24 +97,24 @@ test_save()
 	ln -s old link
 	run 0 record -e mark --save link && cmp -s old want && [ -L link ] &&
 		[ "$(stat -c %a old)" = 640 ]
-	result $? "save: an old file, by a link to it"
+	result $? "save: replaces an old file through a link"
 	echo "events = irq" >old
 	(
 		ulimit -f 1
 		trap "" XFSZ
 		run 1 record -e all --save old && says "old: File too large"
 	)
-	result $? "save: a full disk is told"
+	result $? "save: a full disk is reported"
 	[ "$(cat old)" = "events = irq" ] && [ "$(ls old*)" = old ]
-	result $? "save: the old file stays then, and nothing else"
+	result $? "save: a full disk leaves the old file and no other"
 	run 0 record -e mark --save /dev/null && [ -c /dev/null ]
-	result $? "save: a device stays one"
+	result $? "save: a device file is not replaced"
 	run 1 record -e mark --save no/file && says "no/file: No such file"
 	result $? "save: no folder"
 	run 2 record -e mark --save - -o - --device x && lines 0
-	result $? "save: not into the trace"
+	result $? "save: refuses to overwrite the trace"
 	run 2 profile --json --save - --device x && lines 0
-	result $? "save: not into JSON"
+	result $? "save: is refused with --json"
 }
 
 test_words()
@@ -134,10 +134,10 @@ test_words()
 	done
 	run 1 mark --device /dev/null event 1 "memory:$(printf %0256d 1)" &&
 		says "does not fit"
-	result $? "mark: what does not fit is told"
+	result $? "mark: a text that is too long is reported"
 	run 1 mark --device /dev/null name marker 1 "$(printf %032d 1)" &&
 		says "name: it was cut to 31 bytes: 0000000000000000000000000000000"
-	result $? "mark: a name that is cut is told"
+	result $? "mark: a truncated name is reported"
 }
 
 echo "TAP version 13"

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_input.sh FOLDER: what the command says, and with which exit status, of
-# inputs in the formats of others that are cut off, damaged or of another format.
+# t_tool_input.sh FOLDER: test messages and exit status for inputs in foreign
+# formats that are truncated, damaged or of another format.
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 
-# event SEQ: FWK_EN of RKH, with a checksum
+# event SEQ: print an FWK_EN of RKH with a checksum
 event()
 {
 	printf '%b' "\\xa0\\x$(printf %02x "$1")\\x01\\x00\\x00\\x00" \
 		"\\x$(printf %02x $((256 - 0xa0 - 1 - $1)))~"
 }
 
-# resumed TICKS TASK: task_resumed of Tonbandgeraet
+# resumed TICKS TASK: print a task_resumed of Tonbandgeraet
 resumed()
 {
 	printf '%b' "\\x04\\x56\\x$(printf %02x "$1")\\x$(printf %02x "$2")\\x00"
@@ -29,40 +29,40 @@ printf '~~~~' >flags
 
 for format in rkh tband; do
 	run 0 dump --from $format whole.$format && [ "$(wc -l <text)" -ge 20 ]
-	result $? "$format: a whole stream"
+	result $? "$format: an intact stream"
 	run 0 dump --from $format middle.$format &&
 		says "the input begins in the middle of a frame" &&
 		says "an unknown number of events lost"
-	result $? "$format: joined in the middle is a loss that is told"
+	result $? "$format: a stream joined in the middle is reported as a loss"
 	run 1 dump --strict --from $format middle.$format
-	result $? "$format: joined in the middle is an error with --strict"
+	result $? "$format: a stream joined in the middle is an error with --strict"
 	for command in "convert --to text -o -" "stats"; do
 		# shellcheck disable=SC2086	# words
 		run 0 $command --from $format middle.$format &&
 			says "and an unknown number besides"
-		result $? "$format: ${command%% *} tells it, too"
+		result $? "$format: ${command%% *} reports the loss, too"
 	done
 	rm -rf native
 	run 0 convert --to native -o native --from $format middle.$format &&
 		run 1 verify native &&
 		grep -q "1 packets are missing" text
-	result $? "$format: as a native trace something is missing"
+	result $? "$format: the native trace has the loss"
 	for what in zeros prose flags empty; do
 		run 1 dump --from $format $what &&
 			says "no frame of $format is valid" && lines 0
 		result $? "$format: no valid frame in: $what"
 		run 1 convert --to text -o - --from $format $what &&
 			says "no frame of $format is valid"
-		result $? "$format: nor when it is converted: $what"
+		result $? "$format: convert finds no valid frame in: $what"
 	done
 done
-# What there is no room for: 1024 names of one marker, 65536 threads.
+# Beyond the limits: 1024 names of one marker, 65536 threads.
 for i in {1000..2100}; do
 	printf '\7\6\1%d\0' "$i"
 done >names.tband
 run 0 dump --from tband names.tband &&
 	says "77 names of objects are left out, because memory is bounded"
-result $? "too many names: those that are left out are told"
+result $? "too many names: the omitted ones are reported"
 for ((i = 20000; i < 85600; i++)); do
 	printf -v frame '\\x06\\x54\\x01\\x%02x\\x%02x\\x%02x\\0' \
 		$((i & 127 | 128)) $((i >> 7 & 127 | 128)) $((i >> 14))
@@ -71,7 +71,7 @@ done >threads.tband
 run 1 stats --rtos --from tband threads.tband &&
 	says "behind the first 65536 threads, are left out, because memory is bounded" &&
 	grep -q '^threads  *65536$' text
-result $? "too many threads: those that are left out are told"
+result $? "too many threads: the omitted ones are reported"
 
 for what in zeros prose flags empty; do
 	run 1 dump --from tracex $what && says "it begins neither with TXTB"

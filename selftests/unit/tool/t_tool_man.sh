@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_man.sh FOLDER: each option of each command is described in its man page, and
-# each one that is described there is an option of it.
+# t_tool_man.sh FOLDER: each option of each command is in its man page, and each
+# option in the man page exists.
 #
-# A man page describes the options that stand on lines of .It Fl.  Commands without a
-# page of their own have sections in that of ktape.
+# Options in a man page are those on lines of .It Fl. Commands without their own
+# page have sections in ktape.1.
 man=$(cd "${0%/*}/../../../userspace/man" && pwd) || exit
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1" || exit 2
 
-# command	page, or page:section; nothing: it has no options but those of all
+# command page, or page:section; empty: the command has only the common options
 places='
 record		ktape-record.1 ktape.1:Filters
 dump		ktape-dump.1
@@ -33,14 +33,14 @@ send		ktape-send.1
 receive		ktape-receive.1
 '
 
-export LC_ALL=C	# comm(1) wants one order
+export LC_ALL=C	# comm(1) needs one collation
 
-# Those that every command has, told once; in that order.
+# The common options of all commands, in sorted order.
 common='--device
 --help
 -h'
 
-# options_of_help COMMAND: sorted
+# options_of_help COMMAND: print its options in --help, sorted
 options_of_help()
 {
 	"$out/user-asan/ktape" "$1" --help |
@@ -48,8 +48,8 @@ options_of_help()
 			s/^      \(--[a-z-]*\).*/\1/p' | sort -u
 }
 
-# options_of_place PAGE[:SECTION]: those on lines of .It Fl, where - is before each
-# name and "Fl -no- Ns Ar kind" stands for one of each kind
+# options_of_place PAGE[:SECTION]: print the options on lines of .It Fl, where -
+# precedes each name and "Fl -no- Ns Ar kind" stands for one option per kind
 options_of_place()
 {
 	awk -v section="${1#"${1%%:*}"}" '
@@ -69,7 +69,7 @@ options_of_place()
 	}' "$man/${1%%:*}" | sort -u
 }
 
-# told COMMAND PLACE...: what its places describe, without what only others have
+# told COMMAND PLACE...: print the options that its places describe
 told()
 {
 	local command=$1 place
@@ -88,7 +88,7 @@ test_command()
 	printf '%s\n' "$common" >common
 	options_of_help "$command" | comm -23 - common >has
 	told "$command" "$@" | comm -23 - common >described
-	# Each filter can be taken away, by one option for all.
+	# One --no-KIND option stands for all of them.
 	if grep -qx -- --no-cpu has; then
 		sed -n 's/^--no-/--/p' has | grep -xf has |
 			sed 's/^--/--no-/' >away
@@ -110,7 +110,7 @@ test_commands()
 		# shellcheck disable=SC2086	# words
 		[ -z "$command" ] || test_command "$command" $list
 	done <<<"$places"
-	# Neither may a new command be left out, nor be in the table alone.
+	# The table must have every command, and no other.
 	"$out/user-asan/ktape" help |
 		sed -n 's/^  \([a-z]*\) .*/\1/p' |
 		grep -vx -e help -e version | sort >commands
@@ -125,7 +125,7 @@ test_bite()
 	grep -qx -- --shade described && ! grep -qx -- --shed described &&
 		options_of_help send | grep -qx -- --shed &&
 		options_of_place ktape-send.1 | grep -qx -- --shed
-	result $? "an option with another name is noticed"
+	result $? "a renamed option in a man page is detected"
 }
 
 echo "TAP version 13"

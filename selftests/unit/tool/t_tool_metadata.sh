@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_metadata.sh FOLDER: what each subcommand says and does where metadata was
-# changed since it was written, or has no checksum.
+# t_tool_metadata.sh FOLDER: test each subcommand on metadata that was changed
+# after it was written, or that has no checksum.
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 make_trace=$out/make_trace
@@ -15,7 +15,7 @@ result $? "verify: metadata that is damaged"
 run 1 convert t --to native -o to &&
 	says "t: the metadata was changed since it was written: line" &&
 	run 1 verify -q to && grep -q "metadata was changed" text
-result $? "convert: metadata that is damaged stays so"
+result $? "convert: damaged metadata gets no valid checksum"
 for command in stats send; do
 	: >line
 	# shellcheck disable=SC2046	# a word or none
@@ -45,11 +45,11 @@ result $? "convert: with metadata without a checksum among several"
 rm -rf to
 run 0 convert w w --to native -o to && run 0 verify to &&
 	! grep "^[a-z]* checksum: " text >>log
-result $? "convert: of several with a checksum"
+result $? "convert: several inputs with a checksum"
 dd if=/dev/zero of=w/metadata bs=2048 count=1 conv=notrunc status=none
 run 1 verify w && grep -q "^wrong checksum: .* metadata was changed" text &&
 	run 1 verify --json w && grep -q '^],"wrong":1}' text
-result $? "verify: metadata whose beginning is gone"
+result $? "verify: metadata without its beginning"
 
 echo "1..$n"
 exit $failed

@@ -17,7 +17,7 @@ fresh()
 	find t p s.tband -type f -exec cksum {} + | sort >before
 }
 
-# Is all of it as fresh() has left it, and is there nothing else?
+# Check that all is as fresh() has left it, without other files.
 untouched()
 {
 	find t p s.tband -type f -exec cksum {} + 2>&1 | sort |
@@ -74,7 +74,7 @@ test_files()
 	rm -f hard soft way
 }
 
-# What the format of an input reads, and configurations.
+# Files that an input format reads, and configurations.
 test_option_files()
 {
 	local how
@@ -96,7 +96,7 @@ test_option_files()
 	refused "record: over what it loads" "cfg is also an input" \
 		record -C cfg --save cfg
 	cksum c.trxc | cmp - sum >>log && grep -qx 'events = mark' cfg
-	result $? "and they are as they were"
+	result $? "refused outputs leave all files unchanged"
 	rm -f x.trx c.trxc hard sum cfg
 }
 
@@ -136,7 +136,7 @@ test_folders()
 	fi
 }
 
-# Standard output is appended to what it is redirected to.
+# The shell opens the file for appending.
 test_standard_output()
 {
 	local command
@@ -147,7 +147,7 @@ test_standard_output()
 		# shellcheck disable=SC2086	# words
 		timeout 60 "$ktape" $command >>t/cpu0 2>log
 		status=$?
-		# Of verify 1 is a verdict.
+		# Exit status 1 of verify is a verdict.
 		[ $status -eq 1 ] || { [ $status -eq 2 ] &&
 			[ "${command%% *}" = verify ]; } &&
 			says "standard output is the file cpu0 of the input t" &&
@@ -198,7 +198,7 @@ test_traces()
 		receive -o t/new s.tband
 }
 
-# What is written gets its name at the end, with the rights of what was there.
+# An output gets its name at the end, with the permissions of the old file.
 test_success()
 {
 	local how
@@ -210,7 +210,7 @@ test_success()
 	run 0 convert -t csv -o link t && [ -L link ] && [ -f o ] &&
 		[ "$(stat -c %a o)" = 640 ] && [ "$(wc -l <o)" = 97 ] &&
 		no_temporary
-	result $? "convert: a link stays one, and rights stay"
+	result $? "convert: a link stays a link, permissions stay"
 	rm link
 	mkfifo fifo
 	cat fifo >got &
@@ -227,12 +227,12 @@ test_success()
 	run 0 convert -t native --force -o d t &&
 		stat -c %i d | cmp - inode >>log &&
 		run 0 dump d && lines 96 && no_temporary
-	result $? "convert: a folder that is replaced stays the same folder"
+	result $? "convert: a replaced folder keeps its inode"
 	run 0 convert -t lttng -o l t && run 0 convert -t lttng --force -o l t &&
 		[ -s l/metadata ] && [ -s l/channel0_0 ] && no_temporary
-	result $? "convert: the folder of another format"
+	result $? "convert: writes the folder of another format"
 	run 1 convert -t lttng -o l t && says "Directory not empty"
-	result $? "convert: is replaced only with --force"
+	result $? "convert: replaces the folder of another format only with --force"
 	for how in d/ d/// ./d/.; do
 		run 0 record -f --split p -o $how && run 0 dump d && lines 96
 		result $? "split: replaces $how"
@@ -245,7 +245,7 @@ test_success()
 	rm -rf fifo got open q d l inode
 }
 
-# As with inetd(8): one socket is all three.
+# As with inetd(8): one socket is standard input, output and error.
 test_socket()
 {
 	fresh
@@ -271,7 +271,7 @@ END
 	rm -f got want
 }
 
-# Names, rights of the output, and what stands in the way of a replacement.
+# Names and permissions of the output, and files that prevent a replacement.
 test_rights()
 {
 	local file as_nobody
@@ -284,10 +284,10 @@ test_rights()
 	ln o second
 	chmod 4755 o
 	run 0 convert -t csv -o o t && cmp o second >>log
-	result $? "convert: a file of two names stays one"
+	result $? "convert: a file with two hard links stays one file"
 	rm second
 	run 0 convert -t csv -o o t && [ "$(stat -c %a o)" = 755 ]
-	result $? "convert: who owns it is not taken on with setuid"
+	result $? "convert: a setuid bit is not kept with another owner"
 	rm o
 	as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	if [ "$(id -u)" != 0 ] || ! "${as_nobody[@]}" true 2>>log; then
@@ -318,13 +318,14 @@ test_rights()
 		[ $? = 1 ] && says "Operation not permitted" && find open/o \
 			-type f -exec cksum {} + | sort | cmp - earlier >>log &&
 			no_temporary
-		result $? "convert: all stays where another's $file has to stay"
+		result $? "convert: nothing changes if another user's $file cannot be removed"
 	done
 	rm -rf open command earlier
 }
 
-# fails NAME LIMIT ARGUMENT...: with o, which stays, and files of LIMIT KiB at most.
-# The limit is not for the shell, whose own output may be a long file, too.
+# fails NAME LIMIT ARGUMENT...: with a file size limit of LIMIT KiB the command
+# must fail and leave the old output o. The limit does not apply to the shell,
+# whose output may be a long file, too.
 fails()
 {
 	local name=$1 limit=$2
@@ -349,7 +350,7 @@ test_failure()
 	fails "convert: no such input" unlimited convert -t csv -o o t none
 	rm o
 	run 1 convert -t csv -o o back && [ ! -e o ] && no_temporary
-	result $? "convert: no half output"
+	result $? "convert: leaves no partial output"
 	for how in native lttng; do
 		rm -rf o
 		run 0 convert -t "$how" -o o t &&
@@ -359,7 +360,7 @@ test_failure()
 		fails "convert -t $how: a full disk" 1 convert -t "$how" --force -o o t
 		rm -rf o
 		run 1 convert -t "$how" -o o back && [ ! -e o ]
-		result $? "convert -t $how: no half folder"
+		result $? "convert -t $how: leaves no partial folder"
 		mkdir o
 		run 1 convert -t "$how" -o o back && [ -d o ] && rmdir o
 		result $? "convert -t $how: an empty folder stays"
@@ -373,7 +374,8 @@ test_failure()
 	rm -rf o r back
 }
 
-# kept SIZE FORMAT PIPE: what comes only once, in files of SIZE KiB at most
+# kept SIZE FORMAT PIPE: convert input that comes only once, with files limited
+# to SIZE KiB
 kept()
 {
 	rm -rf o
@@ -397,14 +399,14 @@ test_kept()
 	{ cat long; printf '\4\4\1\7\0'; } >back
 	kept 2 csv p && [ "$(stat -c %s o)" = 2048 ] &&
 		head -n 1 o | grep -q '^ts_ns,'
-	result $? "convert: a full disk, and what came through a pipe is kept"
+	result $? "convert: a full disk: data from a pipe are kept"
 	kept 64 native long && "$ktape" dump o >text 2>>log; [ -s text ]
-	result $? "convert -t native: a full disk, and what came is kept"
+	result $? "convert -t native: a full disk: data from a pipe are kept"
 	# Whole packets of 64 KiB.
 	kept 100 lttng long && [ -s o/metadata ] &&
 		size=$(stat -c %s o/channel0_0) && [ "$size" -gt 0 ] &&
 		[ "$size" -lt 70000 ]
-	result $? "convert -t lttng: a full disk, and what came is kept"
+	result $? "convert -t lttng: a full disk: data from a pipe are kept"
 	for folder in csv native; do
 		rm -rf o
 		run 0 convert -t $folder -o o t
@@ -413,12 +415,12 @@ test_kept()
 		cat back | run 1 convert --force -t $folder -o o - &&
 			find o -type f -exec cksum {} + | sort |
 			cmp - earlier >>log && no_temporary
-		result $? "convert -t $folder: an earlier output is worth more"
+		result $? "convert -t $folder: a full disk: an old output is not replaced by a partial one"
 	done
 	rm -rf o back earlier long pair
 }
 
-# A conversion that takes so long that it can be interrupted.
+# A conversion that takes long enough to be interrupted.
 make_long()
 {
 	cp s.tband long
@@ -431,8 +433,8 @@ make_long()
 	rm pair
 }
 
-# interrupt SIGNAL: as soon as there is a temporary file.  A conversion that was at
-# its end before the signal came gets an input twice as long.
+# interrupt SIGNAL: send SIGNAL as soon as there is a temporary file. If the
+# conversion ends first, it is repeated with an input twice as long.
 interrupt()
 {
 	for _ in 1 2 3 4; do
@@ -462,11 +464,11 @@ test_signals()
 	echo "exit status $status" >>log
 	[ "$status" = 1 ] && says "interrupted: o was not written" &&
 		grep -qx old o && no_temporary
-	result $? "convert: interrupted, the earlier output stays"
+	result $? "convert: SIGINT leaves the old output"
 	interrupt XCPU
 	echo "exit status $status" >>log
 	[ "$status" = 152 ] && grep -qx old o && no_temporary
-	result $? "convert: ended, no temporary file stays"
+	result $? "convert: SIGTERM leaves no temporary file"
 	mkfifo live
 	"$ktape" convert -t csv -o o live 2>log &
 	pid=$!
@@ -482,7 +484,7 @@ test_signals()
 	exec 8>&-
 	echo "exit status $status" >>log
 	[ $status = 0 ] && head -n 1 o | grep -q '^ts_ns,' && no_temporary
-	result $? "convert: what came through a pipe up to a signal is kept"
+	result $? "convert: data from a pipe up to a signal are kept"
 	rm o
 	"$ktape" convert -t csv -o o live 2>log &
 	pid=$!
@@ -493,13 +495,13 @@ test_signals()
 		sleep 0.05
 	done
 	[ -e o ] && no_temporary
-	result $? "convert: a new output of a pipe has its name at once"
+	result $? "convert: a new output from a pipe has its name at once"
 	kill -TERM $pid
 	wait $pid
 	status=$?
 	exec 8>&-
 	[ $status = 0 ] && head -n 1 o | grep -q '^ts_ns,'
-	result $? "convert: and is kept after a signal"
+	result $? "convert: a new output from a pipe is kept after a signal"
 	"$ktape" record --split live -o d 2>log &
 	pid=$!
 	exec 8>live
@@ -512,7 +514,7 @@ test_signals()
 	wait $pid
 	exec 8>&-
 	run 0 dump d && [ "$(wc -l <text)" -gt 0 ]
-	result $? "split: what came through a pipe is kept"
+	result $? "split: data from a pipe are kept"
 	rm -rf live long o d
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_range.sh FOLDER: times and CPUs on the command line, what a format cannot
-# hold, and what --help and the man pages say.
+# t_tool_range.sh FOLDER: test times and CPUs on the command line, messages
+# about what a format cannot hold, and --help against the man pages.
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1" || exit 2
 
@@ -9,7 +9,7 @@ make_trace=$out/make_trace
 # 96 events of 3 CPUs between 1.000 and 8.006 us.
 "$make_trace" folder t 3
 
-# shows N ARGUMENT...: dump prints N lines of events
+# shows N ARGUMENT...: dump must print N lines of events
 shows()
 {
 	local count=$1
@@ -48,33 +48,33 @@ test_units()
 		"dump --from-time 1795424806915379658 t"; do
 		# shellcheck disable=SC2086	# words
 		run 2 $option && says ": give seconds (11, 11.5)"
-		result $? "$option: what a time is"
+		result $? "$option: an invalid time is refused, with the valid forms"
 	done
 	run 2 dump --to 0.999999999h t && says "has too many decimals for its unit"
 	result $? "dump --to: more decimals than 64 bits of nanoseconds hold"
 }
 
-# Times since the epoch, where a clock has one.
+# Times since the epoch, if the trace's clock is related to it.
 test_epoch()
 {
 	local first
 
 	rm -rf e
 	cp -r t e
-	# As of a writer that makes no checksum, so that it may be changed.
+	# As from a writer without checksums, so that it may be changed.
 	sed -i '/metadata_crc32c/d; s/tracer_minor = 1/tracer_minor = 0/
 		s/offset_s = [0-9]*/offset_s = 1795424806/' e/metadata
 	first=$("$out/user-asan/ktape" dump -j e | head -n 1 |
 		sed 's/.*"ts":\([0-9]*\).*/\1/')
 	[ "${#first}" = 19 ] && run 0 dump --from-time "${first}ns" e && lines 96
-	result $? "dump: nanoseconds as JSON has them"
+	result $? "dump --from: nanoseconds as in JSON"
 	run 1 dump --to-time "${first}ns" e && lines 0 &&
 		says "the trace has nothing before ${first}ns: it goes from ${first}ns"
-	result $? "dump: and until before them"
+	result $? "dump --to: nanoseconds as in JSON"
 	run 0 dump --from-time "${first%?????????}.${first#??????????}" e &&
 		lines 96
 	result $? "dump: seconds since the epoch"
-	# A board that keeps no time while it is off.
+	# A board without a real-time clock.
 	sed -i 's/offset_s = [0-9]*/offset_s = 100/' e/metadata
 	first=$("$out/user-asan/ktape" dump -j e | head -n 1 |
 		sed 's/.*"ts":\([0-9]*\).*/\1/')
@@ -84,12 +84,12 @@ test_epoch()
 		run 0 dump --from @100.000002 e && lines 84
 	result $? "dump: close to 1970"
 	run 1 dump --from-time "${first}ns" e && says "write @ before times of its JSON"
-	result $? "dump: and what is missing before it"
+	result $? "dump: close to 1970, an event before the range"
 	run 1 dump --to @100 e && says "before @100000000000ns: it goes from @${first}ns"
-	result $? "dump: a time of a message can be given again"
+	result $? "dump: a time from a message is accepted"
 	run 2 dump --from-time @@1 e && run 2 dump --from-time @ e &&
 		says "is not a time"
-	result $? "dump: no time behind @"
+	result $? "dump: @ without a time"
 	rm -rf e
 }
 
@@ -110,14 +110,14 @@ test_outside()
 		result $? "convert $option: the trace has no such time"
 	done
 	says "from 1795424806915379658ns: it goes from @1000ns to @8006ns"
-	result $? "the range of the trace is on the clock that was asked for"
+	result $? "the message shows the trace's range on the requested clock"
 	for option in "--from-time 3us --to-time 2us" \
 		"--from-time 2us --to-time 2us"; do
 		# shellcheck disable=SC2086	# words
 		run 2 dump $option t && says "the range is empty" &&
 			run 2 convert -t csv $option -o - t &&
 			says "the range is empty"
-		result $? "$option: no range"
+		result $? "$option: an empty range"
 	done
 	run 0 dump --from-time 2400ns --to-time 2900ns t && lines 0
 	result $? "dump: a pause within the trace is no error"
@@ -150,27 +150,27 @@ test_cpus()
 	rm -f to
 }
 
-# Formats that mix CPUs, and what they cannot hold.
+# Formats without CPUs, and what they cannot hold.
 test_missed()
 {
 	rm -rf s p
 	"$make_trace" session s p
 	run 0 convert -t tracex -o x.trx s && says "2 CPUs are in one file" &&
 		says "(-c CPU)"
-	result $? "convert: TraceX does not tell CPUs apart"
+	result $? "convert: TraceX has no CPUs"
 	[ "$(grep -c 'cannot hold' log)" = 1 ] && says "kinds of" &&
 		says "-v lists them"
-	result $? "convert: what is left out is one line"
+	result $? "convert: omitted parts are reported in one line"
 	run 0 convert -t tracex -c 1 -o x.trx s && ! grep -q 'in one file' log
-	result $? "convert: one CPU is no mixture"
+	result $? "convert: one CPU needs no note"
 	run 0 convert -t csv -o x.csv s && ! grep -q 'in one file' log
-	result $? "convert: formats that tell CPUs apart"
+	result $? "convert: formats with CPUs need no note"
 	run 0 convert -v -t tracex -o x.trx s &&
 		[ "$(grep -c 'tracex cannot hold [a-z_]*: [0-9]' log)" -gt 2 ] &&
 		! grep -q 'kinds of' log
-	result $? "convert -v: all of it"
+	result $? "convert -v: all omitted parts are listed"
 	run 0 convert -q -t tracex -o x.trx s && [ ! -s log ]
-	result $? "convert -q: nothing"
+	result $? "convert -q: no message"
 	rm -rf s p x.trx x.csv
 }
 

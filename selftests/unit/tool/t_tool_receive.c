@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ktape receive where no process can be had for the line. */
+/* Test ktape receive if fork() fails. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 static unsigned int forks, kills;
 static pid_t killed;
 
-/* A signal comes at that moment: it is taken as soon as it may be. */
+/* A signal arrives at that moment: it is handled as soon as it is unblocked. */
 pid_t fork(void)
 {
 	forks++;
@@ -22,7 +22,7 @@ pid_t fork(void)
 	return -1;
 }
 
-/* Nobody is to be told, and -1 is everybody. */
+/* kill(-1) would signal every process. */
 int kill(pid_t pid, int number)
 {
 	(void)number;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_serial.sh FOLDER: ktape send and ktape receive over a pair of terminals
-# between which a program drops, changes and inserts bytes.
+# t_tool_serial.sh FOLDER: test ktape send and ktape receive over a pair of
+# terminals, between which a program drops, changes and inserts bytes.
 here=$(cd "${0%/*}" && pwd)
 # shellcheck source=selftests/unit/tool/tool.sh
 . "$here/tool.sh" "$1"
@@ -11,7 +11,8 @@ tool=$out/user-asan/ktape
 echo "TAP version 13"
 echo "1..22"
 
-# counts: what receive said: $came events, $lost of them, $bad places
+# counts: set $came, $lost and $bad to the numbers of events, lost events and
+# bad frames that receive has printed
 counts()
 {
 	came=$(sed -n 's/.* \([0-9]*\) events received.*/\1/p' log)
@@ -37,7 +38,8 @@ run 2 send --baud 12345 trace /dev/null && run 2 send --frame x trace line &&
 	run 1 send nowhere line && run 1 receive -o t nowhere
 result $? "usage"
 
-# What the format has no place for comes all the same, and where it was lost.
+# Events that the format cannot hold arrive all the same, with the places of
+# losses.
 words='context|irq_|softirq_entry|softirq_exit|sched_switch|wakeup|mark|fork|exit'
 "$tool" dump trace 2>log | grep -Ev " registry: |$words" |
 	sed 's/ ([^)]*)//g; s/cpu \([0-9]*\) .*-\([0-9]*\) /cpu \1 \2 /' >other
@@ -48,7 +50,8 @@ diff other came >>log && [ "$(wc -l <came)" -gt 10 ] &&
 		log log2 | grep -c ':1$')" = 2 ]
 result $? "cobs: events without a counterpart"
 
-# 120 bytes a second, of which 60 may wait: nearly all is shed, and counted.
+# 120 bytes per second, with a buffer of 60: nearly everything is shed and
+# counted.
 for frame in rkh cobs; do
 	run 0 send --frame $frame --shed --baud 1200 scene slow
 	shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
@@ -67,12 +70,13 @@ if ! command -v python3 >/dev/null; then
 	exit "$failed"
 fi
 
-# A decoder that knows nothing of checks reads it; their sums, in another way.
+# A decoder without checks reads the stream; the checksums are computed
+# independently.
 python3 "$here/serial.py" plain cobs.line "$sent" >log 2>&1
 result $? "cobs: as any decoder sees it"
 
 python3 "$here/serial.py" joined "$tool" rkh.line two >text 2>log
-result $? "rkh: two frames that have become one are none"
+result $? "rkh: two frames merged into one are refused"
 
 for frame in rkh cobs; do
 	timeout 60 python3 "$here/serial.py" slow $frame "$tool" $frame.line \
@@ -94,14 +98,15 @@ timeout 60 python3 "$here/serial.py" line rkh 60 "$tool" trace lossy \
 	run 0 dump lossy
 result $? "rkh: a line that loses bytes: ${came:-no} of $sent, ${lost:-none} counted"
 
-# Here every single one is counted, with the 5 that the trace itself has lost.
+# Here every lost event is counted, and the 5 that the trace itself has lost.
 timeout 60 python3 "$here/serial.py" line cobs 60 "$tool" trace lossy2 \
 	>text 2>log && counts && [ "$came" -lt "$sent" ] && [ "$came" -gt 10 ] &&
 	[ $((came + lost)) = $((sent + 5)) ] && [ "$bad" -gt 0 ] &&
 	run 0 dump lossy2
 result $? "cobs: a line that loses bytes: ${came:-no} of $sent, ${lost:-none} counted"
 
-# Known damage: what came, what is lost, how many places, all as it was made.
+# Known damage: the numbers of arrived and lost events and of damaged places
+# must be exact.
 same=0
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	python3 "$here/serial.py" harm cobs.line harmed $seed 90 >want 2>log ||
@@ -113,7 +118,7 @@ for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	same=$((same + 1))
 done
 [ $same = 12 ]
-result $? "cobs: damage that was made is what is counted: $same of 12"
+result $? "cobs: known damage is counted exactly: $same of 12"
 
 "$tool" convert --to native -o - trace >pipe-form 2>log
 for how in stop-send stop-receive hangup; do
@@ -122,15 +127,16 @@ for how in stop-send stop-receive hangup; do
 	result $? "live: $how"
 done
 
-# What comes faster than a line that holds little is shed by class, while it waits.
-# controls_are TRACE: as many as were sent
+# When events come faster than the line, send sheds by class while it waits.
+
+# controls_are TRACE: it must have as many control records as were sent
 controls_are()
 {
 	run 0 dump --event control "$1" && grep -Ev "$no_events" text >some &&
 		mv some text && lines "$controls"
 }
 
-# What a format makes of its own accord.
+# Records that the format adds itself.
 no_events=' (context|registry): '
 "$out/make_trace" session session session-pipe || exit
 all=$("$tool" dump session 2>/dev/null | grep -cv " registry: ")
@@ -157,10 +163,10 @@ shed=$(sed -n 's/.* \([0-9]*\) shed/\1/p' log)
 [ $ended = 0 ] && [ "${shed:-0}" -gt 50 ] &&
 	run 0 receive --frame cobs -o late.d late &&
 	says "$((all - shed)) events received, $shed lost" && controls_are late.d
-result $? "a line that is slower than it should be: ${shed:-none} of $all shed"
+result $? "a line that is slower than its rate: ${shed:-none} of $all shed"
 wait $stuck && grep -q "[1-9][0-9]\{3,\} bytes were not sent" stuck-log &&
 	grep -q "events sent" stuck-log
 ended=$?
 cp stuck-log log
-result $ended "a line that takes nothing: it ends all the same"
+result $ended "a stuck line: send ends all the same"
 exit "$failed"

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_tool_stats.sh FOLDER: ktape stats, ktape diff and their conditions, of the
-# scene that t_lib_linux counts by hand.
+# t_tool_stats.sh FOLDER: test ktape stats and ktape diff and their conditions
+# on the scene that t_lib_linux counts by hand.
 top=$(cd "${0%/*}/../../.." && pwd)
 # shellcheck source=selftests/unit/tool/tool.sh
 . "${0%/*}/tool.sh" "$1"
 
 "$out/t_lib_linux" --scene scene && "$out/t_lib_linux" --lossy lossy || exit
 
-# prints TEXT: on standard output
+# prints TEXT: standard output must have it
 prints()
 {
 	grep -qE -- "$1" text || { echo "does not print: $1" >>log; return 1; }
@@ -44,25 +44,25 @@ test_stats()
 		echo "ok $((n += 1)) - stats: JSON # SKIP no python3"
 	fi
 	run 0 stats --rtos scene && prints '^context switches'
-	result $? "stats: TraceX's analyses of the same"
+	result $? "stats: TraceX's analyses of the scene"
 	run 0 stats lossy && says "5 events were lost in 1 gaps" &&
 		prints '^wakeup .*\?'
-	result $? "stats: losses are told, and what they leave open"
+	result $? "stats: losses and unknown results are reported"
 	run 2 stats --rtos --all scene
 	result $? "stats: options of two kinds"
 	cp -R scene odd && LC_ALL=C sed -i 's/app/\x1b[m/' odd/registry
 	run 1 stats odd && says 'registry: at byte 0: checksum is wrong'
-	result $? "stats: damage is told with its file"
+	result $? "stats: damage is reported with its file"
 	run 0 stats scene && prints '^ +101 wor"ker.xff '
 	result $? "stats: names do nothing to a terminal"
 	column='^irq {11}abcd..?fghijk {13}2 '
 	"$out/t_lib_linux" --named odd2 "$(printf 'abcd\303\244fghijk\033')" &&
 		run 0 stats odd2 && prints "$column" &&
 		run 0 diff odd2 odd2 && prints "$column"
-	result $? "stats, diff: columns end behind whole characters and escapes"
+	result $? "stats, diff: columns are cut at whole characters and escapes"
 }
 
-# sma ID SEQ TIME SIGNAL: an event of object 1
+# sma ID SEQ TIME SIGNAL: print an event of object 1
 sma()
 {
 	printf '%b' "\\x$1\\x$2\\x$3\\0\\1\\0\\0\\0\\x$4\\0\\0\\1\\x7e"
@@ -72,7 +72,7 @@ rkh=rkh:check=0,sender=0,que-low=0,time-width=2
 golden=$top/../shared/golden/rkh_ahsm.bin
 markers=$top/../shared/golden/tband_stream_bare
 
-# response FILTER: of the object, in JSON
+# response FILTER: print the object's response times in JSON
 response()
 {
 	grep -q "\"signal\":null,\"signal_name\":null,$1" text && return
@@ -110,7 +110,7 @@ test_response()
 	} >posts
 	run 0 stats --json -f "$rkh,sig-width=4" posts && response '"posts":1,' &&
 		grep -q '"signal":4294967295,"signal_name":null,"posts":1,' text
-	result $? "stats: the greatest signal is not all signals"
+	result $? "stats: the largest signal number does not mean all signals"
 	{
 		printf '~\247\0\12\0\2\33[2J\0~'
 		sma 43 01 0a 02
@@ -121,21 +121,21 @@ test_response()
 	if [ -e "$golden" ]; then
 		run 0 stats --json "$golden" &&
 			response '"posts":11,"gets":11,"count":11,"sum":374000000'
-		result $? "stats: response times as RKH's own decoder tells them"
+		result $? "stats: response times equal those of RKH's own decoder"
 	else
 		echo "ok $((n += 1)) - stats: of a stream of RKH # SKIP no ../shared/golden"
 	fi
 }
 
-# frame BYTE...: an event of Tonbandgeraet, in hexadecimal without zeros
+# frame BYTE...: print an event of Tonbandgeraet, in hexadecimal without zeros
 frame()
 {
 	printf '%b' "\\x$(printf %02x $(($# + 1)))"
 	printf '\\x%s' "$@" | { read -r bytes; printf '%b' "$bytes\\0"; }
 }
 
-# What two tasks do with a queue (1), a semaphore (2) and a mutex (3), and what
-# TraceX counts of it.
+# Two tasks use a queue (1), a semaphore (2) and a mutex (3); the counts that
+# TraceX would show.
 freertos_stream()
 {
 	frame 5e 01 01; frame 5b 01 01 05; frame 5e 01 02; frame 5b 01 02 09
@@ -200,7 +200,7 @@ test_services()
 			bad = [k for k in keys if a[k] != b[k]]
 			assert not bad, (bad, a, b)
 		EOT
-	result $? "stats: the same of what is exported"
+	result $? "stats: an exported trace has the same services"
 	run 0 convert -q --from tband --to "$trx" \
 		--from-time 0.000000013 -o cut.trx calls &&
 		run 0 stats --json cut.trx && python3 - <<-'EOT' 2>>log
@@ -211,11 +211,11 @@ test_services()
 			bad = [k for k in want if have.get(k, 0) != want[k]]
 			assert not bad, (bad, have)
 		EOT
-	result $? "stats: kinds of queues are known behind a cut"
+	result $? "stats: kinds of queues are known after the start of a range"
 }
 
-# A call that waits twice is one; one that begins behind a time that was over, or
-# behind something else that the task did, is another.
+# A call that waits twice is one call. A call that begins after a timeout, or
+# after another action of the task, is a separate one.
 waits_stream()
 {
 	frame 54 01 01
@@ -255,7 +255,7 @@ more_waits()
 	frame 58 1c 01
 }
 
-# A mutex that one core makes, and the other one takes.
+# A mutex that one core creates and the other one takes.
 cores()
 {
 	{
@@ -269,7 +269,7 @@ cores()
 	} >core1
 }
 
-# A lost event behind a creation does not hide a later change.
+# A lost event after a creation does not hide a later change.
 made_stream()
 {
 	frame 54 01 01
@@ -280,7 +280,7 @@ made_stream()
 	frame 5b 08 05 05
 }
 
-# counts ID=N...: of services, in the JSON of stats
+# counts ID=N...: the numbers of services in the JSON of stats
 counts()
 {
 	python3 - "$@" <<-'EOT' 2>>log
@@ -294,14 +294,14 @@ counts()
 
 trx=tracex:hz=1000000000
 
-# part OPTION...: statistics of a part of the calls
+# part OPTION...: print statistics of a part of the calls
 part()
 {
 	run 0 convert -q --from tband --to "$trx" "$@" -o part.trx calls &&
 		run 0 stats --json part.trx
 }
 
-# words FILE: what the entries of the calls tell, read from the bytes
+# words FILE: print the words of the calls' entries, read from the bytes
 words()
 {
 	python3 - "$1" <<-'EOT' 2>>log
@@ -345,10 +345,10 @@ test_calls()
 	more_waits >waits2
 	run 0 stats -f tband --json waits && counts 68=2 69=1 &&
 		run 0 stats -f tband --json waits2 && counts 68=7 69=2 114=2
-	result $? "stats: a call that waits twice is one"
+	result $? "stats: a call that waits twice is one call"
 	made_stream >made
 	run 0 stats -f tband --json made && counts 100=3 108=2
-	result $? "stats: changes of priorities, not of what is made"
+	result $? "stats: changes of priority without initial priorities"
 	freertos_stream >calls
 	part -c 0 && counts 60=1 81=1 50=1 52=2 57=1 88=1 69=3 &&
 		part -p 1 && counts 60=0 81=0 50=0 52=1 57=1 88=1 69=3 &&
@@ -366,10 +366,10 @@ test_calls()
 		run 0 convert -q --from tband --to native -c 1 -o near core0@0 core1@1 &&
 		run 0 convert -q --to "$trx" --from-time 0.000000004 -o part.trx near &&
 		run 0 stats --json part.trx && counts 50=0 52=1 57=1
-	result $? "stats: kinds of queues are known whatever is left out"
+	result $? "stats: kinds of queues are known for any part of the trace"
 	run 0 convert -q --from tband --to "$trx" -o calls.trx calls &&
 		words calls.trx
-	result $? "stats: what services tell, word by word"
+	result $? "stats: arguments of services, word by word"
 	{
 		printf '\176'
 		sma 43 00 0a 02; sma 42 01 14 02
@@ -379,7 +379,7 @@ test_calls()
 	result $? "stats: services of RKH by number and name"
 }
 
-# What its own decoder counts.
+# The counts of the original decoder.
 test_golden()
 {
 	if ! [ -e "$markers.bin" ] || ! command -v python3 >/dev/null; then
@@ -400,7 +400,7 @@ test_golden()
 			        for k, v in d['popular'] if k > 4095}
 			assert have == want and want['mark'], (have, want)
 		EOT
-	result $? "stats: services of a stream as its own decoder counts them"
+	result $? "stats: services of a stream equal those of its own decoder"
 }
 
 test_judge()
@@ -416,7 +416,7 @@ test_judge()
 	judge 3 'lost > 0' lossy && judge 0 'lost > 0'
 	result $? "fail-if: losses"
 	judge 0 'wakeup.p50 > 1ms' lossy && says "may have changed the result"
-	result $? "fail-if: what losses leave open is told"
+	result $? "fail-if: results that losses make unknown are reported"
 	wrong=
 	for bad in '' 'irq' 'irq.p98 > 1' 'cpu.max > 1' 'irq.max > 1 h' \
 		'irq.max ~ 1' 'irq.max > x' 'irq.max > +10%' 'irq[a.max > 1' \
@@ -424,7 +424,7 @@ test_judge()
 		judge 2 "$bad" || wrong="$wrong '$bad'"
 	done
 	[ -z "$wrong" ]
-	result $? "fail-if: what is no condition"
+	result $? "fail-if: invalid conditions"
 	run 3 stats -F 'irq.max > 1s' -F 'irq.max > 1ns' scene
 	result $? "fail-if: one of two"
 }

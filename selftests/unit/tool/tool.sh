@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# For scripts that run the command: . tool.sh FOLDER
+# Helpers for scripts that run the command: . tool.sh FOLDER
 set -u
 
 out=$(cd "$1" && pwd) || exit
-# What a command gets that is not to be told apart from success.
+# The sanitizer's exit status, which no command uses.
 export ASAN_OPTIONS=exitcode=99
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-tool.XXXXXX")
@@ -14,7 +14,7 @@ cd "$work" || exit
 n=0
 failed=0
 
-# result STATUS NAME: the log goes with a failure.
+# result STATUS NAME: print a test line, with the log after a failure
 result()
 {
 	n=$((n + 1))
@@ -28,7 +28,8 @@ result()
 	sed 's/^/# /' log | head -n 20
 }
 
-# run STATUS ARGUMENT...: standard output in text, standard error in log
+# run STATUS ARGUMENT...: run ktape with standard output to text and standard
+# error to log; it must exit with STATUS
 run()
 {
 	want=$1
@@ -39,14 +40,14 @@ run()
 	[ $got = "$want" ]
 }
 
-# lines N: so many were printed
+# lines N: it must have printed N lines
 lines()
 {
 	[ "$(wc -l <text)" = "$1" ] ||
 		{ echo "$(wc -l <text) lines, not $1" >>log; return 1; }
 }
 
-# says TEXT, does_not_say TEXT: on standard error
+# says TEXT, does_not_say TEXT: standard error must have, or not have, TEXT
 says()
 {
 	grep -qF -- "$1" log || { echo "does not say: $1" >>log; return 1; }

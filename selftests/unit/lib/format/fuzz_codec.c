@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: a trace in a format of others.  The first byte says which
- * format (0: found by itself; the last one: Tonbandgeraet from a line), and
- * whether it is sorted and what it is written as; all that follows is the trace.
+ * libFuzzer target: a trace in a foreign format. The first byte says which
+ * format (0: detected; the last number: Tonbandgeraet from a serial line),
+ * whether it is sorted and in which format it is written; the trace follows.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -10,14 +10,14 @@
 #include "lib_codec.h"
 
 #define FORMATS		16	/* the low bits of the first byte */
-#define LINE		15	/* of them */
+#define LINE		15	/* number of these formats */
 #define SORTED		16
-#define OUTPUTS		16	/* by its high bits and the last byte */
+#define OUTPUTS		16	/* chosen by its high bits and the last byte */
 #define OUTPUT_SHIFT	5
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* The n-th format that can be read and is not native, or NULL. */
+/* Return the n-th readable format that is not native, or NULL. */
 static const char *input_name(unsigned int n)
 {
 	const struct ktape_codec *codec;
@@ -29,7 +29,7 @@ static const char *input_name(unsigned int n)
 	return NULL;
 }
 
-/* The n-th that can be written to a file, round and round. */
+/* Return the n-th format that can be written to a file, modulo their number. */
 static const char *output_name(unsigned int n)
 {
 	const struct ktape_codec *codec;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tracks of a trace for Perfetto as lines of text, read by the rules of
- * protobuf and the numbers of perfetto_trace.proto alone:
+ * Print the tracks of a Perfetto trace as lines of text, decoded by the rules
+ * of protobuf and the numbers of perfetto_trace.proto, without our writer's
+ * code:
  *
- *	begin TRACK: NAME key=value ...
- *	instant TRACK: NAME key=value ...
- *	end TRACK
- *	value TRACK: NUMBER
+ * 	begin TRACK: NAME key=value ...
+ * 	instant TRACK: NAME key=value ...
+ * 	end TRACK
+ * 	value TRACK: NUMBER
  */
 #ifndef _LIB_PROTO_H
 #define _LIB_PROTO_H
@@ -19,7 +20,7 @@
 
 #define PROTO_TRACKS	8192
 
-/* A field: its number, and a value or the bytes at @data. */
+/* A field: its number, and its value or the bytes at @data. */
 struct proto_field {
 	uint32_t number;
 	uint64_t value;
@@ -48,7 +49,7 @@ static uint64_t proto_varint(const uint8_t **p, const uint8_t *end)
 	return v;
 }
 
-/* The next field from @p on.  Return: false at the end. */
+/* Decode the next field from @p on. Return: false at the end. */
 static bool proto_next(const uint8_t **p, const uint8_t *end,
 		       struct proto_field *f)
 {
@@ -109,7 +110,7 @@ static const char *proto_track(const struct proto_tracks *t, uint64_t id)
 	return "?";
 }
 
-/* A DebugAnnotation. */
+/* Print a DebugAnnotation. */
 static void proto_annotation(struct proto_tracks *t,
 			     const struct proto_field *of)
 {
@@ -163,7 +164,7 @@ static void proto_event(struct proto_tracks *t, const struct proto_field *of)
 	fputc('\n', t->out);
 }
 
-/* All of a trace; to be freed. */
+/* Return the whole trace as text, to be freed. */
 __attribute__((unused))
 static char *proto_lines(const void *data, size_t size)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names and events, or a file, in a format; tracks of it as lines of text. */
+/*
+ * Convert names and events, or a file, to a format, and get its tracks as lines
+ * of text.
+ */
 #ifndef _LIB_TRACKS_H
 #define _LIB_TRACKS_H
 
@@ -7,7 +10,7 @@
 #include "lib_proto.h"
 #include "lib_scene.h"
 
-/* A name as a registry record tells it. */
+/* A name as in a registry record. */
 struct given {
 	uint32_t type;
 	uint32_t id;
@@ -31,7 +34,7 @@ static void give_name(struct ktape_registry *registry, struct ktape_sink *sink,
 		abort();
 }
 
-/* Names and events in a format; to be freed. */
+/* Return names and events in a format, to be freed. */
 static inline char *text_of(const char *format, const struct given *names,
 		     size_t nr_names, const struct scene_event *events,
 		     size_t nr, size_t *len)
@@ -83,7 +86,7 @@ static inline void same_text(const char *got, const char *want)
 	check(!strcmp(got, want), "%.150s", got + i);
 }
 
-/* A file in a format; to be freed. */
+/* Return a file in a format, to be freed. */
 static inline char *converted(const char *path, const char *to, size_t *len)
 {
 	struct codec_told told;

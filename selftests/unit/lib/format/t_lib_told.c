@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names and states of what is open: who has a mutex, what a slice was called when
- * it began, whose markers a name is of, and that neither memory nor an output
- * grows without end.
+ * Test names and states of open things in converted traces: the owner of a
+ * mutex, the name that a slice had when it began, the thread whose markers a
+ * name is for; and that neither memory nor output grows without limit.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -10,13 +10,13 @@
 #include "lib_tband.h"
 #include "lib_tracks.h"
 
-#define OWN	1	/* of the thread, in dat20 */
+#define OWN	1	/* in dat20: the marker is local to the thread */
 #define MANY	5000
 #define KEPT	4096
 
 /* ---- writing -------------------------------------------------------------- */
 
-/* What a format could not hold, "WHAT: COUNT" a line. */
+/* List what a format could not hold, one "WHAT: COUNT" per line. */
 static char missed[1024];
 
 static void note_misses(const struct ktape_sink *sink)
@@ -32,7 +32,7 @@ static void note_misses(const struct ktape_sink *sink)
 					(unsigned long long)count);
 }
 
-/* Events, of which some are names, as they come. */
+/* Write events, some of them names, in order. */
 static void play(const char *format, const char *path,
 		 const struct scene_event *events, size_t nr)
 {
@@ -83,7 +83,7 @@ static char *played(const char *format, const struct scene_event *events,
 	return text;
 }
 
-/* Those lines that hold a text, and their number; to be freed. */
+/* Return the lines with a text, and their number; to be freed. */
 static char *grep(const char *text, const char *what, size_t *nr)
 {
 	char *found = NULL;
@@ -146,12 +146,12 @@ static char *states_of(const struct scene_event *events, size_t nr, size_t *n)
 #define PUT(ts, thread, owner, times)	\
 	TRACEX(ts, thread, 57, owner, times, 0)
 
-/* A buffer begins anywhere: the events tell who has it. */
+/* A buffer begins anywhere: the events show the owner. */
 static void mutex_holders(void)
 {
 	static const struct scene_event events[] = {
 		NAME(0, KTAPE_OBJ_USER + KTAPE_USER_THREAD, A, "alpha"),
-		GET(10, B, 100, A, 1),		/* alpha had it before */
+		GET(10, B, 100, A, 1),		/* alpha owned it before */
 		GET(20, C, 100, A, 1),
 		GET(25, C, 100, A, 1),
 		PUT(30, A, A, 2),
@@ -161,7 +161,7 @@ static void mutex_holders(void)
 		PUT(70, C, C, 1),
 		PUT(80, C, 0, 0),		/* fails */
 		GET(90, B, 0, 0, 0),
-		GET(100, D, 0, C, 1),		/* somebody was not seen */
+		GET(100, D, 0, C, 1),		/* a thread was not seen */
 		GET(110, C, 100, C, 1),
 		PUT(120, C, C, 1),
 		GET(130, ISR, 0, 0, 0),
@@ -198,7 +198,10 @@ static void set_many(size_t *nr, unsigned int event, uint32_t second)
 		many[(*nr)++] = (struct scene_event)TBAND(*nr, event, id, second);
 }
 
-/* A number needs no memory, a mutex does; viewers take no end of tracks either. */
+/*
+ * A counter takes no memory, a mutex does; viewers do not take unlimited tracks
+ * either.
+ */
 static void states_bounded(void)
 {
 	size_t nr = 0, found, len;
@@ -226,7 +229,7 @@ static void states_bounded(void)
 
 /* ---- names of what is open ------------------------------------------------ */
 
-/* The ends of Chrome's slices: their phase, name and id; to be freed. */
+/* Return the ends of Chrome's slices: phase, name and id; to be freed. */
 static char *ends_of(const char *text, const char *category)
 {
 	char *ends = NULL;
@@ -318,7 +321,7 @@ static void state_slices(void)
 	free(text);
 }
 
-/* Own values of two threads of a process are two counters. */
+/* Thread-local values of two threads of a process are two counters. */
 static void own_values(void)
 {
 	static const struct scene_event events[] = {
@@ -338,7 +341,10 @@ static void own_values(void)
 	free(text);
 }
 
-/* A number that goes to another thread is freed late: EXIT ended the first one. */
+/*
+ * A tid that is reused: the task is freed late, EXIT has ended the first
+ * thread.
+ */
 static void late_free(void)
 {
 	static const struct scene_event events[] = {
@@ -358,7 +364,7 @@ static void late_free(void)
 
 /* ---- names through RKH ---------------------------------------------------- */
 
-/* A marker or a value, whose it is, and its name; ends of names apart. */
+/* A marker or a value, its owner and its name; ends of names apart. */
 static char *keep_name(struct ktape_trace *t, const struct ktape_event *e)
 {
 	const bool value = e->opcode == KTAPE_EV_MARK_VALUE;
@@ -380,7 +386,10 @@ static char *keep_name(struct ktape_trace *t, const struct ktape_event *e)
 
 static struct stream stream;
 
-/* Names of all tasks' own, of a task's and of global markers stay apart. */
+/*
+ * Names of every task's local markers, of one task's local markers and of
+ * global markers are separate.
+ */
 static void names_through_rkh(void)
 {
 	char path[CODEC_PATH], rkh[CODEC_PATH];
@@ -415,7 +424,7 @@ static void names_through_rkh(void)
 
 /* ---- user events ---------------------------------------------------------- */
 
-/* What the metadata of a trace as LTTng's says; to be freed. */
+/* Return the metadata of a trace in LTTng's format, to be freed. */
 static char *metadata_of(const struct scene_event *events, size_t nr)
 {
 	char dir[] = "/tmp/ktape-told.XXXXXX", path[64], *text = NULL;
@@ -439,7 +448,7 @@ static char *metadata_of(const struct scene_event *events, size_t nr)
 	return text;
 }
 
-/* An event that gets another name is another one from then on. */
+/* A renamed event is a different event from then on. */
 static void renamed_event(void)
 {
 	static const struct scene_event events[] = {
@@ -464,7 +473,7 @@ static void renamed_event(void)
 #define TEXT	300
 #define MISSES	"arguments of user events beyond 24: 1\n"
 
-/* What has no room is told, in each format in its own way. */
+/* Lost parts are reported, in each format in its own way. */
 static void cut_arguments(void)
 {
 	static const uint8_t byte[] = { KTAPE_FORMAT_U8, 7 };

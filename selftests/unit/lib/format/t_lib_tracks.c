@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What viewers show besides the kernel's own events: tracks of markers, routines,
- * exceptions, events and objects of real-time systems.
+ * Test what viewers show besides the kernel's events: tracks of markers,
+ * interrupt routines, exceptions, and events and objects of real-time systems.
  */
 #include <ktape/formats.h>
 
@@ -13,7 +13,7 @@
 
 /* ---- names ---------------------------------------------------------------- */
 
-#define OWN	1	/* of the thread, in dat20 */
+#define OWN	1	/* in dat20: the marker is local to the thread */
 
 static const struct given marker_names[] = {
 	{ KTAPE_OBJ_THREAD, 100, 100, 0, "app" },
@@ -45,7 +45,7 @@ static const struct scene_event marker_events[] = {
 	{ 240, 0, 100, KTAPE_EV_EXCEPTION, 1, KTAPE_SW_SEVERITY3, { 0xffff0001 }, "", 0 },
 };
 
-/* The names that ktape dump shows. */
+/* The names that ktape dump prints. */
 static void names(void)
 {
 	char *lines = tracks_of(marker_names, ARRAY_SIZE(marker_names),
@@ -74,7 +74,7 @@ static void names(void)
 
 #define SYS_EXIT_GROUP	231
 
-/* Both ends of a slice have one name, and none outlives its thread. */
+/* Both ends of a slice have the same name, and no slice outlives its thread. */
 static void slices(void)
 {
 	static const struct scene_event events[] = {
@@ -109,8 +109,9 @@ static void slices(void)
 static struct stream stream;
 
 /*
- * The stream that t_lib_tband.c explains.  States are those that the converter of
- * the system itself shows: the length behind an event, who has a mutex.
+ * The stream that t_lib_tband.c describes. The states are those that
+ * Tonbandgeraet's own converter shows: the length after an event, the owner of
+ * a mutex.
  */
 static void tband_tracks(void)
 {
@@ -184,7 +185,7 @@ static void tband_tracks(void)
 	free(lines);
 }
 
-/* Queues and semaphores are counters, each called what it is. */
+/* Queues and semaphores are counters with the right kind in their name. */
 static void queue_tracks(void)
 {
 	char path[CODEC_PATH], *lines;
@@ -231,7 +232,10 @@ static const char *const rkh_lines[] = {
 	": FWK_TCFG version=13312 flags=262143 id=1 sig=1 tstamp=4 ptr=4 ntimer=2 nblock=1 nelem=1 esize=2 bsize=1 epools=4 tick_hz=1000\n",
 };
 
-/* Traces of the systems' own encoders; the names are those of their decoders. */
+/*
+ * Traces of the original encoders; the names are those of the original
+ * decoders.
+ */
 static void golden_tracks(void)
 {
 	char *lines;
@@ -245,7 +249,10 @@ static void golden_tracks(void)
 	holds(lines, rkh_lines, ARRAY_SIZE(rkh_lines));
 	check(!strstr(lines, "user_event"), "an event has no name");
 	free(lines);
-	/* Without what the configuration takes away, fields stay what they are. */
+	/*
+	 * Fields that a configuration removes leave the meaning of the others
+	 * unchanged.
+	 */
 	lines = tracks_of_file(GOLDEN "rkh_allevents_min.bin");
 	check(strstr(lines, ": QUE_FIFO q=0x20001000 "), "%.300s", lines);
 	free(lines);
@@ -256,8 +263,8 @@ static void golden_tracks(void)
 #define TRACEX_SEND	(KTAPE_FORMAT_ID_TRACEX | 69)
 
 /*
- * Ids of formats with arguments that these do not give them: the arguments have no
- * names then, and no state of an object is made up.
+ * Format ids with arguments that do not match: the arguments get no names, and
+ * no object state is invented.
  */
 static void odd_events(void)
 {
@@ -282,7 +289,10 @@ static void odd_events(void)
 	free(lines);
 }
 
-/* A typed argument that is a function has its name, if its number is an id. */
+/*
+ * A typed argument that is a function has the function's name if its number is
+ * an id.
+ */
 static void functions(void)
 {
 	static const struct scene_event events[] = {
@@ -323,7 +333,7 @@ static void chrome_events(void)
 	free(text);
 }
 
-/* What babeltrace2 prints of a trace as LTTng's; to be freed. */
+/* Return babeltrace2's output for a trace in LTTng's format, to be freed. */
 static char *lttng_of(const char *path, const char *dir)
 {
 	struct ktape_trace_options how = { .flags = KTAPE_TRACE_SORTED };
@@ -416,8 +426,8 @@ static const struct tap_test tests[] = {
 };
 
 /*
- * What trace_processor is asked about in t_tool_engines.sh: a task with a priority,
- * a queue, a mutex that it takes and gives, and a semaphore.  A tick is 1 ms.
+ * The trace for trace_processor in t_tool_engines.sh: a task with a priority, a
+ * queue, a mutex that it takes and gives, and a semaphore. 1 tick is 1 ms.
  */
 static int write_states(const char *path)
 {

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# t_path_calls.sh FOLDER: the numbers of the module's system calls with paths are
-# those of the headers of x86 and arm64; of 32-bit riscv, whose headers are not
-# installed, they are written down here.  Those of powerpc are not tested.
+# t_path_calls.sh FOLDER: the numbers of system calls with paths in the module
+# must equal those in the headers of x86 and arm64. The headers of 32-bit riscv
+# are not installed, so its numbers are listed here. Those of powerpc are not
+# tested.
 set -u
 
 top=$(cd "${0%/*}/../../../.." && pwd)
@@ -10,7 +11,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-path.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 n=0
 failed=0
-# Of a kernel that has the numbers there: later ones make a header of a table.
+# A kernel whose header has the numbers: later ones generate it from a table.
 arm=$(grep -l '__NR_openat ' \
 	/usr/src/linux-headers-*-common/arch/arm64/include/asm/unistd32.h \
 	2>/dev/null | head -n 1)
@@ -64,7 +65,8 @@ int main(void)
 }
 EOT2
 
-# holds ARCH CONFIG NATIVE COMPAT [FLAG...]: its compat table has COMPAT's numbers.
+# holds ARCH CONFIG NATIVE COMPAT [FLAG...]: the compat table must have COMPAT's
+# numbers
 holds()
 {
 	local arch=$1 config=$2 native=$3 compat=$4
@@ -83,7 +85,7 @@ holds()
 	fi
 }
 
-# An architecture of which nothing is known has no table, rather than a wrong one.
+# An unknown architecture has no table rather than a wrong one.
 has_none()
 {
 	n=$((n + 1))
@@ -100,7 +102,7 @@ has_none()
 holds x86 CONFIG_X86 asm/unistd_64.h asm/unistd_32.h
 holds arm64 CONFIG_ARM64 asm-generic/unistd.h \
 	"${arm:-/unistd32.h of arm64}" '-D__SYSCALL(nr,f)='
-# What 32-bit programs of riscv use.
+# Numbers for 32-bit programs of riscv.
 cat >"$work/riscv32.h" <<'EOT2'
 #define __NR_openat	56
 #define __NR_execve	221

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Native traces that a conversion writes: which thread an event is of when the
- * clock is so coarse that threads change within one tick.
+ * Test native traces written by a conversion: the thread of each event when the
+ * clock is so coarse that threads switch within one tick.
  */
 #include "lib_trace.h"
 
 static char dir[400];
 
-/* An event of CPU 0, of thread @tid; a switch goes to @next. */
+/* An event of CPU 0 by thread @tid; a switch goes to @next. */
 struct step {
 	uint64_t ts;
 	int32_t tid;
@@ -33,7 +33,7 @@ static void put_step(struct ktape_sink *sink, const struct step *s)
 	check(!ktape_sink_missed(sink, 0, &what), "%s", what);
 }
 
-/* All come back in their order, each as its thread's. */
+/* All events are read back in order, each with its thread. */
 static void put_steps(const char *name, const struct step *steps, size_t nr)
 {
 	struct ktape_sink_options how = { .format = "native", .path = dir };
@@ -69,7 +69,7 @@ static void put_steps(const char *name, const struct step *steps, size_t nr)
 	ktape_trace_close(t);
 }
 
-/* A clock that is coarse: who runs changes within one tick. */
+/* With a coarse clock the current thread changes within one tick. */
 static void test_one_tick(void)
 {
 	static const struct step behind_switch[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Streams of RKH trace made by hand. */
+/* Hand-made RKH streams. */
 #ifndef _LIB_RKH_H
 #define _LIB_RKH_H
 
@@ -18,7 +18,7 @@ static const struct kt_rkh_config usual = {
 	.bsize = 1, .pools = 4,
 };
 
-/* A stream that is made by hand. */
+/* A hand-made stream. */
 struct rkh_stream {
 	struct kt_rkh_config config;
 	uint8_t data[RKH_STREAM];
@@ -68,7 +68,7 @@ static void rkh_add(struct rkh_stream *s, unsigned int id, uint64_t value,
 
 static const char mem_arg[] = "\x18\x03\x7e\x7d\x00\x31\xff\x37hi";
 
-/* All events that there are, once. */
+/* Append every event once. */
 __attribute__((unused))
 static void rkh_all(struct rkh_stream *s, const struct kt_rkh_config *c,
 		       bool record)

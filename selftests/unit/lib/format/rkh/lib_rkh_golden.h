@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What RKH's own decoder says of a stream, line by line against ours.
+ * Compare the output of RKH's own decoder with ours, line by line, after
+ * normalising it:
  *
- * The normaliser: groups RQ and TIM are QUE and TMR; numbers are compared as
- * numbers, whatever their digits; "?" and "static" are 0; a name is that of the
- * address or signal that ours has, by the symbols that came so far, without a
- * leading &; a target state of 0 is the source; rt and nseq, which it measures,
- * are those of struct ktape_response, but for an rt of -1: it did not find the
- * post; without time stamps, rt of 0 is none; the .c that it adds to files of
- * assertions is left out, as is what it says of the configuration.
+ * - groups RQ and TIM are QUE and TMR;
+ * - numbers are compared as numbers, in any notation; "?" and "static" are 0;
+ * - a name is that of the address or signal in our line, by the symbols so far,
+ *   without a leading &;
+ * - a target state of 0 is the source state;
+ * - rt and nseq, which the decoder measures, are those of struct ktape_response;
+ *   an rt of -1 means that it did not find the post; without time stamps an rt
+ *   of 0 means none;
+ * - the .c that it appends to files of assertions is removed, and its lines
+ *   about the configuration are ignored.
  */
 #ifndef _LIB_RKH_GOLDEN_H
 #define _LIB_RKH_GOLDEN_H
@@ -20,7 +24,7 @@
 #define VALUE		256
 
 struct symbol {
-	char kind;		/* as the table it is in: o, s, u */
+	char kind;		/* its table: o, s, u */
 	unsigned long long id;
 	char name[64];
 };
@@ -28,13 +32,15 @@ struct symbol {
 static struct symbol symbols[SYMBOLS];
 static unsigned int nr_symbols;
 
-/* Response times: before the last event, and now. */
+/* Response times: before the last event, and after it. */
 static struct ktape_responses *responses;
 static struct ktape_response before;
 static uint64_t tick;	/* ns */
 static unsigned int nr_times;
 
-/* The text of a member of a flat object.  Return: false: there is none. */
+/*
+ * Find the text of a member of a flat object. Return: false if there is none.
+ */
 static bool member(const char *json, const char *key, char value[VALUE])
 {
 	char quoted[64];
@@ -87,7 +93,7 @@ static void learn(const char *json)
 	}
 }
 
-/* Is what they print the value of ours? */
+/* Return true if the printed value equals ours. */
 static bool same_value(const char *theirs, const char *ours, bool signal)
 {
 	unsigned long long v = strtoull(ours, NULL, 0);
@@ -104,7 +110,7 @@ static bool same_value(const char *theirs, const char *ours, bool signal)
 	       !strcmp(theirs, symbol(signal ? 's' : 'o', v));
 }
 
-/* Of all signals of the object that an event has, or NULL. */
+/* Return the response times of the object of an event, or NULL. */
 static const struct ktape_response *response_of(const char *json)
 {
 	const struct ktape_response *r = NULL;
@@ -120,7 +126,7 @@ static const struct ktape_response *response_of(const char *json)
 	return NULL;
 }
 
-/* "rt", ticks since the post, and "nseq", which post it was. */
+/* "rt", ticks since the post, and "nseq", the number of the post. */
 static void same_response(const char *key, const char *value, const char *json,
 			  const char *line)
 {
@@ -161,7 +167,7 @@ static void same_field(const char *key, const char *value, const char *json,
 	      line, key, ours);
 }
 
-/* Fields "key=value, ..." behind the colon. */
+/* Compare the fields "key=value, ..." after the colon. */
 static void same_fields(char *fields, const char *json, const char *line)
 {
 	char text[VALUE], number[VALUE], *part;
@@ -187,7 +193,7 @@ static void same_fields(char *fields, const char *json, const char *line)
 	}
 }
 
-/* "SMA | FIFO       : ..." behind time and sequence number. */
+/* Compare "SMA | FIFO       : ..." after time and sequence number. */
 static void same_event(const char *line, const char *json)
 {
 	char copy[1024], group[VALUE], event[VALUE], *p = copy, *bar, *colon;
@@ -219,7 +225,7 @@ static void same_event(const char *line, const char *json)
 		same_fields(colon + 3, json, line);
 }
 
-/* An argument of a user event, on a line of its own. */
+/* Compare an argument of a user event, on a line of its own. */
 static void same_argument(const char *line, char **args)
 {
 	char *ours = strsep(args, ","), theirs[VALUE];
@@ -299,7 +305,10 @@ static void golden_notice(void *arg, const struct ktape_notice *n)
 		ktape_responses_notice(responses, n);
 }
 
-/* Their text and ours, and the same number of damages, gaps, response times. */
+/*
+ * Compare their text and ours, and the numbers of damages, gaps and response
+ * times.
+ */
 __attribute__((unused))
 static void compare_golden(const char *stem, unsigned int errors,
 			   unsigned int gaps, unsigned int times)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RKH trace in and out: bytes, frames, losses, there and back.  Vectors are made
- * from its specification; streams of its own encoder are read from
- * ../shared/golden where that is, and compared with what its own decoder says.
+ * Test RKH in both directions: bytes, frames, losses, round trips. Vectors are
+ * made from its specification; streams of the original encoder, if
+ * ../shared/golden has them, are compared with the output of the original
+ * decoder.
  */
 #include "format/rkh/internal.h"
 #include <ktape/formats.h>
@@ -88,7 +89,7 @@ static void escapes(void)
 
 /* ---- there and back ------------------------------------------------------------ */
 
-/* What a stream becomes when it is written again, directly or by native. */
+/* Return a stream written again, directly or through the native format. */
 static void check_back(const void *data, size_t len, const char *what)
 {
 	char path[CODEC_PATH], native[CODEC_PATH];
@@ -119,7 +120,7 @@ static void check_back(const void *data, size_t len, const char *what)
 	close(three);
 }
 
-/* All events in all widths, with and without each part. */
+/* Every event in every width, with and without each optional part. */
 static void widths(void)
 {
 	static const uint32_t flags[] = {
@@ -148,7 +149,7 @@ static void widths(void)
 	}
 }
 
-/* Time stamps of one byte go round; a stream may begin at any number. */
+/* One-byte time stamps wrap; a stream may begin at any value. */
 static void wraps(void)
 {
 	struct kt_rkh_config c = usual;
@@ -167,7 +168,7 @@ static void wraps(void)
 
 /* ---- lines of text --------------------------------------------------------------- */
 
-/* The name of the event stands first, then each field behind its own name. */
+/* The event's name comes first, then each field with its name. */
 static void check_words(const struct ktape_event *e, const char *line)
 {
 	const struct kt_rkh_kind *k = kt_rkh_kind(ktape_event_arg(e, 0) & 0xff);
@@ -221,7 +222,9 @@ static void check_lines(const char *path)
 	check(nr > 60, "%u events", nr);
 }
 
-/* Of the stream itself, and of what it is as a native trace, in all its parts. */
+/*
+ * Check the stream itself, and the native trace made of it, with all its parts.
+ */
 static void words(void)
 {
 	static const uint32_t flags[] = {
@@ -259,7 +262,7 @@ static void read_all(const void *data, size_t len, const char *format,
 	close(fd);
 }
 
-/* Each bit of a frame changed, each frame taken out: that is what is lost. */
+/* Flip each bit of a frame, and remove each frame: exactly that is lost. */
 static void losses(void)
 {
 	struct codec_told told;
@@ -300,8 +303,8 @@ static void losses(void)
 }
 
 /*
- * In front of the first sequence number nobody can count: a bad frame there is a
- * gap of an unknown number, also as a native trace.
+ * Before the first sequence number nothing can be counted: a bad frame there is
+ * a gap of unknown size, also in the native trace.
  */
 static void before_first(void)
 {
@@ -325,7 +328,7 @@ static void before_first(void)
 			stream.data[bad[record]] ^= 1;
 		in = codec_file(path, stream.data + from, stream.len - from);
 		nr = codec_read_all(path, seq ? "rkh" : NULL, 0, &told);
-		if (!seq && (!record || joined)) { /* nothing tells that */
+		if (!seq && (!record || joined)) { /* no record shows that */
 			close(in);
 			continue;
 		}
@@ -343,7 +346,7 @@ static void before_first(void)
 	}
 }
 
-/* A record of the configuration is shown where the stream has one. */
+/* A configuration record is shown where it stands in the stream. */
 static void assumed(void)
 {
 	static const char *const formats[] = { "text", "jsonl", "csv", "chrome" };
@@ -357,7 +360,7 @@ static void assumed(void)
 		size_t len;
 
 		rkh_begin(&stream, &usual, records);
-		/* It may also begin at another number than 0. */
+		/* The stream may begin at a number other than 0. */
 		stream.seq = i % 3 ? 7 : 0;
 		for (unsigned int n = 0; n < 20; n++)
 			rkh_add(&stream, 0x22, 5, NULL, 0);
@@ -380,7 +383,7 @@ static void assumed(void)
 	}
 }
 
-/* Cut anywhere, bytes changed, put in and taken out anywhere. */
+/* Truncate anywhere; change, insert and remove bytes anywhere. */
 static void damages(void)
 {
 	struct codec_told told;
@@ -426,14 +429,14 @@ static char *keep(struct ktape_trace *t, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_TIME_EXTEND || e->opcode == KTAPE_EV_REGISTRY)
 		return NULL;
-	/* Time has another unit. */
+	/* The unit of time differs. */
 	line = codec_line(t, e);
 	kept = strdup(strchr(line, ']'));
 	free(line);
 	return kept;
 }
 
-/* Events but for their times and names, and losses, stay what they are. */
+/* Events, except for their times and names, and losses stay unchanged. */
 static void linux_trace(void)
 {
 	char path[CODEC_PATH], native[CODEC_PATH], rkh[CODEC_PATH];
@@ -459,13 +462,13 @@ static void linux_trace(void)
 	close(three);
 }
 
-/* Any event of such a trace, of CPU 0 and no thread. */
+/* Any event of such a trace, of CPU 0 without a thread. */
 #define OURS(opcode)	"\1" opcode "\3\0\0" "\x09\0\0\0\0" "\6\0\0\0\0"
 #define WORD		"\6\1\2\3\4"
 
 /*
- * An opcode that no table of ours has is a later writer's, and stays as it came;
- * what nobody writes is a bad frame.
+ * An unknown opcode may be from a later writer and is kept; what no writer
+ * writes is a bad frame.
  */
 static void later_writer(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tonbandgeraet in and out: bytes, frames, what becomes of each event, and back.
- * Vectors are made from its specification; streams of its own encoder are read
- * from ../shared/golden where that is.
+ * Test Tonbandgeraet in both directions: bytes, frames, the native event for
+ * each event, and round trips. Vectors are made from its specification; streams
+ * of the original encoder are read if ../shared/golden has them.
  */
 #include "lib_gather.h"
 #include "lib_tband.h"
@@ -16,7 +16,7 @@ static const struct {
 	const char *name;
 	const char *frame;	/* without its zero */
 	size_t len;
-	const char *json;	/* or NULL: it is none */
+	const char *json;	/* NULL = not valid */
 } vectors[] = {
 	{ "core 0", "\1\1\1\1", 4, "{\"Base\":{\"ts\":0,\"kind\":{\"CoreId\":{\"core_id\":0}}}}" },
 	{ "resolution", "\3\2\xa", 3, "{\"BaseMetadata\":{\"TsResolutionNs\":{\"ns_per_ts\":10}}}" },
@@ -69,7 +69,7 @@ static void bytes(void)
 	}
 }
 
-/* All lengths around a full run, with a zero at each place or none. */
+/* All lengths around the longest run, with a zero at each place or none. */
 static void frames(void)
 {
 	uint8_t plain[600], frame[700], back[700];
@@ -93,7 +93,7 @@ static void frames(void)
 
 /* ---- a buffer that is not full ---------------------------------------------------- */
 
-/* Behind the zero of a frame. */
+/* After the zero of a frame. */
 static size_t frames_end(const struct stream *s, unsigned int nr)
 {
 	size_t at = 0;
@@ -130,7 +130,7 @@ static unsigned int count_lines(const char *path, const char *format,
 	return nr;
 }
 
-/* A snapshot's buffer that is dumped whole ends in zeros: it is the same trace. */
+/* A snapshot buffer dumped as a whole ends with zeros: it is the same trace. */
 static void padded(void)
 {
 	static const size_t sizes[] = { 1, 2, 100, 32768, 200000 };
@@ -167,7 +167,7 @@ static void padded(void)
 		      "%zu zeros: %s", sizes[i / 2], told.text);
 		close(fd);
 	}
-	/* Between frames they are damage, which is told once. */
+	/* Zeros between frames are damage, reported once. */
 	memmove(copy + 1000, stream.data + frames_end(&stream, 3),
 		stream.len - frames_end(&stream, 3));
 	memset(copy, 0, 1000);
@@ -181,7 +181,7 @@ static void padded(void)
 
 /* ---- events --------------------------------------------------------------------- */
 
-/* What stream_all() is in text, in the order of the stream. */
+/* The text of stream_all(), in the order of the stream. */
 static const char *const lines[] = {
 	"[0.000000000] cpu 0 - user_event: core_id core_id=0",
 	"[0.000000000] cpu 0 - user_event: ts_resolution_ns ns_per_ts=1000",
@@ -235,7 +235,10 @@ static void events(void)
 	close(fd);
 }
 
-/* Cores one after the other come out by time; a core back in time does not. */
+/*
+ * Cores stored one after the other are sorted by time; a core whose time goes
+ * back is not.
+ */
 static void order(void)
 {
 	struct codec_told told = { 0 };
@@ -280,7 +283,7 @@ static void order(void)
 
 /* ---- there and back ---------------------------------------------------------------- */
 
-/* Lines of a trace, those left out that the format makes anew. */
+/* The lines of a trace, without those that the format creates anew. */
 static char *keep(struct ktape_trace *t, const struct ktape_event *e)
 {
 	bool user = e->opcode == KTAPE_EV_USER_EVENT;
@@ -290,7 +293,7 @@ static char *keep(struct ktape_trace *t, const struct ktape_event *e)
 	if (id < 3 || e->opcode == KTAPE_TIME_EXTEND)
 		return NULL;
 	line = codec_line(t, e);
-	/* Names have no time, and are in one ring of all CPUs. */
+	/* Names have no time and are in one ring for all CPUs. */
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		memset(line, '.', (size_t)(strstr(line, "registry") - line));
 	return line;
@@ -314,7 +317,7 @@ static void there_and_back(const void *data, size_t len)
 	same_events(path, native, keep);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", three);
 	same_events(native, path, keep);
-	/* In hexadecimal, too. */
+	/* Also in hexadecimal. */
 	close(two);
 	two = codec_convert(native, "tband", "drop-every=0,format=hex", &told);
 	check(two >= 0, "%d %s", two, told.text);
@@ -333,8 +336,8 @@ static void round_trip(void)
 }
 
 /*
- * Names of markers as the macros of the target write them: a task's own always
- * with task 0, which are not those of the global markers with the same ids.
+ * Names of markers as the target's macros write them: local ones always with
+ * task 0. They are separate from the names of global markers with the same ids.
  */
 static void stream_names(struct stream *s)
 {
@@ -380,7 +383,7 @@ static const char *const named[] = {
 	"other-2 mark_end: task=0 id=1 (dsp) message=",
 };
 
-/* The markers of a trace are those. */
+/* Check that the trace has exactly these markers. */
 static void same_names(const char *path)
 {
 	struct ktape_trace_options how = { .notice = NULL };
@@ -432,7 +435,10 @@ static void names(void)
 	there_and_back(stream.data, stream.len);
 }
 
-/* Names of a kernel's markers hold for threads' own, too: there and back. */
+/*
+ * Names of a kernel's markers apply to thread-local markers too, in a round
+ * trip as well.
+ */
 static void names_of_all(void)
 {
 	static const uint32_t name[7] = { 1 }, mark[1] = { 1 };
@@ -479,7 +485,10 @@ static void names_of_all(void)
 	close(fd);
 }
 
-/* The count of losses on change and every so often, and in the right place. */
+/*
+ * The count of losses is written when it changes and regularly, in the right
+ * place.
+ */
 static void losses(void)
 {
 	struct codec_told told;
@@ -515,7 +524,7 @@ static void losses(void)
 
 /* ---- what is wrong ------------------------------------------------------------------- */
 
-/* Cut anywhere, every byte changed: never more than the frame is lost. */
+/* Truncate anywhere, change every byte: at most that frame is lost. */
 static void damages(void)
 {
 	struct codec_told told;
@@ -583,7 +592,7 @@ static void options(void)
 		check(!err || *error.text, "%zu", i);
 		if (err)
 			continue;
-		/* However it was found, it is the same trace. */
+		/* Whether detected or named, it is the same trace. */
 		if (!i)
 			memcpy(uuid, ktape_trace_info(t)->uuid, sizeof(uuid));
 		check(!memcmp(uuid, ktape_trace_info(t)->uuid, sizeof(uuid)),
@@ -591,7 +600,7 @@ static void options(void)
 		ktape_trace_close(t);
 	}
 	close(fd);
-	/* Found by fuzzing: nothing was read yet when the format was named. */
+	/* Found by fuzzing: nothing had been read when the format was named. */
 	fd = codec_file(path, "", 0);
 	codec_read_all(path, "tband", 0, &told);
 	codec_read_all(path, "tband", KTAPE_TRACE_SORTED, &told);
@@ -602,7 +611,7 @@ static void options(void)
 	close(fd);
 }
 
-/* Bare metal has no tasks: they are frames that are no events. */
+/* A bare-metal stream has no tasks: task events are invalid frames. */
 static void bare_metal(void)
 {
 	struct codec_told told = { 0 };
@@ -632,7 +641,7 @@ static void bare_metal(void)
 
 /* ---- streams of its own encoder -------------------------------------------------------- */
 
-/* Each line of what its own decoder prints is the source of one of ours. */
+/* Each line of the original decoder is the source of one of ours. */
 static void compare_golden(const char *stem)
 {
 	struct ktape_trace_options how = { .format = "tband" };

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tonbandgeraet with checks, as it goes over a line: whole, harmed at each byte,
- * joined late, begun anew, and without any check.
+ * Test Tonbandgeraet with check frames over a serial line: intact, damaged at
+ * each byte, joined late, restarted, and without checks.
  */
 #include "util/crc32c.h"
 #include "lib_gather.h"
 #include "lib_tband.h"
 #include "tap.h"
 
-#define OWN_LOST	3	/* that stream_all() tells */
+#define OWN_LOST	3	/* that stream_all() reports */
 
 static struct stream stream;
 
-/* Bytes of the stream with checks, and the events in it. */
+/* Bytes of the stream with checks, and its events. */
 static uint8_t *line;
 static size_t line_len;
 static unsigned int line_events;
 
-/* What came over the line. */
+/* What arrived over the line. */
 struct came {
 	struct codec_told told;
 	unsigned int events;
@@ -65,7 +65,7 @@ static void make_line(void)
 	close(out);
 }
 
-/* What is made anew is left out, and where names are. */
+/* Leave out lines that are created anew, and the places of names. */
 static char *keep(struct ktape_trace *t, const struct ktape_event *e)
 {
 	bool user = e->opcode == KTAPE_EV_USER_EVENT;
@@ -105,7 +105,7 @@ static void gather_line(struct gathered *g, const void *data, size_t len,
 	close(fd);
 }
 
-/* Nothing else comes than was sent, and nothing is missing. */
+/* Exactly what was sent arrives. */
 static void whole(void)
 {
 	static struct gathered a, b;
@@ -127,7 +127,7 @@ static void whole(void)
 	check_equal(came.told.assumed, 0);
 }
 
-/* One place is harmed: it is told, and each event came or was counted. */
+/* Damage one place: it is reported, and each event arrives or is counted. */
 static void judge(const char *how, size_t at, const uint8_t *data, size_t len)
 {
 	struct came came;
@@ -181,7 +181,9 @@ static void inserted(void)
 	free(more);
 }
 
-/* Much is gone: what is left is no more than was sent, and all is counted. */
+/*
+ * Remove much: no more arrives than was sent, and everything else is counted.
+ */
 static void burst(void)
 {
 	uint8_t *less = malloc(line_len);
@@ -201,12 +203,15 @@ static void burst(void)
 	free(less);
 }
 
-/* From anywhere on: what was before is not taken for a loss. */
+/* Join anywhere: earlier events do not count as lost. */
 static void joined(void)
 {
 	struct came came;
 
-	/* Names come first, and those of global markers are carried. */
+	/*
+	 * Names come first; those of global markers are carried in a frame of
+	 * their own.
+	 */
 	for (size_t at = 400; at < line_len; at += 13) {
 		receive(line + at, line_len - at, &came);
 		check(came.told.lost <= OWN_LOST, "%zu: %llu", at,
@@ -216,7 +221,7 @@ static void joined(void)
 	}
 }
 
-/* A sender that comes again counts from the beginning. */
+/* A restarted sender counts from the beginning. */
 static void again(void)
 {
 	uint8_t *twice = malloc(line_len * 2);
@@ -228,7 +233,10 @@ static void again(void)
 	check_equal(came.events, line_events * 2);
 	check_equal(came.told.lost, OWN_LOST * 2);
 	check_equal(came.told.corrupt, 0);
-	/* The first one is cut off: what it had left to send, nobody knows. */
+	/*
+	 * The first sender is cut off: the number of its unsent events is
+	 * unknown.
+	 */
 	memmove(twice + line_len / 2, twice + line_len, line_len);
 	receive(twice, line_len / 2 + line_len, &came);
 	check(came.events > line_events, "%u", came.events);
@@ -236,7 +244,7 @@ static void again(void)
 	free(twice);
 }
 
-/* A target that knows nothing of checks: taken as it is, and told. */
+/* A target without checks is accepted unchecked, and that is reported. */
 static void without(void)
 {
 	struct came came;
@@ -256,12 +264,12 @@ static void without(void)
 	check_equal(came.told.corrupt, 0);
 }
 
-/* Sums that fit, of what nobody would send. */
+/* Valid checksums of frames that no sender writes. */
 static void hostile(void)
 {
 	static const struct {
 		const char *name;
-		const char *text;	/* of the carried event */
+		const char *text;	/* offset in the carried event */
 		unsigned int corrupt;
 	} tries[] = {
 		{ "nothing", "", 1 },

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What viewers of others get: the layouts of ftrace and traceprinter, JSON. */
+/*
+ * Test the text formats of other tools: the layouts of ftrace and traceprinter,
+ * Chrome's JSON, and LTTng's CTF by babeltrace2.
+ */
 #include <sys/wait.h>
 
 #include "lib_scene.h"
 #include "lib_json.h"
 
-/* How often @what stands in @text. */
+/* Count @what in @text. */
 static unsigned int count(const char *text, const char *what)
 {
 	unsigned int n = 0;
@@ -107,7 +110,7 @@ static void chrome(void)
 	bad = json_check(text);
 	check(!bad, "no JSON at byte %td: %.40s", bad - text, bad);
 	holds(text, lines, ARRAY_SIZE(lines));
-	/* All slices of CPU 0 that began have ended. */
+	/* Every slice of CPU 0 that began has ended. */
 	check_equal(count(text, "\"ph\":\"B\",\"pid\":0,\"tid\":0,"), 8);
 	check_equal(count(text, "\"ph\":\"E\",\"pid\":0,\"tid\":0,"), 8);
 	check_equal(count(text, "\"ph\":\"B\",\"pid\":100"), 3);
@@ -115,7 +118,7 @@ static void chrome(void)
 	free(text);
 }
 
-/* Python's reader takes it, too. */
+/* Python's parser accepts it, too. */
 static void chrome_python(void)
 {
 	char command[160];
@@ -139,8 +142,8 @@ static void chrome_python(void)
 /* ---- events besides the scene's ----------------------------------------------- */
 
 /*
- * These events and the scene's names, in a format, at a path.
- * Return: 0 or negative errno.
+ * Write these events and the scene's names in a format to a path. Return: 0 or
+ * a negative errno.
  */
 static int write_events(const char *format, const char *path,
 			const struct scene_event *events, size_t nr)
@@ -171,7 +174,7 @@ static int write_events(const char *format, const char *path,
 	return err;
 }
 
-/* The same as text; to be freed.  NULL: a check failed. */
+/* The same as text, to be freed. NULL: a check failed. */
 static char *text_of(const char *format, const struct scene_event *events,
 		     size_t nr)
 {
@@ -187,7 +190,7 @@ static char *text_of(const char *format, const struct scene_event *events,
 	return text;
 }
 
-/* The thread 100 waits for 101, then for any. */
+/* Thread 100 waits for 101, then for any child. */
 static const struct scene_event waits[] = {
 	{ 1000, 0, 100, KTAPE_EV_SCHED_PROCESS_WAIT, 1, 0, { 101 }, NULL, 0 },
 	{ 1100, 0, 100, KTAPE_EV_SCHED_PROCESS_WAIT, 1, 0, { 0 }, NULL, 0 },
@@ -206,7 +209,10 @@ static void ftrace_waits(void)
 	free(text);
 }
 
-/* The times twice: as time stamps, which some engines cut, and as numbers. */
+/*
+ * Times appear twice: as time stamps, which some engines truncate, and as
+ * numbers.
+ */
 static void parquet_times(void)
 {
 	static const char first[] = "\xe8\3\0\0\0\0\0\0\xe8\3\0\0\0\0\0\0\xd0\7";
@@ -229,7 +235,7 @@ static void parquet_times(void)
 
 /* ---- CTF as LTTng's ---------------------------------------------------------- */
 
-/* What babeltrace2 prints of the trace there; to be freed. */
+/* Return babeltrace2's output for that trace, to be freed. */
 static char *babeltrace(const char *dir, const char *options)
 {
 	char command[512];
@@ -288,12 +294,12 @@ static void lttng(void)
 	check(mkdtemp(dir), "no folder");
 	err = scene_write("lttng", NULL, dir, true);
 	check(err == -1, "%d", err);
-	/* It is replaced only when that is said. */
+	/* The trace is replaced only if that is requested. */
 	check_equal(scene_write("lttng", NULL, dir, true), -ENOTEMPTY);
 	text = babeltrace(dir, "--clock-seconds");
 	check(text, "babeltrace2 failed");
 	holds(text, lines, ARRAY_SIZE(lines));
-	/* Begin and end of the dump, and three threads. */
+	/* Begin and end of the state dump, and three threads. */
 	check_equal(count(text, " board "), SCENE_EVENTS + 5);
 	free(text);
 	text = babeltrace(dir, "-o ctf-metadata");
@@ -306,7 +312,10 @@ static void lttng(void)
 	check_equal(system(command), 0);
 }
 
-/* What babeltrace2 prints of these events; to be freed.  NULL: a check failed. */
+/*
+ * Return babeltrace2's output for these events, to be freed. NULL: a check
+ * failed.
+ */
 static char *lttng_text(const struct scene_event *events, size_t nr)
 {
 	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
@@ -326,10 +335,13 @@ static char *lttng_text(const struct scene_event *events, size_t nr)
 }
 
 #define DEADLINE	255
-#define NO_CALL		(0xffff | 1 << 18)	/* -1: it has no 16 bits */
-#define SOME_CALL	0x8123			/* no table has it */
+#define NO_CALL		(0xffff | 1 << 18)	/* -1: does not fit in 16 bits */
+#define SOME_CALL	0x8123			/* not in any table */
 
-/* Priorities are relative to MAX_RT_PRIO, and calls that no table has are one. */
+/*
+ * Priorities are relative to MAX_RT_PRIO; all unknown system calls are one
+ * event.
+ */
 static void lttng_words(void)
 {
 	static const char wide[56] = "\1";
@@ -371,7 +383,7 @@ static void lttng_words(void)
 	free(text);
 }
 
-/* Every opcode, with as many arguments and bytes as can be. */
+/* Every opcode, with any number of arguments and bytes. */
 static void lttng_strange(void)
 {
 	char dir[] = "/tmp/ktape-lttng.XXXXXX", command[64];
@@ -426,7 +438,7 @@ static void lttng_strange(void)
 	check_equal(system(command), 0);
 }
 
-/* Events that are not as in the table, and hostile names. */
+/* Events that differ from the table, and malicious names. */
 static void strange(void)
 {
 	static const char *const formats[] = { "ftrace", "traceprinter",

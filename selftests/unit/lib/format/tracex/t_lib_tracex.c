@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TraceX in and out, and the statistics of threads.  Vectors are made from the
- * layout of its buffer; traces with what its own engine says of them are read
- * from ../shared/golden where that is.
+ * Test TraceX in both directions, and the statistics of threads. Vectors are
+ * made from the layout of its buffer; traces with the output of the original
+ * engine are read if ../shared/golden has them.
  */
 #include <time.h>
 
@@ -12,7 +12,7 @@
 #include "lib_tband.h"
 #include "tap.h"
 
-#define NAMES	15		/* places in the registry; two are taken */
+#define NAMES	15		/* entries of the registry; two are used */
 #define ENTRIES	16
 #define SIZE	(48 + NAMES * 48 + ENTRIES * 32)
 #define BASE	0x20000000U
@@ -26,7 +26,7 @@
 static uint8_t image[SIZE];
 static bool big;
 static uint32_t name_size = 32;
-static bool backwards;	/* records of text */
+static bool backwards;	/* records in the text */
 
 static void put32(size_t at, uint32_t v)
 {
@@ -46,7 +46,7 @@ static void put_name(unsigned int nr, unsigned int prio, uint32_t address,
 	memcpy(image + at + 16, name, strlen(name));
 }
 
-/* Context, priority, event, ticks since the one before, four words. */
+/* Context, priority, event, ticks since the previous event, four words. */
 static const uint32_t events[][8] = {
 	{ INIT, 0, 6, 0, 0, 0, 0, 0 },
 	{ A, 0x80050005, 52, 10, 0x500, 1, 0, 0 },
@@ -61,7 +61,7 @@ static const uint32_t events[][8] = {
 };
 #define NR	ARRAY_SIZE(events)
 
-/* The oldest event is in the middle, the timer wraps in its mask. */
+/* The oldest event is in the middle; the timer wraps at its mask. */
 static void make(uint32_t mask, bool down)
 {
 	uint32_t stamp = down ? 12 : mask - 11, end = BASE + SIZE;
@@ -153,7 +153,7 @@ static void read_image(const char *what)
 	close(fd);
 }
 
-/* The name of the event stands first, then each word behind its name. */
+/* The event's name comes first, then each word with its name. */
 static void words(void)
 {
 	static const char *const lines[] = {
@@ -182,7 +182,7 @@ static void words(void)
 
 		for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 			found |= strstr(line, lines[i]) ? 1U << i : 0;
-		/* An event that its user has numbered has no name. */
+		/* A user event has no name. */
 		check(!strstr(line, " id=4076"), "%s", line);
 		free(line);
 	}
@@ -205,7 +205,9 @@ static void orders(void)
 		read_image(what);
 	}
 	big = false;
-	/* Entries of the registry are whole words, whatever names have. */
+	/*
+	 * Registry entries are whole words, whatever the length of their names.
+	 */
 	for (name_size = 29; name_size < 32; name_size++) {
 		make(UINT32_MAX, false);
 		read_image("entries with filling");
@@ -238,7 +240,7 @@ static void round_trip(void)
 	}
 }
 
-/* The image as Intel HEX or S-records; @bad spoils a checksum. */
+/* Print the image as Intel HEX or S-records; @bad breaks a checksum. */
 static size_t to_text(char *to, bool srec, bool bad)
 {
 	char *p = to;
@@ -286,7 +288,7 @@ static void records(void)
 	}
 }
 
-/* An S-record of 16 bytes that are the low ones of its address. */
+/* Append an S-record whose 16 bytes are the low bits of its address. */
 static char *put_srec(char *p, uint32_t address)
 {
 	unsigned int sum = 21;
@@ -301,8 +303,9 @@ static char *put_srec(char *p, uint32_t address)
 }
 
 /*
- * A large gap, then records that go down: memory is not moved for each of them.
- * That took minutes, so that processor time is a safe sign.
+ * A large gap, then records at descending addresses: memory must not be moved
+ * for each of them. That once took minutes, so CPU time is a reliable
+ * criterion.
  */
 static void downwards(void)
 {
@@ -362,7 +365,7 @@ static void custom(void)
 	close(fd);
 }
 
-/* Events of other formats count the same when they are read back. */
+/* Converted events give the same statistics when they are read back. */
 static void exported(void)
 {
 	static struct stream stream;
@@ -403,7 +406,7 @@ static void exported(void)
 
 static void inversions(void)
 {
-	/* B has the mutex, A waits, then INIT..; C of priority 20 runs. */
+	/* B owns the mutex, A waits, then INIT..; C of priority 20 runs. */
 	static const uint32_t list[][8] = {
 		{ B, 9, 52, 1, 0x500, 1, 0, 0 },
 		{ A, 5, 52, 1, 0x500, 1, B, 1 },
