@@ -4,7 +4,7 @@
  * user events, text, exceptions, and TraceEvents with any code word.
  *
  * What other modules call may be called where RCU does not watch the CPU: then
- * nothing is recorded, and what the callers lose is counted (is_watched()).
+ * nothing is recorded, and what the callers lose is counted (emit_is_watched()).
  *
  * A static key is on while somebody wants such events.  It decides nothing: it
  * only spares callers in other modules the way here (module/include/ktape).
@@ -84,7 +84,7 @@ void kt_emit_want(const u64 *mask)
 		static_branch_disable(&ktape_listening);
 }
 
-static void notrace emit(const struct kt_record *rec)
+static void notrace emit_record(const struct kt_record *rec)
 {
 	preempt_disable_notrace();
 	kt_event_record(KTAPE_RING_EVENT, rec);
@@ -116,7 +116,7 @@ void notrace kt_emit_mark(u32 opcode, bool task, u32 id, s64 value,
 		.blob = message,
 	};
 
-	emit(&rec);
+	emit_record(&rec);
 }
 
 /**
@@ -136,7 +136,7 @@ void notrace kt_emit_text(const char *text, u32 length, bool cut)
 		.blob = text,
 	};
 
-	emit(&rec);
+	emit_record(&rec);
 }
 
 /**
@@ -178,7 +178,7 @@ void notrace kt_emit_lost(u32 opcode, u32 reason)
  * clears the want bits of a CPU by an interrupt on it and frees its rings later,
  * so a ring stays as long as interrupts are off and the want bit was seen set.
  */
-static bool notrace is_watched(u32 opcode)
+static bool notrace emit_is_watched(u32 opcode)
 {
 	unsigned long flags;
 
@@ -203,7 +203,7 @@ static bool notrace is_watched(u32 opcode)
 void notrace ktape_emit_mark(u32 opcode, bool task, u32 id, s64 value,
 			     const char *message)
 {
-	if (!is_watched(opcode))
+	if (!emit_is_watched(opcode))
 		return;
 	if (!message)
 		message = "";
@@ -228,8 +228,8 @@ void notrace ktape_emit_isr(u32 opcode, u32 id)
 		.args = &id,
 	};
 
-	if (is_watched(opcode))
-		emit(&rec);
+	if (emit_is_watched(opcode))
+		emit_record(&rec);
 }
 EXPORT_SYMBOL_GPL(ktape_emit_isr);
 
@@ -258,11 +258,11 @@ void notrace ktape_emit_user(bool task, u32 id, const u32 *args,
 		.blob = typed ?: "",
 	};
 
-	if (!is_watched(KTAPE_EV_USER_EVENT))
+	if (!emit_is_watched(KTAPE_EV_USER_EVENT))
 		return;
 	if (taken)
 		memcpy(words + 1, args, taken * sizeof(*args));
-	emit(&rec);
+	emit_record(&rec);
 }
 EXPORT_SYMBOL_GPL(ktape_emit_user);
 
@@ -282,7 +282,7 @@ void notrace ktape_emit_exception(u32 severity, u32 code, const u32 *args,
 				  unsigned int nargs, const void *buffer,
 				  u32 length, bool has_buffer)
 {
-	if (is_watched(KTAPE_EV_EXCEPTION))
+	if (emit_is_watched(KTAPE_EV_EXCEPTION))
 		kt_exception(severity, code, args, nargs, buffer,
 			     buffer ? length : 0, has_buffer);
 }
@@ -292,8 +292,8 @@ EXPORT_SYMBOL_GPL(ktape_emit_exception);
  * Keep a foreign TraceEvent: arguments and buffer in one piece.  A context that
  * nests on top is done with its piece before we go on.
  */
-static void notrace keep(u32 code, const u32 *args, const void *buffer,
-			 u32 length)
+static void notrace emit_trace_event(u32 code, const u32 *args,
+				     const void *buffer, u32 length)
 {
 	const u32 words = (code >> 29) * sizeof(u32);
 	struct kt_record rec = {
@@ -351,7 +351,8 @@ void notrace ktape_emit_trace_event(u32 code, ...)
 	u32 length = 0, i;
 	va_list ap;
 
-	if (!is_watched(exception ? KTAPE_EV_EXCEPTION : KTAPE_EV_TRACE_EVENT))
+	if (!emit_is_watched(exception ? KTAPE_EV_EXCEPTION :
+					 KTAPE_EV_TRACE_EVENT))
 		return;
 	va_start(ap, code);
 	for (i = 0; i < nargs; i++)
@@ -367,7 +368,7 @@ void notrace ktape_emit_trace_event(u32 code, ...)
 		kt_exception(code >> 8 & KTAPE_HW_SEVERITY3, args[0], args + 1,
 			     nargs - 1, buffer, length, p);
 	else
-		keep(code, args, buffer, length);
+		emit_trace_event(code, args, buffer, length);
 }
 EXPORT_SYMBOL_GPL(ktape_emit_trace_event);
 

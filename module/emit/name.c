@@ -33,7 +33,7 @@ static struct kt_named named[NAMES_OF_ALL];
 static unsigned int nr_named;
 
 /* Their param1 tells no objects apart: ISRs take rights. */
-static struct kt_named *find(u32 type, u32 id)
+static struct kt_named *given_find(u32 type, u32 id)
 {
 	unsigned int i;
 
@@ -43,12 +43,12 @@ static struct kt_named *find(u32 type, u32 id)
 	return NULL;
 }
 
-static void forget(struct kt_named *n)
+static void given_forget(struct kt_named *n)
 {
 	*n = named[--nr_named];
 }
 
-static bool has_room(kuid_t owner)
+static bool given_has_room(kuid_t owner)
 {
 	unsigned int i, own = 0;
 
@@ -59,27 +59,27 @@ static bool has_room(kuid_t owner)
 }
 
 /* May this user change the name, and who owns it afterwards? */
-static int claim(const struct ktape_name *n, const kuid_t *owner)
+static int given_claim(const struct ktape_name *n, const kuid_t *owner)
 {
-	struct kt_named *known = find(n->type, n->id);
+	struct kt_named *known = given_find(n->type, n->id);
 
 	if (!owner) {
 		if (known)
-			forget(known);
+			given_forget(known);
 		return 0;
 	}
 	if (known) {
 		if (!uid_eq(known->owner, *owner))
 			return -EPERM;
 		if (!n->name[0])
-			forget(known);
+			given_forget(known);
 		return 0;
 	}
 	if (kt_registry_has(n->type, n->id, n->param1))
 		return -EPERM;
 	if (!n->name[0])
 		return 0;
-	if (!has_room(*owner)) {
+	if (!given_has_room(*owner)) {
 		kt_registry_refuse();
 		return -ENOSPC;
 	}
@@ -88,7 +88,7 @@ static int claim(const struct ktape_name *n, const kuid_t *owner)
 }
 
 /* Types that may be named, and what their ids and parameters may be. */
-static bool is_valid(const struct ktape_name *n)
+static bool name_is_valid(const struct ktape_name *n)
 {
 	switch (n->type) {
 	case KTAPE_OBJ_MARKER:
@@ -119,10 +119,10 @@ int kt_emit_name(const struct ktape_name *n, const kuid_t *owner)
 {
 	int ret;
 
-	if (!is_valid(n))
+	if (!name_is_valid(n))
 		return -EINVAL;
 	spin_lock(&name_lock);
-	ret = claim(n, owner);
+	ret = given_claim(n, owner);
 	if (!ret && n->name[0])
 		kt_registry_set(n->type, n->id, n->param1, n->param2, n->name);
 	else if (!ret)

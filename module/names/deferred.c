@@ -42,7 +42,7 @@ static struct pending pending[PENDING];
 static atomic_t pending_next;
 
 /* The one that was seen first, so that the last name of an object stays. */
-static struct pending *find_oldest(void)
+static struct pending *deferred_find_oldest(void)
 {
 	struct pending *p, *oldest = NULL;
 
@@ -55,20 +55,20 @@ static struct pending *find_oldest(void)
 	return oldest;
 }
 
-static void enter_names(struct work_struct *work)
+static void deferred_enter_names(struct work_struct *work)
 {
 	struct pending *p;
 
-	while ((p = find_oldest())) {
+	while ((p = deferred_find_oldest())) {
 		kt_registry_replace(p->type, p->id, 0, 0, p->name, p->since);
 		/* Pairs with the cmpxchg() in kt_name_note(). */
 		smp_store_release(&p->state, FREE);
 	}
 }
 
-static DECLARE_WORK(name_work, enter_names);
+static DECLARE_WORK(name_work, deferred_enter_names);
 
-static void start_work(struct irq_work *work)
+static void deferred_start_work(struct irq_work *work)
 {
 	schedule_work(&name_work);
 }
@@ -89,14 +89,14 @@ bool notrace kt_name_note(u32 type, u32 id, const char *name)
 	unsigned int i = (unsigned int)atomic_inc_return(&pending_next);
 	struct pending *p = &pending[i % PENDING];
 
-	/* Pairs with the release in enter_names(). */
+	/* Pairs with the release in deferred_enter_names(). */
 	if (cmpxchg(&p->state, FREE, BUSY) != FREE)
 		return false;
 	p->type = type;
 	p->id = id;
 	p->since = kt_clock();
 	strscpy(p->name, name ?: "", sizeof(p->name));
-	/* Pairs with the acquire in find_oldest(). */
+	/* Pairs with the acquire in deferred_find_oldest(). */
 	smp_store_release(&p->state, READY);
 	irq_work_queue(&name_irq);
 	return true;
@@ -127,7 +127,7 @@ void kt_names_init(void)
 	unsigned int i;
 
 	BUILD_BUG_ON(ARRAY_SIZE(softirqs) != NR_SOFTIRQS);
-	init_irq_work(&name_irq, start_work);
+	init_irq_work(&name_irq, deferred_start_work);
 	for (i = 0; i < ARRAY_SIZE(softirqs); i++)
 		kt_registry_set(KTAPE_OBJ_SOFTIRQ, i, 0, 0, softirqs[i]);
 	for (i = 0; i < ARRAY_SIZE(majors); i++)

@@ -116,13 +116,13 @@ static bool param1_is_key(u32 type)
 	       type == KTAPE_OBJ_SYSCALL;
 }
 
-static struct kt_key key_of(u32 type, u32 id, u32 param1)
+static struct kt_key object_key(u32 type, u32 id, u32 param1)
 {
 	return (struct kt_key){ type, id, param1_is_key(type) ? param1 : 0 };
 }
 
 /* What is neither the kernel's nor a probe's. */
-static bool is_made(struct kt_key k)
+static bool key_is_made(struct kt_key k)
 {
 	switch (k.type) {
 	case KTAPE_OBJ_MARKER:
@@ -137,64 +137,64 @@ static bool is_made(struct kt_key k)
 	}
 }
 
-static u32 chain_number(struct kt_key k)
+static u32 registry_chain_number(struct kt_key k)
 {
 	return hash_32(k.id ^ k.type << 24 ^ k.param1 << 12, reg.chain_bits);
 }
 
-static u32 *chain_of(struct kt_key k)
+static u32 *registry_chain(struct kt_key k)
 {
-	return &reg.chain[chain_number(k)];
+	return &reg.chain[registry_chain_number(k)];
 }
 
-static raw_spinlock_t *lock_of(struct kt_key k)
+static raw_spinlock_t *registry_lock_of(struct kt_key k)
 {
-	return &reg.locks[chain_number(k) % LOCKS].lock;
+	return &reg.locks[registry_chain_number(k) % LOCKS].lock;
 }
 
-static bool has_key(const struct ktape_object_entry *e, struct kt_key k)
+static bool entry_has_key(const struct ktape_object_entry *e, struct kt_key k)
 {
 	return e->id == k.id && e->type == k.type &&
 	       (!param1_is_key(k.type) || e->param1 == k.param1);
 }
 
-static u32 find(struct kt_key k)
+static u32 registry_find(struct kt_key k)
 {
-	u32 slot = *chain_of(k);
+	u32 slot = *registry_chain(k);
 
-	while (slot != NONE && !has_key(&reg.entries[slot], k))
+	while (slot != NONE && !entry_has_key(&reg.entries[slot], k))
 		slot = reg.next[slot];
 	return slot;
 }
 
-static u32 find_thread(pid_t tid)
+static u32 registry_find_thread(pid_t tid)
 {
-	return find(key_of(KTAPE_OBJ_THREAD, tid, 0));
+	return registry_find(object_key(KTAPE_OBJ_THREAD, tid, 0));
 }
 
-static raw_spinlock_t *lock_of_thread(pid_t tid)
+static raw_spinlock_t *registry_lock_of_thread(pid_t tid)
 {
-	return lock_of(key_of(KTAPE_OBJ_THREAD, tid, 0));
+	return registry_lock_of(object_key(KTAPE_OBJ_THREAD, tid, 0));
 }
 
-static void unchain(u32 slot)
+static void entry_unchain(u32 slot)
 {
 	const struct ktape_object_entry *e = &reg.entries[slot];
-	u32 *link = chain_of(key_of(e->type, e->id, e->param1));
+	u32 *link = registry_chain(object_key(e->type, e->id, e->param1));
 
 	while (*link != slot)
 		link = &reg.next[*link];
 	*link = reg.next[slot];
 }
 
-static void begin_write(struct ktape_object_entry *e)
+static void entry_begin_write(struct ktape_object_entry *e)
 {
 	WRITE_ONCE(e->seq, e->seq + 1);
 	/* Pairs with the read barriers of readers: seq is odd before the rest. */
 	smp_wmb();
 }
 
-static void end_write(struct ktape_object_entry *e)
+static void entry_end_write(struct ktape_object_entry *e)
 {
 	/* Pairs with the read barriers of readers: seq is even after the rest. */
 	smp_wmb();
@@ -202,7 +202,8 @@ static void end_write(struct ktape_object_entry *e)
 }
 
 /* To one session, or to all that want it. */
-static void record(const struct ktape_object_entry *e, unsigned int session)
+static void entry_record(const struct ktape_object_entry *e,
+			 unsigned int session)
 {
 	const u32 args[] = {
 		e->id, e->param1, e->param2,
@@ -226,9 +227,9 @@ static void record(const struct ktape_object_entry *e, unsigned int session)
 		kt_event_record(KT_RING_NAMES, &rec);
 }
 
-static void announce(u32 slot)
+static void entry_announce(u32 slot)
 {
-	record(&reg.entries[slot], KT_SESSIONS);
+	entry_record(&reg.entries[slot], KT_SESSIONS);
 	/*
 	 * Pairs with kt_registry_era(): if a session's want bit was gone, the
 	 * era is the one that it will ask for.
@@ -244,7 +245,7 @@ static u32 thread_param(const struct task_struct *p)
 	       !!(p->flags & PF_KTHREAD) << 16;
 }
 
-static void set_name(struct ktape_object_entry *e, const char *name)
+static void entry_set_name(struct ktape_object_entry *e, const char *name)
 {
 	memset(e->name, 0, sizeof(e->name));
 	memcpy(e->name, name, strnlen(name, sizeof(e->name) - 1));
@@ -252,36 +253,37 @@ static void set_name(struct ktape_object_entry *e, const char *name)
 
 /*
  * The entry of a key for writing, made if it is not there yet.
- * Return: the entry between begin_write() and end_write(), or NULL.
+ * Return: the entry between entry_begin_write() and entry_end_write(), or NULL.
  */
-static struct ktape_object_entry *open_entry(struct kt_key k, u64 born)
+static struct ktape_object_entry *entry_open(struct kt_key k, u64 born)
 {
 	struct ktape_object_entry *e;
-	u32 slot = find(k);
+	u32 slot = registry_find(k);
 
 	if (slot != NONE) {
-		begin_write(&reg.entries[slot]);
+		entry_begin_write(&reg.entries[slot]);
 		return &reg.entries[slot];
 	}
 	slot = kt_slot_take();
 	if (slot == NONE)
 		return NULL;
 	e = &reg.entries[slot];
-	begin_write(e);
+	entry_begin_write(e);
 	e->type = k.type;
 	e->id = k.id;
 	e->born = born;
 	e->died = 0;
-	reg.next[slot] = *chain_of(k);
-	*chain_of(k) = slot;
+	reg.next[slot] = *registry_chain(k);
+	*registry_chain(k) = slot;
 	return e;
 }
 
 /* What is known already is no news. */
-static bool is_same(struct kt_key k, u32 param1, u32 param2, const char *name)
+static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
+			  const char *name)
 {
 	const struct ktape_object_entry *e;
-	u32 slot = find(k);
+	u32 slot = registry_find(k);
 
 	if (slot == NONE)
 		return false;
@@ -290,57 +292,57 @@ static bool is_same(struct kt_key k, u32 param1, u32 param2, const char *name)
 	       !strncmp(e->name, name, sizeof(e->name) - 1);
 }
 
-static void set_entry(struct kt_key k, u64 born, u32 param1, u32 param2,
+static void entry_set(struct kt_key k, u64 born, u32 param1, u32 param2,
 		      const char *name)
 {
-	const bool is_new = find(k) == NONE;
+	const bool is_new = registry_find(k) == NONE;
 	struct ktape_object_entry *e;
 
-	if (is_same(k, param1, param2, name))
+	if (entry_is_same(k, param1, param2, name))
 		return;
-	e = open_entry(k, born);
+	e = entry_open(k, born);
 	if (!e)
 		return;
 	e->param1 = param1;
 	e->param2 = param2;
-	set_name(e, name);
-	end_write(e);
-	if (is_new && is_made(k))
+	entry_set_name(e, name);
+	entry_end_write(e);
+	if (is_new && key_is_made(k))
 		kt_slot_made(e - reg.entries);
-	announce(e - reg.entries);
+	entry_announce(e - reg.entries);
 }
 
-static struct kt_key key_of_slot(u32 slot)
+static struct kt_key entry_key(u32 slot)
 {
 	const struct ktape_object_entry *e = &reg.entries[slot];
 
-	return key_of(e->type, e->id, e->param1);
+	return object_key(e->type, e->id, e->param1);
 }
 
 /* It is gone; its name stays until the entry is needed. */
-static void bury(u32 slot, u64 died)
+static void entry_bury(u32 slot, u64 died)
 {
 	struct ktape_object_entry *e = &reg.entries[slot];
 
-	unchain(slot);
-	begin_write(e);
+	entry_unchain(slot);
+	entry_begin_write(e);
 	e->died = max(died, e->born);
-	end_write(e);
-	announce(slot);
+	entry_end_write(e);
+	entry_announce(slot);
 	/* From here on it may be another one's. */
-	kt_slot_give(slot, is_made(key_of_slot(slot)));
+	kt_slot_give(slot, key_is_made(entry_key(slot)));
 }
 
-static void bury_key(struct kt_key k)
+static void registry_bury(struct kt_key k)
 {
-	raw_spinlock_t *lock = lock_of(k);
+	raw_spinlock_t *lock = registry_lock_of(k);
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = find(k);
+	slot = registry_find(k);
 	if (slot != NONE)
-		bury(slot, kt_clock());
+		entry_bury(slot, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -348,7 +350,7 @@ static void bury_key(struct kt_key k)
  * Make room for one more name of programs and modules.  Two that come at the
  * same time may do so for one another, and be one too many.
  */
-static void keep_share(void)
+static void registry_make_room(void)
 {
 	u32 slot = kt_slot_oldest_made(reg.nr / 2);
 	struct kt_key k;
@@ -356,9 +358,9 @@ static void keep_share(void)
 	if (slot == NONE)
 		return;
 	/* If it goes meanwhile the slot may be another one's, and maybe no name. */
-	k = key_of_slot(slot);
-	if (is_made(k))
-		bury_key(k);
+	k = entry_key(slot);
+	if (key_is_made(k))
+		registry_bury(k);
 }
 
 /**
@@ -374,14 +376,14 @@ static void keep_share(void)
 void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 		     const char *name)
 {
-	struct kt_key k = key_of(type, id, param1);
-	raw_spinlock_t *lock = lock_of(k);
+	struct kt_key k = object_key(type, id, param1);
+	raw_spinlock_t *lock = registry_lock_of(k);
 	unsigned long flags;
 
-	if (is_made(k) && !kt_registry_has(type, id, param1))
-		keep_share();
+	if (key_is_made(k) && !kt_registry_has(type, id, param1))
+		registry_make_room();
 	raw_spin_lock_irqsave(lock, flags);
-	set_entry(k, kt_clock(), param1, param2, name);
+	entry_set(k, kt_clock(), param1, param2, name);
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -401,17 +403,17 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 			 const char *name, u64 since)
 {
-	struct kt_key k = key_of(type, id, param1);
-	raw_spinlock_t *lock = lock_of(k);
+	struct kt_key k = object_key(type, id, param1);
+	raw_spinlock_t *lock = registry_lock_of(k);
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = find(k);
-	if (slot != NONE && !is_same(k, param1, param2, name))
-		bury(slot, since);
+	slot = registry_find(k);
+	if (slot != NONE && !entry_is_same(k, param1, param2, name))
+		entry_bury(slot, since);
 	if (*name)
-		set_entry(k, since, param1, param2, name);
+		entry_set(k, since, param1, param2, name);
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -425,7 +427,7 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
  */
 void kt_registry_gone(u32 type, u32 id, u32 param1)
 {
-	bury_key(key_of(type, id, param1));
+	registry_bury(object_key(type, id, param1));
 }
 
 /**
@@ -439,13 +441,13 @@ void kt_registry_gone(u32 type, u32 id, u32 param1)
  */
 bool kt_registry_has(u32 type, u32 id, u32 param1)
 {
-	struct kt_key k = key_of(type, id, param1);
-	raw_spinlock_t *lock = lock_of(k);
+	struct kt_key k = object_key(type, id, param1);
+	raw_spinlock_t *lock = registry_lock_of(k);
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = find(k);
+	slot = registry_find(k);
 	raw_spin_unlock_irqrestore(lock, flags);
 	return slot != NONE;
 }
@@ -454,7 +456,7 @@ bool kt_registry_has(u32 type, u32 id, u32 param1)
  * When a thread came that is older than the module, as well as it is known: time
  * that the trace clock does not count, as in suspend, is taken for time of life.
  */
-static u64 born_of(const struct task_struct *p, const struct kt_moment *now)
+static u64 thread_born(const struct task_struct *p, const struct kt_moment *now)
 {
 	u64 age = now->boot - min(now->boot, p->start_boottime), ticks;
 	u32 rest;
@@ -464,10 +466,10 @@ static u64 born_of(const struct task_struct *p, const struct kt_moment *now)
 	return now->clock > ticks ? now->clock - ticks : 1;
 }
 
-static void add_thread(struct task_struct *p, pid_t tid, const char *name,
-		       u64 born)
+static void thread_enter(struct task_struct *p, pid_t tid, const char *name,
+			 u64 born)
 {
-	set_entry(key_of(KTAPE_OBJ_THREAD, tid, 0), born, p->tgid,
+	entry_set(object_key(KTAPE_OBJ_THREAD, tid, 0), born, p->tgid,
 		  thread_param(p), name);
 }
 
@@ -481,15 +483,15 @@ static void add_thread(struct task_struct *p, pid_t tid, const char *name,
  */
 void kt_registry_thread(struct task_struct *p, const char *name)
 {
-	raw_spinlock_t *lock = lock_of_thread(p->pid);
+	raw_spinlock_t *lock = registry_lock_of_thread(p->pid);
 	char comm[TASK_COMM_LEN] = "";
 	unsigned long flags;
 
 	memcpy(comm, name, strnlen(name, TASK_COMM_LEN - 1));
 	raw_spin_lock_irqsave(lock, flags);
 	/* Not one that has ended; exit set the flag before it took our lock. */
-	if (!(p->flags & PF_EXITING) || find_thread(p->pid) != NONE)
-		add_thread(p, p->pid, comm, kt_clock());
+	if (!(p->flags & PF_EXITING) || registry_find_thread(p->pid) != NONE)
+		thread_enter(p, p->pid, comm, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -502,45 +504,45 @@ void kt_registry_thread(struct task_struct *p, const char *name)
  */
 void kt_registry_thread_exit(pid_t tid, pid_t tgid)
 {
-	raw_spinlock_t *lock = lock_of_thread(tid);
+	raw_spinlock_t *lock = registry_lock_of_thread(tid);
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = find_thread(tid);
+	slot = registry_find_thread(tid);
 	if (slot != NONE && reg.entries[slot].param1 == tgid)
-		bury(slot, kt_clock());
+		entry_bury(slot, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
 /* The name of another thread may change under us: take bytes, end them. */
-static void read_comm(char *to, const struct task_struct *p)
+static void thread_read_comm(char *to, const struct task_struct *p)
 {
 	memcpy(to, p->comm, TASK_COMM_LEN);
 	to[TASK_COMM_LEN - 1] = '\0';
 }
 
-static void walk_one(struct task_struct *p, void *now)
+static void thread_walk_one(struct task_struct *p, void *now)
 {
 	/* An exec takes it from the leader: the lock is that of one number. */
 	const pid_t tid = READ_ONCE(p->pid);
-	raw_spinlock_t *lock = lock_of_thread(tid);
+	raw_spinlock_t *lock = registry_lock_of_thread(tid);
 	char name[TASK_COMM_LEN];
 	unsigned long flags;
 	u32 slot;
 
-	read_comm(name, p);
+	thread_read_comm(name, p);
 	raw_spin_lock_irqsave(lock, flags);
 	/* What a probe entered meanwhile is newer than what we read. */
-	if (find_thread(tid) == NONE) {
-		add_thread(p, tid, name, born_of(p, now));
-		slot = find_thread(tid);
+	if (registry_find_thread(tid) == NONE) {
+		thread_enter(p, tid, name, thread_born(p, now));
+		slot = registry_find_thread(tid);
 		/*
 		 * Its exit, which set the flag before it took our lock, may have
 		 * been there and found nothing.  It still runs, or is talked of.
 		 */
 		if (p->flags & PF_EXITING && slot != NONE)
-			bury(slot, kt_clock());
+			entry_bury(slot, kt_clock());
 	}
 	raw_spin_unlock_irqrestore(lock, flags);
 }
@@ -558,28 +560,28 @@ void kt_registry_walk(void)
 	struct kt_moment now;
 
 	kt_clock_moment(&now);
-	walk_one(&init_task, &now);
-	kt_threads_walk(walk_one, &now);
+	thread_walk_one(&init_task, &now);
+	kt_threads_walk(thread_walk_one, &now);
 }
 
 /* Priority and policy change without a word. */
-static void refresh_one(struct task_struct *p, void *unused)
+static void thread_refresh_one(struct task_struct *p, void *unused)
 {
 	const pid_t tid = READ_ONCE(p->pid);
-	raw_spinlock_t *lock = lock_of_thread(tid);
+	raw_spinlock_t *lock = registry_lock_of_thread(tid);
 	struct ktape_object_entry *e;
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = find_thread(tid);
+	slot = registry_find_thread(tid);
 	e = &reg.entries[slot];
 	if (slot != NONE && e->param1 == p->tgid &&
 	    e->param2 != thread_param(p)) {
-		begin_write(e);
+		entry_begin_write(e);
 		e->param2 = thread_param(p);
-		end_write(e);
-		announce(slot);
+		entry_end_write(e);
+		entry_announce(slot);
 	}
 	raw_spin_unlock_irqrestore(lock, flags);
 }
@@ -591,7 +593,7 @@ static void refresh_one(struct task_struct *p, void *unused)
  */
 void kt_registry_refresh(void)
 {
-	kt_threads_walk(refresh_one, NULL);
+	kt_threads_walk(thread_refresh_one, NULL);
 }
 
 /**
@@ -602,12 +604,12 @@ void kt_registry_refresh(void)
  */
 u32 kt_registry_era(void)
 {
-	/* Pairs with announce(): fully ordered, so it comes before the bits. */
+	/* Pairs with entry_announce(): fully ordered, so it comes before the bits. */
 	return atomic_inc_return(&reg.era);
 }
 
 /* What became of an entry, unless there is a newer one of its kind and number. */
-static void tell(u32 slot, unsigned int session)
+static void entry_tell(u32 slot, unsigned int session)
 {
 	struct ktape_object_entry e;
 	raw_spinlock_t *lock;
@@ -617,15 +619,15 @@ static void tell(u32 slot, unsigned int session)
 
 	if (!kt_registry_copy(slot, &e))
 		return;
-	k = key_of(e.type, e.id, e.param1);
-	lock = lock_of(k);
+	k = object_key(e.type, e.id, e.param1);
+	lock = registry_lock_of(k);
 	raw_spin_lock_irqsave(lock, flags);
-	living = find(k);
+	living = registry_find(k);
 	/* With its lock a living one does not change, a dead one may be reused. */
 	if (living == slot)
-		record(&reg.entries[slot], session);
+		entry_record(&reg.entries[slot], session);
 	else if (living == NONE && e.died)
-		record(&e, session);
+		entry_record(&e, session);
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -642,7 +644,7 @@ void kt_registry_tell(unsigned int session, u32 since)
 
 	for (slot = 0; slot < reg.nr; slot++) {
 		if ((s32)(READ_ONCE(reg.era_of[slot]) - since) >= 0)
-			tell(slot, session);
+			entry_tell(slot, session);
 		cond_resched();
 	}
 }
@@ -673,10 +675,10 @@ bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)
 	/* Who writes has interrupts off, so this ends. */
 	do {
 		seq = READ_ONCE(e->seq);
-		/* Pairs with the barrier in end_write(): seq comes first. */
+		/* Pairs with the barrier in entry_end_write(): seq comes first. */
 		smp_rmb();
 		*to = *e;
-		/* Pairs with the barrier in begin_write(): seq comes last. */
+		/* Pairs with the barrier in entry_begin_write(): seq comes last. */
 		smp_rmb();
 	} while (seq & 1 || READ_ONCE(e->seq) != seq);
 	return to->type != KTAPE_OBJ_FREE;

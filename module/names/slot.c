@@ -37,7 +37,7 @@ static u32 nr_slots;
 static u32 fresh;	/* entries from here on were never used */
 static u64 dropped, reused, evicted;
 
-static void append(struct kt_queue *q, u32 slot)
+static void queue_append(struct kt_queue *q, u32 slot)
 {
 	links[slot] = (struct kt_link){ NONE, q->last };
 	if (q->last == NONE)
@@ -48,7 +48,7 @@ static void append(struct kt_queue *q, u32 slot)
 	q->nr++;
 }
 
-static void take_out(struct kt_queue *q, u32 slot)
+static void queue_remove(struct kt_queue *q, u32 slot)
 {
 	const struct kt_link *l = &links[slot];
 
@@ -110,7 +110,7 @@ u32 kt_slot_take(void)
 		WRITE_ONCE(dropped, dropped + 1);
 	} else {
 		WRITE_ONCE(reused, reused + 1);
-		take_out(&dead, slot);
+		queue_remove(&dead, slot);
 	}
 	raw_spin_unlock(&slot_lock);
 	return slot;
@@ -125,7 +125,7 @@ u32 kt_slot_take(void)
 void kt_slot_made(u32 slot)
 {
 	raw_spin_lock(&slot_lock);
-	append(&made, slot);
+	queue_append(&made, slot);
 	raw_spin_unlock(&slot_lock);
 }
 
@@ -140,8 +140,8 @@ void kt_slot_give(u32 slot, bool was_made)
 {
 	raw_spin_lock(&slot_lock);
 	if (was_made)
-		take_out(&made, slot);
-	append(&dead, slot);
+		queue_remove(&made, slot);
+	queue_append(&dead, slot);
 	raw_spin_unlock(&slot_lock);
 }
 

@@ -53,18 +53,18 @@ struct pcie_tlp_log;
 #include "internal.h"
 
 /* Most come with words and a text, which ends in NUL and may be missing. */
-static noinline void raise_of(u32 severity, u32 code, const u32 *args,
-			      unsigned int nargs, const char *text,
-			      struct task_struct *other)
+static noinline void exception_raise_of(u32 severity, u32 code, const u32 *args,
+					unsigned int nargs, const char *text,
+					struct task_struct *other)
 {
 	kt_exception_of(severity, code, args, nargs, text,
 			text ? strnlen(text, KT_TEXT_MAX) : 0, text, other);
 }
 
-static void raise(u32 severity, u32 code, const u32 *args, unsigned int nargs,
-		  const char *text)
+static void exception_raise(u32 severity, u32 code, const u32 *args,
+			    unsigned int nargs, const char *text)
 {
-	raise_of(severity, code, args, nargs, text, NULL);
+	exception_raise_of(severity, code, args, nargs, text, NULL);
 }
 
 /* ---- the kernel ---------------------------------------------------------- */
@@ -74,8 +74,8 @@ static void notrace probe_mark_victim(void *data, struct task_struct *p,
 {
 	const u32 args[] = { p->pid, uid };
 
-	raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args),
-		 p->comm, p);
+	exception_raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args,
+			   ARRAY_SIZE(args), p->comm, p);
 }
 
 /* On older kernels there is but the number. */
@@ -84,8 +84,9 @@ static void notrace probe_mark_victim_pid(void *data, int pid)
 	const u32 args[] = { pid, U32_MAX };
 
 	rcu_read_lock();
-	raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args),
-		 NULL, pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID));
+	exception_raise_of(
+		KTAPE_SW_SEVERITY2, KTAPE_EXC_OOM, args, ARRAY_SIZE(args), NULL,
+		pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID));
 	rcu_read_unlock();
 }
 
@@ -94,8 +95,8 @@ static void notrace probe_sched_process_hang(void *data, struct task_struct *p)
 {
 	const u32 args[] = { p->pid };
 
-	raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_HANG, args, ARRAY_SIZE(args),
-		 p->comm, p);
+	exception_raise_of(KTAPE_SW_SEVERITY2, KTAPE_EXC_HANG, args,
+			   ARRAY_SIZE(args), p->comm, p);
 }
 #endif
 
@@ -147,8 +148,8 @@ static void notrace probe_mc_event(void *data, const unsigned int type,
 		(u32)address, (u32)((u64)address >> 32),
 	};
 
-	raise(mc_severity(type), KTAPE_EXC_MEMORY, args, ARRAY_SIZE(args),
-	      label);
+	exception_raise(mc_severity(type), KTAPE_EXC_MEMORY, args,
+			ARRAY_SIZE(args), label);
 }
 
 /* As in linux/aer.h, whose place has changed. */
@@ -158,18 +159,19 @@ static const u32 aer_severity[] = {
 	KTAPE_HW_SEVERITY1,	/* correctable */
 };
 
-static void aer(const char *device, u32 status, u8 severity)
+static void exception_raise_aer(const char *device, u32 status, u8 severity)
 {
-	raise(severity < ARRAY_SIZE(aer_severity) ? aer_severity[severity] :
-						    KTAPE_HW_SEVERITY2,
-	      KTAPE_EXC_PCIE, &status, 1, device);
+	exception_raise(severity < ARRAY_SIZE(aer_severity) ?
+				aer_severity[severity] :
+				KTAPE_HW_SEVERITY2,
+			KTAPE_EXC_PCIE, &status, 1, device);
 }
 
 static void notrace probe_aer_event(void *data, const char *device,
 				    const u32 status, const u8 severity,
 				    const u8 valid, struct pcie_tlp_log *tlp)
 {
-	aer(device, status, severity);
+	exception_raise_aer(device, status, severity);
 }
 
 static void notrace probe_aer_event_regs(void *data, const char *device,
@@ -177,11 +179,11 @@ static void notrace probe_aer_event_regs(void *data, const char *device,
 					 const u8 valid,
 					 struct aer_header_log_regs *tlp)
 {
-	aer(device, status, severity);
+	exception_raise_aer(device, status, severity);
 }
 
 #ifdef CONFIG_X86_MCE
-static __always_inline void machine_check(const struct mce *m)
+static __always_inline void exception_raise_mce(const struct mce *m)
 {
 	const u32 args[] = {
 		m->extcpu, m->bank,
@@ -200,7 +202,7 @@ static __always_inline void machine_check(const struct mce *m)
 #ifdef KT_HAVE_MCE_HW_ERR
 static void notrace probe_mce_record(void *data, struct mce_hw_err *err)
 {
-	machine_check(&err->m);
+	exception_raise_mce(&err->m);
 }
 
 #define MCE_RECORD_FUNC \
@@ -208,7 +210,7 @@ static void notrace probe_mce_record(void *data, struct mce_hw_err *err)
 #else
 static void notrace probe_mce_record(void *data, struct mce *m)
 {
-	machine_check(m);
+	exception_raise_mce(m);
 }
 
 #define MCE_RECORD_FUNC \
@@ -229,7 +231,8 @@ static void notrace probe_thermal_zone_trip(void *data,
 		severity = KTAPE_HW_SEVERITY1;
 	else if (type == THERMAL_TRIP_CRITICAL)
 		severity = KTAPE_HW_SEVERITY3;
-	raise(severity, KTAPE_EXC_TRIP, args, ARRAY_SIZE(args), tz->type);
+	exception_raise(severity, KTAPE_EXC_TRIP, args, ARRAY_SIZE(args),
+			tz->type);
 }
 #endif
 
@@ -253,8 +256,8 @@ static void notrace probe_block_rq_error(void *data, struct request *rq,
 }
 #endif
 
-static __always_inline void scsi(u32 severity, u32 code, struct scsi_cmnd *cmd,
-				 u32 result)
+static __always_inline void
+exception_raise_scsi(u32 severity, u32 code, struct scsi_cmnd *cmd, u32 result)
 {
 	const struct scsi_device *device = cmd->device;
 	const u32 args[] = { device->host->host_no, device->channel,
@@ -268,13 +271,15 @@ static void notrace probe_scsi_dispatch_cmd_error(void *data,
 						  struct scsi_cmnd *cmd,
 						  int result)
 {
-	scsi(KTAPE_HW_SEVERITY1, KTAPE_EXC_SCSI_ERROR, cmd, result);
+	exception_raise_scsi(KTAPE_HW_SEVERITY1, KTAPE_EXC_SCSI_ERROR, cmd,
+			     result);
 }
 
 static void notrace probe_scsi_dispatch_cmd_timeout(void *data,
 						    struct scsi_cmnd *cmd)
 {
-	scsi(KTAPE_HW_SEVERITY2, KTAPE_EXC_SCSI_TIMEOUT, cmd, cmd->result);
+	exception_raise_scsi(KTAPE_HW_SEVERITY2, KTAPE_EXC_SCSI_TIMEOUT, cmd,
+			     cmd->result);
 }
 
 static void notrace probe_net_dev_xmit_timeout(void *data,
@@ -283,21 +288,22 @@ static void notrace probe_net_dev_xmit_timeout(void *data,
 {
 	const u32 args[] = { kt_netdev_id(dev), queue };
 
-	raise(KTAPE_HW_SEVERITY2, KTAPE_EXC_XMIT_TIMEOUT, args,
-	      ARRAY_SIZE(args), dev->name);
+	exception_raise(KTAPE_HW_SEVERITY2, KTAPE_EXC_XMIT_TIMEOUT, args,
+			ARRAY_SIZE(args), dev->name);
 }
 
 /* ---- die and panic ------------------------------------------------------- */
 
-static void report(u32 code, const u32 *args, unsigned int nargs,
-		   const char *text)
+static void exception_report_death(u32 code, const u32 *args,
+				   unsigned int nargs, const char *text)
 {
 	kt_exception(KTAPE_SW_SEVERITY3, code, args, nargs, text,
 		     text ? strnlen(text, KT_TEXT_MAX) : 0, text);
 }
 
 /* The chain also hears of breakpoints and traps, which are no deaths. */
-static int on_die(struct notifier_block *nb, unsigned long event, void *data)
+static int exception_on_die(struct notifier_block *nb, unsigned long event,
+			    void *data)
 {
 	const struct die_args *die = data;
 	u32 args[4] = {};
@@ -310,19 +316,25 @@ static int on_die(struct notifier_block *nb, unsigned long event, void *data)
 	args[1] = die->trapnr;
 	args[2] = die->err;
 	args[3] = die->signr;
-	report(KTAPE_EXC_DIE, args, ARRAY_SIZE(args), die->str);
+	exception_report_death(KTAPE_EXC_DIE, args, ARRAY_SIZE(args), die->str);
 	kt_probe_leave();
 	return NOTIFY_DONE;
 }
 
-static int on_panic(struct notifier_block *nb, unsigned long event, void *data)
+static int exception_on_panic(struct notifier_block *nb, unsigned long event,
+			      void *data)
 {
-	report(KTAPE_EXC_PANIC, NULL, 0, data);
+	exception_report_death(KTAPE_EXC_PANIC, NULL, 0, data);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block die_notifier = { .notifier_call = on_die };
-static struct notifier_block panic_notifier = { .notifier_call = on_panic };
+static struct notifier_block die_notifier = {
+	.notifier_call = exception_on_die,
+};
+
+static struct notifier_block panic_notifier = {
+	.notifier_call = exception_on_panic,
+};
 
 /**
  * kt_die_init() - listen to deaths and panics of the kernel

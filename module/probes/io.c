@@ -32,23 +32,23 @@
 
 static u32 seen[1 << SEEN_BITS];
 
-static noinline void note_name(u32 *place, u32 mark, dev_t dev,
-			       const char *name)
+static noinline void block_note_name(u32 *place, u32 mark, dev_t dev,
+				     const char *name)
 {
 	if (kt_name_note(KTAPE_OBJ_BLOCK_DEVICE, dev, name))
 		WRITE_ONCE(*place, mark);
 }
 
 /* A number may be given to another disk later, maybe at the same address. */
-static __always_inline bool name_is_new(dev_t dev, const char *name,
-					u32 **place, u32 *mark)
+static __always_inline bool block_name_is_new(dev_t dev, const char *name,
+					      u32 **place, u32 *mark)
 {
 	*place = &seen[hash_32(dev, SEEN_BITS)];
 	*mark = kt_name_hash(name) * 31 + dev;
 	return unlikely(READ_ONCE(**place) != *mark);
 }
 
-static __always_inline dev_t rq_dev(struct request *rq)
+static __always_inline dev_t block_rq_dev(struct request *rq)
 {
 	struct gendisk *disk = kt_rq_disk(rq);
 	u32 *place, mark;
@@ -57,23 +57,23 @@ static __always_inline dev_t rq_dev(struct request *rq)
 	if (!disk)
 		return 0;
 	dev = disk_devt(disk);
-	if (name_is_new(dev, disk->disk_name, &place, &mark))
-		note_name(place, mark, dev, disk->disk_name);
+	if (block_name_is_new(dev, disk->disk_name, &place, &mark))
+		block_note_name(place, mark, dev, disk->disk_name);
 	return dev;
 }
 
-static __always_inline dev_t bio_device(struct bio *bio)
+static __always_inline dev_t block_bio_dev(struct bio *bio)
 {
 	const char *name = kt_bio_name(bio);
 	dev_t dev = bio_dev(bio);
 	u32 *place, mark;
 
-	if (name && name_is_new(dev, name, &place, &mark))
-		note_name(place, mark, dev, name);
+	if (name && block_name_is_new(dev, name, &place, &mark))
+		block_note_name(place, mark, dev, name);
 	return dev;
 }
 
-static __always_inline u64 rq_sector(struct request *rq)
+static __always_inline u64 block_rq_sector(struct request *rq)
 {
 	if (blk_rq_is_passthrough(rq) || blk_rq_pos(rq) == (sector_t)-1)
 		return 0;
@@ -104,7 +104,7 @@ static noinline void notrace record_rq(u32 opcode, struct request *rq,
 	kt_probe_enter();
 	if (kt_wanted(opcode))
 		record_block(opcode, (__force u32)req_op(rq), status,
-			     rq_dev(rq), rq_sector(rq), bytes);
+			     block_rq_dev(rq), block_rq_sector(rq), bytes);
 	kt_probe_leave();
 }
 
@@ -113,7 +113,7 @@ static noinline void notrace record_bio(u32 opcode, struct bio *bio, u32 status)
 	kt_probe_enter();
 	if (kt_wanted(opcode))
 		record_block(opcode, (__force u32)bio_op(bio), status,
-			     bio_device(bio), bio->bi_iter.bi_sector,
+			     block_bio_dev(bio), bio->bi_iter.bi_sector,
 			     bio->bi_iter.bi_size);
 	kt_probe_leave();
 }
@@ -229,7 +229,7 @@ u32 kt_netdev_id(const struct net_device *dev)
 	return kt_token(dev) | KTAPE_NETDEV_OTHER;
 }
 
-static __always_inline u32 dev_index(const struct net_device *dev)
+static __always_inline u32 netdev_index(const struct net_device *dev)
 {
 	return dev ? kt_netdev_id(dev) : 0;
 }
@@ -237,7 +237,7 @@ static __always_inline u32 dev_index(const struct net_device *dev)
 #define SKB_EVENT(NAME, skb, dev)					\
 do {									\
 	kt_probe_enter();						\
-	KT_EVENT3(NAME, ntohs((skb)->protocol), dev_index(dev),		\
+	KT_EVENT3(NAME, ntohs((skb)->protocol), netdev_index(dev),		\
 		  kt_token(skb), (skb)->len);				\
 	kt_probe_leave();						\
 } while (0)
@@ -259,7 +259,7 @@ static void notrace probe_net_dev_xmit(void *data, struct sk_buff *skb, int rc,
 				       struct net_device *dev, unsigned int len)
 {
 	kt_probe_enter();
-	KT_EVENT3(NET_DEV_XMIT, (u8)rc, dev_index(dev), kt_token(skb), len);
+	KT_EVENT3(NET_DEV_XMIT, (u8)rc, netdev_index(dev), kt_token(skb), len);
 	kt_probe_leave();
 }
 
@@ -277,12 +277,12 @@ static void notrace probe_napi_poll(void *data, struct napi_struct *napi,
 				    int work, int budget)
 {
 	kt_probe_enter();
-	KT_EVENT3(NAPI_POLL, 0, dev_index(napi->dev), work, budget);
+	KT_EVENT3(NAPI_POLL, 0, netdev_index(napi->dev), work, budget);
 	kt_probe_leave();
 }
 
-static __always_inline void drop(const struct sk_buff *skb, const void *where,
-				 u32 reason)
+static __always_inline void record_skb_drop(const struct sk_buff *skb,
+					    const void *where, u32 reason)
 {
 	kt_probe_enter();
 	KT_EVENT2(KFREE_SKB, reason & KTAPE_DAT20_MASK, kt_token(skb),
@@ -294,7 +294,7 @@ static void __maybe_unused notrace probe_kfree_skb2(void *data,
 						    struct sk_buff *skb,
 						    void *location)
 {
-	drop(skb, location, 0);
+	record_skb_drop(skb, location, 0);
 }
 
 #ifdef KT_HAVE_DROP_REASON
@@ -302,7 +302,7 @@ static void notrace probe_kfree_skb3(void *data, struct sk_buff *skb,
 				     void *location,
 				     enum skb_drop_reason reason)
 {
-	drop(skb, location, reason);
+	record_skb_drop(skb, location, reason);
 }
 
 static void notrace probe_kfree_skb4(void *data, struct sk_buff *skb,
@@ -310,7 +310,7 @@ static void notrace probe_kfree_skb4(void *data, struct sk_buff *skb,
 				     enum skb_drop_reason reason,
 				     struct sock *rx_sk)
 {
-	drop(skb, location, reason);
+	record_skb_drop(skb, location, reason);
 }
 
 static void notrace probe_kfree_skb4_const(void *data, struct sk_buff *skb,
@@ -318,7 +318,7 @@ static void notrace probe_kfree_skb4_const(void *data, struct sk_buff *skb,
 					   enum skb_drop_reason reason,
 					   const struct sock *rx_sk)
 {
-	drop(skb, location, reason);
+	record_skb_drop(skb, location, reason);
 }
 
 #define SKB_DROP	struct sk_buff *, void *, enum skb_drop_reason
@@ -356,7 +356,7 @@ static void notrace probe_consume_skb1(void *data, struct sk_buff *skb)
 
 /* ---- network devices ----------------------------------------------------- */
 
-static int on_netdevice(struct notifier_block *nb, unsigned long event,
+static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *data)
 {
 	const struct net_device *dev = netdev_notifier_info_to_dev(data);
@@ -374,7 +374,7 @@ static int on_netdevice(struct notifier_block *nb, unsigned long event,
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block net_notifier = { .notifier_call = on_netdevice };
+static struct notifier_block net_notifier = { .notifier_call = netdev_event };
 
 /**
  * kt_netdev_init() - listen; network devices that are there are told at once

@@ -54,7 +54,7 @@ static struct looked looked[LOOKED];
  * CPU may unlink it at any moment, so each pointer is loaded once; it frees no
  * handler before ours has returned.
  */
-static const struct irqaction *first_handler(unsigned int irq)
+static const struct irqaction *irq_first_action(unsigned int irq)
 {
 	struct irq_data *data = irq_get_irq_data(irq);
 	const struct irq_desc *desc = data ? irq_data_to_desc(data) : NULL;
@@ -66,23 +66,24 @@ static const struct irqaction *first_handler(unsigned int irq)
  * Handlers that share an interrupt may have a name each: it goes by that of the
  * first one that has any.
  */
-static const char *name_of(unsigned int irq, const struct irqaction *action)
+static const char *irq_action_name(unsigned int irq,
+				   const struct irqaction *action)
 {
 	const struct irqaction *next;
 
 	if (!(action->flags & IRQF_SHARED))
 		return action->name;
-	next = first_handler(irq);
+	next = irq_first_action(irq);
 	while (next && !next->name)
 		next = READ_ONCE(next->next);
 	return next ? next->name : action->name;
 }
 
 /* request_irq() takes NULL for a name: then a name of before is gone. */
-static noinline void look_at_name(struct looked *l, unsigned int irq,
-				  const struct irqaction *action)
+static noinline void irq_check_name(struct looked *l, unsigned int irq,
+				    const struct irqaction *action)
 {
-	const char *name = name_of(irq, action);
+	const char *name = irq_action_name(irq, action);
 	const u32 mark = kt_name_hash(name) * 31 + irq;
 
 	/* If there is no room for it now, there may be at the next tick. */
@@ -99,9 +100,9 @@ static noinline void look_at_name(struct looked *l, unsigned int irq,
  * interrupts that share a place here.  If each of them were looked at when it comes
  * after another one, each would have a name noted.
  */
-static __always_inline bool is_looked_at(const struct looked *l,
-					 unsigned int irq,
-					 const struct irqaction *action)
+static __always_inline bool irq_is_checked(const struct looked *l,
+					   unsigned int irq,
+					   const struct irqaction *action)
 {
 	return READ_ONCE(l->tick) == (u32)jiffies &&
 	       (READ_ONCE(l->name) == action->name ||
@@ -121,8 +122,9 @@ static void notrace probe_irq_handler_entry(void *data, int irq,
 	struct looked *l = &looked[(unsigned int)irq % LOOKED];
 
 	kt_probe_enter();
-	if (unlikely(!is_looked_at(l, irq, action)) && KT_WANTED(IRQ_HANDLER_ENTRY))
-		look_at_name(l, irq, action);
+	if (unlikely(!irq_is_checked(l, irq, action)) &&
+	    KT_WANTED(IRQ_HANDLER_ENTRY))
+		irq_check_name(l, irq, action);
 	KT_INLINE0(IRQ_HANDLER_ENTRY, irq & IRQ_MASK);
 	kt_probe_leave();
 }
@@ -214,7 +216,7 @@ static const struct {
 #undef REASON
 };
 
-static u32 reason_of(const char *text)
+static u32 ipi_reason(const char *text)
 {
 	unsigned int i;
 
@@ -224,7 +226,7 @@ static u32 reason_of(const char *text)
 	return KTAPE_IPI_OTHER;
 }
 
-static u64 first_cpus(const struct cpumask *mask)
+static u64 ipi_first_cpus(const struct cpumask *mask)
 {
 	const unsigned long *bits = cpumask_bits(mask);
 	u64 cpus = bits[0];
@@ -237,24 +239,24 @@ static u64 first_cpus(const struct cpumask *mask)
 static void notrace probe_ipi_raise(void *data, const struct cpumask *mask,
 				    const char *reason)
 {
-	u64 cpus = first_cpus(mask);
+	u64 cpus = ipi_first_cpus(mask);
 
 	kt_probe_enter();
-	KT_EVENT2(IPI_RAISE, reason_of(reason), (u32)cpus, (u32)(cpus >> 32));
+	KT_EVENT2(IPI_RAISE, ipi_reason(reason), (u32)cpus, (u32)(cpus >> 32));
 	kt_probe_leave();
 }
 
 static void notrace probe_ipi_entry(void *data, const char *reason)
 {
 	kt_probe_enter();
-	KT_EVENT0(IPI_ENTRY, reason_of(reason));
+	KT_EVENT0(IPI_ENTRY, ipi_reason(reason));
 	kt_probe_leave();
 }
 
 static void notrace probe_ipi_exit(void *data, const char *reason)
 {
 	kt_probe_enter();
-	KT_EVENT0(IPI_EXIT, reason_of(reason));
+	KT_EVENT0(IPI_EXIT, ipi_reason(reason));
 	kt_probe_leave();
 }
 
@@ -272,7 +274,7 @@ static void notrace probe_ipi_send_cpumask(void *data,
 					   unsigned long callsite,
 					   void *callback)
 {
-	u64 cpus = first_cpus(mask);
+	u64 cpus = ipi_first_cpus(mask);
 	u32 words[4] = { (u32)cpus, (u32)(cpus >> 32) };
 
 	kt_probe_enter();

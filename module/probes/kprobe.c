@@ -60,8 +60,8 @@ static u32 wanted;	/* bit n: slot n */
 
 static DEFINE_PER_CPU(struct kt_hits, slot_hits);
 
-static nokprobe_inline void record(const struct kt_slot *slot,
-				   const u64 *values)
+static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
+					       const u64 *values)
 {
 	const u32 opcode = KTAPE_OP_PROBE + (slot - slots);
 	const u32 ip = kt_token_func((unsigned long)slot->rp.kp.addr);
@@ -97,7 +97,8 @@ static nokprobe_inline void record(const struct kt_slot *slot,
  * that one read the clock again, where the same probe would be hit again, and
  * so on without end.
  */
-static nokprobe_inline void hit(const struct kt_slot *slot, const u64 *values)
+static nokprobe_inline void kprobe_slot_hit(const struct kt_slot *slot,
+					    const u64 *values)
 {
 	const unsigned int i = slot - slots;
 	struct kt_hits *h;
@@ -113,13 +114,13 @@ static nokprobe_inline void hit(const struct kt_slot *slot, const u64 *values)
 		kt_count_long(&h->missed[i]);
 		goto out;
 	}
-	record(slot, values);
+	kprobe_slot_record(slot, values);
 	kt_count_long(&h->recorded[i]);
 out:
 	kt_probe_leave();
 }
 
-static int notrace on_entry(struct kprobe *kp, struct pt_regs *regs)
+static int notrace kprobe_slot_on_entry(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct kt_slot *slot = container_of(kp, struct kt_slot, rp.kp);
 	u64 values[KTAPE_PROBE_ARGS_MAX];
@@ -133,39 +134,39 @@ static int notrace on_entry(struct kprobe *kp, struct pt_regs *regs)
 	/* Contexts that come in between leave it as they found it. */
 	if (breakpoint)
 		raw_cpu_inc(kt_breakpoints);
-	hit(slot, values);
+	kprobe_slot_hit(slot, values);
 	if (breakpoint)
 		raw_cpu_dec(kt_breakpoints);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_entry);
+NOKPROBE_SYMBOL(kprobe_slot_on_entry);
 
-static int notrace on_return(struct kretprobe_instance *ri,
-			     struct pt_regs *regs)
+static int notrace kprobe_slot_on_return(struct kretprobe_instance *ri,
+					 struct pt_regs *regs)
 {
 	const struct kretprobe *rp = kt_kretprobe_of(ri);
 	const u64 value = regs_return_value(regs);
 
 	/* It is being unregistered: rp is gone. */
 	if (rp)
-		hit(container_of(rp, struct kt_slot, rp), &value);
+		kprobe_slot_hit(container_of(rp, struct kt_slot, rp), &value);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_return);
+NOKPROBE_SYMBOL(kprobe_slot_on_return);
 
-static bool is_return(const struct kt_slot *slot)
+static bool kprobe_slot_is_return(const struct kt_slot *slot)
 {
 	return slot->flags & KTAPE_PROBE_RETURN;
 }
 
-static void disable(struct kt_slot *slot)
+static void kprobe_slot_disable(struct kt_slot *slot)
 {
 	if (slot->enabled)
 		disable_kprobe(&slot->rp.kp);
 	slot->enabled = false;
 }
 
-static void enable(struct kt_slot *slot)
+static void kprobe_slot_enable(struct kt_slot *slot)
 {
 	if (slot->enabled || !*slot->symbol || kprobe_gone(&slot->rp.kp))
 		return;
@@ -173,9 +174,9 @@ static void enable(struct kt_slot *slot)
 	slot->enabled = !slot->error;
 }
 
-static void unregister(struct kt_slot *slot)
+static void kprobe_slot_unregister(struct kt_slot *slot)
 {
-	if (is_return(slot))
+	if (kprobe_slot_is_return(slot))
 		unregister_kretprobe(&slot->rp);
 	else
 		unregister_kprobe(&slot->rp.kp);
@@ -184,29 +185,29 @@ static void unregister(struct kt_slot *slot)
 }
 
 /* The kernel has many words for "not there". */
-static int refusal(int error)
+static int kprobe_slot_refusal(int error)
 {
 	return error == -ENOENT || error == -ENOMEM ? error : -EINVAL;
 }
 
-static int register_slot(struct kt_slot *slot)
+static int kprobe_slot_register(struct kt_slot *slot)
 {
 	int ret;
 
 	slot->rp.kp.symbol_name = slot->symbol;
 	slot->rp.kp.flags = KPROBE_FLAG_DISABLED;
-	if (is_return(slot)) {
-		slot->rp.handler = on_return;
+	if (kprobe_slot_is_return(slot)) {
+		slot->rp.handler = kprobe_slot_on_return;
 		slot->rp.maxactive = RETURNS_MAX;
 		ret = register_kretprobe(&slot->rp);
 	} else {
-		slot->rp.kp.pre_handler = on_entry;
+		slot->rp.kp.pre_handler = kprobe_slot_on_entry;
 		ret = register_kprobe(&slot->rp.kp);
 	}
-	return ret ? refusal(ret) : 0;
+	return ret ? kprobe_slot_refusal(ret) : 0;
 }
 
-static int check(const struct ktape_probe *p)
+static int kprobe_slot_check(const struct ktape_probe *p)
 {
 	bool ret = p->flags & KTAPE_PROBE_RETURN;
 
@@ -224,7 +225,7 @@ static int check(const struct ktape_probe *p)
 	return ret || p->nargs <= KT_FUNCTION_ARGUMENTS ? 0 : -EOPNOTSUPP;
 }
 
-static struct kt_slot *free_slot(void)
+static struct kt_slot *kprobe_slot_find_free(void)
 {
 	unsigned int i;
 
@@ -240,7 +241,7 @@ static struct kt_slot *free_slot(void)
  * What clock=mono calls is the kernel's in many other places: there hits of our
  * own are left out, and counted as missed, by kt_clock_is_being_read().
  */
-static bool is_ours(const struct kprobe *kp)
+static bool kprobe_slot_is_ours(const struct kprobe *kp)
 {
 	const unsigned long addr = (unsigned long)kp->addr;
 	const unsigned long function = kt_cycles_function();
@@ -249,7 +250,7 @@ static bool is_ours(const struct kprobe *kp)
 	       (function && addr - kp->offset == function);
 }
 
-static int fill(struct kt_slot *slot, const struct ktape_probe *p)
+static int kprobe_slot_fill(struct kt_slot *slot, const struct ktape_probe *p)
 {
 	unsigned int i = slot - slots, cpu;
 	int ret;
@@ -262,19 +263,19 @@ static int fill(struct kt_slot *slot, const struct ktape_probe *p)
 	slot->flags = p->flags;
 	slot->nargs = p->nargs;
 	slot->rp.kp.offset = p->offset;
-	ret = register_slot(slot);
+	ret = kprobe_slot_register(slot);
 	if (ret) {
 		memset(slot, 0, sizeof(*slot));
 		return ret;
 	}
-	if (is_ours(&slot->rp.kp)) {
-		unregister(slot);
+	if (kprobe_slot_is_ours(&slot->rp.kp)) {
+		kprobe_slot_unregister(slot);
 		return -EINVAL;
 	}
-	kt_registry_set(KTAPE_OBJ_PROBE, KTAPE_OP_PROBE + i, is_return(slot),
-			0, slot->symbol);
+	kt_registry_set(KTAPE_OBJ_PROBE, KTAPE_OP_PROBE + i,
+			kprobe_slot_is_return(slot), 0, slot->symbol);
 	if (wanted & BIT(i))
-		enable(slot);
+		kprobe_slot_enable(slot);
 	return 0;
 }
 
@@ -290,13 +291,13 @@ static int fill(struct kt_slot *slot, const struct ktape_probe *p)
 int kt_kprobe_add(struct ktape_probe *p)
 {
 	struct kt_slot *slot;
-	int ret = check(p);
+	int ret = kprobe_slot_check(p);
 
 	if (ret)
 		return ret;
 	mutex_lock(&kprobe_lock);
-	slot = free_slot();
-	ret = slot ? fill(slot, p) : -ENOSPC;
+	slot = kprobe_slot_find_free();
+	ret = slot ? kprobe_slot_fill(slot, p) : -ENOSPC;
 	if (!ret)
 		p->opcode = KTAPE_OP_PROBE + (slot - slots);
 	mutex_unlock(&kprobe_lock);
@@ -317,7 +318,7 @@ int kt_kprobe_remove(unsigned int opcode)
 
 	mutex_lock(&kprobe_lock);
 	if (*slot->symbol) {
-		unregister(slot);
+		kprobe_slot_unregister(slot);
 		ret = 0;
 	}
 	mutex_unlock(&kprobe_lock);
@@ -370,7 +371,7 @@ void kt_kprobe_want(const u64 *mask)
 		 (BIT(KTAPE_PROBES) - 1);
 	for (i = 0; i < KTAPE_PROBES; i++)
 		if (wanted & BIT(i))
-			enable(&slots[i]);
+			kprobe_slot_enable(&slots[i]);
 	mutex_unlock(&kprobe_lock);
 }
 
@@ -386,7 +387,7 @@ void kt_kprobe_drop(void)
 	mutex_lock(&kprobe_lock);
 	for (i = 0; i < KTAPE_PROBES; i++)
 		if (!(wanted & BIT(i)))
-			disable(&slots[i]);
+			kprobe_slot_disable(&slots[i]);
 	mutex_unlock(&kprobe_lock);
 }
 
@@ -429,6 +430,6 @@ void kt_kprobe_exit(void)
 	mutex_lock(&kprobe_lock);
 	for (i = 0; i < KTAPE_PROBES; i++)
 		if (*slots[i].symbol)
-			unregister(&slots[i]);
+			kprobe_slot_unregister(&slots[i]);
 	mutex_unlock(&kprobe_lock);
 }

@@ -23,7 +23,7 @@
 #define ERROR_MASK	0xffffU
 
 /* Addresses of the kernel do not leave it. */
-static __always_inline u64 address_of(unsigned long address)
+static __always_inline u64 fault_address(unsigned long address)
 {
 	return address < TASK_SIZE_MAX ? address :
 					 kt_token((const void *)address);
@@ -34,7 +34,7 @@ static void __maybe_unused notrace probe_page_fault_user(void *data,
 							 struct pt_regs *regs,
 							 unsigned long error)
 {
-	u64 at = address_of(address);
+	u64 at = fault_address(address);
 
 	kt_probe_enter();
 	KT_EVENT3(PAGE_FAULT_USER, error & ERROR_MASK, (u32)at, (u32)(at >> 32),
@@ -47,7 +47,7 @@ static void __maybe_unused notrace probe_page_fault_kernel(void *data,
 							   struct pt_regs *regs,
 							   unsigned long error)
 {
-	u64 at = address_of(address);
+	u64 at = fault_address(address);
 
 	kt_probe_enter();
 	KT_EVENT3(PAGE_FAULT_KERNEL, error & ERROR_MASK, (u32)at,
@@ -87,8 +87,9 @@ static void notrace probe_mm_page_free(void *data, struct page *page,
 
 /* ---- slab ---------------------------------------------------------------- */
 
-static __always_inline void slab_alloc(unsigned long caller, const void *ptr,
-				       size_t asked, size_t taken, gfp_t gfp)
+static __always_inline void record_kmalloc(unsigned long caller,
+					   const void *ptr, size_t asked,
+					   size_t taken, gfp_t gfp)
 {
 	kt_probe_enter();
 	if (KT_WANTED(KMALLOC)) {
@@ -101,8 +102,9 @@ static __always_inline void slab_alloc(unsigned long caller, const void *ptr,
 	kt_probe_leave();
 }
 
-static __always_inline void cache_alloc(unsigned long caller, const void *ptr,
-					size_t bytes, gfp_t gfp)
+static __always_inline void record_cache_alloc(unsigned long caller,
+					       const void *ptr, size_t bytes,
+					       gfp_t gfp)
 {
 	kt_probe_enter();
 	KT_EVENT3(KMEM_CACHE_ALLOC,
@@ -116,14 +118,14 @@ static void __maybe_unused notrace probe_kmalloc(void *data,
 						 const void *ptr, size_t asked,
 						 size_t taken, gfp_t gfp)
 {
-	slab_alloc(caller, ptr, asked, taken, gfp);
+	record_kmalloc(caller, ptr, asked, taken, gfp);
 }
 
 static void notrace probe_kmalloc_node(void *data, unsigned long caller,
 				       const void *ptr, size_t asked,
 				       size_t taken, gfp_t gfp, int node)
 {
-	slab_alloc(caller, ptr, asked, taken, gfp);
+	record_kmalloc(caller, ptr, asked, taken, gfp);
 }
 
 /* With the cache; 5.19 and 6.0. */
@@ -131,7 +133,7 @@ static void notrace probe_kmalloc_cache(void *data, unsigned long caller,
 					const void *ptr, struct kmem_cache *s,
 					size_t asked, size_t taken, gfp_t gfp)
 {
-	slab_alloc(caller, ptr, asked, taken, gfp);
+	record_kmalloc(caller, ptr, asked, taken, gfp);
 }
 
 static void notrace probe_kmalloc_cache_node(void *data, unsigned long caller,
@@ -139,7 +141,7 @@ static void notrace probe_kmalloc_cache_node(void *data, unsigned long caller,
 					     struct kmem_cache *s, size_t asked,
 					     size_t taken, gfp_t gfp, int node)
 {
-	slab_alloc(caller, ptr, asked, taken, gfp);
+	record_kmalloc(caller, ptr, asked, taken, gfp);
 }
 
 static void notrace probe_kfree(void *data, unsigned long caller,
@@ -155,7 +157,7 @@ static void notrace probe_kmem_cache_alloc(void *data, unsigned long caller,
 					   struct kmem_cache *s, gfp_t gfp,
 					   int node)
 {
-	cache_alloc(caller, ptr, kmem_cache_size(s), gfp);
+	record_cache_alloc(caller, ptr, kmem_cache_size(s), gfp);
 }
 
 static void notrace probe_kmem_cache_alloc_sizes(void *data,
@@ -163,14 +165,14 @@ static void notrace probe_kmem_cache_alloc_sizes(void *data,
 						 const void *ptr, size_t asked,
 						 size_t taken, gfp_t gfp)
 {
-	cache_alloc(caller, ptr, asked, gfp);
+	record_cache_alloc(caller, ptr, asked, gfp);
 }
 
 static void notrace probe_kmem_cache_alloc_sizes_node(
 	void *data, unsigned long caller, const void *ptr, size_t asked,
 	size_t taken, gfp_t gfp, int node)
 {
-	cache_alloc(caller, ptr, asked, gfp);
+	record_cache_alloc(caller, ptr, asked, gfp);
 }
 
 static void notrace probe_kmem_cache_alloc_both(void *data,
@@ -180,17 +182,18 @@ static void notrace probe_kmem_cache_alloc_both(void *data,
 						size_t asked, size_t taken,
 						gfp_t gfp)
 {
-	cache_alloc(caller, ptr, asked, gfp);
+	record_cache_alloc(caller, ptr, asked, gfp);
 }
 
 static void notrace probe_kmem_cache_alloc_both_node(
 	void *data, unsigned long caller, const void *ptr,
 	struct kmem_cache *s, size_t asked, size_t taken, gfp_t gfp, int node)
 {
-	cache_alloc(caller, ptr, asked, gfp);
+	record_cache_alloc(caller, ptr, asked, gfp);
 }
 
-static __always_inline void cache_free(unsigned long caller, const void *ptr)
+static __always_inline void record_cache_free(unsigned long caller,
+					      const void *ptr)
 {
 	kt_probe_enter();
 	KT_EVENT2(KMEM_CACHE_FREE, 0, kt_token(ptr), kt_token_func(caller));
@@ -201,20 +204,20 @@ static void notrace probe_kmem_cache_free(void *data, unsigned long caller,
 					  const void *ptr,
 					  const struct kmem_cache *s)
 {
-	cache_free(caller, ptr);
+	record_cache_free(caller, ptr);
 }
 
 static void notrace probe_kmem_cache_free_name(void *data, unsigned long caller,
 					       const void *ptr,
 					       const char *name)
 {
-	cache_free(caller, ptr);
+	record_cache_free(caller, ptr);
 }
 
 static void notrace probe_kmem_cache_free2(void *data, unsigned long caller,
 					   const void *ptr)
 {
-	cache_free(caller, ptr);
+	record_cache_free(caller, ptr);
 }
 
 /* What all allocations begin with. */

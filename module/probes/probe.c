@@ -42,7 +42,7 @@ static u64 wanted[KTAPE_MASK_WORDS];
 		for ((p) = tables[i]; (p)->name; (p)++)
 
 /* It is wanted no longer, or again.  With probe_lock. */
-static void note_time(struct kt_probe *p, bool want)
+static void probe_note_idle(struct kt_probe *p, bool want)
 {
 	if (want || !p->attached)
 		p->idle = 0;
@@ -51,14 +51,14 @@ static void note_time(struct kt_probe *p, bool want)
 }
 
 /* With probe_lock. Return: for how long it has to stay on. */
-static unsigned long stays(const struct kt_probe *p)
+static unsigned long probe_stays_for(const struct kt_probe *p)
 {
 	unsigned long since = jiffies - p->idle;
 
 	return since < DETACH_DELAY ? DETACH_DELAY - since : 0;
 }
 
-static bool is_wanted(const struct kt_probe *p)
+static bool probe_is_wanted(const struct kt_probe *p)
 {
 	unsigned int i;
 
@@ -70,7 +70,7 @@ static bool is_wanted(const struct kt_probe *p)
 	return false;
 }
 
-static int attach(struct kt_probe *p)
+static int probe_attach(struct kt_probe *p)
 {
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || p->attached || !p->tp ||
 	    !p->func || p->silent)
@@ -84,7 +84,7 @@ static int attach(struct kt_probe *p)
 	return p->error;
 }
 
-static void detach(struct kt_probe *p)
+static void probe_detach(struct kt_probe *p)
 {
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS) || !p->attached)
 		return;
@@ -93,7 +93,7 @@ static void detach(struct kt_probe *p)
 	p->idle = 0;
 }
 
-static void detach_unwanted(struct work_struct *work)
+static void probes_detach_unwanted(struct work_struct *work)
 {
 	unsigned long again = 0;
 	struct kt_probe *p;
@@ -103,10 +103,10 @@ static void detach_unwanted(struct work_struct *work)
 	for_each_probe(p, i) {
 		if (!p->idle)
 			continue;
-		if (stays(p))
-			again = max(again, stays(p));
+		if (probe_stays_for(p))
+			again = max(again, probe_stays_for(p));
 		else
-			detach(p);
+			probe_detach(p);
 	}
 	kt_kprobe_drop();
 	if (again)
@@ -114,9 +114,9 @@ static void detach_unwanted(struct work_struct *work)
 	mutex_unlock(&probe_lock);
 }
 
-static DECLARE_DELAYED_WORK(detach_work, detach_unwanted);
+static DECLARE_DELAYED_WORK(detach_work, probes_detach_unwanted);
 
-static void match(struct tracepoint *tp, void *unused)
+static void probe_match_tracepoint(struct tracepoint *tp, void *unused)
 {
 	struct kt_probe *p;
 	unsigned int i;
@@ -132,7 +132,8 @@ static void match(struct tracepoint *tp, void *unused)
  * Probes that name a module look for their tracepoints in it, too, and in no
  * other: somebody else's tracepoint of the same name may have another prototype.
  */
-static struct tracepoint *find_in(const struct module *mod, const char *name)
+static struct tracepoint *tracepoint_find_in(const struct module *mod,
+					     const char *name)
 {
 	struct tracepoint *tp;
 	unsigned int i;
@@ -150,8 +151,8 @@ static struct tracepoint *find_in(const struct module *mod, const char *name)
  * is taken; whoever has probe_lock must not ask for that one.  A module that goes
  * must find its tracepoints without probes.
  */
-static int module_event(struct notifier_block *nb, unsigned long event,
-			void *data)
+static int probe_module_event(struct notifier_block *nb, unsigned long event,
+			      void *data)
 {
 	const struct module *mod = ((struct tp_module *)data)->mod;
 	struct tracepoint *tp;
@@ -162,13 +163,13 @@ static int module_event(struct notifier_block *nb, unsigned long event,
 	for_each_probe(p, i) {
 		if (!p->module || strcmp(p->module, mod->name))
 			continue;
-		tp = find_in(mod, p->name);
+		tp = tracepoint_find_in(mod, p->name);
 		if (event == MODULE_STATE_COMING && tp && !p->tp) {
 			p->tp = tp;
-			if (is_wanted(p))
-				attach(p);
+			if (probe_is_wanted(p))
+				probe_attach(p);
 		} else if (event == MODULE_STATE_GOING && tp && p->tp == tp) {
-			detach(p);
+			probe_detach(p);
 			p->tp = NULL;
 			p->error = 0;
 		}
@@ -178,29 +179,29 @@ static int module_event(struct notifier_block *nb, unsigned long event,
 }
 
 static struct notifier_block module_notifier = {
-	.notifier_call = module_event,
+	.notifier_call = probe_module_event,
 };
 
 /* Modules that are there are told at once. */
-static int watch_modules(void)
+static int probes_watch_modules(void)
 {
 	return register_tracepoint_module_notifier(&module_notifier);
 }
 
 /* Modules that are there are told to be going. */
-static void unwatch_modules(void)
+static void probes_unwatch_modules(void)
 {
 	unregister_tracepoint_module_notifier(&module_notifier);
 }
 
 #else
 
-static int watch_modules(void)
+static int probes_watch_modules(void)
 {
 	return 0;
 }
 
-static void unwatch_modules(void)
+static void probes_unwatch_modules(void)
 {
 }
 
@@ -225,9 +226,9 @@ int kt_probe_want(const u64 *mask)
 	mutex_lock(&probe_lock);
 	memcpy(wanted, mask, sizeof(wanted));
 	for_each_probe(p, i) {
-		if (is_wanted(p) && attach(p))
+		if (probe_is_wanted(p) && probe_attach(p))
 			ret = p->error;
-		note_time(p, is_wanted(p));
+		probe_note_idle(p, probe_is_wanted(p));
 	}
 	kt_kprobe_want(mask);
 	mutex_unlock(&probe_lock);
@@ -236,7 +237,7 @@ int kt_probe_want(const u64 *mask)
 	return ret;
 }
 
-static bool records(const struct kt_probe *p, unsigned int opcode)
+static bool probe_records(const struct kt_probe *p, unsigned int opcode)
 {
 	unsigned int i;
 
@@ -246,7 +247,7 @@ static bool records(const struct kt_probe *p, unsigned int opcode)
 	return false;
 }
 
-static u32 state_of(const struct kt_probe *p)
+static u32 probe_state_of(const struct kt_probe *p)
 {
 	if (!IS_ENABLED(CONFIG_TRACEPOINTS))
 		return KTAPE_EVENT_NO_CONFIG;
@@ -286,9 +287,9 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 	opcode = kt_gates_end_of(opcode);
 	mutex_lock(&probe_lock);
 	for_each_probe(p, i) {
-		if (!records(p, opcode))
+		if (!probe_records(p, opcode))
 			continue;
-		this = state_of(p);
+		this = probe_state_of(p);
 		if (!found || this == KTAPE_EVENT_AVAILABLE) {
 			state = this;
 			*error = p->error;
@@ -303,8 +304,8 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 /* What is told by notifiers is always there. */
 static const char *const exception_notifiers[] = { "die", "panic" };
 
-static bool notifier_source(unsigned int opcode, unsigned int n,
-			    struct ktape_event_info *e)
+static bool exception_notifier_source(unsigned int opcode, unsigned int n,
+				      struct ktape_event_info *e)
 {
 	if (opcode != KTAPE_EV_EXCEPTION ||
 	    n >= ARRAY_SIZE(exception_notifiers))
@@ -331,16 +332,16 @@ bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e)
 
 	mutex_lock(&probe_lock);
 	for_each_probe(p, i) {
-		if (found || !records(p, opcode) || n--)
+		if (found || !probe_records(p, opcode) || n--)
 			continue;
 		found = true;
-		e->state = state_of(p);
+		e->state = probe_state_of(p);
 		e->error = p->error;
 		e->attached = p->attached;
 		strscpy(e->name, p->name, sizeof(e->name));
 	}
 	mutex_unlock(&probe_lock);
-	return found || notifier_source(opcode, n, e);
+	return found || exception_notifier_source(opcode, n, e);
 }
 
 /**
@@ -374,14 +375,14 @@ int kt_probe_init(void)
 	int ret;
 
 	if (IS_ENABLED(CONFIG_TRACEPOINTS))
-		for_each_kernel_tracepoint(match, NULL);
+		for_each_kernel_tracepoint(probe_match_tracepoint, NULL);
 	ret = kt_die_init();
 	if (ret)
 		return ret;
 	ret = kt_netdev_init();
 	if (ret)
 		goto err_die;
-	ret = watch_modules();
+	ret = probes_watch_modules();
 	if (ret)
 		goto err_netdev;
 	ret = kt_probe_want(nothing);
@@ -408,12 +409,12 @@ void kt_probe_exit(void)
 	unsigned int i;
 
 	cancel_delayed_work_sync(&detach_work);
-	unwatch_modules();
+	probes_unwatch_modules();
 	kt_netdev_exit();
 	kt_die_exit();
 	mutex_lock(&probe_lock);
 	for_each_probe(p, i)
-		detach(p);
+		probe_detach(p);
 	mutex_unlock(&probe_lock);
 	kt_kprobe_exit();
 	tracepoint_synchronize_unregister();

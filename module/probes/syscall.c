@@ -21,7 +21,7 @@
 #define FLAG_LARGE	(1U << 18)
 
 /* dat20 of all four events: number and the table that it belongs to. */
-static __always_inline u32 number(long nr)
+static __always_inline u32 syscall_number(long nr)
 {
 	u32 dat20 = 0;
 
@@ -36,8 +36,8 @@ static __always_inline u32 number(long nr)
 	return dat20 | (u32)nr;
 }
 
-static noinline void notrace enter_wide(struct pt_regs *regs, long nr,
-					u32 dat20)
+static noinline void notrace record_enter_wide(struct pt_regs *regs, long nr,
+					       u32 dat20)
 {
 	const u32 full = nr;
 	unsigned long got[6];
@@ -58,8 +58,8 @@ static noinline void notrace enter_wide(struct pt_regs *regs, long nr,
 	kt_event_record(KTAPE_RING_EVENT, &rec);
 }
 
-static noinline void notrace exit_wide(struct pt_regs *regs, long nr, long ret,
-				       u32 dat20)
+static noinline void notrace record_exit_wide(struct pt_regs *regs, long nr,
+					      long ret, u32 dat20)
 {
 	const u32 full = nr;
 	unsigned long got[6];
@@ -82,14 +82,14 @@ static noinline void notrace exit_wide(struct pt_regs *regs, long nr, long ret,
 }
 
 /* Then dat20 is the number and nothing else. */
-static __always_inline bool is_plain(long nr)
+static __always_inline bool syscall_is_plain(long nr)
 {
 	return (unsigned long)nr < NR_LARGE && !kt_syscall_is_compat();
 }
 
-static noinline void notrace enter_odd(long nr)
+static noinline void notrace record_enter_odd(long nr)
 {
-	u32 dat20 = number(nr);
+	u32 dat20 = syscall_number(nr);
 
 	if (dat20 & FLAG_LARGE)
 		KT_INLINE1(SYS_ENTER, dat20, (u32)nr);
@@ -97,18 +97,19 @@ static noinline void notrace enter_odd(long nr)
 		KT_INLINE0(SYS_ENTER, dat20);
 }
 
-static noinline void notrace exit_odd(long nr, long ret)
+static noinline void notrace record_exit_odd(long nr, long ret)
 {
-	KT_INLINE2(SYS_EXIT, number(nr), (u32)ret, (u32)((s64)ret >> 32));
+	KT_INLINE2(SYS_EXIT, syscall_number(nr), (u32)ret,
+		   (u32)((s64)ret >> 32));
 }
 
 static void notrace probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	kt_probe_enter();
-	if (likely(is_plain(nr)))
+	if (likely(syscall_is_plain(nr)))
 		KT_INLINE0(SYS_ENTER, (u16)nr);
 	else
-		enter_odd(nr);
+		record_enter_odd(nr);
 	kt_probe_leave();
 }
 
@@ -117,10 +118,10 @@ static void notrace probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 	long nr = syscall_get_nr(current, regs);	/* -1 after rt_sigreturn */
 
 	kt_probe_enter();
-	if (likely(is_plain(nr)))
+	if (likely(syscall_is_plain(nr)))
 		KT_INLINE2(SYS_EXIT, (u16)nr, (u32)ret, (u32)((s64)ret >> 32));
 	else
-		exit_odd(nr, ret);
+		record_exit_odd(nr, ret);
 	kt_probe_leave();
 }
 
@@ -130,7 +131,7 @@ static void notrace probe_sys_enter_wide(void *data, struct pt_regs *regs,
 {
 	kt_probe_enter();
 	if (KT_WANTED(SYS_ENTER_WIDE))
-		enter_wide(regs, nr, number(nr));
+		record_enter_wide(regs, nr, syscall_number(nr));
 	kt_probe_leave();
 }
 
@@ -141,7 +142,7 @@ static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs,
 
 	kt_probe_enter();
 	if (KT_WANTED(SYS_EXIT_WIDE))
-		exit_wide(regs, nr, ret, number(nr));
+		record_exit_wide(regs, nr, ret, syscall_number(nr));
 	kt_probe_leave();
 }
 
@@ -157,8 +158,8 @@ static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs,
 #define FLAG_CUT	(1U << 18)
 
 /* Return: the path's argument, or -1. */
-static __always_inline int find_path(const struct kt_path_call *calls,
-				     unsigned int n, long nr)
+static __always_inline int syscall_find_path(const struct kt_path_call *calls,
+					     unsigned int n, long nr)
 {
 	unsigned int i;
 
@@ -170,19 +171,19 @@ static __always_inline int find_path(const struct kt_path_call *calls,
 
 #ifdef KT_PATH_COMPAT
 #define FIND_COMPAT(nr) \
-	find_path(KT_PATH_COMPAT, ARRAY_SIZE(KT_PATH_COMPAT), nr)
+	syscall_find_path(KT_PATH_COMPAT, ARRAY_SIZE(KT_PATH_COMPAT), nr)
 #else
 #define FIND_COMPAT(nr)		(-1)
 #endif
 
 #ifdef CONFIG_X86
-#define FIND_X32(nr)		find_path(kt_path_x32, ARRAY_SIZE(kt_path_x32), nr)
+#define FIND_X32(nr) syscall_find_path(kt_path_x32, ARRAY_SIZE(kt_path_x32), nr)
 #else
 #define FIND_X32(nr)		(-1)
 #endif
 
 /* Which argument of this system call is a path?  Fills in dat20. */
-static int path_argument(long nr, u32 *dat20)
+static int syscall_path_argument(long nr, u32 *dat20)
 {
 	int arg = -1;
 
@@ -198,15 +199,15 @@ static int path_argument(long nr, u32 *dat20)
 		*dat20 = (u16)nr;
 	}
 	return arg >= 0 ? arg :
-			  find_path(kt_path_native, ARRAY_SIZE(kt_path_native),
-				    nr);
+			  syscall_find_path(kt_path_native,
+					    ARRAY_SIZE(kt_path_native), nr);
 }
 
 /*
  * Copy up to the NUL or the end of the room, page by page: what comes after the
  * NUL may be missing.  Return: bytes without the NUL.
  */
-static u32 copy_path(char *to, unsigned long from, bool *cut)
+static u32 syscall_copy_path(char *to, unsigned long from, bool *cut)
 {
 	u32 len = 0, piece, part;
 
@@ -226,7 +227,8 @@ static u32 copy_path(char *to, unsigned long from, bool *cut)
 	return len;
 }
 
-static noinline void notrace sys_path(struct pt_regs *regs, int arg, u32 dat20)
+static noinline void notrace record_sys_path(struct pt_regs *regs, int arg,
+					     u32 dat20)
 {
 	unsigned long args[6];
 	char path[PATH_BYTES];
@@ -237,7 +239,7 @@ static noinline void notrace sys_path(struct pt_regs *regs, int arg, u32 dat20)
 	bool cut;
 
 	syscall_get_arguments(current, regs, args);
-	rec.size = copy_path(path, args[arg], &cut);
+	rec.size = syscall_copy_path(path, args[arg], &cut);
 	rec.code = KT_CODE(KTAPE_EV_SYS_PATH, dat20 | (cut ? FLAG_CUT : 0), 1,
 			   0);
 	kt_event_record(KTAPE_RING_EVENT, &rec);
@@ -251,9 +253,9 @@ static void notrace probe_sys_enter_path(void *data, struct pt_regs *regs,
 
 	kt_probe_enter();
 	if (KT_WANTED(SYS_PATH)) {
-		arg = path_argument(nr, &dat20);
+		arg = syscall_path_argument(nr, &dat20);
 		if (arg >= 0)
-			sys_path(regs, arg, dat20);
+			record_sys_path(regs, arg, dat20);
 	}
 	kt_probe_leave();
 }

@@ -131,8 +131,8 @@ static void notrace probe_wakeup_source_deactivate(void *data, const char *name,
 
 /* ---- CPUs that come and go ----------------------------------------------- */
 
-static __always_inline void enter(unsigned int cpu, int target, int step,
-				  unsigned long function)
+static __always_inline void record_cpuhp_enter(unsigned int cpu, int target,
+					       int step, unsigned long function)
 {
 	kt_probe_enter();
 	KT_EVENT3(CPUHP_ENTER, cpu & CPU_MASK, target, step,
@@ -143,7 +143,7 @@ static __always_inline void enter(unsigned int cpu, int target, int step,
 static void notrace probe_cpuhp_enter(void *data, unsigned int cpu, int target,
 				      int step, int (*fun)(unsigned int))
 {
-	enter(cpu, target, step, (unsigned long)fun);
+	record_cpuhp_enter(cpu, target, step, (unsigned long)fun);
 }
 
 /* Of a step with several instances. */
@@ -151,7 +151,7 @@ static void notrace probe_cpuhp_multi_enter(
 	void *data, unsigned int cpu, int target, int step,
 	int (*fun)(unsigned int, struct hlist_node *), struct hlist_node *node)
 {
-	enter(cpu, target, step, (unsigned long)fun);
+	record_cpuhp_enter(cpu, target, step, (unsigned long)fun);
 }
 
 static void notrace probe_cpuhp_exit(void *data, unsigned int cpu, int state,
@@ -183,7 +183,7 @@ static void notrace probe_console(void *data, const char *text, size_t len)
 
 /* ---- kernel modules ------------------------------------------------------ */
 
-static __always_inline u32 name_bytes(const struct module *mod)
+static __always_inline u32 module_name_bytes(const struct module *mod)
 {
 	return strnlen(mod->name, sizeof(mod->name));
 }
@@ -193,7 +193,7 @@ static void notrace probe_module_load(void *data, struct module *mod)
 	const u32 args[] = { (u32)mod->taints };
 
 	kt_probe_enter();
-	KT_EVENT_LONG(MODULE_LOAD, 0, args, mod->name, name_bytes(mod));
+	KT_EVENT_LONG(MODULE_LOAD, 0, args, mod->name, module_name_bytes(mod));
 	kt_probe_leave();
 }
 
@@ -202,7 +202,7 @@ static void notrace probe_module_free(void *data, struct module *mod)
 	static const u32 none[] = {};
 
 	kt_probe_enter();
-	KT_EVENT_LONG(MODULE_FREE, 0, none, mod->name, name_bytes(mod));
+	KT_EVENT_LONG(MODULE_FREE, 0, none, mod->name, module_name_bytes(mod));
 	kt_probe_leave();
 }
 
@@ -215,7 +215,7 @@ static noinline void notrace record_module_use(u32 opcode, struct module *mod,
 		.code = KT_CODE(opcode, 0, 1, ARRAY_SIZE(args)),
 		.class = KTAPE_CLASS_MODULE,
 		.nargs = ARRAY_SIZE(args),
-		.size = name_bytes(mod),
+		.size = module_name_bytes(mod),
 		.args = args,
 		.blob = mod->name,
 	};
@@ -250,13 +250,13 @@ static void notrace probe_module_put(void *data, struct module *mod,
 
 #define PATH_LENGTH	512
 
-static bool is_v2(struct cgroup *cgrp)
+static bool cgroup_is_v2(struct cgroup *cgrp)
 {
 	return cgrp->root == &cgrp_dfl_root;
 }
 
 /* The end of the path tells more than its begin. */
-static void enter_cgroup(struct cgroup *cgrp, const char *path)
+static void cgroup_set_name(struct cgroup *cgrp, const char *path)
 {
 	const u64 id = cgroup_id(cgrp);
 	struct cgroup *parent = cgroup_parent(cgrp);
@@ -272,8 +272,8 @@ static void notrace probe_cgroup_enter(void *data, struct cgroup *cgrp,
 				       const char *path)
 {
 	kt_probe_enter();
-	if (is_v2(cgrp))
-		enter_cgroup(cgrp, path);
+	if (cgroup_is_v2(cgrp))
+		cgroup_set_name(cgrp, path);
 	kt_probe_leave();
 }
 
@@ -283,7 +283,7 @@ static void notrace probe_cgroup_rmdir(void *data, struct cgroup *cgrp,
 	const u64 id = cgroup_id(cgrp);
 
 	kt_probe_enter();
-	if (is_v2(cgrp))
+	if (cgroup_is_v2(cgrp))
 		kt_registry_gone(KTAPE_OBJ_CGROUP, (u32)id, (u32)(id >> 32));
 	kt_probe_leave();
 }
@@ -314,7 +314,7 @@ void kt_cgroups_walk(void)
 		cgrp = css->cgroup;
 		if (cgrp->self.flags & CSS_ONLINE &&
 		    cgroup_path(cgrp, path, sizeof(path)) >= 0)
-			enter_cgroup(cgrp, path);
+			cgroup_set_name(cgrp, path);
 	}
 	rcu_read_unlock();
 }

@@ -27,8 +27,9 @@
 /* ---- scheduling ---------------------------------------------------------- */
 
 /* enum ktape_task_state of a thread that is switched out. */
-static __always_inline u32 leave_state(bool preempt, struct task_struct *prev,
-				       unsigned int state)
+static __always_inline u32 task_leave_state(bool preempt,
+					    struct task_struct *prev,
+					    unsigned int state)
 {
 	unsigned int report;
 
@@ -49,15 +50,16 @@ static __always_inline u32 leave_state(bool preempt, struct task_struct *prev,
 	return report ? fls(report) : KTAPE_STATE_D;
 }
 
-static __always_inline void sched_switch(bool preempt, struct task_struct *prev,
-					 struct task_struct *next,
-					 unsigned int state)
+static __always_inline void record_sched_switch(bool preempt,
+						struct task_struct *prev,
+						struct task_struct *next,
+						unsigned int state)
 {
 	kt_probe_enter();
 	KT_INLINE2_OF(SCHED_SWITCH, next,
-		  (u8)prev->prio | (u8)next->prio << 8 |
-			  leave_state(preempt, prev, state) << 16,
-		  prev->pid, next->pid);
+		      (u8)prev->prio | (u8)next->prio << 8 |
+			      task_leave_state(preempt, prev, state) << 16,
+		      prev->pid, next->pid);
 	kt_probe_leave();
 }
 
@@ -65,7 +67,7 @@ static __always_inline void sched_switch(bool preempt, struct task_struct *prev,
  * For sessions that do not record sched_switch.  A probe of its own, attached
  * only when such a session is there, costs the others nothing.
  */
-static __always_inline void context(struct task_struct *next)
+static __always_inline void record_context(struct task_struct *next)
 {
 	kt_probe_enter();
 	kt_event(KTAPE_EV_CONTEXT, KTAPE_CLASS_CONTROL, KTAPE_RING_EVENT,
@@ -78,14 +80,14 @@ static void notrace probe_context(void *data, bool preempt,
 				  struct task_struct *next,
 				  unsigned int prev_state)
 {
-	context(next);
+	record_context(next);
 }
 
 static void notrace probe_context3(void *data, bool preempt,
 				   struct task_struct *prev,
 				   struct task_struct *next)
 {
-	context(next);
+	record_context(next);
 }
 
 static void notrace probe_sched_switch(void *data, bool preempt,
@@ -93,7 +95,7 @@ static void notrace probe_sched_switch(void *data, bool preempt,
 				       struct task_struct *next,
 				       unsigned int prev_state)
 {
-	sched_switch(preempt, prev, next, prev_state);
+	record_sched_switch(preempt, prev, next, prev_state);
 }
 
 /* Before 5.18 the state had to be read from the thread. */
@@ -101,7 +103,7 @@ static void notrace probe_sched_switch3(void *data, bool preempt,
 					struct task_struct *prev,
 					struct task_struct *next)
 {
-	sched_switch(preempt, prev, next, kt_task_state(prev));
+	record_sched_switch(preempt, prev, next, kt_task_state(prev));
 }
 
 static void notrace probe_sched_waking(void *data, struct task_struct *p)
@@ -155,7 +157,8 @@ static void notrace probe_sched_process_wait(void *data, struct pid *pid)
 	kt_probe_leave();
 }
 
-static __always_inline void stat_runtime(struct task_struct *p, u64 runtime)
+static __always_inline void record_stat_runtime(struct task_struct *p,
+						u64 runtime)
 {
 	kt_probe_enter();
 	KT_INLINE3_OF(SCHED_STAT_RUNTIME, p, 0, p->pid, (u32)runtime,
@@ -166,7 +169,7 @@ static __always_inline void stat_runtime(struct task_struct *p, u64 runtime)
 static void notrace probe_sched_stat_runtime(void *data, struct task_struct *p,
 					     u64 runtime)
 {
-	stat_runtime(p, runtime);
+	record_stat_runtime(p, runtime);
 }
 
 /* Until 6.8, and until 6.6.66. */
@@ -174,7 +177,7 @@ static void notrace probe_sched_stat_runtime3(void *data,
 					      struct task_struct *p,
 					      u64 runtime, u64 vruntime)
 {
-	stat_runtime(p, runtime);
+	record_stat_runtime(p, runtime);
 }
 
 /* ---- life of processes and threads --------------------------------------- */
@@ -183,7 +186,7 @@ static void notrace probe_sched_stat_runtime3(void *data,
  * Every thread comes by here, those of io_uring and vhost too, when its making
  * can no longer fail and before it runs.
  */
-static __always_inline void newtask(struct task_struct *child)
+static __always_inline void task_enter_new(struct task_struct *child)
 {
 	/* A CPU's idle thread has the number of all of them. */
 	if (!child->pid)
@@ -197,14 +200,14 @@ static __always_inline void newtask(struct task_struct *child)
 static void notrace probe_task_newtask(void *data, struct task_struct *child,
 				       unsigned long flags)
 {
-	newtask(child);
+	task_enter_new(child);
 }
 
 /* From 6.18 on the flags have 64 bits everywhere. */
 static void notrace probe_task_newtask64(void *data, struct task_struct *child,
 					 u64 flags)
 {
-	newtask(child);
+	task_enter_new(child);
 }
 
 #define HAS_NEWTASK \
@@ -243,7 +246,7 @@ static void notrace probe_sched_process_exec(void *data, struct task_struct *p,
 	kt_probe_leave();
 }
 
-static __always_inline void process_exit(struct task_struct *p)
+static __always_inline void record_process_exit(struct task_struct *p)
 {
 	kt_probe_enter();
 	KT_EVENT3(PROCESS_EXIT, (u8)p->prio, p->pid, p->tgid, p->exit_code);
@@ -255,14 +258,14 @@ static __always_inline void process_exit(struct task_struct *p)
 
 static void notrace probe_sched_process_exit(void *data, struct task_struct *p)
 {
-	process_exit(p);
+	record_process_exit(p);
 }
 
 /* From 6.16 on the tracepoint tells whether it is the last thread. */
 static void notrace probe_sched_process_exit2(void *data,
 					      struct task_struct *p, bool last)
 {
-	process_exit(p);
+	record_process_exit(p);
 }
 
 /* Of RCU, after the last reference: nobody can find the thread any more. */
@@ -317,7 +320,7 @@ struct span {
 	unsigned long last;
 };
 
-static struct span scheduler(void)
+static struct span scheduler_span(void)
 {
 	struct span r = { ULONG_MAX, 0 };
 
@@ -330,7 +333,7 @@ static struct span scheduler(void)
 	return r;
 }
 
-static bool is_in(struct span r, unsigned long address)
+static bool span_has(struct span r, unsigned long address)
 {
 	return address >= r.first && address <= r.last;
 }
@@ -338,20 +341,20 @@ static bool is_in(struct span r, unsigned long address)
 /* Into the scheduler and out of it again; 0 if there is nothing behind. */
 static unsigned long caller_of_scheduler(void)
 {
-	const struct span r = scheduler();
+	const struct span r = scheduler_span();
 	unsigned long frames[FRAMES];
 	unsigned int n, i = 0;
 
 	n = stack_trace_save(frames, FRAMES, 0);
-	while (i < n && !is_in(r, frames[i]))
+	while (i < n && !span_has(r, frames[i]))
 		i++;
-	while (i < n && is_in(r, frames[i]))
+	while (i < n && span_has(r, frames[i]))
 		i++;
 	return i < n ? frames[i] : 0;
 }
 
-static noinline void notrace record(struct task_struct *prev,
-				    struct task_struct *next)
+static noinline void notrace record_blocked(struct task_struct *prev,
+					    struct task_struct *next)
 {
 	/* The switch is recorded already. */
 	struct kt_coming old = kt_coming_set(next->pid, (u8)next->prio);
@@ -361,15 +364,16 @@ static noinline void notrace record(struct task_struct *prev,
 	kt_coming_back(&old);
 }
 
-static __always_inline void blocked(bool preempt, struct task_struct *prev,
-				    struct task_struct *next,
-				    unsigned int state)
+static __always_inline void record_if_blocked(bool preempt,
+					      struct task_struct *prev,
+					      struct task_struct *next,
+					      unsigned int state)
 {
-	if (leave_state(preempt, prev, state) != KTAPE_STATE_D)
+	if (task_leave_state(preempt, prev, state) != KTAPE_STATE_D)
 		return;
 	kt_probe_enter();
 	if (KT_WANTED(SCHED_BLOCKED))
-		record(prev, next);
+		record_blocked(prev, next);
 	kt_probe_leave();
 }
 
@@ -378,7 +382,7 @@ static void notrace probe_blocked(void *data, bool preempt,
 				  struct task_struct *next,
 				  unsigned int prev_state)
 {
-	blocked(preempt, prev, next, prev_state);
+	record_if_blocked(preempt, prev, next, prev_state);
 }
 
 /* Before 5.18 the state had to be read from the thread. */
@@ -386,7 +390,7 @@ static void notrace probe_blocked3(void *data, bool preempt,
 				   struct task_struct *prev,
 				   struct task_struct *next)
 {
-	blocked(preempt, prev, next, kt_task_state(prev));
+	record_if_blocked(preempt, prev, next, kt_task_state(prev));
 }
 
 /* ---- signals ------------------------------------------------------------- */
@@ -397,7 +401,7 @@ static void notrace probe_blocked3(void *data, bool preempt,
 #define RESULT_MASK	7
 
 /* What signals come with, or one of two small numbers that say: nothing. */
-static int code_of(const struct kernel_siginfo *info)
+static int siginfo_code(const struct kernel_siginfo *info)
 {
 	if (info == SEND_SIG_NOINFO)
 		return SI_USER;
@@ -406,7 +410,7 @@ static int code_of(const struct kernel_siginfo *info)
 	return info->si_code;
 }
 
-static int errno_of(const struct kernel_siginfo *info)
+static int siginfo_errno(const struct kernel_siginfo *info)
 {
 	return info <= SEND_SIG_PRIV ? 0 : info->si_errno;
 }
@@ -420,12 +424,12 @@ static void notrace probe_signal_generate(void *data, int sig,
 	KT_EVENT3_OF(SIGNAL_GENERATE, p,
 		     (sig & SIGNAL_MASK) | (group ? FLAG_GROUP : 0) |
 			     (result & RESULT_MASK) << (SIGNAL_BITS + 1),
-		     p->pid, code_of(info), errno_of(info));
+		     p->pid, siginfo_code(info), siginfo_errno(info));
 	kt_probe_leave();
 }
 
 /* 0 and 1 are no addresses. */
-static u32 handler_of(const struct k_sigaction *ka)
+static u32 signal_handler_token(const struct k_sigaction *ka)
 {
 	unsigned long handler =
 		(__force unsigned long)READ_ONCE(ka->sa.sa_handler);
@@ -440,8 +444,8 @@ static void notrace probe_signal_deliver(void *data, int sig,
 					 struct k_sigaction *ka)
 {
 	kt_probe_enter();
-	KT_EVENT3(SIGNAL_DELIVER, sig & SIGNAL_MASK, code_of(info),
-		  (u32)ka->sa.sa_flags, handler_of(ka));
+	KT_EVENT3(SIGNAL_DELIVER, sig & SIGNAL_MASK, siginfo_code(info),
+		  (u32)ka->sa.sa_flags, signal_handler_token(ka));
 	kt_probe_leave();
 }
 

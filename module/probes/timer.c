@@ -28,7 +28,7 @@ KT_TP_MISSING(tick_stop);
 #define DEPENDENCY_BITS	8
 #define CPU_BITS	12
 
-static u32 function_of(struct timer_list *t)
+static u32 timer_function_token(struct timer_list *t)
 {
 	return kt_token_func((unsigned long)READ_ONCE(t->function));
 }
@@ -40,11 +40,11 @@ static void notrace probe_timer_init(void *data, struct timer_list *t)
 	kt_probe_leave();
 }
 
-static __always_inline void timer_start(struct timer_list *t)
+static __always_inline void record_timer_start(struct timer_list *t)
 {
 	kt_probe_enter();
 	KT_EVENT3(TIMER_START, t->flags & KTAPE_DAT20_MASK, kt_token(t),
-		  function_of(t), (u32)(t->expires - jiffies));
+		  timer_function_token(t), (u32)(t->expires - jiffies));
 	kt_probe_leave();
 }
 
@@ -52,7 +52,7 @@ static __always_inline void timer_start(struct timer_list *t)
 static void notrace probe_timer_start(void *data, struct timer_list *t,
 				      unsigned long bucket_expiry)
 {
-	timer_start(t);
+	record_timer_start(t);
 }
 
 /* Until 6.8. */
@@ -60,14 +60,14 @@ static void notrace probe_timer_start3(void *data, struct timer_list *t,
 				       unsigned long expires,
 				       unsigned int flags)
 {
-	timer_start(t);
+	record_timer_start(t);
 }
 
 static void notrace probe_timer_expire_entry(void *data, struct timer_list *t,
 					     unsigned long baseclk)
 {
 	kt_probe_enter();
-	KT_EVENT3(TIMER_EXPIRE_ENTRY, 0, kt_token(t), function_of(t),
+	KT_EVENT3(TIMER_EXPIRE_ENTRY, 0, kt_token(t), timer_function_token(t),
 		  (u32)(jiffies - READ_ONCE(t->expires)));
 	kt_probe_leave();
 }
@@ -121,7 +121,7 @@ KT_TP_MISSING(hrtimer_setup);
 #define CLOCK_BITS	5
 
 /* The earliest time; how much later it may be is another matter. */
-static s64 expires_of(const struct hrtimer *t)
+static s64 hrtimer_expires_at(const struct hrtimer *t)
 {
 	return ktime_to_ns(hrtimer_get_softexpires(t));
 }
@@ -136,11 +136,10 @@ static void notrace probe_hrtimer_init(void *data, struct hrtimer *t,
 	kt_probe_leave();
 }
 
-static __always_inline void hrtimer_starts(struct hrtimer *t,
-					   enum hrtimer_mode mode,
-					   bool was_armed)
+static __always_inline void
+record_hrtimer_start(struct hrtimer *t, enum hrtimer_mode mode, bool was_armed)
 {
-	s64 expires = expires_of(t);
+	s64 expires = hrtimer_expires_at(t);
 
 	kt_probe_enter();
 	KT_EVENT3(HRTIMER_START,
@@ -152,18 +151,19 @@ static __always_inline void hrtimer_starts(struct hrtimer *t,
 static void notrace probe_hrtimer_start(void *data, struct hrtimer *t,
 					enum hrtimer_mode mode, bool was_armed)
 {
-	hrtimer_starts(t, mode, was_armed);
+	record_hrtimer_start(t, mode, was_armed);
 }
 
 static void notrace probe_hrtimer_start2(void *data, struct hrtimer *t,
 					 enum hrtimer_mode mode)
 {
-	hrtimer_starts(t, mode, false);
+	record_hrtimer_start(t, mode, false);
 }
 
-static __always_inline void expire_entry(struct hrtimer *t, ktime_t now)
+static __always_inline void record_hrtimer_expire(struct hrtimer *t,
+						  ktime_t now)
 {
-	s64 late = ktime_to_ns(now) - expires_of(t);
+	s64 late = ktime_to_ns(now) - hrtimer_expires_at(t);
 
 	kt_probe_enter();
 	KT_EVENT3(HRTIMER_EXPIRE_ENTRY, 0, kt_token(t),
@@ -175,7 +175,7 @@ static __always_inline void expire_entry(struct hrtimer *t, ktime_t now)
 static void notrace probe_hrtimer_expire_entry(void *data, struct hrtimer *t,
 					       ktime_t now)
 {
-	expire_entry(t, now);
+	record_hrtimer_expire(t, now);
 }
 
 /* Until 7.1. */
@@ -183,7 +183,7 @@ static void notrace probe_hrtimer_expire_entry_by_pointer(void *data,
 							  struct hrtimer *t,
 							  ktime_t *now)
 {
-	expire_entry(t, *now);
+	record_hrtimer_expire(t, *now);
 }
 
 /* Its function may have freed it. */
@@ -237,7 +237,7 @@ static void notrace probe_itimer_expire(void *data, int which, struct pid *pid,
 
 #define ANY_CPU		0xffff
 
-static __always_inline void queue_work_item(u32 cpu, struct work_struct *work)
+static __always_inline void record_queue_work(u32 cpu, struct work_struct *work)
 {
 	kt_probe_enter();
 	KT_EVENT2(WORKQUEUE_QUEUE_WORK,
@@ -250,7 +250,7 @@ static void notrace probe_workqueue_queue_work(void *data, int cpu,
 					       struct pool_workqueue *pwq,
 					       struct work_struct *work)
 {
-	queue_work_item(cpu, work);
+	record_queue_work(cpu, work);
 }
 
 /* Until 5.19. */
@@ -258,7 +258,7 @@ static void notrace probe_workqueue_queue_work_u(void *data, unsigned int cpu,
 						 struct pool_workqueue *pwq,
 						 struct work_struct *work)
 {
-	queue_work_item(cpu, work);
+	record_queue_work(cpu, work);
 }
 
 static void notrace probe_workqueue_activate_work(void *data,
