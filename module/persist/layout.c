@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where everything is in a half of the region, and what is written when a session
- * takes it.  The superblocks go first and come last, and memory has what was
- * written before them: a reset in between finds none.
+ * Where the parts of a half of the region are, what is written when a session
+ * takes it, and the checksums of its blocks.
+ *
+ * A half is laid out in this order: wipe the superblocks; write everything else;
+ * write the superblocks.  Caches are written back after each step, so a reset in
+ * between leaves a half without a superblock.
+ *
+ * The checksum of a block stands beside the block, because only the owning CPU
+ * may write into the block.  It is computed once commit has passed the block and
+ * is valid only if tail has not passed it, as for every reader.  If the worker
+ * and the panic handler write the same checksum at once, its own check does not
+ * fit, and the block counts as one without a checksum.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -22,25 +31,26 @@
 #define RING_BLOCKS_MIN		4
 #define RING_MAX		(IS_ENABLED(CONFIG_64BIT) ? 1ULL << 31 : 1ULL << 30)
 #define BLOCK_DEFAULT		(64ULL << 10)
-#define CONTROL_MAX		(256ULL << 10)	/* by default */
+#define CONTROL_MAX		(256ULL << 10)	/* of a default size, bytes */
 #define CONTROL_BLOCK		(16ULL << 10)
-#define CONTROL_SHARE		8		/* of the event ring, by default */
-#define NAMES_SHARE		16		/* of the region, at most */
-#define ZERO_STEP		(1UL << 20)
+#define CONTROL_SHARE		8		/* default: event ring / 8 */
+#define NAMES_SHARE		16		/* at most region / 16 */
+#define ZERO_STEP		(1UL << 20)	/* bytes between two cond_resched() */
 
-/* What the superblock's checksum covers, from its begin. */
+/* Bytes of the superblock that its checksum covers. */
 #define HEAD_SIZE		offsetof(struct ktape_persist, state)
 
 /**
- * kt_layout_rings() - how many rings a region has
+ * kt_layout_rings() - return the number of rings of a region
  *
- * Return: two a possible CPU. Context: any.
+ * Return: two per possible CPU. Context: any.
  */
 unsigned int kt_layout_rings(void)
 {
 	return num_possible_cpus() * KTAPE_RINGS_PER_CPU;
 }
 
+/* Return the number of entries of the copy of the registry. */
 static unsigned int layout_names(const struct kt_region *r)
 {
 	return min_t(u64, kt_registry_entries(),
@@ -48,7 +58,7 @@ static unsigned int layout_names(const struct kt_region *r)
 			     sizeof(struct ktape_object_entry));
 }
 
-/* Bytes of a ring with its control page and its checks. */
+/* Return the bytes of a ring with its control page and its checks. */
 static u64 layout_ring_bytes(u64 size, u64 block)
 {
 	return PAGE_SIZE + size +
@@ -56,7 +66,7 @@ static u64 layout_ring_bytes(u64 size, u64 block)
 			  sizeof(struct ktape_persist_check));
 }
 
-/* Bytes for the rings of one CPU. */
+/* Return the bytes that a region has for the rings of one CPU. */
 static u64 layout_room_for_cpu(const struct kt_region *r,
 			       const struct kt_persist_config *config)
 {
@@ -69,7 +79,10 @@ static u64 layout_room_for_cpu(const struct kt_region *r,
 				 div_u64(r->size - fixed, num_possible_cpus());
 }
 
-/* Sizes with an event ring of @size.  Return: bytes a CPU, 0 if it cannot be. */
+/*
+ * Compute all sizes for event rings of @size bytes.
+ * Return: bytes per CPU; 0: the blocks asked for do not fit into such a ring.
+ */
 static u64 layout_try_size(struct kt_persist_sizes *to,
 			   const struct kt_persist_sizes *asked, u64 size)
 {
@@ -131,8 +144,8 @@ int kt_layout_fit(struct kt_persist_sizes *sizes, const struct kt_region *r,
 }
 
 /*
- * Into memory, in pieces, as a whole region may take its time.
- * Return: 0, or -EINTR: the caller was killed.
+ * Zero a region and write the caches back, in steps, because that takes long.
+ * Return: 0; -EINTR: the caller was killed.
  */
 static int layout_zero(const struct kt_region *r)
 {
@@ -149,6 +162,7 @@ static int layout_zero(const struct kt_region *r)
 	return 0;
 }
 
+/* Return @at and move it on by whole pages of at least @bytes. */
 static u64 layout_take(u64 *at, u64 bytes)
 {
 	u64 offset = *at;
@@ -157,6 +171,7 @@ static u64 layout_take(u64 *at, u64 bytes)
 	return offset;
 }
 
+/* Fill the superblock, except the offsets and checksums of the parts. */
 static void layout_describe(struct ktape_persist *p, const struct kt_region *r,
 			    const struct kt_persist_config *config,
 			    u32 sequence)
@@ -184,6 +199,7 @@ static void layout_describe(struct ktape_persist *p, const struct kt_region *r,
 	p->state = KTAPE_PERSIST_RECORDING;
 }
 
+/* Place one ring, in the table of the region and in @slot. */
 static void layout_put_ring(const struct kt_persist_sizes *sizes,
 			    const struct kt_region *r,
 			    struct ktape_persist_ring *e, struct kt_slot *slot,
@@ -224,7 +240,10 @@ static void layout_put_rings(const struct kt_persist_sizes *sizes,
 	}
 }
 
-/* There may be no memory at an address that somebody made up. */
+/*
+ * Return true if the region holds @p at @offset.  The address is the user's, and
+ * there may be no memory at all.
+ */
 static bool layout_holds(const struct kt_region *r, u64 offset,
 			 const struct ktape_persist *p)
 {
@@ -248,8 +267,8 @@ static int layout_put_super(const struct kt_region *r, struct ktape_persist *p,
 }
 
 /**
- * kt_layout_wipe() - make a half one without a trace
- * @r: the half
+ * kt_layout_wipe() - wipe the superblocks of a half or of the whole region
+ * @r: the half or region
  *
  * Context: process context.
  */
@@ -262,10 +281,11 @@ void kt_layout_wipe(const struct kt_region *r)
 	memset(last, 0, len);
 	kt_cache_clean(r->base, len);
 	kt_cache_clean(last, len);
-	/* They are gone before anything else changes. */
+	/* The superblocks are wiped before anything else changes. */
 	wmb();
 }
 
+/* Check for a superblock at offset @here, and return its sequence number. */
 static bool layout_super_at(const struct kt_region *r, u64 here, u32 *sequence)
 {
 	struct ktape_persist p;
@@ -277,14 +297,14 @@ static bool layout_super_at(const struct kt_region *r, u64 here, u32 *sequence)
 }
 
 /**
- * kt_layout_is_there() - is a half laid out?
- * @r: the half, whose content is not to be trusted
- * @sequence: out: which of two was laid out later
+ * kt_layout_is_there() - check whether a half has a superblock
+ * @r: the half, whose content is not trusted
+ * @sequence: out: sequence number; the half laid out later has the higher one
  *
- * Nothing but the choice of a half depends on it.
+ * Only the choice of a half depends on the result.
  *
  * Context: process context.
- * Return: true or false.
+ * Return: true if one of its superblocks is valid.
  */
 bool kt_layout_is_there(const struct kt_region *r, u32 *sequence)
 {
@@ -295,13 +315,14 @@ bool kt_layout_is_there(const struct kt_region *r, u32 *sequence)
 /**
  * kt_layout_write() - lay a half out for a session
  * @sizes: sizes of the rings, from kt_layout_fit()
- * @r: the half; what is in it is lost
- * @config: metadata
- * @sequence: for the superblock
- * @layout: with slots for all rings; receives where everything is
+ * @r: the half; its content is lost
+ * @config: metadata and hash of the event table
+ * @sequence: sequence number for the superblock
+ * @layout: in: slots for all rings; out: where the parts are
  *
- * Context: process context, may sleep; nobody uses the region.
- * Return: 0; -EIO: it does not hold what is written; -EINTR: the caller was killed.
+ * Context: process context, may sleep; the half is not in use.
+ * Return: 0; -EIO: the memory does not hold what is written; -EINTR: the caller was
+ * killed.
  */
 int kt_layout_write(const struct kt_persist_sizes *sizes,
 		    const struct kt_region *r,
@@ -331,15 +352,15 @@ int kt_layout_write(const struct kt_persist_sizes *sizes,
 	p.metadata_crc32c =
 		~kt_crc32c(~0U, r->base + p.metadata, p.metadata_size);
 	kt_cache_clean(r->base, p.registry);
-	/* What the superblock tells of is there before it. */
+	/* The parts are in memory before the superblock that describes them. */
 	wmb();
 	ret = layout_put_super(r, &p, 0);
 	return ret ? ret : layout_put_super(r, &p, r->size - PAGE_SIZE);
 }
 
 /**
- * kt_layout_state() - tell how far it has come
- * @r: the region
+ * kt_layout_state() - store the state of a session in both superblocks
+ * @r: the half
  * @state: enum ktape_persist_state
  *
  * Context: any.
@@ -355,7 +376,7 @@ void kt_layout_state(const struct kt_region *r, u32 state)
 	kt_cache_clean(last, sizeof(*last));
 }
 
-/* The checksum of the closed block at @pos, unless it is overwritten. */
+/* Store the checksum of the closed block at @pos, unless it was overwritten. */
 static void slot_check_block(const struct kt_slot *slot, unsigned long pos)
 {
 	unsigned long block_size = 1UL << slot->block_shift;
@@ -371,7 +392,7 @@ static void slot_check_block(const struct kt_slot *slot, unsigned long pos)
 		return;
 	new.crc32c = ~kt_crc32c(~0U, (const void *)b, content);
 	kt_cache_clean(b, content);
-	/* In memory, too, there is no checksum before what it is of. */
+	/* The block is in memory before its checksum. */
 	wmb();
 	new.check = ~kt_crc32c(~0U, (const void *)&new,
 			       offsetof(struct ktape_persist_check, check));
@@ -384,11 +405,11 @@ static void slot_check_block(const struct kt_slot *slot, unsigned long pos)
 }
 
 /**
- * kt_slot_commit() - up to where a ring has something
+ * kt_slot_commit() - return the commit position of a ring
  * @slot: the ring
  *
  * Context: any.
- * Return: the position.
+ * Return: the position behind the last published record.
  */
 unsigned long kt_slot_commit(const struct kt_slot *slot)
 {
@@ -399,13 +420,13 @@ unsigned long kt_slot_commit(const struct kt_slot *slot)
 /**
  * kt_slot_check() - compute checksums of closed blocks
  * @slot: the ring
- * @pos: from which position on
- * @commit: up to which it has something
- * @budget: bytes that may be looked at; what was is taken off
- * @may_sleep: whether to let others run
+ * @pos: position at which to begin
+ * @commit: commit position of the ring
+ * @budget: in: bytes that may be checked; out: bytes that are left
+ * @may_sleep: call cond_resched() after each block
  *
- * Context: any, as @may_sleep says.
- * Return: the position up to which there are some.
+ * Context: process context if @may_sleep, else any.
+ * Return: the position below which all closed blocks have checksums.
  */
 unsigned long kt_slot_check(const struct kt_slot *slot, unsigned long pos,
 			    unsigned long commit, unsigned long *budget,
@@ -418,10 +439,10 @@ unsigned long kt_slot_check(const struct kt_slot *slot, unsigned long pos,
 		pos = tail;
 	if (kt_before(commit, pos))
 		return pos;
-	/* Positions are in the region: no endless loop if these are wrong. */
+	/* Something may have overwritten the positions: bound the loop. */
 	if (commit - pos > slot->size)
 		pos = (commit - slot->size) & ~(block_size - 1);
-	/* Closed is a block when the next one has something in it. */
+	/* A block is closed once the next block has a published record. */
 	for (; kt_before(pos + block_size, commit); pos += block_size) {
 		if (*budget < block_size)
 			break;
@@ -436,8 +457,8 @@ unsigned long kt_slot_check(const struct kt_slot *slot, unsigned long pos,
 /**
  * kt_slot_clean() - write a ring back from the caches, its control page last
  * @slot: the ring
- * @from: from which position on
- * @commit: up to which
+ * @from: position at which to begin
+ * @commit: position at which to end
  *
  * Context: any.
  */
@@ -453,7 +474,7 @@ void kt_slot_clean(const struct kt_slot *slot, unsigned long from,
 		part = min(commit - from, slot->size - at);
 		kt_cache_clean(slot->blocks + at, part);
 	}
-	/* Memory has what counts before the page that makes it count. */
+	/* The blocks are in memory before the positions that publish them. */
 	wmb();
 	kt_cache_clean(slot->page, sizeof(*slot->page));
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One session's rings in memory that survives a warm reset: in the half of it that
- * the load before has not used.
+ * The rings of one session in memory that survives a warm reset, in the half of
+ * the region that the load before has not used.  Where the memory comes from is
+ * region.c, where its parts are layout.c.
  *
- * The ring is the ring of all other sessions; only its memory is another.  Who
- * writes what in the region:
+ * The rings are ordinary rings in special memory.  Writers of the region:
  *
- *   control page, blocks	the CPU that owns the ring, as everywhere
- *   checks, copy of the registry	the worker alone; checks also the panic
- *			handler, when the worker's CPU has stopped for good
- *   superblocks, tables	whoever sets the session up, before it records;
- *			their state: control, and the handlers
+ *   control pages, blocks	the CPU that owns the ring, as in all sessions
+ *   checks			the worker; in a panic the panic handler, after the
+ *				worker's CPU was stopped
+ *   copy of the registry	the worker
+ *   superblocks, tables	kt_persist_lay_out(), before the session records
+ *   state of superblocks	kt_persist_close(), panic and reboot handlers
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -34,25 +35,25 @@
 #include "internal.h"
 
 #define LOOK_AGAIN	msecs_to_jiffies(100)
-#define NAMES_EVERY	10	/* looks */
-#define PANIC_BYTES	(32UL << 20)	/* of all rings, that a panic waits for */
+#define NAMES_EVERY	10		/* runs of the worker per copy of the registry */
+#define PANIC_BYTES	(32UL << 20)	/* blocks of all rings checked in a panic */
 
 static struct {
 	struct kt_persist_config config;
 	struct kt_region region;
-	struct kt_region half;		/* for sessions of this load */
-	struct kt_region other;		/* has what the load before left */
-	u32 sequence;
+	struct kt_region half;		/* half for sessions of this load */
+	struct kt_region other;		/* half with the trace of an earlier load */
+	u32 sequence;			/* for the superblock of this load */
 	struct kt_layout layout;
 	struct kt_persist_sizes sizes;	/* of the session that has the region */
 	struct mutex lock;		/* protects the next four */
-	bool used;			/* half is this load's */
+	bool used;			/* half has had a session of this load */
 	bool other_there;		/* other has a trace */
-	bool hibernates;
+	bool hibernates;		/* the system prepares for hibernation */
 	bool taken;			/* a session has the region */
-	bool laid_out;			/* layout and half are a session's */
-	struct mutex work_lock;		/* of those who may sleep: checks, names */
-	unsigned int looks;
+	bool laid_out;			/* layout and half describe a session */
+	struct mutex work_lock;		/* protects checks and the copy of names */
+	unsigned int looks;		/* runs of the worker for the session */
 	struct delayed_work work;
 } persist;
 
@@ -67,18 +68,18 @@ static void persist_copy_names(void)
 		if (!kt_registry_copy(i, &e) || !memcmp(to, &e, sizeof(e)))
 			continue;
 		WRITE_ONCE(to->seq, e.seq | 1);
-		/* After a reset in between nobody takes half of it: odd first. */
+		/* Odd before the content: after a reset recovery skips the entry. */
 		wmb();
 		memcpy((char *)to + sizeof(e.seq), (char *)&e + sizeof(e.seq),
 		       sizeof(e) - sizeof(e.seq));
-		/* Even last; no reader runs meanwhile that this would pair with. */
+		/* Content before even.  Readers are after a reset: nothing pairs. */
 		wmb();
 		WRITE_ONCE(to->seq, e.seq);
 		kt_cache_clean(to, sizeof(*to));
 	}
 }
 
-/* All that can be done by those who may sleep. */
+/* Compute checksums and write caches back; with @names, copy the registry, too. */
 static void persist_catch_up(bool names)
 {
 	unsigned long budget = ULONG_MAX, commit;
@@ -91,7 +92,7 @@ static void persist_catch_up(bool names)
 		commit = kt_slot_commit(slot);
 		WRITE_ONCE(slot->checked, kt_slot_check(slot, slot->checked,
 							commit, &budget, true));
-		/* What is below is out of the caches with its checksums. */
+		/* What is below slot->checked was written back before. */
 		kt_slot_clean(slot, slot->checked, commit);
 	}
 	if (names)
@@ -107,8 +108,11 @@ static void persist_work(struct work_struct *work)
 }
 
 /*
- * No lock and no allocation, for the others may have stopped anywhere; and an
- * end, for who panics is to reboot.
+ * Record in the region that the kernel panicked, and compute missing checksums.
+ *
+ * Takes no lock and allocates nothing, because the other CPUs may have been stopped
+ * while holding any lock.  Checks a limited number of bytes, so that the reboot
+ * after a panic is not delayed for long.
  */
 static int persist_on_panic(struct notifier_block *nb, unsigned long event,
 			    void *data)
@@ -143,7 +147,7 @@ static int persist_on_reboot(struct notifier_block *nb, unsigned long event,
 	return NOTIFY_DONE;
 }
 
-/* The last ones: what other handlers record is there by then. */
+/* Priority INT_MIN: run last, so that events of other handlers are covered. */
 static struct notifier_block panic_notifier = {
 	.notifier_call = persist_on_panic,
 	.priority = INT_MIN,
@@ -155,8 +159,8 @@ static struct notifier_block reboot_notifier = {
 };
 
 /*
- * The half that has nothing, or else what is older: the trace of the load before
- * stays in memory until a load after this one.
+ * Choose the half without a trace, or else the one with the older trace.  So the
+ * trace of the load before this one stays in memory until the next load.
  */
 static void persist_choose_half(void)
 {
@@ -177,10 +181,10 @@ static void persist_choose_half(void)
 	persist.used = false;
 }
 
-/* What earlier loads left is no trace any more. */
+/* Wipe the superblocks of all earlier loads. */
 static void persist_wipe_old(void)
 {
-	/* An older module took the region as a whole. */
+	/* Older versions of this module laid out the region as a whole. */
 	if (!persist.used)
 		kt_layout_wipe(&persist.region);
 	kt_layout_wipe(&persist.other);
@@ -223,14 +227,14 @@ static void persist_free_region(void)
 }
 
 /**
- * kt_persist_init() - take the region, and what is in it, from an earlier load
- * @config: which, and what will be written into it
+ * kt_persist_init() - find the region and copy the traces of earlier loads
+ * @config: which memory, and what will be written into it
  *
- * What is wrong is told in the log.
+ * The log says what is wrong.
  *
  * Context: module load, before the first session.
- * Return: 0, also without a region; as kt_region_get(); -ENOMEM: no room for a
- * copy of what is in it.
+ * Return: 0, also if no region is configured; as kt_region_get(); -ENOMEM: no
+ * memory for the copy.
  */
 int kt_persist_init(const struct kt_persist_config *config)
 {
@@ -259,7 +263,7 @@ err:
 }
 
 /**
- * kt_persist_exit() - give the region back
+ * kt_persist_exit() - release the region
  *
  * Context: module unload, after the last session.
  */
@@ -273,9 +277,9 @@ void kt_persist_exit(void)
 }
 
 /**
- * kt_persist_size() - is there a region?
+ * kt_persist_size() - return the size of the region
  *
- * Return: its bytes, or 0. Context: any.
+ * Return: bytes; 0: there is no region. Context: any.
  */
 u64 kt_persist_size(void)
 {
@@ -283,9 +287,9 @@ u64 kt_persist_size(void)
 }
 
 /**
- * kt_persist_in_use() - has a session the region?
+ * kt_persist_in_use() - check whether a session has the region
  *
- * Return: true or false. Context: any.
+ * Return: true if a session has it. Context: any.
  */
 bool kt_persist_in_use(void)
 {
@@ -293,9 +297,10 @@ bool kt_persist_in_use(void)
 }
 
 /**
- * kt_persist_forget() - forget what earlier loads left, here and in the region
+ * kt_persist_forget() - discard the traces of earlier loads
  *
- * What this load has recorded stays.
+ * Frees the copy and wipes the superblocks in the region.  A trace of this load
+ * stays.
  *
  * Context: process context, may sleep.
  * Return: as kt_old_forget().
@@ -313,14 +318,15 @@ int kt_persist_forget(void)
 }
 
 /**
- * kt_persist_hibernate() - the system is to hibernate
+ * kt_persist_hibernate() - forbid sessions in the region before a hibernation
  *
- * Whatever runs before it wakes up may write the region, and rings have to find
- * there what they wrote: so not while a session has it.
+ * The kernel that resumes the image may overwrite the region, but a ring relies on
+ * what it wrote there.  So the system must not hibernate while a session has the
+ * region.
  *
  * Context: process context, may sleep.
- * Return: 0: no session gets the region until kt_persist_hibernated(); -EBUSY:
- * one has it, as the log says.
+ * Return: 0: no session gets the region until kt_persist_hibernated(); -EBUSY: a
+ * session has it, and the log says so.
  */
 int kt_persist_hibernate(void)
 {
@@ -338,7 +344,9 @@ int kt_persist_hibernate(void)
 }
 
 /**
- * kt_persist_hibernated() - the system is awake, or has not slept after all
+ * kt_persist_hibernated() - allow sessions in the region after a hibernation
+ *
+ * Also called when the hibernation was abandoned.
  *
  * Context: process context, may sleep.
  */
@@ -346,7 +354,7 @@ void kt_persist_hibernated(void)
 {
 	mutex_lock(&persist.lock);
 	persist.hibernates = false;
-	/* Others may have been there. */
+	/* The region may have changed meanwhile. */
 	if (persist.region.base && !persist.used)
 		persist_choose_half();
 	mutex_unlock(&persist.lock);

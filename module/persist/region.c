@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the memory for persistent rings: an address that memmap= keeps from the
- * kernel, or a name of reserve_mem= or of the device tree.
+ * Finds the memory for persistent rings, and keeps a copy of what an earlier load
+ * of the module left there.
  *
- * Such memory may have no struct pages: nothing here or elsewhere asks for them.
+ * The memory is given by an address that memmap= keeps from the kernel, or by a
+ * name of reserve_mem= or of the device tree.  It may have no struct pages, so no
+ * code may ask for them.
+ *
+ * The copy is made before the memory is used again, and returned as it was found.
+ * The kernel only looks for the magic number.  User space checks everything else
+ * when it recovers the trace.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,13 +29,14 @@
 
 #include "internal.h"
 
+/* Log why @where cannot be used.  Return: @err. */
 static int region_refuse(const char *where, const char *why, int err)
 {
 	pr_err("persist=%s: %s\n", where, why);
 	return err;
 }
 
-/* ADDRESS,SIZE.  Return: 0 or a negative errno. */
+/* Parse ADDRESS,SIZE.  Return: 0 or -EINVAL. */
 static int region_parse(const char *where, phys_addr_t *start, u64 *size)
 {
 	char *end;
@@ -64,7 +71,7 @@ static bool region_is_ram(const struct kt_region *r)
 				 IORES_DESC_NONE) != REGION_DISJOINT;
 }
 
-/* Memory that the kernel does not use at all: ours alone from now on. */
+/* Claim memory that the kernel does not use, so that no driver can use it, too. */
 static int region_claim(struct kt_region *r, const char *where)
 {
 	if (!request_mem_region(r->start, r->size, KBUILD_MODNAME))
@@ -102,7 +109,7 @@ static int region_by_address(struct kt_region *r, const char *where)
 	return ret ? ret : region_map(r, where);
 }
 
-/* reserve_mem=SIZE:ALIGN:NAME gives memory with struct pages, mapped for ever. */
+/* Find memory of reserve_mem=SIZE:ALIGN:NAME, which has a permanent mapping. */
 static int region_by_reserve_mem(struct kt_region *r, const char *where)
 {
 #ifdef KT_HAVE_RESERVE_MEM
@@ -122,7 +129,7 @@ static int region_by_reserve_mem(struct kt_region *r, const char *where)
 }
 
 #ifdef CONFIG_OF
-/* A child of /reserved-memory that the kernel does not use meanwhile. */
+/* Find a child of /reserved-memory that the kernel does not use itself. */
 static int region_by_device_tree(struct kt_region *r, const char *where)
 {
 	struct device_node *parent, *node;
@@ -145,7 +152,7 @@ static int region_by_device_tree(struct kt_region *r, const char *where)
 	r->start = res.start;
 	r->size = resource_size(&res);
 	ret = region_check_range(where, r->start, r->size);
-	/* Without no-map it is in the middle of the kernel's, and reserved there. */
+	/* Without no-map the node is part of System RAM and already reserved. */
 	if (!ret && !region_is_ram(r))
 		ret = region_claim(r, where);
 	return ret ? ret : region_map(r, where);
@@ -169,16 +176,15 @@ static int region_by_name(struct kt_region *r, const char *where)
 }
 
 /**
- * kt_region_get() - find and map memory
- * @r: zeroed, receives it
+ * kt_region_get() - find and map the memory of the region
+ * @r: zeroed; filled
  * @where: "ADDRESS,SIZE" or a name
  *
- * What is wrong is told in the log.
+ * The log says what is wrong.
  *
  * Context: module load.
- * Return: 0; -EINVAL: not whole pages, too few, or no address and size; -EBUSY:
- * in use;
- * -ENOENT: no such name; -ENOMEM: it cannot be mapped.
+ * Return: 0; -EINVAL: not whole pages, too small, or not ADDRESS,SIZE; -EBUSY: the
+ * memory is in use; -ENOENT: no such name; -ENOMEM: it cannot be mapped.
  */
 int kt_region_get(struct kt_region *r, const char *where)
 {
@@ -187,11 +193,11 @@ int kt_region_get(struct kt_region *r, const char *where)
 }
 
 /**
- * kt_region_half() - one of the two parts of a region
+ * kt_region_half() - return one half of a region
  * @r: the region
  * @n: 0 or 1
  *
- * Return: it, which is not to be put. Context: any.
+ * Return: the half, which must not be passed to kt_region_put(). Context: any.
  */
 struct kt_region kt_region_half(const struct kt_region *r, unsigned int n)
 {
@@ -205,7 +211,7 @@ struct kt_region kt_region_half(const struct kt_region *r, unsigned int n)
 }
 
 /**
- * kt_region_put() - give back what kt_region_get() took
+ * kt_region_put() - unmap and release the memory of kt_region_get()
  * @r: the region
  *
  * Context: module load and unload.
@@ -221,7 +227,7 @@ void kt_region_put(struct kt_region *r)
 
 #define COPY_STEP	(1UL << 20)
 
-/* Protects old and old_size, which alone is read without it. */
+/* Protects old and old_size; old_size is also read without it. */
 static DEFINE_MUTEX(old_lock);
 static void *old;
 static size_t old_size;
@@ -249,17 +255,17 @@ static bool region_has_trace(const struct kt_region *r)
 		if (region_has_superblock(&half))
 			return true;
 	}
-	/* An older module took the region as a whole. */
+	/* Older versions of this module laid out the region as a whole. */
 	return region_has_superblock(r);
 }
 
 /**
  * kt_old_keep() - copy what an earlier load left in a region
- * @r: the region, whose content is not to be trusted
+ * @r: the region, whose content is not trusted
  *
  * Context: module load, may sleep.
- * Return: 0, also if there was nothing; -ENOMEM: it is there and there is no
- * room for a copy.
+ * Return: 0, also if there is no trace; -ENOMEM: no memory for the copy, or it
+ * would take more than half of the memory.
  */
 int kt_old_keep(const struct kt_region *r)
 {
@@ -286,7 +292,7 @@ int kt_old_keep(const struct kt_region *r)
 /**
  * kt_old_drop() - free the copy
  *
- * Context: process context, nobody can read it; may sleep.
+ * Context: process context with old_lock, or module unload; may sleep.
  */
 void kt_old_drop(void)
 {
@@ -296,9 +302,9 @@ void kt_old_drop(void)
 }
 
 /**
- * kt_old_size() - is there former content?
+ * kt_old_size() - return the size of the copy
  *
- * Return: its bytes, or 0. Context: any.
+ * Return: bytes; 0: there is none. Context: any.
  */
 u64 kt_old_size(void)
 {
@@ -306,19 +312,20 @@ u64 kt_old_size(void)
 }
 
 /**
- * kt_old_read() - read former content
- * @offset: where from
- * @to: where to, in user space
- * @length: room
+ * kt_old_read() - read from the copy
+ * @offset: bytes from its begin
+ * @to: user space buffer
+ * @length: bytes of @to
  *
  * Context: process context, may sleep.
- * Return: bytes, 0 at the end; -ENODATA: there is none; -EFAULT; -EINTR.
+ * Return: bytes read, at most KTAPE_PERSIST_READ_MAX; 0: the end; -ENODATA: there
+ * is no copy; -EFAULT; -EINTR: killed while another task reads.
  */
 long kt_old_read(u64 offset, void __user *to, size_t length)
 {
 	long ret = -ENODATA;
 
-	/* A page of the reader's may take its time. */
+	/* The page faults of another task's copy_to_user() may take long. */
 	if (mutex_lock_killable(&old_lock))
 		return -EINTR;
 	if (!old)
@@ -339,13 +346,13 @@ out:
  * kt_old_forget() - free the copy, if there is one
  *
  * Context: process context, may sleep.
- * Return: 0; -ENODATA: there is none; -EINTR.
+ * Return: 0; -ENODATA: there is none; -EINTR: killed while another task reads.
  */
 int kt_old_forget(void)
 {
 	int ret = -ENODATA;
 
-	/* A reader's page may take its time. */
+	/* As in kt_old_read(). */
 	if (mutex_lock_killable(&old_lock))
 		return -EINTR;
 	if (old) {
