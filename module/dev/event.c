@@ -89,7 +89,7 @@ long kt_ioctl_cost(struct file *file, union kt_ioctl_arg *arg)
 	if (c->cpu >= nr_cpu_ids || !cpu_possible(c->cpu))
 		return -ENXIO;
 	c->cpu = array_index_nospec(c->cpu, nr_cpu_ids);
-	kt_cost_tell(c);
+	kt_cost_read(c);
 	return 0;
 }
 

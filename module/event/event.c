@@ -417,9 +417,9 @@ static void owner_filled(struct kt_ring *r)
 {
 	struct kt_owner *owner = r->owner;
 
-	if (READ_ONCE(owner->filled_told))
+	if (READ_ONCE(owner->filled_queued))
 		return;
-	WRITE_ONCE(owner->filled_told, true);
+	WRITE_ONCE(owner->filled_queued, true);
 	irq_work_queue(&owner->filled);
 }
 

@@ -86,7 +86,7 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
  * @wait: queue of those readers
  * @wake: wakes the readers outside the writer's context
  * @filled: ends a full snapshot outside the writer's context
- * @filled_told: @filled was queued
+ * @filled_queued: @filled was queued
  */
 struct kt_owner {
 	u32 session;
@@ -96,7 +96,7 @@ struct kt_owner {
 	wait_queue_head_t wait;
 	struct irq_work wake;
 	struct irq_work filled;
-	bool filled_told;
+	bool filled_queued;
 };
 
 /**
@@ -356,7 +356,7 @@ static inline void kt_stack_module(const struct module *mod)
 /* ---- the tracer's own time: loss.c ----------------------------------------- */
 
 void kt_cost_sample(struct kt_ring *r);
-void kt_cost_tell(struct ktape_cost *cost);
+void kt_cost_read(struct ktape_cost *cost);
 
 /* ---- tokens: token.c ------------------------------------------------------- */
 

@@ -32,8 +32,8 @@ static int loss_write(struct kt_ring *to, const struct kt_ring *r,
 		(u32)(loss->first >> 32),
 		(u32)loss->last,
 		(u32)(loss->last >> 32),
-		(u32)loss->told,
-		(u32)(loss->told >> 32),
+		(u32)loss->reported,
+		(u32)(loss->reported >> 32),
 	};
 	const struct kt_record rec = {
 		.code = KT_CODE(KTAPE_EV_LOSS, class | r->kind << 5, 0,
@@ -63,13 +63,13 @@ void kt_event_losses(struct kt_ring *r)
 	unsigned int class;
 	bool full = false;
 
-	/* A nested writer sees telling set, or is done before we set it. */
-	if (!READ_ONCE(r->lossy) || READ_ONCE(r->telling) ||
+	/* A nested writer sees reporting set, or is done before we set it. */
+	if (!READ_ONCE(r->lossy) || READ_ONCE(r->reporting) ||
 	    READ_ONCE(r->losing) || !to)
 		return;
-	WRITE_ONCE(r->telling, true);
+	WRITE_ONCE(r->reporting, true);
 	WRITE_ONCE(r->lossy, false);
-	r->told_at = kt_clock();
+	r->reported_at = kt_clock();
 	barrier();
 	for (class = 0; class < KTAPE_CLASSES && !full; class++) {
 		if (!kt_ring_loss_take(r, class, &loss))
@@ -79,7 +79,7 @@ void kt_event_losses(struct kt_ring *r)
 			kt_ring_loss_back(r, class, &loss);
 	}
 	barrier();
-	WRITE_ONCE(r->telling, false);
+	WRITE_ONCE(r->reporting, false);
 }
 
 /**
@@ -95,7 +95,8 @@ void kt_event_losses_soon(struct kt_ring *r)
 {
 	u64 now = kt_clock();
 
-	if (!r->told_at || now < r->told_at || now - r->told_at > kt_clock_hz())
+	if (!r->reported_at || now < r->reported_at ||
+	    now - r->reported_at > kt_clock_hz())
 		kt_event_losses(r);
 }
 
@@ -104,7 +105,7 @@ void kt_event_losses_soon(struct kt_ring *r)
 /**
  * struct kt_cost - time that one CPU spent in the tracer
  * @total: counts since the module was loaded
- * @told_at: trace clock of the last sample
+ * @sampled_at: trace clock of the last sample
  * @event: ticks that the last sample took
  * @opened: @total.opened at the last sample
  * @opening: @total.opening_ticks at the last sample
@@ -114,7 +115,7 @@ void kt_event_losses_soon(struct kt_ring *r)
  */
 struct kt_cost {
 	struct ktape_cost total;
-	u64 told_at;
+	u64 sampled_at;
 	u32 event;
 	u64 opened;
 	u64 opening;
@@ -143,7 +144,7 @@ void kt_cost_sample(struct kt_ring *r)
 	c->opening = c->total.opening_ticks;
 	start = kt_clock();
 	/* Store it first: the record may open a block and come here again. */
-	WRITE_ONCE(c->told_at, start);
+	WRITE_ONCE(c->sampled_at, start);
 	kt_count(&r->page->emitted[KTAPE_CLASS_CONTROL]);
 	kt_ring_put(r, KT_CODE(KTAPE_EV_TRACER, 0, 0, 3), KTAPE_CLASS_CONTROL,
 		    3, c->event, opened, opening);
@@ -171,17 +172,17 @@ void kt_cost_opened(struct kt_ring *r, u64 since)
 	if (now > since)
 		c->total.opening_ticks += now - since;
 	if (r->kind == KTAPE_RING_EVENT && r->cpu == raw_smp_processor_id() &&
-	    now - READ_ONCE(c->told_at) > kt_clock_hz() / SAMPLES_A_SECOND)
+	    now - READ_ONCE(c->sampled_at) > kt_clock_hz() / SAMPLES_A_SECOND)
 		kt_cost_sample(r);
 }
 
 /**
- * kt_cost_tell() - Get the counts of one CPU
+ * kt_cost_read() - Get the counts of one CPU
  * @cost: its @cpu is a possible CPU; receives the counts
  *
  * Context: any.
  */
-void kt_cost_tell(struct ktape_cost *cost)
+void kt_cost_read(struct ktape_cost *cost)
 {
 	const struct kt_cost *c = per_cpu_ptr(&costs, cost->cpu);
 

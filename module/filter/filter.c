@@ -416,13 +416,13 @@ void kt_rates_free(struct kt_rates *rates)
 }
 
 /**
- * kt_rates_tell() - Copy the limits as user space gave them
+ * kt_rates_entries() - Copy the limits as user space gave them
  * @rates: the limits
  * @to: room for @rates->nr entries
  *
  * Context: any.
  */
-void kt_rates_tell(const struct kt_rates *rates, struct ktape_filter_rate *to)
+void kt_rates_entries(const struct kt_rates *rates, struct ktape_filter_rate *to)
 {
 	memcpy(to, rates->entry, rates->nr * sizeof(*to));
 }

@@ -499,13 +499,13 @@ void kt_gates_free(struct kt_gates *t)
 }
 
 /**
- * kt_gates_tell() - Copy the gates as user space gave them
+ * kt_gates_entries() - Copy the gates as user space gave them
  * @t: the gates
  * @to: room for @t->nr entries
  *
  * Context: any.
  */
-void kt_gates_tell(const struct kt_gates *t, struct ktape_filter_gate *to)
+void kt_gates_entries(const struct kt_gates *t, struct ktape_filter_gate *to)
 {
 	memcpy(to, t->entry, t->nr * sizeof(*to));
 }

@@ -139,13 +139,13 @@ static struct irq_work bias_irq;
  */
 void notrace kt_clock_stepped_back(u64 latest)
 {
-	s64 told;
+	s64 reported;
 
 	if (is_mono || READ_ONCE(is_asleep))
 		return;
-	told = atomic64_read(&behind);
-	while ((s64)(latest - (u64)told) > 0 &&
-	       !atomic64_try_cmpxchg(&behind, &told, (s64)latest))
+	reported = atomic64_read(&behind);
+	while ((s64)(latest - (u64)reported) > 0 &&
+	       !atomic64_try_cmpxchg(&behind, &reported, (s64)latest))
 		;
 	irq_work_queue(&bias_irq);
 }

@@ -65,11 +65,11 @@ static u64 class_lost(const struct kt_ring *r, unsigned int class)
  * kt_ring_loss_take() - Take the unreported losses of a class
  * @r: the ring
  * @class: event class
- * @taken: receives their first and last time, and in @told their number
+ * @taken: receives their first and last time, and in @reported their number
  *
  * A loss of a nested writer falls into this interval or begins the next one.
  *
- * Context: as kt_ring_lose(), with @telling of the ring set.
+ * Context: as kt_ring_lose(), with @reporting of the ring set.
  * Return: false if there are none.
  */
 bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
@@ -83,9 +83,9 @@ bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
 	WRITE_ONCE(l->open, 0);
 	barrier();
 	taken->last = READ_ONCE(l->last);
-	taken->told = class_lost(r, class) - l->told;
+	taken->reported = class_lost(r, class) - l->reported;
 	taken->open = 1;
-	l->told += taken->told;
+	l->reported += taken->reported;
 	return true;
 }
 
@@ -102,7 +102,7 @@ void kt_ring_loss_back(struct kt_ring *r, unsigned int class,
 {
 	struct kt_loss *l = &r->loss[class];
 
-	l->told -= taken->told;
+	l->reported -= taken->reported;
 	/* From here on nested losses do not store first. */
 	WRITE_ONCE(l->open, 1);
 	barrier();

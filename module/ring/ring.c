@@ -331,9 +331,9 @@ static noinline void ring_tell_step(struct kt_ring *r)
 {
 	unsigned long latest = READ_ONCE(r->latest);
 
-	if (READ_ONCE(r->told_step) == latest)
+	if (READ_ONCE(r->reported_step) == latest)
 		return;
-	WRITE_ONCE(r->told_step, latest);
+	WRITE_ONCE(r->reported_step, latest);
 	barrier();
 	kt_clock_stepped_back(kt_ring_time(r));
 }

@@ -200,13 +200,13 @@ enum kt_filling {
  * struct kt_loss - losses of one class that no loss record reports yet
  * @first: time of the first of them
  * @last: time of the last one
- * @told: losses reported so far, since the ring was made
+ * @reported: losses reported so far, since the ring was made
  * @open: 0 = none, @first and @last are not valid
  */
 struct kt_loss {
 	u64 first;
 	u64 last;
-	u64 told;
+	u64 reported;
 	u64 open;
 };
 
@@ -239,13 +239,13 @@ struct kt_loss {
  * @base: address of each block
  * @ops: callbacks of the layer that uses the ring
  * @owner: argument of @ops, not used by the ring
- * @told_at: time of the last loss report, 0 = none
+ * @reported_at: time of the last loss report, 0 = none
  * @ending: control ring: the session is ending; written by control paths
  * @losses: generation of @loss, incremented by each loss
  * @lossy: there are losses to report
- * @telling: a context of this CPU is reporting losses
+ * @reporting: a context of this CPU is reporting losses
  * @behind: the clock stepped back and has not reached @latest yet
- * @told_step: value of @latest at the last call of kt_clock_stepped_back()
+ * @reported_step: value of @latest at the last call of kt_clock_stepped_back()
  * @losing: contexts that counted a loss and have not stored its time yet
  * @loss: unreported losses of each class
  */
@@ -275,13 +275,13 @@ struct kt_ring {
 	void **base;
 	const struct kt_ring_ops *ops;
 	void *owner;
-	u64 told_at;
+	u64 reported_at;
 	bool ending;
 	unsigned long losses;
 	bool lossy;
-	bool telling;
+	bool reporting;
 	bool behind;
-	unsigned long told_step;
+	unsigned long reported_step;
 	unsigned int losing;
 	struct kt_loss loss[KTAPE_CLASSES];
 };

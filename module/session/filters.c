@@ -339,7 +339,7 @@ static int parse_gates(struct kt_filters *f, const void *entries, u32 nr)
 
 static void tell_gates(const struct kt_filters *f, void *to)
 {
-	kt_gates_tell(f->gates, to);
+	kt_gates_entries(f->gates, to);
 }
 
 static void drop_gates(struct kt_filters *f)
@@ -374,7 +374,7 @@ static int parse_rates(struct kt_filters *f, const void *entries, u32 nr)
 
 static void tell_rates(const struct kt_filters *f, void *to)
 {
-	kt_rates_tell(f->rates, to);
+	kt_rates_entries(f->rates, to);
 }
 
 static void drop_rates(struct kt_filters *f)

@@ -106,7 +106,7 @@ void kt_session_arm(struct kt_session *s)
 	struct kt_ring *r;
 	unsigned int cpu;
 
-	WRITE_ONCE(s->owner.filled_told, false);
+	WRITE_ONCE(s->owner.filled_queued, false);
 	if (!s->frozen)
 		return;
 	s->frozen = 0;

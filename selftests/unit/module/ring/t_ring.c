@@ -257,7 +257,7 @@ static void test_losses(void)
 	check(kt_ring_loss_take(&rig.ring, class, &taken), "nothing to tell");
 	check_equal(taken.first, first);
 	check_equal(taken.last, first + 1000);
-	check_equal(taken.told, lost);
+	check_equal(taken.reported, lost);
 	check(!kt_ring_loss_take(&rig.ring, class, &again), "told twice");
 	/* Write one more, then restore the space. */
 	kt_shim_time += 1000;
@@ -266,7 +266,7 @@ static void test_losses(void)
 	check(kt_ring_loss_take(&rig.ring, class, &again), "nothing came back");
 	check_equal(again.first, first);
 	check_equal(again.last, first + 2000);
-	check_equal(again.told, lost + 1);
+	check_equal(again.reported, lost + 1);
 }
 
 /*
