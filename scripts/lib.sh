@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Where things are, for every host script: sourced, never run.
+# Paths and helpers for every host script: sourced, never run.
 # shellcheck shell=bash
 # shellcheck disable=SC2034	# used by the scripts that source this file
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=$(realpath -m "${OUT:-$top/out}")
 cache=${KTAPE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ktape}
-# Where the debug kernel and the tests' own headers come from.
+# Cache for the debug kernel and the tests' headers.
 source_series=${KTAPE_DEBUG_SERIES:-6.12}
 
 die()
@@ -21,7 +21,7 @@ unset MFLAGS MAKELEVEL MAKEOVERRIDES
 MAKEFLAGS=-j$(nproc)
 export MAKEFLAGS
 
-# one_builds COMMAND...: what runs beside it and builds in out/, too, waits
+# one_builds COMMAND...: run a build in out/ while concurrent ones wait
 one_builds()
 {
 	{ flock 8 && "$@"; } 8>"$out/.build-lock"
@@ -41,9 +41,9 @@ plain_versions()
 	done | sort -V
 }
 
-# stock_version: the kernel of this Debian release, which guests boot by default;
-# nothing when its image or its headers are missing.  Where there is no dpkg it is
-# the oldest one that has both.
+# stock_version: print the kernel of this Debian release, which guests boot by
+# default; nothing if its image or headers are missing. Without dpkg, the oldest
+# kernel that has both.
 stock_version()
 {
 	local v found=
@@ -58,7 +58,8 @@ stock_version()
 	echo "$found"
 }
 
-# newer_version: the newest kernel with headers here, if it is newer than that one.
+# newer_version: print the newest kernel with headers here, if it is newer than
+# the stock kernel.
 newer_version()
 {
 	local stock newest
@@ -68,15 +69,15 @@ newer_version()
 	[ "$newest" = "$stock" ] || echo "$newest"
 }
 
-# headers_dir VERSION: the KDIR of a Debian kernel.
+# headers_dir VERSION: print the KDIR of a Debian kernel.
 headers_dir()
 {
 	echo "/usr/src/linux-headers-$1"
 }
 
-# Where to build by default: the running kernel's headers, else those of the
-# kernel that guests boot, else the newest here (the tree is often built on a
-# machine that cannot load the result).
+# Print the default KDIR: the running kernel's headers, else those of the kernel
+# that guests boot, else the newest here, because the tree is often built on a
+# machine that cannot load the module.
 default_kdir()
 {
 	local v dir
@@ -90,8 +91,8 @@ default_kdir()
 	[ -z "$v" ] || headers_dir "$v"
 }
 
-# our_files: every source file, relative to the top; not what was built.  Git asks
-# for leave where root works in the clone of a user: it is only read here.
+# our_files: print every source file, relative to the top, without generated
+# files. safe.directory lets root read the clone of a user.
 our_files()
 {
 	(

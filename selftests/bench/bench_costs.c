@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What emitting costs, from the kernel and from user space, and what an event
- * costs that a filter holds back.  A line each:
+ * Measure the cost of emitting from the kernel and from user space, and of an
+ * event that a filter drops. Prints one line each:
  *
  *   cost name=N insns=I base=B per=P
  *
- * insns: P events took, base: the same loop without them; medians of slices.
+ * insns: instructions for P events; base: the same loop without them; both are
+ * medians of slices.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +24,7 @@
 #include "bench_guest.h"
 
 #define ROUNDS		400
-#define LIVES		4	/* of processes, between two ticks */
+#define LIVES		4	/* processes per slice, between two ticks */
 #define RUN		"/sys/module/kt_bench/parameters/run"
 #define CGROUP		"/sys/fs/cgroup/bench"
 #define TRACE_MARKER	"/sys/kernel/tracing/trace_marker"
@@ -87,7 +88,7 @@ static void user_text(unsigned int rounds)
 		ktape_mark(mark_fd, 1, "sixteen letters.");
 }
 
-/* Processes that start a program and end. */
+/* Start processes that execute a program and exit. */
 static void user_lives(unsigned int rounds)
 {
 	pid_t pid;
@@ -120,15 +121,15 @@ static void user_trace_marker(unsigned int rounds)
 /* ---- what is measured ------------------------------------------------- */
 
 /**
- * struct cost - one line
- * @name: for the output
- * @run: the loop with the events
- * @base: the loop without
- * @per: events in a round
- * @mask: of the session, or NULL: there is none
- * @kind: of the filter that holds them back; KTAPE_FILTER_KINDS: none
- * @entries: of that filter
- * @nr: how many
+ * struct cost - one measurement
+ * @name: its name in the output
+ * @run: loop with the events
+ * @base: loop without them
+ * @per: events per round
+ * @mask: profile of the session, or NULL for no session
+ * @kind: filter that drops the events; KTAPE_FILTER_KINDS = none
+ * @entries: entries of that filter
+ * @nr: number of entries
  */
 struct cost {
 	const char *name;
@@ -240,7 +241,10 @@ static void set_filter(int fd, const struct cost *c)
 		die("set the filter of \"%s\"", c->name);
 }
 
-/* A number that is measured for something else is worse than none. */
+/*
+ * Check that the measured events are the intended ones: a wrong number is worse
+ * than none.
+ */
 static void check(const struct cost *c)
 {
 	struct ktape_stats stats = { .size = sizeof(stats) };
@@ -280,7 +284,7 @@ static void measure(const struct cost *c)
 		insns = median(c->run);
 		check(c);
 		close(fd);
-		settle();	/* the probes are detached */
+		settle();	/* wait until the probes are detached */
 	}
 	printf("cost name=%s insns=%lu base=%lu per=%u\n", c->name, insns, base,
 	       ROUNDS * c->per);
@@ -294,7 +298,7 @@ void measure_costs(const char *bench_ko)
 	put_file("/sys/kernel/tracing/tracing_on", "1");
 	settle();
 	lives = median_of(user_lives, LIVES);
-	/* Names are kept up to date also while nothing is recorded. */
+	/* The registry follows names even while nothing is recorded. */
 	ktape_load();
 	settle();
 	printf("cost name=user: fork, exec, exit, nothing recorded insns=%lu base=%lu per=%u\n",
@@ -306,7 +310,7 @@ void measure_costs(const char *bench_ko)
 	mkdir(CGROUP, 0755);
 	other_cgroup = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (other_cgroup < 0 || run_fd < 0 || mark_fd < 0 || marker_fd < 0)
-		die("open what emits");
+		die("open the mark device or kt_bench");
 	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
 		measure(&costs[i]);
 	close(run_fd);

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs workloads in a guest in which one instruction takes one nanosecond of
- * the cycle counter, with one tracer after the other, and prints a line each:
+ * Run workloads in a guest in which one instruction takes 1 ns of the cycle
+ * counter, with one tracer after the other, and print a line for each:
  *
  *   bench set=S mode=M rep=N insns=I events=E total=T bytes=B
  *
- * insns: the workload took, all contexts included; events: recorded meanwhile;
- * total, bytes: events and their bytes in the buffer at the end.  A count that a
- * mode cannot tell is 0.
+ * insns: instructions of the workload in all contexts; events: events recorded
+ * meanwhile; total, bytes: events and their bytes in the buffer at the end. A
+ * count that a mode does not have is 0.
  *
- * Before them comes "clock cycles=0", if ktape did not trust the counter.
- *
- * Then come the lines of bench_costs.c.
+ * A line "clock cycles=0" comes first if ktape did not trust the counter. The
+ * lines of bench_costs.c follow.
  *
  * usage: bench_guest KTAPE.KO FLOOR.KO BENCH.KO REPETITIONS FOLDER
- *   FOLDER receives the packets with events of ktape's last run of each set.
+ *   FOLDER receives the event packets of ktape's last run of each set.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +90,7 @@ static void be_first(void)
 		die("become SCHED_FIFO on CPU 0");
 }
 
-/* Answers each byte with a byte. */
+/* Answer each byte with a byte. */
 static void *partner(void *unused)
 {
 	char byte;
@@ -103,8 +102,8 @@ static void *partner(void *unused)
 }
 
 /*
- * A thread and not a process: how long changing to another address space takes
- * depends on which of the CPU's few slots the two happen to have.
+ * A thread, not a process: the time of a switch between address spaces depends
+ * on which of the CPU's few ASIDs the two have.
  */
 static void make_partner(void)
 {
@@ -129,7 +128,7 @@ static void make_sockets(void)
 		die("socket");
 }
 
-/* Two switches a round: both threads have the same CPU. */
+/* Two switches per round: both threads run on the same CPU. */
 static void run_switch(unsigned int rounds)
 {
 	char byte = 'x';
@@ -251,9 +250,9 @@ uint64_t slice_insns(void (*run)(unsigned int rounds), unsigned int rounds)
 }
 
 /*
- * A slice fits between two ticks, which would only blur the result.  Before it
- * the threads that SCHED_FIFO held up may run: the scheduler takes longer as
- * long as one waits.
+ * A slice fits between two ticks, which would only add noise. Before the slice
+ * let threads run that SCHED_FIFO has held up, because the scheduler takes
+ * longer while a thread waits.
  */
 static void run_slices(const struct set *set, const struct mode *mode,
 		       struct result *result)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of bench_guest share. */
+/* Shared by the parts of bench_guest. */
 #ifndef _BENCH_GUEST_H
 #define _BENCH_GUEST_H
 
@@ -10,12 +10,12 @@
 
 /**
  * struct set - a workload and the events to record
- * @name: for the output
+ * @name: its name in the output
  * @run: the workload
- * @rounds: of it in a slice, about a million instructions
+ * @rounds: rounds per slice, about a million instructions
  * @mask: ktape's profile
- * @tracepoints: names for the floor module
- * @ftrace: names for ftrace
+ * @tracepoints: names of its events for the floor module
+ * @ftrace: names of its events for ftrace
  */
 struct set {
 	const char *name;
@@ -35,9 +35,9 @@ struct result {
 
 /**
  * struct mode - a tracer
- * @name: for the output
- * @on: record
- * @events: how many were recorded so far
+ * @name: its name in the output
+ * @on: start recording
+ * @events: return the number of events recorded so far
  * @off: stop, fill in total and bytes, leave nothing behind
  */
 struct mode {
@@ -59,7 +59,7 @@ void put_file(const char *path, const char *text);
 void settle(void);
 uint64_t slice_insns(void (*run)(unsigned int rounds), unsigned int rounds);
 
-/* A session of our own of a module that is loaded. */
+/* Create a session of the loaded module. */
 void load(const char *path, const char *parameters);
 void unload(const char *name);
 void ktape_load(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tracers: how to switch each on, ask for its counts, and switch it off. */
+/* The tracers: start each, read its counts, stop it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ void ktape_start(void)
 	session_command(KTAPE_IOC_START);
 }
 
-/* A session of our own, so that only this profile costs. */
+/* A separate session, so that only this profile costs. */
 int ktape_session(const uint64_t *mask)
 {
 	struct ktape_create create = {
@@ -169,7 +169,7 @@ static uint64_t ktape_events(void)
 	return sum(ktape_stats().emitted);
 }
 
-/* Length of the packet at @p; its content too, if it holds events. */
+/* Return the length of the packet at @p, and its content if it holds events. */
 static size_t packet(const char *p, size_t left, size_t *content)
 {
 	struct ktape_metadata_packet metadata;
@@ -189,7 +189,7 @@ static size_t packet(const char *p, size_t left, size_t *content)
 	return block.packet_bits / 8;
 }
 
-/* Everything that read() delivers. */
+/* Read everything that read() delivers. */
 static size_t read_session(char *stream)
 {
 	size_t length = 0;
@@ -204,7 +204,7 @@ static size_t read_session(char *stream)
 	return length;
 }
 
-/* Save the packets with events.  Return: bytes of their content. */
+/* Save the packets with events. Return: bytes of their content. */
 static uint64_t save(const char *path)
 {
 	static char stream[STREAM_MAX];
@@ -260,7 +260,7 @@ static uint64_t ftrace_stat(const char *name)
 	die("no %s in ftrace's counts", name);
 }
 
-/* The kernel takes one name a write. */
+/* The kernel takes one name per write. */
 static void enable(const char *names)
 {
 	char text[512], *name;
@@ -286,7 +286,7 @@ static uint64_t ftrace_events(void)
 	return ftrace_stat("entries") + ftrace_stat("overrun");
 }
 
-/* What was overwritten is no longer in the bytes. */
+/* The bytes do not include overwritten events. */
 static void ftrace_off(const struct set *set, struct result *result)
 {
 	(void)set;

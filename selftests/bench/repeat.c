@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A longer trace for timings: the event rings of a trace again and again, each
- * time later.
+ * Make a longer trace for timings: repeat the event rings of a trace, each time
+ * later.
  *
- *	repeat FROM TO TIMES	TO is a copy of FROM, a native folder
+ * 	repeat FROM TO TIMES	TO is a copy of FROM, a native folder
  *
- * Times are moved by whole turns of the low half of the clock, so that records
- * stay as they are but for time extensions.
+ * Times are moved by multiples of the range of the clock's low half, so that
+ * all records stay unchanged except time extensions.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define FILE_MAX	(1U << 30)
 #define TURN		(1ULL << 32)
 
-/* What a file holds, and how far its packets' numbers go. */
+/* The contents of a file, and the range of its packet numbers. */
 struct stream {
 	unsigned char *data;
 	size_t len;
@@ -55,7 +55,7 @@ static struct ktape_block *block(const struct stream *s, size_t at)
 	return b;
 }
 
-/* Records that have the whole time. */
+/* Records that hold a full time. */
 static void move_records(struct ktape_block *b, uint64_t by)
 {
 	struct ktape_packet p;
@@ -81,7 +81,7 @@ static void move(struct ktape_block *b, uint64_t by, uint64_t numbers)
 	ktape_packet_seal(b);
 }
 
-/* How long is the trace? */
+/* Find the duration of the trace. */
 static void measure(struct stream *s, uint64_t times[2])
 {
 	const uint64_t first = block(s, 0)->seq;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Tables from the lines of bench_guest and of run; -v json=FILE writes them
-# there too.  A line is a word and then NAME=VALUE.
+# Print tables from the lines of bench_guest and of run; with -v json=FILE write
+# them to FILE, too. A line is a word followed by NAME=VALUE pairs.
 
 BEGIN {
 	nsets = split("switch syscall enter mix", sets)
@@ -37,7 +37,7 @@ BEGIN {
 	mode = text["mode"]
 }
 
-# Its name has blanks.
+# The name may have blanks.
 $1 == "cost" {
 	ncosts++
 	cost[ncosts] = (v["insns"] - v["base"]) / v["per"]
@@ -62,7 +62,7 @@ $1 == "bench" {
 # Added instructions per event: median and half the spread, in med and half.
 function summarise(set, mode,	i, j, n, x, a, events)
 {
-	# The floors do not count; the workload is the same.
+	# The floors do not count events; the workload is the same.
 	events = count[set, mode]
 	if (!events)
 		events = count[set, "ktape"]

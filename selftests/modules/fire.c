@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events in known numbers: memory, power, block; the errors are elsewhere. */
+/*
+ * Cause memory, power and block events in known numbers; errors are in
+ * fire_error.c.
+ */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/delay.h>
@@ -78,7 +81,7 @@ static int fire_pages(void)
 	return 0;
 }
 
-/* The writer holds the lock of this module's parameters, until a signal. */
+/* Hold the lock of this module's parameters until a signal comes. */
 static int fire_hold(void)
 {
 	msleep_interruptible(HOLD_MS);
@@ -115,7 +118,7 @@ static int fire_suspend(void)
 		    bool);
 }
 
-/* A line that is longer than any that is recorded. */
+/* A line longer than the longest recorded one. */
 static int fire_console(void)
 {
 	static char text[1500];
@@ -149,7 +152,10 @@ static int fire_wakeup(void)
 
 static const char *disk_name = "kt-disk";
 
-/* A request of a disk that is not there; what probes look at is right. */
+/*
+ * A request of a disk that does not exist; the members that probes read are
+ * valid.
+ */
 static int fire_request(int (*fire)(struct request *rq))
 {
 	struct request_queue *q = kzalloc(sizeof(*q), GFP_KERNEL);
@@ -200,7 +206,7 @@ static int fire_merge(void)
 	return fire_request(merge);
 }
 
-/* The same number is another disk's. */
+/* Another disk with the same number. */
 static int fire_other_disk(void)
 {
 	int ret;
@@ -225,7 +231,10 @@ static int fire_first_irq(void)
 	return fire_irq("kt-irq");
 }
 
-/* Freed and requested by another one, with all of it where it was. */
+/*
+ * Free the interrupt and request it for another handler, with all structures at
+ * the same addresses.
+ */
 static int fire_other_irq(void)
 {
 	return fire_irq("kt-other");
@@ -302,7 +311,7 @@ static int __init fire_init(void)
 	if (ret)
 		goto err_device;
 	pm_runtime_enable(&device->dev);
-	/* NULL in kernels that do not sleep. */
+	/* NULL in kernels that cannot suspend. */
 	source = wakeup_source_register(NULL, NAME);
 	return 0;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Causes events that a guest cannot have otherwise, or not in known numbers.
- * Writing a name to /sys/module/kt_fire/parameters/fire causes it once, in the
- * writer's context; reading tells a number, by action.
+ * Cause events that do not occur in a guest, or not in known numbers. Writing a
+ * name to /sys/module/kt_fire/parameters/fire causes that event once, in the
+ * writer's context. Reading the file returns a number that depends on the last
+ * action.
  */
 #ifndef _FIRE_H
 #define _FIRE_H
@@ -13,7 +14,7 @@
 
 /**
  * struct fire - something that can be caused
- * @name: what is written
+ * @name: name to write
  * @run: causes it; Return: 0 or -ENOENT: this kernel has no such thing
  */
 struct fire {
@@ -28,7 +29,10 @@ struct tracepoint *fire_find(const char *name);
 int fire_error_init(void);
 void fire_error_exit(void);
 
-/* What a tracepoint does, for those that nobody exports: call its probes. */
+/*
+ * Call the probes of a tracepoint that is not exported, like the tracepoint
+ * would.
+ */
 #define FIRE(tp, args, ...)						\
 ({									\
 	struct tracepoint *__tp = fire_find(#tp);			\

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Errors that nothing suffers from: their sources' listeners are called. */
+/*
+ * Simulate errors without their damage by calling the listeners of their
+ * sources.
+ */
 #include <linux/edac.h>
 #include <linux/kallsyms.h>
 #include <linux/kdebug.h>
@@ -26,7 +29,7 @@
 
 #include "fire.h"
 
-/* Of a chain of notifiers only the one of ktape. */
+/* Call only ktape's notifier of a chain. */
 static int tell(struct notifier_block *nb, unsigned long event, void *data)
 {
 	char name[KSYM_SYMBOL_LEN];
@@ -46,7 +49,7 @@ static int on_die(struct notifier_block *nb, unsigned long event, void *data)
 	return NOTIFY_DONE;
 }
 
-/* The first of its chain, so that all others follow. */
+/* The first notifier of its chain, from which all others follow. */
 static struct notifier_block first_to_die = {
 	.notifier_call = on_die,
 	.priority = INT_MAX,
@@ -64,7 +67,7 @@ static int fire_error_die(void)
 	return tell(&first_to_die, DIE_OOPS, &die);
 }
 
-/* Not a death: a breakpoint. */
+/* Not a death but a breakpoint. */
 static int fire_error_trap(void)
 {
 	struct pt_regs regs = {};
@@ -106,7 +109,7 @@ static int fire_error_memory(void)
 		    s8, unsigned long, u8, unsigned long, const char *);
 }
 
-/* The last argument is a pointer to a structure whose name has changed. */
+/* The last argument points to a structure that was renamed. */
 static int fire_error_pcie(void)
 {
 	return FIRE(aer_event, ("kt:00.0", 0x4000, 1, 0, NULL), const char *,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Emits what it is told, often, so that the bench can see what that costs. */
+/* Emit a chosen event many times, for the benchmark. */
 #include <linux/module.h>
 #include <ktape/kernel.h>
 

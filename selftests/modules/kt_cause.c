@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Causes kernel events a known number of times: timers, work, tasklets, calls
- * of other CPUs, sleeps.  Their functions are known by name, so that a test can
- * tell these events from all others.
+ * Cause kernel events a known number of times: timers, work, tasklets, calls on
+ * other CPUs, sleeps. Their functions have known names, so that a test can tell
+ * these events from all others.
  *
  * echo "WHAT NUMBER" >/sys/module/kt_cause/parameters/run
  *
- * The write returns when all of it has happened.
+ * The write returns when everything has happened.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -20,16 +20,19 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
-/* No CPU stops for so long that this one expires. */
+/* No CPU is descheduled long enough for this timer to expire. */
 #define LONG_JIFFIES	10000
 #define SHORT_JIFFIES	2
-/* A sleep whose timer expires before its thread has gone to sleep is repeated. */
+/*
+ * If the timer expires before the thread has gone to sleep, the sleep is
+ * repeated.
+ */
 #define SLEEP_MS	20
 
 static DECLARE_COMPLETION(done);
 static DEFINE_MUTEX(contended);
 
-/* Not static: sure to be a symbol of its own, with one address. */
+/* Not static, so that each is a separate symbol with one address. */
 void kt_cause_timer_fn(struct timer_list *t);
 void kt_cause_work_fn(struct work_struct *work);
 void kt_cause_mutex_fn(struct work_struct *work);
@@ -47,7 +50,10 @@ void kt_cause_work_fn(struct work_struct *work)
 	complete(&done);
 }
 
-/* Who is about to wait for the mutex, and how often that thread slept before. */
+/*
+ * The thread that is about to wait for the mutex, and its number of sleeps
+ * before.
+ */
 static struct task_struct *locker;
 static unsigned long locker_slept;
 
@@ -71,7 +77,9 @@ static DECLARE_WORK(work, kt_cause_work_fn);
 static DECLARE_WORK(mutex_work, kt_cause_mutex_fn);
 static DECLARE_TASKLET(tasklet, kt_cause_tasklet_fn);
 
-/* Prepared, armed twice, and disarmed twice: by arming and by expiring. */
+/*
+ * Initialised, armed twice, and disarmed twice: by re-arming and by expiring.
+ */
 static void cause_timer(void)
 {
 	timer_setup(&timer, kt_cause_timer_fn, 0);
@@ -128,8 +136,8 @@ static void cause_call(void)
 }
 
 /*
- * Once, by @sleep: where we stop for so long on the way that the timer expires
- * first, that was no sleep, and the kernel did not count it.
+ * Sleep once by @sleep. If this thread is descheduled on the way until the
+ * timer has expired, it does not sleep, and the kernel does not count it.
  */
 static void sleep_once(void (*sleep)(void))
 {
@@ -154,7 +162,7 @@ noinline void kt_cause_io_sleep(void)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
 	io_schedule_timeout(msecs_to_jiffies(SLEEP_MS));
-	/* So that the call above is none in the tail. */
+	/* Prevent a tail call above. */
 	barrier();
 }
 
@@ -163,7 +171,7 @@ static void cause_io_sleep(void)
 	sleep_once(kt_cause_io_sleep);
 }
 
-/* Between its two calls the worker can only have slept in the first one. */
+/* Between its two calls the worker can have slept in the first one only. */
 static bool is_waited_for(void)
 {
 	struct task_struct *who = smp_load_acquire(&locker);
@@ -171,14 +179,16 @@ static bool is_waited_for(void)
 	return who && READ_ONCE(who->nvcsw) != locker_slept;
 }
 
-/* Its worker sleeps once, because we are here with the lock until it does. */
+/* The worker sleeps once, because this thread holds the lock until it does. */
 static void cause_mutex(void)
 {
 	locker = NULL;
 	mutex_lock(&contended);
 	queue_work(system_wq, &mutex_work);
 	sleep_once(sleep_long);
-	/* By a sleep that a signal could end: the others are counted. */
+	/*
+	 * Use an interruptible sleep, because uninterruptible ones are counted.
+	 */
 	while (!is_waited_for())
 		schedule_timeout_interruptible(1);
 	mutex_unlock(&contended);
@@ -230,7 +240,7 @@ static int __init kt_cause_init(void)
 	return 0;
 }
 
-/* Nothing is left to be undone: a write returns when all has happened. */
+/* Nothing to undo: a write returns when everything has happened. */
 static void __exit kt_cause_exit(void)
 {
 	tasklet_kill(&tasklet);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An independent count: probes of its own at the tracepoints of four classes,
- * counted by class and CPU.  Nothing of ktape is used.
+ * Count events independently of ktape: probes at the tracepoints of four
+ * classes, counted by class and CPU.
  *
- * /proc/kt_count has a line a CPU: its number, then the counts of the classes.
+ * /proc/kt_count has one line per CPU: its number, then the counts of the
+ * classes.
  */
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -39,7 +40,7 @@ struct counts {
 static DEFINE_PER_CPU(struct counts, counts);
 static struct tracepoint *found[ARRAY_SIZE(points)];
 
-/* The tracepoint's own arguments follow and are left alone. */
+/* The tracepoint's arguments follow and are ignored. */
 static void notrace count(void *class)
 {
 	this_cpu_inc(counts.n[(unsigned long)class]);

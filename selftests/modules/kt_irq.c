@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An interrupt of no device: handlers are added by name, or with none, and it is
- * fired as often as asked.  On request another one, with a handler and a number of
- * its own, is fired in turns with it.  What ktape notes of names is counted.
+ * An interrupt without a device: handlers are added with a name or without one,
+ * and it is fired as often as asked. On request a second interrupt, with its
+ * own handler and number, is fired alternately. The module counts how often
+ * ktape notes a name.
  */
 #include <linux/hardirq.h>
 #include <linux/interrupt.h>
@@ -30,7 +31,7 @@ static irqreturn_t handle(int number, void *data)
 	return IRQ_HANDLED;
 }
 
-/* "-": with no name, which is what a driver does that passes NULL. */
+/* "-": no name, like a driver that passes NULL. */
 static int set_add(const char *text, const struct kernel_param *kp)
 {
 	const char *name = NULL;
@@ -136,7 +137,7 @@ static void count_notes(void)
 static void count_no_notes(void) {}
 #endif
 
-/* Return: its number, or negative errno. */
+/* Request an interrupt. Return: its number, or a negative errno. */
 static int make_interrupt(int number)
 {
 	int ret = number ? irq_alloc_desc_at(number, NUMA_NO_NODE) :

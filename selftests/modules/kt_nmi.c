@@ -15,7 +15,7 @@
 
 void kt_nmi_target(void);
 
-/* Without a call of ftrace's at its begin, which would get the probe. */
+/* Without ftrace's call at its entry, which would be used for the probe. */
 noinline notrace void kt_nmi_target(void)
 {
 	asm volatile("movl $0x12345678, %%eax" : : : "eax");
@@ -66,7 +66,7 @@ static int set_calls(const char *text, const struct kernel_param *kp)
 	return ret;
 }
 
-/* What is at its begin, past the mark of a place to which calls may go. */
+/* Return what is at its entry, after an ENDBR instruction. */
 static int get_begin(char *buffer, const struct kernel_param *kp)
 {
 	static const u8 mark[] = { 0xf3, 0x0f, 0x1e, 0xfa };

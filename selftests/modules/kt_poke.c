@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Overwrites memory that the kernel does not use, as a device or another kernel
- * would: loading it does so once.
+ * Overwrite memory that the kernel does not use, like a device or another
+ * kernel would. Loading the module does so once.
  *
  * insmod kt_poke.ko address=ADDRESS length=BYTES value=BYTE
  */

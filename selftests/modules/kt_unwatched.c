@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Emits with RCU not watching the CPU, as code next to an idle state would: each
- * form of an event once a round, and a marker when RCU watches again.
+ * Emit while RCU is not watching the CPU, like code close to the idle state:
+ * each form of event once per round, and a marker when RCU is watching again.
  */
 #include <linux/context_tracking.h>
 #include <linux/irqflags.h>

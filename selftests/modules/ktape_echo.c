@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Not an example: a sink that emits what it wants, which must come to an end. */
+/*
+ * Not an example: a sink that emits the events it wants, a recursion that ktape
+ * must end.
+ */
 #include <linux/module.h>
 
 #include <ktape/kernel.h>

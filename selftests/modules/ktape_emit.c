@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* An example: each form of what a module can emit, once. */
+/* Example: emit each form of event once. */
 #include <linux/module.h>
 #include <ktape/kernel.h>
 

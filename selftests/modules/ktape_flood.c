@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One exception, and after it as many markers as told. */
+/* Emit one exception and then a given number of markers. */
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <ktape/kernel.h>

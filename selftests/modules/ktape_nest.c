@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Not an example: emits in tasks and in interrupts on top of them, and in a
- * sink that is called while the event outside is not done, once.
+ * Not an example: emit in tasks, in interrupts that interrupt them, and in a
+ * sink that is called while the outer event is not finished, once each.
  */
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -24,7 +24,7 @@ MODULE_PARM_DESC(in_sinks, "events around and inside of a sink");
 module_param(torn, int, 0444);
 MODULE_PARM_DESC(torn, "events that changed while another was emitted");
 
-/* All its words are the same, so that a mixture shows. */
+/* All words are equal, so that a mixture of two records shows. */
 static void emit(u32 opcode, int *count)
 {
 	u32 n = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* An example: counts markers and exceptions as they are made. */
+/* Example: count markers and exceptions as they are emitted. */
 #include <linux/atomic.h>
 #include <linux/module.h>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A function to probe: known arguments and results, called as often as asked. */
+/*
+ * A function to probe: known arguments and results, called as often as asked.
+ */
 #include <linux/compiler.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -14,7 +16,7 @@ noinline unsigned long ktape_target(unsigned long a, unsigned long b,
 	return a + b + c + d;
 }
 
-/* The first argument counts, the others say which they are. */
+/* The first argument numbers the calls; the others identify themselves. */
 static int set_calls(const char *text, const struct kernel_param *kp)
 {
 	unsigned long i, n, sum = 0;
@@ -26,7 +28,7 @@ static int set_calls(const char *text, const struct kernel_param *kp)
 	return ret;
 }
 
-/* One call, with four numbers of one's own. */
+/* One call, with four numbers from the writer. */
 static int set_call(const char *text, const struct kernel_param *kp)
 {
 	unsigned long a, b, c, d;

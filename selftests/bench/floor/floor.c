@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The least that a tracer can cost: a probe on each tracepoint that does
- * nothing, or that reads the cycle counter and stores 32 bytes in memory of its
- * CPU.  No reservation, no profile, no loss, no readers.
+ * The minimal cost of a tracer: a probe on each tracepoint that does nothing,
+ * or that reads the cycle counter and stores 32 bytes in per-CPU memory. No
+ * reservation, no profile, no losses, no readers.
  *
- * One probe serves tracepoints of any prototype: it takes the first words of
- * whatever it is called with.  That is sound where arguments go in registers
- * and indirect calls are not checked, which holds for the kernels measured.
+ * One probe serves tracepoints of any prototype by taking the first words of
+ * its arguments. That works where arguments are passed in registers and
+ * indirect calls are not checked, as on the measured kernels.
  */
 #include <linux/module.h>
 #include <linux/percpu.h>

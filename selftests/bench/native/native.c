@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring alone, natively.
+ * Measure the ring natively.
  *
- *   native			nanoseconds by arguments: minimum and 10th
- *				percentile of floor, floor with cmpxchg, ring
- *   native VARIANT NARGS N	N events and nothing else, for callgrind
+ *   native			nanoseconds by number of arguments: minimum and
+ * 				10th percentile of floor, floor with cmpxchg,
+ * 				ring
+ *   native VARIANT NARGS N	write N events and do nothing else, for callgrind
  *
- * Time: rdtsc around chunks of 4000 events; rounds of each alternate,
- * and of all chunks the minimum and the 10th percentile are taken.
+ * Time is measured by rdtsc around chunks of 4000 events. Rounds of the
+ * variants alternate; printed are the minimum and the 10th percentile of all
+ * chunks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +93,7 @@ static struct cost cost_of(u64 *ticks, double ns)
 	};
 }
 
-/* Nanoseconds of a tick. */
+/* Nanoseconds per tick. */
 static double tick(void)
 {
 	struct timespec from, to;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is measured, compiled as the module is: the ring; the floor (the least
- * that any recorder does: read the position and the clock, store the record,
- * store the position); the floor that reserves by cmpxchg instead of a store,
- * the least that bears interrupts; and a function that does nothing.
+ * The measured functions, compiled like the module: the ring; the floor (the
+ * least that any recorder does: read the position and the clock, store the
+ * record, store the position); the floor with cmpxchg instead of a store to
+ * reserve, the least that tolerates interrupts; and a function that does
+ * nothing.
  */
 #include "put.h"
 

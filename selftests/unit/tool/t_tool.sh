@@ -89,7 +89,7 @@ test_dump()
 	run 0 dump t && says "cpu2: at byte 32000: the input ends in the middle of a packet"
 	result $? "dump: truncation is reported"
 	run 1 dump --strict t
-	result $? "dump: with --strict it is an error"
+	result $? "dump: truncation is an error with --strict"
 
 	fresh
 	truncate -s 40000 p
@@ -459,7 +459,7 @@ test_zstd()
 	run 0 dump p.zst && says "compressed data is cut off"
 	result $? "dump: a truncated compressed file"
 	run 1 dump --strict p.zst
-	result $? "dump: with --strict it is an error"
+	result $? "dump: a truncated compressed file is an error with --strict"
 	head -c 300M /dev/zero | cat p - | zstd -qc -1 --long=28 >w.zst
 	run 1 dump w.zst && says "window of more than 128 MiB"
 	result $? "dump: a compression window that is too large"

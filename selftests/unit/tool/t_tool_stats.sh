@@ -54,7 +54,7 @@ test_stats()
 	run 1 stats odd && says 'registry: at byte 0: checksum is wrong'
 	result $? "stats: damage is reported with its file"
 	run 0 stats scene && prints '^ +101 wor"ker.xff '
-	result $? "stats: names do nothing to a terminal"
+	result $? "stats: terminal control characters in names are escaped"
 	column='^irq {11}abcd..?fghijk {13}2 '
 	"$out/t_lib_linux" --named odd2 "$(printf 'abcd\303\244fghijk\033')" &&
 		run 0 stats odd2 && prints "$column" &&
@@ -117,7 +117,7 @@ test_response()
 	} >posts
 	run 0 stats -f "$rkh" posts && grep -qF '0x1, \x1b[2J' text &&
 		! grep -q "$(printf '\33')" text
-	result $? "stats: names do nothing to a terminal"
+	result $? "stats: terminal control characters in RKH names are escaped"
 	if [ -e "$golden" ]; then
 		run 0 stats --json "$golden" &&
 			response '"posts":11,"gets":11,"count":11,"sum":374000000'
