@@ -70,7 +70,6 @@ mkdir -p "$tree" "$OUT"
 	xargs -0 cp --parents -t "$tree")
 
 accepted 'the tree as it is' scripts/check-layers
-mv "$tree/scripts/layers-known" "$work/known"
 
 f=module/ring/ring.c
 include $f event/event.h
