@@ -74,7 +74,7 @@ run 1 stats --rtos --from tband threads.tband &&
 result $? "too many threads: the omitted ones are reported"
 
 for what in zeros prose flags empty; do
-	run 1 dump --from tracex $what && says "it begins neither with TXTB"
+	run 1 dump --from tracex $what && says "begins neither with TXTB"
 	result $? "tracex: nothing valid in: $what"
 done
 

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading a .trxc file: lines between Start and End,
+ * Reading a .trxc file, in which users of TraceX name their own events.  Lines between Start
+ * and End are
  *
  *	number, name, abbreviation, (r,g,b), (r,g,b), label1, ... label4
  *
- * with comments from // on.  Colours and abbreviations are for a screen.
+ * with comments from // on.  Colours and abbreviation are for TraceX's screen and ignored.
  */
 #include "util/parse.h"
 
 #include "internal.h"
 
-#define LINE_SIZE	1024
+#define LINE_SIZE	1024	/* longer lines are read in pieces */
 #define FIELDS		9
 #define FIRST_LABEL	5
 #define EVENTS_MAX	65536U
 
-static int compare(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
 	const struct kt_custom *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static char *trim(char *text)
+static char *trim_blanks(char *text)
 {
 	char *end;
 
@@ -34,8 +35,8 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Parts between commas that are in no parentheses.  Return: how many. */
-static unsigned int split(char *line, char *fields[FIELDS])
+/* Split a line at the commas outside of parentheses.  Return: number of fields. */
+static unsigned int split_fields(char *line, char *fields[FIELDS])
 {
 	unsigned int nr = 0;
 	int depth = 0;
@@ -53,11 +54,11 @@ static unsigned int split(char *line, char *fields[FIELDS])
 		*p = '\0';
 	}
 	for (unsigned int i = 0; i < nr; i++)
-		fields[i] = trim(fields[i]);
+		fields[i] = trim_blanks(fields[i]);
 	return nr;
 }
 
-static int add(struct kt_customs *c, char *fields[FIELDS], unsigned int nr,
+static int add_custom(struct kt_customs *c, char *fields[FIELDS], unsigned int nr,
 	       uint32_t id)
 {
 	struct kt_custom *more, *e;
@@ -83,12 +84,12 @@ static int take_line(struct kt_customs *c, char *line, unsigned int number,
 		     const char *path, struct kt_import *s)
 {
 	char *fields[FIELDS];
-	unsigned int nr = split(line, fields);
+	unsigned int nr = split_fields(line, fields);
 	uint64_t id;
 
 	if (nr < 2 || kt_parse_u64(fields[0], &id) ||
 	    id > KT_TRACEX_EVENT_MASK || !*fields[1]) {
-		kt_import_fail(s, 0, "%.60s line %u: it has to begin with a number up to 65535 and a name",
+		kt_import_fail(s, 0, "%.60s line %u: must begin with a number up to 65535 and a name",
 			       path, number);
 		return -EINVAL;
 	}
@@ -97,7 +98,7 @@ static int take_line(struct kt_customs *c, char *line, unsigned int number,
 			       EVENTS_MAX);
 		return -EINVAL;
 	}
-	return add(c, fields, nr, (uint32_t)id);
+	return add_custom(c, fields, nr, (uint32_t)id);
 }
 
 static int read_lines(struct kt_customs *c, FILE *file, const char *path,
@@ -111,7 +112,7 @@ static int read_lines(struct kt_customs *c, FILE *file, const char *path,
 		comment = strstr(line, "//");
 		if (comment)
 			*comment = '\0';
-		text = trim(line);
+		text = trim_blanks(line);
 		if (!strcmp(text, "Start"))
 			inside = true;
 		else if (!strcmp(text, "End"))
@@ -120,17 +121,17 @@ static int read_lines(struct kt_customs *c, FILE *file, const char *path,
 			err = take_line(c, text, nr, path, s);
 	}
 	if (!err && !inside) {
-		kt_import_fail(s, 0, "%.60s has no line Start", path);
+		kt_import_fail(s, 0, "%.60s: no line \"Start\"", path);
 		err = -EINVAL;
 	}
 	return err;
 }
 
 /**
- * kt_customs_read() - read such a file
- * @c: filled; its events are to be freed, also after an error
- * @path: the file
- * @s: for errors
+ * kt_customs_read() - read a .trxc file
+ * @c: filled; the caller frees @c->events, also after an error
+ * @path: name of the file
+ * @s: the trace, for kt_import_fail()
  *
  * Return: 0, -EINVAL with kt_import_fail(), or -ENOMEM.
  */
@@ -147,16 +148,16 @@ int kt_customs_read(struct kt_customs *c, const char *path,
 	err = read_lines(c, file, path, s);
 	fclose(file);
 	if (!err && c->nr)
-		qsort(c->events, c->nr, sizeof(*c->events), compare);
+		qsort(c->events, c->nr, sizeof(*c->events), compare_ids);
 	return err;
 }
 
-/* Return: the event of this number, or NULL. */
+/* Return the event of a number, or NULL. */
 const struct kt_custom *kt_customs_find(const struct kt_customs *c,
 					uint32_t id)
 {
 	const struct kt_custom key = { .id = id };
 
-	return c->nr ? bsearch(&key, c->events, c->nr, sizeof(key), compare)
+	return c->nr ? bsearch(&key, c->events, c->nr, sizeof(key), compare_ids)
 		     : NULL;
 }

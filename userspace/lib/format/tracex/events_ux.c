@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events of USBX: numbers, names, what their words are. */
+/* Events of USBX: numbers, names, names of their words. */
 #include "internal.h"
 
 /* clang-format off */

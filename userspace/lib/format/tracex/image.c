@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The bytes of a trace buffer.  The oldest event is in its middle, so it is read
- * by offset; from pipes, Intel HEX and S-records it comes into memory first.
+ * The bytes of a trace buffer, to be read at any offset, because the oldest event is in its
+ * middle.  A regular file is read with pread(); a pipe, Intel HEX and S-records are read
+ * into memory first.
  */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "internal.h"
 
-#define LINE_MAX_LEN	1024U
+#define LINE_MAX_LEN	1024U	/* bytes of a line */
 #define RECORD_MAX	300U	/* bytes of a record */
-#define TOO_MUCH	"it takes more than %u MiB of memory"
+#define TOO_MUCH	"the trace buffer is larger than %u MiB"
 
 /* ---- memory -------------------------------------------------------------------- */
 
-static int make_room(struct kt_image *image, struct kt_import *s, uint64_t size)
+static int grow_image(struct kt_image *image, struct kt_import *s, uint64_t size)
 {
 	size_t cap = image->cap ? image->cap : KT_IMAGE_WINDOW;
 	uint8_t *data;
@@ -38,7 +39,7 @@ static int make_room(struct kt_image *image, struct kt_import *s, uint64_t size)
 static int put_bytes(struct kt_image *image, struct kt_import *s, uint64_t at,
 		     const uint8_t *data, size_t len)
 {
-	int err = make_room(image, s, at + len);
+	int err = grow_image(image, s, at + len);
 
 	if (err)
 		return err;
@@ -65,12 +66,12 @@ static int read_pipe(struct kt_image *image, struct kt_import *s)
 /* ---- records of text ------------------------------------------------------------ */
 
 /**
- * struct records - text that is being read
- * @image: where its bytes go
- * @first: address of the first one
- * @begun: there is one
- * @upper: what extended address records add
- * @ended: there was an end record
+ * struct records - Intel HEX or S-records that are being read
+ * @image: the bytes so far
+ * @first: address of the first byte of @image
+ * @begun: @first is valid
+ * @upper: upper part of addresses, from an extended address record
+ * @ended: an end record came
  */
 struct records {
 	struct kt_image *image;
@@ -80,7 +81,7 @@ struct records {
 	bool ended;
 };
 
-static int digit(int c)
+static int hex_digit(int c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -88,13 +89,13 @@ static int digit(int c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Return: how many bytes, or -1: not all of it are pairs of digits. */
-static int unhex(uint8_t *to, const uint8_t *text, size_t len)
+/* Convert pairs of digits to bytes.  Return: number of bytes, -1 for another character. */
+static int hex_to_bytes(uint8_t *to, const uint8_t *text, size_t len)
 {
 	if (len & 1 || len / 2 > RECORD_MAX)
 		return -1;
 	for (size_t i = 0; i < len; i += 2) {
-		int high = digit(text[i]), low = digit(text[i + 1]);
+		int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
 
 		if (high < 0 || low < 0)
 			return -1;
@@ -104,8 +105,8 @@ static int unhex(uint8_t *to, const uint8_t *text, size_t len)
 }
 
 /*
- * Records may come in any order: make room in front, as much as there is behind,
- * so that it is not to be made for each of them.
+ * Make room in front of the image, because records can come in any order.  Double the image,
+ * so that records that come backwards do not move it each time.
  */
 static int put_before(struct records *r, struct kt_import *s, uint64_t address)
 {
@@ -117,7 +118,7 @@ static int put_before(struct records *r, struct kt_import *s, uint64_t address)
 	if (more > len)
 		len = kt_min(more, r->first);
 	len = r->first - ((r->first - len) & ~3ULL);
-	err = make_room(image, s, image->size + len);
+	err = grow_image(image, s, image->size + len);
 	if (err)
 		return err;
 	memmove(image->data + len, image->data, image->size);
@@ -147,13 +148,13 @@ static const char *check_hex(const uint8_t *b, int len)
 	uint8_t sum = 0;
 
 	if (len < 5 || b[0] != len - 5)
-		return "a record whose length is wrong";
+		return "a record has a wrong length";
 	for (int i = 0; i < len; i++)
 		sum += b[i];
-	return sum ? "a record whose checksum is wrong" : NULL;
+	return sum ? "a record has a wrong checksum" : NULL;
 }
 
-/* ":LLAAAATT...CC" */
+/* Take a record of Intel HEX: ":LLAAAATT...CC", @b from LL on. */
 static int take_hex(struct records *r, struct kt_import *s, const uint8_t *b,
 		    int len)
 {
@@ -177,12 +178,12 @@ static int take_hex(struct records *r, struct kt_import *s, const uint8_t *b,
 	case 4:
 		r->upper = b[0] == 2 ? word << 16 : r->upper;
 		return 0;
-	default:	/* where a program starts */
+	default:	/* start address of a program */
 		return 0;
 	}
 }
 
-/* "STLLAA..CC"; @type is T */
+/* Take an S-record: "STLLAA..CC", @type is T, @b from LL on. */
 static int take_srec(struct records *r, struct kt_import *s, int type,
 		     const uint8_t *b, int len)
 {
@@ -195,7 +196,7 @@ static int take_srec(struct records *r, struct kt_import *s, int type,
 		sum += b[i];
 	if (len < 2 || b[0] != len - 1 || len < width + 2 || sum != 0xff) {
 		kt_import_bad(s, s->in->offset,
-			      "a record whose length or checksum is wrong");
+			      "a record has a wrong length or checksum");
 		return 0;
 	}
 	for (int i = 0; i < width; i++)
@@ -218,18 +219,21 @@ static int take_line(struct records *r, struct kt_import *s, const uint8_t *p,
 	if (srec) {
 		type = p[1] - '0';
 		if (type >= 0 && type <= 9)
-			n = unhex(bytes, p + 2, len - 2);
+			n = hex_to_bytes(bytes, p + 2, len - 2);
 	} else if (p[0] == ':') {
-		n = unhex(bytes, p + 1, len - 1);
+		n = hex_to_bytes(bytes, p + 1, len - 1);
 	}
 	if (n < 0) {
-		kt_import_bad(s, s->in->offset, "a line that is no record");
+		kt_import_bad(s, s->in->offset, "a line is neither Intel HEX nor an S-record");
 		return 0;
 	}
 	return srec ? take_srec(r, s, type, bytes, n) : take_hex(r, s, bytes, n);
 }
 
-/* Return: bytes of the line without its end, -1 at the end of the input. */
+/*
+ * Find the next line.  @skip is set to its length with the line end.
+ * Return: length without the line end, -1 at the end of the input, or another negative errno.
+ */
 static int64_t next_line(struct kt_import *s, size_t *skip)
 {
 	int64_t there = kt_scan_need(s->in, LINE_MAX_LEN);
@@ -262,12 +266,12 @@ static int read_records(struct kt_image *image, struct kt_import *s)
 			err = kt_scan_skip(s->in, skip);
 	}
 	if (!err && !r.ended)
-		kt_import_bad(s, s->in->offset, "there is no end record");
+		kt_import_bad(s, s->in->offset, "the end record is missing");
 	return err;
 }
 
-/* A dump of memory may hold more than the trace. */
-static void find_begin(struct kt_image *image)
+/* Find the header, because a dump of memory may hold more than the trace buffer. */
+static void find_header(struct kt_image *image)
 {
 	for (uint64_t i = 0; i + KT_TRACEX_HEADER <= image->size; i += 4) {
 		const uint8_t *p = image->data + i;
@@ -281,10 +285,10 @@ static void find_begin(struct kt_image *image)
 	}
 }
 
-/* ---- for the codec --------------------------------------------------------------- */
+/* ---- for in.c ------------------------------------------------------------------ */
 
-/* What do the first bytes look like? */
-enum kt_image_form kt_image_form(const uint8_t *data, size_t len)
+/* Return the form of an input by its first bytes. */
+enum kt_image_form kt_image_form_of(const uint8_t *data, size_t len)
 {
 	uint8_t bytes[4];
 
@@ -295,19 +299,19 @@ enum kt_image_form kt_image_form(const uint8_t *data, size_t len)
 		data++;
 		len--;
 	}
-	if (len >= 11 && *data == ':' && unhex(bytes, data + 1, 8) == 4 &&
+	if (len >= 11 && *data == ':' && hex_to_bytes(bytes, data + 1, 8) == 4 &&
 	    bytes[3] <= 5)
 		return KT_IMAGE_HEX;
 	if (len >= 10 && (*data | 0x20) == 's' && data[1] >= '0' &&
-	    data[1] <= '9' && unhex(bytes, data + 2, 8) == 4)
+	    data[1] <= '9' && hex_to_bytes(bytes, data + 2, 8) == 4)
 		return KT_IMAGE_SREC;
 	return KT_IMAGE_UNKNOWN;
 }
 
 /**
- * kt_image_open() - make the bytes readable by offset
+ * kt_image_open() - make the bytes of a trace buffer readable at any offset
  * @image: filled; ends with kt_image_close(), also after an error
- * @s: the input, at its begin
+ * @s: the trace, at the begin of its input
  *
  * Return: 0, -EBADMSG with kt_import_fail(), or another negative errno.
  */
@@ -321,10 +325,10 @@ int kt_image_open(struct kt_image *image, struct kt_import *s)
 	image->fd = -1;
 	if (there < 0)
 		return (int)there;
-	form = kt_image_form(kt_scan_head(s->in), (size_t)there);
+	form = kt_image_form_of(kt_scan_head(s->in), (size_t)there);
 	if (form == KT_IMAGE_UNKNOWN)
 		return kt_import_fail(s, s->in->offset,
-				      "it begins neither with TXTB nor with a record of Intel HEX or S-records");
+				      "the input begins neither with TXTB nor with Intel HEX or S-records");
 	if (form == KT_IMAGE_BINARY && s->in->seekable &&
 	    !fstat(s->in->fd, &st) && S_ISREG(st.st_mode)) {
 		image->fd = s->in->fd;
@@ -336,18 +340,18 @@ int kt_image_open(struct kt_image *image, struct kt_import *s)
 	err = form == KT_IMAGE_BINARY ? read_pipe(image, s)
 				      : read_records(image, s);
 	if (!err)
-		find_begin(image);
+		find_header(image);
 	return err;
 }
 
 /**
- * kt_image_read() - some of the bytes
- * @image: the bytes
- * @at: from here on
- * @len: so many, up to KT_IMAGE_WINDOW
- * @data: set to them, good until the next call
+ * kt_image_read() - return bytes of the trace buffer
+ * @image: the trace buffer
+ * @at: offset of the first byte
+ * @len: number of bytes, up to KT_IMAGE_WINDOW
+ * @data: set to the bytes, valid until the next call
  *
- * Return: how many there are up to @len, or negative errno.
+ * Return: number of bytes, less than @len at the end; or negative errno.
  */
 int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
 		      const uint8_t **data)
@@ -376,6 +380,7 @@ int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
 	return (int64_t)len;
 }
 
+/* Free what the image holds. */
 void kt_image_close(struct kt_image *image)
 {
 	free(image->data);

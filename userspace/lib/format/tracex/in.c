@@ -1,5 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading TraceX: header, registry, events from the oldest on. */
+/*
+ * Reading the trace buffer of ThreadX, which TraceX shows (.trx).
+ *
+ *	+--------+------------------+---------------------------------------+
+ *	| header | registry         | events, a ring of 32-byte entries     |
+ *	| 48 B   | entry entry ...  | newest | oldest ... | ... ^ current   |
+ *	+--------+------------------+---------------------------------------+
+ *	header	= "TXTB" | timer mask | base address | registry begin |
+ *		  name size | registry end | buffer begin | end | current | 3 unused words
+ *	entry	= available | type | 2 reserved bytes | address | 2 parameters | name
+ *	event	= thread | priority | number, core in bits 31-24 | time stamp | 4 words
+ *
+ * All are 32-bit words in the byte order of the target; addresses minus the base address are
+ * offsets in the file.  A thread word of 0 is an entry that was never used.  Events are read
+ * from the oldest on.  The time stamp is a timer that wraps within the mask and may count
+ * down; most steps between events show which.
+ *
+ * Each event is kept as a user event with its words, so that it can be written again;
+ * interrupts and switches of threads, derived from the events, come as native events
+ * besides.  Registry entries become names, and a user event each that keeps all of them.
+ *
+ * ThreadX does not count events that were overwritten, so no loss shows.  A wrong address
+ * in the header is replaced by what the layout implies, with a notice; a file that ends
+ * early gives the events it has.  Entries have no checksum: damage inside one is not found.
+ */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
 
@@ -16,27 +40,27 @@ enum phase { HEADER, OBJECTS, CUSTOMS, ENTRIES };
 
 /**
  * struct tracex - an input that is being read
- * @image: its bytes
- * @customs: what its user calls events
- * @swap: it has the other byte order
- * @derived: switches are made from it
- * @head: what it is like
- * @base: address of its first byte
- * @objects: where the registry is
- * @object_size: bytes of an entry of it
- * @nr_objects: entries of it
- * @buffer: where the events are
- * @nr_entries: room for events
- * @there: of them are in the file
- * @oldest: the first one
+ * @image: bytes of the trace buffer
+ * @customs: names of users' events, from option custom
+ * @swap: the byte order is not that of this machine
+ * @derived: option derived: deliver switches and interrupts as native events
+ * @head: the header
+ * @base: address of the first byte of the trace buffer
+ * @objects: offset of the registry
+ * @object_size: bytes of a registry entry
+ * @nr_objects: registry entries
+ * @buffer: offset of the events
+ * @nr_entries: places for events
+ * @there: places that the file has
+ * @oldest: place of the oldest event
  * @phase: what is read next
- * @index: of it
- * @ticks: since the first event
- * @last: time of the last event as it stands in the file
- * @begun: there was an event
+ * @index: number of the next registry entry, custom name or event
+ * @ticks: time since the first event
+ * @last: time stamp of the last event
+ * @begun: @last is valid
  * @running: thread that runs, by core
- * @known: is it known?
- * @raw: for json()
+ * @known: @running is known, by core
+ * @raw: kt_foreign.raw of an event
  */
 struct tracex {
 	struct kt_image image;
@@ -64,12 +88,12 @@ struct tracex {
 
 static const struct ktape_codec_option options[] = {
 	{ "hz", "N", "ticks of the timer in a second (default: 1000000000)" },
-	{ "custom", "FILE", "a .trxc file with names of users' events" },
-	{ "derived", "yes|no", "make switches of threads and interrupts from it (default yes)" },
+	{ "custom", "FILE", "a .trxc file that names users' events" },
+	{ "derived", "yes|no", "derive switches of threads and interrupts from the events (default yes)" },
 	{ .key = NULL },
 };
 
-static uint32_t word(const struct tracex *t, const uint8_t *p)
+static uint32_t read_word(const struct tracex *t, const uint8_t *p)
 {
 	uint32_t v = kt_get32(p);
 
@@ -81,22 +105,22 @@ static uint32_t word(const struct tracex *t, const uint8_t *p)
 static int take_places(struct kt_import *s, const uint8_t *h)
 {
 	struct tracex *t = s->state;
-	uint32_t objects = word(t, h + 12), objects_end = word(t, h + 20);
-	uint32_t buffer = word(t, h + 24), end = word(t, h + 28);
-	uint32_t current = word(t, h + 32);
+	uint32_t objects = read_word(t, h + 12), objects_end = read_word(t, h + 20);
+	uint32_t buffer = read_word(t, h + 24), end = read_word(t, h + 28);
+	uint32_t current = read_word(t, h + 32);
 	uint32_t packed = KT_TRACEX_OBJECT + t->head.name_size;
 	uint32_t size = (uint32_t)kt_align(packed, 4);
 
-	/* Compilers fill up to whole words; who writes it otherwise may not. */
+	/* Targets pad an entry to whole words; other writers may not. */
 	if ((objects_end - objects) % size && !((objects_end - objects) % packed))
 		size = packed;
 	if (objects_end <= objects)
-		return kt_import_fail(s, s->begin + 20, "the registry ends where it begins or before");
+		return kt_import_fail(s, s->begin + 20, "the header is wrong: the registry ends before it begins");
 	if (end <= buffer)
-		return kt_import_fail(s, s->begin + 28, "the buffer ends where it begins or before");
+		return kt_import_fail(s, s->begin + 28, "the header is wrong: the buffer ends before it begins");
 	t->objects = (uint32_t)(objects - t->base);
 	if (t->objects < KT_TRACEX_HEADER || t->objects > t->image.size) {
-		kt_import_bad(s, s->begin + 12, "the registry is not where its address says: taken behind the header");
+		kt_import_bad(s, s->begin + 12, "the address of the registry is outside of the file: it is read behind the header");
 		t->objects = KT_TRACEX_HEADER;
 	}
 	t->object_size = size;
@@ -109,13 +133,13 @@ static int take_places(struct kt_import *s, const uint8_t *h)
 		t->oldest = 0;
 	if (t->oldest >= t->nr_entries ||
 	    (current - buffer) % KT_TRACEX_ENTRY) {
-		kt_import_bad(s, s->begin + 32, "the oldest event is not in the buffer: read from its begin");
+		kt_import_bad(s, s->begin + 32, "the address of the oldest event is outside of the buffer: events are read from its begin");
 		t->oldest = 0;
 	}
 	return 0;
 }
 
-static void tell_cut(struct kt_import *s)
+static void notify_cut(struct kt_import *s)
 {
 	const struct tracex *t = s->state;
 	struct ktape_error error;
@@ -138,14 +162,14 @@ static int take_header(struct kt_import *s)
 		return kt_import_fail(s, s->begin + (uint64_t)n,
 				      "the header is cut off");
 	t->swap = kt_get32(h) != KT_TRACEX_MAGIC;
-	if (word(t, h) != KT_TRACEX_MAGIC)
-		return kt_import_fail(s, s->begin, "there is no TXTB in it");
-	t->head.mask = word(t, h + 4);
-	t->base = word(t, h + 8);
+	if (read_word(t, h) != KT_TRACEX_MAGIC)
+		return kt_import_fail(s, s->begin, "the input has no TXTB header");
+	t->head.mask = read_word(t, h + 4);
+	t->base = read_word(t, h + 8);
 	t->head.name_size = t->swap ? (uint32_t)h[18] << 8 | h[19]
 				    : (uint32_t)h[19] << 8 | h[18];
 	if (t->head.name_size > KT_TRACEX_NAME_MAX)
-		return kt_import_fail(s, s->begin + 18, "names of %u bytes, %u at most",
+		return kt_import_fail(s, s->begin + 18, "the header is wrong: names of %u bytes, at most %u are allowed",
 				      t->head.name_size, KT_TRACEX_NAME_MAX);
 	err = take_places(s, h);
 	if (err)
@@ -154,14 +178,14 @@ static int take_header(struct kt_import *s)
 		t->there = kt_min((t->image.size - t->buffer) / KT_TRACEX_ENTRY,
 				  t->nr_entries);
 	if (t->there < t->nr_entries)
-		tell_cut(s);
+		notify_cut(s);
 	return 0;
 }
 
 /* ---- events in their order ------------------------------------------------------------ */
 
-/* The n-th from the oldest on, of those that are there. */
-static uint64_t place(const struct tracex *t, uint64_t n)
+/* Return the offset of the @n-th event from the oldest on, of those that the file has. */
+static uint64_t event_offset(const struct tracex *t, uint64_t n)
 {
 	uint64_t tail = t->there > t->oldest ? t->there - t->oldest : 0;
 	uint64_t nr = n < tail ? t->oldest + n : n - tail;
@@ -169,27 +193,27 @@ static uint64_t place(const struct tracex *t, uint64_t n)
 	return t->buffer + nr * KT_TRACEX_ENTRY;
 }
 
-/* Return: 1, 0: it was never used, or negative errno. */
+/* Read the @n-th event.  Return: 1, 0 if the place was never used, or negative errno. */
 static int read_entry(struct tracex *t, uint64_t n, struct kt_tracex_entry *e)
 {
 	const uint8_t *p;
-	int64_t len = kt_image_read(&t->image, place(t, n), KT_TRACEX_ENTRY, &p);
+	int64_t len = kt_image_read(&t->image, event_offset(t, n), KT_TRACEX_ENTRY, &p);
 
 	if (len < 0)
 		return (int)len;
 	if (len < (int64_t)KT_TRACEX_ENTRY)
 		return 0;
-	e->context = word(t, p);
-	e->prio = word(t, p + 4);
-	e->id = word(t, p + 8) & KT_TRACEX_EVENT_MASK;
-	e->core = word(t, p + 8) >> KT_TRACEX_CORE_SHIFT;
-	e->stamp = word(t, p + 12) & t->head.mask;
+	e->context = read_word(t, p);
+	e->prio = read_word(t, p + 4);
+	e->id = read_word(t, p + 8) & KT_TRACEX_EVENT_MASK;
+	e->core = read_word(t, p + 8) >> KT_TRACEX_CORE_SHIFT;
+	e->stamp = read_word(t, p + 12) & t->head.mask;
 	for (unsigned int i = 0; i < 4; i++)
-		e->info[i] = word(t, p + 16 + i * 4);
+		e->info[i] = read_word(t, p + 16 + i * 4);
 	return e->context != 0;
 }
 
-/* Does the timer run up or down?  As most steps do. */
+/* Find out whether the timer counts up or down: as most steps between events do. */
 static int find_direction(struct tracex *t)
 {
 	struct kt_tracex_entry e;
@@ -215,7 +239,8 @@ static int find_direction(struct tracex *t)
 	return 0;
 }
 
-static void advance(struct tracex *t, uint32_t stamp)
+/* Advance the time to a time stamp, across the wrap of the timer. */
+static void advance_time(struct tracex *t, uint32_t stamp)
 {
 	uint32_t from = t->head.decreasing ? stamp : t->last;
 	uint32_t to = t->head.decreasing ? t->last : stamp;
@@ -230,6 +255,7 @@ static void advance(struct tracex *t, uint32_t stamp)
 
 /* ---- what becomes of them --------------------------------------------------------------- */
 
+/* Deliver a switch to thread @next, which is derived from event @e. */
 static int emit_switch(struct kt_import *s, const struct kt_tracex_entry *e,
 		       uint32_t next, uint32_t prio, unsigned int state)
 {
@@ -248,8 +274,8 @@ static int emit_switch(struct kt_import *s, const struct kt_tracex_entry *e,
 	return t->derived ? kt_import_emit(s, &f) : 0;
 }
 
-/* How a thread leaves by its new state. */
-static unsigned int leaving(uint32_t state)
+/* Return the state in which a thread leaves, by its new state in ThreadX. */
+static unsigned int leaving_state(uint32_t state)
 {
 	switch (state) {
 	case 0:		/* ready */
@@ -264,8 +290,8 @@ static unsigned int leaving(uint32_t state)
 	}
 }
 
-/* An event of a thread that no switch has told of. */
-static int follow(struct kt_import *s, const struct kt_tracex_entry *e)
+/* Deliver a switch in front of an event whose thread is not the running one. */
+static int emit_switch_before(struct kt_import *s, const struct kt_tracex_entry *e)
 {
 	struct tracex *t = s->state;
 
@@ -277,8 +303,8 @@ static int follow(struct kt_import *s, const struct kt_tracex_entry *e)
 			   KTAPE_STATE_PREEMPTED);
 }
 
-/* The event tells who is next. */
-static int lead(struct kt_import *s, const struct kt_tracex_entry *e)
+/* Deliver a switch behind an event that names the next thread. */
+static int emit_switch_behind(struct kt_import *s, const struct kt_tracex_entry *e)
 {
 	struct tracex *t = s->state;
 	uint32_t next = e->context;
@@ -289,7 +315,7 @@ static int lead(struct kt_import *s, const struct kt_tracex_entry *e)
 		return 0;
 	if (e->id == KT_TRACEX_SUSPEND && e->info[0] == e->context) {
 		next = e->info[3];
-		state = leaving(e->info[1]);
+		state = leaving_state(e->info[1]);
 	} else if (e->id == KT_TRACEX_RESUME && e->info[3]) {
 		next = e->info[3];
 	} else if (e->id == KT_TRACEX_RELINQUISH && e->info[1]) {
@@ -317,7 +343,7 @@ static int emit_isr(struct kt_import *s, const struct kt_foreign *of,
 	       kt_import_emit(s, &f) : 0;
 }
 
-/* The words, and what the user calls them. */
+/* Make kt_foreign.raw: the words of an event, and the user's names for them. */
 static uint32_t make_raw(struct tracex *t, const struct kt_tracex_entry *e)
 {
 	const struct kt_custom *c = kt_customs_find(&t->customs, e->id);
@@ -369,12 +395,12 @@ static int next_entry(struct kt_import *s)
 	ret = read_entry(t, t->index++, &e);
 	if (ret <= 0)
 		return ret < 0 ? ret : 1;
-	advance(t, e.stamp);
-	ret = follow(s, &e);
+	advance_time(t, e.stamp);
+	ret = emit_switch_before(s, &e);
 	if (!ret)
 		ret = emit_entry(s, &e);
 	if (!ret)
-		ret = lead(s, &e);
+		ret = emit_switch_behind(s, &e);
 	return ret ? ret : 1;
 }
 
@@ -395,7 +421,7 @@ static int emit_header(struct kt_import *s)
 	return kt_import_emit(s, &f);
 }
 
-/* The entry as it is, so that nothing of it gets lost. */
+/* Deliver a registry entry as a user event, which keeps all of its bytes. */
 static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 {
 	const struct tracex *t = s->state;
@@ -405,8 +431,8 @@ static int emit_object(struct kt_import *s, const uint8_t *p, size_t len)
 		.args = {
 			KTAPE_FORMAT_ID_TRACEX | KT_TRACEX_ID_OBJECT,
 			(uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-			(uint32_t)p[2] << 8 | p[3], word(t, p + 4),
-			word(t, p + 8), word(t, p + 12),
+			(uint32_t)p[2] << 8 | p[3], read_word(t, p + 4),
+			read_word(t, p + 8), read_word(t, p + 12),
 		},
 		.blob = text, .blob_size = (uint32_t)len + 2,
 	};
@@ -420,8 +446,8 @@ static int emit_names(struct kt_import *s, const uint8_t *p, size_t len)
 	const struct tracex *t = s->state;
 	struct kt_foreign f = { .tid = -1 };
 	struct kt_named n = {
-		.type = KTAPE_OBJ_USER + p[1], .id = word(t, p + 4),
-		.param1 = word(t, p + 8), .param2 = word(t, p + 12),
+		.type = KTAPE_OBJ_USER + p[1], .id = read_word(t, p + 4),
+		.param1 = read_word(t, p + 8), .param2 = read_word(t, p + 12),
 		.name = p + KT_TRACEX_OBJECT, .len = len,
 	};
 	int err = kt_import_name(s, &f, &n);
@@ -436,7 +462,7 @@ static int emit_names(struct kt_import *s, const uint8_t *p, size_t len)
 	return kt_import_name(s, &f, &n);
 }
 
-/* Return: 1, 0: there are no more, or negative errno. */
+/* Deliver a registry entry.  Return: 1, 0 behind the last one, or negative errno. */
 static int next_object(struct kt_import *s)
 {
 	struct tracex *t = s->state;
@@ -456,7 +482,7 @@ static int next_object(struct kt_import *s)
 	len = strnlen((const char *)p + KT_TRACEX_OBJECT, t->head.name_size);
 	if (p[1] > UINT8_MAX - KTAPE_OBJ_USER) {
 		kt_import_bad(s, s->begin + t->objects + (t->index - 1) * size,
-			      "an object of type %u", p[1]);
+			      "a registry entry has the unknown type %u", p[1]);
 		return 1;
 	}
 	err = emit_object(s, p, len);
@@ -486,7 +512,7 @@ static int next_custom(struct kt_import *s)
 
 typedef int next_fn(struct kt_import *s);
 
-static int next(struct kt_import *s)
+static int tracex_next(struct kt_import *s)
 {
 	static next_fn *const nexts[] = {
 		[OBJECTS] = next_object, [CUSTOMS] = next_custom,
@@ -520,11 +546,11 @@ static int take_options(struct kt_import *s)
 
 	t->derived = !derived || !strcmp(derived, "yes");
 	if (!t->derived && strcmp(derived, "no")) {
-		kt_import_fail(s, 0, "derived is yes or no");
+		kt_import_fail(s, 0, "derived must be yes or no");
 		return -EINVAL;
 	}
 	if (hz && (kt_parse_u64(hz, &v) || !v || v > HZ_MAX)) {
-		kt_import_fail(s, 0, "hz is a number from 1 to %llu", HZ_MAX);
+		kt_import_fail(s, 0, "hz must be a number from 1 to %llu", HZ_MAX);
 		return -EINVAL;
 	}
 	if (hz)
@@ -532,7 +558,7 @@ static int take_options(struct kt_import *s)
 	return custom ? kt_customs_read(&t->customs, custom, s) : 0;
 }
 
-static int begin(struct kt_import *s)
+static int tracex_open(struct kt_import *s)
 {
 	struct tracex *t = s->state;
 	int err = take_options(s);
@@ -544,11 +570,11 @@ static int begin(struct kt_import *s)
 	if (!err)
 		err = find_direction(t);
 	if (!err && !kt_codec_option(&s->options, "hz"))
-		kt_import_note(s, "the trace does not tell how long a tick is: 1 ns is taken");
+		kt_import_note(s, "the trace does not say how long a tick is: 1 ns is assumed (option hz)");
 	return err;
 }
 
-static int probe(const uint8_t *data, size_t len, bool whole)
+static int tracex_probe(const uint8_t *data, size_t len, bool whole)
 {
 	static const int sure[] = {
 		[KT_IMAGE_UNKNOWN] = 0, [KT_IMAGE_BINARY] = 100,
@@ -556,10 +582,10 @@ static int probe(const uint8_t *data, size_t len, bool whole)
 	};
 
 	(void)whole;
-	return sure[kt_image_form(data, len)];
+	return sure[kt_image_form_of(data, len)];
 }
 
-static void close_tracex(struct kt_import *s)
+static void tracex_close(struct kt_import *s)
 {
 	struct tracex *t = s->state;
 
@@ -567,7 +593,7 @@ static void close_tracex(struct kt_import *s)
 	free(t->customs.events);
 }
 
-/* ---- in its own words ------------------------------------------------------------------------ */
+/* ---- JSON ---------------------------------------------------------------------- */
 
 static char *put_infos(char *p, const uint8_t *raw, const char *const texts[5],
 		       const struct kt_tracex_kind *k)
@@ -594,7 +620,7 @@ static char *put_member(char *p, const char *key, uint32_t value)
 	return kt_put_u64(kt_put_str(p, key), value);
 }
 
-static char *json(char *p, const void *raw, size_t size)
+static char *tracex_json(char *p, const void *raw, size_t size)
 {
 	const char *texts[5] = { "", "", "", "", "" };
 	const char *text = (const char *)raw + RAW_WORDS * 4;
@@ -622,9 +648,9 @@ static char *json(char *p, const void *raw, size_t size)
 const struct kt_codec_in kt_tracex_in = {
 	.options = options,
 	.size = sizeof(struct tracex),
-	.probe = probe,
-	.open = begin,
-	.next = next,
-	.json = json,
-	.close = close_tracex,
+	.probe = tracex_probe,
+	.open = tracex_open,
+	.next = tracex_next,
+	.json = tracex_json,
+	.close = tracex_close,
 };

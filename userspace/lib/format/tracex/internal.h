@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TraceX: what the files of this folder share. */
+/*
+ * TraceX: what the files of this folder share.  tracex.h, which stats/ includes as well, has the
+ * events of ThreadX.
+ *
+ * tracex.c	events of ThreadX and their form as user events
+ * events.c	the table of events of ThreadX, FileX and NetX
+ * events_ux.c	the table of events of USBX
+ * map.c	the events of ThreadX that a native event becomes
+ * service.c	the same for services of other real-time kernels
+ * user.c	fields of events that are kept as user events
+ * in.c		reading; it draws the format
+ * image.c	reading: the bytes of a trace buffer, also from Intel HEX and S-records
+ * custom.c	reading: names of users' events from a .trxc file
+ * out.c	writing
+ */
 #ifndef _KT_TRACEX_INTERNAL_H
 #define _KT_TRACEX_INTERNAL_H
 
@@ -17,16 +31,16 @@ void kt_tracex_put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
 /* service.c */
 int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 		      const struct ktape_event *e, struct kt_tracex_entry *x);
-void kt_tracex_acts(struct kt_tracex_map *map, const struct kt_tracex_cpu *c);
+void kt_tracex_end_wait(struct kt_tracex_map *map, const struct kt_tracex_cpu *c);
 int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
 		    const struct ktape_event *e, struct kt_tracex_entry *x);
 
 /* ---- the bytes of a trace buffer (image.c) ----------------------------- */
 
-#define KT_IMAGE_MAX	(256U << 20)	/* bytes in memory */
-#define KT_IMAGE_WINDOW	65536U
+#define KT_IMAGE_MAX	(256U << 20)	/* most bytes that are held in memory */
+#define KT_IMAGE_WINDOW	65536U		/* bytes of a file that are read at once */
 
-/* What an input is in. */
+/* The form of an input. */
 enum kt_image_form {
 	KT_IMAGE_UNKNOWN,
 	KT_IMAGE_BINARY,
@@ -35,16 +49,16 @@ enum kt_image_form {
 };
 
 /**
- * struct kt_image - the bytes
- * @fd: file, or -1: they are in @data
- * @base: where they begin there
+ * struct kt_image - the bytes of a trace buffer
+ * @fd: file that holds them; -1 = they are in @data
+ * @base: offset of the first one in the file
  * @data: the bytes
- * @cap: room in @data
- * @size: how many
- * @begin: of them are to be left out
- * @window: a part of the file
- * @at: where that part is
- * @there: bytes of it
+ * @cap: bytes allocated for @data
+ * @size: number of bytes
+ * @begin: bytes of @data in front of the trace buffer
+ * @window: part of the file that was read last
+ * @at: offset of @window from @base
+ * @there: bytes in @window
  */
 struct kt_image {
 	int fd;
@@ -58,7 +72,7 @@ struct kt_image {
 	size_t there;
 };
 
-enum kt_image_form kt_image_form(const uint8_t *data, size_t len);
+enum kt_image_form kt_image_form_of(const uint8_t *data, size_t len);
 int kt_image_open(struct kt_image *image, struct kt_import *s);
 int64_t kt_image_read(struct kt_image *image, uint64_t at, size_t len,
 		      const uint8_t **data);
@@ -69,9 +83,9 @@ void kt_image_close(struct kt_image *image);
 #define KT_CUSTOM_TEXT	64	/* bytes of a name or label, its NUL included */
 
 /**
- * struct kt_custom - an event
+ * struct kt_custom - a user's event
  * @id: its number
- * @texts: its name and the labels of its words, "" if there is none
+ * @texts: its name, and the labels of its four words; "" = none
  */
 struct kt_custom {
 	uint32_t id;
@@ -79,9 +93,9 @@ struct kt_custom {
 };
 
 /**
- * struct kt_customs - all of a file
- * @events: in the order of their numbers
- * @nr: how many
+ * struct kt_customs - all events of a .trxc file
+ * @events: the events in the order of their numbers
+ * @nr: number of events
  */
 struct kt_customs {
 	struct kt_custom *events;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which events of TraceX does a native event become?  Threads are their ids, as
- * TraceX has addresses; the idle threads are none.
+ * The events of ThreadX that a native event becomes, for writing TraceX and for statistics.
+ * A thread is its id, where ThreadX has an address; the idle threads are no threads.
+ * Services of other real-time kernels are in service.c.
  */
 #include <ktape/formats.h>
 
@@ -10,11 +11,11 @@
 
 #include "internal.h"
 
-#define IRQ_SOFT	0x01000000U
+#define IRQ_SOFT	0x01000000U	/* number of a softirq: this + vector */
 #define PRIO_MAX	1023U
 #define PRIO_UNKNOWN	120U
 
-/* States of threads in ThreadX. */
+/* States of a thread in ThreadX. */
 enum {
 	TX_READY = 0,
 	TX_TERMINATED = 2,
@@ -22,6 +23,7 @@ enum {
 	TX_SLEEP = 4
 };
 
+/* Return a CPU, made if it is new; NULL without memory. */
 static struct kt_tracex_cpu *cpu_at(struct kt_tracex_map *m, uint32_t cpu)
 {
 	struct kt_tracex_cpu *more;
@@ -45,7 +47,7 @@ static uint32_t packed_prio(uint32_t prio)
 	return KT_TRACEX_THRESHOLD | prio << KT_TRACEX_THRESHOLD_SHIFT | prio;
 }
 
-/* An event of the context that the CPU is in. */
+/* Begin an event: its number, time, core and the context that the CPU is in. */
 void kt_tracex_put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
 		   const struct ktape_event *e, uint32_t id)
 {
@@ -64,6 +66,7 @@ void kt_tracex_put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
 	}
 }
 
+/* Return the state of ThreadX that a thread leaves in. */
 static uint32_t new_state(const struct kt_tracex_cpu *c, unsigned int state)
 {
 	switch (state) {
@@ -79,7 +82,7 @@ static uint32_t new_state(const struct kt_tracex_cpu *c, unsigned int state)
 	}
 }
 
-/* A thread that stays ready gives way, others suspend. */
+/* A thread that stays ready relinquishes the CPU; any other one is suspended. */
 static int map_switch(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		      struct kt_tracex_entry *x)
 {
@@ -166,7 +169,7 @@ static int map_prio(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
-static int enter(struct kt_tracex_cpu *c, const struct ktape_event *e,
+static int enter_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		 struct kt_tracex_entry *x, uint32_t irq)
 {
 	c->nesting++;
@@ -176,10 +179,10 @@ static int enter(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
-static int leave(struct kt_tracex_cpu *c, const struct ktape_event *e,
+static int leave_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		 struct kt_tracex_entry *x, uint32_t irq)
 {
-	c->nesting += !c->nesting;	/* it began before the trace */
+	c->nesting += !c->nesting;	/* the interrupt began before the trace */
 	kt_tracex_put(x, c, e, KT_TRACEX_ISR_EXIT);
 	x->info[1] = irq;
 	c->nesting--;
@@ -192,7 +195,7 @@ typedef int edge_fn(struct kt_tracex_cpu *c, const struct ktape_event *e,
 static int map_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		   struct kt_tracex_entry *x)
 {
-	edge_fn *edge = e->opcode == KTAPE_EV_ISR_ENTER ? enter : leave;
+	edge_fn *edge = e->opcode == KTAPE_EV_ISR_ENTER ? enter_isr : leave_isr;
 
 	return edge(c, e, x, ktape_event_arg(e, 0));
 }
@@ -200,7 +203,7 @@ static int map_isr(struct kt_tracex_cpu *c, const struct ktape_event *e,
 static int map_irq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		   struct kt_tracex_entry *x)
 {
-	edge_fn *edge = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter : leave;
+	edge_fn *edge = e->opcode == KTAPE_EV_IRQ_HANDLER_ENTRY ? enter_isr : leave_isr;
 	uint64_t irq = 0;
 
 	ktape_event_field(e, "irq", &irq);
@@ -210,14 +213,14 @@ static int map_irq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 static int map_softirq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		       struct kt_tracex_entry *x)
 {
-	edge_fn *edge = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY ? enter : leave;
+	edge_fn *edge = e->opcode == KTAPE_EV_SOFTIRQ_ENTRY ? enter_isr : leave_isr;
 	uint64_t vec = 0;
 
 	ktape_event_field(e, "vec", &vec);
 	return edge(c, e, x, IRQ_SOFT + (uint32_t)vec);
 }
 
-/* What a stream of Tonbandgeraet says of itself happens at no time. */
+/* Return true for events of Tonbandgeraet that describe the stream: they are no events. */
 static bool is_of_stream(const struct ktape_event *e)
 {
 	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
@@ -228,7 +231,7 @@ static bool is_of_stream(const struct ktape_event *e)
 		 id == (KTAPE_FORMAT_ID_TBAND | KT_TBAND_DROPPED)));
 }
 
-/* Their words as far as there is room. */
+/* Markers and user events become users' events with their first four words. */
 static int map_words(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		     struct kt_tracex_entry *x)
 {
@@ -263,8 +266,8 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 
 /* clang-format on */
 
-/* The thread of an event that no switch has told of runs from there on. */
-static int follow(struct kt_tracex_cpu *c, const struct ktape_event *e,
+/* Put a RUNNING event if the thread of an event is not the one known to run. */
+static int put_running(struct kt_tracex_cpu *c, const struct ktape_event *e,
 		  struct kt_tracex_entry *x)
 {
 	if (e->tid < 0 || e->kind != KTAPE_RING_EVENT ||
@@ -282,7 +285,7 @@ static int follow(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return 1;
 }
 
-/* Markers of a task are its own; others may be of an interrupt. */
+/* Return true for a thread's own marker; a global one may come from an interrupt. */
 static bool is_mark_of_task(const struct ktape_event *e)
 {
 	return e->opcode >= KTAPE_EV_MARK && e->opcode <= KTAPE_EV_MARK_VALUE &&
@@ -290,12 +293,12 @@ static bool is_mark_of_task(const struct ktape_event *e)
 }
 
 /**
- * kt_tracex_map() - make entries of a native event
- * @map: what was before
+ * kt_tracex_map() - make the events of ThreadX that a native event becomes
+ * @map: state of the mapping
  * @e: the event
  * @entries: filled
  *
- * Return: how many; -ENOTSUP: there is none like it; or -ENOMEM.
+ * Return: number of entries, -ENOTSUP if there is no counterpart, or -ENOMEM.
  */
 int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 		  struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT])
@@ -309,14 +312,14 @@ int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 	if (!c)
 		return -ENOMEM;
 	if (is_of_stream(e)) {
-		/* What was lost may have been its priority. */
+		/* The priority of the new thread may be among lost events. */
 		if (!ktape_event_is_metadata(e))
 			c->made = 0;
 		return kt_tracex_learn(map, c, e, entries);
 	}
-	nr = follow(c, e, entries);
+	nr = put_running(c, e, entries);
 	if (is_mark_of_task(e))
-		kt_tracex_acts(map, c);
+		kt_tracex_end_wait(map, c);
 	if (e->opcode == KTAPE_EV_USER_EVENT)
 		own = kt_tracex_service(map, c, e, entries + nr);
 	nr += own >= 0 ? own : maps[e->opcode](c, e, entries + nr);
@@ -324,6 +327,7 @@ int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 	return nr;
 }
 
+/* Free what the mapping holds. */
 void kt_tracex_map_free(struct kt_tracex_map *map)
 {
 	free(map->cpus);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing TraceX.  Header and registry stand in front of the events, but are
- * known only at the end, so that events wait in a file without a name.
+ * Writing the trace buffer of ThreadX; in.c draws it.  Header and registry stand in front of the
+ * events but are known only at the end, so the events wait in a temporary file.
+ *
+ * A trace that came from TraceX is written as it was, without what was derived from it.  Of
+ * any other trace, events become those of ThreadX (map.c); lost are words beyond four,
+ * texts, names of objects that ThreadX does not have, losses and the date.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -11,17 +15,17 @@
 
 #include "internal.h"
 
-#define NAME_SIZE	32U
-#define HZ		10000000ULL
+#define NAME_SIZE	32U		/* bytes of names in the registry */
+#define HZ		10000000ULL	/* ticks in a second, by default */
 #define HZ_MAX		1000000000000ULL
 #define OBJECTS_MAX	65536U
-#define TABLE		(OBJECTS_MAX * 2)
-#define BASE		0x10000U	/* address of the first byte */
+#define TABLE		(OBJECTS_MAX * 2)	/* places of the hash table */
+#define BASE		0x10000U	/* address of the first byte of the file */
 #define ENTRIES_MAX	((UINT32_MAX - (64U << 20)) / KT_TRACEX_ENTRY)
-#define COPY		65536U
-#define WHAT_LONG	"gaps of time that are longer than its clock's period"
+#define COPY		65536U	/* bytes that are copied at once */
+#define WHAT_LONG	"gaps of time that are longer than the period of its timer"
 
-/* An object of the registry. */
+/* An entry of the registry. */
 struct object {
 	uint8_t head[4];
 	uint32_t words[3];
@@ -29,19 +33,20 @@ struct object {
 };
 
 /**
- * struct tracex_sink - what is being written
- * @big: in big endian byte order
- * @foreign: the trace came from TraceX: all but its own events was derived
- * @head: what the output is like
+ * struct tracex_sink - a trace that is being written
+ * @big: write big endian
+ * @foreign: the trace came from TraceX: write only its own events
+ * @head: header of the output
  * @hz: ticks in a second
- * @map: of native events
- * @spool: events
- * @nr: how many
- * @last: time of the last one
- * @begun: there was one
- * @objects: registry
- * @nr_objects: how many
- * @table: their numbers + 1 by type and address
+ * @map: state that maps native events
+ * @spool: temporary file with the events
+ * @nr: number of events
+ * @last: time of the last event in ticks
+ * @begun: @last is valid
+ * @objects: the registry
+ * @nr_objects: entries of @objects in use
+ * @room: entries of @objects allocated
+ * @table: hash table by type and address: indexes of @objects + 1
  */
 struct tracex_sink {
 	bool big;
@@ -61,7 +66,7 @@ struct tracex_sink {
 
 static const struct ktape_codec_option options[] = {
 	{ "endian", "little|big", "byte order (default little)" },
-	{ "hz", "N", "ticks in a second (default 10000000), not for what came from TraceX" },
+	{ "hz", "N", "ticks in a second (default 10000000); ignored for a trace that came from TraceX" },
 	{ .key = NULL },
 };
 
@@ -73,7 +78,7 @@ static uint8_t *put32(const struct tracex_sink *t, uint8_t *p, uint32_t v)
 
 /* ---- registry -------------------------------------------------------------------- */
 
-/* The object of this type and address, made if there is none; or NULL. */
+/* Return the registry entry of a type and address, made if it is new; NULL without room. */
 static struct object *object_at(struct kt_sink *s, uint8_t type, uint32_t id)
 {
 	struct tracex_sink *t = s->state;
@@ -121,7 +126,7 @@ static void set_name(struct kt_sink *s, struct object *o, const void *name,
 	memcpy(o->name, name, len);
 }
 
-/* As it stood in a trace of TraceX. */
+/* Take a registry entry of a trace that came from TraceX. */
 static void take_object(struct kt_sink *s, const struct ktape_event *e)
 {
 	uint32_t bytes = ktape_event_arg(e, 1);
@@ -148,7 +153,7 @@ static void take_registry(struct kt_sink *s, const struct ktape_event *e)
 	if (t->foreign || e->nargs < 3)
 		return;
 	if (type == KTAPE_OBJ_THREAD && !ktape_event_arg(e, 0))
-		return;		/* idle threads are none */
+		return;		/* idle threads are no threads of ThreadX */
 	if (type != KTAPE_OBJ_THREAD && type <= KTAPE_OBJ_USER) {
 		kt_sink_miss(s, "names of other objects", 1);
 		return;
@@ -197,7 +202,7 @@ static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)
 		kt_sink_miss(s, WHAT_LONG, 1);
 	t->last = ticks;
 	t->begun = true;
-	/* The number of the core is in bits that only ktape reads. */
+	/* TraceX does not read the bits that hold the core. */
 	kt_sink_mix(s, e->core);
 	p = put32(t, p, e->context);
 	p = put32(t, p, e->prio);
@@ -223,8 +228,8 @@ static int take_foreign(struct kt_sink *s, const struct ktape_event *e)
 	return kt_tracex_take(&x, &t->head, e) ? put_entry(s, &x) : 0;
 }
 
-/* The thread has to be in the registry. */
-static void know_thread(struct kt_sink *s, const struct kt_tracex_entry *e)
+/* Enter the thread of an event into the registry, with its name. */
+static void enter_thread(struct kt_sink *s, const struct kt_tracex_entry *e)
 {
 	const struct ktape_object_info *o;
 	struct object *own;
@@ -239,7 +244,7 @@ static void know_thread(struct kt_sink *s, const struct kt_tracex_entry *e)
 		set_name(s, own, o->name, o->name_len);
 }
 
-static int event(struct kt_sink *s, const struct ktape_event *e)
+static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_tracex_entry entries[KT_TRACEX_PER_EVENT];
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
@@ -252,7 +257,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (!t->nr && kt_tracex_take_head(&t->head, e)) {
 		t->foreign = true;
-		/* Its own entries tell all that names told so far. */
+		/* The trace has its own registry entries: forget the names so far. */
 		t->nr_objects = 0;
 		memset(t->table, 0, TABLE * sizeof(*t->table));
 		t->head.name_size = (uint32_t)kt_min(t->head.name_size,
@@ -270,7 +275,7 @@ static int event(struct kt_sink *s, const struct ktape_event *e)
 	if (e->nargs > 4 || e->blob_size)
 		kt_sink_miss(s, "words beyond four, and texts", 1);
 	for (int i = 0; !err && i < nr; i++) {
-		know_thread(s, &entries[i]);
+		enter_thread(s, &entries[i]);
 		err = put_entry(s, &entries[i]);
 	}
 	return nr < 0 ? nr : err;
@@ -291,7 +296,7 @@ static int put_object(struct kt_sink *s, const struct object *o)
 	return kt_sink_put(s, bytes, KT_TRACEX_OBJECT + t->head.name_size);
 }
 
-/* A registry and a buffer have at least one place. */
+/* Write the header.  A registry and a buffer must have at least one place. */
 static int put_header(struct kt_sink *s, uint32_t objects, uint64_t entries)
 {
 	struct tracex_sink *t = s->state;
@@ -329,7 +334,7 @@ static int copy_spool(struct kt_sink *s)
 	return err || t->nr ? err : kt_sink_put(s, none, sizeof(none));
 }
 
-static int end(struct kt_sink *s)
+static int tracex_end(struct kt_sink *s)
 {
 	static const struct object nothing = { .head = { 1 } };
 	struct tracex_sink *t = s->state;
@@ -343,7 +348,7 @@ static int end(struct kt_sink *s)
 	return err ? err : copy_spool(s);
 }
 
-static int begin(struct kt_sink *s)
+static int tracex_begin(struct kt_sink *s)
 {
 	const char *endian = kt_codec_option(&s->options, "endian");
 	const char *hz = kt_codec_option(&s->options, "hz");
@@ -351,10 +356,10 @@ static int begin(struct kt_sink *s)
 
 	t->big = endian && !strcmp(endian, "big");
 	if (endian && !t->big && strcmp(endian, "little"))
-		return kt_sink_fail(s, "endian is little or big");
+		return kt_sink_fail(s, "endian must be little or big");
 	t->hz = HZ;
 	if (hz && (kt_parse_u64(hz, &t->hz) || !t->hz || t->hz > HZ_MAX))
-		return kt_sink_fail(s, "hz is a number from 1 to %llu", HZ_MAX);
+		return kt_sink_fail(s, "hz must be a number from 1 to %llu", HZ_MAX);
 	t->head = (struct kt_tracex_head){
 		.mask = UINT32_MAX, .name_size = NAME_SIZE,
 	};
@@ -363,11 +368,11 @@ static int begin(struct kt_sink *s)
 	t->spool = tmpfile();
 	if (!t->table)
 		return -ENOMEM;
-	return t->spool ? 0 : kt_sink_fail(s, "no file for events that wait: %s",
+	return t->spool ? 0 : kt_sink_fail(s, "cannot make a temporary file for events: %s",
 					   strerror(errno));
 }
 
-static void close_tracex(struct kt_sink *s)
+static void tracex_close(struct kt_sink *s)
 {
 	struct tracex_sink *t = s->state;
 
@@ -381,8 +386,8 @@ static void close_tracex(struct kt_sink *s)
 const struct kt_codec_out kt_tracex_out = {
 	.options = options,
 	.size = sizeof(struct tracex_sink),
-	.begin = begin,
-	.event = event,
-	.end = end,
-	.close = close_tracex,
+	.begin = tracex_begin,
+	.event = tracex_event,
+	.end = tracex_end,
+	.close = tracex_close,
 };

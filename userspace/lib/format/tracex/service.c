@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which services of ThreadX do user events of Tonbandgeraet and RKH stand for?
+ * The services of ThreadX that user events of other real-time kernels stand for, mostly those of
+ * FreeRTOS from Tonbandgeraet.
  *
- * FreeRTOS has semaphores and mutexes as queues, whose kind is told once.  ThreadX
- * tells a call where it begins, FreeRTOS where it waits and where it succeeds: the
- * second of these is the same call.  Services that ThreadX does not have are events
- * of users with a number of our own.
+ * In FreeRTOS a semaphore and a mutex are queues, whose kind is reported once.  ThreadX
+ * traces a call when it begins; FreeRTOS traces when a call waits and when it succeeds.  So
+ * the first of these becomes the call, and a success behind a wait is the same call.
+ * Events without a service of ThreadX become users' events with numbers of ktape.
  */
 #include <ktape/formats.h>
 
@@ -14,9 +15,9 @@
 
 #include "internal.h"
 
-#define KINDS		6U	/* of queues */
+#define KINDS		6U	/* kinds of queues */
 #define PRIO_UNKNOWN	120U
-#define RT_PRIO_MAX	98U	/* the kernel's priority for theirs of 0 */
+#define RT_PRIO_MAX	98U	/* Linux priority of the lowest FreeRTOS priority, 0 */
 
 enum family {
 	QUEUE,
@@ -35,19 +36,26 @@ enum op {
 
 enum { STATE_SUSPENDED = 3, STATE_SLEEP };
 
-/* ThreadX: what a thread waits for. */
+/* State of ThreadX of a thread that waits for an object. */
 static const uint8_t states[FAMILIES] = {
 	[QUEUE] = 5,
 	[SEMAPHORE] = 6,
 	[MUTEX] = 13,
 };
 
-/* By kind + 1; one that was not told is a queue. */
+/* Object of ThreadX by kind + 1; a queue of unknown kind is a queue. */
 static const uint8_t families[KINDS + 1] = {
 	QUEUE, QUEUE, SEMAPHORE, SEMAPHORE, MUTEX, MUTEX, QUEUE,
 };
 
-/* Event of ThreadX, and which of its words are what; 0: none. */
+/**
+ * struct service - a service of ThreadX
+ * @id: number of its event, 0 = ThreadX has no such service
+ * @wait: index of the word with the time to wait; here and below 0 = no such word
+ * @owner: index of the word with the owner
+ * @count: index of the word with the number of elements, or how often a mutex is taken
+ * @inherit: index of the word that says whether priority is inherited
+ */
 struct service {
 	uint8_t id;
 	uint8_t wait;
@@ -78,13 +86,13 @@ static const struct service services[FAMILIES][OPS] = {
 
 /**
  * struct call - an event of FreeRTOS
- * @map: what was before
- * @c: where
+ * @map: state of the mapping
+ * @c: its CPU
  * @e: the event
- * @op: what is done with a queue
- * @isr: by an interrupt, which need not be in the trace itself
- * @args: what it tells
- * @q: the queue, of events that have one
+ * @op: operation on a queue
+ * @isr: an interrupt does it, which need not be in the trace itself
+ * @args: the first two arguments
+ * @q: the queue, NULL for events without one
  */
 struct call {
 	struct kt_tracex_map *map;
@@ -96,6 +104,7 @@ struct call {
 	struct kt_tracex_queue *q;
 };
 
+/* Return the state of a queue; one that had the same place is forgotten. */
 static struct kt_tracex_queue *queue_at(struct kt_tracex_map *map, uint32_t id)
 {
 	struct kt_tracex_queue *q = &map->queues[id % KT_TRACEX_QUEUES];
@@ -105,7 +114,7 @@ static struct kt_tracex_queue *queue_at(struct kt_tracex_map *map, uint32_t id)
 	return q;
 }
 
-/* Events that ThreadX does not have: what they tell, as far as there is room. */
+/* Put an event that ThreadX does not have as a user's event with its first four values. */
 static int put_own(const struct kt_tracex_cpu *c, const struct ktape_event *e,
 		   struct kt_tracex_entry *x)
 {
@@ -129,8 +138,8 @@ static int put_own(const struct kt_tracex_cpu *c, const struct ktape_event *e,
 /* ---- queues ------------------------------------------------------------------ */
 
 /*
- * A call whose queue has @len elements before it.  A mutex is a queue of one
- * element: as long as that is there, it has no owner.
+ * Put a call on a queue that has @len elements before it.  A mutex is a queue of one element:
+ * while the element is there, the mutex has no owner.
  */
 static int put_call(const struct call *k, struct kt_tracex_entry *x,
 		    uint32_t wait, uint32_t len)
@@ -158,7 +167,7 @@ static struct kt_tracex_wait *wait_of(const struct call *k)
 	return &k->map->waits[k->c->tid % KT_TRACEX_WAITS];
 }
 
-/* Did the thread wait within this very call?  No interrupt does. */
+/* Return true if the thread already waits within this call.  An interrupt never waits. */
 static bool is_waiting(const struct call *k)
 {
 	const struct kt_tracex_wait *w = wait_of(k);
@@ -168,11 +177,11 @@ static bool is_waiting(const struct call *k)
 }
 
 /**
- * kt_tracex_acts() - the thread of a CPU does something: a call that waited is over
- * @map: what was before
- * @c: where
+ * kt_tracex_end_wait() - end the wait of the thread that runs on a CPU: it runs again
+ * @map: state of the mapping
+ * @c: the CPU
  */
-void kt_tracex_acts(struct kt_tracex_map *map, const struct kt_tracex_cpu *c)
+void kt_tracex_end_wait(struct kt_tracex_map *map, const struct kt_tracex_cpu *c)
 {
 	struct kt_tracex_wait *w = &map->waits[c->tid % KT_TRACEX_WAITS];
 
@@ -180,21 +189,22 @@ void kt_tracex_acts(struct kt_tracex_map *map, const struct kt_tracex_cpu *c)
 		w->tid = 0;
 }
 
-/* The same, if it is no interrupt that does it. */
-static void wait_ends(const struct call *k)
+/* End the wait of the calling thread; an interrupt ends none. */
+static void end_wait(const struct call *k)
 {
 	if (!k->isr)
-		kt_tracex_acts(k->map, k->c);
+		kt_tracex_end_wait(k->map, k->c);
 }
 
-/* It begins to wait: that is where ThreadX tells the call. */
-static int wait_begins(const struct call *k, struct kt_tracex_entry *x)
+/* Put a call that begins to wait: this is when ThreadX traces it. */
+static int put_wait(const struct call *k, struct kt_tracex_entry *x)
 {
 	struct kt_tracex_wait *w = wait_of(k);
 	uint32_t ticks = k->args[1];
 	/*
-	 * Another one was faster: then less time is left, or there is no end, or it
-	 * was within the same tick, which what the other one did tells.
+	 * The same call waits again because another thread took the element first.  Then
+	 * less time is left, or it waits forever, or it happens within one tick: the
+	 * operation of the other thread shows that.
 	 */
 	bool again = is_waiting(k) &&
 		     (ticks < w->ticks ||
@@ -203,9 +213,9 @@ static int wait_begins(const struct call *k, struct kt_tracex_entry *x)
 
 	if (!k->isr)
 		k->c->state = states[families[k->q->kind]];
-	/* Nothing tells that a peek succeeds. */
+	/* FreeRTOS does not trace that a peek succeeds. */
 	if (k->op == PEEK)
-		wait_ends(k);
+		end_wait(k);
 	else if (k->c->tid)
 		*w = (struct kt_tracex_wait){
 			.tid = k->c->tid,
@@ -217,12 +227,12 @@ static int wait_begins(const struct call *k, struct kt_tracex_entry *x)
 	return again ? 0 : put_call(k, x, ticks, k->op == SEND ? k->q->len : 0);
 }
 
-/* It succeeds. */
-static int done(const struct call *k, struct kt_tracex_entry *x)
+/* Put a call that succeeds, unless it was put when it began to wait. */
+static int put_done(const struct call *k, struct kt_tracex_entry *x)
 {
 	uint32_t len = k->args[1],
 		 before = k->op == SEND ? len - !!len : len + 1;
-	/* A mutex that is made puts itself once. */
+	/* Creating a mutex sends its element once. */
 	bool inner = is_waiting(k) ||
 		     (k->q->is_new && k->op == SEND &&
 		      families[k->q->kind] == MUTEX);
@@ -235,11 +245,11 @@ static int done(const struct call *k, struct kt_tracex_entry *x)
 	if (k->isr)
 		return nr;
 	k->c->state = 0;
-	wait_ends(k);
+	end_wait(k);
 	return nr;
 }
 
-static int reset(const struct call *k, struct kt_tracex_entry *x)
+static int put_reset(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->len = 0;
 	k->q->ops++;
@@ -247,8 +257,8 @@ static int reset(const struct call *k, struct kt_tracex_entry *x)
 	return put_call(k, x, 0, 0);
 }
 
-/* Its kind follows. */
-static int created(const struct call *k, struct kt_tracex_entry *x)
+/* Put the creation of a queue, or wait for its kind, which comes behind it. */
+static int put_created(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->created = !k->q->kind;
 	k->q->is_new = true;
@@ -256,7 +266,7 @@ static int created(const struct call *k, struct kt_tracex_entry *x)
 	return k->q->kind ? put_call(k, x, 0, 0) : 0;
 }
 
-static int length(const struct call *k, struct kt_tracex_entry *x)
+static int put_length(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->len = k->args[1];
 	k->q->ops++;
@@ -265,7 +275,7 @@ static int length(const struct call *k, struct kt_tracex_entry *x)
 
 /* ---- threads ----------------------------------------------------------------- */
 
-static int resume(const struct call *k, struct kt_tracex_entry *x)
+static int put_resume(const struct call *k, struct kt_tracex_entry *x)
 {
 	kt_tracex_put(x, k->c, k->e, KT_TRACEX_RESUME_API);
 	x->info[0] = k->args[0];
@@ -273,7 +283,7 @@ static int resume(const struct call *k, struct kt_tracex_entry *x)
 	return 1;
 }
 
-/* What a thread is known to wait for; 0: it is ready. */
+/* Return the state of ThreadX of a thread, by what it waits for; 0 = ready. */
 static uint32_t state_of(struct kt_tracex_map *map, uint32_t tid)
 {
 	const struct kt_tracex_wait *w = &map->waits[tid % KT_TRACEX_WAITS];
@@ -285,7 +295,7 @@ static uint32_t state_of(struct kt_tracex_map *map, uint32_t tid)
 	return states[q->id == w->queue ? families[q->kind] : QUEUE];
 }
 
-static int suspend(const struct call *k, struct kt_tracex_entry *x)
+static int put_suspend(const struct call *k, struct kt_tracex_entry *x)
 {
 	kt_tracex_put(x, k->c, k->e, KT_TRACEX_SUSPEND_API);
 	x->info[0] = k->args[0];
@@ -293,8 +303,8 @@ static int suspend(const struct call *k, struct kt_tracex_entry *x)
 	return 1;
 }
 
-/* Ticks; of a time to wake up at nobody knows how many they are. */
-static int sleeps(const struct call *k, struct kt_tracex_entry *x)
+/* Put a sleep.  For a time to wake up at, the number of ticks is unknown. */
+static int put_sleep(const struct call *k, struct kt_tracex_entry *x)
 {
 	uint32_t id = ktape_event_arg(k->e, 0) & ~KTAPE_FORMAT_ID_MASK;
 
@@ -304,15 +314,15 @@ static int sleeps(const struct call *k, struct kt_tracex_entry *x)
 	return 1;
 }
 
-static void learn_prio(const struct call *k)
+static void set_prio(const struct call *k)
 {
 	if (k->c->tid == k->args[0])
 		k->c->prio =
 			RT_PRIO_MAX - (uint32_t)kt_min(k->args[1], RT_PRIO_MAX);
 }
 
-/* Of a thread that was made by the event before, it is no change. */
-static int priority(const struct call *k, struct kt_tracex_entry *x)
+/* Put a change of priority; behind the creation of a thread it is no change. */
+static int put_priority(const struct call *k, struct kt_tracex_entry *x)
 {
 	if (k->c->made && k->c->made == k->args[0])
 		return 0;
@@ -320,63 +330,64 @@ static int priority(const struct call *k, struct kt_tracex_entry *x)
 	x->info[0] = k->args[0];
 	x->info[1] = RT_PRIO_MAX - (uint32_t)kt_min(k->args[1], RT_PRIO_MAX);
 	x->info[2] = k->c->tid == k->args[0] ? k->c->prio : PRIO_UNKNOWN;
-	learn_prio(k);
+	set_prio(k);
 	return 1;
 }
 
-/* Not a service, but done within one. */
-static int inherit(const struct call *k, struct kt_tracex_entry *x)
+/* Put priority inheritance, which happens within a call. */
+static int put_inherit(const struct call *k, struct kt_tracex_entry *x)
 {
 	int nr = put_own(k->c, k->e, x);
 
-	learn_prio(k);
+	set_prio(k);
 	return nr;
 }
 
-/* ThreadX has nothing like it. */
-static int other(const struct call *k, struct kt_tracex_entry *x)
+/* Put an event that ThreadX has no service for. */
+static int put_other(const struct call *k, struct kt_tracex_entry *x)
 {
 	return put_own(k->c, k->e, x);
 }
 
 /* ---- all --------------------------------------------------------------------- */
 
+/* How an event of Tonbandgeraet becomes events of ThreadX. */
 struct maker {
 	int (*make)(const struct call *k, struct kt_tracex_entry *x);
-	bool queue;	/* its first argument is one */
-	uint8_t op;
-	bool isr;
-	bool within;	/* a call that waits */
+	bool queue;	/* the first argument is a queue */
+	uint8_t op;	/* enum op */
+	bool isr;	/* an interrupt makes the call */
+	bool within;	/* happens within a call: does not end its wait */
 };
 
 /* clang-format off */
 
 static const struct maker makers[KT_TBAND_IDS] = {
-	[KT_TBAND_RESUMED] = { .make = resume },
-	[KT_TBAND_RESUMED_FROM_ISR] = { .make = resume, .isr = true },
-	[KT_TBAND_SUSPENDED] = { .make = suspend },
-	[KT_TBAND_DELAY ... KT_TBAND_DELAY_UNTIL] = { .make = sleeps },
-	[KT_TBAND_PRIO_SET] = { .make = priority },
+	[KT_TBAND_RESUMED] = { .make = put_resume },
+	[KT_TBAND_RESUMED_FROM_ISR] = { .make = put_resume, .isr = true },
+	[KT_TBAND_SUSPENDED] = { .make = put_suspend },
+	[KT_TBAND_DELAY ... KT_TBAND_DELAY_UNTIL] = { .make = put_sleep },
+	[KT_TBAND_PRIO_SET] = { .make = put_priority },
 	[KT_TBAND_PRIO_INHERIT ... KT_TBAND_PRIO_DISINHERIT] = {
-		.make = inherit, .within = true },
-	[KT_TBAND_QUEUE_CREATED] = { created, true, CREATE, false, false },
-	[KT_TBAND_QUEUE_SEND] = { done, true, SEND, false, true },
-	[KT_TBAND_QUEUE_SEND_FROM_ISR] = { done, true, SEND, true, true },
-	[KT_TBAND_QUEUE_OVERWRITE] = { length, true, RESET, false, false },
+		.make = put_inherit, .within = true },
+	[KT_TBAND_QUEUE_CREATED] = { put_created, true, CREATE, false, false },
+	[KT_TBAND_QUEUE_SEND] = { put_done, true, SEND, false, true },
+	[KT_TBAND_QUEUE_SEND_FROM_ISR] = { put_done, true, SEND, true, true },
+	[KT_TBAND_QUEUE_OVERWRITE] = { put_length, true, RESET, false, false },
 	[KT_TBAND_QUEUE_OVERWRITE_FROM_ISR] = {
-		length, true, RESET, true, false },
-	[KT_TBAND_QUEUE_RECEIVE] = { done, true, RECEIVE, false, true },
-	[KT_TBAND_QUEUE_RECEIVE_FROM_ISR] = { done, true, RECEIVE, true, true },
-	[KT_TBAND_QUEUE_RESET] = { reset, true, RESET, false, false },
-	[KT_TBAND_BLOCK_PEEK] = { wait_begins, true, PEEK, false, true },
-	[KT_TBAND_BLOCK_SEND] = { wait_begins, true, SEND, false, true },
-	[KT_TBAND_BLOCK_RECEIVE] = { wait_begins, true, RECEIVE, false, true },
-	[KT_TBAND_QUEUE_CUR_LENGTH] = { length, true, RESET, false, false },
+		put_length, true, RESET, true, false },
+	[KT_TBAND_QUEUE_RECEIVE] = { put_done, true, RECEIVE, false, true },
+	[KT_TBAND_QUEUE_RECEIVE_FROM_ISR] = { put_done, true, RECEIVE, true, true },
+	[KT_TBAND_QUEUE_RESET] = { put_reset, true, RESET, false, false },
+	[KT_TBAND_BLOCK_PEEK] = { put_wait, true, PEEK, false, true },
+	[KT_TBAND_BLOCK_SEND] = { put_wait, true, SEND, false, true },
+	[KT_TBAND_BLOCK_RECEIVE] = { put_wait, true, RECEIVE, false, true },
+	[KT_TBAND_QUEUE_CUR_LENGTH] = { put_length, true, RESET, false, false },
 };
 
 /* clang-format on */
 
-static const struct maker without = { .make = other };
+static const struct maker without = { .make = put_other };
 
 static struct call call_of(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 			   const struct ktape_event *e, const struct maker *m)
@@ -395,13 +406,13 @@ static struct call call_of(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 }
 
 /**
- * kt_tracex_service() - make entries of a user event of another kernel
- * @map: what was before
- * @c: where
+ * kt_tracex_service() - make the events of ThreadX for a user event of another kernel
+ * @map: state of the mapping
+ * @c: CPU of the event
  * @e: the event
  * @x: filled
  *
- * Return: how many; -ENOTSUP: it is of none that we know.
+ * Return: number of entries, or -ENOTSUP if the event came from no known format.
  */
 int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 		      const struct ktape_event *e, struct kt_tracex_entry *x)
@@ -420,18 +431,18 @@ int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 		m = &makers[low];
 	k = call_of(map, c, e, m);
 	if (!m->within)
-		wait_ends(&k);
+		end_wait(&k);
 	return m->make(&k, x);
 }
 
 /**
- * kt_tracex_learn() - learn from what a stream says of itself
- * @map: what was before
- * @c: where
+ * kt_tracex_learn() - take the kind of a queue from an event that describes the stream
+ * @map: state of the mapping
+ * @c: CPU of the event
  * @e: the event
- * @x: filled: a queue that was made gets known with its kind
+ * @x: filled: the creation of the queue, which waited for its kind
  *
- * Return: how many entries.
+ * Return: number of entries.
  */
 int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
 		    const struct ktape_event *e, struct kt_tracex_entry *x)
@@ -452,7 +463,7 @@ int kt_tracex_learn(struct kt_tracex_map *map, const struct kt_tracex_cpu *c,
 	return put_call(&k, x, 0, 0);
 }
 
-/* Return: name of an event that is ours alone, or NULL. */
+/* Return the name of a user's event that ktape writes, or NULL. */
 const char *kt_tracex_own_name(const struct kt_tracex_map *map, uint32_t id)
 {
 	const struct ktape_event_desc *d = NULL;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* TraceX: names of events, times, and entries in native user events. */
+/*
+ * TraceX: events of ThreadX by their numbers, their times, and the user events that hold them in
+ * a native trace.
+ */
 #include <ktape/formats.h>
 
 #include "internal.h"
 
-static const struct kt_tracex_kind *find(const struct kt_tracex_kind *k,
-					 uint32_t id)
+static const struct kt_tracex_kind *find_kind(const struct kt_tracex_kind *k,
+					      uint32_t id)
 {
 	for (; k->id && k->id <= id; k++) {
 		if (k->id == id)
@@ -14,27 +17,28 @@ static const struct kt_tracex_kind *find(const struct kt_tracex_kind *k,
 	return NULL;
 }
 
-/* Return: the event of this number, or NULL. */
+/* Return what events of a number are, or NULL for an unknown one. */
 const struct kt_tracex_kind *kt_tracex_kind(uint32_t id)
 {
-	const struct kt_tracex_kind *k = find(kt_tracex_kinds, id);
+	const struct kt_tracex_kind *k = find_kind(kt_tracex_kinds, id);
 
-	return k ? k : find(kt_tracex_kinds_ux, id);
+	return k ? k : find_kind(kt_tracex_kinds_ux, id);
 }
 
+/* Return true if a context is a thread. */
 bool kt_tracex_is_thread(uint32_t context)
 {
 	return context != KT_TRACEX_ISR && context != KT_TRACEX_INIT;
 }
 
-/* Threads are numbered by their addresses, as far as these are thread ids. */
+/* Return the thread id for a context: its address without bit 31, -1 if it is no thread. */
 int32_t kt_tracex_tid(uint32_t context)
 {
 	return kt_tracex_is_thread(context) ?
 	       (int32_t)(context & INT32_MAX) : -1;
 }
 
-/* A time as it stands in the file. */
+/* Return the time stamp that a time has in the file. */
 uint32_t kt_tracex_stamp(const struct kt_tracex_head *h, uint64_t ticks)
 {
 	uint32_t step = (uint32_t)ticks;
@@ -43,11 +47,11 @@ uint32_t kt_tracex_stamp(const struct kt_tracex_head *h, uint64_t ticks)
 }
 
 /**
- * kt_tracex_take_head() - is this the event that tells what the trace is like?
+ * kt_tracex_take_head() - read the user event that holds the header of a trace
  * @h: filled
  * @e: the event
  *
- * Return: true if it is.
+ * Return: false if @e is another event.
  */
 bool kt_tracex_take_head(struct kt_tracex_head *h, const struct ktape_event *e)
 {
@@ -63,12 +67,12 @@ bool kt_tracex_take_head(struct kt_tracex_head *h, const struct ktape_event *e)
 }
 
 /**
- * kt_tracex_take() - an event that came from TraceX
+ * kt_tracex_take() - read the user event that holds an event of ThreadX
  * @entry: filled
- * @h: what the trace is like
+ * @h: header of the trace
  * @e: the event
  *
- * Return: true if it is one.
+ * Return: false if @e is another event.
  */
 bool kt_tracex_take(struct kt_tracex_entry *entry,
 		    const struct kt_tracex_head *h, const struct ktape_event *e)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TraceX for the rest of the library: the format for the table of formats, and
- * for stats/ the events of ThreadX and what native events are among them.
+ * TraceX for the rest of the library: the format for the table of formats; and for stats/,
+ * which counts the services of all real-time kernels as those of ThreadX, the events of
+ * ThreadX and which of them a native event becomes.  The Makefile builds that second part
+ * even if the format is left out.
  */
 #ifndef _KT_FORMAT_TRACEX_H
 #define _KT_FORMAT_TRACEX_H
@@ -15,26 +17,26 @@ extern const struct kt_codec_out kt_tracex_out;
 extern const struct kt_user_format kt_tracex_user;
 
 #define KT_TRACEX_MAGIC		0x54585442U
-#define KT_TRACEX_HEADER	48U	/* bytes */
-#define KT_TRACEX_ENTRY		32U
-#define KT_TRACEX_OBJECT	16U	/* of an object without its name */
-#define KT_TRACEX_NAME_MAX	255U	/* bytes of names that we take */
-#define KT_TRACEX_ISR		0xffffffffU	/* contexts */
-#define KT_TRACEX_INIT		0xf0f0f0f0U
-#define KT_TRACEX_THREAD	1U	/* type of an object */
-#define KT_TRACEX_EVENT_MASK	0xffffU
-#define KT_TRACEX_CORE_SHIFT	24
-#define KT_TRACEX_PRIO_MASK	0x3ffU
-#define KT_TRACEX_THRESHOLD	(1U << 31)	/* there is one */
-#define KT_TRACEX_THRESHOLD_SHIFT 16
-#define KT_TRACEX_USER		1025U	/* events of users from here on */
-#define KT_TRACEX_USER_OUT	4096U	/* those that we write */
+#define KT_TRACEX_HEADER	48U	/* bytes of the header */
+#define KT_TRACEX_ENTRY		32U	/* of an event */
+#define KT_TRACEX_OBJECT	16U	/* of a registry entry, without its name */
+#define KT_TRACEX_NAME_MAX	255U	/* longest names that are read */
+#define KT_TRACEX_ISR		0xffffffffU	/* context: an interrupt */
+#define KT_TRACEX_INIT		0xf0f0f0f0U	/* context: initialisation */
+#define KT_TRACEX_THREAD	1U	/* type of a registry entry: thread */
+#define KT_TRACEX_EVENT_MASK	0xffffU	/* bits of the event word: its number */
+#define KT_TRACEX_CORE_SHIFT	24	/* bits of the event word from here: core */
+#define KT_TRACEX_PRIO_MASK	0x3ffU	/* bits of the priority word: priority */
+#define KT_TRACEX_THRESHOLD	(1U << 31)	/* it has a preemption threshold */
+#define KT_TRACEX_THRESHOLD_SHIFT 16	/* bits from here: the threshold */
+#define KT_TRACEX_USER		1025U	/* first number of users' events */
+#define KT_TRACEX_USER_OUT	4096U	/* first number of those that ktape writes */
 
-/* Our own events beside theirs, in user event ids. */
+/* Numbers of user events that hold the header and registry entries of a trace. */
 #define KT_TRACEX_ID_HEADER	0xff0001U
 #define KT_TRACEX_ID_OBJECT	0xff0002U
 
-/* Arguments of our user events behind the id. */
+/* Index of arguments of a user event that stands for an event of ThreadX. */
 enum { KT_TRACEX_I1 = 1, KT_TRACEX_CONTEXT = 5, KT_TRACEX_PRIO = 6 };
 
 enum kt_tracex_id {
@@ -57,10 +59,10 @@ enum kt_tracex_id {
 };
 
 /**
- * struct kt_tracex_kind - an event
- * @id: its number, 0 ends a table
- * @name: its name
- * @infos: what its four words are, or NULL
+ * struct kt_tracex_kind - what events of one number are
+ * @id: the number, 0 ends a table
+ * @name: name of the event
+ * @infos: names of its four words, NULL = unused
  */
 struct kt_tracex_kind {
 	uint32_t id;
@@ -69,13 +71,13 @@ struct kt_tracex_kind {
 };
 
 /**
- * struct kt_tracex_entry - an event of a trace
- * @ticks: since the first one
+ * struct kt_tracex_entry - an event of ThreadX
+ * @ticks: time since the first event of the trace
  * @context: thread, KT_TRACEX_ISR or KT_TRACEX_INIT
- * @prio: of the thread, or the interrupted thread; as it stands in the file
+ * @prio: priority word of the thread; in an interrupt the interrupted thread
  * @id: number of the event
- * @core: where
- * @stamp: its time as it stands in the file
+ * @core: its core
+ * @stamp: time as it stands in the file
  * @info: its four words
  */
 struct kt_tracex_entry {
@@ -89,11 +91,11 @@ struct kt_tracex_entry {
 };
 
 /**
- * struct kt_tracex_head - what a trace says of itself
+ * struct kt_tracex_head - the header of a trace
  * @mask: bits of the timer that count
- * @decreasing: the timer runs backwards
- * @first: time of the first event
- * @name_size: bytes of names in the registry
+ * @decreasing: the timer counts down
+ * @first: time stamp of the first event
+ * @name_size: bytes of a name in the registry
  */
 struct kt_tracex_head {
 	uint32_t mask;
@@ -113,13 +115,13 @@ bool kt_tracex_take(struct kt_tracex_entry *entry,
 		    const struct kt_tracex_head *h,
 		    const struct ktape_event *e);
 
-#define KT_TRACEX_PER_EVENT	2	/* entries that an event makes at most */
-#define KT_TRACEX_QUEUES	4096U	/* that are known at once */
-#define KT_TRACEX_WAITS		1024U	/* threads whose waits are known */
+#define KT_TRACEX_PER_EVENT	2	/* most entries that a native event becomes */
+#define KT_TRACEX_QUEUES	4096U	/* places for queues */
+#define KT_TRACEX_WAITS		1024U	/* places for threads that wait */
 
 /*
- * Users' events that ours become, from KT_TRACEX_USER_OUT on; those of other
- * formats are 256 for each from 4352 on.
+ * Numbers of users' events that stand for native ones: markers, users' own events, and from
+ * 4352 on 256 numbers for each other format.
  */
 enum {
 	KT_TRACEX_OUT_MARK = KT_TRACEX_USER_OUT,
@@ -127,20 +129,20 @@ enum {
 	KT_TRACEX_OUT_LAST = KT_TRACEX_USER_OUT | 0xfff
 };
 
-/* The number of a user event of another format. */
+/* Return the number for a user event that came from another format. */
 static inline uint32_t kt_tracex_own(uint32_t id)
 {
 	return KT_TRACEX_USER_OUT | (id >> 16 & 0xf00) | (id & 0xff);
 }
 
 /**
- * struct kt_tracex_cpu - who runs on a CPU
- * @tid: the thread, 0: none
- * @known: is it known?
- * @prio: its priority
+ * struct kt_tracex_cpu - what a CPU does
+ * @tid: thread that runs there, 0 = none
+ * @known: @tid is known
+ * @prio: its Linux priority
  * @nesting: interrupts that have not ended
- * @state: in which it will leave, as ThreadX has it; 0: that of the switch
- * @made: thread that it made in the event before, or 0
+ * @state: state of ThreadX in which the thread will leave, 0 = the switch says
+ * @made: thread that was created by the event before, 0 = none
  */
 struct kt_tracex_cpu {
 	uint32_t tid;
@@ -152,14 +154,14 @@ struct kt_tracex_cpu {
 };
 
 /**
- * struct kt_tracex_queue - a queue of FreeRTOS
+ * struct kt_tracex_queue - a queue of FreeRTOS, which can be a semaphore or a mutex
  * @id: its number
- * @len: elements in it
- * @owner: of a mutex: the thread that has it, or 0
- * @kind: + 1; 0: not known
- * @created: its kind was not known then
- * @is_new: nothing was done with it since it was made
- * @ops: what was done with it so far
+ * @len: number of elements in it
+ * @owner: of a mutex: the thread that has it, 0 = none
+ * @kind: kind of the queue + 1, 0 = unknown
+ * @created: it was created before its kind was known
+ * @is_new: nothing was done with it since it was created
+ * @ops: number of operations on it so far
  */
 struct kt_tracex_queue {
 	uint32_t id;
@@ -173,11 +175,11 @@ struct kt_tracex_queue {
 
 /**
  * struct kt_tracex_wait - a call of FreeRTOS that waits for a queue
- * @tid: the thread, 0: none
- * @queue: what for
- * @ticks: how long at most
- * @op: what it does with it
- * @ops: what was done with the queue before
+ * @tid: thread that waits, 0 = the place is free
+ * @queue: number of the queue
+ * @ticks: longest time to wait, in ticks of FreeRTOS
+ * @op: operation on the queue
+ * @ops: kt_tracex_queue.ops when the wait began
  */
 struct kt_tracex_wait {
 	uint32_t tid;
@@ -188,12 +190,12 @@ struct kt_tracex_wait {
 };
 
 /**
- * struct kt_tracex_map - what has to be remembered
+ * struct kt_tracex_map - state that maps native events to events of ThreadX
  * @formats: formats whose user events are known, from the registry
- * @cpus: by number
- * @nr_cpus: how many
- * @queues: by their numbers
- * @waits: by thread
+ * @cpus: CPUs by number
+ * @nr_cpus: entries of @cpus
+ * @queues: queues; those whose numbers differ by KT_TRACEX_QUEUES share a place
+ * @waits: waits; threads whose numbers differ by KT_TRACEX_WAITS share a place
  */
 struct kt_tracex_map {
 	const struct kt_user_format *const *formats;

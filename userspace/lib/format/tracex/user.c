@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* TraceX: what its events tell, word by word. */
+/*
+ * TraceX: names and fields of its events that are kept as user events, and what they report of
+ * queues, semaphores, mutexes and priorities (show/user_event.h).
+ */
 #include <ktape/formats.h>
 
 #include "show/user_event.h"
@@ -8,7 +11,7 @@
 
 #define WORDS	4
 
-/* What an address is of, by the name of its word. */
+/* Types of the objects whose address a word is, by the name of the word. */
 static const struct {
 	const char *name;
 	uint8_t object;
@@ -26,7 +29,7 @@ static const struct {
 	{ "ip_ptr", KTAPE_OBJ_USER + KTAPE_USER_IP },
 };
 
-/* Which word tells a number of an object, 1 to 4; 0: it is none then. */
+/* Events that report a number of the object of word 1, and the word with it; 0 = it is 0. */
 static const struct {
 	uint8_t id;
 	uint8_t object;
@@ -56,7 +59,7 @@ static unsigned int field_object(const char *name)
 	return KTAPE_OBJ_FREE;
 }
 
-/* Is a word of this name read in hexadecimal: an address, flags, a mask? */
+/* Return true if a word of this name is shown in hexadecimal: an address, flags, a mask. */
 static bool is_hex(const char *name)
 {
 	static const char *const ends[] = {
@@ -75,7 +78,7 @@ static bool is_hex(const char *name)
 	return false;
 }
 
-static struct kt_user_field *tell_word(struct kt_user_event *t, const char *name,
+static struct kt_user_field *add_word(struct kt_user_event *t, const char *name,
 				       uint32_t value)
 {
 	return kt_user_add(t, name, is_hex(name) ? KT_FIELD_HEX : KT_FIELD_UNSIGNED,
@@ -83,10 +86,10 @@ static struct kt_user_field *tell_word(struct kt_user_event *t, const char *name
 }
 
 /*
- * What becomes of a mutex.  A call is told where it begins, with the owner and how
- * often that has the mutex.  A put by another thread fails.
+ * Return what a call reports of a mutex.  The event comes when the call begins, with the
+ * owner and @times, how often the owner has taken it.  A put by another thread fails.
  */
-static enum kt_user_report mutex_state(const struct kt_user_event *t, unsigned int id,
+static enum kt_user_report mutex_report(const struct kt_user_event *t, unsigned int id,
 				      uint32_t wait, uint32_t times)
 {
 	bool own = t->owner < 0 || t->owner == t->by;
@@ -101,7 +104,7 @@ static enum kt_user_report mutex_state(const struct kt_user_event *t, unsigned i
 							      : KT_REPORT_HELD;
 }
 
-static void tell_mutex(struct kt_user_event *t, const struct ktape_event *e,
+static void report_mutex(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
 	unsigned int at = KT_TRACEX_I1 + (id == KT_TRACEX_MUTEX_GET ? 2 : 1);
@@ -114,13 +117,13 @@ static void tell_mutex(struct kt_user_event *t, const struct ktape_event *e,
 	t->kind = "Mutex";
 	t->hex = true;
 	kt_user_set_report(t,
-		      mutex_state(t, id, ktape_event_arg(e, KT_TRACEX_I1 + 1),
+		      mutex_report(t, id, ktape_event_arg(e, KT_TRACEX_I1 + 1),
 				  times),
 		      KTAPE_OBJ_USER + KTAPE_USER_MUTEX,
 		      ktape_event_arg(e, KT_TRACEX_I1));
 }
 
-static void tell_state(struct kt_user_event *t, const struct ktape_event *e,
+static void report_state(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id)
 {
 	uint32_t object = ktape_event_arg(e, KT_TRACEX_I1);
@@ -138,11 +141,11 @@ static void tell_state(struct kt_user_event *t, const struct ktape_event *e,
 				    0;
 	}
 	if (id == KT_TRACEX_MUTEX_GET || id == KT_TRACEX_MUTEX_PUT)
-		tell_mutex(t, e, id);
+		report_mutex(t, e, id);
 }
 
-/* Words of the registry and the header, and the name of an object. */
-static bool tell_ours(struct kt_user_event *t, const struct ktape_event *e,
+/* Add the fields of the user events that hold the header and registry entries. */
+static bool add_own(struct kt_user_event *t, const struct ktape_event *e,
 		      unsigned int id)
 {
 	static const char *const head[] = { "mask", "decreasing", "first",
@@ -158,7 +161,7 @@ static bool tell_ours(struct kt_user_event *t, const struct ktape_event *e,
 		uint32_t word = ktape_event_arg(e, 1 + i);
 
 		if (id == KT_TRACEX_ID_HEADER)
-			tell_word(t, head[i], word);
+			add_word(t, head[i], word);
 		else
 			kt_user_add(t, object[i], KT_FIELD_HEX, word);
 	}
@@ -169,13 +172,7 @@ static bool tell_ours(struct kt_user_event *t, const struct ktape_event *e,
 	return at == end;
 }
 
-/**
- * describe() - the words of an event
- * @t: the event, without them
- * @e: the user event that it became
- *
- * Return: false: it is not as we make it.
- */
+/* As kt_user_format.describe(). */
 static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 {
 	static const char *const unnamed[] = { "i1", "i2", "i3", "i4" };
@@ -184,14 +181,14 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 	struct kt_user_field *f;
 
 	if (!k)
-		return tell_ours(t, e, id);
+		return add_own(t, e, id);
 	if (e->nargs != KT_TRACEX_PRIO + 1 || e->blob_size)
 		return false;
 	for (unsigned int i = 0; i < WORDS; i++) {
 		const char *name = k->infos[i] && *k->infos[i] ? k->infos[i]
 							       : unnamed[i];
 
-		f = tell_word(t, name, ktape_event_arg(e, KT_TRACEX_I1 + i));
+		f = add_word(t, name, ktape_event_arg(e, KT_TRACEX_I1 + i));
 		f->object = (uint8_t)field_object(name);
 	}
 	f = kt_user_add(t, "thread", KT_FIELD_HEX,
@@ -199,7 +196,7 @@ static bool describe(struct kt_user_event *t, const struct ktape_event *e)
 	f->object = KTAPE_OBJ_USER + KTAPE_USER_THREAD;
 	kt_user_add(t, "priority_word", KT_FIELD_HEX,
 		    ktape_event_arg(e, KT_TRACEX_PRIO));
-	tell_state(t, e, id);
+	report_state(t, e, id);
 	return true;
 }
 
