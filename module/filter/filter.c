@@ -422,7 +422,8 @@ void kt_rates_free(struct kt_rates *rates)
  *
  * Context: any.
  */
-void kt_rates_entries(const struct kt_rates *rates, struct ktape_filter_rate *to)
+void kt_rates_entries(const struct kt_rates *rates,
+		      struct ktape_filter_rate *to)
 {
 	memcpy(to, rates->entry, rates->nr * sizeof(*to));
 }

@@ -127,7 +127,8 @@ static inline bool kt_filter_has_stack(const struct kt_filters *f,
 struct kt_gates *kt_gates_alloc(const struct ktape_filter_gate *entries,
 				u32 nr);
 void kt_gates_free(struct kt_gates *gates);
-void kt_gates_entries(const struct kt_gates *gates, struct ktape_filter_gate *to);
+void kt_gates_entries(const struct kt_gates *gates,
+		      struct ktape_filter_gate *to);
 u64 kt_gates_collisions(const struct kt_gates *gates);
 bool kt_gates_have(const struct kt_gates *gates, u32 opcode);
 u32 kt_gates_end_of(u32 opcode);
@@ -149,7 +150,8 @@ void kt_gates_thread_exits(struct kt_gates *gates, const struct task_struct *p);
 struct kt_rates *kt_rates_alloc(const struct ktape_filter_rate *entries,
 				u32 nr);
 void kt_rates_free(struct kt_rates *rates);
-void kt_rates_entries(const struct kt_rates *rates, struct ktape_filter_rate *to);
+void kt_rates_entries(const struct kt_rates *rates,
+		      struct ktape_filter_rate *to);
 bool kt_rates_have(const struct kt_rates *rates, u32 opcode);
 bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
 
