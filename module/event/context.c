@@ -100,6 +100,7 @@ void kt_context_fill(struct ktape_block *block)
 	if (likely(!leaves))
 		return;
 	if (leaves != current) {
+		/* The switch has happened. */
 		WRITE_ONCE(c->leaves, NULL);
 		return;
 	}

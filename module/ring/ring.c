@@ -153,6 +153,8 @@ static bool opcode_ends_session(u8 opcode)
 }
 
 /*
+ * Must a record stay out of the reserved block of its control ring?
+ *
  * The last free block of a control ring that does not overwrite is reserved for
  * the records that end the session.  A trace that lacks a name or an exception
  * can be read; a trace without ledger and end markers cannot be checked.
