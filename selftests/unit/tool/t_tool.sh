@@ -686,7 +686,7 @@ test_verify()
 	result $? "verify: values that a field can have, and their names"
 	rm -rf n
 	run 0 convert --to native -o n t && run 0 verify n &&
-		grep -q '^note ledger: made by a conversion' text &&
+		grep -q '^note ledger: the trace was made by a conversion' text &&
 		run 5 verify --absent sched_switch --from 0.000001 \
 			--to 0.000002 n && grep -q '^LOST: ' text
 	result $? "verify: a converted trace proves nothing"

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Was there no such event?  That is proved on a CPU if the event is to be recorded
- * from the beginning of the asked time to its end, by markers, no filter is in
- * force in it, nothing was lost in it that could have been the event, and what
- * the stream says of itself is true.
+ * Prove that an event did not occur on a CPU in a time range.  The proof needs that
+ *
+ *	- markers say that the event was enabled during the whole range,
+ *	- no filter that could hold it back was in force in the range,
+ *	- nothing was lost in the range that could have been the event, and
+ *	- the streams of the CPU obey all rules.
  */
 #include "verify/internal.h"
 
 #define NS_PER_S	1000000000ULL
 
-static bool meets(const struct ktape_verify *v, uint64_t from, uint64_t to)
+/* Check whether a time span overlaps the range of the question. */
+static bool is_in_range(const struct ktape_verify *v, uint64_t from, uint64_t to)
 {
 	return v->asked && from < v->question.to && to >= v->question.from;
 }
@@ -19,7 +22,7 @@ static bool is_asked(const struct ktape_verify *v, const struct kt_vcpu *c)
 	return v->asked && (!v->question.one_cpu || v->question.cpu == c->cpu);
 }
 
-/* Is it one?  A record that is not as in the table may be: -1. */
+/* Check whether a record is the event: 1, 0, or -1 if it cannot be decoded. */
 static int matches(const struct ktape_verify *v, const struct ktape_event *e)
 {
 	uint64_t value;
@@ -28,7 +31,7 @@ static int matches(const struct ktape_verify *v, const struct ktape_event *e)
 		return 0;
 	if (!v->question.field)
 		return 1;
-	/* A number that is too large for its field could be any. */
+	/* The field does not hold numbers this large: it could be any of them. */
 	if (!strcmp(v->question.field, "nr") &&
 	    !ktape_event_field(e, "large", &value) && value)
 		return -1;
@@ -37,6 +40,7 @@ static int matches(const struct ktape_verify *v, const struct ktape_event *e)
 	return value == v->question.value;
 }
 
+/* Look at an event. */
 void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {
@@ -54,14 +58,14 @@ void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 	a->lost |= match < 0;
 }
 
-/* It was to be recorded from @from to @to. */
-static void cover(struct kt_vabsent *a, uint64_t from, uint64_t to)
+/* The event was enabled from @from to @to: extend the time without a break. */
+static void cover_time(struct kt_vabsent *a, uint64_t from, uint64_t to)
 {
 	if (from <= a->until)
 		a->until = kt_max(a->until, to);
 }
 
-/* Markers from @from on may be missing: what those behind them told is void. */
+/* Markers from @from on may be missing: later markers prove nothing. */
 void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c, uint64_t from)
 {
 	struct kt_vabsent *a = &c->absent;
@@ -69,15 +73,15 @@ void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c, uint64_t from)
 	if (!is_asked(v, c))
 		return;
 	if (a->on)
-		cover(a, a->since, from);
+		cover_time(a, a->since, from);
 	a->on = false;
 	if (a->until > from)
 		a->until = kt_max(v->question.from, from);
 }
 
 /*
- * Something was lost between two times: of one class, or with a negative @class
- * of any.  With the control ring's go its markers.
+ * Events of @class, or of any class if negative, were lost between two times.  A loss
+ * in the control ring may include markers.
  */
 void kt_absent_lost(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, int class, uint64_t from, uint64_t to)
@@ -89,28 +93,28 @@ void kt_absent_lost(struct ktape_verify *v, struct kt_vcpu *c,
 	if (ring == KTAPE_RING_CONTROL &&
 	    (class < 0 || class == KTAPE_CLASS_CONTROL)) {
 		kt_absent_unknown(v, c, from);
-		if (meets(v, from, to))
+		if (is_in_range(v, from, to))
 			a->lost = true;
 	}
 	if (ring == v->ring && (class < 0 || (unsigned int)class == v->class) &&
-	    meets(v, from, to))
+	    is_in_range(v, from, to))
 		a->lost = true;
 }
 
-/* As above, of events of which loss records say what and when they were. */
+/* Events were lost whose class and time are in loss records, which come later. */
 void kt_absent_ring_lost(struct ktape_verify *v, struct kt_vcpu *c,
 			 unsigned int ring, uint64_t from, uint64_t to)
 {
 	if (!is_asked(v, c))
 		return;
-	/* Its own class is among them until a record tells otherwise. */
+	/* Markers may be among them as long as the loss record is not known. */
 	if (ring == KTAPE_RING_CONTROL)
 		kt_absent_unknown(v, c, from);
-	if (ring == v->ring && meets(v, from, to))
+	if (ring == v->ring && is_in_range(v, from, to))
 		c->absent.ring_lost = true;
 }
 
-/* The profile of the CPU from now on, or with NULL nobody knows. */
+/* The profile of the CPU changes; @mask NULL: it is not known from now on. */
 void kt_absent_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		       const uint64_t *mask, uint64_t ts)
 {
@@ -120,16 +124,16 @@ void kt_absent_profile(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!is_asked(v, c))
 		return;
 	if (a->on)
-		cover(a, a->since, ts);
-	/* What an on-marker tells holds from here, and not since the last one. */
+		cover_time(a, a->since, ts);
+	/* An on-marker is valid from here on, not from an earlier on-marker. */
 	if (on && !a->on)
 		a->since = ts;
 	a->on = on;
 }
 
 /*
- * The event rings of all CPUs end here: a full snapshot.  That is told after the
- * off-markers, which are later and do not know it.
+ * A full snapshot froze the event rings of all CPUs at @ts.  The record of this comes
+ * after the off-markers, which are later than @ts and do not take it into account.
  */
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts)
 {
@@ -141,14 +145,14 @@ void kt_absent_freeze(struct ktape_verify *v, uint64_t ts)
 		if (!a)
 			continue;
 		if (a->on)
-			cover(a, a->since, ts);
+			cover_time(a, a->since, ts);
 		a->on = false;
 		if (a->until > ts)
 			a->until = kt_max(v->question.from, ts);
 	}
 }
 
-/* Filters that cannot hold back this event do not count. */
+/* Check whether one of the filters in force can hold back the event. */
 static bool may_hold_back(const struct ktape_verify *v, uint32_t filters)
 {
 	static const uint32_t of_all =
@@ -188,14 +192,14 @@ void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts)
 
 	if (!is_asked(v, c))
 		return;
-	if (a->filter_on && meets(v, a->filter_since, ts))
+	if (a->filter_on && is_in_range(v, a->filter_since, ts))
 		a->filtered = true;
 	if (on && !a->filter_on)
 		a->filter_since = ts;
 	a->filter_on = on;
 }
 
-/* The trace is over. */
+/* End the proof at the end of the trace. */
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	const struct kt_vring *r = &c->ring[v->ring];
@@ -203,29 +207,29 @@ void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 
 	if (!is_asked(v, c))
 		return;
-	/* Without an off-marker nothing is known beyond the last record. */
+	/* Without an off-marker, nothing is known after the last record. */
 	if (a->on)
-		cover(a, a->since, a->last);
-	if (a->filter_on && meets(v, a->filter_since, UINT64_MAX))
+		cover_time(a, a->since, a->last);
+	if (a->filter_on && is_in_range(v, a->filter_since, UINT64_MAX))
 		a->filtered = true;
 	if (a->ring_lost && (!r->told || c->state != KT_STATE_OFF))
 		a->lost = true;
-	/* Losses that an open packet told may be later than its end. */
-	if (r->doubt && meets(v, r->ts_end, UINT64_MAX))
+	/* A loss that an open packet reports may be later than its end. */
+	if (r->doubt && is_in_range(v, r->ts_end, UINT64_MAX))
 		a->lost = true;
 	if (c->ring[KTAPE_RING_CONTROL].doubt || c->damaged || v->damaged)
 		a->lost = true;
-	/* Without a ledger nobody would miss what came behind the last one. */
+	/* Without a final ledger, records missing at the end would not be noticed. */
 	if (!r->judged)
 		a->until = kt_min(a->until, a->last);
 }
 
 static const char *const whys[] = {
 	[KTAPE_ABSENT_PROVED] =
-		"it was to be recorded all the time, and was not",
-	[KTAPE_ABSENT_FOUND] = "it is there",
+		"it was enabled all the time, and is not in the trace",
+	[KTAPE_ABSENT_FOUND] = "it is in the trace",
 	[KTAPE_ABSENT_NOT_ENABLED] =
-		"it was not to be recorded all the time, as far as the markers tell",
+		"according to the markers, it was not enabled all the time",
 	[KTAPE_ABSENT_FILTERED] =
 		"a filter was in force that may have held it back",
 	[KTAPE_ABSENT_LOST] =
@@ -252,7 +256,7 @@ static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 	return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED;
 }
 
-/* Of several verdicts: found, then what says most of why it is not proved. */
+/* Order verdicts for the sum over all CPUs: FOUND wins, PROVED only if all agree. */
 static bool is_worse(unsigned int a, unsigned int b)
 {
 	static const uint8_t rank[] = {
@@ -265,8 +269,8 @@ static bool is_worse(unsigned int a, unsigned int b)
 }
 
 /*
- * Did it run without rings in the asked time?  If it gets them later its own
- * markers tell from when on.
+ * Check whether a CPU ran without rings in the range.  If it got rings later, its own
+ * markers say from when on.
  */
 static bool is_without(const struct ktape_verify *v, unsigned int cpu)
 {
@@ -303,7 +307,7 @@ unsigned int ktape_verify_verdict(const struct ktape_verify *verify, int cpu,
 	return verdict;
 }
 
-/* Could the field have that value? */
+/* Check whether a field can hold a value. */
 static bool can_hold(const struct ktape_field *f, uint64_t value)
 {
 	if (f->place == KTAPE_PLACE_BITS)
@@ -345,8 +349,8 @@ int ktape_verify_ask(struct ktape_verify *verify,
 }
 
 /*
- * The first tick, of a clock that began with 0, at which @ns nanoseconds are over.
- * Not more ticks are looked at than have nanoseconds.
+ * Return the first tick that is not before @ns, by binary search, because
+ * ktape_ticks_to_ns() rounds.  The search is limited to ticks whose ns fit 63 bits.
  */
 static uint64_t first_tick(const struct ktape_info *info, uint64_t ns)
 {
@@ -365,7 +369,7 @@ static uint64_t first_tick(const struct ktape_info *info, uint64_t ns)
 	return low;
 }
 
-/* How long after @begin is @ns?  What was before is at its begin. */
+/* Return the time from @begin to @ns, 0 if @ns is earlier. */
 static uint64_t time_since(int64_t ns, int64_t begin)
 {
 	return ns > begin ? (uint64_t)ns - (uint64_t)begin : 0;

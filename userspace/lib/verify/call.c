@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * System calls begin and end thread by thread, wherever a thread runs.  That takes
- * one time of all CPUs.
+ * Rule pair for system calls: each thread's calls must begin and end in turn.  A thread
+ * may change CPUs inside a call, so this rule needs clocks that agree.
  *
- * A call that ends without having begun is one of a child that returns from
- * fork, or that was denied before it began.  One that begins in another has
- * no explanation but those of which the epoch knows.
+ * An end without a begin is legal: a child returns from fork, or a call was denied
+ * before it began.  A begin inside another call is a violation, unless something was
+ * lost meanwhile: then struct ktape_verify.epoch has changed.
  */
 #include "util/hash.h"
 #include "verify/internal.h"
@@ -14,6 +14,7 @@
 #define CALLS_MAX	(1U << 22)
 #define NO_NUMBER	0xffffU
 
+/* A thread: whether it is inside of a call, as known at @epoch. */
 struct call {
 	int32_t tid;
 	bool used;
@@ -55,18 +56,18 @@ void kt_calls_free(struct kt_calls *calls)
 	free(calls);
 }
 
-/* At the end: what there was no room for was not judged. */
+/* Report calls that were not checked because there were too many threads. */
 void kt_calls_end(struct ktape_verify *v)
 {
 	const struct kt_calls *k = v->calls;
 
 	if (k->left_out)
 		kt_verify_note(v, KTAPE_RULE_PAIR, NULL,
-			       "%llu system calls are not judged: their threads are more than the %u that are followed at once",
+			       "%llu system calls are not checked: there are more than the %u threads that can be tracked",
 			       (unsigned long long)k->left_out, CALLS_MAX / 2);
 }
 
-static struct call *slot(const struct kt_calls *k, int32_t tid)
+static struct call *call_slot(const struct kt_calls *k, int32_t tid)
 {
 	size_t at = kt_hash(k->seed, (uint32_t)tid) & (k->size - 1);
 
@@ -75,7 +76,7 @@ static struct call *slot(const struct kt_calls *k, int32_t tid)
 	return &k->table[at];
 }
 
-static int grow(struct kt_calls *k)
+static int grow_calls(struct kt_calls *k)
 {
 	struct kt_calls more = { .size = k->size * 2, .seed = k->seed };
 
@@ -84,7 +85,7 @@ static int grow(struct kt_calls *k)
 		return -ENOMEM;
 	for (size_t i = 0; i < k->size; i++)
 		if (k->table[i].used)
-			*slot(&more, k->table[i].tid) = k->table[i];
+			*call_slot(&more, k->table[i].tid) = k->table[i];
 	more.used = k->used;
 	more.left_out = k->left_out;
 	free(k->table);
@@ -92,11 +93,11 @@ static int grow(struct kt_calls *k)
 	return 0;
 }
 
-/* Return: the thread, or NULL when there are too many. */
-static struct call *find(struct ktape_verify *v, int32_t tid)
+/* Return the entry of a thread, added if needed; NULL if there are too many. */
+static struct call *find_thread(struct ktape_verify *v, int32_t tid)
 {
 	struct kt_calls *k = v->calls;
-	struct call *c = slot(k, tid);
+	struct call *c = call_slot(k, tid);
 
 	if (c->used)
 		return c;
@@ -105,10 +106,10 @@ static struct call *find(struct ktape_verify *v, int32_t tid)
 			k->left_out++;
 			return NULL;
 		}
-		v->failed = grow(k);
+		v->failed = grow_calls(k);
 		if (v->failed)
 			return NULL;
-		c = slot(k, tid);
+		c = call_slot(k, tid);
 	}
 	k->used++;
 	c->used = true;
@@ -147,8 +148,8 @@ static const char *call_name(const struct ktape_verify *v,
 	return name ? name : "";
 }
 
-/* A thread that calls these is not seen to return under that number. */
-static bool returns(const char *name)
+/* Check whether a call ends with an event that has the same number. */
+static bool has_exit_event(const char *name)
 {
 	static const char *const silent[] = { "exit", "exit_group", "execve",
 					   "execveat", "rt_sigreturn",
@@ -165,12 +166,12 @@ static void take_enter(struct ktape_verify *v, struct call *t, unsigned int nr,
 {
 	if (t->epoch == v->epoch && t->inside)
 		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
-				"thread %d calls %u \"%s\" inside of call %u, whose end is missing",
+				"thread %d begins call %u \"%s\" inside call %u, whose end is missing",
 				t->tid, nr, call_name(v, e, nr), t->nr);
 	t->epoch = v->epoch;
 	t->inside = true;
 	t->nr = (uint16_t)nr;
-	if (!returns(call_name(v, e, nr)))
+	if (!has_exit_event(call_name(v, e, nr)))
 		t->epoch = UINT64_MAX;
 }
 
@@ -179,15 +180,15 @@ static void take_exit(struct ktape_verify *v, struct call *t, unsigned int nr,
 {
 	if (t->epoch == v->epoch && t->inside && t->nr != nr &&
 	    nr != NO_NUMBER && t->nr != NO_NUMBER &&
-	    returns(call_name(v, e, nr)))
+	    has_exit_event(call_name(v, e, nr)))
 		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
-				"thread %d returns from call %u \"%s\", and is in call %u",
+				"thread %d ends call %u \"%s\", but is in call %u",
 				t->tid, nr, call_name(v, e, nr), t->nr);
 	t->epoch = v->epoch;
 	t->inside = false;
 }
 
-/* Nothing is lost on the CPU, and no filter is in force on it. */
+/* Check an event.  Called only if nothing is lost on the CPU and no filter is set. */
 void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 		    const struct ktape_event *e)
 {
@@ -196,13 +197,13 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 
 	if (e->opcode == KTAPE_EV_PROCESS_FREE ||
 	    e->opcode == KTAPE_EV_PROCESS_EXIT) {
-		t = find(v, (int32_t)ktape_event_arg(e, 0));
+		t = find_thread(v, (int32_t)ktape_event_arg(e, 0));
 		if (t)
 			t->epoch = UINT64_MAX;
 		return;
 	}
 	if (e->opcode == KTAPE_EV_PROCESS_FORK) {
-		t = find(v, (int32_t)ktape_event_arg(e, 1));
+		t = find_thread(v, (int32_t)ktape_event_arg(e, 1));
 		if (t)
 			t->epoch = UINT64_MAX;
 		return;
@@ -210,7 +211,7 @@ void kt_verify_call(struct ktape_verify *v, const struct kt_vcpu *c,
 	if ((!is_enter(e->opcode) && !is_exit(e->opcode)) || e->tid <= 0 ||
 	    !records_both(c) || v->unstable || e->ts <= v->doubt_until)
 		return;
-	t = find(v, e->tid);
+	t = find_thread(v, e->tid);
 	if (t && is_enter(e->opcode))
 		take_enter(v, t, nr, e);
 	else if (t)

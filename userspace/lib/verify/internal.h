@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace that is being verified: what the rules know of streams and CPUs. */
+/* Checking a trace: what the rules know about streams and CPUs. */
 #ifndef _KT_VERIFY_INTERNAL_H
 #define _KT_VERIFY_INTERNAL_H
 
 #include "trace/trace.h"
 
-/* So many contexts can have counted an event that they have not stored yet. */
+/* Most nested writers that can have counted an event without storing it yet. */
 #define KT_DEPTH	8
 
 /**
- * struct kt_counts - of one class, or of all, at one moment
- * @emitted: had their bit set
- * @filtered: held back
- * @lost: lost in the ring
- * @records: seen in the stream
+ * struct kt_counts - counters of one class, or of a whole ring, at one moment
+ * @emitted: events that were enabled when they occurred
+ * @filtered: events that filters held back
+ * @lost: events that the ring lost
+ * @records: records read from the stream
  */
 struct kt_counts {
 	uint64_t emitted;
@@ -24,12 +24,12 @@ struct kt_counts {
 
 /**
  * struct kt_vclass - one class of one ring
- * @said: by the last ledger record
- * @base: where counting begins
- * @records: seen so far
- * @told: losses that have an interval
- * @told_base: of these, before the base
- * @owed: emitted and nowhere to be found, at the last exact ledger
+ * @said: counters in the last ledger record
+ * @base: counters where counting begins
+ * @records: records read so far
+ * @told: lost events that loss records report
+ * @told_base: value of @told where counting begins
+ * @owed: events that are unaccounted for at the last exact ledger
  */
 struct kt_vclass {
 	struct kt_counts said;
@@ -42,41 +42,43 @@ struct kt_vclass {
 
 /**
  * struct kt_vring - one stream of a CPU
- * @there: it has packets
- * @whole: it begins with the first record of its session
- * @hole: packets are missing or damaged, and that was told
- * @gaps: the reader told of gaps, so that losses are known by number only
- * @full: it has packets with records
- * @first_ts: begin of the first of these
- * @foreign: it has records of no known class
- * @packets: how many
- * @records: how many
- * @seq: of the last packet
- * @offset: of the last packet
- * @ts_begin: its begin
- * @ts_end: its end
- * @held: its last record is at the time of the one before, which is later
- * @looked: it was looked at for @steps
- * @steps: the clock goes back in the last packet
- * @lossy: something was lost in it or before it
+ * @there: the stream has packets
+ * @whole: the stream begins with the first record of its session
+ * @hole: packets are missing or damaged, and this was reported
+ * @gaps: packets are marked with KTAPE_BLOCK_GAP, so that missed events are known
+ *	only by number
+ * @full: the stream has packets with records
+ * @first_ts: begin of the first packet with records, in ticks
+ * @foreign: the stream has records of an unknown class
+ * @packets: number of packets
+ * @records: number of records
+ * @seq: sequence number of the last packet
+ * @offset: offset of the last packet in the file
+ * @ts_begin: begin of the last packet, in ticks
+ * @ts_end: end of the last packet, in ticks
+ * @held: the last record got the time of the record before, because the clock stepped
+ *	back
+ * @looked: @steps is valid for the last packet
+ * @steps: the clock steps back in the last packet
+ * @lossy: something was lost in the last packet or right before it
  * @counted: @head was not compared with the records yet
- * @open: the last packet's counts are of a later moment than its end
- * @head: counts at the end of the last closed packet
- * @head_discarded: what that packet told
- * @headed: these two are known
- * @ahead: counts of the last open packet
- * @discarded: the most that any packet told
- * @based: @base and @base_missed are known
- * @base: counts where they begin
- * @base_missed: likewise
- * @missed: told to be overwritten before they could be read
- * @doubt: the last packet was open and told a loss
- * @class_based: counts of the classes have a beginning
- * @class_missed: @missed there
- * @judged: the ledger of a stop was compared with its records
- * @exact: @owed of the classes was computed and not judged
- * @told: all losses until the last exact ledger have their interval
- * @class: per class
+ * @open: the last packet was open, so its counters are later than its last record
+ * @head: counters of the last closed packet
+ * @head_discarded: losses that this packet reports
+ * @headed: @head and @head_discarded are valid
+ * @ahead: counters of the last open packet
+ * @discarded: largest number of losses that any packet reports
+ * @based: @base and @base_missed are valid
+ * @base: counters where counting begins
+ * @base_missed: value of @missed where counting begins
+ * @missed: events that were overwritten before they were read, as packets report
+ * @doubt: the last packet was open and reports a loss
+ * @class_based: counting by classes has begun
+ * @class_missed: value of @missed where counting by classes began
+ * @judged: the ledger of a stop was compared with the records
+ * @exact: @owed of the classes was computed and not checked yet
+ * @told: all losses up to the last exact ledger have loss records
+ * @class: counters of each class
  */
 struct kt_vring {
 	bool there;
@@ -117,13 +119,13 @@ struct kt_vring {
 };
 
 /**
- * enum kt_state - what the markers of a CPU say
- * @KT_STATE_UNKNOWN: no marker was seen, or some were lost
- * @KT_STATE_STARTING: its session starts
- * @KT_STATE_ON: its session records
- * @KT_STATE_ENDING: the on-markers have ended, the stop has not come yet
- * @KT_STATE_OFF: its session is stopped
- * @KT_STATE_OFFLINE: the CPU went
+ * enum kt_state - state of a CPU according to its markers
+ * @KT_STATE_UNKNOWN: there was no marker, or markers were lost
+ * @KT_STATE_STARTING: the session is starting
+ * @KT_STATE_ON: the session records
+ * @KT_STATE_ENDING: the off-marker of the profile came, but not the stop
+ * @KT_STATE_OFF: the session is stopped
+ * @KT_STATE_OFFLINE: the CPU went offline
  */
 enum kt_state {
 	KT_STATE_UNKNOWN,
@@ -137,10 +139,10 @@ enum kt_state {
 #define KT_NEST_MAX	16U
 
 /**
- * struct kt_nest - handlers that run on top of each other
- * @nr: how many
- * @sure: there are no others
- * @id: their numbers
+ * struct kt_nest - nested interrupt handlers
+ * @nr: number of known handlers
+ * @sure: there are no other handlers
+ * @id: numbers of the handlers, the innermost last
  */
 struct kt_nest {
 	unsigned int nr;
@@ -149,17 +151,18 @@ struct kt_nest {
 };
 
 /**
- * struct kt_vabsent - what is known of the asked time on a CPU
- * @until: it was to be recorded from @from until here without a break
- * @on: it is to be recorded ...
- * @since: ... since then
- * @last: until then it is certain
- * @found: there is one
- * @filtered: a filter was in force
- * @lost: events were lost
- * @ring_lost: the ring lost some, loss records tell of which class
- * @filter_on: a filter is in force ...
- * @filter_since: ... since then
+ * struct kt_vabsent - what is known about the question on one CPU
+ * @until: the event was enabled from the begin of the range up to here without a
+ *	break, in ticks
+ * @on: the event is enabled now
+ * @since: since when it is enabled, if @on, in ticks
+ * @last: time of the last event of its ring, in ticks
+ * @found: the event is in the trace
+ * @filtered: a filter was in force in the range
+ * @lost: events were lost in the range
+ * @ring_lost: the ring lost events in the range; loss records report their class
+ * @filter_on: a filter is in force now
+ * @filter_since: since when it is in force, if @filter_on, in ticks
  */
 struct kt_vabsent {
 	uint64_t until;
@@ -176,24 +179,24 @@ struct kt_vabsent {
 
 /**
  * struct kt_vcpu - one CPU
- * @cpu: which
- * @ring: its streams, event and control
+ * @cpu: CPU number
+ * @ring: event stream and control stream
  * @state: enum kt_state
- * @marked: the on-marker of the profile came since the start
+ * @marked: an on-marker of the profile came since the start
  * @ledgered: the ledger of the stop came
- * @filtered: @filters are known
- * @masked: @mask is known
- * @mask: what it records
- * @filters: bit n: enum ktape_filter_kind n is in force
- * @tid: thread on it, -1 if not known
- * @doubt_until: nothing can be said of pairs until then
- * @irqs: handlers of hard interrupts
- * @softirqs: of soft ones
- * @samples: of the time in the tracer
- * @sampled: ticks
- * @opening: ticks for opening blocks
- * @damaged: a rule about its streams is broken
- * @absent: the question
+ * @filtered: @filters is valid
+ * @masked: @mask is valid
+ * @mask: enabled events, bit n is opcode n
+ * @filters: filters in force, bit n is enum ktape_filter_kind n
+ * @tid: running thread, -1 = not known
+ * @doubt_until: pairs are not judged up to this time, in ticks
+ * @irqs: running handlers of hard interrupts
+ * @softirqs: running handlers of soft interrupts
+ * @samples: number of samples of the time in the tracer
+ * @sampled: sum of these samples in ticks
+ * @opening: ticks spent opening blocks
+ * @damaged: a rule about the streams of this CPU is violated
+ * @absent: what is known about the question
  */
 struct kt_vcpu {
 	uint32_t cpu;
@@ -220,32 +223,32 @@ struct kt_calls;
 struct kt_seen;
 
 /**
- * struct ktape_verify - a trace that is being verified
- * @options: of the caller
- * @trace: it
+ * struct ktape_verify - a check of a trace
+ * @options: options of the caller
+ * @trace: the trace
  * @registry: the stream of names
- * @cpus: by number, NULL: nothing there
- * @without: by number: since when it runs without rings; 0: nobody said so
- * @errors: findings by rule
+ * @cpus: CPUs by number, NULL = no packet
+ * @without: by CPU number, since when the CPU runs without rings, 0 = it has rings
+ * @errors: violations by rule
  * @notes: notes by rule
- * @failed: out of memory in a callback
- * @unstable: a clock was told not to be trusted
- * @rt: a kernel whose soft interrupts are preempted
- * @damaged: something is wrong with a file that cannot be told to be of one CPU
+ * @failed: negative errno of a callback that ran out of memory, or 0
+ * @unstable: the kernel does not trust the trace clock
+ * @rt: PREEMPT_RT kernel, where soft interrupts are preempted
+ * @damaged: a file is damaged, and it is not known which CPU it belongs to
  * @names_lost: records of names may be missing
- * @paused: the session has been stopped
- * @events_lost: records of event rings are
- * @waits: the session waits for its reader, and has its names in control rings
- * @epoch: counts moments after which nothing is known of threads
- * @doubt_until: nothing can be said of threads until then
- * @records: so far
- * @event: that is being looked at, or NULL
+ * @paused: the session was stopped at least once
+ * @events_lost: records of event rings are missing
+ * @waits: discard mode: the names are in control rings
+ * @epoch: number of times that the state of threads was forgotten
+ * @doubt_until: calls are not judged up to this time, in ticks
+ * @records: records read so far
+ * @event: current event, or NULL
  * @calls: threads in system calls
- * @seen: names that were looked for
- * @asked: there is a question
- * @question: it
- * @class: its event's class
- * @ring: its ring
+ * @seen: numbers whose names were looked up
+ * @asked: a question was asked
+ * @question: the question
+ * @class: class of the event in question
+ * @ring: ring of this class
  */
 struct ktape_verify {
 	struct ktape_verify_options options;
@@ -345,7 +348,7 @@ void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts);
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts);
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c);
 
-/* Should there be something of a CPU? */
+/* Check for a CPU that the metadata lists, but of which there is no packet. */
 static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)
 {
 	const uint64_t *cpus = v->trace->info.cpus;
@@ -354,6 +357,7 @@ static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)
 	       cpus[cpu / 64] >> (cpu % 64) & 1 && !v->cpus[cpu];
 }
 
+/* Check whether an event is known to be enabled on a CPU. */
 static inline bool kt_verify_has(const struct kt_vcpu *c, unsigned int opcode)
 {
 	return c->masked && kt_mask_has(c->mask, opcode);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * emitted = records + filtered + lost, class by class, wherever a ledger says how
- * many there were while nobody recorded.
+ * Rules ledger and loss: emitted = records + filtered + lost for each class.
  *
- * What a reader was too late for is told by number and not by class, and maybe
- * only later: then no class may have too many records, and at the end of the
- * trace the sum has to be right.
+ * A ledger is a set of control records with the counters of all classes.  It is exact
+ * at the start and stop of a session, because no event can occur then.
+ *
+ * Events that a reader missed are reported by number and not by class, and perhaps
+ * only later.  In that case no class may have too many records, and the sum over all
+ * classes must be right at the end of the trace.
  */
 #include "verify/internal.h"
 
@@ -29,7 +31,8 @@ static const char *ring_name(unsigned int ring)
 	return ring == KTAPE_RING_EVENT ? "event" : "control";
 }
 
-static int64_t owed(const struct kt_vclass *k)
+/* Return how many events of a class are unaccounted for. */
+static int64_t missing_events(const struct kt_vclass *k)
 {
 	return (int64_t)((k->said.emitted - k->base.emitted) -
 			 (k->said.filtered - k->base.filtered) -
@@ -37,7 +40,8 @@ static int64_t owed(const struct kt_vclass *k)
 			 (k->records - k->base.records));
 }
 
-static void tell(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
+/* Report a class whose counters do not match. */
+static void report_class(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
 		 unsigned int class, int64_t owes)
 {
 	const struct kt_vclass *k = &c->ring[ring].class[class];
@@ -53,7 +57,7 @@ static void tell(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
 		(long long)owes);
 }
 
-/* Judge the classes of a ring by what was computed at its last exact ledger. */
+/* Check the classes of a ring with the result of its last exact ledger. */
 void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, bool last)
 {
@@ -68,16 +72,16 @@ void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		sum += r->class[i].owed;
 		if (r->class[i].owed < 0 ||
 		    (r->class[i].owed && !missed && !r->gaps))
-			tell(v, c, ring, i, r->class[i].owed);
+			report_class(v, c, ring, i, r->class[i].owed);
 	}
 	if (last && (missed || r->gaps) && sum != (int64_t)missed)
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LEDGER, c, ring,
-			"%lld records are not there, and %llu were told to be missed",
+			"%lld records are missing, but %llu were reported as missed",
 			(long long)sum, (unsigned long long)missed);
 }
 
-/* From here on counts mean something. */
+/* Begin counting the classes of a ring at this ledger. */
 static void begin_classes(struct kt_vring *r)
 {
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
@@ -95,14 +99,14 @@ static void begin_classes(struct kt_vring *r)
 	r->judged = false;
 }
 
-/* At an exact ledger each loss was told before. */
+/* At an exact ledger, check that each loss has a loss record before it. */
 static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
 		       unsigned int ring)
 {
 	const struct kt_vring *control = &c->ring[KTAPE_RING_CONTROL];
 	struct kt_vring *r = &c->ring[ring];
 
-	/* The records that tell it may themselves be missing. */
+	/* The loss records may be missing themselves. */
 	r->told = !control->hole && !control->gaps &&
 		  kt_mask_has(v->trace->info.known, KTAPE_EV_LOSS) &&
 		  control->class[KTAPE_CLASS_CONTROL].said.lost ==
@@ -118,14 +122,15 @@ static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
 		r->told = false;
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LOSS, c, KTAPE_RING_CONTROL,
-			"class %s in the %s ring: %llu lost, and intervals of %llu",
+			"class %s in the %s ring: %llu events lost, but loss records report %llu",
 			class_name(i), ring_name(ring),
 			(unsigned long long)lost,
 			(unsigned long long)(k->told - k->told_base));
 	}
 }
 
-static void judge(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
+/* Check a ring at a ledger. */
+static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
 		  unsigned int moment, uint64_t ts)
 {
 	struct kt_vring *r = &c->ring[ring];
@@ -134,24 +139,24 @@ static void judge(struct ktape_verify *v, struct kt_vcpu *c, unsigned int ring,
 	kt_verify_owed(v, c, ring, false);
 	if (r->class_based && !r->hole && !r->foreign) {
 		for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
-			owes = owed(&r->class[i]);
+			owes = missing_events(&r->class[i]);
 			if (moment != MOMENT_FLUSH)
 				r->class[i].owed = owes;
 			else if (owes < -KT_DEPTH)
-				tell(v, c, ring, i, owes);
+				report_class(v, c, ring, i, owes);
 		}
 		r->exact = moment != MOMENT_FLUSH;
 		r->judged |= moment == MOMENT_STOP;
 		if (moment != MOMENT_FLUSH)
 			check_told(v, c, ring);
 	}
-	/* Not if what came then was overwritten before anybody read it. */
+	/* Not if the first records after the start were overwritten unread. */
 	if (moment == MOMENT_START && (!r->class_based || r->hole) &&
 	    (!r->full || r->first_ts <= ts))
 		begin_classes(r);
 }
 
-/* One class; the one of the ledger's own records ends the set. */
+/* Read the ledger of one class.  The class of ledger records comes last. */
 void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e)
 {
@@ -163,7 +168,7 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	if (ring >= KTAPE_RINGS_PER_CPU || moment > MOMENT_FLUSH || !p ||
 	    e->blob_size < COUNTS * 8) {
 		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
-				"a ledger record of no ring or moment");
+				"a ledger record with an invalid ring or moment");
 		return;
 	}
 	said = &c->ring[ring].class[class].said;
@@ -174,12 +179,12 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		said->lost += kt_get64(p + i * 8);
 	if (ring != KTAPE_RING_CONTROL || class != KTAPE_CLASS_CONTROL)
 		return;
-	/* An event ring without a packet is whole if its CPU's session is. */
+	/* An event ring without packets is complete if the control ring is. */
 	if (!c->ring[KTAPE_RING_EVENT].there && c->ring[ring].whole)
 		c->ring[KTAPE_RING_EVENT].class_based = true;
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
 		if (c->ring[i].there || !v->trace->single)
-			judge(v, c, i, moment, e->ts);
+			check_ring(v, c, i, moment, e->ts);
 	c->ledgered |= moment == MOMENT_STOP;
 	if (moment == MOMENT_START) {
 		c->ledgered = false;
@@ -187,6 +192,7 @@ void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 	}
 }
 
+/* Read a loss record. */
 void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct ktape_event *e)
 {
@@ -195,7 +201,7 @@ void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 
 	if (ring >= KTAPE_RINGS_PER_CPU || e->nargs != 6) {
 		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
-				"a loss record of no ring");
+				"a loss record with an invalid ring");
 		return;
 	}
 	first = kt_get64(e->args);
@@ -203,12 +209,12 @@ void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 	if (first > last || last > e->ts + KT_DEPTH) {
 		kt_verify_wrong(
 			v, KTAPE_RULE_LOSS, v->trace->current,
-			"an interval that ends before it begins, or later than now");
+			"a loss record whose interval ends before it begins, or after the record");
 		last = kt_max(first, last);
 	}
 	c->ring[ring].class[class].told +=
 		kt_get64((const uint8_t *)e->args + 16);
-	/* One of a filter may be among them, and be later than the session's. */
+	/* A marker of a filter or profile may be among the lost records. */
 	if (ring == KTAPE_RING_CONTROL && class == KTAPE_CLASS_CONTROL) {
 		c->filtered = false;
 		c->masked = false;

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The markers of a CPU, as its control ring has them: a start with its ledger,
- * session on, clocks, filters, profile on; a stop with profile off, its ledger,
- * session off.
+ * Rule marker: the control records of a CPU must come in this order.
+ *
+ *	start:	ledger, session on, clocks, filters, profile on
+ *	stop:	profile off, ledger, session off
  */
 #include "verify/internal.h"
 
-static void lose_threads(struct ktape_verify *v, struct kt_vcpu *c)
+/* Forget running threads and handlers: events may be missing around a marker. */
+static void forget_threads(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	kt_verify_doubt(v, c, 0);
 }
 
-/* Had its control ring no room for some marker?  Then its packet tells a loss. */
+/* Check whether the control ring may have lost a marker. */
 static bool is_lossy(const struct kt_vcpu *c)
 {
 	return c->ring[KTAPE_RING_CONTROL].doubt;
 }
 
-/* What comes now is compared at the next stop, and not before. */
+/* Records begin again: they are not covered by the last stop's ledger. */
 static void begin_records(struct kt_vcpu *c)
 {
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
@@ -30,7 +32,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	const struct kt_stream *s = v->trace->current;
 	bool on = (e->dat20 & 3) == KTAPE_PHASE_ON;
 
-	lose_threads(v, c);
+	forget_threads(v, c);
 	v->waits = ktape_event_arg(e, 1) == KTAPE_MODE_DISCARD;
 	if (on) {
 		if (c->state == KT_STATE_ON || c->state == KT_STATE_ENDING)
@@ -43,7 +45,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 		c->state = KT_STATE_ON;
 		c->marked = false;
 		begin_records(c);
-		/* Those in force follow. */
+		/* Markers of the filters in force follow. */
 		c->filtered = true;
 		c->filters = 0;
 		kt_absent_filters(v, c, e->ts);
@@ -59,7 +61,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	else if (c->state == KT_STATE_ENDING && !c->ledgered && !is_lossy(c))
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"the session stops without a ledger");
-	/* Who gets a name from here to the next start is in no ring. */
+	/* Names that are given until the next start are not recorded. */
 	v->paused = true;
 	c->state = KT_STATE_OFF;
 	c->masked = false;
@@ -76,27 +78,27 @@ static void take_profile(struct ktape_verify *v, struct kt_vcpu *c,
 
 	if (!e->blob || e->blob_size < sizeof(mask)) {
 		kt_verify_wrong(v, KTAPE_RULE_FORM, s,
-				"a profile record without a mask");
+				"a profile record has no mask");
 		return;
 	}
 	for (unsigned int i = 0; i < KTAPE_MASK_WORDS; i++) {
 		mask[i] = kt_get64((const uint8_t *)e->blob + i * 8);
 		any |= mask[i];
-		/* An off-marker tells what remains, if it was there. */
+		/* An off-marker has the events that remain enabled. */
 		if (!on)
 			mask[i] &= c->mask[i];
 	}
-	lose_threads(v, c);
+	forget_threads(v, c);
 	if (c->state == KT_STATE_OFF || c->state == KT_STATE_STARTING)
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
-				"a profile's marker outside of a session");
+				"a marker of the profile outside a session");
 	if (!on && c->state == KT_STATE_ON && !c->marked)
 		kt_verify_wrong(
 			v, KTAPE_RULE_MARKER, s,
 			"an off-marker of the profile without an on-marker");
 	/*
-	 * A profile that nobody knows of so far cannot be narrowed, and markers
-	 * of filters may be missing as well.
+	 * An off-marker narrows the profile, which must be known for this.  If
+	 * markers of filters may be missing, the profile counts as not known.
 	 */
 	c->masked = c->filtered && (on || c->masked);
 	kt_absent_profile(v, c, c->masked ? mask : NULL, e->ts);
@@ -113,7 +115,7 @@ static void take_filter(struct ktape_verify *v, struct kt_vcpu *c,
 {
 	uint32_t bit = 1U << (e->dat20 & 31);
 
-	lose_threads(v, c);
+	forget_threads(v, c);
 	if ((e->dat20 >> 5 & 3) == KTAPE_PHASE_ON)
 		c->filters |= bit;
 	else
@@ -124,7 +126,7 @@ static void take_filter(struct ktape_verify *v, struct kt_vcpu *c,
 static void take_cpu(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {
-	lose_threads(v, c);
+	forget_threads(v, c);
 	kt_absent_profile(v, c, NULL, e->ts);
 	c->masked = false;
 	c->filtered = e->dat20 & 1;
@@ -135,7 +137,7 @@ static void take_cpu(struct ktape_verify *v, struct kt_vcpu *c,
 	c->state = e->dat20 & 1 ? KT_STATE_ON : KT_STATE_OFFLINE;
 }
 
-/* All CPUs that are there tell the same: what was on in one that is not, ends. */
+/* A snapshot is full.  Every CPU with rings records this; it applies to all CPUs. */
 static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
 			const struct ktape_event *e)
 {
@@ -143,28 +145,28 @@ static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
 
 	if (e->nargs < 3) {
 		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
-				"a freeze record without a time");
+				"a freeze record has no time");
 		return;
 	}
 	time = kt_get64(e->args);
 	if (c->state == KT_STATE_STARTING || c->state == KT_STATE_ON ||
 	    c->state == KT_STATE_OFF || c->ledgered)
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
-				"a snapshot ends that is not about to stop");
+				"the snapshot is full, but no off-marker came before");
 	if (time > e->ts)
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
-				"a snapshot that ends later than now");
+				"the snapshot is said to be full at a time after this record");
 	kt_absent_freeze(v, time);
 }
 
-/* Every CPU that has rings tells of one that has none, and again. */
+/* A CPU runs without rings.  Every CPU with rings records this, perhaps repeatedly. */
 static void take_without(struct ktape_verify *v, const struct ktape_event *e)
 {
 	uint32_t cpu = e->nargs ? ktape_event_arg(e, 0) : KT_CPUS_MAX;
 
 	if (cpu >= KT_CPUS_MAX) {
 		kt_verify_wrong(v, KTAPE_RULE_FORM, v->trace->current,
-				"a record of a CPU without rings that names none");
+				"a record of a CPU without rings has no valid CPU number");
 		return;
 	}
 	if (v->without[cpu])
@@ -182,9 +184,10 @@ static void take_sync(struct ktape_verify *v, const struct ktape_event *e)
 	v->unstable = true;
 	kt_verify_note(
 		v, KTAPE_RULE_CLOCK, v->trace->current,
-		"the kernel does not trust the trace clock: the order of events of different CPUs is not vouched for");
+		"the kernel does not trust the trace clock: the order of events of different CPUs may be wrong");
 }
 
+/* Check a control record. */
 void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e)
 {
@@ -219,7 +222,7 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 		kt_verify_loss(v, c, e);
 		break;
 	case KTAPE_EV_TRACER:
-		/* The first one has nobody to tell of. */
+		/* The first record has no sample. */
 		c->samples += ktape_event_arg(e, 0) > 0;
 		c->sampled += ktape_event_arg(e, 0);
 		c->opening += ktape_event_arg(e, 2);
@@ -229,7 +232,7 @@ void kt_verify_marker(struct ktape_verify *v, struct kt_vcpu *c,
 	}
 }
 
-/* May there be a record of this kind now? */
+/* Check that the session is not stopped. */
 void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e)
 {
@@ -238,7 +241,7 @@ void kt_verify_recorded(struct ktape_verify *v, struct kt_vcpu *c,
 				"an event after the session's end");
 }
 
-/* Of the CPUs of a session all have its end, or none. */
+/* At the end of the trace, check that all CPUs have the end of the session, or none. */
 void kt_verify_ends(struct ktape_verify *v)
 {
 	bool stopped = false;
@@ -253,10 +256,10 @@ void kt_verify_ends(struct ktape_verify *v)
 		    !c->ring[KTAPE_RING_CONTROL].gaps && !is_lossy(c))
 			kt_verify_cpu_wrong(
 				v, KTAPE_RULE_MARKER, c, KTAPE_RING_CONTROL,
-				"the stream ends before the session's end, which other CPUs have");
+				"the stream ends before the end of the session, which other CPUs have");
 	}
 	if (!stopped)
 		kt_verify_note(
 			v, KTAPE_RULE_LEDGER, NULL,
-			"the trace ends while its session records: what came last is judged within the depth of nesting");
+			"the trace ends while its session records: the last counters are checked only within the depth of nesting");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Everything that a record names by number has a name: threads, functions.  Each
- * is looked for once.
+ * Rule name: threads and functions that events refer to must have names.  Each number
+ * is checked once.
  */
 #include "stream/event.h"
 #include "util/hash.h"
@@ -15,7 +15,7 @@ struct kt_seen {
 	uint64_t left_out;
 	size_t used;
 	size_t size;
-	uint64_t *table;	/* type << 32 | id; 0 is free */
+	uint64_t *table;	/* type << 32 | id; 0 = free */
 };
 
 int kt_seen_new(struct kt_seen **seen)
@@ -43,7 +43,7 @@ void kt_seen_free(struct kt_seen *seen)
 	free(seen);
 }
 
-/* At the end: what there was no room for was not judged. */
+/* Report numbers that were not checked because there were too many. */
 void kt_seen_end(struct ktape_verify *v)
 {
 	const struct kt_seen *k = v->seen;
@@ -51,7 +51,7 @@ void kt_seen_end(struct ktape_verify *v)
 
 	if (k->left_out)
 		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
-			       "%llu numbers are not judged: there are more than the %u that are remembered",
+			       "%llu numbers are not checked: there are more than the %u that can be remembered",
 			       (unsigned long long)k->left_out, SEEN_MAX / 2);
 	if (names)
 		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
@@ -59,7 +59,7 @@ void kt_seen_end(struct ktape_verify *v)
 			       (unsigned long long)names, KTAPE_REGISTRY_MAX);
 }
 
-static uint64_t *slot(const struct kt_seen *k, uint64_t key)
+static uint64_t *seen_slot(const struct kt_seen *k, uint64_t key)
 {
 	size_t at = kt_hash(k->seed, key) & (k->size - 1);
 
@@ -68,7 +68,7 @@ static uint64_t *slot(const struct kt_seen *k, uint64_t key)
 	return &k->table[at];
 }
 
-static int grow(struct kt_seen *k)
+static int grow_seen(struct kt_seen *k)
 {
 	struct kt_seen more = { .size = k->size * 2, .seed = k->seed };
 
@@ -77,7 +77,7 @@ static int grow(struct kt_seen *k)
 		return -ENOMEM;
 	for (size_t i = 0; i < k->size; i++)
 		if (k->table[i])
-			*slot(&more, k->table[i]) = k->table[i];
+			*seen_slot(&more, k->table[i]) = k->table[i];
 	more.used = k->used;
 	more.left_out = k->left_out;
 	free(k->table);
@@ -85,11 +85,11 @@ static int grow(struct kt_seen *k)
 	return 0;
 }
 
-/* Return: it is new, and is remembered if there is room. */
+/* Return true if a number is new, and remember it. */
 static bool is_new(struct ktape_verify *v, uint64_t key)
 {
 	struct kt_seen *k = v->seen;
-	uint64_t *at = slot(k, key);
+	uint64_t *at = seen_slot(k, key);
 
 	if (*at)
 		return false;
@@ -98,17 +98,17 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 			k->left_out++;
 			return false;
 		}
-		v->failed = grow(k);
+		v->failed = grow_seen(k);
 		if (v->failed)
 			return false;
-		at = slot(k, key);
+		at = seen_slot(k, key);
 	}
 	k->used++;
 	*at = key;
 	return true;
 }
 
-static void check(struct ktape_verify *v, unsigned int type, uint32_t id,
+static void check_name(struct ktape_verify *v, unsigned int type, uint32_t id,
 		  uint64_t ts)
 {
 	const struct ktape_registry *names = v->trace->registry;
@@ -123,15 +123,16 @@ static void check(struct ktape_verify *v, unsigned int type, uint32_t id,
 	if (o)
 		return;
 	/*
-	 * A live stream brings names only later; lost ones do not come at all, nor
-	 * those of threads that came while the session was stopped.
-	 * The module names functions as it finds the time, and not all have one.
+	 * A name may be missing for a good reason: it comes later in a live
+	 * stream, its record was lost, or the thread was created while the
+	 * session was stopped.  Functions are named later by a worker, and not
+	 * every address has a symbol.
 	 */
 	if (v->trace->live || v->names_lost || v->paused ||
 	    ktape_registry_left_out(names) ||
 	    (v->events_lost && !v->waits))
 		kt_verify_note(v, KTAPE_RULE_NAME, s,
-			       "%s %d has no name here: records of names were lost, come later, or the session was stopped",
+			       "%s %d has no name: its record was lost or comes later, or the session was stopped",
 			       type == KTAPE_OBJ_THREAD ? "thread" : "function",
 			       (int32_t)id);
 	else if (type == KTAPE_OBJ_THREAD)
@@ -139,10 +140,11 @@ static void check(struct ktape_verify *v, unsigned int type, uint32_t id,
 				(int32_t)id);
 	else
 		kt_verify_note(v, KTAPE_RULE_NAME, s,
-			       "function %#x has no name: the kernel has no symbol there, or too many came at once",
+			       "function %#x has no name: the kernel has no symbol for it, or too many new functions came at once",
 			       id);
 }
 
+/* Check the names of all threads and functions of an event. */
 void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 {
 	const struct kt_plan *plan = kt_plan_of(e);
@@ -153,8 +155,8 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 	    !kt_mask_has(v->trace->info.known, KTAPE_EV_REGISTRY))
 		return;
 	if (e->tid > 0)
-		check(v, KTAPE_OBJ_THREAD, (uint32_t)e->tid, e->ts);
-	/* It may be waited for who never was. */
+		check_name(v, KTAPE_OBJ_THREAD, (uint32_t)e->tid, e->ts);
+	/* wait4() may be called with the id of a process that never existed. */
 	if (e->opcode == KTAPE_EV_SCHED_PROCESS_WAIT)
 		return;
 	kt_fields_begin(&at, plan, e);
@@ -162,8 +164,8 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 		if (at.count || f->place == KTAPE_PLACE_REST)
 			continue;
 		if (f->type == KTAPE_TYPE_TID && (int32_t)at.value > 0)
-			check(v, KTAPE_OBJ_THREAD, (uint32_t)at.value, e->ts);
+			check_name(v, KTAPE_OBJ_THREAD, (uint32_t)at.value, e->ts);
 		else if (f->type == KTAPE_TYPE_FUNC && at.value)
-			check(v, KTAPE_OBJ_FUNCTION, (uint32_t)at.value, e->ts);
+			check_name(v, KTAPE_OBJ_FUNCTION, (uint32_t)at.value, e->ts);
 	}
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about the packets of a stream: their numbers, their times, and what their
- * heads count.
+ * Rules about the packets of a stream: sequence numbers, times, checksum flags, and
+ * the counters in the headers (rule bound).
  */
 #include "verify/internal.h"
 
-/* sync_clock is read right after ts_begin, by a clock that may step back. */
+/* Ticks that sync_clock, which is read right after ts_begin, may lie before it. */
 #define SYNC_SLACK	1000
 
 static uint64_t head_lost(const uint8_t *head)
@@ -26,7 +26,7 @@ static struct kt_counts head_counts(const uint8_t *head)
 	};
 }
 
-/* What is missing has been told: begin to count anew. */
+/* Packets are missing and this was reported: begin counting anew. */
 void kt_ring_hole(struct kt_vring *r)
 {
 	r->hole = true;
@@ -36,7 +36,7 @@ void kt_ring_hole(struct kt_vring *r)
 	r->exact = false;
 }
 
-/* Number of the packet, after those before it. */
+/* Check the sequence number of a packet. */
 static void check_sequence(struct ktape_verify *v, struct kt_vring *r,
 			   const struct kt_stream *s, const uint8_t *head)
 {
@@ -68,7 +68,7 @@ static void check_times(struct ktape_verify *v, const struct kt_vring *r,
 	if (r->there && begin < r->ts_end)
 		kt_verify_wrong(
 			v, KTAPE_RULE_TIME, s,
-			"the packet begins %llu ticks before the end of the one before",
+			"the packet begins %llu ticks before the end of the previous one",
 			(unsigned long long)(r->ts_end - begin));
 	if (end < begin)
 		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
@@ -76,7 +76,7 @@ static void check_times(struct ktape_verify *v, const struct kt_vring *r,
 				(unsigned long long)(begin - end));
 }
 
-/* It was damaged, or what damaged it left it out. */
+/* Check that the packet has a checksum: damage can hide by removing the flag. */
 static void check_flags(struct ktape_verify *v, const struct kt_stream *s,
 			const uint8_t *head)
 {
@@ -86,10 +86,12 @@ static void check_flags(struct ktape_verify *v, const struct kt_stream *s,
 }
 
 /*
- * Compare the counts of the last packet, whose records were seen: events are
- * counted first and stored later, so that some of contexts that nest are in
- * between.  Counts are not taken at one moment either: what is held back or lost
- * meanwhile is counted without having been emitted.
+ * Compare the counters of the last packet with its records, which were all read.
+ *
+ * The comparison has a tolerance in both directions.  An event is counted before it is
+ * stored, so up to KT_DEPTH nested writers may have counted an event that is not in
+ * the packet yet.  And the counters are not read at one moment, so events that were
+ * filtered or lost meanwhile may be counted there, but not as emitted.
  */
 void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 		     unsigned int ring)
@@ -115,32 +117,32 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	d.records = r->records - r->base.records;
 	owed = (int64_t)(d.emitted - d.filtered - d.lost - d.records - missed);
 	early = (int64_t)kt_max(KT_DEPTH, d.filtered + d.lost);
-	/* A reader that was lapped tells how much that was when it knows. */
+	/* A reader that was lapped reports the number of missed events only later. */
 	if (owed >= -early && (owed <= KT_DEPTH || r->gaps))
 		return;
 	kt_verify_cpu_wrong(
 		v, KTAPE_RULE_BOUND, c, ring,
-		"until here %llu were emitted, %llu filtered, %llu lost, %llu missed, and there are %llu records: %lld are unaccounted for",
+		"up to here %llu events were emitted, %llu filtered, %llu lost, %llu missed, and there are %llu records: %lld are unaccounted for",
 		(unsigned long long)d.emitted, (unsigned long long)d.filtered,
 		(unsigned long long)d.lost, (unsigned long long)missed,
 		(unsigned long long)d.records, (long long)owed);
 	r->based = false;
 }
 
-/* Losses that were told from one packet's end to another's, but not the ring's. */
+/* Return the losses between the ends of two packets that are not the ring's own. */
 static uint64_t missed_between(const struct kt_vring *r,
 			       const struct kt_counts *now, uint64_t discarded)
 {
 	uint64_t told = discarded - r->head_discarded;
 	uint64_t own = now->lost - r->head.lost;
 
-	/* Losses of before the reader came are the ring's, and are not told. */
+	/* Losses before the reader attached count in the ring, but not in packets. */
 	if (!r->headed || discarded < r->head_discarded || told < own)
 		return 0;
 	return told - own;
 }
 
-/* Told until now, with what the last packet knows if it is an open one. */
+/* Return the missed events up to now, including those that an open packet reports. */
 uint64_t kt_ring_missed(const struct kt_vring *r)
 {
 	return r->missed +
@@ -148,8 +150,9 @@ uint64_t kt_ring_missed(const struct kt_vring *r)
 }
 
 /*
- * Keep the counts of a packet, if they are of its end.  Those of an open one are
- * of the moment of its copy, and the rest of the block does not tell less.
+ * Keep the counters of a packet if they belong to its end.  The counters of an open
+ * packet belong to the moment of its copy, which is later than its last record; they
+ * are kept separately until a closed packet has larger ones.
  */
 static void take_counts(struct kt_vring *r, const uint8_t *head)
 {
@@ -176,9 +179,8 @@ static void take_counts(struct kt_vring *r, const uint8_t *head)
 }
 
 /*
- * Losses that the ring counts and that may be in or right before this packet,
- * although its @discarded does not tell them: those of before a reader came are
- * told to nobody, but their blocks may still have been there.
+ * Check for losses that the ring counted in or right before this packet, but that
+ * @discarded does not include, because they are from before the reader attached.
  */
 static bool has_untold(const struct kt_vring *r, const uint8_t *head)
 {
@@ -189,7 +191,7 @@ static bool has_untold(const struct kt_vring *r, const uint8_t *head)
 	return head_lost(head) > before;
 }
 
-/* Of control rings: markers may be missing, of filters as well. */
+/* Forget profile and filters: markers in the control ring may be missing. */
 static void lose_markers(struct ktape_verify *v, struct kt_vcpu *c)
 {
 	v->names_lost = true;
@@ -198,9 +200,9 @@ static void lose_markers(struct ktape_verify *v, struct kt_vcpu *c)
 }
 
 /*
- * The last moment of which nothing can be said because of what is missing.  A
- * packet is loaded when the one before it ends: until it begins, other CPUs may
- * record calls that end in the gap.
+ * Return the last time at which pairs cannot be judged because of a loss or gap.  The
+ * packet is loaded when the previous one ends; up to its begin, other CPUs may record
+ * calls that end inside the gap.
  */
 static uint64_t last_doubt(const uint8_t *head, bool lost)
 {
@@ -211,8 +213,8 @@ static uint64_t last_doubt(const uint8_t *head, bool lost)
 	return begin ? begin - 1 : 0;
 }
 
-/* What was lost before or in this packet, for what follows from events. */
-static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
+/* Tell the rules about events what was lost before or in this packet. */
+static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 			struct kt_vring *r, const struct kt_stream *s,
 			const uint8_t *head)
 {
@@ -226,7 +228,7 @@ static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
 
 	r->gaps |= gap && r->there;
 	r->doubt = open && more;
-	/* What was lost may have been later than markers of the packet before. */
+	/* A lost marker may be later than the markers in the previous packet. */
 	if (r->lossy && s->kind == KTAPE_RING_CONTROL) {
 		lose_markers(v, c);
 		kt_absent_unknown(v, c, r->ts_begin);
@@ -235,7 +237,7 @@ static void tell_losses(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!gap && !lost)
 		return;
 	if (s->kind == KTAPE_RING_EVENT) {
-		/* Names may be among them, if the session has them there. */
+		/* In some modes, names are in event rings and may be lost, too. */
 		v->events_lost = true;
 		kt_verify_doubt(v, c, last_doubt(head, lost));
 	} else {
@@ -257,7 +259,7 @@ static bool has_records(const uint8_t *head)
 	return KT_HEAD64(head, content_bits) > KTAPE_BLOCK_HEADER * 8;
 }
 
-/* The first packet with records: does the session begin with it? */
+/* Begin a ring at its first packet with records; find out whether it is complete. */
 static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 		       unsigned int ring, const uint8_t *head)
 {
@@ -272,7 +274,7 @@ static void begin_ring(struct ktape_verify *v, struct kt_vcpu *c,
 	r->based = r->whole;
 	r->headed = r->whole;
 	r->class_based |= r->whole;
-	/* What was overwritten before anybody read it leaves no trace. */
+	/* Blocks that were overwritten before the first read cannot be seen. */
 	if (!r->whole)
 		kt_absent_lost(v, c, ring, -1, 0, KT_HEAD64(head, ts_begin));
 }
@@ -285,14 +287,14 @@ static void take_packet(struct ktape_verify *v, struct kt_vcpu *c,
 
 	if (full && !r->full)
 		begin_ring(v, c, s->kind, head);
-	tell_losses(v, c, r, s, head);
-	/* The empty packet at the beginning of a file counts nothing. */
+	pass_losses(v, c, r, s, head);
+	/* The empty packet at the beginning of a file has no counters. */
 	if (full || KT_HEAD64(head, emitted))
 		take_counts(r, head);
 	r->discarded = kt_max(r->discarded, KT_HEAD64(head, discarded));
 }
 
-/* A packet comes: all records of the one before it have been looked at. */
+/* Check a packet header.  All records of the previous packet were read before. */
 void kt_verify_packet(void *arg, struct kt_stream *s, const uint8_t *head)
 {
 	struct ktape_verify *v = arg;

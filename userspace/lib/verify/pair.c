@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What begins on a CPU ends there: handlers of hard and soft interrupts, on top of
- * each other, and turns of threads.
+ * Rules pair and switch on one CPU: interrupt handlers that begin must end, properly
+ * nested, and the thread that is switched out must be the one that was switched in.
  *
- * Nothing is held against a trace where a loss, a marker or a filter explains it:
- * then it is not known what runs, and has to be found out again.  When the CPU
- * changes threads no handler runs.
+ * After a loss, a marker or a filter, it is not known what runs; nothing is reported
+ * until it is known again.  At a thread switch no handler can be running.
  */
 #include "verify/internal.h"
 
@@ -26,7 +25,7 @@ static const struct pair softirq_pair = {
 	KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, 0xff, "soft interrupt"
 };
 
-/* Nothing is known of the CPU now, nor of threads; nor until @until. */
+/* Forget what runs on the CPU and in which calls threads are, and until @until. */
 void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 {
 	c->doubt_until = kt_max(c->doubt_until, until);
@@ -37,7 +36,7 @@ void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 	memset(&c->softirqs, 0, sizeof(c->softirqs));
 }
 
-/* The first record of a packet comes: its head names the record's thread. */
+/* Check the thread that a packet header names, at the packet's first record. */
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s)
 {
@@ -55,12 +54,12 @@ void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH) &&
 	    KT_HEAD64(head, ts_begin) > c->doubt_until)
 		kt_verify_wrong(v, KTAPE_RULE_SWITCH, s,
-				"the packet begins with thread %d, and %d came last",
+				"the packet begins with thread %d, but thread %d was switched in last",
 				tid, c->tid);
 	c->tid = tid;
 }
 
-static void begin(struct kt_nest *n, uint32_t id)
+static void begin_handler(struct kt_nest *n, uint32_t id)
 {
 	if (n->nr == KT_NEST_MAX) {
 		n->nr = 0;
@@ -69,7 +68,7 @@ static void begin(struct kt_nest *n, uint32_t id)
 	n->id[n->nr++] = id;
 }
 
-static void take_end(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
+static void end_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
 		     const struct pair *p)
 {
 	const struct kt_stream *s = v->trace->current;
@@ -80,22 +79,22 @@ static void take_end(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
 	}
 	if (n->nr)
 		kt_verify_wrong(v, KTAPE_RULE_PAIR, s,
-				"%s %u ends while %u runs", p->name, id,
+				"%s %u ends while %u is running", p->name, id,
 				n->id[n->nr - 1]);
 	else if (n->sure)
 		kt_verify_wrong(v, KTAPE_RULE_PAIR, s,
-				"%s %u ends and has not begun", p->name, id);
+				"%s %u ends without a begin", p->name, id);
 	n->nr = 0;
 	n->sure = false;
 }
 
-/* A change of threads: no handler runs. */
+/* At a thread switch, check that no handler is running. */
 static void check_none(struct ktape_verify *v, struct kt_nest *n,
 		       const struct pair *p, bool known)
 {
 	if (n->nr)
 		kt_verify_wrong(v, KTAPE_RULE_PAIR, v->trace->current,
-				"threads change while %s %u runs: its end is missing",
+				"a thread switch while %s %u is running: its end is missing",
 				p->name, n->id[n->nr - 1]);
 	n->nr = 0;
 	n->sure = known;
@@ -113,9 +112,9 @@ static void take_pair(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!has_pair(c, p))
 		return;
 	if (e->opcode == p->begin)
-		begin(n, e->dat20 & p->bits);
+		begin_handler(n, e->dat20 & p->bits);
 	else if (e->opcode == p->end)
-		take_end(v, n, e->dat20 & p->bits, p);
+		end_handler(v, n, e->dat20 & p->bits, p);
 	else if (e->opcode == KTAPE_EV_SCHED_SWITCH)
 		check_none(v, n, p, true);
 }
@@ -128,11 +127,12 @@ static void take_switch(struct ktape_verify *v, struct kt_vcpu *c,
 	if (c->tid >= 0 && prev != c->tid &&
 	    kt_verify_has(c, KTAPE_EV_SCHED_SWITCH))
 		kt_verify_wrong(v, KTAPE_RULE_SWITCH, v->trace->current,
-				"thread %d leaves the CPU, and %d came last",
+				"thread %d is switched out, but thread %d was switched in last",
 				prev, c->tid);
 	c->tid = (int32_t)ktape_event_arg(e, 1);
 }
 
+/* Check an event. */
 void kt_verify_pairs(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Is a trace what it says?  One pass in order of time: each packet's head goes
- * to the rules about streams, each record to those about events, and what they
- * find to the caller.
+ * Check a trace in one pass in order of time.
+ *
+ * Each packet header goes to the rules about streams (packet.c), each record to the
+ * rules about events (ledger.c, marker.c, pair.c, call.c, name.c, absent.c).  Their
+ * findings go to the caller.  The rules are listed in enum ktape_rule.
+ *
+ * A finding is a violation only if nothing in the trace explains it.  After a loss, a
+ * filter or a marker, a rule forgets what it knew and begins anew.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -10,7 +15,7 @@
 #include "stream/packet.h"
 #include "verify/internal.h"
 
-#define PROGRESS	(1U << 20)	/* records */
+#define PROGRESS	(1U << 20)	/* records between two calls of progress() */
 
 static const char *const rules[KTAPE_RULES] = {
 	[KTAPE_RULE_CHECKSUM] = "checksum", [KTAPE_RULE_FORM] = "form",
@@ -26,7 +31,7 @@ const char *ktape_rule_name(unsigned int rule)
 	return rule < KTAPE_RULES ? rules[rule] : NULL;
 }
 
-/* Return: the CPU, or NULL when there is no memory. */
+/* Return the state of a CPU, allocated if needed; NULL if there is no memory. */
 struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 {
 	struct kt_vcpu *c;
@@ -48,7 +53,8 @@ struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 	return c;
 }
 
-static void report(struct ktape_verify *v, struct ktape_finding *f,
+/* Count a finding and pass it to the caller. */
+static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
 		   const char *format, va_list args)
 {
 	if (f->note)
@@ -60,8 +66,8 @@ static void report(struct ktape_verify *v, struct ktape_finding *f,
 		v->options.finding(v->options.arg, f);
 }
 
-/* Where are we?  In a record of the stream, or at the head of its packet. */
-static void place(const struct ktape_verify *v, const struct kt_stream *s,
+/* Set the place of a finding: the current record of the stream, or its packet. */
+static void set_place(const struct ktape_verify *v, const struct kt_stream *s,
 		  struct ktape_finding *f)
 {
 	const struct ktape_event *e = v->event;
@@ -80,7 +86,8 @@ static void place(const struct ktape_verify *v, const struct kt_stream *s,
 	f->ts = e->ts;
 }
 
-static void damage(struct ktape_verify *v, const struct kt_stream *s)
+/* Remember that the stream is damaged, so that it proves nothing. */
+static void mark_damaged(struct ktape_verify *v, const struct kt_stream *s)
 {
 	if (!s || s->kind > KTAPE_RING_CONTROL || s->cpu >= KT_CPUS_MAX)
 		v->damaged |= !s;
@@ -88,34 +95,36 @@ static void damage(struct ktape_verify *v, const struct kt_stream *s)
 		v->cpus[s->cpu]->damaged = true;
 }
 
+/* Report a violation at the current place in a stream. */
 void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 		     const struct kt_stream *s, const char *format, ...)
 {
 	struct ktape_finding f = { .rule = rule };
 	va_list args;
 
-	place(v, s, &f);
-	/* Names and partners missing say nothing about what was recorded. */
+	set_place(v, s, &f);
+	/* A missing name does not mean that an event is missing. */
 	if (rule != KTAPE_RULE_NAME)
-		damage(v, s);
+		mark_damaged(v, s);
 	va_start(args, format);
-	report(v, &f, format, args);
+	report_finding(v, &f, format, args);
 	va_end(args);
 }
 
+/* Report a note at the current place in a stream. */
 void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 		    const struct kt_stream *s, const char *format, ...)
 {
 	struct ktape_finding f = { .rule = rule, .note = true };
 	va_list args;
 
-	place(v, s, &f);
+	set_place(v, s, &f);
 	va_start(args, format);
-	report(v, &f, format, args);
+	report_finding(v, &f, format, args);
 	va_end(args);
 }
 
-/* About a whole stream, or of a packet that is behind us. */
+/* Report a violation of a whole stream or of its last packet. */
 void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 			 struct kt_vcpu *c, unsigned int ring,
 			 const char *format, ...)
@@ -133,11 +142,11 @@ void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 
 	c->damaged = true;
 	va_start(args, format);
-	report(v, &f, format, args);
+	report_finding(v, &f, format, args);
 	va_end(args);
 }
 
-/* What the reader tells of bytes that it cannot read. */
+/* Convert a problem that the reader of the trace reports to a finding. */
 static void take_notice(void *arg, const struct ktape_notice *n)
 {
 	struct ktape_verify *v = arg;
@@ -157,7 +166,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	case KTAPE_NOTICE_LATE:
 		kt_verify_note(
 			v, KTAPE_RULE_CLOCK, NULL,
-			"%llu events of a live stream came too late to be put in order",
+			"%llu events of a live stream arrived too late to be sorted",
 			(unsigned long long)n->count);
 		return;
 	case KTAPE_NOTICE_TABLE:
@@ -221,7 +230,7 @@ int ktape_verify_open(const char *path,
 	if (!err && v->trace->import)
 		err = kt_error(
 			error, 0,
-			"it is of another format, and promises nothing that could be judged");
+			"the trace is not in the native format, and other formats have nothing to check");
 	if (err) {
 		ktape_verify_close(v);
 		return err;
@@ -234,11 +243,11 @@ int ktape_verify_open(const char *path,
 	if (v->trace->single)
 		kt_verify_note(
 			v, KTAPE_RULE_FORM, NULL,
-			"one stream of a trace: what the others have to do with it is not judged");
+			"this is one stream of a trace: rules that need the other streams are not checked");
 	if (v->trace->info.converted)
 		kt_verify_note(
 			v, KTAPE_RULE_LEDGER, NULL,
-			"made by a conversion, which may have left events out: of its rules checksum, form, sequence and time are judged");
+			"the trace was made by a conversion, which may have left events out: only checksum, form, sequence and time are checked");
 	return 0;
 }
 
@@ -247,16 +256,16 @@ const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify)
 	return &verify->trace->info;
 }
 
-/* What a record says of those before and behind it. */
+/* Apply the rules about records before and after this one. */
 static void take_record(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e)
 {
 	kt_verify_recorded(v, c, e);
-	/* A ledger counts what was before it. */
+	/* Before @records is raised: a ledger counts the records before it. */
 	kt_verify_marker(v, c, e);
 }
 
-/* Does the clock go back in what is left of a packet?  Looked for once. */
+/* Check, once per packet, whether the clock steps back in the rest of the packet. */
 static bool is_stepped(struct kt_vring *r, const struct kt_stream *s)
 {
 	struct ktape_packet rest = s->packet;
@@ -272,8 +281,9 @@ static bool is_stepped(struct kt_vring *r, const struct kt_stream *s)
 }
 
 /*
- * Records before a step back of the clock may be later than the end of their packet,
- * which was read after it; those after it are told of where they begin.
+ * Check the time of a record.  If the clock steps back inside a packet, records before
+ * the step may be later than the packet's end, which was read after the step.  The step
+ * itself is reported at the first record after it.
  */
 static void check_time(struct ktape_verify *v, struct kt_vring *r,
 		       const struct ktape_event *e)
@@ -284,12 +294,12 @@ static void check_time(struct ktape_verify *v, struct kt_vring *r,
 	if (held && !r->held)
 		kt_verify_wrong(
 			v, KTAPE_RULE_TIME, s,
-			"the trace clock went back: from here on records are shown at the time of the one before, until it has come there again");
+			"the trace clock went back: records from here on get the time of the record before, until the clock has caught up");
 	r->held = held;
 	if (e->ts > r->ts_end && e->opcode != KTAPE_TIME_EXTEND && !held &&
 	    !is_stepped(r, s))
 		kt_verify_wrong(v, KTAPE_RULE_TIME, s,
-				"the record is later than its packet's end");
+				"the record is later than the end of its packet");
 }
 
 static void take_event(struct ktape_verify *v, const struct ktape_event *e)
@@ -307,9 +317,9 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 		return;
 	r = &c->ring[e->kind];
 	/*
-	 * A packet is loaded as soon as the one before it is used up.  Its head
-	 * is judged only here, because markers of its CPU that explain another
-	 * thread may come in between.
+	 * The thread in a packet header is checked at the packet's first record
+	 * and not when the packet is loaded, because markers of the CPU that
+	 * explain a change of threads may come in between.
 	 */
 	if (e->offset == KTAPE_BLOCK_HEADER)
 		kt_verify_head(v, c, v->trace->current);
@@ -329,24 +339,25 @@ static void take_event(struct ktape_verify *v, const struct ktape_event *e)
 	kt_absent_event(v, c, e);
 }
 
-/* The CPUs that the metadata has, and of which there is nothing. */
-static void tell_missing(struct ktape_verify *v)
+/* Report CPUs that the metadata lists but of which there is no packet. */
+static void report_missing_cpus(struct ktape_verify *v)
 {
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		if (kt_verify_lacks(v, i))
 			kt_verify_note(
 				v, KTAPE_RULE_FORM, NULL,
-				"there is nothing of CPU %u, which the metadata has",
+				"the metadata lists CPU %u, but the trace has no packet of it",
 				i);
 	}
 }
 
-static void end(struct ktape_verify *v)
+/* Apply the rules that need the whole trace. */
+static void end_trace(struct ktape_verify *v)
 {
 	unsigned int ring;
 
 	v->event = NULL;
-	tell_missing(v);
+	report_missing_cpus(v);
 	for (unsigned int i = 0; i < KT_CPUS_MAX; i++) {
 		struct kt_vcpu *c = v->cpus[i];
 
@@ -364,7 +375,7 @@ static void end(struct ktape_verify *v)
 			kt_absent_end(v, v->cpus[i]);
 }
 
-static int errors(const struct ktape_verify *v)
+static int count_errors(const struct ktape_verify *v)
 {
 	uint64_t total = 0;
 
@@ -390,12 +401,12 @@ int ktape_verify_run(struct ktape_verify *verify)
 		    !(v->trace->live && v->options.wake))
 			return -EINTR;
 	}
-	/* Who sends may have ended meanwhile: then all of it is there. */
+	/* If the sender ended the stream after the wake-up, the trace is complete. */
 	if (!ret && v->trace->woken_at && !v->trace->input.eof)
 		return -EINTR;
 	if (!ret)
-		end(v);
-	return ret ? ret : v->failed ? v->failed : errors(v);
+		end_trace(v);
+	return ret ? ret : v->failed ? v->failed : count_errors(v);
 }
 
 uint64_t ktape_verify_count(const struct ktape_verify *verify,
