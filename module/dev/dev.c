@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/ktape: who may open it, and what a descriptor stands for. */
+/*
+ * /dev/ktape: opening and closing of descriptors, their rights, and the features
+ * of the module.  A descriptor of open(2) stands for session 0, a descriptor that
+ * the CREATE or OPEN ioctl returned for the session named there.
+ */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/anon_inodes.h>
@@ -29,7 +33,10 @@ static void file_free(struct kt_file *kf)
 	kfree(kf);
 }
 
-/* Of a session of which the caller is a user: that is the file's from now on. */
+/*
+ * Allocate the state of a descriptor for @s.  Takes over the caller's reference to
+ * the session, also on failure.
+ */
 static struct kt_file *file_make(struct kt_session *s)
 {
 	struct kt_file *kf = kzalloc(sizeof(*kf), GFP_KERNEL_ACCOUNT);
@@ -48,7 +55,7 @@ err:
 	return ERR_PTR(-ENOMEM);
 }
 
-/* Packets follow each other; the only places to seek are both ends. */
+/* Make a file a stream that has no position, but can seek to both of its ends. */
 static int file_open_stream(struct inode *inode, struct file *file)
 {
 	int ret = stream_open(inode, file);
@@ -58,10 +65,10 @@ static int file_open_stream(struct inode *inode, struct file *file)
 }
 
 /**
- * kt_dev_allowed() - may the caller open a session?
+ * kt_dev_allowed() - check whether the caller may open or create a session
  *
  * Context: process context.
- * Return: 0, -EPERM, or what lockdown says.
+ * Return: 0; -EPERM: no CAP_PERFMON, or lockdown forbids tracing.
  */
 int kt_dev_allowed(void)
 {
@@ -95,7 +102,7 @@ static int kt_dev_open(struct inode *inode, struct file *file)
 	kf = file_make(dev_session0);
 	if (IS_ERR(kf))
 		return PTR_ERR(kf);
-	/* So that ": > /dev/ktape" clears; there is no ftruncate() on devices. */
+	/* For ": > /dev/ktape", because devices have no ftruncate(). */
 	if ((file->f_flags & O_TRUNC) && (file->f_mode & FMODE_WRITE))
 		kt_session_clear(dev_session0);
 	file->private_data = kf;
@@ -109,9 +116,8 @@ static int kt_dev_release(struct inode *inode, struct file *file)
 }
 
 /**
- * kt_dev_open_session() - a file for a session
- * @s: the session, of which the caller is a user; that is the file's from now
- *	on, also when this fails
+ * kt_dev_open_session() - open a session
+ * @s: the session; takes over the caller's reference, also on failure
  * @flags: O_RDWR or O_RDONLY
  *
  * Context: process context, may sleep.
@@ -196,8 +202,8 @@ static struct miscdevice dev_misc = {
 };
 
 /**
- * kt_dev_init() - make the device
- * @session0: the session that it stands for
+ * kt_dev_init() - register /dev/ktape
+ * @session0: session of descriptors from open(2)
  *
  * Context: module load.
  * Return: 0 or a negative errno.
@@ -211,9 +217,9 @@ int kt_dev_init(struct kt_session *session0)
 }
 
 /**
- * kt_dev_exit() - remove the device
+ * kt_dev_exit() - unregister /dev/ktape
  *
- * Context: module unload; nobody has it open.
+ * Context: module unload; no descriptor is open.
  */
 void kt_dev_exit(void)
 {

@@ -2,9 +2,12 @@
 /*
  * Mapping of rings and registry: shared, read-only, one region at a time.
  *
- * Pages come by .fault and each mapping holds a reference to each page that it
- * has touched, so that zapping a page brings it back at the next access and
- * freeing a ring never frees a mapped page.
+ * Pages are inserted by .fault, and each mapping holds a reference to each page it
+ * has touched.  So a page that was zapped is inserted again at the next access,
+ * and freeing a ring never frees a mapped page.
+ *
+ * File offsets: all regions of a session have the same distance, which is what the
+ * largest of them needs.
  */
 #include <linux/mm.h>
 #include <linux/uaccess.h>
@@ -23,7 +26,7 @@ static unsigned int map_regions(void)
 	return nr_cpu_ids * KTAPE_RINGS_PER_CPU + 1;
 }
 
-/* All regions are as far apart as the largest of them needs. */
+/* Return the distance between two regions in pages. */
 static unsigned long map_region_pages(const struct kt_session *s)
 {
 	unsigned long ring = max(s->size[0], s->size[1]) >> PAGE_SHIFT;
@@ -40,7 +43,7 @@ static u64 map_region_offset(const struct kt_session *s, unsigned int index)
 	return ((u64)map_region_pages(s) * index) << PAGE_SHIFT;
 }
 
-/* The page at a page offset of the file, or NULL. */
+/* Return the page at a page offset of the file, or NULL. */
 static struct page *map_page_at(const struct kt_session *s, unsigned long pgoff)
 {
 	unsigned long pages = map_region_pages(s);
@@ -80,16 +83,15 @@ static const struct vm_operations_struct map_vm_ops = {
 
 /**
  * kt_dev_mmap() - map a region or a part of one
- * @file: the device
- * @vma: what is wanted
+ * @file: the descriptor
+ * @vma: the mapping
  *
- * The file cannot go while the mapping is there, nor the session before the
- * file, so there is nothing to count in .open and .close, whoever forks.
+ * A mapping keeps the file open, and the file keeps the session.  So .open and
+ * .close have nothing to count, even if the process forks.
  *
- * Context: process context with the mmap lock; takes no lock of ours.
- * Return: 0; -EPERM: writable or executable; -EINVAL: private, or not within
- * one region; -ENODEV: a ring of a persistent session, or any region where the data
- * cache has aliases.
+ * Context: process context with the mmap lock; takes no lock of this module.
+ * Return: 0; -EPERM: writable or executable; -EINVAL: private, or not within one
+ * region; -ENODEV: a ring of a persistent session, or the data cache has aliases.
  */
 int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -98,7 +100,7 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 	unsigned long count = vma_pages(vma);
 	unsigned long first = vma->vm_pgoff % pages;
 
-	/* The reader would not see what the kernel writes at another address. */
+	/* The reader would not see what the kernel writes through its mapping. */
 	if (kt_dcache_is_aliasing())
 		return -ENODEV;
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
@@ -107,7 +109,7 @@ int kt_dev_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (count > pages - first)
 		return -EINVAL;
-	/* That memory may have no struct pages. */
+	/* The persistent region may have no struct pages. */
 	if (kf->session->mode == KTAPE_MODE_PERSISTENT &&
 	    vma->vm_pgoff / pages < nr_cpu_ids * KTAPE_RINGS_PER_CPU)
 		return -ENODEV;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the CTF 1.8 metadata once, when the module is loaded: the text for the
- * ioctl and the packet that read() begins with.
+ * The CTF 1.8 metadata, which is made once when the module is loaded: the text for
+ * the ioctl, and the same text as the packet with which read() begins.  The text
+ * of the events comes from uapi/ktape/events.h by way of uapi/ktape/ctf.h.
  */
 #include <linux/ctype.h>
 #include <linux/math64.h>
@@ -16,7 +17,7 @@
 #include "event/event.h"
 #include "internal.h"
 
-/* A string an event. */
+/* One string per event. */
 static const char *const event_text[] = {
 #define KTAPE_EVENT KTAPE_CTF_EVENT
 #define KTAPE_BITS KTAPE_CTF_BITS
@@ -33,17 +34,17 @@ static const char *const event_text[] = {
 #include <ktape/events.h>
 };
 
-#define ROOM		(128UL << 10)
+#define ROOM		(128UL << 10)	/* bytes; kt_metadata_init() checks it */
 
-/* The packet's header and, right behind it, the text. */
+/* The header of the packet and the text right behind it. */
 static char *packet;
 static size_t text_length, packet_length;
 
 /**
- * kt_metadata_hash() - hash of the event table
+ * kt_metadata_hash() - return the hash of the event table
  *
- * FNV-1a with 64 bits over the CTF text of the events, so that it changes with
- * whatever a decoder has to know.
+ * 64-bit FNV-1a over the CTF text of the events, so that the hash changes with
+ * everything that a decoder depends on.
  *
  * Return: the hash. Context: any.
  */
@@ -59,7 +60,7 @@ u64 kt_metadata_hash(void)
 	return hash;
 }
 
-/* Host names may hold anything; a CTF string may not. */
+/* Copy a host name and replace what must not be in a CTF string. */
 static void metadata_plain_name(char *to, const char *from, size_t size)
 {
 	size_t i;
@@ -72,7 +73,7 @@ static void metadata_plain_name(char *to, const char *from, size_t size)
 	to[i] = '\0';
 }
 
-/* Ticks of the trace clock in @ns. */
+/* Convert nanoseconds to ticks of the trace clock, without overflow. */
 static u64 metadata_ns_to_ticks(u64 ns)
 {
 	u32 rest;
@@ -90,6 +91,7 @@ static u64 metadata_ticks_to_ns(u64 ticks)
 	return s * NSEC_PER_SEC + div64_u64(rest * NSEC_PER_SEC, kt_clock_hz());
 }
 
+/* Print the text before the events.  Return: its length. */
 static size_t metadata_head(char *to, size_t room)
 {
 	char node[__NEW_UTS_LEN + 1], release[__NEW_UTS_LEN + 1];
@@ -105,7 +107,7 @@ static size_t metadata_head(char *to, size_t room)
 	snprintf(uuid, sizeof(uuid), "%pUb", kt_uuid);
 	kt_clock_moment(&m);
 	ns = metadata_ticks_to_ns(m.clock);
-	/* Negative where the wall clock is behind the counter. */
+	/* Negative if the wall clock is behind the trace clock. */
 	offset_s = div_s64_rem((s64)(m.real - ns), NSEC_PER_SEC, &rest);
 	if (rest < 0) {
 		rest += NSEC_PER_SEC;
@@ -119,7 +121,7 @@ static size_t metadata_head(char *to, size_t room)
 			 kt_clock_name());
 }
 
-/* Put the checksum of the text, which is whole and ends in a NUL, into it. */
+/* Enter the checksum of the complete, NUL-terminated text into the text. */
 static void metadata_seal(char *text, size_t length)
 {
 	char crc[KTAPE_CTF_CRC_DIGITS + 1];
@@ -135,7 +137,9 @@ static void metadata_seal(char *text, size_t length)
 /**
  * kt_metadata_init() - make text and packet
  *
- * Context: module load, after the clock was chosen.
+ * Also draws the UUID of this load.
+ *
+ * Context: module load, after kt_clock_init().
  * Return: 0 or -ENOMEM.
  */
 int kt_metadata_init(void)
@@ -156,7 +160,7 @@ int kt_metadata_init(void)
 		if (!kt_event_opcode_exists(i))
 			n += scnprintf(packet + n, room - n, KTAPE_CTF_UNKNOWN,
 				       i, i);
-	/* scnprintf() stops one short of the room: then it did not fit. */
+	/* scnprintf() never fills the last byte, so n is there if it was cut. */
 	if (WARN_ON(n + 1 >= room)) {
 		kt_metadata_exit();
 		return -ENOMEM;
@@ -186,8 +190,8 @@ void kt_metadata_exit(void)
 }
 
 /**
- * kt_metadata_text() - the text
- * @length: out: its length in bytes, without a NUL
+ * kt_metadata_text() - return the metadata as text
+ * @length: out: bytes of the text, without a NUL
  *
  * Context: any.
  * Return: the text.
@@ -199,8 +203,8 @@ const char *kt_metadata_text(size_t *length)
 }
 
 /**
- * kt_metadata_packet() - the text as a CTF metadata packet
- * @length: out: its length in bytes
+ * kt_metadata_packet() - return the metadata as a CTF metadata packet
+ * @length: out: bytes of the packet
  *
  * Context: any.
  * Return: the packet.

@@ -1,29 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies a block, or what of it is there, into a packet that stands alone.
+ * Makes CTF packets for read(): from a block, from the records that an open block
+ * has so far (a part), or from the registry.
  *
- * The copy is walked record by record: an open block has no end time yet, and
- * one that is delivered in parts needs the whole time at each part's begin.
+ * The copy of a block is walked record by record, because an open block has no end
+ * time yet, and a part needs the full time at its begin.
  *
- * Anything may write the memory of a persistent session, so a block may be
- * damaged.  No number in it is believed before it is checked.
+ * Other software may write into the memory of a persistent session, so a block may
+ * be damaged.  No number in a block is used before it is checked.
+ *
+ * Each reader numbers its packets and counts its losses itself, because a block
+ * may be delivered in several parts or may be overwritten before it is read.
  */
 #include <linux/errno.h>
 
 #include "names/names.h"
 #include "internal.h"
 
-/* What a walk over the records of a copy finds. */
+/**
+ * struct kt_walk - result of a walk over the records of a copied block
+ * @ts: trace clock of the last record, all 64 bits
+ * @ts_at: trace clock before the record at the offset asked for
+ * @events: records from that offset on, without time extensions
+ */
 struct kt_walk {
-	u64 ts;		/* whole time of the last record */
-	u64 ts_at;	/* whole time before the record at the position asked */
-	u64 events;	/* records, without time extensions, from there on */
+	u64 ts;
+	u64 ts_at;
+	u64 events;
 };
 
 /*
- * Walk [KTAPE_BLOCK_HEADER, @end) of a copied block.
- * Return: whether the records fill it exactly, and one begins, or the last one
- * ends, at @from.
+ * Walk the records in [KTAPE_BLOCK_HEADER, @end) of a copied block.
+ * Return: true if they fill that range exactly, and a record begins, or the last
+ * one ends, at @from.
  */
 static bool packet_walk_block(const void *buf, size_t from, size_t end,
 			      struct kt_walk *w)
@@ -57,7 +66,7 @@ static bool packet_walk_block(const void *buf, size_t from, size_t end,
 	return reached;
 }
 
-/* Counts of an open block: those of the ring, now. */
+/* Enter the present counts of the ring into the copy of an open block. */
 static void packet_counts_now(struct ktape_block *b, const struct kt_ring *r)
 {
 	unsigned int i;
@@ -71,17 +80,19 @@ static void packet_counts_now(struct ktape_block *b, const struct kt_ring *r)
 	}
 }
 
-/* Events that were in the ring at the end of the block, overwritten or not. */
+/* Return how many events were stored in the ring up to the end of a block. */
 static u64 packet_stored(const struct ktape_block *b)
 {
 	return b->emitted - b->filtered - b->discarded;
 }
 
 /*
- * Number packets and losses as this reader has seen them.  How many events were
- * overwritten is known when the counts are @exact: at the end of a block, but for
- * a context that has counted and not stored yet, and when nothing is recorded any
- * more.  It is counted from the first packet on, so that such errors do not add up.
+ * Enter the packet number and the losses as seen by this reader.
+ *
+ * The number of overwritten events is known when the counts are @exact: at the end
+ * of a block and after a stop.  (At the end of a block, an interrupted writer may
+ * have counted an event and not stored it yet.)  It is computed from the first
+ * packet on each time, so that such errors do not add up.
  */
 static void packet_renumber(struct ktape_block *b, struct kt_cursor *c,
 			    u64 events, bool exact)
@@ -113,8 +124,9 @@ static void packet_renumber(struct ktape_block *b, struct kt_cursor *c,
 	}
 	b->seq = ++c->seq;
 	/*
-	 * A part has the counts of the moment of its copy, which may be after
-	 * the block was closed: the rest of the block must not go back.
+	 * The counts of a part are those at the time of the copy, which may be
+	 * later than those in the header of the closed block.  Counts of a
+	 * stream must not decrease.
 	 */
 	c->emitted = max(b->emitted, c->emitted);
 	c->told = max(lost - c->discarded + c->lapped, c->told);
@@ -122,6 +134,7 @@ static void packet_renumber(struct ktape_block *b, struct kt_cursor *c,
 	b->discarded = c->told;
 }
 
+/* Enter the length and the checksum of a finished packet. */
 static void packet_seal(struct ktape_block *b, size_t length)
 {
 	b->content_bits = (u64)length * 8;
@@ -131,7 +144,7 @@ static void packet_seal(struct ktape_block *b, size_t length)
 	b->crc32c = ~kt_crc32c(~0U, (const void *)b, length);
 }
 
-/* Move on over what was overwritten or cleared. */
+/* Move @pos over data that was overwritten or cleared. */
 static void packet_skip_lost(const struct kt_ring *r, struct kt_cursor *c,
 			     unsigned long *pos)
 {
@@ -147,7 +160,7 @@ static void packet_skip_lost(const struct kt_ring *r, struct kt_cursor *c,
 	*pos = oldest;
 }
 
-/* Is this the head of the block at @start, as open_block() has written it? */
+/* Return true if @b is the header that the writer stored for the block at @start. */
 static bool packet_is_block_of(const struct kt_ring *r, unsigned long start,
 			       const struct ktape_block *b)
 {
@@ -157,9 +170,9 @@ static bool packet_is_block_of(const struct kt_ring *r, unsigned long start,
 }
 
 /*
- * Copy the block of @pos.
- * Return: bytes of content; 0 when it was overwritten meanwhile; -EIO when it is
- * damaged: its head or the ring's tail cannot be right.
+ * Copy the block that contains @pos.
+ * Return: bytes of content; 0: the block was overwritten meanwhile; -EIO: the
+ * block's header or the ring's tail is damaged.
  */
 static ssize_t packet_copy_block(const struct kt_ring *r, unsigned long pos,
 				 unsigned long commit, void *buf, bool *closed)
@@ -169,7 +182,7 @@ static ssize_t packet_copy_block(const struct kt_ring *r, unsigned long pos,
 	size_t content = min(commit - start, r->block_size);
 
 	b = r->base[(pos >> r->block_shift) & (r->nr_blocks - 1)];
-	/* The closing members count once the next block is published. */
+	/* content_bits is valid once a record of the next block is published. */
 	*closed = commit - start > r->block_size;
 	if (*closed)
 		content = min_t(u64, READ_ONCE(b->content_bits) / 8,
@@ -178,14 +191,14 @@ static ssize_t packet_copy_block(const struct kt_ring *r, unsigned long pos,
 	/* Pairs with the write barrier after tail in ring_make_room(). */
 	smp_rmb();
 	if (kt_before(start, READ_ONCE(*kt_word(&r->page->tail))))
-		/* A tail above commit would let the caller try for ever. */
+		/* With a tail above commit, the caller would retry for ever. */
 		return kt_before(pos, kt_ring_oldest(r)) ? 0 : -EIO;
 	if (*closed && content < KTAPE_BLOCK_HEADER)
 		return -EIO;
 	return packet_is_block_of(r, start, buf) ? content : -EIO;
 }
 
-/* Was this reader told that the block at @start is damaged? */
+/* Return true if this reader got -EIO for the block at @start. */
 static bool packet_damage_is_told(const struct kt_cursor *c,
 				  unsigned long start)
 {
@@ -193,8 +206,9 @@ static bool packet_damage_is_told(const struct kt_cursor *c,
 }
 
 /*
- * Tell the reader of the damaged block at @start.  Nobody else writes into the
- * memory of other sessions: there it is a mistake in this module.
+ * Report the damaged block at @start to the reader.  Only the memory of persistent
+ * sessions is written by other software; damage anywhere else is a bug in this
+ * module.
  * Return: -EIO.
  */
 static int packet_tell_damaged(const struct kt_ring *r, struct kt_cursor *c,
@@ -208,7 +222,7 @@ static int packet_tell_damaged(const struct kt_ring *r, struct kt_cursor *c,
 	return -EIO;
 }
 
-/* Move on over a damaged block, as far as it has come. */
+/* Move @pos over a damaged block, or to commit if the block is still open. */
 static void packet_skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
 				unsigned long *pos, unsigned long commit)
 {
@@ -221,9 +235,9 @@ static void packet_skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
 }
 
 /*
- * The ring's positions are damaged.  Where its blocks are, the writer alone knows:
- * its next record puts commit right, and then the reader goes on.
- * Return: -EIO; 0 if this reader was told.
+ * Report damaged positions of a ring to the reader, once.  Nothing can be read
+ * until the writer's next record stores a correct commit.
+ * Return: -EIO; 0: this reader got -EIO before.
  */
 static int packet_tell_ring_damaged(struct kt_cursor *c)
 {
@@ -235,8 +249,8 @@ static int packet_tell_ring_damaged(struct kt_cursor *c)
 }
 
 /*
- * When nothing is recorded any more and everything was delivered: a packet without
- * events for losses that came after the last one, or that were not known then.
+ * Make a packet without events after everything was delivered, if losses happened
+ * after the last packet or were not known then.  The session has stopped.
  */
 static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
 			       void *buf)
@@ -248,7 +262,7 @@ static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
 	u64 lapped = 0;
 	bool closed;
 
-	/* Of a snapshot that went on anew there may be no last block. */
+	/* A snapshot that was restarted and has no records has no last block. */
 	if (!c->begun || !kt_before(kt_ring_oldest(r), commit))
 		return 0;
 	packet_counts_now(&now, r);
@@ -261,7 +275,7 @@ static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
 	if (!content)
 		return 0;
 	if (content < 0 || !packet_walk_block(buf, content, content, &w)) {
-		/* Once is enough: the next call finds nothing to tell. */
+		/* Report it once: with this, the next call has nothing to report. */
 		c->told = now.discarded - c->discarded + lapped;
 		start = (commit - 1) & ~(r->block_size - 1);
 		return packet_damage_is_told(c, start) ?
@@ -279,17 +293,16 @@ static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
 }
 
 /**
- * kt_packet_copy() - the next packet of a ring
+ * kt_packet_copy() - make the next packet of a ring
  * @r: the ring
- * @c: the reader's cursor; its counts are brought up to date
- * @pos: in: the cursor's position; out: where to go on
- * @buf: room for a block
- * @parts: take open blocks as well
+ * @c: the reader's cursor; its counts are updated
+ * @pos: in: position of the cursor; out: position behind the packet
+ * @buf: the packet, with room for a block
+ * @parts: make packets of open blocks, too
  *
  * Context: process context.
- * Return: bytes in @buf; 0 if there is nothing; -EIO: a block is damaged, and
- * @pos is behind what there is of it, or the ring's positions are.  Each is told
- * once.
+ * Return: bytes in @buf; 0: no packet; -EIO: a block is damaged, and @pos is behind
+ * it, or the positions of the ring are.  Each damage is reported once.
  */
 ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		       unsigned long *pos, void *buf, bool parts)
@@ -305,7 +318,10 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 			return packet_tell_ring_damaged(c);
 		packet_skip_lost(r, c, pos);
 		final = READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED;
-		/* Pairs with the grace period in session_stop_running(): then this is all. */
+		/*
+		 * The flag is stored after the grace period and the last records
+		 * in session_stop_running(): a commit loaded after it is final.
+		 */
 		smp_rmb();
 		commit = kt_ring_commit(r);
 		if (!kt_before(*pos, commit))
@@ -352,6 +368,7 @@ damaged:
 	return packet_tell_damaged(r, c, start);
 }
 
+/* Append the record of a registry entry.  Return: its bytes. */
 static size_t packet_put_entry(void *to, const struct ktape_object_entry *e,
 			       u64 ts)
 {
@@ -374,14 +391,14 @@ static size_t packet_put_entry(void *to, const struct ktape_object_entry *e,
 }
 
 /**
- * kt_packet_registry() - the next packet of a checkpoint of the registry
- * @buf: where to
- * @room: bytes, at least a page
- * @slot: next entry, moved on
- * @seq: number of the last packet, moved on
+ * kt_packet_registry() - make the next packet of a registry checkpoint
+ * @buf: the packet
+ * @room: bytes of @buf, at least a page
+ * @slot: in: first entry, 0 begins a checkpoint; out: next entry
+ * @seq: in and out: number of the last packet
  *
  * Context: process context, may sleep.
- * Return: bytes in @buf, 0 at the end.
+ * Return: bytes in @buf; 0: no entry is left.
  */
 size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq)
 {

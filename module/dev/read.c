@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * read(): metadata, registry, then the packets of all rings; and poll().
+ * read() and poll(), and the ioctls by which a reader registers, reports its
+ * positions and sets its watermark.  How a packet is made is packet.c.
  *
- * What is delivered was copied into the file's bounce buffer and checked
- * against the tail, so it is never torn.  While the session records, open
- * blocks are delivered in parts, of all rings in a row and only every now and
- * then: a part is a packet of its own, which says that it continues the one
- * before.  Not only when nothing else comes: an exception in a quiet ring would
- * wait for as long as another CPU is busy.
+ * read() delivers the metadata, a checkpoint of the registry, and then packets of
+ * all rings in turn.  A packet is copied into a bounce buffer and checked against
+ * the ring's tail before it is delivered, so it is never torn.
+ *
+ * Full blocks are delivered whenever there are any.  While the session records,
+ * every PATIENCE jiffies a sweep also takes the records of each ring's open block
+ * as a packet of its own (a part).  This does not wait until no full blocks are
+ * left: on a busy system an exception in a quiet ring would then never arrive.
  */
 #include <linux/bitmap.h>
 #include <linux/err.h>
@@ -21,10 +24,8 @@
 #include "names/names.h"
 #include "internal.h"
 
-/* So often read() takes what there is, be it full blocks or not. */
-#define PATIENCE	(HZ / 4)
-/* How long poll() with a watermark below a block sleeps at a time. */
-#define LOOK_AGAIN	max(HZ / 10, 1)
+#define PATIENCE	(HZ / 4)		/* jiffies between two sweeps */
+#define LOOK_AGAIN	max(HZ / 10, 1)		/* poll() with a small watermark */
 
 enum {
 	PHASE_METADATA,
@@ -37,7 +38,7 @@ static size_t read_refill_metadata(struct kt_file *kf)
 	size_t length;
 	const void *packet = kt_metadata_packet(&length);
 
-	/* The packet is larger than the buffer: slot is how far we are. */
+	/* The packet is larger than the buffer: slot is the offset in it. */
 	length = min(length - kf->slot, kf->buf_size);
 	memcpy(kf->buf, packet + kf->slot, length);
 	kf->slot += length;
@@ -63,7 +64,7 @@ static unsigned int read_nr_rings(void)
 	return nr_cpu_ids * KTAPE_RINGS_PER_CPU;
 }
 
-/* Is it time to take parts?  Then each ring is asked for one, over many calls. */
+/* Begin a sweep if it is time: over many calls, each ring gives a part. */
 static void read_begin_sweep(struct kt_file *kf)
 {
 	if (kf->sweep || jiffies - kf->swept < PATIENCE)
@@ -72,6 +73,7 @@ static void read_begin_sweep(struct kt_file *kf)
 	kf->swept = jiffies;
 }
 
+/* Return true if the sweep includes the next ring. */
 static bool read_take_part(struct kt_file *kf)
 {
 	if (!kf->sweep)
@@ -81,8 +83,9 @@ static bool read_take_part(struct kt_file *kf)
 }
 
 /*
- * Take a packet from any ring, in turn.
- * Return: its bytes; 0; -EIO: a block is damaged, and was passed over.
+ * Fill the buffer with a packet of the next ring that has one.
+ * Return: bytes of the packet; 0: there is none; -EIO: a block is damaged and was
+ * skipped.
  */
 static ssize_t read_refill_data(struct kt_file *kf, bool parts)
 {
@@ -117,9 +120,10 @@ static ssize_t read_refill_data(struct kt_file *kf, bool parts)
 }
 
 /*
- * Unread bytes in one ring; with 0: what kt_packet_copy() takes whole.  A discard
- * ring whose last free block is in use opens no more, so that nobody would tell
- * of more: that is enough, too.
+ * Return true if a ring has at least @bytes unread bytes, or, with 0, a full block.
+ *
+ * A discard ring whose last free block is in use cannot open another block, so
+ * its writer would never wake the reader: that is enough, too.
  */
 static bool read_has_enough_in(const struct kt_ring *r, unsigned long pos,
 			       u64 bytes)
@@ -156,8 +160,8 @@ static bool read_has_enough(const struct kt_file *kf, u64 bytes)
 }
 
 /*
- * Wait for a full block, the end of recording, or until parts may be taken.
- * Return: 0 or -ERESTARTSYS.
+ * Wait until a ring has a full block, the session has stopped, or the next sweep
+ * is due.  Return: 0 or -ERESTARTSYS.
  */
 static int read_wait(struct kt_file *kf)
 {
@@ -165,7 +169,7 @@ static int read_wait(struct kt_file *kf)
 	unsigned long past = jiffies - kf->swept;
 	long left;
 
-	/* A snapshot gives no parts before its end; it has to wait, too. */
+	/* A recording snapshot has nothing to sweep: wait the whole time. */
 	if (past >= PATIENCE)
 		past = 0;
 	atomic_inc(&owner->waiting);
@@ -180,8 +184,10 @@ static int read_wait(struct kt_file *kf)
 }
 
 /*
- * Fill the bounce buffer, if need be after waiting, if allowed with any part.
- * Return: bytes, 0 at the end, -EAGAIN, -EIO, -ERESTARTSYS.
+ * Fill the bounce buffer.  With @wait, wait for data; with @parts, take parts of
+ * open blocks without waiting for a sweep.
+ * Return: bytes; 0: the session has stopped and everything was delivered; -EAGAIN;
+ * -EIO; -ERESTARTSYS.
  */
 static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 {
@@ -201,9 +207,12 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 			return length;
 	}
 	for (;;) {
-		/* Looked at first: what session_stop_running() left is seen afterwards. */
+		/*
+		 * Load running before the positions: if it is false, the rings
+		 * have their final commit.  Pairs with the release of running
+		 * in session_stop_running().
+		 */
 		running = READ_ONCE(kf->session->running);
-		/* Pairs with the release of running after the last records. */
 		smp_rmb();
 		read_begin_sweep(kf);
 		length = read_refill_data(kf, parts || !running);
@@ -231,7 +240,7 @@ static int read_make_buffer(struct kt_file *kf)
 	if (!kf->buf)
 		return -ENOMEM;
 	kf->swept = jiffies;
-	/* From now on a discard session waits for us, if for nobody better. */
+	/* From now on a discard session without registered readers waits for us. */
 	kt_reader_reads(&kf->reader, s);
 	return 0;
 }
@@ -247,12 +256,12 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 		return -EIO;
 	}
 	while (done < count) {
-		/* With much to read and many writers this may take long. */
+		/* Fast writers can keep this loop busy for long. */
 		if (done && signal_pending(current))
 			return done;
 		cond_resched();
 		if (kf->off == kf->len) {
-			/* What we have is delivered before we wait for more. */
+			/* Return what was read before waiting for more. */
 			length = read_refill(kf, block && !done, !block);
 			kf->len = max_t(ssize_t, length, 0);
 			if (length == -EIO && done)
@@ -271,15 +280,15 @@ static ssize_t read_packets(struct kt_file *kf, char __user *to, size_t count,
 
 /**
  * kt_dev_read() - deliver the trace as a stream of packets
- * @file: the device
- * @to: where to
- * @count: room, any number
- * @pos: not used: there is nothing to seek
+ * @file: the descriptor
+ * @to: user space buffer
+ * @count: bytes of @to, any number
+ * @pos: not used, the stream has no position
  *
  * Context: process context, may sleep.
- * Return: bytes; 0 when the session is stopped and everything was read;
- * -EAGAIN, -EFAULT, -ENOMEM, -ERESTARTSYS; -EIO: a block of a persistent session
- * is damaged; the next call goes on behind it.
+ * Return: bytes; 0: the session has stopped and everything was read; -EAGAIN,
+ * -EFAULT, -ENOMEM, -ERESTARTSYS; -EIO: a block of a persistent session is
+ * damaged, and the next call goes on behind it.
  */
 ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 		    loff_t *pos)
@@ -298,13 +307,12 @@ ssize_t kt_dev_read(struct file *file, char __user *to, size_t count,
 }
 
 /**
- * kt_dev_llseek() - go to the oldest data or to the newest
- * @file: the device
+ * kt_dev_llseek() - restart the stream at the oldest or behind the newest data
+ * @file: the descriptor
  * @offset: zero
- * @whence: SEEK_SET or SEEK_END
+ * @whence: SEEK_SET: oldest; SEEK_END: newest
  *
- * The stream begins anew there, with metadata and registry, whatever of it was
- * read before.
+ * The stream begins again with metadata and registry.
  *
  * Context: process context.
  * Return: 0; -EINVAL; -ERESTARTSYS.
@@ -329,8 +337,9 @@ loff_t kt_dev_llseek(struct file *file, loff_t offset, int whence)
 }
 
 /*
- * Does read() have something without looking at a ring?  Asked for those who have
- * called it: others read by mapping, and would not be left in peace.
+ * Return true if read() can deliver something without looking at a ring.  Only for
+ * files that have called read(): for a file that reads by mapping, the metadata
+ * would make poll() return at once for ever.
  */
 static bool read_has_begun(const struct kt_file *kf)
 {
@@ -340,15 +349,14 @@ static bool read_has_begun(const struct kt_file *kf)
 }
 
 /**
- * kt_dev_poll() - is there enough to read?
- * @file: the device
+ * kt_dev_poll() - check whether there is enough to read
+ * @file: the descriptor
  * @wait: poll table
  *
  * Context: process context.
- * Return: EPOLLIN when a ring holds as many unread bytes as the watermark says, or
- * read() has delivered a packet in part;
- * EPOLLIN | EPOLLHUP when the session does not record, and with EPOLLPRI when it
- * is a snapshot that was full.
+ * Return: EPOLLIN: a ring has as many unread bytes as the watermark, or read() has
+ * delivered part of a packet; EPOLLIN | EPOLLHUP: the session does not record;
+ * EPOLLPRI in addition: it is a full snapshot.
  */
 __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 {
@@ -357,7 +365,7 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 	u64 mark = READ_ONCE(kf->watermark);
 
 	poll_wait(file, &s->owner.wait, wait);
-	/* A file that has polled once is woken for as long as it is open. */
+	/* From the first poll() until close, writers wake this file. */
 	if (!READ_ONCE(kf->polled)) {
 		atomic_inc(&s->owner.waiting);
 		if (xchg(&kf->polled, 1))
@@ -365,13 +373,13 @@ __poll_t kt_dev_poll(struct file *file, struct poll_table_struct *wait)
 	}
 	/* Pairs with the barrier in owner_opened(). */
 	smp_mb();
-	/* Pairs with the release in session_stop_running(): frozen is known. */
+	/* Pairs with the release in session_stop_running(): frozen is final. */
 	if (!smp_load_acquire(&s->running))
 		return EPOLLIN | EPOLLRDNORM | EPOLLHUP |
 		       (READ_ONCE(s->frozen) ? EPOLLPRI : 0);
 	if (read_has_begun(kf) || read_has_enough(kf, mark))
 		return EPOLLIN | EPOLLRDNORM;
-	/* Writers tell of full blocks only; for less somebody has to look. */
+	/* Writers wake pollers at full blocks only: look again after a while. */
 	if (mark && mark < max(s->block_size[0], s->block_size[1]))
 		schedule_delayed_work(&s->look, LOOK_AGAIN);
 	return 0;
@@ -387,7 +395,7 @@ static bool consumer_position_ok(const struct kt_file *kf,
 	unsigned int kind = array_index_nospec(p->kind, KTAPE_RINGS_PER_CPU);
 	unsigned long pos = p->position, commit;
 
-	/* With 32 bits positions wrap, and callers may count on. */
+	/* Positions of 32-bit kernels wrap; callers may pass 64 bits. */
 	if (!r)
 		return false;
 	commit = kt_ring_commit(r);
@@ -397,7 +405,7 @@ static bool consumer_position_ok(const struct kt_file *kf,
 	return pos == commit || !(pos & (r->block_size - 1));
 }
 
-/* All of them, before any is taken; each ring at most once. */
+/* Return true if all positions are valid and each ring occurs at most once. */
 static bool consumer_positions_ok(const struct kt_file *kf,
 				  const struct ktape_position *p, u32 nr)
 {
@@ -426,12 +434,12 @@ static long consumer_move(struct kt_file *kf, const struct ktape_consumer *c)
 			array_size(c->nr, sizeof(*p)));
 	if (IS_ERR(p))
 		return PTR_ERR(p);
-	/* read() moves the cursors as well; it may be waiting. */
+	/* read() moves the cursors, too, and may wait with the lock held. */
 	if (mutex_lock_interruptible(&kf->lock)) {
 		kfree(p);
 		return -ERESTARTSYS;
 	}
-	/* A snapshot that is not over may end before what is there now. */
+	/* A recording snapshot may yet be cut below these positions. */
 	if (kt_session_holds_back(kf->session) ||
 	    !consumer_positions_ok(kf, p, c->nr))
 		goto out;
@@ -518,7 +526,7 @@ long kt_ioctl_reader(struct file *file, union kt_ioctl_arg *arg)
 	r = kt_session_ring(kf->session, info->cpu, info->kind);
 	if (!r)
 		return -ENXIO;
-	/* read() changes the counts; it may be waiting. */
+	/* read() changes the counts, and may wait with the lock held. */
 	if (mutex_lock_interruptible(&kf->lock))
 		return -ERESTARTSYS;
 	c = kt_reader_cursor(rd, array_index_nospec(info->cpu, nr_cpu_ids),
