@@ -691,7 +691,7 @@ test_verify()
 			--to 0.000002 n && grep -q '^LOST: ' text
 	result $? "verify: a converted trace proves nothing"
 	run 0 verify t/cpu0 && run 0 convert --to rkh -o n.rkh t &&
-		run 2 verify n.rkh && says "another format"
+		run 2 verify n.rkh && says "not in the native format"
 	result $? "verify: a single stream, and a foreign format"
 	rm -rf n n.rkh
 }
