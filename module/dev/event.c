@@ -220,7 +220,7 @@ static bool trigger_condition_ok(const struct ktape_trigger *t)
 	       t->limit <= S32_MAX;
 }
 
-/* What an action takes; what none of them takes is zero. */
+/* Check the members that actions use.  Members that no action uses must be zero. */
 static bool trigger_actions_ok(const struct ktape_trigger *t)
 {
 	if (t->actions & ~ACTIONS_ALL)
@@ -259,7 +259,7 @@ static long trigger_ioctl_add(struct kt_session *s, struct ktape_trigger *t)
 	if (t->id || !trigger_results_are_zero(t) || !trigger_condition_ok(t) ||
 	    !trigger_actions_ok(t))
 		return -EINVAL;
-	/* A descriptor that was handed on leads to no other session. */
+	/* An inherited descriptor must not control other sessions. */
 	if (t->actions & ACTIONS_ON_TARGET && t->target != KTAPE_TRIGGER_SELF) {
 		ret = kt_dev_allowed();
 		if (ret)
@@ -311,13 +311,13 @@ long kt_ioctl_trigger(struct file *file, union kt_ioctl_arg *arg)
 
 static long probe_ioctl_add(struct ktape_probe *p)
 {
-	/* The kernel asks this of those who come through tracefs or perf. */
+	/* As for kprobes of tracefs and perf. */
 	int ret = security_locked_down(LOCKDOWN_KPROBES);
 
 	return ret ?: kt_kprobe_add(p);
 }
 
-/* Nothing but the slot may be said. */
+/* Return true if @p names a slot and all other members are zero. */
 static bool probe_names_slot_only(const struct ktape_probe *p)
 {
 	return kt_kprobe_is_slot(p->opcode) && !p->flags && !p->nargs &&

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/ktape_mark: events of user programs (uapi/ktape/mark.h).
+ * /dev/ktape_mark: events and names of user programs (uapi/ktape/mark.h).
  *
- * Who opened it with CAP_PERFMON may emit all of it.  Others share a few token
- * buckets by uid, one set for events and one for names, and beyond these one of
- * all of them, so that they can neither fill the rings of all nor the control
- * rings, where names go: descriptors, processes and user ids cost nothing.
+ * A descriptor opened with CAP_PERFMON may emit without limits.  Without it, events
+ * and names are limited in rate, per user and for all users together.  The limit
+ * is per user and not per descriptor or process, because a program can make those
+ * at no cost; the limit for all users is there because user ids can be made, too.
+ * So unprivileged programs can fill neither the event rings nor the control rings,
+ * where names go in a discard session.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
@@ -24,26 +26,26 @@
 
 #define BUCKET_BITS	8
 
-/* A long event counts as several: one more for each so many bytes. */
+/* An event counts once, and once more for each so many bytes. */
 #define BYTES_OF_ONE	64U
 
-/* All users together have the rate of so many. */
+/* The limit for all users together is that of so many users. */
 #define USERS_AT_ONCE	4
 
-/* Names come seldom, and each is a record in all control rings' sessions. */
+/* Lower limits for names: they are rare, and every session records each. */
 #define NAMES_AT_ONCE	64
-#define NAMES_RATE	16		/* a second */
+#define NAMES_RATE	16		/* per second */
 
-/* Bytes that need no allocation. */
+/* Bytes of a copy that needs no allocation. */
 #define BYTES_AT_HAND	128
 
-/* Majors from here on are those of the kernel itself. */
+/* Exception majors from here on belong to the kernel. */
 #define MAJOR_OF_KERNEL	KTAPE_MAJOR_KERNEL
 
 /**
- * struct kt_limit - how often something may happen
- * @gap: ns between two in the long run
- * @slack: ns by which one may be early
+ * struct kt_limit - a rate limit
+ * @gap: nanoseconds between two events on average; 0 = none allowed
+ * @slack: nanoseconds by which an event may be early, which allows bursts
  */
 struct kt_limit {
 	u64 gap;
@@ -56,13 +58,17 @@ static const struct kt_limit name_limit = {
 	.slack = NSEC_PER_SEC / NAMES_RATE * (NAMES_AT_ONCE - 1),
 };
 
-/* When the next one would be due; users with the same hash share one. */
+/* Monotonic time, in ns, of the next event on average; per hash of the user id. */
 static atomic64_t event_due[1 << BUCKET_BITS];
 static atomic64_t name_due[1 << BUCKET_BITS];
-/* The same for all of them. */
+/* The same for all users together. */
 static atomic64_t all_events_due, all_names_due;
 
-/* @n more?  Who is on time may go beyond, and waits the longer afterwards. */
+/*
+ * Take @n events out of a limit.  An event that is due is admitted whatever its
+ * size, and moves the next one back accordingly.
+ * Return: false: the limit is exceeded.
+ */
 static bool bucket_take(atomic64_t *due, const struct kt_limit *limit, u32 n)
 {
 	s64 now = ktime_get_ns(), old = atomic64_read(due), from;
@@ -86,7 +92,10 @@ static unsigned int mark_bucket_of(const struct file *file)
 	return hash_32(__kuid_val(file->f_cred->uid), BUCKET_BITS);
 }
 
-/* May this file emit so many bytes now? If not it is counted. */
+/*
+ * Check the rate limits of an event with @bytes of content.
+ * Return: 0; -EBUSY: a limit is exceeded, and the event is counted as lost.
+ */
 static int mark_admit(const struct file *file, u32 opcode, u32 bytes)
 {
 	const u32 n = 1 + bytes / BYTES_OF_ONE;
@@ -104,9 +113,9 @@ static int mark_admit(const struct file *file, u32 opcode, u32 bytes)
 /* ---- bytes from user space ------------------------------------------------ */
 
 /**
- * struct kt_bytes - a copy of a few bytes
- * @p: where they are; ends with the scope
- * @few: room for those that need no allocation
+ * struct kt_bytes - bytes copied from user space
+ * @p: the copy, released by bytes_free()
+ * @few: buffer for a copy that needs no allocation
  */
 struct kt_bytes {
 	char *p;
@@ -127,7 +136,7 @@ static void bytes_free(struct kt_bytes *b)
 		kfree(b->p);
 }
 
-/* What came is dropped by the caller if 0 is returned. */
+/* Copy bytes from user space.  If this returns 0, the caller calls bytes_free(). */
 static int bytes_get(struct kt_bytes *b, u64 from, u32 length)
 {
 	int ret = bytes_alloc(b, length);
@@ -302,7 +311,7 @@ static long kt_mark_ioctl(struct file *file, unsigned int cmd,
 	ret = copy_struct_from_user(&copy, mark_ioctls[i].size, user, size);
 	if (ret)
 		return ret;
-	/* The size that was checked, not the one that was copied. */
+	/* User space may have changed the size after it was checked. */
 	copy.size = size;
 	return mark_ioctls[i].call(file, &copy);
 }
@@ -311,10 +320,10 @@ static long kt_mark_ioctl(struct file *file, unsigned int cmd,
 
 static int kt_mark_open(struct inode *inode, struct file *file)
 {
-	/* Emitting is writing, also by ioctl(). */
+	/* Emitting events is writing, also through an ioctl. */
 	if (!(file->f_mode & FMODE_WRITE))
 		return -EACCES;
-	/* Of the opener; a descriptor handed on keeps his rights. */
+	/* The rights of the opener, wherever the descriptor is passed to. */
 	file->private_data = perfmon_capable() ? file : NULL;
 	return stream_open(inode, file);
 }
@@ -335,10 +344,10 @@ static struct miscdevice mark_misc = {
 };
 
 /**
- * kt_dev_mark_init() - make the device
- * @mode: its permissions
- * @rate: short events a second of a user without rights, and a quarter of those
- *	of all of them; a tenth of them at once; 0: none
+ * kt_dev_mark_init() - register /dev/ktape_mark
+ * @mode: permissions of the device node
+ * @rate: short events per second of an unprivileged user; four times as many for
+ *	all of them; a tenth of a second's events in one burst; 0 = none allowed
  *
  * Context: module load.
  * Return: 0 or a negative errno.
@@ -357,9 +366,9 @@ int kt_dev_mark_init(unsigned int mode, unsigned int rate)
 }
 
 /**
- * kt_dev_mark_exit() - remove the device
+ * kt_dev_mark_exit() - unregister /dev/ktape_mark
  *
- * Context: module unload; nobody has it open.
+ * Context: module unload; no descriptor is open.
  */
 void kt_dev_mark_exit(void)
 {

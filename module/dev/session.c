@@ -19,7 +19,10 @@
 
 /* ---- sessions ---------------------------------------------------------------- */
 
-/* A descriptor for @s, of which the caller is a user no longer. */
+/*
+ * Install a new descriptor for @s.  Takes over the caller's reference to the
+ * session, also on failure.  Return: the descriptor or a negative errno.
+ */
 static long session_install_fd(struct kt_session *s, int flags)
 {
 	int fd = get_unused_fd_flags(O_CLOEXEC);
@@ -38,7 +41,7 @@ static long session_install_fd(struct kt_session *s, int flags)
 	return fd;
 }
 
-/* For the caller of a failed kt_session_create(). */
+/* Copy what kt_session_create() said about a lack of memory. */
 static void create_copy_failure(const struct kt_session_config *config,
 				struct ktape_create *c)
 {
@@ -87,7 +90,7 @@ long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 			create_copy_failure(&config, c);
 		return PTR_ERR(s);
 	}
-	/* So that it can be ended below: it is a user of its own. */
+	/* A reference of our own, to end the session if it gets no descriptor. */
 	refcount_inc(&s->users);
 	ret = session_install_fd(s, O_RDWR);
 	if (ret < 0)
@@ -158,7 +161,7 @@ long kt_ioctl_open(struct file *file, union kt_ioctl_arg *arg)
 
 	if (!session_ref_ok(ref, KTAPE_OPEN_READONLY))
 		return -EINVAL;
-	/* A descriptor that was handed on leads to no other session. */
+	/* An inherited descriptor must not give access to other sessions. */
 	ret = kt_dev_allowed();
 	if (ret)
 		return ret;
@@ -186,7 +189,10 @@ long kt_ioctl_destroy(struct file *file, union kt_ioctl_arg *arg)
 
 	if (!session_ref_ok(ref, 0))
 		return -EINVAL;
-	/* Nor to others' ends; lockdown does not keep anything alive. */
+	/*
+	 * An inherited descriptor must not allow destroying other sessions.
+	 * Destroying remains allowed under lockdown.
+	 */
 	if (!perfmon_capable())
 		return -EPERM;
 	s = kt_session_find(ref);
@@ -381,7 +387,7 @@ long kt_ioctl_persist_read(struct file *file, union kt_ioctl_arg *arg)
 
 	if (rd->flags)
 		return -EINVAL;
-	/* A descriptor that was handed on leads to no other session. */
+	/* An inherited descriptor must not give access to other traces. */
 	ret = kt_dev_allowed();
 	if (ret)
 		return ret;
