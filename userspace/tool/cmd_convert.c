@@ -105,7 +105,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	default:
 		break;
 	}
-	tell_damage(in->path, n);
+	report_damage(in->path, n);
 }
 
 /* Print the format's warning (output too large) early enough to stop. */
@@ -138,12 +138,12 @@ static int write_all(struct convert *c)
 	return ret;
 }
 
-static void tell_results(const struct convert *c)
+static void report_results(const struct convert *c)
 {
 	unsigned int cpus = ktape_sink_mixed_cpus(c->sink);
 
 	if (!c->o.quiet)
-		tell_missed(c->to_name, c->sink, c->o.verbose);
+		report_missed(c->to_name, c->sink, c->o.verbose);
 	if (cpus > 1 && !c->o.quiet)
 		note("%u CPUs are in one file, but readers of %s show them as one CPU: convert each CPU to its own file (-c CPU)",
 		     cpus, c->to_name);
@@ -152,8 +152,8 @@ static void tell_results(const struct convert *c)
 		     (unsigned long long)c->lost, c->gaps,
 		     c->unknown ? ", and an unknown number besides" : "");
 	for (size_t i = 0; i < c->nr_inputs; i++)
-		tell_names_left_out(c->inputs[i].path,
-				    ktape_trace_registry(c->inputs[i].trace));
+		report_names_left_out(c->inputs[i].path,
+				      ktape_trace_registry(c->inputs[i].trace));
 	if (c->late)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)c->late);
@@ -195,7 +195,7 @@ static int finish_output(struct convert *c, int ret)
 		return fail("interrupted: %s was not written", c->o.out);
 	if (code)
 		return ret ? fail("%s", read_error(ret)) : code;
-	tell_results(c);
+	report_results(c);
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)

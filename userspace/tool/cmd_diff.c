@@ -115,7 +115,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	}
 	s->damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
-		tell_damage(s->path, n);
+		report_damage(s->path, n);
 }
 
 static int measure_trace(struct stats_trace *s, const struct diff_options *o,
@@ -138,7 +138,7 @@ static int measure_trace(struct stats_trace *s, const struct diff_options *o,
 		ret = stats_measure(s);
 	if (ret)
 		return fail("%s: %s", path, read_error(ret));
-	if (stats_tell_bounds(s, path))
+	if (stats_report_bounds(s, path))
 		s->damaged = true;
 	if (s->gaps)
 		note("%s: %" PRIu64 " events were lost in %u gaps%s", path,

@@ -147,10 +147,10 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		break;
 	}
 	flush_output(d);
-	tell_damage(d->path, n);
+	report_damage(d->path, n);
 }
 
-static void tell_gap(const struct dump *d, const struct ktape_notice *n)
+static void report_gap(const struct dump *d, const struct ktape_notice *n)
 {
 	int64_t from = ktape_mono_ns(d->info, n->from);
 	int64_t to = ktape_mono_ns(d->info, n->to);
@@ -187,16 +187,16 @@ static int check_range(const struct dump *d)
 	return range_check_times(&d->range, d->info);
 }
 
-static int tell_results(struct dump *d, int ret)
+static int report_results(struct dump *d, int ret)
 {
 	flush_output(d);
 	for (unsigned int i = 0; i < d->gaps && i < GAPS_SHOWN; i++)
-		tell_gap(d, &d->shown[i]);
+		report_gap(d, &d->shown[i]);
 	if (d->gaps > 1)
 		note("%llu events lost in %u gaps%s",
 		     (unsigned long long)d->lost, d->gaps,
 		     d->unknown ? ", and an unknown number besides" : "");
-	tell_names_left_out(NULL, d->names);
+	report_names_left_out(NULL, d->names);
 	if (d->late)
 		note("%llu events came too late to be sorted",
 		     (unsigned long long)d->late);
@@ -344,7 +344,7 @@ static int dump_trace(struct dump *d, const char *path)
 	range_add_info(&d->range, d->info);
 	ret = range_check_order(&command_dump, &d->range, d->info);
 	if (!ret)
-		ret = tell_results(d, dump_all(d));
+		ret = report_results(d, dump_all(d));
 	ktape_trace_close(d->trace);
 	return ret;
 }

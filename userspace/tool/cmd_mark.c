@@ -91,7 +91,7 @@ static int take_severity(const char *text, uint32_t *severity)
 						0;
 }
 
-static int tell_result(const char *what, int err)
+static int report_result(const char *what, int err)
 {
 	if (!err)
 		return EXIT_OK;
@@ -112,7 +112,7 @@ static int put_text(const struct mark *m)
 	for (int i = 1; i < m->argc && n < sizeof(text) - 1; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
 				      i > 1 ? " " : "", m->argv[i]);
-	return tell_result("text", ktape_text(m->fd, text));
+	return report_result("text", ktape_text(m->fd, text));
 }
 
 static int put_mark(const struct mark *m)
@@ -125,10 +125,10 @@ static int put_mark(const struct mark *m)
 
 	if (take_u32("id", m->argv[1], &id))
 		return EXIT_USAGE;
-	return tell_result(m->argv[0],
-			   ktape_mark_emit(m->fd, opcode,
-					   m->o->task ? KTAPE_MARK_TASK : 0, id,
-					   0, m->argc > 2 ? m->argv[2] : NULL));
+	return report_result(
+		m->argv[0],
+		ktape_mark_emit(m->fd, opcode, m->o->task ? KTAPE_MARK_TASK : 0,
+				id, 0, m->argc > 2 ? m->argv[2] : NULL));
 }
 
 static int put_value(const struct mark *m)
@@ -139,11 +139,11 @@ static int put_value(const struct mark *m)
 	if (take_u32("id", m->argv[1], &id) ||
 	    take_s64("value", m->argv[2], &value))
 		return EXIT_USAGE;
-	return tell_result("value",
-			   ktape_mark_emit(m->fd, KTAPE_EV_MARK_VALUE,
-					   m->o->task ? KTAPE_MARK_TASK : 0, id,
-					   value,
-					   m->argc > 3 ? m->argv[3] : NULL));
+	return report_result("value",
+			     ktape_mark_emit(m->fd, KTAPE_EV_MARK_VALUE,
+					     m->o->task ? KTAPE_MARK_TASK : 0,
+					     id, value,
+					     m->argc > 3 ? m->argv[3] : NULL));
 }
 
 static int put_exception(const struct mark *m)
@@ -162,7 +162,7 @@ static int put_exception(const struct mark *m)
 	for (uint32_t i = 0; i < args.nr; i++)
 		if (take_u32("argument", m->argv[4 + i], &args.word[i]))
 			return EXIT_USAGE;
-	return tell_result(
+	return report_result(
 		"exception",
 		ktape_exception(m->fd, severity, KTAPE_EXC_CODE(major, minor),
 				args, m->o->buffer,
@@ -263,10 +263,10 @@ static int put_event(const struct mark *m)
 		if (take_u32("argument", m->argv[i], &args.word[args.nr++]))
 			return EXIT_USAGE;
 	}
-	return tell_result("event",
-			   ktape_user_event(m->fd,
-					    m->o->task ? KTAPE_TRACE_TASK : 0,
-					    id, args, &typed));
+	return report_result("event",
+			     ktape_user_event(m->fd,
+					      m->o->task ? KTAPE_TRACE_TASK : 0,
+					      id, args, &typed));
 }
 
 static const struct {
@@ -295,8 +295,8 @@ static int put_name(const struct mark *m)
 	if (strlen(m->argv[3]) >= KTAPE_NAME_SIZE)
 		note("name: it was cut to %d bytes: %.*s", KTAPE_NAME_SIZE - 1,
 		     KTAPE_NAME_SIZE - 1, m->argv[3]);
-	return tell_result("name", ktape_name(m->fd, type, id, param[0],
-					      param[1], m->argv[3]));
+	return report_result("name", ktape_name(m->fd, type, id, param[0],
+						param[1], m->argv[3]));
 }
 
 /* Kinds of events, with their least and greatest number of operands. */

@@ -79,7 +79,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	if (n->kind == KTAPE_NOTICE_CORRUPT)
 		r->bad += n->count;
 	if (n->kind == KTAPE_NOTICE_ASSUMED)
-		tell_damage(r->line, n);
+		report_damage(r->line, n);
 	if (n->kind != KTAPE_NOTICE_LOST)
 		return;
 	r->lost += n->count;
@@ -175,10 +175,10 @@ static int write_all(struct receive *r, const struct receive_options *o)
 	return ret ? fail("%s", read_error(ret)) : 0;
 }
 
-static void tell_results(const struct receive *r,
-			 const struct receive_options *o)
+static void report_results(const struct receive *r,
+			   const struct receive_options *o)
 {
-	tell_missed("the trace", r->sink, o->verbose);
+	report_missed("the trace", r->sink, o->verbose);
 	note("%llu events received, %llu lost in %u gaps%s, %llu bad frames",
 	     (unsigned long long)r->events, (unsigned long long)r->lost,
 	     r->gaps, r->unknown ? " and an unknown number besides" : "",
@@ -203,7 +203,7 @@ static int receive_trace(struct receive *r, const struct receive_options *o)
 	ret = write_all(r, o);
 	if (ret)
 		return ret;
-	tell_results(r, o);
+	report_results(r, o);
 	return EXIT_OK;
 }
 

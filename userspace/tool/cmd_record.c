@@ -93,7 +93,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 		     n->error.text);
 }
 
-static int tell_occupied(const char *dir, int err)
+static int report_occupied(const char *dir, int err)
 {
 	if (err == -ENOTEMPTY)
 		return fail(
@@ -121,7 +121,7 @@ static int split_pipe(const struct record_options *o)
 	if (!err)
 		err = ktape_split(o->split, o->output, o->force, &how, &error);
 	if (err == -ENOTEMPTY || err == -EEXIST)
-		return tell_occupied(o->output, err);
+		return report_occupied(o->output, err);
 	if (err == -EBADMSG)
 		return fail("%s: %s", o->split, error.text);
 	if (err)
@@ -137,7 +137,8 @@ static int split_pipe(const struct record_options *o)
 }
 
 /* Print which events of -e cannot be recorded, and why. */
-static void tell_unavailable(struct ktape_device *device, const uint64_t *mask)
+static void report_unavailable(struct ktape_device *device,
+			       const uint64_t *mask)
 {
 	struct ktape_event_info info;
 
@@ -167,7 +168,7 @@ static int set_profile(struct record *r)
 	if (c->given & KTAPE_CONFIG_CONTEXT && !c->context)
 		p.flags = KTAPE_PROFILE_NO_CONTEXT;
 	if (r->o.events && !ktape_mask_parse(r->o.events, events, NULL))
-		tell_unavailable(r->session, events);
+		report_unavailable(r->session, events);
 	err = ktape_device_profile(r->session, KTAPE_PROFILE_SET, &p);
 	return err ? profile_failed(r->session, c->mask, err) : 0;
 }
@@ -189,7 +190,7 @@ static int make_session(struct record *r)
 	if (err)
 		err = session_refused(device, &create, err);
 	else
-		tell_sizes(r->session, &create);
+		report_sizes(r->session, &create);
 	ktape_device_close(device);
 	return err ? err : set_profile(r);
 }
@@ -298,7 +299,7 @@ static int open_recorder(struct record *r)
 	else
 		err = ktape_recorder_open(r->session, &how, &r->recorder);
 	if (err == -ENOTEMPTY || (err == -EEXIST && r->o.output))
-		return tell_occupied(r->o.output, err);
+		return report_occupied(r->o.output, err);
 	if (err)
 		return fail("%s: %s", r->o.log ? r->log.pattern : r->o.output,
 			    recorder_error(err));
@@ -321,8 +322,8 @@ int record_ready(struct record *r)
 	return 0;
 }
 
-static void tell_summary(const struct record *r,
-			 const struct ktape_recorder_stats *s)
+static void report_summary(const struct record *r,
+			   const struct ktape_recorder_stats *s)
 {
 	char size[16], pieces[48] = "";
 
@@ -339,8 +340,8 @@ static void tell_summary(const struct record *r,
 	     target_name(r));
 }
 
-static void tell_plain(const struct record *r,
-		       const struct ktape_recorder_stats *s)
+static void report_plain(const struct record *r,
+			 const struct ktape_recorder_stats *s)
 {
 	if (s->plain_writes && !to_pipe(r) && !r->o.no_uring && !r->o.zstd &&
 	    !r->log.file)
@@ -363,14 +364,14 @@ static int check_counts(const struct ktape_recorder_stats *s)
 }
 
 /* Print the summary and the error that ended the recording.  Return: the exit code. */
-static int tell_end(struct record *r, int err)
+static int report_end(struct record *r, int err)
 {
 	struct ktape_recorder_stats s;
 	int status = r->child.status;
 
 	ktape_recorder_stats(r->recorder, &s);
-	tell_summary(r, &s);
-	tell_plain(r, &s);
+	report_summary(r, &s);
+	report_plain(r, &s);
 	if (r->child.ended && !r->o.quiet && status)
 		note("the command %s %d",
 		     WIFSIGNALED(status) ? "was killed by signal" :
@@ -389,7 +390,7 @@ static int tell_end(struct record *r, int err)
 	return r->discard && !r->o.session ? check_counts(&s) : EXIT_OK;
 }
 
-static int tell_no_command(const struct child *c)
+static int report_no_command(const struct child *c)
 {
 	return fail("cannot run %s: %s", c->name, strerror(-c->trouble_errno));
 }
@@ -400,7 +401,7 @@ static int cancel_recording(struct record *r, int err)
 	ktape_recorder_cancel(r->recorder);
 	r->recorder = NULL;
 	if (r->child.trouble_errno)
-		return tell_no_command(&r->child);
+		return report_no_command(&r->child);
 	return fail("cannot start the recording: %s", strerror(-err));
 }
 
@@ -416,7 +417,7 @@ static int record_session(struct record *r)
 		ret = open_recorder(r);
 	if (!ret) {
 		err = record_loop(r);
-		ret = r->began ? tell_end(r, err) : cancel_recording(r, err);
+		ret = r->began ? report_end(r, err) : cancel_recording(r, err);
 	}
 	ktape_recorder_close(r->recorder);
 	ktape_device_close(r->session);
@@ -516,7 +517,7 @@ static int record_as_asked(struct record *r, int argc, char **argv)
 		r->child.no_stdout = to_pipe(r);
 		ret = child_prepare(&r->child, argv);
 		if (r->child.trouble_errno)
-			return tell_no_command(&r->child);
+			return report_no_command(&r->child);
 		if (ret)
 			return fail("fork: %s", strerror(-ret));
 	}

@@ -101,7 +101,7 @@ struct job {
 	bool partly;
 };
 
-static void tell_left_out_part(void *arg, const struct ktape_error *what)
+static void report_left_out_part(void *arg, const struct ktape_error *what)
 {
 	struct job *job = arg;
 
@@ -358,7 +358,7 @@ static int cmd_recover(int argc, char **argv)
 	struct recover_options o = { .dir = NULL };
 	struct job job = {
 		.o = &o,
-		.hooks = { tell_left_out_part, show_progress, &job },
+		.hooks = { report_left_out_part, show_progress, &job },
 		.shown = UINT64_MAX,
 	};
 	int first, ret;

@@ -145,7 +145,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	if (n->kind == KTAPE_NOTICE_LOST && s->sink && !s->error)
 		s->error = ktape_sink_notice(s->sink, n);
 	if (n->kind != KTAPE_NOTICE_LOST && n->kind != KTAPE_NOTICE_LATE)
-		tell_damage(s->path, n);
+		report_damage(s->path, n);
 	s->damaged |= is_damage(n);
 }
 
@@ -218,7 +218,7 @@ static bool is_shed(struct send *s, const struct ktape_event *e)
 }
 
 /* Send the shed events of a CPU as a gap, before its next event or at the end. */
-static int tell_shed(struct send *s, uint32_t cpu, uint64_t ts)
+static int report_shed(struct send *s, uint32_t cpu, uint64_t ts)
 {
 	struct shed *shed = &s->shed[cpu];
 	const struct ktape_notice lost = {
@@ -248,7 +248,7 @@ static int send_event(struct send *s, const struct ktape_event *e)
 	if (e->cpu >= CPUS_MAX || !kt_mask_has(s->mask, e->opcode) ||
 	    is_shed(s, e))
 		return 0;
-	err = tell_shed(s, e->cpu, e->ts);
+	err = report_shed(s, e->cpu, e->ts);
 	before = ktape_sink_bytes(s->sink);
 	if (!err)
 		err = ktape_sink_event(s->sink, e);
@@ -322,7 +322,7 @@ static int send_all(struct send *s)
 	       (ret = ktape_trace_next(s->trace, &e)) > 0)
 		s->error = send_event(s, e);
 	for (uint32_t cpu = 0; cpu < CPUS_MAX && !s->error; cpu++)
-		s->error = tell_shed(s, cpu, s->end);
+		s->error = report_shed(s, cpu, s->end);
 	/* Finish the stream in any case, so that what was sent is complete. */
 	err = ktape_sink_finish(s->sink);
 	s->error = s->error ? s->error : err;
@@ -332,9 +332,9 @@ static int send_all(struct send *s)
 	return ret < 0 ? ret : 0;
 }
 
-static int tell_results(const struct send *s, int ret)
+static int report_results(const struct send *s, int ret)
 {
-	tell_missed("frames", s->sink, s->o.verbose);
+	report_missed("frames", s->sink, s->o.verbose);
 	if (s->lost)
 		note("%llu events were lost before they were read",
 		     (unsigned long long)s->lost);
@@ -391,7 +391,7 @@ static int send_trace(struct send *s, const char *path)
 	s->live = ktape_trace_is_live(s->trace);
 	s->o.shed |= s->live;
 	ret = open_line(s);
-	return ret ? ret : tell_results(s, send_all(s));
+	return ret ? ret : report_results(s, send_all(s));
 }
 
 static int cmd_send(int argc, char **argv)

@@ -70,7 +70,7 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 }
 
 /* Print why saving failed, and where the partial trace is.  Return: the exit code. */
-static int tell_failure(const char *out, const char *kept, int err)
+static int report_failure(const char *out, const char *kept, int err)
 {
 	if (!strcmp(out, "-"))
 		return fail("%s: %s", out, strerror(-err));
@@ -110,7 +110,8 @@ static int save_rings(struct ktape_device *session,
 	err = ktape_recorder_finish(recorder);
 	ktape_recorder_stats(recorder, &stats);
 	if (err)
-		ret = tell_failure(o->out, ktape_recorder_kept(recorder), err);
+		ret = report_failure(o->out, ktape_recorder_kept(recorder),
+				     err);
 	ktape_recorder_close(recorder);
 	if (ret)
 		return ret;

@@ -135,7 +135,7 @@ static int make_session(struct start *s, struct ktape_device *device)
 
 	if (err)
 		return session_refused(device, &s->create, err);
-	tell_sizes(s->session, &s->create);
+	report_sizes(s->session, &s->create);
 	ret = set_up_session(s);
 	if (ret)
 		ktape_device_destroy(device, s->create.name);

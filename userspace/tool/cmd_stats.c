@@ -75,7 +75,7 @@ static void take_notice(void *arg, const struct ktape_notice *n)
 	}
 	s->t.damaged |= is_damage(n);
 	if (n->kind != KTAPE_NOTICE_LATE)
-		tell_damage(s->t.path, n);
+		report_damage(s->t.path, n);
 }
 
 /* Write the name of a service, or its number.  Return: false: it has no name. */
@@ -310,21 +310,21 @@ static void print_events(const struct stats *s)
 }
 
 /* Print what was left out.  Return: true if the results are incomplete. */
-static bool tell_bounds(const struct stats *s)
+static bool report_bounds(const struct stats *s)
 {
 	const char *what;
 	uint64_t count;
 	bool any = false;
 
 	if (s->t.linux_stats)
-		any = stats_tell_bounds(&s->t, NULL);
+		any = stats_report_bounds(&s->t, NULL);
 	for (unsigned int i = 0;
 	     s->rtos && (count = ktape_rtos_left_out(s->rtos, i, &what)); i++) {
-		tell_left_out(NULL, what, count);
+		report_left_out(NULL, what, count);
 		any = true;
 	}
 	if (!s->t.linux_stats)
-		tell_names_left_out(NULL, ktape_trace_registry(s->t.trace));
+		report_names_left_out(NULL, ktape_trace_registry(s->t.trace));
 	return any;
 }
 
@@ -379,7 +379,7 @@ static int make_stats(struct stats *s, bool rtos)
 		ret = print_stats(s);
 	if (ret)
 		return fail("%s", read_error(ret));
-	if (tell_bounds(s))
+	if (report_bounds(s))
 		s->t.damaged = true;
 	if (!rtos)
 		judged = stats_judge(&s->o.conditions, NULL, &s->t);

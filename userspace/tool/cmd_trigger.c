@@ -87,7 +87,7 @@ static const struct {
 	{ KTAPE_TRIGGER_NOTIFY, "notify" },
 };
 
-static int tell_refused(int err)
+static int report_refused(int err)
 {
 	static const struct {
 		int error;
@@ -205,7 +205,7 @@ static int add_trigger(struct ktape_device *device,
 		return ret;
 	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
 	if (ret)
-		return tell_refused(ret);
+		return report_refused(ret);
 	printf("%u\n", t.id);
 	return finish_stdout();
 }
@@ -231,7 +231,7 @@ static int remove_triggers(struct ktape_device *device,
 		t.id = (uint32_t)id;
 		ret = ktape_device_trigger(device, KTAPE_TRIGGER_REMOVE, &t);
 		if (ret)
-			code = tell_refused(ret);
+			code = report_refused(ret);
 	}
 	return code;
 }
@@ -315,7 +315,7 @@ static int list_triggers(struct ktape_device *device,
 		if (!ret)
 			nr++;
 		else if (ret != -ENOENT)
-			return tell_refused(ret);
+			return report_refused(ret);
 	}
 	if (o->json)
 		putchar('[');
@@ -428,7 +428,7 @@ static int wait_and_run(struct ktape_device *device, int wake,
 	do {
 		ret = wait_for_firing(device, wake, t, &now);
 		if (ret <= 0)
-			return ret ? tell_refused(ret) : EXIT_OK;
+			return ret ? report_refused(ret) : EXIT_OK;
 		ret = run_command(&now, argv);
 		if (ret)
 			return ret;
@@ -460,7 +460,7 @@ static int run_at(struct ktape_device *device, const struct trigger_options *o,
 	ret = ktape_device_trigger(device, KTAPE_TRIGGER_ADD, &t);
 	if (ret) {
 		close(t.eventfd);
-		return tell_refused(ret);
+		return report_refused(ret);
 	}
 	ret = wait_and_run(device, wake, &t, argv + 1);
 	gone.id = t.id;

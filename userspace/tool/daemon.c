@@ -92,7 +92,7 @@ static void read_pid(int fd, char text[24])
 	text[strcspn(text, "\n")] = '\0';
 }
 
-static int tell_taken(int fd, const char *path)
+static int report_taken(int fd, const char *path)
 {
 	char text[24];
 
@@ -145,7 +145,7 @@ static int lock_pidfile(const char *path, int *code)
 			continue;
 		}
 		*code = fd >= 0 && errno == EWOULDBLOCK ?
-				tell_taken(fd, path) :
+				report_taken(fd, path) :
 				fail("%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
@@ -191,10 +191,10 @@ int daemon_detach(struct daemon *d, const char *logfile)
 	int null;
 
 	if (!d->on)
-		return logfile ? say_to(logfile) : 0;
+		return logfile ? redirect_messages(logfile) : 0;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	/* Open the log before chdir(): its path is relative to the caller's folder. */
-	if (null >= 0 && say_to(logfile))
+	if (null >= 0 && redirect_messages(logfile))
 		return EXIT_FAILED;
 	if (null < 0 || chdir("/"))
 		return fail(

@@ -24,7 +24,7 @@ static int32_t missing_pid(const struct ktape_filter_value *v)
 }
 
 /* Print which cgroup of a filter is not one.  Return: false if all are. */
-static bool tell_cgroup(const struct ktape_filter_value *v)
+static bool report_cgroup(const struct ktape_filter_value *v)
 {
 	const char *name = v->entries;
 
@@ -43,7 +43,7 @@ static bool tell_cgroup(const struct ktape_filter_value *v)
 	return false;
 }
 
-static int tell_trouble(const struct ktape_filter_value *v, int err)
+static int report_trouble(const struct ktape_filter_value *v, int err)
 {
 	const char *name = kind_name(v->kind);
 	int32_t pid;
@@ -51,7 +51,7 @@ static int tell_trouble(const struct ktape_filter_value *v, int err)
 	if (err == -ENOTTY)
 		return fail("%s: the loaded module does not support filters",
 			    name);
-	if (v->kind == KTAPE_FILTER_CGROUP && tell_cgroup(v))
+	if (v->kind == KTAPE_FILTER_CGROUP && report_cgroup(v))
 		return EXIT_FAILED;
 	if (err == -ESRCH) {
 		pid = missing_pid(v);
@@ -98,10 +98,10 @@ int filters_apply(struct ktape_device *device,
 		int err = apply_one(device, config, i, whole);
 
 		if (err)
-			return tell_trouble(config->filters_given >> i & 1 ?
-						    &config->filters[i] :
-						    &none,
-					    err);
+			return report_trouble(config->filters_given >> i & 1 ?
+						      &config->filters[i] :
+						      &none,
+					      err);
 	}
 	return 0;
 }
@@ -188,7 +188,7 @@ int filters_get(struct ktape_device *device, struct ktape_config *config)
 		if (err == -ENOTTY)
 			return 0;
 		if (err)
-			return tell_trouble(v, err);
+			return report_trouble(v, err);
 		if (v->active)
 			config->filters_given |= 1U << i;
 	}

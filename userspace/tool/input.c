@@ -57,11 +57,11 @@ bool is_damage(const struct ktape_notice *n)
 }
 
 /**
- * tell_damage() - print a notice about damage or assumptions
+ * report_damage() - print a notice about damage or assumptions
  * @input: operand of the trace
  * @n: the notice
  */
-void tell_damage(const char *input, const struct ktape_notice *n)
+void report_damage(const char *input, const struct ktape_notice *n)
 {
 	char name[STREAM_NAME];
 
@@ -100,8 +100,8 @@ static int take_core(char *path, char text[TEXT_MAX])
 	return add_option(text, "core", at + 1);
 }
 
-static int tell_unopened(const char *path, int err,
-			 const struct ktape_error *error)
+static int report_unopened(const char *path, int err,
+			   const struct ktape_error *error)
 {
 	if (*error->text && err == -EBADMSG && error->offset)
 		return fail("%s: at byte %llu: %s", path,
@@ -168,7 +168,7 @@ int input_open(const struct kt_command *command, const struct input_options *o,
 	if (err == -EINVAL && *error.text)
 		err = misuse(command, "%s: %s", operand, error.text);
 	else if (err)
-		err = tell_unopened(path ? path : operand, err, &error);
+		err = report_unopened(path ? path : operand, err, &error);
 	free(from);
 	free(path);
 	return err;

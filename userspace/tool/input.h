@@ -48,6 +48,6 @@ const char *read_error(int err);
 
 const char *stream_name(const struct ktape_notice *n, char name[STREAM_NAME]);
 bool is_damage(const struct ktape_notice *n);
-void tell_damage(const char *input, const struct ktape_notice *n);
+void report_damage(const char *input, const struct ktape_notice *n);
 
 #endif /* _KT_INPUT_H */

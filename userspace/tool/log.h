@@ -31,7 +31,7 @@ struct log_piece {
  * @made: number of pieces of this run
  * @began: begin of the current piece, CLOCK_MONOTONIC in ns
  * @retry: earliest time for the next piece, in ns; 0: any time
- * @told: the message about the last failure was printed
+ * @reported: the message about the last failure was printed
  */
 struct log {
 	char *pattern;
@@ -46,7 +46,7 @@ struct log {
 	uint64_t made;
 	uint64_t began;
 	uint64_t retry;
-	bool told;
+	bool reported;
 };
 
 int log_prepare(struct log *log, const char *pattern, bool zstd);

@@ -107,10 +107,10 @@ void record_next_piece(struct record *r, uint64_t now)
 	log->retry = err ? now + RETRY_NS : 0;
 	if (!err) {
 		log->began = now;
-		log->told = false;
+		log->reported = false;
 		log_expire(log);
-	} else if (!log->told) {
-		log->told = true;
+	} else if (!log->reported) {
+		log->reported = true;
 		note("cannot begin the next piece of %s: %s; the recording continues in %s",
 		     log->pattern, strerror(-err), log_current(log));
 	}

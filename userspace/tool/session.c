@@ -70,7 +70,7 @@ int open_named(const char *path, const char *name, bool writable,
 	return err;
 }
 
-static int tell_no_memory(const struct ktape_create *c)
+static int report_no_memory(const struct ktape_create *c)
 {
 	unsigned long long asked = c->failed_asked, had = c->failed_had;
 
@@ -104,7 +104,7 @@ int session_refused(const struct ktape_device *device,
 			"all %u sessions of the module are in use: destroy one (ktape destroy NAME)",
 			ktape_device_features(device)->sessions_max);
 	if (err == -ENOMEM)
-		return tell_no_memory(create);
+		return report_no_memory(create);
 	if (err == -EEXIST)
 		return fail("a session \"%s\" already exists", create->name);
 	if (err == -EBUSY)
@@ -171,7 +171,7 @@ int session_is_gone(struct ktape_device *session)
 	return nr < 0 ? nr : gone;
 }
 
-static void tell_size(const char *what, uint64_t asked, uint64_t is)
+static void report_size(const char *what, uint64_t asked, uint64_t is)
 {
 	if (asked && asked != is)
 		note("%s were given %llu bytes instead of %llu", what,
@@ -179,31 +179,32 @@ static void tell_size(const char *what, uint64_t asked, uint64_t is)
 }
 
 /**
- * tell_sizes() - print which sizes the module has rounded
+ * report_sizes() - print which sizes the module has rounded
  * @session: session that was created
  * @create: the request
  */
-void tell_sizes(struct ktape_device *session, const struct ktape_create *create)
+void report_sizes(struct ktape_device *session,
+		  const struct ktape_create *create)
 {
 	struct ktape_layout_entry *entries = NULL;
 	struct ktape_layout layout;
-	bool told[KTAPE_RINGS_PER_CPU] = { false };
+	bool reported[KTAPE_RINGS_PER_CPU] = { false };
 
 	if (ktape_device_layout(session, &layout, &entries))
 		return;
 	for (unsigned int i = 0; i < layout.nr; i++) {
 		const struct ktape_layout_entry *e = &entries[i];
 
-		if (e->kind >= KTAPE_RINGS_PER_CPU || told[e->kind])
+		if (e->kind >= KTAPE_RINGS_PER_CPU || reported[e->kind])
 			continue;
-		told[e->kind] = true;
+		reported[e->kind] = true;
 		if (e->kind == KTAPE_RING_CONTROL) {
-			tell_size("control rings", create->control_size,
-				  e->data_size);
+			report_size("control rings", create->control_size,
+				    e->data_size);
 			continue;
 		}
-		tell_size("rings", create->ring_size, e->data_size);
-		tell_size("blocks", create->block_size, e->block_size);
+		report_size("rings", create->ring_size, e->data_size);
+		report_size("blocks", create->block_size, e->block_size);
 	}
 	free(entries);
 }

@@ -19,8 +19,8 @@ int session_refused(const struct ktape_device *device,
 const char *recorder_error(int err);
 int session_is_gone(struct ktape_device *session);
 int session_layout(struct ktape_device *session, struct ktape_layout *layout);
-void tell_sizes(struct ktape_device *session,
-		const struct ktape_create *create);
+void report_sizes(struct ktape_device *session,
+		  const struct ktape_create *create);
 int mode_parse(const char *name);
 const char *mode_name(uint32_t mode);
 

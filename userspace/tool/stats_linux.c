@@ -33,21 +33,21 @@ int stats_measure(struct stats_trace *s)
 }
 
 /**
- * stats_tell_bounds() - print what did not fit into bounded memory
+ * stats_report_bounds() - print what did not fit into bounded memory
  * @s: trace that was measured
  * @path: path of the trace, or NULL
  *
  * Return: true if the numbers are incomplete.
  */
-bool stats_tell_bounds(const struct stats_trace *s, const char *path)
+bool stats_report_bounds(const struct stats_trace *s, const char *path)
 {
 	const char *what;
 	uint64_t count;
 	unsigned int i = 0;
 
 	for (; (count = ktape_linux_left_out(s->linux_stats, i, &what)); i++)
-		tell_left_out(path, what, count);
-	tell_names_left_out(path, ktape_trace_registry(s->trace));
+		report_left_out(path, what, count);
+	report_names_left_out(path, ktape_trace_registry(s->trace));
 	return i;
 }
 

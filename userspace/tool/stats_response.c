@@ -74,7 +74,7 @@ static void put_times(const struct ktape_response *r)
 		       ktape_response_quantile(r, stats_shares[i].millionth));
 }
 
-static void tell_objects_left_out(const struct ktape_responses *s)
+static void report_objects_left_out(const struct ktape_responses *s)
 {
 	if (ktape_responses_left_out(s))
 		note("%" PRIu64
@@ -114,7 +114,7 @@ void stats_put_responses(const struct ktape_responses *s,
 	}
 	if (ktape_response(s, 0))
 		putchar(']');
-	tell_objects_left_out(s);
+	report_objects_left_out(s);
 }
 
 /* Print a name, escaped for a terminal. */
@@ -171,5 +171,5 @@ void stats_print_responses(const struct ktape_responses *s,
 		}
 		putchar('\n');
 	}
-	tell_objects_left_out(s);
+	report_objects_left_out(s);
 }

@@ -24,10 +24,10 @@ static enum {
 	TO_STDERR,
 	TO_FILE,
 	TO_SYSLOG
-} said_to;
+} message_target;
 static FILE *log_stream;
 
-static void say_to_file(const char *format, va_list args)
+static void print_to_file(const char *format, va_list args)
 {
 	char when[TIME_TEXT] = "";
 	time_t now = time(NULL);
@@ -43,12 +43,12 @@ static void say_to_file(const char *format, va_list args)
 
 static void print_message(int priority, const char *format, va_list args)
 {
-	if (said_to == TO_SYSLOG) {
+	if (message_target == TO_SYSLOG) {
 		vsyslog(priority, format, args);
 		return;
 	}
-	if (said_to == TO_FILE) {
-		say_to_file(format, args);
+	if (message_target == TO_FILE) {
+		print_to_file(format, args);
 		return;
 	}
 	fputs("ktape: ", stderr);
@@ -57,25 +57,25 @@ static void print_message(int priority, const char *format, va_list args)
 }
 
 /**
- * say_to() - redirect messages
+ * redirect_messages() - redirect messages
  * @logfile: file to append them to; NULL: the system log
  *
  * Return: 0 or the exit code.
  */
-int say_to(const char *logfile)
+int redirect_messages(const char *logfile)
 {
 	int fd;
 
 	if (!logfile) {
 		openlog("ktape", LOG_PID, LOG_DAEMON);
-		said_to = TO_SYSLOG;
+		message_target = TO_SYSLOG;
 		return 0;
 	}
 	fd = open(logfile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	log_stream = fd < 0 ? NULL : fdopen(fd, "a");
 	if (!log_stream)
 		return fail("%s: %s", logfile, strerror(errno));
-	said_to = TO_FILE;
+	message_target = TO_FILE;
 	return 0;
 }
 
@@ -109,12 +109,12 @@ void note(const char *format, ...)
 }
 
 /**
- * tell_missed() - print what an output format could not hold
+ * report_missed() - print what an output format could not hold
  * @format: name of the format
  * @sink: the output
  * @all: one line for each kind of items; else one line with their number
  */
-void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
+void report_missed(const char *format, const struct ktape_sink *sink, bool all)
 {
 	unsigned long long sum = 0;
 	const char *what = NULL;
@@ -137,12 +137,12 @@ void tell_missed(const char *format, const struct ktape_sink *sink, bool all)
 }
 
 /**
- * tell_left_out() - print what an analysis had no room for
+ * report_left_out() - print what an analysis had no room for
  * @path: path of the trace, or NULL
  * @what: what was left out, in the plural
  * @count: number of them
  */
-void tell_left_out(const char *path, const char *what, uint64_t count)
+void report_left_out(const char *path, const char *what, uint64_t count)
 {
 	note("%s%s%llu %s are left out, because memory is bounded",
 	     path ? path : "", path ? ": " : "", (unsigned long long)count,
@@ -150,16 +150,16 @@ void tell_left_out(const char *path, const char *what, uint64_t count)
 }
 
 /**
- * tell_names_left_out() - print how many names a registry had no room for
+ * report_names_left_out() - print how many names a registry had no room for
  * @path: path of the trace, or NULL
  * @names: the registry
  */
-void tell_names_left_out(const char *path, const struct ktape_registry *names)
+void report_names_left_out(const char *path, const struct ktape_registry *names)
 {
 	uint64_t count = ktape_registry_left_out(names);
 
 	if (count)
-		tell_left_out(path, "names of objects", count);
+		report_left_out(path, "names of objects", count);
 }
 
 /**

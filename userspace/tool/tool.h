@@ -20,11 +20,12 @@ struct kt_command;
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int misuse(const struct kt_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-int say_to(const char *logfile);
+int redirect_messages(const char *logfile);
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void tell_left_out(const char *path, const char *what, uint64_t count);
-void tell_names_left_out(const char *path, const struct ktape_registry *names);
-void tell_missed(const char *format, const struct ktape_sink *sink, bool all);
+void report_left_out(const char *path, const char *what, uint64_t count);
+void report_names_left_out(const char *path,
+			   const struct ktape_registry *names);
+void report_missed(const char *format, const struct ktape_sink *sink, bool all);
 int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,
 		 uint64_t mask[KTAPE_MASK_WORDS]);

@@ -29,7 +29,7 @@ int fail(const char *format, ...)
 }
 
 /* Report the current folder when it is opened. */
-int say_to(const char *logfile)
+int redirect_messages(const char *logfile)
 {
 	char here[200] = "";
 

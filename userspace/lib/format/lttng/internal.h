@@ -66,7 +66,7 @@ struct lt_call {
  * @users: map from id and shape of a user event to index in @user_list
  * @user_list: event classes of user events
  * @nr_users: entries of @user_list
- * @told: the user event that lt_id() decoded last
+ * @user_event: the user event that lt_id() decoded last
  * @first: time of the first event, in ticks
  * @begun: @first is set
  * @dumped: a state dump was begun and not ended
@@ -85,7 +85,7 @@ struct lttng {
 	struct kt_map users;
 	struct lt_user *user_list;
 	uint32_t nr_users;
-	struct kt_user_event told;
+	struct kt_user_event user_event;
 	uint64_t first;
 	bool begun;
 	bool dumped;

@@ -57,7 +57,7 @@ static void copy_name(char *to, size_t room, const struct kt_user_event *t)
 
 static int add_user(struct lttng *t)
 {
-	const struct kt_user_event *told = &t->told;
+	const struct kt_user_event *user = &t->user_event;
 	struct lt_user *more;
 
 	more = realloc(t->user_list, (t->nr_users + 1) * sizeof(*more));
@@ -65,10 +65,10 @@ static int add_user(struct lttng *t)
 		return -ENOMEM;
 	t->user_list = more;
 	more += t->nr_users++;
-	copy_name(more->name, sizeof(more->name), told);
-	more->nr = told->nr;
-	for (unsigned int i = 0; i < told->nr; i++) {
-		const struct kt_user_field *f = &told->fields[i];
+	copy_name(more->name, sizeof(more->name), user);
+	more->nr = user->nr;
+	for (unsigned int i = 0; i < user->nr; i++) {
+		const struct kt_user_field *f = &user->fields[i];
 
 		snprintf(more->fields[i], sizeof(more->fields[0]), "%s",
 			 f->name);
@@ -80,7 +80,7 @@ static int add_user(struct lttng *t)
 
 /**
  * lt_user_id() - look up or add the event class of a user event
- * @t: trace being written; its @told is set
+ * @t: trace being written; its @user_event is set
  * @l: event that fits the event table
  * @id: set to the event id
  *
@@ -91,18 +91,18 @@ int lt_user_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 	struct kt_map_entry *entry;
 	int err = 0;
 
-	if (!kt_user_event_of(&t->told, l) || !t->told.name.text)
+	if (!kt_user_event_of(&t->user_event, l) || !t->user_event.name.text)
 		return 1;
-	if (t->told.cut)
+	if (t->user_event.cut)
 		kt_sink_miss(t->s, KT_USER_FIELDS_CUT, 1);
 	entry = kt_map_find(&t->users, ktape_event_arg(l->event, 0),
-			    shape_of(&t->told));
-	if (entry ? !has_fields(&t->user_list[entry->value], &t->told) :
+			    shape_of(&t->user_event));
+	if (entry ? !has_fields(&t->user_list[entry->value], &t->user_event) :
 		    t->nr_users == LT_USERS_MAX)
 		return 1;
 	if (!entry) {
 		entry = kt_map_put(&t->users, ktape_event_arg(l->event, 0),
-				   shape_of(&t->told));
+				   shape_of(&t->user_event));
 		err = entry ? add_user(t) : -ENOMEM;
 		if (!err)
 			entry->value = t->nr_users - 1;
@@ -121,15 +121,15 @@ static char *put_text(char *p, const char *text, size_t len)
 /**
  * lt_put_user() - write the field values of a user event
  * @p: where to write
- * @t: trace whose @told lt_user_id() has set
+ * @t: trace whose @user_event lt_user_id() has set
  * @l: the event
  *
  * Return: the end of what was written.
  */
 char *lt_put_user(char *p, const struct lttng *t, const struct kt_line *l)
 {
-	for (unsigned int i = 0; i < t->told.nr; i++) {
-		const struct kt_user_field *f = &t->told.fields[i];
+	for (unsigned int i = 0; i < t->user_event.nr; i++) {
+		const struct kt_user_field *f = &t->user_event.fields[i];
 		struct kt_name name;
 
 		if (f->kind == KT_FIELD_TEXT || f->kind == KT_FIELD_WORD) {

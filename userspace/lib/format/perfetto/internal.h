@@ -23,7 +23,7 @@
  * struct pf_thread - a thread, as the registry had it when last looked up
  * @tid: thread id; -1: the slot is free
  * @known: the registry has the thread
- * @told: written to the process tree
+ * @in_tree: written to the process tree
  * @turn: struct perfetto.turn at the look-up
  * @tgid: process id
  * @born: birth time of the thread, tells reuses of the id apart
@@ -33,7 +33,7 @@
 struct pf_thread {
 	int32_t tid;
 	bool known;
-	bool told;
+	bool in_tree;
 	uint32_t turn;
 	uint32_t tgid;
 	uint64_t born;

@@ -186,16 +186,16 @@ static void look_up_thread(struct perfetto *pf, struct pf_thread *t,
 		t->len = 0;
 		return;
 	}
-	t->told = t->told && t->known && t->born == o->born;
+	t->in_tree = t->in_tree && t->known && t->born == o->born;
 	t->known = true;
 	t->tgid = o->param1;
 	t->born = o->born;
 	t->len = o->name_len;
 	memcpy(t->name, o->name, o->name_len);
 	kt_utf8_mend(t->name, t->len);
-	if (t->told || !t->tid)
+	if (t->in_tree || !t->tid)
 		return;
-	t->told = true;
+	t->in_tree = true;
 	kernel = o->param2 & KTHREAD;
 	put_tree(pf, t, kernel, ts);
 }

@@ -450,7 +450,7 @@ static char *put_exit(char *p, struct chrome *t, const struct kt_line *l)
 
 /* ---- user events --------------------------------------------------------------- */
 
-static char *put_told_value(char *p, const struct kt_user_field *f)
+static char *put_user_value(char *p, const struct kt_user_field *f)
 {
 	switch (f->kind) {
 	case KT_FIELD_UNSIGNED:
@@ -465,11 +465,12 @@ static char *put_told_value(char *p, const struct kt_user_field *f)
 	}
 	p = kt_put_char(p, '"');
 	p = f->kind == KT_FIELD_HEX ? kt_put_hex(p, f->value) :
-				     kt_put_bytes(p, f->data, f->len);
+				      kt_put_bytes(p, f->data, f->len);
 	return kt_put_char(p, '"');
 }
 
-static char *put_told(char *p, const struct kt_line *l, const struct kt_user_event *t)
+static char *put_user_fields(char *p, const struct kt_line *l,
+			     const struct kt_user_event *t)
 {
 	p = kt_put_str(p, ",\"args\":{");
 	for (unsigned int i = 0; i < t->nr; i++) {
@@ -477,7 +478,7 @@ static char *put_told(char *p, const struct kt_line *l, const struct kt_user_eve
 		struct kt_name name = kt_user_field_name(l, f);
 
 		p = kt_put_str(kt_put_str(p, i ? ",\"" : "\""), f->name);
-		p = put_told_value(kt_put_str(p, "\":"), f);
+		p = put_user_value(kt_put_str(p, "\":"), f);
 		if (!name.text)
 			continue;
 		p = kt_put_str(kt_put_str(p, ",\""), f->name);
@@ -519,19 +520,19 @@ static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 static char *put_user(char *p, struct chrome *t, const struct kt_line *l)
 {
 	struct kt_state_change c;
-	struct kt_user_event told;
+	struct kt_user_event user;
 
-	if (!kt_user_event_of(&told, l) || !told.name.text)
+	if (!kt_user_event_of(&user, l) || !user.name.text)
 		return put_instant(p, t, l);
-	if (told.cut)
+	if (user.cut)
 		kt_sink_miss(t->s, KT_USER_FIELDS_CUT, 1);
 	p = open_event(p, t, 'i');
 	p = put_time(put_thread(p, l), l);
 	p = kt_put_str(p, ",\"s\":\"t\"");
-	p = put_string(p, "name", told.name.text, told.name.len);
-	p = put_string(p, "cat", told.format, strlen(told.format));
-	p = put_told(p, l, &told);
-	return kt_state_follow(&t->states, t->s, l, &told, &c) ?
+	p = put_string(p, "name", user.name.text, user.name.len);
+	p = put_string(p, "cat", user.format, strlen(user.format));
+	p = put_user_fields(p, l, &user);
+	return kt_state_follow(&t->states, t->s, l, &user, &c) ?
 		       put_state(p, t, l, &c) :
 		       p;
 }
