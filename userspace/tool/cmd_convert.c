@@ -239,7 +239,7 @@ static int open_inputs(struct convert *c, int nr, char **paths)
 }
 
 /* Return KTAPE_SINK_* flags for the worst metadata among the inputs. */
-static uint32_t doubt_inputs(const struct convert *c)
+static uint32_t worst_metadata_flags(const struct convert *c)
 {
 	uint32_t flags = 0;
 
@@ -282,7 +282,8 @@ static int open_output(struct convert *c)
 	struct ktape_sink_options how = {
 		.format = c->to_name,
 		.path = c->o.out,
-		.flags = doubt_inputs(c) | (c->o.force ? KTAPE_SINK_FORCE : 0),
+		.flags = worst_metadata_flags(c) |
+			 (c->o.force ? KTAPE_SINK_FORCE : 0),
 		.info = c->info,
 		.registry = c->registry,
 	};

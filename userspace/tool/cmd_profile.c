@@ -182,7 +182,7 @@ static int prepare_profile(struct profile *r, int argc, char **argv)
 }
 
 /* Compute the requested profile where it depends on the current one. */
-static int use_current(struct profile *r)
+static int merge_current(struct profile *r)
 {
 	struct ktape_profile now = { .flags = 0 };
 	uint64_t mask[KTAPE_MASK_WORDS];
@@ -242,7 +242,7 @@ static int change_profile(struct profile *r)
 
 	if (r->o.filters.rkh.nr ||
 	    (r->config.given & KTAPE_CONFIG_CONTEXT && !r->masked))
-		ret = use_current(r);
+		ret = merge_current(r);
 	if (!ret && r->changed)
 		ret = change_all(r);
 	else if (!ret)

@@ -340,8 +340,8 @@ static void report_summary(const struct record *r,
 	     target_name(r));
 }
 
-static void report_plain(const struct record *r,
-			 const struct ktape_recorder_stats *s)
+static void report_plain_writes(const struct record *r,
+				const struct ktape_recorder_stats *s)
 {
 	if (s->plain_writes && !to_pipe(r) && !r->o.no_uring && !r->o.zstd &&
 	    !r->log.file)
@@ -371,7 +371,7 @@ static int report_end(struct record *r, int err)
 
 	ktape_recorder_stats(r->recorder, &s);
 	report_summary(r, &s);
-	report_plain(r, &s);
+	report_plain_writes(r, &s);
 	if (r->child.ended && !r->o.quiet && status)
 		note("the command %s %d",
 		     WIFSIGNALED(status) ? "was killed by signal" :
@@ -428,7 +428,7 @@ static int record_session(struct record *r)
 }
 
 /* Is there an option that sets up the session? */
-static bool gives_session(const struct record_options *o)
+static bool has_session_options(const struct record_options *o)
 {
 	return o->events || o->profile || o->mode || o->config || o->save ||
 	       filter_options_given(&o->filters) || o->ring_size != NOT_GIVEN ||
@@ -436,10 +436,10 @@ static bool gives_session(const struct record_options *o)
 }
 
 /* Is there an option that --split cannot be combined with? */
-static bool gives_how(const struct record_options *o)
+static bool has_recording_options(const struct record_options *o)
 {
-	return gives_session(o) || o->session || o->device || o->no_uring ||
-	       o->zstd || o->time != NOT_GIVEN;
+	return has_session_options(o) || o->session || o->device ||
+	       o->no_uring || o->zstd || o->time != NOT_GIVEN;
 }
 
 /* Check the options around -l.  Return: 0 or the exit code. */
@@ -492,11 +492,11 @@ static int check_options(struct record *r, int operands)
 		return misuse(
 			&command_record,
 			"missing output: use -o DIR, -o - for standard output, or -l NAME for a rotating log");
-	if (o->session && gives_session(o))
+	if (o->session && has_session_options(o))
 		return misuse(
 			&command_record,
 			"-S records an existing session: options that set up a session cannot be given with it");
-	if (o->split && (operands || to_pipe(r) || gives_how(o)))
+	if (o->split && (operands || to_pipe(r) || has_recording_options(o)))
 		return misuse(
 			&command_record,
 			"--split can only be combined with -o DIR and -f");
@@ -505,7 +505,7 @@ static int check_options(struct record *r, int operands)
 	return ret || o->split ? ret : record_configure(r);
 }
 
-static int record_as_asked(struct record *r, int argc, char **argv)
+static int run_recording(struct record *r, int argc, char **argv)
 {
 	int ret, code;
 
@@ -547,7 +547,7 @@ static int cmd_record(int argc, char **argv)
 	if (!ret && r.o.split)
 		ret = split_pipe(&r.o);
 	else if (!ret && (r.o.output || r.o.log))
-		ret = record_as_asked(&r, argc - first, argv + first);
+		ret = run_recording(&r, argc - first, argv + first);
 	ktape_config_release(&r.config);
 	log_release(&r.log);
 	return ret;

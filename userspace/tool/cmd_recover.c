@@ -70,7 +70,7 @@ static const char *const states[] = {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int number)
+static void note_signal(int number)
 {
 	interrupted = number;
 }
@@ -148,7 +148,7 @@ static int write_packet(void *arg, const void *data, size_t len)
  * Can the module have a region at @offset?  Its memory has one region, or one in each
  * half.  Anything else that looks like a region is data that was recorded.
  */
-static bool is_place_of_module(const struct job *job, uint64_t offset)
+static bool is_module_region(const struct job *job, uint64_t offset)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -182,7 +182,7 @@ static int choose_region(struct job *job,
 		if (job->o->at && p->offset != job->at)
 			continue;
 		if (!job->o->at && !job->o->image &&
-		    !is_place_of_module(job, p->offset))
+		    !is_module_region(job, p->offset))
 			continue;
 		if (!best || is_newer(p, best))
 			best = p;
@@ -310,7 +310,7 @@ static int recover_trace(struct job *job)
 	return ret ? ret : job->partly ? EXIT_PARTLY : EXIT_OK;
 }
 
-static int from_image(struct job *job)
+static int recover_from_image(struct job *job)
 {
 	int fd = open(job->o->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int err = fd < 0 ? -errno : ktape_recover_from_fd(&fd, &job->input);
@@ -325,7 +325,7 @@ static int from_image(struct job *job)
 	return ret;
 }
 
-static int from_module(struct job *job, const char *path)
+static int recover_from_module(struct job *job, const char *path)
 {
 	struct ktape_device *device;
 	int ret, err;
@@ -354,7 +354,7 @@ static int from_module(struct job *job, const char *path)
 
 static int cmd_recover(int argc, char **argv)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
+	const struct sigaction action = { .sa_handler = note_signal };
 	struct recover_options o = { .dir = NULL };
 	struct job job = {
 		.o = &o,
@@ -390,7 +390,8 @@ static int cmd_recover(int argc, char **argv)
 		ret = fail("%s: %s", o.dir, strerror(ENOMEM));
 	if (ret)
 		return ret;
-	ret = o.image ? from_image(&job) : from_module(&job, o.device);
+	ret = o.image ? recover_from_image(&job) :
+			recover_from_module(&job, o.device);
 	ktape_recovered_release(&job.result);
 	return ret;
 }

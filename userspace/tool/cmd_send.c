@@ -164,7 +164,7 @@ static uint64_t backlog_bytes(const struct send *s)
 }
 
 /* Return how full the queue is, for a line that is slower than its speed. */
-static uint64_t waiting_parts(const struct send *s)
+static uint64_t waiting_in_parts(const struct send *s)
 {
 	uint64_t most = kt_max(kt_min(backlog_bytes(s), s->queue.size), 1);
 
@@ -175,7 +175,7 @@ static uint64_t waiting_parts(const struct send *s)
  * Return how full the queue is: 0 to PRIORITIES, in parts of its size.  Computed from
  * the line's speed; time that the line was idle is not saved up.
  */
-static unsigned int fullness(struct send *s)
+static unsigned int queue_fullness(struct send *s)
 {
 	uint64_t made = ktape_sink_bytes(s->sink), now = now_ns(), parts;
 
@@ -185,12 +185,12 @@ static unsigned int fullness(struct send *s)
 		   (made - s->made) * BITS_PER_BYTE * NS_PER_S / s->o.baud;
 	s->made = made;
 	parts = (s->clear - now) * (PRIORITIES + 1) / (BACKLOG_MS * NS_PER_MS);
-	return (unsigned int)kt_min(kt_max(parts, waiting_parts(s)),
+	return (unsigned int)kt_min(kt_max(parts, waiting_in_parts(s)),
 				    PRIORITIES);
 }
 
 /* Has GRACE_MS passed since a signal?  Then the rest of the input is shed. */
-static bool is_over(struct send *s)
+static bool grace_is_over(struct send *s)
 {
 	if (!signals_came())
 		return false;
@@ -209,7 +209,8 @@ static bool is_shed(struct send *s, const struct ktape_event *e)
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return false;
 	/* The lowest priority is shed from a quarter of the queue on, and so on. */
-	if (!is_over(s) && (!s->o.shed || !c || c->priority >= fullness(s)))
+	if (!grace_is_over(s) &&
+	    (!s->o.shed || !c || c->priority >= queue_fullness(s)))
 		return false;
 	if (!shed->count++)
 		shed->from = s->last[e->cpu];

@@ -54,7 +54,7 @@ struct start {
 	struct ktape_device *session;
 };
 
-static bool gives_how(const struct start_options *o)
+static bool has_session_options(const struct start_options *o)
 {
 	return o->mode || o->profile || o->events || o->ring_size ||
 	       o->block_size || o->control_size || o->stall ||
@@ -154,7 +154,7 @@ static int start_named(struct start *s, const char *name)
 		ret = make_session(s, device);
 	} else if (err) {
 		ret = fail("session %s: %s", name, strerror(-err));
-	} else if (gives_how(&s->o)) {
+	} else if (has_session_options(&s->o)) {
 		ret = fail(
 			"session \"%s\" already exists: change what it records with ktape profile -S %s",
 			name, name);
@@ -166,11 +166,11 @@ static int start_named(struct start *s, const char *name)
 	return ret;
 }
 
-static int start_main(struct start *s)
+static int start_session_0(struct start *s)
 {
 	int err;
 
-	if (gives_how(&s->o))
+	if (has_session_options(&s->o))
 		return misuse(
 			&command_start,
 			"options set up a new session, which needs a NAME");
@@ -192,7 +192,7 @@ static int cmd_start(int argc, char **argv)
 		return misuse(&command_start,
 			      "too many operands: give at most one NAME");
 	if (first == argc) {
-		ret = start_main(&s);
+		ret = start_session_0(&s);
 	} else {
 		ret = read_options(&s, argv[first]);
 		if (!ret)

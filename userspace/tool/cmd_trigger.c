@@ -436,8 +436,9 @@ static int wait_and_run(struct ktape_device *device, int wake,
 	return EXIT_OK;
 }
 
-static int run_at(struct ktape_device *device, const struct trigger_options *o,
-		  int argc, char **argv)
+static int run_on_trigger(struct ktape_device *device,
+			  const struct trigger_options *o, int argc,
+			  char **argv)
 {
 	struct ktape_trigger t = { .id = 0 }, gone = { .id = 0 };
 	int ret, wake;
@@ -470,7 +471,7 @@ static int run_at(struct ktape_device *device, const struct trigger_options *o,
 }
 
 /* Is there an option that defines a trigger (for add and run)? */
-static bool makes_one(const struct trigger_options *o)
+static bool has_trigger_options(const struct trigger_options *o)
 {
 	return o->nth || o->limit != 1 || o->longer != NOT_GIVEN ||
 	       o->quiet != NOT_GIVEN || o->mark != NOT_GIVEN || o->start ||
@@ -489,7 +490,7 @@ static const struct {
 	{ "add", true, false, true, add_trigger },
 	{ "list", false, true, false, list_triggers },
 	{ "del", false, false, true, remove_triggers },
-	{ "run", true, false, true, run_at },
+	{ "run", true, false, true, run_on_trigger },
 };
 
 static int cmd_trigger(int argc, char **argv)
@@ -511,7 +512,7 @@ static int cmd_trigger(int argc, char **argv)
 	for (size_t i = 0; first + 1 < argc && i < KT_ARRAY_SIZE(verbs); i++) {
 		if (strcmp(argv[first + 1], verbs[i].name))
 			continue;
-		if (!verbs[i].makes && makes_one(&o))
+		if (!verbs[i].makes && has_trigger_options(&o))
 			return misuse(
 				&command_trigger,
 				"%s takes no options that define a trigger",

@@ -112,7 +112,7 @@ static int load_next_event(struct convert *c, struct convert_input *in)
 	return ret < 0 ? ret : 0;
 }
 
-static int next_of_many(struct convert *c, const struct ktape_event **event)
+static int next_of_inputs(struct convert *c, const struct ktape_event **event)
 {
 	struct convert_input *best = NULL;
 	int err;
@@ -152,7 +152,7 @@ int convert_next(struct convert *c, const struct ktape_event **event)
 	/* A single input has the clock and the registry of the output. */
 	if (c->nr_inputs == 1)
 		return ktape_trace_next(c->inputs[0].trace, event);
-	return next_of_many(c, event);
+	return next_of_inputs(c, event);
 }
 
 static bool is_of_pid(const struct convert *c, int32_t tid, uint64_t ts)
@@ -222,7 +222,7 @@ static int write_event(struct convert *c, const struct ktape_event *e)
 }
 
 /* Handle an event outside of the selected times: only names are written. */
-static int leave_out(struct convert *c, const struct ktape_event *e)
+static int write_unselected(struct convert *c, const struct ktape_event *e)
 {
 	return e->opcode == KTAPE_EV_REGISTRY ? write_name(c, e, false) : 0;
 }
@@ -271,9 +271,9 @@ int convert_event(struct convert *c, const struct ktape_event *e)
 
 	range_add(&c->range, e);
 	if (c->range.to.given && !moment_is_after(&c->range.to, c->info, e->ts))
-		return leave_out(c, e);
+		return write_unselected(c, e);
 	if (c->cut && moment_is_after(&c->range.from, c->info, e->ts)) {
-		err = leave_out(c, e);
+		err = write_unselected(c, e);
 		return err ? err : cut_learn(c->cut, e);
 	}
 	if (c->cut) {

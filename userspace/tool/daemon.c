@@ -25,7 +25,7 @@
 #include "tool.h"
 
 /* Wait for the exit code from the background process. */
-static int wait_for(int fd)
+static int wait_for_code(int fd)
 {
 	unsigned char code;
 
@@ -79,7 +79,7 @@ int daemon_begin(struct daemon *d, int *code)
 	close(ready[1]);
 	d->ready = -1;
 	waitpid(pid, NULL, 0);
-	*code = wait_for(ready[0]);
+	*code = wait_for_code(ready[0]);
 	close(ready[0]);
 	return 1;
 }
@@ -92,7 +92,7 @@ static void read_pid(int fd, char text[24])
 	text[strcspn(text, "\n")] = '\0';
 }
 
-static int report_taken(int fd, const char *path)
+static int report_in_use(int fd, const char *path)
 {
 	char text[24];
 
@@ -145,7 +145,7 @@ static int lock_pidfile(const char *path, int *code)
 			continue;
 		}
 		*code = fd >= 0 && errno == EWOULDBLOCK ?
-				report_taken(fd, path) :
+				report_in_use(fd, path) :
 				fail("%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);

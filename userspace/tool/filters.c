@@ -42,8 +42,8 @@ static void add_flags(const struct filter_options *o,
 }
 
 /* Parse one filter.  Return: 0 or the exit code. */
-static int read_one(const struct kt_command *command, const char *text,
-		    struct ktape_filter_value *v)
+static int parse_filter(const struct kt_command *command, const char *text,
+			struct ktape_filter_value *v)
 {
 	struct ktape_error error = { .text = "" };
 	unsigned int kind = v->kind;
@@ -81,7 +81,7 @@ int filter_options_read(const struct kt_command *command,
 				      "--%s and --no-%s exclude each other",
 				      kind_name(i), kind_name(i));
 		v->kind = i;
-		ret = read_one(command, o->off[i] ? "off" : o->text[i], v);
+		ret = parse_filter(command, o->off[i] ? "off" : o->text[i], v);
 		if (ret)
 			return ret;
 		if (i == KTAPE_FILTER_PID)

@@ -89,7 +89,7 @@ static int add_option(char text[TEXT_MAX], const char *key, const char *value)
 }
 
 /* Split FILE@CORE, unless a file with that whole name exists. */
-static int take_core(char *path, char text[TEXT_MAX])
+static int split_core(char *path, char text[TEXT_MAX])
 {
 	char *at = strrchr(path, '@');
 
@@ -157,7 +157,7 @@ int input_open(const struct kt_command *command, const struct input_options *o,
 
 	err = from && path ? gather_options(o, from, text) : -ENOMEM;
 	if (!err)
-		err = take_core(path, text);
+		err = split_core(path, text);
 	if (!err) {
 		how->format = *from && strcmp(from, "auto") ? from : NULL;
 		how->format_options = *text ? text : NULL;

@@ -27,7 +27,7 @@
 #define ZSTD_END	".zst"
 #define REMARK		"a piece of the log "
 
-static bool ends_in(const char *text, const char *end)
+static bool ends_with(const char *text, const char *end)
 {
 	size_t len = strlen(text), n = strlen(end);
 
@@ -43,7 +43,7 @@ static bool is_folder(const char *path)
 }
 
 /* Return the absolute path, because --daemon changes the current folder. */
-static char *whole_path(const char *name)
+static char *absolute_path(const char *name)
 {
 	char here[PATH_MAX], *path;
 
@@ -64,7 +64,7 @@ static char *whole_path(const char *name)
  */
 int log_prepare(struct log *log, const char *pattern, bool zstd)
 {
-	char *whole = *pattern ? whole_path(pattern) : NULL;
+	char *whole = *pattern ? absolute_path(pattern) : NULL;
 	size_t len;
 
 	if (!whole)
@@ -81,11 +81,11 @@ int log_prepare(struct log *log, const char *pattern, bool zstd)
 	if (!log->pattern)
 		return fail("%s", strerror(ENOMEM));
 	len = strlen(log->pattern);
-	if (ends_in(log->pattern, FILE_END ZSTD_END)) {
+	if (ends_with(log->pattern, FILE_END ZSTD_END)) {
 		log->pattern[len - strlen(ZSTD_END)] = '\0';
 		zstd = true;
 	}
-	log->file = ends_in(log->pattern, FILE_END);
+	log->file = ends_with(log->pattern, FILE_END);
 	log->zstd = zstd;
 	/* The pattern becomes part of a comment in the metadata. */
 	if (strstr(log->pattern, "*/") || strpbrk(log->pattern, "\r\n"))
@@ -220,7 +220,7 @@ static int compare_pieces(const void *a, const void *b)
 }
 
 /* Return when a piece was begun: its metadata does not change afterwards. */
-static int64_t age_of(const char *path)
+static int64_t begin_of(const char *path)
 {
 	char metadata[PATH_MAX];
 	struct stat st;
@@ -252,7 +252,8 @@ void log_find_earlier(struct log *log)
 		    asprintf(&path, "%s/%s", log->pattern, entry->d_name) < 0)
 			continue;
 		*slash = '/';
-		if (!is_piece(log, path) || add_piece(log, path, age_of(path)))
+		if (!is_piece(log, path) ||
+		    add_piece(log, path, begin_of(path)))
 			free(path);
 		*slash = '\0';
 	}

@@ -49,7 +49,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
  * Does a file keep its contents?  Terminals, the device, pipes and sockets have
  * nothing to overwrite, so one of them may be both input and output.
  */
-static bool is_kept(const struct stat *st)
+static bool keeps_contents(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode) ||
 	       S_ISBLK(st->st_mode);
@@ -85,8 +85,8 @@ static bool lies_in(int folder, const struct stat *other)
 }
 
 /* Set @name to the file of folder @path that is the output, or "". */
-static void find_among(const struct output *o, const char *path,
-		       char name[NAME_MAX + 1])
+static void find_output_in(const struct output *o, const char *path,
+			   char name[NAME_MAX + 1])
 {
 	DIR *dir = o->there ? opendir(path) : NULL;
 	const struct dirent *e;
@@ -107,7 +107,7 @@ static int check_folder(const struct output *o, const char *path,
 {
 	char name[NAME_MAX + 1];
 
-	find_among(o, path, name);
+	find_output_in(o, path, name);
 	if (*name)
 		return fail(
 			"%s is the file %s of the input %s: choose another output",
@@ -173,7 +173,7 @@ static int check_input(const struct output *o, const char *operand)
 	struct stat st;
 	int ret = 0;
 
-	if (!find_input(operand, path, &st) || !is_kept(&st))
+	if (!find_input(operand, path, &st) || !keeps_contents(&st))
 		return 0;
 	if (o->there && is_same(&st, &o->st))
 		return fail("%s is also an input: choose another output",
@@ -238,7 +238,7 @@ int output_check(const char *path, char *const *inputs, int nr)
 	if (err)
 		return fail("%s: %s", path, strerror(-err));
 	o.there = !(out ? fstat(STDOUT_FILENO, &o.st) : stat(path, &o.st));
-	if (o.there && !is_kept(&o.st))
+	if (o.there && !keeps_contents(&o.st))
 		nr = 0;
 	for (int i = 0; i < nr && !ret; i++)
 		ret = check_input(&o, inputs[i]);

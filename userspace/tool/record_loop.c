@@ -190,7 +190,7 @@ static void take_signals(struct loop *l)
 }
 
 /* Return the timeout for poll(): not beyond the end of -d; -1: none. */
-static int patience_ms(const struct loop *l, bool busy)
+static int poll_timeout_ms(const struct loop *l, bool busy)
 {
 	uint64_t gone;
 
@@ -204,7 +204,7 @@ static int patience_ms(const struct loop *l, bool busy)
 	return (int)kt_min((l->r->o.time - gone) / 1000000 + 1, 1000);
 }
 
-static bool is_over(const struct loop *l)
+static bool time_is_over(const struct loop *l)
 {
 	return l->r->o.time != NOT_GIVEN && now_ns() - l->began >= l->r->o.time;
 }
@@ -212,7 +212,7 @@ static bool is_over(const struct loop *l)
 static int wait_for_work(struct loop *l, bool busy)
 {
 	bool rest = l->fds[FD_DEVICE].revents && !busy;
-	int ms = patience_ms(l, busy);
+	int ms = poll_timeout_ms(l, busy);
 
 	/* The device was ready without a complete block: do not poll it at once. */
 	if (rest)
@@ -225,7 +225,7 @@ static int wait_for_work(struct loop *l, bool busy)
 	/* The session has stopped: a full snapshot, or another process stopped it. */
 	if (l->fds[FD_DEVICE].revents & POLLHUP)
 		l->done = true;
-	l->done |= is_over(l);
+	l->done |= time_is_over(l);
 	return l->fds[FD_TIMER].revents ? take_ticks(l) : 0;
 }
 
@@ -299,7 +299,7 @@ int record_wait(void *arg)
 			take_signals(l);
 		if (fds[0].revents)
 			return 0;
-		l->done |= is_over(l) ||
+		l->done |= time_is_over(l) ||
 			   (l->grace_ends && now_ns() >= l->grace_ends);
 		if (!l->done)
 			continue;

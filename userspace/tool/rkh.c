@@ -82,7 +82,7 @@ static void change_mask(uint64_t *mask, const uint64_t *these, bool pass)
 }
 
 /* Derive both masks for a class of which no event is recorded. */
-static void begin_class(struct rkh *r, const char *name, bool named)
+static void derive_class(struct rkh *r, const char *name, bool named)
 {
 	uint64_t every[KTAPE_MASK_WORDS], usual[KTAPE_MASK_WORDS];
 
@@ -98,8 +98,8 @@ static void begin_class(struct rkh *r, const char *name, bool named)
 }
 
 /* Derive both masks from the profile. */
-static void begin_masks(struct rkh *r, const struct kt_opt_list *list,
-			const uint64_t *mask)
+static void derive_masks(struct rkh *r, const struct kt_opt_list *list,
+			 const uint64_t *mask)
 {
 	memcpy(r->events, mask, sizeof(r->events));
 	memset(r->groups, 0xff, sizeof(r->groups));
@@ -115,7 +115,7 @@ static void begin_masks(struct rkh *r, const struct kt_opt_list *list,
 				  !strcmp(text + 6, "all"));
 		}
 		if (c)
-			begin_class(r, c->name, named);
+			derive_class(r, c->name, named);
 	}
 }
 
@@ -322,7 +322,7 @@ int rkh_apply(const struct kt_command *command, const struct kt_opt_list *list,
 		.config = config,
 	};
 
-	begin_masks(&r, list, mask);
+	derive_masks(&r, list, mask);
 	for (unsigned int i = 0; i < list->nr; i++) {
 		struct order o = { .text = list->items[i].text };
 		size_t len = 0, k;

@@ -80,7 +80,7 @@ static int put_bytes(struct send_queue *q, const char *p, size_t len)
 	return err;
 }
 
-static uint64_t bytes_in(int fd)
+static uint64_t bytes_readable(int fd)
 {
 	int n = 0;
 
@@ -106,7 +106,7 @@ static void *carry_bytes(void *arg)
 		if (err || n <= 0)
 			break;
 	}
-	q->left += bytes_in(q->ends[0]);
+	q->left += bytes_readable(q->ends[0]);
 	q->error = err;
 	/* Closing a terminal would wait until its buffer is sent: discard it. */
 	if (err == -ETIMEDOUT)
@@ -170,7 +170,7 @@ int send_queue_begin(struct send_queue *q, uint64_t size)
  */
 uint64_t send_queue_waits(const struct send_queue *q)
 {
-	return bytes_in(q->ends[1]);
+	return bytes_readable(q->ends[1]);
 }
 
 /**

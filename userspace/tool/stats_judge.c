@@ -53,8 +53,8 @@ static const char *const whats[] = { "count", "sum",	"min",	    "mean",
 /* ---- metrics -------------------------------------------------------------------------- */
 
 /* Split a metric KIND[NAME].WHAT.  Return: false: it is not one. */
-static bool take_apart(const char *metric, unsigned int *kind, char *name,
-		       const char **what)
+static bool split_metric(const char *metric, unsigned int *kind, char *name,
+			 const char **what)
 {
 	size_t len = strcspn(metric, "[.");
 	const char *end = metric + len;
@@ -79,7 +79,7 @@ static bool take_apart(const char *metric, unsigned int *kind, char *name,
 	return *kind < KTAPE_SERIES_KINDS && *end == '.';
 }
 
-static bool is_what(const char *what)
+static bool is_statistic(const char *what)
 {
 	for (size_t i = 0; i < KT_ARRAY_SIZE(whats); i++) {
 		if (!strcmp(whats[i], what))
@@ -100,7 +100,7 @@ static bool is_metric(const char *metric)
 
 	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
 		return true;
-	return take_apart(metric, &kind, name, &what) && is_what(what);
+	return split_metric(metric, &kind, name, &what) && is_statistic(what);
 }
 
 static bool value_of(const struct ktape_series *s, const char *what,
@@ -161,7 +161,7 @@ bool stats_value(const struct ktape_linux *l, const char *metric, double *value,
 	memset(bounds, 0, sizeof(*bounds));
 	if (!strcmp(metric, "lost") || !strcmp(metric, "gaps"))
 		return lost_value(l, *metric == 'g', value);
-	if (!take_apart(metric, &kind, name, &what))
+	if (!split_metric(metric, &kind, name, &what))
 		return false;
 	for (; (s = ktape_linux_series(l, i)); i++) {
 		if (s->kind == kind && (*name ? s->key != KTAPE_SERIES_ALL &&

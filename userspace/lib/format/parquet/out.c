@@ -342,7 +342,7 @@ static int put_fields(struct parquet *t, const struct kt_line *l)
 	return put_bytes(t, FIELDS, t->line, (size_t)(p - t->line));
 }
 
-static int put_place(struct kt_sink *s, uint64_t ts, uint32_t cpu)
+static int put_origin(struct kt_sink *s, uint64_t ts, uint32_t cpu)
 {
 	struct parquet *t = s->state;
 	int64_t ns = ktape_epoch_ns(s->info, ts);
@@ -365,7 +365,7 @@ static int parquet_event(struct kt_sink *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_TIME_EXTEND || e->opcode == KTAPE_EV_REGISTRY)
 		return 0;
-	err = put_place(s, e->ts, e->cpu);
+	err = put_origin(s, e->ts, e->cpu);
 	if (!err)
 		err = put_thread(t, &l);
 	if (!err)
@@ -380,7 +380,7 @@ static int parquet_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct parquet *t = s->state;
 	char text[96];
-	int err = put_place(s, n->from, n->cpu), len;
+	int err = put_origin(s, n->from, n->cpu), len;
 
 	if (!err)
 		err = put_number(t, TID, -1);

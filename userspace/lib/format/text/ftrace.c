@@ -211,7 +211,7 @@ static char *put_marker(char *p, const struct kt_line *l, uint8_t opcode)
 }
 
 /* Write a marker or text as if a program had written it to trace_marker. */
-static char *put_written(char *p, const struct kt_line *l)
+static char *put_trace_marker(char *p, const struct kt_line *l)
 {
 	p = kt_put_str(p, "tracing_mark_write: ");
 	if (l->event->opcode == KTAPE_EV_TEXT)
@@ -219,7 +219,7 @@ static char *put_written(char *p, const struct kt_line *l)
 	return put_marker(p, l, l->event->opcode);
 }
 
-static bool is_written(const struct ktape_event *e)
+static bool is_trace_marker(const struct ktape_event *e)
 {
 	return (e->opcode == KTAPE_EV_MARK ||
 		e->opcode == KTAPE_EV_MARK_BEGIN ||
@@ -247,8 +247,8 @@ static char *put_event(char *p, const struct ftrace *t, const struct kt_line *l)
 	const struct kt_layout_row *row = kt_layout_row(&t->layout, l->event);
 	const char *name = row ? row->name : kt_line_event(l);
 
-	if (is_written(l->event))
-		return put_written(p, l);
+	if (is_trace_marker(l->event))
+		return put_trace_marker(p, l);
 	if (l->event->opcode == KTAPE_EV_SYS_ENTER_WIDE &&
 	    kt_event_fits(l->event))
 		return put_wide(p, l->event);
