@@ -230,7 +230,8 @@ enum kt_verdict kt_filter_pass(const struct kt_filters *f, struct kt_ring *r,
 
 /* Opcodes that are events. */
 static const bool filter_is_event[KTAPE_OPCODES] = {
-#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) [opcode] = true,
+#define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
+	[opcode] = true,
 #include <ktape/events.h>
 };
 
