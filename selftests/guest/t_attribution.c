@@ -153,7 +153,7 @@ static int set(int fd, unsigned int switches, __u32 flags)
  * Switches are not recorded while the session is stopped, so START must report
  * the current thread.
  */
-TEST_F_TIMEOUT(who, starts_again, 120)
+TEST_F_TIMEOUT(who, start_again, 120)
 {
 	for (int i = 0; i < 20; i++) {
 		ASSERT_EQ(0, set(self->fd, i & 1, 0));
@@ -191,7 +191,7 @@ TEST_F_TIMEOUT(who, changes_while_recording, 120)
 /*
  * Without context records and switches the thread must be unknown, not guessed.
  */
-TEST_F_TIMEOUT(who, never_guessed, 120)
+TEST_F_TIMEOUT(who, unknown_without_context, 120)
 {
 	ASSERT_EQ(0, set(self->fd, 0, KTAPE_PROFILE_NO_CONTEXT));
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_START));

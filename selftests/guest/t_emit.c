@@ -290,7 +290,7 @@ static void count_lost(int fd, uint32_t kind, uint32_t class, uint64_t *n)
  * Where RCU is not watching, filters and rings may be freed at any time, so the
  * event is dropped and counted.
  */
-TEST_F_TIMEOUT(emit, where_rcu_does_not_watch, 120)
+TEST_F_TIMEOUT(emit, rcu_not_watching, 120)
 {
 	int fd = kt_emit_session(256 << 10);
 	uint64_t user[2], exceptions[2];
@@ -319,7 +319,7 @@ TEST_F_TIMEOUT(emit, where_rcu_does_not_watch, 120)
 }
 
 /* Without a session the calls do nothing and nothing is counted. */
-TEST_F_TIMEOUT(emit, nobody_listens, 120)
+TEST_F_TIMEOUT(emit, without_a_session, 120)
 {
 	int dev = kt_open(O_RDWR), m = ktape_mark_open(), i;
 	uint64_t before, after, rate;

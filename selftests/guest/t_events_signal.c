@@ -197,7 +197,7 @@ FIXTURE_VARIANT_ADD(signals, fault)
 /* clang-format on */
 
 /* Every signal was sent to us and delivered to our handler. */
-TEST_F(signals, sent_and_taken)
+TEST_F(signals, sent_and_delivered)
 {
 	const int flags = SA_RESTART | SA_NODEFER;
 

@@ -65,7 +65,7 @@ TEST_F_TIMEOUT(system, console, 200)
 	close(kmsg);
 }
 
-TEST_F_TIMEOUT(system, console_cut, 200)
+TEST_F_TIMEOUT(system, console_line_truncated, 200)
 {
 	int fd = kt_record(KT_OPS(KTAPE_EV_CONSOLE)), nr = 0;
 

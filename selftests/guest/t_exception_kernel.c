@@ -160,7 +160,7 @@ TEST_F_TIMEOUT(exception, hang_names_the_thread, 200)
 }
 
 /* A breakpoint goes through the same chain as a death. */
-TEST_F_TIMEOUT(exception, trap_is_no_death, 200)
+TEST_F_TIMEOUT(exception, breakpoint_is_not_a_death, 200)
 {
 	int fd = kt_record(KT_OPS(KTAPE_EV_EXCEPTION));
 
@@ -193,7 +193,7 @@ static int unload_scsi(void)
 }
 
 /* It comes and goes while a session wants its events: attached each time. */
-TEST_F_TIMEOUT(exception, module_comes_and_goes, 200)
+TEST_F_TIMEOUT(exception, module_loaded_later, 200)
 {
 	int want = kt_record(KT_OPS(KTAPE_EV_EXCEPTION)), ret;
 
@@ -212,7 +212,7 @@ out:
 }
 
 /* It is there before a session wants its events. */
-TEST_F_TIMEOUT(exception, module_is_there, 200)
+TEST_F_TIMEOUT(exception, module_loaded_before, 200)
 {
 	int ret = kt_modprobe("scsi_");
 

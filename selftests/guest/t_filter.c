@@ -128,7 +128,7 @@ TEST_F_TIMEOUT(filter, syscall, 60)
 }
 
 /* A return from a signal handler has no number, so it does not match. */
-TEST_F(filter, number_that_is_lost)
+TEST_F(filter, sigreturn_has_no_number)
 {
 	struct by_number *b = calloc(1, sizeof(*b));
 	struct kt_take t;
@@ -151,7 +151,7 @@ TEST_F(filter, number_that_is_lost)
 /*
  * Compare with a session without filters, and with the same session after OFF.
  */
-TEST_F(filter, only_this_session_until_off)
+TEST_F(filter, one_session_until_off)
 {
 	int other = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));
 	struct by_number *b = calloc(1, sizeof(*b));

@@ -287,7 +287,7 @@ static pid_t told(int fd)
  * The tid belongs to another thread by now, and another session follows that
  * tid.
  */
-TEST_F(except, number_of_another)
+TEST_F(except, reused_tid)
 {
 	pid_t pid = sleeper(0);
 	int fd;

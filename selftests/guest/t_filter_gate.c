@@ -202,7 +202,7 @@ TEST_F(gate, stopped_in_between)
 }
 
 /* A call that ends on an excluded CPU, and a call that begins there. */
-TEST_F(gate, elsewhere_in_between)
+TEST_F(gate, excluded_cpu_in_between)
 {
 	struct seen *s = self->seen;
 	const uint64_t here = 1;
@@ -226,7 +226,7 @@ TEST_F(gate, elsewhere_in_between)
  * its memory returns from clone() without having entered it, and that exit must
  * be an event of its own.
  */
-TEST_F_TIMEOUT(gate, ends_in_a_call, 60)
+TEST_F_TIMEOUT(gate, thread_exits_in_a_call, 60)
 {
 	int children = CHILDREN / kt_scale();
 	struct seen *s = self->seen;
@@ -383,7 +383,7 @@ static uint64_t ungated(const struct pairs *p)
 	{ #gate, KTAPE_GATE_##gate, KTAPE_EV_##enter, KTAPE_EV_##exit, \
 	  KTAPE_EV_##span, 0, 0 }
 
-TEST_F_TIMEOUT(gate, of_interrupts_timers_and_work, 120)
+TEST_F_TIMEOUT(gate, interrupts_timers_and_work, 120)
 {
 	struct pairs pairs[] = {
 		PAIRS(IRQ, IRQ_HANDLER_ENTRY, IRQ_HANDLER_EXIT, IRQ_SPAN),

@@ -130,7 +130,7 @@ TEST_F_TIMEOUT(ioctl, validation, 120)
 	}
 }
 
-TEST_F(ioctl, members_that_are_out)
+TEST_F(ioctl, output_members)
 {
 	struct ktape_filter f = { .active = 1 };
 
@@ -153,7 +153,7 @@ TEST_F(ioctl, members_that_are_out)
  * The filter in force is returned as far as the buffer has room, with nothing
  * written beyond.
  */
-TEST_F_TIMEOUT(ioctl, tells_what_was_set, 60)
+TEST_F_TIMEOUT(ioctl, returns_what_was_set, 60)
 {
 	static const uint64_t map[] = { 5, 0, 1ULL << 40 };
 	static const uint64_t cpus[] = { 3 }, stacks[] = { 1ULL << 60 };
@@ -213,7 +213,7 @@ TEST_F_TIMEOUT(ioctl, tells_what_was_set, 60)
 	}
 }
 
-TEST_F(ioctl, empty_ones)
+TEST_F(ioctl, empty_filters)
 {
 	for (uint32_t kind = 0; kind < KTAPE_FILTER_KINDS; kind++) {
 		bool off = kind >= KTAPE_FILTER_GATE;
@@ -230,7 +230,7 @@ TEST_F(ioctl, empty_ones)
 	EXPECT_EQ(0, kt_filter_get(self->fd, KTAPE_FILTER_GATE).active);
 }
 
-TEST_F(ioctl, readers_may_only_look)
+TEST_F(ioctl, read_only_descriptor)
 {
 	int fd = kt_open(O_RDONLY);
 
@@ -244,7 +244,7 @@ TEST_F(ioctl, readers_may_only_look)
  * Destroying a session frees its filters; many sessions are created and
  * destroyed.
  */
-TEST_F_TIMEOUT(ioctl, come_and_go, 120)
+TEST_F_TIMEOUT(ioctl, many_sessions, 120)
 {
 	int rounds = 40 / kt_scale() + 3;
 

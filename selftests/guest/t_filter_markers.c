@@ -103,7 +103,7 @@ static bool is(const struct markers *all, int cpu, int *at, size_t i,
 	return false;
 }
 
-TEST_F_TIMEOUT(markers, of_each_kind, 120)
+TEST_F_TIMEOUT(markers, each_kind, 120)
 {
 	uint32_t first = kt_filter_get(self->fd, 0).generation + 2;
 
@@ -140,7 +140,7 @@ TEST_F_TIMEOUT(markers, of_each_kind, 120)
 }
 
 /* Filters of a stopped session are written at START, before the profile. */
-TEST_F_TIMEOUT(markers, at_the_start, 60)
+TEST_F_TIMEOUT(markers, at_start, 60)
 {
 	uint32_t generation;
 
@@ -178,7 +178,7 @@ static int online(int cpu, int on)
 }
 
 /* A CPU that comes back online writes the filters in force. */
-TEST_F_TIMEOUT(markers, of_a_cpu_that_comes, 120)
+TEST_F_TIMEOUT(markers, cpu_comes_online, 120)
 {
 	int cpu = kt_cpus() - 1, at = 0;
 	uint32_t generation;

@@ -239,7 +239,7 @@ static void *rename_it(void *arg)
 	return NULL;
 }
 
-TEST_F(object, named_by_another)
+TEST_F(object, renamed_by_another_thread)
 {
 	pthread_t thread;
 
@@ -301,7 +301,7 @@ static void wait_for_sleep(pid_t tid)
 	usleep(10000);
 }
 
-TEST_F(object, thread_of_io_uring)
+TEST_F(object, io_uring_thread)
 {
 	struct io_uring_params params = { .flags = IORING_SETUP_SQPOLL,
 					  .sq_thread_idle = 1 };
@@ -344,7 +344,7 @@ static pid_t told(int fd)
  * In its own pid namespace the child is pid 1 and filters itself by that
  * number. This process sees it under another number while it lives.
  */
-TEST_F(object, pid_name_space)
+TEST_F(object, pid_namespace)
 {
 	int status;
 	pid_t pid;
@@ -374,7 +374,7 @@ TEST_F(object, pid_name_space)
 }
 
 /* A thread without a number in that namespace is returned as 0. */
-TEST_F(object, pid_from_outside)
+TEST_F(object, pid_namespace_from_outside)
 {
 	int status;
 	pid_t pid;

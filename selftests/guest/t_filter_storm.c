@@ -187,7 +187,7 @@ static pid_t mother(int n, int go, int done)
 		pause();
 }
 
-TEST_F_TIMEOUT(storm, nothing_of_others_nothing_missing, 300)
+TEST_F_TIMEOUT(storm, exactly_the_followed_processes, 300)
 {
 	int n = PROCESSES / (kt_scale() > 1 ? 20 : 1), fd = self->fd, go[2], done[2], status;
 	struct seen *s = self->seen;

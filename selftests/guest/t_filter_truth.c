@@ -60,7 +60,7 @@ FIXTURE_TEARDOWN(truth)
 {
 }
 
-TEST_F_TIMEOUT(truth, all_sixteen, 120)
+TEST_F_TIMEOUT(truth, sixteen_rows, 120)
 {
 	pid_t other = fork();
 

@@ -153,7 +153,7 @@ static int new_session(uint32_t mode, uint64_t ring)
  * Take each CPU but the first offline and online, often and in random order.
  * The stream must hold every event.
  */
-TEST_F_TIMEOUT(hotplug, off_and_on, 600)
+TEST_F_TIMEOUT(hotplug, offline_and_online, 600)
 {
 	int rounds = ROUNDS * (self->cpus - 1) / (kt_scale() > 1 ? 3 : 1);
 	uint64_t before[CPUS_MAX] = {};
@@ -198,7 +198,7 @@ TEST_F_TIMEOUT(hotplug, off_and_on, 600)
 }
 
 /* Stop while a CPU is offline: its ring is readable, and continues later. */
-TEST_F_TIMEOUT(hotplug, stopped_while_away, 300)
+TEST_F_TIMEOUT(hotplug, stopped_while_offline, 300)
 {
 	int away = self->cpus - 1;
 	struct ktape_stats st;
@@ -256,7 +256,7 @@ static int rings_of(int fd, int cpu)
  * Create a session while a CPU is offline: its rings are allocated when it
  * comes online.
  */
-TEST_F_TIMEOUT(hotplug, created_while_away, 300)
+TEST_F_TIMEOUT(hotplug, created_while_offline, 300)
 {
 	int away = self->cpus - 1;
 	struct ktape_stats st;

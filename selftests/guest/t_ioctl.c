@@ -268,7 +268,7 @@ TEST_F(command, numbers)
 }
 
 /* Numbers that no command has. */
-TEST(numbers_of_none)
+TEST(unknown_numbers)
 {
 	struct ktape_command c = { .size = 0 };
 	int main = kt_open(O_RDWR), fd;

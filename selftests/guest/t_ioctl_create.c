@@ -125,7 +125,7 @@ TEST_F_TIMEOUT(create, half_of_memory, 120)
  * A new session is stopped, records nothing, and its descriptor is
  * close-on-exec.
  */
-TEST_F(create, begins_quiet)
+TEST_F(create, new_session_is_stopped)
 {
 	struct ktape_profile p = { .op = KTAPE_PROFILE_GET };
 	struct ktape_layout l;

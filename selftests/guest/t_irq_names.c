@@ -99,7 +99,7 @@ static bool is_named(uint32_t irq, const char *name)
 }
 
 /* Requested again without a name, the interrupt must lose its old name. */
-TEST_F_TIMEOUT(names, requested_without_one, 60)
+TEST_F_TIMEOUT(names, requested_without_a_name, 60)
 {
 	if (self->missing)
 		SKIP(return, "kt_irq cannot be built for this kernel");
@@ -187,7 +187,7 @@ FIXTURE_TEARDOWN(pair)
  * Two interrupts whose numbers share a slot in the table of recently checked
  * interrupts. Firing in turns, each has its name checked at most once per tick.
  */
-TEST_F_TIMEOUT(pair, of_one_place_in_the_table, 120)
+TEST_F_TIMEOUT(pair, same_slot_in_the_table, 120)
 {
 	long before, begun, took;
 

@@ -108,7 +108,7 @@ TEST_F(kprobe, refused)
 		EXPECT_STREQ("", kt_probe_get(self->main, SLOT(i)).symbol);
 }
 
-TEST_F(kprobe, get_and_remove_take_the_slot_alone)
+TEST_F(kprobe, get_and_remove_need_only_the_slot)
 {
 	static const struct ktape_probe bad[] = {
 		{ .opcode = SLOT(-1) },
@@ -248,7 +248,7 @@ static bool is_named(const struct kt_map *registry, const char *name)
 	return false;
 }
 
-TEST_F(kprobe, module_goes)
+TEST_F(kprobe, module_is_unloaded)
 {
 	ASSERT_EQ(SLOT(0), kt_probe_add(self->main, "ktape_target", 0, 4));
 	ASSERT_EQ(SLOT(1), kt_probe_add(self->main, "ktape_target", 1, 1));

@@ -11,7 +11,7 @@
  * is unloaded after this program. Meanwhile a process sleeps in a probed
  * function, with its return address replaced by the kretprobe's.
  */
-TEST(armed_when_the_module_goes)
+TEST(armed_at_unload)
 {
 	static const char *const names[] = {
 		"__x64_sys_clock_nanosleep", "ktime_get_mono_fast_ns",

@@ -238,7 +238,7 @@ TEST_F_TIMEOUT(mark, text, 60)
 
 /* ---- rights --------------------------------------------------------------------- */
 
-TEST_F_TIMEOUT(mark, who_may_open, 60)
+TEST_F_TIMEOUT(mark, access_rights, 60)
 {
 	struct stat st;
 

@@ -178,7 +178,7 @@ TEST_F(mapping, far_offsets_and_lengths)
 
 /* ---- with a mapping ---------------------------------------------------- */
 
-TEST_F(mapping, stays_as_it_is)
+TEST_F(mapping, cannot_be_changed)
 {
 	char *page = (char *)self->m.page;
 	size_t size = self->m.size;
@@ -212,7 +212,7 @@ TEST_F(mapping, stays_as_it_is)
 }
 
 /* A debugger can write to a mapping in ways that bypass its protection. */
-TEST_F(mapping, no_writing_around)
+TEST_F(mapping, no_indirect_writes)
 {
 	struct ktape_ring_page before = *self->m.page;
 	struct iovec from = { &before, 64 }, to = { self->m.page, 64 };

@@ -112,7 +112,7 @@ static long chain(const struct kt_map *m, uint64_t records, uint64_t emitted)
  * Without a consumer the ring holds the newest events (overwrite) or the oldest
  * ones (discard).
  */
-TEST_F_TIMEOUT(modes, nobody_reads, 180)
+TEST_F_TIMEOUT(modes, without_a_consumer, 180)
 {
 	struct ktape_stats st;
 	struct kt_map m;
@@ -184,7 +184,7 @@ static void on_read(const struct ktape_block *b, const struct kt_rec *r,
  * and continues. What it read and what was reported as lost must add up to
  * everything.
  */
-TEST_F_TIMEOUT(modes, reader_sleeps, 180)
+TEST_F_TIMEOUT(modes, reader_is_lapped, 180)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 	struct seen seen = {};

@@ -137,7 +137,7 @@ static void *consume(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(live, read_conserves, 400)
+TEST_F_TIMEOUT(live, read_adds_up, 400)
 {
 	struct consumer c = { .l = kt_ledger_new() };
 	int64_t lost;
@@ -237,7 +237,7 @@ static int count(const struct kt_gots *g, uint64_t n[CPUS_MAX][2][KTAPE_CLASSES]
  * overwritten. Session 0 counts since the module was loaded, and nothing was
  * consumed until now.
  */
-TEST_F_TIMEOUT(live, mapped_conserve, 400)
+TEST_F_TIMEOUT(live, mapped_add_up, 400)
 {
 	static uint64_t n[CPUS_MAX][2][KTAPE_CLASSES];
 	struct ktape_consumer c = { .size = sizeof(c),

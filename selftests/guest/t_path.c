@@ -271,7 +271,7 @@ TEST_F(path, end_of_a_page)
 	}
 }
 
-TEST_F(path, not_there)
+TEST_F(path, unreadable)
 {
 	const void *fresh = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE |
 				 MAP_ANONYMOUS, -1, 0);

@@ -267,7 +267,7 @@ TEST_F_TIMEOUT(persist, one_at_a_time, 300)
 }
 
 /* The records of a load can be read raw after it, and dropped. */
-TEST_F_TIMEOUT(persist, after_it, 300)
+TEST_F_TIMEOUT(persist, after_unload, 300)
 {
 	struct ktape_persist super;
 	struct ktape_persist_info i;
@@ -486,7 +486,7 @@ static int drop_rights(void)
  * A descriptor passed to another process gives no access to traces of earlier
  * loads.
  */
-TEST_F_TIMEOUT(persist, handed_on, 300)
+TEST_F_TIMEOUT(persist, passed_on_descriptor, 300)
 {
 	struct ktape_persist_info i;
 	uint8_t uuid[16];

@@ -131,7 +131,7 @@ static int do_damage(const struct ktape_persist_ring *ring,
  * Damaged blocks are reported with EIO, each once, and the contents of the
  * other rings are delivered all the same.
  */
-TEST_F_TIMEOUT(damage, of_all, 300)
+TEST_F_TIMEOUT(damage, all_rings, 300)
 {
 	const struct damage damages[] = {
 		{ "no record ends", 0xff },
@@ -223,7 +223,7 @@ static unsigned int read_there(int fd, size_t *bytes)
 }
 
 /* A damaged block that is read in parts while it is filled is reported once. */
-TEST_F_TIMEOUT(damage, while_filled, 300)
+TEST_F_TIMEOUT(damage, block_being_filled, 300)
 {
 	struct ktape_persist_ring ring;
 	unsigned int errors = 0;
@@ -250,7 +250,7 @@ TEST_F_TIMEOUT(damage, while_filled, 300)
 }
 
 /* A part that would start inside a record is not delivered. */
-TEST_F_TIMEOUT(damage, before_part, 300)
+TEST_F_TIMEOUT(damage, before_a_part, 300)
 {
 	const uint64_t first = KTAPE_BLOCK_HEADER;
 	struct ktape_persist_ring ring;

@@ -146,7 +146,7 @@ TEST_F(profile, operations)
 	}
 }
 
-TEST_F(profile, wide_takes_the_place_of_fast)
+TEST_F(profile, wide_replaces_short)
 {
 	const unsigned int fast[] = { KTAPE_EV_SYS_ENTER, KTAPE_EV_SYS_EXIT };
 	const unsigned int wide[] = { KTAPE_EV_SYS_ENTER_WIDE,

@@ -344,7 +344,7 @@ static void flip(struct __test_metadata *_metadata, int fd,
 	ASSERT_EQ(0, kt_command(fd, KTAPE_IOC_CLEAR));
 }
 
-TEST_F_TIMEOUT(live, flips_under_load, 150)
+TEST_F_TIMEOUT(live, changes_under_load, 150)
 {
 	struct ktape_features f;
 	pthread_t thread;
@@ -468,7 +468,7 @@ static int wait_detached(int fd)
 	return attached(fd, KTAPE_EV_SYS_ENTER);
 }
 
-TEST_F_TIMEOUT(live, probes_come_and_go, 120)
+TEST_F_TIMEOUT(live, probes_attach_and_detach, 120)
 {
 	int other = kt_create(self->main, 0, 1 << 16, 0);
 

@@ -193,7 +193,7 @@ TEST_F(quiet, eagain_when_drained)
 	EXPECT_STREQ("", self->t.error);
 }
 
-TEST_F(quiet, nothing_wanted_nothing_given)
+TEST_F(quiet, read_of_zero_bytes)
 {
 	char byte;
 

@@ -26,7 +26,7 @@ static uint64_t lost(int fd, uint32_t kind)
  * The last free block is in use, so no block will be opened and poll() must
  * return.
  */
-TEST(full_ring_is_told)
+TEST(full_ring_wakes_poll)
 {
 	const __u64 marks[] = { 0, 1, 3 * BLOCK, SMALL };
 	struct ktape_watermark w = { .size = sizeof(w) };
@@ -65,7 +65,7 @@ static int drain(struct kts *t, int fd)
 }
 
 /* Data that REGISTER skips are a gap like any other. */
-TEST(registering_tells_what_was_lost)
+TEST(register_reports_a_gap)
 {
 	struct ktape_consumer c = { .size = sizeof(c),
 				    .op = KTAPE_CONSUMER_REGISTER };
@@ -151,7 +151,7 @@ TEST(names_leave_room_for_the_end)
 }
 
 /* A thread that keeps its name writes no record. */
-TEST(a_name_is_told_once)
+TEST(name_is_recorded_once)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 	struct end e = {};
@@ -180,7 +180,7 @@ TEST(a_name_is_told_once)
 /*
  * In overwrite mode the control records stay, however many names are written.
  */
-TEST(names_push_nothing_out)
+TEST(names_displace_no_markers)
 {
 	struct kts *t = calloc(1, sizeof(*t));
 	int fd, mark = ktape_mark_open();

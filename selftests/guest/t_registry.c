@@ -156,7 +156,7 @@ static pid_t start_thread(const char *name, int *ready)
  * next START. A thread that was there before and has not changed is not
  * recorded again.
  */
-TEST_F_TIMEOUT(names, came_while_stopped, 60)
+TEST_F_TIMEOUT(names, started_while_stopped, 60)
 {
 	const unsigned char ops[] = { KTAPE_EV_MARK, 0 };
 	struct told early = { 0 }, late = { 0 };
@@ -265,7 +265,7 @@ static int living(uint32_t type, uint32_t from, uint32_t to)
 }
 
 /* Names that programs give may use half of the table; the newest stay. */
-TEST_F_TIMEOUT(names, made_names_have_a_share, 120)
+TEST_F_TIMEOUT(names, made_names_are_limited, 120)
 {
 	int m = ktape_mark_open(), fd = kt_open(O_RDWR), before;
 	struct ktape_features f, g;
@@ -312,7 +312,7 @@ static bool is_other(const struct ktape_object_entry *e)
 	return (e->id == IRQ || e->id == DISK) && !strcmp(e->name, "kt-other");
 }
 
-static void another_has_it(struct __test_metadata *_metadata,
+static void check_reused_number(struct __test_metadata *_metadata,
 			   FIXTURE_DATA(names)*self, unsigned int opcode,
 			   uint32_t type, uint32_t id, const char *first,
 			   const char *other)
@@ -351,17 +351,17 @@ static void another_has_it(struct __test_metadata *_metadata,
 	}
 }
 
-TEST_F_TIMEOUT(names, interrupt_of_another, 60)
+TEST_F_TIMEOUT(names, reused_interrupt_number, 60)
 {
 	ASSERT_EQ(0, kt_fire_load());
-	another_has_it(_metadata, self, KTAPE_EV_IRQ_HANDLER_ENTRY,
+	check_reused_number(_metadata, self, KTAPE_EV_IRQ_HANDLER_ENTRY,
 		       KTAPE_OBJ_IRQ, IRQ, "irq", "other_irq");
 }
 
-TEST_F_TIMEOUT(names, disk_of_another, 60)
+TEST_F_TIMEOUT(names, reused_disk_number, 60)
 {
 	ASSERT_EQ(0, kt_fire_load());
-	another_has_it(_metadata, self, KTAPE_EV_BLOCK_RQ_REQUEUE,
+	check_reused_number(_metadata, self, KTAPE_EV_BLOCK_RQ_REQUEUE,
 		       KTAPE_OBJ_BLOCK_DEVICE, DISK, "requeue", "other_disk");
 }
 
@@ -419,7 +419,7 @@ static int send_to_self(void)
 }
 
 /* Another name space has an index 1 as well, and is told apart. */
-TEST_F_TIMEOUT(names, network_of_another_space, 60)
+TEST_F_TIMEOUT(names, other_network_namespace, 60)
 {
 	struct ktape_object_entry e;
 	struct stat init, st;

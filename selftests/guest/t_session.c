@@ -265,7 +265,7 @@ TEST_F(session, destroy)
 }
 
 /* A lingering session keeps recording after its creator was killed. */
-TEST_F(session, outlives_its_maker)
+TEST_F(session, outlives_its_creator)
 {
 	struct ktape_stats before, after;
 	int status, fd;
@@ -367,7 +367,7 @@ static void call(uint64_t n)
  * Several threads create, destroy, open and read sessions while all CPUs
  * record.
  */
-TEST_F_TIMEOUT(session, come_and_go_under_load, 240)
+TEST_F_TIMEOUT(session, create_and_destroy_under_load, 240)
 {
 	struct kt_load load[CPUS_MAX] = {};
 	struct maker m[MAKERS] = {};

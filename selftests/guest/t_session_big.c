@@ -206,7 +206,7 @@ FIXTURE_VARIANT_ADD(big, ending_flush)
  * afterwards. The same for a session that is being destroyed and frees its
  * memory.
  */
-TEST_F_TIMEOUT(big, others_go_on, 300)
+TEST_F_TIMEOUT(big, other_calls_proceed, 300)
 {
 	const int fd = kt_create(self->dev, KTAPE_MODE_DISCARD, 64 * K, 4 * K);
 	const long before = kt_meminfo("MemFree");
@@ -257,7 +257,7 @@ FIXTURE_TEARDOWN(pair)
 }
 
 /* A CPU comes online during CREATE: it gets its rings like all others. */
-TEST_F_TIMEOUT(pair, cpus_that_come, 300)
+TEST_F_TIMEOUT(pair, cpus_come_online, 300)
 {
 	const int turns = kt_scale() > 1 ? 4 : 12;
 	const int cpu = self->cpus - 1;
@@ -343,7 +343,7 @@ static void bring_cpus(struct __test_metadata *_metadata, int dev,
 		close(m.failed);
 }
 
-TEST_F_TIMEOUT(pair, limit_with_cpus_that_come, 300)
+TEST_F_TIMEOUT(pair, limit_with_new_cpus, 300)
 {
 	static const int percent[] = { 10, 50, 80, 100 };
 

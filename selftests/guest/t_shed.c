@@ -100,7 +100,7 @@ static void drain(struct kt_buf *b, int fd)
 }
 
 /* A reader that keeps up loses nothing, and the fast path is used again. */
-TEST_F_TIMEOUT(shed, ends, 60)
+TEST_F_TIMEOUT(shed, shedding_ends, 60)
 {
 	struct ktape_stats before, after;
 	struct kt_buf b = {};

@@ -73,7 +73,7 @@ FIXTURE_TEARDOWN(sink)
 	close(self->dev);
 }
 
-TEST_F_TIMEOUT(sink, sees_what_it_wants, 120)
+TEST_F_TIMEOUT(sink, gets_what_it_wants, 120)
 {
 	ASSERT_EQ(0, kt_insmod(SINK, ""));
 	EXPECT_EQ(0, sink_seen("ktape_sink"));
@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(sink, beside_a_session, 120)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(sink, the_module_below_stays, 120)
+TEST_F_TIMEOUT(sink, ktape_cannot_be_unloaded, 120)
 {
 	ASSERT_EQ(0, kt_insmod(SINK, ""));
 	close(self->dev);
@@ -133,7 +133,7 @@ TEST_F_TIMEOUT(sink, the_module_below_stays, 120)
  * Load and unload with and without unregistering first, while all CPUs emit at
  * either speed.
  */
-TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
+TEST_F_TIMEOUT(sink, load_and_unload_under_load, 120)
 {
 	const int turns = 8 / kt_scale() + 2;
 
@@ -156,7 +156,7 @@ TEST_F_TIMEOUT(sink, goes_while_events_come, 120)
 }
 
 /* Sinks of modules that did not unregister free their slots: there are 8. */
-TEST_F_TIMEOUT(sink, places_come_back, 120)
+TEST_F_TIMEOUT(sink, slots_are_freed, 120)
 {
 	kt_expedite(true);
 	for (int i = 0; i < 10; i++) {
@@ -169,7 +169,7 @@ TEST_F_TIMEOUT(sink, places_come_back, 120)
 	EXPECT_EQ(0, kt_rmmod("ktape_sink"));
 }
 
-TEST_F_TIMEOUT(sink, that_emits_what_it_wants_ends, 120)
+TEST_F_TIMEOUT(sink, recursion_ends, 120)
 {
 	int fd = kt_emit_session(1 << 20);
 

@@ -212,7 +212,7 @@ TEST_F(snapshot, stopped_by_hand)
  * Readers must not get events that the cut may still remove, nor may control
  * commands.
  */
-TEST_F(snapshot, nothing_before)
+TEST_F(snapshot, nothing_readable_before_the_end)
 {
 	struct ktape_position pos = { .cpu = 0, .kind = KTAPE_RING_EVENT };
 	struct ktape_consumer c = { .size = sizeof(c), .nr = 1,

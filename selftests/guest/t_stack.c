@@ -338,7 +338,7 @@ TEST_F_TIMEOUT(stack, limit_of_stacks, 60)
 }
 
 /* A lost event has no stack, not even a stack that is counted as lost. */
-TEST_F_TIMEOUT(stack, none_of_lost_events, 60)
+TEST_F_TIMEOUT(stack, lost_events_have_none, 60)
 {
 	int fd = kt_session(KTAPE_MODE_DISCARD, 64 << 10, 0,
 			    KT_OPS(KTAPE_EV_SYS_ENTER));

@@ -91,7 +91,7 @@ static int add_quiet(int fd)
 }
 
 /* Its own trigger starts the session while its last descriptor is closed. */
-TEST_F_TIMEOUT(storm, of_itself, 120)
+TEST_F_TIMEOUT(storm, own_trigger, 120)
 {
 	self->main = kt_open(O_RDWR);
 	ASSERT_LE(0, self->main);
@@ -108,7 +108,7 @@ TEST_F_TIMEOUT(storm, of_itself, 120)
 }
 
 /* A trigger of another session starts and stops it. */
-TEST_F_TIMEOUT(storm, of_another, 120)
+TEST_F_TIMEOUT(storm, trigger_of_another_session, 120)
 {
 	int a;
 

@@ -142,7 +142,7 @@ static uint64_t signals(int fd, int ms)
 }
 
 /* A reported snapshot is complete, also without a time after the trigger. */
-TEST_F_TIMEOUT(window, told_when_done, 60)
+TEST_F_TIMEOUT(window, reported_when_done, 60)
 {
 	struct ktape_trigger t;
 
@@ -159,7 +159,7 @@ TEST_F_TIMEOUT(window, told_when_done, 60)
 }
 
 /* A trigger whose action also stops its own session is done at once. */
-TEST_F(window, told_when_it_stops)
+TEST_F(window, reported_when_stopped)
 {
 	struct ktape_trigger spec = { KT_OF_ID(9), .eventfd = self->notify,
 				      .target = KTAPE_TRIGGER_SELF,
@@ -187,7 +187,7 @@ TEST_F(window, told_when_it_stops)
 }
 
 /* A session that was stopped otherwise is not reported as done. */
-TEST_F(window, not_told_otherwise)
+TEST_F(window, not_reported_otherwise)
 {
 	struct ktape_trigger t;
 
