@@ -28,11 +28,12 @@ static char *mode = "";
 module_param(mode, charp, 0444);
 MODULE_PARM_DESC(
 	mode,
-	"session 0: overwrite, discard, snapshot, persistent (overwrite; with persist= persistent)");
+	"session 0: overwrite, discard, snapshot or persistent (overwrite; persistent if persist= is given)");
 
 static char *profile = "default";
 module_param(profile, charp, 0444);
-MODULE_PARM_DESC(profile, "session 0: none, default, all or a mask in hex");
+MODULE_PARM_DESC(profile,
+		 "session 0: none, default, all or a hexadecimal mask");
 
 static char *clock = "auto";
 module_param(clock, charp, 0444);
@@ -40,7 +41,7 @@ MODULE_PARM_DESC(clock, "trace clock: cycles, mono or auto");
 
 static unsigned int registry = 8192;
 module_param(registry, uint, 0444);
-MODULE_PARM_DESC(registry, "how many objects can have a name (8192)");
+MODULE_PARM_DESC(registry, "number of objects that can have a name (8192)");
 
 static unsigned int max_str = KTAPE_MARK_TEXT_MAX;
 module_param(max_str, uint, 0444);
@@ -54,18 +55,19 @@ MODULE_PARM_DESC(mark_mode, "permissions of /dev/ktape_mark (0600)");
 static unsigned int mark_rate = 10000;
 module_param(mark_rate, uint, 0444);
 MODULE_PARM_DESC(mark_rate,
-		 "short events a second of a user without rights (10000)");
+		 "short events per second of an unprivileged user (10000)");
 
 /* An address, so lockdown may forbid this parameter. */
 static char *persist = "";
 module_param_hw(persist, charp, iomem, 0444);
 MODULE_PARM_DESC(
 	persist,
-	"memory that survives a reset: ADDRESS,SIZE as kept out by memmap=, or the name of reserved memory");
+	"memory that survives a reset: ADDRESS,SIZE as reserved by memmap=, or the name of reserved memory");
 
 static bool persist_drop;
 module_param(persist_drop, bool, 0444);
-MODULE_PARM_DESC(persist_drop, "forget the trace that is in that memory (0)");
+MODULE_PARM_DESC(persist_drop,
+		 "discard the traces of earlier loads in that memory (0)");
 
 #define REGISTRY_MIN	64
 #define REGISTRY_MAX	(1U << 20)
@@ -76,7 +78,8 @@ static int params_parse_size(const char *what, const char *text, u64 *to)
 
 	*to = memparse(text, &end);
 	if (end == text || *end) {
-		pr_err("%s=%s is no size\n", what, text);
+		pr_err("%s=%s is not a size: use bytes or K, M, G, for example 4M\n",
+		       what, text);
 		return -EINVAL;
 	}
 	return 0;
@@ -85,12 +88,13 @@ static int params_parse_size(const char *what, const char *text, u64 *to)
 static int params_check_mark(void)
 {
 	if (max_str > KTAPE_MARK_TEXT_MAX) {
-		pr_err("max_str=%u is above %u\n", max_str,
+		pr_err("max_str=%u is too large: the maximum is %u\n", max_str,
 		       KTAPE_MARK_TEXT_MAX);
 		return -EINVAL;
 	}
 	if (mark_mode & ~0777) {
-		pr_err("mark_mode=0%o is above 0777\n", mark_mode);
+		pr_err("mark_mode=0%o is not a file mode: the maximum is 0777\n",
+		       mark_mode);
 		return -EINVAL;
 	}
 	return 0;
@@ -144,12 +148,12 @@ int kt_params_parse(struct kt_params *p)
 	if (params_parse_mode(c))
 		return -EINVAL;
 	if (kt_session_parse_profile(profile, p->profile)) {
-		pr_err("profile=%s is not none, default, all or a mask of events that exist\n",
+		pr_err("profile=%s is not none, default, all or a hexadecimal mask of existing events\n",
 		       profile);
 		return -EINVAL;
 	}
 	if (registry < REGISTRY_MIN || registry > REGISTRY_MAX) {
-		pr_err("registry=%u is not from %u to %u\n", registry,
+		pr_err("registry=%u is not between %u and %u\n", registry,
 		       REGISTRY_MIN, REGISTRY_MAX);
 		return -EINVAL;
 	}
@@ -174,8 +178,9 @@ int kt_params_parse(struct kt_params *p)
 void kt_params_clock_refused(int err)
 {
 	pr_err("clock=%s is %s\n", clock,
-	       err == -ENODEV ? "not to be trusted on this machine" :
-				"not cycles, mono or auto");
+	       err == -ENODEV ?
+		       "not reliable on this machine: use mono or auto" :
+		       "not cycles, mono or auto");
 }
 
 /**
@@ -187,10 +192,15 @@ void kt_params_clock_refused(int err)
  */
 void kt_params_session_refused(const struct kt_session_config *c, int err)
 {
-	pr_err("no session with size=%s block=%s: error %d\n", size, block,
-	       err);
-	if (err == -ENOMEM)
-		pr_err("CPU %d: %llu bytes wanted, there were %llu\n",
+	pr_err("session 0 cannot be created with size=%s block=%s: error %d\n",
+	       size, block, err);
+	if (err != -ENOMEM || !c->failed_asked)
+		return;
+	if (c->failed_cpu < 0)
+		pr_err("all rings together need %llu bytes, %llu are available: use a smaller size=\n",
+		       c->failed_asked, c->failed_had);
+	else
+		pr_err("a ring of CPU %d needs %llu bytes, %llu are available: use a smaller size= or block=\n",
 		       c->failed_cpu, c->failed_asked, c->failed_had);
 }
 
@@ -205,9 +215,9 @@ void kt_params_session_made(const struct kt_session_config *c,
 			    const struct kt_session *s)
 {
 	if (c->ring_size && c->ring_size != s->size[KTAPE_RING_EVENT])
-		pr_info("size=%s: rings have %lu bytes\n", size,
-			s->size[KTAPE_RING_EVENT]);
+		pr_info("size=%s was rounded: each event ring has %lu bytes\n",
+			size, s->size[KTAPE_RING_EVENT]);
 	if (c->block_size && c->block_size != s->block_size[KTAPE_RING_EVENT])
-		pr_info("block=%s: blocks have %lu bytes\n", block,
-			s->block_size[KTAPE_RING_EVENT]);
+		pr_info("block=%s was rounded: each block has %lu bytes\n",
+			block, s->block_size[KTAPE_RING_EVENT]);
 }

@@ -212,7 +212,7 @@ int kt_dev_init(struct kt_session *session0)
 {
 	dev_session0 = session0;
 	if (kt_dcache_is_aliasing())
-		pr_warn("the data cache of this CPU has aliases: rings cannot be mapped, read /dev/ktape\n");
+		pr_warn("the data cache of this CPU has aliases: rings cannot be mapped; use read() on /dev/ktape\n");
 	return misc_register(&dev_misc);
 }
 

@@ -216,7 +216,7 @@ static int packet_tell_damaged(const struct kt_ring *r, struct kt_cursor *c,
 {
 	WARN_ONCE(
 		r->mode != KTAPE_MODE_PERSISTENT,
-		"ktape: the block at %#lx of CPU %u, ring %u, is not what was recorded\n",
+		"ktape: the block at position %#lx of CPU %u, ring kind %u, is damaged\n",
 		start, r->cpu, r->kind);
 	c->damaged = start + 1;
 	return -EIO;

@@ -214,7 +214,7 @@ static int persist_find_region(void)
 	}
 	ret = kt_old_keep(&persist.region);
 	if (ret)
-		pr_err("persist=%s: no memory for a copy of the trace that is there; persist_drop=1 forgets it\n",
+		pr_err("persist=%s: not enough memory to copy the trace found there: load with persist_drop=1 to discard it\n",
 		       config->where);
 	return ret;
 }
@@ -334,7 +334,7 @@ int kt_persist_hibernate(void)
 
 	mutex_lock(&persist.lock);
 	if (persist.taken) {
-		pr_warn("a persistent session is there: no hibernation before it ends or the module is unloaded\n");
+		pr_warn("hibernation refused: a persistent session exists; destroy it or unload the module first\n");
 		ret = -EBUSY;
 	} else {
 		persist.hibernates = true;

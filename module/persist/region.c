@@ -54,14 +54,16 @@ static int region_parse(const char *where, phys_addr_t *start, u64 *size)
 static int region_check_range(const char *where, phys_addr_t start, u64 size)
 {
 	if (!size || !PAGE_ALIGNED(start) || !PAGE_ALIGNED(size))
-		return region_refuse(where,
-				     "address and size have to be whole pages",
-				     -EINVAL);
+		return region_refuse(
+			where, "address and size must be whole pages", -EINVAL);
 	if (size < KT_HALVES * KT_HALF_PAGES * PAGE_SIZE)
-		return region_refuse(where, "it is too small", -EINVAL);
+		return region_refuse(
+			where,
+			"the memory is too small: at least 4 pages are needed",
+			-EINVAL);
 	if ((phys_addr_t)(start + size - 1) < start || size != (size_t)size)
-		return region_refuse(where, "it ends beyond all addresses",
-				     -EINVAL);
+		return region_refuse(
+			where, "the memory ends beyond all addresses", -EINVAL);
 	return 0;
 }
 
@@ -75,8 +77,10 @@ static bool region_is_ram(const struct kt_region *r)
 static int region_claim(struct kt_region *r, const char *where)
 {
 	if (!request_mem_region(r->start, r->size, KBUILD_MODNAME))
-		return region_refuse(where, "somebody else uses this memory",
-				     -EBUSY);
+		return region_refuse(
+			where,
+			"another driver uses this memory, see /proc/iomem",
+			-EBUSY);
 	r->claimed = true;
 	return 0;
 }
@@ -88,7 +92,7 @@ static int region_map(struct kt_region *r, const char *where)
 	if (r->base)
 		return 0;
 	kt_region_put(r);
-	return region_refuse(where, "it cannot be mapped", -ENOMEM);
+	return region_refuse(where, "the memory cannot be mapped", -ENOMEM);
 }
 
 static int region_by_address(struct kt_region *r, const char *where)
@@ -142,7 +146,7 @@ static int region_by_device_tree(struct kt_region *r, const char *where)
 		ret = of_property_read_bool(node, "reusable") ?
 			      region_refuse(
 				      where,
-				      "a reusable node is used by the kernel",
+				      "the node is reusable, so the kernel uses its memory",
 				      -EBUSY) :
 			      of_address_to_resource(node, 0, &res);
 	of_node_put(node);
@@ -284,7 +288,7 @@ int kt_old_keep(const struct kt_region *r)
 		cond_resched();
 	}
 	WRITE_ONCE(old_size, r->size);
-	pr_info("an earlier trace is in %llu KiB of memory: ktape recover\n",
+	pr_info("an earlier trace was found in %llu KiB of memory: read it with \"ktape recover\"\n",
 		r->size >> 10);
 	return 0;
 }

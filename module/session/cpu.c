@@ -225,11 +225,12 @@ static void session_prepare_cpu(struct kt_session *s, unsigned int cpu,
 	unsigned int kind;
 
 	if (IS_ERR(rings)) {
-		pr_warn_ratelimited("session %u: CPU %u has no rings, what it does is not recorded: %s\n",
-				    s->id, cpu,
-				    PTR_ERR(rings) == -EINTR ?
-					    "the task that brings it was killed" :
-					    "there is no memory for them");
+		pr_warn_ratelimited(
+			"session %u: events of CPU %u are not recorded: %s\n",
+			s->id, cpu,
+			PTR_ERR(rings) == -EINTR ?
+				"the task that brought it online was killed" :
+				"not enough memory for its rings");
 		if (s->running)
 			kt_control_without(s, cpu);
 		return;

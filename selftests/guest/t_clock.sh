@@ -53,7 +53,7 @@ check()
 	if ! insmod "$KTAPE_MODULE" clock="$1" 2>/tmp/test/insmod; then
 		[ "$1" = cycles ]
 		result $? "clock=$1 loads, or is one that may be refused"
-		last_words | grep -q 'clock=cycles is not to be trusted'
+		last_words | grep -q 'clock=cycles is not reliable'
 		result $? "clock=$1: the log says why it is refused"
 		skip "clock=$1: times are right" "$(last_words)"
 		return

@@ -21,14 +21,14 @@ n=0
 
 # Refused parameters, each with the text that the log must have.
 refused='
-size=banana		size=banana is no size
-size=			size= is no size
-size=1M5		size=1M5 is no size
-size=-1			size=-1 is no size
-size=1T			no session with size=1T
-size=512M		no session with size=512M
-block=3X		block=3X is no size
-block=64M		no session with
+size=banana		size=banana is not a size
+size=			size= is not a size
+size=1M5		size=1M5 is not a size
+size=-1			size=-1 is not a size
+size=1T			session 0 cannot be created with size=1T
+size=512M		session 0 cannot be created with size=512M
+block=3X		block=3X is not a size
+block=64M		session 0 cannot be created
 mode=sideways		mode=sideways is not overwrite, discard, snapshot or persistent
 profile=everything	profile=everything is not
 profile=0x1		profile=0x1 is not

@@ -456,7 +456,7 @@ TEST_F_TIMEOUT(persist, hibernation, 300)
 		SKIP(return, "the kernel has no test mode for it");
 	klog_from_here();
 	EXPECT_EQ(-EBUSY, kt_write_text("/sys/power/state", "disk"));
-	EXPECT_TRUE(told("a persistent session is there"));
+	EXPECT_TRUE(told("a persistent session exists"));
 	close(self->fd);
 	ASSERT_EQ(0, unload());
 	ASSERT_EQ(0, load(REGION " persist_drop=1 mode=overwrite"));
@@ -541,9 +541,9 @@ TEST_F_TIMEOUT(refused, all, 300)
 		{ "persist=0x18000000,4M,", "not ADDRESS,SIZE" },
 		{ "persist=0xffffffffffffc000,64K", "beyond all addresses" },
 		{ "persist=nobody", "no reserved memory of this name" },
-		{ "persist=0x18000000,8K", "it is too small" },
-		{ "persist=0x18000000,64K", "no session with" },
-		{ "mode=persistent", "no session with" },
+		{ "persist=0x18000000,8K", "the memory is too small" },
+		{ "persist=0x18000000,64K", "session 0 cannot be created with" },
+		{ "mode=persistent", "session 0 cannot be created with" },
 	};
 	int fd;
 
