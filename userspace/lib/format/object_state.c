@@ -187,7 +187,7 @@ static uint32_t take_waiter(struct kt_object_state *o)
 }
 
 /*
- * Set the holder as the event tells it; a negative @tid means that it does not.
+ * Set the holder to the thread in the event; a negative @tid means that it names none.
  * Return: true if that changes the holder.
  */
 static bool set_holder(struct kt_object_state *o, int64_t tid)

@@ -102,12 +102,12 @@ static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
 {
 	struct kt_rkh_import *t = s->state;
 	uint16_t hz = (uint16_t)kt_min(s->info->freq, UINT16_MAX);
-	int err = t->record && !t->told ?
+	int err = t->record && !t->config_sent ?
 		  kt_rkh_emit_config(s, t->ts, -1) : 0;
 
 	t->config = *c;
 	t->record = true;
-	t->told = false;
+	t->config_sent = false;
 	t->good++;
 	if (!s->memo && c->hz)
 		s->memo = c->hz;
@@ -127,9 +127,9 @@ static int deliver_config(struct kt_import *s, const struct kt_rkh_event *e,
 	bool odd = t->config.flags & KT_RKH_SEQ && !t->seq_known && e->seq;
 	int err;
 
-	if (t->told)
+	if (t->config_sent)
 		return 0;
-	t->told = true;
+	t->config_sent = true;
 	ts = kt_max(t->ts, ts ? ts - 1 : 0);
 	err = t->record ? kt_rkh_emit_config(s, ts, -1) : 0;
 	if (!err && (!t->record || odd))
@@ -192,14 +192,14 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 static int end_input(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
-	bool tell = t->record && !t->told;
+	bool tell = t->record && !t->config_sent;
 	/* No sequence number came behind the invalid frames to show what is lost. */
 	bool lost = t->config.flags & KT_RKH_SEQ && !t->seq_known && t->bad;
 	int err = 0;
 
 	if (!t->good)
 		kt_import_none(s);
-	t->told = true;
+	t->config_sent = true;
 	t->bad = false;
 	if (tell)
 		err = kt_rkh_emit_config(s, t->ts, -1);

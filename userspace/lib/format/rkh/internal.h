@@ -206,7 +206,7 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
 /**
  * struct kt_rkh_import - a stream that is being read
  * @config: configuration that holds now
- * @told: the user event for @config is delivered
+ * @config_sent: the user event for @config is delivered
  * @record: @config comes from a configuration record; else it is assumed
  * @bad: a frame was invalid
  * @begun: the stream began with a flag, or its first flag was passed
@@ -226,7 +226,7 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
  */
 struct kt_rkh_import {
 	struct kt_rkh_config config;
-	bool told;
+	bool config_sent;
 	bool record;
 	bool bad;
 	bool begun;

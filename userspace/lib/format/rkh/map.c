@@ -67,7 +67,7 @@ static const struct {
 };
 
 /*
- * Complete the address of an object that is told apart by param1 (the CPU of an interrupt,
+ * Complete the address of an object that is distinguished by param1 (the CPU of an interrupt,
  * the thread of a marker) and its id.
  * Return: false if they are too large for an address.
  */
