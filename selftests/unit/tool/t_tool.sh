@@ -522,7 +522,7 @@ test_convert()
 		run 0 dump --format hex --mode free-rtos --core-count 1 s.hex &&
 		lines 10 && run 0 dump s.hex && lines 10
 	result $? "dump: hexadecimal input, named or detected"
-	run 2 dump --from tband:format=oct s.hex && says "format is bin or hex"
+	run 2 dump --from tband:format=oct s.hex && says "format must be bin or hex"
 	result $? "dump: an invalid value of an option"
 	for id in 'xa0' 'x00\x05' 'x00\x05\x00\x00'; do
 		printf '\176' >frames
