@@ -744,8 +744,8 @@ static const struct tap_test tests[] = {
 	{ "memory for names", memory_names },
 	{ "memory for the analyses of TraceX", memory_rtos },
 	{ "memory for the statistics of Linux", memory_linux },
-	{ "memory of what is written", memory_output },
-	{ "memory of what is read", memory_input },
+	{ "memory for writing", memory_output },
+	{ "memory for reading", memory_input },
 	{ "work of analyses", linear },
 	{ "work of reading", linear_input },
 };

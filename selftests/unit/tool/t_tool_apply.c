@@ -192,8 +192,8 @@ static void test_unknown(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "filters: a change that fails changes nothing", test_put_back },
-	{ "filters: which thread or cgroup it is", test_which },
+	{ "filters: a failed change restores the old filters", test_put_back },
+	{ "filters: the message names the thread or cgroup", test_which },
 	{ "filters: threads without a number", test_unknown },
 };
 

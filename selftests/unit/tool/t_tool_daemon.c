@@ -116,9 +116,9 @@ static void test_logfile(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "a pidfile that goes before it is locked", test_race },
-	{ "a pidfile that is another's", test_stolen },
-	{ "a log beside us", test_logfile },
+	{ "a pidfile that is removed before it is locked", test_race },
+	{ "a pidfile of another process", test_stolen },
+	{ "a log in the current folder", test_logfile },
 };
 
 int main(int argc, char **argv)

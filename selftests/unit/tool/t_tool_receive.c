@@ -43,7 +43,7 @@ static void test_no_child(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "a signal when there is no child", test_no_child },
+	{ "a signal without a child process", test_no_child },
 };
 
 int main(int argc, char **argv)

@@ -540,9 +540,9 @@ static void test_names(void)
 static const struct tap_test tests[] = {
 	{ "sizes and offsets of structures", test_sizes },
 	{ "constants and ioctls", test_numbers },
-	{ "opcodes are those that they were", test_opcodes },
-	{ "classes are those that they were", test_classes },
-	{ "opcodes lie in the ranges of their classes", test_ranges },
+	{ "opcodes are unchanged", test_opcodes },
+	{ "classes are unchanged", test_classes },
+	{ "opcodes are in the ranges of their classes", test_ranges },
 	{ "fields fit into records", test_fields },
 	{ "names are unique and well formed", test_names },
 };

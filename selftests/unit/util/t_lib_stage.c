@@ -235,9 +235,9 @@ static void test_sweep(void)
 static const struct tap_test tests[] = {
 	{ "a rename that fails", test_renames },
 	{ "an fsync that fails", test_syncs },
-	{ "where there is no earlier one", test_nothing_earlier },
-	{ "what is kept under its temporary name", test_keep },
-	{ "signals remove what is ours alone", test_sweep },
+	{ "no earlier output", test_nothing_earlier },
+	{ "an output kept under its temporary name", test_keep },
+	{ "a signal removes our temporary files only", test_sweep },
 };
 
 int main(int argc, char **argv)

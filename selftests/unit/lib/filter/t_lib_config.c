@@ -228,8 +228,8 @@ static void test_hostile(void)
 
 static const struct tap_test tests[] = {
 	{ "configuration: text, values and text again", test_whole },
-	{ "configuration: any name of a cgroup", test_names },
-	{ "configuration: what is wrong in which line", test_wrong },
+	{ "configuration: names of cgroups with special characters", test_names },
+	{ "configuration: errors name their line", test_wrong },
 	{ "configuration: long lines", test_long },
 	{ "configuration: truncations and changes", test_hostile },
 };

@@ -301,8 +301,8 @@ static const struct tap_test tests[] = {
 	{ "filters: text, entries and text again", test_pairs },
 	{ "filters: system calls by name in both tables", test_calls },
 	{ "filters: entries as the module takes them", test_entries },
-	{ "filters: what is refused, and where", test_refused },
-	{ "filters: as many entries as there can be", test_limits },
+	{ "filters: errors name their place", test_refused },
+	{ "filters: the largest number of entries", test_limits },
 	{ "filters: names of kinds", test_kinds },
 };
 

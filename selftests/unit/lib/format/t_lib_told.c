@@ -508,15 +508,15 @@ static void cut_arguments(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "who has a mutex of ThreadX", mutex_holders },
-	{ "states need memory for some objects only", states_bounded },
-	{ "a marker gets a name while it is open", marker_slices },
-	{ "a mutex gets a name and another kind while it is open", state_slices },
-	{ "own values of two threads in Chrome's JSON", own_values },
-	{ "a process is freed when its number has gone to another one", late_free },
-	{ "a user event gets another name in CTF", renamed_event },
-	{ "names of own and of global markers through RKH", names_through_rkh },
-	{ "arguments for which there is no room", cut_arguments },
+	{ "owner of a ThreadX mutex", mutex_holders },
+	{ "memory for states is bounded", states_bounded },
+	{ "a marker is named while it is open", marker_slices },
+	{ "a mutex changes name and kind while it is open", state_slices },
+	{ "local values of two threads in Chrome's JSON", own_values },
+	{ "a process is freed after its pid was reused", late_free },
+	{ "a user event is renamed in CTF", renamed_event },
+	{ "names of local and of global markers through RKH", names_through_rkh },
+	{ "arguments that do not fit", cut_arguments },
 };
 
 int main(int argc, char **argv)

@@ -419,10 +419,10 @@ static const struct tap_test tests[] = {
 	{ "events and states of Tonbandgeraet", tband_tracks },
 	{ "queues and semaphores", queue_tracks },
 	{ "events and states of TraceX and RKH", golden_tracks },
-	{ "events that are not as their format has them", odd_events },
+	{ "events that do not match their format", odd_events },
 	{ "functions as arguments", functions },
-	{ "the same in Chrome's JSON", chrome_events },
-	{ "the same in CTF, read by babeltrace2", lttng_events },
+	{ "events and states in Chrome's JSON", chrome_events },
+	{ "events and states in CTF, read by babeltrace2", lttng_events },
 };
 
 /*

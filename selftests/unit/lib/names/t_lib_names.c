@@ -367,11 +367,11 @@ static void test_collisions(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "threads: a number used again, learned in any order", test_threads },
+	{ "threads: a reused tid, added in any order", test_threads },
 	{ "objects of all types", test_types },
-	{ "objects whose keys differ in few bits", test_collisions },
+	{ "objects with similar keys", test_collisions },
 	{ "every field type in text and JSON", test_lines },
-	{ "the longest lines have room", test_room },
+	{ "the longest lines fit", test_room },
 };
 
 int main(int argc, char **argv)

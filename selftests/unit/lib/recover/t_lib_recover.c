@@ -393,22 +393,22 @@ static void test_random(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "a whole image comes out whole", test_whole },
-	{ "what is behind commit does not count", test_commit },
+	{ "an intact image is recovered completely", test_whole },
+	{ "data behind commit is ignored", test_commit },
 	{ "a clock that stepped back within a block", test_step },
-	{ "what was cleared does not come back", test_floor },
-	{ "a flipped bit costs its block and no other", test_bits },
-	{ "half a checksum is none", test_torn_check },
-	{ "a record that is not sound ends its block", test_unsound_record },
-	{ "positions that make no sense", test_positions },
+	{ "cleared data is not recovered", test_floor },
+	{ "a flipped bit costs its block only", test_bits },
+	{ "a partial checksum counts as none", test_torn_check },
+	{ "a malformed record ends its block", test_unsound_record },
+	{ "impossible positions", test_positions },
 	{ "positions of 32 bits that wrap", test_pos32 },
-	{ "the second superblock stands in", test_second_superblock },
-	{ "metadata that is damaged is made anew", test_metadata },
-	{ "an image in a larger file, and one cut off", test_image_file },
+	{ "the second superblock is used if the first is damaged", test_second_superblock },
+	{ "damaged metadata is created anew", test_metadata },
+	{ "an image in a larger file, and a truncated one", test_image_file },
 	{ "a damaged table of rings replaces nothing", test_table },
 	{ "rings that share their blocks", test_overlap },
 	{ "no room for names", test_no_names },
-	{ "random damage that checksums vouch for", test_random },
+	{ "random damage with valid checksums", test_random },
 };
 
 int main(int argc, char **argv)

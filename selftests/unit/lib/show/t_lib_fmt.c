@@ -144,8 +144,8 @@ static void test_limits(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "what an event does not have", test_missing },
-	{ "files that are damaged", test_damaged },
+	{ "arguments that an event lacks", test_missing },
+	{ "damaged files", test_damaged },
 	{ "limits", test_limits },
 };
 

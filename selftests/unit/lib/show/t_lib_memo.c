@@ -362,8 +362,8 @@ static void test_tables(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "answers of the registry", test_answers }, { "lines", test_lines },
-	{ "ticks to nanoseconds", test_clock },	     { "digits", test_numbers },
+	{ "cached answers of the registry", test_answers }, { "cached lines", test_lines },
+	{ "ticks to nanoseconds", test_clock },	     { "digits of numbers", test_numbers },
 	{ "both tables of events", test_tables },
 };
 

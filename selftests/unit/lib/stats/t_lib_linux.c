@@ -430,14 +430,14 @@ static const struct tap_test tests[] = {
 	{ "time of CPUs", times },
 	{ "threads", threads },
 	{ "durations and latencies", series },
-	{ "results that are no status", statuses },
-	{ "who ran instead", instead },
+	{ "results that are not a status", statuses },
+	{ "threads that ran instead", instead },
 	{ "quantiles", quantiles },
 	{ "losses", losses },
 	{ "intervals with a loss in them", uncertain },
 	{ "histograms", histograms },
 	{ "maps", maps },
-	{ "strange events", strange },
+	{ "unusual events", strange },
 };
 
 /* The interrupt has another name. */

@@ -365,9 +365,9 @@ static void test_failure(void)
 static const struct tap_test tests[] = {
 	{ "a stream without a pause is delivered", test_continuous },
 	{ "a pause in the middle of a packet", test_stall },
-	{ "damage keeps nothing back", test_damage },
-	{ "a wake ends the stream", test_wake },
-	{ "a failure loses nothing that had come", test_failure },
+	{ "damage does not delay other events", test_damage },
+	{ "the wake descriptor ends the stream", test_wake },
+	{ "a failed read loses no received event", test_failure },
 };
 
 int main(int argc, char **argv)

@@ -561,16 +561,16 @@ static void test_recovered(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "bits of metadata and what verify says", test_flips },
+	{ "verify finds flipped bits of metadata", test_flips },
 	{ "bits of metadata without a checksum", test_old_flips },
 	{ "sectors of metadata that are zero", test_sectors },
 	{ "every bit of a file of names", test_registry },
-	{ "the place of what is damaged", test_place },
-	{ "metadata that comes more than once", test_twice },
+	{ "the place of damage", test_place },
+	{ "repeated metadata", test_twice },
 	{ "every writer of a trace", test_writers },
-	{ "what is made of several inputs", test_merge },
-	{ "what is received", test_received },
-	{ "what recovers one", test_recovered },
+	{ "the output of several inputs", test_merge },
+	{ "the output of receive", test_received },
+	{ "the output of recover", test_recovered },
 };
 
 int main(int argc, char **argv)

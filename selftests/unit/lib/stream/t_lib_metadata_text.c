@@ -281,10 +281,10 @@ static void test_bits(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "a text that is added to", test_add },
-	{ "a text that an older tool added to", test_older_tool },
+	{ "additions to a text", test_add },
+	{ "additions by an older tool", test_older_tool },
 	{ "a text of an older version", test_old },
-	{ "a text of another table", test_other_table },
+	{ "a text of another event table", test_other_table },
 	{ "every byte of a text", test_bits },
 };
 

@@ -438,12 +438,12 @@ static void test_foreign(void)
 static const struct tap_test tests[] = {
 	{ "each event and each loss is in one piece", test_pieces },
 	{ "a flush leaves nothing out", test_flush },
-	{ "a piece that cannot be made", test_refused },
-	{ "the log of a session that has a past", test_past },
-	{ "pieces are known and removed, other things are not", test_remark },
-	{ "pieces that are cut off", test_cut },
-	{ "a bad bit costs a packet", test_flip },
-	{ "what others have compressed", test_foreign },
+	{ "a piece that cannot be created", test_refused },
+	{ "the log of a session that has recorded before", test_past },
+	{ "pieces are recognised and removed, other files are not", test_remark },
+	{ "truncated pieces", test_cut },
+	{ "a bad bit costs one packet", test_flip },
+	{ "files compressed by other tools", test_foreign },
 };
 
 int main(int argc, char **argv)

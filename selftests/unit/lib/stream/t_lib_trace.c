@@ -468,17 +468,17 @@ static void test_registry_damaged(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "a whole trace", test_whole },
+	{ "an intact trace", test_whole },
 	{ "a bad size costs one packet", test_bad_size },
 	{ "a bad size without a checksum", test_bad_size_unsealed },
-	{ "a bad bit in any byte of a head", test_bad_heads },
+	{ "a bad bit in any byte of a header", test_bad_heads },
 	{ "a bad bit anywhere", test_random_bits },
-	{ "damage at the end is damage", test_bad_end },
-	{ "a file that is cut off", test_cut },
-	{ "who it is about", test_named },
-	{ "metadata that does not end", test_metadata_cut },
-	{ "memory for content alone, and bounded", test_memory },
-	{ "names: a death that is told first", test_death_first },
+	{ "damage near the end is reported", test_bad_end },
+	{ "a truncated file", test_cut },
+	{ "notices name the stream", test_named },
+	{ "metadata without an end", test_metadata_cut },
+	{ "memory for content only, and bounded", test_memory },
+	{ "names: an end that is read first", test_death_first },
 	{ "names: a damaged registry", test_registry_damaged },
 };
 

@@ -205,10 +205,10 @@ static void test_cleared(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "one stream file", test_one_stream },
+	{ "a single stream file", test_one_stream },
 	{ "a session that was cleared", test_cleared },
-	{ "a format of others", test_import },
-	{ "a stream that is told to end", test_wake },
+	{ "a foreign format", test_import },
+	{ "a stream that is ended by a call", test_wake },
 };
 
 int main(int argc, char **argv)

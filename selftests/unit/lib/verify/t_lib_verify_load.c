@@ -239,10 +239,10 @@ static void test_gap(void)
 
 static const struct tap_test tests[] = {
 	{ "a packet is full before a stop and a start", test_stop },
-	{ "a packet is full before its switches are left out", test_profile },
+	{ "a packet is full before switches are disabled", test_profile },
 	{ "a packet is full before a filter", test_filter },
-	{ "a packet is full before nothing", test_nothing },
-	{ "calls that go on in a gap", test_gap },
+	{ "a packet is full without a change", test_nothing },
+	{ "calls that continue in a gap", test_gap },
 };
 
 int main(int argc, char **argv)

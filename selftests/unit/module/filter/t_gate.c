@@ -278,13 +278,13 @@ static void test_alone(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "alone: long and short pairs, epochs, no room", test_alone },
+	{ "alone: long and short pairs, epochs, no free slot", test_alone },
 	{ "end: the slot is taken while its old pair ends", test_end },
 	{ "begin: the slot is taken while its old pair begins anew",
 	  test_begin },
 	{ "held: the slot is taken while a filter gives its pair up",
 	  test_held },
-	{ "taken over: a pair comes while its old slot is taken",
+	{ "taken over: a pair begins while its old slot is taken",
 	  test_taken_over },
 };
 

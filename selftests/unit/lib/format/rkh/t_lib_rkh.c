@@ -574,18 +574,18 @@ static void golden_back(void)
 static const struct tap_test tests[] = {
 	{ "bytes of events", bytes },
 	{ "escapes", escapes },
-	{ "all widths there and back", widths },
-	{ "numbers that go round", wraps },
+	{ "round trip in all widths", widths },
+	{ "wrapping numbers", wraps },
 	{ "events and fields by their names", words },
 	{ "losses", losses },
 	{ "damage before the first sequence number", before_first },
-	{ "no configuration that was not told", assumed },
+	{ "no configuration is invented", assumed },
 	{ "damages", damages },
 	{ "a trace of Linux", linux_trace },
-	{ "a trace of a later writer", later_writer },
+	{ "events of a later writer", later_writer },
 	{ "options", options },
-	{ "what its own decoder prints", golden },
-	{ "its own streams there and back", golden_back },
+	{ "output of its own decoder", golden },
+	{ "round trip of its own streams", golden_back },
 };
 
 static int write_seeds(const char *dir)

@@ -715,18 +715,18 @@ static void golden_back(void)
 static const struct tap_test tests[] = {
 	{ "bytes of events", bytes },
 	{ "frames", frames },
-	{ "a buffer that is not full", padded },
-	{ "what becomes of events", events },
+	{ "a partly filled buffer", padded },
+	{ "native events of all events", events },
 	{ "order of cores", order },
-	{ "there and back", round_trip },
-	{ "names of global and of own markers", names },
-	{ "names that hold for both", names_of_all },
+	{ "round trip", round_trip },
+	{ "names of global and of local markers", names },
+	{ "names for global and local markers", names_of_all },
 	{ "losses", losses },
 	{ "damages", damages },
 	{ "options", options },
 	{ "bare metal", bare_metal },
-	{ "what its own decoder prints", golden },
-	{ "its own streams there and back", golden_back },
+	{ "output of its own decoder", golden },
+	{ "round trip of its own streams", golden_back },
 };
 
 static int write_seeds(const char *dir)

@@ -315,13 +315,13 @@ static void options(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "whole", whole },
-	{ "bits that are flipped", flipped },
-	{ "bytes that are gone", dropped },
-	{ "bytes too many", inserted },
-	{ "much is gone", burst },
+	{ "undamaged", whole },
+	{ "flipped bits", flipped },
+	{ "missing bytes", dropped },
+	{ "inserted bytes", inserted },
+	{ "many missing bytes", burst },
 	{ "joined late", joined },
-	{ "begun anew", again },
+	{ "restarted", again },
 	{ "without checks", without },
 	{ "hostile events", hostile },
 	{ "options", options },

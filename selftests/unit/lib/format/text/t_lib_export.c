@@ -504,14 +504,14 @@ static void strange(void)
 static const struct tap_test tests[] = {
 	{ "ftrace's layout", ftrace },
 	{ "traceprinter's layout", traceprinter },
-	{ "ftrace's words for who waits", ftrace_waits },
+	{ "ftrace's text for waits", ftrace_waits },
 	{ "Chrome's JSON", chrome },
 	{ "Chrome's JSON as Python reads it", chrome_python },
 	{ "Parquet's columns of times", parquet_times },
 	{ "CTF as LTTng's, read by babeltrace2", lttng },
 	{ "LTTng's priorities and unknown calls", lttng_words },
-	{ "strange events in it", lttng_strange },
-	{ "strange events", strange },
+	{ "unusual events in CTF", lttng_strange },
+	{ "unusual events", strange },
 };
 
 int main(int argc, char **argv)
