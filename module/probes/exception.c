@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions that the kernel raises by itself.  What comes with each is in the
- * table of uapi/README.md.  Tracepoints tell of most of them, notifiers of a
- * kernel that dies or panics.
+ * Exceptions that the kernel raises: out of memory, hung tasks, hardware errors,
+ * failed requests of block and SCSI devices, die, panic and so on.
+ *
+ * Most come from tracepoints, die and panic from notifiers.  The table of
+ * exceptions in uapi/README.md says which arguments and text each one has.
+ * Exceptions that programs and other modules raise are in emit/emit.c.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -52,7 +55,7 @@ struct pcie_tlp_log;
 #include "event/event.h"
 #include "internal.h"
 
-/* Most come with words and a text, which ends in NUL and may be missing. */
+/* Raise an exception with a text that ends in NUL; NULL = it has none. */
 static noinline void exception_raise_of(u32 severity, u32 code, const u32 *args,
 					unsigned int nargs, const char *text,
 					struct task_struct *other)
@@ -78,7 +81,7 @@ static void notrace probe_mark_victim(void *data, struct task_struct *p,
 			   ARRAY_SIZE(args), p->comm, p);
 }
 
-/* On older kernels there is but the number. */
+/* Older kernels only pass the pid; find its thread, which may be gone. */
 static void notrace probe_mark_victim_pid(void *data, int pid)
 {
 	const u32 args[] = { pid, U32_MAX };
@@ -101,7 +104,7 @@ static void notrace probe_sched_process_hang(void *data, struct task_struct *p)
 #endif
 
 #ifdef KT_HAVE_ERROR_REPORT
-#define DETECTOR_WARN	2	/* has no name in kernels that do not warn so */
+#define DETECTOR_WARN	2	/* enum error_detector of older kernels lacks it */
 
 static void notrace probe_error_report_end(void *data,
 					   enum error_detector detector,
@@ -152,7 +155,7 @@ static void notrace probe_mc_event(void *data, const unsigned int type,
 			ARRAY_SIZE(args), label);
 }
 
-/* As in linux/aer.h, whose place has changed. */
+/* By AER_NONFATAL and so on of linux/aer.h, a header that has moved. */
 static const u32 aer_severity[] = {
 	KTAPE_HW_SEVERITY2,	/* not fatal */
 	KTAPE_HW_SEVERITY3,	/* fatal */
@@ -301,7 +304,7 @@ static void exception_report_death(u32 code, const u32 *args,
 		     text ? strnlen(text, KT_TEXT_MAX) : 0, text);
 }
 
-/* The chain also hears of breakpoints and traps, which are no deaths. */
+/* The die chain is also called for breakpoints and traps: take only an oops. */
 static int exception_on_die(struct notifier_block *nb, unsigned long event,
 			    void *data)
 {
@@ -337,7 +340,7 @@ static struct notifier_block panic_notifier = {
 };
 
 /**
- * kt_die_init() - listen to deaths and panics of the kernel
+ * kt_die_init() - Register the notifiers of oops and panic
  *
  * Context: module load.
  * Return: 0 or a negative errno.
@@ -360,7 +363,7 @@ err_die:
 }
 
 /**
- * kt_die_exit() - no longer listen
+ * kt_die_exit() - Unregister the notifiers of oops and panic
  *
  * Context: module unload, may sleep.
  */

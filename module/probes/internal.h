@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Probes: one exact-typed callback a tracepoint, found by name.
+ * How a probe is described: a tracepoint, found by name, and a callback that has
+ * exactly its type.
  *
- * The prototype is chosen at compile time from the type of the tracepoint's own
- * check function, which every tracepoint header has, never from a version.
+ * Tracepoints change their arguments between kernels.  A table offers a callback
+ * for each prototype; the compiler selects the one that fits the tracepoint's
+ * check function, which each tracepoint header declares.  Versions are not asked.
  */
 #ifndef _KT_PROBES_INTERNAL_H
 #define _KT_PROBES_INTERNAL_H
@@ -18,23 +20,24 @@ struct tracepoint;
 
 #define KT_PROBE_EVENTS		4
 
-/* Bytes of a text in an event; what is longer is cut. */
+/* Bytes of a text in an event; longer texts are cut. */
 #define KT_TEXT_MAX		1024
 
 /**
- * struct kt_probe - a callback and the tracepoint that it belongs to
- * @name: of the tracepoint
- * @func: the callback, NULL when the prototype is not known
- * @always: attached as long as the module is loaded
- * @silent: the kernel may have the tracepoint, but this architecture never
- *	calls it
- * @early: it is called before the other probes of its tracepoint
- * @events: opcodes that it records, 0 ends the list
- * @module: that may have the tracepoint, NULL: it is in the kernel itself
- * @tp: the tracepoint, NULL when the kernel does not have it
- * @attached: it is registered
- * @error: of the last try to register it
- * @idle: since when nobody wants it, in jiffies; 0: somebody does
+ * struct kt_probe - a tracepoint and the callback for it
+ * @name: name of the tracepoint
+ * @func: the callback, NULL = no callback fits the tracepoint's prototype
+ * @always: attached as long as ktape is loaded, whatever is wanted
+ * @silent: never attached, because this architecture does not call the tracepoint
+ * @early: called before the other probes of its tracepoint
+ * @events: opcodes that the callback records, 0 ends the list
+ * @module: module whose tracepoint it is, besides the kernel; NULL = kernel only
+ * @tp: the tracepoint, NULL = this kernel does not have it
+ * @attached: registered with the tracepoint
+ * @error: 0 or the negative errno of the last attempt to register
+ * @idle: jiffies when the last session stopped wanting it, 0 = wanted or detached
+ *
+ * The members from @tp on are protected by probe_lock, the others are constant.
  */
 struct kt_probe {
 	const char *name;
@@ -51,10 +54,10 @@ struct kt_probe {
 };
 
 /**
- * KT_TP_IS() - does a tracepoint have this prototype?
+ * KT_TP_IS() - Say whether a tracepoint has this prototype
  * @tp: name of the tracepoint
  *
- * The further arguments are the types after the data pointer.
+ * The further arguments are the types after the data pointer.  A constant.
  */
 #define KT_TP_IS(tp, ...)						\
 	__builtin_types_compatible_p(					\
@@ -62,19 +65,19 @@ struct kt_probe {
 		void (*)(void (*)(void *, ##__VA_ARGS__)))
 
 /*
- * A tracepoint that is not in this kernel's headers gets a check function that
- * no prototype fits.  Whether it is there is told by the configuration or by
- * Kbuild, which looks for it in the header (KT_HAVE_TP_name).
+ * Declare a check function that fits no prototype, for a tracepoint that this
+ * kernel's headers lack.  Whether they do is known from the configuration, or from
+ * Kbuild, which searches the header (KT_HAVE_TP_name).
  */
 #define KT_TP_MISSING(tp)						\
 	void check_trace_callback_type_##tp(const struct kt_probe *none)
 
-/* func if the tracepoint has this prototype, otherwise what comes first. */
+/* func if the tracepoint has this prototype, else the first argument. */
 #define KT_PROBE_FUNC(otherwise, func, tp, ...)				\
 	__builtin_choose_expr(KT_TP_IS(tp, ##__VA_ARGS__),		\
 			      (void *)(func), otherwise)
 
-/* A row of a table: a tracepoint of one prototype and the event NAME. */
+/* A row of a table: a tracepoint with one known prototype records event NAME. */
 #define KT_PROBE(tp, NAME, callback, ...)				\
 	{								\
 		.name = #tp,						\
@@ -82,7 +85,7 @@ struct kt_probe {
 		.events = { KTAPE_EV_##NAME },				\
 	}
 
-/* A row for what the kernel's headers do not have. */
+/* A row for a tracepoint that this kernel's headers lack. */
 #define KT_PROBE_NONE(tp, NAME)						\
 	{								\
 		.name = #tp,						\
@@ -90,8 +93,9 @@ struct kt_probe {
 	}
 
 /*
- * Callbacks run with preemption enabled on newer kernels and must be stopped
- * from moving to another CPU.  synchronize_rcu() waits for such sections.
+ * Begin and end of the part of a callback that records.  Newer kernels call it
+ * with preemption enabled; the rings need a task that stays on its CPU, and
+ * kt_probe_exit() waits for these sections by synchronize_rcu().
  */
 #define kt_probe_enter()	preempt_disable_notrace()
 #define kt_probe_leave()	preempt_enable_notrace()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Input and output: requests and operations of block devices, packets, and the
- * network devices that there are.
+ * Probes for block devices and the network.  They record the events of
+ * uapi/ktape/events/io.h.
  *
- * Block devices enter the registry when their first event is recorded, network
- * devices by a notifier.
+ * Names: a block device enters the registry when its first event is recorded, a
+ * network device when it is registered, by a notifier.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -27,7 +27,7 @@
 
 /* ---- block devices ------------------------------------------------------- */
 
-/* Devices whose names were asked for lately, by a hash of their numbers. */
+/* Hash of the name last entered for a device, by a hash of the device's number. */
 #define SEEN_BITS	10
 
 static u32 seen[1 << SEEN_BITS];
@@ -39,7 +39,10 @@ static noinline void block_note_name(u32 *place, u32 mark, dev_t dev,
 		WRITE_ONCE(*place, mark);
 }
 
-/* A number may be given to another disk later, maybe at the same address. */
+/*
+ * Is this name another than the one last entered?  Comparing contents, not
+ * addresses: a number may go to another disk, whose name may be where the old was.
+ */
 static __always_inline bool block_name_is_new(dev_t dev, const char *name,
 					      u32 **place, u32 *mark)
 {
@@ -82,7 +85,7 @@ static __always_inline u64 block_rq_sector(struct request *rq)
 
 #define STATUS_SHIFT	8
 
-/* Record an event of class block: all of them have the same words. */
+/* Record an event of class block; all have the same argument words. */
 static void record_block(u32 opcode, u32 operation, u32 status, dev_t dev,
 			 u64 sector, u32 bytes)
 {
@@ -138,7 +141,7 @@ static void notrace probe_block_rq_merge(void *data, struct request *rq)
 	record_rq(KTAPE_EV_BLOCK_RQ_MERGE, rq, 0, blk_rq_bytes(rq));
 }
 
-/* Before 5.11 the queue came first. */
+/* Before 5.11 the tracepoints passed the queue first. */
 static void notrace probe_block_rq_insert_q(void *data, struct request_queue *q,
 					    struct request *rq)
 {
@@ -171,7 +174,7 @@ static void notrace probe_block_rq_complete(void *data, struct request *rq,
 	record_rq(KTAPE_EV_BLOCK_RQ_COMPLETE, rq, (__force u32)status, bytes);
 }
 
-/* Before 5.16 it was told by an errno. */
+/* Before 5.16 the tracepoint passed an errno instead of a status. */
 static void notrace probe_block_rq_complete_errno(void *data,
 						  struct request *rq, int error,
 						  unsigned int bytes)
@@ -213,11 +216,12 @@ static void notrace probe_block_bio_complete(void *data,
 /* ---- network ------------------------------------------------------------- */
 
 /**
- * kt_netdev_id() - a network device's number
+ * kt_netdev_id() - Return the number of a network device in records and registry
  * @dev: the device
  *
- * Indices are counted by name space.  Those of the initial one stand for
- * themselves; another one's device has a token, with the uppermost bit set.
+ * Each network name space counts interface indices from 1.  A device of the
+ * initial name space has its index; any other has a token with KTAPE_NETDEV_OTHER,
+ * the highest bit, set.
  *
  * Context: any.
  * Return: the number.
@@ -254,7 +258,7 @@ static void notrace probe_net_dev_start_xmit(void *data,
 	SKB_EVENT(NET_DEV_START_XMIT, skb, dev);
 }
 
-/* The driver may have freed it by now. */
+/* The driver may have freed the packet: use only its address. */
 static void notrace probe_net_dev_xmit(void *data, struct sk_buff *skb, int rc,
 				       struct net_device *dev, unsigned int len)
 {
@@ -346,7 +350,7 @@ static void notrace probe_consume_skb(void *data, struct sk_buff *skb,
 	kt_probe_leave();
 }
 
-/* Before 6.3 it was not told who frees it. */
+/* Before 6.3 the tracepoint did not pass the caller. */
 static void notrace probe_consume_skb1(void *data, struct sk_buff *skb)
 {
 	kt_probe_enter();
@@ -377,7 +381,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 static struct notifier_block net_notifier = { .notifier_call = netdev_event };
 
 /**
- * kt_netdev_init() - listen; network devices that are there are told at once
+ * kt_netdev_init() - Enter all network devices into the registry, watch changes
  *
  * Context: module load.
  * Return: 0 or a negative errno.
@@ -390,7 +394,7 @@ int kt_netdev_init(void)
 }
 
 /**
- * kt_netdev_exit() - no longer listen
+ * kt_netdev_exit() - Stop watching network devices
  *
  * Context: module unload, may sleep.
  */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: handlers, soft interrupts, tasklets, interrupts between CPUs.
+ * Probes for interrupts: handlers, softirqs, tasklets, interrupts between CPUs
+ * (IPIs) and the local timer of x86.  They record the events of
+ * uapi/ktape/events/irq.h.
  *
- * The tracepoints of x86 for what arrives (reschedule_entry and so on, and the
- * local timer) stand beside those that all architectures have.
+ * A handler's name enters the registry when the interrupt occurs, because the
+ * kernel has no tracepoint for request_irq().
  */
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
@@ -23,36 +25,37 @@
 #include "internal.h"
 #include "names/names.h"
 
-/* ---- interrupts and soft interrupts -------------------------------------- */
+/* ---- interrupt handlers and softirqs ------------------------------------- */
 
 #define IRQ_BITS	18
 #define IRQ_MASK	((1U << IRQ_BITS) - 1)
 
-#define LOOKED		4096U
+#define IRQ_CHECKS	4096U
 
 /**
- * struct looked - an interrupt whose name was looked at, by its number
- * @irq: its number
- * @name: where that of its handler was
- * @tick: when, in jiffies
- * @mark: number and hash of the name that was noted then
+ * struct irq_check - the last check of an interrupt's name
+ * @irq: number of the interrupt
+ * @name: address of the name that its action had
+ * @tick: time of the check in jiffies, low 32 bits
+ * @mark: hash of the number and name that were last entered into the registry
  *
- * Interrupts whose numbers differ by a multiple of LOOKED share one: it is that of
- * the first of them in a tick until the tick is over.
+ * Interrupts whose numbers are equal modulo IRQ_CHECKS share one.  Within a tick it
+ * belongs to the interrupt that came first.  Racing writers on several CPUs cost
+ * at worst one more check.
  */
-struct looked {
+struct irq_check {
 	u32 irq;
 	const char *name;
 	u32 tick;
 	u32 mark;
 };
 
-static struct looked looked[LOOKED];
+static struct irq_check irq_checks[IRQ_CHECKS];
 
 /*
- * The first handler of the interrupt, NULL if it has none.  free_irq() on another
- * CPU may unlink it at any moment, so each pointer is loaded once; it frees no
- * handler before ours has returned.
+ * Return the first action of an interrupt, NULL if it has none.  free_irq() on
+ * another CPU may unlink it at any moment, so load each pointer once.  The action
+ * stays valid: free_irq() waits for the handler that is running here.
  */
 static const struct irqaction *irq_first_action(unsigned int irq)
 {
@@ -63,8 +66,8 @@ static const struct irqaction *irq_first_action(unsigned int irq)
 }
 
 /*
- * Handlers that share an interrupt may have a name each: it goes by that of the
- * first one that has any.
+ * Return the name of an interrupt.  Each action of a shared one may have a name:
+ * take the first.
  */
 static const char *irq_action_name(unsigned int irq,
 				   const struct irqaction *action)
@@ -79,14 +82,17 @@ static const char *irq_action_name(unsigned int irq,
 	return next ? next->name : action->name;
 }
 
-/* request_irq() takes NULL for a name: then a name of before is gone. */
-static noinline void irq_check_name(struct looked *l, unsigned int irq,
+/*
+ * Enter the name of an interrupt into the registry if it has changed.  A NULL name,
+ * which request_irq() accepts, removes the entry.
+ */
+static noinline void irq_check_name(struct irq_check *l, unsigned int irq,
 				    const struct irqaction *action)
 {
 	const char *name = irq_action_name(irq, action);
 	const u32 mark = kt_name_hash(name) * 31 + irq;
 
-	/* If there is no room for it now, there may be at the next tick. */
+	/* If kt_name_note() has no room, the check at the next tick retries. */
 	WRITE_ONCE(l->irq, irq);
 	WRITE_ONCE(l->name, action->name);
 	WRITE_ONCE(l->tick, (u32)jiffies);
@@ -96,11 +102,12 @@ static noinline void irq_check_name(struct looked *l, unsigned int irq,
 }
 
 /*
- * The handlers of a shared interrupt take turns, and each has a name; so do
- * interrupts that share a place here.  If each of them were looked at when it comes
- * after another one, each would have a name noted.
+ * Was the name of this interrupt, or of one that shares its irq_check, checked in
+ * this tick?  Only a new name of the same unshared interrupt is checked at once:
+ * the actions of a shared interrupt and the interrupts that share an irq_check take
+ * turns, and would be checked each time.
  */
-static __always_inline bool irq_is_checked(const struct looked *l,
+static __always_inline bool irq_is_checked(const struct irq_check *l,
 					   unsigned int irq,
 					   const struct irqaction *action)
 {
@@ -110,16 +117,15 @@ static __always_inline bool irq_is_checked(const struct looked *l,
 }
 
 /*
- * Nothing tells that an interrupt was freed and requested again.  A name at
- * another address is looked at there and then.  But the next owner may have its
- * action, handler and the buffer of its name at the same addresses, so a name is
- * looked at once a tick in any case.  Until then the next owner's events go by the
- * name of the one before.
+ * The kernel does not report that an interrupt was freed and requested again.  A
+ * name at another address is checked at once.  A new owner may have its action and
+ * name at the old addresses, so a name is also checked once a tick; until then
+ * the new owner's events appear under the old name.
  */
 static void notrace probe_irq_handler_entry(void *data, int irq,
 					    struct irqaction *action)
 {
-	struct looked *l = &looked[(unsigned int)irq % LOOKED];
+	struct irq_check *l = &irq_checks[(unsigned int)irq % IRQ_CHECKS];
 
 	kt_probe_enter();
 	if (unlikely(!irq_is_checked(l, irq, action)) &&
@@ -175,7 +181,7 @@ static void notrace probe_tasklet_entry(void *data, struct tasklet_struct *t,
 	kt_probe_leave();
 }
 
-/* The tasklet may be gone. */
+/* The tasklet's function may have freed it: use only the address. */
 static void notrace probe_tasklet_exit(void *data, struct tasklet_struct *t,
 				       void *func)
 {
@@ -194,12 +200,12 @@ KT_TP_MISSING(ipi_send_cpu);
 KT_TP_MISSING(ipi_send_cpumask);
 #endif
 
-/* x86 has its own for what arrives, and none of the others calls these. */
+/* x86 never calls ipi_raise, ipi_entry and ipi_exit; it has its own, see below. */
 #define NOT_CALLED	IS_ENABLED(CONFIG_X86)
 
 #define CPU_MASK	0xfff
 
-/* The kernel's texts begin with these, in this order. */
+/* How the reasons that the tracepoints pass as text begin. */
 static const struct {
 	const char *text;
 	u8 length;
@@ -284,9 +290,9 @@ static void notrace probe_ipi_send_cpumask(void *data,
 	kt_probe_leave();
 }
 
-/* ---- interrupts between CPUs and the local timer of x86 ------------------ */
+/* ---- x86: interrupts between CPUs, local timer --------------------------- */
 
-/* These may differ in their configuration, not in their prototype. */
+/* The configuration decides which of these exist; their prototype never changed. */
 #ifndef CONFIG_X86_LOCAL_APIC
 KT_TP_MISSING(local_timer_entry);
 KT_TP_MISSING(local_timer_exit);
@@ -320,7 +326,7 @@ static void notrace probe_local_timer_exit(void *data, int vector)
 	kt_probe_leave();
 }
 
-/* The two probes of one reason. */
+/* Define the entry and exit probe for one reason. */
 #define IPI_PROBES(name, REASON)					\
 	static void notrace probe_##name##_entry(void *data, int vector) \
 	{								\

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probes at functions of the kernel, added at run time: one slot an opcode.
+ * Run-time probes: kprobes and kretprobes at functions that the user names.
  *
- * A probe is registered disabled and enabled while somebody wants its event, so
- * that what nobody records costs nothing.  It may be hit anywhere, in the middle
- * of our own work too: the rings take that for a nested context.  The kernel
- * does not call a handler while another one runs on the same CPU; it counts
- * such hits as missed.
+ * There is one slot for each of the KTAPE_PROBES opcodes from KTAPE_OP_PROBE on.
+ * A probe is registered disabled, and enabled while a session or sink wants its
+ * event, so an unwanted probe costs nothing.
+ *
+ * A probe may be hit anywhere, also while ktape itself runs: the ring handles such
+ * a hit as a nested writer.  While a handler runs on a CPU, the kernel calls no
+ * other there; it counts those hits as missed.
  */
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
@@ -22,17 +24,17 @@
 #include "names/names.h"
 #include "probes.h"
 
-/* Calls of one function whose returns can be awaited at the same time. */
+/* Calls of one function that a return probe can follow at the same time. */
 #define RETURNS_MAX	256
 
 /**
  * struct kt_slot - the probe of one opcode
- * @rp: the kernel's part; of a probe at an entry only its kprobe is used
- * @symbol: name of the function, empty: a free slot
+ * @rp: the kernel's part; an entry probe uses only the kprobe in it
+ * @symbol: name of the function, empty = the slot is free
  * @flags: KTAPE_PROBE_*
- * @nargs: how many arguments are recorded; of a return probe, values
- * @enabled: it is armed
- * @error: of the last try to enable it
+ * @nargs: number of arguments to record; of a return probe, 1 = its value
+ * @enabled: armed: the kernel calls the handler
+ * @error: 0 or the negative errno of the last attempt to enable it
  */
 struct kt_slot {
 	struct kretprobe rp;
@@ -44,19 +46,20 @@ struct kt_slot {
 };
 
 /**
- * struct kt_hits - what one CPU has seen of each slot
- * @recorded: how many
- * @missed: how many were not: we were reading the clock, or RCU did not watch
+ * struct kt_hits - counts of hits on one CPU, by slot
+ * @recorded: hits that were passed on as events
+ * @missed: hits that were dropped, because the CPU was reading the trace clock or
+ *	RCU did not watch it
  */
 struct kt_hits {
 	unsigned long recorded[KTAPE_PROBES];
 	unsigned long missed[KTAPE_PROBES];
 };
 
-/* Protects the slots and what is wanted of them; inside probe_lock. */
+/* Protects slots[] and wanted.  Taken inside probe_lock of probe.c. */
 static DEFINE_MUTEX(kprobe_lock);
 static struct kt_slot slots[KTAPE_PROBES];
-static u32 wanted;	/* bit n: slot n */
+static u32 wanted;	/* bit n: a session or sink wants slot n */
 
 static DEFINE_PER_CPU(struct kt_hits, slot_hits);
 
@@ -78,7 +81,7 @@ static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
 	for (i = 0; i < slot->nargs; i++) {
 		u64 value = values[i];
 
-		/* Where things are in the kernel is told nowhere. */
+		/* Kernel addresses are recorded as tokens only. */
 		if (kt_is_kernel_address(value)) {
 			value = kt_token((void *)(unsigned long)value);
 			tokens |= BIT(i);
@@ -93,9 +96,10 @@ static nokprobe_inline void kprobe_slot_record(const struct kt_slot *slot,
 }
 
 /*
- * A record that comes in while its own CPU reads the clock for another one makes
- * that one read the clock again, where the same probe would be hit again, and
- * so on without end.
+ * Record a hit, or count it as missed.
+ *
+ * A hit in a function of the clock must not be recorded: a nested record makes the
+ * interrupted writer read the clock again, which hits the probe again, without end.
  */
 static nokprobe_inline void kprobe_slot_hit(const struct kt_slot *slot,
 					    const u64 *values)
@@ -105,11 +109,11 @@ static nokprobe_inline void kprobe_slot_hit(const struct kt_slot *slot,
 
 	kt_probe_enter();
 	h = this_cpu_ptr(&slot_hits);
-	/* It is disarmed a second after the last one wanted it. */
+	/* The probe stays armed for a second after the last session has left. */
 	if (!kt_cpu_read(kt_cpus.want[KTAPE_OP_PROBE + i]) &&
 	    !kt_sink_wants(KTAPE_OP_PROBE + i))
 		goto out;
-	/* Functions of the idle loop may have a probe by ftrace; see emit.c. */
+	/* RCU: an ftrace-based probe may be in the idle loop; see emit/emit.c. */
 	if (kt_clock_is_being_read() || !rcu_is_watching()) {
 		kt_count_long(&h->missed[i]);
 		goto out;
@@ -124,14 +128,14 @@ static int notrace kprobe_slot_on_entry(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct kt_slot *slot = container_of(kp, struct kt_slot, rp.kp);
 	u64 values[KTAPE_PROBE_ARGS_MAX];
-	/* The others come by a call or a jump; in_nmi() is then what it was. */
+	/* An ftrace or jump-optimized probe does not change in_nmi(). */
 	const bool breakpoint = in_nmi() && !kprobe_ftrace(kp) &&
 				kt_is_counted_breakpoint(regs);
 	u32 i;
 
 	for (i = 0; i < slot->nargs; i++)
 		values[i] = kt_function_argument(regs, i);
-	/* Contexts that come in between leave it as they found it. */
+	/* No atomics: a nested context restores the count before it returns. */
 	if (breakpoint)
 		raw_cpu_inc(kt_breakpoints);
 	kprobe_slot_hit(slot, values);
@@ -147,7 +151,7 @@ static int notrace kprobe_slot_on_return(struct kretprobe_instance *ri,
 	const struct kretprobe *rp = kt_kretprobe_of(ri);
 	const u64 value = regs_return_value(regs);
 
-	/* It is being unregistered: rp is gone. */
+	/* NULL: the probe is being unregistered. */
 	if (rp)
 		kprobe_slot_hit(container_of(rp, struct kt_slot, rp), &value);
 	return 0;
@@ -184,7 +188,7 @@ static void kprobe_slot_unregister(struct kt_slot *slot)
 	memset(slot, 0, sizeof(*slot));
 }
 
-/* The kernel has many words for "not there". */
+/* Map the many errors by which the kernel refuses a place to -EINVAL. */
 static int kprobe_slot_refusal(int error)
 {
 	return error == -ENOENT || error == -ENOMEM ? error : -EINVAL;
@@ -219,7 +223,7 @@ static int kprobe_slot_check(const struct ktape_probe *p)
 		return -EINVAL;
 	if (p->nargs > (ret ? 1 : KTAPE_PROBE_ARGS_MAX) || (ret && p->offset))
 		return -EINVAL;
-	/* Within a function the registers are no arguments any more. */
+	/* Arguments are only in their registers at the function's entry. */
 	if (p->offset && p->nargs)
 		return -EINVAL;
 	return ret || p->nargs <= KT_FUNCTION_ARGUMENTS ? 0 : -EOPNOTSUPP;
@@ -236,10 +240,11 @@ static struct kt_slot *kprobe_slot_find_free(void)
 }
 
 /*
- * Is it at code that each record runs through?  That of the module would be hit
- * by its own records; the function that reads the cycle counter, by all of them.
- * What clock=mono calls is the kernel's in many other places: there hits of our
- * own are left out, and counted as missed, by kt_clock_is_being_read().
+ * Is the probe at code that recording itself runs through?  Then it is refused:
+ * each record would hit it again.  That is the module's own code, and a function
+ * of the kernel that reads the cycle counter.  What clock=mono calls is allowed,
+ * because the rest of the kernel uses it, too; kt_clock_is_being_read() finds
+ * ktape's own hits there, and they are counted as missed.
  */
 static bool kprobe_slot_is_ours(const struct kprobe *kp)
 {
@@ -280,13 +285,14 @@ static int kprobe_slot_fill(struct kt_slot *slot, const struct ktape_probe *p)
 }
 
 /**
- * kt_kprobe_add() - add a probe to a free slot
- * @p: symbol, offset, flags, nargs; the others are zero.  Receives the opcode
+ * kt_kprobe_add() - Register a probe in a free slot
+ * @p: symbol, offset, flags and nargs of the probe, all other members 0; receives
+ *	the opcode
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL: bad members, or the kernel refuses a probe there; -ENOENT:
- * no such symbol; -ENOSPC: no free slot; -EOPNOTSUPP: no arguments to be had;
- * -ENOMEM.
+ * Return: 0; -EINVAL if a member is wrong or the kernel refuses a probe there;
+ * -ENOENT if there is no such symbol; -ENOSPC if no slot is free; -EOPNOTSUPP if
+ * this architecture cannot read so many arguments; -ENOMEM.
  */
 int kt_kprobe_add(struct ktape_probe *p)
 {
@@ -305,11 +311,11 @@ int kt_kprobe_add(struct ktape_probe *p)
 }
 
 /**
- * kt_kprobe_remove() - remove a probe
- * @opcode: of a slot
+ * kt_kprobe_remove() - Unregister a probe and free its slot
+ * @opcode: opcode of the slot
  *
  * Context: process context, may sleep.
- * Return: 0, or -ENOENT: the slot is free.
+ * Return: 0, or -ENOENT if the slot is free.
  */
 int kt_kprobe_remove(unsigned int opcode)
 {
@@ -326,8 +332,8 @@ int kt_kprobe_remove(unsigned int opcode)
 }
 
 /**
- * kt_kprobe_get() - tell what a slot holds
- * @p: opcode of a slot; the rest is filled, with an empty symbol for a free slot
+ * kt_kprobe_get() - Describe the probe in a slot
+ * @p: opcode of the slot; receives the rest, an empty symbol if the slot is free
  *
  * Context: process context, may sleep.
  * Return: 0.
@@ -356,8 +362,8 @@ int kt_kprobe_get(struct ktape_probe *p)
 }
 
 /**
- * kt_kprobe_want() - enable what is wanted now
- * @mask: union of the sessions' profiles, bit n is opcode n
+ * kt_kprobe_want() - Enable the probes of wanted events
+ * @mask: union of the profiles of all sessions and sinks, bit n is opcode n
  *
  * Context: process context, may sleep.
  */
@@ -376,7 +382,7 @@ void kt_kprobe_want(const u64 *mask)
 }
 
 /**
- * kt_kprobe_drop() - disable what nobody wants
+ * kt_kprobe_drop() - Disable the probes of events that are not wanted
  *
  * Context: process context, may sleep.
  */
@@ -392,10 +398,10 @@ void kt_kprobe_drop(void)
 }
 
 /**
- * kt_kprobe_state() - can the event of a slot be recorded?
- * @opcode: of a slot
- * @error: out: with KTAPE_EVENT_FAILED the reason
- * @attached: out: the probe is armed
+ * kt_kprobe_state() - Say whether the event of a slot can be recorded
+ * @opcode: opcode of the slot
+ * @error: receives the negative errno if the state is KTAPE_EVENT_FAILED, else 0
+ * @attached: receives whether the probe is armed
  *
  * Context: process context, may sleep.
  * Return: enum ktape_event_state.
@@ -419,7 +425,7 @@ u32 kt_kprobe_state(unsigned int opcode, int *error, bool *attached)
 }
 
 /**
- * kt_kprobe_exit() - remove all probes and wait until no handler runs
+ * kt_kprobe_exit() - Unregister all probes and wait until no handler runs
  *
  * Context: module unload, may sleep.
  */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory: page faults, pages, slab objects; and locks that are waited for. */
+/*
+ * Probes for memory (page faults, pages, slab objects) and for contended locks.
+ * They record the events of uapi/ktape/events/memory.h.
+ */
 #include <linux/mm.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -7,7 +10,7 @@
 #include <trace/events/kmem.h>
 #include <trace/events/lock.h>
 
-/* One header for all architectures, or one of each. */
+/* Newer kernels have one header for all architectures, older ones one each. */
 #if defined(KT_HAVE_PAGE_FAULT)
 #include <trace/events/exceptions.h>
 #elif defined(KT_HAVE_ASM_PAGE_FAULT)
@@ -22,7 +25,7 @@
 
 #define ERROR_MASK	0xffffU
 
-/* Addresses of the kernel do not leave it. */
+/* Return a user address as it is, a kernel address as a token. */
 static __always_inline u64 fault_address(unsigned long address)
 {
 	return address < TASK_SIZE_MAX ? address :
@@ -128,7 +131,7 @@ static void notrace probe_kmalloc_node(void *data, unsigned long caller,
 	record_kmalloc(caller, ptr, asked, taken, gfp);
 }
 
-/* With the cache; 5.19 and 6.0. */
+/* Kernels 5.19 and 6.0 also pass the cache. */
 static void notrace probe_kmalloc_cache(void *data, unsigned long caller,
 					const void *ptr, struct kmem_cache *s,
 					size_t asked, size_t taken, gfp_t gfp)
@@ -220,14 +223,14 @@ static void notrace probe_kmem_cache_free2(void *data, unsigned long caller,
 	record_cache_free(caller, ptr);
 }
 
-/* What all allocations begin with. */
+/* Types that the prototypes of allocations have in common. */
 #define SLAB		unsigned long, const void *
 #define CACHE		SLAB, struct kmem_cache *
 #define SIZES		size_t, size_t, gfp_t
 
 /*
- * Until 6.0 two tracepoints, one of them with a node, were behind what is one
- * today; one table of prototypes fits them all.
+ * Until 6.0 kmalloc and kmem_cache_alloc had a second tracepoint each, with a node.
+ * One list of prototypes serves both.
  */
 #define KMALLOC_FUNC(tp)						\
 	KT_PROBE_FUNC(							\

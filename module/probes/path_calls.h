@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The system calls that are given a path, by table.  Its test holds the numbers to
- * those of x86, arm64 and riscv, so it needs none of the module's headers.
+ * The system calls that are given a path, one list for each system call table.
+ *
+ * selftests/unit/module/probes/t_path_calls.sh compares the numbers with those of
+ * x86, arm64 and riscv.  It includes this header alone, so the header uses none of
+ * the module's.
  */
 #ifndef _KT_PATH_CALLS_H
 #define _KT_PATH_CALLS_H
@@ -10,15 +13,15 @@
 
 /**
  * struct kt_path_call - a system call that is given a path
- * @nr: its number
- * @arg: which argument is the path
+ * @nr: number of the system call
+ * @arg: number of the argument that is the path, from 0
  */
 struct kt_path_call {
 	__u16 nr;
 	__u16 arg;
 };
 
-/* Not every architecture has the older ones. */
+/* Newer architectures lack the older system calls. */
 static const struct kt_path_call kt_path_native[] = {
 	{ __NR_execve, 0 },
 	{ __NR_execveat, 1 },
@@ -33,7 +36,7 @@ static const struct kt_path_call kt_path_native[] = {
 };
 
 #if defined(CONFIG_X86)
-/* The numbers of x32 that differ. */
+/* x32: only the numbers that differ from the native ones. */
 static const struct kt_path_call kt_path_x32[] = {
 	{ 520, 0 },	/* execve */
 	{ 545, 1 },	/* execveat */
@@ -41,10 +44,10 @@ static const struct kt_path_call kt_path_x32[] = {
 #endif
 
 /*
- * The table of 32-bit programs under a 64-bit kernel.  Where such programs have the
- * native numbers, as by the generic table of riscv and the one table of powerpc,
- * it is the native one.  On other architectures (mips has two such tables) these
- * programs' paths are not recorded: a wrong number would take any word for a path.
+ * Compat: 32-bit programs under a 64-bit kernel.  On riscv (generic table) and
+ * powerpc (one table) they use the native numbers.  On architectures that are not
+ * listed (mips has two compat tables) their paths are not recorded, because with
+ * a wrong number any argument would be taken for a path.
  */
 #if defined(CONFIG_X86)
 #define KT_PATH_COMPAT		kt_path_compat

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds tracepoints, attaches the probes that somebody wants, detaches the
- * others a second later.
+ * The table of all probes: finds their tracepoints by name, attaches the probes
+ * whose events a session or sink wants, detaches the others a second later.
  *
- * Attaching and detaching patch the kernel's text and wait for other CPUs, so
- * a profile change that turns an event off and on again should not pay twice.
+ * Attaching and detaching patch the kernel's text and wait for all CPUs.  The
+ * second spares that when a profile change turns an event off and on again.
+ *
+ * The callbacks are in the files named after uapi/ktape/events/NAME.h; run-time
+ * probes at functions are in kprobe.c.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
@@ -33,7 +36,7 @@ static struct kt_probe *const tables[] = {
 	kt_probes_exception,
 };
 
-/* Protects the probes and what is wanted of them. */
+/* Protects the rows of tables[] and wanted, the union of all profiles. */
 static DEFINE_MUTEX(probe_lock);
 static u64 wanted[KTAPE_MASK_WORDS];
 
@@ -41,7 +44,7 @@ static u64 wanted[KTAPE_MASK_WORDS];
 	for ((i) = 0; (i) < ARRAY_SIZE(tables); (i)++)			\
 		for ((p) = tables[i]; (p)->name; (p)++)
 
-/* It is wanted no longer, or again.  With probe_lock. */
+/* Start or clear the time for which nothing wants a probe.  With probe_lock. */
 static void probe_note_idle(struct kt_probe *p, bool want)
 {
 	if (want || !p->attached)
@@ -50,7 +53,7 @@ static void probe_note_idle(struct kt_probe *p, bool want)
 		p->idle = jiffies ?: 1;
 }
 
-/* With probe_lock. Return: for how long it has to stay on. */
+/* Return: jiffies until an unwanted probe is detached.  With probe_lock. */
 static unsigned long probe_stays_for(const struct kt_probe *p)
 {
 	unsigned long since = jiffies - p->idle;
@@ -129,8 +132,8 @@ static void probe_match_tracepoint(struct tracepoint *tp, void *unused)
 #if defined(CONFIG_MODULES) && defined(CONFIG_TRACEPOINTS)
 
 /*
- * Probes that name a module look for their tracepoints in it, too, and in no
- * other: somebody else's tracepoint of the same name may have another prototype.
+ * Find a tracepoint in the module that its probe names.  Other modules are not
+ * searched: a tracepoint of the same name may have another prototype there.
  */
 static struct tracepoint *tracepoint_find_in(const struct module *mod,
 					     const char *name)
@@ -147,9 +150,11 @@ static struct tracepoint *tracepoint_find_in(const struct module *mod,
 }
 
 /*
- * Called with the kernel's lock of the list of modules, within which probe_lock
- * is taken; whoever has probe_lock must not ask for that one.  A module that goes
- * must find its tracepoints without probes.
+ * Attach probes to a module that is loaded, detach them from one that is unloaded.
+ *
+ * The kernel calls this with its lock of the list of tracepoint modules held, so
+ * that lock is outside probe_lock: never (un)register the notifier while holding
+ * probe_lock.
  */
 static int probe_module_event(struct notifier_block *nb, unsigned long event,
 			      void *data)
@@ -182,13 +187,13 @@ static struct notifier_block module_notifier = {
 	.notifier_call = probe_module_event,
 };
 
-/* Modules that are there are told at once. */
+/* The kernel reports the modules that are loaded already from within this call. */
 static int probes_watch_modules(void)
 {
 	return register_tracepoint_module_notifier(&module_notifier);
 }
 
-/* Modules that are there are told to be going. */
+/* The kernel reports all loaded modules as going from within this call. */
 static void probes_unwatch_modules(void)
 {
 	unregister_tracepoint_module_notifier(&module_notifier);
@@ -208,11 +213,11 @@ static void probes_unwatch_modules(void)
 #endif
 
 /**
- * kt_probe_want() - attach what is wanted now
- * @mask: union of the sessions' profiles, bit n is opcode n
+ * kt_probe_want() - Attach the probes of wanted events, note the others as idle
+ * @mask: union of the profiles of all sessions and sinks, bit n is opcode n
  *
- * A probe that cannot be attached is reported by kt_probe_state(); the others
- * are attached all the same.
+ * If a probe cannot be attached, the others still are; kt_probe_state() reports
+ * the failed one.
  *
  * Context: process context, may sleep.
  * Return: 0, or the error of the last probe that could not be attached.
@@ -232,7 +237,7 @@ int kt_probe_want(const u64 *mask)
 	}
 	kt_kprobe_want(mask);
 	mutex_unlock(&probe_lock);
-	/* If it is on its way it looks at the time of each probe. */
+	/* If the work is queued already, it looks at the time of each probe. */
 	schedule_delayed_work(&detach_work, DETACH_DELAY);
 	return ret;
 }
@@ -259,20 +264,21 @@ static u32 probe_state_of(const struct kt_probe *p)
 }
 
 /**
- * kt_probe_state() - can an event be recorded?
- * @opcode: of an event that exists
- * @error: out: with KTAPE_EVENT_FAILED the reason
- * @attached: out: a probe for it is attached
+ * kt_probe_state() - Say whether an event can be recorded
+ * @opcode: opcode of an event that exists
+ * @error: receives the negative errno if the state is KTAPE_EVENT_FAILED, else 0
+ * @attached: receives whether a probe of the event is attached
  *
- * Of several probes for one event the best one counts; an event without a
- * probe is available.  A span needs the end of its pair.
+ * If several probes record the event, one that is available is enough.  An event
+ * without a probe is available.  For a span the state is that of the event that
+ * ends its pair.
  *
  * Context: process context, may sleep.
  * Return: enum ktape_event_state.
  */
 u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 {
-	/* Exceptions come from programs, modules and notifiers in any case. */
+	/* Programs, modules and notifiers raise exceptions without any probe. */
 	bool found = opcode == KTAPE_EV_EXCEPTION;
 	u32 state = KTAPE_EVENT_AVAILABLE, this;
 	struct kt_probe *p;
@@ -301,7 +307,7 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached)
 	return state;
 }
 
-/* What is told by notifiers is always there. */
+/* Sources of exceptions that are notifiers: always available and attached. */
 static const char *const exception_notifiers[] = { "die", "panic" };
 
 static bool exception_notifier_source(unsigned int opcode, unsigned int n,
@@ -317,12 +323,13 @@ static bool exception_notifier_source(unsigned int opcode, unsigned int n,
 }
 
 /**
- * kt_probe_source() - can an event be recorded from one of its sources?
- * @opcode: of any event
- * @e: source: which, from 1 on; state, error, attached and name are filled
+ * kt_probe_source() - Describe one source of an event
+ * @opcode: opcode of any event
+ * @e: @e->source selects the source, counted from 1; receives state, error,
+ *	attached and name
  *
  * Context: process context, may sleep.
- * Return: whether there are so many.
+ * Return: false if the event has fewer sources, else true.
  */
 bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e)
 {
@@ -345,7 +352,7 @@ bool kt_probe_source(unsigned int opcode, struct ktape_event_info *e)
 }
 
 /**
- * kt_probe_available() - take events away that cannot be recorded
+ * kt_probe_available() - Clear the bits of events that cannot be recorded
  * @mask: bit n is opcode n
  *
  * Context: process context, may sleep.
@@ -364,7 +371,7 @@ void kt_probe_available(u64 *mask)
 }
 
 /**
- * kt_probe_init() - find the tracepoints, attach those that are always needed
+ * kt_probe_init() - Find the tracepoints, attach the probes that are always needed
  *
  * Context: module load.
  * Return: 0 or the error of attaching.
@@ -399,7 +406,7 @@ err_die:
 }
 
 /**
- * kt_probe_exit() - detach everything and wait until no callback runs
+ * kt_probe_exit() - Detach all probes and wait until no callback runs
  *
  * Context: module unload, may sleep.
  */
@@ -418,6 +425,6 @@ void kt_probe_exit(void)
 	mutex_unlock(&probe_lock);
 	kt_kprobe_exit();
 	tracepoint_synchronize_unregister();
-	/* Our sections disable preemption, whatever the tracepoint's do. */
+	/* Newer tracepoints leave preemption on: wait for kt_probe_enter() too. */
 	synchronize_rcu();
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the layers above may ask of the probes: which events can be recorded,
- * which are wanted now, and probes at kernel functions that are added at run
- * time.  How a probe is described and attached is in internal.h.
+ * What the layers above call: attach the probes of wanted events, ask which events
+ * can be recorded, add and remove run-time probes at kernel functions.
  */
 #ifndef _KT_PROBES_H
 #define _KT_PROBES_H
@@ -22,7 +21,7 @@ u32 kt_probe_state(unsigned int opcode, int *error, bool *attached);
 
 void kt_cgroups_walk(void);
 
-/* Is this the opcode of a run-time probe, added or not? */
+/* Is this one of the opcodes of run-time probes, whether in use or free? */
 static inline bool kt_kprobe_is_slot(unsigned int opcode)
 {
 	return opcode - KTAPE_OP_PROBE < KTAPE_PROBES;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System calls: fast (number, result), wide (with the arguments), and the paths
- * that they are given.
+ * Probes for system calls: the fast form (number, result), the wide form (with all
+ * arguments) and the paths that system calls are given.  They record the events of
+ * uapi/ktape/events/syscall.h.
+ *
+ * Each form has probes of its own, so that the fast one need not ask for the
+ * others.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -20,7 +24,7 @@
 #define FLAG_X32	(1U << 17)
 #define FLAG_LARGE	(1U << 18)
 
-/* dat20 of all four events: number and the table that it belongs to. */
+/* Return dat20 of all four events: the number and the table that it is from. */
 static __always_inline u32 syscall_number(long nr)
 {
 	u32 dat20 = 0;
@@ -81,7 +85,7 @@ static noinline void notrace record_exit_wide(struct pt_regs *regs, long nr,
 	kt_event_record(KTAPE_RING_EVENT, &rec);
 }
 
-/* Then dat20 is the number and nothing else. */
+/* Is dat20 nothing but the number?  The fast path of the fast form. */
 static __always_inline bool syscall_is_plain(long nr)
 {
 	return (unsigned long)nr < NR_LARGE && !kt_syscall_is_compat();
@@ -125,7 +129,6 @@ static void notrace probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 	kt_probe_leave();
 }
 
-/* Probes of their own: those of the fast forms then need not ask. */
 static void notrace probe_sys_enter_wide(void *data, struct pt_regs *regs,
 					 long nr)
 {
@@ -149,15 +152,13 @@ static void notrace probe_sys_exit_wide(void *data, struct pt_regs *regs,
 /* ---- paths --------------------------------------------------------------- */
 
 /*
- * Paths that system calls are given.
- *
- * A probe cannot wait for a page to be read in: a path that is not in memory,
- * wholly or in part, is cut where it is missing.
+ * A probe cannot wait for a page to be read in: a path is cut at the first page
+ * that is not in memory.
  */
 #define PATH_BYTES	256
 #define FLAG_CUT	(1U << 18)
 
-/* Return: the path's argument, or -1. */
+/* Return the argument number of the path, or -1 if system call @nr has none. */
 static __always_inline int syscall_find_path(const struct kt_path_call *calls,
 					     unsigned int n, long nr)
 {
@@ -182,7 +183,7 @@ static __always_inline int syscall_find_path(const struct kt_path_call *calls,
 #define FIND_X32(nr)		(-1)
 #endif
 
-/* Which argument of this system call is a path?  Fills in dat20. */
+/* Return the argument number of the path, or -1; set dat20 to number and table. */
 static int syscall_path_argument(long nr, u32 *dat20)
 {
 	int arg = -1;
@@ -204,8 +205,9 @@ static int syscall_path_argument(long nr, u32 *dat20)
 }
 
 /*
- * Copy up to the NUL or the end of the room, page by page: what comes after the
- * NUL may be missing.  Return: bytes without the NUL.
+ * Copy a path up to its NUL or PATH_BYTES.  Copy page by page, because the page
+ * after the NUL may not be in memory.
+ * Return: bytes without the NUL; @cut is set if no NUL was found.
  */
 static u32 syscall_copy_path(char *to, unsigned long from, bool *cut)
 {

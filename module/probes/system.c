@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The system as a whole: power management, CPUs that come and go, the kernel
- * log, kernel modules, and the names of cgroups.
+ * Probes for what concerns the whole system: power management, CPU hotplug, the
+ * kernel log, kernel modules.  They record the events of
+ * uapi/ktape/events/system.h.  The probes for cgroups record nothing; they keep
+ * the names of cgroups in the registry.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
@@ -36,16 +38,17 @@
 #define MISS_BITS	7
 
 /*
- * The idle task calls this next to code for which RCU is told not to watch.  We
- * need it to: filters and rings are freed after synchronize_rcu().  The kernel
- * sees to that: it makes RCU watch around the probes (trace_cpu_idle_rcuidle()),
- * or, where it is newer, calls them before and after RCU stops watching.
+ * The idle task calls this close to code that runs while RCU does not watch the
+ * CPU.  RCU must watch here, because filters and rings are freed after
+ * synchronize_rcu().  It does: older kernels make it watch around the callbacks
+ * (trace_cpu_idle_rcuidle()), newer ones call them before RCU stops watching and
+ * after it watches again.
  */
 static void notrace probe_cpu_idle(void *data, unsigned int state,
 				   unsigned int cpu)
 {
 	kt_probe_enter();
-	/* PWR_EVENT_EXIT is all ones. */
+	/* The end of idle, PWR_EVENT_EXIT, is all ones; it becomes 255. */
 	KT_EVENT0(CPU_IDLE, (u8)state | (cpu & CPU_MASK) << IDLE_BITS);
 	kt_probe_leave();
 }
@@ -129,7 +132,7 @@ static void notrace probe_wakeup_source_deactivate(void *data, const char *name,
 	record_power(KTAPE_EV_WAKEUP_SOURCE_DEACTIVATE, 0, state, name);
 }
 
-/* ---- CPUs that come and go ----------------------------------------------- */
+/* ---- CPU hotplug --------------------------------------------------------- */
 
 static __always_inline void record_cpuhp_enter(unsigned int cpu, int target,
 					       int step, unsigned long function)
@@ -146,7 +149,7 @@ static void notrace probe_cpuhp_enter(void *data, unsigned int cpu, int target,
 	record_cpuhp_enter(cpu, target, step, (unsigned long)fun);
 }
 
-/* Of a step with several instances. */
+/* As cpuhp_enter, of a step with several instances. */
 static void notrace probe_cpuhp_multi_enter(
 	void *data, unsigned int cpu, int target, int step,
 	int (*fun)(unsigned int, struct hlist_node *), struct hlist_node *node)
@@ -165,8 +168,8 @@ static void notrace probe_cpuhp_exit(void *data, unsigned int cpu, int state,
 /* ---- the kernel log ------------------------------------------------------ */
 
 /*
- * The callback runs under the locks of printk, on newer kernels even in NMIs: it
- * copies and does nothing else.  Who waits for data is woken by irq_work.
+ * printk calls this with its locks held, newer kernels even in NMIs.  So it must
+ * not print, and readers are woken by irq_work, as for every event.
  */
 static void notrace probe_console(void *data, const char *text, size_t len)
 {
@@ -244,7 +247,7 @@ static void notrace probe_module_put(void *data, struct module *mod,
 
 /* ---- names of cgroups (v2) ----------------------------------------------- */
 
-/* There is no event of them: their tracepoints keep the registry up to date. */
+/* Sessions can be filtered by cgroup; tools show the names from the registry. */
 
 #ifdef HAS_CGROUPS
 
@@ -255,7 +258,7 @@ static bool cgroup_is_v2(struct cgroup *cgrp)
 	return cgrp->root == &cgrp_dfl_root;
 }
 
-/* The end of the path tells more than its begin. */
+/* A path that is too long loses its beginning, because the end says more. */
 static void cgroup_set_name(struct cgroup *cgrp, const char *path)
 {
 	const u64 id = cgroup_id(cgrp);
@@ -297,9 +300,10 @@ static void notrace probe_cgroup_rmdir(void *data, struct cgroup *cgrp,
 	}
 
 /**
- * kt_cgroups_walk() - enter the cgroups that are there
+ * kt_cgroups_walk() - Enter the cgroups that exist into the registry
  *
- * The probes are attached by now.
+ * Call it after kt_probe_init(): then the probes enter cgroups that are created
+ * meanwhile.
  *
  * Context: module load.
  */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads: scheduling, what makes them sleep, their life, their signals.
+ * Probes for threads: scheduling, creation and exit, uninterruptible sleep,
+ * signals.  They record the events of uapi/ktape/events/task.h.
  *
- * The probes of their life also keep the registry, the thread filters and the
- * triggers up to date, so these are attached as long as the module is loaded.
+ * The probes for creation, exec, exit and rename also keep the registry, the
+ * thread filters and the triggers up to date.  They are attached as long as the
+ * module is loaded, even if no session wants their events.
  */
 #include <linux/binfmts.h>
 #include <linux/completion.h>
@@ -26,7 +28,7 @@
 
 /* ---- scheduling ---------------------------------------------------------- */
 
-/* enum ktape_task_state of a thread that is switched out. */
+/* Return the enum ktape_task_state in which a thread leaves its CPU. */
 static __always_inline u32 task_leave_state(bool preempt,
 					    struct task_struct *prev,
 					    unsigned int state)
@@ -35,7 +37,7 @@ static __always_inline u32 task_leave_state(bool preempt,
 
 	if (preempt)
 		return KTAPE_STATE_PREEMPTED;
-	/* Nearly all are in one of these, whose numbers are the same. */
+	/* Fast path: nearly all sleep in one of these, whose numbers are equal. */
 	BUILD_BUG_ON(TASK_INTERRUPTIBLE != KTAPE_STATE_S ||
 		     TASK_UNINTERRUPTIBLE != KTAPE_STATE_D);
 	if (likely(state == TASK_INTERRUPTIBLE ||
@@ -46,7 +48,7 @@ static __always_inline u32 task_leave_state(bool preempt,
 	if ((state & TASK_IDLE) == TASK_IDLE)
 		return KTAPE_STATE_I;
 	report = (state | prev->exit_state) & TASK_REPORT;
-	/* What is left sleeps on an RT lock or is frozen: not interruptible. */
+	/* No bit left: waits for an RT lock or is frozen, so uninterruptible. */
 	return report ? fls(report) : KTAPE_STATE_D;
 }
 
@@ -64,8 +66,8 @@ static __always_inline void record_sched_switch(bool preempt,
 }
 
 /*
- * For sessions that do not record sched_switch.  A probe of its own, attached
- * only when such a session is there, costs the others nothing.
+ * Record which thread runs next, for sessions that do not record sched_switch.
+ * This probe is attached only while there is such a session.
  */
 static __always_inline void record_context(struct task_struct *next)
 {
@@ -98,7 +100,7 @@ static void notrace probe_sched_switch(void *data, bool preempt,
 	record_sched_switch(preempt, prev, next, prev_state);
 }
 
-/* Before 5.18 the state had to be read from the thread. */
+/* Before 5.18 the tracepoint had no state: read it from the thread. */
 static void notrace probe_sched_switch3(void *data, bool preempt,
 					struct task_struct *prev,
 					struct task_struct *next)
@@ -136,7 +138,10 @@ static void notrace probe_sched_migrate_task(void *data, struct task_struct *p,
 	kt_probe_leave();
 }
 
-/* The tracepoint comes before the priority is set. */
+/*
+ * The kernel calls the tracepoint before it sets the priority, so compute the new
+ * one as the kernel does.
+ */
 static void notrace probe_sched_pi_setprio(void *data, struct task_struct *p,
 					   struct task_struct *donor)
 {
@@ -172,7 +177,7 @@ static void notrace probe_sched_stat_runtime(void *data, struct task_struct *p,
 	record_stat_runtime(p, runtime);
 }
 
-/* Until 6.8, and until 6.6.66. */
+/* Until 6.8, in 6.6 until 6.6.66, the tracepoint also passed the vruntime. */
 static void notrace probe_sched_stat_runtime3(void *data,
 					      struct task_struct *p,
 					      u64 runtime, u64 vruntime)
@@ -180,15 +185,16 @@ static void notrace probe_sched_stat_runtime3(void *data,
 	record_stat_runtime(p, runtime);
 }
 
-/* ---- life of processes and threads --------------------------------------- */
+/* ---- creation and exit of threads ---------------------------------------- */
 
 /*
- * Every thread comes by here, those of io_uring and vhost too, when its making
+ * Enter a new thread into the registry and the thread filters.  The kernel calls
+ * task_newtask for every thread, those of io_uring and vhost too, when creating it
  * can no longer fail and before it runs.
  */
 static __always_inline void task_enter_new(struct task_struct *child)
 {
-	/* A CPU's idle thread has the number of all of them. */
+	/* Ignore the idle threads of CPUs: all of them have tid 0. */
 	if (!child->pid)
 		return;
 	kt_probe_enter();
@@ -203,7 +209,7 @@ static void notrace probe_task_newtask(void *data, struct task_struct *child,
 	task_enter_new(child);
 }
 
-/* From 6.18 on the flags have 64 bits everywhere. */
+/* From 6.18 on the flags are a u64 on 32-bit kernels, too. */
 static void notrace probe_task_newtask64(void *data, struct task_struct *child,
 					 u64 flags)
 {
@@ -240,7 +246,7 @@ static void notrace probe_sched_process_exec(void *data, struct task_struct *p,
 {
 	kt_probe_enter();
 	KT_EVENT2(PROCESS_EXEC, 0, p->pid, old_pid);
-	/* It took over its leader's number; nobody exits with the old one. */
+	/* exec in a non-leader thread takes the leader's tid; no exit follows. */
 	if (old_pid != p->pid)
 		kt_registry_thread_exit(old_pid, p->tgid);
 	kt_probe_leave();
@@ -261,14 +267,14 @@ static void notrace probe_sched_process_exit(void *data, struct task_struct *p)
 	record_process_exit(p);
 }
 
-/* From 6.16 on the tracepoint tells whether it is the last thread. */
+/* From 6.16 on the tracepoint also says whether this is the last thread. */
 static void notrace probe_sched_process_exit2(void *data,
 					      struct task_struct *p, bool last)
 {
 	record_process_exit(p);
 }
 
-/* Of RCU, after the last reference: nobody can find the thread any more. */
+/* Called by RCU after the last reference is gone: nothing can find the thread. */
 static void notrace probe_sched_process_free(void *data, struct task_struct *p)
 {
 	kt_probe_enter();
@@ -286,17 +292,18 @@ static void notrace probe_task_rename(void *data, struct task_struct *p,
 	kt_probe_leave();
 }
 
-/* ---- sleeps that no signal ends ------------------------------------------ */
+/* ---- uninterruptible sleep ----------------------------------------------- */
 
 /*
- * Who sends threads into a sleep that no signal ends?
+ * sched_blocked: which function put a thread into uninterruptible sleep?
  *
- * The kernel has no tracepoint for it.  A probe of its own on sched_switch
- * takes the stack of the thread that leaves: the first frame outside the
- * scheduler is the caller.  The stack costs microseconds, so that the event is
- * only recorded on request.
+ * The kernel has no tracepoint for it.  A second probe at sched_switch takes the
+ * stack of the outgoing thread; the first frame outside the scheduler is the
+ * function that called it.  A stack costs microseconds, so no preset includes this
+ * event.
  */
-/* Ours, the tracepoint's, and up to a dozen of the scheduler. */
+
+/* Frames to take: ours, the tracepoint's and up to a dozen of the scheduler. */
 #define FRAMES		16
 
 #ifndef CONFIG_STACKTRACE
@@ -304,10 +311,11 @@ static void notrace probe_task_rename(void *data, struct task_struct *p,
 #endif
 
 /*
- * The kernel puts functions that sleep for others into a section of its own.
- * Its bounds are not exported; these functions are in it, in files that are
- * linked early and late.  Behind the last one is its body; what comes behind
- * the section (spinlocks, kprobes) never sleeps, so a page more does no harm.
+ * The kernel puts scheduler functions that sleep for their callers into a section,
+ * .sched.text, whose bounds are not exported.  These functions are in it, from
+ * files that are linked first and last, so the lowest and highest address bound
+ * the section.  A page is added for the body of the last function; what follows
+ * the section (spinlocks, kprobes) never sleeps, so that is harmless.
  */
 #define SCHED_FUNCTIONS(f)						\
 	f(schedule) f(schedule_timeout) f(schedule_timeout_uninterruptible) \
@@ -338,7 +346,7 @@ static bool span_has(struct span r, unsigned long address)
 	return address >= r.first && address <= r.last;
 }
 
-/* Into the scheduler and out of it again; 0 if there is nothing behind. */
+/* Return the first frame above the scheduler's, 0 if the stack ends in them. */
 static unsigned long caller_of_scheduler(void)
 {
 	const struct span r = scheduler_span();
@@ -356,7 +364,7 @@ static unsigned long caller_of_scheduler(void)
 static noinline void notrace record_blocked(struct task_struct *prev,
 					    struct task_struct *next)
 {
-	/* The switch is recorded already. */
+	/* sched_switch is recorded already, so readers take @next for current. */
 	struct kt_coming old = kt_coming_set(next->pid, (u8)next->prio);
 
 	KT_EVENT2(SCHED_BLOCKED, prev->in_iowait, prev->pid,
@@ -385,7 +393,7 @@ static void notrace probe_blocked(void *data, bool preempt,
 	record_if_blocked(preempt, prev, next, prev_state);
 }
 
-/* Before 5.18 the state had to be read from the thread. */
+/* Before 5.18 the tracepoint had no state: read it from the thread. */
 static void notrace probe_blocked3(void *data, bool preempt,
 				   struct task_struct *prev,
 				   struct task_struct *next)
@@ -400,7 +408,7 @@ static void notrace probe_blocked3(void *data, bool preempt,
 #define FLAG_GROUP	(1U << SIGNAL_BITS)
 #define RESULT_MASK	7
 
-/* What signals come with, or one of two small numbers that say: nothing. */
+/* Return si_code.  @info may be one of two small numbers instead of a pointer. */
 static int siginfo_code(const struct kernel_siginfo *info)
 {
 	if (info == SEND_SIG_NOINFO)
@@ -428,7 +436,7 @@ static void notrace probe_signal_generate(void *data, int sig,
 	kt_probe_leave();
 }
 
-/* 0 and 1 are no addresses. */
+/* Return the handler's token.  SIG_DFL and SIG_IGN, 0 and 1, stay what they are. */
 static u32 signal_handler_token(const struct k_sigaction *ka)
 {
 	unsigned long handler =

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timers of the wheel and the tick, high-resolution timers, interval timers of
- * processes, and work items of workqueues.
+ * Probes for timers of the timer wheel, the tick, high-resolution timers, interval
+ * timers of processes, and work items.  They record the events of
+ * uapi/ktape/events/timer.h.
  */
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
@@ -48,14 +49,14 @@ static __always_inline void record_timer_start(struct timer_list *t)
 	kt_probe_leave();
 }
 
-/* Its own expiry, even where the tracepoint tells that of its bucket. */
+/* Record the timer's own expiry; newer tracepoints pass that of its bucket. */
 static void notrace probe_timer_start(void *data, struct timer_list *t,
 				      unsigned long bucket_expiry)
 {
 	record_timer_start(t);
 }
 
-/* Until 6.8. */
+/* Until 6.8 the tracepoint also passed the flags. */
 static void notrace probe_timer_start3(void *data, struct timer_list *t,
 				       unsigned long expires,
 				       unsigned int flags)
@@ -72,7 +73,7 @@ static void notrace probe_timer_expire_entry(void *data, struct timer_list *t,
 	kt_probe_leave();
 }
 
-/* Its function may have freed it. */
+/* The timer's function may have freed it: use only its address. */
 static void notrace probe_timer_expire_exit(void *data, struct timer_list *t)
 {
 	kt_probe_enter();
@@ -107,7 +108,7 @@ static void notrace probe_timer_base_idle(void *data, bool is_idle,
 
 /* ---- high-resolution timers ---------------------------------------------- */
 
-/* The same event: the kernel renamed the function that prepares a timer. */
+/* hrtimer_setup replaced hrtimer_init; both record HRTIMER_INIT. */
 #ifndef KT_HAVE_TP_hrtimer_init
 KT_TP_MISSING(hrtimer_init);
 #endif
@@ -120,7 +121,7 @@ KT_TP_MISSING(hrtimer_setup);
 #define MODE_BITS	8
 #define CLOCK_BITS	5
 
-/* The earliest time; how much later it may be is another matter. */
+/* Return the earliest time at which the timer may expire, without its slack. */
 static s64 hrtimer_expires_at(const struct hrtimer *t)
 {
 	return ktime_to_ns(hrtimer_get_softexpires(t));
@@ -178,7 +179,7 @@ static void notrace probe_hrtimer_expire_entry(void *data, struct hrtimer *t,
 	record_hrtimer_expire(t, now);
 }
 
-/* Until 7.1. */
+/* Until 7.1 the tracepoint passed the time by pointer. */
 static void notrace probe_hrtimer_expire_entry_by_pointer(void *data,
 							  struct hrtimer *t,
 							  ktime_t *now)
@@ -186,7 +187,7 @@ static void notrace probe_hrtimer_expire_entry_by_pointer(void *data,
 	record_hrtimer_expire(t, *now);
 }
 
-/* Its function may have freed it. */
+/* The timer's function may have freed it: use only its address. */
 static void notrace probe_hrtimer_expire_exit(void *data, struct hrtimer *t)
 {
 	kt_probe_enter();
@@ -253,7 +254,7 @@ static void notrace probe_workqueue_queue_work(void *data, int cpu,
 	record_queue_work(cpu, work);
 }
 
-/* Until 5.19. */
+/* Until 5.19 the tracepoint passed the CPU as unsigned. */
 static void notrace probe_workqueue_queue_work_u(void *data, unsigned int cpu,
 						 struct pool_workqueue *pwq,
 						 struct work_struct *work)
@@ -278,7 +279,7 @@ static void notrace probe_workqueue_execute_start(void *data,
 	kt_probe_leave();
 }
 
-/* The item may be gone: its function may have freed it. */
+/* The item's function may have freed it: use only its address. */
 static void notrace probe_workqueue_execute_end(void *data,
 						struct work_struct *work,
 						work_func_t function)
@@ -289,7 +290,7 @@ static void notrace probe_workqueue_execute_end(void *data,
 	kt_probe_leave();
 }
 
-/* Before 5.6. */
+/* Before 5.6 the tracepoint did not pass the function. */
 static void notrace probe_workqueue_execute_end1(void *data,
 						 struct work_struct *work)
 {
