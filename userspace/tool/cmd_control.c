@@ -35,7 +35,8 @@ static int run_control(const struct kt_command *command, int argc, char **argv,
 	ret = act(device);
 	ktape_device_close(device);
 	if (ret)
-		return fail("%s: %s", command->name, strerror(-ret));
+		return fail("cannot %s the session: %s", command->name,
+			    strerror(-ret));
 	return EXIT_OK;
 }
 

@@ -203,7 +203,7 @@ static int report_results(struct dump *d, int ret)
 	if (d->error && d->error != -EPIPE)
 		return fail("standard output: %s", strerror(-d->error));
 	if (ret < 0)
-		return fail("reading: %s", read_error(ret));
+		return fail("cannot read the trace: %s", read_error(ret));
 	if (d->corrupt || (d->truncated && d->o.strict))
 		return EXIT_FAILED;
 	return d->whole && d->limited ? check_range(d) : EXIT_OK;

@@ -190,7 +190,7 @@ static int merge_current(struct profile *r)
 
 	err = ktape_device_profile(r->device, KTAPE_PROFILE_GET, &now);
 	if (err)
-		return fail("profile: %s", strerror(-err));
+		return fail("cannot read the profile: %s", strerror(-err));
 	for (size_t i = 0; i < KTAPE_MASK_WORDS; i++) {
 		if (r->op == KTAPE_PROFILE_ANDNOT)
 			r->p.mask[i] = now.mask[i] & ~r->p.mask[i];

@@ -45,7 +45,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Return: 0 when the session is stopped, or the exit code. */
+/* Wait until the session has stopped.  Return: 0 or the exit code. */
 static int wait_for_stop(struct ktape_device *session, uint64_t time)
 {
 	struct ktape_layout layout;
@@ -56,7 +56,8 @@ static int wait_for_stop(struct ktape_device *session, uint64_t time)
 	for (;;) {
 		err = session_layout(session, &layout);
 		if (err)
-			return fail("snapshot: %s", strerror(-err));
+			return fail("cannot read the state of the session: %s",
+				    strerror(-err));
 		if (!layout.running)
 			return 0;
 		if (signals_came())
@@ -134,7 +135,8 @@ static int take_snapshot(struct ktape_device *session,
 	}
 	err = session_layout(session, &layout);
 	if (err)
-		return fail("snapshot: %s", strerror(-err));
+		return fail("cannot read the state of the session: %s",
+			    strerror(-err));
 	if (layout.mode == KTAPE_MODE_SNAPSHOT && layout.running)
 		return fail(
 			"session %u is still recording: stop it first (ktape stop), or use --wait",

@@ -120,13 +120,13 @@ static int set_up_session(struct start *s)
 			err = ktape_device_policy(s->session, KTAPE_POLICY_SET,
 						  &policy);
 		if (err)
-			return fail("--stall: %s", strerror(-err));
+			return fail("cannot set --stall: %s", strerror(-err));
 	}
 	err = ktape_device_profile(s->session, KTAPE_PROFILE_SET, &s->profile);
 	if (err)
 		return profile_failed(s->session, s->config.mask, err);
 	err = ktape_device_start(s->session);
-	return err ? fail("start: %s", strerror(-err)) : 0;
+	return err ? fail("cannot start the session: %s", strerror(-err)) : 0;
 }
 
 static int make_session(struct start *s, struct ktape_device *device)
@@ -160,7 +160,9 @@ static int start_named(struct start *s, const char *name)
 			name, name);
 	} else {
 		err = ktape_device_start(s->session);
-		ret = err ? fail("start: %s", strerror(-err)) : EXIT_OK;
+		ret = err ? fail("cannot start the session: %s",
+				 strerror(-err)) :
+			    EXIT_OK;
 	}
 	ktape_device_close(device);
 	return ret;
@@ -177,7 +179,8 @@ static int start_session_0(struct start *s)
 	if (open_device(s->o.device, true, &s->session))
 		return EXIT_FAILED;
 	err = ktape_device_start(s->session);
-	return err ? fail("start: %s", strerror(-err)) : EXIT_OK;
+	return err ? fail("cannot start the session: %s", strerror(-err)) :
+		     EXIT_OK;
 }
 
 static int cmd_start(int argc, char **argv)

@@ -122,8 +122,9 @@ static int find_target(struct ktape_device *device, const char *name,
 		return 0;
 	err = ktape_device_attach(device, name, false, &other);
 	if (err == -ENOENT || err == -EINVAL)
-		return fail("there is no session \"%s\" (see ktape status)",
-			    name);
+		return fail(
+			"there is no session \"%s\" (ktape status lists them)",
+			name);
 	if (!err) {
 		err = session_layout(other, &layout);
 		*target = layout.session;
@@ -154,7 +155,7 @@ static int read_condition(const struct trigger_options *o, char *text,
 	return 0;
 }
 
-/* Return: 0 or the exit code. */
+/* Make a trigger of the options and the condition.  Return: 0 or the exit code. */
 static int read_options(struct ktape_device *device,
 			const struct trigger_options *o, char *text,
 			struct ktape_trigger *t)

@@ -305,7 +305,7 @@ int cut_write(struct cut *cut, struct convert *c,
 		err = write(c, &s->event);
 	}
 	if (cut->dropped)
-		note("%llu slices that were open at the cut are left out: more than %u were",
+		note("%llu slices that were open at the cut are left out: at most %u are kept",
 		     (unsigned long long)cut->dropped, SLICES_MAX);
 	return err;
 }

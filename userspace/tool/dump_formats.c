@@ -20,7 +20,7 @@
 /* A later file overrides what an earlier one says about the same event. */
 static const char *const folders[] = { "/usr/share/ktape", "/etc/ktape" };
 
-/* Return: 0 or the exit code. */
+/* Load a ktape-fmt(5) file.  Return: 0 or the exit code. */
 static int load_file(struct ktape_formats **f, const char *path)
 {
 	struct ktape_error error = { .text = "" };

@@ -68,7 +68,7 @@ static int add_range(struct numbers *n, char *text, uint64_t max)
 	return 0;
 }
 
-/* Return: 0 or the exit code. */
+/* Parse a list of numbers and ranges.  Return: 0 or the exit code. */
 static int read_numbers(const char *name, const char *text, uint64_t max,
 			struct numbers *n)
 {

@@ -26,7 +26,7 @@
 #include "opt.h"
 #include "tool.h"
 
-/* In the order of the help: record, read, control, and the rest. */
+/* Subcommands, in the order in which ktape help lists them. */
 static const struct kt_command *const commands[] = {
 	&command_record, &command_dump,	 &command_list,	  &command_profile,
 	&command_status, &command_start, &command_stop,	  &command_clear,

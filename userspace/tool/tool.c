@@ -290,7 +290,7 @@ int profile_failed(struct ktape_device *device, const uint64_t *mask, int err)
 			"profile: the loaded module does not know opcode %u",
 			i);
 	}
-	return fail("profile: %s", strerror(-err));
+	return fail("cannot set the profile: %s", strerror(-err));
 }
 
 static struct rlimit files_limit;

@@ -417,7 +417,9 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 		return 0;
 	/* The metadata would be of our own table and describe it wrongly. */
 	if (!e->known && !s->metadata && ktape_event_desc(e->opcode)) {
-		kt_sink_miss(s, "events that another table describes", 1);
+		kt_sink_miss(
+			s, "events that the event table describes differently",
+			1);
 		return 0;
 	}
 	if (e->ts < st->event_ts) {

@@ -266,7 +266,7 @@ static int perfetto_event(struct kt_sink *s, const struct ktape_event *e)
 		pf_thread(pf, e->tid, e->ts);
 	}
 	if (!kt_event_fits(e)) {
-		kt_sink_miss(s, "events that are not as in the table", 1);
+		kt_sink_miss(s, "events that do not fit the event table", 1);
 		return s->error;
 	}
 	if (!pf_mapped(pf, e) && !pf_track(pf, e))

@@ -283,7 +283,7 @@ static char *put_call(char *p, struct chrome *t, const struct kt_line *l)
 	if (e->tid <= 0 || tid >= TIDS)
 		return p;
 	bit = 1ULL << tid % 64;
-	/* A call that does not return (exec, sigreturn) ends when the next begins. */
+	/* A call that does not return ends when the next begins. */
 	if (t->calls[tid / 64] & bit) {
 		p = open_event(p, t, 'E');
 		p = put_time(put_thread(p, l), l);
