@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which thread runs after each event?  What TraceX does to find out: events that
- * tell the next thread are believed, others are followed by what the next events
- * show.  It looks ahead; here no place is looked at more often than once, as each
- * thread's events are linked.
+ * Find out which thread runs after each event, with the rules of TraceX: if an event
+ * names the next thread, that is taken; otherwise the following events decide.
+ *
+ * TraceX searches forward for each event.  Here the events of each thread are linked,
+ * so that the whole pass takes linear time.
  */
 #include "stats/rtos.h"
 
-#define RUNNING_TICKS	12	/* a RUNNING event comes so much later */
-#define MADE		UINT32_MAX	/* id where one is to be made */
+#define RUNNING_TICKS	12	/* ticks from an event to an inserted RUNNING event */
+#define MADE		UINT32_MAX	/* id of an event that is to become a RUNNING event */
 
 /**
- * struct walk - state while the events are gone through
+ * struct walk - state of the pass over the events of a core
  * @r: the statistics
- * @list: events of one core
- * @nr: how many
- * @ahead: number of the next event in a thread, at or behind the current one
- * @current: the thread that runs, or will after the interrupt
- * @nesting: interrupts that have not ended
+ * @list: events of the core
+ * @nr: number of events
+ * @ahead: number of the next event in a thread, see next_thread()
+ * @current: thread that runs, or that will run after the interrupts
+ * @nesting: number of running interrupts
  */
 struct walk {
 	struct ktape_rtos *r;
@@ -28,7 +29,7 @@ struct walk {
 	uint64_t nesting;
 };
 
-/* The thread that an event says something of, besides its own, or NULL. */
+/* Return the thread that an event creates, or NULL. */
 static struct kt_rtos_thread *made_by(const struct ktape_rtos *r,
 				      const struct ktape_rtos_event *e)
 {
@@ -49,8 +50,8 @@ static void forget_thread(struct kt_rtos_thread *t)
 }
 
 /*
- * Forget what the events of a core have told of their threads: of these alone, as
- * there may be many cores, each with a few of many threads.
+ * Forget the state of all threads that have events on a core.  Only these are visited,
+ * because there may be many cores, each with few of the threads.
  */
 void kt_rtos_forget(struct ktape_rtos *r, const struct kt_rtos_events *events)
 {
@@ -62,7 +63,7 @@ void kt_rtos_forget(struct ktape_rtos *r, const struct kt_rtos_events *events)
 	}
 }
 
-/* Link the events of each thread; what was linked before is forgotten. */
+/* Link the events of each thread on a core; replaces earlier links. */
 void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
 	struct kt_rtos_event *list = events->list;
@@ -82,8 +83,8 @@ void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_events *events)
 }
 
 /*
- * The thread's first event from @from on; @from only grows.
- * Return: its number, or KT_RTOS_NEVER.
+ * Find a thread's first event from @from on.  @from must not decrease between calls.
+ * Return: number of the event, or KT_RTOS_NEVER.
  */
 uint64_t kt_rtos_next_of(struct kt_rtos_thread *t,
 			 const struct kt_rtos_event *list, uint64_t from)
@@ -95,7 +96,7 @@ uint64_t kt_rtos_next_of(struct kt_rtos_thread *t,
 	return t->cursor;
 }
 
-/* The first event in a thread behind @i, or @nr. */
+/* Return the first event after @i in any thread, or @nr. */
 static uint64_t next_thread(struct walk *w, uint64_t i)
 {
 	if (w->ahead <= i)
@@ -105,8 +106,8 @@ static uint64_t next_thread(struct walk *w, uint64_t i)
 	return w->ahead;
 }
 
-/* A thread was resumed in an interrupt: does it run before the current one? */
-static void resumed_in_isr(struct walk *w, uint64_t i)
+/* A thread was resumed in an interrupt: check whether it runs before the current one. */
+static void resume_in_isr(struct walk *w, uint64_t i)
 {
 	const struct ktape_rtos_event *e = &w->list[i].e;
 	uint64_t own, other;
@@ -121,8 +122,8 @@ static void resumed_in_isr(struct walk *w, uint64_t i)
 		w->current = e->info[0];
 }
 
-/* The end of all interrupts: what comes then? */
-static void after_isr(struct walk *w, uint64_t i)
+/* All interrupts have ended: set what runs next. */
+static void set_next_after_isr(struct walk *w, uint64_t i)
 {
 	struct ktape_rtos_event *e = &w->list[i].e;
 	const struct ktape_rtos_event *n = &w->list[i + 1].e;
@@ -135,8 +136,8 @@ static void after_isr(struct walk *w, uint64_t i)
 		e->next = n->prio ? n->prio : w->current;
 }
 
-/* Newer versions tell in an interrupt which thread it came into. */
-static void believe_isr(struct walk *w, uint64_t i)
+/* In newer versions, an interrupt's events name the interrupted thread: use that. */
+static void take_interrupted(struct walk *w, uint64_t i)
 {
 	const struct ktape_rtos_event *e = &w->list[i].e;
 
@@ -148,11 +149,12 @@ static void believe_isr(struct walk *w, uint64_t i)
 	w->current = e->prio;
 }
 
-static void in_isr(struct walk *w, uint64_t i)
+/* Set what runs after an event in an interrupt. */
+static void set_next_in_isr(struct walk *w, uint64_t i)
 {
 	struct ktape_rtos_event *e = &w->list[i].e;
 
-	believe_isr(w, i);
+	take_interrupted(w, i);
 	e->next = e->context;
 	switch (e->id) {
 	case KT_TRACEX_ISR_ENTER:
@@ -168,27 +170,27 @@ static void in_isr(struct walk *w, uint64_t i)
 		w->current = e->info[0];
 		break;
 	case KT_TRACEX_RESUME:
-		resumed_in_isr(w, i);
+		resume_in_isr(w, i);
 		break;
 	default:
 		break;
 	}
 	if (!w->nesting)
-		after_isr(w, i);
+		set_next_after_isr(w, i);
 }
 
-static uint32_t after_suspend(const struct walk *w, uint64_t i)
+static uint32_t next_after_suspend(const struct walk *w, uint64_t i)
 {
 	const struct ktape_rtos_event *e = &w->list[i].e;
 
-	/* Priority inheritance suspends and resumes within one thread. */
+	/* Priority inheritance suspends and resumes a thread that keeps running. */
 	if (i + 1 < w->nr && e->context == e->info[0] &&
 	    w->list[i + 1].e.context == e->info[0])
 		return e->context;
 	return e->info[3];
 }
 
-static uint32_t after_resume(struct walk *w, uint64_t i)
+static uint32_t next_after_resume(struct walk *w, uint64_t i)
 {
 	const struct ktape_rtos_event *e = &w->list[i].e;
 	uint64_t next;
@@ -201,8 +203,11 @@ static uint32_t after_resume(struct walk *w, uint64_t i)
 	return e->context;
 }
 
-/* It gave way, if the next thread was not moved by something in between. */
-static uint32_t after_relinquish(struct walk *w, uint64_t i)
+/*
+ * Return what runs after a thread yields: the thread of the next event, unless that
+ * thread was resumed or suspended in between.
+ */
+static uint32_t next_after_relinquish(struct walk *w, uint64_t i)
 {
 	const struct ktape_rtos_event *e = &w->list[i].e;
 	uint64_t next;
@@ -224,19 +229,20 @@ static uint32_t after_relinquish(struct walk *w, uint64_t i)
 	return address;
 }
 
-static void in_thread(struct walk *w, uint64_t i)
+/* Set what runs after an event in a thread. */
+static void set_next_in_thread(struct walk *w, uint64_t i)
 {
 	struct ktape_rtos_event *e = &w->list[i].e;
 
 	switch (e->id) {
 	case KT_TRACEX_SUSPEND:
-		e->next = after_suspend(w, i);
+		e->next = next_after_suspend(w, i);
 		break;
 	case KT_TRACEX_RESUME:
-		e->next = after_resume(w, i);
+		e->next = next_after_resume(w, i);
 		break;
 	case KT_TRACEX_RELINQUISH:
-		e->next = after_relinquish(w, i);
+		e->next = next_after_relinquish(w, i);
 		break;
 	default:
 		e->next = i + 1 < w->nr &&
@@ -247,7 +253,7 @@ static void in_thread(struct walk *w, uint64_t i)
 	w->current = e->next;
 }
 
-/* Find for each event what runs after it. */
+/* Set for each event of a core what runs after it. */
 void kt_rtos_contexts(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
 	struct kt_rtos_event *list = events->list;
@@ -256,18 +262,18 @@ void kt_rtos_contexts(struct ktape_rtos *r, struct kt_rtos_events *events)
 	kt_rtos_link(r, events);
 	for (uint64_t i = 0; i < events->nr; i++) {
 		if (!kt_rtos_runs(list[i].e.context)) {
-			in_isr(&w, i);
+			set_next_in_isr(&w, i);
 			continue;
 		}
 		w.current = list[i].e.context;
 		w.nesting = 0;
-		in_thread(&w, i);
+		set_next_in_thread(&w, i);
 	}
 }
 
-/* ---- RUNNING events where nothing shows who runs ---------------------------------- */
+/* ---- RUNNING events where no event shows which thread runs ------------------------- */
 
-static void widen(uint32_t *lowest, uint32_t *highest, uint32_t value)
+static void widen_range(uint32_t *lowest, uint32_t *highest, uint32_t value)
 {
 	if (value == KTAPE_RTOS_UNKNOWN)
 		return;
@@ -277,8 +283,8 @@ static void widen(uint32_t *lowest, uint32_t *highest, uint32_t value)
 		*highest = value;
 }
 
-/* What an event tells of priorities. */
-static void learn(struct ktape_rtos *r, const struct kt_rtos_event *e)
+/* Take the priorities that an event names. */
+static void learn_prio(struct ktape_rtos *r, const struct kt_rtos_event *e)
 {
 	struct kt_rtos_thread *t = NULL;
 
@@ -295,7 +301,7 @@ static void learn(struct ktape_rtos *r, const struct kt_rtos_event *e)
 	}
 }
 
-/* What all events together tell; the first of each thread stays known. */
+/* Take the range of priorities of each thread, and the values at its first event. */
 static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 			uint64_t nr)
 {
@@ -305,11 +311,11 @@ static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 			kt_rtos_find(r, e->e.context) : NULL;
 
 		if (t) {
-			widen(&t->t.lowest_prio, &t->t.highest_prio, e->e.prio);
-			widen(&t->t.lowest_threshold, &t->t.highest_threshold,
+			widen_range(&t->t.lowest_prio, &t->t.highest_prio, e->e.prio);
+			widen_range(&t->t.lowest_threshold, &t->t.highest_threshold,
 			      e->threshold);
 		}
-		learn(r, e);
+		learn_prio(r, e);
 		if (t && e->e.id != KT_TRACEX_RUNNING) {
 			t->first_prio = t->prio;
 			t->first_threshold = t->threshold;
@@ -320,7 +326,7 @@ static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 			t->first_threshold = KTAPE_RTOS_UNKNOWN;
 		}
 	}
-	/* The first events are to come: nobody has told yet. */
+	/* The forward pass begins: no current priority is known yet. */
 	for (uint64_t i = 0; i < nr; i++) {
 		struct kt_rtos_thread *t = kt_rtos_find(r, list[i].e.context);
 
@@ -332,7 +338,7 @@ static void learn_first(struct ktape_rtos *r, const struct kt_rtos_event *list,
 	}
 }
 
-/* A RUNNING event behind @from, which the next event comes @gap after. */
+/* Make a RUNNING event after @from; the next event is @gap ticks after @from. */
 static void make_running(struct ktape_rtos *r, struct kt_rtos_event *e,
 			 const struct kt_rtos_event *from, uint64_t gap)
 {
@@ -358,20 +364,20 @@ static void make_running(struct ktape_rtos *r, struct kt_rtos_event *e,
 		e->e.prio = t->first_prio;
 		e->threshold = t->first_threshold;
 	}
-	widen(&t->t.lowest_prio, &t->t.highest_prio, e->e.prio);
+	widen_range(&t->t.lowest_prio, &t->t.highest_prio, e->e.prio);
 	if (e->e.prio == KTAPE_RTOS_UNKNOWN)
 		e->e.prio = 0;
 }
 
-/* Does nothing show who runs between an event and the next one? */
+/* Check whether no event shows which thread runs between two events. */
 static bool is_hidden(const struct kt_rtos_event *e,
 		      const struct kt_rtos_event *next)
 {
 	return e->e.context != e->e.next && e->e.next != next->e.context;
 }
 
-/* Move the events apart where a RUNNING one is to stand; those places are marked. */
-static void spread(struct kt_rtos_event *list, uint64_t nr, uint64_t more)
+/* Move the events apart and mark the places for RUNNING events. */
+static void spread_events(struct kt_rtos_event *list, uint64_t nr, uint64_t more)
 {
 	const struct kt_rtos_event *next = NULL;
 
@@ -382,7 +388,7 @@ static void spread(struct kt_rtos_event *list, uint64_t nr, uint64_t more)
 	}
 }
 
-/* Put RUNNING events in between.  Return: 0 or -ENOMEM. */
+/* Insert RUNNING events on a core.  Return: 0 or -ENOMEM. */
 int kt_rtos_fill(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
 	struct kt_rtos_event *list = events->list;
@@ -394,13 +400,13 @@ int kt_rtos_fill(struct ktape_rtos *r, struct kt_rtos_events *events)
 	if (kt_rtos_make_room(events, nr + more))
 		return -ENOMEM;
 	list = events->list;
-	spread(list, nr, more);
+	spread_events(list, nr, more);
 	events->nr = nr + more;
 	for (uint64_t i = 0; i < events->nr; i++) {
 		if (i + 1 < events->nr && list[i + 1].e.id == MADE)
 			make_running(r, &list[i + 1], &list[i],
 				     list[i + 2].e.ticks - list[i].e.ticks);
-		learn(r, &list[i]);
+		learn_prio(r, &list[i]);
 	}
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Counting what threads and interrupts did, and the stack that they used. */
+/* Count what threads and interrupts did, and how much stack the threads used. */
 #include "stats/rtos.h"
 
-/* Which word of an event is the stack pointer, + 1; 0: none. */
+/* Index + 1 of the word of an event that is the stack pointer; 0 = none. */
 static const uint8_t stack_words[] = {
 	[1] = 3,   [2] = 3,   [3] = 1,	 [4] = 1,   [12] = 2,  [16] = 3,
 	[17] = 4,  [21] = 4,  [22] = 2,	 [26] = 3,  [30] = 2,  [31] = 2,
@@ -24,7 +24,7 @@ static void count_stack(struct kt_rtos_thread *t,
 		return;
 	sp = e->info[word - 1];
 	left = sp < t->t.stack_start ? 0 : sp - t->t.stack_start;
-	/* A pointer below the stack is told each time. */
+	/* A pointer below the stack is an overflow: report each one. */
 	if (sp >= t->t.stack_start && left >= t->t.stack_min)
 		return;
 	t->t.stack_min = left;
@@ -79,7 +79,7 @@ static void count_switches(struct ktape_rtos *r,
 	}
 }
 
-/* What runs next, past idle and interrupts; @at only grows. */
+/* Return the next running thread, skipping idle and interrupts.  @at only grows. */
 static uint32_t next_running(const struct kt_rtos_event *list, uint64_t nr,
 			     uint64_t i, uint64_t *at)
 {
@@ -90,7 +90,7 @@ static uint32_t next_running(const struct kt_rtos_event *list, uint64_t nr,
 		(*at)++;
 	if (*at < nr)
 		return list[*at].e.next;
-	/* None: the last one that was looked at stands. */
+	/* There is none: as in TraceX, take what runs after the last event. */
 	return i + 1 < nr ? list[nr - 1].e.next : 0;
 }
 
@@ -135,7 +135,7 @@ static void count_interrupts(struct ktape_rtos *r,
 	}
 }
 
-/* Count the events of one core, RUNNING ones included. */
+/* Count the events of one core, including inserted RUNNING events. */
 void kt_rtos_count(struct ktape_rtos *r, const struct kt_rtos_events *events)
 {
 	const struct kt_rtos_event *list = events->list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Histograms whose steps are 1/32 of the value at most. */
+/* Histograms: exact up to 63, then buckets of at most 1/32 of the value. */
 #include "stats/hist.h"
 
 #define EXACT		(2 * KT_HIST_STEPS)
@@ -17,8 +17,8 @@ static unsigned int bucket_of(uint64_t v)
 }
 
 /**
- * kt_hist_upper() - the largest value of a step
- * @bucket: its number
+ * kt_hist_upper() - Return the largest value of a bucket
+ * @bucket: index of the bucket
  *
  * Return: the value.
  */
@@ -33,9 +33,9 @@ uint64_t kt_hist_upper(unsigned int bucket)
 }
 
 /**
- * kt_hist_add() - a value came
- * @h: where to
- * @value: it
+ * kt_hist_add() - Add a value
+ * @h: the histogram
+ * @value: the value
  */
 void kt_hist_add(struct kt_hist *h, uint64_t value)
 {
@@ -47,12 +47,11 @@ void kt_hist_add(struct kt_hist *h, uint64_t value)
 }
 
 /**
- * kt_hist_rank() - which value is at a place in their order?
- * @h: with at least one
- * @rank: from 1 to @h->count
+ * kt_hist_rank() - Return the value at a rank
+ * @h: a histogram with at least one value
+ * @rank: from 1 (smallest value) to @h->count
  *
- * Return: at least the value, and at most 1/32 more, but never beyond the
- * largest.
+ * Return: the value, rounded up by at most 1/32, but not above the largest value.
  */
 uint64_t kt_hist_rank(const struct kt_hist *h, uint64_t rank)
 {

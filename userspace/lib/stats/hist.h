@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How often values came: exact up to 63, then 32 steps to each power of two. */
+/* Histograms: exact up to 63, then 32 buckets for each power of two. */
 #ifndef _KT_HIST_H
 #define _KT_HIST_H
 
@@ -9,12 +9,12 @@
 #define KT_HIST_BUCKETS	(60U * KT_HIST_STEPS)
 
 /**
- * struct kt_hist - values that came
- * @count: how many
- * @sum: of all
- * @min: the least, if there are any
- * @max: the largest
- * @buckets: how many in each step
+ * struct kt_hist - a histogram
+ * @count: number of values
+ * @sum: sum of all values
+ * @min: smallest value, valid if @count is not 0
+ * @max: largest value
+ * @buckets: number of values in each bucket
  */
 struct kt_hist {
 	uint64_t count;

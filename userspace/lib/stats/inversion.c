@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Priority inversions: a thread waits for a mutex whose owner has less priority,
- * until the owner puts it back.  When a third thread of less priority than the
- * waiting one runs meanwhile, nobody knows how long it takes.
+ * Find priority inversions: a thread waits for a mutex whose owner has a lower priority,
+ * until the owner puts the mutex.  The inversion is bad if a third thread of lower
+ * priority than the waiting one runs meanwhile, because the wait is then unbounded.
  */
 #include "stats/rtos.h"
 
-#define WAITS	256	/* at once */
+#define WAITS	256	/* most waits tracked at a time */
 
 /**
- * struct wait - a thread that waits
- * @mutex: what for
- * @blocked: who
- * @prio: its priority
- * @owner: who has the mutex
- * @start: number of the event
+ * struct wait - a wait for a mutex
+ * @mutex: the mutex
+ * @blocked: the thread that waits
+ * @prio: priority of @blocked
+ * @owner: the thread that owns the mutex
+ * @start: number of the event that begins the wait
  */
 struct wait {
 	uint32_t mutex;
@@ -32,7 +32,7 @@ struct waits {
 	unsigned int open;
 };
 
-/* When does it run again?  @i if never. */
+/* Return the number of a thread's next event from @i on, or @i if it has none. */
 static uint64_t runs_at(struct waits *w, uint32_t thread, uint64_t i)
 {
 	uint64_t at = kt_rtos_next_of(kt_rtos_find(w->r, thread), w->list, i);
@@ -50,13 +50,13 @@ static struct wait *find_wait(struct waits *w, uint32_t mutex)
 	return NULL;
 }
 
-static void drop(struct waits *w, struct wait *wait)
+static void end_wait(struct waits *w, struct wait *wait)
 {
 	*wait = w->wait[--w->open];
 }
 
-/* Return: true if one begins. */
-static bool begins(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
+/* Begin a wait if the event is one.  Return: true if it is. */
+static bool begin_wait(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
 	const struct kt_rtos_thread *owner;
 
@@ -79,8 +79,8 @@ static bool begins(struct waits *w, const struct ktape_rtos_event *e, uint64_t i
 	return true;
 }
 
-/* Return: true if one ends. */
-static bool ends(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
+/* End a wait if the event ends one.  Return: true if it does. */
+static bool put_mutex(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 {
 	struct wait *wait;
 
@@ -90,10 +90,11 @@ static bool ends(struct waits *w, const struct ktape_rtos_event *e, uint64_t i)
 	if (!wait)
 		return false;
 	w->list[wait->start].e.inversion = runs_at(w, wait->blocked, i);
-	drop(w, wait);
+	end_wait(w, wait);
 	return true;
 }
 
+/* Mark the waits during which a third thread of lower priority runs. */
 static void find_bad(struct waits *w, const struct ktape_rtos_event *e,
 		     uint64_t i)
 {
@@ -104,11 +105,11 @@ static void find_bad(struct waits *w, const struct ktape_rtos_event *e,
 			continue;
 		w->r->totals.bad_inversions++;
 		w->list[wait->start].e.bad = runs_at(w, wait->blocked, i);
-		drop(w, wait);
+		end_wait(w, wait);
 	}
 }
 
-/* Find those of one core.  Return: 0 or -ENOMEM. */
+/* Find the priority inversions of one core.  Return: 0 or -ENOMEM. */
 int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
 	struct waits *w = calloc(1, sizeof(*w));
@@ -125,7 +126,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 		struct kt_rtos_thread *t =
 			kt_rtos_find(r, list[i].e.context);
 
-		/* At last, the priority of its first event. */
+		/* Walked backwards, so that the first event's priority remains. */
 		if (t && kt_rtos_runs(list[i].e.context))
 			t->prio = list[i].e.prio;
 	}
@@ -138,7 +139,7 @@ int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events)
 		t = kt_rtos_find(r, e->context);
 		if (t)
 			t->prio = e->prio;
-		if (!begins(w, e, i) && !ends(w, e, i))
+		if (!begin_wait(w, e, i) && !put_mutex(w, e, i))
 			find_bad(w, e, i);
 	}
 	free(w);

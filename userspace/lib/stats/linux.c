@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Statistics of Linux: where the time of each CPU goes, and all that is told. */
+/*
+ * Statistics of Linux traces: account the time of each CPU to threads and interrupts,
+ * and return the results.  linux_thread.c measures wait times, linux_pair.c intervals
+ * between two events, linux_series.c keeps the values.
+ */
 #include "stats/linux.h"
 
 int ktape_linux_new(const struct ktape_info *info,
@@ -39,8 +43,8 @@ void ktape_linux_free(struct ktape_linux *l)
 	free(l);
 }
 
-/* Return: the CPU, or NULL: no memory. */
-static struct kt_sl_cpu *cpu_at(struct ktape_linux *l, uint32_t cpu)
+/* Return the state of a CPU, allocated if needed; NULL if there is no memory. */
+static struct kt_sl_cpu *get_cpu(struct ktape_linux *l, uint32_t cpu)
 {
 	struct kt_sl_cpu **more;
 	struct kt_sl_cpu *c;
@@ -65,8 +69,8 @@ static struct kt_sl_cpu *cpu_at(struct ktape_linux *l, uint32_t cpu)
 	return c;
 }
 
-/* To whom the time since the last event of this CPU belongs. */
-static int account(struct ktape_linux *l, struct kt_sl_cpu *c, uint64_t ts)
+/* Account the time since the last event of a CPU to what ran there. */
+static int account_time(struct ktape_linux *l, struct kt_sl_cpu *c, uint64_t ts)
 {
 	uint64_t ns = kt_sl_ns(l, c->last, ts);
 	struct ktape_linux_thread *t;
@@ -100,8 +104,8 @@ static bool is_wake(uint8_t opcode)
 	       opcode == KTAPE_EV_SCHED_WAKEUP_NEW;
 }
 
-/* The context says who runs, where switches do not. */
-static void learn(struct kt_sl_cpu *c, const struct ktape_event *e)
+/* Take the running thread from the event's context; there may be no switch events. */
+static void learn_thread(struct kt_sl_cpu *c, const struct ktape_event *e)
 {
 	int32_t tid = e->opcode == KTAPE_EV_CONTEXT ?
 			      (int32_t)ktape_event_arg(e, 0) :
@@ -123,21 +127,21 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 		l->first = e->ts;
 	l->begun = true;
 	l->last = kt_max(l->last, e->ts);
-	c = cpu_at(l, e->cpu);
+	c = get_cpu(l, e->cpu);
 	if (!c)
 		return -ENOMEM;
 	c->told.seen = true;
-	/* Before the first event of a CPU its thread ran, too. */
+	/* The thread of a CPU's first event ran before this event, too. */
 	if (c->tid < 0 && e->opcode != KTAPE_EV_CONTEXT)
-		learn(c, e);
-	err = account(l, c, e->ts);
+		learn_thread(c, e);
+	err = account_time(l, c, e->ts);
 	if (err || !kt_event_fits(e))
 		return err;
 	if (e->opcode == KTAPE_EV_SCHED_SWITCH) {
 		c->depth = 0;
 		return kt_sl_switch(l, c, e);
 	}
-	learn(c, e);
+	learn_thread(c, e);
 	return is_wake(e->opcode) ? kt_sl_wake(l, e) : kt_sl_pairs(l, c, e);
 }
 
@@ -150,17 +154,17 @@ void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 	l->lost += n->count;
 	l->uncounted += !n->count;
 	l->lost_to = kt_max(l->lost_to, n->to);
-	c = cpu_at(l, n->cpu);
+	c = get_cpu(l, n->cpu);
 	if (!c)
 		return;
 	c->told.lost += n->count;
 	c->told.gaps++;
 	c->told.uncounted += !n->count;
-	/* Up to where it begins we know, and then nothing. */
-	account(l, c, kt_max(n->from, l->begun ? l->first : n->from));
+	/* What ran is known up to the begin of the loss, and not inside it. */
+	account_time(l, c, kt_max(n->from, l->begun ? l->first : n->from));
 	c->depth = 0;
 	kt_sl_run(c, KT_SL_TID_NONE, c->last);
-	account(l, c, n->to);
+	account_time(l, c, n->to);
 }
 
 static int by_run(const void *a, const void *b)
@@ -206,7 +210,7 @@ int ktape_linux_finish(struct ktape_linux *l)
 
 	for (uint32_t i = 0; i < l->nr_cpus && !err; i++) {
 		if (l->cpus[i])
-			err = account(l, l->cpus[i], l->last);
+			err = account_time(l, l->cpus[i], l->last);
 	}
 	name_threads(l);
 	kt_sl_sort(l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files share that measure traces of Linux. */
+/* Statistics of Linux traces: what the files linux*.c share. */
 #ifndef _KT_STATS_LINUX_H
 #define _KT_STATS_LINUX_H
 
@@ -8,15 +8,15 @@
 #include "util/map.h"
 #include "stream/event.h"
 
-#define KT_SL_NEST	16U	/* interrupts within each other */
-#define KT_SL_PAST	256U	/* switches of a CPU that are remembered */
+#define KT_SL_NEST	16U	/* most nested interrupts of a CPU */
+#define KT_SL_PAST	256U	/* thread switches of a CPU that are remembered */
 #define KT_SL_TID_NONE	(-1)
-#define KT_SL_SERIES	8192U		/* besides those of all of a kind */
+#define KT_SL_SERIES	8192U		/* most series, besides those of whole kinds */
 #define KT_SL_THREADS	(1U << 20)
 #define KT_SL_PAIRS	(1U << 19)
-#define KT_SL_OPEN	(1U << 20)	/* intervals at once */
+#define KT_SL_OPEN	(1U << 20)	/* most open intervals */
 
-/* What there can be too much of. */
+/* Limits that can be exceeded. */
 enum kt_sl_left {
 	KT_SL_LEFT_SERIES,
 	KT_SL_LEFT_THREADS,
@@ -25,7 +25,7 @@ enum kt_sl_left {
 	KT_SL_LEFT
 };
 
-/* Intervals that have begun, by what their keys are. */
+/* Kinds of open intervals; the comment names the key. */
 enum kt_sl_open {
 	KT_SL_WOKEN,		/* tid */
 	KT_SL_RUNNABLE,		/* tid */
@@ -39,14 +39,14 @@ enum kt_sl_open {
 	KT_SL_ISSUED
 };
 
-/* One interrupt of those that are within each other. */
+/* A running interrupt handler. */
 struct kt_sl_irq {
 	uint8_t kind;
 	uint32_t id;
 	uint64_t begin;
 };
 
-/* Who ran from when on. */
+/* A thread that ran on a CPU from a time on. */
 struct kt_sl_past {
 	int32_t tid;
 	uint64_t from;
@@ -54,13 +54,13 @@ struct kt_sl_past {
 
 /**
  * struct kt_sl_cpu - a CPU
- * @told: what is told of it
- * @tid: who runs, or KT_SL_TID_NONE
- * @last: up to where its time is counted
- * @depth: interrupts that are open
- * @irqs: these
- * @past: who ran, @next is behind the latest
- * @next: how many there were
+ * @told: result for the caller
+ * @tid: running thread, or KT_SL_TID_NONE
+ * @last: time up to which the CPU's time is accounted, in ticks
+ * @depth: number of running interrupt handlers
+ * @irqs: running interrupt handlers, the innermost last
+ * @past: ring of the threads that ran
+ * @next: number of entries written to @past so far
  */
 struct kt_sl_cpu {
 	struct ktape_linux_cpu told;
@@ -72,7 +72,7 @@ struct kt_sl_cpu {
 	uint64_t next;
 };
 
-/* A series with its values. */
+/* A series: result for the caller, and histogram. */
 struct kt_sl_series {
 	struct ktape_series told;
 	struct kt_hist hist;
@@ -80,28 +80,28 @@ struct kt_sl_series {
 
 /**
  * struct ktape_linux - the statistics
- * @info: of the trace
+ * @info: metadata of the trace
  * @registry: names
- * @cpus: that came, or NULL
- * @nr_cpus: how many places
- * @open: intervals: enum kt_sl_open and a key
- * @series: places in @list by kind and key
+ * @cpus: CPUs by number, NULL = no event yet
+ * @nr_cpus: number of entries in @cpus
+ * @open: open intervals by enum kt_sl_open and key
+ * @series: indices in @list by kind and key
  * @list: all series
- * @nr_series: how many
- * @threads: places in @thread_list by tid
+ * @nr_series: number of series
+ * @threads: indices in @thread_list by tid
  * @thread_list: all threads
- * @nr_threads: how many
- * @pairs: places in @instead by two tids
- * @instead: who ran instead of whom
- * @nr_instead: how many
- * @other: stands for the threads that there is no room for
- * @left: what there was no room for
- * @lost: events of all CPUs
- * @uncounted: gaps without a count
- * @lost_to: where the last gap ended
- * @first: time of the first event
- * @last: time of the last event
- * @begun: there was one
+ * @nr_threads: number of threads
+ * @pairs: indices in @instead by two tids
+ * @instead: which thread ran while which one waited
+ * @nr_instead: number of entries in @instead
+ * @other: collects the times of threads beyond KT_SL_THREADS
+ * @left: how often each limit was exceeded
+ * @lost: lost events of all CPUs
+ * @uncounted: gaps in which the number of lost events is not known
+ * @lost_to: end of the last gap, in ticks
+ * @first: time of the first event, in ticks
+ * @last: time of the last event, in ticks
+ * @begun: there was an event
  */
 struct ktape_linux {
 	const struct ktape_info *info;
@@ -128,7 +128,7 @@ struct ktape_linux {
 	bool begun;
 };
 
-/* stats_linux_series.c */
+/* linux_series.c */
 int kt_sl_begin(struct ktape_linux *l);
 struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 				  uint64_t key, const struct ktape_event *e);
@@ -140,23 +140,24 @@ void kt_sl_sort(struct ktape_linux *l);
 struct kt_map_entry *kt_sl_open(struct ktape_linux *l, unsigned int what,
 				uint64_t key, int *err);
 
-/* stats_linux_thread.c */
+/* linux_thread.c */
 struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid);
 int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 		 const struct ktape_event *e);
 int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e);
 void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts);
 
-/* stats_linux_pair.c */
+/* linux_pair.c */
 int kt_sl_pairs(struct ktape_linux *l, struct kt_sl_cpu *c,
 		const struct ktape_event *e);
 
-/* Room for one more in an array that doubles; NULL: no memory. */
+/* Make room for one more entry in an array that doubles; NULL = no memory. */
 static inline void *kt_sl_more(void *array, size_t nr, size_t size)
 {
 	return nr & (nr - 1) ? array : realloc(array, (nr ? nr * 2 : 1) * size);
 }
 
+/* Return the nanoseconds from @from to @to. */
 static inline uint64_t kt_sl_ns(const struct ktape_linux *l, uint64_t from,
 				uint64_t to)
 {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What begins with one event and ends with another, and how long it took. */
+/*
+ * Measure intervals that begin with one event and end with another: interrupts, system
+ * calls, work items, timers, block requests.
+ */
 #include "stats/linux.h"
 
 #define ERRNO_MAX	4095
-#define NR_AND_TABLE	0x3ffffU	/* of a system call, in dat20 */
+#define NR_AND_TABLE	0x3ffffU	/* number and table of a system call, in dat20 */
 #define TABLE_SHIFT	16
 #define LARGE		(1U << 18)
 
-/* ---- interrupts: they nest on their CPU ------------------------------------------ */
+/* ---- interrupts: they nest on a CPU ----------------------------------------------- */
 
 static const struct irq {
 	uint8_t begin;
@@ -24,13 +27,14 @@ static const struct irq {
 	  8 },
 };
 
-static uint64_t on_cpu(const struct ktape_event *e, uint32_t id)
+/* Return the key of an interval that belongs to the event's CPU. */
+static uint64_t cpu_key(const struct ktape_event *e, uint32_t id)
 {
 	return (uint64_t)e->cpu << 32 | id;
 }
 
-/* Take out an interval.  Return: false if it had not begun. */
-static bool take(struct ktape_linux *l, unsigned int what, uint64_t key,
+/* Remove an open interval and copy it.  Return: false if there is none. */
+static bool take_interval(struct ktape_linux *l, unsigned int what, uint64_t key,
 		 struct kt_map_entry *entry)
 {
 	struct kt_map_entry *e = kt_map_find(&l->open, what, key);
@@ -42,7 +46,8 @@ static bool take(struct ktape_linux *l, unsigned int what, uint64_t key,
 	return true;
 }
 
-static int leave(struct ktape_linux *l, unsigned int what, uint64_t key,
+/* Open an interval at an event. */
+static int open_interval(struct ktape_linux *l, unsigned int what, uint64_t key,
 		 const struct ktape_event *e, uint64_t extra)
 {
 	int err;
@@ -60,7 +65,7 @@ static int softirq_begins(struct ktape_linux *l, const struct ktape_event *e,
 {
 	struct kt_map_entry raised;
 
-	if (!take(l, KT_SL_RAISED, on_cpu(e, vec), &raised))
+	if (!take_interval(l, KT_SL_RAISED, cpu_key(e, vec), &raised))
 		return 0;
 	return kt_sl_interval(
 		l, kt_sl_series(l, KTAPE_SERIES_SOFTIRQ_WAIT, vec, e),
@@ -78,7 +83,7 @@ static int irq_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 	return irq->kind == KTAPE_SERIES_SOFTIRQ ? softirq_begins(l, e, id) : 0;
 }
 
-/* Those within it have ended, too. */
+/* End an interrupt, and all interrupts nested in it. */
 static int irq_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 		    const struct ktape_event *e, const struct irq *irq)
 {
@@ -99,13 +104,13 @@ static int irq_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 static int softirq_raised(struct ktape_linux *l, struct kt_sl_cpu *c,
 			  const struct ktape_event *e)
 {
-	uint64_t key = on_cpu(e, e->dat20 & 0xff);
+	uint64_t key = cpu_key(e, e->dat20 & 0xff);
 
 	(void)c;
-	/* Raised again it waits since the first time. */
+	/* If raised again, the wait counts from the first raise. */
 	if (kt_map_find(&l->open, KT_SL_RAISED, key))
 		return 0;
-	return leave(l, KT_SL_RAISED, key, e, 0);
+	return open_interval(l, KT_SL_RAISED, key, e, 0);
 }
 
 /* ---- system calls ------------------------------------------------------------------ */
@@ -114,12 +119,12 @@ static int call_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 		       const struct ktape_event *e)
 {
 	(void)c;
-	return e->tid > 0 ? leave(l, KT_SL_CALL, (uint32_t)e->tid, e,
+	return e->tid > 0 ? open_interval(l, KT_SL_CALL, (uint32_t)e->tid, e,
 				  e->dat20 & NR_AND_TABLE) :
 			    0;
 }
 
-/* @key: number and table of the call. */
+/* Count a result that is -errno.  @key: number and table of the call. */
 static void count_error(struct ktape_linux *l, struct kt_sl_series *s,
 			uint64_t key, int64_t ret)
 {
@@ -145,10 +150,10 @@ static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry call;
 
 	(void)c;
-	if (e->tid <= 0 || !take(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
+	if (e->tid <= 0 || !take_interval(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
 	    (call.extra != key && !(e->dat20 & LARGE)))
 		return 0;
-	/* rt_sigreturn() leaves no number behind. */
+	/* The exit of rt_sigreturn() has no number: use that of the begin. */
 	key = call.extra;
 	s = kt_sl_series(l, KTAPE_SERIES_SYSCALL, key, e);
 	if (call.value >= l->lost_to)
@@ -163,7 +168,7 @@ static int work_queued(struct ktape_linux *l, struct kt_sl_cpu *c,
 		       const struct ktape_event *e)
 {
 	(void)c;
-	return leave(l, KT_SL_QUEUED, ktape_event_arg(e, 0), e, 0);
+	return open_interval(l, KT_SL_QUEUED, ktape_event_arg(e, 0), e, 0);
 }
 
 static int work_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
@@ -174,23 +179,23 @@ static int work_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 	int err = 0;
 
 	(void)c;
-	if (take(l, KT_SL_QUEUED, work, &queued))
+	if (take_interval(l, KT_SL_QUEUED, work, &queued))
 		err = kt_sl_interval(
 			l, kt_sl_series(l, KTAPE_SERIES_WORK_WAIT, function, e),
 			queued.value, e->ts);
 	return err || e->tid < 0 ?
 		       err :
-		       leave(l, KT_SL_WORKING, (uint32_t)e->tid, e, function);
+		       open_interval(l, KT_SL_WORKING, (uint32_t)e->tid, e, function);
 }
 
-/* The kernel may not tell at the end what it was. */
+/* The end event may not name the function, so the one of the begin is used. */
 static int work_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 		     const struct ktape_event *e)
 {
 	struct kt_map_entry work;
 
 	(void)c;
-	if (e->tid < 0 || !take(l, KT_SL_WORKING, (uint32_t)e->tid, &work))
+	if (e->tid < 0 || !take_interval(l, KT_SL_WORKING, (uint32_t)e->tid, &work))
 		return 0;
 	return kt_sl_interval(l,
 			      kt_sl_series(l, KTAPE_SERIES_WORK, work.extra, e),
@@ -215,7 +220,7 @@ static int timer_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 	unsigned int i = e->opcode != timers[0].begin;
 	uint32_t function = ktape_event_arg(e, 1);
 	int32_t late = (int32_t)ktape_event_arg(e, 2);
-	int err = leave(l, timers[i].open, on_cpu(e, ktape_event_arg(e, 0)), e,
+	int err = open_interval(l, timers[i].open, cpu_key(e, ktape_event_arg(e, 0)), e,
 			function);
 
 	(void)c;
@@ -232,7 +237,7 @@ static int timer_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry timer;
 
 	(void)c;
-	if (!take(l, timers[i].open, on_cpu(e, ktape_event_arg(e, 0)), &timer))
+	if (!take_interval(l, timers[i].open, cpu_key(e, ktape_event_arg(e, 0)), &timer))
 		return 0;
 	return kt_sl_interval(l,
 			      kt_sl_series(l, timers[i].kind, timer.extra, e),
@@ -241,7 +246,7 @@ static int timer_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 
 /* ---- block devices --------------------------------------------------------------------- */
 
-static uint64_t request(const struct ktape_event *e)
+static uint64_t request_key(const struct ktape_event *e)
 {
 	uint64_t sector = kt_get64((const char *)e->args + 4);
 
@@ -252,7 +257,7 @@ static int block_inserted(struct ktape_linux *l, struct kt_sl_cpu *c,
 			  const struct ktape_event *e)
 {
 	(void)c;
-	return leave(l, KT_SL_INSERTED, request(e), e, 0);
+	return open_interval(l, KT_SL_INSERTED, request_key(e), e, 0);
 }
 
 static int block_issued(struct ktape_linux *l, struct kt_sl_cpu *c,
@@ -262,12 +267,12 @@ static int block_issued(struct ktape_linux *l, struct kt_sl_cpu *c,
 	int err = 0;
 
 	(void)c;
-	if (take(l, KT_SL_INSERTED, request(e), &in))
+	if (take_interval(l, KT_SL_INSERTED, request_key(e), &in))
 		err = kt_sl_interval(l,
 				     kt_sl_series(l, KTAPE_SERIES_BLOCK_WAIT,
 						  ktape_event_arg(e, 0), e),
 				     in.value, e->ts);
-	return err ? err : leave(l, KT_SL_ISSUED, request(e), e, 0);
+	return err ? err : open_interval(l, KT_SL_ISSUED, request_key(e), e, 0);
 }
 
 static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
@@ -276,7 +281,7 @@ static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct kt_map_entry issued;
 
 	(void)c;
-	if (!take(l, KT_SL_ISSUED, request(e), &issued))
+	if (!take_interval(l, KT_SL_ISSUED, request_key(e), &issued))
 		return 0;
 	return kt_sl_interval(l,
 			      kt_sl_series(l, KTAPE_SERIES_BLOCK,
@@ -284,12 +289,12 @@ static int block_done(struct ktape_linux *l, struct kt_sl_cpu *c,
 			      issued.value, e->ts);
 }
 
-/* ---- spans that a gate has let through ---------------------------------------------------- */
+/* ---- spans: begin and end in one record (gate filters) ------------------------------------ */
 
 static const struct {
 	uint8_t opcode;
 	uint8_t kind;
-	uint8_t bits;	/* of dat20; 0: the first argument */
+	uint8_t bits;	/* bits of dat20 with the key; 0 = the first argument */
 } spans[] = {
 	{ KTAPE_EV_IRQ_SPAN, KTAPE_SERIES_IRQ, 18 },
 	{ KTAPE_EV_SOFTIRQ_SPAN, KTAPE_SERIES_SOFTIRQ, 8 },
@@ -297,7 +302,7 @@ static const struct {
 	{ KTAPE_EV_WORK_SPAN, KTAPE_SERIES_WORK, 0 },
 };
 
-static int span(struct ktape_linux *l, struct kt_sl_cpu *c,
+static int add_span(struct ktape_linux *l, struct kt_sl_cpu *c,
 		const struct ktape_event *e)
 {
 	struct kt_sl_series *s;
@@ -316,7 +321,7 @@ static int span(struct ktape_linux *l, struct kt_sl_cpu *c,
 	if (e->opcode == KTAPE_EV_SYS_SPAN &&
 	    !ktape_event_field(e, "ret", &ret))
 		count_error(l, s, e->dat20 & NR_AND_TABLE, (int64_t)ret);
-	/* Begin and end are in one record. */
+	/* No loss can be inside a span, because begin and end are in one record. */
 	return kt_sl_add(l, s, kt_sl_ns(l, start, e->ts));
 }
 
@@ -340,17 +345,17 @@ static const struct {
 	{ KTAPE_EV_BLOCK_RQ_INSERT, block_inserted },
 	{ KTAPE_EV_BLOCK_RQ_ISSUE, block_issued },
 	{ KTAPE_EV_BLOCK_RQ_COMPLETE, block_done },
-	{ KTAPE_EV_IRQ_SPAN, span },
-	{ KTAPE_EV_SOFTIRQ_SPAN, span },
-	{ KTAPE_EV_SYS_SPAN, span },
-	{ KTAPE_EV_WORK_SPAN, span },
+	{ KTAPE_EV_IRQ_SPAN, add_span },
+	{ KTAPE_EV_SOFTIRQ_SPAN, add_span },
+	{ KTAPE_EV_SYS_SPAN, add_span },
+	{ KTAPE_EV_WORK_SPAN, add_span },
 };
 
 /**
- * kt_sl_pairs() - begins and ends
+ * kt_sl_pairs() - Look at an event that begins or ends an interval
  * @l: the statistics
- * @c: the CPU, its time counted up to here
- * @e: the event, as in the table
+ * @c: the CPU, with its time accounted up to this event
+ * @e: the event; kt_event_fits() holds
  *
  * Return: 0 or -ENOMEM.
  */

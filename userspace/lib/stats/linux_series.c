@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Series of values: by kind, and by what they are of. */
+/* Series of values, by kind and key, and the map of open intervals. */
 #include "stats/linux.h"
 
 #define MILLION		1000000U
@@ -8,7 +8,7 @@
 static const struct {
 	const char *name;
 	const char *unit;
-	uint8_t type;		/* of the key, for its name */
+	uint8_t type;		/* field type of the key, which gives its name */
 } kinds[KTAPE_SERIES_KINDS] = {
 	[KTAPE_SERIES_RUN_QUEUE] = { "run_queue", "ns", KTAPE_TYPE_U32 },
 	[KTAPE_SERIES_WAKEUP] = { "wakeup", "ns", KTAPE_TYPE_U32 },
@@ -47,7 +47,7 @@ static void set_name(const struct ktape_linux *l, struct ktape_series *s,
 	const char *fixed = ktape_value_name(type, value);
 	struct kt_name name;
 
-	/* Which table its number is of. */
+	/* The table of a system call is in dat20 of an event. */
 	if (s->kind == KTAPE_SERIES_SYSCALL)
 		of.dat20 = (uint32_t)s->key;
 	name = kt_name_of(&line, type, value);
@@ -68,7 +68,7 @@ static void set_name(const struct ktape_linux *l, struct ktape_series *s,
 			 (unsigned long long)value);
 }
 
-static struct kt_sl_series *more(struct ktape_linux *l, unsigned int kind,
+static struct kt_sl_series *add_series(struct ktape_linux *l, unsigned int kind,
 				 uint64_t key)
 {
 	struct kt_sl_series **list, *s = calloc(1, sizeof(*s));
@@ -87,7 +87,7 @@ static struct kt_sl_series *more(struct ktape_linux *l, unsigned int kind,
 }
 
 /**
- * kt_sl_begin() - make the series of all of each kind
+ * kt_sl_begin() - Make the series of the whole kinds
  * @l: the statistics
  *
  * Return: 0 or -ENOMEM.
@@ -95,7 +95,7 @@ static struct kt_sl_series *more(struct ktape_linux *l, unsigned int kind,
 int kt_sl_begin(struct ktape_linux *l)
 {
 	for (unsigned int i = 0; i < KTAPE_SERIES_KINDS; i++) {
-		struct kt_sl_series *s = more(l, i, KTAPE_SERIES_ALL);
+		struct kt_sl_series *s = add_series(l, i, KTAPE_SERIES_ALL);
 
 		if (!s)
 			return -ENOMEM;
@@ -106,13 +106,14 @@ int kt_sl_begin(struct ktape_linux *l)
 }
 
 /**
- * kt_sl_series() - a series
+ * kt_sl_series() - Return a series, made if needed
  * @l: the statistics
  * @kind: enum ktape_series_kind
- * @key: which of them, or KTAPE_SERIES_ALL
- * @e: at which its name holds
+ * @key: number within the kind, or KTAPE_SERIES_ALL
+ * @e: event whose time and CPU are used to look up the name
  *
- * Return: it, that of all if there are too many, or NULL: no memory.
+ * Return: the series; the one of the whole kind if there are too many; NULL if there
+ * is no memory.
  */
 struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 				  uint64_t key, const struct ktape_event *e)
@@ -131,7 +132,7 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 		return NULL;
 	if (entry->value)
 		return l->list[entry->value];
-	s = more(l, kind, key);
+	s = add_series(l, kind, key);
 	if (!s) {
 		kt_map_remove(&l->series, entry);
 		return NULL;
@@ -142,13 +143,13 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 }
 
 /**
- * kt_sl_open() - an interval begins
+ * kt_sl_open() - Open an interval, or return an open one
  * @l: the statistics
  * @what: enum kt_sl_open
- * @key: of it
+ * @key: key of the interval
  * @err: set to 0 or -ENOMEM
  *
- * Return: it; NULL with @err 0: there are too many.
+ * Return: the interval, or NULL; NULL with @err 0 means that there are too many.
  */
 struct kt_map_entry *kt_sl_open(struct ktape_linux *l, unsigned int what,
 				uint64_t key, int *err)
@@ -170,13 +171,13 @@ uint64_t ktape_linux_left_out(const struct ktape_linux *l, unsigned int i,
 {
 	static const char *const whats[KT_SL_LEFT] = {
 		[KT_SL_LEFT_SERIES] =
-			"values of series behind the first 8192, which count in those of all of their kind only,",
+			"values of series beyond the first 8192, which count only for their whole kind,",
 		[KT_SL_LEFT_THREADS] =
-			"times a thread behind the first 1048576",
+			"times of a thread beyond the first 1048576",
 		[KT_SL_LEFT_PAIRS] =
-			"times who ran instead, behind the first 524288 pairs of threads,",
+			"times of pairs of threads beyond the first 524288",
 		[KT_SL_LEFT_OPEN] =
-			"intervals that began while 1048576 had not ended",
+			"intervals that began while 1048576 others were open",
 	};
 
 	for (unsigned int kind = 0; kind < KT_SL_LEFT; kind++) {
@@ -189,10 +190,10 @@ uint64_t ktape_linux_left_out(const struct ktape_linux *l, unsigned int i,
 }
 
 /**
- * kt_sl_add() - a value, in its series and in that of all
+ * kt_sl_add() - Add a value to a series and to that of its whole kind
  * @l: the statistics
  * @s: the series, or NULL
- * @value: it
+ * @value: the value
  *
  * Return: 0, or -ENOMEM if @s is NULL.
  */
@@ -210,11 +211,11 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 }
 
 /**
- * kt_sl_interval() - an interval, unless something was lost within it
+ * kt_sl_interval() - Add an interval, unless events were lost inside it
  * @l: the statistics
  * @s: the series, or NULL
- * @from: its begin
- * @to: its end
+ * @from: begin of the interval, in ticks
+ * @to: end of the interval, in ticks
  *
  * Return: as kt_sl_add().
  */
@@ -243,7 +244,7 @@ static int by_sum(const void *a, const void *b)
 }
 
 /**
- * kt_sl_sort() - the end: what is told, in its order
+ * kt_sl_sort() - Copy the results from the histograms, and sort the series
  * @l: the statistics
  */
 void kt_sl_sort(struct ktape_linux *l)
@@ -266,8 +267,8 @@ const struct ktape_series *ktape_linux_series(const struct ktape_linux *l,
 	return i < l->nr_series ? &l->list[i]->told : NULL;
 }
 
-/* The place of a share among @n, from 1. */
-static uint64_t place_of(uint64_t n, uint32_t millionth)
+/* Return the rank (from 1) of a quantile among @n values. */
+static uint64_t rank_of(uint64_t n, uint32_t millionth)
 {
 	uint64_t rank =
 		(uint64_t)(((unsigned __int128)n * millionth + MILLION - 1) /
@@ -282,13 +283,13 @@ void ktape_linux_quantile(const struct ktape_linux *l, size_t i,
 	const struct kt_sl_series *s = l->list[i];
 	uint64_t missing = l->lost + s->told.uncertain;
 	uint64_t n = s->hist.count, all = n + missing;
-	uint64_t rank = place_of(all, millionth);
+	uint64_t rank = rank_of(all, millionth);
 
-	quantile->value = kt_hist_rank(&s->hist, place_of(n, millionth));
+	quantile->value = kt_hist_rank(&s->hist, rank_of(n, millionth));
 	quantile->low = quantile->high = quantile->value;
 	if (!missing && !l->uncounted)
 		return;
-	/* All that is missing is less, or all of it is more. */
+	/* Bounds: all missing values are smaller, or all are larger. */
 	quantile->low = l->uncounted || rank <= missing ?
 				0 :
 				kt_hist_rank(&s->hist, rank - missing);

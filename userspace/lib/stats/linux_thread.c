@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who runs, who waits for a CPU, and who runs there meanwhile. */
+/* Measure how long threads wait for a CPU, and which threads run there meanwhile. */
 #include "stats/linux.h"
 
 /**
- * kt_sl_thread() - a thread
+ * kt_sl_thread() - Return a thread, made if needed
  * @l: the statistics
- * @tid: its id, not negative
+ * @tid: thread id, not negative
  *
- * Return: it, good until the next call, or one that is not shown if there are too
- * many; NULL: no memory.
+ * Return: the thread, valid until the next call; a thread that is not shown if there
+ * are too many; NULL if there is no memory.
  */
 struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
 {
@@ -38,10 +38,10 @@ struct ktape_linux_thread *kt_sl_thread(struct ktape_linux *l, int32_t tid)
 }
 
 /**
- * kt_sl_run() - from here on a thread runs
- * @c: where
- * @tid: it
- * @ts: when
+ * kt_sl_run() - Set the running thread of a CPU
+ * @c: the CPU
+ * @tid: thread id, or KT_SL_TID_NONE
+ * @ts: time from which the thread runs, in ticks
  */
 void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts)
 {
@@ -49,6 +49,7 @@ void kt_sl_run(struct kt_sl_cpu *c, int32_t tid, uint64_t ts)
 	c->past[c->next++ % KT_SL_PAST] = (struct kt_sl_past){ tid, ts };
 }
 
+/* Add the time that one thread ran while another waited. */
 static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
 		    uint64_t ns)
 {
@@ -80,8 +81,8 @@ static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
 	return 0;
 }
 
-/* Back through who ran on this CPU, up to when the thread began to wait. */
-static int tell_instead(struct ktape_linux *l, const struct kt_sl_cpu *c,
+/* Add the threads that ran on the CPU while thread @tid waited, latest first. */
+static int add_instead(struct ktape_linux *l, const struct kt_sl_cpu *c,
 			int32_t tid, uint64_t from, uint64_t to)
 {
 	int err = 0;
@@ -99,7 +100,7 @@ static int tell_instead(struct ktape_linux *l, const struct kt_sl_cpu *c,
 	return err;
 }
 
-/* It has waited since @from. */
+/* Account a wait of a thread that ends now. */
 static int end_wait(struct ktape_linux *l, const struct kt_sl_cpu *c,
 		    int32_t tid, uint64_t from, uint64_t to)
 {
@@ -115,10 +116,11 @@ static int end_wait(struct ktape_linux *l, const struct kt_sl_cpu *c,
 	t->wait += ns;
 	t->wait_max = kt_max(t->wait_max, ns);
 	t->waits++;
-	return tell_instead(l, c, tid, from, to);
+	return add_instead(l, c, tid, from, to);
 }
 
-static int comes(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
+/* A thread gets the CPU: end its waits. */
+static int switch_in(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
 		 uint64_t ts)
 {
 	struct kt_map_entry *e;
@@ -140,7 +142,7 @@ static int comes(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
 	return err;
 }
 
-static int begin(struct ktape_linux *l, unsigned int what, int32_t tid,
+static int begin_wait(struct ktape_linux *l, unsigned int what, int32_t tid,
 		 uint64_t ts, bool again)
 {
 	struct kt_map_entry *e;
@@ -154,7 +156,7 @@ static int begin(struct ktape_linux *l, unsigned int what, int32_t tid,
 	return err;
 }
 
-static void forget(struct ktape_linux *l, unsigned int what, int32_t tid)
+static void forget_wait(struct ktape_linux *l, unsigned int what, int32_t tid)
 {
 	struct kt_map_entry *e = kt_map_find(&l->open, what, (uint32_t)tid);
 
@@ -163,9 +165,9 @@ static void forget(struct ktape_linux *l, unsigned int what, int32_t tid)
 }
 
 /**
- * kt_sl_switch() - a CPU goes from one thread to another
+ * kt_sl_switch() - Look at a thread switch
  * @l: the statistics
- * @c: the CPU, its time counted up to here
+ * @c: the CPU, with its time accounted up to this event
  * @e: the event
  *
  * Return: 0 or -ENOMEM.
@@ -181,13 +183,13 @@ int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 	int err = 0;
 
 	c->told.switches++;
-	/* What it waits for is a CPU, if it still can run. */
+	/* A thread that is still runnable waits for a CPU from here on. */
 	if (prev > 0 && ready)
-		err = begin(l, KT_SL_RUNNABLE, prev, e->ts, true);
+		err = begin_wait(l, KT_SL_RUNNABLE, prev, e->ts, true);
 	else if (prev > 0)
-		forget(l, KT_SL_RUNNABLE, prev);
+		forget_wait(l, KT_SL_RUNNABLE, prev);
 	if (!err && next > 0)
-		err = comes(l, c, next, e->ts);
+		err = switch_in(l, c, next, e->ts);
 	kt_sl_run(c, next, e->ts);
 	if (err || next < 0)
 		return err;
@@ -198,7 +200,7 @@ int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 	return 0;
 }
 
-/* Does it run somewhere?  Then there is nothing that it waits for. */
+/* Check whether a thread runs on any CPU; then it does not wait. */
 static bool is_running(const struct ktape_linux *l, int32_t tid)
 {
 	for (uint32_t i = 0; i < l->nr_cpus; i++) {
@@ -209,7 +211,7 @@ static bool is_running(const struct ktape_linux *l, int32_t tid)
 }
 
 /**
- * kt_sl_wake() - a thread is being woken, or was
+ * kt_sl_wake() - Look at a wake-up
  * @l: the statistics
  * @e: sched_waking, sched_wakeup or sched_wakeup_new
  *
@@ -222,6 +224,6 @@ int kt_sl_wake(struct ktape_linux *l, const struct ktape_event *e)
 	if (tid <= 0 || is_running(l, tid))
 		return 0;
 	if (e->opcode == KTAPE_EV_SCHED_WAKING)
-		return begin(l, KT_SL_WOKEN, tid, e->ts, false);
-	return begin(l, KT_SL_RUNNABLE, tid, e->ts, false);
+		return begin_wait(l, KT_SL_WOKEN, tid, e->ts, false);
+	return begin_wait(l, KT_SL_RUNNABLE, tid, e->ts, false);
 }

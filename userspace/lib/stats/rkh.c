@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Response times of RKH: how long a signal that was posted to an active object
- * waits until that gets it.
+ * Response times of RKH traces: the time from posting a signal to an active object
+ * until the object gets the signal.
  *
- * Posts that are not answered stand in a queue for each object, as they do in the
- * system: SMA_FIFO at its end, SMA_LIFO at its begin.  SMA_GET takes the first one
- * with its signal.
+ * Open posts are kept in a queue for each object, like the queue of the object itself:
+ * SMA_FIFO adds at the end, SMA_LIFO at the begin.  SMA_GET takes the first post with
+ * its signal.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -15,9 +15,9 @@
 #include "util/map.h"
 #include "stream/event.h"
 
-#define POSTS_MAX	1024U	/* unanswered, of an object */
+#define POSTS_MAX	1024U	/* most open posts of an object */
 #define ROWS_MAX	4096U
-#define SIGNAL_SHIFT	40	/* of an object's number in keys */
+#define SIGNAL_SHIFT	40	/* shift of the object's row number in keys */
 
 enum { SMA_GET = 0x42, SMA_FIFO = 0x43, SMA_LIFO = 0x44 };
 
@@ -27,13 +27,13 @@ struct post {
 };
 
 /**
- * struct row - an object, or a signal of one
- * @r: what is told; first
- * @hist: its times in ns
- * @posts: of an object, those that wait
- * @nr: how many
- * @room: for them
- * @losses: how many there were when it was looked at last
+ * struct row - an object, or a signal of an object
+ * @r: result for the caller; must be first
+ * @hist: response times in ns
+ * @posts: open posts, only for objects
+ * @nr: number of open posts
+ * @room: allocated entries of @posts
+ * @losses: number of losses that are taken into account in @posts
  */
 struct row {
 	struct ktape_response r;
@@ -66,7 +66,7 @@ int ktape_responses_new(const struct ktape_info *info,
 	return 0;
 }
 
-/* Return: 0 and @row, NULL if there are too many; or -ENOMEM. */
+/* Find or add a row.  Return: 0 with @row, NULL if there are too many; or -ENOMEM. */
 static int find_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
 		    struct row **row)
 {
@@ -77,7 +77,7 @@ static int find_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
 		*row = s->rows[e->value];
 		return 0;
 	}
-	/* A new object has a signal, too. */
+	/* A new object needs a row for its signal, too. */
 	if (s->nr_rows + (kind ? 1 : 2) > ROWS_MAX)
 		return 0;
 	*row = calloc(1, sizeof(**row));
@@ -92,11 +92,11 @@ static int find_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
 }
 
 /*
- * What waits when events are lost: a get, and another post of the signal, may be
- * among them.  There can be many losses, so an object is looked at when it is
- * needed.
+ * Make open posts uncertain after a loss: the get of a post may have been lost, and
+ * another post of the same signal.  An object is updated only when it is used, because
+ * there can be many losses.
  */
-static void see_losses(const struct ktape_responses *s, struct row *o)
+static void apply_losses(const struct ktape_responses *s, struct row *o)
 {
 	if (o->losses == s->losses)
 		return;
@@ -105,7 +105,7 @@ static void see_losses(const struct ktape_responses *s, struct row *o)
 	o->nr = 0;
 }
 
-/* The rows of an object and of its signal; the second is NULL without room. */
+/* Find the rows of an object and of its signal; the second is NULL without room. */
 static int find_rows(struct ktape_responses *s, uint64_t object,
 		     uint32_t signal, struct row *found[2])
 {
@@ -114,7 +114,7 @@ static int find_rows(struct ktape_responses *s, uint64_t object,
 
 	if (err || !found[0])
 		return err;
-	see_losses(s, found[0]);
+	apply_losses(s, found[0]);
 	found[0]->r.object = object;
 	found[0]->r.signal = KTAPE_RESPONSE_ALL;
 	number = kt_map_find(&s->map, 0, object)->value;
@@ -128,14 +128,14 @@ static int find_rows(struct ktape_responses *s, uint64_t object,
 
 /* ---- events --------------------------------------------------------------- */
 
-static void forget(struct row *o, uint32_t i)
+static void remove_post(struct row *o, uint32_t i)
 {
 	memmove(o->posts + i, o->posts + i + 1,
 		(o->nr - i - 1) * sizeof(*o->posts));
 	o->nr--;
 }
 
-static int post(struct row *rows[2], bool first, const struct post *p)
+static int add_post(struct row *rows[2], bool first, const struct post *p)
 {
 	struct row *o = rows[0];
 	uint32_t room = o->room ? o->room * 2 : 16;
@@ -145,7 +145,7 @@ static int post(struct row *rows[2], bool first, const struct post *p)
 	rows[1]->r.posts++;
 	if (o->nr == POSTS_MAX) {
 		o->r.uncertain++;
-		forget(o, 0);
+		remove_post(o, 0);
 	}
 	if (o->nr == o->room) {
 		more = realloc(o->posts, room * sizeof(*more));
@@ -161,7 +161,7 @@ static int post(struct row *rows[2], bool first, const struct post *p)
 	return 0;
 }
 
-static void answer(struct ktape_responses *s, struct row *rows[2],
+static void answer_post(struct ktape_responses *s, struct row *rows[2],
 		   const struct post *get)
 {
 	struct row *o = rows[0];
@@ -172,7 +172,7 @@ static void answer(struct ktape_responses *s, struct row *rows[2],
 	rows[1]->r.gets++;
 	while (i < o->nr && o->posts[i].signal != get->signal)
 		i++;
-	if (i == o->nr)		/* it was posted before we looked */
+	if (i == o->nr)		/* posted before the trace or in a loss */
 		return;
 	if (!s->no_time) {
 		ns = (uint64_t)(ktape_mono_ns(s->info, get->ts) -
@@ -180,10 +180,10 @@ static void answer(struct ktape_responses *s, struct row *rows[2],
 		kt_hist_add(&rows[0]->hist, ns);
 		kt_hist_add(&rows[1]->hist, ns);
 	}
-	forget(o, i);
+	remove_post(o, i);
 }
 
-/* Its object and its signal are the first two arguments. */
+/* Read the object and the signal, which are the first two arguments. */
 static bool take_args(const struct ktape_event *e, uint64_t *object,
 		      uint32_t *signal)
 {
@@ -225,8 +225,8 @@ int ktape_responses_take(struct ktape_responses *s, const struct ktape_event *e)
 		return 0;
 	}
 	if (id != SMA_GET)
-		return post(rows, id == SMA_LIFO, &p);
-	answer(s, rows, &p);
+		return add_post(rows, id == SMA_LIFO, &p);
+	answer_post(s, rows, &p);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ const struct ktape_response *ktape_response(const struct ktape_responses *s,
 
 	if (!row)
 		return NULL;
-	see_losses(s, row);
+	apply_losses(s, row);
 	row->r.count = row->hist.count;
 	row->r.sum = row->hist.sum;
 	row->r.min = row->hist.min;

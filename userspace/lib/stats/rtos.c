@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Statistics of threads: events come in, threads get known, results go out. */
+/*
+ * Statistics of RTOS traces, as TraceX computes them: collect events and threads, and
+ * return the results.  context.c finds out what runs after each event, count.c counts,
+ * inversion.c finds priority inversions.
+ */
 #include <ktape/formats.h>
 
 #include "util/hash.h"
 #include "format/codecs.h"
 #include "stats/rtos.h"
 
-#define NON_ASCII	"Non-ASCII Name"	/* as TraceX calls it */
+#define NON_ASCII	"Non-ASCII Name"	/* shown by TraceX for such a name */
 #define UNNAMED		"Un-named Thread"
 #define FIRST_ROOM	16U
-#define EXCHANGED	256U	/* counts that are sorted as TraceX does it */
+#define EXCHANGED	256U	/* most counts that are sorted as in TraceX */
 
 int ktape_rtos_new(struct ktape_rtos **rtos)
 {
@@ -24,7 +28,7 @@ int ktape_rtos_new(struct ktape_rtos **rtos)
 	return 0;
 }
 
-/* Room for @nr events.  Return: 0 or -ENOMEM. */
+/* Make room for @nr events.  Return: 0 or -ENOMEM. */
 int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr)
 {
 	struct kt_rtos_event *more;
@@ -39,7 +43,7 @@ int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr)
 	return 0;
 }
 
-/* Room for one more event of a core, or NULL. */
+/* Append a zeroed event to a core.  Return: the event, or NULL. */
 struct kt_rtos_event *kt_rtos_add(struct ktape_rtos *r, uint32_t core)
 {
 	struct kt_rtos_events *events;
@@ -63,7 +67,7 @@ struct kt_rtos_event *kt_rtos_add(struct ktape_rtos *r, uint32_t core)
 
 /* ---- threads ------------------------------------------------------------------- */
 
-static uint32_t *slot(const struct ktape_rtos *r, uint32_t address)
+static uint32_t *thread_slot(const struct ktape_rtos *r, uint32_t address)
 {
 	uint32_t mask = r->table_size - 1;
 	uint32_t at = (uint32_t)kt_hash(r->seed, address) & mask;
@@ -74,16 +78,16 @@ static uint32_t *slot(const struct ktape_rtos *r, uint32_t address)
 	return &r->table[at];
 }
 
-/* Return: the thread, or NULL. */
+/* Find a thread by its address.  Return: the thread, or NULL. */
 struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r,
 				    uint32_t address)
 {
-	uint32_t nr = r->table_size ? *slot(r, address) : 0;
+	uint32_t nr = r->table_size ? *thread_slot(r, address) : 0;
 
 	return nr ? &r->threads[nr - 1] : NULL;
 }
 
-static int grow(struct ktape_rtos *r)
+static int grow_table(struct ktape_rtos *r)
 {
 	uint32_t room = r->room_threads ? r->room_threads * 2 : 64;
 	struct kt_rtos_thread *more;
@@ -103,7 +107,7 @@ static int grow(struct ktape_rtos *r)
 	r->table_size = room * 2;
 	r->room_threads = room;
 	for (uint32_t i = r->nr_threads; i--;)
-		*slot(r, r->threads[i].t.address) = i + 1;
+		*thread_slot(r, r->threads[i].t.address) = i + 1;
 	return 0;
 }
 
@@ -112,15 +116,15 @@ static bool is_full(const struct ktape_rtos *r)
 	return r->nr_threads == KTAPE_RTOS_THREADS_MAX;
 }
 
-/* A thread more; the first one of an address is the one that is found. */
+/* Add a thread.  If several have one address, look-ups find the first. */
 static struct kt_rtos_thread *add_thread(struct ktape_rtos *r, uint32_t address)
 {
 	struct kt_rtos_thread *t;
 	uint32_t *at;
 
-	if (grow(r))
+	if (grow_table(r))
 		return NULL;
-	at = slot(r, address);
+	at = thread_slot(r, address);
 	if (!*at)
 		*at = r->nr_threads + 1;
 	t = &r->threads[r->nr_threads++];
@@ -150,7 +154,7 @@ static void set_name(struct kt_rtos_thread *t, const uint8_t *name, size_t len)
 		memcpy(t->t.name, name, len);
 }
 
-/* An entry of TraceX's registry. */
+/* Take an entry of a TraceX registry. */
 static int take_object(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	uint32_t bytes = ktape_event_arg(e, 1);
@@ -180,7 +184,7 @@ static int take_object(struct ktape_rtos *r, const struct ktape_event *e)
 	return 0;
 }
 
-/* A thread of a native trace gets its name. */
+/* Take the name of a thread of a native trace. */
 static int take_registry(struct ktape_rtos *r, const struct ktape_event *e)
 {
 	uint32_t tid = e->nargs ? ktape_event_arg(e, 0) : 0;
@@ -215,7 +219,7 @@ static int take_entry(struct ktape_rtos *r, const struct kt_tracex_entry *x)
 		r->left[KT_RTOS_LEFT_EVENTS]++;
 		return 0;
 	}
-	/* Times count from the first event on. */
+	/* Times are relative to the first event. */
 	if (!r->nr_events)
 		r->first = x->ticks;
 	e = kt_rtos_add(r, x->core);
@@ -261,8 +265,8 @@ static int take_native(struct ktape_rtos *r, const struct ktape_event *e)
 	return nr < 0 ? nr : err;
 }
 
-/* Names of a native trace may come first; TraceX's own entries tell all. */
-static void forget(struct ktape_rtos *r)
+/* Forget threads from registry events: a TraceX trace has its own entries. */
+static void forget_threads(struct ktape_rtos *r)
 {
 	r->nr_threads = 0;
 	r->totals.objects = 0;
@@ -287,7 +291,7 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 		return 0;
 	if (!r->foreign && kt_tracex_take_head(&r->head, e)) {
 		r->foreign = true;
-		forget(r);
+		forget_threads(r);
 		return 0;
 	}
 	if (!r->foreign)
@@ -299,7 +303,7 @@ int ktape_rtos_take(struct ktape_rtos *r, const struct ktape_event *e)
 	return kt_tracex_take(&x, &r->head, e) ? take_entry(r, &x) : 0;
 }
 
-/* One core after the other, as each has a thread that runs. */
+/* Analyse one core: each core has a running thread of its own. */
 static int finish_core(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
 	int err;
@@ -316,7 +320,7 @@ static int finish_core(struct ktape_rtos *r, struct kt_rtos_events *events)
 	return err;
 }
 
-/* Link the events of each thread on all cores, by their numbers. */
+/* Link the events of each thread over all cores. */
 static void link_all(struct ktape_rtos *r)
 {
 	for (uint32_t core = r->nr_cores; core--;) {
@@ -370,13 +374,13 @@ const struct ktape_rtos_thread *ktape_rtos_thread(const struct ktape_rtos *r,
 	return i < r->nr_threads ? &r->threads[i].t : NULL;
 }
 
-/* The event of a number, or NULL. */
+/* Return the event with a number, or NULL. */
 static const struct kt_rtos_event *event_at(const struct ktape_rtos *r,
 					    uint64_t i)
 {
 	uint32_t low = 0, high = r->nr_cores;
 
-	/* The last core whose first event is not behind it. */
+	/* Find the core by binary search: the last one whose base is not above @i. */
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -402,10 +406,10 @@ uint64_t ktape_rtos_left_out(const struct ktape_rtos *r, unsigned int i,
 			     const char **what)
 {
 	static const char *const kinds[KT_RTOS_LEFT] = {
-		[KT_RTOS_LEFT_EVENTS] = "events behind the first 4194304",
-		[KT_RTOS_LEFT_THREADS] = "threads behind the first 65536",
+		[KT_RTOS_LEFT_EVENTS] = "events beyond the first 4194304",
+		[KT_RTOS_LEFT_THREADS] = "threads beyond the first 65536",
 		[KT_RTOS_LEFT_THEIRS] =
-			"times the thread of an event, behind the first 65536 threads,",
+			"events whose thread is beyond the first 65536",
 	};
 
 	for (unsigned int kind = 0; kind < KT_RTOS_LEFT; kind++) {
@@ -441,8 +445,8 @@ static int by_count(const void *a, const void *b)
 }
 
 /*
- * Exchange sort, as TraceX has it: events of the same count come in its order.  It
- * takes the square of their number, so that of many the order is by number.
+ * Sort with TraceX's exchange sort, so that events with equal counts come in the same
+ * order.  It takes quadratic time, so many counts are sorted by count and number.
  */
 static void sort_counts(struct ktape_rtos_count *c, size_t nr)
 {
@@ -473,7 +477,7 @@ static void count_one(const struct ktape_rtos *r, uint32_t id,
 	c[r->counts[id] - 1].count++;
 }
 
-/* The events of a thread are linked, so that those of others are not looked at. */
+/* Count the events of one thread, following the links. */
 static size_t count_thread(const struct ktape_rtos *r, uint32_t thread,
 			   struct ktape_rtos_count *c)
 {

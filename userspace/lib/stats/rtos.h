@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics of threads while they are made. */
+/* Statistics of RTOS traces: what rtos.c, context.c, count.c and inversion.c share. */
 #ifndef _KT_STATS_RTOS_H
 #define _KT_STATS_RTOS_H
 
 #include "format/tracex/tracex.h"
 
-#define KT_RTOS_NEVER	UINT64_MAX	/* number of no event */
+#define KT_RTOS_NEVER	UINT64_MAX	/* "no event" as an event number */
 
-/* What there can be too much of. */
+/* Limits that can be exceeded. */
 enum kt_rtos_left {
 	KT_RTOS_LEFT_EVENTS,
 	KT_RTOS_LEFT_THREADS,
@@ -16,10 +16,10 @@ enum kt_rtos_left {
 };
 
 /**
- * struct kt_rtos_event - an event, and what is needed to count it
- * @e: what is shown; first, as others see only that
- * @threshold: of preemption, or KTAPE_RTOS_UNKNOWN
- * @same: number of the next event of its thread
+ * struct kt_rtos_event - an event with what is needed to analyse it
+ * @e: the public part; must be first, because callers get a pointer to it
+ * @threshold: preemption threshold, or KTAPE_RTOS_UNKNOWN
+ * @same: number of the next event of the same thread, or KT_RTOS_NEVER
  */
 struct kt_rtos_event {
 	struct ktape_rtos_event e;
@@ -28,13 +28,14 @@ struct kt_rtos_event {
 };
 
 /**
- * struct kt_rtos_thread - a thread, and where its events are
- * @t: what is shown; first
- * @first: number of its first event
- * @cursor: of its first one that was not passed
- * @first_prio: of its first event, or given when it was made
- * @prio: the last one
- * @threshold: the last one
+ * struct kt_rtos_thread - a thread with the list of its events
+ * @t: the public part; must be first, because callers get a pointer to it
+ * @first: number of its first event, or KT_RTOS_NEVER
+ * @cursor: number of its first event that kt_rtos_next_of() has not passed
+ * @first_prio: priority at its first event or at its creation
+ * @first_threshold: preemption threshold there
+ * @prio: current priority while the events are walked
+ * @threshold: current preemption threshold while the events are walked
  */
 struct kt_rtos_thread {
 	struct ktape_rtos_thread t;
@@ -47,11 +48,11 @@ struct kt_rtos_thread {
 };
 
 /**
- * struct kt_rtos_events - events of one core
- * @list: they, in the order of time
- * @nr: how many
- * @room: for so many
- * @base: events of the cores before it, when all are counted
+ * struct kt_rtos_events - the events of one core
+ * @list: the events in order of time
+ * @nr: number of events
+ * @room: allocated entries of @list
+ * @base: number of events of all lower cores
  */
 struct kt_rtos_events {
 	struct kt_rtos_event *list;
@@ -61,24 +62,24 @@ struct kt_rtos_events {
 };
 
 /**
- * struct ktape_rtos - all of it
- * @head: of a TraceX trace
- * @foreign: it is one
- * @map: what makes one of a native trace
+ * struct ktape_rtos - the statistics
+ * @head: header of a TraceX trace
+ * @foreign: the trace came from TraceX
+ * @map: converts the events of other traces to TraceX events
  * @cores: events by core
- * @nr_cores: the highest number + 1
- * @nr_events: of all cores
- * @first: time of the first event
- * @left: what there was no room for
- * @seed: of @table
- * @threads: all, in the order in which they were told
- * @nr_threads: how many
- * @room_threads: room for so many
- * @table: their numbers + 1 by address
- * @table_size: a power of two
- * @counts: for each number of an event 0, or while services are counted its place
- * @totals: what is counted
- * @finished: no more events
+ * @nr_cores: number of entries in @cores
+ * @nr_events: number of events of all cores
+ * @first: time of the first event, in ticks
+ * @left: how often each limit was exceeded
+ * @seed: seed of the hash for @table
+ * @threads: all threads, in the order in which they appeared
+ * @nr_threads: number of threads
+ * @room_threads: allocated entries of @threads
+ * @table: hash table of index + 1 in @threads, by address
+ * @table_size: entries of @table, a power of two
+ * @counts: used while services are counted: index + 1 of an event number; else 0
+ * @totals: totals for the caller
+ * @finished: ktape_rtos_finish() was called
  */
 struct ktape_rtos {
 	struct kt_tracex_head head;
@@ -100,13 +101,13 @@ struct ktape_rtos {
 	bool finished;
 };
 
-/* stats_rtos.c */
+/* rtos.c */
 struct kt_rtos_event *kt_rtos_add(struct ktape_rtos *r, uint32_t core);
 struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r,
 				    uint32_t address);
 int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr);
 
-/* stats_context.c */
+/* context.c */
 void kt_rtos_forget(struct ktape_rtos *r, const struct kt_rtos_events *events);
 void kt_rtos_link(struct ktape_rtos *r, struct kt_rtos_events *events);
 uint64_t kt_rtos_next_of(struct kt_rtos_thread *t,
@@ -114,12 +115,13 @@ uint64_t kt_rtos_next_of(struct kt_rtos_thread *t,
 void kt_rtos_contexts(struct ktape_rtos *r, struct kt_rtos_events *events);
 int kt_rtos_fill(struct ktape_rtos *r, struct kt_rtos_events *events);
 
-/* stats_count.c */
+/* count.c */
 void kt_rtos_count(struct ktape_rtos *r, const struct kt_rtos_events *events);
 
-/* stats_inversion.c */
+/* inversion.c */
 int kt_rtos_inversions(struct ktape_rtos *r, struct kt_rtos_events *events);
 
+/* Check whether a context is a thread. */
 static inline bool kt_rtos_runs(uint32_t context)
 {
 	return kt_tracex_is_thread(context);
