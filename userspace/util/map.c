@@ -15,7 +15,7 @@ static size_t place_of(const struct kt_map *map, uint32_t kind, uint64_t key)
 
 /* Where it is, or the free place where it would be. */
 static struct kt_map_entry *find_place(const struct kt_map *map, uint32_t kind,
-				 uint64_t key)
+				       uint64_t key)
 {
 	size_t i = place_of(map, kind, key);
 

@@ -37,7 +37,7 @@ static int filter_ioctl(const struct ktape_device *device,
 
 /* Read all entries, with a larger buffer if needed.  Return: 0 or negative errno. */
 static int get_entries(const struct ktape_device *device, unsigned int kind,
-	       struct ktape_filter *f, void **entries)
+		       struct ktape_filter *f, void **entries)
 {
 	void *room = NULL, *more;
 	uint32_t nr = 0;

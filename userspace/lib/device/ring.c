@@ -283,7 +283,7 @@ uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 
 /* Set sequence number, losses, flags and checksum in the copy of a block's header. */
 static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
-		  const uint8_t *block)
+		       const uint8_t *block)
 {
 	uint64_t content = KT_HEAD64(first, content_bits) / 8;
 	uint64_t here = kt_min(content, page_size);

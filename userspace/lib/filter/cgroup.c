@@ -27,7 +27,7 @@ static bool is_v2(const char *root)
 
 /* Search below @name, of @len bytes, for the directory with this number. */
 static bool search_cgroup(char name[KT_PATH_MAX], size_t len, uint64_t id,
-		   unsigned int depth)
+			  unsigned int depth)
 {
 	DIR *dir = opendir(name);
 	struct dirent *entry;

@@ -160,7 +160,7 @@ static bool add_name(uint64_t *mask, const char *name, enum purpose purpose)
 }
 
 static int parse_list(const char *list, uint64_t mask[KTAPE_MASK_WORDS],
-		 const char **bad, enum purpose purpose)
+		      const char **bad, enum purpose purpose)
 {
 	const char *part = list;
 	bool first = true;

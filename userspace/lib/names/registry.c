@@ -197,7 +197,7 @@ static bool is_plain(const char *name, size_t len)
 }
 
 static bool is_same_version(const struct ktape_object_info *a,
-		 const struct ktape_object_info *b)
+			    const struct ktape_object_info *b)
 {
 	return a->born == b->born && a->param1 == b->param1 &&
 	       a->param2 == b->param2 && !strcmp(a->name, b->name);

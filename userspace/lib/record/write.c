@@ -76,7 +76,7 @@ static void add_piece(struct kt_write *w, const void *data, size_t len)
  * Return: 1, or as kt_ring_view() if there is no block.
  */
 static int fill_batch(struct ktape_recorder *rec, struct kt_ring *r,
-		struct kt_batch *b)
+		      struct kt_batch *b)
 {
 	int ret = 0;
 
@@ -102,7 +102,7 @@ static int fill_batch(struct ktape_recorder *rec, struct kt_ring *r,
 
 /* Begin the write of a batch, at the end of the ring's file. */
 static int submit_batch(struct ktape_recorder *rec, struct kt_out *out,
-		  struct kt_batch *b)
+			struct kt_batch *b)
 {
 	int err = 0;
 
@@ -198,7 +198,7 @@ static int add_hole(struct kt_out *out, uint64_t offset, uint64_t records)
 
 /* After a write, check for each block whether it was overwritten meanwhile. */
 static void check_batch(struct ktape_recorder *rec, struct kt_ring *r,
-		  struct kt_out *out, const struct kt_batch *b)
+			struct kt_out *out, const struct kt_batch *b)
 {
 	int err;
 
@@ -226,7 +226,7 @@ struct patch {
 };
 
 static int patch_block(struct ktape_recorder *rec, struct kt_out *out,
-		   const struct patch *p)
+		       const struct patch *p)
 {
 	struct iovec iov = { .iov_base = rec->block, .iov_len = p->size };
 	struct kt_pieces pieces = { &iov, 1, p->offset };
@@ -249,7 +249,7 @@ static int patch_block(struct ktape_recorder *rec, struct kt_out *out,
 
 /* Patch the holes of a file and all blocks behind them.  No write may be in flight. */
 static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
-		 struct kt_out *out)
+			struct kt_out *out)
 {
 	struct patch p = {
 		.offset = out->holes[0].offset,

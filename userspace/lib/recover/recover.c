@@ -174,7 +174,7 @@ struct scan {
 
 /* Keep a region, unless it was found before: each region has two superblocks. */
 static void keep_region(struct scan *s, uint64_t offset,
-		 const struct ktape_persist *super)
+			const struct ktape_persist *super)
 {
 	uint64_t base = offset - super->here;
 	struct ktape_error e = { .offset = base };

@@ -204,7 +204,7 @@ static uint64_t head_count(const uint8_t *head)
 
 /* Return the losses since the begin of the trace, including blocks left out. */
 static uint64_t count_losses(struct ring *r, const struct piece *p,
-			    uint64_t records)
+			     uint64_t records)
 {
 	uint64_t lost = KT_HEAD64(r->block, discarded);
 	uint64_t count = head_count(r->block);

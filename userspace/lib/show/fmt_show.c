@@ -179,7 +179,7 @@ static void collect_values(struct values *values, const struct ktape_event *e)
 }
 
 static const struct kt_fmt *find_format(const struct ktape_formats *formats,
-				 const struct ktape_event *e)
+					const struct ktape_event *e)
 {
 	uint32_t first = ktape_event_arg(e, 0);
 	const struct kt_fmt *fmt = NULL;

@@ -190,7 +190,7 @@ static const char *find_without_ending(const char *name)
 
 /* Return the signature of a call, or NULL. */
 static const char *find_signature(const struct kt_line *l, const char *name,
-			   bool compat)
+				  bool compat)
 {
 	bool x86_64 = !strcmp(l->info->machine, "x86_64");
 	bool i386 = x86_64 ? compat : l->info->machine[0] == 'i';

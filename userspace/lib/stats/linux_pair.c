@@ -48,7 +48,7 @@ static bool take_interval(struct ktape_linux *l, unsigned int what, uint64_t key
 
 /* Open an interval at an event. */
 static int open_interval(struct ktape_linux *l, unsigned int what, uint64_t key,
-		 const struct ktape_event *e, uint64_t extra)
+			 const struct ktape_event *e, uint64_t extra)
 {
 	int err;
 	struct kt_map_entry *entry = kt_sl_open(l, what, key, &err);
@@ -120,7 +120,7 @@ static int call_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 {
 	(void)c;
 	return e->tid > 0 ? open_interval(l, KT_SL_CALL, (uint32_t)e->tid, e,
-				  e->dat20 & NR_AND_TABLE) :
+					  e->dat20 & NR_AND_TABLE) :
 			    0;
 }
 
@@ -303,7 +303,7 @@ static const struct {
 };
 
 static int add_span(struct ktape_linux *l, struct kt_sl_cpu *c,
-		const struct ktape_event *e)
+		    const struct ktape_event *e)
 {
 	struct kt_sl_series *s;
 	uint64_t start = e->ts, ret = 0;

@@ -69,7 +69,7 @@ static void set_name(const struct ktape_linux *l, struct ktape_series *s,
 }
 
 static struct kt_sl_series *add_series(struct ktape_linux *l, unsigned int kind,
-				 uint64_t key)
+				       uint64_t key)
 {
 	struct kt_sl_series **list, *s = calloc(1, sizeof(*s));
 

@@ -83,7 +83,7 @@ static int add_pair(struct ktape_linux *l, int32_t tid, int32_t other,
 
 /* Add the threads that ran on the CPU while thread @tid waited, latest first. */
 static int add_instead(struct ktape_linux *l, const struct kt_sl_cpu *c,
-			int32_t tid, uint64_t from, uint64_t to)
+		       int32_t tid, uint64_t from, uint64_t to)
 {
 	int err = 0;
 
@@ -121,7 +121,7 @@ static int end_wait(struct ktape_linux *l, const struct kt_sl_cpu *c,
 
 /* A thread gets the CPU: end its waits. */
 static int switch_in(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
-		 uint64_t ts)
+		     uint64_t ts)
 {
 	struct kt_map_entry *e;
 	uint64_t from;
@@ -143,7 +143,7 @@ static int switch_in(struct ktape_linux *l, struct kt_sl_cpu *c, int32_t tid,
 }
 
 static int begin_wait(struct ktape_linux *l, unsigned int what, int32_t tid,
-		 uint64_t ts, bool again)
+		      uint64_t ts, bool again)
 {
 	struct kt_map_entry *e;
 	int err;

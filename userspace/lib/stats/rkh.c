@@ -162,7 +162,7 @@ static int add_post(struct row *rows[2], bool first, const struct post *p)
 }
 
 static void answer_post(struct ktape_responses *s, struct row *rows[2],
-		   const struct post *get)
+			const struct post *get)
 {
 	struct row *o = rows[0];
 	uint64_t ns;

@@ -140,7 +140,7 @@ static bool hunt_frame(struct kt_zin *z)
 }
 
 static int report_damage(struct kt_zin *z, size_t code,
-		   struct kt_zin_trouble *trouble)
+			 struct kt_zin_trouble *trouble)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
 		return -ENOMEM;

@@ -70,7 +70,7 @@ static int check_metadata(struct ktape_trace *t, const void *metadata,
 
 /* Set up everything that depends on the metadata. */
 static int use_metadata(struct ktape_trace *t, const void *metadata, size_t len,
-		   struct ktape_error *error)
+			struct ktape_error *error)
 {
 	struct ktape_error note;
 	int err;

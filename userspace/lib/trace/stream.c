@@ -264,7 +264,7 @@ static int fetch_queue(struct ktape_trace *t, struct kt_stream *s,
 }
 
 static int fetch_packet(struct ktape_trace *t, struct kt_stream *s,
-		 const uint8_t **data, size_t *len)
+			const uint8_t **data, size_t *len)
 {
 	switch (s->source) {
 	case KT_SOURCE_FILE:
@@ -279,7 +279,7 @@ static int fetch_packet(struct ktape_trace *t, struct kt_stream *s,
 
 /* Report what was lost between the previous packet and this one. */
 static void account_losses(struct ktape_trace *t, struct kt_stream *s,
-		    const uint8_t *head)
+			   const uint8_t *head)
 {
 	struct ktape_notice n = {
 		.kind = KTAPE_NOTICE_LOST,

@@ -109,7 +109,7 @@ static bool is_new(struct ktape_verify *v, uint64_t key)
 }
 
 static void check_name(struct ktape_verify *v, unsigned int type, uint32_t id,
-		  uint64_t ts)
+		       uint64_t ts)
 {
 	const struct ktape_registry *names = v->trace->registry;
 	const struct kt_stream *s = v->trace->current;

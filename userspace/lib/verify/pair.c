@@ -69,7 +69,7 @@ static void begin_handler(struct kt_nest *n, uint32_t id)
 }
 
 static void end_handler(struct ktape_verify *v, struct kt_nest *n, uint32_t id,
-		     const struct pair *p)
+			const struct pair *p)
 {
 	const struct kt_stream *s = v->trace->current;
 

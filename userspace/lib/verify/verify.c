@@ -55,7 +55,7 @@ struct kt_vcpu *kt_verify_cpu(struct ktape_verify *v, uint32_t cpu)
 
 /* Count a finding and pass it to the caller. */
 static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
-		   const char *format, va_list args)
+			   const char *format, va_list args)
 {
 	if (f->note)
 		v->notes[f->rule]++;
@@ -68,7 +68,7 @@ static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
 
 /* Set the place of a finding: the current record of the stream, or its packet. */
 static void set_place(const struct ktape_verify *v, const struct kt_stream *s,
-		  struct ktape_finding *f)
+		      struct ktape_finding *f)
 {
 	const struct ktape_event *e = v->event;
 

@@ -157,7 +157,7 @@ static int64_t copy_packet(struct ktape_ctf *ctf, const void *packet, size_t len
 
 /* Append a packet to a file. */
 static int append_packet(struct ktape_ctf *ctf, struct kt_ctf_file *f,
-		  const void *packet, size_t len)
+			 const void *packet, size_t len)
 {
 	int64_t size = ctf->pack ? pack_packet(ctf, packet, len) :
 				   copy_packet(ctf, packet, len);

@@ -144,7 +144,7 @@ static int check_metadata(struct split *s, const uint8_t *data,
 
 /* Read the metadata and create the directory. */
 static int begin_split(struct split *s, const char *dir, bool force,
-		 struct ktape_error *error)
+		       struct ktape_error *error)
 {
 	unsigned int flags = 0;
 	char *text = NULL;
