@@ -661,7 +661,7 @@ test_verify()
 	run 1 verify t && grep -q '^wrong checksum: cpu1: packet [2-4] ' text
 	result $? "verify: a bad byte, named with stream and packet"
 	truncate -s -100 t/cpu0
-	run 1 verify t && grep -q '^wrong form: cpu0: .*cut off' text
+	run 1 verify t && grep -q '^wrong form: cpu0: .*ends in the middle of a packet' text
 	result $? "verify: a truncated file"
 	run 2 verify /no-such-trace && run 2 verify && run 2 verify t p &&
 		run 2 verify --from 1.0 t && run 2 verify .
@@ -727,7 +727,7 @@ test_recover()
 	run 1 recover --image r -o to -f --at 0x1000 && says "no trace found at"
 	result $? "recover: no region at that place"
 	truncate -s 80000 r
-	run 3 recover --image r -o to -f && says "it is not there"
+	run 3 recover --image r -o to -f && says "not in the input"
 	result $? "recover: a truncated image"
 	flip r 12300
 	run 1 recover --image r -o to -f && says "0x3000: a superblock has" &&
