@@ -25,6 +25,9 @@
 #include "filter/filter.h"
 #include "ring/ring.h"
 
+struct module;
+struct task_struct;
+
 /* Ring of each class, then class and ring of each event, as constants. */
 enum {
 #define KTAPE_CLASS(number, NAME, name, ring, priority, help) \
