@@ -200,7 +200,8 @@ enum kt_filling {
  * struct kt_loss - losses of one class that no loss record reports yet
  * @first: time of the first of them
  * @last: time of the last one
- * @reported: losses reported so far, since the ring was made
+ * @reported: losses reported since the ring was made; from kt_ring_loss_take():
+ *	losses to report
  * @open: 0 = none, @first and @last are not valid
  */
 struct kt_loss {
