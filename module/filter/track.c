@@ -450,10 +450,7 @@ void kt_track_walk(u32 set)
 
 	do {
 		round.taken = false;
-		/*
-		 * Children of forks that did not see the members are listed
-		 * now.
-		 */
+		/* Wait for forks whose probe did not see the members. */
 		synchronize_rcu();
 		kt_threads_walk(track_look, &round);
 	} while (round.taken && !kt_track_missed(set));
