@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of objects that probes come across.
+ * Names that probes find, and the names that never change.
  *
- * A probe cannot enter a name.  It copies it into a small table; an irq_work
- * starts a work item that enters it into the registry.  Whoever finds no room
- * there tries again when the object comes again.
+ * A probe must not write to the registry, which is done in task context only.  It
+ * copies the name into a small table and queues an irq_work, which schedules a
+ * work item that enters the name.  A probe that finds no room drops the name and
+ * tries again when its object occurs again.
  */
 #include <linux/atomic.h>
 #include <linux/interrupt.h>
@@ -23,12 +24,12 @@
 enum { FREE, BUSY, READY };
 
 /**
- * struct pending - a name on its way
- * @state: FREE; BUSY: it is being written; READY: to be entered
+ * struct pending - a name on its way into the registry
+ * @state: FREE; BUSY: a probe is filling it in; READY: the work item may take it
  * @type: enum ktape_object
- * @id: within the type
- * @since: trace clock when it was seen
- * @name: the name, empty: it has none any more
+ * @id: number of the object within its type
+ * @since: trace clock when the probe found the name
+ * @name: the name, empty = the object has no name any more
  */
 struct pending {
 	unsigned int state;
@@ -41,7 +42,7 @@ struct pending {
 static struct pending pending[PENDING];
 static atomic_t pending_next;
 
-/* The one that was seen first, so that the last name of an object stays. */
+/* Return the name that was found first: an object must end with its last name. */
 static struct pending *deferred_find_oldest(void)
 {
 	struct pending *p, *oldest = NULL;
@@ -76,13 +77,13 @@ static void deferred_start_work(struct irq_work *work)
 static struct irq_work name_irq;
 
 /**
- * kt_name_note() - have the name of an object entered
- * @type: enum ktape_object, one that param1 does not tell apart
- * @id: within the type
+ * kt_name_note() - Have a name entered into the registry soon
+ * @type: enum ktape_object, a type whose objects differ by @id alone
+ * @id: number of the object within its type
  * @name: its name, NULL if it has none any more
  *
  * Context: any, NMI included.
- * Return: whether there was room for it.
+ * Return: true; false if there is no room: try again when the object occurs again.
  */
 bool notrace kt_name_note(u32 type, u32 id, const char *name)
 {
@@ -102,7 +103,7 @@ bool notrace kt_name_note(u32 type, u32 id, const char *name)
 	return true;
 }
 
-/* As in /proc/softirqs. */
+/* By softirq number, as in /proc/softirqs. */
 static const char *const softirqs[] = {
 	"HI",	    "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
 	"IRQ_POLL", "TASKLET", "SCHED",	 "HRTIMER", "RCU",
@@ -118,7 +119,7 @@ static const struct {
 };
 
 /**
- * kt_names_init() - enter the names that never change
+ * kt_names_init() - Enter the names of softirqs and of the kernel's exceptions
  *
  * Context: module load, before the first probe.
  */
@@ -136,7 +137,7 @@ void kt_names_init(void)
 }
 
 /**
- * kt_names_exit() - wait for the last names
+ * kt_names_exit() - Wait for the names that are on their way
  *
  * Context: module unload, after the last probe.
  */

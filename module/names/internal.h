@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What registry.c and slot.c share: free, dead and made-up entries. */
+/*
+ * What registry.c and slot.c share: which slot of the table a new entry gets, and
+ * which entry has to go for it.
+ */
 #ifndef _KT_NAMES_INTERNAL_H
 #define _KT_NAMES_INTERNAL_H
 
@@ -11,8 +14,8 @@
 int kt_slots_init(u32 nr);
 void kt_slots_exit(void);
 u32 kt_slot_take(void);
-void kt_slot_made(u32 slot);
-void kt_slot_give(u32 slot, bool was_made);
-u32 kt_slot_oldest_made(u32 share);
+void kt_slot_given(u32 slot);
+void kt_slot_release(u32 slot, bool was_given);
+u32 kt_slot_oldest_given(u32 share);
 
 #endif /* _KT_NAMES_INTERNAL_H */

@@ -2,9 +2,9 @@
 /*
  * The registry: a table of named objects that readers map and that traces keep.
  *
- * Threads, interrupts, devices, cgroups, functions, markers and so on have an
- * entry each (struct ktape_object_entry).  This folder does not decide what gets
- * a name: probes, emitters and the ioctls do.
+ * Each thread, interrupt, device, cgroup, function, marker and so on has an entry,
+ * struct ktape_object_entry.  This folder does not decide what gets a name: probes,
+ * emitters and the ioctls do.
  */
 #ifndef _KT_NAMES_H
 #define _KT_NAMES_H
@@ -36,7 +36,7 @@ unsigned int kt_registry_entries(void);
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
 struct page *kt_registry_page_at(unsigned long page);
 
-/* ---- its use: slot.c ------------------------------------------------------- */
+/* ---- how full it is: slot.c ------------------------------------------------ */
 
 void kt_registry_refuse(void);
 unsigned int kt_registry_used(void);
@@ -49,21 +49,20 @@ u64 kt_registry_evicted(void);
 int kt_symbol_init(void);
 void kt_symbol_exit(void);
 
-/* ---- names that probes see: deferred.c ------------------------------------- */
+/* ---- names that probes find: deferred.c ------------------------------------ */
 
 void kt_names_init(void);
 void kt_names_exit(void);
 bool kt_name_note(u32 type, u32 id, const char *name);
 
 /**
- * kt_name_hash() - tells names apart
+ * kt_name_hash() - Hash a name as far as a registry entry has room for it
  * @name: ends in NUL, or NULL
  *
- * Only what an entry has room for counts, and a slash is what the kernel makes of
- * it in names of devices.
+ * "/" counts as "!", which the kernel puts in its place in device names.
  *
  * Context: any.
- * Return: a number, 0 for NULL only.
+ * Return: the hash, 0 for NULL only.
  */
 static __always_inline u32 kt_name_hash(const char *name)
 {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The registry: who is thread 1234, and what is marker 7?
+ * The registry: a table of names, because records only have numbers (thread 1234,
+ * marker 7).
  *
- * A fixed table that readers map.  Entries are written in task context under
- * the lock of their hash chain and read without it: seq is odd while an entry
- * changes, as in uapi/ktape/abi.h.  Each change is a record as well
- * (KT_RING_NAMES), so that a saved trace is a checkpoint plus the changes.
+ * Readers map the table.  Its size is fixed.  Entries are written in task context
+ * under the lock of their hash chain and read without a lock: seq is odd while an
+ * entry changes, as uapi/ktape/abi.h describes.  Each change is also recorded
+ * (KT_RING_NAMES), so a saved trace has one copy of the table, the checkpoint, and
+ * the changes since.
  *
- * Entries of dead objects keep their names until the table is full; then the
- * one that died first is used again.  Names that programs and modules make up
- * have half of the table: the oldest of them goes when one more comes.
+ * The entry of an object that is gone ("dead") keeps its name until its slot is
+ * needed: events that were recorded before may refer to it.  Names that programs
+ * and modules give ("given") may fill half of the table; one more evicts the oldest.
  *
- * All processes that fork or end come here: what they have in common is the lock
- * of slot.c, which is held for a few instructions.
+ * Each fork and exit comes here.  CPUs contend only for the lock of slot.c, which
+ * is held for a few instructions, and rarely for that of a chain.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -35,25 +37,25 @@
 #define NONE		KT_SLOT_NONE
 #define LOCKS		64U
 
-/* Protects the chains whose number modulo LOCKS it has, and what is in them. */
+/* Protects the chains with its number modulo LOCKS, and the entries in them. */
 struct kt_chain_lock {
 	raw_spinlock_t lock;
 } ____cacheline_aligned_in_smp;
 
 static struct {
 	struct ktape_object_entry *entries;
-	u32 *next;		/* of an entry in its hash chain */
-	u32 *era_of;		/* of an entry's last change */
-	atomic_t era;
-	u32 nr;
-	u32 *chain;		/* by hash of type and id */
+	u32 *next;		/* by slot: next slot in the hash chain, or NONE */
+	u32 *era_of;		/* by slot: era of the entry's last change */
+	atomic_t era;		/* grows when a session stops recording */
+	u32 nr;			/* slots in the table */
+	u32 *chain;		/* by hash of the key: first slot, or NONE */
 	u32 chain_bits;
 	struct kt_chain_lock locks[LOCKS];
 } reg;
 
 /**
- * kt_registry_init() - make the table
- * @entries: how many; rounded up to whole pages
+ * kt_registry_init() - Allocate the table
+ * @entries: number of entries; rounded up to whole pages
  *
  * Context: module load.
  * Return: 0 or -ENOMEM.
@@ -83,9 +85,9 @@ int kt_registry_init(unsigned int entries)
 }
 
 /**
- * kt_registry_exit() - free the table
+ * kt_registry_exit() - Free the table
  *
- * Context: module unload; no probe and no mapping is left.
+ * Context: module unload, when no probe is attached and no mapping exists.
  */
 void kt_registry_exit(void)
 {
@@ -98,10 +100,10 @@ void kt_registry_exit(void)
 }
 
 /**
- * struct kt_key - what tells an object from all others
+ * struct kt_key - what identifies an object
  * @type: enum ktape_object
- * @id: within the type
- * @param1: of a type whose ids are counted by CPU; zero for others
+ * @id: number of the object within its type
+ * @param1: first parameter if param1_is_key(@type), else 0
  */
 struct kt_key {
 	u32 type;
@@ -109,7 +111,11 @@ struct kt_key {
 	u32 param1;
 };
 
-/* An interrupt routine is one of its CPU, a cgroup's number has 64 bits. */
+/*
+ * Does param1 identify objects of this type, besides the id?  An interrupt
+ * routine's is its CPU, a cgroup's the upper half of its number, a system call's
+ * its table.
+ */
 static bool param1_is_key(u32 type)
 {
 	return type == KTAPE_OBJ_ISR || type == KTAPE_OBJ_CGROUP ||
@@ -121,8 +127,8 @@ static struct kt_key object_key(u32 type, u32 id, u32 param1)
 	return (struct kt_key){ type, id, param1_is_key(type) ? param1 : 0 };
 }
 
-/* What is neither the kernel's nor a probe's. */
-static bool key_is_made(struct kt_key k)
+/* Is the name given by a program or module, not found in the kernel? */
+static bool key_is_given(struct kt_key k)
 {
 	switch (k.type) {
 	case KTAPE_OBJ_MARKER:
@@ -201,7 +207,7 @@ static void entry_end_write(struct ktape_object_entry *e)
 	WRITE_ONCE(e->seq, e->seq + 1);
 }
 
-/* To one session, or to all that want it. */
+/* Record an entry in one session; with KT_SESSIONS in all that want it. */
 static void entry_record(const struct ktape_object_entry *e,
 			 unsigned int session)
 {
@@ -227,12 +233,14 @@ static void entry_record(const struct ktape_object_entry *e,
 		kt_event_record(KT_RING_NAMES, &rec);
 }
 
+/* Record the change of an entry, and note its era. */
 static void entry_announce(u32 slot)
 {
 	entry_record(&reg.entries[slot], KT_SESSIONS);
 	/*
-	 * Pairs with kt_registry_era(): if a session's want bit was gone, the
-	 * era is the one that it will ask for.
+	 * Pairs with kt_registry_era(): if the want bit of a session was clear
+	 * above, the era loaded below is at least the one that this session
+	 * passes to kt_registry_tell() later.
 	 */
 	smp_rmb();
 	WRITE_ONCE(reg.era_of[slot], atomic_read(&reg.era));
@@ -240,7 +248,7 @@ static void entry_announce(u32 slot)
 
 static u32 thread_param(const struct task_struct *p)
 {
-	/* Not one that was inherited for a while. */
+	/* The normal priority, not one that is inherited for a while. */
 	return (u8)p->normal_prio | (p->policy & 0xff) << 8 |
 	       !!(p->flags & PF_KTHREAD) << 16;
 }
@@ -252,8 +260,8 @@ static void entry_set_name(struct ktape_object_entry *e, const char *name)
 }
 
 /*
- * The entry of a key for writing, made if it is not there yet.
- * Return: the entry between entry_begin_write() and entry_end_write(), or NULL.
+ * Find the entry of a key or create it, and begin to write it.
+ * Return: the entry, for entry_end_write(); NULL if the table has no room.
  */
 static struct ktape_object_entry *entry_open(struct kt_key k, u64 born)
 {
@@ -278,7 +286,7 @@ static struct ktape_object_entry *entry_open(struct kt_key k, u64 born)
 	return e;
 }
 
-/* What is known already is no news. */
+/* Does the entry of a key exist with these parameters and name? */
 static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
 			  const char *name)
 {
@@ -307,8 +315,8 @@ static void entry_set(struct kt_key k, u64 born, u32 param1, u32 param2,
 	e->param2 = param2;
 	entry_set_name(e, name);
 	entry_end_write(e);
-	if (is_new && key_is_made(k))
-		kt_slot_made(e - reg.entries);
+	if (is_new && key_is_given(k))
+		kt_slot_given(e - reg.entries);
 	entry_announce(e - reg.entries);
 }
 
@@ -319,7 +327,7 @@ static struct kt_key entry_key(u32 slot)
 	return object_key(e->type, e->id, e->param1);
 }
 
-/* It is gone; its name stays until the entry is needed. */
+/* Mark an entry as dead.  It stays readable until its slot is needed. */
 static void entry_bury(u32 slot, u64 died)
 {
 	struct ktape_object_entry *e = &reg.entries[slot];
@@ -329,8 +337,8 @@ static void entry_bury(u32 slot, u64 died)
 	e->died = max(died, e->born);
 	entry_end_write(e);
 	entry_announce(slot);
-	/* From here on it may be another one's. */
-	kt_slot_give(slot, key_is_made(entry_key(slot)));
+	/* From here on another object may take the slot. */
+	kt_slot_release(slot, key_is_given(entry_key(slot)));
 }
 
 static void registry_bury(struct kt_key k)
@@ -347,29 +355,29 @@ static void registry_bury(struct kt_key k)
 }
 
 /*
- * Make room for one more name of programs and modules.  Two that come at the
- * same time may do so for one another, and be one too many.
+ * Evict the oldest given name if programs and modules fill their share.  The share
+ * is not exact: two callers may both see room for one name and add two.
  */
 static void registry_make_room(void)
 {
-	u32 slot = kt_slot_oldest_made(reg.nr / 2);
+	u32 slot = kt_slot_oldest_given(reg.nr / 2);
 	struct kt_key k;
 
 	if (slot == NONE)
 		return;
-	/* If it goes meanwhile the slot may be another one's, and maybe no name. */
+	/* Without a lock: another object may have the slot by now, so ask again. */
 	k = entry_key(slot);
-	if (key_is_made(k))
+	if (key_is_given(k))
 		registry_bury(k);
 }
 
 /**
- * kt_registry_set() - an object is new, or has a new name or parameters
+ * kt_registry_set() - Enter an object, or its new name and parameters
  * @type: enum ktape_object
- * @id: within the type
- * @param1: by type
- * @param2: by type
- * @name: its name; what is longer than an entry has room for is cut
+ * @id: number of the object within its type
+ * @param1: first parameter, by type
+ * @param2: second parameter, by type
+ * @name: its name, cut to what an entry has room for
  *
  * Context: task context.
  */
@@ -380,7 +388,7 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 	raw_spinlock_t *lock = registry_lock_of(k);
 	unsigned long flags;
 
-	if (key_is_made(k) && !kt_registry_has(type, id, param1))
+	if (key_is_given(k) && !kt_registry_has(type, id, param1))
 		registry_make_room();
 	raw_spin_lock_irqsave(lock, flags);
 	entry_set(k, kt_clock(), param1, param2, name);
@@ -388,15 +396,16 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 }
 
 /**
- * kt_registry_replace() - an object has this name, maybe in place of another one
+ * kt_registry_replace() - Enter an object, bury the one that had its number before
  * @type: enum ktape_object
- * @id: within the type
- * @param1: by type
- * @param2: by type
- * @name: its name, empty if it has none any more
- * @since: trace clock when that was seen
+ * @id: number of the object within its type
+ * @param1: first parameter, by type
+ * @param2: second parameter, by type
+ * @name: its name, empty if no object has the number any more
+ * @since: trace clock when a probe found the name
  *
- * What had another name is gone since then.
+ * An entry with another name or other parameters is of an object that was gone at
+ * @since.
  *
  * Context: task context.
  */
@@ -418,10 +427,10 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 }
 
 /**
- * kt_registry_gone() - an object is gone
+ * kt_registry_gone() - Mark the entry of an object that is gone as dead
  * @type: enum ktape_object
- * @id: within the type
- * @param1: of a type whose ids are counted by CPU
+ * @id: number of the object within its type
+ * @param1: first parameter; ignored unless it identifies objects of this type
  *
  * Context: task context.
  */
@@ -431,10 +440,10 @@ void kt_registry_gone(u32 type, u32 id, u32 param1)
 }
 
 /**
- * kt_registry_has() - is there a living object?
+ * kt_registry_has() - Say whether an object has a living entry
  * @type: enum ktape_object
- * @id: within the type
- * @param1: of a type whose ids are counted by CPU
+ * @id: number of the object within its type
+ * @param1: first parameter; ignored unless it identifies objects of this type
  *
  * Context: task context.
  * Return: true or false.
@@ -453,8 +462,8 @@ bool kt_registry_has(u32 type, u32 id, u32 param1)
 }
 
 /*
- * When a thread came that is older than the module, as well as it is known: time
- * that the trace clock does not count, as in suspend, is taken for time of life.
+ * Estimate the trace clock at the birth of a thread that is older than the module.
+ * It is too early by the time that the trace clock stood still, as in suspend.
  */
 static u64 thread_born(const struct task_struct *p, const struct kt_moment *now)
 {
@@ -474,10 +483,10 @@ static void thread_enter(struct task_struct *p, pid_t tid, const char *name,
 }
 
 /**
- * kt_registry_thread() - a thread is new or has a new name
+ * kt_registry_thread() - Enter a new thread, or a thread's new name
  * @p: the thread
- * @name: its name, of any length; exec tells that of the file, of which the kernel
- *	keeps TASK_COMM_LEN - 1 bytes
+ * @name: its name, cut to TASK_COMM_LEN - 1 bytes as the kernel does; exec passes
+ *	the whole name of the file
  *
  * Context: task context, preemption disabled.
  */
@@ -489,16 +498,19 @@ void kt_registry_thread(struct task_struct *p, const char *name)
 
 	memcpy(comm, name, strnlen(name, TASK_COMM_LEN - 1));
 	raw_spin_lock_irqsave(lock, flags);
-	/* Not one that has ended; exit set the flag before it took our lock. */
+	/*
+	 * Do not enter a thread whose exit probe has run: that set PF_EXITING
+	 * before it took the lock.
+	 */
 	if (!(p->flags & PF_EXITING) || registry_find_thread(p->pid) != NONE)
 		thread_enter(p, p->pid, comm, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
 /**
- * kt_registry_thread_exit() - a thread ends, or gives up its number
- * @tid: its number
- * @tgid: its process; the number may be another one's by now
+ * kt_registry_thread_exit() - Mark the entry of a thread as dead
+ * @tid: thread id that ends, or that the thread gives up in exec
+ * @tgid: its process; if the entry has another, a new thread has the tid already
  *
  * Context: task context, preemption disabled.
  */
@@ -515,16 +527,17 @@ void kt_registry_thread_exit(pid_t tid, pid_t tgid)
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
-/* The name of another thread may change under us: take bytes, end them. */
+/* Copy the name of a thread that may be changing it: always end it with NUL. */
 static void thread_read_comm(char *to, const struct task_struct *p)
 {
 	memcpy(to, p->comm, TASK_COMM_LEN);
 	to[TASK_COMM_LEN - 1] = '\0';
 }
 
+/* Enter one thread that existed before the module was loaded. */
 static void thread_walk_one(struct task_struct *p, void *now)
 {
-	/* An exec takes it from the leader: the lock is that of one number. */
+	/* Read once: an exec may change it, and the lock is that of one tid. */
 	const pid_t tid = READ_ONCE(p->pid);
 	raw_spinlock_t *lock = registry_lock_of_thread(tid);
 	char name[TASK_COMM_LEN];
@@ -533,13 +546,14 @@ static void thread_walk_one(struct task_struct *p, void *now)
 
 	thread_read_comm(name, p);
 	raw_spin_lock_irqsave(lock, flags);
-	/* What a probe entered meanwhile is newer than what we read. */
+	/* An entry that a probe has made meanwhile is newer: keep it. */
 	if (registry_find_thread(tid) == NONE) {
 		thread_enter(p, tid, name, thread_born(p, now));
 		slot = registry_find_thread(tid);
 		/*
-		 * Its exit, which set the flag before it took our lock, may have
-		 * been there and found nothing.  It still runs, or is talked of.
+		 * The exit probe may have run before the thread was entered: it
+		 * set PF_EXITING and found no entry.  Mark the entry as dead;
+		 * later events may still refer to its tid.
 		 */
 		if (p->flags & PF_EXITING && slot != NONE)
 			entry_bury(slot, kt_clock());
@@ -548,10 +562,10 @@ static void thread_walk_one(struct task_struct *p, void *now)
 }
 
 /**
- * kt_registry_walk() - enter the threads that are there
+ * kt_registry_walk() - Enter the threads that exist
  *
- * The probes that keep the table are attached by now: the entry of a thread that
- * ends meanwhile ends with it, or at once.
+ * Call it after kt_probe_init(): then threads that are created or end meanwhile are
+ * entered or marked as dead by the probes.
  *
  * Context: process context, may sleep.
  */
@@ -564,7 +578,7 @@ void kt_registry_walk(void)
 	kt_threads_walk(thread_walk_one, &now);
 }
 
-/* Priority and policy change without a word. */
+/* Update priority and policy of one thread: no tracepoint reports their change. */
 static void thread_refresh_one(struct task_struct *p, void *unused)
 {
 	const pid_t tid = READ_ONCE(p->pid);
@@ -587,7 +601,7 @@ static void thread_refresh_one(struct task_struct *p, void *unused)
 }
 
 /**
- * kt_registry_refresh() - tell what threads are by now
+ * kt_registry_refresh() - Update priority and policy of all threads
  *
  * Context: process context, may sleep.
  */
@@ -597,18 +611,24 @@ void kt_registry_refresh(void)
 }
 
 /**
- * kt_registry_era() - what changes from now on is news to a session
+ * kt_registry_era() - Begin a new era, because a session stops recording
+ *
+ * Each change of an entry notes its era, so kt_registry_tell() can find the changes
+ * that the session did not record.
  *
  * Context: any, before the session's want bits are cleared.
- * Return: a number for kt_registry_tell().
+ * Return: the era, for kt_registry_tell().
  */
 u32 kt_registry_era(void)
 {
-	/* Pairs with entry_announce(): fully ordered, so it comes before the bits. */
+	/* Fully ordered: before the want bits.  Pairs with entry_announce(). */
 	return atomic_inc_return(&reg.era);
 }
 
-/* What became of an entry, unless there is a newer one of its kind and number. */
+/*
+ * Record an entry in one session as it is now, living or dead.  Skip a dead entry
+ * if another object has its key by now: the living entry is recorded instead.
+ */
 static void entry_tell(u32 slot, unsigned int session)
 {
 	struct ktape_object_entry e;
@@ -623,7 +643,7 @@ static void entry_tell(u32 slot, unsigned int session)
 	lock = registry_lock_of(k);
 	raw_spin_lock_irqsave(lock, flags);
 	living = registry_find(k);
-	/* With its lock a living one does not change, a dead one may be reused. */
+	/* The lock keeps a living entry; a dead one may change, so use the copy. */
 	if (living == slot)
 		entry_record(&reg.entries[slot], session);
 	else if (living == NONE && e.died)
@@ -632,11 +652,11 @@ static void entry_tell(u32 slot, unsigned int session)
 }
 
 /**
- * kt_registry_tell() - tell a session what changed while it did not record
- * @session: its number; it records by now
- * @since: from kt_registry_era(), when it stopped
+ * kt_registry_tell() - Record in a session what changed while it was stopped
+ * @session: number of the session, which records again
+ * @since: what kt_registry_era() returned when the session stopped
  *
- * Context: process context, may sleep; the session stays.
+ * Context: process context, may sleep; the caller keeps the session alive.
  */
 void kt_registry_tell(unsigned int session, u32 since)
 {
@@ -650,9 +670,9 @@ void kt_registry_tell(unsigned int session, u32 since)
 }
 
 /**
- * kt_registry_entries() - capacity of the table
+ * kt_registry_entries() - Return the capacity of the table
  *
- * Return: number of entries. Context: any.
+ * Return: the number of slots. Context: any.
  */
 unsigned int kt_registry_entries(void)
 {
@@ -660,19 +680,19 @@ unsigned int kt_registry_entries(void)
 }
 
 /**
- * kt_registry_copy() - take a consistent copy of one entry
- * @slot: below kt_registry_entries()
- * @to: where to
+ * kt_registry_copy() - Take a consistent copy of one entry
+ * @slot: slot of the entry, below kt_registry_entries()
+ * @to: receives the copy
  *
  * Context: process context.
- * Return: whether the entry is in use.
+ * Return: false if the slot was never used, else true.
  */
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)
 {
 	const struct ktape_object_entry *e = &reg.entries[slot];
 	u32 seq;
 
-	/* Who writes has interrupts off, so this ends. */
+	/* Writers have interrupts off and are quick, so this loop ends. */
 	do {
 		seq = READ_ONCE(e->seq);
 		/* Pairs with the barrier in entry_end_write(): seq comes first. */
@@ -685,11 +705,11 @@ bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to)
 }
 
 /**
- * kt_registry_page_at() - find a page of the table
- * @page: which
+ * kt_registry_page_at() - Return a page of the table, for mapping it
+ * @page: number of the page, from 0
  *
  * Context: any.
- * Return: the page without a reference, or NULL past the end.
+ * Return: the page, without taking a reference; NULL past the end of the table.
  */
 struct page *kt_registry_page_at(unsigned long page)
 {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which entries of the registry are free, and in which order they died.
+ * Decides which slot of the registry a new entry gets.
  *
- * An entry is fresh, living or dead.  A dead one keeps its place in a queue until
- * no fresh one is left; then the first of the queue is used again.  Living ones
- * whose names programs and modules made up are in a queue as well.
+ * A slot is fresh (never used), living or dead (its object is gone).  New entries
+ * take fresh slots first.  Dead entries stay readable in a queue; when no slot is
+ * fresh, the entry that died first gives its slot away.
+ *
+ * Living entries whose names were given by programs and modules are in a queue of
+ * their own, because they may only have a share of the table.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -16,25 +19,25 @@
 
 #define NONE		KT_SLOT_NONE
 
-/* Place of an entry in the only queue in which it is. */
+/* Neighbours of a slot in its queue.  A slot is in one queue at most. */
 struct kt_link {
 	u32 next;
 	u32 prev;
 };
 
-/* Oldest first. */
+/* A queue of slots, the oldest first.  NONE = it is empty. */
 struct kt_queue {
 	u32 first;
 	u32 last;
 	u32 nr;
 };
 
-/* Protects all of this; inside the lock of a chain. */
+/* Protects all that follows.  Taken inside the lock of a chain (registry.c). */
 static DEFINE_RAW_SPINLOCK(slot_lock);
 static struct kt_link *links;
-static struct kt_queue dead, made;
+static struct kt_queue dead, given;
 static u32 nr_slots;
-static u32 fresh;	/* entries from here on were never used */
+static u32 fresh;	/* this slot and all above it were never used */
 static u64 dropped, reused, evicted;
 
 static void queue_append(struct kt_queue *q, u32 slot)
@@ -64,8 +67,8 @@ static void queue_remove(struct kt_queue *q, u32 slot)
 }
 
 /**
- * kt_slots_init() - all entries are fresh
- * @nr: how many there are
+ * kt_slots_init() - Make all slots fresh
+ * @nr: number of slots
  *
  * Context: module load.
  * Return: 0 or -ENOMEM.
@@ -73,14 +76,14 @@ static void queue_remove(struct kt_queue *q, u32 slot)
 int kt_slots_init(u32 nr)
 {
 	dead = (struct kt_queue){ NONE, NONE };
-	made = (struct kt_queue){ NONE, NONE };
+	given = (struct kt_queue){ NONE, NONE };
 	nr_slots = nr;
 	links = kvcalloc(nr, sizeof(*links), GFP_KERNEL);
 	return links ? 0 : -ENOMEM;
 }
 
 /**
- * kt_slots_exit() - free what kt_slots_init() made
+ * kt_slots_exit() - Free what kt_slots_init() allocated
  *
  * Context: module unload.
  */
@@ -91,11 +94,11 @@ void kt_slots_exit(void)
 }
 
 /**
- * kt_slot_take() - an entry to be used
+ * kt_slot_take() - Take a slot for a new entry
  *
  * Context: interrupts off, with the lock of a chain.
- * Return: a fresh one, or the one that has been dead for longest, or
- * KT_SLOT_NONE: all live, and a name is dropped.
+ * Return: a fresh slot, else the slot of the entry that died first; KT_SLOT_NONE if
+ * all entries live: then the new name is counted as dropped.
  */
 u32 kt_slot_take(void)
 {
@@ -117,51 +120,51 @@ u32 kt_slot_take(void)
 }
 
 /**
- * kt_slot_made() - the name was made up by a program or module
- * @slot: of an entry that lives
+ * kt_slot_given() - Note that a program or module gave the name in a slot
+ * @slot: slot of a living entry
  *
  * Context: as kt_slot_take().
  */
-void kt_slot_made(u32 slot)
+void kt_slot_given(u32 slot)
 {
 	raw_spin_lock(&slot_lock);
-	queue_append(&made, slot);
+	queue_append(&given, slot);
 	raw_spin_unlock(&slot_lock);
 }
 
 /**
- * kt_slot_give() - an entry is dead
- * @slot: nobody finds it any more
- * @was_made: kt_slot_made() was called
+ * kt_slot_release() - Give back the slot of an entry whose object is gone
+ * @slot: slot of the entry, which is in no chain any more
+ * @was_given: kt_slot_given() was called for it
  *
  * Context: as kt_slot_take().
  */
-void kt_slot_give(u32 slot, bool was_made)
+void kt_slot_release(u32 slot, bool was_given)
 {
 	raw_spin_lock(&slot_lock);
-	if (was_made)
-		queue_remove(&made, slot);
+	if (was_given)
+		queue_remove(&given, slot);
 	queue_append(&dead, slot);
 	raw_spin_unlock(&slot_lock);
 }
 
 /**
- * kt_slot_oldest_made() - have programs and modules their share?
- * @share: how many names they may have
+ * kt_slot_oldest_given() - Find the given name to evict, if they fill their share
+ * @share: number of names that programs and modules may have given
  *
- * The one that is told is to go; that is counted.
+ * The caller must evict the entry that is returned: it is counted as evicted.
  *
  * Context: process context.
- * Return: the oldest of their entries, or KT_SLOT_NONE: there is room.
+ * Return: slot of the name that was given first, KT_SLOT_NONE if there is room.
  */
-u32 kt_slot_oldest_made(u32 share)
+u32 kt_slot_oldest_given(u32 share)
 {
 	unsigned long flags;
 	u32 slot = NONE;
 
 	raw_spin_lock_irqsave(&slot_lock, flags);
-	if (made.nr >= share) {
-		slot = made.first;
+	if (given.nr >= share) {
+		slot = given.first;
 		WRITE_ONCE(evicted, evicted + 1);
 	}
 	raw_spin_unlock_irqrestore(&slot_lock, flags);
@@ -169,7 +172,7 @@ u32 kt_slot_oldest_made(u32 share)
 }
 
 /**
- * kt_registry_refuse() - count a name that was refused
+ * kt_registry_refuse() - Count a name as dropped that its caller refuses
  *
  * Context: process context.
  */
@@ -183,9 +186,9 @@ void kt_registry_refuse(void)
 }
 
 /**
- * kt_registry_used() - entries that were ever used
+ * kt_registry_used() - Return how many slots were ever used
  *
- * Return: number of entries, those in use are below it. Context: any.
+ * Return: the number; all slots from it on are free. Context: any.
  */
 unsigned int kt_registry_used(void)
 {
@@ -193,9 +196,9 @@ unsigned int kt_registry_used(void)
 }
 
 /**
- * kt_registry_dropped() - names that found no room, or were refused
+ * kt_registry_dropped() - Return how many names found no room or were refused
  *
- * Return: how many since the module was loaded. Context: any.
+ * Return: the number since the module was loaded. Context: any.
  */
 u64 kt_registry_dropped(void)
 {
@@ -203,9 +206,9 @@ u64 kt_registry_dropped(void)
 }
 
 /**
- * kt_registry_reused() - entries of dead objects that were used again
+ * kt_registry_reused() - Return how many dead entries gave their slot away
  *
- * Return: how many since the module was loaded. Context: any.
+ * Return: the number since the module was loaded. Context: any.
  */
 u64 kt_registry_reused(void)
 {
@@ -213,9 +216,9 @@ u64 kt_registry_reused(void)
 }
 
 /**
- * kt_registry_evicted() - names of programs and modules that made room for others
+ * kt_registry_evicted() - Return how many given names made room for others
  *
- * Return: how many since the module was loaded. Context: any.
+ * Return: the number since the module was loaded. Context: any.
  */
 u64 kt_registry_evicted(void)
 {
