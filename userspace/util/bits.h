@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers in memory: little-endian access without alignment, small helpers. */
+/* Little-endian access to unaligned memory, bit masks, and small helpers. */
 #ifndef _KT_BITS_H
 #define _KT_BITS_H
 
@@ -10,7 +10,7 @@
 
 #define KT_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* What is rare does not make the frame of what is frequent larger. */
+/* Keep a rare path out of line, so that it does not enlarge the caller's frame. */
 #define KT_NOINLINE __attribute__((noinline))
 
 static inline uint32_t kt_get32(const void *p)
@@ -51,7 +51,7 @@ static inline uint64_t kt_max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* @to is a power of two. */
+/* Round up to a multiple of @to, a power of two. */
 static inline uint64_t kt_align(uint64_t v, uint64_t to)
 {
 	return (v + to - 1) & ~(to - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* CRC32C (Castagnoli), by the processor's instruction where it has one. */
+/* CRC32C (Castagnoli), with the CPU's instruction if there is one, else by table. */
 #include <stdbool.h>
 
 #include "bits.h"
@@ -51,7 +51,7 @@ static const uint32_t table[256] = {
 	0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
-static uint32_t by_table(uint32_t crc, const uint8_t *p, size_t len)
+static uint32_t crc_by_table(uint32_t crc, const uint8_t *p, size_t len)
 {
 	while (len--)
 		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
@@ -60,7 +60,7 @@ static uint32_t by_table(uint32_t crc, const uint8_t *p, size_t len)
 
 #ifdef __x86_64__
 __attribute__((target("sse4.2")))
-static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t len)
+static uint32_t crc_by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 {
 	uint64_t wide = crc;
 
@@ -72,33 +72,33 @@ static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 	return crc;
 }
 
-static bool has_instruction(void)
+static bool has_crc_instruction(void)
 {
 	return __builtin_cpu_supports("sse4.2");
 }
 #else
-static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t len)
+static uint32_t crc_by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 {
-	return by_table(crc, p, len);
+	return crc_by_table(crc, p, len);
 }
 
-static bool has_instruction(void)
+static bool has_crc_instruction(void)
 {
 	return false;
 }
 #endif
 
 /**
- * kt_crc32c() - checksum of more bytes
- * @crc: of the bytes before, 0 at the beginning
+ * kt_crc32c() - Continue a checksum
+ * @crc: checksum of the bytes before, 0 at the beginning
  * @data: the bytes
- * @len: how many
+ * @len: number of bytes
  *
- * Return: checksum of everything so far.
+ * Return: checksum of all bytes so far.
  */
 uint32_t kt_crc32c(uint32_t crc, const void *data, size_t len)
 {
-	if (has_instruction())
-		return ~by_instruction(~crc, data, len);
-	return ~by_table(~crc, data, len);
+	if (has_crc_instruction())
+		return ~crc_by_instruction(~crc, data, len);
+	return ~crc_by_table(~crc, data, len);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Whole reads and writes, over interruptions and short counts. */
+/*
+ * Read and write all bytes of a request, in spite of signals, short counts and
+ * non-blocking descriptors.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,7 +12,7 @@
 
 #include "file.h"
 
-/* A pipe or terminal that somebody set non-blocking. */
+/* Wait until a non-blocking descriptor accepts data. */
 static int wait_writable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -20,10 +23,10 @@ static int wait_writable(int fd)
 }
 
 /**
- * kt_write_all() - write to wherever the descriptor stands
- * @fd: where to
- * @data: what
- * @len: bytes
+ * kt_write_all() - Write at the current position of a descriptor
+ * @fd: the descriptor
+ * @data: the data
+ * @len: bytes of @data
  *
  * Return: 0 or negative errno.
  */
@@ -54,12 +57,12 @@ int kt_write_all(int fd, const void *data, size_t len)
 }
 
 /**
- * kt_write_some() - one write
- * @fd: where to
- * @data: what
- * @len: bytes, not 0
+ * kt_write_some() - Write once, without waiting
+ * @fd: the descriptor
+ * @data: the data
+ * @len: bytes of @data, not 0
  *
- * Return: bytes, 0 if it would have to wait, or negative errno.
+ * Return: bytes written, 0 if the descriptor accepts nothing now, or negative errno.
  */
 ssize_t kt_write_some(int fd, const void *data, size_t len)
 {
@@ -74,9 +77,9 @@ ssize_t kt_write_some(int fd, const void *data, size_t len)
 }
 
 /**
- * kt_pieces_pass() - leave out what was written
- * @p: the pieces; changed
- * @n: bytes, not more than they have
+ * kt_pieces_pass() - Remove written bytes from the begin of the pieces
+ * @p: the pieces, updated
+ * @n: bytes to remove, not more than there are
  */
 void kt_pieces_pass(struct kt_pieces *p, uint64_t n)
 {
@@ -93,9 +96,9 @@ void kt_pieces_pass(struct kt_pieces *p, uint64_t n)
 }
 
 /**
- * kt_pwritev_all() - write pieces to an offset
- * @fd: where to
- * @p: the pieces; after an error what is left of them
+ * kt_pwritev_all() - Write pieces at their offset
+ * @fd: the descriptor
+ * @p: the pieces; after an error, those that were not written
  *
  * Return: 0 or negative errno.
  */
@@ -116,11 +119,11 @@ int kt_pwritev_all(int fd, struct kt_pieces *p)
 }
 
 /**
- * kt_pwrite_all() - write to an offset
- * @fd: where to
- * @data: what
- * @len: bytes
- * @offset: in bytes
+ * kt_pwrite_all() - Write at an offset
+ * @fd: the descriptor
+ * @data: the data
+ * @len: bytes of @data
+ * @offset: offset in the file, in bytes
  *
  * Return: 0 or negative errno.
  */
@@ -133,12 +136,12 @@ int kt_pwrite_all(int fd, const void *data, size_t len, uint64_t offset)
 }
 
 /**
- * kt_read_some() - one read
- * @fd: where from
- * @data: where to
- * @len: room in bytes
+ * kt_read_some() - Read once
+ * @fd: the descriptor
+ * @data: buffer
+ * @len: bytes of the buffer
  *
- * Return: bytes, 0 at the end, or negative errno.
+ * Return: bytes read, 0 at the end, or negative errno.
  */
 ssize_t kt_read_some(int fd, void *data, size_t len)
 {
@@ -151,11 +154,11 @@ ssize_t kt_read_some(int fd, void *data, size_t len)
 }
 
 /**
- * kt_pread_all() - read from an offset
- * @fd: where from
- * @data: where to
- * @len: bytes
- * @offset: in bytes
+ * kt_pread_all() - Read from an offset
+ * @fd: the descriptor
+ * @data: buffer
+ * @len: bytes to read
+ * @offset: offset in the file, in bytes
  *
  * Return: bytes, fewer than @len only at the end of the file, or negative
  * errno.
@@ -179,8 +182,8 @@ ssize_t kt_pread_all(int fd, void *data, size_t len, uint64_t offset)
 	return (ssize_t)done;
 }
 
-/* The whole of an open file, which is closed. */
-static ssize_t take_file(int fd, size_t max, uint8_t **data)
+/* Read a whole open file, and close it. */
+static ssize_t read_and_close(int fd, size_t max, uint8_t **data)
 {
 	ssize_t len = -EINVAL;
 	struct stat st;
@@ -203,30 +206,30 @@ static ssize_t take_file(int fd, size_t max, uint8_t **data)
 }
 
 /**
- * kt_read_file() - read a whole file
- * @dir: where it is
- * @name: its name there
- * @max: bytes that it may have
- * @data: set to its content, which the caller frees, or NULL
+ * kt_read_file() - Read a whole file
+ * @dir: descriptor of the folder
+ * @name: name in the folder
+ * @max: largest size in bytes
+ * @data: set to the content, which the caller frees, or NULL
  *
- * Return: its length, -EINVAL if it is no regular file, -EFBIG, or the negative
- * errno of the failed call.
+ * Return: bytes, -EINVAL if it is not a regular file, -EFBIG if it is larger than
+ * @max, or the negative errno of the failed call.
  */
 ssize_t kt_read_file(int dir, const char *name, size_t max, uint8_t **data)
 {
-	/* Nobody may be at the other end of a pipe with that name. */
+	/* O_NONBLOCK: opening a FIFO without a writer would block. */
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	*data = NULL;
-	return fd < 0 ? -errno : take_file(fd, max, data);
+	return fd < 0 ? -errno : read_and_close(fd, max, data);
 }
 
 /**
- * kt_fsync_at() - a file or folder by its name onto the disk
- * @dir: where the name counts
- * @name: of it
+ * kt_fsync_at() - Sync a file or folder to the disk
+ * @dir: descriptor of the folder
+ * @name: name in the folder
  *
- * Return: 0, also where the file system does not know how, or negative errno.
+ * Return: 0, also if the file system does not support it, or negative errno.
  */
 int kt_fsync_at(int dir, const char *name)
 {

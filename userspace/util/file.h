@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whole reads and writes: 0 or a count, or negative errno. */
+/* Reading and writing all bytes of a request.  All return a negative errno on error. */
 #ifndef _KT_FILE_H
 #define _KT_FILE_H
 
@@ -9,10 +9,10 @@
 #include <sys/uio.h>
 
 /**
- * struct kt_pieces - what is still to be written, and where to
+ * struct kt_pieces - data that is still to be written
  * @iov: the pieces
- * @nr: how many
- * @offset: in the file
+ * @nr: number of pieces
+ * @offset: offset of the first piece in the file, in bytes
  */
 struct kt_pieces {
 	struct iovec *iov;

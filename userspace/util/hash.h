@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places in hash tables.  Whoever made a trace chose the keys: without a seed that
- * nobody knows, all of them could have one place, and each look-up would pass all
- * of the others.
+ * Hash functions with a random seed.
+ *
+ * The keys come from a trace, so an attacker may choose them.  Without a random seed,
+ * all keys could be made to have the same hash, and look-ups would take linear time.
  */
 #ifndef _KT_HASH_H
 #define _KT_HASH_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 #include <sys/random.h>
 
-/* Without random numbers, where the memory happens to be. */
+/* Return a random seed; without random numbers, the address of @memory. */
 static inline uint64_t kt_hash_seed(const void *memory)
 {
 	uint64_t seed;
@@ -20,7 +21,7 @@ static inline uint64_t kt_hash_seed(const void *memory)
 	return seed;
 }
 
-/* Each bit of @v changes half of those of the result. */
+/* Mix a number so that each bit changes about half of the bits of the result. */
 static inline uint64_t kt_hash_mix(uint64_t v)
 {
 	v = (v ^ v >> 32) * 0xd6e8feb86659fd93ULL;

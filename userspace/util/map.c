@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A hash table with its entries beside each other; none is ever a gravestone. */
+/*
+ * A hash table with open addressing.  Removing an entry moves later ones forward, so
+ * there are no deleted entries that slow down look-ups.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,16 +11,16 @@
 
 #define FIRST_SIZE	256
 
-static size_t place_of(const struct kt_map *map, uint32_t kind, uint64_t key)
+static size_t hash_index(const struct kt_map *map, uint32_t kind, uint64_t key)
 {
 	return kt_hash(map->seed + kind, key) & (map->size - 1);
 }
 
-/* Where it is, or the free place where it would be. */
-static struct kt_map_entry *find_place(const struct kt_map *map, uint32_t kind,
+/* Return the entry of a key, or the free entry where it belongs. */
+static struct kt_map_entry *find_entry(const struct kt_map *map, uint32_t kind,
 				       uint64_t key)
 {
-	size_t i = place_of(map, kind, key);
+	size_t i = hash_index(map, kind, key);
 
 	while (map->entries[i].used &&
 	       (map->entries[i].key != key || map->entries[i].kind != kind))
@@ -26,23 +29,22 @@ static struct kt_map_entry *find_place(const struct kt_map *map, uint32_t kind,
 }
 
 /**
- * kt_map_find() - look up
- * @map: where
+ * kt_map_find() - Look up an entry
+ * @map: the table
  * @kind: first part of the key
- * @key: second part
+ * @key: second part of the key
  *
- * Return: good until the next kt_map_put() or kt_map_remove(); NULL if there is
- * none.
+ * Return: the entry, valid until the next kt_map_put() or kt_map_remove(), or NULL.
  */
 struct kt_map_entry *kt_map_find(const struct kt_map *map, uint32_t kind,
 				 uint64_t key)
 {
-	struct kt_map_entry *e = map->size ? find_place(map, kind, key) : NULL;
+	struct kt_map_entry *e = map->size ? find_entry(map, kind, key) : NULL;
 
 	return e && e->used ? e : NULL;
 }
 
-static bool grow(struct kt_map *map)
+static bool grow_map(struct kt_map *map)
 {
 	struct kt_map more = {
 		.size = map->size ? map->size * 2 : FIRST_SIZE,
@@ -57,7 +59,7 @@ static bool grow(struct kt_map *map)
 		const struct kt_map_entry *e = &map->entries[i];
 
 		if (e->used)
-			*find_place(&more, e->kind, e->key) = *e;
+			*find_entry(&more, e->kind, e->key) = *e;
 	}
 	free(map->entries);
 	*map = more;
@@ -65,12 +67,12 @@ static bool grow(struct kt_map *map)
 }
 
 /**
- * kt_map_put() - look up, or make
- * @map: where
+ * kt_map_put() - Look up an entry, or add a zeroed one
+ * @map: the table
  * @kind: first part of the key
- * @key: second part
+ * @key: second part of the key
  *
- * Return: as kt_map_find(), a new one with zeros; NULL: no memory.
+ * Return: as kt_map_find(), or NULL if there is no memory.
  */
 struct kt_map_entry *kt_map_put(struct kt_map *map, uint32_t kind, uint64_t key)
 {
@@ -78,25 +80,25 @@ struct kt_map_entry *kt_map_put(struct kt_map *map, uint32_t kind, uint64_t key)
 
 	if (e)
 		return e;
-	if (map->nr * 4 >= map->size * 3 && !grow(map))
+	if (map->nr * 4 >= map->size * 3 && !grow_map(map))
 		return NULL;
-	e = find_place(map, kind, key);
+	e = find_entry(map, kind, key);
 	*e = (struct kt_map_entry){ .used = true, .kind = kind, .key = key };
 	map->nr++;
 	return e;
 }
 
 /**
- * kt_map_remove() - take out
- * @map: where
- * @entry: of it
+ * kt_map_remove() - Remove an entry
+ * @map: the table
+ * @entry: an entry of the table
  */
 void kt_map_remove(struct kt_map *map, struct kt_map_entry *entry)
 {
 	size_t hole = (size_t)(entry - map->entries), i = hole;
 
 	map->nr--;
-	/* What could not stand at its place may come nearer to it. */
+	/* Move later entries forward that were displaced by this one. */
 	for (;;) {
 		size_t home;
 
@@ -105,8 +107,8 @@ void kt_map_remove(struct kt_map *map, struct kt_map_entry *entry)
 			i = (i + 1) & (map->size - 1);
 			if (!map->entries[i].used)
 				return;
-			home = place_of(map, map->entries[i].kind,
-					map->entries[i].key);
+			home = hash_index(map, map->entries[i].kind,
+					  map->entries[i].key);
 		} while (((i - home) & (map->size - 1)) <
 			 ((i - hole) & (map->size - 1)));
 		map->entries[hole] = map->entries[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Two numbers to two numbers, in one table that grows. */
+/* A growing hash table that maps two numbers to two numbers. */
 #ifndef _KT_MAP_H
 #define _KT_MAP_H
 
@@ -9,11 +9,11 @@
 
 /**
  * struct kt_map_entry - an entry
- * @used: it is one
+ * @used: the entry is in use
  * @kind: first part of the key
- * @key: second part
- * @value: what belongs to it
- * @extra: a second value
+ * @key: second part of the key
+ * @value: first value
+ * @extra: second value
  */
 struct kt_map_entry {
 	bool used;
@@ -24,11 +24,11 @@ struct kt_map_entry {
 };
 
 /**
- * struct kt_map - the table
- * @entries: a power of two, or NULL
- * @seed: of places; set with the first entry
- * @size: how many places
- * @nr: how many are used
+ * struct kt_map - a table; all zero = empty
+ * @entries: the entries, NULL = none yet
+ * @seed: seed of the hash, set with the first entry
+ * @size: number of entries allocated, a power of two
+ * @nr: number of entries in use
  */
 struct kt_map {
 	struct kt_map_entry *entries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Numbers, sizes, times and masks from text: 0 or -EINVAL, -ERANGE. */
+/* Parse numbers, sizes, times and masks; trailing characters are an error. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static const struct unit time_units[] = {
 	{ NULL, 0 },
 };
 
-static int digit(char c)
+static int hex_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -46,8 +46,8 @@ static int digit(char c)
 	return 16;
 }
 
-/* Decimal digits at *@text, which moves on. */
-static int leading(const char **text, uint64_t *value)
+/* Read the decimal digits at *@text, and advance *@text. */
+static int read_digits(const char **text, uint64_t *value)
 {
 	const char *p = *text;
 
@@ -64,9 +64,9 @@ static int leading(const char **text, uint64_t *value)
 }
 
 /**
- * kt_parse_u64() - a decimal number, or with 0x a hexadecimal one
- * @text: nothing but the number
- * @value: where to
+ * kt_parse_u64() - Parse a decimal number, or a hexadecimal one with 0x
+ * @text: the number
+ * @value: set to the number
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
@@ -80,30 +80,30 @@ int kt_parse_u64(const char *text, uint64_t *value)
 		if (!*text || strlen(text) > 16)
 			return -EINVAL;
 		for (; *text; text++) {
-			if (digit(*text) > 15)
+			if (hex_value(*text) > 15)
 				return -EINVAL;
-			*value = *value << 4 | (uint64_t)digit(*text);
+			*value = *value << 4 | (uint64_t)hex_value(*text);
 		}
 		return 0;
 	}
-	err = leading(&text, value);
+	err = read_digits(&text, value);
 	if (err)
 		return err;
 	return *text ? -EINVAL : 0;
 }
 
-/* A number, perhaps with decimals, and a unit. */
-static int with_unit(const char *text, const struct unit *unit, uint64_t *value)
+/* Parse a number, perhaps with decimals, and a unit. */
+static int parse_with_unit(const char *text, const struct unit *unit, uint64_t *value)
 {
 	uint64_t decimals = 0, scale = 1;
 	const char *digits;
-	int err = leading(&text, value);
+	int err = read_digits(&text, value);
 
 	if (err)
 		return err;
 	if (*text == '.') {
 		digits = ++text;
-		err = leading(&text, &decimals);
+		err = read_digits(&text, &decimals);
 		if (err)
 			return err;
 		if (text - digits > 9)
@@ -123,33 +123,33 @@ static int with_unit(const char *text, const struct unit *unit, uint64_t *value)
 }
 
 /**
- * kt_parse_size() - bytes, with K, M or G (powers of 1024) or no unit
- * @text: nothing but the size
- * @bytes: where to
+ * kt_parse_size() - Parse a size in bytes, or with K, M or G (powers of 1024)
+ * @text: the size
+ * @bytes: set to the size in bytes
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
 int kt_parse_size(const char *text, uint64_t *bytes)
 {
-	return with_unit(text, size_units, bytes);
+	return parse_with_unit(text, size_units, bytes);
 }
 
 /**
- * kt_parse_time() - a time with ns, us, ms, s, m or h; seconds without
- * @text: nothing but the time
- * @ns: where to
+ * kt_parse_time() - Parse a time with ns, us, ms, s, m or h; seconds without a unit
+ * @text: the time
+ * @ns: set to the time in nanoseconds
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
 int kt_parse_time(const char *text, uint64_t *ns)
 {
-	return with_unit(text, time_units, ns);
+	return parse_with_unit(text, time_units, ns);
 }
 
 /**
- * kt_parse_mask() - 256 bits in hexadecimal with 0x, bit 0 last
- * @text: nothing but the mask
- * @mask: where to, word 0 has bits 0 to 63
+ * kt_parse_mask() - Parse a mask of 256 bits in hexadecimal with 0x
+ * @text: the mask, bit 0 last
+ * @mask: set to the mask, word 0 has bits 0 to 63
  *
  * Return: 0 or -EINVAL.
  */
@@ -167,9 +167,9 @@ int kt_parse_mask(const char *text, uint64_t mask[4])
 	for (size_t i = 0; i < len; i++) {
 		size_t bit = (len - 1 - i) * 4;
 
-		if (digit(text[i]) > 15)
+		if (hex_value(text[i]) > 15)
 			return -EINVAL;
-		mask[bit / 64] |= (uint64_t)digit(text[i]) << bit % 64;
+		mask[bit / 64] |= (uint64_t)hex_value(text[i]) << bit % 64;
 	}
 	return 0;
 }

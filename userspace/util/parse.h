@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What people write on command lines; everything checks the whole text. */
+/* Parsing of values on command lines.  All return 0, -EINVAL or -ERANGE. */
 #ifndef _KT_PARSE_H
 #define _KT_PARSE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Folders of paths, and symbolic links. */
+/* Find the folder of a path, and follow symbolic links. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -13,13 +13,13 @@
 
 #include "path.h"
 
-#define LINKS_MAX	40	/* as the kernel follows */
+#define LINKS_MAX	40	/* most links, as in the kernel */
 
 /**
- * kt_path_folder() - the folder that a path names something in
- * @path: the path; slashes at its end name nothing
+ * kt_path_folder() - Return the folder that contains what a path names
+ * @path: the path; trailing slashes are ignored
  *
- * Return: its path, which the caller frees, or NULL.
+ * Return: path of the folder, which the caller frees, or NULL.
  */
 char *kt_path_folder(const char *path)
 {
@@ -34,7 +34,7 @@ char *kt_path_folder(const char *path)
 	return strndup(path, len == 1 ? 1 : len - 1);
 }
 
-/* Links in /proc stand for open files, whose name says nothing. */
+/* Check for a link in /proc: it stands for an open file, and its text is no path. */
 static bool is_of_proc(const char *path)
 {
 	char *folder = kt_path_folder(path);
@@ -46,8 +46,8 @@ static bool is_of_proc(const char *path)
 	return proc;
 }
 
-/* Where a symbolic link leads to; @path is freed. */
-static char *follow(char *path)
+/* Follow one symbolic link.  @path is freed. */
+static char *follow_link(char *path)
 {
 	char target[PATH_MAX], *folder = NULL, *next = NULL;
 	ssize_t len = readlink(path, target, sizeof(target) - 1);
@@ -66,10 +66,10 @@ static char *follow(char *path)
 }
 
 /**
- * kt_path_follow() - follow symbolic links at the end of a path
- * @path: the path; there need be nothing of that name
- * @place: set to where they end, which the caller frees; NULL: at an open file,
- *	which has no other name than that in /proc
+ * kt_path_follow() - Follow symbolic links at the end of a path
+ * @path: the path, which need not exist
+ * @place: set to the path behind all links, which the caller frees; NULL if the links
+ *	end at an open file in /proc, which has no other name
  *
  * Return: 0, -ELOOP or -ENOMEM.
  */
@@ -88,7 +88,7 @@ int kt_path_follow(const char *path, char **place)
 			free(at);
 			return 0;
 		}
-		at = follow(at);
+		at = follow_link(at);
 	}
 	free(at);
 	return at ? -ELOOP : -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where a path leads to. */
+/* Folders of paths, and symbolic links. */
 #ifndef _KT_PATH_H
 #define _KT_PATH_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Numbers and strings to text. */
+/* Format numbers and strings as text; see put.h. */
 #include "put.h"
 
 static const char hex[] = "0123456789abcdef";
 
-/* The four digits of a number below 10000, the same way. */
+/* Return the four digits of a number below 10000, as kt_eight_digits(). */
 static inline uint32_t four_digits(uint32_t v)
 {
 	uint32_t high = v * 5243 >> 19, x = high | (v - high * 100) << 16;
@@ -13,7 +13,7 @@ static inline uint32_t four_digits(uint32_t v)
 	return high | (x - high * 10) << 8;
 }
 
-/* Below 10000, without leading zeros. */
+/* Put a number below 10000 without leading zeros. */
 static inline char *put_four(char *p, uint32_t v)
 {
 	uint32_t x = four_digits(v);
@@ -23,7 +23,7 @@ static inline char *put_four(char *p, uint32_t v)
 	return p + 4 - zeros / 8;
 }
 
-/* Below KT_TEN8, without leading zeros. */
+/* Put a number below KT_TEN8 without leading zeros. */
 static inline char *put_short(char *p, uint32_t v)
 {
 	uint64_t x = kt_eight_digits(v);
@@ -34,7 +34,7 @@ static inline char *put_short(char *p, uint32_t v)
 	return p + 8 - zeros / 8;
 }
 
-/* Any number, without leading zeros. */
+/* Put any number without leading zeros. */
 char *kt_put_digits(char *p, uint64_t v)
 {
 	if (v < 10000)
@@ -45,7 +45,7 @@ char *kt_put_digits(char *p, uint64_t v)
 	return kt_put_eight(p, (uint32_t)(v % KT_TEN8));
 }
 
-/* The lowest @digits (1 to 8) digits, with leading zeros. */
+/* Put the lowest @digits (1 to 8) digits, with leading zeros. */
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits)
 {
 	uint64_t x = kt_eight_digits(v % KT_TEN8) + KT_ZEROS;
@@ -54,7 +54,7 @@ char *kt_put_fixed(char *p, uint32_t v, unsigned int digits)
 	return p + digits;
 }
 
-/* The eight hexadecimal digits of a number. */
+/* Return the eight hexadecimal digits of a number, each in a byte. */
 static inline uint64_t eight_hex(uint32_t v)
 {
 	uint64_t x = __builtin_bswap32(v), letters;
@@ -66,7 +66,7 @@ static inline uint64_t eight_hex(uint32_t v)
 	return x + KT_ZEROS + letters * ('a' - '9' - 1);
 }
 
-/* With 0x, without leading zeros. */
+/* Put a number with 0x, without leading zeros. */
 char *kt_put_hex(char *p, uint64_t v)
 {
 	uint32_t first = v >> 32 ? (uint32_t)(v >> 32) : (uint32_t)v;
@@ -82,7 +82,7 @@ char *kt_put_hex(char *p, uint64_t v)
 	return p + 8;
 }
 
-/* Two digits a byte, without 0x. */
+/* Put bytes with two hexadecimal digits each, without 0x. */
 char *kt_put_bytes(char *p, const void *data, size_t len)
 {
 	const uint8_t *b = data;
@@ -94,7 +94,7 @@ char *kt_put_bytes(char *p, const void *data, size_t len)
 	return p;
 }
 
-/* How many bytes of valid UTF-8 stand at @s, 0 if they are not valid? */
+/* Return the length of the UTF-8 character at @s in bytes, 0 if it is not valid. */
 static size_t utf8_length(const unsigned char *s, size_t len)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -114,7 +114,7 @@ static size_t utf8_length(const unsigned char *s, size_t len)
 	return n;
 }
 
-/* How many bytes does the character at @text take, 0 if it is no UTF-8? */
+/* Return the length of the UTF-8 character at @text in bytes, 0 if not valid. */
 size_t kt_utf8_length(const char *text, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -122,7 +122,7 @@ size_t kt_utf8_length(const char *text, size_t len)
 	return *s < 0x80 ? 1 : utf8_length(s, len);
 }
 
-/* What is no UTF-8 becomes question marks. */
+/* Replace bytes that are not valid UTF-8 by question marks. */
 void kt_utf8_mend(char *text, size_t len)
 {
 	for (size_t i = 0, n; i < len; i += n ? n : 1) {
@@ -133,10 +133,10 @@ void kt_utf8_mend(char *text, size_t len)
 }
 
 /*
- * How many bytes stand at @s that a terminal only shows, 0 if it would do
- * something or they are no text?  U+0080 to U+009F are controls, too.
+ * Return the length of the character at @s if a terminal only displays it; 0 for
+ * invalid UTF-8 and for control characters, which include U+0080 to U+009F.
  */
-static size_t harmless(const unsigned char *s, size_t len)
+static size_t printable_length(const unsigned char *s, size_t len)
 {
 	size_t n;
 
@@ -147,8 +147,8 @@ static size_t harmless(const unsigned char *s, size_t len)
 }
 
 /*
- * Text that stays on its line and does nothing to a terminal: at most 4 bytes
- * for each of @len.
+ * Put text with escapes for everything that could leave the line or control a
+ * terminal: at most 4 bytes for each of @len.
  */
 char *kt_put_escaped(char *p, const char *text, size_t len)
 {
@@ -156,7 +156,7 @@ char *kt_put_escaped(char *p, const char *text, size_t len)
 	size_t n;
 
 	for (size_t i = 0; i < len; i += n ? n : 1) {
-		n = harmless(s + i, len - i);
+		n = printable_length(s + i, len - i);
 		if (s[i] == '\\')
 			*p++ = '\\';
 		if (n) {
@@ -171,8 +171,8 @@ char *kt_put_escaped(char *p, const char *text, size_t len)
 }
 
 /*
- * A JSON string with its quotes: at most 6 bytes for each of @len.  A byte that
- * is no UTF-8 becomes the code point with its number.
+ * Put a JSON string with quotes: at most 6 bytes for each of @len.  A byte that is not
+ * valid UTF-8 becomes the code point with its number.
  */
 char *kt_put_json(char *p, const char *text, size_t len)
 {
@@ -181,14 +181,14 @@ char *kt_put_json(char *p, const char *text, size_t len)
 
 	*p++ = '"';
 	for (size_t i = 0; i < len; i += n ? n : 1) {
-		n = harmless(s + i, len - i);
+		n = printable_length(s + i, len - i);
 		if (s[i] == '"' || s[i] == '\\')
 			*p++ = '\\';
 		if (n) {
 			p = kt_put_mem(p, text + i, n);
 			continue;
 		}
-		/* The second byte of U+0080 to U+009F is its number. */
+		/* U+0080 to U+009F: the second byte is the code point. */
 		if (s[i] == 0xc2 && utf8_length(s + i, len - i))
 			i++;
 		p = kt_put_str(p, "\\u00");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Text made fast: each function writes at @p and returns where it ended.  The
- * caller has made sure that there is room, and KT_PUT_OVER bytes more: short
- * things are stored in one piece of a fixed size, and what is too much of it is
- * written over by what comes next.
+ * Format text fast: each function writes at @p and returns the end of what it wrote.
+ *
+ * The caller provides a buffer with room for the text and KT_PUT_OVER bytes more,
+ * because short strings are copied with a fixed size and the rest is overwritten by
+ * the next call.
  */
 #ifndef _KT_PUT_H
 #define _KT_PUT_H
@@ -14,8 +15,8 @@
 
 #include "bits.h"
 
-#define KT_PUT_U64_MAX	20	/* digits of the largest number, room for any */
-#define KT_PUT_OVER	48	/* no function writes further behind its end */
+#define KT_PUT_U64_MAX	20	/* digits of the largest number */
+#define KT_PUT_OVER	48	/* most bytes written behind the returned end */
 
 char *kt_put_digits(char *p, uint64_t v);
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits);
@@ -26,26 +27,28 @@ char *kt_put_json(char *p, const char *text, size_t len);
 size_t kt_utf8_length(const char *text, size_t len);
 void kt_utf8_mend(char *text, size_t len);
 
+/* Put one character. */
 static inline char *kt_put_char(char *p, char c)
 {
 	*p = c;
 	return p + 1;
 }
 
+/* Put @len bytes. */
 static inline char *kt_put_mem(char *p, const char *text, size_t len)
 {
 	memcpy(p, text, len);
 	return p + len;
 }
 
-/* The first @len bytes of an array of 16. */
+/* Put the first @len bytes of an array of 16, copying all of it. */
 static inline char *kt_put_16(char *p, const char text[16], size_t len)
 {
 	memcpy(p, text, 16);
 	return p + len;
 }
 
-/* The first @len bytes of an array of 32. */
+/* Put the first @len bytes of an array of 32, copying all of it. */
 static inline char *kt_put_32(char *p, const char text[32], size_t len)
 {
 	memcpy(p, text, 32);
@@ -61,8 +64,9 @@ static inline char *kt_put_str(char *p, const char *text)
 #define KT_ZEROS	0x3030303030303030ULL	/* "00000000" */
 
 /*
- * The eight digits of a number below KT_TEN8, each in a byte, the first in the
- * lowest: two of four digits, four of two, eight.
+ * Return the eight digits of a number below KT_TEN8, each in a byte, the first one in
+ * the lowest byte.  The number is split in parallel: two parts of four digits, four
+ * parts of two, eight digits.
  */
 static inline uint64_t kt_eight_digits(uint32_t v)
 {
@@ -80,7 +84,7 @@ static inline char *kt_put_eight(char *p, uint32_t v)
 	return p + 8;
 }
 
-/* The nine digits of a part of a second. */
+/* Put nanoseconds as nine digits. */
 static inline char *kt_put_nano(char *p, uint32_t v)
 {
 	p = kt_put_char(p, (char)('0' + v / KT_TEN8));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An output is written under a temporary name in the folder where it belongs, and
- * gets its own name when it is whole.  If writing fails or is interrupted, an
- * earlier output of that name stays as it was.
+ * Write an output under a temporary name in its final folder, and rename it when it is
+ * complete.  If writing fails or is interrupted, an earlier output stays as it was.
  *
- * A folder that exists keeps its identity, owner and rights: the temporary folder
- * is inside of it.  At the end the earlier files move into a second temporary
- * folder, and the new ones move up; if that fails, all of them move back.  The
- * metadata leaves first and comes last, because a folder without metadata is no
- * trace: whoever looks in between does not take half of one for a whole one.
+ * An existing folder keeps its inode, owner and permissions, so the temporary folder is
+ * inside it.  When the output is complete, the earlier files move to a second temporary
+ * folder and the new ones move up; if that fails, all of them move back.  The file
+ * "metadata" is removed first and added last: a folder without metadata is not a trace,
+ * so a reader in between does not take a partial trace for a complete one.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +26,7 @@
 #define MODE_PRIVATE	0600
 #define METADATA	"metadata"
 
-/* Nothing can take the place of what is mounted there. */
+/* Check for a mount point, which cannot be replaced by rename(2). */
 static bool is_mount(const char *path)
 {
 	struct statx stx;
@@ -36,20 +35,20 @@ static bool is_mount(const char *path)
 	       stx.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
-/* Is a file that exists to be written where it is? */
-static bool stays(const char *path, const struct stat *st)
+/* Check whether an existing file must be written in place. */
+static bool is_written_in_place(const char *path, const struct stat *st)
 {
-	/* Its other names would keep what was in it before. */
+	/* Other hard links would keep the old content after a rename. */
 	return !S_ISREG(st->st_mode) || st->st_nlink > 1 || is_mount(path) ||
 	       (st->st_uid != geteuid() && geteuid());
 }
 
 /**
- * kt_stage_direct() - open a file to be written where it is
- * @path: its name; what was in it goes
- * @mode: of a new file
+ * kt_stage_direct() - Open a file to write it in place
+ * @path: path of the file, which is truncated
+ * @mode: permissions of a new file
  *
- * Return: its descriptor, or negative errno.
+ * Return: descriptor, or negative errno.
  */
 int kt_stage_direct(const char *path, unsigned int mode)
 {
@@ -59,11 +58,11 @@ int kt_stage_direct(const char *path, unsigned int mode)
 }
 
 /*
- * As far as it is allowed, it is whose the earlier one was.  Nobody gets a right
- * that he did not have: where the owner or group is another one, members of the
- * earlier group count as others, and the other way round.
+ * Give a new file the owner, group and permissions of the earlier one, as far as the
+ * process may.  No user may gain a permission: if owner or group cannot be set, the
+ * group and others get only what both had.
  */
-static void take_rights(int fd, const struct stat *earlier)
+static void copy_permissions(int fd, const struct stat *earlier)
 {
 	unsigned int mode = earlier->st_mode & 0777, both;
 
@@ -71,7 +70,7 @@ static void take_rights(int fd, const struct stat *earlier)
 		both = mode & mode >> 3 & 7;
 		mode = (mode & 0700) | both << 3 | both;
 	}
-	/* Else it stays private. */
+	/* If this fails, the file stays private. */
 	if (fchmod(fd, mode))
 		errno = 0;
 }
@@ -93,7 +92,7 @@ static int open_beside(struct kt_stage *s, const char *place,
 		fd = folder && s->name ? -errno : -ENOMEM;
 	free(folder);
 	if (fd >= 0 && earlier)
-		take_rights(fd, earlier);
+		copy_permissions(fd, earlier);
 	if (fd < 0) {
 		if (s->folder >= 0)
 			close(s->folder);
@@ -112,14 +111,14 @@ static bool ends_in_slash(const char *path)
 }
 
 /**
- * kt_stage_file() - open a file to be written
- * @s: filled; ends with kt_stage_commit() or kt_stage_drop()
- * @path: its name; pipes, devices, open files in /proc, what is mounted, what has
- *	other names (hard links) and what only this file allows to change are
- *	written directly
- * @mode: of a new file
+ * kt_stage_file() - Open a file under a temporary name
+ * @s: filled; end with kt_stage_commit() or kt_stage_drop()
+ * @path: final path.  Pipes, devices, open files in /proc, mount points, files with
+ *	several hard links, and files in folders that may not be written are written
+ *	in place
+ * @mode: permissions of a new file
  *
- * Return: its descriptor, or negative errno.
+ * Return: descriptor, or negative errno.
  */
 int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 {
@@ -132,13 +131,13 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 	err = kt_path_follow(path, &place);
 	if (err)
 		return err;
-	/* The kernel says what is wrong with a file of such a name. */
+	/* Let the kernel report what is wrong with such a name. */
 	if (!place || ends_in_slash(place)) {
 		free(place);
 		return kt_stage_direct(path, mode);
 	}
 	there = !stat(place, &st);
-	if (there && stays(place, &st)) {
+	if (there && is_written_in_place(place, &st)) {
 		fd = kt_stage_direct(path, mode);
 	} else if (there && access(place, W_OK)) {
 		fd = -errno;
@@ -153,11 +152,11 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 }
 
 /**
- * kt_stage_folder() - make a temporary folder inside of a folder
- * @s: filled, @s->inner is the folder to write to; ends with kt_stage_commit(),
- *	kt_stage_keep() or kt_stage_drop()
- * @folder: where its files go at the end; a descriptor that is taken over
- * @is_ours: of which name are files of an earlier output, which go then?
+ * kt_stage_folder() - Make a temporary folder inside a folder
+ * @s: filled; write to @s->inner; end with kt_stage_commit(), kt_stage_keep() or
+ *	kt_stage_drop()
+ * @folder: descriptor of the final folder, owned by @s from now on
+ * @is_ours: checks whether a file of an earlier output, to be replaced, can have a name
  *
  * Return: 0 or negative errno.
  */
@@ -176,7 +175,7 @@ int kt_stage_folder(struct kt_stage *s, int folder,
 	return 0;
 }
 
-static void forget(struct kt_stage *s)
+static void forget_stage(struct kt_stage *s)
 {
 	kt_temp_forget(s->folder, s->temp);
 	if (s->inner >= 0)
@@ -213,7 +212,7 @@ static int remove_file(int from, const char *name, int to)
 	return unlinkat(from, name, 0) ? -errno : 0;
 }
 
-/* Return: 0, or what @act was the first to return instead. */
+/* Call @act for each file of an output except the metadata.  Return: 0 or its error. */
 static int for_each_stream(const struct kt_stage *s, int from, int to,
 			   int (*act)(int from, const char *name, int to))
 {
@@ -238,7 +237,7 @@ static int for_each_stream(const struct kt_stage *s, int from, int to,
 	return ret;
 }
 
-/* The metadata, if there is any. */
+/* Call @act for the metadata, if there is any. */
 static int on_metadata(int from, int to,
 		       int (*act)(int from, const char *name, int to))
 {
@@ -249,7 +248,7 @@ static int on_metadata(int from, int to,
 	return act(from, METADATA, to);
 }
 
-/* They come: the metadata at the end. */
+/* Move files in, the metadata last. */
 static int bring_files(const struct kt_stage *s, int from, int to)
 {
 	int err = for_each_stream(s, from, to, move_file);
@@ -257,7 +256,7 @@ static int bring_files(const struct kt_stage *s, int from, int to)
 	return err ? err : on_metadata(from, to, move_file);
 }
 
-/* They go: the metadata at first. */
+/* Move or remove files, the metadata first. */
 static int clear_files(const struct kt_stage *s, int from, int to,
 		       int (*act)(int from, const char *name, int to))
 {
@@ -266,7 +265,7 @@ static int clear_files(const struct kt_stage *s, int from, int to,
 	return err ? err : for_each_stream(s, from, to, act);
 }
 
-/* Before anything that is there is touched, what replaces it is on the disk. */
+/* Sync the new files before earlier ones are touched. */
 static int sync_inner(const struct kt_stage *s)
 {
 	int err = for_each_stream(s, s->inner, -1, sync_file);
@@ -310,7 +309,7 @@ static int commit_folder(struct kt_stage *s)
 		old = kt_temp_folder(s->folder, name);
 		if (old < 0)
 			return old;
-		/* What is moved in there is no temporary file. */
+		/* The earlier files in there must not be removed by a signal. */
 		kt_temp_forget(s->folder, name);
 	}
 	kt_temp_hold(&before);
@@ -321,7 +320,7 @@ static int commit_folder(struct kt_stage *s)
 		if (!err)
 			clear_files(s, old, -1, remove_file);
 		close(old);
-		/* If an earlier file could not move back, it stays there. */
+		/* Fails if an earlier file could not move back: keep it there. */
 		unlinkat(s->folder, name, AT_REMOVEDIR);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -330,7 +329,7 @@ static int commit_folder(struct kt_stage *s)
 
 /* ---- the end ---------------------------------------------------------------------- */
 
-/* What takes the place of an earlier file has to be on the disk before. */
+/* Sync the new file before it replaces an earlier one. */
 static int sync_temp(const struct kt_stage *s)
 {
 	int fd = openat(s->folder, s->temp, O_WRONLY | O_CLOEXEC);
@@ -354,12 +353,11 @@ static int commit_file(const struct kt_stage *s)
 }
 
 /**
- * kt_stage_commit() - it is whole: it gets its name
- * @s: a file, or a folder, where it takes the place of earlier files; a direct
- *	output stays
+ * kt_stage_commit() - Give a complete output its final name
+ * @s: a file or folder; nothing is done if the output is not staged
  *
- * Return: 0 or negative errno; then the earlier output is there, and the temporary
- * one may be kept or dropped.
+ * Return: 0 or negative errno; after an error the earlier output is unchanged, and the
+ * caller may keep or drop the temporary one.
  */
 int kt_stage_commit(struct kt_stage *s)
 {
@@ -369,23 +367,23 @@ int kt_stage_commit(struct kt_stage *s)
 		return 0;
 	err = s->inner >= 0 ? commit_folder(s) : commit_file(s);
 	if (!err)
-		forget(s);
+		forget_stage(s);
 	return err;
 }
 
 /**
- * kt_stage_keep() - it stays under its temporary name
- * @s: a file or a folder
+ * kt_stage_keep() - Keep an output under its temporary name
+ * @s: a file or folder
  */
 void kt_stage_keep(struct kt_stage *s)
 {
 	if (kt_stage_is_open(s))
-		forget(s);
+		forget_stage(s);
 }
 
 /**
- * kt_stage_drop() - it is not wanted: nothing of it stays
- * @s: a file, a folder, or nothing
+ * kt_stage_drop() - Remove an output
+ * @s: a file or folder; nothing is done if the output is not staged
  */
 void kt_stage_drop(struct kt_stage *s)
 {
@@ -394,5 +392,5 @@ void kt_stage_drop(struct kt_stage *s)
 	if (s->inner >= 0)
 		clear_files(s, s->inner, -1, remove_file);
 	unlinkat(s->folder, s->temp, s->inner >= 0 ? AT_REMOVEDIR : 0);
-	forget(s);
+	forget_stage(s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Outputs that get their name when they are whole. */
+/* Outputs that get their final name when they are complete; see stage.c. */
 #ifndef _KT_STAGE_H
 #define _KT_STAGE_H
 
@@ -9,12 +9,12 @@
 
 /**
  * struct kt_stage - an output under a temporary name
- * @folder: where the temporary name is; -1: there is none
- * @inner: of a folder: the temporary folder; -1: it is a file
- * @name: of a file: the name that it gets, in @folder
- * @temp: its temporary name, in @folder
- * @replaces: there is an earlier file of that name
- * @is_ours: of a folder: whether a name is one of an earlier output's files
+ * @folder: folder that contains the temporary name, -1 = the output is not staged
+ * @inner: the temporary folder if the output is a folder, -1 = it is a file
+ * @name: final name of a file, in @folder
+ * @temp: temporary name, in @folder
+ * @replaces: there is an earlier file with the final name
+ * @is_ours: for a folder, checks whether a file of an earlier output can have a name
  */
 struct kt_stage {
 	int folder;
@@ -35,7 +35,7 @@ int kt_stage_commit(struct kt_stage *s);
 void kt_stage_keep(struct kt_stage *s);
 void kt_stage_drop(struct kt_stage *s);
 
-/* Has it a temporary name? */
+/* Check whether an output has a temporary name. */
 static inline bool kt_stage_is_open(const struct kt_stage *s)
 {
 	return s->folder >= 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Files and folders under temporary names.  Those of this process are in a table, so
- * that a signal handler removes them and nothing else: a name does not tell whose it
- * is, since processes of two containers may have one number and write to one folder.
+ * Create files and folders with temporary names, and remove them from a signal handler.
+ *
+ * The names of this process are kept in a table, so that the handler removes these and
+ * nothing else.  The name alone does not identify the process: two containers may have
+ * processes with the same number that write to the same folder.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +19,10 @@
 #include "temp.h"
 
 #define MODE_DIR	0777
-#define ENTRIES		2048U		/* bytes of entries at a time */
-#define SLOTS		16		/* outputs at a time; others are not swept */
+#define ENTRIES		2048U		/* bytes of directory entries read at a time */
+#define SLOTS		16		/* most outputs at a time; others are not removed by a signal */
 
-/* As getdents64(2) has it, which has no declaration. */
+/* Entry of getdents64(2), which has no declaration in libc. */
 struct entry {
 	uint64_t ino;
 	int64_t off;
@@ -33,10 +35,10 @@ enum { SLOT_FREE, SLOT_TAKEN, SLOT_FILLED };
 
 /**
  * struct slot - a temporary name
- * @state: FILLED: the rest is valid
- * @owner: who made it: a child does not sweep what its parent writes
- * @folder: where it is
- * @name: the name in there
+ * @state: SLOT_FILLED = the other members are valid
+ * @owner: process that created it; a forked child must not remove it
+ * @folder: descriptor of the folder
+ * @name: name in the folder
  */
 struct slot {
 	int state;
@@ -48,10 +50,10 @@ struct slot {
 static struct slot slots[SLOTS];
 
 /**
- * kt_temp_is_name() - is it a temporary name, of any process?
+ * kt_temp_is_name() - Check for a temporary name of any process
  * @name: the name
  *
- * Return: true if it is.
+ * Return: true if it is a temporary name.
  */
 bool kt_temp_is_name(const char *name)
 {
@@ -77,8 +79,8 @@ static void fill_slot(int folder, const char *name)
 	}
 }
 
-/* Return: a descriptor, or negative errno. */
-static int make(int folder, const char *name, bool is_folder, unsigned int mode)
+/* Create a file or folder.  Return: descriptor, or negative errno. */
+static int make_entry(int folder, const char *name, bool is_folder, unsigned int mode)
 {
 	const int flags = O_CLOEXEC | O_NOFOLLOW;
 	int fd, err;
@@ -99,19 +101,19 @@ static int make(int folder, const char *name, bool is_folder, unsigned int mode)
 	return fd;
 }
 
-static int make_any(int folder, char name[KT_TEMP_NAME], bool is_folder,
-		    unsigned int mode)
+static int make_temp(int folder, char name[KT_TEMP_NAME], bool is_folder,
+		     unsigned int mode)
 {
 	sigset_t before;
 	int fd = -EEXIST;
 
-	/* A signal finds it in the table as soon as it is there. */
+	/* No signal between creating it and adding it to the table. */
 	kt_temp_hold(&before);
 	for (unsigned int nr = 0; fd == -EEXIST; nr++) {
 		memset(name, 0, KT_TEMP_NAME);
 		snprintf(name, KT_TEMP_NAME, KT_TEMP_PREFIX "%ld-%u",
 			 (long)getpid(), nr);
-		fd = make(folder, name, is_folder, mode);
+		fd = make_entry(folder, name, is_folder, mode);
 	}
 	if (fd >= 0)
 		fill_slot(folder, name);
@@ -120,34 +122,34 @@ static int make_any(int folder, char name[KT_TEMP_NAME], bool is_folder,
 }
 
 /**
- * kt_temp_file() - make a file of a new temporary name
- * @folder: where; it stays open until kt_temp_forget()
- * @name: set to its name in there
- * @mode: as in open(2)
+ * kt_temp_file() - Create a file with a temporary name
+ * @folder: descriptor of the folder; must stay open until kt_temp_forget()
+ * @name: set to the name in the folder
+ * @mode: permissions, as in open(2)
  *
- * Return: its descriptor, to be written to, or negative errno.
+ * Return: descriptor for writing, or negative errno.
  */
 int kt_temp_file(int folder, char name[KT_TEMP_NAME], unsigned int mode)
 {
-	return make_any(folder, name, false, mode);
+	return make_temp(folder, name, false, mode);
 }
 
 /**
- * kt_temp_folder() - make a folder of a new temporary name
- * @folder: where; it stays open until kt_temp_forget()
- * @name: set to its name in there
+ * kt_temp_folder() - Create a folder with a temporary name
+ * @folder: descriptor of the folder around it; must stay open until kt_temp_forget()
+ * @name: set to the name in @folder
  *
- * Return: its descriptor, or negative errno.
+ * Return: descriptor, or negative errno.
  */
 int kt_temp_folder(int folder, char name[KT_TEMP_NAME])
 {
-	return make_any(folder, name, true, MODE_DIR);
+	return make_temp(folder, name, true, MODE_DIR);
 }
 
 /**
- * kt_temp_forget() - a signal no longer removes it
- * @folder: where it is or was
- * @name: its temporary name
+ * kt_temp_forget() - Take a name out of the table, so that no signal removes it
+ * @folder: descriptor of the folder
+ * @name: the temporary name
  */
 void kt_temp_forget(int folder, const char *name)
 {
@@ -164,8 +166,8 @@ void kt_temp_forget(int folder, const char *name)
 }
 
 /**
- * kt_temp_hold() - let signals wait, so that none ends us between two renames
- * @before: filled, for sigprocmask(2) behind them
+ * kt_temp_hold() - Block signals, for example between two renames
+ * @before: set to the previous mask, to be restored with sigprocmask(2)
  */
 void kt_temp_hold(sigset_t *before)
 {
@@ -175,7 +177,7 @@ void kt_temp_hold(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &all, before);
 }
 
-/* The files in a folder: folders in it are not ours and stay. */
+/* Remove the files in a folder; folders inside it are not ours and stay. */
 static void remove_files(int folder)
 {
 	_Alignas(struct entry) char data[ENTRIES];
@@ -208,9 +210,9 @@ static void remove_slot(const struct slot *s)
 }
 
 /**
- * kt_temp_sweep() - remove all that this process has under a temporary name
+ * kt_temp_sweep() - Remove all temporary files and folders of this process
  *
- * It may be called from a signal handler.
+ * May be called from a signal handler.
  */
 void kt_temp_sweep(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of outputs that are not whole yet. */
+/* Temporary names of outputs that are not complete yet; see temp.c. */
 #ifndef _KT_TEMP_H
 #define _KT_TEMP_H
 
 #include <signal.h>
 #include <stdbool.h>
 
-/* Readers of a folder skip names with a dot. */
+/* Readers of a trace directory skip names that begin with a dot. */
 #define KT_TEMP_PREFIX	".ktape-"
 #define KT_TEMP_NAME	32U
 
