@@ -19,8 +19,8 @@
  *
  * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Lost: system
  * calls of threads with ids above PID_MAX_LIMIT, and arguments of user events
- * beyond 24, which are counted.  Text has no resynchronisation, but the viewers
- * accept a file without its closing brackets.
+ * beyond 24, which are counted.  JSON has no resynchronisation: a file is valid or
+ * not.
  */
 #include "show/line.h"
 #include "stream/event.h"
