@@ -74,7 +74,7 @@ static void check_memory(const char *what, scene_fn *scene, uint64_t n,
 
 	check(!took.status, "%s: status %x", what, took.status);
 	check(took.kib <= kib, "%s: %ld KiB, not %ld", what, took.kib, kib);
-	check(!told || took.left, "%s: nothing is told to be left out", what);
+	check(!told || took.left, "%s: no omission is reported", what);
 }
 
 /*

@@ -60,13 +60,13 @@ static void take(int times, bool again)
 
 	ends = times;
 	follows = again;
-	check(!daemon_pidfile(&d, path), "not taken");
+	check(!daemon_pidfile(&d, path), "the pidfile was not created");
 	check(!ends && d.pid_fd >= 0 && !fstat(d.pid_fd, &ours) &&
 		      !stat(path, &there) && ours.st_ino == there.st_ino,
-	      "the lock is on a file that is gone");
+	      "the locked file was removed");
 	check(there.st_size > 1, "no number in it");
 	daemon_end(&d, 0);
-	check(access(path, F_OK), "it is left behind");
+	check(access(path, F_OK), "the pidfile is left behind");
 }
 
 static void test_race(void)
@@ -83,13 +83,13 @@ static void test_stolen(void)
 	struct daemon d = { .ready = -1, .pid_fd = -1 };
 	FILE *f;
 
-	check(!daemon_pidfile(&d, path), "not taken");
+	check(!daemon_pidfile(&d, path), "the pidfile was not created");
 	unlink(path);
 	f = fopen(path, "w");
-	check(f, "no other one");
+	check(f, "there is no other owner");
 	fclose(f);
 	daemon_end(&d, 0);
-	check(!access(path, F_OK), "that of another is removed");
+	check(!access(path, F_OK), "another process's pidfile was removed");
 	unlink(path);
 }
 
@@ -110,7 +110,7 @@ static void test_logfile(void)
 	}
 	close(end[1]);
 	check(waitpid(pid, &status, 0) == pid && !status, "not detached");
-	check(read(end[0], there, sizeof(there) - 1) > 0, "nothing is said");
+	check(read(end[0], there, sizeof(there) - 1) > 0, "there is no message");
 	check(!strncmp(there, here, strlen(here)), "%s, not %s", there, here);
 	close(end[0]);
 }

@@ -36,10 +36,10 @@ static void test_no_child(void)
 	char name[] = "receive", out[] = "-onowhere", line[] = "/dev/null";
 	char *args[] = { name, out, line, NULL };
 
-	check(command_receive.run(3, args) == 1, "it did not fail");
+	check(command_receive.run(3, args) == 1, "receive did not fail");
 	check(forks == 1, "%u forks", forks);
 	check(!kills, "%u times a signal, the last to %d", kills, (int)killed);
-	check(access("nowhere", F_OK) && errno == ENOENT, "it wrote");
+	check(access("nowhere", F_OK) && errno == ENOENT, "receive wrote an output");
 }
 
 static const struct tap_test tests[] = {

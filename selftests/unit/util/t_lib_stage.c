@@ -145,20 +145,20 @@ static void fail_each(bool earlier, bool rename)
 		calls.look = earlier;
 		*(rename ? &calls.fail_rename : &calls.fail_sync) = nr;
 		err = kt_stage_commit(&s);
-		check(!calls.mixed, "call %u: half a trace is to be seen", nr);
+		check(!calls.mixed, "call %u: a partial trace is visible", nr);
 		if (!err)
 			break;
 		if (earlier)
-			check(is_old(), "call %u: the earlier one is gone", nr);
+			check(is_old(), "call %u: the old output is gone", nr);
 		else
 			check(has_text("cpu0", NULL) &&
 			      has_text("metadata", NULL),
-			      "call %u: there is a part", nr);
+			      "call %u: a partial output is there", nr);
 		check_equal(count_temporary(), 1);
 		kt_stage_drop(&s);
 		check_equal(count_temporary(), 0);
 	}
-	check(is_new() && has_text("other", "theirs"), "it is not replaced");
+	check(is_new() && has_text("other", "theirs"), "the old output was not replaced");
 	check_equal(count_temporary(), 0);
 	/*
 	 * Three renames into place, and three of the old files out of the way;
@@ -196,9 +196,9 @@ static void test_keep(void)
 	stage_new(&s, true);
 	snprintf(name, sizeof(name), "%s/cpu2", s.temp);
 	kt_stage_keep(&s);
-	check(is_old() && has_text(name, "new"), "both are there");
+	check(is_old() && has_text(name, "new"), "the old or the kept output is missing");
 	kt_temp_sweep();
-	check(has_text(name, "new"), "a signal leaves what is kept");
+	check(has_text(name, "new"), "a signal removes a kept output");
 }
 
 /* Like a process of another container with the same pid. */
@@ -224,11 +224,11 @@ static void test_sweep(void)
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	check(!faccessat(folder, ours, F_OK, 0), "a child has swept it");
+	check(!faccessat(folder, ours, F_OK, 0), "a child has removed the parent's file");
 	kt_temp_sweep();
 	check(faccessat(folder, ours, F_OK, 0) && errno == ENOENT,
-	      "ours is not swept");
-	check(has_text(theirs, "theirs"), "theirs is swept");
+	      "our own file was not removed");
+	check(has_text(theirs, "theirs"), "another process's file was removed");
 	kt_stage_drop(&s);
 }
 

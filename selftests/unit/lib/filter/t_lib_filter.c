@@ -243,7 +243,7 @@ static void test_refused(void)
 		error = (struct ktape_error){ .offset = 99 };
 		check(ktape_filter_parse(refused[i].kind, text, &v, &error) ==
 		      -EBADMSG, "%u: \"%s\" passes", refused[i].kind, text);
-		check(error.text[0], "%s: nothing is told", text);
+		check(error.text[0], "%s: no error message", text);
 		check(error.offset == refused[i].offset, "%s: at %llu", text,
 		      (unsigned long long)error.offset);
 		check(!v.entries, "%s leaves entries", text);
@@ -275,12 +275,12 @@ static void test_limits(void)
 		for (n = 1; n <= limits[i].most; n++)
 			at += (size_t)sprintf(text + at, "%u,", n);
 		check(!ktape_filter_parse(limits[i].kind, text, &v, NULL),
-		      "the most are refused");
+		      "the largest number of entries is refused");
 		check_equal(v.nr, limits[i].most);
 		ktape_filter_release(&v);
 		sprintf(text + at, "%u", n);
 		check(ktape_filter_parse(limits[i].kind, text, &v, NULL) ==
-		      -EBADMSG, "one more passes");
+		      -EBADMSG, "one entry too many is accepted");
 	}
 }
 

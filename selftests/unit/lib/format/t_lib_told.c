@@ -221,7 +221,7 @@ static void states_bounded(void)
 	check_equal(found, MANY + 1);
 	check(strstr(text, "\"Mutex #2 State\"") &&
 		      !strstr(text, "\"Mutex #5000 State\""),
-	      "not the first mutexes are remembered");
+	      "other mutexes than the first ones are kept");
 	check(!strcmp(missed, "states of objects beyond 4096: 904\n"), "%s",
 	      missed);
 	free(text);

@@ -100,7 +100,7 @@ static void slices(void)
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		check(strstr(text, lines[i]), "there is no %s", lines[i]);
 	check(!strstr(text, "{\"ph\":\"E\",\"pid\":7,"),
-	      "a thread that sleeps goes on with its call");
+	      "a sleeping thread continues its call");
 	free(text);
 }
 

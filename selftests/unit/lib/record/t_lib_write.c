@@ -53,7 +53,7 @@ static void test_replace(void)
 	check(create(0) == -ENOTEMPTY && has("cpu0"), "without force");
 	check(!create(KTAPE_CTF_FORCE), "with force");
 	check(has("metadata") && !has("cpu0") && !has("control12"),
-	      "what is left");
+	      "wrong files are left");
 	trace_remove(dir);
 	check(!create(KTAPE_CTF_FORCE), "no folder");
 }
@@ -77,18 +77,18 @@ static void test_foreign(void)
 	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a foreign file");
 	check(has("metadata") && has("cpu0") && has("control0") &&
 		      has("registry") && has("zoo"),
-	      "something went");
+	      "a file was removed");
 
 	begin_folder();
 	trace_write(dir, "metadata", lttng, sizeof(lttng) - 1);
 	trace_write(dir, "cpu0", "x", 1);
 	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a trace of others");
-	check(has("metadata") && has("cpu0"), "something went");
+	check(has("metadata") && has("cpu0"), "a file was removed");
 
 	begin_folder();
 	trace_write(dir, "cpu0", "x", 1);
 	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a file of that name");
-	check(has("cpu0"), "it went");
+	check(has("cpu0"), "the file was removed");
 
 	begin_folder();
 	trace_metadata(dir);
@@ -96,7 +96,7 @@ static void test_foreign(void)
 	snprintf(path, sizeof(path), "%s/cpu1", dir);
 	check(!mkdir(path, 0777), "mkdir");
 	check(create(KTAPE_CTF_FORCE) == -EEXIST, "a folder of that name");
-	check(has("metadata") && has("cpu0") && has("cpu1"), "something went");
+	check(has("metadata") && has("cpu0") && has("cpu1"), "a file was removed");
 
 	begin_folder();
 	snprintf(path, sizeof(path), "%s/metadata", dir);
@@ -252,7 +252,7 @@ static void test_staged(void)
 	record_part(&how, &part);
 	check_events(stats.records, "an earlier trace is worth more than a part");
 	check(!create(KTAPE_CTF_FORCE) && !has("cpu0"),
-	      "there is something else in the folder");
+	      "the folder has another file");
 }
 
 /* The trace cannot replace the old one, and the rings are gone by then. */
@@ -272,7 +272,7 @@ static void test_kept(void)
 	while (ktape_recorder_step(r) > 0)
 		;
 	trace_write(dir, "theirs", "x", 1);
-	check(ktape_recorder_finish(r) == -EEXIST, "something is in the way");
+	check(ktape_recorder_finish(r) == -EEXIST, "the other file does not prevent the rename");
 	kept = ktape_recorder_kept(r);
 	check(kept && !has("metadata"), "not kept");
 	trace_read(kept ? kept : dir, 0, &got);
@@ -462,7 +462,7 @@ static void leave_live(bool runs)
 	running = false;
 	ktape_recorder_stats(r, &stats);
 	ktape_recorder_close(r);
-	check(emitted > had, "nothing came while it was written");
+	check(emitted > had, "no event came during the writes");
 	check_equal(stats.records, had);
 	check_equal(stats.missed, 0);
 	trace_read(dir, 0, &read);
@@ -639,7 +639,7 @@ static void test_cpus(void)
 		rings_there = RINGS;
 		check(!ktape_recorder_finish(r), "finish");
 		ktape_recorder_close(r);
-		check(!has("metadata.new"), "it is left behind");
+		check(!has("metadata.new"), "a temporary file is left behind");
 		check(!ktape_trace_open(dir, NULL, &t, NULL), "read");
 		check_equal(ktape_trace_info(t)->cpus[0], 3);
 		check_equal(ktape_trace_info(t)->converted, 0);

@@ -274,7 +274,7 @@ static void test_metadata(void)
 	image.data[image.super->metadata + 100] ^= 1;
 	recover();
 	check_equal(res.ret, 0);
-	check(res.r.metadata_made, "it was taken");
+	check(res.r.metadata_made, "damaged metadata was used");
 	check_equal(res.records[0], WHOLE_RECORDS);
 	check(!strcmp(res.r.info.clock, "mono"), "%s", res.r.info.clock);
 	check_equal(res.r.info.freq, image_info.freq);
@@ -319,7 +319,7 @@ static void test_overlap(void)
 	image_seal(&image);
 	recover();
 	check_equal(res.ret, 0);
-	check(res.told >= IMAGE_RINGS - 1, "only %u are left out", res.told);
+	check(res.told >= IMAGE_RINGS - 1, "only %u packets are left out", res.told);
 	check(res.r.nr_rings < 2, "%u rings", res.r.nr_rings);
 }
 

@@ -334,7 +334,7 @@ static void check_plan(const struct kt_plan *p,
 		check_step(&p->steps[i], &d->fields[i]);
 		if (d->fields[i].place != KTAPE_PLACE_BITS)
 			continue;
-		check(bits++ == i, "%s: %s is behind others", d->name,
+		check(bits++ == i, "%s: %s comes after others", d->name,
 		      d->fields[i].name);
 		wide += d->fields[i].count;
 	}

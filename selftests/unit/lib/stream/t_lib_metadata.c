@@ -210,7 +210,7 @@ static void test_old_flips(void)
 	to = (size_t)(strchr(strstr(text, "clock {"), '\n') - text);
 	events = describe(folder);
 	whole = render(folder);
-	check(events && whole && judge(folder), "it is damaged before: %s",
+	check(events && whole && judge(folder), "the trace is damaged before the test: %s",
 	      result.first.text);
 	/* The text around values is as critical: change each of its bytes. */
 	for (size_t at = env; at < to + 1000; at++)
@@ -244,7 +244,7 @@ static void check_zeros(const char *text, size_t len, size_t from, size_t to,
 	      "zeros from %zu to %zu: %d, \"%s\"", from, to, result.ret,
 	      result.first.text);
 	check(!right || (!sealed && render(folder) == whole),
-	      "zeros from %zu to %zu are not missed", from, to);
+	      "zeros from %zu to %zu are not detected", from, to);
 }
 
 static void test_sectors(void)
@@ -287,7 +287,7 @@ static void test_flips(void)
 		/* In a pipe form only the metadata packet counts. */
 		size = (size_t)st.st_size;
 		whole = render(what);
-		check(whole && judge(what), "it is damaged before: %s",
+		check(whole && judge(what), "the trace is damaged before the test: %s",
 		      result.first.text);
 		for (unsigned int k = 0; k < FLIPS; k++)
 			check_flip(what, whole,
@@ -305,7 +305,7 @@ static void test_registry(void)
 
 	if (stat(path, &st))
 		abort();
-	check(whole && judge(folder), "it is damaged before: %s",
+	check(whole && judge(folder), "the trace is damaged before the test: %s",
 	      result.first.text);
 	for (uint64_t at = 0; at < (uint64_t)st.st_size; at++)
 		for (unsigned int bit = 0; bit < 8; bit++)
@@ -319,7 +319,7 @@ static void test_registry(void)
 static void check_place(const char *what, size_t byte, uint64_t at)
 {
 	trace_flip(path, byte, 1);
-	check(!judge(what), "nothing is wrong");
+	check(!judge(what), "verify finds no error");
 	check_equal(result.errors[KTAPE_RULE_CHECKSUM], 1);
 	check_equal(result.first.offset, at);
 	check(!strstr(result.first.text, "line ") ==
@@ -394,7 +394,7 @@ static void test_twice(void)
 		 * valid.
 		 */
 		trace_flip(path, sizeof(struct ktape_metadata_packet) + 100, 1);
-		check(!judge(path), "nothing is wrong");
+		check(!judge(path), "verify finds no error");
 	}
 	free(text);
 	free(bytes);
@@ -554,7 +554,7 @@ static void test_recovered(void)
 		check(!ktape_recover(&in, &place, &out, NULL, &result_of, NULL),
 		      "recover");
 		check_equal(result_of.metadata_made, damaged);
-		check(!ret, "it has no right checksum: %d", ret);
+		check(!ret, "the metadata has no valid checksum: %d", ret);
 		ktape_recovered_release(&result_of);
 		image_free(&m);
 	}

@@ -248,9 +248,9 @@ static void check_place(char *text, size_t len, size_t at, unsigned int bit)
 	text[at] = (char)(text[at] ^ 1 << bit);
 	ret = ktape_metadata_check(text, len, &error);
 	text[at] = (char)(text[at] ^ 1 << bit);
-	check(ret == -EBADMSG, "bit %u of byte %zu is not missed: %d", bit, at,
+	check(ret == -EBADMSG, "bit %u of byte %zu is not detected: %d", bit, at,
 	      ret);
-	check(value || error.offset == at, "byte %zu is told to be at %llu: %s",
+	check(value || error.offset == at, "byte %zu is reported at %llu: %s",
 	      at, (unsigned long long)error.offset, error.text);
 }
 
@@ -276,7 +276,7 @@ static void test_bits(void)
 	/* A truncated text. */
 	for (size_t at = first; at < len; at += 997)
 		check(ktape_metadata_check(text, at, NULL) == -EBADMSG,
-		      "%zu bytes of it are enough", at);
+		      "%zu bytes of it are accepted", at);
 	free(text);
 }
 

@@ -311,14 +311,14 @@ static void test_remark(void)
 		      forms[k].name);
 		free(remark);
 		check(!ktape_piece_remove(piece[0]) &&
-		      access(piece[0], F_OK), "%s: it is there", forms[k].name);
+		      access(piece[0], F_OK), "%s: the piece was not removed", forms[k].name);
 	}
 	make_piece(&forms[2]);
 	snprintf(path, sizeof(path), "%s/zoo", piece[0]);
 	trace_write(folder, "0/zoo", "x", 1);
-	check(ktape_piece_remove(piece[0]) == -EEXIST, "something else in it");
+	check(ktape_piece_remove(piece[0]) == -EEXIST, "the folder has another file");
 	snprintf(path, sizeof(path), "%s/cpu0.zst", piece[0]);
-	check(!access(path, F_OK), "something went");
+	check(!access(path, F_OK), "a file was removed");
 	trace_write(folder, "file.ktape", "hello, I am no trace", 20);
 	snprintf(path, sizeof(path), "%s/file.ktape", folder);
 	check(ktape_piece_remove(path) == -EEXIST && !access(path, F_OK),

@@ -210,7 +210,7 @@ static void test_questions(void)
 		sum.asked, sum.others[0], sum.others[1], sum.others[2],
 		sum.others[3], sum.others[4]);
 	check_equal(sum.asked + sum.refused, SCENES * QUESTIONS);
-	check(sum.refused > 20, "%u values of no field", sum.refused);
+	check(sum.refused > 20, "%u values that the field cannot have", sum.refused);
 	check_equal(sum.wrong_proved, 0);
 	check_equal(sum.wrong_found, 0);
 	check_equal(sum.missed_found, 0);
@@ -468,7 +468,7 @@ static void test_lost_filter(void)
 			sim_stop(s);
 		sim_finish(s);
 		check(verdict(s, at, at + 1) != KTAPE_ABSENT_PROVED,
-		      "way %u: proved, and a filter held it back", how);
+		      "way %u: PROVED although a filter dropped the event", how);
 		sim_free(s);
 	}
 }
@@ -507,10 +507,10 @@ static void test_unseen_filter(void)
 		if (t->fate == SIM_FILTERED)
 			check(verdict(s, t->ts, t->ts + 1) !=
 				      KTAPE_ABSENT_PROVED,
-			      "proved, and was filtered");
+			      "PROVED although the event was filtered");
 	}
 	check(verdict(s, from + 5000, from + 5001) != KTAPE_ABSENT_PROVED,
-	      "proved, and nobody knows of filters");
+	      "PROVED although the filters are unknown");
 	sim_free(s);
 }
 
@@ -558,7 +558,7 @@ static void test_missing_cpu(void)
 		check_equal(verdict_on(s, &q), KTAPE_ABSENT_PROVED);
 		q.cpu = 1;
 		check(verdict_on(s, &q) != KTAPE_ABSENT_PROVED,
-		      "proved where nothing is");
+		      "PROVED where the trace has nothing");
 		sim_free(s);
 	}
 }

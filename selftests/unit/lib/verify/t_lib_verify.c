@@ -89,7 +89,7 @@ do {									\
 		      "%llu of rule %s (%s)",				\
 		      (unsigned long long)result.errors[__i],		\
 		      ktape_rule_name(__i), result.finding[0].text);	\
-	check(result.nr, "nobody was told");				\
+	check(result.nr, "no finding was reported");				\
 	check_equal(result.finding[0].ring, at_ring);			\
 	check_equal(result.finding[0].cpu, at_cpu);			\
 } while (0)
@@ -347,7 +347,7 @@ static void test_truncated(void)
 	if (stat(path, &st) || truncate(path, st.st_size - 24))
 		abort();
 	verify(folder);
-	check(result.errors[KTAPE_RULE_FORM] == 1, "nothing is cut off");
+	check(result.errors[KTAPE_RULE_FORM] == 1, "nothing was truncated");
 	check_equal(result.finding[0].ring, KTAPE_RING_EVENT);
 	check_equal(result.finding[0].cpu, 0);
 	check_equal(result.finding[0].offset, (uint64_t)st.st_size - 24);
@@ -417,10 +417,10 @@ static void test_no_marker(void)
 		struct sim *s = simple();
 
 		check(sim_take(s, 1, markers[i].opcode, markers[i].bits,
-			       markers[i].dat20), "marker %zu is not there", i);
+			       markers[i].dat20), "there is no marker %zu", i);
 		save(s, 0);
 		check(result.errors[markers[i].rule] > 0,
-		      "marker %zu is not missed: %d wrong", i, result.ret);
+		      "the missing marker %zu is not detected: %d wrong", i, result.ret);
 		check_equal(result.finding[0].cpu, 0);
 		done(s);
 	}
@@ -431,7 +431,7 @@ static void test_no_record(void)
 {
 	struct sim *s = simple();
 
-	check(sim_take(s, 0, KTAPE_EV_SYS_EXIT, 0, 0), "it is not there");
+	check(sim_take(s, 0, KTAPE_EV_SYS_EXIT, 0, 0), "there is no such record");
 	save(s, 0);
 	check(result.errors[KTAPE_RULE_LEDGER] == 1, "%d wrong", result.ret);
 	check(strstr(result.finding[0].text, "syscall") ||
@@ -743,7 +743,7 @@ static void test_lossy_end(void)
 	while (sim_take(s, 3, KTAPE_EV_SESSION, 3, KTAPE_PHASE_OFF))
 		;
 	save(s, 0);
-	check(result.ret, "nothing is wrong without the end");
+	check(result.ret, "the missing end is not detected");
 	trace_remove(folder);
 	h = (void *)r->packets[r->nr - 1].data;
 	h->emitted--;

@@ -48,7 +48,7 @@ static void settle(void)
 	check_equal(rig.page->commit, r->write);
 	check_equal(r->committed, r->write);
 	check_equal(reader.position, r->write);
-	check(rig.opened >= rig.opening, "%llu opened blocks, told %llu times",
+	check(rig.opened >= rig.opening, "%llu opened blocks, reported %llu times",
 	      (unsigned long long)rig.opening, (unsigned long long)rig.opened);
 	check_equal(kt_ring_emitted(rig.page), rig_written(&rig));
 	check(rig_guards_hold(&rig), "written outside the blocks");
@@ -244,26 +244,26 @@ static void test_losses(void)
 	u64 first = 0, lost;
 
 	begin(KTAPE_MODE_DISCARD, 0);
-	check(!kt_ring_loss_take(&rig.ring, class, &taken), "none yet");
+	check(!kt_ring_loss_take(&rig.ring, class, &taken), "a loss is pending before the first one");
 	while (!rig_lost(&rig)) {
 		kt_shim_time++;
 		first = kt_shim_time;
 		rig_emit(&rig, 0, 1);
 	}
-	check(rig.ring.lossy, "nobody knows");
+	check(rig.ring.lossy, "the ring is not marked as lossy");
 	kt_shim_time += 1000;
 	rig_emit(&rig, 0, 1);
 	lost = rig_lost(&rig);
-	check(kt_ring_loss_take(&rig.ring, class, &taken), "nothing to tell");
+	check(kt_ring_loss_take(&rig.ring, class, &taken), "no loss is pending");
 	check_equal(taken.first, first);
 	check_equal(taken.last, first + 1000);
 	check_equal(taken.reported, lost);
-	check(!kt_ring_loss_take(&rig.ring, class, &again), "told twice");
+	check(!kt_ring_loss_take(&rig.ring, class, &again), "the loss is reported twice");
 	/* Write one more, then restore the space. */
 	kt_shim_time += 1000;
 	rig_emit(&rig, 0, 1);
 	kt_ring_loss_back(&rig.ring, class, &taken);
-	check(kt_ring_loss_take(&rig.ring, class, &again), "nothing came back");
+	check(kt_ring_loss_take(&rig.ring, class, &again), "the loss was not restored");
 	check_equal(again.first, first);
 	check_equal(again.last, first + 2000);
 	check_equal(again.reported, lost + 1);
@@ -580,7 +580,7 @@ static void test_step_to_turn(void)
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.time, latest);
 	check_equal(reader.extends, 0);
-	check(rig_steps > 0, "nobody was told of the step");
+	check(rig_steps > 0, "the clock step was not reported");
 	check_equal(rig_stepped_from, latest);
 	check_catches_up(latest);
 	if (!tap_why[0])
@@ -600,7 +600,7 @@ static void test_step_before_block(void)
 	step_back(6 * TURN + 5);
 	check(reader_poll(&reader), "%s", reader.error);
 	check_equal(reader.time, latest);
-	check(rig_steps > 0, "nobody was told of the step");
+	check(rig_steps > 0, "the clock step was not reported");
 	check_equal(rig_stepped_from, latest);
 	check_catches_up(latest);
 	if (!tap_why[0])

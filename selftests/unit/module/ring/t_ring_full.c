@@ -65,7 +65,7 @@ static void test_shed(void)
 		emit(PRIORITY1, 1);
 		emit(NEVER, 1);
 	}
-	check(shed(PRIORITY0) > shed(PRIORITY1), "not the least important first");
+	check(shed(PRIORITY0) > shed(PRIORITY1), "the least important class is not shed first");
 	check(shed(PRIORITY1) > 0, "priority 1 was not shed");
 	check_equal(shed(NEVER), 0);
 	check_equal(rig.page->commit, SIZE);
@@ -138,7 +138,7 @@ static void test_full_parks(void)
 		rig_emit(&rig, NEVER, 3);
 	} while (!rig_lost(&rig));
 	write = rig.ring.write;
-	check(rig_room(&rig) >= 16, "nothing small would fit");
+	check(rig_room(&rig) >= 16, "no small record would fit");
 	rig_emit(&rig, NEVER, 0);
 	rig_emit(&rig, PRIORITY0, 1);
 	rig_emit(&rig, NEVER, 4);

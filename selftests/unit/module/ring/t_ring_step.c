@@ -274,19 +274,19 @@ static const char *judge(void)
 	if (w.scene->mode == KTAPE_MODE_DISCARD && page->consumer < page->tail)
 		return "blocks were overwritten before they were consumed";
 	if (w.scene->stopped && r->write != w.stopped)
-		return "something was recorded while recording was stopped";
+		return "a record was written while recording was stopped";
 	if (w.live.position != r->write)
 		return "the reader did not come to the end";
 	if (r->parked == ALIGN(r->write, BLOCK_SIZE) &&
 	    r->desc->end == r->parked)
 		return "what follows a loss may go into the same block";
 	if (w.rig.opened < w.rig.opening)
-		return "an opened block was not told";
+		return "an opened block was not reported";
 	if (w.rig.opening && 
 	    ((w.rig.told - 1) ^ (page->commit - 1)) / w.rig.block_size)
-		return "an opened block was told before it was published";
+		return "an opened block was reported before it was published";
 	if (!rig_guards_hold(&w.rig))
-		return "something was written outside the blocks";
+		return "a write went outside the blocks";
 	return NULL;
 }
 

@@ -196,7 +196,7 @@ static void judge(const struct plan *plan)
 	check_equal(rig.page->commit, rig.ring.write);
 	check_equal(rig.ring.committed, rig.ring.write);
 	check_equal(reader.position, rig.ring.write);
-	check(rig.opened >= rig.opening, "%llu opened blocks, told %llu times",
+	check(rig.opened >= rig.opening, "%llu opened blocks, reported %llu times",
 	      (unsigned long long)rig.opening, (unsigned long long)rig.opened);
 	check_equal(kt_ring_emitted(rig.page), written);
 	check(rig_guards_hold(&rig), "written outside the blocks");

@@ -215,7 +215,7 @@ static void events(void)
 		frames_nr += !stream.data[i];
 	fd = codec_file(path, stream.data, stream.len);
 	check_equal(ktape_trace_open(path, &how, &t, NULL), 0);
-	check(!strcmp(ktape_trace_format(t), "tband"), "it is found");
+	check(!strcmp(ktape_trace_format(t), "tband"), "the format is not detected");
 	check_equal(ktape_trace_info(t)->freq, 1000000);
 	while ((ret = ktape_trace_next(t, &e)) > 0) {
 		char *line = codec_line(t, e);
