@@ -307,7 +307,7 @@ int kt_rkh_map(struct kt_sink *s, const struct ktape_event *e)
 	if (e->opcode == KTAPE_TIME_EXTEND)
 		return 0;
 	if (!kt_event_fits(e)) {
-		kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
+		kt_sink_miss(s, d ? d->name : "events that do not fit the event table", 1);
 		return 0;
 	}
 	/* A stream that is written again has its own records for these names. */

@@ -416,7 +416,7 @@ static int map_none(struct kt_sink *s, const struct ktape_event *e,
 		return 0;
 	if (t->check && e->opcode != KTAPE_EV_REGISTRY && kt_event_fits(e))
 		return kt_tband_carry(s, e);
-	kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
+	kt_sink_miss(s, d ? d->name : "events that do not fit the event table", 1);
 	return 0;
 }
 

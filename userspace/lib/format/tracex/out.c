@@ -269,7 +269,7 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 	nr = kt_tracex_map(&t->map, e, entries);
 	if (nr == -ENOTSUP) {
 		if (e->opcode != KTAPE_TIME_EXTEND)
-			kt_sink_miss(s, d ? d->name : "events that are not in the table", 1);
+			kt_sink_miss(s, d ? d->name : "events that do not fit the event table", 1);
 		return 0;
 	}
 	if (e->nargs > 4 || e->blob_size)
