@@ -2,10 +2,11 @@
 /*
  * Reading the trace buffer of ThreadX, which TraceX shows (.trx).
  *
- *	+--------+------------------+---------------------------------------+
- *	| header | registry         | events, a ring of 32-byte entries     |
- *	| 48 B   | entry entry ...  | newest | oldest ... | ... ^ current   |
- *	+--------+------------------+---------------------------------------+
+ *	+--------+------------------+-----------------------------------+
+ *	| header | registry         | events, a ring of 32-byte entries |
+ *	| 48 B   | entry entry ...  | ... ... newest | oldest ... ...   |
+ *	+--------+------------------+----------------^------------------+
+ *	                                             current
  *	header	= "TXTB" | timer mask | base address | registry begin |
  *		  name size | registry end | buffer begin | end | current | 3 unused words
  *	entry	= available | type | 2 reserved bytes | address | 2 parameters | name
