@@ -69,7 +69,7 @@ for ((i = 20000; i < 85600; i++)); do
 	printf '%b' "$frame"
 done >threads.tband
 run 1 stats --rtos --from tband threads.tband &&
-	says "behind the first 65536 threads, are left out, because memory is bounded" &&
+	says "events whose thread is beyond the first 65536 are left out, because memory is bounded" &&
 	grep -q '^threads  *65536$' text
 result $? "too many threads: the omitted ones are reported"
 
