@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that other modules and programs emit: markers, interrupt routines,
- * user events, text, exceptions, and TraceEvents with any code word.
+ * Events that other modules and programs emit: markers, values, interrupt routines,
+ * user events, text, exceptions, and TraceEvents with any code word.  Names for
+ * them are in name.c.
  *
- * What other modules call may be called where RCU does not watch the CPU: then
- * nothing is recorded, and what the callers lose is counted (emit_is_watched()).
+ * The exported functions are behind the inline ones of module/include/ktape.  The
+ * static key ktape_listening is on while a session or sink wants such events; it
+ * only spares callers the call, the want bits decide what is recorded.
  *
- * A static key is on while somebody wants such events.  It decides nothing: it
- * only spares callers in other modules the way here (module/include/ktape).
+ * Other modules may call from places where RCU does not watch the CPU.  Then
+ * nothing is recorded and the event is counted as lost: see emit_is_watched().
  */
 #include <linux/export.h>
 #include <linux/irqflags.h>
@@ -25,11 +27,11 @@
 
 #define EMITTED_MASK	GENMASK_ULL(KTAPE_OP_KERNEL - 1, KTAPE_OP_EXCEPTION)
 
-/* Task, softirq, interrupt and NMI may be in it at the same time. */
+/* Contexts that may nest on a CPU: task, softirq, interrupt, NMI. */
 #define DEPTH		4
 #define SCRATCH_SIZE	(KTAPE_NARGS_MAX * sizeof(u32) + KTAPE_MARK_BYTES_MAX)
 
-/* Where arguments and buffer of a TraceEvent are put together, by depth. */
+/* Room to join arguments and buffer of a TraceEvent, one piece a nested context. */
 struct kt_scratch {
 	int depth;
 	u8 bytes[DEPTH][SCRATCH_SIZE];
@@ -42,8 +44,8 @@ static struct kt_scratch __percpu *scratch;
 static unsigned int message_max;
 
 /**
- * kt_emit_init() - get ready to emit
- * @max_str: bytes of a marker's message that are recorded
+ * kt_emit_init() - Allocate what emitting needs
+ * @max_str: most bytes of a marker's message to record
  *
  * Context: module load.
  * Return: 0 or -ENOMEM.
@@ -56,9 +58,10 @@ int kt_emit_init(unsigned int max_str)
 }
 
 /**
- * kt_emit_exit() - nobody emits any more
+ * kt_emit_exit() - Free what kt_emit_init() allocated
  *
- * Context: module unload; whoever emits holds the module.
+ * Context: module unload.  Nothing emits any more: callers hold a reference of the
+ * module, by its symbols or by an open file.
  */
 void kt_emit_exit(void)
 {
@@ -67,8 +70,8 @@ void kt_emit_exit(void)
 }
 
 /**
- * kt_emit_want() - somebody wants these events now
- * @mask: union of what sessions and sinks want
+ * kt_emit_want() - Let callers through if a session or sink wants emitted events
+ * @mask: union of the profiles of all sessions and sinks, bit n is opcode n
  *
  * Context: process context, may sleep; takes the kernel's CPU hotplug lock.
  */
@@ -92,13 +95,13 @@ static void notrace emit_record(const struct kt_record *rec)
 }
 
 /**
- * kt_emit_mark() - record a marker or a value
+ * kt_emit_mark() - Record a marker or a value
  * @opcode: KTAPE_EV_MARK, _MARK_BEGIN, _MARK_END, _MARK_VALUE
- * @task: it belongs to the thread that runs
- * @id: of the marker or value
- * @value: of MARK_VALUE
- * @message: bytes, not NULL
- * @length: how many
+ * @task: the marker belongs to the current thread, else it is global
+ * @id: number of the marker or value
+ * @value: the value, for MARK_VALUE only
+ * @message: bytes of the message, not NULL
+ * @length: number of bytes; what exceeds max_str is cut
  *
  * Context: any.
  */
@@ -120,10 +123,10 @@ void notrace kt_emit_mark(u32 opcode, bool task, u32 id, s64 value,
 }
 
 /**
- * kt_emit_text() - record a text
- * @text: bytes, not NULL
- * @length: how many
- * @cut: there were more
+ * kt_emit_text() - Record a text
+ * @text: bytes of the text, not NULL
+ * @length: number of bytes
+ * @cut: the caller has cut the text
  *
  * Context: any.
  */
@@ -140,11 +143,11 @@ void notrace kt_emit_text(const char *text, u32 length, bool cut)
 }
 
 /**
- * kt_emit_lost() - count an event of the user that is not recorded
- * @opcode: its opcode
+ * kt_emit_lost() - Count an emitted event that cannot be recorded
+ * @opcode: opcode of the event
  * @reason: enum ktape_lost
  *
- * Every session that wants the event counts it as emitted and lost.
+ * Count it as emitted and lost in every session that wants the event on this CPU.
  *
  * Context: any.
  */
@@ -168,15 +171,16 @@ void notrace kt_emit_lost(u32 opcode, u32 reason)
 }
 
 /*
- * May a caller in another module emit here?  While RCU does not watch this CPU (in
- * the idle loop next to the idle state, on the way from and to user space), a
- * grace period does not wait for us: filters, triggers, sinks and rings could be
- * freed while we use them.  The tracepoints' own callers see to that; those of
- * ktape/kernel.h need not know of it.
+ * Does RCU watch this CPU?  If not, count the event as lost.
  *
- * The event is lost, and counted without any of these but the ring.  A session
- * clears the want bits of a CPU by an interrupt on it and frees its rings later,
- * so a ring stays as long as interrupts are off and the want bit was seen set.
+ * In the idle loop close to the idle state, and on the way from and to user space,
+ * a grace period does not wait for this CPU: filters, triggers, sinks and rings
+ * could be freed while they are in use.  The kernel takes care of that for
+ * tracepoints; callers in other modules need not know about it.
+ *
+ * Counting uses only the ring.  A session clears the want bits of a CPU by an
+ * interrupt on that CPU and frees its rings later, so a ring stays as long as
+ * interrupts are off after its want bit was seen set.
  */
 static bool notrace emit_is_watched(u32 opcode)
 {
@@ -191,12 +195,12 @@ static bool notrace emit_is_watched(u32 opcode)
 }
 
 /**
- * ktape_emit_mark() - what the functions of ktape/emit.h call
+ * ktape_emit_mark() - Record a marker or a value, for the functions of ktape/emit.h
  * @opcode: KTAPE_EV_MARK, _MARK_BEGIN, _MARK_END, _MARK_VALUE
- * @task: it belongs to the thread that runs
- * @id: of the marker or value
- * @value: of MARK_VALUE
- * @message: text, or NULL
+ * @task: the marker belongs to the current thread, else it is global
+ * @id: number of the marker or value
+ * @value: the value, for MARK_VALUE only
+ * @message: text that ends in NUL, or NULL
  *
  * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
@@ -213,9 +217,9 @@ void notrace ktape_emit_mark(u32 opcode, bool task, u32 id, s64 value,
 EXPORT_SYMBOL_GPL(ktape_emit_mark);
 
 /**
- * ktape_emit_isr() - an interrupt routine starts or returns
+ * ktape_emit_isr() - Record that an interrupt routine starts or returns
  * @opcode: KTAPE_EV_ISR_ENTER, _ISR_EXIT
- * @id: which one of this CPU
+ * @id: number of the routine on this CPU
  *
  * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
@@ -234,13 +238,13 @@ void notrace ktape_emit_isr(u32 opcode, u32 id)
 EXPORT_SYMBOL_GPL(ktape_emit_isr);
 
 /**
- * ktape_emit_user() - record a user event
- * @task: it belongs to the thread that runs
- * @id: its id
+ * ktape_emit_user() - Record a user event
+ * @task: the event belongs to the current thread, else it is global
+ * @id: id of the user event
  * @args: further argument words
- * @nargs: how many, at most 6; what is more is left out
- * @typed: typed arguments, as of struct ktape_typed, or NULL
- * @length: their bytes
+ * @nargs: number of words in @args; more than 6 are cut to 6
+ * @typed: typed arguments in the form of struct ktape_typed, or NULL
+ * @length: bytes at @typed
  *
  * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
@@ -267,14 +271,14 @@ void notrace ktape_emit_user(bool task, u32 id, const u32 *args,
 EXPORT_SYMBOL_GPL(ktape_emit_user);
 
 /**
- * ktape_emit_exception() - what Trace0 to Trace6b call
+ * ktape_emit_exception() - Record an exception, for Trace0() to Trace6b()
  * @severity: enum ktape_severity
  * @code: KTAPE_EXC_CODE(major, minor)
  * @args: argument words
- * @nargs: how many, at most 6; what is more is left out
- * @buffer: what comes with it, or NULL
- * @length: its bytes
- * @has_buffer: it comes with a buffer, which may be empty
+ * @nargs: number of words in @args; more than 6 are cut to 6
+ * @buffer: bytes to record with it, or NULL
+ * @length: bytes at @buffer
+ * @has_buffer: the exception has a buffer, which may be empty
  *
  * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
@@ -289,8 +293,9 @@ void notrace ktape_emit_exception(u32 severity, u32 code, const u32 *args,
 EXPORT_SYMBOL_GPL(ktape_emit_exception);
 
 /*
- * Keep a foreign TraceEvent: arguments and buffer in one piece.  A context that
- * nests on top is done with its piece before we go on.
+ * Record a TraceEvent with any code word: join arguments and buffer in a piece of
+ * scratch.  A nested context takes the next piece and is done with it before the
+ * interrupted one goes on.
  */
 static void notrace emit_trace_event(u32 code, const u32 *args,
 				     const void *buffer, u32 length)
@@ -318,25 +323,26 @@ static void notrace emit_trace_event(u32 code, const u32 *args,
 	}
 	bytes = s->bytes[s->depth];
 	WRITE_ONCE(s->depth, s->depth + 1);
-	barrier();	/* it is ours before it is written to */
+	barrier();	/* take the piece before writing to it */
 	memcpy(bytes, args, words);
 	if (length)
 		memcpy(bytes + words, buffer, length);
 	rec.blob = bytes;
 	kt_event_record(KTAPE_RING_EVENT, &rec);
-	barrier();	/* it was read before it is given back */
+	barrier();	/* the record is stored before the piece is given back */
 	WRITE_ONCE(s->depth, s->depth - 1);
 out:
 	preempt_enable_notrace();
 }
 
 /**
- * ktape_emit_trace_event() - what ktape_trace_event() calls
+ * ktape_emit_trace_event() - Record a TraceEvent, for ktape_trace_event()
  * @code: KTAPE_TRACE_CODE(opcode, dat20, p, nargs)
  *
- * As many u32 as nargs says follow, then, if p is set, a pointer and a u32
- * size.  A buffer of an exception may be as long as a block has room, others
- * KTAPE_MARK_BYTES_MAX; what is longer is counted as lost.
+ * @code is followed by nargs words of type u32 and, if p is set, by a pointer and
+ * its size as u32.  The buffer of an exception may be as long as a block has room
+ * for, any other KTAPE_MARK_BYTES_MAX bytes.  An event with a longer buffer is
+ * counted as lost.
  *
  * Context: any, NMI included; lost (nested) where RCU does not watch the CPU.
  */
@@ -373,11 +379,13 @@ void notrace ktape_emit_trace_event(u32 code, ...)
 EXPORT_SYMBOL_GPL(ktape_emit_trace_event);
 
 /**
- * ktape_token() - tells an object apart without telling where it is
+ * ktape_token() - Return the token of an object's address
  * @object: address, may be NULL
  *
+ * A token identifies an object in records without revealing its address.
+ *
  * Context: any.
- * Return: a number that is the same for the same address, 0 for NULL.
+ * Return: the token, which stays the same until ktape is unloaded; 0 for NULL.
  */
 u32 notrace ktape_token(const void *object)
 {
@@ -386,7 +394,7 @@ u32 notrace ktape_token(const void *object)
 EXPORT_SYMBOL_GPL(ktape_token);
 
 /**
- * ktape_token_func() - the same of a function, whose symbol gets a name
+ * ktape_token_func() - Return the token of a function, and name it by its symbol
  * @function: address, may be NULL
  *
  * Context: any.

@@ -40,7 +40,7 @@ void kt_exception_of(u32 severity, u32 code, const u32 *args,
 		     unsigned int nargs, const void *buffer, u32 length,
 		     bool has_buffer, struct task_struct *other);
 
-/* Record an exception that is about no other thread than the one that runs. */
+/* Record an exception that is about no thread but the current one. */
 static inline void kt_exception(u32 severity, u32 code, const u32 *args,
 				unsigned int nargs, const void *buffer,
 				u32 length, bool has_buffer)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Trace exceptions: events with a severity, for the control ring. */
+/*
+ * Builds the record of a trace exception: an event with a severity that goes into
+ * the control ring, where a flood of other events cannot push it out.  Probes, other
+ * modules and programs raise exceptions by it.
+ */
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -9,17 +13,17 @@
 #define HAS_BUFFER	(1U << 3)
 
 /**
- * kt_exception_of() - record a trace exception in the sessions that want it
+ * kt_exception_of() - Record a trace exception in the sessions that want it
  * @severity: enum ktape_severity
  * @code: KTAPE_EXC_CODE(major, minor)
  * @args: argument words
- * @nargs: how many, at most KT_EXCEPTION_ARGS; the others are left out
- * @buffer: what comes with it
- * @length: its bytes
- * @has_buffer: it comes with a buffer, which may be empty
- * @other: a thread that it is about besides the one that runs, or NULL
+ * @nargs: number of words in @args; more than KT_EXCEPTION_ARGS are cut
+ * @buffer: bytes to record with it
+ * @length: bytes at @buffer
+ * @has_buffer: the exception has a buffer, which may be empty
+ * @other: a thread that it is about besides the current one, or NULL
  *
- * The record has a blob in any case, so that a reader finds one shape.
+ * The record always has a blob, so that readers have to know one form only.
  *
  * Context: any, NMI included; preemption enabled or not.
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names that modules and programs give.
+ * Names that modules and programs give to markers, user events and so on.
  *
- * Users without rights share a small table that says who owns which name: one
- * can have so many, all of them together so many, and nobody can change what is
- * another's or the system's.  The registry stays free for the rest.
+ * Unprivileged users may give names, too.  A small table says which user gave
+ * which name.  A user may give NAMES_OF_ONE names, all of them together
+ * NAMES_OF_ALL and at most a quarter of the registry, and may change only names
+ * of their own.  So they can neither fill the registry nor change other names.
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -20,19 +21,22 @@
 #define NAMES_OF_ONE	64
 #define NAMES_OF_ALL	256
 
-/* Who gave a name without having rights. */
+/* A name and the unprivileged user that gave it. */
 struct kt_named {
 	u32 type;
 	u32 id;
 	kuid_t owner;
 };
 
-/* Protects the table, and the registry between looking and changing. */
+/* Protects named[]; held from the check of a name to its change in the registry. */
 static DEFINE_SPINLOCK(name_lock);
 static struct kt_named named[NAMES_OF_ALL];
 static unsigned int nr_named;
 
-/* Their param1 tells no objects apart: ISRs take rights. */
+/*
+ * Find a name by type and id.  That identifies it: the only type that may be named
+ * and also needs param1 is ISR, and unprivileged callers cannot name ISRs.
+ */
 static struct kt_named *given_find(u32 type, u32 id)
 {
 	unsigned int i;
@@ -58,7 +62,10 @@ static bool given_has_room(kuid_t owner)
 	       nr_named < min(NAMES_OF_ALL, (int)kt_registry_entries() / 4);
 }
 
-/* May this user change the name, and who owns it afterwards? */
+/*
+ * Check that a user may change a name, and note who owns it afterwards.  @owner is
+ * NULL for a privileged user, who takes the name from its owner.
+ */
 static int given_claim(const struct ktape_name *n, const kuid_t *owner)
 {
 	struct kt_named *known = given_find(n->type, n->id);
@@ -87,7 +94,7 @@ static int given_claim(const struct ktape_name *n, const kuid_t *owner)
 	return 0;
 }
 
-/* Types that may be named, and what their ids and parameters may be. */
+/* May objects of this type be named, and are id and parameters in their range? */
 static bool name_is_valid(const struct ktape_name *n)
 {
 	switch (n->type) {
@@ -107,13 +114,14 @@ static bool name_is_valid(const struct ktape_name *n)
 }
 
 /**
- * kt_emit_name() - give a name, or take it away
- * @n: the name, which ends in NUL; empty: the object is gone
- * @owner: a user without rights, or NULL
+ * kt_emit_name() - Give an object a name, or remove the name
+ * @n: the object and its name, which ends in NUL; an empty name removes it
+ * @owner: the user if it is unprivileged, else NULL
  *
  * Context: task context.
- * Return: 0; -EINVAL: no such type, or its id or parameters; -EPERM: the name
- * is another's; -ENOSPC: @owner, or all like it, have enough.
+ * Return: 0; -EINVAL if the type cannot be named, or id or parameters are out of
+ * range; -EPERM if @owner did not give the name; -ENOSPC if @owner, or all
+ * unprivileged users together, have as many names as they may.
  */
 int kt_emit_name(const struct ktape_name *n, const kuid_t *owner)
 {
@@ -132,16 +140,17 @@ int kt_emit_name(const struct ktape_name *n, const kuid_t *owner)
 }
 
 /**
- * ktape_name() - name a marker, a value, an interrupt routine, ...
- * @type: KTAPE_OBJ_MARKER, _VALUE, _ISR, _EXCEPTION, _USER_EVENT, or above
- *	KTAPE_OBJ_USER
- * @id: within the type
- * @param1: by type
- * @param2: by type
- * @name: cut to what an entry has room for; NULL or empty: it is gone
+ * ktape_name() - Name a marker, a value, an interrupt routine and so on
+ * @type: KTAPE_OBJ_MARKER, _VALUE, _ISR, _EXCEPTION, _USER_EVENT, or a type from
+ *	KTAPE_OBJ_USER on
+ * @id: number of the object within its type
+ * @param1: first parameter, by type
+ * @param2: second parameter, by type
+ * @name: the name, cut to what an entry has room for; NULL or empty removes it
  *
  * Context: task context.
- * Return: 0; -EINVAL: no such type, or its id or parameters.
+ * Return: 0; -EINVAL if the type cannot be named, or id or parameters are out of
+ * range.
  */
 int ktape_name(u32 type, u32 id, u32 param1, u32 param2, const char *name)
 {
