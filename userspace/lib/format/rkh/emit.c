@@ -312,6 +312,6 @@ int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 		if (err <= 0)
 			return err;
 	}
-	/* All other events of a Linux stream are names, which are delivered. */
+	/* All other events of a Linux stream are names, which emit_names() delivered. */
 	return ours && !user ? 0 : kt_import_emit(s, &f);
 }

@@ -53,7 +53,8 @@ static int emit_user(struct kt_import *s, struct kt_foreign *f,
 /*
  * Set whose marker a name is for.  Tasks' own markers and global ones have separate names.
  * The target's macros give task 0 whichever task calls them, so task 0 stands for all
- * tasks.  Over a line, ktape sends only names that hold for both this way.
+ * tasks.  Over a line, ktape sends a global name this way only if it holds for tasks' own
+ * markers as well.
  */
 static void set_owner(const struct kt_tband_import *t, struct kt_named *n,
 		      const struct kt_tband_event *e)
