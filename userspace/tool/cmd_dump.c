@@ -82,6 +82,31 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
+/**
+ * struct dump - a dump
+ * @path: operand
+ * @o: options
+ * @select: selection of events
+ * @formats: texts of ktape-fmt(5) files, or NULL
+ * @range: selected times, and what the trace has
+ * @trace: the open trace
+ * @names: names of the trace
+ * @info: information of the trace
+ * @buf: output buffer
+ * @cap: bytes of @buf
+ * @len: bytes used of @buf
+ * @error: negative errno of standard output; 0: none
+ * @limited: times or CPUs are selected
+ * @whole: the trace was read to its end
+ * @lines: lines written
+ * @corrupt: damage was found
+ * @truncated: the trace is cut off
+ * @lost: events lost, as far as counted
+ * @unknown: some gaps have no count
+ * @late: events that came too late to be sorted
+ * @gaps: number of gaps
+ * @shown: the first gaps, to be reported at the end
+ */
 struct dump {
 	const char *path;
 	struct dump_options o;
@@ -95,8 +120,8 @@ struct dump {
 	size_t cap;
 	size_t len;
 	int error;
-	bool limited;		/* times or CPUs are selected */
-	bool whole;		/* the trace was read to its end */
+	bool limited;
+	bool whole;
 	uint64_t lines;
 	bool corrupt;
 	bool truncated;

@@ -46,6 +46,14 @@ static const char *json_bool(bool value)
 	return value ? "true" : "false";
 }
 
+/**
+ * struct availability - whether an event can be recorded
+ * @known: the module knows the event
+ * @available: it can be recorded
+ * @attached: its probe is attached
+ * @reason: why it is not known or not available
+ * @info: what the module says about it
+ */
 struct availability {
 	bool known;
 	bool available;

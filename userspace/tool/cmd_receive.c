@@ -49,6 +49,19 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
+/**
+ * struct receive - a reception
+ * @trace: decoder of the frames
+ * @sink: native trace being written
+ * @frame: frame format
+ * @line: operand of the line
+ * @events: events received, without names
+ * @lost: events lost, as far as counted
+ * @bad: frames that were damaged
+ * @gaps: number of gaps
+ * @unknown: some gaps have no count
+ * @error: negative errno of a gap that could not be written; 0: none
+ */
 struct receive {
 	struct ktape_trace *trace;
 	struct ktape_sink *sink;

@@ -45,7 +45,14 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
-/* A session to be created. */
+/**
+ * struct start - a session to be started or created
+ * @o: options
+ * @create: request to create it
+ * @config: its filters
+ * @profile: its events
+ * @session: the session, once it is open
+ */
 struct start {
 	struct start_options o;
 	struct ktape_create create;

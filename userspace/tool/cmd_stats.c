@@ -48,6 +48,13 @@ static const struct kt_option options[] = {
 	{ .name = NULL },
 };
 
+/**
+ * struct stats - statistics of a trace
+ * @o: options
+ * @rtos: TraceX analyses, or NULL
+ * @responses: RKH response times, or NULL
+ * @t: the trace, with the Linux statistics
+ */
 struct stats {
 	struct stats_options o;
 	struct ktape_rtos *rtos;

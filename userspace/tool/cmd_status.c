@@ -49,6 +49,15 @@ static const struct {
 
 static const char *const kinds[] = { "event", "control", "registry" };
 
+/**
+ * struct status - what is shown
+ * @device: the session
+ * @f: features of the module
+ * @layout: the session
+ * @entries: rings of the session
+ * @sessions: all sessions
+ * @nr_sessions: entries of @sessions
+ */
 struct status {
 	struct ktape_device *device;
 	const struct ktape_features *f;

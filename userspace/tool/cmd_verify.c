@@ -69,6 +69,15 @@ static const struct {
 	[KTAPE_ABSENT_LOST] = { "LOST", EXIT_LOST },
 };
 
+/**
+ * struct run - a check
+ * @o: options
+ * @verify: the checker; NULL while the trace is being opened
+ * @shown: findings that were printed
+ * @left_out: findings beyond SHOWN
+ * @wrong: findings that are not notes
+ * @progress: show progress
+ */
 struct run {
 	struct verify_options o;
 	struct ktape_verify *verify;

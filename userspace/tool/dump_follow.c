@@ -45,6 +45,14 @@ struct source {
 	uint64_t ts;
 };
 
+/**
+ * struct follow - what the child process follows
+ * @path: operand
+ * @to: write end of the pipe
+ * @dir: the directory, or the file
+ * @sources: stream files of a directory
+ * @nr: entries of @sources
+ */
 struct follow {
 	const char *path;
 	int to;

@@ -29,7 +29,14 @@
 
 #include "filters.h"
 
-/* State while the options are applied. */
+/**
+ * struct rkh - state while the options are applied
+ * @command: the subcommand
+ * @device: session whose filters are changed, or NULL
+ * @groups: mask of the events whose group passes
+ * @events: mask of the events that pass by themselves
+ * @config: filters that have to change
+ */
 struct rkh {
 	const struct kt_command *command;
 	struct ktape_device *device;
@@ -38,7 +45,7 @@ struct rkh {
 	struct ktape_config *config;
 };
 
-/* One --suppress or --pass. */
+/* A --suppress or --pass.  @text: KIND:NAME; @name: NAME. */
 struct order {
 	const char *text;
 	const char *name;

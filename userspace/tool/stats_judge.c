@@ -31,7 +31,7 @@ enum compare {
 	UNEQUAL
 };
 
-/* A parsed condition. */
+/* A parsed condition.  @percent: @value is percent more than the other trace's. */
 struct condition {
 	char metric[METRIC_MAX];
 	enum compare compare;

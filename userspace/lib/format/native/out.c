@@ -75,8 +75,15 @@ struct stream {
 	int32_t tid;
 };
 
+/**
+ * struct native - trace being written
+ * @ctf: the directory; NULL: pipe form
+ * @streams: by kind of ring, streams by CPU
+ * @nr: by kind of ring, entries of @streams
+ * @nr_begun: streams that have had a packet
+ */
 struct native {
-	struct ktape_ctf *ctf;		/* directory; NULL: pipe form */
+	struct ktape_ctf *ctf;
 	struct stream *streams[KINDS];
 	size_t nr[KINDS];
 	size_t nr_begun;

@@ -48,87 +48,138 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ KTAPE_EV_SCHED_SWITCH, 4,
-	  { { "prev_tid", 1, COMM }, { "prev_tid", 2, NUMBER },
-	    { "prev_prio", 3, PRIO }, { "prev_state", 4, STATE },
-	    { "next_tid", 5, COMM }, { "next_tid", 6, NUMBER },
+	{ KTAPE_EV_SCHED_SWITCH,
+	  4,
+	  { { "prev_tid", 1, COMM },
+	    { "prev_tid", 2, NUMBER },
+	    { "prev_prio", 3, PRIO },
+	    { "prev_state", 4, STATE },
+	    { "next_tid", 5, COMM },
+	    { "next_tid", 6, NUMBER },
 	    { "next_prio", 7, PRIO } } },
-	{ KTAPE_EV_SCHED_WAKING, 20,
-	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "prio", 3, PRIO },
-	    { "tid", 4, CONST }, { "target_cpu", 5, NUMBER } } },
-	{ KTAPE_EV_SCHED_WAKEUP, 17,
-	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "prio", 3, PRIO },
-	    { "tid", 4, CONST }, { "target_cpu", 5, NUMBER } } },
-	{ KTAPE_EV_SCHED_WAKEUP_NEW, 114,
-	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "prio", 3, PRIO },
-	    { "tid", 4, CONST }, { "target_cpu", 5, NUMBER } } },
-	{ KTAPE_EV_SCHED_MIGRATE_TASK, 491,
-	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "prio", 3, PRIO },
-	    { "orig_cpu", 4, NUMBER }, { "dest_cpu", 5, NUMBER } } },
-	{ KTAPE_EV_SCHED_BLOCKED, 18,
-	  { { "tid", 1, NUMBER }, { "caller", 2, SYMBOL },
+	{ KTAPE_EV_SCHED_WAKING,
+	  20,
+	  { { "tid", 1, COMM },
+	    { "tid", 2, NUMBER },
+	    { "prio", 3, PRIO },
+	    { "tid", 4, CONST },
+	    { "target_cpu", 5, NUMBER } } },
+	{ KTAPE_EV_SCHED_WAKEUP,
+	  17,
+	  { { "tid", 1, COMM },
+	    { "tid", 2, NUMBER },
+	    { "prio", 3, PRIO },
+	    { "tid", 4, CONST },
+	    { "target_cpu", 5, NUMBER } } },
+	{ KTAPE_EV_SCHED_WAKEUP_NEW,
+	  114,
+	  { { "tid", 1, COMM },
+	    { "tid", 2, NUMBER },
+	    { "prio", 3, PRIO },
+	    { "tid", 4, CONST },
+	    { "target_cpu", 5, NUMBER } } },
+	{ KTAPE_EV_SCHED_MIGRATE_TASK,
+	  491,
+	  { { "tid", 1, COMM },
+	    { "tid", 2, NUMBER },
+	    { "prio", 3, PRIO },
+	    { "orig_cpu", 4, NUMBER },
+	    { "dest_cpu", 5, NUMBER } } },
+	{ KTAPE_EV_SCHED_BLOCKED,
+	  18,
+	  { { "tid", 1, NUMBER },
+	    { "caller", 2, SYMBOL },
 	    { "io", 3, NUMBER } } },
-	{ KTAPE_EV_SCHED_PROCESS_WAIT, 242,
+	{ KTAPE_EV_SCHED_PROCESS_WAIT,
+	  242,
 	  { { "tid", 1, CURRENT }, { "tid", 2, NUMBER } } },
-	{ KTAPE_EV_PROCESS_FORK, 235,
-	  { { "child_tid", 1, NUMBER }, { "child_tid", 2, COMM },
+	{ KTAPE_EV_PROCESS_FORK,
+	  235,
+	  { { "child_tid", 1, NUMBER },
+	    { "child_tid", 2, COMM },
 	    { "thread", 3, THREAD } } },
-	{ KTAPE_EV_PROCESS_EXEC, 237,
-	  { { "tid", 1, COMM }, { "tid", 2, NUMBER },
+	{ KTAPE_EV_PROCESS_EXEC,
+	  237,
+	  { { "tid", 1, COMM },
+	    { "tid", 2, NUMBER },
 	    { "old_tid", 3, NUMBER } } },
-	{ KTAPE_EV_PROCESS_EXIT, 238,
-	  { { "tid", 1, COMM }, { "tid", 2, NUMBER }, { "tgid", 3, NUMBER },
+	{ KTAPE_EV_PROCESS_EXIT,
+	  238,
+	  { { "tid", 1, COMM },
+	    { "tid", 2, NUMBER },
+	    { "tgid", 3, NUMBER },
 	    { "prio", 4, PRIO } } },
-	{ KTAPE_EV_PROCESS_RENAME, 236,
+	{ KTAPE_EV_PROCESS_RENAME,
+	  236,
 	  { { "tid", 1, NUMBER }, { "tid", 3, COMM } } },
-	{ KTAPE_EV_PROCESS_FREE, 240,
+	{ KTAPE_EV_PROCESS_FREE,
+	  240,
 	  { { "tid", 1, COMM }, { "tid", 2, NUMBER } } },
-	{ KTAPE_EV_IRQ_HANDLER_ENTRY, 36,
+	{ KTAPE_EV_IRQ_HANDLER_ENTRY,
+	  36,
 	  { { "irq", 1, NUMBER }, { "irq", 2, IRQ } } },
-	{ KTAPE_EV_IRQ_HANDLER_EXIT, 37,
+	{ KTAPE_EV_IRQ_HANDLER_EXIT,
+	  37,
 	  { { "irq", 1, NUMBER }, { "ret", 2, NUMBER } } },
 	{ KTAPE_EV_SOFTIRQ_ENTRY, 24, { { "vec", 1, NUMBER } } },
 	{ KTAPE_EV_SOFTIRQ_EXIT, 25, { { "vec", 1, NUMBER } } },
 	{ KTAPE_EV_SOFTIRQ_RAISE, 26, { { "vec", 1, NUMBER } } },
 	{ KTAPE_EV_IPI_ENTRY, 21, { { "reason", 1, VALUE } } },
 	{ KTAPE_EV_IPI_EXIT, 22, { { "reason", 1, VALUE } } },
-	{ KTAPE_EV_IPI_RAISE, 23,
+	{ KTAPE_EV_IPI_RAISE,
+	  23,
 	  { { "cpus", 1, NUMBER }, { "reason", 2, VALUE } } },
 	{ KTAPE_EV_LOCAL_TIMER_ENTRY, 559, { { "vector", 1, NUMBER } } },
 	{ KTAPE_EV_LOCAL_TIMER_EXIT, 560, { { "vector", 1, NUMBER } } },
 	{ KTAPE_EV_SYS_ENTER, 329, { { "nr", 1, NR } } },
 	{ KTAPE_EV_SYS_ENTER_WIDE, 329, { { "nr", 1, NR }, { "nr", 2, ARGS } } },
 	{ KTAPE_EV_SYS_EXIT, 330, { { "nr", 1, NR }, { "ret", 2, NUMBER } } },
-	{ KTAPE_EV_HRTIMER_START, 551,
-	  { { "timer", 1, NUMBER }, { "expires", 3, NUMBER },
+	{ KTAPE_EV_HRTIMER_START,
+	  551,
+	  { { "timer", 1, NUMBER },
+	    { "expires", 3, NUMBER },
 	    { "mode", 5, NUMBER } } },
 	{ KTAPE_EV_HRTIMER_CANCEL, 552, { { "timer", 1, NUMBER } } },
-	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY, 553,
+	{ KTAPE_EV_HRTIMER_EXPIRE_ENTRY,
+	  553,
 	  { { "timer", 1, NUMBER }, { "function", 3, SYMBOL } } },
 	{ KTAPE_EV_HRTIMER_EXPIRE_EXIT, 554, { { "timer", 1, NUMBER } } },
-	{ KTAPE_EV_TIMER_START, 555,
+	{ KTAPE_EV_TIMER_START,
+	  555,
 	  { { "timer", 1, NUMBER }, { "function", 2, SYMBOL } } },
 	{ KTAPE_EV_TIMER_CANCEL, 556, { { "timer", 1, NUMBER } } },
-	{ KTAPE_EV_CPU_IDLE, 13,
+	{ KTAPE_EV_CPU_IDLE,
+	  13,
 	  { { "state", 1, IDLE }, { "cpu", 2, NUMBER } } },
-	{ KTAPE_EV_CPU_FREQUENCY, 11,
+	{ KTAPE_EV_CPU_FREQUENCY,
+	  11,
 	  { { "khz", 1, NUMBER }, { "cpu", 2, NUMBER } } },
 	{ KTAPE_EV_WORKQUEUE_ACTIVATE_WORK, 56, { { "work", 1, NUMBER } } },
-	{ KTAPE_EV_WORKQUEUE_EXECUTE_END, 57,
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_END,
+	  57,
 	  { { "work", 1, NUMBER }, { "function", 2, SYMBOL } } },
-	{ KTAPE_EV_WORKQUEUE_EXECUTE_START, 58,
+	{ KTAPE_EV_WORKQUEUE_EXECUTE_START,
+	  58,
 	  { { "work", 1, NUMBER }, { "function", 2, SYMBOL } } },
-	{ KTAPE_EV_WORKQUEUE_QUEUE_WORK, 59,
+	{ KTAPE_EV_WORKQUEUE_QUEUE_WORK,
+	  59,
 	  { { "work", 1, NUMBER }, { "function", 2, SYMBOL } } },
 };
 
-/* A resolved struct map: where the value is, and what becomes of it. */
+/* A resolved struct map.  @to, @how: as there; @place: where the value is. */
 struct step {
 	uint8_t to;
 	uint8_t how;
 	struct kt_place place;
 };
 
+/**
+ * struct pf_plan - a resolved struct row
+ * @field: field number of the ftrace event
+ * @nr: entries of @steps
+ * @nargs: arguments that an event needs to be mapped; 0: any number
+ * @steps: values of the event
+ */
 struct pf_plan {
 	uint16_t field;
 	uint8_t nr;
@@ -153,8 +204,8 @@ static int make_plan(struct perfetto *pf, const struct row *row)
 		step->to = m->to;
 		step->how = m->how;
 		if (!kt_place_find(d, m->from, &step->place))
-			return kt_sink_fail(pf->s, "%s has no field %s", d->name,
-					    m->from);
+			return kt_sink_fail(pf->s, "%s has no field %s",
+					    d->name, m->from);
 	}
 	return 0;
 }
@@ -206,7 +257,7 @@ static char *put_args(char *p, uint8_t field, const struct ktape_event *e)
 {
 	for (unsigned int i = 0; i < SYSCALL_ARGS; i++)
 		p = pf_small(p, field,
-			      kt_get64((const uint8_t *)e->blob + i * 8));
+			     kt_get64((const uint8_t *)e->blob + i * 8));
 	return p;
 }
 
@@ -225,14 +276,12 @@ static inline char *put_step(struct perfetto *pf, char *p,
 	case CURRENT:
 		return put_comm(pf, p, step->to, (uint64_t)e->tid, e->ts);
 	case STATE:
-		return pf_small(p, step->to,
-				 kt_kernel_state((unsigned int)v));
+		return pf_small(p, step->to, kt_kernel_state((unsigned int)v));
 	case PRIO:
 		return pf_small(p, step->to,
-				 v == DEADLINE_PRIO ? (uint64_t)-1 : v);
+				v == DEADLINE_PRIO ? (uint64_t)-1 : v);
 	case SYMBOL:
-		return pf_small(p, step->to,
-				 pf_symbol(pf, (uint32_t)v, e->ts));
+		return pf_small(p, step->to, pf_symbol(pf, (uint32_t)v, e->ts));
 	case VALUE:
 		name = ktape_value_name(step->place.type, v);
 		return name ? pf_text(p, step->to, name) : p;
@@ -325,10 +374,10 @@ bool pf_mapped(struct perfetto *pf, const struct ktape_event *e)
 
 	if (!plan || e->nargs < plan->nargs)
 		return false;
-	if ((plan->field == 329 || plan->field == 330) &&
-	    e->dat20 & TABLE_32) {
-		kt_sink_miss(pf->s, "system calls of another table than the "
-				    "machine's, kept as events without slices",
+	if ((plan->field == 329 || plan->field == 330) && e->dat20 & TABLE_32) {
+		kt_sink_miss(pf->s,
+			     "system calls of another table than the "
+			     "machine's, kept as events without slices",
 			     1);
 		return false;
 	}

@@ -14,6 +14,7 @@
 #include "format/sink.h"
 #include "text.h"
 
+/* @line: room for an event's line of JSON; @cap: bytes of @line. */
 struct csv {
 	char *line;
 	size_t cap;

@@ -28,6 +28,7 @@ struct piece {
 	struct kt_place place;
 };
 
+/* A resolved row: its @nr pieces. */
 struct kt_layout_plan {
 	const struct kt_layout_row *row;
 	unsigned int nr;
