@@ -178,9 +178,7 @@ static struct pair good_pair(void)
 	return p[(c.nr_syncs - 1) / 2];
 }
 
-/*
- * Pairs are off in one direction only, because the second clock is read later.
- */
+/* Pairs are off in one direction only, because the second clock is read later. */
 static int check_pairs(const char *what, const struct pair *p, int nr,
 		       const struct pair *good)
 {
@@ -245,9 +243,7 @@ int main(int argc, char **argv)
 	if (read_metadata(fd) || record(fd, rounds))
 		return 1;
 	printf("%s, %.6f ns a tick\n", c.mono ? "mono" : "cycles", c.ns);
-	/*
-	 * With clock=mono both clocks are the same, whatever was read at load.
-	 */
+	/* With clock=mono both clocks are the same, whatever was read at load. */
 	load = (struct pair){ 0, c.mono ? 0 : c.offset_ns };
 	slack = c.mono ? FAST_SLACK_NS : PAIR_SLACK_NS;
 	if (check_calls("metadata", &load, slack) || !c.nr_syncs)

@@ -13,7 +13,7 @@
 #include "kt_load.h"
 
 #define CPUS_MAX	64
-#define TURNS		100	/* minimum; each turn has 3 or more events of class sched */
+#define TURNS		100	/* minimum, each with 3 or more sched events */
 
 static void turn(uint64_t n)
 {

@@ -137,9 +137,7 @@ static void number(void)
 
 static void value(int depth);
 
-/*
- * Parse a member or an element: its value, with its name appended to the path.
- */
+/* Parse a member or an element: its value, with its name appended to the path. */
 static void below(int depth, const char *name, size_t len, int index)
 {
 	size_t old = strlen(path);

@@ -235,9 +235,7 @@ static inline long kt_meminfo(const char *name)
 	return kt_sum_of("/proc/meminfo", name);
 }
 
-/*
- * Return the free memory in KiB, including the pages in the per-CPU free lists.
- */
+/* Return the free memory in KiB, including the pages in the per-CPU free lists. */
 static inline long kt_free_kib(void)
 {
 	return kt_meminfo("MemFree") + kt_sum_of("/proc/zoneinfo", "count") * 4;

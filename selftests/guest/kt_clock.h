@@ -35,9 +35,7 @@ static inline uint64_t kt_now(void)
 	struct timespec t;
 
 #ifdef __x86_64__
-	/*
-	 * The fences keep the read after earlier and before later instructions.
-	 */
+	/* The fences keep the read after earlier and before later instructions. */
 	if (kt_clock.clock == KTAPE_CLOCK_CYCLES) {
 		uint64_t now;
 

@@ -14,9 +14,7 @@
 #define CALLS		100
 #define RING		(1U << 20)
 
-/*
- * The actors and their system calls, which no other process in the guest makes.
- */
+/* The actors and their system calls, which no other process in the guest makes. */
 enum actor { MAIN, THREAD, LATE, CHILD, CHILDS_THREAD, GRANDCHILD, ACTORS };
 
 static const long calls[ACTORS] = {

@@ -113,9 +113,7 @@ static inline void kt_events_record(const struct ktape_block *b,
 		e->running[b->cpu] = r->args[1];
 }
 
-/*
- * Create a session for @ops, which ends with 0. Return: 0 or a negative errno.
- */
+/* Create a session for @ops, which ends with 0. Return: 0 or a negative errno. */
 static inline int kt_events_open(struct kt_events *e, const unsigned char *ops)
 {
 	memset(e, 0, sizeof(*e));
@@ -281,9 +279,7 @@ static inline int kt_count_with(const struct kt_events *e, uint32_t op,
 	return n;
 }
 
-/*
- * Make the helper module kt_cause cause events. Return: 0 or a negative errno.
- */
+/* Make the helper module kt_cause cause events. Return: 0 or a negative errno. */
 static inline int kt_cause(const char *what, int n)
 {
 	int fd = open("/sys/module/kt_cause/parameters/run", O_WRONLY);

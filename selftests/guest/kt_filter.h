@@ -51,9 +51,7 @@ static inline int kt_filter_pid(int fd, pid_t pid, uint32_t flags)
 	return kt_filter_set(fd, KTAPE_FILTER_PID, &p, 1);
 }
 
-/*
- * Fill a bitmap of @words words: only bit @n is set, or only bit @n is clear.
- */
+/* Fill a bitmap of @words words: only bit @n is set, or only bit @n is clear. */
 static inline int kt_filter_bit(int fd, uint32_t kind, uint32_t words,
 				unsigned int n, bool set)
 {

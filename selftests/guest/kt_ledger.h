@@ -10,9 +10,7 @@
 #include "kt_load.h"
 #include "kt_stream.h"
 
-/*
- * Parse the bytes of one read(). A packet that is not complete yet stays in @b.
- */
+/* Parse the bytes of one read(). A packet that is not complete yet stays in @b. */
 static inline ssize_t kt_follow(struct kts *t, struct kt_buf *b, int fd,
 				size_t chunk)
 {

@@ -145,9 +145,7 @@ static inline void kt_marked(uint64_t n)
 	syscall(SYS_getppid, KT_MARK, n);
 }
 
-/*
- * Cause one process_rename and one registry record on this CPU, nothing else.
- */
+/* Cause one process_rename and one registry record on this CPU, nothing else. */
 static inline void kt_rename(unsigned int n)
 {
 	char name[16];

@@ -134,9 +134,7 @@ static inline uint32_t kts_crc32c(uint32_t crc, const void *data, size_t n)
 	static uint32_t table[256];
 	const uint8_t *p = data;
 
-	/*
-	 * Threads may fill the table concurrently: all write the same values.
-	 */
+	/* Threads may fill the table concurrently: all write the same values. */
 	for (uint32_t i = 0; !table[255] && i < 256; i++) {
 		uint32_t c = i;
 

@@ -263,9 +263,7 @@ int main(int argc, char **argv)
 	 * both.
 	 */
 	to = terminal(argv[optind + 1]);
-	/*
-	 * Keep the receiver's terminal open, so that receivers can come and go.
-	 */
+	/* Keep the receiver's terminal open, so that receivers can come and go. */
 	held = to < 0 ? -1 : open(ptsname(to), O_RDWR | O_NOCTTY | O_CLOEXEC);
 	from = held < 0 ? -1 : terminal(argv[optind]);
 	if (from < 0) {

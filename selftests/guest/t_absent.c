@@ -100,9 +100,7 @@ static bool answers(const struct kta_event *e, const struct ktape_absence *q)
 	       (!q->field || kta_value(e) == q->value);
 }
 
-/*
- * Return true if every such event was recorded in the interval of the question.
- */
+/* Return true if every such event was recorded in the interval of the question. */
 static bool is_covered(const struct scene *sc, const struct trace *t,
 		       const struct ktape_absence *q)
 {

@@ -292,9 +292,7 @@ TEST_F(rights, write_only)
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_START));
 }
 
-/*
- * A child process opens the device, drops its rights and passes the descriptor.
- */
+/* A child process opens the device, drops its rights and passes the descriptor. */
 static void pass(int to, int flags)
 {
 	int fd = kt_open(flags);

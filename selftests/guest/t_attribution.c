@@ -27,9 +27,7 @@ static void call_out(void)
 	sched_yield();
 }
 
-/*
- * Wait @us microseconds, and until @calls calls have begun and ended meanwhile.
- */
+/* Wait @us microseconds, and until @calls calls have begun and ended meanwhile. */
 static void let_call(long us, long calls)
 {
 	/* One call of each thread may have begun before. */
@@ -48,9 +46,7 @@ static void *turns(void *arg)
 	return NULL;
 }
 
-/*
- * Compare the thread that a reader derives with the thread that the call names.
- */
+/* Compare the thread that a reader derives with the thread that the call names. */
 struct belief {
 	int32_t tid;
 	long right, wrong, unknown;
@@ -188,9 +184,7 @@ TEST_F_TIMEOUT(who, changes_while_recording, 120)
 	EXPECT_EQ(0, self->b.unknown);
 }
 
-/*
- * Without context records and switches the thread must be unknown, not guessed.
- */
+/* Without context records and switches the thread must be unknown, not guessed. */
 TEST_F_TIMEOUT(who, unknown_without_context, 120)
 {
 	ASSERT_EQ(0, set(self->fd, 0, KTAPE_PROFILE_NO_CONTEXT));

@@ -30,9 +30,7 @@ FIXTURE_TEARDOWN(blocked)
 	kt_events_free(&self->e);
 }
 
-/*
- * Count the sleeps with caller @caller of thread @tid; 0 stands for any thread.
- */
+/* Count the sleeps with caller @caller of thread @tid; 0 stands for any thread. */
 static int blocked_by(const struct kt_events *e, const char *caller,
 		      int32_t tid, bool io)
 {

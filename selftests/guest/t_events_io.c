@@ -389,9 +389,7 @@ static int rename_device(const char *from, const char *to)
 	return ret;
 }
 
-/*
- * Renamed devices are recorded; devices of another network namespace are not.
- */
+/* Renamed devices are recorded; devices of another network namespace are not. */
 TEST_F_TIMEOUT(io, net_names, 200)
 {
 	char name[KTAPE_NAME_SIZE];

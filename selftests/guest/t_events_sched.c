@@ -182,9 +182,7 @@ static void *wait_for_owner(void *arg)
 	return NULL;
 }
 
-/*
- * The owner inherits the waiter's priority and loses it again, once per wait.
- */
+/* The owner inherits the waiter's priority and loses it again, once per wait. */
 TEST_F_TIMEOUT(sched, pi_setprio, 120)
 {
 	uint32_t futex = 0;

@@ -292,9 +292,7 @@ TEST_F(results, handlers)
 	EXPECT_NE(one, two);
 }
 
-/*
- * The signal that kills a process is delivered without a siginfo, to handler 0.
- */
+/* The signal that kills a process is delivered without a siginfo, to handler 0. */
 TEST_F(results, killed)
 {
 	pid_t pid[TIMES];

@@ -283,9 +283,7 @@ TEST_F_TIMEOUT(spans, hrtimer, 120)
 		if (started < TIMES && kt_u64(&v->arg[1]) == until[started])
 			token[started++] = v->arg[0];
 	ASSERT_EQ(TIMES, started);
-	/*
-	 * The last sleep may use the same address, and its end is not recorded.
-	 */
+	/* The last sleep may use the same address, and its end is not recorded. */
 	started = about(&self->e, KTAPE_EV_HRTIMER_START, token);
 	nr = about(&self->e, KTAPE_EV_HRTIMER_SPAN, token);
 	EXPECT_LE(started - 1, nr);

@@ -41,9 +41,7 @@ TEST_F_TIMEOUT(system, console, 200)
 	fd = kt_record(KT_OPS(KTAPE_EV_CONSOLE));
 	ASSERT_GE(fd, 0);
 	for (int i = 0; i < TIMES; i++) {
-		/*
-		 * The level is high enough for a console with loglevel "quiet".
-		 */
+		/* The level is high enough for a console with loglevel "quiet". */
 		snprintf(line, sizeof(line), "<1>kt-line %d of %d\n", i,
 			 getpid());
 		ASSERT_EQ(strlen(line), write(kmsg, line, strlen(line)));
@@ -271,9 +269,7 @@ static const struct want {
 	{ "idle_miss", KTAPE_EV_CPU_IDLE_MISS, 1, 2 | 1 << 7 | 3 << 8 },
 	{ "frequency", KTAPE_EV_CPU_FREQUENCY, 1, 2, 1234567 },
 	{ "suspend", KTAPE_EV_SUSPEND_RESUME, 1, 1, -7, "kt-step" },
-	/*
-	 * The resumed device's idle state is checked: RPM_ASYNC, RPM_GET_PUT.
-	 */
+	/* The resumed device's idle state is checked: RPM_ASYNC, RPM_GET_PUT. */
 	{ "rpm", KTAPE_EV_RPM_RESUME, 1, 0, 4, "kt-fire.0" },
 	{ "rpm", KTAPE_EV_RPM_IDLE, 1, 0, 1, "kt-fire.0" },
 	{ "rpm", KTAPE_EV_RPM_IDLE, 1, 0, 4, "kt-fire.0" },

@@ -43,9 +43,7 @@ FIXTURE_TEARDOWN(timers)
 
 /* ---- setitimer() -------------------------------------------------------------- */
 
-/*
- * Arm the timer for a distant time, a different one each time, and disarm it.
- */
+/* Arm the timer for a distant time, a different one each time, and disarm it. */
 static struct itimerval value_of(int i)
 {
 	const struct itimerval off = {};
@@ -99,9 +97,7 @@ TEST_F(timers, itimer_state)
 		EXPECT_NE(self->tid, v->tid);
 }
 
-/*
- * One timer after the other: the number of expiries is the number of signals.
- */
+/* One timer after the other: the number of expiries is the number of signals. */
 TEST_F_TIMEOUT(timers, itimer_expire, 120)
 {
 	const struct kt_ev *v;
@@ -139,7 +135,7 @@ static uint64_t now(clockid_t clock)
 }
 
 struct nap {
-	uint64_t before, after;		/* the two times between which its expiry must lie */
+	uint64_t before, after;		/* limits of its expiry */
 };
 
 /* Sleep for a time, or until a time. */
@@ -321,9 +317,7 @@ TEST_F_TIMEOUT(naps, nanosleep, 120)
 		EXPECT_EQ(mode, v->dat20);
 		EXPECT_EQ(self->tid, v->tid);
 		EXPECT_EQ(true, is_of_nap(v, &naps[i]));
-		/*
-		 * The next sleep may begin before this timer's function ends.
-		 */
+		/* The next sleep may begin before this timer's function ends. */
 		after = at;
 		v = kt_next_with(&self->e, &after,
 				 KTAPE_EV_HRTIMER_EXPIRE_ENTRY, 0, token);

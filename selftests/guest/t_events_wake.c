@@ -192,9 +192,7 @@ TEST_F_TIMEOUT(wake, switches, 120)
 	ASSERT_EQ(0, start_sleeper(&s));
 	ASSERT_EQ(0, kt_events_start(&self->e, KT_OPS(KTAPE_EV_SCHED_SWITCH)));
 	ASSERT_EQ(0, wake_sleeper(&s));
-	/*
-	 * The last switch comes after the wake-up of the thread that joins it.
-	 */
+	/* The last switch comes after the wake-up of the thread that joins it. */
 	EXPECT_TRUE(kt_events_wait(&self->e, has_left, &s.tid));
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	while ((v = kt_next(&self->e, &at, KTAPE_EV_SCHED_SWITCH))) {
@@ -242,9 +240,7 @@ TEST_F(wake, wakeup_new)
 	}
 	ASSERT_STREQ("", kt_events_stop(&self->e));
 	for (int i = 0; i < TIMES; i++) {
-		/*
-		 * The new process starts on our CPU, to which it is pinned too.
-		 */
+		/* The new process starts on our CPU, to which it is pinned too. */
 		EXPECT_EQ(1, nr_of(&self->e, KTAPE_EV_SCHED_WAKEUP_NEW, pid[i],
 				   NICE_0_PRIO, self->tid));
 		EXPECT_EQ(1, kt_count_with(&self->e, KTAPE_EV_SCHED_WAKEUP_NEW,

@@ -148,9 +148,7 @@ TEST_F(filter, sigreturn_has_no_number)
 	free(b);
 }
 
-/*
- * Compare with a session without filters, and with the same session after OFF.
- */
+/* Compare with a session without filters, and with the same session after OFF. */
 TEST_F(filter, one_session_until_off)
 {
 	int other = kt_session(0, RING, 0, KT_OPS(KTAPE_EV_SYS_ENTER));

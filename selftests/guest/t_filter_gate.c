@@ -63,9 +63,7 @@ static void take(const struct kt_rec *r, struct kt_take *t)
 		memcpy(&start, r->args + 2, sizeof(start));
 		s->span[nr]++;
 		s->sum[nr] += ret;
-		/*
-		 * The record's end time is read slightly later than the gate's.
-		 */
+		/* The record's end time is read slightly later than the gate's. */
 		s->wrong += r->ts < start ||
 			    (double)(r->ts - start) / s->hz * 1e9 + 1 < s->ns;
 		break;
@@ -146,9 +144,7 @@ TEST_F_TIMEOUT(gate, above_and_below, 60)
 	EXPECT_EQ(1, sum(s->exit));
 	EXPECT_EQ(1, s->exit[SYS_ioctl]);
 	EXPECT_EQ(0, sum(s->enter));
-	/*
-	 * Filtered are both ends of short calls and the begins of long calls.
-	 */
+	/* Filtered are both ends of short calls and the begins of long calls. */
 	EXPECT_EQ(self->t.emitted[KTAPE_CLASS_SYSCALL] - sum(s->span) - 1,
 		  self->t.filtered[KTAPE_CLASS_SYSCALL]);
 	EXPECT_LE(2 * (CALLS - short_ones) + short_ones + NAPS,

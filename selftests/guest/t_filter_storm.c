@@ -11,7 +11,7 @@
 #include "kt_filter.h"
 
 #define PROCESSES	5000
-#define OTHERS		5		/* one process of the second storm for so many of the first */
+#define OTHERS		5		/* processes of the first storm per one of the second */
 #define AT_ONCE		16
 #define RING		(16U << 20)
 #define CONTROL		(2U << 20)	/* each process writes a name */

@@ -135,9 +135,7 @@ TEST_F(consumer, one_position)
 	}
 }
 
-/*
- * Fill in the end of each ring; the last ring comes twice, as a surplus entry.
- */
+/* Fill in the end of each ring; the last ring comes twice, as a surplus entry. */
 static __u32 all_rings(int fd, __u32 cpus, struct ktape_position *p)
 {
 	struct ktape_stats st;

@@ -203,9 +203,7 @@ static void *disturb(void *unused)
 		struct slot *s = &slots[next(&seed) % (THREADS / 2)];
 		volatile uint32_t *word = (uint32_t *)s->arg;
 
-		/*
-		 * Never write a value that CREATE would accept as a large ring.
-		 */
+		/* Never write a value that CREATE would accept as a large ring. */
 		word[0] = next(&seed) % 2 ? 8 : 400;
 		word[1] = next(&seed) % 4;
 	}

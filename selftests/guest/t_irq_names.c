@@ -79,9 +79,7 @@ static int fire(int n)
 	return kt_write_text(PARAM "fire", text);
 }
 
-/*
- * Fire the interrupt until the registry has that name for it, or none if NULL.
- */
+/* Fire the interrupt until the registry has that name for it, or none if NULL. */
 static bool is_named(uint32_t irq, const char *name)
 {
 	char now[KTAPE_NAME_SIZE];

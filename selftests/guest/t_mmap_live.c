@@ -78,9 +78,7 @@ FIXTURE_TEARDOWN(live)
 	close(self->main);
 }
 
-/*
- * Wait until each event ring has been filled once, otherwise nothing is tested.
- */
+/* Wait until each event ring has been filled once, otherwise nothing is tested. */
 static void stop(struct __test_metadata *_metadata, struct _test_data_live *self)
 {
 	for (int cpu = 0; cpu < self->cpus; cpu++)

@@ -61,9 +61,7 @@ TEST(flush_closes_blocks)
 	EXPECT_EQ(1, closed_blocks(fd, &pos, &g));
 	/* The thread at START, and the rename. */
 	EXPECT_LE(KTAPE_BLOCK_HEADER + 32, g.v[0].len);
-	/*
-	 * An empty block stays open. A block with a tracer sample is not empty.
-	 */
+	/* An empty block stays open. A block with a tracer sample is not empty. */
 	EXPECT_EQ(0, kt_command(fd, KTAPE_IOC_FLUSH));
 	told = samples(fd) - told;
 	EXPECT_GE(told, closed_blocks(fd, &pos, &g));

@@ -180,9 +180,7 @@ static void check_calls(struct __test_metadata *_metadata,
 		for (int i = 0; i < CALLS; i++) {
 			sprintf(self->low->path, OURS "%d/%d", n, i);
 			call(&first[i], self->low, self->low->path);
-			/*
-			 * A call without a path, and a call that is filtered.
-			 */
+			/* A call without a path, and a call that is filtered. */
 			syscall(SYS_getppid);
 			syscall(SYS_access, self->low->path, 0);
 		}

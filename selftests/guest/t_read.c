@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Test read(): order, buffer sizes, waiting, the end; two threads on one file.
- */
+/* Test read(): order, buffer sizes, waiting, the end; two threads on one file. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -11,9 +9,7 @@
 #include "kt_load.h"
 #include "kt_stream.h"
 
-/*
- * Session 0 has small rings (tests.conf), because reading byte by byte is slow.
- */
+/* Session 0 has small rings (tests.conf), because reading byte by byte is slow. */
 #define EVENTS		2000
 
 static int stopped_session0(int events)
@@ -200,9 +196,7 @@ TEST_F(quiet, read_of_zero_bytes)
 	EXPECT_EQ(0, read(self->fd, &byte, 0));
 }
 
-/*
- * Far less than a block, followed by a pause: read() delivers it all the same.
- */
+/* Far less than a block, followed by a pause: read() delivers it all the same. */
 TEST_F_TIMEOUT(quiet, part_of_a_block_comes, 180)
 {
 	for (int i = 1; i <= 3; i++) {

@@ -177,9 +177,7 @@ TEST(name_is_recorded_once)
 	free(t);
 }
 
-/*
- * In overwrite mode the control records stay, however many names are written.
- */
+/* In overwrite mode the control records stay, however many names are written. */
 TEST(names_displace_no_markers)
 {
 	struct kts *t = calloc(1, sizeof(*t));

@@ -199,9 +199,7 @@ TEST_F_TIMEOUT(parts, two_threads_on_a_descriptor, 180)
 					    &r[i]));
 	}
 	kt_loads_wait(self->load, self->cpus);
-	/*
-	 * The readers' own calls are events too, so both wait for parts by now.
-	 */
+	/* The readers' own calls are events too, so both wait for parts by now. */
 	usleep(600000);
 	ASSERT_EQ(0, kt_command(self->fd, KTAPE_IOC_STOP));
 	for (int i = 0; i < 2; i++) {

@@ -233,9 +233,7 @@ TEST_F_TIMEOUT(many, own_loss, 60)
 	close(self->fd);
 }
 
-/*
- * Collect the numbers of marked calls that a descriptor delivers up to the end.
- */
+/* Collect the numbers of marked calls that a descriptor delivers up to the end. */
 struct span {
 	struct kts *t;
 	uint64_t first, last, records;

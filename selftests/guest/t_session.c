@@ -103,9 +103,7 @@ TEST_F(session, old_size)
 	close(fd);
 }
 
-/*
- * What failed to get memory: the session as a whole, or the rings of one CPU.
- */
+/* What failed to get memory: the session as a whole, or the rings of one CPU. */
 TEST_F(session, no_memory)
 {
 	struct ktape_create c = { .size = sizeof(c), .ring_size = 1ULL << 31 };
@@ -146,9 +144,7 @@ TEST_F(session, list)
 	EXPECT_EQ(0, i.files);
 	close(a);
 	EXPECT_EQ(-ENOENT, kt_session_info(self->main, "a", &i));
-	/*
-	 * Room for one entry of two; entries that are too small or too large.
-	 */
+	/* Room for one entry of two; entries that are too small or too large. */
 	l.entry_size = sizeof(i);
 	l.entries = (uintptr_t)all;
 	memset(all, 0x5a, sizeof(all));
@@ -324,9 +320,7 @@ static int one_round(const struct maker *m, int round)
 	if (other < 0)
 		goto out;
 	ret = kt_destroy(m->main, name);
-	/*
-	 * Read the session; the counts add up unless events were overwritten.
-	 */
+	/* Read the session; the counts add up unless events were overwritten. */
 	l = kt_ledger_new();
 	if (!ret && kt_follow_all(&l->t, &b, other))
 		ret = 2;

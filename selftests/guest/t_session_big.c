@@ -16,7 +16,7 @@
 #define K		1024UL
 #define M		(1024 * K)
 #define CONTROL		(64 * K)
-#define TURNS_MAX	200	/* sessions to create until the expected overlap was seen */
+#define TURNS_MAX	200	/* sessions to wait for an overlap */
 
 /* A thread that creates sessions one after the other. */
 struct maker {

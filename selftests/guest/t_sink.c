@@ -140,9 +140,7 @@ TEST_F_TIMEOUT(sink, load_and_unload_under_load, 120)
 	ASSERT_EQ(0, kt_loads_start(self->load, self->cpus, 0,
 				    mark_at_a_speed));
 	for (int i = 0; i < turns; i++) {
-		/*
-		 * Loading takes long while all CPUs are busy: twice is enough.
-		 */
+		/* Loading takes long while all CPUs are busy: twice is enough. */
 		close_by(i >= 2);
 		EXPECT_EQ(0, kt_insmod(SINK, i % 2 ? "forget=1" : ""));
 		usleep(20000);

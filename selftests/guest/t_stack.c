@@ -243,9 +243,7 @@ FIXTURE_VARIANT(probes)
 };
 
 /* clang-format off */
-/*
- * By ftrace's call at the entry, by a breakpoint, by a replaced return address.
- */
+/* By ftrace's call at the entry, by a breakpoint, by a replaced return address. */
 FIXTURE_VARIANT_ADD(probes, entry) { 0, 0 };
 FIXTURE_VARIANT_ADD(probes, breakpoint) { 0, 5 };
 FIXTURE_VARIANT_ADD(probes, leave) { KTAPE_PROBE_RETURN, 0 };

@@ -132,9 +132,7 @@ TEST_F_TIMEOUT(storm, trigger_of_another_session, 120)
 	close(a);
 }
 
-/*
- * Unload the module while lingering sessions start themselves and each other.
- */
+/* Unload the module while lingering sessions start themselves and each other. */
 TEST_F_TIMEOUT(storm, unload, 120)
 {
 	for (int i = 0; i < (kt_scale() > 1 ? 2 : 4); i++) {

@@ -158,9 +158,7 @@ static int finish(FIXTURE_DATA(witness) *self)
 	return self->l->t.error[0] ? -1 : 0;
 }
 
-/*
- * Return the next record of the opcode by thread @tid, from @at on; NULL: none.
- */
+/* Return the next record of the opcode by thread @tid, from @at on; NULL: none. */
 static const struct entry *next(const struct trace *t, int *at, uint32_t op,
 				int32_t tid)
 {
@@ -173,9 +171,7 @@ static const struct entry *next(const struct trace *t, int *at, uint32_t op,
 	return NULL;
 }
 
-/*
- * Compare numbers and results of system calls; each enter is before its exit.
- */
+/* Compare numbers and results of system calls; each enter is before its exit. */
 TEST_F_TIMEOUT(witness, system_calls, 120)
 {
 	static struct { uint32_t nr; int64_t ret; } did[2 * CALLS];

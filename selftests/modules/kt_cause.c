@@ -77,9 +77,7 @@ static DECLARE_WORK(work, kt_cause_work_fn);
 static DECLARE_WORK(mutex_work, kt_cause_mutex_fn);
 static DECLARE_TASKLET(tasklet, kt_cause_tasklet_fn);
 
-/*
- * Initialised, armed twice, and disarmed twice: by re-arming and by expiring.
- */
+/* Initialised, armed twice, and disarmed twice: by re-arming and by expiring. */
 static void cause_timer(void)
 {
 	timer_setup(&timer, kt_cause_timer_fn, 0);
@@ -186,9 +184,7 @@ static void cause_mutex(void)
 	mutex_lock(&contended);
 	queue_work(system_wq, &mutex_work);
 	sleep_once(sleep_long);
-	/*
-	 * Use an interruptible sleep, because uninterruptible ones are counted.
-	 */
+	/* Use an interruptible sleep, because uninterruptible ones are counted. */
 	while (!is_waited_for())
 		schedule_timeout_interruptible(1);
 	mutex_unlock(&contended);

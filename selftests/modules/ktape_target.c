@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A function to probe: known arguments and results, called as often as asked.
- */
+/* A function to probe: known arguments and results, called as often as asked. */
 #include <linux/compiler.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>

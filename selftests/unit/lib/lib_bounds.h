@@ -77,9 +77,7 @@ static void check_memory(const char *what, scene_fn *scene, uint64_t n,
 	check(!told || took.left, "%s: no omission is reported", what);
 }
 
-/*
- * Twice the input may take a little more than twice: tables grow by doubling.
- */
+/* Twice the input may take a little more than twice: tables grow by doubling. */
 static void check_work(const char *what, scene_fn *scene, uint64_t n)
 {
 	struct took one = run_scene(scene, n), two = run_scene(scene, 2 * n);

@@ -230,7 +230,7 @@ struct image_result {
 	unsigned int told;
 	unsigned int packets;
 	unsigned int bad_packets;	/* packets that cannot be read */
-	unsigned int back;		/* packets that begin before their predecessor */
+	unsigned int back;		/* packets before their predecessor */
 	uint64_t records[IMAGE_RINGS];
 	uint32_t first[IMAGE_RINGS];	/* number */
 	uint32_t last[IMAGE_RINGS];

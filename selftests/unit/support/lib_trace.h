@@ -37,13 +37,11 @@ struct trace_packet {
 	unsigned int kind;
 	unsigned int cpu;
 	uint64_t seq;
-	uint64_t ts;		/* time of the first record; each further record is one tick later */
+	uint64_t ts;		/* of the first record; later ones + 1 each */
 	uint64_t discarded;
 };
 
-/*
- * Build a packet of TRACE_RECORDS records. Return: its bytes, without padding.
- */
+/* Build a packet of TRACE_RECORDS records. Return: its bytes, without padding. */
 __attribute__((unused))
 static size_t trace_packet(unsigned char data[TRACE_PACKET],
 			   const struct trace_packet *p)

@@ -12,9 +12,7 @@ static int refuse[KTAPE_FILTER_KINDS];	/* error that SET returns */
 static unsigned int calls;
 static char told[300];
 
-/*
- * ---- the device, and the command's messages --------------------------------
- */
+/* ---- the device, and the command's messages -------------------------------- */
 
 int ktape_device_filter_get(struct ktape_device *device, unsigned int kind,
 			    struct ktape_filter_value *value)

@@ -348,9 +348,7 @@ static const struct frozen classes[] = {
 	{ 21, "stack" },
 };
 
-/*
- * ---- the event table as a list of items -----------------------------------
- */
+/* ---- the event table as a list of items ----------------------------------- */
 
 enum what {
 	EVENT, BITS, VARARGS, ARGS, ARG, REST, BLOB, ARRAY, TEXT, BYTES, LIST, END

@@ -12,9 +12,7 @@
 
 static char dir[400];
 
-/*
- * ---- replacements of C library functions that fail ------------------------
- */
+/* ---- replacements of C library functions that fail ------------------------ */
 
 static struct {
 	unsigned int renames;		/* so far */
@@ -23,7 +21,7 @@ static struct {
 	unsigned int fail_rename;	/* number of the call that fails; 0: none */
 	unsigned int fail_sync;
 	bool look;
-	unsigned int mixed;		/* moments at which a partial trace was visible */
+	unsigned int mixed;		/* moments with a partial trace */
 } calls;
 
 static bool has_text(const char *name, const char *text)

@@ -58,9 +58,7 @@ static void test_replace(void)
 	check(!create(KTAPE_CTF_FORCE), "no folder");
 }
 
-/*
- * Files that are not of a trace are never removed, nor is a trace beside them.
- */
+/* Files that are not of a trace are never removed, nor is a trace beside them. */
 static void test_foreign(void)
 {
 	static const char lttng[] =
@@ -106,9 +104,7 @@ static void test_foreign(void)
 	alarm(0);
 }
 
-/*
- * In each ring all blocks but one are closed, and the last one was just opened.
- */
+/* In each ring all blocks but one are closed, and the last one was just opened. */
 static void make_device(void)
 {
 	device_begin();

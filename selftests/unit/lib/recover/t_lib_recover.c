@@ -6,9 +6,7 @@
 #include "lib_image.h"
 #include "tap.h"
 
-/*
- * Records of an intact ring of the image: 4 blocks, of which the last is open.
- */
+/* Records of an intact ring of the image: 4 blocks, of which the last is open. */
 #define WHOLE_FIRST	((IMAGE_CLOSED + 1 - IMAGE_BLOCKS) * IMAGE_RECORDS)
 #define WHOLE_LAST	(IMAGE_CLOSED * IMAGE_RECORDS + IMAGE_OPEN - 1)
 #define WHOLE_RECORDS	(WHOLE_LAST - WHOLE_FIRST + 1)
@@ -296,9 +294,7 @@ static void test_table(void)
 	check_equal(res.begun, 0);
 }
 
-/*
- * Rings that share their blocks: the work is limited by the size of the memory.
- */
+/* Rings that share their blocks: the work is limited by the size of the memory. */
 static void test_overlap(void)
 {
 	unsigned int many;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Test exceptions, user events, code words and system calls as lines of text.
- */
+/* Test exceptions, user events, code words and system calls as lines of text. */
 #include <ktape/mark.h>
 
 #include "lib_lines.h"

@@ -13,7 +13,7 @@
 
 #include "tap.h"
 
-#define HZ		100	/* threads are valid from 5 ticks before to 1000 ticks after */
+#define HZ		100	/* threads live from -5 to +1000 ticks */
 #define OBJECTS		6
 #define TIMES		800
 #define RECORDS		200

@@ -11,9 +11,7 @@
 
 #define PATIENCE	20	/* time limit of a test, in seconds */
 
-/*
- * A sender whose output is our standard input; it continues when it is told to.
- */
+/* A sender whose output is our standard input; it continues when it is told to. */
 struct sender {
 	pid_t pid;
 	int go;
@@ -280,9 +278,7 @@ static void put_packet(int to, unsigned int cpu, const uint64_t *ts,
 		abort();
 }
 
-/*
- * The input of the trace: a folder can be opened and polled, but read() fails.
- */
+/* The input of the trace: a folder can be opened and polled, but read() fails. */
 static struct {
 	int fd;
 	int pipe;

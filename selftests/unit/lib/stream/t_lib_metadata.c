@@ -313,9 +313,7 @@ static void test_registry(void)
 	done(s);
 }
 
-/*
- * Change a byte of the text: its place must be reported, or none if @at is 0.
- */
+/* Change a byte of the text: its place must be reported, or none if @at is 0. */
 static void check_place(const char *what, size_t byte, uint64_t at)
 {
 	trace_flip(path, byte, 1);

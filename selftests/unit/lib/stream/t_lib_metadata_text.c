@@ -9,9 +9,7 @@
 
 #define STRIDE		13U	/* bytes whose reported place is checked */
 
-/*
- * Adding to a text renews its checksum, but does not make damaged text valid.
- */
+/* Adding to a text renews its checksum, but does not make damaged text valid. */
 static void test_add(void)
 {
 	struct ktape_error error;
@@ -39,9 +37,7 @@ static void test_add(void)
 	free(text);
 }
 
-/*
- * Text that an older tool adds: the checksum is still that of the text before.
- */
+/* Text that an older tool adds: the checksum is still that of the text before. */
 static void add_as_older(char **text, size_t *len, const char *key,
 			 const char *value)
 {
@@ -174,9 +170,7 @@ static void test_old(void)
 		check(!strstr(error.text, "were not found") ==
 			      !strstr(changes[i].what, "_reserved"),
 		      "%s: %s", changes[i].instead, error.text);
-		/*
-		 * The first event differs in a letter, whose place is reported.
-		 */
+		/* The first event differs in a letter, whose place is reported. */
 		check(i || error.offset == (uint64_t)(at - text) +
 						 strlen("name = \"sched_sw"),
 		      "at %llu", (unsigned long long)error.offset);

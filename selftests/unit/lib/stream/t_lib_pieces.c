@@ -36,7 +36,7 @@ struct holds {
 	struct trace_result r;
 	bool sealed;			/* the metadata has a valid checksum */
 	unsigned int twice;
-	unsigned int strangers;		/* events whose thread is not that of their block */
+	unsigned int strangers;		/* events of other threads than their block's */
 	unsigned int profiles;		/* records repeated at the beginning */
 	unsigned int filters;
 	unsigned int sessions;
@@ -128,9 +128,7 @@ static void lose(unsigned int ring, unsigned int n)
 	device_page(ring)->lost[KTAPE_LOST_FULL][0] += n;
 }
 
-/*
- * With partial blocks; losses before, during and after a rotation; quiet rings.
- */
+/* With partial blocks; losses before, during and after a rotation; quiet rings. */
 static void test_pieces(void)
 {
 	struct ktape_recorder_stats stats;
@@ -182,9 +180,7 @@ static void test_pieces(void)
 	closes = true;
 }
 
-/*
- * Everything recorded before a flush is there, although the log was not closed.
- */
+/* Everything recorded before a flush is there, although the log was not closed. */
 static void test_flush(void)
 {
 	struct ktape_recorder *r;
@@ -213,9 +209,7 @@ static void test_flush(void)
 	closes = true;
 }
 
-/*
- * If the next piece cannot be created, the recording continues in the old one.
- */
+/* If the next piece cannot be created, the recording continues in the old one. */
 static void test_refused(void)
 {
 	struct ktape_recorder_stats stats;

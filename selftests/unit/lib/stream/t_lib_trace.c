@@ -13,9 +13,7 @@ static char stream[420];	/* its stream */
 static char pipe_form[420];	/* the same as a pipe form ... */
 static uint64_t pipe_begin;	/* ... whose packets begin here */
 
-/*
- * Create both forms of a trace of PACKETS packets, each padded to TRACE_PACKET.
- */
+/* Create both forms of a trace of PACKETS packets, each padded to TRACE_PACKET. */
 static void make_trace(bool sealed)
 {
 	unsigned char data[TRACE_PACKET];
@@ -74,9 +72,7 @@ static void read_live(struct trace_result *r)
 	pclose(f);
 }
 
-/*
- * Split the pipe form and read the folder; the notices are those of the split.
- */
+/* Split the pipe form and read the folder; the notices are those of the split. */
 static void read_split(struct trace_result *r)
 {
 	struct trace_result split = { .opened = 0 };
@@ -164,9 +160,7 @@ static void test_bad_size(void)
 	expect(ALL - TRACE_RECORDS, 1, 0);
 }
 
-/*
- * Without a checksum not even that packet, because the next one can be found.
- */
+/* Without a checksum not even that packet, because the next one can be found. */
 static void test_bad_size_unsealed(void)
 {
 	make_trace(false);

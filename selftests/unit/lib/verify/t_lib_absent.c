@@ -490,9 +490,7 @@ static void test_unseen_filter(void)
 	for (unsigned int i = 0; i < 20; i++)
 		signal_now(s);
 	end(s);
-	/*
-	 * As when a reader reports that it was too late for the second packet.
-	 */
+	/* As when a reader reports that it was too late for the second packet. */
 	sim_remove(s, 1, 1);
 	for (unsigned int i = 1; i < s->ring[1].nr; i++) {
 		struct ktape_block *h = (void *)s->ring[1].packets[i].data;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test `ktape verify`: no error in intact traces, and in damaged ones the
- * broken rule and its place.
+ * Test `ktape verify` on intact traces, and on damaged ones: the broken rule
+ * and its place.
  */
 #include "lib_sim_work.h"
 
@@ -229,10 +229,7 @@ static void test_removed(void)
 	done(s);
 }
 
-/*
- * The sequence numbers say that a reader was too late; the counts contradict
- * that.
- */
+/* The sequence numbers look like a late reader; the counts contradict that. */
 static void test_removed_as_gap(void)
 {
 	struct sim *s = simple();
@@ -247,10 +244,7 @@ static void test_removed_as_gap(void)
 	done(s);
 }
 
-/*
- * If a session does not wait for its readers, names may be among the
- * overwritten events, and only there.
- */
+/* Names may be missing in gaps of a session that does not wait for its readers. */
 static void test_names_in_events(void)
 {
 	for (unsigned int waits = 0; waits < 2; waits++) {
@@ -276,10 +270,7 @@ static void test_names_in_events(void)
 	}
 }
 
-/*
- * A thread that was started while the session was stopped has no name record;
- * an earlier one must have it.
- */
+/* A thread started while the session was stopped needs no name record. */
 static void test_names_of_a_pause(void)
 {
 	for (unsigned int pause = 0; pause < 2; pause++) {
@@ -354,9 +345,7 @@ static void test_truncated(void)
 	done(s);
 }
 
-/*
- * Truncated at the end of a packet: only the ledger shows that one is missing.
- */
+/* Truncated at the end of a packet: only the ledger shows that one is missing. */
 static void test_cut_between(void)
 {
 	struct sim *s = simple();
@@ -393,10 +382,7 @@ static void test_no_end(void)
 	done(s);
 }
 
-/*
- * The ledger, or the order of markers, shows that a marker of each kind was
- * removed.
- */
+/* The ledger or the order of markers reveals every removed marker. */
 static void test_no_marker(void)
 {
 	static const struct {
@@ -578,10 +564,7 @@ static void test_times(void)
 	check_equal(result.finding[0].packet, 5);
 	check_equal(result.finding[0].cpu, 1);
 	done(s);
-	/*
-	 * A record whose time goes back is shown at the time of its
-	 * predecessor.
-	 */
+	/* A record whose time goes back is shown at its predecessor's time. */
 	s = simple();
 	h = (void *)s->ring[2].packets[4].data;
 	memset(s->ring[2].packets[4].data + KTAPE_BLOCK_HEADER, 0, 4);
@@ -589,10 +572,7 @@ static void test_times(void)
 	save(s, 0);
 	check(result.errors[KTAPE_RULE_TIME] > 0, "%d wrong", result.ret);
 	done(s);
-	/*
-	 * The end time of a packet is that of its first record: later records
-	 * are wrong.
-	 */
+	/* The end time of the packet precedes its later records. */
 	s = simple();
 	h = (void *)s->ring[2].packets[4].data;
 	h->ts_end = h->ts_begin;
@@ -602,10 +582,7 @@ static void test_times(void)
 	done(s);
 }
 
-/*
- * Set the clock back by @by from @from on, in the records and in the packet's
- * end.
- */
+/* Set records and packet end from @from on back by @by. */
 static void step_back(unsigned char *data, size_t len, uint64_t from, uint64_t by)
 {
 	struct ktape_block *h = (void *)data;
@@ -625,10 +602,7 @@ static void step_back(unsigned char *data, size_t len, uint64_t from, uint64_t b
 	ktape_packet_seal(data);
 }
 
-/*
- * By half the age of a block; the block and the next one end before the clock
- * has caught up.
- */
+/* By half a block's age; it and the next block end before the clock catches up. */
 static void test_step_between(void)
 {
 	struct sim *s = simple();

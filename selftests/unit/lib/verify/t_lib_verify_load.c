@@ -229,9 +229,7 @@ static void test_gap(void)
 			1ULL << (KTAPE_EV_SOFTIRQ_RAISE % 64);
 		make_gap(s, told);
 		judge(s);
-		/*
-		 * The missing packet is one finding; its consequences are none.
-		 */
+		/* The missing packet is one finding; its consequences are none. */
 		check_rule(told ? KTAPE_RULE_LEDGER : KTAPE_RULE_SEQUENCE);
 		done(s);
 	}

@@ -159,7 +159,7 @@ static bool record_seq(const u32 *rec, unsigned int shape, u32 context,
 {
 	u32 tag = rec[1] >> 8 & 0x3ffff, nargs = shape & 7, i;
 
-	if (shape == 0) {	/* the record has 18 bits of it: take the nearest number after @next */
+	if (shape == 0) {	/* 18 bits: the nearest number after @next */
 		*seq = next + ((tag - next) & 0x3ffff);
 		return true;
 	}
@@ -232,9 +232,7 @@ static bool check_records(struct reader *rd, u64 from, u64 limit)
 				return false;
 			continue;
 		}
-		/*
-		 * The ring writes a time extension before the low half wraps.
-		 */
+		/* The ring writes a time extension before the low half wraps. */
 		if (rd->steps)
 			time = kt_record_time(rd->time, rec);
 		if (time < rd->time)

@@ -71,9 +71,7 @@ static uint64_t *table, states;
 static struct state *stack;
 static size_t depth, room;
 
-/*
- * ---- stores and their visibility ------------------------------------------
- */
+/* ---- stores and their visibility ------------------------------------------ */
 
 static void store(struct state *s, unsigned int word, uint8_t value)
 {

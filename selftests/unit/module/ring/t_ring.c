@@ -303,9 +303,7 @@ static void test_discard(void)
 	settle_all_read();
 }
 
-/*
- * A consumer that keeps up loses nothing; one that lags loses a known number.
- */
+/* A consumer that keeps up loses nothing; one that lags loses a known number. */
 static void test_discard_consumer(void)
 {
 	unsigned int i;
@@ -453,9 +451,7 @@ static void put_blob(u32 size, u32 seq, const unsigned char *bytes)
 	kt_ring_write(&rig.ring, &rec);
 }
 
-/*
- * Return true if the blob that ends at @write is intact and its padding zero.
- */
+/* Return true if the blob that ends at @write is intact and its padding zero. */
 static bool blob_is(u32 size, u32 seq, const unsigned char *bytes)
 {
 	u64 len = ALIGN(16 + (u64)size, 8), at = rig.ring.write - len;
@@ -540,9 +536,7 @@ static void test_wrap(void)
 	}
 }
 
-/*
- * Write and read some records in an earlier turn of the low half, from @to on.
- */
+/* Write and read some records in an earlier turn of the low half, from @to on. */
 static void step_back(u64 to)
 {
 	unsigned int i;

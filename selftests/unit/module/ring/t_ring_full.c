@@ -156,9 +156,7 @@ static void test_full_parks(void)
 	settle();
 }
 
-/*
- * The last free block of a control ring is reserved for the end of a recording.
- */
+/* The last free block of a control ring is reserved for the end of a recording. */
 static void test_full_reserve(void)
 {
 	static const u32 modes[] = { KTAPE_MODE_DISCARD, KTAPE_MODE_SNAPSHOT };
@@ -177,14 +175,10 @@ static void test_full_reserve(void)
 		check(rig.ring.write <= SIZE - BLOCK_SIZE,
 		      "exceptions took the reserve: %lu", rig.ring.write);
 		check_equal(rig.filled, 0);
-		/*
-		 * Records of a START, or of a profile that changes repeatedly.
-		 */
+		/* Records of a START, or of a profile that changes repeatedly. */
 		kt_ring_write(&rig.ring, &ledger);
 		check_equal(rig_lost(&rig), ++lost);
-		/*
-		 * A flush opens the last block, and no other record may use it.
-		 */
+		/* A flush opens the last block, and no other record may use it. */
 		kt_ring_flush(&rig.ring);
 		check(rig.ring.write > SIZE - BLOCK_SIZE, "no flush");
 		emit(NEVER, 1);
@@ -292,9 +286,7 @@ static void cut(unsigned int number, unsigned long position)
 	kt_ring_cut(&rig.ring, position);
 }
 
-/*
- * Records after a cut follow the remaining ones, in the same block or the next.
- */
+/* Records after a cut follow the remaining ones, in the same block or the next. */
 static void test_cut(void)
 {
 	unsigned int before, gone;

@@ -134,9 +134,7 @@ static bool start_timers(timer_t *timers)
 	return true;
 }
 
-/*
- * Pin the writer to one CPU, as the ring requires; the reader may run on any.
- */
+/* Pin the writer to one CPU, as the ring requires; the reader may run on any. */
 static void settle_down(void)
 {
 	cpu_set_t set;

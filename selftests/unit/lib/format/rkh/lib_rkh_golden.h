@@ -38,9 +38,7 @@ static struct ktape_response before;
 static uint64_t tick;	/* ns */
 static unsigned int nr_times;
 
-/*
- * Find the text of a member of a flat object. Return: false if there is none.
- */
+/* Find the text of a member of a flat object. Return: false if there is none. */
 static bool member(const char *json, const char *key, char value[VALUE])
 {
 	char quoted[64];

@@ -222,9 +222,7 @@ static void check_lines(const char *path)
 	check(nr > 60, "%u events", nr);
 }
 
-/*
- * Check the stream itself, and the native trace made of it, with all its parts.
- */
+/* Check the stream itself, and the native trace made of it, with all its parts. */
 static void words(void)
 {
 	static const uint32_t flags[] = {

@@ -181,9 +181,7 @@ static void inserted(void)
 	free(more);
 }
 
-/*
- * Remove much: no more arrives than was sent, and everything else is counted.
- */
+/* Remove much: no more arrives than was sent, and everything else is counted. */
 static void burst(void)
 {
 	uint8_t *less = malloc(line_len);

@@ -205,9 +205,7 @@ static void orders(void)
 		read_image(what);
 	}
 	big = false;
-	/*
-	 * Registry entries are whole words, whatever the length of their names.
-	 */
+	/* Registry entries are whole words, whatever the length of their names. */
 	for (name_size = 29; name_size < 32; name_size++) {
 		make(UINT32_MAX, false);
 		read_image("entries with filling");
