@@ -182,7 +182,7 @@ static int take_value(struct ktape_config *c, const struct line *line)
 }
 
 /* Remove all blanks of a list. */
-static void squeeze(char *text)
+static void remove_blanks(char *text)
 {
 	char *to = text;
 
@@ -193,7 +193,7 @@ static void squeeze(char *text)
 	*to = '\0';
 }
 
-static char *trim(char *text)
+static char *trim_blanks(char *text)
 {
 	size_t len;
 
@@ -223,7 +223,7 @@ static void cut_comment(char *text)
 static int take_line(struct ktape_config *c, struct line *line, char *text)
 {
 	cut_comment(text);
-	line->key = trim(text);
+	line->key = trim_blanks(text);
 	if (!*line->key)
 		return 0;
 	line->value = strchr(line->key, '=');
@@ -231,10 +231,10 @@ static int take_line(struct ktape_config *c, struct line *line, char *text)
 		return kt_error(line->error, line->number,
 				"\"%.60s\" is not of the form key = value", line->key);
 	*line->value++ = '\0';
-	line->key = trim(line->key);
-	line->value = trim(line->value);
+	line->key = trim_blanks(line->key);
+	line->value = trim_blanks(line->value);
 	if (strcmp(line->key, "cgroup"))
-		squeeze(line->value);
+		remove_blanks(line->value);
 	return take_value(c, line);
 }
 

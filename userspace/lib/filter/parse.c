@@ -126,7 +126,7 @@ static int add_pid(struct ktape_filter_value *v, struct item *it)
  * Replace "\xHH" by that byte, and "\" before another character by the character.
  * Return: false if an escape is not valid.
  */
-static bool unescape(char *text)
+static bool unescape_name(char *text)
 {
 	char *to = text, byte[5] = "0x";
 	uint64_t value;
@@ -158,7 +158,7 @@ static int add_cgroup(struct ktape_filter_value *v, struct item *it)
 
 	if (v->nr == KTAPE_FILTER_CGROUPS)
 		return report_too_many(it, KTAPE_FILTER_CGROUPS);
-	if (!unescape(it->text))
+	if (!unescape_name(it->text))
 		return report_item(it, "a character or xHH after \\");
 	name = kt_filter_add(v, strlen(it->text) + 1);
 	if (!name)

@@ -310,7 +310,7 @@ struct span {
 };
 
 /* Narrow a span: a comparison changes at @point. */
-static void narrow(struct span *s, uint64_t point)
+static void narrow_span(struct span *s, uint64_t point)
 {
 	if (point <= s->at)
 		s->from = kt_max(s->from, point);
@@ -322,7 +322,7 @@ static void narrow(struct span *s, uint64_t point)
 static void narrow_behind(struct span *s, uint64_t point)
 {
 	if (point != UINT64_MAX)
-		narrow(s, point + 1);
+		narrow_span(s, point + 1);
 }
 
 /*
@@ -341,8 +341,8 @@ static uint64_t gap_behind(const struct ktape_registry *r, uint32_t type)
 }
 
 /* Return the distance of @ts from the life of @o: 0 inside it, UINT64_MAX too far. */
-static uint64_t distance(const struct ktape_registry *r, uint32_t type,
-			 const struct ktape_object_info *o, uint64_t ts)
+static uint64_t life_distance(const struct ktape_registry *r, uint32_t type,
+			      const struct ktape_object_info *o, uint64_t ts)
 {
 	uint64_t d;
 
@@ -363,9 +363,9 @@ static void narrow_to(struct span *s, const struct ktape_registry *r,
 {
 	const struct ktape_object_info *o = &v->object;
 
-	narrow(s, v->since);
-	narrow(s, o->born);
-	narrow(s, o->born - kt_min(o->born, gap_before(r, type)));
+	narrow_span(s, v->since);
+	narrow_span(s, o->born);
+	narrow_span(s, o->born - kt_min(o->born, gap_before(r, type)));
 	if (!o->died)
 		return;
 	narrow_behind(s, o->died);
@@ -382,7 +382,7 @@ find_object(const struct ktape_registry *r, const struct list *list, struct span
 
 	for (unsigned int i = 0; i < list->nr; i++) {
 		const struct version *v = &list->versions[i];
-		uint64_t d = distance(r, list->key.type, &v->object, s->at);
+		uint64_t d = life_distance(r, list->key.type, &v->object, s->at);
 
 		narrow_to(s, r, list->key.type, v);
 		if (d > best_distance)

@@ -81,7 +81,7 @@ int kt_merge_add(struct ktape_trace *t, struct kt_stream *s)
 }
 
 /* Restore the order after the top stream advanced or, if @ended, has no more events. */
-static void reorder(struct ktape_trace *t, bool ended)
+static void reorder_heap(struct ktape_trace *t, bool ended)
 {
 	if (ended) {
 		t->heap[0]->in_heap = false;
@@ -93,11 +93,11 @@ static void reorder(struct ktape_trace *t, bool ended)
 }
 
 /*
- * Continue advance() if the top stream is at the end of its packet (@ret 0), is no
+ * Continue advance_top() if the top stream is at the end of its packet (@ret 0), is no
  * longer the earliest (@ret 1), or has a bad record (@ret < 0, reason in @why).
  */
-static KT_NOINLINE int advance_other(struct ktape_trace *t, struct kt_stream *s,
-				     int ret, const char *why)
+static KT_NOINLINE int advance_rest(struct ktape_trace *t, struct kt_stream *s,
+				    int ret, const char *why)
 {
 	struct ktape_error error;
 
@@ -107,7 +107,7 @@ static KT_NOINLINE int advance_other(struct ktape_trace *t, struct kt_stream *s,
 	}
 	if (ret <= 0)
 		ret = kt_stream_load(t, s);
-	reorder(t, ret <= 0);
+	reorder_heap(t, ret <= 0);
 	return ret < 0 ? ret : 0;
 }
 
@@ -116,7 +116,7 @@ static KT_NOINLINE int advance_other(struct ktape_trace *t, struct kt_stream *s,
  * the delivered event must not be advanced over a second time, because another stream
  * may be on top by then.
  */
-static inline int advance(struct ktape_trace *t)
+static inline int advance_top(struct ktape_trace *t)
 {
 	struct kt_stream *s = t->current;
 	const char *why = NULL;
@@ -126,7 +126,7 @@ static inline int advance(struct ktape_trace *t)
 	ret = kt_packet_read(&s->packet, &s->event, &why);
 	if (ret > 0 && (!t->second || !is_before(t->second, s)))
 		return 0;
-	return advance_other(t, s, ret, why);
+	return advance_rest(t, s, ret, why);
 }
 
 static void notify_late(struct ktape_trace *t)
@@ -150,8 +150,8 @@ static KT_NOINLINE int learn_name(struct ktape_trace *t, const struct kt_stream 
 }
 
 /* Deliver the next event of @s, after updating threads and names from it. */
-static inline int deliver(struct ktape_trace *t, struct kt_stream *s,
-			  const struct ktape_event **event)
+static inline int deliver_event(struct ktape_trace *t, struct kt_stream *s,
+				const struct ktape_event **event)
 {
 	kt_decoder_event(t->decoder, &s->event);
 	if (s->event.opcode == KTAPE_EV_REGISTRY) {
@@ -190,7 +190,7 @@ static KT_NOINLINE int next_other(struct ktape_trace *t,
 		s->fresh = false;
 		kt_decoder_packet(t->decoder, s->packet.data);
 	}
-	return deliver(t, s, event);
+	return deliver_event(t, s, event);
 }
 
 int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
@@ -200,11 +200,11 @@ int ktape_trace_next(struct ktape_trace *t, const struct ktape_event **event)
 	if (t->import)
 		return kt_import_next(t->import, event);
 	if (t->current) {
-		err = advance(t);
+		err = advance_top(t);
 		if (err)
 			return err;
 	}
 	if (t->live || !t->nr_heap || t->heap[0]->fresh)
 		return next_other(t, event);
-	return deliver(t, t->heap[0], event);
+	return deliver_event(t, t->heap[0], event);
 }

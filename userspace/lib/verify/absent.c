@@ -23,7 +23,7 @@ static bool is_asked(const struct ktape_verify *v, const struct kt_vcpu *c)
 }
 
 /* Check whether a record is the event: 1, 0, or -1 if it cannot be decoded. */
-static int matches(const struct ktape_verify *v, const struct ktape_event *e)
+static int match_event(const struct ktape_verify *v, const struct ktape_event *e)
 {
 	uint64_t value;
 
@@ -53,7 +53,7 @@ void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 		a->last = kt_max(a->last, e->ts);
 	if (e->ts < v->question.from || e->ts >= v->question.to)
 		return;
-	match = matches(v, e);
+	match = match_event(v, e);
 	a->found |= match > 0;
 	a->lost |= match < 0;
 }
