@@ -14,7 +14,6 @@
 #include "show/line.h"
 #include "show/syscall_calls.h"
 #include "show/syscall_flags.h"
-#include "show/syscall_flags_more.h"
 #include "show/syscall_options.h"
 
 #define ARGS		6
