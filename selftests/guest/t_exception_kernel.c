@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions that the kernel raises by itself: each source once and with the
+ * Test exceptions that the kernel raises itself: each source once, with the
  * fields of the table in uapi/README.md; the out-of-memory killer for real.
  */
 #include <sys/stat.h>
@@ -17,13 +17,13 @@
 #define DEV		(300U << 20 | 5)
 
 /**
- * struct source - an exception and what comes with it
- * @name: what the helper is told
+ * struct source - an exception and its expected record
+ * @name: name for the helper module
  * @code: its code
  * @severity: its severity
  * @nargs: argument words after the code
- * @args: the words, ANY: a token
- * @text: its buffer, NULL: it has none
+ * @args: the words; ANY = a token
+ * @text: its buffer, NULL = none
  * @symbol: name of the first word, which is a code address, or NULL
  */
 struct source {
@@ -80,7 +80,7 @@ FIXTURE_TEARDOWN(exception)
 		kt_rmmod("kt_fire");
 }
 
-/* Return: what is wrong with a record, NULL: nothing. */
+/* Check a record. Return: the error text, NULL if it is right. */
 static const char *wrong(const struct kt_hit *hit, const struct source *s)
 {
 	char name[KTAPE_NAME_SIZE];
@@ -117,7 +117,7 @@ static bool has_all_sources(void)
 	       !uname(&kernel) && !strncmp(kernel.release, "6.1.", 4);
 }
 
-/* Cause each exception TIMES times. Return: how many are wrong. */
+/* Cause each exception TIMES times. Return: number of wrong ones. */
 static int check_all(struct __test_metadata *_metadata, struct kt_hits *h,
 		     const struct source *s, int nr)
 {
@@ -192,7 +192,10 @@ static int unload_scsi(void)
 	return ret;
 }
 
-/* It comes and goes while a session wants its events: attached each time. */
+/*
+ * The module is loaded and unloaded while a session wants its events: they are
+ * attached each time.
+ */
 TEST_F_TIMEOUT(exception, module_loaded_later, 200)
 {
 	int want = kt_record(KT_OPS(KTAPE_EV_EXCEPTION)), ret;
@@ -211,7 +214,7 @@ out:
 	close(want);
 }
 
-/* It is there before a session wants its events. */
+/* The module is loaded before a session wants its events. */
 TEST_F_TIMEOUT(exception, module_loaded_before, 200)
 {
 	int ret = kt_modprobe("scsi_");
@@ -227,7 +230,7 @@ TEST_F_TIMEOUT(exception, module_loaded_before, 200)
 
 #define GROUP	"/sys/fs/cgroup/kt-oom"
 
-/* A child that takes more than its group has, until it is killed. */
+/* A child allocates more memory than its group has, until it is killed. */
 static pid_t glutton(void)
 {
 	const size_t size = 64 << 20;

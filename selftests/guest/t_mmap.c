@@ -360,7 +360,7 @@ TEST_F(mapping, flags)
 	}
 }
 
-/* ---- who holds what ---------------------------------------------------- */
+/* ---- references ---------------------------------------------------- */
 
 static long module_users(void)
 {

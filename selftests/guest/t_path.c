@@ -22,7 +22,7 @@
  * struct path - a record
  * @dat20: its 20-bit data
  * @enter: 20-bit data of the sys_enter that follows
- * @len: of the path
+ * @len: length of the path
  * @text: the path
  */
 struct path {

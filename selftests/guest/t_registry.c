@@ -418,7 +418,10 @@ static int send_to_self(void)
 	return ret;
 }
 
-/* Another name space has an index 1 as well, and is told apart. */
+/*
+ * Another namespace has an interface index 1 as well; its device must be a
+ * separate object.
+ */
 TEST_F_TIMEOUT(names, other_network_namespace, 60)
 {
 	struct ktape_object_entry e;

@@ -381,7 +381,7 @@ TEST_F_TIMEOUT(session, create_and_destroy_under_load, 240)
 	kt_loads_stop(load, cpus);
 }
 
-/* ---- who holds a session ------------------------------------------------- */
+/* ---- references ------------------------------------------------- */
 
 static int pass(int socket, int fd)
 {

@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lines for t_tool_serial.sh: terminals, damage, a decoder from the specification.
+"""Serial lines for t_tool_serial.sh, and a decoder written from the specification.
 
-serial.py plain FILE EVENTS               is FILE what any decoder can read?
-serial.py line FRAME EVERY TOOL TRACE OUT two terminals, a byte in EVERY is harmed
-serial.py slow FRAME TOOL FILE OUT        through a pipe, at first byte by byte
-serial.py harm FILE OUT SEED EVERY        harm it; print what came, lost and places
+serial.py plain FILE EVENTS               check that any decoder can read FILE
+serial.py line FRAME EVERY TOOL TRACE OUT send over two terminals, with a damaged byte
+                                          in EVERY
+serial.py slow FRAME TOOL FILE OUT        send through a pipe, at first byte by byte
+serial.py harm FILE OUT SEED EVERY        damage FILE; print the numbers of arrived and
+                                          lost events and of damaged places
 serial.py joined TOOL FILE OUT            RKH frames without the flag between two
-serial.py full FRAME TOOL TRACE OUT       a line of 5760 bytes a second that holds 4096
-serial.py late FRAME TOOL PIPE OUT        one that takes less than it should
-serial.py stuck FRAME TOOL PIPE OUT       one that takes nothing, and a signal
+serial.py full FRAME TOOL TRACE OUT       a line of 5760 bytes/s with a 4096-byte buffer
+serial.py late FRAME TOOL PIPE OUT        a line that is slower than its rate
+serial.py stuck FRAME TOOL PIPE OUT       a line that accepts nothing, and a signal
 serial.py stop-send|stop-receive|hangup FRAME TOOL PIPE OUT EVENTS
 """
 import array
@@ -61,7 +63,7 @@ def number(data, at):
 
 
 def decode(frame):
-    """Return: id, time or None, fields."""
+    """Decode a frame. Return: id, time or None, fields."""
     data = cobs(frame)
     kind = KINDS[data[0]]
     at, ts, fields = 1, None, []
@@ -95,7 +97,7 @@ def digits(text):
 
 
 def groups(stream):
-    """Yield bytes of each group, its last event's id, and its check's fields."""
+    """Yield each group's bytes, the id of its last event, and the fields of its check."""
     begin, at, last = 0, 0, None
     while at < len(stream):
         end = stream.index(0, at)
@@ -133,7 +135,7 @@ def plain(path, events):
 
 
 def find(tokens, cursor, frames):
-    """Where do these frames follow each other?  Empty ones do not count."""
+    """Find these consecutive frames from the cursor on; empty frames do not count."""
     for first in range(cursor, len(tokens)):
         at = first
         for frame in frames:
@@ -148,10 +150,11 @@ def find(tokens, cursor, frames):
 
 
 def harm(path, to, seed, every):
-    """A group came if its frames did; what is between such is a damage.
+    """Damage a stream and print what a receiver must count.
 
-    How a stream begins and ends stays: without, nobody knows what is missing
-    there.
+    A group has arrived if all its frames have; the bytes between such groups
+    are one damage. The beginning and the end of the stream stay intact,
+    because losses there cannot be counted.
     """
     random.seed(int(seed))
     stream = open(path, 'rb').read()
@@ -187,7 +190,7 @@ def harm(path, to, seed, every):
 
 
 def joined(tool, path, to):
-    """Bytes of a frame of RKH sum up to zero, and so do those of two."""
+    """Join two RKH frames: the checksum of the joined frame is right, too."""
     stream = open(path, 'rb').read()
     flags = [at for at, byte in enumerate(stream) if byte == 0x7e]
     for at in flags[-10:-2]:
@@ -210,7 +213,7 @@ def terminal():
 
 
 def drain(fd):
-    """What was written arrives a little later."""
+    """Read until nothing more arrives, because data arrive with a delay."""
     n, still = array.array('i', [1]), 0
     while still < 10:
         time.sleep(0.1)
@@ -260,7 +263,7 @@ def line(frame, every, tool, trace, to):
 
 
 def slow(frame, tool, path, to):
-    """What is looked at first comes in pieces, too."""
+    """Send a file byte by byte at first, so that format detection gets pieces."""
     data = open(path, 'rb').read()
     os.mkfifo(to + '.pipe')
     rx = subprocess.Popen([tool, 'receive', '--frame', frame, '-o', to,
@@ -274,7 +277,7 @@ def slow(frame, tool, path, to):
 
 
 def live_sender(tool, frame, to, *more):
-    """A sender whose input stays open."""
+    """Start a sender whose input stays open."""
     return subprocess.Popen([tool, 'send', '--frame', frame, *more, '-', to],
                             stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -285,7 +288,7 @@ def feed(tx, trace):
 
 
 def gather(fd, until, seconds=20):
-    """Read until nothing came for a second after something did."""
+    """Read until a second has passed without data after the first data."""
     data, end = bytearray(), time.time() + seconds
     while time.time() < end:
         if select.select([fd], [], [], 1)[0]:
@@ -296,7 +299,7 @@ def gather(fd, until, seconds=20):
 
 
 def stop_send(frame, tool, trace, to, events):
-    """A signal: what has come is sent, with its end."""
+    """Stop send by a signal: it sends what it has read, and the end."""
     a, sa = terminal()
     tx = live_sender(tool, frame, os.ttyname(sa))
     feed(tx, trace)
@@ -319,7 +322,7 @@ def stop_send(frame, tool, trace, to, events):
 
 
 def stop_receive(frame, tool, trace, to, events):
-    """A key that is pressed goes to all its processes; what came is written."""
+    """Stop receive by Ctrl-C, which signals its whole process group; it writes what arrived."""
     b, sb = terminal()
     rx = subprocess.Popen([tool, 'receive', '--frame', frame, '-o', to,
                            os.ttyname(sb)], stderr=subprocess.PIPE,
@@ -339,7 +342,7 @@ def stop_receive(frame, tool, trace, to, events):
 
 
 def hangup(frame, tool, trace, to, events):
-    """A line that goes while nothing comes ends the sender, which says so."""
+    """Hang up the line while nothing is sent: send ends with a message."""
     for more in (), ('--baud', '57600'):
         a, sa = terminal()
         tx = live_sender(tool, frame, os.ttyname(sa), *more)
@@ -357,7 +360,7 @@ def hangup(frame, tool, trace, to, events):
 # ---- lines that are full -----------------------------------------------------------
 
 def small_line(to):
-    """What has no more room than the smallest buffer of a terminal."""
+    """Create a line with the smallest terminal buffer."""
     os.mkfifo(to + '.line')
     fd = os.open(to + '.line', os.O_RDWR | os.O_NONBLOCK)
     fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, 4096)
@@ -365,7 +368,7 @@ def small_line(to):
 
 
 def take(fd, tx, rate):
-    """Read so many bytes a second, until it has ended and all is there."""
+    """Read at a given rate in bytes/s until the sender has ended and all data have arrived."""
     data = bytearray()
     while True:
         ended = tx.poll() is not None
@@ -383,7 +386,7 @@ def tell(tx, code):
 
 
 def full(frame, tool, trace, to):
-    """Who sends a file as if it came now does not wait for the line."""
+    """Send a live trace faster than the line: send must not wait for the line."""
     fd = small_line(to)
     tx = subprocess.Popen([tool, 'send', '--frame', frame, '--shed', '--baud',
                            '57600', trace, to + '.line'],
@@ -393,7 +396,7 @@ def full(frame, tool, trace, to):
 
 
 def late(frame, tool, trace, to):
-    """It comes more slowly than the line is said to be, which is not true."""
+    """Read more slowly than the rate that send was given."""
     fd = small_line(to)
     tx = live_sender(tool, frame, to + '.line', '--baud', '460800')
     data, came = bytearray(), open(trace, 'rb').read()
@@ -409,7 +412,7 @@ def late(frame, tool, trace, to):
 
 
 def stuck(frame, tool, trace, to):
-    """It does not end at once, as the line may go on, but it does."""
+    """Read nothing: send ends, but not at once, because the line may recover."""
     fd = small_line(to)
     tx = live_sender(tool, frame, to + '.line', '--baud', '57600')
     feed(tx, trace)

@@ -276,7 +276,7 @@ made_stream()
 	frame 5e 02 03; frame 5b 02 03 05	# made with its priority
 	frame 5e 03 04; frame 55 04 04		# this one's was lost
 	frame 5b 05 04 05
-	frame 5e 06 05; frame 01 07 01	# this one's, too, and that is told
+	frame 5e 06 05; frame 01 07 01	# lost too, and that is reported
 	frame 5b 08 05 05
 }
 
