@@ -207,12 +207,11 @@ static ssize_t read_refill(struct kt_file *kf, bool wait, bool parts)
 			return length;
 	}
 	for (;;) {
-		/*
-		 * Load running before the positions: if it is false, the rings
-		 * have their final commit.  Pairs with the release of running
-		 * in session_stop_running().
-		 */
 		running = READ_ONCE(kf->session->running);
+		/*
+		 * Pairs with the release of running in session_stop_running():
+		 * if it is false, the rings have their final commit.
+		 */
 		smp_rmb();
 		read_begin_sweep(kf);
 		length = read_refill_data(kf, parts || !running);
