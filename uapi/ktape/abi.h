@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * The binary contract of ktape: records, blocks, ring control pages, registry
- * entries and ioctls.  History and rules: uapi/README.md.
+ * entries and the structures of the general ioctls.  Rules and history:
+ * uapi/README.md.
  *
- * Everything is little-endian.  Structures have no implicit padding, reserved
- * members must be zero on the way in and are zero on the way out.
+ * Everything is little-endian.  Structures have no implicit padding.  Reserved
+ * members and members marked "zero" must be zero in arguments and are zero in
+ * results.
  */
 #ifndef _KTAPE_ABI_H
 #define _KTAPE_ABI_H
@@ -18,8 +20,8 @@
 /* ---- records ---------------------------------------------------------- */
 
 /*
- * A record starts with one 64-bit word (QNX Neutrino's TraceEvent code above
- * the time):
+ * A record starts with one 64-bit word: the code of a QNX Neutrino TraceEvent
+ * above the time.
  *
  *   bits  0-31  low half of the trace clock
  *        32-39  opcode
@@ -44,8 +46,9 @@
 #define KTAPE_MASK_WORDS	4
 
 /*
- * Opcode 255 moves the clock on by more than its low half can tell.  It has
- * nargs = 4: the first two words are the whole time, the others are zero.
+ * Opcode 255, time extension: carries all 64 bits of the trace clock, before the
+ * first record whose upper half differs.  It has nargs = 4: the first two words
+ * are the time, the others are zero.
  */
 #define KTAPE_TIME_EXTEND	255
 #define KTAPE_TIME_EXTEND_SIZE	24
@@ -71,17 +74,17 @@ enum ktape_class {
 };
 
 /**
- * enum ktape_task_state - why a thread leaves the CPU
- * @KTAPE_STATE_R: it wants to go on and gave way of its own will
- * @KTAPE_STATE_S: it sleeps and a signal can wake it
- * @KTAPE_STATE_D: it sleeps and no signal can wake it
- * @KTAPE_STATE_T: it was stopped by a signal
- * @KTAPE_STATE_TRACED: it was stopped by a tracer
- * @KTAPE_STATE_X: it is dead
- * @KTAPE_STATE_Z: it is dead and its parent has not asked
- * @KTAPE_STATE_P: it is parked
- * @KTAPE_STATE_I: it sleeps, idle, and does not count as load
- * @KTAPE_STATE_PREEMPTED: it wants to go on and was preempted
+ * enum ktape_task_state - state of a thread that leaves the CPU
+ * @KTAPE_STATE_R: runnable, yielded the CPU
+ * @KTAPE_STATE_S: interruptible sleep
+ * @KTAPE_STATE_D: uninterruptible sleep
+ * @KTAPE_STATE_T: stopped by a signal
+ * @KTAPE_STATE_TRACED: stopped by a debugger
+ * @KTAPE_STATE_X: dead
+ * @KTAPE_STATE_Z: zombie: dead, and its parent has not waited for it
+ * @KTAPE_STATE_P: parked
+ * @KTAPE_STATE_I: idle: uninterruptible sleep that does not count as load
+ * @KTAPE_STATE_PREEMPTED: runnable, was preempted
  */
 enum ktape_task_state {
 	KTAPE_STATE_R = 0,
@@ -97,9 +100,9 @@ enum ktape_task_state {
 };
 
 /**
- * enum ktape_phase - what a profile or session record marks
- * @KTAPE_PHASE_OFF: recorded until here, not from here on
- * @KTAPE_PHASE_ON: recorded from here on
+ * enum ktape_phase - what a marker record (profile, filter, session) means
+ * @KTAPE_PHASE_OFF: off-marker: in force until here
+ * @KTAPE_PHASE_ON: on-marker: in force from here on
  */
 enum ktape_phase {
 	KTAPE_PHASE_OFF = 0,
@@ -128,10 +131,10 @@ enum ktape_severity {
 	KTAPE_HW_SEVERITY3 = 7
 };
 
-/* An exception's code: 24 bits say whose it is, 8 bits which one. */
+/* An exception's code: the major number (24 bits) is its source, minor (8) which. */
 #define KTAPE_EXC_CODE(major, minor)	((__u32)(major) << 8 | ((minor) & 0xffU))
 
-/* Majors of the kernel's own exceptions; the others are for everybody. */
+/* Majors of the kernel's own exceptions.  Programs and modules use the others. */
 #define KTAPE_MAJOR_KERNEL	0xffff00U	/* die, panic, hang, out of memory */
 #define KTAPE_MAJOR_REPORT	0xffff01U	/* sanitizers and warnings */
 #define KTAPE_MAJOR_RAS		0xffff02U	/* memory, bus and machine checks */
@@ -139,7 +142,7 @@ enum ktape_severity {
 #define KTAPE_MAJOR_NET		0xffff04U	/* transmit timeouts */
 #define KTAPE_MAJOR_THERMAL	0xffff05U	/* thermal trips */
 
-/* Their codes.  What comes with each: uapi/README.md. */
+/* Codes of the kernel's exceptions.  Arguments of each: uapi/README.md. */
 #define KTAPE_EXC_DIE		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 0)
 #define KTAPE_EXC_PANIC		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 1)
 #define KTAPE_EXC_HANG		KTAPE_EXC_CODE(KTAPE_MAJOR_KERNEL, 2)
@@ -157,14 +160,14 @@ enum ktape_severity {
 #define KTAPE_EXC_TRIP		KTAPE_EXC_CODE(KTAPE_MAJOR_THERMAL, 0)
 
 /**
- * enum ktape_ipi - why a CPU interrupts another
+ * enum ktape_ipi - reason of an inter-processor interrupt
  * @KTAPE_IPI_OTHER: none of these
- * @KTAPE_IPI_RESCHEDULE: it has something to run
- * @KTAPE_IPI_CALL: it is to call a function
- * @KTAPE_IPI_CALL_SINGLE: it alone is to call a function
- * @KTAPE_IPI_IRQ_WORK: it has irq_work
- * @KTAPE_IPI_STOP: it is to stop
- * @KTAPE_IPI_TIMER: a timer tick is passed on
+ * @KTAPE_IPI_RESCHEDULE: reschedule
+ * @KTAPE_IPI_CALL: call a function on several CPUs
+ * @KTAPE_IPI_CALL_SINGLE: call a function on one CPU
+ * @KTAPE_IPI_IRQ_WORK: run irq_work
+ * @KTAPE_IPI_STOP: stop the CPU
+ * @KTAPE_IPI_TIMER: broadcast of a timer tick
  */
 enum ktape_ipi {
 	KTAPE_IPI_OTHER = 0,
@@ -180,9 +183,9 @@ enum ktape_ipi {
 
 /**
  * enum ktape_ring_kind - what a ring, or a stream of a trace, holds
- * @KTAPE_RING_EVENT: the bulk of the events
+ * @KTAPE_RING_EVENT: all events except those of the control ring
  * @KTAPE_RING_CONTROL: exceptions and control records
- * @KTAPE_RING_REGISTRY: no ring: a checkpoint of the registry in a saved trace
+ * @KTAPE_RING_REGISTRY: not a ring: a checkpoint of the registry in a trace
  */
 enum ktape_ring_kind {
 	KTAPE_RING_EVENT = 0,
@@ -193,14 +196,15 @@ enum ktape_ring_kind {
 
 /**
  * enum ktape_mode - what happens when a ring is full
- * @KTAPE_MODE_OVERWRITE: the oldest block goes
- * @KTAPE_MODE_DISCARD: new events are dropped and counted
- * @KTAPE_MODE_SNAPSHOT: recording ends on all CPUs, as of one moment
+ * @KTAPE_MODE_OVERWRITE: the oldest block is overwritten
+ * @KTAPE_MODE_DISCARD: new events are dropped and counted as lost
+ * @KTAPE_MODE_SNAPSHOT: the session stops; the trace ends at the same time on all
+ *	CPUs
  * @KTAPE_MODE_PERSISTENT: as OVERWRITE, in memory that survives a warm reset
- *	(ktape/persist.h); rings cannot be mapped, only read
+ *	(ktape/persist.h); rings can be read, but not mapped
  *
- * A snapshot session has nothing to read before it is stopped, by itself or by
- * STOP: until then nobody knows where it ends.
+ * A snapshot session cannot be read before it has stopped, because its end is not
+ * known until then.
  */
 enum ktape_mode {
 	KTAPE_MODE_OVERWRITE = 0,
@@ -210,16 +214,16 @@ enum ktape_mode {
 };
 
 /**
- * enum ktape_lost - why an event is not in the ring
- * @KTAPE_LOST_FULL: there was no room
- * @KTAPE_LOST_NESTED: nested contexts went once round the ring while an outer
- *	one had a record open; or a module emitted it in a context in which
+ * enum ktape_lost - why an event was lost
+ * @KTAPE_LOST_FULL: the ring had no room
+ * @KTAPE_LOST_NESTED: nested writers filled the whole ring while an outer writer
+ *	had a record open; or a module emitted the event in a context in which
  *	nothing can be recorded (an NMI without atomic operations, RCU not
  *	watching the CPU)
- * @KTAPE_LOST_TOO_BIG: it is larger than a block
+ * @KTAPE_LOST_TOO_BIG: the record is larger than a block
  * @KTAPE_LOST_SHED: its class has a low priority and the ring was filling up
- * @KTAPE_LOST_RATE: it came more often than its rate limit allows
- * @KTAPE_LOST_REASONS: how many reasons there are
+ * @KTAPE_LOST_RATE: its rate limit was exceeded
+ * @KTAPE_LOST_REASONS: number of reasons
  */
 enum ktape_lost {
 	KTAPE_LOST_FULL = 0,
@@ -231,14 +235,14 @@ enum ktape_lost {
 };
 
 /**
- * enum ktape_context - what the CPU was doing
- * @KTAPE_CTX_TASK: running a thread
- * @KTAPE_CTX_SOFTIRQ: in a soft interrupt on top of a thread
- * @KTAPE_CTX_IRQ: in a hard interrupt
- * @KTAPE_CTX_NMI: in a non-maskable interrupt
- * @KTAPE_CTX_INIT: booting
- * @KTAPE_CTX_UNKNOWN: not known; a reader never guesses
- * @KTAPE_CTX_CONTINUED: as at the end of the stream's packet before this one
+ * enum ktape_context - context of the CPU
+ * @KTAPE_CTX_TASK: thread
+ * @KTAPE_CTX_SOFTIRQ: soft interrupt
+ * @KTAPE_CTX_IRQ: hard interrupt
+ * @KTAPE_CTX_NMI: non-maskable interrupt
+ * @KTAPE_CTX_INIT: boot
+ * @KTAPE_CTX_UNKNOWN: not known, and readers must not guess
+ * @KTAPE_CTX_CONTINUED: the context at the end of the stream's previous packet
  */
 enum ktape_context {
 	KTAPE_CTX_TASK = 0,
@@ -255,26 +259,27 @@ enum ktape_context {
 
 /* Flags of struct ktape_block. */
 #define KTAPE_BLOCK_CRC		(1U << 0)	/* crc32c is valid */
-#define KTAPE_BLOCK_OPEN	(1U << 1)	/* closed by a reader, not by the ring */
+#define KTAPE_BLOCK_OPEN	(1U << 1)	/* part: closed by read(), not by the ring */
 #define KTAPE_BLOCK_GAP		(1U << 2)	/* blocks before this one were lost */
 #define KTAPE_BLOCK_UNCHECKED \
 	(1U << 3) /* survived a reset without a checksum */
 
 /**
- * struct ktape_block - head of a block; CTF 1.8 packet header and context
+ * struct ktape_block - header of a block; CTF 1.8 packet header and context
  * @magic: KTAPE_BLOCK_MAGIC
- * @uuid: the trace: one a load of the module
+ * @uuid: identifies the trace; new at each load of the module
  * @stream_id: CTF stream class, always 0
  * @instance: CTF stream instance: kind << 32 | cpu
  * @sync_clock: trace clock ...
  * @sync_mono_ns: ... and CLOCK_MONOTONIC at one moment
- * @emitted: events so far that had their bit set, without the one that opens
+ * @emitted: events so far whose profile bit was set, without the one that opens
  *	the next block [C]
- * @filtered: of these, held back by filters [C]
- * @lost: of these, lost, by enum ktape_lost [C]
- * @generation: of the session's profile
- * @tid: thread on the CPU at the first record
- * @prio: its priority, 255 for the deadline class
+ * @filtered: number of these that filters held back [C]
+ * @lost: number of these that were lost, by enum ktape_lost [C]
+ * @generation: generation of the session's profile and filters
+ * @tid: thread on the CPU at the first record; may be -1 if @context is
+ *	KTAPE_CTX_UNKNOWN
+ * @prio: priority of that thread, 255 for the deadline class
  * @context: enum ktape_context at the first record
  * @reserved0: zero
  * @flags: KTAPE_BLOCK_*
@@ -284,21 +289,20 @@ enum ktape_context {
  * @ts_end: trace clock when the block was closed [C]
  * @content_bits: length of header and records in bits [C]
  * @packet_bits: length of the block in bits
- * @seq: number of the block in its ring, from 1; in a saved trace the number
- *	of the packet in its stream, with gaps where blocks were lost
- * @discarded: events lost in this ring so far [C]; in a saved trace since its
- *	start, with those in lost blocks
+ * @seq: number of the block in its ring, from 1; in a saved trace number of the
+ *	packet in its stream, with gaps where blocks were lost
+ * @discarded: events lost in this ring so far [C]; in a saved trace those lost
+ *	since its start, including the ones in lost blocks
  * @cpu: the CPU
  * @kind: enum ktape_ring_kind
  * @reserved2: zero
  *
  * CTF readers see the header (32 bytes) and, from byte 128 on, the context.
- * What lies between is skipped by alignment.
+ * Alignment makes them skip what lies between.
  *
- * Members marked [C] are written when the block is closed, that is, when the
- * next one is opened.  They hold nothing of use while commit <= block end; a
- * reader then takes the content up to commit and the counts of the control
- * page.
+ * Members marked [C] are written when the block is closed, which is when the next
+ * one is opened.  They are not valid while commit <= end of the block.  A reader
+ * then takes the content up to commit, and the counts from the control page.
  */
 struct ktape_block {
 	__u32 magic;
@@ -332,10 +336,10 @@ struct ktape_block {
 #define KTAPE_BLOCK_HEADER	192	/* sizeof(struct ktape_block) */
 
 /**
- * struct ktape_metadata_packet - head of a CTF 1.8 metadata packet
+ * struct ktape_metadata_packet - header of a CTF 1.8 metadata packet
  * @magic: KTAPE_METADATA_MAGIC
- * @uuid: the trace
- * @checksum: zero, none
+ * @uuid: identifies the trace
+ * @checksum: zero = none
  * @content_bits: length of this header and the text in bits
  * @packet_bits: length of the packet in bits
  * @compression: zero
@@ -344,8 +348,8 @@ struct ktape_block {
  * @major: 1
  * @minor: 8
  *
- * A pipe begins with such packets.  The header takes 37 bytes, without padding
- * at its end; text follows at once.
+ * The stream of read() begins with such packets.  The header has 37 bytes, and the
+ * text follows without padding.
  */
 struct ktape_metadata_packet {
 	__u32 magic;
@@ -361,36 +365,37 @@ struct ktape_metadata_packet {
 } __attribute__((packed));
 
 /* Flags of struct ktape_ring_page. */
-#define KTAPE_RING_FLAG_STOPPED	(1ULL << 0)	/* nothing is recorded */
-#define KTAPE_RING_FLAG_FROZEN	(1ULL << 1)	/* a snapshot that is full */
+#define KTAPE_RING_FLAG_STOPPED	(1ULL << 0)	/* the session does not record */
+#define KTAPE_RING_FLAG_FROZEN	(1ULL << 1)	/* the snapshot is full */
 
 /**
  * struct ktape_ring_page - control page of a ring, mapped read-only
- * @commit: bytes written and published since the session began; the CPU that
- *	owns the ring stores it with release
+ * @commit: position behind the last published record; stored with release by the
+ *	CPU that owns the ring
  * @pad0: zero
- * @tail: everything below is overwritten; stored by the owning CPU
+ * @tail: data below this position was overwritten; stored by the owning CPU
  * @pad1: zero
- * @floor: everything below was cleared; stored by control
- * @consumer: discard mode: everything below may be overwritten; stored by
- *	control from what the consumers report
+ * @floor: data below this position was cleared; stored by the session's control
+ * @consumer: discard mode: data below this position may be overwritten; stored by
+ *	control, from the positions of the consumers
  * @flags: KTAPE_RING_FLAG_*; stored by control
- * @frozen: trace clock at which a full snapshot ends: records of this time and
- *	later are not in the event rings; stored by control before @flags
+ * @frozen: trace clock at which a full snapshot ends: event rings hold no records
+ *	of this time or later; 0 = not full; stored by control before @flags
  * @pad2: zero
- * @emitted: per class, events that had their bit set
- * @filtered: per class, held back by filters
- * @lost: per reason and class, events that are not in the ring
+ * @emitted: per class, events whose profile bit was set
+ * @filtered: per class, number of these that filters held back
+ * @lost: per reason and class, number of these that were lost
  *
- * Positions are bytes that only grow.  Block n (from 0) of the ring is at
- * positions [n * block_size, (n + 1) * block_size) and in the mapping at that
- * modulo the ring's size.  On 32-bit kernels positions and counts have 32 bits.
+ * Positions count bytes since the session was created and only grow.  Block n
+ * (from 0) is at positions [n * block_size, (n + 1) * block_size), and in the
+ * mapping at these positions modulo the ring's size.  On 32-bit kernels positions
+ * and counts have 32 bits.
  *
- * Reading: load commit with acquire; everything in [max(tail, floor), commit)
- * may be copied; after the copy a read barrier, and what now lies below tail
- * was overwritten meanwhile and has to be thrown away.  In snapshot mode this
- * holds while STOPPED is set; before, commit may still go back to the moment at
- * which the snapshot ends.
+ * To read: load commit with acquire.  Copy data in [max(tail, floor), commit).
+ * Execute a read barrier and load tail again: what now lies below tail was
+ * overwritten during the copy and must be discarded.  A ring in snapshot mode may
+ * be read only while STOPPED is set, because the end of the snapshot moves commit
+ * back.
  */
 struct ktape_ring_page {
 	__u64 commit;
@@ -414,16 +419,17 @@ struct ktape_ring_page {
 
 /**
  * struct ktape_object_entry - one named object of the registry, mapped read-only
- * @seq: odd while it is being written; a reader takes it before and after
+ * @seq: odd while the entry is written; a copy is valid if @seq was even and the
+ *	same before and after copying
  * @type: enum ktape_object
  * @flags: zero
  * @id: number within the type (of an ISR: within its CPU)
- * @param1: by type
- * @param2: by type
- * @born: trace clock when it came, of a thread that was there before the module
- *	too, as far as the clock reaches; 0 of other things that were
- * @died: trace clock when it went, 0 while it lives
- * @name: its name, ends in NUL
+ * @param1: depends on @type
+ * @param2: depends on @type
+ * @born: trace clock when the object was created, also for threads older than the
+ *	module, as far as the clock reaches back; 0 = before the module was loaded
+ * @died: trace clock when the object went away; 0 = it exists
+ * @name: name, NUL-terminated
  */
 struct ktape_object_entry {
 	__u16 seq;
@@ -439,10 +445,11 @@ struct ktape_object_entry {
 
 /* ---- ioctls, rules and numbers: ktape/ioctl.h ------------------------- */
 
-/* Feature bits of struct ktape_features. */
 /*
- * MMAP is not there where the data cache has aliases, so that a program would not see
- * what the kernel writes: mmap() then fails with ENODEV.
+ * Feature bits of struct ktape_features.
+ *
+ * MMAP is missing if the data cache has aliases, because a program would not see
+ * what the kernel writes.  mmap() then fails with ENODEV.
  */
 #define KTAPE_FEATURE_MMAP	(1ULL << 0)	/* rings and names can be mapped */
 #define KTAPE_FEATURE_CREATE	(1ULL << 1)	/* sessions can be created */
@@ -450,16 +457,16 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_TRACEPOINTS (1ULL << 3)	/* kernel has tracepoints */
 #define KTAPE_FEATURE_POS32	(1ULL << 4)	/* positions have 32 bits */
 #define KTAPE_FEATURE_FILTER	(1ULL << 5)	/* ktape/filter.h */
-#define KTAPE_FEATURE_KPROBE	(1ULL << 6)	/* probes at run time */
+#define KTAPE_FEATURE_KPROBE	(1ULL << 6)	/* run-time probes */
 #define KTAPE_FEATURE_STACK	(1ULL << 7)	/* call stacks */
 #define KTAPE_FEATURE_CGROUP	(1ULL << 8)	/* filter by cgroup */
 #define KTAPE_FEATURE_NAMES	(1ULL << 9)	/* ktape/session.h */
 #define KTAPE_FEATURE_SNAPSHOT	(1ULL << 10)	/* snapshot mode */
 #define KTAPE_FEATURE_TRIGGER	(1ULL << 11)	/* ktape/trigger.h */
-#define KTAPE_FEATURE_PERSIST	(1ULL << 12)	/* there is a region for rings */
+#define KTAPE_FEATURE_PERSIST	(1ULL << 12)	/* there is a persistent region */
 
 /**
- * enum ktape_clock - the trace clock of this load of the module
+ * enum ktape_clock - source of the trace clock of this load of the module
  * @KTAPE_CLOCK_MONO: CLOCK_MONOTONIC in nanoseconds
  * @KTAPE_CLOCK_CYCLES: the CPU's cycle counter
  */
@@ -469,20 +476,21 @@ enum ktape_clock {
 };
 
 /**
- * struct ktape_features - what this module can do
- * @size: of the structure
+ * struct ktape_features - what this module and this kernel can do
+ * @size: bytes of the structure
  * @clock: enum ktape_clock
  * @features: KTAPE_FEATURE_*
- * @clock_hz: ticks of the trace clock in a second
- * @page_size: of the kernel
- * @sessions_max: how many sessions there can be
- * @cpus: number of possible CPUs, ids are below it
+ * @clock_hz: ticks of the trace clock per second
+ * @page_size: bytes of a page of the kernel
+ * @sessions_max: maximum number of sessions
+ * @cpus: limit of CPU numbers, which are below it
  * @registry_entries: capacity of the registry
- * @table_hash: of the event table, as in the metadata
- * @uuid: of this load of the module
+ * @table_hash: hash of the event table, as in the metadata
+ * @uuid: UUID of this load of the module
  * @names_dropped: names that found no room in the registry or were refused
- * @names_reused: entries of what is gone that were used again
- * @names_evicted: names of programs, which have half of it, that newer ones replaced
+ * @names_reused: entries of objects that went away and were replaced
+ * @names_evicted: names given by programs that newer names of programs replaced;
+ *	such names may take half of the registry
  */
 struct ktape_features {
 	__u32 size;
@@ -502,13 +510,13 @@ struct ktape_features {
 
 /**
  * struct ktape_layout_entry - one region that can be mapped
- * @cpu: the CPU, or -1
+ * @cpu: CPU of the ring; -1 for the registry
  * @kind: enum ktape_ring_kind
- * @offset: file offset of the region: for a ring its control page, then its
- *	data; for the registry its entries
+ * @offset: file offset of the region in bytes.  A ring's region is its control
+ *	page, followed by its blocks; the registry's is its entries
  * @ctl_size: bytes of the control page, 0 for the registry
  * @block_size: bytes of a block, 0 for the registry
- * @data_size: bytes of the data
+ * @data_size: bytes of the blocks or of the entries
  */
 struct ktape_layout_entry {
 	__s32 cpu;
@@ -520,14 +528,14 @@ struct ktape_layout_entry {
 };
 
 /**
- * struct ktape_layout - the session of this descriptor and its regions
- * @size: of the structure
- * @nr: in: room in @entries; out: how many regions there are
+ * struct ktape_layout - the session of this descriptor and its regions (LAYOUT)
+ * @size: bytes of the structure
+ * @nr: in: capacity of @entries; out: number of regions, even if larger
  * @entries: pointer to struct ktape_layout_entry[], may be 0 if @nr is 0
  * @session: number of the session
  * @mode: enum ktape_mode
- * @running: 1 while it records
- * @generation: of its profile
+ * @running: 1 while the session records
+ * @generation: number of changes of its profile and filters, and of starts
  */
 struct ktape_layout {
 	__u32 size;
@@ -541,10 +549,10 @@ struct ktape_layout {
 
 /**
  * enum ktape_profile_op - what to do with the mask
- * @KTAPE_PROFILE_GET: only tell
+ * @KTAPE_PROFILE_GET: only return the profile
  * @KTAPE_PROFILE_SET: replace the profile [W]
  * @KTAPE_PROFILE_OR: add events [W]
- * @KTAPE_PROFILE_ANDNOT: take events away [W]
+ * @KTAPE_PROFILE_ANDNOT: remove events [W]
  */
 enum ktape_profile_op {
 	KTAPE_PROFILE_GET = 0,
@@ -557,16 +565,18 @@ enum ktape_profile_op {
 #define KTAPE_PROFILE_NO_CONTEXT (1U << 0)	/* omit context records */
 
 /**
- * struct ktape_profile - the events that a session records
- * @size: of the structure
+ * struct ktape_profile - the events that a session records (PROFILE)
+ * @size: bytes of the structure
  * @op: enum ktape_profile_op
- * @flags: in: with SET the flags to take; out: those in force
- * @generation: out: counts the changes
- * @mask: in: operand, bit n is opcode n; out: the profile now in force
+ * @flags: in: KTAPE_PROFILE_* to set with SET, else zero; out: flags in force
+ * @generation: in: zero; out: number of changes of profile and filters, and of
+ *	starts
+ * @mask: in: operand, bit n is opcode n; out: profile in force
  *
- * Control records are always recorded; their bits read as 1.  Bits of opcodes
- * that do not exist: EINVAL, and nothing changes.  Bits of spans and call stacks
- * read as 0: those come by gates and on request (ktape/filter.h).
+ * Control events are always recorded, and their bits read as 1.  Bits of spans and
+ * call stacks read as 0, because gates and the stack filter request them
+ * (ktape/filter.h).  EINVAL: a bit of an opcode that does not exist; nothing
+ * changes.
  */
 struct ktape_profile {
 	__u32 size;
@@ -577,16 +587,22 @@ struct ktape_profile {
 };
 
 /**
- * struct ktape_command - argument of START, STOP, CLEAR and FLUSH [W]
- * @size: of the structure
+ * struct ktape_command - argument of START, STOP, CLEAR, FLUSH, PERSIST_DROP [W]
+ * @size: bytes of the structure
  * @flags: zero
  *
- * START and STOP do nothing when the session is in that state already.  After
- * STOP every ring has commit == write and its counts are exact.  START of a
- * snapshot session that is frozen forgets the snapshot, as CLEAR does; ENODEV:
- * the session was destroyed.  FLUSH closes
- * the open blocks of a discard session (EOPNOTSUPP otherwise; EAGAIN when a
- * ring has no room).
+ * START begins to record, unless the session records.  If a snapshot is full, START
+ * discards it first.  ENODEV: the session was destroyed.
+ *
+ * STOP ends recording, if the session records.  Afterwards all records are
+ * published and the counts are exact.
+ *
+ * CLEAR discards what was recorded.
+ *
+ * FLUSH closes the open blocks of a discard session.  EOPNOTSUPP: another mode;
+ * EAGAIN: a ring has no room for another block.
+ *
+ * PERSIST_DROP: see struct ktape_persist_read.
  */
 struct ktape_command {
 	__u32 size;
@@ -594,18 +610,20 @@ struct ktape_command {
 };
 
 /**
- * struct ktape_stats - counts of one ring
- * @size: of the structure
- * @cpu: in: which CPU
- * @kind: in: which of its rings
+ * struct ktape_stats - positions and counts of one ring (STATS)
+ * @size: bytes of the structure
+ * @cpu: in: CPU of the ring
+ * @kind: in: enum ktape_ring_kind
  * @flags: zero
- * @commit: bytes published
- * @tail: bytes overwritten
- * @floor: bytes cleared
- * @consumer: bytes consumed, discard mode
- * @emitted: as in the control page
- * @filtered: as in the control page
- * @lost: as in the control page
+ * @commit: as in struct ktape_ring_page
+ * @tail: as in struct ktape_ring_page
+ * @floor: as in struct ktape_ring_page
+ * @consumer: as in struct ktape_ring_page
+ * @emitted: as in struct ktape_ring_page
+ * @filtered: as in struct ktape_ring_page
+ * @lost: as in struct ktape_ring_page
+ *
+ * ENXIO: there is no such ring.
  */
 struct ktape_stats {
 	__u32 size;
@@ -622,11 +640,11 @@ struct ktape_stats {
 };
 
 /**
- * enum ktape_consumer_op - what a reader says of itself
- * @KTAPE_CONSUMER_REGISTER: wait for me, in discard mode [W]; begins at the
- *	oldest data
- * @KTAPE_CONSUMER_UNREGISTER: no longer [W]; close does it as well
- * @KTAPE_CONSUMER_POSITION: I have read up to here
+ * enum ktape_consumer_op - what a reader reports
+ * @KTAPE_CONSUMER_REGISTER: become a consumer, for which a discard session waits;
+ *	begins at the oldest data [W]
+ * @KTAPE_CONSUMER_UNREGISTER: stop being a consumer, as on close [W]
+ * @KTAPE_CONSUMER_POSITION: data below the given positions was read
  */
 enum ktape_consumer_op {
 	KTAPE_CONSUMER_REGISTER = 0,
@@ -636,10 +654,10 @@ enum ktape_consumer_op {
 
 /**
  * struct ktape_position - how far one ring was read
- * @cpu: the CPU
+ * @cpu: CPU of the ring
  * @kind: enum ktape_ring_kind
- * @position: bytes: a multiple of the block size, or commit; never less than
- *	before and never more than commit
+ * @position: position of the next byte to read: a multiple of the block size, or
+ *	commit; at least the former position and at most commit
  */
 struct ktape_position {
 	__u32 cpu;
@@ -648,15 +666,16 @@ struct ktape_position {
 };
 
 /**
- * struct ktape_consumer - register, unregister, report positions
- * @size: of the structure
+ * struct ktape_consumer - register, unregister, report positions (CONSUMER)
+ * @size: bytes of the structure
  * @op: enum ktape_consumer_op
- * @nr: POSITION: entries in @positions, at most 2 a CPU; else zero
+ * @nr: POSITION: entries of @positions, at most 2 per CPU; else zero
  * @flags: zero
- * @positions: pointer to struct ktape_position[]
+ * @positions: POSITION: pointer to struct ktape_position[]; else zero
  *
- * Positions are checked before any is taken (EINVAL: out of range, going back,
- * or one ring twice).  They also move the cursor of read() and poll().
+ * All positions are checked before any is used.  EINVAL: one is out of range or
+ * moves back, one ring occurs twice, or a snapshot session records.  Positions
+ * also move the cursor of read() and poll().
  */
 struct ktape_consumer {
 	__u32 size;
@@ -667,12 +686,13 @@ struct ktape_consumer {
 };
 
 /**
- * struct ktape_metadata - the CTF 1.8 metadata of this load, as text
- * @size: of the structure
+ * struct ktape_metadata - the CTF 1.8 metadata of this load, as text (METADATA)
+ * @size: bytes of the structure
  * @flags: zero
- * @length: in: room at @text; out: length of the text, without a NUL
- * @text: where to; nothing is written when the room is too small (EMSGSIZE,
- *	with @length filled)
+ * @length: in: bytes of the buffer @text; out: bytes of the text, without a NUL
+ * @text: pointer to the buffer
+ *
+ * EMSGSIZE: the buffer is too small; nothing was written, and @length is filled.
  */
 struct ktape_metadata {
 	__u32 size;
@@ -682,10 +702,11 @@ struct ktape_metadata {
 };
 
 /**
- * struct ktape_watermark - when poll() tells a reader to come
- * @size: of the structure
+ * struct ktape_watermark - how much data makes poll() return (WATERMARK)
+ * @size: bytes of the structure
  * @flags: zero
- * @bytes: unread bytes in any one ring; 0 is one block (the value at open)
+ * @bytes: unread bytes in any one ring, at most the size of an event ring; 0 = one
+ *	block, the value at open
  */
 struct ktape_watermark {
 	__u32 size;
@@ -696,38 +717,40 @@ struct ktape_watermark {
 #define KTAPE_SESSION_NAME	32	/* bytes of a name, NUL included */
 
 /* Flags of struct ktape_create. */
-#define KTAPE_CREATE_LINGER	(1U << 0)	/* it outlives its descriptors */
+#define KTAPE_CREATE_LINGER	(1U << 0)	/* outlives its descriptors */
 
 /**
- * struct ktape_create - a session of one's own [W]
- * @size: of the structure
+ * struct ktape_create - create a session (CREATE) [W]
+ * @size: bytes of the structure
  * @mode: enum ktape_mode
  * @ring_size: bytes of each event ring; rounded up to a power of two of at
- *	least 4 blocks, at most 2 GiB (1 GiB on 32 bits); 0 is the module's
+ *	least 4 blocks; at most 2 GiB (1 GiB on 32 bits); 0 = the module's
  *	default
- * @control_size: bytes of each control ring, likewise
+ * @control_size: bytes of each control ring, rounded and limited likewise
  * @block_size: bytes of a block; rounded up to a power of two of at least a
- *	page; 0 is the module's default
- * @flags: KTAPE_CREATE_*; LINGER takes a name
+ *	page; 0 = the module's default
+ * @flags: KTAPE_CREATE_*; LINGER requires a name
  * @reserved: zero
- * @name: letters, digits, "_", "-", "." after a letter or "_", and NUL; empty:
- *	nobody else finds it
- * @failed_cpu: out, after ENOMEM: the CPU whose ring could not be made, or -1:
- *	all rings together would take more than half of the memory
- * @failed_kind: out: enum ktape_ring_kind of that ring
- * @failed_asked: out: bytes that were wanted, of that ring or all together
- * @failed_had: out: bytes of them that there were
+ * @name: a letter or "_", then letters, digits, "_", "-" and ".";
+ *	NUL-terminated; empty = none, and the session cannot be found by name
+ * @failed_cpu: in: zero; out, after ENOMEM: CPU whose ring could not be
+ *	allocated; -1 = all rings together would exceed half of the memory
+ * @failed_kind: in: zero; out: enum ktape_ring_kind of that ring
+ * @failed_asked: in: zero; out: bytes requested, for that ring or all rings
+ * @failed_had: in: zero; out: bytes available
  *
- * Returns a new descriptor (close-on-exec) for which everything said of
- * session 0 holds.  The session begins stopped, with an empty profile, and
- * ends with its last descriptor and mapping; one that lingers ends with
- * DESTROY (ktape/session.h).  EEXIST: another session has that name; EMFILE:
- * there are as many sessions as there can be (sessions that are being made count for
- * both); ENOMEM; EINTR: the caller was killed, and there is no session.
+ * Returns a new descriptor (close-on-exec), which can do all that a descriptor of
+ * open(2) can do for session 0.  The session is stopped and has an empty profile.
+ * It ends with its last descriptor and mapping, or, with LINGER, with DESTROY
+ * (ktape/session.h).
  *
- * A persistent session takes the region of the module, and the default size is
- * the largest that fits.  ENODEV: there is no region; EBUSY: another session
- * has it; ENOSPC: it is too small.
+ * EPERM: the caller may not open the device; EEXIST: another session has that name;
+ * EMFILE: there are as many sessions as possible; ENOMEM; EINTR: the caller was
+ * killed.  Sessions that are still being created count for EEXIST and EMFILE.
+ *
+ * A persistent session uses the module's region, and the default size is the
+ * largest that fits.  ENODEV: there is no region; EBUSY: another session has it,
+ * or the system hibernates; ENOSPC: the region is too small.
  */
 struct ktape_create {
 	__u32 size;

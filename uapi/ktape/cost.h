@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
-/* What the tracer itself costs.  Part of the contract, see ktape/abi.h. */
+/* The cost of recording.  Part of the contract, see ktape/abi.h. */
 #ifndef _KTAPE_COST_H
 #define _KTAPE_COST_H
 
 #include <ktape/abi.h>
 
 /**
- * struct ktape_cost - time that one CPU spends in the tracer, sampled
- * @size: of the structure
- * @cpu: in: which CPU
+ * struct ktape_cost - time that one CPU spends on recording, sampled (COST)
+ * @size: bytes of the structure
+ * @cpu: in: the CPU
  * @flags: zero
  * @reserved: zero
- * @samples: events that were timed, since the module was loaded
- * @event_ticks: ticks that these took together, each from its want bit to its
- *	publication
+ * @samples: events that were timed since the module was loaded
+ * @event_ticks: ticks of the trace clock that these events took, each from its
+ *	want bit to its publication
  * @opened: blocks that were opened
- * @opening_ticks: ticks that opening them took together
+ * @opening_ticks: ticks that opening these blocks took
  *
- * About @event_ticks / @samples for each event, plus @opening_ticks.  ENXIO:
- * there is no such CPU.
+ * The total is about @event_ticks / @samples for each event, plus @opening_ticks.
+ * ENXIO: there is no such CPU.
  */
 struct ktape_cost {
 	__u32 size;

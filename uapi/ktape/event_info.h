@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Which events there are on this machine, and if not why.  Part of the contract,
- * included by ktape/abi.h.
+ * Whether an event can be recorded on this kernel, and why not.  Part of the
+ * contract, included by ktape/abi.h.
  */
 #ifndef _KTAPE_EVENT_INFO_H
 #define _KTAPE_EVENT_INFO_H
@@ -11,13 +11,13 @@
 /**
  * enum ktape_event_state - whether an event can be recorded
  * @KTAPE_EVENT_UNKNOWN: there is no such opcode
- * @KTAPE_EVENT_AVAILABLE: yes
+ * @KTAPE_EVENT_AVAILABLE: the event can be recorded
  * @KTAPE_EVENT_NO_TRACEPOINT: the kernel has no such tracepoint
- * @KTAPE_EVENT_PROTOTYPE: the tracepoint's prototype is not known
- * @KTAPE_EVENT_NO_CONFIG: the kernel was built without it
- * @KTAPE_EVENT_FAILED: attaching failed, see error
- * @KTAPE_EVENT_FREE_SLOT: of a run-time probe that nobody has added
- * @KTAPE_EVENT_GONE: of a run-time probe whose module was unloaded
+ * @KTAPE_EVENT_PROTOTYPE: the module does not know the tracepoint's prototype
+ * @KTAPE_EVENT_NO_CONFIG: the kernel was built without what the event needs
+ * @KTAPE_EVENT_FAILED: attaching the probe failed, see @error
+ * @KTAPE_EVENT_FREE_SLOT: slot of a run-time probe, and no probe was added
+ * @KTAPE_EVENT_GONE: run-time probe of a module that was unloaded
  */
 enum ktape_event_state {
 	KTAPE_EVENT_UNKNOWN = 0,
@@ -34,15 +34,17 @@ enum ktape_event_state {
 
 /**
  * struct ktape_event_info - availability of one event, or of one of its sources
- * @size: of the structure
- * @opcode: in: which event
- * @state: enum ktape_event_state
- * @error: negative errno with KTAPE_EVENT_FAILED
- * @attached: 1 while its probe is attached
- * @source: in: 0: the event; n: the n-th source of it, a tracepoint or notifier
- *	(ENOENT: it has less)
- * @reason: text for people, ends in NUL; empty when available
- * @name: of the source, ends in NUL
+ *	(EVENT_INFO)
+ * @size: bytes of the structure
+ * @opcode: in: the event
+ * @state: in: zero; out: enum ktape_event_state
+ * @error: in: zero; out: negative errno with KTAPE_EVENT_FAILED
+ * @attached: in: zero; out: 1 while the probe is attached
+ * @source: in: 0 = the event; n = its n-th source, a tracepoint or notifier
+ * @reason: out: text for the user, NUL-terminated; empty if available
+ * @name: out: name of the source, NUL-terminated
+ *
+ * ENOENT: the event has less than @source sources.
  */
 struct ktape_event_info {
 	__u32 size;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * /dev/ktape_mark: events of user programs.
+ * /dev/ktape_mark: events and names of user programs.
  *
- * write() records its bytes as one text event, without a newline at the end.
- * Whoever may write to the device may emit opcodes 17 to 24; without CAP_PERFMON
- * at a limited rate (EBUSY above it, counted as lost), and no exceptions (EPERM).
- * The rate is that of a user, whatever he has open, and four times as much that of
- * all users together.  An event counts as one and one more for each 64 bytes of
- * text, message or buffer.
+ * write() records its bytes as one text event; a newline at the end is removed.  A
+ * program that may write to the device may emit opcodes 17 to 24.
+ *
+ * A descriptor that was opened without CAP_PERFMON cannot emit exceptions (EPERM),
+ * and its events are limited in rate (EBUSY; the event is counted as lost).  The
+ * limit is per user, and four times as high for all users together.  An event
+ * counts as one, and one more for each 64 bytes of text, message or buffer.
  */
 #ifndef _KTAPE_MARK_H
 #define _KTAPE_MARK_H
@@ -18,17 +19,17 @@
 #define KTAPE_MARK_BYTES_MAX	1024	/* bytes of a buffer; E2BIG above */
 
 /* Flags of struct ktape_mark. */
-#define KTAPE_MARK_TASK		(1U << 0)	/* of this thread, else global */
+#define KTAPE_MARK_TASK		(1U << 0)	/* belongs to the thread, not global */
 
 /**
- * struct ktape_mark - a marker or a value
- * @size: of the structure
- * @opcode: KTAPE_EV_MARK, _MARK_BEGIN, _MARK_END, _MARK_VALUE
+ * struct ktape_mark - emit a marker or a value (MARK)
+ * @size: bytes of the structure
+ * @opcode: KTAPE_EV_MARK, _MARK_BEGIN, _MARK_END or _MARK_VALUE
  * @flags: KTAPE_MARK_*
- * @id: of the marker or value
- * @value: of MARK_VALUE, else zero
- * @message: pointer to text, or 0
- * @length: its bytes
+ * @id: id of the marker or value
+ * @value: MARK_VALUE: the value; else zero
+ * @message: pointer to text; 0 = none
+ * @length: bytes of the text, cut at KTAPE_MARK_TEXT_MAX
  * @reserved: zero
  */
 struct ktape_mark {
@@ -42,22 +43,25 @@ struct ktape_mark {
 	__u32 reserved;
 };
 
-#define KTAPE_TRACE_BUFFER	(1U << 0)	/* there is a buffer, maybe empty */
-#define KTAPE_TRACE_TASK	(1U << 1)	/* user event: of this thread */
+#define KTAPE_TRACE_BUFFER	(1U << 0)	/* record the buffer, even if empty */
+#define KTAPE_TRACE_TASK	(1U << 1)	/* user event: belongs to the thread */
 #define KTAPE_TRACE_ARGS	6
 
 /**
- * struct ktape_trace - an exception or a user event
- * @size: of the structure
- * @opcode: KTAPE_EV_EXCEPTION, KTAPE_EV_USER_EVENT
+ * struct ktape_trace - emit an exception or a user event (TRACE)
+ * @size: bytes of the structure
+ * @opcode: KTAPE_EV_EXCEPTION or KTAPE_EV_USER_EVENT
  * @flags: KTAPE_TRACE_*
  * @code: exception: KTAPE_EXC_CODE(); user event: its id
- * @severity: exception: enum ktape_severity; else zero
- * @nargs: entries of @args in use
- * @args: arguments
- * @length: bytes at @buffer
+ * @severity: exception: enum ktape_severity; user event: zero
+ * @nargs: number of arguments in @args
+ * @args: arguments; the rest is zero
+ * @length: bytes of the buffer, at most KTAPE_MARK_BYTES_MAX
  * @reserved: zero
- * @buffer: pointer: exception: anything; user event: typed arguments
+ * @buffer: pointer to any bytes (exception) or to typed arguments (user event)
+ *
+ * EPERM: an exception without CAP_PERFMON, or of a major of the kernel; E2BIG:
+ * @length is too large.
  */
 struct ktape_trace {
 	__u32 size;
@@ -73,15 +77,15 @@ struct ktape_trace {
 };
 
 /**
- * struct ktape_name - a name in the registry
- * @size: of the structure
+ * struct ktape_name - name an object in the registry (NAME)
+ * @size: bytes of the structure
  * @type: KTAPE_OBJ_MARKER, _VALUE, _ISR, _EXCEPTION, _USER_EVENT, or
  *	KTAPE_OBJ_USER and above.  Without CAP_PERFMON: no exceptions, no ISRs
  * @flags: zero
- * @id: within the type
- * @param1: by type
- * @param2: by type
- * @name: ends in NUL; empty: the object is gone
+ * @id: number within the type
+ * @param1: depends on @type (ktape/objects.h)
+ * @param2: depends on @type
+ * @name: NUL-terminated; empty = the object went away
  */
 struct ktape_name {
 	__u32 size;
@@ -94,11 +98,11 @@ struct ktape_name {
 };
 
 /*
- * Formats of typed arguments, as RKH trace numbers them.  In a user event's
- * buffer each argument is a byte (bits 0-3 the format, bits 4-7 the width to
- * show it in), then its value, little-endian: 1, 2 or 4 bytes; STRING: bytes
- * and a NUL; MEMORY: a length byte, then so many bytes; OBJECT and FUNCTION: 8
- * bytes; SIGNAL: 4 bytes.
+ * Formats of typed arguments, with the numbers of RKH trace.  In a user event's
+ * buffer each argument has a byte (bits 0-3: format, bits 4-7: width for
+ * display) and then its little-endian value: 1, 2 or 4 bytes; STRING: bytes and a
+ * NUL; MEMORY: a length byte and that many bytes; OBJECT and FUNCTION: 8 bytes;
+ * SIGNAL: 4 bytes.
  */
 enum ktape_format {
 	KTAPE_FORMAT_S8 = 0,

@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Types of named objects, and what the two parameters of each hold.  Included
- * by ktape/abi.h; the entries themselves are struct ktape_object_entry there.
+ * Types of the registry's named objects, and the meaning of id, param1 and param2
+ * in struct ktape_object_entry.  Included by ktape/abi.h.
  */
 #ifndef _KTAPE_OBJECTS_H
 #define _KTAPE_OBJECTS_H
 
 /**
  * enum ktape_object - types of registry entries
- * @KTAPE_OBJ_FREE: no entry
+ * @KTAPE_OBJ_FREE: the entry is not in use
  * @KTAPE_OBJ_THREAD: id tid; param1 tgid; param2 priority | policy << 8 |
  *	kernel thread << 16; name as in /proc/PID/comm
- * @KTAPE_OBJ_IRQ: id Linux interrupt number; name of its first handler
+ * @KTAPE_OBJ_IRQ: id Linux interrupt number; name that of its first handler
  * @KTAPE_OBJ_SOFTIRQ: id vector; name as in /proc/softirqs
  * @KTAPE_OBJ_FUNCTION: id token (KTAPE_TYPE FUNC); param1 offset in the function;
  *	param2 length of the function; name its symbol
- * @KTAPE_OBJ_MARKER: id of a marker; param1 the thread whose own it is,
- *	KTAPE_OWNER_ANY: of threads' own where the thread has no name for it, or
- *	0: of the global one, and of threads' own that have no other name unless
- *	param2 is KTAPE_NAME_GLOBAL
- * @KTAPE_OBJ_VALUE: id of a value; param1 and param2 as of a marker
- * @KTAPE_OBJ_ISR: id of an interrupt routine; param1 CPU + 1, or 0: all CPUs
+ * @KTAPE_OBJ_MARKER: id of a marker; param1 selects which markers of that id have
+ *	this name.  A tid: the marker of that thread.  KTAPE_OWNER_ANY: markers of
+ *	threads that have no name of their own for it.  0: the global marker, and,
+ *	unless param2 is KTAPE_NAME_GLOBAL, also markers of threads that have no
+ *	other name
+ * @KTAPE_OBJ_VALUE: id of a value; param1 and param2 as for a marker
+ * @KTAPE_OBJ_ISR: id of an interrupt routine; param1 CPU + 1, or 0 for all CPUs
  * @KTAPE_OBJ_EXCEPTION: id major code of exceptions
  * @KTAPE_OBJ_USER_EVENT: id of a user event; param1 formats of its arguments,
- *	4 bits each, the first in the lowest (uapi/README.md); param2 how many
+ *	4 bits each, the first in the lowest (uapi/README.md); param2 number of
+ *	arguments
  * @KTAPE_OBJ_BLOCK_DEVICE: id major << 20 | minor; name of the disk
- * @KTAPE_OBJ_NET_DEVICE: id index in the initial net name space; of another one's
- *	device a number with KTAPE_NETDEV_OTHER; param1 inode number of its name
- *	space; param2 index there; name of the device
- * @KTAPE_OBJ_CGROUP: of version 2: id low half, param1 high half of its number;
- *	param2 low half of its parent's number, 0: it is the root; name the end of
- *	its path
- * @KTAPE_OBJ_PROBE: id opcode; param1 1: at the return; name of the function
- * @KTAPE_OBJ_SYSCALL: id number; param1 AUDIT_ARCH_* of its table.  The module
- *	makes none of them: number and table tell the call to whoever has the list
- * @KTAPE_OBJ_USER: from here on objects of the user: KTAPE_OBJ_USER + the type
- *	of ThreadX (enum ktape_user_object)
+ * @KTAPE_OBJ_NET_DEVICE: id interface index, for a device of the initial net name
+ *	space; else a number with KTAPE_NETDEV_OTHER; param1 inode number of the
+ *	name space; param2 interface index in it; name of the device
+ * @KTAPE_OBJ_CGROUP: cgroup of version 2; id and param1 low and high half of its
+ *	cgroup id; param2 low half of its parent's id, 0 = it is the root; name the
+ *	end of its path
+ * @KTAPE_OBJ_PROBE: id opcode; param1 1 = return probe; name of the function
+ * @KTAPE_OBJ_SYSCALL: id system call number; param1 AUDIT_ARCH_* of its table.  The
+ *	module enters none, because a reader can look number and table up
+ * @KTAPE_OBJ_USER: from here on objects of programs: KTAPE_OBJ_USER + a type of
+ *	enum ktape_user_object
  */
 enum ktape_object {
 	KTAPE_OBJ_FREE = 0,
@@ -57,12 +59,12 @@ enum ktape_object {
 };
 
 /**
- * enum ktape_user_object - types of objects of the user, as ThreadX has them
+ * enum ktape_user_object - types of programs' objects, numbered as in ThreadX
  * @KTAPE_USER_THREAD: param1 start of the stack, param2 its size
  * @KTAPE_USER_TIMER: param1 initial ticks, param2 ticks to reload
  * @KTAPE_USER_QUEUE: param1 size of the queue, param2 size of a message
  * @KTAPE_USER_SEMAPHORE: param1 initial count
- * @KTAPE_USER_MUTEX: param1 1: with priority inheritance
+ * @KTAPE_USER_MUTEX: param1 1 = with priority inheritance
  * @KTAPE_USER_EVENT_FLAGS: no parameters
  * @KTAPE_USER_BLOCK_POOL: param1 number of blocks, param2 bytes of one
  * @KTAPE_USER_BYTE_POOL: param1 bytes of the pool
@@ -74,11 +76,11 @@ enum ktape_object {
  * @KTAPE_USER_UDP_SOCKET: param1 IP address, param2 maximum of the queue
  * @KTAPE_USER_USB: first of eight USB types: host stack device, interface,
  *	endpoint, class, then the same of the device side; no parameters
- * @KTAPE_USER_RKH_OBJECT: object of RKH without a type of its own; of this and
- *	of the following the id is an address, and there are no parameters
+ * @KTAPE_USER_RKH_OBJECT: object of RKH without a type of its own; the id of all
+ *	RKH types is an address, and they have no parameters
  * @KTAPE_USER_RKH_SIGNAL: id of a signal
  * @KTAPE_USER_RKH_STATE: state or pseudostate
- * @KTAPE_USER_RKH_ACTOR: actor: who sends
+ * @KTAPE_USER_RKH_ACTOR: actor, the sender of signals
  */
 enum ktape_user_object {
 	KTAPE_USER_THREAD = 1,
@@ -102,13 +104,13 @@ enum ktape_user_object {
 	KTAPE_USER_RKH_ACTOR = 35
 };
 
-/* Bit in the number of a network device that is not of the initial name space. */
+/* Bit in the id of a network device outside the initial net name space. */
 #define KTAPE_NETDEV_OTHER	(1U << 31)
 
-/* In param1 of a marker or a value: of whatever thread. */
+/* In param1 of a marker or a value: all threads without a name of their own. */
 #define KTAPE_OWNER_ANY		0xffffffffU
 
-/* In param2 of a marker or a value whose param1 is 0: of the global one alone. */
+/* In param2 of a marker or a value whose param1 is 0: only the global one. */
 #define KTAPE_NAME_GLOBAL	1U
 
 #endif /* _KTAPE_OBJECTS_H */

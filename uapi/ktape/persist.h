@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Rings in memory that survives a warm reset: how the region is laid out, and
- * the ioctls to get at what an earlier load has left there.
+ * Rings in memory that survives a warm reset: the layout of a region, and the
+ * structures of the ioctls that read what an earlier load left there.
  *
  *   page 0	struct ktape_persist, the superblock
  *		rings: struct ktape_persist_ring[nr_rings]
  *		metadata: CTF text
  *		registry: struct ktape_object_entry[registry_entries]
- *		of each ring: its control page, its checks, its blocks
+ *		for each ring: its control page, its checks, its blocks
  *   last page	the superblock again
  *
- * The memory of persist= is two regions, one in each half, rounded down to whole
- * pages: a load of the module lays out the one without a trace, or else the older
- * one, so that what the load before has left stays until somebody has taken it.
+ * The memory of persist= has two regions, one in each half, rounded down to whole
+ * pages.  A load of the module lays out the region without a trace, or else the
+ * one with the older trace.  So the trace of the load before stays until it is
+ * read or the module is loaded once more.
  *
- * Whoever reads a region takes nothing in it for granted.
+ * The content of a region may be damaged: a reader has to check everything.
  */
 #ifndef _KTAPE_PERSIST_H
 #define _KTAPE_PERSIST_H
@@ -25,9 +26,9 @@
 #define KTAPE_PERSIST_VERSION	1
 
 /**
- * enum ktape_persist_state - how far a region's session has come
- * @KTAPE_PERSIST_RECORDING: it was set up; found after a reset: nobody had the
- *	time to say why
+ * enum ktape_persist_state - state of a region's session
+ * @KTAPE_PERSIST_RECORDING: the session was set up; after a reset this means that
+ *	the reset came without warning
  * @KTAPE_PERSIST_STOPPED: the session ended, or the module was unloaded
  * @KTAPE_PERSIST_PANIC: the kernel panicked
  * @KTAPE_PERSIST_REBOOT: the system was shut down or rebooted
@@ -40,35 +41,35 @@ enum ktape_persist_state {
 };
 
 /**
- * struct ktape_persist - the superblock, at the begin of the first and the last
+ * struct ktape_persist - superblock, at the start of the first and of the last
  *	page of a region
  * @magic: KTAPE_PERSIST_MAGIC
  * @version: KTAPE_PERSIST_VERSION
- * @crc32c: CRC32C of everything before @state, with this member zero
- * @uuid: the trace, that of the load of the module
- * @table_hash: of the event table
+ * @crc32c: CRC32C of all members before @state, with this member zero
+ * @uuid: identifies the trace; UUID of the load of the module
+ * @table_hash: hash of the event table
  * @size: bytes of the region
  * @here: offset of this superblock in the region
- * @page_size: of the kernel; the region and all its parts are aligned to it
+ * @page_size: bytes of a page of the kernel; the region and all its parts are
+ *	aligned to it
  * @clock: enum ktape_clock
- * @clock_hz: ticks of the trace clock in a second
+ * @clock_hz: ticks of the trace clock per second
  * @start_clock: trace clock ...
  * @start_mono_ns: ... CLOCK_MONOTONIC ...
  * @start_boot_ns: ... CLOCK_BOOTTIME ...
  * @start_real_ns: ... and CLOCK_REALTIME when the region was set up
  * @rings: offset of struct ktape_persist_ring[]
  * @metadata: offset of the CTF metadata
- * @metadata_size: its bytes
+ * @metadata_size: bytes of the CTF metadata
  * @registry: offset of struct ktape_object_entry[]
- * @nr_rings: how many rings
- * @registry_entries: how many entries; those of type 0 are not in use, those
- *	with an odd seq were being written
+ * @nr_rings: number of rings
+ * @registry_entries: number of registry entries; those of type 0 are not in use,
+ *	those with an odd seq were being written
  * @rings_crc32c: CRC32C of the table of rings
  * @metadata_crc32c: CRC32C of the metadata
  * @pos_bits: 64, or 32 where positions and counts have 32 bits
- * @sequence: the later of the two halves has the higher one, also where no clock
- *	tells; counts on beyond the largest; 0: not told
- * @state: enum ktape_persist_state, changes while it is in use
+ * @sequence: higher in the half that was laid out later; wraps; 0 = not known
+ * @state: enum ktape_persist_state, changes while the region is in use
  * @pad: zero
  */
 struct ktape_persist {
@@ -102,13 +103,13 @@ struct ktape_persist {
 
 /**
  * struct ktape_persist_ring - one ring of a region
- * @cpu: the CPU
+ * @cpu: CPU of the ring
  * @kind: enum ktape_ring_kind, EVENT or CONTROL
- * @page: offset of struct ktape_ring_page; commit and tail live there
- * @checks: offset of struct ktape_persist_check[], one a block
+ * @page: offset of struct ktape_ring_page
+ * @checks: offset of struct ktape_persist_check[], one per block
  * @blocks: offset of the blocks
  * @block_size: bytes of a block
- * @nr_blocks: how many
+ * @nr_blocks: number of blocks
  */
 struct ktape_persist_ring {
 	__u32 cpu;
@@ -122,13 +123,14 @@ struct ktape_persist_ring {
 
 /**
  * struct ktape_persist_check - the checksum of a closed block
- * @seq: number of the block; another number than that in its head: there is
- *	none
+ * @seq: number of the block; if it differs from the number in the block's header,
+ *	the block has no checksum
  * @crc32c: CRC32C of the block's content as it is in the ring
- * @check: CRC32C of the two members above; wrong: there is none
+ * @check: CRC32C of the two members above; if it is wrong, the block has no
+ *	checksum
  *
- * Checksums are not written into the blocks, whose words are those of the CPU
- * that owns the ring: somebody else computes them when commit has passed.
+ * A worker computes checksums once commit has passed a block.  They are not in
+ * the block, because only the CPU that owns the ring may write there.
  */
 struct ktape_persist_check {
 	__u64 seq;
@@ -137,16 +139,15 @@ struct ktape_persist_check {
 };
 
 /* Flags of struct ktape_persist_info. */
-#define KTAPE_PERSIST_REGION	(1U << 0)	/* there is such memory */
-#define KTAPE_PERSIST_IN_USE	(1U << 1)	/* a session has a half */
+#define KTAPE_PERSIST_REGION	(1U << 0)	/* the module has such memory */
+#define KTAPE_PERSIST_IN_USE	(1U << 1)	/* a session uses one half */
 
 /**
- * struct ktape_persist_info - the memory, and what earlier loads left there
- * @size: of the structure
- * @flags: KTAPE_PERSIST_*
- * @region_size: bytes of the memory, both halves
- * @old_size: bytes that can be read of the former content, of both halves; 0:
- *	there is none
+ * struct ktape_persist_info - the memory of persist= (PERSIST_INFO)
+ * @size: bytes of the structure
+ * @flags: in: zero; out: KTAPE_PERSIST_REGION, _IN_USE
+ * @region_size: in: zero; out: bytes of the memory, both halves; 0 = none
+ * @old_size: in: zero; out: bytes of the former content, both halves; 0 = none
  */
 struct ktape_persist_info {
 	__u32 size;
@@ -158,19 +159,20 @@ struct ktape_persist_info {
 #define KTAPE_PERSIST_READ_MAX	(1U << 20)
 
 /**
- * struct ktape_persist_read - read the former content, as it was found
- * @size: of the structure
+ * struct ktape_persist_read - read the former content (PERSIST_READ)
+ * @size: bytes of the structure
  * @flags: zero
- * @offset: in the memory
- * @length: in: room at @data; out: bytes read, at most KTAPE_PERSIST_READ_MAX; 0
- *	at the end
- * @data: where to
+ * @offset: byte of the memory at which to begin
+ * @length: in: bytes of the buffer @data; out: bytes read, at most
+ *	KTAPE_PERSIST_READ_MAX; 0 = the end
+ * @data: pointer to the buffer
  *
- * ENODATA: there is none; EPERM: the caller may not open the device, whatever its
- * descriptor is; EINTR: killed while another caller reads.
+ * The content is returned as the module found it when it was loaded.  ENODATA:
+ * there is none; EPERM: the caller may not open the device, whatever its descriptor
+ * may do; EINTR: killed while another task reads.
  *
- * PERSIST_DROP [W] takes struct ktape_command and forgets the former content,
- * also in the memory.  It fails for the same reasons.
+ * PERSIST_DROP [W] takes struct ktape_command and discards the former content, also
+ * in the memory.  It fails for the same reasons.
  */
 struct ktape_persist_read {
 	__u32 size;

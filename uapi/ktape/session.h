@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Sessions by name, what a session does when nobody keeps up, and readers.
- * Part of the contract, see ktape/abi.h.
+ * Sessions of other programs, readers, and what a discard session does when its
+ * readers are slow.  Part of the contract, see ktape/abi.h.
  */
 #ifndef _KTAPE_SESSION_H
 #define _KTAPE_SESSION_H
@@ -9,26 +9,26 @@
 #include <ktape/abi.h>
 
 /* Flags of struct ktape_session_info. */
-#define KTAPE_SESSION_RUNNING	(1U << 0)	/* it records */
-#define KTAPE_SESSION_LINGERS	(1U << 1)	/* it outlives its descriptors */
-#define KTAPE_SESSION_FROZEN	(1U << 2)	/* a snapshot that is full */
-#define KTAPE_SESSION_GONE	(1U << 3)	/* destroyed, still open somewhere */
+#define KTAPE_SESSION_RUNNING	(1U << 0)	/* records */
+#define KTAPE_SESSION_LINGERS	(1U << 1)	/* outlives its descriptors */
+#define KTAPE_SESSION_FROZEN	(1U << 2)	/* a full snapshot */
+#define KTAPE_SESSION_GONE	(1U << 3)	/* destroyed, but still open */
 
 /**
  * struct ktape_session_info - one session in a list
- * @id: its number
+ * @id: number of the session
  * @mode: enum ktape_mode
  * @flags: KTAPE_SESSION_*
- * @uid: who made it, in the caller's user name space
- * @generation: of its profile
- * @files: open files that stand for it
+ * @uid: user who created the session, in the caller's user name space
+ * @generation: number of changes of its profile and filters, and of starts
+ * @files: open files of the session
  * @ring_size: bytes of each event ring
  * @control_size: bytes of each control ring
  * @block_size: bytes of a block of an event ring
  * @control_block: bytes of a block of a control ring
- * @frozen: trace clock at which a full snapshot ends, else 0
- * @evicted: readers that it no longer waits for because they stalled
- * @name: ends in NUL; empty: it has none
+ * @frozen: trace clock at which a full snapshot ends; 0 = not full
+ * @evicted: number of readers that were evicted because they stalled
+ * @name: NUL-terminated; empty = none
  */
 struct ktape_session_info {
 	__u32 id;
@@ -47,14 +47,15 @@ struct ktape_session_info {
 };
 
 /**
- * struct ktape_session_list - all sessions
- * @size: of the structure
- * @nr: in: room in @entries; out: how many sessions there are
- * @entry_size: bytes of one of the caller's entries, at least those of
- *	struct ktape_session_info as it was first; what the kernel does not know
- *	is zero (EINVAL: too small or above a page)
+ * struct ktape_session_list - all sessions (SESSIONS)
+ * @size: bytes of the structure
+ * @nr: in: capacity of @entries; out: number of sessions, even if larger
+ * @entry_size: bytes of one of the caller's entries, at least the first size of
+ *	struct ktape_session_info and at most a page; the kernel fills members that
+ *	it does not know with zeros
  * @reserved: zero
- * @entries: pointer to entries, may be 0 if @nr is 0
+ * @entries: pointer to struct ktape_session_info[], @entry_size bytes apart; may
+ *	be 0 if @nr is 0
  */
 struct ktape_session_list {
 	__u32 size;
@@ -64,30 +65,30 @@ struct ktape_session_list {
 	__u64 entries;
 };
 
-/* As id of struct ktape_session_ref: look for the name. */
+/* In struct ktape_session_ref, instead of a number: look for the name. */
 #define KTAPE_SESSION_BY_NAME	(~0U)
 
 /* Flags of struct ktape_session_ref, for OPEN. */
-#define KTAPE_OPEN_READONLY	(1U << 0)	/* to look at it only */
+#define KTAPE_OPEN_READONLY	(1U << 0)	/* the descriptor may not control */
 
 /**
- * struct ktape_session_ref - open or destroy a session
- * @size: of the structure
- * @id: its number, or KTAPE_SESSION_BY_NAME
+ * struct ktape_session_ref - open (OPEN) or destroy (DESTROY) a session
+ * @size: bytes of the structure
+ * @id: number of the session, or KTAPE_SESSION_BY_NAME
  * @flags: OPEN: KTAPE_OPEN_*; DESTROY: zero
  * @reserved: zero
- * @name: with KTAPE_SESSION_BY_NAME, ends in NUL; else zero
+ * @name: with KTAPE_SESSION_BY_NAME the name, NUL-terminated; else zero
  *
- * OPEN returns a new descriptor (close-on-exec) with a cursor of its own; it
- * may control the session if the one that it is asked for may control its own,
- * unless READONLY.  It takes the same rights as open(2) of the device.  ENOENT:
- * there is no such session.
+ * OPEN returns a new descriptor (close-on-exec) with a cursor of its own.  Without
+ * READONLY, it may control the session if the descriptor of the ioctl may control
+ * its own session.  The caller needs the same rights as for open(2) of the device.
+ * ENOENT: there is no such session.
  *
- * DESTROY [W] stops a session and takes its name away.  Descriptors and
- * mappings go on showing what it recorded, and it keeps its number and memory
- * until the last of them is closed; START on it is ENODEV from then on.
- * Nobody is waited for, so there is no EBUSY but for session 0, which lasts as
- * long as the module.
+ * DESTROY [W] stops a session and takes its name away.  Open descriptors and
+ * mappings still show what it recorded.  Its number and memory are released when
+ * the last of them is closed.  START then fails with ENODEV.  DESTROY never waits
+ * for other programs.  EBUSY: session 0, which exists as long as the module;
+ * ENOENT: there is no such session.
  */
 struct ktape_session_ref {
 	__u32 size;
@@ -99,7 +100,7 @@ struct ktape_session_ref {
 
 /**
  * enum ktape_policy_op - what to do with a policy
- * @KTAPE_POLICY_GET: only tell
+ * @KTAPE_POLICY_GET: only return the policy
  * @KTAPE_POLICY_SET: replace it [W]
  */
 enum ktape_policy_op {
@@ -108,24 +109,23 @@ enum ktape_policy_op {
 };
 
 /**
- * struct ktape_policy - what a discard session does when nobody keeps up
- * @size: of the structure
+ * struct ktape_policy - what a discard session does when readers are slow (POLICY)
+ * @size: bytes of the structure
  * @op: enum ktape_policy_op
  * @flags: zero
- * @shed_percent: 1 to 99: when more of an event ring than this is unread, events
- *	of classes of priority 0 are dropped (KTAPE_LOST_SHED), and above the
- *	middle between this and the whole ring those of priority 1; 0: never.
- *	75 at first
- * @stall_ms: 0: wait for readers for ever, the value at first; else a reader is
- *	evicted when a ring is full because of it and it has not moved for so
- *	long, and there is another for whom the session waits
+ * @shed_percent: 1 to 99: if more than this part of an event ring is unread, events
+ *	of classes of priority 0 are dropped (KTAPE_LOST_SHED); events of priority
+ *	1 are dropped from halfway between this and 100 percent; 0 = never; default
+ *	75
+ * @stall_ms: milliseconds after which a consumer is evicted if a ring is full, the
+ *	consumer has not moved and there is another consumer; 0 = never, the default
  * @reserved: zero
- * @evicted: out: how many were evicted
+ * @evicted: in: zero; out: number of readers that were evicted
  *
- * A class is shed only while the profile has events of a class with a higher
- * priority in the event rings.  An evicted reader reads on, but what it has not
- * read may be overwritten; an EVICT record tells of it, and REGISTER makes the
- * session wait again.  Sessions of other modes take a policy and do not use it.
+ * A class is shed only while the profile has events of a class of higher priority
+ * in the event rings.  An evicted reader can go on reading, but data that it has
+ * not read may be overwritten.  An EVICT record names the reader.  REGISTER makes
+ * it a consumer again.  Sessions of other modes accept a policy and do not use it.
  */
 struct ktape_policy {
 	__u32 size;
@@ -138,25 +138,26 @@ struct ktape_policy {
 };
 
 /* Flags of struct ktape_reader_info. */
-#define KTAPE_READER_REGISTERED	(1U << 0)	/* a consumer */
-#define KTAPE_READER_READS	(1U << 1)	/* it has called read() */
-#define KTAPE_READER_EVICTED	(1U << 2)	/* it was waited for and stalled */
+#define KTAPE_READER_REGISTERED	(1U << 0)	/* registered as a consumer */
+#define KTAPE_READER_READS	(1U << 1)	/* has called read() */
+#define KTAPE_READER_EVICTED	(1U << 2)	/* stalled as a consumer */
 
 /**
- * struct ktape_reader_info - this descriptor as a reader of one ring
- * @size: of the structure
- * @cpu: in: which CPU
- * @kind: in: which of its rings
+ * struct ktape_reader_info - this descriptor as a reader of one ring (READER)
+ * @size: bytes of the structure
+ * @cpu: in: CPU of the ring
+ * @kind: in: enum ktape_ring_kind
  * @flags: in: zero; out: KTAPE_READER_*
- * @id: number of this reader in its session, as in EVICT records
+ * @id: in: zero; out: number of this reader in its session, as in EVICT records
  * @reserved: zero
- * @position: next byte that it wants
- * @unread: published bytes from there on
+ * @position: position of the next byte to read
+ * @unread: published bytes from @position on
  * @records: events that read() has delivered
- * @lapped: events that were overwritten before read() came, as far as is known:
- *	at the end of the next whole block, and exactly when it has stopped
+ * @lapped: events that were overwritten before they were read; updated at the end
+ *	of each whole block that read() delivers, and exact after a stop
  *
- * What was overwritten is the reader's own loss and in no count of the session.
+ * Overwritten events are losses of this reader only, and in no count of the
+ * session.  ENXIO: there is no such ring.
  */
 struct ktape_reader_info {
 	__u32 size;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Triggers: when an event comes, or does not come, something is done.
+ * Triggers: actions that are carried out when an event comes or stays away.
  *
- * A session has up to KTAPE_TRIGGERS of them.  A trigger looks at the events that
- * its session records: what a filter holds back, what the profile lacks and what
- * comes while it is stopped goes unseen.
+ * A session has up to KTAPE_TRIGGERS triggers.  A trigger sees the events that its
+ * session records.  It does not see events that a filter holds back, events that
+ * are not in the profile, and events while the session is stopped.
  */
 #ifndef _KTAPE_TRIGGER_H
 #define _KTAPE_TRIGGER_H
@@ -18,16 +18,18 @@
 #define KTAPE_TRIGGER_QUIET_MIN		10000000ULL		/* 10 ms */
 
 /**
- * enum ktape_trigger_when - the condition
- * @KTAPE_TRIGGER_EVENT: an event that compares as asked
- * @KTAPE_TRIGGER_LONGER: a pair of events of at least that duration; the opcode is
- *	that of the pair's span.  Both events of the pair have to be recorded: one
- *	of which a filter or a limit holds an event back, the CPU filter too, or
- *	that is open while profile or filters change, or while the session starts
- *	or the trigger comes, fires nothing; nor do the wide forms of system
- *	calls, or a thread that passes a CPU without memory for its rings
- * @KTAPE_TRIGGER_QUIET: no such event for that long; once for each silence, and
- *	within a tenth of it or a tick of the kernel
+ * enum ktape_trigger_when - condition of a trigger
+ * @KTAPE_TRIGGER_EVENT: an event that passes all comparisons
+ * @KTAPE_TRIGGER_LONGER: a pair of events that lasts at least the duration; the
+ *	opcode is that of the pair's span.  Both events of the pair have to be
+ *	recorded, see below
+ * @KTAPE_TRIGGER_QUIET: no such event for the duration.  Fires once for each
+ *	silence, late by up to a tenth of the duration or a tick of the kernel
+ *
+ * LONGER does not fire for a pair if a filter (also the CPU filter) or a rate limit
+ * holds back one of its events; if the pair is open while the profile or filters
+ * change, the session starts or the trigger is added; for the wide forms of system
+ * calls; or if the thread passes a CPU that has no memory for its rings.
  */
 enum ktape_trigger_when {
 	KTAPE_TRIGGER_EVENT = 0,
@@ -36,16 +38,16 @@ enum ktape_trigger_when {
 };
 
 /**
- * enum ktape_trigger_compare_op - how a value is compared
- * @KTAPE_COMPARE_EQ: is equal
- * @KTAPE_COMPARE_NE: is not
- * @KTAPE_COMPARE_LT: is less
- * @KTAPE_COMPARE_LE: is not greater
- * @KTAPE_COMPARE_GT: is greater
- * @KTAPE_COMPARE_GE: is not less
- * @KTAPE_COMPARE_ANY: has any of these bits
- * @KTAPE_COMPARE_OPS: how many there are
- * @KTAPE_COMPARE_SIGNED: added to one of these: both are signed
+ * enum ktape_trigger_compare_op - how a part of a record is compared with the value
+ * @KTAPE_COMPARE_EQ: equal
+ * @KTAPE_COMPARE_NE: not equal
+ * @KTAPE_COMPARE_LT: less
+ * @KTAPE_COMPARE_LE: less or equal
+ * @KTAPE_COMPARE_GT: greater
+ * @KTAPE_COMPARE_GE: greater or equal
+ * @KTAPE_COMPARE_ANY: has any of the value's bits
+ * @KTAPE_COMPARE_OPS: number of operators
+ * @KTAPE_COMPARE_SIGNED: added to an operator: both numbers are signed
  */
 enum ktape_trigger_compare_op {
 	KTAPE_COMPARE_EQ = 0,
@@ -62,13 +64,13 @@ enum ktape_trigger_compare_op {
 #define KTAPE_COMPARE_DAT20	7	/* in word: the 20 bits of data */
 
 /**
- * struct ktape_trigger_compare - what a part of a record is to be
- * @word: argument word, 0 to 6, or KTAPE_COMPARE_DAT20; an event that does not
- *	have the word does not match
- * @shift: the part's lowest bit in the word
- * @width: its bits; 64: this word and the next one, with shift 0
+ * struct ktape_trigger_compare - comparison of a part of a record
+ * @word: argument word, 0 to 6, or KTAPE_COMPARE_DAT20; an event without that
+ *	word does not match
+ * @shift: lowest bit of the part in the word
+ * @width: bits of the part; 64 = this word and the next one, with @shift 0
  * @op: enum ktape_trigger_compare_op
- * @value: with what; of signed ones sign-extended
+ * @value: value to compare with; sign-extended for signed operators
  */
 struct ktape_trigger_compare {
 	__u16 word;
@@ -79,22 +81,23 @@ struct ktape_trigger_compare {
 };
 
 /**
- * enum ktape_trigger_action - what is done, any of these together
- * @KTAPE_TRIGGER_MARK: record a mark with the id @mark, behind the event
+ * enum ktape_trigger_action - actions of a trigger, which can be combined
+ * @KTAPE_TRIGGER_MARK: record a mark with the id @mark after the event
  * @KTAPE_TRIGGER_START: start @target
  * @KTAPE_TRIGGER_STOP: stop @target
- * @KTAPE_TRIGGER_SNAPSHOT: stop the trigger's own session @after_ns later, so
- *	that its rings hold what was before and after; with a STOP of that session
- *	at once, which is SHORT if @after_ns is not zero
- * @KTAPE_TRIGGER_PROFILE: @target gets the profile @mask
- * @KTAPE_TRIGGER_NOTIFY: signal @eventfd, behind all other actions; several firings
- *	may be one signal.  With SNAPSHOT there is one when the session was stopped
- *	for it (KTAPE_TRIGGER_DONE), and none if somebody else stopped it before
+ * @KTAPE_TRIGGER_SNAPSHOT: stop the trigger's own session @after_ns later, so that
+ *	its rings hold events from before and after the firing.  Together with a
+ *	STOP of that session: at once; the snapshot is SHORT if @after_ns is not
+ *	zero
+ * @KTAPE_TRIGGER_PROFILE: set the profile of @target to @mask
+ * @KTAPE_TRIGGER_NOTIFY: signal @eventfd after all other actions; several firings
+ *	may give one signal.  With SNAPSHOT: when the session was stopped for the
+ *	snapshot (KTAPE_TRIGGER_DONE), and not if it was stopped otherwise before
  *
- * Each firing leaves a trigger record in the control ring, without any of these
- * too; after the 16th since a start only the 32nd, 64th, 128th and so on, which say
- * how many there were, so that they do not push others out.  MARK leaves one each
- * time, in the event ring.
+ * Each of the first 16 firings since a start is recorded by a trigger record in the
+ * control ring, also without any action.  Of the later ones only the 32nd, 64th,
+ * 128th and so on are, with the number of firings, so that they do not overwrite
+ * other records.  MARK records every firing in the event ring.
  */
 enum ktape_trigger_action {
 	KTAPE_TRIGGER_MARK = 1,
@@ -107,9 +110,9 @@ enum ktape_trigger_action {
 
 /**
  * enum ktape_trigger_op - what to do with a trigger
- * @KTAPE_TRIGGER_GET: tell of it
- * @KTAPE_TRIGGER_ADD: arm a new one, told in @id [W]
- * @KTAPE_TRIGGER_REMOVE: remove it; none of its actions runs any more [W]
+ * @KTAPE_TRIGGER_GET: return the trigger and its state
+ * @KTAPE_TRIGGER_ADD: add a trigger, and return its @id [W]
+ * @KTAPE_TRIGGER_REMOVE: remove it; afterwards no action of it runs [W]
  */
 enum ktape_trigger_op {
 	KTAPE_TRIGGER_GET = 0,
@@ -117,45 +120,49 @@ enum ktape_trigger_op {
 	KTAPE_TRIGGER_REMOVE = 2
 };
 
-/* What became of a snapshot. */
+/* Flags of struct ktape_trigger: state of a snapshot. */
 #define KTAPE_TRIGGER_DONE	(1U << 0)	/* the session was stopped for it */
 #define KTAPE_TRIGGER_SHORT	(1U << 1)	/* the rings held less than asked */
 
 /**
- * struct ktape_trigger - one trigger of the session
- * @size: of the structure
+ * struct ktape_trigger - one trigger of the session (TRIGGER)
+ * @size: bytes of the structure
  * @op: enum ktape_trigger_op
- * @id: 0 to KTAPE_TRIGGERS - 1; ADD: in: zero, out: which one it is
+ * @id: 0 to KTAPE_TRIGGERS - 1; ADD: in: zero, out: id of the new trigger
  * @when: enum ktape_trigger_when
- * @opcode: which event, from 16 on; LONGER: the span
- * @actions: enum ktape_trigger_action
- * @nr_compares: how many of @compare, all of which have to hold; LONGER: they are
- *	made on the span
- * @nth: EVENT, LONGER: fires at every nth match; zero is 1; QUIET: zero
- * @limit: fires so often after each start of the session; zero: no limit
+ * @opcode: event to wait for, from 16 on; LONGER: span of the pair
+ * @actions: enum ktape_trigger_action, combined
+ * @nr_compares: number of comparisons, which all have to be true; LONGER: of the
+ *	span
+ * @nth: EVENT, LONGER: fire at every nth match, 0 = 1; QUIET: zero
+ * @limit: maximum number of firings after each start of the session; 0 = none
  * @target: START, STOP, PROFILE: number of a session, or KTAPE_TRIGGER_SELF; else
  *	zero
- * @eventfd: NOTIFY: a descriptor of eventfd(2); else, and where GET tells, zero
- * @mark: MARK: the id; else zero
- * @duration_ns: LONGER, QUIET: how long, at most an hour; else zero
- * @before_ns: SNAPSHOT: how far the rings are to reach back, at least; else zero
- * @after_ns: SNAPSHOT: how long to go on; else zero
- * @compare: see @nr_compares; the rest is zero
+ * @eventfd: NOTIFY: descriptor of eventfd(2); else, and from GET, zero
+ * @mark: MARK: id of the mark; else zero
+ * @duration_ns: LONGER, QUIET: nanoseconds, at most an hour, QUIET at least 10 ms;
+ *	else zero
+ * @before_ns: SNAPSHOT: nanoseconds that the rings should reach back, at most an
+ *	hour; else zero
+ * @after_ns: SNAPSHOT: nanoseconds to go on recording, at most an hour; else zero
+ * @compare: @nr_compares comparisons; the rest is zero
  * @mask: PROFILE: bit n is opcode n; else zero
- * @matches: out: since the last start
- * @fired: out: since the last start
+ * @matches: out: matches since the last start
+ * @fired: out: firings since the last start
  * @flags: out: KTAPE_TRIGGER_DONE, _SHORT, since the last start
- * @missed: out: LONGER: pairs that found no room to be followed, in all
- * @last: out: trace clock of the last firing, 0: none
- * @held_ns: out: SNAPSHOT done: how far the rings reached back at the stop, at
- *	most to the session's last start or CLEAR, and an hour
+ * @missed: out: LONGER: pairs for which the table of open pairs had no room
+ * @last: out: trace clock of the last firing; 0 = none
+ * @held_ns: out: SNAPSHOT, DONE: nanoseconds that the rings reached back at the
+ *	stop, at most to the session's last start or CLEAR, and at most an hour
  *
- * Members that are told are zero when they are given; GET and REMOVE take zero
- * as all but @id.  EINVAL: a number is out of range, or a member that the
- * condition or the actions do not take is not zero; ENOENT: no such trigger, or
- * no session @target; ENOSPC: there are KTAPE_TRIGGERS; EBADF, EINVAL: the
- * eventfd; EBUSY: LONGER, and the pair has a gate in this session; the gate cannot
- * be set either while such a trigger is there (ktape/filter.h).
+ * Members marked "out" must be zero in arguments.  GET and REMOVE take zero in all
+ * members but @size, @op and @id.
+ *
+ * EINVAL: a number is out of range, or a member that neither the condition nor the
+ * actions use is not zero; ENOENT: there is no such trigger, or no session @target;
+ * ENOSPC: the session has KTAPE_TRIGGERS triggers; EBADF, EINVAL: @eventfd is not an
+ * eventfd; EBUSY: LONGER, and the pair has a gate in this session.  While such a
+ * trigger exists, the gate cannot be set either (ktape/filter.h).
  */
 struct ktape_trigger {
 	__u32 size;
