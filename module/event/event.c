@@ -405,7 +405,7 @@ static void owner_opened(struct kt_ring *r, u64 since)
 	/*
 	 * The commit is published before waiting is read.  Pairs with the
 	 * barrier between incrementing waiting and reading commit in
-	 * wait_for_data() and kt_dev_poll().
+	 * read_wait() and kt_dev_poll().
 	 */
 	smp_mb();
 	if (atomic_read(&owner->waiting))

@@ -387,7 +387,7 @@ static inline unsigned long *kt_word(u64 *p)
 }
 
 /**
- * kt_ring_commit() - return the position up to which records can be read
+ * kt_ring_commit() - Return the position up to which records can be read
  * @r: the ring
  *
  * Return: the position behind the last published record. Context: any.
@@ -399,7 +399,7 @@ static inline unsigned long kt_ring_commit(const struct kt_ring *r)
 }
 
 /**
- * kt_ring_oldest() - return the position of the oldest data for readers
+ * kt_ring_oldest() - Return the position of the oldest data for readers
  * @r: the ring
  *
  * Overwriting moves tail, and clearing the session moves floor.
@@ -417,7 +417,7 @@ static inline unsigned long kt_ring_oldest(const struct kt_ring *r)
 }
 
 /**
- * kt_ring_is_damaged() - check whether the positions of a ring are impossible
+ * kt_ring_is_damaged() - Are the positions of a ring impossible?
  * @r: the ring
  *
  * Only the memory of a persistent session can be written by something other
@@ -435,8 +435,8 @@ static inline bool kt_ring_is_damaged(const struct kt_ring *r)
 	commit = kt_ring_commit(r);
 	tail = READ_ONCE(*kt_word(&r->page->tail));
 	/*
-	 * The writer may lap us between the two loads: then it has moved commit,
-	 * too.  Pairs with the write barrier in make_room().
+	 * If a writer laps the ring between the two loads it also advances
+	 * commit.  Pairs with the write barrier in ring_make_room().
 	 */
 	smp_rmb();
 	return commit - tail > r->size && commit == kt_ring_commit(r);

@@ -124,8 +124,8 @@ static void consumer_update(struct kt_session *s, unsigned int cpu,
 	}
 	if (found && kt_before(*kt_word(&r->page->consumer), least))
 		/*
-		 * Pairs with the acquire of consumer in consumed(): the reader
-		 * is done with the data before the writer overwrites it.
+		 * Pairs with the acquire of consumer in ring_consumed(): the
+		 * reader is done with the data before a writer overwrites them.
 		 */
 		smp_store_release(kt_word(&r->page->consumer), least);
 }

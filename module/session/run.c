@@ -239,7 +239,7 @@ void kt_session_forget(struct kt_session *s)
 			WRITE_ONCE(*kt_word(&r->page->floor), commit);
 			spin_lock(&s->reader_lock);
 			if (kt_before(*kt_word(&r->page->consumer), commit))
-				/* Pairs with the acquire in consumed(). */
+				/* Pairs with the acquire in ring_consumed(). */
 				smp_store_release(kt_word(&r->page->consumer),
 						  commit);
 			spin_unlock(&s->reader_lock);
