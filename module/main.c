@@ -16,16 +16,11 @@
 #include "probes/probes.h"
 #include "session/session.h"
 
-static int __init init_persist(const struct kt_params *params)
+static int __init init_persist(struct kt_persist_config *c)
 {
-	struct kt_persist_config c = {
-		.where = params->persist,
-		.drop = params->persist_drop,
-		.table_hash = kt_metadata_hash(),
-	};
-
-	c.metadata = kt_metadata_text(&c.length);
-	return kt_persist_init(&c);
+	c->table_hash = kt_metadata_hash();
+	c->metadata = kt_metadata_text(&c->length);
+	return kt_persist_init(c);
 }
 
 static struct kt_session *__init make_session0(struct kt_params *params)
@@ -33,10 +28,7 @@ static struct kt_session *__init make_session0(struct kt_params *params)
 	struct kt_session *s =
 		kt_session_create_first(&params->session, params->profile);
 
-	if (IS_ERR(s))
-		kt_params_session_refused(&params->session, PTR_ERR(s));
-	else
-		kt_params_session_made(&params->session, s);
+	kt_params_session_created(&params->session, s);
 	return s;
 }
 
@@ -78,7 +70,7 @@ static int __init ktape_init(void)
 	ret = kt_session_hotplug_init();
 	if (ret)
 		goto err_emit;
-	ret = init_persist(&params);
+	ret = init_persist(&params.persist);
 	if (ret)
 		goto err_hotplug;
 	session0 = make_session0(&params);

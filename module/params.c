@@ -72,6 +72,7 @@ MODULE_PARM_DESC(persist_drop,
 #define REGISTRY_MIN	64
 #define REGISTRY_MAX	(1U << 20)
 
+/* Parse bytes with an optional K, M or G.  Return: 0 or -EINVAL. */
 static int params_parse_size(const char *what, const char *text, u64 *to)
 {
 	char *end;
@@ -85,6 +86,7 @@ static int params_parse_size(const char *what, const char *text, u64 *to)
 	return 0;
 }
 
+/* Check the parameters of /dev/ktape_mark.  Return: 0 or -EINVAL. */
 static int params_check_mark(void)
 {
 	if (max_str > KTAPE_MARK_TEXT_MAX) {
@@ -125,7 +127,7 @@ static int params_parse_mode(struct kt_session_config *c)
 		}
 		c->mode = i;
 	}
-	/* The memory says how large the rings are. */
+	/* By default, the rings fill the persistent region. */
 	if (c->mode == KTAPE_MODE_PERSISTENT)
 		c->ring_size = 0;
 	return 0;
@@ -164,8 +166,8 @@ int kt_params_parse(struct kt_params *p)
 	p->max_str = max_str;
 	p->mark_mode = mark_mode;
 	p->mark_rate = mark_rate;
-	p->persist = persist;
-	p->persist_drop = persist_drop;
+	p->persist.where = persist;
+	p->persist.drop = persist_drop;
 	return 0;
 }
 
@@ -183,14 +185,8 @@ void kt_params_clock_refused(int err)
 		       "not cycles, mono or auto");
 }
 
-/**
- * kt_params_session_refused() - log why session 0 could not be created
- * @c: its configuration, filled with what failed
- * @err: what kt_session_create_first() returned
- *
- * Context: module load.
- */
-void kt_params_session_refused(const struct kt_session_config *c, int err)
+/* Log why session 0 could not be created. */
+static void params_session_refused(const struct kt_session_config *c, int err)
 {
 	pr_err("session 0 cannot be created with size=%s block=%s: error %d\n",
 	       size, block, err);
@@ -205,15 +201,19 @@ void kt_params_session_refused(const struct kt_session_config *c, int err)
 }
 
 /**
- * kt_params_session_made() - log sizes of session 0 that were rounded
- * @c: its configuration
- * @s: session 0
+ * kt_params_session_created() - log why session 0 failed, or sizes that were rounded
+ * @c: its configuration, filled with what failed
+ * @s: session 0, or ERR_PTR
  *
  * Context: module load.
  */
-void kt_params_session_made(const struct kt_session_config *c,
-			    const struct kt_session *s)
+void kt_params_session_created(const struct kt_session_config *c,
+			       const struct kt_session *s)
 {
+	if (IS_ERR(s)) {
+		params_session_refused(c, PTR_ERR(s));
+		return;
+	}
 	if (c->ring_size && c->ring_size != s->size[KTAPE_RING_EVENT])
 		pr_info("size=%s was rounded: each event ring has %lu bytes\n",
 			size, s->size[KTAPE_RING_EVENT]);

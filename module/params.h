@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+#include "persist/persist.h"
 #include "session/session.h"
 
 /**
@@ -16,8 +17,8 @@
  * @max_str: bytes of a marker's message that are recorded
  * @mark_mode: permissions of /dev/ktape_mark
  * @mark_rate: short events per second and unprivileged user
- * @persist: where the persistent region is; empty = none
- * @persist_drop: forget the traces in the region
+ * @persist: where the persistent region is, and whether to drop its traces; the
+ *	other members are left to main.c
  */
 struct kt_params {
 	struct kt_session_config session;
@@ -27,14 +28,12 @@ struct kt_params {
 	unsigned int max_str;
 	unsigned int mark_mode;
 	unsigned int mark_rate;
-	const char *persist;
-	bool persist_drop;
+	struct kt_persist_config persist;
 };
 
 int kt_params_parse(struct kt_params *p);
 void kt_params_clock_refused(int err);
-void kt_params_session_refused(const struct kt_session_config *c, int err);
-void kt_params_session_made(const struct kt_session_config *c,
-			    const struct kt_session *s);
+void kt_params_session_created(const struct kt_session_config *c,
+			       const struct kt_session *s);
 
 #endif /* _KT_PARAMS_H */
