@@ -96,7 +96,7 @@ static void print_head(const struct status *s)
 	       s->f->table_hash == ktape_table_hash() ?
 		       "" :
 		       " (differs from this tool's)");
-	printf("registry  %u entries, %llu reused; names that found no room or were refused: %llu, replaced by newer ones: %llu\n",
+	printf("registry  %u entries, %llu reused; names that did not fit or were refused: %llu, replaced by newer ones: %llu\n",
 	       s->f->registry_entries, (unsigned long long)s->f->names_reused,
 	       (unsigned long long)s->f->names_dropped,
 	       (unsigned long long)s->f->names_evicted);
@@ -167,7 +167,7 @@ static void print_cost(const struct status *s, uint32_t cpu, uint64_t events)
 		return;
 	each = (double)cost.event_ticks / (double)cost.samples / (double)hz;
 	opening = (double)cost.opening_ticks / (double)hz;
-	printf("tracer    %3u %.0f ns an event in %llu samples, about %.6f s for %llu events; %.6f s for opening %llu blocks\n",
+	printf("tracer    %3u %.0f ns per event in %llu samples, about %.6f s for %llu events; %.6f s for opening %llu blocks\n",
 	       cpu, each * 1e9, (unsigned long long)cost.samples,
 	       each * (double)events, (unsigned long long)events, opening,
 	       (unsigned long long)cost.opened);

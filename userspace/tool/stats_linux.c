@@ -275,7 +275,7 @@ static void print_instead(const struct ktape_linux *l, bool all)
 	for (size_t i = 0; (p = ktape_linux_instead(l, i)); i++) {
 		if (!i)
 			printf("\n%9s %-16s %11s %8s   %s\n", "waiting", "name",
-			       "time", "waits", "while there ran");
+			       "time", "waits", "ran instead");
 		if (!all && i >= SHOWN) {
 			puts("          ...");
 			break;
