@@ -97,7 +97,7 @@ def digits(text):
 
 
 def groups(stream):
-    """Yield each group's bytes, the id of its last event, and the fields of its check."""
+    """Yield each group's bytes, its last event's id and its check's fields."""
     begin, at, last = 0, 0, None
     while at < len(stream):
         end = stream.index(0, at)
@@ -322,7 +322,7 @@ def stop_send(frame, tool, trace, to, events):
 
 
 def stop_receive(frame, tool, trace, to, events):
-    """Stop receive by Ctrl-C, which signals its whole process group; it writes what arrived."""
+    """Send Ctrl-C to receive's process group: it writes what arrived."""
     b, sb = terminal()
     rx = subprocess.Popen([tool, 'receive', '--frame', frame, '-o', to,
                            os.ttyname(sb)], stderr=subprocess.PIPE,
@@ -368,7 +368,7 @@ def small_line(to):
 
 
 def take(fd, tx, rate):
-    """Read at a given rate in bytes/s until the sender has ended and all data have arrived."""
+    """Read at a rate in bytes/s until the sender has ended and all is read."""
     data = bytearray()
     while True:
         ended = tx.poll() is not None
