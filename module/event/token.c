@@ -25,7 +25,7 @@ unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
 /* Addresses without a symbol so far, hashed by token; 0 = free place. */
 static unsigned long pending[KT_SYMBOLS_PENDING];
 
-static struct irq_work *symbol_work;
+static struct irq_work *pending_work;
 
 /**
  * kt_symbol_place() - Find the place of an address among those looked up
@@ -82,7 +82,7 @@ static noinline void symbol_make_pending(unsigned long address, u32 token)
 			return;
 	}
 	if (!old)
-		irq_work_queue(symbol_work);
+		irq_work_queue(pending_work);
 }
 
 /**
@@ -123,7 +123,7 @@ unsigned long kt_symbol_take(unsigned int place)
  */
 void kt_token_init(struct irq_work *on_pending)
 {
-	symbol_work = on_pending;
+	pending_work = on_pending;
 	get_random_bytes(kt_token_key, sizeof(kt_token_key));
 	/* An odd factor maps different numbers to different numbers. */
 	kt_token_key[1] |= 1;
