@@ -23,7 +23,7 @@ u64 kt_token_key[3] __read_mostly;
 unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
 
 /* Addresses without a symbol so far, hashed by token; 0 = free place. */
-static unsigned long pending[KT_SYMBOLS_PENDING];
+static unsigned long pending_symbols[KT_SYMBOLS_PENDING];
 
 static struct irq_work *pending_work;
 
@@ -76,8 +76,9 @@ static noinline void symbol_make_pending(unsigned long address, u32 token)
 		return;
 	for (way = 0; way < WAYS && old; way++) {
 		/* Pairs with the xchg() in kt_symbol_take(). */
-		old = cmpxchg(&pending[(token ^ way) % KT_SYMBOLS_PENDING], 0,
-			      address);
+		old = cmpxchg(&pending_symbols[(token ^ way) %
+					       KT_SYMBOLS_PENDING],
+			      0, address);
 		if (old == address)
 			return;
 	}
@@ -112,7 +113,7 @@ u32 kt_token_func(unsigned long address)
 unsigned long kt_symbol_take(unsigned int place)
 {
 	/* Pairs with the cmpxchg() in symbol_make_pending(). */
-	return xchg(&pending[place], 0);
+	return xchg(&pending_symbols[place], 0);
 }
 
 /**
