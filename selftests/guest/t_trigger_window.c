@@ -20,7 +20,7 @@
 #define RING		(64 << 10)
 #define MINUTE_MS	60000ULL
 #define SIDE_MS		300
-#define PACE_NS		200000	/* one of 2500 values in the busy CPU's ring */
+#define PACE_NS		200000	/* between values of the busy CPU; its ring holds 2500 */
 #define CPUS		8
 #define NOTES		60000
 
