@@ -139,8 +139,8 @@ static int take_snapshot(struct ktape_device *session,
 			    strerror(-err));
 	if (layout.mode == KTAPE_MODE_SNAPSHOT && layout.running)
 		return fail(
-			"session %u is still recording: stop it first (ktape stop), or use --wait",
-			layout.session);
+			"session %u is still recording: stop it first (ktape stop %u), or use --wait",
+			layout.session, layout.session);
 	return save_rings(session, o);
 }
 
