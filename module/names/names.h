@@ -26,15 +26,18 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 			 const char *name, u64 since);
 void kt_registry_gone(u32 type, u32 id, u32 param1);
 bool kt_registry_has(u32 type, u32 id, u32 param1);
-void kt_registry_walk(void);
-void kt_registry_refresh(void);
-void kt_registry_thread(struct task_struct *p, const char *name);
-void kt_registry_thread_exit(pid_t tid, pid_t tgid);
 u32 kt_registry_era(void);
 void kt_registry_tell(unsigned int session, u32 since);
 unsigned int kt_registry_entries(void);
 bool kt_registry_copy(unsigned int slot, struct ktape_object_entry *to);
 struct page *kt_registry_page_at(unsigned long page);
+
+/* ---- its threads: threads.c ------------------------------------------------ */
+
+void kt_registry_walk(void);
+void kt_registry_refresh(void);
+void kt_registry_thread(struct task_struct *p, const char *name);
+void kt_registry_thread_exit(pid_t tid, pid_t tgid);
 
 /* ---- how full it is: slot.c ------------------------------------------------ */
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The registry: a table of names, because records only have numbers (thread 1234,
- * marker 7).
+ * marker 7).  Which slot of it a new entry gets is decided in slot.c; threads are
+ * entered by threads.c.
  *
  * Readers map the table.  Its size is fixed.  Entries are written in task context
  * under the lock of their hash chain and read without a lock: seq is odd while an
@@ -20,17 +21,13 @@
 #include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
-#include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 
 #include "event/event.h"
-#include "filter/filter.h"
 #include "internal.h"
 #include "names.h"
 
@@ -99,18 +96,6 @@ void kt_registry_exit(void)
 	memset(&reg, 0, sizeof(reg));
 }
 
-/**
- * struct kt_key - what identifies an object
- * @type: enum ktape_object
- * @id: number of the object within its type
- * @param1: first parameter if param1_is_key(@type), else 0
- */
-struct kt_key {
-	u32 type;
-	u32 id;
-	u32 param1;
-};
-
 /*
  * Does param1 identify objects of this type, besides the id?  An interrupt
  * routine's is its CPU, a cgroup's the upper half of its number, a system call's
@@ -153,7 +138,14 @@ static u32 *registry_chain(struct kt_key k)
 	return &reg.chain[registry_chain_number(k)];
 }
 
-static raw_spinlock_t *registry_lock_of(struct kt_key k)
+/**
+ * kt_entry_lock() - Return the lock that protects the entry of a key
+ * @k: the key, whether it has an entry or not
+ *
+ * Context: any.  Take the lock with interrupts off.
+ * Return: the lock of the key's hash chain.
+ */
+raw_spinlock_t *kt_entry_lock(struct kt_key k)
 {
 	return &reg.locks[registry_chain_number(k) % LOCKS].lock;
 }
@@ -164,7 +156,14 @@ static bool entry_has_key(const struct ktape_object_entry *e, struct kt_key k)
 	       (!param1_is_key(k.type) || e->param1 == k.param1);
 }
 
-static u32 registry_find(struct kt_key k)
+/**
+ * kt_entry_find() - Find the living entry of a key
+ * @k: the key
+ *
+ * Context: with kt_entry_lock().
+ * Return: the slot, or KT_SLOT_NONE.
+ */
+u32 kt_entry_find(struct kt_key k)
 {
 	u32 slot = *registry_chain(k);
 
@@ -173,14 +172,16 @@ static u32 registry_find(struct kt_key k)
 	return slot;
 }
 
-static u32 registry_find_thread(pid_t tid)
+/**
+ * kt_entry_at() - Return an entry by its slot
+ * @slot: slot of the entry
+ *
+ * Context: with kt_entry_lock().
+ * Return: the entry.
+ */
+const struct ktape_object_entry *kt_entry_at(u32 slot)
 {
-	return registry_find(object_key(KTAPE_OBJ_THREAD, tid, 0));
-}
-
-static raw_spinlock_t *registry_lock_of_thread(pid_t tid)
-{
-	return registry_lock_of(object_key(KTAPE_OBJ_THREAD, tid, 0));
+	return &reg.entries[slot];
 }
 
 static void entry_unchain(u32 slot)
@@ -246,13 +247,6 @@ static void entry_announce(u32 slot)
 	WRITE_ONCE(reg.era_of[slot], atomic_read(&reg.era));
 }
 
-static u32 thread_param(const struct task_struct *p)
-{
-	/* The normal priority, not one that is inherited for a while. */
-	return (u8)p->normal_prio | (p->policy & 0xff) << 8 |
-	       !!(p->flags & PF_KTHREAD) << 16;
-}
-
 static void entry_set_name(struct ktape_object_entry *e, const char *name)
 {
 	memset(e->name, 0, sizeof(e->name));
@@ -266,7 +260,7 @@ static void entry_set_name(struct ktape_object_entry *e, const char *name)
 static struct ktape_object_entry *entry_open(struct kt_key k, u64 born)
 {
 	struct ktape_object_entry *e;
-	u32 slot = registry_find(k);
+	u32 slot = kt_entry_find(k);
 
 	if (slot != NONE) {
 		entry_begin_write(&reg.entries[slot]);
@@ -291,7 +285,7 @@ static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
 			  const char *name)
 {
 	const struct ktape_object_entry *e;
-	u32 slot = registry_find(k);
+	u32 slot = kt_entry_find(k);
 
 	if (slot == NONE)
 		return false;
@@ -300,10 +294,23 @@ static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
 	       !strncmp(e->name, name, sizeof(e->name) - 1);
 }
 
-static void entry_set(struct kt_key k, u64 born, u32 param1, u32 param2,
-		      const char *name)
+/**
+ * kt_entry_set() - Enter an object, or its new name and parameters
+ * @k: its key
+ * @born: trace clock at its birth, for a new entry
+ * @param1: first parameter, by type
+ * @param2: second parameter, by type
+ * @name: its name
+ *
+ * If nothing changes nothing is recorded.  If the table has no room the name is
+ * counted as dropped.
+ *
+ * Context: with kt_entry_lock().
+ */
+void kt_entry_set(struct kt_key k, u64 born, u32 param1, u32 param2,
+		  const char *name)
 {
-	const bool is_new = registry_find(k) == NONE;
+	const bool is_new = kt_entry_find(k) == NONE;
 	struct ktape_object_entry *e;
 
 	if (entry_is_same(k, param1, param2, name))
@@ -327,8 +334,33 @@ static struct kt_key entry_key(u32 slot)
 	return object_key(e->type, e->id, e->param1);
 }
 
-/* Mark an entry as dead.  It stays readable until its slot is needed. */
-static void entry_bury(u32 slot, u64 died)
+/**
+ * kt_entry_set_param2() - Change the second parameter of an entry
+ * @slot: slot of a living entry
+ * @param2: the parameter
+ *
+ * Context: with kt_entry_lock().
+ */
+void kt_entry_set_param2(u32 slot, u32 param2)
+{
+	struct ktape_object_entry *e = &reg.entries[slot];
+
+	entry_begin_write(e);
+	e->param2 = param2;
+	entry_end_write(e);
+	entry_announce(slot);
+}
+
+/**
+ * kt_entry_bury() - Mark an entry as dead
+ * @slot: slot of a living entry
+ * @died: trace clock when its object was gone
+ *
+ * The entry stays readable until its slot is needed.
+ *
+ * Context: with kt_entry_lock().
+ */
+void kt_entry_bury(u32 slot, u64 died)
 {
 	struct ktape_object_entry *e = &reg.entries[slot];
 
@@ -343,14 +375,14 @@ static void entry_bury(u32 slot, u64 died)
 
 static void registry_bury(struct kt_key k)
 {
-	raw_spinlock_t *lock = registry_lock_of(k);
+	raw_spinlock_t *lock = kt_entry_lock(k);
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = registry_find(k);
+	slot = kt_entry_find(k);
 	if (slot != NONE)
-		entry_bury(slot, kt_clock());
+		kt_entry_bury(slot, kt_clock());
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -385,13 +417,13 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
 		     const char *name)
 {
 	struct kt_key k = object_key(type, id, param1);
-	raw_spinlock_t *lock = registry_lock_of(k);
+	raw_spinlock_t *lock = kt_entry_lock(k);
 	unsigned long flags;
 
 	if (key_is_given(k) && !kt_registry_has(type, id, param1))
 		registry_make_room();
 	raw_spin_lock_irqsave(lock, flags);
-	entry_set(k, kt_clock(), param1, param2, name);
+	kt_entry_set(k, kt_clock(), param1, param2, name);
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -413,16 +445,16 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 			 const char *name, u64 since)
 {
 	struct kt_key k = object_key(type, id, param1);
-	raw_spinlock_t *lock = registry_lock_of(k);
+	raw_spinlock_t *lock = kt_entry_lock(k);
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = registry_find(k);
+	slot = kt_entry_find(k);
 	if (slot != NONE && !entry_is_same(k, param1, param2, name))
-		entry_bury(slot, since);
+		kt_entry_bury(slot, since);
 	if (*name)
-		entry_set(k, since, param1, param2, name);
+		kt_entry_set(k, since, param1, param2, name);
 	raw_spin_unlock_irqrestore(lock, flags);
 }
 
@@ -451,163 +483,14 @@ void kt_registry_gone(u32 type, u32 id, u32 param1)
 bool kt_registry_has(u32 type, u32 id, u32 param1)
 {
 	struct kt_key k = object_key(type, id, param1);
-	raw_spinlock_t *lock = registry_lock_of(k);
+	raw_spinlock_t *lock = kt_entry_lock(k);
 	unsigned long flags;
 	u32 slot;
 
 	raw_spin_lock_irqsave(lock, flags);
-	slot = registry_find(k);
+	slot = kt_entry_find(k);
 	raw_spin_unlock_irqrestore(lock, flags);
 	return slot != NONE;
-}
-
-/*
- * Estimate the trace clock at the birth of a thread that is older than the module.
- * It is too early by the time that the trace clock stood still, as in suspend.
- */
-static u64 thread_born(const struct task_struct *p, const struct kt_moment *now)
-{
-	u64 age = now->boot - min(now->boot, p->start_boottime), ticks;
-	u32 rest;
-
-	ticks = div_u64_rem(age, NSEC_PER_SEC, &rest) * kt_clock_hz();
-	ticks += div_u64(rest * kt_clock_hz(), NSEC_PER_SEC);
-	return now->clock > ticks ? now->clock - ticks : 1;
-}
-
-static void thread_enter(struct task_struct *p, pid_t tid, const char *name,
-			 u64 born)
-{
-	entry_set(object_key(KTAPE_OBJ_THREAD, tid, 0), born, p->tgid,
-		  thread_param(p), name);
-}
-
-/**
- * kt_registry_thread() - Enter a new thread, or a thread's new name
- * @p: the thread
- * @name: its name, cut to TASK_COMM_LEN - 1 bytes as the kernel does; exec passes
- *	the whole name of the file
- *
- * Context: task context, preemption disabled.
- */
-void kt_registry_thread(struct task_struct *p, const char *name)
-{
-	raw_spinlock_t *lock = registry_lock_of_thread(p->pid);
-	char comm[TASK_COMM_LEN] = "";
-	unsigned long flags;
-
-	memcpy(comm, name, strnlen(name, TASK_COMM_LEN - 1));
-	raw_spin_lock_irqsave(lock, flags);
-	/*
-	 * Do not enter a thread whose exit probe has run: that set PF_EXITING
-	 * before it took the lock.
-	 */
-	if (!(p->flags & PF_EXITING) || registry_find_thread(p->pid) != NONE)
-		thread_enter(p, p->pid, comm, kt_clock());
-	raw_spin_unlock_irqrestore(lock, flags);
-}
-
-/**
- * kt_registry_thread_exit() - Mark the entry of a thread as dead
- * @tid: thread id that ends, or that the thread gives up in exec
- * @tgid: its process; if the entry has another, a new thread has the tid already
- *
- * Context: task context, preemption disabled.
- */
-void kt_registry_thread_exit(pid_t tid, pid_t tgid)
-{
-	raw_spinlock_t *lock = registry_lock_of_thread(tid);
-	unsigned long flags;
-	u32 slot;
-
-	raw_spin_lock_irqsave(lock, flags);
-	slot = registry_find_thread(tid);
-	if (slot != NONE && reg.entries[slot].param1 == tgid)
-		entry_bury(slot, kt_clock());
-	raw_spin_unlock_irqrestore(lock, flags);
-}
-
-/* Copy the name of a thread that may be changing it: always end it with NUL. */
-static void thread_read_comm(char *to, const struct task_struct *p)
-{
-	memcpy(to, p->comm, TASK_COMM_LEN);
-	to[TASK_COMM_LEN - 1] = '\0';
-}
-
-/* Enter one thread that existed before the module was loaded. */
-static void thread_walk_one(struct task_struct *p, void *now)
-{
-	/* Read once: an exec may change it, and the lock is that of one tid. */
-	const pid_t tid = READ_ONCE(p->pid);
-	raw_spinlock_t *lock = registry_lock_of_thread(tid);
-	char name[TASK_COMM_LEN];
-	unsigned long flags;
-	u32 slot;
-
-	thread_read_comm(name, p);
-	raw_spin_lock_irqsave(lock, flags);
-	/* An entry that a probe has made meanwhile is newer: keep it. */
-	if (registry_find_thread(tid) == NONE) {
-		thread_enter(p, tid, name, thread_born(p, now));
-		slot = registry_find_thread(tid);
-		/*
-		 * The exit probe may have run before the thread was entered: it
-		 * set PF_EXITING and found no entry.  Mark the entry as dead;
-		 * later events may still refer to its tid.
-		 */
-		if (p->flags & PF_EXITING && slot != NONE)
-			entry_bury(slot, kt_clock());
-	}
-	raw_spin_unlock_irqrestore(lock, flags);
-}
-
-/**
- * kt_registry_walk() - Enter the threads that exist
- *
- * Call it after kt_probe_init(): then threads that are created or end meanwhile are
- * entered or marked as dead by the probes.
- *
- * Context: process context, may sleep.
- */
-void kt_registry_walk(void)
-{
-	struct kt_moment now;
-
-	kt_clock_moment(&now);
-	thread_walk_one(&init_task, &now);
-	kt_threads_walk(thread_walk_one, &now);
-}
-
-/* Update priority and policy of one thread: no tracepoint reports their change. */
-static void thread_refresh_one(struct task_struct *p, void *unused)
-{
-	const pid_t tid = READ_ONCE(p->pid);
-	raw_spinlock_t *lock = registry_lock_of_thread(tid);
-	struct ktape_object_entry *e;
-	unsigned long flags;
-	u32 slot;
-
-	raw_spin_lock_irqsave(lock, flags);
-	slot = registry_find_thread(tid);
-	e = &reg.entries[slot];
-	if (slot != NONE && e->param1 == p->tgid &&
-	    e->param2 != thread_param(p)) {
-		entry_begin_write(e);
-		e->param2 = thread_param(p);
-		entry_end_write(e);
-		entry_announce(slot);
-	}
-	raw_spin_unlock_irqrestore(lock, flags);
-}
-
-/**
- * kt_registry_refresh() - Update priority and policy of all threads
- *
- * Context: process context, may sleep.
- */
-void kt_registry_refresh(void)
-{
-	kt_threads_walk(thread_refresh_one, NULL);
 }
 
 /**
@@ -640,9 +523,9 @@ static void entry_tell(u32 slot, unsigned int session)
 	if (!kt_registry_copy(slot, &e))
 		return;
 	k = object_key(e.type, e.id, e.param1);
-	lock = registry_lock_of(k);
+	lock = kt_entry_lock(k);
 	raw_spin_lock_irqsave(lock, flags);
-	living = registry_find(k);
+	living = kt_entry_find(k);
 	/* The lock keeps a living entry; a dead one may change, so use the copy. */
 	if (living == slot)
 		entry_record(&reg.entries[slot], session);

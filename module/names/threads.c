@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Enters threads into the registry: those that exist when the module is loaded, new
+ * ones, and new names; marks those that end as dead.
+ *
+ * A thread's entry has its tid as id, its process as first parameter, its priority,
+ * policy and kind as second.  The probes in probes/task.c call this.  They are
+ * attached before kt_registry_walk() enters the threads that exist, so no thread is
+ * missed.
+ */
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "filter/filter.h"
+#include "internal.h"
+#include "names.h"
+#include "ring/ring.h"
+
+#define NONE		KT_SLOT_NONE
+
+static struct kt_key thread_key(pid_t tid)
+{
+	return (struct kt_key){ .type = KTAPE_OBJ_THREAD, .id = tid };
+}
+
+static u32 thread_find(pid_t tid)
+{
+	return kt_entry_find(thread_key(tid));
+}
+
+static raw_spinlock_t *thread_lock_of(pid_t tid)
+{
+	return kt_entry_lock(thread_key(tid));
+}
+
+/* Return the second parameter: priority, policy, and 1 for a kernel thread. */
+static u32 thread_param(const struct task_struct *p)
+{
+	/* The normal priority, not one that is inherited for a while. */
+	return (u8)p->normal_prio | (p->policy & 0xff) << 8 |
+	       !!(p->flags & PF_KTHREAD) << 16;
+}
+
+/*
+ * Estimate the trace clock at the birth of a thread that is older than the module.
+ * It is too early by the time that the trace clock stood still, as in suspend.
+ */
+static u64 thread_born(const struct task_struct *p, const struct kt_moment *now)
+{
+	u64 age = now->boot - min(now->boot, p->start_boottime), ticks;
+	u32 rest;
+
+	ticks = div_u64_rem(age, NSEC_PER_SEC, &rest) * kt_clock_hz();
+	ticks += div_u64(rest * kt_clock_hz(), NSEC_PER_SEC);
+	return now->clock > ticks ? now->clock - ticks : 1;
+}
+
+static void thread_enter(struct task_struct *p, pid_t tid, const char *name,
+			 u64 born)
+{
+	kt_entry_set(thread_key(tid), born, p->tgid,
+		  thread_param(p), name);
+}
+
+/**
+ * kt_registry_thread() - Enter a new thread, or a thread's new name
+ * @p: the thread
+ * @name: its name, cut to TASK_COMM_LEN - 1 bytes as the kernel does; exec passes
+ *	the whole name of the file
+ *
+ * Context: task context, preemption disabled.
+ */
+void kt_registry_thread(struct task_struct *p, const char *name)
+{
+	raw_spinlock_t *lock = thread_lock_of(p->pid);
+	char comm[TASK_COMM_LEN] = "";
+	unsigned long flags;
+
+	memcpy(comm, name, strnlen(name, TASK_COMM_LEN - 1));
+	raw_spin_lock_irqsave(lock, flags);
+	/*
+	 * Do not enter a thread whose exit probe has run: that set PF_EXITING
+	 * before it took the lock.
+	 */
+	if (!(p->flags & PF_EXITING) || thread_find(p->pid) != NONE)
+		thread_enter(p, p->pid, comm, kt_clock());
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/**
+ * kt_registry_thread_exit() - Mark the entry of a thread as dead
+ * @tid: thread id that ends, or that the thread gives up in exec
+ * @tgid: its process; if the entry has another, a new thread has the tid already
+ *
+ * Context: task context, preemption disabled.
+ */
+void kt_registry_thread_exit(pid_t tid, pid_t tgid)
+{
+	raw_spinlock_t *lock = thread_lock_of(tid);
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(lock, flags);
+	slot = thread_find(tid);
+	if (slot != NONE && kt_entry_at(slot)->param1 == tgid)
+		kt_entry_bury(slot, kt_clock());
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/* Copy the name of a thread that may be changing it: always end it with NUL. */
+static void thread_read_comm(char *to, const struct task_struct *p)
+{
+	memcpy(to, p->comm, TASK_COMM_LEN);
+	to[TASK_COMM_LEN - 1] = '\0';
+}
+
+/* Enter one thread that existed before the module was loaded. */
+static void thread_walk_one(struct task_struct *p, void *now)
+{
+	/* Read once: an exec may change it, and the lock is that of one tid. */
+	const pid_t tid = READ_ONCE(p->pid);
+	raw_spinlock_t *lock = thread_lock_of(tid);
+	char name[TASK_COMM_LEN];
+	unsigned long flags;
+	u32 slot;
+
+	thread_read_comm(name, p);
+	raw_spin_lock_irqsave(lock, flags);
+	/* An entry that a probe has made meanwhile is newer: keep it. */
+	if (thread_find(tid) == NONE) {
+		thread_enter(p, tid, name, thread_born(p, now));
+		slot = thread_find(tid);
+		/*
+		 * The exit probe may have run before the thread was entered: it
+		 * set PF_EXITING and found no entry.  Mark the entry as dead;
+		 * later events may still refer to its tid.
+		 */
+		if (p->flags & PF_EXITING && slot != NONE)
+			kt_entry_bury(slot, kt_clock());
+	}
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/**
+ * kt_registry_walk() - Enter the threads that exist
+ *
+ * Call it after kt_probe_init(): then threads that are created or end meanwhile are
+ * entered or marked as dead by the probes.
+ *
+ * Context: process context, may sleep.
+ */
+void kt_registry_walk(void)
+{
+	struct kt_moment now;
+
+	kt_clock_moment(&now);
+	thread_walk_one(&init_task, &now);
+	kt_threads_walk(thread_walk_one, &now);
+}
+
+/* Update priority and policy of one thread: no tracepoint reports their change. */
+static void thread_refresh_one(struct task_struct *p, void *unused)
+{
+	const pid_t tid = READ_ONCE(p->pid);
+	raw_spinlock_t *lock = thread_lock_of(tid);
+	unsigned long flags;
+	u32 slot;
+
+	raw_spin_lock_irqsave(lock, flags);
+	slot = thread_find(tid);
+	if (slot != NONE && kt_entry_at(slot)->param1 == p->tgid &&
+	    kt_entry_at(slot)->param2 != thread_param(p))
+		kt_entry_set_param2(slot, thread_param(p));
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+/**
+ * kt_registry_refresh() - Update priority and policy of all threads
+ *
+ * Context: process context, may sleep.
+ */
+void kt_registry_refresh(void)
+{
+	kt_threads_walk(thread_refresh_one, NULL);
+}
