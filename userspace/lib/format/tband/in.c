@@ -23,9 +23,9 @@
 #define HEX_DIGITS	4	/* an input that begins with fewer digits is binary */
 
 static const struct ktape_codec_option options[] = {
-	{ "format", "bin|hex", "bytes, or their hexadecimal digits (default: what they look like)" },
+	{ "format", "bin|hex", "binary, or hexadecimal digits (default: detected)" },
 	{ "mode", "bare-metal|free-rtos", "with bare-metal, events of FreeRTOS are invalid frames" },
-	{ "core-count", "N", "how many cores there are" },
+	{ "core-count", "N", "number of cores (default: any)" },
 	{ "core", "N", "core of the events in front of the first core_id (default 0)" },
 	{ "check", "0|1", "the stream came over a line and has checks, as ktape send writes them (default 0)" },
 	{ .key = NULL },

@@ -16,7 +16,7 @@
 #define WHAT_UNKNOWN	"gaps of an unknown number of events"
 
 static const struct ktape_codec_option options[] = {
-	{ "format", "bin|hex", "bytes, or hexadecimal digits with a line for each frame (default bin)" },
+	{ "format", "bin|hex", "binary, or hexadecimal digits with a line for each frame (default bin)" },
 	{ "mode", "bare-metal|free-rtos", "with bare-metal, threads and switches are left out (default free-rtos)" },
 	{ "drop-every", "N", "write the count of lost events at least every N events; 0: only when it changes (default 50)" },
 	{ "max-str-len", "N", "cut names and messages to N bytes (default: not cut)" },
