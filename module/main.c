@@ -16,6 +16,15 @@
 #include "probes/probes.h"
 #include "session/session.h"
 
+static int __init init_clock(const struct kt_params *params)
+{
+	int ret = kt_clock_init(params->clock, kt_session_resumed);
+
+	if (ret)
+		kt_params_clock_refused(ret);
+	return ret;
+}
+
 static int __init init_persist(struct kt_persist_config *c)
 {
 	c->table_hash = kt_metadata_hash();
@@ -36,16 +45,13 @@ static int __init ktape_init(void)
 {
 	struct kt_params params = {};
 	struct kt_session *session0;
-	int ret;
+	int ret = kt_params_parse(&params);
 
-	ret = kt_params_parse(&params);
 	if (ret)
 		return ret;
-	ret = kt_clock_init(params.clock, kt_session_resumed);
-	if (ret) {
-		kt_params_clock_refused(ret);
+	ret = init_clock(&params);
+	if (ret)
 		return ret;
-	}
 	ret = kt_metadata_init();
 	if (ret)
 		goto err_clock;
@@ -74,10 +80,9 @@ static int __init ktape_init(void)
 	if (ret)
 		goto err_hotplug;
 	session0 = make_session0(&params);
-	if (IS_ERR(session0)) {
-		ret = PTR_ERR(session0);
+	ret = PTR_ERR_OR_ZERO(session0);
+	if (ret)
 		goto err_persist;
-	}
 	ret = kt_session_pm_init();
 	if (ret)
 		goto err_session;
