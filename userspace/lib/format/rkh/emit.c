@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-#define OURS_FIXED	4	/* typed arguments of a Linux stream in front of an event's own */
+#define LINUX_FIXED	4	/* typed arguments of a Linux stream in front of an event's own */
 
 static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
 		    const struct kt_rkh_event *e, size_t size)
@@ -41,7 +41,7 @@ int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq)
 	const struct kt_rkh_event e = { .id = KT_RKH_TCFG };
 	struct kt_rkh_import *t = s->state;
 
-	if (t->config.flags & KT_RKH_OURS)
+	if (t->config.flags & KT_RKH_LINUX)
 		return 0;
 	kt_rkh_pack(&t->config, f.args + 1);
 	f.args[5] = seq < 0 ? 0 : KT_RKH_ASSUMED | (uint32_t)seq;
@@ -80,15 +80,15 @@ static const struct {
 	bool mark;	/* param1 can be KTAPE_OWNER_ANY */
 	uint32_t param2;
 } objects[] = {
-	{ KT_OURS_THREAD, KTAPE_OBJ_THREAD, false, false, 0 },
-	{ KT_OURS_IRQ, KTAPE_OBJ_IRQ, false, false, 0 },
-	{ KT_OURS_SOFTIRQ, KTAPE_OBJ_SOFTIRQ, false, false, 0 },
-	{ KT_OURS_ISR, KTAPE_OBJ_ISR, true, false, 0 },
-	{ KT_OURS_MARKER, KTAPE_OBJ_MARKER, true, true, 0 },
-	{ KT_OURS_VALUE, KTAPE_OBJ_VALUE, true, true, 0 },
-	{ KT_OURS_MARKER_GLOBAL, KTAPE_OBJ_MARKER, true, true,
+	{ KT_LINUX_THREAD, KTAPE_OBJ_THREAD, false, false, 0 },
+	{ KT_LINUX_IRQ, KTAPE_OBJ_IRQ, false, false, 0 },
+	{ KT_LINUX_SOFTIRQ, KTAPE_OBJ_SOFTIRQ, false, false, 0 },
+	{ KT_LINUX_ISR, KTAPE_OBJ_ISR, true, false, 0 },
+	{ KT_LINUX_MARKER, KTAPE_OBJ_MARKER, true, true, 0 },
+	{ KT_LINUX_VALUE, KTAPE_OBJ_VALUE, true, true, 0 },
+	{ KT_LINUX_MARKER_GLOBAL, KTAPE_OBJ_MARKER, true, true,
 	  KTAPE_NAME_GLOBAL },
-	{ KT_OURS_VALUE_GLOBAL, KTAPE_OBJ_VALUE, true, true,
+	{ KT_LINUX_VALUE_GLOBAL, KTAPE_OBJ_VALUE, true, true,
 	  KTAPE_NAME_GLOBAL },
 };
 
@@ -96,24 +96,24 @@ static const struct {
  * Of a Linux stream: turn the address of a name back into the Linux object.
  * Return: false if the name is not to be delivered.
  */
-static bool name_of_ours(const struct kt_rkh_event *e, struct kt_named *n)
+static bool linux_name_of(const struct kt_rkh_event *e, struct kt_named *n)
 {
-	uint32_t id = n->id & KT_OURS_ID;
+	uint32_t id = n->id & KT_LINUX_ID;
 
 	if (e->id == KT_RKH_TUSR)
-		return n->id < KT_OURS_EVENT;
+		return n->id < KT_LINUX_EVENT;
 	if (e->id != KT_RKH_AO && e->id != KT_RKH_OBJ && e->id != KT_RKH_ACTOR)
 		return true;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(objects); i++) {
-		if (objects[i].base != (n->id & KT_OURS_TYPE))
+		if (objects[i].base != (n->id & KT_LINUX_TYPE))
 			continue;
 		n->type = objects[i].type;
 		n->param1 = n->type == KTAPE_OBJ_THREAD ? id : 0;
 		if (objects[i].pair) {
-			n->param1 = id >> KT_OURS_PAIR_SHIFT;
-			id &= KT_OURS_PAIR_MAX;
+			n->param1 = id >> KT_LINUX_PAIR_SHIFT;
+			id &= KT_LINUX_PAIR_MAX;
 		}
-		if (objects[i].mark && n->param1 == KT_OURS_PAIR_ANY)
+		if (objects[i].mark && n->param1 == KT_LINUX_PAIR_ANY)
 			n->param1 = KTAPE_OWNER_ANY;
 		n->param2 = objects[i].param2;
 		n->id = id;
@@ -134,8 +134,8 @@ static int emit_name(struct kt_import *s, const struct kt_rkh_event *e,
 		.name = e->text, .len = e->len,
 	};
 
-	if (t->config.flags & KT_RKH_OURS) {
-		if (!name_of_ours(e, &n))
+	if (t->config.flags & KT_RKH_LINUX) {
+		if (!linux_name_of(e, &n))
 			return 0;
 		if (n.type < KTAPE_OBJ_USER)
 			return kt_import_name(s, &f, &n);
@@ -160,7 +160,7 @@ static int emit_names(struct kt_import *s, const struct kt_rkh_event *e,
 
 /* ---- events of a Linux stream ----------------------------------------------- */
 
-static const uint8_t fixed[OURS_FIXED] = {
+static const uint8_t fixed[LINUX_FIXED] = {
 	KTAPE_FORMAT_U8, KTAPE_FORMAT_U16, KTAPE_FORMAT_OBJECT, KTAPE_FORMAT_X32,
 };
 
@@ -168,17 +168,17 @@ static const uint8_t fixed[OURS_FIXED] = {
 static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
 				const uint8_t *end)
 {
-	uint64_t v[OURS_FIXED];
+	uint64_t v[LINUX_FIXED];
 	unsigned int format;
 
-	for (unsigned int i = 0; i < OURS_FIXED; i++) {
+	for (unsigned int i = 0; i < LINUX_FIXED; i++) {
 		p = kt_rkh_get_typed(p, end, &format, &v[i]);
 		if (!p || format != fixed[i])
 			return NULL;
 	}
 	f->opcode = (uint8_t)v[0];
 	f->cpu = (uint32_t)v[1];
-	f->tid = v[2] ? (int32_t)(v[2] & KT_OURS_ID) : -1;
+	f->tid = v[2] ? (int32_t)(v[2] & KT_LINUX_ID) : -1;
 	f->dat20 = (uint32_t)v[3];
 	return f->cpu < KT_CPUS_MAX && f->dat20 <= KTAPE_DAT20_MASK ? p : NULL;
 }
@@ -217,7 +217,7 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
  * its arguments are not checked.
  * Return: false if the writer cannot have made it.
  */
-static bool get_ours(struct kt_foreign *o, unsigned int user,
+static bool get_linux(struct kt_foreign *o, unsigned int user,
 		     const uint8_t *typed, size_t size, uint8_t *room)
 {
 	const uint8_t *end = typed + size, *p = get_fixed(o, typed, end);
@@ -225,7 +225,7 @@ static bool get_ours(struct kt_foreign *o, unsigned int user,
 
 	if (!p || !get_rest(o, p, end, room))
 		return false;
-	if (user == KT_OURS_LOSS)
+	if (user == KT_LINUX_LOSS)
 		return !o->opcode && o->nargs == 2 && !o->blob;
 	e.opcode = o->opcode;
 	e.nargs = (uint8_t)o->nargs;
@@ -237,7 +237,7 @@ static bool get_ours(struct kt_foreign *o, unsigned int user,
 }
 
 /**
- * kt_rkh_fits_ours() - return true if ktape can have written an event to a Linux stream
+ * kt_rkh_fits_linux() - return true if ktape can have written an event to a Linux stream
  * @t: the input; @t->typed holds the arguments of a user event
  * @e: the event
  * @size: bytes of the arguments
@@ -246,14 +246,14 @@ static bool get_ours(struct kt_foreign *o, unsigned int user,
  * The checksum is not enough: two frames that lost the flag between them also sum up to
  * zero, and so does a frame that lost a zero byte.
  */
-bool kt_rkh_fits_ours(const struct kt_rkh_import *t,
+bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
 		      const struct kt_rkh_event *e, size_t size, uint8_t *room)
 {
 	struct kt_foreign o = { .opcode = 0 };
 
 	if (*kt_rkh_kind(e->id)->types == 'U')
-		return e->id < KT_RKH_USER + KT_OURS_EVENT ||
-		       get_ours(&o, e->id - (unsigned int)KT_RKH_USER, t->typed,
+		return e->id < KT_RKH_USER + KT_LINUX_EVENT ||
+		       get_linux(&o, e->id - (unsigned int)KT_RKH_USER, t->typed,
 				size, room);
 	for (size_t i = 0; i < KT_ARRAY_SIZE(symbols); i++) {
 		if (symbols[i].id == e->id)
@@ -266,7 +266,7 @@ bool kt_rkh_fits_ours(const struct kt_rkh_import *t,
  * Deliver a native event or loss of a Linux stream.
  * Return: 0, negative errno, or 1 if its opcode is not in the event table.
  */
-static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
+static int emit_linux(struct kt_import *s, unsigned int user, size_t size,
 		     struct kt_foreign *f)
 {
 	struct kt_rkh_import *t = s->state;
@@ -274,8 +274,8 @@ static int emit_ours(struct kt_import *s, unsigned int user, size_t size,
 				.raw_size = f->raw_size };
 
 	/* @t->plain is free for the buffer: the event was copied to @t->raw. */
-	get_ours(&o, user, t->typed, size, t->plain);
-	if (user == KT_OURS_LOSS)
+	get_linux(&o, user, t->typed, size, t->plain);
+	if (user == KT_LINUX_LOSS)
 		return kt_import_lost(s, o.cpu,
 				      (uint64_t)o.args[1] << 32 | o.args[0],
 				      o.ts, o.ts);
@@ -301,17 +301,17 @@ int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e, uint64_t ts)
 			       : KTAPE_FORMAT_ID_RKH | e->id },
 		.blob = t->typed, .blob_size = (uint32_t)size,
 	};
-	bool ours = t->config.flags & KT_RKH_OURS;
+	bool is_linux = t->config.flags & KT_RKH_LINUX;
 	int err = emit_names(s, e, ts);
 
 	if (err)
 		return err;
 	set_raw(t, &f, e, size);
-	if (ours && user && f.args[0] >= KT_OURS_EVENT) {
-		err = emit_ours(s, f.args[0], size, &f);
+	if (is_linux && user && f.args[0] >= KT_LINUX_EVENT) {
+		err = emit_linux(s, f.args[0], size, &f);
 		if (err <= 0)
 			return err;
 	}
 	/* All other events of a Linux stream are names, which emit_names() delivered. */
-	return ours && !user ? 0 : kt_import_emit(s, &f);
+	return is_linux && !user ? 0 : kt_import_emit(s, &f);
 }

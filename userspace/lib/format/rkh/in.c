@@ -183,8 +183,8 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 		if (!typed)
 			return take_bad(s, "a user event with bad arguments");
 	}
-	if (t->config.flags & KT_RKH_OURS &&
-	    !kt_rkh_fits_ours(t, &e, typed, t->raw))
+	if (t->config.flags & KT_RKH_LINUX &&
+	    !kt_rkh_fits_linux(t, &e, typed, t->raw))
 		return take_bad(s, "a frame that ktape would not have written");
 	return take_event(s, &e);
 }

@@ -56,7 +56,7 @@ enum kt_rkh_id {
 #define KT_RKH_SEQ		(1U << 15)
 #define KT_RKH_CHECK		(1U << 17)
 #define KT_RKH_ALL		0x3ffffU
-#define KT_RKH_OURS		(1U << 31)	/* a Linux stream, see below */
+#define KT_RKH_LINUX		(1U << 31)	/* a Linux stream, see below */
 
 /**
  * struct kt_rkh_config - the configuration of a stream
@@ -171,35 +171,35 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
 /* ---- Linux streams ----------------------------------------------------- */
 
 /*
- * A Linux stream is a native trace written as RKH trace.  Bit KT_RKH_OURS of its flags tells
+ * A Linux stream is a native trace written as RKH trace.  Bit KT_RKH_LINUX of its flags tells
  * it from the stream of an RKH target, and the reader makes native events of it again.
  *
  * A native event is a user event of RKH with typed arguments: U8 opcode, U16 CPU, OBJ
  * thread, X32 dat20, an X32 for each argument, and the buffer in MEM pieces.  A loss is
- * user event KT_OURS_LOSS with opcode 0 and its count in two X32.  The first kinds of
- * events that come get a user event each, KT_OURS_FIRST and up, and a TUSR record names
- * it; all others are KT_OURS_EVENT.  User events below KT_OURS_EVENT keep their numbers.
+ * user event KT_LINUX_LOSS with opcode 0 and its count in two X32.  The first kinds of
+ * events that come get a user event each, KT_LINUX_FIRST and up, and a TUSR record names
+ * it; all others are KT_LINUX_EVENT.  User events below KT_LINUX_EVENT keep their numbers.
  */
-#define KT_OURS_EVENT		16U	/* user event: any event */
-#define KT_OURS_LOSS		17U	/* user event: a loss */
-#define KT_OURS_FIRST		18U	/* user event: the first kind with one of its own */
-#define KT_OURS_PREFIX		"kt:"	/* of names of user events */
-#define KT_OURS_BLOB		2048U	/* bytes of a buffer; the rest is cut */
+#define KT_LINUX_EVENT		16U	/* user event: any event */
+#define KT_LINUX_LOSS		17U	/* user event: a loss */
+#define KT_LINUX_FIRST		18U	/* user event: the first kind with one of its own */
+#define KT_LINUX_PREFIX		"kt:"	/* of names of user events */
+#define KT_LINUX_BLOB		2048U	/* bytes of a buffer; the rest is cut */
 
 /* Addresses that stand for Linux objects: the upper byte is the type, below it is the id. */
-#define KT_OURS_TYPE		0xff000000U
-#define KT_OURS_ID		0x00ffffffU
-#define KT_OURS_THREAD		0x40000000U
-#define KT_OURS_IRQ		0x20000000U
-#define KT_OURS_SOFTIRQ		0x21000000U
-#define KT_OURS_ISR		0x22000000U	/* from here on: param1 * 4096 + id */
-#define KT_OURS_MARKER		0x23000000U
-#define KT_OURS_VALUE		0x24000000U
-#define KT_OURS_MARKER_GLOBAL	0x25000000U	/* with KTAPE_NAME_GLOBAL */
-#define KT_OURS_VALUE_GLOBAL	0x26000000U
-#define KT_OURS_PAIR_SHIFT	12
-#define KT_OURS_PAIR_MAX	0xfffU	/* greatest param1, and greatest id */
-#define KT_OURS_PAIR_ANY	0xfffU	/* param1 of markers: KTAPE_OWNER_ANY */
+#define KT_LINUX_TYPE		0xff000000U
+#define KT_LINUX_ID		0x00ffffffU
+#define KT_LINUX_THREAD		0x40000000U
+#define KT_LINUX_IRQ		0x20000000U
+#define KT_LINUX_SOFTIRQ	0x21000000U
+#define KT_LINUX_ISR		0x22000000U	/* from here on: param1 * 4096 + id */
+#define KT_LINUX_MARKER		0x23000000U
+#define KT_LINUX_VALUE		0x24000000U
+#define KT_LINUX_MARKER_GLOBAL	0x25000000U	/* with KTAPE_NAME_GLOBAL */
+#define KT_LINUX_VALUE_GLOBAL	0x26000000U
+#define KT_LINUX_PAIR_SHIFT	12
+#define KT_LINUX_PAIR_MAX	0xfffU	/* greatest param1, and greatest id */
+#define KT_LINUX_PAIR_ANY	0xfffU	/* param1 of markers: KTAPE_OWNER_ANY */
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -248,7 +248,7 @@ struct kt_rkh_import {
 /* emit.c */
 int kt_rkh_emit(struct kt_import *s, const struct kt_rkh_event *e,
 		uint64_t ts);
-bool kt_rkh_fits_ours(const struct kt_rkh_import *t,
+bool kt_rkh_fits_linux(const struct kt_rkh_import *t,
 		      const struct kt_rkh_event *e, size_t size, uint8_t *room);
 int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq);
 

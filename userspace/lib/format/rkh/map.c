@@ -46,14 +46,14 @@ static const struct {
 	uint32_t base;		/* upper byte of the address */
 	uint32_t max;		/* greatest id, 0 = any */
 } names[] = {
-	{ KTAPE_OBJ_THREAD, KT_RKH_AO, KT_RKH_OBJ, KT_OURS_THREAD, KT_OURS_ID },
-	{ KTAPE_OBJ_IRQ, KT_RKH_ACTOR, 0, KT_OURS_IRQ, KT_OURS_ID },
-	{ KTAPE_OBJ_SOFTIRQ, KT_RKH_ACTOR, 0, KT_OURS_SOFTIRQ, KT_OURS_ID },
-	{ KTAPE_OBJ_ISR, KT_RKH_ACTOR, 0, KT_OURS_ISR,
-	  KT_OURS_PAIR_MAX },
-	{ KTAPE_OBJ_MARKER, KT_RKH_OBJ, 0, KT_OURS_MARKER, KT_OURS_PAIR_MAX },
-	{ KTAPE_OBJ_VALUE, KT_RKH_OBJ, 0, KT_OURS_VALUE, KT_OURS_PAIR_MAX },
-	{ KTAPE_OBJ_USER_EVENT, KT_RKH_TUSR, 0, 0, KT_OURS_EVENT - 1 },
+	{ KTAPE_OBJ_THREAD, KT_RKH_AO, KT_RKH_OBJ, KT_LINUX_THREAD, KT_LINUX_ID },
+	{ KTAPE_OBJ_IRQ, KT_RKH_ACTOR, 0, KT_LINUX_IRQ, KT_LINUX_ID },
+	{ KTAPE_OBJ_SOFTIRQ, KT_RKH_ACTOR, 0, KT_LINUX_SOFTIRQ, KT_LINUX_ID },
+	{ KTAPE_OBJ_ISR, KT_RKH_ACTOR, 0, KT_LINUX_ISR,
+	  KT_LINUX_PAIR_MAX },
+	{ KTAPE_OBJ_MARKER, KT_RKH_OBJ, 0, KT_LINUX_MARKER, KT_LINUX_PAIR_MAX },
+	{ KTAPE_OBJ_VALUE, KT_RKH_OBJ, 0, KT_LINUX_VALUE, KT_LINUX_PAIR_MAX },
+	{ KTAPE_OBJ_USER_EVENT, KT_RKH_TUSR, 0, 0, KT_LINUX_EVENT - 1 },
 	{ KTAPE_OBJ_FUNCTION, KT_RKH_FUN, 0, 0, 0 },
 	{ KTAPE_OBJ_USER + KTAPE_USER_THREAD, KT_RKH_AO, 0, 0, 0 },
 	{ KTAPE_OBJ_USER + KTAPE_USER_TIMER, KT_RKH_TIMER, 0, 0, 0 },
@@ -78,13 +78,13 @@ static bool pair_address(const struct ktape_event *e, uint32_t *address)
 	uint32_t param1 = ktape_event_arg(e, 1);
 
 	if (mark && param1 == KTAPE_OWNER_ANY)
-		param1 = KT_OURS_PAIR_ANY;
-	else if (param1 > KT_OURS_PAIR_MAX ||
-		 (mark && param1 == KT_OURS_PAIR_ANY))
+		param1 = KT_LINUX_PAIR_ANY;
+	else if (param1 > KT_LINUX_PAIR_MAX ||
+		 (mark && param1 == KT_LINUX_PAIR_ANY))
 		return false;
-	*address |= param1 << KT_OURS_PAIR_SHIFT;
+	*address |= param1 << KT_LINUX_PAIR_SHIFT;
 	if (mark && ktape_event_arg(e, 2) & KTAPE_NAME_GLOBAL)
-		*address += KT_OURS_MARKER_GLOBAL - KT_OURS_MARKER;
+		*address += KT_LINUX_MARKER_GLOBAL - KT_LINUX_MARKER;
 	return true;
 }
 
@@ -103,7 +103,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 		if (names[i].max && id > names[i].max)
 			break;
 		address = names[i].base | id;
-		if (names[i].max == KT_OURS_PAIR_MAX &&
+		if (names[i].max == KT_LINUX_PAIR_MAX &&
 		    !pair_address(e, &address))
 			break;
 		err = kt_rkh_name(s, e->ts, names[i].id, address, e->blob,
@@ -134,14 +134,14 @@ static uint8_t *put_head(uint8_t *p, unsigned int opcode, uint32_t cpu,
 	p = put_word(p, KTAPE_FORMAT_U8, 1, opcode);
 	p = put_word(p, KTAPE_FORMAT_U16, 2, cpu);
 	p = put_word(p, KTAPE_FORMAT_OBJECT, 8,
-		     tid < 0 ? 0 : KT_OURS_THREAD | (uint32_t)tid);
+		     tid < 0 ? 0 : KT_LINUX_THREAD | (uint32_t)tid);
 	return put_word(p, KTAPE_FORMAT_X32, 4, dat20);
 }
 
 static uint8_t *put_memory(struct kt_sink *s, uint8_t *p,
 			   const struct ktape_event *e)
 {
-	size_t left = (size_t)kt_min(e->blob_size, KT_OURS_BLOB);
+	size_t left = (size_t)kt_min(e->blob_size, KT_LINUX_BLOB);
 	const uint8_t *data = e->blob;
 
 	if (left < e->blob_size)
@@ -182,16 +182,16 @@ static int find_user(struct kt_sink *s, const struct ktape_event *e,
 {
 	const struct ktape_event_desc *d = ktape_event_desc(e->opcode);
 	struct kt_rkh_sink *t = s->state;
-	char name[KTAPE_NAME_SIZE + sizeof(KT_OURS_PREFIX)];
+	char name[KTAPE_NAME_SIZE + sizeof(KT_LINUX_PREFIX)];
 	size_t len;
 
-	*user = t->users[e->opcode] ? t->users[e->opcode] : KT_OURS_EVENT;
-	if (t->users[e->opcode] || KT_OURS_FIRST + t->nr_users >= KT_RKH_USERS)
+	*user = t->users[e->opcode] ? t->users[e->opcode] : KT_LINUX_EVENT;
+	if (t->users[e->opcode] || KT_LINUX_FIRST + t->nr_users >= KT_RKH_USERS)
 		return 0;
-	*user = KT_OURS_FIRST + t->nr_users++;
+	*user = KT_LINUX_FIRST + t->nr_users++;
 	t->users[e->opcode] = (uint8_t)*user;
-	len = sizeof(KT_OURS_PREFIX) - 1;
-	memcpy(name, KT_OURS_PREFIX, len);
+	len = sizeof(KT_LINUX_PREFIX) - 1;
+	memcpy(name, KT_LINUX_PREFIX, len);
 	memcpy(name + len, d->name, strnlen(d->name, KTAPE_NAME_SIZE));
 	len += strnlen(d->name, KTAPE_NAME_SIZE);
 	return kt_rkh_name(s, e->ts, KT_RKH_TUSR, *user, name, len);
@@ -226,7 +226,7 @@ int kt_rkh_map_lost(struct kt_sink *s, const struct ktape_notice *n)
 
 	p = put_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)n->count);
 	p = put_word(p, KTAPE_FORMAT_X32, 4, (uint32_t)(n->count >> 32));
-	return put_user(s, KT_OURS_LOSS, p, n->to > t->last_ts ? n->to
+	return put_user(s, KT_LINUX_LOSS, p, n->to > t->last_ts ? n->to
 							       : t->last_ts);
 }
 
@@ -242,7 +242,7 @@ static int map_numbered(struct kt_sink *s, const struct ktape_event *e,
 	struct kt_rkh_sink *t = s->state;
 	uint8_t *p = t->typed;
 
-	if (e->blob_size > KT_OURS_BLOB && !t->rewrite)
+	if (e->blob_size > KT_LINUX_BLOB && !t->rewrite)
 		return -EBADMSG;
 	if (e->blob_size > KT_RKH_FRAME_MAX / 2)
 		return -EBADMSG;
@@ -282,7 +282,7 @@ static int map_user(struct kt_sink *s, const struct ktape_event *e)
 
 	if (e->nargs && (id & KTAPE_FORMAT_ID_MASK) == KTAPE_FORMAT_ID_RKH)
 		return map_rkh(s, e, id & ~KTAPE_FORMAT_ID_MASK);
-	if (e->nargs && id < (t->rewrite ? KT_RKH_USERS : KT_OURS_EVENT))
+	if (e->nargs && id < (t->rewrite ? KT_RKH_USERS : KT_LINUX_EVENT))
 		err = map_numbered(s, e, id);
 	if (err != -EBADMSG)
 		return err;

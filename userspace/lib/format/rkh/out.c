@@ -9,7 +9,7 @@
 #include "rkh.h"
 
 #define NS_PER_S	1000000000U
-#define OURS_HZ		50000U	/* of a Linux stream: 32 bits last a day */
+#define LINUX_HZ		50000U	/* of a Linux stream: 32 bits last a day */
 
 static const struct ktape_codec_option options[] = {
 	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
@@ -77,7 +77,7 @@ static int put_flag(struct kt_sink *s)
 }
 
 /* Begin a Linux stream: its configuration, and the names of its user events. */
-static int begin_ours(struct kt_sink *s, uint64_t ts)
+static int begin_linux(struct kt_sink *s, uint64_t ts)
 {
 	struct kt_rkh_sink *t = s->state;
 	int err = put_flag(s);
@@ -86,10 +86,10 @@ static int begin_ours(struct kt_sink *s, uint64_t ts)
 	if (!err)
 		err = put_config(s);
 	if (!err)
-		err = kt_rkh_name(s, ts, KT_RKH_TUSR, KT_OURS_EVENT,
-				  KT_OURS_PREFIX "event", 8);
-	return err ? err : kt_rkh_name(s, ts, KT_RKH_TUSR, KT_OURS_LOSS,
-				       KT_OURS_PREFIX "lost", 7);
+		err = kt_rkh_name(s, ts, KT_RKH_TUSR, KT_LINUX_EVENT,
+				  KT_LINUX_PREFIX "event", 8);
+	return err ? err : kt_rkh_name(s, ts, KT_RKH_TUSR, KT_LINUX_LOSS,
+				       KT_LINUX_PREFIX "lost", 7);
 }
 
 /* Return true for the user event that stands for a configuration. */
@@ -114,7 +114,7 @@ static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 		kt_sink_miss(s, "other configurations of RKH", 1);
 		return 0;
 	}
-	t->config.flags &= ~KT_RKH_OURS;
+	t->config.flags &= ~KT_RKH_LINUX;
 	t->rewrite = true;
 	if (!t->begun)
 		err = put_flag(s);
@@ -134,14 +134,14 @@ static int rkh_event(struct kt_sink *s, const struct ktape_event *e)
 	if (is_config(e))
 		return follow_config(s, e);
 	if (!t->begun)
-		err = begin_ours(s, e->ts);
+		err = begin_linux(s, e->ts);
 	return err ? err : kt_rkh_map(s, e);
 }
 
 static int rkh_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct kt_rkh_sink *t = s->state;
-	int err = t->begun ? 0 : begin_ours(s, n->to);
+	int err = t->begun ? 0 : begin_linux(s, n->to);
 
 	if (err)
 		return err;
@@ -165,9 +165,9 @@ static int rkh_begin(struct kt_sink *s)
 	if (t->config.ptr < 4)
 		return kt_sink_fail(s, "ptr-width must be 4 or 8");
 	if (!kt_codec_option(&s->options, "tick-hz"))
-		t->config.hz = s->info->freq && s->info->freq < OURS_HZ
-				       ? (uint16_t)s->info->freq : OURS_HZ;
-	t->config.flags |= KT_RKH_OURS;
+		t->config.hz = s->info->freq && s->info->freq < LINUX_HZ
+				       ? (uint16_t)s->info->freq : LINUX_HZ;
+	t->config.flags |= KT_RKH_LINUX;
 	return 0;
 }
 
@@ -175,7 +175,7 @@ static int rkh_end(struct kt_sink *s)
 {
 	struct kt_rkh_sink *t = s->state;
 
-	return t->begun ? 0 : begin_ours(s, t->last_ts);
+	return t->begun ? 0 : begin_linux(s, t->last_ts);
 }
 
 const struct kt_codec_out kt_rkh_out = {

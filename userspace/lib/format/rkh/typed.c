@@ -54,11 +54,10 @@ static uint64_t get_bytes(const uint8_t *p, unsigned int width)
 }
 
 /*
- * Copy typed arguments from an RKH stream to ktape's form; @ours: from ktape's form to the
- * stream's.
+ * Copy typed arguments from an RKH stream to ktape's form; @to_rkh: the other way.
  * Return: number of bytes, or -EBADMSG for a malformed argument.
  */
-static int64_t copy_args(const struct kt_rkh_config *c, bool ours, uint8_t *to,
+static int64_t copy_args(const struct kt_rkh_config *c, bool to_rkh, uint8_t *to,
 			 const uint8_t *p, size_t len)
 {
 	const uint8_t *end = p + len, *nul;
@@ -70,8 +69,8 @@ static int64_t copy_args(const struct kt_rkh_config *c, bool ours, uint8_t *to,
 		*out++ = *p++;
 		if (format >= FORMATS)
 			return -EBADMSG;
-		from = ours ? sizes[format] : foreign_size(c, format);
-		more = ours ? foreign_size(c, format) : sizes[format];
+		from = to_rkh ? sizes[format] : foreign_size(c, format);
+		more = to_rkh ? foreign_size(c, format) : sizes[format];
 		if (from) {
 			if ((size_t)(end - p) < from)
 				return -EBADMSG;

@@ -489,11 +489,11 @@ static void later_writer(void)
 		struct codec_told told;
 		unsigned int nr;
 
-		c.flags |= KT_RKH_OURS;
+		c.flags |= KT_RKH_LINUX;
 		rkh_begin(&stream, &c, true);
-		rkh_add(&stream, KT_RKH_USER + KT_OURS_EVENT, 0, tries[i].args,
+		rkh_add(&stream, KT_RKH_USER + KT_LINUX_EVENT, 0, tries[i].args,
 			tries[i].len);
-		rkh_add(&stream, KT_RKH_USER + KT_OURS_EVENT, 0, tries[0].args,
+		rkh_add(&stream, KT_RKH_USER + KT_LINUX_EVENT, 0, tries[0].args,
 			tries[0].len);
 		read_all(stream.data, stream.len, "rkh", 0, &told, &nr);
 		check(told.corrupt == !tries[i].good && nr == tries[i].as_user,
