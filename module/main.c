@@ -32,12 +32,11 @@ static int __init init_persist(struct kt_persist_config *c)
 	return kt_persist_init(c);
 }
 
-static struct kt_session *__init make_session0(struct kt_params *params)
+static struct kt_session *__init make_session0(struct kt_params *p)
 {
-	struct kt_session *s =
-		kt_session_create_first(&params->session, params->profile);
+	struct kt_session *s = kt_session_create_first(&p->session, p->profile);
 
-	kt_params_session_created(&params->session, s);
+	kt_params_session_created(&p->session, s);
 	return s;
 }
 
