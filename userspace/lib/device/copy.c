@@ -96,8 +96,8 @@ static int64_t finish_packet(struct copy *c, uint64_t len)
 {
 	struct kt_ring *r = c->ring;
 
-	r->told = kt_ring_discarded(r, KT_HEAD64(c->data, discarded));
-	KT_HEAD_SET64(c->data, discarded, r->told - r->told_before);
+	r->reported = kt_ring_discarded(r, KT_HEAD64(c->data, discarded));
+	KT_HEAD_SET64(c->data, discarded, r->reported - r->reported_before);
 	KT_HEAD_SET64(c->data, seq, r->seq);
 	KT_HEAD_SET64(c->data, content_bits, len * 8);
 	KT_HEAD_SET64(c->data, packet_bits, len * 8);
@@ -166,7 +166,7 @@ static int64_t make_loss_packet(struct ktape_reader *reader, struct copy *c)
 	struct ktape_builder b;
 
 	correct_missed(r);
-	if (kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->told)
+	if (kt_ring_discarded(r, kt_ring_end_lost(r)) <= r->reported)
 		return 0;
 	memcpy(head.uuid, f->uuid, sizeof(head.uuid));
 	ktape_build_begin(&b, c->data, KTAPE_BLOCK_HEADER, &head);

@@ -278,7 +278,7 @@ uint64_t kt_ring_discarded(const struct kt_ring *r, uint64_t lost)
 {
 	uint64_t own = lost > r->base_lost ? lost - r->base_lost : 0;
 
-	return kt_max(r->told, own + r->missed);
+	return kt_max(r->reported, own + r->missed);
 }
 
 /* Set sequence number, losses, flags and checksum in the copy of a block's header. */
@@ -288,8 +288,8 @@ static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 	uint64_t content = KT_HEAD64(first, content_bits) / 8;
 	uint64_t here = kt_min(content, page_size);
 
-	r->told = kt_ring_discarded(r, KT_HEAD64(first, discarded));
-	KT_HEAD_SET64(first, discarded, r->told - r->told_before);
+	r->reported = kt_ring_discarded(r, KT_HEAD64(first, discarded));
+	KT_HEAD_SET64(first, discarded, r->reported - r->reported_before);
 	KT_HEAD_SET64(first, seq, r->seq);
 	KT_HEAD_SET64(first, packet_bits, (uint64_t)r->block_size * 8);
 	KT_HEAD_SET32(first, flags,

@@ -37,8 +37,8 @@
  * @base_filtered: events filtered before the reader began
  * @records: records delivered
  * @missed: records overwritten before they were delivered
- * @told: losses that the packets have reported so far
- * @told_before: losses of @told that were reported in earlier pieces of a log
+ * @reported: losses that the packets have reported so far
+ * @reported_before: losses of @reported that were reported in earlier pieces of a log
  */
 struct kt_ring {
 	uint32_t cpu;
@@ -71,8 +71,8 @@ struct kt_ring {
 	uint64_t base_filtered;
 	uint64_t records;
 	uint64_t missed;
-	uint64_t told;
-	uint64_t told_before;
+	uint64_t reported;
+	uint64_t reported_before;
 };
 
 /**

@@ -98,7 +98,8 @@ void kt_memo_move(struct kt_memo *memo, uint64_t machine);
 void kt_memo_keep_who(const struct kt_line *l, const char *from, size_t len);
 void kt_memo_keep_bits(const struct kt_line *l, const char *from, size_t len);
 
-_Static_assert(KT_PIECE_MOST <= KT_PUT_OVER, "the first copy of a piece may write KT_PUT_OVER bytes");
+_Static_assert(KT_PIECE_MOST <= KT_PUT_OVER,
+	       "the first copy of a piece may write KT_PUT_OVER bytes");
 
 /* Put a cached piece. */
 static inline char *kt_put_piece(char *p, const struct kt_piece *piece)

@@ -94,7 +94,7 @@ static int begin_streams(struct ktape_recorder *rec)
 			.ts_begin = r->ts,
 		};
 
-		r->told_before = r->told;
+		r->reported_before = r->reported;
 		rec->outs[i].file = NULL;
 		if (!r->ts)
 			continue;

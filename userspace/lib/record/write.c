@@ -266,7 +266,7 @@ static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
 		err = patch_block(rec, out, &p);
 	}
 	out->nr_holes = 0;
-	r->told += p.raise;
+	r->reported += p.raise;
 	if (err)
 		kt_record_fail(rec, err);
 }

@@ -34,7 +34,7 @@
  * @base_count: records written before the first packet
  * @records: records delivered
  * @missed: records of blocks that were left out
- * @told: losses that the packets have reported so far
+ * @reported: losses that the packets have reported so far
  */
 struct ring {
 	struct kt_recovery *rec;
@@ -56,7 +56,7 @@ struct ring {
 	uint64_t base_count;
 	uint64_t records;
 	uint64_t missed;
-	uint64_t told;
+	uint64_t reported;
 };
 
 /**
@@ -222,8 +222,8 @@ static uint64_t count_losses(struct ring *r, const struct piece *p,
 	/* Do not trust the counter without a checksum; a later block has it, too. */
 	if (p->closed && !p->checked)
 		lost = 0;
-	r->told = kt_max(r->told, lost + r->missed);
-	return r->told;
+	r->reported = kt_max(r->reported, lost + r->missed);
+	return r->reported;
 }
 
 /* Result of reading the records of a block. */

@@ -62,7 +62,7 @@ static struct kt_sl_cpu *get_cpu(struct ktape_linux *l, uint32_t cpu)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
-	c->told.cpu = cpu;
+	c->result.cpu = cpu;
 	c->tid = KT_SL_TID_NONE;
 	c->last = l->begun ? l->first : 0;
 	l->cpus[cpu] = c;
@@ -78,18 +78,18 @@ static int account_time(struct ktape_linux *l, struct kt_sl_cpu *c, uint64_t ts)
 	c->last = kt_max(c->last, ts);
 	if (c->depth) {
 		if (c->irqs[c->depth - 1].kind == KTAPE_SERIES_SOFTIRQ)
-			c->told.softirq += ns;
+			c->result.softirq += ns;
 		else
-			c->told.irq += ns;
+			c->result.irq += ns;
 		return 0;
 	}
 	if (!c->tid)
-		c->told.idle += ns;
+		c->result.idle += ns;
 	else if (c->tid < 0)
-		c->told.unknown += ns;
+		c->result.unknown += ns;
 	if (c->tid <= 0)
 		return 0;
-	c->told.run += ns;
+	c->result.run += ns;
 	t = kt_sl_thread(l, c->tid);
 	if (!t)
 		return -ENOMEM;
@@ -130,7 +130,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	c = get_cpu(l, e->cpu);
 	if (!c)
 		return -ENOMEM;
-	c->told.seen = true;
+	c->result.seen = true;
 	/* The thread of a CPU's first event ran before this event, too. */
 	if (c->tid < 0 && e->opcode != KTAPE_EV_CONTEXT)
 		learn_thread(c, e);
@@ -157,9 +157,9 @@ void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 	c = get_cpu(l, n->cpu);
 	if (!c)
 		return;
-	c->told.lost += n->count;
-	c->told.gaps++;
-	c->told.uncounted += !n->count;
+	c->result.lost += n->count;
+	c->result.gaps++;
+	c->result.uncounted += !n->count;
 	/* What ran is known up to the begin of the loss, and not inside it. */
 	account_time(l, c, kt_max(n->from, l->begun ? l->first : n->from));
 	c->depth = 0;
@@ -232,7 +232,7 @@ const struct ktape_linux_cpu *ktape_linux_cpu(const struct ktape_linux *l,
 {
 	for (uint32_t cpu = 0; cpu < l->nr_cpus; cpu++) {
 		if (l->cpus[cpu] && !i--)
-			return &l->cpus[cpu]->told;
+			return &l->cpus[cpu]->result;
 	}
 	return NULL;
 }

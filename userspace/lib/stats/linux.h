@@ -54,7 +54,7 @@ struct kt_sl_past {
 
 /**
  * struct kt_sl_cpu - a CPU
- * @told: result for the caller
+ * @result: result for the caller
  * @tid: running thread, or KT_SL_TID_NONE
  * @last: time up to which the CPU's time is accounted, in ticks
  * @depth: number of running interrupt handlers
@@ -63,7 +63,7 @@ struct kt_sl_past {
  * @next: number of entries written to @past so far
  */
 struct kt_sl_cpu {
-	struct ktape_linux_cpu told;
+	struct ktape_linux_cpu result;
 	int32_t tid;
 	uint64_t last;
 	unsigned int depth;
@@ -74,7 +74,7 @@ struct kt_sl_cpu {
 
 /* A series: result for the caller, and histogram. */
 struct kt_sl_series {
-	struct ktape_series told;
+	struct ktape_series result;
 	struct kt_hist hist;
 };
 

@@ -128,17 +128,17 @@ static int call_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 static void count_error(struct ktape_linux *l, struct kt_sl_series *s,
 			uint64_t key, int64_t ret)
 {
-	struct ktape_series *all = &l->list[KTAPE_SERIES_SYSCALL]->told;
+	struct ktape_series *all = &l->list[KTAPE_SERIES_SYSCALL]->result;
 
 	if (!s || ret >= 0 || ret < -ERRNO_MAX ||
 	    !kt_syscall_has_status(l->info->machine,
 				   (unsigned int)(key >> TABLE_SHIFT & 3),
 				   (unsigned int)(key & 0xffff)))
 		return;
-	if (&s->told != all)
-		s->told.errors++;
+	if (&s->result != all)
+		s->result.errors++;
 	all->errors++;
-	s->told.error = all->error = (int)-ret;
+	s->result.error = all->error = (int)-ret;
 }
 
 static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,

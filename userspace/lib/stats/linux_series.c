@@ -78,9 +78,9 @@ static struct kt_sl_series *add_series(struct ktape_linux *l, unsigned int kind,
 		free(s);
 		return NULL;
 	}
-	s->told.kind = kind;
-	s->told.key = key;
-	s->told.unit = kinds[kind].unit;
+	s->result.kind = kind;
+	s->result.key = key;
+	s->result.unit = kinds[kind].unit;
 	l->list = list;
 	list[l->nr_series++] = s;
 	return s;
@@ -99,7 +99,7 @@ int kt_sl_begin(struct ktape_linux *l)
 
 		if (!s)
 			return -ENOMEM;
-		snprintf(s->told.name, sizeof(s->told.name), "%s",
+		snprintf(s->result.name, sizeof(s->result.name), "%s",
 			 kinds[i].name);
 	}
 	return 0;
@@ -138,7 +138,7 @@ struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 		return NULL;
 	}
 	entry->value = l->nr_series - 1;
-	set_name(l, &s->told, e);
+	set_name(l, &s->result, e);
 	return s;
 }
 
@@ -205,8 +205,8 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
 	if (!one)
 		return -ENOMEM;
 	kt_hist_add(&one->hist, value);
-	if (one->told.key != KTAPE_SERIES_ALL)
-		kt_hist_add(&l->list[one->told.kind]->hist, value);
+	if (one->result.key != KTAPE_SERIES_ALL)
+		kt_hist_add(&l->list[one->result.kind]->hist, value);
 	return 0;
 }
 
@@ -223,9 +223,9 @@ int kt_sl_interval(struct ktape_linux *l, struct kt_sl_series *s, uint64_t from,
 		   uint64_t to)
 {
 	if (s && from < l->lost_to) {
-		s->told.uncertain++;
-		if (s->told.key != KTAPE_SERIES_ALL)
-			l->list[s->told.kind]->told.uncertain++;
+		s->result.uncertain++;
+		if (s->result.key != KTAPE_SERIES_ALL)
+			l->list[s->result.kind]->result.uncertain++;
 		return 0;
 	}
 	return kt_sl_add(l, s, kt_sl_ns(l, from, to));
@@ -236,11 +236,11 @@ static int by_sum(const void *a, const void *b)
 	const struct kt_sl_series *x = *(struct kt_sl_series *const *)a;
 	const struct kt_sl_series *y = *(struct kt_sl_series *const *)b;
 
-	if (x->told.kind != y->told.kind)
-		return x->told.kind < y->told.kind ? -1 : 1;
+	if (x->result.kind != y->result.kind)
+		return x->result.kind < y->result.kind ? -1 : 1;
 	if (x->hist.sum != y->hist.sum)
 		return x->hist.sum > y->hist.sum ? -1 : 1;
-	return x->told.key < y->told.key ? -1 : x->told.key > y->told.key;
+	return x->result.key < y->result.key ? -1 : x->result.key > y->result.key;
 }
 
 /**
@@ -252,10 +252,10 @@ void kt_sl_sort(struct ktape_linux *l)
 	for (size_t i = 0; i < l->nr_series; i++) {
 		struct kt_sl_series *s = l->list[i];
 
-		s->told.count = s->hist.count;
-		s->told.sum = s->hist.sum;
-		s->told.min = s->hist.min;
-		s->told.max = s->hist.max;
+		s->result.count = s->hist.count;
+		s->result.sum = s->hist.sum;
+		s->result.min = s->hist.min;
+		s->result.max = s->hist.max;
 	}
 	qsort(l->list + NR_KINDS, l->nr_series - NR_KINDS, sizeof(*l->list),
 	      by_sum);
@@ -264,7 +264,7 @@ void kt_sl_sort(struct ktape_linux *l)
 const struct ktape_series *ktape_linux_series(const struct ktape_linux *l,
 					      size_t i)
 {
-	return i < l->nr_series ? &l->list[i]->told : NULL;
+	return i < l->nr_series ? &l->list[i]->result : NULL;
 }
 
 /* Return the rank (from 1) of a quantile among @n values. */
@@ -281,7 +281,7 @@ void ktape_linux_quantile(const struct ktape_linux *l, size_t i,
 			  uint32_t millionth, struct ktape_quantile *quantile)
 {
 	const struct kt_sl_series *s = l->list[i];
-	uint64_t missing = l->lost + s->told.uncertain;
+	uint64_t missing = l->lost + s->result.uncertain;
 	uint64_t n = s->hist.count, all = n + missing;
 	uint64_t rank = rank_of(all, millionth);
 

@@ -182,7 +182,7 @@ int kt_sl_switch(struct ktape_linux *l, struct kt_sl_cpu *c,
 	struct ktape_linux_thread *t;
 	int err = 0;
 
-	c->told.switches++;
+	c->result.switches++;
 	/* A thread that is still runnable waits for a CPU from here on. */
 	if (prev > 0 && ready)
 		err = begin_wait(l, KT_SL_RUNNABLE, prev, e->ts, true);

@@ -218,7 +218,7 @@ static size_t added_length(const struct text *t, size_t from)
 }
 
 /* Report what was added between @from and @to and behind @end.  Return: -ENODATA. */
-static int tell_added(const struct text *t, size_t from, size_t to, size_t end,
+static int report_added(const struct text *t, size_t from, size_t to, size_t end,
 		      struct ktape_error *error)
 {
 	const struct text lines = { t->at + from, to - from };
@@ -250,7 +250,7 @@ static int find_added(const struct text *t, struct ktape_error *error)
 	for (to = from, more = 1; more; to += more) {
 		for (size_t i = 0; i < KT_ARRAY_SIZE(ends); i++)
 			if (is_sealed_without(t, from, to, ends[i]))
-				return tell_added(t, from, to, ends[i], error);
+				return report_added(t, from, to, ends[i], error);
 		more = added_length(t, to);
 	}
 	return 0;
@@ -331,8 +331,8 @@ static bool is_ours(const struct text *t)
 }
 
 /* Report the place of the damage.  Return: -EBADMSG. */
-static int tell_place(const struct text *t, size_t at,
-		      struct ktape_error *error)
+static int report_place(const struct text *t, size_t at,
+			struct ktape_error *error)
 {
 	unsigned int line = 1;
 
@@ -344,8 +344,8 @@ static int tell_place(const struct text *t, size_t at,
 }
 
 /* Report damage whose place is not known.  Return: -EBADMSG. */
-static int tell_kind(const struct events *e, const struct ktape_info *info,
-		     struct ktape_error *error)
+static int report_kind(const struct events *e, const struct ktape_info *info,
+		       struct ktape_error *error)
 {
 	const char *what = "its checksum is wrong, but the event descriptions are right";
 
@@ -370,7 +370,7 @@ static int find_damage(const struct text *t, bool sealed,
 	int err;
 
 	if (info->table_hash != table && (!e->known || e->hash != table))
-		return tell_kind(e, info, error);
+		return report_kind(e, info, error);
 	err = ktape_metadata_format(info, &text, &ours.len);
 	if (err)
 		return err;
@@ -378,7 +378,7 @@ static int find_damage(const struct text *t, bool sealed,
 	at = find_difference(ours, *t, sealed);
 	free(text);
 	if (at != SIZE_MAX)
-		return tell_place(t, at, error);
+		return report_place(t, at, error);
 	return kt_error(
 		error, UINT64_MAX,
 		"the metadata was changed since it was written: its checksum is wrong, because a value in env or clock or the remark at the end was changed");

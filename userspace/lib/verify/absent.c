@@ -212,7 +212,7 @@ void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c)
 		cover_time(a, a->since, a->last);
 	if (a->filter_on && is_in_range(v, a->filter_since, UINT64_MAX))
 		a->filtered = true;
-	if (a->ring_lost && (!r->told || c->state != KT_STATE_OFF))
+	if (a->ring_lost && (!r->reported || c->state != KT_STATE_OFF))
 		a->lost = true;
 	/* A loss that an open packet reports may be later than its end. */
 	if (r->doubt && is_in_range(v, r->ts_end, UINT64_MAX))

@@ -27,16 +27,16 @@ struct kt_counts {
  * @said: counters in the last ledger record
  * @base: counters where counting begins
  * @records: records read so far
- * @told: lost events that loss records report
- * @told_base: value of @told where counting begins
+ * @reported: lost events that loss records report
+ * @reported_base: value of @reported where counting begins
  * @owed: events that are unaccounted for at the last exact ledger
  */
 struct kt_vclass {
 	struct kt_counts said;
 	struct kt_counts base;
 	uint64_t records;
-	uint64_t told;
-	uint64_t told_base;
+	uint64_t reported;
+	uint64_t reported_base;
 	int64_t owed;
 };
 
@@ -77,7 +77,7 @@ struct kt_vclass {
  * @class_missed: value of @missed where counting by classes began
  * @judged: the ledger of a stop was compared with the records
  * @exact: @owed of the classes was computed and not checked yet
- * @told: all losses up to the last exact ledger have loss records
+ * @reported: all losses up to the last exact ledger have loss records
  * @class: counters of each class
  */
 struct kt_vring {
@@ -114,7 +114,7 @@ struct kt_vring {
 	uint64_t class_missed;
 	bool judged;
 	bool exact;
-	bool told;
+	bool reported;
 	struct kt_vclass class[KTAPE_CLASSES];
 };
 

@@ -89,7 +89,7 @@ static void begin_classes(struct kt_vring *r)
 
 		k->base = k->said;
 		k->base.records = k->records;
-		k->told_base = k->told;
+		k->reported_base = k->reported;
 		k->owed = 0;
 	}
 	r->class_based = true;
@@ -107,25 +107,25 @@ static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
 	struct kt_vring *r = &c->ring[ring];
 
 	/* The loss records may be missing themselves. */
-	r->told = !control->hole && !control->gaps &&
-		  kt_mask_has(v->trace->info.known, KTAPE_EV_LOSS) &&
-		  control->class[KTAPE_CLASS_CONTROL].said.lost ==
-			  control->class[KTAPE_CLASS_CONTROL].base.lost;
-	if (!r->told)
+	r->reported = !control->hole && !control->gaps &&
+		      kt_mask_has(v->trace->info.known, KTAPE_EV_LOSS) &&
+		      control->class[KTAPE_CLASS_CONTROL].said.lost ==
+			      control->class[KTAPE_CLASS_CONTROL].base.lost;
+	if (!r->reported)
 		return;
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++) {
 		const struct kt_vclass *k = &r->class[i];
 		uint64_t lost = k->said.lost - k->base.lost;
 
-		if (k->told - k->told_base == lost)
+		if (k->reported - k->reported_base == lost)
 			continue;
-		r->told = false;
+		r->reported = false;
 		kt_verify_cpu_wrong(
 			v, KTAPE_RULE_LOSS, c, KTAPE_RING_CONTROL,
 			"class %s in the %s ring: %llu events lost, but loss records report %llu",
 			class_name(i), ring_name(ring),
 			(unsigned long long)lost,
-			(unsigned long long)(k->told - k->told_base));
+			(unsigned long long)(k->reported - k->reported_base));
 	}
 }
 
@@ -212,7 +212,7 @@ void kt_verify_loss(struct ktape_verify *v, struct kt_vcpu *c,
 			"a loss record whose interval ends before it begins, or after the record");
 		last = kt_max(first, last);
 	}
-	c->ring[ring].class[class].told +=
+	c->ring[ring].class[class].reported +=
 		kt_get64((const uint8_t *)e->args + 16);
 	/* A marker of a filter or profile may be among the lost records. */
 	if (ring == KTAPE_RING_CONTROL && class == KTAPE_CLASS_CONTROL) {

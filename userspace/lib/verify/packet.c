@@ -133,13 +133,13 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 static uint64_t missed_between(const struct kt_vring *r,
 			       const struct kt_counts *now, uint64_t discarded)
 {
-	uint64_t told = discarded - r->head_discarded;
+	uint64_t reported = discarded - r->head_discarded;
 	uint64_t own = now->lost - r->head.lost;
 
 	/* Losses before the reader attached count in the ring, but not in packets. */
-	if (!r->headed || discarded < r->head_discarded || told < own)
+	if (!r->headed || discarded < r->head_discarded || reported < own)
 		return 0;
-	return told - own;
+	return reported - own;
 }
 
 /* Return the missed events up to now, including those that an open packet reports. */
