@@ -11,10 +11,11 @@
  * first suspend.  At resume, with one CPU and no interrupts, a counter that is
  * behind gets the bias.
  *
- * Firmware or a hypervisor may set it back at any time (a virtual machine that
- * is restored).  A ring that notices calls kt_clock_stepped_back() and holds
- * its time until a work item has set the bias and patched kt_clock_slow() in.
- * From then on the clock counts as unstable.
+ * Firmware or a hypervisor may set the counter back at any time (a virtual
+ * machine that is restored).  The writer that notices calls
+ * kt_clock_stepped_back(), and its ring stays at its latest time until a work
+ * item has set the bias and patched kt_clock_slow() in.  From then on the clock
+ * counts as unstable.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,7 +32,7 @@
 
 DEFINE_STATIC_KEY_FALSE(kt_clock_called);
 
-/* Writers of this CPU, nested, that are reading a clock that takes a call. */
+/* Number of nested writers of this CPU that read the clock by a call now. */
 DEFINE_PER_CPU(unsigned int, kt_clock_reading);
 
 static u64 hz = NSEC_PER_SEC;
@@ -43,7 +44,7 @@ static bool is_mono;
  */
 static atomic64_t bias;
 
-/* Latest time taken before the counter stepped back, 0 = it did not. */
+/* Latest time taken before the counter stepped back, 0 = no step so far. */
 static atomic64_t behind;
 
 /*
@@ -57,7 +58,7 @@ static u64 asleep_at;
 static void (*stepped)(void);
 
 /**
- * kt_clock_slow() - Read a clock that takes more than one instruction
+ * kt_clock_slow() - Read the clock by a call
  *
  * Return: ticks. Context: any, NMI included.
  */
@@ -92,7 +93,9 @@ static void clock_resume(void)
 KT_SYSCORE(clock_sleep, clock_suspend, clock_resume);
 
 /**
- * kt_clock_may_stop() - Prepare for a suspend
+ * kt_clock_may_stop() - Prepare for a suspend, which may set the counter back
+ *
+ * From now on the clock is read by a call.
  *
  * Context: process context, may sleep; the system still runs.
  */
@@ -102,9 +105,9 @@ void kt_clock_may_stop(void)
 }
 
 /*
- * Set the bias, then patch kt_clock_slow() in: no CPU reads a clock between the
- * two.  Compute the bias from the current clock, so that a step which several
- * rings report counts once.
+ * Set the bias before kt_clock_slow() is patched in, so that no CPU reads it
+ * without the bias.  Compute the bias from the current clock, so that a step
+ * which several rings report is corrected once.
  */
 static void clock_give_bias(struct work_struct *work)
 {
@@ -129,11 +132,11 @@ static void clock_start_work(struct irq_work *work)
 static struct irq_work bias_irq;
 
 /**
- * kt_clock_stepped_back() - Report that the cycle counter went back
+ * kt_clock_stepped_back() - Report that the cycle counter stepped back
  * @latest: time that was taken before and that the counter has not reached
  *
- * With clock=mono a step of a few ns is normal.  clock_resume() handles a step
- * during a suspend.
+ * Nothing is reported with clock=mono, where a step of a few ns is normal, and
+ * during a suspend, whose step clock_resume() corrects.
  *
  * Context: any, NMI included; preemption disabled.
  */

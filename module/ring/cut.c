@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends a full snapshot at one moment in all its rings: finds the position of
- * that moment in a ring, from the newest block backwards, and cuts the ring
- * there.  No writer may run.
+ * Cuts a ring of a full snapshot, so that all rings of the snapshot end at the
+ * same moment.  The search for the position of that moment goes from the newest
+ * block backwards.  No writer may run.
  */
 #include "ring.h"
 
@@ -18,7 +18,7 @@ static unsigned long cut_block_content(const struct kt_ring *r,
 {
 	unsigned long left = *kt_word(&r->page->commit) - start;
 
-	/* content_bits is valid once the next block is published. */
+	/* content_bits is valid once the next block has a published record. */
 	if (left <= r->block_size)
 		return left;
 	return (unsigned long)(cut_block_at(r, start)->content_bits / 8);
@@ -26,7 +26,7 @@ static unsigned long cut_block_content(const struct kt_ring *r,
 
 /*
  * Count the records that a cut removes from a block.
- * Return: position of the first of them, or of the end of the content.
+ * Return: position of the first removed record, or the end of the content.
  */
 static unsigned long cut_count_from(struct kt_cut *c)
 {
@@ -56,10 +56,10 @@ static unsigned long cut_count_from(struct kt_cut *c)
 }
 
 /**
- * kt_cut_begin() - Begin to search for the position of a moment
- * @c: zeroed
+ * kt_cut_begin() - Begin the search for the position at which a ring is cut
+ * @c: the search, zeroed
  * @r: the ring
- * @oldest: position of its oldest data
+ * @oldest: position of the ring's oldest data
  * @time: records of this time and later are to be removed
  *
  * Context: any; no writer.
@@ -75,11 +75,11 @@ void kt_cut_begin(struct kt_cut *c, struct kt_ring *r, unsigned long oldest,
 }
 
 /**
- * kt_cut_step() - Look at one more block
+ * kt_cut_step() - Search one more block
  * @c: from kt_cut_begin()
  *
  * Context: as kt_cut_begin().
- * Return: true to go on; false when @c->position is where to cut.
+ * Return: true: call again; false: the ring is to be cut at @c->position.
  */
 bool kt_cut_step(struct kt_cut *c)
 {
@@ -95,10 +95,10 @@ bool kt_cut_step(struct kt_cut *c)
 }
 
 /**
- * kt_ring_cut() - End a full snapshot at an earlier position
- * @r: the ring, halted
- * @position: begin of a record, or end of the last record of a block, within
- *	the newest blocks that survive
+ * kt_ring_cut() - Move the end of a ring back to an earlier position
+ * @r: the ring
+ * @position: from a finished search with kt_cut_step(): a record's start, or
+ *	the end of a block's last record
  *
  * Context: on the owning CPU, or with no writer left; no reader yet.
  */
@@ -117,14 +117,14 @@ void kt_ring_cut(struct kt_ring *r, unsigned long position)
 }
 
 /**
- * kt_ring_renew() - Continue a cut ring above all positions that were
+ * kt_ring_renew() - Empty a cut ring and move it above all positions that were
  * published
- * @r: the ring, halted; its data are discarded
+ * @r: the ring
  *
- * Otherwise a cursor from before the cut could point into the middle of a new
- * record.
+ * Otherwise a reader's position from before the cut could point into the middle
+ * of a new record.
  *
- * Context: with no writer left; readers find no data, as floor is not below.
+ * Context: with no writer left.
  */
 void kt_ring_renew(struct kt_ring *r)
 {

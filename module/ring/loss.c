@@ -2,13 +2,14 @@
 /*
  * Counts and times of lost events.
  *
- * For each class a ring keeps the count, and the times of the first and last
- * loss that no loss record reports yet (event/loss.c writes those records).
+ * For each class a ring keeps the number of losses, and the times of the first
+ * and the last loss that no loss record reports yet (event/loss.c writes those
+ * records).
  *
  * Writers of the owning CPU nest here too.  &kt_ring.losses is a generation
- * count: a writer that is interrupted by another loss sees it change and
- * retries with a fresh time.  So no time is torn on 32-bit kernels, and the
- * last time never decreases.
+ * count: a writer that is interrupted by another loss sees it change and stores
+ * a fresh time.  So no time is torn on 32-bit kernels, and the last time never
+ * decreases.
  */
 #include "internal.h"
 
@@ -103,7 +104,7 @@ void kt_ring_loss_back(struct kt_ring *r, unsigned int class,
 	struct kt_loss *l = &r->loss[class];
 
 	l->reported -= taken->reported;
-	/* From here on nested losses do not store first. */
+	/* From here on a nested loss leaves @first alone. */
 	WRITE_ONCE(l->open, 1);
 	barrier();
 	WRITE_ONCE(l->first, taken->first);

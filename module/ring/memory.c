@@ -2,10 +2,10 @@
 /*
  * Allocates and frees rings, and finds their pages for mappings.
  *
- * A block is contiguous in the direct map, so that its records have addresses
- * without a page table walk.  It is then split into single pages, each with its
- * own reference count: without the split a mapped page of a higher order would
- * return to the allocator while a reader still maps it.
+ * A block is contiguous in the direct map, so that the address of a record is
+ * its position plus a constant.  The block is split into single pages, each
+ * with its own reference count: without the split, freeing the ring would
+ * return pages to the allocator that a reader still maps.
  *
  * The rings of a persistent session lie in memory that the caller gives and
  * that may have no struct pages.  That memory is neither freed nor mapped here.

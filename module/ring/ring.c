@@ -26,7 +26,10 @@
  */
 #include "internal.h"
 
-/* Beyond enum ktape_lost: the record is after the end of a full snapshot. */
+/*
+ * Reason beyond enum ktape_lost: the record is later than the end of a full
+ * snapshot.  It counts neither as emitted nor as lost.
+ */
 #define BEYOND	KTAPE_LOST_REASONS
 
 static const u8 priority[KTAPE_CLASSES] = {
@@ -38,7 +41,7 @@ static const u8 priority[KTAPE_CLASSES] = {
 /* What one pass through the slow path is going to do. */
 struct kt_plan {
 	unsigned long write;	/* position where the reservation starts */
-	unsigned long end;	/* position where it ends */
+	unsigned long end;	/* position where the reservation ends */
 	unsigned long block;	/* position of the block of the record */
 	unsigned long record;	/* position of the record */
 	u64 ts;
@@ -93,13 +96,13 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
  * kt_ring_publish_slow() - Publish what writers reserved during publication
  * @r: the ring
  *
- * Load write before committed: if committed has caught up with that write, they
- * were equal when write was loaded, and a writer that came later has published
- * itself.
+ * Load write before committed.  If committed has reached the loaded write, all
+ * reservations up to there are published, and a writer that reserved after the
+ * load owned its publication itself.
  *
- * A nested opener calls opened(), which wakes readers that look at commit,
- * before its block is published.  So call it again when that block is
- * published.
+ * A nested opener calls opened() before its block is published, so the readers
+ * that opened() wakes may find the old commit.  Call opened() again when this
+ * publication has crossed the end of a block.
  *
  * Context: as kt_ring_publish().
  */
@@ -119,7 +122,7 @@ noinline void kt_ring_publish_slow(struct kt_ring *r)
 		WRITE_ONCE(r->committed, w);
 		barrier();
 	}
-	/* A nested opener called opened() before this publication. */
+	/* Did commit cross the end of a block? */
 	if (((from - 1) ^ (READ_ONCE(r->committed) - 1)) >> r->block_shift)
 		r->ops->opened(r, 0);
 }
@@ -137,9 +140,9 @@ static void *ring_address(const struct kt_ring *r, unsigned long pos)
 static unsigned long ring_consumed(const struct kt_ring *r)
 {
 	/*
-	 * Pairs with the release of consumer in session/reader.c and
-	 * kt_session_clear(): the consumer has read a block before it is
-	 * overwritten.
+	 * Pairs with the release of consumer in consumer_update() and
+	 * kt_session_forget(): the consumer has read a block before a writer
+	 * overwrites it.
 	 */
 	return smp_load_acquire(kt_word(&r->page->consumer));
 }
@@ -185,6 +188,7 @@ static bool block_is_reserve(const struct kt_ring *r, unsigned long block)
 
 /*
  * Make room for a block at @block, to be opened for @rec (NULL: for a flush).
+ * The block takes the memory of an older one, whose end is @limit.
  * Return: 0, or 1 + the reason of loss.
  */
 static int ring_make_room(struct kt_ring *r, unsigned long block,
@@ -220,9 +224,9 @@ static int ring_make_room(struct kt_ring *r, unsigned long block,
 }
 
 /*
- * Take the totals that close a block, before the reservation.  Taken after it
- * they could be newer than those of the next block, if a nested writer has
- * closed that one already: totals would decrease from block to block.
+ * Take the totals for the header of the block that is closed.  Called before
+ * the reservation: after it a nested writer could close the next block first,
+ * and totals would decrease from one block to the next.
  */
 static void plan_counts(const struct kt_ring *r, struct kt_plan *p, bool flush)
 {
@@ -284,7 +288,7 @@ static u64 ring_newest_time(const struct kt_ring *r)
 		ts = kt_record_time(ts, word);
 	}
 	barrier();
-	/* If it was overwritten meanwhile, that writer advanced @latest. */
+	/* If the block was overwritten meanwhile, @latest is newer. */
 	return kt_before(start, READ_ONCE(*kt_word(&r->page->tail))) ? 0 : ts;
 }
 
@@ -318,16 +322,16 @@ static noinline void ring_note_step(struct kt_ring *r)
 		       !kt_try_cmpxchg_local(&r->latest, &latest, newest))
 			;
 	barrier();
-	/* Store it last: a writer that nests before this does the same. */
+	/* Store @behind last: a writer that nests here must advance @latest. */
 	WRITE_ONCE(r->behind, true);
 }
 
 /*
- * Report a step of the clock, once for each time at which the ring is held.
+ * Report a backward step of the clock, once for each value of @latest.
  *
  * The report sends this CPU an interrupt that may record events in this ring.
  * So a writer reports when it has nothing reserved and is not about to reserve.
- * Records of that interrupt are held at the same time and do not report again.
+ * Records of that interrupt get the time @latest and do not report again.
  */
 static noinline void ring_tell_step(struct kt_ring *r)
 {
@@ -403,7 +407,7 @@ static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	return full;
 }
 
-/* Bytes in use up to @position, from the begin of the block being read. */
+/* Get the bytes from the start of the consumer's block up to @position. */
 static unsigned long ring_in_use(const struct kt_ring *r,
 				 unsigned long position)
 {
@@ -426,7 +430,7 @@ static bool block_is_guarded(const struct kt_ring *r, unsigned long block)
 static void ring_lead_to_slow(struct kt_ring *r, unsigned long block)
 {
 	/*
-	 * Not above any position that a writer may still try to reserve: with
+	 * Store an end that is near and below all further reservations: with
 	 * 32 bits an end from long ago would compare as one in the future.
 	 */
 	WRITE_ONCE(r->stop.end, block);
@@ -434,7 +438,7 @@ static void ring_lead_to_slow(struct kt_ring *r, unsigned long block)
 	WRITE_ONCE(r->desc, &r->stop);
 }
 
-/* Direct writers to a block, or into the slow path if the block is guarded. */
+/* Send writers to a block, or into the slow path if the block is guarded. */
 static void ring_lead_to(struct kt_ring *r, struct kt_desc *d,
 			 unsigned long block)
 {
@@ -450,13 +454,14 @@ static void ring_lead_to(struct kt_ring *r, struct kt_desc *d,
 }
 
 /*
- * Send writers into the slow path, after the next block could not be opened.
+ * Park the ring after the next block could not be opened: no record goes into
+ * the rest of the current block.
  *
- * A later record may be small enough for the rest of this block.  But the lost
- * record may have been a context switch, so the later record would be
- * attributed to the wrong thread.  So the next record opens a block, whose
- * header names the running thread, or is lost too.  A writer that this one
- * interrupted may still store here: it began before the loss.
+ * A later record may be small enough for that rest.  But if the lost record was
+ * a context switch, readers would attribute the later record to the wrong
+ * thread.  So the next record opens a block, whose header names the running
+ * thread, or is lost too.  A writer that this one interrupted may still store
+ * into the rest, because its event came before the loss.
  */
 static void ring_park(struct kt_ring *r, const struct kt_plan *p,
 		      const struct kt_record *rec)
@@ -507,7 +512,10 @@ static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 	b->reserved2 = 0;
 	r->ops->opening(r, b, p->ts);
 	if (flush && r->kind == KTAPE_RING_CONTROL) {
-		/* No switches here: the first record may be of any thread. */
+		/*
+		 * A control ring has no switch records, and any thread may
+		 * write the first record of a flushed block.
+		 */
 		b->tid = -1;
 		b->prio = 0;
 		b->context = KTAPE_CTX_UNKNOWN;
@@ -582,14 +590,15 @@ static void record_drop(struct kt_ring *r, const struct kt_record *rec,
 }
 
 /*
- * Note that a snapshot is full, and when.
+ * Note that a record at time @ts found no room in a snapshot ring.
  *
  * A snapshot ends when the first of its rings is full.  Records and losses
- * after that moment are not part of it.  What this CPU recorded before it could
- * know is removed by kt_ring_cut().
+ * after that moment are not part of it: kt_ring_cut() removes the records that
+ * the rings took until the stop.
  *
  * A nested writer has a later time.  If it nests while filling == KT_FILLING it
- * leaves @full alone; if it stored @full first, our earlier time replaces it.
+ * leaves @full alone; if it stored @full first, the interrupted writer replaces
+ * it with its earlier time.
  */
 static void ring_fill(struct kt_ring *r, u64 ts)
 {
@@ -703,7 +712,7 @@ int kt_ring_write(struct kt_ring *r, const struct kt_record *rec)
 }
 
 /**
- * kt_ring_slow() - Record an event that the fast path cannot
+ * kt_ring_slow() - Record an event that the fast path cannot record
  * @r: the ring
  * @code: from KT_CODE(), nargs included
  * @class: its event class
@@ -772,8 +781,11 @@ int kt_ring_flush(struct kt_ring *r)
 }
 
 /**
- * kt_ring_halt() - Send all further writers into the slow path
+ * kt_ring_halt() - Send further writers into the slow path
  * @r: the ring
+ *
+ * The slow path refuses records while KTAPE_RING_FLAG_STOPPED is set.  If it is
+ * clear, the first writer there restores the descriptor.
  *
  * Context: on the owning CPU, or with no writer left.
  */

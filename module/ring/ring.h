@@ -9,10 +9,11 @@
  * the kernel's headers, into the native tests and benchmarks.
  *
  * Every word has one writing CPU.  The CPU that owns the ring, in any of its
- * contexts, writes all of struct kt_ring and the commit, tail and count words
- * of the control page; control paths on other CPUs write floor, consumer and
- * flags.  Callers have preemption disabled on the owning CPU, so that writers
- * nest strictly: task, softirq, irq, nmi.
+ * contexts, writes struct kt_ring except @shed_at and @ending, and the commit,
+ * tail and count words of the control page.  Control paths on other CPUs write
+ * @shed_at, @ending, and the floor, consumer and flags words of that page.
+ * Writers run on the owning CPU with preemption disabled, so that they nest
+ * strictly: task, softirq, irq, nmi.
  *
  * Words that a nested writer may change under an interrupted one:
  *   write      advanced by cmpxchg only; [committed, write) is reserved
@@ -174,8 +175,8 @@ struct kt_ring_ops {
  * @end: position of the block's end
  * @bias: address of a record minus its position
  *
- * Rewritten only by the opener of the block's next lap, after the lapping
- * check: until then no context can hold a reservation in the former lap.
+ * Only the opener of the block's next lap rewrites it, after the lapping check
+ * has shown that no context holds a reservation in the former lap.
  */
 struct kt_desc {
 	unsigned long end;
@@ -194,15 +195,15 @@ enum kt_filling {
 	KT_FILLED,
 };
 
-#define KT_SHED_LEVELS	2	/* priorities from here on are never shed */
+#define KT_SHED_LEVELS	2	/* this and higher priorities are never shed */
 
 /**
  * struct kt_loss - losses of one class that no loss record reports yet
- * @first: time of the first of them
- * @last: time of the last one
- * @reported: losses reported since the ring was made; from kt_ring_loss_take():
- *	losses to report
- * @open: 0 = none, @first and @last are not valid
+ * @first: time of the first unreported loss
+ * @last: time of the last unreported loss
+ * @reported: in a ring: number of losses reported since the ring was made; from
+ *	kt_ring_loss_take(): number of losses to report
+ * @open: 0 = no unreported loss, @first and @last are not valid
  */
 struct kt_loss {
 	u64 first;
@@ -229,11 +230,10 @@ struct kt_loss {
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
  * @parked: position of the block that could not be opened last, ~0 = none
- * @above: snapshot mode: highest position that readers may have seen before a
- *	cut
+ * @above: snapshot mode: highest commit that a cut has ever moved back
  * @stop: descriptor that sends every writer into the slow path
- * @filling: snapshot mode: enum kt_filling, state of @full
- * @full: snapshot mode: time of the first record without room
+ * @filling: snapshot mode: state of @full, enum kt_filling
+ * @full: snapshot mode: time of the first record that found no room
  * @shed_at: discard mode: bytes in use above which records of priority 0, and
  *	of priority 1, are dropped; written by control paths
  * @blocks: descriptor of each block
@@ -243,7 +243,7 @@ struct kt_loss {
  * @reported_at: time of the last loss report, 0 = none
  * @ending: control ring: the session is ending; written by control paths
  * @losses: generation of @loss, incremented by each loss
- * @lossy: there are losses to report
+ * @lossy: @loss may have losses to report
  * @reporting: a context of this CPU is reporting losses
  * @behind: the clock stepped back and has not reached @latest yet
  * @reported_step: value of @latest at the last call of kt_clock_stepped_back()
@@ -355,14 +355,14 @@ u64 kt_ring_emitted(const struct ktape_ring_page *page);
 u64 kt_ring_filtered(const struct ktape_ring_page *page);
 
 /**
- * kt_ring_spare() - Limit of use above which a ring refuses ordinary records
+ * kt_ring_spare() - Get the bytes in use above which a ring cannot open a block
  * @r: ring of a discard session
  *
- * Such a ring opens no further block when its last block is in use.  A control
- * ring keeps its last block for the end of the session, so its limit is one
- * block lower.
+ * A ring cannot open another block while its last free block is in use.  A
+ * control ring reserves that block for the records that end the session, so its
+ * limit is one block lower.
  *
- * Return: bytes from the begin of the block that the consumer is reading.
+ * Return: bytes, counted from the start of the block that the consumer reads.
  * Context: any.
  */
 static inline unsigned long kt_ring_spare(const struct kt_ring *r)
@@ -435,8 +435,9 @@ static inline bool kt_ring_is_damaged(const struct kt_ring *r)
 	commit = kt_ring_commit(r);
 	tail = READ_ONCE(*kt_word(&r->page->tail));
 	/*
-	 * If a writer laps the ring between the two loads it also advances
-	 * commit.  Pairs with the write barrier in ring_make_room().
+	 * Load commit again: a writer that laps the ring between the two loads
+	 * advances tail beyond the old commit, but also advances commit.  Pairs
+	 * with the write barrier in ring_make_room().
 	 */
 	smp_rmb();
 	return commit - tail > r->size && commit == kt_ring_commit(r);
@@ -468,10 +469,10 @@ static inline size_t kt_record_length(const u32 *word, size_t left)
  * @before: time of the previous record, or the begin time of the block
  * @word: first word of the record
  *
- * A time extension precedes the first record of each later upper half.  So a
- * lower half that is smaller than the previous one does not mean that 2^32
- * ticks have passed: the clock stepped back, by less than the writer could
- * notice.  Time then stands still until the clock has reached @before again.
+ * Before the first record of a new upper half the writer stores a time
+ * extension.  So a lower half that is smaller than the previous one does not
+ * mean that 2^32 ticks have passed: the clock stepped back, and the writer did
+ * not notice.  The time then stays at @before until the clock has reached it.
  *
  * Return: the time. Context: any.
  */
@@ -493,9 +494,9 @@ static __always_inline void kt_count(u64 *p)
 }
 
 /**
- * kt_ring_publish() - Publish a stored record, or leave that to its owner
+ * kt_ring_publish() - Publish a stored record, or leave that to an outer writer
  * @r: the ring
- * @start: begin of the caller's reservation
+ * @start: start of the caller's reservation
  * @end: end of the caller's reservation
  *
  * The writer whose reservation starts at committed owns publication.  As long
@@ -533,9 +534,9 @@ static __always_inline void kt_ring_publish(struct kt_ring *r,
  * 32-bit times that would read as a step of 2^32 forward.  (The fast path does
  * not check a cycle counter; the slow path does, see ring_note_step().)
  *
- * The latest time is advanced before the reservation: a nested writer would
- * miss it if it were stored afterwards.  32-bit kernels keep its lower half,
- * and compare that only with times of the same upper half.
+ * Advance @latest before the reservation, because a nested writer must see it.
+ * 32-bit kernels keep the lower half in @latest, and compare it only with times
+ * of the same upper half.
  */
 static __always_inline void kt_ring_not_back(struct kt_ring *r, u32 *lo,
 					     u32 *hi)
@@ -622,8 +623,8 @@ static __always_inline void kt_ring_put_clock(struct kt_ring *r, u32 code,
  * @a1: argument word
  * @a2: argument word
  *
- * With a clock that takes a call the compiler would keep everything in
- * call-preserved registers.  That path is therefore out of line.
+ * The path for a clock that takes a call is out of line.  Inlined, it would
+ * make the compiler save and restore call-preserved registers in each probe.
  *
  * Context: any, on the owning CPU with preemption disabled.
  */
