@@ -121,12 +121,12 @@ static int filter_ioctl_get(struct kt_session *s, struct ktape_filter *f)
 	void *entries;
 	int ret = 0;
 
-	entries = kvcalloc(kind->max, kind->told, GFP_KERNEL);
+	entries = kvcalloc(kind->max, kind->get_size, GFP_KERNEL);
 	if (!entries)
 		return -ENOMEM;
-	kt_session_filter_tell(s, f, entries);
+	kt_session_filter_get(s, f, entries);
 	if (copy_to_user(u64_to_user_ptr(f->entries), entries,
-			 array_size(min(room, f->nr), kind->told)))
+			 array_size(min(room, f->nr), kind->get_size)))
 		ret = -EFAULT;
 	kvfree(entries);
 	return ret;
@@ -160,7 +160,7 @@ long kt_ioctl_filter(struct file *file, union kt_ioctl_arg *arg)
 	else
 		ret = kt_session_filter_off(s, f->kind);
 	if (!ret)
-		kt_session_filter_tell(s, f, NULL);
+		kt_session_filter_get(s, f, NULL);
 	return ret;
 }
 
@@ -301,7 +301,7 @@ long kt_ioctl_trigger(struct file *file, union kt_ioctl_arg *arg)
 	if (memcmp(t, &bare, sizeof(bare)) || t->id >= KTAPE_TRIGGERS)
 		return -EINVAL;
 	if (t->op == KTAPE_TRIGGER_GET)
-		return kt_session_trigger_tell(s, t);
+		return kt_session_trigger_get(s, t);
 	if (t->op == KTAPE_TRIGGER_REMOVE)
 		return kt_session_trigger_remove(s, t->id);
 	return -EINVAL;

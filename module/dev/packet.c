@@ -129,9 +129,9 @@ static void packet_renumber(struct ktape_block *b, struct kt_cursor *c,
 	 * stream must not decrease.
 	 */
 	c->emitted = max(b->emitted, c->emitted);
-	c->told = max(lost - c->discarded + c->lapped, c->told);
+	c->lost = max(lost - c->discarded + c->lapped, c->lost);
 	b->emitted = c->emitted;
-	b->discarded = c->told;
+	b->discarded = c->lost;
 }
 
 /* Enter the length and the checksum of a finished packet. */
@@ -199,8 +199,8 @@ static ssize_t packet_copy_block(const struct kt_ring *r, unsigned long pos,
 }
 
 /* Return true if this reader got -EIO for the block at @start. */
-static bool packet_damage_is_told(const struct kt_cursor *c,
-				  unsigned long start)
+static bool packet_damage_is_reported(const struct kt_cursor *c,
+				      unsigned long start)
 {
 	return c->damaged == start + 1;
 }
@@ -211,8 +211,8 @@ static bool packet_damage_is_told(const struct kt_cursor *c,
  * module.
  * Return: -EIO.
  */
-static int packet_tell_damaged(const struct kt_ring *r, struct kt_cursor *c,
-			       unsigned long start)
+static int packet_report_damage(const struct kt_ring *r, struct kt_cursor *c,
+				unsigned long start)
 {
 	WARN_ONCE(
 		r->mode != KTAPE_MODE_PERSISTENT,
@@ -239,7 +239,7 @@ static void packet_skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
  * until the writer's next record stores a correct commit.
  * Return: -EIO; 0: this reader got -EIO before.
  */
-static int packet_tell_ring_damaged(struct kt_cursor *c)
+static int packet_report_ring_damage(struct kt_cursor *c)
 {
 	if (c->ring_damaged)
 		return 0;
@@ -269,18 +269,18 @@ static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
 	if (c->gap || c->lapping || c->lapped)
 		lapped = max_t(s64,
 			       packet_stored(&now) - c->stored - c->records, 0);
-	if (now.discarded - c->discarded + lapped <= c->told)
+	if (now.discarded - c->discarded + lapped <= c->lost)
 		return 0;
 	content = packet_copy_block(r, commit - 1, commit, buf, &closed);
 	if (!content)
 		return 0;
 	if (content < 0 || !packet_walk_block(buf, content, content, &w)) {
 		/* Report it once: with this, the next call has nothing to report. */
-		c->told = now.discarded - c->discarded + lapped;
+		c->lost = now.discarded - c->discarded + lapped;
 		start = (commit - 1) & ~(r->block_size - 1);
-		return packet_damage_is_told(c, start) ?
+		return packet_damage_is_reported(c, start) ?
 			       0 :
-			       packet_tell_damaged(r, c, start);
+			       packet_report_damage(r, c, start);
 	}
 	packet_counts_now(b, r);
 	b->ts_begin = w.ts;
@@ -315,7 +315,7 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 
 	for (;;) {
 		if (kt_ring_is_damaged(r))
-			return packet_tell_ring_damaged(c);
+			return packet_report_ring_damage(c);
 		packet_skip_lost(r, c, pos);
 		final = READ_ONCE(r->page->flags) & KTAPE_RING_FLAG_STOPPED;
 		/*
@@ -329,7 +329,7 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		start = *pos & ~(r->block_size - 1);
 		if (!parts && commit - start <= r->block_size)
 			return 0;
-		if (packet_damage_is_told(c, start)) {
+		if (packet_damage_is_reported(c, start)) {
 			packet_skip_damaged(r, c, pos, commit);
 			continue;
 		}
@@ -365,7 +365,7 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 	return content;
 damaged:
 	packet_skip_damaged(r, c, pos, commit);
-	return packet_tell_damaged(r, c, start);
+	return packet_report_damage(r, c, start);
 }
 
 /* Append the record of a registry entry.  Return: its bytes. */

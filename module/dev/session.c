@@ -120,7 +120,7 @@ long kt_ioctl_sessions(struct file *file, union kt_ioctl_arg *arg)
 	for (id = 0; id < KT_SESSIONS; id++) {
 		struct ktape_session_info info = {};
 
-		kt_session_tell(id, &info);
+		kt_session_describe(id, &info);
 		if (info.id != id)
 			continue;
 		if (found < l->nr) {

@@ -451,7 +451,7 @@ void kt_control_cpu(struct kt_session *s, unsigned int cpu, bool online)
 		.s = s,
 		.write = control_write_profile,
 		.phase = KTAPE_PHASE_ON,
-		.mask = s->told,
+		.mask = s->recordable,
 	};
 	const struct kt_filters *f = kt_session_filters(s);
 	struct kt_order filters = {

@@ -39,7 +39,7 @@ static int parse_##name(struct kt_filters *f, const void *entries, u32 nr) \
 	return 0;							\
 }									\
 									\
-static void tell_##name(const struct kt_filters *f, void *to)		\
+static void filter_get_##name(const struct kt_filters *f, void *to)		\
 {									\
 	memcpy(to, member, (words) * sizeof(u64));			\
 }
@@ -69,7 +69,7 @@ static int parse_stacks(struct kt_filters *f, const void *entries, u32 nr)
 	return 0;
 }
 
-static void tell_stacks(const struct kt_filters *f, void *to)
+static void filter_get_stacks(const struct kt_filters *f, void *to)
 {
 	memcpy(to, f->stacks, sizeof(f->stacks));
 }
@@ -100,7 +100,7 @@ static int parse_cpus(struct kt_filters *f, const void *entries, u32 nr)
 	return 0;
 }
 
-static void tell_cpus(const struct kt_filters *f, void *to)
+static void filter_get_cpus(const struct kt_filters *f, void *to)
 {
 	u64 *words = to;
 	unsigned int cpu;
@@ -195,7 +195,7 @@ static int parse_pids(struct kt_filters *f, const void *entries, u32 nr)
 	return 0;
 }
 
-static void tell_pids(const struct kt_filters *f, void *to)
+static void filter_get_pids(const struct kt_filters *f, void *to)
 {
 	struct ktape_filter_pid *pids = to;
 	u32 i;
@@ -245,7 +245,7 @@ static int parse_cgroups(struct kt_filters *f, const void *entries, u32 nr)
 	return 0;
 }
 
-static void tell_cgroups(const struct kt_filters *f, void *to)
+static void filter_get_cgroups(const struct kt_filters *f, void *to)
 {
 	u64 *ids = to;
 	u32 i;
@@ -266,7 +266,7 @@ static int parse_cgroups(struct kt_filters *f, const void *entries, u32 nr)
 	return -EOPNOTSUPP;
 }
 
-static void tell_cgroups(const struct kt_filters *f, void *to)
+static void filter_get_cgroups(const struct kt_filters *f, void *to)
 {
 }
 
@@ -291,7 +291,7 @@ static int parse_uids(struct kt_filters *f, const void *entries, u32 nr)
 	return 0;
 }
 
-static void tell_uids(const struct kt_filters *f, void *to)
+static void filter_get_uids(const struct kt_filters *f, void *to)
 {
 	u32 *uids = to;
 	u32 i;
@@ -313,7 +313,7 @@ static int parse_severity(struct kt_filters *f, const void *entries, u32 nr)
 	return 0;
 }
 
-static void tell_severity(const struct kt_filters *f, void *to)
+static void filter_get_severity(const struct kt_filters *f, void *to)
 {
 	*(u32 *)to = f->severity;
 }
@@ -337,7 +337,7 @@ static int parse_gates(struct kt_filters *f, const void *entries, u32 nr)
 	return 0;
 }
 
-static void tell_gates(const struct kt_filters *f, void *to)
+static void filter_get_gates(const struct kt_filters *f, void *to)
 {
 	kt_gates_entries(f->gates, to);
 }
@@ -372,7 +372,7 @@ static int parse_rates(struct kt_filters *f, const void *entries, u32 nr)
 	return 0;
 }
 
-static void tell_rates(const struct kt_filters *f, void *to)
+static void filter_get_rates(const struct kt_filters *f, void *to)
 {
 	kt_rates_entries(f->rates, to);
 }
@@ -387,19 +387,19 @@ static void drop_rates(struct kt_filters *f)
 #define BITMAP(name, words)						\
 	{								\
 		.size = sizeof(u64),					\
-		.told = sizeof(u64),					\
+		.get_size = sizeof(u64),					\
 		.max = words,						\
 		.parse = parse_##name,					\
-		.tell = tell_##name,					\
+		.get = filter_get_##name,					\
 	}
 
 const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
 	[KTAPE_FILTER_CPU] = {
 		.size = sizeof(u64),
-		.told = sizeof(u64),
+		.get_size = sizeof(u64),
 		.max = CPU_WORDS,
 		.parse = parse_cpus,
-		.tell = tell_cpus,
+		.get = filter_get_cpus,
 		.drop = drop_cpus,
 	},
 	[KTAPE_FILTER_SYSCALL] = BITMAP(syscalls, KTAPE_FILTER_SYSCALL_WORDS),
@@ -408,61 +408,61 @@ const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
 	[KTAPE_FILTER_SIGNAL] = BITMAP(signals, 1),
 	[KTAPE_FILTER_PID] = {
 		.size = sizeof(struct ktape_filter_pid),
-		.told = sizeof(struct ktape_filter_pid),
+		.get_size = sizeof(struct ktape_filter_pid),
 		.max = KTAPE_FILTER_PIDS,
 		.parse = parse_pids,
-		.tell = tell_pids,
+		.get = filter_get_pids,
 		.drop = drop_pids,
 		.collisions = pids_missed,
 	},
 	[KTAPE_FILTER_CGROUP] = {
 		.size = sizeof(s32),
-		.told = sizeof(u64),
+		.get_size = sizeof(u64),
 		.max = KTAPE_FILTER_CGROUPS,
 		.parse = parse_cgroups,
-		.tell = tell_cgroups,
+		.get = filter_get_cgroups,
 		.drop = drop_cgroups,
 	},
 	[KTAPE_FILTER_UID] = {
 		.size = sizeof(u32),
-		.told = sizeof(u32),
+		.get_size = sizeof(u32),
 		.max = KTAPE_FILTER_UIDS,
 		.parse = parse_uids,
-		.tell = tell_uids,
+		.get = filter_get_uids,
 	},
 	[KTAPE_FILTER_SEVERITY] = {
 		.size = sizeof(u32),
-		.told = sizeof(u32),
+		.get_size = sizeof(u32),
 		.max = 1,
 		.parse = parse_severity,
-		.tell = tell_severity,
+		.get = filter_get_severity,
 	},
 	[KTAPE_FILTER_GATE] = {
 		.size = sizeof(struct ktape_filter_gate),
-		.told = sizeof(struct ktape_filter_gate),
+		.get_size = sizeof(struct ktape_filter_gate),
 		.max = KTAPE_GATES,
 		.empty_is_off = true,
 		.parse = parse_gates,
-		.tell = tell_gates,
+		.get = filter_get_gates,
 		.drop = drop_gates,
 		.collisions = gates_collisions,
 	},
 	[KTAPE_FILTER_RATE] = {
 		.size = sizeof(struct ktape_filter_rate),
-		.told = sizeof(struct ktape_filter_rate),
+		.get_size = sizeof(struct ktape_filter_rate),
 		.max = KTAPE_FILTER_RATES,
 		.empty_is_off = true,
 		.parse = parse_rates,
-		.tell = tell_rates,
+		.get = filter_get_rates,
 		.drop = drop_rates,
 	},
 	[KTAPE_FILTER_STACK] = {
 		.size = sizeof(u64),
-		.told = sizeof(u64),
+		.get_size = sizeof(u64),
 		.max = KTAPE_MASK_WORDS,
 		.empty_is_off = true,
 		.parse = parse_stacks,
-		.tell = tell_stacks,
+		.get = filter_get_stacks,
 	},
 };
 
@@ -622,14 +622,14 @@ int kt_session_filter_off(struct kt_session *s, u32 kind)
 }
 
 /**
- * kt_session_filter_tell() - describe a filter
+ * kt_session_filter_get() - describe a filter
  * @s: the session
  * @to: in: kind; out: nr, active, generation and collisions
  * @entries: zeroed, with room for all entries of the kind; or NULL
  *
  * Context: process context, may sleep.
  */
-void kt_session_filter_tell(struct kt_session *s, struct ktape_filter *to,
+void kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
 			    void *entries)
 {
 	const struct kt_filter_kind *kind = &kt_filter_kinds[to->kind];
@@ -643,7 +643,7 @@ void kt_session_filter_tell(struct kt_session *s, struct ktape_filter *to,
 	if (to->active && kind->collisions)
 		to->collisions = kind->collisions(f);
 	if (to->nr && entries)
-		kind->tell(f, entries);
+		kind->get(f, entries);
 	mutex_unlock(&kt_session_control);
 }
 

@@ -294,21 +294,21 @@ void kt_session_probes(const u64 *extra)
 /**
  * kt_session_prepare() - attach the probes of a profile
  * @mask: profile, bit n is opcode n
- * @told: out: events of @mask that can be recorded on this kernel
+ * @recordable: out: events of @mask that can be recorded on this kernel
  *
  * Context records may be wanted with the profile, so their probe is attached, too.
  *
  * Context: process context with kt_session_control and none of the inner locks.
  */
-void kt_session_prepare(const u64 *mask, u64 *told)
+void kt_session_prepare(const u64 *mask, u64 *recordable)
 {
 	u64 extra[KTAPE_MASK_WORDS];
 
 	memcpy(extra, mask, sizeof(extra));
 	kt_mask_set(extra, KTAPE_EV_CONTEXT);
 	kt_session_probes(extra);
-	memcpy(told, mask, sizeof(extra));
-	kt_probe_available(told);
+	memcpy(recordable, mask, sizeof(extra));
+	kt_probe_available(recordable);
 }
 
 static void want_set_all_routes(void)
@@ -343,7 +343,7 @@ void kt_session_sinks(void)
  */
 static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 {
-	u64 added = 0, removed = 0, told[KTAPE_MASK_WORDS];
+	u64 added = 0, removed = 0, recordable[KTAPE_MASK_WORDS];
 	unsigned int i;
 
 	for (i = 0; i < KTAPE_MASK_WORDS; i++) {
@@ -351,7 +351,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		removed |= s->mask[i] & ~mask[i];
 	}
 	if (s->running)
-		kt_session_prepare(mask, told);
+		kt_session_prepare(mask, recordable);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
 	WRITE_ONCE(s->owner.generation, s->owner.generation + 1);
@@ -360,8 +360,8 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 	memcpy(s->mask, mask, sizeof(s->mask));
 	s->flags = flags;
 	if (s->running) {
-		/* Under the lock: a CPU that comes online records s->told. */
-		memcpy(s->told, told, sizeof(s->told));
+		/* Under the lock: a CPU that comes online records s->recordable. */
+		memcpy(s->recordable, recordable, sizeof(s->recordable));
 		if (added || removed) {
 			kt_filters_renew_gates(kt_session_filters(s));
 			kt_triggers_renew_gates(kt_session_triggers(s));
@@ -372,7 +372,7 @@ static void profile_change(struct kt_session *s, const u64 *mask, u32 flags)
 		if (added || removed)
 			kt_triggers_renew_gates(kt_session_triggers(s));
 		if (added)
-			kt_control_profile(s, KTAPE_PHASE_ON, s->told);
+			kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	}
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();

@@ -68,17 +68,17 @@ static void session_set_ending(struct kt_session *s, bool ending)
 int kt_session_start_locked(struct kt_session *s)
 {
 	const struct kt_filters *f;
-	u64 told[KTAPE_MASK_WORDS];
+	u64 recordable[KTAPE_MASK_WORDS];
 
 	if (s->gone)
 		return -ENODEV;
 	if (s->running)
 		return 0;
 	kt_session_triggers_arm(s);
-	kt_session_prepare(s->mask, told);
+	kt_session_prepare(s->mask, recordable);
 	cpus_read_lock();
 	mutex_lock(&kt_session_lock);
-	memcpy(s->told, told, sizeof(s->told));
+	memcpy(s->recordable, recordable, sizeof(s->recordable));
 	kt_session_arm(s);
 	session_set_ending(s, false);
 	session_set_flags(s, 0);
@@ -101,7 +101,7 @@ int kt_session_start_locked(struct kt_session *s)
 	kt_control_session(s, KTAPE_PHASE_ON);
 	if (f)
 		kt_control_filters(s, KTAPE_PHASE_ON, f, f->kinds);
-	kt_control_profile(s, KTAPE_PHASE_ON, s->told);
+	kt_control_profile(s, KTAPE_PHASE_ON, s->recordable);
 	mutex_unlock(&kt_session_lock);
 	cpus_read_unlock();
 	kt_registry_tell(s->id, s->era);

@@ -578,13 +578,13 @@ void kt_session_end_all(void)
 }
 
 /**
- * kt_session_tell() - describe a session
+ * kt_session_describe() - describe a session
  * @id: number of the session, below KT_SESSIONS
  * @to: zeroed; filled; id is KTAPE_SESSION_BY_NAME if there is no such session
  *
  * Context: process context, may sleep.
  */
-void kt_session_tell(unsigned int id, struct ktape_session_info *to)
+void kt_session_describe(unsigned int id, struct ktape_session_info *to)
 {
 	const struct kt_session *s;
 

@@ -89,7 +89,7 @@ struct kt_rings {
  * @evicted: number of evicted readers
  * @flags: KTAPE_PROFILE_*
  * @mask: profile, bit n is opcode n
- * @told: events of @mask that can be recorded on this kernel, as written into
+ * @recordable: events of @mask that can be recorded on this kernel, as written into
  *	the last on-marker
  * @reader_lock: protects @readers, @registered and the rings' consumer words
  * @readers: struct kt_reader of the files for which the session may have to wait
@@ -128,7 +128,7 @@ struct kt_session {
 	u64 evicted;
 	u32 flags;
 	u64 mask[KTAPE_MASK_WORDS];
-	u64 told[KTAPE_MASK_WORDS];
+	u64 recordable[KTAPE_MASK_WORDS];
 	spinlock_t reader_lock;
 	struct list_head readers;
 	unsigned int registered;
@@ -148,7 +148,7 @@ struct kt_session {
  * @records: events that read() delivered
  * @lapped: events in blocks that were overwritten before they were read
  * @emitted: emitted count of the last packet
- * @told: lost count of the last packet
+ * @lost: lost count of the last packet
  * @stuck_at: @pos at which the ring was first found full because of this reader
  * @stuck: jiffies at which that was
  * @is_stuck: @stuck_at and @stuck are valid
@@ -168,7 +168,7 @@ struct kt_cursor {
 	u64 records;
 	u64 lapped;
 	u64 emitted;
-	u64 told;
+	u64 lost;
 	unsigned long stuck_at;
 	unsigned long stuck;
 	bool is_stuck;
@@ -204,12 +204,12 @@ struct kt_reader {
 /**
  * struct kt_filter_kind - one kind of filter
  * @size: bytes of an entry as SET takes it
- * @told: bytes of an entry as GET returns it
+ * @get_size: bytes of an entry as GET returns it
  * @max: maximum number of entries
  * @empty_is_off: setting no entries turns the filter off
  * @parse: replace the entries of this kind in a copy of the filters, or return an
  *	error and change nothing; runs in the caller's name spaces
- * @tell: copy out the f->nr entries of a filter in force
+ * @get: copy out the f->nr entries of a filter in force
  * @drop: release what @parse acquired; NULL = nothing
  * @collisions: return the value of ktape_filter.collisions; NULL = 0
  *
@@ -217,11 +217,11 @@ struct kt_reader {
  */
 struct kt_filter_kind {
 	u32 size;
-	u32 told;
+	u32 get_size;
 	u32 max;
 	bool empty_is_off;
 	int (*parse)(struct kt_filters *f, const void *entries, u32 nr);
-	void (*tell)(const struct kt_filters *f, void *to);
+	void (*get)(const struct kt_filters *f, void *to);
 	void (*drop)(struct kt_filters *f);
 	u64 (*collisions)(const struct kt_filters *f);
 };
@@ -237,7 +237,7 @@ struct kt_session *kt_session_find(const struct ktape_session_ref *ref);
 void kt_session_put(struct kt_session *s);
 int kt_session_end(struct kt_session *s);
 void kt_session_end_all(void);
-void kt_session_tell(unsigned int id, struct ktape_session_info *to);
+void kt_session_describe(unsigned int id, struct ktape_session_info *to);
 
 /* run.c */
 int kt_session_start(struct kt_session *s);
@@ -266,13 +266,13 @@ void kt_session_hotplug_exit(void);
 int kt_session_filter_set(struct kt_session *s, u32 kind, const void *entries,
 			  u32 nr);
 int kt_session_filter_off(struct kt_session *s, u32 kind);
-void kt_session_filter_tell(struct kt_session *s, struct ktape_filter *to,
+void kt_session_filter_get(struct kt_session *s, struct ktape_filter *to,
 			    void *entries);
 
 /* trigger.c */
 int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
 			   struct eventfd_ctx *notify);
-int kt_session_trigger_tell(struct kt_session *s, struct ktape_trigger *to);
+int kt_session_trigger_get(struct kt_session *s, struct ktape_trigger *to);
 int kt_session_trigger_remove(struct kt_session *s, u32 id);
 
 /* reader.c */

@@ -33,15 +33,15 @@
  * @act: carries out the actions
  * @snapshot: stops the session at the end of a snapshot
  * @watch: QUIET: looks for silence
- * @told: QUIET: jiffies of the match after which the trigger last fired
- * @is_told: QUIET: @told is valid
+ * @fired_at: QUIET: jiffies of the match after which the trigger last fired
+ * @has_fired: QUIET: @fired_at is valid
  * @snapping: a snapshot waits for its end
  * @since: trace clock of the firing that began the snapshot
  * @deadline: jiffies at which the snapshot ends
  * @flags: KTAPE_TRIGGER_DONE, _SHORT
  * @held_ns: how far the rings reached back from @since, in ns
  *
- * Changed with kt_session_control held; @watch changes @told and @is_told without.
+ * Changed with kt_session_control held; @watch changes @fired_at and @has_fired without.
  */
 struct kt_armed {
 	struct kt_trigger trigger;
@@ -52,8 +52,8 @@ struct kt_armed {
 	struct work_struct act;
 	struct delayed_work snapshot;
 	struct delayed_work watch;
-	unsigned long told;
-	bool is_told;
+	unsigned long fired_at;
+	bool has_fired;
 	bool snapping;
 	u64 since;
 	unsigned long deadline;
@@ -272,12 +272,12 @@ static void armed_watch(struct work_struct *work)
 
 	if (!READ_ONCE(a->s->active))
 		return;
-	if (a->is_told && a->told == seen) {
+	if (a->has_fired && a->fired_at == seen) {
 		/* Fired for this silence: look for the next match. */
 		wait = wait / 10 + 1;
 	} else if (since >= wait) {
-		a->told = seen;
-		a->is_told = true;
+		a->fired_at = seen;
+		a->has_fired = true;
 		armed_fire_here(a);
 		wait = wait / 10 + 1;
 	} else {
@@ -297,7 +297,7 @@ static void armed_reset(struct kt_armed *a)
 	a->snapping = false;
 	a->flags = 0;
 	a->held_ns = 0;
-	a->is_told = false;
+	a->has_fired = false;
 	WRITE_ONCE(a->trigger.seen, jiffies);
 	if (a->trigger.gates)
 		kt_gates_renew(a->trigger.gates);
@@ -512,14 +512,14 @@ int kt_session_trigger_add(struct kt_session *s, struct ktape_trigger *spec,
 }
 
 /**
- * kt_session_trigger_tell() - describe a trigger
+ * kt_session_trigger_get() - describe a trigger
  * @s: the session
  * @to: in: size and id; out: all members
  *
  * Context: process context, may sleep.
  * Return: 0 or -ENOENT.
  */
-int kt_session_trigger_tell(struct kt_session *s, struct ktape_trigger *to)
+int kt_session_trigger_get(struct kt_session *s, struct ktape_trigger *to)
 {
 	const struct kt_armed *a;
 	u32 size = to->size;
