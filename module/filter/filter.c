@@ -2,9 +2,10 @@
 /*
  * Does an event pass the filters of a session?
  *
- * A table names for each opcode the bitmap that applies to it, and the place of
- * its number in the record.  The filters are asked in this order: bitmaps,
- * thread, severity, duration gate (gate.c), rate limit.
+ * A table gives for each opcode the kind of its bitmap (interrupts, softirqs,
+ * signals or system calls) and the width of its number in dat20.  The filters
+ * are applied in this order: CPU, bitmap, thread, severity, duration gate
+ * (gate.c), rate limit.
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -25,8 +26,8 @@ struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 #define SEVERITY_LEVEL		3U	/* without the hardware bit */
 
 /**
- * struct kt_number - the number of an event that a bitmap filters
- * @kind: enum ktape_filter_kind
+ * struct kt_number - the number in an event's dat20 that selects a bitmap's bit
+ * @kind: kind of the bitmap, enum ktape_filter_kind
  * @bits: width in dat20, from bit 0; 0 = no bitmap applies to the event
  */
 struct kt_number {
@@ -58,8 +59,8 @@ static bool map_has(const u64 *map, unsigned int words, unsigned int n)
 static bool filter_pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
 {
 	/*
-	 * No system call, or a return from a signal handler, whose number is
-	 * lost.
+	 * The thread is in no system call, or it returns from a signal handler
+	 * and the number is lost.
 	 */
 	if (nr == SYSCALL_NONE)
 		return false;
@@ -146,7 +147,7 @@ static bool filter_pass_thread(const struct kt_filters *f,
 /**
  * kt_filter_pass_rate() - Does one more event keep within its rate limit?
  * @f: the session's filters
- * @r: the session's ring, counts an event above the limit as lost
+ * @r: the session's ring, which counts an event above the limit as lost
  * @rec: the event
  *
  * Context: as kt_filter_pass().
@@ -163,8 +164,9 @@ bool kt_filter_pass_rate(const struct kt_filters *f, struct kt_ring *r,
 }
 
 /*
- * Does this CPU record?  The want bits have answered that, except for pairs
- * with a gate or a trigger: the end of such a pair is wanted on every CPU.
+ * Does the CPU filter let this CPU record?  Only the events of pairs that a
+ * gate or a trigger measures need this check: they are wanted on every CPU,
+ * because a thread may migrate between the two.
  */
 static bool filter_pass_cpu(const struct kt_filters *f)
 {
@@ -172,7 +174,7 @@ static bool filter_pass_cpu(const struct kt_filters *f)
 	       test_bit(smp_processor_id(), f->cpus);
 }
 
-/* Ask the filters that keep no state. */
+/* Apply the filters that keep no state. */
 static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
 				  u32 dat20, struct task_struct *other)
 {
@@ -193,10 +195,11 @@ static bool filter_pass_stateless(const struct kt_filters *f, u32 opcode,
  * @rec: the event
  * @other: a task that the event is about besides current, or NULL; the event
  *	passes the thread filters if one of the two does
- * @span: with KT_SPAN receives the record to write instead; the caller has yet
- *	to ask kt_filter_pass_rate() for it
+ * @span: with KT_SPAN receives the record to write instead; the caller must
+ *	still call kt_filter_pass_rate() for it
  *
- * In an interrupt, current is the interrupted task.
+ * Control records (opcodes below KTAPE_OP_EXCEPTION) always pass.  In an
+ * interrupt, current is the interrupted task.
  *
  * Context: any, preemption disabled.
  * Return: enum kt_verdict; with KT_HOLD the event was counted as filtered, or
@@ -257,9 +260,8 @@ static bool filter_applies_to(const struct kt_filters *f, unsigned int opcode)
 }
 
 /**
- * kt_filter_applies() - Compute the events to which any of the filters
- * applies
- * @f: the filters, not in force yet; receives @applies
+ * kt_filter_applies() - Compute the opcodes to which a filter applies
+ * @f: the filters, not in force yet; its @applies receives the result
  *
  * No filter applies to control records: without context records a reader would
  * not know which thread runs.
@@ -278,7 +280,7 @@ void kt_filter_applies(struct kt_filters *f)
 
 /**
  * kt_filter_thread_exits() - Forget the open pairs of an exiting thread
- * @p: the thread, current; it may exit within a system call
+ * @p: current, which may exit within a system call
  *
  * Context: the probe of sched_process_exit, preemption disabled.
  */
@@ -299,17 +301,17 @@ void kt_filter_thread_exits(const struct task_struct *p)
 /*
  * Rate limits: a number of events per second and CPU.
  *
- * A second begins with the first event after the previous one ended.  The
- * writer that starts a new second resets the count.  A writer that nests
- * between these two steps still counts in the old second, where it may be
- * refused; if it is not, the reset forgets it.  So at a change of seconds the
- * limit may be exceeded by as many events as contexts nest.
+ * A second begins with the first event after the previous second ended.  The
+ * writer of that event stores the start of the new second, then resets the
+ * count.  A writer that nests between these two steps increments the old count:
+ * its event is refused, or recorded and forgotten by the reset.  So at a change
+ * of seconds the limit may be exceeded by as many events as contexts nest.
  */
-#define TICKS_SHIFT	10	/* 32 bits must last longer than a second */
+#define TICKS_SHIFT	10	/* so that times of 32 bits last for minutes */
 
 /**
  * struct kt_rate_window - current second of one limit on one CPU
- * @start: begin of the second, in units of 1 << TICKS_SHIFT ticks
+ * @start: start of the second, in units of 1 << TICKS_SHIFT ticks
  * @count: events since @start
  */
 struct kt_rate_window {
@@ -347,7 +349,7 @@ bool kt_rates_have(const struct kt_rates *rates, u32 opcode)
 }
 
 /**
- * kt_rates_pass() - Count an event: does it keep within its limit?
+ * kt_rates_pass() - Count an event and check whether it is within its limit
  * @rates: the limits
  * @opcode: below KTAPE_OPCODES
  *
@@ -364,7 +366,7 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode)
 		return true;
 	w = this_cpu_ptr(rates->windows) + i - 1;
 	start = READ_ONCE(w->start);
-	/* A clock that stepped back by less than a second is in this second. */
+	/* A time before @start by less than a second counts in this second. */
 	if (now - start + rates->second >= 2 * rates->second &&
 	    kt_try_cmpxchg_local(&w->start, &start, now))
 		local_set(&w->count, 0);

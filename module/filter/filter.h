@@ -5,8 +5,8 @@
  * Not here: parsing what user space asks for (session/filters.c), and recording
  * what passes (event/event.c).
  *
- * An event without filters never comes here: only an opcode to which a filter
- * of some session applies takes the route for several sessions (KT_ROUTE_MANY).
+ * A filter slows down only the opcodes that it applies to: they leave the fast
+ * route (KT_ROUTE_MANY in event/event.h).
  */
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H
@@ -33,7 +33,7 @@ struct task_struct;
  *	pass
  * @pid_except: set of threads that do not pass; 0 = none
  * @severity: lowest level of an exception that passes
- * @applies: bit n: a filter applies to opcode n
+ * @applies: bit n: a filter applies to opcode n, or a stack follows it
  * @stacks: bit n: a call stack follows event n
  * @softirqs: bit n: softirq vector n passes
  * @signals: bit n - 1: signal n passes
@@ -44,8 +44,8 @@ struct task_struct;
  * @gates: duration gates and their open pairs; NULL = none
  * @rates: rate limits and their windows; NULL = none
  * @nr: number of entries of each kind
- * @cpus: CPUs that record; on the others the want bits are clear, but for
- *	events of pairs
+ * @cpus: CPUs that record; the want bits of the others are clear, except for
+ *	the events of pairs that a gate or a trigger measures
  * @pids: entries of the pid filter, in the initial pid name space
  *
  * A control path makes a changed copy and publishes it by RCU; probes read it
@@ -158,9 +158,9 @@ bool kt_rates_pass(const struct kt_rates *rates, u32 opcode);
 /* ---- threads that filters follow: track.c -------------------------------- */
 
 /*
- * A set of followed threads is one bit.  A session's filter needs up to two
- * sets.  Two more are reserved, so that a new filter can be built while the old
- * one is still in force.
+ * A set of followed threads is one bit.  The pid filter of a session has up to
+ * two sets: threads that pass, and exceptions.  A new filter is built in sets
+ * of its own while the old one is still in force.
  */
 int kt_track_init(void);
 void kt_track_exit(void);

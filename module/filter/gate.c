@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Duration gates: of a pair of events (begin and end) only a long one is
- * recorded, as one span.
+ * Duration gates: a pair of events (begin and end) is recorded only if it took
+ * long enough, as one span record.
  *
  * The first event of a pair is stored in a table of open pairs and counted as
- * filtered.  The second event removes it from the table, and becomes a span or
- * is filtered too.
+ * filtered.  The second event removes the pair from the table, and becomes a
+ * span or is filtered too.
  *
  * A pair that finds no free slot is recorded as two events.  A second event
  * whose first one is not in the table is recorded too: the first one came
@@ -27,9 +27,9 @@
  *   context has claimed the slot in between, and key and epoch are those seen.
  *
  * The lookup takes no lock and has no retry: a failed claim has changed
- * nothing, and only the claimer writes to a claimed slot.  The word is a long
- * on 32-bit kernels as well; a claim would be wrong only if 2^30 uses of one
- * slot lay between a load and its cmpxchg.
+ * nothing, and only the claimer writes to a claimed slot.  On 32-bit kernels,
+ * where seq has 32 bits, a claim would be wrong only if 2^30 uses of one slot
+ * lay between the load and the cmpxchg.
  */
 #include <linux/atomic.h>
 #include <linux/hash.h>
@@ -43,13 +43,13 @@
 #define SLOT_BITS	12
 #define SLOTS		(1U << SLOT_BITS)
 #define PROBES		8U	/* slots in which a key may be stored */
-#define KEY_SHIFT	3	/* low bits of a key: the gate */
-#define IRQ_BITS	18
+#define KEY_SHIFT	3	/* bits of the gate's number, low in a key */
+#define IRQ_BITS	18	/* bits of an interrupt's number, in dat20 */
 
 /* State of a slot, in the low bits of its seq. */
 enum {
 	SLOT_FREE,	/* a new pair may claim it */
-	SLOT_OPEN,	/* holds a pair; if of an earlier epoch, as SLOT_FREE */
+	SLOT_OPEN,	/* holds a pair; of an earlier epoch: may be claimed */
 	SLOT_CLAIMED,	/* a context is changing it, all others skip it */
 };
 
@@ -58,11 +58,11 @@ enum {
 
 /**
  * struct kt_gate_slot - an open pair
- * @seq: number of uses, and state; stored last
+ * @seq: number of uses, and state of the slot; stored last
  * @key: identity of the pair, from gate_key()
  * @start: trace clock of its first event
- * @epoch: epoch in which it began
- * @dat20: of its first event
+ * @epoch: epoch in which the pair began
+ * @dat20: dat20 of its first event
  *
  * All but @seq is written by the context that has claimed the slot.
  */
@@ -104,7 +104,7 @@ enum {
 
 /**
  * struct kt_gate_event - an event of a pair
- * @gate: enum ktape_gate + 1; 0 = no event of a pair
+ * @gate: enum ktape_gate + 1; 0 = the event belongs to no pair
  * @by: what identifies its pair
  * @span: second event: opcode of the span; first event: 0
  * @first: first argument word to copy into the span, or FROM_BLOB
@@ -180,7 +180,8 @@ static struct kt_gate_slot *gate_slot_at(struct kt_gates *t, unsigned long key,
 }
 
 /*
- * Load seq before key and epoch, so that a claim proves that they belong to it.
+ * Load seq before key and epoch: a later claim with this seq then proves that
+ * both belong to the same use of the slot.
  */
 static unsigned long gate_load_seq(const struct kt_gate_slot *slot)
 {
@@ -197,8 +198,8 @@ static bool gate_is_open(unsigned long seq)
 static bool gate_claim_slot(struct kt_gate_slot *slot, unsigned long seq)
 {
 	/*
-	 * Pairs with the release in gate_release_slot(): the content of the
-	 * slot is that of @seq, and our stores to it come after.
+	 * Fully ordered.  Pairs with the release in gate_release_slot(): the
+	 * loads before belong to @seq, and the claimer's stores come after.
 	 */
 	return cmpxchg(&slot->seq, seq, (seq & ~SLOT_STATE) | SLOT_CLAIMED) ==
 	       seq;
@@ -277,8 +278,9 @@ static bool gate_begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
 #define SYSCALL_NR	0xffffU
 
 /*
- * Does an event end the pair that began with @begun?  A return from a signal
- * handler has lost its system call number: it gets that of the begin.
+ * Does an event with @dat20 end the pair whose first event had @begun?  The
+ * return from a signal handler has lost its system call number: set @dat20 to
+ * @begun.
  */
 static bool gate_is_end_of(const struct kt_gate_event *e, u32 begun, u32 *dat20)
 {
@@ -329,10 +331,10 @@ static void gate_make_span(const struct kt_gate_event *e,
 }
 
 /**
- * kt_gates_pass() - Decide what becomes of an event with a gate in force
+ * kt_gates_pass() - Apply the gates to an event
  * @t: the session's gates
- * @rec: the event
- * @span: receives the record that takes its place, with KT_SPAN
+ * @rec: the event, of a pair or not
+ * @span: with KT_SPAN receives the record that replaces the event
  *
  * Context: any, preemption disabled.
  * Return: enum kt_verdict.
@@ -398,7 +400,7 @@ void kt_gates_renew(struct kt_gates *t)
 }
 
 /**
- * kt_gates_thread_exits() - Forget the system call that a thread exits from
+ * kt_gates_thread_exits() - Forget the open system call of an exiting thread
  * @t: the gates
  * @p: the thread, current
  *
@@ -427,7 +429,7 @@ bool kt_gates_have(const struct kt_gates *t, u32 opcode)
 
 /**
  * kt_gates_end_of() - Get the event that a span replaces
- * @opcode: of any event
+ * @opcode: opcode of any event
  *
  * Context: any.
  * Return: the second event of the pair if @opcode is a span, else @opcode.
@@ -466,7 +468,7 @@ static u64 gate_ticks(u64 ns)
 
 /**
  * kt_gates_alloc() - Allocate gates without open pairs
- * @entries: the gates, each at most once, of at most an hour
+ * @entries: the gates, each at most once, with durations of at most an hour
  * @nr: number of @entries, at most KTAPE_GATES
  *
  * Context: process context, may sleep.

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The threads that pid filters follow, with their threads and children.
+ * The threads that pid filters follow: those that a filter names and, if it
+ * asks for them, the other threads of their processes and their children.
  *
  * The key of an entry is the task_struct of the thread, not its number: the
  * number may be given to another thread before the last event of the first one.
  *
  * The table is open-addressed.  It is read without a lock and changed under
- * track_lock.  The caller that looks a thread up knows that it lives, so the
- * entry of that thread does not vanish meanwhile.  States of a slot:
+ * track_lock.  Only threads that live are looked up, but kt_track_close() may
+ * remove an entry during a lookup.  So kt_track_sets() checks the thread again,
+ * and functions that change an entry look it up again under track_lock.
+ *
+ * States of a slot:
  *
  *   free	task == NULL: ends a search
- *   gone	task == GONE: a search continues; becomes free when the next slot
- *	is free, because then no search passes over it
- *   used	in: the sets that the thread is in; threads, children: the sets of
- *	these for which its threads and its children are added too
+ *   gone	task == GONE: a search continues; the slot becomes free when the
+ *	next one is free, because then no search passes over it
+ *   used	task is a thread
  *
- * A new member is entered before the walk over all threads, and a grace period
- * lies in between: a fork whose probe did not see the member has added its
- * child to the list of threads by then.
+ * A new member of a set is entered first, then all threads are walked, with a
+ * grace period in between: a child whose fork did not see the new member is in
+ * the list of threads when the walk begins.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -47,8 +50,8 @@
  * struct kt_track - a slot of the table
  * @task: the thread, NULL or GONE; stored last, with release
  * @in: sets that the thread is in
- * @threads: sets for which new threads of its process are added
- * @children: sets for which the processes that it forks are added
+ * @threads: sets to which the other threads of its process are added
+ * @children: sets to which the processes that it forks are added
  */
 struct kt_track {
 	const struct task_struct *task;
@@ -59,8 +62,8 @@ struct kt_track {
 
 static DEFINE_RAW_SPINLOCK(track_lock);
 static struct kt_track *table;
-static unsigned int used;	/* slots in use or gone */
-static u32 live;		/* open sets: forks inherit them */
+static unsigned int used;	/* slots in state used or gone */
+static u32 live;		/* open sets, to which forks add threads */
 static atomic_long_t missed[SETS];
 
 static unsigned int track_slot(const struct task_struct *p)
@@ -89,7 +92,8 @@ static struct kt_track *track_find(const struct task_struct *p)
 }
 
 /*
- * Find a slot for a thread that has none.  Return: the slot, or NULL if full.
+ * Find a slot for a thread that has none.
+ * Return: the slot, or NULL if the table is full.
  */
 static struct kt_track *track_place(const struct task_struct *p)
 {
@@ -130,8 +134,9 @@ static bool track_enter(const struct task_struct *p, u32 in, u32 threads,
 		return false;
 	}
 	/*
-	 * The former thread's entry ends before the sets of the new one are
-	 * stored.  Pairs with smp_rmb() in kt_track_sets().
+	 * Order the store of GONE in track_leave() before the new sets, so that
+	 * a reader that loads the new sets no longer sees the former thread.
+	 * Pairs with smp_rmb() in kt_track_sets().
 	 */
 	smp_wmb();
 	t->threads = threads;
@@ -184,9 +189,9 @@ u32 kt_track_sets(const struct task_struct *p)
 /**
  * kt_track_fork() - Follow a new thread if the entry of its parent asks for it
  * @parent: the thread that forks
- * @child: the thread, which has not run yet
+ * @child: the new thread, which has not run yet
  *
- * The children of a process are followed with all their threads.
+ * A child process is followed with all its threads.
  *
  * Context: the probe of sched_process_fork.
  */
@@ -200,7 +205,7 @@ void kt_track_fork(const struct task_struct *parent,
 	if (likely(!t))
 		return;
 	raw_spin_lock_irqsave(&track_lock, flags);
-	/* kt_track_close() may have been here. */
+	/* kt_track_close() may have removed the entry: look it up again. */
 	t = track_find(parent);
 	if (t && child->tgid == parent->tgid) {
 		in = t->in & t->threads & live;
@@ -228,7 +233,7 @@ void kt_track_free(const struct task_struct *p)
 	if (likely(!t))
 		return;
 	raw_spin_lock_irqsave(&track_lock, flags);
-	/* kt_track_close() may have been here. */
+	/* kt_track_close() may have removed the entry: look it up again. */
 	t = track_find(p);
 	if (t)
 		track_leave(t);
@@ -277,7 +282,7 @@ u32 kt_track_open(void)
 	unsigned int n = ffz(live);
 	unsigned long flags;
 
-	/* All sessions together use fewer, see filter.h. */
+	/* All sessions together need fewer sets (filter.h). */
 	if (WARN_ON_ONCE(n >= SETS))
 		return 0;
 	atomic_long_set(&missed[n], 0);
@@ -294,7 +299,7 @@ u32 kt_track_open(void)
  * @flags: KTAPE_PID_*
  * @global: receives its number in the initial pid name space
  *
- * kt_track_walk() adds the threads and children that @flags ask for.
+ * kt_track_walk() then adds the threads and children that @flags asks for.
  *
  * Context: process context under kt_session_control.
  * Return: 0, or -ESRCH if there is no such thread.
@@ -319,13 +324,13 @@ int kt_track_add(u32 set, s32 nr, u32 flags, s32 *global)
 }
 
 /**
- * kt_track_number() - Get the number of a followed thread for the caller
- * @sets: the thread must be in one of these
+ * kt_track_number() - Get a followed thread's number in the caller's name space
+ * @sets: the thread must be in one of these sets
  * @global: its number in the initial pid name space
  *
  * Context: process context.
- * Return: its number in the caller's pid name space; 0 if it has none there or
- * has exited.
+ * Return: its number in the caller's pid name space; 0 if it has no number
+ * there or has exited.
  */
 s32 kt_track_number(u32 sets, s32 global)
 {
@@ -336,7 +341,7 @@ s32 kt_track_number(u32 sets, s32 global)
 	rcu_read_lock();
 	pid = find_pid_ns(global, &init_pid_ns);
 	p = pid_task(pid, PIDTYPE_PID);
-	/* By now the number may belong to another thread. */
+	/* The number may have been given to another thread. */
 	if (p && kt_track_sets(p) & sets)
 		nr = pid_vnr(pid);
 	rcu_read_unlock();
@@ -350,10 +355,10 @@ s32 kt_track_number(u32 sets, s32 global)
  * @look: called for each thread, within an RCU read section
  * @arg: argument of @look
  *
- * The walk is cut into short sections.  It continues at a pid number, because a
- * number stays valid while a thread in a list may go away.  Each thread that
- * exists from begin to end is seen.  A thread that starts meanwhile is missed
- * if its number was passed already.
+ * The walk is cut into short RCU sections.  Each section continues at a pid
+ * number, because a thread at which the walk paused may be freed meanwhile.
+ * Each thread that exists during the whole walk is seen.  A thread that starts
+ * meanwhile is missed if the walk has passed its number.
  *
  * Context: process context, may sleep.
  */
@@ -380,7 +385,7 @@ void kt_threads_walk(void (*look)(struct task_struct *p, void *arg), void *arg)
 	} while (pid);
 }
 
-/* State of one round of the walk: the set, and whether a thread was added. */
+/* One walk over all threads: the set, and whether a thread was added to it. */
 struct track_round {
 	u32 set;
 	bool taken;
@@ -396,7 +401,7 @@ static u32 track_children(const struct kt_track *t, u32 set)
 	return t ? t->in & t->children & set : 0;
 }
 
-/* Add a thread to the set, unless it is there with these flags already. */
+/* Add a thread to the set, unless its entry says the same already. */
 static void track_take(const struct task_struct *p, u32 threads, u32 children,
 		       struct track_round *round)
 {
@@ -413,8 +418,9 @@ static void track_take(const struct task_struct *p, u32 threads, u32 children,
 }
 
 /*
- * The leader's entry says for its whole process whether threads are followed,
- * so a thread needs no look at all the others.
+ * Add a thread to the set if its process or its parent is followed.  The entry
+ * of the leader says whether all threads of the process are followed, so the
+ * walk need not compare each thread with all others.
  */
 static void track_look(struct task_struct *p, void *arg)
 {
@@ -433,12 +439,13 @@ static void track_look(struct task_struct *p, void *arg)
 }
 
 /**
- * kt_track_walk() - Add the existing threads and children of the members
- * @set: one bit, with its first members
+ * kt_track_walk() - Add the existing threads and children of a set's members
+ * @set: one bit; its first members were added by kt_track_add()
  *
- * A walk misses a child that starts behind it if the child's parent is not
- * followed yet.  But then the same walk adds that parent, or an older ancestor,
- * and another walk follows.
+ * Walk until a walk adds no thread.  A walk misses a child that starts with a
+ * number which the walk has passed, if the child's parent is not followed yet.
+ * But then the same walk adds that parent, or an older ancestor, so another
+ * walk follows.
  *
  * A child whose parent has exited has another parent and is not found.
  *
@@ -467,7 +474,7 @@ void kt_track_close(u32 set)
 	unsigned int i, end;
 	unsigned long flags;
 
-	/* From here on no fork adds the set to a slot that was checked. */
+	/* From here on no fork adds threads to the set. */
 	raw_spin_lock_irqsave(&track_lock, flags);
 	live &= ~set;
 	raw_spin_unlock_irqrestore(&track_lock, flags);
