@@ -268,17 +268,12 @@ do {									\
 	kt_event_record(KT_EVENT_RING_##NAME, &__rec);			\
 } while (0)
 
-/**
- * kt_wanted() - Does any session or sink want this event on this CPU?
- * @opcode: of an event
- *
- * Context: any, preemption disabled.
- * Return: true or false.
+/*
+ * Does any session or sink want this event on this CPU?  Preemption disabled.  A
+ * macro, because gcc lays out callers of an inline function worse.
  */
-static __always_inline bool kt_wanted(u32 opcode)
-{
-	return kt_cpu_read(kt_cpus.want[opcode]) || kt_sink_wants(opcode);
-}
+#define kt_wanted(opcode) \
+	(kt_cpu_read(kt_cpus.want[opcode]) || kt_sink_wants(opcode))
 
 #define KT_WANTED(NAME)		kt_wanted(KTAPE_EV_##NAME)
 
