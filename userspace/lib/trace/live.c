@@ -9,7 +9,7 @@
  *
  *	- the window is full,
  *	- no data arrives for IDLE_MS, or
- *	- the event arrived two seconds ago (KT_AGES half seconds; time that the
+ *	- the event arrived two seconds ago (KT_AGES - 1 half seconds; time that the
  *	  caller spends between two events does not count, because nothing is read
  *	  meanwhile).
  *

@@ -12,7 +12,7 @@
 #include "stream/packet.h"
 #include "stream/scan.h"
 
-/* Half seconds after which an event of a live trace is not held back any longer. */
+/* Entries of @came: a live event is held back for at most KT_AGES - 1 half seconds. */
 #define KT_AGES		5
 
 /* Where the packets of a stream come from. */
