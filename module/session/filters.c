@@ -39,7 +39,7 @@ static int parse_##name(struct kt_filters *f, const void *entries, u32 nr) \
 	return 0;							\
 }									\
 									\
-static void filter_get_##name(const struct kt_filters *f, void *to)		\
+static void filter_get_##name(const struct kt_filters *f, void *to)	\
 {									\
 	memcpy(to, member, (words) * sizeof(u64));			\
 }
@@ -387,10 +387,10 @@ static void drop_rates(struct kt_filters *f)
 #define BITMAP(name, words)						\
 	{								\
 		.size = sizeof(u64),					\
-		.get_size = sizeof(u64),					\
+		.get_size = sizeof(u64),				\
 		.max = words,						\
 		.parse = parse_##name,					\
-		.get = filter_get_##name,					\
+		.get = filter_get_##name,				\
 	}
 
 const struct kt_filter_kind kt_filter_kinds[KTAPE_FILTER_KINDS] = {
