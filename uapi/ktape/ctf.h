@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * CTF 1.8 metadata as string literals made from the event table, so that the
- * kernel (for read()) and user space (for saved traces) tell the same.
+ * kernel (for read()) and user space (for saved traces) have the same text.
  *
- * The text is KTAPE_CTF_HEAD (a printf format), KTAPE_CTF_EVENTS, then for
- * each opcode that the table does not have KTAPE_CTF_UNKNOWN (a printf format
- * that takes the opcode twice).  When all of it is there, the digits behind
- * KTAPE_CTF_CRC are replaced by its checksum.
+ * The text consists of KTAPE_CTF_HEAD (a printf format), KTAPE_CTF_EVENTS, and
+ * KTAPE_CTF_UNKNOWN (a printf format that takes the opcode twice) for each
+ * opcode that the table does not have.  When the text is complete, the digits
+ * behind KTAPE_CTF_CRC are replaced by its checksum.
  *
  * The event header is 64-bit aligned: ts32, the opcode, and for the time
  * extension the whole time.  dat20 is the event's context, which starts at bit
