@@ -2,12 +2,12 @@
 /*
  * Thread and context of the first record of a block, for its header.
  *
- * Later records are attributed by readers, which follow the records of context
- * switches.
+ * Readers attribute later records by the context switches that they find in the
+ * block.
  *
  * Between the record of sched_switch and the switch itself, current is still
- * the outgoing task, while the records belong to the incoming one: struct
- * kt_coming.
+ * the outgoing task, but readers attribute records to the incoming one.  struct
+ * kt_coming makes headers agree with that.
  */
 #include <linux/hardirq.h>
 #include <linux/sched.h>
@@ -17,9 +17,9 @@
 DEFINE_PER_CPU(unsigned int, kt_breakpoints);
 
 /*
- * Get the context that runs now.  in_nmi() counts a breakpoint of a probe as an
- * NMI, and hardirq_count() counts an NMI as an interrupt: subtract both, to get
- * the context that the breakpoint interrupted.
+ * Get the context that runs on this CPU.  in_nmi() counts a probe's breakpoint
+ * as an NMI, and hardirq_count() counts an NMI as an interrupt.  Subtract both,
+ * to get the context that the breakpoint interrupted.
  */
 static u8 context_now(void)
 {
@@ -39,8 +39,8 @@ static u8 context_now(void)
 static DEFINE_PER_CPU(struct kt_coming, coming);
 
 /*
- * Store the incoming task.  An NMI may read it at any time: @leaves is NULL
- * while the other members change.
+ * Store the incoming task.  An NMI may read the structure at any time, so
+ * @leaves is NULL while the other members change.
  */
 static void coming_store(const struct kt_coming *to)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records an event in the rings of the sessions that want it: the routes of
- * KT_ROUTE_MANY, filters and triggers included, and records of any shape.  The
- * fast path for one session is in event.h.
+ * Records an event in the rings of all sessions that want it, with filters,
+ * stacks, triggers and sinks: the route KT_ROUTE_MANY, and records of any
+ * shape.  The fast path for one session is in event.h.
  *
  * Also the callbacks of a session's rings (struct kt_ring_ops), which fill in
  * block headers and wake readers.
@@ -78,7 +78,7 @@ void kt_sink_set(void (*call)(const struct kt_record *rec))
  * kt_sink_mask_set() - Set the events that sinks want
  * @mask: bit n: opcode n
  *
- * Sessions have to update their routes afterwards.
+ * The caller then has all sessions update their routes.
  *
  * Context: process context; the caller serializes.
  */
@@ -92,7 +92,7 @@ void kt_sink_mask_set(const u64 *mask)
 
 /*
  * Record an event that passed the filters, and the call stack that follows it.
- * The stack has a rate limit of its own.  If the event is lost there is no stack.
+ * The stack has a rate limit of its own.  A lost event has no stack.
  */
 static void record_with_stack(const struct kt_filters *f, struct kt_ring *r,
 			      const struct kt_record *rec)
@@ -117,8 +117,8 @@ static void record_with_stack(const struct kt_filters *f, struct kt_ring *r,
 }
 
 /*
- * Record the span of a pair.  The second event of the pair was counted as
- * emitted in its place.
+ * Record the span of a pair.  It needs no count as emitted, because the event
+ * that it replaces was counted.
  */
 static void record_span(const struct kt_filters *f, struct kt_ring *r,
 			const struct kt_record *rec)
@@ -391,8 +391,9 @@ static void owner_opening(struct kt_ring *r, struct ktape_block *block, u64 ts)
 /*
  * Report losses and wake readers after a block was opened.
  *
- * There is room again, so this is the time to report losses, but not each time:
- * the control ring must keep its exceptions.  Readers are woken in irq_work.
+ * Losses are reported now because the ring has room again, but not at each
+ * block, because loss records would push exceptions out of the control ring.
+ * irq_work wakes the readers, because a writer may hold the scheduler's locks.
  */
 static void owner_opened(struct kt_ring *r, u64 since)
 {
@@ -412,7 +413,7 @@ static void owner_opened(struct kt_ring *r, u64 since)
 		irq_work_queue(&owner->wake);
 }
 
-/* End the session in irq_work: a record of its snapshot found no room. */
+/* Stop the session outside the writer: its snapshot is full. */
 static void owner_filled(struct kt_ring *r)
 {
 	struct kt_owner *owner = r->owner;
@@ -439,7 +440,7 @@ static void owner_wake(struct irq_work *work)
 
 /**
  * kt_owner_init() - Prepare a session's owner structure
- * @owner: zeroed
+ * @owner: zeroed; the caller prepares @filled
  *
  * Context: process context.
  */

@@ -2,12 +2,12 @@
 /*
  * From a probe to the rings of the sessions that want the event.
  *
- * Each CPU has one want byte per opcode, one bit per session.  Whether a
- * session records, its profile, its stop and its CPU mask are in these bits and
- * nowhere else on the way of an event.
+ * Each CPU has one want byte per opcode, with one bit per session.  On the way
+ * of an event these bits alone say which sessions record it: a start, a stop, a
+ * profile and a CPU filter take effect by changing them.
  *
  * Not here: the probes (probes/), and the setting of the want bits
- * (kt_want_set() in session/).
+ * (kt_want_set() in session/profile.c).
  */
 #ifndef _KT_EVENT_H
 #define _KT_EVENT_H
@@ -28,7 +28,7 @@
 struct module;
 struct task_struct;
 
-/* Ring of each class, then class and ring of each event, as constants. */
+/* As constants: ring of each class, class of each event, ring of each event. */
 enum {
 #define KTAPE_CLASS(number, NAME, name, ring, priority, help) \
 	KT_RING_OF_##NAME = KTAPE_RING_##ring,
@@ -48,10 +48,10 @@ enum {
 };
 
 /*
- * Index of the ring for names.  In a discard session that is the control ring,
- * which waits for its reader.  In other sessions it is the event ring: names
- * are as frequent as new processes and would push exceptions out of the control
- * ring.
+ * Index of the ring for names.  In a discard session this is the control ring,
+ * which is not overwritten before its consumer has read it.  In other sessions
+ * it is the event ring: names are as frequent as new processes and would push
+ * exceptions out of the control ring.
  */
 #define KT_RING_NAMES		KTAPE_RINGS_PER_CPU
 #define KT_RING_KINDS		(KT_RING_NAMES + 1)
@@ -70,7 +70,7 @@ enum {
  *	want bit of the session is set; NULL for KT_ROUTE_MANY
  *
  * @route follows from @want.  It saves the search for the bit in the usual
- *	case: one session, without filters, and no sink.
+ * case: one session, and no filter, trigger or sink for the event.
  */
 struct kt_cpu {
 	u8 route[KTAPE_OPCODES];
@@ -83,13 +83,13 @@ DECLARE_PER_CPU_ALIGNED(struct kt_cpu, kt_cpus);
 /**
  * struct kt_owner - a session as its rings see it
  * @session: number of the session
- * @generation: generation of its profile
+ * @generation: number of its starts and of changes of its profile and filters
  * @no_context: the session does not record which thread runs
  * @waiting: number of readers that wait in read() or poll()
  * @wait: queue of those readers
  * @wake: wakes the readers outside the writer's context
  * @filled: ends a full snapshot outside the writer's context
- * @filled_queued: @filled was queued
+ * @filled_queued: @filled was queued since the session was started
  */
 struct kt_owner {
 	u32 session;
@@ -103,13 +103,11 @@ struct kt_owner {
 };
 
 /**
- * struct kt_coming - task of the records between a switch's record and the
- * switch
- * @leaves: outgoing task; NULL = inactive, records belong to current
+ * struct kt_coming - incoming task of a context switch, between the record of
+ * sched_switch and the switch
+ * @leaves: outgoing task; NULL = no such switch, records belong to current
  * @tid: thread id of the incoming task, -1 = unknown
  * @prio: priority of the incoming task
- *
- * Active from the record of sched_switch until current has changed.
  */
 struct kt_coming {
 	const struct task_struct *leaves;
@@ -120,6 +118,7 @@ struct kt_coming {
 /* Nesting depth of this CPU in breakpoint handlers of run-time probes. */
 DECLARE_PER_CPU(unsigned int, kt_breakpoints);
 
+/* Identifies this load of the module, in the header of each block. */
 extern u8 kt_uuid[16];
 
 /* For rings whose owner is a struct kt_owner. */
@@ -174,12 +173,12 @@ static __always_inline bool kt_sink_wants(unsigned int opcode)
  * @a2: argument word
  * @other: a task that the event is about besides current, or NULL
  *
- * Each use is a copy of some 200 bytes of text.  Only the events of the
- * scheduler, of interrupts, of softirqs and of system calls are frequent enough
- * to be worth that; all others call kt_event0() to kt_event3().
+ * Each use inlines about 200 bytes of code.  Only the events of the scheduler,
+ * of interrupts, of softirqs and of system calls are frequent enough to be
+ * worth that; all others call kt_event0() to kt_event3().
  *
- * The load of the ring's pointer depends on the route by address, which orders
- * it after the load of the route.  Pairs with the barrier in kt_want_set().
+ * The address of the ring's pointer is computed from the route, which orders
+ * the two loads.  Pairs with the barrier in kt_want_set().
  *
  * Context: any, preemption disabled.
  */
@@ -220,7 +219,7 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 #define KT_EVENT3(NAME, dat20, a0, a1, a2) \
 	KT_EVENT3_OF(NAME, NULL, dat20, a0, a1, a2)
 
-/* The same for events about another task besides current. */
+/* The same for events that are about another task besides current. */
 #define KT_EVENT1_OF(NAME, other, dat20, a0)				\
 	kt_event1(KT_CODE(KTAPE_EV_##NAME, dat20, 0, 1), KT_PLACE(NAME), \
 		  a0, other)
@@ -250,8 +249,8 @@ void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
 	KT_EVENT_INLINE(NAME, dat20, 3, a0, a1, a2, other)
 
 /*
- * Record an event with more argument words, or with a blob (bytes at data; NULL
- * and 0 = none).  This takes a little longer.
+ * Record an event with an array of up to 7 argument words, and with a blob
+ * (bytes at data; NULL and 0 = none).
  */
 #define KT_EVENT_LONG(NAME, dat20, words, data, bytes)			\
 do {									\
@@ -280,8 +279,8 @@ do {									\
 /* ---- triggers: trigger.c --------------------------------------------------- */
 
 /*
- * An opcode that a trigger of a session looks at takes the route KT_ROUTE_MANY,
- * as if a filter applied to it.  Other opcodes are not affected.
+ * An opcode that a trigger looks at leaves the fast route, like one to which a
+ * filter applies.  Other opcodes are not affected.
  */
 
 /**
@@ -290,7 +289,7 @@ do {									\
  * @gates: KTAPE_TRIGGER_LONGER: open pairs; else NULL
  * @matches: matching events since the session was started
  * @fired: firings since the session was started
- * @pending: firings not handled yet; the first one queues @irq
+ * @pending: firings that @irq has not handled yet; the first one queues @irq
  * @seen: KTAPE_TRIGGER_QUIET: jiffies of the last match
  * @last: trace clock of the last firing
  * @irq: handles firings outside the writer's context
@@ -359,10 +358,10 @@ void kt_cost_read(struct ktape_cost *cost);
 /* ---- tokens: token.c ------------------------------------------------------- */
 
 /*
- * Tokens stand for addresses in records: a record can tell objects and
- * functions apart without showing where they are.  A token is a keyed 32-bit
- * hash of the address, with a new key at each load.  It keeps addresses out of
- * traces that are passed around, but it is no cipher.
+ * Tokens replace addresses in records: objects and functions have different
+ * tokens, but a trace does not show where they are.  A token is a keyed 32-bit
+ * hash of the address, with a new key at each load.  It is not meant to resist
+ * a determined attacker.
  */
 
 /* Places for code addresses whose symbols are still to be looked up. */
@@ -370,7 +369,7 @@ void kt_cost_read(struct ktape_cost *cost);
 
 /*
  * Places for code addresses whose symbols were looked up.  The low bits of the
- * token select the place; an address that finds it taken is stored near it.
+ * token select the place; if it is taken, the address goes to a place near it.
  */
 #define KT_SYMBOLS_SEEN		16384
 
@@ -403,7 +402,7 @@ static __always_inline u32 kt_token(const void *p)
 
 /*
  * The kernel's part of the address space, including addresses with a tag in the
- * top byte, but without the last megabyte: nothing is mapped there, and error
+ * top byte.  The last megabyte is left out: nothing is mapped there, and error
  * codes and small negative numbers look like addresses in it.
  */
 #ifdef CONFIG_64BIT

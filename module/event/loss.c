@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Records about the tracer itself: when a ring lost events and how many, and
- * how long an event takes.
+ * how long recording an event takes.
  *
- * The path of an event is not timed.  About SAMPLES_A_SECOND times a second,
- * after a block was opened, the CPU times one record on that path; this record
- * carries the time that the previous one took.  The opening of a block is
- * always timed.
+ * The path of an ordinary event has no time measurement.  At most
+ * SAMPLES_A_SECOND times a second, after a CPU opened a block, it records a
+ * tracer event on that path and measures it; the record has the time of the
+ * previous measurement.  Opening a block is measured each time.
  */
 #include <linux/irqflags.h>
 
@@ -51,8 +51,8 @@ static int loss_write(struct kt_ring *to, const struct kt_ring *r,
  * kt_event_losses() - Report the losses of a ring that no record reports yet
  * @r: the ring
  *
- * If the control ring cannot take a loss record, that is a loss itself.  Its
- * content is reported later, at the latest when the session stops.
+ * A loss record that the control ring cannot take counts as lost itself.  The
+ * losses in it are reported later, at the latest when the session stops.
  *
  * Context: any, on the owning CPU with preemption disabled.
  */
@@ -63,7 +63,10 @@ void kt_event_losses(struct kt_ring *r)
 	unsigned int class;
 	bool full = false;
 
-	/* A nested writer sees reporting set, or is done before we set it. */
+	/*
+	 * No atomic needed: a writer that nests before @reporting is set has
+	 * finished by then, and a later one sees it set.
+	 */
 	if (!READ_ONCE(r->lossy) || READ_ONCE(r->reporting) ||
 	    READ_ONCE(r->losing) || !to)
 		return;
@@ -83,11 +86,11 @@ void kt_event_losses(struct kt_ring *r)
 }
 
 /**
- * kt_event_losses_soon() - Report losses at most once a second
+ * kt_event_losses_soon() - Report losses, but at most once a second
  * @r: the ring
  *
- * Otherwise a ring that loses events all the time would fill the control ring.
- * What is not reported now is reported later, with a longer interval.
+ * Without the limit a ring that loses events all the time would fill the
+ * control ring.  A later report covers the whole interval.
  *
  * Context: as kt_event_losses().
  */
@@ -110,8 +113,9 @@ void kt_event_losses_soon(struct kt_ring *r)
  * @opened: @total.opened at the last sample
  * @opening: @total.opening_ticks at the last sample
  *
- * Written by this CPU only.  A nested writer may add its time to an interrupted
- * one's: the values are samples.
+ * Written by this CPU only, without atomics: the counts of a nested writer may
+ * be lost, and its time may count in that of the interrupted writer as well.
+ * The values are estimates.
  */
 struct kt_cost {
 	struct ktape_cost total;
@@ -125,8 +129,8 @@ static DEFINE_PER_CPU(struct kt_cost, costs);
 
 /**
  * kt_cost_sample() - Time one record on this CPU
- * @r: event ring of a session that records, and records much: in a control ring
- *	or a quiet ring these records would push out data that are to be kept
+ * @r: event ring that has just opened a block, or whose session starts: in a
+ *	control ring or a quiet ring these records would push out other records
  *
  * Context: any, preemption disabled.
  */
@@ -143,7 +147,7 @@ void kt_cost_sample(struct kt_ring *r)
 	c->opened = c->total.opened;
 	c->opening = c->total.opening_ticks;
 	start = kt_clock();
-	/* Store it first: the record may open a block and come here again. */
+	/* Store it first: if the record opens a block, this is called again. */
 	WRITE_ONCE(c->sampled_at, start);
 	kt_count(&r->page->emitted[KTAPE_CLASS_CONTROL]);
 	kt_ring_put(r, KT_CODE(KTAPE_EV_TRACER, 0, 0, 3), KTAPE_CLASS_CONTROL,
@@ -158,9 +162,9 @@ void kt_cost_sample(struct kt_ring *r)
 /**
  * kt_cost_opened() - Count the opening of a block
  * @r: the ring
- * @since: trace clock when it began
+ * @since: trace clock when the writer began to open it
  *
- * Context: the writer's, preemption disabled.
+ * Context: that of the writer, preemption disabled.
  */
 void kt_cost_opened(struct kt_ring *r, u64 since)
 {

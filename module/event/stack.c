@@ -3,10 +3,11 @@
  * Kernel call stacks that follow an event, where the session's filters ask for
  * it.
  *
- * All data are on the stack of the event's own context, because contexts nest.
- * A call stack begins at the code that the event is about: the frames of this
- * module are left out, and so are those of the kernel between that code and
- * this module ("glue": the functions by which tracepoints call their probes).
+ * All data are on the kernel stack of the event's context, because contexts
+ * nest.  A recorded call stack begins at the code that the event is about.  The
+ * frames of this module are left out, and so are the frames between that code
+ * and this module ("glue": the functions by which tracepoints call their
+ * probes).
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -25,8 +26,7 @@
 /* Most bytes from a probed address to the return address of its frame. */
 #define PROBE_SPAN	8
 
-/* Functions by which tracepoints call their probes. */
-#define GLUE_MAX	512
+#define GLUE_MAX	512	/* glue functions that are left out */
 
 static struct {
 	unsigned long start;
@@ -51,6 +51,10 @@ static bool glue_has(unsigned long address)
 	return false;
 }
 
+/*
+ * Return the bytes from @function to the end of its symbol, 0 = unknown.  Of
+ * the functions that know them, modules can call only sprint_symbol().
+ */
 static unsigned long function_size(unsigned long function)
 {
 	char text[KSYM_SYMBOL_LEN], *plus;
@@ -64,8 +68,8 @@ static unsigned long function_size(unsigned long function)
 }
 
 /**
- * kt_stack_leave_out() - Leave a function out of call stacks
- * @function: begin of a function that stands between event and probe, or NULL
+ * kt_stack_leave_out() - Leave a glue function out of call stacks
+ * @function: the function by which a tracepoint calls its probes, or NULL
  *
  * Context: process context, may sleep.
  */
@@ -88,7 +92,7 @@ void kt_stack_leave_out(const void *function)
 }
 
 /**
- * kt_stack_module() - Forget the functions of a module
+ * kt_stack_module() - Forget the glue functions of a module
  * @mod: the module, which is being loaded or unloaded
  *
  * Context: process context, may sleep.
@@ -104,7 +108,7 @@ void kt_stack_module(const struct module *mod)
 	mutex_unlock(&glue_lock);
 }
 
-/* Is a frame the probed address, or behind its breakpoint or call? */
+/* Is a frame the probed address, or just behind its breakpoint or call? */
 static bool frame_is_probed(unsigned long frame, u32 token)
 {
 	unsigned int i;
@@ -115,7 +119,7 @@ static bool frame_is_probed(unsigned long frame, u32 token)
 	return false;
 }
 
-/* Return the index of the first frame that the event is about. */
+/* Return the index of the first frame of the code that the event is about. */
 static unsigned int stack_first_frame(const unsigned long *frames,
 				      unsigned int nr,
 				      const struct kt_record *event)
@@ -129,7 +133,8 @@ static unsigned int stack_first_frame(const unsigned long *frames,
 	if (event->class != KTAPE_CLASS_KPROBE)
 		return own;
 	/*
-	 * Breakpoint or trampoline frames: their number depends on the probe.
+	 * How many frames a breakpoint or trampoline has depends on the probe:
+	 * look for the probed address.
 	 */
 	for (i = own; i < nr; i++)
 		if (frame_is_probed(frames[i], event->args[0]))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tokens: keyed 32-bit stand-ins for addresses, and the code addresses that
- * still need a symbol.
+ * Tokens (keyed 32-bit hashes that replace addresses), and the code addresses
+ * whose symbols are still to be looked up.
  *
  * A probe cannot look a symbol up.  It stores the address in a small table of
  * pending addresses and queues the irq_work of names/symbol.c, which looks the
  * symbols up and enters them into the registry.  An address that finds no free
- * place is dropped: it is stored when it comes up again.
+ * place is dropped, and stored when it occurs again.
  *
  * Looked-up addresses stay in kt_symbols_seen, so that a probe stores each
  * address once.  Only names/symbol.c writes to that table.
@@ -22,7 +22,7 @@
 u64 kt_token_key[3] __read_mostly;
 unsigned long kt_symbols_seen[KT_SYMBOLS_SEEN];
 
-/* Addresses without a symbol so far, hashed by token; 0 = free place. */
+/* Addresses to be looked up, hashed by token; 0 = free place. */
 static unsigned long pending_symbols[KT_SYMBOLS_PENDING];
 
 static struct irq_work *pending_work;
@@ -49,8 +49,11 @@ unsigned long *kt_symbol_place(u32 token, unsigned long address)
 }
 
 /*
- * Without a free place an address is never remembered and comes up again and
- * again, possibly an address of the lookup itself.  Let one through per tick.
+ * Must a lookup be put off, because the address could not be remembered?
+ *
+ * If all its places in kt_symbols_seen are taken, an address is looked up each
+ * time it occurs.  The lookup itself may cause events with that address, which
+ * would be an endless loop.  So let one such address through per tick.
  */
 static bool symbol_is_throttled(u32 token)
 {
@@ -65,7 +68,7 @@ static bool symbol_is_throttled(u32 token)
 	return false;
 }
 
-/* Request the symbol of a code address.  Out of line: needed once an address. */
+/* Request the symbol of a code address.  Out of line: once for each address. */
 static noinline void symbol_make_pending(unsigned long address, u32 token)
 {
 	unsigned long old = address;
@@ -87,7 +90,7 @@ static noinline void symbol_make_pending(unsigned long address, u32 token)
 }
 
 /**
- * kt_token_func() - Return the token of a code address, and get it a symbol
+ * kt_token_func() - Return the token of a code address, and request its symbol
  * @address: in the kernel or a module, may be 0
  *
  * Context: any, NMI included; preemption disabled.

@@ -3,8 +3,8 @@
  * Does an event fire a trigger?
  *
  * The check takes no lock and runs in the context of the event.  The records of
- * a firing are written here, behind the event.  All other actions sleep: they
- * are taken by session/trigger.c, which @irq of the trigger starts.
+ * a firing are written here, behind the event.  All other actions may sleep:
+ * @irq of the trigger starts session/trigger.c, which carries them out.
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
@@ -14,10 +14,10 @@
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
-/* The first firings are recorded each, later ones at powers of two. */
-#define TOLD_EACH	16
+/* Number of firings that are all recorded; later only each power of two is. */
+#define RECORDED_EACH	16
 
-/* Pairs of events and their spans, by gate. */
+/* Events of each pair and its span, by gate. */
 static const struct {
 	u8 begin, end, span;
 } pairs[] = {
@@ -38,7 +38,7 @@ static const struct {
 };
 
 /**
- * kt_trigger_gate_of() - Get the gate that follows a pair
+ * kt_trigger_gate_of() - Get the gate that measures a pair
  * @span: opcode of the pair's span
  *
  * Context: any.
@@ -75,8 +75,8 @@ void kt_trigger_mask(const struct ktape_trigger *spec, u64 *mask)
 }
 
 /*
- * Extract the part of a record that is compared.
- * Return: false if the record has no such part.
+ * Extract the value from a record that a trigger compares.
+ * Return: false if the record does not have the words of that value.
  */
 static bool compare_part(const struct ktape_trigger_compare *c,
 			 const struct kt_record *rec, u64 *value)
@@ -146,8 +146,8 @@ static bool trigger_is_long(struct kt_trigger *t, const struct kt_record *rec)
 }
 
 /*
- * Write a record without asking want bits and triggers, so that it cannot fire
- * a trigger itself.
+ * Write a record past the want bits and triggers, so that it fires no trigger
+ * itself.
  */
 static void trigger_write(unsigned int session, u32 kind,
 			  const struct kt_record *rec)
@@ -177,7 +177,7 @@ static void trigger_record(struct kt_trigger *t, unsigned int session)
 		.args = args,
 	};
 
-	if (args[1] > TOLD_EACH && !is_power_of_2(args[1]))
+	if (args[1] > RECORDED_EACH && !is_power_of_2(args[1]))
 		return;
 	trigger_write(session, KT_EVENT_RING_TRIGGER, &rec);
 }
@@ -198,7 +198,7 @@ static void trigger_mark(const struct kt_trigger *t, unsigned int session)
 }
 
 /**
- * kt_trigger_fire() - Fire a trigger
+ * kt_trigger_fire() - Fire a trigger, if its limit is not reached
  * @t: the trigger
  * @session: number of its session, which records
  *
@@ -219,8 +219,8 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 	if (!(t->spec.actions & ~KTAPE_TRIGGER_MARK))
 		return;
 	/*
-	 * Queue one interrupt at a time: the end of the interrupt may fire this
-	 * trigger again, which would queue the next one, and so on.
+	 * Queue one interrupt at a time: an event of that interrupt may fire
+	 * this trigger again and would queue the next one, without end.
 	 */
 	if (atomic_inc_return(&t->pending) == 1)
 		irq_work_queue(&t->irq);
@@ -240,6 +240,7 @@ static void trigger_look(struct kt_trigger *t, unsigned int session,
 	}
 	if (t->spec.when == KTAPE_TRIGGER_QUIET)
 		WRITE_ONCE(t->seen, jiffies);
+	/* session/trigger.c fires a QUIET trigger, when no event matches. */
 	if ((u32)atomic_inc_return(&t->matches) % nth ||
 	    t->spec.when == KTAPE_TRIGGER_QUIET)
 		return;
@@ -268,7 +269,7 @@ void kt_trigger_look(const struct kt_triggers *all, unsigned int session,
  * @all: the triggers of the session, or NULL
  * @rec: the event, held back by a filter or lost to a rate limit
  *
- * Otherwise the end of another pair could be taken for that of this one.
+ * Otherwise the end of a later pair could be taken for the end of this one.
  *
  * Context: any, preemption disabled.
  */
@@ -300,8 +301,7 @@ void kt_triggers_renew_gates(const struct kt_triggers *all)
 }
 
 /**
- * kt_triggers_follow() - Does a trigger wait for a pair that a gate holds
- * back?
+ * kt_triggers_follow() - Does a trigger measure a pair that a gate holds back?
  * @all: the triggers of a session, or NULL
  * @gates: gates of the session's filters
  *
@@ -324,8 +324,7 @@ bool kt_triggers_follow(const struct kt_triggers *all,
 }
 
 /**
- * kt_triggers_pair() - Does an event belong to a pair that a trigger waits
- * for?
+ * kt_triggers_pair() - Does an event belong to a pair that a trigger measures?
  * @all: the triggers of a session, or NULL
  * @opcode: below KTAPE_OPCODES
  *
@@ -348,7 +347,7 @@ bool kt_triggers_pair(const struct kt_triggers *all, u32 opcode)
 
 /**
  * kt_trigger_thread_exits() - Forget the open pairs of an exiting thread
- * @p: the thread, current; it may exit within a system call
+ * @p: current, which may exit within a system call
  *
  * Context: the probe of sched_process_exit, preemption disabled.
  */
