@@ -4,11 +4,11 @@
  * only place for tests of a kernel's version.  The rest of the module is
  * written for the newest kernel.
  *
- * Kbuild looks into the kernel's headers for what cannot be tested here, and
- * defines KT_HAVE_*.
+ * For differences that the preprocessor cannot test, Kbuild searches the
+ * kernel's headers and defines KT_HAVE_*.
  *
- * Outside the kernel this file stands for the few primitives that the ring
- * needs (unit tests and benchmarks, see selftests/unit).
+ * Outside the kernel (unit tests and benchmarks) ktape_shim.h in selftests/unit
+ * provides the few primitives that the ring needs.
  */
 #ifndef _KT_COMPAT_H
 #define _KT_COMPAT_H
@@ -46,9 +46,8 @@
 #endif
 
 /*
- * cmpxchg that is atomic on this CPU only.  The x86 macro exists since before
- * 5.10; it returns the result in the flags, where local_cmpxchg() would need a
- * comparison.
+ * cmpxchg that is atomic on this CPU only.  The x86 macro takes the result from
+ * the flags; cmpxchg_local() would need a comparison.
  */
 #if defined(CONFIG_X86) && defined(__raw_try_cmpxchg)
 #define kt_try_cmpxchg_local(ptr, old, new) \
@@ -64,15 +63,18 @@
 #endif
 
 /*
- * Is this an NMI on a CPU whose cmpxchg an NMI may tear?  Such an NMI must not
- * write to a ring.
+ * Is this an NMI, on an architecture whose cmpxchg is not atomic against NMIs?
+ * Such an NMI must not write to a ring.
  */
 static __always_inline bool kt_nmi_unsafe(void)
 {
 	return !IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && in_nmi();
 }
 
-/* Counts in control pages are u64; 32-bit kernels use their low half. */
+/*
+ * Increment or decrement with one instruction where the architecture has one.
+ * Counts in control pages are u64; 32-bit kernels use their low half.
+ */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
 #define kt_local_dec(p)		local_dec((local_t *)(p))
 #define kt_count_long(p)	local_inc((local_t *)(p))
@@ -88,9 +90,9 @@ static __always_inline bool kt_nmi_unsafe(void)
 #endif
 
 /*
- * Does get_cycles() call a function?  That function may have a kprobe.  arm64
- * calls through a pointer, because of CPUs whose counter has errata.  The other
- * architectures use clock=mono, which takes a call anyway.
+ * Does get_cycles() call a function, which may be probed?  arm64 calls one
+ * through a pointer, because of CPUs whose counter has errata.  Architectures
+ * other than these three use clock=mono, which takes a call anyway.
  */
 #if defined(CONFIG_X86) || defined(CONFIG_RISCV)
 #define KT_CYCLES_BY_CALL	false
@@ -105,7 +107,7 @@ static __always_inline bool kt_nmi_unsafe(void)
 #define kt_cycles_function()	0UL
 #endif
 
-/* Read get_cycles() in two halves, as x86 delivers it. */
+/* Read get_cycles() in two halves, as the rdtsc instruction returns it. */
 static __always_inline void kt_get_cycles_halves(u32 *lo, u32 *hi)
 {
 #if defined(CONFIG_X86_TSC)
@@ -136,6 +138,7 @@ static inline u64 kt_cycles_hz(void)
 #endif
 }
 
+/* crc32c() needs the crypto API before 6.14; __crc32c_le() does not. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #include <linux/crc32c.h>
 #define kt_crc32c(crc, p, len)	crc32c(crc, p, len)
@@ -143,6 +146,7 @@ static inline u64 kt_cycles_hz(void)
 #define kt_crc32c(crc, p, len)	__crc32c_le(crc, p, len)
 #endif
 
+/* vm_flags is read-only since 6.3, and vm_flags_mod() is new in it. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void kt_vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 				   vm_flags_t clear)
@@ -158,8 +162,8 @@ static inline void kt_vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set,
 #endif
 
 /*
- * Callbacks at suspend and resume, with one CPU and interrupts off.  They take
- * an argument after 6.17; Kbuild looks for that.
+ * Callbacks at suspend and resume, with one CPU and interrupts off.  After 6.17
+ * they take an argument; then Kbuild defines KT_HAVE_SYSCORE_DATA.
  */
 #ifdef KT_HAVE_SYSCORE_DATA
 #define KT_SYSCORE(name, on_suspend, on_resume)				\
@@ -188,7 +192,10 @@ static struct syscore_ops name = {					\
 #define kt_syscore_unregister(s)	unregister_syscore_ops(s)
 #endif
 
-/* Write caches back to memory, where the kernel exports a function for that. */
+/*
+ * Write caches back to memory.  Does nothing if the kernel exports no function
+ * for that.
+ */
 #ifdef CONFIG_ARCH_HAS_PMEM_API
 #include <linux/libnvdimm.h>
 #define kt_cache_clean(p, len)	arch_wb_cache_pmem((void *)(p), len)
@@ -215,9 +222,9 @@ static struct syscore_ops name = {					\
 #endif
 
 /*
- * Flag that charges a page, which user space maps, to a cgroup.  Before 5.11 a
- * charged page had a page type in place of its map count and could not be
- * mapped.
+ * Flag that charges a page to a cgroup, for pages that user space maps.  Before
+ * 5.11 a charged page had a page type in place of its map count and could not
+ * be mapped.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
 #define KT_GFP_MAPPED_ACCOUNT	__GFP_ACCOUNT
@@ -226,10 +233,10 @@ static struct syscore_ops name = {					\
 #endif
 
 /*
- * Does the data cache alias: is what the kernel writes at one virtual address
- * of a page not seen at another?  Kernels say so since 6.9.  Before that, arm
- * and mips had names of their own; the other architectures that may alias count
- * as aliasing.
+ * Does the data cache alias?  Then a store at one virtual address of a page is
+ * not seen by loads at another.  Since 6.9 cpu_dcache_is_aliasing() answers
+ * that.  Before, arm and mips had names of their own; other architectures that
+ * may alias are taken to alias.
  */
 #include <linux/cacheinfo.h>
 #if defined(cpu_dcache_is_aliasing)
@@ -254,7 +261,7 @@ static struct syscore_ops name = {					\
 #define KT_VM_MAY_SPLIT		split
 #endif
 
-/* Arguments of a function, from the registers at its entry. */
+/* Arguments of a function from the registers at its entry, and their number. */
 #ifdef CONFIG_HAVE_FUNCTION_ARG_ACCESS_API
 #define KT_FUNCTION_ARGUMENTS	4
 #define kt_function_argument(regs, n)	regs_get_kernel_argument(regs, n)
@@ -263,9 +270,7 @@ static struct syscore_ops name = {					\
 #define kt_function_argument(regs, n)	0
 #endif
 
-/*
- * The kretprobe of a return that is being handled, NULL if it is being removed.
- */
+/* Kretprobe of the return that is being handled; NULL: it is being removed. */
 #ifndef CONFIG_KRETPROBES
 #define kt_kretprobe_of(ri)	((struct kretprobe *)NULL)
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 11, 0)
@@ -275,18 +280,19 @@ static struct syscore_ops name = {					\
 #endif
 
 /*
- * Did the handler of a kprobe that is not on ftrace, while in_nmi() is true,
- * come through a breakpoint that in_nmi() counts?
+ * Did a kprobe enter its handler by a breakpoint that in_nmi() counts as an
+ * NMI?  Call this only if in_nmi() is true, and not for kprobes on ftrace.
  *
- * x86 counts a breakpoint in the kernel as an NMI.  It jumps to the handler of
- * an optimised probe, which counts nothing.  A jump pushes the registers right
- * where the stack pointer was (before 5.12 they even overlap it).  An exception
- * leaves a gap below: the kernel keeps room there in which it can emulate a
- * call, and FRED aligns its frame.  The instruction at the probe does not
- * decide it: it may be changed while its handler runs.
+ * x86 counts a breakpoint in the kernel as an NMI.  An optimised probe enters
+ * its handler by a jump instead, which does not count.  The address of @regs
+ * tells the two apart.  After a jump the registers lie directly below the
+ * probed code's stack pointer (before 5.12 they even overlap it).  After an
+ * exception there is a gap: the kernel keeps room in which it can emulate a
+ * call, and FRED aligns its frame.  The instruction at the probe tells nothing,
+ * because it may be changed while the handler runs.
  *
- * RISC-V counts breakpoints and has no jumps.  Other architectures count none:
- * there in_nmi() is true in NMIs only.
+ * RISC-V counts breakpoints and has no optimised probes.  Other architectures
+ * do not count breakpoints: there in_nmi() is true in NMIs only.
  */
 static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 {
@@ -321,7 +327,7 @@ static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 #define kt_rq_disk(rq)		((rq)->rq_disk)
 #endif
 
-/* Name of a bio's device; since 5.12 the partition's. */
+/* Name of a bio's device: since 5.12 of the partition, before of the disk. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 12, 0)
 #define kt_bio_name(bio)	dev_name(&(bio)->bi_bdev->bd_device)
 #else
@@ -337,6 +343,7 @@ static __always_inline bool kt_is_counted_breakpoint(const struct pt_regs *regs)
 #define kt_syscall_is_compat()	false
 #endif
 
+/* x32 programs set a bit in the number of a system call. */
 #if defined(CONFIG_X86_64)
 #define KT_X32_BIT		0x40000000L
 #define kt_syscall_is_x32(nr)	((nr) > 0 && ((nr) & KT_X32_BIT))
