@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Markers, values, interrupt routines and user events of other kernel modules.
+ * Emit markers, values, interrupt routines and user events from other modules.
  *
  * All functions may be called in any context, NMI included, and with any locks
  * held.  Where RCU does not watch the CPU (rcu_is_watching() is false: close to
- * an idle state, and while the kernel is entered from or left to user space)
- * nothing is recorded: sessions count the event as lost (KTAPE_LOST_NESTED),
- * and sinks are not called.
+ * an idle state, and on the way from and to user space) nothing is recorded:
+ * sessions count the event as lost (KTAPE_LOST_NESTED), and sinks are not
+ * called.
  *
  * While no session and no sink wants such events, each call costs one jump that
  * is never taken.
@@ -27,9 +27,13 @@ void ktape_emit_isr(u32 opcode, u32 id);
 void ktape_emit_user(bool task, u32 id, const u32 *args, unsigned int nargs,
 		     const void *typed, u32 length);
 
-/* ---- markers: a message may be NULL; max_str= limits its bytes ----------- */
+/* ---- markers ------------------------------------------------------------- */
 
-/* A moment, the begin and the end of a span, a value: for the whole system. */
+/*
+ * Global markers: a moment, the begin and the end of a span (spans nest), a
+ * value.  ktape_name_marker() and ktape_name_value() name an id.  A message may
+ * be NULL; it is cut to max_str= bytes.
+ */
 static inline void ktape_mark(u32 id, const char *message)
 {
 	if (static_branch_unlikely(&ktape_listening))
@@ -54,7 +58,7 @@ static inline void ktape_value(u32 id, s64 value, const char *message)
 		ktape_emit_mark(KTAPE_EV_MARK_VALUE, false, id, value, message);
 }
 
-/* The same for the thread that runs. */
+/* The same for the current thread. */
 static inline void ktape_task_mark(u32 id, const char *message)
 {
 	if (static_branch_unlikely(&ktape_listening))
@@ -79,7 +83,7 @@ static inline void ktape_task_value(u32 id, s64 value, const char *message)
 		ktape_emit_mark(KTAPE_EV_MARK_VALUE, true, id, value, message);
 }
 
-/* ---- interrupt routines of this CPU -------------------------------------- */
+/* ---- interrupt routines of this CPU: ktape_name_isr() names an id -------- */
 
 static inline void ktape_isr_enter(u32 id)
 {
@@ -93,7 +97,12 @@ static inline void ktape_isr_exit(u32 id)
 		ktape_emit_isr(KTAPE_EV_ISR_EXIT, id);
 }
 
-/* ---- user events: up to 6 words, and typed arguments (ktape/typed.h) ------ */
+/* ---- user events --------------------------------------------------------- */
+
+/*
+ * args: up to 6 words.  typed: length bytes built with ktape/typed.h, or NULL.
+ * ktape_name_user_event() names an id.
+ */
 
 static inline void ktape_user_event(u32 id, const u32 *args, unsigned int nargs,
 				    const void *typed, u32 length)
@@ -102,6 +111,7 @@ static inline void ktape_user_event(u32 id, const u32 *args, unsigned int nargs,
 		ktape_emit_user(false, id, args, nargs, typed, length);
 }
 
+/* The same for the current thread. */
 static inline void ktape_task_user_event(u32 id, const u32 *args,
 					 unsigned int nargs, const void *typed,
 					 u32 length)

@@ -51,7 +51,7 @@ struct ktape_record {
  *	preemption disabled and RCU watching, possibly under locks of the
  *	scheduler.  It must not sleep, wake, allocate, print or emit.
  *	Profiles and filters of sessions do not apply to it
- * @private: for @event
+ * @private: not used by ktape
  */
 struct ktape_sink {
 	struct module *owner;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names for what other kernel modules emit.
+ * Name the objects that other modules emit.
  *
- * Call these functions from task context, before or during recording.  An empty
- * name or NULL removes the object.
+ * Call these functions from task context, at any time.  A name is cut to
+ * KTAPE_NAME_SIZE - 1 bytes; an empty name or NULL removes the object.
+ *
+ * Return: 0, or -EINVAL if the type cannot be named or a parameter is out of
+ * range.
  */
 #ifndef _KTAPE_NAME_H
 #define _KTAPE_NAME_H
@@ -24,21 +27,21 @@ static inline int ktape_name_value(u32 id, const char *name)
 	return ktape_name(KTAPE_OBJ_VALUE, id, 0, 0, name);
 }
 
-/* An interrupt routine of one CPU; cpu -1: of all CPUs. */
+/* Name an interrupt routine of one CPU, or with cpu -1 of all CPUs. */
 static inline int ktape_name_isr(int cpu, u32 id, const char *name)
 {
 	return ktape_name(KTAPE_OBJ_ISR, id, cpu + 1, 0, name);
 }
 
-/* The user of a major code of exceptions. */
+/* Name the subsystem that uses a major code of exceptions. */
 static inline int ktape_name_exception(u32 major, const char *name)
 {
 	return ktape_name(KTAPE_OBJ_EXCEPTION, major, 0, 0, name);
 }
 
 /*
- * formats: those of the first nr typed arguments, 4 bits each, first one
- * lowest.
+ * Name a user event.  formats: enum ktape_format of its first nr typed
+ * arguments, 4 bits each, the first one in the lowest bits.
  */
 static inline int ktape_name_user_event(u32 id, u32 formats, u32 nr,
 					const char *name)
@@ -47,8 +50,8 @@ static inline int ktape_name_user_event(u32 id, u32 formats, u32 nr,
 }
 
 /*
- * An object of a user-defined type: see enum ktape_user_object for type and
- * parameters.
+ * Name an object of a user-defined type: see enum ktape_user_object for types
+ * and parameters.
  */
 static inline int ktape_name_object(u32 type, u32 id, u32 param1, u32 param2,
 				    const char *name)

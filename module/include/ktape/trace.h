@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace exceptions of other kernel modules, with the interface of QNX
- * Neutrino's.
+ * Emit exceptions from other modules, with the interface of QNX Neutrino.
  *
  * Trace<n>(severity, code, n arguments) and Trace<n>b(..., buffer, size), with
- * severity from enum ktape_severity and code from KTAPE_EXC_CODE(major,
- * minor).  They may be called in every context that ktape/emit.h names, NMI
- * included.  Each costs one jump that is never taken while no session and no
- * sink wants such events.
+ * severity from enum ktape_severity and code from KTAPE_EXC_CODE(major, minor).
+ * Arguments are 32-bit words.  Contexts and cost are those of ktape/emit.h.
  */
 #ifndef _KTAPE_TRACE_H
 #define _KTAPE_TRACE_H
@@ -72,9 +69,7 @@ do {									\
 #define Trace6b(s, c, a1, a2, a3, a4, a5, a6, buf, len) \
 	ktape_exception(s, c, true, buf, len, a1, a2, a3, a4, a5, a6)
 
-/*
- * The code word of TraceEvent(): up to 7 arguments follow, and a buffer if p.
- */
+/* Code word of TraceEvent(): 0 to 7 arguments, and a buffer if p is true. */
 #define KTAPE_TRACE_CODE(opcode, dat20, p, nargs)			\
 	((u32)(opcode) | ((u32)(dat20) & KTAPE_DAT20_MASK) << 8 |	\
 	 ((p) ? 1U << 28 : 0) | (u32)(nargs) << 29)

@@ -26,7 +26,7 @@ u32 ktape_token_func(const void *function);
  * @bytes: buffer
  * @room: bytes of @bytes
  * @length: bytes in use
- * @full: an argument found no room; that one and all later ones are left out
+ * @full: an argument found no room; it and all later arguments are left out
  */
 struct ktape_typed {
 	u8 *bytes;
@@ -35,13 +35,14 @@ struct ktape_typed {
 	bool full;
 };
 
-/* Declare an empty struct ktape_typed with a buffer of @size bytes. */
+/* Define a struct ktape_typed without arguments, with room for size bytes. */
 #define KTAPE_TYPED(name, size)						\
 	u8 name##_bytes[size];						\
 	struct ktape_typed name = { .bytes = name##_bytes, .room = (size) }
 
 /*
- * Append one argument: format, width to print it with (0 to 15), head and data.
+ * Append one argument: a byte with its format and the width to print it with (0
+ * to 15), then head, then data.  The functions below call this.
  */
 static inline void ktape_typed_put(struct ktape_typed *t, u8 format, u8 width,
 				   const void *head, u32 head_size,
@@ -82,7 +83,7 @@ static inline void ktape_typed_string(struct ktape_typed *t, const char *text)
 			(u32)strnlen(text, t->room) + 1);
 }
 
-/* Longer data are cut to 255 bytes. */
+/* Append bytes; more than 255 are cut. */
 static inline void ktape_typed_memory(struct ktape_typed *t, const void *data,
 				      u32 size)
 {
@@ -91,10 +92,7 @@ static inline void ktape_typed_memory(struct ktape_typed *t, const void *data,
 	ktape_typed_put(t, KTAPE_FORMAT_MEMORY, 0, &length, 1, data, length);
 }
 
-/*
- * Append a token of an object or a function: it identifies, but hides the
- * address.
- */
+/* Append the token of an object or a function, which hides the address. */
 static inline void ktape_typed_object(struct ktape_typed *t, const void *object)
 {
 	u64 token = ktape_token(object);
