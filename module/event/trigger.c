@@ -14,7 +14,7 @@
 
 struct kt_triggers __rcu *kt_triggers[KT_SESSIONS];
 
-/* Number of firings that are all recorded; later only each power of two is. */
+/* Up to this number each firing is recorded, then those at powers of two. */
 #define RECORDED_EACH	16
 
 /* Events of each pair and its span, by gate. */
