@@ -92,6 +92,22 @@ refused 'a format that includes another one' \
 	scripts/check-layers
 restore $f
 
+f=userspace/lib/format/rkh/new.inc
+: >"$tree/$f"
+include userspace/lib/format/native/out.c format//rkh/new.inc
+refused "a format that includes another one's table" \
+	"includes $f of userspace/lib/format/rkh, which stands beside userspace/lib/format/native" \
+	scripts/check-layers
+restore userspace/lib/format/native/out.c
+restore $f
+
+f=userspace/lib/format/native/out.c
+printf '#define HEADER "format/rkh/rkh.h"\n#include HEADER\n' >>"$tree/$f"
+refused 'an include whose name is a macro' \
+	"$f:$(wc -l <"$tree/$f"): write the name of the included file here" \
+	scripts/check-layers
+restore $f
+
 f=module/names/private.h
 : >"$tree/$f"
 include module/probes/probe.c names/private.h
@@ -174,6 +190,11 @@ object module/module/ring/ring.o <<<'int kt_event_losses(void);
 refused 'a call of a folder that stands above' \
 	'module/ring/ring.o calls kt_event_losses() of module/event, which stands above module/ring' \
 	"${calls[@]}"
+
+object module/module/ring/ring.o <<<'int kt_event_losses(void) __attribute__((weak));
+	int kt_ring(void) { return kt_event_losses ? kt_event_losses() : 0; }'
+refused 'a call of a folder that stands above, if it is there' \
+	'module/ring/ring.o calls kt_event_losses() of module/event' "${calls[@]}"
 
 object module/module/ring/ring.o <<<'extern int kt_event_count;
 	int kt_ring(void) { return kt_event_count; }'
