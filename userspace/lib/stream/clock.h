@@ -26,7 +26,7 @@ static inline void kt_clock_set(struct kt_clock *clock, uint64_t freq)
 
 /*
  * Divide @n by the frequency.  Multiplying with the rounded inverse gives the
- * quotient or one less; the remainder tells which.
+ * quotient or one less.  It is one less if the remainder is not below the frequency.
  */
 static inline uint64_t kt_clock_divide(const struct kt_clock *clock, uint64_t n,
 				       uint64_t *rest)
@@ -41,7 +41,7 @@ static inline uint64_t kt_clock_divide(const struct kt_clock *clock, uint64_t n,
 	return q;
 }
 
-/* Return the same as ktape_ticks_to_ns(). */
+/* Convert ticks to nanoseconds, with the result of ktape_ticks_to_ns(). */
 static inline uint64_t kt_clock_ns(struct kt_clock *clock,
 				   const struct ktape_info *info,
 				   uint64_t ticks)

@@ -13,7 +13,7 @@
 #include "stream/packet.h"
 
 #define KT_FIELD_ROOM	16	/* bytes for a field's name */
-#define KT_PLACE_END	255	/* place of the entry behind the last field */
+#define KT_PLACE_END	255	/* place of the entry after the last field */
 
 /**
  * struct kt_slot - one field
@@ -59,7 +59,7 @@ struct kt_plan {
 
 extern const struct kt_plan kt_plans[KTAPE_OPCODES];
 
-/* Return the table's entry if the record has the form described there, or NULL. */
+/* Return the plan of an event if the record has the form that the table describes. */
 static inline const struct kt_plan *kt_plan_of(const struct ktape_event *event)
 {
 	const struct kt_plan *plan = &kt_plans[event->opcode];
@@ -71,7 +71,7 @@ static inline const struct kt_plan *kt_plan_of(const struct ktape_event *event)
 	return plan;
 }
 
-/* Check whether the record has the form described in the table. */
+/* Check whether the record has the form that the table describes. */
 static inline bool kt_event_fits(const struct ktape_event *event)
 {
 	return kt_plan_of(event);
@@ -83,8 +83,8 @@ static inline bool kt_event_fits(const struct ktape_event *event)
  * @event: the event
  * @bits: bits of dat20 that were not read yet
  * @words: the next argument word or word of the blob
- * @value: value of the field if @count is 0; signed types are extended.  A
- *	PLACE_REST of exactly one word is such a value
+ * @value: value of the field if @count is 0; signed types are extended.  @count is
+ *	0 also for a PLACE_REST field of exactly one word
  * @count: number of values, or of bytes for text, at @data
  * @data: values of a field with several of them
  */
@@ -137,7 +137,7 @@ static inline uint64_t kt_fields_value(const struct kt_fields *at,
 			      s->words);
 }
 
-/* Read the next field.  Return: the field, or NULL behind the last one. */
+/* Read the next field.  Return: the field, or NULL after the last one. */
 static inline const struct kt_slot *kt_fields_next(struct kt_fields *at)
 {
 	const struct kt_slot *s = at->step;

@@ -62,7 +62,7 @@ static const struct ktape_event_desc events[KTAPE_OPCODES] = {
 #include <ktape/events.h>
 	[KTAPE_TIME_EXTEND] = {
 		.name = "time_extend",
-		.help = "the clock moved on by more than its low half can tell",
+		.help = "full time of the next record, when its upper half has changed",
 		.opcode = KTAPE_TIME_EXTEND,
 		.event_class = KTAPE_CLASS_CONTROL,
 		.nargs = 4,

@@ -20,7 +20,7 @@ struct event_text {
 	const char *text;
 };
 
-/* In the order of the table: the module's table hash covers these texts in a row. */
+/* In the order of the table, in which the table hash covers these texts. */
 /* clang-format off */
 static const struct event_text event_texts[] = {
 #define KTAPE_EVENT(opcode, NAME, name, CLASS, help) \
@@ -51,7 +51,7 @@ size_t kt_event_place(unsigned int opcode)
 	return i;
 }
 
-/* Return the description of the event at an index, NULL behind the last one. */
+/* Return the description of the event at an index, NULL after the last one. */
 const char *kt_event_text(size_t place, unsigned int *opcode, size_t *len)
 {
 	if (place >= KT_ARRAY_SIZE(event_texts))
@@ -184,7 +184,7 @@ int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts)
  */
 #define ENV	"\nenv {\n"
 
-/* Return the begin of the values in the env block, or NULL. */
+/* Return the start of the values in the env block, or NULL. */
 static char *find_env(char *text, size_t len)
 {
 	char *env = memmem(text, len, ENV, strlen(ENV));

@@ -34,7 +34,7 @@ struct text {
 
 /**
  * struct events - the part of a text that describes events of the table
- * @known: the begin and end of this part were found
+ * @known: the start and the end of this part were found
  * @text: the part
  * @hash: hash of the part, which should be table_hash
  */
@@ -217,7 +217,7 @@ static size_t added_length(const struct text *t, size_t from)
 	return begins_with(&line, end) ? n + strlen(end) : 0;
 }
 
-/* Report what was added between @from and @to and behind @end.  Return: -ENODATA. */
+/* Report what was added between @from and @to and after @end.  Return: -ENODATA. */
 static int report_added(const struct text *t, size_t from, size_t to, size_t end,
 		      struct ktape_error *error)
 {
@@ -256,7 +256,7 @@ static int find_added(const struct text *t, struct ktape_error *error)
 	return 0;
 }
 
-/* Skip values that may legitimately differ between writers.  Return: was one? */
+/* Skip a value that may differ between writers.  Return: true if there was one. */
 static bool skip_value(struct text *ours, struct text *theirs, bool sealed)
 {
 	static const char *const added[] = { CPUS, CONVERTED };
@@ -396,7 +396,7 @@ static bool has_our_table(const struct ktape_info *info)
  * Check that parsing the whole text finds the same events as parsing the event
  * descriptions alone.  A quote or brace added or removed elsewhere would hide them
  * inside another block.
- * Return: 1, 0, or -ENOMEM.
+ * Return: 1 if the events are the same, 0 if not, or -ENOMEM.
  */
 static int are_read(const struct events *e, const struct ktape_info *info)
 {

@@ -269,7 +269,7 @@ static void end_event(struct parser *p, const char *begin)
 	memcpy(p->info->names[p->id], p->name, sizeof(p->name));
 	p->next = kt_event_place((unsigned int)p->id);
 	ours = kt_event_text(p->next++, &opcode, &len);
-	/* Our text ends in "};\n", the parser stands behind the "}". */
+	/* Our text ends in "};\n", the parser is after the "}". */
 	if ((ours && len == there + 2 && !memcmp(ours, begin, there)) ||
 	    p->id == KTAPE_TIME_EXTEND)
 		kt_mask_add(p->info->known, (unsigned int)p->id);

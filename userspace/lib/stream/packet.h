@@ -80,7 +80,7 @@ static inline bool kt_record_held(const struct ktape_event *e)
 }
 
 /*
- * Return the begin time of a packet whose predecessor has its last record at @last.
+ * Return the begin time of a packet; the last record of the previous one is at @last.
  * If the clock stepped back between them by so little that the upper half is the
  * same, @last is kept until the clock has caught up.
  */
@@ -89,7 +89,7 @@ static inline uint64_t kt_begin_held(uint64_t begin, uint64_t last)
 	return begin < last && begin >> 32 == last >> 32 ? last : begin;
 }
 
-/* Read the full time of a time extension.  Return: is the record valid? */
+/* Read the full time of a time extension.  Return: false if invalid. */
 static inline bool kt_record_extend(uint64_t before, const uint8_t *record,
 				    uint64_t word, uint64_t *ts)
 {

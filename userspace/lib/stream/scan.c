@@ -7,7 +7,7 @@
  * the scanner searches for the next header (magic and UUID), so that a flipped bit
  * costs one packet and not the rest of the file.
  *
- * Records are not looked at here: stream/packet.h reads them.  Compressed input is
+ * Records are read by stream/packet.h.  Compressed input is
  * unpacked by zin.c below this file.
  */
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ bool kt_scan_again(const struct kt_scan *s)
 	return s->seekable || (s->z && kt_zin_again(s->z));
 }
 
-/* Check whether more data can be had without reading the descriptor. */
+/* Check whether kt_scan_more() can return data without reading the descriptor. */
 bool kt_scan_pending(const struct kt_scan *s)
 {
 	return s->z && kt_zin_pending(s->z);
@@ -368,7 +368,7 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 		*len += found.size;
 		kt_scan_skip(s, found.size);
 	}
-	/* kt_scan_next() reports a bad packet behind the metadata. */
+	/* kt_scan_next() reports a bad packet after the metadata. */
 	if (*len && (ret >= 0 || ret == -EBADMSG))
 		return 0;
 	free(*data);
@@ -376,7 +376,7 @@ int kt_scan_metadata(struct kt_scan *s, uint8_t **data, size_t *len,
 			 kt_error(error, 0, "the input does not begin with metadata");
 }
 
-/* Skip to the next packet header in the buffer.  Return: was one found? */
+/* Skip to the next packet header in the buffer.  Return: true if there is one. */
 bool kt_scan_hunt(struct kt_scan *s)
 {
 	const uint8_t *at = kt_scan_find(s, 0);

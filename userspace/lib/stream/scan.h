@@ -31,7 +31,7 @@ struct kt_budget {
  * @z: unpacks a compressed input, NULL = not compressed; with it, offsets count
  *	unpacked bytes
  * @z_memory: bytes of @budget that @z uses
- * @probed: it is known whether the input is compressed
+ * @probed: the first bytes were checked for compression
  * @wait: called before a read that could block, or NULL; returns 0 to end the input
  * @wait_arg: argument of @wait
  * @seekable: the input is a plain file, read with pread(2) so that several readers
@@ -40,7 +40,7 @@ struct kt_budget {
  * @offset: offset of the byte at @head in the input
  * @buf: buffer
  * @head: index in @buf of the first byte that is not consumed
- * @len: index in @buf behind the last byte that was read
+ * @len: index in @buf after the last byte that was read
  * @cap: bytes allocated for @buf
  */
 struct kt_scan {
@@ -67,7 +67,7 @@ struct kt_scan {
 /**
  * struct kt_found - the packet at the head
  * @metadata: the packet holds metadata
- * @checked: the checksum is right, so that @size can be trusted
+ * @checked: the checksum is right, so @size can be trusted
  * @cut: the input ends inside the packet
  * @size: bytes of the packet, including padding
  * @content: bytes of header and records that are present

@@ -32,7 +32,7 @@ struct kt_zin {
 	uint8_t buf[INPUT];
 };
 
-/* Check the first KT_ZIN_MARK bytes of an input: is it compressed? */
+/* Check by its first KT_ZIN_MARK bytes whether an input is compressed. */
 bool kt_zin_is(const void *mark)
 {
 	return kt_get32(mark) == KT_ZSTD_MAGIC;
@@ -92,7 +92,7 @@ bool kt_zin_again(const struct kt_zin *z)
 	return z->seekable;
 }
 
-/* Check whether more output can be had without reading the descriptor. */
+/* Check whether kt_zin_read() can return data without reading the descriptor. */
 bool kt_zin_pending(const struct kt_zin *z)
 {
 	return z->more || (!z->hunting && z->in.pos < z->in.size);
@@ -123,7 +123,7 @@ static ssize_t refill_input(struct kt_zin *z)
 	return n;
 }
 
-/* Skip to the next frame in the buffer.  Return: was one found? */
+/* Skip to the next frame in the buffer.  Return: true if there is one. */
 static bool hunt_frame(struct kt_zin *z)
 {
 	static const uint8_t magic[KT_ZIN_MARK] = { 0x28, 0xb5, 0x2f, 0xfd };

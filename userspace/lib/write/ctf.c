@@ -43,8 +43,8 @@ static int write_metadata(struct ktape_ctf *ctf, const char *metadata,
 }
 
 /*
- * Replace the metadata of a directory.  A rename(2) makes sure that either the old or
- * the new metadata is there at any moment.  A pipe form keeps its metadata.
+ * Replace the metadata of a directory.  rename(2) makes sure that at any moment
+ * the directory has the old or the new metadata.  A pipe form keeps its metadata.
  */
 int kt_ctf_redescribe(struct ktape_ctf *ctf, const char *metadata, size_t len)
 {
@@ -366,7 +366,7 @@ static void unlink_file(const struct ktape_ctf *ctf,
 	unlinkat(ctf->dir, name, 0);
 }
 
-/* After an error, truncate each file behind its last complete packet. */
+/* After an error, truncate each file after its last complete packet. */
 void kt_ctf_cut(struct ktape_ctf *ctf)
 {
 	for (unsigned int i = 0; i < ctf->nr_files; i++) {

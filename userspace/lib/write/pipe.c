@@ -15,7 +15,7 @@
 
 #define METADATA_CHUNK	(64U << 10)
 
-/* A pipe form being split.  @again: the input is a file, which can be split again. */
+/* A pipe form being split.  @again: the input is a file and can be read again. */
 struct split {
 	struct ktape_trace_options options;
 	bool again;

@@ -20,7 +20,7 @@ static const char *const prefixes[] = {
 	[KTAPE_RING_CONTROL] = "control",
 };
 
-/* Return the begin of the names of stream files of a kind, NULL for the registry. */
+/* Return how the names of stream files of a kind begin, NULL for the registry. */
 const char *kt_ctf_prefix(uint32_t kind)
 {
 	return kind < KT_ARRAY_SIZE(prefixes) ? prefixes[kind] : NULL;
@@ -124,7 +124,7 @@ int kt_ctf_check_empty(int fd, bool force)
 	return has_our_metadata(fd) ? 1 : -EEXIST;
 }
 
-/* Check as above, then remove the trace.  Nothing is removed if the check fails. */
+/* Check as kt_ctf_check_empty(), then remove the trace.  Remove nothing on failure. */
 int kt_ctf_make_empty(int fd, bool force)
 {
 	int ret = kt_ctf_check_empty(fd, force);
@@ -186,7 +186,7 @@ char *kt_ctf_keep(struct ktape_ctf *ctf)
 	return path;
 }
 
-/* Remove a trace that is still staged, and its directory if we created it. */
+/* Remove a trace that is still staged, and its directory if this writer created it. */
 void kt_ctf_drop(struct ktape_ctf *ctf)
 {
 	if (!kt_stage_is_open(&ctf->stage))

@@ -13,7 +13,7 @@
 #define KT_CTF_NEXT	"metadata.new"	/* new metadata, until it is renamed */
 #define KT_CTF_PACKED	".zst"	/* suffix of compressed stream files */
 
-/* Direct writes are multiples of this, from memory aligned to it. */
+/* Size and memory address of a direct write are multiples of this, in bytes. */
 #define KT_DIRECT_ALIGN	4096U
 
 /**
@@ -35,12 +35,12 @@ struct kt_ctf_file {
 /**
  * struct ktape_ctf - a native trace that is being written
  * @path: path of the directory or file
- * @made: we created the directory or file
- * @described: we wrote the metadata file
- * @rings: rings whose CPUs a recorder has listed in the metadata
+ * @made: this writer created the directory or file
+ * @described: this writer wrote the metadata file, perhaps in part
+ * @rings: number of rings whose CPUs the recorder has listed in the metadata
  * @synced: metadata and names of the files are on the disk
  * @dir: folder with the files, -1 = a pipe-form file
- * @stage: temporary folder (KTAPE_CTF_STAGED); @dir is inside
+ * @stage: temporary folder of a KTAPE_CTF_STAGED trace; @dir is this folder
  * @replaces: an earlier trace in @path will be replaced
  * @flags: KTAPE_CTF_*
  * @uuid: UUID for the metadata packets of a pipe form
@@ -50,7 +50,7 @@ struct kt_ctf_file {
  * @pack: compressor, NULL = not compressed
  * @bounce: aligned buffer for compressed or padded packets
  * @bounce_size: bytes of @bounce
- * @first_ts: earliest begin time of any stream's first packet, in ticks
+ * @first_ts: earliest begin of the first packet of any stream, in ticks
  * @plain: negative errno that says why writes are not direct, 0 = direct
  * @error: first error of ktape_ctf_append()
  */
