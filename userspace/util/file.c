@@ -77,9 +77,9 @@ ssize_t kt_write_some(int fd, const void *data, size_t len)
 }
 
 /**
- * kt_pieces_pass() - Remove written bytes from the begin of the pieces
+ * kt_pieces_pass() - Remove written bytes from the start of the pieces
  * @p: the pieces, updated
- * @n: bytes to remove, not more than there are
+ * @n: bytes to remove, at most the size of all pieces
  */
 void kt_pieces_pass(struct kt_pieces *p, uint64_t n)
 {

@@ -148,7 +148,7 @@ int kt_parse_time(const char *text, uint64_t *ns)
 
 /**
  * kt_parse_mask() - Parse a mask of 256 bits in hexadecimal with 0x
- * @text: the mask, bit 0 last
+ * @text: the mask; bit 0 is the lowest bit of the last digit
  * @mask: set to the mask, word 0 has bits 0 to 63
  *
  * Return: 0 or -EINVAL.

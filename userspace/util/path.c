@@ -68,8 +68,8 @@ static char *follow_link(char *path)
 /**
  * kt_path_follow() - Follow symbolic links at the end of a path
  * @path: the path, which need not exist
- * @place: set to the path behind all links, which the caller frees; NULL if the links
- *	end at an open file in /proc, which has no other name
+ * @place: set to the path after following all links, which the caller frees; NULL if
+ *	the last link is to an open file in /proc, which has no other name
  *
  * Return: 0, -ELOOP or -ENOMEM.
  */

@@ -16,7 +16,7 @@
 #include "bits.h"
 
 #define KT_PUT_U64_MAX	20	/* digits of the largest number */
-#define KT_PUT_OVER	48	/* most bytes written behind the returned end */
+#define KT_PUT_OVER	48	/* most bytes written after the returned end */
 
 char *kt_put_digits(char *p, uint64_t v);
 char *kt_put_fixed(char *p, uint32_t v, unsigned int digits);

@@ -212,7 +212,7 @@ static int remove_file(int from, const char *name, int to)
 	return unlinkat(from, name, 0) ? -errno : 0;
 }
 
-/* Call @act for each file of an output except the metadata.  Return: 0 or its error. */
+/* Call @act for each file of an output except the metadata.  Return: 0 or an error. */
 static int for_each_stream(const struct kt_stage *s, int from, int to,
 			   int (*act)(int from, const char *name, int to))
 {
@@ -248,7 +248,7 @@ static int on_metadata(int from, int to,
 	return act(from, METADATA, to);
 }
 
-/* Move files in, the metadata last. */
+/* Move the files of an output from @from to @to, the metadata last. */
 static int bring_files(const struct kt_stage *s, int from, int to)
 {
 	int err = for_each_stream(s, from, to, move_file);
@@ -256,7 +256,7 @@ static int bring_files(const struct kt_stage *s, int from, int to)
 	return err ? err : on_metadata(from, to, move_file);
 }
 
-/* Move or remove files, the metadata first. */
+/* Move or remove the files of an output in @from, the metadata first. */
 static int clear_files(const struct kt_stage *s, int from, int to,
 		       int (*act)(int from, const char *name, int to))
 {
@@ -309,7 +309,7 @@ static int commit_folder(struct kt_stage *s)
 		old = kt_temp_folder(s->folder, name);
 		if (old < 0)
 			return old;
-		/* The earlier files in there must not be removed by a signal. */
+		/* The signal handler must not remove the earlier files in this folder. */
 		kt_temp_forget(s->folder, name);
 	}
 	kt_temp_hold(&before);
@@ -320,14 +320,14 @@ static int commit_folder(struct kt_stage *s)
 		if (!err)
 			clear_files(s, old, -1, remove_file);
 		close(old);
-		/* Fails if an earlier file could not move back: keep it there. */
+		/* Fails if an earlier file could not move back: keep the file and the folder. */
 		unlinkat(s->folder, name, AT_REMOVEDIR);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
 
-/* ---- the end ---------------------------------------------------------------------- */
+/* ---- commit, keep, drop ------------------------------------------------------------ */
 
 /* Sync the new file before it replaces an earlier one. */
 static int sync_temp(const struct kt_stage *s)

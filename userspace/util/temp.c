@@ -177,7 +177,7 @@ void kt_temp_hold(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &all, before);
 }
 
-/* Remove the files in a folder; folders inside it are not ours and stay. */
+/* Remove the files in a folder, but no folders: ktape creates none inside it. */
 static void remove_files(int folder)
 {
 	_Alignas(struct entry) char data[ENTRIES];
