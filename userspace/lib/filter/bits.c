@@ -97,7 +97,7 @@ static bool add_signal(const struct kt_bits *b, const char *item, uint64_t *to)
 	return add_range(b, item, to);
 }
 
-/* Set the bits of all calls of a table that match a glob.  Return: was there one? */
+/* Set the bits of all calls of a table that match a glob.  Return: false if none. */
 static bool add_calls(unsigned int abi, const char *glob, uint64_t *to)
 {
 	const char *machine = kt_this_machine(), *name;

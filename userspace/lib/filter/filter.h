@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Building filter values, and finding cgroups; used to read and set filters. */
+/* Build filter values and find cgroups, for the ioctls that read and set filters. */
 #ifndef _KT_FILTER_H
 #define _KT_FILTER_H
 

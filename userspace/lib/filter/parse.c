@@ -392,7 +392,7 @@ static int parse_bits(struct ktape_filter_value *v, struct item *it)
 			return ret;
 		first = false;
 	}
-	/* The kernel rejects words for CPUs that it cannot have: drop empty ones. */
+	/* The kernel rejects words above its highest CPU: drop empty words at the end. */
 	while (v->kind == KTAPE_FILTER_CPU && words > 1 && !bits[words - 1])
 		words--;
 	for (unsigned int i = 0; i < words && !ret; i++) {

@@ -45,7 +45,10 @@ static const char *registered_syscall(const struct kt_line *l, unsigned int nr)
 	return o && o->plain ? o->name : NULL;
 }
 
-/* Check for a number too large for the table; sys_path has another bit there. */
+/*
+ * Check for a number too large for the table.  In sys_path, SYS_LARGE means something
+ * else.
+ */
 static bool is_large(const struct ktape_event *e)
 {
 	return e->dat20 & SYS_LARGE && e->opcode != KTAPE_EV_SYS_PATH;
@@ -88,7 +91,8 @@ static struct kt_name of_text(const char *text)
 
 /*
  * Look up a marker or value of a thread: the thread's own name first, then a name for
- * any thread, then the global name unless it is valid for the global one only.
+ * any thread, then the global name, unless KTAPE_NAME_GLOBAL restricts that name to
+ * the global marker or value.
  */
 static const struct ktape_object_info *
 own_marker(const struct ktape_registry *registry, const struct ktape_event *e,

@@ -4,8 +4,8 @@
  *
  * Events come in runs of the same thread, and few values of dat20 are frequent, so
  * the text of "CPU and thread" and of the dat20 fields is kept and copied.  The cache
- * belongs to a registry: every caller that formats lines has one, and names change
- * only when the registry learns a new one (@turn).
+ * belongs to a registry, because every caller that formats lines has a registry, and
+ * a name changes only when the registry learns one (@turn).
  */
 #ifndef _KT_MEMO_H
 #define _KT_MEMO_H
@@ -15,8 +15,8 @@
 #include "stream/clock.h"
 #include "stream/event.h"
 
-#define KT_PIECE_ROOM	96	/* longest piece that is kept */
-#define KT_PIECE_MOST	48	/* most pieces are not longer */
+#define KT_PIECE_ROOM	96	/* bytes of the longest piece that is kept */
+#define KT_PIECE_MOST	48	/* bytes of a usual piece: copied first */
 #define KT_MEMO_SHIFT	8
 #define KT_MEMO_BITS	(1U << KT_MEMO_SHIFT)
 #define KT_MEMO_WHO	64U	/* entries by thread and CPU, a power of two */
@@ -48,8 +48,8 @@ struct kt_memo_bits {
  * @cpu: CPU number
  * @kind: kind of ring << 1 | JSON
  * @turn: struct kt_memo.turn for which the entry is valid, 0 = entry not used
- * @from: begin of the time for which the entry is valid, in ticks
- * @lasts: length of that time in ticks
+ * @from: first tick for which the entry is valid
+ * @lasts: the entry is valid until @from + @lasts, in ticks
  * @piece: the text
  */
 struct kt_memo_who {

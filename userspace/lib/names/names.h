@@ -3,8 +3,8 @@
  * Names of the values of an event, as they were valid at the event's time.
  *
  * Names come from the trace's registry (threads, functions, devices), from tables of
- * this library (system calls, signals) or from the recorded machine's tables.  How a
- * name is printed is the business of show/.
+ * this library (system calls, signals) or from the recorded machine's tables.  show/
+ * prints the names.
  */
 #ifndef _KT_NAMES_H
 #define _KT_NAMES_H

@@ -18,7 +18,8 @@
 #define LIST_MAX	1024U		/* versions of one id; the oldest are dropped */
 /*
  * Events may name a thread up to 1/EARLY_PER_S seconds before its recorded birth, and
- * up to LATE_S seconds after its death, until it has left the CPU for good.
+ * up to LATE_S seconds after its recorded death, because a thread that has died runs
+ * until its last switch.
  */
 #define EARLY_PER_S	20
 #define LATE_S		10
@@ -57,7 +58,7 @@ struct answer {
 	const struct ktape_object_info *object;
 };
 
-/* The part of a registry that look-ups change although it is const for them. */
+/* Caches of a registry, which look-ups change although they take a const registry. */
 struct memory {
 	struct kt_memo memo;
 	struct answer answers[ANSWERS];
@@ -77,10 +78,10 @@ struct ktape_registry {
 };
 
 /**
- * kt_registry_new() - make an empty registry
+ * kt_registry_new() - Create an empty registry
  * @hz: ticks of the trace clock in a second
- * @formats: formats that can describe user events, NULL behind the last one
- * @registry: set; ends with ktape_registry_free()
+ * @formats: formats that can describe user events, NULL after the last one
+ * @registry: set on success; release with ktape_registry_free()
  *
  * Return: 0 or -ENOMEM.
  */
@@ -107,7 +108,7 @@ int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,
 	return 0;
 }
 
-/* Return the formats that kt_registry_new() was given. */
+/* Return the list of formats that was passed to kt_registry_new(). */
 const struct kt_user_format *const *
 kt_registry_formats(const struct ktape_registry *registry)
 {
@@ -326,9 +327,9 @@ static void narrow_behind(struct span *s, uint64_t point)
 }
 
 /*
- * Return how far before the birth or after the death of an object an event may be that
- * refers to it.  Only thread ids are soon reused.  For other types there is no limit,
- * because their names may be recorded long after the first event.
+ * Return by how many ticks an event may precede the birth, or follow the death, of an
+ * object that it refers to.  Only thread ids are soon reused.  For other types there is
+ * no limit, because their names may be recorded long after the first event.
  */
 static uint64_t gap_before(const struct ktape_registry *r, uint32_t type)
 {
@@ -340,7 +341,7 @@ static uint64_t gap_behind(const struct ktape_registry *r, uint32_t type)
 	return type == KTAPE_OBJ_THREAD ? r->late : UINT64_MAX - 1;
 }
 
-/* Return the distance of @ts from the life of @o: 0 inside it, UINT64_MAX too far. */
+/* Return the distance of @ts from the life of @o: 0 inside it, UINT64_MAX = too far. */
 static uint64_t life_distance(const struct ktape_registry *r, uint32_t type,
 			      const struct ktape_object_info *o, uint64_t ts)
 {

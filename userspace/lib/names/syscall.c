@@ -4,7 +4,10 @@
 
 #include "names/names.h"
 
-/* Checked-in tables, so that every build knows all machines: scripts/gen-names. */
+/*
+ * Tables made by scripts/gen-names.  They are checked in, so that every build knows all
+ * machines.
+ */
 static const char *const x86_64_calls[] = {
 #include "syscalls_x86_64.inc"
 };
@@ -73,8 +76,8 @@ const char *ktape_syscall_name(const char *machine, unsigned int nr)
 }
 
 /*
- * Calls whose result can be any number, so that a small negative one is not an error:
- * they return a register of the interrupted program, or a clock that wraps.
+ * Calls whose result can be any number, so a small negative result is not an error.
+ * They return a register of the interrupted program, or a clock that wraps.
  */
 static const char *const without_status[] = {
 	"rt_sigreturn", "sigreturn", "uretprobe", "uprobe",

@@ -161,7 +161,7 @@ static int make_format_room(struct ktape_formats *f)
 	return 0;
 }
 
-/* Add a format, or replace the earlier one of the event.  Owns the strings then. */
+/* Add a format, or replace the earlier format of the event.  @f then owns the text. */
 static int add_format(struct ktape_formats *f, const struct kt_fmt *fmt)
 {
 	size_t at = find_index(f, fmt->kind, fmt->key);

@@ -51,7 +51,7 @@ static inline char *put_who(char *p, const struct kt_line *l)
 	return kept ? kt_put_piece(p, kept) : make_who(p, l);
 }
 
-/* Return the same as ktape_epoch_ns(). */
+/* Compute ktape_epoch_ns() of the event with the cached clock. */
 static inline int64_t epoch_ns(const struct kt_line *l)
 {
 	const struct ktape_info *i = l->info;

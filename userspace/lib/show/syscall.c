@@ -6,7 +6,7 @@
  *
  *	d  int			U  unsigned int		m  mode in octal
  *	o  long, signed		u  unsigned long	D  directory descriptor
- *	x  hexadecimal		X  32 bits of it	S  signal
+ *	x  hexadecimal		X  low 32 bits of x	S  signal
  *	p  pointer		1  socket option (its level is the argument before)
  *
  * All other letters are sets of flags, see sets[].

@@ -30,7 +30,7 @@ static char *put_name(char *p, const struct kt_line *l, int32_t tid)
 	return kt_put_char(p, '?');
 }
 
-/* Format CPU and thread, with a blank behind them, and cache the text. */
+/* Format CPU and thread, with a blank after them, and cache the text. */
 static char *make_who(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;
@@ -269,7 +269,7 @@ static inline char *put_rest(char *p, const struct kt_line *l,
 	return show->extra ? show->extra(p, l) : p;
 }
 
-/* Put everything behind "event:", with a leading blank if there is anything. */
+/* Put everything after "event:"; a blank comes first, unless there is nothing to put. */
 char *kt_text_fields(char *p, const struct kt_line *l)
 {
 	return put_rest(p, l, kt_plan_of(l->event));

@@ -157,7 +157,7 @@ static char *put_user_field(char *p, const struct kt_line *l,
 }
 
 /*
- * Put an event that came from another format as users of that format know it:
+ * Put an event that came from another format with the names of that format:
  * NAME FIELD=VALUE ...
  *
  * Return: the end; NULL if the format cannot describe it, or it has more fields than

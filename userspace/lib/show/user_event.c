@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * User events with their name and their fields by name (show/user_event.h).  Which
- * format an event came from is looked up here; what its fields are called, only that
- * format knows.
+ * Read user events: the name and the fields by name (show/user_event.h).  This file
+ * finds the format that an event came from; that format names the fields.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -15,7 +14,7 @@
 /* ---- fields --------------------------------------------------------------- */
 
 /**
- * kt_user_add() - add a field that is a number
+ * kt_user_add() - Add a field that is a number
  * @u: the event
  * @name: name of the field; NULL: "arg" and its place, counted from 1
  * @kind: KT_FIELD_UNSIGNED, _SIGNED or _HEX
@@ -43,12 +42,12 @@ struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 }
 
 /**
- * kt_user_add_data() - add a field that is text or bytes
+ * kt_user_add_data() - Add a field that is text or bytes
  * @u: the event
  * @name: name of the field, as for kt_user_add()
  * @kind: KT_FIELD_TEXT or KT_FIELD_BYTES
  * @data: the bytes, which must stay valid as long as @u is used
- * @len: how many
+ * @len: number of bytes
  *
  * Return: the field, or NULL with @u->cut set if there is no room.
  */
@@ -95,7 +94,7 @@ static struct kt_user_field *add_number(struct kt_user_event *u,
 }
 
 /**
- * kt_user_add_typed() - add a typed argument as a field
+ * kt_user_add_typed() - Add a typed argument as a field
  * @u: the event
  * @name: name of the field, as for kt_user_add()
  * @a: the argument
@@ -121,7 +120,7 @@ struct kt_user_field *kt_user_add_typed(struct kt_user_event *u,
 }
 
 /**
- * kt_user_add_all() - add each of a list of typed arguments as a field
+ * kt_user_add_all() - Add each of a list of typed arguments as a field
  * @u: the event
  * @name: name of the first field; the others are "arg" and their place
  * @at: first byte of the arguments
@@ -140,9 +139,9 @@ void kt_user_add_all(struct kt_user_event *u, const char *name,
 }
 
 /**
- * kt_user_set_word() - show a number as a word
+ * kt_user_set_word() - Show a number as a word
  * @f: the field
- * @word: what its format calls the value; NULL leaves the field a number
+ * @word: word of the event's format for the value; NULL: the field stays a number
  */
 void kt_user_set_word(struct kt_user_field *f, const char *word)
 {
@@ -155,9 +154,9 @@ void kt_user_set_word(struct kt_user_field *f, const char *word)
 }
 
 /**
- * kt_user_set_report() - set what the event reports about an object
+ * kt_user_set_report() - Set what the event reports about an object
  * @u: the event
- * @report: what it reports
+ * @report: kind of the report
  * @type: KTAPE_OBJ_* of the object
  * @id: id of the object
  */
@@ -172,11 +171,12 @@ void kt_user_set_report(struct kt_user_event *u, enum kt_user_report report,
 /* ---- events --------------------------------------------------------------- */
 
 /**
- * kt_user_format_of() - find the format that a user event came from
- * @formats: formats that are built in, NULL behind the last one
+ * kt_user_format_of() - Find the format that a user event came from
+ * @formats: formats that are built in, NULL after the last one
  * @id: id of the user event
  *
- * Return: the format; NULL for users' own events and formats that are not built in.
+ * Return: the format; NULL if a program registered the id, or if the format is not
+ * built in.
  */
 const struct kt_user_format *
 kt_user_format_of(const struct kt_user_format *const *formats, uint32_t id)
@@ -189,12 +189,12 @@ kt_user_format_of(const struct kt_user_format *const *formats, uint32_t id)
 }
 
 /**
- * kt_user_event_name() - return the name of an event that came from another format
- * @formats: formats that are built in, NULL behind the last one
+ * kt_user_event_name() - Return the name of an event that came from another format
+ * @formats: formats that are built in, NULL after the last one
  * @id: id of the user event
  *
- * Return: its name, or NULL if it is a user's own, or its format is not built in or
- * has no such event.
+ * Return: the name; NULL if a program registered the id, if the format is not built
+ * in, or if the format has no such event.
  */
 const char *kt_user_event_name(const struct kt_user_format *const *formats,
 			       uint32_t id)
@@ -204,7 +204,7 @@ const char *kt_user_event_name(const struct kt_user_format *const *formats,
 	return format ? format->event_name(id & ~KTAPE_FORMAT_ID_MASK) : NULL;
 }
 
-/* Add the arguments by the formats that the user registered with the name @o. */
+/* Add the arguments, in the argument formats that a program registered with name @o. */
 static void add_registered(struct kt_user_event *u, const struct ktape_event *e,
 			   const struct ktape_object_info *o)
 {
@@ -234,11 +234,11 @@ static void clear_fields(struct kt_user_event *u)
 }
 
 /**
- * kt_user_event_of() - read a user event: its name and its fields by name
+ * kt_user_event_of() - Read a user event: its name and its fields by name
  * @u: filled
  * @l: the event and the registry of its trace
  *
- * Return: false if the event is no user event, or does not fit the event table.
+ * Return: false if @l is not a user event, or does not fit the event table.
  */
 bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 {
@@ -269,11 +269,11 @@ bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 }
 
 /**
- * kt_user_field_name() - return the name of the object whose id a field is
+ * kt_user_field_name() - Return the name of the object whose id is in a field
  * @l: the event and the registry of its trace
  * @f: the field
  *
- * Return: the name; its text is NULL if the field is no id or the object has no name.
+ * Return: the name; its text is NULL if the field is not an id, or the id has no name.
  */
 struct kt_name kt_user_field_name(const struct kt_line *l,
 				  const struct kt_user_field *f)

@@ -4,11 +4,12 @@
  *
  * An event of another trace format that has no native counterpart is kept as a user
  * event whose id has the format in its upper byte (ktape/formats.h).  Only that format
- * knows the names of its fields.  Formats stand above this folder, so each describes
- * itself in a struct kt_user_format, and the registry of a trace holds the list of
- * those that are built in (kt_registry_new()).
+ * knows the names of the fields.  The format folders stand above this folder, so each
+ * format describes itself in a struct kt_user_format, and the registry of a trace holds
+ * the list of the built-in formats (kt_registry_new()).
  *
- * Users' own events get the name and the argument formats that they registered.
+ * An event that a program emitted gets the name and the argument formats that the
+ * program registered.
  */
 #ifndef _KT_USER_EVENT_H
 #define _KT_USER_EVENT_H
@@ -25,7 +26,7 @@ enum kt_user_field_kind {
 	KT_FIELD_SIGNED,
 	KT_FIELD_HEX,
 	KT_FIELD_TEXT,
-	KT_FIELD_WORD,		/* a number that its format shows as a word */
+	KT_FIELD_WORD,		/* a number that the format shows as a word */
 	KT_FIELD_BYTES
 };
 
@@ -54,22 +55,22 @@ enum kt_user_report {
 	KT_REPORT_NONE,
 	KT_REPORT_NUMBER,	/* elements in a queue, free blocks, a priority */
 	KT_REPORT_KIND,		/* which kind of queue the object is */
-	KT_REPORT_TAKES,	/* a mutex was free, the calling thread takes it */
-	KT_REPORT_WAITS,	/* its owner keeps it, the calling thread waits */
-	KT_REPORT_HELD,		/* its owner keeps it, nobody waits because of this */
-	KT_REPORT_GIVES		/* its owner gives it back: the first waiter gets it */
+	KT_REPORT_TAKES,	/* the mutex was free: the caller gets it */
+	KT_REPORT_WAITS,	/* the mutex has an owner: the caller waits */
+	KT_REPORT_HELD,		/* the mutex has an owner: the caller goes on */
+	KT_REPORT_GIVES		/* the owner releases it to the first waiter */
 };
 
 /**
  * struct kt_user_event - a user event with its fields
- * @name: its name; text is NULL if it has none
- * @format: format it came from ("tband"), or "user" for users' own events
- * @known: the fields are those of @format; false: they are plain arguments
+ * @name: name of the event; its text is NULL if it has none
+ * @format: format it came from ("tband"), or "user" if a program emitted it
+ * @known: @fields are named by @format; false: @fields are plain arguments
  * @cut: the event has more than KT_USER_FIELDS fields, the rest is left out
  * @nr: number of fields in use
  * @fields: the fields
- * @numbers: room for the names of fields that have none
- * @report: enum kt_user_report.  The members below belong to it
+ * @numbers: generated names ("arg1") of fields without a name
+ * @report: enum kt_user_report; the members below describe the report
  * @hex: ids of objects of this type are addresses: show them in hexadecimal
  * @mutex: KIND: the object is a mutex
  * @type: KTAPE_OBJ_* of the object
@@ -122,7 +123,7 @@ const char *kt_user_event_name(const struct kt_user_format *const *formats,
 			       uint32_t id);
 bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l);
 
-/* For describe(): adding fields.  They return NULL if there is no room. */
+/* For describe(): add fields.  The functions return NULL if there is no room. */
 struct kt_user_field *kt_user_add(struct kt_user_event *u, const char *name,
 				  enum kt_user_field_kind kind,
 				  uint64_t value);
