@@ -16,10 +16,13 @@
  */
 #include "device/ring.h"
 
-/* Blocks behind a block whose counters are looked at, too: see taken_until(). */
+/* Number of later blocks whose counters correct those of a block: see taken_until(). */
 #define AHEAD	4
 
-/* Extend a position from the kernel to 64 bits; a 32-bit one is near to ours. */
+/*
+ * Extend a position from the kernel to 64 bits.  If the kernel counts in 32 bits, the
+ * result is the value nearest to the cursor @r->pos.
+ */
 uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word)
 {
 	if (!r->pos32)
@@ -59,8 +62,8 @@ uint64_t kt_ring_commit(const struct kt_ring *r)
 
 /*
  * Return the oldest readable position: the later one of tail and floor (the position
- * of the last clear).  With 32-bit positions, an old floor may seem to lie ahead after
- * a wrap-around: it counts only if it has changed and is not behind commit.
+ * of the last clear).  With 32-bit positions, an old floor may seem to be ahead after a
+ * wrap-around: then use the floor only if it has changed and is not above commit.
  */
 static uint64_t oldest_position(struct kt_ring *r)
 {
@@ -111,7 +114,7 @@ static uint64_t page_count(const struct kt_ring *r)
 	       kt_ring_page_lost(r);
 }
 
-/* End the reading at the current commit position: later records do not count. */
+/* End the reading at the current commit position: later records are not delivered. */
 void kt_ring_end_here(struct kt_ring *r)
 {
 	r->limit = kt_ring_commit(r);
@@ -345,7 +348,7 @@ int kt_ring_view(struct ktape_reader *reader, struct kt_ring *r, void *first,
 	return 1;
 }
 
-/* Take a view back: its block was overwritten before it was saved. */
+/* Undo kt_ring_view(): the block was overwritten before the caller saved it. */
 void kt_ring_unview(struct kt_ring *r, const struct kt_view *view)
 {
 	r->records -= view->records;

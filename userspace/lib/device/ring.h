@@ -78,8 +78,8 @@ struct kt_ring {
 /**
  * struct kt_view - a closed block in the mapping
  * @block: position of the block
- * @rest: bytes behind the first page
- * @rest_len: number of these bytes
+ * @rest: first byte after the first page
+ * @rest_len: bytes at @rest
  * @records: number of records in the block
  */
 struct kt_view {

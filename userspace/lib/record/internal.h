@@ -46,7 +46,7 @@ struct kt_hole {
  * @last: latest batch in flight
  * @holes: blocks to patch when no write is in flight
  * @nr_holes: number of holes
- * @failed: a write failed; the file is cut there
+ * @failed: a write failed; the file ends after the last complete packet
  * @position: position in the ring up to which everything was written
  * @reported: position that was reported to the session
  * @goal: position up to which a flush or rotation writes
@@ -86,7 +86,7 @@ struct kt_out {
  * @block: aligned buffer for one block
  * @block_size: bytes of @block
  * @positions: array for reporting positions
- * @names: names at the begin of the recording or piece
+ * @names: names at the start of the recording or piece
  * @nr_names: number of entries in @names
  * @names_written: @names were written
  * @names_seq: sequence number of the last packet with names

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Write the registry of a recording: all names at its beginning, and names that
- * changed at its end; at the begin of a piece also the state of the session.
+ * changed at its end; at the start of a piece also the state of the session.
  */
 #include "record/internal.h"
 
@@ -77,7 +77,7 @@ static int write_names(struct ktape_recorder *rec, uint64_t ts,
 	return err;
 }
 
-/* Before the first packet, write the names as of its begin. */
+/* Before the first packet, write the names as of the begin time of that packet. */
 int kt_record_start(struct ktape_recorder *rec, const uint8_t *head)
 {
 	if (rec->names_written)
@@ -98,7 +98,7 @@ void kt_record_last_names(struct ktape_recorder *rec)
 		kt_record_fail(rec, nr);
 		return;
 	}
-	/* No name was written if the session has no record: then write none here. */
+	/* A recording without any record has no names: do not write them here, either. */
 	err = rec->names_written
 		      ? write_names(rec, rec->reader->latest, names, nr,
 				    nr == rec->nr_names ? rec->names : NULL)
@@ -128,7 +128,7 @@ static const struct kt_state *common_state(const struct ktape_recorder *rec)
 	return state;
 }
 
-/* Return the begin of the new piece: the earliest end of the last packets. */
+/* Return the start time of the new piece: the earliest end of the last packets. */
 static uint64_t piece_begins(const struct ktape_recorder *rec)
 {
 	uint64_t ts = rec->reader->latest;
@@ -142,7 +142,7 @@ static uint64_t piece_begins(const struct ktape_recorder *rec)
 	return ts;
 }
 
-/* At the begin of a new piece, write the session state and all names. */
+/* At the start of a new piece, write the session state and all names. */
 int kt_record_restate(struct ktape_recorder *rec)
 {
 	const struct kt_state *state = common_state(rec);

@@ -4,9 +4,9 @@
  * pipe-form file or a pipe.
  *
  * Closed blocks are written from the mapping where possible (write.c); everything
- * else is copied (kt_record_copy()).  The session learns how far was written, so that
- * in discard mode it can reuse the blocks.  names.c writes the registry, rotate.c
- * continues a log in a new piece.
+ * else is copied (kt_record_copy()).  The recorder reports written positions to the
+ * session, which can then reuse the blocks in discard mode.  names.c writes the
+ * registry, rotate.c continues a log in a new piece.
  */
 #include <unistd.h>
 
@@ -18,9 +18,9 @@
 #define WAIT_MS		20
 
 /*
- * Begin writing a ring, at the position that the session has of this consumer.  The
- * reader may be behind this position, in data that the session does not keep for us;
- * but reported positions must only grow.
+ * Begin writing a ring.  @out starts at the position that the session has stored for
+ * this consumer, because reported positions must only grow.  The reader may start
+ * earlier, in blocks that the session does not keep for this consumer.
  */
 static int begin_out(struct ktape_recorder *rec, const struct kt_ring *r,
 		     struct kt_out *out)
@@ -289,7 +289,7 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 }
 
 /*
- * Copy the closed blocks of a ring and, for a pipe and only now and then, one part of
+ * Copy the closed blocks of a ring.  If @parts is set, also copy what is published of
  * the open block.  The loop is bounded, because writing causes new events.
  */
 static void drain_copies(struct ktape_recorder *rec, unsigned int ring)
@@ -319,7 +319,7 @@ static void set_reported(struct kt_out *out)
 	out->reported = out->position;
 }
 
-/* Report positions one by one: the session accepts all of a call or none. */
+/* Report positions one by one, because one refused position fails the whole call. */
 static void report_each(struct ktape_recorder *rec)
 {
 	const struct ktape_position *p = rec->positions;
@@ -332,9 +332,9 @@ static void report_each(struct ktape_recorder *rec)
 }
 
 /*
- * Report to the session up to where each ring was written, so that it can reuse the
- * blocks.  A position is refused if the session has moved this consumer beyond it
- * meanwhile; then the next one is reported when there is more.
+ * Report to the session up to which position each ring was written, so that the session
+ * can reuse the blocks.  The session refuses a position if it has already moved this
+ * consumer beyond it.  The next step that writes data reports a later position.
  */
 static void report_positions(struct ktape_recorder *rec)
 {
@@ -405,7 +405,7 @@ int ktape_recorder_refresh(struct ktape_recorder *recorder)
 	return ret < 0 ? ret : adopt_rings(recorder);
 }
 
-/* Write what is left in open blocks, and losses that no packet has reported. */
+/* Write the records left in open blocks, and the losses that no packet has reported. */
 static void drain_open(struct ktape_recorder *rec, bool stopped)
 {
 	const unsigned int flags = KTAPE_READ_OPEN |

@@ -3,13 +3,13 @@
  * Flush a recording, and continue a log in its next piece.
  *
  * A piece ends at the end of a block in each ring, so that the header of the next
- * piece's first block names the running thread.  Where the open blocks cannot be
- * closed, it ends inside them.
+ * piece's first block names the running thread.  If the open blocks cannot be
+ * closed, the piece ends inside them.
  *
  * The next piece must be readable on its own.  It begins with the session state that
  * earlier control records announced and with all names.  Each stream begins with an
- * empty packet that has the sequence number of the last packet before it; so events
- * lost in between are counted once, in the first packet after it.
+ * empty packet that has the sequence number of the stream's last packet in the earlier
+ * piece.  So events lost in between are counted once, in the next packet.
  */
 #include "record/internal.h"
 

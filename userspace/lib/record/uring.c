@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A queue of writes: by io_uring where the kernel has it, otherwise each write is done
- * at once.
+ * A queue of writes.  If the kernel has io_uring, writes are asynchronous; otherwise
+ * kt_queue_submit() completes each write before it returns.
  */
 #include "record/uring.h"
 
-/* Open a queue; @uring false: without io_uring. */
+/* Open a queue.  If @uring is false, do not use io_uring. */
 void kt_queue_open(struct kt_queue *q, bool uring)
 {
 	memset(q, 0, sizeof(*q));

@@ -247,7 +247,7 @@ static int patch_block(struct ktape_recorder *rec, struct kt_out *out,
 	return kt_ctf_write(rec->ctf, out->file, &pieces);
 }
 
-/* Patch the holes of a file and all blocks behind them.  No write may be in flight. */
+/* Patch the holes of a file and all later blocks.  No write may be in flight. */
 static void patch_holes(struct ktape_recorder *rec, struct kt_ring *r,
 			struct kt_out *out)
 {
