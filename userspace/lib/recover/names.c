@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Recover the names of a trace; and read the memory from the module or from a file.
+ * Recover the names of a trace.  Also the two inputs of a recovery: memory read through
+ * the module, and a file with a memory image.
  */
 #include <sys/ioctl.h>
 #include <sys/stat.h>

@@ -23,7 +23,7 @@
 
 /* ---- input ------------------------------------------------------------ */
 
-/* Report something that is discarded, at an offset in the region. */
+/* Report discarded data at an offset in the region. */
 void kt_recover_tell(const struct kt_recovery *rec, uint64_t offset,
 		     const char *format, ...)
 {
@@ -52,7 +52,7 @@ int kt_recover_read(const struct kt_recovery *rec, uint64_t offset, void *to,
 	return (uint64_t)got == len ? 0 : -EBADMSG;
 }
 
-/* Report progress.  Return: what the caller's hook returned. */
+/* Report progress.  Return: result of the caller's hook. */
 int kt_recover_progress(struct kt_recovery *rec, uint64_t bytes)
 {
 	rec->done += bytes;
@@ -141,7 +141,7 @@ static const char *check_super(const struct ktape_persist *p)
 	return NULL;
 }
 
-/* Validate a page that begins with the magic number.  Return: is it a superblock? */
+/* Validate a page that begins with the magic number.  Return: true if valid. */
 static bool is_super(const uint8_t *page, uint64_t offset,
 		     const struct ktape_recover_hooks *hooks,
 		     struct ktape_persist *super)
@@ -154,7 +154,7 @@ static bool is_super(const uint8_t *page, uint64_t offset,
 	if (crc_is_right(page))
 		wrong = check_super(super);
 	if (!wrong && super->here > offset)
-		wrong = "the begin of its region before the begin of the input";
+		wrong = "a region that begins before the input";
 	if (!wrong)
 		return true;
 	if (hooks && hooks->tell) {
@@ -189,7 +189,7 @@ static void keep_region(struct scan *s, uint64_t offset,
 		s->places[s->nr++].super = *super;
 	} else if (s->hooks && s->hooks->tell) {
 		snprintf(e.text, sizeof(e.text),
-			 "one more region was found, which is ignored");
+			 "a further region was found here and is ignored");
 		s->hooks->tell(s->hooks->arg, &e);
 	}
 }

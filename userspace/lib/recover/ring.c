@@ -20,7 +20,7 @@
  * @checks: checksums of the blocks
  * @mask: mask of valid bits of a position
  * @low: oldest position that was neither cleared nor overwritten
- * @commit: position behind the last published record
+ * @commit: position after the last published record
  * @block: buffer for a block
  * @begun: a packet was delivered
  * @gap: blocks were left out since the last packet
@@ -202,7 +202,7 @@ static uint64_t head_count(const uint8_t *head)
 	return count;
 }
 
-/* Return the losses since the begin of the trace, including blocks left out. */
+/* Return the losses since the start of the trace, including blocks left out. */
 static uint64_t count_losses(struct ring *r, const struct piece *p,
 			     uint64_t records)
 {
@@ -219,7 +219,7 @@ static uint64_t count_losses(struct ring *r, const struct piece *p,
 	if (p->checked && r->gap && missed > (int64_t)r->missed)
 		r->missed = (uint64_t)missed;
 	lost = lost > r->base_lost ? lost - r->base_lost : 0;
-	/* Do not trust the counter without a checksum; a later block has it, too. */
+	/* Without a checksum, do not trust the counter: a later block repeats it. */
 	if (p->closed && !p->checked)
 		lost = 0;
 	r->reported = kt_max(r->reported, lost + r->missed);
@@ -230,7 +230,7 @@ static uint64_t count_losses(struct ring *r, const struct piece *p,
 struct walk {
 	uint64_t from;		/* offset of the first record not cleared */
 	uint64_t from_ts;	/* time of the record before it */
-	uint64_t end;		/* offset behind the last valid record */
+	uint64_t end;		/* offset after the last valid record */
 	uint64_t ts;		/* time of the last valid record */
 	uint64_t events;	/* records that are not time extensions */
 	bool whole;		/* all records are valid */
@@ -343,7 +343,7 @@ static void count_block(struct ring *r, const struct piece *p, const struct walk
 		(unsigned long long)p->seq);
 }
 
-/* Check whether the block ends after the begin of the next block with a checksum. */
+/* Check whether the block ends later than the next block, if checked, begins. */
 static bool is_beyond_next(struct ring *r, const struct piece *p)
 {
 	uint64_t block_size = r->d->block_size;
@@ -407,7 +407,7 @@ static bool has_range(struct ring *r)
 	used = (r->commit - tail) & r->mask;
 	if (used > size || tail % r->d->block_size || r->commit % 8)
 		return false;
-	/* Use the later one; with 32 bits, an old floor may seem to be ahead. */
+	/* Use the later position.  With 32 bits, an old floor may seem to be above commit. */
 	r->low = ((r->commit - floor) & r->mask) < used ? floor : tail;
 	return r->low % 8 == 0;
 }

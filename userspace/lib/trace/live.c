@@ -9,9 +9,9 @@
  *
  *	- the window is full,
  *	- no data arrives for IDLE_MS, or
- *	- the event arrived two seconds ago (KT_AGES - 1 half seconds; time that the
+ *	- the event arrived two seconds ago (KT_AGES - 1 half seconds).  The time that the
  *	  caller spends between two events does not count, because nothing is read
- *	  meanwhile).
+ *	  during that time.
  *
  * An event that arrives after a later one was delivered is delivered late and
  * counted.
@@ -43,7 +43,10 @@ static uint64_t clock_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Begin reading.  A ring of the device is set to report less than a block. */
+/*
+ * Begin reading.  If the input is a ktape device, make poll(2) report a ring as soon as
+ * it has one unread byte.
+ */
 void kt_live_begin(struct ktape_trace *t)
 {
 	struct ktape_watermark w = { .size = sizeof(w), .bytes = 1 };
@@ -54,12 +57,12 @@ void kt_live_begin(struct ktape_trace *t)
 	ioctl(t->input.fd, KTAPE_IOC_WATERMARK, &w);
 }
 
-/* Return the time up to which all rings that count have sent their packets. */
+/* Return the time up to which all rings that delay others have sent their packets. */
 static uint64_t sorted_until(const struct ktape_trace *t)
 {
 	uint64_t until = UINT64_MAX;
 
-	/* Rings that have not sent anything yet are not known before that. */
+	/* A ring is not known before its first packet: give each ring time to send one. */
 	if (t->received < window_bytes(t) / 4)
 		return 0;
 	for (size_t i = 0; i < t->nr_streams; i++) {
@@ -72,7 +75,7 @@ static uint64_t sorted_until(const struct ktape_trace *t)
 	return until;
 }
 
-/* Call the caller's idle() twice a second, so that it can show what it has. */
+/* Call the caller's idle() twice a second, so that the caller can flush its output. */
 static void call_idle(struct ktape_trace *t, uint64_t now)
 {
 	if (now - t->shown_at < AGE_MS)

@@ -359,7 +359,7 @@ static int open_pipe(struct ktape_trace *t, struct ktape_error *error)
 
 /*
  * Detect the format from the first bytes.  A serial line may deliver them one by one,
- * so the formats are asked again after each read until one of them is sure.
+ * so the formats are probed again after each read until a format recognises the input.
  * Return: 0 with @format, NULL = native; or negative errno.
  */
 static int probe_format(struct ktape_trace *t, const struct ktape_codec **format,

@@ -277,7 +277,7 @@ static int fetch_packet(struct ktape_trace *t, struct kt_stream *s,
 	return 0;
 }
 
-/* Report what was lost between the previous packet and this one. */
+/* Report the events lost between the previous packet and this packet. */
 static void account_losses(struct ktape_trace *t, struct kt_stream *s,
 			   const uint8_t *head)
 {

@@ -143,8 +143,8 @@ struct kt_import;
  * @came: live: end time of the latest packet, now and 1 to KT_AGES - 1 half seconds
  *	ago
  * @aged_at: live: when @came was shifted, in ms
- * @left_at: live: when the last event was delivered, in ms, 0 = no event since the
- *	last look at the clock
+ * @left_at: live: when the last event was delivered, in ms, 0 = that time is already
+ *	added to @aged_at
  * @shown_at: live: when the caller's idle() was called last, in ms
  * @woken_at: live: when the caller's wake descriptor became readable, in ms, 0 = not
  *	yet
