@@ -9,7 +9,7 @@
 #include "stats/rtos.h"
 
 #define RUNNING_TICKS	12	/* ticks from an event to an inserted RUNNING event */
-#define MADE		UINT32_MAX	/* id of an event that is to become a RUNNING event */
+#define MADE		UINT32_MAX	/* id of an entry that is to become a RUNNING event */
 
 /**
  * struct walk - state of the pass over the events of a core
@@ -136,7 +136,7 @@ static void set_next_after_isr(struct walk *w, uint64_t i)
 		e->next = n->prio ? n->prio : w->current;
 }
 
-/* In newer versions, an interrupt's events name the interrupted thread: use that. */
+/* Use the interrupted thread, which newer ThreadX names in an interrupt's events. */
 static void take_interrupted(struct walk *w, uint64_t i)
 {
 	const struct ktape_rtos_event *e = &w->list[i].e;

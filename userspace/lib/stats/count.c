@@ -90,7 +90,7 @@ static uint32_t next_running(const struct kt_rtos_event *list, uint64_t nr,
 		(*at)++;
 	if (*at < nr)
 		return list[*at].e.next;
-	/* There is none: as in TraceX, take what runs after the last event. */
+	/* No thread runs any more: as in TraceX, take the context after the last event. */
 	return i + 1 < nr ? list[nr - 1].e.next : 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Find priority inversions: a thread waits for a mutex whose owner has a lower priority,
  * until the owner puts the mutex.  The inversion is bad if a third thread of lower
- * priority than the waiting one runs meanwhile, because the wait is then unbounded.
+ * priority than the waiting one runs during the wait: then the wait is unbounded.
  */
 #include "stats/rtos.h"
 

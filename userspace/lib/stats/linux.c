@@ -131,7 +131,7 @@ int ktape_linux_take(struct ktape_linux *l, const struct ktape_event *e)
 	if (!c)
 		return -ENOMEM;
 	c->result.seen = true;
-	/* The thread of a CPU's first event ran before this event, too. */
+	/* The thread of a CPU's first event already ran before that event. */
 	if (c->tid < 0 && e->opcode != KTAPE_EV_CONTEXT)
 		learn_thread(c, e);
 	err = account_time(l, c, e->ts);
@@ -160,7 +160,7 @@ void ktape_linux_notice(struct ktape_linux *l, const struct ktape_notice *n)
 	c->result.lost += n->count;
 	c->result.gaps++;
 	c->result.uncounted += !n->count;
-	/* What ran is known up to the begin of the loss, and not inside it. */
+	/* The running thread is known up to the start of the loss, but not inside the loss. */
 	account_time(l, c, kt_max(n->from, l->begun ? l->first : n->from));
 	c->depth = 0;
 	kt_sl_run(c, KT_SL_TID_NONE, c->last);

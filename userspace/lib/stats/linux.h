@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics of Linux traces: what the files linux*.c share. */
+/* State of the statistics of a Linux trace, shared by linux*.c. */
 #ifndef _KT_STATS_LINUX_H
 #define _KT_STATS_LINUX_H
 
@@ -11,7 +11,7 @@
 #define KT_SL_NEST	16U	/* most nested interrupts of a CPU */
 #define KT_SL_PAST	256U	/* thread switches of a CPU that are remembered */
 #define KT_SL_TID_NONE	(-1)
-#define KT_SL_SERIES	8192U		/* most series, besides those of whole kinds */
+#define KT_SL_SERIES	8192U		/* most series, without the one for each whole kind */
 #define KT_SL_THREADS	(1U << 20)
 #define KT_SL_PAIRS	(1U << 19)
 #define KT_SL_OPEN	(1U << 20)	/* most open intervals */
@@ -46,7 +46,7 @@ struct kt_sl_irq {
 	uint64_t begin;
 };
 
-/* A thread that ran on a CPU from a time on. */
+/* A thread that ran on a CPU, and since when, in ticks. */
 struct kt_sl_past {
 	int32_t tid;
 	uint64_t from;
@@ -60,7 +60,7 @@ struct kt_sl_past {
  * @depth: number of running interrupt handlers
  * @irqs: running interrupt handlers, the innermost last
  * @past: ring of the threads that ran
- * @next: number of entries written to @past so far
+ * @next: number of entries written to @past so far; the ring has the last of them
  */
 struct kt_sl_cpu {
 	struct ktape_linux_cpu result;
@@ -92,8 +92,8 @@ struct kt_sl_series {
  * @thread_list: all threads
  * @nr_threads: number of threads
  * @pairs: indices in @instead by two tids
- * @instead: which thread ran while which one waited
- * @nr_instead: number of entries in @instead
+ * @instead: for two threads: how long one ran while the other waited
+ * @nr_instead: number of pairs in @instead
  * @other: collects the times of threads beyond KT_SL_THREADS
  * @left: how often each limit was exceeded
  * @lost: lost events of all CPUs

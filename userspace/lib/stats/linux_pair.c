@@ -153,7 +153,7 @@ static int call_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 	if (e->tid <= 0 || !take_interval(l, KT_SL_CALL, (uint32_t)e->tid, &call) ||
 	    (call.extra != key && !(e->dat20 & LARGE)))
 		return 0;
-	/* The exit of rt_sigreturn() has no number: use that of the begin. */
+	/* The exit of rt_sigreturn() has no number: use the number of the enter event. */
 	key = call.extra;
 	s = kt_sl_series(l, KTAPE_SERIES_SYSCALL, key, e);
 	if (call.value >= l->lost_to)
@@ -188,7 +188,7 @@ static int work_begins(struct ktape_linux *l, struct kt_sl_cpu *c,
 		       open_interval(l, KT_SL_WORKING, (uint32_t)e->tid, e, function);
 }
 
-/* The end event may not name the function, so the one of the begin is used. */
+/* Use the function that the begin event names: the end event may not name it. */
 static int work_ends(struct ktape_linux *l, struct kt_sl_cpu *c,
 		     const struct ktape_event *e)
 {
@@ -352,7 +352,7 @@ static const struct {
 };
 
 /**
- * kt_sl_pairs() - Look at an event that begins or ends an interval
+ * kt_sl_pairs() - Process an event that begins or ends an interval
  * @l: the statistics
  * @c: the CPU, with its time accounted up to this event
  * @e: the event; kt_event_fits() holds

@@ -87,7 +87,7 @@ static struct kt_sl_series *add_series(struct ktape_linux *l, unsigned int kind,
 }
 
 /**
- * kt_sl_begin() - Make the series of the whole kinds
+ * kt_sl_begin() - Create one series for each kind, which has the values of all keys
  * @l: the statistics
  *
  * Return: 0 or -ENOMEM.
@@ -112,8 +112,8 @@ int kt_sl_begin(struct ktape_linux *l)
  * @key: number within the kind, or KTAPE_SERIES_ALL
  * @e: event whose time and CPU are used to look up the name
  *
- * Return: the series; the one of the whole kind if there are too many; NULL if there
- * is no memory.
+ * Return: the series; if there are too many, the series of the whole kind; NULL if
+ * there is no memory.
  */
 struct kt_sl_series *kt_sl_series(struct ktape_linux *l, unsigned int kind,
 				  uint64_t key, const struct ktape_event *e)
@@ -214,7 +214,7 @@ int kt_sl_add(struct ktape_linux *l, const struct kt_sl_series *s,
  * kt_sl_interval() - Add an interval, unless events were lost inside it
  * @l: the statistics
  * @s: the series, or NULL
- * @from: begin of the interval, in ticks
+ * @from: start of the interval, in ticks
  * @to: end of the interval, in ticks
  *
  * Return: as kt_sl_add().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Measure how long threads wait for a CPU, and which threads run there meanwhile. */
+/* Measure how long threads wait for a CPU, and which threads run during the wait. */
 #include "stats/linux.h"
 
 /**
@@ -165,7 +165,7 @@ static void forget_wait(struct ktape_linux *l, unsigned int what, int32_t tid)
 }
 
 /**
- * kt_sl_switch() - Look at a thread switch
+ * kt_sl_switch() - Process a thread switch
  * @l: the statistics
  * @c: the CPU, with its time accounted up to this event
  * @e: the event
@@ -211,7 +211,7 @@ static bool is_running(const struct ktape_linux *l, int32_t tid)
 }
 
 /**
- * kt_sl_wake() - Look at a wake-up
+ * kt_sl_wake() - Process a wake-up
  * @l: the statistics
  * @e: sched_waking, sched_wakeup or sched_wakeup_new
  *

@@ -4,7 +4,7 @@
  * until the object gets the signal.
  *
  * Open posts are kept in a queue for each object, like the queue of the object itself:
- * SMA_FIFO adds at the end, SMA_LIFO at the begin.  SMA_GET takes the first post with
+ * SMA_FIFO adds at the end, SMA_LIFO at the front.  SMA_GET takes the first post with
  * its signal.
  */
 #include <ktape/formats.h>
@@ -92,9 +92,9 @@ static int find_row(struct ktape_responses *s, uint32_t kind, uint64_t key,
 }
 
 /*
- * Make open posts uncertain after a loss: the get of a post may have been lost, and
- * another post of the same signal.  An object is updated only when it is used, because
- * there can be many losses.
+ * Make open posts uncertain after a loss.  The loss may include the get of a post and
+ * another post of the same signal, whose get would be paired with the wrong post.  An
+ * object is updated only when it is used, because there can be many losses.
  */
 static void apply_losses(const struct ktape_responses *s, struct row *o)
 {
@@ -105,7 +105,7 @@ static void apply_losses(const struct ktape_responses *s, struct row *o)
 	o->nr = 0;
 }
 
-/* Find the rows of an object and of its signal; the second is NULL without room. */
+/* Find the rows of an object and of its signal; the second may be NULL (too many). */
 static int find_rows(struct ktape_responses *s, uint64_t object,
 		     uint32_t signal, struct row *found[2])
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics of RTOS traces: what rtos.c, context.c, count.c and inversion.c share. */
+/*
+ * State of the statistics of an RTOS trace, shared by rtos.c, context.c, count.c and
+ * inversion.c.
+ */
 #ifndef _KT_STATS_RTOS_H
 #define _KT_STATS_RTOS_H
 
@@ -33,7 +36,7 @@ struct kt_rtos_event {
  * @first: number of its first event, or KT_RTOS_NEVER
  * @cursor: number of its first event that kt_rtos_next_of() has not passed
  * @first_prio: priority at its first event or at its creation
- * @first_threshold: preemption threshold there
+ * @first_threshold: preemption threshold at that event
  * @prio: current priority while the events are walked
  * @threshold: current preemption threshold while the events are walked
  */
@@ -77,7 +80,8 @@ struct kt_rtos_events {
  * @room_threads: allocated entries of @threads
  * @table: hash table of index + 1 in @threads, by address
  * @table_size: entries of @table, a power of two
- * @counts: used while services are counted: index + 1 of an event number; else 0
+ * @counts: by event number: index + 1 in the result of ktape_rtos_popular(); all 0
+ *	outside that function
  * @totals: totals for the caller
  * @finished: ktape_rtos_finish() was called
  */

@@ -31,7 +31,7 @@ static int match_event(const struct ktape_verify *v, const struct ktape_event *e
 		return 0;
 	if (!v->question.field)
 		return 1;
-	/* The field does not hold numbers this large: it could be any of them. */
+	/* The call's number does not fit into the field: it may be the one in question. */
 	if (!strcmp(v->question.field, "nr") &&
 	    !ktape_event_field(e, "large", &value) && value)
 		return -1;
@@ -40,7 +40,7 @@ static int match_event(const struct ktape_verify *v, const struct ktape_event *e
 	return value == v->question.value;
 }
 
-/* Look at an event. */
+/* Check whether an event is the event in question. */
 void kt_absent_event(struct ktape_verify *v, struct kt_vcpu *c,
 		     const struct ktape_event *e)
 {
@@ -65,7 +65,7 @@ static void cover_time(struct kt_vabsent *a, uint64_t from, uint64_t to)
 		a->until = kt_max(a->until, to);
 }
 
-/* Markers from @from on may be missing: later markers prove nothing. */
+/* Markers from @from on may be missing: do not count on the event being enabled. */
 void kt_absent_unknown(struct ktape_verify *v, struct kt_vcpu *c, uint64_t from)
 {
 	struct kt_vabsent *a = &c->absent;
@@ -101,20 +101,20 @@ void kt_absent_lost(struct ktape_verify *v, struct kt_vcpu *c,
 		a->lost = true;
 }
 
-/* Events were lost whose class and time are in loss records, which come later. */
+/* The ring lost events; later loss records report their class and time. */
 void kt_absent_ring_lost(struct ktape_verify *v, struct kt_vcpu *c,
 			 unsigned int ring, uint64_t from, uint64_t to)
 {
 	if (!is_asked(v, c))
 		return;
-	/* Markers may be among them as long as the loss record is not known. */
+	/* Before the loss record, the lost events may include markers. */
 	if (ring == KTAPE_RING_CONTROL)
 		kt_absent_unknown(v, c, from);
 	if (ring == v->ring && is_in_range(v, from, to))
 		c->absent.ring_lost = true;
 }
 
-/* The profile of the CPU changes; @mask NULL: it is not known from now on. */
+/* The profile of the CPU changes to @mask, NULL = not known from @ts on. */
 void kt_absent_profile(struct ktape_verify *v, struct kt_vcpu *c,
 		       const uint64_t *mask, uint64_t ts)
 {
@@ -132,8 +132,9 @@ void kt_absent_profile(struct ktape_verify *v, struct kt_vcpu *c,
 }
 
 /*
- * A full snapshot froze the event rings of all CPUs at @ts.  The record of this comes
- * after the off-markers, which are later than @ts and do not take it into account.
+ * A full snapshot froze the event rings of all CPUs at @ts.  The freeze record
+ * comes after the off-markers, which are later than @ts: according to them, the event
+ * was enabled until then.
  */
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts)
 {

@@ -4,8 +4,8 @@
  * may change CPUs inside a call, so this rule needs clocks that agree.
  *
  * An end without a begin is legal: a child returns from fork, or a call was denied
- * before it began.  A begin inside another call is a violation, unless something was
- * lost meanwhile: then struct ktape_verify.epoch has changed.
+ * before it began.  A begin inside another call is a violation, unless events were
+ * lost in between: then struct ktape_verify.epoch has changed.
  */
 #include "util/hash.h"
 #include "verify/internal.h"
@@ -14,7 +14,7 @@
 #define CALLS_MAX	(1U << 22)
 #define NO_NUMBER	0xffffU
 
-/* A thread: whether it is inside of a call, as known at @epoch. */
+/* A thread.  @inside and @nr are valid if @epoch is that of struct ktape_verify. */
 struct call {
 	int32_t tid;
 	bool used;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checking a trace: what the rules know about streams and CPUs. */
+/* State of a check: what the rules know about each stream and CPU of the trace. */
 #ifndef _KT_VERIFY_INTERNAL_H
 #define _KT_VERIFY_INTERNAL_H
 
@@ -29,7 +29,8 @@ struct kt_counts {
  * @records: records read so far
  * @reported: lost events that loss records report
  * @reported_base: value of @reported where counting begins
- * @owed: events that are unaccounted for at the last exact ledger
+ * @owed: events unaccounted for at the last exact ledger: emitted - filtered - lost -
+ *	records
  */
 struct kt_vclass {
 	struct kt_counts said;
@@ -43,19 +44,19 @@ struct kt_vclass {
 /**
  * struct kt_vring - one stream of a CPU
  * @there: the stream has packets
- * @whole: the stream begins with the first record of its session
+ * @whole: the stream begins with the first packet of its session
  * @hole: packets are missing or damaged, and this was reported
  * @gaps: packets are marked with KTAPE_BLOCK_GAP, so that missed events are known
  *	only by number
  * @full: the stream has packets with records
- * @first_ts: begin of the first packet with records, in ticks
+ * @first_ts: begin time of the first packet with records, in ticks
  * @foreign: the stream has records of an unknown class
  * @packets: number of packets
  * @records: number of records
  * @seq: sequence number of the last packet
  * @offset: offset of the last packet in the file
- * @ts_begin: begin of the last packet, in ticks
- * @ts_end: end of the last packet, in ticks
+ * @ts_begin: begin time of the last packet, in ticks
+ * @ts_end: end time of the last packet, in ticks
  * @held: the last record got the time of the record before, because the clock stepped
  *	back
  * @looked: @steps is valid for the last packet
@@ -64,8 +65,8 @@ struct kt_vclass {
  * @counted: @head was not compared with the records yet
  * @open: the last packet was open, so its counters are later than its last record
  * @head: counters of the last closed packet
- * @head_discarded: losses that this packet reports
- * @headed: @head and @head_discarded are valid
+ * @head_discarded: losses that the packet of @head reports
+ * @headed: @head and @head_discarded hold the counters of a packet
  * @ahead: counters of the last open packet
  * @discarded: largest number of losses that any packet reports
  * @based: @base and @base_missed are valid
@@ -140,8 +141,8 @@ enum kt_state {
 
 /**
  * struct kt_nest - nested interrupt handlers
- * @nr: number of known handlers
- * @sure: there are no other handlers
+ * @nr: number of known running handlers
+ * @sure: no other handlers are running
  * @id: numbers of the handlers, the innermost last
  */
 struct kt_nest {
@@ -151,18 +152,18 @@ struct kt_nest {
 };
 
 /**
- * struct kt_vabsent - what is known about the question on one CPU
- * @until: the event was enabled from the begin of the range up to here without a
- *	break, in ticks
+ * struct kt_vabsent - proof on one CPU that the event in question is absent
+ * @until: the event was enabled without a break from the start of the range until
+ *	then, in ticks
  * @on: the event is enabled now
- * @since: since when it is enabled, if @on, in ticks
+ * @since: if @on: time at which the event was enabled, in ticks
  * @last: time of the last event of its ring, in ticks
  * @found: the event is in the trace
  * @filtered: a filter was in force in the range
  * @lost: events were lost in the range
  * @ring_lost: the ring lost events in the range; loss records report their class
  * @filter_on: a filter is in force now
- * @filter_since: since when it is in force, if @filter_on, in ticks
+ * @filter_since: if @filter_on: time from which the filter is in force, in ticks
  */
 struct kt_vabsent {
 	uint64_t until;
@@ -196,7 +197,7 @@ struct kt_vabsent {
  * @sampled: sum of these samples in ticks
  * @opening: ticks spent opening blocks
  * @damaged: a rule about the streams of this CPU is violated
- * @absent: what is known about the question
+ * @absent: proof that the event in question is absent on this CPU
  */
 struct kt_vcpu {
 	uint32_t cpu;
@@ -228,7 +229,8 @@ struct kt_seen;
  * @trace: the trace
  * @registry: the stream of names
  * @cpus: CPUs by number, NULL = no packet
- * @without: by CPU number, since when the CPU runs without rings, 0 = it has rings
+ * @without: by CPU number: time from which the CPU has no rings, in ticks; 0 = it has
+ *	rings
  * @errors: violations by rule
  * @notes: notes by rule
  * @failed: negative errno of a callback that ran out of memory, or 0
@@ -238,8 +240,9 @@ struct kt_seen;
  * @names_lost: records of names may be missing
  * @paused: the session was stopped at least once
  * @events_lost: records of event rings are missing
- * @waits: discard mode: the names are in control rings
- * @epoch: number of times that the state of threads was forgotten
+ * @waits: the session has discard mode, in which names are in control rings
+ * @epoch: raised when events may be missing: states of threads from an earlier epoch
+ *	are not used
  * @doubt_until: calls are not judged up to this time, in ticks
  * @records: records read so far
  * @event: current event, or NULL
@@ -348,7 +351,7 @@ void kt_absent_filters(struct ktape_verify *v, struct kt_vcpu *c, uint64_t ts);
 void kt_absent_freeze(struct ktape_verify *v, uint64_t ts);
 void kt_absent_end(struct ktape_verify *v, struct kt_vcpu *c);
 
-/* Check for a CPU that the metadata lists, but of which there is no packet. */
+/* Check for a CPU that the metadata lists although the trace has no packet of it. */
 static inline bool kt_verify_lacks(const struct ktape_verify *v, uint32_t cpu)
 {
 	const uint64_t *cpus = v->trace->info.cpus;

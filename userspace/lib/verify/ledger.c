@@ -57,7 +57,7 @@ static void report_class(struct ktape_verify *v, struct kt_vcpu *c, unsigned int
 		(long long)owes);
 }
 
-/* Check the classes of a ring with the result of its last exact ledger. */
+/* Check what the classes of a ring owed at its last exact ledger. */
 void kt_verify_owed(struct ktape_verify *v, struct kt_vcpu *c,
 		    unsigned int ring, bool last)
 {
@@ -99,7 +99,7 @@ static void begin_classes(struct kt_vring *r)
 	r->judged = false;
 }
 
-/* At an exact ledger, check that each loss has a loss record before it. */
+/* At an exact ledger, check that loss records have reported all losses. */
 static void check_told(struct ktape_verify *v, struct kt_vcpu *c,
 		       unsigned int ring)
 {
@@ -150,13 +150,16 @@ static void check_ring(struct ktape_verify *v, struct kt_vcpu *c, unsigned int r
 		if (moment != MOMENT_FLUSH)
 			check_told(v, c, ring);
 	}
-	/* Not if the first records after the start were overwritten unread. */
+	/* Do not begin if the first records after the start were overwritten unread. */
 	if (moment == MOMENT_START && (!r->class_based || r->hole) &&
 	    (!r->full || r->first_ts <= ts))
 		begin_classes(r);
 }
 
-/* Read the ledger of one class.  The class of ledger records comes last. */
+/*
+ * Read the ledger of one class.  The control class of the control ring comes last: then
+ * the ledgers of all classes are known.
+ */
 void kt_verify_ledger(struct ktape_verify *v, struct kt_vcpu *c,
 		      const struct ktape_event *e)
 {

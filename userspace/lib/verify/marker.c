@@ -45,7 +45,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 		c->state = KT_STATE_ON;
 		c->marked = false;
 		begin_records(c);
-		/* Markers of the filters in force follow. */
+		/* Begin without filters: markers of the filters in force follow. */
 		c->filtered = true;
 		c->filters = 0;
 		kt_absent_filters(v, c, e->ts);
@@ -61,7 +61,7 @@ static void take_session(struct ktape_verify *v, struct kt_vcpu *c,
 	else if (c->state == KT_STATE_ENDING && !c->ledgered && !is_lossy(c))
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, s,
 				"the session stops without a ledger");
-	/* Names that are given until the next start are not recorded. */
+	/* Names of objects created before the next start are not recorded. */
 	v->paused = true;
 	c->state = KT_STATE_OFF;
 	c->masked = false;
@@ -152,14 +152,14 @@ static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
 	if (c->state == KT_STATE_STARTING || c->state == KT_STATE_ON ||
 	    c->state == KT_STATE_OFF || c->ledgered)
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
-				"the snapshot is full, but no off-marker came before");
+				"the snapshot is full, but no off-marker came before this record");
 	if (time > e->ts)
 		kt_verify_wrong(v, KTAPE_RULE_MARKER, v->trace->current,
-				"the snapshot is said to be full at a time after this record");
+				"the freeze record gives a time later than its own");
 	kt_absent_freeze(v, time);
 }
 
-/* A CPU runs without rings.  Every CPU with rings records this, perhaps repeatedly. */
+/* A CPU runs without rings.  Each CPU with rings records this, perhaps more than once. */
 static void take_without(struct ktape_verify *v, const struct ktape_event *e)
 {
 	uint32_t cpu = e->nargs ? ktape_event_arg(e, 0) : KT_CPUS_MAX;
@@ -261,5 +261,5 @@ void kt_verify_ends(struct ktape_verify *v)
 	if (!stopped)
 		kt_verify_note(
 			v, KTAPE_RULE_LEDGER, NULL,
-			"the trace ends while its session records: the last counters are checked only within the depth of nesting");
+			"the trace ends while its session records: its last counters can only be checked to within the number of nested writers");
 }

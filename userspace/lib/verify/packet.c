@@ -5,7 +5,7 @@
  */
 #include "verify/internal.h"
 
-/* Ticks that sync_clock, which is read right after ts_begin, may lie before it. */
+/* Most ticks from sync_clock to ts_begin in the first packet of a stream. */
 #define SYNC_SLACK	1000
 
 static uint64_t head_lost(const uint8_t *head)
@@ -26,7 +26,7 @@ static struct kt_counts head_counts(const uint8_t *head)
 	};
 }
 
-/* Packets are missing and this was reported: begin counting anew. */
+/* Begin counting again after missing packets, which were reported. */
 void kt_ring_hole(struct kt_vring *r)
 {
 	r->hole = true;
@@ -129,7 +129,7 @@ void kt_verify_bound(struct ktape_verify *v, struct kt_vcpu *c,
 	r->based = false;
 }
 
-/* Return the losses between the ends of two packets that are not the ring's own. */
+/* Return the losses between the ends of two packets that the ring did not count. */
 static uint64_t missed_between(const struct kt_vring *r,
 			       const struct kt_counts *now, uint64_t discarded)
 {
@@ -201,8 +201,8 @@ static void lose_markers(struct ktape_verify *v, struct kt_vcpu *c)
 
 /*
  * Return the last time at which pairs cannot be judged because of a loss or gap.  The
- * packet is loaded when the previous one ends; up to its begin, other CPUs may record
- * calls that end inside the gap.
+ * packet is loaded when the previous packet ends.  Until the begin time of the packet,
+ * other CPUs may record the end of calls that began inside the gap.
  */
 static uint64_t last_doubt(const uint8_t *head, bool lost)
 {
@@ -213,7 +213,7 @@ static uint64_t last_doubt(const uint8_t *head, bool lost)
 	return begin ? begin - 1 : 0;
 }
 
-/* Tell the rules about events what was lost before or in this packet. */
+/* Pass the losses before and in this packet to the rules about events. */
 static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 			struct kt_vring *r, const struct kt_stream *s,
 			const uint8_t *head)

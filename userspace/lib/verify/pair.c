@@ -25,7 +25,10 @@ static const struct pair softirq_pair = {
 	KTAPE_EV_SOFTIRQ_ENTRY, KTAPE_EV_SOFTIRQ_EXIT, 0xff, "soft interrupt"
 };
 
-/* Forget what runs on the CPU and in which calls threads are, and until @until. */
+/*
+ * Forget the running thread and handlers of the CPU and the calls of all threads: events
+ * are missing up to @until.  Pairs are not judged up to then.
+ */
 void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 {
 	c->doubt_until = kt_max(c->doubt_until, until);
@@ -36,7 +39,7 @@ void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 	memset(&c->softirqs, 0, sizeof(c->softirqs));
 }
 
-/* Check the thread that a packet header names, at the packet's first record. */
+/* At a packet's first record, check the thread that the packet header names. */
 void kt_verify_head(struct ktape_verify *v, struct kt_vcpu *c,
 		    const struct kt_stream *s)
 {

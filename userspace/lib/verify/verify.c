@@ -7,7 +7,7 @@
  * findings go to the caller.  The rules are listed in enum ktape_rule.
  *
  * A finding is a violation only if nothing in the trace explains it.  After a loss, a
- * filter or a marker, a rule forgets what it knew and begins anew.
+ * filter or a marker, a rule discards its state and begins again.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -261,7 +261,7 @@ static void take_record(struct ktape_verify *v, struct kt_vcpu *c,
 			const struct ktape_event *e)
 {
 	kt_verify_recorded(v, c, e);
-	/* Before @records is raised: a ledger counts the records before it. */
+	/* Call this before @records is raised: a ledger counts the records before it. */
 	kt_verify_marker(v, c, e);
 }
 
