@@ -72,7 +72,7 @@ bool ktape_event_is_assumed(const struct ktape_event *event);
  * ktape_codec() - Return a format by its index
  * @i: index, from 0
  *
- * Return: the format, or NULL behind the last one.
+ * Return: the format, or NULL after the last one.
  */
 const struct ktape_codec *ktape_codec(unsigned int i);
 
@@ -188,7 +188,7 @@ const char *ktape_sink_error(const struct ktape_sink *sink);
  * @i: index, from 0
  * @what: set to a description
  *
- * Return: number of occurrences, 0 behind the last description.
+ * Return: number of occurrences, 0 after the last description.
  */
 uint64_t ktape_sink_missed(const struct ktape_sink *sink, unsigned int i,
 			   const char **what);

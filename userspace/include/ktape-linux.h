@@ -226,7 +226,7 @@ const char *ktape_series_name(unsigned int kind);
  * @i: index, from 0; the first KTAPE_SERIES_KINDS are the whole kinds, the others
  *	are sorted by kind, then by sum, largest first
  *
- * Return: the series, or NULL behind the last one.
+ * Return: the series, or NULL after the last one.
  */
 const struct ktape_series *
 ktape_linux_series(const struct ktape_linux *linux_stats, size_t i);
@@ -260,7 +260,7 @@ uint64_t ktape_linux_bucket(const struct ktape_linux *linux_stats, size_t i,
  * @linux_stats: the statistics
  * @i: index, from 0
  *
- * Return: the CPU, or NULL behind the last one.
+ * Return: the CPU, or NULL after the last one.
  */
 const struct ktape_linux_cpu *
 ktape_linux_cpu(const struct ktape_linux *linux_stats, uint32_t i);
@@ -270,7 +270,7 @@ ktape_linux_cpu(const struct ktape_linux *linux_stats, uint32_t i);
  * @linux_stats: the statistics
  * @i: index, from 0; the thread that ran longest comes first
  *
- * Return: the thread, or NULL behind the last one.
+ * Return: the thread, or NULL after the last one.
  */
 const struct ktape_linux_thread *
 ktape_linux_thread(const struct ktape_linux *linux_stats, size_t i);
@@ -280,7 +280,7 @@ ktape_linux_thread(const struct ktape_linux *linux_stats, size_t i);
  * @linux_stats: the statistics
  * @i: index, from 0; the longest time comes first
  *
- * Return: the entry, or NULL behind the last one.
+ * Return: the entry, or NULL after the last one.
  */
 const struct ktape_linux_instead *
 ktape_linux_instead(const struct ktape_linux *linux_stats, size_t i);
@@ -291,7 +291,7 @@ ktape_linux_instead(const struct ktape_linux *linux_stats, size_t i);
  * @i: index, from 0
  * @what: set to a description that can be the subject of a sentence
  *
- * Return: how many were left out, 0 behind the last description.
+ * Return: how many were left out, 0 after the last description.
  */
 uint64_t ktape_linux_left_out(const struct ktape_linux *linux_stats,
 			      unsigned int i, const char **what);

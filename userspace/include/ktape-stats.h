@@ -176,7 +176,7 @@ ktape_rtos_totals(const struct ktape_rtos *rtos);
  * @i: index, from 0
  * @what: set to a description that can be the subject of a sentence
  *
- * Return: how many were left out, 0 behind the last description.
+ * Return: how many were left out, 0 after the last description.
  */
 uint64_t ktape_rtos_left_out(const struct ktape_rtos *rtos, unsigned int i,
 			     const char **what);
@@ -186,7 +186,7 @@ uint64_t ktape_rtos_left_out(const struct ktape_rtos *rtos, unsigned int i,
  * @rtos: the statistics
  * @i: index, from 0
  *
- * Return: the thread, or NULL behind the last one.
+ * Return: the thread, or NULL after the last one.
  */
 const struct ktape_rtos_thread *ktape_rtos_thread(const struct ktape_rtos *rtos,
 						  size_t i);
@@ -208,7 +208,7 @@ int ktape_rtos_popular(const struct ktape_rtos *rtos, int64_t thread,
  * @rtos: the statistics
  * @i: index, from 0
  *
- * Return: the event, or NULL behind the last one.
+ * Return: the event, or NULL after the last one.
  */
 const struct ktape_rtos_event *ktape_rtos_event(const struct ktape_rtos *rtos,
 						uint64_t i);
@@ -307,7 +307,7 @@ void ktape_responses_notice(struct ktape_responses *responses,
  * Objects and their signals are in order of their first occurrence.
  *
  * Return: the result, valid until ktape_responses_free() and up to date until the
- * next event or notice; or NULL behind the last one.
+ * next event or notice; or NULL after the last one.
  */
 const struct ktape_response *
 ktape_response(const struct ktape_responses *responses, size_t i);
