@@ -72,7 +72,7 @@ static __always_inline bool kt_nmi_unsafe(void)
 }
 
 /*
- * Increment or decrement with one instruction where the architecture has one.
+ * Increment or decrement, atomically with respect to interrupts and NMIs.
  * Counts in control pages are u64; 32-bit kernels use their low half.
  */
 #define kt_local_inc(p)		local_inc((local_t *)(p))

@@ -137,6 +137,7 @@ enum kt_verdict kt_gates_pass(struct kt_gates *gates,
 			      struct kt_span *span);
 void kt_gates_held(struct kt_gates *t, const struct kt_record *rec);
 void kt_gates_renew(struct kt_gates *t);
+
 static inline void kt_filters_renew_gates(const struct kt_filters *f)
 {
 	if (f && kt_filter_in_force(f, KTAPE_FILTER_GATE))

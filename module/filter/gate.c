@@ -50,7 +50,7 @@
 enum {
 	SLOT_FREE,	/* a new pair may claim it */
 	SLOT_OPEN,	/* holds a pair; of an earlier epoch: may be claimed */
-	SLOT_CLAIMED,	/* a context is changing it, all others skip it */
+	SLOT_CLAIMED,	/* a context is changing it, other contexts skip it */
 };
 
 #define SLOT_STATE	3UL

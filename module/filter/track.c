@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The threads that pid filters follow: those that a filter names and, if it
- * asks for them, the other threads of their processes and their children.
+ * The threads that pid filters follow: the threads that a filter names and, if
+ * the filter asks for them, the other threads of their processes and their
+ * children.
  *
  * The key of an entry is the task_struct of the thread, not its number: the
  * number may be given to another thread before the last event of the first one.

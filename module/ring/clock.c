@@ -55,6 +55,7 @@ static atomic64_t behind;
 static bool is_asleep;
 static u64 asleep_at;
 
+/* Called when a step was corrected; from kt_clock_init(). */
 static void (*stepped)(void);
 
 /**

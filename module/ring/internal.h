@@ -6,7 +6,7 @@
 #include "ring.h"
 
 /**
- * struct kt_ring_config - description of a ring whose memory exists
+ * struct kt_ring_config - description of a ring whose memory is allocated
  * @block_size: power of two of at least 4096
  * @nr_blocks: power of two of at least 4
  * @mode: enum ktape_mode

@@ -27,7 +27,7 @@ static void block_free(void *base, unsigned long size)
 		put_page(virt_to_page(base + i));
 }
 
-static bool ring_is_elsewhere(const struct kt_ring *r)
+static bool ring_is_in_region(const struct kt_ring *r)
 {
 	return r->mode == KTAPE_MODE_PERSISTENT;
 }
@@ -124,11 +124,11 @@ void kt_ring_free(struct kt_ring *r)
 
 	if (!r)
 		return;
-	for (i = 0; i < r->nr_blocks && !ring_is_elsewhere(r); i++) {
+	for (i = 0; i < r->nr_blocks && !ring_is_in_region(r); i++) {
 		block_free(r->base[i], r->block_size);
 		cond_resched();
 	}
-	if (r->page && !ring_is_elsewhere(r))
+	if (r->page && !ring_is_in_region(r))
 		put_page(virt_to_page(r->page));
 	kvfree(r->base);
 	kvfree(r->blocks);
@@ -149,7 +149,7 @@ struct page *kt_ring_page_at(const struct kt_ring *r, unsigned long page)
 	unsigned long pages = r->block_size >> PAGE_SHIFT;
 	unsigned long block;
 
-	if (ring_is_elsewhere(r))
+	if (ring_is_in_region(r))
 		return NULL;
 	if (!page)
 		return virt_to_page(r->page);

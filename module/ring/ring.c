@@ -217,7 +217,7 @@ static int ring_make_room(struct kt_ring *r, unsigned long block,
 		;
 	/*
 	 * Pairs with the read barrier between a reader's copy and its second
-	 * load of tail: a reader that saw any of our stores sees the new tail.
+	 * load of tail: a reader that saw part of the new block sees this tail.
 	 */
 	smp_wmb();
 	return 0;
@@ -333,7 +333,7 @@ static noinline void ring_note_step(struct kt_ring *r)
  * So a writer reports when it has nothing reserved and is not about to reserve.
  * Records of that interrupt get the time @latest and do not report again.
  */
-static noinline void ring_tell_step(struct kt_ring *r)
+static noinline void ring_report_step(struct kt_ring *r)
 {
 	unsigned long latest = READ_ONCE(r->latest);
 
@@ -667,7 +667,7 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 				ring_park(r, &p, rec);
 			record_drop(r, rec, full - 1);
 			if (unlikely(p.behind))
-				ring_tell_step(r);
+				ring_report_step(r);
 			return full;
 		}
 	} while (!kt_try_cmpxchg_local(&r->write, &p.write, p.end));
@@ -694,7 +694,7 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 	if (p.open)
 		r->ops->opened(r, p.ts);
 	if (unlikely(p.behind))
-		ring_tell_step(r);
+		ring_report_step(r);
 	return 0;
 }
 
