@@ -26,6 +26,49 @@ static uint64_t names(uint64_t n)
 	return left;
 }
 
+/* Steps between the keys of two objects of similar_keys(). */
+static uint32_t id_step, param1_step;
+
+static uint64_t similar_keys(uint64_t n)
+{
+	struct ktape_registry *r;
+	uint64_t found = 0;
+
+	must(ktape_registry_new(1, &r));
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t args[7] = { i * id_step, i * param1_step };
+		struct ktape_event e = name_of(args, KTAPE_OBJ_ISR, 1);
+
+		must(ktape_registry_add(r, &e));
+	}
+	for (uint32_t i = 0; i < n; i++)
+		found += !!ktape_registry_object(r, KTAPE_OBJ_ISR, i * id_step,
+						 i * param1_step, 1);
+	ktape_registry_free(r);
+	return found;
+}
+
+static struct took run_similar_keys(uint32_t id, uint32_t param1)
+{
+	id_step = id;
+	param1_step = param1;
+	return run_scene(similar_keys, 1 << 13);
+}
+
+/* Keys that differ in few bits, at any place, take no more work than others. */
+static void work_of_similar_keys(void)
+{
+	struct took usual = run_similar_keys(1, 0), t;
+
+	check(usual.work > 1 << 13, "no branches are counted");
+	for (unsigned int i = 0; i < 30; i++) {
+		t = run_similar_keys(i % 2 << i / 2, 1U << (14 - i / 2));
+		check(t.left == 1 << 13 && t.work <= usual.work * 2,
+		      "keys %u: %llu found, %g times the work", i,
+		      (unsigned long long)t.left, 1. * t.work / usual.work);
+	}
+}
+
 /* ---- the analyses of TraceX --------------------------------------------------------- */
 
 static struct ktape_rtos *rtos;
@@ -746,6 +789,7 @@ static const struct tap_test tests[] = {
 	{ "memory for the statistics of Linux", memory_linux },
 	{ "memory for writing", memory_output },
 	{ "memory for reading", memory_input },
+	{ "work of objects with similar keys", work_of_similar_keys },
 	{ "work of analyses", linear },
 	{ "work of reading", linear_input },
 };

@@ -3,7 +3,6 @@
  * Test names: objects of the registry over time, and every field type as a line
  * of text.
  */
-#include <time.h>
 
 #include "lib_lines.h"
 #include "tap.h"
@@ -310,66 +309,9 @@ static void test_room(void)
 	lines_end(&l);
 }
 
-/*
- * Return the seconds that it takes to add @nr interrupt handlers and find them
- * again.
- */
-static double learn(unsigned int nr, uint32_t id_step, uint32_t param1_step)
-{
-	struct timespec from, until;
-	struct ktape_registry *r;
-	struct ktape_event e = {
-		.opcode = KTAPE_EV_REGISTRY, .nargs = 7, .known = true,
-		.dat20 = KTAPE_OBJ_ISR, .blob = "isr", .blob_size = 3,
-	};
-	uint32_t words[7] = { 0 };
-	unsigned int i, found = 0;
-
-	assert(!ktape_registry_new(S, &r));
-	e.args = words;
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	for (i = 0; i < nr; i++) {
-		words[0] = i * id_step;
-		words[1] = i * param1_step;
-		assert(!ktape_registry_add(r, &e));
-	}
-	for (i = 0; i < nr; i++)
-		found += !!ktape_registry_object(r, KTAPE_OBJ_ISR, i * id_step,
-						 i * param1_step, 0);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	ktape_registry_free(r);
-	assert(found == nr);
-	return (double)(until.tv_sec - from.tv_sec) +
-	       (double)(until.tv_nsec - from.tv_nsec) / 1e9;
-}
-
-/*
- * Keys that differ in few bits, at any place, must cost as much as others, not
- * the square of it, which would be minutes.
- */
-static void test_collisions(void)
-{
-	const unsigned int nr = 1 << 18;
-	double usual = learn(nr, 1, 0), t, worst = 0;
-	unsigned int shift;
-
-	for (shift = 0; shift <= 14; shift++) {
-		t = learn(nr, 0, 1U << shift);
-		if (t > worst)
-			worst = t;
-		t = learn(nr, 1U << shift, 1U << (14 - shift));
-		if (t > worst)
-			worst = t;
-		check(worst < usual * 8 + 1, "shift %u: %.1f s, not %.1f",
-		      shift, worst, usual);
-	}
-	tap_tell("%.2f s, and %.2f s at worst", usual, worst);
-}
-
 static const struct tap_test tests[] = {
 	{ "threads: a reused tid, added in any order", test_threads },
 	{ "objects of all types", test_types },
-	{ "objects with similar keys", test_collisions },
 	{ "every field type in text and JSON", test_lines },
 	{ "the longest lines fit", test_room },
 };
