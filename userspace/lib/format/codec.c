@@ -23,7 +23,7 @@
 
 #define IF(has, pointer)	((has) ? (pointer) : NULL)
 
-/* The first one is always readable: its reader is the library itself. */
+/* The first row, native, can always be read, because lib/stream reads it. */
 static const struct ktape_codec codecs[] = {
 	{ "native", "CTF 1.8 as the module writes it: a directory or a pipe form",
 	  NULL, IF(KT_HAS_NATIVE, &kt_native_out) },
@@ -121,7 +121,9 @@ const struct ktape_codec *kt_codec_get(const char *name, bool out,
 		kt_error(error, 0, "format %s is not built in (FORMATS=%s)",
 			 name, KT_FORMATS);
 	else
-		kt_error(error, 0, "unknown format \"%.40s\"", name);
+		kt_error(error, 0,
+			 "unknown format \"%.40s\" (`ktape convert --list` shows the formats)",
+			 name);
 	return NULL;
 }
 
@@ -164,7 +166,7 @@ const struct ktape_codec *kt_codec_probe(const uint8_t *data, size_t len,
 	return best;
 }
 
-/* ---- what needs the table ------------------------------------------------- */
+/* ---- public functions that need the table --------------------------------- */
 
 int ktape_registry_new(uint64_t hz, struct ktape_registry **registry)
 {

@@ -47,13 +47,15 @@ struct kt_user_event;
  *	@data has its first @len bytes, or all of it if @whole
  * @open: read the options and the head of the input, and fill the info.  On a bad
  *	option return -EINVAL, on a bad head -EBADMSG, both after kt_import_fail()
- * @next: read the next piece of the input and deliver what it holds, which may be
- *	nothing, with kt_import_emit() and its like.  Return 1, 0 at the end of the
- *	input, or negative errno (-EBADMSG after kt_import_fail())
- * @json: write the event that was delivered last as users of the format know it, as
- *	a JSON object, and return its end.  @raw and @size are kt_foreign.raw and
- *	.raw_size.  There is room for KT_IMPORT_JSON_FIXED + @size *
- *	KT_IMPORT_JSON_BYTE bytes.  NULL: the format has no such form
+ * @next: read the next piece of the input and deliver the events, names and losses in
+ *	it, if any, with kt_import_emit(), kt_import_name() and kt_import_lost().
+ *	Return 1, 0 at the end of the input, or negative errno (-EBADMSG after
+ *	kt_import_fail())
+ * @json: write a JSON object to @p, with the names that the format itself uses, for
+ *	the event that was delivered last, and return the byte after it.  @raw and
+ *	@size are kt_foreign.raw and .raw_size.  There is room for
+ *	KT_IMPORT_JSON_FIXED + @size * KT_IMPORT_JSON_BYTE bytes.  NULL: the format
+ *	has no JSON of its own
  * @close: free what the state points to; NULL = nothing
  */
 struct kt_codec_in {
@@ -72,18 +74,19 @@ struct kt_codec_in {
  * @options: options it knows, up to an entry without a key; NULL = none
  * @size: size of its state in bytes, which is zeroed before begin()
  * @switches: its readers learn which thread a CPU runs from switches alone
- * @assumed: event() also gets events for which ktape_event_is_assumed() is true
- * @own_files: it opens and writes @path itself; else the sink opens a file, and what
- *	is put at kt_sink_room() goes there
+ * @assumed: event() also gets the assumed configuration of an RKH trace, which the
+ *	input does not contain (ktape_event_is_assumed())
+ * @own_files: the format opens and writes @path of the sink itself; else the sink
+ *	opens a file and writes to it what the format puts at kt_sink_room()
  * @large: size of the output in bytes from which @warning holds; 0 = never
  * @warning: a sentence for the user: what such a large output means
- * @begin: write what stands in front of the first event
+ * @begin: write what stands before the first event
  * @event: write an event; events come in the order of time
  * @notice: write that events were lost; NULL: each loss is counted as missed
- * @end: write what stands behind the last event.  Also called if the conversion
+ * @end: write what stands after the last event.  Also called if the conversion
  *	ends early
- * @is_staged: with @own_files: return true while an output has a temporary name that
- *	is not @stage of the sink; NULL = it never has one
+ * @is_staged: with @own_files: return true while the output has a temporary name
+ *	other than @stage of the sink; NULL = it never has such a name
  * @close: free what the state points to; NULL = nothing
  *
  * Functions with a result return 0 or negative errno; -EBADMSG after kt_sink_fail().

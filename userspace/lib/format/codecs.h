@@ -9,7 +9,7 @@
 #include "format/codec.h"
 #include "show/user_event.h"
 
-/* Formats whose events are kept as user events, NULL behind the last one. */
+/* Formats whose events are kept as user events, NULL after the last one. */
 extern const struct kt_user_format *const kt_user_formats[];
 
 const struct ktape_codec *kt_codec_get(const char *name, bool out,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Questions about user events that stand for events of other formats. */
+/* Recognise user events that stand for metadata or assumptions of other formats. */
 #include <ktape/formats.h>
 
 #include "stream/packet.h"

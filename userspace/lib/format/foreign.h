@@ -98,12 +98,12 @@ static inline bool kt_tband_is_metadata(unsigned int id)
 /* ---- RKH ------------------------------------------------------------------ */
 
 #define KT_RKH_TCFG		0xacU	/* TE_ID of FWK_TCFG, the configuration record */
-#define KT_RKH_TIME		(1U << 16)	/* its flag: frames have time stamps */
+#define KT_RKH_TIME		(1U << 16)	/* flag of FWK_TCFG: frames have time stamps */
 
 /*
- * The user event that stands for FWK_TCFG has four words of configuration, then one
- * that is 0 if the stream had such a record.  If it had none, that word is
- * KT_RKH_ASSUMED | sequence number of the first event.
+ * The user event that stands for FWK_TCFG has KT_RKH_CONFIG_WORDS words of configuration
+ * and one more word: 0 if the stream had the record, else KT_RKH_ASSUMED | sequence
+ * number of the first event.
  */
 #define KT_RKH_CONFIG_WORDS	4
 #define KT_RKH_ASSUMED		(1U << 8)

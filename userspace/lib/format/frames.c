@@ -48,7 +48,7 @@ int64_t kt_frames_next(struct kt_import *s, uint8_t flag, uint64_t max,
  * @offset: offset of the frame's first byte in the input
  * @max: the limit that kt_frames_next() was given
  *
- * Return: @len, but KT_FRAME_END for KT_FRAME_CUT: nothing comes behind such a frame.
+ * Return: @len, but KT_FRAME_END for KT_FRAME_CUT: nothing comes after such a frame.
  */
 int64_t kt_frames_notify(struct kt_import *s, int64_t len, uint64_t offset,
 			 uint64_t max)

@@ -13,7 +13,7 @@
 
 #include "import.h"
 
-#define UUID_BYTES	(64U << 10)	/* of the input that its uuid is made from */
+#define UUID_BYTES	(64U << 10)	/* first bytes of the input, hashed to its uuid */
 #define FNV_BASIS	0xcbf29ce484222325ULL
 #define FNV_PRIME	0x100000001b3ULL
 #define WINDOW		(64ULL << 20)	/* bytes that wait, by default */
@@ -27,7 +27,7 @@ static uint64_t hash_fnv(uint64_t hash, const void *data, size_t len)
 	return hash;
 }
 
-/* Make the uuid from the begin of the input, so that one input always has the same. */
+/* Make the uuid a hash of the input's first bytes, so that an input always gets the same. */
 static void make_uuid(struct kt_import *s)
 {
 	size_t len = (size_t)kt_min(kt_scan_there(s->in), UUID_BYTES);
@@ -43,7 +43,7 @@ static void make_uuid(struct kt_import *s)
 	s->info->uuid[8] = (s->info->uuid[8] & 0x3f) | 0x80;
 }
 
-/* Fill the info with what holds for a format that sets nothing but the frequency. */
+/* Fill the info with defaults, which the open() of the format may change. */
 static void make_info(struct kt_import *s)
 {
 	struct ktape_info *info = s->info;
@@ -90,7 +90,7 @@ static void rewind_input(struct kt_import *s)
 	s->in->offset = s->begin;
 }
 
-/* Read the whole input once for its names, then go back to its begin. */
+/* Read the whole input once for its names, then go back to its beginning. */
 static int learn_names(struct kt_import *s)
 {
 	int ret;
@@ -102,13 +102,13 @@ static int learn_names(struct kt_import *s)
 	s->learning = false;
 	s->learned = true;
 	rewind_input(s);
-	/* The second pass finds the same damage and notifies of it. */
+	/* Ignore damage: the second pass finds it again and notifies of it. */
 	return ret == -ENOMEM ? ret : 0;
 }
 
 /*
- * Wait for more input from a pipe or a line.
- * Return: 0 if the caller of the library wants the trace to end, else 1.
+ * Wait for more input from a pipe or a serial line.
+ * Return: 0 if ktape_trace_options.wake asks for the end of the trace, else 1.
  */
 static int wait_input(void *arg)
 {

@@ -3,7 +3,7 @@
  * Reading a trace in another format: what the format calls while it reads.
  *
  * The format turns pieces of its input into native records and hands them over with
- * kt_import_emit() and its like; import.c delivers them as the events of a trace.
+ * the functions of import_emit.c; import.c delivers them as the events of a trace.
  * Finding out which format an input has is not done here (trace/open.c).
  */
 #ifndef _KT_IMPORT_H
@@ -25,7 +25,7 @@
  * @nargs: number of arguments, 0 to KTAPE_NARGS_MAX
  * @dat20: its 20 bits of data
  * @args: its arguments
- * @blob: buffer behind the arguments, or NULL
+ * @blob: buffer after the arguments, or NULL
  * @blob_size: bytes of @blob
  * @raw: what json() of the format needs to show the event, or NULL
  * @raw_size: bytes of @raw
@@ -69,11 +69,11 @@ struct kt_named {
  * struct kt_fifo - records that wait to be delivered, in order
  * @buf: the records
  * @head: offset of the first one
- * @len: offset behind the last one
+ * @len: offset after the last one
  * @cap: bytes allocated
- * @last_ts: time of the last record that was put in, even if it has left
+ * @last_ts: time of the last record that was put in, delivered or not
  * @begun: a record was put in, @last_ts is valid
- * @queued: the queue stands in kt_import.heap
+ * @queued: the queue is in kt_import.heap
  */
 struct kt_fifo {
 	uint8_t *buf;

@@ -51,9 +51,9 @@ static int grow_fifo(struct kt_fifo *fifo, size_t need)
 }
 
 /*
- * Shrink a queue that is mostly empty.  The window bounds what all queues hold together,
- * but each of them may have held all of it once: without this, memory would grow to the
- * window times the number of CPUs.
+ * Shrink a queue that is mostly empty.  The window bounds the records in all queues, but
+ * over time each queue may hold a whole window: if buffers were never shrunk, memory
+ * would grow to the window times the number of CPUs.
  */
 void kt_fifo_shrink(struct kt_fifo *fifo)
 {
@@ -240,7 +240,7 @@ static void notify(struct kt_import *s, const struct ktape_notice *n)
  * @cpu: CPU that lost them
  * @count: number of lost events, 0 = unknown
  * @from: time of the last event before the gap
- * @to: time of the next event behind it
+ * @to: time of the next event after it
  *
  * The notice comes in its place among the records.
  *
@@ -357,13 +357,13 @@ void kt_import_none(struct kt_import *s)
 	struct ktape_notice n = { .kind = KTAPE_NOTICE_CORRUPT, .count = 1 };
 
 	kt_error(&n.error, s->begin,
-		 "no frame of %s is valid: is the input of another format (--from)?",
+		 "no frame of %s is valid; if the input has another format, name it with --from",
 		 s->format->name);
 	notify(s, &n);
 }
 
 /**
- * kt_import_note() - notify of something that the input does not say and is assumed
+ * kt_import_note() - notify of an assumption about what the input does not say
  * @s: the trace
  * @format: what is assumed
  */

@@ -173,7 +173,7 @@ static void add_waiter(struct kt_object_state *o, uint32_t tid)
 
 /*
  * Remove the first waiter and return it: it gets the mutex that is given back.  Only the
- * first waiter is remembered, so the ones behind it become SOMEBODY.
+ * first waiter is remembered, so the waiters after it become SOMEBODY.
  */
 static uint32_t take_waiter(struct kt_object_state *o)
 {

@@ -41,8 +41,9 @@ int kt_codec_options_parse(struct kt_codec_options *o, const char *text,
 		if (value)
 			*value++ = '\0';
 		if (!is_known(known, part)) {
-			kt_error(error, 0, "format %s has no option \"%.40s\"", format,
-				 part);
+			kt_error(error, 0,
+				 "format %s has no option \"%.40s\" (see `ktape convert --list`)",
+				 format, part);
 			return -EINVAL;
 		}
 		if (o->nr == KT_CODEC_OPTIONS) {

@@ -11,7 +11,7 @@
 #define BUFFER		(256U << 10)	/* bytes; small enough for the L2 cache */
 #define MODE_FILE	0666
 
-/* What the public functions call a struct kt_sink. */
+/* The name that struct kt_sink has in the public functions. */
 struct ktape_sink {
 	struct kt_sink s;
 };

@@ -24,7 +24,7 @@
  * @state: state of the format, kt_codec_out.size bytes
  * @fd: the output file, -1 = none (@own_files of the format)
  * @owned: @fd is to be closed: it is not standard output
- * @stage: temporary name of @fd, or of the folder that the format writes
+ * @stage: temporary name of @fd, or of the directory that the format writes
  * @seekable: @fd is a regular file, so kt_sink_patch() works
  * @buf: bytes that were not yet written to @fd
  * @len: number of bytes in @buf
@@ -81,7 +81,7 @@ int kt_sink_fail(struct kt_sink *s, const char *format, ...)
 void kt_sink_mix(struct kt_sink *s, uint32_t cpu);
 void kt_sink_miss(struct kt_sink *s, const char *what, uint64_t count);
 
-/* End writing at kt_sink_room(): @end is behind the last byte.  Return: 0. */
+/* End writing at kt_sink_room(): @end is after the last byte.  Return: 0. */
 static inline int kt_sink_done(struct kt_sink *s, const char *end)
 {
 	s->len = (size_t)(end - s->buf);

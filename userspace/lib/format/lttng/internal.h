@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of the lttng format share: out.c (folder, packets), map.c (event
+ * What the files of the lttng format share: out.c (directory, packets), map.c (event
  * mapping), call.c (system calls), user.c (user events), meta.c (metadata text).
  */
 #ifndef _KT_LTTNG_INTERNAL_H
@@ -54,9 +54,9 @@ struct lt_call {
 /**
  * struct lttng - trace being written
  * @s: sink
- * @dir: folder that the files are written to: the output or its staging folder
- * @made: the output folder did not exist before
- * @in_place: written to the output folder directly, without staging
+ * @dir: directory that the files are written to: the output or its staging directory
+ * @made: the output directory did not exist before
+ * @in_place: written to the output directory directly, without staging
  * @cpus: streams by CPU; NULL: none yet
  * @nr_cpus: entries of @cpus
  * @used: by event id below LT_STATEDUMP: such an event was written

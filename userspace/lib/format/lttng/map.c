@@ -447,7 +447,7 @@ int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id)
 		if (err <= 0)
 			return err;
 	}
-	/* No event has opcode 0: it stands for those that do not fit the table. */
+	/* No event has opcode 0: use it for events that do not fit the event table. */
 	*id = fits ? e->opcode : 0;
 	t->used[*id] = true;
 	return 0;

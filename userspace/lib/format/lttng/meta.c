@@ -58,7 +58,7 @@ static const char dump[] =
 	"event {\n\tname = \"lttng_statedump_end\";\n\tid = %u;\n\tstream_id = 0;\n"
 	"\tfields := struct {\n\t};\n};\n\n";
 
-/* Write a quoted text; other than printable ASCII, quotes and \ become '?'. */
+/* Write a quoted text; quotes, \ and all but printable ASCII become '?'. */
 static void put_quoted(FILE *f, const char *key, const char *text)
 {
 	fprintf(f, "\t%s = \"", key);

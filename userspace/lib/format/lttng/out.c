@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Write a trace as LTTng's kernel tracer would (CTF 1.8), for Trace Compass and
- * babeltrace2: the folder, its streams and packets.  The events are in map.c,
+ * babeltrace2: the directory, its streams and packets.  The events are in map.c,
  * call.c and user.c, the metadata in meta.c.
  *
  *	DIR/metadata
@@ -13,17 +13,18 @@
  *		| event | event | ...
  *	event	| id 32 | time 64, ns | tid 32 | fields |
  *
- * Events that LTTng has get its name and fields; all others are ktape_NAME with
- * the fields of the event table.  Times are nanoseconds of CLOCK_MONOTONIC.
+ * An event that LTTng has as well is written with LTTng's name and fields; all others
+ * are ktape_NAME with the fields of the event table.  Times are nanoseconds of
+ * CLOCK_MONOTONIC.
  * Threads that existed before the first event become a state dump; later ones are
  * known from fork events.  Other names of the registry are in the events
  * themselves.
  *
- * Lost: fields that only LTTng has, arguments of user events beyond 24 (counted).
- * A counted gap raises discarded of the next packet; an uncounted one skips a
- * sequence number.  A reader resynchronises at the next packet, whose size is in
- * the context.  The metadata is written last, because only then is it known which
- * event classes (each system call is one) it has to declare.
+ * Not written: LTTng's fields that ktape does not record, and arguments of user events
+ * beyond 24 (counted).  A gap with a count raises discarded of the next packet; a gap
+ * without a count skips a sequence number.  After damage a reader continues with the
+ * next packet: the context has the size of each.  The metadata is written last, because
+ * only then is it known which event classes (each system call is one) it has to declare.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -68,7 +69,7 @@ struct lt_cpu {
 	uint64_t last;
 };
 
-/* ---- the folder ------------------------------------------------------------------ */
+/* ---- the directory --------------------------------------------------------------- */
 
 static bool is_ours(const char *name)
 {
@@ -76,9 +77,10 @@ static bool is_ours(const char *name)
 }
 
 /*
- * Check that the folder is empty or, with @force, has only files of such a trace.
+ * Check that the directory is empty or, with @force, has only files of such a trace.
  *
- * Return: 0, -ENOTEMPTY, -EEXIST: it has other files, or negative errno.
+ * Return: 0; -ENOTEMPTY: it is not empty; -EEXIST: with @force it has other files; or
+ * another negative errno.
  */
 static int check_empty(int dir, bool force)
 {
@@ -116,7 +118,7 @@ static int lttng_begin(struct kt_sink *s)
 	if (!strcmp(s->path, "-"))
 		return kt_sink_fail(
 			s,
-			"lttng writes a folder and cannot go to standard output: use -o DIR");
+			"lttng writes a directory, which cannot go to standard output: use -o DIR");
 	if (!lt_check(t))
 		return -EBADMSG;
 	t->made = !mkdir(s->path, MODE_DIR);
@@ -332,7 +334,7 @@ static int lttng_event(struct kt_sink *s, const struct ktape_event *e)
 	return 0;
 }
 
-/* End the packet at a gap; an uncounted gap skips a sequence number. */
+/* End the packet at a gap; a gap without a count skips a sequence number. */
 static int lttng_notice(struct kt_sink *s, const struct ktape_notice *n)
 {
 	struct lttng *t = s->state;

@@ -13,18 +13,19 @@
  *
  * An event becomes the record that it was, at its own time and in its own ring.
  * The counters of packet headers (emitted, filtered) are not known here and stay
- * zero.  A counted gap raises the header's count of discarded events; an uncounted
- * gap skips a packet number.  Events whose time goes back, or which another event
- * table describes while there is no metadata of it, are left out and counted.
+ * zero.  A gap with a count raises the header's count of discarded events; a gap
+ * without a count skips a packet number.  Left out and counted are events whose time
+ * goes back, and events whose opcode has another meaning in the event table of the
+ * output than in that of the input.
  *
  * The format has no thread per record: a reader derives it from the packet header
  * and from sched_switch and context records.  Where switches were filtered out, a
  * context record is inserted.  It goes into the event ring, which also sets the
  * thread for the control ring of the same CPU.
  *
- * Of two records with the same time a reader takes the one of the control ring
- * first.  A control record that needs a context record before it is therefore
- * moved to the next tick when that one is taken.
+ * Of two records with the same time a reader takes the one of the control ring first.
+ * A control record that needs a context record is therefore moved to at least one tick
+ * after the last record of both rings, and the context record takes the tick before.
  */
 #include <unistd.h>
 
@@ -153,7 +154,7 @@ static int make_metadata(struct kt_sink *s, char **text, size_t *len)
 	return err == -EBADMSG ?
 		       kt_sink_fail(
 			       s,
-			       "the metadata of the input has no env block") :
+			       "the metadata of the input has no env block, which native needs") :
 		       err;
 }
 
@@ -309,7 +310,7 @@ static bool thread_is_known(const struct stream *st,
 {
 	if (e->kind == KTAPE_RING_CONTROL && event_ring->tid != TID_NONE)
 		return e->tid == event_ring->tid;
-	/* A packet header sets it too; in a control ring only the first one. */
+	/* A packet header also sets the thread; in a control ring only the first header does. */
 	return e->tid == st->tid ||
 	       (!st->open && (e->kind == KTAPE_RING_EVENT || st->tid < 0));
 }
@@ -420,9 +421,9 @@ static int native_event(struct kt_sink *s, const struct ktape_event *e)
 
 	if (!st)
 		return -ENOMEM;
-	if (e->opcode == KTAPE_TIME_EXTEND)	/* ktape_build_add() makes them */
+	if (e->opcode == KTAPE_TIME_EXTEND)	/* ktape_build_add() inserts its own */
 		return 0;
-	/* The metadata would be of our own table and describe it wrongly. */
+	/* The output's metadata is made from our event table, which would misdescribe it. */
 	if (!e->known && !s->metadata && ktape_event_desc(e->opcode)) {
 		kt_sink_miss(
 			s, "events that the event table describes differently",

@@ -64,7 +64,7 @@ struct pf_set {
  * @gap: events were lost before this bundle
  * @blocked_io: the kept sched_blocked waits for input or output
  * @blocked_tid: thread of the kept sched_blocked; 0: none is kept
- * @blocked_caller: interned id of the function that it blocks in
+ * @blocked_caller: interned id of the function in which that thread blocks
  */
 struct pf_cpu {
 	char *buf;
@@ -93,7 +93,7 @@ enum pf_track {
 	PF_ON_TEXT,
 	PF_ON_EVENT,	/* user events of a thread or a CPU */
 	PF_ON_STATE,	/* state of an RTOS object */
-	PF_ON_SPAN,	/* first of one kind for each row of spans[] (track.c) */
+	PF_ON_SPAN,	/* plus n: gate spans of row n of spans[] (track.c) */
 };
 
 /**

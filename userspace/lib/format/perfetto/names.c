@@ -212,7 +212,7 @@ static const struct pf_thread *get_thread(struct perfetto *pf, int32_t tid,
 	tgid = t->tgid;
 	if (!t->known || tgid == (uint32_t)tid || tgid > INT32_MAX)
 		return t;
-	/* Write its process, too.  That may move the table: find the thread again. */
+	/* Write its process, too.  That may move the table, so look the thread up again. */
 	t = find_thread(pf, (int32_t)tgid);
 	if (t && t->turn != pf->turn)
 		look_up_thread(pf, t, ts);

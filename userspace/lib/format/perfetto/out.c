@@ -18,10 +18,10 @@
  *	generic.c all others become generic ftrace events with our fields
  *
  * Times are CLOCK_BOOTTIME.  Lost events show as lost_events in the next bundle,
- * in the statistics, and as slices on the track "Lost data".  Not written, and
- * counted: CPUs above 1023, events that do not fit the event table, long texts and
- * buffers of user events beyond their bounds.  Protobuf has no resynchronisation:
- * a damaged file is read up to the damage.
+ * in the statistics, and as slices on the track "Lost data".  Not written, but
+ * counted: CPUs above 1023, events that do not fit the event table, and what user
+ * events have beyond the bounds in user.c.  Protobuf has no resynchronisation: a
+ * damaged file is read up to the damage.
  */
 #include "internal.h"
 #include "perfetto.h"
@@ -47,7 +47,7 @@ static char *put_sequence(struct perfetto *pf, char *p, uint32_t sequence)
  * @sequence_id: PF_SEQUENCE_*
  * @room: bytes that its fields may take, less than PF_MESSAGE_MAX
  *
- * Only one can be open at a time; @pf->packet points to it.
+ * Only one packet can be open at a time; @pf->packet points to it.
  *
  * Return: where its fields go, or NULL: the sink has failed.
  */
@@ -97,7 +97,7 @@ void pf_flush(struct perfetto *pf, uint32_t cpu)
 		c->len = 0;
 		return;
 	}
-	/* The packet's length depends on that of the sequence fields: make them first. */
+	/* The length of the packet includes the sequence fields: make those first. */
 	p = put_sequence(pf, heads + head, PF_SEQUENCE_FTRACE);
 	p = pf_varint(p, PF_PACKET_FTRACE_EVENTS << 3 | 2);
 	p = pf_varint(p, bundle);

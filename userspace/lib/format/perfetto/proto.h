@@ -123,7 +123,7 @@
 /*
  * Write a varint of up to 56 bits without a loop: split it into two groups of 28
  * bits, four of 14, eight of 7.  It stores 8 bytes whatever the length; the bytes
- * behind the end are overwritten by what comes next (KT_PUT_OVER).
+ * after the end are overwritten by what comes next (KT_PUT_OVER).
  */
 static inline char *pf_varint_56(char *p, uint64_t v)
 {

@@ -7,9 +7,9 @@
 
 #include "internal.h"
 
-#define BODY		13U	/* bytes of the record behind its id, without checksum */
+#define BODY		13U	/* bytes of the record after its id, without checksum */
 
-/* The configuration that is assumed for a stream without a record. */
+/* The default configuration, assumed for a stream without a configuration record. */
 static const struct kt_rkh_config usual = {
 	.flags = KT_RKH_ALL, .version = 0x3400, .hz = 1000, .id = 1, .sig = 1,
 	.ts = 4, .ptr = 4, .ntimer = 2, .nblock = 1, .nelem = 1, .esize = 2,
@@ -156,7 +156,7 @@ static const struct {
 };
 
 /*
- * Set @c to the usual configuration, changed by the user's options.
+ * Set @c to the default configuration, changed by the user's options.
  * Return: NULL, or the key of an option with a bad value.
  */
 const char *kt_rkh_options(struct kt_rkh_config *c,

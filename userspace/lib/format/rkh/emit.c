@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-#define LINUX_FIXED	4	/* typed arguments of a Linux stream in front of an event's own */
+#define LINUX_FIXED	4	/* typed arguments of a Linux stream before an event's own */
 
 static void set_raw(struct kt_rkh_import *t, struct kt_foreign *f,
 		    const struct kt_rkh_event *e, size_t size)
@@ -117,7 +117,7 @@ static bool linux_name_of(const struct kt_rkh_event *e, struct kt_named *n)
 			n->param1 = KTAPE_OWNER_ANY;
 		n->param2 = objects[i].param2;
 		n->id = id;
-		/* The writer names a thread twice, as OBJ and as AO: take one of them. */
+		/* ktape writes the name of a thread as FWK_OBJ and as FWK_AO: use FWK_AO. */
 		return n->type != KTAPE_OBJ_THREAD || e->id == KT_RKH_AO;
 	}
 	return true;
@@ -164,7 +164,7 @@ static const uint8_t fixed[LINUX_FIXED] = {
 	KTAPE_FORMAT_U8, KTAPE_FORMAT_U16, KTAPE_FORMAT_OBJECT, KTAPE_FORMAT_X32,
 };
 
-/* Read opcode, CPU, thread and dat20.  Return: the byte behind them, or NULL. */
+/* Read opcode, CPU, thread and dat20.  Return: the byte after them, or NULL. */
 static const uint8_t *get_fixed(struct kt_foreign *f, const uint8_t *p,
 				const uint8_t *end)
 {
@@ -215,7 +215,7 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
  * Read the native event or loss that a user event of a Linux stream stands for; its buffer
  * comes to @room.  An opcode that is not in the event table may come from a newer writer, so
  * its arguments are not checked.
- * Return: false if the writer cannot have made it.
+ * Return: false if ktape cannot have written it.
  */
 static bool get_linux(struct kt_foreign *o, unsigned int user,
 		     const uint8_t *typed, size_t size, uint8_t *room)

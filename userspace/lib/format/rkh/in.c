@@ -10,15 +10,15 @@
 #include "internal.h"
 #include "rkh.h"
 
-#define BACK_PART	8	/* a step above 7/8 of a stamp's range is one backwards */
-#define PROBE_FRAMES	4	/* right frames that make rkh_probe() sure */
-#define PROBE_PLAIN	16	/* the same of frames that have nothing but a known id */
+#define BACK_PART	8	/* a step of more than 7/8 of the range goes backwards */
+#define PROBE_FRAMES	4	/* frames with a valid checksum that make rkh_probe() certain */
+#define PROBE_PLAIN	16	/* the same for frames of which only the id can be checked */
 #define HEAD_MAX	64U	/* bytes of a flag and a configuration, with escapes */
 #define FRAMES_MAX	KT_RKH_FRAMED(KT_RKH_FRAME_MAX)
 
 static const struct ktape_codec_option options[] = {
 	{ "id-width", "1|2|4", "bytes of an event's id (default 1)" },
-	{ "sig-width", "1|2|4", "bytes of a signal (default 1); this and the options below hold until a configuration record comes" },
+	{ "sig-width", "1|2|4", "bytes of a signal (default 1); a configuration record overrides this and all options below" },
 	{ "time-width", "1|2|4", "bytes of a time stamp (default 4)" },
 	{ "ptr-width", "1|2|4|8", "bytes of an address (default 4)" },
 	{ "ntimer-width", "1|2|4", "bytes of timer ticks (default 2)" },
@@ -39,8 +39,8 @@ static const struct ktape_codec_option options[] = {
 /* ---- time and sequence ---------------------------------------------------- */
 
 /*
- * Convert a time stamp to a time.  Stamps wrap; a small step backwards is no wrap, and the
- * time of the event before is taken.
+ * Convert a time stamp to a time.  Stamps wrap.  A small step backwards is no wrap: the
+ * event gets the time of the event before it.
  */
 static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 {
@@ -58,7 +58,7 @@ static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 	}
 	if (step > mask - mask / BACK_PART) {
 		if (!t->back)
-			kt_import_note(s, "time goes back: the time of the event before is taken");
+			kt_import_note(s, "time goes back: such events get the time of the event before them");
 		t->back = true;
 		return t->ts;
 	}
@@ -66,7 +66,7 @@ static uint64_t time_of_stamp(struct kt_import *s, uint32_t stamp)
 	return t->ts + step;
 }
 
-/* Deliver the gap that the sequence number shows in front of an event. */
+/* Deliver the gap that the sequence number shows before an event. */
 static int follow_seq(struct kt_import *s, uint8_t seq, uint64_t ts)
 {
 	struct kt_rkh_import *t = s->state;
@@ -97,7 +97,7 @@ static int note_bad(struct kt_import *s)
 
 /* ---- pieces --------------------------------------------------------------- */
 
-/* Take a configuration record: it holds for the frames behind it. */
+/* Take a configuration record: it holds for the frames after it. */
 static int take_config(struct kt_import *s, const struct kt_rkh_config *c)
 {
 	struct kt_rkh_import *t = s->state;
@@ -137,7 +137,7 @@ static int deliver_config(struct kt_import *s, const struct kt_rkh_event *e,
 	return err;
 }
 
-/* Take an invalid frame.  The first one may be the rest of a frame that began earlier. */
+/* Report an invalid frame.  The first frame may be one whose beginning was not read. */
 static int take_bad(struct kt_import *s, const char *why)
 {
 	struct kt_rkh_import *t = s->state;
@@ -171,7 +171,7 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 	int64_t size = kt_rkh_unframe(t->plain, frame, len);
 
 	if (size < 0)
-		return take_bad(s, "a bad escape");
+		return take_bad(s, "the frame has an invalid escape");
 	if (size > KT_RKH_FRAME_MAX)
 		return take_bad(s, "the frame is too long");
 	if (kt_rkh_get_config(&c, t->plain, (size_t)size))
@@ -181,11 +181,11 @@ static int take_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 	if (*kt_rkh_kind(e.id)->types == 'U' && e.len) {
 		typed = kt_rkh_to_typed(&t->config, &e, t->typed);
 		if (!typed)
-			return take_bad(s, "a user event with bad arguments");
+			return take_bad(s, "a user event has invalid arguments");
 	}
 	if (t->config.flags & KT_RKH_LINUX &&
 	    !kt_rkh_fits_linux(t, &e, typed, t->raw))
-		return take_bad(s, "a frame that ktape would not have written");
+		return take_bad(s, "ktape does not write such a frame");
 	return take_event(s, &e);
 }
 
@@ -193,7 +193,7 @@ static int end_input(struct kt_import *s)
 {
 	struct kt_rkh_import *t = s->state;
 	bool tell = t->record && !t->config_sent;
-	/* No sequence number came behind the invalid frames to show what is lost. */
+	/* No valid frame followed whose sequence number would show how many are lost. */
 	bool lost = t->config.flags & KT_RKH_SEQ && !t->seq_known && t->bad;
 	int err = 0;
 
@@ -355,8 +355,8 @@ static int guess_width(const struct kt_import *s, uint8_t *width, size_t len)
 }
 
 /*
- * Wait for enough of the input to find the configuration.  A line brings it byte by byte;
- * stop waiting as soon as the frames show that no record comes first.
+ * Wait for enough of the input to find the configuration.  A serial line delivers it byte
+ * by byte; stop waiting as soon as the frames show that no record comes first.
  * Return: number of bytes that have come, or negative errno.
  */
 static int64_t need_head(struct kt_import *s)
@@ -385,7 +385,7 @@ static int rkh_open(struct kt_import *s)
 	int64_t there;
 
 	if (bad) {
-		kt_import_fail(s, 0, "option %s: the value is not allowed", bad);
+		kt_import_fail(s, 0, "option %s: invalid value (see `ktape convert --list`)", bad);
 		return -EINVAL;
 	}
 	there = need_head(s);
@@ -398,7 +398,7 @@ static int rkh_open(struct kt_import *s)
 	} else {
 		guess_width(s, &t->config.id, (size_t)there);
 		if (!s->memo)
-			kt_import_note(s, "the trace has no configuration record: the usual configuration is assumed");
+			kt_import_note(s, "the trace has no configuration record: the default configuration is assumed");
 	}
 	s->info->freq = s->memo ? s->memo : t->config.hz;
 	if (!(c.flags & KT_RKH_TIME))

@@ -20,7 +20,7 @@
 #include "format/sink.h"
 
 #define KT_RKH_FLAG		0x7eU	/* ends a frame */
-#define KT_RKH_ESCAPE		0x7dU	/* in front of an escaped byte */
+#define KT_RKH_ESCAPE		0x7dU	/* before an escaped byte */
 #define KT_RKH_FLIP		0x20U	/* what an escaped byte is xored with */
 #define KT_RKH_IDS		256U
 #define KT_RKH_FRAME_MAX	8192U	/* bytes of a frame, without escapes */
@@ -31,7 +31,7 @@
 #define KT_RKH_CONFIG_FRAME	32	/* room for a configuration record */
 #define KT_RKH_USERS		32U	/* user events of RKH */
 
-/* TE_IDs of the events that are more than fields here. */
+/* TE_IDs of the events that the code treats by themselves; kinds.c has all of them. */
 enum kt_rkh_id {
 	KT_RKH_TRN = 0x62,
 	KT_RKH_EXE_ACT = 0x70,
@@ -166,24 +166,26 @@ const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 				unsigned int *format, uint64_t *value);
 char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
 
-#define KT_RKH_RAW_HEAD		16	/* bytes of kt_foreign.raw in front of the arguments */
+#define KT_RKH_RAW_HEAD		16	/* bytes of kt_foreign.raw before the arguments */
 
 /* ---- Linux streams ----------------------------------------------------- */
 
 /*
- * A Linux stream is a native trace written as RKH trace.  Bit KT_RKH_LINUX of its flags tells
- * it from the stream of an RKH target, and the reader makes native events of it again.
+ * A Linux stream is a native trace written as RKH trace.  It has KT_RKH_LINUX in the flags
+ * of its configuration, which the stream of an RKH target does not have.  Its reader
+ * delivers the native events again.
  *
  * A native event is a user event of RKH with typed arguments: U8 opcode, U16 CPU, OBJ
  * thread, X32 dat20, an X32 for each argument, and the buffer in MEM pieces.  A loss is
- * user event KT_LINUX_LOSS with opcode 0 and its count in two X32.  The first kinds of
- * events that come get a user event each, KT_LINUX_FIRST and up, and a TUSR record names
- * it; all others are KT_LINUX_EVENT.  User events below KT_LINUX_EVENT keep their numbers.
+ * user event KT_LINUX_LOSS with opcode 0 and its count in two X32.  The first 14 opcodes
+ * of a trace get a user event each, from KT_LINUX_FIRST on, which a FWK_TUSR record names;
+ * all other opcodes share KT_LINUX_EVENT.  User events below KT_LINUX_EVENT keep their
+ * numbers.
  */
-#define KT_LINUX_EVENT		16U	/* user event: any event */
-#define KT_LINUX_LOSS		17U	/* user event: a loss */
-#define KT_LINUX_FIRST		18U	/* user event: the first kind with one of its own */
-#define KT_LINUX_PREFIX		"kt:"	/* of names of user events */
+#define KT_LINUX_EVENT		16U	/* user event for all other opcodes */
+#define KT_LINUX_LOSS		17U	/* user event for a loss */
+#define KT_LINUX_FIRST		18U	/* first user event that stands for one opcode */
+#define KT_LINUX_PREFIX		"kt:"	/* of the names in FWK_TUSR records */
 #define KT_LINUX_BLOB		2048U	/* bytes of a buffer; the rest is cut */
 
 /* Addresses that stand for Linux objects: the upper byte is the type, below it is the id. */
@@ -192,10 +194,10 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
 #define KT_LINUX_THREAD		0x40000000U
 #define KT_LINUX_IRQ		0x20000000U
 #define KT_LINUX_SOFTIRQ	0x21000000U
-#define KT_LINUX_ISR		0x22000000U	/* from here on: param1 * 4096 + id */
+#define KT_LINUX_ISR		0x22000000U	/* this and below: + param1 * 4096 + id */
 #define KT_LINUX_MARKER		0x23000000U
 #define KT_LINUX_VALUE		0x24000000U
-#define KT_LINUX_MARKER_GLOBAL	0x25000000U	/* with KTAPE_NAME_GLOBAL */
+#define KT_LINUX_MARKER_GLOBAL	0x25000000U	/* name with KTAPE_NAME_GLOBAL */
 #define KT_LINUX_VALUE_GLOBAL	0x26000000U
 #define KT_LINUX_PAIR_SHIFT	12
 #define KT_LINUX_PAIR_MAX	0xfffU	/* greatest param1, and greatest id */
@@ -206,7 +208,7 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
 /**
  * struct kt_rkh_import - a stream that is being read
  * @config: configuration that holds now
- * @config_sent: the user event for @config is delivered
+ * @config_sent: the user event for @config was delivered
  * @record: @config comes from a configuration record; else it is assumed
  * @bad: a frame was invalid
  * @begun: the stream began with a flag, or its first flag was passed
@@ -219,7 +221,7 @@ char *kt_rkh_json(char *p, const uint8_t *raw, size_t size);
  * @stamp: time stamp of the last event
  * @good: number of valid frames
  * @ts: time of the last event in ticks of the trace
- * @offset: offset of the frame that is taken
+ * @offset: offset of the frame being decoded
  * @plain: content of the frame
  * @typed: typed arguments of the event
  * @raw: kt_foreign.raw of the event
@@ -262,7 +264,7 @@ int kt_rkh_emit_config(struct kt_import *s, uint64_t ts, int seq);
  *	else write a Linux stream
  * @seq: sequence number of the next event
  * @last_ts: time of the last event on the trace clock
- * @users: user event that an opcode got, 0 = none
+ * @users: by opcode, its user event, 0 = none
  * @nr_users: number of opcodes with a user event
  * @plain: content of a frame
  * @typed: typed arguments

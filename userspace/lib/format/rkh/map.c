@@ -93,7 +93,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	uint32_t type = e->dat20 & 0xff, id = ktape_event_arg(e, 0), address;
 	size_t len = strnlen(e->blob, e->blob_size);
 
-	if (e->dat20 >> 8 & 1)		/* names do not end in this format */
+	if (e->dat20 >> 8 & 1)		/* the format cannot end a name */
 		return 0;
 	for (size_t i = 0; i < KT_ARRAY_SIZE(names); i++) {
 		int err;
@@ -113,7 +113,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 		return kt_rkh_name(s, e->ts, names[i].also, address, e->blob,
 				   len);
 	}
-	kt_sink_miss(s, "names of other objects", 1);
+	kt_sink_miss(s, "names of objects that RKH does not have", 1);
 	return 0;
 }
 
@@ -174,8 +174,8 @@ static int put_user(struct kt_sink *s, unsigned int user, const uint8_t *end,
 }
 
 /*
- * Find the user event for a kind of events; the first one of a kind gets a user event of its
- * own and writes its name, as long as there are any.  Return: 0 or negative errno.
+ * Find the user event for an event's opcode.  A new opcode gets a free user event, whose name
+ * is written; if none is free, use KT_LINUX_EVENT.  Return: 0 or negative errno.
  */
 static int find_user(struct kt_sink *s, const struct ktape_event *e,
 		   unsigned int *user)
@@ -270,7 +270,7 @@ static int map_rkh(struct kt_sink *s, const struct ktape_event *e,
 		return 0;
 	}
 	if (err)
-		kt_sink_miss(s, "upper bytes of numbers", 1);
+		kt_sink_miss(s, "numbers wider than their fields", 1);
 	return kt_rkh_put(s, &out, e->ts);
 }
 

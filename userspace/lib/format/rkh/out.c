@@ -100,7 +100,7 @@ static bool is_config(const struct ktape_event *e)
 	       ktape_event_arg(e, 0) == (KTAPE_FORMAT_ID_RKH | KT_RKH_TCFG);
 }
 
-/* Take the configuration of an RKH target: its stream is written again. */
+/* Use the configuration of an RKH target, to write its stream again. */
 static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 {
 	struct kt_rkh_sink *t = s->state;
@@ -111,7 +111,7 @@ static int follow_config(struct kt_sink *s, const struct ktape_event *e)
 	for (unsigned int i = 0; i < KT_RKH_CONFIG_WORDS; i++)
 		words[i] = ktape_event_arg(e, 1 + i);
 	if ((t->begun && !t->rewrite) || !kt_rkh_unpack(&t->config, words)) {
-		kt_sink_miss(s, "other configurations of RKH", 1);
+		kt_sink_miss(s, "configurations of further RKH streams", 1);
 		return 0;
 	}
 	t->config.flags &= ~KT_RKH_LINUX;
@@ -161,7 +161,7 @@ static int rkh_begin(struct kt_sink *s)
 	const char *bad = kt_rkh_options(&t->config, &s->options);
 
 	if (bad)
-		return kt_sink_fail(s, "option %s: the value is not allowed", bad);
+		return kt_sink_fail(s, "option %s: invalid value (see `ktape convert --list`)", bad);
 	if (t->config.ptr < 4)
 		return kt_sink_fail(s, "ptr-width must be 4 or 8");
 	if (!kt_codec_option(&s->options, "tick-hz"))

@@ -9,9 +9,9 @@
  *
  * Numbers are little-endian.  0x7e and 0x7d inside a frame become 0x7d and the byte xor
  * 0x20.  All bytes of a frame, with the checksum and before escaping, sum up to zero.  The
- * widths, and whether sequence number, time stamp and checksum are present, stand in the
- * configuration record FWK_TCFG (config.c), which a stream should begin with.  Without it
- * they come from options, or the usual ones are assumed.
+ * configuration record FWK_TCFG (config.c) has the widths, and says whether sequence
+ * number, time stamp and checksum are present.  A stream should begin with it.  Without
+ * it, options give the configuration, or a default is assumed.
  *
  * Reading keeps each event as a user event with its fields as typed arguments; records that
  * name objects are registry entries as well.  An RKH target has one CPU, and which thread
@@ -19,9 +19,9 @@
  * becomes a Linux stream (internal.h), which loses processes of threads, CPU and thread of
  * user events 0 to 15, names of objects that RKH has no table for, and the date.
  *
- * Lost events show in the sequence number, modulo 256.  Damage: a frame with a wrong
- * checksum, a bad escape or loose bytes is left out with a notice, and reading goes on
- * behind the next flag, because 0x7e occurs nowhere inside a frame.
+ * The sequence number shows lost events, modulo 256.  Damage: a frame with a wrong
+ * checksum, an invalid escape or extra bytes is left out with a notice, and reading goes on
+ * after the next flag, because 0x7e occurs nowhere inside a frame.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@
 
 /*
  * Remove the escapes of a frame, given without its flag.  @to has room for @len bytes.
- * Return: number of bytes, or -EBADMSG for a bad escape.
+ * Return: number of bytes, or -EBADMSG for an invalid escape.
  */
 int64_t kt_rkh_unframe(uint8_t *to, const uint8_t *data, size_t len)
 {
@@ -185,13 +185,13 @@ static int get_fields(const struct kt_rkh_config *c, struct kt_rkh_event *e,
 			  : get_text(e, k->types[i], p, end);
 		if (p)
 			continue;
-		snprintf(why, KT_RKH_WHY, "%s ends in its field %s", k->name,
+		snprintf(why, KT_RKH_WHY, "%s: the frame ends in field %s", k->name,
 			 k->fields[i]);
 		return -EBADMSG;
 	}
 	if (p == end)
 		return 0;
-	snprintf(why, KT_RKH_WHY, "%s with %zu loose bytes", k->name,
+	snprintf(why, KT_RKH_WHY, "%s: %zu bytes too long", k->name,
 		 (size_t)(end - p));
 	return -EBADMSG;
 }
@@ -210,7 +210,7 @@ static bool narrow_id(const struct kt_rkh_config *c, uint64_t *id)
 	return group < 8 && number < 32;
 }
 
-/* Read an id.  Return: the byte behind it, or NULL for an unknown event. */
+/* Read an id.  Return: the byte after it, or NULL for an unknown event. */
 static const uint8_t *get_id(const struct kt_rkh_config *c, const uint8_t *data,
 			     const uint8_t *end, uint64_t *id)
 {
@@ -220,7 +220,7 @@ static const uint8_t *get_id(const struct kt_rkh_config *c, const uint8_t *data,
 								       : NULL;
 }
 
-/* Return the byte behind the id of a frame, -1 if that is no known event. */
+/* Return the byte after the id of a frame, -1 if that is no known event. */
 int kt_rkh_behind_id(unsigned int width, const uint8_t *data, size_t len)
 {
 	const struct kt_rkh_config c = { .id = (uint8_t)width };

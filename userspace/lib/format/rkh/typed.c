@@ -2,8 +2,8 @@
 /*
  * RKH trace: fields of events as typed arguments of user events and back, and as JSON.
  *
- * ktape and RKH number the formats of typed arguments alike.  Of ktape, addresses always
- * have 8 bytes and signals 4; in an RKH stream the configuration says.
+ * ktape and RKH number the formats of typed arguments alike.  In ktape an address always
+ * has 8 bytes and a signal 4; in an RKH stream the configuration gives their widths.
  */
 #include <ktape/mark.h>
 
@@ -171,7 +171,7 @@ size_t kt_rkh_to_typed(const struct kt_rkh_config *c,
 /*
  * Read a typed argument at @p: its format, and the value of a number.  The data of a text
  * begins at @p + 1, that of memory at @p + 2.
- * Return: the byte behind it, or NULL if it is malformed.
+ * Return: the byte after it, or NULL if it is malformed.
  */
 const uint8_t *kt_rkh_get_typed(const uint8_t *p, const uint8_t *end,
 				unsigned int *format, uint64_t *value)
@@ -292,7 +292,7 @@ static char *put_number(char *p, unsigned int format, uint64_t v)
 	}
 }
 
-/* Write a typed argument as JSON; @next is the byte behind it. */
+/* Write a typed argument as JSON; @next is the byte after it. */
 static char *put_argument(char *p, const uint8_t *at, const uint8_t *next,
 			  unsigned int format, uint64_t v)
 {

@@ -11,7 +11,7 @@
 #include "internal.h"
 #include "rkh.h"
 
-/* Types of the objects whose address or signal a field is, by the name of the field. */
+/* By name of a field with an address or a signal: type of the object that it refers to. */
 static const struct {
 	const char *name;
 	uint8_t object;

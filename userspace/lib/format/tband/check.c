@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tonbandgeraet over a line that loses bytes: making and reading the check of a group, and
- * base64url.  internal.h describes the groups.
+ * Tonbandgeraet over a serial line: making and reading the check of a group, and base64url.
+ * internal.h describes the groups.
  */
 #include "util/crc32c.h"
 #include "util/put.h"

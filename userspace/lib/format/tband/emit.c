@@ -51,10 +51,10 @@ static int emit_user(struct kt_import *s, struct kt_foreign *f,
 }
 
 /*
- * Set whose marker a name is for.  Tasks' own markers and global ones have separate names.
- * The target's macros give task 0 whichever task calls them, so task 0 stands for all
- * tasks.  Over a line, ktape sends a global name this way only if it holds for tasks' own
- * markers as well.
+ * Set the owner of a marker's name.  Global markers and tasks' own markers have separate
+ * names.  The target's macros pass task 0 for every task, so task 0 means all tasks.  With
+ * check=1, ktape wrote the stream: it uses the event for global names only if the name also
+ * holds for tasks' own markers.
  */
 static void set_owner(const struct kt_tband_import *t, struct kt_named *n,
 		      const struct kt_tband_event *e)

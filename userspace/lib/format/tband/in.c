@@ -19,15 +19,15 @@
  * RAW_BAD, 1 if a time is known, the time in 8 bytes, and the reason as text.
  */
 #define RAW_BAD		1
-#define RAW_HEAD	10	/* bytes in front of the reason */
+#define RAW_HEAD	10	/* bytes before the reason */
 #define HEX_DIGITS	4	/* an input that begins with fewer digits is binary */
 
 static const struct ktape_codec_option options[] = {
 	{ "format", "bin|hex", "binary, or hexadecimal digits (default: detected)" },
 	{ "mode", "bare-metal|free-rtos", "with bare-metal, events of FreeRTOS are invalid frames" },
 	{ "core-count", "N", "number of cores (default: any)" },
-	{ "core", "N", "core of the events in front of the first core_id (default 0)" },
-	{ "check", "0|1", "the stream came over a line and has checks, as ktape send writes them (default 0)" },
+	{ "core", "N", "core of the events before the first core_id (default 0)" },
+	{ "check", "0|1", "the stream has checks, as `ktape send --frame cobs` writes them (default 0)" },
 	{ .key = NULL },
 };
 
@@ -141,7 +141,7 @@ static void set_resolution(struct kt_import *s, uint64_t ns)
 {
 	struct kt_tband_import *t = s->state;
 
-	/* The first one may be lost on a line, so there the trace has ns in any case. */
+	/* A serial line may lose the first one, so times of a stream with checks are in ns. */
 	if (t->check) {
 		t->scale = ns ? ns : 1;
 		return;
@@ -194,14 +194,14 @@ static uint64_t scale_time(struct kt_import *s, uint64_t ts)
 	if (!__builtin_mul_overflow(ts, t->scale, &v))
 		return v;
 	if (!t->saturated)
-		kt_import_note(s, "times beyond 2^64 ns are taken as 2^64 ns");
+		kt_import_note(s, "times beyond 2^64 ns are replaced by 2^64 ns");
 	t->saturated = true;
 	return UINT64_MAX;
 }
 
 /*
- * Return true if an event of a group only describes the event that ends the group: it is
- * not delivered.  Names are.
+ * Return true for an event of a group that is not delivered, because it only describes the
+ * event that ends the group.
  */
 static bool is_quiet(const struct kt_tband_import *t,
 		     const struct kt_tband_event *e)
@@ -210,7 +210,7 @@ static bool is_quiet(const struct kt_tband_import *t,
 			      (t->line.quiet && !kt_tband_is_name(e)));
 }
 
-/* Take the running task from a switch that only describes the event behind it. */
+/* Take the running task from a switch that only describes the event after it. */
 static void set_task(struct kt_tband_core *c, const struct kt_tband_event *e)
 {
 	if (e->id != KT_TBAND_SWITCHED_IN || e->values[0] > INT32_MAX)
@@ -231,7 +231,7 @@ static uint64_t time_of_event(struct kt_import *s, const struct kt_tband_core *c
 	    (e->id == KT_TBAND_CORE_ID && !e->ts))
 		return c->ts;
 	ts = scale_time(s, e->ts);
-	/* A sender that starts again on a line continues the same trace: time must not go back. */
+	/* A sender that starts anew on the same line continues the trace: time must not go back. */
 	return t->check ? kt_max(ts, c->ts) : ts;
 }
 
@@ -286,7 +286,7 @@ static int take_bad(struct kt_import *s, const uint8_t *frame, size_t len,
 	size_t part = (size_t)kt_min(len, UINT8_MAX);
 
 	/*
-	 * The input may begin inside a frame, because a stream has no flag in front of
+	 * The input may begin inside a frame, because a stream has no flag before
 	 * its first frame.  That is no damage.
 	 */
 	if (t->offset == s->begin && len)
@@ -369,9 +369,9 @@ static int skip_zeros(struct kt_import *s)
 }
 
 /*
- * Take the zeros that were counted.  Between frames they are one empty frame, which is
- * invalid.  Behind the last frame they are the unused rest of a snapshot's buffer, except
- * on a line.
+ * Handle the zeros that were counted.  Between frames they are one empty frame, which is
+ * invalid.  After the last frame they are the unused rest of a snapshot's buffer, except in
+ * a stream with checks.
  */
 static int take_zeros(struct kt_import *s, bool end)
 {
@@ -386,7 +386,7 @@ static int take_zeros(struct kt_import *s, bool end)
 			       (unsigned long long)nr);
 		return 0;
 	}
-	/* An input of zeros only gets the notice that no frame is valid. */
+	/* If the input is all zeros, kt_import_none() reports it. */
 	if (end && !t->good)
 		return 0;
 	t->offset = t->zeros_at;
@@ -503,7 +503,7 @@ static size_t hex_to_bytes(uint8_t *to, size_t room, const uint8_t *data, size_t
 
 /*
  * Look for the time resolution in the first frames.
- * Return: true if it was found, or an event with a time came first: then it is not awaited.
+ * Return: true if the search is over: it was found, or an event with a time came first.
  */
 static bool look_at_frames(struct kt_import *s, const uint8_t *p, size_t len)
 {
@@ -574,8 +574,8 @@ static int find_resolution(struct kt_import *s)
 }
 
 /*
- * Decide between hexadecimal and binary from the first characters.  A line may bring them
- * one by one, so wait until they are enough.
+ * Decide between hexadecimal and binary from the first characters.  A serial line may deliver
+ * them one by one, so wait for HEX_DIGITS of them.
  * Return: 0 or negative errno.
  */
 static int find_form(struct kt_import *s)

@@ -32,7 +32,7 @@ enum kt_tband_type { KT_TBAND_NONE, KT_TBAND_U8, KT_TBAND_U32, KT_TBAND_U64, KT_
  * @name: name in Tonbandgeraet's specification
  * @types: types of the fields, enum kt_tband_type
  * @fields: names of the fields
- * @text: name of the text behind the fields, NULL = none
+ * @text: name of the text after the fields, NULL = none
  */
 struct kt_tband_kind {
 	const char *name;
@@ -46,7 +46,7 @@ struct kt_tband_kind {
  * @id: enum kt_tband_id
  * @ts: its time in ticks of the stream, 0 for metadata
  * @values: values of the fields, sign-extended
- * @text: text behind the fields, without a NUL
+ * @text: text after the fields, without a NUL
  * @len: bytes of @text
  */
 struct kt_tband_event {
@@ -72,14 +72,14 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e);
 /* ---- lines that lose bytes --------------------------------------------- */
 
 /*
- * A stream over a line that loses bytes carries checks, so that its reader finds every
- * loss.  Other decoders read such a stream as usual.
+ * A stream over a serial line that loses bytes carries checks, so that its reader finds
+ * every loss.  Other decoders read such a stream as usual.
  *
  *	frame ... frame EVENT-OR-NAME CHECK   frame ... EVENT-OR-NAME CHECK   ...
  *	\________________ group ____________/
  *
- * A native event or name becomes a group of frames.  Its last frame but the check is the
- * event itself.  The frames in front of that one say on which core it was, which task ran
+ * A native event or name becomes a group of frames.  The frame before the check is the
+ * event itself.  The frames before the event say on which core it was, which task ran
  * and how many events were lost.  The check is a frame that names a value marker which no
  * program uses; other decoders see that marker change its name.  The name consists of
  * base64url digits, the highest first:
@@ -89,8 +89,8 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e);
  *		and over the rest of the check
  *	0 to 2	core of the group; no digits for core 0
  *
- * Events and names are numbered apart, modulo 2^18; the id of the marker says which of
- * them the check counts.  A group without an event or a name does not count.  The stream
+ * Events and names are numbered separately, modulo 2^18; the id of the marker says which
+ * number the check has.  A group without an event or a name is not counted.  The stream
  * begins with a group that holds the time resolution, sent three times; numbers begin
  * with it.  It ends with the count of lost events and with empty groups of both kinds,
  * sent three times.
@@ -109,7 +109,7 @@ char *kt_tband_json(char *p, const struct kt_tband_event *e);
 #define KT_TBAND_SEQ_MASK	0x3ffffU
 #define KT_TBAND_SUM_MASK	0xffffffU
 #define KT_TBAND_CHECK_TEXT	16	/* room for the name that is a check */
-#define KT_TBAND_REPEAT		3	/* times that begin and end of a stream are sent */
+#define KT_TBAND_REPEAT		3	/* how often beginning and end of a stream are sent */
 
 /* The second byte of a carried event, and its limit. */
 #define KT_TBAND_CARRIED_ARGS	2	/* shift of the number of arguments */
@@ -174,11 +174,11 @@ struct kt_tband_prio {
  * @on: frames wait; false for a stream without checks
  * @checked: a check was right, so the stream has checks
  * @harmed: a notice of damage was sent, and no whole group has come since
- * @quiet: the frame that is taken only describes the event that ends its group
- * @unknown: events are missing in front of the next one, and it is unknown how many
+ * @quiet: the frame being decoded only describes the event that ends its group
+ * @unknown: events are missing before the next one, and it is unknown how many
  * @known: [0] events, [1] names: @seq is valid
  * @seq: [0] number of the last event, [1] of the last name
- * @gap: number of events missing in front of the next one
+ * @gap: number of events missing before the next one
  * @names: number of names lost so far
  * @nr: number of frames that wait
  * @at: offset of each frame in @bytes, and of the end of the last one
@@ -205,7 +205,7 @@ struct kt_tband_line {
  * @bare: mode bare-metal: an event of FreeRTOS is an invalid frame
  * @check: option check: it comes over a line, with checks, and its times are in ns
  * @count: number of cores, at most
- * @core: core of the events that come
+ * @core: core of the next events
  * @cores: all cores so far
  * @nr_cores: entries of @cores
  * @scale: ticks of the trace in a tick of the input
@@ -217,9 +217,9 @@ struct kt_tband_line {
  * @good: number of valid frames
  * @zeros: zero bytes since the last frame
  * @zeros_at: offset of the first of them
- * @offset: offset of the frame that is taken
+ * @offset: offset of the frame being decoded
  * @frame: with @hex: bytes of the frame
- * @event: content of the frame, behind the first byte of kt_foreign.raw
+ * @event: content of the frame, after the first byte of kt_foreign.raw
  * @typed: room for typed arguments
  * @prios: priorities of tasks
  * @line: with @check: frames that wait
@@ -290,7 +290,7 @@ struct kt_tband_cpu {
  * @raw_time: write ticks of the trace clock; else nanoseconds
  * @check: for a line that loses bytes: write groups with checks
  * @begun: the first core and the resolution are written
- * @core: core that the stream stands at
+ * @core: core that the stream named last
  * @drop_every: write the count of losses at least every so many events, 0 = only when
  *	it changes
  * @max_text: longest text in bytes
@@ -298,7 +298,7 @@ struct kt_tband_cpu {
  * @pending: lost events that are not yet in the count
  * @dropped: the count of lost events
  * @last_ts: time of the last event, on the trace clock
- * @plain: room for an event, and behind it for its frame, @room bytes each
+ * @plain: room for an event, and after it for its frame, @room bytes each
  * @room: see @plain
  * @text: room for a text
  * @text_room: bytes of @text

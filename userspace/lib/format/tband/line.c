@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading Tonbandgeraet from a line that loses bytes.  internal.h describes the groups and
- * their checks.
+ * Reading Tonbandgeraet from a serial line that loses bytes.  internal.h describes the groups
+ * and their checks.
  *
  * Frames wait until a check comes.  Its sum is compared with the last n waiting frames,
- * from all of them down to none.  The frames that it fits are a whole group and are taken;
- * those in front of them are damaged and left out.  If it fits none, all are left out.
- * The sequence number of the next check that fits says how many events were lost.  From a
- * damage to the next whole group there is one notice.
+ * from all of them down to none.  The frames that it fits are a whole group and are decoded;
+ * earlier frames are damaged and left out.  If the sum fits no number of frames, all are left
+ * out.  The sequence number of the next check that fits says how many events were lost.
+ * All damage up to the next whole group gets one notice.
  *
  * A stream without checks is read like any other: after KT_TBAND_GROUP_MAX frames without
- * a check, the frames that wait are taken as they are.
+ * a check, the frames that wait are decoded as they are.
  */
 #include "util/crc32c.h"
 #include "internal.h"
 
-#define CHECKED_MAX	16U	/* frames of a group, once a check has come */
+#define CHECKED_MAX	16U	/* frames that may wait, after the first check */
 #define CHECK_FRAME	32U	/* most bytes of a frame with a check */
 #define NUMBERS		(3U + KTAPE_NARGS_MAX)	/* of a carried event */
 
-/* Notify of a damage, once until the next whole group. */
+/* Notify of damage, once until the next whole group. */
 static void notify_damage(struct kt_import *s, const char *why)
 {
 	struct kt_tband_import *t = s->state;
@@ -45,7 +45,7 @@ static bool get_check(const uint8_t *frame, size_t len, uint32_t *sum,
 	       kt_tband_check_get(&e, sum, c);
 }
 
-/* Return the id of the event in waiting frame @i.  COBS puts it behind the first byte. */
+/* Return the id of the event in waiting frame @i.  COBS puts it after the first byte. */
 static unsigned int frame_id(const struct kt_tband_line *l, unsigned int i)
 {
 	const uint8_t *frame = l->bytes + l->at[i];
@@ -86,7 +86,7 @@ static void forget_tasks(struct kt_tband_import *t)
 
 /*
  * Compare the sequence number of a check with the last one; a jump is a gap.  @own: the
- * group itself holds an event or a name.
+ * group has an event or a name, which its number counts.
  */
 static void follow_seq(struct kt_tband_import *t,
 		       const struct kt_tband_check *c, bool own)
@@ -104,7 +104,7 @@ static void follow_seq(struct kt_tband_import *t,
 		l->names += back ? 1 : gap;
 		return;
 	}
-	/* Numbers that go back belong to a new stream whose begin was lost. */
+	/* Numbers that go back belong to a new stream whose beginning was lost. */
 	l->unknown = back;
 	l->gap = back ? 0 : gap;
 	forget_tasks(t);
@@ -230,7 +230,7 @@ int kt_tband_line_take(struct kt_import *s, const uint8_t *frame, size_t len)
 		t->good++;
 		if (l->on)
 			return take_check(s, &c, sum);
-		/* The frames of this group were already taken without it. */
+		/* The frames of this group were already decoded without the check. */
 		l->on = true;
 		l->checked = false;
 		l->known[0] = false;
@@ -276,7 +276,7 @@ int kt_tband_line_end(struct kt_import *s)
 }
 
 /**
- * kt_tband_line_gap() - deliver the gap in front of an event, if there is one
+ * kt_tband_line_gap() - deliver the gap before an event, if there is one
  * @s: the trace
  * @core: core of the event
  * @ts: time of the event

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Writing Tonbandgeraet: the event that each native event becomes.  Events without a
- * counterpart are counted as missed, or carried over a line (seal.c).
+ * counterpart are counted as missed, or with check=1 carried in a name (seal.c).
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -71,7 +71,7 @@ static int name_marker(struct kt_sink *s, const struct ktape_event *e,
 	const struct kt_tband_sink *t = s->state;
 	size_t len = strnlen(e->blob, e->blob_size);
 
-	/* On a line, a global name holds for tasks' own markers as well (emit.c). */
+	/* With check=1, readers take a global name for tasks' own markers, too (emit.c). */
 	if (t->check && (is_reserved(t, id) ||
 			 (!owner && ktape_event_arg(e, 2) & KTAPE_NAME_GLOBAL)))
 		return kt_tband_carry(s, e);
@@ -88,7 +88,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	struct ktape_event at = *e;
 	size_t len = strnlen(e->blob, e->blob_size);
 
-	if (e->dat20 >> 8 & 1)		/* names do not end in this format */
+	if (e->dat20 >> 8 & 1)		/* the format cannot end a name */
 		return 0;
 	switch (type) {
 	case KTAPE_OBJ_THREAD:
@@ -113,13 +113,13 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (((const struct kt_tband_sink *)s->state)->check)
 		return kt_tband_carry(s, e);
-	kt_sink_miss(s, "names of other objects", 1);
+	kt_sink_miss(s, "names of objects that Tonbandgeraet does not have", 1);
 	return 0;
 }
 
 /*
  * Return true the first time that a name is needed.  @of: opcode that stands for the kind of
- * object; @whose: its CPU or thread.  Behind NAMED_MAX names, or without memory, return
+ * object; @whose: its CPU or thread.  After NAMED_MAX names, or without memory, return
  * false.
  */
 static bool is_first_name(struct kt_tband_sink *t, uint8_t of, uint32_t whose,
@@ -292,8 +292,8 @@ static int map_softirq(struct kt_sink *s, const struct ktape_event *e)
 }
 
 /*
- * Write the name of a thread's own marker for that thread.  In the registry the name can
- * hold for all threads, but other readers of the format know only names of one task.
+ * Write the name of a thread's own marker for that thread.  A name in the registry can hold
+ * for all threads, but in this format a name belongs to one task.
  */
 static int name_own(struct kt_sink *s, const struct ktape_event *e)
 {
@@ -406,7 +406,7 @@ static map_fn *const maps[KTAPE_OPCODES] = {
 
 /* clang-format on */
 
-/* Count an event without a counterpart as missed, or carry it over a line. */
+/* Count an event without a counterpart as missed, or with check=1 carry it in a name. */
 static int map_none(struct kt_sink *s, const struct ktape_event *e,
 		    const struct ktape_event_desc *d)
 {

@@ -20,7 +20,7 @@ static const struct ktape_codec_option options[] = {
 	{ "mode", "bare-metal|free-rtos", "with bare-metal, threads and switches are left out (default free-rtos)" },
 	{ "drop-every", "N", "write the count of lost events at least every N events; 0: only when it changes (default 50)" },
 	{ "max-str-len", "N", "cut names and messages to N bytes (default: not cut)" },
-	{ "check", "0|1", "for a line that loses bytes: add sequence numbers and checksums; times in ns (default 0)" },
+	{ "check", "0|1", "for a serial line that loses bytes: add sequence numbers and checksums; times in ns (default 0)" },
 	{ .key = NULL },
 };
 
@@ -204,7 +204,7 @@ static bool is_carried(const struct kt_tband_sink *t,
 }
 
 /**
- * kt_tband_put() - write an event, with its core and losses in front of it
+ * kt_tband_put() - write an event, with its core and losses before it
  * @s: the sink
  * @e: the event; its time is ignored
  * @cpu: its CPU
@@ -266,7 +266,7 @@ static int tband_begin(struct kt_sink *s)
 	t->drop_every = DROP_EVERY;
 	t->max_text = UINT64_MAX;
 	err = read_word(s, "check", "0", "1", &t->check);
-	/* On a line the resolution may be lost: use ns, which readers assume. */
+	/* A serial line may lose the resolution: use ns, which readers assume. */
 	t->raw_time = !t->check && s->info->freq &&
 		      !(NS_PER_S % s->info->freq);
 	if (!err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing Tonbandgeraet to a line that loses bytes: groups of frames with their checks, begin
- * and end of the stream, carried events.  internal.h describes them.
+ * Writing Tonbandgeraet to a serial line: groups of frames with their checks, beginning and
+ * end of the stream, carried events.  internal.h describes them.
  */
 #include "internal.h"
 

@@ -10,7 +10,7 @@
  *
  * Metadata (names, kinds, the time resolution) has no time.  Fields are unsigned LEB128,
  * or one byte; a signed one has its sign in bit 0 and its magnitude above, and "minus
- * zero" is INT64_MIN.  core_id says on which core the events behind it were recorded.
+ * zero" is INT64_MIN.  core_id says on which core the events after it were recorded.
  *
  * Reading (emit.c) turns task switches, wake-ups, tasks created and deleted, interrupts
  * and markers into native events, and names into registry entries.  Every other event is
@@ -18,11 +18,11 @@
  * Writing (map.c) does the reverse; the processes of threads, messages of values and of
  * marker ends, and all native events without a counterpart are left out and counted.
  *
- * Lost events: dropped_evt_cnt counts them for all cores together; a change is a gap in
- * front of the event behind it.  Damage: a frame that is no COBS or no event is kept as
- * user event KT_TBAND_INVALID, and reading goes on behind the next zero, because a zero
+ * Lost events: dropped_evt_cnt counts them for all cores together; a change is a gap
+ * before the next event.  Damage: a frame that is no COBS or no event is kept as
+ * user event KT_TBAND_INVALID, and reading goes on after the next zero, because a zero
  * occurs nowhere inside a frame.  A lost zero makes one invalid frame out of two.
- * Streams over lines that lose bytes have checks besides (internal.h).
+ * Streams over serial lines also have checks (internal.h).
  */
 #include <stdio.h>
 
@@ -108,7 +108,7 @@ static const char *const queue_kinds[] = {
 	"FrqkMutex", "FrqkRecursiveMutex", "FrqkQueueSet",
 };
 
-/* Return the name that its own decoder has for a kind of queue, or NULL. */
+/* Return the name that Tonbandgeraet's decoder has for a kind of queue, or NULL. */
 const char *kt_tband_queue_kind(uint64_t kind)
 {
 	return kind < KT_ARRAY_SIZE(queue_kinds) ? queue_kinds[kind] : NULL;
@@ -124,7 +124,7 @@ const struct kt_tband_kind *kt_tband_kind(unsigned int id)
 
 /*
  * Read a number of at most @bits bits.
- * Return: the byte behind it, or NULL if it is cut off or too long.
+ * Return: the byte after it, or NULL if it is cut off or too long.
  */
 const uint8_t *kt_tband_get_number(const uint8_t *p, const uint8_t *end,
 				   unsigned int bits, uint64_t *value)
@@ -147,7 +147,7 @@ const uint8_t *kt_tband_get_number(const uint8_t *p, const uint8_t *end,
 	return NULL;
 }
 
-/* Write a number, at most 10 bytes.  Return: the byte behind it. */
+/* Write a number, at most 10 bytes.  Return: the byte after it. */
 uint8_t *kt_tband_put_number(uint8_t *p, uint64_t v)
 {
 	for (; v >= MORE; v >>= SEPTET)
@@ -242,7 +242,7 @@ int kt_tband_decode(struct kt_tband_event *e, const uint8_t *data, size_t len,
 	e->len = (size_t)(end - p);
 	if (!e->len || k->text)
 		return 0;
-	snprintf(why, KT_TBAND_WHY, "%s: loose bytes at its end", k->name);
+	snprintf(why, KT_TBAND_WHY, "%s: extra bytes after the last field", k->name);
 	return -EBADMSG;
 }
 

@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "tband.h"
 
-/* Report the number of elements behind the event, and the task that made the call. */
+/* Report the number of elements after the event, and the task that made the call. */
 static void report_queue(struct kt_user_event *t, const struct ktape_event *e,
 		       unsigned int id, uint64_t number)
 {

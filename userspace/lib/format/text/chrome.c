@@ -17,10 +17,10 @@
  *	a gap			X "lost events"; slices that are open on the CPU end
  *	all others		i with all fields in args
  *
- * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Lost: system
+ * Times are microseconds of CLOCK_MONOTONIC with three decimals.  Not written: system
  * calls of threads with ids above PID_MAX_LIMIT, and arguments of user events
- * beyond 24, which are counted.  JSON has no resynchronisation: a file is valid or
- * not.
+ * beyond 24, which are counted.  JSON has no resynchronisation: a damaged file is
+ * not readable at all.
  */
 #include "show/line.h"
 #include "stream/event.h"
@@ -333,8 +333,8 @@ static struct open_marker *marker_at(const struct kt_map_entry *entry)
 }
 
 /*
- * Keep the name of a marker that begins.  With too many open, or without memory, it
- * is not kept; the end then uses the name at that time.
+ * Keep the name of a marker that begins.  If MARKERS_MAX markers are open, or without
+ * memory, it is not kept; the end event then uses the name that the marker has by then.
  */
 static void keep_marker(struct chrome *t, uint32_t whose, uint32_t id,
 			const struct kt_name *name)
@@ -379,7 +379,7 @@ static void free_markers(struct chrome *t)
 
 /*
  * Write one end of a marker.  The viewer pairs both ends by name, and the name may
- * change in between, so the end uses the name of the begin.
+ * change in between, so the end event uses the name that the begin event had.
  */
 static char *put_marker(char *p, struct chrome *t, const struct kt_line *l)
 {
@@ -504,7 +504,7 @@ static char *put_state(char *p, struct chrome *t, const struct kt_line *l,
 		p = kt_put_str(p, ",\"args\":{\"value\":");
 		return kt_put_str(kt_put_u64(p, c->number), "}}");
 	}
-	/* The end needs the name of the begin; the object may be renamed by now. */
+	/* The end needs the name of the begin event; the object may be renamed by now. */
 	if (c->opened) {
 		p = open_state(p, t, l, 'e', c->was, c->was_len);
 		p = kt_put_str(put_key(p, "id", c->key), ",\"args\":{}}");

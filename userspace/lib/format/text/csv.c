@@ -8,8 +8,8 @@
  * ts_ns is nanoseconds since the epoch, ring is event, control or registry, tid and
  * comm are empty where unknown.  fields is the JSON object of the jsonl format, so
  * that the columns are the same for all events.  Every record has a line, those of
- * the registry too.  Lost: bytes of names that are not UTF-8 (they become '?'), and
- * gaps, which are only counted.
+ * the registry too.  Not written: bytes of names that are not UTF-8 (they become '?'),
+ * and gaps, which are only counted.
  */
 #include "format/sink.h"
 #include "text.h"

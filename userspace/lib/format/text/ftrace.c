@@ -10,10 +10,10 @@
  * others as NAME: and the fields of ktape dump.  A gap is "CPU:N [LOST n EVENTS]".
  * Times are CLOCK_MONOTONIC in microseconds.
  *
- * Lost: nanoseconds; need-resched, preempt-depth and migrate-disable (always '.');
- * registry records, whose names are in the lines.  'd', 'h' and 's' are derived
- * from the interrupts that were recorded.  The line with the number of entries
- * needs an output that can be written twice; pipes do not get it.
+ * Not written: nanoseconds; need-resched, preempt-depth and migrate-disable (always
+ * '.'); registry records, whose names are in the lines.  'd', 'h', 's' and 'H' are
+ * derived from the interrupts that were recorded.  The line with the number of entries
+ * is filled in at the end, so only regular files have it.
  */
 #include "layout.h"
 #include "text.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Texts with places for values ("irq={irq} name={irq:n}"), for the formats that
- * imitate another tracer's text.  Each text is resolved once into pieces with the
- * places of their values, so that writing an event needs no search by name.
+ * Texts with fields in braces ("irq={irq} name={irq:n}"), for the formats that imitate
+ * another tracer's text.  Each text is resolved once into pieces and the offsets of
+ * their values in a record, so that writing an event needs no search by name.
  */
 #include <ctype.h>
 

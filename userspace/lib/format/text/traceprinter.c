@@ -12,8 +12,8 @@
  * QNX has become its classes (rows[]), all others USREVENT with the opcode and the
  * fields of ktape dump.  A gap is CONTROL DROPPED.
  *
- * Lost: states that QNX does not have (the nearest one is used), and names other
- * than those of threads and processes.
+ * Not written: states that QNX does not have (the nearest one is used), and names
+ * other than those of threads and processes.
  */
 #include "layout.h"
 #include "text.h"

@@ -105,8 +105,8 @@ static int hex_to_bytes(uint8_t *to, const uint8_t *text, size_t len)
 }
 
 /*
- * Make room in front of the image, because records can come in any order.  Double the image,
- * so that records that come backwards do not move it each time.
+ * Make room before the image, because records can come in any order.  Double the image, so
+ * that records in descending order do not move it each time.
  */
 static int put_before(struct records *r, struct kt_import *s, uint64_t address)
 {
@@ -270,7 +270,7 @@ static int read_records(struct kt_image *image, struct kt_import *s)
 	return err;
 }
 
-/* Find the header, because a dump of memory may hold more than the trace buffer. */
+/* Find the TXTB header, because a dump of memory may begin before the trace buffer. */
 static void find_header(struct kt_image *image)
 {
 	for (uint64_t i = 0; i + KT_TRACEX_HEADER <= image->size; i += 4) {
@@ -311,7 +311,7 @@ enum kt_image_form kt_image_form_of(const uint8_t *data, size_t len)
 /**
  * kt_image_open() - make the bytes of a trace buffer readable at any offset
  * @image: filled; ends with kt_image_close(), also after an error
- * @s: the trace, at the begin of its input
+ * @s: the trace, at the beginning of its input
  *
  * Return: 0, -EBADMSG with kt_import_fail(), or another negative errno.
  */

@@ -17,9 +17,9 @@
  * from the oldest on.  The time stamp is a timer that wraps within the mask and may count
  * down; most steps between events show which.
  *
- * Each event is kept as a user event with its words, so that it can be written again;
- * interrupts and switches of threads, derived from the events, come as native events
- * besides.  Registry entries become names, and a user event each that keeps all of them.
+ * Each event is kept as a user event with its words, so that it can be written again.
+ * Interrupts and switches of threads, derived from these events, are delivered as native
+ * events, too.  A registry entry becomes a name, and a user event that keeps its bytes.
  *
  * ThreadX does not count events that were overwritten, so no loss shows.  A wrong address
  * in the header is replaced by what the layout implies, with a notice; a file that ends
@@ -121,7 +121,7 @@ static int take_places(struct kt_import *s, const uint8_t *h)
 		return kt_import_fail(s, s->begin + 28, "the header is wrong: the buffer ends before it begins");
 	t->objects = (uint32_t)(objects - t->base);
 	if (t->objects < KT_TRACEX_HEADER || t->objects > t->image.size) {
-		kt_import_bad(s, s->begin + 12, "the address of the registry is outside of the file: it is read behind the header");
+		kt_import_bad(s, s->begin + 12, "the address of the registry is outside the file: it is read from the end of the header on");
 		t->objects = KT_TRACEX_HEADER;
 	}
 	t->object_size = size;
@@ -134,7 +134,7 @@ static int take_places(struct kt_import *s, const uint8_t *h)
 		t->oldest = 0;
 	if (t->oldest >= t->nr_entries ||
 	    (current - buffer) % KT_TRACEX_ENTRY) {
-		kt_import_bad(s, s->begin + 32, "the address of the oldest event is outside of the buffer: events are read from its begin");
+		kt_import_bad(s, s->begin + 32, "the address of the oldest event is outside the buffer: events are read from the buffer's beginning");
 		t->oldest = 0;
 	}
 	return 0;
@@ -185,7 +185,7 @@ static int take_header(struct kt_import *s)
 
 /* ---- events in their order ------------------------------------------------------------ */
 
-/* Return the offset of the @n-th event from the oldest on, of those that the file has. */
+/* Return the offset of the @n-th oldest event in the file. */
 static uint64_t event_offset(const struct tracex *t, uint64_t n)
 {
 	uint64_t tail = t->there > t->oldest ? t->there - t->oldest : 0;
@@ -214,7 +214,7 @@ static int read_entry(struct tracex *t, uint64_t n, struct kt_tracex_entry *e)
 	return e->context != 0;
 }
 
-/* Find out whether the timer counts up or down: as most steps between events do. */
+/* Find out whether the timer counts up or down, by most of the steps between events. */
 static int find_direction(struct tracex *t)
 {
 	struct kt_tracex_entry e;
@@ -254,7 +254,7 @@ static void advance_time(struct tracex *t, uint32_t stamp)
 	t->last = stamp;
 }
 
-/* ---- what becomes of them --------------------------------------------------------------- */
+/* ---- native records --------------------------------------------------------------------- */
 
 /* Deliver a switch to thread @next, which is derived from event @e. */
 static int emit_switch(struct kt_import *s, const struct kt_tracex_entry *e,
@@ -275,7 +275,7 @@ static int emit_switch(struct kt_import *s, const struct kt_tracex_entry *e,
 	return t->derived ? kt_import_emit(s, &f) : 0;
 }
 
-/* Return the state in which a thread leaves, by its new state in ThreadX. */
+/* Return the state in which a thread leaves its CPU, by its new state in ThreadX. */
 static unsigned int leaving_state(uint32_t state)
 {
 	switch (state) {
@@ -291,7 +291,7 @@ static unsigned int leaving_state(uint32_t state)
 	}
 }
 
-/* Deliver a switch in front of an event whose thread is not the running one. */
+/* Deliver a switch before an event whose thread is not the running one. */
 static int emit_switch_before(struct kt_import *s, const struct kt_tracex_entry *e)
 {
 	struct tracex *t = s->state;
@@ -304,7 +304,7 @@ static int emit_switch_before(struct kt_import *s, const struct kt_tracex_entry 
 			   KTAPE_STATE_PREEMPTED);
 }
 
-/* Deliver a switch behind an event that names the next thread. */
+/* Deliver a switch after an event that names the next thread. */
 static int emit_switch_behind(struct kt_import *s, const struct kt_tracex_entry *e)
 {
 	struct tracex *t = s->state;
@@ -463,7 +463,7 @@ static int emit_names(struct kt_import *s, const uint8_t *p, size_t len)
 	return kt_import_name(s, &f, &n);
 }
 
-/* Deliver a registry entry.  Return: 1, 0 behind the last one, or negative errno. */
+/* Deliver a registry entry.  Return: 1, 0 after the last one, or negative errno. */
 static int next_object(struct kt_import *s)
 {
 	struct tracex *t = s->state;
@@ -571,7 +571,7 @@ static int tracex_open(struct kt_import *s)
 	if (!err)
 		err = find_direction(t);
 	if (!err && !kt_codec_option(&s->options, "hz"))
-		kt_import_note(s, "the trace does not say how long a tick is: 1 ns is assumed (option hz)");
+		kt_import_note(s, "the trace does not say how long a tick is: 1 ns is assumed (-I hz=N sets it)");
 	return err;
 }
 

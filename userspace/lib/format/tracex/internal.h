@@ -55,7 +55,7 @@ enum kt_image_form {
  * @data: the bytes
  * @cap: bytes allocated for @data
  * @size: number of bytes
- * @begin: bytes of @data in front of the trace buffer
+ * @begin: bytes of @data before the trace buffer
  * @window: part of the file that was read last
  * @at: offset of @window from @base
  * @there: bytes in @window

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The events of ThreadX that a native event becomes, for writing TraceX and for statistics.
- * A thread is its id, where ThreadX has an address; the idle threads are no threads.
+ * The id of a thread stands for its address in ThreadX; ThreadX has no idle threads.
  * Services of other real-time kernels are in service.c.
  */
 #include <ktape/formats.h>
@@ -66,7 +66,7 @@ void kt_tracex_put(struct kt_tracex_entry *x, const struct kt_tracex_cpu *c,
 	}
 }
 
-/* Return the state of ThreadX that a thread leaves in. */
+/* Return the state of ThreadX in which a thread leaves its CPU. */
 static uint32_t new_state(const struct kt_tracex_cpu *c, unsigned int state)
 {
 	switch (state) {
@@ -220,7 +220,7 @@ static int map_softirq(struct kt_tracex_cpu *c, const struct ktape_event *e,
 	return edge(c, e, x, IRQ_SOFT + (uint32_t)vec);
 }
 
-/* Return true for events of Tonbandgeraet that describe the stream: they are no events. */
+/* Return true for events of Tonbandgeraet that describe the stream; they are not written. */
 static bool is_of_stream(const struct ktape_event *e)
 {
 	uint32_t id = e->nargs ? ktape_event_arg(e, 0) : 0;
@@ -312,7 +312,7 @@ int kt_tracex_map(struct kt_tracex_map *map, const struct ktape_event *e,
 	if (!c)
 		return -ENOMEM;
 	if (is_of_stream(e)) {
-		/* The priority of the new thread may be among lost events. */
+		/* After a loss, the first priority of a new thread may be missing. */
 		if (!ktape_event_is_metadata(e))
 			c->made = 0;
 		return kt_tracex_learn(map, c, e, entries);

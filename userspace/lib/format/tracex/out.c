@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing the trace buffer of ThreadX; in.c draws it.  Header and registry stand in front of the
+ * Writing the trace buffer of ThreadX; in.c draws it.  Header and registry stand before the
  * events but are known only at the end, so the events wait in a temporary file.
  *
- * A trace that came from TraceX is written as it was, without what was derived from it.  Of
- * any other trace, events become those of ThreadX (map.c); lost are words beyond four,
- * texts, names of objects that ThreadX does not have, losses and the date.
+ * A trace that came from TraceX is written as it was, without the events that the reader
+ * derived.  Events of any other trace become those of ThreadX (map.c).  Not written: words
+ * beyond four, texts, names of objects that ThreadX does not have, losses and the date.
  */
 #include <ktape/formats.h>
 #include <ktape/mark.h>
@@ -155,7 +155,7 @@ static void take_registry(struct kt_sink *s, const struct ktape_event *e)
 	if (type == KTAPE_OBJ_THREAD && !ktape_event_arg(e, 0))
 		return;		/* idle threads are no threads of ThreadX */
 	if (type != KTAPE_OBJ_THREAD && type <= KTAPE_OBJ_USER) {
-		kt_sink_miss(s, "names of other objects", 1);
+		kt_sink_miss(s, "names of objects that ThreadX does not have", 1);
 		return;
 	}
 	o = object_at(s, type == KTAPE_OBJ_THREAD ? KT_TRACEX_THREAD
@@ -257,7 +257,7 @@ static int tracex_event(struct kt_sink *s, const struct ktape_event *e)
 	}
 	if (!t->nr && kt_tracex_take_head(&t->head, e)) {
 		t->foreign = true;
-		/* The trace has its own registry entries: forget the names so far. */
+		/* The trace brings its own registry entries: forget the names so far. */
 		t->nr_objects = 0;
 		memset(t->table, 0, TABLE * sizeof(*t->table));
 		t->head.name_size = (uint32_t)kt_min(t->head.name_size,

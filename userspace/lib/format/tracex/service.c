@@ -5,7 +5,7 @@
  *
  * In FreeRTOS a semaphore and a mutex are queues, whose kind is reported once.  ThreadX
  * traces a call when it begins; FreeRTOS traces when a call waits and when it succeeds.  So
- * the first of these becomes the call, and a success behind a wait is the same call.
+ * a wait becomes the call, and so does a success without a wait before it.
  * Events without a service of ThreadX become users' events with numbers of ktape.
  */
 #include <ktape/formats.h>
@@ -90,7 +90,7 @@ static const struct service services[FAMILIES][OPS] = {
  * @c: its CPU
  * @e: the event
  * @op: operation on a queue
- * @isr: an interrupt does it, which need not be in the trace itself
+ * @isr: an interrupt makes the call; the trace may lack its entry and exit
  * @args: the first two arguments
  * @q: the queue, NULL for events without one
  */
@@ -104,7 +104,7 @@ struct call {
 	struct kt_tracex_queue *q;
 };
 
-/* Return the state of a queue; one that had the same place is forgotten. */
+/* Return the state of a queue; a queue that had the same place before is forgotten. */
 static struct kt_tracex_queue *queue_at(struct kt_tracex_map *map, uint32_t id)
 {
 	struct kt_tracex_queue *q = &map->queues[id % KT_TRACEX_QUEUES];
@@ -257,7 +257,7 @@ static int put_reset(const struct call *k, struct kt_tracex_entry *x)
 	return put_call(k, x, 0, 0);
 }
 
-/* Put the creation of a queue, or wait for its kind, which comes behind it. */
+/* Put the creation of a queue, or wait for its kind, which comes after it. */
 static int put_created(const struct call *k, struct kt_tracex_entry *x)
 {
 	k->q->created = !k->q->kind;
@@ -303,7 +303,7 @@ static int put_suspend(const struct call *k, struct kt_tracex_entry *x)
 	return 1;
 }
 
-/* Put a sleep.  For a time to wake up at, the number of ticks is unknown. */
+/* Put a sleep.  If the event has the time of the wake-up, the number of ticks is unknown. */
 static int put_sleep(const struct call *k, struct kt_tracex_entry *x)
 {
 	uint32_t id = ktape_event_arg(k->e, 0) & ~KTAPE_FORMAT_ID_MASK;
@@ -321,7 +321,7 @@ static void set_prio(const struct call *k)
 			RT_PRIO_MAX - (uint32_t)kt_min(k->args[1], RT_PRIO_MAX);
 }
 
-/* Put a change of priority; behind the creation of a thread it is no change. */
+/* Put a change of priority, unless it is the first priority of a thread just created. */
 static int put_priority(const struct call *k, struct kt_tracex_entry *x)
 {
 	if (k->c->made && k->c->made == k->args[0])
@@ -349,7 +349,7 @@ static int put_other(const struct call *k, struct kt_tracex_entry *x)
 	return put_own(k->c, k->e, x);
 }
 
-/* ---- all --------------------------------------------------------------------- */
+/* ---- table of events --------------------------------------------------------- */
 
 /* How an event of Tonbandgeraet becomes events of ThreadX. */
 struct maker {
@@ -436,7 +436,7 @@ int kt_tracex_service(struct kt_tracex_map *map, struct kt_tracex_cpu *c,
 }
 
 /**
- * kt_tracex_learn() - take the kind of a queue from an event that describes the stream
+ * kt_tracex_learn() - remember the kind of a queue from an event that describes the stream
  * @map: state of the mapping
  * @c: CPU of the event
  * @e: the event

@@ -141,7 +141,7 @@ static inline uint32_t kt_tracex_own(uint32_t id)
  * @known: @tid is known
  * @prio: its Linux priority
  * @nesting: interrupts that have not ended
- * @state: state of ThreadX in which the thread will leave, 0 = the switch says
+ * @state: state of ThreadX in which the thread will leave, 0 = as the switch says
  * @made: thread that was created by the event before, 0 = none
  */
 struct kt_tracex_cpu {
