@@ -8,10 +8,15 @@
  * The same source is compiled into the module and, with a small shim instead of
  * the kernel's headers, into the native tests and benchmarks.
  *
+ * A position counts bytes since the ring was made and only grows; modulo the
+ * ring's size it is an offset into the blocks.  A lap is one pass over all
+ * blocks.  struct ktape_ring_page (uapi/ktape/abi.h) describes the positions
+ * commit, tail, floor and consumer.
+ *
  * Every word has one writing CPU.  The CPU that owns the ring, in any of its
  * contexts, writes struct kt_ring except @shed_at and @ending, and the commit,
- * tail and count words of the control page.  Control paths on other CPUs write
- * @shed_at, @ending, and the floor, consumer and flags words of that page.
+ * tail and count words of the control page.  Control paths on other CPUs (such
+ * as ioctls) write @shed_at, @ending, and the floor, consumer and flags words.
  * Writers run on the owning CPU with preemption disabled, so that they nest
  * strictly: task, softirq, irq, nmi.
  *
@@ -371,7 +376,7 @@ static inline unsigned long kt_ring_spare(const struct kt_ring *r)
 	       (r->kind == KTAPE_RING_CONTROL ? 2 : 1) * r->block_size;
 }
 
-/* Positions only grow.  On 32-bit kernels they wrap, so compare differences. */
+/* Compare positions by their difference, because 32-bit kernels wrap them. */
 static inline bool kt_before(unsigned long a, unsigned long b)
 {
 	return (long)(a - b) < 0;
