@@ -20,10 +20,10 @@
 
 struct kt_filters __rcu *kt_filters[KT_SESSIONS];
 
-#define SYSCALL_COMPAT		(1U << 16)
-#define SYSCALL_COMPAT_FIRST	512U
-#define SYSCALL_NONE		0xffffU
-#define SEVERITY_LEVEL		3U	/* without the hardware bit */
+#define SYSCALL_COMPAT		(1U << 16)	/* dat20: the 32-bit table */
+#define SYSCALL_COMPAT_FIRST	512U	/* bitmap: first bit of that table */
+#define SYSCALL_NONE		0xffffU	/* dat20: the number is unknown */
+#define SEVERITY_LEVEL		3U	/* dat20: without the hardware bit */
 
 /**
  * struct kt_number - the number in an event's dat20 that selects a bitmap's bit
@@ -59,8 +59,8 @@ static bool map_has(const u64 *map, unsigned int words, unsigned int n)
 static bool filter_pass_syscall(const struct kt_filters *f, u32 dat20, u32 nr)
 {
 	/*
-	 * The thread is in no system call, or it returns from a signal handler
-	 * and the number is lost.
+	 * Not in a system call, or a return from a signal handler, which has
+	 * lost the number.
 	 */
 	if (nr == SYSCALL_NONE)
 		return false;

@@ -94,7 +94,7 @@ struct kt_gates {
 
 /* What identifies a pair among those of its gate. */
 enum {
-	BY_THREAD,
+	BY_THREAD,	/* thread, system call event */
 	BY_THREAD_WIDE,	/* thread, wide form of a system call event */
 	BY_IRQ,		/* CPU and the number in dat20 */
 	BY_OBJECT,	/* token in the first argument word */
@@ -275,7 +275,7 @@ static bool gate_begin_pair(struct kt_gates *t, unsigned long key, u32 dat20)
 	return true;
 }
 
-#define SYSCALL_NR	0xffffU
+#define SYSCALL_NR	0xffffU	/* number in dat20; all bits set = unknown */
 
 /*
  * Does an event with @dat20 end the pair whose first event had @begun?  The
