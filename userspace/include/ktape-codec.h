@@ -194,11 +194,11 @@ uint64_t ktape_sink_missed(const struct ktape_sink *sink, unsigned int i,
 			   const char **what);
 
 /**
- * ktape_sink_mixed_cpus() - Check whether the output merges several CPUs into one
+ * ktape_sink_mixed_cpus() - Count the CPUs whose events the output does not distinguish
  * @sink: the output
  *
- * Return: number of CPUs with events if readers of the format cannot tell CPUs
- * apart, else 0.
+ * Return: number of CPUs with events that readers of the format see as those of one
+ * CPU; 0 = readers can distinguish all CPUs.
  */
 unsigned int ktape_sink_mixed_cpus(const struct ktape_sink *sink);
 

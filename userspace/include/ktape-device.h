@@ -103,7 +103,7 @@ int ktape_device_policy(struct ktape_device *device, unsigned int op,
  * @device: the session
  * @cpu: CPU number
  * @kind: enum ktape_ring_kind
- * @info: filled; counts losses of read(2), not of mapped rings
+ * @info: filled; its losses are those of read(2), not of mapped rings
  *
  * Return: 0 or the errno of the ioctl.
  */
@@ -406,7 +406,7 @@ int ktape_reader_checkpoint(struct ktape_reader *reader,
 
 /* ---- recording -------------------------------------------------------- */
 
-/* Moves the contents of a session's rings into a trace. */
+/* A recording: writes the rings and names of a session to a trace. */
 struct ktape_recorder;
 
 /* Flags of struct ktape_recorder_options. */
@@ -471,8 +471,9 @@ struct ktape_recorder_stats {
 
 /**
  * ktape_recorder_open() - Prepare a recording without starting it
- * @device: the session; stopped unless KTAPE_RECORD_ATTACHED, a consumer in
- *	discard mode; must stay open while the recorder exists
+ * @device: the session.  It is stopped, unless KTAPE_RECORD_ATTACHED.  In discard
+ *	mode the descriptor is registered as a consumer.  It must stay open while the
+ *	recorder exists
  * @options: where and how to record
  * @recorder: set on success; release with ktape_recorder_close()
  *
@@ -526,8 +527,8 @@ int ktape_recorder_rotate(struct ktape_recorder *recorder, const char *path);
 
 /**
  * ktape_recorder_finish() - Write everything that is left in the rings
- * @recorder: the recorder; its session is stopped, or ATTACHED and still
- *	recording: then everything published before this call is written
+ * @recorder: the recorder.  Its session is stopped; with KTAPE_RECORD_ATTACHED it
+ *	may still record: then everything published before this call is written
  *
  * After a write error, the data written before the error is kept and readable.
  * Exception: if KTAPE_RECORD_STAGED would replace an earlier trace, the earlier

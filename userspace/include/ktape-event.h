@@ -22,7 +22,7 @@ extern "C" {
 /**
  * struct ktape_error - what is wrong with an input, and where
  * @offset: byte offset from the beginning of the file, stream or buffer
- * @text: a sentence for people, without a full stop
+ * @text: a sentence for users, without a full stop
  */
 struct ktape_error {
 	uint64_t offset;
@@ -339,8 +339,8 @@ int ktape_metadata_parse(const void *text, size_t len, struct ktape_info *info,
  *
  * The metadata carries a checksum of its text.  Versions before 0.9 wrote none: in
  * such a text only the event descriptions are checked, against their hash and
- * against how this library reads them.  If the descriptions cannot be told from the
- * rest of the text, nothing is checked and @error says so.  Versions before 0.9 also
+ * against how this library reads them.  If the descriptions are not found in the
+ * text, nothing is checked and @error says so.  Versions before 0.9 also
  * added "cpus", "converted" or a remark without updating an existing checksum; the
  * checksum is then checked against the text without these additions.
  *
@@ -394,7 +394,7 @@ int64_t ktape_mono_ns(const struct ktape_info *info, uint64_t ts);
  * @kind: enum ktape_ring_kind
  * @opcode: event number
  * @nargs: number of argument words
- * @known: fields are as in the table; if false, show the plain words
+ * @known: the fields are as in the table; false: only the plain words are valid
  *
  * The pointers are valid until the next call on the same object.
  */

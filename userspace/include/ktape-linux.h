@@ -60,16 +60,16 @@ enum ktape_series_kind {
 #define KTAPE_SERIES_ALL	UINT64_MAX	/* key of the series of a whole kind */
 
 /**
- * struct ktape_series - measurements of one thing
+ * struct ktape_series - values of one kind, for one key or for all keys
  * @kind: enum ktape_series_kind
- * @key: number within the kind, or KTAPE_SERIES_ALL
+ * @key: number within the kind (IRQ, function ...), or KTAPE_SERIES_ALL
  * @name: name for users; name of the kind for KTAPE_SERIES_ALL
  * @unit: "ns" or "jiffies"
  * @count: number of values
  * @sum: sum of all values
  * @min: smallest value
  * @max: largest value
- * @uncertain: further intervals that began, but events were lost before their end
+ * @uncertain: intervals not in @count, because events were lost inside them
  * @errors: values of @count that ended with -errno
  * @error: the most recent errno
  */
@@ -90,8 +90,8 @@ struct ktape_series {
 /**
  * struct ktape_quantile - a quantile, with bounds because of lost events
  * @value: quantile of the measured values, up to 1/32 too large
- * @low: lower bound: all lost values are smaller
- * @high: upper bound: all lost values are larger; UINT64_MAX = no bound
+ * @low: the quantile if all lost values were smaller
+ * @high: the quantile if all lost values were larger; UINT64_MAX = no bound
  */
 struct ktape_quantile {
 	uint64_t value;
@@ -223,8 +223,8 @@ const char *ktape_series_name(unsigned int kind);
 /**
  * ktape_linux_series() - Return a series by its index
  * @linux_stats: the statistics
- * @i: index, from 0; the first KTAPE_SERIES_KINDS are the whole kinds, the others
- *	are sorted by kind, then by sum, largest first
+ * @i: index, from 0; the first KTAPE_SERIES_KINDS have the key KTAPE_SERIES_ALL, the
+ *	others are sorted by kind, then by sum, largest first
  *
  * Return: the series, or NULL after the last one.
  */

@@ -48,8 +48,8 @@ struct ktape_recover_output {
 
 /**
  * struct ktape_recover_hooks - callbacks during a recovery
- * @tell: called with each thing that is discarded and its offset in the input;
- *	may be NULL
+ * @tell: called for each superblock, block, record or table that is discarded, with
+ *	its offset in the input; may be NULL
  * @progress: called once per MiB or block with the bytes done; a value other than
  *	0 ends the recovery; may be NULL
  * @arg: first argument of both
@@ -102,7 +102,7 @@ struct ktape_recover_ring {
 /**
  * struct ktape_recovered - result of a recovery
  * @info: contents of the metadata
- * @metadata_made: the metadata was damaged and made anew from this library's table
+ * @metadata_made: the metadata was damaged and replaced by this library's own
  * @names: recovered names of objects
  * @names_discarded: names that were half written or not valid
  * @nr_rings: number of entries in @rings

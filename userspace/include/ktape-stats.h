@@ -115,7 +115,7 @@ struct ktape_rtos_thread {
  * @info: the four information words
  * @inversion: number of the event that ends the priority inversion that begins
  *	here, 0 = none
- * @bad: same as @inversion if a third thread ran meanwhile, else 0
+ * @bad: same as @inversion if a third thread ran during the inversion, else 0
  */
 struct ktape_rtos_event {
 	uint32_t context;

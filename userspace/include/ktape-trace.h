@@ -98,8 +98,8 @@ ktape_registry_object(const struct ktape_registry *registry, unsigned int type,
  *
  * An interrupt routine is looked up for the event's CPU first, then for all CPUs.
  * A marker or value of a thread (task bit set) is looked up for the thread first,
- * then for any thread, then as a global one, unless that name is valid for the
- * global one only (KTAPE_OBJ_MARKER).
+ * then for any thread, then as a global one, unless KTAPE_NAME_GLOBAL restricts the
+ * global name (KTAPE_OBJ_MARKER).
  *
  * Return: as ktape_registry_object().
  */
@@ -168,7 +168,7 @@ enum ktape_notice_kind {
  * @ring: enum ktape_ring_kind of the stream
  * @count: number of events (LOST, LATE) or places (CORRUPT)
  * @packets: number of missing packets (LOST)
- * @from: begin of the loss, in ticks
+ * @from: start of the loss, in ticks
  * @to: end of the loss, in ticks
  * @error: what is wrong and where (all kinds but LOST and LATE)
  */
@@ -187,7 +187,7 @@ struct ktape_notice {
 #define KTAPE_TRACE_HELD_MAX	(1ULL << 30)	/* bytes */
 
 /* Flags of struct ktape_trace_options. */
-#define KTAPE_TRACE_SORTED	(1U << 0)	/* see @flags */
+#define KTAPE_TRACE_SORTED	(1U << 0)	/* sort by time */
 
 /* A trace that is being read. */
 struct ktape_trace;
@@ -195,8 +195,8 @@ struct ktape_trace;
 /**
  * struct ktape_trace_options - how to read a trace
  * @notice: called for each problem found, may be NULL
- * @idle: called before waiting for more of a live stream, and twice a second; may
- *	be NULL
+ * @idle: called before waiting for data of a live stream, and twice a second while
+ *	reading it; may be NULL
  * @arg: first argument of @notice and @idle
  * @format: name of the format (ktape-codec.h); NULL = detect it from the input
  * @format_options: "key=value,..." for the format, or NULL
@@ -207,8 +207,7 @@ struct ktape_trace;
  *	pause, at most a second later; 0 = none
  * @flags: KTAPE_TRACE_*.  SORTED: sort the events of a format other than the
  *	native one by time within @window; then events of one CPU that go back in
- *	time are -EBADMSG.  Without SORTED such events come in the order of the
- *	input
+ *	time are -EBADMSG.  Without SORTED events come in the order of the input
  */
 struct ktape_trace_options {
 	void (*notice)(void *arg, const struct ktape_notice *notice);
@@ -416,9 +415,9 @@ int ktape_ctf_append(struct ktape_ctf *ctf, const void *packet, size_t len);
  * @ctf: the trace; nothing may be appended afterwards
  *
  * Before this call the files are in a temporary directory inside @dir, and the
- * trace that they replace is still there.
+ * earlier trace is unchanged.
  *
- * Return: 0, or the first error; after an error the earlier trace is still there.
+ * Return: 0, or the first error; after an error the earlier trace is unchanged.
  */
 int ktape_ctf_commit(struct ktape_ctf *ctf);
 

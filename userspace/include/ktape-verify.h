@@ -28,12 +28,14 @@ extern "C" {
  * @KTAPE_RULE_SEQUENCE: no packet of a stream is missing, repeated or out of order
  * @KTAPE_RULE_TIME: time does not go back on a CPU
  * @KTAPE_RULE_LEDGER: emitted = records + filtered + lost, for each class
- * @KTAPE_RULE_BOUND: the same for each packet, within the depth of nesting
- * @KTAPE_RULE_LOSS: each loss has a record with its interval
- * @KTAPE_RULE_MARKER: markers are in order, and records only between them
- * @KTAPE_RULE_PAIR: each begin has an end, and each end a begin
+ * @KTAPE_RULE_BOUND: the same at the end of each packet, except for the events of
+ *	writers that were nested at that moment
+ * @KTAPE_RULE_LOSS: loss records report each loss with its interval
+ * @KTAPE_RULE_MARKER: the records of start and stop are in order, and events only
+ *	between them
+ * @KTAPE_RULE_PAIR: interrupt handlers and system calls begin and end in turn
  * @KTAPE_RULE_SWITCH: the thread switched out is the one that was switched in
- * @KTAPE_RULE_NAME: threads and functions have names
+ * @KTAPE_RULE_NAME: threads and functions that events refer to have names
  * @KTAPE_RULE_CLOCK: the clocks of all CPUs agree
  * @KTAPE_RULES: number of rules
  */
@@ -56,7 +58,7 @@ enum ktape_rule {
 /**
  * struct ktape_finding - a violation of a rule, or a note
  * @rule: enum ktape_rule
- * @note: not a violation: the trace accounts for it, or it cannot be judged
+ * @note: not a violation: the trace explains the finding, or lacks the data to judge it
  * @stream: the finding is about one stream, and @cpu and @ring are valid
  * @cpu: CPU of the stream
  * @ring: enum ktape_ring_kind of the stream
@@ -145,8 +147,9 @@ struct ktape_absence {
  *	than 0 ends the check with -EINTR, except for a live stream with @wake; may
  *	be NULL
  * @arg: first argument of both
- * @wake: descriptor as in struct ktape_trace_options, 0 = none; a stream that does
- *	not end soon after it became readable ends with -EINTR
+ * @wake: descriptor as in struct ktape_trace_options, 0 = none.  If the sender does
+ *	not end the stream soon after @wake became readable, the check ends with
+ *	-EINTR
  */
 struct ktape_verify_options {
 	void (*finding)(void *arg, const struct ktape_finding *finding);

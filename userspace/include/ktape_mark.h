@@ -75,6 +75,7 @@ static inline int ktape_mark_call(int fd, unsigned long command, void *arg)
 
 /* ---- text, markers, values: @message may be NULL -------------------------- */
 
+/* Emit a text. */
 static inline int ktape_text(int fd, const char *text)
 {
 	int old = errno, ret;
@@ -103,6 +104,7 @@ static inline int ktape_mark_emit(int fd, uint32_t opcode, uint32_t flags,
 	return ktape_mark_call(fd, KTAPE_MARK_IOC_MARK, &m);
 }
 
+/* Global ids: a moment, the begin and the end of a section, a number. */
 static inline int ktape_mark(int fd, uint32_t id, const char *message)
 {
 	return ktape_mark_emit(fd, KTAPE_EV_MARK, 0, id, 0, message);
@@ -124,7 +126,7 @@ static inline int ktape_value(int fd, uint32_t id, int64_t value,
 	return ktape_mark_emit(fd, KTAPE_EV_MARK_VALUE, 0, id, value, message);
 }
 
-/* Markers and values of the calling thread: ids are separate for each thread. */
+/* The same, but each thread has ids of its own. */
 static inline int ktape_task_mark(int fd, uint32_t id, const char *message)
 {
 	return ktape_mark_emit(fd, KTAPE_EV_MARK, KTAPE_MARK_TASK, id, 0,
@@ -348,7 +350,10 @@ static inline int ktape_user_event(int fd, uint32_t flags, uint32_t id,
 
 /* ---- names ------------------------------------------------------------------ */
 
-/* Name an object.  A long name is cut; "" says that the object no longer exists. */
+/*
+ * Name an object of type KTAPE_OBJ_*; @param1 and @param2 depend on the type
+ * (ktape/objects.h).  A long name is cut; "" says that the object no longer exists.
+ */
 static inline int ktape_name(int fd, uint32_t type, uint32_t id,
 			     uint32_t param1, uint32_t param2, const char *name)
 {
