@@ -237,7 +237,7 @@ static void pass_losses(struct ktape_verify *v, struct kt_vcpu *c,
 	if (!gap && !lost)
 		return;
 	if (s->kind == KTAPE_RING_EVENT) {
-		/* In some modes, names are in event rings and may be lost, too. */
+		/* Outside discard mode, names are in event rings and may be lost, too. */
 		v->events_lost = true;
 		kt_verify_doubt(v, c, last_doubt(head, lost));
 	} else {
