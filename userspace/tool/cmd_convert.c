@@ -126,7 +126,7 @@ static int write_all(struct convert *c)
 	const struct ktape_event *e;
 	int ret = 0;
 
-	/* After a signal, a live input is read to what it has, then ends by itself. */
+	/* After a signal, a live input returns what has arrived, then ends by itself. */
 	while (!(signals_came() && !c->live) && !c->error &&
 	       (ret = convert_next(c, &e)) > 0) {
 		ret = convert_event(c, e);
@@ -150,7 +150,7 @@ static void report_results(const struct convert *c)
 	if (c->gaps)
 		note("%llu events were lost in %u gaps of the input%s",
 		     (unsigned long long)c->lost, c->gaps,
-		     c->unknown ? ", and an unknown number besides" : "");
+		     c->unknown ? ", plus an unknown number" : "");
 	for (size_t i = 0; i < c->nr_inputs; i++)
 		report_names_left_out(c->inputs[i].path,
 				      ktape_trace_registry(c->inputs[i].trace));
@@ -163,8 +163,8 @@ static void report_results(const struct convert *c)
 
 /*
  * Finish the output.  A staged output that failed or was interrupted is not finished,
- * so that it does not replace what exists.  An output written in place (from an input
- * that cannot be read again) is always finished: it is valid up to that point.
+ * so that it does not replace an earlier output.  An output written in place (from an
+ * input that cannot be read again) is always finished: it is valid up to that point.
  */
 static int end_output(struct convert *c, int ret, int code)
 {
@@ -194,13 +194,13 @@ static int finish_output(struct convert *c, int ret)
 	if (ret == -EINTR)
 		return fail("interrupted: %s was not written", c->o.out);
 	if (code)
-		return ret ? fail("%s", read_error(ret)) : code;
+		return ret ? fail("%s: %s", c->o.out, read_error(ret)) : code;
 	report_results(c);
 	if (ret && *ktape_sink_error(c->sink))
 		return fail("%s: %s", c->o.out, ktape_sink_error(c->sink));
 	if (ret)
 		return fail(
-			"%s%s",
+			"%s: %s%s", c->o.out,
 			ret == -EBADMSG ?
 				"the input is damaged and cannot be converted" :
 				read_error(ret),
@@ -256,7 +256,7 @@ static uint32_t worst_metadata_flags(const struct convert *c)
 	return flags;
 }
 
-/* Is there nothing at @path that an output would replace? */
+/* Return true if there is nothing at @path that an output would replace. */
 static bool is_vacant(const char *path)
 {
 	const struct dirent *e;

@@ -143,7 +143,7 @@ static int measure_trace(struct stats_trace *s, const struct diff_options *o,
 	if (s->gaps)
 		note("%s: %" PRIu64 " events were lost in %u gaps%s", path,
 		     s->lost, s->gaps,
-		     s->unknown ? ", and an unknown number besides" : "");
+		     s->unknown ? ", plus an unknown number" : "");
 	return 0;
 }
 

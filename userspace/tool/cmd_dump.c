@@ -220,7 +220,7 @@ static int report_results(struct dump *d, int ret)
 	if (d->gaps > 1)
 		note("%llu events lost in %u gaps%s",
 		     (unsigned long long)d->lost, d->gaps,
-		     d->unknown ? ", and an unknown number besides" : "");
+		     d->unknown ? ", plus an unknown number" : "");
 	report_names_left_out(NULL, d->names);
 	if (d->late)
 		note("%llu events came too late to be sorted",

@@ -28,14 +28,14 @@ enum {
 	IMPLIED = 2
 };
 
-/* How an event gets into a profile; 0: by its class or preset. */
+/* By opcode, what selects an event for a profile; 0: its class or a preset. */
 static const unsigned char comes[KTAPE_OPCODES] = {
 #define KTAPE_ON_REQUEST(NAME) [KTAPE_EV_##NAME] = ON_REQUEST,
 #define KTAPE_IMPLIED(NAME) [KTAPE_EV_##NAME] = IMPLIED,
 #include <ktape/events.h>
 };
 
-/* Is an event only recorded if named?  So are all probes: most slots are free. */
+/* Return true for events that are only recorded if named, which probes are as well. */
 static bool is_on_request(unsigned int opcode)
 {
 	return comes[opcode] == ON_REQUEST || opcode >= KTAPE_OP_PROBE;

@@ -164,7 +164,7 @@ static int write_all(struct receive *r, const struct receive_options *o)
 	const struct ktape_sink_options how = {
 		.format = "native",
 		.path = o->out,
-		/* In place: the line does not repeat it, so keep what came. */
+		/* In place: the line does not repeat the trace, so keep what was received. */
 		.flags = KTAPE_SINK_IN_PLACE |
 			 (o->force ? KTAPE_SINK_FORCE : 0),
 		.info = ktape_trace_info(r->trace),
@@ -194,7 +194,7 @@ static void report_results(const struct receive *r,
 	report_missed("the trace", r->sink, o->verbose);
 	note("%llu events received, %llu lost in %u gaps%s, %llu bad frames",
 	     (unsigned long long)r->events, (unsigned long long)r->lost,
-	     r->gaps, r->unknown ? " and an unknown number besides" : "",
+	     r->gaps, r->unknown ? " plus an unknown number" : "",
 	     (unsigned long long)r->bad);
 }
 

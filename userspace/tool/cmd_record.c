@@ -250,7 +250,7 @@ static const char *target_name(const struct record *r)
 }
 
 /*
- * Make standard output non-blocking, because we must go on draining rings if the
+ * Make standard output non-blocking, because the rings have to be drained even if the
  * reader of the pipe stops.  Open a pipe anew for that: other processes may share the
  * open file description, whose flags would change for them too.
  */
@@ -428,7 +428,7 @@ static int record_session(struct record *r)
 	return ret;
 }
 
-/* Is there an option that sets up the session? */
+/* Return true if an option sets up the session. */
 static bool has_session_options(const struct record_options *o)
 {
 	return o->events || o->profile || o->mode || o->config || o->save ||
@@ -436,7 +436,7 @@ static bool has_session_options(const struct record_options *o)
 	       o->block_size != NOT_GIVEN;
 }
 
-/* Is there an option that --split cannot be combined with? */
+/* Return true if there is an option that --split cannot be combined with. */
 static bool has_recording_options(const struct record_options *o)
 {
 	return has_session_options(o) || o->session || o->device ||

@@ -145,8 +145,8 @@ static int write_packet(void *arg, const void *data, size_t len)
 }
 
 /*
- * Can the module have a region at @offset?  Its memory has one region, or one in each
- * half.  Anything else that looks like a region is data that was recorded.
+ * Return true if the module can have a region at @offset.  Its memory has one region, or
+ * one in each half.  At any other offset, what looks like a region is recorded data.
  */
 static bool is_module_region(const struct job *job, uint64_t offset)
 {
@@ -155,7 +155,7 @@ static bool is_module_region(const struct job *job, uint64_t offset)
 	return !offset || offset == job->input.size / 2 / page * page;
 }
 
-/* Was region @p set up after region @other? */
+/* Return true if region @p was set up after region @other. */
 static bool is_newer(const struct ktape_recover_place *p,
 		     const struct ktape_recover_place *other)
 {
@@ -163,7 +163,7 @@ static bool is_newer(const struct ktape_recover_place *p,
 	uint64_t apart = p->offset > other->offset ? p->offset - other->offset :
 						     other->offset - p->offset;
 
-	/* Two halves have sequence numbers; they are safer than the clock. */
+	/* Compare the sequence numbers of two halves: the clock may have been set. */
 	if (a->size == b->size && apart == a->size && a->sequence &&
 	    b->sequence)
 		return (int32_t)(a->sequence - b->sequence) > 0;

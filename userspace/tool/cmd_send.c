@@ -87,7 +87,7 @@ struct shed {
  * @queue: bytes that wait for the line
  * @signal: readable once a signal came
  * @wake: epoll of @signal and the line, wakes the reader of the input
- * @clear: when the line will have sent all there is, CLOCK_MONOTONIC in ns
+ * @clear: when the line will have sent all bytes so far, CLOCK_MONOTONIC in ns
  * @made: bytes of the sink that are counted in @clear
  * @stopped: when a signal came, in ns; 0: none
  * @last: by CPU, time of the last event that was sent, in ticks
@@ -163,7 +163,7 @@ static uint64_t backlog_bytes(const struct send *s)
 	return s->o.baud * BACKLOG_MS / (1000 * BITS_PER_BYTE);
 }
 
-/* Return how full the queue is, for a line that is slower than its speed. */
+/* Return how full the queue really is, because a line may be slower than its speed. */
 static uint64_t waiting_in_parts(const struct send *s)
 {
 	uint64_t most = kt_max(kt_min(backlog_bytes(s), s->queue.size), 1);
@@ -172,8 +172,9 @@ static uint64_t waiting_in_parts(const struct send *s)
 }
 
 /*
- * Return how full the queue is: 0 to PRIORITIES, in parts of its size.  Computed from
- * the line's speed; time that the line was idle is not saved up.
+ * Return how full the queue is: 0 to PRIORITIES, in parts of its size.  Take the larger
+ * of what waits and an estimate from the line's speed.  The line cannot make up for time
+ * in which it was idle.
  */
 static unsigned int queue_fullness(struct send *s)
 {
@@ -189,7 +190,7 @@ static unsigned int queue_fullness(struct send *s)
 				    PRIORITIES);
 }
 
-/* Has GRACE_MS passed since a signal?  Then the rest of the input is shed. */
+/* Return true if a signal came GRACE_MS ago: the rest of the input is shed. */
 static bool grace_is_over(struct send *s)
 {
 	if (!signals_came())
@@ -208,7 +209,7 @@ static bool is_shed(struct send *s, const struct ktape_event *e)
 
 	if (e->opcode == KTAPE_EV_REGISTRY)
 		return false;
-	/* The lowest priority is shed from a quarter of the queue on, and so on. */
+	/* Shed priority 0 from a quarter of the queue on, 1 from a half, 2 from 3/4. */
 	if (!grace_is_over(s) &&
 	    (!s->o.shed || !c || c->priority >= queue_fullness(s)))
 		return false;
@@ -262,7 +263,7 @@ static int send_event(struct send *s, const struct ktape_event *e)
 	return err;
 }
 
-/* Wake the reader when the line hangs up; files cannot be watched and do not. */
+/* Wake the reader when the line hangs up.  Regular files do not, and cannot be watched. */
 static void watch_line(const struct send *s, int fd)
 {
 	struct epoll_event e = { .events = 0 };
@@ -302,8 +303,9 @@ static int open_line(struct send *s)
 	watch_line(s, fd);
 	fd = begin_queue(s, fd);
 	if (fd < 0)
-		return fail("%s", strerror(-fd));
-	/* Keep it open: closing would reset the line's settings. */
+		return fail("%s: cannot set up the queue: %s", s->line,
+			    strerror(-fd));
+	/* Keep the line open: closing it would reset its settings. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	how.path = path;
 	how.info = ktape_trace_info(s->trace);
@@ -318,7 +320,7 @@ static int send_all(struct send *s)
 	const struct ktape_event *e;
 	int ret = 0, err;
 
-	/* After a signal, a live input is read to what it has, then ends by itself. */
+	/* After a signal, a live input returns what has arrived, then ends by itself. */
 	while (!(signals_came() && !s->live) && !s->error &&
 	       (ret = ktape_trace_next(s->trace, &e)) > 0)
 		s->error = send_event(s, e);
@@ -327,7 +329,7 @@ static int send_all(struct send *s)
 	/* Finish the stream in any case, so that what was sent is complete. */
 	err = ktape_sink_finish(s->sink);
 	s->error = s->error ? s->error : err;
-	/* The queue's error is the line's; the sink only saw a broken pipe. */
+	/* The queue returns the error of the line; the sink only got a broken pipe. */
 	err = send_queue_end(&s->queue);
 	s->error = err ? err : s->error;
 	return ret < 0 ? ret : 0;

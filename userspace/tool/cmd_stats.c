@@ -349,7 +349,7 @@ static int print_stats(const struct stats *s)
 	if (s->t.gaps)
 		note("%llu events were lost in %u gaps%s, so counts are too low",
 		     (ull)s->t.lost, s->t.gaps,
-		     s->t.unknown ? ", and an unknown number besides" : "");
+		     s->t.unknown ? ", plus an unknown number" : "");
 	return err;
 }
 

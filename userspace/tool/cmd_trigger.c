@@ -335,7 +335,7 @@ static int list_triggers(struct ktape_device *device,
 
 /* ---- run a command -------------------------------------------------------- */
 
-/* Start a command with the signals and limits that we had.  Return: 0 or errno. */
+/* Start a command with the signals and limits that ktape had at start.  Return: 0 or errno. */
 static int spawn_command(pid_t *pid, char **argv)
 {
 	posix_spawnattr_t attr;
@@ -374,7 +374,7 @@ static int run_command(const struct ktape_trigger *t, char **argv)
 	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return fail("%s: %s", argv[0], strerror(errno));
-		/* After a signal to us, do not wait for the command: end it. */
+		/* After a signal to ktape, end the command instead of waiting for it. */
 		if (signals_came())
 			kill(pid, SIGTERM);
 	}
@@ -471,7 +471,7 @@ static int run_on_trigger(struct ktape_device *device,
 	return ret;
 }
 
-/* Is there an option that defines a trigger (for add and run)? */
+/* Return true if an option defines a trigger (for add and run). */
 static bool has_trigger_options(const struct trigger_options *o)
 {
 	return o->nth || o->limit != 1 || o->longer != NOT_GIVEN ||

@@ -469,7 +469,7 @@ static int cmd_verify(int argc, char **argv)
 	ret = ktape_verify_open(argv[first], &how, &r.verify, &error);
 	if (ret)
 		return open_failed(&r, argv[first], ret, &error);
-	/* Not before: until here a signal may end us, as there is no result yet. */
+	/* Not earlier: until here a signal may end ktape, as there is no result yet. */
 	signals_catch();
 	ret = r.o.absent ? ask_absence(&r, &command_verify) : EXIT_OK;
 	if (ret && r.o.json)

@@ -167,7 +167,7 @@ static bool is_of_pid(const struct convert *c, int32_t tid, uint64_t ts)
 	return o && o->param1 == c->o.pid;
 }
 
-/* Is an event of the process selected by --pid?  A switch belongs to both threads. */
+/* Return true if --pid selects an event.  A switch belongs to both of its threads. */
 static bool is_wanted_thread(const struct convert *c,
 			     const struct ktape_event *e)
 {
@@ -187,8 +187,9 @@ static bool is_wanted(const struct convert *c, const struct ktape_event *e)
 }
 
 /*
- * Write a registry record; they are never left out.  If the events around it are, it
- * moves to the registry stream: in a CPU's ring it would imply that its thread ran.
+ * Write a registry record, which is never left out.  If the selection leaves out the
+ * events around it, write it to the registry stream: in the ring of a CPU it would imply
+ * that its thread ran there.
  */
 static int write_name(struct convert *c, const struct ktape_event *e,
 		      bool inside)
@@ -204,7 +205,7 @@ static int write_name(struct convert *c, const struct ktape_event *e,
 	return ktape_sink_event(c->sink, &name);
 }
 
-/* Is an event a name, or does it describe events that are selected? */
+/* Return true if an event is a name or describes events that are selected. */
 static bool is_name(const struct convert *c, const struct ktape_event *e)
 {
 	return e->opcode == KTAPE_EV_REGISTRY ||

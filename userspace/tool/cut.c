@@ -46,7 +46,7 @@ static const struct pair {
 	  SCOPE_THREAD, true },
 };
 
-/* Events that describe others (ktape_event_is_metadata()) are kept for ever. */
+/* Events that describe others (ktape_event_is_metadata()) are kept forever. */
 static const struct pair metadata = { .scope = SCOPE_CPU };
 
 /**
@@ -243,9 +243,9 @@ static uint64_t cut_ts(const struct cut *cut, const struct convert *c,
 }
 
 /*
- * Write a context record for the thread of a CPU.  Some formats show threads by
- * switches only: if the trace has switches, write one from the idle thread for them,
- * with the default priority, because the real ones are unknown.
+ * Write a context record for the thread of a CPU.  Readers of some formats derive threads
+ * from switches only: for these, also write a switch from the idle thread, if the trace
+ * has switches.  It has the default priority, because the real ones are unknown.
  */
 static int write_thread(struct convert *c, const struct cut *cut, uint32_t cpu,
 			uint64_t ts,

@@ -121,7 +121,7 @@ static bool take_pidfile_lock(int fd)
 	return false;
 }
 
-/* Was the pidfile removed by its owner between our open() and our lock? */
+/* Return true if the pidfile's owner removed it between our open() and our lock. */
 static bool pidfile_is_gone(int fd, const char *path)
 {
 	struct stat ours, there;
@@ -193,7 +193,7 @@ int daemon_detach(struct daemon *d, const char *logfile)
 	if (!d->on)
 		return logfile ? redirect_messages(logfile) : 0;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	/* Open the log before chdir(): its path is relative to the caller's folder. */
+	/* Open the log before chdir(): its path is relative to the caller's directory. */
 	if (null >= 0 && redirect_messages(logfile))
 		return EXIT_FAILED;
 	if (null < 0 || chdir("/"))
@@ -218,7 +218,7 @@ void daemon_end(struct daemon *d, int code)
 {
 	const unsigned char byte = (unsigned char)code;
 
-	/* Unlink it while locked; a process that waits for the lock sees it is gone. */
+	/* Unlink it while locked: a process that locks it next finds that it was removed. */
 	if (d->pidfile && !pidfile_is_gone(d->pid_fd, d->pidfile))
 		unlink(d->pidfile);
 	if (d->pid_fd >= 0)

@@ -35,7 +35,7 @@
  * @fd: the file
  * @at: offset of the next packet
  * @size: bytes of that packet; 0: it is not complete yet
- * @ts: begin of that packet, in ticks
+ * @ts: time at which that packet begins, in ticks
  */
 struct source {
 	char name[NAME_MAX + 1];
@@ -107,7 +107,7 @@ static int follow_file(struct follow *f, int fd)
 	return err;
 }
 
-/* ---- a folder ------------------------------------------------------------------------- */
+/* ---- a directory ---------------------------------------------------------------------- */
 
 static bool is_known(const struct follow *f, const char *name)
 {
@@ -254,7 +254,7 @@ static void feed_pipe(const char *path, int to)
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
-	/* End with the parent even if that is killed. */
+	/* End with the parent, even if a signal kills the parent. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_IGN);
 	f.dir = fd;

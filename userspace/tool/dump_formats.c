@@ -47,7 +47,7 @@ static int is_format(const struct dirent *entry)
 	return !fnmatch("*.fmt", entry->d_name, FNM_PERIOD);
 }
 
-/* Load the files of a folder by name.  Print errors and continue with the next file. */
+/* Load the files of a directory in order of name; after an error, go on with the next. */
 static void load_folder(struct ktape_formats **f, const char *folder)
 {
 	struct dirent **names;

@@ -284,7 +284,7 @@ static bool is_thread(const struct select *s,
 	return o && has_number(&s->pids, o->param1);
 }
 
-/* Does the event involve a selected thread: as its own or in one of its fields? */
+/* Return true if a selected thread is the event's own or in one of its fields. */
 static bool has_thread(const struct select *s,
 		       const struct ktape_registry *names,
 		       const struct ktape_event *e)

@@ -174,7 +174,7 @@ int input_open(const struct kt_command *command, const struct input_options *o,
 	return err;
 }
 
-/* Does some format have an option @key whose value is a file to read? */
+/* Return true if a format has an option @key whose value is a file to read. */
 static bool names_file(const char *key)
 {
 	const struct ktape_codec_option *o;

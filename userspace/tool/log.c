@@ -42,7 +42,7 @@ static bool is_folder(const char *path)
 	       (!stat(path, &st) && S_ISDIR(st.st_mode));
 }
 
-/* Return the absolute path, because --daemon changes the current folder. */
+/* Return the absolute path, because --daemon changes the current directory. */
 static char *absolute_path(const char *name)
 {
 	char here[PATH_MAX], *path;
@@ -57,7 +57,7 @@ static char *absolute_path(const char *name)
 /**
  * log_prepare() - set up the names of a log
  * @log: filled, except for @bytes, @time (log_parse_rotate()) and @keep
- * @pattern: folder, or path with conversions of strftime(3)
+ * @pattern: directory, or path with conversions of strftime(3)
  * @zstd: compress the pieces; implied by a @pattern that ends in .zst
  *
  * Return: 0 or the exit code.
@@ -119,7 +119,7 @@ int log_parse_rotate(struct log *log, const char *text)
 	return kt_parse_time(text, &log->time) || !log->time ? -EINVAL : 0;
 }
 
-/* Make the missing folders of a path. */
+/* Make the missing directories of a path. */
 static void make_folders(char *path)
 {
 	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
@@ -235,7 +235,7 @@ static int64_t begin_of(const char *path)
  * log_find_earlier() - find the pieces that earlier runs of this log have left
  * @log: log without pieces
  *
- * Only done if all pieces are in one folder, that is, if it has no conversions.
+ * Only done if all pieces are in one directory, that is, if its path has no conversions.
  */
 void log_find_earlier(struct log *log)
 {

@@ -9,8 +9,8 @@
 /**
  * struct log_piece - a piece that exists
  * @path: path of the piece
- * @age: begin of a piece of an earlier run, in ns since the epoch; INT64_MAX for
- *	pieces of this run, which are newer
+ * @age: when a piece of an earlier run was begun, in ns since the epoch; INT64_MAX
+ *	for pieces of this run, which are newer
  */
 struct log_piece {
 	char *path;
@@ -29,7 +29,7 @@ struct log_piece {
  * @pieces: existing pieces, oldest first; the last one is being written
  * @nr_pieces: entries of @pieces
  * @made: number of pieces of this run
- * @began: begin of the current piece, CLOCK_MONOTONIC in ns
+ * @began: when the current piece was begun, CLOCK_MONOTONIC in ns
  * @retry: earliest time for the next piece, in ns; 0: any time
  * @reported: the message about the last failure was printed
  */

@@ -3,7 +3,7 @@
  * Refuse an output that would overwrite what is being read: an input, a file of an
  * input directory, or a file that belongs to an input stream (metadata, registry).
  *
- * Paths cannot be compared, because of links and mounts.  Files and folders are
+ * Paths cannot be compared, because of links and mounts.  Files and directories are
  * compared by device and inode.  All files in an input directory are read, so a new
  * output in it is refused, too.
  */
@@ -31,7 +31,7 @@
  * @name: name in messages
  * @there: it exists
  * @st: device, inode and type, if it exists
- * @folder: descriptor of the folder that it is or will be in; -1: unknown
+ * @folder: descriptor of the directory that it is or will be in; -1: unknown
  */
 struct output {
 	const char *name;
@@ -46,8 +46,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /*
- * Does a file keep its contents?  Terminals, the device, pipes and sockets have
- * nothing to overwrite, so one of them may be both input and output.
+ * Return true if a file keeps its contents.  Terminals, the device, pipes and sockets
+ * have nothing to overwrite, so they may be both input and output.
  */
 static bool keeps_contents(const struct stat *st)
 {
@@ -63,7 +63,7 @@ static bool is_output(const struct output *o, int folder, const char *name)
 	       is_same(&st, &o->st);
 }
 
-/* Is @folder, or a folder above it, the same as @other? */
+/* Return true if @folder, or a directory above it, is the same as @other. */
 static bool lies_in(int folder, const struct stat *other)
 {
 	int at = fcntl(folder, F_DUPFD_CLOEXEC, 3), up;
@@ -84,7 +84,7 @@ static bool lies_in(int folder, const struct stat *other)
 	return found;
 }
 
-/* Set @name to the file of folder @path that is the output, or "". */
+/* Set @name to the file of directory @path that is the output, or "". */
 static void find_output_in(const struct output *o, const char *path,
 			   char name[NAME_MAX + 1])
 {
@@ -184,10 +184,10 @@ static int check_input(const struct output *o, const char *operand)
 }
 
 /*
- * Open the folder that an output is or will be in.  If the output is an existing
- * folder, take its "..": the path may end in a slash or be ".".
+ * Open the directory that an output is or will be in.  If the output is an existing
+ * directory, take its "..": the path may end in a slash or be ".".
  *
- * Return: 0 with a descriptor, or with -1 if the folder is unknown; or negative
+ * Return: 0 with a descriptor, or with -1 if the directory is unknown; or negative
  * errno.
  */
 static int open_place(const char *path, int *fd)
@@ -204,11 +204,11 @@ static int open_place(const char *path, int *fd)
 		return 0;
 	}
 	err = kt_path_follow(path, &place);
-	/* A link in /proc to an open file has no other name, hence no folder. */
+	/* A link in /proc to an open file has no other name, hence no directory. */
 	if (err || !place)
 		return err;
 	do {
-		/* Missing folders may be created later: go up to one that exists. */
+		/* Missing directories may be created later: go up to one that exists. */
 		folder = kt_path_folder(place);
 		last = !folder || !strcmp(folder, place);
 		if (folder)
@@ -247,7 +247,7 @@ int output_check(const char *path, char *const *inputs, int nr)
 	return ret;
 }
 
-/* Is a folder a native trace? */
+/* Return true if a directory is a native trace. */
 static bool is_trace(int folder)
 {
 	char path[FD_PATH], *remark = NULL;

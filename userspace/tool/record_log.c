@@ -68,7 +68,7 @@ int record_first_piece(struct record *r)
 }
 
 /*
- * Is the current piece empty, even after flushing open blocks?
+ * Return true if the current piece is empty, even after flushing open blocks.
  *
  * Records in open blocks go to the next piece unless they are flushed.  Without the
  * flush, a quiet session would produce one empty piece after the other, and --keep

@@ -40,7 +40,7 @@ enum {
  * struct loop - state of the loop
  * @r: the recording
  * @fds: signalfd, timerfd and device
- * @began: begin of the recording, CLOCK_MONOTONIC in ns
+ * @began: when the recording began, CLOCK_MONOTONIC in ns
  * @last_second: when progress was shown last, in ns
  * @last_records: number of records then
  * @grace_ends: end of GRACE_NS after a signal, in ns; 0: no signal

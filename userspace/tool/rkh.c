@@ -187,7 +187,7 @@ static int take_signal(struct rkh *r, const struct order *o)
 	return 0;
 }
 
-/* Does an entry name the thread, as one that passes or as an exception? */
+/* Return true if an entry names the thread, as one that passes or as an exception. */
 static bool is_named(const struct ktape_filter_pid *entry, int32_t pid,
 		     uint32_t except)
 {
@@ -247,10 +247,10 @@ static void set_all_objects(struct ktape_filter_value *v, bool pass)
 }
 
 /*
- * Suppress a thread.  A filter has entries that pass and exceptions, only exceptions,
- * or no entry: then no thread passes.  With entries that pass, the exception is still
- * needed, because an entry of another thread may include this one (its threads or
- * children).
+ * Suppress a thread.  A filter has entries that pass and exceptions, or only exceptions,
+ * or no entry.  If it has no entry, no thread passes.  With entries that pass, the
+ * exception is still needed, because an entry of another thread may include this one
+ * (its threads or children).
  */
 static int suppress_object(struct ktape_filter_value *v, int32_t pid)
 {

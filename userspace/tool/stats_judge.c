@@ -292,7 +292,7 @@ int stats_judge_check(const struct kt_command *command,
 	return 0;
 }
 
-/* Could the lost events have changed the verdict? */
+/* Return true if the lost events may have changed the verdict. */
 static bool is_open(const struct condition *c, double limit, bool verdict,
 		    const struct ktape_quantile *bounds)
 {

@@ -190,7 +190,7 @@ static void print_shares(const struct ktape_linux *l, size_t i)
 
 		ktape_linux_quantile(l, i, stats_shares[q].millionth, &v);
 		stats_put_time(text, sizeof(text), v.value, s->unit);
-		/* Lost events leave it open: '~' between bounds, '?' without bound. */
+		/* Lost events make it uncertain: '~' up to a bound, '?' without one. */
 		if (v.low != v.value || v.high != v.value)
 			strcat(text, v.high == UINT64_MAX ? "?" : "~");
 		printf(" %11s", text);

@@ -303,7 +303,7 @@ static int add_record(struct kt_sink *s, struct stream *st,
 	return err;
 }
 
-/* Would a reader derive the right thread for @e, without a context record? */
+/* Return true if a reader derives the right thread for @e without a context record. */
 static bool thread_is_known(const struct stream *st,
 			    const struct stream *event_ring,
 			    const struct ktape_event *e)

@@ -70,7 +70,7 @@ bool pf_set_add(struct pf_set *set, uint64_t key)
 	return true;
 }
 
-/* Is the number in the set? */
+/* Return true if the number is in the set. */
 bool pf_set_has(const struct pf_set *set, uint64_t key)
 {
 	uint32_t at;
