@@ -122,7 +122,7 @@ static void resume_in_isr(struct walk *w, uint64_t i)
 		w->current = e->info[0];
 }
 
-/* All interrupts have ended: set what runs next. */
+/* All interrupts have ended: set the context that runs next. */
 static void set_next_after_isr(struct walk *w, uint64_t i)
 {
 	struct ktape_rtos_event *e = &w->list[i].e;
@@ -149,7 +149,7 @@ static void take_interrupted(struct walk *w, uint64_t i)
 	w->current = e->prio;
 }
 
-/* Set what runs after an event in an interrupt. */
+/* Set the context that runs after an event in an interrupt. */
 static void set_next_in_isr(struct walk *w, uint64_t i)
 {
 	struct ktape_rtos_event *e = &w->list[i].e;
@@ -204,8 +204,8 @@ static uint32_t next_after_resume(struct walk *w, uint64_t i)
 }
 
 /*
- * Return what runs after a thread yields: the thread of the next event, unless that
- * thread was resumed or suspended in between.
+ * Return the thread that runs after a thread yields: the thread of the next event,
+ * unless that thread was resumed or suspended in between.
  */
 static uint32_t next_after_relinquish(struct walk *w, uint64_t i)
 {
@@ -229,7 +229,7 @@ static uint32_t next_after_relinquish(struct walk *w, uint64_t i)
 	return address;
 }
 
-/* Set what runs after an event in a thread. */
+/* Set the context that runs after an event in a thread. */
 static void set_next_in_thread(struct walk *w, uint64_t i)
 {
 	struct ktape_rtos_event *e = &w->list[i].e;
@@ -253,7 +253,7 @@ static void set_next_in_thread(struct walk *w, uint64_t i)
 	w->current = e->next;
 }
 
-/* Set for each event of a core what runs after it. */
+/* Set for each event of a core the context that runs next. */
 void kt_rtos_contexts(struct ktape_rtos *r, struct kt_rtos_events *events)
 {
 	struct kt_rtos_event *list = events->list;

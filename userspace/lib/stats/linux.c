@@ -69,7 +69,7 @@ static struct kt_sl_cpu *get_cpu(struct ktape_linux *l, uint32_t cpu)
 	return c;
 }
 
-/* Account the time since the last event of a CPU to what ran there. */
+/* Account the time since a CPU's last event to the thread or handler that ran. */
 static int account_time(struct ktape_linux *l, struct kt_sl_cpu *c, uint64_t ts)
 {
 	uint64_t ns = kt_sl_ns(l, c->last, ts);

@@ -60,7 +60,7 @@ struct kt_sl_past {
  * @depth: number of running interrupt handlers
  * @irqs: running interrupt handlers, the innermost last
  * @past: ring of the threads that ran
- * @next: number of entries written to @past so far; the ring has the last of them
+ * @next: number of entries written to @past so far, also those overwritten since
  */
 struct kt_sl_cpu {
 	struct ktape_linux_cpu result;

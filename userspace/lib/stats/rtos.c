@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Statistics of RTOS traces, as TraceX computes them: collect events and threads, and
- * return the results.  context.c finds out what runs after each event, count.c counts,
+ * return the results.  context.c finds the context after each event, count.c counts,
  * inversion.c finds priority inversions.
  */
 #include <ktape/formats.h>

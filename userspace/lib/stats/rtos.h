@@ -19,7 +19,7 @@ enum kt_rtos_left {
 };
 
 /**
- * struct kt_rtos_event - an event with what is needed to analyse it
+ * struct kt_rtos_event - an event, with members for its analysis
  * @e: the public part; must be first, because callers get a pointer to it
  * @threshold: preemption threshold, or KTAPE_RTOS_UNKNOWN
  * @same: number of the next event of the same thread, or KT_RTOS_NEVER

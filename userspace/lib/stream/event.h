@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The event table in the form that the decoder walks, and reading the values of one
- * event with it.
+ * The event table as plans for the decoder (struct kt_plan), and functions that read
+ * the values of one event with its plan.
  *
  * kt_fields_*() returns all fields of an event one after the other; kt_place_*()
- * returns one field whose place was looked up before; kt_typed_*() returns the typed
+ * returns one field, at a place from kt_place_find(); kt_typed_*() returns the typed
  * arguments of a user event.
  */
 #ifndef _KT_EVENT_H
@@ -86,7 +86,7 @@ static inline bool kt_event_fits(const struct ktape_event *event)
  * @value: value of the field if @count is 0; signed types are extended.  @count is
  *	0 also for a PLACE_REST field of exactly one word
  * @count: number of values, or of bytes for text, at @data
- * @data: values of a field with several of them
+ * @data: the values, if @count is not 0
  */
 struct kt_fields {
 	const struct kt_slot *step;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The event table as data, generated from <ktape/events.h> in two forms: the public
- * one (ktape_event_desc()), and kt_plans, which the decoder walks (event.h).
+ * one (ktape_event_desc()), and kt_plans for the decoder (event.h).
  */
 #include "util/bits.h"
 

@@ -217,7 +217,7 @@ static size_t added_length(const struct text *t, size_t from)
 	return begins_with(&line, end) ? n + strlen(end) : 0;
 }
 
-/* Report what was added between @from and @to and after @end.  Return: -ENODATA. */
+/* Report lines added between @from and @to and after @end.  Return: -ENODATA. */
 static int report_added(const struct text *t, size_t from, size_t to, size_t end,
 		      struct ktape_error *error)
 {
@@ -235,8 +235,9 @@ static int report_added(const struct text *t, size_t from, size_t to, size_t end
 
 /*
  * Tools older than 0.9 added lines at the beginning of env and a remark at the end
- * without updating the checksum.  Check whether the checksum is right without them.
- * Return: -ENODATA if it is, else 0.
+ * without updating the checksum.  Check whether the checksum is right for the text
+ * without these additions.
+ * Return: -ENODATA if it is right, else 0.
  */
 static int find_added(const struct text *t, struct ktape_error *error)
 {
@@ -284,7 +285,8 @@ static bool skip_value(struct text *ours, struct text *theirs, bool sealed)
 }
 
 /*
- * Find the first byte of @theirs that differs from @ours.
+ * Find the first byte of the trace's text (@theirs) that differs from the text of this
+ * library (@ours).
  * Return: its offset, or SIZE_MAX if there is none.
  */
 static size_t find_difference(struct text ours, struct text theirs, bool sealed)
@@ -400,7 +402,7 @@ static bool has_our_table(const struct ktape_info *info)
  */
 static int are_read(const struct events *e, const struct ktape_info *info)
 {
-	/* time_extend stands before the events of the table. */
+	/* time_extend precedes the events of the table. */
 	bool same = kt_mask_has(info->known, KTAPE_TIME_EXTEND) &&
 		    !strcmp(info->names[KTAPE_TIME_EXTEND], "time_extend");
 	struct ktape_info *alone;

@@ -29,7 +29,7 @@ struct token {
 
 /*
  * State of the parser: block, depth, key of the current statement, name and id of
- * the current event, and index of the event description expected next.
+ * the current event, and index (kt_event_text()) of the description expected next.
  */
 struct parser {
 	const char *at;
@@ -224,7 +224,7 @@ static void take_event(struct parser *p, const struct token *value)
 		p->id = (int64_t)parse_number(value, 10);
 }
 
-/* Store a "key = value" that stands directly inside a block. */
+/* Store the value of a "key = value" directly inside a block. */
 static void take_value(struct parser *p, const struct token *value)
 {
 	if (token_is(&p->block, "event"))
@@ -269,13 +269,13 @@ static void end_event(struct parser *p, const char *begin)
 	memcpy(p->info->names[p->id], p->name, sizeof(p->name));
 	p->next = kt_event_place((unsigned int)p->id);
 	ours = kt_event_text(p->next++, &opcode, &len);
-	/* Our text ends in "};\n", the parser is after the "}". */
+	/* This library's text ends in "};\n", the parser is after the "}". */
 	if ((ours && len == there + 2 && !memcmp(ours, begin, there)) ||
 	    p->id == KTAPE_TIME_EXTEND)
 		kt_mask_add(p->info->known, (unsigned int)p->id);
 }
 
-/* Take the next event description if it is identical to ours. */
+/* Skip the next event description if it is identical to this library's. */
 static bool take_ours(struct parser *p)
 {
 	const struct ktape_event_desc *desc;

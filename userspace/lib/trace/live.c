@@ -169,7 +169,7 @@ int kt_live_wait(struct ktape_trace *t)
 	return 0;
 }
 
-/* Add the names of a packet at once: events delivered before it may need them. */
+/* Add the names of a packet at once: events before the packet may need the names. */
 static int learn_names(struct ktape_trace *t, const uint8_t *data, size_t len)
 {
 	struct ktape_packet packet;

@@ -257,7 +257,7 @@ static unsigned int verdict_on(const struct ktape_verify *v, uint32_t cpu)
 	return a->lost ? KTAPE_ABSENT_LOST : KTAPE_ABSENT_PROVED;
 }
 
-/* Order verdicts for the sum over all CPUs: FOUND wins, PROVED only if all agree. */
+/* Order verdicts for all CPUs together: FOUND before all, PROVED only if all agree. */
 static bool is_worse(unsigned int a, unsigned int b)
 {
 	static const uint8_t rank[] = {
@@ -270,8 +270,8 @@ static bool is_worse(unsigned int a, unsigned int b)
 }
 
 /*
- * Check whether a CPU ran without rings in the range.  If it got rings later, its own
- * markers say from when on.
+ * Check whether a CPU ran without rings in the range.  If the CPU got rings later, its
+ * own markers report the time.
  */
 static bool is_without(const struct ktape_verify *v, unsigned int cpu)
 {

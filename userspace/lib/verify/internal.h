@@ -61,7 +61,7 @@ struct kt_vclass {
  *	back
  * @looked: @steps is valid for the last packet
  * @steps: the clock steps back in the last packet
- * @lossy: something was lost in the last packet or right before it
+ * @lossy: events were lost in the last packet or directly before it
  * @counted: @head was not compared with the records yet
  * @open: the last packet was open, so its counters are later than its last record
  * @head: counters of the last closed packet
@@ -72,7 +72,7 @@ struct kt_vclass {
  * @based: @base and @base_missed are valid
  * @base: counters where counting begins
  * @base_missed: value of @missed where counting begins
- * @missed: events that were overwritten before they were read, as packets report
+ * @missed: events that were overwritten before a reader read them, as packets report
  * @doubt: the last packet was open and reports a loss
  * @class_based: counting by classes has begun
  * @class_missed: value of @missed where counting by classes began
@@ -247,8 +247,8 @@ struct kt_seen;
  * @records: records read so far
  * @event: current event, or NULL
  * @calls: threads in system calls
- * @seen: numbers whose names were looked up
- * @asked: a question was asked
+ * @seen: thread ids and functions whose names were looked up
+ * @asked: ktape_verify_ask() was called
  * @question: the question
  * @class: class of the event in question
  * @ring: ring of this class

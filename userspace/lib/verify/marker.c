@@ -19,7 +19,7 @@ static bool is_lossy(const struct kt_vcpu *c)
 	return c->ring[KTAPE_RING_CONTROL].doubt;
 }
 
-/* Records begin again: they are not covered by the last stop's ledger. */
+/* Records begin again, which the ledger of the last stop does not cover. */
 static void begin_records(struct kt_vcpu *c)
 {
 	for (unsigned int i = 0; i < KTAPE_RINGS_PER_CPU; i++)
@@ -159,7 +159,7 @@ static void take_freeze(struct ktape_verify *v, const struct kt_vcpu *c,
 	kt_absent_freeze(v, time);
 }
 
-/* A CPU runs without rings.  Each CPU with rings records this, perhaps more than once. */
+/* A CPU runs without rings.  Each CPU with rings records this, perhaps repeatedly. */
 static void take_without(struct ktape_verify *v, const struct ktape_event *e)
 {
 	uint32_t cpu = e->nargs ? ktape_event_arg(e, 0) : KT_CPUS_MAX;

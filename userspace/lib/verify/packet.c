@@ -151,7 +151,7 @@ uint64_t kt_ring_missed(const struct kt_vring *r)
 
 /*
  * Keep the counters of a packet if they belong to its end.  The counters of an open
- * packet belong to the moment of its copy, which is later than its last record; they
+ * packet belong to the moment of the copy, which is later than its last record; they
  * are kept separately until a closed packet has larger ones.
  */
 static void take_counts(struct kt_vring *r, const uint8_t *head)

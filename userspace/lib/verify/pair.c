@@ -3,8 +3,9 @@
  * Rules pair and switch on one CPU: interrupt handlers that begin must end, properly
  * nested, and the thread that is switched out must be the one that was switched in.
  *
- * After a loss, a marker or a filter, it is not known what runs; nothing is reported
- * until it is known again.  At a thread switch no handler can be running.
+ * After a loss, a marker or a filter, the running thread and handlers are not known.
+ * Nothing is reported until they are known again.  At a thread switch no handler can
+ * be running.
  */
 #include "verify/internal.h"
 
@@ -26,8 +27,8 @@ static const struct pair softirq_pair = {
 };
 
 /*
- * Forget the running thread and handlers of the CPU and the calls of all threads: events
- * are missing up to @until.  Pairs are not judged up to then.
+ * Forget the running thread and handlers of the CPU and the calls of all threads,
+ * because events are missing up to @until.  Pairs are not judged up to then.
  */
 void kt_verify_doubt(struct ktape_verify *v, struct kt_vcpu *c, uint64_t until)
 {
