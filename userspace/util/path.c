@@ -34,7 +34,7 @@ char *kt_path_folder(const char *path)
 	return strndup(path, len == 1 ? 1 : len - 1);
 }
 
-/* Check for a link in /proc: it stands for an open file, and its text is no path. */
+/* Check for a link in /proc, which refers to an open file and whose text is no path. */
 static bool is_of_proc(const char *path)
 {
 	char *folder = kt_path_folder(path);

@@ -131,7 +131,7 @@ int kt_stage_file(struct kt_stage *s, const char *path, unsigned int mode)
 	err = kt_path_follow(path, &place);
 	if (err)
 		return err;
-	/* Let the kernel report what is wrong with such a name. */
+	/* Open a link in /proc as it is; for a trailing slash, open(2) returns an error. */
 	if (!place || ends_in_slash(place)) {
 		free(place);
 		return kt_stage_direct(path, mode);

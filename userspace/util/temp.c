@@ -36,7 +36,7 @@ enum { SLOT_FREE, SLOT_TAKEN, SLOT_FILLED };
 /**
  * struct slot - a temporary name
  * @state: SLOT_FILLED = the other members are valid
- * @owner: process that created it; a forked child must not remove it
+ * @owner: process that created the name; a forked child must not remove it
  * @folder: descriptor of the folder
  * @name: name in the folder
  */
