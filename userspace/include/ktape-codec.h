@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libktape: the list of trace formats, and writing a trace in any of them.
+ * libktape: the list of trace formats, and writing a trace in any format.
  *
  * Included by ktape.h.  Reading a trace of any format is in ktape-trace.h.
  */
@@ -223,7 +223,7 @@ const char *ktape_sink_warning(const struct ktape_sink *sink);
  * @sink: the output
  *
  * Return: true if readers of the format learn the running thread from switches
- * alone, so context records have no use in it.
+ * alone, so the caller need not write context records.
  */
 bool ktape_sink_switches(const struct ktape_sink *sink);
 

@@ -45,7 +45,7 @@ int ktape_device_open(const char *path, bool writable,
  * ktape_device_create() - Create a session
  * @device: opened for writing
  * @create: properties of the session; this function fills the size member, and
- *	on failure the module fills the members that say what failed
+ *	on failure the module fills the members that report the reason
  * @session: set on success; release with ktape_device_close()
  *
  * Return: 0 or the errno of the ioctl.
@@ -120,7 +120,7 @@ void ktape_device_close(struct ktape_device *device);
  * ktape_device_fd() - Return the descriptor of a session, for poll(2)
  * @device: the session
  *
- * Return: the descriptor; the device keeps owning it.
+ * Return: the descriptor, which ktape_device_close() closes.
  */
 int ktape_device_fd(const struct ktape_device *device);
 

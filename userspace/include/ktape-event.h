@@ -38,7 +38,7 @@ enum ktape_field_type {
 };
 
 /**
- * enum ktape_place - where in a record a field stands
+ * enum ktape_place - the place of a field in a record
  * @KTAPE_PLACE_BITS: @count bits of dat20, after the bits of the previous field
  * @KTAPE_PLACE_ARG: argument words, or words of the blob after PLACE_BLOB
  * @KTAPE_PLACE_REST: all argument words
@@ -443,7 +443,7 @@ int ktape_event_field(const struct ktape_event *event, const char *name,
  * @ts: time of the previous record, in ticks
  * @cpu: CPU that recorded the packet
  * @kind: enum ktape_ring_kind
- * @truncated: the packet is cut off: fewer bytes than its header says
+ * @truncated: the packet is cut off: fewer bytes are present than its header says
  */
 struct ktape_packet {
 	const uint8_t *data;

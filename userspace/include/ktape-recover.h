@@ -173,7 +173,7 @@ int ktape_recover_from_device(struct ktape_device *device,
 
 /**
  * ktape_recover_from_fd() - Read regions from a file with a memory image
- * @fd: regular file or block device, open for reading; the caller keeps owning it
+ * @fd: regular file or block device, open for reading; the caller closes it
  * @input: filled; keeps a pointer to @fd
  *
  * Return: 0, or negative errno.

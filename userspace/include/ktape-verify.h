@@ -191,7 +191,7 @@ const struct ktape_info *ktape_verify_info(const struct ktape_verify *verify);
  *
  * Return: 0; -EINVAL if the trace has no such event or field, if @to is not after
  * @from, or if a question was asked before; -ERANGE if the field cannot have the
- * value, because a proof of its absence would say nothing.
+ * value: a proof of its absence would then mean nothing.
  */
 int ktape_verify_ask(struct ktape_verify *verify,
 		     const struct ktape_absence *absence);
