@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Copy packets out of a mapped ring.  An open block can be read in parts: each part
- * becomes a packet of its own, with a header such as closing the block would write.
+ * becomes a packet of its own, with the header that closing the block would write.
  */
 #include "stream/packet.h"
 #include "device/ring.h"

@@ -305,8 +305,8 @@ static void patch_head(struct kt_ring *r, uint8_t *first, size_t page_size,
 
 /*
  * Return the next closed block in the mapping, without copying all of it.  Only the
- * first page is copied, with the header as it is to be saved.  After using the rest,
- * the caller must check with kt_ring_intact() that it was not overwritten.
+ * first page is copied; its header is patched for the trace.  After using the rest, the
+ * caller must check with kt_ring_intact() that it was not overwritten.
  *
  * Return: 1, 0 if there is no closed block, -EAGAIN if the block was partly delivered
  * so that ktape_reader_read() must copy it, -EBADMSG if the block is damaged.

@@ -2,7 +2,7 @@
 /* Look up the names of an event's values, as they were valid at the event's time. */
 #include "names/names.h"
 
-/* Registry type of a field type, KTAPE_OBJ_FREE = such fields have no objects. */
+/* Registry type of a field type, KTAPE_OBJ_FREE = the values are no objects. */
 static const uint8_t object_types[KTAPE_TYPES] = {
 	[KTAPE_TYPE_TID] = KTAPE_OBJ_THREAD,
 	[KTAPE_TYPE_IRQ] = KTAPE_OBJ_IRQ,

@@ -64,8 +64,8 @@ static inline char *kt_put_object(char *p, const struct ktape_object_info *o)
 
 /*
  * registry.c.  Besides names, a registry holds the list of formats that can describe
- * the user events of its trace.  The formats stand above this folder, so the list is
- * handed down when a registry is made.
+ * the user events of its trace.  The format folders are above this folder, so the
+ * caller of kt_registry_new() passes the list.
  */
 struct kt_user_format;
 int kt_registry_new(uint64_t hz, const struct kt_user_format *const *formats,

@@ -33,7 +33,7 @@ struct kt_batch {
 	struct kt_batch *next;
 };
 
-/* A block in a file that was overwritten in the ring while it was written. */
+/* A block that the kernel overwrote in the ring while it was written to the file. */
 struct kt_hole {
 	uint64_t offset;
 	uint64_t records;

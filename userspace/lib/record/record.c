@@ -259,7 +259,7 @@ int ktape_recorder_open(struct ktape_device *device,
 	}
 	if (!err)
 		err = kt_record_alloc(rec);
-	/* Last, because it may replace an earlier trace. */
+	/* Open the output last, because this may replace an earlier trace. */
 	if (!err)
 		err = open_output(rec, options);
 	if (err) {
@@ -289,8 +289,8 @@ int64_t kt_record_copy(struct ktape_recorder *rec, unsigned int ring,
 }
 
 /*
- * Copy the closed blocks of a ring.  If @parts is set, also copy what is published of
- * the open block.  The loop is bounded, because writing causes new events.
+ * Copy the closed blocks of a ring.  If @parts is set, also copy the published part
+ * of the open block.  The loop is bounded, because writing causes new events.
  */
 static void drain_copies(struct ktape_recorder *rec, unsigned int ring)
 {

@@ -283,7 +283,7 @@ void kt_record_complete(struct ktape_recorder *rec, unsigned int ring)
 		out->first = b->next;
 		b->next = rec->free;
 		rec->free = b;
-		/* The rest of a short direct write may not be aligned: write it plainly. */
+		/* The rest of a short direct write may not be aligned: use a plain write. */
 		if (b->write.result == -EINVAL && out->file->direct)
 			b->write.result = kt_ctf_write(rec->ctf, out->file,
 						       &b->write.left);

@@ -5,7 +5,7 @@
  * names.c the names.  The layout of the memory is in ktape/persist.h.
  *
  * The memory may contain anything.  Every number is checked before it is used, and
- * memory use is bounded by the limits here, not by what the input says.
+ * memory use is bounded by the limits in this file, not by sizes in the input.
  */
 #include <stdarg.h>
 
@@ -112,7 +112,7 @@ static bool is_inside(const struct ktape_persist *p, uint64_t offset,
 	       bytes <= p->size - offset;
 }
 
-/* Validate a superblock.  Return: NULL, or what is wrong. */
+/* Validate a superblock.  Return: NULL, or a description of the error. */
 static const char *check_super(const struct ktape_persist *p)
 {
 	uint32_t page = p->page_size;

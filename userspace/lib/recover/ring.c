@@ -514,7 +514,7 @@ static int recover_blocks(struct ring *r)
 
 /*
  * Recover a ring.
- * Return: 1, 0 if nothing was ever in it, or negative errno.
+ * Return: 1, 0 if nothing was ever recorded in the ring, or negative errno.
  */
 int kt_recover_ring(struct kt_recovery *rec,
 		    const struct ktape_persist_ring *desc,

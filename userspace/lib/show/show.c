@@ -129,7 +129,7 @@ static char *put_exception(char *p, const struct kt_line *l)
 	return p;
 }
 
-/* Put a call stack: the event that it belongs to, and all frames. */
+/* Put a call stack: the event that caused it, and all frames. */
 static char *put_stack(char *p, const struct kt_line *l)
 {
 	const struct ktape_event *e = l->event;

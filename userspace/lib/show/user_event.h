@@ -4,7 +4,7 @@
  *
  * An event of another trace format that has no native counterpart is kept as a user
  * event whose id has the format in its upper byte (ktape/formats.h).  Only that format
- * knows the names of the fields.  The format folders stand above this folder, so each
+ * knows the names of the fields.  The format folders are above this folder, so each
  * format describes itself in a struct kt_user_format, and the registry of a trace holds
  * the list of the built-in formats (kt_registry_new()).
  *
@@ -107,8 +107,8 @@ struct kt_user_event {
  * @ids: upper byte of the ids of its user events, KTAPE_FORMAT_ID_*
  * @event_name: return the name of an event by the lower 24 bits of the id, or NULL
  * @describe: add the fields of an event that has a name to @u, and its report.
- *	Return false if the arguments are not those of such an event: it is then
- *	shown with plain arguments
+ *	Return false if the arguments do not fit: the event is then shown with
+ *	plain arguments
  */
 struct kt_user_format {
 	const char *name;
