@@ -298,7 +298,7 @@ static __always_inline void event_by_call(u32 code, u32 place, const u32 nargs,
  *
  * Context: as kt_event().
  */
-void kt_event0(u32 code, u32 place, struct task_struct *other)
+void notrace kt_event0(u32 code, u32 place, struct task_struct *other)
 {
 	event_by_call(code, place, 0, 0, 0, 0, other);
 }
@@ -312,7 +312,7 @@ void kt_event0(u32 code, u32 place, struct task_struct *other)
  *
  * Context: as kt_event().
  */
-void kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
+void notrace kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
 {
 	event_by_call(code, place, 1, a0, 0, 0, other);
 }
@@ -327,7 +327,8 @@ void kt_event1(u32 code, u32 place, u32 a0, struct task_struct *other)
  *
  * Context: as kt_event().
  */
-void kt_event2(u32 code, u32 place, u32 a0, u32 a1, struct task_struct *other)
+void notrace kt_event2(u32 code, u32 place, u32 a0, u32 a1,
+		       struct task_struct *other)
 {
 	event_by_call(code, place, 2, a0, a1, 0, other);
 }
@@ -343,8 +344,8 @@ void kt_event2(u32 code, u32 place, u32 a0, u32 a1, struct task_struct *other)
  *
  * Context: as kt_event().
  */
-void kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
-	       struct task_struct *other)
+void notrace kt_event3(u32 code, u32 place, u32 a0, u32 a1, u32 a2,
+		       struct task_struct *other)
 {
 	event_by_call(code, place, 3, a0, a1, a2, other);
 }

@@ -96,7 +96,7 @@ static noinline void symbol_make_pending(unsigned long address, u32 token)
  * Context: any, NMI included; preemption disabled.
  * Return: the token, 0 for address 0 only.
  */
-u32 kt_token_func(unsigned long address)
+u32 notrace kt_token_func(unsigned long address)
 {
 	u32 token = kt_token((const void *)address);
 

@@ -86,8 +86,8 @@ static __always_inline u64 block_rq_sector(struct request *rq)
 #define STATUS_SHIFT	8
 
 /* Record an event of class block; all have the same argument words. */
-static void record_block(u32 opcode, u32 operation, u32 status, dev_t dev,
-			 u64 sector, u32 bytes)
+static void notrace record_block(u32 opcode, u32 operation, u32 status,
+				 dev_t dev, u64 sector, u32 bytes)
 {
 	const u32 args[] = { dev, (u32)sector, (u32)(sector >> 32), bytes };
 	const struct kt_record rec = {
@@ -226,7 +226,7 @@ static void notrace probe_block_bio_complete(void *data,
  * Context: any.
  * Return: the number.
  */
-u32 kt_netdev_id(const struct net_device *dev)
+u32 notrace kt_netdev_id(const struct net_device *dev)
 {
 	if (likely(net_eq(dev_net(dev), &init_net)))
 		return dev->ifindex;
