@@ -214,11 +214,10 @@ static noinline void notrace record_module_use(u32 opcode, struct module *mod,
 					       unsigned long ip)
 {
 	u32 args[2];
-	const struct kt_record rec = {
+	struct kt_record rec = {
 		.code = KT_CODE(opcode, 0, 1, ARRAY_SIZE(args)),
 		.class = KTAPE_CLASS_MODULE,
 		.nargs = ARRAY_SIZE(args),
-		.size = module_name_bytes(mod),
 		.args = args,
 		.blob = mod->name,
 	};
@@ -227,6 +226,7 @@ static noinline void notrace record_module_use(u32 opcode, struct module *mod,
 	if (kt_wanted(opcode)) {
 		args[0] = kt_token_func(ip);
 		args[1] = atomic_read(&mod->refcnt);
+		rec.size = module_name_bytes(mod);
 		kt_event_record(KT_RING_OF_MODULE, &rec);
 	}
 	kt_probe_leave();
