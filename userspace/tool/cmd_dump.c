@@ -384,8 +384,10 @@ static int dump_now(struct dump *d, const char *path)
 	ret = device_copy(path, &device, &fd);
 	if (!ret) {
 		snprintf(copy, sizeof(copy), "/proc/self/fd/%d", fd);
-		ret = lseek(fd, 0, SEEK_SET) ? fail("%s", strerror(errno)) :
-					       dump_trace(d, copy);
+		ret = lseek(fd, 0, SEEK_SET) ?
+			      fail("%s: cannot read the copy of its records: %s",
+				   path, strerror(errno)) :
+			      dump_trace(d, copy);
 	}
 	if (!ret && d->o.clear) {
 		err = ktape_device_clear(device);

@@ -142,7 +142,7 @@ static int connect_line(int line)
 		return fail("fork: %s", strerror(errno));
 	close(ends[1]);
 	if (dup2(ends[0], STDIN_FILENO) < 0)
-		return fail("%s", strerror(errno));
+		return fail("pipe: %s", strerror(errno));
 	close(ends[0]);
 	return 0;
 }
@@ -185,7 +185,7 @@ static int write_all(struct receive *r, const struct receive_options *o)
 		ret = r->error;
 	if (!ret)
 		ret = ktape_sink_finish(r->sink);
-	return ret ? fail("%s", read_error(ret)) : 0;
+	return ret ? fail("%s to %s: %s", r->line, o->out, read_error(ret)) : 0;
 }
 
 static void report_results(const struct receive *r,
@@ -212,7 +212,8 @@ static int receive_trace(struct receive *r, const struct receive_options *o)
 	int ret = ktape_trace_open("-", &how, &r->trace, &error);
 
 	if (ret)
-		return fail("%s", *error.text ? error.text : strerror(-ret));
+		return fail("%s: %s", r->line,
+			    *error.text ? error.text : strerror(-ret));
 	ret = write_all(r, o);
 	if (ret)
 		return ret;

@@ -383,7 +383,7 @@ static int report_end(struct record *r, int err)
 		return EXIT_OK;
 	if (err == -ECANCELED && to_pipe(r))
 		return fail(
-			"the reader of the pipe has stopped reading: its trace is cut off");
+			"the reader of the pipe stopped reading: the trace that it has is cut off");
 	if (err)
 		return fail("%s: %s; the trace up to this point is kept",
 			    target_name(r), strerror(-err));

@@ -210,7 +210,9 @@ static int find_region(struct job *job)
 	nr = ktape_recover_scan(&job->input, &job->hooks, places, PLACES_MAX);
 	if (job->tty)
 		fputc('\r', stderr);
-	ret = nr < 0 ? fail("%s", strerror(-nr)) :
+	ret = nr < 0 ? fail("%s: %s",
+			    job->o->image ? job->o->image : "the module",
+			    strerror(-nr)) :
 		       choose_region(job, places, nr);
 	free(places);
 	return ret;

@@ -350,7 +350,7 @@ static int report_results(const struct send *s, int ret)
 	if (signals_came() && !s->error)
 		note("stopped by a signal: the stream is complete up to that point");
 	if (ret)
-		ret = fail("%s", read_error(ret));
+		ret = fail("cannot read the trace: %s", read_error(ret));
 	if (s->error)
 		ret = fail("%s: %s", s->line, strerror(-s->error));
 	note("%llu events sent, %llu shed", (unsigned long long)s->sent,
@@ -367,7 +367,7 @@ static int prepare_waiting(struct send *s)
 	s->wake = epoll_create1(EPOLL_CLOEXEC);
 	if (s->signal < 0 || s->wake < 0 ||
 	    epoll_ctl(s->wake, EPOLL_CTL_ADD, s->signal, &e))
-		return fail("%s", strerror(errno));
+		return fail("cannot wait for signals: %s", strerror(errno));
 	signals_catch();
 	/* If the line is a pipe, write() returns EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);

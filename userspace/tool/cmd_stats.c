@@ -385,7 +385,7 @@ static int make_stats(struct stats *s, bool rtos)
 	if (!ret)
 		ret = print_stats(s);
 	if (ret)
-		return fail("%s", read_error(ret));
+		return fail("%s: %s", s->t.path, read_error(ret));
 	if (report_bounds(s))
 		s->t.damaged = true;
 	if (!rtos)

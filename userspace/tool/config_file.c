@@ -125,7 +125,7 @@ int config_save(const char *path, const struct ktape_config *config)
 		named.mask[0] &= ~(1ULL << i);
 	err = ktape_config_format(&named, &text);
 	if (err)
-		return fail("%s", strerror(-err));
+		return fail("%s: %s", path, strerror(-err));
 	if (strcmp(path, "-"))
 		err = write_file(path, text);
 	else if (fputs(text, stdout) < 0 || fflush(stdout))

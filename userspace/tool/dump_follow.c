@@ -297,7 +297,7 @@ int follow_begin(const char *path, pid_t *child)
 	}
 	close(ends[1]);
 	if (dup2(ends[0], STDIN_FILENO) < 0)
-		return fail("%s", strerror(errno));
+		return fail("pipe: %s", strerror(errno));
 	close(ends[0]);
 	return 0;
 }

@@ -23,7 +23,7 @@ static int32_t missing_pid(const struct ktape_filter_value *v)
 	return 0;
 }
 
-/* Print which cgroup of a filter is not one.  Return: false if all are. */
+/* Print which path of a cgroup filter is no cgroup.  Return: false if all are cgroups. */
 static bool report_cgroup(const struct ktape_filter_value *v)
 {
 	const char *name = v->entries;

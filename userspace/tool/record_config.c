@@ -30,7 +30,7 @@ static int take_events(struct record *r)
 	return 0;
 }
 
-/* Settle a number: the option, else the file's value, else the default @usual. */
+/* Choose a number: that of the option, else of the file, else the default @usual. */
 static void settle_number(struct record *r, uint32_t what, uint64_t *option,
 			  uint64_t *value, uint64_t usual)
 {

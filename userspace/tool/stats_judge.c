@@ -52,7 +52,7 @@ static const char *const whats[] = { "count", "sum",	"min",	    "mean",
 
 /* ---- metrics -------------------------------------------------------------------------- */
 
-/* Split a metric KIND[NAME].WHAT.  Return: false: it is not one. */
+/* Split a metric KIND[NAME].WHAT.  Return: false if @metric has another form. */
 static bool split_metric(const char *metric, unsigned int *kind, char *name,
 			 const char **what)
 {

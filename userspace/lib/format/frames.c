@@ -5,7 +5,7 @@
 /**
  * kt_frames_next() - find the next frame
  * @s: the trace
- * @flag: byte that ends a frame and does not occur in one
+ * @flag: byte that ends a frame and does not occur inside a frame
  * @max: most bytes that a frame may have, without the flag
  * @frame: set to its first byte, valid until the input is read on
  *

@@ -27,7 +27,7 @@ static uint64_t hash_fnv(uint64_t hash, const void *data, size_t len)
 	return hash;
 }
 
-/* Make the uuid a hash of the input's first bytes, so that an input always gets the same. */
+/* Make the uuid a hash of the first bytes: an input has the same uuid each time. */
 static void make_uuid(struct kt_import *s)
 {
 	size_t len = (size_t)kt_min(kt_scan_there(s->in), UUID_BYTES);

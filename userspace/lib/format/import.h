@@ -68,8 +68,8 @@ struct kt_named {
 /**
  * struct kt_fifo - records that wait to be delivered, in order
  * @buf: the records
- * @head: offset of the first one
- * @len: offset after the last one
+ * @head: offset of the first record
+ * @len: offset after the last record
  * @cap: bytes allocated
  * @last_ts: time of the last record that was put in, delivered or not
  * @begun: a record was put in, @last_ts is valid

@@ -33,7 +33,7 @@ static uint32_t type_of(const struct ktape_field *f)
 	}
 }
 
-/* Describe the fields; numbers begin at 1.  pf_generic() numbers them the same. */
+/* Describe the fields, numbered from 1.  pf_generic() must use the same numbers. */
 static char *put_fields(char *p, const struct ktape_event_desc *d)
 {
 	uint32_t number = 0;

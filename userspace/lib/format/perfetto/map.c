@@ -346,7 +346,7 @@ static void put_blocked(struct perfetto *pf, const struct ktape_event *e)
 	c->len += (uint32_t)(p - start);
 }
 
-/* Keep a sched_blocked of the running thread until its switch.  Return: false if not. */
+/* Keep a sched_blocked of the running thread until its switch.  Return: true if kept. */
 static bool keep_blocked(struct perfetto *pf, const struct ktape_event *e)
 {
 	struct pf_cpu *c = pf->cpus[e->cpu];

@@ -156,7 +156,7 @@ static char *put_clock(char *p, uint32_t id, uint64_t ns)
 	return pf_close(m, pf_number(p, PF_CLOCK_TIMESTAMP, ns));
 }
 
-/* Write a snapshot of all clocks, for the moment one second of ticks after zero. */
+/* Write a snapshot of all clocks at the same moment: trace clock = one second. */
 static char *put_clocks(const struct perfetto *pf, char *p)
 {
 	const struct ktape_info *i = pf->s->info;

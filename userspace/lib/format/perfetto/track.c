@@ -5,8 +5,8 @@
  *
  *	track id	| enum pf_track 8 | CPU or thread 24 | marker or other id 32 |
  *
- * Slices of one track have to nest or follow each other.  Those of different
- * markers, threads or CPUs need not, so each has a track of its own.
+ * Slices of one track have to nest or follow each other.  Slices of different markers,
+ * threads or CPUs overlap, so each marker, thread or CPU has its own track.
  */
 #include "internal.h"
 

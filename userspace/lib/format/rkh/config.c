@@ -32,7 +32,7 @@ static bool is_valid_config(const struct kt_rkh_config *c)
 
 /*
  * Read the configuration record.  It has neither sequence number nor time stamp, and a
- * checksum only if its own flags say so.  @c has the width of ids; the rest is set.
+ * checksum only if its own flags say so.  @c->id is given; all other members are set.
  * Return: false if the frame is no configuration record.
  */
 bool kt_rkh_get_config(struct kt_rkh_config *c, const uint8_t *data, size_t len)

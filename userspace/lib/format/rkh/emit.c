@@ -213,7 +213,7 @@ static bool get_rest(struct kt_foreign *f, const uint8_t *p, const uint8_t *end,
 
 /*
  * Read the native event or loss that a user event of a Linux stream stands for; its buffer
- * comes to @room.  An opcode that is not in the event table may come from a newer writer, so
+ * is put at @room.  An opcode that is not in the event table may come from a newer ktape, so
  * its arguments are not checked.
  * Return: false if ktape cannot have written it.
  */

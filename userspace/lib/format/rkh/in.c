@@ -257,7 +257,7 @@ static bool find_config(struct kt_rkh_config *c, const uint8_t *data, size_t len
 /**
  * struct looks - what the first frames look like for one width of ids
  * @good: known events with a right checksum or the next sequence number
- * @next: of those, the ones with the next sequence number
+ * @next: good events with the next sequence number
  * @known: other known events
  * @bad: frames that are no known event
  */

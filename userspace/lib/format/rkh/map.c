@@ -67,8 +67,8 @@ static const struct {
 };
 
 /*
- * Complete the address of an object that is distinguished by param1 (the CPU of an interrupt,
- * the thread of a marker) and its id.
+ * Add to the address what identifies the object: its param1 (the CPU of an interrupt, the
+ * thread of a marker) and its id.
  * Return: false if they are too large for an address.
  */
 static bool pair_address(const struct ktape_event *e, uint32_t *address)

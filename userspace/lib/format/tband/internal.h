@@ -173,7 +173,7 @@ struct kt_tband_prio {
  * struct kt_tband_line - frames from a line that wait for their check
  * @on: frames wait; false for a stream without checks
  * @checked: a check was right, so the stream has checks
- * @harmed: a notice of damage was sent, and no whole group has come since
+ * @harmed: a notice of damage was sent, and no whole group was decoded since
  * @quiet: the frame being decoded only describes the event that ends its group
  * @unknown: events are missing before the next one, and it is unknown how many
  * @known: [0] events, [1] names: @seq is valid
@@ -203,7 +203,7 @@ struct kt_tband_line {
  * struct kt_tband_import - an input that is being read
  * @hex: it consists of hexadecimal digits
  * @bare: mode bare-metal: an event of FreeRTOS is an invalid frame
- * @check: option check: it comes over a line, with checks, and its times are in ns
+ * @check: option check: the stream has checks, and its times are in ns
  * @count: number of cores, at most
  * @core: core of the next events
  * @cores: all cores so far

@@ -162,7 +162,7 @@ static int take_check(struct kt_import *s, const struct kt_tband_check *c,
 
 /* ---- frames ----------------------------------------------------------------- */
 
-/* Stop waiting for checks, because the stream has none: take the frames as they are. */
+/* Stop waiting for checks, because the stream has none: decode the waiting frames. */
 static int stop_waiting(struct kt_import *s)
 {
 	struct kt_tband_import *t = s->state;
@@ -194,7 +194,7 @@ static void drop_first_frame(struct kt_tband_line *l)
 	l->nr--;
 }
 
-/* Let a frame wait; without room for it, drop the first ones. */
+/* Let a frame wait; without room for it, drop the frames that wait longest. */
 static void hold_frame(struct kt_import *s, const uint8_t *frame, size_t len)
 {
 	struct kt_tband_import *t = s->state;

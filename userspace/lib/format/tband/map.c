@@ -103,7 +103,7 @@ static int map_registry(struct kt_sink *s, const struct ktape_event *e)
 		if (param1)
 			at.cpu = param1 - 1;
 		return put_text(s, &at, KT_TBAND_ISR_NAME, id, 0, e->blob, len);
-	case KTAPE_OBJ_IRQ:		/* named when they first come on a core */
+	case KTAPE_OBJ_IRQ:		/* named at the first event on a core */
 	case KTAPE_OBJ_SOFTIRQ:
 		return 0;
 	case KTAPE_OBJ_USER + KTAPE_USER_QUEUE:

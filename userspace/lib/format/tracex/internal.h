@@ -51,7 +51,7 @@ enum kt_image_form {
 /**
  * struct kt_image - the bytes of a trace buffer
  * @fd: file that holds them; -1 = they are in @data
- * @base: offset of the first one in the file
+ * @base: offset of the first byte in the file
  * @data: the bytes
  * @cap: bytes allocated for @data
  * @size: number of bytes
