@@ -55,7 +55,7 @@ struct pcie_tlp_log;
 #include "event/event.h"
 #include "internal.h"
 
-/* Raise an exception with a text that ends in NUL; NULL = it has none. */
+/* Raise an exception.  @text ends in NUL; NULL: the exception has no text. */
 static noinline void exception_raise_of(u32 severity, u32 code, const u32 *args,
 					unsigned int nargs, const char *text,
 					struct task_struct *other)
@@ -81,7 +81,7 @@ static void notrace probe_mark_victim(void *data, struct task_struct *p,
 			   ARRAY_SIZE(args), p->comm, p);
 }
 
-/* Older kernels only pass the pid; find its thread, which may be gone. */
+/* Older kernels pass only the pid.  The thread may have exited since. */
 static void notrace probe_mark_victim_pid(void *data, int pid)
 {
 	const u32 args[] = { pid, U32_MAX };

@@ -5,7 +5,8 @@
  *
  * Tracepoints change their arguments between kernels.  A table offers a callback
  * for each prototype; the compiler selects the one that fits the tracepoint's
- * check function, which each tracepoint header declares.  Versions are not asked.
+ * check function, which each tracepoint header declares.  No kernel version is
+ * compared.
  */
 #ifndef _KT_PROBES_INTERNAL_H
 #define _KT_PROBES_INTERNAL_H
@@ -27,15 +28,16 @@ struct tracepoint;
  * struct kt_probe - a tracepoint and the callback for it
  * @name: name of the tracepoint
  * @func: the callback, NULL = no callback fits the tracepoint's prototype
- * @always: attached as long as ktape is loaded, whatever is wanted
+ * @always: attached as long as ktape is loaded, even if no session wants its events
  * @silent: never attached, because this architecture does not call the tracepoint
  * @early: called before the other probes of its tracepoint
  * @events: opcodes that the callback records, 0 ends the list
- * @module: module whose tracepoint it is, besides the kernel; NULL = kernel only
+ * @module: module that may have the tracepoint if the kernel itself lacks it; NULL =
+ *	look in the kernel only
  * @tp: the tracepoint, NULL = this kernel does not have it
  * @attached: registered with the tracepoint
  * @error: 0 or the negative errno of the last attempt to register
- * @idle: jiffies when the last session stopped wanting it, 0 = wanted or detached
+ * @idle: jiffies since which no session or sink wants it, 0 = wanted or detached
  *
  * The members from @tp on are protected by probe_lock, the others are constant.
  */

@@ -40,8 +40,9 @@ static noinline void block_note_name(u32 *place, u32 mark, dev_t dev,
 }
 
 /*
- * Is this name another than the one last entered?  Comparing contents, not
- * addresses: a number may go to another disk, whose name may be where the old was.
+ * Does the name of a device differ from the one last entered?  Hash the content,
+ * because a new disk may have the number and the address of the name of an old one.
+ * @place and @mark receive what block_note_name() stores.
  */
 static __always_inline bool block_name_is_new(dev_t dev, const char *name,
 					      u32 **place, u32 *mark)

@@ -39,9 +39,9 @@
  * @tick: time of the check in jiffies, low 32 bits
  * @mark: hash of the number and name that were last entered into the registry
  *
- * Interrupts whose numbers are equal modulo IRQ_CHECKS share one.  Within a tick it
- * belongs to the interrupt that came first.  Racing writers on several CPUs cost
- * at worst one more check.
+ * Interrupts whose numbers are equal modulo IRQ_CHECKS share an irq_check.  Within a
+ * tick it belongs to the interrupt that occurred first.  If several CPUs write it at
+ * once, the worst result is one more check.
  */
 struct irq_check {
 	u32 irq;
@@ -66,7 +66,7 @@ static const struct irqaction *irq_first_action(unsigned int irq)
 }
 
 /*
- * Return the name of an interrupt.  Each action of a shared one may have a name:
+ * Return the name of an interrupt.  Each action of a shared interrupt may have a name:
  * take the first.
  */
 static const char *irq_action_name(unsigned int irq,

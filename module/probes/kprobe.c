@@ -109,7 +109,7 @@ static nokprobe_inline void kprobe_slot_hit(const struct kt_slot *slot,
 
 	kt_probe_enter();
 	h = this_cpu_ptr(&slot_hits);
-	/* The probe stays armed for a second after the last session has left. */
+	/* The probe stays armed for a second after the last session stopped wanting it. */
 	if (!kt_cpu_read(kt_cpus.want[KTAPE_OP_PROBE + i]) &&
 	    !kt_sink_wants(KTAPE_OP_PROBE + i))
 		goto out;
@@ -188,7 +188,7 @@ static void kprobe_slot_unregister(struct kt_slot *slot)
 	memset(slot, 0, sizeof(*slot));
 }
 
-/* Map the many errors by which the kernel refuses a place to -EINVAL. */
+/* Map the many errors with which the kernel refuses an address to -EINVAL. */
 static int kprobe_slot_refusal(int error)
 {
 	return error == -ENOENT || error == -ENOMEM ? error : -EINVAL;
@@ -240,11 +240,11 @@ static struct kt_slot *kprobe_slot_find_free(void)
 }
 
 /*
- * Is the probe at code that recording itself runs through?  Then it is refused:
- * each record would hit it again.  That is the module's own code, and a function
- * of the kernel that reads the cycle counter.  What clock=mono calls is allowed,
- * because the rest of the kernel uses it, too; kt_clock_is_being_read() finds
- * ktape's own hits there, and they are counted as missed.
+ * Is the probe in the module's own code, or in the kernel's function that reads the
+ * cycle counter?  Recording runs through both, so each record would hit the probe
+ * again.  Functions that clock=mono calls are allowed, because the rest of the kernel
+ * uses them, too.  kt_clock_is_being_read() detects hits there that ktape causes, and
+ * they are counted as missed.
  */
 static bool kprobe_slot_is_ours(const struct kprobe *kp)
 {

@@ -3,8 +3,8 @@
  * The table of all probes: finds their tracepoints by name, attaches the probes
  * whose events a session or sink wants, detaches the others a second later.
  *
- * Attaching and detaching patch the kernel's text and wait for all CPUs.  The
- * second spares that when a profile change turns an event off and on again.
+ * Attaching and detaching patch the kernel's text and wait for all CPUs.  Detaching
+ * late avoids both when a profile turns an event off and soon on again.
  *
  * The callbacks are in the files named after uapi/ktape/events/NAME.h; run-time
  * probes at functions are in kprobe.c.
@@ -44,7 +44,7 @@ static u64 wanted[KTAPE_MASK_WORDS];
 	for ((i) = 0; (i) < ARRAY_SIZE(tables); (i)++)			\
 		for ((p) = tables[i]; (p)->name; (p)++)
 
-/* Start or clear the time for which nothing wants a probe.  With probe_lock. */
+/* Note since when no session or sink wants a probe.  Called with probe_lock. */
 static void probe_note_idle(struct kt_probe *p, bool want)
 {
 	if (want || !p->attached)
@@ -53,7 +53,7 @@ static void probe_note_idle(struct kt_probe *p, bool want)
 		p->idle = jiffies ?: 1;
 }
 
-/* Return: jiffies until an unwanted probe is detached.  With probe_lock. */
+/* Return the jiffies until an unwanted probe is detached.  Called with probe_lock. */
 static unsigned long probe_stays_for(const struct kt_probe *p)
 {
 	unsigned long since = jiffies - p->idle;

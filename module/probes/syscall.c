@@ -4,8 +4,8 @@
  * arguments) and the paths that system calls are given.  They record the events of
  * uapi/ktape/events/syscall.h.
  *
- * Each form has probes of its own, so that the fast one need not ask for the
- * others.
+ * Each form has probes of its own, so that a probe of the fast form does not check
+ * whether another form is wanted.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -24,7 +24,7 @@
 #define FLAG_X32	(1U << 17)
 #define FLAG_LARGE	(1U << 18)
 
-/* Return dat20 of all four events: the number and the table that it is from. */
+/* Return dat20: the number of a system call and flags for its table. */
 static __always_inline u32 syscall_number(long nr)
 {
 	u32 dat20 = 0;
@@ -85,7 +85,7 @@ static noinline void notrace record_exit_wide(struct pt_regs *regs, long nr,
 	kt_event_record(KTAPE_RING_EVENT, &rec);
 }
 
-/* Is dat20 nothing but the number?  The fast path of the fast form. */
+/* Is dat20 the number without any flag?  The fast form then skips the rest. */
 static __always_inline bool syscall_is_plain(long nr)
 {
 	return (unsigned long)nr < NR_LARGE && !kt_syscall_is_compat();

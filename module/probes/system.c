@@ -247,8 +247,6 @@ static void notrace probe_module_put(void *data, struct module *mod,
 
 /* ---- names of cgroups (v2) ----------------------------------------------- */
 
-/* Sessions can be filtered by cgroup; tools show the names from the registry. */
-
 #ifdef HAS_CGROUPS
 
 #define PATH_LENGTH	512
@@ -258,7 +256,7 @@ static bool cgroup_is_v2(struct cgroup *cgrp)
 	return cgrp->root == &cgrp_dfl_root;
 }
 
-/* A path that is too long loses its beginning, because the end says more. */
+/* Name a cgroup.  Cut a path that is too long at its beginning. */
 static void cgroup_set_name(struct cgroup *cgrp, const char *path)
 {
 	const u64 id = cgroup_id(cgrp);

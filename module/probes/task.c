@@ -364,7 +364,7 @@ static unsigned long caller_of_scheduler(void)
 static noinline void notrace record_blocked(struct task_struct *prev,
 					    struct task_struct *next)
 {
-	/* sched_switch is recorded already, so readers take @next for current. */
+	/* After the record of sched_switch, readers attribute records to @next. */
 	struct kt_coming old = kt_coming_set(next->pid, (u8)next->prio);
 
 	KT_EVENT2(SCHED_BLOCKED, prev->in_iowait, prev->pid,
