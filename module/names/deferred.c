@@ -42,7 +42,10 @@ struct pending {
 static struct pending pending[PENDING];
 static atomic_t pending_next;
 
-/* Return the name that was found first: an object must end with its last name. */
+/*
+ * Return the name that was found first, or NULL.  Names are entered in this order,
+ * so that an object with several pending names ends up with the latest.
+ */
 static struct pending *deferred_find_oldest(void)
 {
 	struct pending *p, *oldest = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The registry: a table of named objects that readers map and that traces keep.
+ * The registry: a table of named objects.  Readers map it; each trace has a copy.
  *
  * Each thread, interrupt, device, cgroup, function, marker and so on has an entry,
  * struct ktape_object_entry.  This folder does not decide what gets a name: probes,

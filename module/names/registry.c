@@ -14,8 +14,8 @@
  * needed: events that were recorded before may refer to it.  Names that programs
  * and modules give ("given") may fill half of the table; one more evicts the oldest.
  *
- * Each fork and exit comes here.  CPUs contend only for the lock of slot.c, which
- * is held for a few instructions, and rarely for that of a chain.
+ * Each fork and exit changes the registry.  CPUs contend for the lock of slot.c,
+ * which is held for a few instructions, and rarely for the lock of a chain.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -302,7 +302,7 @@ static bool entry_is_same(struct kt_key k, u32 param1, u32 param2,
  * @param2: second parameter, by type
  * @name: its name
  *
- * If nothing changes nothing is recorded.  If the table has no room the name is
+ * If nothing changes, nothing is recorded.  If the table has no room, the name is
  * counted as dropped.
  *
  * Context: with kt_entry_lock().
@@ -397,7 +397,7 @@ static void registry_make_room(void)
 
 	if (slot == NONE)
 		return;
-	/* Without a lock: another object may have the slot by now, so ask again. */
+	/* No lock is held: another object may have taken the slot, so check the type. */
 	k = entry_key(slot);
 	if (key_is_given(k))
 		registry_bury(k);
@@ -510,7 +510,7 @@ u32 kt_registry_era(void)
 
 /*
  * Record an entry in one session as it is now, living or dead.  Skip a dead entry
- * if another object has its key by now: the living entry is recorded instead.
+ * whose key has a living entry again: kt_registry_tell() records that one.
  */
 static void entry_tell(u32 slot, unsigned int session)
 {

@@ -6,8 +6,8 @@
  * take fresh slots first.  Dead entries stay readable in a queue; when no slot is
  * fresh, the entry that died first gives its slot away.
  *
- * Living entries whose names were given by programs and modules are in a queue of
- * their own, because they may only have a share of the table.
+ * Living entries whose names programs and modules gave are in a queue of their own,
+ * because they may take only a share of the table.
  */
 #include <linux/err.h>
 #include <linux/mm.h>

@@ -34,7 +34,7 @@ static void symbol_enter(unsigned long address, u32 token)
 
 	sprint_symbol(text, address);
 	plus = strstr(text, "+0x");
-	/* Without a symbol the text is the address itself: keep that secret. */
+	/* Without a symbol the text is the address itself, which must not be revealed. */
 	if (!plus || sscanf(plus, "+0x%x/0x%x", &offset, &length) != 2)
 		return;
 	*plus = '\0';
@@ -78,9 +78,9 @@ static void symbol_irq_run(struct irq_work *work)
 static struct irq_work symbol_irq;
 
 /*
- * Forget the functions of a module that is loaded or unloaded.  An address that
- * is looked up while its module goes is forgotten when the next module is loaded
- * at that place.
+ * Forget the functions of a module that is loaded or unloaded.  If an address is
+ * looked up while its module is being unloaded, it is forgotten when another module is
+ * loaded at that address.
  */
 static int symbol_module_event(struct notifier_block *nb, unsigned long event,
 			       void *data)
@@ -110,7 +110,7 @@ static struct notifier_block symbol_module_notifier = {
 };
 
 /**
- * kt_symbol_init() - Choose the token keys and get ready for symbols
+ * kt_symbol_init() - Choose the token keys and accept addresses to look up
  *
  * Context: module load, before the first probe.
  * Return: 0 or a negative errno.

@@ -4,9 +4,9 @@
  * ones, and new names; marks those that end as dead.
  *
  * A thread's entry has its tid as id, its process as first parameter, its priority,
- * policy and kind as second.  The probes in probes/task.c call this.  They are
- * attached before kt_registry_walk() enters the threads that exist, so no thread is
- * missed.
+ * policy and kind as second.  The probes in probes/task.c call these functions.  The
+ * probes are attached before kt_registry_walk() enters the threads that exist, so no
+ * thread is missed.
  */
 #include <linux/math64.h>
 #include <linux/sched.h>
