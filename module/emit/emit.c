@@ -31,7 +31,7 @@
 #define DEPTH		4
 #define SCRATCH_SIZE	(KTAPE_NARGS_MAX * sizeof(u32) + KTAPE_MARK_BYTES_MAX)
 
-/* Room to join arguments and buffer of a TraceEvent, one piece a nested context. */
+/* Room to join arguments and buffer of a TraceEvent, one piece per nested context. */
 struct kt_scratch {
 	int depth;
 	u8 bytes[DEPTH][SCRATCH_SIZE];
@@ -44,7 +44,7 @@ static struct kt_scratch __percpu *scratch;
 static unsigned int message_max;
 
 /**
- * kt_emit_init() - Allocate what emitting needs
+ * kt_emit_init() - Allocate the scratch memory of emit_trace_event()
  * @max_str: most bytes of a marker's message to record
  *
  * Context: module load.

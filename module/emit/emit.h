@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Events that do not come from tracepoints: markers, exceptions, user events and
- * their names, from other modules and from programs; and sinks, which are other
+ * their names, from other modules and from programs; and sinks, functions of other
  * modules that are called for records.
  *
  * What other modules call is declared in module/include/ktape.
@@ -40,7 +40,7 @@ void kt_exception_of(u32 severity, u32 code, const u32 *args,
 		     unsigned int nargs, const void *buffer, u32 length,
 		     bool has_buffer, struct task_struct *other);
 
-/* Record an exception that is about no thread but the current one. */
+/* Record an exception that is about no thread besides the current one. */
 static inline void kt_exception(u32 severity, u32 code, const u32 *args,
 				unsigned int nargs, const void *buffer,
 				u32 length, bool has_buffer)

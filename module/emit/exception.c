@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Builds the record of a trace exception: an event with a severity that goes into
- * the control ring, where a flood of other events cannot push it out.  Probes, other
- * modules and programs raise exceptions by it.
+ * the control ring, where a flood of other events cannot overwrite it.  Probes, other
+ * modules and programs raise exceptions with it.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>

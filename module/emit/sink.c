@@ -21,8 +21,8 @@
 #define SINKS		8
 
 /*
- * A sink that emits an event it wants calls itself.  Contexts nest less deep
- * than this, so a deeper call is such a sink and is dropped.
+ * A sink that emits an event that it wants is called recursively.  Nested contexts
+ * alone do not reach this depth, so a deeper call is recursion and is dropped.
  */
 #define SINK_DEPTH	8
 
@@ -95,7 +95,7 @@ static bool sink_remove(const struct ktape_sink *sink)
  * Context: process context, may sleep.
  * Return: 0; -EINVAL if there is no function or an opcode does not exist;
  * -EOPNOTSUPP if the mask has an event that is not passed to sinks; -EEXIST if
- * @sink is registered; -ENOSPC if 8 sinks are.
+ * @sink is registered; -ENOSPC if 8 sinks are registered.
  */
 int ktape_sink_register(struct ktape_sink *sink)
 {
@@ -170,7 +170,7 @@ out:
 	this_cpu_dec(sink_depth);
 }
 
-/* Remove the sinks that a module has left registered when it is unloaded. */
+/* When a module is unloaded, remove the sinks that it did not unregister. */
 static int sink_module_event(struct notifier_block *nb, unsigned long event,
 			     void *data)
 {
@@ -196,7 +196,7 @@ static struct notifier_block sink_module_notifier = {
 };
 
 /**
- * kt_sink_init() - Get ready for sinks
+ * kt_sink_init() - Accept sinks, and watch for modules that are unloaded
  * @on_change: called when the set of events that sinks want may have changed
  *
  * Context: module load.
@@ -210,9 +210,10 @@ int kt_sink_init(void (*on_change)(void))
 }
 
 /**
- * kt_sink_exit() - End of kt_sink_init()
+ * kt_sink_exit() - Stop watching for modules that are unloaded
  *
- * Context: module unload.  No sink is left: its module would hold this one.
+ * Context: module unload.  No sink is registered: a module with a sink holds a
+ * reference to this module.
  */
 void kt_sink_exit(void)
 {
