@@ -110,7 +110,7 @@ enum ktape_phase {
 };
 
 /**
- * enum ktape_severity - how bad an exception is (QNX Neutrino's _TRACE_*)
+ * enum ktape_severity - severity of an exception (QNX Neutrino's _TRACE_*)
  * @KTAPE_SW_SEVERITY0: software: for information or testing
  * @KTAPE_SW_SEVERITY1: software: an expected error
  * @KTAPE_SW_SEVERITY2: software: an unexpected fault, recovered
@@ -131,7 +131,7 @@ enum ktape_severity {
 	KTAPE_HW_SEVERITY3 = 7
 };
 
-/* An exception's code: the major number (24 bits) is its source, minor (8) which. */
+/* An exception's code: major (24 bits) = its source, minor (8 bits) = which one. */
 #define KTAPE_EXC_CODE(major, minor)	((__u32)(major) << 8 | ((minor) & 0xffU))
 
 /* Majors of the kernel's own exceptions.  Programs and modules use the others. */
@@ -221,7 +221,8 @@ enum ktape_mode {
  *	nothing can be recorded (an NMI without atomic operations, RCU not
  *	watching the CPU)
  * @KTAPE_LOST_TOO_BIG: the record is larger than a block
- * @KTAPE_LOST_SHED: its class has a low priority and the ring was filling up
+ * @KTAPE_LOST_SHED: its class has a low priority, and the ring was fuller than the
+ *	policy allows (ktape/session.h)
  * @KTAPE_LOST_RATE: its rate limit was exceeded
  * @KTAPE_LOST_REASONS: number of reasons
  */
@@ -483,12 +484,12 @@ enum ktape_clock {
  * @clock_hz: ticks of the trace clock per second
  * @page_size: bytes of a page of the kernel
  * @sessions_max: maximum number of sessions
- * @cpus: limit of CPU numbers, which are below it
+ * @cpus: all CPU numbers are below this
  * @registry_entries: capacity of the registry
  * @table_hash: hash of the event table, as in the metadata
  * @uuid: UUID of this load of the module
  * @names_dropped: names that found no room in the registry or were refused
- * @names_reused: entries of objects that went away and were replaced
+ * @names_reused: entries of dead objects whose place another object took
  * @names_evicted: names given by programs that newer names of programs replaced;
  *	such names may take half of the registry
  */
@@ -673,7 +674,7 @@ struct ktape_position {
  * @flags: zero
  * @positions: POSITION: pointer to struct ktape_position[]; else zero
  *
- * All positions are checked before any is used.  EINVAL: one is out of range or
+ * All positions are checked before any takes effect.  EINVAL: one is out of range or
  * moves back, one ring occurs twice, or a snapshot session records.  Positions
  * also move the cursor of read() and poll().
  */

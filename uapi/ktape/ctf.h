@@ -3,10 +3,10 @@
  * CTF 1.8 metadata as string literals made from the event table, so that the
  * kernel (for read()) and user space (for saved traces) have the same text.
  *
- * The text consists of KTAPE_CTF_HEAD (a printf format), KTAPE_CTF_EVENTS, and
- * KTAPE_CTF_UNKNOWN (a printf format that takes the opcode twice) for each
- * opcode that the table does not have.  When the text is complete, the digits
- * behind KTAPE_CTF_CRC are replaced by its checksum.
+ * The text consists of KTAPE_CTF_HEAD (a printf format), the strings of all events
+ * (see the end of this file), and KTAPE_CTF_UNKNOWN (a printf format that takes the
+ * opcode twice) for each opcode that the table does not have.  When the text is
+ * complete, the digits behind KTAPE_CTF_CRC are replaced by its checksum.
  *
  * The event header is 64-bit aligned: ts32, the opcode, and for the time
  * extension the whole time.  dat20 is the event's context, which starts at bit
@@ -24,9 +24,9 @@
 #define KTAPE_CTF_CRC_DIGITS	8
 
 /*
- * The events that the table does not have come without _end, because
- * babeltrace2 takes a variant's tag from the same scope only, so that dat20, p
- * and nargs have to be fields, and those have to start at bit 40.
+ * Events that the table does not have are without _end.  babeltrace2 takes a
+ * variant's tag from the same scope only, so their dat20, p and nargs have to be
+ * fields, and the fields have to start at bit 40.
  *
  * Takes: uuid (as 8-4-4-4-12 text, string), then the values of env: table hash
  * (unsigned long long), clock name, CLOCK_MONOTONIC, CLOCK_BOOTTIME and

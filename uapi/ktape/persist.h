@@ -13,9 +13,10 @@
  * The memory of persist= has two regions, one in each half, rounded down to whole
  * pages.  A load of the module lays out the region without a trace, or else the
  * one with the older trace.  So the trace of the load before stays until it is
- * read or the module is loaded once more.
+ * discarded (PERSIST_DROP) or a later load lays out its region.
  *
- * The content of a region may be damaged: a reader has to check everything.
+ * The content of a region may be damaged: a reader has to check everything before
+ * it uses it.
  */
 #ifndef _KTAPE_PERSIST_H
 #define _KTAPE_PERSIST_H
@@ -139,7 +140,7 @@ struct ktape_persist_check {
 };
 
 /* Flags of struct ktape_persist_info. */
-#define KTAPE_PERSIST_REGION	(1U << 0)	/* the module has such memory */
+#define KTAPE_PERSIST_REGION	(1U << 0)	/* the module has persist= memory */
 #define KTAPE_PERSIST_IN_USE	(1U << 1)	/* a session uses one half */
 
 /**
@@ -147,7 +148,8 @@ struct ktape_persist_check {
  * @size: bytes of the structure
  * @flags: in: zero; out: KTAPE_PERSIST_REGION, _IN_USE
  * @region_size: in: zero; out: bytes of the memory, both halves; 0 = none
- * @old_size: in: zero; out: bytes of the former content, both halves; 0 = none
+ * @old_size: in: zero; out: bytes of the former content, that is what earlier loads
+ *	left in both halves; 0 = none
  */
 struct ktape_persist_info {
 	__u32 size;

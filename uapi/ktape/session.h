@@ -79,10 +79,10 @@ struct ktape_session_list {
  * @reserved: zero
  * @name: with KTAPE_SESSION_BY_NAME the name, NUL-terminated; else zero
  *
- * OPEN returns a new descriptor (close-on-exec) with a cursor of its own.  Without
- * READONLY, it may control the session if the descriptor of the ioctl may control
- * its own session.  The caller needs the same rights as for open(2) of the device.
- * ENOENT: there is no such session.
+ * OPEN returns a new descriptor (close-on-exec) with its own position in each
+ * ring.  Without READONLY, it may control the session if the descriptor of the
+ * ioctl may control its own session.  The caller needs the same rights as for
+ * open(2) of the device.  ENOENT: there is no such session.
  *
  * DESTROY [W] stops a session and takes its name away.  Open descriptors and
  * mappings still show what it recorded.  Its number and memory are released when

@@ -47,7 +47,7 @@ enum ktape_trigger_when {
  * @KTAPE_COMPARE_GE: greater or equal
  * @KTAPE_COMPARE_ANY: has any of the value's bits
  * @KTAPE_COMPARE_OPS: number of operators
- * @KTAPE_COMPARE_SIGNED: added to an operator: both numbers are signed
+ * @KTAPE_COMPARE_SIGNED: flag, added to an operator: compare as signed numbers
  */
 enum ktape_trigger_compare_op {
 	KTAPE_COMPARE_EQ = 0,
@@ -92,7 +92,7 @@ struct ktape_trigger_compare {
  * @KTAPE_TRIGGER_PROFILE: set the profile of @target to @mask
  * @KTAPE_TRIGGER_NOTIFY: signal @eventfd after all other actions; several firings
  *	may give one signal.  With SNAPSHOT: when the session was stopped for the
- *	snapshot (KTAPE_TRIGGER_DONE), and not if it was stopped otherwise before
+ *	snapshot (KTAPE_TRIGGER_DONE); no signal if it was stopped before that
  *
  * Each of the first 16 firings since a start is recorded by a trigger record in the
  * control ring, also without any action.  Of the later ones only the 32nd, 64th,
