@@ -314,7 +314,7 @@ static void control_write_flush(const struct kt_order *order, unsigned int cpu)
 	struct kt_ring *r;
 
 	r = kt_session_ring(order->s, cpu, KTAPE_RING_EVENT);
-	/* An empty block stays open, and the counts have not changed. */
+	/* An empty block is not closed, and the counts have not changed: no ledger. */
 	if (r && r->write & (r->block_size - 1) &&
 	    (r->write & (r->block_size - 1)) != KTAPE_BLOCK_HEADER)
 		control_write_ledger(order, cpu);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kinds of filters, with their checks, and changes of a session's filters.
- * How an event is held against them is not here but in the folder filter.
+ * Whether an event passes them is decided in filter/.
  *
  * Filters are read by writers under RCU.  Each kind is changed as a whole:
  *
@@ -119,7 +119,7 @@ static void drop_cpus(struct kt_filters *f)
 #define PID_FLAGS	(KTAPE_PID_THREADS | KTAPE_PID_CHILDREN | \
 			 KTAPE_PID_EXCEPT)
 
-/* Return true if an entry has the flag KTAPE_PID_EXCEPT (@except) or lacks it (0). */
+/* Return true if any entry excludes (@except is KTAPE_PID_EXCEPT) or includes (0). */
 static bool pids_have(const struct ktape_filter_pid *pids, u32 nr, u32 except)
 {
 	u32 i;
@@ -137,8 +137,9 @@ static void pids_close_set(u32 set)
 }
 
 /*
- * Enter the threads into the sets @pass and @except, and with their kernel-wide
- * numbers into @to.  Return: 0; -ESRCH: no such thread.
+ * Add the threads of include entries to the set @pass, those of exclude entries to
+ * @except (0: no such set).  Copy the entries to @to, with ids of the initial pid
+ * name space.  Return: 0; -ESRCH: no such thread.
  */
 static int pids_follow(const struct ktape_filter_pid *from, u32 nr, u32 pass,
 		       u32 except, struct ktape_filter_pid *to)

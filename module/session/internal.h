@@ -90,7 +90,7 @@ int kt_control_flush(struct kt_session *s);
 void kt_control_freeze(struct kt_session *s, u64 time, u32 cpu);
 void kt_control_evict(struct kt_session *s, u32 id, u32 pid, u32 ms);
 
-/* Return the filters of a session, or NULL.  Takes kt_session_lock held. */
+/* Return the filters of a session, or NULL.  Called with kt_session_lock. */
 static inline const struct kt_filters *
 kt_session_filters(const struct kt_session *s)
 {
@@ -98,7 +98,7 @@ kt_session_filters(const struct kt_session *s)
 					 lockdep_is_held(&kt_session_lock));
 }
 
-/* Return the triggers of a session, or NULL.  Takes kt_session_control held. */
+/* Return the triggers of a session, or NULL.  Called with kt_session_control. */
 static inline const struct kt_triggers *
 kt_session_triggers(const struct kt_session *s)
 {

@@ -5,8 +5,8 @@
  *
  * A discard session waits for its consumers: the registered readers, or, while
  * there are none, the files that called read().  The consumer word of a ring is
- * the least position of the consumers, and only grows.  Writers overwrite nothing
- * from there on.
+ * the least position of the consumers, and only grows.  Writers overwrite no data at
+ * or above it.
  *
  * When a ring fills up, the session drops classes of low priority first
  * (shedding).  A consumer that stops reading is evicted after a time.
@@ -265,7 +265,7 @@ static bool reader_others_wait(const struct kt_session *s)
 
 /*
  * Return true if a ring has been full for @timeout jiffies because a reader did
- * not move.  Called several times within @timeout.
+ * not move.  Call it several times within @timeout: the time begins with a call.
  */
 static bool reader_stalls_ring(const struct kt_ring *r, struct kt_cursor *c,
 			       unsigned long timeout)
@@ -285,7 +285,7 @@ static bool reader_stalls_ring(const struct kt_ring *r, struct kt_cursor *c,
 	return time_after_eq(jiffies, c->stuck + timeout);
 }
 
-/* Return the cursor of a ring that the reader has blocked for so long, or NULL. */
+/* Return the cursor of a ring that reader_stalls_ring() is true for, or NULL. */
 static struct kt_cursor *reader_find_stalled(const struct kt_session *s,
 					     struct kt_reader *rd,
 					     unsigned long timeout)
@@ -319,7 +319,7 @@ struct kt_stalled {
 
 /*
  * Evict one consumer that has blocked a ring for @timeout jiffies, and fill @who.
- * The last consumer is never evicted, because that would help no other.
+ * A session's only consumer is not evicted, because no other would profit.
  * Return: true if a reader was evicted.
  */
 static bool reader_evict(struct kt_session *s, unsigned long timeout,

@@ -229,7 +229,7 @@ static bool session_can_be_found(const struct kt_session *s)
 	return s && !s->gone && refcount_read(&s->users);
 }
 
-/* Return the session of that name, or NULL.  Takes kt_session_control held. */
+/* Return the session of that name, or NULL.  Called with kt_session_control. */
 static struct kt_session *session_find_named(const char *name)
 {
 	unsigned int i;
@@ -382,7 +382,7 @@ static int session_make(struct kt_session *s, struct kt_session_config *c)
 	return ret;
 }
 
-/* Wake all pollers.  Those that still have too little to read call poll() again. */
+/* Wake all pollers.  A poller that still has too little to read goes on waiting. */
 static void session_look_work(struct work_struct *work)
 {
 	struct kt_session *s = container_of(work, struct kt_session, look.work);

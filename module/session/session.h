@@ -143,18 +143,20 @@ struct kt_session {
  * struct kt_cursor - how far a reader has read one ring
  * @pos: position of the next byte to read
  * @seq: number of the last packet that read() delivered
- * @discarded: total of lost events that counts as zero for this reader
- * @stored: events that were stored in the ring before the first packet
+ * @discarded: lost events of the ring before the first packet, which do not count as
+ *	losses of this reader
+ * @stored: events that were stored in the ring before the first packet; an estimate
+ *	until @based
  * @records: events that read() delivered
  * @lapped: events in blocks that were overwritten before they were read
  * @emitted: emitted count of the last packet
  * @lost: lost count of the last packet
  * @stuck_at: @pos at which the ring was first found full because of this reader
- * @stuck: jiffies at which that was
+ * @stuck: jiffies at that moment
  * @is_stuck: @stuck_at and @stuck are valid
- * @lapping: some overwritten events are not in @lapped yet
+ * @lapping: blocks were skipped, and @lapped does not include their events yet
  * @begun: a packet was delivered
- * @based: @stored is the count at the end of a block
+ * @based: @stored was computed from exact counts, those at the end of a block
  * @gap: blocks were skipped since the last packet
  * @ring_damaged: damaged positions of the ring were reported
  * @damaged: position of the damaged block that was reported last, plus 1; 0 =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adds and removes triggers and carries out their actions.  How an event is
- * compared is not here but in event/trigger.c.
+ * Adds and removes triggers and carries out their actions.  Events are compared
+ * with conditions in event/trigger.c.
  *
  *   fire	the writer queues an irq_work, which queues a work item, which acts
  *   remove	take out of the list; synchronize_rcu(); irq_work_sync(); cancel
@@ -273,7 +273,7 @@ static void armed_watch(struct work_struct *work)
 	if (!READ_ONCE(a->s->active))
 		return;
 	if (a->has_fired && a->fired_at == seen) {
-		/* Fired for this silence: look for the next match. */
+		/* The trigger fired for this silence: wait for the next match. */
 		wait = wait / 10 + 1;
 	} else if (since >= wait) {
 		a->fired_at = seen;
