@@ -5,8 +5,8 @@
  * a structure that grows at its end.
  *
  * The module (abi.c) and the unit tests (selftests/unit/uapi/t_abi.c) compare
- * this table with what their compilers make of the headers.  "scripts/lint abi"
- * finds what has no line here.
+ * this table with the offsets that their compilers compute.  "scripts/lint abi"
+ * reports members and ioctls without a line here.
  *
  * A file that includes this table defines
  *

@@ -85,7 +85,7 @@ int kt_dev_allowed(void)
  */
 bool kt_dev_may_control(const struct file *file)
 {
-	/* The opener's rights: a process that inherits the descriptor adds none. */
+	/* The opener's rights count, not those of a process that inherits the file. */
 	return (file->f_mode & FMODE_WRITE) &&
 	       (file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
 		file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN));
@@ -102,7 +102,7 @@ static int kt_dev_open(struct inode *inode, struct file *file)
 	kf = file_make(dev_session0);
 	if (IS_ERR(kf))
 		return PTR_ERR(kf);
-	/* For ": > /dev/ktape", because devices have no ftruncate(). */
+	/* CLEAR for ": > /dev/ktape", because devices have no ftruncate(). */
 	if ((file->f_flags & O_TRUNC) && (file->f_mode & FMODE_WRITE))
 		kt_session_clear(dev_session0);
 	file->private_data = kf;

@@ -4,8 +4,9 @@
  *
  * A descriptor opened with CAP_PERFMON may emit without limits.  Without it, events
  * and names are limited in rate, per user and for all users together.  The limit
- * is per user and not per descriptor or process, because a program can make those
- * at no cost; the limit for all users is there because user ids can be made, too.
+ * is per user and not per descriptor or process, because a program can create those
+ * at no cost.  A user name space gives a program several uids, so there is also a
+ * limit for all users.
  * So unprivileged programs can fill neither the event rings nor the control rings,
  * where names go in a discard session.
  */
@@ -26,17 +27,17 @@
 
 #define BUCKET_BITS	8
 
-/* An event counts once, and once more for each so many bytes. */
+/* An event counts as one, and one more for each BYTES_OF_ONE bytes of content. */
 #define BYTES_OF_ONE	64U
 
-/* The limit for all users together is that of so many users. */
+/* The limit for all users together is this many times that of one user. */
 #define USERS_AT_ONCE	4
 
 /* Lower limits for names: they are rare, and every session records each. */
 #define NAMES_AT_ONCE	64
 #define NAMES_RATE	16		/* per second */
 
-/* Bytes of a copy that needs no allocation. */
+/* A copy of at most this many bytes is on the stack. */
 #define BYTES_AT_HAND	128
 
 /* Exception majors from here on belong to the kernel. */
@@ -65,8 +66,8 @@ static atomic64_t name_due[1 << BUCKET_BITS];
 static atomic64_t all_events_due, all_names_due;
 
 /*
- * Take @n events out of a limit.  An event that is due is admitted whatever its
- * size, and moves the next one back accordingly.
+ * Take @n events out of a limit.  An event that is due is admitted even if @n is
+ * large; the next one is then due @n gaps later.
  * Return: false: the limit is exceeded.
  */
 static bool bucket_take(atomic64_t *due, const struct kt_limit *limit, u32 n)
@@ -115,7 +116,7 @@ static int mark_admit(const struct file *file, u32 opcode, u32 bytes)
 /**
  * struct kt_bytes - bytes copied from user space
  * @p: the copy, released by bytes_free()
- * @few: buffer for a copy that needs no allocation
+ * @few: buffer for a copy of at most BYTES_AT_HAND bytes
  */
 struct kt_bytes {
 	char *p;
@@ -323,7 +324,7 @@ static int kt_mark_open(struct inode *inode, struct file *file)
 	/* Emitting events is writing, also through an ioctl. */
 	if (!(file->f_mode & FMODE_WRITE))
 		return -EACCES;
-	/* The rights of the opener, wherever the descriptor is passed to. */
+	/* The opener's rights also apply if the descriptor is passed to another process. */
 	file->private_data = perfmon_capable() ? file : NULL;
 	return stream_open(inode, file);
 }

@@ -160,7 +160,7 @@ int kt_metadata_init(void)
 		if (!kt_event_opcode_exists(i))
 			n += scnprintf(packet + n, room - n, KTAPE_CTF_UNKNOWN,
 				       i, i);
-	/* scnprintf() never fills the last byte, so n is there if it was cut. */
+	/* scnprintf() keeps a byte for the NUL: if n reaches it, the text was cut. */
 	if (WARN_ON(n + 1 >= room)) {
 		kt_metadata_exit();
 		return -ENOMEM;

@@ -89,10 +89,10 @@ static u64 packet_stored(const struct ktape_block *b)
 /*
  * Enter the packet number and the losses as seen by this reader.
  *
- * The number of overwritten events is known when the counts are @exact: at the end
- * of a block and after a stop.  (At the end of a block, an interrupted writer may
- * have counted an event and not stored it yet.)  It is computed from the first
- * packet on each time, so that such errors do not add up.
+ * The number of overwritten events is computed when the counts are @exact: at the
+ * end of a block and after a stop.  At the end of a block it may still be wrong by an
+ * event that an interrupted writer has counted but not stored.  It is computed anew
+ * from the first packet on each time, so that such errors do not add up.
  */
 static void packet_renumber(struct ktape_block *b, struct kt_cursor *c,
 			    u64 events, bool exact)

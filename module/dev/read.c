@@ -38,7 +38,7 @@ static size_t read_refill_metadata(struct kt_file *kf)
 	size_t length;
 	const void *packet = kt_metadata_packet(&length);
 
-	/* The packet is larger than the buffer: slot is the offset in it. */
+	/* The packet is larger than the buffer: slot is the offset in the packet. */
 	length = min(length - kf->slot, kf->buf_size);
 	memcpy(kf->buf, packet + kf->slot, length);
 	kf->slot += length;
@@ -64,7 +64,7 @@ static unsigned int read_nr_rings(void)
 	return nr_cpu_ids * KTAPE_RINGS_PER_CPU;
 }
 
-/* Begin a sweep if it is time: over many calls, each ring gives a part. */
+/* Begin a sweep if PATIENCE is over.  A sweep takes many calls, one for each part. */
 static void read_begin_sweep(struct kt_file *kf)
 {
 	if (kf->sweep || jiffies - kf->swept < PATIENCE)
@@ -123,7 +123,7 @@ static ssize_t read_refill_data(struct kt_file *kf, bool parts)
  * Return true if a ring has at least @bytes unread bytes, or, with 0, a full block.
  *
  * A discard ring whose last free block is in use cannot open another block, so
- * its writer would never wake the reader: that is enough, too.
+ * its writer would never wake the reader: return true then, too.
  */
 static bool read_has_enough_in(const struct kt_ring *r, unsigned long pos,
 			       u64 bytes)

@@ -90,7 +90,7 @@ long kt_ioctl_create(struct file *file, union kt_ioctl_arg *arg)
 			create_copy_failure(&config, c);
 		return PTR_ERR(s);
 	}
-	/* A reference of our own, to end the session if it gets no descriptor. */
+	/* A second reference, to end the session if no descriptor can be installed. */
 	refcount_inc(&s->users);
 	ret = session_install_fd(s, O_RDWR);
 	if (ret < 0)
@@ -265,7 +265,7 @@ long kt_ioctl_stop(struct file *file, union kt_ioctl_arg *arg)
 }
 
 /**
- * kt_ioctl_clear() - forget what was recorded
+ * kt_ioctl_clear() - discard what was recorded
  * @file: the descriptor
  * @arg: struct ktape_command
  *
@@ -400,7 +400,7 @@ long kt_ioctl_persist_read(struct file *file, union kt_ioctl_arg *arg)
 }
 
 /**
- * kt_ioctl_persist_drop() - forget what earlier loads left in the region
+ * kt_ioctl_persist_drop() - discard what earlier loads left in the region
  * @file: the descriptor
  * @arg: struct ktape_command
  *
