@@ -8,7 +8,7 @@
 /*
  * One load of the module records into one half of the region, so that the trace
  * of the load before stays in the other half until user space has read it, even
- * if this load crashes, too.
+ * if this load crashes, too.  uapi/ktape/persist.h calls each half a region.
  */
 #define KT_HALVES	2
 #define KT_HALF_PAGES	2	/* minimum: a page for each superblock */

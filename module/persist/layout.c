@@ -10,8 +10,8 @@
  * The checksum of a block stands beside the block, because only the owning CPU
  * may write into the block.  It is computed once commit has passed the block and
  * is valid only if tail has not passed it, as for every reader.  If the worker
- * and the panic handler write the same checksum at once, its own check does not
- * fit, and the block counts as one without a checksum.
+ * and the panic handler write the same checksum at once, its own check may not
+ * match, and the block counts as one without a checksum.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -31,7 +31,7 @@
 #define RING_BLOCKS_MIN		4
 #define RING_MAX		(IS_ENABLED(CONFIG_64BIT) ? 1ULL << 31 : 1ULL << 30)
 #define BLOCK_DEFAULT		(64ULL << 10)
-#define CONTROL_MAX		(256ULL << 10)	/* of a default size, bytes */
+#define CONTROL_MAX		(256ULL << 10)	/* largest default, bytes */
 #define CONTROL_BLOCK		(16ULL << 10)
 #define CONTROL_SHARE		8		/* default: event ring / 8 */
 #define NAMES_SHARE		16		/* at most region / 16 */
@@ -241,8 +241,8 @@ static void layout_put_rings(const struct kt_persist_sizes *sizes,
 }
 
 /*
- * Return true if the region holds @p at @offset.  The address is the user's, and
- * there may be no memory at all.
+ * Return true if the region holds @p at @offset.  The user gave the address of the
+ * region, and there may be no memory at that address.
  */
 static bool layout_holds(const struct kt_region *r, u64 offset,
 			 const struct ktape_persist *p)

@@ -16,7 +16,7 @@ struct kt_ring_spec;
 /**
  * struct kt_persist_config - which memory to use and what to write into it
  * @where: "ADDRESS,SIZE" or the name of reserved memory; empty = no region
- * @drop: forget the traces in it
+ * @drop: discard the traces in it
  * @metadata: CTF text; not copied
  * @length: bytes of @metadata
  * @table_hash: hash of the event table

@@ -63,7 +63,8 @@ static int region_check_range(const char *where, phys_addr_t start, u64 size)
 			-EINVAL);
 	if ((phys_addr_t)(start + size - 1) < start || size != (size_t)size)
 		return region_refuse(
-			where, "the memory ends beyond all addresses", -EINVAL);
+			where, "the memory ends beyond the last address",
+			-EINVAL);
 	return 0;
 }
 
