@@ -148,7 +148,7 @@ static bool armed_stop_if_due(struct kt_armed *a)
 	/* A start cancels the snapshot; a stop by another task ends it. */
 	if (!a->snapping || !a->s->running)
 		return false;
-	/* This work was queued for a snapshot that was cancelled; another began. */
+	/* This work was queued for a cancelled snapshot, and another snapshot began. */
 	if (time_before(jiffies, a->deadline)) {
 		queue_delayed_work(system_long_wq, &a->snapshot,
 				   a->deadline - jiffies);
@@ -208,7 +208,7 @@ static void armed_act_on_target(const struct kt_armed *a)
 		kt_session_profile_locked(target, spec->mask);
 	if (spec->actions & KTAPE_TRIGGER_START)
 		kt_session_start_locked(target);
-	/* armed_stop_now() does that in armed_begin_snapshot(). */
+	/* If armed_stops_itself(), armed_begin_snapshot() stops the session. */
 	if (spec->actions & KTAPE_TRIGGER_STOP && !armed_stops_itself(a))
 		kt_session_stop_locked(target);
 }
