@@ -152,7 +152,7 @@ const struct file_operations kt_dev_fops = {
 };
 
 /**
- * kt_ioctl_features() - tell what this module and kernel can do
+ * kt_ioctl_features() - return what this module and kernel can do
  * @file: the descriptor
  * @arg: struct ktape_features; filled
  *

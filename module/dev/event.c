@@ -41,7 +41,7 @@ static const char *event_reason(u32 opcode, u32 state)
 }
 
 /**
- * kt_ioctl_event_info() - tell whether an event can be recorded
+ * kt_ioctl_event_info() - return whether an event can be recorded
  * @file: the descriptor
  * @arg: struct ktape_event_info; filled
  *
@@ -73,7 +73,7 @@ long kt_ioctl_event_info(struct file *file, union kt_ioctl_arg *arg)
 }
 
 /**
- * kt_ioctl_cost() - tell what recording costs on one CPU
+ * kt_ioctl_cost() - return what recording costs on one CPU
  * @file: the descriptor
  * @arg: struct ktape_cost; filled
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of this folder share and nobody else needs. */
+/* Declarations that only the files of this folder share. */
 #ifndef _KT_DEV_INTERNAL_H
 #define _KT_DEV_INTERNAL_H
 

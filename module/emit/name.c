@@ -63,8 +63,8 @@ static bool given_has_room(kuid_t owner)
 }
 
 /*
- * Check that a user may change a name, and note who owns it afterwards.  @owner is
- * NULL for a privileged user, who takes the name from its owner.
+ * Check that a user may change a name, and note its owner.  @owner is NULL for a
+ * privileged user, which takes the name from its owner.
  */
 static int given_claim(const struct ktape_name *n, const kuid_t *owner)
 {

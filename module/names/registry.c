@@ -10,8 +10,8 @@
  * (KT_RING_NAMES), so a saved trace has one copy of the table, the checkpoint, and
  * the changes since.
  *
- * The entry of an object that is gone ("dead") keeps its name until its slot is
- * needed: events that were recorded before may refer to it.  Names that programs
+ * The entry of an object that no longer exists ("dead") keeps its name until its slot
+ * is needed: events that were recorded before may refer to it.  Names that programs
  * and modules give ("given") may fill half of the table; one more evicts the oldest.
  *
  * Each fork and exit changes the registry.  CPUs contend for the lock of slot.c,
@@ -354,7 +354,7 @@ void kt_entry_set_param2(u32 slot, u32 param2)
 /**
  * kt_entry_bury() - Mark an entry as dead
  * @slot: slot of a living entry
- * @died: trace clock when its object was gone
+ * @died: trace clock when its object ceased to exist
  *
  * The entry stays readable until its slot is needed.
  *
@@ -436,8 +436,8 @@ void kt_registry_set(u32 type, u32 id, u32 param1, u32 param2,
  * @name: its name, empty if no object has the number any more
  * @since: trace clock when a probe found the name
  *
- * An entry with another name or other parameters is of an object that was gone at
- * @since.
+ * If the number has an entry with another name or other parameters, that entry's
+ * object ceased to exist by @since.
  *
  * Context: task context.
  */
@@ -459,7 +459,7 @@ void kt_registry_replace(u32 type, u32 id, u32 param1, u32 param2,
 }
 
 /**
- * kt_registry_gone() - Mark the entry of an object that is gone as dead
+ * kt_registry_gone() - Mark the entry of an object that ceased to exist as dead
  * @type: enum ktape_object
  * @id: number of the object within its type
  * @param1: first parameter; ignored unless it identifies objects of this type

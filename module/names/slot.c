@@ -2,7 +2,7 @@
 /*
  * Decides which slot of the registry a new entry gets.
  *
- * A slot is fresh (never used), living or dead (its object is gone).  New entries
+ * A slot is fresh (never used), living or dead (its object no longer exists).  New entries
  * take fresh slots first.  Dead entries stay readable in a queue; when no slot is
  * fresh, the entry that died first gives its slot away.
  *
@@ -133,7 +133,7 @@ void kt_slot_given(u32 slot)
 }
 
 /**
- * kt_slot_release() - Give back the slot of an entry whose object is gone
+ * kt_slot_release() - Give back the slot of an entry that becomes dead
  * @slot: slot of the entry, which is in no chain any more
  * @was_given: kt_slot_given() was called for it
  *

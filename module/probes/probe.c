@@ -237,7 +237,7 @@ int kt_probe_want(const u64 *mask)
 	}
 	kt_kprobe_want(mask);
 	mutex_unlock(&probe_lock);
-	/* If the work is queued already, it looks at the time of each probe. */
+	/* If the work is queued already, it checks the idle time of each probe. */
 	schedule_delayed_work(&detach_work, DETACH_DELAY);
 	return ret;
 }

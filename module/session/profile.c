@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What sessions record: profiles, want bits and routes of all CPUs, and the
- * probes that are attached for them.  The want bytes alone tell a probe which
- * sessions record its event (event/event.h).
+ * probes that are attached for them.  Probes read only the want bytes to find out
+ * which sessions record their event (event/event.h).
  *
  * An event is switched on in this order: probe, want bits, synchronize_rcu(),
  * on-marker; and off in the reverse order, with the off-marker first.
@@ -167,7 +167,7 @@ static bool session_wants_on_all_cpus(const struct kt_session *s,
 		kt_gates_have(f->gates, opcode));
 }
 
-/* Return true if a trigger of the session looks at an event. */
+/* Return true if a trigger of the session compares an event. */
 static bool session_triggers_on(unsigned int session, unsigned int opcode)
 {
 	const struct kt_triggers *t = rcu_dereference_raw(kt_triggers[session]);

@@ -92,7 +92,7 @@ int kt_reader_init(struct kt_reader *rd, struct kt_session *s)
 	return 0;
 }
 
-/* Enter or remove a reader in the list of those that may be consumers. */
+/* Add a reader to the list of possible consumers, or remove it. */
 static void reader_list_waited(struct kt_reader *rd, struct kt_session *s)
 {
 	bool waited = rd->registered || rd->reads;

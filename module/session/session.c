@@ -45,7 +45,7 @@ struct kt_session *kt_sessions[KT_SESSIONS];
 /*
  * Sessions whose rings are being allocated or freed, by number.  They are not in
  * kt_sessions[] and cannot be found, but their number and their memory are in
- * use.  The name is in use until the session is gone.  Changed with both
+ * use.  The name is in use until @gone is set.  Changed with both
  * kt_session_control and kt_session_lock held.
  */
 static struct kt_session *unlisted[KT_SESSIONS];
