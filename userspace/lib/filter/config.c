@@ -177,7 +177,7 @@ static int take_value(struct ktape_config *c, const struct line *line)
 	kind = ktape_filter_kind(line->key);
 	if (kind < 0)
 		return kt_error(line->error, line->number,
-				"unknown key \"%.60s\"", line->key);
+				"unknown key \"%.60s\" (ktape-format(5) lists the keys)", line->key);
 	return take_filter(c, line, (unsigned int)kind);
 }
 

@@ -105,7 +105,7 @@ static int add_pid(struct ktape_filter_value *v, struct item *it)
 			*next = '\0';
 		flag = pid_flag(name);
 		if (!flag)
-			return report_item(it, "TID with :threads, :children or :except");
+			return report_item(it, "a thread id with :threads, :children or :except");
 		flags |= flag;
 		if (next)
 			*next = ':';
