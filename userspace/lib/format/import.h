@@ -202,7 +202,6 @@ int kt_fifo_queue(struct kt_import *s, struct kt_fifo *fifo);
 /* Of import_emit.c, for import.c. */
 #define KT_IMPORT_LOST	0	/* opcode of a record that stands for a loss */
 
-int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f);
 void kt_fifo_shrink(struct kt_fifo *fifo);
 void kt_fifo_take(struct kt_import *s, struct kt_fifo *fifo);
 uint64_t kt_fifo_ts(const struct kt_fifo *fifo);

@@ -89,7 +89,7 @@ static struct kt_fifo *fifo_of(struct kt_import *s, uint32_t cpu)
 	return &more[nr - 1];
 }
 
-int kt_fifo_put(struct kt_import *s, const struct kt_foreign *f)
+static int fifo_put(struct kt_import *s, const struct kt_foreign *f)
 {
 	struct entry e = {
 		.ts = f->ts, .cpu = f->cpu, .tid = f->tid, .dat20 = f->dat20,
@@ -177,7 +177,7 @@ int kt_import_emit(struct kt_import *s, const struct kt_foreign *f)
 	if (f->cpu >= KT_CPUS_MAX)
 		return kt_import_fail(s, s->in->offset,
 				      "CPU number %u is out of range", f->cpu);
-	return s->learning ? 0 : kt_fifo_put(s, f);
+	return s->learning ? 0 : fifo_put(s, f);
 }
 
 /**

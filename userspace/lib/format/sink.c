@@ -16,13 +16,11 @@ struct ktape_sink {
 	struct kt_sink s;
 };
 
-/**
- * kt_sink_flush() - write the buffer to the file
- * @s: the sink
- *
+/*
+ * Write the buffer to the file.
  * Return: 0 or the negative errno of the first write that failed.
  */
-int kt_sink_flush(struct kt_sink *s)
+static int flush_buffer(struct kt_sink *s)
 {
 	if (s->len && !s->error)
 		s->error = kt_write_all(s->fd, s->buf, s->len);
@@ -47,7 +45,7 @@ char *kt_sink_room(struct kt_sink *s, size_t n)
 
 	n += KT_PUT_OVER;
 	cap = kt_max(n, BUFFER);
-	if (s->cap - s->len < n && kt_sink_flush(s))
+	if (s->cap - s->len < n && flush_buffer(s))
 		return NULL;
 	if (s->cap >= n)
 		return s->buf + s->len;
@@ -92,7 +90,7 @@ int kt_sink_put(struct kt_sink *s, const void *data, size_t len)
 int kt_sink_patch(struct kt_sink *s, uint64_t offset, const void *data,
 		  size_t len)
 {
-	int err = kt_sink_flush(s);
+	int err = flush_buffer(s);
 
 	if (!err)
 		err = kt_pwrite_all(s->fd, data, len, offset);
@@ -314,7 +312,7 @@ int ktape_sink_flush(struct ktape_sink *sink)
 {
 	struct kt_sink *s = &sink->s;
 
-	return s->codec->own_files ? s->error : kt_sink_flush(s);
+	return s->codec->own_files ? s->error : flush_buffer(s);
 }
 
 int ktape_sink_finish(struct ktape_sink *sink)
@@ -326,7 +324,7 @@ int ktape_sink_finish(struct ktape_sink *sink)
 		err = s->codec->end(s);
 	s->finished = true;
 	if (!err && !s->codec->own_files)
-		err = kt_sink_flush(s);
+		err = flush_buffer(s);
 	if (!err)
 		err = s->error;
 	if (s->owned && s->fd >= 0) {

@@ -207,7 +207,7 @@ static int open_output(struct ktape_recorder *rec,
  * Check whether the packets of a ring must be copied: for compression, for a pipe-form
  * file, and control records of a log, because their state is tracked.
  */
-bool kt_record_copies(const struct ktape_recorder *rec, unsigned int ring)
+static bool must_copy(const struct ktape_recorder *rec, unsigned int ring)
 {
 	const struct kt_ring *r = kt_reader_ring(rec->reader, ring);
 
@@ -367,7 +367,7 @@ void kt_record_step(struct ktape_recorder *rec)
 {
 	rec->progress = false;
 	for (unsigned int i = 0; i < rec->nr_outs && !rec->error; i++) {
-		if (rec->ctf && !kt_record_copies(rec, i))
+		if (rec->ctf && !must_copy(rec, i))
 			kt_record_drain(rec, i);
 		else
 			drain_copies(rec, i);

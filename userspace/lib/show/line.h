@@ -29,7 +29,6 @@ extern const struct kt_show kt_shows[KTAPE_OPCODES];
 char *kt_show_key(char *p, const struct kt_line *l, const char *key);
 char *kt_show_name(char *p, const struct kt_line *l, const struct kt_name *n);
 struct kt_name kt_major_name(const struct kt_line *l, uint32_t major);
-char *kt_show_error(char *p, const struct kt_line *l, int64_t ret);
 
 /* user.c */
 char *kt_show_user_event(char *p, const struct kt_line *l);

@@ -156,7 +156,7 @@ static char *put_stack(char *p, const struct kt_line *l)
 }
 
 /* Put the name of a result if it is -errno. */
-char *kt_show_error(char *p, const struct kt_line *l, int64_t ret)
+static char *put_error(char *p, const struct kt_line *l, int64_t ret)
 {
 	const char *name = NULL;
 
@@ -180,12 +180,12 @@ static int64_t field_value(const struct kt_line *l, const char *name)
 
 static char *put_sys_exit(char *p, const struct kt_line *l)
 {
-	return kt_show_error(p, l, (int64_t)kt_get64(l->event->args));
+	return put_error(p, l, (int64_t)kt_get64(l->event->args));
 }
 
 static char *put_sys_exit_wide(char *p, const struct kt_line *l)
 {
-	p = kt_show_error(p, l, (int64_t)kt_get64(l->event->blob));
+	p = put_error(p, l, (int64_t)kt_get64(l->event->blob));
 	return kt_show_call(p, l);
 }
 
@@ -202,7 +202,7 @@ static char *put_span(char *p, const struct kt_line *l)
 
 static char *put_sys_span(char *p, const struct kt_line *l)
 {
-	return put_span(kt_show_error(p, l, field_value(l, "ret")), l);
+	return put_span(put_error(p, l, field_value(l, "ret")), l);
 }
 
 /* Put the name of a probe if the symbol of its address is not known. */

@@ -170,16 +170,13 @@ void kt_user_set_report(struct kt_user_event *u, enum kt_user_report report,
 
 /* ---- events --------------------------------------------------------------- */
 
-/**
- * kt_user_format_of() - Find the format that a user event came from
- * @formats: formats that are built in, NULL after the last one
- * @id: id of the user event
- *
+/*
+ * Find the format that a user event came from, by the id of the event.
  * Return: the format; NULL if a program registered the id, or if the format is not
  * built in.
  */
-const struct kt_user_format *
-kt_user_format_of(const struct kt_user_format *const *formats, uint32_t id)
+static const struct kt_user_format *
+format_of(const struct kt_user_format *const *formats, uint32_t id)
 {
 	if (id < KTAPE_FORMAT_ID_FIRST)
 		return NULL;
@@ -199,7 +196,7 @@ kt_user_format_of(const struct kt_user_format *const *formats, uint32_t id)
 const char *kt_user_event_name(const struct kt_user_format *const *formats,
 			       uint32_t id)
 {
-	const struct kt_user_format *format = kt_user_format_of(formats, id);
+	const struct kt_user_format *format = format_of(formats, id);
 
 	return format ? format->event_name(id & ~KTAPE_FORMAT_ID_MASK) : NULL;
 }
@@ -253,7 +250,7 @@ bool kt_user_event_of(struct kt_user_event *u, const struct kt_line *l)
 	id = ktape_event_arg(e, 0);
 	o = ktape_registry_object(l->registry, KTAPE_OBJ_USER_EVENT, id, 0,
 				  e->ts);
-	format = kt_user_format_of(kt_registry_formats(l->registry), id);
+	format = format_of(kt_registry_formats(l->registry), id);
 	u->format = format ? format->name : "user";
 	clear_fields(u);
 	name = format ? format->event_name(id & ~KTAPE_FORMAT_ID_MASK) : NULL;

@@ -44,7 +44,7 @@ int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr)
 }
 
 /* Append a zeroed event to a core.  Return: the event, or NULL. */
-struct kt_rtos_event *kt_rtos_add(struct ktape_rtos *r, uint32_t core)
+static struct kt_rtos_event *append_event(struct ktape_rtos *r, uint32_t core)
 {
 	struct kt_rtos_events *events;
 
@@ -222,7 +222,7 @@ static int take_entry(struct ktape_rtos *r, const struct kt_tracex_entry *x)
 	/* Times are relative to the first event. */
 	if (!r->nr_events)
 		r->first = x->ticks;
-	e = kt_rtos_add(r, x->core);
+	e = append_event(r, x->core);
 	if (!e)
 		return -ENOMEM;
 	*e = (struct kt_rtos_event){

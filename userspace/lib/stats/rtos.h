@@ -106,7 +106,6 @@ struct ktape_rtos {
 };
 
 /* rtos.c */
-struct kt_rtos_event *kt_rtos_add(struct ktape_rtos *r, uint32_t core);
 struct kt_rtos_thread *kt_rtos_find(const struct ktape_rtos *r,
 				    uint32_t address);
 int kt_rtos_make_room(struct kt_rtos_events *events, uint64_t nr);

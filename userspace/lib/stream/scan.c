@@ -67,8 +67,8 @@ void kt_scan_free(struct kt_scan *s)
 	s->cap = 0;
 }
 
-void kt_scan_tell(const struct kt_scan *s, unsigned int kind,
-		  const struct ktape_error *error)
+static void scan_notify(const struct kt_scan *s, unsigned int kind,
+			const struct ktape_error *error)
 {
 	if (s->tell)
 		s->tell(s->arg, kind, error);
@@ -141,10 +141,10 @@ static ssize_t read_packed(struct kt_scan *s, uint8_t *to, size_t room)
 
 	if (trouble.text) {
 		kt_error(&error, trouble.offset, "%s", trouble.text);
-		kt_scan_tell(s,
-			     trouble.cut ? KTAPE_NOTICE_TRUNCATED :
-					   KTAPE_NOTICE_CORRUPT,
-			     &error);
+		scan_notify(s,
+			    trouble.cut ? KTAPE_NOTICE_TRUNCATED :
+					  KTAPE_NOTICE_CORRUPT,
+			    &error);
 	}
 	if (!s->budget)
 		return got;
@@ -417,14 +417,14 @@ int kt_scan_next(struct kt_scan *s, struct kt_found *found)
 		if (ret > 0 && found->cut) {
 			kt_error(&error, s->offset + kt_scan_there(s),
 				 "the input ends in the middle of a packet");
-			kt_scan_tell(s, KTAPE_NOTICE_TRUNCATED, &error);
+			scan_notify(s, KTAPE_NOTICE_TRUNCATED, &error);
 		}
 		if (ret != -EBADMSG)
 			return ret;
-		kt_scan_tell(s,
-			     found->cut ? KTAPE_NOTICE_TRUNCATED :
-					  KTAPE_NOTICE_CORRUPT,
-			     &error);
+		scan_notify(s,
+			    found->cut ? KTAPE_NOTICE_TRUNCATED :
+					 KTAPE_NOTICE_CORRUPT,
+			    &error);
 		ret = kt_scan_skip(s, 1);
 		if (!ret)
 			ret = hunt_packet(s);
@@ -444,10 +444,10 @@ void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found)
 
 	if (found && s->offset != end) {
 		kt_error(&error, s->offset, "the packet before this offset has a wrong size");
-		kt_scan_tell(s, KTAPE_NOTICE_CORRUPT, &error);
+		scan_notify(s, KTAPE_NOTICE_CORRUPT, &error);
 	} else if (!found && last < end) {
 		kt_error(&error, last, "the input ends in the middle of a packet");
-		kt_scan_tell(s, KTAPE_NOTICE_TRUNCATED, &error);
+		scan_notify(s, KTAPE_NOTICE_TRUNCATED, &error);
 	}
 	/* The remaining bytes are padding of the last packet. */
 	if (!found && last <= end)

@@ -101,8 +101,6 @@ bool kt_scan_hunt(struct kt_scan *s);
 int kt_scan_next(struct kt_scan *s, struct kt_found *found);
 void kt_scan_judge(struct kt_scan *s, uint64_t end, bool found);
 int kt_scan_leave(struct kt_scan *s, const struct kt_found *found);
-void kt_scan_tell(const struct kt_scan *s, unsigned int kind,
-		  const struct ktape_error *error);
 
 /* Return the number of bytes at the head. */
 static inline uint64_t kt_scan_there(const struct kt_scan *s)

@@ -115,7 +115,7 @@ static bool has_our_metadata(int dir)
  * Check that a directory is empty or, with @force, contains only a trace.
  * Return: 1 if it contains a trace, 0 if it is empty, or negative errno.
  */
-int kt_ctf_check_empty(int fd, bool force)
+static int check_empty(int fd, bool force)
 {
 	int ret = for_each_entry(fd, force ? is_replaceable : refuse_entry);
 
@@ -127,7 +127,7 @@ int kt_ctf_check_empty(int fd, bool force)
 /* Check as kt_ctf_check_empty(), then remove the trace.  Remove nothing on failure. */
 int kt_ctf_make_empty(int fd, bool force)
 {
-	int ret = kt_ctf_check_empty(fd, force);
+	int ret = check_empty(fd, force);
 
 	if (ret <= 0)
 		return ret;
@@ -140,7 +140,7 @@ int kt_ctf_make_empty(int fd, bool force)
 /* Write the trace to a temporary folder inside its directory, until it is complete. */
 int kt_ctf_stage(struct ktape_ctf *ctf)
 {
-	int ret = kt_ctf_check_empty(ctf->dir, ctf->flags & KTAPE_CTF_FORCE);
+	int ret = check_empty(ctf->dir, ctf->flags & KTAPE_CTF_FORCE);
 
 	if (ret < 0)
 		return ret;
@@ -158,8 +158,7 @@ int kt_ctf_settle(struct ktape_ctf *ctf)
 
 	if (!kt_stage_is_open(&ctf->stage))
 		return 0;
-	err = kt_ctf_check_empty(ctf->stage.folder,
-				 ctf->flags & KTAPE_CTF_FORCE);
+	err = check_empty(ctf->stage.folder, ctf->flags & KTAPE_CTF_FORCE);
 	if (err >= 0)
 		err = kt_stage_commit(&ctf->stage);
 	/* The stage has closed both folders. */

@@ -78,7 +78,6 @@ struct ktape_ctf {
 
 /* replace.c */
 const char *kt_ctf_prefix(uint32_t kind);
-int kt_ctf_check_empty(int fd, bool force);
 int kt_ctf_make_empty(int fd, bool force);
 int kt_ctf_stage(struct ktape_ctf *ctf);
 int kt_ctf_settle(struct ktape_ctf *ctf);

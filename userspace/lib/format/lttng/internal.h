@@ -107,7 +107,6 @@ static inline char *lt_put64(char *p, uint64_t v)
 int lt_id(struct lttng *t, const struct kt_line *l, uint32_t *id);
 char *lt_put(char *p, const struct lttng *t, const struct kt_line *l,
 	     uint32_t id);
-char *lt_put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts);
 char *lt_put_thread(char *p, const struct ktape_event *e);
 bool lt_check(struct lttng *t);
 

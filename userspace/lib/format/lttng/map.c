@@ -262,7 +262,7 @@ static char *put_string(char *p, const char *text, size_t len)
 }
 
 /* Write the name of a thread at a time: LT_COMM bytes, NUL-padded. */
-char *lt_put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts)
+static char *put_comm(char *p, const struct lttng *t, uint64_t tid, uint64_t ts)
 {
 	const struct ktape_object_info *o = NULL;
 
@@ -306,9 +306,9 @@ static char *put_value(char *p, const struct lttng *t, const struct kt_line *l,
 	v = kt_place_value(&place, l->event);
 	switch (m->how) {
 	case COMM:
-		return lt_put_comm(p, t, v, l->event->ts);
+		return put_comm(p, t, v, l->event->ts);
 	case CURRENT:
-		return lt_put_comm(p, t, (uint64_t)l->event->tid, l->event->ts);
+		return put_comm(p, t, (uint64_t)l->event->tid, l->event->ts);
 	case NAME:
 		return put_name(p, l, place.type, v);
 	case PROCESS:
