@@ -124,7 +124,7 @@ static int check_empty(int fd, bool force)
 	return has_our_metadata(fd) ? 1 : -EEXIST;
 }
 
-/* Check as kt_ctf_check_empty(), then remove the trace.  Remove nothing on failure. */
+/* Check as check_empty(), then remove the trace.  Remove nothing on failure. */
 int kt_ctf_make_empty(int fd, bool force)
 {
 	int ret = check_empty(fd, force);
