@@ -401,7 +401,7 @@ static int dump_now(struct dump *d, const char *path)
 	return ret;
 }
 
-/* Dump a growing trace.  Devices and pipes block until more comes by themselves. */
+/* Dump a growing trace.  Poll directories and files; a device or pipe blocks by itself. */
 static int dump_follow(struct dump *d, const char *path)
 {
 	struct stat st;

@@ -89,7 +89,7 @@ static int read_operands(int argc, char **argv, unsigned int *op,
 	if (i == 1 && argc == 1)
 		return misuse(&command_profile, "%s: missing NAMES of events",
 			      argv[0]);
-	/* Join the operands to one list: "!NAME" removes from what is before it. */
+	/* Join the operands to one list: "!NAME" removes NAME from the entries before it. */
 	for (; i < argc; i++) {
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
 					len ? "," : "", argv[i]);

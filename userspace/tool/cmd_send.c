@@ -4,9 +4,9 @@
  * Tonbandgeraet.  A frame has a delimiter to resynchronise, a sequence number and a
  * checksum.
  *
- * If events come faster than the line takes them, those of the least important
- * classes are shed.  The receiver gets them as lost events.  Bytes that wait for the
- * line are in a queue (send_queue.c), so that reading goes on.
+ * If events come faster than the line takes them, events of the least important classes
+ * are shed.  The receiver gets shed events as lost events.  Bytes that wait for the line
+ * are in a queue (send_queue.c), so that ktape goes on reading.
  *
  * While there is no input, a signal or a hang-up of the line wakes the reader.
  */
@@ -31,8 +31,8 @@
 #define CPUS_MAX	8192U
 #define PRIORITIES	3	/* priorities of classes that may be shed */
 /*
- * The queue holds this much time of the line.  Live input comes in batches of half a
- * second, and a quarter of the queue has to hold one, because shedding begins there.
+ * The queue holds what the line sends in this time.  Live input arrives in batches of half
+ * a second, and a quarter of the queue has to hold a batch, because shedding begins there.
  */
 #define BACKLOG_MS	3000
 #define GRACE_MS	2000	/* after a signal, send input for this long */

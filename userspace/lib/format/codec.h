@@ -80,10 +80,10 @@ struct kt_codec_in {
  *	opens a file and writes to it what the format puts at kt_sink_room()
  * @large: size of the output in bytes from which @warning holds; 0 = never
  * @warning: a sentence for the user: what such a large output means
- * @begin: write what stands before the first event
+ * @begin: write what the format has before the first event
  * @event: write an event; events come in the order of time
  * @notice: write that events were lost; NULL: each loss is counted as missed
- * @end: write what stands after the last event.  Also called if the conversion
+ * @end: write what the format has after the last event.  Also called if the conversion
  *	ends early
  * @is_staged: with @own_files: return true while the output has a temporary name
  *	other than @stage of the sink; NULL = it never has such a name

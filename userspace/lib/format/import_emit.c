@@ -242,7 +242,7 @@ static void notify(struct kt_import *s, const struct ktape_notice *n)
  * @from: time of the last event before the gap
  * @to: time of the next event after it
  *
- * The notice comes in its place among the records.
+ * The notice waits in the queue like a record, so that it keeps its place among them.
  *
  * Return: as kt_import_emit().
  */
@@ -280,7 +280,7 @@ void kt_import_notify_lost(struct kt_import *s)
  * @offset: offset of the place in the input
  * @format: what is wrong there
  *
- * After BAD_SHOWN places, the rest is counted and comes in one notice at the end.
+ * Each of the first BAD_SHOWN places gets a notice; one notice at the end counts all others.
  */
 void kt_import_bad(struct kt_import *s, uint64_t offset, const char *format,
 		   ...)

@@ -357,7 +357,7 @@ static int guess_width(const struct kt_import *s, uint8_t *width, size_t len)
 /*
  * Wait for enough of the input to find the configuration.  A serial line delivers it byte
  * by byte; stop waiting as soon as the frames show that no record comes first.
- * Return: number of bytes that have come, or negative errno.
+ * Return: number of bytes that can be read, or negative errno.
  */
 static int64_t need_head(struct kt_import *s)
 {

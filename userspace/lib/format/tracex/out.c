@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing the trace buffer of ThreadX; in.c draws it.  Header and registry stand before the
+ * Writing the trace buffer of ThreadX; in.c draws it.  Header and registry are before the
  * events but are known only at the end, so the events wait in a temporary file.
  *
  * A trace that came from TraceX is written as it was, without the events that the reader

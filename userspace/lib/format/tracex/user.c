@@ -86,7 +86,7 @@ static struct kt_user_field *add_word(struct kt_user_event *t, const char *name,
 }
 
 /*
- * Return what a call reports of a mutex.  The event comes when the call begins, with the
+ * Return what a call reports of a mutex.  ThreadX traces the call when it begins, with the
  * owner and @times, how often the owner has taken it.  A put by another thread fails.
  */
 static enum kt_user_report mutex_report(const struct kt_user_event *t, unsigned int id,
