@@ -14,7 +14,7 @@
  *   KTAPE_EVENT(opcode, NAME, name, CLASS, help)   opens a block
  *   KTAPE_BITS(TYPE, field, width, help)           next bits of dat20, low first
  *   KTAPE_VARARGS(spare)                           spare dat20 bits, then p and
- *	nargs are told, because the number of arguments varies
+ *	nargs become fields, because the number of arguments varies
  *   KTAPE_ARGS()                                   ends the bits
  *   KTAPE_ARG(TYPE, field, help)                   next argument word(s)
  *   KTAPE_REST(TYPE, field, help)                  all nargs argument words

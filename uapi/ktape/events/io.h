@@ -7,7 +7,7 @@ KTAPE_EVENT(120, BLOCK_RQ_INSERT, block_rq_insert, BLOCK,
 KTAPE_ARGS()
 	KTAPE_ARG(DEV, dev, "the device")
 	KTAPE_ARG(U64, sector, "the first, of 512 bytes")
-	KTAPE_ARG(U32, bytes, "how many")
+	KTAPE_ARG(U32, bytes, "bytes of the request")
 KTAPE_END(BLOCK_RQ_INSERT)
 
 KTAPE_EVENT(121, BLOCK_RQ_ISSUE, block_rq_issue, BLOCK,
@@ -16,7 +16,7 @@ KTAPE_EVENT(121, BLOCK_RQ_ISSUE, block_rq_issue, BLOCK,
 KTAPE_ARGS()
 	KTAPE_ARG(DEV, dev, "the device")
 	KTAPE_ARG(U64, sector, "the first, of 512 bytes")
-	KTAPE_ARG(U32, bytes, "how many")
+	KTAPE_ARG(U32, bytes, "bytes of the request")
 KTAPE_END(BLOCK_RQ_ISSUE)
 
 KTAPE_EVENT(122, BLOCK_RQ_COMPLETE, block_rq_complete, BLOCK,
@@ -26,7 +26,7 @@ KTAPE_EVENT(122, BLOCK_RQ_COMPLETE, block_rq_complete, BLOCK,
 KTAPE_ARGS()
 	KTAPE_ARG(DEV, dev, "the device")
 	KTAPE_ARG(U64, sector, "the first, of 512 bytes")
-	KTAPE_ARG(U32, bytes, "how many")
+	KTAPE_ARG(U32, bytes, "bytes of the request")
 KTAPE_END(BLOCK_RQ_COMPLETE)
 
 KTAPE_EVENT(123, BLOCK_RQ_REQUEUE, block_rq_requeue, BLOCK,
@@ -35,7 +35,7 @@ KTAPE_EVENT(123, BLOCK_RQ_REQUEUE, block_rq_requeue, BLOCK,
 KTAPE_ARGS()
 	KTAPE_ARG(DEV, dev, "the device")
 	KTAPE_ARG(U64, sector, "the first, of 512 bytes")
-	KTAPE_ARG(U32, bytes, "how many")
+	KTAPE_ARG(U32, bytes, "bytes of the request")
 KTAPE_END(BLOCK_RQ_REQUEUE)
 
 KTAPE_EVENT(124, BLOCK_BIO_QUEUE, block_bio_queue, BLOCK,
@@ -44,7 +44,7 @@ KTAPE_EVENT(124, BLOCK_BIO_QUEUE, block_bio_queue, BLOCK,
 KTAPE_ARGS()
 	KTAPE_ARG(DEV, dev, "the device")
 	KTAPE_ARG(U64, sector, "the first, of 512 bytes")
-	KTAPE_ARG(U32, bytes, "how many")
+	KTAPE_ARG(U32, bytes, "bytes of the request")
 KTAPE_END(BLOCK_BIO_QUEUE)
 
 KTAPE_EVENT(125, BLOCK_BIO_COMPLETE, block_bio_complete, BLOCK,
@@ -54,7 +54,7 @@ KTAPE_EVENT(125, BLOCK_BIO_COMPLETE, block_bio_complete, BLOCK,
 KTAPE_ARGS()
 	KTAPE_ARG(DEV, dev, "the device")
 	KTAPE_ARG(U64, sector, "the first, of 512 bytes")
-	KTAPE_ARG(U32, bytes, "how many")
+	KTAPE_ARG(U32, bytes, "bytes of the request")
 KTAPE_END(BLOCK_BIO_COMPLETE)
 
 KTAPE_EVENT(126, BLOCK_RQ_MERGE, block_rq_merge, BLOCK,
@@ -63,7 +63,7 @@ KTAPE_EVENT(126, BLOCK_RQ_MERGE, block_rq_merge, BLOCK,
 KTAPE_ARGS()
 	KTAPE_ARG(DEV, dev, "the device")
 	KTAPE_ARG(U64, sector, "the first, of 512 bytes")
-	KTAPE_ARG(U32, bytes, "how many")
+	KTAPE_ARG(U32, bytes, "bytes of the request")
 KTAPE_END(BLOCK_RQ_MERGE)
 
 KTAPE_EVENT(132, NET_DEV_QUEUE, net_dev_queue, NET,
@@ -72,7 +72,7 @@ KTAPE_EVENT(132, NET_DEV_QUEUE, net_dev_queue, NET,
 KTAPE_ARGS()
 	KTAPE_ARG(NETDEV, dev, "index of the device, or its number in the registry")
 	KTAPE_ARG(PTR, skb, "the packet")
-	KTAPE_ARG(U32, len, "its bytes")
+	KTAPE_ARG(U32, len, "bytes of the packet")
 KTAPE_END(NET_DEV_QUEUE)
 
 KTAPE_EVENT(133, NET_DEV_START_XMIT, net_dev_start_xmit, NET,
@@ -81,7 +81,7 @@ KTAPE_EVENT(133, NET_DEV_START_XMIT, net_dev_start_xmit, NET,
 KTAPE_ARGS()
 	KTAPE_ARG(NETDEV, dev, "index of the device, or its number in the registry")
 	KTAPE_ARG(PTR, skb, "the packet")
-	KTAPE_ARG(U32, len, "its bytes")
+	KTAPE_ARG(U32, len, "bytes of the packet")
 KTAPE_END(NET_DEV_START_XMIT)
 
 KTAPE_EVENT(134, NET_DEV_XMIT, net_dev_xmit, NET,
@@ -90,7 +90,7 @@ KTAPE_EVENT(134, NET_DEV_XMIT, net_dev_xmit, NET,
 KTAPE_ARGS()
 	KTAPE_ARG(NETDEV, dev, "index of the device, or its number in the registry")
 	KTAPE_ARG(PTR, skb, "the packet")
-	KTAPE_ARG(U32, len, "its bytes")
+	KTAPE_ARG(U32, len, "bytes of the packet")
 KTAPE_END(NET_DEV_XMIT)
 
 KTAPE_EVENT(135, NETIF_RECEIVE_SKB, netif_receive_skb, NET,
@@ -99,7 +99,7 @@ KTAPE_EVENT(135, NETIF_RECEIVE_SKB, netif_receive_skb, NET,
 KTAPE_ARGS()
 	KTAPE_ARG(NETDEV, dev, "index of the device, or its number in the registry")
 	KTAPE_ARG(PTR, skb, "the packet")
-	KTAPE_ARG(U32, len, "its bytes")
+	KTAPE_ARG(U32, len, "bytes of the packet")
 KTAPE_END(NETIF_RECEIVE_SKB)
 
 KTAPE_EVENT(136, NETIF_RX, netif_rx, NET, "a packet waits to go up the stack")
@@ -107,7 +107,7 @@ KTAPE_EVENT(136, NETIF_RX, netif_rx, NET, "a packet waits to go up the stack")
 KTAPE_ARGS()
 	KTAPE_ARG(NETDEV, dev, "index of the device, or its number in the registry")
 	KTAPE_ARG(PTR, skb, "the packet")
-	KTAPE_ARG(U32, len, "its bytes")
+	KTAPE_ARG(U32, len, "bytes of the packet")
 KTAPE_END(NETIF_RX)
 
 KTAPE_EVENT(137, NAPI_POLL, napi_poll, NET, "a device was polled")
@@ -119,15 +119,15 @@ KTAPE_END(NAPI_POLL)
 
 KTAPE_EVENT(138, KFREE_SKB, kfree_skb, NET, "a packet is dropped")
 	KTAPE_BITS(U32, reason, 20,
-		   "SKB_DROP_REASON_* of the running kernel, where it tells")
+		   "SKB_DROP_REASON_* of the running kernel, if it passes one")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, skb, "the packet")
-	KTAPE_ARG(FUNC, location, "who drops it")
+	KTAPE_ARG(FUNC, location, "function that drops the packet")
 KTAPE_END(KFREE_SKB)
 
 KTAPE_EVENT(139, CONSUME_SKB, consume_skb, NET,
-	    "a packet has served its purpose")
+	    "a packet was consumed and is freed")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, skb, "the packet")
-	KTAPE_ARG(FUNC, location, "who frees it, where the kernel tells")
+	KTAPE_ARG(FUNC, location, "function that frees the packet, if the kernel passes it")
 KTAPE_END(CONSUME_SKB)

@@ -20,7 +20,7 @@ KTAPE_EVENT(50, IRQ_SPAN, irq_span, IRQ,
 	KTAPE_BITS(U32, ret, 2,
 		   "bit 0 handled, bit 1 wake the handler's thread")
 KTAPE_ARGS()
-	KTAPE_ARG(TICKS, start, "when it started")
+	KTAPE_ARG(TICKS, start, "time of the start")
 KTAPE_END(IRQ_SPAN)
 
 KTAPE_EVENT(52, SOFTIRQ_RAISE, softirq_raise, SOFTIRQ,
@@ -45,36 +45,36 @@ KTAPE_EVENT(55, SOFTIRQ_SPAN, softirq_span, SOFTIRQ,
 	    "a soft interrupt that took longer than its gate")
 	KTAPE_BITS(SOFTIRQ, vec, 8, "the vector")
 KTAPE_ARGS()
-	KTAPE_ARG(TICKS, start, "when it started")
+	KTAPE_ARG(TICKS, start, "time of the start")
 KTAPE_END(SOFTIRQ_SPAN)
 
 KTAPE_EVENT(56, TASKLET_ENTRY, tasklet_entry, SOFTIRQ, "a tasklet starts")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, tasklet, "the tasklet")
-	KTAPE_ARG(FUNC, function, "what it runs")
+	KTAPE_ARG(FUNC, function, "function of the tasklet")
 KTAPE_END(TASKLET_ENTRY)
 
 KTAPE_EVENT(57, TASKLET_EXIT, tasklet_exit, SOFTIRQ, "a tasklet is done")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, tasklet, "the tasklet")
-	KTAPE_ARG(FUNC, function, "what it runs")
+	KTAPE_ARG(FUNC, function, "function of the tasklet")
 KTAPE_END(TASKLET_EXIT)
 
 KTAPE_EVENT(70, IPI_RAISE, ipi_raise, IPI, "interrupts are sent to other CPUs")
-	KTAPE_BITS(IPI, reason, 5, "why")
+	KTAPE_BITS(IPI, reason, 5, "reason of the interrupt")
 KTAPE_ARGS()
 	KTAPE_ARG(X64, cpus, "the first 64 of them")
 KTAPE_END(IPI_RAISE)
 
 KTAPE_EVENT(71, IPI_ENTRY, ipi_entry, IPI,
 	    "an interrupt from another CPU is served")
-	KTAPE_BITS(IPI, reason, 5, "why")
+	KTAPE_BITS(IPI, reason, 5, "reason of the interrupt")
 KTAPE_ARGS()
 KTAPE_END(IPI_ENTRY)
 
 KTAPE_EVENT(72, IPI_EXIT, ipi_exit, IPI,
 	    "the interrupt from another CPU is done")
-	KTAPE_BITS(IPI, reason, 5, "why")
+	KTAPE_BITS(IPI, reason, 5, "reason of the interrupt")
 KTAPE_ARGS()
 KTAPE_END(IPI_EXIT)
 
@@ -82,16 +82,16 @@ KTAPE_EVENT(73, IPI_SEND_CPU, ipi_send_cpu, IPI,
 	    "an interrupt is sent to a CPU")
 	KTAPE_BITS(CPU, target_cpu, 12, "the CPU")
 KTAPE_ARGS()
-	KTAPE_ARG(FUNC, caller, "who sends it")
-	KTAPE_ARG(FUNC, callback, "what is to be called")
+	KTAPE_ARG(FUNC, caller, "function that sends the interrupt")
+	KTAPE_ARG(FUNC, callback, "function that the other CPU will call")
 KTAPE_END(IPI_SEND_CPU)
 
 KTAPE_EVENT(74, IPI_SEND_CPUMASK, ipi_send_cpumask, IPI,
 	    "an interrupt is sent to CPUs")
 KTAPE_ARGS()
 	KTAPE_ARG(X64, cpus, "the first 64 of them")
-	KTAPE_ARG(FUNC, caller, "who sends it")
-	KTAPE_ARG(FUNC, callback, "what is to be called")
+	KTAPE_ARG(FUNC, caller, "function that sends the interrupt")
+	KTAPE_ARG(FUNC, callback, "function that the other CPU will call")
 KTAPE_END(IPI_SEND_CPUMASK)
 
 KTAPE_EVENT(75, LOCAL_TIMER_ENTRY, local_timer_entry, IRQ,

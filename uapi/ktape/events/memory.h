@@ -6,7 +6,7 @@ KTAPE_EVENT(108, PAGE_FAULT_USER, page_fault_user, MEMORY,
 	KTAPE_BITS(X32, error, 16, "bits of the architecture")
 KTAPE_ARGS()
 	KTAPE_ARG(X64, address,
-		  "what it touched; of a kernel address only the token")
+		  "address of the access; a kernel address is a token")
 	KTAPE_ARG(PTR, ip, "where the program was")
 KTAPE_END(PAGE_FAULT_USER)
 
@@ -15,7 +15,7 @@ KTAPE_EVENT(109, PAGE_FAULT_KERNEL, page_fault_kernel, MEMORY,
 	KTAPE_BITS(X32, error, 16, "bits of the architecture")
 KTAPE_ARGS()
 	KTAPE_ARG(X64, address,
-		  "what it touched; of a kernel address only the token")
+		  "address of the access; a kernel address is a token")
 	KTAPE_ARG(FUNC, ip, "where the kernel was")
 KTAPE_END(PAGE_FAULT_KERNEL)
 
@@ -36,24 +36,24 @@ KTAPE_END(MM_PAGE_FREE)
 KTAPE_EVENT(112, KMALLOC, kmalloc, MEMORY, "memory is allocated")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, ptr, "the memory")
-	KTAPE_ARG(FUNC, caller, "who asked")
-	KTAPE_ARG(U32, bytes, "asked for")
-	KTAPE_ARG(U32, bytes_alloc, "taken")
+	KTAPE_ARG(FUNC, caller, "function that called the allocator")
+	KTAPE_ARG(U32, bytes, "bytes asked for")
+	KTAPE_ARG(U32, bytes_alloc, "bytes taken")
 	KTAPE_ARG(X32, gfp, "GFP flags")
 KTAPE_END(KMALLOC)
 
 KTAPE_EVENT(113, KFREE, kfree, MEMORY, "memory is freed")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, ptr, "the memory")
-	KTAPE_ARG(FUNC, caller, "who asked")
+	KTAPE_ARG(FUNC, caller, "function that called the allocator")
 KTAPE_END(KFREE)
 
 KTAPE_EVENT(114, KMEM_CACHE_ALLOC, kmem_cache_alloc, MEMORY,
 	    "an object is allocated from a cache")
-	KTAPE_BITS(U32, bytes, 20, "its size")
+	KTAPE_BITS(U32, bytes, 20, "bytes of the object")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, ptr, "the memory")
-	KTAPE_ARG(FUNC, caller, "who asked")
+	KTAPE_ARG(FUNC, caller, "function that called the allocator")
 	KTAPE_ARG(X32, gfp, "GFP flags")
 KTAPE_END(KMEM_CACHE_ALLOC)
 
@@ -61,7 +61,7 @@ KTAPE_EVENT(115, KMEM_CACHE_FREE, kmem_cache_free, MEMORY,
 	    "an object goes back to its cache")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, ptr, "the memory")
-	KTAPE_ARG(FUNC, caller, "who asked")
+	KTAPE_ARG(FUNC, caller, "function that called the allocator")
 KTAPE_END(KMEM_CACHE_FREE)
 
 KTAPE_EVENT(156, CONTENTION_BEGIN, contention_begin, LOCK,
@@ -76,5 +76,5 @@ KTAPE_EVENT(157, CONTENTION_END, contention_end, LOCK,
 	    "the wait for a lock is over")
 KTAPE_ARGS()
 	KTAPE_ARG(PTR, lock, "the lock")
-	KTAPE_ARG(S32, ret, "0: it was taken")
+	KTAPE_ARG(S32, ret, "0: the lock was taken")
 KTAPE_END(CONTENTION_END)
