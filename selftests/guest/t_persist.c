@@ -539,7 +539,7 @@ TEST_F_TIMEOUT(refused, all, 300)
 		{ "persist=0x18000000", "not ADDRESS,SIZE" },
 		{ "persist=0x18000000,", "not ADDRESS,SIZE" },
 		{ "persist=0x18000000,4M,", "not ADDRESS,SIZE" },
-		{ "persist=0xffffffffffffc000,64K", "beyond all addresses" },
+		{ "persist=0xffffffffffffc000,64K", "beyond the last address" },
 		{ "persist=nobody", "no reserved memory of this name" },
 		{ "persist=0x18000000,8K", "the memory is too small" },
 		{ "persist=0x18000000,64K", "session 0 cannot be created with" },

@@ -154,7 +154,7 @@ stuck()
 		$dir/log
 	kill -KILL $recorder 2>/dev/null
 	wait $recorder
-	[ $? = 1 ] && grep -q 'reader of the pipe has stopped' $dir/log
+	[ $? = 1 ] && grep -q 'reader of the pipe stopped reading' $dir/log
 	result $? "the loss by a stuck reader is reported, $*" $dir/log
 	kill $reader $emitter
 	wait
