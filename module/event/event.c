@@ -132,10 +132,14 @@ static void record_span(const struct kt_filters *f, struct kt_ring *r,
 	record_with_stack(f, r, rec);
 }
 
-/* Is an event to be recorded?  A span that replaces it is recorded here. */
-static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
-				  const struct kt_record *rec,
-				  struct task_struct *other)
+/*
+ * Is an event of a session with gates to be recorded?  A span that replaces the
+ * event is recorded here.  Only gates need room for a span on the stack.
+ */
+static noinline bool event_passes_gates(const struct kt_filters *f,
+					struct kt_ring *r,
+					const struct kt_record *rec,
+					struct task_struct *other)
 {
 	struct kt_span span;
 	enum kt_verdict verdict = kt_filter_pass(f, r, rec, other, &span);
@@ -143,6 +147,14 @@ static noinline bool event_passes(const struct kt_filters *f, struct kt_ring *r,
 	if (unlikely(verdict == KT_SPAN))
 		record_span(f, r, &span.rec);
 	return verdict == KT_PASS;
+}
+
+static bool event_passes(const struct kt_filters *f, struct kt_ring *r,
+			 const struct kt_record *rec, struct task_struct *other)
+{
+	if (kt_filter_in_force(f, KTAPE_FILTER_GATE))
+		return event_passes_gates(f, r, rec, other);
+	return kt_filter_pass(f, r, rec, other, NULL) == KT_PASS;
 }
 
 /*
