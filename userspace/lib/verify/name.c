@@ -156,8 +156,13 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 		return;
 	if (e->tid > 0)
 		check_name(v, KTAPE_OBJ_THREAD, (uint32_t)e->tid, e->ts);
-	/* wait4() may be called with the id of a process that never existed. */
-	if (e->opcode == KTAPE_EV_SCHED_PROCESS_WAIT)
+	/*
+	 * wait4() may be called with the id of a process that never existed.  The
+	 * kernel frees a thread's structure later than the thread ends, so the
+	 * thread may have ended before the module was loaded.
+	 */
+	if (e->opcode == KTAPE_EV_SCHED_PROCESS_WAIT ||
+	    e->opcode == KTAPE_EV_PROCESS_FREE)
 		return;
 	kt_fields_begin(&at, plan, e);
 	while ((f = kt_fields_next(&at))) {

@@ -75,6 +75,8 @@ static struct sim *simple(void)
 
 	sim_start(s);
 	sim_work(s, STEPS);
+	/* A thread that ended before the first start needs no name. */
+	sim_event(s, 1, KTAPE_EV_PROCESS_FREE, 0, 2, 998, 998);
 	sim_stop(s);
 	sim_finish(s);
 	return s;
