@@ -73,6 +73,7 @@ static struct sim *simple(void)
 {
 	struct sim *s = sim_new(1);
 
+	s->mask[KTAPE_EV_PROCESS_FREE / 64] |= 1ULL << KTAPE_EV_PROCESS_FREE % 64;
 	sim_start(s);
 	sim_work(s, STEPS);
 	/* A thread that ended before the first start needs no name. */
