@@ -289,6 +289,14 @@ void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 		    const struct kt_stream *s, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+struct ktape_finding kt_verify_place(const struct ktape_verify *v,
+				     unsigned int rule, const struct kt_stream *s);
+void kt_verify_wrong_at(struct ktape_verify *v, const struct ktape_finding *at,
+			const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void kt_verify_note_at(struct ktape_verify *v, const struct ktape_finding *at,
+		       const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void kt_verify_cpu_wrong(struct ktape_verify *v, unsigned int rule,
 			 struct kt_vcpu *c, unsigned int ring,
 			 const char *format, ...)

@@ -2,6 +2,11 @@
 /*
  * Rule name: threads and functions that events refer to must have names.  Each number
  * is checked once.
+ *
+ * One kind of thread has no name in a trace that is in order: a thread that had ended
+ * before the module was loaded, but still ran towards its last switch.  Its parent may
+ * have reaped it already, so that the module did not find it among the threads.  Hence
+ * a thread without a name is a suspect until the trace shows its last switch.
  */
 #include "stream/event.h"
 #include "util/hash.h"
@@ -9,6 +14,18 @@
 
 #define SEEN_MIN	1024U
 #define SEEN_MAX	(1U << 22)
+#define STATE_SHIFT	16U	/* of prev_state in dat20 of sched_switch */
+#define SUSPECTS_MAX	64U	/* more than CPUs, where such threads run */
+
+/**
+ * struct suspect - a thread without a name
+ * @tid: its id
+ * @at: the first event of the thread
+ */
+struct suspect {
+	int32_t tid;
+	struct ktape_finding at;
+};
 
 struct kt_seen {
 	uint64_t seed;
@@ -16,6 +33,8 @@ struct kt_seen {
 	size_t used;
 	size_t size;
 	uint64_t *table;	/* type << 32 | id; 0 = free */
+	unsigned int nr_suspects;
+	struct suspect suspects[SUSPECTS_MAX];
 };
 
 int kt_seen_new(struct kt_seen **seen)
@@ -43,12 +62,83 @@ void kt_seen_free(struct kt_seen *seen)
 	free(seen);
 }
 
+/* Return true if a thread leaves its CPU for the last time. */
+static bool is_last_switch(uint32_t dat20)
+{
+	uint32_t state = dat20 >> STATE_SHIFT;
+
+	return state == KTAPE_STATE_X || state == KTAPE_STATE_Z;
+}
+
+/* Report a suspect as a violation, at its first event. */
+static void convict(struct ktape_verify *v, unsigned int i)
+{
+	struct kt_seen *k = v->seen;
+	const struct suspect s = k->suspects[i];
+
+	k->suspects[i] = k->suspects[--k->nr_suspects];
+	kt_verify_wrong_at(v, &s.at, "thread %d has no name", s.tid);
+}
+
+/* Clear a suspect: it had ended before the module was loaded. */
+static void acquit(struct ktape_verify *v, unsigned int i)
+{
+	struct kt_seen *k = v->seen;
+	const struct suspect s = k->suspects[i];
+
+	k->suspects[i] = k->suspects[--k->nr_suspects];
+	kt_verify_note_at(v, &s.at,
+			  "thread %d has no name: it had ended before the module was loaded, and ran to its last switch",
+			  s.tid);
+}
+
+/* Make a thread a suspect; report it at once if there are too many. */
+static void suspect_thread(struct ktape_verify *v, const struct kt_stream *s,
+			   int32_t tid)
+{
+	struct kt_seen *k = v->seen;
+
+	if (k->nr_suspects == SUSPECTS_MAX)
+		convict(v, 0);
+	k->suspects[k->nr_suspects].tid = tid;
+	k->suspects[k->nr_suspects].at = kt_verify_place(v, KTAPE_RULE_NAME, s);
+	k->nr_suspects++;
+}
+
+/*
+ * Judge the suspect that an event is about: its last switch clears it.  An exit that
+ * was recorded convicts it, because the module knows each thread that exits later than
+ * its load.
+ */
+static void judge_suspects(struct ktape_verify *v, const struct ktape_event *e)
+{
+	struct kt_seen *k = v->seen;
+	bool dead = e->opcode == KTAPE_EV_SCHED_SWITCH &&
+		    is_last_switch(e->dat20);
+	int32_t tid;
+
+	if (!e->nargs || (!dead && e->opcode != KTAPE_EV_PROCESS_EXIT))
+		return;
+	tid = (int32_t)ktape_event_arg(e, 0);
+	for (unsigned int i = 0; i < k->nr_suspects; i++) {
+		if (k->suspects[i].tid != tid)
+			continue;
+		if (dead)
+			acquit(v, i);
+		else
+			convict(v, i);
+		return;
+	}
+}
+
 /* Report numbers that were not checked because there were too many. */
 void kt_seen_end(struct ktape_verify *v)
 {
-	const struct kt_seen *k = v->seen;
+	struct kt_seen *k = v->seen;
 	uint64_t names = ktape_registry_left_out(v->trace->registry);
 
+	while (k->nr_suspects)
+		convict(v, k->nr_suspects - 1);
 	if (k->left_out)
 		kt_verify_note(v, KTAPE_RULE_NAME, NULL,
 			       "%llu numbers are not checked: there are more than the %u that can be remembered",
@@ -136,8 +226,7 @@ static void check_name(struct ktape_verify *v, unsigned int type, uint32_t id,
 			       type == KTAPE_OBJ_THREAD ? "thread" : "function",
 			       (int32_t)id);
 	else if (type == KTAPE_OBJ_THREAD)
-		kt_verify_wrong(v, KTAPE_RULE_NAME, s, "thread %d has no name",
-				(int32_t)id);
+		suspect_thread(v, s, (int32_t)id);
 	else
 		kt_verify_note(v, KTAPE_RULE_NAME, s,
 			       "function %#x has no name: the kernel has no symbol for it, or too many new functions came at once",
@@ -173,4 +262,6 @@ void kt_verify_names(struct ktape_verify *v, const struct ktape_event *e)
 		else if (f->type == KTAPE_TYPE_FUNC && at.value)
 			check_name(v, KTAPE_OBJ_FUNCTION, (uint32_t)at.value, e->ts);
 	}
+	if (v->seen->nr_suspects)
+		judge_suspects(v, e);
 }

@@ -66,24 +66,26 @@ static void report_finding(struct ktape_verify *v, struct ktape_finding *f,
 		v->options.finding(v->options.arg, f);
 }
 
-/* Set the place of a finding: the current record of the stream, or its packet. */
-static void set_place(const struct ktape_verify *v, const struct kt_stream *s,
-		      struct ktape_finding *f)
+/* Return the place of a finding: the current record of the stream, or its packet. */
+struct ktape_finding kt_verify_place(const struct ktape_verify *v,
+				     unsigned int rule, const struct kt_stream *s)
 {
+	struct ktape_finding f = { .rule = rule };
 	const struct ktape_event *e = v->event;
 
 	if (!s)
-		return;
-	f->stream = true;
-	f->cpu = s->cpu;
-	f->ring = s->kind;
-	f->packet = s->seq;
-	f->offset = s->offset;
-	f->ts = s->packet.ts;
+		return f;
+	f.stream = true;
+	f.cpu = s->cpu;
+	f.ring = s->kind;
+	f.packet = s->seq;
+	f.offset = s->offset;
+	f.ts = s->packet.ts;
 	if (!e || s != v->trace->current)
-		return;
-	f->offset += e->offset;
-	f->ts = e->ts;
+		return f;
+	f.offset += e->offset;
+	f.ts = e->ts;
+	return f;
 }
 
 /* Remember that the stream is damaged, so that it proves nothing. */
@@ -99,10 +101,9 @@ static void mark_damaged(struct ktape_verify *v, const struct kt_stream *s)
 void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 		     const struct kt_stream *s, const char *format, ...)
 {
-	struct ktape_finding f = { .rule = rule };
+	struct ktape_finding f = kt_verify_place(v, rule, s);
 	va_list args;
 
-	set_place(v, s, &f);
 	/* A missing name does not mean that an event is missing. */
 	if (rule != KTAPE_RULE_NAME)
 		mark_damaged(v, s);
@@ -115,10 +116,35 @@ void kt_verify_wrong(struct ktape_verify *v, unsigned int rule,
 void kt_verify_note(struct ktape_verify *v, unsigned int rule,
 		    const struct kt_stream *s, const char *format, ...)
 {
-	struct ktape_finding f = { .rule = rule, .note = true };
+	struct ktape_finding f = kt_verify_place(v, rule, s);
 	va_list args;
 
-	set_place(v, s, &f);
+	f.note = true;
+	va_start(args, format);
+	report_finding(v, &f, format, args);
+	va_end(args);
+}
+
+/* Report a missing name at a place that kt_verify_place() returned. */
+void kt_verify_wrong_at(struct ktape_verify *v, const struct ktape_finding *at,
+			const char *format, ...)
+{
+	struct ktape_finding f = *at;
+	va_list args;
+
+	va_start(args, format);
+	report_finding(v, &f, format, args);
+	va_end(args);
+}
+
+/* Report a note at a place that kt_verify_place() returned. */
+void kt_verify_note_at(struct ktape_verify *v, const struct ktape_finding *at,
+		       const char *format, ...)
+{
+	struct ktape_finding f = *at;
+	va_list args;
+
+	f.note = true;
 	va_start(args, format);
 	report_finding(v, &f, format, args);
 	va_end(args);

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test that verify needs the name of each thread, except of one that had ended before
+ * the module was loaded and still ran to its last switch.
+ */
+#include "lib_sim_work.h"
+
+#define CPU	1U
+#define GHOST	997	/* thread without a name */
+#define GHOSTS	70	/* more than verify remembers */
+
+struct result {
+	int ret;	/* of the run */
+	uint64_t errors;
+	uint64_t notes;
+	char first[200];
+	uint64_t first_ts;
+};
+
+static struct result result;
+
+static void take(void *arg, const struct ktape_finding *f)
+{
+	struct result *r = arg;
+
+	if (f->rule != KTAPE_RULE_NAME || *r->first)
+		return;
+	snprintf(r->first, sizeof(r->first), "%s", f->text);
+	r->first_ts = f->ts;
+}
+
+static void judge(struct sim *s)
+{
+	const struct ktape_verify_options how = { .finding = take,
+						  .arg = &result };
+	struct ktape_verify *v;
+	const char *folder = trace_folder();
+
+	sim_stop(s);
+	sim_finish(s);
+	memset(&result, 0, sizeof(result));
+	sim_save(s, folder, 0);
+	if (ktape_verify_open(folder, &how, &v, NULL))
+		abort();
+	result.ret = ktape_verify_run(v);
+	result.errors = ktape_verify_count(v, KTAPE_RULE_NAME, &result.notes);
+	ktape_verify_close(v);
+	trace_remove(folder);
+	sim_free(s);
+}
+
+static struct sim *begin(void)
+{
+	struct sim *s = sim_new(1);
+
+	s->mask[KTAPE_EV_PROCESS_EXIT / 64] |= 1ULL << KTAPE_EV_PROCESS_EXIT % 64;
+	sim_start(s);
+	sim_work(s, 200);
+	return s;
+}
+
+/* @tid runs on CPU and leaves it in @state. */
+static void run(struct sim *s, int32_t tid, unsigned int state)
+{
+	uint32_t before = (uint32_t)s->tid[CPU];
+
+	sim_event(s, CPU, KTAPE_EV_SCHED_SWITCH, 0, 2, before, (uint32_t)tid);
+	sim_event(s, CPU, KTAPE_EV_SCHED_SWITCH, state << 16, 2, (uint32_t)tid,
+		  before);
+}
+
+static void test_last_switch(void)
+{
+	static const unsigned int states[] = { KTAPE_STATE_X, KTAPE_STATE_Z };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++) {
+		struct sim *s = begin();
+
+		run(s, GHOST, KTAPE_STATE_PREEMPTED);
+		run(s, GHOST, states[i]);
+		sim_work(s, 200);
+		judge(s);
+		check(!result.ret, "%d wrong: %s", result.ret, result.first);
+		check_equal(result.notes, 1);
+		check(strstr(result.first, "thread 997 has no name: it had ended"),
+		      "%s", result.first);
+	}
+}
+
+static void test_goes_on(void)
+{
+	struct sim *s = begin();
+	uint64_t then;
+
+	then = s->now;
+	run(s, GHOST, KTAPE_STATE_S);
+	sim_work(s, 200);
+	judge(s);
+	check_equal(result.ret, 1);
+	check_equal(result.errors, 1);
+	check(!strcmp(result.first, "thread 997 has no name"), "%s", result.first);
+	/* The place is the thread's first event, although the finding came last. */
+	check(result.first_ts >= then && result.first_ts < then + 1000,
+	      "at %llu, the thread ran at %llu",
+	      (unsigned long long)result.first_ts, (unsigned long long)then);
+}
+
+/* The module saw the exit, so it had to know the thread. */
+static void test_exit(void)
+{
+	struct sim *s = begin();
+
+	run(s, GHOST, KTAPE_STATE_PREEMPTED);
+	sim_event(s, CPU, KTAPE_EV_PROCESS_EXIT, 0, 3, GHOST, GHOST);
+	run(s, GHOST, KTAPE_STATE_X);
+	judge(s);
+	check_equal(result.errors, 1);
+	check(!strcmp(result.first, "thread 997 has no name"), "%s", result.first);
+}
+
+/* The last switch of another thread explains nothing. */
+static void test_other(void)
+{
+	struct sim *s = begin();
+
+	run(s, GHOST, KTAPE_STATE_S);
+	run(s, GHOST + 1, KTAPE_STATE_X);
+	judge(s);
+	check_equal(result.errors, 1);
+	check_equal(result.notes, 1);
+}
+
+static void test_many(void)
+{
+	struct sim *s = begin();
+
+	for (int32_t i = 0; i < GHOSTS; i++)
+		run(s, GHOST + i, KTAPE_STATE_S);
+	judge(s);
+	check_equal(result.errors, GHOSTS);
+}
+
+static const struct tap_test tests[] = {
+	{ "a thread that ended before the load", test_last_switch },
+	{ "a thread without a name that goes on", test_goes_on },
+	{ "a thread without a name whose exit was recorded", test_exit },
+	{ "another thread's last switch", test_other },
+	{ "more threads without a name than are remembered", test_many },
+};
+
+int main(int argc, char **argv)
+{
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
