@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Debian's archives, apart from the system's own apt: sourced after lib.sh.
+# shellcheck shell=bash
+# shellcheck disable=SC2154	# cache is of lib.sh
+
+archive_keys=/usr/share/keyrings/debian-archive-keyring.gpg
+
+# mirror_of REPOSITORY: print its address, from apt's sources here: the one of a
+# release (repository "main"), of its updates or of its security archive
+mirror_of()
+{
+	local suffix=${1#main}
+	# shellcheck disable=SC2016	# apt's own dollars
+	apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(REPO_URI)' |
+		awk -v suffix="${suffix:+-$suffix}" '
+			$1 == "Debian" && $2 ~ "^[a-z]*" suffix "$" {
+				print $3; exit }'
+}
+
+# mirror_of_suite SUITE: print the address of the archive that has it
+mirror_of_suite()
+{
+	case $1 in
+	*-security) mirror_of security ;;
+	*) mirror_of main ;;
+	esac
+}
+
+# apt_root SUITE ARCH: print an apt configuration for one suite, of an
+# architecture and of this machine's. Each has its own, because apt gives up all
+# lists of an update when the mirror has not finished copying one of them.
+apt_root()
+{
+	local root=$cache/debian/apt/$1-$2 uri native
+	uri=$(mirror_of_suite "$1")
+	[ -n "$uri" ] || { echo "apt has no sources of Debian here" >&2; return 1; }
+	native=$(dpkg --print-architecture)
+	mkdir -p "$root"/{lists,archives}/partial
+	[ -e "$root/status" ] || : >"$root/status"
+	echo "deb [signed-by=$archive_keys] $uri $1 main" >"$root/sources"
+	cat >"$root/apt.conf" <<-EOT
+		Dir::State "$root";
+		Dir::State::status "$root/status";
+		Dir::Cache "$root";
+		Dir::Etc::sourcelist "$root/sources";
+		Dir::Etc::sourceparts "-";
+		APT::Architecture "$native";
+		APT::Architectures { "$native"; "$2"; };
+		APT::Sandbox::User "$(id -un)";
+		Acquire::Languages "none";
+	EOT
+	echo "$root/apt.conf"
+}
+
+# apt_update CONFIG: fetch its lists, at most once a day
+apt_update()
+{
+	local stamp=${1%/*}/updated
+	[ -z "$(find "$stamp" -mtime -1 2>/dev/null)" ] || return 0
+	APT_CONFIG=$1 apt-get update -qq --error-on=any </dev/null >&2 &&
+		touch "$stamp"
+}
+
+# triplet_of ARCH: print GNU's name of Debian's architecture, the beginning of the
+# names of its cross compiler. i386 needs none here: gcc for amd64 compiles it.
+triplet_of()
+{
+	case $1 in
+	amd64) echo x86_64-linux-gnu ;;
+	arm64) echo aarch64-linux-gnu ;;
+	armhf) echo arm-linux-gnueabihf ;;
+	riscv64) echo riscv64-linux-gnu ;;
+	s390x) echo s390x-linux-gnu ;;
+	*) return 1 ;;
+	esac
+}
