@@ -17,6 +17,46 @@ mirror_of()
 				print $3; exit }'
 }
 
+# no_chroot: print why no Debian can be made in a chroot here, or return 1
+no_chroot()
+{
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "a chroot needs root"
+	elif ! command -v debootstrap >/dev/null; then
+		echo "no debootstrap"
+	elif [ -z "$(mirror_of main)" ]; then
+		echo "apt has no sources of Debian here"
+	elif ! unshare --mount --pid --fork mount -t proc proc /proc \
+		2>/dev/null; then
+		echo "mounts are not allowed here"
+	else
+		return 1
+	fi
+}
+
+# in_root ROOT COMMAND...: run it in a chroot with its own mounts and processes,
+# which end with it. The folders in the array shared are there, too.
+shared=()
+in_root()
+{
+	# shellcheck disable=SC2016	# the inner shell's own
+	unshare --mount --pid --fork --kill-child bash -euc '
+		root=$1 shared=$2
+		shift 2
+		mount -t proc proc "$root/proc"
+		mount -t sysfs -o ro sysfs "$root/sys"
+		mount -t tmpfs tmpfs "$root/dev/shm"
+		mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+		ln -sf pts/ptmx "$root/dev/ptmx"
+		while read -r folder; do
+			[ -n "$folder" ] || continue
+			mkdir -p "$root$folder"
+			mount --bind "$folder" "$root$folder"
+		done <<<"$shared"
+		exec chroot "$root" "$@"' \
+		in_root "$1" "$(printf '%s\n' "${shared[@]}")" "${@:2}"
+}
+
 # mirror_of_suite SUITE: print the address of the archive that has it
 mirror_of_suite()
 {
