@@ -199,6 +199,12 @@ KT_TP_MISSING(ipi_send_cpu);
 #ifndef KT_HAVE_TP_ipi_send_cpumask
 KT_TP_MISSING(ipi_send_cpumask);
 #endif
+/* Newer kernels declare these only for architectures that call them. */
+#if defined(KT_HAVE_EXTRA_IPI) && !defined(CONFIG_HAVE_EXTRA_IPI_TRACEPOINTS)
+KT_TP_MISSING(ipi_raise);
+KT_TP_MISSING(ipi_entry);
+KT_TP_MISSING(ipi_exit);
+#endif
 
 /* x86 never calls ipi_raise, ipi_entry and ipi_exit; it has its own, see below. */
 #define NOT_CALLED	IS_ENABLED(CONFIG_X86)

@@ -16,6 +16,10 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
+#ifdef KT_HAVE_HEX
+#include <linux/hex.h>
+#endif
+
 #include "emit/emit.h"
 #include "event/event.h"
 #include "filter/filter.h"
