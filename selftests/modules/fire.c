@@ -14,6 +14,7 @@
 #include <linux/pm_wakeup.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "fire.h"
 
 #define NAME		"kt-fire"
@@ -167,8 +168,8 @@ static int fire_request(int (*fire)(struct request *rq))
 		disk->major = 300;
 		disk->first_minor = 5;
 		strscpy(disk->disk_name, disk_name, sizeof(disk->disk_name));
-		q->disk = disk;
 		rq->q = q;
+		kt_rq_disk(rq) = disk;
 		rq->cmd_flags = REQ_OP_WRITE | REQ_SYNC;
 		rq->__sector = 0x123456789aULL;
 		rq->__data_len = 8192;

@@ -11,17 +11,21 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
-#include <linux/panic_notifier.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <net/net_namespace.h>
 #include <scsi/scsi_cmnd.h>
 #include <scsi/scsi_device.h>
 #include <scsi/scsi_host.h>
-#include <trace/events/error_report.h>
 
 #ifdef CONFIG_X86_MCE
 #include <asm/mce.h>
+#endif
+#ifdef KT_HAVE_ERROR_REPORT
+#include <trace/events/error_report.h>
+#endif
+#ifdef KT_HAVE_PANIC_NOTIFIER
+#include <linux/panic_notifier.h>
 #endif
 #ifdef KT_HAVE_THERMAL
 #include <linux/thermal.h>
@@ -87,6 +91,7 @@ static int fire_error_hang(void)
 	return FIRE(sched_process_hang, (current), struct task_struct *);
 }
 
+#ifdef KT_HAVE_ERROR_REPORT
 static int fire_error_warn(void)
 {
 	return FIRE(error_report_end,
@@ -99,6 +104,7 @@ static int fire_error_kfence(void)
 	return FIRE(error_report_end, (ERROR_DETECTOR_KFENCE, 0x1234),
 		    enum error_detector, unsigned long);
 }
+#endif
 
 static int fire_error_memory(void)
 {
@@ -124,7 +130,14 @@ static int fire_error_mce(void)
 		.status = MCI_STATUS_VAL | MCI_STATUS_UC | MCI_STATUS_PCC | 9,
 	};
 
+#ifdef KT_HAVE_MCE_HW_ERR
+	static struct mce_hw_err err;
+
+	err.m = m;
+	return FIRE(mce_record, (&err), struct mce_hw_err *);
+#else
 	return FIRE(mce_record, (&m), struct mce *);
+#endif
 }
 #endif
 
@@ -215,8 +228,10 @@ const struct fire fire_errors[] = {
 	{ "trap", fire_error_trap },
 	{ "panic", fire_error_panic },
 	{ "hang", fire_error_hang },
+#ifdef KT_HAVE_ERROR_REPORT
 	{ "warn", fire_error_warn },
 	{ "kfence", fire_error_kfence },
+#endif
 	{ "memory", fire_error_memory },
 	{ "pcie", fire_error_pcie },
 #ifdef CONFIG_X86_MCE

@@ -72,6 +72,8 @@ static int get_begin(char *buffer, const struct kernel_param *kp)
 	static const u8 mark[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	const u8 *begin = (const u8 *)kt_nmi_target;
 
+	/* objtool takes a known offset in a function for a jump into it. */
+	OPTIMIZER_HIDE_VAR(begin);
 	if (!memcmp(begin, mark, sizeof(mark)))
 		begin += sizeof(mark);
 	switch (READ_ONCE(*begin)) {
