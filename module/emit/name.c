@@ -28,8 +28,11 @@ struct kt_named {
 	kuid_t owner;
 };
 
-/* Protects named[]; held from the check of a name to its change in the registry. */
-static DEFINE_SPINLOCK(name_lock);
+/*
+ * Protects named[]; held from the check of a name to its change in the registry.
+ * Raw, because modules may call with preemption disabled.
+ */
+static DEFINE_RAW_SPINLOCK(name_lock);
 static struct kt_named named[NAMES_OF_ALL];
 static unsigned int nr_named;
 
@@ -129,13 +132,13 @@ int kt_emit_name(const struct ktape_name *n, const kuid_t *owner)
 
 	if (!name_is_valid(n))
 		return -EINVAL;
-	spin_lock(&name_lock);
+	raw_spin_lock(&name_lock);
 	ret = given_claim(n, owner);
 	if (!ret && n->name[0])
 		kt_registry_set(n->type, n->id, n->param1, n->param2, n->name);
 	else if (!ret)
 		kt_registry_gone(n->type, n->id, n->param1);
-	spin_unlock(&name_lock);
+	raw_spin_unlock(&name_lock);
 	return ret;
 }
 
