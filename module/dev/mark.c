@@ -56,7 +56,7 @@ struct kt_limit {
 static struct kt_limit event_limit, all_events_limit;
 static const struct kt_limit name_limit = {
 	.gap = NSEC_PER_SEC / NAMES_RATE,
-	.slack = NSEC_PER_SEC / NAMES_RATE * (NAMES_AT_ONCE - 1),
+	.slack = (u64)NSEC_PER_SEC / NAMES_RATE * (NAMES_AT_ONCE - 1),
 };
 
 /* Monotonic time, in ns, of the next event on average; per hash of the user id. */

@@ -117,7 +117,7 @@ KT_TP_MISSING(hrtimer_setup);
 #endif
 
 #define CLOCK_MASK	31
-#define MODE_MASK	255
+#define KT_MODE_MASK	255
 #define MODE_BITS	8
 #define CLOCK_BITS	5
 
@@ -132,7 +132,7 @@ static void notrace probe_hrtimer_init(void *data, struct hrtimer *t,
 {
 	kt_probe_enter();
 	KT_EVENT1(HRTIMER_INIT,
-		  (clock & CLOCK_MASK) | (mode & MODE_MASK) << CLOCK_BITS,
+		  (clock & CLOCK_MASK) | (mode & KT_MODE_MASK) << CLOCK_BITS,
 		  kt_token(t));
 	kt_probe_leave();
 }
@@ -144,7 +144,7 @@ record_hrtimer_start(struct hrtimer *t, enum hrtimer_mode mode, bool was_armed)
 
 	kt_probe_enter();
 	KT_EVENT3(HRTIMER_START,
-		  (mode & MODE_MASK) | (u32)was_armed << MODE_BITS,
+		  (mode & KT_MODE_MASK) | (u32)was_armed << MODE_BITS,
 		  kt_token(t), (u32)expires, (u32)(expires >> 32));
 	kt_probe_leave();
 }
