@@ -85,7 +85,7 @@ static int __init ktape_init(void)
 	ret = kt_session_pm_init();
 	if (ret)
 		goto err_session;
-	ret = kt_dev_init(session0);
+	ret = kt_dev_init(session0, params.dev_mode);
 	if (ret)
 		goto err_pm;
 	ret = kt_dev_mark_init(params.mark_mode, params.mark_rate);

@@ -48,6 +48,12 @@ module_param(max_str, uint, 0444);
 MODULE_PARM_DESC(max_str,
 		 "bytes of a marker's message that are recorded (1024)");
 
+static ushort dev_mode = 0600;
+module_param(dev_mode, ushort, 0444);
+MODULE_PARM_DESC(
+	dev_mode,
+	"permissions of /dev/ktape (0600); with rights for the group or others they decide instead of CAP_PERFMON");
+
 static ushort mark_mode = 0600;
 module_param(mark_mode, ushort, 0444);
 MODULE_PARM_DESC(mark_mode, "permissions of /dev/ktape_mark (0600)");
@@ -86,20 +92,25 @@ static int params_parse_size(const char *what, const char *text, u64 *to)
 	return 0;
 }
 
-/* Check the parameters of /dev/ktape_mark.  Return: 0 or -EINVAL. */
-static int params_check_mark(void)
+static int params_check_file_mode(const char *what, unsigned int value)
+{
+	if (!(value & ~0777))
+		return 0;
+	pr_err("%s=0%o is not a file mode: the maximum is 0777\n", what, value);
+	return -EINVAL;
+}
+
+/* Check the parameters of the devices.  Return: 0 or -EINVAL. */
+static int params_check_devices(void)
 {
 	if (max_str > KTAPE_MARK_TEXT_MAX) {
 		pr_err("max_str=%u is too large: the maximum is %u\n", max_str,
 		       KTAPE_MARK_TEXT_MAX);
 		return -EINVAL;
 	}
-	if (mark_mode & ~0777) {
-		pr_err("mark_mode=0%o is not a file mode: the maximum is 0777\n",
-		       mark_mode);
+	if (params_check_file_mode("dev_mode", dev_mode))
 		return -EINVAL;
-	}
-	return 0;
+	return params_check_file_mode("mark_mode", mark_mode);
 }
 
 static const char *const mode_names[] = {
@@ -159,11 +170,12 @@ int kt_params_parse(struct kt_params *p)
 		       REGISTRY_MIN, REGISTRY_MAX);
 		return -EINVAL;
 	}
-	if (params_check_mark())
+	if (params_check_devices())
 		return -EINVAL;
 	p->clock = clock;
 	p->registry = registry;
 	p->max_str = max_str;
+	p->dev_mode = dev_mode;
 	p->mark_mode = mark_mode;
 	p->mark_rate = mark_rate;
 	p->persist.where = persist;

@@ -15,6 +15,7 @@
  * @clock: name of the trace clock, checked by kt_clock_init()
  * @registry: capacity of the registry, entries
  * @max_str: bytes of a marker's message that are recorded
+ * @dev_mode: permissions of /dev/ktape
  * @mark_mode: permissions of /dev/ktape_mark
  * @mark_rate: short events per second and unprivileged user
  * @persist: where the persistent region is, and whether to drop its traces; the
@@ -26,6 +27,7 @@ struct kt_params {
 	const char *clock;
 	unsigned int registry;
 	unsigned int max_str;
+	unsigned int dev_mode;
 	unsigned int mark_mode;
 	unsigned int mark_rate;
 	struct kt_persist_config persist;

@@ -22,6 +22,12 @@
 
 static struct kt_session *dev_session0;
 
+/*
+ * dev_mode= gives permissions to the group or to others: the permissions of the
+ * device node decide, and CAP_PERFMON is not needed.
+ */
+static bool dev_by_mode;
+
 static void file_free(struct kt_file *kf)
 {
 	kt_reader_exit(&kf->reader, kf->session);
@@ -65,6 +71,20 @@ static int file_open_stream(struct inode *inode, struct file *file)
 }
 
 /**
+ * kt_dev_trusted() - check the caller's rights, but not lockdown
+ *
+ * With dev_mode= the kernel has checked the permissions of the node when the
+ * caller's descriptor was opened: a descriptor that is passed on passes on the right.
+ *
+ * Context: process context.
+ * Return: true if the caller may use sessions other than its descriptor's.
+ */
+bool kt_dev_trusted(void)
+{
+	return dev_by_mode || perfmon_capable();
+}
+
+/**
  * kt_dev_allowed() - check whether the caller may open or create a session
  *
  * Context: process context.
@@ -72,8 +92,8 @@ static int file_open_stream(struct inode *inode, struct file *file)
  */
 int kt_dev_allowed(void)
 {
-	return perfmon_capable() ? security_locked_down(LOCKDOWN_TRACEFS) :
-				   -EPERM;
+	return kt_dev_trusted() ? security_locked_down(LOCKDOWN_TRACEFS) :
+				  -EPERM;
 }
 
 /**
@@ -87,7 +107,8 @@ bool kt_dev_may_control(const struct file *file)
 {
 	/* The opener's rights count, not those of a process that inherits the file. */
 	return (file->f_mode & FMODE_WRITE) &&
-	       (file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
+	       (dev_by_mode ||
+		file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
 		file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN));
 }
 
@@ -198,19 +219,21 @@ static struct miscdevice dev_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "ktape",
 	.fops = &kt_dev_fops,
-	.mode = 0600,
 };
 
 /**
  * kt_dev_init() - register /dev/ktape
  * @session0: session of descriptors from open(2)
+ * @mode: permissions of the device node
  *
  * Context: module load.
  * Return: 0 or a negative errno.
  */
-int kt_dev_init(struct kt_session *session0)
+int kt_dev_init(struct kt_session *session0, unsigned int mode)
 {
 	dev_session0 = session0;
+	dev_misc.mode = mode;
+	dev_by_mode = mode & 0077;
 	if (kt_dcache_is_aliasing())
 		pr_warn("the data cache of this CPU has aliases: rings cannot be mapped; use read() on /dev/ktape\n");
 	return misc_register(&dev_misc);

@@ -8,7 +8,7 @@
 struct kt_session;
 
 /* dev.c */
-int kt_dev_init(struct kt_session *session0);
+int kt_dev_init(struct kt_session *session0, unsigned int mode);
 void kt_dev_exit(void);
 
 /* mark.c */

@@ -3,7 +3,6 @@
  * The ioctls about whole sessions: create, list, open and destroy them, control
  * recording, read counts; and about the memory of persistent sessions.
  */
-#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/nospec.h>
@@ -193,7 +192,7 @@ long kt_ioctl_destroy(struct file *file, union kt_ioctl_arg *arg)
 	 * An inherited descriptor must not allow destroying other sessions.
 	 * Destroying remains allowed under lockdown.
 	 */
-	if (!perfmon_capable())
+	if (!kt_dev_trusted())
 		return -EPERM;
 	s = kt_session_find(ref);
 	if (IS_ERR(s))
