@@ -61,9 +61,10 @@ struct kt_ioctl_def {
 	{								\
 		.cmd = KTAPE_IOC_##NAME +				\
 		       BUILD_BUG_ON_ZERO(_IOC_DIR(KTAPE_IOC_##NAME) !=	\
-					 IOCTL_DIRECTION(KT_RESULT_##RESULT)), \
+				IOCTL_DIRECTION(KT_RESULT_##RESULT)),	\
 		.size = sizeof(((union kt_ioctl_arg *)0)->member),	\
-		.right = KT_RIGHT_##RIGHT, .result = KT_RESULT_##RESULT,       \
+		.right = KT_RIGHT_##RIGHT,				\
+		.result = KT_RESULT_##RESULT,				\
 		.call = fn,						\
 	}
 

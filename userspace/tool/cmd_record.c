@@ -203,7 +203,8 @@ static int attach_session(struct record *r)
 	struct ktape_layout layout;
 	int err;
 
-	if (open_named(r->o.device, r->o.session, true, &r->session))
+	if (open_named(r->o.device, r->o.session, may_control(r->o.device),
+		       &r->session))
 		return EXIT_FAILED;
 	err = ktape_device_layout(r->session, &layout, &entries);
 	for (unsigned int i = 0; !err && i < layout.nr; i++) {

@@ -169,8 +169,8 @@ static int cmd_snapshot(int argc, char **argv)
 	ret = output_check_place(o.out);
 	if (ret)
 		return ret;
-	if (open_named(o.device, first < argc ? argv[first] : NULL, true,
-		       &session))
+	if (open_named(o.device, first < argc ? argv[first] : NULL,
+		       may_control(o.device), &session))
 		return EXIT_FAILED;
 	ret = take_snapshot(session, &o);
 	ktape_device_close(session);

@@ -35,7 +35,8 @@ static int copy_rings(struct ktape_device *device, int fd)
 /**
  * device_copy() - copy the records of a device's rings to a file
  * @path: path of the device
- * @device: set to the device, open for control; the caller closes it
+ * @device: set to the device, open for control if that is allowed; the caller
+ *	closes it
  * @fd: set to the file, in pipe form
  *
  * Return: 0 or the exit code.
@@ -44,7 +45,7 @@ int device_copy(const char *path, struct ktape_device **device, int *fd)
 {
 	int err;
 
-	if (open_device(path, true, device))
+	if (open_device(path, may_control(path), device))
 		return EXIT_FAILED;
 	*fd = open_unnamed_file();
 	err = *fd < 0 ? -errno : copy_rings(*device, *fd);

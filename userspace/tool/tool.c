@@ -209,6 +209,21 @@ int open_device(const char *path, bool writable, struct ktape_device **device)
 }
 
 /**
+ * may_control() - check whether the permissions of the device allow control
+ * @path: path of the device; NULL: KTAPE_DEVICE_PATH
+ *
+ * Commands that copy records control a session only to end its open blocks, and so
+ * work for users who may only read the device.
+ *
+ * Return: false if it can only be opened for reading.
+ */
+bool may_control(const char *path)
+{
+	return !faccessat(AT_FDCWD, path ? path : KTAPE_DEVICE_PATH, W_OK,
+			  AT_EACCESS);
+}
+
+/**
  * parse_events() - convert a list of events to a mask, or print what is unknown
  * @command: the subcommand
  * @list: events, classes, presets, globs or masks, comma separated

@@ -26,6 +26,7 @@ void report_left_out(const char *path, const char *what, uint64_t count);
 void report_names_left_out(const char *path,
 			   const struct ktape_registry *names);
 void report_missed(const char *format, const struct ktape_sink *sink, bool all);
+bool may_control(const char *path);
 int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,
 		 uint64_t mask[KTAPE_MASK_WORDS]);
