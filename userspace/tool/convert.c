@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/bits.h"
+#include "util/wide.h"
 
 #include "convert.h"
 
@@ -83,15 +84,18 @@ uint64_t convert_ts(const struct convert *c, const struct convert_input *in,
 		    uint64_t ts)
 {
 	const struct ktape_info *to = c->info;
-	__int128 ticks;
+	int64_t ns;
+	uint64_t ticks;
 
 	if (!to || same_clock(to, in->info))
 		return ts;
-	ticks = (__int128)ktape_epoch_ns(in->info, ts) -
-		(__int128)to->offset_s * NS_PER_S;
-	ticks = ticks * (__int128)to->freq / (__int128)NS_PER_S -
-		(__int128)to->offset;
-	return ticks < 0 ? 0 : (uint64_t)ticks;
+	/* Hostile metadata may have offsets of more than 292 years. */
+	if (__builtin_mul_overflow(to->offset_s, (int64_t)NS_PER_S, &ns) ||
+	    __builtin_sub_overflow(ktape_epoch_ns(in->info, ts), ns, &ns) ||
+	    ns < 0)
+		return 0;
+	ticks = kt_mul_div((uint64_t)ns, to->freq, NS_PER_S);
+	return ticks < to->offset ? 0 : ticks - to->offset;
 }
 
 static int load_next_event(struct convert *c, struct convert_input *in)

@@ -270,11 +270,9 @@ const struct ktape_series *ktape_linux_series(const struct ktape_linux *l,
 /* Return the rank (from 1) of a quantile among @n values. */
 static uint64_t rank_of(uint64_t n, uint32_t millionth)
 {
-	uint64_t rank =
-		(uint64_t)(((unsigned __int128)n * millionth + MILLION - 1) /
-			   MILLION);
+	const uint64_t rest = n % MILLION * millionth + MILLION - 1;
 
-	return kt_max(rank, 1);
+	return kt_max(n / MILLION * millionth + rest / MILLION, 1);
 }
 
 void ktape_linux_quantile(const struct ktape_linux *l, size_t i,

@@ -5,6 +5,8 @@
 
 #include <ktape.h>
 
+#include "util/wide.h"
+
 #define KT_NS_PER_S	1000000000ULL
 #define KT_FREQ_FAST	(1ULL << 34)	/* one second in ns times this fits 64 bits */
 
@@ -31,7 +33,7 @@ static inline void kt_clock_set(struct kt_clock *clock, uint64_t freq)
 static inline uint64_t kt_clock_divide(const struct kt_clock *clock, uint64_t n,
 				       uint64_t *rest)
 {
-	uint64_t q = (uint64_t)((unsigned __int128)n * clock->inverse >> 64);
+	uint64_t q = kt_mul_high(n, clock->inverse);
 
 	*rest = n - q * clock->freq;
 	if (*rest >= clock->freq) {

@@ -105,7 +105,7 @@ static void put_instant(struct perfetto *pf, const struct kt_line *l,
 		p = pf_text(p, PF_EVENT_NAME, number);
 	}
 	start = p;
-	for (i = 0; i < t->nr && p - start < FIELDS_ROOM; i++)
+	for (i = 0; i < t->nr && (size_t)(p - start) < FIELDS_ROOM; i++)
 		p = put_field(p, pf, l, &t->fields[i]);
 	if (i < t->nr)
 		kt_sink_miss(pf->s,

@@ -5,6 +5,8 @@
  */
 #include <ktape/formats.h>
 
+#include "util/wide.h"
+
 #include "internal.h"
 #include "rkh.h"
 
@@ -41,8 +43,8 @@ static uint32_t stamp_of(const struct kt_sink *s, uint64_t ts)
 
 	if (s->info->freq == t->config.hz)
 		return (uint32_t)ts;
-	return (uint32_t)((unsigned __int128)ktape_ticks_to_ns(s->info, ts) *
-			  t->config.hz / NS_PER_S);
+	return (uint32_t)kt_mul_div(ktape_ticks_to_ns(s->info, ts),
+				    t->config.hz, NS_PER_S);
 }
 
 /**

@@ -11,6 +11,7 @@
 #include <ktape/mark.h>
 
 #include "util/parse.h"
+#include "util/wide.h"
 #include "format/sink.h"
 
 #include "internal.h"
@@ -181,7 +182,7 @@ static uint64_t to_ticks(const struct kt_sink *s, uint64_t ts)
 {
 	const struct tracex_sink *t = s->state;
 
-	return (uint64_t)((unsigned __int128)ts * t->hz / s->info->freq);
+	return kt_mul_div(ts, t->hz, s->info->freq);
 }
 
 static int put_entry(struct kt_sink *s, const struct kt_tracex_entry *e)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test the 128-bit products of 32-bit machines: against known results, and
+ * against __int128 where the compiler has it.
+ */
+#include <stdint.h>
+
+#include "tap.h"
+#include "util/wide.h"
+
+static const uint64_t edges[] = {
+	1, 2, 3, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
+	0x100000001, 999999999, 1000000000, 0x7fffffffffffffff,
+	0x8000000000000000, 0xfffffffeffffffff, 0xffffffff00000000,
+	0xfffffffffffffffe, 0xffffffffffffffff, 0,
+};
+
+static const struct {
+	uint64_t a, b, by;
+	uint64_t high;		/* of a * b */
+	uint64_t quotient;	/* of a * b / by, its lower half */
+} known[] = {
+	{ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX },
+	{ UINT64_MAX, UINT64_MAX, 1, UINT64_MAX - 1, 1 },
+	{ 1ULL << 63, 2, 4, 1, 1ULL << 62 },
+	{ 1ULL << 32, 1ULL << 32, 1ULL << 33, 1, 1ULL << 31 },
+	{ 999, 1000, 7, 0, 142714 },
+};
+
+static void known_results(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		check_equal(kt_mul_high_halves(known[i].a, known[i].b),
+			    known[i].high);
+		check_equal(kt_mul_div_halves(known[i].a, known[i].b,
+					      known[i].by), known[i].quotient);
+	}
+}
+
+#ifdef __SIZEOF_INT128__
+
+static void compare(uint64_t a, uint64_t b, uint64_t by)
+{
+	check_equal(kt_mul_high_halves(a, b), kt_mul_high(a, b));
+	if (by)
+		check_equal(kt_mul_div_halves(a, b, by), kt_mul_div(a, b, by));
+}
+
+static void edges_as_int128(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(edges); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(edges); j++)
+			for (size_t k = 0; k < ARRAY_SIZE(edges); k++)
+				compare(edges[i], edges[j], edges[k]);
+}
+
+/* Numbers of all lengths. */
+static void random_as_int128(void)
+{
+	uint64_t x = 88172645463325252ULL, v[3];
+
+	for (int i = 0; i < 300000; i++) {
+		for (int j = 0; j < 3; j++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			v[j] = x >> (x * 0x9e3779b97f4a7c15ULL >> 58);
+		}
+		compare(v[0], v[1], v[2]);
+	}
+}
+
+#else
+
+static void edges_as_int128(void)
+{
+	tap_skip("the compiler has no __int128");
+}
+
+static void random_as_int128(void)
+{
+	tap_skip("the compiler has no __int128");
+}
+
+#endif
+
+int main(int argc, char **argv)
+{
+	static const struct tap_test tests[] = {
+		{ "products of known size", known_results },
+		{ "edges as with __int128", edges_as_int128 },
+		{ "random numbers as with __int128", random_as_int128 },
+	};
+
+	return tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+}
