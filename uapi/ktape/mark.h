@@ -86,6 +86,9 @@ struct ktape_trace {
  * @param1: depends on @type (ktape/objects.h)
  * @param2: depends on @type
  * @name: NUL-terminated; empty = the object went away
+ *
+ * Without CAP_PERFMON: EPERM: an exception or ISR, or a name that another user gave;
+ * ENOSPC: the caller, or all such users together, have given too many names.
  */
 struct ktape_name {
 	__u32 size;

@@ -35,7 +35,7 @@ static const struct kt_option options[] = {
 	{ "from-time", 0, KT_OPT_TEXT, OPT(from_time), "TIME",
 	  RANGE_FROM_HELP },
 	{ "to-time", 0, KT_OPT_TEXT, OPT(to_time), "TIME", RANGE_TO_HELP },
-	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N", "only this CPU" },
+	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "CPU", "only this CPU" },
 	{ "event", 'e', KT_OPT_TEXT, OPT(events), "LIST",
 	  "only these events, classes, globs" },
 	{ "pid", 'p', KT_OPT_NUMBER, OPT(pid), "PID",

@@ -58,7 +58,7 @@ static const struct kt_option options[] = {
 	  "only about these: TYPE:NUMBER, TYPE:NAME, NAME" },
 	{ "signal", 0, KT_OPT_TEXT, OPT(select.signals), "LIST",
 	  "only about these signals: KILL,SEGV" },
-	{ "severity", 's', KT_OPT_TEXT, OPT(select.severity), "N",
+	{ "severity", 's', KT_OPT_TEXT, OPT(select.severity), "LEVEL",
 	  "only exceptions of this level (0 to 3) and above" },
 	{ "major", 'M', KT_OPT_TEXT, OPT(select.majors), "LIST",
 	  "only exceptions with these major codes" },

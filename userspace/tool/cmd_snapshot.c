@@ -25,13 +25,13 @@ struct snapshot_options {
 
 static const struct kt_option options[] = {
 	{ "output", 'o', KT_OPT_TEXT, offsetof(struct snapshot_options, out),
-	  "DIR", "directory to write; -: pipe form on standard output" },
+	  "DIR|-", "directory to write; -: pipe form on standard output" },
 	{ "force", 'f', KT_OPT_FLAG, offsetof(struct snapshot_options, force),
 	  NULL, "replace the trace in DIR" },
 	{ "wait", 'w', KT_OPT_FLAG, offsetof(struct snapshot_options, wait),
 	  NULL, "wait until the session stops, as by a trigger" },
 	{ "time", 'd', KT_OPT_TIME, offsetof(struct snapshot_options, time),
-	  "T", "wait at most this long" },
+	  "TIME", "wait at most this long" },
 	{ "device", 0, KT_OPT_TEXT, offsetof(struct snapshot_options, device),
 	  "PATH", "instead of " KTAPE_DEVICE_PATH },
 	{ .name = NULL },

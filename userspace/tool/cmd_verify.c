@@ -53,7 +53,7 @@ static const struct kt_option options[] = {
 	  "prove that there was no such event" },
 	{ "from", 0, KT_OPT_TEXT, OPT(from), "TIME", RANGE_FROM_HELP },
 	{ "to", 0, KT_OPT_TEXT, OPT(to), "TIME", RANGE_TO_HELP },
-	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "N",
+	{ "cpu", 'c', KT_OPT_NUMBER, OPT(cpu), "CPU",
 	  "with --absent: only on this CPU" },
 	{ .name = NULL },
 };

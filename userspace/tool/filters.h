@@ -62,7 +62,7 @@ struct filter_options {
 		FILTER_OPTION(type, member, UID, uid, "USERS",                      \
 			      "only threads of these users"),                       \
 		FILTER_OPTION(                                                      \
-			type, member, SEVERITY, severity, "N",                      \
+			type, member, SEVERITY, severity, "LEVEL",                  \
 			"only exceptions of this level (0 to 3) and above"),        \
 		FILTER_OPTION(                                                      \
 			type, member, GATE, gate, "PAIR=TIME,...",                  \
