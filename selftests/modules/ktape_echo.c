@@ -3,19 +3,20 @@
  * Not an example: a sink that emits the events it wants, a recursion that ktape
  * must end.
  */
+#include <linux/atomic.h>
 #include <linux/module.h>
 
 #include <ktape/kernel.h>
 
 #define ECHO_ID		0xec40
 
-static int seen;
-module_param(seen, int, 0444);
+static atomic_t seen;
+module_param_named(seen, seen.counter, int, 0444);
 MODULE_PARM_DESC(seen, "records so far");
 
 static void echo(struct ktape_sink *sink, const struct ktape_record *rec)
 {
-	__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED);
+	atomic_inc(&seen);
 	ktape_mark(ECHO_ID, "echo");
 }
 

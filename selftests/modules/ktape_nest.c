@@ -3,6 +3,7 @@
  * Not an example: emit in tasks, in interrupts that interrupt them, and in a
  * sink that is called while the outer event is not finished, once each.
  */
+#include <linux/atomic.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
@@ -13,21 +14,22 @@
 #define TASKS		300	/* a CPU */
 #define INTERRUPTS	300
 
-static int in_tasks, in_interrupts, in_sinks, torn;
-module_param(in_tasks, int, 0444);
+static atomic_t in_tasks, in_interrupts, in_sinks;
+static int torn;
+module_param_named(in_tasks, in_tasks.counter, int, 0444);
 MODULE_PARM_DESC(in_tasks, "events that tasks emitted");
-module_param(in_interrupts, int, 0444);
+module_param_named(in_interrupts, in_interrupts.counter, int, 0444);
 MODULE_PARM_DESC(in_interrupts, "events that interrupts emitted");
 
-module_param(in_sinks, int, 0444);
+module_param_named(in_sinks, in_sinks.counter, int, 0444);
 MODULE_PARM_DESC(in_sinks, "events around and inside of a sink");
 module_param(torn, int, 0444);
 MODULE_PARM_DESC(torn, "events that changed while another was emitted");
 
 /* All words are equal, so that a mixture of two records shows. */
-static void emit(u32 opcode, int *count)
+static void emit(u32 opcode, atomic_t *count)
 {
-	u32 n = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	u32 n = (u32)atomic_inc_return(count) - 1;
 	const u32 buf[] = { n, n, n, n, n, n, n, n };
 
 	TraceEvent(KTAPE_TRACE_CODE(opcode, 0, 1, 7), n, n, n, n, n, n, n, buf,

@@ -5,8 +5,8 @@
 
 #include <ktape/kernel.h>
 
-static int seen;
-module_param(seen, int, 0444);
+static atomic_t seen;
+module_param_named(seen, seen.counter, int, 0444);
 MODULE_PARM_DESC(seen, "records so far");
 
 static bool forget;
@@ -15,7 +15,7 @@ MODULE_PARM_DESC(forget, "do not unregister; ktape does it then");
 
 static void count(struct ktape_sink *sink, const struct ktape_record *rec)
 {
-	__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED);
+	atomic_inc(&seen);
 }
 
 static struct ktape_sink sink = { .owner = THIS_MODULE, .event = count };

@@ -21,7 +21,8 @@ static int set_calls(const char *text, const struct kernel_param *kp)
 	int ret = kstrtoul(text, 0, &n);
 
 	for (i = 0; !ret && i < n; i++)
-		sum += ktape_target(i, 0x2222222222222222, 0x3333, -4UL);
+		sum += ktape_target(i, (unsigned long)0x2222222222222222ULL,
+				    0x3333, -4UL);
 	WRITE_ONCE(*(unsigned long *)kp->arg, sum);
 	return ret;
 }
