@@ -228,4 +228,24 @@ static inline int kt_event_state(unsigned int opcode)
 	return ret ? ret : (int)e.state;
 }
 
+/*
+ * Does the kernel itself say that it has this tracepoint, with this text in the
+ * description of its fields?  Not asked of ktape, which is under test.
+ */
+static inline bool kt_tracefs_has(const char *tracepoint, const char *text)
+{
+	char path[128], line[256];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/format",
+		 tracepoint);
+	f = fopen(path, "r");
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strstr(line, text);
+	if (f)
+		fclose(f);
+	return found;
+}
+
 #endif /* _KT_FIRE_H */

@@ -110,7 +110,7 @@ static int fire_error_memory(void)
 {
 	return FIRE(mc_event,
 		    (HW_EVENT_ERR_UNCORRECTED, "kt", "kt-dimm", 5, 2, 1, -1, 3,
-		     0x1122334455UL, 6, 7, "detail"),
+		     (unsigned long)0x1122334455ULL, 6, 7, "detail"),
 		    unsigned int, const char *, const char *, int, u8, s8, s8,
 		    s8, unsigned long, u8, unsigned long, const char *);
 }
@@ -186,7 +186,11 @@ static struct scsi_cmnd *command(void)
 	static struct scsi_cmnd cmd = { .cmd_len = 6, .result = 0x30000 };
 	static struct scsi_device device = { .channel = 1, .id = 2, .lun = 3 };
 	static struct Scsi_Host host = { .host_no = 9 };
+#ifdef KT_HAVE_SCSI_CDB_APART
+	static unsigned char cdb[6];
 
+	cmd.cmnd = cdb;
+#endif
 	memcpy(cmd.cmnd, "\x08kt-cd", 6);
 	device.host = &host;
 	cmd.device = &device;
