@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Compare ktape-ioctl(4) with the headers and with the tables of the module: each
-# command has its number, structure, right and errors there, and there is no other.
+# Compare ktape-ioctl(4) and ktape-module(4) with the headers and the module: each
+# command has its number, structure, right and errors there, each parameter has its
+# default, and there are no others.
 #
-# usage: t_man_ioctl.sh FOLDER (not used)
+# usage: t_man_kernel.sh FOLDER (not used)
 set -u
 top=$(cd "${0%/*}/../../.." && pwd) || exit
 uapi=$top/uapi/ktape
 page=$top/userspace/man/ktape-ioctl.4
+module=$top/userspace/man/ktape-module.4
 work=$(mktemp -d "${TMPDIR:-/tmp}/ktape-man.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit
@@ -160,16 +162,53 @@ check_versions()
 	return "$bad"
 }
 
-# drifts CHECK SED-SCRIPT: CHECK must fail for a page that was changed so
+# parameters: print name and default of each parameter of the module.  That of a
+# text is the empty one where the code decides, and then nothing is compared.
+parameters()
+{
+	awk '
+	/^static .* = .*;$/ {
+		value = $0
+		sub(/.* = /, "", value)
+		gsub(/[";]/, "", value)
+		sub(/KTAPE_MARK_TEXT_MAX/, 1024, value)
+	}
+	/^static bool / { value = 0 }
+	/^module_param(_hw)?\(/ {
+		gsub(/.*\(|,.*/, "")
+		print $0, value == "" || $0 == "block" ? "-" : value
+	}' "$top"/module/params.c
+}
+
+# check_parameters PAGE: each parameter of the module is there with its default, and
+# no other
+check_parameters()
+{
+	local name value bad=0
+
+	diff <(parameters | cut -d' ' -f1 | sort) \
+		<(sed -nE 's/^\.It Li ([a-z_]+) Ns = .*/\1/p' "$1" | sort) || bad=1
+	while read -r name value; do
+		[ "$value" = - ] || awk -v name="$name" '
+			/^\.(It|El)/ { inside = $3 == name }
+			inside' "$1" | grep -B 1 -w default | grep -qw -- "$value" || {
+			echo "$name: the default is $value"
+			bad=1
+		}
+	done < <(parameters)
+	return "$bad"
+}
+
+# drifts CHECK PAGE SED-SCRIPT: CHECK must fail for a page that was changed so
 drifts()
 {
-	sed "$2" "$page" >changed
-	if cmp -s "$page" changed; then
-		echo "changes nothing: $2"
+	sed "$3" "$2" >changed
+	if cmp -s "$2" changed; then
+		echo "changes nothing: $3"
 		return 1
 	fi
 	if "$1" changed >found; then
-		echo "is not found: $2"
+		echo "is not found: $3"
 		return 1
 	fi
 }
@@ -180,13 +219,17 @@ check_errors "$page" >log
 result $? "the errors are those of the headers"
 check_versions "$page" >log
 result $? "the versions are those of the history"
+[ "$(parameters | wc -l)" -ge 12 ] && check_parameters "$module" >log
+result $? "the parameters are those of the module, with their defaults"
 {
-	drifts check_entries 's/KTAPE_IOC_STOP$/KTAPE_IOC_STOPPED/' &&
-		drifts check_entries 's/0xc004e914/0xc004e915/' &&
-		drifts check_entries 's/^control; since 0.2/any; since 0.2/' &&
-		drifts check_errors 's/^\.Er ENXIO/.Er ENOENT/' &&
-		drifts check_errors 's/^\.Er EEXIST/.Er EROFS/' &&
-		drifts check_versions 's/since 0.5/since 0.05/'
+	drifts check_entries "$page" 's/KTAPE_IOC_STOP$/KTAPE_IOC_STOPPED/' &&
+		drifts check_entries "$page" 's/0xc004e914/0xc004e915/' &&
+		drifts check_entries "$page" 's/^control; since 0.2/any; since 0.2/' &&
+		drifts check_errors "$page" 's/^\.Er ENXIO/.Er ENOENT/' &&
+		drifts check_errors "$page" 's/^\.Er EEXIST/.Er EROFS/' &&
+		drifts check_versions "$page" 's/since 0.5/since 0.05/' &&
+		drifts check_parameters "$module" 's/^.It Li clock/.It Li clocks/' &&
+		drifts check_parameters "$module" 's/default 8192/default 8193/'
 } >log
 result $? "a page that differs is detected"
 echo "1..$n"
