@@ -15,6 +15,21 @@ die()
 	exit 2
 }
 
+# put_between FILE NAME <TEXT: replace the lines between the markers "<!-- NAME begin
+# -->" and "<!-- NAME end -->" of FILE
+put_between()
+{
+	local text
+	text=$(cat)
+	TEXT=$text awk -v begin="<!-- $2 begin -->" -v end="<!-- $2 end -->" '
+		$0 == end { ended = inside; inside = 0 }
+		!inside { print }
+		$0 == begin { print ENVIRON["TEXT"]; inside = 1 }
+		END { exit !ended }' "$1" >"$1.new" ||
+		{ rm -f "$1.new"; die "$1: no markers of $2"; }
+	mv "$1.new" "$1"
+}
+
 # Scripts called from make start their own make: without this its jobserver
 # and command-line variables would leak into kbuild.
 unset MFLAGS MAKELEVEL MAKEOVERRIDES

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Print tables from the lines of bench_guest and of run; with -v json=FILE write
-# them to FILE, too. A line is a word followed by NAME=VALUE pairs.
+# Print tables from the lines of bench_guest and of run; with -v json=FILE and
+# -v readme=FILE write them to FILE, too. A line is a word followed by NAME=VALUE pairs.
 
 BEGIN {
 	nsets = split("switch syscall enter mix", sets)
@@ -199,6 +199,30 @@ function write_json(file,	s, n)
 	close(file)
 }
 
+# The table of README.md.
+function write_readme(file,	s, t, set)
+{
+	print "| | does nothing | clock, 32 bytes | ktape | ftrace |" >file
+	print "|---|---|---|---|---|" >file
+	for (s = 1; s <= nsets; s++) {
+		set = sets[s]
+		if (set == "enter")
+			continue
+		printf "| instructions added per event: %s |",
+			set == "mix" ? "sched, irq, softirq, system calls" : \
+				title[set] >file
+		for (t = 1; t <= ntracers; t++)
+			printf " %.0f |", med[set, tracers[t]] >file
+		print "" >file
+	}
+	printf "| bytes per event: the same | | | %.1f | %.1f |\n",
+		size["mix", "ktape"], size["mix", "ftrace"] >file
+	printf "\nMeasured on Debian's %s, 1 CPU, one session in overwrite mode; median of\n",
+		kernel >file
+	printf "%d runs, spread at most ±%.1f.\n", reps, worst_half >file
+	close(file)
+}
+
 END {
 	table()
 	costs()
@@ -206,4 +230,6 @@ END {
 	method()
 	if (json != "")
 		write_json(json)
+	if (readme != "")
+		write_readme(readme)
 }
