@@ -147,4 +147,4 @@ module_exit(ktape_exit);
 MODULE_DESCRIPTION("trace events of the kernel into per-CPU rings");
 MODULE_AUTHOR("the ktape developers");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1");
+MODULE_VERSION(KTAPE_VERSION);

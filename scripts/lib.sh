@@ -107,12 +107,13 @@ default_kdir()
 }
 
 # our_files: print every source file, relative to the top, without generated
-# files. safe.directory lets root read the clone of a user.
+# files. safe.directory lets root read the clone of a user. A tree without .git may
+# lie in another project's repository, which does not know these files.
 our_files()
 {
 	(
 		cd "$top" || exit
-		if ! git -c safe.directory="$top" ls-files -co \
+		if [ ! -e .git ] || ! git -c safe.directory="$top" ls-files -co \
 			--exclude-standard 2>/dev/null; then
 			find . \( -path ./out -o -path ./.git \) -prune -o \
 				-type f -print | sed 's,^\./,,'
