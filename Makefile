@@ -13,12 +13,13 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-persist check-fresh lint \
-	selftests bench install clean help packages
+	selftests bench install install-user uninstall dkms-install \
+	dkms-uninstall deb clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-persist check-fresh lint \
-	selftests bench install
+	selftests bench install install-user dkms-install deb
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -59,17 +60,38 @@ selftests: ## only the guest tests, on Debian's kernel
 bench: ## measure cost and size of events, and print the ratios
 	selftests/bench/run
 
-install: all ## install tool, library, man pages, module (DESTDIR, PREFIX)
-	+$(MAKE) -C userspace OUT=$(OUT)/user DESTDIR=$(DESTDIR) \
-		PREFIX=$(PREFIX) install
+# Folders as in userspace/Makefile: PREFIX, LIBDIR, ...  All honour DESTDIR.
+install: install-user modules ## install tool, library, man pages, module (DESTDIR, PREFIX)
 	+$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
 		CONFIG_MODULE_SIG_ALL= \
 		$(if $(DESTDIR),DEPMOD=true) modules_install
+
+install-user: tools ## the same without the module
+	+$(MAKE) -C userspace OUT=$(OUT)/user DESTDIR=$(DESTDIR) \
+		PREFIX=$(PREFIX) install
+
+uninstall: ## remove what install has installed, with the same variables
+	+$(MAKE) -C userspace OUT=$(OUT)/user DESTDIR=$(DESTDIR) \
+		PREFIX=$(PREFIX) uninstall
+	+[ ! -d "$(KDIR)" ] || rm -f $(addsuffix /ktape.ko*,$(addprefix \
+		$(DESTDIR)/lib/modules/$(shell $(MAKE) -s -C "$(KDIR)" \
+		kernelrelease)/,extra updates))
+	[ -n "$(DESTDIR)" ] || [ ! -d "$(KDIR)" ] || \
+		depmod $$($(MAKE) -s -C "$(KDIR)" kernelrelease)
+
+dkms-install: ## hand the module's source to DKMS, which builds it for each kernel
+	scripts/dkms install
+
+dkms-uninstall: ## remove the module and its source from DKMS
+	scripts/dkms uninstall
+
+deb: ## build Debian packages in out/deb, and run lintian on them
+	scripts/packaging/deb
 
 clean: ## remove everything that was built
 	rm -rf $(OUT)
 	+[ ! -d "$(KDIR)" ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' \
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' \
 		$(firstword $(MAKEFILE_LIST))
