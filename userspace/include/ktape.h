@@ -13,6 +13,7 @@
 
 #include "ktape-codec.h"
 #include "ktape-device.h"
+#include "ktape-doctor.h"
 #include "ktape-event.h"
 #include "ktape-filter.h"
 #include "ktape-format.h"

@@ -320,9 +320,8 @@ static int open_mark(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 
-	if (fd < 0 && errno == ENOENT)
-		fail("%s does not exist: load the module first (modprobe ktape)",
-		     path);
+	if (fd < 0 && errno == ENOENT && !strcmp(path, KTAPE_MARK_PATH))
+		explain_device(NULL, -ENOENT);
 	else if (fd < 0)
 		fail("%s: %s", path, strerror(errno));
 	return fd;

@@ -33,6 +33,7 @@ static const struct kt_command *const commands[] = {
 	&command_list,
 	&command_profile,
 	&command_status,
+	&command_doctor,
 	&command_start,
 	&command_stop,
 	&command_clear,

@@ -182,6 +182,36 @@ int misuse(const struct kt_command *command, const char *format, ...)
 }
 
 /**
+ * explain_device() - print why the device cannot be opened, and the next command
+ * @path: path of the device; NULL: KTAPE_DEVICE_PATH
+ * @err: negative errno of opening it
+ */
+void explain_device(const char *path, int err)
+{
+	struct ktape_doctor_options o = { .flags = KTAPE_DOCTOR_OPEN };
+	const struct ktape_diagnosis *f = NULL;
+	struct ktape_doctor *doctor = NULL;
+	bool rights = err == -EPERM || err == -EACCES;
+
+	if (!path)
+		path = KTAPE_DEVICE_PATH;
+	if (strcmp(path, KTAPE_DEVICE_PATH))
+		o.device = path;
+	/* Of another path it matters only who may open it. */
+	if ((!o.device || rights) && !ktape_doctor_run(&o, &doctor))
+		f = ktape_doctor_problem(doctor);
+	if (f)
+		fail("%s: %s", path, f->what);
+	else if (err == -ENOTTY)
+		fail("%s is not a ktape device", path);
+	else
+		fail("%s: %s", path, strerror(-err));
+	if (f && *f->next)
+		note("next: %s   (ktape doctor says why)", f->next);
+	ktape_doctor_free(doctor);
+}
+
+/**
  * open_device() - open the device, or print why it cannot be opened
  * @path: path of the device; NULL: KTAPE_DEVICE_PATH
  * @writable: open it for control, not only for reading
@@ -193,18 +223,8 @@ int open_device(const char *path, bool writable, struct ktape_device **device)
 {
 	int err = ktape_device_open(path, writable, device);
 
-	if (!path)
-		path = KTAPE_DEVICE_PATH;
-	if (err == -ENOENT)
-		fail("%s does not exist: load the module first (modprobe ktape)",
-		     path);
-	else if (err == -EPERM || err == -EACCES)
-		fail("%s: %s (CAP_PERFMON or CAP_SYS_ADMIN is needed)", path,
-		     strerror(-err));
-	else if (err == -ENOTTY)
-		fail("%s is not a ktape device", path);
-	else if (err)
-		fail("%s: %s", path, strerror(-err));
+	if (err)
+		explain_device(path, err);
 	return err;
 }
 

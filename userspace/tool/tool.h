@@ -27,6 +27,7 @@ void report_names_left_out(const char *path,
 			   const struct ktape_registry *names);
 void report_missed(const char *format, const struct ktape_sink *sink, bool all);
 bool may_control(const char *path);
+void explain_device(const char *path, int err);
 int open_device(const char *path, bool writable, struct ktape_device **device);
 int parse_events(const struct kt_command *command, const char *list,
 		 uint64_t mask[KTAPE_MASK_WORDS]);
@@ -44,6 +45,7 @@ extern const struct kt_command command_clear;
 extern const struct kt_command command_convert;
 extern const struct kt_command command_destroy;
 extern const struct kt_command command_diff;
+extern const struct kt_command command_doctor;
 extern const struct kt_command command_dump;
 extern const struct kt_command command_list;
 extern const struct kt_command command_mark;

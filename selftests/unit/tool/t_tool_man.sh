@@ -24,6 +24,7 @@ probe		ktape.1:probe
 snapshot	ktape-snapshot.1
 trigger		ktape-trigger.1
 status		ktape.1:status
+doctor		ktape-doctor.1
 start		ktape.1:Sessions ktape.1:Filters
 stop
 clear
