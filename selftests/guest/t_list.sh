@@ -79,6 +79,11 @@ test_members()
 		'f["available"] != "true" && f["available"] != "false"' \
 		"one that is not available says why" \
 		'f["available"] == "false" && f["reason"] !~ /[a-z]/' \
+		"no tracepoint of this kernel has an unknown prototype" \
+		'{ bad = f["reason"] ~ /prototype/
+		for (i = 0; ("sources[" i "].name") in f; i++)
+			bad += f["sources[" i "].reason"] ~ /prototype/ }
+		 bad' \
 		"one that is says nothing" \
 		'f["available"] == "true" && f["reason"] != ""' \
 		"each field has a type and help" \
