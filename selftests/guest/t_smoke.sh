@@ -1,0 +1,84 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
+# Record real activity with all events on, and find at least one event of each
+# class in a trace that `ktape verify` finds nothing wrong with. It is the one test
+# that runs on every kernel of the matrix.
+
+# shellcheck source=selftests/guest/record.sh
+. "${0%/*}/record.sh"
+
+tests=${0%/*}
+mkdir -p $dir
+
+insmod "$tests/kt_cause.ko"
+result $? "the module that causes events loads"
+# Where the kernel has no kprobes, the list says so below.
+ktape probe add kt_cause_timer_fn >$dir/probe 2>&1
+
+cat >$dir/load <<EOT
+$tests/workload 2 /scratch
+for what in timer work tasklet irq_work call call_single mutex sleep; do
+	echo "\$what 3" >/sys/module/kt_cause/parameters/run
+done
+$tests/act disk 3 signal 10 3 cpu 1 cpu 0
+echo '<6>ktape smoke' >/dev/kmsg
+ktape mark instant 7
+ktape mark exception _TRACE_HW_SEVERITY3 0x1234 1
+rmmod kt_cause
+EOT
+
+ktape record -q -e '*,probe_0' --stack sched_switch -b 4M -o /scratch/smoke -- \
+	sh $dir/load >$dir/log 2>&1
+result $? "the activity is recorded" $dir/log
+
+ktape verify /scratch/smoke >$dir/verify 2>&1
+result $? "verify finds nothing wrong" $dir/verify
+sed 's/^/# /' $dir/verify
+
+ktape list --json >$dir/list
+ktape dump --json /scratch/smoke >$dir/dump 2>$dir/err
+result $? "dump reads it" $dir/err
+
+# One line a class: its name, how many of its events the kernel has, how many were
+# recorded, and why it has none.
+awk '
+	function field(name,  text) {
+		if (!match($0, "\"" name "\":\"[^\"]*\""))
+			return ""
+		text = substr($0, RSTART, RLENGTH - 1)
+		sub(/.*:"/, "", text)
+		return text
+	}
+	FNR == NR {
+		if ((class = field("class")) == "")
+			next
+		class_of[field("name")] = class
+		if (!(class in available))
+			order[++n] = class
+		available[class] += /"available":true/
+		if (!/"available":true/)
+			why[class] = field("reason")
+		next
+	}
+	{ found[class_of[field("event")]]++ }
+	END {
+		for (i = 1; i <= n; i++)
+			print order[i], available[order[i]], found[order[i]] + 0, \
+				why[order[i]]
+	}' $dir/list $dir/dump >$dir/classes
+while read -r class available found why; do
+	if [ "$available" = 0 ]; then
+		n=$((n + 1))
+		echo "ok $n - class $class # SKIP $why"
+		continue
+	fi
+	[ "$found" -gt 0 ]
+	result $? "class $class is recorded"
+	echo "# $class: $found"
+done <$dir/classes
+
+[ "$(wc -l <$dir/classes)" -ge 20 ]
+result $? "the list names the classes" $dir/classes
+rm -rf /scratch/smoke
+echo "1..$n"
