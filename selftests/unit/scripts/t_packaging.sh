@@ -50,7 +50,8 @@ expected()
 			"$2/pkgconfig/ktape.pc" \
 			"$1/lib/udev/rules.d/60-ktape.rules" \
 			"$1"/lib/{sysusers,modprobe}.d/ktape.conf \
-			"$1"/lib/systemd/system/ktape-{flight,snapshot@}.service
+			"$1"/lib/systemd/system/ktape-{flight,snapshot@}.service \
+			"$1/lib/python3/dist-packages/ktape.py"
 		for f in "$top"/userspace/include/*.h; do
 			echo "$1/include/${f##*/}"
 		done
