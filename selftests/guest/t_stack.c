@@ -274,6 +274,20 @@ static bool has_orc(int fd)
 	return opcode != -ENOENT;
 }
 
+/*
+ * Does the stack end at the function that a return probe has put in place of the
+ * return address?  Unwinders of x86 get past it since 5.15.
+ */
+static bool ends_at_trampoline(FIXTURE_DATA(stack) *self)
+{
+	const uint32_t n = self->seen.nr_frames;
+	struct ktape_object_entry e;
+
+	return n && kt_object(&self->registry, KTAPE_OBJ_FUNCTION,
+			      self->seen.frames[n - 1], &e) &&
+	       !strcmp(e.name, "kretprobe_trampoline");
+}
+
 TEST_F(probes, frames)
 {
 	struct ktape_probe p = { .flags = variant->flags,
@@ -294,7 +308,9 @@ TEST_F(probes, frames)
 	EXPECT_EQ(CALLS, self->s.seen.stacks);
 	at = frame_of(&self->s, "ktape_target");
 	EXPECT_EQ(variant->flags ? -1 : 0, at);
-	if (variant->flags || has_orc(self->s.main)) {
+	if (variant->flags && ends_at_trampoline(&self->s)) {
+		TH_LOG("the kernel cannot unwind from a return probe");
+	} else if (variant->flags || has_orc(self->s.main)) {
 		EXPECT_LE(at + 1, frame_of(&self->s, "set_calls"));
 		EXPECT_LT(frame_of(&self->s, "set_calls"),
 			  frame_of(&self->s, "param_attr_store"));
