@@ -346,7 +346,13 @@ static bool span_has(struct span r, unsigned long address)
 	return address >= r.first && address <= r.last;
 }
 
-/* Return the first frame above the scheduler's, 0 if the stack ends in them. */
+/*
+ * Return the first frame above the scheduler's, 0 if the stack ends in them.
+ *
+ * A single frame between two of the scheduler's belongs to them:
+ * rt_mutex_schedule() is outside the section, and with PREEMPT_RT each mutex
+ * sleeps in it.  So do the functions that __wait_on_bit() calls to sleep.
+ */
 static unsigned long caller_of_scheduler(void)
 {
 	const struct span r = scheduler_span();
@@ -356,7 +362,8 @@ static unsigned long caller_of_scheduler(void)
 	n = stack_trace_save(frames, FRAMES, 0);
 	while (i < n && !span_has(r, frames[i]))
 		i++;
-	while (i < n && span_has(r, frames[i]))
+	while (i < n && (span_has(r, frames[i]) ||
+			 (i + 1 < n && span_has(r, frames[i + 1]))))
 		i++;
 	return i < n ? frames[i] : 0;
 }
