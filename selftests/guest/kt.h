@@ -229,6 +229,12 @@ static inline long kt_sum_of(const char *path, const char *name)
 	return sum;
 }
 
+/* Is this a kernel with PREEMPT_RT?  Only such a kernel has the file. */
+static inline bool kt_is_realtime(void)
+{
+	return !access("/sys/kernel/realtime", F_OK);
+}
+
 /* Return a line of /proc/meminfo in KiB. @name is like "MemFree". */
 static inline long kt_meminfo(const char *name)
 {

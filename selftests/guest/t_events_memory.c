@@ -12,6 +12,7 @@
 #define FAULT_WRITE	2
 #define FAULT_USER	4
 #define FLAGS_MUTEX	32
+#define FLAGS_RT	8	/* of all sleeping locks with PREEMPT_RT */
 #define FLAGS_SPIN	1
 #define KMALLOC_BYTES	12345
 #define OBJECT_BYTES	3333
@@ -279,6 +280,7 @@ static void on_signal(int sig)
  */
 static bool is_waited_for(const struct kt_hits *h, uint32_t lock)
 {
+	const uint32_t flags = kt_is_realtime() ? FLAGS_RT : FLAGS_MUTEX;
 	int sleeps = 0, attempts = 0, ends = 0;
 
 	for (int i = 0; i < h->nr; i++) {
@@ -287,7 +289,7 @@ static bool is_waited_for(const struct kt_hits *h, uint32_t lock)
 		if (hit->args[0] != lock)
 			continue;
 		if (hit->op == KTAPE_EV_CONTENTION_BEGIN) {
-			sleeps += hit->dat20 == FLAGS_MUTEX;
+			sleeps += hit->dat20 == flags;
 			attempts += hit->dat20 == (FLAGS_MUTEX | FLAGS_SPIN);
 		} else {
 			ends += !hit->args[1];

@@ -14,6 +14,7 @@
 #define IRQS		64
 #define TASKLET		6
 #define HANDLED		1
+#define WAKE_THREAD	2	/* all handlers with PREEMPT_RT */
 
 FIXTURE(spans) {
 	struct kt_events e;
@@ -68,6 +69,8 @@ static int use_disk(void)
 static uint64_t exits(const struct kt_events *e, uint32_t irq, uint32_t cpu)
 {
 	return records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq | HANDLED << 18, cpu) +
+	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq | WAKE_THREAD << 18,
+		       cpu) +
 	       records(e, KTAPE_EV_IRQ_HANDLER_EXIT, irq, cpu);
 }
 
