@@ -67,6 +67,7 @@ test_json()
 	result $? "each line of list --json is JSON" $dir/err
 }
 
+# Since 6.4 thermal_zone_trip has its prototype in a header that is not installed.
 test_members()
 {
 	none "each event has a name, a class and help" \
@@ -82,7 +83,9 @@ test_members()
 		"no tracepoint of this kernel has an unknown prototype" \
 		'{ bad = f["reason"] ~ /prototype/
 		for (i = 0; ("sources[" i "].name") in f; i++)
-			bad += f["sources[" i "].reason"] ~ /prototype/ }
+			if (f["sources[" i "].reason"] ~ /prototype/ &&
+			    f["sources[" i "].name"] != "thermal_zone_trip")
+				bad = 1 }
 		 bad' \
 		"one that is says nothing" \
 		'f["available"] == "true" && f["reason"] != ""' \
