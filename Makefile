@@ -64,10 +64,16 @@ bench: ## measure cost and size of events, and print the ratios
 	selftests/bench/run
 
 # Folders as in userspace/Makefile: PREFIX, LIBDIR, ...  All honour DESTDIR.
+# The kernel of KDIR: with Debian's headers of 6.1 neither the target kernelrelease nor
+# kernel.release has its name.  They have no System.map either, without which kbuild
+# leaves out depmod.
+release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
+	"$(KDIR)/include/generated/utsrelease.h" 2>/dev/null)
+
 install: install-user modules ## install tool, library, man pages, module (DESTDIR, PREFIX)
 	+$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
-		CONFIG_MODULE_SIG_ALL= \
-		$(if $(DESTDIR),DEPMOD=true) modules_install
+		CONFIG_MODULE_SIG_ALL= DEPMOD=true modules_install
+	[ -n "$(DESTDIR)" ] || depmod $(release)
 
 install-user: tools ## the same without the module
 	+$(MAKE) -C userspace OUT=$(OUT)/user DESTDIR=$(DESTDIR) \
@@ -76,11 +82,9 @@ install-user: tools ## the same without the module
 uninstall: ## remove what install has installed, with the same variables
 	+$(MAKE) -C userspace OUT=$(OUT)/user DESTDIR=$(DESTDIR) \
 		PREFIX=$(PREFIX) uninstall
-	+[ ! -d "$(KDIR)" ] || rm -f $(addsuffix /ktape.ko*,$(addprefix \
-		$(DESTDIR)/lib/modules/$(shell $(MAKE) -s -C "$(KDIR)" \
-		kernelrelease)/,extra updates))
-	[ -n "$(DESTDIR)" ] || [ ! -d "$(KDIR)" ] || \
-		depmod $$($(MAKE) -s -C "$(KDIR)" kernelrelease)
+	[ ! -d "$(KDIR)" ] || rm -f $(addsuffix /ktape.ko*,$(addprefix \
+		$(DESTDIR)/lib/modules/$(release)/,extra updates))
+	[ -n "$(DESTDIR)" ] || [ ! -d "$(KDIR)" ] || depmod $(release)
 
 dkms-install: ## hand the module's source to DKMS, which builds it for each kernel
 	scripts/dkms install
