@@ -18,6 +18,7 @@
 #else
 
 #include <asm/local.h>
+#include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/compat.h>
@@ -26,6 +27,7 @@
 #include <linux/hardirq.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/ptrace.h>
 #include <linux/string.h>
 #include <linux/syscore_ops.h>
@@ -71,13 +73,21 @@ static __always_inline bool kt_nmi_unsafe(void)
 	return !IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && in_nmi();
 }
 
-/*
- * Increment or decrement, atomically with respect to interrupts and NMIs.
- * Counts in control pages are u64; 32-bit kernels use their low half.
- */
+/* Change an unsigned long, atomically with respect to interrupts and NMIs. */
 #define kt_local_inc(p)		local_inc((local_t *)(p))
 #define kt_local_dec(p)		local_dec((local_t *)(p))
-#define kt_count_long(p)	local_inc((local_t *)(p))
+#define kt_local_add(n, p)	local_add(n, (local_t *)(p))
+
+/*
+ * The same with the sum as result.  Each event of a 32-bit kernel uses it, so it
+ * must not be a barrier, as local_add_return() is on arm.
+ */
+#ifdef CONFIG_X86
+#define kt_local_add_return(n, p)	local_add_return(n, (local_t *)(p))
+#else
+#define kt_local_add_return(n, p) \
+	atomic_long_add_return_relaxed(n, (atomic_long_t *)(p))
+#endif
 
 /*
  * Read a member of a per-CPU variable once, with preemption disabled, in one

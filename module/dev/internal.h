@@ -134,8 +134,8 @@ const void *kt_metadata_packet(size_t *length);
 long kt_ioctl_metadata(struct file *file, union kt_ioctl_arg *arg);
 
 /* packet.c */
-ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
-		       unsigned long *pos, void *buf, bool parts);
+ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c, u64 *pos,
+		       void *buf, bool parts);
 size_t kt_packet_registry(void *buf, size_t room, unsigned int *slot, u64 *seq);
 
 static inline struct kt_file *kt_file_of(const struct file *file)

@@ -145,28 +145,27 @@ static void packet_seal(struct ktape_block *b, size_t length)
 }
 
 /* Move @pos over data that was overwritten or cleared. */
-static void packet_skip_lost(const struct kt_ring *r, struct kt_cursor *c,
-			     unsigned long *pos)
+static void packet_skip_lost(struct kt_ring *r, struct kt_cursor *c, u64 *pos)
 {
-	unsigned long oldest = kt_ring_oldest(r);
+	u64 oldest = kt_ring_oldest(r);
 
-	if (!kt_before(*pos, oldest))
+	if (!kt_position_before(*pos, oldest))
 		return;
 	if (c->begun)
-		c->seq += ((oldest & ~(r->block_size - 1)) -
-			   (*pos & ~(r->block_size - 1))) >>
+		c->seq += ((oldest & ~((u64)r->block_size - 1)) -
+			   (*pos & ~((u64)r->block_size - 1))) >>
 			  r->block_shift;
 	c->gap = true;
 	*pos = oldest;
 }
 
 /* Return true if @b is the header that the writer stored for the block at @start. */
-static bool packet_is_block_of(const struct kt_ring *r, unsigned long start,
+static bool packet_is_block_of(const struct kt_ring *r, u64 start,
 			       const struct ktape_block *b)
 {
 	return b->magic == KTAPE_BLOCK_MAGIC && b->cpu == r->cpu &&
 	       b->kind == r->kind &&
-	       b->seq == (u64)(start >> r->block_shift) + 1;
+	       b->seq == (start >> r->block_shift) + 1;
 }
 
 /*
@@ -174,12 +173,12 @@ static bool packet_is_block_of(const struct kt_ring *r, unsigned long start,
  * Return: bytes of content; 0: the block was overwritten meanwhile; -EIO: the
  * block's header or the ring's tail is damaged.
  */
-static ssize_t packet_copy_block(const struct kt_ring *r, unsigned long pos,
-				 unsigned long commit, void *buf, bool *closed)
+static ssize_t packet_copy_block(struct kt_ring *r, u64 pos, u64 commit,
+				 void *buf, bool *closed)
 {
-	unsigned long start = pos & ~(r->block_size - 1);
+	u64 start = pos & ~((u64)r->block_size - 1);
 	const struct ktape_block *b;
-	size_t content = min(commit - start, r->block_size);
+	size_t content = min_t(u64, commit - start, r->block_size);
 
 	b = r->base[(pos >> r->block_shift) & (r->nr_blocks - 1)];
 	/* content_bits is valid once a record of the next block is published. */
@@ -190,9 +189,9 @@ static ssize_t packet_copy_block(const struct kt_ring *r, unsigned long pos,
 	memcpy(buf, b, content);
 	/* Pairs with the write barrier after tail in ring_make_room(). */
 	smp_rmb();
-	if (kt_before(start, READ_ONCE(*kt_word(&r->page->tail))))
+	if (kt_position_before(start, kt_ring_tail(r)))
 		/* With a tail above commit, the caller would retry for ever. */
-		return kt_before(pos, kt_ring_oldest(r)) ? 0 : -EIO;
+		return kt_position_before(pos, kt_ring_oldest(r)) ? 0 : -EIO;
 	if (*closed && content < KTAPE_BLOCK_HEADER)
 		return -EIO;
 	return packet_is_block_of(r, start, buf) ? content : -EIO;
@@ -200,7 +199,7 @@ static ssize_t packet_copy_block(const struct kt_ring *r, unsigned long pos,
 
 /* Return true if this reader got -EIO for the block at @start. */
 static bool packet_damage_is_reported(const struct kt_cursor *c,
-				      unsigned long start)
+				      u64 start)
 {
 	return c->damaged == start + 1;
 }
@@ -212,11 +211,11 @@ static bool packet_damage_is_reported(const struct kt_cursor *c,
  * Return: -EIO.
  */
 static int packet_report_damage(const struct kt_ring *r, struct kt_cursor *c,
-				unsigned long start)
+				u64 start)
 {
 	WARN_ONCE(
 		r->mode != KTAPE_MODE_PERSISTENT,
-		"ktape: the block at position %#lx of CPU %u, ring kind %u, is damaged\n",
+		"ktape: the block at position %#llx of CPU %u, ring kind %u, is damaged\n",
 		start, r->cpu, r->kind);
 	c->damaged = start + 1;
 	return -EIO;
@@ -224,9 +223,9 @@ static int packet_report_damage(const struct kt_ring *r, struct kt_cursor *c,
 
 /* Move @pos over a damaged block, or to commit if the block is still open. */
 static void packet_skip_damaged(const struct kt_ring *r, struct kt_cursor *c,
-				unsigned long *pos, unsigned long commit)
+				u64 *pos, u64 commit)
 {
-	unsigned long start = *pos & ~(r->block_size - 1);
+	u64 start = *pos & ~((u64)r->block_size - 1);
 
 	if (c->begun && *pos == start)
 		c->seq++;
@@ -252,10 +251,10 @@ static int packet_report_ring_damage(struct kt_cursor *c)
  * Make a packet without events after everything was delivered, if losses happened
  * after the last packet or were not known then.  The session has stopped.
  */
-static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
+static ssize_t packet_copy_end(struct kt_ring *r, struct kt_cursor *c,
 			       void *buf)
 {
-	unsigned long commit = kt_ring_commit(r), start;
+	u64 commit = kt_ring_commit(r), start;
 	struct ktape_block now, *b = buf;
 	struct kt_walk w;
 	ssize_t content;
@@ -263,7 +262,7 @@ static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
 	bool closed;
 
 	/* A snapshot that was restarted and has no records has no last block. */
-	if (!c->begun || !kt_before(kt_ring_oldest(r), commit))
+	if (!c->begun || !kt_position_before(kt_ring_oldest(r), commit))
 		return 0;
 	packet_counts_now(&now, r);
 	if (c->gap || c->lapping || c->lapped)
@@ -277,7 +276,7 @@ static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
 	if (content < 0 || !packet_walk_block(buf, content, content, &w)) {
 		/* Report it once: with this, the next call has nothing to report. */
 		c->lost = now.discarded - c->discarded + lapped;
-		start = (commit - 1) & ~(r->block_size - 1);
+		start = (commit - 1) & ~((u64)r->block_size - 1);
 		return packet_damage_is_reported(c, start) ?
 			       0 :
 			       packet_report_damage(r, c, start);
@@ -304,12 +303,12 @@ static ssize_t packet_copy_end(const struct kt_ring *r, struct kt_cursor *c,
  * Return: bytes in @buf; 0: no packet; -EIO: a block is damaged, and @pos is behind
  * it, or the positions of the ring are.  Each damage is reported once.
  */
-ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
-		       unsigned long *pos, void *buf, bool parts)
+ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c, u64 *pos,
+		       void *buf, bool parts)
 {
 	struct ktape_block *b = buf;
-	unsigned long commit, start;
 	ssize_t content, from;
+	u64 commit, start;
 	struct kt_walk w;
 	bool closed, final;
 
@@ -324,9 +323,9 @@ ssize_t kt_packet_copy(struct kt_ring *r, struct kt_cursor *c,
 		 */
 		smp_rmb();
 		commit = kt_ring_commit(r);
-		if (!kt_before(*pos, commit))
+		if (!kt_position_before(*pos, commit))
 			return final ? packet_copy_end(r, c, buf) : 0;
-		start = *pos & ~(r->block_size - 1);
+		start = *pos & ~((u64)r->block_size - 1);
 		if (!parts && commit - start <= r->block_size)
 			return 0;
 		if (packet_damage_is_reported(c, start)) {

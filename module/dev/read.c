@@ -94,9 +94,9 @@ static ssize_t read_refill_data(struct kt_file *kf, bool parts)
 	unsigned int i, at, cpu, kind;
 	struct kt_cursor *c;
 	struct kt_ring *r;
-	unsigned long pos;
 	ssize_t length;
 	bool part;
+	u64 pos;
 
 	for (i = 0; i < nr && !kt_session_holds_back(s); i++) {
 		at = (kf->next_ring + i) % nr;
@@ -125,13 +125,12 @@ static ssize_t read_refill_data(struct kt_file *kf, bool parts)
  * A discard ring whose last free block is in use cannot open another block, so
  * its writer would never wake the reader: return true then, too.
  */
-static bool read_has_enough_in(const struct kt_ring *r, unsigned long pos,
-			       u64 bytes)
+static bool read_has_enough_in(const struct kt_ring *r, u64 pos, u64 bytes)
 {
-	unsigned long commit = kt_ring_commit(r);
-	unsigned long start = pos & ~(r->block_size - 1);
+	u64 commit = kt_ring_commit(r);
+	u64 start = pos & ~((u64)r->block_size - 1);
 
-	if (!kt_before(pos, commit) || kt_ring_is_damaged(r))
+	if (!kt_position_before(pos, commit) || kt_ring_is_damaged(r))
 		return false;
 	if (r->mode == KTAPE_MODE_DISCARD && commit - start > kt_ring_spare(r))
 		return true;
@@ -140,23 +139,25 @@ static bool read_has_enough_in(const struct kt_ring *r, unsigned long pos,
 
 static bool read_has_enough(const struct kt_file *kf, u64 bytes)
 {
-	const struct kt_session *s = kf->session;
+	struct kt_session *s = kf->session;
+	const struct kt_cursor *c;
 	unsigned int cpu, kind;
-	unsigned long pos;
+	bool enough = false;
 	struct kt_ring *r;
 
 	if (kt_session_holds_back(s))
 		return false;
+	/* Against kt_reader_moved(): 32-bit kernels would tear a position. */
+	spin_lock(&s->reader_lock);
 	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
+		for (kind = 0; kind < KTAPE_RINGS_PER_CPU && !enough; kind++) {
 			r = kt_session_ring(s, cpu, kind);
-			pos = READ_ONCE(
-				kt_reader_cursor(&kf->reader, cpu, kind)->pos);
-			if (r && read_has_enough_in(r, pos, bytes))
-				return true;
+			c = kt_reader_cursor(&kf->reader, cpu, kind);
+			enough = r && read_has_enough_in(r, c->pos, bytes);
 		}
 	}
-	return false;
+	spin_unlock(&s->reader_lock);
+	return enough;
 }
 
 /*
@@ -392,14 +393,14 @@ static bool consumer_position_ok(const struct kt_file *kf,
 	struct kt_ring *r = kt_session_ring(kf->session, p->cpu, p->kind);
 	unsigned int cpu = array_index_nospec(p->cpu, nr_cpu_ids);
 	unsigned int kind = array_index_nospec(p->kind, KTAPE_RINGS_PER_CPU);
-	unsigned long pos = p->position, commit;
+	u64 pos = p->position, commit;
 
-	/* Positions of 32-bit kernels wrap; callers may pass 64 bits. */
 	if (!r)
 		return false;
 	commit = kt_ring_commit(r);
-	if (kt_before(commit, pos) ||
-	    kt_before(pos, kt_reader_cursor(&kf->reader, cpu, kind)->pos))
+	if (kt_position_before(commit, pos) ||
+	    kt_position_before(pos,
+			       kt_reader_cursor(&kf->reader, cpu, kind)->pos))
 		return false;
 	return pos == commit || !(pos & (r->block_size - 1));
 }
@@ -517,8 +518,8 @@ long kt_ioctl_reader(struct file *file, union kt_ioctl_arg *arg)
 	struct kt_file *kf = kt_file_of(file);
 	const struct kt_reader *rd = &kf->reader;
 	const struct kt_cursor *c;
-	unsigned long commit;
 	struct kt_ring *r;
+	u64 commit;
 
 	if (info->flags || info->id || info->reserved)
 		return -EINVAL;
@@ -535,9 +536,9 @@ long kt_ioctl_reader(struct file *file, union kt_ioctl_arg *arg)
 		      (rd->reads ? KTAPE_READER_READS : 0) |
 		      (rd->evicted ? KTAPE_READER_EVICTED : 0);
 	info->id = rd->id;
-	info->position = READ_ONCE(c->pos);
+	info->position = c->pos;
 	commit = kt_ring_commit(r);
-	info->unread = kt_before(c->pos, commit) ? commit - c->pos : 0;
+	info->unread = kt_position_before(c->pos, commit) ? commit - c->pos : 0;
 	info->records = c->records;
 	info->lapped = c->lapped;
 	mutex_unlock(&kf->lock);

@@ -305,6 +305,7 @@ long kt_ioctl_stats(struct file *file, union kt_ioctl_arg *arg)
 {
 	struct ktape_stats *st = &arg->stats;
 	const struct ktape_ring_page *page;
+	unsigned int class, i;
 	struct kt_ring *r;
 
 	if (st->flags)
@@ -314,12 +315,15 @@ long kt_ioctl_stats(struct file *file, union kt_ioctl_arg *arg)
 		return -ENXIO;
 	page = r->page;
 	st->commit = kt_ring_commit(r);
-	st->tail = READ_ONCE(page->tail);
-	st->floor = READ_ONCE(page->floor);
-	st->consumer = READ_ONCE(page->consumer);
-	memcpy(st->emitted, page->emitted, sizeof(st->emitted));
-	memcpy(st->filtered, page->filtered, sizeof(st->filtered));
-	memcpy(st->lost, page->lost, sizeof(st->lost));
+	st->tail = kt_ring_tail(r);
+	st->floor = kt_wide_load(&r->floor);
+	st->consumer = kt_ring_consumed(r);
+	for (class = 0; class < KTAPE_CLASSES; class++) {
+		st->emitted[class] = kt_count_read(&page->emitted[class]);
+		st->filtered[class] = kt_count_read(&page->filtered[class]);
+		for (i = 0; i < KTAPE_LOST_REASONS; i++)
+			st->lost[i][class] = kt_count_read(&page->lost[i][class]);
+	}
 	return 0;
 }
 

@@ -301,7 +301,7 @@ struct kt_trigger {
 	atomic_t fired;
 	atomic_t pending;
 	unsigned long seen;
-	u64 last;
+	atomic64_t last;
 	struct irq_work irq;
 };
 

@@ -104,25 +104,27 @@ void kt_event_losses_soon(struct kt_ring *r)
 }
 
 #define SAMPLES_A_SECOND	10
+#define COST_MAX		((1U << 30) - 1)	/* for kt_count_add() */
 
 /**
  * struct kt_cost - time that one CPU spent in the tracer
  * @total: counts since the module was loaded
  * @sampled_at: trace clock of the last sample
  * @event: ticks that the last sample took
- * @opened: @total.opened at the last sample
- * @opening: @total.opening_ticks at the last sample
+ * @opened: lower word of @total.opened at the last sample
+ * @opening: lower word of @total.opening_ticks at the last sample
  *
- * Written by this CPU only, without atomics: the counts of a nested writer may
- * be lost, and its time may count in that of the interrupted writer as well.
- * The values are estimates.
+ * Written by this CPU only.  The time of a nested writer may count in that of
+ * the interrupted writer as well: the values are estimates.  32-bit kernels may
+ * tear @sampled_at if a nested writer loads it; then a sample is taken too early
+ * or too late.
  */
 struct kt_cost {
 	struct ktape_cost total;
 	u64 sampled_at;
 	u32 event;
-	u64 opened;
-	u64 opening;
+	u32 opened;
+	u32 opening;
 };
 
 static DEFINE_PER_CPU(struct kt_cost, costs);
@@ -142,10 +144,10 @@ void kt_cost_sample(struct kt_ring *r)
 	u64 start, ticks;
 
 	local_irq_save(flags);
-	opened = c->total.opened - c->opened;
-	opening = c->total.opening_ticks - c->opening;
-	c->opened = c->total.opened;
-	c->opening = c->total.opening_ticks;
+	opened = (u32)c->total.opened - c->opened;
+	opening = (u32)c->total.opening_ticks - c->opening;
+	c->opened += opened;
+	c->opening += opening;
 	start = kt_clock();
 	/* Store it first: if the record opens a block, this is called again. */
 	WRITE_ONCE(c->sampled_at, start);
@@ -153,9 +155,9 @@ void kt_cost_sample(struct kt_ring *r)
 	kt_ring_put(r, KT_CODE(KTAPE_EV_TRACER, 0, 0, 3), KTAPE_CLASS_CONTROL,
 		    3, c->event, opened, opening);
 	ticks = kt_clock() - start;
-	c->event = min_t(u64, ticks, U32_MAX);
-	c->total.samples++;
-	c->total.event_ticks += c->event;
+	c->event = min_t(u64, ticks, COST_MAX);
+	kt_count(&c->total.samples);
+	kt_count_add(&c->total.event_ticks, c->event);
 	local_irq_restore(flags);
 }
 
@@ -171,10 +173,11 @@ void kt_cost_opened(struct kt_ring *r, u64 since)
 	struct kt_cost *c = this_cpu_ptr(&costs);
 	u64 now = kt_clock();
 
-	c->total.opened++;
+	kt_count(&c->total.opened);
 	/* @since may be ahead of a clock that steps back by a little. */
 	if (now > since)
-		c->total.opening_ticks += now - since;
+		kt_count_add(&c->total.opening_ticks,
+			     min_t(u64, now - since, COST_MAX));
 	if (r->kind == KTAPE_RING_EVENT && r->cpu == raw_smp_processor_id() &&
 	    now - READ_ONCE(c->sampled_at) > kt_clock_hz() / SAMPLES_A_SECOND)
 		kt_cost_sample(r);
@@ -190,8 +193,8 @@ void kt_cost_read(struct ktape_cost *cost)
 {
 	const struct kt_cost *c = per_cpu_ptr(&costs, cost->cpu);
 
-	cost->samples = c->total.samples;
-	cost->event_ticks = c->total.event_ticks;
-	cost->opened = c->total.opened;
-	cost->opening_ticks = c->total.opening_ticks;
+	cost->samples = kt_count_read(&c->total.samples);
+	cost->event_ticks = kt_count_read(&c->total.event_ticks);
+	cost->opened = kt_count_read(&c->total.opened);
+	cost->opening_ticks = kt_count_read(&c->total.opening_ticks);
 }

@@ -212,7 +212,7 @@ void kt_trigger_fire(struct kt_trigger *t, unsigned int session)
 	if (!t->spec.limit)
 		atomic_inc(&t->fired);
 	/* If two CPUs fire at the same moment, either time will do. */
-	WRITE_ONCE(t->last, kt_clock());
+	atomic64_set(&t->last, (s64)kt_clock());
 	trigger_record(t, session);
 	if (t->spec.actions & KTAPE_TRIGGER_MARK)
 		trigger_mark(t, session);

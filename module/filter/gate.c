@@ -453,7 +453,7 @@ u32 kt_gates_end_of(u32 opcode)
  */
 u64 kt_gates_collisions(const struct kt_gates *t)
 {
-	return atomic_long_read(&t->collisions);
+	return (unsigned long)atomic_long_read(&t->collisions);
 }
 
 static u64 gate_ticks(u64 ns)

@@ -503,5 +503,5 @@ void kt_track_close(u32 set)
  */
 u64 kt_track_missed(u32 set)
 {
-	return atomic_long_read(&missed[__ffs(set)]);
+	return (unsigned long)atomic_long_read(&missed[__ffs(set)]);
 }

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "ring/ring.h"
 #include "internal.h"
 #include "names.h"
 
@@ -39,6 +40,12 @@ static struct kt_queue dead, given;
 static u32 nr_slots;
 static u32 fresh;	/* this slot and all above it were never used */
 static u64 dropped, reused, evicted;
+
+/* Called with slot_lock. */
+static void slot_count(u64 *n)
+{
+	kt_wide_store(n, kt_wide_load(n) + 1);
+}
 
 static void queue_append(struct kt_queue *q, u32 slot)
 {
@@ -110,9 +117,9 @@ u32 kt_slot_take(void)
 		slot = fresh;
 		WRITE_ONCE(fresh, fresh + 1);
 	} else if (slot == NONE) {
-		WRITE_ONCE(dropped, dropped + 1);
+		slot_count(&dropped);
 	} else {
-		WRITE_ONCE(reused, reused + 1);
+		slot_count(&reused);
 		queue_remove(&dead, slot);
 	}
 	raw_spin_unlock(&slot_lock);
@@ -165,7 +172,7 @@ u32 kt_slot_oldest_given(u32 share)
 	raw_spin_lock_irqsave(&slot_lock, flags);
 	if (given.nr >= share) {
 		slot = given.first;
-		WRITE_ONCE(evicted, evicted + 1);
+		slot_count(&evicted);
 	}
 	raw_spin_unlock_irqrestore(&slot_lock, flags);
 	return slot;
@@ -181,7 +188,7 @@ void kt_registry_refuse(void)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&slot_lock, flags);
-	WRITE_ONCE(dropped, dropped + 1);
+	slot_count(&dropped);
 	raw_spin_unlock_irqrestore(&slot_lock, flags);
 }
 
@@ -198,29 +205,29 @@ unsigned int kt_registry_used(void)
 /**
  * kt_registry_dropped() - Return how many names found no room or were refused
  *
- * Return: the number since the module was loaded. Context: any.
+ * Return: the number since the module was loaded. Context: process context.
  */
 u64 kt_registry_dropped(void)
 {
-	return READ_ONCE(dropped);
+	return kt_wide_load(&dropped);
 }
 
 /**
  * kt_registry_reused() - Return how many dead entries gave their slot away
  *
- * Return: the number since the module was loaded. Context: any.
+ * Return: the number since the module was loaded. Context: process context.
  */
 u64 kt_registry_reused(void)
 {
-	return READ_ONCE(reused);
+	return kt_wide_load(&reused);
 }
 
 /**
  * kt_registry_evicted() - Return how many given names made room for others
  *
- * Return: the number since the module was loaded. Context: any.
+ * Return: the number since the module was loaded. Context: process context.
  */
 u64 kt_registry_evicted(void)
 {
-	return READ_ONCE(evicted);
+	return kt_wide_load(&evicted);
 }

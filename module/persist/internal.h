@@ -38,7 +38,8 @@ struct kt_region {
  * @block_shift: log2 of the bytes of a block
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
- * @checked: position below which all closed blocks have their checksums
+ * @checked: lower word of the position below which all closed blocks have their
+ *	checksums; a panic reads it at any time
  */
 struct kt_slot {
 	struct ktape_ring_page *page;
@@ -87,11 +88,10 @@ int kt_layout_write(const struct kt_persist_sizes *sizes,
 void kt_layout_state(const struct kt_region *r, u32 state);
 void kt_layout_wipe(const struct kt_region *r);
 bool kt_layout_is_there(const struct kt_region *r, u32 *sequence);
-unsigned long kt_slot_commit(const struct kt_slot *slot);
-unsigned long kt_slot_check(const struct kt_slot *slot, unsigned long pos,
-			    unsigned long commit, unsigned long *budget,
-			    bool may_sleep);
-void kt_slot_clean(const struct kt_slot *slot, unsigned long from,
-		   unsigned long commit);
+u64 kt_slot_commit(const struct kt_slot *slot);
+u64 kt_slot_checked(const struct kt_slot *slot, u64 commit);
+u64 kt_slot_check(const struct kt_slot *slot, u64 pos, u64 commit,
+		  unsigned long *budget, bool may_sleep);
+void kt_slot_clean(const struct kt_slot *slot, u64 from, u64 commit);
 
 #endif /* _KT_PERSIST_INTERNAL_H */

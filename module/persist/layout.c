@@ -376,15 +376,20 @@ void kt_layout_state(const struct kt_region *r, u32 state)
 	kt_cache_clean(last, sizeof(*last));
 }
 
+static u64 slot_position(const struct kt_slot *slot, const u64 *p)
+{
+	return kt_position(kt_upper_word(&slot->page->commit), p);
+}
+
 /* Store the checksum of the closed block at @pos, unless it was overwritten. */
-static void slot_check_block(const struct kt_slot *slot, unsigned long pos)
+static void slot_check_block(const struct kt_slot *slot, u64 pos)
 {
 	unsigned long block_size = 1UL << slot->block_shift;
-	unsigned long at = pos & (slot->size - 1);
+	unsigned long at = (unsigned long)pos & (slot->size - 1);
 	struct ktape_persist_check *c = &slot->checks[at >> slot->block_shift];
 	const struct ktape_block *b = (void *)(slot->blocks + at);
 	struct ktape_persist_check new = {
-		.seq = (u64)(pos >> slot->block_shift) + 1,
+		.seq = (pos >> slot->block_shift) + 1,
 	};
 	u64 content = READ_ONCE(b->content_bits) / 8;
 
@@ -398,7 +403,7 @@ static void slot_check_block(const struct kt_slot *slot, unsigned long pos)
 			       offsetof(struct ktape_persist_check, check));
 	/* Pairs with the write barrier after tail in ring_make_room(). */
 	smp_rmb();
-	if (kt_before(pos, READ_ONCE(*kt_word(&slot->page->tail))))
+	if (kt_position_before(pos, slot_position(slot, &slot->page->tail)))
 		return;
 	*c = new;
 	kt_cache_clean(c, sizeof(*c));
@@ -411,10 +416,22 @@ static void slot_check_block(const struct kt_slot *slot, unsigned long pos)
  * Context: any.
  * Return: the position behind the last published record.
  */
-unsigned long kt_slot_commit(const struct kt_slot *slot)
+u64 kt_slot_commit(const struct kt_slot *slot)
 {
-	/* Pairs with the release of commit in kt_ring_publish(). */
-	return smp_load_acquire(kt_word(&slot->page->commit));
+	return slot_position(slot, &slot->page->commit);
+}
+
+/**
+ * kt_slot_checked() - return the position that the last check has reached
+ * @slot: the ring
+ * @commit: commit position of the ring
+ *
+ * Context: any.
+ * Return: the position below which all closed blocks have checksums.
+ */
+u64 kt_slot_checked(const struct kt_slot *slot, u64 commit)
+{
+	return commit - ((unsigned long)commit - READ_ONCE(slot->checked));
 }
 
 /**
@@ -428,22 +445,22 @@ unsigned long kt_slot_commit(const struct kt_slot *slot)
  * Context: process context if @may_sleep, else any.
  * Return: the position below which all closed blocks have checksums.
  */
-unsigned long kt_slot_check(const struct kt_slot *slot, unsigned long pos,
-			    unsigned long commit, unsigned long *budget,
-			    bool may_sleep)
+u64 kt_slot_check(const struct kt_slot *slot, u64 pos, u64 commit,
+		  unsigned long *budget, bool may_sleep)
 {
 	unsigned long block_size = 1UL << slot->block_shift;
-	unsigned long tail = READ_ONCE(*kt_word(&slot->page->tail));
+	u64 tail = slot_position(slot, &slot->page->tail);
 
-	if (kt_before(pos, tail))
+	if (kt_position_before(pos, tail))
 		pos = tail;
-	if (kt_before(commit, pos))
+	if (kt_position_before(commit, pos))
 		return pos;
 	/* Something may have overwritten the positions: bound the loop. */
 	if (commit - pos > slot->size)
-		pos = (commit - slot->size) & ~(block_size - 1);
+		pos = (commit - slot->size) & ~((u64)block_size - 1);
 	/* A block is closed once the next block has a published record. */
-	for (; kt_before(pos + block_size, commit); pos += block_size) {
+	for (; kt_position_before(pos + block_size, commit);
+	     pos += block_size) {
 		if (*budget < block_size)
 			break;
 		*budget -= block_size;
@@ -462,16 +479,15 @@ unsigned long kt_slot_check(const struct kt_slot *slot, unsigned long pos,
  *
  * Context: any.
  */
-void kt_slot_clean(const struct kt_slot *slot, unsigned long from,
-		   unsigned long commit)
+void kt_slot_clean(const struct kt_slot *slot, u64 from, u64 commit)
 {
 	unsigned long at, part;
 
 	if (commit - from > slot->size)
 		from = commit - slot->size;
 	for (; from != commit; from += part) {
-		at = from & (slot->size - 1);
-		part = min(commit - from, slot->size - at);
+		at = (unsigned long)from & (slot->size - 1);
+		part = min_t(u64, commit - from, slot->size - at);
 		kt_cache_clean(slot->blocks + at, part);
 	}
 	/* The blocks are in memory before the positions that publish them. */

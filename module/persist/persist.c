@@ -82,7 +82,8 @@ static void persist_copy_names(void)
 /* Compute checksums and write caches back; with @names, copy the registry, too. */
 static void persist_catch_up(bool names)
 {
-	unsigned long budget = ULONG_MAX, commit;
+	unsigned long budget = ULONG_MAX;
+	u64 commit, to;
 	unsigned int i;
 
 	lockdep_assert_held(&persist.work_lock);
@@ -90,10 +91,11 @@ static void persist_catch_up(bool names)
 		struct kt_slot *slot = &persist.layout.slots[i];
 
 		commit = kt_slot_commit(slot);
-		WRITE_ONCE(slot->checked, kt_slot_check(slot, slot->checked,
-							commit, &budget, true));
+		to = kt_slot_check(slot, kt_slot_checked(slot, commit), commit,
+				   &budget, true);
+		WRITE_ONCE(slot->checked, (unsigned long)to);
 		/* What is below slot->checked was written back before. */
-		kt_slot_clean(slot, slot->checked, commit);
+		kt_slot_clean(slot, to, commit);
 	}
 	if (names)
 		persist_copy_names();
@@ -117,7 +119,8 @@ static void persist_work(struct work_struct *work)
 static int persist_on_panic(struct notifier_block *nb, unsigned long event,
 			    void *data)
 {
-	unsigned long budget = PANIC_BYTES, from, commit;
+	unsigned long budget = PANIC_BYTES;
+	u64 from, commit;
 	unsigned int i;
 
 	/* Pairs with the release in kt_persist_lay_out(). */
@@ -128,7 +131,7 @@ static int persist_on_panic(struct notifier_block *nb, unsigned long event,
 		const struct kt_slot *slot = &persist.layout.slots[i];
 
 		commit = kt_slot_commit(slot);
-		from = READ_ONCE(slot->checked);
+		from = kt_slot_checked(slot, commit);
 		kt_slot_clean(slot, from, commit);
 		kt_slot_check(slot, from, commit, &budget, false);
 	}

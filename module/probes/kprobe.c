@@ -52,8 +52,8 @@ struct kt_slot {
  *	RCU did not watch it
  */
 struct kt_hits {
-	unsigned long recorded[KTAPE_PROBES];
-	unsigned long missed[KTAPE_PROBES];
+	u64 recorded[KTAPE_PROBES];
+	u64 missed[KTAPE_PROBES];
 };
 
 /* Protects slots[] and wanted.  Taken inside probe_lock of probe.c. */
@@ -115,11 +115,11 @@ static nokprobe_inline void kprobe_slot_hit(const struct kt_slot *slot,
 		goto out;
 	/* RCU: an ftrace-based probe may be in the idle loop; see emit/emit.c. */
 	if (kt_clock_is_being_read() || !rcu_is_watching()) {
-		kt_count_long(&h->missed[i]);
+		kt_count(&h->missed[i]);
 		goto out;
 	}
 	kprobe_slot_record(slot, values);
-	kt_count_long(&h->recorded[i]);
+	kt_count(&h->recorded[i]);
 out:
 	kt_probe_leave();
 }
@@ -354,8 +354,8 @@ int kt_kprobe_get(struct ktape_probe *p)
 	for_each_possible_cpu(cpu) {
 		if (!*slot->symbol)
 			break;
-		p->hits += READ_ONCE(per_cpu(slot_hits, cpu).recorded[i]);
-		p->missed += READ_ONCE(per_cpu(slot_hits, cpu).missed[i]);
+		p->hits += kt_count_read(&per_cpu(slot_hits, cpu).recorded[i]);
+		p->missed += kt_count_read(&per_cpu(slot_hits, cpu).missed[i]);
 	}
 	mutex_unlock(&kprobe_lock);
 	return 0;

@@ -53,10 +53,19 @@ static atomic64_t behind;
  * time.
  */
 static bool is_asleep;
-static u64 asleep_at;
+static atomic64_t asleep_at;
 
 /* Called when a step was corrected; from kt_clock_init(). */
 static void (*stepped)(void);
+
+static notrace void clock_raise(atomic64_t *to, u64 now)
+{
+	s64 old = atomic64_read(to);
+
+	while ((s64)(now - (u64)old) > 0 &&
+	       !atomic64_try_cmpxchg(to, &old, (s64)now))
+		;
+}
 
 /**
  * kt_clock_slow() - Read the clock by a call
@@ -70,24 +79,24 @@ u64 notrace kt_clock_slow(void)
 	if (is_mono)
 		return ktime_get_mono_fast_ns();
 	now = get_cycles() + (u64)atomic64_read(&bias);
-	if (unlikely(READ_ONCE(is_asleep)) && (s64)(now - asleep_at) > 0)
-		asleep_at = now;
+	if (unlikely(READ_ONCE(is_asleep)))
+		clock_raise(&asleep_at, now);
 	return now;
 }
 
 static int clock_suspend(void)
 {
-	asleep_at = kt_clock();
+	atomic64_set(&asleep_at, (s64)kt_clock());
 	WRITE_ONCE(is_asleep, true);
 	return 0;
 }
 
 static void clock_resume(void)
 {
-	u64 now = kt_clock();
+	s64 late = (s64)(atomic64_read(&asleep_at) - kt_clock());
 
-	if ((s64)(now - asleep_at) < 0)
-		atomic64_add(asleep_at - now, &bias);
+	if (late > 0)
+		atomic64_add(late, &bias);
 	WRITE_ONCE(is_asleep, false);
 }
 
@@ -143,14 +152,9 @@ static struct irq_work bias_irq;
  */
 void notrace kt_clock_stepped_back(u64 latest)
 {
-	s64 reported;
-
 	if (is_mono || READ_ONCE(is_asleep))
 		return;
-	reported = atomic64_read(&behind);
-	while ((s64)(latest - (u64)reported) > 0 &&
-	       !atomic64_try_cmpxchg(&behind, &reported, (s64)latest))
-		;
+	clock_raise(&behind, latest);
 	irq_work_queue(&bias_irq);
 }
 

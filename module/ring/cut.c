@@ -132,8 +132,11 @@ void kt_ring_renew(struct kt_ring *r)
 
 	if (!kt_before(r->write, r->above))
 		return;
+	r->half = kt_half_of(r->half, to);
+	if (!KT_WIDE)
+		*kt_upper_word(&r->page->commit) = r->half;
 	/* A reader that sees the new commit also sees the new floor. */
-	WRITE_ONCE(*kt_word(&r->page->floor), to);
+	kt_ring_set_floor(r, KT_WIDE ? to : kt_widen((u32)r->half, (u32)to));
 	r->write = to;
 	r->committed = to;
 	if (!kt_before(to, r->size))

@@ -58,7 +58,7 @@ static u64 class_lost(const struct kt_ring *r, unsigned int class)
 	unsigned int i;
 
 	for (i = 0; i < KTAPE_LOST_REASONS; i++)
-		total += READ_ONCE(r->page->lost[i][class]);
+		total += kt_count_read(&r->page->lost[i][class]);
 	return total;
 }
 
@@ -77,13 +77,18 @@ bool kt_ring_loss_take(struct kt_ring *r, unsigned int class,
 		       struct kt_loss *taken)
 {
 	struct kt_loss *l = &r->loss[class];
+	unsigned long turn;
 
 	if (!READ_ONCE(l->open))
 		return false;
 	taken->first = READ_ONCE(l->first);
 	WRITE_ONCE(l->open, 0);
-	barrier();
-	taken->last = READ_ONCE(l->last);
+	do {
+		turn = READ_ONCE(r->losses);
+		barrier();
+		taken->last = READ_ONCE(l->last);
+		barrier();
+	} while (unlikely(READ_ONCE(r->losses) != turn));
 	taken->reported = class_lost(r, class) - l->reported;
 	taken->open = 1;
 	l->reported += taken->reported;
@@ -117,7 +122,7 @@ static u64 sum_classes(const u64 *counts)
 	unsigned int i;
 
 	for (i = 0; i < KTAPE_CLASSES; i++)
-		total += READ_ONCE(counts[i]);
+		total += kt_count_read(&counts[i]);
 	return total;
 }
 

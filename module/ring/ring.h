@@ -40,6 +40,7 @@
 #include <ktape/abi.h>
 
 #include "compat.h"
+#include "wide.h"
 
 struct page;
 
@@ -234,6 +235,9 @@ struct kt_loss {
  * @mode: enum ktape_mode
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
+ * @half: 32-bit kernels: the 33 upper bits of the position of the block that was
+ *	opened last, see kt_widen()
+ * @floor: copy of @page's floor, for the kernel
  * @parked: position of the block that could not be opened last, ~0 = none
  * @above: snapshot mode: highest commit that a cut has ever moved back
  * @stop: descriptor that sends every writer into the slow path
@@ -271,6 +275,8 @@ struct kt_ring {
 	unsigned int mode;
 	unsigned int cpu;
 	unsigned int kind;
+	unsigned long half;
+	u64 floor;
 	unsigned long parked;
 	unsigned long above;
 	struct kt_desc stop;
@@ -382,25 +388,74 @@ static inline bool kt_before(unsigned long a, unsigned long b)
 	return (long)(a - b) < 0;
 }
 
-/*
- * A position in the control page is a u64.  32-bit kernels use its low half, so
- * that a store is one instruction everywhere.
- */
-static inline unsigned long *kt_word(u64 *p)
-{
-	return (unsigned long *)p;
-}
-
 /**
  * kt_ring_commit() - Return the position up to which records can be read
  * @r: the ring
  *
  * Return: the position behind the last published record. Context: any.
  */
-static inline unsigned long kt_ring_commit(const struct kt_ring *r)
+static inline u64 kt_ring_commit(const struct kt_ring *r)
 {
-	/* Pairs with the release of commit in kt_ring_publish(). */
-	return smp_load_acquire(kt_word(&r->page->commit));
+	return kt_position(&r->half, &r->page->commit);
+}
+
+/**
+ * kt_ring_tail() - Return the position below which data was overwritten
+ * @r: the ring
+ *
+ * Return: the position. Context: any.
+ */
+static inline u64 kt_ring_tail(const struct kt_ring *r)
+{
+	return kt_position(&r->half, &r->page->tail);
+}
+
+/**
+ * kt_ring_consumed() - Return the position below which consumers have read
+ * @r: the ring of a discard session
+ *
+ * Return: the position. Context: process context.
+ */
+static inline u64 kt_ring_consumed(const struct kt_ring *r)
+{
+	unsigned long consumer = READ_ONCE(*kt_word(&r->page->consumer));
+	u64 commit;
+
+	smp_rmb();	/* commit is not the older one */
+	commit = kt_ring_commit(r);
+	/* Less than a ring lies between the two. */
+	return commit - ((unsigned long)commit - consumer);
+}
+
+/**
+ * kt_ring_consume() - Allow to overwrite the data below a position
+ * @r: the ring
+ * @to: the position, at most commit
+ *
+ * Context: process context; one caller at a time.
+ */
+static inline void kt_ring_consume(struct kt_ring *r, u64 to)
+{
+	if (!kt_position_before(kt_ring_consumed(r), to))
+		return;
+	/*
+	 * Pairs with the acquire of consumer in ring_consumed(): the reader is
+	 * done with the data before a writer overwrites them.
+	 */
+	smp_store_release(kt_word(&r->page->consumer), (unsigned long)to);
+}
+
+/**
+ * kt_ring_set_floor() - Hide all data below a position
+ * @r: the ring
+ * @floor: the position
+ *
+ * Context: process context; one caller at a time.
+ */
+static inline void kt_ring_set_floor(struct kt_ring *r, u64 floor)
+{
+	kt_wide_store(&r->floor, floor);
+	kt_wide_store(&r->page->floor, floor);
 }
 
 /**
@@ -409,15 +464,14 @@ static inline unsigned long kt_ring_commit(const struct kt_ring *r)
  *
  * Overwriting moves tail, and clearing the session moves floor.
  *
- * Return: tail or floor, the one nearer to commit. Context: any.
+ * Return: tail or floor, the one nearer to commit. Context: process context.
  */
-static inline unsigned long kt_ring_oldest(const struct kt_ring *r)
+static inline u64 kt_ring_oldest(struct kt_ring *r)
 {
-	unsigned long tail = READ_ONCE(*kt_word(&r->page->tail));
-	unsigned long floor = READ_ONCE(*kt_word(&r->page->floor));
-	unsigned long commit = kt_ring_commit(r);
+	u64 tail = kt_ring_tail(r), floor = kt_wide_load(&r->floor);
+	u64 commit = kt_ring_commit(r);
 
-	/* Not a plain maximum: an old floor may have wrapped on 32 bits. */
+	/* Not a plain maximum: a damaged tail may be above commit. */
 	return commit - floor < commit - tail ? floor : tail;
 }
 
@@ -433,12 +487,12 @@ static inline unsigned long kt_ring_oldest(const struct kt_ring *r)
  */
 static inline bool kt_ring_is_damaged(const struct kt_ring *r)
 {
-	unsigned long commit, tail;
+	u64 commit, tail;
 
 	if (r->mode != KTAPE_MODE_PERSISTENT)
 		return false;
 	commit = kt_ring_commit(r);
-	tail = READ_ONCE(*kt_word(&r->page->tail));
+	tail = kt_ring_tail(r);
 	/*
 	 * Load commit again: a writer that laps the ring between the two loads
 	 * advances tail beyond the old commit, but also advances commit.  Pairs
@@ -461,7 +515,8 @@ static inline size_t kt_record_length(const u32 *word, size_t left)
 	size_t length = 8 + nargs * 4;
 
 	if (word[1] & KT_CODE(0, 0, 1, 0)) {
-		if (left < length + 4)
+		/* Look at the size alone: a sum may wrap with 32 bits. */
+		if (left < length + 4 || word[2 + nargs] > left)
 			return 0;
 		length += 4 + (size_t)word[2 + nargs];
 	}
@@ -490,12 +545,6 @@ static inline u64 kt_record_time(u64 before, const u32 *word)
 	else
 		ts = (before >> 32) << 32 | word[0];
 	return ts < before ? before : ts;
-}
-
-static __always_inline void kt_count(u64 *p)
-{
-	/* One instruction (race R5), never a load and a store. */
-	kt_local_inc(p);
 }
 
 /**

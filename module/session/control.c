@@ -243,10 +243,10 @@ static void control_write_class(const struct kt_order *order,
 		.blob = counts,
 	};
 
-	counts[0] = r->page->emitted[class];
-	counts[1] = r->page->filtered[class];
+	counts[0] = kt_count_read(&r->page->emitted[class]);
+	counts[1] = kt_count_read(&r->page->filtered[class]);
 	for (i = 0; i < KTAPE_LOST_REASONS; i++)
-		counts[2 + i] = r->page->lost[i][class];
+		counts[2 + i] = kt_count_read(&r->page->lost[i][class]);
 	control_write_record(order->s, r->cpu, &rec);
 }
 
@@ -269,7 +269,7 @@ static void control_write_ledger(const struct kt_order *order, unsigned int cpu)
 	for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
 		r = kt_session_ring(order->s, cpu, kind);
 		for (class = 0; class < KTAPE_CLASSES; class++)
-			if (r->page->emitted[class] &&
+			if (kt_count_read(&r->page->emitted[class]) &&
 			    !(kind == KTAPE_RING_CONTROL &&
 			      class == KTAPE_CLASS_CONTROL))
 				control_write_class(order, r, class);

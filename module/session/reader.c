@@ -46,9 +46,9 @@ static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 				   bool first)
 {
 	unsigned int cpu, kind;
-	unsigned long pos;
 	struct kt_cursor *c;
 	struct kt_ring *r;
+	u64 pos;
 
 	for_each_possible_cpu(cpu) {
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
@@ -59,9 +59,9 @@ static void reader_begin_at_oldest(struct kt_reader *rd, struct kt_session *s,
 			pos = kt_ring_oldest(r);
 			/* Data below the consumer word may be overwritten any time. */
 			if (!first && s->mode == KTAPE_MODE_DISCARD &&
-			    kt_before(pos, *kt_word(&r->page->consumer)))
-				pos = *kt_word(&r->page->consumer);
-			if (!first && !kt_before(c->pos, pos))
+			    kt_position_before(pos, kt_ring_consumed(r)))
+				pos = kt_ring_consumed(r);
+			if (!first && !kt_position_before(c->pos, pos))
 				continue;
 			if (!first)
 				kt_reader_skips(rd, s, cpu, kind, pos);
@@ -109,7 +109,7 @@ static void consumer_update(struct kt_session *s, unsigned int cpu,
 {
 	struct kt_ring *r = kt_session_ring(s, cpu, kind);
 	const struct kt_reader *rd;
-	unsigned long least = 0, pos;
+	u64 least = 0, pos;
 	bool found = false;
 
 	if (!r)
@@ -118,16 +118,12 @@ static void consumer_update(struct kt_session *s, unsigned int cpu,
 		if (s->registered && !rd->registered)
 			continue;
 		pos = kt_reader_cursor(rd, cpu, kind)->pos;
-		if (!found || kt_before(pos, least))
+		if (!found || kt_position_before(pos, least))
 			least = pos;
 		found = true;
 	}
-	if (found && kt_before(*kt_word(&r->page->consumer), least))
-		/*
-		 * Pairs with the acquire of consumer in ring_consumed(): the
-		 * reader is done with the data before a writer overwrites them.
-		 */
-		smp_store_release(kt_word(&r->page->consumer), least);
+	if (found)
+		kt_ring_consume(r, least);
 }
 
 static void consumer_update_all(struct kt_session *s)
@@ -212,10 +208,10 @@ void kt_reader_reads(struct kt_reader *rd, struct kt_session *s)
  * Context: process context.
  */
 void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
-		     unsigned int cpu, unsigned int kind, unsigned long pos)
+		     unsigned int cpu, unsigned int kind, u64 pos)
 {
 	spin_lock(&s->reader_lock);
-	WRITE_ONCE(kt_reader_cursor(rd, cpu, kind)->pos, pos);
+	kt_reader_cursor(rd, cpu, kind)->pos = pos;
 	if (!list_empty(&rd->node))
 		consumer_update(s, cpu, kind);
 	spin_unlock(&s->reader_lock);
@@ -234,7 +230,7 @@ void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
  * Context: process context.
  */
 void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
-		     unsigned int cpu, unsigned int kind, unsigned long pos)
+		     unsigned int cpu, unsigned int kind, u64 pos)
 {
 	struct kt_cursor *c = kt_reader_cursor(rd, cpu, kind);
 	struct kt_ring *r = kt_session_ring(s, cpu, kind);
@@ -270,7 +266,7 @@ static bool reader_others_wait(const struct kt_session *s)
 static bool reader_stalls_ring(const struct kt_ring *r, struct kt_cursor *c,
 			       unsigned long timeout)
 {
-	unsigned long start = c->pos & ~(r->block_size - 1);
+	u64 start = c->pos & ~((u64)r->block_size - 1);
 
 	if (kt_ring_commit(r) - start <= kt_ring_spare(r)) {
 		c->is_stuck = false;
@@ -372,8 +368,8 @@ void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest)
 			c = kt_reader_cursor(rd, cpu, kind);
 			memset(c, 0, sizeof(*c));
 			if (r)
-				WRITE_ONCE(c->pos, newest ? kt_ring_commit(r) :
-							    kt_ring_oldest(r));
+				c->pos = newest ? kt_ring_commit(r) :
+						  kt_ring_oldest(r);
 		}
 	}
 	if (!list_empty(&rd->node))
@@ -503,7 +499,9 @@ void kt_session_policy(struct kt_session *s, struct ktape_policy *p)
 	}
 	p->shed_percent = s->shed_percent;
 	p->stall_ms = s->stall_ms;
-	p->evicted = READ_ONCE(s->evicted);
+	mutex_lock(&kt_session_lock);
+	p->evicted = s->evicted;
+	mutex_unlock(&kt_session_lock);
 	mutex_unlock(&kt_session_control);
 }
 

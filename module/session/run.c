@@ -227,8 +227,8 @@ void kt_session_clear(struct kt_session *s)
 void kt_session_forget(struct kt_session *s)
 {
 	unsigned int cpu, kind;
-	unsigned long commit;
 	struct kt_ring *r;
+	u64 commit;
 
 	for_each_possible_cpu(cpu) {
 		for (kind = 0; kind < KTAPE_RINGS_PER_CPU; kind++) {
@@ -236,12 +236,9 @@ void kt_session_forget(struct kt_session *s)
 			if (!r)
 				continue;
 			commit = kt_ring_commit(r);
-			WRITE_ONCE(*kt_word(&r->page->floor), commit);
+			kt_ring_set_floor(r, commit);
 			spin_lock(&s->reader_lock);
-			if (kt_before(*kt_word(&r->page->consumer), commit))
-				/* Pairs with the acquire in ring_consumed(). */
-				smp_store_release(kt_word(&r->page->consumer),
-						  commit);
+			kt_ring_consume(r, commit);
 			spin_unlock(&s->reader_lock);
 		}
 	}

@@ -163,7 +163,7 @@ struct kt_session {
  *	none
  */
 struct kt_cursor {
-	unsigned long pos;
+	u64 pos;
 	u64 seq;
 	u64 discarded;
 	u64 stored;
@@ -171,7 +171,7 @@ struct kt_cursor {
 	u64 lapped;
 	u64 emitted;
 	u64 lost;
-	unsigned long stuck_at;
+	u64 stuck_at;
 	unsigned long stuck;
 	bool is_stuck;
 	bool lapping;
@@ -179,7 +179,7 @@ struct kt_cursor {
 	bool based;
 	bool gap;
 	bool ring_damaged;
-	unsigned long damaged;
+	u64 damaged;
 };
 
 /**
@@ -283,9 +283,9 @@ void kt_reader_exit(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_register(struct kt_reader *rd, struct kt_session *s, bool on);
 void kt_reader_reads(struct kt_reader *rd, struct kt_session *s);
 void kt_reader_moved(struct kt_reader *rd, struct kt_session *s,
-		     unsigned int cpu, unsigned int kind, unsigned long pos);
+		     unsigned int cpu, unsigned int kind, u64 pos);
 void kt_reader_skips(struct kt_reader *rd, struct kt_session *s,
-		     unsigned int cpu, unsigned int kind, unsigned long pos);
+		     unsigned int cpu, unsigned int kind, u64 pos);
 void kt_reader_seek(struct kt_reader *rd, struct kt_session *s, bool newest);
 struct kt_cursor *kt_reader_cursor(const struct kt_reader *rd, unsigned int cpu,
 				   unsigned int kind);

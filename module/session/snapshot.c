@@ -30,7 +30,8 @@ static void snapshot_cut_on_cpu(void *info)
 	kt_ring_cut(c->ring, c->position);
 	for (i = 0; i < KTAPE_OPCODES; i++)
 		if (c->events[i])
-			*kt_word(&emitted[kt_event_class(i)]) -= c->events[i];
+			kt_count_add(&emitted[kt_event_class(i)],
+				     -(long)c->events[i]);
 }
 
 /*

@@ -102,11 +102,11 @@ static u64 armed_held_ns(const struct kt_session *s, u64 from)
 	oldest = s->began;
 	for_each_possible_cpu(cpu) {
 		struct kt_ring *r = kt_session_ring(s, cpu, KTAPE_RING_EVENT);
-		unsigned long pos = r ? kt_ring_oldest(r) : 0;
+		u64 pos = r ? kt_ring_oldest(r) : 0;
 		const struct ktape_block *b;
 
 		/* Nothing was overwritten: the ring reaches back to s->began. */
-		if (!r || !READ_ONCE(*kt_word(&r->page->tail)))
+		if (!r || !kt_ring_tail(r))
 			continue;
 		b = r->base[(pos >> r->block_shift) & (r->nr_blocks - 1)];
 		oldest = max_t(u64, oldest, b->ts_begin);
@@ -183,7 +183,7 @@ static bool armed_begin_snapshot(struct kt_armed *a)
 
 	if (a->snapping)
 		return false;
-	a->since = READ_ONCE(a->trigger.last);
+	a->since = (u64)atomic64_read(&a->trigger.last);
 	if (armed_stops_itself(a)) {
 		if (!a->s->running)
 			return false;
@@ -534,7 +534,7 @@ int kt_session_trigger_get(struct kt_session *s, struct ktape_trigger *to)
 		to->eventfd = 0;
 		to->matches = atomic_read(&a->trigger.matches);
 		to->fired = atomic_read(&a->trigger.fired);
-		to->last = READ_ONCE(a->trigger.last);
+		to->last = (u64)atomic64_read(&a->trigger.last);
 		to->flags = a->flags;
 		to->held_ns = a->held_ns;
 		if (a->trigger.gates)

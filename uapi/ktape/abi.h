@@ -389,8 +389,17 @@ struct ktape_metadata_packet {
  *
  * Positions count bytes since the session was created and only grow.  Block n
  * (from 0) is at positions [n * block_size, (n + 1) * block_size), and in the
- * mapping at these positions modulo the ring's size.  On 32-bit kernels positions
- * and counts have 32 bits.
+ * mapping at these positions modulo the ring's size.
+ *
+ * 32-bit kernels (KTAPE_FEATURE_POS32) cannot store 64 bits at once.  There a
+ * position or count has two words: the lower 32 bits, and in the upper word its
+ * half, which is the value without its lower 31 bits.  One of the two may be newer
+ * than the other.  The value is the number that has this lower word and is nearest
+ * to the middle of the half, half * 2^31 + 2^30.  Below 2^31 that is the value of
+ * all 64 bits.  Load the half, the lower word, and the half again, and repeat that
+ * if it has changed.  The half of tail is that of commit.  A half of floor of
+ * 0xffffffff means: being stored, load it again.  consumer has a lower word only
+ * and is at most 2^31 below commit.
  *
  * To read: load commit with acquire.  Copy data in [max(tail, floor), commit).
  * Execute a read barrier and load tail again: what now lies below tail was
@@ -456,7 +465,7 @@ struct ktape_object_entry {
 #define KTAPE_FEATURE_CREATE	(1ULL << 1)	/* sessions can be created */
 #define KTAPE_FEATURE_DISCARD	(1ULL << 2)	/* discard mode and consumers */
 #define KTAPE_FEATURE_TRACEPOINTS (1ULL << 3)	/* kernel has tracepoints */
-#define KTAPE_FEATURE_POS32	(1ULL << 4)	/* positions have 32 bits */
+#define KTAPE_FEATURE_POS32	(1ULL << 4)	/* struct ktape_ring_page: two words */
 #define KTAPE_FEATURE_FILTER	(1ULL << 5)	/* ktape/filter.h */
 #define KTAPE_FEATURE_KPROBE	(1ULL << 6)	/* run-time probes */
 #define KTAPE_FEATURE_STACK	(1ULL << 7)	/* call stacks */

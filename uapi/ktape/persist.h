@@ -68,7 +68,8 @@ enum ktape_persist_state {
  *	those with an odd seq were being written
  * @rings_crc32c: CRC32C of the table of rings
  * @metadata_crc32c: CRC32C of the metadata
- * @pos_bits: 64, or 32 where positions and counts have 32 bits
+ * @pos_bits: 64; 32: positions and counts in control pages have two words, see
+ *	struct ktape_ring_page
  * @sequence: higher in the half that was laid out later; wraps; 0 = not known
  * @state: enum ktape_persist_state, changes while the region is in use
  * @pad: zero

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of the kernel that module/ring/ needs, for x86-64 user space.
+ * The parts of the kernel that module/ring/ needs, for user space on x86, with 64
+ * or 32 bits.
  * module/compat.h includes this file when there is no kernel.
  *
  * The clock is the cycle counter as in the module, unless a test defines
@@ -37,8 +38,8 @@ typedef __s64 s64;
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 
 /*
- * x86-64 does not reorder stores with stores or loads with loads: only the
- * compiler does.
+ * x86 does not reorder stores with stores or loads with loads: only the compiler
+ * does.
  */
 #define smp_wmb()		barrier()
 #define smp_rmb()		barrier()
@@ -54,8 +55,18 @@ do {						\
 	__v;					\
 })
 
+#define preempt_disable()	barrier()
+#define preempt_enable()	barrier()
+
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
 #define __ffs(x)		((unsigned int)__builtin_ctzl(x))
+
+/* Suffix of instructions on an unsigned long. */
+#ifdef __x86_64__
+#define KT_SHIM_LONG		"q"
+#else
+#define KT_SHIM_LONG		"l"
+#endif
 
 /* Like the kernel's __raw_try_cmpxchg() without the lock prefix. */
 #define kt_try_cmpxchg_local(ptr, old, new)				\
@@ -63,7 +74,7 @@ do {						\
 	bool __ok;							\
 	unsigned long __old = *(old);					\
 									\
-	__asm__ __volatile__("cmpxchgq %[n], %[p]"			\
+	__asm__ __volatile__("cmpxchg" KT_SHIM_LONG " %[n], %[p]"	\
 			     : "=@ccz" (__ok), [p] "+m" (*(ptr)),	\
 			       "+a" (__old)				\
 			     : [n] "r" ((unsigned long)(new))		\
@@ -73,8 +84,21 @@ do {						\
 	likely(__ok);							\
 })
 
-#define kt_local_inc(p)		__asm__ __volatile__("incq %0" : "+m" (*(p)))
-#define kt_local_dec(p)		__asm__ __volatile__("decq %0" : "+m" (*(p)))
+#define kt_local_inc(p) \
+	__asm__ __volatile__("inc" KT_SHIM_LONG " %0" : "+m" (*(p)))
+#define kt_local_dec(p) \
+	__asm__ __volatile__("dec" KT_SHIM_LONG " %0" : "+m" (*(p)))
+#define kt_local_add(n, p)						\
+	__asm__ __volatile__("add" KT_SHIM_LONG " %1, %0"		\
+			     : "+m" (*(p)) : "er" ((long)(n)))
+#define kt_local_add_return(n, p)					\
+({									\
+	long __add = (n), __sum = __add;				\
+									\
+	__asm__ __volatile__("xadd" KT_SHIM_LONG " %0, %1"		\
+			     : "+r" (__sum), "+m" (*(p)) : : "memory");	\
+	__sum + __add;							\
+})
 
 #ifdef KT_SHIM_BY_CALL
 #define kt_clock_by_call()	true
@@ -99,10 +123,10 @@ static __always_inline u64 kt_clock(void)
 
 static __always_inline u64 kt_clock(void)
 {
-	unsigned long lo, hi;
+	u32 lo, hi;
 
 	__asm__ __volatile__("rdtsc" : "=a" (lo), "=d" (hi));
-	return (hi << 32 | lo) << KT_SHIM_SHIFT;
+	return ((u64)hi << 32 | lo) << KT_SHIM_SHIFT;
 }
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <sys/mman.h>
 
+#include "util/halves.h"
 #include "lib_trace.h"
 
 #define RINGS		3U
@@ -35,6 +36,7 @@ static uint64_t cursors[RINGS];		/* positions of the recorder in the session */
 static struct {
 	uint64_t block;			/* that is open */
 	uint64_t records;		/* in closed blocks */
+	uint64_t before;		/* of these before the test */
 	uint64_t lost;
 } rings[RINGS];
 
@@ -82,21 +84,31 @@ static struct ktape_ring_page *device_page(unsigned int ring)
 	return (void *)(memory + ring * RING_BYTES);
 }
 
-/* Check a position like the module does, in the width of its positions. */
+static bool device_is_narrow(void)
+{
+	return device.features.features & KTAPE_FEATURE_POS32;
+}
+
+/* Store a position or a count like a 64-bit or a 32-bit kernel. */
+static void device_store(__u64 *to, uint64_t value)
+{
+	*to = device_is_narrow() ? value >> 31 << 32 | (uint32_t)value : value;
+}
+
+static uint64_t device_load(const __u64 *from)
+{
+	return kt_wide_of(*from, *from, device_is_narrow());
+}
+
+/* Check a position like the module does. */
 static bool device_position_ok(const struct ktape_position *p)
 {
 	unsigned int ring = p->cpu + p->kind * EVENT_RINGS;
-	bool narrow = device.features.features & KTAPE_FEATURE_POS32;
-	uint64_t commit = device_page(ring)->commit, cursor = cursors[ring];
-	int shift = narrow ? 32 : 0;
+	uint64_t commit = device_load(&device_page(ring)->commit);
 
-	if (narrow && p->position > UINT32_MAX)
+	if (p->position < cursors[ring] || p->position > commit)
 		return false;
-	if ((int64_t)((p->position - cursor) << shift) < 0 ||
-	    (int64_t)((commit - p->position) << shift) < 0)
-		return false;
-	return p->position % BLOCK == 0 ||
-	       !((commit - p->position) << shift);
+	return p->position % BLOCK == 0 || p->position == commit;
 }
 
 int ktape_device_position(struct ktape_device *d,
@@ -183,7 +195,7 @@ static unsigned int device_block(unsigned int ring, unsigned int most)
 	}
 	ktape_build_end(&b, b.ts, rings[ring].lost);
 	memcpy(data + AT_PACKET_BITS, &bits, sizeof(bits));
-	device_page(ring)->commit = block * BLOCK + b.at;
+	device_store(&device_page(ring)->commit, block * BLOCK + b.at);
 	return n;
 }
 
@@ -191,8 +203,9 @@ static void device_count(unsigned int ring, unsigned int n)
 {
 	struct ktape_ring_page *page = device_page(ring);
 
-	page->emitted[0] = rings[ring].records + n + rings[ring].lost;
-	page->lost[KTAPE_LOST_FULL][0] = rings[ring].lost;
+	device_store(&page->emitted[0],
+		     rings[ring].records + n + rings[ring].lost);
+	device_store(&page->lost[KTAPE_LOST_FULL][0], rings[ring].lost);
 }
 
 /* Fill the open block and open the next one. */
@@ -204,7 +217,7 @@ static void device_close(unsigned int ring, unsigned int most)
 	uint64_t count;
 
 	device_count(ring, n);
-	count = device_page(ring)->emitted[0];
+	count = device_load(&device_page(ring)->emitted[0]);
 	memcpy(data + offsetof(struct ktape_block, emitted), &count,
 	       sizeof(count));
 	count = rings[ring].lost;
@@ -212,8 +225,8 @@ static void device_close(unsigned int ring, unsigned int most)
 	       sizeof(count));
 	rings[ring].records += n;
 	rings[ring].block++;
-	device_page(ring)->commit = rings[ring].block * BLOCK +
-				    KTAPE_BLOCK_HEADER;
+	device_store(&device_page(ring)->commit,
+		     rings[ring].block * BLOCK + KTAPE_BLOCK_HEADER);
 	device_block(ring, 0);
 }
 
@@ -228,7 +241,8 @@ static void device_grow(unsigned int blocks, unsigned int part)
 		for (k = 0; k < blocks; k++)
 			device_close(i, UINT32_MAX);
 		device_count(i, device_block(i, part));
-		emitted += device_page(i)->emitted[0] - rings[i].lost;
+		emitted += device_load(&device_page(i)->emitted[0]) -
+			   rings[i].lost - rings[i].before;
 	}
 }
 
@@ -238,7 +252,7 @@ int ktape_device_flush(struct ktape_device *d)
 
 	(void)d;
 	for (i = 0; closes && i < RINGS; i++) {
-		k = (unsigned int)(device_page(i)->emitted[0] -
+		k = (unsigned int)(device_load(&device_page(i)->emitted[0]) -
 				   rings[i].records - rings[i].lost);
 		if (k)
 			device_close(i, k);

@@ -6,6 +6,20 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#ifdef __x86_64__
+#define REG_PC		REG_RIP
+#define RED_ZONE	"leaq -128(%%rsp), %%rsp\n\t"
+#define RED_ZONE_END	"leaq 128(%%rsp), %%rsp"
+#define STACK		"(%%rsp)"
+#define LONG		"q"
+#else
+#define REG_PC		REG_EIP
+#define RED_ZONE	""
+#define RED_ZONE_END	""
+#define STACK		"(%%esp)"
+#define LONG		"l"
+#endif
+
 #define EFLAGS_TF	0x100
 #define INT3		0xcc
 
@@ -57,7 +71,7 @@ static void on_breakpoint(struct run *run, ucontext_t *uc)
 
 	poke(at, run->byte);
 	run->armed = false;
-	uc->uc_mcontext.gregs[REG_RIP] = (greg_t)at;
+	uc->uc_mcontext.gregs[REG_PC] = (greg_t)at;
 	call_stopped(run);
 	set_tf(uc, run->step->after > 0);
 }
@@ -66,7 +80,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
 	struct run *run = current;
-	uintptr_t rip = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_PC];
 
 	(void)signal;
 	if (!run) {	/* instructions after the function's last one */
@@ -75,12 +89,12 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	}
 	step_count++;
 	if (run->where) {
-		if (ours(rip) && run->traced < run->room)
-			run->where[run->traced++] = rip;
+		if (ours(pc) && run->traced < run->room)
+			run->where[run->traced++] = pc;
 		return;
 	}
 	if (info->si_code != TRAP_TRACE && run->armed &&
-	    rip == run->step->at + 1) {
+	    pc == run->step->at + 1) {
 		on_breakpoint(run, uc);
 		return;
 	}
@@ -97,18 +111,18 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 static inline __attribute__((always_inline)) void trap_flag(bool on)
 {
 	if (on)
-		__asm__ __volatile__("subq $128, %%rsp\n\t"	/* red zone */
-				     "pushfq\n\t"
-				     "orq $0x100, (%%rsp)\n\t"
-				     "popfq\n\t"
-				     "leaq 128(%%rsp), %%rsp"
+		__asm__ __volatile__(RED_ZONE
+				     "pushf" LONG "\n\t"
+				     "or" LONG " $0x100, " STACK "\n\t"
+				     "popf" LONG "\n\t"
+				     RED_ZONE_END
 				     : : : "memory", "cc");
 	else
-		__asm__ __volatile__("subq $128, %%rsp\n\t"
-				     "pushfq\n\t"
-				     "andq $~0x100, (%%rsp)\n\t"
-				     "popfq\n\t"
-				     "leaq 128(%%rsp), %%rsp"
+		__asm__ __volatile__(RED_ZONE
+				     "pushf" LONG "\n\t"
+				     "and" LONG " $~0x100, " STACK "\n\t"
+				     "popf" LONG "\n\t"
+				     RED_ZONE_END
 				     : : : "memory", "cc");
 }
 

@@ -73,10 +73,10 @@ static void close_head(struct copy *c, uint64_t ts)
 	const struct ktape_ring_page *page = c->ring->page;
 	size_t at = offsetof(struct ktape_block, lost);
 
-	KT_HEAD_SET64(c->data, emitted, kt_ring_sum(page->emitted));
-	KT_HEAD_SET64(c->data, filtered, kt_ring_sum(page->filtered));
+	KT_HEAD_SET64(c->data, emitted, kt_ring_sum(c->ring, page->emitted));
+	KT_HEAD_SET64(c->data, filtered, kt_ring_sum(c->ring, page->filtered));
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++, at += 8)
-		kt_set64(c->data + at, kt_ring_sum(page->lost[i]));
+		kt_set64(c->data + at, kt_ring_sum(c->ring, page->lost[i]));
 	KT_HEAD_SET64(c->data, discarded, kt_ring_end_lost(c->ring));
 	KT_HEAD_SET64(c->data, ts_end, ts);
 }

@@ -157,8 +157,8 @@ int ktape_reader_ring(struct ktape_reader *reader, unsigned int ring,
 	info->data_size = r->data_size;
 	info->position = r->pos;
 	info->commit = kt_ring_commit(r);
-	info->emitted = kt_ring_sum(r->page->emitted);
-	info->filtered = kt_ring_sum(r->page->filtered);
+	info->emitted = kt_ring_sum(r, r->page->emitted);
+	info->filtered = kt_ring_sum(r, r->page->filtered);
 	info->lost = kt_ring_page_lost(r);
 	info->records = r->records;
 	info->missed = r->missed;

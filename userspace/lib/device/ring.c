@@ -14,36 +14,22 @@
  * keeps the counts of lost and missed records.  copy.c copies packets, also from open
  * blocks.
  */
+#include "util/halves.h"
 #include "device/ring.h"
 
 /* Number of later blocks whose counters correct those of a block: see taken_until(). */
 #define AHEAD	4
 
-/*
- * Extend a position from the kernel to 64 bits.  If the kernel counts in 32 bits, the
- * result is the value nearest to the cursor @r->pos.
- */
-uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word)
-{
-	if (!r->pos32)
-		return word;
-	return r->pos + (uint64_t)(int64_t)(int32_t)((uint32_t)word -
-						     (uint32_t)r->pos);
-}
-
-/* Convert a position to the width that the kernel uses. */
-uint64_t kt_ring_word(const struct kt_ring *r, uint64_t pos)
-{
-	return r->pos32 ? (uint32_t)pos : pos;
-}
-
-/* Load a position from the control page. */
+/* Load commit or tail from the control page. */
 static uint64_t load_position(const struct kt_ring *r, const __u64 *word)
 {
-	if (!r->pos32)
-		return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-	return kt_ring_widen(r, __atomic_load_n((const uint32_t *)word,
-						__ATOMIC_ACQUIRE));
+	return kt_wide_load(word, &r->page->commit, r->pos32);
+}
+
+/* Load the position of the last clear. */
+static uint64_t load_floor(const struct kt_ring *r)
+{
+	return kt_wide_load(&r->page->floor, &r->page->floor, r->pos32);
 }
 
 /* Return the position up to which the ring may be read now. */
@@ -52,7 +38,7 @@ uint64_t kt_ring_commit(const struct kt_ring *r)
 	uint64_t commit;
 
 	/* Pairs with the release of flags: commit is final once STOPPED is seen. */
-	if (r->held && !(__atomic_load_n(&r->page->flags, __ATOMIC_ACQUIRE) &
+	if (r->held && !(kt_wide_load(&r->page->flags, &r->page->flags, false) &
 			 KTAPE_RING_FLAG_STOPPED))
 		return r->pos;
 	/* Pairs with the release in the writer's publication. */
@@ -60,23 +46,10 @@ uint64_t kt_ring_commit(const struct kt_ring *r)
 	return r->limited ? kt_min(commit, r->limit) : commit;
 }
 
-/*
- * Return the oldest readable position: the later one of tail and floor (the position
- * of the last clear).  With 32-bit positions, an old floor may seem to be ahead after a
- * wrap-around: then use the floor only if it has changed and is not above commit.
- */
-static uint64_t oldest_position(struct kt_ring *r)
+/* Return the oldest readable position: the later one of tail and floor. */
+static uint64_t oldest_position(const struct kt_ring *r)
 {
-	uint64_t tail = load_position(r, &r->page->tail);
-	uint64_t floor = load_position(r, &r->page->floor);
-
-	if (r->pos32 && r->floor_seen && r->floor == (uint32_t)floor)
-		return tail;
-	r->floor = (uint32_t)floor;
-	r->floor_seen = true;
-	if (r->pos32 && floor > load_position(r, &r->page->commit))
-		return tail;
-	return kt_max(tail, floor);
+	return kt_max(load_position(r, &r->page->tail), load_floor(r));
 }
 
 /* Check, after copying from a block, that the block was not overwritten meanwhile. */
@@ -88,12 +61,12 @@ bool kt_ring_intact(const struct kt_ring *r, uint64_t block)
 }
 
 /* Return the sum of a counter over all classes. */
-uint64_t kt_ring_sum(const __u64 *counts)
+uint64_t kt_ring_sum(const struct kt_ring *r, const __u64 *counts)
 {
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
-		sum += __atomic_load_n(&counts[i], __ATOMIC_RELAXED);
+		sum += kt_wide_load(&counts[i], &counts[i], r->pos32);
 	return sum;
 }
 
@@ -103,15 +76,15 @@ uint64_t kt_ring_page_lost(const struct kt_ring *r)
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < KTAPE_LOST_REASONS; i++)
-		sum += kt_ring_sum(r->page->lost[i]);
+		sum += kt_ring_sum(r, r->page->lost[i]);
 	return sum;
 }
 
 /* Return the number of records written; exact only while the session is stopped. */
 static uint64_t page_count(const struct kt_ring *r)
 {
-	return kt_ring_sum(r->page->emitted) - kt_ring_sum(r->page->filtered) -
-	       kt_ring_page_lost(r);
+	return kt_ring_sum(r, r->page->emitted) -
+	       kt_ring_sum(r, r->page->filtered) - kt_ring_page_lost(r);
 }
 
 /* End the reading at the current commit position: later records are not delivered. */
@@ -162,8 +135,7 @@ uint64_t kt_ring_pending(const struct kt_ring *r)
 
 	if (r->limited)
 		commit = kt_min(commit, r->limit);
-	if (!r->pos32)
-		from = kt_max(from, load_position(r, &r->page->floor));
+	from = kt_max(from, load_floor(r));
 	from = kt_max(from, from - from % r->block_size + KTAPE_BLOCK_HEADER);
 	if (from >= commit)
 		return 0;
@@ -187,15 +159,12 @@ static uint64_t head_count(const uint8_t *head)
 /* Begin reading at the oldest data. */
 void kt_ring_begin(struct kt_ring *r)
 {
-	/* Without this, kt_ring_widen() could make the first position negative. */
-	if (r->pos32)
-		r->pos = (uint32_t)load_position(r, &r->page->tail);
 	r->pos = oldest_position(r);
 	r->seq = r->pos / r->block_size + 1;
 	if (r->pos) {
 		r->base_lost = kt_ring_page_lost(r);
-		r->base_emitted = kt_ring_sum(r->page->emitted);
-		r->base_filtered = kt_ring_sum(r->page->filtered);
+		r->base_emitted = kt_ring_sum(r, r->page->emitted);
+		r->base_filtered = kt_ring_sum(r, r->page->filtered);
 		return;
 	}
 	r->base_known = true;

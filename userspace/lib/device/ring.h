@@ -15,9 +15,7 @@
  * @map_size: bytes of the mapping
  * @page: control page
  * @data: first block
- * @pos32: positions in the control page have 32 bits
- * @floor_seen: @floor is valid
- * @floor: low half of the floor position that was read last
+ * @pos32: the kernel has 32 bits, see util/halves.h
  * @held: ring of a snapshot session: nothing is read before the session is stopped
  * @limited: the reading ends at @limit
  * @limit: position at which the reading ends
@@ -50,8 +48,6 @@ struct kt_ring {
 	const struct ktape_ring_page *page;
 	const uint8_t *data;
 	bool pos32;
-	bool floor_seen;
-	uint32_t floor;
 	bool held;
 	bool limited;
 	uint64_t limit;
@@ -103,11 +99,9 @@ struct ktape_reader {
 struct kt_ring *kt_reader_ring(struct ktape_reader *reader, unsigned int ring);
 
 /* ring.c */
-uint64_t kt_ring_widen(const struct kt_ring *r, uint64_t word);
-uint64_t kt_ring_word(const struct kt_ring *r, uint64_t pos);
 uint64_t kt_ring_commit(const struct kt_ring *r);
 bool kt_ring_intact(const struct kt_ring *r, uint64_t block);
-uint64_t kt_ring_sum(const __u64 *counts);
+uint64_t kt_ring_sum(const struct kt_ring *r, const __u64 *counts);
 uint64_t kt_ring_end_lost(const struct kt_ring *r);
 uint64_t kt_ring_end_count(const struct kt_ring *r);
 uint64_t kt_ring_pending(const struct kt_ring *r);

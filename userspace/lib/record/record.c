@@ -31,7 +31,7 @@ static int begin_out(struct ktape_recorder *rec, const struct kt_ring *r,
 	memset(out, 0, sizeof(*out));
 	if (err)
 		return err;
-	out->position = kt_ring_widen(r, info.position);
+	out->position = info.position;
 	out->reported = out->position;
 	return 0;
 }
@@ -348,7 +348,7 @@ static void report_positions(struct ktape_recorder *rec)
 			continue;
 		rec->positions[nr].cpu = r->cpu;
 		rec->positions[nr].kind = r->kind;
-		rec->positions[nr++].position = kt_ring_word(r, out->position);
+		rec->positions[nr++].position = out->position;
 	}
 	if (!nr)
 		return;

@@ -8,6 +8,7 @@
  * order of their sequence numbers.
  */
 #include "util/crc32c.h"
+#include "util/halves.h"
 #include "stream/packet.h"
 #include "recover/internal.h"
 
@@ -18,15 +19,12 @@
  * @out: result for the caller
  * @page: control page
  * @checks: checksums of the blocks
- * @mask: mask of valid bits of a position
+ * @pos32: the ring is of a 32-bit kernel, see util/halves.h
  * @low: oldest position that was neither cleared nor overwritten
  * @commit: position after the last published record
  * @block: buffer for a block
  * @begun: a packet was delivered
  * @gap: blocks were left out since the last packet
- * @pos: position of the last packet
- * @seq: sequence number of the last packet; counted here, because the numbers of
- *	blocks wrap with 32-bit positions
  * @ts: end time of the last packet, in ticks
  * @held: the last record of the last packet was later than the packet's end, because
  *	the clock stepped back
@@ -42,14 +40,12 @@ struct ring {
 	struct ktape_recover_ring *out;
 	struct ktape_ring_page page;
 	struct ktape_persist_check *checks;
-	uint64_t mask;
+	bool pos32;
 	uint64_t low;
 	uint64_t commit;
 	uint8_t *block;
 	bool begun;
 	bool gap;
-	uint64_t pos;
-	uint64_t seq;
 	uint64_t ts;
 	bool held;
 	uint64_t base_lost;
@@ -166,12 +162,18 @@ static bool check_block(struct ring *r, struct piece *p)
 	return p->checked || leave_out(r, p, "wrong checksum");
 }
 
+/* Return a value of the control page; @half is the word with its half. */
+static uint64_t page_value(const struct ring *r, __u64 value, __u64 half)
+{
+	return kt_wide_of(le64toh(value), le64toh(half), r->pos32);
+}
+
 static uint64_t sum_classes(const struct ring *r, const __u64 *counts)
 {
 	uint64_t total = 0;
 
 	for (unsigned int i = 0; i < KTAPE_CLASSES; i++)
-		total += le64toh(counts[i]) & r->mask;
+		total += page_value(r, counts[i], counts[i]);
 	return total;
 }
 
@@ -303,12 +305,6 @@ static int deliver_block(struct ring *r, const struct piece *p, struct walk *w)
 	KT_HEAD_SET64(b, ts_end,
 		      kt_max(w->ts,
 			     w->whole && p->closed ? KT_HEAD64(b, ts_end) : 0));
-	if (r->begun)
-		r->seq += ((p->pos - r->pos) & r->mask) / r->d->block_size;
-	else
-		r->seq = p->seq;
-	r->pos = p->pos;
-	KT_HEAD_SET64(b, seq, r->seq);
 	KT_HEAD_SET64(b, instance, (uint64_t)r->d->kind << 32 | r->d->cpu);
 	KT_HEAD_SET32(b, stream_id, 0);
 	KT_HEAD_SET32(b, flags, flags);
@@ -348,8 +344,8 @@ static bool is_beyond_next(struct ring *r, const struct piece *p)
 {
 	uint64_t block_size = r->d->block_size;
 	struct piece next = {
-		.pos = (p->pos + block_size) & r->mask,
-		.seq = ((p->pos + block_size) & r->mask) / block_size + 1,
+		.pos = p->pos + block_size,
+		.seq = (p->pos + block_size) / block_size + 1,
 	};
 	uint8_t head[KTAPE_BLOCK_HEADER];
 	uint32_t crc;
@@ -401,14 +397,14 @@ static bool has_range(struct ring *r)
 {
 	uint64_t size = ring_size(r), used, tail, floor;
 
-	r->commit = le64toh(r->page.commit) & r->mask;
-	tail = le64toh(r->page.tail) & r->mask;
-	floor = le64toh(r->page.floor) & r->mask;
-	used = (r->commit - tail) & r->mask;
+	r->commit = page_value(r, r->page.commit, r->page.commit);
+	tail = page_value(r, r->page.tail, r->page.commit);
+	floor = page_value(r, r->page.floor, r->page.floor);
+	used = r->commit - tail;
 	if (used > size || tail % r->d->block_size || r->commit % 8)
 		return false;
-	/* Use the later position.  With 32 bits, an old floor may seem to be above commit. */
-	r->low = ((r->commit - floor) & r->mask) < used ? floor : tail;
+	/* Use the later position, unless floor is damaged. */
+	r->low = r->commit - floor < used ? floor : tail;
 	return r->low % 8 == 0;
 }
 
@@ -417,10 +413,10 @@ static int recover_range(struct ring *r)
 {
 	uint64_t block_size = r->d->block_size;
 	uint64_t pos = r->low & ~(block_size - 1);
-	uint64_t left = ((r->commit - pos) & r->mask);
+	uint64_t left = r->commit - pos;
 	int err = 0;
 
-	for (; left && !err; pos = (pos + block_size) & r->mask) {
+	for (; left && !err; pos += block_size) {
 		struct piece p = {
 			.pos = pos,
 			.seq = pos / block_size + 1,
@@ -528,7 +524,7 @@ int kt_recover_ring(struct kt_recovery *rec,
 	result->cpu = desc->cpu;
 	result->kind = desc->kind;
 	result->capacity = desc->nr_blocks;
-	r.mask = rec->super.pos_bits == 32 ? UINT32_MAX : UINT64_MAX;
+	r.pos32 = rec->super.pos_bits == 32;
 	r.checks = malloc(bytes);
 	r.block = malloc(desc->block_size);
 	err = r.checks && r.block ? 0 : -ENOMEM;

@@ -219,11 +219,11 @@ static void test_positions(void)
 	check_equal(res.records[0], 2 * IMAGE_RECORDS);
 }
 
-/* With 32 bits positions wrap, and so do block numbers. */
-static void test_pos32(void)
+/* A 32-bit kernel stores the half of commit and floor in their upper words. */
+static void pos32_from(uint64_t base, uint64_t floor)
 {
-	const uint32_t base = 0U - 5 * IMAGE_BLOCK;
 	struct ktape_persist_ring *d;
+	uint64_t commit, tail;
 	unsigned int i;
 
 	again();
@@ -232,26 +232,41 @@ static void test_pos32(void)
 	image_seal(&image);
 	memset(image.data + d->checks, 0, IMAGE_PAGE);
 	for (i = 0; i < 7; i++) {
-		uint8_t *b = block_of(0, i + 1);
+		/* base is as far from the start of a ring as block 3 */
+		uint8_t *b = image.data + d->blocks +
+			     (base + i * IMAGE_BLOCK) %
+				     (IMAGE_BLOCKS * IMAGE_BLOCK);
 		struct ktape_block *head = (void *)b;
 
-		/* base is as far from the start of a ring as block 3 */
-		b = image.data + d->blocks +
-		    (base + i * IMAGE_BLOCK) % (IMAGE_BLOCKS * IMAGE_BLOCK);
-		head = (void *)b;
 		image_block(b, d, i + 1, i < 6 ? IMAGE_RECORDS : IMAGE_OPEN,
 			    i < 6);
-		head->seq =
-			(uint32_t)(base + i * IMAGE_BLOCK) / IMAGE_BLOCK + 1;
+		head->seq = (base + i * IMAGE_BLOCK) / IMAGE_BLOCK + 1;
 	}
-	page_of(0)->commit = (uint32_t)(base + page_of(0)->commit);
-	page_of(0)->tail = (uint32_t)(base + page_of(0)->tail);
-	page_of(0)->floor = (uint32_t)base;
+	commit = base + page_of(0)->commit;
+	tail = base + page_of(0)->tail;
+	/* The half is that of the block that was opened last. */
+	page_of(0)->commit = (base + 6 * IMAGE_BLOCK) >> 31 << 32 |
+			     (uint32_t)commit;
+	page_of(0)->tail = (uint32_t)tail;
+	page_of(0)->floor = floor >> 31 << 32 | (uint32_t)floor;
 	recover();
 	check_equal(res.ret, 0);
 	check_equal(res.told + res.back + res.bad_packets, 0);
 	check_equal(res.records[0], WHOLE_RECORDS);
 	check_equal(res.holes[0], 0);
+}
+
+static void test_pos32(void)
+{
+	const uint64_t half = 1ULL << 31;
+	uint64_t n;
+
+	for (n = 1; n < 6; n++) {
+		pos32_from(n * half - 5 * IMAGE_BLOCK, 0);
+		/* Only the lower word of this floor is in the range. */
+		pos32_from(n * half - 5 * IMAGE_BLOCK,
+			   n > 2 ? n * half - 2 * half : 0);
+	}
 }
 
 static void test_second_superblock(void)

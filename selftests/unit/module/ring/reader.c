@@ -18,17 +18,18 @@ static bool wrong(struct reader *rd, const char *format, ...)
 	return false;
 }
 
-static u64 load(const u64 *word)
+/* As a program loads a position from a control page that it has mapped. */
+static u64 load(const struct rig *rig, const u64 *position)
 {
-	return smp_load_acquire(word);
+	return kt_position(kt_upper_word(&rig->page->commit), position);
 }
 
 static u64 oldest(const struct rig *rig)
 {
-	u64 tail = load(&rig->page->tail);
-	u64 floor = load(&rig->page->floor);
+	u64 tail = load(rig, &rig->page->tail);
+	u64 floor = kt_wide_load(&rig->page->floor);
 
-	return kt_before(tail, floor) ? floor : tail;
+	return kt_position_before(tail, floor) ? floor : tail;
 }
 
 static void forget(struct reader *rd)
@@ -82,7 +83,7 @@ static bool check_header(struct reader *rd, const struct ktape_block *b,
 		return wrong(rd, "block %#llx begins at %#llx, the one before ended at %#llx",
 			     start, b->ts_begin,
 			     rd->end.time);
-	if (rd->block == start && kt_before(rd->time, b->ts_begin))
+	if (rd->block == start && kt_position_before(rd->time, b->ts_begin))
 		return wrong(rd, "block %#llx: its begin changed",
 			     start);
 	return true;
@@ -266,7 +267,7 @@ static bool read_block(struct reader *rd, u64 commit)
 		rig->base[(start >> rig->ring.block_shift) &
 			  (rig->nr_blocks - 1)];
 	const struct ktape_block *b = (const void *)rd->copy;
-	bool closed = kt_before(start + bs, commit);
+	bool closed = kt_position_before(start + bs, commit);
 
 	limit = closed ? bs : commit - start;
 	if (from < KTAPE_BLOCK_HEADER)
@@ -276,7 +277,7 @@ static bool read_block(struct reader *rd, u64 commit)
 		memcpy(rd->copy + from, block + from, limit - from);
 	smp_rmb();
 	tail = oldest(rig);
-	if (kt_before(start, tail)) {
+	if (kt_position_before(start, tail)) {
 		rd->rejected++;
 		skip_to(rd, tail);
 		return true;
@@ -309,19 +310,19 @@ static bool read_block(struct reader *rd, u64 commit)
  */
 bool reader_poll(struct reader *rd)
 {
-	u64 commit = load(&rd->rig->page->commit);
+	u64 commit = load(rd->rig, &rd->rig->page->commit);
 	u64 tail = oldest(rd->rig);
 
 	if (rd->error[0])
 		return false;
-	if (kt_before(commit, rd->commit))
+	if (kt_position_before(commit, rd->commit))
 		return wrong(rd, "commit went back from %#llx to %#llx",
 			     rd->commit,
 			     commit);
 	rd->commit = commit;
-	if (kt_before(rd->position, tail))
+	if (kt_position_before(rd->position, tail))
 		skip_to(rd, tail);
-	while (kt_before(rd->position, commit))
+	while (kt_position_before(rd->position, commit))
 		if (!read_block(rd, commit))
 			return false;
 	return true;

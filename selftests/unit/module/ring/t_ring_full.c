@@ -218,7 +218,7 @@ static void test_shed_old_end(void)
 	begin(KTAPE_MODE_DISCARD, 0);
 	emit(PRIORITY0, 1000);
 	/* As with 32-bit positions half a turn later. */
-	rig.ring.stop.end = rig.ring.write + (1UL << 62);
+	rig.ring.stop.end = rig.ring.write + (1UL << (sizeof(long) * 8 - 2));
 	emit(PRIORITY0, 6000);
 	check(shed(PRIORITY0) > 0, "nothing was shed");
 	settle();
