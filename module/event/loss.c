@@ -104,7 +104,7 @@ void kt_event_losses_soon(struct kt_ring *r)
 }
 
 #define SAMPLES_A_SECOND	10
-#define COST_MAX		((1U << 30) - 1)	/* for kt_count_add() */
+#define COST_MAX		((1U << 29) - 1)	/* for kt_count_add() */
 
 /**
  * struct kt_cost - time that one CPU spent in the tracer

@@ -132,11 +132,10 @@ void kt_ring_renew(struct kt_ring *r)
 
 	if (!kt_before(r->write, r->above))
 		return;
-	r->half = kt_half_of(r->half, to);
-	if (!KT_WIDE)
-		*kt_upper_word(&r->page->commit) = r->half;
+	r->upper = kt_upper_of(r->upper, to);
+	kt_upper_advance(kt_upper_word(&r->page->commit), r->upper);
 	/* A reader that sees the new commit also sees the new floor. */
-	kt_ring_set_floor(r, KT_WIDE ? to : kt_widen((u32)r->half, (u32)to));
+	kt_ring_set_floor(r, kt_wide_of(r->upper, to));
 	r->write = to;
 	r->committed = to;
 	if (!kt_before(to, r->size))

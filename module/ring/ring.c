@@ -43,7 +43,7 @@ struct kt_plan {
 	unsigned long write;	/* position where the reservation starts */
 	unsigned long end;	/* position where the reservation ends */
 	unsigned long block;	/* position of the block of the record */
-	unsigned long half;	/* if it is opened: as &kt_ring.half */
+	unsigned long upper;	/* if it is opened: as &kt_ring.upper */
 	unsigned long record;	/* position of the record */
 	u64 ts;
 	bool open;		/* open a block at @block */
@@ -82,7 +82,7 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 	r->committed = config->start;
 	r->lapped = config->start != 0;
 	r->parked = ~0UL;	/* no block begins there */
-	r->half = config->start >> 31;
+	r->upper = kt_upper_of(config->start >> KT_UPPER_SHIFT, config->start);
 	r->above = config->start;
 	r->stop.end = config->start;
 	r->shed_at[0] = ~0UL;
@@ -91,8 +91,7 @@ void kt_ring_init(struct kt_ring *r, const struct kt_ring_config *config)
 	*kt_word(&r->page->commit) = config->start;
 	*kt_word(&r->page->tail) = config->start;
 	*kt_word(&r->page->consumer) = config->start;
-	if (!KT_WIDE)
-		*kt_upper_word(&r->page->commit) = r->half;
+	kt_upper_advance(kt_upper_word(&r->page->commit), r->upper);
 	kt_ring_set_floor(r, config->start);
 }
 
@@ -143,10 +142,7 @@ static void *ring_address(const struct kt_ring *r, unsigned long pos)
 
 static unsigned long ring_consumed(const struct kt_ring *r)
 {
-	/*
-	 * Pairs with the release of consumer in kt_ring_consume(): the consumer
-	 * has read a block before a writer overwrites it.
-	 */
+	/* Pairs with the release in kt_ring_consume(): the data was read. */
 	return smp_load_acquire(kt_word(&r->page->consumer));
 }
 
@@ -373,15 +369,6 @@ static bool ring_take_time(struct kt_ring *r, u64 *ts)
 	return behind;
 }
 
-/* Store the half of a block that is opened, unless a nested writer has a later one. */
-static void half_advance(unsigned long *to, unsigned long half)
-{
-	unsigned long old = READ_ONCE(*to);
-
-	while (kt_before(old, half) && !kt_try_cmpxchg_local(to, &old, half))
-		;
-}
-
 /*
  * Plan where a record of @len bytes goes at the current write position.
  * Return: as ring_make_room().
@@ -411,7 +398,7 @@ static int plan_record(struct kt_ring *r, struct kt_plan *p, unsigned long len,
 	}
 	p->extend = false;	/* the header has the full time */
 	p->block = off == 0 ? p->write : p->write - off + r->block_size;
-	p->half = kt_half_of(READ_ONCE(r->half), p->block);
+	p->upper = kt_upper_of(READ_ONCE(r->upper), p->block);
 	p->record = p->block + KTAPE_BLOCK_HEADER;
 	p->end = p->record + len;
 	full = ring_make_room(r, p->block, rec);
@@ -504,12 +491,6 @@ static void close_block(struct kt_ring *r, const struct kt_plan *p)
 	b->discarded = lost;
 }
 
-/* Return the position of the block that is opened, in 64 bits. */
-static u64 plan_position(const struct kt_plan *p)
-{
-	return KT_WIDE ? p->block : kt_widen((u32)p->half, (u32)p->block);
-}
-
 /* Write the header members known at opening, none of close_block() (R4). */
 static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 {
@@ -525,7 +506,7 @@ static void open_block(struct kt_ring *r, const struct kt_plan *p, bool flush)
 	b->reserved1 = 0;
 	b->ts_begin = p->ts;
 	b->packet_bits = (u64)r->block_size * 8;
-	b->seq = (plan_position(p) >> r->block_shift) + 1;
+	b->seq = (kt_wide_of(p->upper, p->block) >> r->block_shift) + 1;
 	b->cpu = r->cpu;
 	b->kind = r->kind;
 	b->reserved2 = 0;
@@ -585,18 +566,17 @@ static void extend_store(struct kt_ring *r, const struct kt_plan *p)
 	to[5] = 0;
 }
 
-/* More than any block has, and a sum with it does not wrap with 32 bits. */
-#define ANY_BLOCK	(1UL << 30)
-
-static unsigned long record_size(const struct kt_record *rec)
+static unsigned long record_size(const struct kt_ring *r,
+				 const struct kt_record *rec)
 {
 	unsigned long len;
 
 	if (!rec)
 		return 0;
 	len = 8 + rec->nargs * 4;
+	/* More than a block does not fit, and a sum could wrap with 32 bits. */
 	if (rec->blob)
-		len += 4 + (rec->size < ANY_BLOCK ? rec->size : ANY_BLOCK);
+		len += 4 + (rec->size < r->block_size ? rec->size : r->block_size);
 	return ALIGN(len, KTAPE_RECORD_ALIGN);
 }
 
@@ -671,7 +651,7 @@ static int ring_refuses(const struct kt_ring *r, const struct kt_record *rec,
  */
 static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 {
-	unsigned long len = record_size(rec);
+	unsigned long len = record_size(r, rec);
 	struct kt_desc *d;
 	struct kt_plan p;
 	int full = ring_refuses(r, rec, len);
@@ -699,10 +679,8 @@ static int ring_put(struct kt_ring *r, const struct kt_record *rec)
 	if (!p.behind && READ_ONCE(r->behind))
 		WRITE_ONCE(r->behind, false);
 	if (p.open) {
-		if (!KT_WIDE) {
-			half_advance(&r->half, p.half);
-			half_advance(kt_upper_word(&r->page->commit), p.half);
-		}
+		kt_upper_advance(&r->upper, p.upper);
+		kt_upper_advance(kt_upper_word(&r->page->commit), p.upper);
 		if (!p.first)
 			close_block(r, &p);
 		open_block(r, &p, !rec);

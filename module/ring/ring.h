@@ -235,8 +235,8 @@ struct kt_loss {
  * @mode: enum ktape_mode
  * @cpu: owning CPU
  * @kind: enum ktape_ring_kind
- * @half: 32-bit kernels: the 33 upper bits of the position of the block that was
- *	opened last, see kt_widen()
+ * @upper: 32-bit kernels: upper word of the position of the block that was
+ *	opened last, see wide.h
  * @floor: copy of @page's floor, for the kernel
  * @parked: position of the block that could not be opened last, ~0 = none
  * @above: snapshot mode: highest commit that a cut has ever moved back
@@ -275,7 +275,7 @@ struct kt_ring {
 	unsigned int mode;
 	unsigned int cpu;
 	unsigned int kind;
-	unsigned long half;
+	unsigned long upper;
 	u64 floor;
 	unsigned long parked;
 	unsigned long above;
@@ -396,7 +396,7 @@ static inline bool kt_before(unsigned long a, unsigned long b)
  */
 static inline u64 kt_ring_commit(const struct kt_ring *r)
 {
-	return kt_position(&r->half, &r->page->commit);
+	return kt_position(&r->upper, &r->page->commit);
 }
 
 /**
@@ -407,7 +407,7 @@ static inline u64 kt_ring_commit(const struct kt_ring *r)
  */
 static inline u64 kt_ring_tail(const struct kt_ring *r)
 {
-	return kt_position(&r->half, &r->page->tail);
+	return kt_position(&r->upper, &r->page->tail);
 }
 
 /**

@@ -4,15 +4,16 @@
  *
  * No 32-bit kernel stores 64 bits in one instruction in all contexts.  So a
  * value that one context writes and another reads has two words there: the lower
- * 32 bits, and its half, which is the value without its lower 31 bits.  Bit 31
- * is in both.  They are stored one after the other, and one may be seen without
- * the other.  But as long as the value moves by less than 2^30 between the two
- * stores, it is the number that has this lower word and is nearest to the middle
- * of this half.  That is so for counts, and for positions, as a ring has at most
- * 2^30 bytes.
+ * 32 bits, and the upper word, which is the value without its lower 29 bits.
+ * Three bits are in both.  The words are stored one after the other, and a
+ * context that comes in between sees one of them late.  The value is then still
+ * the only number that has this lower word and is within 2^31 of what the upper
+ * word stands for: a position is at most a ring (2^30 bytes) away from that of
+ * the block that was opened last, and each nested writer of a count leaves out at
+ * most one step of the upper word, of 2^29.
  *
- * A reader loads the half before and after the lower word, because it may be
- * interrupted for long in between.
+ * A reader loads the upper word before and after the lower one, because it may
+ * be interrupted for long in between.
  *
  * On 64-bit kernels all of this is one load or one store.
  */
@@ -40,42 +41,71 @@ static inline unsigned long *kt_upper_word(u64 *p)
 	return (unsigned long *)p + 1;
 }
 
-#define KT_WIDE		(sizeof(long) == 8)
+#define KT_WIDE			(sizeof(long) == 8)
+#define KT_UPPER_SHIFT		29
 
 /**
  * kt_widen() - Join the two words of a value of a 32-bit kernel
- * @half: the value without its lower 31 bits
+ * @upper: the value without its lower 29 bits
  * @low: the lower 32 bits
  *
  * Return: the value. Context: any.
  */
-static inline u64 kt_widen(u32 half, u32 low)
+static inline u64 kt_widen(u32 upper, u32 low)
 {
-	u64 middle = ((u64)half << 31) + (1U << 30);
+	u64 middle = ((u64)upper << KT_UPPER_SHIFT) +
+		     (1U << (KT_UPPER_SHIFT - 1));
 
 	return middle + (u64)(s64)(s32)(low - (u32)middle);
 }
 
 /**
- * kt_half_of() - Get the half of a position that lies above another one
- * @half: half of the other one, which is less than 2^31 lower
+ * kt_upper_of() - Get the upper word of a position
+ * @near: upper word of another position, at most a ring away
  * @low: lower word of the position
  *
- * Return: the half, 0 on 64-bit kernels. Context: any.
+ * Return: the upper word, 0 on 64-bit kernels. Context: any.
  */
-static inline unsigned long kt_half_of(unsigned long half, unsigned long low)
+static inline unsigned long kt_upper_of(unsigned long near, unsigned long low)
 {
-	return KT_WIDE ? 0 : half + ((half ^ low >> 31) & 1);
+	if (KT_WIDE)
+		return 0;
+	return (unsigned long)(kt_widen((u32)near, (u32)low) >> KT_UPPER_SHIFT);
+}
+
+/**
+ * kt_upper_advance() - Store an upper word, unless a later one is there
+ * @to: the word that changes
+ * @upper: the upper word
+ *
+ * Context: on the owning CPU with preemption disabled, or with no writer.
+ */
+static inline void kt_upper_advance(unsigned long *to, unsigned long upper)
+{
+	unsigned long old;
+
+	if (KT_WIDE)
+		return;
+	old = READ_ONCE(*to);
+	while ((long)(old - upper) < 0 &&
+	       !kt_try_cmpxchg_local(to, &old, upper))
+		;
+}
+
+/* Return the position that has these two words. */
+static inline u64 kt_wide_of(unsigned long upper, unsigned long low)
+{
+	return KT_WIDE ? low : kt_widen((u32)upper, (u32)low);
 }
 
 /**
  * kt_position() - Load a position of a control page
- * @half: the word that belongs to @p: &kt_ring.half, or the upper word of commit
+ * @upper: the word that belongs to @p: &kt_ring.upper, or that of commit
  * @p: commit or tail
  *
  * Return: the position. Context: any.
  */
-static inline u64 kt_position(const unsigned long *half, const u64 *p)
+static inline u64 kt_position(const unsigned long *upper, const u64 *p)
 {
 	const unsigned long *low = (const unsigned long *)p;
 	unsigned long before, at;
@@ -84,19 +114,19 @@ static inline u64 kt_position(const unsigned long *half, const u64 *p)
 	if (KT_WIDE)
 		return smp_load_acquire(low);
 	do {
-		before = smp_load_acquire(half);
+		before = smp_load_acquire(upper);
 		at = smp_load_acquire(low);
-	} while (READ_ONCE(*half) != before);
+	} while (READ_ONCE(*upper) != before);
 	return kt_widen((u32)before, (u32)at);
 }
 
-/* @half of a value that is being stored by kt_wide_store(). */
-#define KT_HALF_CHANGES		(~0U)
+/* The upper word of a value that is being stored by kt_wide_store(). */
+#define KT_UPPER_CHANGES		(~0U)
 
 /**
  * kt_wide_store() - Store a value that may change by any amount
  * @p: a word that only one context writes
- * @value: below 2^63
+ * @value: below 2^61
  *
  * Context: no writer of events may read @p.
  */
@@ -108,11 +138,11 @@ static inline void kt_wide_store(u64 *p, u64 value)
 	}
 	/* A reader that preempted this would wait for ever. */
 	preempt_disable();
-	WRITE_ONCE(*kt_upper_word(p), KT_HALF_CHANGES);
+	WRITE_ONCE(*kt_upper_word(p), KT_UPPER_CHANGES);
 	smp_wmb();
 	WRITE_ONCE(*kt_word(p), (unsigned long)value);
 	smp_wmb();
-	WRITE_ONCE(*kt_upper_word(p), (unsigned long)(value >> 31));
+	WRITE_ONCE(*kt_upper_word(p), (unsigned long)(value >> KT_UPPER_SHIFT));
 	preempt_enable();
 }
 
@@ -124,23 +154,23 @@ static inline void kt_wide_store(u64 *p, u64 value)
  */
 static inline u64 kt_wide_load(u64 *p)
 {
-	unsigned long half, low;
+	unsigned long upper, low;
 
 	if (KT_WIDE)
 		return READ_ONCE(*p);
 	/* Both pairs with the write barriers in kt_wide_store(). */
 	do {
-		half = smp_load_acquire(kt_upper_word(p));
+		upper = smp_load_acquire(kt_upper_word(p));
 		low = smp_load_acquire(kt_word(p));
-	} while (half == KT_HALF_CHANGES ||
-		 READ_ONCE(*kt_upper_word(p)) != half);
-	return kt_widen((u32)half, (u32)low);
+	} while (upper == KT_UPPER_CHANGES ||
+		 READ_ONCE(*kt_upper_word(p)) != upper);
+	return kt_widen((u32)upper, (u32)low);
 }
 
 /**
  * kt_count_add() - Change a count that any context of this CPU may change
  * @p: the count
- * @n: constant; less than 2^30 upwards or downwards
+ * @n: less than 2^29, or more than -2^29
  *
  * Context: any, preemption disabled.
  */
@@ -153,7 +183,7 @@ static __always_inline void kt_count_add(u64 *p, long n)
 		return;
 	}
 	sum = (u32)kt_local_add_return(n, kt_word(p));
-	if (likely(!((sum ^ (sum - (u32)n)) >> 31)))
+	if (likely(!((sum ^ (sum - (u32)n)) >> KT_UPPER_SHIFT)))
 		return;
 	if (n > 0)
 		kt_local_inc(kt_upper_word(p));
@@ -181,15 +211,15 @@ static __always_inline void kt_count(u64 *p)
 static inline u64 kt_count_read(const u64 *p)
 {
 	const u32 *word = (const u32 *)p;
-	u32 half, low;
+	u32 upper, low;
 
 	if (KT_WIDE)
 		return READ_ONCE(*p);
 	do {
-		half = READ_ONCE(word[1]);
+		upper = READ_ONCE(word[1]);
 		low = READ_ONCE(word[0]);
-	} while (READ_ONCE(word[1]) != half);
-	return kt_widen(half, low);
+	} while (READ_ONCE(word[1]) != upper);
+	return kt_widen(upper, low);
 }
 
 #endif /* _KT_RING_WIDE_H */

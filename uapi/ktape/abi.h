@@ -392,14 +392,13 @@ struct ktape_metadata_packet {
  * mapping at these positions modulo the ring's size.
  *
  * 32-bit kernels (KTAPE_FEATURE_POS32) cannot store 64 bits at once.  There a
- * position or count has two words: the lower 32 bits, and in the upper word its
- * half, which is the value without its lower 31 bits.  One of the two may be newer
- * than the other.  The value is the number that has this lower word and is nearest
- * to the middle of the half, half * 2^31 + 2^30.  Below 2^31 that is the value of
- * all 64 bits.  Load the half, the lower word, and the half again, and repeat that
- * if it has changed.  The half of tail is that of commit.  A half of floor of
- * 0xffffffff means: being stored, load it again.  consumer has a lower word only
- * and is at most 2^31 below commit.
+ * position or count has two words: the lower 32 bits, and an upper word, which is
+ * the value without its lower 29 bits.  One of the two may be newer.  The value is
+ * the number with this lower word that is nearest to upper * 2^29 + 2^28.  (Below
+ * 2^29 all 64 bits together are the value.)  Load the upper word, the lower one, and
+ * the upper one again, and repeat that if it has changed.  The upper word of tail is
+ * that of commit.  If the upper word of floor is 0xffffffff, floor is being stored:
+ * load it again.  consumer has only a lower word, and is at most a ring below commit.
  *
  * To read: load commit with acquire.  Copy data in [max(tail, floor), commit).
  * Execute a read barrier and load tail again: what now lies below tail was

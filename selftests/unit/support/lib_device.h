@@ -8,7 +8,7 @@
 
 #include <sys/mman.h>
 
-#include "util/halves.h"
+#include "util/words.h"
 #include "lib_trace.h"
 
 #define RINGS		3U
@@ -92,7 +92,7 @@ static bool device_is_narrow(void)
 /* Store a position or a count like a 64-bit or a 32-bit kernel. */
 static void device_store(__u64 *to, uint64_t value)
 {
-	*to = device_is_narrow() ? value >> 31 << 32 | (uint32_t)value : value;
+	*to = device_is_narrow() ? value >> 29 << 32 | (uint32_t)value : value;
 }
 
 static uint64_t device_load(const __u64 *from)

@@ -14,7 +14,7 @@
  * keeps the counts of lost and missed records.  copy.c copies packets, also from open
  * blocks.
  */
-#include "util/halves.h"
+#include "util/words.h"
 #include "device/ring.h"
 
 /* Number of later blocks whose counters correct those of a block: see taken_until(). */

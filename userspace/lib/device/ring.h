@@ -15,7 +15,7 @@
  * @map_size: bytes of the mapping
  * @page: control page
  * @data: first block
- * @pos32: the kernel has 32 bits, see util/halves.h
+ * @pos32: the kernel has 32 bits, see util/words.h
  * @held: ring of a snapshot session: nothing is read before the session is stopped
  * @limited: the reading ends at @limit
  * @limit: position at which the reading ends

@@ -8,7 +8,7 @@
  * order of their sequence numbers.
  */
 #include "util/crc32c.h"
-#include "util/halves.h"
+#include "util/words.h"
 #include "stream/packet.h"
 #include "recover/internal.h"
 
@@ -19,7 +19,7 @@
  * @out: result for the caller
  * @page: control page
  * @checks: checksums of the blocks
- * @pos32: the ring is of a 32-bit kernel, see util/halves.h
+ * @pos32: the ring is of a 32-bit kernel, see util/words.h
  * @low: oldest position that was neither cleared nor overwritten
  * @commit: position after the last published record
  * @block: buffer for a block
@@ -162,10 +162,10 @@ static bool check_block(struct ring *r, struct piece *p)
 	return p->checked || leave_out(r, p, "wrong checksum");
 }
 
-/* Return a value of the control page; @half is the word with its half. */
-static uint64_t page_value(const struct ring *r, __u64 value, __u64 half)
+/* Return a value of the control page; @of has its upper word. */
+static uint64_t page_value(const struct ring *r, __u64 value, __u64 of)
 {
-	return kt_wide_of(le64toh(value), le64toh(half), r->pos32);
+	return kt_wide_of(le64toh(value), le64toh(of), r->pos32);
 }
 
 static uint64_t sum_classes(const struct ring *r, const __u64 *counts)

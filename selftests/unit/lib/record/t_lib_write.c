@@ -628,12 +628,13 @@ static void narrow_from(uint64_t first, uint64_t records)
 
 static void test_narrow(void)
 {
-	const uint64_t half = 1ULL << 31;
+	const uint64_t step = 1ULL << 29;
+	uint64_t n;
 
-	narrow_from(half / BLOCK - 4, half - 500);
-	narrow_from(2 * half / BLOCK - 4, 2 * half - 500);
-	narrow_from(5 * half / BLOCK - 4, 7 * half - 500);
-	narrow_from(half / BLOCK - 4, 0);
+	/* Through each combination of the bits that both words have. */
+	for (n = 1; n < 18; n++)
+		narrow_from(n * step / BLOCK - 4, (n + 1) * step - 500);
+	narrow_from(step / BLOCK - 4, 0);
 }
 
 /*

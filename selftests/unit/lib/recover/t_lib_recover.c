@@ -219,7 +219,7 @@ static void test_positions(void)
 	check_equal(res.records[0], 2 * IMAGE_RECORDS);
 }
 
-/* A 32-bit kernel stores the half of commit and floor in their upper words. */
+/* A 32-bit kernel has two words for each position, three bits of which are in both. */
 static void pos32_from(uint64_t base, uint64_t floor)
 {
 	struct ktape_persist_ring *d;
@@ -244,11 +244,11 @@ static void pos32_from(uint64_t base, uint64_t floor)
 	}
 	commit = base + page_of(0)->commit;
 	tail = base + page_of(0)->tail;
-	/* The half is that of the block that was opened last. */
-	page_of(0)->commit = (base + 6 * IMAGE_BLOCK) >> 31 << 32 |
+	/* The upper word is that of the block that was opened last. */
+	page_of(0)->commit = (base + 6 * IMAGE_BLOCK) >> 29 << 32 |
 			     (uint32_t)commit;
 	page_of(0)->tail = (uint32_t)tail;
-	page_of(0)->floor = floor >> 31 << 32 | (uint32_t)floor;
+	page_of(0)->floor = floor >> 29 << 32 | (uint32_t)floor;
 	recover();
 	check_equal(res.ret, 0);
 	check_equal(res.told + res.back + res.bad_packets, 0);
@@ -258,14 +258,14 @@ static void pos32_from(uint64_t base, uint64_t floor)
 
 static void test_pos32(void)
 {
-	const uint64_t half = 1ULL << 31;
+	const uint64_t step = 1ULL << 29;
 	uint64_t n;
 
-	for (n = 1; n < 6; n++) {
-		pos32_from(n * half - 5 * IMAGE_BLOCK, 0);
+	for (n = 1; n < 20; n++) {
+		pos32_from(n * step - 5 * IMAGE_BLOCK, 0);
 		/* Only the lower word of this floor is in the range. */
-		pos32_from(n * half - 5 * IMAGE_BLOCK,
-			   n > 2 ? n * half - 2 * half : 0);
+		pos32_from(n * step - 5 * IMAGE_BLOCK,
+			   n > 8 ? (n - 8) * step : 0);
 	}
 }
 

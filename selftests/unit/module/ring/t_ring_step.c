@@ -45,6 +45,7 @@ struct scene {
 	bool back;		/* the clock steps back by 2^32 ticks before it */
 	bool stopped;		/* while recording is stopped */
 	unsigned int free;	/* discard: blocks that may still be opened */
+	u64 wrap;		/* position of the block that the record opens */
 };
 
 static struct {
@@ -58,6 +59,7 @@ static struct {
 	unsigned int odds, left;	/* random bursts */
 	unsigned int random;
 	u64 stopped;		/* write although recording was stopped */
+	u64 counted;		/* events before the scene */
 	u64 before[RIG_CONTEXTS][WINDOW], after[RIG_CONTEXTS][WINDOW];
 	unsigned long injected, nested_deep, runs;
 } w;
@@ -219,11 +221,17 @@ static void write_until(unsigned int room)
 /* Bring the ring to the start of the scene. */
 static void prepare(const struct scene *scene)
 {
-	unsigned int i, blocks = BLOCKS + 2;
+	unsigned int i, blocks = BLOCKS + 2 + !!scene->wrap;
 
 	w.scene = scene;
 	kt_shim_time = 0x1000 + (scene->back ? 2 * JUMP : 0);
-	rig_again(&w.rig, scene->mode, 0);
+	rig_again(&w.rig, scene->mode, 
+		  scene->wrap ? (unsigned long)(scene->wrap - 2 * SIZE) : 0);
+	w.counted = 0;
+	for (i = 0; i < KTAPE_CLASSES && scene->wrap; i++) {
+		*kt_word(&w.rig.page->emitted[i]) = 0x20000000UL - 200 - i;
+		w.counted += w.rig.page->emitted[i];
+	}
 	reader_start(&w.live, &w.rig);
 	reader_start(&w.walk, &w.rig);
 	/*
@@ -263,19 +271,19 @@ static const char *judge(void)
 		return w.live.error;
 	if (w.walk.error[0])
 		return w.walk.error;
-	if (r->committed != r->write || page->commit != r->write)
+	if (r->committed != r->write || *kt_word(&w.rig.page->commit) != r->write)
 		return "a record was never published";
 	if (w.live.skipped || w.live.rejected)
 		return "records were overwritten before they could be read";
 	if (w.live.records + rig_lost(&w.rig) != rig_written(&w.rig))
 		return "records are neither read nor counted as lost";
-	if (kt_ring_emitted(page) != rig_written(&w.rig))
+	if (kt_ring_emitted(page) != w.counted + rig_written(&w.rig))
 		return "records are not all counted";
 	if (w.scene->mode == KTAPE_MODE_DISCARD && page->consumer < page->tail)
 		return "blocks were overwritten before they were consumed";
 	if (w.scene->stopped && r->write != w.stopped)
 		return "a record was written while recording was stopped";
-	if (w.live.position != r->write)
+	if (w.live.position != kt_ring_commit(r))
 		return "the reader did not come to the end";
 	if (r->parked == ALIGN(r->write, BLOCK_SIZE) &&
 	    r->desc->end == r->parked)
@@ -283,7 +291,7 @@ static const char *judge(void)
 	if (w.rig.opened < w.rig.opening)
 		return "an opened block was not reported";
 	if (w.rig.opening && 
-	    ((w.rig.told - 1) ^ (page->commit - 1)) / w.rig.block_size)
+	    ((w.rig.told - 1) ^ (r->write - 1)) / w.rig.block_size)
 		return "an opened block was reported before it was published";
 	if (!rig_guards_hold(&w.rig))
 		return "a write went outside the blocks";
@@ -469,6 +477,22 @@ static void test_open(void)
 		tell(injected);
 }
 
+/* Positions reach 2^29 and 2^32, and counts 2^29. */
+static void test_wrap(void)
+{
+	struct scene scene = { .shape = 1, .room = 8 };
+	unsigned long injected = w.injected;
+	unsigned int i;
+
+	for (i = 29; i <= 32; i += 3) {
+		scene.wrap = 1ULL << i;
+		play(&scene);
+		if (tap_why[0])
+			return;
+	}
+	tell(injected);
+}
+
 static void test_exact(void)
 {
 	static const struct scene full = { .shape = 1, .room = 0 };
@@ -598,6 +622,7 @@ static const struct tap_test tests[] = {
 	{ "open: the record opens a block", test_open },
 	{ "exact: the block is full to the last byte", test_exact },
 	{ "first: the first record of a ring", test_first },
+	{ "wrap: positions and counts change their upper word", test_wrap },
 	{ "late: 2^32 ticks after the last record", test_late },
 	{ "back: the clock stepped back by 2^32 ticks", test_back },
 	{ "blob: records that are not inlined", test_blob },

@@ -3,43 +3,44 @@
  * Positions and counts of control pages: see struct ktape_ring_page in ktape/abi.h.
  *
  * A 64-bit kernel stores each with one instruction.  A 32-bit kernel has two words for
- * each: the lower 32 bits, and the half, which is the value without its lower 31 bits.
+ * each: the lower 32 bits, and the upper word, which is the value without its lower 29
+ * bits.  One of them may be newer.
  */
-#ifndef _KT_HALVES_H
-#define _KT_HALVES_H
+#ifndef _KT_WORDS_H
+#define _KT_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <linux/types.h>
 
-#define KT_HALF_CHANGES		UINT32_MAX	/* the value is being stored */
+#define KT_UPPER_CHANGES		UINT32_MAX	/* the value is being stored */
 
-/* Join the words of a 32-bit kernel: the number nearest to the middle of the half. */
-static inline uint64_t kt_widen(uint32_t half, uint32_t low)
+/* Join the words of a 32-bit kernel: the nearest number with this lower word. */
+static inline uint64_t kt_widen(uint32_t upper, uint32_t low)
 {
-	uint64_t middle = ((uint64_t)half << 31) + (1U << 30);
+	uint64_t middle = ((uint64_t)upper << 29) + (1U << 28);
 
 	return middle + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)middle);
 }
 
-/* Join the words of a value in a copy of a control page: @half is the word with its half. */
-static inline uint64_t kt_wide_of(uint64_t value, uint64_t half, bool pos32)
+/* Join the words of a value in a copy of a control page: @upper has its upper word. */
+static inline uint64_t kt_wide_of(uint64_t value, uint64_t upper, bool pos32)
 {
-	return pos32 ? kt_widen((uint32_t)(half >> 32), (uint32_t)value) : value;
+	return pos32 ? kt_widen((uint32_t)(upper >> 32), (uint32_t)value) : value;
 }
 
 /*
- * Load a value from a mapped control page with acquire.  @half is the word with its half:
+ * Load a value from a mapped control page with acquire.  @of has its upper word:
  * commit for commit and tail, else the value itself.
  *
  * The upper word is loaded before and after the lower one.  If it has not changed, the two
  * belong together, also for a 32-bit program that reads what a 64-bit kernel stores.
  */
-static inline uint64_t kt_wide_load(const __u64 *value, const __u64 *half, bool pos32)
+static inline uint64_t kt_wide_load(const __u64 *value, const __u64 *of, bool pos32)
 {
 	const uint32_t *lower = (const uint32_t *)value;
-	const uint32_t *upper = (const uint32_t *)half + 1;
+	const uint32_t *upper = (const uint32_t *)of + 1;
 	uint32_t before, low;
 
 	if (!pos32 && sizeof(long) == 8)
@@ -48,8 +49,8 @@ static inline uint64_t kt_wide_load(const __u64 *value, const __u64 *half, bool 
 		before = __atomic_load_n(upper, __ATOMIC_ACQUIRE);
 		low = __atomic_load_n(lower, __ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(upper, __ATOMIC_ACQUIRE) != before ||
-		 (pos32 && before == KT_HALF_CHANGES));
+		 (pos32 && before == KT_UPPER_CHANGES));
 	return pos32 ? kt_widen(before, low) : (uint64_t)before << 32 | low;
 }
 
-#endif /* _KT_HALVES_H */
+#endif /* _KT_WORDS_H */
