@@ -110,11 +110,13 @@ static inline u64 kt_position(const unsigned long *upper, const u64 *p)
 	const unsigned long *low = (const unsigned long *)p;
 	unsigned long before, at;
 
-	/* Pairs with the release of commit in kt_ring_publish(). */
 	if (KT_WIDE)
+		/* Pairs with the release of commit in kt_ring_publish(). */
 		return smp_load_acquire(low);
 	do {
+		/* It is loaded before the lower word. */
 		before = smp_load_acquire(upper);
+		/* As above, and the upper word is loaded again after it. */
 		at = smp_load_acquire(low);
 	} while (READ_ONCE(*upper) != before);
 	return kt_widen((u32)before, (u32)at);
@@ -139,9 +141,9 @@ static inline void kt_wide_store(u64 *p, u64 value)
 	/* A reader that preempted this would wait for ever. */
 	preempt_disable();
 	WRITE_ONCE(*kt_upper_word(p), KT_UPPER_CHANGES);
-	smp_wmb();
+	smp_wmb();	/* that it changes is seen first */
 	WRITE_ONCE(*kt_word(p), (unsigned long)value);
-	smp_wmb();
+	smp_wmb();	/* a reader that sees the upper word sees the lower one */
 	WRITE_ONCE(*kt_upper_word(p), (unsigned long)(value >> KT_UPPER_SHIFT));
 	preempt_enable();
 }
@@ -158,9 +160,10 @@ static inline u64 kt_wide_load(u64 *p)
 
 	if (KT_WIDE)
 		return READ_ONCE(*p);
-	/* Both pairs with the write barriers in kt_wide_store(). */
 	do {
+		/* Pairs with the second write barrier in kt_wide_store(). */
 		upper = smp_load_acquire(kt_upper_word(p));
+		/* Pairs with the first one. */
 		low = smp_load_acquire(kt_word(p));
 	} while (upper == KT_UPPER_CHANGES ||
 		 READ_ONCE(*kt_upper_word(p)) != upper);
