@@ -201,7 +201,7 @@ void explain_device(const char *path, int err)
 	if ((!o.device || rights) && !ktape_doctor_run(&o, &doctor))
 		f = ktape_doctor_problem(doctor);
 	if (f)
-		fail("%s: %s", path, f->what);
+		fail("%s: %s: %s", path, strerror(-err), f->what);
 	else if (err == -ENOTTY)
 		fail("%s is not a ktape device", path);
 	else

@@ -693,7 +693,7 @@ test_open()
 	python3 -c 'import json
 report = json.load(open("text"))
 first = [f for f in report["findings"] if f["severity"] == "problem"][0]
-print("ktape: /dev/ktape: " + first["what"])
+print("ktape: /dev/ktape: No such file or directory: " + first["what"])
 if first["next"]:
     print("ktape: next: " + first["next"] + "   (ktape doctor says why)")
 ' >want

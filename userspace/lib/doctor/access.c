@@ -80,6 +80,12 @@ void kt_check_device(struct ktape_doctor *d)
 		kt_next(d, "sudo ktape record -o trace");
 	} else if (!d->open_error) {
 		kt_ok(d, "%s can be opened", path);
+	} else if (d->open_error == -ENODEV || d->open_error == -ENXIO) {
+		kt_found(d, KTAPE_DOCTOR_PROBLEM,
+			 "%s belongs to no module that is loaded", path);
+		kt_why(d, "it was made by hand and stays when the module is unloaded; with it in its place the device of the module cannot be made");
+		if (!d->o->device)
+			kt_next(d, "%srm %s", d->sudo, path);
 	} else if (d->open_error == -ENOTTY || d->open_error == -EINVAL) {
 		kt_found(d, KTAPE_DOCTOR_PROBLEM, "%s is not a ktape device",
 			 path);

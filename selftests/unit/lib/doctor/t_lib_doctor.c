@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Test what ktape_doctor_run() says of a device, which the test simulates, and of
+ * io_uring that seccomp forbids. Findings about files are in t_tool_doctor.sh.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ktape.h>
+
+#include "tap.h"
+
+/* ---- the simulated device ------------------------------------------------ */
+
+/* Defined here only: the library has pointers to it. */
+struct ktape_device {
+	struct ktape_features features;
+};
+
+static struct ktape_device device;
+static int open_read, open_write;	/* results of opening it */
+
+int ktape_device_open(const char *path, bool writable, struct ktape_device **d)
+{
+	(void)path;
+	*d = &device;
+	return writable ? open_write : open_read;
+}
+
+void ktape_device_close(struct ktape_device *d)
+{
+	(void)d;
+}
+
+const struct ktape_features *ktape_device_features(const struct ktape_device *d)
+{
+	return &d->features;
+}
+
+static void set_device(int read, int write)
+{
+	open_read = read;
+	open_write = write;
+	device.features.table_hash = ktape_table_hash();
+	device.features.clock = KTAPE_CLOCK_CYCLES;
+}
+
+/* ---- findings ------------------------------------------------------------- */
+
+static struct ktape_doctor *doctor;
+
+static bool run(const char *root, unsigned int flags)
+{
+	struct ktape_doctor_options o = { .root = root, .flags = flags };
+
+	ktape_doctor_free(doctor);
+	doctor = NULL;
+	return !ktape_doctor_run(&o, &doctor);
+}
+
+/* Find the finding of a check that has @what in its text. */
+static const struct ktape_diagnosis *find(const char *id, const char *what)
+{
+	const struct ktape_diagnosis *f;
+
+	for (unsigned int i = 0; (f = ktape_doctor_finding(doctor, i)); i++) {
+		if (!strcmp(f->id, id) && strstr(f->what, what))
+			return f;
+	}
+	return NULL;
+}
+
+/* Has a check found @what, with this severity, and a command? */
+static bool found(const char *id, unsigned int severity, const char *what)
+{
+	const struct ktape_diagnosis *f = find(id, what);
+
+	return f && f->severity == severity &&
+	       (severity == KTAPE_DOCTOR_OK || (*f->why && *f->next));
+}
+
+/* A folder with nothing but the device: no file of the machine can be read. */
+static char root[] = "/tmp/t_lib_doctor.XXXXXX";
+
+static void test_opens(void)
+{
+	set_device(0, 0);
+	check(run(root, 0), "it ran");
+	check(found("loaded", KTAPE_DOCTOR_OK, "loaded"), "the module");
+	check(found("version", KTAPE_DOCTOR_OK, "same table"), "the table");
+	check(found("clock", KTAPE_DOCTOR_OK, "counter"), "the clock");
+	check(!ktape_doctor_problem(doctor), "%s",
+	      ktape_doctor_problem(doctor)->what);
+	check(!find("module", "") && !find("signature", "") && !find("log", ""),
+	      "the file of a loaded module does not matter");
+}
+
+static void test_table(void)
+{
+	set_device(0, 0);
+	device.features.table_hash ^= 1;
+	check(run(root, 0), "it ran");
+	check(found("version", KTAPE_DOCTOR_WARNING, "different tables of events"),
+	      "no warning");
+}
+
+static void test_clock(void)
+{
+	set_device(0, 0);
+	device.features.clock = KTAPE_CLOCK_MONO;
+	check(run(root, 0), "it ran");
+	check(found("clock", KTAPE_DOCTOR_WARNING, "does not trust"),
+	      "no warning");
+}
+
+static void test_refused(void)
+{
+	set_device(-EBUSY, -EBUSY);
+	check(run(root, 0), "it ran");
+	check(found("device", KTAPE_DOCTOR_PROBLEM,
+		    "cannot be opened: Device or resource busy"),
+	      "another error");
+	set_device(0, -EACCES);
+	check(run(root, 0), "it ran");
+	check(found("device", KTAPE_DOCTOR_PROBLEM, "may read"),
+	      "a device that can only be read");
+	set_device(-ENOTTY, -ENOTTY);
+	check(run(root, 0), "it ran");
+	check(found("device", KTAPE_DOCTOR_PROBLEM, "is not a ktape device"),
+	      "another device");
+	set_device(-ENODEV, -ENODEV);
+	check(run(root, 0), "it ran");
+	check(found("device", KTAPE_DOCTOR_PROBLEM, "belongs to no module"),
+	      "a device that was left behind");
+	set_device(0, 0);
+	check(run(root, 0), "it ran");
+	check(found("device", KTAPE_DOCTOR_OK, "can be opened"), "a device");
+}
+
+/* With OPEN only what opening needs is checked. */
+static void test_flags(void)
+{
+	set_device(-ENOENT, -ENOENT);
+	check(run(root, KTAPE_DOCTOR_OPEN), "it ran");
+	check(ktape_doctor_problem(doctor), "no problem");
+	check(!find("memory", "") && !find("output", "") && !find("io_uring", ""),
+	      "other checks were run");
+	check(run(root, 0), "it ran");
+	check(find("memory", "") && find("output", "") && find("io_uring", ""),
+	      "checks were left out");
+}
+
+/* ---- io_uring ------------------------------------------------------------- */
+
+/* Make io_uring_setup() fail with @err, as container runtimes do. */
+static int forbid_uring(int err)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)err),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = ARRAY_SIZE(filter),
+				      .filter = filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -1;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* Run the checks on this machine with io_uring forbidden.  Return: 0 = as expected. */
+static int run_forbidden(int err, const char *what)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (!pid) {
+		const struct ktape_diagnosis *f;
+
+		if (forbid_uring(err))
+			_exit(9);
+		if (!run(NULL, 0))
+			_exit(2);
+		f = find("io_uring", what);
+		_exit(f && f->severity == KTAPE_DOCTOR_NOTE && *f->why ? 0 : 3);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return 4;
+	return WEXITSTATUS(status);
+}
+
+static void test_seccomp(void)
+{
+	int status;
+
+	set_device(0, 0);
+	status = run_forbidden(EPERM, "does not work");
+	if (status == 9) {
+		tap_skip("no seccomp here");
+		return;
+	}
+	check(!status, "EPERM: %d", status);
+	status = run_forbidden(ENOSYS, "the kernel does not have it");
+	check(!status, "ENOSYS: %d", status);
+	status = run_forbidden(ENOMEM, "Cannot allocate memory");
+	check(!status, "ENOMEM: %d", status);
+}
+
+static const struct tap_test tests[] = {
+	{ "a device that opens leaves nothing to do", test_opens },
+	{ "another table of events is a warning", test_table },
+	{ "a clock that the kernel does not trust is a warning", test_clock },
+	{ "what opening the device returns is told", test_refused },
+	{ "checks for opening only", test_flags },
+	{ "io_uring that seccomp forbids", test_seccomp },
+};
+
+int main(int argc, char **argv)
+{
+	char dir[64], file[64];
+	int status;
+
+	if (!mkdtemp(root))
+		return 2;
+	snprintf(dir, sizeof(dir), "%s/dev", root);
+	snprintf(file, sizeof(file), "%s/dev/ktape", root);
+	if (mkdir(dir, 0777) || symlink("/dev/null", file))
+		return 2;
+	status = tap_main(tests, ARRAY_SIZE(tests), argc, argv);
+	ktape_doctor_free(doctor);
+	unlink(file);
+	rmdir(dir);
+	rmdir(root);
+	return status;
+}
