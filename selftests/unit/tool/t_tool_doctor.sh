@@ -312,7 +312,6 @@ test_module()
 	finds 'a module that depmod does not know' problem module \
 		'modprobe does not know' 'depmod -a'
 	machine
-	put ktape.ko
 	module new/ktape.ko "$R SMP"
 	finds '--module' problem loaded 'not loaded' 'insmod /new/ktape.ko' \
 		-m /new/ktape.ko
@@ -376,7 +375,11 @@ test_signature()
 	machine
 	lock integrity
 	finds 'lockdown without Secure Boot' problem signature \
-		'no Secure Boot, lockdown=integrity' reboot
+		'(Secure Boot is off, lockdown=integrity)' reboot
+	mkdir -p "m/${efivar%/*}"
+	finds 'lockdown, and variables of the firmware that cannot be read' \
+		problem signature '(Secure Boot is unknown, lockdown=integrity)' \
+		'modprobe efivarfs && mount -t efivarfs efivarfs /sys/firmware/efi/efivars'
 	machine
 	put sys/module/module/parameters/sig_enforce Y
 	finds 'module.sig_enforce' problem signature 'not signed' reboot

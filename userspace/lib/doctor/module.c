@@ -153,7 +153,10 @@ static const struct refusal *find_refusal(const char *line)
 	return NULL;
 }
 
-/* Was the module built after a message?  Lines are "level,number,us,flags;text". */
+/*
+ * Was the module built after a message?  Lines are "level,number,us,flags;text".  Boot
+ * and message are rounded down to seconds.
+ */
 static bool is_answered(const struct ktape_doctor *d, const char *line)
 {
 	char *text = kt_doctor_text(d, "/proc/stat");
@@ -163,7 +166,7 @@ static bool is_answered(const struct ktape_doctor *d, const char *line)
 
 	answered = boot && sscanf(boot, "%18lld", &begin) == 1 &&
 		   sscanf(line, "%*u,%*u,%18lld", &us) == 1 &&
-		   d->image_time > begin + us / 1000000;
+		   d->image_time > begin + us / 1000000 + 2;
 	free(text);
 	return answered;
 }

@@ -35,14 +35,19 @@ static const struct key *find_key(const struct ktape_doctor *d)
 	return NULL;
 }
 
-static bool is_secure_boot(const struct ktape_doctor *d)
+/* Is Secure Boot on?  Return: "off", "on", or "unknown". */
+static const char *secure_boot(const struct ktape_doctor *d)
 {
 	size_t len = 0;
 	unsigned char *data = kt_doctor_unpacked(d, SECURE_BOOT, 64, &len);
-	bool on = data && len > EFI_ATTRIBUTES && data[EFI_ATTRIBUTES] == 1;
+	const char *is = "off";
 
+	if (data && len > EFI_ATTRIBUTES)
+		is = data[EFI_ATTRIBUTES] == 1 ? "on" : "off";
+	else if (kt_doctor_exists(d, "/sys/firmware/efi"))
+		is = "unknown";
 	free(data);
-	return on;
+	return is;
 }
 
 /* Make and enroll a key.  DKMS signs with this one without being told. */
@@ -76,18 +81,22 @@ static void next_sign(struct ktape_doctor *d, const struct key *key)
 		kt_next(d, "make clean modules   # then sign ktape.ko, then compress it");
 }
 
-static void report_refused(struct ktape_doctor *d, bool secure)
+static void report_refused(struct ktape_doctor *d, const char *secure)
 {
 	const struct key *key = find_key(d);
 	bool is_signed = d->image_signed;
 
-	kt_found(d, KTAPE_DOCTOR_PROBLEM, "%s is %s, and the kernel loads only modules with a signature that it trusts (%s%s%s)",
+	kt_found(d, KTAPE_DOCTOR_PROBLEM, "%s is %s, and the kernel loads only modules with a signature that it trusts (Secure Boot is %s%s%s)",
 		 d->path,
 		 is_signed ? "signed with a key that the kernel does not trust" :
 			     "not signed",
-		 secure ? "Secure Boot" : "no Secure Boot",
+		 secure,
 		 d->lockdown[0] ? ", lockdown=" : "", d->lockdown);
-	if (!secure) {
+	if (!strcmp(secure, "unknown")) {
+		kt_why(d, "the variable of the firmware that tells whether Secure Boot demands it cannot be read");
+		kt_next(d, "%smodprobe efivarfs && %smount -t efivarfs efivarfs /sys/firmware/efi/efivars",
+			d->sudo, d->sudo);
+	} else if (strcmp(secure, "on")) {
 		/* Without Secure Boot the kernel does not read the owner's keys. */
 		kt_why(d, "it was booted with lockdown= or module.sig_enforce; remove that from the kernel's command line");
 		kt_next(d, "%sreboot", d->sudo);
@@ -102,7 +111,8 @@ static void report_refused(struct ktape_doctor *d, bool secure)
 
 void kt_check_signature(struct ktape_doctor *d)
 {
-	bool secure = is_secure_boot(d);
+	const char *is = secure_boot(d);
+	bool secure = !strcmp(is, "on");
 	char enforce[KT_DOCTOR_WORD];
 	bool enforced, has_file = d->image >= KT_IMAGE_LIKELY;
 
@@ -121,7 +131,7 @@ void kt_check_signature(struct ktape_doctor *d)
 		kt_ok(d, "the kernel loads unsigned modules%s",
 		      secure ? ", although Secure Boot is on" : "");
 	} else if (has_file && (!d->image_signed || d->untrusted)) {
-		report_refused(d, secure);
+		report_refused(d, is);
 	} else if (has_file) {
 		kt_ok(d, "the module is signed, as the kernel demands");
 	} else {
