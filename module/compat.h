@@ -13,6 +13,10 @@
 #ifndef _KT_COMPAT_H
 #define _KT_COMPAT_H
 
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#error "ktape writes little-endian records; big-endian kernels are not supported"
+#endif
+
 #ifndef __KERNEL__
 #include "ktape_shim.h"
 #else
@@ -41,10 +45,6 @@
 #include <asm/arch_timer.h>
 #elif defined(CONFIG_RISCV)
 #include <asm/timex.h>
-#endif
-
-#ifdef __BIG_ENDIAN
-#error "ktape writes little-endian records; big-endian kernels are not supported"
 #endif
 
 /*

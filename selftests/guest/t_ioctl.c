@@ -290,8 +290,12 @@ TEST(unknown_numbers)
 TEST_F(command, pointers)
 {
 	static const unsigned long bad[] = {
-		0, 1, PAGE - 4, 1UL << 47, (1UL << 47) - 4, 0x8000000000000000,
-		0xffffffff81000000, 0xffff888000000000, -8UL, -4UL, -1UL,
+		0, 1, PAGE - 4,
+#ifdef __LP64__
+		1UL << 47, (1UL << 47) - 4, 0x8000000000000000,
+		0xffffffff81000000, 0xffff888000000000,
+#endif
+		-8UL, -4UL, -1UL,
 	};
 	union any a = { .size = variant->size };
 	char *at;

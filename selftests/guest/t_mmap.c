@@ -148,8 +148,10 @@ TEST_F(mapping, far_offsets_and_lengths)
 		0x7fffffff00000000, 0x7ffffffffffff000, 1ULL << 63,
 		0xffffffff00000000, 0xfffffffffffff000,
 	};
-	static const size_t lengths[] = { PAGE, 2 * PAGE, 1UL << 30,
-					  1UL << 46 };
+	static const size_t lengths[] = {
+		PAGE, 2 * PAGE, 1UL << 30,
+		SIZE_MAX >> (sizeof(size_t) == 8 ? 18 : 1),
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(far); i++)
 		for (size_t j = 0; j < ARRAY_SIZE(lengths); j++)
