@@ -14,12 +14,12 @@ override KDIR = $(or $(chosen_kdir),$(default_kdir))
 .DEFAULT_GOAL := all
 .PHONY: all modules tools demo check check-debug check-persist check-fresh lint \
 	matrix selftests bench install install-user uninstall dkms-install \
-	dkms-uninstall deb clean help packages
+	dkms-uninstall deb check-install clean help packages
 
 # Each target has its packages before it begins, all that were asked for at once.
 # What is built is built after "clean", and neither where packages are missing.
 built := all modules tools demo check check-debug check-persist check-fresh lint \
-	matrix selftests bench install install-user dkms-install deb
+	matrix selftests bench install install-user dkms-install deb check-install
 goals := $(filter $(built),$(or $(MAKECMDGOALS),all))
 packages:
 	@KDIR='$(chosen_kdir)' scripts/deps $(goals)
@@ -94,6 +94,9 @@ dkms-uninstall: ## remove the module and its source from DKMS
 
 deb: ## build Debian packages in out/deb, and run lintian on them
 	scripts/packaging/deb
+
+check-install: ## the packages in a bare Debian 12 and 13, and in a guest
+	selftests/run check-install
 
 clean: ## remove everything that was built
 	rm -rf $(OUT)

@@ -75,7 +75,7 @@ one_line()
 }
 
 targets=$(sed -nE 's/^([a-z-]+):.*## .*/\1/p' "$top/Makefile" |
-	grep -vxE 'clean|help')
+	grep -vxE 'clean|help|uninstall|dkms-uninstall')
 echo "# targets: ${targets//$'\n'/ }"
 
 for target in $targets; do

@@ -73,6 +73,24 @@ result $? "install: only programs are executable"
 ! grep -r '@[A-Z]*@' root/usr/lib/pkgconfig root/usr/lib/systemd >log &&
 	grep -q '^ExecStart=/usr/bin/ktape ' root/usr/lib/systemd/system/*.service
 result $? "install: units and ktape.pc name the folders"
+# Without a device a correct command fails with 1, a wrong one with 2.
+sed -n 's,^Exec[A-Z][a-z]*=/usr/bin/ktape ,,p' \
+	root/usr/lib/systemd/system/*.service >commands
+: >log
+while read -r -a words; do
+	[ "${words[0]}" = stats ] || words+=(--device "$work/none")
+	"$out/user-asan/ktape" "${words[@]}" >/dev/null 2>said
+	[ $? = 1 ] || { echo "${words[*]}"; cat said; } >>log
+done <commands
+[ "$(wc -l <commands)" = 4 ] && [ ! -s log ]
+result $? "units: the command understands what they ask of it"
+: >log
+for f in "$top"/userspace/man/*.[1-8]; do
+	page=${f##*/}
+	grep -qE "^\.Nm ${page%.*}( ,)?\$" "$f" || echo "$page" >>log
+done
+[ ! -s log ]
+result $? "man pages: whatis finds each by the name of its file"
 touch root/usr/include/ktape/foreign.h root/usr/lib/foreign
 user_make "$top" PREFIX=/usr uninstall
 files >have
@@ -99,6 +117,17 @@ user_make tree PREFIX=/usr install && (cd root/usr/share && ls -d \
 result $? "install: a completion and the viewer need only their file"
 user_make tree PREFIX=/usr uninstall && files >log && [ ! -s log ]
 result $? "uninstall: they are removed, too"
+
+mkdir -p kdir/include/generated root/lib/modules/1.2-x/{extra,updates/dkms}
+echo '#define UTS_RELEASE "1.2-x"' >kdir/include/generated/utsrelease.h
+touch root/lib/modules/1.2-x/{extra/{ktape.ko.xz,other.ko},updates/dkms/ktape.ko}
+make -s -C "$top" OUT="$work/none" DESTDIR="$work/root" KDIR="$work/kdir" \
+	PREFIX=/usr uninstall >log 2>&1
+files >have
+printf '/lib/modules/1.2-x/%s\n' extra/other.ko updates/dkms/ktape.ko |
+	diff - have >log
+result $? "uninstall: the module of this kernel, but not that of DKMS"
+rm -rf root
 
 # ---- the library -------------------------------------------------------------
 
